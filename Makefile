@@ -1,0 +1,77 @@
+# The commands people type. CMake builds (CMakePresets.json), scripts/test tests; each target first installs what is
+# missing (scripts/setup).
+PREFIX ?= /usr/local
+DESTDIR ?=
+FUZZ_SECONDS ?= 60
+
+.PHONY: build run test quick check bench torture fuzz coverage install uninstall format clean help
+.NOTPARALLEL:
+
+#: make             build build/cairn
+build:
+	@scripts/setup build
+	@scripts/build release
+
+#: make run         build, then show what Cairn does
+run: build
+	@scripts/tour
+
+#: make test        everything: static checks, all tests, again with the sanitizers
+test:
+	@scripts/setup test
+	@scripts/test
+
+#: make quick       the tests alone, without sanitizers
+quick:
+	@scripts/setup build
+	@scripts/test quick
+
+#: make check       the static checks alone
+check:
+	@scripts/setup test
+	@scripts/test static
+
+#: make bench       build the benchmarks and run them
+bench:
+	@scripts/setup build
+	@scripts/build bench
+	@bench/run
+
+#: make torture     kill, starve and corrupt a store for a while
+torture:
+	@scripts/setup build
+	@scripts/build test
+	@build/test/torture
+
+#: make fuzz        fuzz every parser, FUZZ_SECONDS=60 each
+fuzz:
+	@scripts/setup test
+	@scripts/fuzz $(FUZZ_SECONDS)
+
+#: make coverage    which lines the tests reach: build/coverage/*.gcov and a summary
+coverage:
+	@scripts/setup build
+	@scripts/coverage
+
+#: make install     PREFIX=/usr/local DESTDIR=
+install: build
+	@DESTDIR="$(DESTDIR)" cmake --install build --prefix "$(PREFIX)" --strip >/dev/null
+	@echo "installed to $(DESTDIR)$(PREFIX)"
+
+#: make uninstall   with the same PREFIX and DESTDIR
+uninstall: build
+	@scripts/uninstall "$(PREFIX)" "$(DESTDIR)"
+
+#: make format      lay out the C files
+format:
+	@scripts/setup test
+	@scripts/check-format --fix
+
+#: make clean       remove build/, with the packages unpacked there
+clean:
+	rm -rf build
+	@echo "removed build/; what scripts/setup unpacked there is fetched again when it is needed"
+
+#: make help        this list
+help:
+	@sed -n 's/^#: //p' Makefile

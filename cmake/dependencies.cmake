@@ -1,0 +1,29 @@
+# The libraries that Cairn is linked to, gathered in the target cairn_dependencies.
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+pkg_check_modules(SYSTEM_LIBRARIES REQUIRED IMPORTED_TARGET sqlite3>=3.40 libsodium libutf8proc libcmark)
+
+# yyjson: the one that scripts/setup unpacked, else the system's.
+set(CAIRN_DEPS_DIR ${CMAKE_SOURCE_DIR}/build/deps/usr)
+find_path(YYJSON_INCLUDE_DIR yyjson.h HINTS ${CAIRN_DEPS_DIR}/include NO_CACHE)
+find_library(YYJSON_LIBRARY yyjson HINTS ${CAIRN_DEPS_DIR}/lib ${CAIRN_DEPS_DIR}/lib/${CMAKE_LIBRARY_ARCHITECTURE} NO_CACHE)
+if(NOT YYJSON_INCLUDE_DIR OR NOT YYJSON_LIBRARY)
+  message(FATAL_ERROR "yyjson was not found: run scripts/setup, or install libyyjson-dev")
+endif()
+cmake_path(IS_PREFIX CAIRN_DEPS_DIR ${YYJSON_LIBRARY} CAIRN_PRIVATE_YYJSON)
+
+# That one lies in PREFIX/lib/cairn once installed, and in lib/cairn of the build folder before. Every program looks in
+# both, seen from itself. CMake's own build paths are not used: they end in an empty entry, which is the working folder.
+if(CAIRN_PRIVATE_YYJSON)
+  cmake_path(GET YYJSON_LIBRARY PARENT_PATH yyjson_dir)
+  file(GLOB yyjson_files ${yyjson_dir}/libyyjson.so.0*)
+  file(COPY ${yyjson_files} DESTINATION ${CMAKE_BINARY_DIR}/lib/cairn)
+  set(private_dir ${CMAKE_INSTALL_LIBDIR}/cairn)
+  file(RELATIVE_PATH from_bin /${CMAKE_INSTALL_BINDIR} /${private_dir})
+  set(CMAKE_BUILD_WITH_INSTALL_RPATH ON)
+  set(CMAKE_INSTALL_RPATH "$ORIGIN/${from_bin};$ORIGIN/lib/cairn")
+endif()
+
+add_library(cairn_dependencies INTERFACE)
+target_include_directories(cairn_dependencies SYSTEM INTERFACE ${YYJSON_INCLUDE_DIR})
+target_link_libraries(cairn_dependencies INTERFACE PkgConfig::SYSTEM_LIBRARIES ${YYJSON_LIBRARY} Threads::Threads m)

@@ -1,0 +1,43 @@
+/* alloc.c: malloc with a fault-injection hook for each thread. */
+#include "base/alloc.h"
+
+#include <stdlib.h>
+
+/* The one file that may: see banned.h. */
+#undef malloc
+#undef calloc
+#undef realloc
+#undef free
+
+static _Thread_local long fail_countdown;
+static _Thread_local int fail_sticky;
+static _Thread_local long fail_count;
+
+void alloc_fail_at(long nth, int sticky) {
+  fail_countdown = nth;
+  fail_sticky = sticky;
+  fail_count = 0;
+}
+
+long alloc_failures(void) { return fail_count; }
+
+static int must_fail(void) {
+  if (fail_countdown == 0)
+    return 0;
+  if (fail_countdown > 1) {
+    fail_countdown--;
+    return 0;
+  }
+  if (!fail_sticky)
+    fail_countdown = 0;
+  fail_count++;
+  return 1;
+}
+
+void *mem_alloc(size_t size) { return must_fail() ? NULL : malloc(size ? size : 1); }
+
+void *mem_zalloc(size_t size) { return must_fail() ? NULL : calloc(1, size ? size : 1); }
+
+void *mem_realloc(void *p, size_t size) { return must_fail() ? NULL : realloc(p, size ? size : 1); }
+
+void mem_free(void *p) { free(p); }

@@ -1,0 +1,22 @@
+/* alloc.h: the only door to malloc. Tests can make the Nth allocation fail.
+ *
+ * Almost nothing calls this directly: memory of an operation comes from its arena (arena.h). */
+#ifndef CAIRN_BASE_ALLOC_H
+#define CAIRN_BASE_ALLOC_H
+
+#include <stddef.h>
+
+#include "base/attr.h"
+
+NODISCARD void *mem_alloc(size_t size);
+NODISCARD void *mem_zalloc(size_t size);
+NODISCARD void *mem_realloc(void *p, size_t size);
+void mem_free(void *p);
+
+/* Fault injection for tests: the nth allocation from now on returns NULL (1 = the next one), and with
+ * `sticky` all after it too; 0 switches it off. Counts for the calling thread alone. */
+void alloc_fail_at(long nth, int sticky);
+/* How many injected failures this thread has had since the last alloc_fail_at(). */
+long alloc_failures(void);
+
+#endif

@@ -1,0 +1,144 @@
+/* arena.c: bump allocator in chained blocks. */
+#include "base/arena.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/alloc.h"
+
+/* AddressSanitizer sees the edges of malloc's pieces only, so in its builds every piece is one. */
+#if defined(__SANITIZE_ADDRESS__)
+#define EXACT 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define EXACT 1
+#endif
+#endif
+#ifndef EXACT
+#define EXACT 0
+#endif
+
+enum { BLOCK_SIZE = EXACT ? 0 : 16 * 1024, ALIGN = 16 };
+
+struct arena_block {
+  struct arena_block *next;
+  size_t used, size;
+  _Alignas(ALIGN) char data[];
+};
+
+struct arena_defer {
+  struct arena_defer *next;
+  void (*fn)(void *);
+  void *p;
+};
+
+void arena_init(struct arena *a) { *a = (struct arena){0}; }
+
+void arena_release(struct arena *a) {
+  for (struct arena_defer *d = a->deferred; d; d = d->next)
+    d->fn(d->p);
+  for (struct arena_block *b = a->head, *next; b; b = next) {
+    next = b->next;
+    mem_free(b);
+  }
+  jmp_buf *oom = a->oom;
+  *a = (struct arena){.oom = oom};
+}
+
+static void out_of_memory(struct arena *a) {
+  if (a->oom)
+    longjmp(*a->oom, 1);
+  fputs("cairn: out of memory\n", stderr);
+  exit(71);
+}
+
+size_t arena_mul(struct arena *a, size_t x, size_t y) {
+  size_t product;
+  if (__builtin_mul_overflow(x, y, &product))
+    out_of_memory(a);
+  return product;
+}
+
+static struct arena_block *add_block(struct arena *a, size_t size) {
+  /* Large requests get a block of their own behind the head, so that the head's free space stays in use. */
+  bool own = a->head && size > BLOCK_SIZE / 4;
+  size_t room = own || size > BLOCK_SIZE ? size : BLOCK_SIZE;
+  struct arena_block *b = mem_alloc(sizeof(*b) + room);
+  if (!b)
+    out_of_memory(a);
+  b->used = 0;
+  b->size = room;
+  if (own) {
+    b->next = a->head->next;
+    a->head->next = b;
+  } else {
+    b->next = a->head;
+    a->head = b;
+  }
+  return b;
+}
+
+void *arena_alloc(struct arena *a, size_t size) {
+  if (size > SIZE_MAX / 2)
+    out_of_memory(a);
+  if (!EXACT)
+    size = (size + ALIGN - 1) & ~(size_t)(ALIGN - 1);
+  struct arena_block *b = a->head;
+  if (EXACT || !b || b->size - b->used < size)
+    b = add_block(a, size);
+  void *p = b->data + b->used;
+  b->used += size;
+  a->used += size;
+  return p;
+}
+
+void *arena_zalloc(struct arena *a, size_t size) {
+  void *p = arena_alloc(a, size);
+  memset(p, 0, size);
+  return p;
+}
+
+char *arena_cstr(struct arena *a, struct str s) {
+  char *p = arena_alloc(a, s.n + 1);
+  if (s.n)
+    memcpy(p, s.p, s.n);
+  p[s.n] = 0;
+  return p;
+}
+
+struct str arena_dup(struct arena *a, struct str s) { return (struct str){arena_cstr(a, s), s.n}; }
+
+struct str arena_vprintf(struct arena *a, const char *fmt, va_list ap) {
+  va_list copy;
+  va_copy(copy, ap);
+  int n = vsnprintf(NULL, 0, fmt, copy);
+  va_end(copy);
+  if (n < 0)
+    out_of_memory(a);
+  char *p = arena_alloc(a, (size_t)n + 1);
+  vsnprintf(p, (size_t)n + 1, fmt, ap);
+  return (struct str){p, (size_t)n};
+}
+
+struct str arena_printf(struct arena *a, const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  struct str s = arena_vprintf(a, fmt, ap);
+  va_end(ap);
+  return s;
+}
+
+void arena_defer(struct arena *a, void (*fn)(void *), void *p) {
+  struct arena_defer *d = arena_alloc(a, sizeof(*d));
+  *d = (struct arena_defer){a->deferred, fn, p};
+  a->deferred = d;
+}
+
+static void release_child(void *child) { arena_release(child); }
+
+struct arena *arena_child(struct arena *parent) {
+  struct arena *child = arena_new(parent, struct arena);
+  child->oom = parent->oom;
+  arena_defer(parent, release_child, child);
+  return child;
+}

@@ -1,0 +1,52 @@
+/* arena.h: bump allocator; one for each operation, everything in it is freed at once.
+ *
+ * Out of memory: arena_alloc() never returns NULL. When the system has no memory left it jumps to the boundary that
+ * the arena's owner set with ARENA_BOUNDARY; the owner rolls back and reports STATUS_NOMEM. Code between the two
+ * therefore checks nothing and frees nothing; what is not memory (a file, a blob handle) is registered with
+ * arena_defer() or closed before the next allocation. */
+#ifndef CAIRN_BASE_ARENA_H
+#define CAIRN_BASE_ARENA_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include "base/str.h"
+
+struct arena_block;
+struct arena_defer;
+
+struct arena {
+  struct arena_block *head;
+  struct arena_defer *deferred;
+  size_t used;  /* bytes handed out */
+  jmp_buf *oom; /* where to go when there is no memory; NULL: print and exit, for the program's own start-up */
+};
+
+/* Usage: jmp_buf b; if (ARENA_BOUNDARY(a, b)) { ...out of memory... } else { ...work... } */
+#define ARENA_BOUNDARY(arena, buffer) ((arena)->oom = &(buffer), setjmp(buffer))
+
+void arena_init(struct arena *a);
+/* Runs what was deferred, newest first, and frees all memory; the arena can be used again. */
+void arena_release(struct arena *a);
+
+/* Aligned for any type; the bytes are not cleared. */
+void *arena_alloc(struct arena *a, size_t size);
+void *arena_zalloc(struct arena *a, size_t size);
+#define arena_new(arena, type) ((type *)arena_zalloc((arena), sizeof(type)))
+#define arena_array(arena, type, n) ((type *)arena_zalloc((arena), arena_mul((arena), sizeof(type), (n))))
+/* a * b, or the out-of-memory jump when it overflows. */
+size_t arena_mul(struct arena *a, size_t x, size_t y);
+
+/* Copies are NUL-terminated behind their last byte. */
+struct str arena_dup(struct arena *a, struct str s);
+char *arena_cstr(struct arena *a, struct str s);
+struct str arena_printf(struct arena *a, const char *fmt, ...) PRINTF_FMT(2, 3);
+struct str arena_vprintf(struct arena *a, const char *fmt, va_list ap) PRINTF_FMT(2, 0);
+
+/* An arena for a part of the work: shares the parent's boundary, is released with it at the latest. */
+struct arena *arena_child(struct arena *parent);
+
+/* fn(p) runs at arena_release(). */
+void arena_defer(struct arena *a, void (*fn)(void *), void *p);
+
+#endif

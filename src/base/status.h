@@ -1,0 +1,42 @@
+/* status.h: every outcome that the program knows, in one table: name, exit code, HTTP status, JSON-RPC code, text.
+ *
+ * A new outcome is one more line here; the doors translate by table and need no change. */
+#ifndef CAIRN_BASE_STATUS_H
+#define CAIRN_BASE_STATUS_H
+
+/* name, its text in JSON, exit code, HTTP status, JSON-RPC code, what it means */
+#define STATUS_LIST(X)                                                                                                 \
+  X(OK, "ok", 0, 200, 0, "done")                                                                                       \
+  X(INTERNAL, "internal", 1, 500, -32603, "a bug in Cairn")                                                            \
+  X(USAGE, "usage", 2, 400, -32602, "the call itself is wrong: unknown option, missing or malformed argument")         \
+  X(NOT_FOUND, "not_found", 3, 404, -32001, "no such memory, task, skill, transaction or file")                        \
+  X(REFUSED, "refused", 4, 422, -32002, "the write gate refused the text")                                             \
+  X(SECRET, "secret", 4, 422, -32003, "the text holds a secret")                                                       \
+  X(DUPLICATE, "duplicate", 5, 409, -32004, "the same knowledge is stored already")                                    \
+  X(CONFLICT, "conflict", 5, 409, -32005, "the store is not in the state that the call needs")                         \
+  X(CONFIRM, "confirm", 6, 428, -32006, "a destructive call that was not confirmed")                                   \
+  X(BUSY, "busy", 7, 503, -32007, "another process kept the store locked for too long")                                \
+  X(READONLY, "readonly", 8, 403, -32008, "the store cannot be written")                                               \
+  X(NO_SPACE, "no_space", 8, 507, -32009, "the disk is full")                                                          \
+  X(IO, "io", 8, 500, -32010, "a file could not be read or written")                                                   \
+  X(CORRUPT, "corrupt", 9, 500, -32011, "the store file is damaged or is not a store")                                 \
+  X(SCHEMA, "schema", 9, 500, -32012, "the store was written by a newer version")                                      \
+  X(NOMEM, "nomem", 10, 503, -32013, "out of memory")                                                                  \
+  X(TOO_LARGE, "too_large", 2, 413, -32014, "the input is larger than the limit")                                      \
+  X(INTERRUPTED, "interrupted", 130, 499, -32015, "stopped by the caller")                                             \
+  X(DEGRADED, "degraded", 11, 503, -32016, "a check found problems")
+
+enum status {
+#define X(name, json, exit, http, rpc, text) STATUS_##name,
+  STATUS_LIST(X)
+#undef X
+};
+
+/* Lower-case name ("not_found"): stable, part of the JSON contract. */
+const char *status_name(enum status s);
+const char *status_text(enum status s);
+int status_exit_code(enum status s);
+int status_http(enum status s);
+int status_rpc(enum status s);
+
+#endif

@@ -1,0 +1,121 @@
+/* context.c: store, caller and clock, from options, environment and working folder. */
+#include "cli/context.h"
+
+#include <stdlib.h>
+
+#include "base/fs.h"
+#include "base/project.h"
+#include "base/utf8.h"
+
+enum { SLUG_MAX = 64, BUSY_MAX_MS = 3600 * 1000 };
+
+/* An empty variable counts as one that is not set. */
+static enum status variable(const char *name, struct str *ret_value, struct error *err) {
+  struct str value = str_from(getenv(name));
+  if (utf8_check(value) != value.n)
+    return error_set(err, STATUS_USAGE, "the variable %s is not valid UTF-8", name);
+  *ret_value = value.n ? value : STR_NONE;
+  return STATUS_OK;
+}
+
+/* The option, else the variable, else absent. */
+static enum status option_or_variable(const struct cli_args *args, const char *option, const char *name,
+                                      struct str *ret_value, struct error *err) {
+  struct str given = args_text(args->globals, option);
+  if (!given.p)
+    return variable(name, ret_value, err);
+  *ret_value = given;
+  return STATUS_OK;
+}
+
+static bool is_slug(struct str s) {
+  for (size_t i = 0; i < s.n; i++) {
+    char c = s.p[i];
+    if (!(c >= 'a' && c <= 'z') && !ascii_digit(c) && c != '_' && c != '-')
+      return false;
+  }
+  return s.n >= 1 && s.n <= SLUG_MAX;
+}
+
+static enum status load_team(struct caller *caller, struct error *err) {
+  if (variable("CAIRN_TEAM", &caller->team, err) != STATUS_OK)
+    return err->code;
+  if (!caller->team.p)
+    caller->team = STR("default");
+  if (is_slug(caller->team))
+    return STATUS_OK;
+  error_set(err, STATUS_USAGE, "CAIRN_TEAM is not the name of a team");
+  return error_fix(err, "CAIRN_TEAM=my-team   (1 to %d of: a-z 0-9 _ -)", SLUG_MAX);
+}
+
+static enum status load_project(struct arena *a, const struct cli_args *args, struct caller *caller,
+                                struct error *err) {
+  /* --project is a parameter of every operation, so it is among the arguments too. */
+  struct str given = args_text(args->args, "project");
+  if (!given.p && variable("CAIRN_PROJECT", &given, err) != STATUS_OK)
+    return err->code;
+  caller->project_given = given.p != NULL;
+  caller->project = given.p ? given : STR("");
+  struct str found;
+  if (given.p || !project_find(a, NULL, &found))
+    return STATUS_OK;
+  if (utf8_check(found) != found.n) {
+    error_set(err, STATUS_USAGE, "the name of the git repository's folder is not valid UTF-8");
+    return error_fix(err, "--project NAME");
+  }
+  caller->project = found;
+  return STATUS_OK;
+}
+
+static enum status load_caller(struct arena *a, const struct cli_args *args, struct caller *caller, struct error *err) {
+  caller->trust = STR("user");
+  if (load_team(caller, err) != STATUS_OK || load_project(a, args, caller, err) != STATUS_OK ||
+      option_or_variable(args, "source", "CAIRN_SOURCE", &caller->source, err) != STATUS_OK ||
+      option_or_variable(args, "session", "CAIRN_SESSION", &caller->session, err) != STATUS_OK)
+    return err->code;
+  if (str_empty(caller->source))
+    caller->source = STR("cli");
+  return STATUS_OK;
+}
+
+static enum status load_store(struct arena *a, const struct cli_args *args, struct context *c, struct error *err) {
+  struct str path;
+  if (option_or_variable(args, "db", "CAIRN_DB", &path, err) != STATUS_OK)
+    return err->code;
+  c->default_store = path.p == NULL;
+  if (path.p && path.n == 0)
+    return error_set(err, STATUS_USAGE, "--db is empty");
+  if (c->default_store && fs_xdg(a, XDG_DATA, "cairn/cairn.db", &path, err) != STATUS_OK)
+    return error_fix(err, "--db FILE");
+  c->engine.path = arena_cstr(a, path);
+  return STATUS_OK;
+}
+
+static enum status load_settings(struct context *c, struct error *err) {
+  struct str now, busy, quiet;
+  if (variable("CAIRN_NOW", &now, err) != STATUS_OK || variable("CAIRN_BUSY_MS", &busy, err) != STATUS_OK ||
+      variable("CAIRN_NO_MAINTAIN", &quiet, err) != STATUS_OK)
+    return err->code;
+  if (now.p && (!time_parse(now, &c->engine.clock.fixed) || c->engine.clock.fixed <= 0)) {
+    error_set(err, STATUS_USAGE, "CAIRN_NOW is not a timestamp after 1970");
+    return error_fix(err, "CAIRN_NOW=2026-01-31T12:00:00Z");
+  }
+  int64_t ms = 0;
+  if (busy.p && (!str_int64(busy, &ms) || ms < 0 || ms > BUSY_MAX_MS)) {
+    error_set(err, STATUS_USAGE, "CAIRN_BUSY_MS is not a number of milliseconds, at most %d", (int)BUSY_MAX_MS);
+    return error_fix(err, "CAIRN_BUSY_MS=5000");
+  }
+  /* The engine takes 0 for its default; who says 0 wants no waiting. */
+  c->engine.busy_ms = busy.p && ms == 0 ? 1 : (int)ms;
+  c->no_maintain = quiet.p && !str_is(quiet, "0");
+  return STATUS_OK;
+}
+
+enum status context_load(struct arena *a, const struct cli_args *args, struct context *ret_context, struct error *err) {
+  struct context c = {0};
+  if (load_caller(a, args, &c.caller, err) != STATUS_OK || load_store(a, args, &c, err) != STATUS_OK ||
+      load_settings(&c, err) != STATUS_OK)
+    return err->code;
+  *ret_context = c;
+  return STATUS_OK;
+}

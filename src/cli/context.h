@@ -1,0 +1,18 @@
+/* context.h: what a call takes from its surroundings: options, environment, working folder. */
+#ifndef CAIRN_CLI_CONTEXT_H
+#define CAIRN_CLI_CONTEXT_H
+
+#include "cli/args.h"
+
+struct context {
+  struct caller caller;
+  struct engine_options engine;
+  bool default_store; /* neither --db nor CAIRN_DB */
+  bool no_maintain;
+};
+
+/* Options count more than the environment, and that more than the working folder. Creates nothing. */
+NODISCARD enum status context_load(struct arena *a, const struct cli_args *args, struct context *ret_context,
+                                   struct error *err);
+
+#endif

@@ -1,0 +1,145 @@
+/* help.c: help texts, made from the table of operations. */
+#include "cli/help.h"
+
+#include "core/memory.h"
+
+enum { WIDTH = 80, INDENT = 2, COLUMN = 28 };
+
+const struct variable variables[] = {
+    {"CAIRN_DB", "the store, when --db is not given"},
+    {"CAIRN_PROJECT", "the project, when --project is not given; else it is the git repository of the working folder"},
+    {"CAIRN_TEAM", "the team that owns the memories (default: default)"},
+    {"CAIRN_SOURCE", "who writes, when --source is not given"},
+    {"CAIRN_SESSION", "the session, when --session is not given"},
+    {"CAIRN_BUSY_MS", "how long to wait for a store that another process keeps locked, in milliseconds"},
+    {"CAIRN_NO_MAINTAIN", "1: no daily maintenance after a write"},
+    {"CAIRN_NOW", "an RFC 3339 timestamp that stops the clock there, for tests and demonstrations"},
+    {"XDG_DATA_HOME", "where the default store is: cairn/cairn.db below it (default: ~/.local/share)"},
+    {"NO_COLOR", "when set, no colour"},
+    {0},
+};
+
+struct str help_usage(struct arena *a, const struct op *op) {
+  struct buf b = BUF(a);
+  buf_addf(&b, "%s [OPTION]...", op->name);
+  for (const struct param *p = op->params; p->name; p++)
+    if (!help_by_place(p) && (p->flags & PARAM_REQUIRED))
+      buf_addf(&b, " %s", help_term(a, p).p);
+  for (const struct param *p = op->params; p->name; p++) {
+    if (!help_by_place(p))
+      continue;
+    bool optional = !(p->flags & PARAM_REQUIRED) || (p->flags & PARAM_STDIN);
+    buf_addf(&b, optional ? " [%s%s]" : " %s%s", args_placeholder(a, p).p, p->form == PARAM_LIST ? "..." : "");
+  }
+  return buf_str(&b);
+}
+
+struct str help_term(struct arena *a, const struct param *p) {
+  if (help_by_place(p))
+    return args_placeholder(a, p);
+  if (p->form == PARAM_BOOL)
+    return arena_printf(a, "--%s", args_spelling(a, p).p);
+  return arena_printf(a, "--%s %s", args_spelling(a, p).p, args_placeholder(a, p).p);
+}
+
+struct str help_text(struct arena *a, const struct param *p) {
+  if (!p->choices)
+    return str_from(p->help);
+  return arena_printf(a, "%s (%s)", p->help, one_of_text(a, p->choices).p);
+}
+
+static void heading(struct buf *out, const struct style *style, const char *text) {
+  buf_addf(out, "\n%s%s%s\n", style->bold, text, style->reset);
+}
+
+/* A term, and what it means in a column beside it, or below it when the term is long. */
+static void add_row(struct buf *out, struct str term, struct str text, size_t column) {
+  term_pad(out, 0, INDENT);
+  buf_add(out, term);
+  size_t at = INDENT + term_columns(term);
+  if (at + 2 > column) {
+    buf_addc(out, '\n');
+    at = 0;
+  }
+  term_wrap(out, text, at, column, WIDTH);
+  buf_addc(out, '\n');
+}
+
+static void add_params(struct buf *out, const struct param *list, bool by_place) {
+  for (; list->name; list++)
+    if (help_by_place(list) == by_place)
+      add_row(out, help_term(out->a, list), help_text(out->a, list), COLUMN);
+}
+
+static bool has_params(const struct param *list, bool by_place) {
+  for (; list->name; list++)
+    if (help_by_place(list) == by_place)
+      return true;
+  return false;
+}
+
+static size_t command_column(void) {
+  size_t widest = 0;
+  for (const struct op *op = ops; op->name; op++)
+    if (strlen(op->name) > widest)
+      widest = strlen(op->name);
+  return INDENT + widest + 2;
+}
+
+void help_program(struct buf *out, const struct style *style) {
+  buf_addf(out,
+           "%scairn%s: durable memory for AI agents\n\nUsage: cairn [OPTION]... COMMAND [ARGUMENT]...\n"
+           "       cairn help COMMAND\n",
+           style->bold, style->reset);
+  size_t column = command_column();
+  const char *group = "";
+  for (const struct op *op = ops; op->name; op++) {
+    if (strcmp(group, op->group) != 0)
+      heading(out, style, op->group);
+    group = op->group;
+    add_row(out, str_from(op->name), str_from(op->summary), column);
+  }
+  heading(out, style, "Help");
+  for (const struct builtin *b = builtins; b->name; b++)
+    add_row(out, str_from(b->name), str_from(b->summary), column);
+  heading(out, style, "Options of every command");
+  add_params(out, common_params, false);
+  add_params(out, global_params, false);
+}
+
+void help_family(struct buf *out, const struct style *style, struct str word) {
+  buf_addf(out, "Usage: cairn %.*s COMMAND [ARGUMENT]...\n", STR_ARG(word));
+  heading(out, style, "Commands");
+  struct str prefix = arena_printf(out->a, "%.*s ", STR_ARG(word));
+  for (const struct op *op = ops; op->name; op++)
+    if (str_starts(str_from(op->name), prefix))
+      add_row(out, help_usage(out->a, op), str_from(op->summary), COLUMN);
+}
+
+static void add_examples(struct buf *out, const struct style *style, struct str examples) {
+  if (examples.n == 0)
+    return;
+  heading(out, style, "Examples");
+  struct str line;
+  while (str_line(&examples, &line))
+    buf_addf(out, "  %.*s\n", STR_ARG(line));
+}
+
+void help_operation(struct buf *out, const struct style *style, const struct op *op) {
+  buf_addf(out, "Usage: cairn %s\n\n%s%s.%s\n", help_usage(out->a, op).p, style->bold, op->summary, style->reset);
+  if (op->help[0]) {
+    buf_addc(out, '\n');
+    term_wrap(out, str_from(op->help), 0, 0, WIDTH);
+    buf_addc(out, '\n');
+  }
+  if (has_params(op->params, true))
+    heading(out, style, "Arguments");
+  add_params(out, op->params, true);
+  if (has_params(op->params, false))
+    heading(out, style, "Options");
+  add_params(out, op->params, false);
+  heading(out, style, "Options of every command");
+  add_params(out, common_params, false);
+  add_params(out, global_params, false);
+  add_examples(out, style, str_from(op->example));
+}

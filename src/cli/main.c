@@ -1,0 +1,81 @@
+/* main.c: the program's start: arguments, help and version, or one operation. */
+#include <stdio.h>
+
+#include "cli/args.h"
+#include "cli/help.h"
+#include "cli/output.h"
+#include "cli/run.h"
+
+static int print_version(struct arena *a, struct output *out) {
+  if (out->json) {
+    yyjson_mut_doc *doc = json_new(a);
+    yyjson_mut_val *obj = yyjson_mut_obj(doc);
+    json_put(doc, obj, "name", STR("cairn"));
+    json_put(doc, obj, "version", STR(CAIRN_VERSION));
+    output_json_text(out, a, json_write(a, obj, false));
+    return 0;
+  }
+  output_text(out, STR("cairn " CAIRN_VERSION "\n"));
+  return 0;
+}
+
+/* Commands that open no store. */
+static int print_builtin(struct arena *a, const struct cli_args *args, struct output *out) {
+  struct buf b = BUF(a);
+  struct error err;
+  switch (args->command) {
+  case CLI_VERSION:
+    return print_version(a, out);
+  case CLI_MANUAL:
+    manual_page(&b);
+    break;
+  case CLI_COMPLETION:
+    if (completion_script(&b, args->words, &err) != STATUS_OK)
+      return output_error(out, a, &err);
+    break;
+  case CLI_HELP:
+  case CLI_OPERATION:
+    if (args->op)
+      help_operation(&b, &out->out.style, args->op);
+    else if (args->words.p)
+      help_family(&b, &out->out.style, args->words);
+    else
+      help_program(&b, &out->out.style);
+    break;
+  }
+  output_text(out, buf_str(&b));
+  return 0;
+}
+
+static int run(struct arena *a, int argc, const char *const *argv, struct output *out) {
+  if (argc >= 2 && strcmp(argv[1], "--complete") == 0) {
+    struct buf b = BUF(a);
+    completion_words(&b, argc - 2, argv + 2);
+    output_text(out, buf_str(&b));
+    return 0;
+  }
+  struct cli_args args;
+  struct error err;
+  out->json = args_want_json(argc, argv);
+  if (args_parse(a, argc, argv, &args, &err) != STATUS_OK)
+    return output_error(out, a, &err);
+  output_set(out, out->json, args_flag(args.globals, "quiet"), args_flag(args.globals, "no_color"));
+  return args.command == CLI_OPERATION ? run_operation(a, &args, out) : print_builtin(a, &args, out);
+}
+
+int main(int argc, char **argv) {
+  struct output out;
+  struct arena arena;
+  jmp_buf oom;
+  output_init(&out);
+  arena_init(&arena);
+  int code;
+  if (ARENA_BOUNDARY(&arena, oom)) {
+    fputs("cairn: out of memory\n", stderr);
+    code = status_exit_code(STATUS_NOMEM);
+  } else {
+    code = run(&arena, argc, (const char *const *)argv, &out);
+  }
+  arena_release(&arena);
+  return output_finish(&out, code);
+}

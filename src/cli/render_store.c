@@ -1,0 +1,214 @@
+/* render_store.c: the store's own state as text: statistics, health, settings, events, imports. */
+#include "cli/render.h"
+
+/* ---- statistics ---- */
+
+/* "  by kind    rule 3, fact 12" */
+static void add_counts(struct page *page, const char *name, yyjson_val *counts) {
+  if (yyjson_obj_size(counts) == 0)
+    return;
+  struct buf b = BUF(page->b.a);
+  size_t i, n;
+  yyjson_val *key, *value;
+  yyjson_obj_foreach(counts, i, n, key, value) {
+    struct str label = json_val_str(key);
+    buf_addf(&b, "%s%.*s %lld", i ? ", " : "", STR_ARG(label.n ? label : STR("global")),
+             (long long)yyjson_get_sint(value));
+  }
+  buf_addf(&page->b, "%-12s ", name);
+  page_line(page, "", buf_str(&b), 13);
+  buf_addc(&page->b, '\n');
+}
+
+static void render_stats(struct page *page, yyjson_val *r) {
+  static const char *const groups[][2] = {{"kinds", "by_kind"},
+                                          {"types", "by_type"},
+                                          {"states", "by_state"},
+                                          {"projects", "by_project"},
+                                          {"delivery", "by_delivery"}};
+  buf_adds(&page->b, "store        ");
+  page_text(page, json_str(r, "db"));
+  buf_addf(&page->b, " (%s)\n", term_bytes(page->b.a, json_int(r, "size_bytes", 0)).p);
+  buf_addf(&page->b, "memories     %lld, of these %lld in 7 days and %lld in 30\n",
+           (long long)json_int(r, "memories", 0), (long long)json_int(r, "last_7_days", 0),
+           (long long)json_int(r, "last_30_days", 0));
+  for (size_t i = 0; i < ARRAY_LEN(groups); i++)
+    add_counts(page, groups[i][0], yyjson_obj_get(r, groups[i][1]));
+  yyjson_val *embedded = yyjson_obj_get(r, "embedded");
+  buf_addf(&page->b, "embedded     %lld of %lld by ", (long long)json_int(embedded, "done", 0),
+           (long long)json_int(embedded, "total", 0));
+  page_line(page, "", json_str(r, "embedder"), 0);
+  buf_addf(&page->b, "\nlast event   %lld\n", (long long)json_int(r, "last_seq", 0));
+  struct str maintained = json_str(r, "maintained_at");
+  buf_addf(&page->b, "maintained   %.*s\n", STR_ARG(maintained.n ? term_time(page->b.a, maintained) : STR("never")));
+  size_t i, n;
+  yyjson_val *c;
+  yyjson_arr_foreach(yyjson_obj_get(r, "corrections"), i, n, c) {
+    buf_adds(&page->b, i ? "             " : "corrections  ");
+    page_styled(page, page->term.style.dim, page_value(page, yyjson_obj_get(c, "id")));
+    buf_addf(&page->b, "  %lld versions  ", (long long)json_int(c, "versions", 0));
+    page_line(page, "", json_str(c, "headline"), 40);
+    buf_addc(&page->b, '\n');
+  }
+}
+
+/* ---- health and settings ---- */
+
+static void render_doctor(struct page *page, yyjson_val *r) {
+  const struct style *style = &page->term.style;
+  size_t i, n;
+  yyjson_val *c;
+  yyjson_arr_foreach(yyjson_obj_get(r, "checks"), i, n, c) {
+    bool ok = json_bool(c, "ok", false);
+    buf_addf(&page->b, "%s%s%s ", ok ? style->green : style->red, ok ? "✓ ok  " : "✗ FAIL", style->reset);
+    page_line(page, style->bold, json_str(c, "name"), 0);
+    buf_adds(&page->b, ": ");
+    page_text(page, json_str(c, "message"));
+    buf_addc(&page->b, '\n');
+    struct str fix = json_str(c, "fix");
+    if (fix.n) {
+      buf_adds(&page->b, "         try: ");
+      page_text(page, fix);
+      buf_addc(&page->b, '\n');
+    }
+  }
+  bool ok = json_bool(r, "ok", false);
+  page_text(page, json_str(r, "db"));
+  page_styled(page, ok ? style->green : style->red, ok ? STR(": all is well\n") : STR(": problems were found\n"));
+}
+
+static void render_setting(struct page *page, yyjson_val *r) {
+  static const char *const members[] = {"value", "default", "origin", "help", "txn", NULL};
+  page_line(page, page->term.style.bold, json_str(r, "name"), 0);
+  buf_addc(&page->b, '\n');
+  page_members(page, r, members);
+}
+
+static void render_config(struct page *page, yyjson_val *r) {
+  yyjson_val *settings = yyjson_obj_get(r, "settings"), *s;
+  if (!settings) {
+    render_setting(page, r);
+    return;
+  }
+  struct table t = {.a = page->b.a, .columns = 4};
+  size_t i, n;
+  yyjson_arr_foreach(settings, i, n, s) {
+    struct str origin = json_str(s, "origin");
+    const struct str cells[] = {json_str(s, "name"), page_value(page, yyjson_obj_get(s, "value")),
+                                str_is(origin, "default") ? STR("") : origin, json_str(s, "help")};
+    table_add(&t, cells);
+  }
+  table_print(&t, page);
+}
+
+/* ---- events ---- */
+
+static void render_event(struct page *page, yyjson_val *e) {
+  struct buf *b = &page->b;
+  buf_addf(b, "%s%6lld%s  %s  ", page->term.style.dim, (long long)json_int(e, "seq", 0), page->term.style.reset,
+           term_time(b->a, json_str(e, "at")).p);
+  struct str action = json_str(e, "action");
+  page_line(page, "", action, 0);
+  term_pad(b, term_columns(action), 18);
+  if (yyjson_obj_get(e, "id")) {
+    buf_addc(b, ' ');
+    page_line(page, "", page_value(page, yyjson_obj_get(e, "id")), 0);
+  }
+  static const char *const members[] = {"change", "txn", "project", "source", NULL};
+  for (size_t i = 0; members[i]; i++) {
+    struct str value = page_value(page, yyjson_obj_get(e, members[i]));
+    if (value.n == 0)
+      continue;
+    buf_addf(b, "  %s ", members[i]);
+    page_line(page, "", value, 0);
+  }
+  buf_addc(b, '\n');
+}
+
+/* The lines were all there is to say. */
+static void render_nothing(struct page *page UNUSED, yyjson_val *r UNUSED) {}
+
+static void render_export(struct page *page, yyjson_val *r) {
+  struct str file = json_str(r, "file");
+  if (file.n == 0)
+    return;
+  buf_addf(&page->b, "%lld memories, %lld links and %lld events written to ", (long long)json_int(r, "memories", 0),
+           (long long)json_int(r, "links", 0), (long long)json_int(r, "events", 0));
+  page_text(page, file);
+  buf_addc(&page->b, '\n');
+}
+
+/* ---- moving and removing ---- */
+
+static void render_import(struct page *page, yyjson_val *r) {
+  yyjson_val *refused = yyjson_obj_get(r, "refused"), *row;
+  size_t i, n;
+  yyjson_arr_foreach(refused, i, n, row) {
+    buf_addf(&page->b, "line %lld: ", (long long)json_int(row, "line", 0));
+    yyjson_val *error = yyjson_obj_get(row, "error");
+    page_line(page, page->term.style.red, yyjson_is_obj(error) ? json_str(error, "message") : json_val_str(error), 0);
+    buf_addc(&page->b, '\n');
+  }
+  buf_addf(&page->b, "%s %lld, already there %lld, purged before %lld, refused %zu, links %lld",
+           json_bool(r, "dry_run", false) ? "would import" : "imported", (long long)json_int(r, "imported", 0),
+           (long long)json_int(r, "already", 0), (long long)json_int(r, "tombstoned", 0), yyjson_arr_size(refused),
+           (long long)json_int(r, "links", 0));
+  page_txn(page, r);
+}
+
+static void render_backup(struct page *page, yyjson_val *r) {
+  page_text(page, json_str(r, "file"));
+  buf_addf(&page->b, " (%s)\n", term_bytes(page->b.a, json_int(r, "bytes", 0)).p);
+}
+
+static void render_restore(struct page *page, yyjson_val *r) {
+  buf_addf(&page->b, "%lld memories restored from ", (long long)json_int(r, "memories", 0));
+  page_text(page, json_str(r, "file"));
+  buf_adds(&page->b, "\nwhat was there before is in ");
+  page_text(page, json_str(r, "safety_backup"));
+  buf_addc(&page->b, '\n');
+}
+
+static void render_purge(struct page *page, yyjson_val *r) {
+  yyjson_val *receipt = yyjson_obj_get(r, "receipt"), *v;
+  size_t i, n;
+  yyjson_arr_foreach(yyjson_obj_get(receipt, "purged"), i, n, v) {
+    struct str id = page_value(page, yyjson_obj_get(v, "id")), uid = json_str(v, "uid");
+    buf_addf(&page->b, "purged %.*s  %.*s\n", STR_ARG(id), STR_ARG(uid));
+  }
+  yyjson_arr_foreach(yyjson_obj_get(receipt, "backups"), i, n, v) {
+    buf_adds(&page->b, "still in the backup ");
+    page_text(page, json_val_str(v));
+    buf_addc(&page->b, '\n');
+  }
+}
+
+static void render_prune(struct page *page, yyjson_val *r) {
+  bool dry = json_bool(r, "dry_run", true);
+  yyjson_val *list = yyjson_obj_get(r, dry ? "would_prune" : "pruned"), *m;
+  struct table t = {.a = page->b.a, .columns = 4, .right = {true}};
+  size_t i, n;
+  yyjson_arr_foreach(list, i, n, m) {
+    const struct str cells[] = {page_value(page, yyjson_obj_get(m, "id")), json_str(m, "kind"), json_str(m, "state"),
+                                json_str(m, "headline")};
+    table_add(&t, cells);
+  }
+  table_print(&t, page);
+  buf_addf(&page->b, "%zu of %lld %s", yyjson_arr_size(list), (long long)json_int(r, "total", 0),
+           dry ? "would be pruned; --apply does it" : "pruned");
+  page_txn(page, r);
+}
+
+const struct renderer store_renderers[] = {
+    {"stats", render_stats, NULL},
+    {"doctor", render_doctor, NULL},
+    {"config", render_config, NULL},
+    {"events", render_nothing, render_event},
+    {"export", render_export, NULL},
+    {"import", render_import, NULL},
+    {"backup", render_backup, NULL},
+    {"restore", render_restore, NULL},
+    {"purge", render_purge, NULL},
+    {"prune", render_prune, NULL},
+    {0},
+};

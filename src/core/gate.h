@@ -1,0 +1,59 @@
+/* gate.h: the write gate: one pipeline of checks for every write, whatever the door. Pure: duplicates are found by the
+ * caller, judged here. */
+#ifndef CAIRN_CORE_GATE_H
+#define CAIRN_CORE_GATE_H
+
+#include "core/differ.h"
+#include "core/memory.h"
+
+enum {
+  HEADLINE_LIMIT_BYTES = 1000, /* of a given one; words are counted by headline.h's HEADLINE_WORDS */
+  BODY_WORDS = 400,
+  BODY_BYTES = 1000000, /* of a long fact in assist mode */
+  KEY_BYTES = 200,
+  LABEL_BYTES = 200,
+};
+
+struct warning {
+  const char *code;    /* stable: "headline_derived", "contradiction", ... */
+  struct str message;  /* one sentence */
+  struct str fix;      /* may be absent */
+  struct str memories; /* JSON array of the memories it is about; may be absent */
+};
+struct warnings {
+  struct warning *v;
+  size_t n, cap;
+};
+
+/* Steps 1 to 4 on a draft: m holds what was asked for; type, severity, headline and defaults are settled in place.
+ * A refusal names the step, the reason and what would succeed. */
+NODISCARD enum status gate_check(struct arena *a, bool strict, struct memory *m, struct warnings *warnings,
+                                 struct error *err);
+
+/* One existing memory that is close to the draft. */
+struct similar {
+  int64_t id;
+  struct str headline, body, project, key;
+  double similarity; /* calibrated */
+  struct difference difference;
+};
+struct similars {
+  struct similar *v;
+  size_t n, cap;
+};
+
+enum verdict {
+  VERDICT_STORE,     /* nothing stands against it; with near ones: store with a warning */
+  VERDICT_SKIP,      /* the same knowledge is there already */
+  VERDICT_SUPERSEDE, /* it says the same in more detail: replaces the older one */
+  VERDICT_REFUSE,    /* a rule too close to another rule */
+};
+
+/* Step 5: judges the draft against what is similar, best first; ret_at is the index of the one that decided. */
+enum verdict gate_judge(const struct memory *draft, const struct similars *similar, size_t *ret_at);
+
+/* The checks that imports share: a name that people will type. */
+NODISCARD enum status gate_check_key(struct str key, struct error *err);
+NODISCARD enum status gate_check_project(struct str project, struct error *err);
+
+#endif

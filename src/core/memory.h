@@ -1,0 +1,74 @@
+/* memory.h: a memory and the table of its fields, which drives SQL columns, JSON, snapshots, export and import.
+ *
+ * A new field is one member of struct memory, one line in memory.c's table and one column in a migration. */
+#ifndef CAIRN_CORE_MEMORY_H
+#define CAIRN_CORE_MEMORY_H
+
+#include "base/json.h"
+#include "core/types.h"
+
+/* Absent text is {NULL, 0}; an absent time or number is 0. */
+struct memory {
+  int64_t id;
+  struct str uid, team, project, kind, type, severity, key, headline, body;
+  struct str delivery, skill_name, trust, state, state_reason, state_by, confidence;
+  struct str status, priority, milestone, due, claimed_by, root_cause, resolution;
+  struct str source, session;
+  double weight;
+  int64_t skill_always_on, corroborated, auto_captured, access_count, upvotes, downvotes;
+  int64_t verified_at, valid_from, created_at, updated_at, expires_at, last_accessed, state_at, claimed_at;
+  /* Lists: rows of their own in the store. */
+  struct strs tags, people, topics, action_items, domains, acceptance, skill_keywords, skill_projects;
+};
+
+enum field_form { FIELD_TEXT, FIELD_INT, FIELD_BOOL, FIELD_REAL, FIELD_TIME };
+
+enum {
+  FIELD_NULL = 1,    /* may be absent */
+  FIELD_MUTABLE = 2, /* may change after the write; everything else is fixed by the schema */
+  FIELD_LOCAL = 4,   /* belongs to this store: not part of an export */
+};
+
+struct field {
+  const char *name; /* column and JSON member */
+  enum field_form form;
+  unsigned flags;
+  size_t offset;
+};
+
+extern const struct field memory_fields[];
+extern const size_t memory_field_count;
+
+/* The lists of a memory, by the name under which they are stored and exported. */
+struct list_field {
+  const char *name;
+  size_t offset;
+};
+extern const struct list_field memory_lists[];
+extern const size_t memory_list_count;
+
+static inline void *field_at(const struct memory *m, size_t offset) { return (char *)(uintptr_t)m + offset; }
+static inline struct strs *list_at(const struct memory *m, size_t i) {
+  return field_at(m, memory_lists[i].offset);
+}
+
+/* Values that a text field may have; NULL-terminated. */
+extern const char *const severities[], *const deliveries[], *const trusts[], *const memory_states[], *const confidences[],
+    *const task_statuses[], *const priorities[];
+bool one_of(struct str value, const char *const *list);
+/* "a, b, c" for messages. */
+struct str one_of_text(struct arena *a, const char *const *list);
+
+bool memory_same_field(const struct field *f, const struct memory *x, const struct memory *y);
+
+/* JSON of the fields for which (flags & all) == all and (flags & none) == 0; absent fields are left out. */
+void memory_put_fields(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct memory *m, unsigned all, unsigned none);
+/* One field; nothing when it is absent. */
+void memory_put_field(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct field *f, const struct memory *m);
+void memory_put_lists(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct memory *m);
+/* Reads what memory_put_fields() wrote; null makes a field absent, members that are missing stay as they are in *m. */
+NODISCARD enum status memory_get_fields(struct arena *a, yyjson_val *obj, struct memory *m, unsigned all,
+                                        unsigned none, struct error *err);
+void memory_get_lists(struct arena *a, yyjson_val *obj, struct memory *m);
+
+#endif

@@ -1,0 +1,125 @@
+/* types.c: the table of memory types, and look-ups in it. */
+#include "core/types.h"
+
+#include <stdio.h>
+
+const char *const kind_names[KIND_COUNT] = {"rule", "fact", "incident", "task"};
+
+/* clang-format off */
+static const struct mem_type types[] = {
+  {.name = "rule", .kind = KIND_RULE, .boot = BOOT_RULES, .decay = DECAY_NEVER,
+   .words = "rule rules policy allowed forbidden"},
+  {.name = "guardrail", .kind = KIND_RULE, .boot = BOOT_RULES, .decay = DECAY_NEVER,
+   .stored_as = "rule", .severity = "blocker"},
+  {.name = "bootstrap", .kind = KIND_RULE, .boot = BOOT_RULES, .decay = DECAY_NEVER,
+   .stored_as = "rule", .delivery = "boot"},
+  {.name = "feedback", .kind = KIND_RULE, .boot = BOOT_RULES, .decay = DECAY_NEVER,
+   .words = "feedback correction corrected"},
+  {.name = "identity", .kind = KIND_RULE, .aliases = {"core", "self"}, .boot = BOOT_IDENTITY, .decay = DECAY_NEVER,
+   .words = "identity role"},
+  {.name = "lesson", .kind = KIND_RULE, .aliases = {"warning", "insight", "learning"}, .boot = BOOT_LESSONS,
+   .decay = DECAY_NEVER, .words = "lesson lessons learned mistake pitfall"},
+  {.name = "procedural", .kind = KIND_RULE, .boot = BOOT_RULES, .decay = DECAY_NEVER,
+   .words = "how steps procedure workflow"},
+
+  {.name = "fact", .kind = KIND_FACT, .long_body = true, .decay = DECAY_FADE, .words = "fact facts"},
+  {.name = "context", .kind = KIND_FACT, .aliases = {"active", "background"}, .boot = BOOT_CONTEXT, .droppable = true,
+   .long_body = true, .decay = DECAY_FADE, .words = "context current currently"},
+  {.name = "decision", .kind = KIND_FACT, .aliases = {"commitment", "choice"}, .boot = BOOT_DECISIONS,
+   .droppable = true, .long_body = true, .decay = DECAY_SCORE, .words = "decision decisions decided decide chose why"},
+  {.name = "reference", .kind = KIND_FACT, .aliases = {"pointer", "link"}, .long_body = true, .decay = DECAY_SCORE,
+   .words = "where link url reference docs"},
+  {.name = "person", .kind = KIND_FACT, .long_body = true, .decay = DECAY_SCORE, .words = "who person whose"},
+  {.name = "idea", .kind = KIND_FACT, .long_body = true, .decay = DECAY_SCORE, .words = "idea ideas proposal"},
+  {.name = "note", .kind = KIND_FACT, .long_body = true, .decay = DECAY_SCORE, .words = "note notes"},
+
+  {.name = "incident", .kind = KIND_INCIDENT, .archives = true, .decay = DECAY_SCORE,
+   .words = "incident incidents outage broke crash postmortem"},
+  {.name = "episodic", .kind = KIND_INCIDENT, .archives = true, .decay = DECAY_SCORE, .words = "happened"},
+  {.name = "historical", .kind = KIND_INCIDENT, .aliases = {"archive", "past"}, .archives = true,
+   .decay = DECAY_SCORE, .words = "history past"},
+  {.name = "meeting", .kind = KIND_INCIDENT, .archives = true, .decay = DECAY_SCORE,
+   .words = "meeting meetings call standup"},
+  {.name = "journal", .kind = KIND_INCIDENT, .archives = true, .decay = DECAY_SCORE, .words = "journal diary"},
+
+  {.name = "task", .kind = KIND_TASK, .boot = BOOT_TASKS, .droppable = true, .decay = DECAY_NEVER,
+   .words = "task tasks todo pending"},
+};
+/* clang-format on */
+
+bool kind_parse(struct str name, enum kind *ret_kind) {
+  for (int i = 0; i < KIND_COUNT; i++)
+    if (str_ieq(name, str_from(kind_names[i]))) {
+      *ret_kind = (enum kind)i;
+      return true;
+    }
+  return false;
+}
+
+size_t types_count(void) { return ARRAY_LEN(types); }
+
+const struct mem_type *types_at(size_t i) { return &types[i]; }
+
+static bool has_name(const struct mem_type *t, struct str name) {
+  if (str_ieq(name, str_from(t->name)))
+    return true;
+  for (const char *const *alias = t->aliases; *alias; alias++)
+    if (str_ieq(name, str_from(*alias)))
+      return true;
+  return false;
+}
+
+const struct mem_type *type_find(struct str name) {
+  for (size_t i = 0; i < ARRAY_LEN(types); i++)
+    if (has_name(&types[i], name))
+      return &types[i];
+  return NULL;
+}
+
+const struct mem_type *type_of_kind(enum kind kind) {
+  /* The first type of a kind in the table is its plain one. */
+  size_t i = 0;
+  while (types[i].kind != kind)
+    i++;
+  return &types[i];
+}
+
+struct str types_list(struct arena *a) {
+  struct buf b = BUF(a);
+  for (size_t i = 0; i < ARRAY_LEN(types); i++)
+    buf_addf(&b, "%s%s", i ? ", " : "", types[i].name);
+  return buf_str(&b);
+}
+
+static enum status unknown_type(struct str type, struct error *err) {
+  error_set(err, STATUS_REFUSED, "unknown type '%.*s'", STR_ARG(type));
+  error_step(err, "type");
+  char list[400];
+  size_t n = 0;
+  for (size_t i = 0; i < ARRAY_LEN(types) && n < sizeof(list); i++)
+    n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%s", i ? ", " : "", types[i].name);
+  return error_fix(err, "use one of: %s", list);
+}
+
+enum status type_resolve(struct str kind, struct str type, const struct mem_type **ret_type, struct error *err) {
+  enum kind k = KIND_FACT;
+  if (!str_empty(kind) && !kind_parse(kind, &k)) {
+    error_set(err, STATUS_REFUSED, "unknown kind '%.*s'", STR_ARG(kind));
+    error_step(err, "type");
+    return error_fix(err, "use one of: rule, fact, incident, task");
+  }
+  if (str_empty(type)) {
+    *ret_type = type_of_kind(k);
+    return STATUS_OK;
+  }
+  const struct mem_type *t = type_find(type);
+  if (!t)
+    return unknown_type(type, err);
+  if (!str_empty(kind) && t->kind != k) {
+    error_set(err, STATUS_REFUSED, "type '%s' is of kind %s, not %s", t->name, kind_names[t->kind], kind_names[k]);
+    error_step(err, "type");
+    return error_fix(err, "drop the kind: type '%s' implies kind '%s'", t->name, kind_names[t->kind]);
+  }
+  *ret_type = t;
+  return STATUS_OK;
+}

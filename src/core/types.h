@@ -1,0 +1,52 @@
+/* types.h: the one table of memory types: policy as data. Nothing else in the code names a type.
+ *
+ * A new type, or a change of what a type means, is one line in types.c. */
+#ifndef CAIRN_CORE_TYPES_H
+#define CAIRN_CORE_TYPES_H
+
+#include "base/buf.h"
+#include "base/error.h"
+
+/* The lifecycle of a memory. */
+enum kind { KIND_RULE, KIND_FACT, KIND_INCIDENT, KIND_TASK, KIND_COUNT };
+
+/* How a memory loses influence with time. */
+enum decay {
+  DECAY_NEVER, /* evergreen */
+  DECAY_SCORE, /* ranks lower with age, stays active */
+  DECAY_FADE,  /* ranks lower with age, and fades when it was not used for long */
+};
+
+/* The section of the boot payload that a type belongs to, in the order in which sections are shown. */
+enum boot_section { BOOT_NO, BOOT_RULES, BOOT_IDENTITY, BOOT_LESSONS, BOOT_DECISIONS, BOOT_CONTEXT, BOOT_TASKS };
+
+struct mem_type {
+  const char *name;
+  enum kind kind;
+  const char *aliases[5]; /* ends with NULL */
+  enum boot_section boot;
+  bool droppable;        /* may a budget drop it at boot? */
+  bool archives;         /* archived after a time without access */
+  bool long_body;        /* may hold more than 400 words in assist mode */
+  enum decay decay;
+  /* A shorthand is stored as another type with these fields set; NULL otherwise. */
+  const char *stored_as, *severity, *delivery;
+  const char *words; /* words of a query that ask for this type, blank-separated */
+};
+
+extern const char *const kind_names[KIND_COUNT];
+bool kind_parse(struct str name, enum kind *ret_kind);
+
+size_t types_count(void);
+const struct mem_type *types_at(size_t i);
+/* By name or alias, without case; NULL when there is none. */
+const struct mem_type *type_find(struct str name);
+/* The type a kind has when none is given. */
+const struct mem_type *type_of_kind(enum kind kind);
+/* Finds the type that a write means from what was given (either may be empty); a clear error otherwise. */
+NODISCARD enum status type_resolve(struct str kind, struct str type, const struct mem_type **ret_type,
+                                   struct error *err);
+/* "rule, guardrail, feedback, ..." for messages and help. */
+struct str types_list(struct arena *a);
+
+#endif

@@ -1,0 +1,220 @@
+/* cairn.c: handles of the C library: opening, closing, errors; and what it tells about itself. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/fs.h"
+#include "base/utf8.h"
+#include "core/gate.h"
+#include "lib/handle.h"
+
+/* The public numbers are those of the program. */
+#define X(name, json, exit, http, rpc, text)                                                                           \
+  _Static_assert((int)CAIRN_##name == (int)STATUS_##name, "cairn.h differs from base/status.h in " #name);
+STATUS_LIST(X)
+#undef X
+#define X(name, json, exit, http, rpc, text) +1
+enum { STATUS_COUNT = 0 STATUS_LIST(X) };
+#undef X
+_Static_assert(sizeof(((struct cairn_error *)0)->message) == ERROR_MESSAGE_MAX, "messages would be cut");
+_Static_assert(sizeof(((struct cairn_error *)0)->fix) == ERROR_FIX_MAX, "advice would be cut");
+_Static_assert((int)CAIRN_OP_WRITES == (int)OP_WRITE && (int)CAIRN_OP_DESTRUCTIVE == (int)OP_DESTRUCTIVE &&
+                   (int)CAIRN_OP_STREAMS == (int)OP_STREAM,
+               "cairn.h differs from op/op.h");
+
+enum { TEAM_MAX = 64 };
+
+/* ---- about the library ---- */
+
+static bool known_status(int status) { return status >= 0 && status < STATUS_COUNT; }
+
+const char *cairn_status_name(int status) {
+  return known_status(status) ? status_name((enum status)status) : "unknown";
+}
+
+const char *cairn_status_text(int status) {
+  return known_status(status) ? status_text((enum status)status) : "not a status of this version";
+}
+
+const char *cairn_version(void) { return CAIRN_VERSION; }
+
+size_t cairn_operation_count(void) {
+  size_t n = 0;
+  while (ops[n].name)
+    n++;
+  return n;
+}
+
+const char *cairn_operation_name(size_t index) { return index < cairn_operation_count() ? ops[index].name : NULL; }
+
+const char *cairn_operation_summary(size_t index) {
+  return index < cairn_operation_count() ? ops[index].summary : NULL;
+}
+
+unsigned cairn_operation_flags(size_t index) {
+  return index < cairn_operation_count() ? ops[index].flags & (OP_WRITE | OP_DESTRUCTIVE | OP_STREAM) : 0;
+}
+
+void cairn_free(void *p) { mem_free(p); }
+
+/* ---- options ---- */
+
+bool lib_copy_sized(void *ret, size_t known, const void *given, size_t first) {
+  size_t n;
+  memcpy(&n, given, sizeof(n));
+  if (n == 0)
+    n = first;
+  memset(ret, 0, known);
+  memcpy(ret, given, n < known ? n : known);
+  /* A newer caller may use this library as long as it asks for nothing new. */
+  for (size_t i = known; i < n; i++)
+    if (((const char *)given)[i] != 0)
+      return false;
+  return true;
+}
+
+static enum status text_option(struct arena *a, const char *name, const char *given, const char *missing,
+                               struct str *ret_text, struct error *err) {
+  struct str s = str_from(given ? given : missing);
+  if (utf8_check(s) != s.n)
+    return error_set(err, STATUS_USAGE, "the option %s is not valid UTF-8", name);
+  *ret_text = s.p ? arena_dup(a, s) : STR_NONE;
+  return STATUS_OK;
+}
+
+static enum status check_team(struct str team, struct error *err) {
+  bool ok = team.n >= 1 && team.n <= TEAM_MAX;
+  for (size_t i = 0; ok && i < team.n; i++) {
+    char c = team.p[i];
+    ok = (c >= 'a' && c <= 'z') || ascii_digit(c) || c == '_' || c == '-';
+  }
+  if (ok)
+    return STATUS_OK;
+  error_set(err, STATUS_USAGE, "the option team is not the name of a team");
+  return error_fix(err, "use 1 to %d of: a-z 0-9 _ -", TEAM_MAX);
+}
+
+static enum status load_caller(struct cairn *db, const struct cairn_options *o, struct error *err) {
+  struct caller *c = &db->caller;
+  if (text_option(&db->arena, "team", o->team, "default", &c->team, err) != STATUS_OK ||
+      text_option(&db->arena, "project", o->project, "", &c->project, err) != STATUS_OK ||
+      text_option(&db->arena, "source", o->source, "library", &c->source, err) != STATUS_OK ||
+      text_option(&db->arena, "session", o->session, NULL, &c->session, err) != STATUS_OK ||
+      check_team(c->team, err) != STATUS_OK || gate_check_project(c->project, err) != STATUS_OK)
+    return err->code;
+  if (str_empty(c->source))
+    c->source = STR("library");
+  c->project_given = o->project != NULL;
+  c->all_projects = o->all_projects;
+  c->trust = STR("agent");
+  return STATUS_OK;
+}
+
+/* The store of the command line, when none is named. */
+static enum status find_store(struct arena *a, const char *given, const char **ret_path, struct error *err) {
+  const char *variable = getenv("CAIRN_DB");
+  if (given && !given[0])
+    return error_set(err, STATUS_USAGE, "the option path is empty");
+  if (!given && variable && variable[0])
+    given = variable;
+  struct str path, dir;
+  if (!given) {
+    if (fs_xdg(a, XDG_DATA, "cairn/cairn.db", &path, err) != STATUS_OK)
+      return error_fix(err, "name a store in the option path, or in CAIRN_DB");
+    dir = fs_dirname(path);
+    if (fs_mkdirs(arena_cstr(a, dir), err) != STATUS_OK)
+      return err->code;
+    given = path.p;
+  }
+  *ret_path = given;
+  return STATUS_OK;
+}
+
+/* ---- opening and closing ---- */
+
+static enum status open_inside(struct cairn *db, const struct cairn_options *given) {
+  struct cairn_options o = {0};
+  struct engine_options e = {0};
+  if (given && !lib_copy_sized(&o, sizeof(o), given, SIZE_UP_TO(struct cairn_options, fixed_now_ms)))
+    return error_set(&db->error, STATUS_USAGE, "the options have members that version %s does not know", CAIRN_VERSION);
+  if (load_caller(db, &o, &db->error) != STATUS_OK || find_store(&db->arena, o.path, &e.path, &db->error) != STATUS_OK)
+    return db->error.code;
+  e.must_exist = o.must_exist;
+  e.busy_ms = o.busy_ms < 0 ? 1 : o.busy_ms; /* the engine takes 0 for its default */
+  e.clock.fixed = o.fixed_now_ms > 0 ? o.fixed_now_ms : 0;
+  return engine_open(&e, &db->engine, &db->error);
+}
+
+int cairn_open(const struct cairn_options *options, struct cairn **ret_db) {
+  if (!ret_db)
+    return CAIRN_USAGE;
+  struct cairn *db = mem_zalloc(sizeof(*db));
+  *ret_db = db;
+  if (!db)
+    return CAIRN_NOMEM;
+  arena_init(&db->arena);
+  pthread_mutex_init(&db->calls, NULL);
+  pthread_mutex_init(&db->state, NULL);
+  db->owner = getpid();
+  jmp_buf oom;
+  enum status s;
+  if (ARENA_BOUNDARY(&db->arena, oom))
+    s = error_set(&db->error, STATUS_NOMEM, "out of memory");
+  else
+    s = open_inside(db, options);
+  db->arena.oom = NULL;
+  return (int)s;
+}
+
+void cairn_close(struct cairn **db) {
+  struct cairn *d = db ? *db : NULL;
+  if (!d)
+    return;
+  if (d->owner == getpid()) {
+    pthread_mutex_lock(&d->state);
+    bool own_callback = d->inside && pthread_equal(d->thread, pthread_self());
+    pthread_mutex_unlock(&d->state);
+    if (own_callback)
+      return;
+    engine_close(&d->engine);
+    arena_release(&d->arena);
+    pthread_mutex_destroy(&d->calls);
+    pthread_mutex_destroy(&d->state);
+    mem_free(d);
+  }
+  *db = NULL;
+}
+
+/* ---- errors ---- */
+
+static void copy_text(char *ret_text, size_t room, const char *text) {
+  struct str s = utf8_cut(str_from(text), room - 1);
+  if (s.n)
+    memcpy(ret_text, s.p, s.n);
+  ret_text[s.n] = 0;
+}
+
+void cairn_last_error(const struct cairn *db, struct cairn_error *ret_error) {
+  struct error e = {0};
+  if (!db) {
+    error_set(&e, STATUS_NOMEM, "out of memory: there is no handle");
+  } else if (db->owner != getpid()) {
+    /* The parent may have held the lock at the moment of the fork. */
+    error_set(&e, STATUS_USAGE, "this handle belongs to another process");
+    error_fix(&e, "open a handle after fork()");
+  } else {
+    struct cairn *d = (struct cairn *)(uintptr_t)db; /* a mutex is locked even in what is only read */
+    pthread_mutex_lock(&d->state);
+    e = d->error;
+    pthread_mutex_unlock(&d->state);
+  }
+  ret_error->code = (int)e.code;
+  copy_text(ret_error->step, sizeof(ret_error->step), e.step);
+  copy_text(ret_error->message, sizeof(ret_error->message), e.message);
+  copy_text(ret_error->fix, sizeof(ret_error->fix), e.fix);
+}
+
+void cairn_interrupt(struct cairn *db) {
+  if (db)
+    atomic_store(&db->interrupted, true);
+}

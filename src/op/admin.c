@@ -1,0 +1,260 @@
+/* admin.c: looking after the store: stats, config, backup, restore, doctor. */
+#include <sys/stat.h>
+
+#include "base/id.h"
+#include "op/handlers.h"
+#include "op/write.h"
+#include "store/check.h"
+#include "store/lexical.h"
+#include "store/settings.h"
+#include "store/vectors.h"
+
+static int64_t file_size(const char *path) {
+  struct stat sb;
+  return stat(path, &sb) == 0 ? (int64_t)sb.st_size : 0;
+}
+
+static struct vec_model model_of(const struct op_call *call) {
+  const struct embedder *e = call->engine->embedder;
+  return (struct vec_model){call->caller.team, str_from(e->model), e->dims};
+}
+
+/* ---- stats ---- */
+
+static enum status put_counts(struct op_call *call) {
+  static const struct {
+    const char *member, *column;
+    bool active_only;
+  } counts[] = {{"by_kind", "kind", true},
+                {"by_type", "type", true},
+                {"by_state", "state", false},
+                {"by_project", "project", true},
+                {"by_delivery", "delivery", true}};
+  enum status s = STATUS_OK;
+  for (size_t i = 0; s == STATUS_OK && i < ARRAY_LEN(counts); i++)
+    s = count_by(call->engine->store, call->caller.team, counts[i].column, counts[i].active_only, call->doc,
+                 json_put_obj(call->doc, call->result, counts[i].member), call->err);
+  return s;
+}
+
+static enum status put_numbers(struct op_call *call) {
+  struct store *st = call->engine->store;
+  int64_t all, week, month, seq, events, done, total;
+  struct vec_model model = model_of(call);
+  enum status s = count_since(st, call->caller.team, 0, &all, call->err);
+  if (s == STATUS_OK)
+    s = count_since(st, call->caller.team, call->now - 7 * MS_PER_DAY, &week, call->err);
+  if (s == STATUS_OK)
+    s = count_since(st, call->caller.team, call->now - 30 * MS_PER_DAY, &month, call->err);
+  if (s == STATUS_OK)
+    s = events_last_seq(st, call->caller.team, &seq, &events, call->err);
+  if (s == STATUS_OK)
+    s = vec_count(st, &model, &done, &total, call->err);
+  if (s != STATUS_OK)
+    return s;
+  json_put_int(call->doc, call->result, "memories", all);
+  json_put_int(call->doc, call->result, "last_7_days", week);
+  json_put_int(call->doc, call->result, "last_30_days", month);
+  json_put_int(call->doc, call->result, "events", events);
+  json_put_int(call->doc, call->result, "last_seq", seq);
+  json_put(call->doc, call->result, "embedder", model.model);
+  yyjson_mut_val *embedded = json_put_obj(call->doc, call->result, "embedded");
+  json_put_int(call->doc, embedded, "done", done);
+  json_put_int(call->doc, embedded, "total", total);
+  return STATUS_OK;
+}
+
+enum status op_stats(struct op_call *call) {
+  struct store *st = call->engine->store;
+  struct str maintained;
+  json_put(call->doc, call->result, "db", str_from(db_path(store_db(st))));
+  json_put_int(call->doc, call->result, "size_bytes", file_size(db_path(store_db(st))));
+  json_put_int(call->doc, call->result, "schema", store_schema_version());
+  json_put(call->doc, call->result, "team", call->caller.team);
+  enum status s = put_numbers(call);
+  if (s == STATUS_OK)
+    s = put_counts(call);
+  if (s == STATUS_OK)
+    s = most_corrected(st, call->caller.team, call->doc, json_put_arr(call->doc, call->result, "corrections"),
+                       call->err);
+  if (s == STATUS_OK)
+    s = store_meta(st, "maintained_at", call->arena, &maintained, call->err);
+  if (s == STATUS_OK)
+    json_put_opt(call->doc, call->result, "maintained_at", maintained);
+  return s;
+}
+
+/* ---- config ---- */
+
+static enum status put_setting(struct op_call *call, yyjson_mut_val *obj, enum setting_id id) {
+  struct setting_value v;
+  enum status s = setting_get(call->engine->store, call->caller.team, id, call->arena, &v, call->err);
+  if (s != STATUS_OK)
+    return s;
+  json_put(call->doc, obj, "name", str_from(setting_table[id].name));
+  json_put(call->doc, obj, "value", v.value);
+  json_put(call->doc, obj, "default", str_from(setting_table[id].fallback));
+  json_put(call->doc, obj, "origin", str_from(v.origin));
+  json_put(call->doc, obj, "environment", setting_env_name(call->arena, id));
+  json_put(call->doc, obj, "help", str_from(setting_table[id].help));
+  return s;
+}
+
+static enum status unknown_setting(struct op_call *call, struct str name) {
+  struct buf b = BUF(call->arena);
+  for (int i = 0; i < SET_COUNT; i++)
+    buf_addf(&b, "%s%s", i ? ", " : "", setting_table[i].name);
+  error_set(call->err, STATUS_USAGE, "no setting '%.*s'", STR_ARG(name));
+  return error_fix(call->err, "one of: %s", b.p);
+}
+
+enum status op_config(struct op_call *call) {
+  struct str name = json_str(call->args, "name"), value = json_str(call->args, "value");
+  bool unset = json_bool(call->args, "unset", false);
+  enum status s = STATUS_OK;
+  if (!name.p) {
+    if (unset)
+      return error_set(call->err, STATUS_USAGE, "config: name the setting to be unset");
+    yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "settings");
+    for (int i = 0; s == STATUS_OK && i < SET_COUNT; i++)
+      s = put_setting(call, yyjson_mut_arr_add_obj(call->doc, arr), (enum setting_id)i);
+    return s;
+  }
+  int id = setting_find(name);
+  if (id < 0)
+    return unknown_setting(call, name);
+  if (unset && value.p)
+    return error_set(call->err, STATUS_USAGE, "config: a value and --unset contradict each other");
+  if (!unset && !value.p)
+    return put_setting(call, call->result, (enum setting_id)id);
+  struct txn txn;
+  s = call_begin(call, &txn);
+  if (s == STATUS_OK)
+    s = setting_set(&txn, call->arena, (enum setting_id)id, value, call->err);
+  if (s == STATUS_OK)
+    s = put_setting(call, call->result, (enum setting_id)id);
+  return s == STATUS_OK ? call_commit(call, &txn) : s;
+}
+
+/* ---- backup and restore ---- */
+
+static void on_pages(void *arg, int64_t done, int64_t total) { progress(arg, "backup", done, total); }
+
+enum status op_backup(struct op_call *call) {
+  struct store *st = call->engine->store;
+  struct str path = json_str(call->args, "file");
+  struct stat sb;
+  enum status s;
+  reads_flush(st);
+  if (path.p && stat(arena_cstr(call->arena, path), &sb) == 0) {
+    error_set(call->err, STATUS_CONFLICT, "%.*s is there already; a backup does not overwrite", STR_ARG(path));
+    return error_fix(call->err, "name a new file");
+  }
+  if (path.p)
+    s = db_backup_to(store_db(st), arena_cstr(call->arena, path), on_pages, call, call->err);
+  else
+    s = store_auto_backup(st, "manual", call->now, call->arena, &path, call->err);
+  if (s != STATUS_OK)
+    return s;
+  json_put(call->doc, call->result, "file", path);
+  json_put_int(call->doc, call->result, "bytes", file_size(arena_cstr(call->arena, path)));
+  return STATUS_OK;
+}
+
+/* The backup must be a whole store of a schema that this program knows. */
+static enum status check_backup(struct op_call *call, const char *path) {
+  struct store_options o = {.path = path, .must_exist = true, .read_only = true, .now = call->now};
+  struct store *st = NULL;
+  struct str fault = STR("");
+  enum status s = store_open(&o, &st, call->err);
+  for (const struct named_check *c = store_checks; s == STATUS_OK && str_empty(fault) && c->name; c++)
+    if (!str_is(str_from(c->name), "private"))
+      s = c->run(st, call->arena, &fault, call->err);
+  store_close(&st);
+  if (s == STATUS_OK && !str_empty(fault)) {
+    error_set(call->err, STATUS_CORRUPT, "%s is damaged: %.*s; nothing was changed", path, STR_ARG(fault));
+    return error_fix(call->err, "name another backup");
+  }
+  return s;
+}
+
+enum status op_restore(struct op_call *call) {
+  struct store *st = call->engine->store;
+  const char *path = arena_cstr(call->arena, json_str(call->args, "file"));
+  struct str safety;
+  char epoch[UUID_SIZE];
+  int64_t memories;
+  enum status s = check_backup(call, path);
+  if (s == STATUS_OK && !json_bool(call->args, "confirm", false)) {
+    error_set(call->err, STATUS_CONFIRM, "restore replaces everything in %s", db_path(store_db(st)));
+    return error_fix(call->err, "repeat the call with --confirm; the present content is backed up first");
+  }
+  if (s == STATUS_OK)
+    s = store_auto_backup(st, "before-restore", call->now, call->arena, &safety, call->err);
+  if (s == STATUS_OK)
+    s = db_restore_from(store_db(st), path, call->err);
+  uuid7_new(call->now, epoch);
+  if (s == STATUS_OK)
+    s = db_begin(store_db(st), false, call->err);
+  if (s == STATUS_OK)
+    s = store_set_meta(st, "epoch", str_from(epoch), call->err);
+  if (s == STATUS_OK)
+    s = db_commit(store_db(st), call->err);
+  if (s == STATUS_OK)
+    s = count_since(st, call->caller.team, 0, &memories, call->err);
+  if (s != STATUS_OK)
+    return s;
+  json_put(call->doc, call->result, "file", str_from(path));
+  json_put(call->doc, call->result, "safety_backup", safety);
+  json_put_int(call->doc, call->result, "memories", memories);
+  return STATUS_OK;
+}
+
+/* ---- doctor ---- */
+
+static void put_check(struct op_call *call, yyjson_mut_val *arr, const char *name, struct str fault, const char *fix) {
+  yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, arr);
+  json_put(call->doc, v, "name", str_from(name));
+  json_put_bool(call->doc, v, "ok", str_empty(fault));
+  json_put(call->doc, v, "message", str_empty(fault) ? STR("fine") : fault);
+  if (!str_empty(fault) && fix)
+    json_put(call->doc, v, "fix", str_from(fix));
+}
+
+static enum status repair(struct op_call *call) {
+  struct store *st = call->engine->store;
+  enum status s = db_begin(store_db(st), false, call->err);
+  if (s == STATUS_OK)
+    s = lexical_rebuild(st, call->err);
+  if (s == STATUS_OK)
+    s = vec_repair(st, call->err);
+  return s == STATUS_OK ? db_commit(store_db(st), call->err) : s;
+}
+
+enum status op_doctor(struct op_call *call) {
+  struct store *st = call->engine->store;
+  bool ok = true;
+  int64_t done, total;
+  struct vec_model model = model_of(call);
+  enum status s = json_bool(call->args, "fix", false) ? repair(call) : STATUS_OK;
+  json_put(call->doc, call->result, "db", str_from(db_path(store_db(st))));
+  yyjson_mut_val *arr = yyjson_mut_arr(call->doc);
+  for (const struct named_check *c = store_checks; s == STATUS_OK && c->name; c++) {
+    struct str fault = STR("");
+    s = c->run(st, call->arena, &fault, call->err);
+    put_check(call, arr, c->name, fault, c->fix);
+    ok &= str_empty(fault);
+  }
+  if (s == STATUS_OK)
+    s = vec_count(st, &model, &done, &total, call->err);
+  if (s != STATUS_OK)
+    return s;
+  yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, arr);
+  json_put(call->doc, v, "name", STR("embedding"));
+  json_put_bool(call->doc, v, "ok", true); /* what waits is not a fault */
+  json_put(call->doc, v, "message",
+           arena_printf(call->arena, "%lld of %lld chunks have a vector", (long long)done, (long long)total));
+  json_put_bool(call->doc, call->result, "ok", ok);
+  yyjson_mut_obj_add_val(call->doc, call->result, "checks", arr);
+  return STATUS_OK;
+}

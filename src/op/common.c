@@ -1,0 +1,175 @@
+/* common.c: what handlers share. */
+#include "op/common.h"
+
+
+struct scope scope_of(const struct op_call *call) {
+  return (struct scope){.team = call->caller.team,
+                        .project = call->caller.project,
+                        .all_projects = call->caller.all_projects,
+                        .now = call->now};
+}
+
+struct txn who_of(const struct op_call *call) {
+  return (struct txn){.store = call->engine->store,
+                      .team = call->caller.team,
+                      .project = call->caller.project,
+                      .source = call->caller.source,
+                      .session = call->caller.session,
+                      .op = call->op->name,
+                      .now = call->now};
+}
+
+enum status call_begin(struct op_call *call, struct txn *ret_txn) {
+  struct txn who = who_of(call);
+  return txn_begin(call->engine->store, &who, 0, ret_txn, call->err);
+}
+
+enum status call_commit(struct op_call *call, struct txn *txn) {
+  enum status s = txn_commit(txn, call->err);
+  if (s == STATUS_OK)
+    json_put_int(call->doc, call->result, "txn", txn->id);
+  return s;
+}
+
+enum status call_find(struct op_call *call, const char *name, struct memory *ret_memory) {
+  struct scope scope = scope_of(call);
+  return memory_find(call->engine->store, &scope, json_str(call->args, name), call->arena, ret_memory, call->err);
+}
+
+enum status call_time(struct op_call *call, const char *name, int sign, int64_t *ret_ms) {
+  struct str s = json_str(call->args, name);
+  *ret_ms = 0;
+  if (!s.p || time_or_duration(s, call->now, sign, ret_ms))
+    return STATUS_OK;
+  error_set(call->err, STATUS_USAGE, "%s '%.*s' is not a time", name, STR_ARG(s));
+  return error_fix(call->err, "use a duration such as 24h, 7d or 30d, or a timestamp such as 2026-03-31T12:00:00Z");
+}
+
+enum status call_int(struct op_call *call, const char *name, int64_t missing, int64_t low, int64_t high,
+                     int64_t *ret_value) {
+  int64_t value = json_int(call->args, name, missing);
+  if (value < low || value > high) {
+    error_set(call->err, STATUS_USAGE, "%s %lld is outside %lld to %lld", name, (long long)value, (long long)low,
+              (long long)high);
+    return call->err->code;
+  }
+  *ret_value = value;
+  return STATUS_OK;
+}
+
+enum status call_filter(struct op_call *call, struct filter *ret_filter) {
+  struct filter f = {.kind = json_str(call->args, "kind"),
+                     .delivery = json_str(call->args, "delivery"),
+                     .status = json_str(call->args, "status"),
+                     .milestone = json_str(call->args, "milestone")};
+  struct str type = json_str(call->args, "type");
+  if (!str_empty(type)) {
+    const struct mem_type *t;
+    enum status s = type_resolve(f.kind, type, &t, call->err);
+    if (s != STATUS_OK)
+      return s;
+    f.type = str_from(t->stored_as ? t->stored_as : t->name);
+    f.severity = str_from(t->severity);
+    if (t->delivery)
+      f.delivery = str_from(t->delivery);
+  }
+  json_strs(call->arena, call->args, "tags", &f.tags);
+  json_strs(call->arena, call->args, "people", &f.people);
+  enum status s = call_time(call, "since", -1, &f.since);
+  if (s == STATUS_OK)
+    s = call_time(call, "until", -1, &f.until);
+  if (s == STATUS_OK)
+    *ret_filter = f;
+  return s;
+}
+
+void put_brief(struct op_call *call, yyjson_mut_val *obj, const struct memory *m) {
+  yyjson_mut_doc *doc = call->doc;
+  char time[TIME_TEXT_SIZE];
+  json_put_int(doc, obj, "id", m->id);
+  json_put(doc, obj, "uid", m->uid);
+  json_put(doc, obj, "headline", m->headline);
+  json_put(doc, obj, "kind", m->kind);
+  json_put(doc, obj, "type", m->type);
+  json_put_opt(doc, obj, "severity", m->severity);
+  json_put(doc, obj, "project", m->project);
+  json_put_opt(doc, obj, "key", m->key);
+  json_put(doc, obj, "state", m->state);
+  json_put_opt(doc, obj, "state_reason", m->state_reason);
+  json_put(doc, obj, "delivery", m->delivery);
+  json_put_num(doc, obj, "weight", m->weight);
+  json_put(doc, obj, "trust", m->trust);
+  json_put_opt(doc, obj, "status", m->status);
+  json_put_opt(doc, obj, "priority", m->priority);
+  json_put_opt(doc, obj, "milestone", m->milestone);
+  json_put_opt(doc, obj, "due", m->due);
+  json_put_opt(doc, obj, "claimed_by", m->claimed_by);
+  json_put(doc, obj, "created_at", time_format(m->created_at, time));
+  if (m->expires_at)
+    json_put(doc, obj, "expires_at", time_format(m->expires_at, time));
+}
+
+/* A retired memory says where the truth moved to. */
+static enum status put_banner(struct op_call *call, yyjson_mut_val *obj, const struct memory *m) {
+  struct arena *a = call->arena;
+  char time[TIME_TEXT_SIZE];
+  if (str_is(m->state, "active")) {
+    if (m->expires_at && m->expires_at <= call->now)
+      json_put(call->doc, obj, "banner",
+               arena_printf(a, "This memory expired at %s.", time_format(m->expires_at, time).p));
+    return STATUS_OK;
+  }
+  int64_t head;
+  struct memory current;
+  bool found = false;
+  enum status s = link_head(call->engine->store, m->team, m->id, &head, call->err);
+  if (s == STATUS_OK && head != m->id)
+    s = memory_by_id(call->engine->store, m->team, head, a, &current, &found, call->err);
+  if (s != STATUS_OK)
+    return s;
+  time_format(m->state_at, time);
+  struct buf b = BUF(a);
+  buf_addf(&b, "This memory is %.*s since %s: %.*s.", STR_ARG(m->state), time, STR_ARG(m->state_reason));
+  if (found) {
+    buf_addf(&b, " The current version is %lld: %.*s", (long long)head, STR_ARG(current.headline));
+    json_put_int(call->doc, obj, "head", head);
+  }
+  json_put(call->doc, obj, "banner", buf_str(&b));
+  return STATUS_OK;
+}
+
+enum status put_full(struct op_call *call, yyjson_mut_val *obj, struct memory *m) {
+  struct store *st = call->engine->store;
+  struct notes notes = {0};
+  struct links links = {0};
+  enum status s = memory_load_body(st, call->arena, m, call->err);
+  if (s == STATUS_OK)
+    s = memory_load_lists(st, call->arena, m, call->err);
+  if (s == STATUS_OK)
+    s = notes_load(st, call->arena, m, &notes, call->err);
+  if (s == STATUS_OK)
+    s = links_of(st, m->team, m->id, call->arena, &links, call->err);
+  if (s != STATUS_OK)
+    return s;
+  json_put_int(call->doc, obj, "id", m->id);
+  memory_put_fields(call->doc, obj, m, 0, FIELD_LOCAL);
+  json_put(call->doc, obj, "body", m->body);
+  memory_put_lists(call->doc, obj, m);
+  notes_put(call->doc, obj, &notes);
+  links_put(call->doc, obj, m->id, &links);
+  return put_banner(call, obj, m);
+}
+
+void note_read(struct op_call *call, const struct memory *m) {
+  struct txn who = who_of(call);
+  who.project = m->project;
+  struct str detail = arena_printf(call->arena, "{\"type\":\"%.*s\",\"size\":%zu}", STR_ARG(m->type), m->body.n);
+  reads_note(call->engine->store, &who, STR("memory:read"), m->id, m->uid, detail);
+}
+
+void progress(struct op_call *call, const char *what, int64_t done, int64_t total) {
+  if (call->hooks.progress)
+    call->hooks.progress(call->hooks.arg, what, done, total);
+}
+
+bool cancelled(struct op_call *call) { return call->hooks.cancelled && call->hooks.cancelled(call->hooks.arg); }

@@ -1,0 +1,37 @@
+/* common.h: what handlers share: the caller's scope, transactions, arguments, and memories as JSON. */
+#ifndef CAIRN_OP_COMMON_H
+#define CAIRN_OP_COMMON_H
+
+#include "op/op.h"
+#include "store/events.h"
+#include "store/links.h"
+#include "store/memories.h"
+
+struct scope scope_of(const struct op_call *call);
+/* Names the caller, for transactions and read events. */
+struct txn who_of(const struct op_call *call);
+NODISCARD enum status call_begin(struct op_call *call, struct txn *ret_txn);
+/* Commits and puts the transaction's number into the result. */
+NODISCARD enum status call_commit(struct op_call *call, struct txn *txn);
+
+/* The memory named by argument `name` (id, uid or key). */
+NODISCARD enum status call_find(struct op_call *call, const char *name, struct memory *ret_memory);
+/* "7d" or a timestamp, in the direction of sign; 0 when the argument is missing. */
+NODISCARD enum status call_time(struct op_call *call, const char *name, int sign, int64_t *ret_ms);
+/* An integer argument within bounds. */
+NODISCARD enum status call_int(struct op_call *call, const char *name, int64_t missing, int64_t low, int64_t high,
+                               int64_t *ret_value);
+/* kind, type, tags, people, since, until, delivery, ... as far as the operation has them. */
+NODISCARD enum status call_filter(struct op_call *call, struct filter *ret_filter);
+
+/* id, uid, headline and the fields that a list shows. */
+void put_brief(struct op_call *call, yyjson_mut_val *obj, const struct memory *m);
+/* Everything: fields, body, lists, notes, links; a banner when it is superseded. */
+NODISCARD enum status put_full(struct op_call *call, yyjson_mut_val *obj, struct memory *m);
+/* Queues the event of a read and counts the access. */
+void note_read(struct op_call *call, const struct memory *m);
+
+void progress(struct op_call *call, const char *what, int64_t done, int64_t total);
+bool cancelled(struct op_call *call);
+
+#endif

@@ -1,0 +1,193 @@
+/* duplicates.c: finding near memories and acting on the gate's verdict. */
+#include "op/duplicates.h"
+
+#include "base/id.h"
+#include "store/candidates.h"
+
+enum { NEAREST = 5 };
+
+/* ---- candidates ---- */
+
+static bool told_apart(const struct write *w, const struct memory *m) {
+  int64_t id;
+  for (size_t i = 0; i < w->distinct_from.n; i++) {
+    struct str ref = w->distinct_from.v[i];
+    if ((str_int64(ref, &id) && id == m->id) || str_eq(ref, m->uid) || (m->key.p && str_eq(ref, m->key)))
+      return true;
+  }
+  return false;
+}
+
+static enum status add_candidate(struct op_call *call, const struct write *w, int64_t id, double similarity,
+                                 struct similars *list) {
+  for (size_t i = 0; i < list->n; i++)
+    if (list->v[i].id == id)
+      return STATUS_OK;
+  struct memory m;
+  bool found;
+  enum status s = memory_by_id(call->engine->store, w->m.team, id, call->arena, &m, &found, call->err);
+  if (s == STATUS_OK && found)
+    s = memory_load_body(call->engine->store, call->arena, &m, call->err);
+  if (s != STATUS_OK || !found || told_apart(w, &m))
+    return s;
+  struct str mine = embed_text(call->arena, w->m.headline, w->m.body);
+  struct str theirs = embed_text(call->arena, m.headline, m.body);
+  list_push(call->arena, list,
+            (struct similar){.id = id,
+                             .headline = m.headline,
+                             .body = m.body,
+                             .project = m.project,
+                             .key = m.key,
+                             .similarity = similarity,
+                             .difference = differ_check(call->arena, mine, theirs)});
+  return STATUS_OK;
+}
+
+/* What a caller in the new memory's project sees. */
+static struct scope scope_of_write(struct op_call *call, const struct write *w) {
+  struct scope scope = scope_of(call);
+  scope.project = w->m.project;
+  scope.all_projects = false;
+  return scope;
+}
+
+static enum status find_exact(struct op_call *call, const struct write *w, int64_t replaced, struct similars *list) {
+  struct scope scope = scope_of_write(call, w);
+  char hash[HASH_TEXT_SIZE];
+  struct ids ids = {0};
+  body_hash(call->arena, w->m.body, hash);
+  enum status s = candidates_exact(call->engine->store, &scope, w->m.kind, str_from(hash), call->arena, &ids,
+                                   call->err);
+  for (size_t i = 0; s == STATUS_OK && i < ids.n; i++)
+    if (ids.v[i] != replaced)
+      s = add_candidate(call, w, ids.v[i], 1.0, list);
+  return s;
+}
+
+static enum status find_near(struct op_call *call, const struct write *w, int64_t replaced, struct similars *list) {
+  const struct embedder *e = call->engine->embedder;
+  struct vec_model model = {w->m.team, str_from(e->model), e->dims};
+  struct scope scope = scope_of_write(call, w);
+  struct vec_hits hits = {0};
+  enum status s =
+      candidates_near(call->engine->store, &scope, w->m.kind, replaced, &model, w->vectors,
+                      uncalibrate(e->calibration, SIMILARITY_NEAR), NEAREST, call->arena, &hits, call->err);
+  for (size_t i = 0; s == STATUS_OK && i < hits.n; i++)
+    s = add_candidate(call, w, hits.v[i].memory_id, calibrate(e->calibration, hits.v[i].cosine), list);
+  return s;
+}
+
+/* ---- acting on the verdict ---- */
+
+static struct str list_json(struct arena *a, const struct similars *list) {
+  yyjson_mut_doc *doc = json_new(a);
+  yyjson_mut_val *arr = yyjson_mut_arr(doc);
+  for (size_t i = 0; i < list->n; i++) {
+    const struct similar *o = &list->v[i];
+    yyjson_mut_val *v = yyjson_mut_arr_add_obj(doc, arr);
+    json_put_int(doc, v, "id", o->id);
+    json_put(doc, v, "headline", o->headline);
+    json_put_num(doc, v, "similarity", (double)(int64_t)(o->similarity * 10000 + 0.5) / 10000);
+    if (o->difference.what != DIFFER_NONE) {
+      json_put(doc, v, "difference", str_from(differ_name(o->difference.what)));
+      json_put(doc, v, "was", o->difference.b);
+      json_put(doc, v, "is", o->difference.a);
+    }
+  }
+  return json_write(a, arr, false);
+}
+
+static void warn_near(struct op_call *call, struct write *w, const struct similars *list) {
+  const struct similar *o = &list->v[0];
+  struct arena *a = call->arena;
+  struct str message =
+      o->difference.what == DIFFER_NONE
+          ? arena_printf(a, "close to memory %lld: %.*s", (long long)o->id, STR_ARG(o->headline))
+          : arena_printf(a, "may contradict memory %lld (%s: '%.*s', there '%.*s'): %.*s", (long long)o->id,
+                         differ_name(o->difference.what), STR_ARG(o->difference.a), STR_ARG(o->difference.b),
+                         STR_ARG(o->headline));
+  list_push(a, &w->warnings,
+            (struct warning){.code = "contradiction",
+                             .message = message,
+                             .fix = arena_printf(a,
+                                                 "keep both; or replace the old one: cairn undo TXN, then cairn "
+                                                 "supersede %lld --reason WHY TEXT; or cairn forget %lld --reason WHY",
+                                                 (long long)o->id, (long long)o->id),
+                             .memories = list_json(a, list)});
+}
+
+static enum status refuse_rule(struct op_call *call, const struct similar *o) {
+  if (o->difference.what == DIFFER_NONE)
+    error_set(call->err, STATUS_DUPLICATE, "close to rule %lld (similarity %.2f): %.*s", (long long)o->id,
+              o->similarity, STR_ARG(o->headline));
+  else
+    error_set(call->err, STATUS_DUPLICATE, "contradicts rule %lld (%s: '%.*s', there '%.*s'): %.*s", (long long)o->id,
+              differ_name(o->difference.what), STR_ARG(o->difference.a), STR_ARG(o->difference.b),
+              STR_ARG(o->headline));
+  error_step(call->err, "duplicate");
+  return error_fix(call->err,
+                   "to replace it: cairn supersede %lld --reason WHY TEXT; if both hold, repeat the call with "
+                   "--distinct-from %lld",
+                   (long long)o->id, (long long)o->id);
+}
+
+static void skip(struct op_call *call, struct write *w, const struct similar *o, const struct memory *m) {
+  w->action = WRITE_SKIPPED;
+  w->id = o->id;
+  w->uid = m->uid;
+  w->headline = o->headline;
+  w->similarity = o->similarity;
+  list_push(call->arena, &w->warnings,
+            (struct warning){.code = "duplicate",
+                             .message = arena_printf(call->arena, "memory %lld says the same: %.*s", (long long)o->id,
+                                                     STR_ARG(o->headline)),
+                             .memories = STR_NONE});
+}
+
+/* The more detailed text takes over everything that the shorter one had. */
+static enum status take_over(struct op_call *call, struct write *w, const struct similar *o, struct memory *m,
+                             struct replacement *rep) {
+  w->similarity = o->similarity;
+  w->inherit_pin = w->inherit_skill = w->inherit_key = true;
+  return replace_choose(call, w, m, STR("more detailed restatement"), rep);
+}
+
+enum status duplicates_decide(struct op_call *call, struct txn *txn, struct write *w, struct replacement *rep) {
+  struct similars list = {0};
+  enum status s = find_exact(call, w, rep->old.id, &list);
+  if (s == STATUS_OK && !w->defer_embedding && w->chunk_count)
+    s = find_near(call, w, rep->old.id, &list);
+  size_t at;
+  if (s != STATUS_OK || list.n == 0)
+    return s;
+  enum verdict verdict = gate_judge(&w->m, &list, &at);
+  const struct similar *o = &list.v[at];
+  if (rep->old.id && verdict != VERDICT_STORE) /* a correction is wanted: it is only told what else is close */
+    verdict = VERDICT_STORE;
+  if (verdict == VERDICT_REFUSE)
+    return refuse_rule(call, o);
+  if (verdict == VERDICT_STORE) {
+    warn_near(call, w, &list);
+    w->near = list;
+    return STATUS_OK;
+  }
+  struct memory m;
+  bool found;
+  s = memory_by_id(txn->store, w->m.team, o->id, call->arena, &m, &found, call->err);
+  if (s != STATUS_OK)
+    return s;
+  if (verdict == VERDICT_SUPERSEDE)
+    return take_over(call, w, o, &m, rep);
+  skip(call, w, o, &m);
+  return STATUS_OK;
+}
+
+enum status duplicates_link(struct op_call *call, struct txn *txn, struct write *w) {
+  enum status s = STATUS_OK;
+  for (size_t i = 0; s == STATUS_OK && i < w->near.n; i++) {
+    struct link link = {.src = w->id, .rel = STR("contradicts"), .dst = w->near.v[i].id};
+    if (w->near.v[i].difference.what != DIFFER_NONE)
+      s = link_add(txn, call->arena, &link, call->err);
+  }
+  return s;
+}

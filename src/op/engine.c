@@ -1,0 +1,32 @@
+/* engine.c: opening and closing an engine. */
+#include "op/engine.h"
+
+#include "base/alloc.h"
+
+enum status engine_open(const struct engine_options *o, struct engine **ret_engine, struct error *err) {
+  struct engine *e = mem_zalloc(sizeof(*e));
+  if (!e)
+    return error_set(err, STATUS_NOMEM, "out of memory");
+  e->clock = o->clock;
+  e->embedder = embedder_hash();
+  pthread_mutex_init(&e->lock, NULL);
+  struct store_options so = {
+      .path = o->path, .busy_ms = o->busy_ms, .must_exist = o->must_exist, .now = clock_now(&o->clock)};
+  enum status s = store_open(&so, &e->store, err);
+  if (s != STATUS_OK) {
+    engine_close(&e);
+    return s;
+  }
+  *ret_engine = e;
+  return STATUS_OK;
+}
+
+void engine_close(struct engine **engine) {
+  struct engine *e = *engine;
+  if (!e)
+    return;
+  store_close(&e->store);
+  pthread_mutex_destroy(&e->lock);
+  mem_free(e);
+  *engine = NULL;
+}

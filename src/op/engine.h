@@ -1,0 +1,30 @@
+/* engine.h: one open store with its embedder, settings and clock: what every operation works on. */
+#ifndef CAIRN_OP_ENGINE_H
+#define CAIRN_OP_ENGINE_H
+
+#include <pthread.h>
+
+#include "base/clock.h"
+#include "embed/embed.h"
+#include "store/store.h"
+
+struct engine_options {
+  const char *path; /* of the store file */
+  struct clock clock;
+  int busy_ms;     /* 0: the default, 60 s */
+  bool must_exist; /* do not create the store */
+};
+
+struct engine {
+  pthread_mutex_t lock; /* one operation at a time on a handle */
+  struct store *store;
+  const struct embedder *embedder;
+  struct clock clock;
+};
+
+NODISCARD enum status engine_open(const struct engine_options *options, struct engine **ret_engine,
+                                  struct error *err);
+/* Writes what is still queued (read events, access counts), closes the store and sets *engine to NULL. */
+void engine_close(struct engine **engine);
+
+#endif

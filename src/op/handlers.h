@@ -1,0 +1,46 @@
+/* handlers.h: the handler of each operation, for the table. Each is described by its entry in table.c. */
+#ifndef CAIRN_OP_HANDLERS_H
+#define CAIRN_OP_HANDLERS_H
+
+#include "op/op.h"
+
+enum status op_annotate(struct op_call *call);
+enum status op_backup(struct op_call *call);
+enum status op_boot(struct op_call *call);
+enum status op_capture(struct op_call *call);
+enum status op_config(struct op_call *call);
+enum status op_doctor(struct op_call *call);
+enum status op_events(struct op_call *call);
+enum status op_export(struct op_call *call);
+enum status op_forget(struct op_call *call);
+enum status op_get(struct op_call *call);
+enum status op_history(struct op_call *call);
+enum status op_import(struct op_call *call);
+enum status op_link(struct op_call *call);
+enum status op_list(struct op_call *call);
+enum status op_maintain(struct op_call *call);
+enum status op_pin(struct op_call *call);
+enum status op_promote(struct op_call *call);
+enum status op_prune(struct op_call *call);
+enum status op_purge(struct op_call *call);
+enum status op_rate(struct op_call *call);
+enum status op_remember(struct op_call *call);
+enum status op_restore(struct op_call *call);
+enum status op_search(struct op_call *call);
+enum status op_skill_list(struct op_call *call);
+enum status op_skill_load(struct op_call *call);
+enum status op_stats(struct op_call *call);
+enum status op_supersede(struct op_call *call);
+enum status op_task_add(struct op_call *call);
+enum status op_task_block(struct op_call *call);
+enum status op_task_claim(struct op_call *call);
+enum status op_task_list(struct op_call *call);
+enum status op_task_ready(struct op_call *call);
+enum status op_task_status(struct op_call *call);
+enum status op_task_unblock(struct op_call *call);
+enum status op_undo(struct op_call *call);
+enum status op_unlink(struct op_call *call);
+enum status op_unpin(struct op_call *call);
+enum status op_unsupersede(struct op_call *call);
+
+#endif

@@ -1,0 +1,203 @@
+/* maintain.c: what time does: expire, fade, archive, stale; embed what is waiting; tidy up.
+ *
+ * Idempotent: each step looks at active memories alone, so that a second run finds nothing, and no step can undo what
+ * another reason did. */
+#include "core/rank.h"
+#include "op/handlers.h"
+#include "op/write.h"
+#include "store/lexical.h"
+#include "store/lifecycle.h"
+#include "store/settings.h"
+#include "store/vectors.h"
+
+enum { STEP_ROWS = 500, EMBED_ROWS = 64 };
+
+struct step {
+  enum lifecycle_step step;
+  const char *name, *state, *reason, *action; /* state NULL: the task's status becomes "stale" */
+};
+
+static const struct step steps[] = {
+    {LIFE_EXPIRE, "expired", "expired", "its time to live ended", "memory:expire"},
+    {LIFE_FADE, "faded", "faded", "not used for long", "memory:fade"},
+    {LIFE_ARCHIVE, "archived", "archived", "not used for long", "memory:archive"},
+    {LIFE_STALE, "stale", NULL, NULL, "task:stale"},
+};
+
+static enum status number(struct op_call *call, enum setting_id id, double *ret) {
+  return setting_number(call->engine->store, call->caller.team, id, call->arena, ret, call->err);
+}
+
+/* Days after which retention falls below the limit: half lives, counted until it does. */
+static double fade_days(double half_life, double below) {
+  double days = 0;
+  while (retention(days, half_life) >= below)
+    days += half_life / 64;
+  return days;
+}
+
+static enum status cutoff(struct op_call *call, enum lifecycle_step step, int64_t *ret_before) {
+  double days = 0, below;
+  enum status s = STATUS_OK;
+  if (step == LIFE_FADE) {
+    s = number(call, SET_FACT_HALF_LIFE, &days);
+    if (s == STATUS_OK)
+      s = number(call, SET_FACT_FADE_BELOW, &below);
+    if (s == STATUS_OK)
+      days = fade_days(days, below);
+  } else if (step == LIFE_ARCHIVE) {
+    s = number(call, SET_ARCHIVE_DAYS, &days);
+  } else if (step == LIFE_STALE) {
+    s = number(call, SET_STALE_DAYS, &days);
+  }
+  *ret_before = call->now - (int64_t)(days * (double)MS_PER_DAY);
+  return s;
+}
+
+static struct memory retired(const struct memory *m, const struct step *step, const struct txn *txn) {
+  struct memory now = *m;
+  if (!step->state) {
+    now.status = STR("stale");
+    return now;
+  }
+  now.state = str_from(step->state);
+  now.state_reason = str_from(step->reason);
+  now.state_by = STR("maintain");
+  now.state_at = txn->now;
+  return now;
+}
+
+/* In portions, each with memory of its own. */
+static enum status run_step(struct op_call *call, struct txn *txn, const struct step *step, int64_t *ret_count) {
+  int64_t before, count = 0;
+  enum status s = cutoff(call, step->step, &before);
+  struct arena *a = arena_child(call->arena);
+  bool more = true;
+  while (s == STATUS_OK && more) {
+    struct memories due = {0};
+    s = lifecycle_due(txn->store, txn->team, step->step, before, STEP_ROWS, a, &due, call->err);
+    for (size_t i = 0; s == STATUS_OK && i < due.n; i++) {
+      struct memory now = retired(&due.v[i], step, txn);
+      s = memory_change(txn, a, &due.v[i], &now, step->action, call->err);
+      count++;
+    }
+    more = due.n == STEP_ROWS;
+    arena_release(a);
+    progress(call, step->name, count, 0);
+  }
+  *ret_count = count;
+  return s;
+}
+
+/* ---- embedding what waits ---- */
+
+static enum status embed_portion(struct op_call *call, struct arena *a, size_t *ret_n) {
+  const struct embedder *e = call->engine->embedder;
+  struct vec_model model = {call->caller.team, str_from(e->model), e->dims};
+  struct chunk_rows rows = {0};
+  enum status s =
+      chunks_pending(call->engine->store, model.team, model.model, EMBED_ROWS, a, &rows, call->err);
+  *ret_n = rows.n;
+  if (s != STATUS_OK || rows.n == 0)
+    return s;
+  struct str *texts = arena_array(a, struct str, rows.n);
+  for (size_t i = 0; i < rows.n; i++)
+    texts[i] = embed_text(a, rows.v[i].headline, rows.v[i].body);
+  int8_t *vectors = arena_array(a, int8_t, arena_mul(a, rows.n, (size_t)e->dims));
+  s = e->embed(e, a, texts, rows.n, vectors, call->err);
+  /* No transaction of the log: vectors are derived, nothing that was said changes. */
+  if (s == STATUS_OK)
+    s = db_begin(store_db(call->engine->store), false, call->err);
+  struct txn txn = who_of(call);
+  for (size_t i = 0; s == STATUS_OK && i < rows.n; i++)
+    s = vec_add_missing(&txn, &model, rows.v[i].id, vectors + i * (size_t)e->dims, call->err);
+  return s == STATUS_OK ? db_commit(store_db(call->engine->store), call->err) : s;
+}
+
+static enum status embed_pending(struct op_call *call, int64_t *ret_count) {
+  struct arena *a = arena_child(call->arena);
+  const struct embedder *e = call->engine->embedder;
+  struct vec_model model = {call->caller.team, str_from(e->model), e->dims};
+  int64_t done, total;
+  enum status s = vec_count(call->engine->store, &model, &done, &total, call->err);
+  size_t n = 1;
+  *ret_count = 0;
+  while (s == STATUS_OK && done < total && n > 0 && !cancelled(call)) {
+    s = embed_portion(call, a, &n);
+    *ret_count += (int64_t)n;
+    progress(call, "embed", done + *ret_count, total);
+    arena_release(a);
+  }
+  return s;
+}
+
+/* ---- the operation ---- */
+
+/* Whether it is time, by the store's own note of the last run. */
+static enum status is_due(struct op_call *call, bool *ret_due) {
+  struct str at;
+  int64_t last = 0;
+  double hours;
+  enum status s = store_meta(call->engine->store, "maintained_at", call->arena, &at, call->err);
+  if (s == STATUS_OK)
+    s = number(call, SET_MAINTAIN_HOURS, &hours);
+  if (s == STATUS_OK)
+    *ret_due = !at.p || !time_parse(at, &last) || call->now - last >= (int64_t)(hours * (double)MS_PER_HOUR);
+  return s;
+}
+
+static enum status run_all(struct op_call *call) {
+  struct txn txn;
+  char time[TIME_TEXT_SIZE];
+  int64_t changed = 0, counts[ARRAY_LEN(steps)] = {0};
+  bool due = true;
+  enum status s = call_begin(call, &txn);
+  /* Under the lock once more: of several processes that notice, one does it. */
+  if (s == STATUS_OK && json_bool(call->args, "if_due", false))
+    s = is_due(call, &due);
+  if (s == STATUS_OK && !due) {
+    store_rollback(txn.store);
+    json_put_bool(call->doc, call->result, "skipped", true);
+    return STATUS_OK;
+  }
+  for (size_t i = 0; s == STATUS_OK && i < ARRAY_LEN(steps); i++) {
+    s = run_step(call, &txn, &steps[i], &counts[i]);
+    changed += counts[i];
+  }
+  if (s == STATUS_OK && !changed) { /* nothing to undo: no transaction of the log */
+    store_rollback(txn.store);
+    s = db_begin(store_db(txn.store), true, call->err);
+  }
+  if (s == STATUS_OK)
+    s = store_set_meta(txn.store, "maintained_at", time_format(call->now, time), call->err);
+  if (s != STATUS_OK)
+    return s;
+  for (size_t i = 0; i < ARRAY_LEN(steps); i++)
+    json_put_int(call->doc, call->result, steps[i].name, counts[i]);
+  return changed ? call_commit(call, &txn) : txn_commit(&txn, call->err);
+}
+
+enum status op_maintain(struct op_call *call) {
+  int64_t began = clock_ticks_us(), embedded = 0;
+  bool due = true;
+  enum status s = STATUS_OK;
+  reads_flush(call->engine->store);
+  if (json_bool(call->args, "if_due", false))
+    s = is_due(call, &due);
+  if (s == STATUS_OK && !due) {
+    json_put_bool(call->doc, call->result, "skipped", true);
+    json_put(call->doc, call->result, "reason", STR("the last run was less than a day ago"));
+    return STATUS_OK;
+  }
+  if (s == STATUS_OK)
+    s = run_all(call);
+  if (s == STATUS_OK && !yyjson_mut_obj_get(call->result, "skipped"))
+    s = embed_pending(call, &embedded);
+  if (s == STATUS_OK)
+    s = db_checkpoint(store_db(call->engine->store), false, call->err);
+  if (s != STATUS_OK)
+    return s;
+  json_put_int(call->doc, call->result, "embedded", embedded);
+  json_put_int(call->doc, call->result, "duration_ms", (clock_ticks_us() - began) / 1000);
+  return STATUS_OK;
+}

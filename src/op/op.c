@@ -1,0 +1,203 @@
+/* op.c: looking operations up, checking arguments against the table, and running them. */
+#include "op/op.h"
+
+#include "core/gate.h"
+#include "store/events.h"
+
+const struct op *op_find(struct str name) {
+  for (const struct op *op = ops; op->name; op++)
+    if (str_is(name, op->name))
+      return op;
+  return NULL;
+}
+
+static const struct param *find_param(const struct param *list, struct str name) {
+  for (const struct param *p = list; p->name; p++)
+    if (str_is(name, p->name))
+      return p;
+  return NULL;
+}
+
+const struct param *op_param(const struct op *op, struct str name) {
+  const struct param *p = find_param(op->params, name);
+  return p ? p : find_param(common_params, name);
+}
+
+/* ---- arguments ---- */
+
+static enum status bad_text(const struct op *op, const char *name, struct error *err) {
+  error_set(err, STATUS_USAGE, "%s: %s holds a NUL character", op->name, name);
+  return error_fix(err, "remove it: memories are text");
+}
+
+static enum status check_choice(const struct op *op, const struct param *p, struct str value, struct error *err) {
+  if (!p->choices)
+    return STATUS_OK;
+  char list[300];
+  size_t n = 0;
+  for (const char *const *c = p->choices; *c; c++) {
+    if (str_is(value, *c))
+      return STATUS_OK;
+    size_t len = strlen(*c);
+    if (n + len + 3 < sizeof(list)) {
+      if (n) {
+        memcpy(list + n, ", ", 2);
+        n += 2;
+      }
+      memcpy(list + n, *c, len);
+      n += len;
+    }
+  }
+  list[n] = 0;
+  error_set(err, STATUS_USAGE, "%s: '%.*s' is not a value of %s", op->name, STR_ARG(value), p->name);
+  return error_fix(err, "one of: %s", list);
+}
+
+static enum status check_text(const struct op *op, const struct param *p, yyjson_val *v, struct error *err) {
+  struct str s = json_val_str(v);
+  if (s.n && memchr(s.p, 0, s.n))
+    return bad_text(op, p->name, err);
+  return check_choice(op, p, s, err);
+}
+
+static enum status check_list(const struct op *op, const struct param *p, yyjson_val *v, struct error *err) {
+  size_t i, n;
+  yyjson_val *e;
+  yyjson_arr_foreach(v, i, n, e) {
+    if (!yyjson_is_str(e))
+      return error_set(err, STATUS_USAGE, "%s: %s must be a list of texts", op->name, p->name);
+    enum status s = check_text(op, p, e, err);
+    if (s != STATUS_OK)
+      return s;
+  }
+  return STATUS_OK;
+}
+
+static enum status check_value(const struct op *op, const struct param *p, yyjson_val *v, struct error *err) {
+  static const char *const forms[] = {"a text", "a whole number", "a number", "true or false", "a list of texts"};
+  bool ok = false;
+  switch (p->form) {
+  case PARAM_TEXT:
+    ok = yyjson_is_str(v);
+    break;
+  case PARAM_INT:
+    ok = yyjson_is_int(v);
+    break;
+  case PARAM_NUMBER:
+    ok = yyjson_is_num(v);
+    break;
+  case PARAM_BOOL:
+    ok = yyjson_is_bool(v);
+    break;
+  case PARAM_LIST:
+    ok = yyjson_is_arr(v);
+    break;
+  }
+  if (!ok)
+    return error_set(err, STATUS_USAGE, "%s: %s must be %s", op->name, p->name, forms[p->form]);
+  if (p->form == PARAM_TEXT)
+    return check_text(op, p, v, err);
+  return p->form == PARAM_LIST ? check_list(op, p, v, err) : STATUS_OK;
+}
+
+enum status op_check_args(const struct op *op, yyjson_val *args, struct error *err) {
+  if (!yyjson_is_obj(args))
+    return error_set(err, STATUS_USAGE, "%s: the arguments must be an object", op->name);
+  size_t i, n;
+  yyjson_val *key, *v;
+  yyjson_obj_foreach(args, i, n, key, v) {
+    struct str name = json_val_str(key);
+    const struct param *p = op_param(op, name);
+    if (!p) {
+      error_set(err, STATUS_USAGE, "%s: unknown argument '%.*s'", op->name, STR_ARG(name));
+      return error_fix(err, "'cairn help %s' lists its arguments", op->name);
+    }
+    enum status s = check_value(op, p, v, err);
+    if (s != STATUS_OK)
+      return s;
+  }
+  for (const struct param *p = op->params; p->name; p++)
+    if ((p->flags & PARAM_REQUIRED) && !yyjson_obj_get(args, p->name)) {
+      error_set(err, STATUS_USAGE, "%s: %s is missing", op->name, p->name);
+      return error_fix(err, "'cairn help %s' shows how to call it", op->name);
+    }
+  return STATUS_OK;
+}
+
+/* ---- running ---- */
+
+/* The common arguments adjust the caller's place; who it is stays as the door said. */
+static enum status settle_caller(struct op_call *call) {
+  struct caller *c = &call->caller;
+  struct str scope = json_str(call->args, "scope");
+  yyjson_val *project = yyjson_obj_get(call->args, "project");
+  if (project) {
+    c->project = json_val_str(project);
+    c->project_given = true;
+  }
+  if (json_bool(call->args, "all_projects", false))
+    c->all_projects = true;
+  if (str_is(scope, "global")) {
+    if (project && !str_empty(c->project))
+      return error_set(call->err, STATUS_USAGE, "scope 'global' and project '%.*s' contradict each other",
+                       STR_ARG(c->project));
+    c->project = STR("");
+    c->project_given = true;
+  }
+  if (str_is(scope, "project") && str_empty(c->project)) {
+    error_set(call->err, STATUS_USAGE, "scope 'project' needs a project, and none is known here");
+    return error_fix(call->err, "name one with --project, set CAIRN_PROJECT, or work in a git repository");
+  }
+  if (!c->project.p)
+    c->project = STR("");
+  return gate_check_project(c->project, call->err);
+}
+
+static enum status run_inside(struct op_call *call) {
+  enum status s = op_check_args(call->op, call->args, call->err);
+  if (s == STATUS_OK)
+    s = settle_caller(call);
+  return s == STATUS_OK ? call->op->run(call) : s;
+}
+
+enum status op_run(struct engine *engine, const struct op *op, const struct caller *caller,
+                   const struct op_hooks *hooks, struct arena *arena, yyjson_val *args, yyjson_mut_val **ret_result,
+                   struct error *err) {
+  pthread_mutex_lock(&engine->lock);
+  struct op_call call = {.op = op,
+                         .engine = engine,
+                         .caller = *caller,
+                         .hooks = hooks ? *hooks : (struct op_hooks){0},
+                         .arena = arena,
+                         .args = args,
+                         .now = clock_now(&engine->clock),
+                         .err = err};
+  jmp_buf oom, *outer = arena->oom;
+  volatile enum status s;
+  if (ARENA_BOUNDARY(arena, oom)) {
+    s = error_set(err, STATUS_NOMEM, "out of memory; nothing was changed");
+  } else {
+    call.doc = json_new(arena);
+    call.result = yyjson_mut_obj(call.doc);
+    s = run_inside(&call);
+  }
+  arena->oom = outer;
+  if (s != STATUS_OK)
+    store_rollback(engine->store);
+  else
+    *ret_result = call.result;
+  pthread_mutex_unlock(&engine->lock);
+  return s;
+}
+
+yyjson_mut_val *op_error_json(yyjson_mut_doc *doc, const struct error *err) {
+  yyjson_mut_val *root = yyjson_mut_obj(doc);
+  yyjson_mut_val *e = json_put_obj(doc, root, "error");
+  json_put(doc, e, "code", str_from(status_name(err->code)));
+  if (err->step)
+    json_put(doc, e, "step", str_from(err->step));
+  json_put(doc, e, "message", str_from(err->message));
+  if (err->fix[0])
+    json_put(doc, e, "fix", str_from(err->fix));
+  return root;
+}

@@ -1,0 +1,114 @@
+/* op.h: operations as data. One table describes every operation: its name, arguments, flags, help and handler. The
+ * command line, MCP tools, REST routes, the library, the manual and their tests are all driven by it; no door
+ * contains logic.
+ *
+ * A new operation is one entry in table.c and one handler in the file of its family. */
+#ifndef CAIRN_OP_OP_H
+#define CAIRN_OP_OP_H
+
+#include "base/json.h"
+#include "op/engine.h"
+
+enum param_form {
+  PARAM_TEXT,
+  PARAM_INT,
+  PARAM_NUMBER,
+  PARAM_BOOL,
+  PARAM_LIST, /* of texts; on the command line the option is repeated */
+};
+
+enum {
+  PARAM_REQUIRED = 1,
+  PARAM_POSITIONAL = 2, /* on the command line: by place; a positional list takes all that is left */
+  PARAM_STDIN = 4,      /* on the command line: "-", or nothing while standard input is not a terminal, reads it */
+  PARAM_PATH = 8,       /* a file name, for completion; relative to the caller's folder */
+};
+
+struct param {
+  const char *name; /* JSON member; the command line spells it --name with '-' for '_' */
+  enum param_form form;
+  unsigned flags;
+  const char *cli;                /* another spelling on the command line ("tag" for "tags"), or NULL */
+  const char *value;              /* placeholder in help: "ID", "TEXT" */
+  const char *const *choices;     /* NULL-terminated, or NULL */
+  const char *help;               /* one line */
+};
+
+enum {
+  OP_WRITE = 1,       /* changes the store */
+  OP_DESTRUCTIVE = 2, /* cannot be undone, or touches many memories */
+  OP_STREAM = 4,      /* hands out lines as it goes, through call->emit */
+  OP_NO_STORE = 8,    /* opens no store */
+  OP_NO_TXN = 16,     /* writes, but not as a transaction of the store (backup, restore) */
+};
+
+struct op_call;
+
+struct op {
+  const char *name;    /* words separated by one blank: "remember", "task add" */
+  const char *group;   /* heading in help */
+  const char *summary; /* one line, no full stop */
+  const char *help;    /* a paragraph or more; what it does, what it returns */
+  const char *example; /* command lines, one per line, that work as they are */
+  const struct param *params; /* ends with name == NULL */
+  unsigned flags;
+  enum status (*run)(struct op_call *call);
+};
+
+/* Who calls, from where: set by the door, never by an argument. */
+struct caller {
+  struct str team;    /* slug */
+  struct str project; /* "" = none: sees global memories alone */
+  bool project_given; /* named by the caller, not found in the surroundings */
+  bool all_projects;
+  struct str source;  /* "cli", "claude-code", ... */
+  struct str session; /* may be absent */
+  struct str trust;   /* provenance of what this door writes: "user", "agent", ... */
+};
+
+/* What a door hands in besides the arguments; every member may be NULL. */
+struct op_hooks {
+  void *arg;
+  /* One line of a streaming operation; anything but STATUS_OK stops it. */
+  enum status (*emit)(void *arg, struct str line);
+  void (*progress)(void *arg, const char *what, int64_t done, int64_t total);
+  /* True when the caller wants the operation to stop at the next safe point. */
+  bool (*cancelled)(void *arg);
+};
+
+/* A call under way. Handlers read args, fill result, and return a status with *err set. */
+struct op_call {
+  const struct op *op;
+  struct engine *engine;
+  struct caller caller;
+  struct op_hooks hooks;
+  struct arena *arena; /* everything of this call lives here */
+  yyjson_val *args;    /* an object, checked against op->params */
+  yyjson_mut_doc *doc;
+  yyjson_mut_val *result; /* an object */
+  int64_t now;
+  struct error *err;
+};
+
+extern const struct op ops[]; /* ends with name == NULL, in the order of the help text */
+
+/* By name; NULL when there is none. */
+const struct op *op_find(struct str name);
+const struct param *op_param(const struct op *op, struct str name);
+
+/* Parameters that every operation accepts besides its own: project, scope, all_projects. */
+extern const struct param common_params[];
+
+/* Checks the arguments against the table: required, form, choices; unknown members are refused by name. */
+NODISCARD enum status op_check_args(const struct op *op, yyjson_val *args, struct error *err);
+
+/* Runs an operation: checks args, sets the out-of-memory boundary, rolls back whatever failed. The result object lives in
+ * `arena`; on failure ret_result is untouched and err says why. Calls on one engine are serialised by its lock. */
+NODISCARD enum status op_run(struct engine *engine, const struct op *op, const struct caller *caller,
+                             const struct op_hooks *hooks, struct arena *arena, yyjson_val *args,
+                             yyjson_mut_val **ret_result, struct error *err);
+
+/* The error object of the JSON contract: {"error": {code, step?, message, fix?}}. */
+yyjson_mut_val *op_error_json(yyjson_mut_doc *doc, const struct error *err);
+
+#endif

@@ -1,0 +1,345 @@
+/* table.c: the table of operations, in the order of the help text. Data only. */
+#include "core/memory.h"
+#include "op/handlers.h"
+#include "op/op.h"
+
+/* clang-format off */
+
+#define TEXT(name, flags, value, help) {name, PARAM_TEXT, flags, NULL, value, NULL, help}
+#define CHOICE(name, list, help) {name, PARAM_TEXT, 0, NULL, NULL, list, help}
+#define INT(name, value, help) {name, PARAM_INT, 0, NULL, value, NULL, help}
+#define NUMBER(name, value, help) {name, PARAM_NUMBER, 0, NULL, value, NULL, help}
+#define FLAG(name, help) {name, PARAM_BOOL, 0, NULL, NULL, NULL, help}
+#define MANY(name, cli, value, help) {name, PARAM_LIST, 0, cli, value, NULL, help}
+#define END {0}
+
+#define REQ_POS (PARAM_REQUIRED | PARAM_POSITIONAL)
+#define ONE_ID TEXT("id", REQ_POS, "ID", "id, uid or key of the memory")
+#define SOME_IDS {"ids", PARAM_LIST, REQ_POS, NULL, "ID", NULL, "ids, uids or keys of the memories"}
+
+static const char *const kinds[] = {"rule", "fact", "incident", "task", NULL};
+static const char *const scopes[] = {"global", "project", NULL};
+static const char *const write_severities[] = {"blocker", "pattern", NULL};
+static const char *const directions[] = {"up", "down", NULL};
+static const char *const details[] = {"headline", "snippet", "full", NULL};
+static const char *const link_rels[] = {"contradicts", "relates", "derived_from", "cites", NULL};
+static const char *const formats[] = {"auto", "cairn", "graph", "markdown", NULL};
+
+const struct param common_params[] = {
+  TEXT("project", 0, "NAME", "project to read or write (default: CAIRN_PROJECT, else the git repository; '' = global)"),
+  CHOICE("scope", scopes, "'global' ignores the project, 'project' insists on one"),
+  FLAG("all_projects", "look into every project, not only this one and the global memories"),
+  END
+};
+
+/* What remember and supersede share. */
+#define WRITE_PARAMS \
+  TEXT("headline", 0, "TEXT", "at most 15 words; derived from the text when missing (gate mode assist)"), \
+  TEXT("type", 0, "TYPE", "label, by name or alias: rule, guardrail, lesson, fact, decision, context, ..."), \
+  CHOICE("severity", write_severities, "rules only; default pattern"), \
+  TEXT("key", 0, "KEY", "short name; at most one active memory has it in a project"), \
+  MANY("tags", "tag", "TAG", "label for filtering; may be repeated"), \
+  MANY("people", "person", "NAME", "somebody it is about; may be repeated"), \
+  NUMBER("weight", "W", "influence in ranking, 0.1 to 1.0 (default 1.0)"), \
+  TEXT("ttl", 0, "TIME", "when it expires: 24h, 7d, 720h, or a timestamp"), \
+  TEXT("valid_from", 0, "TIME", "since when it is true, a timestamp (default: now)"), \
+  CHOICE("delivery", deliveries, "how it reaches an agent (default on_demand)"), \
+  TEXT("skill_name", 0, "NAME", "makes it a skill of this name, surfaced by its keywords"), \
+  MANY("skill_keywords", "skill-keyword", "WORD", "a query with this word surfaces the skill; may be repeated"), \
+  MANY("skill_projects", "skill-project", "NAME", "surface the skill in these projects alone; may be repeated"), \
+  FLAG("skill_always_on", "load the skill at boot too"), \
+  CHOICE("confidence", confidences, "of a learned claim"), \
+  MANY("domains", "domain", "NAME", "root domain that corroborates the claim; may be repeated"), \
+  TEXT("verified", 0, "TIME", "when the claim was last verified"), \
+  CHOICE("priority", priorities, "tasks only; default medium"), \
+  TEXT("milestone", 0, "NAME", "tasks only"), \
+  TEXT("due", 0, "TEXT", "tasks only: a date or a condition"), \
+  MANY("acceptance", "accept", "TEXT", "tasks only: an acceptance criterion; may be repeated"), \
+  TEXT("root_cause", 0, "TEXT", "incidents only"), \
+  TEXT("resolution", 0, "TEXT", "incidents only"), \
+  MANY("distinct_from", NULL, "ID", "a similar memory that was seen and is something else; may be repeated"), \
+  TEXT("idempotency_key", 0, "KEY", "a repeated call with this key returns the first result")
+
+static const struct param remember_params[] = {
+  TEXT("text", PARAM_POSITIONAL | PARAM_STDIN, "TEXT", "what to remember, as an argument or on standard input"),
+  CHOICE("kind", kinds, "lifecycle; default: that of the type, else fact"),
+  WRITE_PARAMS,
+  TEXT("supersedes", 0, "ID", "the memory that this one replaces (needs a reason)"),
+  TEXT("reason", 0, "TEXT", "why the older memory was wrong or is outdated"),
+  MANY("links", "link", "ID", "an incident's rules, or another memory that this one relates to; may be repeated"),
+  FLAG("defer_embedding", "store the text at once, embed it at the next maintenance"),
+  TEXT("batch", PARAM_PATH, "FILE", "JSON Lines, one object of these arguments a line; '-' is standard input"),
+  END
+};
+static const struct param capture_params[] = {
+  TEXT("text", REQ_POS | PARAM_STDIN, "TEXT", "raw text: notes, a conversation"),
+  MANY("tags", "tag", "TAG", "label for each memory; may be repeated"),
+  END
+};
+static const struct param get_params[] = {ONE_ID, END};
+static const struct param search_params[] = {
+  TEXT("query", REQ_POS, "QUERY", "any text"),
+  INT("limit", "N", "results at most, 1 to 100 (default 10)"),
+  CHOICE("kind", kinds, "only this kind"),
+  TEXT("type", 0, "TYPE", "only this type, by name or alias"),
+  MANY("tags", "tag", "TAG", "only memories with this tag; repeated: with all of them"),
+  MANY("people", "person", "NAME", "only memories about this person; repeated: about all of them"),
+  TEXT("since", 0, "TIME", "created after: 7d, or a timestamp"),
+  TEXT("until", 0, "TIME", "created before: 7d, or a timestamp"),
+  TEXT("as_of", 0, "TIME", "what was known and true then"),
+  CHOICE("detail", details, "how much of each result (default snippet)"),
+  FLAG("include_superseded", "also what was corrected since, marked as such"),
+  FLAG("explain", "the parts of each score"),
+  END
+};
+static const struct param list_params[] = {
+  INT("limit", "N", "memories at most, 1 to 1000 (default 20)"),
+  INT("offset", "N", "leave out the first N"),
+  CHOICE("kind", kinds, "only this kind"),
+  TEXT("type", 0, "TYPE", "only this type, by name or alias"),
+  CHOICE("state", memory_states, "only this state (default active)"),
+  CHOICE("delivery", deliveries, "only this delivery"),
+  MANY("tags", "tag", "TAG", "only memories with this tag; repeated: with all of them"),
+  MANY("people", "person", "NAME", "only memories about this person; repeated: about all of them"),
+  TEXT("since", 0, "TIME", "created after: 7d, or a timestamp"),
+  TEXT("until", 0, "TIME", "created before: 7d, or a timestamp"),
+  TEXT("as_of", 0, "TIME", "what was known and true then"),
+  END
+};
+static const struct param boot_params[] = {
+  TEXT("task", 0, "TEXT", "what is about to be done; ranks the patterns"),
+  INT("budget", "TOKENS", "size of the payload at most (default 2000)"),
+  END
+};
+static const struct param supersede_params[] = {
+  ONE_ID,
+  TEXT("text", PARAM_POSITIONAL | PARAM_STDIN, "TEXT", "the corrected text"),
+  TEXT("reason", 0, "TEXT", "why the old one was wrong or is outdated (required unless --soft)"),
+  FLAG("soft", "a minor correction: typo, wording"),
+  FLAG("inherit_pin", "the new memory is delivered as the old one was (boot, pinned)"),
+  FLAG("inherit_skill", "the new memory takes the old one's skill name and keywords"),
+  FLAG("inherit_key", "the new memory takes the old one's key"),
+  WRITE_PARAMS,
+  END
+};
+static const struct param unsupersede_params[] = {
+  ONE_ID, FLAG("keep_corrector", "leave the correcting memory active too"), END
+};
+static const struct param annotate_params[] = {
+  ONE_ID,
+  TEXT("note", PARAM_POSITIONAL, "NOTE", "text to add; without it the notes are shown"),
+  FLAG("clear", "remove all notes"),
+  END
+};
+static const struct param rate_params[] = {
+  ONE_ID, {"direction", PARAM_TEXT, REQ_POS, NULL, NULL, directions, "was it useful?"}, END
+};
+static const struct param id_params[] = {ONE_ID, END};
+static const struct param link_params[] = {
+  ONE_ID,
+  {"rel", PARAM_TEXT, REQ_POS, NULL, NULL, link_rels, "what the first is to the second"},
+  TEXT("to", REQ_POS, "ID", "id, uid or key of the other memory"),
+  END
+};
+static const struct param forget_params[] = {
+  SOME_IDS, TEXT("reason", PARAM_REQUIRED, "TEXT", "why"), END
+};
+static const struct param purge_params[] = {
+  SOME_IDS, FLAG("confirm", "really remove every trace; this cannot be undone"), END
+};
+static const struct param prune_params[] = {
+  INT("days", "N", "untouched for this many days, at least 30 (default 90)"),
+  INT("min_access", "N", "read at most this often (default 0)"),
+  FLAG("apply", "do it; without it, only say what would go"),
+  END
+};
+static const struct param task_add_params[] = {
+  TEXT("text", PARAM_POSITIONAL | PARAM_STDIN, "TEXT", "what is to be done"),
+  TEXT("headline", 0, "TEXT", "at most 15 words; derived from the text when missing"),
+  CHOICE("priority", priorities, "default medium"),
+  TEXT("milestone", 0, "NAME", "what it belongs to"),
+  TEXT("due", 0, "TEXT", "a date or a condition"),
+  MANY("acceptance", "accept", "TEXT", "an acceptance criterion; may be repeated"),
+  MANY("blocked_by", NULL, "ID", "a task that must be done first; may be repeated"),
+  MANY("tags", "tag", "TAG", "label for filtering; may be repeated"),
+  TEXT("key", 0, "KEY", "short name"),
+  TEXT("idempotency_key", 0, "KEY", "a repeated call with this key returns the first result"),
+  END
+};
+static const struct param task_list_params[] = {
+  CHOICE("status", task_statuses, "only this status (default: open and blocked)"),
+  TEXT("milestone", 0, "NAME", "only this milestone"),
+  INT("limit", "N", "tasks at most (default 50)"),
+  END
+};
+static const struct param task_ready_params[] = {INT("limit", "N", "tasks at most (default 20)"), END};
+static const struct param task_claim_params[] = {
+  TEXT("id", PARAM_POSITIONAL, "ID", "the task; without it, the first one that is ready"),
+  TEXT("by", 0, "NAME", "who takes it (default: the source)"),
+  FLAG("release", "give it back"),
+  END
+};
+static const struct param task_status_params[] = {
+  ONE_ID, {"status", PARAM_TEXT, REQ_POS, NULL, NULL, task_statuses, "the new status"}, END
+};
+static const struct param task_block_params[] = {
+  ONE_ID, TEXT("by", REQ_POS, "ID", "the task that must be done first"), END
+};
+static const struct param skill_load_params[] = {TEXT("name", REQ_POS, "NAME", "name of the skill"), END};
+static const struct param events_params[] = {
+  INT("since", "SEQ", "only events after this sequence number (default 0)"),
+  INT("limit", "N", "events at most (default 100; 0 = all)"),
+  TEXT("action", 0, "NAME", "only this action, for example memory:write"),
+  FLAG("follow", "wait for more, until interrupted"),
+  END
+};
+static const struct param undo_params[] = {
+  {"txn", PARAM_INT, REQ_POS, NULL, "TXN", NULL, "number of the transaction"}, END
+};
+static const struct param maintain_params[] = {
+  FLAG("if_due", "only when the last run is a day old"), END
+};
+static const struct param export_params[] = {
+  TEXT("file", PARAM_POSITIONAL | PARAM_PATH, "FILE", "where to (default: standard output)"),
+  FLAG("events", "with the event log"),
+  END
+};
+static const struct param import_params[] = {
+  TEXT("file", REQ_POS | PARAM_PATH, "FILE", "an export, a JSONL graph, a Markdown file or folder; '-' is standard input"),
+  {"format", PARAM_TEXT, 0, NULL, NULL, formats, "default auto"},
+  FLAG("skip_bad", "import the good rows even if some are bad"),
+  FLAG("dry_run", "check everything, change nothing"),
+  END
+};
+static const struct param backup_params[] = {
+  TEXT("file", PARAM_POSITIONAL | PARAM_PATH, "FILE", "where to (default: beside the store, the newest 7 are kept)"), END
+};
+static const struct param restore_params[] = {
+  TEXT("file", REQ_POS | PARAM_PATH, "FILE", "a backup"),
+  FLAG("confirm", "replace the store's content; it is backed up first"),
+  END
+};
+static const struct param doctor_params[] = {
+  FLAG("fix", "rebuild what can be rebuilt from the texts: the full-text index, missing vectors"), END
+};
+static const struct param config_params[] = {
+  TEXT("name", PARAM_POSITIONAL, "NAME", "a setting; without it, all are shown"),
+  TEXT("value", PARAM_POSITIONAL, "VALUE", "its new value"),
+  FLAG("unset", "back to the default"),
+  END
+};
+static const struct param no_params[] = {END};
+
+const struct op ops[] = {
+  {"remember", "Memories", "Store a memory through the gate",
+   "Checks the text (kind, severity, headline, one idea, duplicates), refuses secrets, and stores it. The result says "
+   "what happened: 'stored'; 'skipped', when the same knowledge is there already (its id is returned); or "
+   "'superseded', when it replaced an older memory. Near matches are stored with a warning that lists them; a rule "
+   "that is close to another rule is refused with the call that supersedes it. With --batch each line of the file is "
+   "one memory, and each gets one line of result.",
+   "cairn remember 'The staging database is Postgres 17 on port 5433'\n"
+   "cairn remember --type guardrail --headline 'Never force-push to main' 'It destroyed a day of work in March.'\n"
+   "git log -1 --format=%B | cairn remember --type decision --tag git -",
+   remember_params, OP_WRITE, op_remember},
+  {"capture", "Memories", "Split raw text into memories",
+   "Splits notes or a conversation by rule into atomic memories, marks them auto_captured, and sends each through the "
+   "gate. All of them are one transaction.",
+   "cairn capture < notes.txt", capture_params, OP_WRITE, op_capture},
+  {"get", "Memories", "Show one memory in full",
+   "By id, uid or key. Counts as an access: a faded memory becomes active again. A superseded one comes with a banner "
+   "that points at the current version.",
+   "cairn get 12\ncairn get auth-approach", get_params, 0, op_get},
+  {"search", "Memories", "Find memories by meaning and words",
+   "Any text is a valid query. Results are visible memories of the project and global ones, best first; the reply "
+   "states search_mode: 'hybrid', or 'keyword' when vectors are not available.",
+   "cairn search 'which port does staging use' --limit 5", search_params, 0, op_search},
+  {"list", "Memories", "List memories, newest first", "Filters are applied before the limit.",
+   "cairn list --kind rule\ncairn list --state superseded --since 30d", list_params, 0, op_list},
+  {"boot", "Memories", "Show what an agent gets at the start of a conversation",
+   "Blockers, patterns ranked by the task, identity, lessons, decisions, context and open tasks, within a token "
+   "budget. What is protected is never dropped; what was dropped is counted.",
+   "cairn boot --task 'fix the flaky login test'", boot_params, 0, op_boot},
+  {"stats", "Memories", "Count memories by kind, type, state and project", "", "cairn stats", no_params, 0, op_stats},
+
+  {"supersede", "Correction", "Replace a memory by a corrected one",
+   "The old memory is kept, leaves search and boot at once, and points at the new one. A memory of a project that "
+   "replaces a global one shadows it in that project alone. Pin, skill and key are taken over only when asked for.",
+   "cairn supersede 12 'Staging moved to port 5434' --reason 'port conflict'", supersede_params, OP_WRITE,
+   op_supersede},
+  {"unsupersede", "Correction", "Take a correction back",
+   "Makes the old memory active again and retires its corrector, in one step. Refused in the middle of a chain.",
+   "cairn unsupersede 12", unsupersede_params, OP_WRITE, op_unsupersede},
+  {"history", "Correction", "Show the chain of versions of a memory", "Oldest first, with the reason of each step.",
+   "cairn history 12", id_params, 0, op_history},
+  {"annotate", "Correction", "Add, show or clear notes on a memory", "", "cairn annotate 12 'Also true for QA'",
+   annotate_params, OP_WRITE, op_annotate},
+  {"rate", "Correction", "Say whether a memory was useful", "Ratings enter the ranking.", "cairn rate 12 up",
+   rate_params, OP_WRITE, op_rate},
+  {"pin", "Correction", "Deliver a memory with every prompt", "", "cairn pin 12", id_params, OP_WRITE, op_pin},
+  {"unpin", "Correction", "Deliver a memory on demand again", "", "cairn unpin 12", id_params, OP_WRITE, op_unpin},
+  {"promote", "Correction", "Trust a memory that came from a tool, an import or extraction",
+   "Untrusted text is searchable but never injected at boot; this makes it trusted.", "cairn promote 12", id_params,
+   OP_WRITE, op_promote},
+  {"link", "Correction", "Link two memories", "", "cairn link 12 relates 14", link_params, OP_WRITE, op_link},
+  {"unlink", "Correction", "Remove a link between two memories", "", "cairn unlink 12 relates 14", link_params,
+   OP_WRITE, op_unlink},
+  {"forget", "Correction", "Take memories out of every search, with a reason",
+   "They are kept for the record, and undo brings them back.", "cairn forget 12 --reason 'no longer true'",
+   forget_params, OP_WRITE, op_forget},
+  {"purge", "Correction", "Remove every trace of memories",
+   "Text, full text, vectors and snapshots in the event log go; a tombstone stays that blocks a re-import. Backups "
+   "made before still hold the text; the receipt names those beside the store.",
+   "cairn purge 12 --confirm", purge_params, OP_WRITE | OP_DESTRUCTIVE, op_purge},
+  {"prune", "Correction", "Remove old memories that nobody uses",
+   "Facts that were never used, archived incidents, done and stale tasks; at least 30 days old, at most 50 in a call, "
+   "never rules, never what is pinned. A dry run unless --apply is given; undo brings them back.",
+   "cairn prune --days 180\ncairn prune --days 180 --apply", prune_params, OP_WRITE | OP_DESTRUCTIVE, op_prune},
+  {"undo", "Correction", "Reverse a transaction",
+   "Every change names its transaction. Undoing is a transaction of its own, so it can be undone too.", "cairn undo 7",
+   undo_params, OP_WRITE, op_undo},
+
+  {"task add", "Tasks", "Add a task", "", "cairn task add 'Write the release notes' --priority high", task_add_params,
+   OP_WRITE, op_task_add},
+  {"task list", "Tasks", "List tasks by priority", "", "cairn task list --milestone 1.0", task_list_params, 0,
+   op_task_list},
+  {"task ready", "Tasks", "List tasks that can be started",
+   "Open, not claimed, and with no open blocker.", "cairn task ready", task_ready_params, 0, op_task_ready},
+  {"task claim", "Tasks", "Take a task, so that nobody else does",
+   "Atomic: of several callers, one wins.", "cairn task claim 12 --by alice\ncairn task claim 12 --release",
+   task_claim_params, OP_WRITE, op_task_claim},
+  {"task status", "Tasks", "Set the status of a task", "", "cairn task status 12 done", task_status_params, OP_WRITE,
+   op_task_status},
+  {"task block", "Tasks", "Make a task wait for another", "A cycle is refused, and shown.", "cairn task block 12 14",
+   task_block_params, OP_WRITE, op_task_block},
+  {"task unblock", "Tasks", "Let a task no longer wait for another", "", "cairn task unblock 12 14",
+   task_block_params, OP_WRITE, op_task_unblock},
+
+  {"skill list", "Skills", "List skills with their triggers", "", "cairn skill list", no_params, 0, op_skill_list},
+  {"skill load", "Skills", "Show a skill in full", "", "cairn skill load release-checklist", skill_load_params, 0,
+   op_skill_load},
+
+  {"events", "Store", "Read the event log",
+   "One line for each event, oldest first. Resume with the last sequence number that was seen.",
+   "cairn events --since 120\ncairn events --follow --json", events_params, OP_STREAM, op_events},
+  {"maintain", "Store", "Expire, fade, archive, embed and tidy up",
+   "Runs by itself once a day; running it again changes nothing. Says what it did.", "cairn maintain",
+   maintain_params, OP_WRITE, op_maintain},
+  {"export", "Store", "Write all memories as JSON Lines",
+   "Uids, links, states, timestamps and annotations included; importing it and exporting again gives the same bytes.",
+   "cairn export memories.jsonl", export_params, OP_STREAM, op_export},
+  {"import", "Store", "Read an export, a JSONL graph, or Markdown notes",
+   "One transaction. Bad rows are reported with their line, and then nothing is imported unless --skip-bad is given. "
+   "What was purged stays away.",
+   "cairn import memories.jsonl\ncairn import ~/notes --format markdown --dry-run", import_params, OP_WRITE,
+   op_import},
+  {"backup", "Store", "Copy the store to a file, while it is in use", "", "cairn backup /mnt/backups/cairn.db",
+   backup_params, OP_NO_TXN, op_backup},
+  {"restore", "Store", "Replace the store's content by a backup",
+   "The present content is backed up first.", "cairn restore /mnt/backups/cairn.db --confirm", restore_params,
+   OP_WRITE | OP_DESTRUCTIVE | OP_NO_TXN, op_restore},
+  {"doctor", "Store", "Check the store's health", "Exit code 0 when all is well.", "cairn doctor --json",
+   doctor_params, 0, op_doctor},
+  {"config", "Store", "Show or change settings", "", "cairn config\ncairn config gate.mode strict", config_params,
+   OP_WRITE, op_config},
+  {0},
+};

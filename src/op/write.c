@@ -1,0 +1,384 @@
+/* write.c: the write pipeline: from arguments to a stored memory. */
+#include "op/write.h"
+
+#include "base/id.h"
+#include "core/chunk.h"
+#include "core/extract.h"
+#include "core/redact.h"
+#include "op/duplicates.h"
+#include "op/replace.h"
+#include "store/settings.h"
+#include "store/vectors.h"
+
+/* ---- from arguments ---- */
+
+static enum status read_times(struct op_call *call, yyjson_val *args, struct memory *m) {
+  static const struct {
+    const char *arg;
+    size_t offset;
+  } times[] = {{"ttl", offsetof(struct memory, expires_at)},
+               {"valid_from", offsetof(struct memory, valid_from)},
+               {"verified", offsetof(struct memory, verified_at)}};
+  for (size_t i = 0; i < ARRAY_LEN(times); i++) {
+    struct str s = json_str(args, times[i].arg);
+    bool ttl = i == 0;
+    int64_t *at = field_at(m, times[i].offset);
+    if (!s.p)
+      continue;
+    bool ok = ttl ? time_or_duration(s, call->now, 1, at) : time_parse(s, at);
+    if (!ok) {
+      error_set(call->err, STATUS_REFUSED, "%s '%.*s' is not a time", times[i].arg, STR_ARG(s));
+      error_step(call->err, "fields");
+      return error_fix(call->err, ttl ? "use a duration such as 24h, 7d or 720h, or a timestamp such as 2026-12-31"
+                                      : "use a timestamp such as 2026-03-31 or 2026-03-31T12:00:00Z");
+    }
+    if (ttl && *at <= call->now) {
+      error_set(call->err, STATUS_REFUSED, "ttl '%.*s' is in the past", STR_ARG(s));
+      error_step(call->err, "fields");
+      return error_fix(call->err, "use a duration such as 24h or 7d, or a timestamp in the future");
+    }
+  }
+  return STATUS_OK;
+}
+
+static enum status read_weight(struct op_call *call, yyjson_val *args, struct memory *m) {
+  yyjson_val *v = yyjson_obj_get(args, "weight");
+  m->weight = v ? yyjson_get_num(v) : 1.0;
+  if (m->weight >= 0.1 && m->weight <= 1.0)
+    return STATUS_OK;
+  error_set(call->err, STATUS_REFUSED, "weight %g is outside 0.1 to 1.0", m->weight);
+  error_step(call->err, "fields");
+  return error_fix(call->err, "use a weight from 0.1 (a guess) to 1.0 (certain)");
+}
+
+enum status write_from_args(struct op_call *call, yyjson_val *args, struct write *w) {
+  struct arena *a = call->arena;
+  struct memory *m = &w->m;
+  /* Members of the arguments that carry the name of a field go straight into it. */
+  static const char *const texts[] = {"kind",       "type",       "severity", "headline",  "key", "delivery",
+                                      "skill_name", "confidence", "priority", "milestone", "due", "root_cause",
+                                      "resolution"};
+  for (size_t i = 0; i < memory_field_count; i++)
+    for (size_t k = 0; k < ARRAY_LEN(texts); k++)
+      if (str_is(str_from(memory_fields[i].name), texts[k]))
+        *(struct str *)field_at(m, memory_fields[i].offset) = json_str(args, texts[k]);
+  memory_get_lists(a, args, m);
+  m->body = json_str(args, "text");
+  m->skill_always_on = json_bool(args, "skill_always_on", false);
+  m->corroborated = (int64_t)m->domains.n;
+  m->team = call->caller.team;
+  m->project = call->caller.project;
+  m->source = call->caller.source;
+  m->session = call->caller.session;
+  m->trust = call->caller.trust;
+  w->weight_given = yyjson_obj_get(args, "weight") != NULL;
+  w->supersedes = json_str(args, "supersedes");
+  w->reason = json_str(args, "reason");
+  w->idempotency_key = json_str(args, "idempotency_key");
+  w->soft = json_bool(args, "soft", false);
+  w->inherit_pin = json_bool(args, "inherit_pin", false);
+  w->inherit_skill = json_bool(args, "inherit_skill", false);
+  w->inherit_key = json_bool(args, "inherit_key", false);
+  w->defer_embedding = json_bool(args, "defer_embedding", false);
+  json_strs(a, args, "links", &w->links);
+  json_strs(a, args, "distinct_from", &w->distinct_from);
+  json_strs(a, args, "blocked_by", &w->blocked_by);
+  enum status s = read_times(call, args, m);
+  return s == STATUS_OK ? read_weight(call, args, m) : s;
+}
+
+/* ---- secrets, before anything is embedded, logged or stored ---- */
+
+static enum status scrub(struct op_call *call, bool redact, struct str *text, const char *field, int64_t *redacted) {
+  struct secret_hits hits = {0};
+  if (str_empty(*text))
+    return STATUS_OK;
+  redact_find(call->arena, *text, NULL, &hits);
+  if (hits.n == 0)
+    return STATUS_OK;
+  if (redact) {
+    *text = redact_apply(call->arena, *text, &hits);
+    *redacted += (int64_t)hits.n;
+    return STATUS_OK;
+  }
+  struct str preview = redact_preview(call->arena, *text, &hits.v[0]);
+  error_set(call->err, STATUS_SECRET, "%s holds what looks like a secret (%s, %.*s)%s", field, hits.v[0].pattern,
+            STR_ARG(preview), hits.n > 1 ? ", and more" : "");
+  error_step(call->err, "secrets");
+  return error_fix(call->err, "take it out and store where it is kept; or 'cairn config secrets.mode redact' to have "
+                              "secrets replaced");
+}
+
+static enum status scrub_all(struct op_call *call, bool redact, struct write *w) {
+  struct memory *m = &w->m;
+  struct {
+    struct str *text;
+    const char *name;
+  } texts[] = {{&m->headline, "the headline"},     {&m->body, "the text"},         {&m->key, "the key"},
+               {&m->root_cause, "the root cause"}, {&m->resolution, "resolution"}, {&m->milestone, "the milestone"},
+               {&m->due, "due"},                   {&w->reason, "the reason"},     {&m->skill_name, "the skill name"}};
+  enum status s = STATUS_OK;
+  for (size_t i = 0; s == STATUS_OK && i < ARRAY_LEN(texts); i++)
+    s = scrub(call, redact, texts[i].text, texts[i].name, &w->redacted);
+  for (size_t i = 0; i < memory_list_count; i++)
+    for (size_t k = 0; s == STATUS_OK && k < list_at(m, i)->n; k++)
+      s = scrub(call, redact, &list_at(m, i)->v[k], memory_lists[i].name, &w->redacted);
+  return s;
+}
+
+enum status call_scrub(struct op_call *call, struct str *text, const char *name) {
+  struct setting_value mode;
+  int64_t redacted = 0;
+  enum status s =
+      setting_get(call->engine->store, call->caller.team, SET_SECRETS_MODE, call->arena, &mode, call->err);
+  return s == STATUS_OK ? scrub(call, str_is(mode.value, "redact"), text, name, &redacted) : s;
+}
+
+/* ---- metadata ---- */
+
+static void merge(struct arena *a, struct strs *list, const struct strs *found) {
+  for (size_t i = 0; i < found->n; i++) {
+    bool there = false;
+    for (size_t k = 0; k < list->n; k++)
+      there |= str_ieq(list->v[k], found->v[i]);
+    if (!there)
+      strs_push(a, list, found->v[i]);
+  }
+}
+
+static void add_metadata(struct arena *a, struct memory *m) {
+  struct extracted found = {0};
+  extract_metadata(a, m->headline, m->body, &found);
+  merge(a, &m->tags, &found.tags);
+  merge(a, &m->people, &found.people);
+  merge(a, &m->topics, &found.topics);
+  /* A rule says "must" for ever: nothing in it is waiting to be done. */
+  if (!str_is(m->kind, kind_names[KIND_RULE]))
+    merge(a, &m->action_items, &found.action_items);
+}
+
+/* ---- embedding ---- */
+
+struct str embed_text(struct arena *a, struct str headline, struct str body) {
+  /* A derived headline is the beginning of the body: said once is enough. */
+  struct str stem = headline;
+  if (str_ends(stem, STR("…")))
+    stem.n -= sizeof("…") - 1;
+  if (str_starts(body, stem))
+    return body;
+  return arena_printf(a, "%.*s. %.*s", STR_ARG(headline), STR_ARG(body));
+}
+
+static enum status embed_chunks(struct op_call *call, struct write *w) {
+  const struct embedder *e = call->engine->embedder;
+  struct chunks parts = {0};
+  chunk_split(call->arena, w->m.body, &parts);
+  w->chunk_count = parts.n;
+  w->chunk_texts = arena_array(call->arena, struct str, parts.n + 1);
+  for (size_t i = 0; i < parts.n; i++)
+    w->chunk_texts[i] =
+        embed_text(call->arena, w->m.headline, (struct str){w->m.body.p + parts.v[i].start, parts.v[i].len});
+  w->vectors = arena_array(call->arena, int8_t, arena_mul(call->arena, parts.n + 1, (size_t)e->dims));
+  return e->embed(e, call->arena, w->chunk_texts, parts.n, w->vectors, call->err);
+}
+
+enum status write_prepare(struct op_call *call, struct write *w) {
+  struct store *st = call->engine->store;
+  struct setting_value gate, secrets;
+  enum status s = replace_defaults(call, w);
+  if (s == STATUS_OK)
+    s = setting_get(st, call->caller.team, SET_GATE_MODE, call->arena, &gate, call->err);
+  if (s == STATUS_OK)
+    s = setting_get(st, call->caller.team, SET_SECRETS_MODE, call->arena, &secrets, call->err);
+  if (s == STATUS_OK)
+    s = scrub_all(call, str_is(secrets.value, "redact"), w);
+  if (s == STATUS_OK)
+    s = gate_check(call->arena, str_is(gate.value, "strict"), &w->m, &w->warnings, call->err);
+  if (s != STATUS_OK)
+    return s;
+  if (w->redacted)
+    list_push(call->arena, &w->warnings,
+              (struct warning){.code = "redacted",
+                               .message = arena_printf(call->arena, "%lld secrets were taken out of the text",
+                                                       (long long)w->redacted)});
+  add_metadata(call->arena, &w->m);
+  if (w->defer_embedding)
+    return STATUS_OK;
+  s = embed_chunks(call, w);
+  /* The index is read before the lock is taken: under it, only what is newest is left to read. */
+  struct vec_model model = {call->caller.team, str_from(call->engine->embedder->model), call->engine->embedder->dims};
+  return s == STATUS_OK ? vec_warm(st, &model, call->err) : s;
+}
+
+/* ---- storing ---- */
+
+static void settle_new(struct op_call *call, struct memory *m) {
+  char *uid = arena_alloc(call->arena, UUID_SIZE);
+  uuid7_new(call->now, uid);
+  m->uid = str_from(uid);
+  m->state = STR("active");
+  m->created_at = m->updated_at = call->now;
+  if (!m->valid_from)
+    m->valid_from = call->now;
+}
+
+static enum status store_vectors(struct op_call *call, struct txn *txn, struct write *w,
+                                 const struct chunk_rows *chunks) {
+  const struct embedder *e = call->engine->embedder;
+  struct vec_model model = {w->m.team, str_from(e->model), e->dims};
+  enum status s = STATUS_OK;
+  if (w->defer_embedding || chunks->n != w->chunk_count)
+    return s;
+  for (size_t i = 0; s == STATUS_OK && i < chunks->n; i++)
+    s = vec_add(txn, &model, chunks->v[i].id, w->vectors + i * (size_t)e->dims, call->err);
+  w->embedded = true;
+  return s;
+}
+
+static enum status store_links(struct op_call *call, struct txn *txn, struct write *w) {
+  struct scope scope = scope_of(call);
+  const struct strs *lists[] = {&w->links, &w->blocked_by};
+  const struct str rels[] = {STR("relates"), STR("blocked_by")};
+  for (size_t l = 0; l < ARRAY_LEN(lists); l++)
+    for (size_t i = 0; i < lists[l]->n; i++) {
+      struct memory other;
+      enum status s = memory_find(txn->store, &scope, lists[l]->v[i], call->arena, &other, call->err);
+      struct link link = {.src = w->id, .rel = rels[l], .dst = other.id};
+      if (s == STATUS_OK)
+        s = link_add(txn, call->arena, &link, call->err);
+      if (s != STATUS_OK)
+        return s;
+    }
+  return STATUS_OK;
+}
+
+static enum status skill_name_taken(struct op_call *call, struct txn *txn, const struct memory *m) {
+  if (!m->skill_name.p)
+    return STATUS_OK;
+  struct memory held;
+  bool found;
+  enum status s = memory_by_skill(txn->store, m->team, m->skill_name, call->arena, &held, &found, call->err);
+  if (s != STATUS_OK || !found)
+    return s;
+  error_set(call->err, STATUS_CONFLICT, "memory %lld is the skill '%.*s' already", (long long)held.id,
+            STR_ARG(m->skill_name));
+  error_step(call->err, "fields");
+  return error_fix(call->err, "cairn supersede %lld --inherit-skill --reason WHY TEXT", (long long)held.id);
+}
+
+static enum status insert(struct op_call *call, struct txn *txn, struct write *w) {
+  struct chunk_rows chunks = {0};
+  settle_new(call, &w->m);
+  enum status s = skill_name_taken(call, txn, &w->m);
+  if (s == STATUS_OK)
+    s = memory_insert(txn, call->arena, &w->m, &chunks, call->err);
+  if (s != STATUS_OK)
+    return s;
+  w->id = w->m.id;
+  w->uid = w->m.uid;
+  w->headline = w->m.headline;
+  s = store_vectors(call, txn, w, &chunks);
+  return s == STATUS_OK ? store_links(call, txn, w) : s;
+}
+
+/* A skipped write is worth a line in the log: it says that the knowledge was wanted again. */
+static enum status log_skip(struct op_call *call, struct txn *txn, const struct write *w) {
+  struct event e = {.action = STR("memory:skip"), .memory_id = w->id, .uid = w->uid, .project = w->m.project};
+  return event_add(txn, &e, call->err);
+}
+
+enum status write_commit(struct op_call *call, struct txn *txn, struct write *w) {
+  enum status s = STATUS_OK;
+  if (w->idempotency_key.p)
+    s = idempotency_find(txn->store, txn->team, w->idempotency_key, call->arena, &w->replay, call->err);
+  if (s != STATUS_OK || w->replay.p)
+    return s;
+  struct replacement rep = {0};
+  s = replace_resolve(call, txn, w, &rep);
+  if (s == STATUS_OK && w->action != WRITE_SKIPPED)
+    s = duplicates_decide(call, txn, w, &rep);
+  if (s != STATUS_OK)
+    return s;
+  if (w->action == WRITE_SKIPPED)
+    return log_skip(call, txn, w);
+  if (rep.old.id) {
+    s = replace_retire(call, txn, w, &rep);
+    w->action = WRITE_SUPERSEDED;
+  }
+  if (s == STATUS_OK)
+    s = insert(call, txn, w);
+  if (s == STATUS_OK && rep.old.id)
+    s = replace_link(call, txn, w, &rep);
+  return s == STATUS_OK ? duplicates_link(call, txn, w) : s;
+}
+
+/* ---- result ---- */
+
+static void put_warnings(struct op_call *call, yyjson_mut_val *obj, const struct warnings *warnings) {
+  yyjson_mut_val *arr = json_put_arr(call->doc, obj, "warnings");
+  for (size_t i = 0; i < warnings->n; i++) {
+    const struct warning *w = &warnings->v[i];
+    yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, arr);
+    json_put(call->doc, v, "code", str_from(w->code));
+    json_put(call->doc, v, "message", w->message);
+    json_put_opt(call->doc, v, "fix", w->fix);
+    if (w->memories.p)
+      yyjson_mut_obj_add_val(call->doc, v, "memories", yyjson_mut_rawncpy(call->doc, w->memories.p, w->memories.n));
+  }
+}
+
+void write_result(struct op_call *call, yyjson_mut_val *obj, const struct write *w) {
+  static const char *const actions[] = {"stored", "skipped", "superseded"};
+  yyjson_mut_doc *doc = call->doc;
+  json_put_int(doc, obj, "id", w->id);
+  json_put(doc, obj, "uid", w->uid);
+  json_put(doc, obj, "action", str_from(actions[w->action]));
+  json_put(doc, obj, "kind", w->m.kind);
+  json_put(doc, obj, "type", w->m.type);
+  json_put_opt(doc, obj, "severity", w->m.severity);
+  json_put(doc, obj, "project", w->m.project);
+  json_put(doc, obj, "headline", w->headline);
+  if (w->old_id) {
+    json_put_int(doc, obj, "supersedes", w->old_id);
+    json_put(doc, obj, "mode", w->shadow ? STR("shadow") : w->soft ? STR("soft") : STR("hard"));
+    yyjson_mut_val *inherited = json_put_obj(doc, obj, "inherited");
+    json_put_bool(doc, inherited, "pin", w->got_pin);
+    json_put_bool(doc, inherited, "skill", w->got_skill);
+    json_put_bool(doc, inherited, "key", w->got_key);
+  }
+  if (w->similarity > 0)
+    json_put_num(doc, obj, "similarity", w->similarity);
+  if (w->redacted)
+    json_put_int(doc, obj, "redacted", w->redacted);
+  json_put_bool(doc, obj, "embedded", w->embedded || w->action == WRITE_SKIPPED);
+  put_warnings(call, obj, &w->warnings);
+}
+
+/* The first result of an idempotency key, as it was. */
+static enum status replay(struct op_call *call, const struct write *w) {
+  yyjson_val *first;
+  enum status s = json_read(call->arena, w->replay, &first, call->err);
+  if (s == STATUS_OK)
+    call->result = yyjson_val_mut_copy(call->doc, first);
+  return s;
+}
+
+enum status write_run(struct op_call *call, struct write *w) {
+  struct txn txn;
+  enum status s = write_prepare(call, w);
+  if (s == STATUS_OK)
+    s = call_begin(call, &txn);
+  if (s == STATUS_OK)
+    s = write_commit(call, &txn, w);
+  if (s != STATUS_OK)
+    return s;
+  if (w->replay.p) {
+    store_rollback(txn.store);
+    return replay(call, w);
+  }
+  write_result(call, call->result, w);
+  json_put_int(call->doc, call->result, "txn", txn.id);
+  if (w->idempotency_key.p)
+    s = idempotency_save(&txn, w->idempotency_key, w->id, json_write(call->arena, call->result, false), call->err);
+  return s == STATUS_OK ? txn_commit(&txn, call->err) : s;
+}

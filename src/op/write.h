@@ -1,0 +1,57 @@
+/* write.h: the write pipeline: secrets, gate, metadata, embedding, then one short transaction. Every door and every
+ * operation that stores a memory comes through here.
+ *
+ * Two halves: write_prepare() does all that needs no lock (embedding costs milliseconds), write_commit() decides about
+ * duplicates and stores, inside a transaction that the caller holds. */
+#ifndef CAIRN_OP_WRITE_H
+#define CAIRN_OP_WRITE_H
+
+#include "core/gate.h"
+#include "op/common.h"
+
+enum write_action { WRITE_STORED, WRITE_SKIPPED, WRITE_SUPERSEDED };
+
+struct write {
+  /* what is asked for */
+  struct memory m; /* a draft: fields as the caller gave them */
+  struct str supersedes, reason, idempotency_key;
+  bool soft, inherit_pin, inherit_skill, inherit_key;
+  bool defer_embedding;
+  bool weight_given;
+  struct strs links, distinct_from, blocked_by;
+
+  /* what came of it */
+  struct warnings warnings;
+  enum write_action action;
+  int64_t id;        /* of the stored, or of the existing memory */
+  struct str uid, headline;
+  int64_t old_id;    /* what was superseded or shadowed */
+  bool shadow;
+  double similarity; /* to the memory that decided, when there was one */
+  int64_t redacted;  /* secrets taken out */
+  bool got_pin, got_skill, got_key, embedded;
+  struct str replay; /* JSON of an earlier call with the same idempotency key */
+
+  /* between the halves */
+  struct str *chunk_texts;
+  size_t chunk_count;
+  int8_t *vectors;
+  struct similars near; /* what it was warned about */
+};
+
+/* Reads the arguments of remember, supersede and task add. */
+NODISCARD enum status write_from_args(struct op_call *call, yyjson_val *args, struct write *ret_write);
+NODISCARD enum status write_prepare(struct op_call *call, struct write *w);
+NODISCARD enum status write_commit(struct op_call *call, struct txn *txn, struct write *w);
+/* The result object of the contract: id, uid, action, warnings, ... */
+void write_result(struct op_call *call, yyjson_mut_val *obj, const struct write *w);
+/* prepare, begin, commit, and the result into call->result. */
+NODISCARD enum status write_run(struct op_call *call, struct write *w);
+
+/* Finds secrets in one text that is about to be stored: refuses, or takes them out, as the team's setting says. */
+NODISCARD enum status call_scrub(struct op_call *call, struct str *text, const char *name);
+
+/* The text that stands for a chunk in the embedder. */
+struct str embed_text(struct arena *a, struct str headline, struct str body);
+
+#endif

@@ -1,0 +1,136 @@
+/* check.c: counts and health checks over a whole store. */
+#include "store/check.h"
+
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "store/lexical.h"
+#include "store/store_internal.h"
+
+enum status count_by(struct store *st, struct str team, const char *column, bool active_only, yyjson_mut_doc *doc,
+                     yyjson_mut_val *obj, struct error *err) {
+  /* The column is one of the code's own names, never a caller's text. */
+  char sql[300];
+  snprintf(sql, sizeof(sql), "SELECT %s, count(*) FROM memory WHERE team = ?1 %s GROUP BY %s ORDER BY %s", column,
+           active_only ? "AND state = 'active'" : "", column, column);
+  struct rows r;
+  db_query(st->db, &r, err, sql, "s", team);
+  while (rows_next(&r)) {
+    struct str name = rows_text(&r, 0);
+    yyjson_mut_val *key = yyjson_mut_strncpy(doc, name.p ? name.p : "", name.n);
+    yyjson_mut_obj_add(obj, key, yyjson_mut_sint(doc, rows_int(&r, 1)));
+  }
+  return rows_end(&r);
+}
+
+enum status count_since(struct store *st, struct str team, int64_t since, int64_t *ret_count, struct error *err) {
+  return db_int(st->db, ret_count, NULL, err, "SELECT count(*) FROM memory WHERE team = ?1 AND created_at >= ?2", "si",
+                team, since);
+}
+
+enum status most_corrected(struct store *st, struct str team, yyjson_mut_doc *doc, yyjson_mut_val *arr,
+                           struct error *err) {
+  struct rows r;
+  db_query(st->db, &r, err,
+           "WITH RECURSIVE chain (head, id, depth) AS ("
+           " SELECT m.id, m.id, 1 FROM memory m WHERE m.team = ?1"
+           " AND EXISTS (SELECT 1 FROM link l WHERE l.src = m.id AND l.rel = 'supersedes')"
+           " AND NOT EXISTS (SELECT 1 FROM link l WHERE l.dst = m.id AND l.rel = 'supersedes')"
+           " UNION ALL SELECT c.head, l.dst, c.depth + 1 FROM chain c JOIN link l ON l.src = c.id"
+           " WHERE l.rel = 'supersedes')"
+           " SELECT c.head, m.headline, max(c.depth) FROM chain c JOIN memory m ON m.id = c.head"
+           " GROUP BY c.head, m.headline ORDER BY 3 DESC, 1 LIMIT 10",
+           "s", team);
+  while (rows_next(&r)) {
+    yyjson_mut_val *v = yyjson_mut_arr_add_obj(doc, arr);
+    json_put_int(doc, v, "id", rows_int(&r, 0));
+    json_put(doc, v, "headline", rows_text(&r, 1));
+    json_put_int(doc, v, "versions", rows_int(&r, 2));
+  }
+  return rows_end(&r);
+}
+
+/* ---- checks ---- */
+
+static enum status check_integrity(struct store *st, struct arena *a, struct str *ret_fault, struct error *err) {
+  struct rows r;
+  db_query(st->db, &r, err, "PRAGMA integrity_check(5)", NULL);
+  struct buf b = BUF(a);
+  while (rows_next(&r))
+    if (!str_is(rows_text(&r, 0), "ok"))
+      buf_addf(&b, "%s%.*s", b.n ? "; " : "", STR_ARG(rows_text(&r, 0)));
+  *ret_fault = buf_str(&b);
+  return rows_end(&r);
+}
+
+static enum status check_foreign_keys(struct store *st, struct arena *a, struct str *ret_fault, struct error *err) {
+  struct rows r;
+  db_query(st->db, &r, err, "PRAGMA foreign_key_check", NULL);
+  int64_t n = 0;
+  while (rows_next(&r))
+    n++;
+  *ret_fault = n ? arena_printf(a, "%lld rows point at rows that are not there", (long long)n) : STR("");
+  return rows_end(&r);
+}
+
+static enum status check_full_text(struct store *st, struct arena *a UNUSED, struct str *ret_fault,
+                                   struct error *err) {
+  if (db_read_only(st->db)) {
+    *ret_fault = STR("");
+    return STATUS_OK;
+  }
+  bool ok;
+  enum status s = lexical_check(st, &ok, err);
+  *ret_fault = ok ? STR("") : STR("the full-text index does not match the texts");
+  return s;
+}
+
+static enum status check_vectors(struct store *st, struct arena *a, struct str *ret_fault, struct error *err) {
+  int64_t faults;
+  enum status s = vec_check(st, &faults, err);
+  if (s == STATUS_OK)
+    *ret_fault = faults ? arena_printf(a, "%lld vectors do not match their chunks", (long long)faults) : STR("");
+  return s;
+}
+
+static enum status check_chunks(struct store *st, struct arena *a, struct str *ret_fault, struct error *err) {
+  int64_t n;
+  enum status s = db_int(st->db, &n, NULL, err,
+                         "SELECT count(*) FROM memory m WHERE NOT EXISTS (SELECT 1 FROM chunk c WHERE c.memory_id ="
+                         " m.id) OR NOT EXISTS (SELECT 1 FROM body b WHERE b.memory_id = m.id)",
+                         NULL);
+  if (s == STATUS_OK)
+    *ret_fault = n ? arena_printf(a, "%lld memories have no text", (long long)n) : STR("");
+  return s;
+}
+
+/* A superseded memory has a successor, unless that was purged or pruned; an active one has none. */
+static enum status check_chains(struct store *st, struct arena *a, struct str *ret_fault, struct error *err) {
+  int64_t n;
+  enum status s = db_int(st->db, &n, NULL, err,
+                         "SELECT count(*) FROM memory m JOIN link l ON l.dst = m.id AND l.rel = 'supersedes'"
+                         " WHERE m.state = 'active'",
+                         NULL);
+  if (s == STATUS_OK)
+    *ret_fault = n ? arena_printf(a, "%lld memories are active and superseded at once", (long long)n) : STR("");
+  return s;
+}
+
+static enum status check_private(struct store *st, struct arena *a, struct str *ret_fault, struct error *err UNUSED) {
+  struct stat sb;
+  *ret_fault = STR("");
+  if (stat(db_path(st->db), &sb) == 0 && (sb.st_mode & 077))
+    *ret_fault = arena_printf(a, "other users can open the store (mode %03o)", (unsigned)(sb.st_mode & 0777));
+  return STATUS_OK;
+}
+
+const struct named_check store_checks[] = {
+    {"integrity", "bring back a backup with 'cairn restore FILE'", check_integrity},
+    {"foreign_keys", "bring back a backup with 'cairn restore FILE'", check_foreign_keys},
+    {"full_text", "run 'cairn doctor --fix' to rebuild the index from the texts", check_full_text},
+    {"vectors", "run 'cairn doctor --fix' to embed the texts again", check_vectors},
+    {"texts", "bring back a backup with 'cairn restore FILE'", check_chunks},
+    {"chains", "bring back a backup with 'cairn restore FILE'", check_chains},
+    {"private", "chmod 600 the file", check_private},
+    {0},
+};

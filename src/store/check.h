@@ -1,0 +1,25 @@
+/* check.h: counts and health checks over a whole store. */
+#ifndef CAIRN_STORE_CHECK_H
+#define CAIRN_STORE_CHECK_H
+
+#include "base/json.h"
+#include "store/store.h"
+
+/* {"a": 1, "b": 2}: the team's memories counted by a column (kind, type, state, project, delivery). */
+NODISCARD enum status count_by(struct store *st, struct str team, const char *column, bool active_only,
+                               yyjson_mut_doc *doc, yyjson_mut_val *obj, struct error *err);
+NODISCARD enum status count_since(struct store *st, struct str team, int64_t since, int64_t *ret_count,
+                                  struct error *err);
+/* The most corrected memories: [{id, headline, versions}], chains of two versions and more, at most 10. */
+NODISCARD enum status most_corrected(struct store *st, struct str team, yyjson_mut_doc *doc, yyjson_mut_val *arr,
+                                     struct error *err);
+
+/* One check each: an empty text means that all is well, else it says what is wrong. */
+typedef enum status (*store_check)(struct store *st, struct arena *a, struct str *ret_fault, struct error *err);
+struct named_check {
+  const char *name, *fix;
+  store_check run;
+};
+extern const struct named_check store_checks[]; /* ends with name == NULL */
+
+#endif

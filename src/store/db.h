@@ -1,0 +1,119 @@
+/* db.h: the small database driver under the store: run SQL with bound values, walk rows, transactions, backup.
+ *
+ * SQL is written once, in the subset that SQLite and PostgreSQL share, with numbered parameters ?1, ?2, ...; what
+ * cannot be shared (migrations, full text, vectors) has a file for each engine. This header names no engine.
+ *
+ * Values are bound by a format string, one letter each:
+ *   i int64_t   d double   s struct str (NULL when .p is NULL)   b struct str as bytes   t time: int64_t, NULL when 0
+ * Statements are prepared once for each connection and kept. */
+#ifndef CAIRN_STORE_DB_H
+#define CAIRN_STORE_DB_H
+
+#include "base/buf.h"
+#include "base/error.h"
+
+struct db;
+
+/* One bound value; form is a letter as above. */
+struct db_value {
+  char form;
+  int64_t i;
+  double d;
+  struct str s;
+};
+
+struct db_options {
+  const char *path;
+  int busy_ms;    /* how long a call waits for another process's lock before it gives up */
+  bool must_exist; /* do not create the file */
+  bool read_only;
+};
+
+NODISCARD enum status db_open(const struct db_options *options, struct db **ret_db, struct error *err);
+void db_close(struct db **db);
+
+/* Runs a statement to its end; rows it returns are dropped. */
+NODISCARD enum status db_exec(struct db *db, struct error *err, const char *sql, const char *format, ...);
+/* Runs several statements separated by ';', without values. */
+NODISCARD enum status db_script(struct db *db, struct error *err, const char *sql);
+int64_t db_last_id(const struct db *db);
+int64_t db_changes(const struct db *db);
+
+/* A running query:
+ *   struct rows r;
+ *   db_query(db, &r, err, "SELECT ...", "s", team);
+ *   while (rows_next(&r)) ... rows_int(&r, 0) ...
+ *   return rows_end(&r);
+ * Errors surface at rows_end(), which must always be called; text is valid until the next rows_next(). */
+struct rows {
+  struct db *db;
+  void *statement;
+  struct error *err;
+  enum status status;
+  bool cached;
+};
+void db_query(struct db *db, struct rows *ret_rows, struct error *err, const char *sql, const char *format, ...);
+/* The same with the values of a built statement; see struct sql. */
+struct sql;
+void db_query_sql(struct db *db, struct rows *ret_rows, struct error *err, const struct sql *sql);
+NODISCARD enum status db_exec_sql(struct db *db, struct error *err, const struct sql *sql);
+bool rows_next(struct rows *r);
+NODISCARD enum status rows_end(struct rows *r);
+bool rows_null(const struct rows *r, int column);
+int64_t rows_int(const struct rows *r, int column);
+double rows_real(const struct rows *r, int column);
+struct str rows_text(const struct rows *r, int column);
+/* A copy in the arena, absent for NULL. */
+struct str rows_dup(const struct rows *r, int column, struct arena *a);
+
+/* A statement put together from parts; each bound value becomes the next ?N.
+ *   struct sql q = SQL(arena);
+ *   sql_add(&q, "SELECT id FROM memory WHERE team = "); sql_text(&q, team); */
+struct sql {
+  struct buf text;
+  struct db_value *v;
+  size_t n, cap;
+};
+#define SQL(arena) ((struct sql){.text = BUF(arena)})
+void sql_add(struct sql *q, const char *text);
+void sql_addf(struct sql *q, const char *fmt, ...) PRINTF_FMT(2, 3);
+void sql_text(struct sql *q, struct str value);
+void sql_int(struct sql *q, int64_t value);
+void sql_real(struct sql *q, double value);
+void sql_time(struct sql *q, int64_t value); /* NULL when 0 */
+
+/* The first column of the first row; ret_found (may be NULL) says whether there was one. */
+NODISCARD enum status db_int(struct db *db, int64_t *ret_value, bool *ret_found, struct error *err, const char *sql,
+                             const char *format, ...);
+
+/* Write transactions take the write lock at once, so that they never fail half-way for want of it. A lazy one does
+ * not wait for the disk when it commits: for what may be lost with the machine (access counts), never for memories. */
+NODISCARD enum status db_begin(struct db *db, bool lazy, struct error *err);
+NODISCARD enum status db_commit(struct db *db, struct error *err);
+/* Ends any open transaction and every running query; cannot fail. */
+void db_rollback(struct db *db);
+bool db_in_transaction(const struct db *db);
+
+/* In-place access to a stored blob. */
+NODISCARD enum status db_blob_write(struct db *db, const char *table, const char *column, int64_t row, size_t offset,
+                                    struct str bytes, struct error *err);
+NODISCARD enum status db_blob_read(struct db *db, const char *table, const char *column, int64_t row, size_t offset,
+                                   void *ret_bytes, size_t n, struct error *err);
+
+/* Copies the whole database to a file, while others go on using it; progress(done, total) may be NULL. */
+typedef void (*db_progress)(void *arg, int64_t done, int64_t total);
+NODISCARD enum status db_backup_to(struct db *db, const char *path, db_progress progress, void *arg,
+                                   struct error *err);
+/* Replaces the whole content by that of another database file, as one change. */
+NODISCARD enum status db_restore_from(struct db *db, const char *path, struct error *err);
+
+/* Makes the file a multi-process one (write-ahead log): once, when a store is created. */
+NODISCARD enum status db_use_wal(struct db *db, struct error *err);
+/* Moves the log into the file, as far as readers allow; with `truncate`, waits for them and empties the log. */
+NODISCARD enum status db_checkpoint(struct db *db, bool truncate, struct error *err);
+/* How long calls wait for a lock from now on; returns the former value. */
+int db_set_busy(struct db *db, int busy_ms);
+bool db_read_only(const struct db *db);
+const char *db_path(const struct db *db);
+
+#endif

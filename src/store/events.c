@@ -1,0 +1,163 @@
+/* events.c: the append-only event log and the queue of reads. */
+#include "store/events.h"
+
+#include "base/alloc.h"
+#include "store/store_internal.h"
+
+enum { READS_BATCH = 64, READS_AGE_MS = 1000, READS_BUSY_MS = 2000 };
+
+enum status event_add(struct txn *txn, const struct event *e, struct error *err) {
+  return db_exec(txn->store->db, err,
+                 "INSERT INTO event (team, txn, at, action, change, op, memory_id, uid, project, source, session,"
+                 " before, after, detail) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
+                 "stissstsssssss", txn->team, txn->id, txn->now, e->action, str_from(e->change),
+                 str_from(txn->op), e->memory_id, e->uid, e->project.p ? e->project : txn->project, txn->source,
+                 txn->session, e->before, e->after, e->detail);
+}
+
+/* ---- the feed ---- */
+
+#define EVENT_COLUMNS                                                                                                  \
+  "SELECT seq, txn, at, action, change, op, memory_id, uid, project, source, session, before, after, detail, purged"  \
+  " FROM event "
+
+static enum status walk(struct rows *r, event_visit visit, void *arg) {
+  enum status stop = STATUS_OK;
+  char change[16];
+  while (stop == STATUS_OK && rows_next(r)) {
+    struct str c = rows_text(r, 4);
+    size_t n = c.n < sizeof(change) ? c.n : sizeof(change) - 1;
+    if (n)
+      memcpy(change, c.p, n);
+    change[n] = 0;
+    struct event e = {.seq = rows_int(r, 0),
+                      .txn = rows_int(r, 1),
+                      .at = rows_int(r, 2),
+                      .action = rows_text(r, 3),
+                      .change = c.p ? change : NULL,
+                      .op = rows_text(r, 5),
+                      .memory_id = rows_int(r, 6),
+                      .uid = rows_text(r, 7),
+                      .project = rows_text(r, 8),
+                      .source = rows_text(r, 9),
+                      .session = rows_text(r, 10),
+                      .before = rows_text(r, 11),
+                      .after = rows_text(r, 12),
+                      .detail = rows_text(r, 13),
+                      .purged = rows_int(r, 14) != 0};
+    stop = visit(arg, &e);
+  }
+  enum status s = rows_end(r);
+  return s != STATUS_OK ? s : stop;
+}
+
+enum status events_walk(struct store *st, struct str team, int64_t since, int64_t limit, struct str action,
+                        event_visit visit, void *arg, struct error *err) {
+  struct rows r;
+  db_query(st->db, &r, err,
+           EVENT_COLUMNS "WHERE seq > ?1 AND team = ?2 AND (?3 IS NULL OR action = ?3) ORDER BY seq LIMIT ?4", "issi",
+           since, team, action, limit > 0 ? limit : INT64_MAX);
+  return walk(&r, visit, arg);
+}
+
+enum status events_of_txn(struct store *st, struct str team, int64_t txn, bool backwards, event_visit visit, void *arg,
+                          struct error *err) {
+  struct rows r;
+  db_query(st->db, &r, err,
+           backwards ? EVENT_COLUMNS "WHERE txn = ?1 AND team = ?2 ORDER BY seq DESC"
+                     : EVENT_COLUMNS "WHERE txn = ?1 AND team = ?2 ORDER BY seq",
+           "is", txn, team);
+  return walk(&r, visit, arg);
+}
+
+enum status events_last_seq(struct store *st, struct str team, int64_t *ret_seq, int64_t *ret_count,
+                            struct error *err) {
+  struct rows r;
+  db_query(st->db, &r, err, "SELECT coalesce(max(seq), 0), count(*) FROM event WHERE team = ?1", "s", team);
+  bool found = rows_next(&r);
+  *ret_seq = found ? rows_int(&r, 0) : 0;
+  *ret_count = found ? rows_int(&r, 1) : 0;
+  return rows_end(&r);
+}
+
+/* ---- the queue of reads ---- */
+
+struct read_note {
+  struct txn who;
+  struct str action, uid, detail;
+  int64_t memory_id;
+};
+
+struct read_queue {
+  struct arena arena;
+  LIST(struct read_note) notes;
+  int64_t since; /* ticks of the oldest note */
+};
+
+void reads_note(struct store *st, const struct txn *who, struct str action, int64_t memory_id, struct str uid,
+                struct str detail) {
+  if (db_read_only(st->db))
+    return;
+  if (!st->reads) {
+    st->reads = mem_zalloc(sizeof(*st->reads));
+    if (!st->reads)
+      return;
+    arena_init(&st->reads->arena);
+  }
+  struct read_queue *q = st->reads;
+  jmp_buf oom;
+  if (ARENA_BOUNDARY(&q->arena, oom))
+    return; /* a read that is not recorded is better than a read that fails */
+  if (q->notes.n == 0)
+    q->since = clock_ticks_us();
+  struct read_note n = {.who = *who, .memory_id = memory_id};
+  n.who.team = arena_dup(&q->arena, who->team);
+  n.who.project = arena_dup(&q->arena, who->project);
+  n.who.source = arena_dup(&q->arena, who->source);
+  n.who.session = who->session.p ? arena_dup(&q->arena, who->session) : STR_NONE;
+  n.action = arena_dup(&q->arena, action);
+  n.uid = uid.p ? arena_dup(&q->arena, uid) : STR_NONE;
+  n.detail = detail.p ? arena_dup(&q->arena, detail) : STR_NONE;
+  list_push(&q->arena, &q->notes, n);
+  if (q->notes.n >= READS_BATCH || clock_ticks_us() - q->since > READS_AGE_MS * 1000)
+    reads_flush(st);
+}
+
+static enum status write_note(struct store *st, struct read_note *n, struct error *err) {
+  n->who.store = st;
+  n->who.id = 0;
+  struct event e = {
+      .action = n->action, .memory_id = n->memory_id, .uid = n->uid, .project = n->who.project, .detail = n->detail};
+  enum status s = event_add(&n->who, &e, err);
+  if (s != STATUS_OK || n->memory_id == 0)
+    return s;
+  return db_exec(st->db, err,
+                 "UPDATE memory SET access_count = access_count + 1,"
+                 " last_accessed = CASE WHEN last_accessed > ?1 THEN last_accessed ELSE ?1 END WHERE team = ?2 AND id = ?3",
+                 "isi", n->who.now, n->who.team, n->memory_id);
+}
+
+void reads_flush(struct store *st) {
+  struct read_queue *q = st->reads;
+  if (!q || q->notes.n == 0 || db_in_transaction(st->db))
+    return;
+  struct error err;
+  int busy = db_set_busy(st->db, READS_BUSY_MS);
+  enum status s = db_begin(st->db, true, &err);
+  for (size_t i = 0; s == STATUS_OK && i < q->notes.n; i++)
+    s = write_note(st, &q->notes.v[i], &err);
+  if (s == STATUS_OK)
+    s = db_commit(st->db, &err);
+  if (s != STATUS_OK)
+    db_rollback(st->db);
+  db_set_busy(st->db, busy);
+  arena_release(&q->arena);
+  memset(&q->notes, 0, sizeof(q->notes));
+}
+
+void read_queue_free(struct read_queue *queue) {
+  if (!queue)
+    return;
+  arena_release(&queue->arena);
+  mem_free(queue);
+}

@@ -1,0 +1,253 @@
+/* memories_read.c: finding and loading memories. */
+#include "base/id.h"
+#include "store/memories.h"
+#include "store/store_internal.h"
+
+void memory_columns(struct buf *b) {
+  for (size_t i = 0; i < memory_field_count; i++)
+    buf_addf(b, "%sm.%s", i ? ", " : "", memory_fields[i].name);
+}
+
+void memory_row(const struct rows *r, struct arena *a, struct memory *ret_memory) {
+  *ret_memory = (struct memory){0};
+  for (size_t i = 0; i < memory_field_count; i++) {
+    void *at = field_at(ret_memory, memory_fields[i].offset);
+    switch (memory_fields[i].form) {
+    case FIELD_TEXT:
+      *(struct str *)at = rows_dup(r, (int)i, a);
+      break;
+    case FIELD_REAL:
+      *(double *)at = rows_real(r, (int)i);
+      break;
+    default:
+      *(int64_t *)at = rows_int(r, (int)i);
+    }
+  }
+}
+
+struct sql memory_select(struct arena *a) {
+  struct sql q = SQL(a);
+  sql_add(&q, "SELECT ");
+  memory_columns(&q.text);
+  sql_add(&q, " FROM memory m WHERE ");
+  return q;
+}
+
+enum status memory_collect(struct store *st, const struct sql *q, struct arena *a, struct memories *ret_list,
+                           struct error *err) {
+  struct rows r;
+  db_query_sql(st->db, &r, err, q);
+  while (rows_next(&r)) {
+    struct memory m;
+    memory_row(&r, a, &m);
+    list_push(a, ret_list, m);
+  }
+  return rows_end(&r);
+}
+
+static enum status one(struct store *st, struct arena *a, const struct sql *q, struct memory *ret_memory,
+                       bool *ret_found, struct error *err) {
+  struct rows r;
+  db_query_sql(st->db, &r, err, q);
+  bool found = rows_next(&r);
+  if (found)
+    memory_row(&r, a, ret_memory);
+  enum status s = rows_end(&r);
+  if (s == STATUS_OK)
+    *ret_found = found;
+  return s;
+}
+
+enum status memory_by_id(struct store *st, struct str team, int64_t id, struct arena *a, struct memory *ret_memory,
+                         bool *ret_found, struct error *err) {
+  struct sql q = memory_select(a);
+  sql_add(&q, "m.team = ");
+  sql_text(&q, team);
+  sql_add(&q, " AND m.id = ");
+  sql_int(&q, id);
+  return one(st, a, &q, ret_memory, ret_found, err);
+}
+
+enum status memory_by_uid(struct store *st, struct str team, struct str uid, struct arena *a,
+                          struct memory *ret_memory, bool *ret_found, struct error *err) {
+  struct sql q = memory_select(a);
+  sql_add(&q, "m.team = ");
+  sql_text(&q, team);
+  sql_add(&q, " AND m.uid = ");
+  sql_text(&q, uid);
+  return one(st, a, &q, ret_memory, ret_found, err);
+}
+
+enum status memory_by_key(struct store *st, struct str team, struct str project, struct str key, struct arena *a,
+                          struct memory *ret_memory, bool *ret_found, struct error *err) {
+  struct sql q = memory_select(a);
+  sql_add(&q, "m.team = ");
+  sql_text(&q, team);
+  sql_add(&q, " AND m.project = ");
+  sql_text(&q, project);
+  sql_add(&q, " AND m.state = 'active' AND m.key = ");
+  sql_text(&q, key);
+  return one(st, a, &q, ret_memory, ret_found, err);
+}
+
+enum status memory_by_skill(struct store *st, struct str team, struct str name, struct arena *a,
+                            struct memory *ret_memory, bool *ret_found, struct error *err) {
+  struct sql q = memory_select(a);
+  sql_add(&q, "m.team = ");
+  sql_text(&q, team);
+  sql_add(&q, " AND m.state = 'active' AND m.skill_name = ");
+  sql_text(&q, name);
+  return one(st, a, &q, ret_memory, ret_found, err);
+}
+
+static enum status any_by_key(struct store *st, const struct scope *scope, struct str key, struct arena *a,
+                              struct memory *ret_memory, bool *ret_found, struct error *err) {
+  struct sql q = memory_select(a);
+  sql_add(&q, "m.team = ");
+  sql_text(&q, scope->team);
+  sql_add(&q, " AND m.key = ");
+  sql_text(&q, key);
+  if (!scope->all_projects) {
+    sql_add(&q, " AND m.project IN ('', ");
+    sql_text(&q, scope->project);
+    sql_add(&q, ")");
+  }
+  sql_add(&q, " ORDER BY CASE WHEN m.state = 'active' THEN 0 ELSE 1 END, CASE WHEN m.project = '' THEN 1 ELSE 0 END,"
+              " m.id DESC LIMIT 1");
+  return one(st, a, &q, ret_memory, ret_found, err);
+}
+
+enum status memory_find(struct store *st, const struct scope *scope, struct str ref, struct arena *a,
+                        struct memory *ret_memory, struct error *err) {
+  int64_t id;
+  bool found = false;
+  enum status s;
+  if (str_int64(ref, &id) && ascii_digit(ref.p[0]))
+    s = memory_by_id(st, scope->team, id, a, ret_memory, &found, err);
+  else if (uuid_valid(ref))
+    s = memory_by_uid(st, scope->team, ref, a, ret_memory, &found, err);
+  else
+    s = any_by_key(st, scope, ref, a, ret_memory, &found, err);
+  if (s != STATUS_OK || found)
+    return s;
+  error_set(err, STATUS_NOT_FOUND, "no memory '%.*s'", STR_ARG(ref));
+  return error_fix(err, "name an id, uid or key; 'cairn list' and 'cairn search' show them");
+}
+
+enum status memory_load_body(struct store *st, struct arena *a, struct memory *m, struct error *err) {
+  struct rows r;
+  db_query(st->db, &r, err, "SELECT text FROM body WHERE memory_id = ?1 AND team = ?2", "is", m->id, m->team);
+  m->body = rows_next(&r) ? rows_dup(&r, 0, a) : STR("");
+  return rows_end(&r);
+}
+
+static struct strs *list_named(struct memory *m, struct str name) {
+  for (size_t i = 0; i < memory_list_count; i++)
+    if (str_is(name, memory_lists[i].name))
+      return list_at(m, i);
+  return NULL;
+}
+
+enum status memory_load_lists(struct store *st, struct arena *a, struct memory *m, struct error *err) {
+  for (size_t i = 0; i < memory_list_count; i++)
+    *list_at(m, i) = (struct strs){0};
+  struct rows r;
+  db_query(st->db, &r, err, "SELECT field, value FROM label WHERE memory_id = ?1 AND team = ?2 ORDER BY field, pos",
+           "is", m->id, m->team);
+  while (rows_next(&r)) {
+    struct strs *list = list_named(m, rows_text(&r, 0));
+    if (list)
+      strs_push(a, list, rows_dup(&r, 1, a));
+  }
+  return rows_end(&r);
+}
+
+/* ---- lists ---- */
+
+static void where_text(struct sql *q, const char *condition, struct str value) {
+  if (str_empty(value))
+    return;
+  sql_add(q, condition);
+  sql_text(q, value);
+}
+
+static void where_labels(struct sql *q, const char *field, const struct strs *values) {
+  for (size_t i = 0; i < values->n; i++) {
+    sql_addf(q, " AND EXISTS (SELECT 1 FROM label l WHERE l.memory_id = m.id AND l.field = '%s' AND l.value = ",
+             field);
+    sql_text(q, values->v[i]);
+    sql_add(q, ")");
+  }
+}
+
+void filter_where(struct sql *q, const struct filter *f) {
+  where_text(q, " AND m.kind = ", f->kind);
+  where_text(q, " AND m.type = ", f->type);
+  where_text(q, " AND m.severity = ", f->severity);
+  where_text(q, " AND m.delivery = ", f->delivery);
+  where_text(q, " AND m.status = ", f->status);
+  where_text(q, " AND m.milestone = ", f->milestone);
+  where_text(q, " AND m.skill_name = ", f->skill_name);
+  where_labels(q, "tags", &f->tags);
+  where_labels(q, "people", &f->people);
+  if (f->no_retired_tasks)
+    sql_add(q, " AND (m.status IS NULL OR m.status IN ('open', 'blocked'))");
+  if (f->trusted)
+    sql_add(q, " AND m.trust IN ('user', 'agent')");
+  if (f->since) {
+    sql_add(q, " AND m.created_at >= ");
+    sql_int(q, f->since);
+  }
+  if (f->until) {
+    sql_add(q, " AND m.created_at <= ");
+    sql_int(q, f->until);
+  }
+}
+
+enum status memory_list(struct store *st, const struct scope *scope, const struct filter *f, struct arena *a,
+                        struct memories *ret_list, struct error *err) {
+  struct sql q = memory_select(a);
+  visible(&q, scope, f->states ? f->states : STATES_LIVE);
+  filter_where(&q, f);
+  sql_addf(&q, " ORDER BY %s LIMIT ", f->order ? f->order : "m.created_at DESC, m.id DESC");
+  sql_int(&q, f->limit > 0 ? f->limit : INT64_MAX);
+  sql_add(&q, " OFFSET ");
+  sql_int(&q, f->offset);
+  return memory_collect(st, &q, a, ret_list, err);
+}
+
+enum status memory_count(struct store *st, const struct scope *scope, const struct filter *f, struct arena *a,
+                         int64_t *ret_count, struct error *err) {
+  struct sql q = SQL(a);
+  sql_add(&q, "SELECT count(*) FROM memory m WHERE ");
+  visible(&q, scope, f->states ? f->states : STATES_LIVE);
+  filter_where(&q, f);
+  struct rows r;
+  db_query_sql(st->db, &r, err, &q);
+  if (rows_next(&r))
+    *ret_count = rows_int(&r, 0);
+  return rows_end(&r);
+}
+
+/* ---- remembered results, tombstones ---- */
+
+enum status tombstone_exists(struct store *st, struct str team, struct str uid, bool *ret_exists, struct error *err) {
+  int64_t one_row;
+  return db_int(st->db, &one_row, ret_exists, err, "SELECT 1 FROM tombstone WHERE team = ?1 AND uid = ?2", "ss", team,
+                uid);
+}
+
+enum status idempotency_find(struct store *st, struct str team, struct str key, struct arena *a,
+                             struct str *ret_result, struct error *err) {
+  struct rows r;
+  db_query(st->db, &r, err, "SELECT result FROM idempotency WHERE team = ?1 AND key = ?2", "ss", team, key);
+  *ret_result = rows_next(&r) ? rows_dup(&r, 0, a) : STR_NONE;
+  return rows_end(&r);
+}
+
+enum status idempotency_save(struct txn *txn, struct str key, int64_t memory_id, struct str result,
+                             struct error *err) {
+  return db_exec(txn->store->db, err,
+                 "INSERT INTO idempotency (team, key, at, memory_id, result) VALUES (?1, ?2, ?3, ?4, ?5)", "ssits",
+                 txn->team, key, txn->now, memory_id, result);
+}

@@ -1,0 +1,133 @@
+/* store.c: opening and closing a store, its facts, the visibility predicate, transactions. */
+#include "store/store.h"
+
+#include "base/alloc.h"
+#include "base/id.h"
+#include "store/store_internal.h"
+
+struct db *store_db(const struct store *st) { return st->db; }
+
+enum status store_open(const struct store_options *o, struct store **ret_store, struct error *err) {
+  struct store *st = mem_zalloc(sizeof(*st));
+  if (!st)
+    return error_set(err, STATUS_NOMEM, "out of memory");
+  struct db_options dbo = {
+      .path = o->path, .busy_ms = o->busy_ms > 0 ? o->busy_ms : STORE_BUSY_MS, .must_exist = o->must_exist,
+      .read_only = o->read_only};
+  enum status s = db_open(&dbo, &st->db, err);
+  if (s == STATUS_OK)
+    s = migrate(st, o->now, err);
+  if (s != STATUS_OK) {
+    store_close(&st);
+    return s;
+  }
+  *ret_store = st;
+  return STATUS_OK;
+}
+
+void store_close(struct store **store) {
+  struct store *st = *store;
+  if (!st)
+    return;
+  if (st->db)
+    reads_flush(st);
+  vec_cache_free(st->vectors);
+  read_queue_free(st->reads);
+  db_close(&st->db);
+  mem_free(st);
+  *store = NULL;
+}
+
+enum status store_meta(struct store *st, const char *name, struct arena *a, struct str *ret_value,
+                       struct error *err) {
+  struct rows r;
+  db_query(st->db, &r, err, "SELECT value FROM meta WHERE name = ?1", "s", str_from(name));
+  *ret_value = rows_next(&r) ? rows_dup(&r, 0, a) : STR_NONE;
+  return rows_end(&r);
+}
+
+enum status store_set_meta(struct store *st, const char *name, struct str value, struct error *err) {
+  return db_exec(st->db, err,
+                 "INSERT INTO meta (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+                 "ss", str_from(name), value);
+}
+
+/* ---- who sees what ---- */
+
+static void not_shadowed(struct sql *q, const struct scope *scope, int64_t at) {
+  sql_add(q, " AND NOT EXISTS (SELECT 1 FROM link sh JOIN memory o ON o.id = sh.src WHERE sh.dst = m.id"
+             " AND sh.rel = 'shadows' AND o.state = 'active' AND o.project = ");
+  sql_text(q, scope->project);
+  sql_add(q, " AND (o.expires_at IS NULL OR o.expires_at > ");
+  sql_int(q, at);
+  sql_add(q, "))");
+}
+
+void visible(struct sql *q, const struct scope *scope, const char *states) {
+  int64_t at = scope->as_of ? scope->as_of : scope->now;
+  sql_add(q, "m.team = ");
+  sql_text(q, scope->team);
+  if (!scope->all_projects) {
+    sql_add(q, " AND m.project IN ('', ");
+    sql_text(q, scope->project);
+    sql_add(q, ")");
+  }
+  if (scope->as_of) {
+    sql_addf(q, " AND (m.state IN (%s) OR m.state_at > ", states);
+    sql_int(q, at);
+    sql_add(q, ") AND m.created_at <= ");
+    sql_int(q, at);
+    sql_add(q, " AND m.valid_from <= ");
+    sql_int(q, at);
+  } else {
+    sql_addf(q, " AND m.state IN (%s)", states);
+  }
+  /* What has expired is gone at once, whether maintenance has noticed or not; other states keep their own reason. */
+  sql_add(q, " AND (m.expires_at IS NULL OR m.state NOT IN ('active', 'archived', 'faded') OR m.expires_at > ");
+  sql_int(q, at);
+  sql_add(q, ")");
+  if (!scope->all_projects && !str_empty(scope->project))
+    not_shadowed(q, scope, at);
+}
+
+/* ---- transactions ---- */
+
+enum status txn_begin(struct store *st, const struct txn *who, int64_t undoes, struct txn *ret_txn,
+                      struct error *err) {
+  enum status s = db_begin(st->db, false, err);
+  if (s != STATUS_OK)
+    return s;
+  char uid[UUID_SIZE];
+  uuid7_new(who->now, uid);
+  s = db_exec(st->db, err,
+              "INSERT INTO txn (uid, team, at, op, source, session, undoes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+              "ssissst", str_from(uid), who->team, who->now, str_from(who->op), who->source, who->session, undoes);
+  if (s != STATUS_OK) {
+    db_rollback(st->db);
+    return s;
+  }
+  *ret_txn = *who;
+  ret_txn->store = st;
+  ret_txn->id = db_last_id(st->db);
+  return STATUS_OK;
+}
+
+enum status txn_commit(struct txn *txn, struct error *err) { return db_commit(txn->store->db, err); }
+
+enum status txn_find(struct store *st, struct str team, int64_t id, struct arena *a, struct str *ret_op,
+                     int64_t *ret_undone_by, struct error *err) {
+  struct rows r;
+  db_query(st->db, &r, err,
+           "SELECT t.op, coalesce(u.id, 0) FROM txn t LEFT JOIN txn u ON u.undoes = t.id"
+           " WHERE t.team = ?1 AND t.id = ?2",
+           "si", team, id);
+  bool found = rows_next(&r);
+  *ret_op = found ? rows_dup(&r, 0, a) : STR_NONE;
+  *ret_undone_by = found ? rows_int(&r, 1) : 0;
+  return rows_end(&r);
+}
+
+void store_rollback(struct store *st) {
+  if (st && st->db)
+    db_rollback(st->db);
+}

@@ -1,0 +1,83 @@
+/* store.h: an open store: its life, who may see what, transactions with their events.
+ *
+ * One connection for each handle; a handle is used by one thread at a time (the engine's lock sees to it). Many
+ * processes on one file are normal. The files beside this one hold a table family each: memories.h, links.h,
+ * events.h, vectors.h, lexical.h, settings.h. */
+#ifndef CAIRN_STORE_STORE_H
+#define CAIRN_STORE_STORE_H
+
+#include "base/clock.h"
+#include "store/db.h"
+
+enum { STORE_BUSY_MS = 60000, BACKUPS_KEPT = 7 };
+
+struct store;
+
+struct store_options {
+  const char *path;
+  int busy_ms; /* 0: STORE_BUSY_MS */
+  bool must_exist;
+  bool read_only;
+  int64_t now;
+};
+
+/* Opens the file, creates or migrates its schema. A newer schema is refused and left untouched. */
+NODISCARD enum status store_open(const struct store_options *options, struct store **ret_store, struct error *err);
+/* Flushes queued reads; cannot fail. */
+void store_close(struct store **store);
+
+struct db *store_db(const struct store *st);
+int store_schema_version(void);
+
+/* Facts about the store; absent when unset. */
+NODISCARD enum status store_meta(struct store *st, const char *name, struct arena *a, struct str *ret_value,
+                                 struct error *err);
+NODISCARD enum status store_set_meta(struct store *st, const char *name, struct str value, struct error *err);
+
+/* ---- who sees what ---- */
+
+struct scope {
+  struct str team;
+  struct str project; /* "" = none */
+  bool all_projects;
+  int64_t now;
+  int64_t as_of; /* 0: now */
+};
+
+/* The one visibility predicate, as a condition on alias m: own project and global memories of the team, in one of
+ * `states` (SQL list, such as "'active'"), not expired, not shadowed by the project. Everything that reads memories
+ * for a caller goes through it. With scope->as_of the state is the one of that moment. */
+void visible(struct sql *q, const struct scope *scope, const char *states);
+#define STATES_LIVE "'active'"
+#define STATES_SEARCHED "'active', 'archived'"
+
+/* ---- transactions ---- */
+
+struct txn {
+  struct store *store;
+  int64_t id;
+  struct str team, project, source, session;
+  const char *op;
+  int64_t now;
+};
+
+/* Takes the write lock and opens a transaction of the store; `who` gives team, project, source, session, op, now. */
+NODISCARD enum status txn_begin(struct store *st, const struct txn *who, int64_t undoes, struct txn *ret_txn,
+                                struct error *err);
+NODISCARD enum status txn_commit(struct txn *txn, struct error *err);
+/* What is known of an earlier transaction of the team: its operation (absent when there is none), and the one that has
+ * undone it (0: none). */
+NODISCARD enum status txn_find(struct store *st, struct str team, int64_t id, struct arena *a, struct str *ret_op,
+                               int64_t *ret_undone_by, struct error *err);
+/* Whatever was begun is gone; cannot fail. */
+void store_rollback(struct store *st);
+
+/* ---- backups ---- */
+
+/* "<store>.backup-<label>-<time>"; older automatic backups beyond BACKUPS_KEPT are removed. */
+NODISCARD enum status store_auto_backup(struct store *st, const char *label, int64_t now, struct arena *a,
+                                        struct str *ret_path, struct error *err);
+/* Paths of the automatic backups beside the store, oldest first. */
+void store_list_backups(struct store *st, struct arena *a, struct strs *ret_paths);
+
+#endif

@@ -1,0 +1,24 @@
+/* store_internal.h: the inside of struct store, for the files of this folder alone. */
+#ifndef CAIRN_STORE_INTERNAL_H
+#define CAIRN_STORE_INTERNAL_H
+
+#include "store/events.h"
+#include "store/store.h"
+#include "store/vectors.h"
+
+struct store {
+  struct db *db;
+  struct vec_cache *vectors;   /* owned by vectors_sqlite.c */
+  struct read_queue *reads;    /* owned by events.c */
+};
+
+/* migrate.c */
+NODISCARD enum status migrate(struct store *st, int64_t now, struct error *err);
+/* The same with any list of migrations: the first n lead to version n. */
+NODISCARD enum status migrate_with(struct store *st, const char *const *sql, int n, int64_t now, struct error *err);
+/* vectors_sqlite.c */
+void vec_cache_free(struct vec_cache *cache);
+/* events.c */
+void read_queue_free(struct read_queue *queue);
+
+#endif

@@ -1,0 +1,18 @@
+/* tasks.h: questions about the graph of tasks. */
+#ifndef CAIRN_STORE_TASKS_H
+#define CAIRN_STORE_TASKS_H
+
+#include "store/memories.h"
+
+/* High, medium, low; then the oldest first. */
+#define TASK_ORDER                                                                                                     \
+  "CASE m.priority WHEN 'high' THEN 0 WHEN 'medium' THEN 1 ELSE 2 END, m.created_at, m.id"
+
+/* Open, not claimed, and with no open blocker. */
+NODISCARD enum status tasks_ready(struct store *st, const struct scope *scope, int64_t limit, struct arena *a,
+                                  struct memories *ret_list, struct error *err);
+/* "3, 7" for the open tasks that this one waits for; absent when there are none. */
+NODISCARD enum status task_open_blockers(struct store *st, struct str team, int64_t id, struct arena *a,
+                                         struct str *ret_ids, struct error *err);
+
+#endif

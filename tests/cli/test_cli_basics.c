@@ -1,0 +1,448 @@
+/* test_cli_basics.c: the program from outside: help, mistakes, input, output, surroundings. */
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "cli/args.h"
+#include "support/harness.h"
+#include "support/proc.h"
+
+/* Lives as long as the test. */
+static struct arena a;
+static struct error err;
+
+/* Nothing of the surroundings reaches the program: its home is the test's folder, and so is its store. */
+static const char *const *clean_env(void) {
+  LIST(const char *) env = {0};
+  list_push(&a, &env, arena_printf(&a, "HOME=%s", test_dir()).p);
+  list_push(&a, &env, arena_printf(&a, "CAIRN_DB=%s/test.db", test_dir()).p);
+  const char *const unset[] = {"XDG_DATA_HOME", "CAIRN_PROJECT", "CAIRN_TEAM", "CAIRN_SOURCE",     "CAIRN_SESSION",
+                               "CAIRN_NOW",     "CAIRN_BUSY_MS", "NO_COLOR",   "CAIRN_NO_MAINTAIN"};
+  for (size_t i = 0; i < ARRAY_LEN(unset); i++)
+    list_push(&a, &env, unset[i]);
+  list_push(&a, &env, NULL);
+  return env.v;
+}
+
+static struct run run_args(const char *const *args, struct str input) {
+  LIST(const char *) argv = {0};
+  list_push(&a, &argv, CAIRN_BIN);
+  for (; *args; args++)
+    list_push(&a, &argv, *args);
+  list_push(&a, &argv, NULL);
+  return proc_run(.argv = argv.v, .env = clean_env(), .input = input);
+}
+#define CAIRN(...) run_args(ARGS(__VA_ARGS__), STR_NONE)
+#define CAIRN_FED(input, ...) run_args(ARGS(__VA_ARGS__), (input))
+
+/* A shell command in which $CAIRN is the program. */
+static struct run shell(const char *command) {
+  LIST(const char *) env = {0};
+  for (const char *const *v = clean_env(); *v; v++)
+    list_push(&a, &env, *v);
+  list_push(&a, &env, "CAIRN=" CAIRN_BIN);
+  list_push(&a, &env, NULL);
+  return proc_run(.argv = ARGS("sh", "-c", command), .env = env.v);
+}
+
+static bool has(struct str text, const char *part) { return str_find(text, str_from(part), 0) != SIZE_MAX; }
+
+static bool exists(const char *name) { return access(path_join(NULL, name), F_OK) == 0; }
+
+static yyjson_val *parsed(struct str text) {
+  yyjson_val *root = NULL;
+  CHECK_OK(json_read(&a, text, &root, &err), &err);
+  return root;
+}
+
+static size_t lines(struct str text) {
+  size_t n = 0;
+  for (size_t i = 0; i < text.n; i++)
+    n += text.p[i] == '\n';
+  return n;
+}
+
+/* One object on one line, nothing else anywhere. */
+static yyjson_val *json_of(struct run r) {
+  CHECK_STR(r.err, "");
+  CHECK_INT(lines(r.out), 1);
+  return parsed(r.out);
+}
+
+static int64_t count(void) { return json_int(parsed(CAIRN("list", "--json", "--all-projects").out), "count", -1); }
+
+/* ---- help ---- */
+
+TEST(help_lists_every_command) {
+  struct run r = CAIRN("help"), alone = run_args(ARGS(NULL), STR_NONE), flag = CAIRN("--help");
+  CHECK_INT(r.exit_code, 0);
+  CHECK_STR(r.err, "");
+  CHECK(str_eq(r.out, alone.out) && alone.exit_code == 0);
+  CHECK(str_eq(r.out, flag.out) && flag.exit_code == 0);
+  for (const struct op *op = ops; op->name; op++)
+    CHECK(has(r.out, arena_printf(&a, "\n  %s ", op->name).p) && has(r.out, op->summary));
+  for (const struct builtin *b = builtins; b->name; b++)
+    CHECK(has(r.out, arena_printf(&a, "\n  %s ", b->name).p));
+  CHECK(!exists("test.db"));
+}
+
+static const char *const *words_of(const char *first, const char *name, const char *last) {
+  LIST(const char *) argv = {0};
+  struct str rest = str_from(name), word;
+  if (first)
+    list_push(&a, &argv, first);
+  while (str_next(&rest, ' ', &word))
+    list_push(&a, &argv, arena_cstr(&a, word));
+  if (last)
+    list_push(&a, &argv, last);
+  list_push(&a, &argv, NULL);
+  return argv.v;
+}
+
+TEST_TIMEOUT(help_of_every_command_mentions_every_parameter, 60) {
+  for (const struct op *op = ops; op->name; op++) {
+    struct run r = run_args(words_of("help", op->name, NULL), STR_NONE);
+    CHECK_INT(r.exit_code, 0);
+    CHECK(has(r.out, arena_printf(&a, "Usage: cairn %s", op->name).p));
+    struct run flag = run_args(words_of(NULL, op->name, "--help"), STR_NONE);
+    CHECK(str_eq(r.out, flag.out) && flag.exit_code == 0);
+    for (const struct param *p = op->params; p->name; p++) {
+      bool by_place = p->flags & PARAM_POSITIONAL;
+      const char *shown = by_place ? args_placeholder(&a, p).p : arena_printf(&a, "--%s", args_spelling(&a, p).p).p;
+      if (!has(r.out, arena_printf(&a, "\n  %s", shown).p))
+        test_fail(__FILE__, __LINE__, "help of '%s' does not mention %s", op->name, shown);
+    }
+    struct str examples = str_from(op->example), line;
+    CHECK(examples.n > 0);
+    while (str_line(&examples, &line))
+      CHECK(has(r.out, arena_cstr(&a, line)));
+  }
+  CHECK(!exists("test.db"));
+}
+
+TEST(help_fits_80_columns) {
+  struct run r = CAIRN("help", "remember");
+  struct str line;
+  bool examples = false;
+  while (str_line(&r.out, &line)) {
+    examples |= str_is(line, "Examples");
+    if (!examples && line.n > 80)
+      test_fail(__FILE__, __LINE__, "too long: %.*s", STR_ARG(line));
+  }
+  CHECK(examples);
+}
+
+TEST(version) {
+  CHECK_STR(CAIRN("version").out, "cairn " CAIRN_VERSION "\n");
+  CHECK_STR(CAIRN("--version").out, "cairn " CAIRN_VERSION "\n");
+  CHECK_STR(json_str(json_of(CAIRN("version", "--json")), "version"), CAIRN_VERSION);
+}
+
+TEST(manual_page) {
+  struct run r = CAIRN("man");
+  CHECK_INT(r.exit_code, 0);
+  CHECK(str_starts(r.out, STR(".TH CAIRN 1 ")));
+  CHECK(has(r.out, "cairn task claim"));
+  if (proc_run(.argv = ARGS("sh", "-c", "command -v groff")).exit_code != 0)
+    return; /* the page is there; whether it is good roff is checked where groff is */
+  struct run check = proc_run(.argv = ARGS("groff", "-ww", "-man", "-Tascii", "-z"), .input = r.out, .merge = true);
+  CHECK_STR(check.out, "");
+  CHECK_INT(check.exit_code, 0);
+}
+
+TEST(completion_scripts) {
+  struct run r = CAIRN("completion", "bash");
+  CHECK_INT(r.exit_code, 0);
+  struct run check = proc_run(.argv = ARGS("bash", "-n"), .input = r.out, .merge = true);
+  CHECK_STR(check.out, "");
+  CHECK(str_starts(CAIRN("completion", "zsh").out, STR("#compdef cairn\n")));
+  CHECK(has(CAIRN("completion", "fish").out, "complete -c cairn"));
+  struct run bad = CAIRN("completion", "tcsh");
+  CHECK_INT(bad.exit_code, 2);
+  CHECK(has(bad.err, "bash, zsh, fish"));
+}
+
+TEST(bash_completes_by_asking_the_program) {
+  struct run r = CAIRN("completion", "bash");
+  const char *script = path_join(NULL, "cairn.bash");
+  file_write(script, r.out);
+  const char *command = "source \"$0\"; COMP_WORDS=(\"$1\" remember --severity b); COMP_CWORD=3; _cairn; "
+                        "echo \"${COMPREPLY[*]}\"";
+  struct run got = proc_run(.argv = ARGS("bash", "-c", command, script, CAIRN_BIN));
+  CHECK_STR(got.out, "blocker\n");
+}
+
+/* ---- mistakes ---- */
+
+static void check_usage(const char *file, int line, struct run r, const char *part) {
+  test_check_int(file, line, "exit code", r.exit_code, 2);
+  test_check_str(file, line, "standard output", r.out, "");
+  if (!str_starts(r.err, STR("cairn: ")) || !has(r.err, part))
+    test_fail(file, line, "'%s' is not in '%.*s'", part, STR_ARG(r.err));
+  CHECK(!exists("test.db"));
+}
+#define CHECK_USAGE(part, ...) check_usage(__FILE__, __LINE__, CAIRN(__VA_ARGS__), part)
+
+TEST(mistakes_end_with_code_2_and_a_suggestion) {
+  CHECK_USAGE("did you mean 'search'?", "serach", "x");
+  CHECK_USAGE("did you mean '--headline'?", "remember", "--headlin", "x");
+  CHECK_USAGE("unknown option '-z'", "-z");
+  CHECK_USAGE("--limit needs a whole number", "list", "--limit", "ten");
+  CHECK_USAGE("--kind cannot be 'thing'", "remember", "--kind", "thing", "x");
+  CHECK_USAGE("'cairn get' needs ID", "get");
+  CHECK_USAGE("'cairn forget' needs --reason", "forget", "1");
+  CHECK_USAGE("another argument", "remember", "two", "words");
+  CHECK_USAGE("TEXT is not valid UTF-8", "remember", "caf\xe9");
+  CHECK_USAGE("--headline is not valid UTF-8", "remember", "--headline", "\xff", "x");
+}
+
+TEST(errors_as_json) {
+  static const char *const calls[][4] = {{"--json", "serach"}, {"get", "--json"}, {"list", "--bogus", "--json"}};
+  for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
+    struct run r = run_args(calls[i], STR_NONE);
+    yyjson_val *e = yyjson_obj_get(json_of(r), "error");
+    CHECK_INT(r.exit_code, 2);
+    CHECK_STR(json_str(e, "code"), "usage");
+    CHECK(json_str(e, "message").n > 0);
+    CHECK(json_str(e, "fix").n > 0);
+  }
+  struct run r = CAIRN("get", "12345", "--json");
+  CHECK_INT(r.exit_code, 3);
+  CHECK_STR(json_str(yyjson_obj_get(json_of(r), "error"), "code"), "not_found");
+}
+
+TEST(a_message_is_one_line_and_harmless) {
+  struct run r = CAIRN("\x1b[31mx\ny");
+  CHECK_INT(r.exit_code, 2);
+  CHECK(!memchr(r.err.p, 0x1b, r.err.n));
+  struct str line;
+  CHECK(str_line(&r.err, &line) && has(line, "^[[31mx y"));
+}
+
+TEST(bad_surroundings_are_named) {
+  static const char *const cases[][2] = {{"CAIRN_TEAM=Not A Slug", "CAIRN_TEAM"},
+                                         {"CAIRN_NOW=yesterday", "CAIRN_NOW"},
+                                         {"CAIRN_BUSY_MS=-1", "CAIRN_BUSY_MS"},
+                                         {"CAIRN_SOURCE=\xff", "CAIRN_SOURCE"}};
+  for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    LIST(const char *) env = {0};
+    for (const char *const *v = clean_env(); *v; v++)
+      list_push(&a, &env, *v);
+    list_push(&a, &env, cases[i][0]);
+    list_push(&a, &env, NULL);
+    struct run r = proc_run(.argv = ARGS(CAIRN_BIN, "list"), .env = env.v);
+    CHECK_INT(r.exit_code, 2);
+    CHECK(has(r.err, cases[i][1]));
+  }
+  CHECK(!exists("test.db"));
+}
+
+/* ---- standard input ---- */
+
+static struct str body_of(const char *id) { return json_str(parsed(CAIRN("get", id, "--json").out), "body"); }
+
+TEST(text_from_standard_input) {
+  struct run r = CAIRN_FED(STR("Staging listens on port 5433.\nIt moved in May.\n"), "remember", "--json", "-");
+  CHECK_INT(r.exit_code, 0);
+  CHECK_INT(json_int(parsed(r.out), "id", 0), 1);
+  CHECK_STR(body_of("1"), "Staging listens on port 5433.\nIt moved in May.");
+  /* Without "-" too, when nothing else is given. */
+  CHECK_INT(CAIRN_FED(STR("The mail server is called Hermes."), "remember").exit_code, 0);
+  CHECK_STR(body_of("2"), "The mail server is called Hermes.");
+  /* An argument counts more, and standard input is left alone. */
+  CHECK_INT(CAIRN_FED(STR("ignored"), "remember", "The build machine has 64 cores.").exit_code, 0);
+  CHECK_STR(body_of("3"), "The build machine has 64 cores.");
+}
+
+TEST(no_text_at_all_is_an_error_and_never_a_wait) {
+  struct run r = CAIRN("remember");
+  CHECK(r.exit_code > 0 && !r.timed_out);
+  CHECK(str_starts(r.err, STR("cairn: ")));
+  struct run null = shell("\"$CAIRN\" remember </dev/null");
+  CHECK(null.exit_code > 0 && !null.timed_out);
+  CHECK(CAIRN("remember", "-").exit_code > 0);
+  CHECK(CAIRN("remember", "--batch", "/does/not/exist").exit_code > 0);
+  CHECK_INT(count(), 0);
+}
+
+TEST(standard_input_that_is_not_text) {
+  struct run r = CAIRN_FED(STR("a\0b"), "remember", "-");
+  CHECK_INT(r.exit_code, 2);
+  CHECK(has(r.err, "NUL"));
+  r = CAIRN_FED(STR("ab\xff"), "remember", "--json", "-");
+  CHECK_INT(r.exit_code, 2);
+  CHECK(has(json_str(yyjson_obj_get(json_of(r), "error"), "message"), "UTF-8"));
+  CHECK(!exists("test.db"));
+}
+
+TEST(standard_input_has_a_limit) {
+  struct run r = shell("head -c 17000000 /dev/zero | tr '\\0' x | \"$CAIRN\" remember --json -");
+  CHECK_INT(r.exit_code, 2);
+  CHECK_STR(json_str(yyjson_obj_get(parsed(r.out), "error"), "code"), "too_large");
+  CHECK(!exists("test.db"));
+  /* It stops there: an endless one ends too. */
+  r = shell("\"$CAIRN\" remember - </dev/zero");
+  CHECK_INT(r.exit_code, 2);
+}
+
+/* ---- standard output ---- */
+
+TEST(lost_output_is_noticed) {
+  struct run full = shell("\"$CAIRN\" help >/dev/full");
+  CHECK(full.exit_code > 0);
+  CHECK(has(full.err, "cannot write to standard output"));
+  struct run closed = shell("\"$CAIRN\" list --json >&-");
+  CHECK(closed.exit_code > 0);
+  CHECK(has(closed.err, "cannot write to standard output"));
+  CHECK(shell("\"$CAIRN\" events --json >/dev/full").exit_code >= 0);
+  struct run stored = shell("\"$CAIRN\" remember 'The build machine has 64 cores.' >/dev/full");
+  CHECK(stored.exit_code > 0);
+  CHECK_INT(count(), 1); /* the write itself was done */
+}
+
+TEST(a_reader_that_goes_away_ends_it_quietly) {
+  struct run r = shell("{ sleep 0.3; \"$CAIRN\" man; echo \"code $?\" >&2; } | true");
+  CHECK_STR(r.err, "code 141\n");
+  /* Where the signal is ignored, it is an error like any other. */
+  r = shell("trap '' PIPE; { sleep 0.3; \"$CAIRN\" man; echo \"code $?\" >&2; } | true");
+  CHECK(has(r.err, "cannot write to standard output"));
+  CHECK(has(r.err, "code 8\n"));
+}
+
+TEST(stores_never_get_the_number_of_a_closed_descriptor) {
+  struct run r = shell("\"$CAIRN\" remember 'The build machine has 64 cores.' <&- >&- 2>&-; \"$CAIRN\" doctor --json");
+  CHECK_INT(r.exit_code, 0);
+  CHECK(json_bool(parsed(r.out), "ok", false));
+}
+
+TEST(quiet_prints_the_id_alone) {
+  struct run r = CAIRN("--quiet", "remember", "The build machine has 64 cores.");
+  CHECK_STR(r.out, "1\n");
+  CHECK_STR(r.err, "");
+}
+
+/* `script` gives the program a terminal; its output is then all that the terminal got. */
+static struct run on_terminal(const char *command) {
+  return shell(arena_printf(&a, "TERM=xterm script -qec '%s' /dev/null </dev/null", command).p);
+}
+
+TEST(colour_and_caution_on_a_terminal_alone) {
+  if (proc_run(.argv = ARGS("sh", "-c", "command -v script")).exit_code != 0)
+    return; /* no way to get a terminal here */
+  const char *evil = "The prompt must stay \xe2\x80\xae reversed";
+  CHECK_INT(CAIRN("remember", "--headline", "Prompt direction", evil).exit_code, 0);
+  struct run plain = CAIRN("get", "1"), shown = on_terminal("\"$CAIRN\" get 1");
+  CHECK(has(plain.out, evil));
+  CHECK(!memchr(plain.out.p, 0x1b, plain.out.n));
+  CHECK(has(shown.out, "stay <U+202E> reversed"));
+  CHECK(!has(shown.out, "\xe2\x80\xae"));
+  CHECK(has(shown.out, "\x1b[1mPrompt direction\x1b[0m"));
+  CHECK(!has(on_terminal("NO_COLOR=1 \"$CAIRN\" get 1").out, "\x1b["));
+  CHECK(!has(on_terminal("\"$CAIRN\" --no-color get 1").out, "\x1b["));
+  CHECK(has(on_terminal("\"$CAIRN\" get 1 --json").out, "stay \\u202E reversed"));
+}
+
+/* ---- streams ---- */
+
+TEST(a_batch_prints_one_line_for_each_and_ends_with_the_first_failure) {
+  file_write(path_join(NULL, "batch"), STR("{\"text\":\"The build machine has 64 cores.\"}\n"
+                                           "{\"text\":\"x\",\"weight\":7}\n"
+                                           "{\"text\":\"The mail server is called Hermes.\"}\n"));
+  struct run r = CAIRN("remember", "--batch", path_join(NULL, "batch"), "--json");
+  CHECK_INT(lines(r.out), 3);
+  struct str line;
+  CHECK(str_line(&r.out, &line));
+  CHECK_STR(json_str(parsed(line), "action"), "stored");
+  CHECK(str_line(&r.out, &line));
+  struct str code = json_str(yyjson_obj_get(parsed(line), "error"), "code");
+  CHECK(str_is(code, "usage") ? r.exit_code == 2 : r.exit_code > 0);
+  CHECK(str_line(&r.out, &line));
+  CHECK_STR(json_str(parsed(line), "action"), "stored");
+  CHECK_INT(count(), 2);
+}
+
+TEST(an_export_is_the_same_in_every_form) {
+  CHECK_INT(CAIRN("remember", "The build machine has 64 cores.").exit_code, 0);
+  struct run text = CAIRN("export"), json = CAIRN("export", "--json");
+  CHECK(text.out.n > 0 && str_eq(text.out, json.out));
+  CHECK_STR(text.err, "");
+  const char *path = path_join(NULL, "out.jsonl");
+  yyjson_val *result = json_of(CAIRN("export", path, "--json"));
+  CHECK_INT(json_int(result, "memories", 0), 1);
+  CHECK(str_eq(file_read(path), text.out));
+}
+
+TEST(following_events_ends_well_when_interrupted) {
+  CHECK_INT(CAIRN("remember", "The build machine has 64 cores.").exit_code, 0);
+  struct proc *p = proc_start(.argv = ARGS(CAIRN_BIN, "events", "--follow", "--json"), .env = clean_env());
+  struct str line;
+  CHECK(proc_line(p, 5000, &line)); /* comes at once, not when a buffer is full */
+  CHECK(json_int(parsed(line), "seq", 0) > 0);
+  proc_kill(p, SIGINT);
+  struct run r = proc_wait(p);
+  CHECK_INT(r.exit_code, 0);
+  CHECK_STR(r.err, "");
+}
+
+/* ---- surroundings ---- */
+
+TEST(where_the_store_is) {
+  CHECK_INT(CAIRN("--db", path_join(NULL, "given.db"), "remember", "The build machine has 64 cores.").exit_code, 0);
+  CHECK(exists("given.db") && !exists("test.db"));
+  CHECK_INT(CAIRN("list").exit_code, 0);
+  CHECK(exists("test.db"));
+  CHECK_INT(shell("env -u CAIRN_DB XDG_DATA_HOME=\"$HOME/data\" \"$CAIRN\" list").exit_code, 0);
+  CHECK(exists("data/cairn/cairn.db"));
+  CHECK_INT(shell("env -u CAIRN_DB \"$CAIRN\" list").exit_code, 0);
+  CHECK(exists(".local/share/cairn/cairn.db"));
+  struct stat st;
+  CHECK(stat(path_join(NULL, "data/cairn"), &st) == 0);
+  CHECK_INT(st.st_mode & 0777, 0700);
+  /* A folder that somebody named is not made up. */
+  CHECK(CAIRN("--db", path_join(NULL, "no/such/x.db"), "list").exit_code > 0);
+  CHECK(!exists("no"));
+}
+
+TEST(a_mistyped_store_is_not_an_empty_one) {
+  static const char *const commands[] = {"export", "doctor", "backup"};
+  for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
+    struct run r = CAIRN("--db", path_join(NULL, "typo.db"), commands[i]);
+    CHECK(r.exit_code > 0);
+    CHECK(has(r.err, "typo.db"));
+    CHECK(!exists("typo.db"));
+  }
+}
+
+static struct str project_of(struct run r) {
+  CHECK_INT(r.exit_code, 0);
+  return json_str(parsed(r.out), "project");
+}
+
+TEST(where_the_project_comes_from) {
+  struct run made = shell("mkdir -p repo/.git/objects repo/.git/refs repo/src && echo x >repo/.git/HEAD");
+  CHECK_INT(made.exit_code, 0);
+  CHECK_STR(project_of(shell("cd repo/src && \"$CAIRN\" remember --json 'The build machine has 64 cores.'")), "repo");
+  CHECK_STR(project_of(shell("cd repo && CAIRN_PROJECT=env \"$CAIRN\" remember --json 'The mail server is Hermes.'")),
+            "env");
+  CHECK_STR(project_of(shell("cd repo && CAIRN_PROJECT=env \"$CAIRN\" --project opt remember --json 'Tests use uv.'")),
+            "opt");
+  CHECK_STR(project_of(shell("cd repo && \"$CAIRN\" --project '' remember --json 'Deploys happen on Monday.'")), "");
+}
+
+TEST(who_writes_and_when) {
+  struct run r = shell("CAIRN_NOW=2026-03-04T05:06:07Z CAIRN_SESSION=s-1 \"$CAIRN\" --source tests remember "
+                       "'The build machine has 64 cores.'");
+  CHECK_INT(r.exit_code, 0);
+  yyjson_val *m = parsed(CAIRN("get", "1", "--json").out);
+  CHECK_STR(json_str(m, "created_at"), "2026-03-04T05:06:07.000Z");
+  CHECK_STR(json_str(m, "source"), "tests");
+  CHECK_STR(json_str(m, "session"), "s-1");
+  CHECK_STR(json_str(m, "trust"), "user");
+}
+
+TEST(teams_do_not_see_each_other) {
+  CHECK_INT(shell("CAIRN_TEAM=red \"$CAIRN\" remember 'The build machine has 64 cores.'").exit_code, 0);
+  CHECK_INT(count(), 0);
+  CHECK(has(shell("CAIRN_TEAM=red \"$CAIRN\" list").out, "64 cores"));
+}

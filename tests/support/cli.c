@@ -1,0 +1,379 @@
+/* cli.c: the program on a private store of the running test. */
+#include "support/cli.h"
+
+#include <dirent.h>
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+/* Lives as long as the test's process. */
+static struct arena memory;
+static LIST(const char *) surroundings;
+
+/* ---- surroundings ---- */
+
+const char *textf(const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  struct str s = arena_vprintf(&memory, fmt, ap);
+  va_end(ap);
+  return s.p;
+}
+
+const char *words(const char *stem, int n) {
+  struct buf b = BUF(&memory);
+  for (int i = 1; i <= n; i++)
+    buf_addf(&b, "%s%s%d", i > 1 ? " " : "", stem, i);
+  return buf_str(&b).p;
+}
+
+const char *cli_db(void) { return path_join(NULL, "test.db"); }
+
+static int64_t ms_of_day(double days) {
+  int64_t start = 0;
+  CHECK(time_parse(STR("2026-03-01T12:00:00Z"), &start));
+  return start + (int64_t)(days * (double)MS_PER_DAY);
+}
+
+const char *cli_time(double days) {
+  char text[TIME_TEXT_SIZE];
+  return arena_cstr(&memory, time_format(ms_of_day(days), text));
+}
+
+static void set_defaults(void) {
+  static const char *const unset[] = {
+      "XDG_DATA_HOME", "CAIRN_PROJECT", "CAIRN_TEAM",      "CAIRN_SOURCE",       "CAIRN_SESSION",
+      "CAIRN_BUSY_MS", "NO_COLOR",      "CAIRN_GATE_MODE", "CAIRN_SECRETS_MODE", "CAIRN_EMBEDDER"};
+  if (surroundings.n)
+    return;
+  list_push(&memory, &surroundings, textf("HOME=%s", test_dir()));
+  list_push(&memory, &surroundings, textf("CAIRN_DB=%s", cli_db()));
+  list_push(&memory, &surroundings, "CAIRN_NO_MAINTAIN=1");
+  list_push(&memory, &surroundings, textf("CAIRN_NOW=%s", cli_time(0)));
+  for (size_t i = 0; i < ARRAY_LEN(unset); i++)
+    list_push(&memory, &surroundings, unset[i]);
+}
+
+/* Later entries win, so that one more is enough. */
+void cli_set(const char *assignment) {
+  set_defaults();
+  list_push(&memory, &surroundings, assignment);
+}
+
+void cli_day(double days) { cli_set(textf("CAIRN_NOW=%s", cli_time(days))); }
+
+const char *const *cli_env(void) {
+  LIST(const char *) env = {0};
+  set_defaults();
+  for (size_t i = 0; i < surroundings.n; i++)
+    list_push(&memory, &env, surroundings.v[i]);
+  list_push(&memory, &env, NULL);
+  return env.v;
+}
+
+/* ---- calls ---- */
+
+static struct run run_with(const char *last, struct str input, const char *const *args) {
+  LIST(const char *) argv = {0};
+  list_push(&memory, &argv, CAIRN_BIN);
+  if (last)
+    list_push(&memory, &argv, last);
+  for (; *args; args++)
+    list_push(&memory, &argv, *args);
+  list_push(&memory, &argv, NULL);
+  return proc_run(.argv = argv.v, .env = cli_env(), .input = input);
+}
+
+struct run cli_run(struct str input, const char *const *args) { return run_with(NULL, input, args); }
+
+static struct run run_json(struct str input, const char *const *args) { return run_with("--json", input, args); }
+
+static const char *shown(const char *const *args) {
+  struct buf b = BUF(&memory);
+  for (; *args; args++) {
+    struct str arg = str_from(*args);
+    buf_addf(&b, " %.*s%s", (int)(arg.n < 200 ? arg.n : 200), arg.p, arg.n < 200 ? "" : "...");
+  }
+  return buf_str(&b).p;
+}
+
+static size_t count_lines(struct str text) {
+  size_t n = 0;
+  for (size_t i = 0; i < text.n; i++)
+    n += text.p[i] == '\n';
+  return n;
+}
+
+static yyjson_val *parse(const char *file, int line, struct str text) {
+  yyjson_val *root = NULL;
+  struct error err;
+  if (json_read(&memory, text, &root, &err) != STATUS_OK)
+    test_fail(file, line, "not JSON (%s): %.*s", err.message, STR_ARG(text));
+  return root;
+}
+
+/* One object on one line, and nothing on standard error. */
+static yyjson_val *object_of(const char *file, int line, struct run r, const char *const *args) {
+  if (r.err.n)
+    test_fail(file, line, "cairn%s: standard error: %.*s", shown(args), STR_ARG(r.err));
+  if (count_lines(r.out) != 1)
+    test_fail(file, line, "cairn%s: %zu lines: %.*s", shown(args), count_lines(r.out), STR_ARG(r.out));
+  yyjson_val *v = parse(file, line, r.out);
+  if (!yyjson_is_obj(v))
+    test_fail(file, line, "cairn%s: not an object: %.*s", shown(args), STR_ARG(r.out));
+  return v;
+}
+
+yyjson_val *cli_ok(const char *file, int line, struct str input, const char *const *args) {
+  struct run r = run_json(input, args);
+  if (r.exit_code != 0)
+    test_fail(file, line, "cairn%s: exit code %d, signal %d: %.*s%.*s", shown(args), r.exit_code, r.signal,
+              STR_ARG(r.out), STR_ARG(r.err));
+  return object_of(file, line, r, args);
+}
+
+static int exit_code_of(const char *file, int line, const char *code) {
+  for (int s = STATUS_OK + 1; s <= STATUS_DEGRADED; s++)
+    if (strcmp(status_name((enum status)s), code) == 0)
+      return status_exit_code((enum status)s);
+  test_fail(file, line, "there is no status '%s'", code);
+}
+
+static void check_one_line(const char *file, int line, yyjson_val *error, const char *member) {
+  struct str s = json_str(error, member);
+  if (s.n == 0 || memchr(s.p, '\n', s.n))
+    test_fail(file, line, "%s is not one line: \"%.*s\" (message: %.*s)", member, STR_ARG(s),
+              STR_ARG(json_str(error, "message")));
+}
+
+yyjson_val *cli_refused(const char *file, int line, const char *code, struct str input, const char *const *args) {
+  struct str before = snapshot();
+  struct run r = run_json(input, args);
+  if (r.exit_code <= 0)
+    test_fail(file, line, "cairn%s: exit code %d, signal %d: %.*s", shown(args), r.exit_code, r.signal, STR_ARG(r.out));
+  yyjson_val *error = yyjson_obj_get(object_of(file, line, r, args), "error");
+  if (!str_is(json_str(error, "code"), code))
+    test_fail(file, line, "cairn%s: expected '%s': %.*s", shown(args), code, STR_ARG(r.out));
+  test_check_int(file, line, "the exit code", r.exit_code, exit_code_of(file, line, code));
+  check_one_line(file, line, error, "message");
+  check_one_line(file, line, error, "fix");
+  check_same(file, line, before, snapshot());
+  return error;
+}
+
+yyjson_val *cli_refused_at(const char *file, int line, const char *step, const char *code, struct str input,
+                           const char *const *args) {
+  yyjson_val *error = cli_refused(file, line, code, input, args);
+  test_check_str(file, line, "the step", json_str(error, "step"), step);
+  return error;
+}
+
+struct json_lines lines_of(struct str text) {
+  struct json_lines list = {0};
+  struct str rest = text, line;
+  while (str_line(&rest, &line))
+    list_push(&memory, &list, parse(__FILE__, __LINE__, line));
+  return list;
+}
+
+struct json_lines events_since(int64_t seq) {
+  struct run r = CAIRN("events", "--json", "--limit", "0", "--since", num(seq));
+  CHECK_INT(r.exit_code, 0);
+  return lines_of(r.out);
+}
+
+int64_t last_seq(void) { return jint(OK("stats"), "last_seq"); }
+
+int64_t cli_store(const char *file, int line, const char *const *args) {
+  yyjson_val *r = cli_ok(file, line, STR_NONE, args);
+  if (!str_is(json_str(r, "action"), "stored"))
+    test_fail(file, line, "cairn%s: not stored but %.*s", shown(args), STR_ARG(json_str(r, "action")));
+  return jint(r, "id");
+}
+
+const char *num(int64_t id) { return textf("%lld", (long long)id); }
+
+struct str memory_state(int64_t id) {
+  return sql_string(textf("SELECT state FROM memory WHERE id = %lld", (long long)id));
+}
+
+/* ---- results ---- */
+
+yyjson_val *jget(yyjson_val *v, const char *path) {
+  const char *p = path;
+  while (*p && v) {
+    if (*p == '[') {
+      char *end;
+      v = yyjson_arr_get(v, (size_t)strtoul(p + 1, &end, 10));
+      p = *end == ']' ? end + 1 : end;
+    } else {
+      p += *p == '.';
+      size_t n = strcspn(p, ".[");
+      v = yyjson_obj_getn(v, p, n);
+      p += n;
+    }
+  }
+  return v;
+}
+
+static yyjson_val *must(yyjson_val *v, const char *path, bool ok) {
+  if (!ok)
+    FAIL("no such '%s' in %.*s", path, STR_ARG(json_write_val(&memory, v)));
+  return jget(v, path);
+}
+
+int64_t jint(yyjson_val *v, const char *path) {
+  return yyjson_get_sint(must(v, path, yyjson_is_int(jget(v, path))));
+}
+
+double jnum(yyjson_val *v, const char *path) { return yyjson_get_num(must(v, path, yyjson_is_num(jget(v, path)))); }
+
+struct str jstr(yyjson_val *v, const char *path) { return json_val_str(must(v, path, yyjson_is_str(jget(v, path)))); }
+
+bool jbool(yyjson_val *v, const char *path) { return yyjson_get_bool(must(v, path, yyjson_is_bool(jget(v, path)))); }
+
+size_t jlen(yyjson_val *v, const char *path) { return yyjson_arr_size(must(v, path, yyjson_is_arr(jget(v, path)))); }
+
+int jpos(yyjson_val *v, const char *path, int64_t id) {
+  size_t i, n;
+  yyjson_val *e;
+  yyjson_arr_foreach(must(v, path, yyjson_is_arr(jget(v, path))), i, n, e) {
+    if ((yyjson_is_int(e) ? yyjson_get_sint(e) : json_int(e, "id", -1)) == id)
+      return (int)i;
+  }
+  return -1;
+}
+
+bool jhas_str(yyjson_val *v, const char *path, const char *text) {
+  size_t i, n;
+  yyjson_val *e;
+  yyjson_arr_foreach(jget(v, path), i, n, e) {
+    if (str_is(json_val_str(e), text))
+      return true;
+  }
+  return false;
+}
+
+yyjson_val *warning(yyjson_val *result, const char *code) {
+  size_t i, n;
+  yyjson_val *w;
+  yyjson_arr_foreach(must(result, "warnings", yyjson_is_arr(jget(result, "warnings"))), i, n, w) {
+    if (str_is(json_str(w, "code"), code))
+      return w;
+  }
+  return NULL;
+}
+
+bool has(struct str text, const char *part) { return str_find(text, str_from(part), 0) != SIZE_MAX; }
+
+/* ---- the store, from outside ---- */
+
+static sqlite3 *open_store(void) {
+  sqlite3 *db = NULL;
+  if (sqlite3_open_v2(cli_db(), &db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
+    FAIL("%s: %s", cli_db(), sqlite3_errmsg(db));
+  sqlite3_busy_timeout(db, 5000);
+  return db;
+}
+
+static sqlite3_stmt *prepare(sqlite3 *db, const char *sql) {
+  sqlite3_stmt *stmt = NULL;
+  if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) != SQLITE_OK)
+    FAIL("%s: %s", sql, sqlite3_errmsg(db));
+  return stmt;
+}
+
+/* In the order of the tables; a blob is as good as its bytes. */
+static void dump_rows(sqlite3 *db, const char *table, struct buf *out) {
+  sqlite3_stmt *stmt = prepare(db, textf("SELECT * FROM \"%s\"", table));
+  while (sqlite3_step(stmt) == SQLITE_ROW) {
+    buf_addf(out, "%s", table);
+    for (int i = 0; i < sqlite3_column_count(stmt); i++) {
+      const char *p = sqlite3_column_blob(stmt, i);
+      buf_addf(out, "|%s=", sqlite3_column_name(stmt, i));
+      buf_add(out, (struct str){p, p ? (size_t)sqlite3_column_bytes(stmt, i) : 0});
+    }
+    buf_addc(out, '\n');
+  }
+  sqlite3_finalize(stmt);
+}
+
+struct str snapshot(void) {
+  struct buf out = BUF(&memory);
+  if (access(cli_db(), F_OK) != 0)
+    return STR("");
+  sqlite3 *db = open_store();
+  sqlite3_stmt *stmt = prepare(db, "SELECT name FROM sqlite_schema WHERE type = 'table'"
+                                   " AND sql NOT LIKE 'CREATE VIRTUAL%' AND name NOT LIKE 'sqlite_stat%' ORDER BY name");
+  while (sqlite3_step(stmt) == SQLITE_ROW)
+    dump_rows(db, (const char *)sqlite3_column_text(stmt, 0), &out);
+  sqlite3_finalize(stmt);
+  sqlite3_close(db);
+  return buf_str(&out);
+}
+
+void check_same(const char *file, int line, struct str before, struct str after) {
+  if (str_eq(before, after))
+    return;
+  struct str x, y;
+  while (str_line(&before, &x) && str_line(&after, &y))
+    if (!str_eq(x, y))
+      test_fail(file, line, "the store has changed:\n  was %.*s\n  is  %.*s", (int)(x.n < 600 ? x.n : 600), x.p,
+                (int)(y.n < 600 ? y.n : 600), y.p);
+  test_fail(file, line, "the store has more or fewer rows: '%.*s' '%.*s'", STR_ARG(before), STR_ARG(after));
+}
+
+void sql_do(const char *sql) {
+  sqlite3 *db = open_store();
+  if (sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK)
+    FAIL("%s: %s", sql, sqlite3_errmsg(db));
+  sqlite3_close(db);
+}
+
+struct str sql_string(const char *sql) {
+  sqlite3 *db = open_store();
+  sqlite3_stmt *stmt = prepare(db, sql);
+  if (sqlite3_step(stmt) != SQLITE_ROW)
+    FAIL("%s: no row", sql);
+  const char *p = (const char *)sqlite3_column_text(stmt, 0);
+  struct str s = p ? arena_dup(&memory, (struct str){p, (size_t)sqlite3_column_bytes(stmt, 0)}) : STR("");
+  sqlite3_finalize(stmt);
+  sqlite3_close(db);
+  return s;
+}
+
+int64_t sql_number(const char *sql) {
+  int64_t n;
+  CHECK(str_int64(sql_string(sql), &n));
+  return n;
+}
+
+static bool holds(struct str bytes, struct str text) {
+  for (size_t i = 0; i + text.n <= bytes.n; i++) {
+    size_t k = 0;
+    while (k < text.n && ascii_lower(bytes.p[i + k]) == ascii_lower(text.p[k]))
+      k++;
+    if (k == text.n)
+      return true;
+  }
+  return false;
+}
+
+bool store_holds(const char *text) {
+  DIR *dir = opendir(test_dir());
+  struct dirent *e;
+  bool found = false;
+  CHECK(dir);
+  while ((e = readdir(dir)))
+    if (strncmp(e->d_name, "test.db", 7) == 0)
+      found |= holds(file_read(path_join(NULL, e->d_name)), str_from(text));
+  closedir(dir);
+  return found;
+}
+
+void cli_healthy(const char *file, int line) {
+  yyjson_val *r = cli_ok(file, line, STR_NONE, ARGS("doctor"));
+  if (!json_bool(r, "ok", false))
+    test_fail(file, line, "the store is not healthy: %.*s", STR_ARG(json_write_val(&memory, r)));
+}

@@ -1,0 +1,361 @@
+/* harness.c: runs the registered tests, each in a process of its own, and counts. */
+#include "support/harness.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <math.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SLOWNESS 4
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define SLOWNESS 4
+#endif
+#endif
+#ifndef SLOWNESS
+#define SLOWNESS 1
+#endif
+
+enum { MAX_JOBS = 64, OUTPUT_SHOWN = 16 * 1024, NOTE_SIZE = 1024 };
+
+/* One running test. */
+struct job {
+  const struct test *test;
+  pid_t pid;
+  int output; /* memory file that takes its stdout and stderr */
+  char *note; /* shared with the test's process; stays with the slot */
+  double started, deadline;
+  bool timed_out;
+  char dir[512];
+};
+
+struct runner {
+  const struct test **tests;
+  size_t count, next;
+  struct job jobs[MAX_JOBS];
+  int slots, running, passed, failed;
+};
+
+static struct test *registered;
+static char run_dir[256];   /* holds the folders of the tests */
+static char child_dir[512]; /* of the test that this process runs */
+static char *child_note;
+static volatile sig_atomic_t stop_signal; /* the runner was told to stop */
+
+void test_register(struct test *t) {
+  t->next = registered;
+  registered = t;
+}
+
+void test_note(const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  vsnprintf(child_note, NOTE_SIZE, fmt, ap);
+  va_end(ap);
+}
+
+int test_slowness(void) { return SLOWNESS; }
+
+/* ---- checks ---------------------------------------------------------------------------------------------------- */
+
+static _Noreturn void end_failed(void) {
+  fflush(NULL);
+  /* Not exit(): what the test has not freed yet is no leak. */
+  _exit(1);
+}
+
+void test_fail(const char *file, int line, const char *fmt, ...) {
+  fprintf(stderr, "%s:%d: ", file, line);
+  va_list ap;
+  va_start(ap, fmt);
+  vfprintf(stderr, fmt, ap);
+  va_end(ap);
+  fputc('\n', stderr);
+  end_failed();
+}
+
+static void print_escaped(const char *label, struct str s) {
+  fprintf(stderr, "  %s \"", label);
+  for (size_t i = 0; i < s.n; i++) {
+    unsigned char c = (unsigned char)s.p[i];
+    if (c == '\n')
+      fputs("\\n", stderr);
+    else if (c == '"' || c == '\\')
+      fprintf(stderr, "\\%c", c);
+    else if (c < 32 || c == 127)
+      fprintf(stderr, "\\x%02x", c);
+    else
+      fputc(c, stderr);
+  }
+  fprintf(stderr, "\" (%zu bytes)\n", s.n);
+}
+
+void test_check_int(const char *file, int line, const char *expr, int64_t got, int64_t want) {
+  if (got != want)
+    test_fail(file, line, "%s is %lld, not %lld", expr, (long long)got, (long long)want);
+}
+
+void test_check_str(const char *file, int line, const char *expr, struct str got, const char *want) {
+  if (str_eq(got, str_from(want)))
+    return;
+  fprintf(stderr, "%s:%d: %s\n", file, line, expr);
+  print_escaped("got ", got);
+  print_escaped("want", str_from(want));
+  end_failed();
+}
+
+void test_check_near(const char *file, int line, const char *expr, double got, double want, double eps) {
+  if (!(fabs(got - want) <= eps)) /* a NaN fails too */
+    test_fail(file, line, "%s is %.17g, not %.17g (+-%g)", expr, got, want, eps);
+}
+
+void test_check_status(const char *file, int line, const char *expr, enum status got, enum status want,
+                       const struct error *err) {
+  if (got == want)
+    return;
+  fprintf(stderr, "%s:%d: %s is %s, not %s\n", file, line, expr, status_name(got), status_name(want));
+  if (err && got != STATUS_OK)
+    fprintf(stderr, "  error: %s: %s\n  fix: %s\n", err->step ? err->step : "-", err->message, err->fix);
+  end_failed();
+}
+
+const char *test_dir(void) {
+  if (mkdir(child_dir, 0700) != 0 && errno != EEXIST)
+    test_fail(__FILE__, __LINE__, "mkdir %s: %s", child_dir, strerror(errno));
+  return child_dir;
+}
+
+/* ---- running --------------------------------------------------------------------------------------------------- */
+
+static double seconds_now(void) {
+  struct timespec ts;
+  clock_gettime(CLOCK_MONOTONIC, &ts);
+  return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+static int remove_entry(const char *path, const struct stat *st UNUSED, int type UNUSED, struct FTW *ftw UNUSED) {
+  return remove(path);
+}
+
+static void remove_tree(const char *path) {
+  /* A test may have taken away its own rights on a folder. */
+  if (access(path, F_OK) == 0 && nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS) != 0)
+    fprintf(stderr, "harness: cannot remove %s: %s\n", path, strerror(errno));
+}
+
+static const char *short_file(const char *file) {
+  const char *at = strstr(file, "tests/");
+  return at ? at : file;
+}
+
+static _Noreturn void run_child(const struct job *job) {
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL); /* no test outlives its runner */
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+  signal(SIGINT, SIG_DFL);
+  signal(SIGTERM, SIG_DFL);
+  int null = open("/dev/null", O_RDONLY);
+  if (null < 0 || dup2(null, 0) < 0 || dup2(job->output, 1) < 0 || dup2(job->output, 2) < 0)
+    _exit(126);
+  close(null);
+  close(job->output);
+  setvbuf(stdout, NULL, _IOLBF, 0);
+  memcpy(child_dir, job->dir, sizeof(child_dir));
+  child_note = job->note;
+  job->test->fn();
+  fflush(NULL);
+  exit(0); /* exit handlers run: the leak check is one */
+}
+
+static _Noreturn void die(const char *what) {
+  fprintf(stderr, "harness: %s: %s\n", what, strerror(errno));
+  exit(1);
+}
+
+static void start(struct runner *r, struct job *job) {
+  size_t number = r->next++;
+  *job = (struct job){.test = r->tests[number], .note = job->note};
+  if (!job->note)
+    job->note = mmap(NULL, NOTE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (job->note == MAP_FAILED)
+    die("mmap");
+  job->note[0] = 0;
+  snprintf(job->dir, sizeof(job->dir), "%s/%zu", run_dir, number);
+  job->output = memfd_create("test-output", MFD_CLOEXEC);
+  job->started = seconds_now();
+  job->deadline = job->started + job->test->seconds * SLOWNESS;
+  fflush(NULL);
+  job->pid = fork();
+  if (job->pid == 0)
+    run_child(job);
+  if (job->output < 0 || job->pid < 0)
+    die("cannot start a test");
+  setpgid(job->pid, job->pid); /* whoever comes first, parent or child */
+  r->running++;
+}
+
+static void show_output(const struct job *job) {
+  off_t size = lseek(job->output, 0, SEEK_END);
+  off_t from = size > OUTPUT_SHOWN ? size - OUTPUT_SHOWN : 0;
+  if (from)
+    printf("    ... (%lld bytes left out)\n", (long long)from);
+  char text[4096];
+  ssize_t n;
+  while ((n = pread(job->output, text, sizeof(text), from)) > 0) {
+    fwrite(text, 1, (size_t)n, stdout);
+    from += n;
+  }
+}
+
+static void finish(struct runner *r, struct job *job, int status) {
+  bool ok = !job->timed_out && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  if (ok) {
+    r->passed++;
+  } else {
+    r->failed++;
+    printf("FAIL %s:%s", short_file(job->test->file), job->test->name);
+    if (job->timed_out)
+      printf(" (stopped after %d s)\n", job->test->seconds * SLOWNESS);
+    else if (WIFSIGNALED(status))
+      printf(" (%s)\n", strsignal(WTERMSIG(status)));
+    else
+      printf(" (exit %d)\n", WEXITSTATUS(status));
+    show_output(job);
+    if (job->note[0])
+      printf("  at: %.*s\n", NOTE_SIZE - 1, job->note);
+  }
+  close(job->output);
+  remove_tree(job->dir);
+  job->test = NULL;
+  r->running--;
+}
+
+/* Collects every test that has ended. The process group is killed before its leader is reaped: until then the number
+ * cannot belong to anyone else. */
+static void reap(struct runner *r) {
+  for (int i = 0; i < r->slots; i++) {
+    struct job *job = &r->jobs[i];
+    if (!job->test)
+      continue;
+    if (!job->timed_out && seconds_now() > job->deadline) {
+      job->timed_out = true;
+      kill(-job->pid, SIGKILL);
+    }
+    siginfo_t info = {0};
+    if (waitid(P_PID, (id_t)job->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0)
+      continue;
+    kill(-job->pid, SIGKILL);
+    int status = 0;
+    waitpid(job->pid, &status, 0);
+    finish(r, job, status);
+  }
+}
+
+static void wait_for_event(const sigset_t *chld) {
+  struct timespec pause = {.tv_nsec = 50000000};
+  sigtimedwait(chld, NULL, &pause);
+}
+
+static void run_all(struct runner *r) {
+  sigset_t chld;
+  sigemptyset(&chld);
+  sigaddset(&chld, SIGCHLD);
+  sigprocmask(SIG_BLOCK, &chld, NULL);
+  while ((r->next < r->count || r->running) && !stop_signal) {
+    for (int i = 0; i < r->slots && r->next < r->count; i++)
+      if (!r->jobs[i].test)
+        start(r, &r->jobs[i]);
+    wait_for_event(&chld);
+    reap(r);
+  }
+  for (int i = 0; i < r->slots; i++)
+    if (r->jobs[i].test)
+      kill(-r->jobs[i].pid, SIGKILL);
+}
+
+/* ---- command line ---------------------------------------------------------------------------------------------- */
+
+static bool selected(const struct test *t, char **filters, int n) {
+  char name[512];
+  snprintf(name, sizeof(name), "%s:%s", short_file(t->file), t->name);
+  for (int i = 0; i < n; i++)
+    if (strstr(name, filters[i]))
+      return true;
+  return n == 0;
+}
+
+static int by_name(const void *a, const void *b) {
+  const struct test *const *x = a, *const *y = b;
+  int c = strcmp((*x)->file, (*y)->file);
+  return c ? c : strcmp((*x)->name, (*y)->name);
+}
+
+static void select_tests(struct runner *r, char **filters, int n) {
+  size_t all = 0;
+  for (struct test *t = registered; t; t = t->next)
+    all++;
+  r->tests = calloc(all + 1, sizeof(struct test *));
+  if (!r->tests)
+    abort();
+  for (struct test *t = registered; t; t = t->next)
+    if (selected(t, filters, n))
+      r->tests[r->count++] = t;
+  qsort(r->tests, r->count, sizeof(struct test *), by_name);
+}
+
+static void on_signal(int number) { stop_signal = number; }
+
+static int usage(const char *program) {
+  fprintf(stderr, "usage: %s [-j N] [--list] [FILTER...]\n", program);
+  return 2;
+}
+
+int main(int argc, char **argv) {
+  static struct runner r;
+  bool list = false;
+  int first = 1;
+  r.slots = (int)sysconf(_SC_NPROCESSORS_ONLN);
+  for (; first < argc && argv[first][0] == '-'; first++) {
+    if (strcmp(argv[first], "--list") == 0)
+      list = true;
+    else if (strcmp(argv[first], "-j") == 0 && first + 1 < argc)
+      r.slots = (int)strtol(argv[++first], NULL, 10);
+    else
+      return usage(argv[0]);
+  }
+  r.slots = r.slots < 1 ? 1 : r.slots > MAX_JOBS ? MAX_JOBS : r.slots;
+  select_tests(&r, argv + first, argc - first);
+  if (list) {
+    for (size_t i = 0; i < r.count; i++)
+      printf("%s:%s\n", short_file(r.tests[i]->file), r.tests[i]->name);
+    return 0;
+  }
+  const char *tmp = getenv("TMPDIR");
+  snprintf(run_dir, sizeof(run_dir), "%s/cairn-test-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+  if (!mkdtemp(run_dir)) {
+    fprintf(stderr, "harness: mkdtemp %s: %s\n", run_dir, strerror(errno));
+    return 1;
+  }
+  signal(SIGINT, on_signal);
+  signal(SIGTERM, on_signal);
+  run_all(&r);
+  remove_tree(run_dir);
+  free(r.tests);
+  if (r.count == 0)
+    printf("no test was selected\n");
+  printf("%d passed, %d failed\n", r.passed, r.failed + (stop_signal ? 1 : 0));
+  return r.failed || r.count == 0 || stop_signal ? 1 : 0;
+}

@@ -1,0 +1,72 @@
+/* harness.h: the test harness: TEST(name) { ... } is all that a test needs.
+ *
+ * Every test runs in a process of its own, in its own process group, with a time limit; a failed check prints where and
+ * what, and ends the test. Usage of the programs: [-j N] [--list] [FILTER...], where a filter is a part of
+ * "tests/unit/base/test_str.c:name". */
+#ifndef CAIRN_TESTS_HARNESS_H
+#define CAIRN_TESTS_HARNESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/attr.h"
+#include "base/error.h"
+#include "base/status.h"
+#include "base/str.h"
+
+enum { TEST_SECONDS = 20 };
+
+struct test {
+  const char *file, *name;
+  void (*fn)(void);
+  int seconds;
+  struct test *next;
+};
+
+void test_register(struct test *t);
+
+/* What the test is doing right now ("input 17"); printed when it fails, even when it crashes or takes too long. */
+void test_note(const char *fmt, ...) PRINTF_FMT(1, 2);
+
+/* A test with the usual time limit, and one with its own. Sanitizer builds get four times as long. */
+#define TEST(name) TEST_TIMEOUT(name, TEST_SECONDS)
+#define TEST_TIMEOUT(name_, seconds_)                                                                                  \
+  static void test_##name_(void);                                                                                      \
+  __attribute__((constructor)) static void test_add_##name_(void) {                                                    \
+    static struct test t = {__FILE__, #name_, test_##name_, seconds_, NULL};                                           \
+    test_register(&t);                                                                                                 \
+  }                                                                                                                    \
+  static void test_##name_(void)
+
+/* A private folder of the running test, made at the first call and removed, with all in it, when the test is over. */
+const char *test_dir(void);
+/* How much slower than a release build this one may be: 1, or 4 with sanitizers. */
+int test_slowness(void);
+
+/* Prints "file:line: " and the message, and ends the test. */
+#define FAIL(...) test_fail(__FILE__, __LINE__, __VA_ARGS__)
+void test_fail(const char *file, int line, const char *fmt, ...) PRINTF_FMT(3, 4) __attribute__((noreturn));
+
+void test_check_int(const char *file, int line, const char *expr, int64_t got, int64_t want);
+void test_check_str(const char *file, int line, const char *expr, struct str got, const char *want);
+void test_check_near(const char *file, int line, const char *expr, double got, double want, double eps);
+void test_check_status(const char *file, int line, const char *expr, enum status got, enum status want,
+                       const struct error *err);
+
+#define CHECK(cond)                                                                                                    \
+  do {                                                                                                                 \
+    if (!(cond))                                                                                                       \
+      test_fail(__FILE__, __LINE__, "CHECK(%s)", #cond);                                                               \
+  } while (0)
+#define CHECK_INT(got, want) test_check_int(__FILE__, __LINE__, #got, (int64_t)(got), (int64_t)(want))
+/* A struct str against a C string; both are printed with their odd bytes escaped. */
+#define CHECK_STR(got, want) test_check_str(__FILE__, __LINE__, #got, (got), (want))
+#define CHECK_NEAR(got, want, eps) test_check_near(__FILE__, __LINE__, #got, (got), (want), (eps))
+/* The call succeeded; if not, its struct error is printed (NULL is allowed). */
+#define CHECK_OK(status, err) test_check_status(__FILE__, __LINE__, #status, (status), STATUS_OK, (err))
+#define CHECK_STATUS(status, want) test_check_status(__FILE__, __LINE__, #status, (status), (want), NULL)
+
+#endif

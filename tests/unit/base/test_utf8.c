@@ -1,0 +1,180 @@
+/* test_utf8.c: UTF-8 by RFC 3629, classes and folding by Unicode's tables. */
+#include "base/utf8.h"
+
+#include "base/clock.h"
+#include "support/harness.h"
+
+TEST(rfc_3629_examples_are_valid) {
+  /* Section 7. */
+  CHECK_INT(utf8_check(STR("\x41\xe2\x89\xa2\xce\x91\x2e")), 7);
+  CHECK_INT(utf8_check(STR("\xed\x95\x9c\xea\xb5\xad\xec\x96\xb4")), 9);
+  CHECK_INT(utf8_check(STR("\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e")), 9);
+  CHECK_INT(utf8_check(STR("\xef\xbb\xbf\xf0\xa3\x8e\xb4")), 7);
+  CHECK_INT(utf8_check(STR("")), 0);
+  CHECK_INT(utf8_check(STR_NONE), 0);
+  CHECK_INT(utf8_check((struct str){"a\0b", 3}), 3);
+}
+
+TEST(bad_sequences_are_found_where_they_start) {
+  static const char *const bad[] = {
+      "\x80",                     /* continuation alone */
+      "\xbf",                     /* the last of them */
+      "\xc0\xaf",                 /* overlong "/" in two bytes */
+      "\xc1\xbf",                 /* the largest overlong of two bytes */
+      "\xe0\x80\xaf",             /* in three */
+      "\xe0\x9f\xbf",             /* the largest overlong of three */
+      "\xf0\x80\x80\xaf",         /* in four */
+      "\xf0\x8f\xbf\xbf",         /* the largest overlong of four */
+      "\xed\xa0\x80",             /* first surrogate, U+D800 */
+      "\xed\xbf\xbf",             /* last surrogate, U+DFFF */
+      "\xf4\x90\x80\x80",         /* U+110000 */
+      "\xf5\x80\x80\x80",         /* beyond */
+      "\xf8\x88\x80\x80\x80",     /* five bytes */
+      "\xfc\x84\x80\x80\x80\x80", /* six bytes */
+      "\xfe",
+      "\xff",
+      "\xc3",         /* cut short */
+      "\xe2\x82",     /* cut short */
+      "\xf0\x9f\x99", /* cut short */
+      "\xc3\x28",     /* lead without continuation */
+      "\xe2\x28\xa1",
+      "\xe2\x82\x28",
+      "\xf0\x28\x8c\xbc",
+  };
+  for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+    char text[16];
+    int n = snprintf(text, sizeof(text), "ab%s", bad[i]);
+    CHECK_INT(utf8_check((struct str){text, (size_t)n}), 2);
+  }
+}
+
+/* Every code point, written by the rule of RFC 3629 section 3 and read back. */
+TEST(every_code_point_makes_the_round_trip) {
+  for (uint32_t cp = 0; cp <= 0x10ffff; cp++) {
+    if (cp >= 0xd800 && cp <= 0xdfff)
+      continue;
+    char text[4];
+    size_t n = utf8_put(cp, text), want = cp < 0x80 ? 1 : cp < 0x800 ? 2 : cp < 0x10000 ? 3 : 4;
+    CHECK_INT(n, want);
+    struct str s = {text, n};
+    CHECK_INT(utf8_check(s), n);
+    size_t pos = 0;
+    CHECK_INT(utf8_next(s, &pos), cp);
+    CHECK_INT(pos, n);
+  }
+}
+
+TEST(put_never_makes_bad_bytes) {
+  static const uint32_t bad[] = {0xd800, 0xdfff, 0x110000, 0xffffffff};
+  for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+    char text[4];
+    size_t n = utf8_put(bad[i], text);
+    CHECK(str_eq((struct str){text, n}, STR("\xef\xbf\xbd")));
+  }
+}
+
+TEST(bad_bytes_are_walked_one_by_one) {
+  struct str s = STR("a\xe2\x82z\xff");
+  static const uint32_t want[] = {'a', 0xfffd, 0xfffd, 'z', 0xfffd};
+  size_t pos = 0;
+  for (size_t i = 0; i < ARRAY_LEN(want); i++)
+    CHECK_INT(utf8_next(s, &pos), want[i]);
+  CHECK_INT(pos, s.n);
+}
+
+TEST(cut_falls_between_characters) {
+  struct str s = STR("a\xc3\xa9\xe2\x82\xac\xf0\x9f\x99\x82z"); /* a e-acute euro smile z: 1 2 3 4 1 bytes */
+  static const size_t want[] = {0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 11, 11, 11};
+  for (size_t max = 0; max < ARRAY_LEN(want); max++)
+    CHECK_INT(utf8_cut(s, max).n, want[max]);
+  CHECK(utf8_cut(s, 3).p == s.p);
+  CHECK_INT(utf8_cut(STR_NONE, 5).n, 0);
+}
+
+TEST(cut_of_bad_text_makes_progress) {
+  char text[100];
+  memset(text, 0x80, sizeof(text));
+  CHECK_INT(utf8_cut((struct str){text, sizeof(text)}, 50).n, 50);
+}
+
+TEST(length_counts_code_points) {
+  CHECK_INT(utf8_length(STR("a\xc3\xa9\xe2\x82\xac\xf0\x9f\x99\x82z")), 5);
+  CHECK_INT(utf8_length(STR("")), 0);
+}
+
+TEST(classes) {
+  CHECK(utf8_is_letter('a') && utf8_is_letter(0xe9) && utf8_is_letter(0x4e2d) && utf8_is_letter(0x5d0));
+  CHECK(!utf8_is_letter('1') && !utf8_is_letter(' ') && !utf8_is_letter(0x2014) && !utf8_is_letter(0x1f642));
+  CHECK(utf8_is_alnum('1') && utf8_is_alnum(0x0663) && utf8_is_alnum(0x0301)); /* Arabic 3, combining acute */
+  CHECK(!utf8_is_alnum('_') && !utf8_is_alnum(0x20ac));
+  CHECK(utf8_is_upper('A') && utf8_is_upper(0xc9) && utf8_is_upper(0x416));
+  CHECK(!utf8_is_upper('a') && !utf8_is_upper(0xe9) && !utf8_is_upper(0x4e2d));
+  CHECK(utf8_is_space(' ') && utf8_is_space('\n') && utf8_is_space(0xa0) && utf8_is_space(0x3000));
+  CHECK(!utf8_is_space('a') && !utf8_is_space(0x200b)); /* a zero-width space is a format character */
+  CHECK(utf8_is_unspaced(0x4e2d) && utf8_is_unspaced(0x3042) && utf8_is_unspaced(0x0e01) && utf8_is_unspaced(0x20000));
+  CHECK(!utf8_is_unspaced('a') && !utf8_is_unspaced(0x416) && !utf8_is_unspaced(0xe9));
+}
+
+static void check_fold(const char *text, const char *want) {
+  struct arena a;
+  arena_init(&a);
+  struct str once = utf8_fold(&a, str_from(text));
+  CHECK_STR(once, want);
+  CHECK_STR(utf8_fold(&a, once), want); /* folding what is folded changes nothing */
+  arena_release(&a);
+}
+
+TEST(fold_case_and_accents) {
+  check_fold("Hello WORLD 1", "hello world 1");
+  check_fold("", "");
+  check_fold("\u00c9cole", "ecole");    /* precomposed */
+  check_fold("E\u0301cole", "ecole");   /* the same, decomposed */
+  check_fold("Stra\u00dfe", "strasse"); /* sharp s */
+  check_fold("\u1e9e", "ss");           /* capital sharp s */
+  check_fold("\u00c5ngstr\u00f6m", "angstrom");
+  check_fold("\u0130", "i");                              /* dotted capital I */
+  check_fold("\u03a3\u03c2\u03c3", "\u03c3\u03c3\u03c3"); /* the three sigmas */
+  check_fold("\u0416\u0416", "\u0436\u0436");
+  check_fold("Vi\u1ec7t", "viet"); /* two accents */
+}
+
+TEST(fold_compatibility_forms) {
+  check_fold("\ufb01x", "fix");     /* fi ligature */
+  check_fold("\uff21\uff22", "ab"); /* full-width */
+  check_fold("x\u00b2", "x2");      /* superscript */
+  check_fold("\uff76", "\u30ab");   /* half-width katakana */
+  check_fold("\u2460", "1");        /* circled digit */
+  check_fold("a\u00adb", "ab");     /* soft hyphen is ignorable */
+}
+
+TEST(fold_keeps_what_makes_the_word) {
+  check_fold("\uac00\uac01", "\uac00\uac01"); /* Hangul syllables stay composed */
+  check_fold("\u1100\u1161", "\uac00");       /* and are composed from jamo */
+  check_fold("\u304c", "\u304c");             /* ga is not ka */
+  check_fold("\u304b\u3099", "\u304c");       /* written either way */
+  check_fold("\u0e21\u0e35", "\u0e21\u0e35"); /* Thai vowel sign */
+  check_fold("\u0939\u093f\u0928\u094d\u0926\u0940", "\u0939\u093f\u0928\u094d\u0926\u0940"); /* Hindi */
+  check_fold("\u2260", "\u2260"); /* not equal is not equal */
+  check_fold("=\u0338", "\u2260");
+}
+
+TEST(fold_of_bad_bytes_is_valid) {
+  struct arena a;
+  arena_init(&a);
+  struct str s = utf8_fold(&a, STR("A\xff\xe2\x82Z"));
+  CHECK_STR(s, "a\ufffd\ufffd\ufffdz");
+  arena_release(&a);
+}
+
+TEST(fold_of_many_marks_takes_linear_time) {
+  enum { MARKS = 200 * 1000 };
+  static char text[2 * MARKS];
+  for (size_t i = 0; i < MARKS; i++) /* Hebrew points of falling class: each has to move */
+    memcpy(text + 2 * i, i % 2 ? "\xd6\xb0" : "\xd6\xbf", 2);
+  struct arena a;
+  arena_init(&a);
+  int64_t started = clock_ticks_us();
+  CHECK_INT(utf8_fold(&a, (struct str){text, sizeof(text)}).n, sizeof(text));
+  CHECK(clock_ticks_us() - started < 1000000 * test_slowness());
+  arena_release(&a);
+}

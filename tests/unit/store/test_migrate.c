@@ -1,0 +1,161 @@
+/* test_migrate.c: creating a store, migrating an older one, refusing a newer or a foreign one. */
+#include <sqlite3.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/id.h"
+#include "store/store_internal.h"
+#include "support/harness.h"
+#include "support/proc.h"
+
+static enum status open_at(const char *path, struct store **ret, struct error *err) {
+  struct store_options o = {.path = path, .now = 1763200000000};
+  return store_open(&o, ret, err);
+}
+
+static void run(const char *path, const char *sql) {
+  sqlite3 *db;
+  char *why = NULL;
+  CHECK_INT(sqlite3_open(path, &db), SQLITE_OK);
+  if (sqlite3_exec(db, sql, NULL, NULL, &why) != SQLITE_OK)
+    FAIL("%s: %s", sql, why);
+  sqlite3_close(db);
+}
+
+static struct str checksum(const char *path) {
+  static char text[HASH_TEXT_SIZE];
+  hash_text(file_read(path), text);
+  return str_from(text);
+}
+
+TEST(a_new_store_is_private) {
+  const char *path = path_join(NULL, "new.db");
+  struct store *st = NULL;
+  struct error err;
+  struct stat sb;
+  CHECK_OK(open_at(path, &st, &err), &err);
+  CHECK_INT(stat(path, &sb), 0);
+  CHECK_INT(sb.st_mode & 0777, 0600);
+  store_close(&st);
+  CHECK(st == NULL);
+}
+
+TEST(a_second_migration_runs_once_after_a_backup) {
+  const char *path = path_join(NULL, "old.db");
+  struct store *st = NULL;
+  struct error err;
+  CHECK_OK(open_at(path, &st, &err), &err);
+  const char *const two[] = {"", "CREATE TABLE added (x INTEGER)"};
+  CHECK_OK(migrate_with(st, two, 2, 1763200001000, &err), &err);
+  int64_t n;
+  CHECK_OK(db_int(st->db, &n, NULL, &err, "SELECT count(*) FROM added", NULL), &err);
+  CHECK_OK(db_int(st->db, &n, NULL, &err, "PRAGMA user_version", NULL), &err);
+  CHECK_INT(n, 2);
+  struct arena a;
+  arena_init(&a);
+  struct strs backups = {0};
+  store_list_backups(st, &a, &backups);
+  CHECK_INT(backups.n, 1);
+  CHECK(str_find(backups.v[0], STR(".backup-v1-"), 0) != SIZE_MAX);
+  /* the backup is a whole store of the older version */
+  struct store *old = NULL;
+  CHECK_OK(open_at(backups.v[0].p, &old, &err), &err);
+  CHECK_OK(db_int(old->db, &n, NULL, &err, "PRAGMA user_version", NULL), &err);
+  CHECK_INT(n, 1);
+  store_close(&old);
+  /* once more: nothing to do, no further backup */
+  CHECK_OK(migrate_with(st, two, 2, 1763200002000, &err), &err);
+  struct strs again = {0};
+  store_list_backups(st, &a, &again);
+  CHECK_INT(again.n, 1);
+  arena_release(&a);
+  store_close(&st);
+}
+
+TEST(a_migration_that_fails_leaves_nothing) {
+  const char *path = path_join(NULL, "half.db");
+  struct store *st = NULL;
+  struct error err;
+  CHECK_OK(open_at(path, &st, &err), &err);
+  const char *const bad[] = {"", "CREATE TABLE half (x INTEGER); INSERT INTO nowhere VALUES (1)"};
+  CHECK(migrate_with(st, bad, 2, 1763200001000, &err) != STATUS_OK);
+  int64_t n;
+  CHECK_OK(db_int(st->db, &n, NULL, &err, "SELECT count(*) FROM sqlite_schema WHERE name = 'half'", NULL), &err);
+  CHECK_INT(n, 0);
+  CHECK_OK(db_int(st->db, &n, NULL, &err, "PRAGMA user_version", NULL), &err);
+  CHECK_INT(n, 1);
+  store_close(&st);
+  CHECK_OK(open_at(path, &st, &err), &err);
+  store_close(&st);
+}
+
+TEST(only_the_newest_backups_are_kept) {
+  const char *path = path_join(NULL, "many.db");
+  struct store *st = NULL;
+  struct error err;
+  struct arena a;
+  arena_init(&a);
+  CHECK_OK(open_at(path, &st, &err), &err);
+  struct str first = STR_NONE, last = STR_NONE;
+  for (int i = 0; i < BACKUPS_KEPT + 3; i++) {
+    CHECK_OK(store_auto_backup(st, i % 2 ? "a" : "z", 1763200000000 + i * 1000, &a, &last, &err), &err);
+    if (i == 0)
+      first = last;
+  }
+  struct strs list = {0};
+  store_list_backups(st, &a, &list);
+  CHECK_INT(list.n, BACKUPS_KEPT);
+  CHECK_INT(access(first.p, F_OK), -1);
+  CHECK_INT(access(last.p, F_OK), 0);
+  CHECK(str_eq(list.v[list.n - 1], last));
+  arena_release(&a);
+  store_close(&st);
+}
+
+TEST(a_newer_schema_is_refused_and_untouched) {
+  const char *path = path_join(NULL, "newer.db");
+  struct store *st = NULL;
+  struct error err;
+  CHECK_OK(open_at(path, &st, &err), &err);
+  store_close(&st);
+  run(path, "PRAGMA user_version = 999");
+  run(path, "PRAGMA wal_checkpoint(TRUNCATE)");
+  struct arena a;
+  arena_init(&a);
+  struct str before = arena_dup(&a, checksum(path));
+  CHECK_STATUS(open_at(path, &st, &err), STATUS_SCHEMA);
+  CHECK(st == NULL);
+  CHECK(strstr(err.message, "999") != NULL);
+  CHECK(err.fix[0] != 0);
+  CHECK(str_eq(before, checksum(path)));
+  arena_release(&a);
+}
+
+TEST(a_database_of_another_program_is_refused) {
+  const char *path = path_join(NULL, "foreign.db");
+  run(path, "CREATE TABLE music (title TEXT)");
+  struct arena a;
+  arena_init(&a);
+  struct str before = arena_dup(&a, checksum(path));
+  struct store *st = NULL;
+  struct error err;
+  CHECK_STATUS(open_at(path, &st, &err), STATUS_CORRUPT);
+  CHECK(str_eq(before, checksum(path)));
+  arena_release(&a);
+}
+
+TEST(a_file_that_is_no_database_is_refused) {
+  const char *path = path_join(NULL, "notes.txt");
+  file_write(path, STR("Dear diary, this is certainly not an SQLite database file.\n"));
+  struct store *st = NULL;
+  struct error err;
+  CHECK_STATUS(open_at(path, &st, &err), STATUS_CORRUPT);
+  CHECK_STR(file_read(path), "Dear diary, this is certainly not an SQLite database file.\n");
+  CHECK(err.fix[0] != 0);
+}
+
+TEST(a_folder_is_refused) {
+  struct store *st = NULL;
+  struct error err;
+  CHECK_STATUS(open_at(test_dir(), &st, &err), STATUS_USAGE);
+}
