@@ -11,7 +11,8 @@
  *
  * MODEL. A handle is an open store, a file that any number of processes and handles may use at the same time. Writers
  * take turns and wait for each other; readers wait for nobody. What a call acknowledged is on the disk. There is no
- * global state: nothing to initialise, any number of handles, on one store or on many.
+ * global state: nothing to initialise, any number of handles, on one store or on many. Nothing runs in the background:
+ * a program that lives long calls the operation "maintain" now and then, with {"if_due": true}.
  *
  * THREADS. A handle may be used from several threads: its calls run one after another. Threads that should work at the
  * same time open a handle each; it is cheap. Nothing here reads or changes the locale, the working folder, signals or

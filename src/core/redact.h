@@ -1,25 +1,24 @@
 /* redact.h: finds credentials in text, replaces them, and describes them without showing them.
  *
- * What counts as a secret, in order of certainty:
+ * What counts as a secret:
  *   1. the exact values of the vault, also when they are base64-, URL- or JSON-escaped;
- *   2. formats that a vendor made recognisable (a prefix, an alphabet, a length): a static table, redact_patterns.c;
- *   3. private key blocks (PEM, OpenSSH, PGP, PuTTY), whole or cut off;
+ *   2. private key blocks (PEM, OpenSSH, PGP, PuTTY), whole or cut off;
+ *   3. formats that a vendor made recognisable by a prefix, an alphabet and a length: the table in redact_patterns.c;
  *   4. values in a telling place: assigned to a name such as DB_PASSWORD or api_key, in an Authorization header, as the
- *      password of a URL, hex after the word "key". Places 4 also ask whether the value looks random (redact_scan.c),
- * so that prose about tokens and passwords stays prose.
+ *      password of a URL, hex after the word "key". These must also look generated (redact_scan.c), so that prose about
+ *      tokens and passwords stays prose.
  *
  * Decisions worth knowing:
- *   - Placeholders are no secrets: ${VAR}, <your-token>, xxxx, changeme, anything that contains "example". This holds
- * for vendor formats as well: the access key ids that AWS prints in its documentation end in EXAMPLE, and no issued key
+ *   - Placeholders are no secrets: ${VAR}, <your-token>, xxxxx, changeme, anything that contains "example". This holds
+ *     for vendors' formats too: the key ids that AWS prints in its documentation end in EXAMPLE, and an issued key
  *     contains that word but by an accident of one in a billion.
- *   - Test keys (sk_test_...) are secrets. Public identifiers (account ids, publishable keys, fingerprints) are not.
+ *   - Test keys (sk_test_...) are secrets. Account ids, publishable keys and fingerprints are not.
  *   - A UUID, a checksum or a commit id alone is none; assigned to api_key, token, secret or password it is.
- *   - A password made of dictionary words alone is found only where nothing else can be meant: NAME_PASSWORD=..., a
- * URL.
- *   - Text that is already redacted is left alone: finding again in what redact_apply() made finds nothing new.
+ *   - A password of dictionary words alone is found only where nothing else can be meant: DB_PASSWORD=..., a URL. The
+ *     names are English, with the word for "password" in a few more languages.
+ *   - What is already redacted is left alone, and searching what redact_apply() made finds nothing more.
  *
- * Everything is linear in the length of the text and needs no more than the text is long. Hits never cut a character.
- */
+ * Time is linear in the length of the text. Hits never cut a character. */
 #ifndef CAIRN_CORE_REDACT_H
 #define CAIRN_CORE_REDACT_H
 

@@ -1,5 +1,4 @@
-/* redact_context.c: finds secrets by where they stand: assigned to a telling name, in a header, in a URL, after "key".
- */
+/* redact_context.c: finds secrets by where they stand: after a telling name, in a header, in a URL. */
 #include "core/redact_scan.h"
 
 enum { JUDGED_BYTES = 512 };
@@ -198,13 +197,14 @@ static size_t find_option(struct redact_scan *s, size_t at) {
     return at + 1;
   if (redact_at(text, at, "-u ") || redact_at(text, at, "--user "))
     return find_user_option(s, at + (text.p[at + 1] == 'u' ? 3 : 7));
-  size_t end = at + redact_run(text, at, IN_ALNUM | IN_DASH | IN_UNDERSCORE, 64);
-  if (!redact_at(text, at, "--") || !redact_at(text, end, " ") || redact_at(text, end + 1, "-"))
+  size_t end = at + redact_run(text, at, IN_ALNUM | IN_DASH | IN_UNDERSCORE, 64), start;
+  bool listed = redact_at(text, end, "\",") || redact_at(text, end, "',"); /* ["--password", "x"] */
+  size_t value = listed ? end + 2 : end + redact_at(text, end, " ");
+  if (!redact_at(text, at, "--") || value == end || redact_at(text, value, "-"))
     return at + 1;
-  size_t start;
   if (!redact_name(text, end, &start) || start != at)
     return at + 1;
-  return find_linked(s, end, (struct link){.name_end = end, .value = end + 1, .shell = true});
+  return find_linked(s, end, (struct link){.name_end = end, .value = value, .shell = true});
 }
 
 /* ---- Headers, URLs, hex ---- */

@@ -4,9 +4,8 @@
 /* How far back a name is read. */
 enum { NAME_BYTES = 48, NAME_RUN = 128 };
 
-enum {
-  WHOLE = 8, /* too short to be trusted inside a longer word: compass */
-};
+/* Beside the NAME_ flags: too short to be trusted inside a longer word, such as compass. */
+enum { WHOLE = 1024 };
 
 /* The last words of names that hold secrets, in lower case, without blanks, '_' and '-'. */
 static const struct secret_word {
@@ -89,7 +88,6 @@ static bool name_byte(char c) { return redact_in(c, IN_ALNUM) || (unsigned char)
 /* At most two blanks deep: "the API key" is as far as prose is followed. */
 static void read_name(struct str text, size_t end, struct name *ret) {
   size_t blanks = 0;
-  ret->n = 0;
   for (size_t i = end; i > 0 && end - i < NAME_BYTES; i--) {
     char c = text.p[i - 1];
     blanks += c == ' ';
@@ -137,6 +135,8 @@ static bool harmless(struct str text, const struct name *name, struct str secret
 
 /* Whether the last n bytes of the name are one word, without joints inside. */
 static bool is_whole(struct str text, const struct name *name, size_t n) {
+  if (n == 0 || n > name->n)
+    return false;
   return name->at[0] - name->at[n - 1] == n - 1 && starts_word(text, name, n - 1);
 }
 
@@ -161,7 +161,7 @@ unsigned redact_name(struct str text, size_t end, size_t *ret_start) {
   char last = ascii_lower(text.p[end - 1]);
   if ((unsigned char)last < 0x80 && !(last && strchr(lasts, last)))
     return 0;
-  struct name name;
+  struct name name = {0};
   read_name(text, end, &name);
   const struct secret_word *w = longest_word(text, &name);
   if (!w || harmless(text, &name, w->word))
@@ -170,7 +170,7 @@ unsigned redact_name(struct str text, size_t end, size_t *ret_start) {
   size_t start = end;
   while (start > 0 && end - start < NAME_RUN && redact_in(text.p[start - 1], IN_WORD | IN_DASH | IN_DOT))
     start--;
-  /* The n of a JSON string's \\n is no part of the name. */
+  /* The n of a JSON string's \n is no part of the name. */
   if (start > 0 && text.p[start - 1] == '\\' && end - start > 1)
     start++;
   if (redact_word_before(text, start))

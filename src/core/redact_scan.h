@@ -107,9 +107,9 @@ enum {
   NAME_PASSWORD = 1, /* chosen by people */
   NAME_SECRET = 2,   /* generated: tokens and keys */
   NAME_KEY = 4,      /* the word "key" alone, which says little */
-  NAME_HEADER = 16,  /* Authorization */
-  NAME_AWS = 32,
-  NAME_GCP = 64,
+  NAME_HEADER = 8,   /* Authorization */
+  NAME_AWS = 16,
+  NAME_GCP = 32,
 };
 unsigned redact_name(struct str text, size_t end, size_t *ret_start);
 
@@ -120,7 +120,7 @@ struct redact_value {
   bool prose; /* not quoted, and more words follow on the line */
 };
 /* Reads the value at `at`, behind blanks: in quotation marks, or up to a blank. False when there is none, when it is
- * code or when it is redacted. Values of any length are judged by their first 512 bytes. */
+ * code or when it is redacted. Of a long value only the beginning is read. */
 bool redact_read_value(struct str text, size_t at, struct redact_value *ret);
 /* The real end of a value that turned out to be a secret. */
 size_t redact_value_end(struct str text, const struct redact_value *value);

@@ -155,7 +155,7 @@ static enum status check_streams(const struct lib_call *c, const struct op *op, 
   if (!(op->flags & OP_STREAM) || c->line || to_file)
     return STATUS_OK;
   error_set(err, STATUS_USAGE, "%s gives its result line by line", op->name);
-  return error_fix(err, "call it with cairn_stream()");
+  return error_fix(err, "call it with cairn_stream() and a callback");
 }
 
 enum status lib_run(struct lib_call *c, const char *operation, yyjson_val *args, struct str *ret_json) {
@@ -192,7 +192,7 @@ struct json_call {
 static enum status run_json(struct lib_call *c, void *arg) {
   struct json_call *j = arg;
   yyjson_val *args;
-  struct str json;
+  struct str json = STR("");
   c->line = j->fn;
   c->line_arg = j->arg;
   enum status s = json_read(&c->arena, j->args, &args, &c->err);

@@ -24,7 +24,7 @@ struct args {
 };
 
 struct args args_new(struct lib_call *call);
-void put_arg(struct args *a, const char *name, struct str text);         /* nothing when it is absent */
+void put_arg(struct args *a, const char *name, struct str text);           /* nothing when it is absent */
 void args_list(struct args *a, const char *name, const char *const *list); /* ends with NULL */
 void args_int(struct args *a, const char *name, int64_t value);
 void args_members(struct args *a, const struct member *list, size_t n, const void *structure);

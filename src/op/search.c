@@ -171,7 +171,12 @@ static enum status put_hit(struct query *q, yyjson_mut_val *arr, struct hit *h) 
   struct op_call *call = q->call;
   yyjson_mut_doc *doc = call->doc;
   yyjson_mut_val *v = yyjson_mut_arr_add_obj(doc, arr);
+  enum status s = memory_load_lists(call->engine->store, call->arena, &h->m, call->err);
+  if (s != STATUS_OK)
+    return s;
   put_brief(call, v, &h->m);
+  if (h->m.tags.n)
+    json_put_strs(doc, v, "tags", &h->m.tags);
   json_put_num(doc, v, "score", rounded(h->fused.score));
   json_put(doc, v, "source",
            h->skill.p                                             ? STR("skill")
@@ -181,7 +186,7 @@ static enum status put_hit(struct query *q, yyjson_mut_val *arr, struct hit *h) 
   json_put_opt(doc, v, "via_skill_trigger", h->skill);
   if (str_is(h->m.state, "superseded")) {
     int64_t head;
-    enum status s = link_head(call->engine->store, h->m.team, h->m.id, &head, call->err);
+    s = link_head(call->engine->store, h->m.team, h->m.id, &head, call->err);
     if (s != STATUS_OK)
       return s;
     json_put_int(doc, v, "superseded_by", head);

@@ -28,6 +28,7 @@ struct db {
   int64_t busy_since; /* ticks when the present wait began */
   int busy_ms;
   bool read_only, lazy;
+  bool wrote; /* something was committed that must be on the disk */
   char path[4096];
 };
 
@@ -243,6 +244,10 @@ enum status db_open(const struct db_options *o, struct db **ret_db, struct error
 void db_close(struct db **db) {
   if (!*db)
     return;
+  /* The last one out moves the log into the file, so that the file alone is the store. A reader, who at most noted what
+   * it read, does not make its caller wait for that. */
+  if ((*db)->handle && !(*db)->wrote)
+    sqlite3_db_config((*db)->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
   for (int i = 0; i < CACHE_SIZE; i++) {
     sqlite3_finalize((*db)->cache[i].statement);
     mem_free((*db)->cache[i].sql);
@@ -509,7 +514,11 @@ enum status db_begin(struct db *db, bool lazy, struct error *err) {
   return db_exec(db, err, "BEGIN IMMEDIATE", NULL);
 }
 
-enum status db_commit(struct db *db, struct error *err) { return db_exec(db, err, "COMMIT", NULL); }
+enum status db_commit(struct db *db, struct error *err) {
+  enum status s = db_exec(db, err, "COMMIT", NULL);
+  db->wrote |= s == STATUS_OK && !db->lazy;
+  return s;
+}
 
 void db_rollback(struct db *db) {
   for (sqlite3_stmt *st = sqlite3_next_stmt(db->handle, NULL); st; st = sqlite3_next_stmt(db->handle, st))

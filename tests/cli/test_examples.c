@@ -85,17 +85,32 @@ static void compile(const char *flags, const char *libraries) {
 
 /* ---- the build folder ---- */
 
-TEST_TIMEOUT(examples_with_the_static_library, 120) {
-  /* The yyjson that came with Cairn, else the system's. */
+/* The static library and all it needs; of yyjson, the one that came with Cairn, else the system's. */
+static const char *static_libraries(void) {
+  static char libraries[4000];
   const char *yyjson = CAIRN_BINARY_DIR "/lib/cairn/libyyjson.so.0";
   if (access(yyjson, R_OK) != 0)
     yyjson = "-lyyjson";
-  char libraries[4000];
   snprintf(libraries, sizeof(libraries),
            CAIRN_BINARY_DIR "/libcairn.a $(pkg-config --libs sqlite3 libsodium libutf8proc libcmark) %s -lpthread -lm",
            yyjson);
-  compile("-I" CAIRN_SOURCE_DIR "/include", libraries);
+  return libraries;
+}
+
+TEST_TIMEOUT(examples_with_the_static_library, 120) {
+  compile("-I" CAIRN_SOURCE_DIR "/include", static_libraries());
   check_examples("LD_LIBRARY_PATH=" CAIRN_BINARY_DIR "/lib/cairn");
+}
+
+/* The first program of the guide, as it stands there. */
+TEST_TIMEOUT(the_program_of_the_guide, 60) {
+  shell("awk '/^```c$/ && !n++ { on = 1; next } /^```/ { on = 0 } on' " CAIRN_SOURCE_DIR "/docs/library.md >first.c");
+  CHECK(str_starts(file_read(path_join(NULL, "first.c")), STR("#include <cairn.h>\n")));
+  shell(format("cc " STRICT " " SANITIZE " -I" CAIRN_SOURCE_DIR "/include first.c -o first %s", static_libraries()));
+  CHECK_STR(shell("LD_LIBRARY_PATH=" CAIRN_BINARY_DIR "/lib/cairn ./first").out, "");
+  struct run r = proc_run(.argv = ARGS(CAIRN_BIN, "--db", "notes.db", "--project", "shop", "get", "1", "--json"));
+  CHECK_INT(r.exit_code, 0);
+  CHECK(str_find(r.out, STR("\"body\":\"Staging listens on port 5433\""), 0) != SIZE_MAX);
 }
 
 /* ---- the header ---- */

@@ -21,6 +21,8 @@ const char *textf(const char *fmt, ...) {
   return s.p;
 }
 
+const char *cstr(struct str s) { return arena_cstr(&memory, s); }
+
 const char *words(const char *stem, int n) {
   struct buf b = BUF(&memory);
   for (int i = 1; i <= n; i++)
@@ -42,9 +44,9 @@ const char *cli_time(double days) {
 }
 
 static void set_defaults(void) {
-  static const char *const unset[] = {
-      "XDG_DATA_HOME", "CAIRN_PROJECT", "CAIRN_TEAM",      "CAIRN_SOURCE",       "CAIRN_SESSION",
-      "CAIRN_BUSY_MS", "NO_COLOR",      "CAIRN_GATE_MODE", "CAIRN_SECRETS_MODE", "CAIRN_EMBEDDER"};
+  static const char *const unset[] = {"XDG_DATA_HOME",      "CAIRN_PROJECT", "CAIRN_TEAM", "CAIRN_SOURCE",
+                                      "CAIRN_SESSION",      "CAIRN_BUSY_MS", "NO_COLOR",   "CAIRN_GATE_MODE",
+                                      "CAIRN_SECRETS_MODE", "CAIRN_EMBEDDER"};
   if (surroundings.n)
     return;
   list_push(&memory, &surroundings, textf("HOME=%s", test_dir()));
@@ -223,9 +225,7 @@ static yyjson_val *must(yyjson_val *v, const char *path, bool ok) {
   return jget(v, path);
 }
 
-int64_t jint(yyjson_val *v, const char *path) {
-  return yyjson_get_sint(must(v, path, yyjson_is_int(jget(v, path))));
-}
+int64_t jint(yyjson_val *v, const char *path) { return yyjson_get_sint(must(v, path, yyjson_is_int(jget(v, path)))); }
 
 double jnum(yyjson_val *v, const char *path) { return yyjson_get_num(must(v, path, yyjson_is_num(jget(v, path)))); }
 
@@ -304,8 +304,9 @@ struct str snapshot(void) {
   if (access(cli_db(), F_OK) != 0)
     return STR("");
   sqlite3 *db = open_store();
-  sqlite3_stmt *stmt = prepare(db, "SELECT name FROM sqlite_schema WHERE type = 'table'"
-                                   " AND sql NOT LIKE 'CREATE VIRTUAL%' AND name NOT LIKE 'sqlite_stat%' ORDER BY name");
+  sqlite3_stmt *stmt =
+      prepare(db, "SELECT name FROM sqlite_schema WHERE type = 'table'"
+                  " AND sql NOT LIKE 'CREATE VIRTUAL%' AND name NOT LIKE 'sqlite_stat%' ORDER BY name");
   while (sqlite3_step(stmt) == SQLITE_ROW)
     dump_rows(db, (const char *)sqlite3_column_text(stmt, 0), &out);
   sqlite3_finalize(stmt);

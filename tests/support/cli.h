@@ -4,8 +4,8 @@
  *   yyjson_val *r = OK("search", "build machine");
  *   CHECK_INT(jint(r, "results[0].id"), 1);
  *
- * Nothing of the surroundings reaches the program, its clock stands still (cli_day() moves it), and maintenance does not
- * run by itself unless a test asks for it. */
+ * Nothing of the surroundings reaches the program, its clock stands still (cli_day() moves it), and maintenance does
+ * not run by itself unless a test asks for it. */
 #ifndef CAIRN_TESTS_CLI_H
 #define CAIRN_TESTS_CLI_H
 
@@ -25,6 +25,8 @@ void cli_set(const char *assignment);
 const char *cli_db(void);
 const char *const *cli_env(void);
 const char *textf(const char *fmt, ...) PRINTF_FMT(1, 2);
+/* A copy that ends with a NUL. */
+const char *cstr(struct str s);
 /* n words "w1 w2 ...", each with this beginning. */
 const char *words(const char *stem, int n);
 

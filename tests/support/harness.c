@@ -16,11 +16,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(__SANITIZE_THREAD__)
+#define SLOWNESS 10
+#elif defined(__SANITIZE_ADDRESS__)
 #define SLOWNESS 4
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
-#define SLOWNESS 4
+#define SLOWNESS 10
 #endif
 #endif
 #ifndef SLOWNESS
@@ -288,9 +290,11 @@ static void run_all(struct runner *r) {
 
 /* ---- command line ---------------------------------------------------------------------------------------------- */
 
-static bool selected(const struct test *t, char **filters, int n) {
+static bool selected(const struct test *t, const char *without, char **filters, int n) {
   char name[512];
   snprintf(name, sizeof(name), "%s:%s", short_file(t->file), t->name);
+  if (without && strstr(name, without))
+    return false;
   for (int i = 0; i < n; i++)
     if (strstr(name, filters[i]))
       return true;
@@ -303,7 +307,7 @@ static int by_name(const void *a, const void *b) {
   return c ? c : strcmp((*x)->name, (*y)->name);
 }
 
-static void select_tests(struct runner *r, char **filters, int n) {
+static void select_tests(struct runner *r, const char *without, char **filters, int n) {
   size_t all = 0;
   for (struct test *t = registered; t; t = t->next)
     all++;
@@ -311,7 +315,7 @@ static void select_tests(struct runner *r, char **filters, int n) {
   if (!r->tests)
     abort();
   for (struct test *t = registered; t; t = t->next)
-    if (selected(t, filters, n))
+    if (selected(t, without, filters, n))
       r->tests[r->count++] = t;
   qsort(r->tests, r->count, sizeof(struct test *), by_name);
 }
@@ -319,7 +323,7 @@ static void select_tests(struct runner *r, char **filters, int n) {
 static void on_signal(int number) { stop_signal = number; }
 
 static int usage(const char *program) {
-  fprintf(stderr, "usage: %s [-j N] [--list] [FILTER...]\n", program);
+  fprintf(stderr, "usage: %s [-j N] [-x WITHOUT] [--list] [FILTER...]\n", program);
   return 2;
 }
 
@@ -327,17 +331,20 @@ int main(int argc, char **argv) {
   static struct runner r;
   bool list = false;
   int first = 1;
+  const char *without = NULL;
   r.slots = (int)sysconf(_SC_NPROCESSORS_ONLN);
   for (; first < argc && argv[first][0] == '-'; first++) {
     if (strcmp(argv[first], "--list") == 0)
       list = true;
+    else if (strcmp(argv[first], "-x") == 0 && first + 1 < argc)
+      without = argv[++first];
     else if (strcmp(argv[first], "-j") == 0 && first + 1 < argc)
       r.slots = (int)strtol(argv[++first], NULL, 10);
     else
       return usage(argv[0]);
   }
   r.slots = r.slots < 1 ? 1 : r.slots > MAX_JOBS ? MAX_JOBS : r.slots;
-  select_tests(&r, argv + first, argc - first);
+  select_tests(&r, without, argv + first, argc - first);
   if (list) {
     for (size_t i = 0; i < r.count; i++)
       printf("%s:%s\n", short_file(r.tests[i]->file), r.tests[i]->name);

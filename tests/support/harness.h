@@ -1,8 +1,8 @@
 /* harness.h: the test harness: TEST(name) { ... } is all that a test needs.
  *
  * Every test runs in a process of its own, in its own process group, with a time limit; a failed check prints where and
- * what, and ends the test. Usage of the programs: [-j N] [--list] [FILTER...], where a filter is a part of
- * "tests/unit/base/test_str.c:name". */
+ * what, and ends the test. Usage of the programs: [-j N] [-x WITHOUT] [--list] [FILTER...], where a filter is
+ * a part of "tests/unit/base/test_str.c:name". */
 #ifndef CAIRN_TESTS_HARNESS_H
 #define CAIRN_TESTS_HARNESS_H
 
@@ -31,7 +31,8 @@ void test_register(struct test *t);
 /* What the test is doing right now ("input 17"); printed when it fails, even when it crashes or takes too long. */
 void test_note(const char *fmt, ...) PRINTF_FMT(1, 2);
 
-/* A test with the usual time limit, and one with its own. Sanitizer builds get four times as long. */
+/* A test with the usual time limit, and one with its own. Sanitizer builds get four (ASan) or ten (TSan) times as long.
+ */
 #define TEST(name) TEST_TIMEOUT(name, TEST_SECONDS)
 #define TEST_TIMEOUT(name_, seconds_)                                                                                  \
   static void test_##name_(void);                                                                                      \
@@ -43,7 +44,7 @@ void test_note(const char *fmt, ...) PRINTF_FMT(1, 2);
 
 /* A private folder of the running test, made at the first call and removed, with all in it, when the test is over. */
 const char *test_dir(void);
-/* How much slower than a release build this one may be: 1, or 4 with sanitizers. */
+/* How much slower than a release build this one may be: 1, 4 with ASan, 10 with TSan. */
 int test_slowness(void);
 
 /* Prints "file:line: " and the message, and ends the test. */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "support/harness.h"
@@ -26,8 +28,26 @@ struct proc {
   bool timed_out;
 };
 
-/* Lives as long as the test's process. */
-static struct arena memory;
+/* An arena for each thread that asks, all of them held by a list until the test's process ends. */
+static struct arena *memory(void) {
+  struct node {
+    struct node *next;
+    struct arena arena;
+  };
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  static struct node *all;
+  static _Thread_local struct node *own;
+  if (!own) {
+    own = mem_zalloc(sizeof(*own));
+    if (!own)
+      FAIL("out of memory");
+    pthread_mutex_lock(&lock);
+    own->next = all;
+    all = own;
+    pthread_mutex_unlock(&lock);
+  }
+  return &own->arena;
+}
 
 static _Noreturn void fail(const char *what) { FAIL("%s: %s", what, strerror(errno)); }
 
@@ -36,7 +56,7 @@ static void apply_env(const char *const *env) {
     const char *eq = strchr(*env, '=');
     struct str name = {*env, eq ? (size_t)(eq - *env) : strlen(*env)};
     if (eq)
-      setenv(arena_cstr(&memory, name), eq + 1, 1);
+      setenv(arena_cstr(memory(), name), eq + 1, 1);
     else
       unsetenv(*env);
   }
@@ -61,8 +81,8 @@ struct proc *proc_start_spec(const struct proc_spec *spec) {
   const char *dir = spec->dir ? spec->dir : test_dir();
   signal(SIGPIPE, SIG_IGN); /* a program that stops reading is for the test to judge */
   fflush(NULL);
-  struct proc *p = arena_new(&memory, struct proc);
-  *p = (struct proc){.in = in[1], .out = out[0], .err = err[0], .out_text = BUF(&memory), .err_text = BUF(&memory)};
+  struct proc *p = arena_new(memory(), struct proc);
+  *p = (struct proc){.in = in[1], .out = out[0], .err = err[0], .out_text = BUF(memory()), .err_text = BUF(memory())};
   p->started_us = clock_ticks_us();
   int timeout_ms = spec->timeout_ms ? spec->timeout_ms : DEFAULT_TIMEOUT_MS;
   p->limit_us = (int64_t)timeout_ms * 1000 * test_slowness();
@@ -145,7 +165,7 @@ bool proc_line(struct proc *p, int timeout_ms, struct str *ret_line) {
     const char *end = rest.n ? memchr(rest.p, '\n', rest.n) : NULL;
     if (end || (rest.n && p->out < 0)) {
       size_t n = end ? (size_t)(end - rest.p) : rest.n;
-      *ret_line = arena_dup(&memory, (struct str){rest.p, n});
+      *ret_line = arena_dup(memory(), (struct str){rest.p, n});
       p->line_from += n + (end != NULL);
       return true;
     }
@@ -205,7 +225,7 @@ struct str file_read(const char *path) {
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0)
     fail(path);
-  struct buf text = BUF(&memory);
+  struct buf text = BUF(memory());
   while (fd >= 0)
     take(&fd, &text);
   return buf_str(&text);
@@ -226,5 +246,5 @@ void file_write(const char *path, struct str text) {
 }
 
 const char *path_join(const char *dir, const char *name) {
-  return arena_printf(&memory, "%s/%s", dir ? dir : test_dir(), name).p;
+  return arena_printf(memory(), "%s/%s", dir ? dir : test_dir(), name).p;
 }

@@ -20,7 +20,7 @@ struct proc_spec {
   const char *const *env;  /* "NAME=value" sets, "NAME" alone unsets; added to the inherited environment */
   const char *dir;         /* working folder; NULL: the test's own folder */
   struct str input;        /* all of stdin; empty: end of file at once */
-  int timeout_ms;          /* 0: 10 s; four times as long with sanitizers */
+  int timeout_ms;          /* 0: 10 s; sanitizer builds get longer */
   bool merge;              /* stderr goes into out */
 };
 

@@ -98,6 +98,10 @@ static const struct positive vendor_keys[] = {
     {"slack_token", "", "xapp-1-A<U10>-<d13>-<h64>", ""},
     {"slack_webhook", "https://hooks.slack.com/services/", "T<U8>/B<U8>/<a24>", " "},
     {"discord_webhook", "https://discord.com/api/webhooks/", "<d18>/<u68>", ""},
+    {"discord_token", "",
+     "MTIzNDU2Nzg5MDEy"
+     "MzQ1Njc4.<u6>.<u38>",
+     ""},
     {"google_api_key", "?key=", "AIza<u35>", "&v=3"},
     {"google_oauth_secret", "", "GOCSPX-<u28>", ""},
     {"google_oauth_token", "", "ya29.<u60>", ""},
@@ -175,6 +179,7 @@ static const struct positive placed_secrets[] = {
     {"secret_assignment", "{\\\"password\\\": \\\"", "Tr0ub4dor&3", "\\\"}"},
     {"secret_assignment", "PASSWORD: ", "Tr0ub4dor&3", "\nnext"},
     {"secret_assignment", "mysql --password ", "<p14>k", " -h db"},
+    {"secret_assignment", "[\"--password\", \"", "hunter2222", "\"]"},
     {"secret_assignment", "run --api-token=", "<a24>", " --fast"},
     {"secret_assignment", "curl -u admin:", "Tr0ub4dor&3x", " https://x"},
     {"secret_assignment", "The wifi password is ", "Tr0ub4dor&3", "."},

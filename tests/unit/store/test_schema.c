@@ -184,7 +184,8 @@ TEST(superseding_has_no_cycle_and_one_successor) {
   accepts(db, FACT(1, "", ""));
   accepts(db, FACT(2, "", ""));
   accepts(db, FACT(3, "", ""));
-  refuses(db, LINK(1, "supersedes", 1), "CHECK");
+  refuses(db, LINK(1, "supersedes", 1), "cycle");
+  refuses(db, LINK(1, "relates", 1), "CHECK");
   accepts(db, LINK(2, "supersedes", 1));
   accepts(db, LINK(3, "supersedes", 2));
   refuses(db, LINK(1, "supersedes", 3), "cycle");

@@ -1,0 +1,23 @@
+/* corpus.h: made-up memories for measurements: the same ones for the same seed, on every machine. */
+#ifndef CAIRN_BENCH_CORPUS_H
+#define CAIRN_BENCH_CORPUS_H
+
+#include "base/buf.h"
+
+struct corpus {
+  uint64_t state;
+};
+
+static inline struct corpus corpus_start(uint64_t seed) { return (struct corpus){seed * 0x9e3779b97f4a7c15u + 1}; }
+
+uint64_t corpus_random(struct corpus *c, uint64_t below);
+/* A sentence of 25 to 45 words, about 250 bytes: words of a vocabulary of 8,191 in which a few are common and most are
+ * rare, as in a language, and two numbers. No two are near each other. */
+struct str corpus_text(struct corpus *c, struct arena *a);
+/* Two words that some memories hold. */
+struct str corpus_query(struct corpus *c, struct arena *a);
+/* The arguments of `remember` as a JSON object: a text with a tag, six of ten in one of twenty projects, one of ten
+ * with a key. */
+struct str corpus_arguments(struct corpus *c, struct arena *a, int64_t number);
+
+#endif

@@ -1,0 +1,186 @@
+/* test_secrets.c: secrets are refused or taken out before anything is embedded, logged or stored: afterwards their bytes
+ * are nowhere in the store's files. */
+#include "support/cli.h"
+
+/* Nothing here is a secret, and nothing in this file looks like one: they are put together at run time. */
+static const char *random_text(const char *alphabet, int n, unsigned seed) {
+  static struct arena a;
+  struct buf b = BUF(&a);
+  uint64_t x = seed + 1;
+  for (int i = 0; i < n; i++) {
+    x = x * 6364136223846793005u + 1442695040888963407u;
+    buf_addc(&b, alphabet[(x >> 33) % strlen(alphabet)]);
+  }
+  return buf_str(&b).p;
+}
+
+#define LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+#define UPPER "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+#define HEX "0123456789abcdef"
+
+static const char *github_token(unsigned seed) { return textf("gh%s_%s", "p", random_text(LETTERS, 36, seed)); }
+
+static void begin(void) { STORE("The kettle in the office kitchen whistles"); }
+
+/* The twelve patterns of the earlier systems. */
+struct sample {
+  const char *text, *secret;
+};
+
+static struct sample sample(int i) {
+  const char *s;
+  switch (i) {
+  case 0:
+    s = textf("sk-%s-api03-%sAA", "ant", random_text(LETTERS, 93, 1));
+    return (struct sample){textf("The key is %s.", s), s};
+  case 1:
+    s = textf("sk%s%s", "-", random_text(LETTERS, 48, 2));
+    return (struct sample){textf("OpenAI: %s", s), s};
+  case 2:
+    s = textf("AK%s%s", "IA", random_text(UPPER, 16, 3));
+    return (struct sample){textf("Access with %s only", s), s};
+  case 3:
+    s = random_text(LETTERS "+/", 40, 4);
+    return (struct sample){textf("aws_secret_access_%s = %s", "key", s), s};
+  case 4:
+    s = random_text(LETTERS, 40, 5);
+    return (struct sample){textf("{\"type\": \"service_account\", \"private_key_id\": \"%s\", \"private_%s\": "
+                                 "\"-----BEGIN PRIVATE %s-----\\n%s\\n-----END PRIVATE %s-----\\n\"}",
+                                 random_text(HEX, 40, 6), "key", "KEY", s, "KEY"),
+                           s};
+  case 5:
+    s = random_text(LETTERS, 64, 7);
+    return (struct sample){textf("It is\n-----BEGIN RSA PRIVATE %s-----\n%s\n%s\n-----END RSA PRIVATE %s-----", "KEY",
+                                 random_text(LETTERS, 64, 8), s, "KEY"),
+                           s};
+  case 6:
+    s = github_token(9);
+    return (struct sample){textf("export GH=%s", s), s};
+  case 7:
+    s = textf("xo%s-%s-%s-%s", "xb", random_text("0123456789", 12, 10), random_text("0123456789", 12, 11),
+              random_text(LETTERS, 24, 12));
+    return (struct sample){textf("Slack: %s", s), s};
+  case 8:
+    s = random_text(LETTERS, 40, 13);
+    return (struct sample){textf("Authorization: %s %s", "Bearer", s), s};
+  case 9:
+    s = random_text(LETTERS, 14, 14);
+    return (struct sample){textf("postgres://app:%s@db.internal:5432/shop", s), s};
+  case 10:
+    s = random_text(LETTERS, 20, 15);
+    return (struct sample){textf("DB_PASS%s=%s", "WORD", s), s};
+  default:
+    s = random_text(HEX, 40, 16);
+    return (struct sample){textf("the deploy token: %s", s), s};
+  }
+}
+
+enum { SAMPLES = 12 };
+
+TEST(every_known_pattern_is_refused_and_leaves_no_byte) {
+  begin();
+  for (int i = 0; i < SAMPLES; i++) {
+    struct sample s = sample(i);
+    test_note("sample %d", i);
+    yyjson_val *e = REFUSED_AT("secrets", "secret", "remember", "--headline", "Credentials", s.text);
+    CHECK(!has(jstr(e, "message"), s.secret));
+    CHECK(!has(jstr(e, "fix"), s.secret));
+    CHECK(!store_holds(s.secret));
+  }
+  CHECK_INT(jint(OK("list"), "total"), 1);
+}
+
+TEST(every_known_pattern_is_redacted_when_configured) {
+  begin();
+  OK("config", "secrets.mode", "redact");
+  for (int i = 0; i < SAMPLES; i++) {
+    struct sample s = sample(i);
+    test_note("sample %d", i);
+    yyjson_val *r = OK("remember", "--headline", textf("Credentials of %s", random_text("bcdfghklmnpr", 12, (unsigned)i)),
+                       textf("%s Used by %s.", s.text, words(random_text("bcdfghklmnpr", 9, 50 + (unsigned)i), 6)));
+    CHECK(jint(r, "redacted") >= 1);
+    CHECK(warning(r, "redacted"));
+    CHECK(has(jstr(OK("get", num(jint(r, "id"))), "body"), "[REDACTED:"));
+    CHECK(!store_holds(s.secret));
+  }
+}
+
+TEST(secrets_come_before_every_other_step) {
+  begin();
+  REFUSED_AT("secrets", "secret", "remember", "--headline", words("h", 16), textf("Token %s", github_token(1)));
+}
+
+/* ---- every field ---- */
+
+TEST(every_field_is_looked_at) {
+  begin();
+  const char *t = github_token(2);
+  static const char *const options[] = {"--headline", "--key",        "--tag",      "--person",
+                                        "--reason",   "--skill-name", "--domain"};
+  for (size_t i = 0; i < ARRAY_LEN(options); i++) {
+    test_note("%s", options[i]);
+    REFUSED_AT("secrets", "secret", "remember", options[i], t, "A harmless text about kettles");
+  }
+  REFUSED_AT("secrets", "secret", "remember", "--kind", "incident", "--root-cause", t, "It broke at once");
+  REFUSED_AT("secrets", "secret", "remember", "--kind", "incident", "--resolution", t, "It broke at once");
+  REFUSED_AT("secrets", "secret", "task", "add", "--due", t, "Mend it");
+  REFUSED_AT("secrets", "secret", "task", "add", "--milestone", t, "Mend it");
+  REFUSED_AT("secrets", "secret", "task", "add", "--accept", t, "Mend it");
+  REFUSED_AT("secrets", "secret", "task", "add", textf("Mend it with %s", t));
+  REFUSED_AT("secrets", "secret", "remember", "--skill-name", "mend", "--skill-keyword", t, "How to mend it");
+  CHECK(!store_holds(t));
+}
+
+TEST(every_operation_that_takes_text_looks) {
+  begin();
+  const char *t = github_token(3);
+  REFUSED_AT("secrets", "secret", "supersede", "1", "--reason", t, "A new text");
+  REFUSED_AT("secrets", "secret", "supersede", "1", "--reason", "rotated", textf("The token is %s", t));
+  REFUSED_AT("secrets", "secret", "annotate", "1", textf("see %s", t));
+  REFUSED_AT("secrets", "secret", "forget", "1", "--reason", textf("leaked %s", t));
+  struct run r = CAIRN_FED(str_from(textf("{\"text\":\"The token is %s\"}\n", t)), "remember", "--batch", "-", "--json");
+  CHECK(r.exit_code > 0 && !has(r.out, t));
+  CHECK_STR(jstr(lines_of(r.out).v[0], "error.code"), "secret");
+  yyjson_val *v = OK_FED(str_from(textf("The boat is painted green now.\n\nThe harbour token is %s, keep it.", t)),
+                         "capture", "-");
+  CHECK_INT(jint(v, "refused"), 1);
+  CHECK_INT(jint(v, "stored"), 1);
+  CHECK(!store_holds(t));
+  CHECK_STR(memory_state(1), "active");
+}
+
+TEST(redacted_in_every_field_and_operation) {
+  begin();
+  OK("config", "secrets.mode", "redact");
+  const char *t = github_token(4);
+  int64_t id = STORE("--headline", textf("Token %s", t), "--tag", t, "--person", t, "--kind", "incident", "--root-cause",
+                     t, textf("It leaked: %s", t));
+  OK("annotate", num(id), textf("seen %s", t));
+  OK("supersede", num(id), "--reason", textf("rotated %s", t), textf("The leak of %s was closed", t));
+  OK("forget", "1", "--reason", textf("because of %s", t));
+  ADD_TASK("--due", t, textf("Rotate %s", t));
+  CHECK(!store_holds(t));
+  CHECK(store_holds("[REDACTED:"));
+  CHECK_HEALTHY();
+}
+
+TEST(a_query_is_logged_without_its_secrets) {
+  begin();
+  const char *t = github_token(5);
+  OK("search", textf("where is %s used", t));
+  CHECK_STR(jstr(OK("search", "kettle"), "results[0].headline"), "The kettle in the office kitchen whistles");
+  CHECK(!store_holds(t));
+  CHECK_INT(sql_number("SELECT count(*) FROM event WHERE action = 'memory:search'"), 2);
+}
+
+TEST(ordinary_text_is_no_secret) {
+  static const char *const fine[] = {
+      "The password policy asks for twelve characters",
+      "The token bucket refills every second",
+      "Commit 3f2c9a1d7e5b4c6f8a9b0c1d2e3f4a5b6c7d8e9f broke the build",
+      "See https://example.com/docs/keys?page=2#secrets",
+      "Set DB_PASSWORD in the vault, never in the file",
+  };
+  for (size_t i = 0; i < ARRAY_LEN(fine); i++)
+    STORE(fine[i]);
+}

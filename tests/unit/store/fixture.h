@@ -1,0 +1,27 @@
+/* fixture.h: a store in the test's folder, and memories in it without the gate. */
+#ifndef CAIRN_TESTS_STORE_FIXTURE_H
+#define CAIRN_TESTS_STORE_FIXTURE_H
+
+#include "store/memories.h"
+#include "support/harness.h"
+#include "support/proc.h"
+
+struct fixture {
+  struct store *store;
+  struct arena arena;
+  struct error err;
+  struct scope scope;
+  int64_t now;
+};
+
+struct store *fixture_open(const char *name);
+struct fixture fixture_new(void);
+void fixture_close(struct fixture *f);
+/* Opens a transaction as "test". */
+struct txn fixture_begin(struct fixture *f);
+void fixture_commit(struct fixture *f, struct txn *txn);
+/* A fact with this text; ret_chunk (may be NULL) is its first chunk. */
+struct memory fixture_fact(struct fixture *f, struct txn *txn, struct str project, struct str text,
+                           int64_t *ret_chunk);
+
+#endif
