@@ -5,8 +5,8 @@
 #include "base/utf8.h"
 #include "core/extract.h"
 #include "core/headline.h"
-#include "core/text.h"
 #include "core/similarity.h"
+#include "core/text.h"
 
 static enum status refuse(struct error *err, const char *step) { return error_step(err, step); }
 
@@ -54,8 +54,7 @@ static enum status check_type(struct memory *m, struct error *err) {
   if (s != STATUS_OK)
     return s;
   if (t->severity && !str_empty(m->severity) && !str_is(m->severity, t->severity)) {
-    error_set(err, STATUS_REFUSED, "type '%s' means severity %s, not %.*s", t->name, t->severity,
-              STR_ARG(m->severity));
+    error_set(err, STATUS_REFUSED, "type '%s' means severity %s, not %.*s", t->name, t->severity, STR_ARG(m->severity));
     refuse(err, "severity");
     return error_fix(err, "use type '%s' with severity '%.*s'", t->stored_as, STR_ARG(m->severity));
   }
@@ -208,8 +207,8 @@ static bool is_stacked_marker(struct str line) {
   static const struct str update = STR_INIT("update"), guardrail = STR_INIT("guardrail");
   if (head.n > update.n && str_ieq((struct str){head.p, update.n}, update)) {
     size_t i = update.n;
-    while (i < head.n && (head.p[i] == ' ' || head.p[i] == '(' || head.p[i] == ')' || head.p[i] == '-' ||
-                          ascii_digit(head.p[i])))
+    while (i < head.n &&
+           (head.p[i] == ' ' || head.p[i] == '(' || head.p[i] == ')' || head.p[i] == '-' || ascii_digit(head.p[i])))
       i++;
     return i < head.n && head.p[i] == ':';
   }
@@ -237,8 +236,7 @@ static enum status too_long(size_t words, const struct memory *m, struct error *
   return error_fix(err, "store one idea for each memory: split it by hand, or with 'cairn capture'");
 }
 
-static enum status check_atomic(struct arena *a, bool strict, struct memory *m, struct warnings *w,
-                                struct error *err) {
+static enum status check_atomic(struct arena *a, bool strict, struct memory *m, struct warnings *w, struct error *err) {
   if (str_empty(str_trim(m->body))) {
     error_set(err, STATUS_REFUSED, "there is no text to remember");
     refuse(err, "atomic");
@@ -276,7 +274,8 @@ static void suggest_type(struct arena *a, const struct memory *m, struct warning
   const struct mem_type *given = type_find(m->type);
   if (given && given != type_of_kind(given->kind))
     return;
-  warn(a, w, "type_suggestion", arena_printf(a, "this reads like a %s, it was stored as %.*s", t->name, STR_ARG(m->type)),
+  warn(a, w, "type_suggestion",
+       arena_printf(a, "this reads like a %s, it was stored as %.*s", t->name, STR_ARG(m->type)),
        arena_printf(a, "use --type %s next time if that is what it is", t->name));
 }
 

@@ -23,7 +23,7 @@ struct line {
 };
 
 /* What a line (without its line end) is. */
-struct line markup_line(struct str line);
+struct line markup_line(struct str s);
 /* Follows fenced code line by line: true when this line is part of it, its fences included. *fence is 0 before the
  * first line. */
 bool markup_in_fence(struct str line, char *fence);

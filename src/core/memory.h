@@ -48,13 +48,12 @@ extern const struct list_field memory_lists[];
 extern const size_t memory_list_count;
 
 static inline void *field_at(const struct memory *m, size_t offset) { return (char *)(uintptr_t)m + offset; }
-static inline struct strs *list_at(const struct memory *m, size_t i) {
-  return field_at(m, memory_lists[i].offset);
-}
+static inline struct strs *list_at(const struct memory *m, size_t i) { return field_at(m, memory_lists[i].offset); }
 
 /* Values that a text field may have; NULL-terminated. */
-extern const char *const severities[], *const deliveries[], *const trusts[], *const memory_states[], *const confidences[],
-    *const task_statuses[], *const priorities[];
+extern const char *const severities[],
+    *const deliveries[], *const trusts[], *const memory_states[], *const confidences[], *const task_statuses[],
+                                                                                            *const priorities[];
 bool one_of(struct str value, const char *const *list);
 /* "a, b, c" for messages. */
 struct str one_of_text(struct arena *a, const char *const *list);
@@ -67,8 +66,8 @@ void memory_put_fields(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct me
 void memory_put_field(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct field *f, const struct memory *m);
 void memory_put_lists(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct memory *m);
 /* Reads what memory_put_fields() wrote; null makes a field absent, members that are missing stay as they are in *m. */
-NODISCARD enum status memory_get_fields(struct arena *a, yyjson_val *obj, struct memory *m, unsigned all,
-                                        unsigned none, struct error *err);
+NODISCARD enum status memory_get_fields(struct arena *a, yyjson_val *obj, struct memory *m, unsigned all, unsigned none,
+                                        struct error *err);
 void memory_get_lists(struct arena *a, yyjson_val *obj, struct memory *m);
 
 #endif

@@ -30,14 +30,14 @@ struct vendor {
 
 #define ONE(literal, alphabet, min, max)                                                                               \
   {                                                                                                                    \
-    { literal, alphabet, min, max }                                                                                    \
+    {                                                                                                                  \
+      literal, alphabet, min, max                                                                                      \
+    }                                                                                                                  \
   }
 /* The base64 of a number starts with one of ten pairs of letters. */
 #define DISCORD(literal)                                                                                               \
   {                                                                                                                    \
-    "discord_token", SNOWFLAKE, {                                                                                      \
-      {literal, IN_B64URL, 22, 30}, {".", IN_B64URL, 5, 8}, { ".", IN_B64URL, 27, 0 }                                  \
-    }                                                                                                                  \
+    "discord_token", SNOWFLAKE, { {literal, IN_B64URL, 22, 30}, {".", IN_B64URL, 5, 8}, {".", IN_B64URL, 27, 0} }      \
   }
 
 /* Order matters only where one prefix begins with another: the first match wins. Lengths are those of issued keys, with

@@ -235,9 +235,7 @@ static void read_sentence(struct subjects *subjects, struct str s) {
   finish(subjects, s, &run);
 }
 
-struct subjects *subject_new(struct arena *a) {
-  return arena_new(a, struct subjects);
-}
+struct subjects *subject_new(struct arena *a) { return arena_new(a, struct subjects); }
 
 void subject_read(struct subjects *subjects, struct str prose) {
   struct str sentence;

@@ -25,9 +25,9 @@ struct mem_type {
   enum kind kind;
   const char *aliases[5]; /* ends with NULL */
   enum boot_section boot;
-  bool droppable;        /* may a budget drop it at boot? */
-  bool archives;         /* archived after a time without access */
-  bool long_body;        /* may hold more than 400 words in assist mode */
+  bool droppable; /* may a budget drop it at boot? */
+  bool archives;  /* archived after a time without access */
+  bool long_body; /* may hold more than 400 words in assist mode */
   enum decay decay;
   /* A shorthand is stored as another type with these fields set; NULL otherwise. */
   const char *stored_as, *severity, *delivery;

@@ -45,7 +45,7 @@ void vec_quantise(const float *v, int dims, int8_t *ret_vector) {
     squares += (double)v[i] * (double)v[i];
   double norm = isfinite(squares) ? sqrt(squares) : 0;
   for (int i = 0; i < dims; i++) {
-    double scaled = norm > 0 ? (double)v[i] * VEC_NORM / norm : 0;
+    double scaled = norm > 0 ? (double)v[i] * (double)VEC_NORM / norm : 0;
     ret_vector[i] = (int8_t)(scaled < 0 ? scaled - 0.5 : scaled + 0.5);
   }
 }

@@ -12,13 +12,16 @@ enum group { BLOCKERS, PATTERNS, IDENTITY, LESSONS, DECISIONS, CONTEXT, TASKS, G
 
 /* Shown in this order; tasks are dropped first, then patterns, then the rest; blockers and identity last. */
 static const struct boot_group layout[GROUPS] = {
-    [BLOCKERS] = {"blockers", "Blockers: never do otherwise", "cairn list --type guardrail", 5},
-    [PATTERNS] = {"patterns", "Patterns", "cairn list --kind rule", 2},
-    [IDENTITY] = {"identity", "Identity", "cairn list --type identity", 0},
-    [LESSONS] = {"lessons", "Lessons", "cairn list --type lesson", 4},
-    [DECISIONS] = {"decisions", "Decisions", "cairn list --type decision", 3},
-    [CONTEXT] = {"context", "Context", "cairn list --type context", 3},
-    [TASKS] = {"tasks", "Tasks", "cairn task list", 1},
+    [BLOCKERS] = {.name = "blockers",
+                  .title = "Blockers: never do otherwise",
+                  .fetch = "cairn list --type guardrail",
+                  .drop_order = 5},
+    [PATTERNS] = {.name = "patterns", .title = "Patterns", .fetch = "cairn list --kind rule", .drop_order = 2},
+    [IDENTITY] = {.name = "identity", .title = "Identity", .fetch = "cairn list --type identity", .drop_order = 0},
+    [LESSONS] = {.name = "lessons", .title = "Lessons", .fetch = "cairn list --type lesson", .drop_order = 4},
+    [DECISIONS] = {.name = "decisions", .title = "Decisions", .fetch = "cairn list --type decision", .drop_order = 3},
+    [CONTEXT] = {.name = "context", .title = "Context", .fetch = "cairn list --type context", .drop_order = 3},
+    [TASKS] = {.name = "tasks", .title = "Tasks", .fetch = "cairn task list", .drop_order = 1},
 };
 
 struct boot {
@@ -107,8 +110,8 @@ static enum status rank_by_task(struct boot *b, struct memories *rules) {
   struct vec_model model = {b->scope.team, str_from(e->model), e->dims};
   struct vec_hits hits = {0};
   struct filter f = {.severity = STR("pattern"), .trusted = true, .states = STATES_LIVE};
-  enum status s = search_near(call->engine->store, &b->scope, &f, &model, vector, 4 * BOOT_PATTERNS, call->arena,
-                              &hits, call->err);
+  enum status s =
+      search_near(call->engine->store, &b->scope, &f, &model, vector, 4 * BOOT_PATTERNS, call->arena, &hits, call->err);
   size_t placed = 0;
   for (size_t i = 0; i < hits.n; i++)
     for (size_t k = placed; k < rules->n; k++)
@@ -135,9 +138,9 @@ static enum status add_patterns(struct boot *b) {
 
 static enum status add_tasks(struct boot *b) {
   struct memories tasks = {0};
-  enum status s = list(
-      b, (struct filter){.kind = str_from(kind_names[KIND_TASK]), .no_retired_tasks = true, .order = TASK_ORDER},
-      &tasks);
+  enum status s =
+      list(b, (struct filter){.kind = str_from(kind_names[KIND_TASK]), .no_retired_tasks = true, .order = TASK_ORDER},
+           &tasks);
   for (size_t i = 0; s == STATUS_OK && i < tasks.n; i++)
     add(b, TASKS, &tasks.v[i], BOOT_TASKS_SHOWN, false);
   return s;

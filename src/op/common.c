@@ -1,7 +1,6 @@
 /* common.c: what handlers share. */
 #include "op/common.h"
 
-
 struct scope scope_of(const struct op_call *call) {
   return (struct scope){.team = call->caller.team,
                         .project = call->caller.project,

@@ -149,8 +149,10 @@ enum status op_annotate(struct op_call *call) {
   struct txn txn;
   struct str note = str_trim(json_str(call->args, "note"));
   bool clear = json_bool(call->args, "clear", false);
-  if (clear && !str_empty(note))
-    return error_set(call->err, STATUS_USAGE, "annotate: a note and --clear contradict each other");
+  if (clear && !str_empty(note)) {
+    error_set(call->err, STATUS_USAGE, "annotate: a note and --clear contradict each other");
+    return error_fix(call->err, "clear the notes first, then add one");
+  }
   bool write = clear || !str_empty(note);
   enum status s = write ? call_scrub(call, &note, "the note") : STATUS_OK;
   if (s == STATUS_OK && write)
@@ -179,8 +181,8 @@ enum status op_annotate(struct op_call *call) {
 /* ---- small changes of one memory ---- */
 
 /* Finds the memory under the write lock; `change` adjusts the copy. */
-static enum status change_one(struct op_call *call, const char *action, enum status (*change)(struct op_call *, struct memory *),
-                              struct memory *ret_now) {
+static enum status change_one(struct op_call *call, const char *action,
+                              enum status (*change)(struct op_call *, struct memory *), struct memory *ret_now) {
   struct txn txn;
   struct memory was;
   enum status s = call_begin(call, &txn);
@@ -277,15 +279,19 @@ static enum status change_link(struct op_call *call, bool add) {
     s = call_find(call, "id", &from);
   if (s == STATUS_OK)
     s = call_find(call, "to", &to);
-  if (s == STATUS_OK && from.id == to.id)
-    return error_set(call->err, STATUS_USAGE, "a memory cannot be linked to itself");
+  if (s == STATUS_OK && from.id == to.id) {
+    error_set(call->err, STATUS_USAGE, "a memory cannot be linked to itself");
+    return error_fix(call->err, "name two memories");
+  }
   struct link link = {.src = from.id, .rel = rel, .dst = to.id};
   if (s == STATUS_OK)
     s = add ? link_add(&txn, call->arena, &link, call->err)
             : link_remove(&txn, call->arena, from.id, rel, to.id, &found, call->err);
-  if (s == STATUS_OK && !found)
-    return error_set(call->err, STATUS_NOT_FOUND, "memory %lld has no link '%.*s' to %lld", (long long)from.id,
-                     STR_ARG(rel), (long long)to.id);
+  if (s == STATUS_OK && !found) {
+    error_set(call->err, STATUS_NOT_FOUND, "memory %lld has no link '%.*s' to %lld", (long long)from.id, STR_ARG(rel),
+              (long long)to.id);
+    return error_fix(call->err, "'cairn get %lld' shows its links", (long long)from.id);
+  }
   if (s != STATUS_OK)
     return s;
   json_put_int(call->doc, call->result, "id", from.id);

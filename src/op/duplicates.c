@@ -56,8 +56,8 @@ static enum status find_exact(struct op_call *call, const struct write *w, int64
   char hash[HASH_TEXT_SIZE];
   struct ids ids = {0};
   body_hash(call->arena, w->m.body, hash);
-  enum status s = candidates_exact(call->engine->store, &scope, w->m.kind, str_from(hash), call->arena, &ids,
-                                   call->err);
+  enum status s =
+      candidates_exact(call->engine->store, &scope, w->m.kind, str_from(hash), call->arena, &ids, call->err);
   for (size_t i = 0; s == STATUS_OK && i < ids.n; i++)
     if (ids.v[i] != replaced)
       s = add_candidate(call, w, ids.v[i], 1.0, list);
@@ -69,9 +69,8 @@ static enum status find_near(struct op_call *call, const struct write *w, int64_
   struct vec_model model = {w->m.team, str_from(e->model), e->dims};
   struct scope scope = scope_of_write(call, w);
   struct vec_hits hits = {0};
-  enum status s =
-      candidates_near(call->engine->store, &scope, w->m.kind, replaced, &model, w->vectors,
-                      uncalibrate(e->calibration, SIMILARITY_NEAR), NEAREST, call->arena, &hits, call->err);
+  enum status s = candidates_near(call->engine->store, &scope, w->m.kind, replaced, &model, w->vectors,
+                                  uncalibrate(e->calibration, SIMILARITY_NEAR), NEAREST, call->arena, &hits, call->err);
   for (size_t i = 0; s == STATUS_OK && i < hits.n; i++)
     s = add_candidate(call, w, hits.v[i].memory_id, calibrate(e->calibration, hits.v[i].cosine), list);
   return s;
@@ -100,12 +99,11 @@ static struct str list_json(struct arena *a, const struct similars *list) {
 static void warn_near(struct op_call *call, struct write *w, const struct similars *list) {
   const struct similar *o = &list->v[0];
   struct arena *a = call->arena;
-  struct str message =
-      o->difference.what == DIFFER_NONE
-          ? arena_printf(a, "close to memory %lld: %.*s", (long long)o->id, STR_ARG(o->headline))
-          : arena_printf(a, "may contradict memory %lld (%s: '%.*s', there '%.*s'): %.*s", (long long)o->id,
-                         differ_name(o->difference.what), STR_ARG(o->difference.a), STR_ARG(o->difference.b),
-                         STR_ARG(o->headline));
+  struct str message = o->difference.what == DIFFER_NONE
+                           ? arena_printf(a, "close to memory %lld: %.*s", (long long)o->id, STR_ARG(o->headline))
+                           : arena_printf(a, "may contradict memory %lld (%s: '%.*s', there '%.*s'): %.*s",
+                                          (long long)o->id, differ_name(o->difference.what), STR_ARG(o->difference.a),
+                                          STR_ARG(o->difference.b), STR_ARG(o->headline));
   list_push(a, &w->warnings,
             (struct warning){.code = "contradiction",
                              .message = message,

@@ -22,8 +22,7 @@ struct engine {
   struct clock clock;
 };
 
-NODISCARD enum status engine_open(const struct engine_options *options, struct engine **ret_engine,
-                                  struct error *err);
+NODISCARD enum status engine_open(const struct engine_options *options, struct engine **ret_engine, struct error *err);
 /* Writes what is still queued (read events, access counts), closes the store and sets *engine to NULL. */
 void engine_close(struct engine **engine);
 

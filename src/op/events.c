@@ -1,6 +1,6 @@
 /* events.c: reading and following the event log. */
-#include "op/handlers.h"
 #include "op/common.h"
+#include "op/handlers.h"
 
 #include <time.h>
 

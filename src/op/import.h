@@ -108,9 +108,10 @@ void markdown_front(struct arena *a, struct str text, struct front_matter *ret_f
 /* A memory made of a section, or of a part of a long one. */
 struct section {
   struct str headline;
-  struct str path; /* headings that lead to it, "Guide: Install" */
-  struct str body; /* as it stands in the text */
-  size_t line;     /* of its beginning, from 1 */
+  struct str path;  /* headings that lead to it, "Guide: Install" */
+  struct str topic; /* what the whole text is about: its title or first heading; absent where there is none */
+  struct str body;  /* as it stands in the text */
+  size_t line;      /* of its beginning, from 1 */
 };
 struct sections {
   struct section *v;

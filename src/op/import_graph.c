@@ -238,7 +238,7 @@ static void resolve(struct graph *g, struct relation *r) {
                                                      STR_ARG(from ? r->to : r->from));
   import_warn(g->im, "relation_left_out",
               arena_printf(a, "line %lld: the relation %.*s", (long long)r->line, STR_ARG(why)),
-              STR("nothing is lost but the link; 'cairn link' adds one"));
+              STR("add the entity to the file, or link the memories with 'cairn link'"));
 }
 
 /* Several relations between the same two entities are one link that names them all. */

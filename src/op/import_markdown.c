@@ -121,8 +121,8 @@ static enum status store_section(struct import *im, struct arena *a, struct str 
                      .headline = section->headline,
                      .body = section->body,
                      .tags = front->tags};
-  if (front->title.p)
-    strs_push(a, &m.topics, front->title);
+  if (section->topic.p)
+    strs_push(a, &m.topics, section->topic);
   return import_store(im, a, &m, &id, err);
 }
 

@@ -281,6 +281,13 @@ static struct str join_titles(const struct splitter *sp, size_t from) {
   return buf_str(&b);
 }
 
+static struct str find_topic(const struct splitter *sp) {
+  for (size_t i = 0; i <= LEVELS; i++)
+    if (sp->titles[i].n)
+      return text_has_letter(sp->titles[i]) && sp->titles[i].n <= LABEL_BYTES ? sp->titles[i] : STR_NONE;
+  return STR_NONE;
+}
+
 static bool fits(struct str headline) {
   return text_has_letter(headline) && text_count_words(headline) <= HEADLINE_WORDS && headline.n <= HEADLINE_BYTES;
 }

@@ -95,8 +95,7 @@ static enum status embed_portion(struct op_call *call, struct arena *a, size_t *
   const struct embedder *e = call->engine->embedder;
   struct vec_model model = {call->caller.team, str_from(e->model), e->dims};
   struct chunk_rows rows = {0};
-  enum status s =
-      chunks_pending(call->engine->store, model.team, model.model, EMBED_ROWS, a, &rows, call->err);
+  enum status s = chunks_pending(call->engine->store, model.team, model.model, EMBED_ROWS, a, &rows, call->err);
   *ret_n = rows.n;
   if (s != STATUS_OK || rows.n == 0)
     return s;

@@ -63,8 +63,7 @@ static enum status batch_write(struct batch *b, struct txn *txn, struct batch_it
   enum status s = write_commit(call, txn, &item->w);
   call->err = outer;
   /* A refusal concerns this line; anything else (a full disk) ends the whole group. */
-  if (s != STATUS_OK && s != STATUS_REFUSED && s != STATUS_DUPLICATE && s != STATUS_CONFLICT &&
-      s != STATUS_NOT_FOUND) {
+  if (s != STATUS_OK && s != STATUS_REFUSED && s != STATUS_DUPLICATE && s != STATUS_CONFLICT && s != STATUS_NOT_FOUND) {
     *call->err = item->err;
     return s;
   }
@@ -286,6 +285,10 @@ static enum status revive(struct op_call *call, struct memory *m) {
   now.last_accessed = call->now;
   if (s == STATUS_OK)
     s = memory_change(&txn, call->arena, m, &now, "memory:revive", call->err);
+  if (s == STATUS_CONFLICT) { /* its key has a new owner: it is shown, and stays faded */
+    store_rollback(txn.store);
+    return STATUS_OK;
+  }
   if (s == STATUS_OK)
     s = txn_commit(&txn, call->err);
   if (s == STATUS_OK)

@@ -28,10 +28,10 @@ struct param {
   const char *name; /* JSON member; the command line spells it --name with '-' for '_' */
   enum param_form form;
   unsigned flags;
-  const char *cli;                /* another spelling on the command line ("tag" for "tags"), or NULL */
-  const char *value;              /* placeholder in help: "ID", "TEXT" */
-  const char *const *choices;     /* NULL-terminated, or NULL */
-  const char *help;               /* one line */
+  const char *cli;            /* another spelling on the command line ("tag" for "tags"), or NULL */
+  const char *value;          /* placeholder in help: "ID", "TEXT" */
+  const char *const *choices; /* NULL-terminated, or NULL */
+  const char *help;           /* one line */
 };
 
 enum {
@@ -45,11 +45,11 @@ enum {
 struct op_call;
 
 struct op {
-  const char *name;    /* words separated by one blank: "remember", "task add" */
-  const char *group;   /* heading in help */
-  const char *summary; /* one line, no full stop */
-  const char *help;    /* a paragraph or more; what it does, what it returns */
-  const char *example; /* command lines, one per line, that work as they are */
+  const char *name;           /* words separated by one blank: "remember", "task add" */
+  const char *group;          /* heading in help */
+  const char *summary;        /* one line, no full stop */
+  const char *help;           /* a paragraph or more; what it does, what it returns */
+  const char *example;        /* command lines, one per line, that work as they are */
   const struct param *params; /* ends with name == NULL */
   unsigned flags;
   enum status (*run)(struct op_call *call);
@@ -102,8 +102,8 @@ extern const struct param common_params[];
 /* Checks the arguments against the table: required, form, choices; unknown members are refused by name. */
 NODISCARD enum status op_check_args(const struct op *op, yyjson_val *args, struct error *err);
 
-/* Runs an operation: checks args, sets the out-of-memory boundary, rolls back whatever failed. The result object lives in
- * `arena`; on failure ret_result is untouched and err says why. Calls on one engine are serialised by its lock. */
+/* Runs an operation: checks args, sets the out-of-memory boundary, rolls back whatever failed. The result object lives
+ * in `arena`; on failure ret_result is untouched and err says why. Calls on one engine are serialised by its lock. */
 NODISCARD enum status op_run(struct engine *engine, const struct op *op, const struct caller *caller,
                              const struct op_hooks *hooks, struct arena *arena, yyjson_val *args,
                              yyjson_mut_val **ret_result, struct error *err);

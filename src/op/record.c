@@ -14,8 +14,7 @@ struct member {
   size_t offset; /* in struct record */
 };
 
-#define MEMBER(part, field, name, form, optional)                                                                      \
-  { name, form, optional, offsetof(struct record, part.field) }
+#define MEMBER(part, field, name, form, optional) {name, form, optional, offsetof(struct record, part.field)}
 
 static const struct member link_members[] = {
     MEMBER(link, src_uid, "src", MEMBER_UID, false),

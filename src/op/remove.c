@@ -4,8 +4,9 @@
 #include "store/lexical.h"
 #include "store/lifecycle.h"
 
-/* All memories that the argument "ids" names; one that is not found fails the call. */
-static enum status find_all(struct op_call *call, struct memories *ret_list) {
+/* All memories that the argument "ids" names; one that is not found fails the call. What was pruned is still in the
+ * log: a purge finds it there. */
+static enum status find_all(struct op_call *call, bool pruned_too, struct memories *ret_list) {
   struct scope scope = scope_of(call);
   struct strs refs = {0};
   json_strs(call->arena, call->args, "ids", &refs);
@@ -13,6 +14,15 @@ static enum status find_all(struct op_call *call, struct memories *ret_list) {
   for (size_t i = 0; s == STATUS_OK && i < refs.n; i++) {
     struct memory m;
     s = memory_find(call->engine->store, &scope, refs.v[i], call->arena, &m, call->err);
+    if (s == STATUS_NOT_FOUND && pruned_too) {
+      bool found = false;
+      struct error why = *call->err;
+      s = memory_pruned(call->engine->store, scope.team, refs.v[i], call->arena, &m, &found, call->err);
+      if (s == STATUS_OK && !found) {
+        *call->err = why;
+        s = why.code;
+      }
+    }
     bool again = false;
     for (size_t k = 0; s == STATUS_OK && k < ret_list->n; k++)
       again |= ret_list->v[k].id == m.id;
@@ -43,7 +53,7 @@ enum status op_forget(struct op_call *call) {
   if (s == STATUS_OK)
     s = call_begin(call, &txn);
   if (s == STATUS_OK)
-    s = find_all(call, &list);
+    s = find_all(call, false, &list);
   for (size_t i = 0; s == STATUS_OK && i < list.n; i++) {
     struct memory now = list.v[i];
     if (str_is(now.state, "forgotten"))
@@ -100,7 +110,7 @@ enum status op_purge(struct op_call *call) {
   reads_flush(call->engine->store);
   enum status s = call_begin(call, &txn);
   if (s == STATUS_OK)
-    s = find_all(call, &list);
+    s = find_all(call, true, &list);
   if (s == STATUS_OK && !json_bool(call->args, "confirm", false))
     return need_confirm(call, &list);
   for (size_t i = 0; s == STATUS_OK && i < list.n; i++) {
@@ -145,16 +155,16 @@ enum status op_prune(struct op_call *call) {
   if (days < PRUNE_MIN_DAYS || days > 36500) {
     error_set(call->err, STATUS_USAGE, "prune: %lld days is outside %d to 36500", (long long)days, PRUNE_MIN_DAYS);
     error_step(call->err, "prune_safeguard");
-    return error_fix(call->err, "memories younger than %d days are never pruned; use --days %d or more",
-                     PRUNE_MIN_DAYS, PRUNE_MIN_DAYS);
+    return error_fix(call->err, "memories younger than %d days are never pruned; use --days %d or more", PRUNE_MIN_DAYS,
+                     PRUNE_MIN_DAYS);
   }
   struct scope scope = scope_of(call);
   struct memories list = {0};
   struct txn txn;
   enum status s = apply ? call_begin(call, &txn) : STATUS_OK;
   if (s == STATUS_OK)
-    s = prune_candidates(call->engine->store, &scope, call->now - days * MS_PER_DAY, max_access, PRUNE_MAX,
-                         call->arena, &list, &total, call->err);
+    s = prune_candidates(call->engine->store, &scope, call->now - days * MS_PER_DAY, max_access, PRUNE_MAX, call->arena,
+                         &list, &total, call->err);
   if (s != STATUS_OK)
     return s;
   json_put_bool(call->doc, call->result, "dry_run", !apply);

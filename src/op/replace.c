@@ -12,15 +12,15 @@ static enum status refuse_retired(struct op_call *call, const struct memory *old
             STR_ARG(old->state));
   error_step(call->err, "supersede");
   if (head != old->id)
-    return error_fix(call->err, "its current version is %lld: cairn supersede %lld --reason WHY TEXT",
-                     (long long)head, (long long)head);
+    return error_fix(call->err, "its current version is %lld: cairn supersede %lld --reason WHY TEXT", (long long)head,
+                     (long long)head);
   return error_fix(call->err, "store the new text with 'cairn remember'");
 }
 
 static enum status refuse_foreign(struct op_call *call, const struct memory *old, struct str project) {
-  error_set(call->err, STATUS_CONFLICT, "memory %lld belongs to project '%.*s' and can be replaced only there, not %s%.*s",
-            (long long)old->id, STR_ARG(old->project), str_empty(project) ? "globally" : "in project ",
-            STR_ARG(project));
+  error_set(call->err, STATUS_CONFLICT,
+            "memory %lld belongs to project '%.*s' and can be replaced only there, not %s%.*s", (long long)old->id,
+            STR_ARG(old->project), str_empty(project) ? "globally" : "in project ", STR_ARG(project));
   error_step(call->err, "supersede");
   return error_fix(call->err, "repeat the call with --project '%.*s'", STR_ARG(old->project));
 }
@@ -135,8 +135,8 @@ enum status replace_resolve(struct op_call *call, struct txn *txn, struct write 
 static void note_lost(struct op_call *call, struct write *w, const char *what, struct str value, const char *option) {
   list_push(call->arena, &w->warnings,
             (struct warning){.code = "not_inherited",
-                             .message = arena_printf(call->arena, "the old memory's %s '%.*s' was not taken over",
-                                                     what, STR_ARG(value)),
+                             .message = arena_printf(call->arena, "the old memory's %s '%.*s' was not taken over", what,
+                                                     STR_ARG(value)),
                              .fix = arena_printf(call->arena, "supersede with %s to keep it", option)});
 }
 

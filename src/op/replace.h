@@ -7,7 +7,7 @@
 struct replacement {
   struct memory old; /* id 0: nothing is replaced */
   struct str reason;
-  bool shadow; /* a project's memory hides a global one in that project alone */
+  bool shadow;        /* a project's memory hides a global one in that project alone */
   struct links links; /* of the old memory: some are carried over */
 };
 
@@ -18,8 +18,8 @@ NODISCARD enum status replace_defaults(struct op_call *call, struct write *w);
 NODISCARD enum status replace_resolve(struct op_call *call, struct txn *txn, struct write *w,
                                       struct replacement *ret_rep);
 /* Makes `old` the memory to be replaced, as the gate's verdict asks. */
-NODISCARD enum status replace_choose(struct op_call *call, struct write *w, const struct memory *old,
-                                     struct str reason, struct replacement *rep);
+NODISCARD enum status replace_choose(struct op_call *call, struct write *w, const struct memory *old, struct str reason,
+                                     struct replacement *rep);
 /* Before the new memory is stored: hands on what is inherited, and retires the old one. */
 NODISCARD enum status replace_retire(struct op_call *call, struct txn *txn, struct write *w, struct replacement *rep);
 /* After it: the link of the chain. */

@@ -1,7 +1,7 @@
 /* search.c: the search operation: two lists of candidates, fused, ranked, made diverse. */
+#include "base/utf8.h"
 #include "core/rank.h"
 #include "core/redact.h"
-#include "base/utf8.h"
 #include "op/handlers.h"
 #include "op/write.h"
 #include "store/lexical.h"
@@ -92,9 +92,11 @@ static enum status load_hits(struct query *q, const struct fuseds *all, struct h
 
 /* The best `limit` by score and diversity, in the order of their scores. */
 static void pick(struct arena *a, const struct hits *all, int64_t limit, struct hits *ret) {
-  struct str *texts = arena_array(a, struct str, all->n + 1);
-  double *scores = arena_array(a, double, all->n + 1);
-  size_t *order = arena_array(a, size_t, all->n + 1), n;
+  if (all->n == 0)
+    return;
+  struct str *texts = arena_array(a, struct str, all->n);
+  double *scores = arena_array(a, double, all->n);
+  size_t *order = arena_array(a, size_t, all->n), n;
   for (size_t i = 0; i < all->n; i++) {
     texts[i] = all->v[i].snippet;
     scores[i] = all->v[i].fused.score;
@@ -179,7 +181,7 @@ static enum status put_hit(struct query *q, yyjson_mut_val *arr, struct hit *h) 
     json_put_strs(doc, v, "tags", &h->m.tags);
   json_put_num(doc, v, "score", rounded(h->fused.score));
   json_put(doc, v, "source",
-           h->skill.p                                             ? STR("skill")
+           h->skill.p                                                  ? STR("skill")
            : h->fused.rank[LIST_LEXICAL] && h->fused.rank[LIST_VECTOR] ? STR("hybrid")
            : h->fused.rank[LIST_VECTOR]                                ? STR("vector")
                                                                        : STR("keyword"));

@@ -1,6 +1,6 @@
 /* skill.c: skills: memories that surface by their keywords, or by name. */
-#include "op/handlers.h"
 #include "op/common.h"
+#include "op/handlers.h"
 #include "store/skills.h"
 
 enum status op_skill_list(struct op_call *call) {

@@ -85,8 +85,7 @@ static enum status check_claim(struct op_call *call, const struct memory *m, str
     return error_fix(call->err, "to take it up again: cairn task status %lld open", (long long)m->id);
   }
   struct str blockers;
-  enum status s =
-      task_open_blockers(call->engine->store, call->caller.team, m->id, call->arena, &blockers, call->err);
+  enum status s = task_open_blockers(call->engine->store, call->caller.team, m->id, call->arena, &blockers, call->err);
   if (s != STATUS_OK || !blockers.p)
     return s;
   error_set(call->err, STATUS_CONFLICT, "task %lld waits for %.*s", (long long)m->id, STR_ARG(blockers));

@@ -1,8 +1,8 @@
 /* undo.c: reversing a transaction, as a transaction of its own: each of its events is turned around, newest first.
  *
  * A memory that was stored is forgotten, not deleted; what a later transaction has changed since is a conflict. */
-#include "op/handlers.h"
 #include "op/common.h"
+#include "op/handlers.h"
 #include "store/settings.h"
 
 struct undo {
@@ -225,8 +225,7 @@ static enum status undo_event(struct undo *u, const struct event *e) {
 static enum status check_target(struct op_call *call, int64_t target) {
   struct str op;
   int64_t undone_by;
-  enum status s =
-      txn_find(call->engine->store, call->caller.team, target, call->arena, &op, &undone_by, call->err);
+  enum status s = txn_find(call->engine->store, call->caller.team, target, call->arena, &op, &undone_by, call->err);
   if (s != STATUS_OK)
     return s;
   if (!op.p) {

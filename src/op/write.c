@@ -55,9 +55,9 @@ enum status write_from_args(struct op_call *call, yyjson_val *args, struct write
   struct arena *a = call->arena;
   struct memory *m = &w->m;
   /* Members of the arguments that carry the name of a field go straight into it. */
-  static const char *const texts[] = {"kind",       "type",       "severity", "headline",  "key", "delivery",
-                                      "skill_name", "confidence", "priority", "milestone", "due", "root_cause",
-                                      "resolution"};
+  static const char *const texts[] = {"kind",     "type",       "severity",   "headline", "key",
+                                      "delivery", "skill_name", "confidence", "priority", "milestone",
+                                      "due",      "root_cause", "resolution"};
   for (size_t i = 0; i < memory_field_count; i++)
     for (size_t k = 0; k < ARRAY_LEN(texts); k++)
       if (str_is(str_from(memory_fields[i].name), texts[k]))
@@ -114,9 +114,15 @@ static enum status scrub_all(struct op_call *call, bool redact, struct write *w)
   struct {
     struct str *text;
     const char *name;
-  } texts[] = {{&m->headline, "the headline"},     {&m->body, "the text"},         {&m->key, "the key"},
-               {&m->root_cause, "the root cause"}, {&m->resolution, "resolution"}, {&m->milestone, "the milestone"},
-               {&m->due, "due"},                   {&w->reason, "the reason"},     {&m->skill_name, "the skill name"}};
+  } texts[] = {{&m->headline, "the headline"},
+               {&m->body, "the text"},
+               {&m->key, "the key"},
+               {&m->root_cause, "the root cause"},
+               {&m->resolution, "resolution"},
+               {&m->milestone, "the milestone"},
+               {&m->due, "due"},
+               {&w->reason, "the reason"},
+               {&m->skill_name, "the skill name"}};
   enum status s = STATUS_OK;
   for (size_t i = 0; s == STATUS_OK && i < ARRAY_LEN(texts); i++)
     s = scrub(call, redact, texts[i].text, texts[i].name, &w->redacted);
@@ -129,8 +135,7 @@ static enum status scrub_all(struct op_call *call, bool redact, struct write *w)
 enum status call_scrub(struct op_call *call, struct str *text, const char *name) {
   struct setting_value mode;
   int64_t redacted = 0;
-  enum status s =
-      setting_get(call->engine->store, call->caller.team, SET_SECRETS_MODE, call->arena, &mode, call->err);
+  enum status s = setting_get(call->engine->store, call->caller.team, SET_SECRETS_MODE, call->arena, &mode, call->err);
   return s == STATUS_OK ? scrub(call, str_is(mode.value, "redact"), text, name, &redacted) : s;
 }
 

@@ -23,9 +23,9 @@ struct write {
   /* what came of it */
   struct warnings warnings;
   enum write_action action;
-  int64_t id;        /* of the stored, or of the existing memory */
+  int64_t id; /* of the stored, or of the existing memory */
   struct str uid, headline;
-  int64_t old_id;    /* what was superseded or shadowed */
+  int64_t old_id; /* what was superseded or shadowed */
   bool shadow;
   double similarity; /* to the memory that decided, when there was one */
   int64_t redacted;  /* secrets taken out */

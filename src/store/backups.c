@@ -13,15 +13,14 @@ static struct str folder_of(struct arena *a, const char *path, const char **ret_
   return slash ? arena_dup(a, (struct str){path, (size_t)(slash - path) + 1}) : STR("./");
 }
 
-static int by_text(const void *x, const void *y) {
-  return str_cmp(*(const struct str *)x, *(const struct str *)y);
-}
+static int by_text(const void *x, const void *y) { return str_cmp(*(const struct str *)x, *(const struct str *)y); }
 
 /* The time stands at the end of the name; the label before it must not decide the order. */
 static int by_time(const void *x, const void *y) {
   struct str a = *(const struct str *)x, b = *(const struct str *)y;
   enum { STAMP = 20 };
-  struct str ta = a.n > STAMP ? str_slice(a, a.n - STAMP, a.n) : a, tb = b.n > STAMP ? str_slice(b, b.n - STAMP, b.n) : b;
+  struct str ta = a.n > STAMP ? str_slice(a, a.n - STAMP, a.n) : a,
+             tb = b.n > STAMP ? str_slice(b, b.n - STAMP, b.n) : b;
   int c = str_cmp(ta, tb);
   return c ? c : by_text(x, y);
 }

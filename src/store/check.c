@@ -73,8 +73,7 @@ static enum status check_foreign_keys(struct store *st, struct arena *a, struct 
   return rows_end(&r);
 }
 
-static enum status check_full_text(struct store *st, struct arena *a UNUSED, struct str *ret_fault,
-                                   struct error *err) {
+static enum status check_full_text(struct store *st, struct arena *a UNUSED, struct str *ret_fault, struct error *err) {
   if (db_read_only(st->db)) {
     *ret_fault = STR("");
     return STATUS_OK;

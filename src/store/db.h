@@ -24,7 +24,7 @@ struct db_value {
 
 struct db_options {
   const char *path;
-  int busy_ms;    /* how long a call waits for another process's lock before it gives up */
+  int busy_ms;     /* how long a call waits for another process's lock before it gives up */
   bool must_exist; /* do not create the file */
   bool read_only;
 };
@@ -102,8 +102,7 @@ NODISCARD enum status db_blob_read(struct db *db, const char *table, const char 
 
 /* Copies the whole database to a file, while others go on using it; progress(done, total) may be NULL. */
 typedef void (*db_progress)(void *arg, int64_t done, int64_t total);
-NODISCARD enum status db_backup_to(struct db *db, const char *path, db_progress progress, void *arg,
-                                   struct error *err);
+NODISCARD enum status db_backup_to(struct db *db, const char *path, db_progress progress, void *arg, struct error *err);
 /* Replaces the whole content by that of another database file, as one change. */
 NODISCARD enum status db_restore_from(struct db *db, const char *path, struct error *err);
 

@@ -10,15 +10,15 @@ enum status event_add(struct txn *txn, const struct event *e, struct error *err)
   return db_exec(txn->store->db, err,
                  "INSERT INTO event (team, txn, at, action, change, op, memory_id, uid, project, source, session,"
                  " before, after, detail) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
-                 "stissstsssssss", txn->team, txn->id, txn->now, e->action, str_from(e->change),
-                 str_from(txn->op), e->memory_id, e->uid, e->project.p ? e->project : txn->project, txn->source,
-                 txn->session, e->before, e->after, e->detail);
+                 "stissstsssssss", txn->team, txn->id, txn->now, e->action, str_from(e->change), str_from(txn->op),
+                 e->memory_id, e->uid, e->project.p ? e->project : txn->project, txn->source, txn->session, e->before,
+                 e->after, e->detail);
 }
 
 /* ---- the feed ---- */
 
 #define EVENT_COLUMNS                                                                                                  \
-  "SELECT seq, txn, at, action, change, op, memory_id, uid, project, source, session, before, after, detail, purged"  \
+  "SELECT seq, txn, at, action, change, op, memory_id, uid, project, source, session, before, after, detail, purged"   \
   " FROM event "
 
 static enum status walk(struct rows *r, event_visit visit, void *arg) {
@@ -131,10 +131,11 @@ static enum status write_note(struct store *st, struct read_note *n, struct erro
   enum status s = event_add(&n->who, &e, err);
   if (s != STATUS_OK || n->memory_id == 0)
     return s;
-  return db_exec(st->db, err,
-                 "UPDATE memory SET access_count = access_count + 1,"
-                 " last_accessed = CASE WHEN last_accessed > ?1 THEN last_accessed ELSE ?1 END WHERE team = ?2 AND id = ?3",
-                 "isi", n->who.now, n->who.team, n->memory_id);
+  return db_exec(
+      st->db, err,
+      "UPDATE memory SET access_count = access_count + 1,"
+      " last_accessed = CASE WHEN last_accessed > ?1 THEN last_accessed ELSE ?1 END WHERE team = ?2 AND id = ?3",
+      "isi", n->who.now, n->who.team, n->memory_id);
 }
 
 void reads_flush(struct store *st) {

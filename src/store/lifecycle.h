@@ -11,9 +11,9 @@ NODISCARD enum status lifecycle_due(struct store *st, struct str team, enum life
                                     int64_t limit, struct arena *a, struct memories *ret_list, struct error *err);
 
 /* Memories that prune may take: not rules, not delivered by themselves, unused, untouched since `before`. */
-NODISCARD enum status prune_candidates(struct store *st, const struct scope *scope, int64_t before,
-                                       int64_t max_access, int64_t limit, struct arena *a, struct memories *ret_list,
-                                       int64_t *ret_total, struct error *err);
+NODISCARD enum status prune_candidates(struct store *st, const struct scope *scope, int64_t before, int64_t max_access,
+                                       int64_t limit, struct arena *a, struct memories *ret_list, int64_t *ret_total,
+                                       struct error *err);
 
 /* Chunks of the team without a vector of this model, with the text to embed. */
 NODISCARD enum status chunks_pending(struct store *st, struct str team, struct str model, int64_t limit,

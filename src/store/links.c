@@ -42,16 +42,13 @@ enum status link_add(struct txn *txn, struct arena *a, const struct link *link, 
                 "sisiiss", txn->team, l.src, l.rel, l.dst, l.at, l.reason, l.prior);
   if (s != STATUS_OK || db_changes(txn->store->db) == 0)
     return s;
-  struct event e = {.action = STR("memory:link"),
-                    .change = "link",
-                    .memory_id = l.src,
-                    .uid = l.src_uid,
-                    .after = link_json(a, &l)};
+  struct event e = {
+      .action = STR("memory:link"), .change = "link", .memory_id = l.src, .uid = l.src_uid, .after = link_json(a, &l)};
   return event_add(txn, &e, err);
 }
 
 #define LINK_COLUMNS                                                                                                   \
-  "SELECT l.src, l.rel, l.dst, l.at, l.reason, l.prior, s.uid, d.uid, s.headline, s.state, d.headline, d.state"       \
+  "SELECT l.src, l.rel, l.dst, l.at, l.reason, l.prior, s.uid, d.uid, s.headline, s.state, d.headline, d.state"        \
   " FROM link l JOIN memory s ON s.id = l.src JOIN memory d ON d.id = l.dst "
 
 static void link_row(const struct rows *r, struct arena *a, int64_t seen_from, struct link *ret) {
@@ -95,7 +92,8 @@ enum status links_of(struct store *st, struct str team, int64_t id, struct arena
                      struct error *err) {
   struct rows r;
   db_query(st->db, &r, err,
-           LINK_COLUMNS "WHERE l.team = ?1 AND (l.src = ?2 OR l.dst = ?2) ORDER BY l.rel, l.src, l.dst", "si", team, id);
+           LINK_COLUMNS "WHERE l.team = ?1 AND (l.src = ?2 OR l.dst = ?2) ORDER BY l.rel, l.src, l.dst", "si", team,
+           id);
   while (rows_next(&r)) {
     struct link l;
     link_row(&r, a, id, &l);

@@ -1,4 +1,5 @@
-/* links.h: links between memories, as rows: supersedes, shadows, blocked_by, contradicts, relates, derived_from, cites. */
+/* links.h: links between memories, as rows: supersedes, shadows, blocked_by, contradicts, relates, derived_from, cites.
+ */
 #ifndef CAIRN_STORE_LINKS_H
 #define CAIRN_STORE_LINKS_H
 

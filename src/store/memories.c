@@ -150,6 +150,24 @@ static void put_or_null(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct f
     yyjson_mut_obj_add_null(doc, obj, f->name);
 }
 
+/* A memory that comes back may find its key or skill name taken; better said here than by the schema. */
+static enum status names_free(struct txn *txn, struct arena *a, const struct memory *m, struct error *err) {
+  struct memory held;
+  bool by_key = false, by_skill = false;
+  enum status s = STATUS_OK;
+  if (m->key.p)
+    s = memory_by_key(txn->store, m->team, m->project, m->key, a, &held, &by_key, err);
+  if (s == STATUS_OK && !by_key && m->skill_name.p)
+    s = memory_by_skill(txn->store, m->team, m->skill_name, a, &held, &by_skill, err);
+  if (s != STATUS_OK || !(by_key || by_skill) || held.id == m->id)
+    return s;
+  error_set(err, STATUS_CONFLICT, "the %s '%.*s' of memory %lld is taken by memory %lld meanwhile",
+            by_key ? "key" : "skill name", STR_ARG(by_key ? m->key : m->skill_name), (long long)m->id,
+            (long long)held.id);
+  error_step(err, by_key ? "key" : "fields");
+  return error_fix(err, "forget or supersede memory %lld first", (long long)held.id);
+}
+
 enum status memory_change(struct txn *txn, struct arena *a, const struct memory *was, const struct memory *now,
                           const char *action, struct error *err) {
   yyjson_mut_doc *doc = json_new(a);
@@ -168,6 +186,11 @@ enum status memory_change(struct txn *txn, struct arena *a, const struct memory 
   }
   if (!changed)
     return STATUS_OK;
+  if (str_is(now->state, "active") && !str_is(was->state, "active")) {
+    enum status names = names_free(txn, a, now, err);
+    if (names != STATUS_OK)
+      return names;
+  }
   sql_add(&q, " WHERE team = ");
   sql_text(&q, was->team);
   sql_add(&q, " AND id = ");
@@ -214,8 +237,7 @@ enum status memory_delete(struct txn *txn, struct arena *a, const struct memory 
 }
 
 /* A search that found the memory was recorded with its query, which may repeat the text. */
-static enum status purge_searches(struct txn *txn, struct arena *a, int64_t id, int64_t *ret_count,
-                                  struct error *err) {
+static enum status purge_searches(struct txn *txn, struct arena *a, int64_t id, int64_t *ret_count, struct error *err) {
   LIST(int64_t) hits = {0};
   struct rows r;
   db_query(txn->store->db, &r, err,
@@ -238,6 +260,43 @@ static enum status purge_searches(struct txn *txn, struct arena *a, int64_t id, 
     s = db_exec(txn->store->db, err, "UPDATE event SET detail = NULL, purged = 1 WHERE seq = ?1 AND team = ?2", "is",
                 hits.v[i], txn->team);
   *ret_count += (int64_t)hits.n;
+  return s;
+}
+
+static bool mentions(yyjson_val *result, int64_t id) {
+  size_t i, n, k, m;
+  yyjson_val *w, *v;
+  yyjson_arr_foreach(yyjson_obj_get(result, "warnings"), i, n, w) {
+    yyjson_arr_foreach(yyjson_obj_get(w, "memories"), k, m, v) {
+      if (json_int(v, "id", 0) == id)
+        return true;
+    }
+  }
+  return false;
+}
+
+/* The remembered result of another write may have warned of this memory, with its headline. */
+static enum status purge_results(struct txn *txn, struct arena *a, int64_t id, struct error *err) {
+  struct strs keys = {0}, results = {0};
+  struct rows r;
+  db_query(txn->store->db, &r, err, "SELECT key, result FROM idempotency WHERE team = ?1 AND result LIKE '%\"memories\"%'",
+           "s", txn->team);
+  while (rows_next(&r)) {
+    yyjson_val *result;
+    struct error ignored;
+    if (json_read(a, rows_text(&r, 1), &result, &ignored) != STATUS_OK || !mentions(result, id))
+      continue;
+    yyjson_mut_doc *doc = json_new(a);
+    yyjson_mut_val *copy = yyjson_val_mut_copy(doc, result);
+    yyjson_mut_obj_remove_key(copy, "warnings");
+    json_put_arr(doc, copy, "warnings");
+    strs_push(a, &keys, rows_dup(&r, 0, a));
+    strs_push(a, &results, json_write(a, copy, false));
+  }
+  enum status s = rows_end(&r);
+  for (size_t i = 0; s == STATUS_OK && i < keys.n; i++)
+    s = db_exec(txn->store->db, err, "UPDATE idempotency SET result = ?1 WHERE team = ?2 AND key = ?3", "sss",
+                results.v[i], txn->team, keys.v[i]);
   return s;
 }
 
@@ -269,6 +328,8 @@ enum status memory_purge(struct txn *txn, struct arena *a, const struct memory *
   if (s == STATUS_OK)
     s = db_exec(db, err, "DELETE FROM idempotency WHERE team = ?1 AND memory_id = ?2", "si", m->team, m->id);
   if (s == STATUS_OK)
+    s = purge_results(txn, a, m->id, err);
+  if (s == STATUS_OK)
     s = delete_rows(txn, m, err);
   if (s == STATUS_OK)
     s = db_exec(db, err, "INSERT INTO tombstone (team, uid, at, by) VALUES (?1, ?2, ?3, ?4)", "ssis", m->team, m->uid,
@@ -289,8 +350,7 @@ enum status notes_load(struct store *st, struct arena *a, const struct memory *m
   db_query(st->db, &r, err, "SELECT at, by, text FROM annotation WHERE team = ?1 AND memory_id = ?2 ORDER BY id", "si",
            m->team, m->id);
   while (rows_next(&r))
-    list_push(a, ret_notes,
-              (struct note){.at = rows_int(&r, 0), .by = rows_dup(&r, 1, a), .text = rows_dup(&r, 2, a)});
+    list_push(a, ret_notes, (struct note){.at = rows_int(&r, 0), .by = rows_dup(&r, 1, a), .text = rows_dup(&r, 2, a)});
   return rows_end(&r);
 }
 
@@ -304,8 +364,7 @@ static struct str notes_json(struct arena *a, const struct notes *notes) {
 enum status notes_set(struct txn *txn, struct arena *a, const struct memory *m, const struct notes *was,
                       const struct notes *now, struct error *err) {
   struct db *db = txn->store->db;
-  enum status s =
-      db_exec(db, err, "DELETE FROM annotation WHERE team = ?1 AND memory_id = ?2", "si", m->team, m->id);
+  enum status s = db_exec(db, err, "DELETE FROM annotation WHERE team = ?1 AND memory_id = ?2", "si", m->team, m->id);
   for (size_t i = 0; s == STATUS_OK && i < now->n; i++)
     s = db_exec(db, err, "INSERT INTO annotation (team, memory_id, at, by, text) VALUES (?1, ?2, ?3, ?4, ?5)", "siiss",
                 m->team, m->id, now->v[i].at, now->v[i].by, now->v[i].text);

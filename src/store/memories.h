@@ -57,16 +57,19 @@ NODISCARD enum status memory_by_skill(struct store *st, struct str team, struct 
 NODISCARD enum status memory_find(struct store *st, const struct scope *scope, struct str ref, struct arena *a,
                                   struct memory *ret_memory, struct error *err);
 NODISCARD enum status memory_load_body(struct store *st, struct arena *a, struct memory *m, struct error *err);
+/* One that was pruned: its id and uid, as the event log remembers them. */
+NODISCARD enum status memory_pruned(struct store *st, struct str team, struct str ref, struct arena *a,
+                                    struct memory *ret_memory, bool *ret_found, struct error *err);
 NODISCARD enum status memory_load_lists(struct store *st, struct arena *a, struct memory *m, struct error *err);
 
 struct filter {
   struct str kind, type, severity, delivery, status, milestone, skill_name;
   const char *states; /* SQL list; NULL = STATES_LIVE */
   struct strs tags, people;
-  int64_t since, until;   /* creation time; 0 = open */
-  bool no_retired_tasks;  /* leave out done and stale tasks */
-  bool trusted;           /* leave out what came from tools, imports and extraction and was not promoted */
-  const char *order;      /* SQL; NULL = newest first */
+  int64_t since, until;  /* creation time; 0 = open */
+  bool no_retired_tasks; /* leave out done and stale tasks */
+  bool trusted;          /* leave out what came from tools, imports and extraction and was not promoted */
+  const char *order;     /* SQL; NULL = newest first */
   int64_t limit, offset;
 };
 /* Adds "AND ..." for each filter that is set, on alias m. */

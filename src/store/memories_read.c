@@ -68,8 +68,8 @@ enum status memory_by_id(struct store *st, struct str team, int64_t id, struct a
   return one(st, a, &q, ret_memory, ret_found, err);
 }
 
-enum status memory_by_uid(struct store *st, struct str team, struct str uid, struct arena *a,
-                          struct memory *ret_memory, bool *ret_found, struct error *err) {
+enum status memory_by_uid(struct store *st, struct str team, struct str uid, struct arena *a, struct memory *ret_memory,
+                          bool *ret_found, struct error *err) {
   struct sql q = memory_select(a);
   sql_add(&q, "m.team = ");
   sql_text(&q, team);
@@ -134,6 +134,25 @@ enum status memory_find(struct store *st, const struct scope *scope, struct str 
   return error_fix(err, "name an id, uid or key; 'cairn list' and 'cairn search' show them");
 }
 
+enum status memory_pruned(struct store *st, struct str team, struct str ref, struct arena *a,
+                          struct memory *ret_memory, bool *ret_found, struct error *err) {
+  int64_t id = 0;
+  struct rows r;
+  if (!str_int64(ref, &id))
+    id = 0;
+  db_query(st->db, &r, err,
+           "SELECT memory_id, uid FROM event WHERE team = ?1 AND change = 'delete' AND purged = 0"
+           " AND (memory_id = ?2 OR uid = ?3) ORDER BY seq DESC LIMIT 1",
+           "sis", team, id, ref);
+  bool found = rows_next(&r);
+  if (found)
+    *ret_memory = (struct memory){.id = rows_int(&r, 0), .uid = rows_dup(&r, 1, a), .team = team, .project = STR("")};
+  enum status s = rows_end(&r);
+  if (s == STATUS_OK)
+    *ret_found = found;
+  return s;
+}
+
 enum status memory_load_body(struct store *st, struct arena *a, struct memory *m, struct error *err) {
   struct rows r;
   db_query(st->db, &r, err, "SELECT text FROM body WHERE memory_id = ?1 AND team = ?2", "is", m->id, m->team);
@@ -173,8 +192,7 @@ static void where_text(struct sql *q, const char *condition, struct str value) {
 
 static void where_labels(struct sql *q, const char *field, const struct strs *values) {
   for (size_t i = 0; i < values->n; i++) {
-    sql_addf(q, " AND EXISTS (SELECT 1 FROM label l WHERE l.memory_id = m.id AND l.field = '%s' AND l.value = ",
-             field);
+    sql_addf(q, " AND EXISTS (SELECT 1 FROM label l WHERE l.memory_id = m.id AND l.field = '%s' AND l.value = ", field);
     sql_text(q, values->v[i]);
     sql_add(q, ")");
   }
@@ -237,16 +255,15 @@ enum status tombstone_exists(struct store *st, struct str team, struct str uid, 
                 uid);
 }
 
-enum status idempotency_find(struct store *st, struct str team, struct str key, struct arena *a,
-                             struct str *ret_result, struct error *err) {
+enum status idempotency_find(struct store *st, struct str team, struct str key, struct arena *a, struct str *ret_result,
+                             struct error *err) {
   struct rows r;
   db_query(st->db, &r, err, "SELECT result FROM idempotency WHERE team = ?1 AND key = ?2", "ss", team, key);
   *ret_result = rows_next(&r) ? rows_dup(&r, 0, a) : STR_NONE;
   return rows_end(&r);
 }
 
-enum status idempotency_save(struct txn *txn, struct str key, int64_t memory_id, struct str result,
-                             struct error *err) {
+enum status idempotency_save(struct txn *txn, struct str key, int64_t memory_id, struct str result, struct error *err) {
   return db_exec(txn->store->db, err,
                  "INSERT INTO idempotency (team, key, at, memory_id, result) VALUES (?1, ?2, ?3, ?4, ?5)", "ssits",
                  txn->team, key, txn->now, memory_id, result);

@@ -79,8 +79,7 @@ static enum status run_one(struct store *st, const char *sql, int64_t number, in
   if (s == STATUS_OK && number == 0)
     s = first_facts(st, now, err);
   char mark[96];
-  snprintf(mark, sizeof(mark), "PRAGMA user_version = %d; PRAGMA application_id = %d", (int)number + 1,
-           APPLICATION_ID);
+  snprintf(mark, sizeof(mark), "PRAGMA user_version = %d; PRAGMA application_id = %d", (int)number + 1, APPLICATION_ID);
   return s == STATUS_OK ? db_script(st->db, err, mark) : s;
 }
 

@@ -1,4 +1,5 @@
-/* search_rows.h: the rows that a search needs besides full text: nearest chunks under the caller's filters, snippets. */
+/* search_rows.h: the rows that a search needs besides full text: nearest chunks under the caller's filters, snippets.
+ */
 #ifndef CAIRN_STORE_SEARCH_ROWS_H
 #define CAIRN_STORE_SEARCH_ROWS_H
 

@@ -331,8 +331,7 @@ static int bind_value(sqlite3_stmt *st, int i, const struct db_value *v) {
   case 'd':
     return sqlite3_bind_double(st, i, v->d);
   case 's':
-    return v->s.p ? sqlite3_bind_text64(st, i, v->s.p, v->s.n, SQLITE_STATIC, SQLITE_UTF8)
-                  : sqlite3_bind_null(st, i);
+    return v->s.p ? sqlite3_bind_text64(st, i, v->s.p, v->s.n, SQLITE_STATIC, SQLITE_UTF8) : sqlite3_bind_null(st, i);
   case 'b':
     return sqlite3_bind_blob64(st, i, v->s.p ? v->s.p : "", v->s.n, SQLITE_STATIC);
   default:
@@ -461,9 +460,7 @@ enum status rows_end(struct rows *r) {
   return r->status;
 }
 
-bool rows_null(const struct rows *r, int column) {
-  return sqlite3_column_type(r->statement, column) == SQLITE_NULL;
-}
+bool rows_null(const struct rows *r, int column) { return sqlite3_column_type(r->statement, column) == SQLITE_NULL; }
 int64_t rows_int(const struct rows *r, int column) { return sqlite3_column_int64(r->statement, column); }
 double rows_real(const struct rows *r, int column) { return sqlite3_column_double(r->statement, column); }
 

@@ -11,9 +11,10 @@ enum status store_open(const struct store_options *o, struct store **ret_store, 
   struct store *st = mem_zalloc(sizeof(*st));
   if (!st)
     return error_set(err, STATUS_NOMEM, "out of memory");
-  struct db_options dbo = {
-      .path = o->path, .busy_ms = o->busy_ms > 0 ? o->busy_ms : STORE_BUSY_MS, .must_exist = o->must_exist,
-      .read_only = o->read_only};
+  struct db_options dbo = {.path = o->path,
+                           .busy_ms = o->busy_ms > 0 ? o->busy_ms : STORE_BUSY_MS,
+                           .must_exist = o->must_exist,
+                           .read_only = o->read_only};
   enum status s = db_open(&dbo, &st->db, err);
   if (s == STATUS_OK)
     s = migrate(st, o->now, err);
@@ -38,8 +39,7 @@ void store_close(struct store **store) {
   *store = NULL;
 }
 
-enum status store_meta(struct store *st, const char *name, struct arena *a, struct str *ret_value,
-                       struct error *err) {
+enum status store_meta(struct store *st, const char *name, struct arena *a, struct str *ret_value, struct error *err) {
   struct rows r;
   db_query(st->db, &r, err, "SELECT value FROM meta WHERE name = ?1", "s", str_from(name));
   *ret_value = rows_next(&r) ? rows_dup(&r, 0, a) : STR_NONE;
@@ -47,9 +47,10 @@ enum status store_meta(struct store *st, const char *name, struct arena *a, stru
 }
 
 enum status store_set_meta(struct store *st, const char *name, struct str value, struct error *err) {
-  return db_exec(st->db, err,
-                 "INSERT INTO meta (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-                 "ss", str_from(name), value);
+  return db_exec(
+      st->db, err,
+      "INSERT INTO meta (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = excluded.value", "ss",
+      str_from(name), value);
 }
 
 /* ---- who sees what ---- */
@@ -92,8 +93,7 @@ void visible(struct sql *q, const struct scope *scope, const char *states) {
 
 /* ---- transactions ---- */
 
-enum status txn_begin(struct store *st, const struct txn *who, int64_t undoes, struct txn *ret_txn,
-                      struct error *err) {
+enum status txn_begin(struct store *st, const struct txn *who, int64_t undoes, struct txn *ret_txn, struct error *err) {
   enum status s = db_begin(st->db, false, err);
   if (s != STATUS_OK)
     return s;

@@ -8,8 +8,8 @@
 
 struct store {
   struct db *db;
-  struct vec_cache *vectors;   /* owned by vectors_sqlite.c */
-  struct read_queue *reads;    /* owned by events.c */
+  struct vec_cache *vectors; /* owned by vectors_sqlite.c */
+  struct read_queue *reads;  /* owned by events.c */
 };
 
 /* migrate.c */

@@ -41,8 +41,8 @@ NODISCARD enum status vec_search(struct store *st, const struct vec_model *model
 NODISCARD enum status vec_warm(struct store *st, const struct vec_model *model, struct error *err);
 
 /* How many of the team's chunks have a vector of this model. */
-NODISCARD enum status vec_count(struct store *st, const struct vec_model *model, int64_t *ret_done,
-                                int64_t *ret_total, struct error *err);
+NODISCARD enum status vec_count(struct store *st, const struct vec_model *model, int64_t *ret_done, int64_t *ret_total,
+                                struct error *err);
 
 /* Compares the index with the chunks: every slot points at a chunk and back. Returns the number of faults. */
 NODISCARD enum status vec_check(struct store *st, int64_t *ret_faults, struct error *err);

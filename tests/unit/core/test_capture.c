@@ -257,8 +257,9 @@ TEST(a_single_long_line_is_split_at_sentences_then_words) {
 
 TEST(other_scripts_are_captured) {
   struct result r;
-  capture(&r, "我们决定用一个数据库。\n\n好的。\n\nМы используем одну базу данных для всего.\n\nDone 🎉 and the release "
-              "is out 🚀\n");
+  capture(&r,
+          "我们决定用一个数据库。\n\n好的。\n\nМы используем одну базу данных для всего.\n\nDone 🎉 and the release "
+          "is out 🚀\n");
   CHECK_INT(r.pieces.n, 3);
   CHECK_INT(r.dropped, 1);
   CHECK_STR(r.pieces.v[0].headline, "我们决定用一个数据库");

@@ -104,7 +104,8 @@ TEST(fusion_is_monotone_in_the_rank) {
 TEST(diversity_prefers_another_text_to_a_repetition) {
   struct arena a;
   arena_init(&a);
-  struct str texts[] = {STR("the cat sat on the mat"), STR("The cat sat on the mat"), STR("deploy needs two approvals")};
+  struct str texts[] = {STR("the cat sat on the mat"), STR("The cat sat on the mat"),
+                        STR("deploy needs two approvals")};
   double scores[] = {1.0, 0.98, 0.8};
   size_t order[3], n;
   mmr_pick(&a, texts, scores, 3, 2, order, &n);

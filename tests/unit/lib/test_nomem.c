@@ -130,6 +130,45 @@ TEST_TIMEOUT(remember_survives_the_end_of_memory, 60) {
   }
 }
 
+/* A change of what is there: done, or not done, as the error says. */
+static void torture_change(const char *operation, const char *args, const char *done_mark) {
+  const char *path = path_join(NULL, "a.db");
+  bool failed = true;
+  int failures = 0;
+  for (long n = 1; failed; n = next_place(n)) {
+    test_note("%s, allocation %ld", operation, n);
+    struct cairn *db = open_store(path);
+    CHECK_INT(typed_remember(db), CAIRN_OK);
+    char *json = NULL;
+    alloc_fail_at(n, 0);
+    int status = cairn_call(db, operation, args, 0, &json, NULL);
+    failed = alloc_failures() > 0;
+    alloc_fail_at(0, 0);
+    cairn_free(json);
+    struct cairn_error e;
+    cairn_last_error(db, &e);
+    bool done = status == CAIRN_OK || strcmp(e.step, "result") == 0;
+    CHECK(status == CAIRN_OK || status == CAIRN_NOMEM);
+    failures += status != CAIRN_OK;
+    struct cairn_memory *m = NULL;
+    CHECK_INT(cairn_get(db, "1", &m), CAIRN_OK);
+    if ((strstr(m->json, done_mark) != NULL) != done)
+      FAIL("'%s', and the memory is %s", e.message, m->json);
+    cairn_memory_free(m);
+    check_sound(db);
+    cairn_close(&db);
+    remove_store(path);
+  }
+  CHECK(failures >= 2);
+}
+
+TEST_TIMEOUT(changes_survive_every_failure, 60) {
+  torture_change("forget", "{\"ids\": [\"1\"], \"reason\": \"wrong\"}", "\"state\":\"forgotten\"");
+  torture_change("supersede", "{\"id\": \"1\", \"text\": \"Ravens forget faces\", \"reason\": \"measured again\"}",
+                 "\"state\":\"superseded\"");
+  torture_change("annotate", "{\"id\": \"1\", \"note\": \"seen in Oslo\"}", "seen in Oslo");
+}
+
 /* Reads have nothing to lose, and must not fail for the sake of their own record. */
 TEST_TIMEOUT(reads_survive_every_failure, 60) {
   struct cairn *db = open_store(path_join(NULL, "a.db"));

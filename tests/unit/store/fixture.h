@@ -21,7 +21,6 @@ void fixture_close(struct fixture *f);
 struct txn fixture_begin(struct fixture *f);
 void fixture_commit(struct fixture *f, struct txn *txn);
 /* A fact with this text; ret_chunk (may be NULL) is its first chunk. */
-struct memory fixture_fact(struct fixture *f, struct txn *txn, struct str project, struct str text,
-                           int64_t *ret_chunk);
+struct memory fixture_fact(struct fixture *f, struct txn *txn, struct str project, struct str text, int64_t *ret_chunk);
 
 #endif

@@ -40,12 +40,12 @@ static void refuses(sqlite3 *db, const char *sql, const char *because) {
   ") VALUES (" #n ", " UID(n) ", 'default', 'fact', 'fact', 'A headline', 'user', 1, 1, 1, 'test'" values ")"
 #define RULE(n, more, values)                                                                                          \
   "INSERT INTO memory (id, uid, team, kind, type, severity, headline, trust, valid_from, created_at, updated_at,"      \
-  " source" more ") VALUES (" #n ", " UID(n)                                                                           \
-  ", 'default', 'rule', 'rule', 'pattern', 'A headline', 'user', 1, 1, 1, 'test'" values ")"
+  " source" more ") VALUES (" #n                                                                                       \
+  ", " UID(n) ", 'default', 'rule', 'rule', 'pattern', 'A headline', 'user', 1, 1, 1, 'test'" values ")"
 #define TASK(n)                                                                                                        \
   "INSERT INTO memory (id, uid, team, kind, type, status, priority, headline, trust, valid_from, created_at,"          \
-  " updated_at, source) VALUES (" #n ", " UID(n)                                                                       \
-  ", 'default', 'task', 'task', 'open', 'medium', 'A task', 'user', 1, 1, 1, 'test')"
+  " updated_at, source) VALUES (" #n                                                                                   \
+  ", " UID(n) ", 'default', 'task', 'task', 'open', 'medium', 'A task', 'user', 1, 1, 1, 'test')"
 #define LINK(src, rel, dst)                                                                                            \
   "INSERT INTO link (team, src, rel, dst, at) VALUES ('default', " #src ", '" rel "', " #dst ", 1)"
 
@@ -244,8 +244,9 @@ TEST(links_stay_within_a_team) {
   refuses(db, LINK(1, "relates", 2), "FOREIGN KEY");
   refuses(db, "INSERT INTO label (team, memory_id, field, pos, value) VALUES ('default', 2, 'tags', 0, 'x')",
           "FOREIGN KEY");
-  refuses(db, "INSERT INTO memory (id, uid, team, kind, type, headline, trust, valid_from, created_at, updated_at,"
-              " source) VALUES (3, " UID(3) ", 'Not A Slug', 'fact', 'fact', 'h', 'user', 1, 1, 1, 't')",
+  refuses(db,
+          "INSERT INTO memory (id, uid, team, kind, type, headline, trust, valid_from, created_at, updated_at,"
+          " source) VALUES (3, " UID(3) ", 'Not A Slug', 'fact', 'fact', 'h', 'user', 1, 1, 1, 't')",
           "CHECK");
   sqlite3_close(db);
 }
@@ -261,8 +262,9 @@ TEST(the_log_is_append_only) {
   accepts(db, "UPDATE event SET before = NULL, after = NULL, detail = NULL, purged = 1");
   refuses(db, "DELETE FROM txn", "append-only");
   refuses(db, "UPDATE txn SET op = 'x'", "append-only");
-  refuses(db, "INSERT INTO event (team, at, action, change, op, project, source)"
-              " VALUES ('default', 1, 'memory:write', 'insert', 'remember', '', 't')",
+  refuses(db,
+          "INSERT INTO event (team, at, action, change, op, project, source)"
+          " VALUES ('default', 1, 'memory:write', 'insert', 'remember', '', 't')",
           "CHECK");
   sqlite3_close(db);
 }
@@ -295,9 +297,9 @@ TEST(full_text_follows_chunks) {
   accepts(db, "DELETE FROM memory WHERE id = 1");
   accepts(db, "INSERT INTO chunk_fts (chunk_fts, rank) VALUES ('integrity-check', 1)");
   sqlite3_stmt *st;
-  CHECK_INT(sqlite3_prepare_v2(db, "SELECT count(*) FROM chunk_fts WHERE chunk_fts MATCH 'zebra OR tapir'", -1, &st,
-                               NULL),
-            SQLITE_OK);
+  CHECK_INT(
+      sqlite3_prepare_v2(db, "SELECT count(*) FROM chunk_fts WHERE chunk_fts MATCH 'zebra OR tapir'", -1, &st, NULL),
+      SQLITE_OK);
   CHECK_INT(sqlite3_step(st), SQLITE_ROW);
   CHECK_INT(sqlite3_column_int(st, 0), 0);
   sqlite3_finalize(st);

@@ -1,0 +1,261 @@
+/* test_removal.c: forget, purge and prune from outside: what leaves which view, what stays on disk, and what never goes. */
+#include "support/cli.h"
+
+/* ---- forget ---- */
+
+TEST(forget_takes_out_of_every_search_with_a_reason) {
+  int64_t id = STORE("--type", "guardrail", "--tag", "sea", "The lighthouse is haunted by gulls");
+  REFUSED("usage", "forget", num(id));
+  REFUSED("usage", "forget", num(id), "--reason", " ");
+  yyjson_val *r = OK("forget", num(id), "--reason", "the gulls left");
+  CHECK_INT(jpos(r, "forgotten", id), 0);
+  CHECK_INT(jlen(r, "already"), 0);
+  CHECK_INT(jlen(OK("search", "lighthouse gulls"), "results"), 0);
+  CHECK_INT(jlen(OK("search", "lighthouse gulls", "--include-superseded"), "results"), 0);
+  CHECK_INT(jint(OK("list"), "total"), 0);
+  CHECK(!has(jstr(OK("boot"), "text"), "gulls"));
+  /* Kept for the record. */
+  yyjson_val *m = OK("get", num(id));
+  CHECK_STR(jstr(m, "state"), "forgotten");
+  CHECK_STR(jstr(m, "state_reason"), "the gulls left");
+  CHECK(has(jstr(m, "banner"), "forgotten"));
+  CHECK_INT(jint(OK("list", "--state", "forgotten"), "total"), 1);
+}
+
+TEST(forget_of_many_is_all_or_nothing) {
+  int64_t a = STORE("Parsley grows in pots"), b = STORE("Quince jam needs an hour");
+  REFUSED("not_found", "forget", num(a), "77", num(b), "--reason", "x");
+  yyjson_val *r = OK("forget", num(a), num(b), num(a), "--reason", "eaten");
+  CHECK_INT(jlen(r, "forgotten"), 2);
+  r = OK("forget", num(a), "--reason", "again");
+  CHECK_INT(jlen(r, "forgotten"), 0);
+  CHECK_INT(jpos(r, "already", a), 0);
+  CHECK_STR(sql_string("SELECT state_reason FROM memory WHERE id = 1"), "eaten"); /* the first reason stays */
+}
+
+/* ---- purge ---- */
+
+/* Words that occur nowhere else, that no stemmer shortens, and that share no beginning. Written with a capital, they are
+ * in lower case only in the full-text index. */
+#define BODY_WORD "Qwyzzlebrack"
+#define HEAD_WORD "Vorpalthrum"
+#define TAG_WORD "jabberwock"
+#define KEY_WORD "zorgblatt"
+#define NOTE_WORD "Mumblecrust"
+#define PERSON_WORD "Fitzgibbon"
+#define CAUSE_WORD "Xylotrop"
+#define QUERY_WORD "Krimskrams"
+
+static const char *const traces[] = {BODY_WORD,   HEAD_WORD,  TAG_WORD,  KEY_WORD,
+                                     NOTE_WORD, PERSON_WORD, CAUSE_WORD, QUERY_WORD};
+
+static int64_t store_traces(void) {
+  STORE("Other memories lie around it, before");
+  int64_t id = STORE("--kind", "incident", "--headline", "The " HEAD_WORD " broke", "--tag", TAG_WORD, "--key", KEY_WORD,
+                     "--person", PERSON_WORD, "--root-cause", CAUSE_WORD " failed", "--idempotency-key", "purge-me",
+                     "On Monday the " BODY_WORD " went up in smoke");
+  STORE("Other memories lie around it, behind, about tea");
+  OK("annotate", num(id), NOTE_WORD " saw it");
+  OK("search", BODY_WORD " " QUERY_WORD);
+  OK("get", num(id));
+  OK("rate", num(id), "up");
+  return id;
+}
+
+TEST(purge_needs_to_be_confirmed) {
+  int64_t id = store_traces();
+  yyjson_val *e = REFUSED("confirm", "purge", num(id));
+  CHECK(has(jstr(e, "fix"), "--confirm"));
+  REFUSED("not_found", "purge", "99", "--confirm");
+}
+
+TEST(purge_leaves_no_trace) {
+  int64_t id = store_traces();
+  for (size_t i = 0; i < ARRAY_LEN(traces); i++) {
+    test_note("before: %s", traces[i]);
+    CHECK(store_holds(traces[i])); /* the search sees what is there */
+  }
+  yyjson_val *m = OK("get", num(id));
+  struct str uid = jstr(m, "uid");
+  yyjson_val *r = OK("purge", num(id), "--confirm");
+  CHECK_INT(jint(r, "receipt.purged[0].id"), id);
+  CHECK_STR(jstr(r, "receipt.purged[0].uid"), cstr(uid));
+  CHECK_STR(jstr(r, "receipt.at"), cli_time(0));
+  CHECK_STR(jstr(r, "receipt.by"), "cli");
+  CHECK_INT(jint(r, "receipt.rows.chunks"), 1);
+  CHECK_INT(jint(r, "receipt.rows.annotations"), 1);
+  CHECK(jint(r, "receipt.rows.events") >= 3);
+  CHECK(jint(r, "txn") > 0);
+  for (size_t i = 0; i < ARRAY_LEN(traces); i++) {
+    test_note("after: %s", traces[i]);
+    CHECK(!store_holds(traces[i]));
+  }
+  REFUSED("not_found", "get", num(id));
+  REFUSED("not_found", "get", KEY_WORD);
+  CHECK_INT(sql_number(textf("SELECT count(*) FROM tombstone WHERE uid = '%.*s'", STR_ARG(uid))), 1);
+  CHECK_INT(jint(OK("list"), "total"), 2);
+  CHECK_HEALTHY();
+}
+
+TEST(purge_takes_the_vector_too) {
+  int64_t id = store_traces();
+  struct str vector = sql_string(
+      textf("SELECT hex(substr(d.rows, s.slot * 256 + 1, 256)) FROM vec_slot s JOIN vec_data d ON d.block = s.block"
+            " JOIN chunk c ON c.id = s.chunk_id WHERE c.memory_id = %lld",
+            (long long)id));
+  CHECK_INT(vector.n, 512);
+  const char *there = textf("SELECT count(*) FROM vec_data WHERE instr(hex(rows), '%.*s')", STR_ARG(vector));
+  CHECK_INT(sql_number(there), 1);
+  OK("purge", num(id), "--confirm");
+  CHECK_INT(sql_number(there), 0);
+}
+
+TEST(purge_of_a_text_that_others_were_warned_about) {
+  int64_t id = STORE("The " HEAD_WORD " mail server of the office is in the basement next to the boiler");
+  yyjson_val *r = OK("remember", "--idempotency-key", "near",
+                     "The mail server of the office stands in the basement beside the old boiler");
+  CHECK(warning(r, "contradiction")); /* it shows the headline of the first */
+  OK("purge", num(id), "--confirm");
+  CHECK(!store_holds(HEAD_WORD));
+}
+
+TEST(purge_after_superseding) {
+  int64_t old = STORE("--headline", "The " HEAD_WORD " works", "A " BODY_WORD " was bought in spring");
+  int64_t id = jint(OK("supersede", num(old), "--reason", "sold", "Completely new furniture arrived"), "id");
+  OK("purge", num(old), "--confirm");
+  CHECK(!store_holds(BODY_WORD) && !store_holds(HEAD_WORD));
+  CHECK_STR(memory_state(id), "active");
+  CHECK_INT(jlen(OK("history", num(id)), "chain"), 1);
+  CHECK_HEALTHY();
+  /* The head of a chain: the older version stays retired. */
+  int64_t head = jint(OK("supersede", num(id), "--reason", "burnt", "A " BODY_WORD " again"), "id");
+  OK("purge", num(head), "--confirm");
+  CHECK(!store_holds(BODY_WORD));
+  CHECK_STR(memory_state(id), "superseded");
+  OK("get", num(id));
+  CHECK_INT(jint(OK("list"), "total"), 0);
+  CHECK_HEALTHY();
+}
+
+TEST(purge_of_something_forgotten_or_pruned_before) {
+  int64_t id = STORE("--headline", "The " HEAD_WORD, "A " BODY_WORD " was bought in spring");
+  OK("forget", num(id), "--reason", "first hidden");
+  OK("purge", num(id), "--confirm");
+  CHECK(!store_holds(BODY_WORD) && !store_holds(HEAD_WORD));
+  id = STORE("--headline", "The " HEAD_WORD, "A " BODY_WORD " was bought in spring");
+  struct str uid = jstr(OK("get", num(id)), "uid");
+  cli_day(200);
+  CHECK_INT(jlen(OK("prune", "--min-access", "5", "--apply"), "pruned"), 1);
+  CHECK(store_holds(BODY_WORD)); /* the log can bring it back */
+  OK("purge", cstr(uid), "--confirm");
+  CHECK(!store_holds(BODY_WORD) && !store_holds(HEAD_WORD));
+}
+
+TEST(what_was_purged_stays_away) {
+  int64_t id = STORE("--headline", "The " HEAD_WORD, "A " BODY_WORD " was bought in spring");
+  STORE("Parsley grows in pots");
+  const char *file = path_join(NULL, "export.jsonl");
+  CHECK_INT(CAIRN("export", file).exit_code, 0);
+  OK("purge", num(id), "--confirm");
+  yyjson_val *r = OK("import", file);
+  CHECK_INT(jint(r, "tombstoned"), 1);
+  CHECK_INT(jint(r, "imported"), 0);
+  CHECK_INT(jint(OK("list"), "total"), 1);
+  CHECK(!store_holds(BODY_WORD));
+}
+
+/* ---- prune ---- */
+
+TEST(prune_is_a_dry_run_unless_told_otherwise) {
+  int64_t id = STORE("Parsley grows in pots");
+  cli_day(100);
+  struct str before = snapshot();
+  yyjson_val *r = OK("prune");
+  CHECK(jbool(r, "dry_run"));
+  CHECK_INT(jpos(r, "would_prune", id), 0);
+  CHECK_INT(jint(r, "max_per_call"), 50);
+  CHECK_INT(jint(r, "criteria.days"), 90);
+  CHECK(!jget(r, "txn"));
+  CHECK_UNCHANGED(before);
+}
+
+TEST(prune_has_a_floor_of_30_days) {
+  int64_t id = STORE("Parsley grows in pots");
+  cli_day(100);
+  yyjson_val *e = REFUSED("usage", "prune", "--days", "29", "--apply");
+  CHECK(has(jstr(e, "fix"), "30"));
+  REFUSED("usage", "prune", "--days", "29");
+  REFUSED("usage", "prune", "--days", "0", "--apply");
+  REFUSED("usage", "prune", "--days", "-1", "--apply");
+  CHECK_STR(memory_state(id), "active");
+  CHECK_INT(jlen(OK("prune", "--days", "30", "--apply"), "pruned"), 1);
+}
+
+TEST(prune_keeps_what_is_young_used_pinned_or_a_rule) {
+  int64_t old = STORE("Parsley grows in pots");
+  int64_t rule = STORE("--kind", "rule", "Close the windows at night");
+  int64_t pinned = STORE("Quince jam needs an hour");
+  int64_t used = STORE("Rosemary likes the sun");
+  int64_t task = ADD_TASK("Sharpen the kitchen knives");
+  OK("pin", num(pinned));
+  OK("get", num(used));
+  cli_day(80);
+  int64_t young = STORE("Thyme was planted today");
+  cli_day(100);
+  yyjson_val *r = OK("prune", "--days", "90", "--apply");
+  CHECK_INT(jlen(r, "pruned"), 1);
+  CHECK_INT(jpos(r, "pruned", old), 0);
+  const int64_t kept[] = {rule, pinned, used, task, young};
+  for (size_t i = 0; i < ARRAY_LEN(kept); i++)
+    CHECK_STR(memory_state(kept[i]), "active");
+  REFUSED("not_found", "get", num(old));
+  CHECK_HEALTHY();
+  /* How often something may have been read is for the caller to say. */
+  cli_day(300);
+  CHECK(jpos(OK("prune", "--min-access", "1"), "would_prune", used) >= 0);
+  CHECK_INT(jpos(OK("prune"), "would_prune", used), -1);
+}
+
+static void store_many(int n) {
+  static struct arena a;
+  struct buf b = BUF(&a);
+  for (int i = 0; i < n; i++)
+    buf_addf(&b, "{\"text\":\"%s\",\"defer_embedding\":true}\n", words(textf("many%d", i), 6));
+  CHECK_INT(CAIRN_FED(buf_str(&b), "remember", "--batch", "-", "--json").exit_code, 0);
+}
+
+TEST(prune_takes_50_at_most) {
+  store_many(70);
+  cli_day(100);
+  yyjson_val *r = OK("prune");
+  CHECK_INT(jlen(r, "would_prune"), 50);
+  CHECK_INT(jint(r, "total"), 70);
+  r = OK("prune", "--apply");
+  CHECK_INT(jlen(r, "pruned"), 50);
+  CHECK_INT(jint(OK("list"), "total"), 20);
+  CHECK_INT(jlen(OK("prune", "--apply"), "pruned"), 20);
+  CHECK_INT(jlen(OK("prune", "--apply"), "pruned"), 0);
+  CHECK_HEALTHY();
+}
+
+TEST(undo_brings_back_what_was_pruned) {
+  int64_t id = STORE("--key", "herb", "--tag", "garden", "Parsley grows in pots");
+  OK("annotate", num(id), "On the balcony");
+  struct str uid = sql_string("SELECT uid FROM memory");
+  cli_day(100);
+  yyjson_val *r = OK("prune", "--apply");
+  REFUSED("not_found", "get", "herb");
+  OK("undo", num(jint(r, "txn")));
+  yyjson_val *m = OK("get", "herb");
+  CHECK_INT(jint(m, "id"), id);
+  CHECK_STR(jstr(m, "uid"), cstr(uid));
+  CHECK_STR(jstr(m, "body"), "Parsley grows in pots");
+  CHECK_STR(jstr(m, "created_at"), cli_time(0));
+  CHECK(jhas_str(m, "tags", "garden"));
+  CHECK_STR(jstr(m, "annotations[0].text"), "On the balcony");
+  CHECK_INT(jpos(OK("search", "parsley"), "results", id), 0);
+  CHECK_INT(jpos(OK("search", "balcony"), "results", id), 0);
+  CHECK_HEALTHY();
+  OK("maintain"); /* embeds what came back */
+  CHECK_INT(jint(OK("stats"), "embedded.done"), 1);
+}
