@@ -130,6 +130,13 @@ void json_put_num(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *name, do
   yyjson_mut_obj_add_real(doc, obj, name, value);
 }
 
+double json_round(double value, int decimals) {
+  double scale = 1;
+  for (int i = 0; i < decimals; i++)
+    scale *= 10;
+  return (double)(int64_t)(value * scale + 0.5) / scale;
+}
+
 void json_put_bool(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *name, bool value) {
   yyjson_mut_obj_add_bool(doc, obj, name, value);
 }

@@ -35,6 +35,8 @@ void json_put(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *name, struct
 void json_put_opt(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *name, struct str value);
 void json_put_int(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *name, int64_t value);
 void json_put_num(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *name, double value);
+/* A number >= 0 with so many decimals, for figures that nobody reads further. */
+double json_round(double value, int decimals);
 void json_put_bool(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *name, bool value);
 void json_put_strs(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *name, const struct strs *list);
 yyjson_mut_val *json_put_obj(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *name);

@@ -6,8 +6,9 @@
 #include "base/fs.h"
 #include "base/project.h"
 #include "base/utf8.h"
+#include "core/gate.h"
 
-enum { SLUG_MAX = 64, BUSY_MAX_MS = 3600 * 1000 };
+enum { BUSY_MAX_MS = 3600 * 1000 };
 
 /* An empty variable counts as one that is not set. */
 static enum status variable(const char *name, struct str *ret_value, struct error *err) {
@@ -28,33 +29,21 @@ static enum status option_or_variable(const struct cli_args *args, const char *o
   return STATUS_OK;
 }
 
-static bool is_slug(struct str s) {
-  for (size_t i = 0; i < s.n; i++) {
-    char c = s.p[i];
-    if (!(c >= 'a' && c <= 'z') && !ascii_digit(c) && c != '_' && c != '-')
-      return false;
-  }
-  return s.n >= 1 && s.n <= SLUG_MAX;
-}
-
 static enum status load_team(struct caller *caller, struct error *err) {
   if (variable("CAIRN_TEAM", &caller->team, err) != STATUS_OK)
     return err->code;
   if (!caller->team.p)
     caller->team = STR("default");
-  if (is_slug(caller->team))
-    return STATUS_OK;
-  error_set(err, STATUS_USAGE, "CAIRN_TEAM is not the name of a team");
-  return error_fix(err, "CAIRN_TEAM=my-team   (1 to %d of: a-z 0-9 _ -)", SLUG_MAX);
+  return gate_check_team(caller->team, err);
 }
 
 static enum status load_project(struct arena *a, const struct cli_args *args, struct caller *caller,
                                 struct error *err) {
   /* --project is a parameter of every operation, so it is among the arguments too. */
   struct str given = args_text(args->args, "project");
+  caller->project_given = given.p != NULL; /* named in the call; a variable is part of the surroundings */
   if (!given.p && variable("CAIRN_PROJECT", &given, err) != STATUS_OK)
     return err->code;
-  caller->project_given = given.p != NULL;
   caller->project = given.p ? given : STR("");
   struct str found;
   if (given.p || !project_find(a, NULL, &found))
@@ -85,7 +74,7 @@ static enum status load_store(struct arena *a, const struct cli_args *args, stru
   c->default_store = path.p == NULL;
   if (path.p && path.n == 0)
     return error_set(err, STATUS_USAGE, "--db is empty");
-  if (c->default_store && fs_xdg(a, XDG_DATA, "cairn/cairn.db", &path, err) != STATUS_OK)
+  if (c->default_store && engine_default_path(a, &path, err) != STATUS_OK)
     return error_fix(err, "--db FILE");
   c->engine.path = arena_cstr(a, path);
   return STATUS_OK;

@@ -23,6 +23,18 @@ static bool has_control(struct str s) {
   return false;
 }
 
+enum status gate_check_team(struct str team, struct error *err) {
+  bool ok = team.n >= 1 && team.n <= TEAM_BYTES;
+  for (size_t i = 0; ok && i < team.n; i++) {
+    char c = team.p[i];
+    ok = (c >= 'a' && c <= 'z') || ascii_digit(c) || c == '_' || c == '-';
+  }
+  if (ok)
+    return STATUS_OK;
+  error_set(err, STATUS_USAGE, "'%.*s' is not the name of a team", STR_ARG(team));
+  return error_fix(err, "use 1 to %d of: a-z 0-9 _ -", TEAM_BYTES);
+}
+
 enum status gate_check_key(struct str key, struct error *err) {
   int64_t number;
   if (str_empty(str_trim(key)) || key.n > KEY_BYTES || has_control(key)) {

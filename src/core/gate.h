@@ -12,6 +12,7 @@ enum {
   BODY_BYTES = 1000000, /* of a long fact in assist mode */
   KEY_BYTES = 200,
   LABEL_BYTES = 200,
+  TEAM_BYTES = 64,
 };
 
 struct warning {
@@ -52,7 +53,8 @@ enum verdict {
 /* Step 5: judges the draft against what is similar, best first; ret_at is the index of the one that decided. */
 enum verdict gate_judge(const struct memory *draft, const struct similars *similar, size_t *ret_at);
 
-/* The checks that imports share: a name that people will type. */
+/* Names: of a team (a slug: the isolation boundary), of a memory, of a project. */
+NODISCARD enum status gate_check_team(struct str team, struct error *err);
 NODISCARD enum status gate_check_key(struct str key, struct error *err);
 NODISCARD enum status gate_check_project(struct str project, struct error *err);
 

@@ -22,8 +22,6 @@ _Static_assert((int)CAIRN_OP_WRITES == (int)OP_WRITE && (int)CAIRN_OP_DESTRUCTIV
                    (int)CAIRN_OP_STREAMS == (int)OP_STREAM,
                "cairn.h differs from op/op.h");
 
-enum { TEAM_MAX = 64 };
-
 /* ---- about the library ---- */
 
 static bool known_status(int status) { return status >= 0 && status < STATUS_COUNT; }
@@ -82,29 +80,16 @@ static enum status text_option(struct arena *a, const char *name, const char *gi
   return STATUS_OK;
 }
 
-static enum status check_team(struct str team, struct error *err) {
-  bool ok = team.n >= 1 && team.n <= TEAM_MAX;
-  for (size_t i = 0; ok && i < team.n; i++) {
-    char c = team.p[i];
-    ok = (c >= 'a' && c <= 'z') || ascii_digit(c) || c == '_' || c == '-';
-  }
-  if (ok)
-    return STATUS_OK;
-  error_set(err, STATUS_USAGE, "the option team is not the name of a team");
-  return error_fix(err, "use 1 to %d of: a-z 0-9 _ -", TEAM_MAX);
-}
-
 static enum status load_caller(struct cairn *db, const struct cairn_options *o, struct error *err) {
   struct caller *c = &db->caller;
   if (text_option(&db->arena, "team", o->team, "default", &c->team, err) != STATUS_OK ||
       text_option(&db->arena, "project", o->project, "", &c->project, err) != STATUS_OK ||
       text_option(&db->arena, "source", o->source, "library", &c->source, err) != STATUS_OK ||
       text_option(&db->arena, "session", o->session, NULL, &c->session, err) != STATUS_OK ||
-      check_team(c->team, err) != STATUS_OK || gate_check_project(c->project, err) != STATUS_OK)
+      gate_check_team(c->team, err) != STATUS_OK || gate_check_project(c->project, err) != STATUS_OK)
     return err->code;
   if (str_empty(c->source))
     c->source = STR("library");
-  c->project_given = o->project != NULL;
   c->all_projects = o->all_projects;
   c->trust = STR("agent");
   return STATUS_OK;
@@ -119,7 +104,7 @@ static enum status find_store(struct arena *a, const char *given, const char **r
     given = variable;
   struct str path, dir;
   if (!given) {
-    if (fs_xdg(a, XDG_DATA, "cairn/cairn.db", &path, err) != STATUS_OK)
+    if (engine_default_path(a, &path, err) != STATUS_OK)
       return error_fix(err, "name a store in the option path, or in CAIRN_DB");
     dir = fs_dirname(path);
     if (fs_mkdirs(arena_cstr(a, dir), err) != STATUS_OK)

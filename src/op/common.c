@@ -24,10 +24,9 @@ enum status call_begin(struct op_call *call, struct txn *ret_txn) {
 }
 
 enum status call_commit(struct op_call *call, struct txn *txn) {
-  enum status s = txn_commit(txn, call->err);
-  if (s == STATUS_OK)
-    json_put_int(call->doc, call->result, "txn", txn->id);
-  return s;
+  /* Before the commit: there may be no memory for it afterwards, and then nothing must have happened. */
+  json_put_int(call->doc, call->result, "txn", txn->id);
+  return txn_commit(txn, call->err);
 }
 
 enum status call_find(struct op_call *call, const char *name, struct memory *ret_memory) {

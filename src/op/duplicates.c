@@ -86,7 +86,7 @@ static struct str list_json(struct arena *a, const struct similars *list) {
     yyjson_mut_val *v = yyjson_mut_arr_add_obj(doc, arr);
     json_put_int(doc, v, "id", o->id);
     json_put(doc, v, "headline", o->headline);
-    json_put_num(doc, v, "similarity", (double)(int64_t)(o->similarity * 10000 + 0.5) / 10000);
+    json_put_num(doc, v, "similarity", json_round(o->similarity, 4));
     if (o->difference.what != DIFFER_NONE) {
       json_put(doc, v, "difference", str_from(differ_name(o->difference.what)));
       json_put(doc, v, "was", o->difference.b);

@@ -1,12 +1,23 @@
 /* engine.c: opening and closing an engine. */
 #include "op/engine.h"
 
+#include <sodium.h>
+
 #include "base/alloc.h"
+#include "base/fs.h"
+
+enum status engine_default_path(struct arena *a, struct str *ret_path, struct error *err) {
+  return fs_xdg(a, XDG_DATA, "cairn/cairn.db", ret_path, err);
+}
 
 enum status engine_open(const struct engine_options *o, struct engine **ret_engine, struct error *err) {
   struct engine *e = mem_zalloc(sizeof(*e));
   if (!e)
     return error_set(err, STATUS_NOMEM, "out of memory");
+  if (sodium_init() < 0) { /* ids come from it; may be called by several threads, and again */
+    mem_free(e);
+    return error_set(err, STATUS_INTERNAL, "the source of random numbers is not available");
+  }
   e->clock = o->clock;
   e->embedder = embedder_hash();
   pthread_mutex_init(&e->lock, NULL);

@@ -22,6 +22,8 @@ struct engine {
   struct clock clock;
 };
 
+/* Where the store is when nobody says: cairn/cairn.db in the user's data folder. Nothing is created. */
+NODISCARD enum status engine_default_path(struct arena *a, struct str *ret_path, struct error *err);
 NODISCARD enum status engine_open(const struct engine_options *options, struct engine **ret_engine, struct error *err);
 /* Writes what is still queued (read events, access counts), closes the store and sets *engine to NULL. */
 void engine_close(struct engine **engine);

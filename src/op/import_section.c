@@ -154,6 +154,37 @@ static struct str plain_title(struct arena *a, cmark_node *heading) {
   return text_collapse(a, buf_str(&b));
 }
 
+static bool is_number_sign_heading(struct str line) {
+  size_t i = 0, marks = 0;
+  while (i < line.n && i < 3 && line.p[i] == ' ')
+    i++;
+  for (; i < line.n && line.p[i] == '#'; i++)
+    marks++;
+  return marks >= 1 && marks <= LEVELS && (i == line.n || ascii_space(line.p[i]));
+}
+
+static bool is_underline(struct str line) {
+  line = str_trim(line);
+  for (size_t i = 0; i < line.n; i++)
+    if ((line.p[i] != '=' && line.p[i] != '-') || line.p[i] != line.p[0])
+      return false;
+  return line.n > 0;
+}
+
+static struct str line_at(const struct splitter *sp, int number) {
+  return str_slice(sp->text, line_offset(sp, number), line_offset(sp, number + 1));
+}
+
+/* Where the text below a heading begins. The parser's own end is not reliable for underlined headings. */
+static size_t below_heading(const struct splitter *sp, int number) {
+  int last = number;
+  if (!is_number_sign_heading(line_at(sp, number)))
+    do
+      last++;
+    while ((size_t)last < sp->lines.n && !is_underline(line_at(sp, last)));
+  return line_offset(sp, last + 1);
+}
+
 static void free_document(void *p) { cmark_node_free(p); }
 
 static void find_blocks(struct splitter *sp) {
@@ -168,7 +199,7 @@ static void find_blocks(struct splitter *sp) {
     if (cmark_node_get_type(n) == CMARK_NODE_HEADING) {
       b.level = cmark_node_get_heading_level(n);
       b.title = plain_title(sp->a, n);
-      b.below = line_offset(sp, cmark_node_get_end_line(n) + 1);
+      b.below = below_heading(sp, cmark_node_get_start_line(n));
       if (b.below < b.start)
         b.below = b.start;
     }
@@ -330,10 +361,12 @@ static void add_section(struct splitter *sp, size_t from, size_t below, size_t t
     struct str body = trim_lines(str_slice(sp->text, parts.v[i].from, parts.v[i].to));
     struct str headline = make_headline(sp, body, i + 1, parts.n);
     if (has_word(body) && headline.n)
-      list_push(
-          sp->a, sp->out,
-          (struct section){
-              .headline = headline, .path = path, .body = body, .line = line_of(sp, (size_t)(body.p - sp->text.p))});
+      list_push(sp->a, sp->out,
+                (struct section){.headline = headline,
+                                 .path = path,
+                                 .topic = find_topic(sp),
+                                 .body = body,
+                                 .line = line_of(sp, (size_t)(body.p - sp->text.p))});
   }
 }
 

@@ -296,11 +296,22 @@ static enum status revive(struct op_call *call, struct memory *m) {
   return s;
 }
 
+/* Its time is over, although no maintenance has noted it yet. */
+static void show_expired(const struct op_call *call, struct memory *m) {
+  if (!str_is(m->state, "active") || !m->expires_at || m->expires_at > call->now)
+    return;
+  m->state = STR("expired");
+  m->state_reason = STR("its time to live ended");
+  m->state_at = m->expires_at;
+}
+
 enum status op_get(struct op_call *call) {
   struct memory m;
   enum status s = call_find(call, "id", &m);
   if (s == STATUS_OK)
     s = revive(call, &m);
+  if (s == STATUS_OK)
+    show_expired(call, &m);
   if (s == STATUS_OK)
     s = put_full(call, call->result, &m);
   if (s == STATUS_OK)

@@ -204,6 +204,7 @@ static const char *const own_members[] = {"body", "annotations"};
 
 static size_t memory_member_count(void) { return memory_field_count + memory_list_count + ARRAY_LEN(own_members); }
 
+/* "" for what belongs to a store. */
 static const char *memory_member(size_t i) {
   if (i < memory_field_count)
     return memory_fields[i].flags & FIELD_LOCAL ? "" : memory_fields[i].name;
@@ -216,7 +217,7 @@ static size_t find_memory_member(struct str name, size_t from) {
   size_t count = memory_member_count();
   for (size_t k = 0; k < count; k++) {
     size_t at = from + k < count ? from + k : from + k - count;
-    if (str_is(name, memory_member(at)))
+    if (name.n && str_is(name, memory_member(at)))
       return at;
   }
   return count;

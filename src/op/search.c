@@ -154,7 +154,7 @@ static enum status skill_hits(struct query *q, struct hits *ret) {
 
 /* ---- result ---- */
 
-static double rounded(double x) { return (double)(int64_t)(x * 1e6 + 0.5) / 1e6; }
+static double rounded(double x) { return json_round(x, 6); }
 
 static enum status put_text(struct query *q, yyjson_mut_val *v, struct hit *h) {
   struct str detail = json_str(q->call->args, "detail");

@@ -352,7 +352,7 @@ void write_result(struct op_call *call, yyjson_mut_val *obj, const struct write 
     json_put_bool(doc, inherited, "key", w->got_key);
   }
   if (w->similarity > 0)
-    json_put_num(doc, obj, "similarity", w->similarity);
+    json_put_num(doc, obj, "similarity", json_round(w->similarity, 4));
   if (w->redacted)
     json_put_int(doc, obj, "redacted", w->redacted);
   json_put_bool(doc, obj, "embedded", w->embedded || w->action == WRITE_SKIPPED);

@@ -15,7 +15,10 @@
 #include "store/db.h"
 #include "store/sqlite_internal.h"
 
-enum { CACHE_SIZE = 128 }; /* prepared statements a connection keeps; more are prepared anew each time */
+enum {
+  CACHE_SIZE = 128, /* prepared statements a connection keeps; more are prepared anew each time */
+  LOOSE_MAX = 16,
+};
 
 struct cached {
   char *sql;
@@ -25,6 +28,8 @@ struct cached {
 struct db {
   sqlite3 *handle;
   struct cached cache[CACHE_SIZE];
+  sqlite3_stmt *loose[LOOSE_MAX]; /* running statements that are not in the cache */
+  int loose_count;
   int64_t busy_since; /* ticks when the present wait began */
   int busy_ms;
   bool read_only, lazy;
@@ -301,20 +306,25 @@ static int prepare(struct db *db, const char *sql, sqlite3_stmt **ret, bool *ret
     }
   }
   int rc = sqlite3_prepare_v3(db->handle, sql, -1, free_slot ? SQLITE_PREPARE_PERSISTENT : 0, ret, NULL);
-  if (rc != SQLITE_OK || !free_slot)
+  if (rc != SQLITE_OK)
     return rc;
   size_t n = strlen(sql) + 1;
-  free_slot->sql = mem_alloc(n);
-  if (free_slot->sql) {
-    memcpy(free_slot->sql, sql, n);
-    free_slot->statement = *ret;
+  char *copy = free_slot ? mem_alloc(n) : NULL;
+  if (copy) {
+    memcpy(copy, sql, n);
+    *free_slot = (struct cached){copy, *ret};
     *ret_cached = true;
+  } else if (db->loose_count < LOOSE_MAX) {
+    db->loose[db->loose_count++] = *ret;
   }
   return rc;
 }
 
-static void finish(sqlite3_stmt *statement, bool cached) {
+static void finish(struct db *db, sqlite3_stmt *statement, bool cached) {
   if (!cached) {
+    for (int i = 0; i < db->loose_count; i++)
+      if (db->loose[i] == statement)
+        db->loose[i] = db->loose[--db->loose_count];
     sqlite3_finalize(statement);
     return;
   }
@@ -362,7 +372,7 @@ static int start(struct db *db, const char *sql, const char *format, va_list *ap
     struct db_value v = next_value(format[i], ap);
     rc = bind_value(*ret, i + 1, &v);
     if (rc != SQLITE_OK)
-      finish(*ret, *cached);
+      finish(db, *ret, *cached);
   }
   return rc;
 }
@@ -372,7 +382,7 @@ static int start_sql(struct db *db, const struct sql *sql, sqlite3_stmt **ret, b
   for (size_t i = 0; rc == SQLITE_OK && i < sql->n; i++) {
     rc = bind_value(*ret, (int)i + 1, &sql->v[i]);
     if (rc != SQLITE_OK)
-      finish(*ret, *cached);
+      finish(db, *ret, *cached);
   }
   return rc;
 }
@@ -382,7 +392,7 @@ static enum status run_to_end(struct db *db, sqlite3_stmt *st, bool cached, stru
   while ((rc = sqlite3_step(st)) == SQLITE_ROW)
     continue;
   enum status s = rc == SQLITE_DONE ? STATUS_OK : sqlite_fail(db, rc, err);
-  finish(st, cached);
+  finish(db, st, cached);
   return s;
 }
 
@@ -448,14 +458,14 @@ bool rows_next(struct rows *r) {
     return true;
   if (rc != SQLITE_DONE)
     r->status = sqlite_fail(r->db, rc, r->err);
-  finish(r->statement, r->cached);
+  finish(r->db, r->statement, r->cached);
   r->statement = NULL;
   return false;
 }
 
 enum status rows_end(struct rows *r) {
   if (r->statement)
-    finish(r->statement, r->cached);
+    finish(r->db, r->statement, r->cached);
   r->statement = NULL;
   return r->status;
 }
@@ -518,8 +528,11 @@ enum status db_commit(struct db *db, struct error *err) {
 }
 
 void db_rollback(struct db *db) {
-  for (sqlite3_stmt *st = sqlite3_next_stmt(db->handle, NULL); st; st = sqlite3_next_stmt(db->handle, st))
-    sqlite3_reset(st);
+  for (int i = 0; i < CACHE_SIZE; i++)
+    sqlite3_reset(db->cache[i].statement);
+  /* What is not kept was left by a query that an out-of-memory jump cut off. */
+  while (db->loose_count > 0)
+    sqlite3_finalize(db->loose[--db->loose_count]);
   if (!sqlite3_get_autocommit(db->handle))
     sqlite3_exec(db->handle, "ROLLBACK", NULL, NULL, NULL);
 }

@@ -1,26 +1,26 @@
-/* vectors_sqlite.c: vectors in SQLite: blocks of up to 1,024 rows, written in place, cached by version.
+/* vectors_sqlite.c: vectors in SQLite: blocks of up to 1,024 places, whose heads are cached by version.
  *
- * A block's head is 1,024 chunk ids (8 bytes, 0 = empty) and then the sign bits of each row; vec_data holds the int8
- * rows. A handle keeps the heads of one index in memory and reads again only those whose version changed. */
+ * A head holds, for each place, a chunk's id (8 bytes, 0 = free) and the sign bits of its vector; the int8 vector is a
+ * row of vec_slot. A handle keeps the heads of one index in memory and reads again only those whose version changed. */
 #include "base/alloc.h"
 #include "embed/vec.h"
 #include "store/store_internal.h"
 
-enum { BLOCK_ROWS = 1024 };
+enum { BLOCK_ROWS = 1024, ID_SIZE = 8 };
 
 static size_t bits_size(int dims) { return (size_t)VEC_WORDS(dims) * 8; }
-static size_t head_size(int dims) { return BLOCK_ROWS * (8 + bits_size(dims)); }
+static size_t place_size(int dims) { return ID_SIZE + bits_size(dims); }
 
 /* ---- writing ---- */
 
+/* Blocks are filled one after another: only the newest can have room. */
 static enum status find_block(struct txn *txn, const struct vec_model *m, int64_t *ret_block, int64_t *ret_slot,
                               struct error *err) {
   struct db *db = txn->store->db;
   struct rows r;
-  db_query(db, &r, err,
-           "SELECT id, used FROM vec_block WHERE team = ?1 AND model = ?2 AND used < 1024 ORDER BY id LIMIT 1", "ss",
+  db_query(db, &r, err, "SELECT id, used FROM vec_block WHERE team = ?1 AND model = ?2 ORDER BY id DESC LIMIT 1", "ss",
            m->team, m->model);
-  bool found = rows_next(&r);
+  bool found = rows_next(&r) && rows_int(&r, 1) < BLOCK_ROWS;
   if (found) {
     *ret_block = rows_int(&r, 0);
     *ret_slot = rows_int(&r, 1);
@@ -28,43 +28,39 @@ static enum status find_block(struct txn *txn, const struct vec_model *m, int64_
   enum status s = rows_end(&r);
   if (s != STATUS_OK || found)
     return s;
-  s = db_exec(db, err,
-              "INSERT INTO vec_block (team, model, dims, used, version, head) VALUES (?1, ?2, ?3, 0, 0, zeroblob(?4))",
-              "ssii", m->team, m->model, (int64_t)m->dims, (int64_t)head_size(m->dims));
+  s = db_exec(db, err, "INSERT INTO vec_block (team, model, dims, used, version) VALUES (?1, ?2, ?3, 0, 0)", "ssi",
+              m->team, m->model, (int64_t)m->dims);
   *ret_block = db_last_id(db);
   *ret_slot = 0;
   return s != STATUS_OK ? s
-                        : db_exec(db, err, "INSERT INTO vec_data (block, rows) VALUES (?1, zeroblob(?2))", "ii",
-                                  *ret_block, (int64_t)BLOCK_ROWS * m->dims);
+                        : db_exec(db, err, "INSERT INTO vec_head (block, places) VALUES (?1, zeroblob(?2))", "ii",
+                                  *ret_block, (int64_t)(BLOCK_ROWS * place_size(m->dims)));
 }
 
-static enum status write_row(struct db *db, int64_t block, int64_t slot, int dims, int64_t chunk_id,
-                             const int8_t *vector, struct error *err) {
-  uint64_t bits[VEC_WORDS(VEC_MAX_DIMS)] = {0};
-  vec_bits(vector, dims, bits);
-  size_t at = (size_t)slot;
-  enum status s = db_blob_write(db, "vec_block", "head", block, at * 8, (struct str){(const char *)&chunk_id, 8}, err);
-  if (s == STATUS_OK)
-    s = db_blob_write(db, "vec_block", "head", block, BLOCK_ROWS * 8 + at * bits_size(dims),
-                      (struct str){(const char *)bits, bits_size(dims)}, err);
-  if (s == STATUS_OK)
-    s = db_blob_write(db, "vec_data", "rows", block, at * (size_t)dims,
-                      (struct str){(const char *)vector, (size_t)dims}, err);
-  return s;
+static enum status write_place(struct db *db, int64_t block, int64_t slot, int dims, int64_t chunk_id,
+                               const uint64_t *bits, struct error *err) {
+  char place[ID_SIZE + VEC_WORDS(VEC_MAX_DIMS) * 8];
+  memcpy(place, &chunk_id, ID_SIZE);
+  memcpy(place + ID_SIZE, bits, bits_size(dims));
+  return db_blob_write(db, "vec_head", "places", block, (size_t)slot * place_size(dims),
+                       (struct str){place, place_size(dims)}, err);
 }
 
 enum status vec_add(struct txn *txn, const struct vec_model *m, int64_t chunk_id, const int8_t *vector,
                     struct error *err) {
   struct db *db = txn->store->db;
   int64_t block = 0, slot = 0;
+  uint64_t bits[VEC_WORDS(VEC_MAX_DIMS)];
+  vec_bits(vector, m->dims, bits);
   enum status s = find_block(txn, m, &block, &slot, err);
   if (s == STATUS_OK)
-    s = write_row(db, block, slot, m->dims, chunk_id, vector, err);
+    s = write_place(db, block, slot, m->dims, chunk_id, bits, err);
   if (s == STATUS_OK)
     s = db_exec(db, err, "UPDATE vec_block SET used = used + 1, version = version + 1 WHERE id = ?1", "i", block);
   if (s == STATUS_OK)
-    s = db_exec(db, err, "INSERT INTO vec_slot (chunk_id, model, block, slot) VALUES (?1, ?2, ?3, ?4)", "isii",
-                chunk_id, m->model, block, slot);
+    s = db_exec(db, err, "INSERT INTO vec_slot (place, chunk_id, model, vector) VALUES (?1, ?2, ?3, ?4)", "iisb",
+                block * BLOCK_ROWS + slot, chunk_id, m->model,
+                (struct str){(const char *)vector, (size_t)m->dims});
   return s;
 }
 
@@ -79,31 +75,26 @@ enum status vec_add_missing(struct txn *txn, const struct vec_model *m, int64_t 
   return s == STATUS_OK && waits ? vec_add(txn, m, chunk_id, vector, err) : s;
 }
 
+/* A place is not used again: that it was emptied must reach every cache before something else could stand there. */
 enum status vec_remove(struct txn *txn, int64_t memory_id, struct error *err) {
   struct db *db = txn->store->db;
-  static const int8_t zero[VEC_MAX_DIMS];
+  static const uint64_t zero[VEC_WORDS(VEC_MAX_DIMS)];
   for (;;) {
     struct rows r;
     db_query(db, &r, err,
-             "SELECT s.chunk_id, s.model, s.block, s.slot, b.dims FROM vec_slot s JOIN vec_block b ON b.id = s.block"
-             " JOIN chunk c ON c.id = s.chunk_id WHERE c.memory_id = ?1 AND c.team = ?2 LIMIT 1",
+             "SELECT s.place, b.dims FROM chunk c JOIN vec_slot s ON s.chunk_id = c.id"
+             " JOIN vec_block b ON b.id = s.place / 1024 WHERE c.memory_id = ?1 AND c.team = ?2 LIMIT 1",
              "is", memory_id, txn->team);
     bool found = rows_next(&r);
-    int64_t chunk = 0, block = 0, slot = 0, dims = 0;
-    if (found) {
-      chunk = rows_int(&r, 0);
-      block = rows_int(&r, 2);
-      slot = rows_int(&r, 3);
-      dims = rows_int(&r, 4);
-    }
+    int64_t place = found ? rows_int(&r, 0) : 0, dims = found ? rows_int(&r, 1) : 0;
     enum status s = rows_end(&r);
     if (s != STATUS_OK || !found)
       return s;
-    s = write_row(db, block, slot, (int)dims, 0, zero, err);
+    s = write_place(db, place / BLOCK_ROWS, place % BLOCK_ROWS, (int)dims, 0, zero, err);
     if (s == STATUS_OK)
-      s = db_exec(db, err, "UPDATE vec_block SET version = version + 1 WHERE id = ?1", "i", block);
+      s = db_exec(db, err, "UPDATE vec_block SET version = version + 1 WHERE id = ?1", "i", place / BLOCK_ROWS);
     if (s == STATUS_OK)
-      s = db_exec(db, err, "DELETE FROM vec_slot WHERE chunk_id = ?1 AND block = ?2", "ii", chunk, block);
+      s = db_exec(db, err, "DELETE FROM vec_slot WHERE place = ?1", "i", place);
     if (s != STATUS_OK)
       return s;
   }
@@ -111,10 +102,12 @@ enum status vec_remove(struct txn *txn, int64_t memory_id, struct error *err) {
 
 /* ---- the cache ---- */
 
+/* In memory the bits lie together, so that a scan reads nothing else. */
 struct vec_block {
   int64_t id, version;
   size_t used;
-  char *head;
+  int64_t *chunks; /* BLOCK_ROWS ids, and behind them the bits */
+  uint64_t *bits;
 };
 
 struct vec_cache {
@@ -126,7 +119,7 @@ struct vec_cache {
 
 static void drop_from(struct vec_cache *c, size_t at) {
   for (size_t i = at; i < c->n; i++)
-    mem_free(c->blocks[i].head);
+    mem_free(c->blocks[i].chunks);
   c->n = at < c->n ? at : c->n;
 }
 
@@ -172,18 +165,29 @@ static enum status bind_cache(struct store *st, const struct vec_model *m, struc
   return rows_end(&r);
 }
 
+static void take_places(struct vec_block *b, struct str places, int dims) {
+  const char *p = places.p;
+  for (size_t i = 0; i < BLOCK_ROWS; i++, p += place_size(dims)) {
+    memcpy(&b->chunks[i], p, ID_SIZE);
+    memcpy(b->bits + i * VEC_WORDS(dims), p + ID_SIZE, bits_size(dims));
+  }
+}
+
 static enum status load_head(struct store *st, struct vec_cache *c, struct vec_block *b, struct error *err) {
-  size_t size = head_size(c->dims);
-  if (!b->head && !(b->head = mem_alloc(size)))
+  size_t size = BLOCK_ROWS * place_size(c->dims);
+  if (!b->chunks && !(b->chunks = mem_alloc(size)))
     return no_memory(err);
+  b->bits = (uint64_t *)(void *)(b->chunks + BLOCK_ROWS);
   struct rows r;
-  db_query(st->db, &r, err, "SELECT head, used, version FROM vec_block WHERE id = ?1", "i", b->id);
+  db_query(st->db, &r, err,
+           "SELECT h.places, b.used, b.version FROM vec_block b JOIN vec_head h ON h.block = b.id WHERE b.id = ?1", "i",
+           b->id);
   if (rows_next(&r)) {
-    struct str head = rows_text(&r, 0);
-    if (head.n != size) {
+    struct str places = rows_text(&r, 0);
+    if (places.n != size) {
       r.status = error_set(err, STATUS_CORRUPT, "vector block %lld has a wrong size", (long long)b->id);
     } else {
-      memcpy(b->head, head.p, size);
+      take_places(b, places, c->dims);
       b->used = (size_t)rows_int(&r, 1);
       b->version = rows_int(&r, 2);
     }
@@ -254,8 +258,7 @@ static struct candidate *rank_rows(struct arena *a, const struct vec_cache *c, c
   size_t at = 0;
   for (size_t i = 0; i < c->n; i++) {
     const struct vec_block *b = &c->blocks[i];
-    vec_scan_bits((const uint64_t *)(const void *)(b->head + BLOCK_ROWS * 8), b->used, VEC_WORDS(c->dims), query,
-                  distance + at);
+    vec_scan_bits(b->bits, b->used, VEC_WORDS(c->dims), query, distance + at);
     at += b->used;
   }
   for (size_t i = 0; i < total; i++)
@@ -296,6 +299,16 @@ static void keep_best(struct arena *a, struct vec_hits *hits, struct vec_hit hit
   hits->v[at] = hit;
 }
 
+/* The exact similarity of the vector at a place; the chunk may have gone since the head was read. */
+static enum status cosine_at(struct store *st, int64_t place, const int8_t *query, int dims, double *ret_cosine,
+                             struct error *err) {
+  struct rows r;
+  db_query(st->db, &r, err, "SELECT vector FROM vec_slot WHERE place = ?1", "i", place);
+  struct str v = rows_next(&r) ? rows_text(&r, 0) : STR_NONE;
+  *ret_cosine = v.n == (size_t)dims ? vec_cosine(query, (const int8_t *)v.p, dims) : -2;
+  return rows_end(&r);
+}
+
 /* Which memory the chunk belongs to; 0 when it does not count. */
 static enum status accepted_by(struct store *st, struct sql *accept, int64_t chunk, int64_t *ret_memory,
                                struct error *err) {
@@ -317,23 +330,20 @@ enum status vec_search(struct store *st, const struct vec_model *m, const int8_t
   vec_bits(query, m->dims, bits);
   size_t n, accepted = 0;
   struct candidate *rows = rank_rows(a, c, bits, distance_limit(m->dims, min_cosine), &n);
-  int8_t *row = arena_array(a, int8_t, (size_t)m->dims);
   /* Bits are a coarse order: a few more than k are taken before the exact one decides. */
   size_t enough = k * 4;
   for (size_t i = 0; s == STATUS_OK && i < n && i < examine && accepted < enough; i++) {
     const struct vec_block *b = &c->blocks[rows[i].block];
-    int64_t chunk, memory = 0;
-    memcpy(&chunk, b->head + (size_t)rows[i].slot * 8, 8);
+    int64_t chunk = b->chunks[rows[i].slot], memory = 0;
+    double cosine = -2;
     if (chunk != 0)
+      s = cosine_at(st, b->id * BLOCK_ROWS + rows[i].slot, query, m->dims, &cosine, err);
+    if (s == STATUS_OK && cosine >= min_cosine)
       s = accepted_by(st, accept, chunk, &memory, err);
     if (s != STATUS_OK || memory == 0)
       continue;
     accepted++;
-    s = db_blob_read(st->db, "vec_data", "rows", b->id, (size_t)rows[i].slot * (size_t)m->dims, row, (size_t)m->dims,
-                     err);
-    double cosine = vec_cosine(query, row, m->dims);
-    if (s == STATUS_OK && cosine >= min_cosine)
-      keep_best(a, ret_hits, (struct vec_hit){chunk, memory, cosine}, k);
+    keep_best(a, ret_hits, (struct vec_hit){chunk, memory, cosine}, k);
   }
   return s;
 }
@@ -345,33 +355,69 @@ enum status vec_count(struct store *st, const struct vec_model *m, int64_t *ret_
   enum status s = db_int(st->db, ret_total, NULL, err, "SELECT count(*) FROM chunk WHERE team = ?1", "s", m->team);
   return s != STATUS_OK ? s
                         : db_int(st->db, ret_done, NULL, err,
-                                 "SELECT count(*) FROM vec_slot s JOIN vec_block b ON b.id = s.block"
-                                 " WHERE b.team = ?1 AND s.model = ?2",
+                                 "SELECT count(*) FROM vec_block b JOIN vec_slot s"
+                                 " ON s.place BETWEEN b.id * 1024 AND b.id * 1024 + 1023"
+                                 " WHERE b.team = ?1 AND b.model = ?2",
                                  "ss", m->team, m->model);
 }
 
+/* Whether the place of a head says the same as the row of its vector. */
+static bool place_agrees(struct str places, int64_t slot, int dims, int64_t chunk, struct str vector) {
+  uint64_t bits[VEC_WORDS(VEC_MAX_DIMS)];
+  const char *place = places.p + (size_t)slot * place_size(dims);
+  if (vector.n != (size_t)dims || memcmp(place, &chunk, ID_SIZE) != 0)
+    return false;
+  vec_bits((const int8_t *)vector.p, dims, bits);
+  return memcmp(place + ID_SIZE, bits, bits_size(dims)) == 0;
+}
+
+static int64_t places_taken(struct str places, int dims) {
+  int64_t n = 0, id;
+  for (size_t at = 0; at < places.n; at += place_size(dims)) {
+    memcpy(&id, places.p + at, ID_SIZE);
+    n += id != 0;
+  }
+  return n;
+}
+
+/* One block: every vector is where its head says, and the head knows no other. */
+static enum status check_block(struct store *st, const struct rows *block, int64_t *faults, struct error *err) {
+  int64_t id = rows_int(block, 0), dims = rows_int(block, 1), used = rows_int(block, 2), n = 0;
+  struct str places = rows_text(block, 3);
+  if (dims > VEC_MAX_DIMS || places.n != BLOCK_ROWS * place_size((int)dims)) {
+    (*faults)++;
+    return STATUS_OK;
+  }
+  struct rows r;
+  db_query(st->db, &r, err,
+           "SELECT s.place, s.chunk_id, s.vector, c.team = b.team AND s.model = b.model FROM vec_block b JOIN vec_slot s"
+           " ON s.place BETWEEN b.id * 1024 AND b.id * 1024 + 1023 LEFT JOIN chunk c ON c.id = s.chunk_id"
+           " WHERE b.id = ?1",
+           "i", id);
+  for (; rows_next(&r); n++) {
+    int64_t slot = rows_int(&r, 0) % BLOCK_ROWS;
+    if (rows_int(&r, 3) != 1 || slot >= used ||
+        !place_agrees(places, slot, (int)dims, rows_int(&r, 1), rows_text(&r, 2)))
+      (*faults)++;
+  }
+  *faults += places_taken(places, (int)dims) != n;
+  return rows_end(&r);
+}
+
 enum status vec_check(struct store *st, int64_t *ret_faults, struct error *err) {
-  int64_t faults = 0, n = 0;
+  int64_t faults = 0;
   enum status s = db_int(st->db, &faults, NULL, err,
-                         "SELECT count(*) FROM vec_slot s LEFT JOIN vec_block b ON b.id = s.block"
-                         " LEFT JOIN chunk c ON c.id = s.chunk_id LEFT JOIN vec_data d ON d.block = s.block"
-                         " WHERE b.id IS NULL OR c.id IS NULL OR d.block IS NULL OR s.slot >= b.used"
-                         " OR c.team <> b.team OR s.model <> b.model"
-                         " OR length(d.rows) <> 1024 * b.dims",
+                         "SELECT count(*) FROM vec_slot s WHERE NOT EXISTS"
+                         " (SELECT 1 FROM vec_block b WHERE b.id = s.place / 1024)",
                          NULL);
   struct rows r;
-  db_query(st->db, &r, err, "SELECT s.chunk_id, s.slot, b.head FROM vec_slot s JOIN vec_block b ON b.id = s.block",
-           NULL);
-  while (s == STATUS_OK && rows_next(&r)) {
-    struct str head = rows_text(&r, 2);
-    size_t at = (size_t)rows_int(&r, 1) * 8;
-    int64_t chunk = 0;
-    if (at + 8 <= head.n)
-      memcpy(&chunk, head.p + at, 8);
-    n += chunk != rows_int(&r, 0);
-  }
+  db_query(st->db, &r, err,
+           "SELECT b.id, b.dims, b.used, h.places FROM vec_block b LEFT JOIN vec_head h ON h.block = b.id", NULL);
+  while (s == STATUS_OK && rows_next(&r))
+    s = check_block(st, &r, &faults, err);
   enum status end = rows_end(&r);
-  *ret_faults = faults + n;
+  if (s == STATUS_OK && end == STATUS_OK)
+    *ret_faults = faults;
   return s != STATUS_OK ? s : end;
 }
 
@@ -383,9 +429,7 @@ enum status vec_repair(struct store *st, struct error *err) {
     return s;
   s = db_exec(st->db, err, "DELETE FROM vec_slot", NULL);
   if (s == STATUS_OK)
-    s = db_exec(st->db, err, "DELETE FROM vec_data", NULL);
-  if (s == STATUS_OK)
-    s = db_exec(st->db, err, "DELETE FROM vec_block", NULL);
+    s = db_exec(st->db, err, "DELETE FROM vec_block", NULL); /* and the heads with them */
   if (st->vectors)
     cache_clear(st->vectors);
   return s;

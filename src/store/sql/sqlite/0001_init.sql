@@ -176,30 +176,29 @@ CREATE TRIGGER chunk_fts_update AFTER UPDATE OF headline, body, extra ON chunk B
   INSERT INTO chunk_fts (rowid, headline, body, extra) VALUES (new.id, new.headline, new.body, new.extra);
 END;
 
--- Vectors, in blocks of up to 1,024 rows: head = 1,024 chunk ids (8 bytes each, 0 = free) and then the sign bits of
--- each row; vec_data = one int8 for each dimension. Written in place; version counts the changes, for caches.
+-- Vectors, in blocks of up to 1,024 places. The head of a block is what a search scans: for each place 8 bytes, the
+-- chunk's id (0 = free), and the sign bits of its vector; it is written in place, and version counts the changes, for
+-- caches. The vector itself, one int8 for each dimension, is a row of its own.
 CREATE TABLE vec_block (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   team TEXT NOT NULL,
   model TEXT NOT NULL,
   dims INTEGER NOT NULL CHECK (dims > 0),
   used INTEGER NOT NULL CHECK (used BETWEEN 0 AND 1024),
-  version INTEGER NOT NULL,
-  head BLOB NOT NULL
+  version INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX vec_block_model ON vec_block (team, model, used);
-CREATE TABLE vec_data (
+CREATE INDEX vec_block_model ON vec_block (team, model);
+CREATE TABLE vec_head (
   block INTEGER PRIMARY KEY REFERENCES vec_block (id) ON DELETE CASCADE,
-  rows BLOB NOT NULL
+  places BLOB NOT NULL
 ) STRICT;
 CREATE TABLE vec_slot (
+  place INTEGER PRIMARY KEY, -- block * 1024 + number in the block
   chunk_id INTEGER NOT NULL REFERENCES chunk (id) ON DELETE CASCADE,
   model TEXT NOT NULL,
-  block INTEGER NOT NULL,
-  slot INTEGER NOT NULL CHECK (slot BETWEEN 0 AND 1023),
-  PRIMARY KEY (chunk_id, model)
-) STRICT, WITHOUT ROWID;
-CREATE UNIQUE INDEX vec_slot_place ON vec_slot (block, slot);
+  vector BLOB NOT NULL
+) STRICT;
+CREATE UNIQUE INDEX vec_slot_chunk ON vec_slot (chunk_id, model);
 
 -- The append-only log. `before` and `after` hold the fields that changed; a deletion holds the whole record.
 CREATE TABLE event (

@@ -1,0 +1,351 @@
+/* test_lifecycle.c: what time and use do to memories, with a clock that the tests move: fading, revival, archive,
+ * expiry, staleness, and the part of weight, ratings and use in the order of results. */
+#include "support/cli.h"
+
+static yyjson_val *maintain_at(double day) {
+  cli_day(day);
+  return OK("maintain");
+}
+
+static void check_nothing_done(yyjson_val *r) {
+  static const char *const counts[] = {"expired", "faded", "archived", "stale"};
+  for (size_t i = 0; i < ARRAY_LEN(counts); i++)
+    CHECK_INT(jint(r, counts[i]), 0);
+  CHECK(!jget(r, "txn"));
+}
+
+/* ---- fading: retention 2^(-days / 7) falls below 0.1 after 7 * log2(10) = 23.25 days ---- */
+
+TEST(a_fact_fades_after_23_days_and_a_quarter) {
+  int64_t fact = STORE("--type", "fact", "Parsley grows in pots");
+  int64_t context = STORE("--type", "context", "The garden is being replanted");
+  check_nothing_done(maintain_at(22));
+  check_nothing_done(maintain_at(23.2)); /* 2^(-23.2/7) = 0.1005 */
+  CHECK_STR(memory_state(fact), "active");
+  yyjson_val *r = maintain_at(24); /* 2^(-24/7) = 0.093 */
+  CHECK_INT(jint(r, "faded"), 2);
+  CHECK(jint(r, "txn") > 0);
+  CHECK_STR(memory_state(fact), "faded");
+  CHECK_STR(memory_state(context), "faded");
+  yyjson_val *m = jget(OK("list", "--state", "faded"), "memories[0]");
+  CHECK(m);
+  CHECK(jget(m, "state_reason")); /* a state always has its reason */
+}
+
+TEST(other_facts_rules_and_tasks_do_not_fade) {
+  static const char *const types[] = {"decision", "reference", "person", "idea",     "note",      "rule",
+                                      "guardrail", "lesson",   "identity", "feedback", "procedural"};
+  int64_t ids[ARRAY_LEN(types)];
+  for (size_t i = 0; i < ARRAY_LEN(types); i++)
+    ids[i] = STORE("--type", types[i], words(types[i], 7));
+  maintain_at(60);
+  maintain_at(1000);
+  for (size_t i = 0; i < ARRAY_LEN(types); i++) {
+    test_note("%s", types[i]);
+    CHECK_STR(memory_state(ids[i]), "active");
+  }
+}
+
+TEST(what_is_delivered_by_itself_does_not_fade) {
+  int64_t pinned = STORE("Parsley grows in pots"), boot = STORE("--delivery", "boot", "The cellar floods in March");
+  OK("pin", num(pinned));
+  check_nothing_done(maintain_at(60));
+  CHECK_STR(memory_state(pinned), "active");
+  CHECK_STR(memory_state(boot), "active");
+}
+
+TEST(use_puts_fading_off) {
+  int64_t used = STORE("Parsley grows in pots"), unused = STORE("Quince jam needs an hour");
+  cli_day(15);
+  OK("get", num(used));
+  CHECK_INT(jint(maintain_at(24), "faded"), 1);
+  CHECK_STR(memory_state(used), "active");
+  CHECK_STR(memory_state(unused), "faded");
+  check_nothing_done(maintain_at(38)); /* 23 days after it was read */
+  CHECK_INT(jint(maintain_at(39), "faded"), 1);
+}
+
+TEST(a_faded_memory_appears_last_and_marked_when_there_is_room) {
+  int64_t faded = STORE("Parsley grows in pots on the balcony");
+  maintain_at(24);
+  int64_t active = STORE("Somebody stole parsley from the shop");
+  yyjson_val *r = OK("search", "parsley grows in pots on the balcony", "--limit", "5");
+  CHECK_INT(jpos(r, "results", active), 0);
+  CHECK_INT(jpos(r, "results", faded), 1);
+  CHECK_STR(jstr(r, "results[0].state"), "active");
+  CHECK_STR(jstr(r, "results[1].state"), "faded");
+  r = OK("search", "parsley grows in pots on the balcony", "--limit", "1");
+  CHECK_INT(jlen(r, "results"), 1);
+  CHECK_INT(jint(r, "results[0].id"), active);
+  CHECK_INT(jpos(OK("list"), "memories", faded), -1);
+  CHECK_STR(memory_state(faded), "faded"); /* to be found is not to be used */
+}
+
+TEST(get_revives_what_has_faded) {
+  int64_t id = STORE("Parsley grows in pots");
+  maintain_at(24);
+  yyjson_val *m = OK("get", num(id));
+  CHECK_STR(jstr(m, "state"), "active");
+  CHECK(!jget(m, "banner"));
+  CHECK_STR(memory_state(id), "active");
+  CHECK_INT(jpos(OK("list"), "memories", id), 0);
+  check_nothing_done(maintain_at(47)); /* its clock starts again */
+  CHECK_INT(jint(maintain_at(48), "faded"), 1);
+}
+
+TEST(get_revives_nothing_else) {
+  int64_t forgotten = STORE("Parsley grows in pots"), superseded = STORE("Quince jam needs an hour");
+  int64_t expired = STORE("--ttl", "1d", "Rosemary is cheap today"), archived = STORE("--kind", "incident", "A pot fell");
+  OK("forget", num(forgotten), "--reason", "no");
+  OK("supersede", num(superseded), "--reason", "why", "--type", "decision", "Jam is bought now");
+  maintain_at(100);
+  const int64_t ids[] = {forgotten, superseded, expired, archived};
+  static const char *const states[] = {"forgotten", "superseded", "expired", "archived"};
+  for (size_t i = 0; i < ARRAY_LEN(ids); i++) {
+    yyjson_val *m = OK("get", num(ids[i]));
+    CHECK_STR(jstr(m, "state"), states[i]);
+    CHECK(has(jstr(m, "banner"), states[i]));
+    CHECK_STR(memory_state(ids[i]), states[i]);
+  }
+}
+
+TEST(a_faded_memory_whose_key_was_taken_is_still_shown) {
+  int64_t old = STORE("--key", "herb", "Parsley grows in pots");
+  maintain_at(24);
+  int64_t now = STORE("--key", "herb", "Only thyme is left");
+  yyjson_val *m = OK("get", num(old)); /* reading never fails */
+  CHECK_STR(jstr(m, "body"), "Parsley grows in pots");
+  CHECK_STR(jstr(m, "state"), "faded");
+  CHECK_INT(jint(OK("get", "herb"), "id"), now);
+  CHECK_HEALTHY();
+}
+
+/* ---- archive ---- */
+
+TEST(an_incident_is_archived_after_90_days_without_access) {
+  static const char *const types[] = {"incident", "episodic", "historical", "meeting", "journal"};
+  for (size_t i = 0; i < ARRAY_LEN(types); i++)
+    STORE("--type", types[i], words(types[i], 7));
+  cli_day(30);
+  OK("get", "1");
+  check_nothing_done(maintain_at(89));
+  CHECK_INT(jint(maintain_at(91), "archived"), 4);
+  CHECK_STR(memory_state(1), "active");
+  CHECK_INT(jint(maintain_at(121), "archived"), 1);
+  /* Searchable, never at boot. */
+  yyjson_val *r = OK("search", words("meeting", 7));
+  CHECK_INT(jpos(r, "results", 4), 0);
+  CHECK_STR(jstr(r, "results[0].state"), "archived");
+  CHECK(!has(jstr(OK("boot"), "text"), "meeting1"));
+  CHECK_INT(jint(OK("list"), "total"), 0);
+}
+
+/* ---- expiry ---- */
+
+TEST(expiry_shows_at_once_even_before_maintenance) {
+  int64_t id = STORE("--ttl", "7d", "--type", "decision", "Rosemary is cheap this week");
+  cli_day(6.9);
+  CHECK_INT(jpos(OK("list"), "memories", id), 0);
+  CHECK_INT(jpos(OK("search", "rosemary"), "results", id), 0);
+  cli_day(7);
+  CHECK_INT(jpos(OK("list"), "memories", id), -1);
+  CHECK_INT(jlen(OK("search", "rosemary"), "results"), 0);
+  CHECK(!has(jstr(OK("boot"), "text"), "Rosemary"));
+  CHECK_STR(jstr(OK("get", num(id)), "state"), "expired");
+  yyjson_val *r = OK("maintain");
+  CHECK_INT(jint(r, "expired"), 1);
+  CHECK_STR(memory_state(id), "expired");
+  CHECK_STR(jstr(OK("get", num(id)), "state"), "expired");
+}
+
+TEST(a_rule_with_a_time_to_live_expires_too) {
+  int64_t id = STORE("--kind", "rule", "--ttl", "24h", "Nobody deploys today");
+  CHECK_INT(jint(maintain_at(2), "expired"), 1);
+  CHECK_STR(memory_state(id), "expired");
+}
+
+TEST(a_page_is_full_although_expired_ones_are_in_between) {
+  for (int i = 0; i < 6; i++) {
+    STORE("--ttl", "1h", "--type", "note", words(textf("short%d", i), 5));
+    STORE("--type", "note", words(textf("long%d", i), 5));
+  }
+  cli_day(1);
+  yyjson_val *r = OK("list", "--limit", "5");
+  CHECK_INT(jlen(r, "memories"), 5);
+  CHECK_INT(jint(r, "total"), 6);
+  CHECK_INT(jlen(OK("search", "long01 long11 long21 long31 long41 long51 long1 long2", "--limit", "5"), "results"), 5);
+}
+
+/* ---- staleness ---- */
+
+TEST(a_task_that_nobody_touches_goes_stale) {
+  int64_t left = ADD_TASK("Sharpen the kitchen knives"), touched = ADD_TASK("Oil the garden gate");
+  int64_t claimed = ADD_TASK("Repair the roof"), done = ADD_TASK("Sweep the yard");
+  OK("task", "claim", num(claimed));
+  OK("task", "status", num(done), "done");
+  cli_day(60);
+  OK("task", "status", num(touched), "open");
+  OK("annotate", num(touched), "bought oil");
+  OK("pin", num(touched));
+  yyjson_val *r = maintain_at(91);
+  CHECK_INT(jint(r, "stale"), 1);
+  CHECK_STR(sql_string("SELECT group_concat(status, ' ') FROM memory"), "stale open open done");
+  CHECK_STR(memory_state(left), "active");
+  CHECK_INT(jpos(OK("task", "list"), "tasks", left), -1);
+  CHECK_INT(jpos(OK("task", "list", "--status", "stale"), "tasks", left), 0);
+  OK("task", "status", num(left), "open"); /* and can be taken up again */
+  CHECK(jpos(OK("task", "ready"), "tasks", left) >= 0);
+  check_nothing_done(OK("maintain"));
+}
+
+/* ---- maintenance ---- */
+
+TEST(maintenance_is_idempotent) {
+  STORE("Parsley grows in pots");
+  STORE("--kind", "incident", "A pot fell from the balcony");
+  STORE("--ttl", "1d", "Rosemary is cheap today");
+  ADD_TASK("Sharpen the kitchen knives");
+  yyjson_val *r = maintain_at(100);
+  CHECK_INT(jint(r, "faded"), 1);
+  CHECK_INT(jint(r, "archived"), 1);
+  CHECK_INT(jint(r, "expired"), 1);
+  CHECK_INT(jint(r, "stale"), 1);
+  struct str before = snapshot();
+  int64_t txns = sql_number("SELECT count(*) FROM txn");
+  r = OK("maintain");
+  check_nothing_done(r);
+  CHECK_INT(jint(r, "embedded"), 0);
+  CHECK_INT(sql_number("SELECT count(*) FROM txn"), txns);
+  CHECK_UNCHANGED(before); /* the clock stands still, so even its note of the last run is the same */
+}
+
+TEST(maintenance_never_undoes_another_reason) {
+  int64_t superseded = STORE("--ttl", "2d", "Quince jam needs an hour");
+  int64_t forgotten = STORE("--ttl", "2d", "Parsley grows in pots");
+  OK("supersede", num(superseded), "--type", "decision", "--reason", "why", "Jam is bought now");
+  OK("forget", num(forgotten), "--reason", "no");
+  struct str before = sql_string("SELECT group_concat(state || state_reason || state_at) FROM memory WHERE id <= 2");
+  for (int day = 1; day <= 400; day += 133)
+    maintain_at(day);
+  CHECK_STR(sql_string("SELECT group_concat(state || state_reason || state_at) FROM memory WHERE id <= 2"),
+            cstr(before));
+}
+
+TEST(maintenance_says_what_it_did_in_the_log) {
+  int64_t id = STORE("Parsley grows in pots");
+  int64_t seq = last_seq();
+  yyjson_val *r = maintain_at(24);
+  struct json_lines events = events_since(seq);
+  CHECK_INT(events.n, 1);
+  CHECK_INT(jint(events.v[0], "id"), id);
+  CHECK_STR(jstr(events.v[0], "action"), "memory:fade");
+  CHECK_INT(jint(events.v[0], "txn"), jint(r, "txn"));
+  CHECK_STR(jstr(events.v[0], "before.state"), "active");
+  CHECK_STR(jstr(events.v[0], "after.state"), "faded");
+}
+
+TEST(maintenance_embeds_what_was_deferred) {
+  int64_t id = STORE("--defer-embedding", "Parsley grows in pots");
+  CHECK_INT(jint(OK("stats"), "embedded.done"), 0);
+  CHECK_INT(jpos(OK("search", "parsley"), "results", id), 0); /* found by its words meanwhile */
+  CHECK_INT(jint(OK("maintain"), "embedded"), 1);
+  CHECK_INT(jint(OK("stats"), "embedded.done"), 1);
+  CHECK_STR(jstr(OK("search", "parsley"), "results[0].source"), "hybrid");
+  CHECK_INT(jint(OK("maintain"), "embedded"), 0);
+}
+
+TEST(maintenance_runs_by_itself_once_a_day) {
+  cli_set("CAIRN_NO_MAINTAIN");
+  int64_t id = STORE("Parsley grows in pots");
+  cli_day(30);
+  STORE("Quince jam needs an hour"); /* whoever writes notices */
+  CHECK_STR(memory_state(id), "faded");
+  CHECK_STR(jstr(OK("stats"), "maintained_at"), cli_time(30));
+  int64_t next = STORE("--ttl", "1h", "Rosemary is cheap today");
+  cli_day(30.9);
+  STORE("Thyme was planted today");
+  CHECK_STR(memory_state(next), "active"); /* not due yet */
+  cli_day(31.1);
+  STORE("Basil went to seed");
+  CHECK_STR(memory_state(next), "expired");
+  CHECK(jbool(OK("maintain", "--if-due"), "skipped"));
+}
+
+/* ---- ranking ---- */
+
+/* Two memories that a query likes equally; the older id wins a tie. */
+static void store_pair(int64_t *ret_first, int64_t *ret_second) {
+  *ret_first = STORE("--type", "note", "Pears ripen in the western orchard");
+  *ret_second = STORE("--type", "note", "--distinct-from", num(*ret_first), "Pears ripen in the eastern orchard");
+}
+
+static void check_order(const char *query, int64_t first, int64_t second) {
+  yyjson_val *r = OK("search", query);
+  int a = jpos(r, "results", first), b = jpos(r, "results", second);
+  if (a < 0 || b < 0 || a > b)
+    FAIL("%lld is at %d, %lld at %d", (long long)first, a, (long long)second, b);
+  CHECK(jnum(r, textf("results[%d].score", a)) >= jnum(r, textf("results[%d].score", b)));
+}
+
+TEST(ratings_change_the_order) {
+  int64_t a, b;
+  store_pair(&a, &b);
+  check_order("pears orchard", a, b);
+  for (int i = 0; i < 3; i++)
+    OK("rate", num(b), "up");
+  check_order("pears orchard", b, a);
+  for (int i = 0; i < 6; i++)
+    OK("rate", num(b), "down");
+  check_order("pears orchard", a, b);
+}
+
+TEST(use_changes_the_order) {
+  int64_t a, b;
+  store_pair(&a, &b);
+  for (int i = 0; i < 8; i++)
+    OK("get", num(b));
+  check_order("pears orchard", b, a);
+  CHECK_INT(jint(OK("get", num(b)), "access_count"), 8);
+}
+
+TEST(weight_changes_the_order) {
+  int64_t a = STORE("--type", "note", "--weight", "0.3", "Pears ripen in the western orchard");
+  int64_t b = STORE("--type", "note", "--weight", "0.9", "--distinct-from", num(a), "Pears ripen in the eastern orchard");
+  check_order("pears orchard", b, a);
+}
+
+TEST(age_changes_the_order_but_not_of_rules) {
+  int64_t a = STORE("--type", "note", "Pears ripen in the western orchard");
+  int64_t rule = STORE("--kind", "rule", "Plums are picked in the northern orchard");
+  cli_day(60);
+  int64_t b = STORE("--type", "note", "--distinct-from", num(a), "Pears ripen in the eastern orchard");
+  int64_t other = STORE("--kind", "rule", "--distinct-from", num(rule), "Plums are picked in the southern orchard");
+  check_order("pears orchard", b, a);
+  yyjson_val *r = OK("search", "plums orchard", "--explain", "--kind", "rule");
+  CHECK(jpos(r, "results", rule) >= 0 && jpos(r, "results", other) >= 0);
+  for (int i = 0; i < 2; i++)
+    CHECK_NEAR(jnum(r, textf("results[%d].parts.decay", i)), 1.0, 1e-9);
+  r = OK("search", "pears orchard", "--explain", "--type", "note"); /* half life 30 days: a quarter is left */
+  CHECK_NEAR(jnum(r, textf("results[%d].parts.decay", jpos(r, "results", a))), 0.25, 1e-6);
+  CHECK_NEAR(jnum(r, textf("results[%d].parts.decay", jpos(r, "results", b))), 1.0, 1e-6);
+}
+
+TEST(a_new_memory_that_nobody_read_is_not_old) {
+  int64_t a = STORE("--type", "note", "Pears ripen in the western orchard");
+  cli_day(50);
+  OK("get", num(a));
+  cli_day(90);
+  int64_t b = STORE("--type", "note", "--distinct-from", num(a), "Pears ripen in the eastern orchard");
+  check_order("pears orchard", b, a);
+}
+
+TEST(searching_is_not_using) {
+  int64_t id = STORE("Parsley grows in pots");
+  for (int i = 0; i < 3; i++)
+    OK("search", "parsley");
+  CHECK_INT(sql_number("SELECT access_count FROM memory"), 0);
+  OK("get", num(id));
+  OK("get", num(id));
+  CHECK_INT(sql_number("SELECT access_count FROM memory"), 2);
+  CHECK_STR(sql_string("SELECT last_accessed - created_at FROM memory"), "0");
+}
