@@ -116,7 +116,7 @@ static enum status check_text(struct error *err, const char *what, struct str te
 }
 
 static enum status check_choice(const struct parser *p, const struct param *param, struct str value) {
-  if (!param->choices || one_of(value, param->choices))
+  if (!param->choices || (param->flags & PARAM_OPEN) || one_of(value, param->choices))
     return STATUS_OK;
   struct suggest near;
   suggest_init(&near, value);
@@ -126,8 +126,8 @@ static enum status check_choice(const struct parser *p, const struct param *para
   error_set(p->err, STATUS_USAGE, "%s cannot be '%.*s': it is one of %.*s", label_of(p->a, param), STR_ARG(shown),
             STR_ARG(choices));
   if (near.best.p && !(param->flags & PARAM_POSITIONAL))
-    error_fix(p->err, "%s %.*s", label_of(p->a, param), STR_ARG(near.best));
-  return p->err->code;
+    return error_fix(p->err, "%s %.*s", label_of(p->a, param), STR_ARG(near.best));
+  return error_fix(p->err, "use one of: %.*s", STR_ARG(choices));
 }
 
 /* Adds to a list; replaces anything else, so that the last one counts. */

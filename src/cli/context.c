@@ -34,7 +34,9 @@ static enum status load_team(struct caller *caller, struct error *err) {
     return err->code;
   if (!caller->team.p)
     caller->team = STR("default");
-  return gate_check_team(caller->team, err);
+  if (gate_check_team(caller->team, err) != STATUS_OK)
+    return error_fix(err, "CAIRN_TEAM=my-team   (1 to %d of: a-z 0-9 _ -)", TEAM_BYTES);
+  return STATUS_OK;
 }
 
 static enum status load_project(struct arena *a, const struct cli_args *args, struct caller *caller,

@@ -108,13 +108,18 @@ static enum status unknown_setting(struct op_call *call, struct str name) {
   return error_fix(call->err, "one of: %s", b.p);
 }
 
+static enum status bad_call(struct op_call *call, const char *why) {
+  error_set(call->err, STATUS_USAGE, "config: %s", why);
+  return error_fix(call->err, "cairn config NAME VALUE, or cairn config NAME --unset");
+}
+
 enum status op_config(struct op_call *call) {
   struct str name = json_str(call->args, "name"), value = json_str(call->args, "value");
   bool unset = json_bool(call->args, "unset", false);
   enum status s = STATUS_OK;
   if (!name.p) {
     if (unset)
-      return error_set(call->err, STATUS_USAGE, "config: name the setting to be unset");
+      return bad_call(call, "name the setting to be unset");
     yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "settings");
     for (int i = 0; s == STATUS_OK && i < SET_COUNT; i++)
       s = put_setting(call, yyjson_mut_arr_add_obj(call->doc, arr), (enum setting_id)i);
@@ -124,7 +129,7 @@ enum status op_config(struct op_call *call) {
   if (id < 0)
     return unknown_setting(call, name);
   if (unset && value.p)
-    return error_set(call->err, STATUS_USAGE, "config: a value and --unset contradict each other");
+    return bad_call(call, "a value and --unset contradict each other");
   if (!unset && !value.p)
     return put_setting(call, call->result, (enum setting_id)id);
   struct txn txn;

@@ -49,7 +49,7 @@ enum status call_int(struct op_call *call, const char *name, int64_t missing, in
   if (value < low || value > high) {
     error_set(call->err, STATUS_USAGE, "%s %lld is outside %lld to %lld", name, (long long)value, (long long)low,
               (long long)high);
-    return call->err->code;
+    return error_fix(call->err, "'cairn help %s' says what it is for", call->op->name);
   }
   *ret_value = value;
   return STATUS_OK;

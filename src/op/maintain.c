@@ -91,14 +91,16 @@ static enum status run_step(struct op_call *call, struct txn *txn, const struct 
 
 /* ---- embedding what waits ---- */
 
-static enum status embed_portion(struct op_call *call, struct arena *a, size_t *ret_n) {
+/* `after`: the last chunk that an earlier portion looked at; those before it are not read again. */
+static enum status embed_portion(struct op_call *call, struct arena *a, int64_t *after, size_t *ret_n) {
   const struct embedder *e = call->engine->embedder;
   struct vec_model model = {call->caller.team, str_from(e->model), e->dims};
   struct chunk_rows rows = {0};
-  enum status s = chunks_pending(call->engine->store, model.team, model.model, EMBED_ROWS, a, &rows, call->err);
+  enum status s = chunks_pending(call->engine->store, model.team, model.model, *after, EMBED_ROWS, a, &rows, call->err);
   *ret_n = rows.n;
   if (s != STATUS_OK || rows.n == 0)
     return s;
+  *after = rows.v[rows.n - 1].id;
   struct str *texts = arena_array(a, struct str, rows.n);
   for (size_t i = 0; i < rows.n; i++)
     texts[i] = embed_text(a, rows.v[i].headline, rows.v[i].body);
@@ -117,12 +119,12 @@ static enum status embed_pending(struct op_call *call, int64_t *ret_count) {
   struct arena *a = arena_child(call->arena);
   const struct embedder *e = call->engine->embedder;
   struct vec_model model = {call->caller.team, str_from(e->model), e->dims};
-  int64_t done, total;
+  int64_t done, total, after = 0;
   enum status s = vec_count(call->engine->store, &model, &done, &total, call->err);
   size_t n = 1;
   *ret_count = 0;
   while (s == STATUS_OK && done < total && n > 0 && !cancelled(call)) {
-    s = embed_portion(call, a, &n);
+    s = embed_portion(call, a, &after, &n);
     *ret_count += (int64_t)n;
     progress(call, "embed", done + *ret_count, total);
     arena_release(a);

@@ -30,8 +30,13 @@ static enum status bad_text(const struct op *op, const char *name, struct error 
   return error_fix(err, "remove it: memories are text");
 }
 
+static enum status bad_form(const struct op *op, const struct param *p, const char *form, struct error *err) {
+  error_set(err, STATUS_USAGE, "%s: %s must be %s", op->name, p->name, form);
+  return error_fix(err, "'cairn help %s' shows how to call it", op->name);
+}
+
 static enum status check_choice(const struct op *op, const struct param *p, struct str value, struct error *err) {
-  if (!p->choices)
+  if (!p->choices || (p->flags & PARAM_OPEN))
     return STATUS_OK;
   char list[300];
   size_t n = 0;
@@ -65,7 +70,7 @@ static enum status check_list(const struct op *op, const struct param *p, yyjson
   yyjson_val *e;
   yyjson_arr_foreach(v, i, n, e) {
     if (!yyjson_is_str(e))
-      return error_set(err, STATUS_USAGE, "%s: %s must be a list of texts", op->name, p->name);
+      return bad_form(op, p, "a list of texts", err);
     enum status s = check_text(op, p, e, err);
     if (s != STATUS_OK)
       return s;
@@ -94,15 +99,17 @@ static enum status check_value(const struct op *op, const struct param *p, yyjso
     break;
   }
   if (!ok)
-    return error_set(err, STATUS_USAGE, "%s: %s must be %s", op->name, p->name, forms[p->form]);
+    return bad_form(op, p, forms[p->form], err);
   if (p->form == PARAM_TEXT)
     return check_text(op, p, v, err);
   return p->form == PARAM_LIST ? check_list(op, p, v, err) : STATUS_OK;
 }
 
 enum status op_check_args(const struct op *op, yyjson_val *args, struct error *err) {
-  if (!yyjson_is_obj(args))
-    return error_set(err, STATUS_USAGE, "%s: the arguments must be an object", op->name);
+  if (!yyjson_is_obj(args)) {
+    error_set(err, STATUS_USAGE, "%s: the arguments must be an object", op->name);
+    return error_fix(err, "'cairn help %s' lists its arguments", op->name);
+  }
   size_t i, n;
   yyjson_val *key, *v;
   yyjson_obj_foreach(args, i, n, key, v) {
@@ -138,9 +145,11 @@ static enum status settle_caller(struct op_call *call) {
   if (json_bool(call->args, "all_projects", false))
     c->all_projects = true;
   if (str_is(scope, "global")) {
-    if (project && !str_empty(c->project))
-      return error_set(call->err, STATUS_USAGE, "scope 'global' and project '%.*s' contradict each other",
-                       STR_ARG(c->project));
+    if (project && !str_empty(c->project)) {
+      error_set(call->err, STATUS_USAGE, "scope 'global' and project '%.*s' contradict each other",
+                STR_ARG(c->project));
+      return error_fix(call->err, "give one of the two");
+    }
     c->project = STR("");
     c->project_given = true;
   }

@@ -22,6 +22,7 @@ enum {
   PARAM_POSITIONAL = 2, /* on the command line: by place; a positional list takes all that is left */
   PARAM_STDIN = 4,      /* on the command line: "-", or nothing while standard input is not a terminal, reads it */
   PARAM_PATH = 8,       /* a file name, for completion; relative to the caller's folder */
+  PARAM_OPEN = 16,      /* the choices are for help and completion: the operation judges the value itself */
 };
 
 struct param {

@@ -7,6 +7,7 @@
 
 #define TEXT(name, flags, value, help) {name, PARAM_TEXT, flags, NULL, value, NULL, help}
 #define CHOICE(name, list, help) {name, PARAM_TEXT, 0, NULL, NULL, list, help}
+#define GATED(name, list, help) {name, PARAM_TEXT, PARAM_OPEN, NULL, NULL, list, help}
 #define INT(name, value, help) {name, PARAM_INT, 0, NULL, value, NULL, help}
 #define NUMBER(name, value, help) {name, PARAM_NUMBER, 0, NULL, value, NULL, help}
 #define FLAG(name, help) {name, PARAM_BOOL, 0, NULL, NULL, NULL, help}
@@ -36,22 +37,22 @@ const struct param common_params[] = {
 #define WRITE_PARAMS \
   TEXT("headline", 0, "TEXT", "at most 15 words; derived from the text when missing (gate mode assist)"), \
   TEXT("type", 0, "TYPE", "label, by name or alias: rule, guardrail, lesson, fact, decision, context, ..."), \
-  CHOICE("severity", write_severities, "rules only; default pattern"), \
+  GATED("severity", write_severities, "rules only; default pattern"), \
   TEXT("key", 0, "KEY", "short name; at most one active memory has it in a project"), \
   MANY("tags", "tag", "TAG", "label for filtering; may be repeated"), \
   MANY("people", "person", "NAME", "somebody it is about; may be repeated"), \
   NUMBER("weight", "W", "influence in ranking, 0.1 to 1.0 (default 1.0)"), \
   TEXT("ttl", 0, "TIME", "when it expires: 24h, 7d, 720h, or a timestamp"), \
   TEXT("valid_from", 0, "TIME", "since when it is true, a timestamp (default: now)"), \
-  CHOICE("delivery", deliveries, "how it reaches an agent (default on_demand)"), \
+  GATED("delivery", deliveries, "how it reaches an agent (default on_demand)"), \
   TEXT("skill_name", 0, "NAME", "makes it a skill of this name, surfaced by its keywords"), \
   MANY("skill_keywords", "skill-keyword", "WORD", "a query with this word surfaces the skill; may be repeated"), \
   MANY("skill_projects", "skill-project", "NAME", "surface the skill in these projects alone; may be repeated"), \
   FLAG("skill_always_on", "load the skill at boot too"), \
-  CHOICE("confidence", confidences, "of a learned claim"), \
+  GATED("confidence", confidences, "of a learned claim"), \
   MANY("domains", "domain", "NAME", "root domain that corroborates the claim; may be repeated"), \
   TEXT("verified", 0, "TIME", "when the claim was last verified"), \
-  CHOICE("priority", priorities, "tasks only; default medium"), \
+  GATED("priority", priorities, "tasks only; default medium"), \
   TEXT("milestone", 0, "NAME", "tasks only"), \
   TEXT("due", 0, "TEXT", "tasks only: a date or a condition"), \
   MANY("acceptance", "accept", "TEXT", "tasks only: an acceptance criterion; may be repeated"), \
@@ -62,7 +63,7 @@ const struct param common_params[] = {
 
 static const struct param remember_params[] = {
   TEXT("text", PARAM_POSITIONAL | PARAM_STDIN, "TEXT", "what to remember, as an argument or on standard input"),
-  CHOICE("kind", kinds, "lifecycle; default: that of the type, else fact"),
+  GATED("kind", kinds, "lifecycle; default: that of the type, else fact"),
   WRITE_PARAMS,
   TEXT("supersedes", 0, "ID", "the memory that this one replaces (needs a reason)"),
   TEXT("reason", 0, "TEXT", "why the older memory was wrong or is outdated"),
@@ -156,7 +157,7 @@ static const struct param prune_params[] = {
 static const struct param task_add_params[] = {
   TEXT("text", PARAM_POSITIONAL | PARAM_STDIN, "TEXT", "what is to be done"),
   TEXT("headline", 0, "TEXT", "at most 15 words; derived from the text when missing"),
-  CHOICE("priority", priorities, "default medium"),
+  GATED("priority", priorities, "default medium"),
   TEXT("milestone", 0, "NAME", "what it belongs to"),
   TEXT("due", 0, "TEXT", "a date or a condition"),
   MANY("acceptance", "accept", "TEXT", "an acceptance criterion; may be repeated"),

@@ -115,10 +115,14 @@ enum status op_task_claim(struct op_call *call) {
   struct txn txn;
   if (!by.p)
     by = call->caller.source;
-  if (str_empty(str_trim(by)))
-    return error_set(call->err, STATUS_USAGE, "task claim: a name is needed");
-  if (release && !json_str(call->args, "id").p)
-    return error_set(call->err, STATUS_USAGE, "task claim: name the task to be given back");
+  if (str_empty(str_trim(by))) {
+    error_set(call->err, STATUS_USAGE, "task claim: a name is needed");
+    return error_fix(call->err, "say who takes it, for example --by alice");
+  }
+  if (release && !json_str(call->args, "id").p) {
+    error_set(call->err, STATUS_USAGE, "task claim: name the task to be given back");
+    return error_fix(call->err, "cairn task claim ID --release");
+  }
   /* The lock is taken first: of two processes, the second sees the claim of the first. */
   enum status s = call_begin(call, &txn);
   if (s == STATUS_OK)
@@ -196,9 +200,10 @@ static enum status change_block(struct op_call *call, bool add) {
   if (s == STATUS_OK)
     s = add ? link_add(&txn, call->arena, &l, call->err)
             : link_remove(&txn, call->arena, l.src, l.rel, l.dst, &found, call->err);
-  if (s == STATUS_OK && !found)
-    return error_set(call->err, STATUS_NOT_FOUND, "task %lld does not wait for %lld", (long long)m.id,
-                     (long long)by.id);
+  if (s == STATUS_OK && !found) {
+    error_set(call->err, STATUS_NOT_FOUND, "task %lld does not wait for %lld", (long long)m.id, (long long)by.id);
+    return error_fix(call->err, "'cairn task list' shows what each task waits for");
+  }
   if (s != STATUS_OK)
     return s;
   put_brief(call, call->result, &m);

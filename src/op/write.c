@@ -248,6 +248,11 @@ static enum status store_links(struct op_call *call, struct txn *txn, struct wri
     for (size_t i = 0; i < lists[l]->n; i++) {
       struct memory other;
       enum status s = memory_find(txn->store, &scope, lists[l]->v[i], call->arena, &other, call->err);
+      if (s == STATUS_OK && l == 1 && !str_is(other.kind, kind_names[KIND_TASK])) {
+        error_set(call->err, STATUS_CONFLICT, "memory %lld is a %.*s, and only a task can block a task",
+                  (long long)other.id, STR_ARG(other.kind));
+        return error_fix(call->err, "'cairn task list' shows the tasks");
+      }
       struct link link = {.src = w->id, .rel = rels[l], .dst = other.id};
       if (s == STATUS_OK)
         s = link_add(txn, call->arena, &link, call->err);

@@ -94,11 +94,9 @@ NODISCARD enum status db_commit(struct db *db, struct error *err);
 void db_rollback(struct db *db);
 bool db_in_transaction(const struct db *db);
 
-/* In-place access to a stored blob. */
+/* Overwrites a part of a stored blob in place. */
 NODISCARD enum status db_blob_write(struct db *db, const char *table, const char *column, int64_t row, size_t offset,
                                     struct str bytes, struct error *err);
-NODISCARD enum status db_blob_read(struct db *db, const char *table, const char *column, int64_t row, size_t offset,
-                                   void *ret_bytes, size_t n, struct error *err);
 
 /* Copies the whole database to a file, while others go on using it; progress(done, total) may be NULL. */
 typedef void (*db_progress)(void *arg, int64_t done, int64_t total);

@@ -87,13 +87,13 @@ enum status prune_candidates(struct store *st, const struct scope *scope, int64_
   return memory_collect(st, &q, a, ret_list, err);
 }
 
-enum status chunks_pending(struct store *st, struct str team, struct str model, int64_t limit, struct arena *a,
-                           struct chunk_rows *ret_rows, struct error *err) {
+enum status chunks_pending(struct store *st, struct str team, struct str model, int64_t after, int64_t limit,
+                           struct arena *a, struct chunk_rows *ret_rows, struct error *err) {
   struct rows r;
   db_query(st->db, &r, err,
-           "SELECT c.id, c.headline, c.body, c.extra FROM chunk c WHERE c.team = ?1 AND NOT EXISTS"
-           " (SELECT 1 FROM vec_slot s WHERE s.chunk_id = c.id AND s.model = ?2) ORDER BY c.id LIMIT ?3",
-           "ssi", team, model, limit);
+           "SELECT c.id, c.headline, c.body, c.extra FROM chunk c WHERE c.team = ?1 AND c.id > ?3 AND NOT EXISTS"
+           " (SELECT 1 FROM vec_slot s WHERE s.chunk_id = c.id AND s.model = ?2) ORDER BY c.id LIMIT ?4",
+           "ssii", team, model, after, limit);
   while (rows_next(&r))
     list_push(a, ret_rows,
               (struct chunk_row){.id = rows_int(&r, 0),

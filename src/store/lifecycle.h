@@ -15,8 +15,8 @@ NODISCARD enum status prune_candidates(struct store *st, const struct scope *sco
                                        int64_t limit, struct arena *a, struct memories *ret_list, int64_t *ret_total,
                                        struct error *err);
 
-/* Chunks of the team without a vector of this model, with the text to embed. */
-NODISCARD enum status chunks_pending(struct store *st, struct str team, struct str model, int64_t limit,
+/* Chunks of the team behind the id `after` that have no vector of this model, with the text to embed. */
+NODISCARD enum status chunks_pending(struct store *st, struct str team, struct str model, int64_t after, int64_t limit,
                                      struct arena *a, struct chunk_rows *ret_rows, struct error *err);
 
 #endif

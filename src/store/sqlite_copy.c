@@ -9,28 +9,12 @@
 #include "store/db.h"
 #include "store/sqlite_internal.h"
 
-static int open_blob(struct db *db, const char *table, const char *column, int64_t row, int write,
-                     sqlite3_blob **ret_blob) {
-  return sqlite3_blob_open(sqlite_handle(db), "main", table, column, row, write, ret_blob);
-}
-
 enum status db_blob_write(struct db *db, const char *table, const char *column, int64_t row, size_t offset,
                           struct str bytes, struct error *err) {
   sqlite3_blob *blob = NULL;
-  int rc = open_blob(db, table, column, row, 1, &blob);
+  int rc = sqlite3_blob_open(sqlite_handle(db), "main", table, column, row, 1, &blob);
   if (rc == SQLITE_OK)
     rc = sqlite3_blob_write(blob, bytes.p, (int)bytes.n, (int)offset);
-  enum status s = rc == SQLITE_OK ? STATUS_OK : sqlite_fail(db, rc, err);
-  sqlite3_blob_close(blob);
-  return s;
-}
-
-enum status db_blob_read(struct db *db, const char *table, const char *column, int64_t row, size_t offset,
-                         void *ret_bytes, size_t n, struct error *err) {
-  sqlite3_blob *blob = NULL;
-  int rc = open_blob(db, table, column, row, 0, &blob);
-  if (rc == SQLITE_OK)
-    rc = sqlite3_blob_read(blob, ret_bytes, (int)n, (int)offset);
   enum status s = rc == SQLITE_OK ? STATUS_OK : sqlite_fail(db, rc, err);
   sqlite3_blob_close(blob);
   return s;

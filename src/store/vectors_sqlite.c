@@ -169,7 +169,7 @@ static void take_places(struct vec_block *b, struct str places, int dims) {
   const char *p = places.p;
   for (size_t i = 0; i < BLOCK_ROWS; i++, p += place_size(dims)) {
     memcpy(&b->chunks[i], p, ID_SIZE);
-    memcpy(b->bits + i * VEC_WORDS(dims), p + ID_SIZE, bits_size(dims));
+    memcpy(b->bits + i * (size_t)VEC_WORDS(dims), p + ID_SIZE, bits_size(dims));
   }
 }
 

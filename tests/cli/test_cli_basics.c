@@ -189,7 +189,7 @@ TEST(mistakes_end_with_code_2_and_a_suggestion) {
   CHECK_USAGE("did you mean '--headline'?", "remember", "--headlin", "x");
   CHECK_USAGE("unknown option '-z'", "-z");
   CHECK_USAGE("--limit needs a whole number", "list", "--limit", "ten");
-  CHECK_USAGE("--kind cannot be 'thing'", "remember", "--kind", "thing", "x");
+  CHECK_USAGE("--kind cannot be 'thing'", "list", "--kind", "thing");
   CHECK_USAGE("'cairn get' needs ID", "get");
   CHECK_USAGE("'cairn forget' needs --reason", "forget", "1");
   CHECK_USAGE("another argument", "remember", "two", "words");

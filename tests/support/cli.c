@@ -325,11 +325,16 @@ void check_same(const char *file, int line, struct str before, struct str after)
   test_fail(file, line, "the store has more or fewer rows: '%.*s' '%.*s'", STR_ARG(before), STR_ARG(after));
 }
 
-void sql_do(const char *sql) {
+bool sql_try(const char *sql) {
   sqlite3 *db = open_store();
-  if (sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK)
-    FAIL("%s: %s", sql, sqlite3_errmsg(db));
+  bool done = sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK;
   sqlite3_close(db);
+  return done;
+}
+
+void sql_do(const char *sql) {
+  if (!sql_try(sql))
+    FAIL("%s: failed", sql);
 }
 
 struct str sql_string(const char *sql) {

@@ -98,6 +98,8 @@ void check_same(const char *file, int line, struct str before, struct str after)
 #define CHECK_UNCHANGED(before) check_same(__FILE__, __LINE__, (before), snapshot())
 /* SQL past the program. */
 void sql_do(const char *sql);
+/* Whether the schema lets it happen. */
+bool sql_try(const char *sql);
 int64_t sql_number(const char *sql);
 struct str sql_string(const char *sql);
 /* Whether the bytes are anywhere in the store's files (database, log), compared without ASCII case. */
