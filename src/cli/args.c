@@ -109,10 +109,12 @@ static const struct param *find_option(const struct parser *p, struct str name, 
 static enum status check_text(struct error *err, const char *what, struct str text) {
   size_t bad = utf8_check(text);
   if (bad != text.n)
-    return error_set(err, STATUS_USAGE, "%s is not valid UTF-8 (byte %zu)", what, bad + 1);
-  if (text.n && memchr(text.p, 0, text.n))
-    return error_set(err, STATUS_USAGE, "%s holds a NUL byte", what);
-  return STATUS_OK;
+    error_set(err, STATUS_USAGE, "%s is not valid UTF-8 (byte %zu)", what, bad + 1);
+  else if (text.n && memchr(text.p, 0, text.n))
+    error_set(err, STATUS_USAGE, "%s holds a NUL byte", what);
+  else
+    return STATUS_OK;
+  return error_fix(err, "memories are text in UTF-8; iconv converts other encodings");
 }
 
 static enum status check_choice(const struct parser *p, const struct param *param, struct str value) {
@@ -140,6 +142,15 @@ static void put(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct param *pa
   yyjson_mut_obj_put(obj, yyjson_mut_str(doc, param->name), value);
 }
 
+static enum status not_a_number(const struct parser *p, const struct param *param, const char *form,
+                                const char *example, struct str shown) {
+  const char *label = label_of(p->a, param);
+  error_set(p->err, STATUS_USAGE, "%s needs %s, not '%.*s'", label, form, STR_ARG(shown));
+  if (param->flags & PARAM_POSITIONAL)
+    return error_fix(p->err, "use %s", form);
+  return error_fix(p->err, "%s %s", label, example);
+}
+
 static enum status put_text(const struct parser *p, yyjson_mut_val *obj, const struct param *param, struct str value) {
   yyjson_mut_doc *doc = p->out->doc;
   struct str shown = utf8_cut(value, SHOWN_BYTES);
@@ -150,13 +161,12 @@ static enum status put_text(const struct parser *p, yyjson_mut_val *obj, const s
   switch (param->form) {
   case PARAM_INT:
     if (!str_int64(value, &whole))
-      return error_set(p->err, STATUS_USAGE, "%s needs a whole number, not '%.*s'", label_of(p->a, param),
-                       STR_ARG(shown));
+      return not_a_number(p, param, "a whole number", "10", shown);
     put(doc, obj, param, yyjson_mut_sint(doc, whole));
     break;
   case PARAM_NUMBER:
     if (!str_double(value, &number))
-      return error_set(p->err, STATUS_USAGE, "%s needs a number, not '%.*s'", label_of(p->a, param), STR_ARG(shown));
+      return not_a_number(p, param, "a number", "0.5", shown);
     put(doc, obj, param, yyjson_mut_real(doc, number));
     break;
   case PARAM_BOOL: /* never with a value */
@@ -225,8 +235,10 @@ static enum status next_value(struct parser *p, const struct param *param, struc
 
 static enum status take_bool(const struct parser *p, yyjson_mut_val *obj, const struct param *param, bool value,
                              bool has_text) {
-  if (has_text)
-    return error_set(p->err, STATUS_USAGE, "option '--%s' takes no value", args_spelling(p->a, param).p);
+  if (has_text) {
+    error_set(p->err, STATUS_USAGE, "option '--%s' takes no value", args_spelling(p->a, param).p);
+    return error_fix(p->err, "--%s", args_spelling(p->a, param).p);
+  }
   put(p->out->doc, obj, param, yyjson_mut_bool(p->out->doc, value));
   return STATUS_OK;
 }

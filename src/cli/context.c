@@ -13,8 +13,10 @@ enum { BUSY_MAX_MS = 3600 * 1000 };
 /* An empty variable counts as one that is not set. */
 static enum status variable(const char *name, struct str *ret_value, struct error *err) {
   struct str value = str_from(getenv(name));
-  if (utf8_check(value) != value.n)
-    return error_set(err, STATUS_USAGE, "the variable %s is not valid UTF-8", name);
+  if (utf8_check(value) != value.n) {
+    error_set(err, STATUS_USAGE, "the variable %s is not valid UTF-8", name);
+    return error_fix(err, "unset %s", name);
+  }
   *ret_value = value.n ? value : STR_NONE;
   return STATUS_OK;
 }
@@ -74,8 +76,10 @@ static enum status load_store(struct arena *a, const struct cli_args *args, stru
   if (option_or_variable(args, "db", "CAIRN_DB", &path, err) != STATUS_OK)
     return err->code;
   c->default_store = path.p == NULL;
-  if (path.p && path.n == 0)
-    return error_set(err, STATUS_USAGE, "--db is empty");
+  if (path.p && path.n == 0) {
+    error_set(err, STATUS_USAGE, "--db is empty");
+    return error_fix(err, "--db FILE");
+  }
   if (c->default_store && engine_default_path(a, &path, err) != STATUS_OK)
     return error_fix(err, "--db FILE");
   c->engine.path = arena_cstr(a, path);

@@ -59,7 +59,7 @@ static enum status read_input(struct call *c) {
     return STATUS_OK;
   tell_waiting(c);
   if (fs_read_fd(c->a, STDIN_FILENO, "standard input", INPUT_MAX, &text, &c->err) != STATUS_OK)
-    return c->err.code;
+    return error_fix(&c->err, "a memory holds at most 1 MB: split the text, or store a part of it");
   if (text.n == 0 && !args->input_asked)
     return STATUS_OK; /* nobody sent anything: the operation says what is missing */
   if (str_ends(text, STR("\r\n")))

@@ -135,7 +135,12 @@ static enum status check_kind_fields(struct memory *m, struct error *err) {
 }
 
 static enum status check_skill(struct memory *m, struct error *err) {
-  bool skill = !str_empty(m->skill_name);
+  bool skill = m->skill_name.p != NULL;
+  if (skill && (str_empty(str_trim(m->skill_name)) || m->skill_name.n > SKILL_NAME_BYTES || has_control(m->skill_name))) {
+    error_set(err, STATUS_REFUSED, "the name of a skill is 1 to %d bytes of plain text", SKILL_NAME_BYTES);
+    refuse(err, "fields");
+    return error_fix(err, "use a short name such as 'release-checklist'");
+  }
   if (!skill && (m->skill_keywords.n || m->skill_projects.n || m->skill_always_on || str_is(m->delivery, "skill"))) {
     error_set(err, STATUS_REFUSED, "a skill needs a name");
     refuse(err, "fields");

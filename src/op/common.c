@@ -136,6 +136,29 @@ static enum status put_banner(struct op_call *call, yyjson_mut_val *obj, const s
   return STATUS_OK;
 }
 
+/* A global memory that the caller's project replaced for itself says by what. */
+static enum status put_shadow(struct op_call *call, yyjson_mut_val *obj, const struct memory *m,
+                              const struct links *links) {
+  enum status s = STATUS_OK;
+  for (size_t i = 0; s == STATUS_OK && i < links->n; i++) {
+    const struct link *l = &links->v[i];
+    struct memory mine;
+    bool found = false;
+    if (!str_is(l->rel, "shadows") || l->dst != m->id)
+      continue;
+    s = memory_by_id(call->engine->store, m->team, l->src, call->arena, &mine, &found, call->err);
+    if (s != STATUS_OK || !found || !str_is(mine.state, "active") || !str_eq(mine.project, call->caller.project) ||
+        (mine.expires_at && mine.expires_at <= call->now))
+      continue;
+    json_put_int(call->doc, obj, "head", mine.id);
+    json_put(call->doc, obj, "banner",
+             arena_printf(call->arena, "In project '%.*s' this memory is replaced by %lld: %.*s", STR_ARG(mine.project),
+                          (long long)mine.id, STR_ARG(mine.headline)));
+    break;
+  }
+  return s;
+}
+
 enum status put_full(struct op_call *call, yyjson_mut_val *obj, struct memory *m) {
   struct store *st = call->engine->store;
   struct notes notes = {0};
@@ -155,7 +178,9 @@ enum status put_full(struct op_call *call, yyjson_mut_val *obj, struct memory *m
   memory_put_lists(call->doc, obj, m);
   notes_put(call->doc, obj, &notes);
   links_put(call->doc, obj, m->id, &links);
-  return put_banner(call, obj, m);
+  s = put_banner(call, obj, m);
+  bool told = yyjson_mut_obj_get(obj, "banner") != NULL;
+  return s == STATUS_OK && !told ? put_shadow(call, obj, m, &links) : s;
 }
 
 void note_read(struct op_call *call, const struct memory *m) {

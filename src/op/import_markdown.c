@@ -69,12 +69,13 @@ static enum status read_folder(struct folder *f, struct str folder) {
   DIR **dir = arena_new(a, DIR *);
   arena_defer(a, close_folder, dir);
   *dir = opendir(arena_cstr(a, folder.n ? path : f->root));
-  if (!*dir)
+  int fd = *dir ? dirfd(*dir) : -1;
+  if (fd < 0)
     return folder_failed(f, path);
   enum status s = STATUS_OK;
   const struct dirent *entry;
   while (s == STATUS_OK && (errno = 0, entry = readdir(*dir)) != NULL)
-    s = take_entry(f, dirfd(*dir), folder, str_from(entry->d_name));
+    s = take_entry(f, fd, folder, str_from(entry->d_name));
   if (s == STATUS_OK && errno)
     s = folder_failed(f, path);
   close_folder(dir);

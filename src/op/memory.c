@@ -40,6 +40,8 @@ static void batch_read(struct op_call *call, struct str text, struct batch_item 
   item->err = (struct error){0};
   call->err = &item->err;
   enum status s = json_read(call->arena, text, &args, &item->err);
+  if (s != STATUS_OK)
+    error_fix(&item->err, "a line is one JSON object in UTF-8, for example {\"text\": \"what to remember\"}");
   if (s == STATUS_OK)
     s = op_check_args(call->op, args, &item->err);
   struct caller caller = call->caller;

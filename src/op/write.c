@@ -122,7 +122,8 @@ static enum status scrub_all(struct op_call *call, bool redact, struct write *w)
                {&m->milestone, "the milestone"},
                {&m->due, "due"},
                {&w->reason, "the reason"},
-               {&m->skill_name, "the skill name"}};
+               {&m->skill_name, "the skill name"},
+               {&w->idempotency_key, "the idempotency key"}};
   enum status s = STATUS_OK;
   for (size_t i = 0; s == STATUS_OK && i < ARRAY_LEN(texts); i++)
     s = scrub(call, redact, texts[i].text, texts[i].name, &w->redacted);
@@ -187,9 +188,17 @@ static enum status embed_chunks(struct op_call *call, struct write *w) {
   return e->embed(e, call->arena, w->chunk_texts, parts.n, w->vectors, call->err);
 }
 
+static enum status bad_idempotency_key(struct op_call *call) {
+  error_set(call->err, STATUS_REFUSED, "an idempotency key is 1 to %d bytes long", KEY_BYTES);
+  error_step(call->err, "fields");
+  return error_fix(call->err, "use a short one, for example a uuid, or leave it out");
+}
+
 enum status write_prepare(struct op_call *call, struct write *w) {
   struct store *st = call->engine->store;
   struct setting_value gate, secrets;
+  if (w->idempotency_key.p && (w->idempotency_key.n == 0 || w->idempotency_key.n > KEY_BYTES))
+    return bad_idempotency_key(call);
   enum status s = replace_defaults(call, w);
   if (s == STATUS_OK)
     s = setting_get(st, call->caller.team, SET_GATE_MODE, call->arena, &gate, call->err);

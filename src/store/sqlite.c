@@ -106,7 +106,8 @@ enum status sqlite_fail(const struct db *db, int rc, struct error *err) {
   case STATUS_CONFLICT:
     return error_set(err, code, "%s", text);
   default:
-    return error_set(err, code, "%s: %s", db->path, text);
+    error_set(err, code, "%s: %s", db->path, text);
+    return error_fix(err, "'cairn doctor' checks the store; is the disk in order, and its folder still there?");
   }
 }
 

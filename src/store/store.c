@@ -81,7 +81,8 @@ void visible(struct sql *q, const struct scope *scope, const char *states) {
     sql_add(q, " AND m.valid_from <= ");
     sql_int(q, at);
   } else {
-    sql_addf(q, " AND m.state IN (%s)", states);
+    /* One state is compared, not listed: the partial indexes are found by "state = 'active'" alone. */
+    sql_addf(q, strchr(states, ',') ? " AND m.state IN (%s)" : " AND m.state = %s", states);
   }
   /* What has expired is gone at once, whether maintenance has noticed or not; other states keep their own reason. */
   sql_add(q, " AND (m.expires_at IS NULL OR m.state NOT IN ('active', 'archived', 'faded') OR m.expires_at > ");

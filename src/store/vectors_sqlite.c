@@ -6,7 +6,11 @@
 #include "embed/vec.h"
 #include "store/store_internal.h"
 
-enum { BLOCK_ROWS = 1024, ID_SIZE = 8 };
+enum {
+  BLOCK_ROWS = 1024,
+  ID_SIZE = 8,
+  MISSES = 64, /* rows in turn that are not similar enough: those behind them, farther away still, are not either */
+};
 
 static size_t bits_size(int dims) { return (size_t)VEC_WORDS(dims) * 8; }
 static size_t place_size(int dims) { return ID_SIZE + bits_size(dims); }
@@ -59,8 +63,7 @@ enum status vec_add(struct txn *txn, const struct vec_model *m, int64_t chunk_id
     s = db_exec(db, err, "UPDATE vec_block SET used = used + 1, version = version + 1 WHERE id = ?1", "i", block);
   if (s == STATUS_OK)
     s = db_exec(db, err, "INSERT INTO vec_slot (place, chunk_id, model, vector) VALUES (?1, ?2, ?3, ?4)", "iisb",
-                block * BLOCK_ROWS + slot, chunk_id, m->model,
-                (struct str){(const char *)vector, (size_t)m->dims});
+                block * BLOCK_ROWS + slot, chunk_id, m->model, (struct str){(const char *)vector, (size_t)m->dims});
   return s;
 }
 
@@ -246,34 +249,56 @@ struct candidate {
   uint32_t block;
   uint16_t slot, distance;
 };
+struct candidates {
+  struct candidate *v;
+  size_t n, cap;
+};
 
-/* All rows in the order of their distance: a counting sort, since distances are small integers. */
-static struct candidate *rank_rows(struct arena *a, const struct vec_cache *c, const uint64_t *query, int max_distance,
-                                   size_t *ret_n) {
-  size_t total = 0;
-  for (size_t i = 0; i < c->n; i++)
-    total += c->blocks[i].used;
-  uint16_t *distance = arena_array(a, uint16_t, total + 1);
-  size_t *start = arena_array(a, size_t, (size_t)c->dims + 3);
-  size_t at = 0;
+/* Drops what is farther than the `wanted` nearest, and lowers the limit to the farthest of those. */
+static void narrow(struct arena *a, struct candidates *list, size_t wanted, int *limit) {
+  size_t *count = arena_array(a, size_t, (size_t)*limit + 1), sum = 0, kept = 0;
+  for (size_t i = 0; i < list->n; i++)
+    count[list->v[i].distance]++;
+  int d = 0;
+  for (; d < *limit && sum + count[d] < wanted; d++)
+    sum += count[d];
+  for (size_t i = 0; i < list->n; i++)
+    if (list->v[i].distance <= d)
+      list->v[kept++] = list->v[i];
+  list->n = kept;
+  *limit = d;
+}
+
+/* A counting sort: distances are small integers, and rows of the same distance keep their order. */
+static struct candidate *sorted(struct arena *a, const struct candidates *list, int limit) {
+  size_t *start = arena_array(a, size_t, (size_t)limit + 2);
+  struct candidate *out = arena_array(a, struct candidate, list->n + 1);
+  for (size_t i = 0; i < list->n; i++)
+    start[list->v[i].distance + 1]++;
+  for (int d = 0; d < limit; d++)
+    start[d + 1] += start[d];
+  for (size_t i = 0; i < list->n; i++)
+    out[start[list->v[i].distance]++] = list->v[i];
+  return out;
+}
+
+/* The rows nearest by bits, at most `limit` away, nearest first: `wanted` of them, or more where the last ones are
+ * equally far. */
+static struct candidate *rank_rows(struct arena *a, const struct vec_cache *c, const uint64_t *query, int limit,
+                                   size_t wanted, size_t *ret_n) {
+  struct candidates list = {0};
+  uint16_t distance[BLOCK_ROWS];
   for (size_t i = 0; i < c->n; i++) {
     const struct vec_block *b = &c->blocks[i];
-    vec_scan_bits(b->bits, b->used, VEC_WORDS(c->dims), query, distance + at);
-    at += b->used;
+    vec_scan_bits(b->bits, b->used, VEC_WORDS(c->dims), query, distance);
+    for (size_t slot = 0; slot < b->used; slot++)
+      if (distance[slot] <= limit)
+        list_push(a, &list, (struct candidate){(uint32_t)i, (uint16_t)slot, distance[slot]});
+    if (list.n > 4 * wanted + BLOCK_ROWS || i + 1 == c->n)
+      narrow(a, &list, wanted, &limit);
   }
-  for (size_t i = 0; i < total; i++)
-    if (distance[i] <= max_distance)
-      start[distance[i] + 1]++;
-  for (int d = 0; d <= c->dims; d++)
-    start[d + 1] += start[d];
-  struct candidate *out = arena_array(a, struct candidate, start[c->dims + 1] + 1);
-  *ret_n = start[c->dims + 1];
-  at = 0;
-  for (size_t i = 0; i < c->n; i++)
-    for (size_t slot = 0; slot < c->blocks[i].used; slot++, at++)
-      if (distance[at] <= max_distance)
-        out[start[distance[at]]++] = (struct candidate){(uint32_t)i, (uint16_t)slot, distance[at]};
-  return out;
+  *ret_n = list.n;
+  return sorted(a, &list, limit);
 }
 
 /* Sign bits of two vectors at this cosine differ in about dims * angle / pi places; four deviations are added, so that
@@ -328,16 +353,17 @@ enum status vec_search(struct store *st, const struct vec_model *m, const int8_t
     return s;
   uint64_t bits[VEC_WORDS(VEC_MAX_DIMS)] = {0};
   vec_bits(query, m->dims, bits);
-  size_t n, accepted = 0;
-  struct candidate *rows = rank_rows(a, c, bits, distance_limit(m->dims, min_cosine), &n);
+  size_t n, accepted = 0, missed = 0;
+  struct candidate *rows = rank_rows(a, c, bits, distance_limit(m->dims, min_cosine), examine, &n);
   /* Bits are a coarse order: a few more than k are taken before the exact one decides. */
   size_t enough = k * 4;
-  for (size_t i = 0; s == STATUS_OK && i < n && i < examine && accepted < enough; i++) {
+  for (size_t i = 0; s == STATUS_OK && i < n && i < examine && accepted < enough && missed < MISSES; i++) {
     const struct vec_block *b = &c->blocks[rows[i].block];
     int64_t chunk = b->chunks[rows[i].slot], memory = 0;
     double cosine = -2;
     if (chunk != 0)
       s = cosine_at(st, b->id * BLOCK_ROWS + rows[i].slot, query, m->dims, &cosine, err);
+    missed = cosine >= min_cosine ? 0 : missed + 1;
     if (s == STATUS_OK && cosine >= min_cosine)
       s = accepted_by(st, accept, chunk, &memory, err);
     if (s != STATUS_OK || memory == 0)
@@ -389,11 +415,12 @@ static enum status check_block(struct store *st, const struct rows *block, int64
     return STATUS_OK;
   }
   struct rows r;
-  db_query(st->db, &r, err,
-           "SELECT s.place, s.chunk_id, s.vector, c.team = b.team AND s.model = b.model FROM vec_block b JOIN vec_slot s"
-           " ON s.place BETWEEN b.id * 1024 AND b.id * 1024 + 1023 LEFT JOIN chunk c ON c.id = s.chunk_id"
-           " WHERE b.id = ?1",
-           "i", id);
+  db_query(
+      st->db, &r, err,
+      "SELECT s.place, s.chunk_id, s.vector, c.team = b.team AND s.model = b.model FROM vec_block b JOIN vec_slot s"
+      " ON s.place BETWEEN b.id * 1024 AND b.id * 1024 + 1023 LEFT JOIN chunk c ON c.id = s.chunk_id"
+      " WHERE b.id = ?1",
+      "i", id);
   for (; rows_next(&r); n++) {
     int64_t slot = rows_int(&r, 0) % BLOCK_ROWS;
     if (rows_int(&r, 3) != 1 || slot >= used ||

@@ -294,12 +294,32 @@ TEST(a_project_overrides_a_global_memory_for_itself_alone) {
   CHECK(jpos(none, "memories", global) == 0 && jpos(none, "memories", mine) == -1);
   CHECK_INT(jpos(OK("search", OLD, "--project", "a"), "results", global), -1);
   CHECK_INT(jpos(OK("search", OLD, "--project", "b"), "results", global), 0);
+  yyjson_val *m = OK("get", num(global), "--project", "a"); /* and who asks for it there is told */
+  CHECK_INT(jint(m, "head"), mine);
+  CHECK(has(jstr(m, "banner"), NEW));
+  CHECK(!jget(OK("get", num(global), "--project", "b"), "banner"));
   /* It is no duplicate there either. */
   CHECK_STR(jstr(OK("remember", "--project", "a", OLD), "action"), "stored");
   /* Without the override the global one is seen again. */
   OK("forget", num(mine), "--reason", "grounded");
   CHECK(jpos(OK("list", "--project", "a"), "memories", global) >= 0);
   CHECK_HEALTHY();
+}
+
+TEST(a_corrected_override_still_overrides) {
+  int64_t global = STORE(OLD);
+  int64_t first = jint(OK("supersede", num(global), "--project", "a", "--reason", "we fly", NEW), "id");
+  int64_t second = jint(OK("supersede", num(first), "--project", "a", "--reason", "we dig", NEWEST), "id");
+  yyjson_val *r = OK("list", "--project", "a");
+  CHECK_INT(jint(r, "total"), 1);
+  CHECK_INT(jint(r, "memories[0].id"), second);
+  CHECK_INT(jpos(OK("list", "--project", "b"), "memories", global), 0);
+  OK("unsupersede", num(first)); /* and so does the one that comes back */
+  r = OK("list", "--project", "a");
+  CHECK_INT(jint(r, "total"), 1);
+  CHECK_INT(jint(r, "memories[0].id"), first);
+  OK("forget", num(first), "--reason", "grounded");
+  CHECK_INT(jpos(OK("list", "--project", "a"), "memories", global), 0);
 }
 
 TEST(two_projects_can_override_the_same_memory) {

@@ -13,10 +13,7 @@ static yyjson_val *follow(struct str fix, const char *reason, const char *text) 
   while (!last && str_next(&rest, ' ', &word)) {
     last = str_ends(word, STR(";"));
     word.n -= last;
-    list_push(&a, &args,
-              str_is(word, "WHY")    ? reason
-              : str_is(word, "TEXT") ? text
-                                     : arena_cstr(&a, word));
+    list_push(&a, &args, str_is(word, "WHY") ? reason : str_is(word, "TEXT") ? text : arena_cstr(&a, word));
   }
   list_push(&a, &args, NULL);
   return cli_ok(__FILE__, __LINE__, STR_NONE, args.v);
@@ -169,7 +166,8 @@ TEST(a_changed_detail_is_an_update_and_never_a_duplicate) {
       {"version", "The api gateway runs version 1.2.3 here", "The api gateway runs version 1.3.0 here"},
       {"name", "Reviews of the billing module are done by Alice", "Reviews of the billing module are done by Robert"},
       {"negation", "The frontend team uses yarn for packages", "The frontend team does not use yarn for packages"},
-      {"antonym", "The cache of the login page is enabled in tests", "The cache of the login page is disabled in tests"},
+      {"antonym", "The cache of the login page is enabled in tests",
+       "The cache of the login page is disabled in tests"},
   };
   for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {
     test_note("%s", pairs[i].what);

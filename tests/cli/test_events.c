@@ -255,7 +255,8 @@ TEST(the_log_cannot_be_changed) {
 
 TEST(follow_sees_what_other_processes_do) {
   STORE("Parsley grows in pots");
-  struct proc *p = proc_start(.argv = ARGS(CAIRN_BIN, "events", "--follow", "--json", "--since", "1"), .env = cli_env());
+  struct proc *p =
+      proc_start(.argv = ARGS(CAIRN_BIN, "events", "--follow", "--json", "--since", "1"), .env = cli_env());
   struct str line;
   int64_t id = STORE("Quince jam needs an hour");
   CHECK(proc_line(p, 5000, &line));

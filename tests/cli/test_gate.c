@@ -206,8 +206,8 @@ TEST(rules_incidents_and_tasks_hold_400_words) {
   begin();
   for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
     const char *head = textf("A long %s", kinds[i]);
-    yyjson_val *e = REFUSED_AT("atomic", "refused", "remember", "--kind", kinds[i], "--headline", head,
-                               words(kinds[i], 401));
+    yyjson_val *e =
+        REFUSED_AT("atomic", "refused", "remember", "--kind", kinds[i], "--headline", head, words(kinds[i], 401));
     CHECK(has(jstr(e, "message"), "401"));
     CHECK(has(jstr(e, "message"), "400"));
     STORE("--kind", kinds[i], "--headline", head, words(kinds[i], 400));
@@ -222,6 +222,7 @@ TEST(a_longer_fact_is_stored_in_chunks_with_a_warning) {
   int64_t id = jint(r, "id");
   CHECK(sql_number(textf("SELECT count(*) FROM chunk WHERE memory_id = %lld", (long long)id)) > 1);
   CHECK_INT(jint(OK("search", "zanzibar"), "results[0].id"), id);
+  CHECK(warning(OK("remember", "--headline", "A word too many", words("d", 401)), "long_text"));
   CHECK(!warning(OK("remember", "--headline", "Short", words("c", 400)), "long_text"));
   CHECK_HEALTHY();
 }
@@ -247,7 +248,8 @@ TEST(a_fact_of_a_million_bytes_and_one_byte_more) {
 
 TEST(stacked_markers) {
   begin();
-  REFUSED_AT("atomic", "refused", "remember", "The gate is open.\nUpdate: the gate is shut.\nUpdate: it is open again.");
+  REFUSED_AT("atomic", "refused", "remember",
+             "The gate is open.\nUpdate: the gate is shut.\nUpdate: it is open again.");
   REFUSED_AT("atomic", "refused", "remember", "--kind", "rule", "--headline", "A wall",
              "GUARDRAIL (2026-01-02): knock first.\nGUARDRAIL (2026-01-09): knock twice.");
   REFUSED_AT("atomic", "refused", "remember", "--headline", "Mixed",
@@ -276,8 +278,9 @@ TEST(a_text_that_reads_like_another_type_is_stored_as_asked) {
 }
 
 TEST(metadata_is_given_or_extracted) {
-  int64_t id = STORE("--tag", "given", "--person", "Maria", "Ask @jonas about the #release of Cairn Server."
-                                                           " We need to update the changelog.");
+  int64_t id = STORE("--tag", "given", "--person", "Maria",
+                     "Ask @jonas about the #release of Cairn Server."
+                     " We need to update the changelog.");
   yyjson_val *m = OK("get", num(id));
   CHECK(jhas_str(m, "tags", "given") && jhas_str(m, "tags", "release"));
   CHECK(jhas_str(m, "people", "Maria") && jhas_str(m, "people", "jonas"));
@@ -302,7 +305,8 @@ TEST(keys) {
   begin();
   const char *longer = textf("k%0200d", 0);
   REFUSED_AT("key", "refused", "remember", "--key", "12", "A key that looks like an id");
-  REFUSED_AT("key", "refused", "remember", "--key", "01a1df3b-c8c8-799d-a893-3813ffa7c4d4", "One that looks like a uid");
+  REFUSED_AT("key", "refused", "remember", "--key", "01a1df3b-c8c8-799d-a893-3813ffa7c4d4",
+             "One that looks like a uid");
   REFUSED_AT("key", "refused", "remember", "--key", longer, "A key of 201 bytes");
   REFUSED_AT("key", "refused", "remember", "--key", "two\nlines", "A key of two lines");
   REFUSED_AT("key", "refused", "remember", "--key", " ", "A key of nothing");

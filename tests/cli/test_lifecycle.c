@@ -33,8 +33,8 @@ TEST(a_fact_fades_after_23_days_and_a_quarter) {
 }
 
 TEST(other_facts_rules_and_tasks_do_not_fade) {
-  static const char *const types[] = {"decision", "reference", "person", "idea",     "note",      "rule",
-                                      "guardrail", "lesson",   "identity", "feedback", "procedural"};
+  static const char *const types[] = {"decision",  "reference", "person",   "idea",     "note",      "rule",
+                                      "guardrail", "lesson",    "identity", "feedback", "procedural"};
   int64_t ids[ARRAY_LEN(types)];
   for (size_t i = 0; i < ARRAY_LEN(types); i++)
     ids[i] = STORE("--type", types[i], words(types[i], 7));
@@ -95,7 +95,8 @@ TEST(get_revives_what_has_faded) {
 
 TEST(get_revives_nothing_else) {
   int64_t forgotten = STORE("Parsley grows in pots"), superseded = STORE("Quince jam needs an hour");
-  int64_t expired = STORE("--ttl", "1d", "Rosemary is cheap today"), archived = STORE("--kind", "incident", "A pot fell");
+  int64_t expired = STORE("--ttl", "1d", "Rosemary is cheap today"),
+          archived = STORE("--kind", "incident", "A pot fell");
   OK("forget", num(forgotten), "--reason", "no");
   OK("supersede", num(superseded), "--reason", "why", "--type", "decision", "Jam is bought now");
   maintain_at(100);
@@ -310,7 +311,8 @@ TEST(use_changes_the_order) {
 
 TEST(weight_changes_the_order) {
   int64_t a = STORE("--type", "note", "--weight", "0.3", "Pears ripen in the western orchard");
-  int64_t b = STORE("--type", "note", "--weight", "0.9", "--distinct-from", num(a), "Pears ripen in the eastern orchard");
+  int64_t b =
+      STORE("--type", "note", "--weight", "0.9", "--distinct-from", num(a), "Pears ripen in the eastern orchard");
   check_order("pears orchard", b, a);
 }
 

@@ -1,5 +1,5 @@
-/* test_secrets.c: secrets are refused or taken out before anything is embedded, logged or stored: afterwards their bytes
- * are nowhere in the store's files. */
+/* test_secrets.c: secrets are refused or taken out before anything is embedded, logged or stored: afterwards their
+ * bytes are nowhere in the store's files. */
 #include "support/cli.h"
 
 /* Nothing here is a secret, and nothing in this file looks like one: they are put together at run time. */
@@ -96,8 +96,9 @@ TEST(every_known_pattern_is_redacted_when_configured) {
   for (int i = 0; i < SAMPLES; i++) {
     struct sample s = sample(i);
     test_note("sample %d", i);
-    yyjson_val *r = OK("remember", "--headline", textf("Credentials of %s", random_text("bcdfghklmnpr", 12, (unsigned)i)),
-                       textf("%s Used by %s.", s.text, words(random_text("bcdfghklmnpr", 9, 50 + (unsigned)i), 6)));
+    yyjson_val *r =
+        OK("remember", "--headline", textf("Credentials of %s", random_text("bcdfghklmnpr", 12, (unsigned)i)),
+           textf("%s Used by %s.", s.text, words(random_text("bcdfghklmnpr", 9, 50 + (unsigned)i), 6)));
     CHECK(jint(r, "redacted") >= 1);
     CHECK(warning(r, "redacted"));
     CHECK(has(jstr(OK("get", num(jint(r, "id"))), "body"), "[REDACTED:"));
@@ -115,8 +116,8 @@ TEST(secrets_come_before_every_other_step) {
 TEST(every_field_is_looked_at) {
   begin();
   const char *t = github_token(2);
-  static const char *const options[] = {"--headline", "--key",        "--tag",      "--person",
-                                        "--reason",   "--skill-name", "--domain"};
+  static const char *const options[] = {"--headline", "--key",        "--tag",   "--person",
+                                        "--reason",   "--skill-name", "--domain", "--idempotency-key"};
   for (size_t i = 0; i < ARRAY_LEN(options); i++) {
     test_note("%s", options[i]);
     REFUSED_AT("secrets", "secret", "remember", options[i], t, "A harmless text about kettles");
@@ -138,11 +139,13 @@ TEST(every_operation_that_takes_text_looks) {
   REFUSED_AT("secrets", "secret", "supersede", "1", "--reason", "rotated", textf("The token is %s", t));
   REFUSED_AT("secrets", "secret", "annotate", "1", textf("see %s", t));
   REFUSED_AT("secrets", "secret", "forget", "1", "--reason", textf("leaked %s", t));
-  struct run r = CAIRN_FED(str_from(textf("{\"text\":\"The token is %s\"}\n", t)), "remember", "--batch", "-", "--json");
+  REFUSED_AT("secrets", "secret", "task", "claim", num(ADD_TASK("Rotate the anchor")), "--by", t);
+  struct run r =
+      CAIRN_FED(str_from(textf("{\"text\":\"The token is %s\"}\n", t)), "remember", "--batch", "-", "--json");
   CHECK(r.exit_code > 0 && !has(r.out, t));
   CHECK_STR(jstr(lines_of(r.out).v[0], "error.code"), "secret");
-  yyjson_val *v = OK_FED(str_from(textf("The boat is painted green now.\n\nThe harbour token is %s, keep it.", t)),
-                         "capture", "-");
+  yyjson_val *v =
+      OK_FED(str_from(textf("The boat is painted green now.\n\nThe harbour token is %s, keep it.", t)), "capture", "-");
   CHECK_INT(jint(v, "refused"), 1);
   CHECK_INT(jint(v, "stored"), 1);
   CHECK(!store_holds(t));
@@ -153,8 +156,8 @@ TEST(redacted_in_every_field_and_operation) {
   begin();
   OK("config", "secrets.mode", "redact");
   const char *t = github_token(4);
-  int64_t id = STORE("--headline", textf("Token %s", t), "--tag", t, "--person", t, "--kind", "incident", "--root-cause",
-                     t, textf("It leaked: %s", t));
+  int64_t id = STORE("--headline", textf("Token %s", t), "--tag", t, "--person", t, "--kind", "incident",
+                     "--root-cause", t, textf("It leaked: %s", t));
   OK("annotate", num(id), textf("seen %s", t));
   OK("supersede", num(id), "--reason", textf("rotated %s", t), textf("The leak of %s was closed", t));
   OK("forget", "1", "--reason", textf("because of %s", t));

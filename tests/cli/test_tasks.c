@@ -121,7 +121,8 @@ TEST(a_claim_belongs_to_one) {
 }
 
 TEST(a_claim_without_an_id_takes_the_first_that_is_ready) {
-  int64_t low = ADD_TASK("--priority", "low", "Dust the shelves"), high = ADD_TASK("--priority", "high", "Stop the leak");
+  int64_t low = ADD_TASK("--priority", "low", "Dust the shelves"),
+          high = ADD_TASK("--priority", "high", "Stop the leak");
   CHECK_INT(jint(OK("task", "claim", "--by", "a"), "id"), high);
   CHECK_INT(jint(OK("task", "claim", "--by", "b"), "id"), low);
   REFUSED("not_found", "task", "claim", "--by", "c");
@@ -165,8 +166,8 @@ TEST_TIMEOUT(eight_processes_without_an_id_take_eight_tasks, 40) {
     ADD_TASK(words(textf("job%d", i), 5));
   struct proc *racers[RACERS];
   for (int i = 0; i < RACERS; i++)
-    racers[i] = proc_start(.argv = ARGS(CAIRN_BIN, "task", "claim", "--by", textf("racer%d", i), "--json"),
-                           .env = cli_env());
+    racers[i] =
+        proc_start(.argv = ARGS(CAIRN_BIN, "task", "claim", "--by", textf("racer%d", i), "--json"), .env = cli_env());
   for (int i = 0; i < RACERS; i++)
     CHECK_INT(proc_wait(racers[i]).exit_code, 0);
   CHECK_INT(sql_number("SELECT count(DISTINCT claimed_by) FROM memory"), RACERS);

@@ -19,6 +19,9 @@
 #define FACT(n, headline, body) FACT_WITH(n, headline, "", body, "")
 #define LINK(a, rel, b) "{\"link\":{\"src\":\"" UID(a) "\",\"rel\":\"" rel "\",\"dst\":\"" UID(b) "\",\"at\":" AT "}}\n"
 
+/* Lives as long as the test's process. */
+static struct arena scratch;
+
 static const char *put_file(const char *name, const char *text) {
   const char *path = path_join(NULL, name);
   file_write(path, str_from(text));
@@ -82,7 +85,7 @@ static void fill_fields(void) {
   STORE("--ttl", "3d", "The lift is broken until Thursday");
   STORE("Zażółć gęślą jaźń — 日本語のテキスト 🙂 e\u0301 \u2028 عربى");
   STORE("Tabs\tand \"quotes\" and \\ backslashes\r\nsecond line\x01 end");
-  struct buf b = BUF(&(struct arena){0});
+  struct buf b = BUF(&scratch);
   for (int i = 0; b.n < 300000; i++)
     buf_addf(&b, "chapter%d tells of number%d. ", i, i * 7);
   OK_FED(buf_str(&b), "remember", "--headline", "A very long text", "-");
@@ -205,7 +208,7 @@ TEST_TIMEOUT(importing_twice_changes_nothing, 60) {
 
 TEST(a_file_written_by_hand_comes_out_as_it_went_in) {
   const char *text = HEADER FACT_WITH(
-      "01", "Ελληνικά και 日本語", "\"key\":\"the key\",", "tab\\t quote\\\" slash/ back\\\\ \\r\\n\\u0001\\u007f 🙂",
+      "01", "Ελληνικά και 日本語", "\"key\":\"the key\",", "tab\\t quote\\\" slash/ back\\\\ \\r\\n\\u0001\x7f 🙂",
       ",\"tags\":[\"z\",\"a\",\"z\"],\"annotations\":[{\"at\":" AT
       ",\"by\":\"\",\"text\":\" \"}]") "{\"memory\":{\"uid\":\"" UID("02") "\",\"project\":\"p "
                                                                            "q\",\"kind\":\"task\",\"type\":\"task\","
@@ -360,9 +363,7 @@ TEST(a_team_is_exported_alone) {
   struct str theirs = exported(cli_db(), true);
   CHECK(has(theirs, "south") && !has(theirs, "north"));
   /* The same uids may live in two teams of one store. */
-  cli_set("CAIRN_TEAM=third");
   const char *path = path_join(NULL, "theirs.jsonl");
-  cli_set("CAIRN_TEAM=others");
   OK("export", path);
   cli_set("CAIRN_TEAM=third");
   CHECK_INT(jint(OK("import", path), "imported"), 1);
@@ -400,7 +401,7 @@ TEST(each_bad_row_is_reported_with_its_line) {
 }
 
 TEST(many_bad_rows_are_counted) {
-  struct buf b = BUF(&(struct arena){0});
+  struct buf b = BUF(&scratch);
   buf_adds(&b, HEADER);
   for (int i = 0; i < 250; i++)
     buf_adds(&b, "{\"memory\":{}}\n");
@@ -422,13 +423,13 @@ TEST(what_is_no_export_is_refused_as_a_whole) {
   REFUSED("usage", "import", cli_db());
   yyjson_val *r = REFUSED("schema", "import",
                           put_file("new.jsonl", "{\"cairn\":\"export\",\"version\":2,\"schema\":7}\n{\"new\":1}\n"));
-  CHECK(has(jstr(r, "error.message"), "format version 2"));
-  CHECK(has(jstr(r, "error.fix"), "update Cairn"));
+  CHECK(has(jstr(r, "message"), "format version 2"));
+  CHECK(has(jstr(r, "fix"), "update Cairn"));
 }
 
 TEST(a_line_that_is_too_long_is_one_bad_row) {
   size_t n = (17 << 20);
-  char *text = arena_alloc(&(struct arena){0}, n + 2000);
+  char *text = arena_alloc(&scratch, n + 2000);
   memset(text, 'x', n);
   const char *head = HEADER, *tail = "\n" FACT("01", "Good", "A good row.");
   memcpy(text, head, strlen(head));
@@ -644,6 +645,7 @@ TEST(a_graph_becomes_memories_and_links) {
   r = OK("import", path);
   CHECK_INT(jint(r, "already"), 3);
   CHECK_INT(jint(r, "links"), 0);
+  CHECK_UNCHANGED(before);
 }
 
 TEST(a_purged_observation_does_not_come_back) {
@@ -725,7 +727,7 @@ TEST(files_that_are_no_text_are_bad_rows) {
   note("latin.md", "caf\xe9\n");
   note("secret.md", "# Keys\n\nAll fine.\n\n## Github\n\n" TOKEN "\n");
   file_write(path_join(NULL, "notes/binary.md"), STR("a\0b"));
-  struct buf b = BUF(&(struct arena){0});
+  struct buf b = BUF(&scratch);
   while (b.n <= 1000000)
     buf_adds(&b, "More and more text. ");
   yyjson_val *r = import_fails(note("huge.md", buf_str(&b).p));
@@ -745,7 +747,6 @@ TEST(front_matter_names_the_project_unless_the_caller_does) {
   CHECK_STR(jstr(OK("get", "1"), "project"), "web");
   OK("import", textf("%s/a.md", folder), "--project", "api");
   REFUSED("not_found", "import", path_join(NULL, "missing.md"));
-  CHECK_INT(rmdir(cstr(str_from(path_join(NULL, "notes/none")))), -1);
   const char *bare = path_join(NULL, "bare");
   CHECK_INT(mkdir(bare, 0700), 0);
   REFUSED("not_found", "import", bare);

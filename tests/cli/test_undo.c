@@ -70,7 +70,8 @@ TEST(a_batch_is_undone_by_its_transaction) {
 TEST(capture) {
   STORE("Parsley grows in pots");
   struct str before = visible_state();
-  yyjson_val *r = OK_FED(STR("The boat is painted green now.\n\nNever sail after dark without lights.\n"), "capture", "-");
+  yyjson_val *r =
+      OK_FED(STR("The boat is painted green now.\n\nNever sail after dark without lights.\n"), "capture", "-");
   OK("undo", num(jint(r, "txn")));
   check_same(__FILE__, __LINE__, before, visible_state());
 }

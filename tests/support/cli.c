@@ -355,28 +355,30 @@ int64_t sql_number(const char *sql) {
   return n;
 }
 
-static bool holds(struct str bytes, struct str text) {
-  for (size_t i = 0; i + text.n <= bytes.n; i++) {
+static bool holds(struct str file, struct str bytes) {
+  for (size_t i = 0; i + bytes.n <= file.n; i++) {
     size_t k = 0;
-    while (k < text.n && ascii_lower(bytes.p[i + k]) == ascii_lower(text.p[k]))
+    while (k < bytes.n && ascii_lower(file.p[i + k]) == ascii_lower(bytes.p[k]))
       k++;
-    if (k == text.n)
+    if (k == bytes.n)
       return true;
   }
   return false;
 }
 
-bool store_holds(const char *text) {
+bool store_holds_bytes(struct str bytes) {
   DIR *dir = opendir(test_dir());
   struct dirent *e;
   bool found = false;
   CHECK(dir);
   while ((e = readdir(dir)))
     if (strncmp(e->d_name, "test.db", 7) == 0)
-      found |= holds(file_read(path_join(NULL, e->d_name)), str_from(text));
+      found |= holds(file_read(path_join(NULL, e->d_name)), bytes);
   closedir(dir);
   return found;
 }
+
+bool store_holds(const char *text) { return store_holds_bytes(str_from(text)); }
 
 void cli_healthy(const char *file, int line) {
   yyjson_val *r = cli_ok(file, line, STR_NONE, ARGS("doctor"));

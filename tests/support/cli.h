@@ -104,6 +104,7 @@ int64_t sql_number(const char *sql);
 struct str sql_string(const char *sql);
 /* Whether the bytes are anywhere in the store's files (database, log), compared without ASCII case. */
 bool store_holds(const char *text);
+bool store_holds_bytes(struct str bytes);
 /* doctor finds nothing. */
 void cli_healthy(const char *file, int line);
 #define CHECK_HEALTHY() cli_healthy(__FILE__, __LINE__)

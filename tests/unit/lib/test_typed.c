@@ -243,7 +243,7 @@ TEST(bad_drafts_are_refused) {
   refused(db, &(struct cairn_draft){.text = "caf\xe9 is not UTF-8"}, CAIRN_USAGE, "UTF-8");
   refused(db, &(struct cairn_draft){.text = "fine", .tags = bad_tags}, CAIRN_USAGE, "tags");
   refused(db, &(struct cairn_draft){.text = "a\0b", .text_n = 3}, CAIRN_USAGE, "NUL");
-  refused(db, &(struct cairn_draft){.text = "fine", .kind = "rumour"}, CAIRN_USAGE, "rumour");
+  refused(db, &(struct cairn_draft){.text = "fine", .kind = "rumour"}, CAIRN_REFUSED, "rumour");
   refused(db, &(struct cairn_draft){.text = "fine", .weight = 2}, CAIRN_REFUSED, "weight");
   refused(db, &(struct cairn_draft){.text = "fine", .ttl = "soon"}, CAIRN_REFUSED, "soon");
   refused(db, &(struct cairn_draft){.text = "The key is AKIAQ7RZLM2WXT4UVB9K for now"}, CAIRN_SECRET, "secret");

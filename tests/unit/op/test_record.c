@@ -54,7 +54,7 @@ TEST(each_kind_of_line_survives_byte_for_byte) {
       "{\"cairn\":\"export\",\"version\":1,\"schema\":1}",
       FACT,
       "{\"memory\":{" HEAD_FACT TIMES COUNTS "\"source\":\"cli\",\"session\":\"\",\"body\":\"tab\\t\\\"quoted\\\" "
-                                             "\\u0001 日本 🙂\",\"tags\":[\"a\",\"a b\"],"
+      "\\u0001 日本 🙂\",\"tags\":[\"a\",\"a b\"],"
       "\"people\":[\"Ann\"],\"topics\":[\"T\"],\"action_items\":[\"do it\"],\"domains\":[\"d.org\"],"
       "\"annotations\":[{\"at\":\"2026-02-03T00:00:00.000Z\",\"by\":\"cli\",\"text\":\"n\"}]}}",
       "{\"link\":{\"src\":\"" UID "\",\"rel\":\"supersedes\",\"dst\":\"" UID2

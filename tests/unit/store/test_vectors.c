@@ -127,7 +127,9 @@ TEST(a_deleted_memory_leaves_no_vector) {
   CHECK_OK(vec_check(f.store, &faults, &f.err), &f.err);
   CHECK_INT(faults, 0);
   CHECK_OK(db_int(store_db(f.store), &rest, NULL, &f.err,
-                  "SELECT count(*) FROM vec_data WHERE rows <> zeroblob(length(rows))", NULL),
+                  "SELECT (SELECT count(*) FROM vec_slot) + (SELECT count(*) FROM vec_block WHERE head <> "
+                  "zeroblob(length(head)))",
+                  NULL),
            &f.err);
   CHECK_INT(rest, 0);
   fixture_close(&f);
@@ -143,7 +145,7 @@ TEST(a_wrong_slot_is_found_and_repaired) {
   CHECK_OK(vec_add(&txn, &model, chunk, v, &f.err), &f.err);
   fixture_commit(&f, &txn);
   CHECK_INT(search(&f, f.store, v, 1).n, 1);
-  CHECK_OK(db_exec(store_db(f.store), &f.err, "UPDATE vec_slot SET slot = 5", NULL), &f.err);
+  CHECK_OK(db_exec(store_db(f.store), &f.err, "UPDATE vec_slot SET place = place + 5", NULL), &f.err);
   CHECK_OK(vec_check(f.store, &faults, &f.err), &f.err);
   CHECK(faults > 0);
   CHECK_OK(vec_repair(f.store, &f.err), &f.err);
