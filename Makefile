@@ -37,11 +37,11 @@ bench:
 	@scripts/build bench
 	@bench/run
 
-#: make torture     kill, starve and corrupt a store for a while
+#: make torture     eight processes, killed at random, on one store: TORTURE_SECONDS=300
 torture:
 	@scripts/setup build
 	@scripts/build test
-	@build/test/torture
+	@build/test/torture -v
 
 #: make fuzz        fuzz every parser, FUZZ_SECONDS=60 each
 fuzz:

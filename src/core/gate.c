@@ -136,7 +136,8 @@ static enum status check_kind_fields(struct memory *m, struct error *err) {
 
 static enum status check_skill(struct memory *m, struct error *err) {
   bool skill = m->skill_name.p != NULL;
-  if (skill && (str_empty(str_trim(m->skill_name)) || m->skill_name.n > SKILL_NAME_BYTES || has_control(m->skill_name))) {
+  if (skill &&
+      (str_empty(str_trim(m->skill_name)) || m->skill_name.n > SKILL_NAME_BYTES || has_control(m->skill_name))) {
     error_set(err, STATUS_REFUSED, "the name of a skill is 1 to %d bytes of plain text", SKILL_NAME_BYTES);
     refuse(err, "fields");
     return error_fix(err, "use a short name such as 'release-checklist'");

@@ -279,8 +279,8 @@ static bool mentions(yyjson_val *result, int64_t id) {
 static enum status purge_results(struct txn *txn, struct arena *a, int64_t id, struct error *err) {
   struct strs keys = {0}, results = {0};
   struct rows r;
-  db_query(txn->store->db, &r, err, "SELECT key, result FROM idempotency WHERE team = ?1 AND result LIKE '%\"memories\"%'",
-           "s", txn->team);
+  db_query(txn->store->db, &r, err,
+           "SELECT key, result FROM idempotency WHERE team = ?1 AND result LIKE '%\"memories\"%'", "s", txn->team);
   while (rows_next(&r)) {
     yyjson_val *result;
     struct error ignored;

@@ -134,8 +134,8 @@ enum status memory_find(struct store *st, const struct scope *scope, struct str 
   return error_fix(err, "name an id, uid or key; 'cairn list' and 'cairn search' show them");
 }
 
-enum status memory_pruned(struct store *st, struct str team, struct str ref, struct arena *a,
-                          struct memory *ret_memory, bool *ret_found, struct error *err) {
+enum status memory_pruned(struct store *st, struct str team, struct str ref, struct arena *a, struct memory *ret_memory,
+                          bool *ret_found, struct error *err) {
   int64_t id = 0;
   struct rows r;
   if (!str_int64(ref, &id))

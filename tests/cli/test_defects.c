@@ -13,6 +13,17 @@ static void store_many(const char *stem, const char *project, int n) {
   CHECK_INT(CAIRN_FED(buf_str(&b), "remember", "--batch", "-", "--json").exit_code, 0);
 }
 
+/* ---- the list itself ---- */
+
+TEST(defects_page_names_tests_that_exist) {
+  const char *script = "cd \"$0\" && grep -oE 'test_[a-z_]+[.]c:[a-z0-9_]+' docs/defects.md | sort -u |"
+                       " while IFS=: read -r file name; do"
+                       " grep -qE \"^TEST(_TIMEOUT)?[(]$name[,)]\" $(find tests -name \"$file\") /dev/null ||"
+                       " echo \"no $file:$name\"; done; grep -cE '^[|] [0-9]+ [|]' docs/defects.md";
+  struct run r = proc_run(.argv = ARGS("sh", "-c", script, CAIRN_SOURCE_DIR));
+  CHECK_STR(r.out, "48\n");
+}
+
 /* ---- 2: every hint names a command that exists ---- */
 
 static bool is_command(struct str first, struct str second) {

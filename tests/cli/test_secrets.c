@@ -116,7 +116,7 @@ TEST(secrets_come_before_every_other_step) {
 TEST(every_field_is_looked_at) {
   begin();
   const char *t = github_token(2);
-  static const char *const options[] = {"--headline", "--key",        "--tag",   "--person",
+  static const char *const options[] = {"--headline", "--key",        "--tag",    "--person",
                                         "--reason",   "--skill-name", "--domain", "--idempotency-key"};
   for (size_t i = 0; i < ARRAY_LEN(options); i++) {
     test_note("%s", options[i]);

@@ -43,6 +43,7 @@ struct job {
 };
 
 struct runner {
+  bool verbose; /* show the output of tests that passed, too */
   const struct test **tests;
   size_t count, next;
   struct job jobs[MAX_JOBS];
@@ -226,6 +227,8 @@ static void finish(struct runner *r, struct job *job, int status) {
   bool ok = !job->timed_out && WIFEXITED(status) && WEXITSTATUS(status) == 0;
   if (ok) {
     r->passed++;
+    if (r->verbose)
+      show_output(job);
   } else {
     r->failed++;
     printf("FAIL %s:%s", short_file(job->test->file), job->test->name);
@@ -323,7 +326,7 @@ static void select_tests(struct runner *r, const char *without, char **filters, 
 static void on_signal(int number) { stop_signal = number; }
 
 static int usage(const char *program) {
-  fprintf(stderr, "usage: %s [-j N] [-x WITHOUT] [--list] [FILTER...]\n", program);
+  fprintf(stderr, "usage: %s [-j N] [-v] [-x WITHOUT] [--list] [FILTER...]\n", program);
   return 2;
 }
 
@@ -336,6 +339,8 @@ int main(int argc, char **argv) {
   for (; first < argc && argv[first][0] == '-'; first++) {
     if (strcmp(argv[first], "--list") == 0)
       list = true;
+    else if (strcmp(argv[first], "-v") == 0)
+      r.verbose = true;
     else if (strcmp(argv[first], "-x") == 0 && first + 1 < argc)
       without = argv[++first];
     else if (strcmp(argv[first], "-j") == 0 && first + 1 < argc)

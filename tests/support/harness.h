@@ -1,7 +1,7 @@
 /* harness.h: the test harness: TEST(name) { ... } is all that a test needs.
  *
  * Every test runs in a process of its own, in its own process group, with a time limit; a failed check prints where and
- * what, and ends the test. Usage of the programs: [-j N] [-x WITHOUT] [--list] [FILTER...], where a filter is
+ * what, and ends the test. Usage of the programs: [-j N] [-v] [-x WITHOUT] [--list] [FILTER...], where a filter is
  * a part of "tests/unit/base/test_str.c:name". */
 #ifndef CAIRN_TESTS_HARNESS_H
 #define CAIRN_TESTS_HARNESS_H

@@ -1,0 +1,231 @@
+/* torture_worker.c: one worker of the torture test: random operations through the library or the program; whatever
+ * was acknowledged goes to its journal, whatever should not have happened to the list of complaints. */
+#include "support/torture_worker.h"
+
+#include <cairn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+uint32_t torture_random(uint64_t *seed) {
+  *seed ^= *seed << 13;
+  *seed ^= *seed >> 7;
+  *seed ^= *seed << 17;
+  return (uint32_t)(*seed >> 20);
+}
+
+static void append(const char *path, const char *text) {
+  int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  /* One write: a killed process leaves the whole line or nothing. */
+  if (fd < 0 || write(fd, text, strlen(text)) < 0)
+    _exit(3);
+  close(fd);
+}
+
+static void journal(const struct worker *w, const char *fmt, ...) {
+  char line[600];
+  va_list ap;
+  va_start(ap, fmt);
+  vsnprintf(line, sizeof(line), fmt, ap);
+  va_end(ap);
+  append(w->journal, line);
+}
+
+static void complain(const struct worker *w, const char *what, const char *detail) {
+  char line[900];
+  snprintf(line, sizeof(line), "%s: %.700s\n", what, detail);
+  append(w->complaints, line);
+}
+
+/* Words that no other text has, so that nothing is a duplicate. */
+static void new_text(struct worker *w, char out[200]) {
+  size_t n = 0;
+  for (int word = 0; word < 8; word++) {
+    for (int i = 0; i < 7; i++)
+      out[n++] = (char)('a' + torture_random(&w->seed) % 26);
+    out[n++] = word < 7 ? ' ' : 0;
+  }
+}
+
+/* ---- through the library ---- */
+
+static void check(const struct worker *w, struct cairn *db, const char *what, int status) {
+  struct cairn_error e;
+  if (status == CAIRN_OK || status == CAIRN_CONFLICT || status == CAIRN_NOT_FOUND || status == CAIRN_DUPLICATE)
+    return; /* somebody else was first, or nothing is there yet: what a caller must expect */
+  cairn_last_error(db, &e);
+  complain(w, what, e.message);
+}
+
+static void write_fact(struct worker *w, struct cairn *db, bool keyed) {
+  char text[200], key[20];
+  new_text(w, text);
+  snprintf(key, sizeof(key), "shared-%u", torture_random(&w->seed) % 5);
+  struct cairn_draft d = {.text = text, .headline = "A torture fact"};
+  if (keyed) {
+    d.key = key;
+    d.reason = "a newer value";
+  }
+  struct cairn_written *r = NULL;
+  int status = cairn_remember(db, &d, &r);
+  check(w, db, "remember", status);
+  if (status == CAIRN_OK && r->action != CAIRN_SKIPPED)
+    journal(w, "%s %s %s\n", keyed ? "K" : "W", r->uid, text);
+  cairn_written_free(r);
+}
+
+static void call(const struct worker *w, struct cairn *db, const char *op, const char *args) {
+  char *json = NULL;
+  check(w, db, op, cairn_call(db, op, args, 0, &json, NULL));
+  cairn_free(json);
+}
+
+static void claim(struct worker *w, struct cairn *db) {
+  char *json = NULL, args[100];
+  snprintf(args, sizeof(args), "{\"by\":\"worker-%d-%d\"}", w->number, (int)getpid());
+  int status = cairn_call(db, "task claim", args, 0, &json, NULL);
+  check(w, db, "task claim", status);
+  const char *id = json ? strstr(json, "\"id\":") : NULL;
+  if (status == CAIRN_OK && id)
+    journal(w, "C %ld worker-%d-%d\n", strtol(id + 5, NULL, 10), w->number, (int)getpid());
+  cairn_free(json);
+}
+
+static void one_operation(struct worker *w, struct cairn *db) {
+  char args[300], text[200];
+  uint32_t dice = torture_random(&w->seed) % 100;
+  snprintf(args, sizeof(args), "{\"id\":\"%u\"}", 1 + torture_random(&w->seed) % 300);
+  new_text(w, text);
+  if (dice < 60) {
+    write_fact(w, db, false);
+  } else if (dice < 70) {
+    write_fact(w, db, true);
+  } else if (dice < 76) {
+    snprintf(args, sizeof(args), "{\"text\":\"%s\",\"headline\":\"A torture task\"}", text);
+    call(w, db, "task add", args);
+  } else if (dice < 82) {
+    claim(w, db);
+  } else if (dice < 88) {
+    call(w, db, "get", args);
+  } else if (dice < 92) {
+    snprintf(args, sizeof(args), "{\"query\":\"%.30s\",\"limit\":3}", text);
+    call(w, db, "search", args);
+  } else if (dice < 96) {
+    snprintf(args, sizeof(args), "{\"id\":\"%u\",\"direction\":\"up\"}", 1 + torture_random(&w->seed) % 300);
+    call(w, db, "rate", args);
+  } else if (dice < 98) {
+    call(w, db, "list", "{\"limit\":20}");
+  } else {
+    call(w, db, "maintain", "{}");
+  }
+}
+
+void worker_library(struct worker *w) {
+  while (time(NULL) < w->until) {
+    struct cairn *db = NULL;
+    struct cairn_options o = {.path = w->store, .source = "torture"};
+    int status = cairn_open(&o, &db);
+    if (status != CAIRN_OK)
+      check(w, db, "open", status);
+    /* A handle for a while, then a new one: opening and closing is part of the game. */
+    for (int i = 0; status == CAIRN_OK && i < 40 && time(NULL) < w->until; i++)
+      one_operation(w, db);
+    cairn_close(&db);
+  }
+}
+
+/* ---- through the program ---- */
+
+struct outcome {
+  char out[4096];
+  int status; /* of waitpid */
+};
+
+/* Runs the program; with kill_ms >= 0 it is killed after that time, if it still runs. */
+static struct outcome run_program(const char *const *argv, int kill_ms) {
+  struct outcome r = {.status = -1};
+  int fd[2];
+  if (pipe(fd) != 0)
+    _exit(3);
+  pid_t child = fork();
+  if (child == 0) {
+    dup2(fd[1], STDOUT_FILENO);
+    dup2(fd[1], STDERR_FILENO);
+    close(fd[0]);
+    close(fd[1]);
+    execv(argv[0], (char *const *)(uintptr_t)argv);
+    _exit(127);
+  }
+  close(fd[1]);
+  size_t n = 0;
+  for (;;) {
+    struct pollfd p = {.fd = fd[0], .events = POLLIN};
+    int ready = poll(&p, 1, kill_ms);
+    if (ready == 0) {
+      kill(child, SIGKILL);
+      kill_ms = -1;
+      continue;
+    }
+    char more[1024]; /* what is longer than anybody looks at is read, too: the program must be able to write it */
+    size_t room = sizeof(r.out) - 1 - n;
+    ssize_t got = read(fd[0], room ? r.out + n : more, room ? room : sizeof(more));
+    if (got <= 0)
+      break;
+    n += room ? (size_t)got : 0;
+  }
+  close(fd[0]);
+  while (waitpid(child, &r.status, 0) < 0 && errno == EINTR)
+    continue;
+  return r;
+}
+
+static bool expected(const char *out) {
+  return strstr(out, "\"conflict\"") || strstr(out, "\"not_found\"") || strstr(out, "\"duplicate\"");
+}
+
+static void program_write(struct worker *w) {
+  char text[200], uid[40] = "";
+  new_text(w, text);
+  int kill_ms = torture_random(&w->seed) % 3 ? -1 : (int)(torture_random(&w->seed) % 20);
+  struct outcome r = run_program((const char *const[]){w->program, "--db", w->store, "remember", "--headline",
+                                                       "A torture fact", "--json", text, NULL},
+                                 kill_ms);
+  const char *at = strstr(r.out, "\"uid\":\"");
+  bool whole = strchr(r.out, '\n') != NULL;
+  if (whole && at && strstr(r.out, "\"action\":\"stored\"")) {
+    memcpy(uid, at + 7, 36);
+    journal(w, "W %s %s\n", uid, text);
+  } else if (WIFEXITED(r.status) && WEXITSTATUS(r.status) != 0 && !expected(r.out)) {
+    complain(w, "program remember", r.out);
+  }
+}
+
+static void program_read(struct worker *w) {
+  static const char *const commands[][3] = {{"stats", NULL, NULL},
+                                            {"list", "--limit", "5"},
+                                            {"task", "ready", NULL},
+                                            {"search", "anything at all", NULL},
+                                            {"events", "--limit", "3"}};
+  const char *const *c = commands[torture_random(&w->seed) % 5];
+  struct outcome r = run_program(
+      (const char *const[]){w->program, "--db", w->store, "--json", c[0], c[1], c[1] ? c[2] : NULL, NULL}, -1);
+  if (!WIFEXITED(r.status) || WEXITSTATUS(r.status) != 0)
+    complain(w, c[0], r.out);
+}
+
+void worker_program(struct worker *w) {
+  while (time(NULL) < w->until) {
+    if (torture_random(&w->seed) % 4)
+      program_write(w);
+    else
+      program_read(w);
+  }
+}
