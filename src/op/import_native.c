@@ -5,6 +5,7 @@
  * when all memories are there, the past last. */
 #include "op/import.h"
 #include "op/record.h"
+#include "store/bulk.h"
 #include "store/settings.h"
 
 enum { LINES_PER_LOOK = 64 }; /* lines between two looks at the caller's wish to stop */
@@ -29,6 +30,7 @@ struct native {
   bool tombstones;   /* some memories of the team were purged */
   int64_t first_new; /* ids from here on were given by this import; 0: none yet */
   struct read_marks marks;
+  struct bulk *bulk;
 };
 
 static bool has_line(const struct numbers *list, int64_t line) {
@@ -202,7 +204,6 @@ static enum status check_names(struct native *n, const struct memory *m, struct 
 static enum status store_memory(struct native *n, int64_t line, struct record *r, struct error *err) {
   struct import *im = n->im;
   struct memory *m = &r->m;
-  struct chunk_rows chunks = {0};
   struct notes none = {0};
   bool purged = false;
   int64_t id;
@@ -221,7 +222,10 @@ static enum status store_memory(struct native *n, int64_t line, struct record *r
   if (s == STATUS_OK)
     s = check_names(n, m, err);
   if (s == STATUS_OK)
-    s = memory_insert(&im->txn, n->line, m, &chunks, err);
+    s = bulk_insert(n->bulk, n->line, m, err);
+  /* Notes are searched too, in the row that bulk_insert() may still hold back. */
+  if (s == STATUS_OK && r->notes.n)
+    s = bulk_flush(n->bulk, err);
   if (s == STATUS_OK && r->notes.n)
     s = notes_set(&im->txn, n->line, m, &none, &r->notes, err);
   im->imported += s == STATUS_OK;
@@ -414,8 +418,10 @@ static enum status store_kind(struct native *n, enum record_kind kind) {
 
 static enum status prepare_kind(struct native *n, enum record_kind kind) {
   struct import *im = n->im;
-  if (kind == RECORD_MEMORY)
+  if (kind == RECORD_MEMORY) {
+    n->bulk = bulk_new(&im->txn, im->call->arena);
     return transfer_has_tombstones(im->txn.store, im->txn.team, &n->tombstones, im->call->err);
+  }
   if (kind == RECORD_EVENT && n->segments[kind].first)
     return transfer_read_marks(im->txn.store, im->txn.team, im->call->arena, &n->marks, im->call->err);
   return STATUS_OK;
@@ -435,6 +441,8 @@ enum status import_native(struct import *im, const struct source *source) {
     s = prepare_kind(&n, (enum record_kind)kind);
     if (s == STATUS_OK)
       s = store_kind(&n, (enum record_kind)kind);
+    if (s == STATUS_OK && kind == RECORD_MEMORY)
+      s = bulk_flush(n.bulk, call->err);
   }
   return s == STATUS_OK ? source_unchanged(source, call->err) : s;
 }
