@@ -8,13 +8,15 @@
 
 #include "base/utf8.h"
 
-/* Formats into out[size], cut at a character boundary. The arguments may point into out: errors are made of errors. */
+/* Formats into out[size], cut at a character boundary, on one line whatever the texts in it hold. The arguments may
+ * point into out: errors are made of errors. */
 PRINTF_FMT(3, 0)
 static void format(char *out, size_t size, const char *fmt, va_list ap) {
   char text[ERROR_FIX_MAX + 1]; /* one more than any field, so that the cut sees what comes behind it */
   vsnprintf(text, size + 1, fmt, ap);
   struct str fits = utf8_cut((struct str){text, strlen(text)}, size - 1);
-  memcpy(out, fits.p, fits.n);
+  for (size_t i = 0; i < fits.n; i++)
+    out[i] = (unsigned char)fits.p[i] < 0x20 || fits.p[i] == 0x7f ? ' ' : fits.p[i];
   out[fits.n] = 0;
 }
 

@@ -168,12 +168,14 @@ static int exit_code_of(const struct call *c, yyjson_mut_val *result) {
 
 /* ---- housekeeping ---- */
 
-/* Once a day a write is followed by maintenance. The result is out already, and a failure harms nobody. */
+/* Once a day the process that notices it does the maintenance. The result is out already, and a failure harms nobody.
+ */
 static void maintain_if_due(struct call *c, struct engine *engine) {
   const struct op *op = c->args->op, *maintain = op_find(STR("maintain"));
-  bool writes = (op->flags & OP_WRITE) && !(op->flags & OP_NO_TXN);
-  if (!writes || !maintain || op == maintain || strcmp(op->name, "config") == 0 || c->context.no_maintain ||
-      interrupted)
+  /* Those that copy, judge or configure the store leave it as they found it. */
+  bool apart =
+      (op->flags & (OP_NO_TXN | OP_STREAM)) || strcmp(op->name, "config") == 0 || strcmp(op->name, "doctor") == 0;
+  if (apart || !maintain || op == maintain || c->context.no_maintain || interrupted)
     return;
   struct arena scratch;
   arena_init(&scratch);

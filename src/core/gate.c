@@ -152,6 +152,19 @@ static enum status check_skill(struct memory *m, struct error *err) {
   return STATUS_OK;
 }
 
+/* Fields beside the body are remarks, not texts. */
+static enum status check_lengths(const struct memory *m, struct error *err) {
+  for (size_t i = 0; i < memory_field_count; i++) {
+    const struct field *f = &memory_fields[i];
+    if (f->form != FIELD_TEXT || ((const struct str *)field_at(m, f->offset))->n <= REMARK_BYTES)
+      continue;
+    error_set(err, STATUS_REFUSED, "%s is longer than %d bytes", f->name, REMARK_BYTES);
+    refuse(err, "fields");
+    return error_fix(err, "put what is long into the text itself");
+  }
+  return STATUS_OK;
+}
+
 static enum status check_values(struct memory *m, struct error *err) {
   if (m->weight == 0)
     m->weight = 1.0;
@@ -175,7 +188,8 @@ static enum status check_values(struct memory *m, struct error *err) {
         return error_fix(err, "use short entries");
       }
     }
-  return gate_check_project(m->project, err);
+  enum status s = check_lengths(m, err);
+  return s == STATUS_OK ? gate_check_project(m->project, err) : s;
 }
 
 /* ---- step 3: headline ---- */

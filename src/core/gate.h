@@ -12,6 +12,7 @@ enum {
   BODY_BYTES = 1000000, /* of a long fact in assist mode */
   KEY_BYTES = 200,
   LABEL_BYTES = 200,
+  REMARK_BYTES = 10000,
   SKILL_NAME_BYTES = 100,
   TEAM_BYTES = 64,
 };

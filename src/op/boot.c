@@ -8,7 +8,7 @@
 #include "store/tasks.h"
 #include "store/vectors.h"
 
-enum group { BLOCKERS, PATTERNS, IDENTITY, LESSONS, DECISIONS, CONTEXT, TASKS, GROUPS };
+enum group { BLOCKERS, PATTERNS, IDENTITY, LESSONS, PINNED, DECISIONS, CONTEXT, TASKS, GROUPS };
 
 /* Shown in this order; tasks are dropped first, then patterns, then the rest; blockers and identity last. */
 static const struct boot_group layout[GROUPS] = {
@@ -19,6 +19,7 @@ static const struct boot_group layout[GROUPS] = {
     [PATTERNS] = {.name = "patterns", .title = "Patterns", .fetch = "cairn list --kind rule", .drop_order = 2},
     [IDENTITY] = {.name = "identity", .title = "Identity", .fetch = "cairn list --type identity", .drop_order = 0},
     [LESSONS] = {.name = "lessons", .title = "Lessons", .fetch = "cairn list --type lesson", .drop_order = 4},
+    [PINNED] = {.name = "pinned", .title = "Pinned", .fetch = "cairn list --delivery pinned", .drop_order = 5},
     [DECISIONS] = {.name = "decisions", .title = "Decisions", .fetch = "cairn list --type decision", .drop_order = 3},
     [CONTEXT] = {.name = "context", .title = "Context", .fetch = "cairn list --type context", .drop_order = 3},
     [TASKS] = {.name = "tasks", .title = "Tasks", .fetch = "cairn task list", .drop_order = 1},
@@ -74,6 +75,22 @@ static enum status add_typed(struct boot *b) {
     for (size_t k = 0; k < found.n; k++)
       if (!waits(&found.v[k]))
         add(b, group_of(t->boot), &found.v[k], BOOT_EACH, !t->droppable && t->boot == BOOT_IDENTITY);
+  }
+  return s;
+}
+
+/* What somebody wanted to be there, of the types that have no section of their own. */
+static enum status add_delivered(struct boot *b) {
+  static const char *const ways[] = {"boot", "pinned"};
+  enum status s = STATUS_OK;
+  for (size_t w = 0; s == STATUS_OK && w < ARRAY_LEN(ways); w++) {
+    struct memories found = {0};
+    s = list(b, (struct filter){.delivery = str_from(ways[w])}, &found);
+    for (size_t i = 0; i < found.n; i++) {
+      const struct mem_type *t = type_find(found.v[i].type);
+      if (t && t->boot == BOOT_NO)
+        add(b, PINNED, &found.v[i], BOOT_EACH, true);
+    }
   }
   return s;
 }
@@ -184,6 +201,8 @@ enum status op_boot(struct op_call *call) {
     s = add_patterns(&b);
   if (s == STATUS_OK)
     s = add_typed(&b);
+  if (s == STATUS_OK)
+    s = add_delivered(&b);
   if (s == STATUS_OK)
     s = add_tasks(&b);
   if (s != STATUS_OK)

@@ -114,7 +114,24 @@ static void warn_near(struct op_call *call, struct write *w, const struct simila
                              .memories = list_json(a, list)});
 }
 
-static enum status refuse_rule(struct op_call *call, const struct similar *o) {
+/* The text as one word of a shell command; a long one is left to the reader. */
+static struct str quoted(struct arena *a, struct str text) {
+  struct buf b = BUF(a);
+  if (text.n > 300 || memchr(text.p, '\n', text.n))
+    return STR("TEXT");
+  buf_addc(&b, '\'');
+  for (size_t i = 0; i < text.n; i++) {
+    if (text.p[i] == '\'')
+      buf_adds(&b, "'\\'");
+    buf_addc(&b, text.p[i]);
+    if (text.p[i] == '\'')
+      buf_addc(&b, '\'');
+  }
+  buf_addc(&b, '\'');
+  return buf_str(&b);
+}
+
+static enum status refuse_rule(struct op_call *call, const struct write *w, const struct similar *o) {
   if (o->difference.what == DIFFER_NONE)
     error_set(call->err, STATUS_DUPLICATE, "close to rule %lld (similarity %.2f): %.*s", (long long)o->id,
               o->similarity, STR_ARG(o->headline));
@@ -123,10 +140,12 @@ static enum status refuse_rule(struct op_call *call, const struct similar *o) {
               differ_name(o->difference.what), STR_ARG(o->difference.a), STR_ARG(o->difference.b),
               STR_ARG(o->headline));
   error_step(call->err, "duplicate");
-  return error_fix(call->err,
-                   "to replace it: cairn supersede %lld --reason WHY TEXT; if both hold, repeat the call with "
-                   "--distinct-from %lld",
-                   (long long)o->id, (long long)o->id);
+  struct str text = quoted(call->arena, w->m.body);
+  return error_fix(
+      call->err,
+      "to replace it: cairn supersede %lld --reason 'what changed' %.*s; if both hold, repeat the call with "
+      "--distinct-from %lld",
+      (long long)o->id, STR_ARG(text), (long long)o->id);
 }
 
 static void skip(struct op_call *call, struct write *w, const struct similar *o, const struct memory *m) {
@@ -163,7 +182,7 @@ enum status duplicates_decide(struct op_call *call, struct txn *txn, struct writ
   if (rep->old.id && verdict != VERDICT_STORE) /* a correction is wanted: it is only told what else is close */
     verdict = VERDICT_STORE;
   if (verdict == VERDICT_REFUSE)
-    return refuse_rule(call, o);
+    return refuse_rule(call, w, o);
   if (verdict == VERDICT_STORE) {
     warn_near(call, w, &list);
     w->near = list;

@@ -8,6 +8,7 @@
 #include "core/capture.h"
 #include "op/handlers.h"
 #include "op/write.h"
+#include "store/lexical.h"
 
 /* ---- remember ---- */
 
@@ -62,7 +63,7 @@ static enum status batch_write(struct batch *b, struct txn *txn, struct batch_it
   struct op_call *call = b->call;
   struct error *outer = call->err;
   call->err = &item->err;
-  enum status s = write_commit(call, txn, &item->w);
+  enum status s = write_try(call, txn, &item->w);
   call->err = outer;
   /* A refusal concerns this line; anything else (a full disk) ends the whole group. */
   if (s != STATUS_OK && s != STATUS_REFUSED && s != STATUS_DUPLICATE && s != STATUS_CONFLICT && s != STATUS_NOT_FOUND) {
@@ -104,9 +105,13 @@ static enum status batch_report(struct batch *b, const struct batch_item *item, 
 static enum status batch_group(struct batch *b, struct batch_item *items, size_t n) {
   struct txn txn;
   enum status s = call_begin(b->call, &txn);
+  if (s == STATUS_OK)
+    s = lexical_hold(&txn, b->call->err);
   for (size_t i = 0; s == STATUS_OK && i < n; i++)
     if (items[i].err.code == STATUS_OK)
       s = batch_write(b, &txn, &items[i]);
+  if (s == STATUS_OK)
+    s = lexical_release(&txn, b->call->err);
   if (s == STATUS_OK)
     s = txn_commit(&txn, b->call->err);
   for (size_t i = 0; s == STATUS_OK && i < n; i++)
@@ -218,7 +223,7 @@ static enum status capture_one(struct op_call *call, struct txn *txn, struct cap
   struct error *outer = call->err;
   call->err = &c->err;
   if (c->err.code == STATUS_OK)
-    c->err.code = write_commit(call, txn, &c->w);
+    c->err.code = write_try(call, txn, &c->w);
   call->err = outer;
   enum status s = c->err.code;
   if (s != STATUS_OK && s != STATUS_REFUSED && s != STATUS_SECRET && s != STATUS_DUPLICATE && s != STATUS_CONFLICT) {

@@ -80,7 +80,7 @@ static enum status claimed_already(struct op_call *call, const struct memory *m)
 static enum status check_claim(struct op_call *call, const struct memory *m, struct str by) {
   if (m->claimed_by.p && !str_eq(m->claimed_by, by))
     return claimed_already(call, m);
-  if (!str_is(m->status, "open") && !str_is(m->status, "blocked")) {
+  if (!str_is(m->status, "open")) {
     error_set(call->err, STATUS_CONFLICT, "task %lld is %.*s", (long long)m->id, STR_ARG(m->status));
     return error_fix(call->err, "to take it up again: cairn task status %lld open", (long long)m->id);
   }

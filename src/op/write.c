@@ -122,6 +122,7 @@ static enum status scrub_all(struct op_call *call, bool redact, struct write *w)
                {&m->milestone, "the milestone"},
                {&m->due, "due"},
                {&w->reason, "the reason"},
+               {&m->project, "the project"},
                {&m->skill_name, "the skill name"},
                {&w->idempotency_key, "the idempotency key"}};
   enum status s = STATUS_OK;
@@ -329,6 +330,21 @@ enum status write_commit(struct op_call *call, struct txn *txn, struct write *w)
   if (s == STATUS_OK && rep.old.id)
     s = replace_link(call, txn, w, &rep);
   return s == STATUS_OK ? duplicates_link(call, txn, w) : s;
+}
+
+enum status write_try(struct op_call *call, struct txn *txn, struct write *w) {
+  struct error other;
+  enum status s = txn_mark(txn, call->err);
+  if (s != STATUS_OK)
+    return s;
+  s = write_commit(call, txn, w);
+  enum status end = txn_unmark(txn, s == STATUS_OK, &other);
+  if (end == STATUS_OK)
+    return s;
+  /* A full disk, for example, has ended the whole transaction: the first error says so, and the mark is gone. */
+  if (s == STATUS_OK || db_in_transaction(store_db(txn->store)))
+    *call->err = other;
+  return call->err->code;
 }
 
 /* ---- result ---- */

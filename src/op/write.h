@@ -43,6 +43,8 @@ struct write {
 NODISCARD enum status write_from_args(struct op_call *call, yyjson_val *args, struct write *ret_write);
 NODISCARD enum status write_prepare(struct op_call *call, struct write *w);
 NODISCARD enum status write_commit(struct op_call *call, struct txn *txn, struct write *w);
+/* The same for one of several writes in a transaction: one that is refused leaves nothing behind. */
+NODISCARD enum status write_try(struct op_call *call, struct txn *txn, struct write *w);
 /* The result object of the contract: id, uid, action, warnings, ... */
 void write_result(struct op_call *call, yyjson_mut_val *obj, const struct write *w);
 /* prepare, begin, commit, and the result into call->result. */

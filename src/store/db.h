@@ -92,6 +92,9 @@ NODISCARD enum status db_begin(struct db *db, bool lazy, struct error *err);
 NODISCARD enum status db_commit(struct db *db, struct error *err);
 /* Ends any open transaction and every running query; cannot fail. */
 void db_rollback(struct db *db);
+/* A point inside a transaction, and the end of it: what was changed since is kept, or taken back. */
+NODISCARD enum status db_mark(struct db *db, struct error *err);
+NODISCARD enum status db_unmark(struct db *db, bool keep, struct error *err);
 bool db_in_transaction(const struct db *db);
 
 /* Overwrites a part of a stored blob in place. */

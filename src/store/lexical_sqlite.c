@@ -45,6 +45,20 @@ enum status lexical_search(struct store *st, const struct scope *scope, const st
   return rows_end(&r);
 }
 
+enum status lexical_hold(struct txn *txn, struct error *err) {
+  return db_exec(txn->store->db, err,
+                 "INSERT INTO meta (name, value) SELECT 'full_text_held', coalesce(max(id), 0) FROM chunk", NULL);
+}
+
+enum status lexical_release(struct txn *txn, struct error *err) {
+  enum status s =
+      db_exec(txn->store->db, err,
+              "INSERT INTO chunk_fts (rowid, headline, body, extra) SELECT id, headline, body, extra"
+              " FROM chunk WHERE id > (SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'full_text_held')",
+              NULL);
+  return s == STATUS_OK ? db_exec(txn->store->db, err, "DELETE FROM meta WHERE name = 'full_text_held'", NULL) : s;
+}
+
 enum status lexical_check(struct store *st, bool *ret_ok, struct error *err) {
   struct error why;
   enum status s = db_exec(st->db, &why, "INSERT INTO chunk_fts (chunk_fts, rank) VALUES ('integrity-check', 1)", NULL);

@@ -34,8 +34,10 @@ void body_hash(struct arena *a, struct str body, char out[65]) { hash_text(text_
 static enum status insert_row(struct txn *txn, struct arena *a, struct memory *m, struct error *err) {
   struct sql q = SQL(a);
   sql_add(&q, "INSERT INTO memory (");
-  for (size_t i = 0; i < memory_field_count; i++)
-    sql_addf(&q, "%s%s", i ? ", " : "", memory_fields[i].name);
+  for (size_t i = 0; i < memory_field_count; i++) {
+    sql_add(&q, i ? ", " : "");
+    sql_add(&q, memory_fields[i].name);
+  }
   sql_add(&q, ") VALUES (");
   for (size_t i = 0; i < memory_field_count; i++) {
     sql_add(&q, i ? ", " : "");

@@ -4,8 +4,10 @@
 #include "store/store_internal.h"
 
 void memory_columns(struct buf *b) {
-  for (size_t i = 0; i < memory_field_count; i++)
-    buf_addf(b, "%sm.%s", i ? ", " : "", memory_fields[i].name);
+  for (size_t i = 0; i < memory_field_count; i++) {
+    buf_adds(b, i ? ", m." : "m.");
+    buf_adds(b, memory_fields[i].name);
+  }
 }
 
 void memory_row(const struct rows *r, struct arena *a, struct memory *ret_memory) {

@@ -13,9 +13,20 @@ void sql_addf(struct sql *q, const char *fmt, ...) {
   buf_add(&q->text, s);
 }
 
+/* By hand: a statement of fifty values is put together for every memory that is stored. */
+static void add_number(struct buf *b, size_t n) {
+  char digits[20];
+  size_t at = sizeof(digits);
+  do
+    digits[--at] = (char)('0' + n % 10);
+  while ((n /= 10) > 0);
+  buf_add(b, (struct str){digits + at, sizeof(digits) - at});
+}
+
 static void bind(struct sql *q, struct db_value v) {
   list_push(q->text.a, q, v);
-  buf_addf(&q->text, "?%zu", q->n);
+  buf_addc(&q->text, '?');
+  add_number(&q->text, q->n);
 }
 
 void sql_text(struct sql *q, struct str value) { bind(q, (struct db_value){.form = 's', .s = value}); }

@@ -33,7 +33,9 @@ struct db {
   int64_t busy_since; /* ticks when the present wait began */
   int busy_ms;
   bool read_only, lazy;
-  bool wrote; /* something was committed that must be on the disk */
+  bool wrote;   /* something was committed that must be on the disk */
+  bool had_log; /* the log held something when this connection came */
+  bool noted;   /* something was committed lazily */
   char path[4096];
 };
 
@@ -237,6 +239,10 @@ enum status db_open(const struct db_options *o, struct db **ret_db, struct error
     mem_free(db);
     return error_set(err, STATUS_USAGE, "the path of the store is too long");
   }
+  char wal[sizeof(db->path) + 8];
+  struct stat log;
+  snprintf(wal, sizeof(wal), "%s-wal", o->path);
+  db->had_log = stat(wal, &log) == 0 && log.st_size > 0;
   int rc = open_handle(db, o);
   s = rc == SQLITE_OK ? configure(db, err) : sqlite_fail(db, rc, err);
   if (s != STATUS_OK) {
@@ -252,7 +258,7 @@ void db_close(struct db **db) {
     return;
   /* The last one out moves the log into the file, so that the file alone is the store. A reader, who at most noted what
    * it read, does not make its caller wait for that. */
-  if ((*db)->handle && !(*db)->wrote)
+  if ((*db)->handle && !(*db)->wrote && ((*db)->noted || (*db)->had_log))
     sqlite3_db_config((*db)->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
   for (int i = 0; i < CACHE_SIZE; i++) {
     sqlite3_finalize((*db)->cache[i].statement);
@@ -280,9 +286,16 @@ enum status db_checkpoint(struct db *db, bool truncate, struct error *err) {
 
 /* ---- statements ---- */
 
+/* FNV, eight bytes at a time. */
 static size_t hash_sql(const char *sql) {
-  uint64_t h = 14695981039346656037u;
-  for (; *sql; sql++)
+  uint64_t h = 14695981039346656037u, word;
+  size_t n = strlen(sql);
+  for (; n >= sizeof(word); n -= sizeof(word), sql += sizeof(word)) {
+    memcpy(&word, sql, sizeof(word));
+    h = (h ^ word) * 1099511628211u;
+    h ^= h >> 32;
+  }
+  for (; n > 0; n--, sql++)
     h = (h ^ (unsigned char)*sql) * 1099511628211u;
   return (size_t)(h ^ h >> 29);
 }
@@ -525,6 +538,7 @@ enum status db_begin(struct db *db, bool lazy, struct error *err) {
 enum status db_commit(struct db *db, struct error *err) {
   enum status s = db_exec(db, err, "COMMIT", NULL);
   db->wrote |= s == STATUS_OK && !db->lazy;
+  db->noted |= s == STATUS_OK && db->lazy;
   return s;
 }
 
@@ -536,6 +550,13 @@ void db_rollback(struct db *db) {
     sqlite3_finalize(db->loose[--db->loose_count]);
   if (!sqlite3_get_autocommit(db->handle))
     sqlite3_exec(db->handle, "ROLLBACK", NULL, NULL, NULL);
+}
+
+enum status db_mark(struct db *db, struct error *err) { return db_exec(db, err, "SAVEPOINT mark", NULL); }
+
+enum status db_unmark(struct db *db, bool keep, struct error *err) {
+  enum status s = keep ? STATUS_OK : db_exec(db, err, "ROLLBACK TO mark", NULL);
+  return s == STATUS_OK ? db_exec(db, err, "RELEASE mark", NULL) : s;
 }
 
 bool db_in_transaction(const struct db *db) { return !sqlite3_get_autocommit(db->handle); }

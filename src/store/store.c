@@ -113,7 +113,20 @@ enum status txn_begin(struct store *st, const struct txn *who, int64_t undoes, s
   return STATUS_OK;
 }
 
-enum status txn_commit(struct txn *txn, struct error *err) { return db_commit(txn->store->db, err); }
+enum status txn_commit(struct txn *txn, struct error *err) {
+  enum status s = db_commit(txn->store->db, err);
+  if (s == STATUS_OK)
+    vec_cache_settle(txn->store->vectors, true);
+  return s;
+}
+
+enum status txn_mark(struct txn *txn, struct error *err) { return db_mark(txn->store->db, err); }
+
+enum status txn_unmark(struct txn *txn, bool keep, struct error *err) {
+  if (!keep)
+    vec_cache_settle(txn->store->vectors, false);
+  return db_unmark(txn->store->db, keep, err);
+}
 
 enum status txn_find(struct store *st, struct str team, int64_t id, struct arena *a, struct str *ret_op,
                      int64_t *ret_undone_by, struct error *err) {
@@ -129,6 +142,8 @@ enum status txn_find(struct store *st, struct str team, int64_t id, struct arena
 }
 
 void store_rollback(struct store *st) {
-  if (st && st->db)
-    db_rollback(st->db);
+  if (!st || !st->db)
+    return;
+  db_rollback(st->db);
+  vec_cache_settle(st->vectors, false);
 }

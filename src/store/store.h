@@ -71,6 +71,9 @@ NODISCARD enum status txn_find(struct store *st, struct str team, int64_t id, st
                                int64_t *ret_undone_by, struct error *err);
 /* Whatever was begun is gone; cannot fail. */
 void store_rollback(struct store *st);
+/* For one of several changes in a transaction that may fail alone: what was done since the mark is kept, or gone. */
+NODISCARD enum status txn_mark(struct txn *txn, struct error *err);
+NODISCARD enum status txn_unmark(struct txn *txn, bool keep, struct error *err);
 
 /* ---- backups ---- */
 

@@ -18,6 +18,8 @@ NODISCARD enum status migrate(struct store *st, int64_t now, struct error *err);
 NODISCARD enum status migrate_with(struct store *st, const char *const *sql, int n, int64_t now, struct error *err);
 /* vectors_sqlite.c */
 void vec_cache_free(struct vec_cache *cache);
+/* A transaction is over: what the cache read in it holds, or was never there. */
+void vec_cache_settle(struct vec_cache *cache, bool committed);
 /* events.c */
 void read_queue_free(struct read_queue *queue);
 

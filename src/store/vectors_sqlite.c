@@ -108,6 +108,7 @@ enum status vec_remove(struct txn *txn, int64_t memory_id, struct error *err) {
 /* In memory the bits lie together, so that a scan reads nothing else. */
 struct vec_block {
   int64_t id, version;
+  bool provisional; /* read inside a transaction that is not over */
   size_t used;
   int64_t *chunks; /* BLOCK_ROWS ids, and behind them the bits */
   uint64_t *bits;
@@ -134,6 +135,15 @@ void vec_cache_free(struct vec_cache *cache) {
   cache_clear(cache);
   mem_free(cache->blocks);
   mem_free(cache);
+}
+
+/* After a rollback a version is used a second time, for something else. */
+void vec_cache_settle(struct vec_cache *cache, bool committed) {
+  for (size_t i = 0; cache && i < cache->n; i++) {
+    if (cache->blocks[i].provisional && !committed)
+      cache->blocks[i].version = -1;
+    cache->blocks[i].provisional = false;
+  }
 }
 
 static bool copy_name(char *out, size_t size, struct str s) {
@@ -193,6 +203,7 @@ static enum status load_head(struct store *st, struct vec_cache *c, struct vec_b
       take_places(b, places, c->dims);
       b->used = (size_t)rows_int(&r, 1);
       b->version = rows_int(&r, 2);
+      b->provisional = db_in_transaction(st->db);
     }
   }
   return rows_end(&r);

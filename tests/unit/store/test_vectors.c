@@ -127,8 +127,8 @@ TEST(a_deleted_memory_leaves_no_vector) {
   CHECK_OK(vec_check(f.store, &faults, &f.err), &f.err);
   CHECK_INT(faults, 0);
   CHECK_OK(db_int(store_db(f.store), &rest, NULL, &f.err,
-                  "SELECT (SELECT count(*) FROM vec_slot) + (SELECT count(*) FROM vec_block WHERE head <> "
-                  "zeroblob(length(head)))",
+                  "SELECT (SELECT count(*) FROM vec_slot) + (SELECT count(*) FROM vec_head WHERE places <> "
+                  "zeroblob(length(places)))",
                   NULL),
            &f.err);
   CHECK_INT(rest, 0);
