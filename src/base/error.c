@@ -16,7 +16,7 @@ static void format(char *out, size_t size, const char *fmt, va_list ap) {
   vsnprintf(text, size + 1, fmt, ap);
   struct str fits = utf8_cut((struct str){text, strlen(text)}, size - 1);
   for (size_t i = 0; i < fits.n; i++)
-    out[i] = (unsigned char)fits.p[i] < 0x20 || fits.p[i] == 0x7f ? ' ' : fits.p[i];
+    out[i] = ascii_space(fits.p[i]) ? ' ' : fits.p[i];
   out[fits.n] = 0;
 }
 

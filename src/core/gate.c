@@ -341,7 +341,8 @@ enum verdict gate_judge(const struct memory *draft, const struct similars *simil
     if (o->similarity < SIMILARITY_SAME || o->difference.what != DIFFER_NONE)
       continue;
     *ret_at = i;
-    bool more = str_is(draft->kind, kind_names[KIND_FACT]) && draft->body.n > o->body.n;
+    /* Another comma is no detail: the same words have similarity 1. */
+    bool more = str_is(draft->kind, kind_names[KIND_FACT]) && draft->body.n > o->body.n && o->similarity < 1;
     bool renamed = draft->key.p && !str_eq(draft->key, o->key);
     return more || renamed ? VERDICT_SUPERSEDE : VERDICT_SKIP;
   }

@@ -2,19 +2,32 @@
  * which memories it looks. */
 #include "support/cli.h"
 
-/* The first call of "cairn ..." in a fix, with its placeholders filled in, as people would. */
+/* The next word of a command line as a shell reads it: blanks separate, single quotes hold together. */
+static bool next_word(struct arena *a, struct str *rest, struct str *ret_word) {
+  struct buf b = BUF(a);
+  bool quoted = false;
+  *rest = str_trim(*rest);
+  if (rest->n == 0 || rest->p[0] == ';')
+    return false;
+  for (; rest->n && (quoted || (rest->p[0] != ' ' && rest->p[0] != ';')); rest->p++, rest->n--) {
+    if (rest->p[0] == '\'')
+      quoted = !quoted;
+    else if (rest->p[0] != '\\' || quoted)
+      buf_addc(&b, rest->p[0]);
+  }
+  *ret_word = buf_str(&b);
+  return true;
+}
+
+/* The first call of "cairn ..." in a fix, run as it is; placeholders are filled in, as people would. */
 static yyjson_val *follow(struct str fix, const char *reason, const char *text) {
   static struct arena a;
   LIST(const char *) args = {0};
   size_t at = str_find(fix, STR("cairn "), 0);
   CHECK(at != SIZE_MAX);
   struct str rest = str_slice(fix, at + 6, fix.n), word;
-  bool last = false;
-  while (!last && str_next(&rest, ' ', &word)) {
-    last = str_ends(word, STR(";"));
-    word.n -= last;
+  while (next_word(&a, &rest, &word))
     list_push(&a, &args, str_is(word, "WHY") ? reason : str_is(word, "TEXT") ? text : arena_cstr(&a, word));
-  }
   list_push(&a, &args, NULL);
   return cli_ok(__FILE__, __LINE__, STR_NONE, args.v);
 }
@@ -47,8 +60,7 @@ TEST(case_blanks_and_punctuation_make_no_difference) {
                                      "THE LIGHTHOUSE KEEPER SLEEPS DURING THE DAY"};
   for (size_t i = 0; i < ARRAY_LEN(same); i++) {
     yyjson_val *r = OK("remember", same[i]);
-    if (str_is(jstr(r, "action"), "superseded")) /* one byte longer is more detailed: also not twice */
-      id = jint(r, "id");
+    CHECK_STR(jstr(r, "action"), "skipped");
     CHECK_INT(jint(r, "id"), id);
     CHECK_INT(total(), 1);
   }
