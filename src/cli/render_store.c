@@ -144,14 +144,22 @@ static void render_import(struct page *page, yyjson_val *r) {
   yyjson_val *refused = yyjson_obj_get(r, "refused"), *row;
   size_t i, n;
   yyjson_arr_foreach(refused, i, n, row) {
-    buf_addf(&page->b, "line %lld: ", (long long)json_int(row, "line", 0));
+    struct str line = page_value(page, yyjson_obj_get(row, "line"));
+    buf_addf(&page->b, yyjson_is_int(yyjson_obj_get(row, "line")) ? "line %.*s: " : "%.*s: ", STR_ARG(line));
     yyjson_val *error = yyjson_obj_get(row, "error");
     page_line(page, page->term.style.red, yyjson_is_obj(error) ? json_str(error, "message") : json_val_str(error), 0);
     buf_addc(&page->b, '\n');
   }
-  buf_addf(&page->b, "%s %lld, already there %lld, purged before %lld, refused %zu, links %lld",
+  int64_t bad = json_int(r, "refused_count", (int64_t)n);
+  if (bad > (int64_t)n)
+    buf_addf(&page->b, "and %lld more\n", (long long)bad - (long long)n);
+  if (json_str(r, "message").p) {
+    page_line(page, page->term.style.red, json_str(r, "message"), 0);
+    buf_addc(&page->b, '\n');
+  }
+  buf_addf(&page->b, "%s %lld, already there %lld, purged before %lld, refused %lld, links %lld",
            json_bool(r, "dry_run", false) ? "would import" : "imported", (long long)json_int(r, "imported", 0),
-           (long long)json_int(r, "already", 0), (long long)json_int(r, "tombstoned", 0), yyjson_arr_size(refused),
+           (long long)json_int(r, "already", 0), (long long)json_int(r, "tombstoned", 0), (long long)bad,
            (long long)json_int(r, "links", 0));
   page_txn(page, r);
 }

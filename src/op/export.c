@@ -18,7 +18,7 @@ struct export {
   struct arena *scratch; /* released after each record */
   int64_t total, counts[RECORD_KINDS], written;
   /* to a file: */
-  const char *path;
+  const char *path, *folder;
   char target[PATH_MAX], temp[PATH_MAX + sizeof(".XXXXXX")]; /* temp is empty when the target is written directly */
   int fd;
   char *buffer;
@@ -98,14 +98,15 @@ static enum status open_file(struct export *x) {
   if (exists ? !realpath(x->path, x->target)
              : (size_t)snprintf(x->target, sizeof(x->target), "%s", x->path) >= sizeof(x->target))
     return write_failed(x);
+  x->folder = arena_cstr(x->call->arena, fs_dirname(str_from(x->target)));
   snprintf(x->temp, sizeof(x->temp), "%s.XXXXXX", x->target);
   x->fd = mkostemp(x->temp, O_CLOEXEC); /* mode 0600 from the first byte on */
   return x->fd >= 0 ? STATUS_OK : write_failed(x);
 }
 
 /* The rename is on disk when its folder is. */
-static bool sync_folder(struct arena *a, const char *path) {
-  int fd = open(arena_cstr(a, fs_dirname(str_from(path))), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+static bool sync_folder(const char *folder) {
+  int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0)
     return false;
   bool ok = fsync(fd) == 0 || errno == EINVAL;
@@ -125,7 +126,7 @@ static enum status close_file(struct export *x) {
     return write_failed(x);
   close(x->fd);
   x->fd = -1;
-  return sync_folder(x->call->arena, x->target) ? STATUS_OK : write_failed(x);
+  return sync_folder(x->folder) ? STATUS_OK : write_failed(x);
 }
 
 /* ---- lines ---- */
@@ -235,11 +236,12 @@ enum status op_export(struct op_call *call) {
   }
   if (s == STATUS_OK)
     s = put_all(x, json_bool(call->args, "events", false));
+  if (s == STATUS_OK)
+    put_result(x);
+  /* From here on nothing allocates: once the file is in its place, the call has succeeded. */
   if (s == STATUS_OK && x->path)
     s = close_file(x);
   if (s != STATUS_OK)
     abandon(x);
-  else
-    put_result(x);
   return s;
 }

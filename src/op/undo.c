@@ -51,8 +51,13 @@ static enum status undo_insert(struct undo *u, const struct event *e) {
     u->missing += s == STATUS_OK;
     return s;
   }
-  if (str_is(m.state, "superseded"))
+  /* An import brings memories that were superseded when they came. */
+  yyjson_val *after;
+  s = read_json(u, e->after, &after);
+  if (s == STATUS_OK && str_is(m.state, "superseded") && !str_is(json_str(after, "state"), "superseded"))
     return conflict(u, m.id, "it was superseded");
+  if (s != STATUS_OK)
+    return s;
   now = m;
   now.state = STR("forgotten");
   now.state_reason = arena_printf(u->call->arena, "undo of transaction %lld", (long long)u->target);

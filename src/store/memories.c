@@ -107,6 +107,8 @@ static struct str full_record(struct arena *a, struct txn *txn, const struct mem
   enum status s = notes_load(txn->store, a, m, &notes, err);
   if (s == STATUS_OK)
     s = links_of(txn->store, m->team, m->id, a, &links, err);
+  for (size_t i = 0; i < links.n; i++) /* another memory's words have no place in this record: it may be purged */
+    links.v[i].other_headline = STR("");
   notes_put(doc, obj, &notes);
   links_put(doc, obj, m->id, &links);
   *ret_status = s;
@@ -322,8 +324,9 @@ enum status memory_purge(struct txn *txn, struct arena *a, const struct memory *
   if (s == STATUS_OK)
     s = db_exec(db, err,
                 "UPDATE event SET before = NULL, after = NULL, detail = NULL, purged = 1"
-                " WHERE team = ?1 AND memory_id = ?2",
-                "si", m->team, m->id);
+                " WHERE team = ?1 AND (memory_id = ?2 OR uid = ?3 OR (change IN ('link', 'unlink')"
+                " AND (before LIKE '%' || ?3 || '%' OR after LIKE '%' || ?3 || '%')))",
+                "sis", m->team, m->id, m->uid);
   c.events = db_changes(db);
   if (s == STATUS_OK)
     s = purge_searches(txn, a, m->id, &c.events, err);

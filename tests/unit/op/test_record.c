@@ -66,8 +66,8 @@ TEST(each_kind_of_line_survives_byte_for_byte) {
       "{\"event\":{\"at\":\"2026-01-02T03:04:05.006Z\",\"txn\":\"" UID "\",\"action\":\"memory:write\","
       "\"change\":\"insert\",\"op\":\"remember\",\"uid\":\"" UID2 "\",\"project\":\"\",\"source\":\"cli\","
       "\"session\":\"s\",\"before\":{},\"after\":{\"weight\":1.0,\"n\":null},\"detail\":[1,\"x\"]}}",
-      "{\"event\":{\"at\":\"2026-01-02T03:04:05.006Z\",\"action\":\"memory:read\",\"op\":\"get\",\"project\":\"\","
-      "\"source\":\"cli\",\"purged\":true}}",
+      ("{\"event\":{\"at\":\"2026-01-02T03:04:05.006Z\",\"action\":\"memory:read\",\"op\":\"get\",\"project\":\"\","
+       "\"source\":\"cli\",\"purged\":true}}"),
   };
   for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
     test_note("line %zu", i);
