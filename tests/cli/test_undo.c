@@ -238,3 +238,22 @@ TEST(a_skipped_write_has_nothing_to_undo) {
   CHECK_INT(jint(r, "changes"), 0);
   check_same(__FILE__, __LINE__, before, visible_state());
 }
+
+/* An import brings chains with it; taking it back retires every memory of them. */
+TEST(an_import_with_a_chain_is_undone) {
+  int64_t id = STORE("--key", "port", "The proxy listens on port 8443");
+  OK("supersede", num(id), "The proxy listens on port 9443", "--reason", "moved", "--inherit-key");
+  const char *file = path_join(NULL, "all.jsonl"), *other = path_join(NULL, "other.db");
+  OK("export", file);
+  struct run r = proc_run(.argv = ARGS(CAIRN_BIN, "--db", other, "import", file, "--json"));
+  CHECK_INT(r.exit_code, 0);
+  CHECK(str_find(r.out, STR("\"imported\":2"), 0) != SIZE_MAX);
+  r = proc_run(.argv = ARGS(CAIRN_BIN, "--db", other, "undo", "1", "--json"));
+  CHECK_INT(r.exit_code, 0);
+  r = proc_run(.argv = ARGS(CAIRN_BIN, "--db", other, "list", "--all-projects", "--json"));
+  CHECK(str_find(r.out, STR("\"total\":0"), 0) != SIZE_MAX);
+  r = proc_run(.argv = ARGS(CAIRN_BIN, "--db", other, "list", "--all-projects", "--state", "forgotten", "--json"));
+  CHECK(str_find(r.out, STR("\"total\":2"), 0) != SIZE_MAX);
+  r = proc_run(.argv = ARGS(CAIRN_BIN, "--db", other, "doctor", "--json"));
+  CHECK_INT(r.exit_code, 0);
+}
