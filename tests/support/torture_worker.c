@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/attr.h"
+
 uint32_t torture_random(uint64_t *seed) {
   *seed ^= *seed << 13;
   *seed ^= *seed >> 7;
@@ -30,6 +32,7 @@ static void append(const char *path, const char *text) {
   close(fd);
 }
 
+PRINTF_FMT(2, 3)
 static void journal(const struct worker *w, const char *fmt, ...) {
   char line[600];
   va_list ap;
