@@ -27,13 +27,15 @@ struct plan {
   int n; /* the version that they lead to */
 };
 
+/* The tables are counted first: another process may create the store between these statements, and tables without the
+ * mark of this program would look like somebody else's. */
 static enum status versions(struct db *db, int64_t *ret_app, int64_t *ret_version, int64_t *ret_tables,
                             struct error *err) {
-  enum status s = db_int(db, ret_app, NULL, err, "PRAGMA application_id", NULL);
+  enum status s = db_int(db, ret_tables, NULL, err, "SELECT count(*) FROM sqlite_schema", NULL);
+  if (s == STATUS_OK)
+    s = db_int(db, ret_app, NULL, err, "PRAGMA application_id", NULL);
   if (s == STATUS_OK)
     s = db_int(db, ret_version, NULL, err, "PRAGMA user_version", NULL);
-  if (s == STATUS_OK)
-    s = db_int(db, ret_tables, NULL, err, "SELECT count(*) FROM sqlite_schema", NULL);
   return s;
 }
 
@@ -128,6 +130,9 @@ enum status migrate_with(struct store *st, const char *const *sql, int n, int64_
   enum status s = versions(st->db, &app, &version, &tables, err);
   if (s == STATUS_OK)
     s = refuse(st->db, plan.n, app, version, tables, err);
+  /* A backup that was copied into the place of a store has another journal mode, which would make readers wait. */
+  if (s == STATUS_OK && version == n && !db_read_only(st->db))
+    return db_use_wal(st->db, err);
   if (s != STATUS_OK || version == n)
     return s;
   if (db_read_only(st->db)) {

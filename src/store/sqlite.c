@@ -269,7 +269,8 @@ void db_close(struct db **db) {
   *db = NULL;
 }
 
-/* Changing the journal mode does not go through the busy handler, hence the loop. */
+/* Changing the journal mode does not go through the busy handler, hence the loop. A store that is one already is only
+ * looked at. */
 enum status db_use_wal(struct db *db, struct error *err) {
   int rc, count = 0;
   do
