@@ -1,7 +1,6 @@
 /* admin.c: looking after the store: stats, config, backup, restore, doctor. */
 #include <sys/stat.h>
 
-#include "base/id.h"
 #include "op/handlers.h"
 #include "op/write.h"
 #include "store/check.h"
@@ -187,7 +186,6 @@ enum status op_restore(struct op_call *call) {
   struct store *st = call->engine->store;
   const char *path = arena_cstr(call->arena, json_str(call->args, "file"));
   struct str safety;
-  char epoch[UUID_SIZE];
   int64_t memories;
   enum status s = check_backup(call, path);
   if (s == STATUS_OK && !json_bool(call->args, "confirm", false)) {
@@ -195,16 +193,7 @@ enum status op_restore(struct op_call *call) {
     return error_fix(call->err, "repeat the call with --confirm; the present content is backed up first");
   }
   if (s == STATUS_OK)
-    s = store_auto_backup(st, "before-restore", call->now, call->arena, &safety, call->err);
-  if (s == STATUS_OK)
-    s = db_restore_from(store_db(st), path, call->err);
-  uuid7_new(call->now, epoch);
-  if (s == STATUS_OK)
-    s = db_begin(store_db(st), false, call->err);
-  if (s == STATUS_OK)
-    s = store_set_meta(st, "epoch", str_from(epoch), call->err);
-  if (s == STATUS_OK)
-    s = db_commit(store_db(st), call->err);
+    s = store_restore(st, path, call->now, call->arena, &safety, call->err);
   if (s == STATUS_OK)
     s = count_since(st, call->caller.team, 0, &memories, call->err);
   if (s != STATUS_OK)

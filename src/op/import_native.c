@@ -5,7 +5,7 @@
  * when all memories are there, the past last. */
 #include "op/import.h"
 #include "op/record.h"
-#include "store/bulk.h"
+#include "store/lexical.h"
 #include "store/settings.h"
 
 enum { LINES_PER_LOOK = 64 }; /* lines between two looks at the caller's wish to stop */
@@ -30,7 +30,6 @@ struct native {
   bool tombstones;   /* some memories of the team were purged */
   int64_t first_new; /* ids from here on were given by this import; 0: none yet */
   struct read_marks marks;
-  struct bulk *bulk;
 };
 
 static bool has_line(const struct numbers *list, int64_t line) {
@@ -205,6 +204,7 @@ static enum status store_memory(struct native *n, int64_t line, struct record *r
   struct import *im = n->im;
   struct memory *m = &r->m;
   struct notes none = {0};
+  struct chunk_rows chunks = {0};
   bool purged = false;
   int64_t id;
   m->team = im->txn.team;
@@ -222,10 +222,7 @@ static enum status store_memory(struct native *n, int64_t line, struct record *r
   if (s == STATUS_OK)
     s = check_names(n, m, err);
   if (s == STATUS_OK)
-    s = bulk_insert(n->bulk, n->line, m, err);
-  /* Notes are searched too, in the row that bulk_insert() may still hold back. */
-  if (s == STATUS_OK && r->notes.n)
-    s = bulk_flush(n->bulk, err);
+    s = memory_insert(&im->txn, n->line, m, &chunks, err);
   if (s == STATUS_OK && r->notes.n)
     s = notes_set(&im->txn, n->line, m, &none, &r->notes, err);
   im->imported += s == STATUS_OK;
@@ -419,7 +416,9 @@ static enum status store_kind(struct native *n, enum record_kind kind) {
 static enum status prepare_kind(struct native *n, enum record_kind kind) {
   struct import *im = n->im;
   if (kind == RECORD_MEMORY) {
-    n->bulk = bulk_new(&im->txn, im->call->arena);
+    enum status s = lexical_hold(&im->txn, im->call->err);
+    if (s != STATUS_OK)
+      return s;
     return transfer_has_tombstones(im->txn.store, im->txn.team, &n->tombstones, im->call->err);
   }
   if (kind == RECORD_EVENT && n->segments[kind].first)
@@ -442,7 +441,7 @@ enum status import_native(struct import *im, const struct source *source) {
     if (s == STATUS_OK)
       s = store_kind(&n, (enum record_kind)kind);
     if (s == STATUS_OK && kind == RECORD_MEMORY)
-      s = bulk_flush(n.bulk, call->err);
+      s = lexical_release(&im->txn, call->err);
   }
   return s == STATUS_OK ? source_unchanged(source, call->err) : s;
 }

@@ -1,10 +1,15 @@
-/* backups.c: automatic backups beside the store: naming, listing, keeping the newest. */
+/* backups.c: automatic backups beside the store: naming, listing, keeping the newest; bringing one back. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/id.h"
 #include "store/store_internal.h"
+
+enum { STRAY_SECONDS = 24 * 3600 }; /* an unfinished copy this old belongs to nobody: its process was killed */
 
 /* Splits the store's path into folder and file name. */
 static struct str folder_of(struct arena *a, const char *path, const char **ret_name) {
@@ -25,7 +30,8 @@ static int by_time(const void *x, const void *y) {
   return c ? c : by_text(x, y);
 }
 
-void store_list_backups(struct store *st, struct arena *a, struct strs *ret_paths) {
+/* Files beside the store that begin as automatic backups do: whole ones, or those that were left unfinished. */
+static void list_files(struct store *st, struct arena *a, bool whole, struct strs *ret_paths) {
   const char *name;
   struct str folder = folder_of(a, db_path(st->db), &name);
   struct str prefix = arena_printf(a, "%s.backup-", name);
@@ -34,12 +40,29 @@ void store_list_backups(struct store *st, struct arena *a, struct strs *ret_path
     return;
   for (struct dirent *e; (e = readdir(d));) {
     struct str file = str_from(e->d_name);
-    if (str_starts(file, prefix) && !str_ends(file, STR(".part")) && !str_ends(file, STR("-journal")))
+    bool part = str_ends(file, STR(".part")) || str_ends(file, STR("-journal"));
+    if (str_starts(file, prefix) && part != whole)
       strs_push(a, ret_paths, arena_printf(a, "%s%s", folder.p, e->d_name));
   }
   closedir(d);
+}
+
+void store_list_backups(struct store *st, struct arena *a, struct strs *ret_paths) {
+  list_files(st, a, true, ret_paths);
   if (ret_paths->n)
     qsort(ret_paths->v, ret_paths->n, sizeof(struct str), by_time);
+}
+
+static void tidy(struct store *st, struct arena *a) {
+  struct strs all = {0}, parts = {0};
+  struct stat sb;
+  store_list_backups(st, a, &all);
+  for (size_t i = 0; i + BACKUPS_KEPT < all.n; i++)
+    unlink(all.v[i].p);
+  list_files(st, a, false, &parts);
+  for (size_t i = 0; i < parts.n; i++)
+    if (stat(parts.v[i].p, &sb) == 0 && time(NULL) - sb.st_mtime > STRAY_SECONDS)
+      unlink(parts.v[i].p);
 }
 
 enum status store_auto_backup(struct store *st, const char *label, int64_t now, struct arena *a, struct str *ret_path,
@@ -57,10 +80,58 @@ enum status store_auto_backup(struct store *st, const char *label, int64_t now, 
   enum status s = db_backup_to(st->db, path.p, NULL, NULL, err);
   if (s != STATUS_OK)
     return s;
-  struct strs all = {0};
-  store_list_backups(st, a, &all);
-  for (size_t i = 0; i + BACKUPS_KEPT < all.n; i++)
-    unlink(all.v[i].p);
+  tidy(st, a);
   *ret_path = path;
   return STATUS_OK;
+}
+
+/* ---- restore ---- */
+
+struct safety {
+  const char *store;
+  int64_t now;
+  char path[4200];
+};
+
+/* Runs under the lock of the restore, whose connection is taken: this one only reads. Nothing may jump out of here. */
+static enum status keep_present(void *arg, struct error *err) {
+  struct safety *safety = arg;
+  struct store_options o = {.path = safety->store, .must_exist = true, .read_only = true, .now = safety->now};
+  struct store *st = NULL;
+  struct arena a;
+  jmp_buf oom;
+  enum status s = store_open(&o, &st, err);
+  if (s != STATUS_OK)
+    return s;
+  arena_init(&a);
+  if (ARENA_BOUNDARY(&a, oom)) {
+    s = error_set(err, STATUS_NOMEM, "out of memory; nothing was changed");
+  } else {
+    struct str path;
+    s = store_auto_backup(st, "before-restore", safety->now, &a, &path, err);
+    if (s == STATUS_OK)
+      snprintf(safety->path, sizeof(safety->path), "%.*s", STR_ARG(path));
+  }
+  arena_release(&a);
+  store_close(&st);
+  return s;
+}
+
+enum status store_restore(struct store *st, const char *path, int64_t now, struct arena *a, struct str *ret_safety,
+                          struct error *err) {
+  struct safety *safety = arena_new(a, struct safety);
+  safety->store = db_path(st->db);
+  safety->now = now;
+  char epoch[UUID_SIZE];
+  enum status s = db_restore_from(st->db, path, keep_present, safety, err);
+  uuid7_new(now, epoch);
+  if (s == STATUS_OK)
+    s = db_begin(st->db, false, err);
+  if (s == STATUS_OK)
+    s = store_set_meta(st, "epoch", str_from(epoch), err);
+  if (s == STATUS_OK)
+    s = db_commit(st->db, err);
+  if (s == STATUS_OK)
+    *ret_safety = str_from(safety->path);
+  return s;
 }

@@ -104,8 +104,10 @@ NODISCARD enum status db_blob_write(struct db *db, const char *table, const char
 /* Copies the whole database to a file, while others go on using it; progress(done, total) may be NULL. */
 typedef void (*db_progress)(void *arg, int64_t done, int64_t total);
 NODISCARD enum status db_backup_to(struct db *db, const char *path, db_progress progress, void *arg, struct error *err);
-/* Replaces the whole content by that of another database file, as one change. */
-NODISCARD enum status db_restore_from(struct db *db, const char *path, struct error *err);
+/* Replaces the whole content by that of another database file, as one change. Before it, once no other process can
+ * write any more, locked() is called (may be NULL): a connection of its own can still read what is about to go. */
+typedef enum status (*db_locked)(void *arg, struct error *err);
+NODISCARD enum status db_restore_from(struct db *db, const char *path, db_locked locked, void *arg, struct error *err);
 
 /* Makes the file a multi-process one (write-ahead log): once, when a store is created. */
 NODISCARD enum status db_use_wal(struct db *db, struct error *err);

@@ -4,7 +4,8 @@
 #include "base/alloc.h"
 #include "store/store_internal.h"
 
-enum { READS_BATCH = 64, READS_AGE_MS = 1000, READS_BUSY_MS = 2000 };
+/* READS_MAX: while another process holds the lock for long; what is read then is no longer recorded. */
+enum { READS_BATCH = 64, READS_MAX = 4096, READS_AGE_MS = 1000, READS_BUSY_MS = 2000 };
 
 enum status event_add(struct txn *txn, const struct event *e, struct error *err) {
   return db_exec(txn->store->db, err,
@@ -94,35 +95,6 @@ struct read_queue {
   int64_t since; /* ticks of the oldest note */
 };
 
-void reads_note(struct store *st, const struct txn *who, struct str action, int64_t memory_id, struct str uid,
-                struct str detail) {
-  if (db_read_only(st->db))
-    return;
-  if (!st->reads) {
-    st->reads = mem_zalloc(sizeof(*st->reads));
-    if (!st->reads)
-      return;
-    arena_init(&st->reads->arena);
-  }
-  struct read_queue *q = st->reads;
-  jmp_buf oom;
-  if (ARENA_BOUNDARY(&q->arena, oom))
-    return; /* a read that is not recorded is better than a read that fails */
-  if (q->notes.n == 0)
-    q->since = clock_ticks_us();
-  struct read_note n = {.who = *who, .memory_id = memory_id};
-  n.who.team = arena_dup(&q->arena, who->team);
-  n.who.project = arena_dup(&q->arena, who->project);
-  n.who.source = arena_dup(&q->arena, who->source);
-  n.who.session = who->session.p ? arena_dup(&q->arena, who->session) : STR_NONE;
-  n.action = arena_dup(&q->arena, action);
-  n.uid = uid.p ? arena_dup(&q->arena, uid) : STR_NONE;
-  n.detail = detail.p ? arena_dup(&q->arena, detail) : STR_NONE;
-  list_push(&q->arena, &q->notes, n);
-  if (q->notes.n >= READS_BATCH || clock_ticks_us() - q->since > READS_AGE_MS * 1000)
-    reads_flush(st);
-}
-
 static enum status write_note(struct store *st, struct read_note *n, struct error *err) {
   n->who.store = st;
   n->who.id = 0;
@@ -138,13 +110,18 @@ static enum status write_note(struct store *st, struct read_note *n, struct erro
       "isi", n->who.now, n->who.team, n->memory_id);
 }
 
-void reads_flush(struct store *st) {
+/* False when the lock is taken: the notes stay for another time. */
+static bool flush(struct store *st, int busy_ms) {
   struct read_queue *q = st->reads;
   if (!q || q->notes.n == 0 || db_in_transaction(st->db))
-    return;
+    return true;
   struct error err;
-  int busy = db_set_busy(st->db, READS_BUSY_MS);
+  int busy = db_set_busy(st->db, busy_ms);
   enum status s = db_begin(st->db, true, &err);
+  if (s == STATUS_BUSY) {
+    db_set_busy(st->db, busy);
+    return false;
+  }
   for (size_t i = 0; s == STATUS_OK && i < q->notes.n; i++)
     s = write_note(st, &q->notes.v[i], &err);
   if (s == STATUS_OK)
@@ -154,7 +131,43 @@ void reads_flush(struct store *st) {
   db_set_busy(st->db, busy);
   arena_release(&q->arena);
   memset(&q->notes, 0, sizeof(q->notes));
+  return true;
 }
+
+void reads_note(struct store *st, const struct txn *who, struct str action, int64_t memory_id, struct str uid,
+                struct str detail) {
+  if (db_read_only(st->db))
+    return;
+  if (!st->reads) {
+    st->reads = mem_zalloc(sizeof(*st->reads));
+    if (!st->reads)
+      return;
+    arena_init(&st->reads->arena);
+  }
+  struct read_queue *q = st->reads;
+  jmp_buf oom;
+  if (q->notes.n >= READS_MAX && !flush(st, 0))
+    return;
+  if (ARENA_BOUNDARY(&q->arena, oom))
+    return; /* a read that is not recorded is better than a read that fails */
+  if (q->notes.n == 0)
+    q->since = clock_ticks_us();
+  struct read_note n = {.who = *who, .memory_id = memory_id};
+  n.who.team = arena_dup(&q->arena, who->team);
+  n.who.project = arena_dup(&q->arena, who->project);
+  n.who.source = arena_dup(&q->arena, who->source);
+  n.who.session = who->session.p ? arena_dup(&q->arena, who->session) : STR_NONE;
+  n.action = arena_dup(&q->arena, action);
+  n.uid = uid.p ? arena_dup(&q->arena, uid) : STR_NONE;
+  n.detail = detail.p ? arena_dup(&q->arena, detail) : STR_NONE;
+  list_push(&q->arena, &q->notes, n);
+  /* The reader does not wait: who holds the lock now is gone at the next try. */
+  if (q->notes.n % READS_BATCH == 0 || clock_ticks_us() - q->since > READS_AGE_MS * 1000)
+    if (!flush(st, 0))
+      q->since = clock_ticks_us();
+}
+
+void reads_flush(struct store *st) { flush(st, READS_BUSY_MS); }
 
 void read_queue_free(struct read_queue *queue) {
   if (!queue)

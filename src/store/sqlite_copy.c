@@ -20,24 +20,16 @@ enum status db_blob_write(struct db *db, const char *table, const char *column, 
   return s;
 }
 
-/* Copies in steps, so that writers get their turn; starts over by itself when one changes a copied page. */
-static int copy_all(sqlite3 *from, sqlite3 *to, int pages, db_progress progress, void *arg) {
-  sqlite3_backup *b = sqlite3_backup_init(to, "main", from, "main");
-  if (!b)
-    return sqlite3_extended_errcode(to);
-  int rc, waits = 0;
-  do {
-    rc = sqlite3_backup_step(b, pages);
-    if (progress)
-      progress(arg, sqlite3_backup_pagecount(b) - sqlite3_backup_remaining(b), sqlite3_backup_pagecount(b));
-    if (rc == SQLITE_BUSY || rc == SQLITE_LOCKED) {
-      struct timespec ts = {0, 5000000};
-      nanosleep(&ts, NULL);
-      waits++;
-    }
-  } while (rc == SQLITE_OK || ((rc == SQLITE_BUSY || rc == SQLITE_LOCKED) && waits < 6000));
-  int end = sqlite3_backup_finish(b);
-  return rc == SQLITE_DONE ? end : rc;
+/* One step of a copy; waits up to half a minute for a lock. */
+static int step(sqlite3_backup *b, int pages) {
+  enum { WAIT_NS = 5000000, WAITS = 6000 };
+  for (int waits = 0;; waits++) {
+    int rc = sqlite3_backup_step(b, pages);
+    if ((rc != SQLITE_BUSY && rc != SQLITE_LOCKED) || waits == WAITS)
+      return rc;
+    struct timespec ts = {0, WAIT_NS};
+    nanosleep(&ts, NULL);
+  }
 }
 
 static enum status sync_file(const char *path, struct error *err) {
@@ -48,9 +40,34 @@ static enum status sync_file(const char *path, struct error *err) {
   return bad ? error_errno(err, bad, "cannot write %s", path) : STATUS_OK;
 }
 
+/* The snapshot is held from the first page to the last: else a copy would begin anew whenever somebody writes, and
+ * never end while they do. Writers are not held up by it. */
+static int copy_to(struct db *db, sqlite3 *to, db_progress progress, void *arg) {
+  sqlite3 *from = sqlite_handle(db);
+  bool own = !db_in_transaction(db);
+  int rc = own ? sqlite3_exec(from, "BEGIN; SELECT count(*) FROM sqlite_schema", NULL, NULL, NULL) : SQLITE_OK;
+  /* A file that nobody knows yet needs no journal, and is synced once, when it is complete. */
+  if (rc == SQLITE_OK)
+    rc = sqlite3_exec(to, "PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF", NULL, NULL, NULL);
+  sqlite3_backup *b = rc == SQLITE_OK ? sqlite3_backup_init(to, "main", from, "main") : NULL;
+  if (rc == SQLITE_OK && !b)
+    rc = sqlite3_extended_errcode(to);
+  while (rc == SQLITE_OK) {
+    rc = step(b, 1024);
+    if (progress)
+      progress(arg, sqlite3_backup_pagecount(b) - sqlite3_backup_remaining(b), sqlite3_backup_pagecount(b));
+  }
+  int end = b ? sqlite3_backup_finish(b) : rc;
+  if (own && db_in_transaction(db))
+    sqlite3_exec(from, "COMMIT", NULL, NULL, NULL);
+  return rc == SQLITE_DONE ? end : rc;
+}
+
 enum status db_backup_to(struct db *db, const char *path, db_progress progress, void *arg, struct error *err) {
   char part[4200];
-  snprintf(part, sizeof(part), "%s.part", path);
+  unsigned salt; /* what an earlier, killed backup left must not be in the way of this one */
+  sqlite3_randomness(sizeof(salt), &salt);
+  snprintf(part, sizeof(part), "%s.%08x.part", path, salt);
   int fd = open(part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (fd < 0) {
     error_errno(err, errno, "cannot create the backup %s", part);
@@ -60,7 +77,7 @@ enum status db_backup_to(struct db *db, const char *path, db_progress progress, 
   sqlite3 *to = NULL;
   int rc = sqlite3_open_v2(part, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_EXRESCODE, NULL);
   if (rc == SQLITE_OK)
-    rc = copy_all(sqlite_handle(db), to, 1024, progress, arg);
+    rc = copy_to(db, to, progress, arg);
   /* One file, no side files: a backup can be copied as it is. */
   if (rc == SQLITE_OK)
     rc = sqlite3_exec(to, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
@@ -78,13 +95,24 @@ enum status db_backup_to(struct db *db, const char *path, db_progress progress, 
   return s;
 }
 
-enum status db_restore_from(struct db *db, const char *path, struct error *err) {
-  sqlite3 *from = NULL;
+enum status db_restore_from(struct db *db, const char *path, db_locked locked, void *arg, struct error *err) {
+  sqlite3 *from = NULL, *to = sqlite_handle(db);
   int rc = sqlite3_open_v2(path, &from, SQLITE_OPEN_READONLY | SQLITE_OPEN_EXRESCODE, NULL);
-  /* All pages in one step: other processes see the old content or the new, nothing between. */
+  sqlite3_backup *b = rc == SQLITE_OK ? sqlite3_backup_init(to, "main", from, "main") : NULL;
+  if (rc == SQLITE_OK && !b)
+    rc = sqlite3_extended_errcode(to);
+  /* A step of no pages takes the lock; then all pages in one: others see the old content or the new, nothing between.
+   */
   if (rc == SQLITE_OK)
-    rc = copy_all(from, sqlite_handle(db), -1, NULL, NULL);
-  enum status s = rc == SQLITE_OK ? STATUS_OK : sqlite_fail(db, rc, err);
+    rc = step(b, 0);
+  enum status s = rc == SQLITE_OK && locked ? locked(arg, err) : STATUS_OK;
+  if (rc == SQLITE_OK && s == STATUS_OK)
+    rc = step(b, -1);
+  int end = b ? sqlite3_backup_finish(b) : rc;
+  if (rc == SQLITE_DONE)
+    rc = end;
+  if (s == STATUS_OK && rc != SQLITE_OK)
+    s = sqlite_fail(db, rc, err);
   sqlite3_close(from);
   return s;
 }

@@ -80,6 +80,10 @@ NODISCARD enum status txn_unmark(struct txn *txn, bool keep, struct error *err);
 /* "<store>.backup-<label>-<time>"; older automatic backups beyond BACKUPS_KEPT are removed. */
 NODISCARD enum status store_auto_backup(struct store *st, const char *label, int64_t now, struct arena *a,
                                         struct str *ret_path, struct error *err);
+/* Replaces the content by that of a backup. What was there until that moment is in the automatic backup ret_safety:
+ * nobody can write between the two. */
+NODISCARD enum status store_restore(struct store *st, const char *path, int64_t now, struct arena *a,
+                                    struct str *ret_safety, struct error *err);
 /* Paths of the automatic backups beside the store, oldest first. */
 void store_list_backups(struct store *st, struct arena *a, struct strs *ret_paths);
 

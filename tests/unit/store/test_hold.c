@@ -1,5 +1,5 @@
-/* test_bulk.c: memories stored in bulk are the memories that are stored one by one. */
-#include "store/bulk.h"
+/* test_hold.c: memories whose full text is held back until the end are the memories that are stored one by one. */
+#include "store/lexical.h"
 
 #include "support/harness.h"
 #include "support/proc.h"
@@ -80,22 +80,20 @@ static struct str dump(struct store *st) {
   return buf_str(&b);
 }
 
-TEST(bulk_and_single_inserts_store_the_same) {
+TEST(held_and_single_inserts_store_the_same) {
   enum { COUNT = 200 };
   CHECK_INT(memory_field_count, 40); /* else dump() leaves something out */
   struct store *one = open_store("one.db"), *many = open_store("many.db");
   struct txn t1 = begin(one), t2 = begin(many);
-  struct bulk *bulk = bulk_new(&t2, &arena);
-  struct arena *scratch = arena_child(&arena);
+  CHECK_OK(lexical_hold(&t2, &err), &err);
   for (int i = 0; i < COUNT; i++) {
     struct memory m = draft(i), n = m;
     struct chunk_rows chunks = {0};
     CHECK_OK(memory_insert(&t1, &arena, &m, &chunks, &err), &err);
-    CHECK_OK(bulk_insert(bulk, scratch, &n, &err), &err);
+    CHECK_OK(memory_insert(&t2, &arena, &n, &chunks, &err), &err);
     CHECK_INT(n.id, m.id);
-    arena_release(scratch);
   }
-  CHECK_OK(bulk_flush(bulk, &err), &err);
+  CHECK_OK(lexical_release(&t2, &err), &err);
   CHECK_OK(txn_commit(&t1, &err), &err);
   CHECK_OK(txn_commit(&t2, &err), &err);
   struct str want = dump(one);
@@ -105,33 +103,48 @@ TEST(bulk_and_single_inserts_store_the_same) {
   store_close(&many);
 }
 
-TEST(flushing_nothing_is_fine) {
+/* What changes while the texts are held, and what was there before, is in the index as it is at the end. */
+TEST(changes_while_held_are_indexed) {
   struct store *st = open_store("one.db");
   struct txn txn = begin(st);
-  struct bulk *bulk = bulk_new(&txn, &arena);
-  CHECK_OK(bulk_flush(bulk, &err), &err);
-  CHECK_OK(bulk_flush(bulk, &err), &err);
-  store_rollback(st);
+  struct memory old = draft(1), fresh = draft(2), gone = draft(3);
+  struct chunk_rows chunks = {0};
+  CHECK_OK(memory_insert(&txn, &arena, &old, &chunks, &err), &err);
+  CHECK_OK(lexical_hold(&txn, &err), &err);
+  CHECK_OK(memory_insert(&txn, &arena, &fresh, &chunks, &err), &err);
+  CHECK_OK(memory_insert(&txn, &arena, &gone, &chunks, &err), &err);
+  struct notes none = {0}, notes = {0};
+  list_push(&arena, &notes, (struct note){7, STR("me"), STR("aardvark")});
+  CHECK_OK(notes_set(&txn, &arena, &old, &none, &notes, &err), &err);
+  CHECK_OK(notes_set(&txn, &arena, &fresh, &none, &notes, &err), &err);
+  CHECK_OK(memory_delete(&txn, &arena, &gone, &err), &err);
+  CHECK_OK(lexical_release(&txn, &err), &err);
+  CHECK_OK(txn_commit(&txn, &err), &err);
+  bool ok;
+  int64_t n;
+  CHECK_OK(lexical_check(st, &ok, &err), &err);
+  CHECK(ok);
+  CHECK_OK(
+      db_int(store_db(st), &n, NULL, &err, "SELECT count(*) FROM chunk_fts WHERE chunk_fts MATCH 'aardvark'", NULL),
+      &err);
+  CHECK_INT(n, 2);
+  CHECK_OK(db_int(store_db(st), &n, NULL, &err, "SELECT count(*) FROM meta WHERE name = 'full_text_held'", NULL), &err);
+  CHECK_INT(n, 0);
   store_close(&st);
 }
 
-TEST(a_row_that_the_schema_refuses_leaves_nothing) {
+TEST(a_rolled_back_hold_leaves_nothing) {
   struct store *st = open_store("one.db");
   struct txn txn = begin(st);
-  struct bulk *bulk = bulk_new(&txn, &arena);
-  struct memory good = draft(0), again = draft(1), bad = draft(2);
-  again.uid = good.uid;
-  bad.weight = 7;
-  CHECK_OK(bulk_insert(bulk, &arena, &good, &err), &err);
-  CHECK_STATUS(bulk_insert(bulk, &arena, &again, &err), STATUS_CONFLICT);
-  CHECK_STATUS(bulk_insert(bulk, &arena, &bad, &err), STATUS_CONFLICT);
-  CHECK_INT(again.id, 0);
-  CHECK_OK(bulk_flush(bulk, &err), &err);
+  CHECK_OK(lexical_hold(&txn, &err), &err);
+  store_rollback(st);
+  txn = begin(st);
+  struct memory m = draft(4);
+  struct chunk_rows chunks = {0};
+  CHECK_OK(memory_insert(&txn, &arena, &m, &chunks, &err), &err);
   CHECK_OK(txn_commit(&txn, &err), &err);
-  int64_t n;
-  CHECK_OK(db_int(store_db(st), &n, NULL, &err, "SELECT count(*) FROM memory", NULL), &err);
-  CHECK_INT(n, 1);
-  CHECK_OK(db_int(store_db(st), &n, NULL, &err, "SELECT count(*) FROM chunk", NULL), &err);
-  CHECK_INT(n, 1);
+  bool ok;
+  CHECK_OK(lexical_check(st, &ok, &err), &err);
+  CHECK(ok);
   store_close(&st);
 }
