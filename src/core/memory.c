@@ -90,6 +90,19 @@ bool memory_same_field(const struct field *f, const struct memory *x, const stru
   }
 }
 
+void memory_retire(struct memory *m, const char *state, struct str reason, struct str by, int64_t at) {
+  m->state = str_from(state);
+  m->state_reason = reason;
+  m->state_by = by;
+  m->state_at = at;
+}
+
+void memory_activate(struct memory *m) {
+  m->state = STR("active");
+  m->state_reason = m->state_by = STR_NONE;
+  m->state_at = 0;
+}
+
 static bool wanted(const struct field *f, unsigned all, unsigned none) {
   return (f->flags & all) == all && !(f->flags & none);
 }

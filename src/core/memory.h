@@ -60,6 +60,10 @@ struct str one_of_text(struct arena *a, const char *const *list);
 
 bool memory_same_field(const struct field *f, const struct memory *x, const struct memory *y);
 
+/* Takes a memory out of use, or back into it: state, reason, author and time always change together. */
+void memory_retire(struct memory *m, const char *state, struct str reason, struct str by, int64_t at);
+void memory_activate(struct memory *m);
+
 /* JSON of the fields for which (flags & all) == all and (flags & none) == 0; absent fields are left out. */
 void memory_put_fields(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct memory *m, unsigned all, unsigned none);
 /* One field; nothing when it is absent. */

@@ -37,9 +37,7 @@ static enum status give_back(struct op_call *call, struct txn *txn, const struct
   enum status s = l->prior.p ? json_read(call->arena, l->prior, &prior, call->err) : STATUS_OK;
   if (s != STATUS_OK)
     return s;
-  now.state = STR("active");
-  now.state_reason = now.state_by = STR_NONE;
-  now.state_at = 0;
+  memory_activate(&now);
   now.weight = json_num(prior, "weight", 1.0);
   struct str severity = json_str(prior, "severity");
   if (old->severity.p)
@@ -49,10 +47,7 @@ static enum status give_back(struct op_call *call, struct txn *txn, const struct
 
 static enum status retire_corrector(struct op_call *call, struct txn *txn, const struct memory *corrector) {
   struct memory now = *corrector;
-  now.state = STR("forgotten");
-  now.state_reason = STR("unsupersede: the correction was taken back");
-  now.state_by = txn->source;
-  now.state_at = txn->now;
+  memory_retire(&now, "forgotten", STR("unsupersede: the correction was taken back"), txn->source, txn->now);
   return memory_change(txn, call->arena, corrector, &now, "memory:forget", call->err);
 }
 
@@ -243,21 +238,17 @@ static enum status apply_promote(struct op_call *call, struct memory *m) {
   return STATUS_OK;
 }
 
-enum status op_pin(struct op_call *call) {
+static enum status change_delivery(struct op_call *call, const char *action,
+                                   enum status (*change)(struct op_call *, struct memory *)) {
   struct memory m;
-  enum status s = change_one(call, "memory:pin", apply_pin, &m);
+  enum status s = change_one(call, action, change, &m);
   if (s == STATUS_OK)
     json_put(call->doc, call->result, "delivery", m.delivery);
   return s;
 }
 
-enum status op_unpin(struct op_call *call) {
-  struct memory m;
-  enum status s = change_one(call, "memory:unpin", apply_unpin, &m);
-  if (s == STATUS_OK)
-    json_put(call->doc, call->result, "delivery", m.delivery);
-  return s;
-}
+enum status op_pin(struct op_call *call) { return change_delivery(call, "memory:pin", apply_pin); }
+enum status op_unpin(struct op_call *call) { return change_delivery(call, "memory:unpin", apply_unpin); }
 
 enum status op_promote(struct op_call *call) {
   struct memory m;

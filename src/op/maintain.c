@@ -60,10 +60,7 @@ static struct memory retired(const struct memory *m, const struct step *step, co
     now.status = STR("stale");
     return now;
   }
-  now.state = str_from(step->state);
-  now.state_reason = str_from(step->reason);
-  now.state_by = STR("maintain");
-  now.state_at = txn->now;
+  memory_retire(&now, step->state, str_from(step->reason), STR("maintain"), txn->now);
   return now;
 }
 

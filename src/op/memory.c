@@ -286,9 +286,7 @@ static enum status revive(struct op_call *call, struct memory *m) {
   struct txn txn;
   enum status s = call_begin(call, &txn);
   struct memory now = *m;
-  now.state = STR("active");
-  now.state_reason = now.state_by = STR_NONE;
-  now.state_at = 0;
+  memory_activate(&now);
   now.last_accessed = call->now;
   if (s == STATUS_OK)
     s = memory_change(&txn, call->arena, m, &now, "memory:revive", call->err);

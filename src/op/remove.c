@@ -58,10 +58,7 @@ enum status op_forget(struct op_call *call) {
     struct memory now = list.v[i];
     if (str_is(now.state, "forgotten"))
       continue;
-    now.state = STR("forgotten");
-    now.state_reason = reason;
-    now.state_by = txn.source;
-    now.state_at = txn.now;
+    memory_retire(&now, "forgotten", reason, txn.source, txn.now);
     s = memory_change(&txn, call->arena, &list.v[i], &now, "memory:forget", call->err);
   }
   if (s != STATUS_OK)

@@ -47,10 +47,7 @@ static enum status key_taken(struct op_call *call, const struct memory *held) {
 /* Its time is over, though maintenance has not been by: the key is free. */
 static enum status expire_now(struct op_call *call, struct txn *txn, const struct memory *held) {
   struct memory now = *held;
-  now.state = STR("expired");
-  now.state_reason = STR("its time to live ended");
-  now.state_by = txn->source;
-  now.state_at = txn->now;
+  memory_retire(&now, "expired", STR("its time to live ended"), txn->source, txn->now);
   return memory_change(txn, call->arena, held, &now, "memory:expire", call->err);
 }
 
@@ -198,10 +195,7 @@ enum status replace_retire(struct op_call *call, struct txn *txn, struct write *
   if (rep->shadow)
     return STATUS_OK; /* other projects still need it as it is */
   now = *old;
-  now.state = STR("superseded");
-  now.state_reason = rep->reason;
-  now.state_by = txn->source;
-  now.state_at = txn->now;
+  memory_retire(&now, "superseded", rep->reason, txn->source, txn->now);
   now.weight = 0.1;
   if (old->severity.p)
     now.severity = STR("deprecated");

@@ -59,10 +59,8 @@ static enum status undo_insert(struct undo *u, const struct event *e) {
   if (s != STATUS_OK)
     return s;
   now = m;
-  now.state = STR("forgotten");
-  now.state_reason = arena_printf(u->call->arena, "undo of transaction %lld", (long long)u->target);
-  now.state_by = u->txn.source;
-  now.state_at = u->txn.now;
+  memory_retire(&now, "forgotten", arena_printf(u->call->arena, "undo of transaction %lld", (long long)u->target),
+                u->txn.source, u->txn.now);
   u->changes++;
   return memory_change(&u->txn, u->call->arena, &m, &now, "memory:forget", u->call->err);
 }

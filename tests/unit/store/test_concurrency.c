@@ -1,0 +1,170 @@
+/* test_concurrency.c: what one connection does while others hold the lock, write, or were copied into its place. */
+#include <signal.h>
+#include <sqlite3.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "fixture.h"
+#include "store/events.h"
+#include "store/vectors.h"
+
+/* Another program on the store's file. */
+static sqlite3 *stranger(const char *sql) {
+  sqlite3 *db = NULL;
+  CHECK_INT(sqlite3_open(path_join(NULL, "store.db"), &db), SQLITE_OK);
+  CHECK_INT(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+  return db;
+}
+
+static int64_t count(struct fixture *f, const char *sql) {
+  int64_t n;
+  CHECK_OK(db_int(store_db(f->store), &n, NULL, &f->err, sql, NULL), &f->err);
+  return n;
+}
+
+TEST(recording_a_read_never_waits_for_a_writer) {
+  struct fixture f = fixture_new();
+  struct txn txn = fixture_begin(&f);
+  struct memory m = fixture_fact(&f, &txn, STR(""), STR("text"), NULL);
+  fixture_commit(&f, &txn);
+  sqlite3 *writer = stranger("BEGIN IMMEDIATE");
+  struct txn who = {.team = STR("default"), .project = STR(""), .source = STR("test"), .op = "get", .now = f.now};
+  int64_t began = clock_ticks_us();
+  for (int i = 0; i < 200; i++)
+    reads_note(f.store, &who, STR("memory:read"), m.id, m.uid, STR("{}"));
+  CHECK(clock_ticks_us() - began < 500000 * test_slowness());
+  sqlite3_close(writer);
+  /* Nothing was lost: the lock is free now. */
+  reads_flush(f.store);
+  CHECK_INT(count(&f, "SELECT count(*) FROM event WHERE action = 'memory:read'"), 200);
+  CHECK_INT(count(&f, "SELECT access_count FROM memory"), 200);
+  fixture_close(&f);
+}
+
+TEST(what_is_read_for_too_long_is_dropped_not_kept_for_ever) {
+  struct fixture f = fixture_new();
+  struct txn txn = fixture_begin(&f);
+  struct memory m = fixture_fact(&f, &txn, STR(""), STR("text"), NULL);
+  fixture_commit(&f, &txn);
+  sqlite3 *writer = stranger("BEGIN IMMEDIATE");
+  struct txn who = {.team = STR("default"), .project = STR(""), .source = STR("test"), .op = "get", .now = f.now};
+  for (int i = 0; i < 4200; i++)
+    reads_note(f.store, &who, STR("memory:read"), m.id, m.uid, STR_NONE);
+  sqlite3_close(writer);
+  reads_note(f.store, &who, STR("memory:read"), m.id, m.uid, STR_NONE);
+  CHECK_INT(count(&f, "SELECT count(*) FROM event WHERE action = 'memory:read'"), 4096);
+  reads_flush(f.store);
+  CHECK_INT(count(&f, "SELECT count(*) FROM event WHERE action = 'memory:read'"), 4097);
+  fixture_close(&f);
+}
+
+/* A backup that began anew at every change would never end. */
+TEST(a_backup_ends_while_others_write) {
+  struct fixture f = fixture_new();
+  CHECK_OK(db_script(store_db(f.store), &f.err,
+                     "CREATE TABLE bulk (n INTEGER PRIMARY KEY, filling BLOB); WITH RECURSIVE c (n) AS (SELECT 1 UNION"
+                     " ALL SELECT n + 1 FROM c WHERE n < 3000) INSERT INTO bulk SELECT n, zeroblob(3500) FROM c"),
+           &f.err);
+  fflush(NULL);
+  pid_t writer = fork();
+  if (writer == 0) {
+    sqlite3 *db = NULL;
+    sqlite3_open(path_join(NULL, "store.db"), &db);
+    sqlite3_busy_timeout(db, 10000);
+    for (;;) /* until it is killed */
+      if (sqlite3_exec(db, "UPDATE bulk SET filling = zeroblob(3499) WHERE n = 7", NULL, NULL, NULL) != SQLITE_OK)
+        _exit(1);
+  }
+  CHECK(writer > 0);
+  usleep(50000);
+  CHECK_OK(db_backup_to(store_db(f.store), path_join(NULL, "copy.db"), NULL, NULL, &f.err), &f.err);
+  CHECK_INT(kill(writer, SIGKILL), 0);
+  CHECK_INT(waitpid(writer, NULL, 0), writer);
+  struct db_options o = {.path = path_join(NULL, "copy.db"), .must_exist = true, .read_only = true};
+  struct db *copy = NULL;
+  int64_t n;
+  CHECK_OK(db_open(&o, &copy, &f.err), &f.err);
+  CHECK_OK(db_int(copy, &n, NULL, &f.err, "SELECT count(*) FROM bulk", NULL), &f.err);
+  CHECK_INT(n, 3000);
+  db_close(&copy);
+  fixture_close(&f);
+}
+
+TEST(an_unfinished_backup_is_not_in_the_way_of_the_next) {
+  struct fixture f = fixture_new();
+  const char *path = path_join(NULL, "copy.db");
+  file_write(path_join(NULL, "copy.db.part"), STR("left behind"));
+  CHECK_OK(db_backup_to(store_db(f.store), path, NULL, NULL, &f.err), &f.err);
+  CHECK_INT(access(path, F_OK), 0);
+  fixture_close(&f);
+}
+
+/* A backup has no side files and another journal mode; used as a store, it lets readers and writers go on together. */
+TEST(a_backup_in_the_place_of_a_store_becomes_one) {
+  struct fixture f = fixture_new();
+  CHECK_OK(db_backup_to(store_db(f.store), path_join(NULL, "copy.db"), NULL, NULL, &f.err), &f.err);
+  struct store *st = fixture_open("copy.db");
+  struct rows r;
+  db_query(store_db(st), &r, &f.err, "PRAGMA journal_mode", NULL);
+  CHECK(rows_next(&r));
+  CHECK_STR(rows_text(&r, 0), "wal");
+  CHECK_OK(rows_end(&r), &f.err);
+  store_close(&st);
+  fixture_close(&f);
+}
+
+/* ---- going back ---- */
+
+TEST(a_mark_takes_back_only_what_came_after_it) {
+  struct fixture f = fixture_new();
+  struct txn txn = fixture_begin(&f);
+  fixture_fact(&f, &txn, STR(""), STR("kept"), NULL);
+  CHECK_OK(txn_mark(&txn, &f.err), &f.err);
+  fixture_fact(&f, &txn, STR(""), STR("taken back"), NULL);
+  CHECK_OK(txn_unmark(&txn, false, &f.err), &f.err);
+  CHECK_OK(txn_mark(&txn, &f.err), &f.err);
+  fixture_fact(&f, &txn, STR(""), STR("kept too"), NULL);
+  CHECK_OK(txn_unmark(&txn, true, &f.err), &f.err);
+  fixture_commit(&f, &txn);
+  CHECK_INT(count(&f, "SELECT count(*) FROM memory"), 2);
+  CHECK_INT(count(&f, "SELECT count(*) FROM body WHERE text LIKE 'kept%'"), 2);
+  CHECK_INT(count(&f, "SELECT count(*) FROM chunk_fts WHERE chunk_fts MATCH 'kept'"), 2);
+  CHECK_INT(count(&f, "SELECT count(*) FROM chunk_fts WHERE chunk_fts MATCH 'taken'"), 0);
+  fixture_close(&f);
+}
+
+enum { DIMS = 256 };
+static const struct vec_model model = {STR_INIT("default"), STR_INIT("test-model"), DIMS};
+
+/* The chunk that is nearest to a vector. */
+static int64_t nearest(struct fixture *f, const int8_t *vector) {
+  struct vec_hits hits = {0};
+  struct sql accept = SQL(&f->arena);
+  sql_add(&accept, "SELECT memory_id FROM chunk WHERE id = ");
+  sql_int(&accept, 0);
+  CHECK_OK(vec_search(f->store, &model, vector, 0.5, 1, 100, &accept, &f->arena, &hits, &f->err), &f->err);
+  return hits.n ? hits.v[0].chunk_id : 0;
+}
+
+/* The cache goes by versions, and a version that was rolled back is given again, to other vectors. */
+TEST(vectors_that_were_rolled_back_are_not_remembered) {
+  struct fixture f = fixture_new();
+  int8_t first[DIMS] = {0}, second[DIMS] = {0};
+  memset(first, 8, DIMS / 2);
+  memset(second + DIMS / 2, 8, DIMS / 2);
+  int64_t chunk;
+  struct txn txn = fixture_begin(&f);
+  fixture_fact(&f, &txn, STR(""), STR("first"), &chunk);
+  CHECK_OK(vec_add(&txn, &model, chunk, first, &f.err), &f.err);
+  CHECK_INT(nearest(&f, first), chunk); /* read into the cache before it is taken back */
+  store_rollback(f.store);
+  CHECK_INT(nearest(&f, first), 0);
+  txn = fixture_begin(&f);
+  fixture_fact(&f, &txn, STR(""), STR("second"), &chunk);
+  CHECK_OK(vec_add(&txn, &model, chunk, second, &f.err), &f.err);
+  fixture_commit(&f, &txn);
+  CHECK_INT(nearest(&f, second), chunk);
+  CHECK_INT(nearest(&f, first), 0);
+  fixture_close(&f);
+}
