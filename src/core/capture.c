@@ -5,62 +5,13 @@
 #include "base/utf8.h"
 #include "core/headline.h"
 #include "core/markup.h"
-#include "core/phrase.h"
 #include "core/text.h"
+#include "core/types.h"
 
 /* What stands before a piece is short enough that CAPTURE_MAX_WORDS holds for the whole. */
 enum { LEAD_WORDS = 40, LEAD_BYTES = 600, PIECE_WORDS = CAPTURE_MAX_WORDS - LEAD_WORDS - HEADLINE_WORDS };
 /* A shorter sentence makes no headline while there is a longer one. */
 enum { SENTENCE_WORDS = 3 };
-
-/* The only place that ties words to kinds. The first row that matches wins; the last one is for what matches none. */
-static const struct type_cue kind_cues[] = {
-    {"rule", "never~"},
-    {"rule", "must not"},
-    {"rule", "mustn't"},
-    {"rule", "non-negotiable"},
-    {"rule", "prohibited"},
-    {"rule", "forbidden"},
-    {"rule", "not allowed"},
-    {"rule", "under no circumstances"},
-    {"rule", "guardrail"},
-    {"rule", "rule:"},
-    {"rule", "always~"},
-    {"rule", "mandatory"},
-    {"rule", "^do not"},
-    {"rule", "^don't"},
-    {"task", "we must"},
-    {"task", "i must"},
-    {"rule", "must"},
-    {"incident", "incident"},
-    {"incident", "outage"},
-    {"incident", "postmortem"},
-    {"incident", "root cause"},
-    {"incident", "crashed"},
-    {"incident", "went down"},
-    {"incident", "was down"},
-    {"incident", "broke"},
-    {"incident", "failed"},
-    {"incident", "data loss"},
-    {"incident", "rolled back"},
-    {"incident", "regression"},
-    {"task", "todo"},
-    {"task", "to do:"},
-    {"task", "[ ]"},
-    {"task", "fixme"},
-    {"task", "need to"},
-    {"task", "needs to"},
-    {"task", "have to"},
-    {"task", "has to"},
-    {"task", "follow-up"},
-    {"task", "remember to"},
-    {"task", "don't forget"},
-    {"task", "action item"},
-    {"task", "next step"},
-    {"task", "next steps"},
-    {"task", "we should"},
-    {"fact", ""},
-};
 
 static const char *const blocker_words[] = {
     "never~", "must not", "mustn't", "non-negotiable", "prohibited", "forbidden", "blocker",
@@ -162,7 +113,7 @@ static struct str before_code(struct str text) {
 /* The kind that the text speaks for, else the kind of what it stands under. */
 static const char *guess_kind(const struct splitter *sp, struct str said, bool open_task) {
   struct str sources[] = {open_task ? STR("[ ]") : said, sp->lead, sp->heading};
-  const size_t last = ARRAY_LEN(kind_cues) - 1;
+  const size_t last = kind_cue_count - 1;
   for (size_t i = 0; i < ARRAY_LEN(sources); i++) {
     size_t row = phrase_first_cue(sources[i], kind_cues, last);
     if (row < last)

@@ -3,9 +3,9 @@
 
 #include "base/utf8.h"
 #include "core/markup.h"
-#include "core/phrase.h"
 #include "core/subject.h"
 #include "core/text.h"
+#include "core/types.h"
 
 enum { NAME_BYTES = 64, HEADLINE_LOOK = 2000, CLAUSE_WORDS = 4 };
 
@@ -330,104 +330,12 @@ void extract_metadata(struct arena *a, struct str headline, struct str body, str
 
 /* ---- the type that a text speaks for */
 
-/* The only place that ties words to names of types. Anchored cues (^) outrank the others. */
-static const struct type_cue type_cues[] = {
-    {"decision", "^decision:"},
-    {"decision", "^decided:"},
-    {"decision", "we decided"},
-    {"decision", "we have decided"},
-    {"decision", "i decided"},
-    {"decision", "decided to"},
-    {"decision", "decided on"},
-    {"decision", "decided against"},
-    {"decision", "chose * over"},
-    {"decision", "we chose"},
-    {"decision", "we agreed"},
-    {"decision", "settled on"},
-    {"decision", "opted for"},
-    {"lesson", "^lesson:"},
-    {"lesson", "^lesson learned"},
-    {"lesson", "^last time"},
-    {"lesson", "^next time"},
-    {"lesson", "^gotcha:"},
-    {"lesson", "lesson learned"},
-    {"lesson", "learned the hard way"},
-    {"lesson", "we learned that"},
-    {"lesson", "in hindsight"},
-    {"rule", "^rule:"},
-    {"rule", "^never~"},
-    {"rule", "^always~"},
-    {"rule", "^do not"},
-    {"rule", "^don't"},
-    {"rule", "^under no circumstances"},
-    {"rule", "must never"},
-    {"rule", "must always"},
-    {"rule", "non-negotiable"},
-    {"rule", "is strictly forbidden"},
-    {"task", "^todo"},
-    {"task", "^task:"},
-    {"task", "^fixme"},
-    {"task", "^action item"},
-    {"task", "^remember to"},
-    {"task", "^need to"},
-    {"task", "^we need to"},
-    {"task", "^follow-up on"},
-    {"task", "^follow-up with"},
-    {"incident", "^incident"},
-    {"incident", "^postmortem"},
-    {"incident", "root cause was"},
-    {"incident", "outage"},
-    {"incident", "broke production"},
-    {"incident", "went down"},
-    {"incident", "was down for"},
-    {"reference", "^reference:"},
-    {"reference", "^link:"},
-    {"reference", "^see http:"},
-    {"reference", "^see https:"},
-    {"reference", "^http:"},
-    {"reference", "^https:"},
-    {"reference", "is documented at"},
-    {"reference", "documentation is at"},
-    {"reference", "docs are at"},
-    {"reference", "runbook is at"},
-    {"person", "@* prefers"},
-    {"person", "@* likes"},
-    {"person", "@* owns"},
-    {"person", "@* works"},
-    {"person", "@* is"},
-    {"person", "reports to"},
-    {"meeting", "^meeting"},
-    {"meeting", "^minutes of"},
-    {"meeting", "^attendees:"},
-    {"meeting", "^standup"},
-    {"meeting", "^met with"},
-    {"meeting", "^call with"},
-    {"meeting", "meeting notes"},
-    {"idea", "^idea:"},
-    {"idea", "^what if"},
-    {"idea", "^how about"},
-    {"idea", "^maybe we could"},
-    {"idea", "it would be nice to"},
-    {"feedback", "^feedback:"},
-    {"feedback", "the user prefers"},
-    {"feedback", "the user does not want"},
-    {"feedback", "the user doesn't want"},
-    {"identity", "^my name is"},
-    {"procedural", "^how to"},
-    {"procedural", "^steps to"},
-    {"context", "^context:"},
-    {"context", "currently working on"},
-    {"journal", "^today i"},
-    {"note", "^note:"},
-    {"fact", "^fact:"},
-};
-
 /* The type of all cues in s; NULL when there is none, and *ret_many set when they disagree. */
 static const char *type_in(struct str s, bool anchored, bool *ret_many) {
   const char *found = NULL;
   size_t limit = anchored ? 1 : s.n;
   for (size_t i = 0; i < limit && i < s.n; i = phrase_start(s, i + 1)) {
-    for (size_t row = 0; row < ARRAY_LEN(type_cues); row++) {
+    for (size_t row = 0; row < type_cue_count; row++) {
       const struct type_cue *cue = &type_cues[row];
       if ((cue->phrase[0] == '^') != anchored || !phrase_at(s, i, cue->phrase))
         continue;

@@ -31,7 +31,7 @@ static const struct mem_type types[] = {
    .words = "where link url reference docs"},
   {.name = "person", .kind = KIND_FACT, .long_body = true, .decay = DECAY_SCORE, .words = "who person whose"},
   {.name = "idea", .kind = KIND_FACT, .long_body = true, .decay = DECAY_SCORE, .words = "idea ideas proposal"},
-  {.name = "note", .kind = KIND_FACT, .long_body = true, .decay = DECAY_SCORE, .words = "note notes"},
+  {.name = "note", .kind = KIND_FACT, .long_body = true, .prose = true, .decay = DECAY_SCORE, .words = "note notes"},
 
   {.name = "incident", .kind = KIND_INCIDENT, .archives = true, .decay = DECAY_SCORE,
    .words = "incident incidents outage broke crash postmortem"},
@@ -82,6 +82,20 @@ const struct mem_type *type_of_kind(enum kind kind) {
   while (types[i].kind != kind)
     i++;
   return &types[i];
+}
+
+const struct mem_type *type_of_prose(void) {
+  size_t i = 0;
+  while (!types[i].prose)
+    i++;
+  return &types[i];
+}
+
+const struct mem_type *type_of_section(enum boot_section section) {
+  for (size_t i = 0; i < ARRAY_LEN(types); i++)
+    if (types[i].boot == section)
+      return &types[i];
+  return NULL;
 }
 
 struct str types_list(struct arena *a) {

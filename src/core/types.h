@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "core/phrase.h"
 
 /* The lifecycle of a memory. */
 enum kind { KIND_RULE, KIND_FACT, KIND_INCIDENT, KIND_TASK, KIND_COUNT };
@@ -27,6 +28,7 @@ struct mem_type {
   enum boot_section boot;
   bool droppable; /* may a budget drop it at boot? */
   bool archives;  /* archived after a time without access */
+  bool prose;     /* what imported prose becomes */
   bool long_body; /* may hold more than 400 words in assist mode */
   enum decay decay;
   /* A shorthand is stored as another type with these fields set; NULL otherwise. */
@@ -37,12 +39,20 @@ struct mem_type {
 extern const char *const kind_names[KIND_COUNT];
 bool kind_parse(struct str name, enum kind *ret_kind);
 
+/* Phrases that speak for a type: of a text whose type was given (a suggestion), and of a piece of raw text (first match
+ * wins; the last row is what everything else is). */
+extern const struct type_cue type_cues[], kind_cues[];
+extern const size_t type_cue_count, kind_cue_count;
+
 size_t types_count(void);
 const struct mem_type *types_at(size_t i);
 /* By name or alias, without case; NULL when there is none. */
 const struct mem_type *type_find(struct str name);
 /* The type a kind has when none is given. */
 const struct mem_type *type_of_kind(enum kind kind);
+/* The type of imported prose, and the first one of a section of the boot payload. */
+const struct mem_type *type_of_prose(void);
+const struct mem_type *type_of_section(enum boot_section section);
 /* Finds the type that a write means from what was given (either may be empty); a clear error otherwise. */
 NODISCARD enum status type_resolve(struct str kind, struct str type, const struct mem_type **ret_type,
                                    struct error *err);

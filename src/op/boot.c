@@ -12,17 +12,20 @@ enum group { BLOCKERS, PATTERNS, IDENTITY, LESSONS, PINNED, DECISIONS, CONTEXT, 
 
 /* Shown in this order; tasks are dropped first, then patterns, then the rest; blockers and identity last. */
 static const struct boot_group layout[GROUPS] = {
-    [BLOCKERS] = {.name = "blockers",
-                  .title = "Blockers: never do otherwise",
-                  .fetch = "cairn list --type guardrail",
-                  .drop_order = 5},
-    [PATTERNS] = {.name = "patterns", .title = "Patterns", .fetch = "cairn list --kind rule", .drop_order = 2},
-    [IDENTITY] = {.name = "identity", .title = "Identity", .fetch = "cairn list --type identity", .drop_order = 0},
-    [LESSONS] = {.name = "lessons", .title = "Lessons", .fetch = "cairn list --type lesson", .drop_order = 4},
+    [BLOCKERS] = {.name = "blockers", .title = "Blockers: never do otherwise", .drop_order = 5},
+    [PATTERNS] = {.name = "patterns", .title = "Patterns", .drop_order = 2},
+    [IDENTITY] = {.name = "identity", .title = "Identity", .drop_order = 0},
+    [LESSONS] = {.name = "lessons", .title = "Lessons", .drop_order = 4},
     [PINNED] = {.name = "pinned", .title = "Pinned", .fetch = "cairn list --delivery pinned", .drop_order = 5},
-    [DECISIONS] = {.name = "decisions", .title = "Decisions", .fetch = "cairn list --type decision", .drop_order = 3},
-    [CONTEXT] = {.name = "context", .title = "Context", .fetch = "cairn list --type context", .drop_order = 3},
+    [DECISIONS] = {.name = "decisions", .title = "Decisions", .drop_order = 3},
+    [CONTEXT] = {.name = "context", .title = "Context", .drop_order = 3},
     [TASKS] = {.name = "tasks", .title = "Tasks", .fetch = "cairn task list", .drop_order = 1},
+};
+
+/* The section of the table of types that a group shows. */
+static const enum boot_section section_of[GROUPS] = {
+    [BLOCKERS] = BOOT_RULES,  [PATTERNS] = BOOT_RULES,      [IDENTITY] = BOOT_IDENTITY,
+    [LESSONS] = BOOT_LESSONS, [DECISIONS] = BOOT_DECISIONS, [CONTEXT] = BOOT_CONTEXT,
 };
 
 struct boot {
@@ -60,8 +63,22 @@ static enum status list(struct boot *b, struct filter f, struct memories *ret) {
   return memory_list(b->call->engine->store, &b->scope, &f, b->call->arena, ret, b->call->err);
 }
 
-static enum group group_of(enum boot_section s) {
-  return s == BOOT_IDENTITY ? IDENTITY : s == BOOT_LESSONS ? LESSONS : s == BOOT_DECISIONS ? DECISIONS : CONTEXT;
+static enum group group_of(enum boot_section section) {
+  int g = 0;
+  while (section_of[g] != section)
+    g++;
+  return (enum group)g;
+}
+
+/* The call that shows all of a group's section. */
+static void name_fetches(struct boot *b) {
+  for (int g = 0; g < GROUPS; g++) {
+    const struct mem_type *t = section_of[g] ? type_of_section(section_of[g]) : NULL;
+    if (t && t->boot == BOOT_RULES)
+      b->groups[g].fetch = arena_printf(b->call->arena, "cairn list --kind %s", kind_names[t->kind]).p;
+    else if (t)
+      b->groups[g].fetch = arena_printf(b->call->arena, "cairn list --type %s", t->name).p;
+  }
 }
 
 static enum status add_typed(struct boot *b) {
@@ -189,6 +206,7 @@ static void put_groups(struct boot *b) {
 enum status op_boot(struct op_call *call) {
   struct boot b = {.call = call, .scope = scope_of(call)};
   memcpy(b.groups, layout, sizeof(layout));
+  name_fetches(&b);
   double fallback;
   int64_t budget;
   enum status s =

@@ -109,7 +109,7 @@ static enum status store_observation(struct graph *g, const struct graph_line *e
   bool note = str_empty(observation);
   struct memory m = {.uid = import_uid(a, identity, ARRAY_LEN(identity)),
                      .project = g->im->call->caller.project,
-                     .type = note ? STR("note") : STR("fact"),
+                     .type = str_from(note ? type_of_prose()->name : type_of_kind(KIND_FACT)->name),
                      .body = arena_printf(a, "%.*s: %.*s", STR_ARG(e->name), STR_ARG(note ? e->type : observation))};
   struct str tag = graph_slug(a, e->type);
   m.headline = headline_derive(a, m.body);

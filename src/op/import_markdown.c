@@ -117,7 +117,7 @@ static enum status store_section(struct import *im, struct arena *a, struct str 
   const struct str identity[] = {STR("cairn import markdown 1"), name, section->path, section->body};
   int64_t id;
   struct memory m = {.uid = import_uid(a, identity, ARRAY_LEN(identity)),
-                     .type = front->type.p ? front->type : STR("note"),
+                     .type = front->type.p ? front->type : str_from(type_of_prose()->name),
                      .project = front->project.p && !caller->project_given ? front->project : caller->project,
                      .headline = section->headline,
                      .body = section->body,

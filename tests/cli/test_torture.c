@@ -18,6 +18,16 @@ TEST_TIMEOUT(eight_processes_some_of_them_killed, 90) {
   CHECK(r.claims > 0);
 }
 
+TEST_TIMEOUT(handles_that_share_a_process, 60) {
+  struct torture t = game("handles.db", test_slowness() > 1 ? 3 : 5);
+  torture_handles(&t);
+}
+
+TEST_TIMEOUT(readers_do_not_wait_for_a_writer, 60) {
+  struct torture t = game("lock.db", 0);
+  torture_lock(&t);
+}
+
 TEST_TIMEOUT(a_store_created_by_many_at_once, 60) {
   struct torture t = game("new.db", 0);
   torture_creation(&t, test_slowness() > 1 ? 4 : 12);

@@ -22,6 +22,10 @@ struct torture_result {
 
 /* Writers, correctors, claimers, readers and housekeepers, through the library and through the program. */
 struct torture_result torture_run(const struct torture *t);
+/* Handles that open, write and close in a process that holds others on the same file, while four processes write. */
+void torture_handles(const struct torture *t);
+/* A process that holds the lock for a while: readers do not wait for it, writers do. */
+void torture_lock(const struct torture *t);
 /* Processes that all create the same new store at once, half of them killed. */
 void torture_creation(const struct torture *t, int rounds);
 /* One command after another, killed at a random moment: maintain, purge, backup, restore, export, import. */

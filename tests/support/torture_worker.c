@@ -48,6 +48,20 @@ static void complain(const struct worker *w, const char *what, const char *detai
   append(w->complaints, line);
 }
 
+/* The next operations come back to it: whoever wrote a memory finds it. */
+static void remember_own(struct worker *w, const char *uid, const char *text) {
+  int at = w->own_count++ % WORKER_OWN;
+  snprintf(w->own[at].uid, sizeof(w->own[at].uid), "%s", uid);
+  snprintf(w->own[at].text, sizeof(w->own[at].text), "%s", text);
+}
+
+/* One of its own memories; -1 while there is none. */
+static int pick_own(struct worker *w) {
+  int n = w->own_count < WORKER_OWN ? w->own_count : WORKER_OWN;
+  int at = n ? (int)(torture_random(&w->seed) % (uint32_t)n) : -1;
+  return at >= 0 && w->own[at].uid[0] ? at : -1;
+}
+
 /* Words that no other text has, so that nothing is a duplicate. */
 static void new_text(struct worker *w, char out[200]) {
   size_t n = 0;
@@ -80,8 +94,11 @@ static void write_fact(struct worker *w, struct cairn *db, bool keyed) {
   struct cairn_written *r = NULL;
   int status = cairn_remember(db, &d, &r);
   check(w, db, "remember", status);
-  if (status == CAIRN_OK && r->action != CAIRN_SKIPPED)
+  if (status == CAIRN_OK && r->action != CAIRN_SKIPPED) {
     journal(w, "%s %s %s\n", keyed ? "K" : "W", r->uid, text);
+    if (!keyed)
+      remember_own(w, r->uid, text);
+  }
   cairn_written_free(r);
 }
 
@@ -102,15 +119,72 @@ static void claim(struct worker *w, struct cairn *db) {
   cairn_free(json);
 }
 
+/* What was acknowledged is there for whoever asks, at once. */
+static void read_own(struct worker *w, struct cairn *db) {
+  int at = pick_own(w);
+  struct cairn_memory *m = NULL;
+  if (at < 0)
+    return;
+  int status = cairn_get(db, w->own[at].uid, &m);
+  if (status != CAIRN_OK)
+    complain(w, "its own memory is gone", w->own[at].uid);
+  else if (strcmp(m->body, w->own[at].text) != 0)
+    complain(w, "its own memory has another text", m->body);
+  cairn_memory_free(m);
+}
+
+static void annotate_own(struct worker *w, struct cairn *db) {
+  char args[400], text[200];
+  int at = pick_own(w);
+  if (at < 0)
+    return;
+  new_text(w, text);
+  snprintf(args, sizeof(args), "{\"id\":\"%s\",\"note\":\"%s\"}", w->own[at].uid, text);
+  int status = cairn_call(db, "annotate", args, 0, NULL, NULL);
+  check(w, db, "annotate", status);
+  if (status == CAIRN_OK)
+    journal(w, "A %s %s\n", w->own[at].uid, text);
+}
+
+static void purge_own(struct worker *w, struct cairn *db) {
+  char args[200];
+  int at = pick_own(w);
+  if (at < 0)
+    return;
+  journal(w, "p %s\n", w->own[at].uid);
+  snprintf(args, sizeof(args), "{\"ids\":[\"%s\"],\"confirm\":true}", w->own[at].uid);
+  int status = cairn_call(db, "purge", args, 0, NULL, NULL);
+  check(w, db, "purge", status);
+  if (status == CAIRN_OK)
+    journal(w, "P %s\n", w->own[at].uid);
+  w->own[at].uid[0] = 0;
+}
+
+/* To a file of its own, while everybody writes. */
+static void copy_out(struct worker *w, struct cairn *db, const char *op) {
+  char path[760], args[800];
+  snprintf(path, sizeof(path), "%s.copy-%d", w->store, (int)getpid());
+  unlink(path);
+  snprintf(args, sizeof(args), "{\"file\":\"%s\"}", path);
+  check(w, db, op, cairn_call(db, op, args, 0, NULL, NULL));
+  unlink(path);
+}
+
 static void one_operation(struct worker *w, struct cairn *db) {
   char args[300], text[200];
   uint32_t dice = torture_random(&w->seed) % 100;
   snprintf(args, sizeof(args), "{\"id\":\"%u\"}", 1 + torture_random(&w->seed) % 300);
   new_text(w, text);
-  if (dice < 60) {
+  if (dice < 50) {
     write_fact(w, db, false);
-  } else if (dice < 70) {
+  } else if (dice < 60) {
     write_fact(w, db, true);
+  } else if (dice < 67) {
+    read_own(w, db);
+  } else if (dice < 70) {
+    annotate_own(w, db);
+  } else if (dice < 71) {
+    purge_own(w, db);
   } else if (dice < 76) {
     snprintf(args, sizeof(args), "{\"text\":\"%s\",\"headline\":\"A torture task\"}", text);
     call(w, db, "task add", args);
@@ -126,40 +200,49 @@ static void one_operation(struct worker *w, struct cairn *db) {
     call(w, db, "rate", args);
   } else if (dice < 98) {
     call(w, db, "list", "{\"limit\":20}");
-  } else {
+  } else if (dice < 99) {
     call(w, db, "maintain", "{}");
+  } else {
+    copy_out(w, db, torture_random(&w->seed) % 2 ? "backup" : "export");
   }
 }
 
+static void visit(struct worker *w, int operations) {
+  struct cairn *db = NULL;
+  struct cairn_options o = {.path = w->store, .source = "torture"};
+  int status = cairn_open(&o, &db);
+  if (status != CAIRN_OK)
+    check(w, db, "open", status);
+  for (int i = 0; status == CAIRN_OK && i < operations && time(NULL) < w->until; i++)
+    one_operation(w, db);
+  cairn_close(&db);
+}
+
+void worker_visit(struct worker *w) { visit(w, 3); }
+
 void worker_library(struct worker *w) {
-  while (time(NULL) < w->until) {
-    struct cairn *db = NULL;
-    struct cairn_options o = {.path = w->store, .source = "torture"};
-    int status = cairn_open(&o, &db);
-    if (status != CAIRN_OK)
-      check(w, db, "open", status);
-    /* A handle for a while, then a new one: opening and closing is part of the game. */
-    for (int i = 0; status == CAIRN_OK && i < 40 && time(NULL) < w->until; i++)
-      one_operation(w, db);
-    cairn_close(&db);
-  }
+  while (time(NULL) < w->until)
+    visit(w, 40); /* a handle for a while, then a new one: opening and closing is part of the game */
 }
 
 /* ---- through the program ---- */
 
 struct outcome {
-  char out[4096];
+  char out[16384];
   int status; /* of waitpid */
 };
 
-/* Runs the program; with kill_ms >= 0 it is killed after that time, if it still runs. */
-static struct outcome run_program(const char *const *argv, int kill_ms) {
+/* Runs the program on this input (a file, or NULL); with kill_ms >= 0 it is killed after that time, if it still runs.
+ */
+static struct outcome run_program(const char *const *argv, const char *input, int kill_ms) {
   struct outcome r = {.status = -1};
   int fd[2];
   if (pipe(fd) != 0)
     _exit(3);
   pid_t child = fork();
   if (child == 0) {
+    int in = open(input ? input : "/dev/null", O_RDONLY);
+    dup2(in, STDIN_FILENO);
     dup2(fd[1], STDOUT_FILENO);
     dup2(fd[1], STDERR_FILENO);
     close(fd[0]);
@@ -200,7 +283,7 @@ static void program_write(struct worker *w) {
   int kill_ms = torture_random(&w->seed) % 3 ? -1 : (int)(torture_random(&w->seed) % 20);
   struct outcome r = run_program((const char *const[]){w->program, "--db", w->store, "remember", "--headline",
                                                        "A torture fact", "--json", text, NULL},
-                                 kill_ms);
+                                 NULL, kill_ms);
   const char *at = strstr(r.out, "\"uid\":\"");
   bool whole = strchr(r.out, '\n') != NULL;
   if (whole && at && strstr(r.out, "\"action\":\"stored\"")) {
@@ -208,6 +291,34 @@ static void program_write(struct worker *w) {
     journal(w, "W %s %s\n", uid, text);
   } else if (WIFEXITED(r.status) && WEXITSTATUS(r.status) != 0 && !expected(r.out)) {
     complain(w, "program remember", r.out);
+  }
+}
+
+/* Many at once: each line of the reply acknowledges one of them, whatever becomes of the rest. */
+static void program_batch(struct worker *w) {
+  enum { LINES = 30 };
+  char path[760], text[LINES][200];
+  snprintf(path, sizeof(path), "%s.batch-%d", w->store, (int)getpid());
+  FILE *f = fopen(path, "w");
+  if (!f)
+    _exit(3);
+  for (int i = 0; i < LINES; i++) {
+    new_text(w, text[i]);
+    fprintf(f, "{\"text\":\"%s\",\"headline\":\"A torture fact\"}\n", text[i]);
+  }
+  fclose(f);
+  int kill_ms = torture_random(&w->seed) % 2 ? -1 : (int)(torture_random(&w->seed) % 40);
+  struct outcome r = run_program(
+      (const char *const[]){w->program, "--db", w->store, "remember", "--batch", "-", "--json", NULL}, path, kill_ms);
+  unlink(path);
+  if (WIFEXITED(r.status) && WEXITSTATUS(r.status) != 0)
+    complain(w, "program batch", r.out);
+  for (char *line = r.out, *end; (end = strchr(line, '\n')); line = end + 1) {
+    *end = 0;
+    const char *number = strstr(line, "\"line\":"), *at = strstr(line, "\"uid\":\"");
+    int i = number ? (int)strtol(number + 7, NULL, 10) - 1 : -1;
+    if (i >= 0 && i < LINES && at && strstr(line, "\"action\":\"stored\""))
+      journal(w, "W %.36s %s\n", at + 7, text[i]);
   }
 }
 
@@ -219,15 +330,18 @@ static void program_read(struct worker *w) {
                                             {"events", "--limit", "3"}};
   const char *const *c = commands[torture_random(&w->seed) % 5];
   struct outcome r = run_program(
-      (const char *const[]){w->program, "--db", w->store, "--json", c[0], c[1], c[1] ? c[2] : NULL, NULL}, -1);
+      (const char *const[]){w->program, "--db", w->store, "--json", c[0], c[1], c[1] ? c[2] : NULL, NULL}, NULL, -1);
   if (!WIFEXITED(r.status) || WEXITSTATUS(r.status) != 0)
     complain(w, c[0], r.out);
 }
 
 void worker_program(struct worker *w) {
   while (time(NULL) < w->until) {
-    if (torture_random(&w->seed) % 4)
+    uint32_t dice = torture_random(&w->seed) % 8;
+    if (dice < 5)
       program_write(w);
+    else if (dice < 6)
+      program_batch(w);
     else
       program_read(w);
   }

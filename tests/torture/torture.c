@@ -25,6 +25,11 @@ TEST_TIMEOUT(torture, 86400) {
   struct torture_result r = torture_run(&t);
   fprintf(stderr, "%ld acknowledged (%ld by key, %ld claims), %ld processes killed\n", r.acknowledged, r.keys, r.claims,
           r.killed);
+  t.store = path_join(NULL, "handles.db");
+  t.seconds = seconds / 10;
+  torture_handles(&t);
+  t.store = path_join(NULL, "lock.db");
+  torture_lock(&t);
   t.store = path_join(NULL, "new.db");
   torture_creation(&t, seconds / 5);
   t.store = path_join(NULL, "house.db");

@@ -108,7 +108,7 @@ static const struct positive vendor_keys[] = {
     {"stripe_key", "", "sk_live_<a24>", ""},
     {"stripe_key", "", "rk_test_<a24>", ""},
     {"webhook_secret", "", "whsec_<a32>", ""},
-    {"npm_token", "//registry.npmjs.org/:_authToken=", "npm_<a36>", "\n"},
+    {"npm_token", "//npm.internal/:_authToken=", "npm_<a36>", "\n"},
     {"pypi_token", "", "pypi-AgEIcHlwaS5vcmc<u120>", ""},
     {"rubygems_key", "", "rubygems_<h48>", ""},
     {"huggingface_token", "", "hf_<a34>", ""},

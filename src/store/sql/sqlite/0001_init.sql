@@ -279,8 +279,12 @@ END;
 CREATE TRIGGER link_immutable BEFORE UPDATE ON link BEGIN
   SELECT RAISE(ABORT, 'a link is never changed in place');
 END;
+-- A path can only lead back to a memory that something points at: a new version, the usual case, is settled at once
+-- however long its chain is.
 CREATE TRIGGER link_acyclic BEFORE INSERT ON link
-WHEN new.rel IN ('supersedes', 'blocked_by') AND EXISTS (
+WHEN new.rel IN ('supersedes', 'blocked_by')
+  AND (new.src = new.dst OR EXISTS (SELECT 1 FROM link i WHERE i.dst = new.src AND i.rel = new.rel))
+  AND EXISTS (
   WITH RECURSIVE reach (id) AS (
     SELECT new.dst
     UNION
