@@ -184,6 +184,9 @@ static void render_purge(struct page *page, yyjson_val *r) {
     struct str id = page_value(page, yyjson_obj_get(v, "id")), uid = json_str(v, "uid");
     buf_addf(&page->b, "purged %.*s  %.*s\n", STR_ARG(id), STR_ARG(uid));
   }
+  if (!json_bool(receipt, "log_emptied", true))
+    buf_adds(&page->b,
+             "another process is reading: its log is emptied when it is done, or by 'cairn maintain' later\n");
   yyjson_arr_foreach(yyjson_obj_get(receipt, "backups"), i, n, v) {
     buf_adds(&page->b, "still in the backup ");
     page_text(page, json_val_str(v));

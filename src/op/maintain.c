@@ -192,7 +192,7 @@ enum status op_maintain(struct op_call *call) {
   if (s == STATUS_OK && !yyjson_mut_obj_get(call->result, "skipped"))
     s = embed_pending(call, &embedded);
   if (s == STATUS_OK)
-    s = db_checkpoint(store_db(call->engine->store), false, call->err);
+    s = db_checkpoint(store_db(call->engine->store), false, NULL, call->err);
   if (s != STATUS_OK)
     return s;
   json_put_int(call->doc, call->result, "embedded", embedded);

@@ -76,7 +76,7 @@ static enum status need_confirm(struct op_call *call, const struct memories *lis
   return error_fix(call->err, "repeat the call with --confirm; to only hide it, use 'cairn forget'");
 }
 
-static void put_receipt(struct op_call *call, const struct memories *list, const struct purge_counts *c) {
+static void put_receipt(struct op_call *call, const struct memories *list, const struct purge_counts *c, bool emptied) {
   yyjson_mut_doc *doc = call->doc;
   yyjson_mut_val *receipt = json_put_obj(doc, call->result, "receipt");
   yyjson_mut_val *purged = json_put_arr(doc, receipt, "purged");
@@ -94,6 +94,8 @@ static void put_receipt(struct op_call *call, const struct memories *list, const
   json_put_int(doc, rows, "annotations", c->annotations);
   json_put_int(doc, rows, "links", c->links);
   json_put_int(doc, rows, "events", c->events);
+  /* A reader at work may keep old pages in the log; the next checkpoint without one takes them away. */
+  json_put_bool(doc, receipt, "log_emptied", emptied);
   struct strs backups = {0};
   store_list_backups(call->engine->store, call->arena, &backups);
   json_put_strs(doc, receipt, "backups", &backups);
@@ -103,6 +105,7 @@ enum status op_purge(struct op_call *call) {
   struct memories list = {0};
   struct purge_counts sum = {0};
   struct txn txn;
+  bool emptied = false;
   /* Queued reads may hold the text; they must not be written after it is gone. */
   reads_flush(call->engine->store);
   enum status s = call_begin(call, &txn);
@@ -125,9 +128,9 @@ enum status op_purge(struct op_call *call) {
   if (s == STATUS_OK)
     s = call_commit(call, &txn);
   if (s == STATUS_OK) /* and in the log until it is emptied */
-    s = db_checkpoint(store_db(call->engine->store), true, call->err);
+    s = db_checkpoint(store_db(call->engine->store), true, &emptied, call->err);
   if (s == STATUS_OK)
-    put_receipt(call, &list, &sum);
+    put_receipt(call, &list, &sum, emptied);
   return s;
 }
 

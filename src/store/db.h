@@ -112,8 +112,8 @@ NODISCARD enum status db_restore_from(struct db *db, const char *path, db_locked
 /* Makes the file a multi-process one (write-ahead log): once, when a store is created. */
 NODISCARD enum status db_use_wal(struct db *db, struct error *err);
 /* Moves the log into the file, as far as readers allow; with `truncate`, waits up to two seconds for them, and then
- * empties the log. */
-NODISCARD enum status db_checkpoint(struct db *db, bool truncate, struct error *err);
+ * empties the log. ret_done (may be NULL) says whether readers allowed all of it. */
+NODISCARD enum status db_checkpoint(struct db *db, bool truncate, bool *ret_done, struct error *err);
 /* How long calls wait for a lock from now on; returns the former value. */
 int db_set_busy(struct db *db, int busy_ms);
 bool db_read_only(const struct db *db);

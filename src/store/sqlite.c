@@ -280,12 +280,14 @@ enum status db_use_wal(struct db *db, struct error *err) {
 }
 
 /* While it waits for readers nobody can write: an export that takes minutes must not stop everybody for so long. */
-enum status db_checkpoint(struct db *db, bool truncate, struct error *err) {
+enum status db_checkpoint(struct db *db, bool truncate, bool *ret_done, struct error *err) {
   enum { TRUNCATE_BUSY_MS = 2000 };
   int busy = db_set_busy(db, db->busy_ms < TRUNCATE_BUSY_MS ? db->busy_ms : TRUNCATE_BUSY_MS);
   int rc = sqlite3_wal_checkpoint_v2(db->handle, NULL,
                                      truncate ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
   db_set_busy(db, busy);
+  if (ret_done)
+    *ret_done = rc == SQLITE_OK;
   return rc == SQLITE_OK || (rc & 0xff) == SQLITE_BUSY ? STATUS_OK : sqlite_fail(db, rc, err);
 }
 
