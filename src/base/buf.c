@@ -24,7 +24,11 @@ void buf_add(struct buf *b, struct str s) {
   b->p[b->n] = 0;
 }
 
-void buf_addc(struct buf *b, char c) { buf_add(b, (struct str){&c, 1}); }
+void buf_addc(struct buf *b, char c) {
+  buf_reserve(b, 1);
+  b->p[b->n++] = c;
+  b->p[b->n] = 0;
+}
 
 void buf_adds(struct buf *b, const char *cstr) { buf_add(b, str_from(cstr)); }
 

@@ -37,11 +37,13 @@ size_t utf8_check(struct str s) {
 
 uint32_t utf8_next(struct str s, size_t *pos) {
   const unsigned char *p = (const unsigned char *)s.p + *pos;
+  if (p[0] < 0x80) {
+    (*pos)++;
+    return p[0];
+  }
   size_t len = sequence(p, s.n - *pos);
   *pos += len ? len : 1;
   switch (len) {
-  case 1:
-    return p[0];
   case 2:
     return ((uint32_t)p[0] & 0x1f) << 6 | (p[1] & 0x3f);
   case 3:
@@ -107,7 +109,9 @@ bool utf8_is_space(uint32_t cp) {
 }
 
 bool utf8_is_unspaced(uint32_t cp) {
-  return (cp >= 0x0e00 && cp <= 0x0eff) || /* Thai, Lao */
+  if (cp < 0x0e00)
+    return false;
+  return cp <= 0x0eff ||                   /* Thai, Lao */
          (cp >= 0x1000 && cp <= 0x109f) || /* Myanmar */
          (cp >= 0x1780 && cp <= 0x17ff) || /* Khmer */
          (cp >= 0x3040 && cp <= 0x30ff) || /* Hiragana, Katakana */

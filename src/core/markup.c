@@ -301,6 +301,8 @@ static size_t quote_at(struct str s, int *ret_class) {
       {STR_INIT("\xe2\x80\x9e"), 1}, {STR_INIT("\xc2\xab"), 1},     {STR_INIT("\xc2\xbb"), 2},
       {STR_INIT("\xe3\x80\x8c"), 1}, {STR_INIT("\xe3\x80\x8d"), 2},
   };
+  if (s.p[0] != '"' && (unsigned char)s.p[0] < 0x80)
+    return 0; /* nearly every byte of a text */
   for (size_t i = 0; i < ARRAY_LEN(marks); i++)
     if (str_starts(s, marks[i].mark)) {
       *ret_class = marks[i].class;

@@ -242,9 +242,8 @@ static struct outcome run_program(const char *const *argv, const char *input, in
   pid_t child = fork();
   if (child == 0) {
     int in = open(input ? input : "/dev/null", O_RDONLY);
-    dup2(in, STDIN_FILENO);
-    dup2(fd[1], STDOUT_FILENO);
-    dup2(fd[1], STDERR_FILENO);
+    if (in < 0 || dup2(in, STDIN_FILENO) < 0 || dup2(fd[1], STDOUT_FILENO) < 0 || dup2(fd[1], STDERR_FILENO) < 0)
+      _exit(126);
     close(fd[0]);
     close(fd[1]);
     execv(argv[0], (char *const *)(uintptr_t)argv);

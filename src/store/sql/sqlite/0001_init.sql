@@ -27,29 +27,34 @@ CREATE TABLE txn (
 ) STRICT;
 CREATE UNIQUE INDEX txn_undoes ON txn (undoes) WHERE undoes IS NOT NULL;
 
+-- Choices are written with OR: for IN and more than two values SQLite builds a table of them at every row, which
+-- costs as much as the rest of the row.
 CREATE TABLE memory (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   uid TEXT NOT NULL CHECK (length(uid) = 36 AND uid NOT GLOB '*[^0-9a-f-]*'),
   team TEXT NOT NULL CHECK (length(team) BETWEEN 1 AND 64 AND team NOT GLOB '*[^a-z0-9_-]*'),
   project TEXT NOT NULL DEFAULT '' CHECK (length(project) <= 200),
-  kind TEXT NOT NULL CHECK (kind IN ('rule', 'fact', 'incident', 'task')),
+  kind TEXT NOT NULL CHECK (kind = 'rule' OR kind = 'fact' OR kind = 'incident' OR kind = 'task'),
   type TEXT NOT NULL,
-  severity TEXT CHECK (severity IN ('blocker', 'pattern', 'deprecated')),
+  severity TEXT CHECK (severity = 'blocker' OR severity = 'pattern' OR severity = 'deprecated'),
   key TEXT CHECK (length(key) BETWEEN 1 AND 200),
   -- At most 15 words: the gate folds white space to single blanks.
   headline TEXT NOT NULL
     CHECK (length(trim(headline)) > 0 AND length(headline) - length(replace(headline, ' ', '')) < 15),
-  delivery TEXT NOT NULL DEFAULT 'on_demand' CHECK (delivery IN ('boot', 'pinned', 'skill', 'on_demand')),
+  delivery TEXT NOT NULL DEFAULT 'on_demand'
+    CHECK (delivery = 'boot' OR delivery = 'pinned' OR delivery = 'skill' OR delivery = 'on_demand'),
   skill_name TEXT CHECK (length(skill_name) BETWEEN 1 AND 100),
   skill_always_on INTEGER NOT NULL DEFAULT 0 CHECK (skill_always_on IN (0, 1)),
   weight REAL NOT NULL DEFAULT 1.0 CHECK (weight BETWEEN 0.1 AND 1.0),
-  confidence TEXT CHECK (confidence IN ('high', 'medium', 'low')),
+  confidence TEXT CHECK (confidence = 'high' OR confidence = 'medium' OR confidence = 'low'),
   corroborated INTEGER CHECK (corroborated >= 0),
   verified_at INTEGER,
-  trust TEXT NOT NULL CHECK (trust IN ('user', 'agent', 'tool', 'import', 'extraction')),
+  trust TEXT NOT NULL
+    CHECK (trust = 'user' OR trust = 'agent' OR trust = 'tool' OR trust = 'import' OR trust = 'extraction'),
   auto_captured INTEGER NOT NULL DEFAULT 0 CHECK (auto_captured IN (0, 1)),
   state TEXT NOT NULL DEFAULT 'active'
-    CHECK (state IN ('active', 'superseded', 'forgotten', 'expired', 'archived', 'faded')),
+    CHECK (state = 'active' OR state = 'superseded' OR state = 'forgotten' OR state = 'expired' OR state = 'archived'
+      OR state = 'faded'),
   state_reason TEXT,
   state_by TEXT,
   state_at INTEGER,
@@ -61,8 +66,8 @@ CREATE TABLE memory (
   last_accessed INTEGER,
   upvotes INTEGER NOT NULL DEFAULT 0 CHECK (upvotes >= 0),
   downvotes INTEGER NOT NULL DEFAULT 0 CHECK (downvotes >= 0),
-  status TEXT CHECK (status IN ('open', 'blocked', 'done', 'stale')),
-  priority TEXT CHECK (priority IN ('high', 'medium', 'low')),
+  status TEXT CHECK (status = 'open' OR status = 'blocked' OR status = 'done' OR status = 'stale'),
+  priority TEXT CHECK (priority = 'high' OR priority = 'medium' OR priority = 'low'),
   milestone TEXT,
   due TEXT,
   claimed_by TEXT,
@@ -214,7 +219,9 @@ CREATE TABLE event (
   txn INTEGER REFERENCES txn (id),
   at INTEGER NOT NULL,
   action TEXT NOT NULL, -- memory:write, memory:read, memory:search, ...
-  change TEXT CHECK (change IN ('insert', 'update', 'delete', 'link', 'unlink', 'annotate', 'setting', 'purge')),
+  change TEXT
+    CHECK (change = 'insert' OR change = 'update' OR change = 'delete' OR change = 'link' OR change = 'unlink'
+      OR change = 'annotate' OR change = 'setting' OR change = 'purge'),
   op TEXT NOT NULL,
   memory_id INTEGER,
   uid TEXT,
