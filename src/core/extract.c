@@ -339,7 +339,7 @@ static const char *type_in(struct str s, bool anchored, bool *ret_many) {
       const struct type_cue *cue = &type_cues[row];
       if ((cue->phrase[0] == '^') != anchored || !phrase_at(s, i, cue->phrase))
         continue;
-      if (found && strcmp(found, cue->type) != 0)
+      if (found && !str_is(str_from(found), cue->type))
         *ret_many = true;
       found = cue->type;
     }
