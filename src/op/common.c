@@ -1,6 +1,8 @@
 /* common.c: what handlers share. */
 #include "op/common.h"
 
+#include <sys/stat.h>
+
 struct scope scope_of(const struct op_call *call) {
   return (struct scope){.team = call->caller.team,
                         .project = call->caller.project,
@@ -79,6 +81,21 @@ enum status call_filter(struct op_call *call, struct filter *ret_filter) {
   if (s == STATUS_OK)
     *ret_filter = f;
   return s;
+}
+
+enum status call_not_the_store(struct op_call *call, struct str path) {
+  static const char *const parts[] = {"", "-wal", "-shm", "-journal"};
+  struct stat given, own;
+  if (str_empty(path) || stat(arena_cstr(call->arena, path), &given) != 0)
+    return STATUS_OK;
+  for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+    struct str file = arena_printf(call->arena, "%s%s", db_path(store_db(call->engine->store)), parts[i]);
+    if (stat(file.p, &own) != 0 || own.st_dev != given.st_dev || own.st_ino != given.st_ino)
+      continue;
+    error_set(call->err, STATUS_USAGE, "%.*s is the store itself", STR_ARG(path));
+    return error_fix(call->err, "name another file; 'cairn backup FILE' copies the store");
+  }
+  return STATUS_OK;
 }
 
 void put_brief(struct op_call *call, yyjson_mut_val *obj, const struct memory *m) {

@@ -24,6 +24,10 @@ NODISCARD enum status call_int(struct op_call *call, const char *name, int64_t m
 /* kind, type, tags, people, since, until, delivery, ... as far as the operation has them. */
 NODISCARD enum status call_filter(struct op_call *call, struct filter *ret_filter);
 
+/* Refuses a path that is the store itself, or one of its side files: writing there would destroy it, and even reading
+ * it would drop this process's locks. */
+NODISCARD enum status call_not_the_store(struct op_call *call, struct str path);
+
 /* id, uid, headline and the fields that a list shows. */
 void put_brief(struct op_call *call, yyjson_mut_val *obj, const struct memory *m);
 /* Everything: fields, body, lists, notes, links; a banner when it is superseded. */

@@ -228,8 +228,8 @@ enum status op_export(struct op_call *call) {
     error_set(call->err, STATUS_USAGE, "export: there is no file to write to");
     return error_fix(call->err, "name one in the argument 'file'");
   }
-  enum status s = STATUS_OK;
-  if (x->path) {
+  enum status s = call_not_the_store(call, file);
+  if (s == STATUS_OK && x->path) {
     x->buffer = arena_alloc(call->arena, WRITE_BUFFER);
     arena_defer(call->arena, abandon, x);
     s = open_file(x);

@@ -229,7 +229,9 @@ enum status op_import(struct op_call *call) {
     return error_fix(call->err, "cairn import FILE");
   }
   bool any = str_empty(format) || str_is(format, "auto");
-  enum status s;
+  enum status s = call_not_the_store(call, path);
+  if (s != STATUS_OK)
+    return s;
   if (str_is(format, "markdown") || (any && is_markdown(call, path))) {
     im.format = "markdown";
     s = import_markdown(&im, path);

@@ -128,6 +128,9 @@ static void batch_close(void *arg) {
 
 static enum status batch_open(struct op_call *call, struct batch *b) {
   struct str path = json_str(call->args, "batch");
+  enum status s = call_not_the_store(call, path);
+  if (s != STATUS_OK)
+    return s;
   bool standard = str_is(path, "-");
   int fd = standard ? dup(STDIN_FILENO) : open(arena_cstr(call->arena, path), O_RDONLY | O_CLOEXEC);
   if (fd < 0 || !(b->file = fdopen(fd, "r"))) {

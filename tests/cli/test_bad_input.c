@@ -464,3 +464,17 @@ TEST_TIMEOUT(a_limit_on_the_size_of_files, 40) {
                       .timeout_ms = 15000),
              "io");
 }
+
+/* A store named where a file is meant: it would be overwritten, or lose its locks. */
+TEST(the_store_is_not_a_file_to_write_or_read) {
+  STORE("The ledger is closed on the last working day of a month");
+  const char *link = path_join(NULL, "another-name");
+  CHECK_INT(symlink(cli_db(), link), 0);
+  const char *const names[] = {cli_db(), link};
+  for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+    REFUSED("usage", "export", names[i]);
+    REFUSED("usage", "import", names[i]);
+    REFUSED("usage", "remember", "--batch", names[i]);
+  }
+  CHECK_INT(jint(OK("list", "--all-projects"), "total"), 1);
+}
