@@ -98,13 +98,6 @@ const struct mem_type *type_of_section(enum boot_section section) {
   return NULL;
 }
 
-struct str types_list(struct arena *a) {
-  struct buf b = BUF(a);
-  for (size_t i = 0; i < ARRAY_LEN(types); i++)
-    buf_addf(&b, "%s%s", i ? ", " : "", types[i].name);
-  return buf_str(&b);
-}
-
 static enum status unknown_type(struct str type, struct error *err) {
   error_set(err, STATUS_REFUSED, "unknown type '%.*s'", STR_ARG(type));
   error_step(err, "type");

@@ -56,7 +56,5 @@ const struct mem_type *type_of_section(enum boot_section section);
 /* Finds the type that a write means from what was given (either may be empty); a clear error otherwise. */
 NODISCARD enum status type_resolve(struct str kind, struct str type, const struct mem_type **ret_type,
                                    struct error *err);
-/* "rule, guardrail, feedback, ..." for messages and help. */
-struct str types_list(struct arena *a);
 
 #endif
