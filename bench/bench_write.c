@@ -79,7 +79,7 @@ static double embedding_us(struct str text) {
   struct error err;
   int8_t *vector = arena_array(&a, int8_t, (size_t)e->dims);
   double began = now_us();
-  if (e->embed(e, &a, &text, 1, vector, &err) != STATUS_OK)
+  if (e->embed(e, &a, EMBED_TEXT, &text, 1, vector, &err) != STATUS_OK)
     fail("%s", err.message);
   double took = now_us() - began;
   arena_release(&a);

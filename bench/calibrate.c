@@ -83,7 +83,7 @@ static void embed_all(const struct embedder *e, struct pairs *pairs) {
     struct pair *p = &pairs->v[i];
     struct arena scratch;
     arena_init(&scratch);
-    if (e->embed(e, &scratch, (struct str[]){p->a, p->b}, 2, vectors, &err) != STATUS_OK)
+    if (e->embed(e, &scratch, EMBED_TEXT, (struct str[]){p->a, p->b}, 2, vectors, &err) != STATUS_OK)
       exit(1);
     p->raw = vec_cosine(vectors, vectors + e->dims, e->dims);
     arena_release(&scratch);

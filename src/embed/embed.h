@@ -14,12 +14,15 @@ struct calibration {
   double raw[8], scaled[8];
 };
 
+/* What a text is for: some models want a question marked as such. */
+enum embed_use { EMBED_TEXT, EMBED_QUERY };
+
 struct embedder {
   const char *model; /* "hash-v1": stored beside each vector; vectors of two models are never compared */
   int dims;
   const struct calibration *calibration;
   /* One vector for each text, ret_vectors[n * dims]. Scratch memory comes from the arena. */
-  enum status (*embed)(const struct embedder *e, struct arena *a, const struct str *texts, size_t n,
+  enum status (*embed)(const struct embedder *e, struct arena *a, enum embed_use use, const struct str *texts, size_t n,
                        int8_t *ret_vectors, struct error *err);
   void (*close)(struct embedder *e); /* NULL where there is nothing to close */
   void *state;

@@ -205,8 +205,9 @@ static void embed_one(struct arena *a, struct str text, int8_t *ret_vector) {
   vec_quantise_sums(sums, DIMS, ret_vector);
 }
 
-static enum status embed(const struct embedder *e, struct arena *a, const struct str *texts, size_t n,
-                         int8_t *ret_vectors, struct error *err) {
+static enum status embed(const struct embedder *e, struct arena *a, enum embed_use use, const struct str *texts,
+                         size_t n, int8_t *ret_vectors, struct error *err) {
+  (void)use;
   (void)err;
   for (size_t i = 0; i < n; i++)
     embed_one(a, texts[i], ret_vectors + i * (size_t)e->dims);

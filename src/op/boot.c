@@ -137,7 +137,7 @@ static enum status rank_by_task(struct boot *b, struct memories *rules) {
     return STATUS_OK;
   int8_t *vector = arena_array(call->arena, int8_t, (size_t)e->dims);
   struct error why;
-  if (e->embed(e, call->arena, &task, 1, vector, &why) != STATUS_OK) {
+  if (e->embed(e, call->arena, EMBED_QUERY, &task, 1, vector, &why) != STATUS_OK) {
     json_put(call->doc, call->result, "degraded", str_from(why.message));
     return STATUS_OK;
   }

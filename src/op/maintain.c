@@ -102,7 +102,7 @@ static enum status embed_portion(struct op_call *call, struct arena *a, int64_t 
   for (size_t i = 0; i < rows.n; i++)
     texts[i] = embed_text(a, rows.v[i].headline, rows.v[i].body);
   int8_t *vectors = arena_array(a, int8_t, arena_mul(a, rows.n, (size_t)e->dims));
-  s = e->embed(e, a, texts, rows.n, vectors, call->err);
+  s = e->embed(e, a, EMBED_TEXT, texts, rows.n, vectors, call->err);
   /* No transaction of the log: vectors are derived, nothing that was said changes. */
   if (s == STATUS_OK)
     s = db_begin(store_db(call->engine->store), false, call->err);

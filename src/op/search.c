@@ -53,7 +53,7 @@ static enum status vector_list(struct query *q, struct fuseds *all) {
   struct vec_model model = {q->scope.team, str_from(e->model), e->dims};
   int8_t *vector = arena_array(call->arena, int8_t, (size_t)e->dims);
   struct error why;
-  if (e->embed(e, call->arena, &q->text, 1, vector, &why) != STATUS_OK) {
+  if (e->embed(e, call->arena, EMBED_QUERY, &q->text, 1, vector, &why) != STATUS_OK) {
     json_put(call->doc, call->result, "degraded", str_from(why.message));
     return STATUS_OK;
   }

@@ -186,7 +186,7 @@ static enum status embed_chunks(struct op_call *call, struct write *w) {
     w->chunk_texts[i] =
         embed_text(call->arena, w->m.headline, (struct str){w->m.body.p + parts.v[i].start, parts.v[i].len});
   w->vectors = arena_array(call->arena, int8_t, arena_mul(call->arena, parts.n + 1, (size_t)e->dims));
-  return e->embed(e, call->arena, w->chunk_texts, parts.n, w->vectors, call->err);
+  return e->embed(e, call->arena, EMBED_TEXT, w->chunk_texts, parts.n, w->vectors, call->err);
 }
 
 static enum status bad_idempotency_key(struct op_call *call) {

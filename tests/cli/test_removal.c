@@ -105,7 +105,7 @@ TEST(purge_takes_the_vector_too) {
   struct str text = STR("On Monday the " BODY_WORD " went up in smoke");
   const struct embedder *e = embedder_hash();
   int8_t *vector = arena_array(&a, int8_t, (size_t)e->dims);
-  CHECK_OK(e->embed(e, &a, &text, 1, vector, &err), &err);
+  CHECK_OK(e->embed(e, &a, EMBED_TEXT, &text, 1, vector, &err), &err);
   struct str bytes = {(const char *)vector, (size_t)e->dims};
   STORE("Other memories lie around it, before");
   int64_t id = STORE(text.p);

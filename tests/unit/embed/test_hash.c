@@ -11,7 +11,7 @@ static void embed_text(struct str text, int8_t *ret_vector) {
   struct arena a;
   struct error err = {0};
   arena_init(&a);
-  CHECK_OK(e->embed(e, &a, &text, 1, ret_vector, &err), &err);
+  CHECK_OK(e->embed(e, &a, EMBED_TEXT, &text, 1, ret_vector, &err), &err);
   arena_release(&a);
 }
 
@@ -105,8 +105,8 @@ TEST(batch_equals_one_by_one) {
   struct arena a;
   struct error err = {0};
   arena_init(&a);
-  CHECK_OK(embedder_hash()->embed(embedder_hash(), &a, texts, 3, batch, &err), &err);
-  CHECK_OK(embedder_hash()->embed(embedder_hash(), &a, texts, 0, batch, &err), &err);
+  CHECK_OK(embedder_hash()->embed(embedder_hash(), &a, EMBED_TEXT, texts, 3, batch, &err), &err);
+  CHECK_OK(embedder_hash()->embed(embedder_hash(), &a, EMBED_TEXT, texts, 0, batch, &err), &err);
   for (size_t i = 0; i < 3; i++) {
     embed_text(texts[i], one);
     CHECK(memcmp(batch + i * DIMS, one, DIMS) == 0);
