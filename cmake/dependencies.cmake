@@ -3,6 +3,10 @@ find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 pkg_check_modules(SYSTEM_LIBRARIES REQUIRED IMPORTED_TARGET sqlite3>=3.40 libsodium libutf8proc libcmark)
 
+# libcurl is opened when an HTTP embedder first needs it (src/embed/curl.h says why): its headers are all that the build
+# takes from it.
+pkg_check_modules(CURL REQUIRED libcurl>=7.87)
+
 # yyjson: the one that scripts/setup unpacked, else the system's.
 set(CAIRN_DEPS_DIR ${CMAKE_SOURCE_DIR}/build/deps/usr)
 find_path(YYJSON_INCLUDE_DIR yyjson.h HINTS ${CAIRN_DEPS_DIR}/include NO_CACHE)
@@ -25,5 +29,6 @@ if(CAIRN_PRIVATE_YYJSON)
 endif()
 
 add_library(cairn_dependencies INTERFACE)
-target_include_directories(cairn_dependencies SYSTEM INTERFACE ${YYJSON_INCLUDE_DIR})
-target_link_libraries(cairn_dependencies INTERFACE PkgConfig::SYSTEM_LIBRARIES ${YYJSON_LIBRARY} Threads::Threads m)
+target_include_directories(cairn_dependencies SYSTEM INTERFACE ${YYJSON_INCLUDE_DIR} ${CURL_INCLUDE_DIRS})
+target_link_libraries(cairn_dependencies INTERFACE PkgConfig::SYSTEM_LIBRARIES ${YYJSON_LIBRARY} Threads::Threads m
+  ${CMAKE_DL_LIBS})

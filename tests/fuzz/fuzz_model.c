@@ -1,0 +1,53 @@
+/* fuzz_model.c: any bytes as a model file: refused, or usable from end to end. */
+#include <stdlib.h>
+
+#include "embed/encoder.h"
+#include "embed/model_layout.h"
+#include "support/fuzz.h"
+
+/* Every word of every section can be read, and a text can be encoded, whatever the numbers are. */
+static void use(struct arena *a, const struct model *m) {
+  FUZZ_CHECK(m->name[0]);
+  FUZZ_CHECK(m->vocabulary.p + m->vocabulary.n <= m->bytes.p + m->bytes.n);
+  if (m->shape.ffn > 512 || m->shape.hidden > 512)
+    return;
+  int32_t ids[2] = {0, m->shape.vocab - 1};
+  struct encoder_text text = {ids, 2};
+  float *vector = arena_array(a, float, (size_t)m->shape.dims);
+  struct error err = {0};
+  FUZZ_CHECK(encoder_run(m, &kernel_scalar, a, &text, 1, 1, vector, &err) == STATUS_OK);
+}
+
+static void try(struct arena *a, struct str bytes) {
+  struct model m;
+  struct error err = {0};
+  enum status s = model_file_open(bytes, &m, &err);
+  if (s == STATUS_OK)
+    use(a, &m);
+  else
+    FUZZ_CHECK(s == STATUS_CORRUPT && err.message[0]);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  void *p = NULL;
+  if (posix_memalign(&p, MODEL_ALIGN, size ? size : 1) != 0)
+    return 0;
+  char *bytes = p;
+  struct arena a;
+  arena_init(&a);
+  if (size)
+    memcpy(bytes, data, size);
+  try(&a, (struct str){bytes, size});
+  /* Once more with checksums that are right, or nothing behind them would ever be reached. */
+  if (size >= MODEL_HEADER_SIZE) {
+    uint64_t sum = model_checksum(bytes + MODEL_HEADER_SIZE, size - MODEL_HEADER_SIZE);
+    memcpy(bytes + HEADER_PAYLOAD_CHECKSUM, &sum, 8);
+    memset(bytes + HEADER_CHECKSUM, 0, 8);
+    sum = model_checksum(bytes, MODEL_HEADER_SIZE);
+    memcpy(bytes + HEADER_CHECKSUM, &sum, 8);
+    try(&a, (struct str){bytes, size});
+  }
+  arena_release(&a);
+  free(p);
+  return 0;
+}

@@ -1,0 +1,21 @@
+/* made_model.h: made-up encoders of a few kilobytes, and the same arithmetic in plain double precision. */
+#ifndef CAIRN_TESTS_MADE_MODEL_H
+#define CAIRN_TESTS_MADE_MODEL_H
+
+#include "embed/model_file.h"
+
+/* 2 layers, hidden 32, 2 heads, ffn 64, 20 words, 24 positions, all of them usable. */
+extern const struct model_shape made_shape;
+
+/* Random weights that are whole multiples of a power of two, so that storing them as int8 loses nothing. */
+struct model_source made_source(struct arena *a, const struct model_shape *shape, uint32_t seed);
+/* The stored form, on the boundary that it needs. */
+struct str made_file(struct arena *a, const struct model_source *source);
+/* The vector of a text, not normalised: ret_vector[dims]. */
+void made_reference(struct arena *a, const struct model_source *source, const int32_t *ids, size_t n,
+                    double *ret_vector);
+double made_cosine(const float *a, const double *b, size_t n);
+/* The next of a sequence of numbers between -1 and 1. */
+float made_random(uint32_t *state);
+
+#endif
