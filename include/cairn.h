@@ -74,7 +74,8 @@ enum cairn_status {
                              operation was done, and only its result is lost */
   CAIRN_TOO_LARGE = 16,   /* the input is larger than the limit */
   CAIRN_INTERRUPTED = 17, /* stopped by the caller: by its callback, or by cairn_interrupt() */
-  CAIRN_DEGRADED = 18     /* a check found problems */
+  CAIRN_DEGRADED = 18,    /* a check found problems */
+  CAIRN_UNAVAILABLE = 19  /* a service that the call needs, such as an embedding endpoint, gave no usable answer */
 };
 
 /* "not_found" for CAIRN_NOT_FOUND: the name in JSON and on the command line. "unknown" for other numbers.

@@ -24,13 +24,18 @@
   X(NOMEM, "nomem", 10, 503, -32013, "out of memory")                                                                  \
   X(TOO_LARGE, "too_large", 2, 413, -32014, "the input is larger than the limit")                                      \
   X(INTERRUPTED, "interrupted", 130, 499, -32015, "stopped by the caller")                                             \
-  X(DEGRADED, "degraded", 11, 503, -32016, "a check found problems")
+  X(DEGRADED, "degraded", 11, 503, -32016, "a check found problems")                                                   \
+  X(UNAVAILABLE, "unavailable", 12, 503, -32017, "a service that the call needs gave no usable answer")
 
 enum status {
 #define X(name, json, exit, http, rpc, text) STATUS_##name,
   STATUS_LIST(X)
 #undef X
 };
+
+#define X(...) +1
+enum { STATUS_COUNT = 0 STATUS_LIST(X) };
+#undef X
 
 /* Lower-case name ("not_found"): stable, part of the JSON contract. */
 const char *status_name(enum status s);
