@@ -1,15 +1,19 @@
 /* calibrate.c: developer's tool: fits an embedder's calibration and measures the "same or opposite?" check.
  *
- * Usage: calibrate FOLDER [MODEL]. FOLDER holds the sentence pairs: label or score, text, text, tab-separated. */
+ * Usage: calibrate FOLDER [MODEL [SET]]. FOLDER holds the sentence pairs: label or score, text, text, tab-separated.
+ * MODEL is hash-v1, the name of the built-in model, or the file of a converted one. SET prints its misjudged pairs.
+ *
+ * It fits on one half of each set and measures on both; what the knots mean is said in embed/embed.c. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "core/differ.h"
-#include "embed/embed.h"
-#include "embed/vec.h"
+#include "embed/builtin.h"
+#include "embed/calibration.h"
+#include "embed/fit.h"
+#include "op/pairs.h"
 
 enum set { STSB, MRPC, QUORA, BREAKING, CAD, SICK, NSETS };
 enum { FIT, CHECK };
@@ -25,20 +29,6 @@ static const struct {
 };
 static const char *const set_names[] = {"stsb", "mrpc", "quora", "breaking", "cad", "sick"};
 
-struct pair {
-  enum set set;
-  int half;
-  double label; /* stsb 0..5; mrpc, quora 0 or 1; nli: 1 entailment, 0 neutral, -1 contradiction */
-  struct str a, b;
-  double raw;
-  enum differ what;
-};
-
-struct pairs {
-  struct pair *v;
-  size_t n, cap;
-};
-
 static struct str read_file(struct arena *a, const char *folder, const char *name) {
   struct str path = arena_printf(a, "%s/%s", folder, name);
   FILE *f = fopen(path.p, "rb");
@@ -53,50 +43,22 @@ static struct str read_file(struct arena *a, const char *folder, const char *nam
   return buf_str(&out);
 }
 
-static double label_of(struct str s) {
-  double value = 0;
-  if (str_is(s, "entailment"))
-    return 1;
-  if (str_is(s, "contradiction"))
-    return -1;
-  return str_double(s, &value) ? value : 0;
+static bool is_same(const struct pair *p) {
+  return files[p->file].set == STSB ? p->label >= PAIR_SAME_SCORE : p->label > 0;
 }
+
+static enum set set_of(const struct pair *p) { return files[p->file].set; }
+
+static int half_of(const struct pair *p) { return files[p->file].half < 0 ? p->line / 2 & 1 : files[p->file].half; }
 
 static void load(struct arena *a, const char *folder, struct pairs *out) {
-  for (size_t i = 0; i < ARRAY_LEN(files); i++) {
-    struct str rest = read_file(a, folder, files[i].file), line, label;
-    for (int n = 0; str_line(&rest, &line); n++) {
-      struct pair p = {.set = files[i].set, .half = files[i].half < 0 ? n / 2 & 1 : files[i].half};
-      if (!str_next(&line, '\t', &label) || !str_next(&line, '\t', &p.a))
-        continue;
-      p.b = line;
-      p.label = label_of(label);
-      list_push(a, out, p);
-    }
-  }
-}
-
-static void embed_all(const struct embedder *e, struct pairs *pairs) {
   struct error err;
-  int8_t vectors[2 * VEC_MAX_DIMS];
-  for (size_t i = 0; i < pairs->n; i++) {
-    struct pair *p = &pairs->v[i];
-    struct arena scratch;
-    arena_init(&scratch);
-    if (e->embed(e, &scratch, EMBED_TEXT, (struct str[]){p->a, p->b}, 2, vectors, &err) != STATUS_OK)
+  enum pair_labels labels;
+  for (size_t i = 0; i < ARRAY_LEN(files); i++)
+    if (pairs_read(a, read_file(a, folder, files[i].file), files[i].file, (int)i, 0, out, &labels, &err) != STATUS_OK) {
+      fprintf(stderr, "%s\n", err.message);
       exit(1);
-    p->raw = vec_cosine(vectors, vectors + e->dims, e->dims);
-    arena_release(&scratch);
-  }
-}
-
-static void differ_all(struct pairs *pairs) {
-  for (size_t i = 0; i < pairs->n; i++) {
-    struct arena scratch;
-    arena_init(&scratch);
-    pairs->v[i].what = differ_check(&scratch, pairs->v[i].a, pairs->v[i].b).what;
-    arena_release(&scratch);
-  }
+    }
 }
 
 struct sample {
@@ -153,7 +115,7 @@ static double auc(struct sample *v, size_t n) {
 static size_t samples(const struct pairs *pairs, enum set set, int half, struct sample *ret) {
   size_t n = 0;
   for (size_t i = 0; i < pairs->n; i++)
-    if (pairs->v[i].set == set && (half < 0 || pairs->v[i].half == half))
+    if (set_of(&pairs->v[i]) == set && (half < 0 || half_of(&pairs->v[i]) == half))
       ret[n++] = (struct sample){pairs->v[i].raw, pairs->v[i].label};
   return n;
 }
@@ -175,46 +137,92 @@ static struct score score(const struct pairs *pairs, enum set set, int half, dou
   double hit = 0, called = 0, positive = 0;
   for (size_t i = 0; i < pairs->n; i++) {
     const struct pair *p = &pairs->v[i];
-    if (p->set != set || p->half != half)
+    if (set_of(p) != set || half_of(p) != half)
       continue;
     bool same = p->raw >= raw && (!checked || p->what == DIFFER_NONE);
-    positive += p->label > 0;
+    positive += is_same(p);
     called += same;
-    hit += same && p->label > 0;
+    hit += same && is_same(p);
   }
   return (struct score){called > 0 ? hit / called : 1, hit / fmax(positive, 1), called};
 }
 
-/* Mean stsb score of the pairs from a raw cosine up. */
-static double stsb_mean(const struct pairs *pairs, int half, double raw) {
-  double sum = 0, n = 0;
-  for (size_t i = 0; i < pairs->n; i++)
-    if (pairs->v[i].set == STSB && pairs->v[i].half == half && pairs->v[i].raw >= raw) {
-      sum += pairs->v[i].label;
-      n++;
-    }
-  return n > 0 ? sum / n : 5;
+/* ---- the knots ---- */
+
+enum { STEPS = 500, ENOUGH = 20 /* pairs that are called the same, before a precision says anything */ };
+
+/* The mean over texts that have nothing to do with each other: of each set, the first text of one pair and the second
+ * of another, far behind it. */
+static double floor_of(const struct embedder *e, struct arena *a, const struct pairs *pairs) {
+  enum { UNRELATED = 4000, APART = 7919 };
+  struct pair *v = arena_array(a, struct pair, UNRELATED);
+  struct error err;
+  double sum = 0;
+  for (size_t i = 0; i < UNRELATED; i++)
+    v[i] = (struct pair){.a = pairs->v[i * 11 % pairs->n].a, .b = pairs->v[(i * 11 + APART) % pairs->n].b};
+  if (pairs_measure(e, a, v, UNRELATED, &err) != STATUS_OK)
+    return 0;
+  for (size_t i = 0; i < UNRELATED; i++)
+    sum += v[i].raw;
+  return sum / UNRELATED;
 }
 
-/* The knots as embed.c defines them, from the fit half; mrpc and quora count alike. */
-static void fit(const struct pairs *pairs) {
-  double most = 0, even = 0, same = 1;
-  for (int step = 100; step <= 500; step++) {
-    double raw = step / 500.0;
+static bool precise(const struct pairs *pairs, double raw, double wanted) {
+  for (enum set s = STSB; s <= QUORA; s++) {
+    struct score got = score(pairs, s, FIT, raw, true);
+    if (got.called >= ENOUGH && got.precision < wanted)
+      return false;
+  }
+  return true;
+}
+
+/* From here up "the same" is right that often, in each set. */
+static double same_mark(const struct pairs *pairs, double wanted) {
+  int step = STEPS;
+  while (step > 0 && precise(pairs, (double)(step - 1) / STEPS, wanted))
+    step--;
+  return (double)step / STEPS;
+}
+
+static void fit(const struct embedder *e, struct arena *a, const struct pairs *pairs) {
+  double most = 0, even = 0, low = floor_of(e, a, pairs);
+  for (int step = 0; step <= STEPS; step++) {
+    double raw = (double)step / STEPS;
     struct score m = score(pairs, MRPC, FIT, raw, false), q = score(pairs, QUORA, FIT, raw, false);
     if (m.recall + q.recall >= 2 * 0.95)
       most = raw;
     if (m.recall + q.recall >= m.precision + q.precision)
       even = raw;
   }
-  for (int step = 500; step >= 100; step--) {
-    double raw = step / 500.0;
-    struct score m = score(pairs, MRPC, FIT, raw, false), q = score(pairs, QUORA, FIT, raw, false);
-    if (m.precision + q.precision < 2 * 0.90 || stsb_mean(pairs, FIT, raw) < 4.5)
-      break;
-    same = raw;
+  printf("fit: 0.00 at %.3f, 0.50 at %.3f, 0.75 at %.3f, 0.92 at %.3f (precision 0.90) or %.3f (0.95)\n", low, most,
+         even, same_mark(pairs, 0.90), same_mark(pairs, 0.95));
+}
+
+/* What would be found for this embedder if nobody had measured it. */
+static struct calibration automatic(const struct embedder *e, struct arena *a) {
+  struct calibration c = *calibration_careful();
+  struct error err;
+  if (calibration_fit(e, a, &c, &err) != STATUS_OK)
+    fprintf(stderr, "%s\n", err.message);
+  printf("automatic: %s\n", calibration_text(a, &c).p);
+  return c;
+}
+
+/* What is reachable: precision and recall of "the same" in each set, from a raw cosine up. */
+static void sweep(const struct pairs *pairs) {
+  printf("raw    ");
+  for (enum set s = STSB; s <= QUORA; s++)
+    printf("  %5s: fit        check        ", set_names[s]);
+  printf("\n");
+  for (int step = 60; step <= 100; step += step < 80 ? 4 : 1) {
+    printf("%.3f  ", step / 100.0);
+    for (enum set s = STSB; s <= QUORA; s++)
+      for (int half = FIT; half <= CHECK; half++) {
+        struct score got = score(pairs, s, half, step / 100.0, true);
+        printf("  %.3f %.3f", got.precision, got.recall);
+      }
+    printf("\n");
   }
-  printf("fit: 0.50 at %.3f, 0.75 at %.3f, 0.92 at %.3f\n", most, even, same);
 }
 
 static void marks(const struct pairs *pairs, const struct calibration *c) {
@@ -223,27 +231,33 @@ static void marks(const struct pairs *pairs, const struct calibration *c) {
     for (size_t m = 0; m < ARRAY_LEN(scaled); m++) {
       double raw = uncalibrate(c, scaled[m]);
       printf("%-5s %.2f (raw %.3f)", half == FIT ? "fit" : "check", scaled[m], raw);
-      for (enum set s = MRPC; s <= QUORA; s++) {
+      for (enum set s = STSB; s <= QUORA; s++) {
         struct score plain = score(pairs, s, half, raw, false), checked = score(pairs, s, half, raw, true);
         printf("  %s precision %.3f recall %.3f (checked: %.3f %.3f)", set_names[s], plain.precision, plain.recall,
                checked.precision, checked.recall);
       }
-      printf("  stsb mean %.2f\n", stsb_mean(pairs, half, raw));
+      printf("\n");
     }
 }
 
+struct wanted {
+  enum set set;
+  int half;
+  double label;
+};
+
 /* Share of the pairs of one label that differ_check() calls different, of those at or above a calibrated similarity;
  * with `show`, prints those that it judged wrongly. */
-static void print_share(const struct pairs *pairs, struct pair like, double from_raw, bool show) {
+static void print_share(const struct pairs *pairs, struct wanted like, double from_raw, bool show) {
   double n = 0, different = 0;
   for (size_t i = 0; i < pairs->n; i++) {
     const struct pair *p = &pairs->v[i];
-    if (p->set != like.set || p->half != like.half || fabs(p->label - like.label) > 0.1 || p->raw < from_raw)
+    if (set_of(p) != like.set || half_of(p) != like.half || fabs(p->label - like.label) > 0.1 || p->raw < from_raw)
       continue;
     n++;
     different += p->what != DIFFER_NONE;
     if (show && (p->what != DIFFER_NONE) == (p->label > 0))
-      printf("%s %+.0f %.2f %s | %.*s | %.*s\n", set_names[p->set], p->label, p->raw, differ_name(p->what),
+      printf("%s %+.0f %.2f %s | %.*s | %.*s\n", set_names[set_of(p)], p->label, p->raw, differ_name(p->what),
              STR_ARG(p->a), STR_ARG(p->b));
   }
   if (!show)
@@ -256,7 +270,7 @@ static void differ_table(const struct pairs *pairs, const struct calibration *c,
   for (enum set s = MRPC; s < NSETS; s++)
     for (int label = 1; label >= (s <= QUORA ? 0 : -1); label--)
       for (int half = FIT; half <= CHECK; half++) {
-        struct pair like = {.set = s, .half = half, .label = label};
+        struct wanted like = {.set = s, .half = half, .label = label};
         printf("%-9s %+d %-5s", set_names[s], label, half == FIT ? "fit" : "check");
         print_share(pairs, like, -1, false);
         print_share(pairs, like, near, false);
@@ -274,11 +288,32 @@ static void false_duplicates(const struct pairs *pairs, const struct calibration
     int n = 0, taken = 0;
     for (size_t i = 0; i < pairs->n; i++) {
       const struct pair *p = &pairs->v[i];
-      n += p->set == s && p->label < 0;
-      taken += p->set == s && p->label < 0 && p->raw >= same && p->what == DIFFER_NONE;
+      n += set_of(p) == s && p->label < 0;
+      taken += set_of(p) == s && p->label < 0 && p->raw >= same && p->what == DIFFER_NONE;
     }
     printf("%-9s contradictions taken for duplicates: %d of %d = %.2f %%\n", set_names[s], taken, n, 100.0 * taken / n);
   }
+}
+
+static enum status open_embedder(const char *name, const struct embedder **ret_embedder, struct error *err) {
+  const struct embedder *builtin = NULL;
+  struct embedder *file;
+  enum status s = embedder_builtin(&builtin, err);
+  if (s == STATUS_OK && strcmp(name, builtin->model) == 0) {
+    *ret_embedder = builtin;
+    return STATUS_OK;
+  }
+  if (embedder_by_name(str_from(name), ret_embedder, err) == STATUS_OK)
+    return STATUS_OK;
+  s = embedder_file_open(name, &file, err);
+  if (s == STATUS_OK)
+    *ret_embedder = file;
+  return s;
+}
+
+static int fail(const struct error *err) {
+  fprintf(stderr, "%s\n", err->message);
+  return 1;
 }
 
 int main(int argc, char **argv) {
@@ -286,21 +321,25 @@ int main(int argc, char **argv) {
   struct error err;
   const struct embedder *e;
   arena_init(&a);
-  if (argc < 2 || embedder_by_name(argc > 2 ? str_from(argv[2]) : STR("hash-v1"), &e, &err) != STATUS_OK) {
+  if (argc < 2) {
     fprintf(stderr, "usage: calibrate FOLDER [MODEL [SET]]: SET prints its misjudged pairs\n");
     return 2;
   }
+  if (open_embedder(argc > 2 ? argv[2] : "hash-v1", &e, &err) != STATUS_OK)
+    return fail(&err);
   struct pairs pairs = {0};
   load(&a, argv[1], &pairs);
   int64_t start = clock_ticks_us();
-  embed_all(e, &pairs);
-  int64_t embedded = clock_ticks_us();
-  differ_all(&pairs);
-  printf("%zu pairs; a text embeds in %.1f us, a check takes %.1f us\n", pairs.n,
-         (double)(embedded - start) / (double)pairs.n / 2, (double)(clock_ticks_us() - embedded) / (double)pairs.n);
+  if (pairs_measure(e, &a, pairs.v, pairs.n, &err) != STATUS_OK)
+    return fail(&err);
+  printf("%s: %zu pairs; one takes %.1f us to embed and to check\n", e->model, pairs.n,
+         (double)(clock_ticks_us() - start) / (double)pairs.n);
   quality(&a, &pairs);
-  fit(&pairs);
+  fit(e, &a, &pairs);
+  sweep(&pairs);
   marks(&pairs, e->calibration);
+  struct calibration c = automatic(e, &a);
+  marks(&pairs, &c);
   differ_table(&pairs, e->calibration, argc > 3 ? argv[3] : NULL);
   false_duplicates(&pairs, e->calibration);
   arena_release(&a);

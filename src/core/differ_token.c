@@ -330,6 +330,22 @@ static bool year_number(const struct token *t) {
          !t->spelled;
 }
 
+/* A month that stands by itself. "May" is one after a word that a verb cannot follow: "until May", "the end of May". */
+static bool bare_month(const struct tokens *ts, size_t i) {
+  static const char *const before[] = {"of",    "in",     "until", "till", "by",      "since", "before",
+                                       "after", "during", "from",  "to",   "through", "for",   "this",
+                                       "next",  "last",   "early", "late", "between"};
+  const struct token *t = &ts->v[i];
+  if (t->class != WORD_MONTH || !t->name)
+    return false;
+  if (!str_is(t->word, "may"))
+    return true;
+  for (size_t k = 0; i > 0 && k < ARRAY_LEN(before); k++)
+    if (str_is(ts->v[i - 1].word, before[k]))
+      return true;
+  return false;
+}
+
 /* "March 3", "3 March", "March 3, 2026", "March 2026": returns how many tokens behind i were swallowed. */
 static size_t read_date(struct tokens *ts, size_t i) {
   struct token *t = &ts->v[i], *one = i + 1 < ts->n ? &ts->v[i + 1] : NULL;
@@ -342,7 +358,7 @@ static size_t read_date(struct tokens *ts, size_t i) {
   struct token *after = i + used + 1 < ts->n ? &ts->v[i + used + 1] : NULL;
   short year = year_number(after) ? (short)after->value : 0;
   used += year > 0;
-  if (day == 0 && year == 0 && !(month_first && t->name && !str_is(t->word, "may")))
+  if (day == 0 && year == 0 && !bare_month(ts, i))
     return 0;
   t->kind = TOKEN_DATE;
   t->month = (short)month->value;

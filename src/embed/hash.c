@@ -216,7 +216,7 @@ static enum status embed(const struct embedder *e, struct arena *a, enum embed_u
 
 const struct embedder *embedder_hash(void) {
   static const struct calibration calibration = {
-      .n = 5, .raw = {0.0, 0.442, 0.624, 0.916, 1.0}, .scaled = {0.0, 0.5, 0.75, 0.92, 1.0}};
+      .n = 5, .raw = {0.033, 0.442, 0.624, 0.978, 1.0}, .scaled = {0.0, 0.5, 0.75, 0.92, 1.0}};
   static const struct embedder hash = {.model = "hash-v1", .dims = DIMS, .calibration = &calibration, .embed = embed};
   return &hash;
 }

@@ -66,8 +66,11 @@ TEST(case_blanks_and_punctuation_make_no_difference) {
   }
 }
 
-#define SHORT_FACT "The nightly backup of the customer database is copied to the second data centre"
-#define LONG_FACT SHORT_FACT " every night"
+#define SHORT_FACT                                                                                                     \
+  "The nightly backup of the customer database is encrypted with the key of the operations team, copied to the "       \
+  "second data centre in Frankfurt, checked there by reading it back, and kept for ninety days before the oldest one " \
+  "is removed"
+#define LONG_FACT SHORT_FACT " for good"
 
 TEST(a_more_detailed_fact_supersedes_the_shorter) {
   int64_t old = STORE("--key", "backup", SHORT_FACT);

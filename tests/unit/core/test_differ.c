@@ -56,6 +56,8 @@ TEST(dates_and_versions) {
       {DIFFER_DATE, "Releases go out on Tuesdays", "Releases go out on Thursdays"},
       {DIFFER_DATE, "The backup runs at 02:30", "The backup runs at 03:30"},
       {DIFFER_DATE, "Support ends in 2026", "Support ends in 2027"},
+      {DIFFER_DATE, "Support ends at the end of March", "Support ends at the end of May"},
+      {DIFFER_DATE, "The freeze lasts until May", "The freeze lasts until June"},
       {DIFFER_VERSION, "We run Postgres 15", "We run Postgres 17"},
       {DIFFER_VERSION, "The client needs v1.2", "The client needs v1.3"},
       {DIFFER_VERSION, "Pin libfoo to 1.2.3", "Pin libfoo to 1.2.4"},
@@ -117,6 +119,8 @@ TEST(opposites) {
       {DIFFER_ANTONYM, "The API is public", "The API is private"},
       {DIFFER_ANTONYM, "Increase the timeout", "The timeout should be decreased"},
       {DIFFER_ANTONYM, "Merging needs tests and a review", "Merging needs tests or a review"},
+      {DIFFER_ANTONYM, "The user likes much detail", "The user likes little detail"},
+      {DIFFER_ANTONYM, "If in doubt, delete the branch", "If in doubt, keep the branch"},
   };
   check_all(samples, ARRAY_LEN(samples));
 }
@@ -133,6 +137,7 @@ TEST(restatements_do_not_differ) {
       {DIFFER_NONE, "Wait 5ms between polls", "Wait 5 milliseconds between polls"},
       {DIFFER_NONE, "The freeze starts on March 3, 2026", "The freeze starts on 2026-03-03"},
       {DIFFER_NONE, "The client needs v1.2", "The client needs 1.2"},
+      {DIFFER_NONE, "Guests may read reports", "Guests can read reports"},
       {DIFFER_NONE, "Never force-push to main", "Do not force push to main."},
       {DIFFER_NONE, "Avoid global variables", "Do not use global variables"},
       {DIFFER_NONE, "Deploying on Fridays is forbidden", "Deploying on Fridays is not allowed"},
