@@ -2,6 +2,14 @@
 #include "embed/vec.h"
 
 #include <math.h>
+#include <stdbool.h>
+#include <string.h>
+#if defined(__x86_64__)
+/* Its inline functions allocate, which is banned. */
+#undef malloc
+#undef free
+#include <immintrin.h>
+#endif
 
 /* The hot loops are compiled several times and the right copy is picked when the program starts. All of them are
  * integer arithmetic, so the copies cannot disagree. Plain under sanitizers, which do not run while a copy is picked.
@@ -23,14 +31,37 @@
 #define VEC_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
 #endif
 
-static VEC_CLONES int32_t dot(const int8_t *a, const int8_t *b, int dims) {
+static int32_t dot_plain(const int8_t *a, const int8_t *b, int dims) {
   int32_t sum = 0;
   for (int i = 0; i < dims; i++)
     sum += (int16_t)a[i] * (int16_t)b[i];
   return sum;
 }
 
-int32_t vec_dot(const int8_t *a, const int8_t *b, int dims) { return dot(a, b, dims); }
+#if defined(__x86_64__)
+/* Sixteen products at once; pairs of them are added as 32 bits, so that nothing saturates. */
+__attribute__((target("avx2"))) static int32_t dot_avx2(const int8_t *a, const int8_t *b, int dims) {
+  __m256i sums = _mm256_setzero_si256();
+  int i = 0;
+  for (; i + 16 <= dims; i += 16) {
+    __m256i x = _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)(const void *)(a + i)));
+    __m256i y = _mm256_cvtepi8_epi16(_mm_loadu_si128((const __m128i *)(const void *)(b + i)));
+    sums = _mm256_add_epi32(sums, _mm256_madd_epi16(x, y));
+  }
+  __m128i four = _mm_add_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
+  four = _mm_add_epi32(four, _mm_shuffle_epi32(four, 0x4e));
+  four = _mm_add_epi32(four, _mm_shuffle_epi32(four, 0xb1));
+  return _mm_cvtsi128_si32(four) + dot_plain(a + i, b + i, dims - i);
+}
+#endif
+
+int32_t vec_dot(const int8_t *a, const int8_t *b, int dims) {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx2"))
+    return dot_avx2(a, b, dims);
+#endif
+  return dot_plain(a, b, dims);
+}
 
 double vec_cosine(const int8_t *a, const int8_t *b, int dims) {
   /* The products stay below 2^53 for VEC_MAX_DIMS, so the double under the root is exact, and root and division
@@ -39,52 +70,97 @@ double vec_cosine(const int8_t *a, const int8_t *b, int dims) {
   return norms ? (double)vec_dot(a, b, dims) / sqrt((double)norms) : 0.0;
 }
 
+/* ---- quantisation ---- */
+
+/* Before the rotation some signs are flipped, in a fixed pattern without order: else what is regular in the vectors
+ * would meet what is regular in it. */
+static bool flips(int i) { return (uint32_t)i * UINT32_C(0x9e3779b1) >> 17 & 1; }
+
+/* The largest power of two up to n: dimensions that are none are rotated in parts that are. */
+static int part_of(int n) {
+  int part = 1;
+  while (part * 2 <= n)
+    part *= 2;
+  return part;
+}
+
+/* The Walsh-Hadamard transform, sums and differences alone: a rotation, and lengths grow by the root of the part. What
+ * a smaller part lacks is made up for by scale(), by the root of two for each time that it is halved. */
+#define ROTATE(type, name, scale)                                                                                      \
+  static VEC_CLONES void name(type *x, int dims) {                                                                     \
+    int first = part_of(dims);                                                                                         \
+    for (int i = 0; i < dims; i++)                                                                                     \
+      x[i] = flips(i) ? -x[i] : x[i];                                                                                  \
+    for (int at = 0, part = first; at < dims; at += part, part = part_of(dims - at)) {                                 \
+      for (int half = 1; half < part; half *= 2)                                                                       \
+        for (int i = at; i < at + part; i += 2 * half)                                                                 \
+          for (int k = i; k < i + half; k++) {                                                                         \
+            type a = x[k], b = x[k + half];                                                                            \
+            x[k] = a + b;                                                                                              \
+            x[k + half] = a - b;                                                                                       \
+          }                                                                                                            \
+      for (int size = part; size < first; size *= 2)                                                                   \
+        for (int k = at; k < at + part; k++)                                                                           \
+          x[k] = scale(x[k]);                                                                                          \
+    }                                                                                                                  \
+  }
+#define ROOT_OF_TWO(x) ((x) * 1.41421356237309504880)
+#define ROOT_OF_TWO_SUM(x) ((x) * 46341 / 32768)
+ROTATE(double, rotate_floats, ROOT_OF_TWO)
+ROTATE(int64_t, rotate_sums, ROOT_OF_TWO_SUM)
+
 void vec_quantise(const float *v, int dims, int8_t *ret_vector) {
-  double squares = 0;
-  for (int i = 0; i < dims; i++)
-    squares += (double)v[i] * (double)v[i];
-  double norm = isfinite(squares) ? sqrt(squares) : 0;
+  double x[VEC_MAX_DIMS], largest = 0;
   for (int i = 0; i < dims; i++) {
-    double scaled = norm > 0 ? (double)v[i] * (double)VEC_NORM / norm : 0;
+    x[i] = (double)v[i];
+    if (!isfinite(x[i])) {
+      memset(ret_vector, 0, (size_t)dims);
+      return;
+    }
+  }
+  rotate_floats(x, dims);
+  for (int i = 0; i < dims; i++)
+    largest = fabs(x[i]) > largest ? fabs(x[i]) : largest;
+  for (int i = 0; i < dims; i++) {
+    double scaled = largest > 0 ? x[i] * (double)VEC_LARGEST / largest : 0;
     ret_vector[i] = (int8_t)(scaled < 0 ? scaled - 0.5 : scaled + 0.5);
   }
 }
 
-static uint64_t integer_root(uint64_t n) {
-  uint64_t root = 0;
-  for (uint64_t bit = UINT64_C(1) << 31; bit; bit >>= 1)
-    if ((root | bit) * (root | bit) <= n)
-      root |= bit;
-  return root;
+static uint64_t largest_of(const int64_t *x, int dims) {
+  uint64_t largest = 0;
+  for (int i = 0; i < dims; i++) {
+    uint64_t size = x[i] < 0 ? 0 - (uint64_t)x[i] : (uint64_t)x[i];
+    largest = size > largest ? size : largest;
+  }
+  return largest;
 }
 
 void vec_quantise_sums(const int64_t *sums, int dims, int8_t *ret_vector) {
-  uint64_t largest = 0, squares = 0;
-  for (int i = 0; i < dims; i++) {
-    uint64_t size = sums[i] < 0 ? 0 - (uint64_t)sums[i] : (uint64_t)sums[i];
-    largest = size > largest ? size : largest;
-  }
-  /* Large sums lose low bits that the result could not show, small ones gain some, so that the root is precise. */
+  int64_t x[VEC_MAX_DIMS];
+  /* Large sums lose low bits that the result could not show, so that there is room for the sums and products below;
+   * small ones gain some. */
+  uint64_t largest = largest_of(sums, dims);
   int down = 0, up = 0;
-  while (largest >> down >> 20)
+  while (largest >> down >> 30)
     down++;
-  while (!down && largest && largest << up < UINT64_C(1) << 19)
+  while (largest && largest << up >> 29 == 0)
     up++;
-  int64_t scale = INT64_C(1) << up, divisor = INT64_C(1) << down;
+  for (int i = 0; i < dims; i++)
+    x[i] = sums[i] / (INT64_C(1) << down) * (INT64_C(1) << up);
+  rotate_sums(x, dims);
+  int64_t most = (int64_t)largest_of(x, dims);
   for (int i = 0; i < dims; i++) {
-    int64_t x = sums[i] / divisor * scale;
-    squares += (uint64_t)(x * x);
-  }
-  int64_t norm = (int64_t)integer_root(squares);
-  for (int i = 0; i < dims; i++) {
-    int64_t twice = sums[i] / divisor * scale * VEC_NORM * 2;
-    ret_vector[i] = (int8_t)(norm ? (twice + (twice < 0 ? -norm : norm)) / (2 * norm) : 0);
+    int64_t twice = x[i] * VEC_LARGEST * 2;
+    ret_vector[i] = (int8_t)(most ? (twice + (twice < 0 ? -most : most)) / (2 * most) : 0);
   }
 }
 
-void vec_bits(const int8_t *v, int dims, uint64_t *ret_bits) {
+/* ---- sign bits ---- */
+
+void vec_bits(const int8_t *v, const int8_t *centre, int dims, uint64_t *ret_bits) {
   for (int i = 0; i < dims; i++)
-    ret_bits[i / 64] = (i % 64 ? ret_bits[i / 64] : 0) | (uint64_t)(v[i] > 0) << (i % 64);
+    ret_bits[i / 64] = (i % 64 ? ret_bits[i / 64] : 0) | (uint64_t)(v[i] > (centre ? centre[i] : 0)) << (i % 64);
 }
 
 int vec_hamming(const uint64_t *a, const uint64_t *b, int words) {
@@ -94,24 +170,107 @@ int vec_hamming(const uint64_t *a, const uint64_t *b, int words) {
   return distance;
 }
 
-static VEC_CLONES void scan_bits(const uint64_t *rows, size_t nrows, int words, const uint64_t *query,
-                                 uint16_t *ret_distance) {
-  if (words == 4) { /* 256 dimensions, the built-in embedders: the compiler unrolls it */
-    for (size_t r = 0; r < nrows; r++, rows += 4) {
-      int distance = __builtin_popcountll(rows[0] ^ query[0]) + __builtin_popcountll(rows[1] ^ query[1]) +
-                     __builtin_popcountll(rows[2] ^ query[2]) + __builtin_popcountll(rows[3] ^ query[3]);
-      ret_distance[r] = (uint16_t)distance;
-    }
-    return;
-  }
-  for (size_t r = 0; r < nrows; r++, rows += words) {
-    int distance = 0;
-    for (int i = 0; i < words; i++)
-      distance += __builtin_popcountll(rows[i] ^ query[i]);
-    ret_distance[r] = (uint16_t)distance;
+static VEC_CLONES void scan_plain(const uint64_t *groups, size_t nrows, int words, const uint64_t *query,
+                                  uint16_t *ret_distance) {
+  for (size_t row = 0; row < nrows; row += VEC_GROUP) {
+    int sum[VEC_GROUP] = {0};
+    for (int w = 0; w < words; w++, groups += VEC_GROUP)
+      for (int i = 0; i < VEC_GROUP; i++)
+        sum[i] += __builtin_popcountll(groups[i] ^ query[w]);
+    for (int i = 0; i < VEC_GROUP; i++)
+      ret_distance[row + (size_t)i] = (uint16_t)sum[i];
   }
 }
 
-void vec_scan_bits(const uint64_t *rows, size_t nrows, int words, const uint64_t *query, uint16_t *ret_distance) {
-  scan_bits(rows, nrows, words, query, ret_distance);
+void vec_scan_bits_plain(const uint64_t *groups, size_t nrows, int words, const uint64_t *query,
+                         uint16_t *ret_distance) {
+  scan_plain(groups, nrows, words, query, ret_distance);
+}
+
+#if defined(__x86_64__)
+/* A group is one register: eight rows at once. */
+__attribute__((target("avx512f,avx512vpopcntdq"))) static void
+scan_avx512(const uint64_t *groups, size_t nrows, int words, const uint64_t *query, uint16_t *ret_distance) {
+  if (words == 4) { /* 256 dimensions, the built-in embedders */
+    __m512i q[4];
+    for (int w = 0; w < 4; w++)
+      q[w] = _mm512_set1_epi64((long long)query[w]);
+    for (size_t row = 0; row < nrows; row += VEC_GROUP, groups += 4 * VEC_GROUP) {
+      __m512i a = _mm512_popcnt_epi64(_mm512_xor_si512(_mm512_loadu_si512(groups), q[0]));
+      __m512i b = _mm512_popcnt_epi64(_mm512_xor_si512(_mm512_loadu_si512(groups + VEC_GROUP), q[1]));
+      __m512i c = _mm512_popcnt_epi64(_mm512_xor_si512(_mm512_loadu_si512(groups + 2 * VEC_GROUP), q[2]));
+      __m512i d = _mm512_popcnt_epi64(_mm512_xor_si512(_mm512_loadu_si512(groups + 3 * VEC_GROUP), q[3]));
+      __m512i sum = _mm512_add_epi64(_mm512_add_epi64(a, b), _mm512_add_epi64(c, d));
+      _mm_storeu_si128((__m128i *)(void *)(ret_distance + row), _mm512_cvtepi64_epi16(sum));
+    }
+    return;
+  }
+  for (size_t row = 0; row < nrows; row += VEC_GROUP) {
+    __m512i sum = _mm512_setzero_si512();
+    for (int w = 0; w < words; w++, groups += VEC_GROUP) {
+      __m512i differ = _mm512_xor_si512(_mm512_loadu_si512(groups), _mm512_set1_epi64((long long)query[w]));
+      sum = _mm512_add_epi64(sum, _mm512_popcnt_epi64(differ));
+    }
+    _mm_storeu_si128((__m128i *)(void *)(ret_distance + row), _mm512_cvtepi64_epi16(sum));
+  }
+}
+#endif
+
+void vec_scan_bits(const uint64_t *groups, size_t nrows, int words, const uint64_t *query, uint16_t *ret_distance) {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vpopcntdq")) {
+    scan_avx512(groups, nrows, words, query, ret_distance);
+    return;
+  }
+#endif
+  scan_plain(groups, nrows, words, query, ret_distance);
+}
+
+void vec_agreement_table(const int8_t *query, const int8_t *centre, int dims, int16_t *ret_table) {
+  for (int at = 0; at < VEC_WORDS(dims) * 64; at += 8, ret_table += 256) {
+    int part[8], all = 0;
+    for (int i = 0; i < 8; i++) {
+      int d = at + i;
+      part[i] = d < dims ? query[d] - (centre ? centre[d] : 0) : 0;
+      all -= part[i];
+    }
+    ret_table[0] = (int16_t)all;
+    for (int byte = 1; byte < 256; byte++)
+      ret_table[byte] = (int16_t)(ret_table[byte & (byte - 1)] + 2 * part[__builtin_ctz((unsigned)byte)]);
+  }
+}
+
+int32_t vec_agreement(const int16_t *table, const uint64_t *groups, size_t row, int words) {
+  int32_t even = 0, odd = 0;
+  const uint64_t *word = groups + VEC_AT(row, 0, words);
+  for (int w = 0; w < words; w++, word += VEC_GROUP, table += 8 * 256) {
+    uint64_t bits = *word;
+    even += table[bits & 255] + table[512 + (bits >> 16 & 255)];
+    odd += table[256 + (bits >> 8 & 255)] + table[768 + (bits >> 24 & 255)];
+    even += table[1024 + (bits >> 32 & 255)] + table[1536 + (bits >> 48 & 255)];
+    odd += table[1280 + (bits >> 40 & 255)] + table[1792 + (bits >> 56)];
+  }
+  return even + odd;
+}
+
+/* Most stretches hold none: they are passed over as a whole. */
+static VEC_CLONES size_t pick_near(const uint16_t *distance, size_t n, uint16_t limit, uint16_t *ret_rows) {
+  enum { STRETCH = 32 };
+  size_t found = 0, row = 0;
+  for (; row + STRETCH <= n; row += STRETCH) {
+    uint16_t any = 0;
+    for (size_t i = 0; i < STRETCH; i++)
+      any |= distance[row + i] <= limit;
+    for (size_t i = 0; any && i < STRETCH; i++)
+      if (distance[row + i] <= limit)
+        ret_rows[found++] = (uint16_t)(row + i);
+  }
+  for (; row < n; row++)
+    if (distance[row] <= limit)
+      ret_rows[found++] = (uint16_t)row;
+  return found;
+}
+
+size_t vec_pick_near(const uint16_t *distance, size_t n, int limit, uint16_t *ret_rows) {
+  return limit < 0 ? 0 : pick_near(distance, n, (uint16_t)(limit > UINT16_MAX ? UINT16_MAX : limit), ret_rows);
 }

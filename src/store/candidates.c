@@ -1,9 +1,8 @@
 /* candidates.c: finding what a new memory must be compared with. */
 #include "store/candidates.h"
 
+#include "store/search_rows.h"
 #include "store/store_internal.h"
-
-enum { EXAMINE = 512 };
 
 /* Done and stale tasks do not stand in the way of a new one. */
 static struct sql candidate_sql(struct arena *a, const struct scope *scope, struct str kind, const char *from) {
@@ -34,10 +33,9 @@ enum status candidates_exact(struct store *st, const struct scope *scope, struct
 enum status candidates_near(struct store *st, const struct scope *scope, struct str kind, int64_t except,
                             const struct vec_model *model, const int8_t *vector, double min_cosine, size_t k,
                             struct arena *a, struct vec_hits *ret_hits, struct error *err) {
-  struct sql q = candidate_sql(a, scope, kind, "chunk c JOIN memory m ON m.id = c.memory_id");
-  sql_add(&q, " AND c.seq = 0 AND m.id <> ");
-  sql_int(&q, except);
-  sql_add(&q, " AND c.id = ");
-  sql_int(&q, 0);
-  return vec_search(st, model, vector, min_cosine, k, EXAMINE, &q, a, ret_hits, err);
+  struct filter f = {.kind = kind, .no_retired_tasks = true};
+  struct chunk_filter chunks = {
+      .scope = scope, .filter = &f, .states = STATES_LIVE, .beginnings = true, .except = except, .no_entries = true};
+  struct vec_filter filter = chunk_filter_sql(a, &chunks);
+  return vec_search(st, model, vector, min_cosine, k, &filter, a, ret_hits, NULL, err);
 }

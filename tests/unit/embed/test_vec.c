@@ -42,16 +42,55 @@ TEST(dot_agrees_with_a_plain_sum_at_every_length) {
   }
 }
 
-TEST(quantise_scales_to_the_norm) {
+/* Quantised vectors are rotated: what holds is the largest component, and every cosine. */
+static int largest(const int8_t *v, int dims) {
+  int most = 0;
+  for (int i = 0; i < dims; i++)
+    most = abs(v[i]) > most ? abs(v[i]) : most;
+  return most;
+}
+
+TEST(quantise_scales_to_the_largest_component) {
   int8_t v[3];
-  vec_quantise((float[]){0.0f, 5.0f, 0.0f}, 3, v);
-  CHECK_INT(v[1], 127);
-  CHECK_INT(v[0], 0);
-  vec_quantise((float[]){-0.003f, 0.004f, 0.0f}, 3, v); /* 3-4-5: 76.2 and 101.6 */
-  CHECK_INT(v[0], -76);
-  CHECK_INT(v[1], 102);
-  vec_quantise((float[]){1e30f, 1e30f, 0.0f}, 3, v); /* 127 / sqrt 2 = 89.8 */
-  CHECK_INT(v[0], 90);
+  vec_quantise((float[]){0.0f, 5.0f, 0.0f}, 3, v); /* rotated within the first two, by 45 degrees */
+  CHECK_INT(abs(v[0]), 127);
+  CHECK_INT(abs(v[1]), 127);
+  CHECK_INT(v[2], 0);
+  vec_quantise((float[]){0.0f, 0.0f, -1e30f}, 3, v);
+  CHECK(v[0] == 0 && v[1] == 0);
+  CHECK_INT(abs(v[2]), 127);
+  vec_quantise((float[]){-0.003f, 0.004f, 0.0f}, 3, v); /* a sum and a difference: 1 to 7 */
+  CHECK_INT(largest(v, 3), 127);
+  CHECK_INT(abs(v[0]) + abs(v[1]), 127 + 18);
+}
+
+TEST(quantise_keeps_cosines) {
+  static const int dims[] = {2, 3, 7, 64, 100, 256, 384, 768, 1536, 4096};
+  uint64_t seed = 5;
+  for (size_t k = 0; k < ARRAY_LEN(dims); k++) {
+    static float a[VEC_MAX_DIMS], b[VEC_MAX_DIMS];
+    static int64_t sa[VEC_MAX_DIMS], sb[VEC_MAX_DIMS];
+    static int8_t va[VEC_MAX_DIMS], vb[VEC_MAX_DIMS];
+    double dot = 0, aa = 0, bb = 0;
+    for (int i = 0; i < dims[k]; i++) {
+      /* The first component says the same of all vectors, and is by far the largest: the others must not be lost. */
+      sa[i] = (int64_t)(next_random(&seed) % 2001) - 1000 + (i == 0 ? 20000 : 0);
+      sb[i] = sa[i] / 2 + (int64_t)(next_random(&seed) % 2001) - 1000 + (i == 0 ? 20000 : 0);
+      a[i] = (float)sa[i] / 1000;
+      b[i] = (float)sb[i] / 100;
+      dot += (double)sa[i] * (double)sb[i];
+      aa += (double)sa[i] * (double)sa[i];
+      bb += (double)sb[i] * (double)sb[i];
+    }
+    vec_quantise(a, dims[k], va);
+    vec_quantise(b, dims[k], vb);
+    CHECK_INT(largest(va, dims[k]), 127);
+    CHECK_NEAR(vec_cosine(va, vb, dims[k]), dot / sqrt(aa * bb), 0.01);
+    vec_quantise_sums(sa, dims[k], va);
+    vec_quantise_sums(sb, dims[k], vb);
+    CHECK_INT(largest(vb, dims[k]), 127);
+    CHECK_NEAR(vec_cosine(va, vb, dims[k]), dot / sqrt(aa * bb), 0.01);
+  }
 }
 
 TEST(quantise_without_a_direction_gives_zero) {
@@ -62,34 +101,39 @@ TEST(quantise_without_a_direction_gives_zero) {
   CHECK(v[0] == 0 && v[1] == 0);
   vec_quantise((float[]){INFINITY, 1.0f}, 2, v);
   CHECK(v[0] == 0 && v[1] == 0);
+  vec_quantise_sums((int64_t[]){0, 0}, 2, v);
+  CHECK(v[0] == 0 && v[1] == 0);
 }
 
-TEST(quantised_sums) {
-  int8_t v[3];
-  vec_quantise_sums((int64_t[]){-3, 4, 0}, 3, v);
-  CHECK_INT(v[0], -76);
-  CHECK_INT(v[1], 102);
-  CHECK_INT(v[2], 0);
-  vec_quantise_sums((int64_t[]){-3000000000000, 4000000000000, 0}, 3, v);
-  CHECK_INT(v[0], -76);
-  CHECK_INT(v[1], 102);
-  vec_quantise_sums((int64_t[]){INT64_MIN, INT64_MAX, 0}, 3, v);
-  CHECK_INT(v[0], -90);
-  CHECK_INT(v[1], 90);
-  vec_quantise_sums((int64_t[]){0, 0, 0}, 3, v);
-  CHECK(v[0] == 0 && v[1] == 0 && v[2] == 0);
+TEST(quantised_sums_of_any_size) {
+  int8_t small[4], large[4], floats[4];
+  vec_quantise_sums((int64_t[]){-3, 4, 0, 1}, 4, small);
+  vec_quantise_sums((int64_t[]){-3000000000000, 4000000000000, 0, 1000000000000}, 4, large);
+  vec_quantise((float[]){-3, 4, 0, 1}, 4, floats);
+  for (int i = 0; i < 4; i++) {
+    CHECK_INT(small[i], floats[i]);
+    CHECK_INT(large[i], floats[i]);
+  }
+  vec_quantise_sums((int64_t[]){INT64_MIN, INT64_MAX, 0, 0}, 4, large);
+  CHECK_INT(largest(large, 4), 127);
 }
 
-TEST(bits_are_signs) {
-  int8_t v[70] = {0};
+TEST(bits_are_signs_against_the_centre) {
+  int8_t v[70] = {0}, centre[70] = {0};
   uint64_t bits[VEC_WORDS(70)] = {UINT64_MAX, UINT64_MAX};
   v[0] = 1;
   v[1] = -1;
   v[63] = 127;
   v[64] = -128;
   v[69] = 5;
-  vec_bits(v, 70, bits);
+  vec_bits(v, NULL, 70, bits);
   CHECK(bits[0] == (UINT64_C(1) | UINT64_C(1) << 63));
+  CHECK(bits[1] == UINT64_C(1) << 5);
+  centre[0] = 1;
+  centre[1] = -2;
+  centre[69] = 4;
+  vec_bits(v, centre, 70, bits);
+  CHECK(bits[0] == (UINT64_C(2) | UINT64_C(1) << 63));
   CHECK(bits[1] == UINT64_C(1) << 5);
   CHECK_INT(VEC_WORDS(256), 4);
   CHECK_INT(VEC_WORDS(1), 1);
@@ -101,21 +145,67 @@ TEST(hamming) {
   CHECK_INT(vec_hamming(a, a, 2), 0);
 }
 
+enum { ROWS = 104, WORDS_MAX = 7 };
+
+/* Rows of random bits, once one behind the other, once in groups. */
+static void random_rows(uint64_t *rows, uint64_t *groups, int words, uint64_t *seed) {
+  for (int r = 0; r < ROWS; r++)
+    for (int w = 0; w < words; w++)
+      groups[VEC_AT(r, w, words)] = rows[r * words + w] = next_random(seed) << 32 ^ next_random(seed);
+}
+
 TEST(scan_agrees_with_hamming) {
-  enum { ROWS = 100 };
-  for (int words = 1; words <= 7; words++) {
-    uint64_t rows[ROWS * 7], query[7], seed = (uint64_t)words;
-    uint16_t distance[ROWS + 1];
-    for (int i = 0; i < ROWS * words; i++)
-      rows[i] = next_random(&seed);
-    for (int i = 0; i < words; i++)
-      query[i] = next_random(&seed);
-    memcpy(rows + 31 * words, query, (size_t)words * sizeof(*query));
-    distance[ROWS] = 4711;
-    vec_scan_bits(rows, ROWS, words, query, distance);
-    for (int r = 0; r < ROWS; r++)
+  for (int words = 1; words <= WORDS_MAX; words++) {
+    uint64_t rows[ROWS * WORDS_MAX], groups[ROWS * WORDS_MAX], query[WORDS_MAX], seed = (uint64_t)words;
+    uint16_t distance[ROWS + 1], plain[ROWS + 1];
+    random_rows(rows, groups, words, &seed);
+    memcpy(query, rows + 31 * words, (size_t)words * sizeof(*query));
+    distance[ROWS] = plain[ROWS] = 4711;
+    vec_scan_bits(groups, ROWS, words, query, distance);
+    vec_scan_bits_plain(groups, ROWS, words, query, plain);
+    for (int r = 0; r < ROWS; r++) {
       CHECK_INT(distance[r], vec_hamming(rows + r * words, query, words));
+      CHECK_INT(plain[r], distance[r]);
+    }
     CHECK_INT(distance[31], 0);
     CHECK_INT(distance[ROWS], 4711);
+    CHECK_INT(plain[ROWS], 4711);
   }
+}
+
+TEST(agreement_is_a_sum_with_signs) {
+  for (int dims = 60; dims <= 400; dims += 85) {
+    static int16_t table[VEC_TABLE(400)];
+    int words = VEC_WORDS(dims);
+    uint64_t rows[ROWS * WORDS_MAX], groups[ROWS * WORDS_MAX], seed = (uint64_t)dims;
+    int8_t query[400], centre[400];
+    for (int i = 0; i < dims; i++) {
+      query[i] = (int8_t)next_random(&seed);
+      centre[i] = (int8_t)next_random(&seed);
+    }
+    random_rows(rows, groups, words, &seed);
+    for (int with = 0; with < 2; with++) {
+      vec_agreement_table(query, with ? centre : NULL, dims, table);
+      for (int r = 0; r < ROWS; r++) {
+        int32_t sum = 0;
+        for (int i = 0; i < dims; i++)
+          sum += (query[i] - (with ? centre[i] : 0)) * (rows[r * words + i / 64] >> (i % 64) & 1 ? 1 : -1);
+        CHECK_INT(vec_agreement(table, groups, (size_t)r, words), sum);
+      }
+    }
+  }
+}
+
+TEST(near_rows_are_picked_in_order) {
+  uint16_t distance[100], rows[100];
+  for (int i = 0; i < 100; i++)
+    distance[i] = (uint16_t)(i % 10);
+  CHECK_INT(vec_pick_near(distance, 100, 1, rows), 20);
+  for (int i = 0; i < 20; i++)
+    CHECK_INT(rows[i], i / 2 * 10 + i % 2);
+  CHECK_INT(vec_pick_near(distance, 95, 9, rows), 95);
+  CHECK_INT(rows[94], 94);
+  CHECK_INT(vec_pick_near(distance, 100, -1, rows), 0);
+  CHECK_INT(vec_pick_near(distance, 0, 5, rows), 0);
+  CHECK_INT(vec_pick_near(distance, 100, 1 << 20, rows), 100);
 }

@@ -141,10 +141,12 @@ static const struct vec_model model = {STR_INIT("default"), STR_INIT("test-model
 /* The chunk that is nearest to a vector. */
 static int64_t nearest(struct fixture *f, const int8_t *vector) {
   struct vec_hits hits = {0};
-  struct sql accept = SQL(&f->arena);
-  sql_add(&accept, "SELECT memory_id FROM chunk WHERE id = ");
-  sql_int(&accept, 0);
-  CHECK_OK(vec_search(f->store, &model, vector, 0.5, 1, 100, &accept, &f->arena, &hits, &f->err), &f->err);
+  struct vec_filter any = {SQL(&f->arena), SQL(&f->arena)};
+  sql_add(&any.one, "SELECT memory_id FROM chunk WHERE id = ");
+  sql_int(&any.one, 0);
+  sql_add(&any.all, "SELECT id FROM chunk LIMIT ");
+  sql_int(&any.all, 0);
+  CHECK_OK(vec_search(f->store, &model, vector, 0.5, 1, &any, &f->arena, &hits, NULL, &f->err), &f->err);
   return hits.n ? hits.v[0].chunk_id : 0;
 }
 

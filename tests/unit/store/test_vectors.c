@@ -1,6 +1,7 @@
 /* test_vectors.c: vectors in blocks: found, filtered, removed, seen by other handles. */
 #include "embed/vec.h"
 #include "fixture.h"
+#include "store/candidates.h"
 #include "store/search_rows.h"
 #include "store/vectors.h"
 
@@ -31,7 +32,7 @@ static void near_vector(const int8_t *from, int8_t *v) {
 static struct vec_hits search(struct fixture *f, struct store *st, const int8_t *query, size_t k) {
   struct vec_hits hits = {0};
   struct filter any = {0};
-  CHECK_OK(search_near(st, &f->scope, &any, &model, query, k, &f->arena, &hits, &f->err), &f->err);
+  CHECK_OK(search_near(st, &f->scope, &any, &model, query, k, &f->arena, &hits, NULL, &f->err), &f->err);
   return hits;
 }
 
@@ -135,24 +136,475 @@ TEST(a_deleted_memory_leaves_no_vector) {
   fixture_close(&f);
 }
 
-TEST(a_wrong_slot_is_found_and_repaired) {
+/* ---- filters in a large index ---- */
+
+enum { CROWD = 6000 };
+
+/* A store in which `CROWD` memories of project "other" are nearer to the query than all of "own". */
+static void crowd(struct fixture *f, const int8_t *query, int own, int64_t *ret_best) {
+  int8_t v[DIMS];
+  int64_t chunk;
+  double best = -2;
+  struct txn txn = fixture_begin(f);
+  for (int i = 0; i < CROWD + own; i++) {
+    bool mine = i % (CROWD / own) == 7 && i < CROWD;
+    if (mine)
+      random_vector(v);
+    else
+      near_vector(query, v);
+    fixture_fact(f, &txn, mine ? STR("own") : STR("other"), arena_printf(&f->arena, "text %d", i), &chunk);
+    CHECK_OK(vec_add(&txn, &model, chunk, v, &f->err), &f->err);
+    if (mine && vec_cosine(query, v, DIMS) > best) {
+      best = vec_cosine(query, v, DIMS);
+      *ret_best = chunk;
+    }
+  }
+  fixture_commit(f, &txn);
+}
+
+TEST(a_small_project_in_a_large_store_finds_all_of_its_own) {
+  struct fixture f = fixture_new();
+  int8_t query[DIMS];
+  int64_t best = 0;
+  random_vector(query);
+  crowd(&f, query, 30, &best);
+  f.scope.project = STR("own");
+  struct vec_hits hits = search(&f, f.store, query, 100);
+  CHECK_INT(hits.n, 30);
+  CHECK_INT(hits.v[0].chunk_id, best);
+  /* Archived ones are found by another index than active ones are. */
+  CHECK_OK(db_exec(store_db(f.store), &f.err,
+                   "UPDATE memory SET state = 'archived', state_at = 5, state_reason = 'old' WHERE project = 'own' AND "
+                   "id % 2 = 0",
+                   NULL),
+           &f.err);
+  CHECK_INT(search(&f, f.store, query, 100).n, 30);
+  struct filter archived = {.states = "'archived'"};
+  struct vec_hits some = {0};
+  int64_t n = 0;
+  CHECK_OK(search_near(f.store, &f.scope, &archived, &model, query, 100, &f.arena, &some, NULL, &f.err), &f.err);
+  CHECK_OK(db_int(store_db(f.store), &n, NULL, &f.err, "SELECT count(*) FROM memory WHERE state = 'archived'", NULL),
+           &f.err);
+  CHECK(n > 0);
+  CHECK_INT(some.n, n);
+  /* At another time, when all of them were active. */
+  f.scope.as_of = f.now + 1;
+  CHECK_OK(
+      db_exec(store_db(f.store), &f.err, "UPDATE memory SET state_at = ?1 WHERE state = 'archived'", "i", f.now + 2),
+      &f.err);
+  struct filter live = {.states = STATES_LIVE};
+  some = (struct vec_hits){0};
+  CHECK_OK(search_near(f.store, &f.scope, &live, &model, query, 100, &f.arena, &some, NULL, &f.err), &f.err);
+  CHECK_INT(some.n, 30);
+  fixture_close(&f);
+}
+
+TEST(a_rare_tag_in_a_large_store_is_found) {
+  struct fixture f = fixture_new();
+  int8_t query[DIMS];
+  int64_t best = 0;
+  random_vector(query);
+  crowd(&f, query, 10, &best);
+  CHECK_OK(
+      db_exec(store_db(f.store), &f.err,
+              "INSERT INTO label (team, memory_id, field, value, pos) SELECT 'default', memory_id, 'tags', 'rare', 0"
+              " FROM chunk WHERE id = ?1",
+              "i", best),
+      &f.err);
+  struct str tag = STR("rare");
+  struct filter rare = {.tags = {&tag, 1, 1}};
+  struct vec_hits hits = {0};
+  f.scope.all_projects = true;
+  CHECK_OK(search_near(f.store, &f.scope, &rare, &model, query, 10, &f.arena, &hits, NULL, &f.err), &f.err);
+  CHECK_INT(hits.n, 1);
+  CHECK_INT(hits.v[0].chunk_id, best);
+  fixture_close(&f);
+}
+
+TEST(a_near_memory_of_the_own_project_is_a_candidate_in_a_crowd) {
+  struct fixture f = fixture_new();
+  int8_t query[DIMS], v[DIMS];
+  int64_t best = 0, mine;
+  random_vector(query);
+  crowd(&f, query, 10, &best);
+  near_vector(query, v);
+  struct txn txn = fixture_begin(&f);
+  struct memory m = fixture_fact(&f, &txn, STR("own"), STR("said already"), &mine);
+  CHECK_OK(vec_add(&txn, &model, mine, v, &f.err), &f.err);
+  fixture_commit(&f, &txn);
+  f.scope.project = STR("own");
+  struct vec_hits hits = {0};
+  CHECK_OK(candidates_near(f.store, &f.scope, STR("fact"), 0, &model, query, 0.9, 5, &f.arena, &hits, &f.err), &f.err);
+  CHECK_INT(hits.n, 1);
+  CHECK_INT(hits.v[0].memory_id, m.id);
+  hits = (struct vec_hits){0};
+  CHECK_OK(candidates_near(f.store, &f.scope, STR("fact"), m.id, &model, query, 0.9, 5, &f.arena, &hits, &f.err),
+           &f.err);
+  CHECK_INT(hits.n, 0);
+  fixture_close(&f);
+}
+
+/* ---- several indexes ---- */
+
+TEST(two_models_of_one_team_are_kept_apart) {
+  struct fixture f = fixture_new();
+  static const struct vec_model second = {STR_INIT("default"), STR_INIT("other-model"), 64};
+  int8_t v[DIMS], w[DIMS];
+  int64_t chunk[2];
+  struct filter any = {0};
+  random_vector(v);
+  random_vector(w);
+  struct txn txn = fixture_begin(&f);
+  for (int i = 0; i < 2; i++) {
+    fixture_fact(&f, &txn, STR(""), arena_printf(&f.arena, "text %d", i), &chunk[i]);
+    CHECK_OK(vec_add(&txn, &model, chunk[i], i ? w : v, &f.err), &f.err);
+    CHECK_OK(vec_add(&txn, &second, chunk[i], i ? v : w, &f.err), &f.err);
+  }
+  fixture_commit(&f, &txn);
+  for (int round = 0; round < 3; round++) {
+    struct vec_hits hits = {0};
+    CHECK_INT(search(&f, f.store, v, 1).v[0].chunk_id, chunk[0]);
+    CHECK_OK(search_near(f.store, &f.scope, &any, &second, v, 1, &f.arena, &hits, NULL, &f.err), &f.err);
+    CHECK_INT(hits.v[0].chunk_id, chunk[1]);
+  }
+  fixture_close(&f);
+}
+
+TEST(more_indexes_than_are_kept) {
+  struct fixture f = fixture_new();
+  int8_t v[20][DIMS];
+  int64_t chunk[20];
+  struct filter any = {0};
+  struct txn txn = fixture_begin(&f);
+  for (int i = 0; i < 20; i++) {
+    struct vec_model m = {STR("default"), arena_printf(&f.arena, "model-%d", i), DIMS};
+    random_vector(v[i]);
+    fixture_fact(&f, &txn, STR(""), arena_printf(&f.arena, "text %d", i), &chunk[i]);
+    CHECK_OK(vec_add(&txn, &m, chunk[i], v[i], &f.err), &f.err);
+  }
+  fixture_commit(&f, &txn);
+  for (int round = 0; round < 2; round++)
+    for (int i = 0; i < 20; i++) {
+      struct vec_model m = {STR("default"), arena_printf(&f.arena, "model-%d", i), DIMS};
+      struct vec_hits hits = {0};
+      CHECK_OK(search_near(f.store, &f.scope, &any, &m, v[i], 5, &f.arena, &hits, NULL, &f.err), &f.err);
+      CHECK_INT(hits.n, 1);
+      CHECK_INT(hits.v[0].chunk_id, chunk[i]);
+    }
+  fixture_close(&f);
+}
+
+TEST(vectors_are_fetched_by_chunk) {
+  struct fixture f = fixture_new();
+  int8_t v[3][DIMS], got[4][DIMS];
+  int64_t chunk[4];
+  bool found[4];
+  struct vec_model theirs = {STR("another-team"), model.model, DIMS};
+  struct txn txn = fixture_begin(&f);
+  for (int i = 0; i < 3; i++) {
+    random_vector(v[i]);
+    fixture_fact(&f, &txn, STR(""), arena_printf(&f.arena, "text %d", i), &chunk[i]);
+    if (i != 1)
+      CHECK_OK(vec_add(&txn, &model, chunk[i], v[i], &f.err), &f.err);
+  }
+  fixture_commit(&f, &txn);
+  chunk[3] = 999;
+  CHECK_OK(vec_fetch(f.store, &model, chunk, 4, got[0], found, &f.err), &f.err);
+  CHECK(found[0] && !found[1] && found[2] && !found[3]);
+  CHECK(memcmp(got[0], v[0], DIMS) == 0);
+  CHECK(memcmp(got[2], v[2], DIMS) == 0);
+  CHECK_OK(vec_fetch(f.store, &theirs, chunk, 1, got[0], found, &f.err), &f.err);
+  CHECK(!found[0]);
+  fixture_close(&f);
+}
+
+TEST(an_index_is_dropped_in_portions_and_no_other) {
+  struct fixture f = fixture_new();
+  static const struct vec_model second = {STR_INIT("default"), STR_INIT("other-model"), DIMS};
+  int8_t v[DIMS];
+  int64_t chunk = 0, done, total, left;
+  struct txn txn = fixture_begin(&f);
+  for (int i = 0; i < CROWD; i++) {
+    random_vector(v);
+    fixture_fact(&f, &txn, STR(""), arena_printf(&f.arena, "text %d", i), &chunk);
+    CHECK_OK(vec_add(&txn, &model, chunk, v, &f.err), &f.err);
+  }
+  CHECK_OK(vec_add(&txn, &second, chunk, v, &f.err), &f.err);
+  fixture_commit(&f, &txn);
+  CHECK_INT(search(&f, f.store, v, 1).n, 1);
+  bool more = true;
+  int portions = 0;
+  for (; more; portions++) {
+    txn = fixture_begin(&f);
+    CHECK_OK(vec_drop(&txn, model.team, model.model, &more, &f.err), &f.err);
+    fixture_commit(&f, &txn);
+  }
+  CHECK(portions > 1);
+  CHECK_INT(search(&f, f.store, v, 1).n, 0);
+  CHECK_OK(vec_count(f.store, &model, &done, &total, &f.err), &f.err);
+  CHECK_INT(done, 0);
+  CHECK_OK(vec_count(f.store, &second, &done, &total, &f.err), &f.err);
+  CHECK_INT(done, 1);
+  CHECK_OK(db_int(store_db(f.store), &left, NULL, &f.err, "SELECT count(*) FROM vec_centre", NULL), &f.err);
+  CHECK_INT(left, 0);
+  CHECK_OK(vec_check(f.store, &left, &f.err), &f.err);
+  CHECK_INT(left, 0);
+  fixture_close(&f);
+}
+
+/* ---- damage ---- */
+
+enum { SOUND = 2500, BLOCKS = 3 };
+
+/* Three blocks of vectors; chunk i is i + 1. */
+static struct fixture three_blocks(int8_t (*all)[DIMS]) {
+  struct fixture f = fixture_new();
+  int64_t chunk;
+  struct txn txn = fixture_begin(&f);
+  for (int i = 0; i < SOUND; i++) {
+    random_vector(all[i]);
+    fixture_fact(&f, &txn, STR(""), arena_printf(&f.arena, "text %d", i), &chunk);
+    CHECK_INT(chunk, i + 1);
+    CHECK_OK(vec_add(&txn, &model, chunk, all[i], &f.err), &f.err);
+  }
+  fixture_commit(&f, &txn);
+  return f;
+}
+
+/* The nearest chunk as a fresh handle sees it, and what it had to leave out. */
+static int64_t nearest(struct fixture *f, const int8_t *query, struct vec_health *health) {
+  struct store *st = fixture_open("store.db");
+  struct vec_hits hits = {0};
+  struct filter any = {0};
+  *health = (struct vec_health){0};
+  CHECK_OK(search_near(st, &f->scope, &any, &model, query, 1, &f->arena, &hits, health, &f->err), &f->err);
+  store_close(&st);
+  return hits.n ? hits.v[0].chunk_id : 0;
+}
+
+static int64_t faults(struct fixture *f) {
+  int64_t n = -1;
+  CHECK_OK(vec_check(f->store, &n, &f->err), &f->err);
+  return n;
+}
+
+static void repair(struct fixture *f) {
+  CHECK_OK(db_begin(store_db(f->store), false, &f->err), &f->err);
+  CHECK_OK(vec_repair(f->store, &f->err), &f->err);
+  CHECK_OK(db_commit(store_db(f->store), &f->err), &f->err);
+  CHECK_INT(faults(f), 0);
+}
+
+static int64_t stored(struct fixture *f) {
+  int64_t done, total;
+  CHECK_OK(vec_count(f->store, &model, &done, &total, &f->err), &f->err);
+  CHECK_INT(total, SOUND);
+  return done;
+}
+
+static void damage(struct fixture *f, const char *sql) {
+  CHECK_OK(db_script(store_db(f->store), &f->err, sql), &f->err);
+}
+
+static int8_t all[SOUND][DIMS];
+
+TEST(sound_blocks_are_healthy) {
+  struct fixture f = three_blocks(all);
+  struct vec_health health;
+  for (int i = 0; i < SOUND; i += 199)
+    CHECK_INT(nearest(&f, all[i], &health), i + 1);
+  CHECK_INT(health.blocks + health.vectors, 0);
+  CHECK_INT(faults(&f), 0);
+  repair(&f);
+  CHECK_INT(stored(&f), SOUND);
+  fixture_close(&f);
+}
+
+/* Overwritten bytes in the head of block 2: place 5, an id, and place 6, bits. */
+TEST(damaged_places_of_a_head_are_left_out_and_mended_from_the_vectors) {
+  struct fixture f = three_blocks(all);
+  struct vec_health health;
+  damage(&f,
+         "UPDATE vec_head SET places = CAST(substr(places, 1, 5 * 40) || x'07' || substr(places, 5 * 40 + 2, 39 + 20)"
+         " || x'ffffff' || substr(places, 7 * 40 - 16) AS BLOB) WHERE block = 2");
+  int64_t size;
+  CHECK_OK(db_int(store_db(f.store), &size, NULL, &f.err, "SELECT length(places) FROM vec_head WHERE block = 2", NULL),
+           &f.err);
+  CHECK_INT(size, 40 * 1024);
+  CHECK(nearest(&f, all[1024 + 5], &health) != 1024 + 6);
+  CHECK_INT(health.blocks, 1);
+  CHECK(nearest(&f, all[1024 + 6], &health) != 1024 + 7);
+  CHECK_INT(nearest(&f, all[1024 + 7], &health), 1024 + 8);
+  CHECK_INT(nearest(&f, all[3], &health), 4);
+  CHECK_INT(faults(&f), 2);
+  repair(&f);
+  CHECK_INT(stored(&f), SOUND); /* nothing was lost: the vectors themselves are sound */
+  CHECK_INT(nearest(&f, all[1024 + 5], &health), 1024 + 6);
+  CHECK_INT(nearest(&f, all[1024 + 6], &health), 1024 + 7);
+  CHECK_INT(health.blocks, 0);
+  fixture_close(&f);
+}
+
+TEST(a_head_of_the_wrong_size_is_left_out_and_mended) {
+  static const char *const ways[] = {
+      "UPDATE vec_head SET places = substr(places, 1, 1000) WHERE block = 1",
+      "UPDATE vec_head SET places = CAST(places || x'00' AS BLOB) WHERE block = 1",
+      "DELETE FROM vec_head WHERE block = 1",
+      "UPDATE vec_head SET places = x'' WHERE block = 1",
+      "UPDATE vec_head SET places = randomblob(40 * 1024) WHERE block = 1",
+  };
+  struct fixture f = three_blocks(all);
+  struct vec_health health;
+  for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
+    damage(&f, ways[i]);
+    CHECK(nearest(&f, all[3], &health) != 4);
+    CHECK_INT(health.blocks, 1);
+    CHECK_INT(nearest(&f, all[1500], &health), 1501);
+    CHECK(faults(&f) > 0);
+    repair(&f);
+    CHECK_INT(stored(&f), SOUND);
+    CHECK_INT(nearest(&f, all[3], &health), 4);
+    CHECK_INT(health.blocks, 0);
+  }
+  fixture_close(&f);
+}
+
+TEST(a_damaged_vector_is_left_out_and_dropped) {
+  struct fixture f = three_blocks(all);
+  struct vec_health health;
+  damage(&f, "UPDATE vec_slot SET vector = CAST(substr(vector, 1, 100) || x'5a5a5a' || substr(vector, 104) AS BLOB) "
+             "WHERE chunk_id = 10");
+  damage(&f, "UPDATE vec_slot SET vector = substr(vector, 1, 50) WHERE chunk_id = 20");
+  CHECK(nearest(&f, all[9], &health) != 10);
+  CHECK(health.vectors >= 1);
+  CHECK(nearest(&f, all[19], &health) != 20);
+  CHECK_INT(nearest(&f, all[29], &health), 30);
+  CHECK_INT(faults(&f), 2);
+  repair(&f);
+  CHECK_INT(stored(&f), SOUND - 2);
+  struct txn txn = fixture_begin(&f);
+  CHECK_OK(vec_add_missing(&txn, &model, 10, all[9], &f.err), &f.err);
+  fixture_commit(&f, &txn);
+  CHECK_INT(nearest(&f, all[9], &health), 10);
+  CHECK_INT(health.vectors, 0);
+  CHECK_INT(faults(&f), 0);
+  fixture_close(&f);
+}
+
+/* A number of used places that is too small hides vectors, and would let a new one overwrite another. */
+TEST(a_wrong_number_of_used_places) {
+  struct fixture f = three_blocks(all);
+  struct vec_health health;
+  int8_t v[DIMS];
+  int64_t chunk;
+  damage(&f, "UPDATE vec_block SET used = 100, version = version + 1 WHERE id = 3");
+  CHECK(nearest(&f, all[2048 + 200], &health) != 2048 + 201);
+  CHECK_INT(health.blocks, 1);
+  CHECK_INT(nearest(&f, all[2048 + 50], &health), 2048 + 51);
+  CHECK(faults(&f) > 0);
+  random_vector(v);
+  struct txn txn = fixture_begin(&f);
+  fixture_fact(&f, &txn, STR(""), STR("one more"), &chunk);
+  CHECK_OK(vec_add(&txn, &model, chunk, v, &f.err), &f.err);
+  fixture_commit(&f, &txn);
+  CHECK_INT(nearest(&f, v, &health), chunk);
+  repair(&f);
+  CHECK_INT(nearest(&f, all[2048 + 200], &health), 2048 + 201);
+  CHECK_INT(nearest(&f, v, &health), chunk);
+  CHECK_INT(health.blocks, 0);
+  fixture_close(&f);
+}
+
+TEST(an_impossible_number_of_used_places) {
+  struct fixture f = three_blocks(all);
+  struct vec_health health;
+  damage(&f, "PRAGMA ignore_check_constraints = ON; UPDATE vec_block SET used = 70000 WHERE id = 2;"
+             "UPDATE vec_block SET used = -3 WHERE id = 3");
+  CHECK(nearest(&f, all[1500], &health) != 1501);
+  CHECK_INT(health.blocks, 2);
+  CHECK_INT(nearest(&f, all[100], &health), 101);
+  repair(&f);
+  CHECK_INT(nearest(&f, all[1500], &health), 1501);
+  CHECK_INT(nearest(&f, all[2100], &health), 2101);
+  CHECK_INT(health.blocks, 0);
+  CHECK_INT(stored(&f), SOUND);
+  fixture_close(&f);
+}
+
+TEST(a_damaged_centre_is_told_and_replaced) {
+  static const char *const ways[] = {
+      "UPDATE vec_centre SET centre = x'00'",
+      "UPDATE vec_centre SET centre = randomblob(260)",
+  };
+  struct fixture f = three_blocks(all);
+  struct vec_health health;
+  for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
+    damage(&f, ways[i]);
+    nearest(&f, all[7], &health);
+    CHECK_INT(health.blocks, BLOCKS);
+    CHECK(faults(&f) > 0);
+    repair(&f);
+    CHECK_INT(nearest(&f, all[7], &health), 8);
+    CHECK_INT(health.blocks, 0);
+    CHECK_INT(stored(&f), SOUND);
+  }
+  fixture_close(&f);
+}
+
+TEST(dimensions_that_cannot_be_true_cost_the_block) {
+  struct fixture f = three_blocks(all);
+  struct vec_health health;
+  damage(&f, "PRAGMA ignore_check_constraints = ON; UPDATE vec_block SET dims = 100000 WHERE id = 2");
+  CHECK_INT(nearest(&f, all[100], &health), 101);
+  CHECK_INT(health.blocks, 1);
+  repair(&f);
+  CHECK_INT(stored(&f), SOUND - 1024);
+  CHECK_INT(nearest(&f, all[100], &health), 101);
+  CHECK_INT(nearest(&f, all[2100], &health), 2101);
+  CHECK_INT(health.blocks, 0);
+  fixture_close(&f);
+}
+
+TEST(a_vector_at_a_wrong_place_is_found_and_mended) {
   struct fixture f = fixture_new();
   int8_t v[DIMS];
-  int64_t chunk, faults, done, total;
+  int64_t chunk, n, done, total;
   random_vector(v);
   struct txn txn = fixture_begin(&f);
   fixture_fact(&f, &txn, STR(""), STR("text"), &chunk);
   CHECK_OK(vec_add(&txn, &model, chunk, v, &f.err), &f.err);
   fixture_commit(&f, &txn);
   CHECK_INT(search(&f, f.store, v, 1).n, 1);
-  CHECK_OK(db_exec(store_db(f.store), &f.err, "UPDATE vec_slot SET place = place + 5", NULL), &f.err);
-  CHECK_OK(vec_check(f.store, &faults, &f.err), &f.err);
-  CHECK(faults > 0);
-  CHECK_OK(vec_repair(f.store, &f.err), &f.err);
-  CHECK_OK(vec_check(f.store, &faults, &f.err), &f.err);
-  CHECK_INT(faults, 0);
+  damage(&f, "UPDATE vec_slot SET place = place + 5");
+  CHECK_OK(vec_check(f.store, &n, &f.err), &f.err);
+  CHECK(n > 0);
+  repair(&f);
+  CHECK_OK(vec_count(f.store, &model, &done, &total, &f.err), &f.err);
+  CHECK_INT(done, 1);
+  CHECK_INT(search(&f, f.store, v, 1).n, 1);
+  damage(&f, "UPDATE vec_slot SET place = place + 5 * 1024"); /* where no block is */
+  repair(&f);
   CHECK_OK(vec_count(f.store, &model, &done, &total, &f.err), &f.err);
   CHECK_INT(done, 0);
   CHECK_INT(search(&f, f.store, v, 1).n, 0);
+  fixture_close(&f);
+}
+
+/* A memory can be deleted, whatever its vector looks like. */
+TEST(a_memory_with_a_damaged_vector_can_be_deleted) {
+  struct fixture f = fixture_new();
+  int8_t v[DIMS];
+  int64_t chunk, left;
+  random_vector(v);
+  struct txn txn = fixture_begin(&f);
+  struct memory m = fixture_fact(&f, &txn, STR(""), STR("text"), &chunk);
+  CHECK_OK(vec_add(&txn, &model, chunk, v, &f.err), &f.err);
+  fixture_commit(&f, &txn);
+  damage(&f, "UPDATE vec_head SET places = x'1234'");
+  txn = fixture_begin(&f);
+  CHECK_OK(memory_delete(&txn, &f.arena, &m, &f.err), &f.err);
+  fixture_commit(&f, &txn);
+  CHECK_OK(db_int(store_db(f.store), &left, NULL, &f.err, "SELECT count(*) FROM vec_slot", NULL), &f.err);
+  CHECK_INT(left, 0);
   fixture_close(&f);
 }
