@@ -90,12 +90,23 @@ NODISCARD enum status db_int(struct db *db, int64_t *ret_value, bool *ret_found,
  * not wait for the disk when it commits: for what may be lost with the machine (access counts), never for memories. */
 NODISCARD enum status db_begin(struct db *db, bool lazy, struct error *err);
 NODISCARD enum status db_commit(struct db *db, struct error *err);
+/* One state of the store for the queries between the two, and their locks taken once; inside a transaction nothing
+ * happens. The end passes on `s`, what came of the queries. */
+NODISCARD enum status db_snapshot(struct db *db, bool *ret_alone, struct error *err);
+NODISCARD enum status db_snapshot_end(struct db *db, bool alone, enum status s, struct error *err);
 /* Ends any open transaction and every running query; cannot fail. */
 void db_rollback(struct db *db);
 /* A point inside a transaction, and the end of it: what was changed since is kept, or taken back. */
 NODISCARD enum status db_mark(struct db *db, struct error *err);
 NODISCARD enum status db_unmark(struct db *db, bool keep, struct error *err);
 bool db_in_transaction(const struct db *db);
+
+/* What a reader of the whole database has seen: as long as both numbers stay, nobody has changed anything, but for what
+ * this connection has rolled back. */
+struct db_stamp {
+  int64_t others, own;
+};
+NODISCARD enum status db_stamp(struct db *db, struct db_stamp *ret_stamp, struct error *err);
 
 /* Overwrites a part of a stored blob in place. */
 NODISCARD enum status db_blob_write(struct db *db, const char *table, const char *column, int64_t row, size_t offset,

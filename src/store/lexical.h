@@ -6,19 +6,25 @@
 
 struct lexical_hit {
   int64_t chunk_id, memory_id;
-  double score; /* BM25, higher is better, above 0 */
+  double score; /* BM25 as of core/bm25.h, higher is better, above 0 */
 };
 struct lexical_hits {
   struct lexical_hit *v;
   size_t n, cap;
+  double bound; /* what a text could score at most that holds every word of the query; above 0 where there are hits */
+  bool damaged; /* the index is broken: there are no hits, and 'doctor --repair' rebuilds it; other searches go on */
 };
 
-/* Any text is a valid query: its words are quoted and joined by OR. No words: no hits. */
+/* The best chunks for a query, best first, equal ones by id; a memory may be there with several. Any text is a valid
+ * query; no words: no hits. A damaged index is no failure: status OK, ret_hits->damaged. */
 NODISCARD enum status lexical_search(struct store *st, const struct scope *scope, const struct filter *f,
                                      struct str query, int64_t limit, struct arena *a, struct lexical_hits *ret_hits,
                                      struct error *err);
-/* The full-text expression of a query; empty when it has no words. Exposed for tests. */
-struct str lexical_expression(struct arena *a, struct str query);
+
+/* The same without any pruning, at any cost: what the above is measured by. */
+NODISCARD enum status lexical_search_all(struct store *st, const struct scope *scope, const struct filter *f,
+                                         struct str query, int64_t limit, struct arena *a,
+                                         struct lexical_hits *ret_hits, struct error *err);
 
 /* Between the two, in one transaction, the texts of new memories wait and then enter the index together: for many of
  * them that costs half as much as one by one. A search in between does not find them. */

@@ -1,78 +1,459 @@
-/* lexical_sqlite.c: full-text search by FTS5. */
-#include "core/text.h"
+/* lexical_sqlite.c: full-text search: rare terms choose the rows, all terms score them, and only the best are checked.
+ *
+ * The terms of a query, rarest first, fall into three parts. The first choose: every row that holds one of them is
+ * scored, as long as these are SELECT_ROWS together. The second, up to SCORE_ROWS, score those rows inside the index.
+ * The rest, which half of all texts hold, score the best rows alone, by their texts. Rows are scored without being
+ * looked at; then visibility and filters are checked, best row first, until enough have passed. When fewer than
+ * ENOUGH pass, a scope of few texts is searched text by text, and else the first part takes in more and more terms,
+ * in the end all of them. So the cost is bounded where it matters, and nothing that the filters let through is lost. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "core/terms.h"
 #include "store/lexical.h"
+#include "store/lexical_query.h"
 #include "store/store_internal.h"
 
-enum { QUERY_WORDS = 64 }; /* more words add cost, hardly ever a better answer */
+/* Rows by the frequencies of their terms. For a store of LARGE rows and more the first three are twice as large, for
+ * smaller ones in proportion. */
+static const double LARGE = 1e6;
+static const double SELECT_ROWS = 3000;    /* that the choosing terms may have */
+static const double PAIR_ROWS = 2500;      /* that hold the first of the others and one of its followers */
+static const double SCORE_ROWS = 60000;    /* that the terms may have that score inside the index */
+static const double PASSED_BY = 20;        /* how many rows outside the scope of a search cost as much as one inside */
+static const double SCOPE_SHARE = 1 / 5.0; /* a smaller scope is told apart inside the index */
+static const double WIDER = 8;             /* by which factor a search is widened */
 
-struct str lexical_expression(struct arena *a, struct str query) {
-  struct buf b = BUF(a);
-  struct str word;
-  size_t pos = 0, n = 0;
-  while (n < QUERY_WORDS && text_next_word(query, &pos, &word)) {
-    if (word.n > 200)
-      continue;
-    /* A word has no quotes, but a quoted string is safe whatever it holds. */
-    buf_addf(&b, "%s\"", n++ ? " OR " : "");
-    for (size_t i = 0; i < word.n; i++) {
-      if (word.p[i] == '"')
-        buf_addc(&b, '"');
-      buf_addc(&b, word.p[i]);
+enum {
+  WIDENINGS = 2,       /* how often, before all rows are scored */
+  COMMON_ROWS = 4000,  /* when every term is too common: the newest rows that hold several of them */
+  KEEP_TIMES = 5,      /* rows kept for each one wanted, */
+  MEASURE_TIMES = 4,   /* and rows whose lengths may be looked up */
+  TEXT_ROWS = 40,      /* best rows whose texts are read for the most common terms */
+  ENOUGH = 25,         /* fewer hits than that, or than wanted: the search is widened */
+  NARROW_TEXTS = 2000, /* a scope of so few memories is searched text by text */
+};
+
+struct search {
+  struct store *st;
+  const struct scope *scope;
+  const struct filter *filter;
+  size_t limit;
+  struct arena *a;
+  struct error *err;
+  struct fts_totals totals;
+  struct query_terms terms;
+  struct str within;      /* an expression that texts of the scope match; empty: most do */
+  double share;           /* of all rows, those in the scope */
+  struct sql accept;      /* gives the memory of a chunk that counts; its last value is the chunk's id */
+  struct sql accept_text; /* the same, and the texts of the chunk */
+  bool complete;          /* no pruning */
+  struct lexical_hits hits;
+};
+
+/* How the terms are used: [0, select) choose, [select, score) score in the index, the rest by text. The first of the
+ * second part chooses, too, where one of its followers, (select, pair), is beside it. */
+struct plan {
+  size_t select, pair, score;
+  bool all_of; /* the choosing terms must all be there */
+  size_t keep, most;
+};
+
+/* ---- scoring by text ---- */
+
+/* Does the text go on with this term at token i? */
+static bool stands_at(const struct fts_tokens *tokens, size_t i, const struct query_term *term) {
+  struct str rest = term->token, word;
+  if (!term->phrase)
+    return str_eq(tokens->v[i].text, term->token);
+  for (; str_next(&rest, ' ', &word); i++)
+    if (i >= tokens->n || !str_eq(tokens->v[i].text, word))
+      return false;
+  return true;
+}
+
+static enum status count_text(struct search *q, struct str text, double weight, bool measured, double *tf,
+                              double *length) {
+  struct fts_tokens tokens = {0};
+  enum status s = fts_tokenise(q->st->db, text, q->a, &tokens, q->err);
+  *length += measured ? (double)tokens.n : 0;
+  for (size_t i = 0; i < tokens.n; i++)
+    for (size_t k = 0; k < q->terms.n; k++)
+      if (stands_at(&tokens, i, &q->terms.v[k]))
+        tf[k] += weight;
+  return s;
+}
+
+/* The score that terms from `first` on add, given the four columns of the index. */
+static enum status score_text(struct search *q, const struct rows *r, int column, size_t first, double *ret_score) {
+  double tf[QUERY_TERMS] = {0}, length = 0, score = 0;
+  enum status s = STATUS_OK;
+  for (int i = 0; s == STATUS_OK && i < BM25_COLUMNS; i++)
+    s = count_text(q, rows_text(r, column + i), bm25_weights[i], i < BM25_MEASURED, tf, &length);
+  for (size_t k = first; k < q->terms.n; k++)
+    if (tf[k] > 0)
+      score += q->terms.v[k].idf * bm25_part(tf[k], length / q->totals.average);
+  *ret_score = score;
+  return s;
+}
+
+/* ---- visibility ---- */
+
+static const char *states_of(const struct search *q) { return q->filter->states ? q->filter->states : STATES_SEARCHED; }
+
+static struct sql accept_sql(struct search *q, bool texts) {
+  struct sql sql = SQL(q->a);
+  sql_addf(&sql, "SELECT m.id%s FROM chunk c JOIN memory m ON m.id = c.memory_id WHERE ",
+           texts ? ", c.headline, c.body, c.extra, c.terms" : "");
+  visible(&sql, q->scope, states_of(q));
+  filter_where(&sql, q->filter);
+  sql_add(&sql, " AND c.id = ");
+  sql_int(&sql, 0);
+  return sql;
+}
+
+static int by_score(const void *a, const void *b) {
+  const struct lexical_hit *x = a, *y = b;
+  if (x->score != y->score)
+    return x->score > y->score ? -1 : 1;
+  return x->chunk_id < y->chunk_id ? -1 : x->chunk_id > y->chunk_id;
+}
+
+static void sort_hits(struct lexical_hits *hits) {
+  if (hits->n)
+    qsort(hits->v, hits->n, sizeof(*hits->v), by_score);
+}
+
+static enum status accept_rows(struct search *q, const struct fts_scan *scan, const struct fts_found *found,
+                               size_t by_text) {
+  struct lexical_hits hits = {0};
+  enum status s = STATUS_OK;
+  for (size_t i = 0; s == STATUS_OK && i < found->n && hits.n < q->limit; i++) {
+    struct rows r;
+    struct fts_row *row = &found->v[i];
+    double more = 0;
+    bool texts = hits.n < TEXT_ROWS && by_text < q->terms.n;
+    struct sql *accept = texts ? &q->accept_text : &q->accept;
+    accept->v[accept->n - 1].i = row->chunk_id;
+    db_query_sql(q->st->db, &r, q->err, accept);
+    if (rows_next(&r)) {
+      if (texts)
+        s = score_text(q, &r, 1, by_text, &more);
+      if (s == STATUS_OK && i >= found->measured)
+        s = fts_measure(q->st->db, scan, row, q->err);
+      list_push(q->a, &hits, (struct lexical_hit){row->chunk_id, rows_int(&r, 0), row->score + more});
     }
-    buf_addc(&b, '"');
+    enum status end = rows_end(&r);
+    s = s == STATUS_OK ? end : s;
+  }
+  sort_hits(&hits);
+  q->hits = hits;
+  return s;
+}
+
+/* ---- one scan of the index ---- */
+
+static void add_any(struct buf *b, const struct query_terms *terms, size_t from, size_t to, const char *between) {
+  for (size_t i = from; i < to; i++) {
+    if (i > from)
+      buf_adds(b, between);
+    fts_quote(b, terms->v[i].surface);
+  }
+}
+
+static void add_pair(struct buf *b, const struct query_terms *terms, const struct plan *plan) {
+  if (plan->pair <= plan->select)
+    return;
+  buf_adds(b, plan->select ? " OR (" : "(");
+  fts_quote(b, terms->v[plan->select].surface);
+  buf_adds(b, " AND (");
+  add_any(b, terms, plan->select + 1, plan->pair, " OR ");
+  buf_adds(b, "))");
+}
+
+/* "(a OR b) AND (a OR b OR c)" finds what "a OR b" finds, and knows the places of c. */
+static struct str expression_of(struct search *q, const struct plan *plan) {
+  struct buf b = BUF(q->a);
+  buf_addc(&b, '(');
+  add_any(&b, &q->terms, 0, plan->select, plan->all_of ? " AND " : " OR ");
+  add_pair(&b, &q->terms, plan);
+  buf_addc(&b, ')');
+  if (plan->score > plan->select) {
+    buf_adds(&b, " AND (");
+    add_any(&b, &q->terms, 0, plan->score, " OR ");
+    buf_addc(&b, ')');
+  }
+  if (q->within.n) {
+    buf_adds(&b, " AND ");
+    buf_add(&b, q->within);
   }
   return buf_str(&b);
 }
 
-enum status lexical_search(struct store *st, const struct scope *scope, const struct filter *f, struct str query,
-                           int64_t limit, struct arena *a, struct lexical_hits *ret_hits, struct error *err) {
-  struct str expression = lexical_expression(a, query);
-  if (str_empty(expression))
+static struct fts_scan scan_of(struct search *q, const struct plan *plan) {
+  size_t chooses = plan->pair > plan->select ? plan->pair : plan->select;
+  double *idf = arena_array(q->a, double, FTS_WEIGHED);
+  for (size_t i = 0; i < plan->score; i++)
+    idf[i] = q->terms.v[i].idf;
+  return (struct fts_scan){.expression = expression_of(q, plan),
+                           .first = plan->score > plan->select ? chooses : 0,
+                           .weighed = plan->score,
+                           .idf = idf,
+                           .totals = q->totals,
+                           .most = plan->most,
+                           .keep = plan->keep,
+                           .want = q->complete ? SIZE_MAX : q->limit,
+                           .measure = q->complete ? SIZE_MAX : q->limit * MEASURE_TIMES};
+}
+
+/* Fills q->hits; ret_all says that no row that matches was left unseen. */
+static enum status run_plan(struct search *q, const struct plan *plan, bool *ret_all) {
+  struct fts_scan scan = scan_of(q, plan);
+  struct fts_found found = {0};
+  enum status s = fts_search(q->st->db, &scan, q->a, &found, q->err);
+  if (fts_is_damage(s)) {
+    q->hits = (struct lexical_hits){.damaged = true};
+    *ret_all = true;
     return STATUS_OK;
-  struct sql q = SQL(a);
-  sql_add(&q, "SELECT c.id, c.memory_id, bm25(chunk_fts, 2.0, 1.0, 1.0) FROM chunk_fts"
-              " JOIN chunk c ON c.id = chunk_fts.rowid JOIN memory m ON m.id = c.memory_id WHERE chunk_fts MATCH ");
-  sql_text(&q, expression);
-  sql_add(&q, " AND ");
-  visible(&q, scope, f->states ? f->states : STATES_SEARCHED);
-  filter_where(&q, f);
-  sql_add(&q, " ORDER BY 3, c.id LIMIT ");
-  sql_int(&q, limit);
-  struct rows r;
-  db_query_sql(st->db, &r, err, &q);
-  while (rows_next(&r))
-    list_push(a, ret_hits, (struct lexical_hit){rows_int(&r, 0), rows_int(&r, 1), -rows_real(&r, 2)});
-  return rows_end(&r);
-}
-
-enum status lexical_hold(struct txn *txn, struct error *err) {
-  return db_exec(txn->store->db, err,
-                 "INSERT INTO meta (name, value) SELECT 'full_text_held', coalesce(max(id), 0) FROM chunk", NULL);
-}
-
-enum status lexical_release(struct txn *txn, struct error *err) {
-  enum status s =
-      db_exec(txn->store->db, err,
-              "INSERT INTO chunk_fts (rowid, headline, body, extra) SELECT id, headline, body, extra"
-              " FROM chunk WHERE id > (SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'full_text_held')",
-              NULL);
-  return s == STATUS_OK ? db_exec(txn->store->db, err, "DELETE FROM meta WHERE name = 'full_text_held'", NULL) : s;
-}
-
-enum status lexical_check(struct store *st, bool *ret_ok, struct error *err) {
-  struct error why;
-  enum status s = db_exec(st->db, &why, "INSERT INTO chunk_fts (chunk_fts, rank) VALUES ('integrity-check', 1)", NULL);
-  *ret_ok = s == STATUS_OK;
-  if (s == STATUS_OK || s == STATUS_CORRUPT)
-    return STATUS_OK;
-  *err = why;
+  }
+  if (s == STATUS_OK)
+    s = accept_rows(q, &scan, &found, plan->score);
+  *ret_all = plan->select == q->terms.n && !plan->all_of && found.seen <= plan->keep &&
+             (plan->most == 0 || found.seen < plan->most);
   return s;
 }
 
-enum status lexical_rebuild(struct store *st, struct error *err) {
-  return db_exec(st->db, err, "INSERT INTO chunk_fts (chunk_fts) VALUES ('rebuild')", NULL);
+static bool enough(const struct search *q) {
+  return q->hits.damaged || q->hits.n >= (q->limit < ENOUGH ? q->limit : ENOUGH);
 }
 
-enum status lexical_optimize(struct store *st, struct error *err) {
-  return db_exec(st->db, err, "INSERT INTO chunk_fts (chunk_fts) VALUES ('optimize')", NULL);
+/* ---- a scope of few texts ---- */
+
+/* Active memories and the others lie in two partial indexes; as of a moment of the past, neither helps. */
+enum part { PART_ANY, PART_ACTIVE, PART_OTHERS };
+
+static bool has_part(const struct search *q, enum part part) {
+  bool active = strstr(states_of(q), STATES_LIVE), others = !str_is(STR(STATES_LIVE), states_of(q));
+  if (q->scope->as_of)
+    return part == PART_ANY;
+  return (part == PART_ACTIVE && active) || (part == PART_OTHERS && others);
+}
+
+/* Is there an index that leads to the few? */
+static bool may_be_narrow(const struct search *q) {
+  const struct filter *f = q->filter;
+  if (f->tags.n || f->people.n || f->since || f->until)
+    return true;
+  return !q->scope->as_of && (!q->scope->all_projects || !has_part(q, PART_ACTIVE));
+}
+
+static void narrow_label(struct search *q, struct sql *sql, const char *field, const struct strs *values) {
+  if (values->n == 0)
+    return;
+  sql_addf(sql, " AND m.id IN (SELECT l.memory_id FROM label l WHERE l.field = '%s' AND l.team = ", field);
+  sql_text(sql, q->scope->team);
+  sql_add(sql, " AND l.value = ");
+  sql_text(sql, values->v[0]);
+  sql_add(sql, ")");
+}
+
+static void narrow_where(struct search *q, struct sql *sql, enum part part) {
+  visible(sql, q->scope, part == PART_ACTIVE ? STATES_LIVE : states_of(q));
+  sql_add(sql, part == PART_OTHERS ? " AND m.state <> 'active'" : "");
+  narrow_label(q, sql, "tags", &q->filter->tags);
+  if (!q->filter->tags.n)
+    narrow_label(q, sql, "people", &q->filter->people);
+  filter_where(sql, q->filter);
+}
+
+/* How many memories there are; no more than just too many are counted. */
+static enum status count_part(struct search *q, enum part part, size_t *count) {
+  struct sql sql = SQL(q->a);
+  struct rows r;
+  sql_add(&sql, "SELECT count(*) FROM (SELECT 1 FROM memory m WHERE ");
+  narrow_where(q, &sql, part);
+  sql_addf(&sql, " LIMIT %d)", NARROW_TEXTS + 1);
+  db_query_sql(q->st->db, &r, q->err, &sql);
+  if (rows_next(&r))
+    *count += (size_t)rows_int(&r, 0);
+  return rows_end(&r);
+}
+
+static enum status score_part(struct search *q, enum part part, struct lexical_hits *hits) {
+  struct sql sql = SQL(q->a);
+  struct rows r;
+  enum status s = STATUS_OK;
+  sql_add(&sql, "SELECT m.id, c.headline, c.body, c.extra, c.terms, c.id FROM memory m"
+                " CROSS JOIN chunk c ON c.memory_id = m.id WHERE ");
+  narrow_where(q, &sql, part);
+  db_query_sql(q->st->db, &r, q->err, &sql);
+  while (s == STATUS_OK && rows_next(&r)) {
+    double score;
+    s = score_text(q, &r, 1, 0, &score);
+    if (s == STATUS_OK && score > 0)
+      list_push(q->a, hits, (struct lexical_hit){rows_int(&r, 5), rows_int(&r, 0), score});
+  }
+  enum status end = rows_end(&r);
+  return s == STATUS_OK ? end : s;
+}
+
+/* Every text of the scope is scored; ret_few is false, and nothing is changed, when there are too many. */
+static enum status search_texts(struct search *q, bool *ret_few) {
+  struct lexical_hits hits = {0};
+  size_t count = 0;
+  enum status s = STATUS_OK;
+  for (enum part part = PART_ANY; s == STATUS_OK && part <= PART_OTHERS && count <= NARROW_TEXTS; part++)
+    if (has_part(q, part))
+      s = count_part(q, part, &count);
+  *ret_few = count <= NARROW_TEXTS;
+  if (s != STATUS_OK || !*ret_few)
+    return s;
+  for (enum part part = PART_ANY; s == STATUS_OK && part <= PART_OTHERS; part++)
+    if (has_part(q, part))
+      s = score_part(q, part, &hits);
+  sort_hits(&hits);
+  hits.n = hits.n < q->limit ? hits.n : q->limit;
+  if (s == STATUS_OK)
+    q->hits = hits;
+  return s;
+}
+
+/* ---- the steps ---- */
+
+static double budget(const struct search *q, double rows) {
+  return rows * (1 + (q->totals.rows < LARGE ? q->totals.rows / LARGE : 1));
+}
+
+static struct plan plan_within(const struct search *q, double select_rows, double score_rows) {
+  struct plan plan = {.keep = q->limit * KEEP_TIMES};
+  const struct query_term *v = q->terms.v;
+  double sum = 0;
+  size_t i = 0, n = q->terms.n < FTS_WEIGHED ? q->terms.n : FTS_WEIGHED;
+  /* Rows outside the scope are only passed by: some twenty of them cost as much as one that is scored. */
+  double cost = q->share + (1 - q->share) / PASSED_BY;
+  for (; i < n && sum + v[i].df * cost <= select_rows; i++)
+    sum += v[i].df * cost;
+  plan.select = i;
+  for (sum = 0; i < n && sum + v[i].df <= score_rows; i++)
+    sum += v[i].df;
+  plan.score = i;
+  /* How many rows hold two terms is a guess: as many as if the one knew nothing of the other. */
+  sum = 0;
+  for (i = plan.select + 1;
+       i < plan.score && (sum + v[i].df) * v[plan.select].df * q->share / q->totals.rows <= budget(q, PAIR_ROWS); i++)
+    sum += v[i].df;
+  plan.pair = i > plan.select + 1 && i <= plan.score ? i : plan.select;
+  return plan;
+}
+
+static bool chooses(const struct plan *plan) { return plan->select > 0 || plan->pair > 0; }
+
+/* Every term is too common to choose alone: rows that hold three of them, two, one; of these the newest. */
+static enum status search_common(struct search *q, bool *ret_all) {
+  enum status s = STATUS_OK;
+  *ret_all = false;
+  for (size_t n = q->terms.n < 3 ? q->terms.n : 3; s == STATUS_OK && n > 0; n--) {
+    struct plan plan = {.select = n, .score = n, .all_of = n > 1, .keep = q->limit * KEEP_TIMES, .most = COMMON_ROWS};
+    s = run_plan(q, &plan, ret_all);
+    if (enough(q))
+      break;
+  }
+  return s;
+}
+
+/* Every row that holds one of the terms. */
+static enum status search_all(struct search *q) {
+  struct plan plan = plan_within(q, HUGE_VAL, 0);
+  bool all;
+  plan.keep = SIZE_MAX;
+  return run_plan(q, &plan, &all);
+}
+
+static enum status widen(struct search *q) {
+  bool few = false, all = false;
+  enum status s = may_be_narrow(q) ? search_texts(q, &few) : STATUS_OK;
+  if (s != STATUS_OK || few)
+    return s;
+  double rows = budget(q, SELECT_ROWS);
+  for (int step = 0; s == STATUS_OK && !all && !enough(q) && step < WIDENINGS; step++) {
+    rows *= WIDER;
+    struct plan plan = plan_within(q, rows, rows);
+    plan.keep = SIZE_MAX;
+    if (chooses(&plan))
+      s = run_plan(q, &plan, &all);
+  }
+  return s == STATUS_OK && !all && !enough(q) ? search_all(q) : s;
+}
+
+static enum status search_terms(struct search *q) {
+  bool all = false;
+  if (q->complete)
+    return search_all(q);
+  struct plan plan = plan_within(q, budget(q, SELECT_ROWS), budget(q, SCORE_ROWS));
+  enum status s = chooses(&plan) ? run_plan(q, &plan, &all) : search_common(q, &all);
+  return s == STATUS_OK && !all && !enough(q) ? widen(q) : s;
+}
+
+/* The projects of the scope, as the index knows them. */
+static enum status find_scope(struct search *q) {
+  char own[TERMS_SCOPE_SIZE], global[TERMS_SCOPE_SIZE];
+  q->share = 1;
+  if (q->scope->all_projects || q->complete || q->totals.rows < (double)NARROW_TEXTS)
+    return STATUS_OK;
+  double rows;
+  struct str within =
+      arena_printf(q->a, "terms : (%s OR %s)", terms_scope(q->scope->project, own).p, terms_scope(STR(""), global).p);
+  enum status s = fts_frequency(q->st->db, within, &rows, q->err);
+  if (s == STATUS_OK && rows < q->totals.rows * SCOPE_SHARE) {
+    q->within = within;
+    q->share = rows / q->totals.rows;
+  }
+  return s;
+}
+
+static enum status search_inside(struct search *q, struct str query) {
+  enum status s = fts_totals(q->st->db, &q->totals, q->err);
+  if (s == STATUS_OK)
+    s = query_terms(q->st->db, query, &q->totals, q->a, &q->terms, q->err);
+  if (s == STATUS_OK && q->terms.n)
+    s = find_scope(q);
+  if (s == STATUS_OK && q->terms.n == 0)
+    s = fts_probe(q->st->db, q->a, q->err);
+  if (fts_is_damage(s)) {
+    q->hits.damaged = true;
+    return STATUS_OK;
+  }
+  if (s != STATUS_OK || q->terms.n == 0)
+    return s;
+  q->accept = accept_sql(q, false);
+  q->accept_text = accept_sql(q, true);
+  return search_terms(q);
+}
+
+static enum status search(struct search *q, struct str query, struct lexical_hits *ret_hits) {
+  bool alone = false;
+  if (q->limit == 0)
+    return STATUS_OK;
+  enum status s = db_snapshot(q->st->db, &alone, q->err);
+  if (s == STATUS_OK)
+    s = search_inside(q, query);
+  s = db_snapshot_end(q->st->db, alone, s, q->err);
+  if (s == STATUS_OK) {
+    *ret_hits = q->hits;
+    ret_hits->bound = q->terms.bound * (BM25_K1 + 1);
+  }
+  return s;
+}
+
+enum status lexical_search(struct store *st, const struct scope *scope, const struct filter *f, struct str query,
+                           int64_t limit, struct arena *a, struct lexical_hits *ret_hits, struct error *err) {
+  struct search q = {.st = st, .scope = scope, .filter = f, .limit = limit > 0 ? (size_t)limit : 0, .a = a, .err = err};
+  return search(&q, query, ret_hits);
+}
+
+enum status lexical_search_all(struct store *st, const struct scope *scope, const struct filter *f, struct str query,
+                               int64_t limit, struct arena *a, struct lexical_hits *ret_hits, struct error *err) {
+  struct search q = {.st = st, .scope = scope, .filter = f, .limit = limit > 0 ? (size_t)limit : 0, .a = a, .err = err};
+  q.complete = true;
+  return search(&q, query, ret_hits);
 }

@@ -27,6 +27,7 @@ struct cached {
 
 struct db {
   sqlite3 *handle;
+  struct sqlite_fts *fts;
   struct cached cache[CACHE_SIZE];
   sqlite3_stmt *loose[LOOSE_MAX]; /* running statements that are not in the cache */
   int loose_count;
@@ -40,6 +41,7 @@ struct db {
 };
 
 sqlite3 *sqlite_handle(const struct db *db) { return db->handle; }
+struct sqlite_fts *sqlite_fts_of(const struct db *db) { return db->fts; }
 int db_set_busy(struct db *db, int busy_ms) {
   int former = db->busy_ms;
   db->busy_ms = busy_ms;
@@ -219,9 +221,12 @@ static enum status configure(struct db *db, struct error *err) {
    * call. */
   sqlite3_db_config(db->handle, SQLITE_DBCONFIG_ENABLE_QPSG, 1, NULL);
   sqlite3_limit(db->handle, SQLITE_LIMIT_LENGTH, 64 << 20);
+  int rc = sqlite_fts_open(db->handle, &db->fts);
+  if (rc != SQLITE_OK)
+    return sqlite_fail(db, rc, err);
   return db_script(db, err,
                    "PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON; PRAGMA mmap_size = 0;"
-                   "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -8000; PRAGMA recursive_triggers = ON;"
+                   "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -128000; PRAGMA recursive_triggers = ON;"
                    "PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864;");
 }
 
@@ -265,6 +270,7 @@ void db_close(struct db **db) {
     mem_free((*db)->cache[i].sql);
   }
   sqlite3_close_v2((*db)->handle);
+  sqlite_fts_close(&(*db)->fts);
   mem_free(*db);
   *db = NULL;
 }
@@ -526,6 +532,15 @@ enum status db_int(struct db *db, int64_t *ret_value, bool *ret_found, struct er
   return s;
 }
 
+/* data_version counts the commits of other connections, total_changes the rows that this one has changed. */
+enum status db_stamp(struct db *db, struct db_stamp *ret_stamp, struct error *err) {
+  int64_t own = sqlite3_total_changes64(db->handle);
+  enum status s = db_int(db, &ret_stamp->others, NULL, err, "PRAGMA data_version", NULL);
+  if (s == STATUS_OK)
+    ret_stamp->own = own;
+  return s;
+}
+
 /* ---- transactions ---- */
 
 enum status db_begin(struct db *db, bool lazy, struct error *err) {
@@ -547,6 +562,19 @@ enum status db_commit(struct db *db, struct error *err) {
   db->wrote |= s == STATUS_OK && !db->lazy;
   db->noted |= s == STATUS_OK && db->lazy;
   return s;
+}
+
+enum status db_snapshot(struct db *db, bool *ret_alone, struct error *err) {
+  *ret_alone = sqlite3_get_autocommit(db->handle);
+  return *ret_alone ? db_exec(db, err, "BEGIN", NULL) : STATUS_OK;
+}
+
+enum status db_snapshot_end(struct db *db, bool alone, enum status s, struct error *err) {
+  if (!alone || sqlite3_get_autocommit(db->handle))
+    return s;
+  struct error ignored;
+  enum status end = db_exec(db, s == STATUS_OK ? err : &ignored, "COMMIT", NULL);
+  return s == STATUS_OK ? end : s;
 }
 
 void db_rollback(struct db *db) {

@@ -1,31 +1,52 @@
-/* fuzz_query.c: whatever the query, its full-text expression is one that FTS5 accepts. */
-#include <sqlite3.h>
+/* fuzz_query.c: whatever the query, full-text search takes it. */
+#include <stdlib.h>
+#include <unistd.h>
 
+#include "store/entities.h"
 #include "store/lexical.h"
 #include "support/fuzz.h"
 
+static struct store *store;
+static char folder[] = "/tmp/cairn-fuzz-XXXXXX";
+
+static void clean_up(void) {
+  static const char *const files[] = {"q.db", "q.db-wal", "q.db-shm"};
+  store_close(&store);
+  if (chdir(folder) != 0)
+    return;
+  for (size_t i = 0; i < ARRAY_LEN(files); i++)
+    unlink(files[i]);
+  rmdir(folder);
+}
+
+static void open_store(void) {
+  struct error err;
+  FUZZ_CHECK(mkdtemp(folder));
+  char path[64];
+  snprintf(path, sizeof(path), "%s/q.db", folder);
+  struct store_options o = {.path = path, .now = 1763200000000};
+  FUZZ_CHECK(store_open(&o, &store, &err) == STATUS_OK);
+  atexit(clean_up);
+  FUZZ_CHECK(
+      db_script(store_db(store), &err,
+                "PRAGMA foreign_keys = OFF;"
+                "INSERT INTO chunk (team, memory_id, seq, hash, headline, body, extra, terms) VALUES"
+                " ('default', 1, 0, 'h', 'some words', 'some words to search in, of 10 or 20', '', 'sear ch')") ==
+      STATUS_OK);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  static sqlite3 *db;
-  static sqlite3_stmt *st;
-  if (!db) {
-    FUZZ_CHECK(sqlite3_open(":memory:", &db) == SQLITE_OK);
-    FUZZ_CHECK(sqlite3_exec(db,
-                            "CREATE VIRTUAL TABLE t USING fts5 (x, tokenize = 'porter unicode61 remove_diacritics 2');"
-                            "INSERT INTO t VALUES ('some words to search in')",
-                            NULL, NULL, NULL) == SQLITE_OK);
-    FUZZ_CHECK(sqlite3_prepare_v2(db, "SELECT rowid FROM t WHERE t MATCH ?1", -1, &st, NULL) == SQLITE_OK);
-  }
+  if (!store)
+    open_store();
   struct arena a;
+  struct error err;
   arena_init(&a);
-  struct str expression = lexical_expression(&a, (struct str){(const char *)data, size});
-  if (!str_empty(expression)) {
-    sqlite3_bind_text64(st, 1, expression.p, expression.n, SQLITE_STATIC, SQLITE_UTF8);
-    int rc;
-    while ((rc = sqlite3_step(st)) == SQLITE_ROW)
-      continue;
-    FUZZ_CHECK(rc == SQLITE_DONE);
-    sqlite3_reset(st);
-  }
+  struct scope scope = {.team = STR("default"), .all_projects = true, .now = 1763200000000};
+  struct filter any = {0};
+  struct lexical_hits hits = {0}, entities = {0};
+  struct str query = {(const char *)data, size};
+  FUZZ_CHECK(lexical_search(store, &scope, &any, query, 10, &a, &hits, &err) == STATUS_OK && !hits.damaged);
+  FUZZ_CHECK(entity_search(store, &scope, &any, query, 10, &a, &entities, &err) == STATUS_OK && !entities.damaged);
   arena_release(&a);
   return 0;
 }

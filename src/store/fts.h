@@ -1,0 +1,75 @@
+/* fts.h: the full-text index as lexical search sees it: tokens, frequencies, scored rows. An engine's own business, as
+ * sqlite_fts.c does it; nothing outside this folder includes it.
+ *
+ * A failure of these that is not one of the whole database means that the index is damaged: fts_is_damage(). */
+#ifndef CAIRN_STORE_FTS_H
+#define CAIRN_STORE_FTS_H
+
+#include "core/bm25.h"
+#include "store/db.h"
+
+struct fts_token {
+  struct str text;   /* as it is indexed: folded, stemmed */
+  size_t start, end; /* where it stands in the text */
+};
+struct fts_tokens {
+  struct fts_token *v;
+  size_t n, cap;
+};
+NODISCARD enum status fts_tokenise(struct db *db, struct str text, struct arena *a, struct fts_tokens *ret_tokens,
+                                   struct error *err);
+
+/* How many rows the index has, and their average length in words (1 when it is empty). */
+struct fts_totals {
+  double rows, average;
+};
+NODISCARD enum status fts_totals(struct db *db, struct fts_totals *ret_totals, struct error *err);
+
+/* A string of an expression, whatever it holds. */
+void fts_quote(struct buf *b, struct str text);
+
+/* In how many rows the expression matches: exact up to FTS_EXACT or so, estimated above from where the first and the
+ * last of them lie; never 0 when there are any. */
+enum { FTS_EXACT = 32 };
+NODISCARD enum status fts_frequency(struct db *db, struct str expression, double *ret_rows, struct error *err);
+
+enum { FTS_WEIGHED = 24 };
+struct fts_row {
+  int64_t chunk_id;
+  double score;
+  uint8_t tf[FTS_WEIGHED];
+};
+struct fts_rows {
+  struct fts_row *v;
+  size_t n, cap;
+};
+struct fts_scan {
+  struct str expression;
+  size_t first, weighed; /* the phrases of the expression that score: at most FTS_WEIGHED, one behind the other */
+  const double *idf;     /* of each of these */
+  struct fts_totals totals;
+  size_t most;    /* look at no more than so many rows, the newest; 0: at all of them */
+  size_t keep;    /* of these keep so many, by what they can score at most */
+  size_t want;    /* the best so many are exact, */
+  size_t measure; /* unless that takes the lengths of more rows than this */
+};
+struct fts_found {
+  struct fts_row *v; /* best first; equal scores by id */
+  size_t n;
+  size_t measured; /* of the rows behind these the length is not known, they count as of average length */
+  size_t seen;     /* how many rows matched */
+};
+NODISCARD enum status fts_search(struct db *db, const struct fts_scan *scan, struct arena *a,
+                                 struct fts_found *ret_found, struct error *err);
+/* Gives a row its exact score. */
+NODISCARD enum status fts_measure(struct db *db, const struct fts_scan *scan, struct fts_row *row, struct error *err);
+
+/* Fails when the index does not hold the words of the oldest text: some damage shows only by what is not found. */
+NODISCARD enum status fts_probe(struct db *db, struct arena *a, struct error *err);
+
+/* Makes an index empty that is too damaged to be opened. */
+NODISCARD enum status fts_reset(struct db *db, struct error *err);
+
+bool fts_is_damage(enum status s);
+
+#endif

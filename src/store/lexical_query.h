@@ -1,0 +1,30 @@
+/* lexical_query.h: the terms of a query, with how rare each is. */
+#ifndef CAIRN_STORE_LEXICAL_QUERY_H
+#define CAIRN_STORE_LEXICAL_QUERY_H
+
+#include "store/fts.h"
+
+struct query_term {
+  struct str token;   /* as it is indexed; of a phrase, its words with blanks between them */
+  struct str surface; /* as it was written */
+  double df, idf;
+  bool phrase;
+};
+struct query_terms {
+  struct query_term *v;
+  size_t n, cap;
+  double bound; /* sum of the idf of all words, also of those that no text holds */
+};
+
+enum {
+  QUERY_BYTES = 32 << 10, /* of a longer query the rest is not looked at */
+  QUERY_CONSIDERED = 128, /* distinct terms of a query whose rarity is looked up */
+  QUERY_TERMS = 64,       /* terms that are searched: the rarest */
+};
+
+/* The distinct terms that occur in the store, rarest first. Stop words are among them only when there is nothing else
+ * in the query. */
+NODISCARD enum status query_terms(struct db *db, struct str query, const struct fts_totals *totals, struct arena *a,
+                                  struct query_terms *ret_terms, struct error *err);
+
+#endif

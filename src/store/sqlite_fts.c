@@ -1,0 +1,433 @@
+/* sqlite_fts.c: FTS5 below lexical search: its tokeniser, row counts, and an own auxiliary function that scores. */
+#include "store/fts.h"
+
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "core/terms.h"
+#include "store/sqlite_internal.h"
+
+struct sqlite_fts {
+  fts5_tokenizer methods;
+  Fts5Tokenizer *tokeniser;
+  const struct fts_scan *scan; /* the running one */
+  double threshold;            /* rows that cannot score more are left out */
+  uint8_t tf[FTS_WEIGHED];     /* of the row that was scored last */
+};
+
+/* ---- scoring ---- */
+
+/* A count by column weights, in quarters: a byte holds it. */
+static uint8_t packed(double tf) { return tf < 63 ? (uint8_t)(tf * 4) : 252; }
+static double unpacked(uint8_t tf) { return tf / 4.0; }
+
+static double score_of(const struct fts_scan *scan, const uint8_t *tf, double length) {
+  double score = 0;
+  for (size_t i = 0; i < scan->weighed; i++)
+    if (tf[i])
+      score += scan->idf[i] * bm25_part(unpacked(tf[i]), length / scan->totals.average);
+  return score;
+}
+
+/* How often each phrase is in the row; returns the least length of the row that their places allow. */
+static int read_row(const Fts5ExtensionApi *api, Fts5Context *fts, const struct fts_scan *scan, uint8_t *tf) {
+  int least = 0;
+  memset(tf, 0, FTS_WEIGHED);
+  for (size_t i = 0; i < scan->weighed; i++) {
+    Fts5PhraseIter at;
+    int column, offset;
+    double sum = 0;
+    if (api->xPhraseFirst(fts, (int)(scan->first + i), &at, &column, &offset) != SQLITE_OK)
+      return 0;
+    for (; column >= 0; api->xPhraseNext(fts, &at, &column, &offset)) {
+      sum += column < BM25_COLUMNS ? bm25_weights[column] : 0;
+      if (column < BM25_MEASURED && offset >= least)
+        least = offset + 1;
+    }
+    tf[i] = packed(sum);
+  }
+  return least;
+}
+
+/* cairn_score(chunk_fts): the most that the row can score; NULL when that is too little. The length of a row is a
+ * lookup in another table, which costs more than all else here: it is left for the best rows. */
+static void score(const Fts5ExtensionApi *api, Fts5Context *fts, sqlite3_context *ctx, int n UNUSED,
+                  sqlite3_value **args UNUSED) {
+  struct sqlite_fts *state = api->xUserData(fts);
+  if (!state->scan)
+    return;
+  int least = read_row(api, fts, state->scan, state->tf);
+  double most = score_of(state->scan, state->tf, least);
+  if (most > state->threshold)
+    sqlite3_result_double(ctx, most);
+}
+
+/* ---- derived terms ---- */
+
+/* cairn_terms(project, headline, body, extra), for texts that were stored before there were any, and for checks. An
+ * arena jumps when there is no memory: no further than to here. */
+static void terms(sqlite3_context *ctx, int n, sqlite3_value **args) {
+  struct arena a;
+  jmp_buf oom;
+  arena_init(&a);
+  if (ARENA_BOUNDARY(&a, oom)) {
+    sqlite3_result_error_nomem(ctx);
+  } else {
+    struct buf b = BUF(&a), all = BUF(&a);
+    char scope[TERMS_SCOPE_SIZE];
+    for (int i = 0; i < n; i++) {
+      const void *p = sqlite3_value_text(args[i]);
+      struct str text = {p ? p : "", (size_t)sqlite3_value_bytes(args[i])};
+      if (i == 0) {
+        buf_add(&all, terms_scope(text, scope));
+        continue;
+      }
+      if (i > 1)
+        buf_addc(&b, '\n');
+      buf_add(&b, text);
+    }
+    struct str derived = terms_derive(&a, buf_str(&b), TERMS_STORED);
+    if (derived.n)
+      buf_addc(&all, ' ');
+    buf_add(&all, derived);
+    sqlite3_result_text64(ctx, all.p, all.n, SQLITE_TRANSIENT, SQLITE_UTF8);
+  }
+  arena_release(&a);
+}
+
+/* ---- registration ---- */
+
+static fts5_api *api_of(sqlite3 *handle) {
+  fts5_api *api = NULL;
+  sqlite3_stmt *st = NULL;
+  if (sqlite3_prepare_v2(handle, "SELECT fts5(?1)", -1, &st, NULL) != SQLITE_OK)
+    return NULL;
+  sqlite3_bind_pointer(st, 1, &api, "fts5_api_ptr", NULL);
+  sqlite3_step(st);
+  sqlite3_finalize(st);
+  return api;
+}
+
+int sqlite_fts_open(sqlite3 *handle, struct sqlite_fts **ret) {
+  static const char *options[] = {"unicode61", "remove_diacritics", "2"};
+  struct sqlite_fts *fts = mem_zalloc(sizeof(*fts));
+  if (!fts)
+    return SQLITE_NOMEM;
+  fts5_api *api = api_of(handle);
+  void *data = NULL;
+  int rc = api ? api->xFindTokenizer(api, "porter", &data, &fts->methods) : SQLITE_ERROR;
+  if (rc == SQLITE_OK)
+    rc = fts->methods.xCreate(data, options, ARRAY_LEN(options), &fts->tokeniser);
+  if (rc == SQLITE_OK)
+    rc = api->xCreateFunction(api, "cairn_score", fts, score, NULL);
+  if (rc == SQLITE_OK)
+    rc = sqlite3_create_function(handle, "cairn_terms", 4, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL,
+                                 terms, NULL, NULL);
+  if (rc != SQLITE_OK)
+    sqlite_fts_close(&fts);
+  else
+    *ret = fts;
+  return rc;
+}
+
+void sqlite_fts_close(struct sqlite_fts **fts) {
+  if (!*fts)
+    return;
+  if ((*fts)->tokeniser)
+    (*fts)->methods.xDelete((*fts)->tokeniser);
+  mem_free(*fts);
+  *fts = NULL;
+}
+
+/* ---- tokens ---- */
+
+struct token_list {
+  struct arena *a;
+  struct fts_tokens *tokens;
+};
+
+static int on_token(void *arg, int flags UNUSED, const char *token, int n, int start, int end) {
+  struct token_list *list = arg;
+  list_push(list->a, list->tokens,
+            (struct fts_token){arena_dup(list->a, (struct str){token, (size_t)n}), (size_t)start, (size_t)end});
+  return SQLITE_OK;
+}
+
+enum status fts_tokenise(struct db *db, struct str text, struct arena *a, struct fts_tokens *ret_tokens,
+                         struct error *err) {
+  enum { TEXT_MAX = 1 << 30 };
+  struct sqlite_fts *fts = sqlite_fts_of(db);
+  struct token_list list = {a, ret_tokens};
+  int n = text.n < TEXT_MAX ? (int)text.n : TEXT_MAX;
+  int rc = fts->methods.xTokenize(fts->tokeniser, &list, FTS5_TOKENIZE_DOCUMENT, n ? text.p : "", n, on_token);
+  return rc == SQLITE_OK ? STATUS_OK : sqlite_fail(db, rc, err);
+}
+
+void fts_quote(struct buf *b, struct str text) {
+  buf_addc(b, '"');
+  for (size_t i = 0; i < text.n; i++) {
+    if (text.p[i] == '"')
+      buf_addc(b, '"');
+    if (text.p[i]) /* an expression ends at a zero byte */
+      buf_addc(b, text.p[i]);
+  }
+  buf_addc(b, '"');
+}
+
+/* ---- totals and frequencies ---- */
+
+/* FTS5's variable-length integers: seven bits a byte, the highest first. */
+static bool next_varint(struct str s, size_t *pos, double *ret) {
+  uint64_t value = 0;
+  for (int i = 0; i < 9 && *pos < s.n; i++) {
+    unsigned char byte = (unsigned char)s.p[(*pos)++];
+    value = value << 7 | (byte & 0x7f);
+    if (byte < 0x80) {
+      *ret = (double)value;
+      return true;
+    }
+  }
+  return false;
+}
+
+/* The record of averages: the number of rows, then the words of each column. */
+enum status fts_totals(struct db *db, struct fts_totals *ret_totals, struct error *err) {
+  double rows = 0, words = 0, size = 0;
+  size_t pos = 0;
+  bool sound = true;
+  struct rows r;
+  db_query(db, &r, err, "SELECT block FROM chunk_fts_data WHERE id = 1", NULL);
+  if (rows_next(&r)) {
+    struct str block = rows_text(&r, 0);
+    if (block.n > 0)
+      sound = next_varint(block, &pos, &rows);
+    for (int i = 0; sound && block.n > 0 && i < BM25_MEASURED; i++, words += size)
+      sound = next_varint(block, &pos, &size);
+  }
+  enum status s = rows_end(&r);
+  if (s != STATUS_OK)
+    return s;
+  if (!sound)
+    return error_set(err, STATUS_CORRUPT, "the full-text index is damaged");
+  *ret_totals = (struct fts_totals){rows, rows > 0 && words > 0 ? words / rows : 1};
+  return STATUS_OK;
+}
+
+/* Up to FTS_EXACT rows from one end, or from some row on. */
+struct walk {
+  int64_t n, first, last;
+};
+static enum status walk(struct db *db, bool back, struct str expression, int64_t from, struct walk *ret,
+                        struct error *err) {
+  struct rows r;
+  struct walk w = {0};
+  db_query(db, &r, err,
+           back ? "SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ?1 AND rowid <= ?2 ORDER BY rowid DESC"
+                : "SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ?1 AND rowid >= ?2 ORDER BY rowid",
+           "si", expression, from);
+  while (w.n < FTS_EXACT && rows_next(&r)) {
+    w.last = rows_int(&r, 0);
+    if (w.n++ == 0)
+      w.first = w.last;
+  }
+  *ret = w;
+  return rows_end(&r);
+}
+
+static double density(int64_t n, int64_t from, int64_t to) {
+  return to > from ? (double)n / (double)(to - from) : (double)n / (double)(from - to + 1);
+}
+
+/* Between the two ends the rows are taken to lie as densely as at the ends, on the average; if they lie much closer to
+ * each other there than to the end of the store, the middle is looked at, too. */
+static enum status estimate(struct db *db, struct str expression, const struct walk *up, const struct walk *down,
+                            int64_t oldest, int64_t newest, double *ret_rows, struct error *err) {
+  double ends = (density(up->n, oldest - 1, up->last) + density(down->n, newest + 1, down->last)) / 2;
+  double local = (density(up->n, up->first, up->last) + density(down->n, down->first, down->last)) / 2;
+  if (local > 4 * ends) {
+    struct walk middle;
+    int64_t from = up->last + (down->last - up->last) / 2;
+    enum status s = walk(db, false, expression, from, &middle, err);
+    if (s != STATUS_OK)
+      return s;
+    ends = (ends + density(middle.n, from - 1, middle.n < FTS_EXACT ? newest : middle.last)) / 2;
+  }
+  *ret_rows = (double)(up->n + down->n) + (double)(down->last - up->last) * ends;
+  return STATUS_OK;
+}
+
+enum status fts_frequency(struct db *db, struct str expression, double *ret_rows, struct error *err) {
+  struct walk up, down;
+  int64_t oldest = 0, newest = 0;
+  enum status s = walk(db, false, expression, INT64_MIN, &up, err);
+  if (s == STATUS_OK && up.n < FTS_EXACT) {
+    *ret_rows = (double)up.n;
+    return s;
+  }
+  if (s == STATUS_OK)
+    s = walk(db, true, expression, INT64_MAX, &down, err);
+  if (s == STATUS_OK && down.last <= up.last) { /* the two have met: somewhere between one and two of them */
+    *ret_rows = (double)FTS_EXACT * 1.5;
+    return s;
+  }
+  if (s == STATUS_OK)
+    s = db_int(db, &newest, NULL, err, "SELECT max(id) FROM chunk", NULL);
+  if (s == STATUS_OK)
+    s = db_int(db, &oldest, NULL, err, "SELECT min(id) FROM chunk", NULL);
+  return s == STATUS_OK ? estimate(db, expression, &up, &down, oldest, newest, ret_rows, err) : s;
+}
+
+enum status fts_probe(struct db *db, struct arena *a, struct error *err) {
+  struct rows r;
+  struct fts_tokens tokens = {0};
+  int64_t id = 0, one = 0;
+  bool found = true;
+  struct str text = STR("");
+  /* A transaction that holds new texts back has this one only when there was none before. */
+  db_query(db, &r, err,
+           "SELECT id, headline FROM chunk WHERE id = (SELECT min(id) FROM chunk)"
+           " AND NOT EXISTS (SELECT 1 FROM meta WHERE name = 'full_text_held')",
+           NULL);
+  if (rows_next(&r)) {
+    id = rows_int(&r, 0);
+    text = rows_dup(&r, 1, a);
+  }
+  enum status s = rows_end(&r);
+  if (s == STATUS_OK)
+    s = fts_tokenise(db, text, a, &tokens, err);
+  struct buf b = BUF(a);
+  if (tokens.n)
+    fts_quote(&b, str_slice(text, tokens.v[0].start, tokens.v[0].end));
+  if (s == STATUS_OK && tokens.n)
+    s = db_int(db, &one, &found, err, "SELECT 1 FROM chunk_fts WHERE chunk_fts MATCH ?1 AND rowid = ?2", "si",
+               buf_str(&b), id);
+  return s == STATUS_OK && !found ? error_set(err, STATUS_CORRUPT, "the full-text index is damaged") : s;
+}
+
+/* What FTS5 itself writes into the tables of a new index: no averages, a structure without segments, its version. */
+enum status fts_reset(struct db *db, struct error *err) {
+  sqlite3_db_config(sqlite_handle(db), SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
+  enum status s = db_script(db, err,
+                            "DELETE FROM chunk_fts_data; DELETE FROM chunk_fts_idx; DELETE FROM chunk_fts_docsize;"
+                            "INSERT INTO chunk_fts_data (id, block) VALUES (1, x''), (10, x'00000000000000');"
+                            "INSERT OR REPLACE INTO chunk_fts_config (k, v) VALUES ('version', 4)");
+  sqlite3_db_config(sqlite_handle(db), SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+  return s;
+}
+
+/* ---- search ---- */
+
+static bool better(const struct fts_row *a, const struct fts_row *b) {
+  return a->score > b->score || (a->score == b->score && a->chunk_id < b->chunk_id);
+}
+
+static int by_score(const void *a, const void *b) {
+  const struct fts_row *x = a, *y = b;
+  return better(x, y) ? -1 : better(y, x);
+}
+
+/* The root of the heap is the worst of the kept rows. */
+static void sink(struct fts_row *v, size_t n, size_t i) {
+  for (size_t child; (child = 2 * i + 1) < n; i = child) {
+    if (child + 1 < n && better(&v[child], &v[child + 1]))
+      child++;
+    if (!better(&v[i], &v[child]))
+      return;
+    struct fts_row t = v[i];
+    v[i] = v[child];
+    v[child] = t;
+  }
+}
+
+static void keep(struct arena *a, struct fts_rows *rows, size_t most, const struct fts_row *row) {
+  if (rows->n < most) {
+    list_push(a, rows, *row);
+    if (rows->n == most)
+      for (size_t i = most / 2; i-- > 0;)
+        sink(rows->v, most, i);
+  } else if (rows->n && better(row, &rows->v[0])) {
+    rows->v[0] = *row;
+    sink(rows->v, most, 0);
+  }
+}
+
+static enum status scan_rows(struct db *db, const struct fts_scan *scan, struct arena *a, struct fts_rows *rows,
+                             size_t *ret_seen, struct error *err) {
+  struct sqlite_fts *fts = sqlite_fts_of(db);
+  size_t seen = 0;
+  struct rows r;
+  fts->scan = scan;
+  fts->threshold = 0;
+  db_query(db, &r, err,
+           scan->most
+               ? "SELECT rowid, cairn_score(chunk_fts) FROM chunk_fts WHERE chunk_fts MATCH ?1 ORDER BY rowid DESC"
+               : "SELECT rowid, cairn_score(chunk_fts) FROM chunk_fts WHERE chunk_fts MATCH ?1 ORDER BY rowid",
+           "s", scan->expression);
+  while ((scan->most == 0 || seen < scan->most) && rows_next(&r)) {
+    seen++;
+    if (rows_null(&r, 1))
+      continue;
+    struct fts_row row = {.chunk_id = rows_int(&r, 0), .score = rows_real(&r, 1)};
+    memcpy(row.tf, fts->tf, sizeof(row.tf));
+    keep(a, rows, scan->keep, &row);
+    /* From the newest on, an equal score with a smaller id is better. */
+    if (rows->n && rows->n == scan->keep && scan->most == 0)
+      fts->threshold = rows->v[0].score;
+  }
+  fts->scan = NULL;
+  *ret_seen = seen;
+  return rows_end(&r);
+}
+
+enum status fts_measure(struct db *db, const struct fts_scan *scan, struct fts_row *row, struct error *err) {
+  double size = 0, length = 0;
+  size_t pos = 0;
+  struct rows r;
+  db_query(db, &r, err, "SELECT sz FROM chunk_fts_docsize WHERE id = ?1", "i", row->chunk_id);
+  if (rows_next(&r)) {
+    struct str sizes = rows_text(&r, 0);
+    for (int i = 0; i < BM25_MEASURED && next_varint(sizes, &pos, &size); i++)
+      length += size;
+  }
+  row->score = score_of(scan, row->tf, length);
+  return rows_end(&r);
+}
+
+/* Measures rows, which are sorted by the most that they can score, until no further row can be among the best. */
+static enum status measure(struct db *db, const struct fts_scan *scan, struct fts_rows *rows, struct arena *a,
+                           size_t *ret_measured, struct error *err) {
+  struct fts_rows best = {0};
+  size_t i = 0;
+  enum status s = STATUS_OK;
+  for (; s == STATUS_OK && i < rows->n && i < scan->measure; i++) {
+    struct fts_row *row = &rows->v[i];
+    if (best.n && best.n >= scan->want && row->score < best.v[0].score)
+      break;
+    s = fts_measure(db, scan, row, err);
+    keep(a, &best, scan->want, row);
+  }
+  *ret_measured = i;
+  for (; i < rows->n; i++)
+    rows->v[i].score = score_of(scan, rows->v[i].tf, scan->totals.average);
+  return s;
+}
+
+enum status fts_search(struct db *db, const struct fts_scan *scan, struct arena *a, struct fts_found *ret_found,
+                       struct error *err) {
+  struct fts_rows rows = {0};
+  struct fts_found found = {0};
+  enum status s = scan_rows(db, scan, a, &rows, &found.seen, err);
+  if (s == STATUS_OK && rows.n) {
+    qsort(rows.v, rows.n, sizeof(*rows.v), by_score);
+    s = measure(db, scan, &rows, a, &found.measured, err);
+    qsort(rows.v, found.measured, sizeof(*rows.v), by_score);
+    qsort(rows.v + found.measured, rows.n - found.measured, sizeof(*rows.v), by_score);
+  }
+  found.v = rows.v;
+  found.n = rows.n;
+  if (s == STATUS_OK)
+    *ret_found = found;
+  return s;
+}
+
+bool fts_is_damage(enum status s) { return s == STATUS_CORRUPT || s == STATUS_INTERNAL; }
