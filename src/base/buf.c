@@ -47,10 +47,11 @@ void buf_addf(struct buf *b, const char *fmt, ...) {
 }
 
 void *list_grow(struct arena *a, const void *v, size_t n, size_t *cap, size_t size) {
-  *cap = *cap ? arena_mul(a, *cap, 2) : 8;
-  void *p = arena_alloc(a, arena_mul(a, *cap, size));
+  size_t room = *cap ? arena_mul(a, *cap, 2) : 8;
+  void *p = arena_alloc(a, arena_mul(a, room, size));
   if (n)
     memcpy(p, v, n * size);
+  *cap = room; /* only now: a list that outlives a lack of memory has the room that it says */
   return p;
 }
 

@@ -13,9 +13,6 @@
   _Static_assert((int)CAIRN_##name == (int)STATUS_##name, "cairn.h differs from base/status.h in " #name);
 STATUS_LIST(X)
 #undef X
-#define X(name, json, exit, http, rpc, text) +1
-enum { STATUS_COUNT = 0 STATUS_LIST(X) };
-#undef X
 _Static_assert(sizeof(((struct cairn_error *)0)->message) == ERROR_MESSAGE_MAX, "messages would be cut");
 _Static_assert(sizeof(((struct cairn_error *)0)->fix) == ERROR_FIX_MAX, "advice would be cut");
 _Static_assert((int)CAIRN_OP_WRITES == (int)OP_WRITE && (int)CAIRN_OP_DESTRUCTIVE == (int)OP_DESTRUCTIVE &&

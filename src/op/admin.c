@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 
 #include "op/handlers.h"
+#include "op/reembed.h"
 #include "op/write.h"
 #include "store/check.h"
 #include "store/lexical.h"
@@ -11,11 +12,6 @@
 static int64_t file_size(const char *path) {
   struct stat sb;
   return stat(path, &sb) == 0 ? (int64_t)sb.st_size : 0;
-}
-
-static struct vec_model model_of(const struct op_call *call) {
-  const struct embedder *e = call->engine->embedder;
-  return (struct vec_model){call->caller.team, str_from(e->model), e->dims};
 }
 
 /* ---- stats ---- */
@@ -38,8 +34,7 @@ static enum status put_counts(struct op_call *call) {
 
 static enum status put_numbers(struct op_call *call) {
   struct store *st = call->engine->store;
-  int64_t all, week, month, seq, events, done, total;
-  struct vec_model model = model_of(call);
+  int64_t all, week, month, seq, events;
   enum status s = count_since(st, call->caller.team, 0, &all, call->err);
   if (s == STATUS_OK)
     s = count_since(st, call->caller.team, call->now - 7 * MS_PER_DAY, &week, call->err);
@@ -47,8 +42,6 @@ static enum status put_numbers(struct op_call *call) {
     s = count_since(st, call->caller.team, call->now - 30 * MS_PER_DAY, &month, call->err);
   if (s == STATUS_OK)
     s = events_last_seq(st, call->caller.team, &seq, &events, call->err);
-  if (s == STATUS_OK)
-    s = vec_count(st, &model, &done, &total, call->err);
   if (s != STATUS_OK)
     return s;
   json_put_int(call->doc, call->result, "memories", all);
@@ -56,11 +49,7 @@ static enum status put_numbers(struct op_call *call) {
   json_put_int(call->doc, call->result, "last_30_days", month);
   json_put_int(call->doc, call->result, "events", events);
   json_put_int(call->doc, call->result, "last_seq", seq);
-  json_put(call->doc, call->result, "embedder", model.model);
-  yyjson_mut_val *embedded = json_put_obj(call->doc, call->result, "embedded");
-  json_put_int(call->doc, embedded, "done", done);
-  json_put_int(call->doc, embedded, "total", total);
-  return STATUS_OK;
+  return reembed_put_status(call, call->result);
 }
 
 enum status op_stats(struct op_call *call) {
@@ -131,12 +120,19 @@ enum status op_config(struct op_call *call) {
     return bad_call(call, "a value and --unset contradict each other");
   if (!unset && !value.p)
     return put_setting(call, call->result, (enum setting_id)id);
-  struct txn txn;
-  s = call_begin(call, &txn);
+  struct txn txn = {0};
+  if (value.p && setting_table[id].check) /* a text may hold what must not be stored */
+    s = setting_check((enum setting_id)id, value, call->err);
+  if (s == STATUS_OK && value.p && setting_table[id].check)
+    s = call_scrub(call, &value, setting_table[id].name);
+  if (s == STATUS_OK)
+    s = call_begin(call, &txn);
   if (s == STATUS_OK)
     s = setting_set(&txn, call->arena, (enum setting_id)id, value, call->err);
   if (s == STATUS_OK)
     s = put_setting(call, call->result, (enum setting_id)id);
+  if (s == STATUS_OK && id >= SET_EMBEDDER && id <= SET_EMBEDDER_LAST)
+    s = reembed_put_note(call, call->result);
   return s == STATUS_OK ? call_commit(call, &txn) : s;
 }
 
@@ -225,11 +221,25 @@ static enum status repair(struct op_call *call) {
   return s == STATUS_OK ? db_commit(store_db(st), call->err) : s;
 }
 
+/* What waits is not a fault. */
+static enum status put_embedding(struct op_call *call, yyjson_mut_val *arr) {
+  yyjson_mut_val *status = yyjson_mut_obj(call->doc);
+  enum status s = reembed_put_status(call, status);
+  if (s != STATUS_OK)
+    return s;
+  yyjson_mut_val *counts = yyjson_mut_obj_get(status, "embedded"), *v = yyjson_mut_arr_add_obj(call->doc, arr);
+  json_put(call->doc, v, "name", STR("embedding"));
+  json_put_bool(call->doc, v, "ok", true);
+  json_put(call->doc, v, "message",
+           arena_printf(call->arena, "%lld of %lld chunks have a vector",
+                        (long long)yyjson_mut_get_sint(yyjson_mut_obj_get(counts, "done")),
+                        (long long)yyjson_mut_get_sint(yyjson_mut_obj_get(counts, "total"))));
+  return STATUS_OK;
+}
+
 enum status op_doctor(struct op_call *call) {
   struct store *st = call->engine->store;
   bool ok = true;
-  int64_t done, total;
-  struct vec_model model = model_of(call);
   enum status s = json_bool(call->args, "fix", false) ? repair(call) : STATUS_OK;
   json_put(call->doc, call->result, "db", str_from(db_path(store_db(st))));
   yyjson_mut_val *arr = yyjson_mut_arr(call->doc);
@@ -240,14 +250,9 @@ enum status op_doctor(struct op_call *call) {
     ok &= str_empty(fault);
   }
   if (s == STATUS_OK)
-    s = vec_count(st, &model, &done, &total, call->err);
+    s = put_embedding(call, arr);
   if (s != STATUS_OK)
     return s;
-  yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, arr);
-  json_put(call->doc, v, "name", STR("embedding"));
-  json_put_bool(call->doc, v, "ok", true); /* what waits is not a fault */
-  json_put(call->doc, v, "message",
-           arena_printf(call->arena, "%lld of %lld chunks have a vector", (long long)done, (long long)total));
   json_put_bool(call->doc, call->result, "ok", ok);
   yyjson_mut_obj_add_val(call->doc, call->result, "checks", arr);
   return STATUS_OK;

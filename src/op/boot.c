@@ -132,20 +132,17 @@ static bool is_plain_rule(const struct memory *m) {
 static enum status rank_by_task(struct boot *b, struct memories *rules) {
   struct op_call *call = b->call;
   struct str task = json_str(call->args, "task");
-  const struct embedder *e = call->engine->embedder;
   if (str_empty(str_trim(task)) || rules->n == 0)
     return STATUS_OK;
-  int8_t *vector = arena_array(call->arena, int8_t, (size_t)e->dims);
-  struct error why;
-  if (e->embed(e, call->arena, EMBED_QUERY, &task, 1, vector, &why) != STATUS_OK) {
-    json_put(call->doc, call->result, "degraded", str_from(why.message));
-    return STATUS_OK;
-  }
-  struct vec_model model = {b->scope.team, str_from(e->model), e->dims};
-  struct vec_hits hits = {0};
+  struct embeddings set;
+  struct near_hits hits = {0};
   struct filter f = {.severity = STR("pattern"), .trusted = true, .states = STATES_LIVE};
-  enum status s =
-      search_near(call->engine->store, &b->scope, &f, &model, vector, 4 * BOOT_PATTERNS, call->arena, &hits, call->err);
+  enum status s = embeddings_of(call, &set);
+  if (s == STATUS_OK)
+    s = embeddings_near(call, &set, &b->scope, &f, task, 4 * BOOT_PATTERNS, &hits, NULL);
+  if (s != STATUS_OK)
+    return s;
+  json_put_opt(call->doc, call->result, "degraded", set.degraded);
   size_t placed = 0;
   for (size_t i = 0; i < hits.n; i++)
     for (size_t k = placed; k < rules->n; k++)

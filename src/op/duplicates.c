@@ -2,6 +2,7 @@
 #include "op/duplicates.h"
 
 #include "base/id.h"
+#include "core/rank.h"
 #include "store/candidates.h"
 
 enum { NEAREST = 5 };
@@ -18,6 +19,14 @@ static bool told_apart(const struct write *w, const struct memory *m) {
   return false;
 }
 
+/* An embedder reads the beginning of a text. Two long ones that begin alike are the same only when the words of the
+ * shorter one are in the longer. */
+static bool same_throughout(struct arena *a, struct str x, struct str y) {
+  enum { READ_BYTES = 400 };
+  static const double most = 0.85;
+  return (x.n <= READ_BYTES && y.n <= READ_BYTES) || words_shared(a, x, y) >= most;
+}
+
 static enum status add_candidate(struct op_call *call, const struct write *w, int64_t id, double similarity,
                                  struct similars *list) {
   for (size_t i = 0; i < list->n; i++)
@@ -30,8 +39,10 @@ static enum status add_candidate(struct op_call *call, const struct write *w, in
     s = memory_load_body(call->engine->store, call->arena, &m, call->err);
   if (s != STATUS_OK || !found || told_apart(w, &m))
     return s;
-  struct str mine = embed_text(call->arena, w->m.headline, w->m.body);
-  struct str theirs = embed_text(call->arena, m.headline, m.body);
+  struct str mine = embed_text(call->arena, STR_NONE, w->m.headline, w->m.body);
+  struct str theirs = embed_text(call->arena, STR_NONE, m.headline, m.body);
+  if (similarity >= SIMILARITY_SAME && !same_throughout(call->arena, mine, theirs))
+    similarity = SIMILARITY_SAME - 0.0001;
   list_push(call->arena, list,
             (struct similar){.id = id,
                              .headline = m.headline,
@@ -65,14 +76,18 @@ static enum status find_exact(struct op_call *call, const struct write *w, int64
 }
 
 static enum status find_near(struct op_call *call, const struct write *w, int64_t replaced, struct similars *list) {
-  const struct embedder *e = call->engine->embedder;
-  struct vec_model model = {w->m.team, str_from(e->model), e->dims};
+  const int8_t *vector;
+  const struct embedding *judge = write_judge(w, &vector);
+  if (!judge)
+    return STATUS_OK;
+  const struct calibration *c = judge->calibration;
   struct scope scope = scope_of_write(call, w);
   struct vec_hits hits = {0};
-  enum status s = candidates_near(call->engine->store, &scope, w->m.kind, replaced, &model, w->vectors,
-                                  uncalibrate(e->calibration, SIMILARITY_NEAR), NEAREST, call->arena, &hits, call->err);
+  enum status s = candidates_near(call->engine->store, &scope, w->m.kind, replaced, &judge->model, vector,
+                                  uncalibrate(c, SIMILARITY_NEAR), NEAREST, call->arena, &hits, call->err);
   for (size_t i = 0; s == STATUS_OK && i < hits.n; i++)
-    s = add_candidate(call, w, hits.v[i].memory_id, calibrate(e->calibration, hits.v[i].cosine), list);
+    if (calibrate(c, hits.v[i].cosine) >= SIMILARITY_NEAR) /* a calibration may never reach it */
+      s = add_candidate(call, w, hits.v[i].memory_id, calibrate(c, hits.v[i].cosine), list);
   return s;
 }
 
@@ -172,7 +187,7 @@ static enum status take_over(struct op_call *call, struct write *w, const struct
 enum status duplicates_decide(struct op_call *call, struct txn *txn, struct write *w, struct replacement *rep) {
   struct similars list = {0};
   enum status s = find_exact(call, w, rep->old.id, &list);
-  if (s == STATUS_OK && !w->defer_embedding && w->chunk_count)
+  if (s == STATUS_OK && !w->defer_embedding && w->chunk_count && !memory_is_entry(&w->m))
     s = find_near(call, w, rep->old.id, &list);
   size_t at;
   if (s != STATUS_OK || list.n == 0)

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/fs.h"
+#include "op/embedding.h"
 
 enum status engine_default_path(struct arena *a, struct str *ret_path, struct error *err) {
   return fs_xdg(a, XDG_DATA, "cairn/cairn.db", ret_path, err);
@@ -19,11 +20,10 @@ enum status engine_open(const struct engine_options *o, struct engine **ret_engi
     return error_set(err, STATUS_INTERNAL, "the source of random numbers is not available");
   }
   e->clock = o->clock;
-  e->embedder = embedder_hash();
   pthread_mutex_init(&e->lock, NULL);
   struct store_options so = {
       .path = o->path, .busy_ms = o->busy_ms, .must_exist = o->must_exist, .now = clock_now(&o->clock)};
-  enum status s = store_open(&so, &e->store, err);
+  enum status s = o->path ? store_open(&so, &e->store, err) : STATUS_OK;
   if (s != STATUS_OK) {
     engine_close(&e);
     return s;
@@ -37,6 +37,7 @@ void engine_close(struct engine **engine) {
   if (!e)
     return;
   store_close(&e->store);
+  pooled_free(&e->embedders);
   pthread_mutex_destroy(&e->lock);
   mem_free(e);
   *engine = NULL;

@@ -1,4 +1,4 @@
-/* engine.h: one open store with its embedder, settings and clock: what every operation works on. */
+/* engine.h: one open store with its embedders, settings and clock: what every operation works on. */
 #ifndef CAIRN_OP_ENGINE_H
 #define CAIRN_OP_ENGINE_H
 
@@ -8,8 +8,10 @@
 #include "embed/embed.h"
 #include "store/store.h"
 
+struct pooled;
+
 struct engine_options {
-  const char *path; /* of the store file */
+  const char *path; /* of the store file; NULL: an engine without a store, for operations that open none */
   struct clock clock;
   int busy_ms;     /* 0: the default, 60 s */
   bool must_exist; /* do not create the store */
@@ -18,7 +20,7 @@ struct engine_options {
 struct engine {
   pthread_mutex_t lock; /* one operation at a time on a handle */
   struct store *store;
-  const struct embedder *embedder;
+  struct pooled *embedders; /* opened when first needed; see embedding.h */
   struct clock clock;
 };
 

@@ -5,7 +5,9 @@
 #include "base/id.h"
 #include "op/duplicates.h"
 #include "op/handlers.h"
+#include "op/reembed.h"
 #include "store/transfer.h"
+#include "store/vec_index.h"
 
 /* ---- report ---- */
 
@@ -60,6 +62,38 @@ static void put_counts(struct import *im, bool stays) {
       json_put_int(im->call->doc, im->call->result, counts[i].name, stays ? counts[i].count : 0);
 }
 
+/* The import is done, whatever becomes of this: it can be stopped, and goes on with the next 'cairn reembed'. */
+static enum status embed_imported(struct import *im) {
+  struct op_call *call = im->call;
+  struct embeddings set;
+  int64_t embedded = 0;
+  bool complete = true;
+  enum status s = embeddings_of(call, &set);
+  if (s == STATUS_OK)
+    s = embeddings_note_now(call, &set);
+  for (size_t i = 0; s == STATUS_OK && i < set.n; i++) {
+    struct pass pass;
+    s = reembed_pass(call, &set.v[i], im->last_chunk, 0, &pass);
+    if (s != STATUS_OK)
+      break;
+    if (pass.why.code != STATUS_OK)
+      embeddings_degrade(call, &set, arena_printf(call->arena, "embedder %.*s", STR_ARG(set.v[i].model.model)),
+                         &pass.why);
+    if (set.v[i].building == (set.n > 1)) /* counted once: the newest of them */
+      embedded = pass.embedded;
+    complete &= pass.complete;
+  }
+  if (s != STATUS_OK)
+    return s;
+  json_put_int(call->doc, call->result, "embedded", embedded);
+  if (set.degraded.p)
+    import_warn(im, "embedding_deferred", set.degraded, STR("'cairn reembed' embeds what was imported"));
+  else if (!complete)
+    import_warn(im, "embedding_deferred", STR("stopped while embedding; everything is imported"),
+                STR("'cairn reembed' goes on from there"));
+  return STATUS_OK;
+}
+
 enum status import_finish(struct import *im) {
   struct op_call *call = im->call;
   yyjson_mut_val *result = call->result;
@@ -81,10 +115,12 @@ enum status import_finish(struct import *im) {
     json_put(call->doc, result, "message", message);
     json_put(call->doc, result, "fix", STR("correct them, or repeat the call with --skip-bad to leave them out"));
   }
-  if (!failed && !im->dry_run && changed)
-    return call_commit(call, &im->txn);
-  store_rollback(call->engine->store);
-  return STATUS_OK;
+  if (failed || im->dry_run || !changed) {
+    store_rollback(call->engine->store);
+    return STATUS_OK;
+  }
+  enum status s = call_commit(call, &im->txn);
+  return s == STATUS_OK && im->imported && !json_bool(call->args, "defer_embedding", false) ? embed_imported(im) : s;
 }
 
 /* ---- foreign memories ---- */
@@ -230,6 +266,8 @@ enum status op_import(struct op_call *call) {
   }
   bool any = str_empty(format) || str_is(format, "auto");
   enum status s = call_not_the_store(call, path);
+  if (s == STATUS_OK)
+    s = chunk_last(call->engine->store, call->caller.team, &im.last_chunk, call->err);
   if (s != STATUS_OK)
     return s;
   if (str_is(format, "markdown") || (any && is_markdown(call, path))) {

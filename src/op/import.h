@@ -53,6 +53,7 @@ struct import {
   bool skip_bad, dry_run;
   int64_t imported, already, tombstoned, duplicates, links, tombstones, txns, events, redacted;
   int64_t bad, warned;
+  int64_t last_chunk;                 /* before the first of this import */
   yyjson_mut_val *refused, *warnings; /* lists of the result */
 };
 

@@ -4,13 +4,14 @@
  * another reason did. */
 #include "core/rank.h"
 #include "op/handlers.h"
-#include "op/write.h"
+#include "op/reembed.h"
 #include "store/lexical.h"
 #include "store/lifecycle.h"
 #include "store/settings.h"
 #include "store/vectors.h"
 
-enum { STEP_ROWS = 500, EMBED_ROWS = 64 };
+/* By itself, maintenance embeds for so long at most: somebody waits for the prompt. */
+enum { STEP_ROWS = 500, EMBED_BY_ITSELF_US = 3000000 };
 
 struct step {
   enum lifecycle_step step;
@@ -86,49 +87,6 @@ static enum status run_step(struct op_call *call, struct txn *txn, const struct 
   return s;
 }
 
-/* ---- embedding what waits ---- */
-
-/* `after`: the last chunk that an earlier portion looked at; those before it are not read again. */
-static enum status embed_portion(struct op_call *call, struct arena *a, int64_t *after, size_t *ret_n) {
-  const struct embedder *e = call->engine->embedder;
-  struct vec_model model = {call->caller.team, str_from(e->model), e->dims};
-  struct chunk_rows rows = {0};
-  enum status s = chunks_pending(call->engine->store, model.team, model.model, *after, EMBED_ROWS, a, &rows, call->err);
-  *ret_n = rows.n;
-  if (s != STATUS_OK || rows.n == 0)
-    return s;
-  *after = rows.v[rows.n - 1].id;
-  struct str *texts = arena_array(a, struct str, rows.n);
-  for (size_t i = 0; i < rows.n; i++)
-    texts[i] = embed_text(a, rows.v[i].headline, rows.v[i].body);
-  int8_t *vectors = arena_array(a, int8_t, arena_mul(a, rows.n, (size_t)e->dims));
-  s = e->embed(e, a, EMBED_TEXT, texts, rows.n, vectors, call->err);
-  /* No transaction of the log: vectors are derived, nothing that was said changes. */
-  if (s == STATUS_OK)
-    s = db_begin(store_db(call->engine->store), false, call->err);
-  struct txn txn = who_of(call);
-  for (size_t i = 0; s == STATUS_OK && i < rows.n; i++)
-    s = vec_add_missing(&txn, &model, rows.v[i].id, vectors + i * (size_t)e->dims, call->err);
-  return s == STATUS_OK ? db_commit(store_db(call->engine->store), call->err) : s;
-}
-
-static enum status embed_pending(struct op_call *call, int64_t *ret_count) {
-  struct arena *a = arena_child(call->arena);
-  const struct embedder *e = call->engine->embedder;
-  struct vec_model model = {call->caller.team, str_from(e->model), e->dims};
-  int64_t done, total, after = 0;
-  enum status s = vec_count(call->engine->store, &model, &done, &total, call->err);
-  size_t n = 1;
-  *ret_count = 0;
-  while (s == STATUS_OK && done < total && n > 0 && !cancelled(call)) {
-    s = embed_portion(call, a, &after, &n);
-    *ret_count += (int64_t)n;
-    progress(call, "embed", done + *ret_count, total);
-    arena_release(a);
-  }
-  return s;
-}
-
 /* ---- the operation ---- */
 
 /* Whether it is time, by the store's own note of the last run. */
@@ -175,12 +133,32 @@ static enum status run_all(struct op_call *call) {
   return changed ? call_commit(call, &txn) : txn_commit(&txn, call->err);
 }
 
+/* Embeds what waits; an embedder that is down is told, and fails nothing. */
+static enum status embed_pending(struct op_call *call, int64_t until, int64_t *ret_dropped) {
+  struct reembed_report r;
+  enum status s = reembed_run(call, until, &r);
+  if (s == STATUS_OK)
+    s = reembed_tidy(call, ret_dropped);
+  if (s != STATUS_OK)
+    return s;
+  json_put_int(call->doc, call->result, "embedded", r.pass.embedded);
+  if (r.flipped)
+    json_put(call->doc, call->result, "now_active", r.model);
+  if (*ret_dropped)
+    json_put_int(call->doc, call->result, "dropped_vectors", *ret_dropped);
+  if (r.pass.why.code != STATUS_OK)
+    json_put(call->doc, call->result, "degraded", str_from(r.pass.why.message));
+  else
+    json_put_opt(call->doc, call->result, "degraded", r.note);
+  return STATUS_OK;
+}
+
 enum status op_maintain(struct op_call *call) {
-  int64_t began = clock_ticks_us(), embedded = 0;
-  bool due = true;
+  int64_t began = clock_ticks_us(), dropped = 0;
+  bool due = true, by_itself = json_bool(call->args, "if_due", false);
   enum status s = STATUS_OK;
   reads_flush(call->engine->store);
-  if (json_bool(call->args, "if_due", false))
+  if (by_itself)
     s = is_due(call, &due);
   if (s == STATUS_OK && !due) {
     json_put_bool(call->doc, call->result, "skipped", true);
@@ -190,12 +168,11 @@ enum status op_maintain(struct op_call *call) {
   if (s == STATUS_OK)
     s = run_all(call);
   if (s == STATUS_OK && !yyjson_mut_obj_get(call->result, "skipped"))
-    s = embed_pending(call, &embedded);
+    s = embed_pending(call, by_itself ? began + EMBED_BY_ITSELF_US : 0, &dropped);
   if (s == STATUS_OK)
     s = db_checkpoint(store_db(call->engine->store), false, NULL, call->err);
   if (s != STATUS_OK)
     return s;
-  json_put_int(call->doc, call->result, "embedded", embedded);
   json_put_int(call->doc, call->result, "duration_ms", (clock_ticks_us() - began) / 1000);
   return STATUS_OK;
 }

@@ -143,6 +143,7 @@ static enum status batch_open(struct op_call *call, struct batch *b) {
 /* Reads and prepares up to BATCH_SIZE lines; fewer at the end of the file. */
 static size_t batch_fill(struct batch *b, struct batch_item *items) {
   size_t n = 0;
+  const struct write *last = NULL;
   while (n < BATCH_SIZE) {
     ssize_t len = getline(&b->text, &b->room, b->file);
     if (len <= 0)
@@ -152,7 +153,11 @@ static size_t batch_fill(struct batch *b, struct batch_item *items) {
     if (str_empty(text))
       continue;
     items[n].line = b->line;
-    batch_read(b->call, arena_dup(b->call->arena, text), &items[n++]);
+    items[n].w.after = last;
+    batch_read(b->call, arena_dup(b->call->arena, text), &items[n]);
+    if (items[n].err.code == STATUS_OK)
+      last = &items[n].w;
+    n++;
   }
   return n;
 }
@@ -257,10 +262,14 @@ enum status op_capture(struct op_call *call) {
   }
   struct captured *items = arena_array(call->arena, struct captured, pieces.n);
   struct error *outer = call->err;
+  const struct write *last = NULL;
   for (size_t i = 0; i < pieces.n; i++) {
     draft_from_piece(call, &pieces.v[i], &items[i].w);
+    items[i].w.after = last;
     call->err = &items[i].err;
     items[i].err.code = write_prepare(call, &items[i].w);
+    if (items[i].err.code == STATUS_OK)
+      last = &items[i].w;
     progress(call, "capture", (int64_t)i + 1, (int64_t)pieces.n);
   }
   call->err = outer;

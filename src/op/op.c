@@ -60,7 +60,7 @@ static enum status check_choice(const struct op *op, const struct param *p, stru
 
 static enum status check_text(const struct op *op, const struct param *p, yyjson_val *v, struct error *err) {
   struct str s = json_val_str(v);
-  if (s.n && memchr(s.p, 0, s.n))
+  if (s.n && memchr(s.p, 0, s.n) && !(p->flags & PARAM_NOISE))
     return bad_text(op, p->name, err);
   return check_choice(op, p, s, err);
 }
@@ -191,10 +191,10 @@ enum status op_run(struct engine *engine, const struct op *op, const struct call
     s = run_inside(&call);
   }
   arena->oom = outer;
-  if (s != STATUS_OK)
-    store_rollback(engine->store);
-  else
+  if (s == STATUS_OK)
     *ret_result = call.result;
+  else if (engine->store)
+    store_rollback(engine->store);
   pthread_mutex_unlock(&engine->lock);
   return s;
 }

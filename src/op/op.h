@@ -23,6 +23,7 @@ enum {
   PARAM_STDIN = 4,      /* on the command line: "-", or nothing while standard input is not a terminal, reads it */
   PARAM_PATH = 8,       /* a file name, for completion; relative to the caller's folder */
   PARAM_OPEN = 16,      /* the choices are for help and completion: the operation judges the value itself */
+  PARAM_NOISE = 32, /* what is no text is no error: the operation gets U+FFFD for bad bytes, and makes do with NULs */
 };
 
 struct param {

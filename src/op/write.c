@@ -8,6 +8,7 @@
 #include "op/duplicates.h"
 #include "op/replace.h"
 #include "store/settings.h"
+#include "store/transcript.h"
 #include "store/vectors.h"
 
 /* ---- from arguments ---- */
@@ -166,27 +167,62 @@ static void add_metadata(struct arena *a, struct memory *m) {
 
 /* ---- embedding ---- */
 
-struct str embed_text(struct arena *a, struct str headline, struct str body) {
-  /* A derived headline is the beginning of the body: said once is enough. */
-  struct str stem = headline;
-  if (str_ends(stem, STR("…")))
-    stem.n -= sizeof("…") - 1;
-  if (str_starts(body, stem))
-    return body;
-  return arena_printf(a, "%.*s. %.*s", STR_ARG(headline), STR_ARG(body));
+/* The end of the entry that this one follows in its session; absent when it is none. What is before it in its batch is
+ * not in the store yet. */
+static enum status context_of(struct op_call *call, struct write *w, struct str *ret_before) {
+  const struct memory *m = &w->m;
+  *ret_before = STR_NONE;
+  if (!memory_is_entry(m))
+    return STATUS_OK;
+  for (const struct write *p = w->after; p; p = p->after)
+    if (memory_is_entry(&p->m) && str_eq(p->m.session, m->session) && str_eq(p->m.project, m->project)) {
+      w->context = p;
+      *ret_before = transcript_tail(call->arena, p->m.body);
+      return STATUS_OK;
+    }
+  return transcript_before(call->engine->store, m->team, m->project, m->session, 0, call->arena, ret_before, call->err);
 }
 
+/* An embedder that fails costs its vectors, never the memory. */
 static enum status embed_chunks(struct op_call *call, struct write *w) {
-  const struct embedder *e = call->engine->embedder;
+  struct arena *a = call->arena;
   struct chunks parts = {0};
-  chunk_split(call->arena, w->m.body, &parts);
+  enum status s = embeddings_of(call, &w->set);
+  if (s != STATUS_OK || w->set.off)
+    return s;
+  chunk_split(a, w->m.body, &parts);
   w->chunk_count = parts.n;
-  w->chunk_texts = arena_array(call->arena, struct str, parts.n + 1);
+  w->chunk_texts = arena_array(a, struct str, parts.n + 1);
+  struct str before;
+  s = context_of(call, w, &before);
+  if (s != STATUS_OK)
+    return s;
   for (size_t i = 0; i < parts.n; i++)
-    w->chunk_texts[i] =
-        embed_text(call->arena, w->m.headline, (struct str){w->m.body.p + parts.v[i].start, parts.v[i].len});
-  w->vectors = arena_array(call->arena, int8_t, arena_mul(call->arena, parts.n + 1, (size_t)e->dims));
-  return e->embed(e, call->arena, EMBED_TEXT, w->chunk_texts, parts.n, w->vectors, call->err);
+    w->chunk_texts[i] = embed_text(a, i ? STR_NONE : before, w->m.headline,
+                                   (struct str){w->m.body.p + parts.v[i].start, parts.v[i].len});
+  for (size_t i = 0; i < w->set.n; i++) {
+    struct embedding *e = &w->set.v[i], uncached = *e;
+    struct error why;
+    uncached.costly &= !before.p; /* a purge would not find what was embedded together with another text */
+    int8_t *vectors = arena_array(a, int8_t, arena_mul(a, parts.n + 1, (size_t)e->model.dims));
+    if (embed_texts(call, a, &uncached, w->chunk_texts, parts.n, vectors, &why) == STATUS_OK)
+      w->vectors[i] = vectors;
+    else
+      embeddings_degrade(call, &w->set, arena_printf(a, "embedder %.*s", STR_ARG(e->model.model)), &why);
+  }
+  /* The index is read before the lock is taken: under it, only what is newest is left to read. */
+  const struct embedding *judge = write_judge(w, NULL);
+  return judge ? vec_warm(call->engine->store, &judge->model, call->err) : STATUS_OK;
+}
+
+const struct embedding *write_judge(const struct write *w, const int8_t **ret_vector) {
+  for (size_t i = 0; i < w->set.n; i++)
+    if (w->vectors[i]) {
+      if (ret_vector)
+        *ret_vector = w->vectors[i];
+      return &w->set.v[i];
+    }
+  return NULL;
 }
 
 static enum status bad_idempotency_key(struct op_call *call) {
@@ -217,12 +253,7 @@ enum status write_prepare(struct op_call *call, struct write *w) {
                                .message = arena_printf(call->arena, "%lld secrets were taken out of the text",
                                                        (long long)w->redacted)});
   add_metadata(call->arena, &w->m);
-  if (w->defer_embedding)
-    return STATUS_OK;
-  s = embed_chunks(call, w);
-  /* The index is read before the lock is taken: under it, only what is newest is left to read. */
-  struct vec_model model = {call->caller.team, str_from(call->engine->embedder->model), call->engine->embedder->dims};
-  return s == STATUS_OK ? vec_warm(st, &model, call->err) : s;
+  return w->defer_embedding ? STATUS_OK : embed_chunks(call, w);
 }
 
 /* ---- storing ---- */
@@ -237,16 +268,34 @@ static void settle_new(struct op_call *call, struct memory *m) {
     m->valid_from = call->now;
 }
 
+static void warn_deferred(struct op_call *call, struct write *w) {
+  struct arena *a = call->arena;
+  const char *what = w->embedded ? "one of two embedders failed"
+                                 : "stored without a vector: it is found by its words, and was compared with exact "
+                                   "restatements alone";
+  list_push(a, &w->warnings,
+            (struct warning){.code = "embedding_deferred",
+                             .message = arena_printf(a, "%s; %.*s", what, STR_ARG(w->set.degraded)),
+                             .fix = STR("nothing is lost: 'cairn reembed' or the next maintenance embeds it")});
+}
+
 static enum status store_vectors(struct op_call *call, struct txn *txn, struct write *w,
                                  const struct chunk_rows *chunks) {
-  const struct embedder *e = call->engine->embedder;
-  struct vec_model model = {w->m.team, str_from(e->model), e->dims};
   enum status s = STATUS_OK;
-  if (w->defer_embedding || chunks->n != w->chunk_count)
+  if (w->defer_embedding || w->set.off)
     return s;
-  for (size_t i = 0; s == STATUS_OK && i < chunks->n; i++)
-    s = vec_add(txn, &model, chunks->v[i].id, w->vectors + i * (size_t)e->dims, call->err);
-  w->embedded = true;
+  /* It was embedded with a text that was not stored after all: maintenance embeds it with what is before it now. */
+  if (w->context && (!w->context->id || w->context->action == WRITE_SKIPPED))
+    return s;
+  s = embeddings_note(call, txn, &w->set);
+  for (size_t k = 0; k < w->set.n && chunks->n == w->chunk_count; k++) {
+    const struct vec_model *model = &w->set.v[k].model;
+    for (size_t i = 0; s == STATUS_OK && w->vectors[k] && i < chunks->n; i++)
+      s = vec_add(txn, model, chunks->v[i].id, w->vectors[k] + i * (size_t)model->dims, call->err);
+    w->embedded |= s == STATUS_OK && w->vectors[k];
+  }
+  if (w->set.degraded.p)
+    warn_deferred(call, w);
   return s;
 }
 

@@ -6,8 +6,9 @@
 #ifndef CAIRN_OP_WRITE_H
 #define CAIRN_OP_WRITE_H
 
+#include "core/chunk.h"
 #include "core/gate.h"
-#include "op/common.h"
+#include "op/embedding.h"
 
 enum write_action { WRITE_STORED, WRITE_SKIPPED, WRITE_SUPERSEDED };
 
@@ -19,8 +20,10 @@ struct write {
   bool defer_embedding;
   bool weight_given;
   struct strs links, distinct_from, blocked_by;
+  const struct write *after; /* the write before it in a batch that is good, and not stored yet; or NULL */
 
   /* what came of it */
+  const struct write *context; /* of the same batch: it was embedded with the end of that one; or NULL */
   struct warnings warnings;
   enum write_action action;
   int64_t id; /* of the stored, or of the existing memory */
@@ -35,7 +38,8 @@ struct write {
   /* between the halves */
   struct str *chunk_texts;
   size_t chunk_count;
-  int8_t *vectors;
+  struct embeddings set;
+  int8_t *vectors[2];   /* by each of the set; NULL where it failed */
   struct similars near; /* what it was warned about */
 };
 
@@ -45,6 +49,9 @@ NODISCARD enum status write_prepare(struct op_call *call, struct write *w);
 NODISCARD enum status write_commit(struct op_call *call, struct txn *txn, struct write *w);
 /* The same for one of several writes in a transaction: one that is refused leaves nothing behind. */
 NODISCARD enum status write_try(struct op_call *call, struct txn *txn, struct write *w);
+/* The embedding that judges duplicates, with the vector of the text's beginning: the active one, else the one that is
+ * being built; NULL when the text has no vector. */
+const struct embedding *write_judge(const struct write *w, const int8_t **ret_vector);
 /* The result object of the contract: id, uid, action, warnings, ... */
 void write_result(struct op_call *call, yyjson_mut_val *obj, const struct write *w);
 /* prepare, begin, commit, and the result into call->result. */
@@ -52,8 +59,5 @@ NODISCARD enum status write_run(struct op_call *call, struct write *w);
 
 /* Finds secrets in one text that is about to be stored: refuses, or takes them out, as the team's setting says. */
 NODISCARD enum status call_scrub(struct op_call *call, struct str *text, const char *name);
-
-/* The text that stands for a chunk in the embedder. */
-struct str embed_text(struct arena *a, struct str headline, struct str body);
 
 #endif

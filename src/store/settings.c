@@ -5,31 +5,120 @@
 #include <stdlib.h>
 
 #include "base/json.h"
+#include "base/utf8.h"
+#include "embed/vec.h"
 #include "store/events.h"
 #include "store/store_internal.h"
 
 static const char *const gate_modes[] = {"assist", "strict", NULL};
 static const char *const secrets_modes[] = {"refuse", "redact", NULL};
-static const char *const embedders[] = {"hash-v1", NULL};
+static const char *const embedders[] = {"cairn-embed-v2", "hash-v1", "file", "openai", "ollama", "none", NULL};
+
+/* A program that was built without its model makes do. */
+#ifdef CAIRN_HAS_MODEL
+#define DEFAULT_EMBEDDER "cairn-embed-v2"
+#else
+#define DEFAULT_EMBEDDER "hash-v1"
+#endif
+
+/* ---- texts ---- */
+
+static bool plain(struct str s, size_t longest) {
+  for (size_t i = 0; i < s.n; i++)
+    if ((unsigned char)s.p[i] < 0x20 || s.p[i] == 0x7f)
+      return false;
+  return s.n <= longest && utf8_check(s) == s.n;
+}
+
+/* A password in an address would be shown, logged and copied with the store. */
+static const char *check_url(struct str s) {
+  struct str rest;
+  if (str_empty(s))
+    return NULL;
+  if (str_starts(s, STR("http://")))
+    rest = str_slice(s, 7, s.n);
+  else if (str_starts(s, STR("https://")))
+    rest = str_slice(s, 8, s.n);
+  else
+    return "an address that begins with http:// or https://";
+  size_t slash = str_find(rest, STR("/"), 0);
+  struct str host = str_slice(rest, 0, slash == SIZE_MAX ? rest.n : slash);
+  if (str_empty(host) || !plain(s, 500) || str_find(s, STR(" "), 0) != SIZE_MAX)
+    return "an address such as http://localhost:11434/v1";
+  if (str_find(host, STR("@"), 0) != SIZE_MAX)
+    return "an address without a user or a password: embedder.key_env names the variable that holds the key";
+  return NULL;
+}
+
+static const char *check_model(struct str s) {
+  return plain(s, 80) ? NULL : "the name of a model, at most 80 bytes on one line";
+}
+
+static const char *check_dims(struct str s) {
+  int64_t n;
+  return str_int64(s, &n) && n >= 0 && n <= VEC_MAX_DIMS
+             ? NULL
+             : "a whole number from 1 to 4096, or 0 for what the model gives";
+}
+
+static const char *check_file(struct str s) {
+  return str_empty(s) || (plain(s, 4000) && s.p[0] == '/') ? NULL : "the full path of a file, from / on";
+}
+
+/* Capitals alone: a key that is given in the place of its name is not taken for one. */
+static const char *check_variable(struct str s) {
+  bool ok = s.n <= 100 && (str_empty(s) || !ascii_digit(s.p[0]));
+  for (size_t i = 0; ok && i < s.n; i++)
+    ok = ascii_upper(s.p[i]) || ascii_digit(s.p[i]) || s.p[i] == '_';
+  return ok ? NULL
+            : "the name of an environment variable, in capitals, or an empty text for no key; the key itself is never "
+              "stored";
+}
+
+static const char *check_prefix(struct str s) {
+  return plain(s, 500) ? NULL : "a text of at most 500 bytes on one line";
+}
+
+/* ---- the table ---- */
+
+#define CHOICE(n, f, list, h) {.name = n, .fallback = f, .choices = list, .help = h}
+#define NUMBER(n, f, lowest, highest, h) {.name = n, .fallback = f, .low = lowest, .high = highest, .help = h}
+#define TEXT(n, f, how, h) {.name = n, .fallback = f, .check = how, .help = h}
 
 /* clang-format off */
 const struct setting setting_table[SET_COUNT] = {
-  [SET_GATE_MODE] = {"gate.mode", "assist", gate_modes, 0, 0,
-    "assist derives a missing headline and accepts long facts; strict refuses both"},
-  [SET_SECRETS_MODE] = {"secrets.mode", "refuse", secrets_modes, 0, 0,
-    "what happens to a text that holds a secret"},
-  [SET_EMBEDDER] = {"embedder", "hash-v1", embedders, 0, 0, "what turns text into vectors"},
-  [SET_DECAY_HALF_LIFE] = {"decay.half_life_days", "30", NULL, 1, 3650,
-    "days after which age halves a score in search"},
-  [SET_FACT_HALF_LIFE] = {"fact.half_life_days", "7", NULL, 1, 3650,
-    "days without access after which the retention of a fact halves"},
-  [SET_FACT_FADE_BELOW] = {"fact.fade_below", "0.1", NULL, 0.001, 0.9, "retention below which a fact fades"},
-  [SET_ARCHIVE_DAYS] = {"incident.archive_days", "90", NULL, 1, 3650,
-    "days without access after which an incident is archived"},
-  [SET_STALE_DAYS] = {"task.stale_days", "90", NULL, 1, 3650,
-    "days without a change after which an open task that nobody claimed is stale"},
-  [SET_MAINTAIN_HOURS] = {"maintain.interval_hours", "24", NULL, 1, 720, "how often maintenance runs by itself"},
-  [SET_BOOT_BUDGET] = {"boot.budget_tokens", "2000", NULL, 200, 100000, "size of the boot payload"},
+  [SET_GATE_MODE] = CHOICE("gate.mode", "assist", gate_modes,
+    "assist derives a missing headline and accepts long facts; strict refuses both"),
+  [SET_SECRETS_MODE] = CHOICE("secrets.mode", "refuse", secrets_modes, "what happens to a text that holds a secret"),
+  [SET_EMBEDDER] = CHOICE("embedder", DEFAULT_EMBEDDER, embedders,
+    "what turns text into vectors; none: search by words alone"),
+  [SET_EMBEDDER_URL] = TEXT("embedder.url", "", check_url,
+    "where the embedder openai or ollama is (default: api.openai.com, or Ollama on this machine)"),
+  [SET_EMBEDDER_MODEL] = TEXT("embedder.model", "", check_model, "the model that openai or ollama is asked for"),
+  [SET_EMBEDDER_DIMS] = TEXT("embedder.dims", "0", check_dims,
+    "how many numbers a vector of that model has; 0: as many as it gives"),
+  [SET_EMBEDDER_FILE] = TEXT("embedder.file", "", check_file, "the converted model of the embedder file"),
+  [SET_EMBEDDER_KEY_ENV] = {.name = "embedder.key_env", .fallback = "OPENAI_API_KEY", .check = check_variable,
+    .help = "the name of the environment variable that holds the key of openai", .secretive = true},
+  [SET_EMBEDDER_QUERY_PREFIX] = TEXT("embedder.query_prefix", "", check_prefix,
+    "what openai or ollama gets before each question"),
+  [SET_EMBEDDER_TEXT_PREFIX] = TEXT("embedder.text_prefix", "", check_prefix,
+    "what openai or ollama gets before each text that is stored"),
+  [SET_EMBEDDER_TIMEOUT_MS] = NUMBER("embedder.timeout_ms", "10000", 100, 600000,
+    "how long openai or ollama may take for an answer"),
+  [SET_VECTOR_WEIGHT] = NUMBER("search.vector_weight", "0.6", 0, 1,
+    "how much vectors count in a search, against words"),
+  [SET_DECAY_HALF_LIFE] = NUMBER("decay.half_life_days", "30", 1, 3650,
+    "days after which age halves a score in search"),
+  [SET_FACT_HALF_LIFE] = NUMBER("fact.half_life_days", "7", 1, 3650,
+    "days without access after which the retention of a fact halves"),
+  [SET_FACT_FADE_BELOW] = NUMBER("fact.fade_below", "0.1", 0.001, 0.9, "retention below which a fact fades"),
+  [SET_ARCHIVE_DAYS] = NUMBER("incident.archive_days", "90", 1, 3650,
+    "days without access after which an incident is archived"),
+  [SET_STALE_DAYS] = NUMBER("task.stale_days", "90", 1, 3650,
+    "days without a change after which an open task that nobody claimed is stale"),
+  [SET_MAINTAIN_HOURS] = NUMBER("maintain.interval_hours", "24", 1, 720, "how often maintenance runs by itself"),
+  [SET_BOOT_BUDGET] = NUMBER("boot.budget_tokens", "2000", 200, 100000, "size of the boot payload"),
 };
 /* clang-format on */
 
@@ -48,9 +137,14 @@ struct str setting_env_name(struct arena *a, enum setting_id id) {
   return buf_str(&b);
 }
 
-static enum status bad_value(enum setting_id id, struct str value, struct error *err) {
+static enum status bad_value(enum setting_id id, struct str value, const char *fix, struct error *err) {
   const struct setting *t = &setting_table[id];
-  error_set(err, STATUS_USAGE, "'%.*s' is not a value of %s", STR_ARG(value), t->name);
+  if (t->secretive)
+    error_set(err, STATUS_USAGE, "this is not a value of %s", t->name);
+  else
+    error_set(err, STATUS_USAGE, "'%.*s' is not a value of %s", STR_ARG(value), t->name);
+  if (fix)
+    return error_fix(err, "%s", fix);
   if (!t->choices)
     return error_fix(err, "a number from %g to %g", t->low, t->high);
   char list[200];
@@ -63,12 +157,17 @@ static enum status bad_value(enum setting_id id, struct str value, struct error 
 enum status setting_check(enum setting_id id, struct str value, struct error *err) {
   const struct setting *t = &setting_table[id];
   double number;
+  if (t->check) {
+    const char *fix = t->check(value);
+    return fix ? bad_value(id, value, fix, err) : STATUS_OK;
+  }
   if (!t->choices)
-    return str_double(value, &number) && number >= t->low && number <= t->high ? STATUS_OK : bad_value(id, value, err);
+    return str_double(value, &number) && number >= t->low && number <= t->high ? STATUS_OK
+                                                                               : bad_value(id, value, NULL, err);
   for (const char *const *c = t->choices; *c; c++)
     if (str_is(value, *c))
       return STATUS_OK;
-  return bad_value(id, value, err);
+  return bad_value(id, value, NULL, err);
 }
 
 static enum status stored(struct store *st, struct str team, enum setting_id id, struct arena *a, struct str *ret,
@@ -80,28 +179,57 @@ static enum status stored(struct store *st, struct str team, enum setting_id id,
   return rows_end(&r);
 }
 
+/* From the environment, if it is there. */
+static enum status from_environment(enum setting_id id, struct arena *a, struct setting_value *ret, struct error *err) {
+  const char *env = getenv(setting_env_name(a, id).p);
+  *ret = (struct setting_value){0};
+  if (!env)
+    return STATUS_OK;
+  *ret = (struct setting_value){.value = arena_dup(a, str_from(env)), .origin = "environment"};
+  return setting_check(id, ret->value, err);
+}
+
+static void settle(enum setting_id id, struct setting_value *v) {
+  if (!v->value.p) {
+    v->origin = "default";
+    v->value = str_from(setting_table[id].fallback);
+  }
+  if (!str_double(v->value, &v->number))
+    v->number = 0;
+}
+
 enum status setting_get(struct store *st, struct str team, enum setting_id id, struct arena *a,
                         struct setting_value *ret_value, struct error *err) {
-  struct setting_value v = {.origin = "environment"};
-  const char *env = getenv(setting_env_name(a, id).p);
-  enum status s = STATUS_OK;
-  if (env) {
-    v.value = arena_dup(a, str_from(env));
-    s = setting_check(id, v.value, err);
-  } else {
+  struct setting_value v;
+  enum status s = from_environment(id, a, &v, err);
+  if (s == STATUS_OK && !v.origin) {
     v.origin = "store";
     s = stored(st, team, id, a, &v.value, err);
   }
   if (s != STATUS_OK)
     return s;
-  if (!v.value.p) {
-    v.origin = "default";
-    v.value = str_from(setting_table[id].fallback);
-  }
-  if (!str_double(v.value, &v.number))
-    v.number = 0;
+  settle(id, &v);
   *ret_value = v;
   return STATUS_OK;
+}
+
+enum status settings_get(struct store *st, struct str team, enum setting_id first, enum setting_id last,
+                         struct arena *a, struct setting_value *ret_values, struct error *err) {
+  enum status s = STATUS_OK;
+  for (int id = (int)first; s == STATUS_OK && id <= (int)last; id++)
+    s = from_environment((enum setting_id)id, a, &ret_values[id - (int)first], err);
+  if (s != STATUS_OK)
+    return s;
+  struct rows r;
+  db_query(st->db, &r, err, "SELECT name, value FROM setting WHERE team = ?1", "s", team);
+  while (rows_next(&r)) {
+    int id = setting_find(rows_text(&r, 0));
+    if (id >= (int)first && id <= (int)last && !ret_values[id - (int)first].origin)
+      ret_values[id - (int)first] = (struct setting_value){.value = rows_dup(&r, 1, a), .origin = "store"};
+  }
+  for (int id = (int)first; id <= (int)last; id++)
+    settle((enum setting_id)id, &ret_values[id - (int)first]);
+  return rows_end(&r);
 }
 
 enum status setting_number(struct store *st, struct str team, enum setting_id id, struct arena *a, double *ret_value,

@@ -10,7 +10,16 @@
 enum setting_id {
   SET_GATE_MODE,
   SET_SECRETS_MODE,
-  SET_EMBEDDER,
+  SET_EMBEDDER, /* from here to SET_EMBEDDER_LAST: what an embedder is opened with */
+  SET_EMBEDDER_URL,
+  SET_EMBEDDER_MODEL,
+  SET_EMBEDDER_DIMS,
+  SET_EMBEDDER_FILE,
+  SET_EMBEDDER_KEY_ENV,
+  SET_EMBEDDER_QUERY_PREFIX,
+  SET_EMBEDDER_TEXT_PREFIX,
+  SET_EMBEDDER_TIMEOUT_MS,
+  SET_VECTOR_WEIGHT,
   SET_DECAY_HALF_LIFE,
   SET_FACT_HALF_LIFE,
   SET_FACT_FADE_BELOW,
@@ -20,12 +29,16 @@ enum setting_id {
   SET_BOOT_BUDGET,
   SET_COUNT
 };
+#define SET_EMBEDDER_LAST SET_EMBEDDER_TIMEOUT_MS
 
 struct setting {
   const char *name, *fallback;
-  const char *const *choices; /* NULL: a number */
+  const char *const *choices; /* NULL: a number, or a text */
   double low, high;
   const char *help;
+  /* For a text: NULL when the value will do, else what a value is like. */
+  const char *(*check)(struct str value);
+  bool secretive; /* what is given by mistake may be a secret: errors do not repeat it */
 };
 extern const struct setting setting_table[SET_COUNT];
 
@@ -43,6 +56,9 @@ NODISCARD enum status setting_get(struct store *st, struct str team, enum settin
                                   struct setting_value *ret_value, struct error *err);
 NODISCARD enum status setting_number(struct store *st, struct str team, enum setting_id id, struct arena *a,
                                      double *ret_value, struct error *err);
+/* The settings first to last at once, into ret_values[last - first + 1]. */
+NODISCARD enum status settings_get(struct store *st, struct str team, enum setting_id first, enum setting_id last,
+                                   struct arena *a, struct setting_value *ret_values, struct error *err);
 /* Sets it, or brings the default back when value is absent; with an event. */
 NODISCARD enum status setting_set(struct txn *txn, struct arena *a, enum setting_id id, struct str value,
                                   struct error *err);

@@ -4,8 +4,9 @@
 
 #include "core/types.h"
 #include "support/cli.h"
+#include "support/schema.h"
 
-#define HEADER "{\"cairn\":\"export\",\"version\":1,\"schema\":1}\n"
+#define HEADER "{\"cairn\":\"export\",\"version\":1,\"schema\":" SCHEMA_TEXT "}\n"
 #define UID(n) "0190a0a0-0000-7000-8000-0000000000" n
 #define AT "\"2026-01-02T03:04:05.006Z\""
 #define TIMES "\"valid_from\":" AT ",\"created_at\":" AT ",\"updated_at\":" AT ","
@@ -597,12 +598,16 @@ TEST(an_import_is_one_transaction_that_can_be_undone) {
   CHECK_INT(sql_number("SELECT count(*) FROM link"), 0);
 }
 
-TEST(imported_memories_are_found_at_once_and_embedded_later) {
-  OK("import", put_file("a.jsonl", HEADER FACT("01", "Harbour", "The harbour master counts seagulls.")));
+TEST(imported_memories_are_found_at_once_and_embedded_when_wanted) {
+  OK("import", "--defer-embedding",
+     put_file("a.jsonl", HEADER FACT("01", "Harbour", "The harbour master counts seagulls.")));
   CHECK_INT(jint(OK("search", "seagulls"), "results[0].id"), 1);
   CHECK_INT(sql_number("SELECT count(*) FROM vec_slot"), 0);
   OK("maintain");
   CHECK_INT(sql_number("SELECT count(*) FROM vec_slot"), 1);
+  yyjson_val *r = OK("import", put_file("b.jsonl", HEADER FACT("02", "Pier", "The pier was painted in May.")));
+  CHECK_INT(jint(r, "embedded"), 1);
+  CHECK_INT(sql_number("SELECT count(*) FROM vec_slot"), 2);
 }
 
 TEST(import_reads_standard_input) {

@@ -1,6 +1,7 @@
 /* test_buf.c: growable text and lists. */
 #include "base/buf.h"
 
+#include "base/alloc.h"
 #include "support/harness.h"
 
 TEST(empty_buffer_is_empty_text) {
@@ -97,5 +98,31 @@ TEST(slices_in_a_list) {
   CHECK(strs_has(&list, STR("bc")));
   CHECK(!strs_has(&list, STR("b")));
   CHECK(!strs_has(&list, STR("")));
+  arena_release(&a);
+}
+
+/* A list may outlive the lack of memory that it met: the room that it says it has must be there. */
+TEST(a_list_that_could_not_grow_keeps_what_it_had) {
+  struct big {
+    char bytes[100000];
+  };
+  static const struct big one;
+  static LIST(struct big) list;
+  struct arena a;
+  jmp_buf oom;
+  arena_init(&a);
+  for (volatile int i = 0; i < 8; i++)
+    list_push(&a, &list, one);
+  CHECK_INT(list.cap, 8);
+  alloc_fail_at(1, 1);
+  volatile bool jumped = false;
+  if (ARENA_BOUNDARY(&a, oom))
+    jumped = true;
+  else
+    list_push(&a, &list, one);
+  alloc_fail_at(0, 0);
+  CHECK(jumped);
+  CHECK_INT(list.n, 8);
+  CHECK_INT(list.cap, 8);
   arena_release(&a);
 }

@@ -5,6 +5,7 @@
 #include "op/op.h"
 #include "support/harness.h"
 #include "support/proc.h"
+#include "support/schema.h"
 
 #define UID(n) "0190a0a0-0000-7000-8000-00000000000" n
 #define AT "\"2026-01-02T03:04:05.006Z\""
@@ -16,10 +17,11 @@
          ",\"access_count\":0,\"upvotes\":0,\"downvotes\":0,\"source\":\"s\","                                         \
          "\"body\":\"Body " n "\"" more "}}\n"
 
-static const char native[] = "{\"cairn\":\"export\",\"version\":1,\"schema\":1}\n" FACT("1", ",\"tags\":[\"t\"]")
-    FACT("2", ",\"annotations\":[{\"at\":" AT ",\"by\":\"b\",\"text\":\"n\"}]")
-        FACT("3", "") "{\"link\":{\"src\":\"" UID("1") "\",\"rel\":\"relates\",\"dst\":\"" UID("2") "\",\"at\":" AT
-                                                                                                    "}}\n";
+static const char native[] =
+    "{\"cairn\":\"export\",\"version\":1,\"schema\":" SCHEMA_TEXT "}\n" FACT("1", ",\"tags\":[\"t\"]")
+        FACT("2", ",\"annotations\":[{\"at\":" AT ",\"by\":\"b\",\"text\":\"n\"}]")
+            FACT("3", "") "{\"link\":{\"src\":\"" UID("1") "\",\"rel\":\"relates\",\"dst\":\"" UID("2") "\",\"at\":" AT
+                                                                                                        "}}\n";
 static const char graph[] =
     "{\"type\":\"entity\",\"name\":\"A\",\"entityType\":\"t\",\"observations\":[\"likes tea\"]}\n"
     "{\"type\":\"entity\",\"name\":\"B\",\"entityType\":\"t\",\"observations\":[]}\n"
