@@ -18,8 +18,7 @@ int64_t clock_ticks_us(void) {
   return (int64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
 }
 
-/* Days since 1970-01-01 of a proleptic Gregorian date. */
-static int64_t days_from_civil(int64_t y, int m, int d) {
+int64_t days_from_civil(int64_t y, int m, int d) {
   y -= m <= 2;
   int64_t era = (y >= 0 ? y : y - 399) / 400;
   int64_t yoe = y - era * 400;
@@ -28,16 +27,16 @@ static int64_t days_from_civil(int64_t y, int m, int d) {
   return era * 146097 + doe - 719468;
 }
 
-static void civil_from_days(int64_t z, int *y, int *m, int *d) {
-  z += 719468;
+void civil_from_days(int64_t days, int *ret_y, int *ret_m, int *ret_d) {
+  int64_t z = days + 719468;
   int64_t era = (z >= 0 ? z : z - 146096) / 146097;
   int64_t doe = z - era * 146097;
   int64_t yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
   int64_t doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
   int64_t mp = (5 * doy + 2) / 153;
-  *d = (int)(doy - (153 * mp + 2) / 5 + 1);
-  *m = (int)(mp + (mp < 10 ? 3 : -9));
-  *y = (int)(yoe + era * 400 + (*m <= 2));
+  *ret_d = (int)(doy - (153 * mp + 2) / 5 + 1);
+  *ret_m = (int)(mp + (mp < 10 ? 3 : -9));
+  *ret_y = (int)(yoe + era * 400 + (*ret_m <= 2));
 }
 
 struct str time_format(int64_t ms, char out[TIME_TEXT_SIZE]) {

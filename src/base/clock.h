@@ -22,6 +22,9 @@ enum { TIME_TEXT_SIZE = 32 };
 struct str time_format(int64_t ms, char out[TIME_TEXT_SIZE]);
 /* RFC 3339 date-time with Z or an offset, or a plain date (midnight UTC); years 0001 to 9999. */
 bool time_parse(struct str s, int64_t *ret_ms);
+/* Days since 1970-01-01 of a date in the proleptic Gregorian calendar, and back. */
+int64_t days_from_civil(int64_t y, int m, int d);
+void civil_from_days(int64_t days, int *ret_y, int *ret_m, int *ret_d);
 /* "90s", "30m", "24h", "7d", "2w": a whole number above zero and a unit; at most 100 years. */
 bool duration_parse(struct str s, int64_t *ret_ms);
 /* A duration from `now`, or a timestamp: what every ttl, since and until argument takes. */

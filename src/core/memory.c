@@ -77,6 +77,11 @@ struct str one_of_text(struct arena *a, const char *const *list) {
   return buf_str(&b);
 }
 
+bool memory_is_entry(const struct memory *m) {
+  const struct mem_type *t = type_find(m->type);
+  return t && t->sequence && !str_empty(m->session);
+}
+
 bool memory_same_field(const struct field *f, const struct memory *x, const struct memory *y) {
   const void *a = field_at(x, f->offset), *b = field_at(y, f->offset);
   switch (f->form) {

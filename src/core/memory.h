@@ -58,6 +58,9 @@ bool one_of(struct str value, const char *const *list);
 /* "a, b, c" for messages. */
 struct str one_of_text(struct arena *a, const char *const *list);
 
+/* Whether it is an entry of a transcript: of a type that makes a sequence, and of a session. */
+bool memory_is_entry(const struct memory *m);
+
 bool memory_same_field(const struct field *f, const struct memory *x, const struct memory *y);
 
 /* Takes a memory out of use, or back into it: state, reason, author and time always change together. */

@@ -28,55 +28,22 @@ double retention(double days, double half_life_days) { return half_power(days / 
 
 /* ---- fusion ---- */
 
-enum { RRF_K = 20 };
+/* A thing that is named exactly speaks for a memory, but not alone. */
+#define ENTITY_SHARE 0.02
 
-void fuse_add(struct arena *a, struct fuseds *all, int list, int64_t memory_id, int64_t chunk_id, double raw) {
-  int next = 1;
-  struct fused *f = NULL;
-  for (size_t i = 0; i < all->n; i++) {
-    if (all->v[i].rank[list] >= next)
-      next = all->v[i].rank[list] + 1;
-    if (all->v[i].memory_id == memory_id)
-      f = &all->v[i];
-  }
-  if (!f) {
-    list_push(a, all, (struct fused){.memory_id = memory_id, .chunk_id = chunk_id});
-    f = &all->v[all->n - 1];
-  }
-  if (f->rank[list])
-    return;
-  f->rank[list] = next;
-  f->raw[list] = raw;
-}
-
-static int by_fusion(const void *x, const void *y) {
-  const struct fused *a = x, *b = y;
-  if (a->fusion != b->fusion)
-    return a->fusion < b->fusion ? 1 : -1;
-  return (a->memory_id > b->memory_id) - (a->memory_id < b->memory_id);
-}
-
-void fuse_finish(struct fuseds *all, const double weights[LIST_COUNT]) {
-  double best = 0;
-  for (int l = 0; l < LIST_COUNT; l++)
-    best += weights[l] / (RRF_K + 1);
-  for (size_t i = 0; i < all->n; i++) {
-    struct fused *f = &all->v[i];
-    double sum = 0;
-    for (int l = 0; l < LIST_COUNT; l++)
-      if (f->rank[l])
-        sum += weights[l] / (RRF_K + f->rank[l]);
-    f->fusion = best > 0 ? sum / best : 0;
-    f->score = f->fusion;
-  }
-  if (all->n)
-    qsort(all->v, all->n, sizeof(*all->v), by_fusion);
+double fuse(const struct fusion *how, const struct match *m) {
+  double words = m->part[LIST_LEXICAL] + m->lent, named = ENTITY_SHARE * m->part[LIST_ENTITY];
+  if (!how->means)
+    return words + named;
+  if (!how->words)
+    return m->part[LIST_VECTOR];
+  return (1 - how->vector) * words + how->vector * m->part[LIST_VECTOR] + named;
 }
 
 /* ---- what the memory itself brings ---- */
 
 struct rank_parts rank_parts(const struct rank_policy *policy, const struct memory *m) {
-  struct rank_parts p = {1, m->weight, 1, 1};
+  struct rank_parts p = {1, m->weight, 1, 1, 1, 1};
   const struct mem_type *t = type_find(m->type);
   if (!t || t->decay != DECAY_NEVER) {
     /* A memory that was never read is as old as it is, not older. */
@@ -91,7 +58,10 @@ struct rank_parts rank_parts(const struct rank_policy *policy, const struct memo
   return p;
 }
 
-double rank_product(const struct rank_parts *p) { return p->decay * p->weight * p->rating * p->access; }
+double rank_product(const struct rank_parts *p) {
+  static const double share = 0.3; /* of a score that age can take */
+  return (1 - share + share * p->decay) * p->weight * p->rating * p->access * p->time * p->type;
+}
 
 /* ---- diversity ---- */
 
@@ -124,21 +94,26 @@ static struct token_set tokens_of(struct arena *a, struct str text) {
   return (struct token_set){list.v, n};
 }
 
-static double jaccard(const struct token_set *x, const struct token_set *y) {
+static size_t in_both(const struct token_set *x, const struct token_set *y) {
   size_t i = 0, j = 0, both = 0;
   while (i < x->n && j < y->n) {
-    if (x->v[i] == y->v[j]) {
-      both++;
-      i++;
-      j++;
-    } else if (x->v[i] < y->v[j]) {
-      i++;
-    } else {
-      j++;
-    }
+    both += x->v[i] == y->v[j];
+    uint64_t first = x->v[i];
+    i += first <= y->v[j];
+    j += y->v[j] <= first;
   }
-  size_t either = x->n + y->n - both;
+  return both;
+}
+
+static double jaccard(const struct token_set *x, const struct token_set *y) {
+  size_t both = in_both(x, y), either = x->n + y->n - both;
   return either ? (double)both / (double)either : 0;
+}
+
+double words_shared(struct arena *a, struct str x, struct str y) {
+  struct token_set one = tokens_of(a, x), other = tokens_of(a, y);
+  size_t least = one.n < other.n ? one.n : other.n;
+  return least ? (double)in_both(&one, &other) / (double)least : 0;
 }
 
 void mmr_pick(struct arena *a, const struct str *texts, const double *scores, size_t n, size_t k, size_t *ret_order,
@@ -172,5 +147,18 @@ void mmr_pick(struct arena *a, const struct str *texts, const double *scores, si
       double s = taken[i] ? 0 : jaccard(&sets[i], &sets[best]);
       nearest[i] = s > nearest[i] ? s : nearest[i];
     }
+  }
+}
+
+void mark_copies(struct arena *a, const struct str *texts, size_t n, bool *ret_copies) {
+  enum { ENOUGH = 2 };
+  static const double same = 0.75;
+  struct token_set *sets = arena_array(a, struct token_set, n + 1);
+  for (size_t i = 0; i < n; i++) {
+    size_t like = 0;
+    sets[i] = tokens_of(a, texts[i]);
+    for (size_t k = 0; k < i && like < ENOUGH; k++)
+      like += jaccard(&sets[i], &sets[k]) >= same;
+    ret_copies[i] = like == ENOUGH;
   }
 }

@@ -13,24 +13,25 @@ double retention(double days, double half_life_days);
 
 /* ---- fusion ---- */
 
-enum { LIST_LEXICAL, LIST_VECTOR, LIST_COUNT };
+enum { LIST_LEXICAL, LIST_VECTOR, LIST_ENTITY, LIST_COUNT };
 
-struct fused {
-  int64_t memory_id, chunk_id; /* chunk_id: of the best hit */
-  int rank[LIST_COUNT];        /* 1 = best; 0: not in that list */
-  double raw[LIST_COUNT];      /* the list's own score */
-  double fusion;               /* 0..1 */
-  double score;                /* after decay, weight, ratings, use */
-};
-struct fuseds {
-  struct fused *v;
-  size_t n, cap;
+/* How well a memory answers, by each list on a scale of its own meaning, not by its place in it: a word match as the
+ * share of what the query's words could score at most, a vector match as calibrated similarity, a named thing as the
+ * share of the best. So a list that knows nothing says so, instead of promoting its least bad hit. */
+struct match {
+  double part[LIST_COUNT]; /* 0: not found by that list */
+  double lent;             /* by neighbours in the same transcript, on the scale of LIST_LEXICAL */
 };
 
-/* Adds the next hit of a list, best first; later chunks of a memory that is there already are dropped. */
-void fuse_add(struct arena *a, struct fuseds *all, int list, int64_t memory_id, int64_t chunk_id, double raw);
-/* Reciprocal rank fusion with these weights; ends with all sorted by fusion, ties by memory id. */
-void fuse_finish(struct fuseds *all, const double weights[LIST_COUNT]);
+struct fusion {
+  double vector;     /* 0..1: how much the vectors count against the words */
+  bool words, means; /* which of the two were asked: the other one's share goes to it */
+};
+double fuse(const struct fusion *how, const struct match *m);
+
+/* What a text gives to the entry that follows it, to the one before it, and to a chunk beside it. */
+#define LEND_NEXT 0.5
+#define LEND_BEFORE 0.3
 
 /* ---- what the memory itself brings ---- */
 
@@ -38,17 +39,24 @@ struct rank_policy {
   double half_life_days;
   int64_t now;
 };
-/* Factors of a memory: decay by age (evergreen types exempt), weight, ratings, use. */
+/* Factors of a memory: decay by age (evergreen types exempt), weight, ratings, use; how well its time fits a time that
+ * the query names, and whether the query asks for its type. */
 struct rank_parts {
-  double decay, weight, rating, access;
+  double decay, weight, rating, access, time, type;
 };
 struct rank_parts rank_parts(const struct rank_policy *policy, const struct memory *m);
+/* Age alone never takes more than a part of a score: a good answer that is old beats a bad one that is new. */
 double rank_product(const struct rank_parts *p);
 
 /* ---- diversity ---- */
 
+/* How much of the shorter text the longer one holds: the share of its distinct words, 0 to 1. */
+double words_shared(struct arena *a, struct str x, struct str y);
 /* Maximal marginal relevance: picks k of n, lambda 0.7, Jaccard on token sets. `order` gets the picked indexes. */
 void mmr_pick(struct arena *a, const struct str *texts, const double *scores, size_t n, size_t k, size_t *ret_order,
               size_t *ret_n);
+/* Of texts in the order of their scores, those that say once more what two before them say in nearly the same words:
+ * ret_copies[n]. Two that are alike may be an update, or two who agree; a third adds nothing. */
+void mark_copies(struct arena *a, const struct str *texts, size_t n, bool *ret_copies);
 
 #endif

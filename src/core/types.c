@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "core/text.h"
+
 const char *const kind_names[KIND_COUNT] = {"rule", "fact", "incident", "task"};
 
 /* clang-format off */
@@ -35,12 +37,14 @@ static const struct mem_type types[] = {
 
   {.name = "incident", .kind = KIND_INCIDENT, .archives = true, .decay = DECAY_SCORE,
    .words = "incident incidents outage broke crash postmortem"},
-  {.name = "episodic", .kind = KIND_INCIDENT, .archives = true, .decay = DECAY_SCORE, .words = "happened"},
+  {.name = "episodic", .kind = KIND_INCIDENT, .archives = true, .sequence = true,
+   .decay = DECAY_SCORE, .words = "happened"},
   {.name = "historical", .kind = KIND_INCIDENT, .aliases = {"archive", "past"}, .archives = true,
    .decay = DECAY_SCORE, .words = "history past"},
-  {.name = "meeting", .kind = KIND_INCIDENT, .archives = true, .decay = DECAY_SCORE,
+  {.name = "meeting", .kind = KIND_INCIDENT, .archives = true, .sequence = true, .decay = DECAY_SCORE,
    .words = "meeting meetings call standup"},
-  {.name = "journal", .kind = KIND_INCIDENT, .archives = true, .decay = DECAY_SCORE, .words = "journal diary"},
+  {.name = "journal", .kind = KIND_INCIDENT, .archives = true, .sequence = true, .decay = DECAY_SCORE,
+   .words = "journal diary"},
 
   {.name = "task", .kind = KIND_TASK, .boot = BOOT_TASKS, .droppable = true, .decay = DECAY_NEVER,
    .words = "task tasks todo pending"},
@@ -89,6 +93,44 @@ const struct mem_type *type_of_prose(void) {
   while (!types[i].prose)
     i++;
   return &types[i];
+}
+
+const struct mem_type *type_of_sequence(void) {
+  size_t i = 0;
+  while (!types[i].sequence)
+    i++;
+  return &types[i];
+}
+
+struct str types_of_sequence(struct arena *a) {
+  struct buf b = BUF(a);
+  for (size_t i = 0; i < ARRAY_LEN(types); i++)
+    if (types[i].sequence)
+      buf_addf(&b, "%s'%s'", b.n ? ", " : "", types[i].name);
+  return buf_str(&b);
+}
+
+size_t type_number(const struct mem_type *t) { return (size_t)(t - types); }
+
+static bool has_word(const struct mem_type *t, struct str word) {
+  struct str rest = str_from(t->words ? t->words : ""), asked;
+  while (str_next(&rest, ' ', &asked))
+    if (str_eq(word, asked))
+      return true;
+  return false;
+}
+
+const double *types_asked_for(struct arena *a, struct str folded_query) {
+  static const double preference = 1.1;
+  double *factors = arena_array(a, double, ARRAY_LEN(types));
+  struct str word;
+  for (size_t i = 0; i < ARRAY_LEN(types); i++)
+    factors[i] = 1;
+  for (size_t pos = 0; text_next_word(folded_query, &pos, &word);)
+    for (size_t i = 0; i < ARRAY_LEN(types); i++)
+      if (has_word(&types[i], word))
+        factors[i] = preference;
+  return factors;
 }
 
 const struct mem_type *type_of_section(enum boot_section section) {

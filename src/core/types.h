@@ -30,6 +30,7 @@ struct mem_type {
   bool archives;  /* archived after a time without access */
   bool prose;     /* what imported prose becomes */
   bool long_body; /* may hold more than 400 words in assist mode */
+  bool sequence;  /* entries of one session follow each other: the one before says what the next is about */
   enum decay decay;
   /* A shorthand is stored as another type with these fields set; NULL otherwise. */
   const char *stored_as, *severity, *delivery;
@@ -50,6 +51,14 @@ const struct mem_type *types_at(size_t i);
 const struct mem_type *type_find(struct str name);
 /* The type a kind has when none is given. */
 const struct mem_type *type_of_kind(enum kind kind);
+/* A factor for memories of each type, types_count() of them in the order of types_at(): above 1 where a word of the
+ * query asks for it. */
+const double *types_asked_for(struct arena *a, struct str folded_query);
+/* The number of a type, by which types_at() finds it. */
+size_t type_number(const struct mem_type *t);
+/* The first type whose entries follow each other, and all of them as a list for SQL: 'a', 'b'. */
+const struct mem_type *type_of_sequence(void);
+struct str types_of_sequence(struct arena *a);
 /* The type of imported prose, and the first one of a section of the boot payload. */
 const struct mem_type *type_of_prose(void);
 const struct mem_type *type_of_section(enum boot_section section);

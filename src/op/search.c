@@ -1,131 +1,12 @@
-/* search.c: the search operation: two lists of candidates, fused, ranked, made diverse. */
+/* search.c: the search operation: its arguments, the skills that a query triggers, its reply. */
 #include "base/utf8.h"
-#include "core/rank.h"
 #include "core/redact.h"
+#include "core/tokens.h"
 #include "op/handlers.h"
-#include "op/write.h"
-#include "store/lexical.h"
-#include "store/search_rows.h"
-#include "store/settings.h"
+#include "op/retrieve.h"
 #include "store/skills.h"
-#include "store/vectors.h"
 
-enum { CANDIDATES = 100, SKILL_HITS = 5, SNIPPET_BYTES = 400 };
-
-static const double list_weights[LIST_COUNT] = {[LIST_LEXICAL] = 1.0, [LIST_VECTOR] = 1.0};
-
-struct hit {
-  struct fused fused;
-  struct memory m;
-  struct rank_parts parts;
-  struct str snippet;
-  struct str skill; /* the skill by whose keyword it surfaced */
-};
-struct hits {
-  struct hit *v;
-  size_t n, cap;
-};
-
-struct query {
-  struct op_call *call;
-  struct str text;
-  struct scope scope;
-  struct filter filter;
-  int64_t limit;
-  bool hybrid;
-};
-
-/* ---- candidates ---- */
-
-static enum status lexical_list(struct query *q, struct fuseds *all) {
-  struct lexical_hits hits = {0};
-  enum status s = lexical_search(q->call->engine->store, &q->scope, &q->filter, q->text, CANDIDATES, q->call->arena,
-                                 &hits, q->call->err);
-  for (size_t i = 0; s == STATUS_OK && i < hits.n; i++)
-    fuse_add(q->call->arena, all, LIST_LEXICAL, hits.v[i].memory_id, hits.v[i].chunk_id, hits.v[i].score);
-  return s;
-}
-
-/* A failing embedder costs the vectors, never the search. */
-static enum status vector_list(struct query *q, struct fuseds *all) {
-  struct op_call *call = q->call;
-  const struct embedder *e = call->engine->embedder;
-  struct vec_model model = {q->scope.team, str_from(e->model), e->dims};
-  int8_t *vector = arena_array(call->arena, int8_t, (size_t)e->dims);
-  struct error why;
-  if (e->embed(e, call->arena, EMBED_QUERY, &q->text, 1, vector, &why) != STATUS_OK) {
-    json_put(call->doc, call->result, "degraded", str_from(why.message));
-    return STATUS_OK;
-  }
-  struct vec_hits hits = {0};
-  enum status s = search_near(call->engine->store, &q->scope, &q->filter, &model, vector, CANDIDATES, call->arena,
-                              &hits, call->err);
-  q->hybrid = s == STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < hits.n; i++)
-    if (hits.v[i].cosine > 0)
-      fuse_add(call->arena, all, LIST_VECTOR, hits.v[i].memory_id, hits.v[i].chunk_id, hits.v[i].cosine);
-  return s;
-}
-
-/* ---- ranking ---- */
-
-static enum status load_hits(struct query *q, const struct fuseds *all, struct hits *ret) {
-  struct op_call *call = q->call;
-  double half_life;
-  enum status s =
-      setting_number(call->engine->store, q->scope.team, SET_DECAY_HALF_LIFE, call->arena, &half_life, call->err);
-  struct rank_policy policy = {half_life, call->now};
-  for (size_t i = 0; s == STATUS_OK && i < all->n; i++) {
-    struct hit h = {.fused = all->v[i]};
-    bool found;
-    s = memory_by_id(call->engine->store, q->scope.team, h.fused.memory_id, call->arena, &h.m, &found, call->err);
-    if (s == STATUS_OK)
-      s = chunk_snippet(call->engine->store, q->scope.team, h.fused.chunk_id, call->arena, &h.snippet, call->err);
-    if (s != STATUS_OK || !found)
-      continue;
-    h.parts = rank_parts(&policy, &h.m);
-    h.fused.score = h.fused.fusion * rank_product(&h.parts);
-    list_push(call->arena, ret, h);
-  }
-  return s;
-}
-
-/* The best `limit` by score and diversity, in the order of their scores. */
-static void pick(struct arena *a, const struct hits *all, int64_t limit, struct hits *ret) {
-  if (all->n == 0)
-    return;
-  struct str *texts = arena_array(a, struct str, all->n);
-  double *scores = arena_array(a, double, all->n);
-  size_t *order = arena_array(a, size_t, all->n), n;
-  for (size_t i = 0; i < all->n; i++) {
-    texts[i] = all->v[i].snippet;
-    scores[i] = all->v[i].fused.score;
-  }
-  mmr_pick(a, texts, scores, all->n, (size_t)limit, order, &n);
-  for (size_t i = 0; i < n; i++)
-    list_push(a, ret, all->v[order[i]]);
-  for (size_t i = 1; i < ret->n; i++) /* few: insertion sort, stable */
-    for (size_t k = i; k > 0 && ret->v[k - 1].fused.score < ret->v[k].fused.score; k--) {
-      struct hit t = ret->v[k];
-      ret->v[k] = ret->v[k - 1];
-      ret->v[k - 1] = t;
-    }
-}
-
-static enum status gather(struct query *q, const char *states, int64_t limit, struct hits *ret) {
-  struct fuseds all = {0};
-  struct hits loaded = {0};
-  q->filter.states = states;
-  enum status s = lexical_list(q, &all);
-  if (s == STATUS_OK)
-    s = vector_list(q, &all);
-  fuse_finish(&all, list_weights);
-  if (s == STATUS_OK)
-    s = load_hits(q, &all, &loaded);
-  if (s == STATUS_OK)
-    pick(q->call->arena, &loaded, limit, ret);
-  return s;
-}
+enum { SKILL_HITS = 5, SNIPPET_BYTES = 400, BUDGET_LEAST = 50, BUDGET_MOST = 1000000 };
 
 /* ---- skills ---- */
 
@@ -146,7 +27,7 @@ static enum status skill_hits(struct query *q, struct hits *ret) {
     if (!fires)
       continue;
     s = memory_load_body(call->engine->store, call->arena, m, call->err);
-    struct hit h = {.m = *m, .snippet = m->body, .skill = m->skill_name, .fused = {.memory_id = m->id, .score = 1}};
+    struct hit h = {.m = *m, .snippet = m->body, .skill = m->skill_name, .score = 1};
     list_push(call->arena, ret, h);
   }
   return s;
@@ -169,6 +50,36 @@ static enum status put_text(struct query *q, yyjson_mut_val *v, struct hit *h) {
   return STATUS_OK;
 }
 
+static struct str source_of(const struct hit *h) {
+  bool words = h->raw[LIST_LEXICAL] > 0 || h->raw[LIST_ENTITY] > 0 || h->match.lent > 0;
+  if (h->skill.p)
+    return STR("skill");
+  if (h->match.part[LIST_VECTOR] > 0)
+    return words ? STR("hybrid") : STR("vector");
+  return STR("keyword");
+}
+
+static void put_parts(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct hit *h) {
+  const struct {
+    const char *name;
+    double value;
+  } parts[] = {{"fusion", h->fusion},
+               {"words", h->match.part[LIST_LEXICAL]},
+               {"lent", h->match.lent},
+               {"similarity", h->match.part[LIST_VECTOR]},
+               {"named", h->match.part[LIST_ENTITY]},
+               {"bm25", h->raw[LIST_LEXICAL]},
+               {"cosine", h->raw[LIST_VECTOR]},
+               {"decay", h->parts.decay},
+               {"weight", h->parts.weight},
+               {"rating", h->parts.rating},
+               {"access", h->parts.access},
+               {"time", h->parts.time},
+               {"type", h->parts.type}};
+  for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+    json_put_num(doc, obj, parts[i].name, rounded(parts[i].value));
+}
+
 static enum status put_hit(struct query *q, yyjson_mut_val *arr, struct hit *h) {
   struct op_call *call = q->call;
   yyjson_mut_doc *doc = call->doc;
@@ -179,12 +90,9 @@ static enum status put_hit(struct query *q, yyjson_mut_val *arr, struct hit *h) 
   put_brief(call, v, &h->m);
   if (h->m.tags.n)
     json_put_strs(doc, v, "tags", &h->m.tags);
-  json_put_num(doc, v, "score", rounded(h->fused.score));
-  json_put(doc, v, "source",
-           h->skill.p                                                  ? STR("skill")
-           : h->fused.rank[LIST_LEXICAL] && h->fused.rank[LIST_VECTOR] ? STR("hybrid")
-           : h->fused.rank[LIST_VECTOR]                                ? STR("vector")
-                                                                       : STR("keyword"));
+  json_put_num(doc, v, "age_days", json_round((double)(call->now - h->m.created_at) / (double)MS_PER_DAY, 1));
+  json_put_num(doc, v, "score", rounded(h->score));
+  json_put(doc, v, "source", source_of(h));
   json_put_opt(doc, v, "via_skill_trigger", h->skill);
   if (str_is(h->m.state, "superseded")) {
     int64_t head;
@@ -193,16 +101,8 @@ static enum status put_hit(struct query *q, yyjson_mut_val *arr, struct hit *h) 
       return s;
     json_put_int(doc, v, "superseded_by", head);
   }
-  if (json_bool(call->args, "explain", false) && !h->skill.p) {
-    yyjson_mut_val *parts = json_put_obj(doc, v, "parts");
-    json_put_num(doc, parts, "fusion", rounded(h->fused.fusion));
-    json_put_num(doc, parts, "bm25", rounded(h->fused.raw[LIST_LEXICAL]));
-    json_put_num(doc, parts, "cosine", rounded(h->fused.raw[LIST_VECTOR]));
-    json_put_num(doc, parts, "decay", rounded(h->parts.decay));
-    json_put_num(doc, parts, "weight", h->parts.weight);
-    json_put_num(doc, parts, "rating", h->parts.rating);
-    json_put_num(doc, parts, "access", h->parts.access);
-  }
+  if (json_bool(call->args, "explain", false) && !h->skill.p)
+    put_parts(doc, json_put_obj(doc, v, "parts"), h);
   return put_text(q, v, h);
 }
 
@@ -231,38 +131,130 @@ static void append_new(struct arena *a, struct hits *list, const struct hits *mo
   }
 }
 
+/* Any text is a query: a NUL in it is a blank. */
+static struct str query_text(struct op_call *call) {
+  struct str given = json_str(call->args, "query");
+  if (str_empty(given) || !memchr(given.p, 0, given.n))
+    return given;
+  struct str text = arena_dup(call->arena, given);
+  char *bytes = (char *)(uintptr_t)text.p;
+  for (size_t i = 0; i < text.n; i++)
+    if (!bytes[i])
+      bytes[i] = ' ';
+  return text;
+}
+
 static enum status read_query(struct op_call *call, struct query *q) {
-  *q = (struct query){.call = call, .text = json_str(call->args, "query"), .scope = scope_of(call)};
+  struct str mode = json_str(call->args, "mode");
+  *q = (struct query){.call = call, .text = query_text(call), .scope = scope_of(call)};
+  q->fusion.words = !str_is(mode, "vector");
+  q->fusion.means = !str_is(mode, "keyword");
   enum status s = call_filter(call, &q->filter);
   if (s == STATUS_OK)
     s = call_int(call, "limit", 10, 1, 100, &q->limit);
-  return s == STATUS_OK ? call_time(call, "as_of", -1, &q->scope.as_of) : s;
+  if (s == STATUS_OK)
+    s = call_time(call, "as_of", -1, &q->scope.as_of);
+  return s == STATUS_OK ? retrieve_prepare(q) : s;
+}
+
+/* How much of the team's texts has a vector, while that is not all of it. */
+static enum status put_embedded(struct query *q) {
+  struct op_call *call = q->call;
+  int64_t done, total;
+  if (q->set.n == 0)
+    return STATUS_OK;
+  enum status s = vec_count(call->engine->store, &q->set.v[0].model, &done, &total, call->err);
+  if (s != STATUS_OK || done >= total)
+    return s;
+  yyjson_mut_val *obj = json_put_obj(call->doc, call->result, "embedded");
+  json_put_int(call->doc, obj, "done", done);
+  json_put_int(call->doc, obj, "total", total);
+  return STATUS_OK;
+}
+
+static enum status put_mode(struct query *q) {
+  struct op_call *call = q->call;
+  bool words = q->fusion.words && !q->damaged;
+  json_put(call->doc, call->result, "search_mode",
+           !q->by_vectors ? STR("keyword")
+           : words        ? STR("hybrid")
+                          : STR("vector"));
+  if (q->damaged) {
+    struct error why;
+    error_set(&why, STATUS_CORRUPT, "it is damaged, and words were not searched");
+    error_fix(&why, "run 'cairn doctor --repair'");
+    embeddings_degrade(call, &q->set, STR("the full-text index"), &why);
+  }
+  json_put_opt(call->doc, call->result, "degraded", q->set.degraded);
+  return put_embedded(q);
+}
+
+/* Results until the budget is used up; the first one always. What was left out is counted. */
+static enum status put_results(struct query *q, struct hits *hits, int64_t budget) {
+  struct op_call *call = q->call;
+  yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "results");
+  int64_t used = 0;
+  size_t shown = 0;
+  enum status s = STATUS_OK;
+  for (; s == STATUS_OK && shown < hits->n; shown++) {
+    s = put_hit(q, arr, &hits->v[shown]);
+    if (s != STATUS_OK || !budget)
+      continue;
+    used += (int64_t)tokens_estimate(json_write(call->arena, yyjson_mut_arr_get_last(arr), false));
+    if (used > budget && shown > 0) {
+      yyjson_mut_arr_remove_last(arr);
+      break;
+    }
+  }
+  if (s == STATUS_OK && shown < hits->n)
+    json_put_int(call->doc, call->result, "omitted", (int64_t)(hits->n - shown));
+  hits->n = shown;
+  return s;
+}
+
+/* What answers: skills on top, which do not count against the limit; then the best; what faded last, when there is
+ * room. */
+static enum status find(struct query *q, struct hits *ret_hits) {
+  struct arena *a = q->call->arena;
+  struct hits found = {0}, faded = {0};
+  bool superseded = json_bool(q->call->args, "include_superseded", false);
+  enum status s = skill_hits(q, ret_hits);
+  int64_t room = q->limit + (int64_t)ret_hits->n;
+  if (s == STATUS_OK)
+    s = retrieve(q, superseded ? STATES_SEARCHED ", 'superseded'" : STATES_SEARCHED, q->limit, &found);
+  if (s != STATUS_OK)
+    return s;
+  append_new(a, ret_hits, &found, room);
+  if ((int64_t)ret_hits->n < room)
+    s = retrieve(q, "'faded'", room - (int64_t)ret_hits->n, &faded);
+  append_new(a, ret_hits, &faded, room);
+  return s;
+}
+
+/* One state of the store for the whole of it. */
+static enum status answer(struct query *q, int64_t budget, struct hits *ret_hits) {
+  enum status s = find(q, ret_hits);
+  if (s == STATUS_OK)
+    s = put_mode(q);
+  return s == STATUS_OK ? put_results(q, ret_hits, budget) : s;
 }
 
 enum status op_search(struct op_call *call) {
   struct query q;
-  struct hits found = {0}, all = {0}, faded = {0};
-  bool superseded = json_bool(call->args, "include_superseded", false);
+  struct hits hits = {0};
+  int64_t budget = 0;
+  bool alone = false;
   enum status s = read_query(call, &q);
-  if (s == STATUS_OK)
-    s = skill_hits(&q, &all);
-  size_t skills = all.n;
-  if (s == STATUS_OK)
-    s = gather(&q, superseded ? STATES_SEARCHED ", 'superseded'" : STATES_SEARCHED, q.limit, &found);
+  if (s == STATUS_OK && yyjson_obj_get(call->args, "budget"))
+    s = call_int(call, "budget", 0, BUDGET_LEAST, BUDGET_MOST, &budget);
   if (s != STATUS_OK)
     return s;
-  /* Skills come on top and do not count against the limit. */
-  append_new(call->arena, &all, &found, q.limit + (int64_t)skills);
-  if ((int64_t)all.n < q.limit) { /* what faded comes last, when there is room */
-    s = gather(&q, "'faded'", q.limit - (int64_t)all.n, &faded);
-    append_new(call->arena, &all, &faded, q.limit);
-  }
   json_put(call->doc, call->result, "query", q.text);
-  json_put(call->doc, call->result, "search_mode", q.hybrid ? STR("hybrid") : STR("keyword"));
-  yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "results");
-  for (size_t i = 0; s == STATUS_OK && i < all.n; i++)
-    s = put_hit(&q, arr, &all.v[i]);
+  struct db *db = store_db(call->engine->store);
+  s = db_snapshot(db, &alone, call->err);
   if (s == STATUS_OK)
-    note_search(&q, &all);
+    s = db_snapshot_end(db, alone, answer(&q, budget, &hits), call->err);
+  if (s == STATUS_OK)
+    note_search(&q, &hits);
   return s;
 }

@@ -88,7 +88,7 @@ static enum status check_vectors(struct store *st, struct arena *a, struct str *
   int64_t faults;
   enum status s = vec_check(st, &faults, err);
   if (s == STATUS_OK)
-    *ret_fault = faults ? arena_printf(a, "%lld vectors do not match their chunks", (long long)faults) : STR("");
+    *ret_fault = faults ? arena_printf(a, "the vector index is damaged in %lld places", (long long)faults) : STR("");
   return s;
 }
 
@@ -126,8 +126,9 @@ static enum status check_private(struct store *st, struct arena *a, struct str *
 const struct named_check store_checks[] = {
     {"integrity", "bring back a backup with 'cairn restore FILE'", check_integrity},
     {"foreign_keys", "bring back a backup with 'cairn restore FILE'", check_foreign_keys},
-    {"full_text", "run 'cairn doctor --fix' to rebuild the index from the texts", check_full_text},
-    {"vectors", "run 'cairn doctor --fix' to embed the texts again", check_vectors},
+    {"full_text", "run 'cairn doctor --repair' to rebuild the index from the texts", check_full_text},
+    {"vectors", "run 'cairn doctor --repair' to mend it; what is lost is embedded again by 'cairn maintain'",
+     check_vectors},
     {"texts", "bring back a backup with 'cairn restore FILE'", check_chunks},
     {"chains", "bring back a backup with 'cairn restore FILE'", check_chains},
     {"private", "chmod 600 the file", check_private},

@@ -3,10 +3,13 @@
 
 #include "base/id.h"
 #include "core/chunk.h"
+#include "core/terms.h"
 #include "core/text.h"
+#include "store/embed_cache.h"
 #include "store/events.h"
 #include "store/links.h"
 #include "store/store_internal.h"
+#include "store/transcript.h"
 
 /* ---- values by the table of fields ---- */
 
@@ -74,6 +77,24 @@ static struct str extra_text(struct arena *a, const struct memory *m, const stru
   return buf_str(&b);
 }
 
+/* The token of the project, and what the tokeniser does not see in the text, which is read as one. */
+static struct str derived_terms(struct arena *a, struct str project, struct str headline, struct str body,
+                                struct str extra) {
+  char scope[TERMS_SCOPE_SIZE];
+  struct buf b = BUF(a), all = BUF(a);
+  buf_add(&b, headline);
+  buf_addc(&b, '\n');
+  buf_add(&b, body);
+  buf_addc(&b, '\n');
+  buf_add(&b, extra);
+  struct str derived = terms_derive(a, buf_str(&b), TERMS_STORED);
+  buf_add(&all, terms_scope(project, scope));
+  if (derived.n)
+    buf_addc(&all, ' ');
+  buf_add(&all, derived);
+  return buf_str(&all);
+}
+
 static enum status insert_chunks(struct txn *txn, struct arena *a, const struct memory *m, struct chunk_rows *ret,
                                  struct error *err) {
   struct chunks parts = {0};
@@ -86,9 +107,10 @@ static enum status insert_chunks(struct txn *txn, struct arena *a, const struct 
     char hash[HASH_TEXT_SIZE];
     hash_text(row.body, hash);
     s = db_exec(txn->store->db, err,
-                "INSERT INTO chunk (team, memory_id, seq, hash, headline, body, extra)"
-                " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-                "siissss", m->team, m->id, (int64_t)i, str_from(hash), row.headline, row.body, row.extra);
+                "INSERT INTO chunk (team, memory_id, seq, hash, headline, body, extra, terms)"
+                " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                "siisssss", m->team, m->id, (int64_t)i, str_from(hash), row.headline, row.body, row.extra,
+                derived_terms(a, m->project, row.headline, row.body, row.extra));
     row.id = db_last_id(txn->store->db);
     list_push(a, ret, row);
   }
@@ -212,8 +234,10 @@ enum status memory_change(struct txn *txn, struct arena *a, const struct memory 
 
 /* ---- delete ---- */
 
-static enum status delete_rows(struct txn *txn, const struct memory *m, struct error *err) {
-  enum status s = vec_remove(txn, m->id, err);
+static enum status delete_rows(struct txn *txn, struct arena *a, const struct memory *m, struct error *err) {
+  enum status s = embed_cache_forget(txn, a, m->id, err);
+  if (s == STATUS_OK)
+    s = vec_remove(txn, m->id, err);
   /* The triggers of the full-text index want each chunk's row to be deleted, not cascaded. */
   if (s == STATUS_OK)
     s = db_exec(txn->store->db, err, "DELETE FROM chunk WHERE team = ?1 AND memory_id = ?2", "si", m->team, m->id);
@@ -237,7 +261,7 @@ enum status memory_delete(struct txn *txn, struct arena *a, const struct memory 
                     .before = full_record(a, txn, &full, err, &s)};
   if (s == STATUS_OK)
     s = event_add(txn, &e, err);
-  return s == STATUS_OK ? delete_rows(txn, m, err) : s;
+  return s == STATUS_OK ? delete_rows(txn, a, m, err) : s;
 }
 
 /* A search that found the memory was recorded with its query, which may repeat the text. */
@@ -335,7 +359,9 @@ enum status memory_purge(struct txn *txn, struct arena *a, const struct memory *
   if (s == STATUS_OK)
     s = purge_results(txn, a, m->id, err);
   if (s == STATUS_OK)
-    s = delete_rows(txn, m, err);
+    s = transcript_wipe_after(txn, m, a, err);
+  if (s == STATUS_OK)
+    s = delete_rows(txn, a, m, err);
   if (s == STATUS_OK)
     s = db_exec(db, err, "INSERT INTO tombstone (team, uid, at, by) VALUES (?1, ?2, ?3, ?4)", "ssis", m->team, m->uid,
                 txn->now, txn->source);
@@ -366,6 +392,25 @@ static struct str notes_json(struct arena *a, const struct notes *notes) {
   return json_write(a, obj, false);
 }
 
+/* The first chunk's text with these notes. */
+static enum status set_extra(struct txn *txn, struct arena *a, const struct memory *m, struct str extra,
+                             struct error *err) {
+  struct rows r;
+  struct str headline = STR(""), body = STR("");
+  db_query(txn->store->db, &r, err, "SELECT headline, body FROM chunk WHERE team = ?1 AND memory_id = ?2 AND seq = 0",
+           "si", m->team, m->id);
+  if (rows_next(&r)) {
+    headline = rows_dup(&r, 0, a);
+    body = rows_dup(&r, 1, a);
+  }
+  enum status s = rows_end(&r);
+  if (s != STATUS_OK)
+    return s;
+  return db_exec(txn->store->db, err,
+                 "UPDATE chunk SET extra = ?1, terms = ?2 WHERE team = ?3 AND memory_id = ?4 AND seq = 0", "sssi",
+                 extra, derived_terms(a, m->project, headline, body, extra), m->team, m->id);
+}
+
 enum status notes_set(struct txn *txn, struct arena *a, const struct memory *m, const struct notes *was,
                       const struct notes *now, struct error *err) {
   struct db *db = txn->store->db;
@@ -377,8 +422,7 @@ enum status notes_set(struct txn *txn, struct arena *a, const struct memory *m, 
   if (s == STATUS_OK)
     s = memory_load_lists(txn->store, a, &full, err);
   if (s == STATUS_OK)
-    s = db_exec(db, err, "UPDATE chunk SET extra = ?1 WHERE team = ?2 AND memory_id = ?3 AND seq = 0", "ssi",
-                extra_text(a, &full, now), m->team, m->id);
+    s = set_extra(txn, a, m, extra_text(a, &full, now), err);
   struct event e = {.action = STR("memory:annotate"),
                     .change = "annotate",
                     .memory_id = m->id,

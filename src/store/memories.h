@@ -57,7 +57,7 @@ NODISCARD enum status memory_by_skill(struct store *st, struct str team, struct 
 NODISCARD enum status memory_find(struct store *st, const struct scope *scope, struct str ref, struct arena *a,
                                   struct memory *ret_memory, struct error *err);
 NODISCARD enum status memory_load_body(struct store *st, struct arena *a, struct memory *m, struct error *err);
-/* One that was pruned: its id and uid, as the event log remembers them. */
+/* One that was pruned: its id, uid, type, project and session, as the event log remembers them. */
 NODISCARD enum status memory_pruned(struct store *st, struct str team, struct str ref, struct arena *a,
                                     struct memory *ret_memory, bool *ret_found, struct error *err);
 NODISCARD enum status memory_load_lists(struct store *st, struct arena *a, struct memory *m, struct error *err);

@@ -140,16 +140,27 @@ enum status memory_pruned(struct store *st, struct str team, struct str ref, str
                           bool *ret_found, struct error *err) {
   int64_t id = 0;
   struct rows r;
+  struct str record = STR_NONE;
+  yyjson_val *was;
+  struct error ignored;
   if (!str_int64(ref, &id))
     id = 0;
   db_query(st->db, &r, err,
-           "SELECT memory_id, uid FROM event WHERE team = ?1 AND change = 'delete' AND purged = 0"
+           "SELECT memory_id, uid, before FROM event WHERE team = ?1 AND change = 'delete' AND purged = 0"
            " AND (memory_id = ?2 OR uid = ?3) ORDER BY seq DESC LIMIT 1",
            "sis", team, id, ref);
   bool found = rows_next(&r);
-  if (found)
+  if (found) {
     *ret_memory = (struct memory){.id = rows_int(&r, 0), .uid = rows_dup(&r, 1, a), .team = team, .project = STR("")};
+    record = rows_dup(&r, 2, a);
+  }
   enum status s = rows_end(&r);
+  if (s == STATUS_OK && found && json_read(a, record, &was, &ignored) == STATUS_OK) {
+    ret_memory->type = json_str(was, "type");
+    ret_memory->session = json_str(was, "session");
+    if (json_str(was, "project").p)
+      ret_memory->project = json_str(was, "project");
+  }
   if (s == STATUS_OK)
     *ret_found = found;
   return s;

@@ -15,8 +15,13 @@
   extern const char name[] __attribute__((visibility("hidden")))
 
 EMBED(cairn_sql_sqlite_0001, "sqlite/0001_init.sql");
+EMBED(cairn_sql_sqlite_0002, "sqlite/0002_embedding.sql");
+EMBED(cairn_sql_sqlite_0003, "sqlite/0003_full_text.sql");
+EMBED(cairn_sql_sqlite_0004, "sqlite/0004_vectors.sql");
+EMBED(cairn_sql_sqlite_0005, "sqlite/0005_search.sql");
 
-static const char *const migrations[] = {cairn_sql_sqlite_0001};
+static const char *const migrations[] = {cairn_sql_sqlite_0001, cairn_sql_sqlite_0002, cairn_sql_sqlite_0003,
+                                         cairn_sql_sqlite_0004, cairn_sql_sqlite_0005};
 
 enum { APPLICATION_ID = 0x4341524e /* "CARN" */ };
 

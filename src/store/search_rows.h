@@ -6,9 +6,23 @@
 #include "store/memories.h"
 #include "store/vectors.h"
 
+/* The chunks of the memories that a caller may see and asks for. */
+struct chunk_filter {
+  const struct scope *scope;
+  const struct filter *filter;
+  const char *states; /* SQL list */
+  bool beginnings;    /* the first chunk of a memory alone */
+  int64_t except;     /* a memory that does not count; 0: none */
+  bool no_entries;    /* nothing of a transcript: such vectors are also about the entry before */
+};
+struct vec_filter chunk_filter_sql(struct arena *a, const struct chunk_filter *f);
+/* ret_health may be NULL. */
 NODISCARD enum status search_near(struct store *st, const struct scope *scope, const struct filter *f,
                                   const struct vec_model *model, const int8_t *vector, size_t k, struct arena *a,
-                                  struct vec_hits *ret_hits, struct error *err);
+                                  struct vec_hits *ret_hits, struct vec_health *ret_health, struct error *err);
+/* Fills in what ranking needs of the memory with m->id: type, weight, times, ratings, use, session. */
+NODISCARD enum status search_features(struct store *st, struct str team, struct arena *a, struct memory *m,
+                                      struct error *err);
 NODISCARD enum status chunk_snippet(struct store *st, struct str team, int64_t chunk_id, struct arena *a,
                                     struct str *ret_text, struct error *err);
 

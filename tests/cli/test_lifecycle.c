@@ -274,14 +274,14 @@ TEST(maintenance_runs_by_itself_once_a_day) {
 
 /* ---- ranking ---- */
 
-/* Two memories that a query likes equally; the older id wins a tie. */
+/* Two memories that the words of a query like equally; the older id wins a tie. */
 static void store_pair(int64_t *ret_first, int64_t *ret_second) {
   *ret_first = STORE("--type", "note", "Pears ripen in the western orchard");
   *ret_second = STORE("--type", "note", "--distinct-from", num(*ret_first), "Pears ripen in the eastern orchard");
 }
 
 static void check_order(const char *query, int64_t first, int64_t second) {
-  yyjson_val *r = OK("search", query);
+  yyjson_val *r = OK("search", query, "--mode", "keyword");
   int a = jpos(r, "results", first), b = jpos(r, "results", second);
   if (a < 0 || b < 0 || a > b)
     FAIL("%lld is at %d, %lld at %d", (long long)first, a, (long long)second, b);

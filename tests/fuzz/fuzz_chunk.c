@@ -3,6 +3,7 @@
 #include "core/chunk.h"
 #include "core/text.h"
 #include "core/tokens.h"
+#include "core/transcript.h"
 #include "support/fuzz.h"
 
 static void check_tokens(struct str s) {
@@ -11,6 +12,21 @@ static void check_tokens(struct str s) {
   size_t left = tokens_estimate(str_slice(s, 0, half)), right = tokens_estimate(str_slice(s, half, s.n));
   FUZZ_CHECK(whole >= left && whole >= right && whole <= left + right);
   FUZZ_CHECK(tokens_estimate(tokens_cut(s, 7)) <= 7);
+}
+
+/* Turns hold everything, and one that is not long is never divided. */
+static void check_turns(struct str body, const struct turns *turns, const struct chunks *chunks) {
+  size_t covered = 0, at = 0;
+  for (size_t i = 0; i < turns->n; i++) {
+    struct turn t = turns->v[i];
+    FUZZ_CHECK(t.start >= covered && t.start < t.end && t.end <= body.n);
+    FUZZ_CHECK(str_trim(str_slice(body, covered, t.start)).n == 0);
+    covered = t.end;
+    while (at < chunks->n && chunks->v[at].start + chunks->v[at].len < t.end)
+      at++;
+    FUZZ_CHECK(t.tokens > CHUNK_TURNS || (at < chunks->n && chunks->v[at].start <= t.start));
+  }
+  FUZZ_CHECK(turns->n == 0 || str_trim(str_slice(body, covered, body.n)).n == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -35,7 +51,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   }
   for (size_t k = covered; k < size; k++)
     FUZZ_CHECK(ascii_space(body.p[k]));
-  FUZZ_CHECK(tokens_estimate(str_trim(body)) > CHUNK_MAX || chunks.n <= 1);
+  struct turns turns = {0};
+  bool talk = transcript_turns(&a, body, &turns);
+  FUZZ_CHECK(tokens_estimate(str_trim(body)) > (talk ? CHUNK_TURNS : CHUNK_MAX) || chunks.n <= 1);
+  check_turns(body, &turns, &chunks);
   if (valid)
     check_tokens(body);
   arena_release(&a);

@@ -65,40 +65,46 @@ TEST(ratings_use_and_weight_count) {
   CHECK_NEAR(rank_product(&w), rank_product(&b) / 2, 1e-12);
 }
 
-TEST(the_best_of_both_lists_wins) {
-  static const double weights[LIST_COUNT] = {1, 1};
-  struct arena a;
-  arena_init(&a);
-  struct fuseds all = {0};
-  fuse_add(&a, &all, LIST_LEXICAL, 1, 11, 9.0);
-  fuse_add(&a, &all, LIST_LEXICAL, 2, 21, 8.0);
-  fuse_add(&a, &all, LIST_LEXICAL, 2, 22, 7.0); /* a later chunk of the same memory */
-  fuse_add(&a, &all, LIST_VECTOR, 2, 23, 0.9);
-  fuse_add(&a, &all, LIST_VECTOR, 3, 31, 0.8);
-  fuse_finish(&all, weights);
-  CHECK_INT(all.n, 3);
-  CHECK_INT(all.v[0].memory_id, 2);
-  CHECK_INT(all.v[0].chunk_id, 21);
-  CHECK_INT(all.v[0].rank[LIST_LEXICAL], 2);
-  CHECK_INT(all.v[0].rank[LIST_VECTOR], 1);
-  CHECK_INT(all.v[1].memory_id, 1);
-  CHECK_INT(all.v[2].memory_id, 3);
-  arena_release(&a);
+static double fused(double vector, double words, double near, double lent, double named) {
+  struct fusion how = {.vector = vector, .words = true, .means = true};
+  struct match m = {.part = {[LIST_LEXICAL] = words, [LIST_VECTOR] = near, [LIST_ENTITY] = named}, .lent = lent};
+  return fuse(&how, &m);
 }
 
-/* The best keyword hit has the highest score: earlier systems had it upside down. */
-TEST(fusion_is_monotone_in_the_rank) {
-  static const double weights[LIST_COUNT] = {1, 0};
-  struct arena a;
-  arena_init(&a);
-  struct fuseds all = {0};
-  for (int i = 0; i < 50; i++)
-    fuse_add(&a, &all, LIST_LEXICAL, 100 + i, i, 50 - i);
-  fuse_finish(&all, weights);
-  for (size_t i = 0; i < all.n; i++)
-    CHECK_INT(all.v[i].memory_id, 100 + (int64_t)i);
-  CHECK_NEAR(all.v[0].fusion, 1, 1e-12);
-  arena_release(&a);
+TEST(words_and_meaning_count_by_their_weights) {
+  CHECK_NEAR(fused(0.5, 0.4, 0.8, 0, 0), 0.6, 1e-12);
+  CHECK_NEAR(fused(0.7, 1, 0, 0, 0), 0.3, 1e-12); /* the 0.7 and 0.3 of earlier systems */
+  CHECK_NEAR(fused(0.7, 0, 1, 0, 0), 0.7, 1e-12);
+  CHECK_NEAR(fused(0.5, 0, 0, 0, 0), 0, 1e-12);
+  CHECK(fused(0.5, 0.9, 0.9, 0, 0) > fused(0.5, 1, 0, 0, 0)); /* found by both: better than by one alone */
+}
+
+/* The best hit has the highest score: earlier systems had it upside down. */
+TEST(fusion_rises_with_each_part) {
+  for (int i = 0; i < 10; i++) {
+    double x = i / 10.0, y = (i + 1) / 10.0;
+    CHECK(fused(0.5, x, 0.5, 0, 0) < fused(0.5, y, 0.5, 0, 0));
+    CHECK(fused(0.5, 0.5, x, 0, 0) < fused(0.5, 0.5, y, 0, 0));
+    CHECK(fused(0.5, 0.5, 0.5, x, 0) < fused(0.5, 0.5, 0.5, y, 0));
+    CHECK(fused(0.5, 0.5, 0.5, 0, x) < fused(0.5, 0.5, 0.5, 0, y));
+  }
+}
+
+TEST(one_side_alone_has_the_whole_scale) {
+  struct match m = {.part = {[LIST_LEXICAL] = 0.8, [LIST_VECTOR] = 0.6}};
+  CHECK_NEAR(fuse(&(struct fusion){.vector = 0.5, .words = true}, &m), 0.8, 1e-12);
+  CHECK_NEAR(fuse(&(struct fusion){.vector = 0.5, .means = true}, &m), 0.6, 1e-12);
+}
+
+/* A good answer of a year ago must not lose to a bad one of today. */
+TEST(age_takes_a_part_of_a_score_and_no_more) {
+  struct rank_policy p = {30, 400 * MS_PER_DAY};
+  struct memory old = {.type = STR("note"), .weight = 1, .created_at = MS_PER_DAY};
+  struct memory young = {.type = STR("note"), .weight = 1, .created_at = p.now};
+  struct rank_parts o = rank_parts(&p, &old), y = rank_parts(&p, &young);
+  CHECK(o.decay < 0.001);
+  CHECK_NEAR(y.decay, 1, 1e-12);
+  CHECK_NEAR(rank_product(&o) / rank_product(&y), 0.7, 0.001);
 }
 
 TEST(diversity_prefers_another_text_to_a_repetition) {

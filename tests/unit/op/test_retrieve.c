@@ -1,0 +1,108 @@
+/* test_retrieve.c: searches inside one process that no command line can ask for: a megabyte, NULs; and the parts of
+ * ranking that only show with many results. */
+#include "core/rank.h"
+#include "op/engine.h"
+#include "op/op.h"
+#include "support/harness.h"
+#include "support/proc.h"
+
+static struct error err;
+static struct arena a;
+static struct engine *e;
+
+static void open_engine(void) {
+  struct engine_options o = {.path = path_join(NULL, "retrieve.db"), .clock = {.fixed = 1763208000000}};
+  setenv("CAIRN_EMBEDDER", "hash-v1", 1);
+  CHECK_OK(engine_open(&o, &e, &err), &err);
+}
+
+static void close_engine(void) {
+  engine_close(&e);
+  arena_release(&a);
+}
+
+static yyjson_mut_val *call(const char *op, yyjson_mut_doc *doc, yyjson_mut_val *args) {
+  struct caller caller = {.team = STR("default"), .project = STR(""), .source = STR("test"), .trust = STR("user")};
+  yyjson_mut_val *result = NULL;
+  yyjson_val *read;
+  (void)doc;
+  CHECK_OK(json_read(&a, json_write(&a, args, false), &read, &err), &err);
+  CHECK_OK(op_run(e, op_find(str_from(op)), &caller, NULL, &a, read, &result, &err), &err);
+  return result;
+}
+
+static void remember(const char *text) {
+  yyjson_mut_doc *doc = json_new(&a);
+  yyjson_mut_val *args = yyjson_mut_obj(doc);
+  json_put(doc, args, "text", str_from(text));
+  call("remember", doc, args);
+}
+
+static yyjson_mut_val *search(struct str query, const char *mode) {
+  yyjson_mut_doc *doc = json_new(&a);
+  yyjson_mut_val *args = yyjson_mut_obj(doc);
+  json_put(doc, args, "query", query);
+  json_put(doc, args, "mode", str_from(mode));
+  return call("search", doc, args);
+}
+
+static int64_t first_id(yyjson_mut_val *reply) {
+  yyjson_mut_val *hit = yyjson_mut_arr_get_first(yyjson_mut_obj_get(reply, "results"));
+  return hit ? yyjson_mut_get_sint(yyjson_mut_obj_get(hit, "id")) : 0;
+}
+
+static const char *const modes[] = {"hybrid", "keyword", "vector"};
+
+TEST_TIMEOUT(a_megabyte_is_a_query, 60) {
+  enum { SIZE = 1 << 20 };
+  static const char *const parts[] = {"noise ", "\"(", "x", "東", "AND NOT ", "\xf0\x9f\x9a\x80", "a:b^*+-", "\n"};
+  open_engine();
+  remember("The falcon nests on the tower");
+  for (size_t p = 0; p < ARRAY_LEN(parts); p++)
+    for (size_t m = 0; m < ARRAY_LEN(modes); m++) {
+      struct buf b = BUF(&a);
+      test_note("%s: %s", modes[m], parts[p]);
+      buf_adds(&b, "falcon ");
+      while (b.n < SIZE)
+        buf_adds(&b, parts[p]);
+      yyjson_mut_val *r = search(buf_str(&b), modes[m]);
+      CHECK(yyjson_mut_is_arr(yyjson_mut_obj_get(r, "results")));
+      CHECK(!yyjson_mut_obj_get(r, "degraded"));
+      if (strcmp(modes[m], "keyword") == 0)
+        CHECK_INT(first_id(r), 1); /* its first word is read */
+    }
+  close_engine();
+}
+
+TEST(a_nul_is_a_blank) {
+  open_engine();
+  remember("The falcon nests on the tower");
+  for (size_t m = 0; m < ARRAY_LEN(modes); m++) {
+    test_note("%s", modes[m]);
+    CHECK_INT(first_id(search(STR("falcon\0tower"), modes[m])), 1);
+    yyjson_mut_val *r = search(STR("\0\0"), modes[m]);
+    CHECK_INT(first_id(r), 0);
+    CHECK_STR(str_from(yyjson_mut_get_str(yyjson_mut_obj_get(r, "query"))), "  ");
+  }
+  close_engine();
+}
+
+TEST(a_third_copy_is_marked) {
+  static const struct str texts[] = {STR("the backup of host nine took ten minutes"),
+                                     STR("quince jam needs an hour"),
+                                     STR("the backup of host four took ten minutes"), /* 7 of 9 words: 0.78 */
+                                     STR("Quince jam needs an HOUR!"),
+                                     STR("the backup of host four took a while"), /* 6 of 10 words, 5 of 11 */
+                                     STR(""),
+                                     STR("the backup of host three took ten minutes"),
+                                     STR("Quince jam? Needs an hour")};
+  static const bool want[] = {false, false, false, false, false, false, true, true};
+  bool copies[ARRAY_LEN(texts)];
+  mark_copies(&a, texts, ARRAY_LEN(texts), copies);
+  for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+    test_note("text %zu", i);
+    CHECK_INT(copies[i], want[i]);
+  }
+  mark_copies(&a, texts, 0, copies);
+  arena_release(&a);
+}
