@@ -29,7 +29,7 @@ struct renderer {
   void (*result)(struct page *page, yyjson_val *result);
   void (*line)(struct page *page, yyjson_val *line); /* NULL: lines are raw data */
 };
-extern const struct renderer memory_renderers[], store_renderers[]; /* end with op == NULL */
+extern const struct renderer memory_renderers[], store_renderers[], eval_renderers[]; /* end with op == NULL */
 
 /* Text from the store: harmless on a terminal, verbatim elsewhere. */
 void page_text(struct page *page, struct str text);
@@ -46,7 +46,7 @@ struct str page_value(struct page *page, yyjson_val *value);
 struct str page_kind(struct page *page, yyjson_val *memory);
 
 /* Rows of text in columns that are as wide as their widest cell; the last one is cut to the terminal. */
-enum { TABLE_COLUMNS = 6 };
+enum { TABLE_COLUMNS = 12 };
 struct table {
   struct arena *a;
   size_t columns;

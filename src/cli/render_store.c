@@ -20,6 +20,37 @@ static void add_counts(struct page *page, const char *name, yyjson_val *counts) 
   buf_addc(&page->b, '\n');
 }
 
+/* An index that is being built, and the one before. */
+static void add_other_indexes(struct page *page, yyjson_val *r) {
+  size_t i, n;
+  yyjson_val *index;
+  yyjson_arr_foreach(yyjson_obj_get(r, "indexes"), i, n, index) {
+    struct str state = json_str(index, "state");
+    if (str_is(state, "active"))
+      continue;
+    buf_addf(&page->b, "%-12.*s %lld of %lld by ", STR_ARG(state), (long long)json_int(index, "done", 0),
+             (long long)json_int(index, "total", 0));
+    page_line(page, "", json_str(index, "model"), 0);
+    buf_addc(&page->b, '\n');
+  }
+}
+
+static void render_reembed(struct page *page, yyjson_val *r) {
+  static const char *const members[] = {"model",    "newly_embedded", "failed", "previous", "abandoned",
+                                        "embedded", "dropped",        "note",   "txn",      NULL};
+  static const char *const plain[] = {"model",   "newly_embedded", "failed", "previous", "abandoned",
+                                      "dropped", "note",           "txn",    NULL};
+  yyjson_val *embedded = yyjson_obj_get(r, "embedded");
+  page_members(page, r, yyjson_is_obj(embedded) ? plain : members);
+  if (!yyjson_is_obj(embedded))
+    return;
+  buf_addf(&page->b, "active       %lld of %lld by ", (long long)json_int(embedded, "done", 0),
+           (long long)json_int(embedded, "total", 0));
+  page_line(page, "", json_str(r, "embedder"), 0);
+  buf_addc(&page->b, '\n');
+  add_other_indexes(page, r);
+}
+
 static void render_stats(struct page *page, yyjson_val *r) {
   static const char *const groups[][2] = {{"kinds", "by_kind"},
                                           {"types", "by_type"},
@@ -38,7 +69,9 @@ static void render_stats(struct page *page, yyjson_val *r) {
   buf_addf(&page->b, "embedded     %lld of %lld by ", (long long)json_int(embedded, "done", 0),
            (long long)json_int(embedded, "total", 0));
   page_line(page, "", json_str(r, "embedder"), 0);
-  buf_addf(&page->b, "\nlast event   %lld\n", (long long)json_int(r, "last_seq", 0));
+  buf_addc(&page->b, '\n');
+  add_other_indexes(page, r);
+  buf_addf(&page->b, "last event   %lld\n", (long long)json_int(r, "last_seq", 0));
   struct str maintained = json_str(r, "maintained_at");
   buf_addf(&page->b, "maintained   %.*s\n", STR_ARG(maintained.n ? term_time(page->b.a, maintained) : STR("never")));
   size_t i, n;
@@ -78,7 +111,7 @@ static void render_doctor(struct page *page, yyjson_val *r) {
 }
 
 static void render_setting(struct page *page, yyjson_val *r) {
-  static const char *const members[] = {"value", "default", "origin", "help", "txn", NULL};
+  static const char *const members[] = {"value", "default", "origin", "help", "note", "txn", NULL};
   page_line(page, page->term.style.bold, json_str(r, "name"), 0);
   buf_addc(&page->b, '\n');
   page_members(page, r, members);
@@ -211,15 +244,10 @@ static void render_prune(struct page *page, yyjson_val *r) {
 }
 
 const struct renderer store_renderers[] = {
-    {"stats", render_stats, NULL},
-    {"doctor", render_doctor, NULL},
-    {"config", render_config, NULL},
-    {"events", render_nothing, render_event},
-    {"export", render_export, NULL},
-    {"import", render_import, NULL},
-    {"backup", render_backup, NULL},
-    {"restore", render_restore, NULL},
-    {"purge", render_purge, NULL},
-    {"prune", render_prune, NULL},
-    {0},
+    {"stats", render_stats, NULL},     {"doctor", render_doctor, NULL},
+    {"config", render_config, NULL},   {"events", render_nothing, render_event},
+    {"export", render_export, NULL},   {"import", render_import, NULL},
+    {"backup", render_backup, NULL},   {"restore", render_restore, NULL},
+    {"purge", render_purge, NULL},     {"prune", render_prune, NULL},
+    {"reembed", render_reembed, NULL}, {0},
 };

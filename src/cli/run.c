@@ -72,7 +72,7 @@ static enum status read_input(struct call *c) {
 /* ---- hooks ---- */
 
 static enum status status_of_name(struct str name) {
-  for (int s = STATUS_OK; s <= STATUS_DEGRADED; s++)
+  for (int s = STATUS_OK; s < STATUS_COUNT; s++)
     if (str_is(name, status_name((enum status)s)))
       return (enum status)s;
   return STATUS_INTERNAL;
@@ -173,8 +173,8 @@ static int exit_code_of(const struct call *c, yyjson_mut_val *result) {
 static void maintain_if_due(struct call *c, struct engine *engine) {
   const struct op *op = c->args->op, *maintain = op_find(STR("maintain"));
   /* Those that copy, judge or configure the store leave it as they found it. */
-  bool apart =
-      (op->flags & (OP_NO_TXN | OP_STREAM)) || strcmp(op->name, "config") == 0 || strcmp(op->name, "doctor") == 0;
+  bool apart = (op->flags & (OP_NO_STORE | OP_NO_TXN | OP_STREAM)) || strcmp(op->name, "config") == 0 ||
+               strcmp(op->name, "doctor") == 0;
   if (apart || !maintain || op == maintain || c->context.no_maintain || interrupted)
     return;
   struct arena scratch;
@@ -204,7 +204,9 @@ static bool needs_existing_store(const struct call *c) {
 static enum status open_engine(struct call *c, struct engine **ret_engine) {
   struct engine_options *options = &c->context.engine;
   options->must_exist = needs_existing_store(c);
-  if (c->context.default_store) {
+  if (c->args->op->flags & OP_NO_STORE)
+    options->path = NULL;
+  if (options->path && c->context.default_store) {
     struct str dir = fs_dirname(str_from(options->path));
     if (fs_mkdirs(arena_cstr(c->a, dir), &c->err) != STATUS_OK)
       return error_fix(&c->err, "--db FILE, or CAIRN_DB, names a store elsewhere");

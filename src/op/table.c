@@ -24,6 +24,8 @@ static const char *const write_severities[] = {"blocker", "pattern", NULL};
 static const char *const directions[] = {"up", "down", NULL};
 static const char *const details[] = {"headline", "snippet", "full", NULL};
 static const char *const link_rels[] = {"contradicts", "relates", "derived_from", "cites", NULL};
+static const char *const search_modes[] = {"hybrid", "keyword", "vector", NULL};
+static const char *const eval_dates[] = {"valid", "written", "none", NULL};
 static const char *const formats[] = {"auto", "cairn", "graph", "markdown", NULL};
 
 const struct param common_params[] = {
@@ -79,7 +81,7 @@ static const struct param capture_params[] = {
 };
 static const struct param get_params[] = {ONE_ID, END};
 static const struct param search_params[] = {
-  TEXT("query", REQ_POS, "QUERY", "any text"),
+  TEXT("query", REQ_POS | PARAM_NOISE, "QUERY", "any text"),
   INT("limit", "N", "results at most, 1 to 100 (default 10)"),
   CHOICE("kind", kinds, "only this kind"),
   TEXT("type", 0, "TYPE", "only this type, by name or alias"),
@@ -88,7 +90,9 @@ static const struct param search_params[] = {
   TEXT("since", 0, "TIME", "created after: 7d, or a timestamp"),
   TEXT("until", 0, "TIME", "created before: 7d, or a timestamp"),
   TEXT("as_of", 0, "TIME", "what was known and true then"),
+  CHOICE("mode", search_modes, "by words and meaning (default), by words alone, by meaning alone"),
   CHOICE("detail", details, "how much of each result (default snippet)"),
+  INT("budget", "TOKENS", "size of all results together at most; what is left out is counted"),
   FLAG("include_superseded", "also what was corrected since, marked as such"),
   FLAG("explain", "the parts of each score"),
   END
@@ -200,6 +204,13 @@ static const struct param undo_params[] = {
 static const struct param maintain_params[] = {
   FLAG("if_due", "only when the last run is a day old"), END
 };
+static const struct param reembed_params[] = {
+  FLAG("rollback", "go back to the former embedder and its index"),
+  FLAG("status", "only say what is embedded and what is being built"),
+  FLAG("drop_previous", "remove the vectors of the former index: there is no going back then"),
+  INT("max_ms", "N", "stop after so many milliseconds; a later call goes on"),
+  END
+};
 static const struct param export_params[] = {
   TEXT("file", PARAM_POSITIONAL | PARAM_PATH, "FILE", "where to (default: standard output)"),
   FLAG("events", "with the event log"),
@@ -210,6 +221,7 @@ static const struct param import_params[] = {
   {"format", PARAM_TEXT, 0, NULL, NULL, formats, "default auto"},
   FLAG("skip_bad", "import the good rows even if some are bad"),
   FLAG("dry_run", "check everything, change nothing"),
+  FLAG("defer_embedding", "leave the vectors to 'cairn reembed' or to maintenance"),
   END
 };
 static const struct param backup_params[] = {
@@ -221,12 +233,41 @@ static const struct param restore_params[] = {
   END
 };
 static const struct param doctor_params[] = {
-  FLAG("fix", "rebuild what can be rebuilt from the texts: the full-text index, missing vectors"), END
+  {"fix", PARAM_BOOL, 0, "repair", NULL, NULL,
+   "rebuild what can be rebuilt from the texts: the full-text index, the vector index"}, END
 };
 static const struct param config_params[] = {
   TEXT("name", PARAM_POSITIONAL, "NAME", "a setting; without it, all are shown"),
   TEXT("value", PARAM_POSITIONAL, "VALUE", "its new value"),
   FLAG("unset", "back to the default"),
+  END
+};
+static const char *const poolings[] = {"cls", "mean", NULL};
+static const struct param model_convert_params[] = {
+  TEXT("source", REQ_POS | PARAM_PATH, "FOLDER", "the model's folder: model.safetensors, vocab.txt, config.json, ..."),
+  TEXT("file", REQ_POS | PARAM_PATH, "FILE", "where to write it"),
+  TEXT("name", 0, "NAME", "what its vectors are filed under (default: the folder's name)"),
+  CHOICE("pooling", poolings, "how tokens become one vector (default: as the model's files say)"),
+  INT("max_tokens", "N", "cut longer texts (default: as the model's files say; at most 512)"),
+  INT("heads", "N", "attention heads, where there is no config.json"),
+  TEXT("query_prefix", 0, "TEXT", "put before a question, where the model wants one ('query: ')"),
+  TEXT("text_prefix", 0, "TEXT", "put before a text, where the model wants one ('passage: ')"),
+  TEXT("calibration", 0, "KNOTS", "what its cosines mean, COSINE:SIMILARITY,... (default: as its files say, else fitted)"),
+  FLAG("force", "replace a model file that is there already"),
+  END
+};
+static const struct param model_show_params[] = {
+  TEXT("file", PARAM_POSITIONAL | PARAM_PATH, "FILE", "a converted model (default: the built-in one)"), END
+};
+static const struct param eval_params[] = {
+  TEXT("dir", REQ_POS | PARAM_PATH, "DIR", "folder of a test set, or of several such folders"),
+  MANY("set", NULL, "NAME", "only this set, by the name of its folder or file; may be repeated"),
+  {"modes", PARAM_LIST, 0, "mode", NULL, search_modes, "measure this mode alone (default: all three); may be repeated"},
+  INT("limit", "N", "only the first N queries of each set, or pairs of each file (default: all)"),
+  FLAG("fast", "embed after loading: faster, but only equal texts are found to be duplicates"),
+  CHOICE("dates", eval_dates, "a document's date is since when it is true (default), also when it was written, or ignored"),
+  TEXT("queries_out", PARAM_PATH, "FILE", "write what each query found, as JSON Lines"),
+  FLAG("keep", "leave the temporary store where it is, and say where"),
   END
 };
 static const struct param no_params[] = {END};
@@ -251,9 +292,15 @@ const struct op ops[] = {
    "that points at the current version.",
    "cairn get 12\ncairn get auth-approach", get_params, 0, op_get},
   {"search", "Memories", "Find memories by meaning and words",
-   "Any text is a valid query. Results are visible memories of the project and global ones, best first; the reply "
-   "states search_mode: 'hybrid', or 'keyword' when vectors are not available.",
-   "cairn search 'which port does staging use' --limit 5", search_params, 0, op_search},
+   "Any text is a valid query; one without a word finds nothing. Results are visible memories of the project and "
+   "global ones, best first; a time in the query ('last week') or a word that asks for a type ('who', 'decision') is a "
+   "preference, options are filters and apply before the limit. Skills whose keyword is in the query come on top and "
+   "do not count. The reply states search_mode: 'hybrid', 'keyword' when vectors are not available, or 'vector' when "
+   "the full-text index is damaged; 'degraded' says why and what to do.",
+   "cairn search 'which port does staging use' --limit 5\n"
+   "cairn search 'what did we deploy last week' --type decision --budget 800\n"
+   "cairn search 'billing database' --as-of 2026-03-01 --explain",
+   search_params, 0, op_search},
   {"list", "Memories", "List memories, newest first", "Filters are applied before the limit.",
    "cairn list --kind rule\ncairn list --state superseded --since 30d", list_params, 0, op_list},
   {"boot", "Memories", "Show what an agent gets at the start of a conversation",
@@ -325,6 +372,10 @@ const struct op ops[] = {
   {"maintain", "Store", "Expire, fade, archive, embed and tidy up",
    "Runs by itself once a day; running it again changes nothing. Says what it did.", "cairn maintain",
    maintain_params, OP_WRITE, op_maintain},
+  {"reembed", "Store", "Embed what waits, after the embedder was changed",
+   "Embeds every text that has no vector of the embedder that the settings name, and makes its index the active one "
+   "when it is complete; until then both are searched. Can be stopped at any time, and goes on where it was.",
+   "cairn reembed\ncairn reembed --status", reembed_params, OP_WRITE, op_reembed},
   {"export", "Store", "Write all memories as JSON Lines",
    "Uids, links, states, timestamps and annotations included; importing it and exporting again gives the same bytes.",
    "cairn export memories.jsonl", export_params, OP_STREAM, op_export},
@@ -338,9 +389,32 @@ const struct op ops[] = {
   {"restore", "Store", "Replace the store's content by a backup",
    "The present content is backed up first.", "cairn restore /mnt/backups/cairn.db --confirm", restore_params,
    OP_WRITE | OP_DESTRUCTIVE | OP_NO_TXN, op_restore},
-  {"doctor", "Store", "Check the store's health", "Exit code 0 when all is well.", "cairn doctor --json",
+  {"doctor", "Store", "Check the store's health", "Exit code 0 when all is well. With --repair the indexes are rebuilt from the texts first; no text is touched.",
+   "cairn doctor --json\ncairn doctor --repair",
    doctor_params, 0, op_doctor},
+  {"eval", "Store", "Measure retrieval quality on test sets",
+   "A set is a folder with corpus.jsonl, queries.jsonl and qrels.tsv. Its documents go through the ordinary write path "
+   "into a temporary store, its queries through the ordinary search; no other store is opened, and the temporary one is "
+   "removed. The figures are means over the queries, from 0 to 1, for hybrid search, keywords alone and vectors alone. "
+   "recall@k: share of a query's relevant documents among the first k results. recall_all@k: whether all of them are "
+   "there. recall_any@k: whether at least one is. ndcg@10: gain of the first ten, each divided by log2(rank + 1), "
+   "over that of the best order. mrr: 1 / rank of the first relevant one among ten. p50 and p95: milliseconds that half, "
+   "and 95 of 100, of the searches took at most. A folder of .tsv files holds sentence pairs (label, text, text): for "
+   "each file, precision and recall of 'same meaning', and how many contradictions the gate would take for duplicates.",
+   "cairn eval sets/nfcorpus\ncairn eval sets --set metatool --limit 100 --json", eval_params, OP_NO_STORE, op_eval},
   {"config", "Store", "Show or change settings", "", "cairn config\ncairn config gate.mode strict", config_params,
    OP_WRITE, op_config},
+
+  {"model convert", "Models", "Make a model of your own usable for embedding",
+   "Reads a BERT-family encoder (bge, e5, gte, MiniLM, ...) from the folder its makers publish: model.safetensors and "
+   "vocab.txt, and where they are there config.json, tokenizer_config.json, modules.json, 1_Pooling/config.json, "
+   "sentence_bert_config.json. Its weights become int8. Anything that is not such an encoder, or has a part that would "
+   "be lost, is refused. A file that exists is not replaced without --force, and only when it is a model file.",
+   "cairn model convert ~/models/bge-small-en-v1.5 bge-small.cairn\n"
+   "cairn model convert ~/models/e5-small-v2 e5.cairn --query-prefix 'query: ' --text-prefix 'passage: '",
+   model_convert_params, OP_NO_STORE, op_model_convert},
+  {"model show", "Models", "Show what a model file holds",
+   "Checks the whole file first. Without a file, the model that is a part of the program.",
+   "cairn model show\ncairn model show bge-small.cairn", model_show_params, OP_NO_STORE, op_model_show},
   {0},
 };
