@@ -31,7 +31,7 @@ check:
 	@scripts/setup test
 	@scripts/test static
 
-#: make bench       build the benchmarks and run them
+#: make bench       build the benchmarks and run them; BENCH_QUICK=1 leaves out the store of a million memories
 bench:
 	@scripts/setup build
 	@scripts/build bench

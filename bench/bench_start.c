@@ -2,37 +2,12 @@
  * floor of starting anything.
  *
  * Usage: bench_start PROGRAM SIZE STORE */
-#include <fcntl.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "support/measure.h"
 
 enum { RUNS = 40 };
-
-/* Milliseconds; ret_kb is the largest resident size. */
-static double run(const char *const *argv, long *ret_kb) {
-  struct rusage usage;
-  int status;
-  double began = now_us();
-  pid_t pid = fork();
-  if (pid == 0) {
-    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    dup2(null, 0);
-    dup2(null, 1);
-    execv(argv[0], (char *const *)(uintptr_t)argv);
-    _exit(127);
-  }
-  if (pid < 0 || wait4(pid, &status, 0, &usage) != pid)
-    fail("cannot run %s", argv[0]);
-  double took = (now_us() - began) / 1000;
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    fail("%s %s failed", argv[0], argv[3] ? argv[3] : "");
-  *ret_kb = usage.ru_maxrss;
-  return took;
-}
 
 int main(int argc, char **argv) {
   if (argc != 4)
@@ -52,7 +27,7 @@ int main(int argc, char **argv) {
   for (int i = 0; i < RUNS; i++) /* in turn, so that noise hits all of them alike */
     for (int k = 0; k < 4; k++) {
       snprintf(text, sizeof(text), "Cold start %d of process %d, never seen before", i, (int)getpid());
-      samples_add(&times[k], run(commands[k], &now));
+      samples_add(&times[k], run_command(commands[k], &now));
       kb[k] = now > kb[k] ? now : kb[k];
     }
   for (int k = 0; k < 4; k++) {

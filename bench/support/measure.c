@@ -6,12 +6,20 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 double now_us(void) {
   struct timespec ts;
   clock_gettime(CLOCK_MONOTONIC, &ts);
+  return (double)ts.tv_sec * 1e6 + (double)ts.tv_nsec / 1e3;
+}
+
+double work_us(void) {
+  struct timespec ts;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
   return (double)ts.tv_sec * 1e6 + (double)ts.tv_nsec / 1e3;
 }
 
@@ -41,6 +49,13 @@ void report(const char *name, struct samples *s, const char *unit, const char *t
   fflush(stdout);
 }
 
+void report_tail(const char *name, struct samples *s, const char *unit, const char *target) {
+  double p50 = samples_at(s, 0.5), p95 = samples_at(s, 0.95), p99 = samples_at(s, 0.99);
+  printf("  %-52s %9.*f   %8.*f .. %-8.*f  %-4s %s\n", name, digits(p50), p50, digits(p95), p95, digits(p99), p99, unit,
+         target);
+  fflush(stdout);
+}
+
 void report_text(const char *name, const char *fmt, ...) {
   printf("  %-52s ", name);
   va_list ap;
@@ -49,6 +64,28 @@ void report_text(const char *name, const char *fmt, ...) {
   va_end(ap);
   printf("\n");
   fflush(stdout);
+}
+
+double run_command(const char *const *argv, long *ret_kb) {
+  struct rusage usage;
+  int status;
+  double began = now_us();
+  pid_t pid = fork();
+  if (pid == 0) {
+    int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    dup2(null, 0);
+    dup2(null, 1);
+    execv(argv[0], (char *const *)(uintptr_t)argv);
+    _exit(127);
+  }
+  if (pid < 0 || wait4(pid, &status, 0, &usage) != pid)
+    fail("cannot run %s", argv[0]);
+  double took = (now_us() - began) / 1000;
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    fail("%s %s failed", argv[0], argv[1] && argv[2] && argv[3] ? argv[3] : "");
+  if (ret_kb)
+    *ret_kb = usage.ru_maxrss;
+  return took;
 }
 
 void fail(const char *fmt, ...) {
