@@ -9,9 +9,9 @@
 
 /* How many rows each step hands on, in an index of n vectors; chosen by measurement (docs/performance.md). */
 enum {
-  NEAR_ROWS = 2048,    /* nearest by the number of equal bits, ... */
+  NEAR_ROWS = 3072,    /* nearest by the number of equal bits, ... */
   NEAR_SHARE = 128,    /* ... and one in so many more */
-  EXACT_ROWS = 300,    /* best by their agreement with the query, whose exact cosines are taken, ... */
+  EXACT_ROWS = 600,    /* best by their agreement with the query, whose exact cosines are taken, ... */
   EXACT_SHARE = 4096,  /* ... and one in so many more */
   EXACT_CLOSE = 192,   /* the same where only close ones are asked for: they agree better than all others */
   WIDER = 8,           /* times as many when that was not enough, and too many pass the filter to list them */
