@@ -100,6 +100,8 @@ void db_rollback(struct db *db);
 NODISCARD enum status db_mark(struct db *db, struct error *err);
 NODISCARD enum status db_unmark(struct db *db, bool keep, struct error *err);
 bool db_in_transaction(const struct db *db);
+/* In a transaction that may still be taken back: what is read in it may never have been. */
+bool db_writing(const struct db *db);
 
 /* What a reader of the whole database has seen: as long as both numbers stay, nobody has changed anything, but for what
  * this connection has rolled back. */

@@ -595,3 +595,5 @@ enum status db_unmark(struct db *db, bool keep, struct error *err) {
 }
 
 bool db_in_transaction(const struct db *db) { return !sqlite3_get_autocommit(db->handle); }
+
+bool db_writing(const struct db *db) { return sqlite3_txn_state(db->handle, NULL) == SQLITE_TXN_WRITE; }

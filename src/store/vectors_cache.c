@@ -187,7 +187,7 @@ static enum status load_head(struct store *st, struct vec_kept *x, struct vec_bl
     struct str places = rows_text(&r, 0);
     int64_t used = rows_int(&r, 1);
     b->version = rows_int(&r, 2);
-    b->provisional = db_in_transaction(st->db);
+    b->provisional = db_writing(st->db);
     if (places.n == head_size(x->dims) && rows_int(&r, 3) == x->dims && used >= 0 && used <= BLOCK_ROWS) {
       b->used = (size_t)used;
       b->damaged = false;
@@ -309,7 +309,7 @@ enum status vec_kept_row(struct store *st, struct vec_kept *x, int64_t place, in
     v = vector_unpack(rows_text(&r, 0), chunk_id, x->dims);
     *ret_damaged = !v;
   }
-  bool keep = v && kept && !db_in_transaction(st->db);
+  bool keep = v && kept && !db_writing(st->db);
   int8_t *to = keep ? kept : scratch;
   if (v)
     memcpy(to, v, (size_t)x->dims);
@@ -322,7 +322,7 @@ enum status vec_kept_row(struct store *st, struct vec_kept *x, int64_t place, in
 }
 
 enum status vec_kept_ahead(struct store *st, struct vec_kept *x, struct error *err) {
-  if (x->searches++ == 0 || x->ahead >= x->n || x->row_count < x->n * BLOCK_ROWS || db_in_transaction(st->db))
+  if (x->searches++ == 0 || x->ahead >= x->n || x->row_count < x->n * BLOCK_ROWS || db_writing(st->db))
     return STATUS_OK;
   struct rows r;
   db_query(st->db, &r, err,
