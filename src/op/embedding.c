@@ -170,6 +170,11 @@ static void tell_damage(struct op_call *call, struct embeddings *set, struct str
   embeddings_degrade(call, set, arena_printf(call->arena, "vector index %.*s", STR_ARG(model)), &why);
 }
 
+/* By the calibration of the index, which may have been fitted for it. */
+static struct near_hit near_of(const struct embedding *e, int64_t chunk_id, int64_t memory_id, double cosine) {
+  return (struct near_hit){chunk_id, memory_id, cosine, calibrate(e->calibration, cosine)};
+}
+
 static enum status near_in(struct op_call *call, struct embeddings *set, const struct embedding *e,
                            const struct embedding *before, const struct scope *scope, const struct filter *f,
                            const int8_t *vector, size_t k, struct near_hits *ret) {
@@ -183,9 +188,7 @@ static enum status near_in(struct op_call *call, struct embeddings *set, const s
     if (before)
       s = vec_has(call->engine->store, before->model.model, hits.v[i].chunk_id, &judged, call->err);
     if (!judged)
-      list_push(call->arena, ret,
-                (struct near_hit){hits.v[i].chunk_id, hits.v[i].memory_id, hits.v[i].cosine,
-                                  calibrate(e->calibration, hits.v[i].cosine)});
+      list_push(call->arena, ret, near_of(e, hits.v[i].chunk_id, hits.v[i].memory_id, hits.v[i].cosine));
   }
   return s;
 }
@@ -253,7 +256,7 @@ static enum status compare_in(struct op_call *call, const struct embedding *e, c
     if (!found[i] || near[i].chunk_id)
       continue;
     double cosine = vec_cosine(query, vectors + i * dims, e->model.dims);
-    near[i] = (struct near_hit){chunk_ids[i], 0, cosine, calibrate(e->e->calibration, cosine)};
+    near[i] = near_of(e, chunk_ids[i], 0, cosine);
   }
   return s;
 }
