@@ -108,6 +108,13 @@ char *arena_cstr(struct arena *a, struct str s) {
 
 struct str arena_dup(struct arena *a, struct str s) { return (struct str){arena_cstr(a, s), s.n}; }
 
+struct str arena_lower(struct arena *a, struct str s) {
+  char *p = arena_cstr(a, s);
+  for (size_t i = 0; i < s.n; i++)
+    p[i] = ascii_lower(p[i]);
+  return (struct str){p, s.n};
+}
+
 struct str arena_vprintf(struct arena *a, const char *fmt, va_list ap) {
   va_list copy;
   va_copy(copy, ap);

@@ -40,6 +40,8 @@ size_t arena_mul(struct arena *a, size_t x, size_t y);
 /* Copies are NUL-terminated behind their last byte. */
 struct str arena_dup(struct arena *a, struct str s);
 char *arena_cstr(struct arena *a, struct str s);
+/* ASCII letters in lower case; utf8_fold() knows the others. */
+struct str arena_lower(struct arena *a, struct str s);
 struct str arena_printf(struct arena *a, const char *fmt, ...) PRINTF_FMT(2, 3);
 struct str arena_vprintf(struct arena *a, const char *fmt, va_list ap) PRINTF_FMT(2, 0);
 

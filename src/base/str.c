@@ -11,6 +11,13 @@ int str_cmp(struct str a, struct str b) {
   return c ? c : (a.n > b.n) - (a.n < b.n);
 }
 
+bool str_is_ascii(struct str s) {
+  for (size_t i = 0; i < s.n; i++)
+    if ((unsigned char)s.p[i] >= 0x80)
+      return false;
+  return true;
+}
+
 bool str_ieq(struct str a, struct str b) {
   if (a.n != b.n)
     return false;

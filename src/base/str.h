@@ -54,5 +54,6 @@ static inline bool ascii_alnum(char c) { return ascii_alpha(c) || ascii_digit(c)
 static inline bool ascii_upper(char c) { return c >= 'A' && c <= 'Z'; }
 static inline bool ascii_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 static inline char ascii_lower(char c) { return ascii_upper(c) ? (char)(c | 32) : c; }
+bool str_is_ascii(struct str s);
 
 #endif

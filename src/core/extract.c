@@ -69,20 +69,13 @@ static struct str make_prose(struct arena *a, struct str text) {
 
 /* ---- lists without repetitions */
 
-static bool is_ascii(struct str s) {
-  for (size_t i = 0; i < s.n; i++)
-    if ((unsigned char)s.p[i] >= 0x80)
-      return false;
-  return true;
-}
-
 static void add_once(struct arena *a, struct strs *list, struct str s, size_t max) {
   if (list->n == max)
     return;
   for (size_t i = 0; i < list->n; i++)
     if (str_ieq(list->v[i], s))
       return;
-  if (!is_ascii(s)) {
+  if (!str_is_ascii(s)) {
     struct str folded = utf8_fold(a, s);
     for (size_t i = 0; i < list->n; i++)
       if (str_eq(utf8_fold(a, list->v[i]), folded))

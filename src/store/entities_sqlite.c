@@ -78,13 +78,6 @@ static enum status add_text(struct entities *e, struct str expression, double mo
   return add_rows(e, &r, most);
 }
 
-static struct str lower(struct arena *a, struct str s) {
-  char *p = arena_cstr(a, s);
-  for (size_t i = 0; i < s.n; i++)
-    p[i] = ascii_lower(p[i]);
-  return (struct str){p, s.n};
-}
-
 static enum status add_label(struct entities *e, const char *field, struct str value) {
   if (!is_new(e, arena_printf(e->a, "%s\n%.*s", field, STR_ARG(value))))
     return STATUS_OK;
@@ -92,7 +85,7 @@ static enum status add_label(struct entities *e, const char *field, struct str v
   db_query(e->st->db, &r, e->err,
            "SELECT DISTINCT c.id FROM label l JOIN chunk c ON c.memory_id = l.memory_id AND c.seq = 0"
            " WHERE l.team = ?1 AND l.field = ?2 AND l.value IN (?3, ?4) LIMIT ?5",
-           "ssssi", e->scope->team, str_from(field), value, lower(e->a, value), (int64_t)THING_ROWS + 1);
+           "ssssi", e->scope->team, str_from(field), value, arena_lower(e->a, value), (int64_t)THING_ROWS + 1);
   return add_rows(e, &r, THING_ROWS);
 }
 
@@ -197,7 +190,7 @@ static enum status add_name(struct entities *e, struct str query, struct str nam
     s = add_key(e, name);
   if (s == STATUS_OK && is_number(name))
     return add_text(e, quoted(e, name), named_rows(e));
-  if (s == STATUS_OK && is_capitalised(query, name) && !terms_is_stop(lower(e->a, name))) {
+  if (s == STATUS_OK && is_capitalised(query, name) && !terms_is_stop(arena_lower(e->a, name))) {
     s = add_label(e, "topics", name);
     if (s == STATUS_OK)
       s = add_text(e, quoted(e, name), named_rows(e));
@@ -209,7 +202,7 @@ static enum status add_rare(struct entities *e, struct str query) {
   struct query_terms terms = {0};
   enum status s = query_terms(e->st->db, query, &e->totals, e->a, &terms, e->err);
   for (size_t i = 0; s == STATUS_OK && i < terms.n && terms.v[i].df <= rare_rows(e); i++)
-    if (!terms_is_stop(lower(e->a, terms.v[i].surface)))
+    if (!terms_is_stop(arena_lower(e->a, terms.v[i].surface)))
       s = add_text(e, quoted(e, terms.v[i].surface), rare_rows(e));
   return s;
 }

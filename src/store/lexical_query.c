@@ -14,13 +14,6 @@ static void add_term(struct arena *a, struct query_terms *terms, struct query_te
     list_push(a, terms, term);
 }
 
-static struct str lower(struct arena *a, struct str s) {
-  char *p = arena_cstr(a, s);
-  for (size_t i = 0; i < s.n; i++)
-    p[i] = ascii_lower(p[i]);
-  return (struct str){p, s.n};
-}
-
 /* A form that the tokeniser takes apart is searched as a phrase. */
 static enum status add_form(struct db *db, struct str form, struct arena *a, struct query_terms *terms,
                             struct error *err) {
@@ -61,13 +54,6 @@ static enum status add_forms(struct db *db, struct str query, struct arena *a, s
   return s;
 }
 
-static bool is_ascii(struct str s) {
-  for (size_t i = 0; i < s.n; i++)
-    if (s.p[i] & 0x80)
-      return false;
-  return true;
-}
-
 static int by_rarity(const void *a, const void *b) {
   const struct query_term *x = a, *y = b;
   if (x->df != y->df)
@@ -89,7 +75,7 @@ static enum status weigh(struct db *db, const struct fts_totals *totals, struct 
       t.df = totals->rows;
     t.idf = bm25_idf(totals->rows, t.df);
     /* What is written without spaces is found by its parts: that the whole run is no word says nothing. */
-    if (t.df > 0 || (!t.phrase && is_ascii(t.surface)))
+    if (t.df > 0 || (!t.phrase && str_is_ascii(t.surface)))
       terms->bound += t.idf;
     if (t.df > 0)
       terms->v[kept++] = t;
@@ -111,7 +97,7 @@ enum status query_terms(struct db *db, struct str query, const struct fts_totals
   for (size_t i = 0; s == STATUS_OK && i < tokens.n; i++) {
     struct str surface = str_slice(query, tokens.v[i].start, tokens.v[i].end);
     struct query_term term = {.token = tokens.v[i].text, .surface = surface};
-    add_term(a, terms_is_stop(lower(a, surface)) ? &stops : &terms, term);
+    add_term(a, terms_is_stop(arena_lower(a, surface)) ? &stops : &terms, term);
   }
   if (s == STATUS_OK)
     s = add_forms(db, query, a, &terms, err);

@@ -247,22 +247,12 @@ static bool may_be_narrow(const struct search *q) {
   return !q->scope->as_of && (!q->scope->all_projects || !has_part(q, PART_ACTIVE));
 }
 
-static void narrow_label(struct search *q, struct sql *sql, const char *field, const struct strs *values) {
-  if (values->n == 0)
-    return;
-  sql_addf(sql, " AND m.id IN (SELECT l.memory_id FROM label l WHERE l.field = '%s' AND l.team = ", field);
-  sql_text(sql, q->scope->team);
-  sql_add(sql, " AND l.value = ");
-  sql_text(sql, values->v[0]);
-  sql_add(sql, ")");
-}
-
 static void narrow_where(struct search *q, struct sql *sql, enum part part) {
   visible(sql, q->scope, part == PART_ACTIVE ? STATES_LIVE : states_of(q));
   sql_add(sql, part == PART_OTHERS ? " AND m.state <> 'active'" : "");
-  narrow_label(q, sql, "tags", &q->filter->tags);
+  filter_by_label(sql, q->scope->team, "tags", &q->filter->tags);
   if (!q->filter->tags.n)
-    narrow_label(q, sql, "people", &q->filter->people);
+    filter_by_label(sql, q->scope->team, "people", &q->filter->people);
   filter_where(sql, q->filter);
 }
 

@@ -74,6 +74,9 @@ struct filter {
 };
 /* Adds "AND ..." for each filter that is set, on alias m. */
 void filter_where(struct sql *q, const struct filter *f);
+/* Adds what leads to the few memories with the first of these labels without a look at the others; beside
+ * filter_where(), which decides. */
+void filter_by_label(struct sql *q, struct str team, const char *field, const struct strs *values);
 NODISCARD enum status memory_list(struct store *st, const struct scope *scope, const struct filter *f, struct arena *a,
                                   struct memories *ret_list, struct error *err);
 NODISCARD enum status memory_count(struct store *st, const struct scope *scope, const struct filter *f, struct arena *a,

@@ -235,6 +235,16 @@ void filter_where(struct sql *q, const struct filter *f) {
   }
 }
 
+void filter_by_label(struct sql *q, struct str team, const char *field, const struct strs *values) {
+  if (values->n == 0)
+    return;
+  sql_addf(q, " AND m.id IN (SELECT lv.memory_id FROM label lv WHERE lv.field = '%s' AND lv.team = ", field);
+  sql_text(q, team);
+  sql_add(q, " AND lv.value = ");
+  sql_text(q, values->v[0]);
+  sql_add(q, ")");
+}
+
 enum status memory_list(struct store *st, const struct scope *scope, const struct filter *f, struct arena *a,
                         struct memories *ret_list, struct error *err) {
   struct sql q = memory_select(a);

@@ -4,17 +4,6 @@
 #include "core/types.h"
 #include "store/store_internal.h"
 
-/* By value first: a label that few memories have finds them without a look at the others. */
-static void by_label(struct sql *q, struct str team, const char *field, const struct strs *values) {
-  if (values->n == 0)
-    return;
-  sql_addf(q, " AND m.id IN (SELECT lv.memory_id FROM label lv WHERE lv.field = '%s' AND lv.team = ", field);
-  sql_text(q, team);
-  sql_add(q, " AND lv.value = ");
-  sql_text(q, values->v[0]);
-  sql_add(q, ")");
-}
-
 static void chunk_where(struct sql *q, const struct chunk_filter *f) {
   visible(q, f->scope, f->states);
   filter_where(q, f->filter);
@@ -35,8 +24,8 @@ static void list_half(struct sql *q, const struct chunk_filter *f, const char *h
   sql_add(q, "SELECT c.id FROM memory m CROSS JOIN chunk c WHERE ");
   chunk_where(q, f);
   sql_addf(q, " AND m.state %s 'active'", half);
-  by_label(q, f->scope->team, "tags", &f->filter->tags);
-  by_label(q, f->scope->team, "people", &f->filter->people);
+  filter_by_label(q, f->scope->team, "tags", &f->filter->tags);
+  filter_by_label(q, f->scope->team, "people", &f->filter->people);
   sql_add(q, " AND c.memory_id = m.id");
 }
 
