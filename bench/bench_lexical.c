@@ -155,7 +155,7 @@ static void run(struct store *st, const char *project, bool compare) {
     samples_add(&hits, (double)found.n);
     struct lexical_hits things = {0}, all = {0};
     began = cpu_us();
-    must(entity_search(st, &scope, &any, query, LIMIT, &a, &things, &err), &err);
+    must(entity_search(st, &scope, &any, query, NULL, LIMIT, &a, &things, &err), &err);
     samples_add(&named, (cpu_us() - began) / 1000);
     if (compare) {
       must(lexical_search_all(st, &scope, &any, query, LIMIT, &a, &all, &err), &err);

@@ -34,15 +34,31 @@ struct arena_defer {
 
 void arena_init(struct arena *a) { *a = (struct arena){0}; }
 
-void arena_release(struct arena *a) {
+static void run_deferred(struct arena *a) {
   for (struct arena_defer *d = a->deferred; d; d = d->next)
     d->fn(d->p);
+  a->deferred = NULL;
+}
+
+void arena_release(struct arena *a) {
+  run_deferred(a);
   for (struct arena_block *b = a->head, *next; b; b = next) {
     next = b->next;
     mem_free(b);
   }
   jmp_buf *oom = a->oom;
   *a = (struct arena){.oom = oom};
+}
+
+void arena_recycle(struct arena *a, size_t most) {
+  size_t used = a->used, all = used + used / 4; /* what stands at the end of a block, and a little more the next time */
+  run_deferred(a);
+  if (!EXACT && a->head && !a->head->next && a->head->size <= most) {
+    a->head->used = a->used = 0;
+    return;
+  }
+  arena_release(a);
+  a->first = all < most ? all : most;
 }
 
 static void out_of_memory(struct arena *a) {
@@ -62,7 +78,8 @@ size_t arena_mul(struct arena *a, size_t x, size_t y) {
 static struct arena_block *add_block(struct arena *a, size_t size) {
   /* Large requests get a block of their own behind the head, so that the head's free space stays in use. */
   bool own = a->head && size > BLOCK_SIZE / 4;
-  size_t room = own || size > BLOCK_SIZE ? size : BLOCK_SIZE;
+  size_t least = a->head || a->first < BLOCK_SIZE ? BLOCK_SIZE : a->first;
+  size_t room = own || size > least ? size : least;
   struct arena_block *b = mem_alloc(sizeof(*b) + room);
   if (!b)
     out_of_memory(a);

@@ -19,6 +19,7 @@ struct arena {
   struct arena_block *head;
   struct arena_defer *deferred;
   size_t used;  /* bytes handed out */
+  size_t first; /* bytes of the first block; 0: the usual size */
   jmp_buf *oom; /* where to go when there is no memory; NULL: print and exit, for the program's own start-up */
 };
 
@@ -28,6 +29,9 @@ struct arena {
 void arena_init(struct arena *a);
 /* Runs what was deferred, newest first, and frees all memory; the arena can be used again. */
 void arena_release(struct arena *a);
+/* The same for an arena that will soon be used again for the like: it keeps a block, or asks for one that is large
+ * enough the next time, as long as that is no more than `most` bytes. */
+void arena_recycle(struct arena *a, size_t most);
 
 /* Aligned for any type; the bytes are not cleared. */
 void *arena_alloc(struct arena *a, size_t size);

@@ -160,6 +160,7 @@ void cairn_close(struct cairn **db) {
       return;
     engine_close(&d->engine);
     arena_release(&d->arena);
+    arena_release(&d->spare);
     pthread_mutex_destroy(&d->calls);
     pthread_mutex_destroy(&d->state);
     mem_free(d);

@@ -7,6 +7,9 @@
 #include "base/alloc.h"
 #include "lib/handle.h"
 
+/* A search needs about half a megabyte; more than this is not kept from one call to the next. */
+enum { SPARE_BYTES = 2 << 20 };
+
 /* ---- a call's turn ---- */
 
 static void keep_error(struct cairn *db, const struct error *err) {
@@ -96,10 +99,11 @@ int lib_guard(struct cairn *db, lib_work work, void *arg) {
   enum status s = enter(db);
   if (s != STATUS_OK)
     return (int)s;
-  struct lib_call c = {.db = db};
+  struct lib_call c = {.db = db, .arena = db->spare};
   s = work_inside(&c, work, arg);
   c.arena.oom = c.result.oom = NULL;
-  arena_release(&c.arena);
+  arena_recycle(&c.arena, SPARE_BYTES);
+  db->spare = c.arena;
   mem_free(c.line_text);
   if (s == STATUS_OK && c.head)
     c.head->arena = c.result;

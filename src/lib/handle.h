@@ -13,6 +13,7 @@ struct cairn {
   struct engine *engine; /* NULL: opening failed, and `error` says why */
   struct caller caller;
   struct arena arena; /* the texts of `caller` */
+  struct arena spare; /* of the last call, for the next: its memory is not asked for again */
   pid_t owner;        /* a forked child must not touch the store */
   atomic_bool interrupted;
 

@@ -4,6 +4,7 @@
 #include "core/redact.h"
 #include "embed/calibration.h"
 #include "embed/fit.h"
+#include "op/embed_ahead.h"
 #include "op/embed_config.h"
 #include "op/embedding.h"
 #include "store/embed_cache.h"
@@ -25,12 +26,14 @@ struct pooled {
   /* The last question: a search asks more than once. */
   char asked[HASH_TEXT_SIZE];
   int8_t *answer;
+  struct ahead *ahead; /* the next one, which is being embedded */
 };
 
 void pooled_free(struct pooled **list) {
   while (*list) {
     struct pooled *p = *list;
     *list = p->next;
+    ahead_end(&p->ahead);
     if (p->own && p->own->close)
       p->own->close(p->own);
     mem_free(p->answer);
@@ -244,6 +247,28 @@ static struct str without_secrets(struct op_call *call, struct str text) {
   return hits.n ? redact_apply(call->arena, text, &hits) : text;
 }
 
+static bool was_asked(const struct pooled *p, const char *hash) {
+  return p->answer && memcmp(p->asked, hash, sizeof(p->asked)) == 0;
+}
+
+void embed_query_ahead(const struct embedding *e, struct str text) {
+  char hash[HASH_TEXT_SIZE];
+  hash_text(text, hash);
+  if (!e->costly && !was_asked(e->slot, hash))
+    ahead_start(&e->slot->ahead, e->e, text);
+}
+
+static enum status embed_question(struct op_call *call, const struct embedding *e, struct str text, int8_t *ret_vector,
+                                  struct error *why) {
+  if (e->costly) {
+    text = without_secrets(call, text);
+    return through_cache(call, call->arena, e, EMBED_QUERY, &text, 1, ret_vector, why);
+  }
+  if (ahead_take(&e->slot->ahead, text, ret_vector))
+    return STATUS_OK;
+  return e->e->embed(e->e, call->arena, EMBED_QUERY, &text, 1, ret_vector, why);
+}
+
 enum status embed_query(struct op_call *call, const struct embedding *e, struct str text, const int8_t **ret_vector,
                         struct error *why) {
   struct pooled *p = e->slot;
@@ -251,15 +276,12 @@ enum status embed_query(struct op_call *call, const struct embedding *e, struct 
   char hash[HASH_TEXT_SIZE];
   int8_t *vector = arena_array(call->arena, int8_t, dims);
   hash_text(text, hash);
-  if (p->answer && memcmp(p->asked, hash, sizeof(hash)) == 0) {
+  *ret_vector = vector;
+  if (was_asked(p, hash)) {
     memcpy(vector, p->answer, dims);
-    *ret_vector = vector;
     return STATUS_OK;
   }
-  if (e->costly)
-    text = without_secrets(call, text);
-  enum status s = e->costly ? through_cache(call, call->arena, e, EMBED_QUERY, &text, 1, vector, why)
-                            : e->e->embed(e->e, call->arena, EMBED_QUERY, &text, 1, vector, why);
+  enum status s = embed_question(call, e, text, vector, why);
   if (s != STATUS_OK)
     return s;
   if (!p->answer)
@@ -268,6 +290,5 @@ enum status embed_query(struct op_call *call, const struct embedding *e, struct 
     memcpy(p->answer, vector, dims);
     memcpy(p->asked, hash, sizeof(hash));
   }
-  *ret_vector = vector;
   return STATUS_OK;
 }

@@ -220,7 +220,10 @@ static bool ask(struct op_call *call, struct embeddings *set, size_t i, struct s
 void embeddings_ask(struct op_call *call, struct embeddings *set, struct str text) {
   const int8_t *vector;
   for (size_t i = 0; i < set->n; i++)
-    (void)ask(call, set, i, text, &vector);
+    if (set->v[i].costly)
+      (void)ask(call, set, i, text, &vector);
+    else
+      embed_query_ahead(&set->v[i], text);
 }
 
 enum status embeddings_near(struct op_call *call, struct embeddings *set, const struct scope *scope,

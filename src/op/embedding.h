@@ -46,6 +46,8 @@ NODISCARD enum status embeddings_of(struct op_call *call, struct embeddings *ret
  * a row costs nothing. Lives in the call's arena. */
 NODISCARD enum status embed_query(struct op_call *call, const struct embedding *e, struct str text,
                                   const int8_t **ret_vector, struct error *why);
+/* Begins with that, when the embedder computes for long, and another core is there for it. */
+void embed_query_ahead(const struct embedding *e, struct str text);
 /* ret_vectors[n * dims]. Not inside a transaction: it may take seconds, and writes to the cache. Scratch comes from
  * the arena. */
 NODISCARD enum status embed_texts(struct op_call *call, struct arena *a, const struct embedding *e,
@@ -78,8 +80,9 @@ NODISCARD enum status embeddings_near(struct op_call *call, struct embeddings *s
                                       const struct filter *f, struct str text, size_t k, struct near_hits *ret_hits,
                                       size_t *ret_used);
 
-/* Embeds a question by every embedder of the set before it is searched: what may take seconds, and writes to the cache,
- * happens outside the snapshot of the search. */
+/* Before a question is searched by words: asks the embedders of the set that are on the network, which may take seconds
+ * and writes to the cache, so that it happens outside the snapshot of the search; and sets the built-in one to work on
+ * another core. */
 void embeddings_ask(struct op_call *call, struct embeddings *set, struct str text);
 
 /* The similarities of some chunks to the text, ret_near[n]: by the active index, or by the other one where a chunk has

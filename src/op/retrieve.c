@@ -54,6 +54,7 @@ static enum status add_words(struct query *q, struct hits *all) {
   enum status s =
       lexical_search(call->engine->store, &q->scope, &q->filter, q->text, WORD_CHUNKS, call->arena, &hits, call->err);
   q->damaged |= s == STATUS_OK && hits.damaged;
+  q->terms = hits.terms;
   for (size_t i = 0; s == STATUS_OK && i < hits.n; i++) {
     const struct lexical_hit *from = &hits.v[i];
     struct hit *h = candidate(q, all, from->memory_id, from->chunk_id);
@@ -69,8 +70,8 @@ static enum status add_words(struct query *q, struct hits *all) {
 static enum status add_named(struct query *q, struct hits *all) {
   struct op_call *call = q->call;
   struct lexical_hits hits = {0};
-  enum status s =
-      entity_search(call->engine->store, &q->scope, &q->filter, q->text, NAMED_CHUNKS, call->arena, &hits, call->err);
+  enum status s = entity_search(call->engine->store, &q->scope, &q->filter, q->text, q->terms, NAMED_CHUNKS,
+                                call->arena, &hits, call->err);
   q->damaged |= s == STATUS_OK && hits.damaged;
   for (size_t i = 0; s == STATUS_OK && i < hits.n; i++) {
     struct hit *h = candidate(q, all, hits.v[i].memory_id, hits.v[i].chunk_id);
@@ -94,6 +95,7 @@ static enum status add_near(struct query *q, struct hits *all) {
   size_t used = 0;
   enum status s = embeddings_near(call, &q->set, &q->scope, &q->filter, q->text, NEAR_CHUNKS, &hits, &used);
   q->by_vectors |= s == STATUS_OK && used > 0;
+  q->farthest = used == 1 && hits.n == NEAR_CHUNKS ? hits.v[hits.n - 1].similarity : 1;
   for (size_t i = 0; s == STATUS_OK && i < hits.n; i++) {
     if (!(hits.v[i].similarity > 0))
       continue;
@@ -105,24 +107,6 @@ static enum status add_near(struct query *q, struct hits *all) {
     if (h->match.part[LIST_LEXICAL] < h->match.part[LIST_VECTOR])
       h->chunk_id = hits.v[i].chunk_id;
   }
-  return s;
-}
-
-/* The vectors of what only the other lists found: a candidate is judged by both sides, whichever found it. */
-static enum status compare_rest(struct query *q, struct hits *all) {
-  struct op_call *call = q->call;
-  size_t n = 0;
-  struct hit **rest = arena_array(call->arena, struct hit *, all->n + 1);
-  int64_t *chunks = arena_array(call->arena, int64_t, all->n + 1);
-  for (size_t i = 0; i < all->n; i++)
-    if (all->v[i].raw[LIST_VECTOR] == 0) {
-      rest[n] = &all->v[i];
-      chunks[n++] = all->v[i].chunk_id;
-    }
-  struct near_hit *near = arena_array(call->arena, struct near_hit, n + 1);
-  enum status s = embeddings_compare(call, &q->set, q->text, chunks, n, near);
-  for (size_t i = 0; s == STATUS_OK && i < n; i++)
-    set_similarity(rest[i], near[i].cosine, near[i].similarity);
   return s;
 }
 
@@ -185,20 +169,74 @@ static void keep_best(struct arena *a, struct hits *all, size_t most) {
   *all = best;
 }
 
-static void weigh(struct query *q, struct hits *all) {
-  struct rank_policy policy = {q->half_life_days, q->call->now};
+static struct fusion fusion_of(const struct query *q) {
   struct fusion how = q->fusion;
   how.means = how.means && q->by_vectors;
   how.words = how.words && !q->damaged;
+  return how;
+}
+
+/* What each memory itself brings. */
+static void rate(struct query *q, struct hits *all) {
+  struct rank_policy policy = {q->half_life_days, q->call->now};
   for (size_t i = 0; i < all->n; i++) {
     struct hit *h = &all->v[i];
     const struct mem_type *t = type_find(h->m.type);
     h->parts = rank_parts(&policy, &h->m);
     h->parts.time = q->timed ? 1 + TIME_SHARE * when_near(&q->when, h->m.valid_from) : 1;
     h->parts.type = t ? q->types[type_number(t)] : 1;
-    h->fusion = fuse(&how, &h->match);
-    h->score = h->fusion * rank_product(&h->parts);
+    h->rate = rank_product(&h->parts);
   }
+}
+
+static void weigh(struct query *q, struct hits *all) {
+  struct fusion how = fusion_of(q);
+  for (size_t i = 0; i < all->n; i++) {
+    struct hit *h = &all->v[i];
+    h->fusion = fuse(&how, &h->match);
+    h->score = h->fusion * h->rate;
+  }
+}
+
+static int by_size(const void *x, const void *y) {
+  double a = *(const double *)x, b = *(const double *)y;
+  return (a < b) - (a > b);
+}
+
+/* What the best `most` score at least, when nothing is known of the vectors of the others. */
+static double certain(struct query *q, struct hits *all, size_t most) {
+  double *scores = arena_array(q->call->arena, double, all->n + 1);
+  if (all->n <= most)
+    return 0;
+  weigh(q, all);
+  for (size_t i = 0; i < all->n; i++)
+    scores[i] = all->v[i].score;
+  qsort(scores, all->n, sizeof(*scores), by_size);
+  return scores[most - 1];
+}
+
+/* The vectors of what only the other lists found: a candidate is judged by both sides, whichever found it. One that
+ * would not be among the best `most` even if it were as similar as the last of the nearest needs no look. */
+static enum status compare_rest(struct query *q, struct hits *all, size_t most) {
+  struct op_call *call = q->call;
+  struct fusion how = fusion_of(q);
+  double least = certain(q, all, most);
+  size_t n = 0;
+  struct hit **rest = arena_array(call->arena, struct hit *, all->n + 1);
+  int64_t *chunks = arena_array(call->arena, int64_t, all->n + 1);
+  for (size_t i = 0; i < all->n; i++) {
+    struct match best = all->v[i].match;
+    best.part[LIST_VECTOR] = q->farthest;
+    if (all->v[i].raw[LIST_VECTOR] == 0 && fuse(&how, &best) * all->v[i].rate >= least) {
+      rest[n] = &all->v[i];
+      chunks[n++] = all->v[i].chunk_id;
+    }
+  }
+  struct near_hit *near = arena_array(call->arena, struct near_hit, n + 1);
+  enum status s = embeddings_compare(call, &q->set, q->text, chunks, n, near);
+  for (size_t i = 0; s == STATUS_OK && i < n; i++)
+    set_similarity(rest[i], near[i].cosine, near[i].similarity);
+  return s;
 }
 
 static enum status load_rows(struct query *q, struct hits *pool) {
@@ -279,14 +317,12 @@ static enum status gather(struct query *q, struct hits *all) {
     s = add_named(q, all);
   if (s == STATUS_OK && q->fusion.means)
     s = add_near(q, all);
-  if (s == STATUS_OK && q->fusion.means && q->by_vectors)
-    s = compare_rest(q, all);
   return s == STATUS_OK ? load_features(q, all, found) : s;
 }
 
 enum status retrieve(struct query *q, const char *states, int64_t limit, struct hits *ret_hits) {
   struct hits all = {0};
-  size_t pool = (size_t)limit * POOL;
+  size_t pool = (size_t)limit * POOL > POOL_LEAST ? (size_t)limit * POOL : POOL_LEAST;
   if (str_empty(str_trim(q->text))) /* an embedder has an opinion on nothing, too */
     return STATUS_OK;
   q->filter.states = states;
@@ -295,10 +331,13 @@ enum status retrieve(struct query *q, const char *states, int64_t limit, struct 
     q->fusion.words = true;
     s = gather(q, &all);
   }
+  rate(q, &all);
+  if (s == STATUS_OK && q->fusion.means && q->by_vectors)
+    s = compare_rest(q, &all, pool);
   if (s != STATUS_OK)
     return s;
   weigh(q, &all);
-  keep_best(q->call->arena, &all, pool > POOL_LEAST ? pool : POOL_LEAST);
+  keep_best(q->call->arena, &all, pool);
   while (all.n && !(all.v[all.n - 1].fusion > 0)) /* what nothing speaks for */
     all.n--;
   s = load_rows(q, &all);

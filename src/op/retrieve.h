@@ -18,16 +18,18 @@ struct query {
   struct embeddings set;
   struct when when; /* a time that the query names */
   bool timed;
-  bool by_vectors;     /* vectors took part */
-  bool damaged;        /* the full-text index is broken: vectors alone answered */
-  const double *types; /* factors of the types, by words that ask for one */
+  bool by_vectors;                 /* vectors took part */
+  bool damaged;                    /* the full-text index is broken: vectors alone answered */
+  double farthest;                 /* similarity that nothing exceeds but what the vectors found */
+  const struct query_terms *terms; /* of the query; NULL: not found out */
+  const double *types;             /* factors of the types, by words that ask for one */
 };
 
 struct hit {
   int64_t chunk_id; /* the best one */
   struct match match;
-  double raw[LIST_COUNT]; /* BM25, cosine, the named things' weight */
-  double fusion, score;
+  double raw[LIST_COUNT];     /* BM25, cosine, the named things' weight */
+  double fusion, rate, score; /* what the lists say, what the memory brings, both */
   struct memory m;
   struct rank_parts parts;
   struct str snippet;

@@ -7,9 +7,10 @@
 
 /* The chunks that hold them, best first, equal ones by id; the score is the sum of the inverse document frequencies of
  * the distinct things that a chunk (or its memory, by a label or its key) holds. Empty for a query that names nothing:
- * an ordinary question is not disturbed. A damaged index: as of lexical_search(). */
+ * an ordinary question is not disturbed. A damaged index: as of lexical_search(). `terms` are those of the query, when
+ * lexical_search() has found them already; NULL: they are found out here. */
 NODISCARD enum status entity_search(struct store *st, const struct scope *scope, const struct filter *f,
-                                    struct str query, int64_t limit, struct arena *a, struct lexical_hits *ret_hits,
-                                    struct error *err);
+                                    struct str query, const struct query_terms *terms, int64_t limit, struct arena *a,
+                                    struct lexical_hits *ret_hits, struct error *err);
 
 #endif

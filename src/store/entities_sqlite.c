@@ -30,6 +30,7 @@ struct entities {
   struct arena *a;
   struct error *err;
   struct fts_totals totals;
+  const struct query_terms *terms;
   size_t things;
   struct strs asked; /* expressions and labels that were looked up */
   LIST(struct found) found;
@@ -199,11 +200,12 @@ static enum status add_name(struct entities *e, struct str query, struct str nam
 }
 
 static enum status add_rare(struct entities *e, struct str query) {
-  struct query_terms terms = {0};
-  enum status s = query_terms(e->st->db, query, &e->totals, e->a, &terms, e->err);
-  for (size_t i = 0; s == STATUS_OK && i < terms.n && terms.v[i].df <= rare_rows(e); i++)
-    if (!terms_is_stop(arena_lower(e->a, terms.v[i].surface)))
-      s = add_text(e, quoted(e, terms.v[i].surface), rare_rows(e));
+  struct query_terms own = {0};
+  const struct query_terms *terms = e->terms ? e->terms : &own;
+  enum status s = e->terms ? STATUS_OK : query_terms(e->st->db, query, &e->totals, e->a, &own, e->err);
+  for (size_t i = 0; s == STATUS_OK && i < terms->n && terms->v[i].df <= rare_rows(e); i++)
+    if (!terms_is_stop(arena_lower(e->a, terms->v[i].surface)))
+      s = add_text(e, quoted(e, terms->v[i].surface), rare_rows(e));
   return s;
 }
 
@@ -269,8 +271,9 @@ static enum status accept(struct entities *e, const struct filter *f, size_t lim
 }
 
 enum status entity_search(struct store *st, const struct scope *scope, const struct filter *f, struct str query,
-                          int64_t limit, struct arena *a, struct lexical_hits *ret_hits, struct error *err) {
-  struct entities e = {.st = st, .scope = scope, .a = a, .err = err};
+                          const struct query_terms *terms, int64_t limit, struct arena *a,
+                          struct lexical_hits *ret_hits, struct error *err) {
+  struct entities e = {.st = st, .scope = scope, .terms = terms, .a = a, .err = err};
   struct lexical_hits hits = {0};
   bool alone = false;
   if (limit <= 0)

@@ -4,6 +4,8 @@
 
 #include "store/memories.h"
 
+struct query_terms; /* lexical_query.h */
+
 struct lexical_hit {
   int64_t chunk_id, memory_id;
   double score; /* BM25 as of core/bm25.h, higher is better, above 0 */
@@ -12,6 +14,7 @@ struct lexical_hits {
   struct lexical_hit *v;
   size_t n, cap;
   double bound; /* what a text could score at most that holds every word of the query; above 0 where there are hits */
+  const struct query_terms *terms; /* of the query, for entity_search(); NULL: not found out */
   bool damaged; /* the index is broken: there are no hits, and 'doctor --repair' rebuilds it; other searches go on */
 };
 

@@ -431,6 +431,9 @@ static enum status search(struct search *q, struct str query, struct lexical_hit
   if (s == STATUS_OK) {
     *ret_hits = q->hits;
     ret_hits->bound = q->terms.bound * (BM25_K1 + 1);
+    struct query_terms *terms = arena_new(q->a, struct query_terms);
+    *terms = q->terms;
+    ret_hits->terms = q->hits.damaged ? NULL : terms;
   }
   return s;
 }

@@ -41,6 +41,7 @@ static void index_free(struct vec_kept **index) {
   drop_from(x, 0);
   drop_rows(x);
   mem_free(x->blocks);
+  mem_free(x->where);
   mem_free(x->centre);
   mem_free(x);
   *index = NULL;
@@ -199,6 +200,37 @@ static enum status load_head(struct store *st, struct vec_kept *x, struct vec_bl
   return s == STATUS_CORRUPT ? STATUS_OK : s;
 }
 
+/* Ids are dense where a store has one team or few; where they are not, the database knows. */
+static void note_places(struct vec_kept *x, size_t block) {
+  enum { SPARSE = 16 };
+  const struct vec_block *b = &x->blocks[block];
+  size_t most = (x->n + 1) * BLOCK_ROWS * SPARSE, need = 0;
+  for (size_t row = 0; row < b->used; row++)
+    if ((size_t)b->chunks[row] < most && (size_t)b->chunks[row] >= need)
+      need = (size_t)b->chunks[row] + 1;
+  if (need > x->where_n) {
+    size_t room = need + need / 2;
+    uint32_t *p = mem_realloc(x->where, room * sizeof(*p));
+    if (!p)
+      return;
+    memset(p + x->where_n, 0, (room - x->where_n) * sizeof(*p));
+    x->where = p;
+    x->where_n = room;
+  }
+  for (size_t row = 0; row < b->used; row++)
+    if (b->chunks[row] > 0 && (size_t)b->chunks[row] < x->where_n)
+      x->where[b->chunks[row]] = (uint32_t)(block * BLOCK_ROWS + row);
+}
+
+bool vec_kept_find(const struct vec_kept *x, int64_t chunk_id, size_t *ret_block, size_t *ret_row) {
+  if (chunk_id <= 0 || (size_t)chunk_id >= x->where_n)
+    return false;
+  *ret_block = x->where[chunk_id] / BLOCK_ROWS;
+  *ret_row = x->where[chunk_id] % BLOCK_ROWS;
+  return *ret_block < x->n && *ret_row < x->blocks[*ret_block].used &&
+         x->blocks[*ret_block].chunks[*ret_row] == chunk_id;
+}
+
 static enum status add_block(struct vec_kept *x, int64_t id, struct error *err) {
   if (x->n == x->cap) {
     size_t cap = x->cap ? x->cap * 2 : 16;
@@ -225,8 +257,10 @@ static enum status read_versions(struct store *st, const struct vec_model *m, st
       drop_from(x, at);
     if (at == x->n)
       s = add_block(x, id, err);
-    if (s == STATUS_OK && x->blocks[at].version != version)
+    if (s == STATUS_OK && x->blocks[at].version != version) {
       s = load_head(st, x, &x->blocks[at], err);
+      note_places(x, at);
+    }
     at++;
   }
   enum status end = rows_end(&r);

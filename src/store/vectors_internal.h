@@ -67,6 +67,9 @@ struct vec_kept {
   size_t n, cap;
   int8_t *centre;
   bool centre_sound;
+  /* By a chunk's id, where it stands: block * BLOCK_ROWS + row. A hint: what has moved since is seen in the block. */
+  uint32_t *where;
+  size_t where_n;
   /* Vectors that were read lately, each at its place modulo the number of rows. */
   int64_t *row_place;
   int8_t *rows;
@@ -77,6 +80,8 @@ struct vec_kept {
 /* The index, as new as the database is. It is valid until the next call. */
 NODISCARD enum status vec_kept_refresh(struct store *st, const struct vec_model *m, struct vec_kept **ret_index,
                                        struct error *err);
+/* Where a chunk stands, as far as it is known without a look at the database. */
+bool vec_kept_find(const struct vec_kept *x, int64_t chunk_id, size_t *ret_block, size_t *ret_row);
 /* The vector at a place, NULL when there is none, or when it is damaged: that is told in ret_damaged. It is valid until
  * the next call. `scratch` holds dims bytes. */
 NODISCARD enum status vec_kept_row(struct store *st, struct vec_kept *x, int64_t place, int64_t chunk_id,

@@ -222,23 +222,40 @@ enum status vec_drop(struct txn *txn, struct str team, struct str model, bool *r
 
 /* ---- reading ---- */
 
+static enum status fetch_stored(struct store *st, const struct vec_model *m, int64_t chunk_id, int8_t *ret_vector,
+                                bool *ret_found, struct error *err) {
+  struct rows r;
+  db_query(st->db, &r, err,
+           "SELECT s.vector FROM vec_slot s JOIN vec_block b ON b.id = s.place / 1024"
+           " WHERE s.chunk_id = ?1 AND s.model = ?2 AND b.team = ?3",
+           "iss", chunk_id, m->model, m->team);
+  const int8_t *v = rows_next(&r) ? vector_unpack(rows_text(&r, 0), chunk_id, m->dims) : NULL;
+  *ret_found = v != NULL;
+  if (v)
+    memcpy(ret_vector, v, (size_t)m->dims);
+  return rows_end(&r);
+}
+
+/* Most are at hand when the index was just searched. */
 enum status vec_fetch(struct store *st, const struct vec_model *m, const int64_t *chunk_ids, size_t n,
                       int8_t *ret_vectors, bool *ret_found, struct error *err) {
-  for (size_t i = 0; i < n; i++) {
-    struct rows r;
-    db_query(st->db, &r, err,
-             "SELECT s.vector FROM vec_slot s JOIN vec_block b ON b.id = s.place / 1024"
-             " WHERE s.chunk_id = ?1 AND s.model = ?2 AND b.team = ?3",
-             "iss", chunk_ids[i], m->model, m->team);
-    const int8_t *v = rows_next(&r) ? vector_unpack(rows_text(&r, 0), chunk_ids[i], m->dims) : NULL;
-    ret_found[i] = v != NULL;
-    if (v)
-      memcpy(ret_vectors + i * (size_t)m->dims, v, (size_t)m->dims);
-    enum status s = rows_end(&r);
-    if (s != STATUS_OK)
-      return s;
+  struct vec_kept *x;
+  enum status s = vec_kept_refresh(st, m, &x, err);
+  for (size_t i = 0; s == STATUS_OK && i < n; i++) {
+    int8_t *out = ret_vectors + i * (size_t)m->dims;
+    const int8_t *v = NULL;
+    size_t block, row;
+    bool damaged;
+    if (!vec_kept_find(x, chunk_ids[i], &block, &row)) {
+      s = fetch_stored(st, m, chunk_ids[i], out, &ret_found[i], err);
+      continue;
+    }
+    s = vec_kept_row(st, x, x->blocks[block].id * BLOCK_ROWS + (int64_t)row, chunk_ids[i], out, &v, &damaged, err);
+    ret_found[i] = s == STATUS_OK && v;
+    if (v && v != out)
+      memcpy(out, v, (size_t)m->dims);
   }
-  return STATUS_OK;
+  return s;
 }
 
 enum status vec_warm(struct store *st, const struct vec_model *m, struct error *err) {

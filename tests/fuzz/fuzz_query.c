@@ -46,7 +46,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct lexical_hits hits = {0}, entities = {0};
   struct str query = {(const char *)data, size};
   FUZZ_CHECK(lexical_search(store, &scope, &any, query, 10, &a, &hits, &err) == STATUS_OK && !hits.damaged);
-  FUZZ_CHECK(entity_search(store, &scope, &any, query, 10, &a, &entities, &err) == STATUS_OK && !entities.damaged);
+  FUZZ_CHECK(entity_search(store, &scope, &any, query, NULL, 10, &a, &entities, &err) == STATUS_OK &&
+             !entities.damaged);
   arena_release(&a);
   return 0;
 }

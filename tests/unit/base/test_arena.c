@@ -37,6 +37,40 @@ TEST(large_pieces) {
   CHECK(a.head == NULL);
 }
 
+static void count_run(void *p) { ++*(int *)p; }
+
+TEST(a_recycled_arena_keeps_one_block_that_is_large_enough) {
+  enum { PIECES = 100, SIZE = 1000, MOST = 1 << 20 };
+  struct arena a;
+  int runs = 0;
+  arena_init(&a);
+  for (int round = 0; round < 3; round++) {
+    for (int i = 0; i < PIECES; i++)
+      memset(arena_alloc(&a, SIZE), round, SIZE);
+    arena_defer(&a, count_run, &runs);
+    CHECK(a.used >= PIECES * SIZE);
+    arena_recycle(&a, MOST);
+    CHECK_INT(a.used, 0);
+    CHECK_INT(runs, round + 1);
+  }
+  struct arena_block *kept = a.head;
+  char *first = arena_alloc(&a, SIZE), *last = arena_alloc(&a, PIECES * SIZE - SIZE);
+  if (kept) /* where every piece is one of its own, nothing is kept */
+    CHECK(a.head == kept && last > first && last - first < PIECES * SIZE);
+  arena_release(&a);
+}
+
+TEST(a_recycled_arena_does_not_keep_too_much) {
+  struct arena a;
+  arena_init(&a);
+  arena_alloc(&a, 1 << 20);
+  arena_recycle(&a, 1 << 16);
+  CHECK(a.head == NULL);
+  CHECK(a.first <= 1 << 16);
+  memset(arena_alloc(&a, 100), 1, 100);
+  arena_release(&a);
+}
+
 TEST(zalloc_clears_used_memory) {
   struct arena a;
   arena_init(&a);

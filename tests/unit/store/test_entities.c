@@ -5,7 +5,7 @@
 static struct lexical_hits named(struct fixture *f, const char *query) {
   struct lexical_hits hits = {0};
   struct filter any = {0};
-  CHECK_OK(entity_search(f->store, &f->scope, &any, str_from(query), 10, &f->arena, &hits, &f->err), &f->err);
+  CHECK_OK(entity_search(f->store, &f->scope, &any, str_from(query), NULL, 10, &f->arena, &hits, &f->err), &f->err);
   CHECK(!hits.damaged);
   return hits;
 }
@@ -100,7 +100,7 @@ TEST(the_sum_of_things_ranks_and_scope_holds) {
   scope.team = STR("strangers");
   struct lexical_hits none = {0};
   struct filter any = {0};
-  CHECK_OK(entity_search(f.store, &scope, &any, STR("the walrus"), 10, &f.arena, &none, &f.err), &f.err);
+  CHECK_OK(entity_search(f.store, &scope, &any, STR("the walrus"), NULL, 10, &f.arena, &none, &f.err), &f.err);
   CHECK_INT(none.n, 0);
   fixture_close(&f);
 }

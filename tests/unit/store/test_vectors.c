@@ -297,13 +297,14 @@ TEST(more_indexes_than_are_kept) {
 TEST(vectors_are_fetched_by_chunk) {
   struct fixture f = fixture_new();
   int8_t v[3][DIMS], got[4][DIMS];
-  int64_t chunk[4];
+  int64_t chunk[4], first = 0;
   bool found[4];
   struct vec_model theirs = {STR("another-team"), model.model, DIMS};
   struct txn txn = fixture_begin(&f);
   for (int i = 0; i < 3; i++) {
     random_vector(v[i]);
-    fixture_fact(&f, &txn, STR(""), arena_printf(&f.arena, "text %d", i), &chunk[i]);
+    int64_t id = fixture_fact(&f, &txn, STR(""), arena_printf(&f.arena, "text %d", i), &chunk[i]).id;
+    first = i == 0 ? id : first;
     if (i != 1)
       CHECK_OK(vec_add(&txn, &model, chunk[i], v[i], &f.err), &f.err);
   }
@@ -315,6 +316,14 @@ TEST(vectors_are_fetched_by_chunk) {
   CHECK(memcmp(got[2], v[2], DIMS) == 0);
   CHECK_OK(vec_fetch(f.store, &theirs, chunk, 1, got[0], found, &f.err), &f.err);
   CHECK(!found[0]);
+  /* What is removed, and what takes its place, is seen although the places were known. */
+  txn = fixture_begin(&f);
+  CHECK_OK(vec_remove(&txn, first, &f.err), &f.err);
+  CHECK_OK(vec_add(&txn, &model, chunk[1], v[1], &f.err), &f.err);
+  fixture_commit(&f, &txn);
+  CHECK_OK(vec_fetch(f.store, &model, chunk, 3, got[0], found, &f.err), &f.err);
+  CHECK(!found[0] && found[1] && found[2]);
+  CHECK(memcmp(got[1], v[1], DIMS) == 0);
   fixture_close(&f);
 }
 
