@@ -61,6 +61,8 @@ static enum status add_words(struct query *q, struct hits *all) {
     if (h->match.part[LIST_LEXICAL] > 0 || !(hits.bound > 0))
       continue; /* a lesser chunk of the same memory */
     h->raw[LIST_LEXICAL] = from->score;
+    if (from->features)
+      h->m = *from->features;
     double share = (from->score + beside(&hits, from)) / hits.bound;
     h->match.part[LIST_LEXICAL] = share < 1 ? share : 1;
   }
@@ -116,7 +118,8 @@ static enum status load_features(struct query *q, struct hits *all, size_t from)
   struct op_call *call = q->call;
   enum status s = STATUS_OK;
   for (size_t i = from; s == STATUS_OK && i < all->n; i++)
-    s = search_features(call->engine->store, q->scope.team, call->arena, &all->v[i].m, call->err);
+    if (!all->v[i].m.type.p)
+      s = search_features(call->engine->store, q->scope.team, call->arena, &all->v[i].m, call->err);
   return s;
 }
 

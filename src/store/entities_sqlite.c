@@ -264,7 +264,7 @@ static enum status accept(struct entities *e, const struct filter *f, size_t lim
     sql.v[sql.n - 1].i = e->found.v[i].chunk_id;
     db_query_sql(e->st->db, &r, e->err, &sql);
     if (rows_next(&r))
-      list_push(e->a, ret, (struct lexical_hit){e->found.v[i].chunk_id, rows_int(&r, 0), e->found.v[i].score});
+      list_push(e->a, ret, (struct lexical_hit){e->found.v[i].chunk_id, rows_int(&r, 0), e->found.v[i].score, NULL});
     s = rows_end(&r);
   }
   return s;

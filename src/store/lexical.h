@@ -8,7 +8,8 @@ struct query_terms; /* lexical_query.h */
 
 struct lexical_hit {
   int64_t chunk_id, memory_id;
-  double score; /* BM25 as of core/bm25.h, higher is better, above 0 */
+  double score;                  /* BM25 as of core/bm25.h, higher is better, above 0 */
+  const struct memory *features; /* as of search_features(); NULL: not looked at */
 };
 struct lexical_hits {
   struct lexical_hit *v;

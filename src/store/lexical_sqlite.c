@@ -12,6 +12,7 @@
 #include "core/terms.h"
 #include "store/lexical.h"
 #include "store/lexical_query.h"
+#include "store/search_rows.h"
 #include "store/store_internal.h"
 
 /* Rows by the frequencies of their terms. For a store of LARGE rows and more the first three are twice as large, for
@@ -103,7 +104,7 @@ static const char *states_of(const struct search *q) { return q->filter->states 
 
 static struct sql accept_sql(struct search *q, bool texts) {
   struct sql sql = SQL(q->a);
-  sql_addf(&sql, "SELECT m.id%s FROM chunk c JOIN memory m ON m.id = c.memory_id WHERE ",
+  sql_addf(&sql, "SELECT m.id, " FEATURE_COLUMNS "%s FROM chunk c JOIN memory m ON m.id = c.memory_id WHERE ",
            texts ? ", c.headline, c.body, c.extra, c.terms" : "");
   visible(&sql, q->scope, states_of(q));
   filter_where(&sql, q->filter);
@@ -138,10 +139,13 @@ static enum status accept_rows(struct search *q, const struct fts_scan *scan, co
     db_query_sql(q->st->db, &r, q->err, accept);
     if (rows_next(&r)) {
       if (texts)
-        s = score_text(q, &r, 1, by_text, &more);
+        s = score_text(q, &r, 1 + FEATURES, by_text, &more);
       if (s == STATUS_OK && i >= found->measured)
         s = fts_measure(q->st->db, scan, row, q->err);
-      list_push(q->a, &hits, (struct lexical_hit){row->chunk_id, rows_int(&r, 0), row->score + more});
+      struct memory *m = arena_new(q->a, struct memory);
+      m->id = rows_int(&r, 0);
+      features_read(&r, 1, q->a, m);
+      list_push(q->a, &hits, (struct lexical_hit){row->chunk_id, m->id, row->score + more, m});
     }
     enum status end = rows_end(&r);
     s = s == STATUS_OK ? end : s;
@@ -281,7 +285,7 @@ static enum status score_part(struct search *q, enum part part, struct lexical_h
     double score;
     s = score_text(q, &r, 1, 0, &score);
     if (s == STATUS_OK && score > 0)
-      list_push(q->a, hits, (struct lexical_hit){rows_int(&r, 5), rows_int(&r, 0), score});
+      list_push(q->a, hits, (struct lexical_hit){rows_int(&r, 5), rows_int(&r, 0), score, NULL});
   }
   enum status end = rows_end(&r);
   return s == STATUS_OK ? end : s;

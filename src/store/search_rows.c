@@ -56,24 +56,25 @@ enum status search_near(struct store *st, const struct scope *scope, const struc
   return vec_search(st, model, vector, -1, k, &filter, a, ret_hits, ret_health, err);
 }
 
+void features_read(const struct rows *r, int column, struct arena *a, struct memory *m) {
+  m->type = rows_dup(r, column, a);
+  m->weight = rows_real(r, column + 1);
+  m->created_at = rows_int(r, column + 2);
+  m->last_accessed = rows_int(r, column + 3);
+  m->access_count = rows_int(r, column + 4);
+  m->upvotes = rows_int(r, column + 5);
+  m->downvotes = rows_int(r, column + 6);
+  m->valid_from = rows_int(r, column + 7);
+  m->session = rows_dup(r, column + 8, a);
+  m->project = rows_dup(r, column + 9, a);
+}
+
 enum status search_features(struct store *st, struct str team, struct arena *a, struct memory *m, struct error *err) {
   struct rows r;
-  db_query(st->db, &r, err,
-           "SELECT type, weight, created_at, coalesce(last_accessed, 0), access_count, upvotes, downvotes, valid_from,"
-           " session, project FROM memory WHERE team = ?1 AND id = ?2",
-           "si", team, m->id);
-  if (rows_next(&r)) {
-    m->type = rows_dup(&r, 0, a);
-    m->weight = rows_real(&r, 1);
-    m->created_at = rows_int(&r, 2);
-    m->last_accessed = rows_int(&r, 3);
-    m->access_count = rows_int(&r, 4);
-    m->upvotes = rows_int(&r, 5);
-    m->downvotes = rows_int(&r, 6);
-    m->valid_from = rows_int(&r, 7);
-    m->session = rows_dup(&r, 8, a);
-    m->project = rows_dup(&r, 9, a);
-  }
+  db_query(st->db, &r, err, "SELECT " FEATURE_COLUMNS " FROM memory m WHERE m.team = ?1 AND m.id = ?2", "si", team,
+           m->id);
+  if (rows_next(&r))
+    features_read(&r, 0, a, m);
   return rows_end(&r);
 }
 

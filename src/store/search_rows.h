@@ -21,8 +21,15 @@ NODISCARD enum status search_near(struct store *st, const struct scope *scope, c
                                   const struct vec_model *model, const int8_t *vector, size_t k, struct arena *a,
                                   struct vec_hits *ret_hits, struct vec_health *ret_health, struct error *err);
 /* Fills in what ranking needs of the memory with m->id: type, weight, times, ratings, use, session. */
+#define FEATURE_COLUMNS                                                                                                \
+  "m.type, m.weight, m.created_at, coalesce(m.last_accessed, 0), m.access_count, m.upvotes, m.downvotes, "             \
+  "m.valid_from,"                                                                                                      \
+  " m.session, m.project"
+enum { FEATURES = 10 };
 NODISCARD enum status search_features(struct store *st, struct str team, struct arena *a, struct memory *m,
                                       struct error *err);
+/* From a row that has these columns from `column` on. */
+void features_read(const struct rows *r, int column, struct arena *a, struct memory *m);
 NODISCARD enum status chunk_snippet(struct store *st, struct str team, int64_t chunk_id, struct arena *a,
                                     struct str *ret_text, struct error *err);
 
