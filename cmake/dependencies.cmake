@@ -1,7 +1,8 @@
 # The libraries that Cairn is linked to, gathered in the target cairn_dependencies.
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
-pkg_check_modules(SYSTEM_LIBRARIES REQUIRED IMPORTED_TARGET sqlite3>=3.40 libsodium libutf8proc libcmark)
+pkg_check_modules(SYSTEM_LIBRARIES REQUIRED IMPORTED_TARGET sqlite3>=3.40 libsodium libutf8proc libcmark
+  libmicrohttpd>=0.9.75)
 
 # libcurl is opened when an HTTP embedder first needs it (src/embed/curl.h says why): its headers are all that the build
 # takes from it.

@@ -57,15 +57,27 @@ struct op {
   enum status (*run)(struct op_call *call);
 };
 
+/* The process or connection behind a call, as far as a door knows it. */
+struct origin {
+  struct str host;       /* lower case; absent: unknown */
+  int64_t pid;           /* 0: unknown */
+  int64_t started;       /* when that process began, ms; together with the pid it names a process for good */
+  struct str connection; /* of a client that comes over the network: its liveness is that of the connection */
+  struct str cwd;
+  struct str client, client_version; /* as the client calls itself; not to be trusted */
+};
+
 /* Who calls, from where: set by the door, never by an argument. */
 struct caller {
   struct str team;    /* slug */
   struct str project; /* "" = none: sees global memories alone */
   bool project_given; /* named by the caller, not found in the surroundings */
   bool all_projects;
-  struct str source;  /* "cli", "claude-code", ... */
-  struct str session; /* may be absent */
-  struct str trust;   /* provenance of what this door writes: "user", "agent", ... */
+  struct str source;           /* "cli", "claude-code", ... */
+  struct str session;          /* the handle that boot gave; may be absent */
+  struct str tool;             /* the name by which the door offers the operation; absent: the operation's own */
+  struct str trust;            /* provenance of what this door writes: "user", "agent", ... */
+  const struct origin *origin; /* NULL: unknown */
 };
 
 /* What a door hands in besides the arguments; every member may be NULL. */

@@ -19,9 +19,13 @@ EMBED(cairn_sql_sqlite_0002, "sqlite/0002_embedding.sql");
 EMBED(cairn_sql_sqlite_0003, "sqlite/0003_full_text.sql");
 EMBED(cairn_sql_sqlite_0004, "sqlite/0004_vectors.sql");
 EMBED(cairn_sql_sqlite_0005, "sqlite/0005_search.sql");
+EMBED(cairn_sql_sqlite_0006, "sqlite/0006_sessions.sql");
+EMBED(cairn_sql_sqlite_0007, "sqlite/0007_telemetry.sql");
+EMBED(cairn_sql_sqlite_0008, "sqlite/0008_vault.sql");
 
 static const char *const migrations[] = {cairn_sql_sqlite_0001, cairn_sql_sqlite_0002, cairn_sql_sqlite_0003,
-                                         cairn_sql_sqlite_0004, cairn_sql_sqlite_0005};
+                                         cairn_sql_sqlite_0004, cairn_sql_sqlite_0005, cairn_sql_sqlite_0006,
+                                         cairn_sql_sqlite_0007, cairn_sql_sqlite_0008};
 
 enum { APPLICATION_ID = 0x4341524e /* "CARN" */ };
 

@@ -1,0 +1,29 @@
+/* feed.h: follows the event log for a server: what this or any other process commits reaches its subscribers, in the
+ * order of the log, soon after the commit.
+ *
+ * One thread with a connection of its own; it begins with the first subscriber. A subscriber's function runs on that
+ * thread and must not wait: it copies what it needs and returns. */
+#ifndef CAIRN_OP_FEED_H
+#define CAIRN_OP_FEED_H
+
+#include "op/engine.h"
+#include "store/events.h"
+
+struct feed;
+struct feed_subscriber;
+
+typedef void (*feed_fn)(void *arg, const struct event *e);
+
+/* The options' path is copied. Opens nothing yet. */
+NODISCARD enum status feed_new(const struct engine_options *options, struct feed **ret_feed, struct error *err);
+/* Events of `team` (copied) after `since`; -1: from now on. Those that the log has already come first. */
+NODISCARD enum status feed_subscribe(struct feed *feed, struct str team, int64_t since, feed_fn fn, void *arg,
+                                     struct feed_subscriber **ret_subscriber, struct error *err);
+/* The function does not run any more once this has returned; not to be called from it. */
+void feed_unsubscribe(struct feed *feed, struct feed_subscriber **subscriber);
+void feed_close(struct feed **feed);
+
+/* An event as one line of JSON, as `cairn events` prints it. */
+struct str event_json(struct arena *a, const struct event *e);
+
+#endif

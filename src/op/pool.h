@@ -1,0 +1,23 @@
+/* pool.h: the engines of a server: several handles on one store, so that calls run side by side.
+ *
+ * Nothing is opened before it is needed: a server answers its first questions without a store. */
+#ifndef CAIRN_OP_POOL_H
+#define CAIRN_OP_POOL_H
+
+#include "op/engine.h"
+
+struct pool;
+
+/* `size` engines at most; the options' path is copied. */
+NODISCARD enum status pool_new(const struct engine_options *options, size_t size, struct pool **ret_pool,
+                               struct error *err);
+/* Waits for a free engine, and opens one when there are fewer than `size`. The one used last is given first: it has the
+ * most in memory. */
+NODISCARD enum status pool_take(struct pool *pool, struct engine **ret_engine, struct error *err);
+void pool_give(struct pool *pool, struct engine *engine);
+const char *pool_path(const struct pool *pool);
+size_t pool_size(const struct pool *pool);
+/* All engines must have been given back. */
+void pool_close(struct pool **pool);
+
+#endif

@@ -1,0 +1,1 @@
+-- 0006: sessions of agents, what they hand on, what they must answer to, and their scratch values.

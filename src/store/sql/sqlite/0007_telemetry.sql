@@ -1,0 +1,1 @@
+-- 0007: calls of tools, with how long they took and how they ended.

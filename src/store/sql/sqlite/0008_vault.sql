@@ -1,0 +1,1 @@
+-- 0008: named values of a team.
