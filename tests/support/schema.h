@@ -2,6 +2,6 @@
 #ifndef CAIRN_TESTS_SCHEMA_H
 #define CAIRN_TESTS_SCHEMA_H
 
-#define SCHEMA_TEXT "5"
+#define SCHEMA_TEXT "8"
 
 #endif
