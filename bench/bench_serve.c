@@ -35,7 +35,7 @@ static struct str search_body(struct questions *q, long number, bool modern) {
   return arena_printf(
       &q->arena,
       "{\"jsonrpc\":\"2.0\",\"id\":%ld,\"method\":\"tools/call\",\"params\":{%s%s\"name\":\"memory_search\","
-      "\"arguments\":{\"query\":\"%.*s\",\"limit\":10,\"all_projects\":true}}}",
+      "\"arguments\":{\"query\":\"%.*s\",\"limit\":10,\"fields\":{\"all_projects\":true}}}}",
       number + 10, modern ? META : "", modern ? "," : "", STR_ARG(text));
 }
 
