@@ -1,0 +1,14 @@
+/* action.h: action items in operations: as JSON, and the gate that they are. */
+#ifndef CAIRN_OP_ACTION_H
+#define CAIRN_OP_ACTION_H
+
+#include "op/common.h"
+#include "store/actions.h"
+
+void put_action_item(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct action_item *item);
+
+/* Refuses the write of an agent whose session was told of action items and has not answered them. Called by op_run()
+ * before operations with OP_GATED. */
+NODISCARD enum status action_gate(struct op_call *call);
+
+#endif

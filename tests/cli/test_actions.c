@@ -1,0 +1,143 @@
+/* test_actions.c: action items: added, found in memories, answered at the command line; and the gate that they are for
+ * an agent at its own door (more of that in tests/unit/op/test_session.c). */
+#include "support/cli.h"
+
+TEST(an_item_is_added_once_and_answered_once) {
+  yyjson_val *r = OK("action", "add", "Rotate  the signing key");
+  int64_t id = jint(r, "id");
+  CHECK_STR(jstr(r, "text"), "Rotate the signing key");
+  CHECK_STR(jstr(r, "action"), "added");
+  CHECK_STR(jstr(r, "status"), "pending");
+  CHECK_STR(jstr(r, "kind"), "task");
+  r = OK("action", "add", "Rotate the signing key");
+  CHECK_STR(jstr(r, "action"), "already");
+  CHECK_INT(jint(r, "id"), id);
+  OK("action", "add", "Ask the harbour master");
+  r = OK("action", "list");
+  CHECK_INT(jint(r, "pending"), 2);
+  CHECK_STR(jstr(r, "items[0].text"), "Ask the harbour master"); /* newest first */
+  r = OK("action", "ack", num(id), "already_done", "--reason", "it was rotated yesterday");
+  CHECK_INT(jint(r, "removed"), 1);
+  CHECK_INT(jint(r, "remaining"), 1);
+  CHECK_STR(jstr(r, "status"), "already_done");
+  /* A second answer changes nothing, and is no error. */
+  r = OK("action", "ack", num(id), "will_execute");
+  CHECK_INT(jint(r, "removed"), 0);
+  CHECK_STR(jstr(r, "status"), "already_done");
+  CHECK_INT(jint(OK("action", "list"), "count"), 1);
+  r = OK("action", "list", "--all");
+  CHECK_INT(jint(r, "count"), 2);
+  CHECK_STR(jstr(r, "items[1].reason"), "it was rotated yesterday");
+  CHECK_STR(jstr(r, "items[1].decided_by"), "cli");
+  CHECK_STR(jstr(r, "items[1].decided_at"), cli_time(0));
+  /* What was answered is not asked again. */
+  CHECK_STR(jstr(OK("action", "add", "Rotate the signing key"), "action"), "already");
+  CHECK_INT(jint(OK("action", "list"), "pending"), 1);
+}
+
+TEST(answers_are_logged_without_the_text) {
+  OK("action", "add", "Rotate the signing key");
+  OK("action", "ack", "1", "will_execute");
+  struct json_lines events = events_since(0);
+  CHECK_INT(events.n, 2);
+  CHECK_STR(jstr(events.v[0], "action"), "action:add");
+  CHECK_STR(jstr(events.v[1], "action"), "action:ack");
+  CHECK_INT(jint(events.v[1], "detail.item"), 1);
+  CHECK_STR(jstr(events.v[1], "detail.decision"), "will_execute");
+}
+
+TEST(some_answers_need_a_reason_and_rules_are_never_done) {
+  OK("action", "add", "Rotate the signing key");
+  OK("action", "add", "--kind", "rule", "Ask before every deploy");
+  REFUSED("refused", "action", "ack", "1", "already_done");
+  REFUSED("refused", "action", "ack", "1", "not_relevant");
+  REFUSED("refused", "action", "ack", "1", "not_relevant", "--reason", "  ");
+  REFUSED("usage", "action", "ack", "1", "maybe");
+  yyjson_val *r = REFUSED("refused", "action", "ack", "2", "already_done", "--reason", "done");
+  CHECK(has(jstr(r, "message"), "rule"));
+  OK("action", "ack", "2", "not_relevant", "--reason", "deploys have stopped");
+  REFUSED("not_found", "action", "ack", "99", "will_execute");
+  REFUSED("refused", "action", "add", "   ");
+  CHECK_INT(jint(OK("action", "list"), "pending"), 1);
+}
+
+TEST(an_item_is_named_by_its_text) {
+  int64_t id = STORE("The release is on Friday. TODO: rotate the signing key before it.");
+  yyjson_val *r = OK("boot", "--register");
+  CHECK_INT(jlen(r, "action_items"), 1);
+  CHECK_INT(jint(r, "action_items[0].memory"), id);
+  const char *text = cstr(jstr(r, "action_items[0].text"));
+  REFUSED("not_found", "action", "ack", "--decision", "will_execute", "--text", "rotate");
+  REFUSED("usage", "action", "ack", "--decision", "will_execute");
+  r = OK("action", "ack", "--decision", "will_execute", "--text", text, "--memory", num(id));
+  CHECK_INT(jint(r, "removed"), 1);
+}
+
+TEST(items_belong_to_their_project) {
+  OK("action", "add", "Of the garden", "--project", "garden");
+  OK("action", "add", "Of everybody", "--project", "");
+  CHECK_INT(jint(OK("action", "list", "--project", "garden"), "pending"), 2);
+  CHECK_INT(jint(OK("action", "list", "--project", "kitchen"), "pending"), 1);
+  CHECK_INT(jlen(OK("boot", "--project", "kitchen"), "action_items"), 1);
+  /* What remains is counted where the item was. */
+  CHECK_INT(jint(OK("action", "ack", "1", "will_execute", "--project", "kitchen"), "remaining"), 1);
+}
+
+TEST(people_are_never_stopped) {
+  OK("action", "add", "Rotate the signing key");
+  cli_set(textf("CAIRN_SESSION=%s", cstr(jstr(OK("boot", "--register"), "session"))));
+  CHECK(!jbool(OK("boot"), "writes_blocked"));
+  STORE("Parsley grows in pots");
+}
+
+TEST(an_extracted_item_waits_for_a_boot) {
+  STORE("The release is on Friday. TODO: rotate the signing key before it.");
+  CHECK_INT(jint(OK("action", "list"), "pending"), 0);
+  CHECK_INT(jlen(OK("boot"), "action_items"), 0); /* one that only looks */
+  OK("boot", "--register");
+  CHECK_INT(jint(OK("action", "list"), "pending"), 1);
+  OK("boot", "--register");
+  CHECK_INT(jint(OK("action", "list"), "pending"), 1);
+}
+
+/* ---- an agent ---- */
+
+/* One request to a server on standard input, and its result. */
+static yyjson_val *ask(struct proc *server, int id, const char *method, const char *params) {
+  struct str line;
+  CHECK(proc_send(server, str_from(textf("{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"%s\",\"params\":%s}\n", id,
+                                         method, params))));
+  while (proc_line(server, 10000 * test_slowness(), &line)) {
+    yyjson_val *reply = lines_of(line).v[0];
+    if (jget(reply, "id"))
+      return jget(reply, "result");
+  }
+  FAIL("no answer to %s", method);
+}
+
+TEST(an_agent_answers_before_it_writes) {
+  STORE("The release is on Friday. TODO: rotate the signing key before it.");
+  struct proc *server = proc_start(.argv = ARGS(CAIRN_BIN, "mcp"), .env = cli_env());
+  ask(server, 1, "initialize",
+      "{\"protocolVersion\":\"2025-06-18\",\"capabilities\":{},\"clientInfo\":{\"name\":\"tester\",\"version\":\"1\"}"
+      "}");
+  proc_send(server, STR("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n"));
+#define TOOL(id, name, args) ask(server, id, "tools/call", "{\"name\":\"" name "\",\"arguments\":" args "}")
+#define STORE_TEA(id) TOOL(id, "memory_store", "{\"text\":\"Tea is green and comes from the hills\"}")
+  /* Nobody has told it yet. */
+  CHECK(!jbool(TOOL(2, "memory_store", "{\"text\":\"Coffee is black and comes from the south\"}"), "isError"));
+  yyjson_val *r = TOOL(3, "memory_boot", "{\"task\":\"release\"}");
+  CHECK(jbool(r, "structuredContent.writes_blocked"));
+  CHECK(has(jstr(r, "content[0].text"), "rotate the signing key"));
+  r = STORE_TEA(4);
+  CHECK(jbool(r, "isError"));
+  CHECK_STR(jstr(r, "structuredContent.error.step"), "action_items");
+  CHECK(has(jstr(r, "content[0].text"), "rotate the signing key"));
+  OK("remember", "People are not stopped meanwhile");
+  CHECK_INT(jlen(OK("session", "list"), "sessions"), 1);
+  OK("action", "ack", "1", "already_done", "--reason", "it was rotated yesterday");
+  CHECK(!jbool(STORE_TEA(5), "isError"));
+  /* Who hangs up has ended. */
+  CHECK_INT(proc_wait(server).exit_code, 0);
+  CHECK_INT(jlen(OK("session", "list"), "sessions"), 0);
+}

@@ -1,0 +1,328 @@
+/* test_sessions.c: sessions from outside: boot, list, task, handoff, end, scratch values, checkpoints, real processes.
+ */
+#include <signal.h>
+
+#include "support/cli.h"
+
+/* A process that does nothing until it is killed. */
+static struct proc *sleeper(void) { return proc_start(.argv = ARGS("sleep", "60")); }
+
+static const char *pid_of(struct proc *p) { return textf("%d", (int)proc_pid(p)); }
+
+/* Boots for a process; later calls belong to that session. */
+static const char *boot_for(struct proc *p, const char *task) {
+  return cstr(jstr(OK("boot", "--pid", pid_of(p), "--task", task), "session"));
+}
+
+static void use(const char *session) { cli_set(textf("CAIRN_SESSION=%s", session)); }
+
+TEST(a_plain_boot_leaves_no_trace) {
+  STORE("Parsley grows in pots");
+  struct str before = snapshot();
+  yyjson_val *r = OK("boot", "--task", "gardening");
+  CHECK(!jget(r, "session"));
+  CHECK_INT(jlen(r, "sessions"), 0);
+  CHECK_INT(jlen(r, "action_items"), 0);
+  CHECK_INT(jlen(r, "ended"), 0);
+  CHECK(!jbool(r, "writes_blocked"));
+  CHECK(!jget(r, "handoff"));
+  CHECK_STR(jstr(r, "working_context.task"), "gardening");
+  CHECK_UNCHANGED(before);
+}
+
+TEST(a_session_from_its_boot_to_its_end) {
+  struct proc *p = sleeper();
+  yyjson_val *r = OK("boot", "--pid", pid_of(p), "--task", "fix the login", "--cwd", "/srv/app", "--project", "demo");
+  const char *handle = cstr(jstr(r, "session"));
+  CHECK(has(jstr(r, "text"), handle));
+  cli_set("CAIRN_PROJECT=demo");
+  use(handle);
+  r = OK("session", "list");
+  CHECK_INT(jlen(r, "sessions"), 1);
+  CHECK_STR(jstr(r, "sessions[0].session"), handle);
+  CHECK_STR(jstr(r, "sessions[0].task"), "fix the login");
+  CHECK_STR(jstr(r, "sessions[0].cwd"), "/srv/app");
+  CHECK_STR(jstr(r, "sessions[0].source"), "cli");
+  CHECK_INT(jint(r, "sessions[0].pid"), proc_pid(p));
+  CHECK_STR(jstr(r, "sessions[0].state"), "live");
+  CHECK(jbool(r, "sessions[0].self"));
+  CHECK_INT(jlen(OK("session", "list", "--exclude-self"), "sessions"), 0);
+  CHECK_INT(jlen(OK("session", "list", "--project", "other"), "sessions"), 0);
+  CHECK_INT(jlen(OK("session", "list", "--project", "other", "--all-projects"), "sessions"), 1);
+  OK("session", "task", "writing the test");
+  CHECK_STR(jstr(OK("session", "list"), "sessions[0].task"), "writing the test");
+  r = OK("session", "end", "--handoff", "The docs are left.");
+  CHECK_STR(jstr(r, "reason"), "ended");
+  CHECK(jint(r, "handoff") > 0);
+  CHECK_INT(jlen(OK("session", "list"), "sessions"), 0);
+  /* Again is no error, and changes nothing. */
+  r = OK("session", "end");
+  CHECK(jbool(r, "already"));
+  CHECK_STR(jstr(r, "session"), handle);
+  REFUSED("not_found", "session", "task", "too late");
+  struct json_lines events = events_since(0);
+  static const char *const actions[] = {"session:boot", "session:task", "session:handoff", "session:end"};
+  CHECK_INT(events.n, ARRAY_LEN(actions));
+  for (size_t i = 0; i < events.n; i++) {
+    CHECK_STR(jstr(events.v[i], "action"), actions[i]);
+    CHECK_STR(jstr(events.v[i], "session"), handle);
+    CHECK_STR(jstr(events.v[i], "project"), "demo");
+  }
+  proc_kill(p, SIGKILL);
+  CHECK_HEALTHY();
+}
+
+TEST(a_killed_process_ends_its_session_at_the_next_boot) {
+  struct proc *p = sleeper(), *q = sleeper();
+  const char *dead = boot_for(p, "first"), *live = boot_for(q, "second");
+  CHECK_INT(jlen(OK("boot"), "sessions"), 2);
+  proc_kill(p, SIGKILL);
+  proc_wait(p);
+  yyjson_val *r = OK("boot"); /* one that only looks tells them apart already */
+  CHECK_INT(jlen(r, "sessions"), 1);
+  CHECK_STR(jstr(r, "sessions[0].session"), live);
+  CHECK_INT(sql_number("SELECT count(*) FROM session WHERE ended_at IS NULL"), 2);
+  r = OK("boot", "--register");
+  CHECK_INT(jlen(r, "ended"), 1);
+  CHECK_STR(jstr(r, "ended[0]"), dead);
+  CHECK_STR(sql_string(textf("SELECT end_reason FROM session WHERE handle = '%s'", dead)), "process ended");
+  proc_kill(q, SIGKILL);
+}
+
+TEST(a_stopped_process_is_unresponsive_and_not_dead) {
+  struct proc *p = sleeper();
+  const char *handle = boot_for(p, "thinking");
+  proc_kill(p, SIGSTOP);
+  const char *state = "";
+  for (int i = 0; i < 200 && strcmp(state, "unresponsive") != 0; i++) /* a signal takes a moment */
+    state = cstr(jstr(OK("session", "list"), "sessions[0].state"));
+  CHECK_STR(str_from(state), "unresponsive");
+  CHECK_INT(jlen(OK("boot", "--register"), "ended"), 0);
+  CHECK(has(jstr(OK("boot"), "text"), "unresponsive"));
+  proc_kill(p, SIGCONT);
+  for (int i = 0; i < 200 && strcmp(state, "live") != 0; i++)
+    state = cstr(jstr(OK("session", "list"), "sessions[1].state"));
+  CHECK_STR(jstr(OK("session", "list"), "sessions[1].session"), handle);
+  CHECK_STR(str_from(state), "live");
+  proc_kill(p, SIGKILL);
+}
+
+TEST(a_reused_pid_is_another_process) {
+  struct proc *p = sleeper();
+  boot_for(p, "first");
+  sql_do("UPDATE session SET started = started - 3600000"); /* as if the pid had come round */
+  yyjson_val *r = OK("session", "list");
+  CHECK_INT(jlen(r, "sessions"), 0);
+  CHECK_INT(jlen(r, "ended"), 1);
+  CHECK_STR(sql_string("SELECT end_reason FROM session"), "pid reused");
+  proc_kill(p, SIGKILL);
+}
+
+TEST(a_pid_that_is_not_there_does_not_end_the_session) {
+  yyjson_val *r = OK("boot", "--pid", "4194000"); /* made up, as agents do */
+  CHECK(jstr(r, "session").n > 0);
+  r = OK("session", "list");
+  CHECK_INT(jlen(r, "sessions"), 1);
+  CHECK(!jget(r, "sessions[0].pid"));
+  CHECK_INT(jlen(r, "ended"), 0);
+}
+
+TEST(a_restart_ends_the_older_session) {
+  struct proc *p = sleeper();
+  const char *first = boot_for(p, "first"), *second = boot_for(p, "second");
+  CHECK(strcmp(first, second) != 0);
+  yyjson_val *r = OK("session", "list");
+  CHECK_INT(jlen(r, "sessions"), 1);
+  CHECK_STR(jstr(r, "sessions[0].session"), second);
+  CHECK_STR(sql_string(textf("SELECT end_reason FROM session WHERE handle = '%s'", first)), "replaced");
+  proc_kill(p, SIGKILL);
+}
+
+TEST(calls_are_signs_of_life) {
+  const char *handle = cstr(jstr(OK("boot", "--register", "--host", "far-away", "--pid", "7"), "session"));
+  use(handle);
+  cli_day(0.5);
+  OK("list"); /* any call */
+  CHECK_INT(jint(OK("session", "list"), "sessions[0].silent_s"), 0);
+  cli_set("CAIRN_SESSION");
+  cli_day(1.4); /* less than a day since that */
+  yyjson_val *r = OK("session", "list");
+  CHECK_STR(jstr(r, "sessions[0].state"), "stale");
+  CHECK(!jbool(r, "trustworthy"));
+  cli_day(1.6);
+  CHECK_INT(jlen(OK("session", "list"), "sessions"), 0);
+}
+
+TEST(many_boot_at_once) {
+  enum { MANY = 12 };
+  struct proc *p[MANY];
+  STORE("The release is on Friday. TODO: rotate the signing key before it.");
+  for (int i = 0; i < MANY; i++)
+    p[i] = proc_start(.argv = ARGS(CAIRN_BIN, "--json", "boot", "--register", "--task", textf("task %d", i)),
+                      .env = cli_env());
+  for (int i = 0; i < MANY; i++) {
+    struct run r = proc_wait(p[i]);
+    CHECK_INT(r.exit_code, 0);
+    yyjson_val *result = lines_of(r.out).v[0];
+    CHECK(jstr(result, "session").n > 0);
+    CHECK(!jget(result, "degraded"));
+    CHECK_INT(jlen(result, "action_items"), 1);
+  }
+  CHECK_INT(sql_number("SELECT count(DISTINCT handle) FROM session WHERE ended_at IS NULL"), MANY);
+  CHECK_INT(sql_number("SELECT count(*) FROM action_item"), 1);
+  CHECK_INT(jlen(OK("boot"), "sessions"), 10); /* the others are counted */
+  CHECK_STR(jstr(OK("boot", "--budget", "20000"), "dropped[0].section"), "sessions");
+}
+
+/* ---- handoffs ---- */
+
+TEST(a_handoff_reaches_the_next_session_and_not_its_own) {
+  const char *first = cstr(jstr(OK("boot", "--register"), "session"));
+  use(first);
+  yyjson_val *r = OK("session", "handoff", "  The cellar door sticks; oil is on the shelf.  ");
+  CHECK_INT(jint(r, "length"), 44);
+  CHECK_STR(jstr(r, "session"), first);
+  CHECK(!jget(OK("boot"), "handoff"));
+  cli_set("CAIRN_SESSION");
+  r = OK("boot", "--register");
+  CHECK_STR(jstr(r, "handoff.text"), "The cellar door sticks; oil is on the shelf.");
+  CHECK_STR(jstr(r, "handoff.session"), first);
+  CHECK(has(jstr(r, "text"), "oil is on the shelf"));
+  CHECK_STR(jstr(OK("session", "handoff"), "handoff.text"), "The cellar door sticks; oil is on the shelf.");
+}
+
+TEST(a_handoff_of_a_project_stays_there) {
+  OK("session", "handoff", "Of the garden", "--project", "garden");
+  CHECK(!jget(OK("boot", "--project", "kitchen"), "handoff"));
+  OK("session", "handoff", "For everybody", "--project", "");
+  CHECK_STR(jstr(OK("boot", "--project", "kitchen"), "handoff.text"), "For everybody");
+  CHECK_STR(jstr(OK("boot", "--project", "garden"), "handoff.text"), "For everybody"); /* the newest */
+}
+
+/* n characters of two bytes each. */
+static const char *umlauts(int n) {
+  struct str s = {textf("%*s", n * 2, ""), (size_t)n * 2};
+  char *p = (char *)(uintptr_t)s.p;
+  for (int i = 0; i < n; i++)
+    memcpy(p + (size_t)i * 2, "\xc3\xa4", 2);
+  return p;
+}
+
+TEST(a_handoff_has_2000_characters_and_no_more) {
+  OK("session", "handoff", umlauts(2000));
+  yyjson_val *r = REFUSED("refused", "session", "handoff", umlauts(2001));
+  CHECK(has(jstr(r, "message"), "2001"));
+  const char *handle = cstr(jstr(OK("boot", "--register"), "session"));
+  use(handle);
+  r = REFUSED("refused", "session", "end", "--handoff", umlauts(2500)); /* and the session lives on */
+  CHECK(has(jstr(r, "message"), "2500"));
+  CHECK_INT(jlen(OK("session", "list"), "sessions"), 1);
+  REFUSED("refused", "session", "handoff", "   ");
+}
+
+/* ---- scratch values ---- */
+
+TEST(scratch_values_live_and_die_with_the_session) {
+  STORE("Parsley grows in pots");
+  REFUSED("conflict", "scratch", "set", "branch", "main");
+  const char *first = cstr(jstr(OK("boot", "--register"), "session"));
+  const char *second = cstr(jstr(OK("boot", "--register"), "session"));
+  use(first);
+  OK("scratch", "set", "branch", "main");
+  OK("scratch", "set", "branch", "fix/login");
+  OK("scratch", "set", "count", "3");
+  yyjson_val *r = OK("scratch", "get", "branch");
+  CHECK(jbool(r, "found"));
+  CHECK_STR(jstr(r, "value"), "fix/login");
+  CHECK(!jbool(OK("scratch", "get", "nothing"), "found"));
+  r = OK("scratch", "list");
+  CHECK_INT(jint(r, "count"), 2);
+  CHECK_STR(jstr(r, "values[0].key"), "branch");
+  use(second);
+  CHECK_INT(jint(OK("scratch", "list"), "count"), 0);
+  use(first);
+  OK("session", "end");
+  REFUSED("not_found", "scratch", "get", "branch");
+  CHECK_INT(sql_number("SELECT count(*) FROM scratch"), 0);
+}
+
+TEST(scratch_is_not_a_store) {
+  use(cstr(jstr(OK("boot", "--register"), "session")));
+  REFUSED("refused", "scratch", "set", "", "x");
+  REFUSED("refused", "scratch", "set", words("key", 60), "x");
+  REFUSED("secret", "scratch", "set", "k", "GITHUB_TOKEN=ghp_0123456789abcdefghijklmnopqrstuvwxyz");
+  sql_do("INSERT INTO scratch (team, session, key, value, updated_at)"
+         " SELECT 'default', handle, 'big', printf('%1048576c', 'x'), 1 FROM session");
+  REFUSED("too_large", "scratch", "set", "k", "x");
+  OK("scratch", "set", "big", "small again");
+  OK("scratch", "set", "k", "x");
+}
+
+/* ---- checkpoints ---- */
+
+TEST(a_checkpoint_shows_what_must_not_be_forgotten) {
+  int64_t pinned = STORE("--type", "guardrail", "--headline", "Never force-push to main",
+                         textf("It destroyed a day of work in March. %s", umlauts(600)));
+  OK("pin", num(pinned));
+  int64_t loose = STORE("--type", "guardrail", "Nobody swims behind the pier");
+  STORE("Force pushes to the main branch were blocked by the server in May");
+  yyjson_val *r = OK("checkpoint", "force-push to main", "--context", "the branch is behind");
+  CHECK(!jbool(r, "skipped"));
+  CHECK_INT(jlen(r, "guardrails"), 1);
+  CHECK_INT(jint(r, "guardrails[0].id"), pinned);
+  struct str text = jstr(r, "guardrails[0].text");
+  CHECK_INT(text.n, 37 + 2 * (500 - 37)); /* 500 characters, none cut in half */
+  CHECK(jlen(r, "relevant") >= 1 && jlen(r, "relevant") <= 5);
+  CHECK(jpos(r, "guardrails", loose) < 0);
+  CHECK(!jget(r, "degraded"));
+}
+
+TEST(a_checkpoint_is_not_repeated_for_five_minutes) {
+  OK("checkpoint", "deploy to production");
+  yyjson_val *r = OK("checkpoint", "Deploy to  production");
+  CHECK(jbool(r, "skipped"));
+  CHECK_INT(jint(r, "cooldown_s"), 300);
+  CHECK_INT(jlen(r, "relevant"), 0);
+  CHECK(!jbool(OK("checkpoint", "drop the database"), "skipped"));
+  CHECK(!jbool(OK("checkpoint", "deploy to production", "--source", "another"), "skipped"));
+  cli_day(299.0 / 86400);
+  CHECK(jbool(OK("checkpoint", "deploy to production"), "skipped"));
+  cli_day(301.0 / 86400);
+  CHECK(!jbool(OK("checkpoint", "deploy to production"), "skipped"));
+  CHECK(!store_holds("deploy to production")); /* what it was about is nobody's business */
+  REFUSED("usage", "checkpoint", "  ");
+}
+
+TEST(a_checkpoint_never_blocks) {
+  STORE("--type", "guardrail", "Nobody swims behind the pier");
+  sql_do("ALTER TABLE checkpoint RENAME TO checkpoint_away");
+  yyjson_val *r = OK("checkpoint", "swim behind the pier");
+  CHECK(!jbool(r, "skipped"));
+  CHECK(has(jstr(r, "degraded"), "checkpoint"));
+  CHECK(jlen(r, "relevant") >= 1);
+}
+
+/* ---- people ---- */
+
+TEST(sessions_are_readable) {
+  struct proc *p = sleeper();
+  const char *handle = boot_for(p, "fix the login");
+  struct run r = CAIRN("session", "list");
+  CHECK(has(r.out, handle) && has(r.out, "fix the login") && has(r.out, "live"));
+  use(handle);
+  CHECK(has(CAIRN("session", "list").out, "this one"));
+  CHECK(has(CAIRN("scratch", "list").out, "no values"));
+  CHECK(has(CAIRN("session", "handoff").out, "no handoff"));
+  CHECK(has(CAIRN("session", "end").out, "ended"));
+  CHECK(has(CAIRN("session", "list").out, "no live session"));
+  CHECK(has(CAIRN("action", "list").out, "nothing is pending"));
+  proc_kill(p, SIGKILL);
+}
+
+TEST(sessions_are_no_part_of_an_export) {
+  use(cstr(jstr(OK("boot", "--register", "--task", "zebra"), "session")));
+  OK("scratch", "set", "k", "zebra");
+  OK("session", "handoff", "zebra");
+  OK("action", "add", "zebra");
+  CHECK(!has(CAIRN("export").out, "zebra"));
+}
