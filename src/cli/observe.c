@@ -1,0 +1,30 @@
+/* observe.c: where a server's log is, and whether the desktop hears of errors. */
+#include "cli/observe.h"
+
+#include "base/fs.h"
+#include "store/settings.h"
+
+enum status observe_begin(struct arena *a, struct context *context, struct telemetry **ret_telemetry,
+                          struct error *err) {
+  struct str folder;
+  struct error ignored;
+  if (!context->default_store)
+    folder = arena_printf(a, "%s.log", context->engine.path);
+  else if (fs_xdg(a, XDG_STATE, "cairn/log", &folder, &ignored) != STATUS_OK)
+    folder = STR_NONE;
+  enum status s = telemetry_new(folder.p, ret_telemetry, err);
+  if (s == STATUS_OK)
+    context->engine.telemetry = *ret_telemetry;
+  return s;
+}
+
+void observe_notify(struct arena *a, const struct context *context, struct pool *pool, struct telemetry *telemetry) {
+  struct engine *engine;
+  struct setting_value value;
+  struct error ignored;
+  if (pool_take(pool, &engine, &ignored) != STATUS_OK)
+    return;
+  if (setting_get(engine->store, context->caller.team, SET_NOTIFY_ERRORS, a, &value, &ignored) == STATUS_OK)
+    telemetry_notify(telemetry, str_is(value.value, "on"));
+  pool_give(pool, engine);
+}

@@ -1,0 +1,282 @@
+/* top_view.c: the picture of `cairn top`: gathered from the store, and laid out. */
+#include <sys/stat.h>
+
+#include "cli/top.h"
+#include "op/call_stats.h"
+#include "store/check.h"
+#include "store/events.h"
+
+enum { RATE_SECONDS = 10, TOOLS_MAX = 100 };
+
+/* ---- gathering ---- */
+
+struct picture {
+  struct top *top;
+  struct arena *a;
+  yyjson_mut_doc *doc;
+  yyjson_mut_val *root;
+  int64_t now;
+  int64_t recent; /* calls of the last seconds */
+  struct error *err;
+};
+
+static enum status put_store(struct picture *p) {
+  struct store *st = p->top->engine->store;
+  const char *path = db_path(store_db(st));
+  int64_t memories, seq;
+  struct stat sb;
+  char time[TIME_TEXT_SIZE];
+  enum status s = count_since(st, p->top->caller.team, 0, &memories, p->err);
+  if (s == STATUS_OK)
+    s = events_end(st, &seq, p->err);
+  if (s != STATUS_OK)
+    return s;
+  json_put(p->doc, p->root, "at", time_format(p->now, time));
+  json_put(p->doc, p->root, "db", str_from(path));
+  json_put_int(p->doc, p->root, "bytes", stat(path, &sb) == 0 ? (int64_t)sb.st_size : 0);
+  json_put_int(p->doc, p->root, "memories", memories);
+  json_put_int(p->doc, p->root, "last_seq", seq);
+  return STATUS_OK;
+}
+
+static enum status count_call(void *arg, const struct call_row *row) {
+  struct picture *p = arg;
+  p->recent += row->at <= p->now;
+  return STATUS_OK;
+}
+
+static void put_tool(struct picture *p, yyjson_mut_val *arr, const struct call_stat *s) {
+  const struct histogram *h = s->durations;
+  yyjson_mut_val *v = yyjson_mut_arr_add_obj(p->doc, arr);
+  json_put(p->doc, v, "name", s->tool);
+  json_put_int(p->doc, v, "calls", (int64_t)h->n);
+  json_put_int(p->doc, v, "errors", s->errors);
+  json_put_num(p->doc, v, "avg_ms", json_round((double)h->sum / (double)h->n / 1000, 3));
+  json_put_num(p->doc, v, "p50_ms", json_round((double)histogram_quantile(h, 500) / 1000, 3));
+  json_put_num(p->doc, v, "p95_ms", json_round((double)histogram_quantile(h, 950) / 1000, 3));
+  json_put_num(p->doc, v, "p99_ms", json_round((double)histogram_quantile(h, 990) / 1000, 3));
+}
+
+static enum status put_calls(struct picture *p) {
+  struct store *st = p->top->engine->store;
+  struct str team = p->top->caller.team;
+  struct call_stats stats;
+  enum status s = call_stats_of(st, team, p->now - p->top->minutes * 60 * MS_PER_SECOND, p->a, &stats, p->err);
+  if (s == STATUS_OK)
+    s = calls_walk(st, team, p->now - RATE_SECONDS * MS_PER_SECOND + 1, count_call, p, p->err);
+  if (s != STATUS_OK)
+    return s;
+  json_put_int(p->doc, p->root, "minutes", p->top->minutes);
+  json_put_num(p->doc, p->root, "calls_per_s", json_round((double)p->recent / (double)RATE_SECONDS, 2));
+  json_put_int(p->doc, p->root, "calls", stats.calls);
+  json_put_int(p->doc, p->root, "errors", stats.errors);
+  yyjson_mut_val *arr = json_put_arr(p->doc, p->root, "tools");
+  for (size_t i = 0; i < stats.n && i < TOOLS_MAX; i++)
+    put_tool(p, arr, &stats.v[i]);
+  return STATUS_OK;
+}
+
+/* By the operation, so that every rule about who is live stays in one place. A failure leaves the pane out. */
+static void put_sessions(struct picture *p) {
+  const struct op *op = op_find(STR("session list"));
+  yyjson_val *args;
+  yyjson_mut_val *result;
+  struct error ignored;
+  if (!op || json_read(p->a, STR("{\"all_projects\":true}"), &args, &ignored) != STATUS_OK ||
+      op_run(p->top->engine, op, &p->top->caller, NULL, p->a, args, &result, &ignored) != STATUS_OK)
+    return;
+  yyjson_mut_val *list = yyjson_mut_obj_get(result, "sessions");
+  if (list)
+    yyjson_mut_obj_add_val(p->doc, p->root, "sessions", yyjson_mut_val_mut_copy(p->doc, list));
+}
+
+struct tail {
+  struct picture *p;
+  yyjson_mut_val *arr;
+};
+
+static enum status put_event(void *arg, const struct event *e) {
+  struct tail *t = arg;
+  yyjson_mut_doc *doc = t->p->doc;
+  yyjson_mut_val *v = yyjson_mut_arr_add_obj(doc, t->arr);
+  char time[TIME_TEXT_SIZE];
+  json_put_int(doc, v, "seq", e->seq);
+  json_put(doc, v, "at", time_format(e->at, time));
+  json_put(doc, v, "action", e->action);
+  if (e->memory_id)
+    json_put_int(doc, v, "id", e->memory_id);
+  json_put(doc, v, "project", e->project);
+  json_put(doc, v, "source", e->source);
+  return STATUS_OK;
+}
+
+enum status top_read(struct top *t, struct arena *a, size_t events, yyjson_val **ret_picture, struct error *err) {
+  struct picture p = {.top = t, .a = a, .doc = json_new(a), .now = clock_now(&t->engine->clock), .err = err};
+  p.root = yyjson_mut_obj(p.doc);
+  put_sessions(&p);
+  enum status s = put_store(&p);
+  if (s == STATUS_OK)
+    s = put_calls(&p);
+  struct tail tail = {&p, json_put_arr(p.doc, p.root, "events")};
+  if (s == STATUS_OK)
+    s = events_newest(t->engine->store, t->caller.team, (int64_t)events, put_event, &tail, err);
+  return s == STATUS_OK ? json_read(a, json_write(a, p.root, false), ret_picture, err) : s;
+}
+
+/* ---- drawing ---- */
+
+struct column {
+  const char *head;
+  size_t width; /* 0: what is left of the line */
+  bool right;
+};
+
+/* One cell: made harmless, cut to its width, padded. */
+static void cell(struct page *page, const struct column *c, struct str text, size_t left) {
+  size_t width = c->width && c->width < left ? c->width : left;
+  struct buf safe = BUF(page->b.a);
+  term_safe(&safe, text, true);
+  struct str fit = term_fit(page->b.a, buf_str(&safe), width);
+  size_t used = term_columns(fit);
+  if (c->right)
+    term_pad(&page->b, used, width);
+  buf_add(&page->b, fit);
+  if (!c->right && c->width)
+    term_pad(&page->b, used, width);
+}
+
+/* A row of cells with a blank between them. */
+static void row(struct page *page, const struct column *columns, size_t n, const struct str *cells) {
+  size_t left = page->term.width;
+  for (size_t i = 0; i < n && left > 1; i++) {
+    if (i) {
+      buf_addc(&page->b, ' ');
+      left--;
+    }
+    cell(page, &columns[i], cells[i], left);
+    left -= columns[i].width && columns[i].width < left ? columns[i].width : left;
+  }
+  while (page->b.n && page->b.p[page->b.n - 1] == ' ')
+    page->b.n--;
+  buf_addc(&page->b, '\n');
+}
+
+static void heads(struct page *page, const struct column *columns, size_t n) {
+  struct str cells[8];
+  for (size_t i = 0; i < n; i++)
+    cells[i] = str_from(columns[i].head);
+  buf_adds(&page->b, page->term.style.bold);
+  row(page, columns, n, cells);
+  page->b.n--; /* the style ends before the line does */
+  buf_adds(&page->b, page->term.style.reset);
+  buf_addc(&page->b, '\n');
+}
+
+static struct str clock_of(struct str at) { return at.n >= 19 ? str_slice(at, 11, 19) : at; }
+
+static void draw_head(struct page *page, yyjson_val *p) {
+  static const struct column line = {NULL, 0, false};
+  struct arena *a = page->b.a;
+  struct str db = json_str(p, "db"), at = clock_of(json_str(p, "at"));
+  struct str text =
+      arena_printf(a, "cairn  %.*s UTC   memories %lld, %s   %.*s", STR_ARG(at), (long long)json_int(p, "memories", 0),
+                   term_bytes(a, json_int(p, "bytes", 0)).p, STR_ARG(db));
+  row(page, &line, 1, &text);
+}
+
+static struct str milliseconds(struct arena *a, yyjson_val *v, const char *name) {
+  double ms = json_num(v, name, 0);
+  return arena_printf(a, ms < 10 ? "%.2f" : ms < 1000 ? "%.1f" : "%.0f", ms);
+}
+
+static size_t draw_tools(struct page *page, yyjson_val *tools, size_t most) {
+  static const struct column columns[] = {{"TOOL", 26, false}, {"CALLS", 8, true}, {"ERRORS", 6, true},
+                                          {"AVG ms", 8, true}, {"P50", 8, true},   {"P95", 8, true},
+                                          {"P99", 8, true}};
+  struct arena *a = page->b.a;
+  size_t i, n, drawn = 0;
+  yyjson_val *v;
+  heads(page, columns, ARRAY_LEN(columns));
+  yyjson_arr_foreach(tools, i, n, v) {
+    if (drawn == most)
+      break;
+    const struct str cells[] = {json_str(v, "name"),
+                                page_value(page, yyjson_obj_get(v, "calls")),
+                                page_value(page, yyjson_obj_get(v, "errors")),
+                                milliseconds(a, v, "avg_ms"),
+                                milliseconds(a, v, "p50_ms"),
+                                milliseconds(a, v, "p95_ms"),
+                                milliseconds(a, v, "p99_ms")};
+    row(page, columns, ARRAY_LEN(columns), cells);
+    drawn++;
+  }
+  return drawn + 1;
+}
+
+static size_t draw_sessions(struct page *page, yyjson_val *sessions, size_t most) {
+  static const struct column columns[] = {{"SESSION", 13, false}, {"SOURCE", 14, false},  {"STATE", 12, false},
+                                          {"SILENT", 7, true},    {"PROJECT", 14, false}, {"TASK", 0, false}};
+  struct arena *a = page->b.a;
+  size_t i, n, drawn = 0;
+  yyjson_val *v;
+  heads(page, columns, ARRAY_LEN(columns));
+  yyjson_arr_foreach(sessions, i, n, v) {
+    if (drawn == most)
+      break;
+    const struct str cells[] = {
+        json_str(v, "session"), json_str(v, "source"),
+        json_str(v, "state"),   arena_printf(a, "%lld s", (long long)json_int(v, "silent_s", 0)),
+        json_str(v, "project"), json_str(v, "task")};
+    row(page, columns, ARRAY_LEN(columns), cells);
+    drawn++;
+  }
+  return drawn + 1;
+}
+
+static void draw_events(struct page *page, yyjson_val *events, size_t most) {
+  static const struct column columns[] = {{"TIME", 8, false},  {"SEQ", 9, true},      {"EVENT", 20, false},
+                                          {"MEMORY", 8, true}, {"SOURCE", 14, false}, {"PROJECT", 0, false}};
+  size_t i, n;
+  yyjson_val *v;
+  heads(page, columns, ARRAY_LEN(columns));
+  yyjson_arr_foreach(events, i, n, v) {
+    if (i == most)
+      break;
+    const struct str cells[] = {clock_of(json_str(v, "at")), page_value(page, yyjson_obj_get(v, "seq")),
+                                json_str(v, "action"),       page_value(page, yyjson_obj_get(v, "id")),
+                                json_str(v, "source"),       json_str(v, "project")};
+    row(page, columns, ARRAY_LEN(columns), cells);
+  }
+}
+
+static void draw_rates(struct page *page, yyjson_val *p) {
+  static const struct column line = {NULL, 0, false};
+  struct str text = arena_printf(page->b.a, "%.1f calls/s   in %lld min: %lld calls, %lld failed   event %lld",
+                                 json_num(p, "calls_per_s", 0), (long long)json_int(p, "minutes", 0),
+                                 (long long)json_int(p, "calls", 0), (long long)json_int(p, "errors", 0),
+                                 (long long)json_int(p, "last_seq", 0));
+  row(page, &line, 1, &text);
+}
+
+/* Two lines at the top; then sessions get up to a quarter of the rest, tools up to half, events what is left. */
+void top_draw(struct page *page, yyjson_val *picture, size_t height) {
+  yyjson_val *sessions = yyjson_obj_get(picture, "sessions"), *tools = yyjson_obj_get(picture, "tools");
+  size_t rest = height ? height : SIZE_MAX / 2, room;
+  draw_head(page, picture);
+  draw_rates(page, picture);
+  rest = rest > 3 ? rest - 3 : 0;
+  if (sessions && rest > 8) {
+    room = rest / 4;
+    buf_addc(&page->b, '\n');
+    rest -= 1 + draw_sessions(page, sessions, room > 1 ? room - 1 : 1);
+  }
+  if (rest > 6) {
+    room = rest / 2;
+    buf_addc(&page->b, '\n');
+    rest -= 1 + draw_tools(page, tools, room > 2 ? room - 2 : 1);
+  }
+  if (rest > 2) {
+    buf_addc(&page->b, '\n');
+    draw_events(page, yyjson_obj_get(picture, "events"), rest - 2);
+  }
+}

@@ -1,0 +1,323 @@
+/* feed.c: one thread that notices what any process commits and hands the events to subscribers, in order. */
+#include "op/feed.h"
+
+#include <signal.h>
+
+#include "base/alloc.h"
+
+/* A busy log is looked at often; one in which nothing happens, less and less. A catch-up is cut into portions, so that
+ * a subscriber with a long way to go does not hold up the others. */
+enum { POLL_FIRST_MS = 50, POLL_LAST_MS = 250, RETRY_MS = 250, PORTION = 500, BUSY_MS = 500 };
+
+struct feed_subscriber {
+  struct feed_subscriber *next;
+  feed_fn fn;
+  void *arg;
+  int64_t last; /* what it has had; -1: from the end of the log, which could not be read yet */
+  int64_t turn; /* when it was served, counted */
+  bool due;     /* there may be something for it */
+  bool serving; /* the thread is at it */
+  bool unsure;  /* its place may be behind the end of the log */
+  bool gone;
+  size_t team_n;
+  char team[];
+};
+
+struct feed {
+  pthread_mutex_t lock;
+  pthread_cond_t wake, served;
+  pthread_t thread;
+  bool started, stop;
+  struct feed_subscriber *list;
+  int64_t turns;
+  /* Of the thread alone. */
+  struct store *store;
+  struct db_stamp stamp;
+  char epoch[EVENTS_EPOCH_SIZE];
+  struct clock clock;
+  char path[];
+};
+
+enum status feed_new(const struct engine_options *options, struct feed **ret_feed, struct error *err) {
+  size_t n = strlen(options->path) + 1;
+  struct feed *f = mem_zalloc(sizeof(*f) + n);
+  if (!f)
+    return error_set(err, STATUS_NOMEM, "out of memory");
+  memcpy(f->path, options->path, n);
+  f->clock = options->clock;
+  pthread_condattr_t attr;
+  pthread_condattr_init(&attr);
+  pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+  pthread_cond_init(&f->wake, &attr);
+  pthread_condattr_destroy(&attr);
+  pthread_cond_init(&f->served, NULL);
+  pthread_mutex_init(&f->lock, NULL);
+  *ret_feed = f;
+  return STATUS_OK;
+}
+
+/* ---- the store, as the thread sees it ---- */
+
+static enum status open_store(const struct feed *f, struct store **ret_store, struct error *err) {
+  struct store_options o = {
+      .path = f->path, .busy_ms = BUSY_MS, .must_exist = true, .read_only = true, .now = clock_now(&f->clock)};
+  return store_open(&o, ret_store, err);
+}
+
+static struct str team_of(const struct feed_subscriber *sub) { return (struct str){sub->team, sub->team_n}; }
+
+/* Where the log ends. A store that is not there yet has an empty one. */
+static enum status end_of_log(const struct feed *f, int64_t *ret_seq, struct error *err) {
+  struct store *st;
+  enum status s = open_store(f, &st, err);
+  if (s == STATUS_NOT_FOUND) {
+    *ret_seq = 0;
+    return STATUS_OK;
+  }
+  if (s != STATUS_OK)
+    return s;
+  s = events_end(st, ret_seq, err);
+  store_close(&st);
+  return s;
+}
+
+/* A restore replaces the log: whoever was further than the new one goes on from its end. */
+static enum status note_epoch(struct feed *f, struct error *err) {
+  char epoch[EVENTS_EPOCH_SIZE];
+  enum status s = events_epoch(f->store, epoch, err);
+  if (s != STATUS_OK || strcmp(epoch, f->epoch) == 0)
+    return s;
+  pthread_mutex_lock(&f->lock);
+  for (struct feed_subscriber *sub = f->list; sub; sub = sub->next)
+    sub->unsure = true;
+  pthread_mutex_unlock(&f->lock);
+  memcpy(f->epoch, epoch, sizeof(epoch));
+  return STATUS_OK;
+}
+
+/* Opens the store when need be; ret_news says whether somebody has committed since the last look. */
+static enum status look(struct feed *f, bool *ret_news, struct error *err) {
+  bool opened = false;
+  enum status s = STATUS_OK;
+  struct db_stamp now = {0};
+  if (!f->store) {
+    s = open_store(f, &f->store, err);
+    opened = true;
+  }
+  if (s == STATUS_OK)
+    s = db_stamp(store_db(f->store), &now, err);
+  bool news = s == STATUS_OK && (opened || now.others != f->stamp.others);
+  if (news)
+    s = note_epoch(f, err);
+  if (s != STATUS_OK)
+    return s;
+  f->stamp = now;
+  *ret_news = news;
+  return STATUS_OK;
+}
+
+/* ---- serving ---- */
+
+struct delivery {
+  struct feed *feed;
+  struct feed_subscriber *sub;
+  int64_t count;
+};
+
+static enum status deliver(void *arg, const struct event *e) {
+  struct delivery *d = arg;
+  pthread_mutex_lock(&d->feed->lock);
+  bool gone = d->sub->gone || d->feed->stop;
+  pthread_mutex_unlock(&d->feed->lock);
+  if (gone)
+    return STATUS_INTERRUPTED;
+  d->sub->fn(d->sub->arg, e);
+  pthread_mutex_lock(&d->feed->lock);
+  d->sub->last = e->seq;
+  pthread_mutex_unlock(&d->feed->lock);
+  d->count++;
+  return STATUS_OK;
+}
+
+/* The place of a subscriber that has none, or one of a log that was replaced. */
+static enum status settle(struct feed *f, struct feed_subscriber *sub, int64_t *last, struct error *err) {
+  int64_t end;
+  enum status s = events_end(f->store, &end, err);
+  if (s != STATUS_OK)
+    return s;
+  pthread_mutex_lock(&f->lock);
+  sub->unsure = false;
+  if (*last < 0 || *last > end)
+    sub->last = *last = end;
+  pthread_mutex_unlock(&f->lock);
+  return STATUS_OK;
+}
+
+static enum status serve(struct feed *f, struct feed_subscriber *sub, int64_t last, bool unsure, bool *ret_more,
+                         struct error *err) {
+  struct delivery d = {.feed = f, .sub = sub};
+  enum status s = last < 0 || unsure ? settle(f, sub, &last, err) : STATUS_OK;
+  if (s == STATUS_OK)
+    s = events_walk(f->store, team_of(sub), last, PORTION, STR_NONE, deliver, &d, err);
+  *ret_more = d.count == PORTION;
+  return s == STATUS_INTERRUPTED ? STATUS_OK : s;
+}
+
+/* The one that has waited longest; the lock is held. */
+static struct feed_subscriber *next_due(struct feed *f) {
+  struct feed_subscriber *best = NULL;
+  for (struct feed_subscriber *sub = f->list; sub; sub = sub->next)
+    if (sub->due && !sub->gone && (!best || sub->turn < best->turn))
+      best = sub;
+  return best;
+}
+
+/* Serves everyone for whom there may be something; the lock is held on entry and on return, not in between. */
+static enum status serve_all(struct feed *f, struct error *err) {
+  struct feed_subscriber *sub;
+  enum status s = STATUS_OK;
+  while (s == STATUS_OK && !f->stop && (sub = next_due(f))) {
+    bool more, unsure = sub->unsure;
+    int64_t last = sub->last;
+    sub->turn = ++f->turns;
+    sub->serving = true;
+    sub->due = false;
+    pthread_mutex_unlock(&f->lock);
+    s = serve(f, sub, last, unsure, &more, err);
+    pthread_mutex_lock(&f->lock);
+    sub->serving = false;
+    sub->due |= more || s != STATUS_OK;
+    pthread_cond_broadcast(&f->served);
+  }
+  return s;
+}
+
+static void wait_ms(struct feed *f, int ms) {
+  struct timespec until;
+  clock_gettime(CLOCK_MONOTONIC, &until);
+  until.tv_nsec += ms * 1000000L;
+  until.tv_sec += until.tv_nsec / 1000000000L;
+  until.tv_nsec %= 1000000000L;
+  pthread_cond_timedwait(&f->wake, &f->lock, &until);
+}
+
+/* One look at the log and what comes of it; how long to wait until the next. */
+static int round_of(struct feed *f, int wait) {
+  struct error err;
+  bool news = false;
+  pthread_mutex_unlock(&f->lock);
+  enum status s = look(f, &news, &err);
+  pthread_mutex_lock(&f->lock);
+  for (struct feed_subscriber *sub = f->list; news && sub; sub = sub->next)
+    sub->due = true;
+  if (s == STATUS_OK)
+    s = serve_all(f, &err);
+  if (s != STATUS_OK) {
+    /* Not there yet, locked, damaged: whatever it is, a new connection sees best when it is over. */
+    store_close(&f->store);
+    return RETRY_MS;
+  }
+  if (news)
+    return POLL_FIRST_MS;
+  wait += wait / 4;
+  return wait < POLL_LAST_MS ? wait : POLL_LAST_MS;
+}
+
+static void *run(void *arg) {
+  struct feed *f = arg;
+  int wait = POLL_FIRST_MS;
+  pthread_mutex_lock(&f->lock);
+  while (!f->stop) {
+    if (!f->list) {
+      pthread_cond_wait(&f->wake, &f->lock);
+      continue;
+    }
+    wait = round_of(f, wait);
+    if (!f->stop)
+      wait_ms(f, wait);
+  }
+  pthread_mutex_unlock(&f->lock);
+  store_close(&f->store);
+  return NULL;
+}
+
+/* Signals are for the threads of the program, not for this one. */
+static enum status start(struct feed *f, struct error *err) {
+  sigset_t all, former;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &former);
+  int rc = pthread_create(&f->thread, NULL, run, f);
+  pthread_sigmask(SIG_SETMASK, &former, NULL);
+  if (rc)
+    return error_errno(err, rc, "the thread that follows the event log could not be started");
+  f->started = true;
+  return STATUS_OK;
+}
+
+/* ---- subscribers ---- */
+
+enum status feed_subscribe(struct feed *feed, struct str team, int64_t since, feed_fn fn, void *arg,
+                           struct feed_subscriber **ret_subscriber, struct error *err) {
+  struct feed_subscriber *sub = mem_zalloc(sizeof(*sub) + team.n + 1);
+  if (!sub)
+    return error_set(err, STATUS_NOMEM, "out of memory");
+  *sub = (struct feed_subscriber){.fn = fn, .arg = arg, .last = since, .due = true, .unsure = true, .team_n = team.n};
+  if (team.n)
+    memcpy(sub->team, team.p, team.n);
+  /* "From now on" is now, not when the thread comes to it. A store that fails is asked by the thread once it works. */
+  struct error ignored;
+  if (since < 0 && end_of_log(feed, &sub->last, &ignored) != STATUS_OK)
+    sub->last = -1;
+  pthread_mutex_lock(&feed->lock);
+  enum status s = feed->started ? STATUS_OK : start(feed, err);
+  if (s == STATUS_OK) {
+    sub->turn = feed->turns;
+    sub->next = feed->list;
+    feed->list = sub;
+    *ret_subscriber = sub;
+    pthread_cond_signal(&feed->wake);
+  }
+  pthread_mutex_unlock(&feed->lock);
+  if (s != STATUS_OK)
+    mem_free(sub);
+  return s;
+}
+
+void feed_unsubscribe(struct feed *feed, struct feed_subscriber **subscriber) {
+  struct feed_subscriber *sub = *subscriber;
+  if (!sub)
+    return;
+  pthread_mutex_lock(&feed->lock);
+  sub->gone = true;
+  while (sub->serving)
+    pthread_cond_wait(&feed->served, &feed->lock);
+  struct feed_subscriber **at = &feed->list;
+  while (*at != sub)
+    at = &(*at)->next;
+  *at = sub->next;
+  pthread_mutex_unlock(&feed->lock);
+  mem_free(sub);
+  *subscriber = NULL;
+}
+
+void feed_close(struct feed **feed) {
+  struct feed *f = *feed;
+  if (!f)
+    return;
+  pthread_mutex_lock(&f->lock);
+  f->stop = true;
+  pthread_cond_signal(&f->wake);
+  pthread_mutex_unlock(&f->lock);
+  if (f->started)
+    pthread_join(f->thread, NULL);
+  while (f->list) {
+    struct feed_subscriber *sub = f->list;
+    f->list = sub->next;
+    mem_free(sub);
+  }
+  pthread_cond_destroy(&f->wake);
+  pthread_cond_destroy(&f->served);
+  pthread_mutex_destroy(&f->lock);
+  mem_free(f);
+  *feed = NULL;
+}

@@ -1,0 +1,273 @@
+/* test_observe.c: calls, errors, latencies and health, as a person or a script asks for them; the live view. */
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "op/op.h"
+#include "support/cli.h"
+
+static yyjson_val *tool_in(yyjson_val *list, const char *name) {
+  size_t i, n;
+  yyjson_val *v;
+  yyjson_arr_foreach(list, i, n, v) {
+    if (str_is(json_str(v, "name"), name))
+      return v;
+  }
+  return NULL;
+}
+
+/* ---- calls ---- */
+
+TEST(every_call_is_recorded_with_its_outcome) {
+  STORE("Parsley grows in pots");
+  OK("search", "parsley");
+  OK("search", "thyme", "--project", "garden", "--source", "hook", "--session", "s-1");
+  REFUSED("not_found", "get", "77");
+  CHECK_INT(sql_number("SELECT count(*) FROM tool_call"), 4);
+  CHECK_INT(sql_number("SELECT count(*) FROM tool_call WHERE tool = 'search' AND op = 'search' AND error IS NULL"
+                       " AND duration_us > 0 AND length(event_id) = 36"),
+            2);
+  CHECK_INT(sql_number("SELECT count(*) FROM tool_call WHERE project = 'garden' AND source = 'hook'"
+                       " AND session = 's-1'"),
+            1);
+  CHECK_STR(sql_string("SELECT error || ': ' || message FROM tool_call WHERE tool = 'get'"),
+            "not_found: no memory '77'");
+}
+
+TEST(looking_at_the_store_is_no_call) {
+  STORE("Parsley grows in pots");
+  OK("health");
+  OK("metrics");
+  OK("errors");
+  OK("doctor");
+  OK("top", "--once");
+  CAIRN("events");
+  CHECK_INT(sql_number("SELECT count(*) FROM tool_call"), 1);
+}
+
+TEST(the_event_log_has_changes_reads_and_searches_and_no_calls) {
+  STORE("Parsley grows in pots");
+  OK("stats");
+  OK("list");
+  REFUSED("not_found", "get", "77");
+  struct json_lines events = events_since(0);
+  CHECK_INT(events.n, 1);
+  CHECK_STR(jstr(events.v[0], "action"), "memory:write");
+}
+
+TEST(metrics_count_calls_and_errors_of_a_time) {
+  STORE("Parsley grows in pots");
+  OK("search", "parsley");
+  cli_day(2);
+  OK("search", "parsley");
+  OK("search", "pots");
+  REFUSED("not_found", "get", "77");
+  yyjson_val *day = OK("metrics"), *week = OK("metrics", "--hours", "168");
+  CHECK_INT(jint(day, "hours"), 24);
+  CHECK_INT(jint(day, "calls"), 3);
+  CHECK_INT(jint(day, "errors"), 1);
+  CHECK_STR(jstr(day, "tools[0].name"), "search"); /* most calls first */
+  yyjson_val *search = tool_in(jget(week, "tools"), "search"), *get = tool_in(jget(week, "tools"), "get");
+  CHECK_INT(jint(search, "calls"), 3);
+  CHECK_INT(jint(search, "errors"), 0);
+  CHECK_INT(jint(get, "errors"), 1);
+  CHECK(jnum(search, "p50_ms") > 0 && jnum(search, "p50_ms") <= jnum(search, "p95_ms"));
+  CHECK(jnum(search, "p95_ms") <= jnum(search, "p99_ms") && jnum(search, "p99_ms") <= jnum(search, "max_ms"));
+  CHECK(jnum(search, "avg_ms") <= jnum(search, "max_ms"));
+  CHECK(!jget(day, "process")); /* one call has no history */
+  REFUSED("usage", "metrics", "--hours", "0");
+  REFUSED("usage", "metrics", "--hours", "721");
+}
+
+/* Durations that are known. */
+TEST(metrics_give_the_quantiles_of_what_is_recorded) {
+  OK("stats");
+  sql_do("DELETE FROM tool_call");
+  sql_do(textf("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)"
+               " INSERT INTO tool_call (event_id, team, tool, op, project, source, at, duration_us) SELECT"
+               " printf('%%08x-0000-7000-8000-000000000000', i), 'default', 'x', 'x', '', 'x', %lld, i * 1000 FROM n",
+               1772366400000LL)); /* 2026-03-01T12:00:00Z, where the clock of these tests stands */
+  yyjson_val *x = tool_in(jget(OK("metrics"), "tools"), "x");
+  CHECK_INT(jint(x, "calls"), 1000);
+  CHECK_NEAR(jnum(x, "avg_ms"), 500.5, 0.01);
+  CHECK_NEAR(jnum(x, "p50_ms"), 500, 500 / 64.0);
+  CHECK_NEAR(jnum(x, "p95_ms"), 950, 950 / 64.0);
+  CHECK_NEAR(jnum(x, "p99_ms"), 990, 990 / 64.0);
+  CHECK_NEAR(jnum(x, "max_ms"), 1000, 0.001);
+}
+
+TEST(errors_come_newest_first_and_without_secrets) {
+  STORE("Parsley grows in pots");
+  REFUSED("not_found", "get", "77");
+  cli_day(1);
+  /* Put together here, so that no scanner takes this file for a leak. */
+  const char *secret = textf("%s%s", "ghp_", "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5");
+  REFUSED("not_found", "get", secret);
+  yyjson_val *r = OK("errors");
+  CHECK_INT(jint(r, "count"), 2);
+  CHECK_STR(jstr(r, "errors[0].error"), "not_found");
+  CHECK_STR(jstr(r, "errors[0].at"), cli_time(1));
+  CHECK_STR(jstr(r, "errors[1].message"), "no memory '77'");
+  CHECK_STR(jstr(r, "errors[1].source"), "cli");
+  CHECK(!store_holds("aB3dE5fG7"));
+  CHECK_INT(jint(OK("errors", "--limit", "1"), "count"), 1);
+  CHECK_INT(jint(OK("errors", "--process"), "count"), 0); /* this process has run no other call */
+  REFUSED("usage", "errors", "--limit", "0");
+}
+
+TEST(teams_see_their_own_calls) {
+  STORE("Parsley grows in pots");
+  REFUSED("not_found", "get", "77");
+  cli_set("CAIRN_TEAM=red");
+  CHECK_INT(jint(OK("errors"), "count"), 0);
+  CHECK_INT(jint(OK("metrics"), "calls"), 0);
+  cli_set("CAIRN_TEAM");
+  CHECK_INT(jint(OK("errors"), "count"), 1);
+}
+
+TEST(maintenance_drops_old_calls) {
+  OK("stats");
+  cli_day(29);
+  OK("stats");
+  OK("maintain");
+  CHECK_INT(sql_number("SELECT count(*) FROM tool_call WHERE op = 'stats'"), 2);
+  cli_day(31);
+  OK("maintain");
+  CHECK_INT(sql_number("SELECT count(*) FROM tool_call WHERE op = 'stats'"), 1);
+}
+
+TEST(text_for_people) {
+  STORE("Parsley grows in pots");
+  CHECK(has(CAIRN("errors").out, "no call has failed"));
+  CAIRN("get", "77");
+  CHECK(has(CAIRN("errors").out, "not_found"));
+  CHECK(has(CAIRN("metrics").out, "remember"));
+  CHECK(has(CAIRN("health").out, "all is well"));
+}
+
+/* ---- health ---- */
+
+TEST(health_says_what_there_is) {
+  STORE("Parsley grows in pots");
+  STORE("Quince jam needs an hour", "--defer-embedding");
+  yyjson_val *r = OK("health");
+  CHECK(jbool(r, "ok"));
+  CHECK_INT(jlen(r, "problems"), 0);
+  CHECK_INT(jint(r, "memories"), 2);
+  CHECK_INT(jint(r, "pending_embeddings"), 1);
+  CHECK(jint(r, "server.pid") > 0);
+  CHECK_STR(jstr(r, "store.path"), cli_db());
+  CHECK(jint(r, "store.bytes") > 0);
+  CHECK(jint(r, "store.schema") > 0);
+  CHECK(jbool(r, "store.writable"));
+  CHECK_INT(jint(r, "last_seq"), 2);
+}
+
+TEST(health_does_not_wait_for_a_writer) {
+  STORE("Parsley grows in pots");
+  struct proc *holder =
+      proc_start(.argv = ARGS("sqlite3", cli_db(), "BEGIN IMMEDIATE;", ".shell touch locked; sleep 8"));
+  while (access(path_join(NULL, "locked"), F_OK) != 0)
+    usleep(1000);
+  struct run r = CAIRN("health", "--json");
+  CHECK_INT(r.exit_code, 0);
+  CHECK(r.elapsed_us < 2000000LL * test_slowness());
+  proc_kill(holder, SIGKILL);
+  proc_wait(holder);
+}
+
+/* ---- calls of an agent ---- */
+
+#define CALL(id, tool, args)                                                                                           \
+  "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"tools/call\",\"params\":{\"name\":\"" tool "\",\"arguments\":" args \
+  "}}\n"
+#define HELLO                                                                                                          \
+  "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-06-18\","            \
+  "\"capabilities\":{},\"clientInfo\":{\"name\":\"tester\",\"version\":\"1\"}}}\n"                                     \
+  "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n"
+
+TEST(calls_of_an_agent_are_in_the_log_and_get_the_session_of_its_boot) {
+  struct run r =
+      CAIRN_FED(STR(HELLO CALL("2", "memory_search", "{\"query\":\"x\"}") CALL("3", "memory_boot", "{}")), "mcp");
+  CHECK_INT(r.exit_code, 0);
+  CHECK_INT(sql_number("SELECT count(*) FROM tool_call WHERE tool IN ('memory_search', 'memory_boot')"), 2);
+  CHECK_INT(sql_number("SELECT count(DISTINCT session) FROM tool_call WHERE tool LIKE 'memory%'"), 1);
+  CHECK_INT(sql_number("SELECT count(*) FROM tool_call WHERE session IS NULL"), 0);
+  CHECK_INT(sql_number("SELECT count(*) FROM tool_call WHERE source = 'tester' AND tool LIKE 'memory%'"), 2);
+  CHECK(access(textf("%s.before-boot.jsonl", cli_db()), F_OK) != 0);
+  struct stat sb;
+  const char *log = textf("%s.log/calls.jsonl", cli_db());
+  CHECK(stat(log, &sb) == 0 && (sb.st_mode & 0777) == 0600);
+  struct json_lines lines = lines_of(file_read(log));
+  CHECK(lines.n >= 2);
+  for (size_t i = 0; i < lines.n; i++)
+    CHECK(jbool(lines.v[i], "ok") && jint(lines.v[i], "duration_us") >= 0);
+}
+
+TEST(calls_of_an_agent_that_never_boots_are_recorded_too) {
+  CAIRN_FED(STR(HELLO CALL("2", "memory_search", "{\"query\":\"x\"}")), "mcp");
+  CHECK_INT(sql_number("SELECT count(*) FROM tool_call WHERE tool = 'memory_search' AND session IS NULL"), 1);
+}
+
+/* ---- the live view ---- */
+
+TEST(top_without_a_terminal_prints_one_picture) {
+  STORE("Parsley grows in pots", "--project", "garden");
+  OK("search", "parsley");
+  struct run r = CAIRN("top");
+  CHECK_INT(r.exit_code, 0);
+  CHECK(has(r.out, "TOOL") && has(r.out, "search") && has(r.out, "remember"));
+  CHECK(has(r.out, "memory:write") && has(r.out, "garden"));
+  CHECK(!has(r.out, "\x1b"));
+  struct str rest = r.out, line;
+  while (str_line(&rest, &line))
+    CHECK(line.n <= 80);
+  yyjson_val *v = OK("top");
+  CHECK_INT(jint(v, "calls"), 2);
+  CHECK_NEAR(jnum(v, "calls_per_s"), 0.2, 1e-9); /* in ten seconds; the clock stands still */
+  CHECK_INT(jint(v, "memories"), 1);
+  CHECK_STR(jstr(v, "events[0].action"), "memory:search");
+  CHECK(!op_find(STR("session list")) || jget(v, "sessions"));
+}
+
+TEST(top_makes_stored_text_harmless) {
+  STORE("Parsley grows in pots");
+  CAIRN("search", "x", "--source", "evil\x1b[31m\x07source");
+  struct run r = CAIRN("top");
+  CHECK(!has(r.out, "\x1b") && !has(r.out, "\x07"));
+  CHECK(has(r.out, "evil"));
+}
+
+TEST(top_creates_no_store) {
+  REFUSED("not_found", "top");
+  CHECK(access(cli_db(), F_OK) != 0);
+  STORE("Parsley grows in pots");
+  REFUSED("usage", "top", "--minutes", "0");
+}
+
+/* On a terminal of 80 columns and 24 lines, until q. */
+TEST_TIMEOUT(top_on_a_terminal_is_drawn_until_q, 30) {
+  for (int i = 0; i < 40; i++)
+    OK("search", textf("word%d", i));
+  const char *command = textf("stty rows 24 cols 80; exec %s top", CAIRN_BIN);
+  struct run r =
+      proc_run(.argv = ARGS("sh", "-c", "(sleep 2.5; printf q; sleep 1) | TERM=xterm script -qec \"$0\" /dev/null",
+                            command),
+               .env = cli_env(), .timeout_ms = 20000);
+  CHECK_INT(r.exit_code, 0);
+  CHECK(has(r.out, "\x1b[?1049h") && has(r.out, "\x1b[?1049l")); /* its own screen, and back */
+  CHECK(has(r.out, "\x1b[?25h"));                                /* the cursor is back */
+  CHECK(has(r.out, "memory:search"));
+  /* More than one picture, each within the screen. */
+  size_t pictures = 0, at = 0, next;
+  while ((next = str_find(r.out, STR("\x1b[H"), at)) != SIZE_MAX) {
+    size_t end = str_find(r.out, STR("\x1b[J"), next), lines = 0;
+    CHECK(end != SIZE_MAX);
+    for (size_t i = next; i < end; i++)
+      lines += r.out.p[i] == '\n';
+    CHECK(lines <= 23);
+    pictures++;
+    at = end;
+  }
+  CHECK(pictures >= 2);
+}

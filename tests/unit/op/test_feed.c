@@ -1,0 +1,393 @@
+/* test_feed.c: events of any connection reach every subscriber once, in order, from where it asked; whatever the store
+ * does meanwhile. */
+#include "op/feed.h"
+
+#include <stdatomic.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/json.h"
+#include "support/harness.h"
+#include "support/proc.h"
+
+enum { KEPT = 4096 };
+
+static struct error err;
+
+struct seen {
+  pthread_mutex_t lock;
+  pthread_cond_t more;
+  int64_t seq[KEPT];
+  char uid[KEPT][16];
+  size_t n;
+  atomic_bool closed; /* no call may come any more */
+  int pause_us;
+};
+
+static void seen_init(struct seen *s) {
+  memset(s, 0, sizeof(*s));
+  pthread_mutex_init(&s->lock, NULL);
+  pthread_cond_init(&s->more, NULL);
+}
+
+static void note(void *arg, const struct event *e) {
+  struct seen *s = arg;
+  if (atomic_load(&s->closed))
+    FAIL("called after unsubscribe");
+  if (s->pause_us)
+    usleep((useconds_t)s->pause_us);
+  pthread_mutex_lock(&s->lock);
+  if (s->n < KEPT) {
+    s->seq[s->n] = e->seq;
+    snprintf(s->uid[s->n], sizeof(s->uid[0]), "%.*s", STR_ARG(e->uid));
+    s->n++;
+  }
+  pthread_cond_signal(&s->more);
+  pthread_mutex_unlock(&s->lock);
+  if (atomic_load(&s->closed))
+    FAIL("unsubscribe did not wait for the function");
+}
+
+/* The test's time limit is the limit. */
+static void wait_for(struct seen *s, size_t n) {
+  pthread_mutex_lock(&s->lock);
+  while (s->n < n)
+    pthread_cond_wait(&s->more, &s->lock);
+  pthread_mutex_unlock(&s->lock);
+}
+
+static size_t count(struct seen *s) {
+  pthread_mutex_lock(&s->lock);
+  size_t n = s->n;
+  pthread_mutex_unlock(&s->lock);
+  return n;
+}
+
+static const char *path_of(const char *name) { return path_join(NULL, name); }
+
+static struct store *open_store(const char *path) {
+  struct store_options o = {.path = path, .now = 1763208000000};
+  struct store *st = NULL;
+  CHECK_OK(store_open(&o, &st, &err), &err);
+  return st;
+}
+
+static void add(struct store *st, const char *team, const char *uid) {
+  struct txn who = {.team = str_from(team), .project = STR(""), .source = STR("test"), .op = "test", .now = 1};
+  struct txn txn;
+  struct event e = {.action = STR("test:event"), .uid = str_from(uid), .detail = STR("{\"n\":1}")};
+  CHECK_OK(txn_begin(st, &who, 0, &txn, &err), &err);
+  CHECK_OK(event_add(&txn, &e, &err), &err);
+  CHECK_OK(txn_commit(&txn, &err), &err);
+}
+
+static void add_many(struct store *st, const char *team, int from, int to) {
+  for (int i = from; i <= to; i++) {
+    char uid[16];
+    snprintf(uid, sizeof(uid), "e%d", i);
+    add(st, team, uid);
+  }
+}
+
+static struct feed *new_feed(const char *path) {
+  struct engine_options o = {.path = path};
+  struct feed *f = NULL;
+  CHECK_OK(feed_new(&o, &f, &err), &err);
+  return f;
+}
+
+static struct feed_subscriber *subscribe(struct feed *f, const char *team, int64_t since, struct seen *s) {
+  struct feed_subscriber *sub = NULL;
+  CHECK_OK(feed_subscribe(f, str_from(team), since, note, s, &sub, &err), &err);
+  return sub;
+}
+
+/* Events e<from>, e<from + 1>, ...: each once, in the order of the log. */
+static void check_run(struct seen *s, int from, size_t n) {
+  CHECK_INT(s->n, n);
+  for (size_t i = 0; i < n; i++) {
+    char uid[16];
+    snprintf(uid, sizeof(uid), "e%zu", (size_t)from + i);
+    CHECK_STR(str_from(s->uid[i]), uid);
+    CHECK(i == 0 || s->seq[i] > s->seq[i - 1]);
+  }
+}
+
+TEST(what_the_log_has_comes_first_then_what_another_handle_commits) {
+  static struct seen s;
+  const char *path = path_of("a.db");
+  struct store *st = open_store(path);
+  add_many(st, "default", 1, 3);
+  struct feed *f = new_feed(path);
+  seen_init(&s);
+  struct feed_subscriber *sub = subscribe(f, "default", 0, &s);
+  wait_for(&s, 3);
+  add_many(st, "default", 4, 6);
+  wait_for(&s, 6);
+  check_run(&s, 1, 6);
+  feed_unsubscribe(f, &sub);
+  CHECK(!sub);
+  feed_close(&f);
+  CHECK(!f);
+  store_close(&st);
+}
+
+TEST(from_now_on_leaves_out_what_is_there_and_nothing_that_follows) {
+  static struct seen s, late;
+  const char *path = path_of("a.db");
+  struct store *st = open_store(path);
+  add_many(st, "default", 1, 5);
+  struct feed *f = new_feed(path);
+  seen_init(&s);
+  seen_init(&late);
+  struct feed_subscriber *sub = subscribe(f, "default", -1, &s);
+  add_many(st, "default", 6, 7); /* at once: the thread may not have looked yet */
+  struct feed_subscriber *second = subscribe(f, "default", -1, &late);
+  add_many(st, "default", 8, 9);
+  wait_for(&s, 4);
+  wait_for(&late, 2);
+  check_run(&s, 6, 4);
+  check_run(&late, 8, 2);
+  feed_unsubscribe(f, &second);
+  feed_unsubscribe(f, &sub);
+  feed_close(&f);
+  store_close(&st);
+}
+
+TEST(a_subscriber_resumes_behind_a_number) {
+  static struct seen first, again;
+  const char *path = path_of("a.db");
+  struct store *st = open_store(path);
+  add_many(st, "default", 1, 10);
+  struct feed *f = new_feed(path);
+  seen_init(&first);
+  seen_init(&again);
+  struct feed_subscriber *sub = subscribe(f, "default", 0, &first);
+  wait_for(&first, 10);
+  feed_unsubscribe(f, &sub);
+  sub = subscribe(f, "default", first.seq[5], &again);
+  wait_for(&again, 4);
+  check_run(&again, 7, 4);
+  feed_unsubscribe(f, &sub);
+  feed_close(&f);
+  store_close(&st);
+}
+
+TEST(a_number_behind_the_end_of_the_log_means_its_end) {
+  static struct seen s;
+  const char *path = path_of("a.db");
+  struct store *st = open_store(path);
+  add_many(st, "default", 1, 2);
+  struct feed *f = new_feed(path);
+  seen_init(&s);
+  struct feed_subscriber *sub = subscribe(f, "default", 1000000, &s);
+  while (count(&s) == 0) { /* its place is settled when the thread first looks; what comes later is new */
+    add_many(st, "default", 3, 3);
+    usleep(20000);
+  }
+  CHECK_STR(str_from(s.uid[0]), "e3");
+  feed_unsubscribe(f, &sub);
+  feed_close(&f);
+  store_close(&st);
+}
+
+TEST(teams_do_not_see_each_other) {
+  static struct seen red, blue;
+  const char *path = path_of("a.db");
+  struct store *st = open_store(path);
+  struct feed *f = new_feed(path);
+  seen_init(&red);
+  seen_init(&blue);
+  struct feed_subscriber *r = subscribe(f, "red", 0, &red), *b = subscribe(f, "blue", 0, &blue);
+  add(st, "blue", "e1");
+  add(st, "red", "e1");
+  add(st, "blue", "e2");
+  add(st, "red", "e2");
+  wait_for(&red, 2);
+  wait_for(&blue, 2);
+  check_run(&red, 1, 2);
+  check_run(&blue, 1, 2);
+  feed_unsubscribe(f, &r);
+  feed_unsubscribe(f, &b);
+  feed_close(&f);
+  store_close(&st);
+}
+
+TEST(a_store_that_comes_later_is_followed_from_its_first_event) {
+  static struct seen s, now;
+  const char *path = path_of("later.db");
+  struct feed *f = new_feed(path);
+  seen_init(&s);
+  seen_init(&now);
+  struct feed_subscriber *sub = subscribe(f, "default", 0, &s), *other = subscribe(f, "default", -1, &now);
+  usleep(100000);
+  CHECK_INT(count(&s), 0);
+  CHECK(access(path, F_OK) != 0); /* a reader creates no store */
+  struct store *st = open_store(path);
+  add_many(st, "default", 1, 3);
+  wait_for(&s, 3);
+  wait_for(&now, 3);
+  check_run(&s, 1, 3);
+  check_run(&now, 1, 3);
+  feed_unsubscribe(f, &sub);
+  feed_unsubscribe(f, &other);
+  feed_close(&f);
+  store_close(&st);
+}
+
+/* A file that is no store, until a store is in its place. */
+TEST(a_store_that_fails_is_tried_again) {
+  static struct seen s;
+  const char *path = path_of("a.db"), *good = path_of("good.db");
+  FILE *junk = fopen(path, "w");
+  CHECK(junk && fputs("this is not a database, and it is long enough to be looked at\n", junk) >= 0);
+  CHECK(fclose(junk) == 0);
+  struct store *st = open_store(good);
+  add_many(st, "default", 1, 2);
+  store_close(&st);
+  struct feed *f = new_feed(path);
+  seen_init(&s);
+  struct feed_subscriber *sub = subscribe(f, "default", 0, &s);
+  usleep(100000);
+  CHECK_INT(count(&s), 0);
+  CHECK(rename(good, path) == 0);
+  wait_for(&s, 2);
+  check_run(&s, 1, 2);
+  feed_unsubscribe(f, &sub);
+  feed_close(&f);
+}
+
+TEST(a_restored_log_that_is_shorter_is_followed_from_its_end) {
+  static struct seen s;
+  struct arena a;
+  arena_init(&a);
+  const char *path = path_of("a.db"), *copy = path_of("copy.db");
+  struct store *st = open_store(path);
+  add_many(st, "default", 1, 2);
+  CHECK_OK(db_backup_to(store_db(st), copy, NULL, NULL, &err), &err);
+  add_many(st, "default", 3, 8);
+  struct feed *f = new_feed(path);
+  seen_init(&s);
+  struct feed_subscriber *sub = subscribe(f, "default", 0, &s);
+  wait_for(&s, 8);
+  struct str safety;
+  CHECK_OK(store_restore(st, copy, 1763208000000, &a, &safety, &err), &err);
+  size_t before = count(&s);
+  for (int i = 0; i < 200 && count(&s) == before; i++) {
+    add(st, "default", "new");
+    usleep(20000);
+  }
+  CHECK_STR(str_from(s.uid[before]), "new");
+  CHECK(s.seq[before] < s.seq[before - 1]);
+  feed_unsubscribe(f, &sub);
+  feed_close(&f);
+  store_close(&st);
+  arena_release(&a);
+}
+
+struct writer {
+  struct store *store;
+  atomic_bool stop;
+  int from, to;
+};
+
+static void *write_on(void *arg) {
+  struct writer *w = arg;
+  for (int i = w->from; i <= w->to && !atomic_load(&w->stop); i++)
+    add_many(w->store, "default", i, i);
+  return NULL;
+}
+
+TEST(many_subscribers_each_get_every_event_once) {
+  enum { SUBS = 8, EVENTS = 1200 }; /* more than a portion */
+  static struct seen s[SUBS];
+  struct feed_subscriber *sub[SUBS];
+  const char *path = path_of("a.db");
+  struct writer w = {.store = open_store(path), .from = 1, .to = EVENTS};
+  struct error e2;
+  CHECK_OK(db_exec(store_db(w.store), &e2, "PRAGMA synchronous = OFF", NULL), &e2);
+  struct feed *f = new_feed(path);
+  pthread_t thread;
+  CHECK(pthread_create(&thread, NULL, write_on, &w) == 0);
+  for (int i = 0; i < SUBS; i++) {
+    seen_init(&s[i]);
+    sub[i] = subscribe(f, "default", 0, &s[i]);
+  }
+  for (int i = 0; i < SUBS; i++)
+    wait_for(&s[i], EVENTS);
+  pthread_join(thread, NULL);
+  for (int i = 0; i < SUBS; i++) {
+    check_run(&s[i], 1, EVENTS);
+    feed_unsubscribe(f, &sub[i]);
+  }
+  feed_close(&f);
+  store_close(&w.store);
+}
+
+TEST(unsubscribe_while_events_arrive_waits_for_the_function) {
+  enum { ROUNDS = 20 };
+  static struct seen s[ROUNDS], steady;
+  const char *path = path_of("a.db");
+  struct writer w = {.store = open_store(path), .from = 1, .to = 100000};
+  struct error e2;
+  CHECK_OK(db_exec(store_db(w.store), &e2, "PRAGMA synchronous = OFF", NULL), &e2);
+  add_many(w.store, "default", 0, 0);
+  struct feed *f = new_feed(path);
+  pthread_t thread;
+  CHECK(pthread_create(&thread, NULL, write_on, &w) == 0);
+  seen_init(&steady);
+  struct feed_subscriber *stays = subscribe(f, "default", -1, &steady);
+  for (int i = 0; i < ROUNDS; i++) {
+    seen_init(&s[i]);
+    s[i].pause_us = 2000;
+    struct feed_subscriber *sub = subscribe(f, "default", i % 2 ? -1 : 0, &s[i]);
+    if (i % 2 == 0)
+      wait_for(&s[i], 1);
+    feed_unsubscribe(f, &sub);
+    atomic_store(&s[i].closed, true);
+  }
+  wait_for(&steady, 10);
+  atomic_store(&w.stop, true);
+  pthread_join(thread, NULL);
+  feed_unsubscribe(f, &stays);
+  feed_close(&f);
+  store_close(&w.store);
+}
+
+TEST(closing_with_subscribers_left_stops_the_thread) {
+  static struct seen s;
+  const char *path = path_of("a.db");
+  struct store *st = open_store(path);
+  add_many(st, "default", 1, 700);
+  struct feed *f = new_feed(path);
+  seen_init(&s);
+  s.pause_us = 1000;
+  subscribe(f, "default", 0, &s);
+  wait_for(&s, 1);
+  feed_close(&f);
+  atomic_store(&s.closed, true);
+  size_t n = s.n;
+  CHECK(n < 700);
+  struct feed *never = new_feed(path);
+  feed_close(&never); /* one that nobody subscribed to */
+  store_close(&st);
+}
+
+TEST(an_event_as_json_has_what_the_command_prints) {
+  struct arena a;
+  arena_init(&a);
+  struct event e = {.seq = 7,
+                    .txn = 3,
+                    .at = 1763208000000,
+                    .memory_id = 12,
+                    .change = "insert",
+                    .action = STR("memory:write"),
+                    .op = STR("remember"),
+                    .project = STR("p"),
+                    .source = STR("cli"),
+                    .after = STR("{\"x\":1}")};
+  CHECK_STR(event_json(&a, &e),
+            "{\"seq\":7,\"at\":\"2025-11-15T12:00:00.000Z\",\"action\":\"memory:write\",\"change\":\"insert\","
+            "\"op\":\"remember\",\"txn\":3,\"id\":12,\"project\":\"p\",\"source\":\"cli\",\"after\":{\"x\":1}}");
+  arena_release(&a);
+}
