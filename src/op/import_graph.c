@@ -102,20 +102,34 @@ struct graph {
   LIST(struct relation) relations;
 };
 
+void graph_draft(struct arena *a, struct str name, struct str type, struct str observation, struct memory *m) {
+  bool note = str_empty(observation);
+  struct str tag = graph_slug(a, type);
+  m->type = str_from(note ? type_of_prose()->name : type_of_kind(KIND_FACT)->name);
+  m->body = arena_printf(a, "%.*s: %.*s", STR_ARG(name), STR_ARG(note ? type : observation));
+  m->headline = headline_derive(a, m->body);
+  strs_push(a, &m->topics, str_trim(name));
+  if (tag.n)
+    strs_push(a, &m->tags, tag);
+  strs_push(a, &m->entity, name);
+  if (!str_empty(str_trim(type)))
+    strs_push(a, &m->entity_type, type);
+}
+
+struct str graph_observation(struct arena *a, struct str name, struct str type, struct str body) {
+  struct str head = arena_printf(a, "%.*s: ", STR_ARG(name));
+  if (!str_starts(body, head))
+    return body;
+  struct str rest = str_slice(body, head.n, body.n);
+  return str_eq(rest, type) ? STR_NONE : rest;
+}
+
 static enum status store_observation(struct graph *g, const struct graph_line *e, struct str observation,
                                      int64_t *ret_id, struct error *err) {
   struct arena *a = g->line;
   const struct str identity[] = {STR("cairn import graph 1"), e->name, observation};
-  bool note = str_empty(observation);
-  struct memory m = {.uid = import_uid(a, identity, ARRAY_LEN(identity)),
-                     .project = g->im->call->caller.project,
-                     .type = str_from(note ? type_of_prose()->name : type_of_kind(KIND_FACT)->name),
-                     .body = arena_printf(a, "%.*s: %.*s", STR_ARG(e->name), STR_ARG(note ? e->type : observation))};
-  struct str tag = graph_slug(a, e->type);
-  m.headline = headline_derive(a, m.body);
-  strs_push(a, &m.topics, str_trim(e->name));
-  if (tag.n)
-    strs_push(a, &m.tags, tag);
+  struct memory m = {.uid = import_uid(a, identity, ARRAY_LEN(identity)), .project = g->im->call->caller.project};
+  graph_draft(a, e->name, e->type, observation, &m);
   return import_store(g->im, a, &m, ret_id, err);
 }
 

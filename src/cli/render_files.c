@@ -1,0 +1,84 @@
+/* render_files.c: files, named values and the knowledge graph as text. */
+#include "cli/render.h"
+
+/* The sentence or the content, as the operation wrote it. */
+static void render_text(struct page *page, yyjson_val *r) {
+  struct str text = json_str(r, "text");
+  page_text(page, text);
+  if (text.n && text.p[text.n - 1] != '\n')
+    buf_addc(&page->b, '\n');
+}
+
+static void render_change(struct page *page, yyjson_val *r) {
+  page_text(page, json_str(r, "text"));
+  page_txn(page, r);
+}
+
+static void render_value(struct page *page, yyjson_val *r) {
+  page_text(page, page_value(page, yyjson_obj_get(r, "value")));
+  buf_addc(&page->b, '\n');
+}
+
+static void render_set(struct page *page, yyjson_val *r) {
+  page_text(page, json_str(r, "key"));
+  buf_adds(&page->b, ": ");
+  page_text(page, json_str(r, "action"));
+  page_txn(page, r);
+}
+
+static void render_deleted(struct page *page, yyjson_val *r) {
+  page_text(page, json_str(r, "key"));
+  buf_adds(&page->b, ": deleted");
+  page_txn(page, r);
+}
+
+static void render_entries(struct page *page, yyjson_val *r) {
+  struct table t = {.a = page->b.a, .columns = 3};
+  size_t i, n;
+  yyjson_val *e;
+  yyjson_arr_foreach(yyjson_obj_get(r, "entries"), i, n, e) {
+    const struct str cells[] = {json_str(e, "key"), term_age(page->b.a, json_str(e, "updated_at"), page->now),
+                                json_str(e, "value")};
+    table_add(&t, cells);
+  }
+  table_print(&t, page);
+}
+
+static void render_graph(struct page *page, yyjson_val *r) {
+  size_t i, n, k, m;
+  yyjson_val *v, *said;
+  yyjson_arr_foreach(yyjson_obj_get(r, "entities"), i, n, v) {
+    page_line(page, page->term.style.bold, json_str(v, "name"), 0);
+    buf_adds(&page->b, " (");
+    page_line(page, "", json_str(v, "entityType"), 0);
+    buf_adds(&page->b, ")\n");
+    yyjson_arr_foreach(yyjson_obj_get(v, "observations"), k, m, said) {
+      buf_adds(&page->b, "  - ");
+      page_text(page, json_val_str(said));
+      buf_addc(&page->b, '\n');
+    }
+  }
+  yyjson_arr_foreach(yyjson_obj_get(r, "relations"), i, n, v) {
+    page_line(page, "", json_str(v, "from"), 0);
+    buf_adds(&page->b, " -> ");
+    page_line(page, "", json_str(v, "relationType"), 0);
+    buf_adds(&page->b, " -> ");
+    page_line(page, "", json_str(v, "to"), 0);
+    buf_addc(&page->b, '\n');
+  }
+}
+
+static void render_graph_change(struct page *page, yyjson_val *r) {
+  render_graph(page, r);
+  page_txn(page, r);
+}
+
+const struct renderer file_renderers[] = {
+    {"graph read", render_graph, NULL},     {"graph create", render_graph_change, NULL},
+    {"file view", render_text, NULL},       {"file create", render_change, NULL},
+    {"file insert", render_change, NULL},   {"file str_replace", render_change, NULL},
+    {"file delete", render_change, NULL},   {"file rename", render_change, NULL},
+    {"vault set", render_set, NULL},        {"vault get", render_value, NULL},
+    {"vault add", render_value, NULL},      {"vault list", render_entries, NULL},
+    {"vault delete", render_deleted, NULL}, {0},
+};

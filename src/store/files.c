@@ -1,0 +1,29 @@
+/* files.c: finding memories by paths. */
+#include "store/files.h"
+
+#include "core/memfile.h"
+#include "store/store_internal.h"
+
+enum status files_under(struct store *st, const struct scope *scope, struct str dir, struct arena *a,
+                        struct memories *ret_list, struct error *err) {
+  struct scope own = *scope;
+  own.all_projects = false;
+  struct sql q = memory_select(a);
+  visible(&q, &own, STATES_LIVE);
+  sql_add(&q, " AND m.project = ");
+  sql_text(&q, own.project);
+  /* '0' follows '/': keys are compared by their bytes. */
+  sql_add(&q, " AND m.key IS NOT NULL AND m.key > ");
+  sql_text(&q, arena_printf(a, "%.*s/", STR_ARG(dir)));
+  sql_add(&q, " AND m.key < ");
+  sql_text(&q, arena_printf(a, "%.*s0", STR_ARG(dir)));
+  sql_add(&q, " ORDER BY m.key");
+  return memory_collect(st, &q, a, ret_list, err);
+}
+
+enum status file_size(struct store *st, int64_t id, int64_t *ret_size, struct error *err) {
+  return db_int(st->db, ret_size, NULL, err,
+                "SELECT length(CAST(b.text AS BLOB)) - CASE WHEN EXISTS (SELECT 1 FROM label l WHERE l.memory_id = ?1"
+                " AND l.field = 'tags' AND l.value = ?2) THEN ?3 ELSE 0 END FROM body b WHERE b.memory_id = ?1",
+                "isi", id, STR(MEMFILE_BLANK_TAG), (int64_t)(sizeof(MEMFILE_BLANK) - 1));
+}
