@@ -1,0 +1,81 @@
+/* tool_answer.c: what a tool answers: a result or a refusal, stored text as data, and everything within the budget. */
+#include "core/present.h"
+#include "core/tokens.h"
+#include "mcp/tool_internal.h"
+
+/* Members in which operations speak to the caller; what else is text was stored by somebody. */
+static bool is_advice(struct str name) {
+  static const char *const names[] = {"fix", "fetch", "degraded", "note", "banner", "message", NULL};
+  for (const char *const *p = names; *p; p++)
+    if (str_is(name, *p))
+      return true;
+  return false;
+}
+
+static void neutralise(struct tool_run *run, struct str name, yyjson_mut_val *v) {
+  size_t i, n;
+  yyjson_mut_val *key, *e;
+  if (yyjson_mut_is_str(v)) {
+    struct str s = present_neutral(run->arena, mut_text(v));
+    mut_set_text(v, run->arena, is_advice(name) ? tool_words(run, s) : s);
+  } else if (yyjson_mut_is_arr(v)) {
+    yyjson_mut_arr_foreach(v, i, n, e) {
+      neutralise(run, name, e);
+    }
+  } else if (yyjson_mut_is_obj(v)) {
+    yyjson_mut_obj_foreach(v, i, n, key, e) {
+      neutralise(run, mut_text(key), e);
+    }
+  }
+}
+
+/* A text that a row's function made is cut at its end. */
+static void fit_text(struct tool_run *run) {
+  struct str mark = STR("\n[cut: the answer is longer than its budget; ask for less]");
+  if (tokens_estimate(run->text) <= (size_t)run->budget)
+    return;
+  struct str kept = tokens_cut(run->text, (size_t)run->budget - tokens_estimate(mark));
+  run->text = arena_printf(run->arena, "%.*s%.*s", STR_ARG(kept), STR_ARG(mark));
+}
+
+void tool_answer(struct tool_run *run) {
+  bool own = !run->text.p;
+  if (run->budget == 0) /* refused before its arguments were read */
+    run->budget = tool_budget(run->profile);
+  if (!run->result)
+    run->result = yyjson_mut_obj(run->doc);
+  if (run->budget < 0) {
+    if (own)
+      run->text = json_write(run->arena, run->result, false);
+    return;
+  }
+  neutralise(run, STR(""), run->result);
+  if (run->tool->flags & TOOL_WHOLE) {
+    if (own)
+      run->text = tool_rendered(run);
+    return;
+  }
+  tool_fit(run, own);
+  if (!own)
+    fit_text(run);
+}
+
+void tool_answer_error(struct tool_run *run) {
+  run->is_error = true;
+  run->result = NULL;
+  run->text = STR_NONE;
+  if (run->profile->error) {
+    run->profile->error(run, run->err);
+    return;
+  }
+  struct error said = *run->err;
+  struct str fix = tool_words(run, present_neutral(run->arena, str_from(said.fix)));
+  struct str message = tool_words(run, present_neutral(run->arena, str_from(said.message)));
+  error_set(&said, said.code, "%.*s", STR_ARG(message));
+  said.step = run->err->step;
+  if (fix.n)
+    error_fix(&said, "%.*s", STR_ARG(fix));
+  run->result = op_error_json(run->doc, &said);
+  run->text =
+      arena_printf(run->arena, "%s%s%s%s", said.message, fix.n ? "\n" : "", fix.n ? "What to do: " : "", said.fix);
+}
