@@ -1,0 +1,602 @@
+/* test_profile_openbrain.c: a conversation in the words of Open Brain v1: its 26 tools with their arguments, result
+ * fields and refusals. */
+#include "base/utf8.h"
+#include "script.h"
+
+/* Written apart, so that no file of the repository holds what looks like a secret. */
+#define TOKEN                                                                                                          \
+  "ghp_"                                                                                                               \
+  "x7Kq2mVn9Lr4Tz8Wc1Yb6Hs3Jd5Fg0Pa4Ee7"
+
+static void blocked(const char *tool, const char *args, const char *by) {
+  yyjson_mut_val *r = script_refused(tool, args);
+  CHECK_STR(brain_str(r, "blocked_by"), by);
+}
+
+static void remembering(void) {
+  yyjson_mut_val *r =
+      script_call("remember", J({
+                    "content" : "We decided to use PostgreSQL 17 for the billing service. @alice will own it.",
+                    "source" : "claude",
+                    "type_override" : "",
+                    "project" : "harbor",
+                    "projects" : [],
+                    "valid_time" : "2025-03-01"
+                  }));
+  CHECK_STR(brain_str(r, "action"), "stored");
+  CHECK_INT(brain_int(r, "id", 0), 1);
+  CHECK_STR(brain_str(r, "type"), "decision");
+  CHECK_INT(brain_count(r, "people"), 1);
+  CHECK(yyjson_mut_equals_str(script_at(r, "people", 0), "alice"));
+  CHECK(yyjson_mut_is_arr(yyjson_mut_obj_get(r, "topics")));
+  CHECK(yyjson_mut_is_arr(yyjson_mut_obj_get(r, "action_items")));
+  CHECK_STR(brain_str(r, "stored_at"), "2025-11-15T12:00:00.000Z");
+  /* the same again is skipped, and points at what is there */
+  r = script_call("remember", J({
+                    "content" : "We decided to use PostgreSQL 17 for the billing service. @alice will own it.",
+                    "source" : "claude",
+                    "project" : "harbor"
+                  }));
+  CHECK_STR(brain_str(r, "action"), "skipped");
+  CHECK_INT(brain_int(r, "id", 0), 1);
+  /* a guardrail of a project is pinned by itself, a global one is not */
+  r = script_call("remember", J({
+                    "content" : "Never deploy on Friday without a rollback plan",
+                    "source" : "claude",
+                    "type_override" : "guardrail",
+                    "project" : "harbor"
+                  }));
+  CHECK_INT(brain_int(r, "id", 0), 2);
+  CHECK_STR(brain_str(r, "type"), "guardrail");
+  CHECK(brain_bool(r, "auto_pinned"));
+  CHECK_INT(brain_count(r, "action_items"), 0);
+  r = script_call("remember", J({"content" : "The office cat is called Turbine", "source" : "claude"}));
+  CHECK_INT(brain_int(r, "id", 0), 3);
+  CHECK_STR(brain_str(r, "type"), "note");
+  CHECK(!yyjson_mut_obj_get(r, "auto_pinned"));
+  /* refusals */
+  blocked("remember", J({"content" : "Nobody says who I am"}), "source_required");
+  blocked("remember", J({"content" : "Nobody says who I am", "source" : ""}), "source_required");
+  blocked("remember", "{\"content\":\"The deploy token is " TOKEN "\",\"source\":\"claude\"}", "secrets_filter");
+  r = script_refused("remember", J({"content" : "x y z", "source" : "claude", "type_override" : "poem"}));
+  CHECK(script_says(r, "error", "poem"));
+  script_wrong("remember", J({"source" : "claude"}));
+}
+
+static void capturing(void) {
+  yyjson_mut_val *r =
+      script_call("capture_context", J({
+                    "context" : "The ingest queue has three workers.\n\nThe nightly export writes Parquet files.",
+                    "source" : "claude",
+                    "project" : "harbor"
+                  }));
+  CHECK_INT(brain_int(r, "memories_stored", 0), 2);
+  CHECK_INT(brain_count(r, "stored"), 2);
+  CHECK_INT(brain_count(r, "errors"), 0);
+  CHECK_INT(brain_int(script_at(r, "stored", 0), "id", 0), 4);
+  CHECK_STR(brain_str(script_at(r, "stored", 0), "action"), "stored");
+  CHECK(script_says(script_at(r, "stored", 0), "preview", "The ingest queue"));
+  CHECK(brain_str(script_at(r, "stored", 1), "type").p);
+  blocked("capture_context", J({"context" : "The ingest queue is drained by three workers."}), "source_required");
+  blocked("capture_context",
+          "{\"context\":\"The token for the archive bucket is " TOKEN " since May.\",\"source\":\"claude\"}",
+          "secrets_filter");
+}
+
+static void searching(void) {
+  yyjson_mut_val *r = script_call("search", J({
+                                    "query" : "which database does billing use",
+                                    "source" : "claude",
+                                    "project" : "harbor",
+                                    "limit" : 1,
+                                    "type_filter" : "",
+                                    "people_filter" : [],
+                                    "since_days" : 0,
+                                    "until_days" : 0,
+                                    "as_of" : ""
+                                  })),
+                 *e;
+  /* pinned first, and not counted: limit 1 leaves room for one more */
+  CHECK_INT(brain_int(r, "count", 0), 2);
+  e = script_at(r, "results", 0);
+  CHECK_INT(brain_int(e, "id", 0), 2);
+  CHECK(brain_bool(e, "pinned"));
+  CHECK_NEAR(brain_num(e, "similarity", 0), 1.0, 1e-9);
+  e = script_at(r, "results", 1);
+  CHECK_INT(brain_int(e, "id", 0), 1);
+  CHECK_STR(brain_str(e, "preview"), "We decided to use PostgreSQL 17 for the billing service. @alice will own it.");
+  CHECK_STR(brain_str(e, "type"), "decision");
+  CHECK_STR(brain_str(e, "project"), "harbor");
+  CHECK_STR(brain_str(e, "created_at"), "2025-11-15T12:00:00.000Z");
+  CHECK(!brain_bool(e, "pinned"));
+  CHECK_INT(brain_int(e, "score", -1), 0);
+  CHECK(brain_num(e, "similarity", 0) > 0 && brain_num(e, "similarity", 0) <= 1);
+  CHECK(yyjson_mut_equals_str(script_at(e, "people", 0), "alice"));
+  /* filters */
+  r = script_call("search", J({"query" : "billing", "source" : "claude", "people_filter" : ["alice"]}));
+  CHECK_INT(brain_int(r, "count", 0), 1);
+  r = script_call("search", J({"query" : "billing", "source" : "claude", "type_filter" : "decision"}));
+  CHECK_INT(brain_int(script_at(r, "results", 0), "id", 0), 1);
+  r = script_call("search", J({"query" : "billing", "source" : "claude", "until_days" : 3}));
+  CHECK_INT(brain_int(r, "count", -1), 0);
+  /* true since March, known since November */
+  r = script_call("search",
+                  J({"query" : "billing", "source" : "claude", "type_filter" : "decision", "as_of" : "2025-11-16"}));
+  CHECK_INT(brain_int(r, "count", -1), 1);
+  r = script_call("search",
+                  J({"query" : "billing", "source" : "claude", "type_filter" : "decision", "as_of" : "2025-02-01"}));
+  CHECK_INT(brain_int(r, "count", -1), 0);
+  /* nothing found is an empty list, in the same form */
+  r = script_call("search", J({"query" : "billing", "source" : "claude", "people_filter" : ["nobody"]}));
+  CHECK_INT(brain_int(r, "count", -1), 0);
+  CHECK(yyjson_mut_is_arr(yyjson_mut_obj_get(r, "results")));
+  blocked("search", J({"query" : "billing"}), "source_required");
+}
+
+static void reading(void) {
+  yyjson_mut_val *r = script_call("recall", J({"memory_id" : 1}));
+  CHECK_STR(brain_str(r, "content"), "We decided to use PostgreSQL 17 for the billing service. @alice will own it.");
+  CHECK_STR(brain_str(r, "type"), "decision");
+  CHECK_STR(brain_str(r, "source"), "claude");
+  CHECK_STR(brain_str(r, "valid_time"), "2025-03-01T00:00:00.000Z");
+  CHECK(!yyjson_mut_obj_get(r, "banner"));
+  CHECK(brain_bool(script_call("recall", J({"memory_id" : 4})), "auto_captured"));
+  script_refused("recall", J({"memory_id" : 999}));
+
+  r = script_call("rate", J({"memory_id" : 1, "direction" : "up"}));
+  CHECK_INT(brain_int(r, "upvotes", 0), 1);
+  CHECK_INT(brain_int(r, "downvotes", -1), 0);
+  CHECK_INT(brain_int(r, "score", 0), 1);
+  script_call("rate", J({"memory_id" : 1, "direction" : "up"}));
+  CHECK_INT(brain_int(script_call("rate", J({"memory_id" : 1, "direction" : "down"})), "score", 0), 1);
+  script_refused("rate", J({"memory_id" : 1, "direction" : "sideways"}));
+  script_refused("rate", J({"memory_id" : 999, "direction" : "up"}));
+
+  CHECK_STR(brain_str(script_call("annotate", J({"memory_id" : 1})), "annotation"), "");
+  r = script_call("annotate", J({"memory_id" : 1, "note" : "The port is 5433", "clear" : false}));
+  CHECK_STR(brain_str(r, "annotation"), "The port is 5433");
+  CHECK_STR(brain_str(script_call("annotate", J({"memory_id" : 1, "note" : ""})), "annotation"), "The port is 5433");
+  r = script_call("search", J({"query" : "billing", "source" : "claude", "type_filter" : "decision"}));
+  CHECK_STR(brain_str(script_at(r, "results", 0), "annotation"), "The port is 5433");
+  CHECK_INT(brain_int(script_at(r, "results", 0), "score", 0), 1);
+  CHECK_STR(brain_str(script_call("annotate", J({"memory_id" : 1, "clear" : true})), "annotation"), "");
+}
+
+/* A text of so many characters, each of two bytes. */
+static struct str long_text(char out[1000], size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    out[2 * i] = (char)0xc3;
+    out[2 * i + 1] = i % 6 == 5 ? (char)0xa4 : (char)0xa9;
+  }
+  for (size_t i = 0; i + 12 < 2 * n; i += 12)
+    out[i] = out[i + 1] = ' ';
+  out[2 * n] = 0;
+  return (struct str){out, 2 * n};
+}
+
+static void listing(void) {
+  char text[1000], args[1200];
+  long_text(text, 300);
+  snprintf(args, sizeof(args), "{\"content\":\"Long%s\",\"source\":\"claude\"}", text);
+  script_wait(1000);
+  int64_t id = brain_int(script_call("remember", args), "id", 0);
+  CHECK_INT(id, 6);
+  yyjson_mut_val *r = script_call("list_recent", J({"limit" : 2}));
+  CHECK_INT(brain_int(r, "count", 0), 2);
+  CHECK_INT(brain_int(script_at(r, "memories", 0), "id", 0), 6);
+  CHECK_INT(utf8_length(brain_str(script_at(r, "memories", 0), "preview")), 150);
+  CHECK_INT(brain_int(script_call("list_recent", J({"limit" : 100000})), "count", 0), 6);
+  r = script_call("search", "{\"query\":\"Long\",\"source\":\"claude\"}");
+  yyjson_mut_val *e = script_with(r, "results", "id", 6);
+  CHECK(e);
+  CHECK_INT(utf8_length(brain_str(e, "preview")), 200);
+  script_wait(2 * MS_PER_DAY);
+  CHECK_INT(brain_int(script_call("list_recent", J({"days" : 1})), "count", -1), 0);
+  CHECK_INT(brain_int(script_call("list_recent", J({"days" : 3})), "count", 0), 6);
+
+  r = script_call("stats", "{}");
+  CHECK_INT(brain_int(r, "total_memories", 0), 6);
+  CHECK_INT(brain_int(yyjson_mut_obj_get(r, "by_type"), "decision", 0), 1);
+  CHECK_INT(brain_int(r, "last_7_days", 0), 6);
+  CHECK_INT(brain_int(r, "last_30_days", 0), 6);
+  CHECK_NEAR(brain_num(r, "correction_repeat_rate", -1), 0, 1e-9);
+  CHECK_INT(brain_count(r, "repeated_corrections"), 0);
+  CHECK(script_is_null(r, "correction_warning"));
+}
+
+static void correcting(void) {
+  yyjson_mut_val *r = script_call("supersede", J({
+                                    "old_memory_id" : 1,
+                                    "new_content" : "The billing service uses PostgreSQL 18 since October.",
+                                    "reason" : "upgraded",
+                                    "source" : "claude"
+                                  }));
+  CHECK_INT(brain_int(r, "old_id", 0), 1);
+  int64_t new_id = brain_int(r, "new_id", 0);
+  CHECK_INT(new_id, 7);
+  CHECK_STR(brain_str(r, "new_action"), "stored");
+  CHECK_STR(brain_str(r, "type"), "decision");
+  CHECK_STR(brain_str(r, "project"), "harbor");
+  CHECK(!brain_bool(r, "old_pinned") && !brain_bool(r, "new_pinned"));
+  /* what was corrected says where the truth is now */
+  r = script_call("recall", J({"memory_id" : 1}));
+  CHECK(script_says(r, "banner", "7"));
+  CHECK_INT(brain_int(r, "superseded_by_id", 0), 7);
+  CHECK_STR(brain_str(r, "superseded_reason"), "upgraded");
+  CHECK_STR(brain_str(r, "superseded_at"), "2025-11-17T12:00:01.000Z");
+  r = script_call("search", J({"query" : "PostgreSQL billing service", "source" : "claude"}));
+  CHECK(script_with(r, "results", "id", 7) && !script_with(r, "results", "id", 1));
+  r = script_call("search",
+                  J({"query" : "PostgreSQL billing service", "source" : "claude", "include_superseded" : true}));
+  CHECK(script_with(r, "results", "id", 7) && script_with(r, "results", "id", 1));
+  CHECK_INT(brain_int(script_call("list_recent", J({"include_superseded" : true})), "count", 0), 7);
+  CHECK_INT(brain_int(script_call("list_recent", "{}"), "count", 0), 6);
+  /* refusals: a target that is gone names the head of the chain */
+  r = script_refused(
+      "supersede",
+      J({"old_memory_id" : 1, "new_content" : "Billing runs on SQLite.", "reason" : "moved", "source" : "claude"}));
+  CHECK(script_says(r, "error", "7"));
+  blocked("supersede", J({"old_memory_id" : 7, "new_content" : "Billing.", "reason" : "moved"}), "source_required");
+  script_refused("supersede",
+                 J({"old_memory_id" : 7, "new_content" : "Billing.", "reason" : " ", "source" : "claude"}));
+  /* a pin is taken over when that is asked for */
+  r = script_call("supersede", J({
+                    "old_memory_id" : 2,
+                    "new_content" : "Never deploy on Friday or before a holiday without a rollback plan",
+                    "reason" : "holidays too",
+                    "source" : "claude",
+                    "inherit_pinned" : true
+                  }));
+  CHECK(brain_bool(r, "old_pinned") && brain_bool(r, "new_pinned"));
+  CHECK_STR(brain_str(r, "type"), "guardrail");
+  CHECK_INT(brain_int(r, "new_id", 0), 8);
+  /* and taken back */
+  blocked("unsupersede", J({"memory_id" : 1}), "source_required");
+  r = script_call("unsupersede", J({"memory_id" : 1, "source" : "claude"}));
+  CHECK_INT(brain_int(r, "id", 0), 1);
+  CHECK_INT(brain_int(r, "former_superseded_by_id", 0), 7);
+  CHECK(!yyjson_mut_obj_get(script_call("recall", J({"memory_id" : 1})), "banner"));
+  script_refused("unsupersede", J({"memory_id" : 3, "source" : "claude"}));
+}
+
+static void skills_and_pins(void) {
+  yyjson_mut_val *r = script_call(
+      "remember", J({
+        "content" : "Drain the node, wait for zero connections, then stop the service.",
+        "source" : "claude",
+        "type_override" : "procedural",
+        "skill_trigger" :
+            {"name" : "graceful-shutdown", "keywords" : [ "shutdown", "drain" ], "projects" : [], "always_on" : false}
+      }));
+  int64_t id = brain_int(r, "id", 0);
+  CHECK_INT(id, 9);
+  r = script_call("search", J({"query" : "how does the SHUTDOWN go", "source" : "claude"}));
+  CHECK_INT(brain_int(script_at(r, "results", 0), "id", 0), 9);
+  CHECK_STR(brain_str(script_at(r, "results", 0), "via_skill_trigger"), "graceful-shutdown");
+  r = script_call("load_skill", J({"name" : "graceful-shutdown", "source" : "claude", "project" : ""}));
+  CHECK_STR(brain_str(r, "content"), "Drain the node, wait for zero connections, then stop the service.");
+  CHECK_INT(brain_int(r, "id", 0), 9);
+  CHECK_STR(brain_str(r, "type"), "procedural");
+  CHECK_STR(brain_str(yyjson_mut_obj_get(r, "skill_trigger"), "name"), "graceful-shutdown");
+  CHECK_INT(brain_count(yyjson_mut_obj_get(r, "skill_trigger"), "keywords"), 2);
+  script_refused("load_skill", J({"name" : "levitate", "source" : "claude"}));
+  blocked("load_skill", J({"name" : "graceful-shutdown"}), "source_required");
+
+  r = script_refused("pin", J({"memory_id" : 3}));
+  CHECK(script_says(r, "error", "project"));
+  r = script_call("pin", J({"memory_id" : 4}));
+  CHECK(brain_bool(r, "pinned"));
+  CHECK_STR(brain_str(r, "project"), "harbor");
+  r = script_call("unpin", J({"memory_id" : 4}));
+  CHECK(!brain_bool(r, "pinned"));
+  script_refused("pin", J({"memory_id" : 999}));
+}
+
+static void booting(void) {
+  blocked("boot_session", J({"project" : "harbor"}), "source_required");
+  yyjson_mut_val *r = script_call("boot_session", J({
+                                    "project" : "harbor",
+                                    "source" : "claude",
+                                    "task" : "billing database",
+                                    "cwd" : "/srv/harbor",
+                                    "pid" : 4242,
+                                    "host" : "elsewhere"
+                                  })),
+                 *c = script_at(r, "context", 0);
+  CHECK(brain_bool(r, "booted"));
+  CHECK_STR(brain_str(r, "project"), "harbor");
+  CHECK_STR(brain_str(r, "source"), "claude");
+  CHECK(brain_int(r, "session_id", 0) > 0);
+  CHECK_INT(brain_int(r, "sections_loaded", 0), brain_count(r, "context"));
+  CHECK(!yyjson_mut_obj_get(r, "degraded"));
+  CHECK(brain_str(r, "message").n);
+  CHECK_STR(brain_str(c, "section"), "PINNED GUARDRAILS");
+  CHECK_INT(brain_int(c, "count", 0), 1);
+  CHECK(yyjson_mut_equals_str(script_at(c, "content", 0),
+                              "Never deploy on Friday or before a holiday without a rollback plan"));
+  CHECK_STR(brain_str(script_at(r, "context", 1), "section"), "PROJECT CONTEXT");
+  CHECK(brain_int(script_at(r, "context", 1), "count", 0) >= 1 &&
+        brain_int(script_at(r, "context", 1), "count", 0) <= 5);
+  CHECK_STR(brain_str(script_at(r, "context", 2), "section"), "RECENT HISTORY (7 days)");
+  CHECK_STR(brain_str(script_at(r, "context", 3), "section"), "KNOWN ISSUES & CORRECTIONS");
+}
+
+static void sessions(void) {
+  blocked("update_active_task", J({"task" : "migrating"}), "source_required");
+  blocked("list_active_sessions", "{}", "source_required");
+  blocked("end_session", "{}", "source_required");
+  yyjson_mut_val *r =
+      script_call("update_active_task", J({"source" : "claude", "task" : "migrating the schema", "session_id" : 0}));
+  int64_t mine = brain_int(r, "session_id", 0);
+  CHECK(mine > 0);
+  CHECK_STR(brain_str(r, "task"), "migrating the schema");
+  /* a second client of the same project sees the first */
+  script_as("two");
+  r = script_call("boot_session", J({"project" : "harbor", "source" : "cursor", "task" : "docs"}));
+  int64_t other = brain_int(r, "session_id", 0);
+  CHECK(other > 0 && other != mine);
+  bool told = false;
+  for (size_t i = 0; i < brain_count(r, "context"); i++)
+    told |= str_is(brain_str(script_at(r, "context", i), "section"), "OTHER ACTIVE SESSIONS");
+  CHECK(told);
+  script_as("one");
+  r = script_call("list_active_sessions", J({"source" : "claude", "project" : "", "exclude_self" : true}));
+  CHECK_INT(brain_int(r, "count", 0), 1);
+  CHECK_INT(brain_int(script_at(r, "sessions", 0), "id", 0), other);
+  CHECK_STR(brain_str(script_at(r, "sessions", 0), "source"), "cursor");
+  CHECK_STR(brain_str(script_at(r, "sessions", 0), "current_task"), "docs");
+  CHECK_STR(brain_str(script_at(r, "sessions", 0), "status"), "active");
+  CHECK(yyjson_mut_is_bool(yyjson_mut_obj_get(r, "registry_trustworthy")));
+  CHECK(yyjson_mut_obj_get(r, "registry_staleness_seconds"));
+  r = script_call("list_active_sessions", J({"source" : "claude", "exclude_self" : false}));
+  CHECK_INT(brain_int(r, "count", 0), 2);
+
+  r = script_call("scratch_set", J({"key" : "branch", "value" : "fix/login"}));
+  CHECK_STR(brain_str(r, "key"), "branch");
+  r = script_call("scratch_get", J({"key" : "branch"}));
+  CHECK(brain_bool(r, "found"));
+  CHECK_STR(brain_str(r, "value"), "fix/login");
+  r = script_call("scratch_get", J({"key" : "nothing"}));
+  CHECK(!brain_bool(r, "found"));
+  CHECK(script_is_null(r, "value"));
+  r = script_call("scratch_list", "{}");
+  CHECK_INT(brain_int(r, "count", 0), 1);
+  CHECK_STR(brain_str(yyjson_mut_obj_get(r, "entries"), "branch"), "fix/login");
+}
+
+static void action_items(void) {
+  yyjson_mut_val *r =
+      script_call("remember", J({
+                    "content" : "The audit found a weak signing key. We need to rotate the signing key.",
+                    "source" : "claude",
+                    "project" : "harbor"
+                  }));
+  int64_t id = brain_int(r, "id", 0);
+  CHECK_INT(brain_count(r, "action_items"), 1);
+  script_as("three");
+  r = script_call("boot_session", J({"project" : "harbor", "source" : "windsurf"}));
+  CHECK_INT(brain_count(r, "pending_action_items"), 1);
+  yyjson_mut_val *item = script_at(r, "pending_action_items", 0);
+  CHECK_INT(brain_int(item, "memory_id", 0), id);
+  CHECK_STR(brain_str(item, "text"), "We need to rotate the signing key.");
+  CHECK(script_says(r, "message", "acknowledge_action_item"));
+  yyjson_mut_val *last = script_at(r, "context", brain_count(r, "context") - 1);
+  CHECK_STR(brain_str(last, "section"), "ACTION ITEMS PENDING");
+
+  /* writes wait for an answer, reads do not */
+  const char *write = J({"content" : "Lunch is at noon on Mondays", "source" : "windsurf", "project" : "harbor"});
+  r = script_refused("remember", write);
+  CHECK_STR(brain_str(r, "blocked_by"), "action_items_pending");
+  CHECK_INT(brain_int(r, "pending_count", 0), 1);
+  CHECK(script_says(r, "error", "acknowledge_action_item"));
+  blocked("capture_context",
+          J({"context" : "Lunch is always at noon on Mondays here.", "source" : "windsurf", "project" : "harbor"}),
+          "action_items_pending");
+  blocked("supersede", J({
+            "old_memory_id" : 4,
+            "new_content" : "Four workers drain the queue.",
+            "reason" : "grown",
+            "source" : "windsurf"
+          }),
+          "action_items_pending");
+  script_call("search", J({"query" : "signing key", "source" : "windsurf"}));
+
+  char args[400];
+  snprintf(
+      args, sizeof(args),
+      "{\"source\":\"windsurf\",\"memory_id\":%lld,\"text\":\"We need to rotate the signing key.\",\"decision\":\"%s\","
+      "\"reason\":\"%s\"}",
+      (long long)id, "already_done", "");
+  script_refused("acknowledge_action_item", args);
+  snprintf(args, sizeof(args), "{\"memory_id\":%lld,\"text\":\"x\",\"decision\":\"will_execute\"}", (long long)id);
+  blocked("acknowledge_action_item", args, "source_required");
+  snprintf(
+      args, sizeof(args),
+      "{\"source\":\"windsurf\",\"memory_id\":%lld,\"text\":\"We need to rotate the signing key.\",\"decision\":\"%s\","
+      "\"reason\":\"%s\"}",
+      (long long)id, "already_done", "rotated yesterday");
+  r = script_call("acknowledge_action_item", args);
+  CHECK_STR(brain_str(r, "decision"), "already_done");
+  CHECK_STR(brain_str(r, "text"), "We need to rotate the signing key.");
+  CHECK_INT(brain_int(r, "removed", -1), 1);
+  CHECK_INT(brain_int(r, "remaining", -1), 0);
+  CHECK_INT(brain_int(script_call("acknowledge_action_item", args), "removed", -1), 0);
+  CHECK_STR(brain_str(script_call("remember", write), "action"), "stored");
+  snprintf(args, sizeof(args), "{\"source\":\"windsurf\",\"memory_id\":%lld,\"text\":\"x\",\"decision\":\"maybe\"}",
+           (long long)id);
+  script_refused("acknowledge_action_item", args);
+}
+
+static void checkpoints(void) {
+  const char *args = J(
+      {"action" : "deploy to production", "source" : "windsurf", "context" : "billing service", "project" : "harbor"});
+  blocked("brain_checkpoint", J({"action" : "deploy to production"}), "source_required");
+  yyjson_mut_val *r = script_call("brain_checkpoint", args);
+  CHECK(!brain_bool(r, "skipped"));
+  CHECK_INT(brain_count(r, "guardrails"), 1);
+  CHECK(script_says(script_at(r, "guardrails", 0), "content", "Never deploy on Friday"));
+  CHECK(brain_count(r, "relevant") >= 1 && brain_count(r, "relevant") <= 5);
+  CHECK(brain_num(script_at(r, "relevant", 0), "similarity", -1) >= 0);
+  /* the same question within 300 s */
+  script_wait(299 * MS_PER_SECOND);
+  CHECK(brain_bool(script_call("brain_checkpoint", args), "skipped"));
+  script_wait(2 * MS_PER_SECOND);
+  CHECK(!brain_bool(script_call("brain_checkpoint", args), "skipped"));
+
+  r = script_call("brain_startup_reminder", "{}");
+  CHECK_STR(brain_str(r, "type"), "system_message");
+  CHECK_STR(brain_str(r, "action"), "display_at_session_start");
+  CHECK(brain_str(r, "level").n && brain_str(r, "title").n);
+  CHECK(script_says(r, "message", "boot_session"));
+}
+
+static void cleaning(void) {
+  blocked("prune", J({"days" : 29}), "prune_safeguard");
+  yyjson_mut_val *r = script_call("prune", "{}");
+  CHECK(brain_bool(r, "dry_run"));
+  CHECK_INT(brain_int(r, "would_delete", -1), 0);
+  CHECK_INT(brain_int(r, "max_per_call", 0), 50);
+  CHECK_INT(brain_int(yyjson_mut_obj_get(r, "criteria"), "days", 0), 90);
+  CHECK_INT(brain_int(yyjson_mut_obj_get(r, "criteria"), "min_access", -1), 0);
+
+  r = script_call("forget", J({"memory_id" : 5}));
+  CHECK(brain_bool(r, "success"));
+  CHECK(yyjson_mut_obj_get(script_call("recall", J({"memory_id" : 5})), "banner"));
+  r = script_call("search", J({"query" : "nightly export Parquet", "source" : "claude"}));
+  CHECK(!script_with(r, "results", "id", 5));
+  script_refused("forget", J({"memory_id" : 999}));
+  r = script_call("forget_many", J({"memory_ids" : [ 4, 999 ]}));
+  CHECK_INT(brain_int(r, "deleted", 0), 1);
+  CHECK_INT(brain_count(r, "not_found"), 1);
+  CHECK_INT(yyjson_mut_get_sint(script_at(r, "not_found", 0)), 999);
+
+  script_wait(100 * MS_PER_DAY);
+  int64_t would =
+      brain_int(script_call("prune", J({"days" : 90, "min_access" : 0, "dry_run" : true})), "would_delete", 0);
+  CHECK(would >= 1);
+  r = script_call("prune", J({"days" : 90, "min_access" : 0, "dry_run" : false}));
+  CHECK(!brain_bool(r, "dry_run"));
+  CHECK_INT(brain_int(r, "deleted", 0), would);
+  /* what is pinned, and every rule, stays */
+  CHECK(brain_str(script_call("recall", J({"memory_id" : 8})), "content").n);
+  CHECK(brain_str(script_call("recall", J({"memory_id" : 9})), "content").n);
+}
+
+TEST(the_26_tools) {
+  script_open("openbrain");
+  CHECK_INT(
+      script_tools("remember capture_context search recall rate annotate list_recent stats prune forget forget_many "
+                   "scratch_set scratch_get scratch_list supersede unsupersede load_skill pin unpin boot_session "
+                   "update_active_task list_active_sessions end_session acknowledge_action_item brain_checkpoint "
+                   "brain_startup_reminder"),
+      26);
+  script_close();
+}
+
+TEST(a_conversation_with_open_brain) {
+  script_open("openbrain");
+  remembering();
+  capturing();
+  searching();
+  reading();
+  listing();
+  correcting();
+  skills_and_pins();
+  booting();
+  sessions();
+  action_items();
+  checkpoints();
+  cleaning();
+  script_as("one");
+  script_call("boot_session", J({"project" : "harbor", "source" : "claude"}));
+  yyjson_mut_val *r = script_call("end_session", J({"source" : "claude", "session_id" : 0}));
+  CHECK(brain_bool(r, "ended"));
+  CHECK(brain_int(r, "session_id", 0) > 0);
+  script_all_called();
+  script_close();
+}
+
+TEST(guardrails_that_say_nearly_the_same_are_told) {
+  script_open("openbrain");
+  script_call("remember", J({
+                "content" : "Never deploy on Friday without a rollback plan",
+                "source" : "a",
+                "type_override" : "guardrail",
+                "project" : "harbor"
+              }));
+  /* one that is too close is not stored: the answer says where it is and how to replace it */
+  yyjson_mut_val *r = script_call("remember", J({
+                                    "content" : "Never deploy on Friday without a rollback plan and two reviewers",
+                                    "source" : "a",
+                                    "type_override" : "guardrail",
+                                    "project" : "harbor"
+                                  }));
+  CHECK_STR(brain_str(r, "action"), "skipped");
+  CHECK_INT(brain_int(r, "id", 0), 1);
+  CHECK(script_says(r, "hint", "supersede(old_memory_id=1"));
+  CHECK(brain_num(r, "similarity", 0) >= 0.75);
+  r = script_call("capture_context", J({
+                    "context" : "Never deploy on Friday without a rollback plan and two reviewers.",
+                    "source" : "a",
+                    "project" : "harbor"
+                  }));
+  CHECK_INT(brain_int(r, "memories_stored", -1), 0);
+  CHECK_STR(brain_str(script_at(r, "stored", 0), "action"), "skipped");
+  CHECK_INT(brain_int(script_at(r, "stored", 0), "id", 0), 1);
+  CHECK_INT(brain_int(script_call("stats", "{}"), "total_memories", 0), 1);
+  /* two that were told apart all the same are a correction that had to be made twice */
+  script_op("remember", J({
+              "text" : "Never deploy on Friday without a rollback plan and two reviewers",
+              "type" : "guardrail",
+              "project" : "harbor",
+              "distinct_from" : ["1"]
+            }));
+  script_call("remember", J({
+                "content" : "The kitchen closes at nine",
+                "source" : "a",
+                "type_override" : "guardrail",
+                "project" : "harbor"
+              }));
+  r = script_call("stats", "{}");
+  CHECK_INT(brain_count(r, "repeated_corrections"), 1);
+  CHECK_INT(brain_int(yyjson_mut_obj_get(script_at(r, "repeated_corrections", 0), "a"), "id", 0), 1);
+  CHECK_INT(brain_int(yyjson_mut_obj_get(script_at(r, "repeated_corrections", 0), "b"), "id", 0), 2);
+  CHECK_NEAR(brain_num(r, "correction_repeat_rate", 0), 0.6667, 1e-9);
+  CHECK(brain_str(r, "correction_warning").n);
+  r = script_call("boot_session", J({"project" : "harbor", "source" : "a"}));
+  bool told = false;
+  for (size_t i = 0; i < brain_count(r, "context"); i++)
+    told |= str_is(brain_str(script_at(r, "context", i), "section"), "REPEATED CORRECTIONS (CRITICAL)");
+  CHECK(told);
+  script_close();
+}
+
+TEST(a_server_of_one_project_keeps_to_it) {
+  script_open("openbrain");
+  script_call("remember", J({"content" : "The harbor crane needs oil", "source" : "a", "project" : "harbor"}));
+  script_call("remember", J({"content" : "The crane of the quarry is red", "source" : "a", "project" : "quarry"}));
+  CHECK_INT(brain_int(script_call("search", J({"query" : "crane", "source" : "a"})), "count", 0), 2);
+  script_in("quarry");
+  yyjson_mut_val *r = script_call("remember", J({"content" : "Lunch is at noon", "source" : "a"}));
+  CHECK_STR(brain_str(script_call("recall", J({"memory_id" : 3})), "project"), "quarry");
+  r = script_call("search", J({"query" : "crane", "source" : "a"}));
+  CHECK_INT(brain_int(r, "count", 0), 1);
+  CHECK_INT(brain_int(script_at(r, "results", 0), "id", 0), 2);
+  /* a correction stays where the corrected memory is */
+  r = script_call(
+      "supersede",
+      J({"old_memory_id" : 1, "new_content" : "The harbor crane was oiled", "reason" : "done", "source" : "a"}));
+  CHECK_STR(brain_str(r, "project"), "harbor");
+  script_in(NULL);
+  script_close();
+}
+
+TEST(a_boot_that_fails_lets_the_conversation_begin) {
+  script_open("openbrain");
+  yyjson_mut_val *r = script_call("boot_session", "{\"project\":\"bad\\u0001name\",\"source\":\"claude\"}");
+  CHECK(brain_bool(r, "success") && brain_bool(r, "booted"));
+  CHECK(brain_bool(r, "degraded"));
+  CHECK_INT(brain_int(r, "sections_loaded", -1), 0);
+  CHECK(script_says(r, "message", "project"));
+  script_close();
+}

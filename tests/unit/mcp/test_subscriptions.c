@@ -1,0 +1,188 @@
+/* test_subscriptions.c: streams get what they asked for, whoever changed it, once, and nothing else. */
+#include <unistd.h>
+
+#include "talking.h"
+
+static const struct mcp_head stdio_head;
+
+/* Another process, so to speak: an engine of its own. */
+static void remember(const char *args) {
+  struct error err;
+  struct engine *engine = NULL;
+  struct engine_options o = {.path = cli_db()};
+  struct arena a;
+  arena_init(&a);
+  CHECK_OK(engine_open(&o, &engine, &err), &err);
+  struct caller caller = {.team = STR("default"), .project = STR("web"), .source = STR("other"), .trust = STR("user")};
+  yyjson_val *v;
+  yyjson_mut_val *result;
+  CHECK_OK(json_read(&a, str_from(args), &v, &err), &err);
+  CHECK_OK(op_run(engine, op_find(STR("remember")), &caller, NULL, &a, v, &result, &err), &err);
+  engine_close(&engine);
+  arena_release(&a);
+}
+
+static void listen(struct mcp_server *server, const char *filter, struct said *s) {
+  struct mcp_sender sender = talking_sender();
+  said_init(s);
+  mcp_handle(server, &sender, &stdio_head,
+             str_from(modern("subscriptions/listen", textf("\"notifications\":{%s}", filter))), &s->out, &s->reply);
+}
+
+TEST(subscriptions_modern) {
+  struct mcp_server *server = talking_server(false, false);
+  static struct said s;
+  remember("{\"text\":\"The first memory of all\"}");
+  listen(server,
+         "\"toolsListChanged\":true,\"resourcesListChanged\":true,\"resourceSubscriptions\":[\"cairn://boot/web\","
+         "\"cairn://memory/2\",\"cairn://skill/deploy\",\"cairn://boot/other\",\"file:///etc\"]",
+         &s);
+  CHECK(s.reply.stream);
+  yyjson_val *v = said_line(&s, 0);
+  CHECK_STR(jstr(v, "method"), "notifications/subscriptions/acknowledged");
+  CHECK_INT(yyjson_get_int(meta_of(v, "params", "subscriptionId")), 1);
+  CHECK(jbool(v, "params.notifications.resourcesListChanged"));
+  CHECK(!jget(v, "params.notifications.toolsListChanged")); /* they never change */
+  CHECK_INT(jlen(v, "params.notifications.resourceSubscriptions"), 4);
+
+  remember("{\"text\":\"Deploy with the blue script\",\"skill_name\":\"deploy\",\"skill_keywords\":[\"deploy\"]}");
+  said_wait(&s, 5);
+  bool list = false, boot = false, memory = false, skill = false;
+  for (size_t i = 1; i < 5; i++) {
+    v = said_line(&s, i);
+    CHECK_INT(yyjson_get_int(meta_of(v, "params", "subscriptionId")), 1);
+    struct str uri = json_str(jget(v, "params"), "uri");
+    list |= str_is(jstr(v, "method"), "notifications/resources/list_changed");
+    boot |= str_is(uri, "cairn://boot/web");
+    memory |= str_is(uri, "cairn://memory/2");
+    skill |= str_is(uri, "cairn://skill/deploy");
+  }
+  CHECK(list && boot && memory && skill);
+
+  /* A global memory shows in every project; one of another project does not. */
+  remember("{\"text\":\"Everybody speaks German here\",\"scope\":\"global\"}");
+  said_wait(&s, 7);
+  remember("{\"text\":\"Nobody looks at this one\",\"project\":\"elsewhere\"}");
+  usleep(700 * 1000);
+  CHECK_INT(said_count(&s), 7);
+  mcp_hang_up(server, s.reply.stream);
+  remember("{\"text\":\"Nobody hears of the last one\"}");
+  usleep(400 * 1000);
+  CHECK_INT(said_count(&s), 7);
+  talking_stop(&server);
+}
+
+/* One transaction with many memories is one piece of news for what shows all of them. */
+TEST(subscriptions_are_told_once_for_a_transaction) {
+  struct mcp_server *server = talking_server(false, false);
+  static struct said s;
+  file_write(path_join(NULL, "notes.md"), STR("# Notes\n\n- The first port is 81\n- The second machine is called Otto\n"
+                                              "- Third, coffee is in the kitchen\n"));
+  remember("{\"text\":\"The first memory of all\"}");
+  listen(server, "\"resourceSubscriptions\":[\"cairn://boot/web\",\"cairn://memory/1\"]", &s);
+  yyjson_val *v = ask(server, NULL,
+                      modern("tools/call", "\"name\":\"memory_capture\",\"arguments\":{\"text\":\"We decided to use "
+                                           "port 81.\\n\\nRule: never restart Otto at noon.\\n\\nTODO: buy coffee for "
+                                           "the kitchen.\"}"));
+  CHECK(!jbool(v, "result.isError"));
+  said_wait(&s, 2);
+  usleep(500 * 1000);
+  CHECK_INT(said_count(&s), 2);
+  CHECK_STR(jstr(said_line(&s, 1), "params.uri"), "cairn://boot/web");
+  mcp_hang_up(server, s.reply.stream);
+  talking_stop(&server);
+}
+
+TEST(subscriptions_refuse_nonsense) {
+  struct mcp_server *server = talking_server(false, false);
+  static const char *const filters[] = {"", "\"notifications\":[]", "\"notifications\":{\"toolsListChanged\":1}",
+                                        "\"notifications\":{\"resourceSubscriptions\":\"x\"}"};
+  for (size_t i = 0; i < ARRAY_LEN(filters); i++)
+    CHECK_INT(jint(ask(server, NULL, modern("subscriptions/listen", filters[i])), "error.code"), -32602);
+  talking_stop(&server);
+}
+
+/* The end of a listen is the result of its request. */
+TEST(subscriptions_end_with_a_result) {
+  struct mcp_server *server = talking_server(false, false);
+  static struct said s;
+  listen(server, "\"resourcesListChanged\":true", &s);
+  CHECK_INT(s.n, 1);
+  mcp_stop(server);
+  CHECK_INT(s.n, 2);
+  CHECK(s.last);
+  yyjson_val *v = said_line(&s, 1);
+  CHECK_INT(jint(v, "id"), 1);
+  CHECK_STR(jstr(v, "result.resultType"), "complete");
+  CHECK_INT(yyjson_get_int(meta_of(v, "result", "subscriptionId")), 1);
+  mcp_hang_up(server, s.reply.stream);
+  talking_stop(&server);
+}
+
+/* On one connection a listen is cancelled by its id; nothing more is said for it. */
+TEST(subscriptions_are_cancelled) {
+  struct mcp_server *server = talking_server(true, false);
+  static struct said s, none;
+  listen(server, "\"resourcesListChanged\":true,\"resourceSubscriptions\":[\"cairn://boot/web\"]", &s);
+  say(server, NULL, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}}", &none);
+  remember("{\"text\":\"Nobody hears of this one\"}");
+  usleep(500 * 1000);
+  CHECK_INT(said_count(&s), 1);
+  CHECK(!server->streams);
+  talking_stop(&server);
+}
+
+/* A legacy session: its own subscriptions, on the newest of its streams, until it ends. */
+TEST(subscriptions_legacy) {
+  struct mcp_server *server = talking_server(false, false);
+  struct mcp_sender sender = talking_sender();
+  struct mcp_head head = http_head(NULL, NULL, NULL, NULL);
+  static struct said said, older, newer, bad;
+  say(server, &head, legacy("initialize", "\"protocolVersion\":\"2025-11-25\""), &said);
+  head = http_head("2025-11-25", NULL, NULL, textf("%s", said.reply.session));
+  said_init(&older);
+  said_init(&newer);
+  mcp_listen(server, &sender, &head, &older.out, &older.reply);
+  CHECK_INT(older.reply.status, 200);
+  mcp_listen(server, &sender, &head, &newer.out, &newer.reply);
+  CHECK(jget(ask(server, &head, legacy("resources/subscribe", "\"uri\":\"cairn://boot/web\"")), "result"));
+  remember("{\"text\":\"The first memory of all\"}");
+  said_wait(&newer, 1);
+  yyjson_val *v = said_line(&newer, 0);
+  CHECK_STR(jstr(v, "method"), "notifications/resources/updated");
+  CHECK_STR(jstr(v, "params.uri"), "cairn://boot/web");
+  CHECK(!jget(v, "params._meta"));
+  mcp_hang_up(server, newer.reply.stream);
+  remember("{\"text\":\"The second memory of all\"}");
+  said_wait(&older, 1);
+  CHECK(jget(ask(server, &head, legacy("resources/unsubscribe", "\"uri\":\"cairn://boot/web\"")), "result"));
+  remember("{\"text\":\"The third memory of all\"}");
+  usleep(500 * 1000);
+  CHECK_INT(said_count(&older), 1);
+  CHECK_INT(mcp_end_session(server, &sender, &head), 200);
+  CHECK(older.ended);
+  mcp_hang_up(server, older.reply.stream);
+
+  said_init(&bad);
+  mcp_listen(server, &sender, &head, &bad.out, &bad.reply);
+  CHECK_INT(bad.reply.status, 404);
+  CHECK(!bad.reply.stream);
+  head.session = STR_NONE;
+  mcp_listen(server, &sender, &head, &bad.out, &bad.reply);
+  CHECK_INT(bad.reply.status, 400);
+  head.version = STR("2026-07-28");
+  mcp_listen(server, &sender, &head, &bad.out, &bad.reply);
+  CHECK_INT(bad.reply.status, 405);
+  talking_stop(&server);
+}
+
+TEST(subscriptions_have_limits) {
+  struct mcp_server *server = talking_server(true, false);
+  CHECK(jget(ask(server, NULL, legacy("initialize", "\"protocolVersion\":\"2025-11-25\"")), "result"));
+  for (int i = 0; i < 1000; i++)
+    CHECK(jget(ask(server, NULL, legacy("resources/subscribe", textf("\"uri\":\"cairn://memory/%d\"", i))), "result"));
+  CHECK_INT(jint(ask(server, NULL, legacy("resources/subscribe", "\"uri\":\"cairn://memory/x\"")), "error.code"),
+            -32602);
+  CHECK(jget(ask(server, NULL, legacy("resources/subscribe", "\"uri\":\"cairn://memory/7\"")), "result"));
+  talking_stop(&server);
+}
