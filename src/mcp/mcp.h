@@ -22,14 +22,18 @@ struct mcp_options {
   const struct profile *profile;
   bool conformance;    /* offers the fixtures of the official test suite */
   bool one_connection; /* stdio: the legacy handshake belongs to the process, not to a session id */
+  bool no_maintain;    /* stdio: no maintenance while nobody calls */
 };
 NODISCARD enum status mcp_new(const struct mcp_options *options, struct mcp_server **ret_server, struct error *err);
-/* Ends all streams; no call may be running. */
+/* Asks running calls to stop and ends the streams, each with its last message, before a transport closes its
+ * connections; new streams are refused. mcp_hang_up() is still due for each. */
+void mcp_stop(struct mcp_server *server);
+/* No call may be running. Streams that were not hung up are gone. */
 void mcp_close(struct mcp_server **server);
 
 /* Who sends a message: the transport knows. Valid during the call; copied where it is needed longer. */
 struct mcp_sender {
-  struct caller caller;
+  struct caller caller;          /* no source: the client's name; no trust: "agent" */
   const struct profile *profile; /* NULL: the server's */
 };
 
@@ -42,10 +46,13 @@ struct mcp_head {
   struct str session; /* Mcp-Session-Id */
 };
 
-/* Where the messages of one exchange go. The functions may be called from any thread, but never two at a time. */
+/* Where the messages of one exchange go. The functions may be called from any thread, but never two at a time. What is
+ * not last turns the exchange into a stream, which is over when mcp_handle() returns without one. The struct is copied;
+ * `arg` is used until mcp_handle() returns or, with a stream, until mcp_hang_up() does. */
 struct mcp_out {
   void *arg;
-  /* One JSON text without a newline. `last`: the answer to the message; nothing follows. */
+  /* One JSON text without a newline. `last`: the answer to the message; nothing follows. Absent, and `last`: a stream
+   * ends without a word. */
   void (*send)(void *arg, struct str json, bool last);
   bool (*gone)(void *arg); /* the client has hung up; NULL: never */
 };

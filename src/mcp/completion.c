@@ -1,0 +1,107 @@
+/* completion.c: completion/complete: projects, skills and memories that may stand in an argument. */
+#include "mcp/prompts.h"
+#include "mcp/resources.h"
+
+enum { VALUES_MAX = 100 };
+
+/* Beginning with what was typed, ASCII case aside. */
+static bool begins(struct str s, struct str typed) {
+  return s.n >= typed.n && str_ieq(str_slice(s, 0, typed.n), typed);
+}
+
+static int by_bytes(const void *a, const void *b) { return str_cmp(*(const struct str *)a, *(const struct str *)b); }
+
+static enum status projects(struct exchange *x, struct strs *ret, struct error *err) {
+  yyjson_val *stats, *key, *v;
+  enum status s = exchange_op(x, "stats", STR("{}"), &stats, err);
+  if (s != STATUS_OK)
+    return s;
+  size_t i, n;
+  yyjson_obj_foreach(yyjson_obj_get(stats, "by_project"), i, n, key, v) {
+    if (yyjson_get_len(key))
+      strs_push(x->arena, ret, json_val_str(key));
+  }
+  return s;
+}
+
+static enum status skills(struct exchange *x, struct strs *ret, struct error *err) {
+  yyjson_val *found, *v;
+  enum status s = exchange_op(x, "skill list", STR("{}"), &found, err);
+  if (s != STATUS_OK)
+    return s;
+  size_t i, n;
+  yyjson_arr_foreach(yyjson_obj_get(found, "skills"), i, n, v) {
+    strs_push(x->arena, ret, json_str(v, "name"));
+  }
+  return s;
+}
+
+/* The newest ones; nobody types the number of an old one from memory. */
+static enum status memories(struct exchange *x, struct strs *ret, struct error *err) {
+  yyjson_val *found, *v;
+  enum status s = exchange_op(x, "list", STR("{\"limit\":1000}"), &found, err);
+  if (s != STATUS_OK)
+    return s;
+  size_t i, n;
+  yyjson_arr_foreach(yyjson_obj_get(found, "memories"), i, n, v) {
+    strs_push(x->arena, ret, arena_printf(x->arena, "%lld", (long long)json_int(v, "id", 0)));
+  }
+  return s;
+}
+
+static void answer(struct exchange *x, struct strs *all, struct str typed) {
+  yyjson_mut_val *result = yyjson_mut_obj(x->doc), *completion = json_put_obj(x->doc, result, "completion");
+  yyjson_mut_val *values = json_put_arr(x->doc, completion, "values");
+  int64_t total = 0;
+  if (all->n)
+    qsort(all->v, all->n, sizeof(all->v[0]), by_bytes);
+  for (size_t i = 0; i < all->n; i++) {
+    if (!begins(all->v[i], typed))
+      continue;
+    if (total++ < VALUES_MAX)
+      json_add_str(x->doc, values, all->v[i]);
+  }
+  json_put_int(x->doc, completion, "total", total);
+  json_put_bool(x->doc, completion, "hasMore", total > VALUES_MAX);
+  exchange_result(x, result);
+}
+
+/* Which list an argument is completed from. */
+static enum status values_of(struct exchange *x, struct str argument, struct strs *ret, struct error *err) {
+  if (str_is(argument, "project"))
+    return projects(x, ret, err);
+  if (str_is(argument, "name"))
+    return skills(x, ret, err);
+  return str_is(argument, "id") ? memories(x, ret, err) : STATUS_OK;
+}
+
+static bool known_ref(struct exchange *x, yyjson_val *ref) {
+  struct str type = json_str(ref, "type");
+  if (str_is(type, "ref/prompt"))
+    return prompt_find(json_str(ref, "name")) || x->server->options.conformance;
+  struct str uri = json_str(ref, "uri"), variable;
+  if (!str_is(type, "ref/resource") || !uri.p)
+    return false;
+  if (x->server->options.conformance || resource_of_template(uri) || resource_find(x->arena, uri, &variable))
+    return true;
+  for (const struct profile_resource *r = x->profile->resources; r && r->uri; r++)
+    if (str_is(uri, r->uri))
+      return true;
+  return false;
+}
+
+void method_complete(struct exchange *x) {
+  yyjson_val *ref = yyjson_obj_get(x->in->params, "ref"), *argument = yyjson_obj_get(x->in->params, "argument");
+  struct str name = json_str(argument, "name"), typed = json_str(argument, "value");
+  struct strs found = {0};
+  struct error err = {0};
+  if (!name.p || !typed.p)
+    exchange_error(x, 200, RPC_PARAMS, NULL, "Invalid params: argument needs a name and a value");
+  else if (!known_ref(x, ref))
+    exchange_error(x, 200, RPC_PARAMS, NULL,
+                   "Invalid params: ref names no prompt and no resource template of this server");
+  else if (values_of(x, name, &found, &err) != STATUS_OK)
+    exchange_failed(x, &err);
+  else
+    answer(x, &found, typed);
+}

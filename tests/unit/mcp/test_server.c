@@ -1,0 +1,491 @@
+/* test_server.c: the dispatcher: lists, calls, resources, prompts, completions, sessions, what the user is asked. */
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "talking.h"
+
+#define STORE_CALL(text) "\"name\":\"memory_remember\",\"arguments\":{\"text\":\"" text "\"}"
+
+static yyjson_val *call(struct mcp_server *server, const char *params) {
+  return ask(server, NULL, modern("tools/call", params));
+}
+
+/* ---- lists ---- */
+
+TEST(server_lists_are_the_same_bytes) {
+  struct mcp_server *one = talking_server(true, false), *two = talking_server(true, false);
+  static const char *const methods[] = {"tools/list", "prompts/list", "resources/list", "resources/templates/list"};
+  for (size_t i = 0; i < ARRAY_LEN(methods); i++) {
+    struct said first, second;
+    say(one, NULL, legacy(methods[i], ""), &first);
+    call(one, "\"name\":\"memory_stats\"");
+    say(two, NULL, legacy(methods[i], ""), &second);
+    CHECK(first.lines[0].n > 40);
+    CHECK(str_eq(first.lines[0], second.lines[0]));
+  }
+  talking_stop(&one);
+  talking_stop(&two);
+}
+
+TEST(server_pages_have_cursors_of_their_own) {
+  struct mcp_server *server = talking_server(true, false);
+  for (int i = 0; i < 150; i++) {
+    yyjson_val *v =
+        call(server, textf("\"name\":\"memory_remember\",\"arguments\":{\"text\":\"Procedure number %d uses "
+                           "tool%d\",\"skill_name\":\"skill-%03d\",\"skill_keywords\":[\"k%d\"]}",
+                           i, i * 7, i, i));
+    CHECK(!jbool(v, "result.isError"));
+  }
+  yyjson_val *first = ask(server, NULL, modern("resources/list", ""));
+  size_t n = jlen(first, "result.resources");
+  const char *cursor = cstr(jstr(first, "result.nextCursor"));
+  CHECK_INT(n, 100);
+  yyjson_val *second = ask(server, NULL, modern("resources/list", textf("\"cursor\":\"%s\"", cursor)));
+  /* boot and page of the project, those of the global memories, and the skills */
+  CHECK_INT(n + jlen(second, "result.resources"), 4 + 150);
+  CHECK_STR(jstr(second, "result.resources[0].uri"), "cairn://skill/skill-096");
+  CHECK(!jget(second, "result.nextCursor"));
+  CHECK_STR(jstr(second, "result.cacheScope"), "private");
+  /* An empty one is the beginning; one of another list, a changed one, and no text at all are refused. */
+  CHECK_INT(jlen(ask(server, NULL, modern("resources/list", "\"cursor\":\"\"")), "result.resources"), 100);
+  CHECK_INT(jint(ask(server, NULL, modern("tools/list", textf("\"cursor\":\"%s\"", cursor))), "error.code"), -32602);
+  CHECK_INT(jint(ask(server, NULL, modern("resources/list", textf("\"cursor\":\"%sA\"", cursor))), "error.code"),
+            -32602);
+  CHECK_INT(jint(ask(server, NULL, modern("resources/list", "\"cursor\":7")), "error.code"), -32602);
+  /* What the cursor names may go meanwhile. */
+  CHECK(!jbool(call(server, "\"name\":\"memory_forget\",\"arguments\":{\"ids\":[\"96\"],\"reason\":\"gone\"}"),
+               "result.isError"));
+  second = ask(server, NULL, modern("resources/list", textf("\"cursor\":\"%s\"", cursor)));
+  CHECK_STR(jstr(second, "result.resources[0].uri"), "cairn://skill/skill-096");
+  talking_stop(&server);
+}
+
+/* ---- tools ---- */
+
+TEST(server_calls_a_tool) {
+  struct mcp_server *server = talking_server(true, false);
+  yyjson_val *v = call(server, STORE_CALL("The staging database listens on port 5433"));
+  CHECK_STR(jstr(v, "result.resultType"), "complete");
+  CHECK(!jbool(v, "result.isError"));
+  CHECK_STR(jstr(v, "result.structuredContent.action"), "stored");
+  CHECK_STR(jstr(v, "result.structuredContent.project"), "web");
+  CHECK_STR(jstr(v, "result.content[0].type"), "text");
+  CHECK_STR(jstr(meta_of(v, "result", "serverInfo"), "name"), "cairn");
+  talking_stop(&server);
+}
+
+TEST(server_tells_bad_arguments_to_the_model) {
+  struct mcp_server *server = talking_server(true, false);
+  static const char *const calls[] = {
+      "\"name\":\"memory_remember\",\"arguments\":{}",
+      "\"name\":\"memory_remember\",\"arguments\":{\"text\":7}",
+      "\"name\":\"memory_remember\",\"arguments\":{\"text\":\"x\",\"nonsense\":1}",
+      "\"name\":\"memory_get\",\"arguments\":{\"id\":\"777\"}",
+      "\"name\":\"memory_search\"",
+  };
+  for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
+    test_note("%s", calls[i]);
+    yyjson_val *v = call(server, calls[i]);
+    CHECK(jbool(v, "result.isError"));
+    CHECK(jstr(v, "result.content[0].text").n > 20);
+    CHECK(jget(v, "result.structuredContent.error.code"));
+  }
+  CHECK_INT(jint(call(server, "\"name\":\"nobody\""), "error.code"), -32602);
+  CHECK_INT(jint(call(server, "\"arguments\":{}"), "error.code"), -32602);
+  CHECK_INT(jint(call(server, "\"name\":7"), "error.code"), -32602);
+  CHECK_INT(jint(call(server, "\"name\":\"memory_get\",\"arguments\":[]"), "error.code"), -32602);
+  talking_stop(&server);
+}
+
+/* Structured content is newer than the first revisions. */
+TEST(server_speaks_the_revision_of_the_client) {
+  struct mcp_server *server = talking_server(true, false);
+  CHECK(jget(ask(server, NULL, legacy("initialize", "\"protocolVersion\":\"2024-11-05\"")), "result"));
+  yyjson_val *v = ask(server, NULL, legacy("tools/call", "\"name\":\"memory_stats\""));
+  CHECK(jget(v, "result.content") && !jget(v, "result.structuredContent") && !jget(v, "result.resultType"));
+  CHECK(jget(ask(server, NULL, legacy("initialize", "\"protocolVersion\":\"2025-06-18\"")), "result"));
+  CHECK(jget(ask(server, NULL, legacy("tools/call", "\"name\":\"memory_stats\"")), "result.structuredContent"));
+  talking_stop(&server);
+}
+
+TEST(server_client_is_the_source) {
+  struct mcp_server *server = talking_server(true, false);
+  CHECK(jget(ask(server, NULL,
+                 legacy("initialize", "\"protocolVersion\":\"2025-11-25\",\"clientInfo\":{\"name\":\"Some "
+                                      "Client!\",\"version\":\"3\"}")),
+             "result"));
+  CHECK(!jbool(ask(server, NULL, legacy("tools/call", STORE_CALL("Deploys happen on Tuesdays"))), "result.isError"));
+  yyjson_val *v = ask(server, NULL, legacy("tools/call", "\"name\":\"memory_get\",\"arguments\":{\"id\":\"1\"}"));
+  CHECK_STR(jstr(v, "result.structuredContent.source"), "some-client");
+  CHECK_STR(jstr(v, "result.structuredContent.trust"), "agent");
+  talking_stop(&server);
+}
+
+/* A legacy connection keeps the session that its boot began, and ends it. */
+TEST(server_remembers_the_session_of_boot) {
+  struct mcp_server *server = talking_server(true, false);
+  CHECK(jget(ask(server, NULL, legacy("initialize", "\"protocolVersion\":\"2025-11-25\"")), "result"));
+  yyjson_val *v = ask(server, NULL, legacy("tools/call", "\"name\":\"memory_boot\""));
+  const char *handle = cstr(jstr(v, "result.structuredContent.session"));
+  v = ask(server, NULL, legacy("tools/call", "\"name\":\"memory_session_task\",\"arguments\":{\"task\":\"tests\"}"));
+  CHECK_STR(jstr(v, "result.structuredContent.session"), handle);
+  talking_stop(&server);
+  server = talking_server(true, false);
+  v = ask(server, NULL, legacy("tools/call", "\"name\":\"memory_session_list\""));
+  CHECK_INT(jint(v, "result.structuredContent.count"), 0);
+  talking_stop(&server);
+}
+
+/* ---- asking the user ---- */
+
+#define PURGE(id) "\"name\":\"memory_purge\",\"arguments\":{\"ids\":[\"" id "\"]}"
+#define YES "\"inputResponses\":{\"confirm\":{\"action\":\"accept\",\"content\":{\"confirm\":true}}}"
+
+static yyjson_val *call_elicit(struct mcp_server *server, const char *params) {
+  return ask(server, NULL, modern_with("{\"elicitation\":{}}", "tools/call", params));
+}
+
+static int64_t count_memories(struct mcp_server *server) {
+  return jint(call(server, "\"name\":\"memory_list\""), "result.structuredContent.total");
+}
+
+TEST(server_confirms_by_a_second_request) {
+  struct mcp_server *server = talking_server(true, false);
+  CHECK(!jbool(call(server, STORE_CALL("Our office is in Bern")), "result.isError"));
+  CHECK(!jbool(call(server, STORE_CALL("Backups run at three in the night")), "result.isError"));
+  yyjson_val *v = call_elicit(server, PURGE("1"));
+  CHECK_STR(jstr(v, "result.resultType"), "input_required");
+  CHECK_STR(jstr(v, "result.inputRequests.confirm.method"), "elicitation/create");
+  CHECK_STR(jstr(v, "result.inputRequests.confirm.params.requestedSchema.type"), "object");
+  const char *state = textf("\"requestState\":\"%s\"", cstr(jstr(v, "result.requestState")));
+  CHECK_INT(count_memories(server), 2);
+  /* The word of another request, a changed one, an answer without a state: nothing is done. */
+  CHECK_INT(jint(call_elicit(server, textf("%s,%s,%s", PURGE("2"), state, YES)), "error.code"), -32602);
+  CHECK_INT(jint(call_elicit(server, textf("%s,\"requestState\":\"x\",%s", PURGE("1"), YES)), "error.code"), -32602);
+  CHECK_INT(jint(call_elicit(server, textf("%s,\"requestState\":7,%s", PURGE("1"), YES)), "error.code"), -32602);
+  CHECK_INT(jint(call_elicit(server, PURGE("1") ",\"inputResponses\":null"), "error.code"), -32602);
+  CHECK_INT(jint(call_elicit(server, PURGE("1") ",\"inputResponses\":{\"confirm\":5}"), "error.code"), -32602);
+  CHECK_STR(jstr(call_elicit(server, PURGE("1") "," YES), "result.resultType"), "input_required");
+  /* Missing answers are asked for again, and others ignored. */
+  v = call_elicit(server, textf("%s,%s,\"inputResponses\":{\"other\":{}}", PURGE("1"), state));
+  CHECK_STR(jstr(v, "result.resultType"), "input_required");
+  /* No is an answer. */
+  v = call_elicit(server, textf("%s,%s,\"inputResponses\":{\"confirm\":{\"action\":\"decline\"}}", PURGE("1"), state));
+  CHECK(jbool(v, "result.isError"));
+  v = call_elicit(server, textf("%s,%s,\"inputResponses\":{\"confirm\":{\"action\":\"accept\",\"content\":{\"confirm\":"
+                                "false}}}",
+                                PURGE("1"), state));
+  CHECK(jbool(v, "result.isError"));
+  CHECK_INT(count_memories(server), 2);
+  v = call_elicit(server, textf("%s,%s,%s", PURGE("1"), state, YES));
+  CHECK(!jbool(v, "result.isError"));
+  CHECK_INT(count_memories(server), 1);
+  talking_stop(&server);
+}
+
+/* Who cannot ask is told which argument confirms. */
+TEST(server_confirms_by_argument) {
+  struct mcp_server *server = talking_server(true, false);
+  CHECK(!jbool(call(server, STORE_CALL("Our office is in Bern")), "result.isError"));
+  static const char *const cannot[] = {"{}", "{\"elicitation\":{\"url\":{}}}", "{\"elicitation\":true}"};
+  for (size_t i = 0; i < ARRAY_LEN(cannot); i++) {
+    yyjson_val *v = ask(server, NULL, modern_with(cannot[i], "tools/call", PURGE("1")));
+    CHECK(jbool(v, "result.isError"));
+    CHECK(has(jstr(v, "result.content[0].text"), "confirm"));
+  }
+  CHECK_INT(count_memories(server), 1);
+  yyjson_val *v = call(server, "\"name\":\"memory_purge\",\"arguments\":{\"ids\":[\"1\"],\"confirm\":true}");
+  CHECK(!jbool(v, "result.isError"));
+  CHECK_INT(count_memories(server), 0);
+  talking_stop(&server);
+}
+
+struct calling {
+  struct mcp_server *server;
+  struct mcp_head head;
+  const char *message;
+  struct said said;
+};
+
+static void *run_call(void *arg) {
+  struct calling *c = arg;
+  struct mcp_sender sender = talking_sender();
+  mcp_handle(c->server, &sender, &c->head, str_from(c->message), &c->said.out, &c->said.reply);
+  return NULL;
+}
+
+static pthread_t begin_call(struct calling *c) {
+  pthread_t thread;
+  said_init(&c->said);
+  CHECK_INT(pthread_create(&thread, NULL, run_call, c), 0);
+  return thread;
+}
+
+#define INIT_ELICIT "\"protocolVersion\":\"2025-11-25\",\"capabilities\":{\"elicitation\":{}}"
+
+TEST(server_confirms_by_a_request_to_a_legacy_client) {
+  struct mcp_server *server = talking_server(true, false);
+  CHECK(jget(ask(server, NULL, legacy("initialize", INIT_ELICIT)), "result"));
+  CHECK(!jbool(ask(server, NULL, legacy("tools/call", STORE_CALL("Our office is in Bern"))), "result.isError"));
+  static const char *const answers[] = {"\"result\":{\"action\":\"decline\"}",
+                                        "\"error\":{\"code\":-1,\"message\":\"\"}",
+                                        "\"result\":{\"action\":\"accept\",\"content\":{}}",
+                                        "\"result\":{\"action\":\"accept\",\"content\":{\"confirm\":true}}"};
+  for (size_t i = 0; i < ARRAY_LEN(answers); i++) {
+    static struct calling c;
+    c = (struct calling){.server = server, .message = legacy("tools/call", PURGE("1"))};
+    pthread_t thread = begin_call(&c);
+    said_wait(&c.said, 1);
+    yyjson_val *question = said_line(&c.said, 0);
+    CHECK_STR(jstr(question, "method"), "elicitation/create");
+    struct said none;
+    say(server, NULL, textf("{\"jsonrpc\":\"2.0\",\"id\":\"%s\",%s}", cstr(jstr(question, "id")), answers[i]), &none);
+    CHECK_INT(none.n, 0);
+    pthread_join(thread, NULL);
+    CHECK_INT(c.said.n, 2);
+    CHECK_INT(jbool(said_line(&c.said, 1), "result.isError"), i + 1 < ARRAY_LEN(answers));
+  }
+  talking_stop(&server);
+}
+
+/* A call that was cancelled gets no answer, also while it waits for one. */
+TEST(server_cancels) {
+  struct mcp_server *server = talking_server(true, true);
+  CHECK(jget(ask(server, NULL, legacy("initialize", INIT_ELICIT)), "result"));
+  CHECK(!jbool(ask(server, NULL, legacy("tools/call", STORE_CALL("Our office is in Bern"))), "result.isError"));
+  static struct calling c;
+  c = (struct calling){.server = server, .message = legacy("tools/call", PURGE("1"))};
+  pthread_t thread = begin_call(&c);
+  said_wait(&c.said, 1);
+  struct said none;
+  say(server, NULL, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":\"1\"}}",
+      &none);
+  usleep(50 * 1000);
+  CHECK(!c.said.last); /* "1" is not 1 */
+  say(server, NULL, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}}", &none);
+  pthread_join(thread, NULL);
+  CHECK_INT(c.said.n, 1);
+  CHECK_INT(c.said.reply.status, 202);
+  CHECK_INT(jint(ask(server, NULL, legacy("tools/call", "\"name\":\"memory_list\"")), "result.structuredContent.total"),
+            1);
+  talking_stop(&server);
+}
+
+TEST(server_tells_progress) {
+  struct mcp_server *server = talking_server(true, true);
+  struct said said;
+  say(server, NULL,
+      "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"test_tool_with_progress\","
+      "\"_meta\":{\"progressToken\":\"t\"}}}",
+      &said);
+  CHECK_INT(said.n, 4);
+  double last = -1;
+  for (size_t i = 0; i < 3; i++) {
+    yyjson_val *v = said_line(&said, i);
+    CHECK_STR(jstr(v, "method"), "notifications/progress");
+    CHECK_STR(jstr(v, "params.progressToken"), "t");
+    CHECK(jnum(v, "params.progress") > last);
+    last = jnum(v, "params.progress");
+  }
+  CHECK(jget(said_line(&said, 3), "result"));
+  say(server, NULL, legacy("tools/call", "\"name\":\"test_tool_with_progress\""), &said);
+  CHECK_INT(said.n, 1);
+  talking_stop(&server);
+}
+
+/* ---- resources, prompts, completions ---- */
+
+TEST(server_reads_resources) {
+  struct mcp_server *server = talking_server(true, false);
+  CHECK(!jbool(call(server, "\"name\":\"memory_remember\",\"arguments\":{\"text\":\"Never deploy on "
+                            "Fridays\",\"kind\":\"rule\",\"severity\":\"blocker\",\"key\":\"no-friday\"}"),
+               "result.isError"));
+  CHECK(!jbool(call(server, "\"name\":\"memory_remember\",\"arguments\":{\"text\":\"Steps of a release: tag, "
+                            "build\",\"skill_name\":\"release\",\"skill_keywords\":[\"release\"]}"),
+               "result.isError"));
+  static const struct {
+    const char *uri, *part;
+  } cases[] = {
+      {"cairn://memory/1", "Never deploy on Fridays"},     {"cairn://memory/no-friday", "Never deploy on Fridays"},
+      {"cairn://boot/web", "Never deploy on Fridays"},     {"cairn://boot/w%65b", "Never deploy on Fridays"},
+      {"cairn://memory.md/web", "Never deploy on Friday"}, {"cairn://skill/release", "Steps of a release"}};
+  for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    test_note("%s", cases[i].uri);
+    yyjson_val *v = ask(server, NULL, modern("resources/read", textf("\"uri\":\"%s\"", cases[i].uri)));
+    CHECK_STR(jstr(v, "result.contents[0].uri"), cases[i].uri);
+    CHECK_STR(jstr(v, "result.contents[0].mimeType"), "text/markdown");
+    CHECK(has(jstr(v, "result.contents[0].text"), cases[i].part));
+    CHECK(!has(jstr(v, "result.contents[0].text"), "Session s-")); /* reading begins no session */
+    CHECK_INT(jint(v, "result.ttlMs"), 0);
+  }
+  CHECK(!has(jstr(ask(server, NULL, modern("resources/read", "\"uri\":\"cairn://boot/\"")), "result.contents[0].text"),
+             "Fridays"));
+  static const char *const missing[] = {"cairn://memory/9", "cairn://skill/none", "cairn://nothing/1", "http://x", ""};
+  for (size_t i = 0; i < ARRAY_LEN(missing); i++) {
+    yyjson_val *v = ask(server, NULL, modern("resources/read", textf("\"uri\":\"%s\"", missing[i])));
+    CHECK_INT(jint(v, "error.code"), -32602);
+    CHECK_STR(jstr(v, "error.data.uri"), missing[i]);
+    v = ask(server, NULL, legacy("resources/read", textf("\"uri\":\"%s\"", missing[i])));
+    CHECK_INT(jint(v, "error.code"), -32002);
+  }
+  CHECK_INT(jint(ask(server, NULL, modern("resources/read", "")), "error.code"), -32602);
+  talking_stop(&server);
+}
+
+TEST(server_gives_prompts) {
+  struct mcp_server *server = talking_server(true, false);
+  CHECK(!jbool(call(server, "\"name\":\"memory_remember\",\"arguments\":{\"text\":\"Never deploy on "
+                            "Fridays\",\"kind\":\"rule\",\"severity\":\"blocker\"}"),
+               "result.isError"));
+  yyjson_val *v = ask(server, NULL, modern("prompts/get", "\"name\":\"startup\",\"arguments\":{\"task\":\"fix it\"}"));
+  CHECK_STR(jstr(v, "result.messages[0].content.type"), "resource");
+  CHECK(has(jstr(v, "result.messages[0].content.resource.text"), "Fridays"));
+  CHECK(has(jstr(v, "result.messages[1].content.text"), "fix it"));
+  CHECK(!has(jstr(v, "result.messages[1].content.text"), "Fridays")); /* what is stored is data, not instruction */
+  v = ask(server, NULL, modern("prompts/get", "\"name\":\"review\""));
+  CHECK(has(jstr(v, "result.messages[0].content.resource.text"), "Fridays"));
+  CHECK_INT(jlen(ask(server, NULL, modern("prompts/get", "\"name\":\"handoff\"")), "result.messages"), 1);
+  CHECK_INT(jint(ask(server, NULL, modern("prompts/get", "\"name\":\"none\"")), "error.code"), -32602);
+  CHECK_INT(
+      jint(ask(server, NULL, modern("prompts/get", "\"name\":\"review\",\"arguments\":{\"x\":\"y\"}")), "error.code"),
+      -32602);
+  CHECK_INT(
+      jint(ask(server, NULL, modern("prompts/get", "\"name\":\"review\",\"arguments\":{\"topic\":1}")), "error.code"),
+      -32602);
+  talking_stop(&server);
+}
+
+TEST(server_completes) {
+  struct mcp_server *server = talking_server(true, false);
+  for (int i = 0; i < 120; i++)
+    CHECK(!jbool(call(server, textf("\"name\":\"memory_remember\",\"arguments\":{\"text\":\"Fact %d of a kind about "
+                                    "subject%d\",\"project\":\"p%03d\"}",
+                                    i, i * 13, i)),
+                 "result.isError"));
+  static const char boot[] = "\"ref\":{\"type\":\"ref/resource\",\"uri\":\"cairn://boot/{project}\"},\"argument\":{"
+                             "\"name\":\"project\",\"value\":\"%s\"}";
+  yyjson_val *v = ask(server, NULL, modern("completion/complete", textf(boot, "P00")));
+  CHECK_INT(jlen(v, "result.completion.values"), 10);
+  CHECK_STR(jstr(v, "result.completion.values[0]"), "p000");
+  v = ask(server, NULL, modern("completion/complete", textf(boot, "")));
+  CHECK_INT(jlen(v, "result.completion.values"), 100);
+  CHECK_INT(jint(v, "result.completion.total"), 120);
+  CHECK(jbool(v, "result.completion.hasMore"));
+  v = ask(server, NULL,
+          modern("completion/complete",
+                 "\"ref\":{\"type\":\"ref/prompt\",\"name\":\"none\"},\"argument\":{\"name\":\"x\",\"value\":\"\"}"));
+  CHECK_INT(jint(v, "error.code"), -32602);
+  v = ask(server, NULL, modern("completion/complete", "\"ref\":{\"type\":\"ref/prompt\",\"name\":\"startup\"}"));
+  CHECK_INT(jint(v, "error.code"), -32602);
+  talking_stop(&server);
+}
+
+/* ---- sessions over HTTP ---- */
+
+TEST(server_sessions_are_bound_and_end) {
+  struct mcp_server *server = talking_server(false, false);
+  struct mcp_head head = http_head(NULL, NULL, NULL, NULL);
+  struct said said;
+  say(server, &head, legacy("initialize", "\"protocolVersion\":\"2025-06-18\""), &said);
+  CHECK_INT(said.reply.status, 200);
+  const char *id = textf("%s", said.reply.session);
+  CHECK(strlen(id) >= 32);
+  for (const char *p = id; *p; p++)
+    CHECK(*p > 0x20 && *p < 0x7f);
+  struct said other;
+  say(server, &head, legacy("initialize", "\"protocolVersion\":\"2025-06-18\""), &other);
+  CHECK(strcmp(other.reply.session, id) != 0);
+
+  head = http_head("2025-06-18", NULL, NULL, id);
+  say(server, &head, legacy("tools/list", ""), &said);
+  CHECK_INT(said.reply.status, 200);
+  CHECK(!said.reply.session[0]);
+  say(server, &head, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}", &said);
+  CHECK_INT(said.reply.status, 202);
+  CHECK_INT(said.n, 0);
+  struct mcp_head strange = http_head("1999-01-01", NULL, NULL, id);
+  say(server, &strange, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}", &said);
+  CHECK_INT(said.reply.status,
+            202); /* a version that is not of the legacy ones is a modern one, which has no sessions */
+
+  /* The id of one team opens nothing for another. */
+  struct mcp_sender stranger = talking_sender();
+  stranger.caller.team = STR("others");
+  said_init(&said);
+  mcp_handle(server, &stranger, &head, str_from(legacy("tools/list", "")), &said.out, &said.reply);
+  CHECK_INT(said.reply.status, 404);
+  CHECK_INT(mcp_end_session(server, &stranger, &head), 404);
+
+  struct mcp_sender sender = talking_sender();
+  CHECK_INT(mcp_end_session(server, &sender, &head), 200);
+  CHECK_INT(mcp_end_session(server, &sender, &head), 404);
+  say(server, &head, legacy("tools/list", ""), &said);
+  CHECK_INT(said.reply.status, 404);
+  say(server, &head, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}", &said);
+  CHECK_INT(said.reply.status, 404);
+  struct mcp_head none = http_head(NULL, NULL, NULL, NULL);
+  CHECK_INT(mcp_end_session(server, &sender, &none), 400);
+  talking_stop(&server);
+}
+
+TEST(server_forgets_the_oldest_session) {
+  struct mcp_server *server = talking_server(false, false);
+  struct mcp_head head = http_head(NULL, NULL, NULL, NULL);
+  static char ids[1100][MCP_SESSION_SIZE];
+  for (size_t i = 0; i < ARRAY_LEN(ids); i++) {
+    struct said said;
+    say(server, &head, legacy("initialize", "\"protocolVersion\":\"2025-06-18\""), &said);
+    memcpy(ids[i], said.reply.session, sizeof(ids[i]));
+  }
+  struct said said;
+  head = http_head(NULL, NULL, NULL, ids[0]);
+  say(server, &head, legacy("ping", ""), &said);
+  CHECK_INT(said.reply.status, 404);
+  head = http_head(NULL, NULL, NULL, ids[ARRAY_LEN(ids) - 1]);
+  say(server, &head, legacy("ping", ""), &said);
+  CHECK_INT(said.reply.status, 200);
+  talking_stop(&server);
+}
+
+/* The batch, the bad, and the large. */
+TEST(server_refuses_bad_messages_over_http) {
+  struct mcp_server *server = talking_server(false, false);
+  struct mcp_head head = http_head(NULL, NULL, NULL, NULL);
+  static const struct {
+    const char *text;
+    int code;
+  } cases[] = {
+      {"[]", -32600}, {"{", -32700}, {"\"x\"", -32600}, {"{\"jsonrpc\":\"2.0\",\"id\":null,\"method\":\"a\"}", -32600}};
+  for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    struct said said;
+    say(server, &head, cases[i].text, &said);
+    CHECK_INT(said.reply.status, 400);
+    yyjson_val *v = said_line(&said, 0);
+    CHECK_INT(jint(v, "error.code"), cases[i].code);
+    CHECK(!jget(v, "id"));
+  }
+  talking_stop(&server);
+}
+
+/* Without memory a request fails, and the next one works. */
+TEST(server_survives_want_of_memory) {
+  struct mcp_server *server = talking_server(true, false);
+  for (long nth = 1; nth < 60; nth++) {
+    struct said said;
+    test_note("allocation %ld", nth);
+    const char *message = modern("tools/list", "");
+    said_init(&said);
+    struct mcp_sender sender = talking_sender();
+    static const struct mcp_head none;
+    alloc_fail_at(nth, 1);
+    mcp_handle(server, &sender, &none, str_from(message), &said.out, &said.reply);
+    long failures = alloc_failures();
+    alloc_fail_at(0, 0);
+    CHECK_INT(said.n, 1);
+    CHECK_INT(jget(said_line(&said, 0), "error.code") != NULL, failures > 0);
+    if (!failures)
+      break;
+  }
+  CHECK(jget(ask(server, NULL, modern("tools/list", "")), "result.tools"));
+  talking_stop(&server);
+}
