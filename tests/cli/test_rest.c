@@ -1,0 +1,272 @@
+/* test_rest.c: /api/v1 of a real server, over the network: statuses, tags, cursors, and the document that describes it.
+ */
+#include <sqlite3.h>
+
+#include "support/serve.h"
+
+static struct arena memory;
+
+struct reply {
+  int status;
+  struct answer answer;
+  struct str body;
+  yyjson_val *json; /* NULL when the body is none */
+};
+
+static struct reply reply_of(struct answer a) {
+  struct reply r = {.status = a.status, .answer = a, .body = a.body};
+  struct error err;
+  if (a.body.n && json_read(&memory, a.body, &r.json, &err) != STATUS_OK)
+    r.json = NULL;
+  return r;
+}
+
+static struct str reply_header(const struct reply *r, const char *name) { return answer_header(&r->answer, name); }
+
+/* Headers as whole lines; a body is JSON unless one of them says otherwise. */
+static const char *head_of(const char *const *parts, size_t n) {
+  struct buf b = BUF(&memory);
+  for (size_t i = 3; i < n; i++)
+    buf_addf(&b, "%s\r\n", parts[i]);
+  if (n > 2 && parts[2] && str_find(buf_str(&b), STR("Content-Type:"), 0) == SIZE_MAX)
+    buf_adds(&b, "Content-Type: application/json\r\n");
+  return b.n ? b.p : NULL;
+}
+
+/* method, target, body or NULL, then headers. */
+static struct reply request(const struct serve *s, const char *const *parts, size_t n) {
+  return reply_of(serve_do(s, parts[0], parts[1], head_of(parts, n), str_from(n > 2 ? parts[2] : NULL)));
+}
+#define REQUEST(s, ...)                                                                                                \
+  request((s), (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
+
+static void check_problem(const struct reply *r, int status, const char *part) {
+  if (r->status != status)
+    FAIL("status %d, not %d: %.*s", r->status, status, STR_ARG(r->body));
+  CHECK_STR(reply_header(r, "Content-Type"), "application/problem+json");
+  CHECK_INT(jint(r->json, "status"), status);
+  CHECK(jstr(r->json, "title").n > 0);
+  if (!has(r->body, part))
+    FAIL("'%s' is not in %.*s", part, STR_ARG(r->body));
+}
+
+#define PROBLEM(status, part, ...)                                                                                     \
+  do {                                                                                                                 \
+    struct reply reply_ = REQUEST(__VA_ARGS__);                                                                        \
+    check_problem(&reply_, (status), (part));                                                                          \
+  } while (0)
+
+TEST_TIMEOUT(every_failure_has_its_status, 40) {
+  struct serve *s = serve_start(NULL);
+  REQUEST(s, "POST", "/api/v1/memories", "{\"text\":\"Parsley grows in pots\",\"key\":\"herb\"}");
+  PROBLEM(400, "unknown member 'colour'", s, "POST", "/api/v1/memories", "{\"text\":\"x\",\"colour\":1}");
+  PROBLEM(400, "usage", s, "POST", "/api/v1/memories", "{\"text\":");
+  PROBLEM(400, "unknown query parameter 'colour'", s, "GET", "/api/v1/memories?colour=red");
+  PROBLEM(400, "this is not a cursor", s, "GET", "/api/v1/memories?cursor=%27%20OR%201=1");
+  PROBLEM(403, "", s, "GET", "/api/v1/stats", NULL, "Host: example.org");
+  PROBLEM(403, "", s, "GET", "/api/v1/stats", NULL, "Origin: https://example.org");
+  PROBLEM(404, "not_found", s, "GET", "/api/v1/memories/99");
+  PROBLEM(404, "nothing at this path", s, "GET", "/api/v1/nowhere");
+  PROBLEM(404, "nothing at this path", s, "POST", "/api/v1/ops/import", "{\"file\":\"/etc/hostname\"}");
+  PROBLEM(405, "", s, "PATCH", "/api/v1/memories/1");
+  PROBLEM(409, "conflict", s, "POST", "/api/v1/memories/1/unsupersede");
+  PROBLEM(409, "conflict", s, "POST", "/api/v1/memories", "{\"text\":\"Basil wants more sun\",\"key\":\"herb\"}");
+  PROBLEM(412, "stale", s, "POST", "/api/v1/memories/1/pin", NULL, "If-Match: \"0\"");
+  PROBLEM(415, "application/json", s, "POST", "/api/v1/memories", "text=x", "Content-Type: text/plain");
+  PROBLEM(422, "refused", s, "POST", "/api/v1/memories", "{\"text\":\"Parsley\",\"type\":\"vegetable\"}");
+  PROBLEM(422, "secret", s, "POST", "/api/v1/memories",
+          "{\"text\":\"The deploy token is ghp_16C7e42F292c6912E7710c838347Ae178B4a\"}");
+  PROBLEM(428, "confirm", s, "POST", "/api/v1/memories/1/purge", "{}");
+  CHECK_INT(jint(REQUEST(s, "GET", "/api/v1/memories").json, "total"), 1);
+  serve_stop(s);
+}
+
+TEST_TIMEOUT(a_text_that_is_too_large_is_refused, 40) {
+  struct serve *s = serve_start(NULL);
+  char *text = arena_zalloc(&memory, (11 << 20) + 1);
+  memset(text, 'x', 11 << 20);
+  memcpy(text, "{\"text\":\"", 9);
+  memcpy(text + (11 << 20) - 2, "\"}", 2);
+  PROBLEM(413, "", s, "POST", "/api/v1/memories", text); /* more than a request may hold */
+  memcpy(text + (2 << 20), "\"}", 3);
+  PROBLEM(413, "too_large", s, "POST", "/api/v1/memories", text); /* more than a memory may hold */
+  serve_stop(s);
+}
+
+TEST_TIMEOUT(a_locked_store_says_when_to_try_again, 40) {
+  cli_set("CAIRN_BUSY_MS=50");
+  struct serve *s = serve_start(NULL);
+  REQUEST(s, "POST", "/api/v1/memories", "{\"text\":\"Parsley grows in pots\"}");
+  sqlite3 *db;
+  CHECK_INT(sqlite3_open(cli_db(), &db), SQLITE_OK);
+  CHECK_INT(sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+  struct reply r = REQUEST(s, "POST", "/api/v1/memories/1/pin");
+  check_problem(&r, 503, "busy");
+  CHECK(reply_header(&r, "Retry-After").n > 0);
+  CHECK_INT(REQUEST(s, "GET", "/api/v1/memories/1").status, 200); /* readers do not wait */
+  sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+  sqlite3_close(db);
+  CHECK_INT(REQUEST(s, "POST", "/api/v1/memories/1/pin").status, 200);
+  serve_stop(s);
+}
+
+TEST_TIMEOUT(tags_over_the_network, 40) {
+  struct serve *s = serve_start(NULL);
+  struct reply r = REQUEST(s, "POST", "/api/v1/memories", "{\"text\":\"Parsley grows in pots\"}");
+  CHECK_INT(r.status, 201);
+  CHECK_STR(reply_header(&r, "Location"), "/api/v1/memories/1");
+  struct str tag = reply_header(&r, "ETag");
+  const char *none = textf("If-None-Match: %s", cstr(tag)), *match = textf("If-Match: %s", cstr(tag));
+  r = REQUEST(s, "GET", "/api/v1/memories/1", NULL, none);
+  CHECK_INT(r.status, 304);
+  CHECK_INT(r.body.n, 0);
+  r = REQUEST(s, "HEAD", "/api/v1/memories/1");
+  CHECK_INT(r.status, 200);
+  CHECK_INT(r.body.n, 0);
+  CHECK_STR(reply_header(&r, "ETag"), cstr(tag));
+  /* Reading does not change the tag; writing does, from any door. */
+  CHECK_INT(REQUEST(s, "GET", "/api/v1/memories/1", NULL, none).status, 304);
+  OK("rate", "1", "up");
+  r = REQUEST(s, "GET", "/api/v1/memories/1", NULL, none);
+  CHECK_INT(r.status, 200);
+  CHECK_STR(jstr(r.json, "hash"), cstr(jstr(OK("get", "1"), "hash")));
+  CHECK_INT(REQUEST(s, "POST", "/api/v1/memories/1/pin", NULL, match).status, 412);
+  match = textf("If-Match: %s", cstr(reply_header(&r, "ETag")));
+  CHECK_INT(REQUEST(s, "POST", "/api/v1/memories/1/pin", NULL, match).status, 200);
+  serve_stop(s);
+}
+
+/* Many clients have read the same version; one of them may change it. */
+TEST_TIMEOUT(of_many_changes_to_one_version_one_wins, 60) {
+  enum { CLIENTS = 8 };
+  struct serve *s = serve_start(NULL);
+  struct reply r = REQUEST(s, "POST", "/api/v1/memories", "{\"text\":\"Parsley grows in pots\"}");
+  const char *match = textf("If-Match: %s", cstr(reply_header(&r, "ETag")));
+  struct wire *clients[CLIENTS];
+  int won = 0, stale = 0;
+  match = textf("%s\r\nContent-Type: application/json\r\n", match);
+  for (int i = 0; i < CLIENTS; i++) {
+    clients[i] = wire_open(s);
+    wire_send(clients[i], request_text("POST", "/api/v1/memories/1/annotations", match,
+                                       str_from(textf("{\"note\":\"from %d\"}", i))));
+  }
+  for (int i = 0; i < CLIENTS; i++) {
+    r = reply_of(wire_answer(clients[i], false));
+    wire_close(clients[i]);
+    won += r.status == 200;
+    stale += r.status == 412;
+  }
+  CHECK_INT(won, 1);
+  CHECK_INT(stale, CLIENTS - 1);
+  CHECK_INT(jlen(REQUEST(s, "GET", "/api/v1/memories/1/annotations").json, "annotations"), 1);
+  serve_stop(s);
+}
+
+/* ---- pages ---- */
+
+static struct str next_of(const struct reply *r) {
+  struct str link = reply_header(r, "Link");
+  size_t end = link.p ? str_find(link, STR(">"), 0) : SIZE_MAX;
+  return end == SIZE_MAX ? STR_NONE : arena_dup(&memory, str_slice(link, 1, end));
+}
+
+TEST_TIMEOUT(a_walk_over_many_rows_loses_and_repeats_nothing, 60) {
+  enum { COUNT = 400, PAGE = 37 };
+  bool seen[COUNT + 1] = {0};
+  struct buf b = BUF(&memory);
+  for (int i = 0; i < COUNT; i++)
+    buf_addf(&b, "{\"text\":\"Row %d is the one called w%dx%d\",\"defer_embedding\":true,\"tags\":[\"a b&c\"]}\n", i,
+             i * 7, i * i);
+  CHECK_INT(CAIRN_FED(buf_str(&b), "remember", "--batch", "-").exit_code, 0);
+  struct serve *s = serve_start(NULL);
+  const char *at = "/api/v1/memories?tags=a%20b%26c&limit=37";
+  int rows = 0, pages = 0;
+  for (;;) {
+    struct reply r = REQUEST(s, "GET", at);
+    CHECK_INT(r.status, 200);
+    pages++;
+    for (size_t i = 0; i < jlen(r.json, "memories"); i++, rows++) {
+      int64_t id = jint(r.json, textf("memories[%zu].id", i));
+      CHECK(id >= 1 && id <= COUNT && !seen[id]);
+      seen[id] = true;
+    }
+    struct str next = next_of(&r);
+    if (!next.p)
+      break;
+    CHECK(has(next, cstr(jstr(r.json, "next_cursor"))));
+    at = cstr(next);
+    /* What comes and goes meanwhile does not move the walk: a new one, and one that was seen already. */
+    REQUEST(s, "POST", "/api/v1/memories",
+            textf("{\"text\":\"Latecomer number %d is v%d\",\"defer_embedding\":true,\"tags\":[\"a b&c\"]}", pages,
+                  pages * pages));
+    REQUEST(s, "DELETE", textf("/api/v1/memories/%d?reason=test", COUNT - pages + 1));
+  }
+  CHECK_INT(rows, COUNT);
+  CHECK_INT(pages, (COUNT + PAGE - 1) / PAGE);
+  serve_stop(s);
+}
+
+TEST_TIMEOUT(knowledge_of_a_project, 40) {
+  struct serve *s = serve_start(NULL);
+  REQUEST(s, "POST", "/api/v1/memories?project=web",
+          "{\"text\":\"We chose Fastify over Express\",\"type\":\"decision\"}");
+  REQUEST(s, "POST", "/api/v1/tasks", "{\"text\":\"Write the release notes\",\"project\":\"web\"}");
+  REQUEST(s, "POST", "/api/v1/memories", "{\"text\":\"A global fact\"}");
+  struct reply r = REQUEST(s, "GET", "/api/v1/projects/web/knowledge");
+  CHECK_INT(r.status, 200);
+  CHECK_INT(jlen(r.json, "items"), 2);
+  CHECK_INT(jlen(r.json, "groups.decision"), 1);
+  CHECK_INT(jlen(r.json, "groups.task"), 1);
+  r = REQUEST(s, "GET", "/api/v1/projects/web/knowledge?type=decision");
+  CHECK_STR(jstr(r.json, "items[0].content"), "We chose Fastify over Express");
+  CHECK_STR(jstr(r.json, "items[0].citations[0].url"), "/api/v1/memories/1");
+  r = REQUEST(s, "GET", "/api/v1/memory/search?q=fastify&project=web");
+  CHECK_INT(jint(r.json, "results[0].id"), 1);
+  serve_stop(s);
+}
+
+/* ---- the document ---- */
+
+/* {id} becomes a name that nothing has. */
+static const char *filled(struct str path) {
+  struct buf b = BUF(&memory);
+  bool inside = false;
+  for (size_t i = 0; i < path.n; i++) {
+    if (path.p[i] == '{')
+      buf_adds(&b, "404404");
+    inside = path.p[i] == '{' || (inside && path.p[i] != '}');
+    if (!inside && path.p[i] != '}')
+      buf_addc(&b, path.p[i]);
+  }
+  return buf_str(&b).p;
+}
+
+TEST_TIMEOUT(every_route_of_the_document_answers, 60) {
+  struct serve *s = serve_start(NULL);
+  struct reply document = REQUEST(s, "GET", "/api/v1/openapi.json");
+  CHECK_STR(jstr(document.json, "openapi"), "3.1.0");
+  yyjson_val *path, *item, *method, *operation;
+  size_t i, n, k, m, count = 0;
+  yyjson_obj_foreach(yyjson_obj_get(document.json, "paths"), i, n, path, item) {
+    yyjson_obj_foreach(item, k, m, method, operation) {
+      const char *target = filled(json_val_str(path));
+      struct str verb = json_val_str(method);
+      const char *name = str_is(verb, "get")    ? "GET"
+                         : str_is(verb, "post") ? "POST"
+                         : str_is(verb, "put")  ? "PUT"
+                                                : "DELETE";
+      test_note("%s %s", name, target);
+      struct reply r = REQUEST(s, name, target, verb.p[0] == 'p' ? "{}" : NULL);
+      CHECK(r.json && r.status < 500);
+      CHECK(r.status != 405);
+      if (has(r.body, "nothing at this path"))
+        FAIL("%s %s: %.*s", name, target, STR_ARG(r.body));
+      /* and with a status that the document speaks of */
+      if (!yyjson_obj_get(yyjson_obj_get(operation, "responses"), textf("%d", r.status)))
+        FAIL("%s %s: status %d is not in the document: %.*s", name, target, r.status, STR_ARG(r.body));
+      count++;
+    }
+  }
+  CHECK(count > 40);
+  serve_stop(s);
+}
