@@ -3,9 +3,18 @@
 
 #include "base/alloc.h"
 
+/* Somebody who waits. Who gives an engine back hands it to the first of them: else whoever happens to be running would
+ * take it again and again, and some would wait for very long. */
+struct turn {
+  struct turn *next;
+  pthread_cond_t come;
+  bool has_come;
+  struct engine *engine; /* NULL: a place to open one */
+};
+
 struct pool {
   pthread_mutex_t lock;
-  pthread_cond_t given;
+  struct turn *first, *last;
   struct engine_options options;
   size_t size, opened, idle;
   struct engine **free; /* `idle` of them, the one used last at the end */
@@ -27,18 +36,53 @@ enum status pool_new(const struct engine_options *options, size_t size, struct p
   p->size = size ? size : 1;
   p->free = free;
   pthread_mutex_init(&p->lock, NULL);
-  pthread_cond_init(&p->given, NULL);
   *ret_pool = p;
   return STATUS_OK;
 }
 
+static void line_up(struct pool *pool, struct turn *turn) {
+  if (pool->first)
+    pool->last->next = turn;
+  else
+    pool->first = turn;
+  pool->last = turn;
+}
+
+/* With the lock, which waiting gives up. A turn leaves the line when it comes: none outlives its waiter. */
+static struct engine *wait_for_turn(struct pool *pool) {
+  struct turn turn = {.next = NULL};
+  pthread_cond_init(&turn.come, NULL);
+  line_up(pool, &turn);
+  while (!turn.has_come)
+    pthread_cond_wait(&turn.come, &pool->lock);
+  pthread_cond_destroy(&turn.come);
+  return turn.engine;
+}
+
+/* With the lock; false: nobody waits. */
+static bool hand_over(struct pool *pool, struct engine *engine) {
+  struct turn *turn = pool->first;
+  if (!turn)
+    return false;
+  pool->first = turn->next;
+  turn->engine = engine;
+  turn->has_come = true;
+  pthread_cond_signal(&turn->come);
+  return true;
+}
+
 /* A place is reserved first, and the store opened without the lock: that may take a while. */
-enum status pool_take(struct pool *pool, struct engine **ret_engine, struct error *err) {
+static enum status take(struct pool *pool, bool wait, struct engine **ret_engine, struct error *err) {
   struct engine *engine = NULL;
   pthread_mutex_lock(&pool->lock);
-  while (pool->idle == 0 && pool->opened == pool->size)
-    pthread_cond_wait(&pool->given, &pool->lock);
-  if (pool->idle)
+  bool busy = pool->idle == 0 && pool->opened == pool->size;
+  if (busy && !wait) {
+    pthread_mutex_unlock(&pool->lock);
+    return error_set(err, STATUS_BUSY, "all handles on the store are at work");
+  }
+  if (busy)
+    engine = wait_for_turn(pool);
+  else if (pool->idle)
     engine = pool->free[--pool->idle];
   else
     pool->opened++;
@@ -49,16 +93,31 @@ enum status pool_take(struct pool *pool, struct engine **ret_engine, struct erro
     return s;
   }
   pthread_mutex_lock(&pool->lock);
-  pool->opened--;
-  pthread_cond_signal(&pool->given);
+  if (!hand_over(pool, NULL))
+    pool->opened--;
   pthread_mutex_unlock(&pool->lock);
   return s;
 }
 
+enum status pool_take(struct pool *pool, struct engine **ret_engine, struct error *err) {
+  return take(pool, true, ret_engine, err);
+}
+
+enum status pool_try(struct pool *pool, struct engine **ret_engine, struct error *err) {
+  return take(pool, false, ret_engine, err);
+}
+
+void pool_count(struct pool *pool, size_t *ret_opened, size_t *ret_busy) {
+  pthread_mutex_lock(&pool->lock);
+  *ret_opened = pool->opened;
+  *ret_busy = pool->opened - pool->idle;
+  pthread_mutex_unlock(&pool->lock);
+}
+
 void pool_give(struct pool *pool, struct engine *engine) {
   pthread_mutex_lock(&pool->lock);
-  pool->free[pool->idle++] = engine;
-  pthread_cond_signal(&pool->given);
+  if (!hand_over(pool, engine))
+    pool->free[pool->idle++] = engine;
   pthread_mutex_unlock(&pool->lock);
 }
 
@@ -73,7 +132,6 @@ void pool_close(struct pool **pool) {
   for (size_t i = 0; i < p->idle; i++)
     engine_close(&p->free[i]);
   pthread_mutex_destroy(&p->lock);
-  pthread_cond_destroy(&p->given);
   mem_free(p->free);
   mem_free(p);
   *pool = NULL;

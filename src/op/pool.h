@@ -14,6 +14,10 @@ NODISCARD enum status pool_new(const struct engine_options *options, size_t size
 /* Waits for a free engine, and opens one when there are fewer than `size`. The one used last is given first: it has the
  * most in memory. */
 NODISCARD enum status pool_take(struct pool *pool, struct engine **ret_engine, struct error *err);
+/* The same, but STATUS_BUSY instead of waiting. */
+NODISCARD enum status pool_try(struct pool *pool, struct engine **ret_engine, struct error *err);
+/* How many engines are open, and how many of them are taken. */
+void pool_count(struct pool *pool, size_t *ret_opened, size_t *ret_busy);
 void pool_give(struct pool *pool, struct engine *engine);
 const char *pool_path(const struct pool *pool);
 size_t pool_size(const struct pool *pool);

@@ -1,0 +1,64 @@
+/* check.c: Host and Origin of a request. */
+#include "http/check.h"
+
+/* 127.0.0.0/8 in dotted form; what else stands for it (127.1, 0x7f000001) is nobody's usual spelling. */
+static bool loopback_v4(struct str s) {
+  struct str part;
+  int count = 0;
+  if (s.n == 0 || s.p[s.n - 1] == '.')
+    return false;
+  while (str_next(&s, '.', &part)) {
+    int value = 0;
+    if (part.n == 0 || part.n > 3)
+      return false;
+    for (size_t i = 0; i < part.n; i++) {
+      if (!ascii_digit(part.p[i]))
+        return false;
+      value = value * 10 + (part.p[i] - '0');
+    }
+    if (value > 255 || (count == 0 && value != 127))
+      return false;
+    count++;
+  }
+  return count == 4;
+}
+
+bool check_loopback(struct str name) {
+  return str_ieq(name, STR("localhost")) || str_is(name, "::1") || str_is(name, "[::1]") || loopback_v4(name);
+}
+
+static bool port_valid(struct str s) {
+  if (s.n == 0 || s.n > 5)
+    return false;
+  for (size_t i = 0; i < s.n; i++)
+    if (!ascii_digit(s.p[i]))
+      return false;
+  return true;
+}
+
+bool check_host(struct str host) {
+  if (host.n == 0)
+    return false;
+  size_t end;
+  if (host.p[0] == '[') {
+    const char *close = memchr(host.p, ']', host.n);
+    if (!close)
+      return false;
+    end = (size_t)(close - host.p) + 1;
+  } else {
+    const char *colon = memchr(host.p, ':', host.n);
+    end = colon ? (size_t)(colon - host.p) : host.n;
+  }
+  struct str name = str_slice(host, 0, end), rest = str_slice(host, end, host.n);
+  if (rest.n && (rest.p[0] != ':' || !port_valid(str_slice(rest, 1, rest.n))))
+    return false;
+  return check_loopback(name);
+}
+
+bool check_origin(struct str origin) {
+  static const struct str schemes[] = {STR_INIT("http://"), STR_INIT("https://")};
+  for (size_t i = 0; i < ARRAY_LEN(schemes); i++)
+    if (origin.n > schemes[i].n && str_ieq(str_slice(origin, 0, schemes[i].n), schemes[i]))
+      return check_host(str_slice(origin, schemes[i].n, origin.n));
+  return false;
+}

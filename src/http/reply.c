@@ -1,0 +1,75 @@
+/* reply.c: what a route reads of a request and how it answers: headers, JSON, text, problems (RFC 9457). */
+#include "http/http.h"
+
+struct str http_header(const struct http_call *call, const char *name) {
+  for (size_t i = 0; i < call->field_count; i++)
+    if (str_ieq(call->fields[i].name, str_from(name)))
+      return call->fields[i].value;
+  return STR_NONE;
+}
+
+struct str http_query(const struct http_call *call, const char *name) {
+  for (size_t i = 0; i < call->query_count; i++)
+    if (str_is(call->queries[i].name, name))
+      return call->queries[i].value;
+  return STR_NONE;
+}
+
+/* A line break in a value would begin another header. */
+static struct str one_line(struct arena *a, struct str value) {
+  bool clean = true;
+  for (size_t i = 0; i < value.n; i++)
+    clean = clean && (unsigned char)value.p[i] >= ' ' && value.p[i] != 127;
+  struct str copy = arena_dup(a, value);
+  char *text = (char *)(uintptr_t)copy.p;
+  for (size_t i = 0; !clean && i < copy.n; i++)
+    if ((unsigned char)text[i] < ' ' || text[i] == 127)
+      text[i] = ' ';
+  return str_trim(copy);
+}
+
+void http_add_header(struct http_call *call, const char *name, struct str value) {
+  if (call->header_count < HTTP_HEADERS_MAX)
+    call->headers[call->header_count++] = (struct http_pair){str_from(name), one_line(call->arena, value)};
+}
+
+void http_reply_text(struct http_call *call, int status, const char *type, struct str text) {
+  call->status = status;
+  call->type = type;
+  call->reply = text;
+}
+
+void http_reply_json(struct http_call *call, int status, struct str json) {
+  http_reply_text(call, status, "application/json", json);
+}
+
+static void reply_problem(struct http_call *call, int status, yyjson_mut_val *problem) {
+  http_reply_text(call, status, "application/problem+json", json_write(call->arena, problem, false));
+}
+
+void http_reply_problem(struct http_call *call, const struct error *err) {
+  yyjson_mut_doc *doc = json_new(call->arena);
+  yyjson_mut_val *p = yyjson_mut_obj(doc);
+  int status = status_http(err->code);
+  const char *code = status_name(err->code);
+  json_put(doc, p, "type", arena_printf(call->arena, "urn:cairn:error:%s", code));
+  json_put(doc, p, "title", str_from(status_text(err->code)));
+  json_put_int(doc, p, "status", status);
+  json_put(doc, p, "detail", str_from(err->message));
+  json_put(doc, p, "code", str_from(code));
+  if (err->step)
+    json_put(doc, p, "step", str_from(err->step));
+  if (err->fix[0])
+    json_put(doc, p, "fix", str_from(err->fix));
+  reply_problem(call, status, p);
+}
+
+void http_reply_problem_status(struct http_call *call, int status, const char *title, const char *detail) {
+  yyjson_mut_doc *doc = json_new(call->arena);
+  yyjson_mut_val *p = yyjson_mut_obj(doc);
+  json_put(doc, p, "type", STR("about:blank"));
+  json_put(doc, p, "title", str_from(title));
+  json_put_int(doc, p, "status", status);
+  json_put_opt(doc, p, "detail", str_from(detail));
+  reply_problem(call, status, p);
+}

@@ -1,0 +1,13 @@
+/* status.h: routes about the server itself. */
+#ifndef CAIRN_HTTP_STATUS_H
+#define CAIRN_HTTP_STATUS_H
+
+#include "http/http.h"
+
+void status_root(struct http_call *call);    /* GET /: what is here */
+void status_healthz(struct http_call *call); /* GET /healthz: the process lives */
+void status_readyz(struct http_call *call);  /* GET /readyz: the store opens and answers */
+void status_metrics(struct http_call *call); /* GET /metrics: for Prometheus */
+void status_events(struct http_call *call);  /* GET /events: the log of changes, as it grows */
+
+#endif

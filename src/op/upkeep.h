@@ -1,0 +1,15 @@
+/* upkeep.h: what a server does for its store by itself, while nobody calls: a step of it. When the steps come is the
+ * server's affair. */
+#ifndef CAIRN_OP_UPKEEP_H
+#define CAIRN_OP_UPKEEP_H
+
+#include "op/op.h"
+#include "op/pool.h"
+
+/* Maintenance, when it is due. Failures harm nobody: whoever asks for the same gets to see them. */
+void upkeep_maintain(struct pool *pool, const struct caller *caller, const struct op_hooks *hooks);
+/* Embeds a portion of what waits. True when there is more, and another portion would get further: an embedder that is
+ * down does not. */
+bool upkeep_embed(struct pool *pool, const struct caller *caller, const struct op_hooks *hooks);
+
+#endif

@@ -1,0 +1,271 @@
+/* test_serve_mcp.c: MCP over HTTP: sessions and their streams, and the era without them. */
+#include "support/serve.h"
+
+#define JSON_HEADERS "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
+#define MODERN "2026-07-28"
+#define META                                                                                                           \
+  "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"" MODERN "\","                                             \
+  "\"io.modelcontextprotocol/clientCapabilities\":{},"                                                                 \
+  "\"io.modelcontextprotocol/clientInfo\":{\"name\":\"test\",\"version\":\"1\"}}"
+
+static struct arena memory;
+
+static yyjson_val *parsed(struct str text) {
+  struct error err;
+  yyjson_val *v;
+  CHECK_OK(json_read(&memory, text, &v, &err), &err);
+  return v;
+}
+
+/* ---- with sessions ---- */
+
+static struct answer initialize(const struct serve *s, const char *path) {
+  return serve_do(s, "POST", path, JSON_HEADERS,
+                  STR("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"
+                      "\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{\"name\":\"test\",\"version\":\"1\"}}}"));
+}
+
+/* Headers of a session that has been begun. */
+static const char *session(const struct serve *s) {
+  struct answer a = initialize(s, "/mcp");
+  CHECK_INT(a.status, 200);
+  struct str id = answer_header(&a, "mcp-session-id");
+  CHECK(id.n >= 16);
+  const char *headers = textf(JSON_HEADERS "MCP-Protocol-Version: 2025-11-25\r\nMcp-Session-Id: %s\r\n", cstr(id));
+  a = serve_do(s, "POST", "/mcp", headers, STR("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}"));
+  CHECK_INT(a.status, 202);
+  CHECK_STR(a.body, "");
+  return headers;
+}
+
+static struct str progress_call(int id) {
+  return str_from(textf("{\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"tools/call\",\"params\":{\"name\":"
+                        "\"test_tool_with_progress\",\"arguments\":{},\"_meta\":{\"progressToken\":\"p\"}}}",
+                        id));
+}
+
+TEST(a_session_from_its_begin_to_its_end) {
+  struct serve *s = serve_start(NULL);
+  struct answer a = initialize(s, "/mcp");
+  CHECK_STR(json_str(yyjson_obj_get(parsed(a.body), "result"), "protocolVersion"), "2025-11-25");
+  const char *headers = session(s);
+  a = serve_do(s, "POST", "/mcp", headers, STR("{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"method\":\"ping\"}"));
+  CHECK_INT(a.status, 200);
+  CHECK_STR(answer_header(&a, "content-type"), "application/json");
+  CHECK_STR(a.body, "{\"jsonrpc\":\"2.0\",\"id\":\"x\",\"result\":{}}");
+  CHECK_INT(serve_do(s, "DELETE", "/mcp", headers, STR_NONE).status, 200);
+  CHECK_INT(serve_do(s, "DELETE", "/mcp", headers, STR_NONE).status, 404);
+  CHECK_INT(serve_do(s, "GET", "/mcp", headers, STR_NONE).status, 404);
+  a = serve_do(s, "POST", "/mcp", headers, STR("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}"));
+  CHECK_INT(a.status, 404);
+  CHECK_INT(serve_do(s, "DELETE", "/mcp", NULL, STR_NONE).status, 400);
+  serve_stop(s);
+}
+
+TEST(messages_that_are_none) {
+  struct serve *s = serve_start(NULL);
+  const char *headers = session(s);
+  CHECK_INT(serve_do(s, "POST", "/mcp", headers, STR("{")).status, 400);
+  CHECK_INT(serve_do(s, "POST", "/mcp", headers, STR("")).status, 400);
+  CHECK_INT(serve_do(s, "POST", "/mcp", headers, STR("[]")).status, 400);
+  CHECK_INT(serve_do(s, "POST", "/mcp", "Content-Type: text/plain\r\n", STR("{}")).status, 415);
+  CHECK_INT(serve_do(s, "POST", "/mcp", "Accept: image/png\r\n", STR("{}")).status, 406);
+  struct answer a = serve_do(s, "PUT", "/mcp", headers, STR("{}"));
+  CHECK_INT(a.status, 405);
+  CHECK_INT(serve_do(s, "POST", "/mcp/nonsense", headers, STR("{}")).status, 404);
+  a = serve_do(s, "GET", "/mcp", "Accept: text/html\r\n", STR_NONE);
+  CHECK_INT(a.status, 405);
+  CHECK_STR(answer_header(&a, "allow"), "POST, OPTIONS");
+  /* Neither header is needed. */
+  a = serve_do(s, "POST", "/mcp", NULL, STR("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"nonsense\"}"));
+  CHECK(a.status == 200 || a.status == 400);
+  serve_stop(s);
+}
+
+static void check_progress(struct wire *w, int id) {
+  struct sse e;
+  struct strs seen = {0};
+  yyjson_val *last = NULL;
+  while (sse_next(w, 10000, &e)) {
+    CHECK(e.id.n > 0);
+    CHECK(!strs_has(&seen, e.id));
+    strs_push(&memory, &seen, e.id);
+    if (e.data.n)
+      last = parsed(e.data);
+  }
+  CHECK_INT(json_int(last, "id", 0), id);
+  CHECK(yyjson_obj_get(last, "result") != NULL);
+  CHECK(seen.n >= 4);
+}
+
+TEST(notifications_before_the_answer_make_a_stream) {
+  struct serve *s = serve_start(ARGS("--conformance"));
+  const char *headers = session(s);
+  struct wire *w = wire_open(s);
+  for (int id = 5; id < 7; id++) { /* and the connection goes on afterwards */
+    wire_send(w, request_text("POST", "/mcp", headers, progress_call(id)));
+    struct answer a = wire_answer(w, false);
+    CHECK_INT(a.status, 200);
+    CHECK_STR(answer_header(&a, "content-type"), "text/event-stream");
+    check_progress(w, id);
+    w->ended = false;
+    wire_close(w);
+    w = wire_open(s);
+  }
+  wire_close(w);
+  serve_stop(s);
+}
+
+TEST(a_broken_stream_is_taken_up_again) {
+  struct serve *s = serve_start(ARGS("--conformance"));
+  const char *headers = session(s);
+  struct wire *w = wire_open(s);
+  struct sse e;
+  wire_send(w, request_text("POST", "/mcp", headers, progress_call(9)));
+  CHECK_INT(wire_answer(w, false).status, 200);
+  CHECK(sse_next(w, 5000, &e));
+  CHECK_STR(e.data, ""); /* an id to come back with */
+  struct str first = e.id;
+  wire_close(w);
+  w = wire_open(s);
+  const char *again = textf("%sLast-Event-ID: %s\r\n", headers, cstr(first));
+  wire_send(w, request_text("GET", "/mcp", again, STR_NONE));
+  CHECK_INT(wire_answer(w, false).status, 200);
+  yyjson_val *last = NULL;
+  int messages = 0;
+  while (sse_next(w, 10000, &e)) {
+    last = parsed(e.data);
+    messages++;
+  }
+  CHECK_INT(messages, 4); /* three of progress, and the answer: nothing is lost, nothing comes twice */
+  CHECK_INT(json_int(last, "id", 0), 9);
+  wire_close(w);
+  /* Another session gets nothing of it. */
+  const char *other = textf("%sLast-Event-ID: %s\r\n", session(s), cstr(first));
+  w = wire_open(s);
+  wire_send(w, request_text("GET", "/mcp", other, STR_NONE));
+  CHECK_INT(wire_answer(w, false).status, 200);
+  while (sse_next(w, 500, &e))
+    CHECK_STR(e.data, "");
+  wire_close(w);
+  serve_stop(s);
+}
+
+TEST(a_session_hears_of_changes_and_of_those_it_missed) {
+  OK("remember", "The parser is generated by a script in tools", "--key", "parser");
+  struct serve *s = serve_start(NULL);
+  const char *headers = session(s);
+  struct answer a = serve_do(s, "POST", "/mcp", headers,
+                             STR("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"resources/list\",\"params\":{}}"));
+  CHECK_INT(a.status, 200);
+  yyjson_val *list = yyjson_obj_get(yyjson_obj_get(parsed(a.body), "result"), "resources");
+  CHECK(yyjson_arr_size(list) > 0);
+  struct wire *w = wire_open(s);
+  wire_send(w, request_text("GET", "/mcp", headers, STR_NONE));
+  CHECK_INT(wire_answer(w, false).status, 200);
+  struct sse e;
+  CHECK(sse_next(w, 5000, &e));
+  CHECK_STR(e.data, "");
+  struct str id = e.id;
+  /* All of them are watched: whichever it concerns is told of. */
+  size_t i, n;
+  yyjson_val *v;
+  yyjson_arr_foreach(list, i, n, v) {
+    struct str uri = json_str(v, "uri");
+    a = serve_do(
+        s, "POST", "/mcp", headers,
+        str_from(textf("{\"jsonrpc\":\"2.0\",\"id\":%zu,\"method\":\"resources/subscribe\",\"params\":{\"uri\":"
+                       "\"%s\"}}",
+                       i + 10, cstr(uri))));
+    CHECK_INT(a.status, 200);
+  }
+  OK("remember", "Never edit the generated parser by hand", "--kind", "rule", "--severity", "blocker");
+  CHECK(sse_next(w, 10000, &e));
+  CHECK_STR(json_str(parsed(e.data), "method"), "notifications/resources/updated");
+  wire_close(w);
+  w = wire_open(s);
+  wire_send(w, request_text("GET", "/mcp", textf("%sLast-Event-ID: %s\r\n", headers, cstr(id)), STR_NONE));
+  CHECK_INT(wire_answer(w, false).status, 200);
+  CHECK(sse_next(w, 10000, &e));
+  CHECK_STR(json_str(parsed(e.data), "method"), "notifications/resources/updated");
+  CHECK_INT(serve_do(s, "DELETE", "/mcp", headers, STR_NONE).status, 200);
+  CHECK(sse_ended(w, 5000));
+  wire_close(w);
+  serve_stop(s);
+}
+
+/* ---- without sessions ---- */
+
+static const char *modern(const char *method) {
+  return textf(JSON_HEADERS "MCP-Protocol-Version: " MODERN "\r\nMcp-Method: %s\r\n", method);
+}
+
+TEST(modern_requests_need_no_session) {
+  struct serve *s = serve_start(NULL);
+  struct answer a =
+      serve_do(s, "POST", "/mcp", modern("server/discover"),
+               STR("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"server/discover\",\"params\":{" META "}}"));
+  CHECK_INT(a.status, 200);
+  CHECK(!answer_header(&a, "mcp-session-id").p);
+  yyjson_val *result = yyjson_obj_get(parsed(a.body), "result");
+  CHECK_STR(json_str(result, "resultType"), "complete");
+  a = serve_do(s, "POST", "/mcp", modern("initialize"),
+               STR("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{" META "}}"));
+  CHECK_INT(a.status, 404);
+  a = serve_do(s, "GET", "/mcp", "MCP-Protocol-Version: " MODERN "\r\nAccept: text/event-stream\r\n", STR_NONE);
+  CHECK_INT(a.status, 405);
+  CHECK_STR(answer_header(&a, "allow"), "POST, OPTIONS");
+  CHECK_INT(serve_do(s, "DELETE", "/mcp", "MCP-Protocol-Version: " MODERN "\r\n", STR_NONE).status, 405);
+  serve_stop(s);
+}
+
+TEST(modern_listening_ends_with_a_result) {
+  struct serve *s = serve_start(ARGS("--conformance"));
+  struct wire *w = wire_open(s), *leaver = wire_open(s);
+  struct str text = request_text("POST", "/mcp", modern("subscriptions/listen"),
+                                 STR("{\"jsonrpc\":\"2.0\",\"id\":\"L\",\"method\":\"subscriptions/listen\",\"params\":"
+                                     "{" META ",\"notifications\":{\"toolsListChanged\":true}}}"));
+  wire_send(w, text);
+  wire_send(leaver, text);
+  CHECK_INT(wire_answer(w, false).status, 200);
+  CHECK_INT(wire_answer(leaver, false).status, 200);
+  struct sse e;
+  CHECK(sse_next(w, 5000, &e));
+  CHECK(!e.id.p); /* no ids in this era */
+  CHECK_STR(json_str(parsed(e.data), "method"), "notifications/subscriptions/acknowledged");
+  CHECK(sse_next(leaver, 5000, &e));
+  wire_close(leaver);
+  struct answer a = serve_do(s, "POST", "/mcp", textf("%sMcp-Name: test_trigger_tool_change\r\n", modern("tools/call")),
+                             STR("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":"
+                                 "\"test_trigger_tool_change\",\"arguments\":{}," META "}}"));
+  CHECK_INT(a.status, 200);
+  CHECK(sse_next(w, 5000, &e));
+  CHECK_STR(json_str(parsed(e.data), "method"), "notifications/tools/list_changed");
+  serve_stop(s);
+  CHECK(sse_next(w, 5000, &e));
+  yyjson_val *result = yyjson_obj_get(parsed(e.data), "result");
+  CHECK_STR(json_str(result, "resultType"), "complete");
+  CHECK(sse_ended(w, 5000));
+  wire_close(w);
+}
+
+TEST(modern_streams_carry_no_ids) {
+  struct serve *s = serve_start(ARGS("--conformance"));
+  struct wire *w = wire_open(s);
+  wire_send(w, request_text("POST", "/mcp", textf("%sMcp-Name: test_tool_with_progress\r\n", modern("tools/call")),
+                            STR("{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"tools/call\",\"params\":{\"name\":"
+                                "\"test_tool_with_progress\",\"arguments\":{},"
+                                "\"_meta\":{\"progressToken\":1,\"io.modelcontextprotocol/protocolVersion\":\"" MODERN
+                                "\",\"io.modelcontextprotocol/clientCapabilities\":{}}}}")));
+  CHECK_INT(wire_answer(w, false).status, 200);
+  struct sse e;
+  int messages = 0;
+  while (sse_next(w, 10000, &e)) {
+    CHECK(!e.id.p);
+    CHECK_STR(e.event, "message");
+    messages++;
+  }
+  CHECK_INT(messages, 4);
+  wire_close(w);
+  serve_stop(s);
+}

@@ -1,0 +1,44 @@
+/* test_events.c: GET /events with a log that is longer than what may wait for a client. */
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "http/server.h"
+#include "op/engine.h"
+#include "support/serve.h"
+
+enum { EVENTS = 30000 };
+
+TEST_TIMEOUT(a_long_log_reaches_a_slow_reader_whole, 60) {
+  struct error err;
+  struct engine *engine;
+  struct engine_options o = {.path = path_join(NULL, "store.db")};
+  CHECK_OK(engine_open(&o, &engine, &err), &err);
+  CHECK_OK(
+      db_exec(store_db(engine->store), &err,
+              "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)"
+              " INSERT INTO event (team, at, action, op, project, source, detail)"
+              " SELECT 'default', i, CASE WHEN i % 2 THEN 'memory:read' ELSE 'memory:search' END, 'get', '', 'test',"
+              " '{\"text\":\"' || hex(zeroblob(300)) || '\"}' FROM n",
+              "i", (int64_t)EVENTS),
+      &err);
+  struct http_options h = {.shared = {.caller = {.team = STR("default")}}};
+  CHECK_OK(feed_new(&o, &h.shared.feed, &err), &err);
+  struct http_daemon *server;
+  CHECK_OK(http_start(&h, &server, &err), &err);
+  int port = (int)strtol(strrchr(http_address(server), ':') + 1, NULL, 10), small = 128 << 10;
+  struct wire *w = wire_to(port);
+  setsockopt(w->fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
+  wire_send(w, request_text("GET", "/events?since=10&action=memory:read", NULL, STR_NONE));
+  usleep(1500000); /* the log is at its end long before */
+  CHECK_INT(wire_answer(w, false).status, 200);
+  struct sse e;
+  for (int i = 11; i <= EVENTS; i += 2) {
+    test_note("event %d", i);
+    CHECK(sse_next(w, 10000, &e));
+    CHECK_STR(e.id, textf("%d", i));
+  }
+  wire_close(w);
+  http_stop(&server);
+  feed_close(&h.shared.feed);
+  engine_close(&engine);
+}

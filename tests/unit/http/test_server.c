@@ -1,0 +1,277 @@
+/* test_server.c: the server with routes of the test's own: slow calls, streams, clients that stop sending or reading.
+ */
+#include "http/server.h"
+
+#include <stdatomic.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "support/serve.h"
+
+enum { STREAMS = 3 };
+
+static struct http_daemon *server;
+static _Atomic int begun, let_go, closed, sent, gone_seen;
+
+static void wait_until(_Atomic int *value, int wanted) {
+  for (int i = 0; i < 1000 * test_slowness() && atomic_load(value) < wanted; i++)
+    usleep(10000);
+  CHECK(atomic_load(value) >= wanted);
+}
+
+/* ---- routes ---- */
+
+static void quick(struct http_call *call) { http_reply_json(call, 200, STR("{}")); }
+
+/* Returns when the test lets it, or when the client has gone. */
+static void slow(struct http_call *call) {
+  atomic_fetch_add(&begun, 1);
+  while (!atomic_load(&let_go) && !http_client_gone(call))
+    usleep(5000);
+  if (http_client_gone(call))
+    atomic_fetch_add(&gone_seen, 1);
+  http_reply_json(call, 200, STR("{\"slow\":true}"));
+}
+
+static void on_close(void *arg) {
+  http_stream_end(arg);
+  atomic_fetch_add(&closed, 1);
+}
+
+static void idle_stream(struct http_call *call) {
+  struct http_stream *s = http_stream_begin(call);
+  if (s)
+    http_stream_on_close(s, on_close, s);
+}
+
+/* Sends until the stream takes no more. */
+static void flood(struct http_call *call) {
+  static char text[1024];
+  memset(text, 'x', sizeof(text));
+  struct http_stream *s = http_stream_begin(call);
+  if (!s)
+    return;
+  http_stream_on_close(s, on_close, s);
+  while (atomic_load(&sent) < 100000 && http_stream_send(s, STR_NONE, STR_NONE, (struct str){text, sizeof(text)}))
+    atomic_fetch_add(&sent, 1);
+}
+
+static void three(struct http_call *call) {
+  struct http_stream *s = http_stream_begin(call);
+  for (int i = 0; s && i < 3; i++)
+    http_stream_send(s, STR("i"), STR("e"), str_from(textf("%d", i)));
+  if (s)
+    http_stream_end(s);
+}
+
+static void echo(struct http_call *call) {
+  struct buf b = BUF(call->arena);
+  buf_addf(&b, "%.*s|%.*s|%.*s|%.*s", STR_ARG(call->method), STR_ARG(http_path_part(call, "name")),
+           STR_ARG(http_query(call, "q")), STR_ARG(call->body));
+  http_add_header(call, "X-Seen", http_header(call, "x-sent"));
+  http_reply_text(call, 200, "text/plain", buf_str(&b));
+}
+
+static const struct http_route routes[] = {
+    {"GET", "/quick", quick, HTTP_AT_ONCE},
+    {"GET", "/slow", slow, 0},
+    {"GET", "/idle", idle_stream, 0},
+    {"GET", "/flood", flood, 0},
+    {"GET", "/three", three, 0},
+    {NULL, "/echo/{name}", echo, 0},
+    {0},
+};
+
+static int start(struct http_options o) {
+  struct error err;
+  o.shared.routes = routes;
+  o.workers = 2;
+  CHECK_OK(http_start(&o, &server, &err), &err);
+  return (int)strtol(strrchr(http_address(server), ':') + 1, NULL, 10);
+}
+
+static struct wire *asked(int port, const char *path) {
+  struct wire *w = wire_to(port);
+  wire_send(w, request_text("GET", path, NULL, STR_NONE));
+  return w;
+}
+
+/* ---- requests ---- */
+
+TEST(a_route_sees_the_request) {
+  int port = start((struct http_options){0});
+  struct wire *w = wire_to(port);
+  wire_send(w, request_text("PUT", "/echo/a%20b?q=c%26d&q=2", "X-Sent:   padded  \r\n", STR("body")));
+  struct answer a = wire_answer(w, false);
+  CHECK_INT(a.status, 200);
+  CHECK_STR(a.body, "PUT|a b|c&d|body");
+  CHECK_STR(answer_header(&a, "x-seen"), "padded");
+  wire_send(w, STR("POST /echo/x HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+                   "3\r\nabc\r\n4\r\ndefg\r\n0\r\n\r\n"));
+  CHECK_STR(wire_answer(w, false).body, "POST|x||abcdefg");
+  wire_send(w, request_text("GET", "/echo/x?q=%", NULL, STR_NONE));
+  CHECK_INT(wire_answer(w, false).status, 400);
+  wire_close(w);
+  http_stop(&server);
+}
+
+TEST(a_request_that_does_not_arrive_is_408) {
+  int port = start((struct http_options){.request_ms = 300});
+  struct wire *silent = wire_to(port), *half = wire_to(port), *drip = wire_to(port);
+  wire_send(half, STR("GET /quick HTTP/1.1\r\nHost: loc"));
+  struct str text =
+      STR("GET /quick HTTP/1.1\r\nX-Slow: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
+  for (size_t i = 0; i < text.n && !drip->ended; i++) {
+    wire_send(drip, str_slice(text, i, i + 1));
+    usleep(20000);
+  }
+  CHECK_INT(wire_answer(half, false).status, 408);
+  CHECK_INT(wire_answer(drip, false).status, 408);
+  CHECK(wire_closed(half, 5000) && wire_closed(drip, 5000) && wire_closed(silent, 5000));
+  wire_close(half);
+  wire_close(drip);
+  wire_close(silent);
+  http_stop(&server);
+}
+
+TEST(busy_workers_do_not_keep_quick_routes_waiting) {
+  int port = start((struct http_options){0});
+  struct wire *busy[4];
+  for (size_t i = 0; i < ARRAY_LEN(busy); i++)
+    busy[i] = asked(port, "/slow");
+  wait_until(&begun, 2);
+  CHECK_INT(wire_answer(asked(port, "/quick"), false).status, 200);
+  CHECK_INT(atomic_load(&begun), 2); /* the others wait */
+  atomic_store(&let_go, 1);
+  for (size_t i = 0; i < ARRAY_LEN(busy); i++)
+    CHECK_STR(wire_answer(busy[i], false).body, "{\"slow\":true}");
+  http_stop(&server);
+}
+
+TEST(a_call_learns_that_its_client_has_gone) {
+  int port = start((struct http_options){0});
+  struct wire *w = asked(port, "/slow");
+  wait_until(&begun, 1);
+  CHECK_INT(atomic_load(&gone_seen), 0);
+  wire_close(w);
+  wait_until(&gone_seen, 1);
+  http_stop(&server);
+}
+
+static void *let_it_go(void *arg) {
+  usleep(200000);
+  atomic_store(&let_go, 1);
+  return arg;
+}
+
+TEST(calls_under_way_are_finished_at_the_end) {
+  int port = start((struct http_options){0});
+  struct wire *w = asked(port, "/slow");
+  wait_until(&begun, 1);
+  pthread_t thread;
+  CHECK(pthread_create(&thread, NULL, let_it_go, NULL) == 0);
+  http_drain(server, 10000);
+  http_stop(&server);
+  CHECK_STR(wire_answer(w, false).body, "{\"slow\":true}");
+  CHECK_INT(atomic_load(&gone_seen), 0);
+  pthread_join(thread, NULL);
+}
+
+TEST(calls_that_take_too_long_are_told_to_stop) {
+  int port = start((struct http_options){0});
+  struct wire *w = asked(port, "/slow");
+  wait_until(&begun, 1);
+  http_drain(server, 50);
+  http_stop(&server);
+  CHECK_INT(atomic_load(&gone_seen), 1);
+  CHECK_INT(wire_answer(w, false).status, 200);
+}
+
+/* ---- streams ---- */
+
+TEST(a_stream_is_written_to_its_end) {
+  int port = start((struct http_options){0});
+  struct wire *w = asked(port, "/three");
+  CHECK_INT(wire_answer(w, false).status, 200);
+  struct sse e;
+  for (int i = 0; i < 3; i++) {
+    CHECK(sse_next(w, 5000, &e));
+    CHECK_STR(e.data, textf("%d", i));
+    CHECK_STR(e.event, "e");
+    CHECK_STR(e.id, "i");
+  }
+  CHECK(sse_ended(w, 5000));
+  http_stop(&server);
+}
+
+TEST(streams_show_that_they_live) {
+  int port = start((struct http_options){.keep_alive_ms = 200});
+  struct wire *w = asked(port, "/idle");
+  CHECK_INT(wire_answer(w, false).status, 200);
+  /* ":\n\n" in chunks of 3 bytes; the first stands at the beginning. */
+  int comments = 0;
+  for (int i = 0; i < 100 * test_slowness() && comments < 3; i++) {
+    char bytes[256];
+    ssize_t n = recv(w->fd, bytes, sizeof(bytes), MSG_DONTWAIT);
+    for (ssize_t k = 0; k < n; k++)
+      comments += bytes[k] == ':';
+    usleep(50000);
+  }
+  CHECK(comments >= 3 || w->in.n > 0);
+  CHECK_INT(atomic_load(&closed), 0);
+  wire_close(w);
+  wait_until(&closed, 1);
+  http_stop(&server);
+}
+
+TEST(a_client_that_leaves_an_idle_stream_is_noticed) {
+  int port = start((struct http_options){0});
+  struct wire *w[STREAMS];
+  for (int i = 0; i < STREAMS; i++) {
+    w[i] = asked(port, "/idle");
+    CHECK_INT(wire_answer(w[i], false).status, 200);
+  }
+  CHECK_INT(atomic_load(&closed), 0);
+  wire_close(w[1]);
+  wait_until(&closed, 1);
+  usleep(50000);
+  CHECK_INT(atomic_load(&closed), 1);
+  http_stop(&server);
+  CHECK_INT(atomic_load(&closed), STREAMS);
+}
+
+TEST(a_stream_that_is_not_read_is_dropped) {
+  int port = start((struct http_options){0});
+  struct wire *w = wire_to(port);
+  int small = 4096;
+  setsockopt(w->fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
+  wire_send(w, request_text("GET", "/flood", NULL, STR_NONE));
+  wait_until(&closed, 1);
+  CHECK(atomic_load(&sent) > 1000 && atomic_load(&sent) < 50000);
+  CHECK_INT(wire_answer(asked(port, "/quick"), false).status, 200);
+  wire_close(w);
+  http_stop(&server);
+}
+
+TEST(too_many_streams_are_refused) {
+  int port = start((struct http_options){.streams_max = 2});
+  struct wire *a = asked(port, "/idle"), *b = asked(port, "/idle");
+  CHECK_INT(wire_answer(a, false).status, 200);
+  CHECK_INT(wire_answer(b, false).status, 200);
+  CHECK_INT(wire_answer(asked(port, "/idle"), false).status, 503);
+  wire_close(a);
+  wait_until(&closed, 1);
+  CHECK_INT(wire_answer(asked(port, "/idle"), false).status, 200);
+  http_stop(&server);
+}
+
+TEST(head_of_a_stream_has_no_body) {
+  int port = start((struct http_options){0});
+  struct wire *w = wire_to(port);
+  wire_send(w, request_text("HEAD", "/idle", NULL, STR_NONE));
+  CHECK_INT(wire_answer(w, true).status, 200);
+  wait_until(&closed, 1);
+  wire_send(w, request_text("GET", "/quick", NULL, STR_NONE));
+  CHECK_INT(wire_answer(w, false).status, 200);
+  http_stop(&server);
+}

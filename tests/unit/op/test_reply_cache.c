@@ -1,0 +1,136 @@
+/* test_reply_cache.c: searches that are asked again: the same answer, unless a memory has changed. */
+#include "op/reply_cache.h"
+
+#include <unistd.h>
+
+#include "support/cli.h"
+
+static struct arena a;
+static struct engine *engine;
+static struct caller caller;
+static struct error err;
+
+static void open_engine(void) {
+  struct engine_options o = {.path = path_join(NULL, "store.db"), .clock = {.fixed = INT64_C(1800000000000)}};
+  CHECK_OK(engine_open(&o, &engine, &err), &err);
+  caller = (struct caller){.team = STR("default"), .project = STR(""), .source = STR("test"), .trust = STR("user")};
+}
+
+static struct str run(struct engine *e, const char *op, const char *args) {
+  yyjson_val *v;
+  yyjson_mut_val *result;
+  CHECK_OK(json_read(&a, str_from(args), &v, &err), &err);
+  CHECK_OK(op_run(e, op_find(str_from(op)), &caller, NULL, &a, v, &result, &err), &err);
+  return json_write(&a, result, false);
+}
+
+static struct str search(const char *query) {
+  return run(engine, "search", textf("{\"query\":\"%s\",\"mode\":\"keyword\"}", query));
+}
+
+static int64_t searches(void) {
+  reads_flush(engine->store);
+  int64_t n;
+  CHECK_OK(db_int(store_db(engine->store), &n, NULL, &err, "SELECT count(*) FROM event WHERE action = 'memory:search'",
+                  NULL),
+           &err);
+  return n;
+}
+
+/* Is the reply in the cache? The key is made as op_run() would. */
+static bool cached(const char *query) {
+  struct op_call call = {.op = op_find(STR("search")),
+                         .engine = engine,
+                         .caller = caller,
+                         .arena = &a,
+                         .doc = json_new(&a),
+                         .now = clock_now(&engine->clock),
+                         .err = &err};
+  CHECK_OK(json_read(&a, str_from(textf("{\"query\":\"%s\",\"mode\":\"keyword\"}", query)), &call.args, &err), &err);
+  call.result = yyjson_mut_obj(call.doc);
+  return reply_find(&call, reply_key(&call));
+}
+
+TEST(the_same_question_gets_the_same_reply_and_is_noted) {
+  open_engine();
+  run(engine, "remember", "{\"text\":\"The printer on floor two needs a driver from its vendor\"}");
+  CHECK(!cached("printer driver"));
+  struct str first = search("printer driver");
+  CHECK(has(first, "floor two"));
+  CHECK(cached("printer driver"));
+  CHECK_STR(search("printer driver"), cstr(first));
+  CHECK_INT(searches(), 3);        /* the one found by cached() is a read, too */
+  CHECK(cached("printer driver")); /* what is read writes events, and changes no memory */
+  CHECK(!cached("another question"));
+  engine_close(&engine);
+}
+
+TEST(a_change_by_this_or_another_handle_empties_it) {
+  open_engine();
+  struct engine *other;
+  struct engine_options o = {.path = path_join(NULL, "store.db"), .clock = {.fixed = INT64_C(1800000000000)}};
+  CHECK_OK(engine_open(&o, &other, &err), &err);
+  run(engine, "remember", "{\"text\":\"The printer on floor two needs a driver from its vendor\"}");
+  search("printer");
+  CHECK(cached("printer"));
+  run(other, "remember", "{\"text\":\"The printer on floor nine was replaced by a plotter\"}");
+  CHECK(!cached("printer"));
+  CHECK(has(search("printer"), "floor nine"));
+  run(other, "search", "{\"query\":\"printer\"}");
+  reads_flush(other->store);
+  CHECK(cached("printer")); /* another's reads are no change either */
+  run(engine, "forget", "{\"ids\":[\"2\"],\"reason\":\"obsolete\"}");
+  CHECK(!has(search("printer"), "floor nine"));
+  engine_close(&other);
+  engine_close(&engine);
+}
+
+TEST(other_callers_have_replies_of_their_own) {
+  open_engine();
+  run(engine, "remember", "{\"text\":\"The printer on floor two needs a driver from its vendor\"}");
+  search("printer");
+  CHECK(cached("printer"));
+  caller.project = STR("p");
+  CHECK(!cached("printer"));
+  caller.project = STR("");
+  caller.all_projects = true;
+  CHECK(!cached("printer"));
+  caller.all_projects = false;
+  caller.team = STR("others");
+  CHECK(!cached("printer"));
+  CHECK(!has(search("printer"), "floor two"));
+  engine_close(&engine);
+}
+
+TEST(what_expires_is_gone_at_once) {
+  open_engine();
+  run(engine, "remember", "{\"text\":\"The printer on floor two is free until the meeting begins\",\"ttl\":\"20s\"}");
+  CHECK(has(search("printer"), "floor two"));
+  CHECK(cached("printer"));
+  engine->clock.fixed += 21 * 1000;
+  CHECK(!has(search("printer"), "floor two"));
+  engine_close(&engine);
+}
+
+TEST(a_reply_does_not_outlive_its_minute) {
+  open_engine();
+  run(engine, "remember", "{\"text\":\"The printer on floor two needs a driver from its vendor\"}");
+  search("printer");
+  CHECK(cached("printer"));
+  engine->clock.fixed += 60 * 1000;
+  CHECK(!cached("printer"));
+  engine_close(&engine);
+}
+
+TEST(many_questions_fit_and_old_ones_make_room) {
+  open_engine();
+  run(engine, "remember", "{\"text\":\"The printer on floor two needs a driver from its vendor\"}");
+  for (int i = 0; i < 1000; i++)
+    search(textf("printer %d", i));
+  CHECK(cached("printer 999"));
+  int kept = 0;
+  for (int i = 0; i < 1000; i++)
+    kept += cached(textf("printer %d", i));
+  CHECK(kept >= 100 && kept <= 256);
+  engine_close(&engine);
+}
