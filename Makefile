@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 FUZZ_SECONDS ?= 60
 
-.PHONY: build run test quick check bench torture fuzz coverage install uninstall format clean help
+.PHONY: build run tour test quick check bench torture fuzz coverage install uninstall format clean help
 .NOTPARALLEL:
 
 #: make             build build/cairn
@@ -12,8 +12,12 @@ build:
 	@scripts/setup build
 	@scripts/build release
 
-#: make run         build, then show what Cairn does
+#: make run         build, then serve MCP and REST on your store until Ctrl-C; RUN_SECONDS=N, PORT=N, CAIRN_DB=FILE
 run: build
+	@scripts/run
+
+#: make tour        build, then show what Cairn does, on a temporary store
+tour: build
 	@scripts/tour
 
 #: make test        everything: static checks, all tests, again with the sanitizers

@@ -75,7 +75,8 @@ enum cairn_status {
   CAIRN_TOO_LARGE = 16,   /* the input is larger than the limit */
   CAIRN_INTERRUPTED = 17, /* stopped by the caller: by its callback, or by cairn_interrupt() */
   CAIRN_DEGRADED = 18,    /* a check found problems */
-  CAIRN_UNAVAILABLE = 19  /* a service that the call needs, such as an embedding endpoint, gave no usable answer */
+  CAIRN_UNAVAILABLE = 19, /* a service that the call needs, such as an embedding endpoint, gave no usable answer */
+  CAIRN_STALE = 20        /* the memory has changed since the caller read it */
 };
 
 /* "not_found" for CAIRN_NOT_FOUND: the name in JSON and on the command line. "unknown" for other numbers.

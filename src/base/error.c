@@ -28,6 +28,8 @@ enum status(error_set)(struct error *e, enum status code, const char *fmt, ...) 
   e->code = code;
   e->step = NULL;
   e->fix[0] = 0;
+  e->about = 0;
+  e->similarity = 0;
   return code;
 }
 

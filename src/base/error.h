@@ -2,6 +2,8 @@
 #ifndef CAIRN_BASE_ERROR_H
 #define CAIRN_BASE_ERROR_H
 
+#include <stdint.h>
+
 #include "base/attr.h"
 #include "base/status.h"
 
@@ -12,6 +14,8 @@ struct error {
   const char *step; /* static text: the step of the pipeline that refused ("headline"); NULL where there is none */
   char message[ERROR_MESSAGE_MAX];
   char fix[ERROR_FIX_MAX]; /* what to do next, often the exact call; "" where there is nothing to say */
+  int64_t about;           /* number of what stands in the way, for programs; 0: none */
+  double similarity;       /* to what stands in the way, 0 to 1; 0 where that means nothing */
 };
 
 /* Each returns the error's code, so that a function can end with `return error_fix(...)`.

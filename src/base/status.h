@@ -25,7 +25,8 @@
   X(TOO_LARGE, "too_large", 2, 413, -32014, "the input is larger than the limit")                                      \
   X(INTERRUPTED, "interrupted", 130, 499, -32015, "stopped by the caller")                                             \
   X(DEGRADED, "degraded", 11, 503, -32016, "a check found problems")                                                   \
-  X(UNAVAILABLE, "unavailable", 12, 503, -32017, "a service that the call needs gave no usable answer")
+  X(UNAVAILABLE, "unavailable", 12, 503, -32017, "a service that the call needs gave no usable answer")                \
+  X(STALE, "stale", 5, 412, -32018, "the memory has changed since the caller read it")
 
 enum status {
 #define X(name, json, exit, http, rpc, text) STATUS_##name,

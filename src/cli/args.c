@@ -1,8 +1,9 @@
 /* args.c: the command line, read by the table of operations. */
 #include "cli/args.h"
 
+#include "base/suggest.h"
 #include "base/utf8.h"
-#include "cli/suggest.h"
+#include "cli/doors.h"
 #include "core/memory.h"
 
 const struct builtin builtins[] = {
@@ -204,6 +205,9 @@ static bool some_operation_has(struct str name) {
   for (const struct op *op = ops; op->name; op++)
     if (param_in(op->params, name))
       return true;
+  for (const struct door *d = doors; d->op.name; d++)
+    if (param_in(d->op.params, name))
+      return true;
   return false;
 }
 
@@ -296,6 +300,8 @@ static enum status unknown_command(const struct parser *p, struct str word) {
     if (str_next(&name, ' ', &family))
       suggest_offer(&near, family);
   }
+  for (const struct door *d = doors; d->op.name; d++)
+    suggest_offer(&near, str_from(d->op.name));
   for (const struct builtin *b = builtins; b->name; b++)
     suggest_offer(&near, str_from(b->name));
   struct str shown = utf8_cut(word, SHOWN_BYTES);
@@ -316,7 +322,7 @@ static enum status take_command(struct parser *p, struct str word) {
     p->out->command = b->command;
     return STATUS_OK;
   }
-  p->out->op = op_find(word);
+  p->out->op = command_find(word);
   if (p->out->op)
     return STATUS_OK;
   if (p->family.p || !args_is_family(word))

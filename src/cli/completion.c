@@ -1,5 +1,6 @@
 /* completion.c: shell completion: short scripts for the shells, and the answer to what they ask. */
 #include "base/utf8.h"
+#include "cli/doors.h"
 #include "cli/help.h"
 
 /* How far a half-typed command line got. */
@@ -42,7 +43,7 @@ static void read_word(struct arena *a, struct typed *t, struct str word) {
   if (t->family.p)
     word = arena_printf(a, "%.*s %.*s", STR_ARG(t->family), STR_ARG(word));
   t->builtin = t->builtin ? t->builtin : find_builtin(word);
-  t->op = op_find(word);
+  t->op = command_find(word);
   t->family = !t->op && args_is_family(word) ? word : STR_NONE;
 }
 
@@ -102,6 +103,8 @@ static void add_commands(struct buf *out, struct str typed, struct str family) {
       add_word(out, typed, arena_cstr(out->a, first), two ? op->group : op->summary);
     last = first;
   }
+  for (const struct door *d = doors; d->op.name && !family.p; d++)
+    add_word(out, typed, d->op.name, d->op.summary);
   for (const struct builtin *b = builtins; b->name && !family.p; b++)
     add_word(out, typed, b->name, b->summary);
 }

@@ -1,6 +1,7 @@
 /* help.c: help texts, made from the table of operations. */
 #include "cli/help.h"
 
+#include "cli/doors.h"
 #include "core/memory.h"
 
 enum { WIDTH = 80, INDENT = 2, COLUMN = 28 };
@@ -11,6 +12,7 @@ const struct variable variables[] = {
     {"CAIRN_TEAM", "the team that owns the memories (default: default)"},
     {"CAIRN_SOURCE", "who writes, when --source is not given"},
     {"CAIRN_SESSION", "the session, when --session is not given"},
+    {"CAIRN_PROFILE", "the set of MCP tools, when --profile is not given"},
     {"CAIRN_BUSY_MS", "how long to wait for a store that another process keeps locked, in milliseconds"},
     {"CAIRN_NO_MAINTAIN", "1: no daily maintenance after a write"},
     {"CAIRN_NOW", "an RFC 3339 timestamp that stops the clock there, for tests and demonstrations"},
@@ -99,6 +101,9 @@ void help_program(struct buf *out, const struct style *style) {
     group = op->group;
     add_row(out, str_from(op->name), str_from(op->summary), column);
   }
+  heading(out, style, "Servers");
+  for (const struct door *d = doors; d->op.name; d++)
+    add_row(out, str_from(d->op.name), str_from(d->op.summary), column);
   heading(out, style, "Help");
   for (const struct builtin *b = builtins; b->name; b++)
     add_row(out, str_from(b->name), str_from(b->summary), column);

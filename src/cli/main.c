@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "cli/args.h"
+#include "cli/doors.h"
 #include "cli/help.h"
 #include "cli/output.h"
 #include "cli/run.h"
@@ -60,7 +61,10 @@ static int run(struct arena *a, int argc, const char *const *argv, struct output
   if (args_parse(a, argc, argv, &args, &err) != STATUS_OK)
     return output_error(out, a, &err);
   output_set(out, out->json, args_flag(args.globals, "quiet"), args_flag(args.globals, "no_color"));
-  return args.command == CLI_OPERATION ? run_operation(a, &args, out) : print_builtin(a, &args, out);
+  const struct door *door = door_of(args.op);
+  if (args.command == CLI_OPERATION)
+    return door ? door->run(a, &args, out) : run_operation(a, &args, out);
+  return print_builtin(a, &args, out);
 }
 
 int main(int argc, char **argv) {

@@ -29,7 +29,9 @@ struct renderer {
   void (*result)(struct page *page, yyjson_val *result);
   void (*line)(struct page *page, yyjson_val *line); /* NULL: lines are raw data */
 };
-extern const struct renderer memory_renderers[], store_renderers[], eval_renderers[]; /* end with op == NULL */
+/* Each ends with op == NULL. */
+extern const struct renderer memory_renderers[], store_renderers[], eval_renderers[], session_renderers[],
+    observe_renderers[], file_renderers[];
 
 /* Text from the store: harmless on a terminal, verbatim elsewhere. */
 void page_text(struct page *page, struct str text);

@@ -312,6 +312,25 @@ static void render_history(struct page *page, yyjson_val *r) {
   }
 }
 
+static void render_repeats(struct page *page, yyjson_val *r) {
+  static const char *const sides[] = {"a", "b"};
+  size_t i, n;
+  yyjson_val *p;
+  yyjson_arr_foreach(yyjson_obj_get(r, "pairs"), i, n, p) {
+    buf_addf(&page->b, "similarity %.2f\n", json_num(p, "similarity", 0));
+    for (size_t k = 0; k < ARRAY_LEN(sides); k++) {
+      yyjson_val *m = yyjson_obj_get(p, sides[k]);
+      buf_adds(&page->b, "  ");
+      add_id(page, m);
+      buf_adds(&page->b, "  ");
+      page_line(page, "", json_str(m, "headline"), 12);
+      buf_addc(&page->b, '\n');
+    }
+  }
+  buf_addf(&page->b, "%lld of %lld rules say nearly the same as another one\n", (long long)json_int(r, "repeated", 0),
+           (long long)json_int(r, "rules", 0));
+}
+
 /* ---- many memories ---- */
 
 static void render_list(struct page *page, yyjson_val *r) {
@@ -378,13 +397,6 @@ static void render_search(struct page *page, yyjson_val *r) {
   }
 }
 
-static void render_boot(struct page *page, yyjson_val *r) {
-  struct str text = json_str(r, "text");
-  page_text(page, text);
-  if (text.n && text.p[text.n - 1] != '\n')
-    buf_addc(&page->b, '\n');
-}
-
 /* ---- tasks and skills ---- */
 
 static void render_tasks(struct page *page, yyjson_val *r) {
@@ -433,9 +445,9 @@ const struct renderer memory_renderers[] = {
     {"skill load", render_memory, NULL},
     {"annotate", render_annotations, NULL},
     {"history", render_history, NULL},
+    {"repeats", render_repeats, NULL},
     {"list", render_list, NULL},
     {"search", render_search, NULL},
-    {"boot", render_boot, NULL},
     {"unsupersede", render_unsupersede, NULL},
     {"undo", render_undo, NULL},
     {"forget", render_forget, NULL},

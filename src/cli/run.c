@@ -62,6 +62,8 @@ static enum status read_input(struct call *c) {
     return error_fix(&c->err, "a memory holds at most 1 MB: split the text, or store a part of it");
   if (text.n == 0 && !args->input_asked)
     return STATUS_OK; /* nobody sent anything: the operation says what is missing */
+  if (args->input->flags & PARAM_VERBATIM)
+    return args_set_input(args, text, &c->err);
   if (str_ends(text, STR("\r\n")))
     text.n -= 2;
   else if (str_ends(text, STR("\n")))
@@ -183,6 +185,7 @@ static void maintain_if_due(struct call *c, struct engine *engine) {
   struct error err;
   yyjson_val *args;
   yyjson_mut_val *result;
+  engine->record_calls = false; /* nobody called it */
   enum status s = json_read(&scratch, STR("{\"if_due\":true}"), &args, &err);
   if (s == STATUS_OK)
     s = op_run(engine, maintain, &c->context.caller, &hooks, &scratch, args, &result, &err);
@@ -201,8 +204,19 @@ static bool needs_existing_store(const struct call *c) {
   return false;
 }
 
+/* Whether the call goes into the table of calls: not of those that look at the store or copy it, and leave it as they
+ * found it, nor of those that go on for as long as somebody listens. */
+static bool is_recorded(const struct op *op) {
+  static const char *const observers[] = {"doctor", "health", "metrics", "errors"};
+  for (size_t i = 0; i < ARRAY_LEN(observers); i++)
+    if (strcmp(op->name, observers[i]) == 0)
+      return false;
+  return !(op->flags & (OP_NO_STORE | OP_NO_TXN | OP_STREAM));
+}
+
 static enum status open_engine(struct call *c, struct engine **ret_engine) {
   struct engine_options *options = &c->context.engine;
+  options->record_calls = is_recorded(c->args->op);
   options->must_exist = needs_existing_store(c);
   if (c->args->op->flags & OP_NO_STORE)
     options->path = NULL;

@@ -268,17 +268,23 @@ static enum status too_long(size_t words, const struct memory *m, struct error *
   return error_fix(err, "store one idea for each memory: split it by hand, or with 'cairn capture'");
 }
 
+static enum status check_size(const struct memory *m, struct error *err) {
+  if (m->body.n <= BODY_BYTES)
+    return STATUS_OK;
+  error_set(err, STATUS_TOO_LARGE, "the text has %zu bytes, at most %d are allowed", m->body.n, BODY_BYTES);
+  refuse(err, "atomic");
+  return error_fix(err, "split it, or index the file as a source instead of remembering it");
+}
+
 static enum status check_atomic(struct arena *a, bool strict, struct memory *m, struct warnings *w, struct error *err) {
   if (str_empty(str_trim(m->body))) {
     error_set(err, STATUS_REFUSED, "there is no text to remember");
     refuse(err, "atomic");
     return error_fix(err, "give the text as an argument, or on standard input: cairn remember TEXT");
   }
-  if (m->body.n > BODY_BYTES) {
-    error_set(err, STATUS_TOO_LARGE, "the text has %zu bytes, at most %d are allowed", m->body.n, BODY_BYTES);
-    refuse(err, "atomic");
-    return error_fix(err, "split it, or index the file as a source instead of remembering it");
-  }
+  enum status s = check_size(m, err);
+  if (s != STATUS_OK)
+    return s;
   size_t stacked = count_stacked(m->body);
   if (stacked >= 2) {
     error_set(err, STATUS_REFUSED, "the text stacks %zu dated updates into one memory", stacked);
@@ -311,7 +317,7 @@ static void suggest_type(struct arena *a, const struct memory *m, struct warning
        arena_printf(a, "use --type %s next time if that is what it is", t->name));
 }
 
-enum status gate_check(struct arena *a, bool strict, struct memory *m, struct warnings *w, struct error *err) {
+static enum status check_fields(struct memory *m, struct error *err) {
   enum status s = check_type(m, err);
   if (s == STATUS_OK)
     s = check_severity(m, err);
@@ -319,8 +325,19 @@ enum status gate_check(struct arena *a, bool strict, struct memory *m, struct wa
     s = check_kind_fields(m, err);
   if (s == STATUS_OK)
     s = check_skill(m, err);
+  return s == STATUS_OK ? check_values(m, err) : s;
+}
+
+enum status gate_check_exact(struct arena *a, struct memory *m, struct error *err) {
+  struct warnings none = {0};
+  enum status s = check_fields(m, err);
   if (s == STATUS_OK)
-    s = check_values(m, err);
+    s = check_headline(a, true, m, &none, err);
+  return s == STATUS_OK ? check_size(m, err) : s;
+}
+
+enum status gate_check(struct arena *a, bool strict, struct memory *m, struct warnings *w, struct error *err) {
+  enum status s = check_fields(m, err);
   /* An empty text has no headline to derive: that it is empty is the better message. */
   if (s == STATUS_OK && str_empty(str_trim(m->body)))
     return check_atomic(a, strict, m, w, err);

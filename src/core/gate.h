@@ -33,6 +33,10 @@ struct warnings {
 NODISCARD enum status gate_check(struct arena *a, bool strict, struct memory *m, struct warnings *warnings,
                                  struct error *err);
 
+/* The same for a text that is kept byte for byte, such as a file: type, fields and size are checked; it may stack
+ * ideas, and its headline is the caller's. */
+NODISCARD enum status gate_check_exact(struct arena *a, struct memory *m, struct error *err);
+
 /* One existing memory that is close to the draft. */
 struct similar {
   int64_t id;

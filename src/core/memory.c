@@ -51,7 +51,8 @@ const size_t memory_field_count = ARRAY_LEN(memory_fields);
 
 #define L(name) {#name, offsetof(struct memory, name)}
 const struct list_field memory_lists[] = {
-    L(tags), L(people), L(topics), L(action_items), L(domains), L(acceptance), L(skill_keywords), L(skill_projects),
+    L(tags),       L(people),         L(topics),         L(action_items), L(domains),
+    L(acceptance), L(skill_keywords), L(skill_projects), L(entity),       L(entity_type),
 };
 const size_t memory_list_count = ARRAY_LEN(memory_lists);
 

@@ -19,6 +19,7 @@ struct memory {
   int64_t verified_at, valid_from, created_at, updated_at, expires_at, last_accessed, state_at, claimed_at;
   /* Lists: rows of their own in the store. */
   struct strs tags, people, topics, action_items, domains, acceptance, skill_keywords, skill_projects;
+  struct strs entity, entity_type; /* of a knowledge graph: the name of what it is about, and what that is */
 };
 
 enum field_form { FIELD_TEXT, FIELD_INT, FIELD_BOOL, FIELD_REAL, FIELD_TIME };

@@ -33,6 +33,18 @@ static void meter_add(struct meter *m, uint32_t cp) {
   m->in_space = space;
 }
 
+/* The same for ASCII, which most text is. */
+static void meter_add_ascii(struct meter *m, char c) {
+  bool space = ascii_space(c);
+  if (space)
+    m->chars += m->in_space ? 1 : UNIT / 4;
+  else
+    m->chars += c >= 'a' && c <= 'z' ? UNIT / 4 : UNIT / 2;
+  m->words += !space && !m->in_word ? WORD : 0;
+  m->in_word = !space;
+  m->in_space = space;
+}
+
 static size_t meter_read(const struct meter *m) {
   size_t units = m->chars > m->words ? m->chars : m->words;
   return (units + UNIT - 1) / UNIT;
@@ -41,7 +53,10 @@ static size_t meter_read(const struct meter *m) {
 size_t tokens_estimate(struct str s) {
   struct meter m = {0};
   for (size_t i = 0; i < s.n;)
-    meter_add(&m, utf8_next(s, &i));
+    if ((unsigned char)s.p[i] < 0x80)
+      meter_add_ascii(&m, s.p[i++]);
+    else
+      meter_add(&m, utf8_next(s, &i));
   return meter_read(&m);
 }
 

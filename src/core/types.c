@@ -10,33 +10,36 @@ const char *const kind_names[KIND_COUNT] = {"rule", "fact", "incident", "task"};
 /* clang-format off */
 static const struct mem_type types[] = {
   {.name = "rule", .kind = KIND_RULE, .boot = BOOT_RULES, .decay = DECAY_NEVER,
-   .words = "rule rules policy allowed forbidden"},
+   .words = "rule rules policy allowed forbidden", .title = "Rules", .item = "claim"},
   {.name = "guardrail", .kind = KIND_RULE, .boot = BOOT_RULES, .decay = DECAY_NEVER,
-   .stored_as = "rule", .severity = "blocker"},
+   .stored_as = "rule", .severity = "blocker", .item = "claim"},
   {.name = "bootstrap", .kind = KIND_RULE, .boot = BOOT_RULES, .decay = DECAY_NEVER,
-   .stored_as = "rule", .delivery = "boot"},
+   .stored_as = "rule", .delivery = "boot", .item = "claim"},
   {.name = "feedback", .kind = KIND_RULE, .boot = BOOT_RULES, .decay = DECAY_NEVER,
-   .words = "feedback correction corrected"},
+   .words = "feedback correction corrected", .title = "Feedback", .item = "claim"},
   {.name = "identity", .kind = KIND_RULE, .aliases = {"core", "self"}, .boot = BOOT_IDENTITY, .decay = DECAY_NEVER,
-   .words = "identity role"},
+   .words = "identity role", .item = "claim"},
   {.name = "lesson", .kind = KIND_RULE, .aliases = {"warning", "insight", "learning"}, .boot = BOOT_LESSONS,
-   .decay = DECAY_NEVER, .words = "lesson lessons learned mistake pitfall"},
+   .decay = DECAY_NEVER, .words = "lesson lessons learned mistake pitfall", .item = "claim"},
   {.name = "procedural", .kind = KIND_RULE, .boot = BOOT_RULES, .decay = DECAY_NEVER,
-   .words = "how steps procedure workflow"},
+   .words = "how steps procedure workflow", .item = "claim"},
 
-  {.name = "fact", .kind = KIND_FACT, .long_body = true, .decay = DECAY_FADE, .words = "fact facts"},
-  {.name = "context", .kind = KIND_FACT, .aliases = {"active", "background"}, .boot = BOOT_CONTEXT, .droppable = true,
-   .long_body = true, .decay = DECAY_FADE, .words = "context current currently"},
+  {.name = "fact", .kind = KIND_FACT, .long_body = true, .decay = DECAY_FADE, .words = "fact facts", .title = "Facts",
+   .item = "claim"},
   {.name = "decision", .kind = KIND_FACT, .aliases = {"commitment", "choice"}, .boot = BOOT_DECISIONS,
-   .droppable = true, .long_body = true, .decay = DECAY_SCORE, .words = "decision decisions decided decide chose why"},
+   .droppable = true, .long_body = true, .decay = DECAY_SCORE, .words = "decision decisions decided decide chose why",
+   .title = "Decisions", .item = "decision"},
+  {.name = "context", .kind = KIND_FACT, .aliases = {"active", "background"}, .boot = BOOT_CONTEXT, .droppable = true,
+   .long_body = true, .decay = DECAY_FADE, .words = "context current currently", .title = "Context"},
   {.name = "reference", .kind = KIND_FACT, .aliases = {"pointer", "link"}, .long_body = true, .decay = DECAY_SCORE,
    .words = "where link url reference docs"},
-  {.name = "person", .kind = KIND_FACT, .long_body = true, .decay = DECAY_SCORE, .words = "who person whose"},
+  {.name = "person", .kind = KIND_FACT, .long_body = true, .decay = DECAY_SCORE, .words = "who person whose",
+   .item = "entity"},
   {.name = "idea", .kind = KIND_FACT, .long_body = true, .decay = DECAY_SCORE, .words = "idea ideas proposal"},
   {.name = "note", .kind = KIND_FACT, .long_body = true, .prose = true, .decay = DECAY_SCORE, .words = "note notes"},
 
   {.name = "incident", .kind = KIND_INCIDENT, .archives = true, .decay = DECAY_SCORE,
-   .words = "incident incidents outage broke crash postmortem"},
+   .words = "incident incidents outage broke crash postmortem", .title = "Incidents"},
   {.name = "episodic", .kind = KIND_INCIDENT, .archives = true, .sequence = true,
    .decay = DECAY_SCORE, .words = "happened"},
   {.name = "historical", .kind = KIND_INCIDENT, .aliases = {"archive", "past"}, .archives = true,
@@ -47,7 +50,7 @@ static const struct mem_type types[] = {
    .words = "journal diary"},
 
   {.name = "task", .kind = KIND_TASK, .boot = BOOT_TASKS, .droppable = true, .decay = DECAY_NEVER,
-   .words = "task tasks todo pending"},
+   .words = "task tasks todo pending", .title = "Tasks", .item = "task"},
 };
 /* clang-format on */
 
@@ -87,6 +90,8 @@ const struct mem_type *type_of_kind(enum kind kind) {
     i++;
   return &types[i];
 }
+
+const char *type_title(const struct mem_type *t) { return t->title ? t->title : type_of_kind(t->kind)->title; }
 
 const struct mem_type *type_of_prose(void) {
   size_t i = 0;

@@ -35,6 +35,8 @@ struct mem_type {
   /* A shorthand is stored as another type with these fields set; NULL otherwise. */
   const char *stored_as, *severity, *delivery;
   const char *words; /* words of a query that ask for this type, blank-separated */
+  const char *item;  /* what it is as an item of a project's knowledge: entity, claim, task, decision; NULL: note */
+  const char *title; /* its heading where texts are shown in full; NULL: that of its kind's own type */
 };
 
 extern const char *const kind_names[KIND_COUNT];
@@ -49,6 +51,8 @@ size_t types_count(void);
 const struct mem_type *types_at(size_t i);
 /* By name or alias, without case; NULL when there is none. */
 const struct mem_type *type_find(struct str name);
+/* Its heading where texts are shown in full. */
+const char *type_title(const struct mem_type *t);
 /* The type a kind has when none is given. */
 const struct mem_type *type_of_kind(enum kind kind);
 /* A factor for memories of each type, types_count() of them in the order of types_at(): above 1 where a word of the

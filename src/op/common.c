@@ -3,6 +3,8 @@
 
 #include <sys/stat.h>
 
+#include "base/id.h"
+
 struct scope scope_of(const struct op_call *call) {
   return (struct scope){.team = call->caller.team,
                         .project = call->caller.project,
@@ -20,15 +22,57 @@ struct txn who_of(const struct op_call *call) {
                       .now = call->now};
 }
 
+/* The memory that the call names is still the one that the caller has seen. */
+static enum status check_expected(struct op_call *call) {
+  struct scope scope = scope_of(call);
+  struct str name = json_str(call->args, "id");
+  struct memory m;
+  if (!name.p)
+    name = json_val_str(yyjson_arr_get_first(yyjson_obj_get(call->args, "ids")));
+  enum status s = memory_find(call->engine->store, &scope, name, call->arena, &m, call->err);
+  if (s != STATUS_OK)
+    return s;
+  yyjson_mut_val *full = yyjson_mut_obj(call->doc);
+  show_expired(call, &m);
+  s = put_full(call, full, &m);
+  if (s != STATUS_OK)
+    return s;
+  struct str hash = str_from(yyjson_mut_get_str(yyjson_mut_obj_get(full, "hash")));
+  if (strs_has(call->hooks.expect, hash))
+    return STATUS_OK;
+  error_set(call->err, STATUS_STALE, "memory %lld has changed since it was read; nothing was done", (long long)m.id);
+  return error_fix(call->err, "get it again, and decide on what it says now");
+}
+
 enum status call_begin(struct op_call *call, struct txn *ret_txn) {
   struct txn who = who_of(call);
-  return txn_begin(call->engine->store, &who, 0, ret_txn, call->err);
+  enum status s = txn_begin(call->engine->store, &who, 0, ret_txn, call->err);
+  return s == STATUS_OK && call->hooks.expect ? check_expected(call) : s;
+}
+
+enum status call_tell_hash(struct op_call *call) {
+  yyjson_mut_val *id = yyjson_mut_obj_get(call->result, "id");
+  struct memory m;
+  bool found;
+  if (!call->hooks.tell_hash || !yyjson_mut_is_int(id))
+    return STATUS_OK;
+  enum status s =
+      memory_by_id(call->engine->store, call->caller.team, yyjson_mut_get_sint(id), call->arena, &m, &found, call->err);
+  if (s != STATUS_OK || !found)
+    return s;
+  yyjson_mut_val *full = yyjson_mut_obj(call->doc);
+  show_expired(call, &m);
+  s = put_full(call, full, &m);
+  if (s == STATUS_OK)
+    json_put(call->doc, call->result, "hash", str_from(yyjson_mut_get_str(yyjson_mut_obj_get(full, "hash"))));
+  return s;
 }
 
 enum status call_commit(struct op_call *call, struct txn *txn) {
+  enum status s = call_tell_hash(call);
   /* Before the commit: there may be no memory for it afterwards, and then nothing must have happened. */
   json_put_int(call->doc, call->result, "txn", txn->id);
-  return txn_commit(txn, call->err);
+  return s == STATUS_OK ? txn_commit(txn, call->err) : s;
 }
 
 enum status call_find(struct op_call *call, const char *name, struct memory *ret_memory) {
@@ -83,6 +127,31 @@ enum status call_filter(struct op_call *call, struct filter *ret_filter) {
   return s;
 }
 
+enum status call_cursor(struct op_call *call, struct position *ret_position) {
+  struct str rest = json_str(call->args, "cursor"), part;
+  struct position p = {0};
+  if (!rest.p)
+    return STATUS_OK;
+  bool ok = str_next(&rest, '.', &part) && str_int64(part, &p.rank) && str_next(&rest, '.', &part) &&
+            str_int64(part, &p.at) && str_int64(rest, &p.id);
+  if (ok && p.rank >= 0 && p.rank <= 2 && p.id > 0) {
+    *ret_position = p;
+    return STATUS_OK;
+  }
+  error_set(call->err, STATUS_USAGE, "%s: this is not a cursor", call->op->name);
+  return error_fix(call->err, "pass next_cursor of the page before as it is, or leave it out to begin anew");
+}
+
+void put_cursor(struct op_call *call, struct memories *list, int64_t limit, bool by_priority) {
+  if ((int64_t)list->n <= limit)
+    return;
+  list->n = (size_t)limit;
+  const struct memory *m = &list->v[list->n - 1];
+  int rank = !by_priority || str_is(m->priority, "high") ? 0 : str_is(m->priority, "medium") ? 1 : 2;
+  json_put(call->doc, call->result, "next_cursor",
+           arena_printf(call->arena, "%d.%lld.%lld", rank, (long long)m->created_at, (long long)m->id));
+}
+
 enum status call_not_the_store(struct op_call *call, struct str path) {
   static const char *const parts[] = {"", "-wal", "-shm", "-journal"};
   struct stat given, own;
@@ -114,6 +183,7 @@ void put_brief(struct op_call *call, yyjson_mut_val *obj, const struct memory *m
   json_put(doc, obj, "delivery", m->delivery);
   json_put_num(doc, obj, "weight", m->weight);
   json_put(doc, obj, "trust", m->trust);
+  json_put(doc, obj, "written_by", m->source);
   json_put_opt(doc, obj, "status", m->status);
   json_put_opt(doc, obj, "priority", m->priority);
   json_put_opt(doc, obj, "milestone", m->milestone);
@@ -122,6 +192,14 @@ void put_brief(struct op_call *call, yyjson_mut_val *obj, const struct memory *m
   json_put(doc, obj, "created_at", time_format(m->created_at, time));
   if (m->expires_at)
     json_put(doc, obj, "expires_at", time_format(m->expires_at, time));
+}
+
+void show_expired(const struct op_call *call, struct memory *m) {
+  if (!str_is(m->state, "active") || !m->expires_at || m->expires_at > call->now)
+    return;
+  m->state = STR("expired");
+  m->state_reason = STR("its time to live ended");
+  m->state_at = m->expires_at;
 }
 
 /* A retired memory says where the truth moved to. */
@@ -176,6 +254,16 @@ static enum status put_shadow(struct op_call *call, yyjson_mut_val *obj, const s
   return s;
 }
 
+/* Of what the object holds so far, without what merely reading it changes. */
+static void put_hash(struct op_call *call, yyjson_mut_val *obj) {
+  char hash[HASH_TEXT_SIZE];
+  yyjson_mut_val *copy = yyjson_mut_val_mut_copy(call->doc, obj);
+  yyjson_mut_obj_remove_key(copy, "access_count");
+  yyjson_mut_obj_remove_key(copy, "last_accessed");
+  hash_text(json_write(call->arena, copy, false), hash);
+  json_put(call->doc, obj, "hash", str_from(hash));
+}
+
 enum status put_full(struct op_call *call, yyjson_mut_val *obj, struct memory *m) {
   struct store *st = call->engine->store;
   struct notes notes = {0};
@@ -195,9 +283,20 @@ enum status put_full(struct op_call *call, yyjson_mut_val *obj, struct memory *m
   memory_put_lists(call->doc, obj, m);
   notes_put(call->doc, obj, &notes);
   links_put(call->doc, obj, m->id, &links);
+  put_hash(call, obj);
   s = put_banner(call, obj, m);
   bool told = yyjson_mut_obj_get(obj, "banner") != NULL;
   return s == STATUS_OK && !told ? put_shadow(call, obj, m, &links) : s;
+}
+
+enum status put_signals(struct op_call *call, yyjson_mut_val *obj, const struct memory *m) {
+  struct notes notes = {0};
+  enum status s = notes_load(call->engine->store, call->arena, m, &notes, call->err);
+  json_put_int(call->doc, obj, "upvotes", m->upvotes);
+  json_put_int(call->doc, obj, "downvotes", m->downvotes);
+  if (s == STATUS_OK && notes.n)
+    notes_put(call->doc, obj, &notes);
+  return s;
 }
 
 void note_read(struct op_call *call, const struct memory *m) {
@@ -205,6 +304,14 @@ void note_read(struct op_call *call, const struct memory *m) {
   who.project = m->project;
   struct str detail = arena_printf(call->arena, "{\"type\":\"%.*s\",\"size\":%zu}", STR_ARG(m->type), m->body.n);
   reads_note(call->engine->store, &who, STR("memory:read"), m->id, m->uid, detail);
+}
+
+enum status call_confirm_many(struct op_call *call, const char *what, size_t count) {
+  enum { MANY = 10 };
+  if (count <= MANY || !str_is(call->caller.trust, "agent") || json_bool(call->args, "confirm", false))
+    return STATUS_OK;
+  error_set(call->err, STATUS_CONFIRM, "%s %zu memories at once", what, count);
+  return error_fix(call->err, "repeat the call with --confirm, or do it for at most %d at a time", (int)MANY);
 }
 
 void progress(struct op_call *call, const char *what, int64_t done, int64_t total) {

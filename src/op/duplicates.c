@@ -2,6 +2,7 @@
 #include "op/duplicates.h"
 
 #include "base/id.h"
+#include "core/memfile.h"
 #include "core/rank.h"
 #include "store/candidates.h"
 
@@ -37,7 +38,8 @@ static enum status add_candidate(struct op_call *call, const struct write *w, in
   enum status s = memory_by_id(call->engine->store, w->m.team, id, call->arena, &m, &found, call->err);
   if (s == STATUS_OK && found)
     s = memory_load_body(call->engine->store, call->arena, &m, call->err);
-  if (s != STATUS_OK || !found || told_apart(w, &m))
+  /* A file is replaced by whoever edits it, and by nothing that merely says the same. */
+  if (s != STATUS_OK || !found || told_apart(w, &m) || memfile_is_path(m.key))
     return s;
   struct str mine = embed_text(call->arena, STR_NONE, w->m.headline, w->m.body);
   struct str theirs = embed_text(call->arena, STR_NONE, m.headline, m.body);
@@ -155,6 +157,8 @@ static enum status refuse_rule(struct op_call *call, const struct write *w, cons
               differ_name(o->difference.what), STR_ARG(o->difference.a), STR_ARG(o->difference.b),
               STR_ARG(o->headline));
   error_step(call->err, "duplicate");
+  call->err->about = o->id;
+  call->err->similarity = o->similarity;
   struct str text = quoted(call->arena, w->m.body);
   return error_fix(
       call->err,
@@ -195,6 +199,8 @@ enum status duplicates_decide(struct op_call *call, struct txn *txn, struct writ
   enum verdict verdict = gate_judge(&w->m, &list, &at);
   const struct similar *o = &list.v[at];
   if (rep->old.id && verdict != VERDICT_STORE) /* a correction is wanted: it is only told what else is close */
+    verdict = VERDICT_STORE;
+  if (w->keep_both && verdict != VERDICT_SKIP)
     verdict = VERDICT_STORE;
   if (verdict == VERDICT_REFUSE)
     return refuse_rule(call, w, o);

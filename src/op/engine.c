@@ -6,6 +6,8 @@
 #include "base/alloc.h"
 #include "base/fs.h"
 #include "op/embedding.h"
+#include "op/reply_cache.h"
+#include "op/telemetry.h"
 
 enum status engine_default_path(struct arena *a, struct str *ret_path, struct error *err) {
   return fs_xdg(a, XDG_DATA, "cairn/cairn.db", ret_path, err);
@@ -20,6 +22,8 @@ enum status engine_open(const struct engine_options *o, struct engine **ret_engi
     return error_set(err, STATUS_INTERNAL, "the source of random numbers is not available");
   }
   e->clock = o->clock;
+  e->telemetry = o->telemetry;
+  e->record_calls = o->record_calls || o->telemetry;
   pthread_mutex_init(&e->lock, NULL);
   struct store_options so = {
       .path = o->path, .busy_ms = o->busy_ms, .must_exist = o->must_exist, .now = clock_now(&o->clock)};
@@ -28,6 +32,7 @@ enum status engine_open(const struct engine_options *o, struct engine **ret_engi
     engine_close(&e);
     return s;
   }
+  telemetry_watch(e->telemetry, e);
   *ret_engine = e;
   return STATUS_OK;
 }
@@ -36,8 +41,10 @@ void engine_close(struct engine **engine) {
   struct engine *e = *engine;
   if (!e)
     return;
+  telemetry_unwatch(e->telemetry, e);
   store_close(&e->store);
   pooled_free(&e->embedders);
+  reply_cache_free(&e->replies);
   pthread_mutex_destroy(&e->lock);
   mem_free(e);
   *engine = NULL;

@@ -9,19 +9,27 @@
 #include "store/store.h"
 
 struct pooled;
+struct reply_cache;
+struct telemetry;
 
 struct engine_options {
   const char *path; /* of the store file; NULL: an engine without a store, for operations that open none */
   struct clock clock;
-  int busy_ms;     /* 0: the default, 60 s */
-  bool must_exist; /* do not create the store */
+  int busy_ms;                 /* 0: the default, 60 s */
+  bool must_exist;             /* do not create the store */
+  struct telemetry *telemetry; /* of the process; NULL: nobody counts the calls. It must outlive the engine. */
+  bool record_calls;           /* calls go into the store's table of them; always so with a telemetry */
 };
 
 struct engine {
   pthread_mutex_t lock; /* one operation at a time on a handle */
   struct store *store;
-  struct pooled *embedders; /* opened when first needed; see embedding.h */
+  struct pooled *embedders;    /* opened when first needed; see embedding.h */
+  struct reply_cache *replies; /* of searches; see reply_cache.h */
   struct clock clock;
+  struct telemetry *telemetry; /* may be NULL */
+  struct engine *next_watched; /* of its list of engines */
+  bool record_calls;
 };
 
 /* Where the store is when nobody says: cairn/cairn.db in the user's data folder. Nothing is created. */

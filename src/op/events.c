@@ -1,12 +1,13 @@
-/* events.c: reading and following the event log. */
+/* events.c: reading and following the event log, and its events as JSON. */
 #include "op/common.h"
+#include "op/feed.h"
 #include "op/handlers.h"
 
 #include <time.h>
 
 enum { FOLLOW_MS = 200 };
 
-struct feed {
+struct listing {
   struct op_call *call;
   struct arena *line; /* memory of one line */
   int64_t last, count;
@@ -17,7 +18,7 @@ static void put_json(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *name,
     yyjson_mut_obj_add_val(doc, obj, name, yyjson_mut_rawncpy(doc, json.p, json.n));
 }
 
-static struct str event_line(struct arena *a, const struct event *e) {
+struct str event_json(struct arena *a, const struct event *e) {
   yyjson_mut_doc *doc = json_new(a);
   yyjson_mut_val *v = yyjson_mut_obj(doc);
   char time[TIME_TEXT_SIZE];
@@ -43,11 +44,11 @@ static struct str event_line(struct arena *a, const struct event *e) {
 }
 
 static enum status show(void *arg, const struct event *e) {
-  struct feed *f = arg;
+  struct listing *f = arg;
   struct op_call *call = f->call;
   f->last = e->seq;
   f->count++;
-  struct str line = event_line(f->line, e);
+  struct str line = event_json(f->line, e);
   enum status s = call->hooks.emit ? call->hooks.emit(call->hooks.arg, line) : STATUS_OK;
   arena_release(f->line);
   if (s != STATUS_OK)
@@ -63,7 +64,7 @@ static void wait_a_little(void) {
 enum status op_events(struct op_call *call) {
   int64_t since, limit;
   bool follow = json_bool(call->args, "follow", false);
-  struct feed f = {.call = call, .line = arena_child(call->arena)};
+  struct listing f = {.call = call, .line = arena_child(call->arena)};
   enum status s = call_int(call, "since", 0, 0, INT64_MAX, &since);
   if (s == STATUS_OK)
     s = call_int(call, "limit", follow ? 0 : 100, 0, INT64_MAX, &limit);

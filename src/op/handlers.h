@@ -29,6 +29,7 @@ enum status op_purge(struct op_call *call);
 enum status op_rate(struct op_call *call);
 enum status op_reembed(struct op_call *call);
 enum status op_remember(struct op_call *call);
+enum status op_repeats(struct op_call *call);
 enum status op_restore(struct op_call *call);
 enum status op_search(struct op_call *call);
 enum status op_skill_list(struct op_call *call);
@@ -46,5 +47,38 @@ enum status op_undo(struct op_call *call);
 enum status op_unlink(struct op_call *call);
 enum status op_unpin(struct op_call *call);
 enum status op_unsupersede(struct op_call *call);
+
+enum status op_file_create(struct op_call *call);
+enum status op_file_delete(struct op_call *call);
+enum status op_file_insert(struct op_call *call);
+enum status op_file_rename(struct op_call *call);
+enum status op_file_str_replace(struct op_call *call);
+enum status op_file_view(struct op_call *call);
+enum status op_graph_create(struct op_call *call);
+enum status op_graph_delete(struct op_call *call);
+enum status op_graph_observe(struct op_call *call);
+enum status op_graph_read(struct op_call *call);
+enum status op_vault_add(struct op_call *call);
+enum status op_vault_delete(struct op_call *call);
+enum status op_vault_get(struct op_call *call);
+enum status op_vault_list(struct op_call *call);
+enum status op_vault_set(struct op_call *call);
+
+/* sessions */
+enum status op_action_ack(struct op_call *call);
+enum status op_action_add(struct op_call *call);
+enum status op_action_list(struct op_call *call);
+enum status op_checkpoint(struct op_call *call);
+enum status op_scratch_get(struct op_call *call);
+enum status op_scratch_list(struct op_call *call);
+enum status op_scratch_set(struct op_call *call);
+enum status op_session_end(struct op_call *call);
+enum status op_session_handoff(struct op_call *call);
+enum status op_session_list(struct op_call *call);
+enum status op_session_task(struct op_call *call);
+/* Observability. */
+enum status op_errors(struct op_call *call);
+enum status op_health(struct op_call *call);
+enum status op_metrics(struct op_call *call);
 
 #endif

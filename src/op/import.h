@@ -95,6 +95,10 @@ struct graph_line {
   struct str from, to; /* of a relation, whose kind is `type` */
 };
 NODISCARD enum status graph_read(struct arena *a, struct str line, struct graph_line *ret_line, struct error *err);
+/* A memory of an observation, "NAME: observation", or of an entity that has none yet, "NAME: type". */
+void graph_draft(struct arena *a, struct str name, struct str type, struct str observation, struct memory *m);
+/* The observation that a memory's text holds; absent when it only says that the entity is there. */
+struct str graph_observation(struct arena *a, struct str name, struct str type, struct str body);
 /* "Programming Language" becomes "programming-language"; may be empty. */
 struct str graph_slug(struct arena *a, struct str type);
 

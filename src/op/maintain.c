@@ -5,6 +5,7 @@
 #include "core/rank.h"
 #include "op/handlers.h"
 #include "op/reembed.h"
+#include "store/calls.h"
 #include "store/lexical.h"
 #include "store/lifecycle.h"
 #include "store/settings.h"
@@ -65,8 +66,9 @@ static struct memory retired(const struct memory *m, const struct step *step, co
   return now;
 }
 
-/* In portions, each with memory of its own. */
-static enum status run_step(struct op_call *call, struct txn *txn, const struct step *step, int64_t *ret_count) {
+/* In portions, each with memory of its own. `ids` gets the numbers of what was changed; NULL: nobody asks. */
+static enum status run_step(struct op_call *call, struct txn *txn, const struct step *step, yyjson_mut_val *ids,
+                            int64_t *ret_count) {
   int64_t before, count = 0;
   enum status s = cutoff(call, step->step, &before);
   struct arena *a = arena_child(call->arena);
@@ -77,6 +79,8 @@ static enum status run_step(struct op_call *call, struct txn *txn, const struct 
     for (size_t i = 0; s == STATUS_OK && i < due.n; i++) {
       struct memory now = retired(&due.v[i], step, txn);
       s = memory_change(txn, a, &due.v[i], &now, step->action, call->err);
+      if (ids)
+        yyjson_mut_arr_add_sint(call->doc, ids, due.v[i].id);
       count++;
     }
     more = due.n == STEP_ROWS;
@@ -93,13 +97,20 @@ static enum status run_step(struct op_call *call, struct txn *txn, const struct 
 static enum status is_due(struct op_call *call, bool *ret_due) {
   struct str at;
   int64_t last = 0;
-  double hours;
+  double hours = json_num(call->args, "hours", 0);
   enum status s = store_meta(call->engine->store, "maintained_at", call->arena, &at, call->err);
-  if (s == STATUS_OK)
+  if (s == STATUS_OK && hours <= 0)
     s = number(call, SET_MAINTAIN_HOURS, &hours);
   if (s == STATUS_OK)
     *ret_due = !at.p || !time_parse(at, &last) || call->now - last >= (int64_t)(hours * (double)MS_PER_HOUR);
   return s;
+}
+
+/* Whether a step was asked for; without a word about it, all are. */
+static bool step_wanted(struct op_call *call, const struct step *step) {
+  struct strs only = {0};
+  json_strs(call->arena, call->args, "only", &only);
+  return only.n == 0 || strs_has(&only, str_from(step->name));
 }
 
 static enum status run_all(struct op_call *call) {
@@ -116,20 +127,24 @@ static enum status run_all(struct op_call *call) {
     json_put_bool(call->doc, call->result, "skipped", true);
     return STATUS_OK;
   }
+  yyjson_mut_val *named = json_bool(call->args, "named", false) ? json_put_obj(call->doc, call->result, "ids") : NULL;
   for (size_t i = 0; s == STATUS_OK && i < ARRAY_LEN(steps); i++) {
-    s = run_step(call, &txn, &steps[i], &counts[i]);
+    if (!step_wanted(call, &steps[i]))
+      continue;
+    s = run_step(call, &txn, &steps[i], named ? json_put_arr(call->doc, named, steps[i].name) : NULL, &counts[i]);
     changed += counts[i];
   }
   if (s == STATUS_OK && !changed) { /* nothing to undo: no transaction of the log */
     store_rollback(txn.store);
     s = db_begin(store_db(txn.store), true, call->err);
   }
-  if (s == STATUS_OK)
+  if (s == STATUS_OK && !yyjson_obj_get(call->args, "only"))
     s = store_set_meta(txn.store, "maintained_at", time_format(call->now, time), call->err);
   if (s != STATUS_OK)
     return s;
   for (size_t i = 0; i < ARRAY_LEN(steps); i++)
-    json_put_int(call->doc, call->result, steps[i].name, counts[i]);
+    if (step_wanted(call, &steps[i]))
+      json_put_int(call->doc, call->result, steps[i].name, counts[i]);
   return changed ? call_commit(call, &txn) : txn_commit(&txn, call->err);
 }
 
@@ -153,6 +168,15 @@ static enum status embed_pending(struct op_call *call, int64_t until, int64_t *r
   return STATUS_OK;
 }
 
+/* The table of calls keeps the last ones alone. */
+static enum status prune_calls(struct op_call *call) {
+  struct store *st = call->engine->store;
+  enum status s = db_begin(store_db(st), true, call->err);
+  if (s == STATUS_OK)
+    s = calls_prune(st, call->now, call->err);
+  return s == STATUS_OK ? db_commit(store_db(st), call->err) : s;
+}
+
 enum status op_maintain(struct op_call *call) {
   int64_t began = clock_ticks_us(), dropped = 0;
   bool due = true, by_itself = json_bool(call->args, "if_due", false);
@@ -167,7 +191,9 @@ enum status op_maintain(struct op_call *call) {
   }
   if (s == STATUS_OK)
     s = run_all(call);
-  if (s == STATUS_OK && !yyjson_mut_obj_get(call->result, "skipped"))
+  if (s == STATUS_OK)
+    s = prune_calls(call);
+  if (s == STATUS_OK && !yyjson_mut_obj_get(call->result, "skipped") && !yyjson_obj_get(call->args, "only"))
     s = embed_pending(call, by_itself ? began + EMBED_BY_ITSELF_US : 0, &dropped);
   if (s == STATUS_OK)
     s = db_checkpoint(store_db(call->engine->store), false, NULL, call->err);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/utf8.h"
 #include "core/capture.h"
 #include "op/handlers.h"
 #include "op/write.h"
@@ -242,6 +243,8 @@ static enum status capture_one(struct op_call *call, struct txn *txn, struct cap
     (*refused)++;
     yyjson_mut_val *v = op_error_json(call->doc, &c->err);
     json_put(call->doc, v, "headline", c->w.m.headline);
+    if (!str_empty(c->w.m.kind))
+      json_put(call->doc, v, "kind", c->w.m.kind);
     yyjson_mut_arr_append(list, v);
     return STATUS_OK;
   }
@@ -313,15 +316,6 @@ static enum status revive(struct op_call *call, struct memory *m) {
   return s;
 }
 
-/* Its time is over, although no maintenance has noted it yet. */
-static void show_expired(const struct op_call *call, struct memory *m) {
-  if (!str_is(m->state, "active") || !m->expires_at || m->expires_at > call->now)
-    return;
-  m->state = STR("expired");
-  m->state_reason = STR("its time to live ended");
-  m->state_at = m->expires_at;
-}
-
 enum status op_get(struct op_call *call) {
   struct memory m;
   enum status s = call_find(call, "id", &m);
@@ -338,6 +332,24 @@ enum status op_get(struct op_call *call) {
 
 /* ---- list ---- */
 
+/* As much of it as was asked for. */
+static enum status put_listed(struct op_call *call, yyjson_mut_val *obj, struct memory *m) {
+  struct str detail = json_str(call->args, "detail");
+  if (str_is(detail, "full")) {
+    show_expired(call, m);
+    return put_full(call, obj, m);
+  }
+  bool snippet = str_is(detail, "snippet");
+  enum status s = memory_load_lists(call->engine->store, call->arena, m, call->err);
+  if (s == STATUS_OK && snippet)
+    s = memory_load_body(call->engine->store, call->arena, m, call->err);
+  put_brief(call, obj, m);
+  memory_put_lists(call->doc, obj, m);
+  if (s == STATUS_OK && snippet)
+    json_put(call->doc, obj, "snippet", utf8_cut(m->body, SNIPPET_BYTES));
+  return s;
+}
+
 enum status op_list(struct op_call *call) {
   struct filter f;
   struct scope scope = scope_of(call);
@@ -350,9 +362,13 @@ enum status op_list(struct op_call *call) {
   if (s == STATUS_OK)
     s = call_int(call, "offset", 0, 0, INT64_MAX, &f.offset);
   if (s == STATUS_OK)
+    s = call_cursor(call, &f.after);
+  if (s == STATUS_OK)
     s = call_time(call, "as_of", -1, &scope.as_of);
   if (s != STATUS_OK)
     return s;
+  int64_t limit = f.limit++; /* one more: is there another page? */
+  f.own = json_bool(call->args, "own", false);
   if (state.p) /* one of the choices of the table, so that it is safe in SQL */
     f.states = arena_printf(call->arena, "'%.*s'", STR_ARG(state)).p;
   s = memory_list(call->engine->store, &scope, &f, call->arena, &list, call->err);
@@ -360,15 +376,12 @@ enum status op_list(struct op_call *call) {
     s = memory_count(call->engine->store, &scope, &f, call->arena, &total, call->err);
   if (s != STATUS_OK)
     return s;
+  put_cursor(call, &list, limit, false);
   yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "memories");
-  for (size_t i = 0; i < list.n; i++) {
-    yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, arr);
-    s = memory_load_lists(call->engine->store, call->arena, &list.v[i], call->err);
-    if (s != STATUS_OK)
-      return s;
-    put_brief(call, v, &list.v[i]);
-    memory_put_lists(call->doc, v, &list.v[i]);
-  }
+  for (size_t i = 0; s == STATUS_OK && i < list.n; i++)
+    s = put_listed(call, yyjson_mut_arr_add_obj(call->doc, arr), &list.v[i]);
+  if (s != STATUS_OK)
+    return s;
   json_put_int(call->doc, call->result, "count", (int64_t)list.n);
   json_put_int(call->doc, call->result, "total", total);
   json_put_int(call->doc, call->result, "offset", f.offset);

@@ -2,6 +2,9 @@
 #include "op/op.h"
 
 #include "core/gate.h"
+#include "op/action.h"
+#include "op/session.h"
+#include "op/telemetry.h"
 #include "store/events.h"
 
 const struct op *op_find(struct str name) {
@@ -166,12 +169,47 @@ static enum status run_inside(struct op_call *call) {
   enum status s = op_check_args(call->op, call->args, call->err);
   if (s == STATUS_OK)
     s = settle_caller(call);
+  if (s == STATUS_OK && (call->op->flags & OP_GATED))
+    s = action_gate(call);
   return s == STATUS_OK ? call->op->run(call) : s;
+}
+
+/* Agents call tools; which of them did is what the door knows of the connection or the process. */
+static struct str client_of(const struct caller *c, char number[24]) {
+  if (!c->tool.p || !c->origin)
+    return STR_NONE;
+  if (!str_empty(c->origin->connection))
+    return c->origin->connection;
+  snprintf(number, 24, "p%lld", (long long)c->origin->pid);
+  return c->origin->pid ? str_from(number) : STR_NONE;
+}
+
+static void note_call(const struct op_call *call, enum status s, int64_t duration_us) {
+  const struct caller *c = &call->caller;
+  char number[24];
+  bool booted = s == STATUS_OK && strcmp(call->op->name, "boot") == 0;
+  struct telemetry_call t = {.name = c->tool.p ? c->tool : str_from(call->op->name),
+                             .op = str_from(call->op->name),
+                             .team = c->team,
+                             .project = c->project,
+                             .source = c->source,
+                             .session = c->session,
+                             .client = client_of(c, number),
+                             .at = call->now,
+                             .duration_us = duration_us,
+                             .error = s == STATUS_OK ? NULL : call->err};
+  const char *session = booted ? yyjson_mut_get_str(yyjson_mut_obj_get(call->result, "session")) : NULL;
+  if (session)
+    t.session = str_from(session);
+  telemetry_note_in(call->engine, &t);
+  if (booted)
+    telemetry_flush_before_boot(call->engine, t.client, t.session);
 }
 
 enum status op_run(struct engine *engine, const struct op *op, const struct caller *caller,
                    const struct op_hooks *hooks, struct arena *arena, yyjson_val *args, yyjson_mut_val **ret_result,
                    struct error *err) {
+  int64_t began = clock_ticks_us();
   pthread_mutex_lock(&engine->lock);
   struct op_call call = {.op = op,
                          .engine = engine,
@@ -195,6 +233,9 @@ enum status op_run(struct engine *engine, const struct op *op, const struct call
     *ret_result = call.result;
   else if (engine->store)
     store_rollback(engine->store);
+  if (engine->store)
+    session_touch(&call);
+  note_call(&call, s, clock_ticks_us() - began);
   pthread_mutex_unlock(&engine->lock);
   return s;
 }
@@ -208,5 +249,9 @@ yyjson_mut_val *op_error_json(yyjson_mut_doc *doc, const struct error *err) {
   json_put(doc, e, "message", str_from(err->message));
   if (err->fix[0])
     json_put(doc, e, "fix", str_from(err->fix));
+  if (err->about)
+    json_put_int(doc, e, "memory", err->about);
+  if (err->similarity > 0)
+    json_put_num(doc, e, "similarity", json_round(err->similarity, 4));
   return root;
 }

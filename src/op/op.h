@@ -23,6 +23,7 @@ enum {
   PARAM_STDIN = 4,      /* on the command line: "-", or nothing while standard input is not a terminal, reads it */
   PARAM_PATH = 8,       /* a file name, for completion; relative to the caller's folder */
   PARAM_OPEN = 16,      /* the choices are for help and completion: the operation judges the value itself */
+  PARAM_VERBATIM = 64,  /* standard input is taken as it is, with its final line end */
   PARAM_NOISE = 32, /* what is no text is no error: the operation gets U+FFFD for bad bytes, and makes do with NULs */
 };
 
@@ -41,7 +42,8 @@ enum {
   OP_DESTRUCTIVE = 2, /* cannot be undone, or touches many memories */
   OP_STREAM = 4,      /* hands out lines as it goes, through call->emit */
   OP_NO_STORE = 8,    /* opens no store */
-  OP_NO_TXN = 16,     /* writes, but not as a transaction of the store (backup, restore) */
+  OP_NO_TXN = 16,     /* writes, but not as a transaction of the store (backup, restore, sessions) */
+  OP_GATED = 32,      /* waits until the agent has answered its action items; see action_gate.c */
 };
 
 struct op_call;
@@ -88,6 +90,10 @@ struct op_hooks {
   void (*progress)(void *arg, const char *what, int64_t done, int64_t total);
   /* True when the caller wants the operation to stop at the next safe point. */
   bool (*cancelled)(void *arg);
+  /* The memory that the call changes must still have one of these hashes (member "hash" of a full memory), else nothing
+   * happens: STATUS_STALE. Looked at under the write lock. */
+  const struct strs *expect;
+  bool tell_hash; /* the result of a change gets the hash that the memory has now */
 };
 
 /* A call under way. Handlers read args, fill result, and return a status with *err set. */

@@ -1,6 +1,7 @@
 /* record_check.c: whether a record of an export can be stored, and secrets in its texts. */
 #include "base/id.h"
 #include "core/gate.h"
+#include "core/memfile.h"
 #include "core/redact.h"
 #include "core/text.h"
 #include "op/record.h"
@@ -98,7 +99,8 @@ static enum status check_gate(struct arena *a, const struct memory *m, struct er
   struct warnings warnings = {0};
   if (str_is(draft.severity, "deprecated"))
     draft.severity = STR("pattern");
-  enum status s = gate_check(a, false, &draft, &warnings, err);
+  enum status s =
+      memfile_is_path(m->key) ? gate_check_exact(a, &draft, err) : gate_check(a, false, &draft, &warnings, err);
   if (s != STATUS_OK)
     return s;
   if (!str_eq(draft.headline, m->headline)) {

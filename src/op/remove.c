@@ -54,6 +54,8 @@ enum status op_forget(struct op_call *call) {
     s = call_begin(call, &txn);
   if (s == STATUS_OK)
     s = find_all(call, false, &list);
+  if (s == STATUS_OK)
+    s = call_confirm_many(call, "forget takes out of every search", list.n);
   for (size_t i = 0; s == STATUS_OK && i < list.n; i++) {
     struct memory now = list.v[i];
     if (str_is(now.state, "forgotten"))

@@ -169,6 +169,10 @@ static void inherit(struct op_call *call, struct write *w, const struct memory *
   }
   if (m->tags.n == 0)
     m->tags = old->tags;
+  if (m->entity.n == 0) { /* a corrected observation is about the same thing */
+    m->entity = old->entity;
+    m->entity_type = old->entity_type;
+  }
 }
 
 /* What superseding takes from the old memory, so that unsupersede can give it back. */

@@ -3,10 +3,11 @@
 #include "core/redact.h"
 #include "core/tokens.h"
 #include "op/handlers.h"
+#include "op/reply_cache.h"
 #include "op/retrieve.h"
 #include "store/skills.h"
 
-enum { SKILL_HITS = 5, SNIPPET_BYTES = 400, BUDGET_LEAST = 50, BUDGET_MOST = 1000000 };
+enum { SKILL_HITS = 5, BUDGET_LEAST = 50, BUDGET_MOST = 1000000 };
 
 /* ---- skills ---- */
 
@@ -44,7 +45,13 @@ static enum status put_text(struct query *q, yyjson_mut_val *v, struct hit *h) {
   if (str_is(detail, "full")) {
     enum status s = memory_load_body(q->call->engine->store, q->call->arena, &h->m, q->call->err);
     json_put(q->call->doc, v, "body", h->m.body);
-    return s;
+    if (h->m.people.n)
+      json_put_strs(q->call->doc, v, "people", &h->m.people);
+    if (h->m.topics.n)
+      json_put_strs(q->call->doc, v, "topics", &h->m.topics);
+    if (h->m.action_items.n)
+      json_put_strs(q->call->doc, v, "action_items", &h->m.action_items);
+    return s == STATUS_OK ? put_signals(q->call, v, &h->m) : s;
   }
   json_put(q->call->doc, v, "snippet", utf8_cut(h->snippet, SNIPPET_BYTES));
   return STATUS_OK;
@@ -106,8 +113,8 @@ static enum status put_hit(struct query *q, yyjson_mut_val *arr, struct hit *h) 
   return put_text(q, v, h);
 }
 
-/* The query may hold a secret: the log gets it scrubbed. */
-static void note_search(struct query *q, const struct hits *hits) {
+/* The query may hold a secret: the log gets it scrubbed. Returns what the log got. */
+static struct str note_search(struct query *q, const struct hits *hits) {
   struct op_call *call = q->call;
   struct secret_hits secrets = {0};
   redact_find(call->arena, q->text, NULL, &secrets);
@@ -118,7 +125,9 @@ static void note_search(struct query *q, const struct hits *hits) {
   for (size_t i = 0; i < hits->n; i++)
     yyjson_mut_arr_add_sint(doc, results, hits->v[i].m.id);
   struct txn who = who_of(call);
-  reads_note(call->engine->store, &who, STR("memory:search"), 0, STR_NONE, json_write(call->arena, detail, false));
+  struct str text = json_write(call->arena, detail, false);
+  reads_note(call->engine->store, &who, STR("memory:search"), 0, STR_NONE, text);
+  return text;
 }
 
 static void append_new(struct arena *a, struct hits *list, const struct hits *more, int64_t limit) {
@@ -232,8 +241,10 @@ static enum status find(struct query *q, struct hits *ret_hits) {
 }
 
 /* One state of the store for the whole of it. */
-static enum status answer(struct query *q, int64_t budget, struct hits *ret_hits) {
-  enum status s = find(q, ret_hits);
+static enum status answer(struct query *q, int64_t budget, struct hits *ret_hits, struct generation *ret_generation) {
+  enum status s = store_generation(q->call->engine->store, ret_generation, q->call->err);
+  if (s == STATUS_OK)
+    s = find(q, ret_hits);
   if (s == STATUS_OK)
     s = put_mode(q);
   return s == STATUS_OK ? put_results(q, ret_hits, budget) : s;
@@ -242,8 +253,12 @@ static enum status answer(struct query *q, int64_t budget, struct hits *ret_hits
 enum status op_search(struct op_call *call) {
   struct query q;
   struct hits hits = {0};
+  struct generation generation;
   int64_t budget = 0;
   bool alone = false;
+  struct str key = reply_key(call);
+  if (reply_find(call, key))
+    return STATUS_OK;
   enum status s = read_query(call, &q);
   if (s == STATUS_OK && yyjson_obj_get(call->args, "budget"))
     s = call_int(call, "budget", 0, BUDGET_LEAST, BUDGET_MOST, &budget);
@@ -253,8 +268,8 @@ enum status op_search(struct op_call *call) {
   struct db *db = store_db(call->engine->store);
   s = db_snapshot(db, &alone, call->err);
   if (s == STATUS_OK)
-    s = db_snapshot_end(db, alone, answer(&q, budget, &hits), call->err);
+    s = db_snapshot_end(db, alone, answer(&q, budget, &hits, &generation), call->err);
   if (s == STATUS_OK)
-    note_search(&q, &hits);
+    reply_keep(call, key, &generation, note_search(&q, &hits));
   return s;
 }

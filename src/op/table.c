@@ -27,6 +27,10 @@ static const char *const link_rels[] = {"contradicts", "relates", "derived_from"
 static const char *const search_modes[] = {"hybrid", "keyword", "vector", NULL};
 static const char *const eval_dates[] = {"valid", "written", "none", NULL};
 static const char *const formats[] = {"auto", "cairn", "graph", "markdown", NULL};
+static const char *const boot_formats[] = {"brief", "full", "blocks", NULL};
+static const char *const boot_parts[] = {"text", "sections", NULL};
+static const char *const action_kinds[] = {"task", "rule", NULL};
+static const char *const action_decisions[] = {"will_execute", "already_done", "not_relevant", NULL};
 
 const struct param common_params[] = {
   TEXT("project", 0, "NAME", "project to read or write (default: CAIRN_PROJECT, else the git repository; '' = global)"),
@@ -70,6 +74,7 @@ static const struct param remember_params[] = {
   TEXT("supersedes", 0, "ID", "the memory that this one replaces (needs a reason)"),
   TEXT("reason", 0, "TEXT", "why the older memory was wrong or is outdated"),
   MANY("links", "link", "ID", "an incident's rules, or another memory that this one relates to; may be repeated"),
+  FLAG("keep_both", "store it beside what is close, with a warning; the same text is still not stored twice"),
   FLAG("defer_embedding", "store the text at once, embed it at the next maintenance"),
   TEXT("batch", PARAM_PATH, "FILE", "JSON Lines, one object of these arguments a line; '-' is standard input"),
   END
@@ -100,6 +105,8 @@ static const struct param search_params[] = {
 static const struct param list_params[] = {
   INT("limit", "N", "memories at most, 1 to 1000 (default 20)"),
   INT("offset", "N", "leave out the first N"),
+  TEXT("cursor", 0, "CURSOR", "go on behind the page that gave this next_cursor"),
+  FLAG("own", "only memories of the project itself, not the global ones"),
   CHOICE("kind", kinds, "only this kind"),
   TEXT("type", 0, "TYPE", "only this type, by name or alias"),
   CHOICE("state", memory_states, "only this state (default active)"),
@@ -109,11 +116,18 @@ static const struct param list_params[] = {
   TEXT("since", 0, "TIME", "created after: 7d, or a timestamp"),
   TEXT("until", 0, "TIME", "created before: 7d, or a timestamp"),
   TEXT("as_of", 0, "TIME", "what was known and true then"),
+  CHOICE("detail", details, "how much of each memory (default headline)"),
   END
 };
 static const struct param boot_params[] = {
   TEXT("task", 0, "TEXT", "what is about to be done; ranks the patterns"),
-  INT("budget", "TOKENS", "size of the payload at most (default 2000)"),
+  INT("budget", "TOKENS", "size of the reply as it is sent, JSON and all, at most (default 2000)"),
+  CHOICE("format", boot_formats, "brief (default); full: texts delivered at boot, in full; blocks: [TYPE] [key]: text"),
+  CHOICE("only", boot_parts, "leave the other of the two out of the reply, so that the budget holds more"),
+  FLAG("register", "make it a session, also where no process or connection is known"),
+  INT("pid", "PID", "the process whose session this is, for a hook or a script ($PPID)"),
+  TEXT("host", 0, "NAME", "its machine (default: this one)"),
+  TEXT("cwd", 0, "FOLDER", "where it works"),
   END
 };
 static const struct param supersede_params[] = {
@@ -139,6 +153,12 @@ static const struct param annotate_params[] = {
 static const struct param rate_params[] = {
   ONE_ID, {"direction", PARAM_TEXT, REQ_POS, NULL, NULL, directions, "was it useful?"}, END
 };
+static const struct param repeats_params[] = {
+  CHOICE("severity", write_severities, "only rules of this severity"),
+  NUMBER("above", "S", "pairs more similar than this, 0 to 1 (default 0.7)"),
+  INT("limit", "N", "pairs at most (default 20)"),
+  END
+};
 static const struct param id_params[] = {ONE_ID, END};
 static const struct param link_params[] = {
   ONE_ID,
@@ -147,7 +167,8 @@ static const struct param link_params[] = {
   END
 };
 static const struct param forget_params[] = {
-  SOME_IDS, TEXT("reason", PARAM_REQUIRED, "TEXT", "why"), END
+  SOME_IDS, TEXT("reason", PARAM_REQUIRED, "TEXT", "why"),
+  FLAG("confirm", "an agent's word that its user agrees to more than ten at once"), END
 };
 static const struct param purge_params[] = {
   SOME_IDS, FLAG("confirm", "really remove every trace; this cannot be undone"), END
@@ -175,6 +196,7 @@ static const struct param task_list_params[] = {
   CHOICE("status", task_statuses, "only this status (default: open and blocked)"),
   TEXT("milestone", 0, "NAME", "only this milestone"),
   INT("limit", "N", "tasks at most (default 50)"),
+  TEXT("cursor", 0, "CURSOR", "go on behind the page that gave this next_cursor"),
   END
 };
 static const struct param task_ready_params[] = {INT("limit", "N", "tasks at most (default 20)"), END};
@@ -199,10 +221,16 @@ static const struct param events_params[] = {
   END
 };
 static const struct param undo_params[] = {
-  {"txn", PARAM_INT, REQ_POS, NULL, "TXN", NULL, "number of the transaction"}, END
+  {"txn", PARAM_INT, REQ_POS, NULL, "TXN", NULL, "number of the transaction"},
+  FLAG("confirm", "an agent's word that its user agrees to a change of more than ten memories"), END
 };
+static const char *const maintain_steps[] = {"expired", "faded", "archived", "stale", NULL};
 static const struct param maintain_params[] = {
-  FLAG("if_due", "only when the last run is a day old"), END
+  FLAG("if_due", "only when the last run is a day old"),
+  NUMBER("hours", "N", "how old the last run must be for --if-due (default: the setting maintain.interval_hours)"),
+  {"only", PARAM_LIST, 0, NULL, NULL, maintain_steps, "this step alone; may be repeated"},
+  FLAG("named", "say what was changed, not only how much of it"),
+  END
 };
 static const struct param reembed_params[] = {
   FLAG("rollback", "go back to the former embedder and its index"),
@@ -222,6 +250,14 @@ static const struct param import_params[] = {
   FLAG("skip_bad", "import the good rows even if some are bad"),
   FLAG("dry_run", "check everything, change nothing"),
   FLAG("defer_embedding", "leave the vectors to 'cairn reembed' or to maintenance"),
+  END
+};
+static const struct param metrics_params[] = {
+  INT("hours", "N", "over the calls of so many hours, 1 to 720 (default 24)"), END
+};
+static const struct param errors_params[] = {
+  INT("limit", "N", "errors at most, 1 to 500 (default 20)"),
+  FLAG("process", "of the process that answers alone, from its memory: the last 500 calls"),
   END
 };
 static const struct param backup_params[] = {
@@ -272,6 +308,104 @@ static const struct param eval_params[] = {
 };
 static const struct param no_params[] = {END};
 
+#define GRAPH_LINES(flags, help) {"lines", PARAM_LIST, flags, NULL, "LINE", NULL, help}
+static const struct param graph_read_params[] = {
+  {"names", PARAM_LIST, PARAM_POSITIONAL, NULL, "NAME", NULL, "entities (default: all)"},
+  TEXT("query", 0, "TEXT", "entities whose name, type or observations hold this text, or mean it"),
+  END
+};
+static const struct param graph_create_params[] = {
+  GRAPH_LINES(REQ_POS, "an entity or a relation, as a line of memory.jsonl"), END
+};
+static const struct param graph_observe_params[] = {
+  GRAPH_LINES(REQ_POS, "{\"entityName\":NAME,\"contents\":[TEXT]}"), END
+};
+static const struct param graph_delete_params[] = {
+  GRAPH_LINES(PARAM_POSITIONAL, "{\"entityName\":NAME,\"observations\":[TEXT]}, or a relation"),
+  MANY("entities", "entity", "NAME", "an entity, with its observations and relations; may be repeated"),
+  END
+};
+#define VAULT_KEY TEXT("key", REQ_POS, "KEY", "name of the value")
+static const struct param vault_key_params[] = {VAULT_KEY, END};
+static const struct param vault_set_params[] = {
+  VAULT_KEY,
+  TEXT("value", REQ_POS | PARAM_STDIN, "VALUE", "any text that is no secret"),
+  FLAG("secret", "refused: the vault does not encrypt yet"),
+  END
+};
+static const struct param vault_list_params[] = {
+  TEXT("prefix", PARAM_POSITIONAL, "PREFIX", "only keys that begin with it"), END
+};
+static const struct param vault_add_params[] = {
+  VAULT_KEY, {"by", PARAM_INT, PARAM_POSITIONAL, NULL, "N", NULL, "how much, also below zero (default 1)"}, END
+};
+#define FILE_PATH(name, help) TEXT(name, REQ_POS, "PATH", help)
+static const struct param file_view_params[] = {
+  TEXT("path", PARAM_POSITIONAL, "PATH", "a file or folder (default /memories)"),
+  INT("from", "LINE", "first line to show (default 1)"),
+  INT("to", "LINE", "last line to show; -1 is the end (default)"),
+  FLAG("raw", "the content as it is, without numbers and uncut"),
+  END
+};
+static const struct param file_create_params[] = {
+  FILE_PATH("path", "where, under /memories"),
+  TEXT("file_text", REQ_POS | PARAM_STDIN | PARAM_VERBATIM, "TEXT", "the content, kept byte for byte"),
+  FLAG("overwrite", "replace a file that is there; its former content stays in the history"),
+  END
+};
+static const struct param file_str_replace_params[] = {
+  FILE_PATH("path", "the file"),
+  TEXT("old_str", REQ_POS, "OLD", "text that occurs once in it"),
+  TEXT("new_str", PARAM_POSITIONAL, "NEW", "what to put in its place (default: nothing)"),
+  END
+};
+static const struct param file_insert_params[] = {
+  FILE_PATH("path", "the file"),
+  {"insert_line", PARAM_INT, REQ_POS, NULL, "LINE", NULL, "the text goes behind this line; 0 is the top"},
+  TEXT("insert_text", REQ_POS | PARAM_STDIN | PARAM_VERBATIM, "TEXT", "what to insert"),
+  END
+};
+static const struct param file_delete_params[] = {FILE_PATH("path", "a file, or a folder with all in it"), END};
+static const struct param file_rename_params[] = {
+  FILE_PATH("old_path", "a file or folder"), FILE_PATH("new_path", "its new name"), END
+};
+
+/* sessions */
+static const struct param session_list_params[] = {FLAG("exclude_self", "leave the caller's own session out"), END};
+static const struct param session_task_params[] = {TEXT("task", REQ_POS, "TEXT", "what is being done now"), END};
+static const struct param session_handoff_params[] = {
+  TEXT("text", PARAM_POSITIONAL | PARAM_STDIN, "TEXT", "the note, at most 2000 characters; without it the last one is shown"), END
+};
+static const struct param session_end_params[] = {
+  TEXT("handoff", 0, "TEXT", "a note for the next session, at most 2000 characters"), END
+};
+static const struct param action_list_params[] = {
+  FLAG("all", "also what has been answered"), INT("limit", "N", "items at most, 1 to 1000 (default 50)"), END
+};
+static const struct param action_add_params[] = {
+  TEXT("text", REQ_POS, "TEXT", "what somebody must answer to"),
+  CHOICE("kind", action_kinds, "a task (default) can be done; a rule cannot"),
+  TEXT("memory", 0, "ID", "id, uid or key of the memory that it comes from"),
+  END
+};
+static const struct param action_ack_params[] = {
+  {"id", PARAM_INT, PARAM_POSITIONAL, NULL, "ID", NULL, "number of the item"},
+  {"decision", PARAM_TEXT, REQ_POS, NULL, NULL, action_decisions, "the answer; the last two need a reason"},
+  TEXT("reason", 0, "TEXT", "why"),
+  TEXT("text", 0, "TEXT", "its exact text, in the place of the number"),
+  TEXT("memory", 0, "ID", "with the text: the memory that it comes from"),
+  END
+};
+static const struct param checkpoint_params[] = {
+  TEXT("action", REQ_POS, "TEXT", "what is about to be done"),
+  TEXT("context", 0, "TEXT", "more about it, for finding what is relevant"),
+  END
+};
+static const struct param scratch_set_params[] = {
+  TEXT("key", REQ_POS, "KEY", "name of the value"), TEXT("value", REQ_POS | PARAM_STDIN, "VALUE", "any text"), END
+};
+static const struct param scratch_get_params[] = {TEXT("key", REQ_POS, "KEY", "name of the value"), END};
+
 const struct op ops[] = {
   {"remember", "Memories", "Store a memory through the gate",
    "Checks the text (kind, severity, headline, one idea, duplicates), refuses secrets, and stores it. The result says "
@@ -282,11 +416,11 @@ const struct op ops[] = {
    "cairn remember 'The staging database is Postgres 17 on port 5433'\n"
    "cairn remember --type guardrail --headline 'Never force-push to main' 'It destroyed a day of work in March.'\n"
    "git log -1 --format=%B | cairn remember --type decision --tag git -",
-   remember_params, OP_WRITE, op_remember},
+   remember_params, OP_WRITE | OP_GATED, op_remember},
   {"capture", "Memories", "Split raw text into memories",
    "Splits notes or a conversation by rule into atomic memories, marks them auto_captured, and sends each through the "
    "gate. All of them are one transaction.",
-   "cairn capture < notes.txt", capture_params, OP_WRITE, op_capture},
+   "cairn capture < notes.txt", capture_params, OP_WRITE | OP_GATED, op_capture},
   {"get", "Memories", "Show one memory in full",
    "By id, uid or key. Counts as an access: a faded memory becomes active again. A superseded one comes with a banner "
    "that points at the current version.",
@@ -304,28 +438,34 @@ const struct op ops[] = {
   {"list", "Memories", "List memories, newest first", "Filters are applied before the limit.",
    "cairn list --kind rule\ncairn list --state superseded --since 30d", list_params, 0, op_list},
   {"boot", "Memories", "Show what an agent gets at the start of a conversation",
-   "Blockers, patterns ranked by the task, identity, lessons, decisions, context and open tasks, within a token "
-   "budget. What is protected is never dropped; what was dropped is counted.",
-   "cairn boot --task 'fix the flaky login test'", boot_params, 0, op_boot},
+   "Blockers, patterns ranked by the task, identity, lessons, decisions, context, open tasks, the last handoff, other "
+   "live sessions and pending action items, within a token budget. What is protected is never dropped; what was dropped "
+   "is counted. With --register or --pid it becomes a session: the reply names its handle, dead sessions are ended, and "
+   "action items of recent memories become pending. Agents' doors do that by themselves.",
+   "cairn boot --task 'fix the flaky login test'\ncairn boot --pid $PPID --format full", boot_params, 0, op_boot},
   {"stats", "Memories", "Count memories by kind, type, state and project", "", "cairn stats", no_params, 0, op_stats},
 
   {"supersede", "Correction", "Replace a memory by a corrected one",
    "The old memory is kept, leaves search and boot at once, and points at the new one. A memory of a project that "
    "replaces a global one shadows it in that project alone. Pin, skill and key are taken over only when asked for.",
-   "cairn supersede 12 'Staging moved to port 5434' --reason 'port conflict'", supersede_params, OP_WRITE,
+   "cairn supersede 12 'Staging moved to port 5434' --reason 'port conflict'", supersede_params, OP_WRITE | OP_GATED,
    op_supersede},
   {"unsupersede", "Correction", "Take a correction back",
    "Makes the old memory active again and retires its corrector, in one step. Refused in the middle of a chain.",
    "cairn unsupersede 12", unsupersede_params, OP_WRITE, op_unsupersede},
   {"history", "Correction", "Show the chain of versions of a memory", "Oldest first, with the reason of each step.",
    "cairn history 12", id_params, 0, op_history},
+  {"repeats", "Correction", "Find rules that say nearly the same",
+   "Compares the newest 200 rules with each other and lists the pairs, closest first: one of each should supersede the "
+   "other. Changes nothing.",
+   "cairn repeats --severity blocker", repeats_params, 0, op_repeats},
   {"annotate", "Correction", "Add, show or clear notes on a memory", "", "cairn annotate 12 'Also true for QA'",
    annotate_params, OP_WRITE, op_annotate},
   {"rate", "Correction", "Say whether a memory was useful", "Ratings enter the ranking.", "cairn rate 12 up",
    rate_params, OP_WRITE, op_rate},
   {"pin", "Correction", "Deliver a memory with every prompt", "", "cairn pin 12", id_params, OP_WRITE, op_pin},
   {"unpin", "Correction", "Deliver a memory on demand again", "", "cairn unpin 12", id_params, OP_WRITE, op_unpin},
-  {"promote", "Correction", "Trust a memory that came from a tool, an import or extraction",
+  {"promote", "Correction", "Trust a memory that came from a tool, import or extraction",
    "Untrusted text is searchable but never injected at boot; this makes it trusted.", "cairn promote 12", id_params,
    OP_WRITE, op_promote},
   {"link", "Correction", "Link two memories", "", "cairn link 12 relates 14", link_params, OP_WRITE, op_link},
@@ -333,7 +473,7 @@ const struct op ops[] = {
    OP_WRITE, op_unlink},
   {"forget", "Correction", "Take memories out of every search, with a reason",
    "They are kept for the record, and undo brings them back.", "cairn forget 12 --reason 'no longer true'",
-   forget_params, OP_WRITE, op_forget},
+   forget_params, OP_WRITE | OP_GATED, op_forget},
   {"purge", "Correction", "Remove every trace of memories",
    "Text, full text, vectors and snapshots in the event log go; a tombstone stays that blocks a re-import. Backups "
    "made before still hold the text; the receipt names those beside the store.",
@@ -347,7 +487,7 @@ const struct op ops[] = {
    undo_params, OP_WRITE, op_undo},
 
   {"task add", "Tasks", "Add a task", "", "cairn task add 'Write the release notes' --priority high", task_add_params,
-   OP_WRITE, op_task_add},
+   OP_WRITE | OP_GATED, op_task_add},
   {"task list", "Tasks", "List tasks by priority", "", "cairn task list --milestone 1.0", task_list_params, 0,
    op_task_list},
   {"task ready", "Tasks", "List tasks that can be started",
@@ -366,9 +506,54 @@ const struct op ops[] = {
   {"skill load", "Skills", "Show a skill in full", "", "cairn skill load release-checklist", skill_load_params, 0,
    op_skill_load},
 
+  {"session list", "Sessions", "List the live sessions of the project",
+   "Sessions whose process has ended are ended first. 'unresponsive': its process is stopped or hangs. 'stale': not heard "
+   "of for ten minutes, and its process cannot be looked at.",
+   "cairn session list\ncairn session list --all-projects", session_list_params, 0, op_session_list},
+  {"session task", "Sessions", "Say what the session is doing now", "", "cairn session task 'writing the migration'",
+   session_task_params, OP_WRITE | OP_NO_TXN, op_session_task},
+  {"session handoff", "Sessions", "Leave a note for the next session, or show the last one",
+   "The boot of a later session of the project shows the newest note.",
+   "cairn session handoff 'Tests pass; the docs are left.'\ncairn session handoff", session_handoff_params,
+   OP_WRITE | OP_NO_TXN, op_session_handoff},
+  {"session end", "Sessions", "End the session, with a note for the next one",
+   "Its scratch values go. Ending it twice is no error.", "cairn session end --handoff 'The docs are left.'",
+   session_end_params, OP_WRITE | OP_NO_TXN, op_session_end},
+  {"action list", "Sessions", "List action items that wait for an answer", "", "cairn action list\ncairn action list --all",
+   action_list_params, 0, op_action_list},
+  {"action add", "Sessions", "Add an action item",
+   "Sessions that boot from now on must answer it before they write in this project.",
+   "cairn action add 'Rotate the signing key before the release'", action_add_params, OP_WRITE | OP_NO_TXN,
+   op_action_add},
+  {"action ack", "Sessions", "Answer an action item",
+   "A rule cannot be already_done. Answering again changes nothing.",
+   "cairn action ack 3 will_execute\ncairn action ack 4 not_relevant --reason 'the key was rotated by its owner'",
+   action_ack_params, OP_WRITE | OP_NO_TXN, op_action_ack},
+  {"checkpoint", "Sessions", "Show what to bear in mind before a risky action",
+   "Pinned and always-on blockers, and the five memories that are most relevant. Asked again within five minutes by the "
+   "same source about the same action, it is skipped. It never blocks.",
+   "cairn checkpoint 'force-push to main'", checkpoint_params, 0, op_checkpoint},
+  {"scratch set", "Sessions", "Keep a value as long as the session lives", "", "cairn scratch set branch fix/login",
+   scratch_set_params, OP_WRITE | OP_NO_TXN, op_scratch_set},
+  {"scratch get", "Sessions", "Show a value of the session", "", "cairn scratch get branch", scratch_get_params, 0,
+   op_scratch_get},
+  {"scratch list", "Sessions", "List the values of the session", "", "cairn scratch list", no_params, 0,
+   op_scratch_list},
+
   {"events", "Store", "Read the event log",
    "One line for each event, oldest first. Resume with the last sequence number that was seen.",
    "cairn events --since 120\ncairn events --follow --json", events_params, OP_STREAM, op_events},
+  {"health", "Store", "Say how the server and the store are",
+   "Process, store, memories, embedder and what waits to be embedded, and a list of problems; ok is false when there is "
+   "one, and the exit code says it too. Quick, at any size: 'cairn doctor' checks the store itself.",
+   "cairn health --json", no_params, 0, op_health},
+  {"metrics", "Store", "Show calls, errors and latencies of each tool",
+   "Over the calls of all processes that use the store, and, from a server, over its own since it began. Half of the "
+   "calls took at most p50, 95 of 100 at most p95, 99 of 100 at most p99, in milliseconds; quantiles are within 1.6 %.",
+   "cairn metrics\ncairn metrics --hours 1 --json", metrics_params, 0, op_metrics},
+  {"errors", "Store", "Show the last calls that failed",
+   "Newest first, of all processes that use the store. Messages are free of secrets.", "cairn errors --limit 5",
+   errors_params, 0, op_errors},
   {"maintain", "Store", "Expire, fade, archive, embed and tidy up",
    "Runs by itself once a day; running it again changes nothing. Says what it did.", "cairn maintain",
    maintain_params, OP_WRITE, op_maintain},
@@ -382,7 +567,7 @@ const struct op ops[] = {
   {"import", "Store", "Read an export, a JSONL graph, or Markdown notes",
    "One transaction. Bad rows are reported with their line, and then nothing is imported unless --skip-bad is given. "
    "What was purged stays away.",
-   "cairn import memories.jsonl\ncairn import ~/notes --format markdown --dry-run", import_params, OP_WRITE,
+   "cairn import memories.jsonl\ncairn import ~/notes --format markdown --dry-run", import_params, OP_WRITE | OP_GATED,
    op_import},
   {"backup", "Store", "Copy the store to a file, while it is in use", "", "cairn backup /mnt/backups/cairn.db",
    backup_params, OP_NO_TXN, op_backup},
@@ -416,5 +601,57 @@ const struct op ops[] = {
   {"model show", "Models", "Show what a model file holds",
    "Checks the whole file first. Without a file, the model that is a part of the program.",
    "cairn model show\ncairn model show bge-small.cairn", model_show_params, OP_NO_STORE, op_model_show},
+
+  {"file view", "Files", "Show a file under /memories, or list a folder",
+   "Agents keep files under /memories; each is one memory, so that it is searched, versioned and backed up like every "
+   "other. A folder is listed two levels deep, with sizes; hidden entries and node_modules are left out. A file is "
+   "shown with line numbers, at most 16,000 characters of it.",
+   "cairn file view\ncairn file view /memories/notes.md --from 10 --to 20", file_view_params, 0, op_file_view},
+  {"file create", "Files", "Store a new file",
+   "A file that is there already is not touched, unless --overwrite is given.",
+   "cairn file create /memories/notes.md 'Meeting notes'\ndate | cairn file create /memories/today.txt -",
+   file_create_params, OP_WRITE, op_file_create},
+  {"file str_replace", "Files", "Replace a piece of text in a file",
+   "The piece must occur exactly once. Every version of the file stays: 'cairn history PATH' lists them.",
+   "cairn file str_replace /memories/notes.md 'colour: blue' 'colour: green'", file_str_replace_params, OP_WRITE,
+   op_file_str_replace},
+  {"file insert", "Files", "Insert lines into a file", "", "cairn file insert /memories/notes.md 0 '# Notes'",
+   file_insert_params, OP_WRITE, op_file_insert},
+  {"file delete", "Files", "Take a file or folder away", "What was in it is forgotten, and 'cairn undo' brings it back.",
+   "cairn file delete /memories/old", file_delete_params, OP_WRITE, op_file_delete},
+  {"file rename", "Files", "Rename or move a file or folder", "",
+   "cairn file rename /memories/draft.md /memories/final.md", file_rename_params, OP_WRITE, op_file_rename},
+
+  {"graph read", "Graph", "Show entities with their observations and relations",
+   "The knowledge graph that lies in the memories: those that 'cairn import' read from memory.jsonl, and those that the "
+   "tools of the profile 'graph' stored. Relations are shown that begin or end at a shown entity.",
+   "cairn graph read\ncairn graph read 'Alice Smith' --json\ncairn graph read --query spanish", graph_read_params, 0,
+   op_graph_read},
+  {"graph create", "Graph", "Add entities and relations", "An entity that is there already is left as it is.",
+   "cairn graph create '{\"type\":\"entity\",\"name\":\"Acme\",\"entityType\":\"company\",\"observations\":[\"Makes "
+   "anvils\"]}'",
+   graph_create_params, OP_WRITE, op_graph_create},
+  {"graph observe", "Graph", "Add observations to entities", "Each is a memory of its own; one that is known is left out.",
+   "cairn graph observe '{\"entityName\":\"Acme\",\"contents\":[\"Has 12 employees\"]}'", graph_observe_params, OP_WRITE,
+   op_graph_observe},
+  {"graph delete", "Graph", "Take entities, observations or relations away",
+   "What is not there is no error. Observations are forgotten, and 'cairn undo' brings them back.",
+   "cairn graph delete --entity Acme", graph_delete_params, OP_WRITE, op_graph_delete},
+
+  {"vault set", "Vault", "Store a named value",
+   "For state that programs read by name: counters, flags, progress, caches. Values of the vault are never searched and "
+   "never reach a prompt by themselves; the log names the key and not the value, so there is no undo. Secrets are refused: "
+   "they would be stored unencrypted.",
+   "cairn vault set reports:last-run 2026-03-31\ndate | cairn vault set cache:now -", vault_set_params, OP_WRITE,
+   op_vault_set},
+  {"vault get", "Vault", "Show a named value", "", "cairn vault get reports:last-run", vault_key_params, 0,
+   op_vault_get},
+  {"vault list", "Vault", "List named values", "", "cairn vault list\ncairn vault list reports:", vault_list_params, 0,
+   op_vault_list},
+  {"vault add", "Vault", "Add to a counter",
+   "Atomic: of many callers at once, no increment is lost. A key that is not there starts at 0.",
+   "cairn vault add reports:sent\ncairn vault add quota:left -5", vault_add_params, OP_WRITE, op_vault_add},
+  {"vault delete", "Vault", "Remove a named value", "", "cairn vault delete reports:last-run", vault_key_params,
+   OP_WRITE, op_vault_delete},
   {0},
 };

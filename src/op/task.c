@@ -39,13 +39,19 @@ enum status op_task_list(struct op_call *call) {
   enum status s = call_filter(call, &f);
   if (s == STATUS_OK)
     s = call_int(call, "limit", 50, 1, 1000, &f.limit);
+  if (s == STATUS_OK)
+    s = call_cursor(call, &f.after);
   if (s != STATUS_OK)
     return s;
+  int64_t limit = f.limit++; /* one more: is there another page? */
   f.kind = str_from(kind_names[KIND_TASK]);
   f.no_retired_tasks = !f.status.p;
   f.order = TASK_ORDER;
   s = memory_list(call->engine->store, &scope, &f, call->arena, &list, call->err);
-  return s == STATUS_OK ? put_tasks(call, &list) : s;
+  if (s != STATUS_OK)
+    return s;
+  put_cursor(call, &list, limit, true);
+  return put_tasks(call, &list);
 }
 
 enum status op_task_ready(struct op_call *call) {

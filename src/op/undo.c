@@ -1,6 +1,8 @@
 /* undo.c: reversing a transaction, as a transaction of its own: each of its events is turned around, newest first.
  *
  * A memory that was stored is forgotten, not deleted; what a later transaction has changed since is a conflict. */
+#include <stdlib.h>
+
 #include "op/common.h"
 #include "op/handlers.h"
 #include "store/settings.h"
@@ -208,6 +210,11 @@ static enum status undo_event(struct undo *u, const struct event *e) {
     error_set(u->call->err, STATUS_CONFLICT, "transaction %lld touched a memory that was purged", (long long)u->target);
     return error_fix(u->call->err, "a purge cannot be undone");
   }
+  if (str_starts(e->action, STR("vault:"))) {
+    error_set(u->call->err, STATUS_CONFLICT, "transaction %lld changed the vault, whose values are not in the log",
+              (long long)u->target);
+    return error_fix(u->call->err, "set the value again with 'cairn vault set'");
+  }
   if (str_is(change, "insert"))
     return undo_insert(u, e);
   if (str_is(change, "update"))
@@ -243,6 +250,23 @@ static enum status check_target(struct op_call *call, int64_t target) {
   return STATUS_OK;
 }
 
+static int by_memory(const void *x, const void *y) {
+  const int64_t *a = x, *b = y;
+  return (*a > *b) - (*a < *b);
+}
+
+/* How many memories the transaction has touched. */
+static size_t memories_of(const struct undo *u) {
+  int64_t *ids = arena_array(u->call->arena, int64_t, u->events.n + 1);
+  size_t n = 0;
+  for (size_t i = 0; i < u->events.n; i++)
+    ids[i] = u->events.v[i].memory_id;
+  qsort(ids, u->events.n, sizeof(*ids), by_memory);
+  for (size_t i = 0; i < u->events.n; i++)
+    n += ids[i] != 0 && (i == 0 || ids[i] != ids[i - 1]);
+  return n;
+}
+
 enum status op_undo(struct op_call *call) {
   struct undo u = {.call = call, .target = json_int(call->args, "txn", 0)};
   struct txn who = who_of(call);
@@ -251,6 +275,8 @@ enum status op_undo(struct op_call *call) {
     s = txn_begin(call->engine->store, &who, u.target, &u.txn, call->err);
   if (s == STATUS_OK)
     s = events_of_txn(u.txn.store, u.txn.team, u.target, true, keep_event, &u, call->err);
+  if (s == STATUS_OK)
+    s = call_confirm_many(call, "undo changes back", memories_of(&u));
   for (size_t i = 0; s == STATUS_OK && i < u.events.n; i++) {
     s = undo_event(&u, &u.events.v[i]);
     progress(call, "undo", (int64_t)i + 1, (int64_t)u.events.n);

@@ -77,6 +77,7 @@ enum status write_from_args(struct op_call *call, yyjson_val *args, struct write
   w->reason = json_str(args, "reason");
   w->idempotency_key = json_str(args, "idempotency_key");
   w->soft = json_bool(args, "soft", false);
+  w->keep_both = json_bool(args, "keep_both", false);
   w->inherit_pin = json_bool(args, "inherit_pin", false);
   w->inherit_skill = json_bool(args, "inherit_skill", false);
   w->inherit_key = json_bool(args, "inherit_key", false);
@@ -115,8 +116,8 @@ static enum status scrub_all(struct op_call *call, bool redact, struct write *w)
   struct {
     struct str *text;
     const char *name;
-  } texts[] = {{&m->headline, "the headline"},
-               {&m->body, "the text"},
+  } texts[] = {{&m->body, "the text"},
+               {&m->headline, "the headline"},
                {&m->key, "the key"},
                {&m->root_cause, "the root cause"},
                {&m->resolution, "resolution"},
@@ -242,8 +243,10 @@ enum status write_prepare(struct op_call *call, struct write *w) {
   if (s == STATUS_OK)
     s = setting_get(st, call->caller.team, SET_SECRETS_MODE, call->arena, &secrets, call->err);
   if (s == STATUS_OK)
-    s = scrub_all(call, str_is(secrets.value, "redact"), w);
-  if (s == STATUS_OK)
+    s = scrub_all(call, str_is(secrets.value, "redact") && !w->exact, w);
+  if (s == STATUS_OK && w->exact)
+    s = gate_check_exact(call->arena, &w->m, call->err);
+  else if (s == STATUS_OK)
     s = gate_check(call->arena, str_is(gate.value, "strict"), &w->m, &w->warnings, call->err);
   if (s != STATUS_OK)
     return s;
@@ -252,7 +255,8 @@ enum status write_prepare(struct op_call *call, struct write *w) {
               (struct warning){.code = "redacted",
                                .message = arena_printf(call->arena, "%lld secrets were taken out of the text",
                                                        (long long)w->redacted)});
-  add_metadata(call->arena, &w->m);
+  if (!w->exact)
+    add_metadata(call->arena, &w->m);
   return w->defer_embedding ? STATUS_OK : embed_chunks(call, w);
 }
 
@@ -364,7 +368,7 @@ enum status write_commit(struct op_call *call, struct txn *txn, struct write *w)
     return s;
   struct replacement rep = {0};
   s = replace_resolve(call, txn, w, &rep);
-  if (s == STATUS_OK && w->action != WRITE_SKIPPED)
+  if (s == STATUS_OK && w->action != WRITE_SKIPPED && !w->exact)
     s = duplicates_decide(call, txn, w, &rep);
   if (s != STATUS_OK)
     return s;
@@ -464,5 +468,7 @@ enum status write_run(struct op_call *call, struct write *w) {
   json_put_int(call->doc, call->result, "txn", txn.id);
   if (w->idempotency_key.p)
     s = idempotency_save(&txn, w->idempotency_key, w->id, json_write(call->arena, call->result, false), call->err);
+  if (s == STATUS_OK)
+    s = call_tell_hash(call);
   return s == STATUS_OK ? txn_commit(&txn, call->err) : s;
 }

@@ -18,7 +18,9 @@ struct write {
   struct str supersedes, reason, idempotency_key;
   bool soft, inherit_pin, inherit_skill, inherit_key;
   bool defer_embedding;
+  bool exact; /* the text is kept as it is: no one idea, no duplicates, no metadata; a secret is always refused */
   bool weight_given;
+  bool keep_both; /* what is close neither refuses it nor is replaced by it */
   struct strs links, distinct_from, blocked_by;
   const struct write *after; /* the write before it in a batch that is good, and not stored yet; or NULL */
 

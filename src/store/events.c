@@ -5,7 +5,7 @@
 #include "store/store_internal.h"
 
 /* READS_MAX: while another process holds the lock for long; what is read then is no longer recorded. */
-enum { READS_BATCH = 64, READS_MAX = 4096, READS_AGE_MS = 1000, READS_BUSY_MS = 2000 };
+enum { READS_BATCH = 64, READS_MAX = 4096, READS_AGE_MS = 1000, READS_BUSY_MS = 2000, CALLS_BUSY_MS = 100 };
 
 enum status event_add(struct txn *txn, const struct event *e, struct error *err) {
   return db_exec(txn->store->db, err,
@@ -61,6 +61,13 @@ enum status events_walk(struct store *st, struct str team, int64_t since, int64_
   return walk(&r, visit, arg);
 }
 
+enum status events_newest(struct store *st, struct str team, int64_t limit, event_visit visit, void *arg,
+                          struct error *err) {
+  struct rows r;
+  db_query(st->db, &r, err, EVENT_COLUMNS "WHERE team = ?1 ORDER BY seq DESC LIMIT ?2", "si", team, limit);
+  return walk(&r, visit, arg);
+}
+
 enum status events_of_txn(struct store *st, struct str team, int64_t txn, bool backwards, event_visit visit, void *arg,
                           struct error *err) {
   struct rows r;
@@ -78,6 +85,21 @@ enum status events_last_seq(struct store *st, struct str team, int64_t *ret_seq,
   bool found = rows_next(&r);
   *ret_seq = found ? rows_int(&r, 0) : 0;
   *ret_count = found ? rows_int(&r, 1) : 0;
+  return rows_end(&r);
+}
+
+enum status events_end(struct store *st, int64_t *ret_seq, struct error *err) {
+  return db_int(st->db, ret_seq, NULL, err, "SELECT coalesce(max(seq), 0) FROM event", NULL);
+}
+
+enum status events_epoch(struct store *st, char ret_epoch[EVENTS_EPOCH_SIZE], struct error *err) {
+  struct rows r;
+  memset(ret_epoch, 0, EVENTS_EPOCH_SIZE);
+  db_query(st->db, &r, err, "SELECT value FROM meta WHERE name = 'epoch'", NULL);
+  if (rows_next(&r)) {
+    struct str v = rows_text(&r, 0);
+    memcpy(ret_epoch, v.p, v.n < EVENTS_EPOCH_SIZE ? v.n : EVENTS_EPOCH_SIZE - 1);
+  }
   return rows_end(&r);
 }
 
@@ -110,10 +132,17 @@ static enum status write_note(struct store *st, struct read_note *n, struct erro
       "isi", n->who.now, n->who.team, n->memory_id);
 }
 
-/* False when the lock is taken: the notes stay for another time. */
-static bool flush(struct store *st, int busy_ms) {
-  struct read_queue *q = st->reads;
-  if (!q || q->notes.n == 0 || db_in_transaction(st->db))
+static size_t read_queue_size(const struct store *st) { return st->reads ? st->reads->notes.n : 0; }
+
+static void read_queue_clear(struct store *st) {
+  if (!st->reads)
+    return;
+  arena_release(&st->reads->arena);
+  memset(&st->reads->notes, 0, sizeof(st->reads->notes));
+}
+
+bool queues_flush(struct store *st, int busy_ms) {
+  if (read_queue_size(st) + call_queue_size(st) == 0 || db_in_transaction(st->db))
     return true;
   struct error err;
   int busy = db_set_busy(st->db, busy_ms);
@@ -122,15 +151,17 @@ static bool flush(struct store *st, int busy_ms) {
     db_set_busy(st->db, busy);
     return false;
   }
-  for (size_t i = 0; s == STATUS_OK && i < q->notes.n; i++)
-    s = write_note(st, &q->notes.v[i], &err);
+  for (size_t i = 0; s == STATUS_OK && i < read_queue_size(st); i++)
+    s = write_note(st, &st->reads->notes.v[i], &err);
+  if (s == STATUS_OK)
+    s = call_queue_write(st, &err);
   if (s == STATUS_OK)
     s = db_commit(st->db, &err);
   if (s != STATUS_OK)
     db_rollback(st->db);
   db_set_busy(st->db, busy);
-  arena_release(&q->arena);
-  memset(&q->notes, 0, sizeof(q->notes));
+  read_queue_clear(st);
+  call_queue_clear(st);
   return true;
 }
 
@@ -146,7 +177,7 @@ void reads_note(struct store *st, const struct txn *who, struct str action, int6
   }
   struct read_queue *q = st->reads;
   jmp_buf oom;
-  if (q->notes.n >= READS_MAX && !flush(st, 0))
+  if (q->notes.n >= READS_MAX && !queues_flush(st, 0))
     return;
   if (ARENA_BOUNDARY(&q->arena, oom))
     return; /* a read that is not recorded is better than a read that fails */
@@ -163,11 +194,14 @@ void reads_note(struct store *st, const struct txn *who, struct str action, int6
   list_push(&q->arena, &q->notes, n);
   /* The reader does not wait: who holds the lock now is gone at the next try. */
   if (q->notes.n % READS_BATCH == 0 || clock_ticks_us() - q->since > READS_AGE_MS * 1000)
-    if (!flush(st, 0))
+    if (!queues_flush(st, 0))
       q->since = clock_ticks_us();
 }
 
-void reads_flush(struct store *st) { flush(st, READS_BUSY_MS); }
+/* Nobody waits so that calls alone can be recorded. */
+void reads_flush(struct store *st) { queues_flush(st, read_queue_size(st) ? READS_BUSY_MS : CALLS_BUSY_MS); }
+
+bool reads_flush_now(struct store *st) { return queues_flush(st, 0); }
 
 void read_queue_free(struct read_queue *queue) {
   if (!queue)

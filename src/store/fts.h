@@ -22,6 +22,7 @@ NODISCARD enum status fts_tokenise(struct db *db, struct str text, struct arena 
 /* How many rows the index has, and their average length in words (1 when it is empty). */
 struct fts_totals {
   double rows, average;
+  uint64_t version; /* another one after each change of the index */
 };
 NODISCARD enum status fts_totals(struct db *db, struct fts_totals *ret_totals, struct error *err);
 
@@ -29,9 +30,10 @@ NODISCARD enum status fts_totals(struct db *db, struct fts_totals *ret_totals, s
 void fts_quote(struct buf *b, struct str text);
 
 /* In how many rows the expression matches: exact up to FTS_EXACT or so, estimated above from where the first and the
- * last of them lie; never 0 when there are any. */
+ * last of them lie; never 0 when there are any. What was found for a version of the index is remembered. */
 enum { FTS_EXACT = 32 };
-NODISCARD enum status fts_frequency(struct db *db, struct str expression, double *ret_rows, struct error *err);
+NODISCARD enum status fts_frequency(struct db *db, const struct fts_totals *totals, struct str expression,
+                                    double *ret_rows, struct error *err);
 
 enum { FTS_WEIGHED = 24 };
 struct fts_row {

@@ -70,7 +70,7 @@ static enum status weigh(struct db *db, const struct fts_totals *totals, struct 
     struct query_term t = terms->v[i];
     struct buf b = BUF(a);
     fts_quote(&b, t.surface);
-    s = fts_frequency(db, buf_str(&b), &t.df, err);
+    s = fts_frequency(db, totals, buf_str(&b), &t.df, err);
     if (t.df > totals->rows)
       t.df = totals->rows;
     t.idf = bm25_idf(totals->rows, t.df);

@@ -397,7 +397,7 @@ static enum status find_scope(struct search *q) {
   double rows;
   struct str within =
       arena_printf(q->a, "terms : (%s OR %s)", terms_scope(q->scope->project, own).p, terms_scope(STR(""), global).p);
-  enum status s = fts_frequency(q->st->db, within, &rows, q->err);
+  enum status s = fts_frequency(q->st->db, &q->totals, within, &rows, q->err);
   if (s == STATUS_OK && rows < q->totals.rows * SCOPE_SHARE) {
     q->within = within;
     q->share = rows / q->totals.rows;

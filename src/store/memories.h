@@ -62,6 +62,16 @@ NODISCARD enum status memory_pruned(struct store *st, struct str team, struct st
                                     struct memory *ret_memory, bool *ret_found, struct error *err);
 NODISCARD enum status memory_load_lists(struct store *st, struct arena *a, struct memory *m, struct error *err);
 
+/* High, medium, low; then the oldest first. */
+#define TASK_RANK "CASE m.priority WHEN 'high' THEN 0 WHEN 'medium' THEN 1 ELSE 2 END"
+#define TASK_ORDER TASK_RANK ", m.created_at, m.id"
+
+/* The place of a memory in a list, by which a later call goes on behind it, whatever was added or removed since. */
+struct position {
+  int64_t rank;   /* of its priority, in lists in TASK_ORDER; else 0 */
+  int64_t at, id; /* id 0: no place */
+};
+
 struct filter {
   struct str kind, type, severity, delivery, status, milestone, skill_name;
   const char *states; /* SQL list; NULL = STATES_LIVE */
@@ -71,6 +81,8 @@ struct filter {
   bool trusted;          /* leave out what came from tools, imports and extraction and was not promoted */
   const char *order;     /* SQL; NULL = newest first */
   int64_t limit, offset;
+  bool own;              /* of the scope's project alone, without the global ones */
+  struct position after; /* go on behind this one */
 };
 /* Adds "AND ..." for each filter that is set, on alias m. */
 void filter_where(struct sql *q, const struct filter *f);

@@ -245,11 +245,35 @@ void filter_by_label(struct sql *q, struct str team, const char *field, const st
   sql_add(q, ")");
 }
 
+static void where_own(struct sql *q, const struct scope *scope, const struct filter *f) {
+  if (!f->own)
+    return;
+  sql_add(q, " AND m.project = ");
+  sql_text(q, scope->project);
+}
+
+/* As the list is ordered: newest first, or by TASK_ORDER. */
+static void where_after(struct sql *q, const struct filter *f) {
+  if (!f->after.id)
+    return;
+  sql_add(q, f->order ? " AND (" TASK_RANK ", m.created_at, m.id) > (" : " AND (m.created_at, m.id) < (");
+  if (f->order) {
+    sql_int(q, f->after.rank);
+    sql_add(q, ", ");
+  }
+  sql_int(q, f->after.at);
+  sql_add(q, ", ");
+  sql_int(q, f->after.id);
+  sql_add(q, ")");
+}
+
 enum status memory_list(struct store *st, const struct scope *scope, const struct filter *f, struct arena *a,
                         struct memories *ret_list, struct error *err) {
   struct sql q = memory_select(a);
   visible(&q, scope, f->states ? f->states : STATES_LIVE);
   filter_where(&q, f);
+  where_own(&q, scope, f);
+  where_after(&q, f);
   sql_addf(&q, " ORDER BY %s LIMIT ", f->order ? f->order : "m.created_at DESC, m.id DESC");
   sql_int(&q, f->limit > 0 ? f->limit : INT64_MAX);
   sql_add(&q, " OFFSET ");
@@ -263,6 +287,7 @@ enum status memory_count(struct store *st, const struct scope *scope, const stru
   sql_add(&q, "SELECT count(*) FROM memory m WHERE ");
   visible(&q, scope, f->states ? f->states : STATES_LIVE);
   filter_where(&q, f);
+  where_own(&q, scope, f);
   struct rows r;
   db_query_sql(st->db, &r, err, &q);
   if (rows_next(&r))

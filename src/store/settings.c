@@ -12,6 +12,7 @@
 
 static const char *const gate_modes[] = {"assist", "strict", NULL};
 static const char *const secrets_modes[] = {"refuse", "redact", NULL};
+static const char *const on_off[] = {"on", "off", NULL};
 static const char *const embedders[] = {"cairn-embed-v2", "hash-v1", "file", "openai", "ollama", "none", NULL};
 
 /* A program that was built without its model makes do. */
@@ -118,6 +119,8 @@ const struct setting setting_table[SET_COUNT] = {
   [SET_STALE_DAYS] = NUMBER("task.stale_days", "90", 1, 3650,
     "days without a change after which an open task that nobody claimed is stale"),
   [SET_MAINTAIN_HOURS] = NUMBER("maintain.interval_hours", "24", 1, 720, "how often maintenance runs by itself"),
+  [SET_NOTIFY_ERRORS] = CHOICE("notify.errors", "on", on_off,
+    "whether 'cairn serve' tells a desktop of errors that are the server's own, at most once a minute"),
   [SET_BOOT_BUDGET] = NUMBER("boot.budget_tokens", "2000", 200, 100000, "size of the boot payload"),
 };
 /* clang-format on */

@@ -7,12 +7,20 @@
 #include "core/terms.h"
 #include "store/sqlite_internal.h"
 
+/* Frequencies that were found lately, each at its key modulo the number of places. */
+enum { REMEMBERED = 2048 };
+struct remembered {
+  uint64_t key; /* of expression and version; 0: none */
+  double rows;
+};
+
 struct sqlite_fts {
   fts5_tokenizer methods;
   Fts5Tokenizer *tokeniser;
   const struct fts_scan *scan; /* the running one */
   double threshold;            /* rows that cannot score more are left out */
   uint8_t tf[FTS_WEIGHED];     /* of the row that was scored last */
+  struct remembered remembered[REMEMBERED];
 };
 
 /* ---- scoring ---- */
@@ -190,18 +198,28 @@ static bool next_varint(struct str s, size_t *pos, double *ret) {
   return false;
 }
 
-/* The record of averages: the number of rows, then the words of each column. */
+static uint64_t hash_more(uint64_t h, struct str s) {
+  for (size_t i = 0; i < s.n; i++)
+    h = (h ^ (unsigned char)s.p[i]) * 1099511628211u;
+  return h;
+}
+
+/* The record of averages: the number of rows, then the words of each column. The record of the structure has a counter
+ * of writes. */
 enum status fts_totals(struct db *db, struct fts_totals *ret_totals, struct error *err) {
   double rows = 0, words = 0, size = 0;
-  size_t pos = 0;
+  uint64_t version = 14695981039346656037u;
   bool sound = true;
   struct rows r;
-  db_query(db, &r, err, "SELECT block FROM chunk_fts_data WHERE id = 1", NULL);
-  if (rows_next(&r)) {
-    struct str block = rows_text(&r, 0);
-    if (block.n > 0)
-      sound = next_varint(block, &pos, &rows);
-    for (int i = 0; sound && block.n > 0 && i < BM25_MEASURED; i++, words += size)
+  db_query(db, &r, err, "SELECT id, block FROM chunk_fts_data WHERE id IN (1, 10) ORDER BY id", NULL);
+  while (rows_next(&r)) {
+    struct str block = rows_text(&r, 1);
+    size_t pos = 0;
+    version = hash_more(version, block);
+    if (rows_int(&r, 0) != 1 || block.n == 0)
+      continue;
+    sound = next_varint(block, &pos, &rows);
+    for (int i = 0; sound && i < BM25_MEASURED; i++, words += size)
       sound = next_varint(block, &pos, &size);
   }
   enum status s = rows_end(&r);
@@ -209,7 +227,7 @@ enum status fts_totals(struct db *db, struct fts_totals *ret_totals, struct erro
     return s;
   if (!sound)
     return error_set(err, STATUS_CORRUPT, "the full-text index is damaged");
-  *ret_totals = (struct fts_totals){rows, rows > 0 && words > 0 ? words / rows : 1};
+  *ret_totals = (struct fts_totals){rows, rows > 0 && words > 0 ? words / rows : 1, version};
   return STATUS_OK;
 }
 
@@ -256,7 +274,7 @@ static enum status estimate(struct db *db, struct str expression, const struct w
   return STATUS_OK;
 }
 
-enum status fts_frequency(struct db *db, struct str expression, double *ret_rows, struct error *err) {
+static enum status count_rows(struct db *db, struct str expression, double *ret_rows, struct error *err) {
   struct walk up, down;
   int64_t oldest = 0, newest = 0;
   enum status s = walk(db, false, expression, INT64_MIN, &up, err);
@@ -275,6 +293,25 @@ enum status fts_frequency(struct db *db, struct str expression, double *ret_rows
   if (s == STATUS_OK)
     s = db_int(db, &oldest, NULL, err, "SELECT min(id) FROM chunk", NULL);
   return s == STATUS_OK ? estimate(db, expression, &up, &down, oldest, newest, ret_rows, err) : s;
+}
+
+enum status fts_frequency(struct db *db, const struct fts_totals *totals, struct str expression, double *ret_rows,
+                          struct error *err) {
+  if (db_writing(db)) /* what this transaction has added is not in the records yet */
+    return count_rows(db, expression, ret_rows, err);
+  uint64_t key = hash_more(totals->version, expression) | 1;
+  struct remembered *known = &sqlite_fts_of(db)->remembered[(key >> 32) % REMEMBERED];
+  if (known->key == key) {
+    *ret_rows = known->rows;
+    return STATUS_OK;
+  }
+  double rows;
+  enum status s = count_rows(db, expression, &rows, err);
+  if (s != STATUS_OK)
+    return s;
+  *known = (struct remembered){key, rows};
+  *ret_rows = rows;
+  return STATUS_OK;
 }
 
 enum status fts_probe(struct db *db, struct arena *a, struct error *err) {

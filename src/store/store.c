@@ -34,6 +34,8 @@ void store_close(struct store **store) {
     reads_flush(st);
   vec_cache_free(st->vectors);
   read_queue_free(st->reads);
+  call_queue_free(st->calls);
+  beats_free(st->beats);
   db_close(&st->db);
   mem_free(st);
   *store = NULL;

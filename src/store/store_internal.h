@@ -10,6 +10,8 @@ struct store {
   struct db *db;
   struct vec_cache *vectors; /* owned by vectors_sqlite.c */
   struct read_queue *reads;  /* owned by events.c */
+  struct call_queue *calls;  /* owned by calls.c */
+  struct beats *beats;       /* owned by beats.c */
 };
 
 /* migrate.c */
@@ -22,5 +24,14 @@ void vec_cache_free(struct vec_cache *cache);
 void vec_cache_settle(struct vec_cache *cache, bool committed);
 /* events.c */
 void read_queue_free(struct read_queue *queue);
+/* Writes both queues in one lazy transaction. False when the lock is taken: they stay for another time. */
+bool queues_flush(struct store *st, int busy_ms);
+/* calls.c */
+size_t call_queue_size(const struct store *st);
+NODISCARD enum status call_queue_write(struct store *st, struct error *err);
+void call_queue_clear(struct store *st);
+void call_queue_free(struct call_queue *queue);
+/* beats.c */
+void beats_free(struct beats *beats);
 
 #endif

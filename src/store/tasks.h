@@ -4,9 +4,6 @@
 
 #include "store/memories.h"
 
-/* High, medium, low; then the oldest first. */
-#define TASK_ORDER "CASE m.priority WHEN 'high' THEN 0 WHEN 'medium' THEN 1 ELSE 2 END, m.created_at, m.id"
-
 /* Open, not claimed, and with no open blocker. */
 NODISCARD enum status tasks_ready(struct store *st, const struct scope *scope, int64_t limit, struct arena *a,
                                   struct memories *ret_list, struct error *err);

@@ -307,7 +307,8 @@ struct str snapshot(void) {
   sqlite3 *db = open_store();
   sqlite3_stmt *stmt =
       prepare(db, "SELECT name FROM sqlite_schema WHERE type = 'table'"
-                  " AND sql NOT LIKE 'CREATE VIRTUAL%' AND name NOT LIKE 'sqlite_stat%' ORDER BY name");
+                  " AND sql NOT LIKE 'CREATE VIRTUAL%' AND name NOT LIKE 'sqlite_stat%'"
+                  " AND name <> 'tool_call' ORDER BY name"); /* that a call was made is told there, even if it failed */
   while (sqlite3_step(stmt) == SQLITE_ROW)
     dump_rows(db, (const char *)sqlite3_column_text(stmt, 0), &out);
   sqlite3_finalize(stmt);
