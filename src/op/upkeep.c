@@ -6,9 +6,6 @@ static bool run(struct engine *engine, const struct caller *caller, const struct
   struct error err;
   yyjson_val *args;
   yyjson_mut_val *result = NULL;
-  jmp_buf oom;
-  if (ARENA_BOUNDARY(a, oom))
-    return false;
   if (json_read(a, text, &args, &err) != STATUS_OK ||
       op_run(engine, op_find(str_from(name)), caller, hooks, a, args, &result, &err) != STATUS_OK)
     return false;
@@ -23,8 +20,11 @@ static bool step(struct pool *pool, const struct caller *caller, const struct op
   struct arena a;
   if (pool_take(pool, &engine, &err) != STATUS_OK)
     return false;
+  jmp_buf oom;
+  volatile bool more = false;
   arena_init(&a);
-  bool more = run(engine, caller, hooks, name, text, &a);
+  if (!ARENA_BOUNDARY(&a, oom))
+    more = run(engine, caller, hooks, name, text, &a);
   arena_release(&a);
   pool_give(pool, engine);
   return more;
