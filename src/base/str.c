@@ -112,3 +112,9 @@ bool str_double(struct str s, double *ret_value) {
   *ret_value = value;
   return true;
 }
+
+uint64_t str_hash(uint64_t h, struct str s) {
+  for (size_t i = 0; i < s.n; i++)
+    h = (h ^ (unsigned char)s.p[i]) * UINT64_C(1099511628211);
+  return h;
+}

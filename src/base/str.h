@@ -56,4 +56,8 @@ static inline bool ascii_space(char c) { return c == ' ' || (c >= '\t' && c <= '
 static inline char ascii_lower(char c) { return ascii_upper(c) ? (char)(c | 32) : c; }
 bool str_is_ascii(struct str s);
 
+/* FNV-1a: goes on from `h`, and begins with STR_HASH. The same everywhere; not for what an enemy chooses. */
+#define STR_HASH UINT64_C(14695981039346656037)
+uint64_t str_hash(uint64_t h, struct str s);
+
 #endif

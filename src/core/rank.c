@@ -80,10 +80,7 @@ static struct token_set tokens_of(struct arena *a, struct str text) {
   struct str folded = utf8_fold(a, text), word;
   size_t pos = 0;
   while (text_next_word(folded, &pos, &word)) {
-    uint64_t h = 14695981039346656037u;
-    for (size_t i = 0; i < word.n; i++)
-      h = (h ^ (unsigned char)word.p[i]) * 1099511628211u;
-    list_push(a, &list, h);
+    list_push(a, &list, str_hash(STR_HASH, word));
   }
   if (list.n)
     qsort(list.v, list.n, sizeof(*list.v), by_hash);

@@ -196,9 +196,7 @@ struct str terms_derive(struct arena *a, struct str text, enum terms_use use) {
 /* FNV-1a in letters that no stemmer touches. */
 struct str terms_scope(struct str project, char out[TERMS_SCOPE_SIZE]) {
   static const char letters[] = "bcdfghjkmnpqrtvw";
-  uint64_t hash = 14695981039346656037u;
-  for (size_t i = 0; i < project.n; i++)
-    hash = (hash ^ (unsigned char)project.p[i]) * 1099511628211u;
+  uint64_t hash = str_hash(STR_HASH, project);
   hash ^= hash >> 32;
   size_t n = 0;
   out[n++] = 'z';

@@ -1,10 +1,8 @@
 /* encoder_batch.c: many texts: cut into passes, spread over the cores. */
-#include <pthread.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdatomic.h>
 
 #include "base/buf.h"
+#include "base/thread.h"
 #include "embed/encoder_pass.h"
 
 /* Short texts share a pass: the weights are then read once for all of them. Rows of a pass, as far as the lengths
@@ -43,23 +41,10 @@ static void *work(void *arg) {
   return NULL;
 }
 
-static size_t cores(void) {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof(set), &set) != 0)
-    return 1;
-  int n = CPU_COUNT(&set);
-  return n < 1 ? 1 : (size_t)n;
-}
-
-/* The calling thread works too, so a thread that cannot be started costs time and nothing else. Signals stay with the
- * callers' threads. */
+/* The calling thread works too, so a thread that cannot be started costs time and nothing else. */
 static void run_workers(struct worker *workers, size_t n) {
-  sigset_t every, before;
-  sigfillset(&every);
-  pthread_sigmask(SIG_SETMASK, &every, &before);
   for (size_t i = 1; i < n; i++)
-    workers[i].started = pthread_create(&workers[i].thread, NULL, work, &workers[i]) == 0;
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
+    workers[i].started = thread_start(&workers[i].thread, work, &workers[i]) == 0;
   work(&workers[0]);
   for (size_t i = 1; i < n; i++)
     if (workers[i].started)
@@ -114,7 +99,7 @@ enum status encoder_run(const struct model *m, const struct kernel *kernel, stru
   struct batch b = {.m = m, .k = kernel ? kernel : kernel_best(), .texts = texts, .vectors = ret_vectors};
   size_t rows, longest;
   if (threads == 0)
-    threads = n > 1 ? cores() : 1;
+    threads = n > 1 ? thread_cores() : 1;
   if (threads > ENCODER_MAX_THREADS)
     threads = ENCODER_MAX_THREADS;
   cut(scratch, &b, n, pass_rows(&b, n, threads), &rows, &longest);

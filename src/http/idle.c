@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 
 #include "base/alloc.h"
+#include "base/thread.h"
 #include "http/internal.h"
 #include "op/upkeep.h"
 
@@ -35,12 +36,9 @@ static bool is_quiet(struct http_daemon *d, int64_t now) {
 
 /* False when it is time to end. */
 static bool sleep_a_while(struct idle *i) {
-  struct timespec until;
-  clock_gettime(CLOCK_REALTIME, &until);
-  until.tv_sec += LOOK_MS / 1000;
   pthread_mutex_lock(&i->lock);
   if (!i->quit)
-    pthread_cond_timedwait(&i->wake, &i->lock, &until);
+    cond_wait_ms(&i->wake, &i->lock, LOOK_MS);
   bool go_on = !i->quit;
   pthread_mutex_unlock(&i->lock);
   return go_on;
@@ -72,7 +70,7 @@ enum status idle_start(struct http_daemon *d, struct idle **ret_idle, struct err
     return error_set(err, STATUS_NOMEM, "out of memory");
   i->daemon = d;
   pthread_mutex_init(&i->lock, NULL);
-  pthread_cond_init(&i->wake, NULL);
+  cond_init(&i->wake);
   int failed = pthread_create(&i->thread, NULL, idle_loop, i);
   if (failed) {
     mem_free(i);

@@ -1,10 +1,10 @@
 /* housekeeping.c: one thread that waits until nobody has called for a while. */
 #include "mcp/housekeeping.h"
 
-#include <signal.h>
 #include <stdatomic.h>
 
 #include "base/alloc.h"
+#include "base/thread.h"
 #include "op/upkeep.h"
 
 /* How long nobody must have called; how long to wait between two portions of embedding. */
@@ -27,16 +27,6 @@ static bool disturbed(void *arg) {
   return atomic_load(&keeper->busy) > 0 || atomic_load(&keeper->ends);
 }
 
-/* With the lock. */
-static void wait_ms(struct housekeeping *keeper, int ms) {
-  struct timespec until;
-  clock_gettime(CLOCK_MONOTONIC, &until);
-  until.tv_nsec += ms * 1000000L;
-  until.tv_sec += until.tv_nsec / 1000000000L;
-  until.tv_nsec %= 1000000000L;
-  pthread_cond_timedwait(&keeper->changed, &keeper->lock, &until);
-}
-
 /* With the lock: until a call is over and no other has begun for a while. */
 static void wait_for_quiet(struct housekeeping *keeper, int64_t seen) {
   while (!keeper->stop && keeper->calls == seen)
@@ -44,7 +34,7 @@ static void wait_for_quiet(struct housekeeping *keeper, int64_t seen) {
   int64_t before;
   do {
     before = keeper->calls;
-    wait_ms(keeper, QUIET_MS);
+    cond_wait_ms(&keeper->changed, &keeper->lock, QUIET_MS);
   } while (!keeper->stop && (keeper->calls != before || atomic_load(&keeper->busy) > 0));
 }
 
@@ -66,7 +56,7 @@ static void *run(void *arg) {
       more = upkeep_embed(keeper->pool, &keeper->caller, &hooks);
       pthread_mutex_lock(&keeper->lock);
       if (more && !keeper->stop)
-        wait_ms(keeper, BETWEEN_MS);
+        cond_wait_ms(&keeper->changed, &keeper->lock, BETWEEN_MS);
     }
   }
   pthread_mutex_unlock(&keeper->lock);
@@ -82,11 +72,7 @@ struct housekeeping *housekeeping_new(struct pool *pool, const struct caller *ca
   keeper->caller.source = str_empty(caller->source) ? STR("mcp") : caller->source;
   keeper->caller.session = STR_NONE;
   pthread_mutex_init(&keeper->lock, NULL);
-  pthread_condattr_t monotonic;
-  pthread_condattr_init(&monotonic);
-  pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-  pthread_cond_init(&keeper->changed, &monotonic);
-  pthread_condattr_destroy(&monotonic);
+  cond_init(&keeper->changed);
   return keeper;
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/alloc.h"
+#include "base/thread.h"
 
 enum { ERA_LEGACY = 1, ERA_MODERN = 2, ERA_BOTH = 3 };
 
@@ -210,11 +211,7 @@ enum status mcp_new(const struct mcp_options *options, struct mcp_server **ret_s
   randombytes_buf(server->secret, sizeof(server->secret));
   pthread_mutex_init(&server->lock, NULL);
   pthread_mutex_init(&server->following, NULL);
-  pthread_condattr_t monotonic;
-  pthread_condattr_init(&monotonic);
-  pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-  pthread_cond_init(&server->answered, &monotonic);
-  pthread_condattr_destroy(&monotonic);
+  cond_init(&server->answered);
   *ret_server = server;
   return STATUS_OK;
 }

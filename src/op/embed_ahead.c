@@ -2,11 +2,8 @@
  * else; what fails here is tried again by the caller, who then tells why. */
 #include "op/embed_ahead.h"
 
-#include <pthread.h>
-#include <sched.h>
-#include <signal.h>
-
 #include "base/alloc.h"
+#include "base/thread.h"
 #include "embed/builtin.h"
 
 struct ahead {
@@ -29,24 +26,9 @@ static void *embed_one(void *arg) {
   return NULL;
 }
 
-static bool other_core(void) {
-  cpu_set_t set;
-  return sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) > 1;
-}
-
-/* Signals stay with the callers' threads. */
-static bool start_thread(struct ahead *h) {
-  sigset_t every, before;
-  sigfillset(&every);
-  pthread_sigmask(SIG_SETMASK, &every, &before);
-  bool started = pthread_create(&h->thread, NULL, embed_one, h) == 0;
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  return started;
-}
-
 void ahead_start(struct ahead **slot, const struct embedder *e, struct str text) {
   ahead_end(slot);
-  if (!embedder_model(e) || !other_core())
+  if (!embedder_model(e) || thread_cores() < 2)
     return;
   struct ahead *h = mem_alloc(sizeof(*h) + (size_t)e->dims + text.n);
   if (!h)
@@ -54,7 +36,7 @@ void ahead_start(struct ahead **slot, const struct embedder *e, struct str text)
   char *copy = (char *)h->vector + e->dims;
   memcpy(copy, text.p, text.n);
   *h = (struct ahead){.e = e, .text = {copy, text.n}};
-  if (start_thread(h))
+  if (thread_start(&h->thread, embed_one, h) == 0)
     *slot = h;
   else
     mem_free(h);

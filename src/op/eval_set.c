@@ -18,9 +18,7 @@ struct names {
 };
 
 static struct slot *find_slot(const struct names *t, struct str name) {
-  uint64_t h = 14695981039346656037u;
-  for (size_t i = 0; i < name.n; i++)
-    h = (h ^ (unsigned char)name.p[i]) * 1099511628211u;
+  uint64_t h = str_hash(STR_HASH, name);
   size_t at = (size_t)(h ^ (h >> 32)) & (t->cap - 1);
   while (t->v[at].name.p && !str_eq(t->v[at].name, name))
     at = (at + 1) & (t->cap - 1);

@@ -1,9 +1,8 @@
 /* feed.c: one thread that notices what any process commits and hands the events to subscribers, in order. */
 #include "op/feed.h"
 
-#include <signal.h>
-
 #include "base/alloc.h"
+#include "base/thread.h"
 
 /* A busy log is looked at often; one in which nothing happens, less and less. A catch-up is cut into portions, so that
  * a subscriber with a long way to go does not hold up the others. */
@@ -45,11 +44,7 @@ enum status feed_new(const struct engine_options *options, struct feed **ret_fee
     return error_set(err, STATUS_NOMEM, "out of memory");
   memcpy(f->path, options->path, n);
   f->clock = options->clock;
-  pthread_condattr_t attr;
-  pthread_condattr_init(&attr);
-  pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-  pthread_cond_init(&f->wake, &attr);
-  pthread_condattr_destroy(&attr);
+  cond_init(&f->wake);
   pthread_cond_init(&f->served, NULL);
   pthread_mutex_init(&f->lock, NULL);
   *ret_feed = f;
@@ -192,15 +187,6 @@ static enum status serve_all(struct feed *f, struct error *err) {
   return s;
 }
 
-static void wait_ms(struct feed *f, int ms) {
-  struct timespec until;
-  clock_gettime(CLOCK_MONOTONIC, &until);
-  until.tv_nsec += ms * 1000000L;
-  until.tv_sec += until.tv_nsec / 1000000000L;
-  until.tv_nsec %= 1000000000L;
-  pthread_cond_timedwait(&f->wake, &f->lock, &until);
-}
-
 /* One look at the log and what comes of it; how long to wait until the next. */
 static int round_of(struct feed *f, int wait) {
   struct error err;
@@ -234,20 +220,15 @@ static void *run(void *arg) {
     }
     wait = round_of(f, wait);
     if (!f->stop)
-      wait_ms(f, wait);
+      cond_wait_ms(&f->wake, &f->lock, wait);
   }
   pthread_mutex_unlock(&f->lock);
   store_close(&f->store);
   return NULL;
 }
 
-/* Signals are for the threads of the program, not for this one. */
 static enum status start(struct feed *f, struct error *err) {
-  sigset_t all, former;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &former);
-  int rc = pthread_create(&f->thread, NULL, run, f);
-  pthread_sigmask(SIG_SETMASK, &former, NULL);
+  int rc = thread_start(&f->thread, run, f);
   if (rc)
     return error_errno(err, rc, "the thread that follows the event log could not be started");
   f->started = true;

@@ -57,9 +57,7 @@ struct str reply_key(struct op_call *call) {
 
 /* The first of its places. */
 static size_t home_of(struct str key) {
-  uint64_t h = UINT64_C(14695981039346656037);
-  for (size_t i = 0; i < key.n; i++)
-    h = (h ^ (unsigned char)key.p[i]) * UINT64_C(1099511628211);
+  uint64_t h = str_hash(STR_HASH, key);
   return (size_t)((h ^ (h >> 32)) % (PLACES / WAYS)) * WAYS;
 }
 

@@ -1,9 +1,9 @@
 /* telemetry.c: counting calls, keeping the last ones, and telling of them. */
-#include <signal.h>
 #include <sodium.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/thread.h"
 #include "base/utf8.h"
 #include "core/redact.h"
 #include "op/telemetry_internal.h"
@@ -29,12 +29,8 @@ enum status telemetry_new(const char *folder, struct telemetry **ret_telemetry, 
   t->began_ticks = clock_ticks_us();
   pthread_mutex_init(&t->lock, NULL);
   pthread_mutex_init(&t->engines_lock, NULL);
-  pthread_condattr_t attr;
-  pthread_condattr_init(&attr);
-  pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-  pthread_cond_init(&t->wake, &attr);
-  pthread_cond_init(&t->idle, &attr);
-  pthread_condattr_destroy(&attr);
+  cond_init(&t->wake);
+  cond_init(&t->idle);
   *ret_telemetry = t;
   return STATUS_OK;
 }
@@ -133,14 +129,8 @@ static void count(struct telemetry *t, const struct kept *k) {
     }
 }
 
-/* Signals are for the threads of the program, not for this one. Without a thread there is no log. */
-static void start(struct telemetry *t) {
-  sigset_t all, former;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &former);
-  t->started = pthread_create(&t->thread, NULL, telemetry_run, t) == 0;
-  pthread_sigmask(SIG_SETMASK, &former, NULL);
-}
+/* Without a thread there is no log. */
+static void start(struct telemetry *t) { t->started = thread_start(&t->thread, telemetry_run, t) == 0; }
 
 void telemetry_push(struct telemetry *t, const struct kept *k) {
   pthread_mutex_lock(&t->lock);

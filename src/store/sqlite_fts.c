@@ -198,24 +198,18 @@ static bool next_varint(struct str s, size_t *pos, double *ret) {
   return false;
 }
 
-static uint64_t hash_more(uint64_t h, struct str s) {
-  for (size_t i = 0; i < s.n; i++)
-    h = (h ^ (unsigned char)s.p[i]) * 1099511628211u;
-  return h;
-}
-
 /* The record of averages: the number of rows, then the words of each column. The record of the structure has a counter
  * of writes. */
 enum status fts_totals(struct db *db, struct fts_totals *ret_totals, struct error *err) {
   double rows = 0, words = 0, size = 0;
-  uint64_t version = 14695981039346656037u;
+  uint64_t version = STR_HASH;
   bool sound = true;
   struct rows r;
   db_query(db, &r, err, "SELECT id, block FROM chunk_fts_data WHERE id IN (1, 10) ORDER BY id", NULL);
   while (rows_next(&r)) {
     struct str block = rows_text(&r, 1);
     size_t pos = 0;
-    version = hash_more(version, block);
+    version = str_hash(version, block);
     if (rows_int(&r, 0) != 1 || block.n == 0)
       continue;
     sound = next_varint(block, &pos, &rows);
@@ -299,7 +293,7 @@ enum status fts_frequency(struct db *db, const struct fts_totals *totals, struct
                           struct error *err) {
   if (db_writing(db)) /* what this transaction has added is not in the records yet */
     return count_rows(db, expression, ret_rows, err);
-  uint64_t key = hash_more(totals->version, expression) | 1;
+  uint64_t key = str_hash(totals->version, expression) | 1;
   struct remembered *known = &sqlite_fts_of(db)->remembered[(key >> 32) % REMEMBERED];
   if (known->key == key) {
     *ret_rows = known->rows;

@@ -204,3 +204,11 @@ TEST(ascii_classes) {
     CHECK_INT((unsigned char)ascii_lower(c), upper ? i + 32 : i);
   }
 }
+
+/* The vectors that the algorithm's authors published. */
+TEST(hashes_are_fnv_1a) {
+  CHECK(str_hash(STR_HASH, STR("")) == UINT64_C(0xcbf29ce484222325));
+  CHECK(str_hash(STR_HASH, STR("a")) == UINT64_C(0xaf63dc4c8601ec8c));
+  CHECK(str_hash(STR_HASH, STR("foobar")) == UINT64_C(0x85944171f73967e8));
+  CHECK(str_hash(str_hash(STR_HASH, STR("foo")), STR("bar")) == UINT64_C(0x85944171f73967e8));
+}

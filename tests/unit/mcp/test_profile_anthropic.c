@@ -152,17 +152,17 @@ TEST(a_listing_shows_two_levels_with_sizes) {
   }
   buf_adds(&call, "\"}");
   said(call.p);
-  said("{\"command\":\"create\",\"path\":\"/memories/work/plan.md\",\"file_text\":\"12345\"}");
-  said("{\"command\":\"create\",\"path\":\"/memories/work/deep/er/x\",\"file_text\":\"123\"}");
+  said("{\"command\":\"create\",\"path\":\"/memories/wip/plan.md\",\"file_text\":\"12345\"}");
+  said("{\"command\":\"create\",\"path\":\"/memories/wip/deep/er/x\",\"file_text\":\"123\"}");
   said("{\"command\":\"create\",\"path\":\"/memories/.hidden\",\"file_text\":\"123\"}");
   said("{\"command\":\"create\",\"path\":\"/memories/node_modules/x\",\"file_text\":\"123\"}");
   CHECK_STR(said("{\"command\":\"view\",\"path\":\"/memories\"}"),
-            LISTING "1.5K\t/memories\n1.5K\t/memories/big.txt\n8B\t/memories/work/\n3B\t/memories/work/deep/\n5B\t"
-                    "/memories/work/plan.md");
-  CHECK_STR(said("{\"command\":\"view\",\"path\":\"/memories/work/\"}"),
-            "Here're the files and directories up to 2 levels deep in /memories/work, excluding hidden items and "
-            "node_modules:\n8B\t/memories/work\n3B\t/memories/work/deep/\n3B\t/memories/work/deep/er/\n5B\t"
-            "/memories/work/plan.md");
+            LISTING "1.5K\t/memories\n1.5K\t/memories/big.txt\n8B\t/memories/wip/\n3B\t/memories/wip/deep/\n5B\t"
+                    "/memories/wip/plan.md");
+  CHECK_STR(said("{\"command\":\"view\",\"path\":\"/memories/wip/\"}"),
+            "Here're the files and directories up to 2 levels deep in /memories/wip, excluding hidden items and "
+            "node_modules:\n8B\t/memories/wip\n3B\t/memories/wip/deep/\n3B\t/memories/wip/deep/er/\n5B\t"
+            "/memories/wip/plan.md");
   engine_close(&engine);
 }
 
