@@ -113,7 +113,7 @@ static void make(struct store *st, int64_t size) {
   const double *sums = cumulative();
   struct error err;
   for (int64_t id = 1; id <= size;) {
-    must(db_begin(store_db(st), false, &err), &err);
+    must(db_begin(store_db(st), STR_NONE, false, &err), &err);
     struct txn txn = {.store = st};
     must(lexical_hold(&txn, &err), &err);
     for (int64_t i = 0; i < BATCH && id <= size; i++)

@@ -151,7 +151,7 @@ enum status op_backup(struct op_call *call) {
     return error_fix(call->err, "name a new file");
   }
   if (path.p)
-    s = db_backup_to(store_db(st), arena_cstr(call->arena, path), on_pages, call, call->err);
+    s = store_copy_to(st, arena_cstr(call->arena, path), on_pages, call, call->err);
   else
     s = store_auto_backup(st, "manual", call->now, call->arena, &path, call->err);
   if (s != STATUS_OK)
@@ -167,7 +167,7 @@ static enum status check_backup(struct op_call *call, const char *path) {
   struct store *st = NULL;
   struct str fault = STR("");
   enum status s = store_open(&o, &st, call->err);
-  for (const struct named_check *c = store_checks; s == STATUS_OK && str_empty(fault) && c->name; c++)
+  for (const struct named_check *c = store_checks(st); s == STATUS_OK && str_empty(fault) && c->name; c++)
     if (!str_is(str_from(c->name), "private"))
       s = c->run(st, call->arena, &fault, call->err);
   store_close(&st);
@@ -213,7 +213,7 @@ static void put_check(struct op_call *call, yyjson_mut_val *arr, const char *nam
 
 static enum status repair(struct op_call *call) {
   struct store *st = call->engine->store;
-  enum status s = db_begin(store_db(st), false, call->err);
+  enum status s = db_begin(store_db(st), STR_NONE, false, call->err);
   if (s == STATUS_OK)
     s = lexical_rebuild(st, call->err);
   if (s == STATUS_OK)
@@ -243,7 +243,7 @@ enum status op_doctor(struct op_call *call) {
   enum status s = json_bool(call->args, "fix", false) ? repair(call) : STATUS_OK;
   json_put(call->doc, call->result, "db", str_from(db_path(store_db(st))));
   yyjson_mut_val *arr = yyjson_mut_arr(call->doc);
-  for (const struct named_check *c = store_checks; s == STATUS_OK && c->name; c++) {
+  for (const struct named_check *c = store_checks(st); s == STATUS_OK && c->name; c++) {
     struct str fault = STR("");
     s = c->run(st, call->arena, &fault, call->err);
     put_check(call, arr, c->name, fault, c->fix);

@@ -180,7 +180,7 @@ static enum status move_all(struct store *st, const char *path, struct arena *a,
   /* Others wait for the file, and calls for the engine: whoever holds the store is gone at the next try. */
   int busy = db_set_busy(store_db(st), BUSY_MS);
   if (s == STATUS_OK)
-    s = db_begin(store_db(st), true, err);
+    s = db_begin(store_db(st), STR_NONE, true, err);
   db_set_busy(store_db(st), busy);
   if (s != STATUS_OK)
     return s;

@@ -149,7 +149,7 @@ static void keep(struct op_call *call, const struct vec_model *model, const stru
   if (news == 0 || db_read_only(db) || db_in_transaction(db))
     return;
   int busy = db_set_busy(db, CACHE_BUSY_MS);
-  enum status s = db_begin(db, true, &ignored);
+  enum status s = db_begin(db, call->caller.team, true, &ignored);
   for (size_t i = 0; s == STATUS_OK && i < n; i++)
     if (!wanted[i].found || wanted[i].stale)
       s = embed_cache_put(call->engine->store, model, wanted[i].hash, vectors + i * (size_t)model->dims, call->now,

@@ -151,7 +151,7 @@ enum status embeddings_note_now(struct op_call *call, const struct embeddings *s
   struct txn txn = who_of(call);
   if (!set->to_note || db_read_only(db))
     return STATUS_OK;
-  enum status s = db_begin(db, false, call->err);
+  enum status s = db_begin(db, call->caller.team, false, call->err);
   if (s == STATUS_OK)
     s = embeddings_note(call, &txn, set);
   return s == STATUS_OK ? db_commit(db, call->err) : s;
@@ -186,7 +186,7 @@ static enum status near_in(struct op_call *call, struct embeddings *set, const s
   for (size_t i = 0; s == STATUS_OK && i < hits.n; i++) {
     bool judged = false;
     if (before)
-      s = vec_has(call->engine->store, before->model.model, hits.v[i].chunk_id, &judged, call->err);
+      s = vec_has(call->engine->store, call->caller.team, before->model.model, hits.v[i].chunk_id, &judged, call->err);
     if (!judged)
       list_push(call->arena, ret, near_of(e, hits.v[i].chunk_id, hits.v[i].memory_id, hits.v[i].cosine));
   }

@@ -136,7 +136,7 @@ static enum status run_all(struct op_call *call) {
   }
   if (s == STATUS_OK && !changed) { /* nothing to undo: no transaction of the log */
     store_rollback(txn.store);
-    s = db_begin(store_db(txn.store), true, call->err);
+    s = db_begin(store_db(txn.store), call->caller.team, true, call->err);
   }
   if (s == STATUS_OK && !yyjson_obj_get(call->args, "only"))
     s = store_set_meta(txn.store, "maintained_at", time_format(call->now, time), call->err);
@@ -171,9 +171,9 @@ static enum status embed_pending(struct op_call *call, int64_t until, int64_t *r
 /* The table of calls keeps the last ones alone. */
 static enum status prune_calls(struct op_call *call) {
   struct store *st = call->engine->store;
-  enum status s = db_begin(store_db(st), true, call->err);
+  enum status s = db_begin(store_db(st), call->caller.team, true, call->err);
   if (s == STATUS_OK)
-    s = calls_prune(st, call->now, call->err);
+    s = calls_prune(st, call->caller.team, call->now, call->err);
   return s == STATUS_OK ? db_commit(store_db(st), call->err) : s;
 }
 

@@ -260,7 +260,7 @@ static enum status drop_unowned(struct op_call *call, int64_t *ret_dropped) {
   *ret_dropped = 0;
   while (s == STATUS_OK && more && !cancelled(call)) {
     int64_t n = 0;
-    s = db_begin(db, true, call->err);
+    s = db_begin(db, call->caller.team, true, call->err);
     if (s == STATUS_OK)
       s = vec_drop_unowned(&txn, &n, &more, call->err);
     if (s == STATUS_OK)
@@ -275,7 +275,7 @@ enum status reembed_tidy(struct op_call *call, int64_t *ret_dropped) {
   struct txn txn = who_of(call);
   struct vec_indexes rows;
   int64_t cached;
-  enum status s = db_begin(db, true, call->err);
+  enum status s = db_begin(db, call->caller.team, true, call->err);
   if (s == STATUS_OK)
     s = vec_indexes_of(txn.store, txn.team, call->arena, &rows, call->err);
   if (s == STATUS_OK && rows.of[VEC_PREVIOUS].model.p && call->now - rows.of[VEC_PREVIOUS].flipped_at > previous_kept)

@@ -53,7 +53,7 @@ static enum status keep_vectors(struct walk *w, const struct chunk_rows *rows, c
   struct op_call *call = w->call;
   struct db *db = store_db(call->engine->store);
   struct txn txn = who_of(call);
-  enum status s = db_begin(db, true, call->err);
+  enum status s = db_begin(db, call->caller.team, true, call->err);
   for (size_t i = 0; s == STATUS_OK && i < rows->n; i++)
     if (ok[i]) {
       s = vec_add_missing(&txn, &w->e->model, rows->v[i].id, vectors + i * (size_t)w->e->model.dims, call->err);

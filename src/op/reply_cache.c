@@ -94,7 +94,7 @@ static bool is_current(struct op_call *call, struct reply_cache *c) {
     return false;
   if (stamp.own == c->stamp.own && stamp.others == c->stamp.others)
     return true;
-  if (store_generation(st, &now, &ignored) != STATUS_OK)
+  if (store_generation(st, call->caller.team, &now, &ignored) != STATUS_OK)
     return false;
   if (!generation_same(&now, &c->generation)) {
     clear(c);

@@ -242,7 +242,7 @@ static enum status find(struct query *q, struct hits *ret_hits) {
 
 /* One state of the store for the whole of it. */
 static enum status answer(struct query *q, int64_t budget, struct hits *ret_hits, struct generation *ret_generation) {
-  enum status s = store_generation(q->call->engine->store, ret_generation, q->call->err);
+  enum status s = store_generation(q->call->engine->store, q->call->caller.team, ret_generation, q->call->err);
   if (s == STATUS_OK)
     s = find(q, ret_hits);
   if (s == STATUS_OK)

@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "base/id.h"
+#include "store/engine.h"
+#include "store/sqlite.h"
 #include "store/store_internal.h"
 
 enum { STRAY_SECONDS = 24 * 3600 }; /* an unfinished copy this old belongs to nobody: its process was killed */
@@ -77,12 +79,17 @@ enum status store_auto_backup(struct store *st, const char *label, int64_t now, 
   struct str path = arena_printf(a, "%s.backup-%s-%s", db_path(st->db), label, stamp);
   for (int again = 2; access(path.p, F_OK) == 0; again++)
     path = arena_printf(a, "%s.backup-%s.%d-%s", db_path(st->db), label, again, stamp);
-  enum status s = db_backup_to(st->db, path.p, NULL, NULL, err);
+  enum status s = store_copy_to(st, path.p, NULL, NULL, err);
   if (s != STATUS_OK)
     return s;
   tidy(st, a);
   *ret_path = path;
   return STATUS_OK;
+}
+
+enum status sqlite_store_copy_to(struct store *st, const char *path, db_progress progress, void *arg,
+                                 struct error *err) {
+  return sqlite_backup_to(st->db, path, progress, arg, err);
 }
 
 /* ---- restore ---- */
@@ -117,16 +124,16 @@ static enum status keep_present(void *arg, struct error *err) {
   return s;
 }
 
-enum status store_restore(struct store *st, const char *path, int64_t now, struct arena *a, struct str *ret_safety,
-                          struct error *err) {
+enum status sqlite_store_restore(struct store *st, const char *path, int64_t now, struct arena *a,
+                                 struct str *ret_safety, struct error *err) {
   struct safety *safety = arena_new(a, struct safety);
   safety->store = db_path(st->db);
   safety->now = now;
   char epoch[UUID_SIZE];
-  enum status s = db_restore_from(st->db, path, keep_present, safety, err);
+  enum status s = sqlite_restore_from(st->db, path, keep_present, safety, err);
   uuid7_new(now, epoch);
   if (s == STATUS_OK)
-    s = db_begin(st->db, false, err);
+    s = db_begin(st->db, STR_NONE, false, err);
   if (s == STATUS_OK)
     s = store_set_meta(st, "epoch", str_from(epoch), err);
   if (s == STATUS_OK)

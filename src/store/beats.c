@@ -53,7 +53,7 @@ static enum status write_beat(struct store *st, const struct beat *b, int64_t no
 static bool flush_beat(struct store *st, const struct beat *b, int64_t now) {
   struct error err;
   int busy = db_set_busy(st->db, 0);
-  enum status s = db_begin(st->db, true, &err);
+  enum status s = db_begin(st->db, b->team, true, &err);
   if (s == STATUS_OK) {
     s = write_beat(st, b, now, &err);
     if (s == STATUS_OK)

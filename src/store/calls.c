@@ -123,10 +123,12 @@ enum status calls_errors(struct store *st, struct str team, int64_t limit, call_
 }
 
 /* A scan of the whole table, once a day: no index is worth it. */
-enum status calls_prune(struct store *st, int64_t now, struct error *err) {
-  enum status s = db_exec(st->db, err, "DELETE FROM tool_call WHERE at < ?1", "i", now - CALLS_KEPT_DAYS * MS_PER_DAY);
+enum status calls_prune(struct store *st, struct str team, int64_t now, struct error *err) {
+  enum status s = db_exec(st->db, err, "DELETE FROM tool_call WHERE team = ?1 AND at < ?2", "si", team,
+                          now - CALLS_KEPT_DAYS * MS_PER_DAY);
   if (s == STATUS_OK)
-    s = db_exec(st->db, err, "DELETE FROM tool_call WHERE id <= (SELECT max(id) FROM tool_call) - ?1", "i",
-                (int64_t)CALLS_KEPT);
+    s = db_exec(st->db, err,
+                "DELETE FROM tool_call WHERE team = ?1 AND id <= (SELECT max(id) FROM tool_call WHERE team = ?1) - ?2",
+                "si", team, (int64_t)CALLS_KEPT);
   return s;
 }

@@ -28,6 +28,6 @@ NODISCARD enum status calls_walk(struct store *st, struct str team, int64_t sinc
 NODISCARD enum status calls_errors(struct store *st, struct str team, int64_t limit, call_visit visit, void *arg,
                                    struct error *err);
 /* Drops what is too old, or too much. */
-NODISCARD enum status calls_prune(struct store *st, int64_t now, struct error *err);
+NODISCARD enum status calls_prune(struct store *st, struct str team, int64_t now, struct error *err);
 
 #endif

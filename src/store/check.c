@@ -4,8 +4,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include "store/lexical.h"
-#include "store/store_internal.h"
+#include "store/engine.h"
 
 enum status count_by(struct store *st, struct str team, const char *column, bool active_only, yyjson_mut_doc *doc,
                      yyjson_mut_val *obj, struct error *err) {
@@ -123,7 +122,7 @@ static enum status check_private(struct store *st, struct arena *a, struct str *
   return STATUS_OK;
 }
 
-const struct named_check store_checks[] = {
+const struct named_check sqlite_checks[] = {
     {"integrity", "bring back a backup with 'cairn restore FILE'", check_integrity},
     {"foreign_keys", "bring back a backup with 'cairn restore FILE'", check_foreign_keys},
     {"full_text", "run 'cairn doctor --repair' to rebuild the index from the texts", check_full_text},

@@ -20,6 +20,7 @@ struct named_check {
   const char *name, *fix;
   store_check run;
 };
-extern const struct named_check store_checks[]; /* ends with name == NULL */
+/* Those of the store's engine; the list ends with name == NULL. */
+const struct named_check *store_checks(const struct store *st);
 
 #endif

@@ -1,7 +1,8 @@
 /* db.h: the small database driver under the store: run SQL with bound values, walk rows, transactions, backup.
  *
  * SQL is written once, in the subset that SQLite and PostgreSQL share, with numbered parameters ?1, ?2, ...; what
- * cannot be shared (migrations, full text, vectors) has a file for each engine. This header names no engine.
+ * cannot be shared (migrations, full text, vectors) has a file for each engine (engine.h). What the engines have in
+ * common is db.c; sqlite.c and postgres.c are the two of them, each behind a struct db_driver (db_driver.h).
  *
  * Values are bound by a format string, one letter each:
  *   i int64_t   d double   s struct str (NULL when .p is NULL)   b struct str as bytes   t time: int64_t, NULL when 0
@@ -22,22 +23,28 @@ struct db_value {
   struct str s;
 };
 
+enum db_engine { DB_SQLITE, DB_POSTGRES };
+
 struct db_options {
-  const char *path;
-  int busy_ms;     /* how long a call waits for another process's lock before it gives up */
-  bool must_exist; /* do not create the file */
+  const char *path; /* a file, or postgresql://... */
+  int busy_ms;      /* how long a call waits for another process's lock before it gives up */
+  bool must_exist;  /* do not create the file */
   bool read_only;
 };
 
+/* Whether it names a server and not a file. */
+bool db_is_url(const char *path);
 NODISCARD enum status db_open(const struct db_options *options, struct db **ret_db, struct error *err);
 void db_close(struct db **db);
+enum db_engine db_engine(const struct db *db);
 
 /* Runs a statement to its end; rows it returns are dropped. */
 NODISCARD enum status db_exec(struct db *db, struct error *err, const char *sql, const char *format, ...);
-/* Runs several statements separated by ';', without values. */
+/* Runs several statements separated by ';', without values. The id of a new row is asked for: "INSERT ... RETURNING id"
+ * and db_int(). */
 NODISCARD enum status db_script(struct db *db, struct error *err, const char *sql);
-int64_t db_last_id(const struct db *db);
-int64_t db_changes(const struct db *db);
+/* Rows that the last db_exec() has changed. */
+int64_t db_changes(struct db *db);
 
 /* A running query:
  *   struct rows r;
@@ -51,6 +58,7 @@ struct rows {
   struct error *err;
   enum status status;
   bool cached;
+  int64_t at; /* where an engine that has all rows at hand stands */
 };
 void db_query(struct db *db, struct rows *ret_rows, struct error *err, const char *sql, const char *format, ...);
 /* The same with the values of a built statement; see struct sql. */
@@ -85,10 +93,14 @@ void sql_time(struct sql *q, int64_t value); /* NULL when 0 */
 /* The first column of the first row; ret_found (may be NULL) says whether there was one. */
 NODISCARD enum status db_int(struct db *db, int64_t *ret_value, bool *ret_found, struct error *err, const char *sql,
                              const char *format, ...);
+NODISCARD enum status db_int_sql(struct db *db, int64_t *ret_value, bool *ret_found, struct error *err,
+                                 const struct sql *sql);
 
-/* Write transactions take the write lock at once, so that they never fail half-way for want of it. A lazy one does
- * not wait for the disk when it commits: for what may be lost with the machine (access counts), never for memories. */
-NODISCARD enum status db_begin(struct db *db, bool lazy, struct error *err);
+/* Write transactions take the write lock of a team at once, so that they never fail half-way for want of it; an engine
+ * without such locks takes that of the store, and so does every engine when no team is given (STR_NONE): for what
+ * concerns all of them. A lazy one does not wait for the disk when it commits: for what may be lost with the machine
+ * (access counts), never for memories. */
+NODISCARD enum status db_begin(struct db *db, struct str team, bool lazy, struct error *err);
 NODISCARD enum status db_commit(struct db *db, struct error *err);
 /* One state of the store for the queries between the two, and their locks taken once; inside a transaction nothing
  * happens. The end passes on `s`, what came of the queries. */
@@ -106,30 +118,27 @@ bool db_writing(const struct db *db);
 /* What a reader of the whole database has seen: as long as both numbers stay, nobody has changed anything, but for what
  * this connection has rolled back. */
 struct db_stamp {
-  int64_t others, own;
+  int64_t others, own; /* an engine that cannot tell gives another one each time */
 };
 NODISCARD enum status db_stamp(struct db *db, struct db_stamp *ret_stamp, struct error *err);
 
-/* Overwrites a part of a stored blob in place. */
-NODISCARD enum status db_blob_write(struct db *db, const char *table, const char *column, int64_t row, size_t offset,
-                                    struct str bytes, struct error *err);
+/* Whose rows the statements from now on may see and write, as a second wall behind what they ask for themselves:
+ * STR_NONE for all teams. An engine without row-level security does nothing. A transaction is of its team anyway. */
+NODISCARD enum status db_team(struct db *db, struct str team, struct error *err);
 
-/* Copies the whole database to a file, while others go on using it; progress(done, total) may be NULL. */
+/* Waits until somebody has committed a change, at most so long (0: only looks); may be true without any. */
+NODISCARD enum status db_wait(struct db *db, int ms, bool *ret_news, struct error *err);
+
+/* How far a long piece of work is. */
 typedef void (*db_progress)(void *arg, int64_t done, int64_t total);
-NODISCARD enum status db_backup_to(struct db *db, const char *path, db_progress progress, void *arg, struct error *err);
-/* Replaces the whole content by that of another database file, as one change. Before it, once no other process can
- * write any more, locked() is called (may be NULL): a connection of its own can still read what is about to go. */
-typedef enum status (*db_locked)(void *arg, struct error *err);
-NODISCARD enum status db_restore_from(struct db *db, const char *path, db_locked locked, void *arg, struct error *err);
 
-/* Makes the file a multi-process one (write-ahead log): once, when a store is created. */
-NODISCARD enum status db_use_wal(struct db *db, struct error *err);
 /* Moves the log into the file, as far as readers allow; with `truncate`, waits up to two seconds for them, and then
- * empties the log. ret_done (may be NULL) says whether readers allowed all of it. */
+ * empties the log. ret_done (may be NULL) says whether readers allowed all of it. A server does that by itself. */
 NODISCARD enum status db_checkpoint(struct db *db, bool truncate, bool *ret_done, struct error *err);
 /* How long calls wait for a lock from now on; returns the former value. */
 int db_set_busy(struct db *db, int busy_ms);
 bool db_read_only(const struct db *db);
+/* The file, or the address of the server without its password: for messages. */
 const char *db_path(const struct db *db);
 
 #endif

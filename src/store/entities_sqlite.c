@@ -1,4 +1,5 @@
 /* entities_sqlite.c: finds what a query names, in labels, keys and the full-text index. */
+#include "store/engine.h"
 #include "store/entities.h"
 
 #include <stdlib.h>
@@ -270,9 +271,9 @@ static enum status accept(struct entities *e, const struct filter *f, size_t lim
   return s;
 }
 
-enum status entity_search(struct store *st, const struct scope *scope, const struct filter *f, struct str query,
-                          const struct query_terms *terms, int64_t limit, struct arena *a,
-                          struct lexical_hits *ret_hits, struct error *err) {
+enum status sqlite_entity_search(struct store *st, const struct scope *scope, const struct filter *f, struct str query,
+                                 const struct query_terms *terms, int64_t limit, struct arena *a,
+                                 struct lexical_hits *ret_hits, struct error *err) {
   struct entities e = {.st = st, .scope = scope, .terms = terms, .a = a, .err = err};
   struct lexical_hits hits = {0};
   bool alone = false;

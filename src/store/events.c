@@ -146,7 +146,7 @@ bool queues_flush(struct store *st, int busy_ms) {
     return true;
   struct error err;
   int busy = db_set_busy(st->db, busy_ms);
-  enum status s = db_begin(st->db, true, &err);
+  enum status s = db_begin(st->db, STR_NONE, true, &err);
   if (s == STATUS_BUSY) {
     db_set_busy(st->db, busy);
     return false;

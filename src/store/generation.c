@@ -1,9 +1,10 @@
 /* generation.c: has anybody changed the memories of a store? */
 #include "store/generation.h"
 
-#include "store/store_internal.h"
+#include "store/engine.h"
 
-enum status store_generation(struct store *st, struct generation *ret_generation, struct error *err) {
+enum status sqlite_store_generation(struct store *st, struct str team UNUSED, struct generation *ret_generation,
+                                    struct error *err) {
   struct generation g = {0};
   enum status s = db_int(st->db, &g.txn, NULL, err, "SELECT coalesce(max(id), 0) FROM txn", NULL);
   if (s == STATUS_OK)

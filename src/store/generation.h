@@ -10,7 +10,8 @@ struct generation {
   char epoch[EVENTS_EPOCH_SIZE]; /* another one after a restore */
 };
 
-NODISCARD enum status store_generation(struct store *st, struct generation *ret_generation, struct error *err);
+NODISCARD enum status store_generation(struct store *st, struct str team, struct generation *ret_generation,
+                                       struct error *err);
 bool generation_same(const struct generation *a, const struct generation *b);
 /* When the next memory expires, after `now`; INT64_MAX: none does. */
 NODISCARD enum status store_next_expiry(struct store *st, int64_t now, int64_t *ret_at, struct error *err);

@@ -2,6 +2,7 @@
  *
  * Joins are written in the order in which they are to run: a name leads to its memories through the index of labels,
  * and the whole graph is read in the order in which its rows lie. */
+#include "store/engine.h"
 #include "store/graph.h"
 
 #include "store/store_internal.h"
@@ -10,8 +11,8 @@
 
 /* ---- one entity ---- */
 
-enum status graph_entities(struct store *st, const struct scope *scope, struct str name, struct arena *a,
-                           struct graph_rows *ret_rows, struct error *err) {
+enum status sqlite_graph_entities(struct store *st, const struct scope *scope, struct str name, struct arena *a,
+                                  struct graph_rows *ret_rows, struct error *err) {
   struct sql q = SQL(a);
   struct rows r;
   sql_add(&q, "SELECT m.id, t.value, b.text FROM label n CROSS JOIN memory m ON m.id = n.memory_id"
@@ -145,8 +146,8 @@ static enum status load_edges(struct store *st, struct str team, const struct la
   return rows_end(&r);
 }
 
-enum status graph_all(struct store *st, const struct scope *scope, struct arena *a, struct graph_rows *ret_rows,
-                      struct graph_edges *ret_edges, struct error *err) {
+enum status sqlite_graph_all(struct store *st, const struct scope *scope, struct arena *a, struct graph_rows *ret_rows,
+                             struct graph_edges *ret_edges, struct error *err) {
   struct labels names = {0}, types = {0};
   bool most = false;
   enum status s = is_most(st, scope->team, &most, err);
@@ -226,8 +227,8 @@ static enum status match_types(struct store *st, const struct scope *scope, stru
   return collect_names(st, &q, a, ret_rows, err);
 }
 
-enum status graph_matches(struct store *st, const struct scope *scope, struct str text, struct arena *a,
-                          struct graph_rows *ret_rows, struct error *err) {
+enum status sqlite_graph_matches(struct store *st, const struct scope *scope, struct str text, struct arena *a,
+                                 struct graph_rows *ret_rows, struct error *err) {
   enum { LONGEST = 10000 }; /* of a pattern that SQLite takes */
   struct str pattern = pattern_of(a, text);
   if (pattern.n > LONGEST)
@@ -272,8 +273,8 @@ static enum status edges(struct store *st, const struct scope *scope, const char
   return rows_end(&r);
 }
 
-enum status graph_relations(struct store *st, const struct scope *scope, struct str name, struct arena *a,
-                            struct graph_edges *ret_edges, struct error *err) {
+enum status sqlite_graph_relations(struct store *st, const struct scope *scope, struct str name, struct arena *a,
+                                   struct graph_edges *ret_edges, struct error *err) {
   enum status s = edges(st, scope, "src", name, a, ret_edges, err);
   return s == STATUS_OK ? edges(st, scope, "dst", name, a, ret_edges, err) : s;
 }

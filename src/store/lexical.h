@@ -30,6 +30,21 @@ NODISCARD enum status lexical_search_all(struct store *st, const struct scope *s
                                          struct str query, int64_t limit, struct arena *a,
                                          struct lexical_hits *ret_hits, struct error *err);
 
+/* One piece of a memory's text, as it is searched. */
+struct chunk_text {
+  struct str team;
+  int64_t memory_id, seq;
+  struct str hash, headline, body;
+  struct str extra; /* key, tags, annotations */
+  struct str terms; /* what the tokeniser does not see in the text: core/terms.h */
+};
+/* Stores it with its words. */
+NODISCARD enum status lexical_add(struct txn *txn, struct arena *a, const struct chunk_text *text, int64_t *ret_id,
+                                  struct error *err);
+/* Gives the first piece of a memory this `extra` and these `terms`; headline and body are those that it has. */
+NODISCARD enum status lexical_change(struct txn *txn, struct arena *a, const struct chunk_text *text,
+                                     struct error *err);
+
 /* Between the two, in one transaction, the texts of new memories wait and then enter the index together: for many of
  * them that costs half as much as one by one. A search in between does not find them. */
 NODISCARD enum status lexical_hold(struct txn *txn, struct error *err);

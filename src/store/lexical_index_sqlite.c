@@ -1,14 +1,31 @@
-/* lexical_index_sqlite.c: the full-text index itself: filled in one go, checked, rebuilt, merged. */
+/* lexical_index_sqlite.c: the full-text index itself: filled, one by one (by triggers) or in one go, checked, rebuilt,
+ * merged. */
+#include "store/engine.h"
 #include "store/fts.h"
 #include "store/lexical.h"
 #include "store/store_internal.h"
 
-enum status lexical_hold(struct txn *txn, struct error *err) {
+enum status sqlite_lexical_add(struct txn *txn, struct arena *a UNUSED, const struct chunk_text *t, int64_t *ret_id,
+                               struct error *err) {
+  return db_int(txn->store->db, ret_id, NULL, err,
+                "INSERT INTO chunk (team, memory_id, seq, hash, headline, body, extra, terms)"
+                " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) RETURNING id",
+                "siisssss", t->team, t->memory_id, t->seq, t->hash, t->headline, t->body, t->extra, t->terms);
+}
+
+enum status sqlite_lexical_change(struct txn *txn, struct arena *a UNUSED, const struct chunk_text *t,
+                                  struct error *err) {
+  return db_exec(txn->store->db, err,
+                 "UPDATE chunk SET extra = ?1, terms = ?2 WHERE team = ?3 AND memory_id = ?4 AND seq = 0", "sssi",
+                 t->extra, t->terms, t->team, t->memory_id);
+}
+
+enum status sqlite_lexical_hold(struct txn *txn, struct error *err) {
   return db_exec(txn->store->db, err,
                  "INSERT INTO meta (name, value) SELECT 'full_text_held', coalesce(max(id), 0) FROM chunk", NULL);
 }
 
-enum status lexical_release(struct txn *txn, struct error *err) {
+enum status sqlite_lexical_release(struct txn *txn, struct error *err) {
   enum status s =
       db_exec(txn->store->db, err,
               "INSERT INTO chunk_fts (rowid, headline, body, extra, terms) SELECT id, headline, body, extra, terms"
@@ -18,7 +35,7 @@ enum status lexical_release(struct txn *txn, struct error *err) {
 }
 
 /* The index against the texts, then the derived terms, which are part of what is indexed, against the same. */
-enum status lexical_check(struct store *st, bool *ret_ok, struct error *err) {
+enum status sqlite_lexical_check(struct store *st, bool *ret_ok, struct error *err) {
   struct error why;
   int64_t stale = 0;
   enum status s = db_exec(st->db, &why, "INSERT INTO chunk_fts (chunk_fts, rank) VALUES ('integrity-check', 1)", NULL);
@@ -37,7 +54,7 @@ enum status lexical_check(struct store *st, bool *ret_ok, struct error *err) {
 }
 
 /* The index first: the triggers of a changed text need a sound one. */
-enum status lexical_rebuild(struct store *st, struct error *err) {
+enum status sqlite_lexical_rebuild(struct store *st, struct error *err) {
   static const char rebuild[] = "INSERT INTO chunk_fts (chunk_fts) VALUES ('rebuild')";
   enum status s = db_exec(st->db, err, rebuild, NULL);
   if (fts_is_damage(s)) {
@@ -54,6 +71,6 @@ enum status lexical_rebuild(struct store *st, struct error *err) {
   return s;
 }
 
-enum status lexical_optimize(struct store *st, struct error *err) {
+enum status sqlite_lexical_optimize(struct store *st, struct error *err) {
   return db_exec(st->db, err, "INSERT INTO chunk_fts (chunk_fts) VALUES ('optimize')", NULL);
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "core/terms.h"
+#include "store/engine.h"
 #include "store/lexical.h"
 #include "store/lexical_query.h"
 #include "store/search_rows.h"
@@ -442,14 +443,15 @@ static enum status search(struct search *q, struct str query, struct lexical_hit
   return s;
 }
 
-enum status lexical_search(struct store *st, const struct scope *scope, const struct filter *f, struct str query,
-                           int64_t limit, struct arena *a, struct lexical_hits *ret_hits, struct error *err) {
+enum status sqlite_lexical_search(struct store *st, const struct scope *scope, const struct filter *f, struct str query,
+                                  int64_t limit, struct arena *a, struct lexical_hits *ret_hits, struct error *err) {
   struct search q = {.st = st, .scope = scope, .filter = f, .limit = limit > 0 ? (size_t)limit : 0, .a = a, .err = err};
   return search(&q, query, ret_hits);
 }
 
-enum status lexical_search_all(struct store *st, const struct scope *scope, const struct filter *f, struct str query,
-                               int64_t limit, struct arena *a, struct lexical_hits *ret_hits, struct error *err) {
+enum status sqlite_lexical_search_all(struct store *st, const struct scope *scope, const struct filter *f,
+                                      struct str query, int64_t limit, struct arena *a, struct lexical_hits *ret_hits,
+                                      struct error *err) {
   struct search q = {.st = st, .scope = scope, .filter = f, .limit = limit > 0 ? (size_t)limit : 0, .a = a, .err = err};
   q.complete = true;
   return search(&q, query, ret_hits);

@@ -7,6 +7,7 @@
 #include "core/text.h"
 #include "store/embed_cache.h"
 #include "store/events.h"
+#include "store/lexical.h"
 #include "store/links.h"
 #include "store/store_internal.h"
 #include "store/transcript.h"
@@ -34,26 +35,22 @@ static void bind_field(struct sql *q, const struct field *f, const struct memory
 
 void body_hash(struct arena *a, struct str body, char out[65]) { hash_text(text_normal(a, body), out); }
 
+/* Without an id the row gets the next free one. */
 static enum status insert_row(struct txn *txn, struct arena *a, struct memory *m, struct error *err) {
   struct sql q = SQL(a);
+  size_t first = m->id ? 0 : 1;
   sql_add(&q, "INSERT INTO memory (");
-  for (size_t i = 0; i < memory_field_count; i++) {
-    sql_add(&q, i ? ", " : "");
+  for (size_t i = first; i < memory_field_count; i++) {
+    sql_add(&q, i > first ? ", " : "");
     sql_add(&q, memory_fields[i].name);
   }
   sql_add(&q, ") VALUES (");
-  for (size_t i = 0; i < memory_field_count; i++) {
-    sql_add(&q, i ? ", " : "");
-    if (i == 0)
-      sql_time(&q, m->id); /* 0: the next free one */
-    else
-      bind_field(&q, &memory_fields[i], m);
+  for (size_t i = first; i < memory_field_count; i++) {
+    sql_add(&q, i > first ? ", " : "");
+    bind_field(&q, &memory_fields[i], m);
   }
-  sql_add(&q, ")");
-  enum status s = db_exec_sql(txn->store->db, err, &q);
-  if (s == STATUS_OK)
-    m->id = db_last_id(txn->store->db);
-  return s;
+  sql_add(&q, ") RETURNING id");
+  return db_int_sql(txn->store->db, &m->id, NULL, err, &q);
 }
 
 static enum status insert_lists(struct txn *txn, const struct memory *m, struct error *err) {
@@ -106,12 +103,15 @@ static enum status insert_chunks(struct txn *txn, struct arena *a, const struct 
                             .extra = i == 0 ? extra_text(a, m, NULL) : STR("")};
     char hash[HASH_TEXT_SIZE];
     hash_text(row.body, hash);
-    s = db_exec(txn->store->db, err,
-                "INSERT INTO chunk (team, memory_id, seq, hash, headline, body, extra, terms)"
-                " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-                "siisssss", m->team, m->id, (int64_t)i, str_from(hash), row.headline, row.body, row.extra,
-                derived_terms(a, m->project, row.headline, row.body, row.extra));
-    row.id = db_last_id(txn->store->db);
+    struct chunk_text text = {.team = m->team,
+                              .memory_id = m->id,
+                              .seq = (int64_t)i,
+                              .hash = str_from(hash),
+                              .headline = row.headline,
+                              .body = row.body,
+                              .extra = row.extra,
+                              .terms = derived_terms(a, m->project, row.headline, row.body, row.extra)};
+    s = lexical_add(txn, a, &text, &row.id, err);
     list_push(a, ret, row);
   }
   return s;
@@ -406,9 +406,13 @@ static enum status set_extra(struct txn *txn, struct arena *a, const struct memo
   enum status s = rows_end(&r);
   if (s != STATUS_OK)
     return s;
-  return db_exec(txn->store->db, err,
-                 "UPDATE chunk SET extra = ?1, terms = ?2 WHERE team = ?3 AND memory_id = ?4 AND seq = 0", "sssi",
-                 extra, derived_terms(a, m->project, headline, body, extra), m->team, m->id);
+  struct chunk_text text = {.team = m->team,
+                            .memory_id = m->id,
+                            .headline = headline,
+                            .body = body,
+                            .extra = extra,
+                            .terms = derived_terms(a, m->project, headline, body, extra)};
+  return lexical_change(txn, a, &text, err);
 }
 
 enum status notes_set(struct txn *txn, struct arena *a, const struct memory *m, const struct notes *was,

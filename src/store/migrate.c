@@ -7,6 +7,8 @@
 
 #include "base/id.h"
 #include "core/types.h"
+#include "store/engine.h"
+#include "store/sqlite.h"
 #include "store/store_internal.h"
 
 #define EMBED(name, file)                                                                                              \
@@ -97,7 +99,7 @@ static enum status run_one(struct store *st, const char *sql, int64_t number, in
 /* Another process may have migrated while this one waited for the lock: the version is read again under it. */
 static enum status run_all(struct store *st, struct plan plan, int64_t now, struct error *err) {
   for (;;) {
-    enum status s = db_begin(st->db, false, err);
+    enum status s = db_begin(st->db, STR_NONE, false, err);
     int64_t app, version, tables;
     if (s == STATUS_OK)
       s = versions(st->db, &app, &version, &tables, err);
@@ -141,7 +143,7 @@ enum status migrate_with(struct store *st, const char *const *sql, int n, int64_
     s = refuse(st->db, plan.n, app, version, tables, err);
   /* A backup that was copied into the place of a store has another journal mode, which would make readers wait. */
   if (s == STATUS_OK && version == n && !db_read_only(st->db))
-    return db_use_wal(st->db, err);
+    return sqlite_use_wal(st->db, err);
   if (s != STATUS_OK || version == n)
     return s;
   if (db_read_only(st->db)) {
@@ -149,12 +151,12 @@ enum status migrate_with(struct store *st, const char *const *sql, int n, int64_
               db_path(st->db));
     return error_fix(err, "check the permissions of the file and of its folder, or name another store with --db");
   }
-  s = db_use_wal(st->db, err);
+  s = sqlite_use_wal(st->db, err);
   if (s == STATUS_OK && version > 0)
     s = back_up_first(st, version, now, err);
   return s == STATUS_OK ? run_all(st, plan, now, err) : s;
 }
 
-enum status migrate(struct store *st, int64_t now, struct error *err) {
+enum status sqlite_migrate(struct store *st, int64_t now, struct error *err) {
   return migrate_with(st, migrations, ARRAY_LEN(migrations), now, err);
 }

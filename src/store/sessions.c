@@ -12,7 +12,7 @@ enum status sessions_begin(struct store *st, const struct txn *who, struct txn *
   int busy = db_set_busy(st->db, SESSION_BUSY_MS);
   if (busy < SESSION_BUSY_MS)
     db_set_busy(st->db, busy);
-  enum status s = db_begin(st->db, false, err);
+  enum status s = db_begin(st->db, who->team, false, err);
   db_set_busy(st->db, busy);
   if (s != STATUS_OK)
     return s;
@@ -46,16 +46,15 @@ static enum status add_event(struct txn *txn, struct arena *a, const struct sess
 }
 
 enum status session_insert(struct txn *txn, struct arena *a, struct session *s, struct error *err) {
-  enum status st = db_exec(
-      txn->store->db, err,
+  enum status st = db_int(
+      txn->store->db, &s->id, NULL, err,
       "INSERT INTO session (team, handle, project, source, cwd, host, pid, started, connection, client, client_version,"
       " task, last_item, booted_at, heartbeat_at)"
-      " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?14)",
+      " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?14) RETURNING id",
       "ssssssttssssii", s->team, s->handle, s->project, s->source, s->cwd, s->host, s->pid, s->started, s->connection,
       s->client, s->client_version, s->task, s->last_item, txn->now);
   if (st != STATUS_OK)
     return st;
-  s->id = db_last_id(txn->store->db);
   s->booted_at = s->heartbeat_at = txn->now;
   return add_event(txn, a, s, "session:boot", "task", s->task, err);
 }
@@ -201,13 +200,12 @@ enum status sessions_of_connection(struct store *st, struct str connection, stru
 
 enum status handoff_add(struct txn *txn, struct arena *a, struct str session, struct str text, int64_t *ret_id,
                         struct error *err) {
-  enum status s = db_exec(txn->store->db, err,
-                          "INSERT INTO handoff (team, project, session, source, text, created_at)"
-                          " VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-                          "sssssi", txn->team, txn->project, session, txn->source, text, txn->now);
+  enum status s = db_int(txn->store->db, ret_id, NULL, err,
+                         "INSERT INTO handoff (team, project, session, source, text, created_at)"
+                         " VALUES (?1, ?2, ?3, ?4, ?5, ?6) RETURNING id",
+                         "sssssi", txn->team, txn->project, session, txn->source, text, txn->now);
   if (s != STATUS_OK)
     return s;
-  *ret_id = db_last_id(txn->store->db);
   struct event e = {.action = STR("session:handoff"),
                     .detail = arena_printf(a, "{\"handoff\":%lld,\"bytes\":%zu}", (long long)*ret_id, text.n)};
   return event_add(txn, &e, err);

@@ -12,7 +12,8 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
-#include "store/db.h"
+#include "store/db_driver.h"
+#include "store/sqlite.h"
 #include "store/sqlite_internal.h"
 
 enum {
@@ -25,7 +26,8 @@ struct cached {
   sqlite3_stmt *statement;
 };
 
-struct db {
+struct sqlite {
+  struct db base;
   sqlite3 *handle;
   struct sqlite_fts *fts;
   struct cached cache[CACHE_SIZE];
@@ -37,22 +39,29 @@ struct db {
   bool wrote;   /* something was committed that must be on the disk */
   bool had_log; /* the log held something when this connection came */
   bool noted;   /* something was committed lazily */
+  bool looked;  /* for news: `seen` is of the last look */
+  int64_t seen;
   char path[4096];
 };
 
-sqlite3 *sqlite_handle(const struct db *db) { return db->handle; }
-struct sqlite_fts *sqlite_fts_of(const struct db *db) { return db->fts; }
-int db_set_busy(struct db *db, int busy_ms) {
-  int former = db->busy_ms;
-  db->busy_ms = busy_ms;
+static struct sqlite *own(struct db *db) { return (struct sqlite *)db; }
+static const struct sqlite *own_const(const struct db *db) { return (const struct sqlite *)db; }
+
+sqlite3 *sqlite_handle(const struct db *db) { return own_const(db)->handle; }
+struct sqlite_fts *sqlite_fts_of(const struct db *db) { return own_const(db)->fts; }
+
+static int set_busy(struct db *db, int busy_ms) {
+  int former = own(db)->busy_ms;
+  own(db)->busy_ms = busy_ms;
   return former;
 }
-bool db_read_only(const struct db *db) { return db->read_only; }
-const char *db_path(const struct db *db) { return db->path; }
+
+static bool is_read_only(const struct db *db) { return own_const(db)->read_only; }
+static const char *path_of(const struct db *db) { return own_const(db)->path; }
 
 /* ---- errors ---- */
 
-static enum status code_of(const struct db *db, int rc) {
+static enum status code_of(const struct sqlite *db, int rc) {
   switch (rc & 0xff) {
   case SQLITE_BUSY:
   case SQLITE_LOCKED:
@@ -85,7 +94,8 @@ static enum status code_of(const struct db *db, int rc) {
   }
 }
 
-enum status sqlite_fail(const struct db *db, int rc, struct error *err) {
+enum status sqlite_fail(const struct db *base, int rc, struct error *err) {
+  const struct sqlite *db = own_const(base);
   enum status code = code_of(db, rc);
   const char *text = db->handle ? sqlite3_errmsg(db->handle) : sqlite3_errstr(rc);
   switch (code) {
@@ -119,7 +129,7 @@ enum status sqlite_fail(const struct db *db, int rc, struct error *err) {
 
 /* Waits a little longer each time, with jitter so that writers do not march in step. */
 static int on_busy(void *arg, int count) {
-  struct db *db = arg;
+  struct sqlite *db = arg;
   int64_t now = clock_ticks_us();
   if (count == 0)
     db->busy_since = now;
@@ -171,7 +181,7 @@ static enum status create_private(const char *path, struct error *err) {
 }
 
 /* A store in a folder that cannot be written, with no log beside it, can still be read: nobody changes it. */
-static int open_immutable(struct db *db, const char *path, int flags) {
+static int open_immutable(struct sqlite *db, const char *path, int flags) {
   char uri[8300] = "file:";
   size_t n = 5;
   static const char hex[] = "0123456789ABCDEF";
@@ -190,7 +200,7 @@ static int open_immutable(struct db *db, const char *path, int flags) {
   return sqlite3_open_v2(uri, &db->handle, flags | SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
 }
 
-static int open_read_only(struct db *db, const char *path, int flags) {
+static int open_read_only(struct sqlite *db, const char *path, int flags) {
   char wal[4200];
   snprintf(wal, sizeof(wal), "%s-wal", path);
   db->read_only = true;
@@ -202,7 +212,7 @@ static int open_read_only(struct db *db, const char *path, int flags) {
   return closed && access(wal, F_OK) != 0 ? open_immutable(db, path, flags) : SQLITE_OK;
 }
 
-static int open_handle(struct db *db, const struct db_options *o) {
+static int open_handle(struct sqlite *db, const struct db_options *o) {
   int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
   int rc = SQLITE_CANTOPEN;
   if (!o->read_only)
@@ -214,7 +224,7 @@ static int open_handle(struct db *db, const struct db_options *o) {
   return open_read_only(db, o->path, flags);
 }
 
-static enum status configure(struct db *db, struct error *err) {
+static enum status configure(struct sqlite *db, struct error *err) {
   sqlite3_busy_handler(db->handle, on_busy, db);
   sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
   /* One plan for each text: else a value bound where a partial index could apply compiles the statement again, at every
@@ -223,22 +233,38 @@ static enum status configure(struct db *db, struct error *err) {
   sqlite3_limit(db->handle, SQLITE_LIMIT_LENGTH, 64 << 20);
   int rc = sqlite_fts_open(db->handle, &db->fts);
   if (rc != SQLITE_OK)
-    return sqlite_fail(db, rc, err);
-  return db_script(db, err,
+    return sqlite_fail(&db->base, rc, err);
+  return db_script(&db->base, err,
                    "PRAGMA foreign_keys = ON; PRAGMA secure_delete = ON; PRAGMA mmap_size = 0;"
                    "PRAGMA temp_store = MEMORY; PRAGMA cache_size = -128000; PRAGMA recursive_triggers = ON;"
                    "PRAGMA synchronous = FULL; PRAGMA journal_size_limit = 67108864;");
 }
 
-enum status db_open(const struct db_options *o, struct db **ret_db, struct error *err) {
+static void close_connection(struct db *base) {
+  struct sqlite *db = own(base);
+  /* The last one out moves the log into the file, so that the file alone is the store. A reader, who at most noted what
+   * it read, does not make its caller wait for that. */
+  if (db->handle && !db->wrote && (db->noted || db->had_log))
+    sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+  for (int i = 0; i < CACHE_SIZE; i++) {
+    sqlite3_finalize(db->cache[i].statement);
+    mem_free(db->cache[i].sql);
+  }
+  sqlite3_close_v2(db->handle);
+  sqlite_fts_close(&db->fts);
+  mem_free(db);
+}
+
+static enum status open_connection(const struct db_options *o, struct db **ret_db, struct error *err) {
   enum status s = check_path(o->path, o->must_exist || o->read_only, err);
   if (s == STATUS_OK && !o->must_exist && !o->read_only)
     s = create_private(o->path, err);
   if (s != STATUS_OK)
     return s;
-  struct db *db = mem_zalloc(sizeof(*db));
+  struct sqlite *db = mem_zalloc(sizeof(*db));
   if (!db)
     return error_set(err, STATUS_NOMEM, "out of memory");
+  db->base.driver = &sqlite_driver;
   db->busy_ms = o->busy_ms;
   if ((size_t)snprintf(db->path, sizeof(db->path), "%s", o->path) >= sizeof(db->path)) {
     mem_free(db);
@@ -249,49 +275,33 @@ enum status db_open(const struct db_options *o, struct db **ret_db, struct error
   snprintf(wal, sizeof(wal), "%s-wal", o->path);
   db->had_log = stat(wal, &log) == 0 && log.st_size > 0;
   int rc = open_handle(db, o);
-  s = rc == SQLITE_OK ? configure(db, err) : sqlite_fail(db, rc, err);
+  s = rc == SQLITE_OK ? configure(db, err) : sqlite_fail(&db->base, rc, err);
   if (s != STATUS_OK) {
-    db_close(&db);
+    close_connection(&db->base);
     return s;
   }
-  *ret_db = db;
+  *ret_db = &db->base;
   return STATUS_OK;
-}
-
-void db_close(struct db **db) {
-  if (!*db)
-    return;
-  /* The last one out moves the log into the file, so that the file alone is the store. A reader, who at most noted what
-   * it read, does not make its caller wait for that. */
-  if ((*db)->handle && !(*db)->wrote && ((*db)->noted || (*db)->had_log))
-    sqlite3_db_config((*db)->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
-  for (int i = 0; i < CACHE_SIZE; i++) {
-    sqlite3_finalize((*db)->cache[i].statement);
-    mem_free((*db)->cache[i].sql);
-  }
-  sqlite3_close_v2((*db)->handle);
-  sqlite_fts_close(&(*db)->fts);
-  mem_free(*db);
-  *db = NULL;
 }
 
 /* Changing the journal mode does not go through the busy handler, hence the loop. A store that is one already is only
  * looked at. */
-enum status db_use_wal(struct db *db, struct error *err) {
+enum status sqlite_use_wal(struct db *db, struct error *err) {
   int rc, count = 0;
   do
-    rc = sqlite3_exec(db->handle, "PRAGMA journal_mode = WAL", NULL, NULL, NULL);
-  while ((rc & 0xff) == SQLITE_BUSY && on_busy(db, count++));
+    rc = sqlite3_exec(own(db)->handle, "PRAGMA journal_mode = WAL", NULL, NULL, NULL);
+  while ((rc & 0xff) == SQLITE_BUSY && on_busy(own(db), count++));
   return rc == SQLITE_OK ? STATUS_OK : sqlite_fail(db, rc, err);
 }
 
 /* While it waits for readers nobody can write: an export that takes minutes must not stop everybody for so long. */
-enum status db_checkpoint(struct db *db, bool truncate, bool *ret_done, struct error *err) {
+static enum status checkpoint(struct db *db, bool truncate, bool *ret_done, struct error *err) {
   enum { TRUNCATE_BUSY_MS = 2000 };
-  int busy = db_set_busy(db, db->busy_ms < TRUNCATE_BUSY_MS ? db->busy_ms : TRUNCATE_BUSY_MS);
-  int rc = sqlite3_wal_checkpoint_v2(db->handle, NULL,
+  int former = own(db)->busy_ms, busy = former < TRUNCATE_BUSY_MS ? former : TRUNCATE_BUSY_MS;
+  set_busy(db, busy);
+  int rc = sqlite3_wal_checkpoint_v2(own(db)->handle, NULL,
                                      truncate ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
-  db_set_busy(db, busy);
+  set_busy(db, former);
   if (ret_done)
     *ret_done = rc == SQLITE_OK;
   return rc == SQLITE_OK || (rc & 0xff) == SQLITE_BUSY ? STATUS_OK : sqlite_fail(db, rc, err);
@@ -314,7 +324,7 @@ static size_t hash_sql(const char *sql) {
 }
 
 /* The cached statement of this text, a new cache entry, or (when its places are taken or it is running) a fresh one. */
-static int prepare(struct db *db, const char *sql, sqlite3_stmt **ret, bool *ret_cached) {
+static int prepare(struct sqlite *db, const char *sql, sqlite3_stmt **ret, bool *ret_cached) {
   size_t at = hash_sql(sql) % CACHE_SIZE;
   struct cached *free_slot = NULL;
   *ret_cached = false;
@@ -347,7 +357,7 @@ static int prepare(struct db *db, const char *sql, sqlite3_stmt **ret, bool *ret
   return rc;
 }
 
-static void finish(struct db *db, sqlite3_stmt *statement, bool cached) {
+static void finish(struct sqlite *db, sqlite3_stmt *statement, bool cached) {
   if (!cached) {
     for (int i = 0; i < db->loose_count; i++)
       if (db->loose[i] == statement)
@@ -376,224 +386,201 @@ static int bind_value(sqlite3_stmt *st, int i, const struct db_value *v) {
   }
 }
 
-static struct db_value next_value(char form, va_list *ap) {
-  struct db_value v = {.form = form};
-  switch (form) {
-  case 'i':
-  case 't':
-    v.i = va_arg(*ap, int64_t);
-    break;
-  case 'd':
-    v.d = va_arg(*ap, double);
-    break;
-  default:
-    v.s = va_arg(*ap, struct str);
-  }
-  return v;
-}
-
 /* Text and bytes are bound where they are: the caller keeps them until the statement is done. */
-static int start(struct db *db, const char *sql, const char *format, va_list *ap, sqlite3_stmt **ret, bool *cached) {
+static int start(struct sqlite *db, const char *sql, struct db_values values, sqlite3_stmt **ret, bool *cached) {
   int rc = prepare(db, sql, ret, cached);
-  for (int i = 0; rc == SQLITE_OK && format && format[i]; i++) {
-    struct db_value v = next_value(format[i], ap);
-    rc = bind_value(*ret, i + 1, &v);
+  for (size_t i = 0; rc == SQLITE_OK && i < values.n; i++) {
+    rc = bind_value(*ret, (int)i + 1, &values.v[i]);
     if (rc != SQLITE_OK)
       finish(db, *ret, *cached);
   }
   return rc;
 }
 
-static int start_sql(struct db *db, const struct sql *sql, sqlite3_stmt **ret, bool *cached) {
-  int rc = prepare(db, buf_str(&sql->text).p, ret, cached);
-  for (size_t i = 0; rc == SQLITE_OK && i < sql->n; i++) {
-    rc = bind_value(*ret, (int)i + 1, &sql->v[i]);
-    if (rc != SQLITE_OK)
-      finish(db, *ret, *cached);
-  }
-  return rc;
-}
-
-static enum status run_to_end(struct db *db, sqlite3_stmt *st, bool cached, struct error *err) {
-  int rc;
+static enum status exec(struct db *base, const char *sql, struct db_values values, struct error *err) {
+  struct sqlite *db = own(base);
+  sqlite3_stmt *st = NULL;
+  bool cached;
+  int rc = start(db, sql, values, &st, &cached);
+  if (rc != SQLITE_OK)
+    return sqlite_fail(base, rc, err);
   while ((rc = sqlite3_step(st)) == SQLITE_ROW)
     continue;
-  enum status s = rc == SQLITE_DONE ? STATUS_OK : sqlite_fail(db, rc, err);
+  enum status s = rc == SQLITE_DONE ? STATUS_OK : sqlite_fail(base, rc, err);
   finish(db, st, cached);
   return s;
 }
 
-enum status db_exec_sql(struct db *db, struct error *err, const struct sql *sql) {
-  sqlite3_stmt *st = NULL;
-  bool cached;
-  int rc = start_sql(db, sql, &st, &cached);
-  return rc == SQLITE_OK ? run_to_end(db, st, cached, err) : sqlite_fail(db, rc, err);
-}
-
-enum status db_exec(struct db *db, struct error *err, const char *sql, const char *format, ...) {
-  sqlite3_stmt *st = NULL;
-  bool cached;
-  va_list ap;
-  va_start(ap, format);
-  int rc = start(db, sql, format, &ap, &st, &cached);
-  va_end(ap);
-  return rc == SQLITE_OK ? run_to_end(db, st, cached, err) : sqlite_fail(db, rc, err);
-}
-
-enum status db_script(struct db *db, struct error *err, const char *sql) {
-  int rc = sqlite3_exec(db->handle, sql, NULL, NULL, NULL);
+static enum status script(struct db *db, const char *sql, struct error *err) {
+  int rc = sqlite3_exec(own(db)->handle, sql, NULL, NULL, NULL);
   return rc == SQLITE_OK ? STATUS_OK : sqlite_fail(db, rc, err);
 }
 
-int64_t db_last_id(const struct db *db) { return sqlite3_last_insert_rowid(db->handle); }
-int64_t db_changes(const struct db *db) { return sqlite3_changes64(db->handle); }
+int64_t sqlite_last_id(const struct db *db) { return sqlite3_last_insert_rowid(own_const(db)->handle); }
+static int64_t changes(struct db *db) { return sqlite3_changes64(own(db)->handle); }
 
 /* ---- rows ---- */
 
-static void query(struct db *db, struct rows *r, struct error *err, const char *sql, const char *format, va_list *ap) {
+static void query(struct rows *r, const char *sql, struct db_values values) {
   sqlite3_stmt *st = NULL;
-  *r = (struct rows){.db = db, .err = err};
-  int rc = start(db, sql, format, ap, &st, &r->cached);
+  int rc = start(own(r->db), sql, values, &st, &r->cached);
   if (rc == SQLITE_OK)
     r->statement = st;
   else
-    r->status = sqlite_fail(db, rc, err);
+    r->status = sqlite_fail(r->db, rc, r->err);
 }
 
-void db_query(struct db *db, struct rows *ret_rows, struct error *err, const char *sql, const char *format, ...) {
-  va_list ap;
-  va_start(ap, format);
-  query(db, ret_rows, err, sql, format, &ap);
-  va_end(ap);
+static void end_rows(struct rows *r) {
+  if (r->statement)
+    finish(own(r->db), r->statement, r->cached);
+  r->statement = NULL;
 }
 
-void db_query_sql(struct db *db, struct rows *ret_rows, struct error *err, const struct sql *sql) {
-  sqlite3_stmt *st = NULL;
-  *ret_rows = (struct rows){.db = db, .err = err};
-  int rc = start_sql(db, sql, &st, &ret_rows->cached);
-  if (rc == SQLITE_OK)
-    ret_rows->statement = st;
-  else
-    ret_rows->status = sqlite_fail(db, rc, err);
-}
-
-bool rows_next(struct rows *r) {
-  if (r->status != STATUS_OK || !r->statement)
-    return false;
+static bool next_row(struct rows *r) {
   int rc = sqlite3_step(r->statement);
   if (rc == SQLITE_ROW)
     return true;
   if (rc != SQLITE_DONE)
     r->status = sqlite_fail(r->db, rc, r->err);
-  finish(r->db, r->statement, r->cached);
-  r->statement = NULL;
+  end_rows(r);
   return false;
 }
 
-enum status rows_end(struct rows *r) {
-  if (r->statement)
-    finish(r->db, r->statement, r->cached);
-  r->statement = NULL;
-  return r->status;
+static bool is_null(const struct rows *r, int column) {
+  return sqlite3_column_type(r->statement, column) == SQLITE_NULL;
 }
+static int64_t int_at(const struct rows *r, int column) { return sqlite3_column_int64(r->statement, column); }
+static double real_at(const struct rows *r, int column) { return sqlite3_column_double(r->statement, column); }
 
-bool rows_null(const struct rows *r, int column) { return sqlite3_column_type(r->statement, column) == SQLITE_NULL; }
-int64_t rows_int(const struct rows *r, int column) { return sqlite3_column_int64(r->statement, column); }
-double rows_real(const struct rows *r, int column) { return sqlite3_column_double(r->statement, column); }
-
-struct str rows_text(const struct rows *r, int column) {
+static struct str text_at(const struct rows *r, int column) {
   const void *p = sqlite3_column_blob(r->statement, column);
   int n = sqlite3_column_bytes(r->statement, column);
-  if (!p && !rows_null(r, column))
+  if (!p && !is_null(r, column))
     p = "";
   return (struct str){p, (size_t)n};
 }
 
-struct str rows_dup(const struct rows *r, int column, struct arena *a) {
-  struct str s = rows_text(r, column);
-  return s.p ? arena_dup(a, s) : STR_NONE;
-}
-
-enum status db_int(struct db *db, int64_t *ret_value, bool *ret_found, struct error *err, const char *sql,
-                   const char *format, ...) {
-  struct rows r;
-  va_list ap;
-  va_start(ap, format);
-  query(db, &r, err, sql, format, &ap);
-  va_end(ap);
-  bool found = rows_next(&r);
-  int64_t value = found ? rows_int(&r, 0) : 0;
-  enum status s = rows_end(&r);
-  if (s != STATUS_OK)
-    return s;
-  *ret_value = value;
-  if (ret_found)
-    *ret_found = found;
-  return s;
-}
-
 /* data_version counts the commits of other connections, total_changes the rows that this one has changed. */
-enum status db_stamp(struct db *db, struct db_stamp *ret_stamp, struct error *err) {
-  int64_t own = sqlite3_total_changes64(db->handle);
+static enum status stamp(struct db *db, struct db_stamp *ret_stamp, struct error *err) {
+  int64_t mine = sqlite3_total_changes64(own(db)->handle);
   enum status s = db_int(db, &ret_stamp->others, NULL, err, "PRAGMA data_version", NULL);
   if (s == STATUS_OK)
-    ret_stamp->own = own;
+    ret_stamp->own = mine;
   return s;
 }
 
 /* ---- transactions ---- */
 
-enum status db_begin(struct db *db, bool lazy, struct error *err) {
+static enum status run(struct db *db, const char *sql, struct error *err) {
+  return exec(db, sql, (struct db_values){0}, err);
+}
+
+static enum status begin(struct db *base, struct str team UNUSED, bool lazy, struct error *err) {
+  struct sqlite *db = own(base);
   if (db->read_only) {
     error_set(err, STATUS_READONLY, "%s cannot be written", db->path);
     return error_fix(err, "check the permissions of the file and of its folder, or name another store with --db");
   }
   if (lazy != db->lazy) {
-    enum status s = db_script(db, err, lazy ? "PRAGMA synchronous = NORMAL" : "PRAGMA synchronous = FULL");
+    enum status s = script(base, lazy ? "PRAGMA synchronous = NORMAL" : "PRAGMA synchronous = FULL", err);
     if (s != STATUS_OK)
       return s;
     db->lazy = lazy;
   }
-  return db_exec(db, err, "BEGIN IMMEDIATE", NULL);
+  return run(base, "BEGIN IMMEDIATE", err);
 }
 
-enum status db_commit(struct db *db, struct error *err) {
-  enum status s = db_exec(db, err, "COMMIT", NULL);
+static enum status commit(struct db *base, struct error *err) {
+  struct sqlite *db = own(base);
+  enum status s = run(base, "COMMIT", err);
   db->wrote |= s == STATUS_OK && !db->lazy;
   db->noted |= s == STATUS_OK && db->lazy;
   return s;
 }
 
-enum status db_snapshot(struct db *db, bool *ret_alone, struct error *err) {
-  *ret_alone = sqlite3_get_autocommit(db->handle);
-  return *ret_alone ? db_exec(db, err, "BEGIN", NULL) : STATUS_OK;
+static bool in_transaction(const struct db *db) { return !sqlite3_get_autocommit(own_const(db)->handle); }
+
+static enum status snapshot(struct db *db, bool *ret_alone, struct error *err) {
+  *ret_alone = !in_transaction(db);
+  return *ret_alone ? run(db, "BEGIN", err) : STATUS_OK;
 }
 
-enum status db_snapshot_end(struct db *db, bool alone, enum status s, struct error *err) {
-  if (!alone || sqlite3_get_autocommit(db->handle))
+static enum status snapshot_end(struct db *db, bool alone, enum status s, struct error *err) {
+  if (!alone || !in_transaction(db))
     return s;
   struct error ignored;
-  enum status end = db_exec(db, s == STATUS_OK ? err : &ignored, "COMMIT", NULL);
+  enum status end = run(db, "COMMIT", s == STATUS_OK ? err : &ignored);
   return s == STATUS_OK ? end : s;
 }
 
-void db_rollback(struct db *db) {
+static void rollback(struct db *base) {
+  struct sqlite *db = own(base);
   for (int i = 0; i < CACHE_SIZE; i++)
     sqlite3_reset(db->cache[i].statement);
   /* What is not kept was left by a query that an out-of-memory jump cut off. */
   while (db->loose_count > 0)
     sqlite3_finalize(db->loose[--db->loose_count]);
-  if (!sqlite3_get_autocommit(db->handle))
+  if (in_transaction(base))
     sqlite3_exec(db->handle, "ROLLBACK", NULL, NULL, NULL);
 }
 
-enum status db_mark(struct db *db, struct error *err) { return db_exec(db, err, "SAVEPOINT mark", NULL); }
+static enum status mark(struct db *db, struct error *err) { return run(db, "SAVEPOINT mark", err); }
 
-enum status db_unmark(struct db *db, bool keep, struct error *err) {
-  enum status s = keep ? STATUS_OK : db_exec(db, err, "ROLLBACK TO mark", NULL);
-  return s == STATUS_OK ? db_exec(db, err, "RELEASE mark", NULL) : s;
+static enum status unmark(struct db *db, bool keep, struct error *err) {
+  enum status s = keep ? STATUS_OK : run(db, "ROLLBACK TO mark", err);
+  return s == STATUS_OK ? run(db, "RELEASE mark", err) : s;
 }
 
-bool db_in_transaction(const struct db *db) { return !sqlite3_get_autocommit(db->handle); }
+static bool writing(const struct db *db) { return sqlite3_txn_state(own_const(db)->handle, NULL) == SQLITE_TXN_WRITE; }
 
-bool db_writing(const struct db *db) { return sqlite3_txn_state(db->handle, NULL) == SQLITE_TXN_WRITE; }
+/* A file has no row-level security: the conditions of the statements are the one wall. */
+static enum status team(struct db *db UNUSED, struct str name UNUSED, struct error *err UNUSED) { return STATUS_OK; }
+
+/* Nothing tells of another process's commit: whoever waits for one looks again and again. */
+static enum status wait_for_news(struct db *base, int ms, bool *ret_news, struct error *err) {
+  struct sqlite *db = own(base);
+  struct db_stamp now = {0};
+  if (ms > 0) {
+    struct timespec ts = {ms / 1000, ms % 1000 * 1000000L};
+    nanosleep(&ts, NULL);
+  }
+  enum status s = stamp(base, &now, err);
+  if (s == STATUS_OK) {
+    *ret_news = !db->looked || now.others != db->seen;
+    db->seen = now.others;
+    db->looked = true;
+  }
+  return s;
+}
+
+const struct db_driver sqlite_driver = {
+    .engine = DB_SQLITE,
+    .open = open_connection,
+    .close = close_connection,
+    .exec = exec,
+    .script = script,
+    .changes = changes,
+    .query = query,
+    .rows_next = next_row,
+    .rows_end = end_rows,
+    .rows_null = is_null,
+    .rows_int = int_at,
+    .rows_real = real_at,
+    .rows_text = text_at,
+    .begin = begin,
+    .commit = commit,
+    .snapshot = snapshot,
+    .snapshot_end = snapshot_end,
+    .rollback = rollback,
+    .mark = mark,
+    .unmark = unmark,
+    .in_transaction = in_transaction,
+    .writing = writing,
+    .team = team,
+    .stamp = stamp,
+    .wait = wait_for_news,
+    .checkpoint = checkpoint,
+    .set_busy = set_busy,
+    .read_only = is_read_only,
+    .path = path_of,
+};

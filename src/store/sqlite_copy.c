@@ -6,11 +6,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "store/db.h"
+#include "store/sqlite.h"
 #include "store/sqlite_internal.h"
 
-enum status db_blob_write(struct db *db, const char *table, const char *column, int64_t row, size_t offset,
-                          struct str bytes, struct error *err) {
+enum status sqlite_blob_write(struct db *db, const char *table, const char *column, int64_t row, size_t offset,
+                              struct str bytes, struct error *err) {
   sqlite3_blob *blob = NULL;
   int rc = sqlite3_blob_open(sqlite_handle(db), "main", table, column, row, 1, &blob);
   if (rc == SQLITE_OK)
@@ -63,7 +63,7 @@ static int copy_to(struct db *db, sqlite3 *to, db_progress progress, void *arg) 
   return rc == SQLITE_DONE ? end : rc;
 }
 
-enum status db_backup_to(struct db *db, const char *path, db_progress progress, void *arg, struct error *err) {
+enum status sqlite_backup_to(struct db *db, const char *path, db_progress progress, void *arg, struct error *err) {
   char part[4200];
   unsigned salt; /* what an earlier, killed backup left must not be in the way of this one */
   sqlite3_randomness(sizeof(salt), &salt);
@@ -95,7 +95,7 @@ enum status db_backup_to(struct db *db, const char *path, db_progress progress, 
   return s;
 }
 
-enum status db_restore_from(struct db *db, const char *path, db_locked locked, void *arg, struct error *err) {
+enum status sqlite_restore_from(struct db *db, const char *path, db_locked locked, void *arg, struct error *err) {
   sqlite3 *from = NULL, *to = sqlite_handle(db);
   int rc = sqlite3_open_v2(path, &from, SQLITE_OPEN_READONLY | SQLITE_OPEN_EXRESCODE, NULL);
   sqlite3_backup *b = rc == SQLITE_OK ? sqlite3_backup_init(to, "main", from, "main") : NULL;

@@ -97,21 +97,23 @@ void visible(struct sql *q, const struct scope *scope, const char *states) {
 /* ---- transactions ---- */
 
 enum status txn_begin(struct store *st, const struct txn *who, int64_t undoes, struct txn *ret_txn, struct error *err) {
-  enum status s = db_begin(st->db, false, err);
+  enum status s = db_begin(st->db, who->team, false, err);
   if (s != STATUS_OK)
     return s;
   char uid[UUID_SIZE];
   uuid7_new(who->now, uid);
-  s = db_exec(st->db, err,
-              "INSERT INTO txn (uid, team, at, op, source, session, undoes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-              "ssissst", str_from(uid), who->team, who->now, str_from(who->op), who->source, who->session, undoes);
+  int64_t id;
+  s = db_int(st->db, &id, NULL, err,
+             "INSERT INTO txn (uid, team, at, op, source, session, undoes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"
+             " RETURNING id",
+             "ssissst", str_from(uid), who->team, who->now, str_from(who->op), who->source, who->session, undoes);
   if (s != STATUS_OK) {
     db_rollback(st->db);
     return s;
   }
   *ret_txn = *who;
   ret_txn->store = st;
-  ret_txn->id = db_last_id(st->db);
+  ret_txn->id = id;
   return STATUS_OK;
 }
 

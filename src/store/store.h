@@ -77,6 +77,10 @@ NODISCARD enum status txn_unmark(struct txn *txn, bool keep, struct error *err);
 
 /* ---- backups ---- */
 
+/* Copies the whole store into a new file, which is a store itself, while others go on using this one. */
+NODISCARD enum status store_copy_to(struct store *st, const char *path, db_progress progress, void *arg,
+                                    struct error *err);
+
 /* "<store>.backup-<label>-<time>"; older automatic backups beyond BACKUPS_KEPT are removed. */
 NODISCARD enum status store_auto_backup(struct store *st, const char *label, int64_t now, struct arena *a,
                                         struct str *ret_path, struct error *err);

@@ -315,13 +315,10 @@ enum status transfer_add_tombstone(struct txn *txn, const struct tombstone *ston
 
 enum status transfer_add_txn(struct txn *txn, const struct txn_record *record, int64_t undoes, int64_t *ret_id,
                              struct error *err) {
-  enum status s =
-      db_exec(txn->store->db, err,
-              "INSERT INTO txn (uid, team, at, op, source, session, undoes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-              "ssissst", record->uid, txn->team, record->at, record->op, record->source, record->session, undoes);
-  if (s == STATUS_OK)
-    *ret_id = db_last_id(txn->store->db);
-  return s;
+  return db_int(txn->store->db, ret_id, NULL, err,
+                "INSERT INTO txn (uid, team, at, op, source, session, undoes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"
+                " RETURNING id",
+                "ssissst", record->uid, txn->team, record->at, record->op, record->source, record->session, undoes);
 }
 
 /* Whether the event tells of a memory that was purged here, by itself or among the results of a search. */

@@ -60,12 +60,6 @@ enum status vec_index_flip(struct txn *txn, const struct vec_index *index, struc
                        "ssii", txn->team, index->model, index->started_at ? index->started_at : txn->now, txn->now);
 }
 
-enum status vec_has(struct store *st, struct str model, int64_t chunk_id, bool *ret_has, struct error *err) {
-  int64_t one;
-  return db_int(st->db, &one, ret_has, err, "SELECT 1 FROM vec_slot WHERE chunk_id = ?1 AND model = ?2", "is", chunk_id,
-                model);
-}
-
 enum status chunk_last(struct store *st, struct str team, int64_t *ret_id, struct error *err) {
   bool found;
   enum status s =
@@ -73,21 +67,4 @@ enum status chunk_last(struct store *st, struct str team, int64_t *ret_id, struc
   if (s == STATUS_OK && !found)
     *ret_id = 0;
   return s;
-}
-
-/* One block: the lock is never held for long. The numbers of blocks are not used twice, so that no cache can take
- * another block for this one. */
-enum status vec_drop_unowned(struct txn *txn, int64_t *ret_dropped, bool *ret_more, struct error *err) {
-  struct db *db = txn->store->db;
-  int64_t block = 0;
-  enum status s = db_int(db, &block, ret_more, err,
-                         "SELECT b.id FROM vec_block b WHERE b.team = ?1 AND NOT EXISTS (SELECT 1 FROM vec_index i"
-                         " WHERE i.team = b.team AND i.model = b.model) ORDER BY b.id LIMIT 1",
-                         "s", txn->team);
-  *ret_dropped = 0;
-  if (s != STATUS_OK || !*ret_more)
-    return s;
-  s = db_exec(db, err, "DELETE FROM vec_slot WHERE place BETWEEN ?1 * 1024 AND ?1 * 1024 + 1023", "i", block);
-  *ret_dropped = db_changes(db);
-  return s == STATUS_OK ? db_exec(db, err, "DELETE FROM vec_block WHERE id = ?1", "i", block) : s;
 }

@@ -32,7 +32,8 @@ NODISCARD enum status vec_index_forget(struct txn *txn, enum vec_state state, st
 NODISCARD enum status vec_index_flip(struct txn *txn, const struct vec_index *index, struct error *err);
 
 /* Whether a chunk has a vector of this model. */
-NODISCARD enum status vec_has(struct store *st, struct str model, int64_t chunk_id, bool *ret_has, struct error *err);
+NODISCARD enum status vec_has(struct store *st, struct str team, struct str model, int64_t chunk_id, bool *ret_has,
+                              struct error *err);
 /* The highest id of a chunk of the team; 0 when there is none. */
 NODISCARD enum status chunk_last(struct store *st, struct str team, int64_t *ret_id, struct error *err);
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/alloc.h"
+#include "store/engine.h"
 #include "store/vectors_internal.h"
 
 struct block_check {
@@ -238,7 +239,7 @@ static enum status check_centres(struct store *st, bool mend, int64_t *faults, s
 
 #define WITHOUT_BLOCK " FROM vec_slot WHERE NOT EXISTS (SELECT 1 FROM vec_block b WHERE b.id = place / 1024)"
 
-enum status vec_check(struct store *st, int64_t *ret_faults, struct error *err) {
+enum status sqlite_vec_check(struct store *st, int64_t *ret_faults, struct error *err) {
   int64_t faults = 0;
   enum status s = db_int(st->db, &faults, NULL, err, "SELECT count(*)" WITHOUT_BLOCK, NULL);
   if (s == STATUS_OK)
@@ -250,7 +251,7 @@ enum status vec_check(struct store *st, int64_t *ret_faults, struct error *err) 
   return s;
 }
 
-enum status vec_repair(struct store *st, struct error *err) {
+enum status sqlite_vec_repair(struct store *st, struct error *err) {
   int64_t faults = 0;
   enum status s = db_exec(st->db, err, "DELETE" WITHOUT_BLOCK, NULL);
   if (s == STATUS_OK)

@@ -5,6 +5,7 @@
  * made among those alone: a small project in a large store finds its own. */
 #include <stdlib.h>
 
+#include "store/engine.h"
 #include "store/vectors_internal.h"
 
 /* How many rows each step hands on, in an index of n vectors; chosen by measurement (docs/performance.md). */
@@ -362,9 +363,9 @@ static enum status search_index(struct search *s, const struct vec_model *m) {
 }
 
 /* All of it sees the same state of the store: a query that is not over holds it, and saves the others the locks. */
-enum status vec_search(struct store *st, const struct vec_model *m, const int8_t *query, double min_cosine, size_t k,
-                       struct vec_filter *filter, struct arena *a, struct vec_hits *ret_hits,
-                       struct vec_health *ret_health, struct error *err) {
+enum status sqlite_vec_search(struct store *st, const struct vec_model *m, const int8_t *query, double min_cosine,
+                              size_t k, struct vec_filter *filter, struct arena *a, struct vec_hits *ret_hits,
+                              struct vec_health *ret_health, struct error *err) {
   struct vec_hits hits = {0};
   struct vec_health health = {0};
   struct search search = {st, NULL, query, min_cosine, k, filter, a, &hits, &health, err};

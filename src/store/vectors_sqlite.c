@@ -1,4 +1,6 @@
 /* vectors_sqlite.c: vectors in SQLite: their stored form, adding, removing, fetching, counting. */
+#include "store/engine.h"
+#include "store/sqlite.h"
 #include "store/vectors_internal.h"
 
 /* ---- the stored form ---- */
@@ -71,7 +73,7 @@ const int8_t *vector_unpack(struct str row, int64_t chunk_id, int dims) {
 static enum status new_block(struct db *db, const struct vec_model *m, int64_t *ret_block, struct error *err) {
   enum status s = db_exec(db, err, "INSERT INTO vec_block (team, model, dims, used, version) VALUES (?1, ?2, ?3, 0, 0)",
                           "ssi", m->team, m->model, (int64_t)m->dims);
-  *ret_block = db_last_id(db);
+  *ret_block = sqlite_last_id(db);
   return s != STATUS_OK ? s
                         : db_exec(db, err, "INSERT INTO vec_head (block, places) VALUES (?1, zeroblob(?2))", "ii",
                                   *ret_block, (int64_t)head_size(m->dims));
@@ -127,8 +129,8 @@ static enum status make_room(struct txn *txn, const struct vec_model *m, struct 
   return s == STATUS_OK ? new_block(txn->store->db, m, &ret->block, err) : s;
 }
 
-enum status vec_add(struct txn *txn, const struct vec_model *m, int64_t chunk_id, const int8_t *vector,
-                    struct error *err) {
+enum status sqlite_vec_add(struct txn *txn, const struct vec_model *m, int64_t chunk_id, const int8_t *vector,
+                           struct error *err) {
   struct db *db = txn->store->db;
   struct room room;
   uint64_t bits[VEC_WORDS(VEC_MAX_DIMS)];
@@ -141,8 +143,8 @@ enum status vec_add(struct txn *txn, const struct vec_model *m, int64_t chunk_id
   vec_bits(vector, room.centre, m->dims, bits);
   place_pack(place, chunk_id, bits, m->dims);
   vector_pack(row, chunk_id, vector, m->dims);
-  s = db_blob_write(db, "vec_head", "places", room.block, (size_t)room.slot * place_size(m->dims),
-                    (struct str){place, place_size(m->dims)}, err);
+  s = sqlite_blob_write(db, "vec_head", "places", room.block, (size_t)room.slot * place_size(m->dims),
+                        (struct str){place, place_size(m->dims)}, err);
   if (s == STATUS_OK)
     s = db_exec(db, err, "UPDATE vec_block SET used = used + 1, version = version + 1 WHERE id = ?1", "i", room.block);
   if (s == STATUS_OK)
@@ -151,8 +153,8 @@ enum status vec_add(struct txn *txn, const struct vec_model *m, int64_t chunk_id
   return s;
 }
 
-enum status vec_add_missing(struct txn *txn, const struct vec_model *m, int64_t chunk_id, const int8_t *vector,
-                            struct error *err) {
+enum status sqlite_vec_add_missing(struct txn *txn, const struct vec_model *m, int64_t chunk_id, const int8_t *vector,
+                                   struct error *err) {
   int64_t id;
   bool waits;
   enum status s = db_int(txn->store->db, &id, &waits, err,
@@ -167,13 +169,13 @@ enum status vec_add_missing(struct txn *txn, const struct vec_model *m, int64_t 
 /* A place is not used again: that it was emptied must reach every cache before something else could stand there. */
 static enum status place_clear(struct db *db, int64_t block, int64_t slot, int dims, struct error *err) {
   static const char zero[ID_SIZE + VEC_WORDS(VEC_MAX_DIMS) * 8];
-  enum status s = db_blob_write(db, "vec_head", "places", block, (size_t)slot * place_size(dims),
-                                (struct str){zero, place_size(dims)}, err);
+  enum status s = sqlite_blob_write(db, "vec_head", "places", block, (size_t)slot * place_size(dims),
+                                    (struct str){zero, place_size(dims)}, err);
   return s != STATUS_OK ? s : db_exec(db, err, "UPDATE vec_block SET version = version + 1 WHERE id = ?1", "i", block);
 }
 
 /* A head that is too short has no such place; a text is forgotten all the same. */
-enum status vec_remove(struct txn *txn, int64_t memory_id, struct error *err) {
+enum status sqlite_vec_remove(struct txn *txn, int64_t memory_id, struct error *err) {
   struct db *db = txn->store->db;
   for (;;) {
     struct rows r;
@@ -196,7 +198,7 @@ enum status vec_remove(struct txn *txn, int64_t memory_id, struct error *err) {
   }
 }
 
-enum status vec_drop(struct txn *txn, struct str team, struct str model, bool *ret_more, struct error *err) {
+enum status sqlite_vec_drop(struct txn *txn, struct str team, struct str model, bool *ret_more, struct error *err) {
   enum { BLOCKS = 4 };
   struct db *db = txn->store->db;
   for (int i = 0; i < BLOCKS; i++) {
@@ -237,8 +239,8 @@ static enum status fetch_stored(struct store *st, const struct vec_model *m, int
 }
 
 /* Most are at hand when the index was just searched. */
-enum status vec_fetch(struct store *st, const struct vec_model *m, const int64_t *chunk_ids, size_t n,
-                      int8_t *ret_vectors, bool *ret_found, struct error *err) {
+enum status sqlite_vec_fetch(struct store *st, const struct vec_model *m, const int64_t *chunk_ids, size_t n,
+                             int8_t *ret_vectors, bool *ret_found, struct error *err) {
   struct vec_kept *x;
   enum status s = vec_kept_refresh(st, m, &x, err);
   for (size_t i = 0; s == STATUS_OK && i < n; i++) {
@@ -258,17 +260,41 @@ enum status vec_fetch(struct store *st, const struct vec_model *m, const int64_t
   return s;
 }
 
-enum status vec_warm(struct store *st, const struct vec_model *m, struct error *err) {
+enum status sqlite_vec_warm(struct store *st, const struct vec_model *m, struct error *err) {
   struct vec_kept *x;
   return vec_kept_refresh(st, m, &x, err);
 }
 
-enum status vec_count(struct store *st, const struct vec_model *m, int64_t *ret_done, int64_t *ret_total,
-                      struct error *err) {
+enum status sqlite_vec_count(struct store *st, const struct vec_model *m, int64_t *ret_done, int64_t *ret_total,
+                             struct error *err) {
   enum status s = db_int(st->db, ret_total, NULL, err,
                          "SELECT coalesce((SELECT n FROM chunk_count WHERE team = ?1), 0)", "s", m->team);
   return s != STATUS_OK ? s
                         : db_int(st->db, ret_done, NULL, err,
                                  "SELECT coalesce(sum(live), 0) FROM vec_block WHERE team = ?1 AND model = ?2", "ss",
                                  m->team, m->model);
+}
+
+enum status sqlite_vec_has(struct store *st, struct str team UNUSED, struct str model, int64_t chunk_id, bool *ret_has,
+                           struct error *err) {
+  int64_t one;
+  return db_int(st->db, &one, ret_has, err, "SELECT 1 FROM vec_slot WHERE chunk_id = ?1 AND model = ?2", "is", chunk_id,
+                model);
+}
+
+/* One block: the lock is never held for long. The numbers of blocks are not used twice, so that no cache can take
+ * another block for this one. */
+enum status sqlite_vec_drop_unowned(struct txn *txn, int64_t *ret_dropped, bool *ret_more, struct error *err) {
+  struct db *db = txn->store->db;
+  int64_t block = 0;
+  enum status s = db_int(db, &block, ret_more, err,
+                         "SELECT b.id FROM vec_block b WHERE b.team = ?1 AND NOT EXISTS (SELECT 1 FROM vec_index i"
+                         " WHERE i.team = b.team AND i.model = b.model) ORDER BY b.id LIMIT 1",
+                         "s", txn->team);
+  *ret_dropped = 0;
+  if (s != STATUS_OK || !*ret_more)
+    return s;
+  s = db_exec(db, err, "DELETE FROM vec_slot WHERE place BETWEEN ?1 * 1024 AND ?1 * 1024 + 1023", "i", block);
+  *ret_dropped = db_changes(db);
+  return s == STATUS_OK ? db_exec(db, err, "DELETE FROM vec_block WHERE id = ?1", "i", block) : s;
 }

@@ -264,7 +264,7 @@ TEST(a_restored_log_that_is_shorter_is_followed_from_its_end) {
   const char *path = path_of("a.db"), *copy = path_of("copy.db");
   struct store *st = open_store(path);
   add_many(st, "default", 1, 2);
-  CHECK_OK(db_backup_to(store_db(st), copy, NULL, NULL, &err), &err);
+  CHECK_OK(store_copy_to(st, copy, NULL, NULL, &err), &err);
   add_many(st, "default", 3, 8);
   struct feed *f = new_feed(path);
   seen_init(&s);

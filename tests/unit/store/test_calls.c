@@ -88,7 +88,7 @@ TEST(many_calls_are_written_by_themselves) {
 TEST(a_lock_of_another_handle_keeps_nobody_waiting) {
   struct fixture f = fixture_new();
   struct store *other = fixture_open("store.db");
-  CHECK_OK(db_begin(store_db(other), false, &f.err), &f.err);
+  CHECK_OK(db_begin(store_db(other), STR_NONE, false, &f.err), &f.err);
   int64_t began = clock_ticks_us();
   for (int i = 0; i < 64; i++)
     note(&f, f.now, NULL); /* the 64th would write */
@@ -132,7 +132,7 @@ TEST(pruning_keeps_thirty_days_and_the_last_hundred_thousand) {
   note(&f, now - 31 * MS_PER_DAY, NULL);
   note(&f, now - 29 * MS_PER_DAY, NULL);
   reads_flush(f.store);
-  CHECK_OK(calls_prune(f.store, now, &f.err), &f.err);
+  CHECK_OK(calls_prune(f.store, STR("default"), now, &f.err), &f.err);
   CHECK_INT(count(&f, "SELECT count(*) FROM tool_call"), 1);
   CHECK_OK(db_exec(store_db(f.store), &f.err,
                    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100010)"
@@ -140,7 +140,7 @@ TEST(pruning_keeps_thirty_days_and_the_last_hundred_thousand) {
                    " SELECT printf('%08x-0000-7000-8000-000000000000', i), 'default', 'x', 'x', '', 'x', ?1, 1 FROM n",
                    "i", now),
            &f.err);
-  CHECK_OK(calls_prune(f.store, now, &f.err), &f.err);
+  CHECK_OK(calls_prune(f.store, STR("default"), now, &f.err), &f.err);
   CHECK_INT(count(&f, "SELECT count(*) FROM tool_call"), 100000);
   CHECK_INT(count(&f, "SELECT count(*) FROM tool_call WHERE event_id LIKE '00018___-0000%'"), 1707);
   fixture_close(&f);

@@ -79,7 +79,7 @@ TEST(a_backup_ends_while_others_write) {
   }
   CHECK(writer > 0);
   usleep(50000);
-  CHECK_OK(db_backup_to(store_db(f.store), path_join(NULL, "copy.db"), NULL, NULL, &f.err), &f.err);
+  CHECK_OK(store_copy_to(f.store, path_join(NULL, "copy.db"), NULL, NULL, &f.err), &f.err);
   CHECK_INT(kill(writer, SIGKILL), 0);
   CHECK_INT(waitpid(writer, NULL, 0), writer);
   struct db_options o = {.path = path_join(NULL, "copy.db"), .must_exist = true, .read_only = true};
@@ -96,7 +96,7 @@ TEST(an_unfinished_backup_is_not_in_the_way_of_the_next) {
   struct fixture f = fixture_new();
   const char *path = path_join(NULL, "copy.db");
   file_write(path_join(NULL, "copy.db.part"), STR("left behind"));
-  CHECK_OK(db_backup_to(store_db(f.store), path, NULL, NULL, &f.err), &f.err);
+  CHECK_OK(store_copy_to(f.store, path, NULL, NULL, &f.err), &f.err);
   CHECK_INT(access(path, F_OK), 0);
   fixture_close(&f);
 }
@@ -104,7 +104,7 @@ TEST(an_unfinished_backup_is_not_in_the_way_of_the_next) {
 /* A backup has no side files and another journal mode; used as a store, it lets readers and writers go on together. */
 TEST(a_backup_in_the_place_of_a_store_becomes_one) {
   struct fixture f = fixture_new();
-  CHECK_OK(db_backup_to(store_db(f.store), path_join(NULL, "copy.db"), NULL, NULL, &f.err), &f.err);
+  CHECK_OK(store_copy_to(f.store, path_join(NULL, "copy.db"), NULL, NULL, &f.err), &f.err);
   struct store *st = fixture_open("copy.db");
   struct rows r;
   db_query(store_db(st), &r, &f.err, "PRAGMA journal_mode", NULL);

@@ -115,7 +115,7 @@ TEST(a_beat_never_waits_for_another_process) {
   struct session s = add(&f, "s-one");
   struct store *other = fixture_open("store.db");
   struct error err;
-  CHECK_OK(db_begin(store_db(other), false, &err), &err); /* somebody holds the lock for long */
+  CHECK_OK(db_begin(store_db(other), STR_NONE, false, &err), &err); /* somebody holds the lock for long */
   int64_t ticks = clock_ticks_us();
   struct beat b = {.team = s.team, .handle = s.handle};
   session_beat(f.store, &b, f.now + 60000);

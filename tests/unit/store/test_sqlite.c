@@ -3,13 +3,14 @@
 
 #include "base/alloc.h"
 #include "fixture.h"
+#include "store/sqlite.h"
 
 static struct db *scratch(const char *name) {
   struct db_options o = {.path = path_join(NULL, name), .busy_ms = 5000};
   struct db *db = NULL;
   struct error err;
   CHECK_OK(db_open(&o, &db, &err), &err);
-  CHECK_OK(db_use_wal(db, &err), &err);
+  CHECK_OK(sqlite_use_wal(db, &err), &err);
   return db;
 }
 
@@ -69,7 +70,7 @@ TEST(rollback_ends_everything) {
   struct error err;
   int64_t n;
   CHECK_OK(db_script(db, &err, "CREATE TABLE t (a)"), &err);
-  CHECK_OK(db_begin(db, false, &err), &err);
+  CHECK_OK(db_begin(db, STR_NONE, false, &err), &err);
   CHECK_OK(db_exec(db, &err, "INSERT INTO t VALUES (1)", NULL), &err);
   struct rows r;
   db_query(db, &r, &err, "SELECT a FROM t", NULL);
@@ -85,14 +86,14 @@ TEST(a_writer_waits_and_then_says_who_is_to_blame) {
   struct db *one = scratch("w.db"), *two = scratch("w.db");
   struct error err;
   CHECK_OK(db_script(one, &err, "CREATE TABLE t (a)"), &err);
-  CHECK_OK(db_begin(one, false, &err), &err);
+  CHECK_OK(db_begin(one, STR_NONE, false, &err), &err);
   CHECK_INT(db_set_busy(two, 50), 5000);
-  CHECK_STATUS(db_begin(two, false, &err), STATUS_BUSY);
+  CHECK_STATUS(db_begin(two, STR_NONE, false, &err), STATUS_BUSY);
   CHECK(strstr(err.message, "locked") != NULL);
   CHECK(strstr(err.message, "database is locked") == NULL);
   CHECK(err.fix[0] != 0);
   CHECK_OK(db_commit(one, &err), &err);
-  CHECK_OK(db_begin(two, false, &err), &err);
+  CHECK_OK(db_begin(two, STR_NONE, false, &err), &err);
   CHECK_OK(db_commit(two, &err), &err);
   db_close(&one);
   db_close(&two);
@@ -102,7 +103,7 @@ TEST(a_writer_waits_and_then_says_who_is_to_blame) {
 TEST(a_second_handle_keeps_the_first_one_locked) {
   struct store *one = fixture_open("two.db");
   struct error err;
-  CHECK_OK(db_begin(store_db(one), false, &err), &err);
+  CHECK_OK(db_begin(store_db(one), STR_NONE, false, &err), &err);
   struct store *two = fixture_open("two.db");
   store_close(&two);
   int done[2];
@@ -111,7 +112,7 @@ TEST(a_second_handle_keeps_the_first_one_locked) {
   if (child == 0) {
     struct db_options o = {.path = path_join(NULL, "two.db"), .busy_ms = 50};
     struct db *db = NULL;
-    char got = db_open(&o, &db, &err) == STATUS_OK && db_begin(db, false, &err) == STATUS_BUSY ? 'y' : 'n';
+    char got = db_open(&o, &db, &err) == STATUS_OK && db_begin(db, STR_NONE, false, &err) == STATUS_BUSY ? 'y' : 'n';
     _exit(write(done[1], &got, 1) == 1 ? 0 : 1);
   }
   char got = 0;
@@ -140,7 +141,7 @@ TEST(a_backup_is_one_private_file_and_never_half_there) {
   fixture_fact(&f, &txn, STR(""), STR("kept"), NULL);
   fixture_commit(&f, &txn);
   const char *path = path_join(NULL, "copy.db");
-  CHECK_OK(db_backup_to(store_db(f.store), path, NULL, NULL, &f.err), &f.err);
+  CHECK_OK(store_copy_to(f.store, path, NULL, NULL, &f.err), &f.err);
   CHECK_INT(access(path_join(NULL, "copy.db.part"), F_OK), -1);
   CHECK_INT(access(path_join(NULL, "copy.db-wal"), F_OK), -1);
   struct store *copy = fixture_open("copy.db");
@@ -148,6 +149,6 @@ TEST(a_backup_is_one_private_file_and_never_half_there) {
   CHECK_OK(db_int(store_db(copy), &n, NULL, &f.err, "SELECT count(*) FROM memory", NULL), &f.err);
   CHECK_INT(n, 1);
   store_close(&copy);
-  CHECK(db_backup_to(store_db(f.store), "/nowhere/at/all.db", NULL, NULL, &f.err) != STATUS_OK);
+  CHECK(store_copy_to(f.store, "/nowhere/at/all.db", NULL, NULL, &f.err) != STATUS_OK);
   fixture_close(&f);
 }

@@ -97,9 +97,9 @@ TEST(vectors_without_an_index_go_and_others_stay) {
     sum += dropped;
   }
   CHECK_INT(sum, 2);
-  CHECK_OK(vec_has(f.store, STR("a"), chunk, &has, &f.err), &f.err);
+  CHECK_OK(vec_has(f.store, STR("t"), STR("a"), chunk, &has, &f.err), &f.err);
   CHECK(has);
-  CHECK_OK(vec_has(f.store, STR("b"), chunk, &has, &f.err), &f.err);
+  CHECK_OK(vec_has(f.store, STR("t"), STR("b"), chunk, &has, &f.err), &f.err);
   CHECK(!has);
   int64_t faults;
   CHECK_OK(vec_check(f.store, &faults, &f.err), &f.err);

@@ -398,7 +398,7 @@ static int64_t faults(struct fixture *f) {
 }
 
 static void repair(struct fixture *f) {
-  CHECK_OK(db_begin(store_db(f->store), false, &f->err), &f->err);
+  CHECK_OK(db_begin(store_db(f->store), STR_NONE, false, &f->err), &f->err);
   CHECK_OK(vec_repair(f->store, &f->err), &f->err);
   CHECK_OK(db_commit(store_db(f->store), &f->err), &f->err);
   CHECK_INT(faults(f), 0);

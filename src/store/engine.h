@@ -1,0 +1,108 @@
+/* engine.h: what SQLite and PostgreSQL do in different ways, function by function. The headers of this folder say what
+ * each of them does; engine.c hands a call to the engine of the store, as sqlite_NAME() or postgres_NAME().
+ *
+ * Everything that is not in this list is written once, in SQL that both understand. A new function of an engine is one
+ * line here and two definitions. */
+#ifndef CAIRN_STORE_ENGINE_H
+#define CAIRN_STORE_ENGINE_H
+
+#include "store/check.h"
+#include "store/entities.h"
+#include "store/generation.h"
+#include "store/graph.h"
+#include "store/lexical.h"
+#include "store/store_internal.h"
+#include "store/vec_index.h"
+
+/* name, parameters, how they are handed on; all return a status, and the first parameter is `st` or `txn` */
+#define ENGINE_OF_STORE(X)                                                                                             \
+  X(migrate, (struct store * st, int64_t now, struct error *err), (st, now, err))                                      \
+  X(store_copy_to, (struct store * st, const char *path, db_progress progress, void *arg, struct error *err),          \
+    (st, path, progress, arg, err))                                                                                    \
+  X(store_restore,                                                                                                     \
+    (struct store * st, const char *path, int64_t now, struct arena *a, struct str *ret_safety, struct error *err),    \
+    (st, path, now, a, ret_safety, err))                                                                               \
+  X(store_generation, (struct store * st, struct str team, struct generation * ret_generation, struct error * err),    \
+    (st, team, ret_generation, err))                                                                                   \
+  X(lexical_search,                                                                                                    \
+    (struct store * st, const struct scope *scope, const struct filter *f, struct str query, int64_t limit,            \
+     struct arena *a, struct lexical_hits *ret_hits, struct error *err),                                               \
+    (st, scope, f, query, limit, a, ret_hits, err))                                                                    \
+  X(lexical_search_all,                                                                                                \
+    (struct store * st, const struct scope *scope, const struct filter *f, struct str query, int64_t limit,            \
+     struct arena *a, struct lexical_hits *ret_hits, struct error *err),                                               \
+    (st, scope, f, query, limit, a, ret_hits, err))                                                                    \
+  X(lexical_check, (struct store * st, bool *ret_ok, struct error *err), (st, ret_ok, err))                            \
+  X(lexical_rebuild, (struct store * st, struct error * err), (st, err))                                               \
+  X(lexical_optimize, (struct store * st, struct error * err), (st, err))                                              \
+  X(entity_search,                                                                                                     \
+    (struct store * st, const struct scope *scope, const struct filter *f, struct str query,                           \
+     const struct query_terms *terms, int64_t limit, struct arena *a, struct lexical_hits *ret_hits,                   \
+     struct error *err),                                                                                               \
+    (st, scope, f, query, terms, limit, a, ret_hits, err))                                                             \
+  X(vec_search,                                                                                                        \
+    (struct store * st, const struct vec_model *model, const int8_t *query, double min_cosine, size_t k,               \
+     struct vec_filter *filter, struct arena *a, struct vec_hits *ret_hits, struct vec_health *ret_health,             \
+     struct error *err),                                                                                               \
+    (st, model, query, min_cosine, k, filter, a, ret_hits, ret_health, err))                                           \
+  X(vec_fetch,                                                                                                         \
+    (struct store * st, const struct vec_model *model, const int64_t *chunk_ids, size_t n, int8_t *ret_vectors,        \
+     bool *ret_found, struct error *err),                                                                              \
+    (st, model, chunk_ids, n, ret_vectors, ret_found, err))                                                            \
+  X(vec_warm, (struct store * st, const struct vec_model *model, struct error *err), (st, model, err))                 \
+  X(vec_count,                                                                                                         \
+    (struct store * st, const struct vec_model *model, int64_t *ret_done, int64_t *ret_total, struct error *err),      \
+    (st, model, ret_done, ret_total, err))                                                                             \
+  X(vec_has,                                                                                                           \
+    (struct store * st, struct str team, struct str model, int64_t chunk_id, bool *ret_has, struct error *err),        \
+    (st, team, model, chunk_id, ret_has, err))                                                                         \
+  X(vec_check, (struct store * st, int64_t *ret_faults, struct error *err), (st, ret_faults, err))                     \
+  X(vec_repair, (struct store * st, struct error * err), (st, err))                                                    \
+  X(graph_entities,                                                                                                    \
+    (struct store * st, const struct scope *scope, struct str name, struct arena *a, struct graph_rows *ret_rows,      \
+     struct error *err),                                                                                               \
+    (st, scope, name, a, ret_rows, err))                                                                               \
+  X(graph_matches,                                                                                                     \
+    (struct store * st, const struct scope *scope, struct str text, struct arena *a, struct graph_rows *ret_rows,      \
+     struct error *err),                                                                                               \
+    (st, scope, text, a, ret_rows, err))                                                                               \
+  X(graph_relations,                                                                                                   \
+    (struct store * st, const struct scope *scope, struct str name, struct arena *a, struct graph_edges *ret_edges,    \
+     struct error *err),                                                                                               \
+    (st, scope, name, a, ret_edges, err))                                                                              \
+  X(graph_all,                                                                                                         \
+    (struct store * st, const struct scope *scope, struct arena *a, struct graph_rows *ret_rows,                       \
+     struct graph_edges *ret_edges, struct error *err),                                                                \
+    (st, scope, a, ret_rows, ret_edges, err))
+
+#define ENGINE_OF_TXN(X)                                                                                               \
+  X(lexical_add,                                                                                                       \
+    (struct txn * txn, struct arena * a, const struct chunk_text *text, int64_t *ret_id, struct error *err),           \
+    (txn, a, text, ret_id, err))                                                                                       \
+  X(lexical_change, (struct txn * txn, struct arena * a, const struct chunk_text *text, struct error *err),            \
+    (txn, a, text, err))                                                                                               \
+  X(lexical_hold, (struct txn * txn, struct error * err), (txn, err))                                                  \
+  X(lexical_release, (struct txn * txn, struct error * err), (txn, err))                                               \
+  X(vec_add,                                                                                                           \
+    (struct txn * txn, const struct vec_model *model, int64_t chunk_id, const int8_t *vector, struct error *err),      \
+    (txn, model, chunk_id, vector, err))                                                                               \
+  X(vec_add_missing,                                                                                                   \
+    (struct txn * txn, const struct vec_model *model, int64_t chunk_id, const int8_t *vector, struct error *err),      \
+    (txn, model, chunk_id, vector, err))                                                                               \
+  X(vec_remove, (struct txn * txn, int64_t memory_id, struct error *err), (txn, memory_id, err))                       \
+  X(vec_drop, (struct txn * txn, struct str team, struct str model, bool *ret_more, struct error *err),                \
+    (txn, team, model, ret_more, err))                                                                                 \
+  X(vec_drop_unowned, (struct txn * txn, int64_t *ret_dropped, bool *ret_more, struct error *err),                     \
+    (txn, ret_dropped, ret_more, err))
+
+#define X(name, params, args)                                                                                          \
+  enum status sqlite_##name params;                                                                                    \
+  enum status postgres_##name params;
+ENGINE_OF_STORE(X)
+ENGINE_OF_TXN(X)
+#undef X
+
+/* The checks of doctor; the list ends with name == NULL. */
+extern const struct named_check sqlite_checks[], postgres_checks[];
+
+#endif

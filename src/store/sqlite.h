@@ -1,0 +1,28 @@
+/* sqlite.h: what SQLite alone can do, for the files of that engine (*_sqlite.c, vectors_*.c): bytes in place, whole
+ * files.
+ */
+#ifndef CAIRN_STORE_SQLITE_H
+#define CAIRN_STORE_SQLITE_H
+
+#include "store/db.h"
+
+/* The row id of the last insert. */
+int64_t sqlite_last_id(const struct db *db);
+
+/* Overwrites a part of a stored blob in place. */
+NODISCARD enum status sqlite_blob_write(struct db *db, const char *table, const char *column, int64_t row,
+                                        size_t offset, struct str bytes, struct error *err);
+
+/* Copies the whole database to a file, while others go on using it; progress(done, total) may be NULL. */
+NODISCARD enum status sqlite_backup_to(struct db *db, const char *path, db_progress progress, void *arg,
+                                       struct error *err);
+/* Replaces the whole content by that of another database file, as one change. Before it, once no other process can
+ * write any more, locked() is called (may be NULL): a connection of its own can still read what is about to go. */
+typedef enum status (*db_locked)(void *arg, struct error *err);
+NODISCARD enum status sqlite_restore_from(struct db *db, const char *path, db_locked locked, void *arg,
+                                          struct error *err);
+
+/* Makes the file a multi-process one (write-ahead log): once, when a store is created. */
+NODISCARD enum status sqlite_use_wal(struct db *db, struct error *err);
+
+#endif
