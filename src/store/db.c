@@ -141,10 +141,18 @@ enum status db_int_sql(struct db *db, int64_t *ret_value, bool *ret_found, struc
 /* ---- transactions ---- */
 
 enum status db_begin(struct db *db, struct str team, bool lazy, struct error *err) {
+  db->lazy = lazy;
   return db->driver->begin(db, team, lazy, err);
 }
 
-enum status db_commit(struct db *db, struct error *err) { return db->driver->commit(db, err); }
+enum status db_commit(struct db *db, struct error *err) {
+  enum status s = db->driver->commit(db, err);
+  db->commits += s == STATUS_OK && !db->lazy;
+  return s;
+}
+
+int64_t db_sessions(const struct db *db) { return db->sessions; }
+int64_t db_commits(const struct db *db) { return db->commits; }
 
 enum status db_snapshot(struct db *db, bool *ret_alone, struct error *err) {
   return db->driver->snapshot(db, ret_alone, err);
@@ -177,5 +185,6 @@ enum status db_checkpoint(struct db *db, bool truncate, bool *ret_done, struct e
 }
 
 int db_set_busy(struct db *db, int busy_ms) { return db->driver->set_busy(db, busy_ms); }
+int db_set_limit(struct db *db, int ms) { return db->driver->set_limit(db, ms); }
 bool db_read_only(const struct db *db) { return db->driver->read_only(db); }
 const char *db_path(const struct db *db) { return db->driver->path(db); }

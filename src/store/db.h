@@ -34,11 +34,18 @@ struct db_options {
 
 /* Whether it names a server and not a file. */
 bool db_is_url(const char *path);
+/* For a program, at its very start: the driver then keeps no account of its memory. That account has one lock for all
+ * connections, taken at every allocation, and threads that search at the same time wait for each other there. Without
+ * effect once a database was opened; not for libraries, whose host may count on that account. */
+void db_for_threads(void);
+
 NODISCARD enum status db_open(const struct db_options *options, struct db **ret_db, struct error *err);
 void db_close(struct db **db);
 enum db_engine db_engine(const struct db *db);
 
-/* Runs a statement to its end; rows it returns are dropped. */
+/* Runs a statement to its end; rows it returns are dropped. Inside a transaction a server may be told of it later: what
+ * went wrong is then an error of a later statement, of db_unmark() or of db_commit(), and after an error all of them
+ * fail until it is rolled back, or taken back to a mark. */
 NODISCARD enum status db_exec(struct db *db, struct error *err, const char *sql, const char *format, ...);
 /* Runs several statements separated by ';', without values. The id of a new row is asked for: "INSERT ... RETURNING id"
  * and db_int(). */
@@ -51,7 +58,8 @@ int64_t db_changes(struct db *db);
  *   db_query(db, &r, err, "SELECT ...", "s", team);
  *   while (rows_next(&r)) ... rows_int(&r, 0) ...
  *   return rows_end(&r);
- * Errors surface at rows_end(), which must always be called; text is valid until the next rows_next(). */
+ * Errors surface at rows_end(), which must always be called; text is valid until the next rows_next(). A server sends
+ * all rows at once: who walks through a whole table asks for it page by page. */
 struct rows {
   struct db *db;
   void *statement;
@@ -89,6 +97,10 @@ void sql_text(struct sql *q, struct str value);
 void sql_int(struct sql *q, int64_t value);
 void sql_real(struct sql *q, double value);
 void sql_time(struct sql *q, int64_t value); /* NULL when 0 */
+/* "(?4, ?5, ...)" with these ids, at most SQL_IDS, at least one. The last is repeated until there are as many as one of
+ * a few sizes: lists of all lengths make a few statements, which are prepared once each. */
+enum { SQL_IDS = 128 };
+void sql_ids(struct sql *q, const int64_t *ids, size_t n);
 
 /* The first column of the first row; ret_found (may be NULL) says whether there was one. */
 NODISCARD enum status db_int(struct db *db, int64_t *ret_value, bool *ret_found, struct error *err, const char *sql,
@@ -112,6 +124,10 @@ void db_rollback(struct db *db);
 NODISCARD enum status db_mark(struct db *db, struct error *err);
 NODISCARD enum status db_unmark(struct db *db, bool keep, struct error *err);
 bool db_in_transaction(const struct db *db);
+/* Changes when the connection was made anew. */
+int64_t db_sessions(const struct db *db);
+/* How many transactions this connection has committed for good, lazy ones not counted. */
+int64_t db_commits(const struct db *db);
 /* In a transaction that may still be taken back: what is read in it may never have been. */
 bool db_writing(const struct db *db);
 
@@ -137,6 +153,10 @@ typedef void (*db_progress)(void *arg, int64_t done, int64_t total);
 NODISCARD enum status db_checkpoint(struct db *db, bool truncate, bool *ret_done, struct error *err);
 /* How long calls wait for a lock from now on; returns the former value. */
 int db_set_busy(struct db *db, int busy_ms);
+/* How long one statement may run from now on, 0: as long as it takes, for what goes through the whole store; returns
+ * the former value. Inside a transaction it is for the next one. An engine within the process has no limit, and says 0.
+ */
+int db_set_limit(struct db *db, int ms);
 bool db_read_only(const struct db *db);
 /* The file, or the address of the server without its password: for messages. */
 const char *db_path(const struct db *db);

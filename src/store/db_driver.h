@@ -48,6 +48,7 @@ struct db_driver {
   enum status (*wait)(struct db *db, int ms, bool *ret_news, struct error *err);
   enum status (*checkpoint)(struct db *db, bool truncate, bool *ret_done, struct error *err);
   int (*set_busy)(struct db *db, int busy_ms);
+  int (*set_limit)(struct db *db, int ms);
   bool (*read_only)(const struct db *db);
   const char *(*path)(const struct db *db);
 };
@@ -55,6 +56,9 @@ struct db_driver {
 /* The beginning of every engine's connection. */
 struct db {
   const struct db_driver *driver;
+  int64_t commits;
+  int64_t sessions; /* how often the engine has connected */
+  bool lazy;        /* the transaction that was begun last */
 };
 
 extern const struct db_driver sqlite_driver, postgres_driver;
