@@ -207,6 +207,22 @@ struct str terms_scope(struct str project, char out[TERMS_SCOPE_SIZE]) {
   return (struct str){out, n};
 }
 
+struct str terms_of_chunk(struct arena *a, struct str project, struct str headline, struct str body, struct str extra) {
+  char scope[TERMS_SCOPE_SIZE];
+  struct buf b = BUF(a), all = BUF(a);
+  buf_add(&b, headline);
+  buf_addc(&b, '\n');
+  buf_add(&b, body);
+  buf_addc(&b, '\n');
+  buf_add(&b, extra);
+  struct str derived = terms_derive(a, buf_str(&b), TERMS_STORED);
+  buf_add(&all, terms_scope(project, scope));
+  if (derived.n)
+    buf_addc(&all, ' ');
+  buf_add(&all, derived);
+  return buf_str(&all);
+}
+
 /* ---- stop words ---- */
 
 bool terms_is_stop(struct str word) {

@@ -24,6 +24,10 @@ struct str terms_derive(struct arena *a, struct str text, enum terms_use use);
 enum { TERMS_SCOPE_SIZE = 20 };
 struct str terms_scope(struct str project, char out[TERMS_SCOPE_SIZE]);
 
+/* What is indexed beside the text of a chunk: the token of its project, and what is derived from the three, which are
+ * read as one text. */
+struct str terms_of_chunk(struct arena *a, struct str project, struct str headline, struct str body, struct str extra);
+
 /* English words that are in every second text: they never say which one is meant. Folded to lower case. */
 bool terms_is_stop(struct str word);
 

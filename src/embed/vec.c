@@ -253,17 +253,19 @@ int32_t vec_agreement(const int16_t *table, const uint64_t *groups, size_t row, 
   return even + odd;
 }
 
-/* Most stretches hold none: they are passed over as a whole. */
+/* Stretches that hold none are passed over as a whole. In the others every row is noted, and counts when it is near: a
+ * branch would be guessed wrong too often. */
 static VEC_CLONES size_t pick_near(const uint16_t *distance, size_t n, uint16_t limit, uint16_t *ret_rows) {
-  enum { STRETCH = 32 };
+  enum { STRETCH = 16 };
   size_t found = 0, row = 0;
   for (; row + STRETCH <= n; row += STRETCH) {
     uint16_t any = 0;
     for (size_t i = 0; i < STRETCH; i++)
       any |= distance[row + i] <= limit;
-    for (size_t i = 0; any && i < STRETCH; i++)
-      if (distance[row + i] <= limit)
-        ret_rows[found++] = (uint16_t)(row + i);
+    for (size_t i = 0; any && i < STRETCH; i++) {
+      ret_rows[found] = (uint16_t)(row + i);
+      found += distance[row + i] <= limit;
+    }
   }
   for (; row < n; row++)
     if (distance[row] <= limit)

@@ -121,7 +121,7 @@ enum status action_add(struct txn *txn, struct arena *a, struct action_item *ite
   enum status s =
       db_exec(db, err,
               "INSERT INTO action_item (team, project, memory_id, text, kind, source, created_at)"
-              " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (team, project, text) DO NOTHING",
+              " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO NOTHING",
               "sstsssi", txn->team, item->project, item->memory_id, item->text, item->kind, txn->source, txn->now);
   if (s != STATUS_OK)
     return s;
@@ -145,7 +145,7 @@ enum status actions_collect(struct txn *txn, const struct scope *scope, struct a
   if (s != STATUS_OK)
     return s;
   struct sql q = SQL(a);
-  sql_add(&q, "SELECT m.id, m.project, l.value FROM memory m JOIN label l ON l.memory_id = m.id"
+  sql_add(&q, "SELECT m.id, m.project, l.value FROM memory m JOIN label l ON l.team = m.team AND l.memory_id = m.id"
               " AND l.field = 'action_items' WHERE ");
   visible(&q, scope, STATES_LIVE);
   sql_add(&q, " AND m.kind <> 'rule' AND m.kind <> 'task' AND m.delivery <> 'pinned'"

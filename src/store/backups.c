@@ -1,4 +1,4 @@
-/* backups.c: automatic backups beside the store: naming, listing, keeping the newest; bringing one back. */
+/* backups.c: automatic backups of a store: naming, listing, keeping the newest; bringing one back. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,14 +6,24 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/fs.h"
 #include "base/id.h"
+#include "store/backup_postgres.h"
 #include "store/engine.h"
 #include "store/sqlite.h"
 #include "store/store_internal.h"
 
 enum { STRAY_SECONDS = 24 * 3600 }; /* an unfinished copy this old belongs to nobody: its process was killed */
 
-/* Splits the store's path into folder and file name. */
+/* How the paths of automatic backups begin: beside a file, in the user's state folder for a server. */
+static enum status base_of(struct store *st, struct arena *a, struct str *ret_base, struct error *err) {
+  if (db_engine(st->db) == DB_POSTGRES)
+    return postgres_backup_base(st, a, ret_base, err);
+  *ret_base = str_from(db_path(st->db));
+  return STATUS_OK;
+}
+
+/* Splits such a path into folder and file name. */
 static struct str folder_of(struct arena *a, const char *path, const char **ret_name) {
   const char *slash = strrchr(path, '/');
   *ret_name = slash ? slash + 1 : path;
@@ -32,10 +42,14 @@ static int by_time(const void *x, const void *y) {
   return c ? c : by_text(x, y);
 }
 
-/* Files beside the store that begin as automatic backups do: whole ones, or those that were left unfinished. */
+/* Files that begin as automatic backups do: whole ones, or those that were left unfinished. */
 static void list_files(struct store *st, struct arena *a, bool whole, struct strs *ret_paths) {
   const char *name;
-  struct str folder = folder_of(a, db_path(st->db), &name);
+  struct str base;
+  struct error ignored;
+  if (base_of(st, a, &base, &ignored) != STATUS_OK)
+    return;
+  struct str folder = folder_of(a, base.p, &name);
   struct str prefix = arena_printf(a, "%s.backup-", name);
   DIR *d = opendir(folder.p);
   if (!d)
@@ -76,10 +90,16 @@ enum status store_auto_backup(struct store *st, const char *label, int64_t now, 
     if (*p != '-' && *p != ':')
       stamp[n++] = *p;
   stamp[n] = 0;
-  struct str path = arena_printf(a, "%s.backup-%s-%s", db_path(st->db), label, stamp);
+  struct str base;
+  enum status s = base_of(st, a, &base, err);
+  if (s == STATUS_OK && db_engine(st->db) == DB_POSTGRES)
+    s = fs_mkdirs(arena_cstr(a, fs_dirname(base)), err);
+  if (s != STATUS_OK)
+    return s;
+  struct str path = arena_printf(a, "%s.backup-%s-%s", base.p, label, stamp);
   for (int again = 2; access(path.p, F_OK) == 0; again++)
-    path = arena_printf(a, "%s.backup-%s.%d-%s", db_path(st->db), label, again, stamp);
-  enum status s = store_copy_to(st, path.p, NULL, NULL, err);
+    path = arena_printf(a, "%s.backup-%s.%d-%s", base.p, label, again, stamp);
+  s = store_copy_to(st, path.p, NULL, NULL, err);
   if (s != STATUS_OK)
     return s;
   tidy(st, a);

@@ -16,7 +16,7 @@ struct call_queue {
 enum status calls_add(struct store *st, const struct call_row *row, struct error *err) {
   return db_exec(st->db, err,
                  "INSERT INTO tool_call (event_id, team, session, tool, op, project, source, at, duration_us, error,"
-                 " message) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT (event_id) DO NOTHING",
+                 " message) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT DO NOTHING",
                  "sssssssiiss", row->event_id, row->team, row->session, row->tool, row->op, row->project, row->source,
                  row->at, row->duration_us, row->error, row->message);
 }
@@ -25,11 +25,23 @@ enum status calls_add(struct store *st, const struct call_row *row, struct error
 
 size_t call_queue_size(const struct store *st) { return st->calls ? st->calls->rows.n : 0; }
 
-enum status call_queue_write(struct store *st, struct error *err) {
+struct str call_queue_team(const struct store *st) { return st->calls->rows.v[0].team; }
+
+enum status call_queue_write(struct store *st, struct str team, struct error *err) {
   enum status s = STATUS_OK;
   for (size_t i = 0; s == STATUS_OK && i < call_queue_size(st); i++)
-    s = calls_add(st, &st->calls->rows.v[i], err);
+    if (str_eq(st->calls->rows.v[i].team, team))
+      s = calls_add(st, &st->calls->rows.v[i], err);
   return s;
+}
+
+void call_queue_forget(struct store *st, struct str team) {
+  size_t kept = 0;
+  for (size_t i = 0; i < call_queue_size(st); i++)
+    if (!str_eq(st->calls->rows.v[i].team, team))
+      st->calls->rows.v[kept++] = st->calls->rows.v[i];
+  if (st->calls)
+    st->calls->rows.n = kept;
 }
 
 void call_queue_clear(struct store *st) {

@@ -36,6 +36,6 @@ enum status candidates_near(struct store *st, const struct scope *scope, struct 
   struct filter f = {.kind = kind, .no_retired_tasks = true};
   struct chunk_filter chunks = {
       .scope = scope, .filter = &f, .states = STATES_LIVE, .beginnings = true, .except = except, .no_entries = true};
-  struct vec_filter filter = chunk_filter_sql(a, &chunks);
+  struct vec_filter filter = chunk_filter_sql(st, a, &chunks);
   return vec_search(st, model, vector, min_cosine, k, &filter, a, ret_hits, NULL, err);
 }

@@ -2,7 +2,6 @@
 #include "store/check.h"
 
 #include <stdio.h>
-#include <sys/stat.h>
 
 #include "store/engine.h"
 
@@ -33,11 +32,11 @@ enum status most_corrected(struct store *st, struct str team, yyjson_mut_doc *do
   db_query(st->db, &r, err,
            "WITH RECURSIVE chain (head, id, depth) AS ("
            " SELECT m.id, m.id, 1 FROM memory m WHERE m.team = ?1"
-           " AND EXISTS (SELECT 1 FROM link l WHERE l.src = m.id AND l.rel = 'supersedes')"
-           " AND NOT EXISTS (SELECT 1 FROM link l WHERE l.dst = m.id AND l.rel = 'supersedes')"
+           " AND EXISTS (SELECT 1 FROM link l WHERE l.team = m.team AND l.src = m.id AND l.rel = 'supersedes')"
+           " AND NOT EXISTS (SELECT 1 FROM link l WHERE l.team = m.team AND l.dst = m.id AND l.rel = 'supersedes')"
            " UNION ALL SELECT c.head, l.dst, c.depth + 1 FROM chain c JOIN link l ON l.src = c.id"
-           " WHERE l.rel = 'supersedes')"
-           " SELECT c.head, m.headline, max(c.depth) FROM chain c JOIN memory m ON m.id = c.head"
+           " WHERE l.team = ?1 AND l.rel = 'supersedes')"
+           " SELECT c.head, m.headline, max(c.depth) FROM chain c JOIN memory m ON m.team = ?1 AND m.id = c.head"
            " GROUP BY c.head, m.headline ORDER BY 3 DESC, 1 LIMIT 10",
            "s", team);
   while (rows_next(&r)) {
@@ -49,87 +48,55 @@ enum status most_corrected(struct store *st, struct str team, yyjson_mut_doc *do
   return rows_end(&r);
 }
 
-/* ---- checks ---- */
+/* ---- checks that every engine has ---- */
 
-static enum status check_integrity(struct store *st, struct arena *a, struct str *ret_fault, struct error *err) {
-  struct rows r;
-  db_query(st->db, &r, err, "PRAGMA integrity_check(5)", NULL);
-  struct buf b = BUF(a);
-  while (rows_next(&r))
-    if (!str_is(rows_text(&r, 0), "ok"))
-      buf_addf(&b, "%s%.*s", b.n ? "; " : "", STR_ARG(rows_text(&r, 0)));
-  *ret_fault = buf_str(&b);
-  return rows_end(&r);
-}
-
-static enum status check_foreign_keys(struct store *st, struct arena *a, struct str *ret_fault, struct error *err) {
-  struct rows r;
-  db_query(st->db, &r, err, "PRAGMA foreign_key_check", NULL);
-  int64_t n = 0;
-  while (rows_next(&r))
-    n++;
-  *ret_fault = n ? arena_printf(a, "%lld rows point at rows that are not there", (long long)n) : STR("");
-  return rows_end(&r);
-}
-
-static enum status check_full_text(struct store *st, struct arena *a UNUSED, struct str *ret_fault, struct error *err) {
+enum status check_full_text(struct store *st, struct arena *a UNUSED, struct str *ret_fault, struct error *err) {
   if (db_read_only(st->db)) {
     *ret_fault = STR("");
     return STATUS_OK;
   }
-  bool ok;
-  enum status s = lexical_check(st, &ok, err);
+  bool ok = true;
+  enum status s = db_team(st->db, STR_NONE, err);
+  if (s == STATUS_OK)
+    s = lexical_check(st, &ok, err);
   *ret_fault = ok ? STR("") : STR("the full-text index does not match the texts");
   return s;
 }
 
-static enum status check_vectors(struct store *st, struct arena *a, struct str *ret_fault, struct error *err) {
+enum status check_vectors(struct store *st, struct arena *a, struct str *ret_fault, struct error *err) {
   int64_t faults;
-  enum status s = vec_check(st, &faults, err);
+  enum status s = db_team(st->db, STR_NONE, err);
+  if (s == STATUS_OK)
+    s = vec_check(st, &faults, err);
   if (s == STATUS_OK)
     *ret_fault = faults ? arena_printf(a, "the vector index is damaged in %lld places", (long long)faults) : STR("");
   return s;
 }
 
-static enum status check_chunks(struct store *st, struct arena *a, struct str *ret_fault, struct error *err) {
+/* How many rows a question about all teams counts, and what to say of them. */
+enum status check_count(struct store *st, const char *sql, const char *what, struct arena *a, struct str *ret_fault,
+                        struct error *err) {
   int64_t n;
-  enum status s = db_int(st->db, &n, NULL, err,
-                         "SELECT count(*) FROM memory m WHERE NOT EXISTS (SELECT 1 FROM chunk c WHERE c.memory_id ="
-                         " m.id) OR NOT EXISTS (SELECT 1 FROM body b WHERE b.memory_id = m.id)",
-                         NULL);
+  enum status s = db_team(st->db, STR_NONE, err);
   if (s == STATUS_OK)
-    *ret_fault = n ? arena_printf(a, "%lld memories have no text", (long long)n) : STR("");
+    s = db_int(st->db, &n, NULL, err, sql, NULL);
+  if (s == STATUS_OK)
+    *ret_fault = n ? arena_printf(a, "%lld %s", (long long)n, what) : STR("");
   return s;
+}
+
+enum status check_chunks(struct store *st, struct arena *a, struct str *ret_fault, struct error *err) {
+  return check_count(st,
+                     "SELECT count(*) FROM memory m WHERE NOT EXISTS (SELECT 1 FROM chunk c WHERE c.team = m.team"
+                     " AND c.memory_id = m.id) OR NOT EXISTS (SELECT 1 FROM body b WHERE b.team = m.team"
+                     " AND b.memory_id = m.id)",
+                     "memories have no text", a, ret_fault, err);
 }
 
 /* A superseded memory has a successor, unless that was purged or pruned; an active one has none. */
-static enum status check_chains(struct store *st, struct arena *a, struct str *ret_fault, struct error *err) {
-  int64_t n;
-  enum status s = db_int(st->db, &n, NULL, err,
-                         "SELECT count(*) FROM memory m JOIN link l ON l.dst = m.id AND l.rel = 'supersedes'"
-                         " WHERE m.state = 'active'",
-                         NULL);
-  if (s == STATUS_OK)
-    *ret_fault = n ? arena_printf(a, "%lld memories are active and superseded at once", (long long)n) : STR("");
-  return s;
+enum status check_chains(struct store *st, struct arena *a, struct str *ret_fault, struct error *err) {
+  return check_count(st,
+                     "SELECT count(*) FROM memory m JOIN link l ON l.team = m.team AND l.dst = m.id"
+                     " AND l.rel = 'supersedes' WHERE m.state = 'active'",
+                     "memories are active and superseded at once", a, ret_fault, err);
 }
-
-static enum status check_private(struct store *st, struct arena *a, struct str *ret_fault, struct error *err UNUSED) {
-  struct stat sb;
-  *ret_fault = STR("");
-  if (stat(db_path(st->db), &sb) == 0 && (sb.st_mode & 077))
-    *ret_fault = arena_printf(a, "other users can open the store (mode %03o)", (unsigned)(sb.st_mode & 0777));
-  return STATUS_OK;
-}
-
-const struct named_check sqlite_checks[] = {
-    {"integrity", "bring back a backup with 'cairn restore FILE'", check_integrity},
-    {"foreign_keys", "bring back a backup with 'cairn restore FILE'", check_foreign_keys},
-    {"full_text", "run 'cairn doctor --repair' to rebuild the index from the texts", check_full_text},
-    {"vectors", "run 'cairn doctor --repair' to mend it; what is lost is embedded again by 'cairn maintain'",
-     check_vectors},
-    {"texts", "bring back a backup with 'cairn restore FILE'", check_chunks},
-    {"chains", "bring back a backup with 'cairn restore FILE'", check_chains},
-    {"private", "chmod 600 the file", check_private},
-    {0},
-};

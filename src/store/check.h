@@ -23,4 +23,13 @@ struct named_check {
 /* Those of the store's engine; the list ends with name == NULL. */
 const struct named_check *store_checks(const struct store *st);
 
+/* Checks of check.c, for the lists of the engines. */
+NODISCARD enum status check_full_text(struct store *st, struct arena *a, struct str *ret_fault, struct error *err);
+NODISCARD enum status check_vectors(struct store *st, struct arena *a, struct str *ret_fault, struct error *err);
+NODISCARD enum status check_chunks(struct store *st, struct arena *a, struct str *ret_fault, struct error *err);
+NODISCARD enum status check_chains(struct store *st, struct arena *a, struct str *ret_fault, struct error *err);
+/* A check by a question that counts what is wrong in the whole store. */
+NODISCARD enum status check_count(struct store *st, const char *sql, const char *what, struct arena *a,
+                                  struct str *ret_fault, struct error *err);
+
 #endif

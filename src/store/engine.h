@@ -7,6 +7,7 @@
 #define CAIRN_STORE_ENGINE_H
 
 #include "store/check.h"
+#include "store/copy.h"
 #include "store/entities.h"
 #include "store/generation.h"
 #include "store/graph.h"
@@ -56,6 +57,17 @@
   X(vec_has,                                                                                                           \
     (struct store * st, struct str team, struct str model, int64_t chunk_id, bool *ret_has, struct error *err),        \
     (st, team, model, chunk_id, ret_has, err))                                                                         \
+  X(vec_walk,                                                                                                          \
+    (struct store * st, struct vec_row * after, size_t limit, struct arena *a, struct vec_rows *ret_rows,              \
+     struct error *err),                                                                                               \
+    (st, after, limit, a, ret_rows, err))                                                                              \
+  X(copy_clear, (struct store * st, struct arena * a, struct error * err), (st, a, err))                               \
+  X(copy_number, (struct store * st, const struct store_table *t, int64_t *ret_last, struct error *err),               \
+    (st, t, ret_last, err))                                                                                            \
+  X(copy_set_number, (struct store * st, const struct store_table *t, int64_t last, struct error *err),                \
+    (st, t, last, err))                                                                                                \
+  X(copy_prepare, (struct store * st, struct error * err), (st, err))                                                  \
+  X(copy_settle, (struct store * st, struct error * err), (st, err))                                                   \
   X(vec_check, (struct store * st, int64_t *ret_faults, struct error *err), (st, ret_faults, err))                     \
   X(vec_repair, (struct store * st, struct error * err), (st, err))                                                    \
   X(graph_entities,                                                                                                    \
@@ -81,6 +93,10 @@
     (txn, a, text, ret_id, err))                                                                                       \
   X(lexical_change, (struct txn * txn, struct arena * a, const struct chunk_text *text, struct error *err),            \
     (txn, a, text, err))                                                                                               \
+  X(lexical_fill, (struct txn * txn, struct arena * a, const struct chunk_text *texts, size_t n, struct error *err),   \
+    (txn, a, texts, n, err))                                                                                           \
+  X(vec_add_all, (struct txn * txn, struct arena * a, const struct vec_row *rows, size_t n, struct error *err),        \
+    (txn, a, rows, n, err))                                                                                            \
   X(lexical_hold, (struct txn * txn, struct error * err), (txn, err))                                                  \
   X(lexical_release, (struct txn * txn, struct error * err), (txn, err))                                               \
   X(vec_add,                                                                                                           \
@@ -89,6 +105,7 @@
   X(vec_add_missing,                                                                                                   \
     (struct txn * txn, const struct vec_model *model, int64_t chunk_id, const int8_t *vector, struct error *err),      \
     (txn, model, chunk_id, vector, err))                                                                               \
+  X(vec_prepare, (struct txn * txn, int dims, struct error *err), (txn, dims, err))                                    \
   X(vec_remove, (struct txn * txn, int64_t memory_id, struct error *err), (txn, memory_id, err))                       \
   X(vec_drop, (struct txn * txn, struct str team, struct str model, bool *ret_more, struct error *err),                \
     (txn, team, model, ret_more, err))                                                                                 \

@@ -4,8 +4,10 @@
 #include "base/alloc.h"
 #include "store/store_internal.h"
 
-/* READS_MAX: while another process holds the lock for long; what is read then is no longer recorded. */
-enum { READS_BATCH = 64, READS_MAX = 4096, READS_AGE_MS = 1000, READS_BUSY_MS = 2000, CALLS_BUSY_MS = 100 };
+/* READS_BATCH, READS_AGE_MS: a commit makes every other connection drop the pages that it keeps, and searches read them
+ * again: under load there are few commits. An engine that nobody uses is flushed much sooner (telemetry_write.c).
+ * READS_MAX: while another process holds the lock for long; what is read then is no longer recorded. */
+enum { READS_BATCH = 512, READS_MAX = 4096, READS_AGE_MS = 5000, READS_BUSY_MS = 2000, CALLS_BUSY_MS = 100 };
 
 enum status event_add(struct txn *txn, const struct event *e, struct error *err) {
   return db_exec(txn->store->db, err,
@@ -88,8 +90,23 @@ enum status events_last_seq(struct store *st, struct str team, int64_t *ret_seq,
   return rows_end(&r);
 }
 
-enum status events_end(struct store *st, int64_t *ret_seq, struct error *err) {
-  return db_int(st->db, ret_seq, NULL, err, "SELECT coalesce(max(seq), 0) FROM event", NULL);
+/* In a file there is one writer at a time, and the end of the log is everybody's. On a server teams write side by side:
+ * a number of another team may have been committed before a smaller one of this team. */
+enum status events_end(struct store *st, struct str team, int64_t *ret_seq, struct error *err) {
+  if (db_engine(st->db) == DB_SQLITE)
+    return db_int(st->db, ret_seq, NULL, err, "SELECT coalesce(max(seq), 0) FROM event", NULL);
+  return db_int(st->db, ret_seq, NULL, err, "SELECT coalesce(max(seq), 0) FROM event WHERE team = ?1", "s", team);
+}
+
+enum status events_place(struct store *st, struct str team, int64_t seq, int64_t at, int64_t *ret_seq,
+                         struct error *err) {
+  bool found;
+  enum status s = db_int(st->db, ret_seq, &found, err,
+                         "SELECT seq FROM event WHERE team = ?1 AND seq <= ?2 AND at <= ?3 ORDER BY seq DESC LIMIT 1",
+                         "sii", team, seq, at);
+  if (s == STATUS_OK && !found)
+    *ret_seq = 0;
+  return s;
 }
 
 enum status events_epoch(struct store *st, char ret_epoch[EVENTS_EPOCH_SIZE], struct error *err) {
@@ -141,28 +158,50 @@ static void read_queue_clear(struct store *st) {
   memset(&st->reads->notes, 0, sizeof(st->reads->notes));
 }
 
-bool queues_flush(struct store *st, int busy_ms) {
-  if (read_queue_size(st) + call_queue_size(st) == 0 || db_in_transaction(st->db))
-    return true;
+static void read_queue_forget(struct store *st, struct str team) {
+  size_t kept = 0;
+  for (size_t i = 0; i < read_queue_size(st); i++)
+    if (!str_eq(st->reads->notes.v[i].who.team, team))
+      st->reads->notes.v[kept++] = st->reads->notes.v[i];
+  if (st->reads)
+    st->reads->notes.n = kept;
+}
+
+/* What is queued of one team. False when somebody else has the lock, or the server is gone for a while; anything else
+ * that goes wrong is no reason to try again. */
+static bool flush_team(struct store *st, struct str team) {
   struct error err;
-  int busy = db_set_busy(st->db, busy_ms);
-  enum status s = db_begin(st->db, STR_NONE, true, &err);
-  if (s == STATUS_BUSY) {
-    db_set_busy(st->db, busy);
-    return false;
-  }
+  enum status s = db_begin(st->db, team, true, &err);
   for (size_t i = 0; s == STATUS_OK && i < read_queue_size(st); i++)
-    s = write_note(st, &st->reads->notes.v[i], &err);
+    if (str_eq(st->reads->notes.v[i].who.team, team))
+      s = write_note(st, &st->reads->notes.v[i], &err);
   if (s == STATUS_OK)
-    s = call_queue_write(st, &err);
+    s = call_queue_write(st, team, &err);
   if (s == STATUS_OK)
     s = db_commit(st->db, &err);
   if (s != STATUS_OK)
     db_rollback(st->db);
-  db_set_busy(st->db, busy);
-  read_queue_clear(st);
-  call_queue_clear(st);
+  if (s == STATUS_BUSY || s == STATUS_LOST)
+    return false;
+  read_queue_forget(st, team);
+  call_queue_forget(st, team);
   return true;
+}
+
+/* Team by team, usually there is one: on a server the lock of one team is no other's. */
+bool queues_flush(struct store *st, int busy_ms) {
+  if (read_queue_size(st) + call_queue_size(st) == 0 || db_in_transaction(st->db))
+    return true;
+  bool done = true;
+  int busy = db_set_busy(st->db, busy_ms);
+  while (done && read_queue_size(st) + call_queue_size(st) > 0)
+    done = flush_team(st, read_queue_size(st) ? st->reads->notes.v[0].who.team : call_queue_team(st));
+  db_set_busy(st->db, busy);
+  if (read_queue_size(st) == 0)
+    read_queue_clear(st);
+  if (call_queue_size(st) == 0)
+    call_queue_clear(st);
+  return done;
 }
 
 void reads_note(struct store *st, const struct txn *who, struct str action, int64_t memory_id, struct str uid,

@@ -21,9 +21,13 @@ enum status files_under(struct store *st, const struct scope *scope, struct str 
   return memory_collect(st, &q, a, ret_list, err);
 }
 
-enum status file_size(struct store *st, int64_t id, int64_t *ret_size, struct error *err) {
+/* The first engine has no name for the number of bytes, and the second no such cast. */
+#define SIZE(bytes)                                                                                                    \
+  "SELECT " bytes " - CASE WHEN EXISTS (SELECT 1 FROM label l WHERE l.team = ?1 AND l.memory_id = ?2"                  \
+  " AND l.field = 'tags' AND l.value = ?3) THEN ?4 ELSE 0 END FROM body b WHERE b.team = ?1 AND b.memory_id = ?2"
+
+enum status file_size(struct store *st, struct str team, int64_t id, int64_t *ret_size, struct error *err) {
   return db_int(st->db, ret_size, NULL, err,
-                "SELECT length(CAST(b.text AS BLOB)) - CASE WHEN EXISTS (SELECT 1 FROM label l WHERE l.memory_id = ?1"
-                " AND l.field = 'tags' AND l.value = ?2) THEN ?3 ELSE 0 END FROM body b WHERE b.memory_id = ?1",
-                "isi", id, STR(MEMFILE_BLANK_TAG), (int64_t)(sizeof(MEMFILE_BLANK) - 1));
+                db_engine(st->db) == DB_SQLITE ? SIZE("length(CAST(b.text AS BLOB))") : SIZE("octet_length(b.text)"),
+                "sisi", team, id, STR(MEMFILE_BLANK_TAG), (int64_t)(sizeof(MEMFILE_BLANK) - 1));
 }

@@ -8,6 +8,6 @@
 NODISCARD enum status files_under(struct store *st, const struct scope *scope, struct str dir, struct arena *a,
                                   struct memories *ret_list, struct error *err);
 /* How many bytes the file of this memory has. */
-NODISCARD enum status file_size(struct store *st, int64_t id, int64_t *ret_size, struct error *err);
+NODISCARD enum status file_size(struct store *st, struct str team, int64_t id, int64_t *ret_size, struct error *err);
 
 #endif

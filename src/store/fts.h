@@ -5,17 +5,9 @@
 #ifndef CAIRN_STORE_FTS_H
 #define CAIRN_STORE_FTS_H
 
-#include "core/bm25.h"
 #include "store/db.h"
+#include "store/lexical_query.h"
 
-struct fts_token {
-  struct str text;   /* as it is indexed: folded, stemmed */
-  size_t start, end; /* where it stands in the text */
-};
-struct fts_tokens {
-  struct fts_token *v;
-  size_t n, cap;
-};
 NODISCARD enum status fts_tokenise(struct db *db, struct str text, struct arena *a, struct fts_tokens *ret_tokens,
                                    struct error *err);
 
@@ -34,6 +26,15 @@ void fts_quote(struct buf *b, struct str text);
 enum { FTS_EXACT = 32 };
 NODISCARD enum status fts_frequency(struct db *db, const struct fts_totals *totals, struct str expression,
                                     double *ret_rows, struct error *err);
+
+/* The terms of a query, counted in the index. */
+struct fts_counted {
+  struct db *db;
+  const struct fts_totals *totals;
+};
+struct term_source fts_source(struct fts_counted *counted);
+NODISCARD enum status fts_terms(struct db *db, struct str query, const struct fts_totals *totals, struct arena *a,
+                                struct query_terms *ret_terms, struct error *err);
 
 enum { FTS_WEIGHED = 24 };
 struct fts_row {

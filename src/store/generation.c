@@ -20,9 +20,9 @@ bool generation_same(const struct generation *a, const struct generation *b) {
   return a->txn == b->txn && a->vectors == b->vectors && memcmp(a->epoch, b->epoch, sizeof(a->epoch)) == 0;
 }
 
-enum status store_next_expiry(struct store *st, int64_t now, int64_t *ret_at, struct error *err) {
+enum status store_next_expiry(struct store *st, struct str team, int64_t now, int64_t *ret_at, struct error *err) {
   return db_int(st->db, ret_at, NULL, err,
                 "SELECT coalesce(min(expires_at), 9223372036854775807) FROM memory"
-                " WHERE state = 'active' AND expires_at IS NOT NULL AND expires_at > ?1",
-                "i", now);
+                " WHERE state = 'active' AND expires_at IS NOT NULL AND expires_at > ?1 AND team = ?2",
+                "is", now, team);
 }

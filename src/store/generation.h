@@ -14,6 +14,7 @@ NODISCARD enum status store_generation(struct store *st, struct str team, struct
                                        struct error *err);
 bool generation_same(const struct generation *a, const struct generation *b);
 /* When the next memory expires, after `now`; INT64_MAX: none does. */
-NODISCARD enum status store_next_expiry(struct store *st, int64_t now, int64_t *ret_at, struct error *err);
+NODISCARD enum status store_next_expiry(struct store *st, struct str team, int64_t now, int64_t *ret_at,
+                                        struct error *err);
 
 #endif

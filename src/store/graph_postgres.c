@@ -1,23 +1,145 @@
-/* graph_postgres.c: to be written. */
+/* graph_postgres.c: entities and relations, read from labels and links of a store on PostgreSQL.
+ *
+ * The planner knows how many labels there are of a kind, and finds the order of the joins itself; each names the team,
+ * so that it reads one partition of a table. */
 #include "store/engine.h"
 
-enum status postgres_graph_entities(struct store *st UNUSED, const struct scope *scope UNUSED, struct str name UNUSED,
-                                    struct arena *a UNUSED, struct graph_rows *ret_rows UNUSED, struct error *err) {
-  return error_set(err, STATUS_INTERNAL, "not built yet");
+#define STATES_ANY "'active', 'superseded', 'forgotten', 'expired', 'archived', 'faded'"
+#define ENTITY_OF(label, team, memory)                                                                                 \
+  " JOIN label " label " ON " label ".team = " team " AND " label ".memory_id = " memory " AND " label                 \
+  ".field = 'entity'"
+#define WITH_TYPE                                                                                                      \
+  " LEFT JOIN label t ON t.team = m.team AND t.memory_id = m.id AND t.field = 'entity_type' AND t.pos = 0"
+
+static void where_entity(struct sql *q, const struct scope *scope, const char *label) {
+  sql_addf(q, " AND %s.field = 'entity' AND %s.team = ", label, label);
+  sql_text(q, scope->team);
 }
 
-enum status postgres_graph_matches(struct store *st UNUSED, const struct scope *scope UNUSED, struct str text UNUSED,
-                                   struct arena *a UNUSED, struct graph_rows *ret_rows UNUSED, struct error *err) {
-  return error_set(err, STATUS_INTERNAL, "not built yet");
+/* id, name, type, body */
+static enum status collect_rows(struct store *st, const struct sql *q, struct arena *a, struct graph_rows *ret_rows,
+                                struct error *err) {
+  struct rows r;
+  db_query_sql(st->db, &r, err, q);
+  while (rows_next(&r)) {
+    struct graph_row row = {.id = rows_int(&r, 0),
+                            .name = rows_dup(&r, 1, a),
+                            .type = rows_null(&r, 2) ? STR("") : rows_dup(&r, 2, a),
+                            .body = rows_dup(&r, 3, a)};
+    list_push(a, ret_rows, row);
+  }
+  return rows_end(&r);
 }
 
-enum status postgres_graph_relations(struct store *st UNUSED, const struct scope *scope UNUSED, struct str name UNUSED,
-                                     struct arena *a UNUSED, struct graph_edges *ret_edges UNUSED, struct error *err) {
-  return error_set(err, STATUS_INTERNAL, "not built yet");
+/* src, dst, at, from, to, types */
+static enum status collect_edges(struct store *st, const struct sql *q, struct arena *a, struct graph_edges *ret_edges,
+                                 struct error *err) {
+  struct rows r;
+  db_query_sql(st->db, &r, err, q);
+  while (rows_next(&r)) {
+    struct graph_edge e = {.src = rows_int(&r, 0),
+                           .dst = rows_int(&r, 1),
+                           .at = rows_int(&r, 2),
+                           .from = rows_dup(&r, 3, a),
+                           .to = rows_dup(&r, 4, a),
+                           .types = rows_dup(&r, 5, a)};
+    list_push(a, ret_edges, e);
+  }
+  return rows_end(&r);
 }
 
-enum status postgres_graph_all(struct store *st UNUSED, const struct scope *scope UNUSED, struct arena *a UNUSED,
-                               struct graph_rows *ret_rows UNUSED, struct graph_edges *ret_edges UNUSED,
-                               struct error *err) {
-  return error_set(err, STATUS_INTERNAL, "not built yet");
+/* ---- entities ---- */
+
+static struct sql select_entities(struct arena *a, const struct scope *scope) {
+  struct sql q = SQL(a);
+  sql_add(&q, "SELECT m.id, n.value, t.value, b.text FROM label n JOIN memory m ON m.team = n.team AND m.id = "
+              "n.memory_id JOIN body b ON b.team = m.team AND b.memory_id = m.id" WITH_TYPE " WHERE ");
+  visible(&q, scope, STATES_GRAPH);
+  where_entity(&q, scope, "n");
+  return q;
+}
+
+enum status postgres_graph_entities(struct store *st, const struct scope *scope, struct str name, struct arena *a,
+                                    struct graph_rows *ret_rows, struct error *err) {
+  struct sql q = select_entities(a, scope);
+  sql_add(&q, " AND n.value = ");
+  sql_text(&q, name);
+  sql_add(&q, " ORDER BY m.id");
+  return collect_rows(st, &q, a, ret_rows, err);
+}
+
+/* ---- relations ---- */
+
+/* The links between two memories that name an entity and may be seen, whatever state they are in. */
+static struct sql select_edges(struct arena *a, const struct scope *scope) {
+  struct sql q = SQL(a);
+  sql_add(&q, "SELECT l.src, l.dst, l.at, s.value, d.value, l.reason FROM link l" ENTITY_OF("s", "l.team", "l.src")
+                  ENTITY_OF("d", "l.team", "l.dst") " JOIN memory m ON m.team = l.team AND m.id = l.src"
+                                                    " JOIN memory o ON o.team = l.team AND o.id = l.dst WHERE ");
+  visible(&q, scope, STATES_ANY);
+  sql_add(&q, " AND l.rel = 'relates' AND l.team = ");
+  sql_text(&q, scope->team);
+  if (!scope->all_projects) {
+    sql_add(&q, " AND o.project IN ('', ");
+    sql_text(&q, scope->project);
+    sql_add(&q, ")");
+  }
+  return q;
+}
+
+static enum status edges(struct store *st, const struct scope *scope, const char *end, struct str name, struct arena *a,
+                         struct graph_edges *ret_edges, struct error *err) {
+  struct sql q = select_edges(a, scope);
+  sql_addf(&q, " AND %s.value = ", end);
+  sql_text(&q, name);
+  sql_add(&q, " ORDER BY l.at, l.src, l.dst");
+  return collect_edges(st, &q, a, ret_edges, err);
+}
+
+enum status postgres_graph_relations(struct store *st, const struct scope *scope, struct str name, struct arena *a,
+                                     struct graph_edges *ret_edges, struct error *err) {
+  enum status s = edges(st, scope, "s", name, a, ret_edges, err);
+  return s == STATUS_OK ? edges(st, scope, "d", name, a, ret_edges, err) : s;
+}
+
+enum status postgres_graph_all(struct store *st, const struct scope *scope, struct arena *a,
+                               struct graph_rows *ret_rows, struct graph_edges *ret_edges, struct error *err) {
+  struct sql rows = select_entities(a, scope), q = select_edges(a, scope);
+  sql_add(&rows, " ORDER BY m.id");
+  sql_add(&q, " ORDER BY l.at, l.src, l.dst");
+  enum status s = collect_rows(st, &rows, a, ret_rows, err);
+  return s == STATUS_OK ? collect_edges(st, &q, a, ret_edges, err) : s;
+}
+
+/* ---- a text in it ---- */
+
+/* Texts are compared byte by byte (COLLATE "C"), and so lower() changes ASCII letters alone. */
+static enum status matches(struct store *st, const struct scope *scope, const char *from, const char *column,
+                           struct str text, struct arena *a, struct graph_rows *ret_rows, struct error *err) {
+  struct sql q = SQL(a);
+  struct rows r;
+  sql_addf(&q, "SELECT m.id, n.value FROM label n JOIN memory m ON m.team = n.team AND m.id = n.memory_id %s WHERE ",
+           from);
+  visible(&q, scope, STATES_GRAPH);
+  where_entity(&q, scope, "n");
+  sql_addf(&q, " AND strpos(lower(%s COLLATE \"C\"), ", column);
+  sql_text(&q, arena_lower(a, text));
+  sql_add(&q, ") > 0");
+  db_query_sql(st->db, &r, err, &q);
+  while (rows_next(&r))
+    list_push(a, ret_rows, (struct graph_row){.id = rows_int(&r, 0), .name = rows_dup(&r, 1, a)});
+  return rows_end(&r);
+}
+
+enum status postgres_graph_matches(struct store *st, const struct scope *scope, struct str text, struct arena *a,
+                                   struct graph_rows *ret_rows, struct error *err) {
+  enum { LONGEST = 10000 }; /* as much as SQLite takes */
+  if (text.n > LONGEST)
+    return STATUS_OK;
+  enum status s =
+      matches(st, scope, "JOIN body b ON b.team = m.team AND b.memory_id = m.id", "b.text", text, a, ret_rows, err);
+  return s == STATUS_OK
+             ? matches(st, scope, "JOIN label t ON t.team = m.team AND t.memory_id = m.id AND t.field = 'entity_type'",
+                       "t.value", text, a, ret_rows, err)
+             : s;
 }

@@ -32,6 +32,7 @@ NODISCARD enum status lexical_search_all(struct store *st, const struct scope *s
 
 /* One piece of a memory's text, as it is searched. */
 struct chunk_text {
+  int64_t id; /* of one that is stored already; see lexical_fill() */
   struct str team;
   int64_t memory_id, seq;
   struct str hash, headline, body;
@@ -41,6 +42,9 @@ struct chunk_text {
 /* Stores it with its words. */
 NODISCARD enum status lexical_add(struct txn *txn, struct arena *a, const struct chunk_text *text, int64_t *ret_id,
                                   struct error *err);
+/* For chunks that were stored as rows, all at once: their words, where the engine does not make them by itself. */
+NODISCARD enum status lexical_fill(struct txn *txn, struct arena *a, const struct chunk_text *texts, size_t n,
+                                   struct error *err);
 /* Gives the first piece of a memory this `extra` and these `terms`; headline and body are those that it has. */
 NODISCARD enum status lexical_change(struct txn *txn, struct arena *a, const struct chunk_text *text,
                                      struct error *err);

@@ -15,10 +15,10 @@ static void add_term(struct arena *a, struct query_terms *terms, struct query_te
 }
 
 /* A form that the tokeniser takes apart is searched as a phrase. */
-static enum status add_form(struct db *db, struct str form, struct arena *a, struct query_terms *terms,
-                            struct error *err) {
+static enum status add_form(const struct term_source *source, struct str form, struct arena *a,
+                            struct query_terms *terms, struct error *err) {
   struct fts_tokens tokens = {0};
-  enum status s = fts_tokenise(db, form, a, &tokens, err);
+  enum status s = source->tokenise(source->arg, form, a, &tokens, err);
   struct buf joined = BUF(a);
   for (size_t i = 0; i < tokens.n; i++) {
     if (i)
@@ -40,17 +40,17 @@ static bool is_short_number(struct str name) {
   return n < name.n && n < 4 && digits > 0;
 }
 
-static enum status add_forms(struct db *db, struct str query, struct arena *a, struct query_terms *terms,
-                             struct error *err) {
+static enum status add_forms(const struct term_source *source, struct str query, struct arena *a,
+                             struct query_terms *terms, struct error *err) {
   struct str rest = terms_derive(a, query, TERMS_ASKED), form, name;
   size_t pos = 0;
   enum status s = STATUS_OK;
   while (s == STATUS_OK && terms->n < QUERY_CONSIDERED && str_next(&rest, ' ', &form))
     if (!str_empty(form))
-      s = add_form(db, form, a, terms, err);
+      s = add_form(source, form, a, terms, err);
   while (s == STATUS_OK && terms->n < QUERY_CONSIDERED && terms_next_name(query, &pos, &name))
     if (is_short_number(name))
-      s = add_form(db, name, a, terms, err);
+      s = add_form(source, name, a, terms, err);
   return s;
 }
 
@@ -61,19 +61,16 @@ static int by_rarity(const void *a, const void *b) {
   return str_cmp(x->token, y->token);
 }
 
-static enum status weigh(struct db *db, const struct fts_totals *totals, struct arena *a, struct query_terms *terms,
+static enum status weigh(const struct term_source *source, struct arena *a, struct query_terms *terms,
                          struct error *err) {
   size_t kept = 0;
-  enum status s = STATUS_OK;
+  enum status s = source->count(source->arg, terms->v, terms->n, a, &terms->rows, err);
   terms->bound = 0;
   for (size_t i = 0; s == STATUS_OK && i < terms->n; i++) {
     struct query_term t = terms->v[i];
-    struct buf b = BUF(a);
-    fts_quote(&b, t.surface);
-    s = fts_frequency(db, totals, buf_str(&b), &t.df, err);
-    if (t.df > totals->rows)
-      t.df = totals->rows;
-    t.idf = bm25_idf(totals->rows, t.df);
+    if (t.df > terms->rows)
+      t.df = terms->rows;
+    t.idf = bm25_idf(terms->rows, t.df);
     /* What is written without spaces is found by its parts: that the whole run is no word says nothing. */
     if (t.df > 0 || (!t.phrase && str_is_ascii(t.surface)))
       terms->bound += t.idf;
@@ -88,24 +85,24 @@ static enum status weigh(struct db *db, const struct fts_totals *totals, struct 
   return s;
 }
 
-enum status query_terms(struct db *db, struct str query, const struct fts_totals *totals, struct arena *a,
+enum status query_terms(const struct term_source *source, struct str query, struct arena *a,
                         struct query_terms *ret_terms, struct error *err) {
   struct fts_tokens tokens = {0};
   struct query_terms terms = {0}, stops = {0};
   query = utf8_cut(query, QUERY_BYTES);
-  enum status s = fts_tokenise(db, query, a, &tokens, err);
+  enum status s = source->tokenise(source->arg, query, a, &tokens, err);
   for (size_t i = 0; s == STATUS_OK && i < tokens.n; i++) {
     struct str surface = str_slice(query, tokens.v[i].start, tokens.v[i].end);
     struct query_term term = {.token = tokens.v[i].text, .surface = surface};
     add_term(a, terms_is_stop(arena_lower(a, surface)) ? &stops : &terms, term);
   }
   if (s == STATUS_OK)
-    s = add_forms(db, query, a, &terms, err);
+    s = add_forms(source, query, a, &terms, err);
   if (s == STATUS_OK)
-    s = weigh(db, totals, a, &terms, err);
+    s = weigh(source, a, &terms, err);
   if (s == STATUS_OK && terms.n == 0) {
     terms = stops;
-    s = weigh(db, totals, a, &terms, err);
+    s = weigh(source, a, &terms, err);
   }
   if (s == STATUS_OK)
     *ret_terms = terms;

@@ -2,7 +2,8 @@
 #ifndef CAIRN_STORE_LEXICAL_QUERY_H
 #define CAIRN_STORE_LEXICAL_QUERY_H
 
-#include "store/fts.h"
+#include "core/bm25.h"
+#include "store/tokeniser.h"
 
 struct query_term {
   struct str token;   /* as it is indexed; of a phrase, its words with blanks between them */
@@ -13,6 +14,7 @@ struct query_term {
 struct query_terms {
   struct query_term *v;
   size_t n, cap;
+  double rows;  /* of the store */
   double bound; /* sum of the idf of all words, also of those that no text holds */
 };
 
@@ -22,9 +24,19 @@ enum {
   QUERY_TERMS = 64,       /* terms that are searched: the rarest */
 };
 
+/* What an engine gives: words as it indexes them, and how many rows hold them. */
+struct term_source {
+  void *arg;
+  enum status (*tokenise)(void *arg, struct str text, struct arena *a, struct fts_tokens *ret_tokens,
+                          struct error *err);
+  /* Fills in `df` of every term, 0 where there are none, and how many rows there are. */
+  enum status (*count)(void *arg, struct query_term *terms, size_t n, struct arena *a, double *ret_rows,
+                       struct error *err);
+};
+
 /* The distinct terms that occur in the store, rarest first. Stop words are among them only when there is nothing else
  * in the query. */
-NODISCARD enum status query_terms(struct db *db, struct str query, const struct fts_totals *totals, struct arena *a,
+NODISCARD enum status query_terms(const struct term_source *source, struct str query, struct arena *a,
                                   struct query_terms *ret_terms, struct error *err);
 
 #endif

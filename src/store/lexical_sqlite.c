@@ -11,29 +11,17 @@
 
 #include "core/terms.h"
 #include "store/engine.h"
+#include "store/fts.h"
 #include "store/lexical.h"
-#include "store/lexical_query.h"
+#include "store/lexical_plan.h"
 #include "store/search_rows.h"
 #include "store/store_internal.h"
 
-/* Rows by the frequencies of their terms. For a store of LARGE rows and more the first three are twice as large, for
- * smaller ones in proportion. */
-static const double LARGE = 1e6;
-static const double SELECT_ROWS = 3000;    /* that the choosing terms may have */
-static const double PAIR_ROWS = 2500;      /* that hold the first of the others and one of its followers */
-static const double SCORE_ROWS = 60000;    /* that the terms may have that score inside the index */
-static const double PASSED_BY = 20;        /* how many rows outside the scope of a search cost as much as one inside */
-static const double SCOPE_SHARE = 1 / 5.0; /* a smaller scope is told apart inside the index */
-static const double WIDER = 8;             /* by which factor a search is widened */
-
 enum {
-  WIDENINGS = 2,       /* how often, before all rows are scored */
-  COMMON_ROWS = 4000,  /* when every term is too common: the newest rows that hold several of them */
-  KEEP_TIMES = 5,      /* rows kept for each one wanted, */
-  MEASURE_TIMES = 4,   /* and rows whose lengths may be looked up */
-  TEXT_ROWS = 40,      /* best rows whose texts are read for the most common terms */
-  ENOUGH = 25,         /* fewer hits than that, or than wanted: the search is widened */
-  NARROW_TEXTS = 2000, /* a scope of so few memories is searched text by text */
+  COMMON_ROWS = 4000, /* when every term is too common: the newest rows that hold several of them */
+  KEEP_TIMES = 5,     /* rows kept for each one wanted, */
+  MEASURE_TIMES = 4,  /* and rows whose lengths may be looked up */
+  TEXT_ROWS = 40,     /* best rows whose texts are read for the most common terms */
 };
 
 struct search {
@@ -53,10 +41,9 @@ struct search {
   struct lexical_hits hits;
 };
 
-/* How the terms are used: [0, select) choose, [select, score) score in the index, the rest by text. The first of the
- * second part chooses, too, where one of its followers, (select, pair), is beside it. */
-struct plan {
-  size_t select, pair, score;
+/* One scan of the index. */
+struct work {
+  struct plan terms;
   bool all_of; /* the choosing terms must all be there */
   size_t keep, most;
 };
@@ -101,13 +88,11 @@ static enum status score_text(struct search *q, const struct rows *r, int column
 
 /* ---- visibility ---- */
 
-static const char *states_of(const struct search *q) { return q->filter->states ? q->filter->states : STATES_SEARCHED; }
-
 static struct sql accept_sql(struct search *q, bool texts) {
   struct sql sql = SQL(q->a);
   sql_addf(&sql, "SELECT m.id, " FEATURE_COLUMNS "%s FROM chunk c JOIN memory m ON m.id = c.memory_id WHERE ",
            texts ? ", c.headline, c.body, c.extra, c.terms" : "");
-  visible(&sql, q->scope, states_of(q));
+  visible(&sql, q->scope, lexical_states(q->filter));
   filter_where(&sql, q->filter);
   sql_add(&sql, " AND c.id = ");
   sql_int(&sql, 0);
@@ -177,10 +162,11 @@ static void add_pair(struct buf *b, const struct query_terms *terms, const struc
 }
 
 /* "(a OR b) AND (a OR b OR c)" finds what "a OR b" finds, and knows the places of c. */
-static struct str expression_of(struct search *q, const struct plan *plan) {
+static struct str expression_of(struct search *q, const struct work *work) {
+  const struct plan *plan = &work->terms;
   struct buf b = BUF(q->a);
   buf_addc(&b, '(');
-  add_any(&b, &q->terms, 0, plan->select, plan->all_of ? " AND " : " OR ");
+  add_any(&b, &q->terms, 0, plan->select, work->all_of ? " AND " : " OR ");
   add_pair(&b, &q->terms, plan);
   buf_addc(&b, ')');
   if (plan->score > plan->select) {
@@ -195,25 +181,26 @@ static struct str expression_of(struct search *q, const struct plan *plan) {
   return buf_str(&b);
 }
 
-static struct fts_scan scan_of(struct search *q, const struct plan *plan) {
+static struct fts_scan scan_of(struct search *q, const struct work *work) {
+  const struct plan *plan = &work->terms;
   size_t chooses = plan->pair > plan->select ? plan->pair : plan->select;
   double *idf = arena_array(q->a, double, FTS_WEIGHED);
   for (size_t i = 0; i < plan->score; i++)
     idf[i] = q->terms.v[i].idf;
-  return (struct fts_scan){.expression = expression_of(q, plan),
+  return (struct fts_scan){.expression = expression_of(q, work),
                            .first = plan->score > plan->select ? chooses : 0,
                            .weighed = plan->score,
                            .idf = idf,
                            .totals = q->totals,
-                           .most = plan->most,
-                           .keep = plan->keep,
+                           .most = work->most,
+                           .keep = work->keep,
                            .want = q->complete ? SIZE_MAX : q->limit,
                            .measure = q->complete ? SIZE_MAX : q->limit * MEASURE_TIMES};
 }
 
 /* Fills q->hits; ret_all says that no row that matches was left unseen. */
-static enum status run_plan(struct search *q, const struct plan *plan, bool *ret_all) {
-  struct fts_scan scan = scan_of(q, plan);
+static enum status run_plan(struct search *q, const struct work *work, bool *ret_all) {
+  struct fts_scan scan = scan_of(q, work);
   struct fts_found found = {0};
   enum status s = fts_search(q->st->db, &scan, q->a, &found, q->err);
   if (fts_is_damage(s)) {
@@ -222,65 +209,25 @@ static enum status run_plan(struct search *q, const struct plan *plan, bool *ret
     return STATUS_OK;
   }
   if (s == STATUS_OK)
-    s = accept_rows(q, &scan, &found, plan->score);
-  *ret_all = plan->select == q->terms.n && !plan->all_of && found.seen <= plan->keep &&
-             (plan->most == 0 || found.seen < plan->most);
+    s = accept_rows(q, &scan, &found, work->terms.score);
+  *ret_all = work->terms.select == q->terms.n && !work->all_of && found.seen <= work->keep &&
+             (work->most == 0 || found.seen < work->most);
   return s;
 }
 
 static bool enough(const struct search *q) {
-  return q->hits.damaged || q->hits.n >= (q->limit < ENOUGH ? q->limit : ENOUGH);
+  return q->hits.damaged || q->hits.n >= (q->limit < LEXICAL_ENOUGH ? q->limit : LEXICAL_ENOUGH);
 }
 
 /* ---- a scope of few texts ---- */
 
-/* Active memories and the others lie in two partial indexes; as of a moment of the past, neither helps. */
-enum part { PART_ANY, PART_ACTIVE, PART_OTHERS };
-
-static bool has_part(const struct search *q, enum part part) {
-  bool active = strstr(states_of(q), STATES_LIVE), others = !str_is(STR(STATES_LIVE), states_of(q));
-  if (q->scope->as_of)
-    return part == PART_ANY;
-  return (part == PART_ACTIVE && active) || (part == PART_OTHERS && others);
-}
-
-/* Is there an index that leads to the few? */
-static bool may_be_narrow(const struct search *q) {
-  const struct filter *f = q->filter;
-  if (f->tags.n || f->people.n || f->since || f->until)
-    return true;
-  return !q->scope->as_of && (!q->scope->all_projects || !has_part(q, PART_ACTIVE));
-}
-
-static void narrow_where(struct search *q, struct sql *sql, enum part part) {
-  visible(sql, q->scope, part == PART_ACTIVE ? STATES_LIVE : states_of(q));
-  sql_add(sql, part == PART_OTHERS ? " AND m.state <> 'active'" : "");
-  filter_by_label(sql, q->scope->team, "tags", &q->filter->tags);
-  if (!q->filter->tags.n)
-    filter_by_label(sql, q->scope->team, "people", &q->filter->people);
-  filter_where(sql, q->filter);
-}
-
-/* How many memories there are; no more than just too many are counted. */
-static enum status count_part(struct search *q, enum part part, size_t *count) {
-  struct sql sql = SQL(q->a);
-  struct rows r;
-  sql_add(&sql, "SELECT count(*) FROM (SELECT 1 FROM memory m WHERE ");
-  narrow_where(q, &sql, part);
-  sql_addf(&sql, " LIMIT %d)", NARROW_TEXTS + 1);
-  db_query_sql(q->st->db, &r, q->err, &sql);
-  if (rows_next(&r))
-    *count += (size_t)rows_int(&r, 0);
-  return rows_end(&r);
-}
-
-static enum status score_part(struct search *q, enum part part, struct lexical_hits *hits) {
+static enum status score_part(struct search *q, enum narrow_part part, struct lexical_hits *hits) {
   struct sql sql = SQL(q->a);
   struct rows r;
   enum status s = STATUS_OK;
   sql_add(&sql, "SELECT m.id, c.headline, c.body, c.extra, c.terms, c.id FROM memory m"
                 " CROSS JOIN chunk c ON c.memory_id = m.id WHERE ");
-  narrow_where(q, &sql, part);
+  narrow_where(&sql, q->scope, q->filter, part);
   db_query_sql(q->st->db, &r, q->err, &sql);
   while (s == STATUS_OK && rows_next(&r)) {
     double score;
@@ -295,16 +242,11 @@ static enum status score_part(struct search *q, enum part part, struct lexical_h
 /* Every text of the scope is scored; ret_few is false, and nothing is changed, when there are too many. */
 static enum status search_texts(struct search *q, bool *ret_few) {
   struct lexical_hits hits = {0};
-  size_t count = 0;
-  enum status s = STATUS_OK;
-  for (enum part part = PART_ANY; s == STATUS_OK && part <= PART_OTHERS && count <= NARROW_TEXTS; part++)
-    if (has_part(q, part))
-      s = count_part(q, part, &count);
-  *ret_few = count <= NARROW_TEXTS;
+  enum status s = narrow_is(q->st, q->scope, q->filter, q->a, ret_few, q->err);
   if (s != STATUS_OK || !*ret_few)
     return s;
-  for (enum part part = PART_ANY; s == STATUS_OK && part <= PART_OTHERS; part++)
-    if (has_part(q, part))
+  for (enum narrow_part part = PART_ANY; s == STATUS_OK && part < PARTS; part++)
+    if (narrow_has(q->scope, q->filter, part))
       s = score_part(q, part, &hits);
   sort_hits(&hits);
   hits.n = hits.n < q->limit ? hits.n : q->limit;
@@ -315,41 +257,19 @@ static enum status search_texts(struct search *q, bool *ret_few) {
 
 /* ---- the steps ---- */
 
-static double budget(const struct search *q, double rows) {
-  return rows * (1 + (q->totals.rows < LARGE ? q->totals.rows / LARGE : 1));
+static struct work work_within(const struct search *q, double select_rows, double score_rows) {
+  return (struct work){.terms = plan_within(&q->terms, q->share, select_rows, score_rows, FTS_WEIGHED),
+                       .keep = q->limit * KEEP_TIMES};
 }
-
-static struct plan plan_within(const struct search *q, double select_rows, double score_rows) {
-  struct plan plan = {.keep = q->limit * KEEP_TIMES};
-  const struct query_term *v = q->terms.v;
-  double sum = 0;
-  size_t i = 0, n = q->terms.n < FTS_WEIGHED ? q->terms.n : FTS_WEIGHED;
-  /* Rows outside the scope are only passed by: some twenty of them cost as much as one that is scored. */
-  double cost = q->share + (1 - q->share) / PASSED_BY;
-  for (; i < n && sum + v[i].df * cost <= select_rows; i++)
-    sum += v[i].df * cost;
-  plan.select = i;
-  for (sum = 0; i < n && sum + v[i].df <= score_rows; i++)
-    sum += v[i].df;
-  plan.score = i;
-  /* How many rows hold two terms is a guess: as many as if the one knew nothing of the other. */
-  sum = 0;
-  for (i = plan.select + 1;
-       i < plan.score && (sum + v[i].df) * v[plan.select].df * q->share / q->totals.rows <= budget(q, PAIR_ROWS); i++)
-    sum += v[i].df;
-  plan.pair = i > plan.select + 1 && i <= plan.score ? i : plan.select;
-  return plan;
-}
-
-static bool chooses(const struct plan *plan) { return plan->select > 0 || plan->pair > 0; }
 
 /* Every term is too common to choose alone: rows that hold three of them, two, one; of these the newest. */
 static enum status search_common(struct search *q, bool *ret_all) {
   enum status s = STATUS_OK;
   *ret_all = false;
   for (size_t n = q->terms.n < 3 ? q->terms.n : 3; s == STATUS_OK && n > 0; n--) {
-    struct plan plan = {.select = n, .score = n, .all_of = n > 1, .keep = q->limit * KEEP_TIMES, .most = COMMON_ROWS};
-    s = run_plan(q, &plan, ret_all);
+    struct work work = {
+        .terms = {.select = n, .score = n}, .all_of = n > 1, .keep = q->limit * KEEP_TIMES, .most = COMMON_ROWS};
+    s = run_plan(q, &work, ret_all);
     if (enough(q))
       break;
   }
@@ -358,24 +278,24 @@ static enum status search_common(struct search *q, bool *ret_all) {
 
 /* Every row that holds one of the terms. */
 static enum status search_all(struct search *q) {
-  struct plan plan = plan_within(q, HUGE_VAL, 0);
+  struct work work = work_within(q, HUGE_VAL, 0);
   bool all;
-  plan.keep = SIZE_MAX;
-  return run_plan(q, &plan, &all);
+  work.keep = SIZE_MAX;
+  return run_plan(q, &work, &all);
 }
 
 static enum status widen(struct search *q) {
   bool few = false, all = false;
-  enum status s = may_be_narrow(q) ? search_texts(q, &few) : STATUS_OK;
+  enum status s = search_texts(q, &few);
   if (s != STATUS_OK || few)
     return s;
-  double rows = budget(q, SELECT_ROWS);
-  for (int step = 0; s == STATUS_OK && !all && !enough(q) && step < WIDENINGS; step++) {
-    rows *= WIDER;
-    struct plan plan = plan_within(q, rows, rows);
-    plan.keep = SIZE_MAX;
-    if (chooses(&plan))
-      s = run_plan(q, &plan, &all);
+  double rows = plan_select_rows(q->totals.rows);
+  for (int step = 0; s == STATUS_OK && !all && !enough(q) && step < LEXICAL_WIDENINGS; step++) {
+    rows *= LEXICAL_WIDER;
+    struct work work = work_within(q, rows, rows);
+    work.keep = SIZE_MAX;
+    if (plan_chooses(&work.terms))
+      s = run_plan(q, &work, &all);
   }
   return s == STATUS_OK && !all && !enough(q) ? search_all(q) : s;
 }
@@ -384,8 +304,8 @@ static enum status search_terms(struct search *q) {
   bool all = false;
   if (q->complete)
     return search_all(q);
-  struct plan plan = plan_within(q, budget(q, SELECT_ROWS), budget(q, SCORE_ROWS));
-  enum status s = chooses(&plan) ? run_plan(q, &plan, &all) : search_common(q, &all);
+  struct work work = work_within(q, plan_select_rows(q->totals.rows), plan_score_rows(q->totals.rows));
+  enum status s = plan_chooses(&work.terms) ? run_plan(q, &work, &all) : search_common(q, &all);
   return s == STATUS_OK && !all && !enough(q) ? widen(q) : s;
 }
 
@@ -393,13 +313,13 @@ static enum status search_terms(struct search *q) {
 static enum status find_scope(struct search *q) {
   char own[TERMS_SCOPE_SIZE], global[TERMS_SCOPE_SIZE];
   q->share = 1;
-  if (q->scope->all_projects || q->complete || q->totals.rows < (double)NARROW_TEXTS)
+  if (q->scope->all_projects || q->complete || q->totals.rows < (double)LEXICAL_NARROW_TEXTS)
     return STATUS_OK;
   double rows;
   struct str within =
       arena_printf(q->a, "terms : (%s OR %s)", terms_scope(q->scope->project, own).p, terms_scope(STR(""), global).p);
   enum status s = fts_frequency(q->st->db, &q->totals, within, &rows, q->err);
-  if (s == STATUS_OK && rows < q->totals.rows * SCOPE_SHARE) {
+  if (s == STATUS_OK && rows < q->totals.rows * LEXICAL_SCOPE_SHARE) {
     q->within = within;
     q->share = rows / q->totals.rows;
   }
@@ -409,7 +329,7 @@ static enum status find_scope(struct search *q) {
 static enum status search_inside(struct search *q, struct str query) {
   enum status s = fts_totals(q->st->db, &q->totals, q->err);
   if (s == STATUS_OK)
-    s = query_terms(q->st->db, query, &q->totals, q->a, &q->terms, q->err);
+    s = fts_terms(q->st->db, query, &q->totals, q->a, &q->terms, q->err);
   if (s == STATUS_OK && q->terms.n)
     s = find_scope(q);
   if (s == STATUS_OK && q->terms.n == 0)

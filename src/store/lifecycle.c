@@ -66,7 +66,8 @@ static void prune_where(struct sql *q, const struct scope *scope, int64_t before
   sql_add(q, " AND ((m.kind = 'fact' AND m.state IN ('active', 'faded', 'expired', 'forgotten'))"
              " OR (m.kind = 'incident' AND m.state = 'archived')"
              " OR (m.kind = 'task' AND m.status IN ('done', 'stale')))"
-             " AND NOT EXISTS (SELECT 1 FROM link l WHERE (l.src = m.id OR l.dst = m.id) AND l.rel = 'supersedes')");
+             " AND NOT EXISTS (SELECT 1 FROM link l WHERE l.team = m.team AND (l.src = m.id OR l.dst = m.id)"
+             " AND l.rel = 'supersedes')");
 }
 
 enum status prune_candidates(struct store *st, const struct scope *scope, int64_t before, int64_t max_access,
@@ -87,12 +88,15 @@ enum status prune_candidates(struct store *st, const struct scope *scope, int64_
   return memory_collect(st, &q, a, ret_list, err);
 }
 
+#define PENDING(vectors)                                                                                               \
+  "SELECT c.id, c.headline, c.body, c.extra FROM chunk c WHERE c.team = ?1 AND c.id > ?3 AND NOT EXISTS"               \
+  " (SELECT 1 FROM " vectors " s.chunk_id = c.id AND s.model = ?2) ORDER BY c.id LIMIT ?4"
+
 enum status chunks_pending(struct store *st, struct str team, struct str model, int64_t after, int64_t limit,
                            struct arena *a, struct chunk_rows *ret_rows, struct error *err) {
   struct rows r;
   db_query(st->db, &r, err,
-           "SELECT c.id, c.headline, c.body, c.extra FROM chunk c WHERE c.team = ?1 AND c.id > ?3 AND NOT EXISTS"
-           " (SELECT 1 FROM vec_slot s WHERE s.chunk_id = c.id AND s.model = ?2) ORDER BY c.id LIMIT ?4",
+           db_engine(st->db) == DB_SQLITE ? PENDING("vec_slot s WHERE") : PENDING("vec s WHERE s.team = c.team AND"),
            "ssii", team, model, after, limit);
   while (rows_next(&r))
     list_push(a, ret_rows,

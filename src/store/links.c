@@ -37,8 +37,8 @@ enum status link_add(struct txn *txn, struct arena *a, const struct link *link, 
   enum status s = fill_uids(txn, a, &l, err);
   if (s == STATUS_OK)
     s = db_exec(txn->store->db, err,
-                "INSERT INTO link (team, src, rel, dst, at, reason, prior) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"
-                " ON CONFLICT (src, rel, dst) DO NOTHING",
+                "INSERT INTO link (team, src, rel, dst, at, reason, prior) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7"
+                " WHERE NOT EXISTS (SELECT 1 FROM link WHERE team = ?1 AND src = ?2 AND rel = ?3 AND dst = ?4)",
                 "sisiiss", txn->team, l.src, l.rel, l.dst, l.at, l.reason, l.prior);
   if (s != STATUS_OK || db_changes(txn->store->db) == 0)
     return s;
@@ -49,7 +49,7 @@ enum status link_add(struct txn *txn, struct arena *a, const struct link *link, 
 
 #define LINK_COLUMNS                                                                                                   \
   "SELECT l.src, l.rel, l.dst, l.at, l.reason, l.prior, s.uid, d.uid, s.headline, s.state, d.headline, d.state"        \
-  " FROM link l JOIN memory s ON s.id = l.src JOIN memory d ON d.id = l.dst "
+  " FROM link l JOIN memory s ON s.team = l.team AND s.id = l.src JOIN memory d ON d.team = l.team AND d.id = l.dst "
 
 static void link_row(const struct rows *r, struct arena *a, int64_t seen_from, struct link *ret) {
   *ret = (struct link){.src = rows_int(r, 0),

@@ -74,24 +74,6 @@ static struct str extra_text(struct arena *a, const struct memory *m, const stru
   return buf_str(&b);
 }
 
-/* The token of the project, and what the tokeniser does not see in the text, which is read as one. */
-static struct str derived_terms(struct arena *a, struct str project, struct str headline, struct str body,
-                                struct str extra) {
-  char scope[TERMS_SCOPE_SIZE];
-  struct buf b = BUF(a), all = BUF(a);
-  buf_add(&b, headline);
-  buf_addc(&b, '\n');
-  buf_add(&b, body);
-  buf_addc(&b, '\n');
-  buf_add(&b, extra);
-  struct str derived = terms_derive(a, buf_str(&b), TERMS_STORED);
-  buf_add(&all, terms_scope(project, scope));
-  if (derived.n)
-    buf_addc(&all, ' ');
-  buf_add(&all, derived);
-  return buf_str(&all);
-}
-
 static enum status insert_chunks(struct txn *txn, struct arena *a, const struct memory *m, struct chunk_rows *ret,
                                  struct error *err) {
   struct chunks parts = {0};
@@ -110,7 +92,7 @@ static enum status insert_chunks(struct txn *txn, struct arena *a, const struct 
                               .headline = row.headline,
                               .body = row.body,
                               .extra = row.extra,
-                              .terms = derived_terms(a, m->project, row.headline, row.body, row.extra)};
+                              .terms = terms_of_chunk(a, m->project, row.headline, row.body, row.extra)};
     s = lexical_add(txn, a, &text, &row.id, err);
     list_push(a, ret, row);
   }
@@ -330,13 +312,17 @@ static enum status purge_results(struct txn *txn, struct arena *a, int64_t id, s
 
 static enum status count_rows(struct txn *txn, int64_t id, struct purge_counts *c, struct error *err) {
   struct db *db = txn->store->db;
-  enum status s = db_int(db, &c->chunks, NULL, err, "SELECT count(*) FROM chunk WHERE memory_id = ?1", "i", id);
+  enum status s = db_int(db, &c->chunks, NULL, err, "SELECT count(*) FROM chunk WHERE team = ?1 AND memory_id = ?2",
+                         "si", txn->team, id);
   if (s == STATUS_OK)
-    s = db_int(db, &c->labels, NULL, err, "SELECT count(*) FROM label WHERE memory_id = ?1", "i", id);
+    s = db_int(db, &c->labels, NULL, err, "SELECT count(*) FROM label WHERE team = ?1 AND memory_id = ?2", "si",
+               txn->team, id);
   if (s == STATUS_OK)
-    s = db_int(db, &c->annotations, NULL, err, "SELECT count(*) FROM annotation WHERE memory_id = ?1", "i", id);
+    s = db_int(db, &c->annotations, NULL, err, "SELECT count(*) FROM annotation WHERE team = ?1 AND memory_id = ?2",
+               "si", txn->team, id);
   if (s == STATUS_OK)
-    s = db_int(db, &c->links, NULL, err, "SELECT count(*) FROM link WHERE src = ?1 OR dst = ?1", "i", id);
+    s = db_int(db, &c->links, NULL, err, "SELECT count(*) FROM link WHERE team = ?1 AND (src = ?2 OR dst = ?2)", "si",
+               txn->team, id);
   return s;
 }
 
@@ -411,7 +397,7 @@ static enum status set_extra(struct txn *txn, struct arena *a, const struct memo
                             .headline = headline,
                             .body = body,
                             .extra = extra,
-                            .terms = derived_terms(a, m->project, headline, body, extra)};
+                            .terms = terms_of_chunk(a, m->project, headline, body, extra)};
   return lexical_change(txn, a, &text, err);
 }
 

@@ -61,6 +61,13 @@ NODISCARD enum status memory_load_body(struct store *st, struct arena *a, struct
 NODISCARD enum status memory_pruned(struct store *st, struct str team, struct str ref, struct arena *a,
                                     struct memory *ret_memory, bool *ret_found, struct error *err);
 NODISCARD enum status memory_load_lists(struct store *st, struct arena *a, struct memory *m, struct error *err);
+/* The same for several of a team, by one statement for some dozens of them. */
+NODISCARD enum status memories_load_lists(struct store *st, struct str team, struct arena *a,
+                                          struct memory *const *list, size_t n, struct error *err);
+/* The rows of several: list[i] gets the fields of the memory with list[i]->id, and ret_found[i] says whether there is
+ * one. */
+NODISCARD enum status memories_by_ids(struct store *st, struct str team, struct arena *a, struct memory *const *list,
+                                      size_t n, bool *ret_found, struct error *err);
 
 /* High, medium, low; then the oldest first. */
 #define TASK_RANK "CASE m.priority WHEN 'high' THEN 0 WHEN 'medium' THEN 1 ELSE 2 END"

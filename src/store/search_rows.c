@@ -19,7 +19,8 @@ static void chunk_where(struct sql *q, const struct chunk_filter *f) {
   }
 }
 
-/* Active memories and others have an index each; the condition that names it is given beside the real one. */
+/* Active memories and others have an index each; the condition that names it is given beside the real one. The team of
+ * the chunk is not asked for: it is that of its memory, and an index answers without the chunk's row. */
 static void list_half(struct sql *q, const struct chunk_filter *f, const char *half) {
   sql_add(q, "SELECT c.id FROM memory m CROSS JOIN chunk c WHERE ");
   chunk_where(q, f);
@@ -29,11 +30,16 @@ static void list_half(struct sql *q, const struct chunk_filter *f, const char *h
   sql_add(q, " AND c.memory_id = m.id");
 }
 
-struct vec_filter chunk_filter_sql(struct arena *a, const struct chunk_filter *f) {
-  struct vec_filter filter = {SQL(a), SQL(a)};
+struct vec_filter chunk_filter_sql(struct store *st, struct arena *a, const struct chunk_filter *f) {
+  struct vec_filter filter = {SQL(a), SQL(a), SQL(a), f->features};
+  if (db_engine(st->db) == DB_POSTGRES) {
+    chunk_where(&filter.where, f);
+    return filter;
+  }
   bool past = f->scope->as_of != 0, live = past || strstr(f->states, STATES_LIVE);
   bool rest = past || strcmp(f->states, STATES_LIVE) != 0;
-  sql_add(&filter.one, "SELECT m.id FROM chunk c JOIN memory m ON m.id = c.memory_id WHERE ");
+  sql_addf(&filter.one, "SELECT m.id%s FROM chunk c JOIN memory m ON m.team = c.team AND m.id = c.memory_id WHERE ",
+           f->features ? ", " FEATURE_COLUMNS : "");
   chunk_where(&filter.one, f);
   sql_add(&filter.one, " AND c.id = ");
   sql_int(&filter.one, 0);
@@ -51,8 +57,9 @@ struct vec_filter chunk_filter_sql(struct arena *a, const struct chunk_filter *f
 enum status search_near(struct store *st, const struct scope *scope, const struct filter *f,
                         const struct vec_model *model, const int8_t *vector, size_t k, struct arena *a,
                         struct vec_hits *ret_hits, struct vec_health *ret_health, struct error *err) {
-  struct chunk_filter chunks = {.scope = scope, .filter = f, .states = f->states ? f->states : STATES_SEARCHED};
-  struct vec_filter filter = chunk_filter_sql(a, &chunks);
+  struct chunk_filter chunks = {
+      .scope = scope, .filter = f, .states = f->states ? f->states : STATES_SEARCHED, .features = true};
+  struct vec_filter filter = chunk_filter_sql(st, a, &chunks);
   return vec_search(st, model, vector, -1, k, &filter, a, ret_hits, ret_health, err);
 }
 
@@ -69,19 +76,57 @@ void features_read(const struct rows *r, int column, struct arena *a, struct mem
   m->project = rows_dup(r, column + 9, a);
 }
 
-enum status search_features(struct store *st, struct str team, struct arena *a, struct memory *m, struct error *err) {
+static enum status features_of_some(struct store *st, struct str team, struct arena *a, struct memory *const *list,
+                                    size_t n, struct error *err) {
+  int64_t ids[SQL_IDS];
+  struct sql q = SQL(a);
   struct rows r;
-  db_query(st->db, &r, err, "SELECT " FEATURE_COLUMNS " FROM memory m WHERE m.team = ?1 AND m.id = ?2", "si", team,
-           m->id);
-  if (rows_next(&r))
-    features_read(&r, 0, a, m);
+  for (size_t i = 0; i < n; i++)
+    ids[i] = list[i]->id;
+  sql_add(&q, "SELECT m.id, " FEATURE_COLUMNS " FROM memory m WHERE m.team = ");
+  sql_text(&q, team);
+  sql_add(&q, " AND m.id IN ");
+  sql_ids(&q, ids, n);
+  db_query_sql(st->db, &r, err, &q);
+  while (rows_next(&r))
+    for (size_t i = 0; i < n; i++)
+      if (ids[i] == rows_int(&r, 0))
+        features_read(&r, 1, a, list[i]);
   return rows_end(&r);
 }
 
-enum status chunk_snippet(struct store *st, struct str team, int64_t chunk_id, struct arena *a, struct str *ret_text,
-                          struct error *err) {
+enum status search_features(struct store *st, struct str team, struct arena *a, struct memory *const *list, size_t n,
+                            struct error *err) {
+  enum status s = STATUS_OK;
+  for (size_t at = 0; s == STATUS_OK && at < n; at += SQL_IDS)
+    s = features_of_some(st, team, a, list + at, n - at < SQL_IDS ? n - at : SQL_IDS, err);
+  return s;
+}
+
+static enum status snippets_of_some(struct store *st, struct str team, const int64_t *chunk_ids, size_t n,
+                                    struct arena *a, struct str *ret_texts, struct error *err) {
+  struct sql q = SQL(a);
   struct rows r;
-  db_query(st->db, &r, err, "SELECT body FROM chunk WHERE id = ?1 AND team = ?2", "is", chunk_id, team);
-  *ret_text = rows_next(&r) ? rows_dup(&r, 0, a) : STR("");
+  sql_add(&q, "SELECT id, body FROM chunk WHERE team = ");
+  sql_text(&q, team);
+  sql_add(&q, " AND id IN ");
+  sql_ids(&q, chunk_ids, n);
+  for (size_t i = 0; i < n; i++)
+    ret_texts[i] = STR("");
+  db_query_sql(st->db, &r, err, &q);
+  while (rows_next(&r)) {
+    struct str text = rows_dup(&r, 1, a);
+    for (size_t i = 0; i < n; i++)
+      if (chunk_ids[i] == rows_int(&r, 0))
+        ret_texts[i] = text;
+  }
   return rows_end(&r);
+}
+
+enum status chunk_snippets(struct store *st, struct str team, const int64_t *chunk_ids, size_t n, struct arena *a,
+                           struct str *ret_texts, struct error *err) {
+  enum status s = STATUS_OK;
+  for (size_t at = 0; s == STATUS_OK && at < n; at += SQL_IDS)
+    s = snippets_of_some(st, team, chunk_ids + at, n - at < SQL_IDS ? n - at : SQL_IDS, a, ret_texts + at, err);
+  return s;
 }

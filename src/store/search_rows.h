@@ -13,24 +13,27 @@ struct chunk_filter {
   const char *states; /* SQL list */
   bool beginnings;    /* the first chunk of a memory alone */
   int64_t except;     /* a memory that does not count; 0: none */
+  bool features;      /* the hits come with what ranking needs */
   bool no_entries;    /* nothing of a transcript: such vectors are also about the entry before */
 };
-struct vec_filter chunk_filter_sql(struct arena *a, const struct chunk_filter *f);
+/* For the engine of the store. */
+struct vec_filter chunk_filter_sql(struct store *st, struct arena *a, const struct chunk_filter *f);
 /* ret_health may be NULL. */
 NODISCARD enum status search_near(struct store *st, const struct scope *scope, const struct filter *f,
                                   const struct vec_model *model, const int8_t *vector, size_t k, struct arena *a,
                                   struct vec_hits *ret_hits, struct vec_health *ret_health, struct error *err);
-/* Fills in what ranking needs of the memory with m->id: type, weight, times, ratings, use, session. */
+/* Fills in what ranking needs of the memories with these ids: type, weight, times, ratings, use, session. */
 #define FEATURE_COLUMNS                                                                                                \
   "m.type, m.weight, m.created_at, coalesce(m.last_accessed, 0), m.access_count, m.upvotes, m.downvotes, "             \
   "m.valid_from,"                                                                                                      \
   " m.session, m.project"
 enum { FEATURES = 10 };
-NODISCARD enum status search_features(struct store *st, struct str team, struct arena *a, struct memory *m,
-                                      struct error *err);
+NODISCARD enum status search_features(struct store *st, struct str team, struct arena *a, struct memory *const *list,
+                                      size_t n, struct error *err);
 /* From a row that has these columns from `column` on. */
 void features_read(const struct rows *r, int column, struct arena *a, struct memory *m);
-NODISCARD enum status chunk_snippet(struct store *st, struct str team, int64_t chunk_id, struct arena *a,
-                                    struct str *ret_text, struct error *err);
+/* The texts of some chunks, ret_texts[n]; "" for one that is gone. */
+NODISCARD enum status chunk_snippets(struct store *st, struct str team, const int64_t *chunk_ids, size_t n,
+                                     struct arena *a, struct str *ret_texts, struct error *err);
 
 #endif

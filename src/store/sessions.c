@@ -84,7 +84,7 @@ enum status session_end(struct txn *txn, struct arena *a, const struct session *
   if (st != STATUS_OK || db_changes(txn->store->db) == 0)
     return st;
   struct txn who = *txn;
-  who.team = s->team; /* a closed connection may have had sessions in several */
+  who.team = s->team;
   return add_event(&who, a, s, "session:end", "reason", str_from(reason), err);
 }
 
@@ -192,6 +192,9 @@ enum status sessions_live(struct store *st, struct str team, struct str project,
 enum status sessions_of_connection(struct store *st, struct str connection, struct arena *a, struct sessions *ret_list,
                                    struct error *err) {
   struct rows r;
+  enum status s = db_team(st->db, STR_NONE, err);
+  if (s != STATUS_OK)
+    return s;
   db_query(st->db, &r, err, SESSION_COLUMNS "WHERE connection = ?1 AND ended_at IS NULL ORDER BY id", "s", connection);
   return several(&r, a, ret_list);
 }

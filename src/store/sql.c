@@ -33,3 +33,12 @@ void sql_text(struct sql *q, struct str value) { bind(q, (struct db_value){.form
 void sql_int(struct sql *q, int64_t value) { bind(q, (struct db_value){.form = 'i', .i = value}); }
 void sql_real(struct sql *q, double value) { bind(q, (struct db_value){.form = 'd', .d = value}); }
 void sql_time(struct sql *q, int64_t value) { bind(q, (struct db_value){.form = 't', .i = value}); }
+
+void sql_ids(struct sql *q, const int64_t *ids, size_t n) {
+  size_t size = n <= 8 ? 8 : n <= 32 ? 32 : SQL_IDS;
+  for (size_t i = 0; i < size; i++) {
+    sql_add(q, i ? ", " : "(");
+    sql_int(q, ids[i < n ? i : n - 1]);
+  }
+  sql_add(q, ")");
+}

@@ -31,6 +31,7 @@ struct sqlite {
   sqlite3 *handle;
   struct sqlite_fts *fts;
   struct cached cache[CACHE_SIZE];
+  struct cached *last;            /* the one used last: loops ask for the same statement again and again */
   sqlite3_stmt *loose[LOOSE_MAX]; /* running statements that are not in the cache */
   int loose_count;
   int64_t busy_since; /* ticks when the present wait began */
@@ -55,6 +56,8 @@ static int set_busy(struct db *db, int busy_ms) {
   own(db)->busy_ms = busy_ms;
   return former;
 }
+
+static int set_limit(struct db *db UNUSED, int ms UNUSED) { return 0; }
 
 static bool is_read_only(const struct db *db) { return own_const(db)->read_only; }
 static const char *path_of(const struct db *db) { return own_const(db)->path; }
@@ -126,6 +129,8 @@ enum status sqlite_fail(const struct db *base, int rc, struct error *err) {
 }
 
 /* ---- connection ---- */
+
+void db_for_threads(void) { sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }
 
 /* Waits a little longer each time, with jitter so that writers do not march in step. */
 static int on_busy(void *arg, int count) {
@@ -323,8 +328,17 @@ static size_t hash_sql(const char *sql) {
   return (size_t)(h ^ h >> 29);
 }
 
+static bool is_last(const struct sqlite *db, const char *sql) {
+  return db->last && strcmp(db->last->sql, sql) == 0 && !sqlite3_stmt_busy(db->last->statement);
+}
+
 /* The cached statement of this text, a new cache entry, or (when its places are taken or it is running) a fresh one. */
 static int prepare(struct sqlite *db, const char *sql, sqlite3_stmt **ret, bool *ret_cached) {
+  if (is_last(db, sql)) {
+    *ret = db->last->statement;
+    *ret_cached = true;
+    return SQLITE_OK;
+  }
   size_t at = hash_sql(sql) % CACHE_SIZE;
   struct cached *free_slot = NULL;
   *ret_cached = false;
@@ -339,6 +353,7 @@ static int prepare(struct sqlite *db, const char *sql, sqlite3_stmt **ret, bool 
         break;
       *ret = c->statement;
       *ret_cached = true;
+      db->last = c;
       return SQLITE_OK;
     }
   }
@@ -581,6 +596,7 @@ const struct db_driver sqlite_driver = {
     .wait = wait_for_news,
     .checkpoint = checkpoint,
     .set_busy = set_busy,
+    .set_limit = set_limit,
     .read_only = is_read_only,
     .path = path_of,
 };

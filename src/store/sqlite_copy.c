@@ -63,8 +63,8 @@ static int copy_to(struct db *db, sqlite3 *to, db_progress progress, void *arg) 
   return rc == SQLITE_DONE ? end : rc;
 }
 
-enum status sqlite_backup_to(struct db *db, const char *path, db_progress progress, void *arg, struct error *err) {
-  char part[4200];
+enum status sqlite_part_new(const char *path, char ret_part[SQLITE_PART_SIZE], struct error *err) {
+  char part[SQLITE_PART_SIZE];
   unsigned salt; /* what an earlier, killed backup left must not be in the way of this one */
   sqlite3_randomness(sizeof(salt), &salt);
   snprintf(part, sizeof(part), "%s.%08x.part", path, salt);
@@ -74,6 +74,29 @@ enum status sqlite_backup_to(struct db *db, const char *path, db_progress progre
     return error_fix(err, "name a file in a folder that can be written");
   }
   close(fd);
+  memcpy(ret_part, part, sizeof(part));
+  return STATUS_OK;
+}
+
+enum status sqlite_part_end(const char *part, const char *path, enum status s, struct error *err) {
+  static const char *const tails[] = {"", "-wal", "-shm", "-journal"};
+  if (s == STATUS_OK)
+    s = sync_file(part, err);
+  if (s == STATUS_OK && rename(part, path) != 0)
+    s = error_errno(err, errno, "cannot name the backup %s", path);
+  for (size_t i = 0; s != STATUS_OK && i < ARRAY_LEN(tails); i++) {
+    char file[SQLITE_PART_SIZE + 16];
+    snprintf(file, sizeof(file), "%s%s", part, tails[i]);
+    unlink(file);
+  }
+  return s;
+}
+
+enum status sqlite_backup_to(struct db *db, const char *path, db_progress progress, void *arg, struct error *err) {
+  char part[SQLITE_PART_SIZE];
+  enum status s = sqlite_part_new(path, part, err);
+  if (s != STATUS_OK)
+    return s;
   sqlite3 *to = NULL;
   int rc = sqlite3_open_v2(part, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_EXRESCODE, NULL);
   if (rc == SQLITE_OK)
@@ -81,18 +104,11 @@ enum status sqlite_backup_to(struct db *db, const char *path, db_progress progre
   /* One file, no side files: a backup can be copied as it is. */
   if (rc == SQLITE_OK)
     rc = sqlite3_exec(to, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
-  enum status s = STATUS_OK;
   if (rc != SQLITE_OK)
     s = error_set(err, (rc & 0xff) == SQLITE_FULL ? STATUS_NO_SPACE : STATUS_IO, "the backup %s failed: %s", path,
                   sqlite3_errstr(rc));
   sqlite3_close(to);
-  if (s == STATUS_OK)
-    s = sync_file(part, err);
-  if (s == STATUS_OK && rename(part, path) != 0)
-    s = error_errno(err, errno, "cannot name the backup %s", path);
-  if (s != STATUS_OK)
-    unlink(part);
-  return s;
+  return sqlite_part_end(part, path, s, err);
 }
 
 enum status sqlite_restore_from(struct db *db, const char *path, db_locked locked, void *arg, struct error *err) {

@@ -8,18 +8,27 @@
 #include "store/sqlite_internal.h"
 
 /* Frequencies that were found lately, each at its key modulo the number of places. */
-enum { REMEMBERED = 2048 };
+enum { REMEMBERED = 16384 };
 struct remembered {
   uint64_t key; /* of expression and version; 0: none */
   double rows;
 };
 
+/* Lengths of rows, which a search looks up by the hundred, as of one version of the index: v[chunk id] is the length
+ * and one more, or 0 while it is not known. */
+enum { LENGTHS_LEAST = 1 << 12, LENGTHS_MOST = 1 << 22 };
+struct lengths {
+  uint64_t version;
+  size_t n;
+  uint32_t *v;
+};
+
 struct sqlite_fts {
-  fts5_tokenizer methods;
-  Fts5Tokenizer *tokeniser;
+  struct tokeniser *tokeniser;
   const struct fts_scan *scan; /* the running one */
   double threshold;            /* rows that cannot score more are left out */
   uint8_t tf[FTS_WEIGHED];     /* of the row that was scored last */
+  struct lengths lengths;
   struct remembered remembered[REMEMBERED];
 };
 
@@ -74,30 +83,19 @@ static void score(const Fts5ExtensionApi *api, Fts5Context *fts, sqlite3_context
 
 /* cairn_terms(project, headline, body, extra), for texts that were stored before there were any, and for checks. An
  * arena jumps when there is no memory: no further than to here. */
-static void terms(sqlite3_context *ctx, int n, sqlite3_value **args) {
+static void terms(sqlite3_context *ctx, int n UNUSED, sqlite3_value **args) {
   struct arena a;
   jmp_buf oom;
   arena_init(&a);
   if (ARENA_BOUNDARY(&a, oom)) {
     sqlite3_result_error_nomem(ctx);
   } else {
-    struct buf b = BUF(&a), all = BUF(&a);
-    char scope[TERMS_SCOPE_SIZE];
-    for (int i = 0; i < n; i++) {
+    struct str text[4];
+    for (int i = 0; i < 4; i++) {
       const void *p = sqlite3_value_text(args[i]);
-      struct str text = {p ? p : "", (size_t)sqlite3_value_bytes(args[i])};
-      if (i == 0) {
-        buf_add(&all, terms_scope(text, scope));
-        continue;
-      }
-      if (i > 1)
-        buf_addc(&b, '\n');
-      buf_add(&b, text);
+      text[i] = (struct str){p ? p : "", (size_t)sqlite3_value_bytes(args[i])};
     }
-    struct str derived = terms_derive(&a, buf_str(&b), TERMS_STORED);
-    if (derived.n)
-      buf_addc(&all, ' ');
-    buf_add(&all, derived);
+    struct str all = terms_of_chunk(&a, text[0], text[1], text[2], text[3]);
     sqlite3_result_text64(ctx, all.p, all.n, SQLITE_TRANSIENT, SQLITE_UTF8);
   }
   arena_release(&a);
@@ -105,27 +103,12 @@ static void terms(sqlite3_context *ctx, int n, sqlite3_value **args) {
 
 /* ---- registration ---- */
 
-static fts5_api *api_of(sqlite3 *handle) {
-  fts5_api *api = NULL;
-  sqlite3_stmt *st = NULL;
-  if (sqlite3_prepare_v2(handle, "SELECT fts5(?1)", -1, &st, NULL) != SQLITE_OK)
-    return NULL;
-  sqlite3_bind_pointer(st, 1, &api, "fts5_api_ptr", NULL);
-  sqlite3_step(st);
-  sqlite3_finalize(st);
-  return api;
-}
-
 int sqlite_fts_open(sqlite3 *handle, struct sqlite_fts **ret) {
-  static const char *options[] = {"unicode61", "remove_diacritics", "2"};
   struct sqlite_fts *fts = mem_zalloc(sizeof(*fts));
   if (!fts)
     return SQLITE_NOMEM;
-  fts5_api *api = api_of(handle);
-  void *data = NULL;
-  int rc = api ? api->xFindTokenizer(api, "porter", &data, &fts->methods) : SQLITE_ERROR;
-  if (rc == SQLITE_OK)
-    rc = fts->methods.xCreate(data, options, ARRAY_LEN(options), &fts->tokeniser);
+  fts5_api *api = sqlite_fts_api(handle);
+  int rc = api ? sqlite_tokeniser(handle, &fts->tokeniser) : SQLITE_ERROR;
   if (rc == SQLITE_OK)
     rc = api->xCreateFunction(api, "cairn_score", fts, score, NULL);
   if (rc == SQLITE_OK)
@@ -141,34 +124,17 @@ int sqlite_fts_open(sqlite3 *handle, struct sqlite_fts **ret) {
 void sqlite_fts_close(struct sqlite_fts **fts) {
   if (!*fts)
     return;
-  if ((*fts)->tokeniser)
-    (*fts)->methods.xDelete((*fts)->tokeniser);
+  tokeniser_close(&(*fts)->tokeniser);
+  mem_free((*fts)->lengths.v);
   mem_free(*fts);
   *fts = NULL;
 }
 
 /* ---- tokens ---- */
 
-struct token_list {
-  struct arena *a;
-  struct fts_tokens *tokens;
-};
-
-static int on_token(void *arg, int flags UNUSED, const char *token, int n, int start, int end) {
-  struct token_list *list = arg;
-  list_push(list->a, list->tokens,
-            (struct fts_token){arena_dup(list->a, (struct str){token, (size_t)n}), (size_t)start, (size_t)end});
-  return SQLITE_OK;
-}
-
 enum status fts_tokenise(struct db *db, struct str text, struct arena *a, struct fts_tokens *ret_tokens,
                          struct error *err) {
-  enum { TEXT_MAX = 1 << 30 };
-  struct sqlite_fts *fts = sqlite_fts_of(db);
-  struct token_list list = {a, ret_tokens};
-  int n = text.n < TEXT_MAX ? (int)text.n : TEXT_MAX;
-  int rc = fts->methods.xTokenize(fts->tokeniser, &list, FTS5_TOKENIZE_DOCUMENT, n ? text.p : "", n, on_token);
-  return rc == SQLITE_OK ? STATUS_OK : sqlite_fail(db, rc, err);
+  return tokenise(sqlite_fts_of(db)->tokeniser, text, a, ret_tokens, err);
 }
 
 void fts_quote(struct buf *b, struct str text) {
@@ -410,18 +376,57 @@ static enum status scan_rows(struct db *db, const struct fts_scan *scan, struct 
   return rows_end(&r);
 }
 
-enum status fts_measure(struct db *db, const struct fts_scan *scan, struct fts_row *row, struct error *err) {
+/* Where the length of this row is kept; NULL: nowhere, because it is not worth the memory, or there is none. */
+static uint32_t *length_place(struct lengths *kept, uint64_t version, int64_t chunk_id) {
+  if (chunk_id < 0 || chunk_id >= LENGTHS_MOST)
+    return NULL;
+  if (kept->version != version && kept->n)
+    memset(kept->v, 0, kept->n * sizeof(*kept->v));
+  kept->version = version;
+  if ((size_t)chunk_id >= kept->n) {
+    size_t n = kept->n ? kept->n : LENGTHS_LEAST;
+    while (n <= (size_t)chunk_id)
+      n *= 2;
+    uint32_t *grown = mem_realloc(kept->v, n * sizeof(*grown));
+    if (!grown)
+      return NULL;
+    memset(grown + kept->n, 0, (n - kept->n) * sizeof(*grown));
+    kept->v = grown;
+    kept->n = n;
+  }
+  return &kept->v[chunk_id];
+}
+
+static enum status read_length(struct db *db, int64_t chunk_id, double *ret_length, struct error *err) {
   double size = 0, length = 0;
   size_t pos = 0;
   struct rows r;
-  db_query(db, &r, err, "SELECT sz FROM chunk_fts_docsize WHERE id = ?1", "i", row->chunk_id);
+  db_query(db, &r, err, "SELECT sz FROM chunk_fts_docsize WHERE id = ?1", "i", chunk_id);
   if (rows_next(&r)) {
     struct str sizes = rows_text(&r, 0);
     for (int i = 0; i < BM25_MEASURED && next_varint(sizes, &pos, &size); i++)
       length += size;
   }
-  row->score = score_of(scan, row->tf, length);
+  *ret_length = length;
   return rows_end(&r);
+}
+
+enum status fts_measure(struct db *db, const struct fts_scan *scan, struct fts_row *row, struct error *err) {
+  uint32_t *known = NULL;
+  double length;
+  if (!db_writing(db)) /* as with frequencies */
+    known = length_place(&sqlite_fts_of(db)->lengths, scan->totals.version, row->chunk_id);
+  if (known && *known) {
+    row->score = score_of(scan, row->tf, *known - 1);
+    return STATUS_OK;
+  }
+  enum status s = read_length(db, row->chunk_id, &length, err);
+  if (s != STATUS_OK)
+    return s;
+  if (known && length < UINT32_MAX - 1)
+    *known = (uint32_t)length + 1;
+  row->score = score_of(scan, row->tf, length);
+  return s;
 }
 
 /* Measures rows, which are sorted by the most that they can score, until no further row can be among the best. */

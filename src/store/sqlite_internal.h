@@ -8,12 +8,18 @@
 
 sqlite3 *sqlite_handle(const struct db *db);
 /* Fills err from an SQLite result code; returns the status. */
-enum status sqlite_fail(const struct db *db, int rc, struct error *err);
+enum status sqlite_fail(const struct db *base, int rc, struct error *err);
 
 /* sqlite_fts.c: what a connection needs for full text; returns an SQLite result code. */
 struct sqlite_fts;
 int sqlite_fts_open(sqlite3 *handle, struct sqlite_fts **ret_fts);
 void sqlite_fts_close(struct sqlite_fts **fts);
 struct sqlite_fts *sqlite_fts_of(const struct db *db);
+
+/* sqlite_tokeniser.c: the tokeniser of a connection, closed before it; returns an SQLite result code. */
+struct tokeniser;
+int sqlite_tokeniser(sqlite3 *handle, struct tokeniser **ret_tokeniser);
+/* NULL: this SQLite has no full text. */
+fts5_api *sqlite_fts_api(sqlite3 *handle);
 
 #endif

@@ -3,9 +3,21 @@
 
 #include "base/alloc.h"
 #include "base/id.h"
+#include "store/move.h"
+#include "store/place.h"
 #include "store/store_internal.h"
 
 struct db *store_db(const struct store *st) { return st->db; }
+
+static enum status refuse_unfinished(struct store *st, struct error *err) {
+  int64_t one;
+  bool found = false;
+  enum status s = db_int(st->db, &one, &found, err, "SELECT 1 FROM meta WHERE name = ?1", "s", STR(MOVE_NOTE));
+  if (s != STATUS_OK || !found)
+    return s;
+  error_set(err, STATUS_CONFLICT, "a migration into this store is not finished: run it again (%s)", db_path(st->db));
+  return error_fix(err, "cairn migrate --db SOURCE --to TARGET, with the same two, goes on where it was");
+}
 
 enum status store_open(const struct store_options *o, struct store **ret_store, struct error *err) {
   struct store *st = mem_zalloc(sizeof(*st));
@@ -15,9 +27,19 @@ enum status store_open(const struct store_options *o, struct store **ret_store, 
                            .busy_ms = o->busy_ms > 0 ? o->busy_ms : STORE_BUSY_MS,
                            .must_exist = o->must_exist,
                            .read_only = o->read_only};
-  enum status s = db_open(&dbo, &st->db, err);
+  st->must_exist = o->must_exist;
+  enum status s = STATUS_OK;
+  if (place_is_broken(o->path)) {
+    s = error_set(err, STATUS_USAGE, "the address of the server cannot be read");
+    error_fix(err, "write postgresql://ROLE@HOST:PORT/DATABASE, with odd characters of a password as %%XX: / is %%2F, "
+                   "@ is %%40");
+  }
+  if (s == STATUS_OK)
+    s = db_open(&dbo, &st->db, err);
   if (s == STATUS_OK)
     s = migrate(st, o->now, err);
+  if (s == STATUS_OK && !o->unfinished)
+    s = refuse_unfinished(st, err);
   if (s != STATUS_OK) {
     store_close(&st);
     return s;
@@ -36,6 +58,7 @@ void store_close(struct store **store) {
   read_queue_free(st->reads);
   call_queue_free(st->calls);
   beats_free(st->beats);
+  tokeniser_close(&st->tokeniser);
   db_close(&st->db);
   mem_free(st);
   *store = NULL;
@@ -58,8 +81,9 @@ enum status store_set_meta(struct store *st, const char *name, struct str value,
 /* ---- who sees what ---- */
 
 static void not_shadowed(struct sql *q, const struct scope *scope, int64_t at) {
-  sql_add(q, " AND NOT EXISTS (SELECT 1 FROM link sh JOIN memory o ON o.id = sh.src WHERE sh.dst = m.id"
-             " AND sh.rel = 'shadows' AND o.state = 'active' AND o.project = ");
+  sql_add(q,
+          " AND NOT EXISTS (SELECT 1 FROM link sh JOIN memory o ON o.team = sh.team AND o.id = sh.src"
+          " WHERE sh.team = m.team AND sh.dst = m.id AND sh.rel = 'shadows' AND o.state = 'active' AND o.project = ");
   sql_text(q, scope->project);
   sql_add(q, " AND (o.expires_at IS NULL OR o.expires_at > ");
   sql_int(q, at);
@@ -136,7 +160,7 @@ enum status txn_find(struct store *st, struct str team, int64_t id, struct arena
                      int64_t *ret_undone_by, struct error *err) {
   struct rows r;
   db_query(st->db, &r, err,
-           "SELECT t.op, coalesce(u.id, 0) FROM txn t LEFT JOIN txn u ON u.undoes = t.id"
+           "SELECT t.op, coalesce(u.id, 0) FROM txn t LEFT JOIN txn u ON u.team = t.team AND u.undoes = t.id"
            " WHERE t.team = ?1 AND t.id = ?2",
            "si", team, id);
   bool found = rows_next(&r);

@@ -18,10 +18,12 @@ struct store_options {
   int busy_ms; /* 0: STORE_BUSY_MS */
   bool must_exist;
   bool read_only;
+  bool unfinished; /* also one that a migration is still being made into: for that migration alone */
   int64_t now;
 };
 
-/* Opens the file, creates or migrates its schema. A newer schema is refused and left untouched. */
+/* Opens the file, creates or migrates its schema. A newer schema is refused and left untouched, and so
+ * is the target of a migration that did not come to its end. */
 NODISCARD enum status store_open(const struct store_options *options, struct store **ret_store, struct error *err);
 /* Flushes queued reads; cannot fail. */
 void store_close(struct store **store);
@@ -81,14 +83,15 @@ NODISCARD enum status txn_unmark(struct txn *txn, bool keep, struct error *err);
 NODISCARD enum status store_copy_to(struct store *st, const char *path, db_progress progress, void *arg,
                                     struct error *err);
 
-/* "<store>.backup-<label>-<time>"; older automatic backups beyond BACKUPS_KEPT are removed. */
+/* "<store>.backup-<label>-<time>" beside the file, or in the user's state folder for a server; older automatic backups
+ * beyond BACKUPS_KEPT are removed. */
 NODISCARD enum status store_auto_backup(struct store *st, const char *label, int64_t now, struct arena *a,
                                         struct str *ret_path, struct error *err);
 /* Replaces the content by that of a backup. What was there until that moment is in the automatic backup ret_safety:
  * nobody can write between the two. */
 NODISCARD enum status store_restore(struct store *st, const char *path, int64_t now, struct arena *a,
                                     struct str *ret_safety, struct error *err);
-/* Paths of the automatic backups beside the store, oldest first. */
+/* Paths of the automatic backups of the store, oldest first. */
 void store_list_backups(struct store *st, struct arena *a, struct strs *ret_paths);
 
 #endif

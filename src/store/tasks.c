@@ -11,8 +11,9 @@ enum status tasks_ready(struct store *st, const struct scope *scope, int64_t lim
   struct sql q = memory_select(a);
   visible(&q, scope, STATES_LIVE);
   sql_add(&q, " AND m.kind = 'task' AND m.status = 'open' AND m.claimed_by IS NULL"
-              " AND NOT EXISTS (SELECT 1 FROM link l JOIN memory b ON b.id = l.dst"
-              " WHERE l.src = m.id AND l.rel = 'blocked_by' AND " OPEN_BLOCKER ") ORDER BY " TASK_ORDER " LIMIT ");
+              " AND NOT EXISTS (SELECT 1 FROM link l JOIN memory b ON b.team = l.team AND b.id = l.dst"
+              " WHERE l.team = m.team AND l.src = m.id AND l.rel = 'blocked_by' AND " OPEN_BLOCKER
+              ") ORDER BY " TASK_ORDER " LIMIT ");
   sql_int(&q, limit);
   return memory_collect(st, &q, a, ret_list, err);
 }
@@ -22,7 +23,7 @@ enum status task_open_blockers(struct store *st, struct str team, int64_t id, st
   struct buf b = BUF(a);
   struct rows r;
   db_query(st->db, &r, err,
-           "SELECT b.id FROM link l JOIN memory b ON b.id = l.dst"
+           "SELECT b.id FROM link l JOIN memory b ON b.team = l.team AND b.id = l.dst"
            " WHERE l.team = ?1 AND l.src = ?2 AND l.rel = 'blocked_by' AND " OPEN_BLOCKER " ORDER BY b.id",
            "si", team, id);
   while (rows_next(&r))

@@ -26,7 +26,7 @@ enum status transcript_before(struct store *st, struct str team, struct str proj
                               struct arena *a, struct str *ret_tail, struct error *err) {
   struct sql q = SQL(a);
   struct rows r;
-  sql_add(&q, "SELECT b.text FROM memory m JOIN body b ON b.memory_id = m.id WHERE m.team = ");
+  sql_add(&q, "SELECT b.text FROM memory m JOIN body b ON b.team = m.team AND b.memory_id = m.id WHERE m.team = ");
   sql_text(&q, team);
   sql_add(&q, " AND m.session = ");
   sql_text(&q, session);
@@ -45,10 +45,11 @@ enum status transcript_before(struct store *st, struct str team, struct str proj
 enum status transcript_context(struct store *st, struct str team, int64_t chunk_id, struct arena *a,
                                struct str *ret_tail, struct error *err) {
   struct rows r;
-  db_query(st->db, &r, err,
-           "SELECT m.id, m.type, m.project, m.session FROM chunk c JOIN memory m ON m.id = c.memory_id"
-           " WHERE c.id = ?1 AND c.team = ?2 AND c.seq = 0 AND m.session IS NOT NULL",
-           "is", chunk_id, team);
+  db_query(
+      st->db, &r, err,
+      "SELECT m.id, m.type, m.project, m.session FROM chunk c JOIN memory m ON m.team = c.team AND m.id = c.memory_id"
+      " WHERE c.id = ?1 AND c.team = ?2 AND c.seq = 0 AND m.session IS NOT NULL",
+      "is", chunk_id, team);
   bool found = rows_next(&r);
   int64_t id = found ? rows_int(&r, 0) : 0;
   const struct mem_type *t = found ? type_find(rows_text(&r, 1)) : NULL;
@@ -69,8 +70,9 @@ enum status transcript_wipe_after(struct txn *txn, const struct memory *m, struc
   bool more = true;
   if (!memory_is_entry(m))
     return STATUS_OK;
-  sql_add(&q, "SELECT m.id, m.state NOT IN (" STATES_SEARCHED ") OR EXISTS (SELECT 1 FROM event e"
-              " WHERE e.memory_id = m.id AND e.action IN (" HIDING ")) FROM memory m WHERE m.team = ");
+  sql_add(&q,
+          "SELECT m.id, m.state NOT IN (" STATES_SEARCHED ") OR EXISTS (SELECT 1 FROM event e"
+          " WHERE e.team = m.team AND e.memory_id = m.id AND e.action IN (" HIDING ")) FROM memory m WHERE m.team = ");
   sql_text(&q, m->team);
   sql_add(&q, " AND m.session = ");
   sql_text(&q, m->session);
@@ -94,8 +96,10 @@ static enum status beside(struct store *st, const struct scope *scope, const str
                           bool after, struct arena *a, struct neighbour *ret, struct error *err) {
   struct sql q = SQL(a);
   struct rows r;
-  sql_add(&q, "SELECT m.id, coalesce((SELECT c.id FROM chunk c WHERE c.memory_id = m.id AND c.seq = 0), 0)"
-              " FROM memory m WHERE ");
+  sql_add(
+      &q,
+      "SELECT m.id, coalesce((SELECT c.id FROM chunk c WHERE c.team = m.team AND c.memory_id = m.id AND c.seq = 0), 0)"
+      " FROM memory m WHERE ");
   visible(&q, scope, f->states ? f->states : STATES_SEARCHED);
   filter_where(&q, f);
   sql_add(&q, " AND m.session = ");

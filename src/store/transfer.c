@@ -9,10 +9,11 @@
 enum status transfer_begin(struct store *st, struct error *err) {
   /* Access counts that wait in the queue are part of what is exported. */
   reads_flush(st);
-  return db_exec(st->db, err, "BEGIN", NULL);
+  bool alone;
+  return db_snapshot(st->db, &alone, err);
 }
 
-enum status transfer_end(struct store *st, struct error *err) { return db_commit(st->db, err); }
+enum status transfer_end(struct store *st, struct error *err) { return db_snapshot_end(st->db, true, STATUS_OK, err); }
 
 /* ---- walks ---- */
 
@@ -69,7 +70,7 @@ enum status transfer_memories(const struct transfer *t, memory_visit visit, void
   struct sql q = SQL(t->scratch);
   sql_add(&q, "SELECT ");
   memory_columns(&q.text);
-  sql_add(&q, ", b.text FROM memory m LEFT JOIN body b ON b.memory_id = m.id WHERE m.team = ");
+  sql_add(&q, ", b.text FROM memory m LEFT JOIN body b ON b.team = m.team AND b.memory_id = m.id WHERE m.team = ");
   sql_text(&q, t->team);
   project_sql(&q, t, " AND m.project = ");
   sql_add(&q, " ORDER BY m.uid");
@@ -86,8 +87,8 @@ enum status transfer_links(const struct transfer *t, link_visit visit, void *arg
   struct rows r;
   /* In the order of the index on uids: only the links of one memory are ever sorted. */
   struct sql q = team_sql(t, "SELECT s.uid, l.rel, d.uid, l.at, l.reason, l.prior"
-                             " FROM memory s CROSS JOIN link l JOIN memory d ON d.id = l.dst"
-                             " WHERE l.src = s.id AND s.team = ");
+                             " FROM memory s CROSS JOIN link l JOIN memory d ON d.team = l.team AND d.id = l.dst"
+                             " WHERE l.team = s.team AND l.src = s.id AND s.team = ");
   project_sql(&q, t, " AND s.project = ");
   project_sql(&q, t, " AND d.project = ");
   sql_add(&q, " ORDER BY s.uid, l.rel, d.uid");
@@ -126,10 +127,10 @@ enum status transfer_tombstones(const struct transfer *t, tombstone_visit visit,
 enum status transfer_txns(const struct transfer *t, txn_visit visit, void *arg) {
   struct rows r;
   struct sql q = team_sql(t, "SELECT t.uid, t.at, t.op, t.source, t.session, u.uid FROM txn t"
-                             " LEFT JOIN txn u ON u.id = t.undoes AND u.op <> 'import'"
+                             " LEFT JOIN txn u ON u.team = t.team AND u.id = t.undoes AND u.op <> 'import'"
                              " WHERE t.op <> 'import' AND t.team = ");
   if (t->one_project) {
-    sql_add(&q, " AND EXISTS (SELECT 1 FROM event e WHERE e.txn = t.id AND e.project = ");
+    sql_add(&q, " AND EXISTS (SELECT 1 FROM event e WHERE e.team = t.team AND e.txn = t.id AND e.project = ");
     sql_text(&q, t->project);
     sql_add(&q, ")");
   }
@@ -227,7 +228,7 @@ static enum status translate_event(struct store *st, struct str team, struct are
 
 #define EVENT_COLUMNS                                                                                                  \
   "SELECT t.uid, e.at, e.action, e.change, e.op, e.uid, e.project, e.source, e.session, e.before, e.after, e.detail,"  \
-  " e.purged FROM event e LEFT JOIN txn t ON t.id = e.txn WHERE "
+  " e.purged FROM event e LEFT JOIN txn t ON t.team = e.team AND t.id = e.txn WHERE "
 
 static struct event_record event_row(const struct rows *r) {
   return (struct event_record){.txn = rows_text(r, 0),

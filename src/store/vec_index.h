@@ -31,6 +31,8 @@ NODISCARD enum status vec_index_forget(struct txn *txn, enum vec_state state, st
 /* `model` becomes the active index, and what was active the previous one. */
 NODISCARD enum status vec_index_flip(struct txn *txn, const struct vec_index *index, struct error *err);
 
+/* An index of vectors of so many dimensions begins: what the engine needs to search them. */
+NODISCARD enum status vec_prepare(struct txn *txn, int dims, struct error *err);
 /* Whether a chunk has a vector of this model. */
 NODISCARD enum status vec_has(struct store *st, struct str team, struct str model, int64_t chunk_id, bool *ret_has,
                               struct error *err);

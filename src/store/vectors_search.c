@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "store/engine.h"
+#include "store/search_rows.h"
 #include "store/vectors_internal.h"
 
 /* How many rows each step hands on, in an index of n vectors; chosen by measurement (docs/performance.md). */
@@ -122,9 +123,11 @@ static struct candidates rank_within(struct arena *a, const struct vec_kept *x, 
     const struct vec_block *b = &x->blocks[i];
     scan_block(x, b, query->bits, distance);
     size_t n = vec_pick_near(distance, b->used, limit, near);
+    /* Ids lie apart from the bits, and each that is looked at is waited for: not where every row counts. */
+    bool all = !allowed && b->taken == b->used;
     for (size_t k = 0; k < n; k++) {
-      int64_t chunk = b->chunks[near[k]];
-      if (chunk != 0 && is_allowed(allowed, chunk))
+      int64_t chunk = all ? 0 : b->chunks[near[k]];
+      if (all || (chunk != 0 && is_allowed(allowed, chunk)))
         list_push(a, &list,
                   (struct candidate){(uint32_t)i, near[k], distance[near[k]],
                                      vec_agreement(query->table, b->bits, near[k], VEC_WORDS(x->dims))});
@@ -242,6 +245,20 @@ static int by_cosine(const void *left, const void *right) {
   return (a->chunk_id > b->chunk_id) - (a->chunk_id < b->chunk_id);
 }
 
+/* Rows lie far from each other: they are called for some rows before they are needed. */
+enum { AHEAD = 6, CACHE_LINE = 64 };
+
+static void expect_row(const struct vec_kept *x, const struct candidate *row) {
+  const struct vec_block *b = &x->blocks[row->block];
+  __builtin_prefetch(&b->chunks[row->slot]);
+  if (!x->row_count)
+    return;
+  size_t at = (size_t)(b->id * BLOCK_ROWS + row->slot) & (x->row_count - 1);
+  __builtin_prefetch(&x->row_place[at]);
+  for (int i = 0; i < x->dims; i += CACHE_LINE)
+    __builtin_prefetch(x->rows + at * (size_t)x->dims + i);
+}
+
 /* The candidates that are similar enough, best first. One that has gone since its head was read is passed over. */
 static enum status rescore(struct search *s, const struct candidates *rows, struct vec_hits *ret) {
   int dims = s->x->dims;
@@ -249,6 +266,8 @@ static enum status rescore(struct search *s, const struct candidates *rows, stru
   for (size_t i = 0; i < rows->n; i++) {
     const struct vec_block *b = &s->x->blocks[rows->v[i].block];
     int64_t chunk = b->chunks[rows->v[i].slot];
+    if (i + AHEAD < rows->n)
+      expect_row(s->x, &rows->v[i + AHEAD]);
     const int8_t *vector;
     bool damaged;
     enum status status =
@@ -258,7 +277,7 @@ static enum status rescore(struct search *s, const struct candidates *rows, stru
     s->health->vectors += damaged;
     double cosine = vector ? vec_cosine(s->query, vector, dims) : -2;
     if (vector && cosine >= s->min_cosine)
-      list_push(s->a, ret, (struct vec_hit){chunk, 0, cosine});
+      list_push(s->a, ret, (struct vec_hit){chunk, 0, cosine, NULL});
   }
   if (ret->n > 1)
     qsort(ret->v, ret->n, sizeof(*ret->v), by_cosine);
@@ -266,12 +285,20 @@ static enum status rescore(struct search *s, const struct candidates *rows, stru
 }
 
 /* Which memory the chunk belongs to; 0 when it does not count. */
-static enum status accepted_by(struct store *st, struct sql *accept, int64_t chunk, int64_t *ret_memory,
-                               struct error *err) {
-  accept->v[accept->n - 1].i = chunk;
+static enum status accept(struct search *s, struct vec_hit *hit) {
+  struct sql *one = &s->filter->one;
   struct rows r;
-  db_query_sql(st->db, &r, err, accept);
-  *ret_memory = rows_next(&r) ? rows_int(&r, 0) : 0;
+  one->v[one->n - 1].i = hit->chunk_id;
+  db_query_sql(s->st->db, &r, s->err, one);
+  if (rows_next(&r)) {
+    hit->memory_id = rows_int(&r, 0);
+    if (s->filter->features) {
+      struct memory *m = arena_new(s->a, struct memory);
+      m->id = hit->memory_id;
+      features_read(&r, 1, s->a, m);
+      hit->features = m;
+    }
+  }
   return rows_end(&r);
 }
 
@@ -280,7 +307,7 @@ static enum status accept_best(struct search *s, const struct vec_hits *best, bo
   s->hits->n = 0;
   for (size_t i = 0; i < best->n && s->hits->n < s->k; i++) {
     struct vec_hit hit = best->v[i];
-    enum status status = accepted_by(s->st, &s->filter->one, hit.chunk_id, &hit.memory_id, s->err);
+    enum status status = accept(s, &hit);
     if (status != STATUS_OK)
       return status;
     if (hit.memory_id != 0)

@@ -153,6 +153,8 @@ enum status sqlite_vec_add(struct txn *txn, const struct vec_model *m, int64_t c
   return s;
 }
 
+enum status sqlite_vec_prepare(struct txn *txn UNUSED, int dims UNUSED, struct error *err UNUSED) { return STATUS_OK; }
+
 enum status sqlite_vec_add_missing(struct txn *txn, const struct vec_model *m, int64_t chunk_id, const int8_t *vector,
                                    struct error *err) {
   int64_t id;

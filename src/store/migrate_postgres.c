@@ -1,0 +1,151 @@
+/* migrate_postgres.c: the migrations of a store on a PostgreSQL server.
+ *
+ * Everything lives in the schema `cairn` of the database, so that other programs can have theirs beside it; the search
+ * path of every connection begins with it. A migration is one transaction under the lock of the whole store: of several
+ * processes that find an empty database, one makes the store and the others wait for it. */
+#include <stdio.h>
+
+#include "store/engine.h"
+
+EMBED_SQL(cairn_sql_postgres_0001, "postgres/0001_init.sql");
+
+/* The first equals SQLite's first eight; from then on a migration has one number in both engines. */
+static const char *const migrations[SCHEMA_VERSION] = {cairn_sql_postgres_0001};
+
+enum { OLDEST_VECTOR = 8 /* of 0.8 */ };
+
+static enum status schema_version(struct store *st, int64_t *ret_version, struct error *err) {
+  int64_t there, version = 0;
+  enum status s = db_int(st->db, &there, NULL, err,
+                         "SELECT CASE WHEN to_regclass('cairn.schema_version') IS NULL THEN 0 ELSE 1 END", NULL);
+  if (s == STATUS_OK && there)
+    s = db_int(st->db, &version, NULL, err, "SELECT version FROM cairn.schema_version", NULL);
+  if (s == STATUS_OK)
+    *ret_version = version;
+  return s;
+}
+
+static enum status no_backup(struct store *st UNUSED, int64_t version UNUSED, int64_t last UNUSED, int64_t now UNUSED,
+                             struct error *err UNUSED) {
+  return STATUS_OK; /* A migration that fails leaves nothing behind, and backups of a server are its administrator's. */
+}
+
+/* ---- what the database must have ---- */
+
+static enum status make_schema(struct store *st, struct error *err) {
+  int64_t may;
+  enum status s = db_int(st->db, &may, NULL, err,
+                         "SELECT CASE WHEN n.oid IS NOT NULL THEN CASE WHEN has_schema_privilege(n.oid, 'CREATE') THEN"
+                         " 2 ELSE 0 END WHEN has_database_privilege(current_database(), 'CREATE') THEN 1 ELSE 0 END"
+                         " FROM (SELECT 1) one LEFT JOIN pg_namespace n ON n.nspname = 'cairn'",
+                         NULL);
+  if (s == STATUS_OK && may == 0) {
+    error_set(err, STATUS_READONLY, "this user may not create tables in %s", db_path(st->db));
+    return error_fix(err, "ask an administrator to run, in that database: CREATE SCHEMA cairn AUTHORIZATION user;");
+  }
+  return s == STATUS_OK && may == 1 ? db_script(st->db, err, "CREATE SCHEMA cairn") : s;
+}
+
+struct extension {
+  int64_t installed, available, may, minor;
+  bool found;    /* its types can be seen from here */
+  char home[80]; /* the schema that it is in */
+};
+
+static enum status look_up(struct store *st, const char *name, const char *type, struct extension *ret,
+                           struct error *err) {
+  struct rows r;
+  struct extension e = {0};
+  db_query(st->db, &r, err,
+           "SELECT CASE WHEN e.oid IS NULL THEN 0 ELSE 1 END, CASE WHEN v.name IS NULL THEN 0 ELSE 1 END,"
+           " CASE WHEN u.rolsuper OR (v.trusted AND has_database_privilege(current_database(), 'CREATE')) THEN 1"
+           " ELSE 0 END,"
+           " split_part(coalesce(e.extversion, v.version, '0.0'), '.', 1)::int * 1000"
+           " + split_part(coalesce(e.extversion, v.version, '0.0'), '.', 2)::int,"
+           " CASE WHEN to_regtype(?2) IS NULL THEN 0 ELSE 1 END, coalesce(n.nspname, '')"
+           " FROM pg_roles u LEFT JOIN pg_extension e ON e.extname = ?1 LEFT JOIN pg_namespace n ON n.oid ="
+           " e.extnamespace LEFT JOIN pg_available_extensions a ON a.name = ?1"
+           " LEFT JOIN pg_available_extension_versions v ON v.name = ?1 AND v.version = a.default_version"
+           " WHERE u.rolname = current_user",
+           "ss", str_from(name), str_from(type));
+  if (rows_next(&r)) {
+    e = (struct extension){rows_int(&r, 0), rows_int(&r, 1), rows_int(&r, 2), rows_int(&r, 3), rows_int(&r, 4), {0}};
+    snprintf(e.home, sizeof(e.home), "%.*s", STR_ARG(rows_text(&r, 5)));
+  }
+  enum status s = rows_end(&r);
+  if (s == STATUS_OK)
+    *ret = e;
+  return s;
+}
+
+/* Extensions are for the whole database: into `public`, unless this user may not write there. */
+static enum status create(struct store *st, const char *name, struct error *err) {
+  char sql[120];
+  int64_t open;
+  enum status s = db_int(st->db, &open, NULL, err,
+                         "SELECT count(*) FROM pg_namespace WHERE nspname = 'public'"
+                         " AND has_schema_privilege(oid, 'CREATE')",
+                         NULL);
+  if (s != STATUS_OK)
+    return s;
+  snprintf(sql, sizeof(sql), "CREATE EXTENSION IF NOT EXISTS %s SCHEMA %s", name, open ? "public" : "cairn");
+  return db_script(st->db, err, sql);
+}
+
+static enum status need(struct store *st, const char *name, const char *title, const char *package, const char *type,
+                        struct extension *ret, struct error *err) {
+  enum status s = look_up(st, name, type, ret, err);
+  if (s != STATUS_OK || ret->installed)
+    return s;
+  if (!ret->available) {
+    error_set(err, STATUS_UNAVAILABLE, "the server of %s has no %s", db_path(st->db), title);
+    return error_fix(err, "install it on the server (package %s), then run CREATE EXTENSION %s; in that database",
+                     package, name);
+  }
+  if (!ret->may) {
+    error_set(err, STATUS_UNAVAILABLE, "%s has no extension %s, and this user may not create it", db_path(st->db),
+              name);
+    return error_fix(err, "ask an administrator to run, in that database: CREATE EXTENSION %s;", name);
+  }
+  s = create(st, name, err);
+  return s == STATUS_OK ? look_up(st, name, type, ret, err) : s;
+}
+
+static enum status make_extensions(struct store *st, struct error *err) {
+  struct extension e;
+  enum status s = need(st, "vector", "pgvector", "postgresql-17-pgvector", "halfvec", &e, err);
+  if (s == STATUS_OK && e.minor < OLDEST_VECTOR) {
+    error_set(err, STATUS_UNAVAILABLE, "%s has pgvector %lld.%lld, Cairn needs 0.%d or newer", db_path(st->db),
+              (long long)e.minor / 1000, (long long)e.minor % 1000, OLDEST_VECTOR);
+    return error_fix(err, "install the newer one on the server, then ask an administrator to run, in that database:"
+                          " ALTER EXTENSION vector UPDATE;");
+  }
+  if (s == STATUS_OK && !e.found) {
+    error_set(err, STATUS_UNAVAILABLE, "the extension vector of %s is in the schema %s, where it is not looked for",
+              db_path(st->db), e.home);
+    return error_fix(err, "ask an administrator to run, in that database: ALTER EXTENSION vector SET SCHEMA public;");
+  }
+  return s == STATUS_OK ? need(st, "btree_gin", "btree_gin", "postgresql-contrib", "text", &e, err) : s;
+}
+
+static enum status prepare(struct store *st, int64_t version, struct error *err) {
+  enum status s = db_script(st->db, err, "SET LOCAL statement_timeout = 0; SET LOCAL client_min_messages = warning");
+  if (s != STATUS_OK || version > 0)
+    return s;
+  s = make_schema(st, err);
+  return s == STATUS_OK ? make_extensions(st, err) : s;
+}
+
+static enum status mark(struct store *st, int64_t version, struct error *err) {
+  enum status s = db_script(st->db, err, "CREATE TABLE IF NOT EXISTS cairn.schema_version (version bigint NOT NULL)");
+  if (s == STATUS_OK)
+    s = db_exec(st->db, err, "DELETE FROM cairn.schema_version", NULL);
+  return s == STATUS_OK ? db_exec(st->db, err, "INSERT INTO cairn.schema_version (version) VALUES (?1)", "i", version)
+                        : s;
+}
+
+const struct migrator postgres_migrator = {schema_version, no_backup, prepare, mark};
+
+enum status postgres_migrate(struct store *st, int64_t now, struct error *err) {
+  return migrate_with(st, migrations, SCHEMA_VERSION, now, err);
+}
