@@ -76,7 +76,8 @@ enum cairn_status {
   CAIRN_INTERRUPTED = 17, /* stopped by the caller: by its callback, or by cairn_interrupt() */
   CAIRN_DEGRADED = 18,    /* a check found problems */
   CAIRN_UNAVAILABLE = 19, /* a service that the call needs, such as an embedding endpoint, gave no usable answer */
-  CAIRN_STALE = 20        /* the memory has changed since the caller read it */
+  CAIRN_STALE = 20,       /* the memory has changed since the caller read it */
+  CAIRN_LOST = 21         /* the connection to the server was lost; nothing was changed */
 };
 
 /* "not_found" for CAIRN_NOT_FOUND: the name in JSON and on the command line. "unknown" for other numbers.
@@ -95,9 +96,10 @@ struct cairn;
 struct cairn_options {
   size_t size;
 
-  /* The store file. NULL: the variable CAIRN_DB, else cairn/cairn.db in the user's data folder (XDG_DATA_HOME, else
-   * ~/.local/share): the store that the command line uses. It is created when it is missing; of its folder, only that
-   * of the default store. */
+  /* The store: a file, or a database as postgresql://USER@HOST/DATABASE. NULL: the variable CAIRN_DB, else
+   * cairn/cairn.db in the user's data folder (XDG_DATA_HOME, else ~/.local/share): the store that the command line
+   * uses. A file is created when it is missing; of its folder, only that of the default store. A database must be
+   * there; its tables are created. */
   const char *path;
   bool must_exist; /* a missing store is an error: CAIRN_NOT_FOUND */
 

@@ -15,8 +15,8 @@ const struct builtin builtins[] = {
 };
 
 const struct param global_params[] = {
-    {"db", PARAM_TEXT, PARAM_PATH, NULL, "FILE", NULL,
-     "the store (default: CAIRN_DB, else cairn/cairn.db in the XDG data folder)"},
+    {"db", PARAM_TEXT, PARAM_PATH, NULL, "STORE", NULL,
+     "the store: a file, or postgresql://... (default: CAIRN_DB, else cairn/cairn.db in the XDG data folder)"},
     {"json", PARAM_BOOL, 0, NULL, NULL, NULL, "print one JSON object, errors too"},
     {"source", PARAM_TEXT, 0, NULL, "NAME", NULL, "who writes (default: CAIRN_SOURCE, else cli)"},
     {"session", PARAM_TEXT, 0, NULL, "ID", NULL, "session that it belongs to (default: CAIRN_SESSION)"},

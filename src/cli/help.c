@@ -7,7 +7,7 @@
 enum { WIDTH = 80, INDENT = 2, COLUMN = 28 };
 
 const struct variable variables[] = {
-    {"CAIRN_DB", "the store, when --db is not given"},
+    {"CAIRN_DB", "the store, a file or postgresql://USER@HOST/DATABASE, when --db is not given"},
     {"CAIRN_PROJECT", "the project, when --project is not given; else it is the git repository of the working folder"},
     {"CAIRN_TEAM", "the team that owns the memories (default: default)"},
     {"CAIRN_SOURCE", "who writes, when --source is not given"},

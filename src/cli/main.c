@@ -6,6 +6,7 @@
 #include "cli/help.h"
 #include "cli/output.h"
 #include "cli/run.h"
+#include "store/db.h"
 
 static int print_version(struct arena *a, struct output *out) {
   if (out->json) {
@@ -71,6 +72,7 @@ int main(int argc, char **argv) {
   struct output out;
   struct arena arena;
   jmp_buf oom;
+  db_for_threads();
   output_init(&out);
   arena_init(&arena);
   int code;

@@ -2,14 +2,17 @@
 #include "cli/observe.h"
 
 #include "base/fs.h"
+#include "store/place.h"
 #include "store/settings.h"
 
 enum status observe_begin(struct arena *a, struct context *context, struct telemetry **ret_telemetry,
                           struct error *err) {
   struct str folder;
   struct error ignored;
+  char beside[PLACE_MAX];
+  place_side(context->engine.path, ".log", beside);
   if (!context->default_store)
-    folder = arena_printf(a, "%s.log", context->engine.path);
+    folder = beside[0] ? arena_dup(a, str_from(beside)) : STR_NONE;
   else if (fs_xdg(a, XDG_STATE, "cairn/log", &folder, &ignored) != STATUS_OK)
     folder = STR_NONE;
   enum status s = telemetry_new(folder.p, ret_telemetry, err);

@@ -210,6 +210,36 @@ static void render_restore(struct page *page, yyjson_val *r) {
   buf_addc(&page->b, '\n');
 }
 
+static void render_migrate(struct page *page, yyjson_val *r) {
+  static const char *const starts[][2] = {
+      {"resumed", "went on where an earlier run had stopped\n"},
+      {"source_changed", "the source was changed since the earlier run: began anew\n"},
+      {"already_done", "was done already: nothing is new\n"},
+      {"copy_differs", "what the earlier run had copied is no longer the same: began anew\n"},
+  };
+  struct table t = {.a = page->b.a, .columns = 3, .right = {false, true}};
+  int64_t missing = json_int(r, "missing_transactions", 0), ms = json_int(r, "ms", 0);
+  yyjson_val *v;
+  size_t i, n;
+  for (i = 0; i < ARRAY_LEN(starts); i++)
+    if (str_is(json_str(r, "start"), starts[i][0]))
+      buf_adds(&page->b, starts[i][1]);
+  yyjson_arr_foreach(yyjson_obj_get(r, "tables"), i, n, v) {
+    const struct str cells[] = {json_str(v, "name"), page_value(page, yyjson_obj_get(v, "rows")),
+                                str_slice(json_str(v, "hash"), 0, 16)};
+    table_add(&t, cells);
+  }
+  table_print(&t, page);
+  buf_addf(&page->b, "%lld rows, each the same in ", (long long)json_int(r, "rows", 0));
+  page_text(page, json_str(r, "from"));
+  buf_adds(&page->b, " and ");
+  page_text(page, json_str(r, "to"));
+  buf_addf(&page->b, " (%lld.%lld s)\n", (long long)(ms / 1000), (long long)(ms % 1000 / 100));
+  if (missing)
+    buf_addf(&page->b, "%lld transaction%s written to the source meanwhile and %s not in the target\n",
+             (long long)missing, missing == 1 ? " was" : "s were", missing == 1 ? "is" : "are");
+}
+
 static void render_purge(struct page *page, yyjson_val *r) {
   yyjson_val *receipt = yyjson_obj_get(r, "receipt"), *v;
   size_t i, n;
@@ -217,7 +247,11 @@ static void render_purge(struct page *page, yyjson_val *r) {
     struct str id = page_value(page, yyjson_obj_get(v, "id")), uid = json_str(v, "uid");
     buf_addf(&page->b, "purged %.*s  %.*s\n", STR_ARG(id), STR_ARG(uid));
   }
-  if (!json_bool(receipt, "log_emptied", true))
+  struct str remains = json_str(receipt, "remains");
+  if (remains.p) {
+    page_text(page, remains);
+    buf_addc(&page->b, '\n');
+  } else if (!json_bool(receipt, "log_emptied", true))
     buf_adds(&page->b,
              "another process is reading: its log is emptied when it is done, or by 'cairn maintain' later\n");
   yyjson_arr_foreach(yyjson_obj_get(receipt, "backups"), i, n, v) {
@@ -244,10 +278,17 @@ static void render_prune(struct page *page, yyjson_val *r) {
 }
 
 const struct renderer store_renderers[] = {
-    {"stats", render_stats, NULL},     {"doctor", render_doctor, NULL},
-    {"config", render_config, NULL},   {"events", render_nothing, render_event},
-    {"export", render_export, NULL},   {"import", render_import, NULL},
-    {"backup", render_backup, NULL},   {"restore", render_restore, NULL},
-    {"purge", render_purge, NULL},     {"prune", render_prune, NULL},
-    {"reembed", render_reembed, NULL}, {0},
+    {"stats", render_stats, NULL},
+    {"doctor", render_doctor, NULL},
+    {"config", render_config, NULL},
+    {"events", render_nothing, render_event},
+    {"export", render_export, NULL},
+    {"import", render_import, NULL},
+    {"backup", render_backup, NULL},
+    {"restore", render_restore, NULL},
+    {"purge", render_purge, NULL},
+    {"prune", render_prune, NULL},
+    {"reembed", render_reembed, NULL},
+    {"migrate", render_migrate, NULL},
+    {0},
 };

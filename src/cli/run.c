@@ -197,7 +197,7 @@ static void maintain_if_due(struct call *c, struct engine *engine) {
 
 /* A mistyped path must not look like an empty store to those who copy or judge what is there. */
 static bool needs_existing_store(const struct call *c) {
-  static const char *const names[] = {"export", "backup", "doctor"};
+  static const char *const names[] = {"export", "backup", "doctor", "migrate"};
   for (size_t i = 0; i < ARRAY_LEN(names); i++)
     if (strcmp(c->args->op->name, names[i]) == 0)
       return !c->context.default_store;

@@ -8,6 +8,7 @@
 #include "cli/observe.h"
 #include "http/idle.h"
 #include "http/mcp_channel.h"
+#include "store/place.h"
 
 enum { PORT_MAX = 65535, DRAIN_MS = 10000 };
 
@@ -138,12 +139,14 @@ static void stop(struct serving *s) {
 
 static void say_where(struct serving *s) {
   const char *address = http_address(s->daemon);
+  char store[PLACE_MAX];
+  place_public(pool_path(s->options.shared.pool), store);
   struct buf b = BUF(s->a);
   if (s->out->json) {
     yyjson_mut_doc *doc = json_new(s->a);
     yyjson_mut_val *obj = yyjson_mut_obj(doc);
     json_put(doc, obj, s->options.socket ? "socket" : "address", str_from(address));
-    json_put(doc, obj, "store", str_from(pool_path(s->options.shared.pool)));
+    json_put(doc, obj, "store", str_from(store));
     output_json_text(s->out, s->a, json_write(s->a, obj, false));
   } else if (s->options.socket) {
     buf_addf(&b, "listening on %s\ntry: curl --unix-socket %s http://localhost/readyz\n", address, address);

@@ -1,10 +1,9 @@
 /* top_view.c: the picture of `cairn top`: gathered from the store, and laid out. */
-#include <sys/stat.h>
-
 #include "cli/top.h"
 #include "op/call_stats.h"
 #include "store/check.h"
 #include "store/events.h"
+#include "store/place.h"
 
 enum { RATE_SECONDS = 10, TOOLS_MAX = 100 };
 
@@ -22,18 +21,19 @@ struct picture {
 
 static enum status put_store(struct picture *p) {
   struct store *st = p->top->engine->store;
-  const char *path = db_path(store_db(st));
   int64_t memories, seq;
-  struct stat sb;
+  struct store_room room;
   char time[TIME_TEXT_SIZE];
   enum status s = count_since(st, p->top->caller.team, 0, &memories, p->err);
   if (s == STATUS_OK)
-    s = events_end(st, &seq, p->err);
+    s = events_end(st, p->top->caller.team, &seq, p->err);
+  if (s == STATUS_OK)
+    s = store_room(st, &room, p->err);
   if (s != STATUS_OK)
     return s;
   json_put(p->doc, p->root, "at", time_format(p->now, time));
-  json_put(p->doc, p->root, "db", str_from(path));
-  json_put_int(p->doc, p->root, "bytes", stat(path, &sb) == 0 ? (int64_t)sb.st_size : 0);
+  json_put(p->doc, p->root, "db", str_from(db_path(store_db(st))));
+  json_put_int(p->doc, p->root, "bytes", room.bytes);
   json_put_int(p->doc, p->root, "memories", memories);
   json_put_int(p->doc, p->root, "last_seq", seq);
   return STATUS_OK;

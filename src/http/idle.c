@@ -51,6 +51,7 @@ static void *idle_loop(void *arg) {
   int64_t maintain_at = clock_ticks_us() + FIRST_US, embed_at = maintain_at;
   while (sleep_a_while(i)) {
     int64_t now = clock_ticks_us();
+    pool_trim(shared->pool);
     if (!is_quiet(i->daemon, now))
       continue;
     if (now >= maintain_at) {

@@ -114,6 +114,7 @@ const struct rest_refusal rest_refusals[] = {
   {"import", "reads a file of the server"},
   {"backup", "writes a file of the server"},
   {"restore", "reads a file of the server and replaces the whole store"},
+  {"migrate", "copies the whole store, all teams, to a place that the caller names"},
   {"eval", "reads a folder of the server and works for minutes"},
   {"model convert", "reads and writes files of the server"},
   {"model show", "reads a file of the server"},

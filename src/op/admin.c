@@ -1,11 +1,10 @@
 /* admin.c: looking after the store: stats, config, backup, restore, doctor. */
-#include <sys/stat.h>
-
 #include "op/handlers.h"
 #include "op/reembed.h"
 #include "op/write.h"
 #include "store/check.h"
 #include "store/lexical.h"
+#include "store/place.h"
 #include "store/settings.h"
 #include "store/vectors.h"
 
@@ -55,11 +54,15 @@ static enum status put_numbers(struct op_call *call) {
 enum status op_stats(struct op_call *call) {
   struct store *st = call->engine->store;
   struct str maintained;
+  struct store_room room;
+  enum status s = store_room(st, &room, call->err);
+  if (s != STATUS_OK)
+    return s;
   json_put(call->doc, call->result, "db", str_from(db_path(store_db(st))));
-  json_put_int(call->doc, call->result, "size_bytes", file_size(db_path(store_db(st))));
+  json_put_int(call->doc, call->result, "size_bytes", room.bytes);
   json_put_int(call->doc, call->result, "schema", store_schema_version());
   json_put(call->doc, call->result, "team", call->caller.team);
-  enum status s = put_numbers(call);
+  s = put_numbers(call);
   if (s == STATUS_OK)
     s = put_counts(call);
   if (s == STATUS_OK)
@@ -145,6 +148,10 @@ enum status op_backup(struct op_call *call) {
   struct str path = json_str(call->args, "file");
   struct stat sb;
   enum status s;
+  if (path.p && db_is_url(arena_cstr(call->arena, path))) {
+    error_set(call->err, STATUS_USAGE, "a backup is a file");
+    return error_fix(call->err, "name a file; 'cairn migrate --to URL' copies the store into a database");
+  }
   reads_flush(st);
   if (path.p && stat(arena_cstr(call->arena, path), &sb) == 0) {
     error_set(call->err, STATUS_CONFLICT, "%.*s is there already; a backup does not overwrite", STR_ARG(path));
@@ -167,6 +174,8 @@ static enum status check_backup(struct op_call *call, const char *path) {
   struct store *st = NULL;
   struct str fault = STR("");
   enum status s = store_open(&o, &st, call->err);
+  if (s != STATUS_OK)
+    return s;
   for (const struct named_check *c = store_checks(st); s == STATUS_OK && str_empty(fault) && c->name; c++)
     if (!str_is(str_from(c->name), "private"))
       s = c->run(st, call->arena, &fault, call->err);

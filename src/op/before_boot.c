@@ -15,7 +15,7 @@
 enum { FILE_MAX_BYTES = 8 << 20, BUSY_MS = 100 };
 
 void before_boot_path(const char *store, char ret_path[BEFORE_BOOT_PATH]) {
-  snprintf(ret_path, BEFORE_BOOT_PATH, "%.4095s.before-boot.jsonl", store);
+  place_side(store, ".before-boot.jsonl", ret_path);
 }
 
 struct str before_boot_line(struct arena *a, const struct call_row *row, struct str from) {

@@ -6,10 +6,11 @@
 #define CAIRN_OP_BEFORE_BOOT_H
 
 #include "store/calls.h"
+#include "store/place.h"
 
-enum { BEFORE_BOOT_LINES = 1000, BEFORE_BOOT_WAIT_MS = 60000, BEFORE_BOOT_PATH = 4200 };
+enum { BEFORE_BOOT_LINES = 1000, BEFORE_BOOT_WAIT_MS = 60000, BEFORE_BOOT_PATH = PLACE_MAX };
 
-/* "<store>.before-boot.jsonl" */
+/* "<store>.before-boot.jsonl", as place_side() says; "": there is no place for it. */
 void before_boot_path(const char *store, char ret_path[BEFORE_BOOT_PATH]);
 /* One line, with its line end. `from` tells clients apart: "PID/CLIENT", the process that served it and the client. */
 struct str before_boot_line(struct arena *a, const struct call_row *row, struct str from);

@@ -1,9 +1,8 @@
 /* common.c: what handlers share. */
 #include "op/common.h"
 
-#include <sys/stat.h>
-
 #include "base/id.h"
+#include "store/place.h"
 
 struct scope scope_of(const struct op_call *call) {
   return (struct scope){.team = call->caller.team,
@@ -153,18 +152,18 @@ void put_cursor(struct op_call *call, struct memories *list, int64_t limit, bool
 }
 
 enum status call_not_the_store(struct op_call *call, struct str path) {
-  static const char *const parts[] = {"", "-wal", "-shm", "-journal"};
-  struct stat given, own;
-  if (str_empty(path) || stat(arena_cstr(call->arena, path), &given) != 0)
-    return STATUS_OK;
-  for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
-    struct str file = arena_printf(call->arena, "%s%s", db_path(store_db(call->engine->store)), parts[i]);
-    if (stat(file.p, &own) != 0 || own.st_dev != given.st_dev || own.st_ino != given.st_ino)
-      continue;
-    error_set(call->err, STATUS_USAGE, "%.*s is the store itself", STR_ARG(path));
-    return error_fix(call->err, "name another file; 'cairn backup FILE' copies the store");
+  struct stat given;
+  if (!str_empty(path) && db_is_url(arena_cstr(call->arena, path))) {
+    /* Not repeated in the message: it may hold a password. */
+    error_set(call->err, STATUS_USAGE, "that is the address of a server, not a file");
+    return error_fix(call->err,
+                     "name a file; --db names the store, and 'cairn migrate --to URL' copies it to a server");
   }
-  return STATUS_OK;
+  if (str_empty(path) || stat(arena_cstr(call->arena, path), &given) != 0 ||
+      !store_is_file(call->engine->store, &given))
+    return STATUS_OK;
+  error_set(call->err, STATUS_USAGE, "%.*s is the store itself", STR_ARG(path));
+  return error_fix(call->err, "name another file; 'cairn backup FILE' copies the store");
 }
 
 void put_brief(struct op_call *call, yyjson_mut_val *obj, const struct memory *m) {

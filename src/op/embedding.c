@@ -171,8 +171,8 @@ static void tell_damage(struct op_call *call, struct embeddings *set, struct str
 }
 
 /* By the calibration of the index, which may have been fitted for it. */
-static struct near_hit near_of(const struct embedding *e, int64_t chunk_id, int64_t memory_id, double cosine) {
-  return (struct near_hit){chunk_id, memory_id, cosine, calibrate(e->calibration, cosine)};
+static struct near_hit near_of(const struct embedding *e, const struct vec_hit *h) {
+  return (struct near_hit){h->chunk_id, h->memory_id, h->cosine, calibrate(e->calibration, h->cosine), h->features};
 }
 
 static enum status near_in(struct op_call *call, struct embeddings *set, const struct embedding *e,
@@ -188,7 +188,7 @@ static enum status near_in(struct op_call *call, struct embeddings *set, const s
     if (before)
       s = vec_has(call->engine->store, call->caller.team, before->model.model, hits.v[i].chunk_id, &judged, call->err);
     if (!judged)
-      list_push(call->arena, ret, near_of(e, hits.v[i].chunk_id, hits.v[i].memory_id, hits.v[i].cosine));
+      list_push(call->arena, ret, near_of(e, &hits.v[i]));
   }
   return s;
 }
@@ -222,7 +222,7 @@ void embeddings_ask(struct op_call *call, struct embeddings *set, struct str tex
   for (size_t i = 0; i < set->n; i++)
     if (set->v[i].costly)
       (void)ask(call, set, i, text, &vector);
-    else
+    else if (!call->engine->crowded)
       embed_query_ahead(&set->v[i], text);
 }
 
@@ -259,7 +259,7 @@ static enum status compare_in(struct op_call *call, const struct embedding *e, c
     if (!found[i] || near[i].chunk_id)
       continue;
     double cosine = vec_cosine(query, vectors + i * dims, e->model.dims);
-    near[i] = near_of(e, chunk_ids[i], 0, cosine);
+    near[i] = near_of(e, &(struct vec_hit){.chunk_id = chunk_ids[i], .cosine = cosine});
   }
   return s;
 }

@@ -65,8 +65,9 @@ void embedding_try_again(const struct embedding *e);
 
 struct near_hit {
   int64_t chunk_id, memory_id;
-  double cosine;     /* raw, of the index that judged it */
-  double similarity; /* calibrated: comparable between the two */
+  double cosine;                 /* raw, of the index that judged it */
+  double similarity;             /* calibrated: comparable between the two */
+  const struct memory *features; /* as of search_features(); NULL: not looked at */
 };
 struct near_hits {
   struct near_hit *v;
@@ -82,7 +83,7 @@ NODISCARD enum status embeddings_near(struct op_call *call, struct embeddings *s
 
 /* Before a question is searched by words: asks the embedders of the set that are on the network, which may take seconds
  * and writes to the cache, so that it happens outside the snapshot of the search; and sets the built-in one to work on
- * another core. */
+ * another core, where one is free. */
 void embeddings_ask(struct op_call *call, struct embeddings *set, struct str text);
 
 /* The similarities of some chunks to the text, ret_near[n]: by the active index, or by the other one where a chunk has

@@ -30,6 +30,7 @@ struct engine {
   struct telemetry *telemetry; /* may be NULL */
   struct engine *next_watched; /* of its list of engines */
   bool record_calls;
+  bool crowded; /* others are at work on the remaining cores; see pool.c */
 };
 
 /* Where the store is when nobody says: cairn/cairn.db in the user's data folder. Nothing is created. */

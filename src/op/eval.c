@@ -12,6 +12,7 @@
 #include "base/fs.h"
 #include "op/common.h"
 #include "op/handlers.h"
+#include "store/db.h"
 
 /* ---- folders ---- */
 
@@ -176,6 +177,17 @@ static struct str full_path(struct arena *a, struct str dir) {
   return realpath(arena_cstr(a, dir), real) ? arena_dup(a, str_from(real)) : dir;
 }
 
+static enum status make_store(struct eval *e) {
+  struct op_call *call = e->call;
+  struct str server = json_str(call->args, "server");
+  if (server.p && !db_is_url(server.p)) {
+    error_set(call->err, STATUS_USAGE, "--server must be the address of a PostgreSQL server");
+    return error_fix(call->err, "--server postgresql://USER@HOST/DATABASE");
+  }
+  return eval_store_make(call, server.p ? arena_dup(call->arena, server) : STR_NONE,
+                         json_bool(call->args, "keep", false), &e->store);
+}
+
 enum status op_eval(struct op_call *call) {
   struct eval *e = arena_new(call->arena, struct eval);
   struct folder top;
@@ -187,7 +199,7 @@ enum status op_eval(struct op_call *call) {
   if (s == STATUS_OK)
     s = read_options(e);
   if (s == STATUS_OK)
-    s = eval_store_make(call, json_bool(call->args, "keep", false), &e->store);
+    s = make_store(e);
   if (s != STATUS_OK)
     return s;
   s = measure_all(e, &top);
@@ -196,7 +208,8 @@ enum status op_eval(struct op_call *call) {
   if (s == STATUS_OK)
     s = finish_queries_out(e);
   if (s == STATUS_OK && e->store->keep)
-    json_put(call->doc, call->result, "kept", arena_dup(call->arena, str_from(e->store->folder)));
+    json_put(call->doc, call->result, "kept",
+             arena_dup(call->arena, e->store->server.p ? e->store->path : str_from(e->store->folder)));
   e->store->keep &= s == STATUS_OK;
   eval_store_remove(e->store);
   if (yyjson_mut_arr_size(e->pairs))

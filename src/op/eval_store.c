@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/id.h"
 #include "core/text.h"
 #include "op/import.h"
+#include "store/databases.h"
 #include "store/lexical.h"
 
 enum { BATCH = 64, REFUSALS_TOLD = 5 };
@@ -18,14 +20,19 @@ enum { BATCH = 64, REFUSALS_TOLD = 5 };
 static void close_store(struct eval_store *st) {
   static const char *const parts[] = {"", "-wal", "-shm", "-journal"};
   char path[4200];
-  if (!st->engine)
+  struct error ignored;
+  if (!st->engine && !st->path.p)
     return;
-  engine_close(&st->engine);
-  for (size_t i = 0; !st->keep && i < ARRAY_LEN(parts); i++) {
+  if (st->engine)
+    engine_close(&st->engine);
+  if (st->server.p && !st->keep && database_drop(st->server.p, st->path, &ignored) != STATUS_OK)
+    return; /* its name says what it was */
+  for (size_t i = 0; !st->server.p && !st->keep && i < ARRAY_LEN(parts); i++) {
     int n = snprintf(path, sizeof(path), "%.*s%s", STR_ARG(st->path), parts[i]);
     if (n > 0 && (size_t)n < sizeof(path))
       unlink(path);
   }
+  st->path = st->keep ? st->path : STR_NONE;
 }
 
 void eval_store_remove(struct eval_store *st) {
@@ -46,30 +53,65 @@ void eval_store_remove(struct eval_store *st) {
 
 static void remove_deferred(void *p) { eval_store_remove(p); }
 
-enum status eval_store_make(struct op_call *call, bool keep, struct eval_store **ret_store) {
+enum status eval_store_make(struct op_call *call, struct str server, bool keep, struct eval_store **ret_store) {
   const char *dir = getenv("TMPDIR");
   struct eval_store *st = arena_new(call->arena, struct eval_store);
-  *st = (struct eval_store){.call = call, .arena = call->arena, .keep = keep};
+  *st = (struct eval_store){.call = call, .arena = call->arena, .server = server, .keep = keep};
   char *folder = arena_cstr(call->arena, arena_printf(call->arena, "%s/cairn-eval-XXXXXX", dir && *dir ? dir : "/tmp"));
   arena_defer(call->arena, remove_deferred, st);
+  *ret_store = st;
+  if (server.p)
+    return STATUS_OK;
   if (!mkdtemp(folder)) {
     error_errno(call->err, errno, "cannot make a folder for the temporary store, %s", folder);
     return error_fix(call->err, "set TMPDIR to a folder that can be written");
   }
   st->folder = folder;
-  *ret_store = st;
   return STATUS_OK;
 }
 
+/* Where the next store is to be. */
+static enum status next_place(struct eval_store *st, struct str *ret_path) {
+  char uid[UUID_SIZE];
+  if (!st->server.p) {
+    *ret_path = st->path = arena_printf(st->arena, "%s/%d.db", st->folder, st->made);
+    return STATUS_OK;
+  }
+  uuid7_new(st->call->now, uid);
+  struct str name = arena_printf(st->arena, "cairn_eval_%.*s", STR_ARG(str_slice(str_from(uid), 24, 36)));
+  enum status s = database_create(st->server.p, name, st->call->err);
+  if (s != STATUS_OK)
+    return s;
+  st->path = name;
+  *ret_path = database_url(st->arena, st->server, name);
+  return STATUS_OK;
+}
+
+/* A file for each; on a server one database for all, and a team for each. */
+static enum status open_next(struct eval_store *st) {
+  struct clock clock = st->call->engine ? st->call->engine->clock : (struct clock){0};
+  st->made++;
+  st->team = st->server.p ? arena_printf(st->arena, "group-%d", st->made) : STR("default");
+  if (st->server.p && st->engine) {
+    st->engine->clock = clock;
+    return STATUS_OK;
+  }
+  struct str path;
+  close_store(st);
+  enum status s = next_place(st, &path);
+  struct engine_options options = {.path = s == STATUS_OK ? path.p : NULL, .clock = clock};
+  return s == STATUS_OK ? engine_open(&options, &st->engine, st->call->err) : s;
+}
+
 /* The surroundings of the user (team, project, session) are not those of a test set. */
-static struct caller eval_caller(void) {
+static struct caller eval_caller(const struct eval_store *st) {
   return (struct caller){
-      .team = STR("default"), .project = STR(""), .source = STR("eval"), .trust = STR("user"), .project_given = true};
+      .team = st->team, .project = STR(""), .source = STR("eval"), .trust = STR("user"), .project_given = true};
 }
 
 static enum status run(struct eval_store *st, struct arena *a, const char *name, yyjson_mut_val *args,
                        yyjson_mut_val **ret_result) {
-  struct caller caller = eval_caller();
+  struct caller caller = eval_caller(st);
   yyjson_val *values;
   enum status s = json_read(a, json_write(a, args, false), &values, st->call->err);
   if (s != STATUS_OK)
@@ -79,10 +121,7 @@ static enum status run(struct eval_store *st, struct arena *a, const char *name,
 
 enum status eval_store_open(struct eval_store *st) {
   struct op_call *call = st->call;
-  close_store(st);
-  st->path = arena_printf(st->arena, "%s/%d.db", st->folder, ++st->made);
-  struct engine_options options = {.path = st->path.p, .clock = call->engine ? call->engine->clock : (struct clock){0}};
-  enum status s = engine_open(&options, &st->engine, call->err);
+  enum status s = open_next(st);
   if (s != STATUS_OK)
     return s;
   /* A text that looks like a secret is a document all the same. */
@@ -94,7 +133,7 @@ enum status eval_store_open(struct eval_store *st) {
 }
 
 enum status eval_store_embedder(struct eval_store *st, const struct embedder **ret_embedder) {
-  struct op_call c = {.op = op_find(STR("remember")), .engine = st->engine, .caller = eval_caller()};
+  struct op_call c = {.op = op_find(STR("remember")), .engine = st->engine, .caller = eval_caller(st)};
   struct embeddings set;
   c.arena = st->call->arena;
   c.doc = json_new(c.arena);
@@ -285,7 +324,7 @@ enum status eval_store_load(struct eval_store *st, struct arena *a, const struct
                             struct eval_counts *counts, struct eval_places *ret_places) {
   struct load l = {.st = st, .a = a, .what = what, .counts = counts};
   l.newest = what->group->newest ? what->group->newest : what->now;
-  l.sub = (struct op_call){.op = op_find(STR("remember")), .engine = st->engine, .caller = eval_caller()};
+  l.sub = (struct op_call){.op = op_find(STR("remember")), .engine = st->engine, .caller = eval_caller(st)};
   l.sub.now = what->now;
   enum status s = load_entries(&l);
   st->engine->clock.fixed = l.newest;
@@ -314,7 +353,7 @@ static void note_degraded(struct eval_store *st, yyjson_mut_val *result, const c
 
 enum status eval_store_search(struct eval_store *st, struct arena *a, struct str query, const char *mode, int64_t limit,
                               int64_t now, struct eval_hits *ret_hits, int64_t *ret_us) {
-  struct caller caller = eval_caller();
+  struct caller caller = eval_caller(st);
   yyjson_mut_doc *doc = json_new(a);
   yyjson_mut_val *args = yyjson_mut_obj(doc), *result = NULL, *r;
   yyjson_val *values;

@@ -1,5 +1,5 @@
-/* eval_store.h: the temporary store of an evaluation: documents go in through the write path, queries through the
- * search operation, and it is gone afterwards, whatever happens. */
+/* eval_store.h: the temporary store of an evaluation, a file or a database on a server: documents go in through the
+ * write path, queries through the search operation, and it is gone afterwards, whatever happens. */
 #ifndef CAIRN_OP_EVAL_STORE_H
 #define CAIRN_OP_EVAL_STORE_H
 
@@ -9,16 +9,19 @@ struct eval_store {
   struct op_call *call; /* the evaluation: its hooks and its error */
   struct arena *arena;  /* of the whole call */
   char *folder;
+  struct str server; /* URL: stores are databases on it, not files; absent: files */
   bool keep;
-  struct str path;       /* of the store that is open */
+  struct str path;       /* of the store that is open; with a server, the name of its database */
+  struct str team;       /* whose memories the documents are */
   struct engine *engine; /* NULL: none is open */
   int made;              /* stores so far */
   struct str degraded;   /* why a search did less than it was asked to; absent: none did */
 };
 
-/* A folder under TMPDIR, removed with the call's arena at the latest. */
-NODISCARD enum status eval_store_make(struct op_call *call, bool keep, struct eval_store **ret_store);
-/* An empty store; the one before it is closed and, unless it is to be kept, removed. */
+/* A folder under TMPDIR, removed with the call's arena at the latest; or databases on a server. */
+NODISCARD enum status eval_store_make(struct op_call *call, struct str server, bool keep,
+                                      struct eval_store **ret_store);
+/* An empty store; the one before it is closed and, unless it is to be kept, removed. On a server, an empty team. */
 NODISCARD enum status eval_store_open(struct eval_store *st);
 void eval_store_remove(struct eval_store *st);
 /* The one that the open store uses; NULL when it has none, or none that works. */

@@ -10,6 +10,7 @@
 #include "op/common.h"
 #include "op/handlers.h"
 #include "op/record.h"
+#include "store/place.h"
 
 enum { WRITE_BUFFER = 64 * 1024, RECORDS_PER_LOOK = 64, EXPORT_MODE = 0600 };
 
@@ -64,30 +65,18 @@ static bool put_bytes(struct export *x, struct str s) {
   return true;
 }
 
-/* The store's own files have its name as the beginning of theirs, but may have been reached by another path. */
-static bool is_store(const struct export *x, const struct stat *st) {
-  static const char *const tails[] = {"", "-wal", "-shm"};
-  for (size_t i = 0; i < ARRAY_LEN(tails); i++) {
-    char path[PATH_MAX];
-    struct stat own;
-    int n = snprintf(path, sizeof(path), "%s%s", db_path(store_db(x->call->engine->store)), tails[i]);
-    if (n > 0 && (size_t)n < sizeof(path) && stat(path, &own) == 0 && own.st_dev == st->st_dev &&
-        own.st_ino == st->st_ino)
-      return true;
-  }
-  return false;
-}
-
 /* A new file is made beside the target and takes its place when it is complete; a pipe or a device is written as it
  * is. A symbolic link stays one. */
 static enum status open_file(struct export *x) {
   struct stat st;
+  if (db_is_url(x->path))
+    return call_not_the_store(x->call, str_from(x->path));
   bool exists = stat(x->path, &st) == 0;
   if (exists && S_ISDIR(st.st_mode)) {
     error_set(x->call->err, STATUS_USAGE, "%s is a folder", x->path);
     return error_fix(x->call->err, "name a file, for example %s/memories.jsonl", x->path);
   }
-  if (exists && is_store(x, &st)) {
+  if (exists && store_is_file(x->call->engine->store, &st)) {
     error_set(x->call->err, STATUS_USAGE, "%s is the store itself", x->path);
     return error_fix(x->call->err, "name another file, for example memories.jsonl");
   }

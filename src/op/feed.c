@@ -8,15 +8,22 @@
  * a subscriber with a long way to go does not hold up the others. */
 enum { POLL_FIRST_MS = 50, POLL_LAST_MS = 250, RETRY_MS = 250, PORTION = 500, BUSY_MS = 500 };
 
+/* A server says when something was committed. The thread listens in turns, between which it notices subscribers that
+ * came and the end; once in a while it looks without having been told, lest a connection that died without a word
+ * keeps it waiting for ever. */
+enum { LISTEN_MS = 100, ASSURE_US = 30 * 1000 * 1000 };
+
 struct feed_subscriber {
   struct feed_subscriber *next;
   feed_fn fn;
   void *arg;
-  int64_t last; /* what it has had; -1: from the end of the log, which could not be read yet */
-  int64_t turn; /* when it was served, counted */
-  bool due;     /* there may be something for it */
-  bool serving; /* the thread is at it */
-  bool unsure;  /* its place may be behind the end of the log */
+  int64_t last_at; /* when that was written; 0: nothing yet */
+  int64_t last;    /* what it has had; -1: from the end of the log, which could not be read yet */
+  int64_t turn;    /* when it was served, counted */
+  bool due;        /* there may be something for it */
+  bool serving;    /* the thread is at it */
+  bool unsure;     /* its place may be behind the end of the log */
+  bool recheck;    /* the server may have crashed: what it has had last may not be what is there now */
   bool gone;
   size_t team_n;
   char team[];
@@ -32,6 +39,9 @@ struct feed {
   /* Of the thread alone. */
   struct store *store;
   struct db_stamp stamp;
+  bool deaf;       /* the server takes no listeners (a copy that follows another one): then it is polled */
+  int64_t session; /* of the connection, 0: none yet */
+  int64_t looked;  /* ticks of the last look at a server's log */
   char epoch[EVENTS_EPOCH_SIZE];
   struct clock clock;
   char path[];
@@ -62,7 +72,7 @@ static enum status open_store(const struct feed *f, struct store **ret_store, st
 static struct str team_of(const struct feed_subscriber *sub) { return (struct str){sub->team, sub->team_n}; }
 
 /* Where the log ends. A store that is not there yet has an empty one. */
-static enum status end_of_log(const struct feed *f, int64_t *ret_seq, struct error *err) {
+static enum status end_of_log(const struct feed *f, struct str team, int64_t *ret_seq, struct error *err) {
   struct store *st;
   enum status s = open_store(f, &st, err);
   if (s == STATUS_NOT_FOUND) {
@@ -71,7 +81,7 @@ static enum status end_of_log(const struct feed *f, int64_t *ret_seq, struct err
   }
   if (s != STATUS_OK)
     return s;
-  s = events_end(st, ret_seq, err);
+  s = events_end(st, team, ret_seq, err);
   store_close(&st);
   return s;
 }
@@ -90,23 +100,59 @@ static enum status note_epoch(struct feed *f, struct error *err) {
   return STATUS_OK;
 }
 
-/* Opens the store when need be; ret_news says whether somebody has committed since the last look. */
-static enum status look(struct feed *f, bool *ret_news, struct error *err) {
-  bool opened = false;
-  enum status s = STATUS_OK;
+static bool on_server(const struct feed *f) { return f->store && db_engine(store_db(f->store)) != DB_SQLITE; }
+
+/* Whether the file has changed since the last look. */
+static enum status look_at_file(struct feed *f, bool opened, bool *ret_news, struct error *err) {
   struct db_stamp now = {0};
-  if (!f->store) {
-    s = open_store(f, &f->store, err);
-    opened = true;
+  enum status s = db_stamp(store_db(f->store), &now, err);
+  if (s != STATUS_OK)
+    return s;
+  *ret_news = opened || now.others != f->stamp.others;
+  f->stamp = now;
+  return s;
+}
+
+static bool is_connection_lost(enum status s) { return s == STATUS_LOST || s == STATUS_UNAVAILABLE; }
+
+/* Listens for a while; at once after a connection was made, so that nothing falls between listening and the look at the
+ * log that follows. */
+static enum status listen_to_server(struct feed *f, bool opened, bool *ret_news, struct error *err) {
+  bool news = false;
+  enum status s = f->deaf ? STATUS_OK : db_wait(store_db(f->store), opened ? 0 : LISTEN_MS, &news, err);
+  if (s != STATUS_OK && !is_connection_lost(s)) {
+    f->deaf = true;
+    db_rollback(store_db(f->store));
+    s = STATUS_OK;
   }
   if (s == STATUS_OK)
-    s = db_stamp(store_db(f->store), &now, err);
-  bool news = s == STATUS_OK && (opened || now.others != f->stamp.others);
-  if (news)
+    *ret_news = news || opened || f->deaf || clock_ticks_us() - f->looked >= ASSURE_US;
+  return s;
+}
+
+static void note_session(struct feed *f) {
+  f->session = db_sessions(store_db(f->store));
+  pthread_mutex_lock(&f->lock);
+  for (struct feed_subscriber *sub = f->list; sub; sub = sub->next)
+    sub->recheck = true;
+  pthread_mutex_unlock(&f->lock);
+}
+
+/* Opens the store when need be; ret_news says whether somebody may have committed since the last look. */
+static enum status look(struct feed *f, bool *ret_news, struct error *err) {
+  bool opened = !f->store, news = false;
+  enum status s = opened ? open_store(f, &f->store, err) : STATUS_OK;
+  f->deaf &= !opened;
+  if (s == STATUS_OK)
+    s = on_server(f) ? listen_to_server(f, opened, &news, err) : look_at_file(f, opened, &news, err);
+  if (s == STATUS_OK && news)
     s = note_epoch(f, err);
   if (s != STATUS_OK)
     return s;
-  f->stamp = now;
+  if (on_server(f) && (opened || db_sessions(store_db(f->store)) != f->session))
+    note_session(f);
+  if (news)
+    f->looked = clock_ticks_us();
   *ret_news = news;
   return STATUS_OK;
 }
@@ -129,6 +175,7 @@ static enum status deliver(void *arg, const struct event *e) {
   d->sub->fn(d->sub->arg, e);
   pthread_mutex_lock(&d->feed->lock);
   d->sub->last = e->seq;
+  d->sub->last_at = e->at;
   pthread_mutex_unlock(&d->feed->lock);
   d->count++;
   return STATUS_OK;
@@ -137,7 +184,7 @@ static enum status deliver(void *arg, const struct event *e) {
 /* The place of a subscriber that has none, or one of a log that was replaced. */
 static enum status settle(struct feed *f, struct feed_subscriber *sub, int64_t *last, struct error *err) {
   int64_t end;
-  enum status s = events_end(f->store, &end, err);
+  enum status s = events_end(f->store, team_of(sub), &end, err);
   if (s != STATUS_OK)
     return s;
   pthread_mutex_lock(&f->lock);
@@ -148,10 +195,28 @@ static enum status settle(struct feed *f, struct feed_subscriber *sub, int64_t *
   return STATUS_OK;
 }
 
-static enum status serve(struct feed *f, struct feed_subscriber *sub, int64_t last, bool unsure, bool *ret_more,
-                         struct error *err) {
+/* Reads are written without waiting for the disk: a server that crashes may forget some that were delivered, and give
+ * their numbers to others. */
+static enum status check_place(struct feed *f, struct feed_subscriber *sub, int64_t *last, struct error *err) {
+  int64_t place = *last;
+  enum status s = events_place(f->store, team_of(sub), *last, sub->last_at, &place, err);
+  if (s != STATUS_OK)
+    return s;
+  pthread_mutex_lock(&f->lock);
+  sub->recheck = false;
+  sub->last = *last = place;
+  pthread_mutex_unlock(&f->lock);
+  return s;
+}
+
+static enum status serve(struct feed *f, struct feed_subscriber *sub, int64_t last, bool unsure, bool recheck,
+                         bool *ret_more, struct error *err) {
   struct delivery d = {.feed = f, .sub = sub};
-  enum status s = last < 0 || unsure ? settle(f, sub, &last, err) : STATUS_OK;
+  enum status s = db_team(store_db(f->store), team_of(sub), err);
+  if (s == STATUS_OK && recheck && sub->last_at && last > 0)
+    s = check_place(f, sub, &last, err);
+  if (s == STATUS_OK && (last < 0 || unsure))
+    s = settle(f, sub, &last, err);
   if (s == STATUS_OK)
     s = events_walk(f->store, team_of(sub), last, PORTION, STR_NONE, deliver, &d, err);
   *ret_more = d.count == PORTION;
@@ -172,13 +237,13 @@ static enum status serve_all(struct feed *f, struct error *err) {
   struct feed_subscriber *sub;
   enum status s = STATUS_OK;
   while (s == STATUS_OK && !f->stop && (sub = next_due(f))) {
-    bool more, unsure = sub->unsure;
+    bool more, unsure = sub->unsure, recheck = sub->recheck;
     int64_t last = sub->last;
     sub->turn = ++f->turns;
     sub->serving = true;
     sub->due = false;
     pthread_mutex_unlock(&f->lock);
-    s = serve(f, sub, last, unsure, &more, err);
+    s = serve(f, sub, last, unsure, recheck, &more, err);
     pthread_mutex_lock(&f->lock);
     sub->serving = false;
     sub->due |= more || s != STATUS_OK;
@@ -203,6 +268,8 @@ static int round_of(struct feed *f, int wait) {
     store_close(&f->store);
     return RETRY_MS;
   }
+  if (on_server(f) && !f->deaf)
+    return 0; /* the next look waits by itself */
   if (news)
     return POLL_FIRST_MS;
   wait += wait / 4;
@@ -214,12 +281,16 @@ static void *run(void *arg) {
   int wait = POLL_FIRST_MS;
   pthread_mutex_lock(&f->lock);
   while (!f->stop) {
+    if (!f->list && on_server(f)) {
+      store_close(&f->store); /* nobody reads what the server would go on telling */
+      continue;
+    }
     if (!f->list) {
       pthread_cond_wait(&f->wake, &f->lock);
       continue;
     }
     wait = round_of(f, wait);
-    if (!f->stop)
+    if (!f->stop && wait > 0)
       cond_wait_ms(&f->wake, &f->lock, wait);
   }
   pthread_mutex_unlock(&f->lock);
@@ -247,7 +318,7 @@ enum status feed_subscribe(struct feed *feed, struct str team, int64_t since, fe
     memcpy(sub->team, team.p, team.n);
   /* "From now on" is now, not when the thread comes to it. A store that fails is asked by the thread once it works. */
   struct error ignored;
-  if (since < 0 && end_of_log(feed, &sub->last, &ignored) != STATUS_OK)
+  if (since < 0 && end_of_log(feed, team, &sub->last, &ignored) != STATUS_OK)
     sub->last = -1;
   pthread_mutex_lock(&feed->lock);
   enum status s = feed->started ? STATUS_OK : start(feed, err);

@@ -169,7 +169,7 @@ static enum status view_directory(struct op_call *call, struct str path, const s
   enum status s = STATUS_OK;
   for (size_t i = 0; s == STATUS_OK && i < list->n; i++) {
     struct memfile_entry e = {.path = list->v[i].key};
-    s = file_size(call->engine->store, list->v[i].id, &e.size, call->err);
+    s = file_size(call->engine->store, call->caller.team, list->v[i].id, &e.size, call->err);
     list_push(a, &files, e);
   }
   if (s != STATUS_OK)

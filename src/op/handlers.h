@@ -20,6 +20,7 @@ enum status op_import(struct op_call *call);
 enum status op_link(struct op_call *call);
 enum status op_list(struct op_call *call);
 enum status op_maintain(struct op_call *call);
+enum status op_migrate(struct op_call *call);
 enum status op_model_convert(struct op_call *call);
 enum status op_model_show(struct op_call *call);
 enum status op_pin(struct op_call *call);

@@ -63,7 +63,7 @@ static void put_counts(struct import *im, bool stays) {
 }
 
 /* The import is done, whatever becomes of this: it can be stopped, and goes on with the next 'cairn reembed'. */
-static enum status embed_imported(struct import *im) {
+static void embed_imported(struct import *im) {
   struct op_call *call = im->call;
   struct embeddings set;
   int64_t embedded = 0;
@@ -83,15 +83,17 @@ static enum status embed_imported(struct import *im) {
       embedded = pass.embedded;
     complete &= pass.complete;
   }
-  if (s != STATUS_OK)
-    return s;
   json_put_int(call->doc, call->result, "embedded", embedded);
-  if (set.degraded.p)
+  if (s != STATUS_OK)
+    store_rollback(call->engine->store);
+  if (s != STATUS_OK)
+    import_warn(im, "embedding_deferred", str_from(call->err->message),
+                STR("'cairn reembed' embeds what was imported"));
+  else if (set.degraded.p)
     import_warn(im, "embedding_deferred", set.degraded, STR("'cairn reembed' embeds what was imported"));
   else if (!complete)
     import_warn(im, "embedding_deferred", STR("stopped while embedding; everything is imported"),
                 STR("'cairn reembed' goes on from there"));
-  return STATUS_OK;
 }
 
 enum status import_finish(struct import *im) {
@@ -120,7 +122,9 @@ enum status import_finish(struct import *im) {
     return STATUS_OK;
   }
   enum status s = call_commit(call, &im->txn);
-  return s == STATUS_OK && im->imported && !json_bool(call->args, "defer_embedding", false) ? embed_imported(im) : s;
+  if (s == STATUS_OK && im->imported && !json_bool(call->args, "defer_embedding", false))
+    embed_imported(im);
+  return s;
 }
 
 /* ---- foreign memories ---- */

@@ -283,6 +283,18 @@ static enum status still_active(struct native *n, int64_t line, const struct lin
   return STATUS_OK;
 }
 
+/* What the schema refuses is taken back alone, so that the lines behind it are looked at, too. */
+static enum status add_link(struct native *n, const struct link *l, struct error *err) {
+  struct txn *txn = &n->im->txn;
+  struct error ignored;
+  enum status s = txn_mark(txn, err);
+  if (s != STATUS_OK)
+    return s;
+  s = link_add(txn, n->line, l, err);
+  enum status ended = txn_unmark(txn, s == STATUS_OK, s == STATUS_OK ? err : &ignored);
+  return s == STATUS_OK ? ended : s;
+}
+
 static enum status store_link(struct native *n, int64_t line, struct record *r, struct error *err) {
   struct import *im = n->im;
   struct link *l = &r->link;
@@ -298,7 +310,7 @@ static enum status store_link(struct native *n, int64_t line, struct record *r, 
     return s;
   if (standing && str_is(l->rel, "supersedes"))
     return still_active(n, line, l, err);
-  s = link_add(&im->txn, n->line, l, err);
+  s = add_link(n, l, err);
   im->links += s == STATUS_OK;
   if (s == STATUS_CONFLICT)
     error_fix(err, "correct or remove the line; 'cairn history' and 'cairn task list' show what is linked");

@@ -7,6 +7,7 @@
 
 #include "store/check.h"
 #include "store/events.h"
+#include "store/place.h"
 #include "store/vec_index.h"
 #include "store/vectors.h"
 
@@ -119,7 +120,7 @@ struct str metrics_text(struct arena *a, struct telemetry *t, const struct metri
   gauge(&b, "cairn_engines", "Handles on the store that the process may open.", f->engines);
   gauge(&b, "cairn_engines_open", "Handles on the store that are open.", f->engines_open);
   gauge(&b, "cairn_engines_busy", "Handles on the store that are at work.", f->engines_busy);
-  gauge(&b, "cairn_store_size_bytes", "Size of the store's file.", f->store_bytes);
+  gauge(&b, "cairn_store_size_bytes", "Size of the store: of its file, or of its tables on a server.", f->store_bytes);
   gauge(&b, "cairn_store_log_size_bytes", "Size of the store's write-ahead log.", f->store_log_bytes);
   gauge(&b, "cairn_memories", "Memories of the team, of any state.", f->memories);
   gauge(&b, "cairn_pending_embeddings", "Chunks of text that wait for a vector.", f->pending_embeddings);
@@ -154,9 +155,12 @@ static void read_store(struct engine *e, struct str team, struct metrics_figures
   int64_t n;
   arena_init(&a);
   pthread_mutex_lock(&e->lock);
+  struct store_room room;
+  if (db_engine(store_db(e->store)) != DB_SQLITE && store_room(e->store, &room, &ignored) == STATUS_OK)
+    f->store_bytes = room.bytes;
   if (count_since(e->store, team, 0, &n, &ignored) == STATUS_OK)
     f->memories = n;
-  if (events_end(e->store, &n, &ignored) == STATUS_OK)
+  if (events_end(e->store, team, &n, &ignored) == STATUS_OK)
     f->last_seq = n;
   if (!ARENA_BOUNDARY(&a, oom))
     f->pending_embeddings = pending(e->store, team, &a);
@@ -178,7 +182,8 @@ struct str metrics_page(struct arena *a, struct telemetry *t, struct pool *pool,
   f.store_bytes = file_size(a, pool_path(pool), "");
   f.store_log_bytes = file_size(a, pool_path(pool), "-wal");
   /* Nobody has used the store yet: a scrape does not create one. */
-  if (f.store_bytes >= 0 && pool_try(pool, &e, &ignored) == STATUS_OK) {
+  bool there = f.store_bytes >= 0 || (db_is_url(pool_path(pool)) && opened > 0);
+  if (there && pool_try(pool, &e, &ignored) == STATUS_OK) {
     read_store(e, team, &f);
     pool_give(pool, e);
   }
@@ -204,12 +209,12 @@ static enum status try_store(struct pool *pool, struct error *err) {
   struct engine *e;
   int64_t seq;
   enum status s = pool_try(pool, &e, err);
-  if (s == STATUS_BUSY) /* all at work: then it works */
-    return STATUS_OK;
+  if (s == STATUS_BUSY) /* all at work: then it works, unless they all wait for a server that is gone */
+    return pool_failing(pool, err);
   if (s != STATUS_OK)
     return s;
   pthread_mutex_lock(&e->lock);
-  s = events_end(e->store, &seq, err);
+  s = events_end(e->store, STR(""), &seq, err);
   pthread_mutex_unlock(&e->lock);
   pool_give(pool, e);
   return s;

@@ -1,6 +1,4 @@
 /* observe.c: looking at Cairn at work: health, metrics, errors. */
-#include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "op/call_stats.h"
@@ -9,16 +7,11 @@
 #include "op/reembed.h"
 #include "op/telemetry.h"
 #include "store/check.h"
+#include "store/place.h"
 
 enum { LOW_SPACE_BYTES = 64 << 20, LARGE_LOG_BYTES = 512 << 20 };
 
 static double ms_of(int64_t us) { return (double)us / 1000.0; }
-
-static int64_t size_of(struct op_call *call, const char *suffix) {
-  struct stat sb;
-  struct str path = arena_printf(call->arena, "%s%s", db_path(store_db(call->engine->store)), suffix);
-  return stat(path.p, &sb) == 0 ? (int64_t)sb.st_size : 0;
-}
 
 /* ---- health ---- */
 
@@ -38,12 +31,12 @@ static void put_server(struct op_call *call) {
   json_put_opt(call->doc, v, "log_file", all.log);
 }
 
-static void put_store(struct op_call *call) {
+static void put_store(struct op_call *call, const struct store_room *room) {
   struct db *db = store_db(call->engine->store);
   yyjson_mut_val *v = json_put_obj(call->doc, call->result, "store");
   json_put(call->doc, v, "path", str_from(db_path(db)));
-  json_put_int(call->doc, v, "bytes", size_of(call, ""));
-  json_put_int(call->doc, v, "log_bytes", size_of(call, "-wal"));
+  json_put_int(call->doc, v, "bytes", room->bytes);
+  json_put_int(call->doc, v, "log_bytes", room->log_bytes);
   json_put_int(call->doc, v, "schema", store_schema_version());
   json_put_bool(call->doc, v, "writable", !db_read_only(db));
 }
@@ -53,7 +46,7 @@ static enum status put_figures(struct op_call *call) {
   int64_t memories, seq;
   enum status s = count_since(st, call->caller.team, 0, &memories, call->err);
   if (s == STATUS_OK)
-    s = events_end(st, &seq, call->err);
+    s = events_end(st, call->caller.team, &seq, call->err);
   if (s == STATUS_OK)
     s = reembed_put_status(call, call->result);
   if (s != STATUS_OK)
@@ -67,17 +60,20 @@ static enum status put_figures(struct op_call *call) {
   return STATUS_OK;
 }
 
-static void put_problems(struct op_call *call) {
+static void put_problems(struct op_call *call, const struct store_room *room) {
   struct db *db = store_db(call->engine->store);
   yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "problems");
-  struct statvfs fs;
   struct telemetry_totals all;
   telemetry_totals(call->engine->telemetry, call->arena, &all);
   if (db_read_only(db))
-    json_add_str(call->doc, arr, STR("the store cannot be written: check the permissions of its file and folder"));
-  if (statvfs(db_path(db), &fs) == 0 && (uint64_t)fs.f_bavail * fs.f_frsize < LOW_SPACE_BYTES)
+    json_add_str(call->doc, arr,
+                 db_engine(db) == DB_SQLITE
+                     ? STR("the store cannot be written: check the permissions of its file and folder")
+                     : STR("the store cannot be written: check the rights of the role, and that the server is no "
+                           "copy that follows another one"));
+  if (room->free >= 0 && room->free < LOW_SPACE_BYTES)
     json_add_str(call->doc, arr, STR("the disk of the store is almost full"));
-  if (size_of(call, "-wal") > LARGE_LOG_BYTES)
+  if (room->log_bytes > LARGE_LOG_BYTES)
     json_add_str(call->doc, arr,
                  STR("the store's log has grown large: a process reads for long, 'cairn maintain' later"));
   if (all.dropped)
@@ -86,11 +82,15 @@ static void put_problems(struct op_call *call) {
 }
 
 enum status op_health(struct op_call *call) {
+  struct store_room room;
   put_server(call);
-  put_store(call);
-  enum status s = put_figures(call);
+  enum status s = store_room(call->engine->store, &room, call->err);
+  if (s != STATUS_OK)
+    return s;
+  put_store(call, &room);
+  s = put_figures(call);
   if (s == STATUS_OK)
-    put_problems(call);
+    put_problems(call, &room);
   return s;
 }
 

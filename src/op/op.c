@@ -3,6 +3,7 @@
 
 #include "core/gate.h"
 #include "op/action.h"
+#include "op/repeat.h"
 #include "op/session.h"
 #include "op/telemetry.h"
 #include "store/events.h"
@@ -165,13 +166,55 @@ static enum status settle_caller(struct op_call *call) {
   return gate_check_project(c->project, call->err);
 }
 
+/* What a team's call may see, as the store's second wall: nobody's rows, rather than everybody's, for a caller without
+ * a team. */
+static enum status enter_team(const struct op_call *call) {
+  struct str team = call->caller.team;
+  return call->engine->store ? db_team(store_db(call->engine->store), team.p ? team : STR(""), call->err) : STATUS_OK;
+}
+
+/* What is done between calls (queued reads, maintenance of the store) is for all teams. */
+static void leave_team(const struct engine *engine) {
+  struct error ignored;
+  enum status s = engine->store ? db_team(store_db(engine->store), STR_NONE, &ignored) : STATUS_OK;
+  (void)s; /* whatever runs next finds out */
+}
+
 static enum status run_inside(struct op_call *call) {
   enum status s = op_check_args(call->op, call->args, call->err);
   if (s == STATUS_OK)
     s = settle_caller(call);
+  if (s == STATUS_OK)
+    s = enter_team(call);
   if (s == STATUS_OK && (call->op->flags & OP_GATED))
     s = action_gate(call);
   return s == STATUS_OK ? call->op->run(call) : s;
+}
+
+/* One run, in memory of its own when it is not the first: what a run that is repeated has allocated goes at once. */
+static enum status run_once(struct op_call *call, struct arena *arena, bool again) {
+  jmp_buf oom, *outer = arena->oom;
+  struct arena *volatile own = arena;
+  volatile enum status s;
+  if (ARENA_BOUNDARY(arena, oom)) {
+    s = error_set(call->err, STATUS_NOMEM, "out of memory; nothing was changed");
+  } else {
+    if (again)
+      own = arena_child(arena);
+    call->arena = own;
+    call->doc = json_new(own);
+    call->result = yyjson_mut_obj(call->doc);
+    call->now = clock_now(&call->engine->clock);
+    s = run_inside(call);
+  }
+  arena->oom = own->oom = outer;
+  if (s == STATUS_OK)
+    return s;
+  if (call->engine->store)
+    store_rollback(call->engine->store);
+  if (own != arena)
+    arena_release(own);
+  return s;
 }
 
 /* Agents call tools; which of them did is what the door knows of the connection or the process. */
@@ -217,22 +260,17 @@ enum status op_run(struct engine *engine, const struct op *op, const struct call
                          .hooks = hooks ? *hooks : (struct op_hooks){0},
                          .arena = arena,
                          .args = args,
-                         .now = clock_now(&engine->clock),
                          .err = err};
-  jmp_buf oom, *outer = arena->oom;
-  volatile enum status s;
-  if (ARENA_BOUNDARY(arena, oom)) {
-    s = error_set(err, STATUS_NOMEM, "out of memory; nothing was changed");
-  } else {
-    call.doc = json_new(arena);
-    call.result = yyjson_mut_obj(call.doc);
-    s = run_inside(&call);
+  struct repeat repeat;
+  repeat_begin(&repeat, &call);
+  enum status s = run_once(&call, arena, false);
+  while (s != STATUS_OK && repeat_again(&repeat, &call, s)) {
+    call.caller = *caller;
+    s = run_once(&call, arena, true);
   }
-  arena->oom = outer;
   if (s == STATUS_OK)
     *ret_result = call.result;
-  else if (engine->store)
-    store_rollback(engine->store);
+  leave_team(engine);
   if (engine->store)
     session_touch(&call);
   note_call(&call, s, clock_ticks_us() - began);

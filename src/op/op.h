@@ -123,7 +123,8 @@ extern const struct param common_params[];
 NODISCARD enum status op_check_args(const struct op *op, yyjson_val *args, struct error *err);
 
 /* Runs an operation: checks args, sets the out-of-memory boundary, rolls back whatever failed. The result object lives
- * in `arena`; on failure ret_result is untouched and err says why. Calls on one engine are serialised by its lock. */
+ * in `arena`; on failure ret_result is untouched and err says why. Calls on one engine are serialised by its lock.
+ * What fails because the connection to a server was lost is run again where that is safe; see repeat.h. */
 NODISCARD enum status op_run(struct engine *engine, const struct op *op, const struct caller *caller,
                              const struct op_hooks *hooks, struct arena *arena, yyjson_val *args,
                              yyjson_mut_val **ret_result, struct error *err);

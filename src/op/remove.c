@@ -96,8 +96,14 @@ static void put_receipt(struct op_call *call, const struct memories *list, const
   json_put_int(doc, rows, "annotations", c->annotations);
   json_put_int(doc, rows, "links", c->links);
   json_put_int(doc, rows, "events", c->events);
-  /* A reader at work may keep old pages in the log; the next checkpoint without one takes them away. */
-  json_put_bool(doc, receipt, "log_emptied", emptied);
+  /* A reader at work may keep old pages in the log; the next checkpoint without one takes them away. The log of a
+   * server is not the store's to empty. */
+  bool server = db_engine(store_db(call->engine->store)) != DB_SQLITE;
+  json_put_bool(doc, receipt, "log_emptied", emptied && !server);
+  if (server)
+    json_put(doc, receipt, "remains",
+             STR("the pages of the server hold the text until they are vacuumed and used again, its log until it is "
+                 "recycled, and copies of the server for as long as they are kept"));
   struct strs backups = {0};
   store_list_backups(call->engine->store, call->arena, &backups);
   json_put_strs(doc, receipt, "backups", &backups);

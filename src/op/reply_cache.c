@@ -150,7 +150,7 @@ void reply_keep(struct op_call *call, struct str key, const struct generation *g
   struct error ignored;
   int64_t until;
   if (yyjson_mut_obj_get(call->result, "degraded") ||
-      store_next_expiry(call->engine->store, call->now, &until, &ignored) != STATUS_OK)
+      store_next_expiry(call->engine->store, call->caller.team, call->now, &until, &ignored) != STATUS_OK)
     return;
   struct str json = json_write(call->arena, call->result, false);
   size_t n = key.n + json.n + note.n;

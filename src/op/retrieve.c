@@ -105,6 +105,8 @@ static enum status add_near(struct query *q, struct hits *all) {
     if (h->raw[LIST_VECTOR] != 0)
       continue;
     set_similarity(h, hits.v[i].cosine, hits.v[i].similarity);
+    if (!h->m.type.p && hits.v[i].features)
+      h->m = *hits.v[i].features;
     /* What the words found in passing is shown where the meaning is. */
     if (h->match.part[LIST_LEXICAL] < h->match.part[LIST_VECTOR])
       h->chunk_id = hits.v[i].chunk_id;
@@ -116,11 +118,12 @@ static enum status add_near(struct query *q, struct hits *all) {
 
 static enum status load_features(struct query *q, struct hits *all, size_t from) {
   struct op_call *call = q->call;
-  enum status s = STATUS_OK;
-  for (size_t i = from; s == STATUS_OK && i < all->n; i++)
+  struct memory **bare = arena_array(call->arena, struct memory *, all->n + 1);
+  size_t n = 0;
+  for (size_t i = from; i < all->n; i++)
     if (!all->v[i].m.type.p)
-      s = search_features(call->engine->store, q->scope.team, call->arena, &all->v[i].m, call->err);
-  return s;
+      bare[n++] = &all->v[i].m;
+  return n ? search_features(call->engine->store, q->scope.team, call->arena, bare, n, call->err) : STATUS_OK;
 }
 
 /* An entry of a transcript that answers lends to the one after it, which goes on about it, and to the one before, which
@@ -245,16 +248,22 @@ static enum status compare_rest(struct query *q, struct hits *all, size_t most) 
 static enum status load_rows(struct query *q, struct hits *pool) {
   struct op_call *call = q->call;
   struct store *st = call->engine->store;
+  struct memory **rows = arena_array(call->arena, struct memory *, pool->n + 1);
+  bool *found = arena_array(call->arena, bool, pool->n + 1);
+  int64_t *chunks = arena_array(call->arena, int64_t, pool->n + 1);
+  struct str *texts = arena_array(call->arena, struct str, pool->n + 1);
   size_t kept = 0;
-  enum status s = STATUS_OK;
+  for (size_t i = 0; i < pool->n; i++) {
+    rows[i] = &pool->v[i].m;
+    chunks[i] = pool->v[i].chunk_id;
+  }
+  enum status s = memories_by_ids(st, q->scope.team, call->arena, rows, pool->n, found, call->err);
+  if (s == STATUS_OK)
+    s = chunk_snippets(st, q->scope.team, chunks, pool->n, call->arena, texts, call->err);
   for (size_t i = 0; s == STATUS_OK && i < pool->n; i++) {
-    struct hit *h = &pool->v[i];
-    bool found;
-    s = memory_by_id(st, q->scope.team, h->m.id, call->arena, &h->m, &found, call->err);
-    if (s == STATUS_OK && found)
-      s = chunk_snippet(st, q->scope.team, h->chunk_id, call->arena, &h->snippet, call->err);
-    if (s == STATUS_OK && found)
-      pool->v[kept++] = *h;
+    pool->v[i].snippet = texts[i];
+    if (found[i])
+      pool->v[kept++] = pool->v[i];
   }
   pool->n = kept;
   return s;

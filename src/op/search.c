@@ -91,9 +91,7 @@ static enum status put_hit(struct query *q, yyjson_mut_val *arr, struct hit *h) 
   struct op_call *call = q->call;
   yyjson_mut_doc *doc = call->doc;
   yyjson_mut_val *v = yyjson_mut_arr_add_obj(doc, arr);
-  enum status s = memory_load_lists(call->engine->store, call->arena, &h->m, call->err);
-  if (s != STATUS_OK)
-    return s;
+  enum status s = STATUS_OK;
   put_brief(call, v, &h->m);
   if (h->m.tags.n)
     json_put_strs(doc, v, "tags", &h->m.tags);
@@ -198,13 +196,21 @@ static enum status put_mode(struct query *q) {
   return put_embedded(q);
 }
 
+static enum status load_lists(struct query *q, struct hits *hits) {
+  struct op_call *call = q->call;
+  struct memory **list = arena_array(call->arena, struct memory *, hits->n + 1);
+  for (size_t i = 0; i < hits->n; i++)
+    list[i] = &hits->v[i].m;
+  return memories_load_lists(call->engine->store, q->scope.team, call->arena, list, hits->n, call->err);
+}
+
 /* Results until the budget is used up; the first one always. What was left out is counted. */
 static enum status put_results(struct query *q, struct hits *hits, int64_t budget) {
   struct op_call *call = q->call;
   yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "results");
   int64_t used = 0;
   size_t shown = 0;
-  enum status s = STATUS_OK;
+  enum status s = load_lists(q, hits);
   for (; s == STATUS_OK && shown < hits->n; shown++) {
     s = put_hit(q, arr, &hits->v[shown]);
     if (s != STATUS_OK || !budget)

@@ -89,12 +89,14 @@ void session_end_connection(struct engine *engine, struct str connection) {
     struct sessions list = {0};
     struct txn who = {.source = STR("server"), .op = "session end", .now = clock_now(&engine->clock)}, txn;
     enum status s = sessions_of_connection(engine->store, connection, &a, &list, &err);
-    if (s == STATUS_OK && list.n)
+    for (size_t i = 0; s == STATUS_OK && i < list.n; i++) {
+      who.team = list.v[i].team; /* there may be several */
       s = sessions_begin(engine->store, &who, &txn, &err);
-    for (size_t i = 0; s == STATUS_OK && i < list.n; i++)
-      s = session_end(&txn, &a, &list.v[i], "connection closed", &err);
-    if (s == STATUS_OK && list.n)
-      s = txn_commit(&txn, &err);
+      if (s == STATUS_OK)
+        s = session_end(&txn, &a, &list.v[i], "connection closed", &err);
+      if (s == STATUS_OK)
+        s = txn_commit(&txn, &err);
+    }
     (void)s;
   }
   if (engine->store)

@@ -261,11 +261,15 @@ static const struct param errors_params[] = {
   END
 };
 static const struct param backup_params[] = {
-  TEXT("file", PARAM_POSITIONAL | PARAM_PATH, "FILE", "where to (default: beside the store, the newest 7 are kept)"), END
+  TEXT("file", PARAM_POSITIONAL | PARAM_PATH, "FILE", "where to (default: beside the store, or in the state folder for a server; the newest 7 are kept)"), END
 };
 static const struct param restore_params[] = {
   TEXT("file", REQ_POS | PARAM_PATH, "FILE", "a backup"),
   FLAG("confirm", "replace the store's content; it is backed up first"),
+  END
+};
+static const struct param migrate_params[] = {
+  TEXT("to", PARAM_REQUIRED | PARAM_PATH, "FILE|URL", "a new file, or an empty database: postgresql://USER@HOST/DATABASE"),
   END
 };
 static const struct param doctor_params[] = {
@@ -304,6 +308,7 @@ static const struct param eval_params[] = {
   CHOICE("dates", eval_dates, "a document's date is since when it is true (default), also when it was written, or ignored"),
   TEXT("queries_out", PARAM_PATH, "FILE", "write what each query found, as JSON Lines"),
   FLAG("keep", "leave the temporary store where it is, and say where"),
+  TEXT("server", 0, "URL", "the temporary store is a database on this PostgreSQL server: postgresql://USER@HOST/DATABASE"),
   END
 };
 static const struct param no_params[] = {END};
@@ -569,18 +574,29 @@ const struct op ops[] = {
    "What was purged stays away.",
    "cairn import memories.jsonl\ncairn import ~/notes --format markdown --dry-run", import_params, OP_WRITE | OP_GATED,
    op_import},
-  {"backup", "Store", "Copy the store to a file, while it is in use", "", "cairn backup /mnt/backups/cairn.db",
+  {"backup", "Store", "Copy the store to a file, while it is in use",
+   "The file is a store itself, also that of a store on a server: --db opens it, 'cairn restore' brings it back.", "cairn backup /mnt/backups/cairn.db",
    backup_params, OP_NO_TXN, op_backup},
   {"restore", "Store", "Replace the store's content by a backup",
-   "The present content is backed up first.", "cairn restore /mnt/backups/cairn.db --confirm", restore_params,
+   "As one change, which others see as a whole or not at all. The present content is backed up first. The backup of a "
+   "file can be brought back on a server, and the other way round.", "cairn restore /mnt/backups/cairn.db --confirm", restore_params,
    OP_WRITE | OP_DESTRUCTIVE | OP_NO_TXN, op_restore},
+  {"migrate", "Store", "Move the whole store into another file or to a server",
+   "Copies everything from the store that --db names into a new one: memories with their chains, links and vectors, the "
+   "event log, sessions, settings and vault; ids, uids and times stay. Between files and PostgreSQL servers, in any "
+   "direction. The source is only read, from one moment; it stays as it is. A run that was interrupted goes on when it is "
+   "called again; when the source was changed since, it begins anew, and says so. At the end every row of every table is "
+   "compared by its hash, and only then the target can be used. Transactions that others committed to the source "
+   "meanwhile are counted, and are not in the target: let nobody write while you move.",
+   "cairn migrate --to /mnt/backups/moved.db", migrate_params, OP_NO_TXN, op_migrate},
   {"doctor", "Store", "Check the store's health", "Exit code 0 when all is well. With --repair the indexes are rebuilt from the texts first; no text is touched.",
    "cairn doctor --json\ncairn doctor --repair",
    doctor_params, 0, op_doctor},
   {"eval", "Store", "Measure retrieval quality on test sets",
    "A set is a folder with corpus.jsonl, queries.jsonl and qrels.tsv. Its documents go through the ordinary write path "
    "into a temporary store, its queries through the ordinary search; no other store is opened, and the temporary one is "
-   "removed. The figures are means over the queries, from 0 to 1, for hybrid search, keywords alone and vectors alone. "
+   "removed. With --server that is a database of its own beside the one that is named, which stays as it is. "
+   "The figures are means over the queries, from 0 to 1, for hybrid search, keywords alone and vectors alone. "
    "recall@k: share of a query's relevant documents among the first k results. recall_all@k: whether all of them are "
    "there. recall_any@k: whether at least one is. ndcg@10: gain of the first ten, each divided by log2(rank + 1), "
    "over that of the best order. mrr: 1 / rank of the first relevant one among ten. p50 and p95: milliseconds that half, "
