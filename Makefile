@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 FUZZ_SECONDS ?= 60
 
-.PHONY: build run tour test quick check bench torture fuzz coverage install uninstall format clean help
+.PHONY: build run tour test quick check bench bench-pg torture fuzz coverage install uninstall format clean help
 .NOTPARALLEL:
 
 #: make             build build/cairn
@@ -41,11 +41,19 @@ bench:
 	@scripts/build bench
 	@bench/run
 
-#: make torture     eight processes, killed at random, on one store: TORTURE_SECONDS=300
-torture:
+#: make bench-pg    a store on a PostgreSQL server of its own: 100,000 and 1,000,000 memories; SIZES="20000" for others
+bench-pg:
 	@scripts/setup build
+	@scripts/pg setup
+	@scripts/build bench
+	@bench/run pg $(SIZES)
+
+#: make torture     eight processes, killed at random, on one store, then on a server that crashes: TORTURE_SECONDS=300
+torture:
+	@scripts/setup test
 	@scripts/build test
 	@build/test/torture -v
+	@scripts/pg run build/test/torture -v --engine postgres
 
 #: make fuzz        fuzz every parser, FUZZ_SECONDS=60 each
 fuzz:

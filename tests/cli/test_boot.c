@@ -164,7 +164,7 @@ TEST(full_shows_texts_of_delivery_boot) {
   CHECK_INT(jint(r, "tokens"), (int64_t)((double)text.n / 3.5 + 0.5));
   CHECK(!jbool(r, "over_budget"));
   CHECK_INT(jlen(r, "sections[0].items"), 2);
-  CHECK_STR(jstr(OK("boot", "--format", "full", "--db", path_join(NULL, "empty.db")), "text"), "");
+  CHECK_STR(jstr(OK("boot", "--format", "full", "--db", test_store_new("empty.db")), "text"), "");
 }
 
 TEST(full_reports_an_overflow_and_does_not_cut) {

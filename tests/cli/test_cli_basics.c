@@ -7,6 +7,7 @@
 #include "cli/args.h"
 #include "support/harness.h"
 #include "support/proc.h"
+#include "support/store.h"
 
 /* Lives as long as the test. */
 static struct arena a;
@@ -16,7 +17,7 @@ static struct error err;
 static const char *const *clean_env(void) {
   LIST(const char *) env = {0};
   list_push(&a, &env, arena_printf(&a, "HOME=%s", test_dir()).p);
-  list_push(&a, &env, arena_printf(&a, "CAIRN_DB=%s/test.db", test_dir()).p);
+  list_push(&a, &env, arena_printf(&a, "CAIRN_DB=%s", test_store_new("test.db")).p);
   const char *const unset[] = {"XDG_DATA_HOME", "CAIRN_PROJECT", "CAIRN_TEAM", "CAIRN_SOURCE",     "CAIRN_SESSION",
                                "CAIRN_NOW",     "CAIRN_BUSY_MS", "NO_COLOR",   "CAIRN_NO_MAINTAIN"};
   for (size_t i = 0; i < ARRAY_LEN(unset); i++)
@@ -84,7 +85,7 @@ TEST(help_lists_every_command) {
     CHECK(has(r.out, arena_printf(&a, "\n  %s ", op->name).p) && has(r.out, op->summary));
   for (const struct builtin *b = builtins; b->name; b++)
     CHECK(has(r.out, arena_printf(&a, "\n  %s ", b->name).p));
-  CHECK(!exists("test.db"));
+  CHECK(!store_is_there(test_store("test.db")));
 }
 
 static const char *const *words_of(const char *first, const char *name, const char *last) {
@@ -118,7 +119,7 @@ TEST_TIMEOUT(help_of_every_command_mentions_every_parameter, 60) {
     while (str_line(&examples, &line))
       CHECK(has(r.out, arena_cstr(&a, line)));
   }
-  CHECK(!exists("test.db"));
+  CHECK(!store_is_there(test_store("test.db")));
 }
 
 TEST(help_fits_80_columns) {
@@ -180,7 +181,7 @@ static void check_usage(const char *file, int line, struct run r, const char *pa
   test_check_str(file, line, "standard output", r.out, "");
   if (!str_starts(r.err, STR("cairn: ")) || !has(r.err, part))
     test_fail(file, line, "'%s' is not in '%.*s'", part, STR_ARG(r.err));
-  CHECK(!exists("test.db"));
+  CHECK(!store_is_there(test_store("test.db")));
 }
 #define CHECK_USAGE(part, ...) check_usage(__FILE__, __LINE__, CAIRN(__VA_ARGS__), part)
 
@@ -235,7 +236,7 @@ TEST(bad_surroundings_are_named) {
     CHECK_INT(r.exit_code, 2);
     CHECK(has(r.err, cases[i][1]));
   }
-  CHECK(!exists("test.db"));
+  CHECK(!store_is_there(test_store("test.db")));
 }
 
 /* ---- standard input ---- */
@@ -273,14 +274,14 @@ TEST(standard_input_that_is_not_text) {
   r = CAIRN_FED(STR("ab\xff"), "remember", "--json", "-");
   CHECK_INT(r.exit_code, 2);
   CHECK(has(json_str(yyjson_obj_get(json_of(r), "error"), "message"), "UTF-8"));
-  CHECK(!exists("test.db"));
+  CHECK(!store_is_there(test_store("test.db")));
 }
 
 TEST(standard_input_has_a_limit) {
   struct run r = shell("head -c 17000000 /dev/zero | tr '\\0' x | \"$CAIRN\" remember --json -");
   CHECK_INT(r.exit_code, 2);
   CHECK_STR(json_str(yyjson_obj_get(parsed(r.out), "error"), "code"), "too_large");
-  CHECK(!exists("test.db"));
+  CHECK(!store_is_there(test_store("test.db")));
   /* It stops there: an endless one ends too. */
   r = shell("\"$CAIRN\" remember - </dev/zero");
   CHECK_INT(r.exit_code, 2);
@@ -388,10 +389,11 @@ TEST(following_events_ends_well_when_interrupted) {
 /* ---- surroundings ---- */
 
 TEST(where_the_store_is) {
-  CHECK_INT(CAIRN("--db", path_join(NULL, "given.db"), "remember", "The build machine has 64 cores.").exit_code, 0);
-  CHECK(exists("given.db") && !exists("test.db"));
+  const char *given = test_store_new("given.db");
+  CHECK_INT(CAIRN("--db", given, "remember", "The build machine has 64 cores.").exit_code, 0);
+  CHECK(store_is_there(given) && !store_is_there(test_store("test.db")));
   CHECK_INT(CAIRN("list").exit_code, 0);
-  CHECK(exists("test.db"));
+  CHECK(store_is_there(test_store("test.db")));
   CHECK_INT(shell("env -u CAIRN_DB XDG_DATA_HOME=\"$HOME/data\" \"$CAIRN\" list").exit_code, 0);
   CHECK(exists("data/cairn/cairn.db"));
   CHECK_INT(shell("env -u CAIRN_DB \"$CAIRN\" list").exit_code, 0);
@@ -407,10 +409,10 @@ TEST(where_the_store_is) {
 TEST(a_mistyped_store_is_not_an_empty_one) {
   static const char *const commands[] = {"export", "doctor", "backup"};
   for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
-    struct run r = CAIRN("--db", path_join(NULL, "typo.db"), commands[i]);
+    struct run r = CAIRN("--db", test_store_new("typo.db"), commands[i]);
     CHECK(r.exit_code > 0);
-    CHECK(has(r.err, "typo.db"));
-    CHECK(!exists("typo.db"));
+    CHECK(has(r.err, on_postgres() ? "typo_db" : "typo.db"));
+    CHECK(!store_is_there(test_store("typo.db")));
   }
 }
 

@@ -18,7 +18,7 @@ static void store_many(const char *stem, const char *project, int n) {
 TEST(defects_page_names_tests_that_exist) {
   const char *script = "cd \"$0\" && grep -oE 'test_[a-z_]+[.]c:[a-z0-9_]+' docs/defects.md | sort -u |"
                        " while IFS=: read -r file name; do"
-                       " grep -qE \"^TEST(_TIMEOUT)?[(]$name[,)]\" $(find tests -name \"$file\") /dev/null ||"
+                       " grep -qE \"^TEST(_TIMEOUT|_SQLITE)?[(]$name[,)]\" $(find tests -name \"$file\") /dev/null ||"
                        " echo \"no $file:$name\"; done; grep -cE '^[|] [0-9]+ [|]' docs/defects.md";
   struct run r = proc_run(.argv = ARGS("sh", "-c", script, CAIRN_SOURCE_DIR));
   CHECK_STR(r.out, "48\n");
@@ -270,7 +270,7 @@ TEST(defect_44_a_failed_line_does_not_spoil_the_next) {
 /* ---- 45: the same input, the same ranking ---- */
 
 static struct str ranking(const char *db) {
-  cli_set(textf("CAIRN_DB=%s", path_join(NULL, db)));
+  cli_set(textf("CAIRN_DB=%s", test_store(db)));
   store_many("Pebble", "", 40);
   store_many("Gravel", "", 40);
   struct run r = CAIRN("search", "pebble gravel collection number 7", "--json", "--limit", "50", "--explain");
@@ -315,7 +315,8 @@ TEST(defect_47_an_import_is_looked_at_too) {
   size_t at = str_find(r.out, STR("grows in pots"), 0);
   CHECK(at != SIZE_MAX);
   file_write(file, str_from(textf("%.*s %s %s", (int)at, r.out.p, token, r.out.p + at)));
-  cli_set(textf("CAIRN_DB=%s", path_join(NULL, "test.db.other")));
+  const char *other = test_store("test.db.other");
+  cli_set(textf("CAIRN_DB=%s", other));
   check_import_refused(file);
-  CHECK(!store_holds(token));
+  CHECK(!store_holds(token) && !store_has(other, str_from(token)));
 }

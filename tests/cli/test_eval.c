@@ -46,6 +46,7 @@ static const char *made_set(const char *corpus, const char *queries, const char 
 /* ---- figures ---- */
 
 TEST(a_set_with_groups_and_duplicates) {
+  test_store_new("test.db");
   const char *tmp = temporary();
   yyjson_val *r = OK("eval", SETS "/house"), *s = jget(r, "sets[0]");
   CHECK_INT(jlen(r, "sets"), 1);
@@ -82,7 +83,7 @@ TEST(a_set_with_groups_and_duplicates) {
   CHECK_NEAR(jnum(s, "types.when.hybrid.recall@1"), 0.5, 1e-9);
   CHECK_NEAR(jnum(s, "types.how.hybrid.recall@1"), 0.75, 1e-9);
   CHECK_INT(entries_of(tmp), 0);
-  CHECK(access(cli_db(), F_OK) != 0); /* no other store was opened, or made */
+  CHECK(!store_is_there(cli_db())); /* no other store was opened, or made */
 }
 
 TEST(candidates_are_all_that_a_query_can_find) {
@@ -303,4 +304,29 @@ TEST(search_modes) {
   }
   CHECK_STR(jstr(OK("search", "ferry"), "search_mode"), "hybrid");
   REFUSED("usage", "search", "ferry", "--mode", "psychic");
+}
+
+/* ---- on a server ---- */
+
+/* Search equals that of SQLite: the same words, the same vectors, the same ranking. */
+TEST_POSTGRES(both_engines_measure_the_same) {
+  static const char *const modes[] = {"hybrid", "keyword", "vector"};
+  temporary();
+  yyjson_val *file = OK("eval", SETS, "--set", "house", "--set", "chats");
+  yyjson_val *server = OK("eval", SETS, "--set", "house", "--set", "chats", "--server", getenv("CAIRN_TEST_PG"));
+  CHECK_INT(jlen(server, "sets"), 2);
+  for (size_t set = 0; set < 2; set++) {
+    CHECK_INT(jint(server, textf("sets[%zu].stored", set)), jint(file, textf("sets[%zu].stored", set)));
+    CHECK_INT(jint(server, textf("sets[%zu].duplicates", set)), jint(file, textf("sets[%zu].duplicates", set)));
+    for (size_t i = 0; i < 3; i++) {
+      double want = jnum(file, textf("sets[%zu].%s.ndcg@10", set, modes[i]));
+      CHECK(want > 0.3);
+      CHECK_NEAR(jnum(server, textf("sets[%zu].%s.ndcg@10", set, modes[i])), want, 0.01);
+    }
+  }
+}
+
+TEST(a_server_must_be_the_address_of_one) {
+  temporary();
+  REFUSED("usage", "eval", SETS "/house", "--server", "house.db");
 }

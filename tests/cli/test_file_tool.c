@@ -112,7 +112,7 @@ TEST(an_export_brings_files_back) {
   OK("file", "create", "/memories/empty", "");
   const char *path = path_join(NULL, "all.jsonl");
   CHECK_INT(CAIRN("export", path).exit_code, 0);
-  cli_set(textf("CAIRN_DB=%s", path_join(NULL, "other.db")));
+  cli_set(textf("CAIRN_DB=%s", test_store("other.db")));
   OK("import", path);
   CHECK_STR(raw("/memories/a"), "Update: 1\nUpdate: 2\n\n");
   CHECK_STR(raw("/memories/empty"), "");

@@ -81,7 +81,7 @@ TEST(an_export_brings_the_graph_back) {
   OK("graph", "create", ALICE, ACME, WORKS);
   const char *path = path_join(NULL, "all.jsonl");
   CHECK_INT(CAIRN("export", path).exit_code, 0);
-  cli_set(textf("CAIRN_DB=%s", path_join(NULL, "other.db")));
+  cli_set(textf("CAIRN_DB=%s", test_store("other.db")));
   OK("import", path);
   yyjson_val *r = OK("graph", "read", "Alice");
   CHECK_STR(jstr(r, "entities[0].entityType"), "person");

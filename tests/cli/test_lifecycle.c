@@ -190,7 +190,8 @@ TEST(a_task_that_nobody_touches_goes_stale) {
   OK("pin", num(touched));
   yyjson_val *r = maintain_at(91);
   CHECK_INT(jint(r, "stale"), 1);
-  CHECK_STR(sql_string("SELECT group_concat(status, ' ') FROM memory"), "stale open open done");
+  CHECK_STR(sql_string("SELECT group_concat(status, ' ') FROM (SELECT status FROM memory ORDER BY id) x"),
+            "stale open open done");
   CHECK_STR(memory_state(left), "active");
   CHECK_INT(jpos(OK("task", "list"), "tasks", left), -1);
   CHECK_INT(jpos(OK("task", "list", "--status", "stale"), "tasks", left), 0);
@@ -225,11 +226,12 @@ TEST(maintenance_never_undoes_another_reason) {
   int64_t forgotten = STORE("--ttl", "2d", "Parsley grows in pots");
   OK("supersede", num(superseded), "--type", "decision", "--reason", "why", "Jam is bought now");
   OK("forget", num(forgotten), "--reason", "no");
-  struct str before = sql_string("SELECT group_concat(state || state_reason || state_at) FROM memory WHERE id <= 2");
+  static const char states[] = "SELECT group_concat(s) FROM (SELECT state || state_reason || state_at AS s FROM memory"
+                               " WHERE id <= 2 ORDER BY id) x";
+  struct str before = sql_string(states);
   for (int day = 1; day <= 400; day += 133)
     maintain_at(day);
-  CHECK_STR(sql_string("SELECT group_concat(state || state_reason || state_at) FROM memory WHERE id <= 2"),
-            cstr(before));
+  CHECK_STR(sql_string(states), cstr(before));
 }
 
 TEST(maintenance_says_what_it_did_in_the_log) {

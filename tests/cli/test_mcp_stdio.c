@@ -84,6 +84,7 @@ static void end(struct proc *p) {
 
 /* Nothing is made before a call needs it. */
 TEST(mcp_handshake_opens_no_store) {
+  test_store_new("test.db");
   struct proc *p = START("--profile", "full");
   CHECK_STR(jstr(get(p, 1, "server/discover", META), "result.supportedVersions[0]"), "2026-07-28");
   shake_hands(p, "2025-11-25", "{}");
@@ -91,9 +92,9 @@ TEST(mcp_handshake_opens_no_store) {
   CHECK(jlen(get(p, 3, "prompts/list", ""), "result.prompts") == 3);
   CHECK_INT(jlen(get(p, 4, "resources/templates/list", ""), "result.resourceTemplates"), 4);
   CHECK(jget(get(p, 5, "ping", ""), "result"));
-  CHECK(access(cli_db(), F_OK) != 0);
+  CHECK(!store_is_there(cli_db()));
   CHECK(!jbool(get(p, 6, "tools/call", CALL("memory_stats", "")), "result.isError"));
-  CHECK(access(cli_db(), F_OK) == 0);
+  CHECK(store_is_there(cli_db()));
   end(p);
 }
 

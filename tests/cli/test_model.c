@@ -43,6 +43,7 @@ static void check_tiny(yyjson_val *r, const char *name) {
 }
 
 TEST(a_folder_becomes_a_file_that_can_be_shown) {
+  test_store_new("test.db");
   const char *folder = model_folder("tiny-v1", &(struct tiny_spec){.prefix = "bert.", .type = "F16"});
   const char *file = path_join(NULL, "tiny.cairn");
   yyjson_val *r = OK("model", "convert", folder, file);
@@ -58,7 +59,7 @@ TEST(a_folder_becomes_a_file_that_can_be_shown) {
   CHECK_INT(text.exit_code, 0);
   CHECK(has(text.out, "name: tiny-v1") && has(text.out, "pooling: mean"));
   /* Neither needs a store, nor makes one. */
-  CHECK(!exists(cli_db()));
+  CHECK(!store_is_there(cli_db()));
 }
 
 TEST(options_are_stored) {

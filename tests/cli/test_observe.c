@@ -85,7 +85,8 @@ TEST(metrics_give_the_quantiles_of_what_is_recorded) {
   sql_do("DELETE FROM tool_call");
   sql_do(textf("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)"
                " INSERT INTO tool_call (event_id, team, tool, op, project, source, at, duration_us) SELECT"
-               " printf('%%08x-0000-7000-8000-000000000000', i), 'default', 'x', 'x', '', 'x', %lld, i * 1000 FROM n",
+               " '0000' || (1000 + i) || '-0000-7000-8000-000000000000', 'default', 'x', 'x', '', 'x', %lld, i * 1000"
+               " FROM n",
                1772366400000LL)); /* 2026-03-01T12:00:00Z, where the clock of these tests stands */
   yyjson_val *x = tool_in(jget(OK("metrics"), "tools"), "x");
   CHECK_INT(jint(x, "calls"), 1000);
@@ -156,7 +157,7 @@ TEST(health_says_what_there_is) {
   CHECK_INT(jint(r, "memories"), 2);
   CHECK_INT(jint(r, "pending_embeddings"), 1);
   CHECK(jint(r, "server.pid") > 0);
-  CHECK_STR(jstr(r, "store.path"), cli_db());
+  CHECK_STR(jstr(r, "store.path"), store_shown(cli_db()));
   CHECK(jint(r, "store.bytes") > 0);
   CHECK(jint(r, "store.schema") > 0);
   CHECK(jbool(r, "store.writable"));
@@ -165,15 +166,12 @@ TEST(health_says_what_there_is) {
 
 TEST(health_does_not_wait_for_a_writer) {
   STORE("Parsley grows in pots");
-  struct proc *holder =
-      proc_start(.argv = ARGS("sqlite3", cli_db(), "BEGIN IMMEDIATE;", ".shell touch locked; sleep 8"));
-  while (access(path_join(NULL, "locked"), F_OK) != 0)
-    usleep(1000);
+  struct direct *holder = direct_open(cli_db());
+  direct_lock(holder);
   struct run r = CAIRN("health", "--json");
   CHECK_INT(r.exit_code, 0);
   CHECK(r.elapsed_us < 2000000LL * test_slowness());
-  proc_kill(holder, SIGKILL);
-  proc_wait(holder);
+  direct_close(holder);
 }
 
 /* ---- calls of an agent ---- */
@@ -194,9 +192,9 @@ TEST(calls_of_an_agent_are_in_the_log_and_get_the_session_of_its_boot) {
   CHECK_INT(sql_number("SELECT count(DISTINCT session) FROM tool_call WHERE tool LIKE 'memory%'"), 1);
   CHECK_INT(sql_number("SELECT count(*) FROM tool_call WHERE session IS NULL"), 0);
   CHECK_INT(sql_number("SELECT count(*) FROM tool_call WHERE source = 'tester' AND tool LIKE 'memory%'"), 2);
-  CHECK(access(textf("%s.before-boot.jsonl", cli_db()), F_OK) != 0);
+  CHECK(access(cli_side(".before-boot.jsonl"), F_OK) != 0);
   struct stat sb;
-  const char *log = textf("%s.log/calls.jsonl", cli_db());
+  const char *log = cli_side(".log/calls.jsonl");
   CHECK(stat(log, &sb) == 0 && (sb.st_mode & 0777) == 0600);
   struct json_lines lines = lines_of(file_read(log));
   CHECK(lines.n >= 2);
@@ -211,6 +209,14 @@ TEST(calls_of_an_agent_that_never_boots_are_recorded_too) {
 
 /* ---- the live view ---- */
 
+/* Characters, as far as each takes one column. */
+static size_t columns_of(struct str line) {
+  size_t n = 0;
+  for (size_t i = 0; i < line.n; i++)
+    n += ((unsigned char)line.p[i] & 0xc0) != 0x80;
+  return n;
+}
+
 TEST(top_without_a_terminal_prints_one_picture) {
   STORE("Parsley grows in pots", "--project", "garden");
   OK("search", "parsley");
@@ -221,7 +227,7 @@ TEST(top_without_a_terminal_prints_one_picture) {
   CHECK(!has(r.out, "\x1b"));
   struct str rest = r.out, line;
   while (str_line(&rest, &line))
-    CHECK(line.n <= 80);
+    CHECK(columns_of(line) <= 80);
   yyjson_val *v = OK("top");
   CHECK_INT(jint(v, "calls"), 2);
   CHECK_NEAR(jnum(v, "calls_per_s"), 0.2, 1e-9); /* in ten seconds; the clock stands still */
@@ -239,8 +245,9 @@ TEST(top_makes_stored_text_harmless) {
 }
 
 TEST(top_creates_no_store) {
+  test_store_new("test.db");
   REFUSED("not_found", "top");
-  CHECK(access(cli_db(), F_OK) != 0);
+  CHECK(!store_is_there(cli_db()));
   STORE("Parsley grows in pots");
   REFUSED("usage", "top", "--minutes", "0");
 }

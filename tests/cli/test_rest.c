@@ -1,6 +1,5 @@
 /* test_rest.c: /api/v1 of a real server, over the network: statuses, tags, cursors, and the document that describes it.
  */
-#include <sqlite3.h>
 
 #include "support/serve.h"
 
@@ -97,15 +96,13 @@ TEST_TIMEOUT(a_locked_store_says_when_to_try_again, 40) {
   cli_set("CAIRN_BUSY_MS=50");
   struct serve *s = serve_start(NULL);
   REQUEST(s, "POST", "/api/v1/memories", "{\"text\":\"Parsley grows in pots\"}");
-  sqlite3 *db;
-  CHECK_INT(sqlite3_open(cli_db(), &db), SQLITE_OK);
-  CHECK_INT(sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+  struct direct *writer = direct_open(cli_db());
+  direct_lock(writer);
   struct reply r = REQUEST(s, "POST", "/api/v1/memories/1/pin");
   check_problem(&r, 503, "busy");
   CHECK(reply_header(&r, "Retry-After").n > 0);
   CHECK_INT(REQUEST(s, "GET", "/api/v1/memories/1").status, 200); /* readers do not wait */
-  sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
-  sqlite3_close(db);
+  direct_close(writer);
   CHECK_INT(REQUEST(s, "POST", "/api/v1/memories/1/pin").status, 200);
   serve_stop(s);
 }

@@ -66,19 +66,19 @@ static void words_are_lost(int64_t id, const char *option) {
   hybrid_again(id);
 }
 
-TEST(an_overwritten_full_text_index) {
+TEST_SQLITE(an_overwritten_full_text_index) {
   int64_t id = store_some();
   sql_do("UPDATE chunk_fts_data SET block = zeroblob(length(block)) WHERE id > 10");
   words_are_lost(id, "--repair");
 }
 
-TEST(a_full_text_index_of_noise) {
+TEST_SQLITE(a_full_text_index_of_noise) {
   int64_t id = store_some();
   sql_do("UPDATE chunk_fts_data SET block = randomblob(length(block)) WHERE id > 10");
   words_are_lost(id, "--repair");
 }
 
-TEST(a_full_text_index_without_its_structure) {
+TEST_SQLITE(a_full_text_index_without_its_structure) {
   int64_t id = store_some();
   sql_do("DELETE FROM chunk_fts_data WHERE id = 10");
   words_are_lost(id, "--fix"); /* the other name of it */
@@ -86,7 +86,7 @@ TEST(a_full_text_index_without_its_structure) {
 
 /* ---- the vector index ---- */
 
-TEST(an_overwritten_vector_block) {
+TEST_SQLITE(an_overwritten_vector_block) {
   int64_t id = store_some();
   sql_do("UPDATE vec_head SET places = randomblob(length(places))");
   yyjson_val *r = OK("search", "seagulls at the harbour");
@@ -99,7 +99,7 @@ TEST(an_overwritten_vector_block) {
   hybrid_again(id);
 }
 
-TEST(overwritten_vectors) {
+TEST_SQLITE(overwritten_vectors) {
   int64_t id = store_some();
   sql_do("UPDATE vec_slot SET vector = randomblob(length(vector))");
   yyjson_val *r = OK("search", "seagulls at the harbour");
@@ -111,7 +111,7 @@ TEST(overwritten_vectors) {
   hybrid_again(id);
 }
 
-TEST(both_at_once) {
+TEST_SQLITE(both_at_once) {
   int64_t id = store_some();
   sql_do("UPDATE chunk_fts_data SET block = zeroblob(length(block)) WHERE id > 10;"
          "UPDATE vec_head SET places = x'00'; UPDATE vec_slot SET vector = zeroblob(length(vector))");

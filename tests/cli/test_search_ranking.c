@@ -16,11 +16,7 @@ static double part(yyjson_val *r, int64_t id, const char *name) {
 }
 
 /* Another store in the place of the first. */
-static void fresh(void) {
-  unlink(cli_db());
-  unlink(textf("%s-wal", cli_db()));
-  unlink(textf("%s-shm", cli_db()));
-}
+static void fresh(void) { store_remove(cli_db()); }
 
 static void fillers(int n) {
   static const char *const things[] = {"kettle", "lantern", "pillow", "hammer", "violin", "carpet", "needle", "bucket"};
@@ -133,9 +129,9 @@ static const char *const talk[] = {"Shall the ferry be painted this spring?", "O
                                    "And the name goes back on in gold letters."};
 
 static const char *vectors(void) {
-  return cstr(
-      sql_string("SELECT group_concat(v, ' ') FROM (SELECT c.memory_id || ':' || hex(s.vector) AS v FROM chunk c"
-                 " JOIN vec_slot s ON s.chunk_id = c.id ORDER BY c.memory_id, c.seq, s.model)"));
+  return cstr(sql_string(textf("SELECT group_concat(v, ' ') FROM (SELECT c.memory_id || ':' || %s AS v FROM chunk c"
+                               " JOIN vec_slot s ON s.chunk_id = c.id ORDER BY c.memory_id, c.seq, s.model) x",
+                               on_postgres() ? "s.v::text" : "hex(s.vector)")));
 }
 
 static void talk_batch(const char *option) {
@@ -254,28 +250,32 @@ TEST(a_report_is_no_duplicate_of_the_answer_to_the_same) {
   CHECK(!warning(r, "contradiction"));
 }
 
+/* Without its check sum on SQLite, which is that of its place too. */
+static const char *vector_of(int64_t chunk) {
+  return cstr(
+      sql_string(textf("SELECT %s FROM vec_slot WHERE chunk_id = %lld",
+                       on_postgres() ? "v::text" : "hex(substr(vector, 1, length(vector) - 4))", (long long)chunk)));
+}
+
 /* What follows was embedded with the end of the text that is purged: that vector is a trace of it. */
 TEST(purge_takes_the_vector_of_the_entry_behind) {
   for (size_t i = 0; i < ARRAY_LEN(talk); i++)
     say("talk", talk[i]);
   int64_t aside = STORE("The lighthouse keeper collects stamps");
-  const char *trace = cstr(sql_string("SELECT hex(vector) FROM vec_slot WHERE chunk_id = 3"));
-  const char *kept = cstr(sql_string("SELECT hex(vector) FROM vec_slot WHERE chunk_id = 4"));
+  const char *trace = vector_of(3), *kept = vector_of(4);
   OK("purge", "2", "--confirm");
   CHECK_INT(sql_number("SELECT count(*) FROM vec_slot s JOIN chunk c ON c.id = s.chunk_id WHERE c.memory_id = 3"), 0);
-  CHECK_STR(sql_string("SELECT hex(vector) FROM vec_slot WHERE chunk_id = 4"), kept);
+  CHECK_STR(str_from(vector_of(4)), kept);
   CHECK_INT(sql_number(textf("SELECT count(*) FROM vec_slot WHERE chunk_id = %lld", (long long)aside)), 1);
   CHECK_HEALTHY();
   CHECK_INT(jint(OK("maintain"), "embedded"), 1);
-  CHECK(strcmp(sql_string("SELECT hex(vector) FROM vec_slot WHERE chunk_id = 3").p, trace) != 0);
-  /* Without its check sum, which is that of its place too. */
-  const char *anew =
-      cstr(sql_string("SELECT hex(substr(vector, 1, length(vector) - 4)) FROM vec_slot WHERE chunk_id = 3"));
+  const char *anew = vector_of(3);
+  CHECK(strcmp(anew, trace) != 0);
   /* As if the purged one had never been. */
   fresh();
   say("talk", talk[0]);
   say("talk", talk[2]);
-  CHECK_STR(sql_string("SELECT hex(substr(vector, 1, length(vector) - 4)) FROM vec_slot WHERE chunk_id = 2"), anew);
+  CHECK_STR(str_from(vector_of(2)), anew);
 }
 
 /* A pruned one is still in the log, and in the vector of what followed it. */

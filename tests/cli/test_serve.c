@@ -68,7 +68,7 @@ TEST(alive_and_ready) {
   serve_stop(s);
 }
 
-TEST(what_is_no_store_is_said_at_the_start) {
+TEST_SQLITE(what_is_no_store_is_said_at_the_start) {
   file_write(cli_db(), STR("this is no store, and never was one; it is only here to be refused"));
   struct run r = CAIRN("serve", "--port", "0");
   CHECK_INT(r.exit_code, 9);

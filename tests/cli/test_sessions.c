@@ -251,8 +251,9 @@ TEST(scratch_is_not_a_store) {
   REFUSED("refused", "scratch", "set", "", "x");
   REFUSED("refused", "scratch", "set", words("key", 60), "x");
   REFUSED("secret", "scratch", "set", "k", "GITHUB_TOKEN=ghp_0123456789abcdefghijklmnopqrstuvwxyz");
-  sql_do("INSERT INTO scratch (team, session, key, value, updated_at)"
-         " SELECT 'default', handle, 'big', printf('%1048576c', 'x'), 1 FROM session");
+  sql_do(textf("INSERT INTO scratch (team, session, key, value, updated_at)"
+               " SELECT 'default', handle, 'big', %s, 1 FROM session",
+               on_postgres() ? "repeat('x', 1048576)" : "printf('%1048576c', 'x')"));
   REFUSED("too_large", "scratch", "set", "k", "x");
   OK("scratch", "set", "big", "small again");
   OK("scratch", "set", "k", "x");

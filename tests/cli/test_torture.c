@@ -1,21 +1,22 @@
 /* test_torture.c: the bounded form of the torture test; `make torture` is the long one. */
+#include "support/games.h"
 #include "support/harness.h"
 #include "support/proc.h"
 #include "support/torture.h"
 
-static struct torture game(const char *name, int seconds) {
-  return (struct torture){
-      .store = path_join(NULL, name), .program = CAIRN_BIN, .workers = 8, .seconds = seconds, .seed = 20261115};
-}
-
 TEST_TIMEOUT(eight_processes_some_of_them_killed, 90) {
   /* Sanitizers are slow: they get fewer operations, not more time. */
   struct torture t = game("torture.db", test_slowness() > 1 ? 10 : 20);
+  if (on_postgres())
+    t.seconds = 25;
+  game_disturb(&t);
   struct torture_result r = torture_run(&t);
-  printf("%ld acknowledged, %ld keyed, %ld claims, %ld killed\n", r.acknowledged, r.keys, r.claims, r.killed);
-  CHECK(r.acknowledged > (test_slowness() > 1 ? 50 : 500));
+  printf("%ld acknowledged, %ld keyed, %ld claims, %ld killed; %ld disturbances, %ld calls failed for them\n",
+         r.acknowledged, r.keys, r.claims, r.killed, r.disturbed, r.failed);
+  CHECK(r.acknowledged > (on_postgres() ? 20 : test_slowness() > 1 ? 50 : 500));
   CHECK(r.killed > 10);
   CHECK(r.claims > 0);
+  CHECK(!t.disturb || r.disturbed >= 3); /* the third is a crash */
 }
 
 TEST_TIMEOUT(handles_that_share_a_process, 60) {
@@ -30,7 +31,7 @@ TEST_TIMEOUT(readers_do_not_wait_for_a_writer, 60) {
 
 TEST_TIMEOUT(a_store_created_by_many_at_once, 60) {
   struct torture t = game("new.db", 0);
-  torture_creation(&t, test_slowness() > 1 ? 4 : 12);
+  torture_creation(&t, test_slowness() > 1 ? 4 : on_postgres() ? 6 : 12, game_new_place());
 }
 
 TEST_TIMEOUT(housekeeping_that_is_killed, 60) {

@@ -159,7 +159,7 @@ static void fill_store(void) {
 }
 
 TEST_TIMEOUT(a_round_trip_gives_the_same_bytes, 60) {
-  const char *second = path_join(NULL, "second.db"), *third = path_join(NULL, "third.db");
+  const char *second = test_store("second.db"), *third = test_store("third.db");
   fill_store();
   struct str before = snapshot();
   struct str plain = exported(cli_db(), false), full = exported(cli_db(), true);
@@ -186,20 +186,20 @@ TEST_TIMEOUT(a_round_trip_gives_the_same_bytes, 60) {
 }
 
 TEST_TIMEOUT(importing_twice_changes_nothing, 60) {
-  const char *second = path_join(NULL, "second.db");
+  const char *second = test_store("second.db");
   fill_store();
   const char *path = path_join(NULL, "full.jsonl");
   file_write(path, exported(cli_db(), true));
   int64_t memories = sql_number("SELECT count(*) FROM memory");
   OK("--db", second, "import", path);
-  struct str once = file_read(second);
+  struct str once = store_dump(second);
   yyjson_val *r = OK("--db", second, "import", path);
   CHECK_INT(jint(r, "imported"), 0);
   CHECK_INT(jint(r, "already"), memories);
   CHECK_INT(jint(r, "links"), 0);
   CHECK(!jget(r, "txn") && !jget(r, "events"));
   CHECK_INT(jlen(r, "warnings"), 0);
-  check_text(file_read(second), once);
+  check_text(store_dump(second), once);
   /* Into the store that it came from: all is known. */
   struct str before = snapshot();
   r = OK("import", path);
@@ -330,9 +330,10 @@ TEST(an_export_that_cannot_be_written_says_so_and_leaves_nothing) {
   REFUSED("usage", "export", cli_db());
   const char *alias = path_join(NULL, "alias");
   CHECK_INT(symlink(cli_db(), alias), 0);
-  REFUSED("usage", "export", alias);
+  if (!on_postgres())
+    REFUSED("usage", "export", alias);
   CHECK_HEALTHY();
-  struct run r = CAIRN("--db", path_join(NULL, "mistyped.db"), "export");
+  struct run r = CAIRN("--db", test_store_new("mistyped.db"), "export");
   CHECK_INT(r.exit_code, 3);
   r = proc_run(.argv = ARGS("sh", "-c", "ls | grep -c jsonl"));
   CHECK_STR(r.out, "0\n");
@@ -354,7 +355,7 @@ TEST(a_project_is_exported_alone) {
   CHECK_INT(jint(OK("export", path_join(NULL, "all.jsonl")), "memories"), 4);
   r = OK("export", path_join(NULL, "global.jsonl"), "--project", "");
   CHECK_INT(jint(r, "memories"), 1);
-  OK("--db", path_join(NULL, "other.db"), "import", path_join(NULL, "web.jsonl"));
+  OK("--db", test_store("other.db"), "import", path_join(NULL, "web.jsonl"));
 }
 
 TEST(a_team_is_exported_alone) {
@@ -506,7 +507,7 @@ TEST(what_was_purged_stays_away) {
   CHECK_INT(jint(r, "links"), 0);
   CHECK_INT(jint(r, "refused_count"), 0);
   /* Also not by way of the log, in a store that knows only the tombstone. */
-  const char *stone = path_join(NULL, "stone.jsonl"), *fresh = path_join(NULL, "fresh.db");
+  const char *stone = path_join(NULL, "stone.jsonl"), *fresh = test_store("fresh.db");
   OK("export", stone);
   OK("--db", fresh, "import", stone);
   r = OK("--db", fresh, "import", path);
@@ -584,7 +585,7 @@ TEST(secrets_do_not_come_in) {
   CHECK_INT(jint(r, "imported"), 2);
   CHECK_INT(jint(r, "redacted"), 1);
   CHECK(!store_holds(TOKEN));
-  CHECK(has(sql_string("SELECT text FROM body WHERE memory_id = 2"), "[REDACTED:"));
+  CHECK(has(sql_string("SELECT text FROM body WHERE memory_id = (SELECT max(id) FROM memory)"), "[REDACTED:"));
 }
 
 TEST(an_import_is_one_transaction_that_can_be_undone) {

@@ -4,16 +4,17 @@
 /* What people see: each memory with its fields, labels, notes and links, the settings; no ids of rows, no log. */
 static struct str visible_state(void) {
   static const char sql[] =
-      "SELECT group_concat(line, char(10)) FROM ("
-      "SELECT printf('%s|%s|%s|%s|%s|%s|%s|%s|%s|%s|%s|%s|%s|%s', m.id, m.uid, m.project, m.type, m.severity, m.key,"
-      " m.headline, m.delivery, m.weight, m.state, m.state_reason, m.upvotes || '/' || m.downvotes,"
-      " m.status || m.priority, m.claimed_by || m.claimed_at) || '|' || b.text AS line FROM memory m"
-      " JOIN body b ON b.memory_id = m.id WHERE m.state <> 'forgotten'"
-      " UNION ALL SELECT printf('label %s %s %s', l.memory_id, l.field, l.value) FROM label l"
+      "SELECT group_concat(line, '\n') FROM ("
+      "SELECT m.id || '|' || m.uid || '|' || m.project || '|' || m.type || '|' || coalesce(m.severity, '') || '|' ||"
+      " coalesce(m.key, '') || '|' || m.headline || '|' || m.delivery || '|' || m.weight || '|' || m.state || '|' ||"
+      " coalesce(m.state_reason, '') || '|' || m.upvotes || '/' || m.downvotes || '|' ||"
+      " coalesce(m.status || m.priority, '') || '|' || coalesce(m.claimed_by || m.claimed_at, '') || '|' || b.text"
+      " AS line FROM memory m JOIN body b ON b.memory_id = m.id WHERE m.state <> 'forgotten'"
+      " UNION ALL SELECT 'label ' || l.memory_id || ' ' || l.field || ' ' || l.value FROM label l"
       " JOIN memory m ON m.id = l.memory_id WHERE m.state <> 'forgotten'"
-      " UNION ALL SELECT printf('note %s %s %s', memory_id, by, text) FROM annotation"
-      " UNION ALL SELECT printf('link %s %s %s %s', src, rel, dst, reason) FROM link"
-      " UNION ALL SELECT printf('setting %s %s', name, value) FROM setting ORDER BY line)";
+      " UNION ALL SELECT 'note ' || memory_id || ' ' || by || ' ' || text FROM annotation"
+      " UNION ALL SELECT 'link ' || src || ' ' || rel || ' ' || dst || ' ' || coalesce(reason, '') FROM link"
+      " UNION ALL SELECT 'setting ' || name || ' ' || value FROM setting ORDER BY line) x";
   return sql_string(sql);
 }
 
@@ -243,7 +244,7 @@ TEST(a_skipped_write_has_nothing_to_undo) {
 TEST(an_import_with_a_chain_is_undone) {
   int64_t id = STORE("--key", "port", "The proxy listens on port 8443");
   OK("supersede", num(id), "The proxy listens on port 9443", "--reason", "moved", "--inherit-key");
-  const char *file = path_join(NULL, "all.jsonl"), *other = path_join(NULL, "other.db");
+  const char *file = path_join(NULL, "all.jsonl"), *other = test_store("other.db");
   OK("export", file);
   struct run r = proc_run(.argv = ARGS(CAIRN_BIN, "--db", other, "import", file, "--json"));
   CHECK_INT(r.exit_code, 0);

@@ -1,11 +1,9 @@
 /* cli.c: the program on a private store of the running test. */
 #include "support/cli.h"
 
-#include <dirent.h>
-#include <sqlite3.h>
-#include <unistd.h>
-
 #include "base/clock.h"
+#include "store/place.h"
+#include "support/store.h"
 
 /* Lives as long as the test's process. */
 static struct arena memory;
@@ -30,7 +28,13 @@ const char *words(const char *stem, int n) {
   return buf_str(&b).p;
 }
 
-const char *cli_db(void) { return path_join(NULL, "test.db"); }
+const char *cli_db(void) { return test_store("test.db"); }
+
+const char *cli_side(const char *tail) {
+  char path[PLACE_MAX];
+  place_side(cli_db(), tail, path);
+  return textf("%s", path);
+}
 
 static int64_t ms_of_day(double days) {
   int64_t start = 0;
@@ -270,51 +274,7 @@ bool has(struct str text, const char *part) { return str_find(text, str_from(par
 
 /* ---- the store, from outside ---- */
 
-static sqlite3 *open_store(void) {
-  sqlite3 *db = NULL;
-  if (sqlite3_open_v2(cli_db(), &db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
-    FAIL("%s: %s", cli_db(), sqlite3_errmsg(db));
-  sqlite3_busy_timeout(db, 5000);
-  return db;
-}
-
-static sqlite3_stmt *prepare(sqlite3 *db, const char *sql) {
-  sqlite3_stmt *stmt = NULL;
-  if (sqlite3_prepare_v2(db, sql, -1, &stmt, NULL) != SQLITE_OK)
-    FAIL("%s: %s", sql, sqlite3_errmsg(db));
-  return stmt;
-}
-
-/* In the order of the tables; a blob is as good as its bytes. */
-static void dump_rows(sqlite3 *db, const char *table, struct buf *out) {
-  sqlite3_stmt *stmt = prepare(db, textf("SELECT * FROM \"%s\"", table));
-  while (sqlite3_step(stmt) == SQLITE_ROW) {
-    buf_addf(out, "%s", table);
-    for (int i = 0; i < sqlite3_column_count(stmt); i++) {
-      const char *p = sqlite3_column_blob(stmt, i);
-      buf_addf(out, "|%s=", sqlite3_column_name(stmt, i));
-      buf_add(out, (struct str){p, p ? (size_t)sqlite3_column_bytes(stmt, i) : 0});
-    }
-    buf_addc(out, '\n');
-  }
-  sqlite3_finalize(stmt);
-}
-
-struct str snapshot(void) {
-  struct buf out = BUF(&memory);
-  if (access(cli_db(), F_OK) != 0)
-    return STR("");
-  sqlite3 *db = open_store();
-  sqlite3_stmt *stmt =
-      prepare(db, "SELECT name FROM sqlite_schema WHERE type = 'table'"
-                  " AND sql NOT LIKE 'CREATE VIRTUAL%' AND name NOT LIKE 'sqlite_stat%'"
-                  " AND name <> 'tool_call' ORDER BY name"); /* that a call was made is told there, even if it failed */
-  while (sqlite3_step(stmt) == SQLITE_ROW)
-    dump_rows(db, (const char *)sqlite3_column_text(stmt, 0), &out);
-  sqlite3_finalize(stmt);
-  sqlite3_close(db);
-  return buf_str(&out);
-}
+struct str snapshot(void) { return store_dump(cli_db()); }
 
 void check_same(const char *file, int line, struct str before, struct str after) {
   if (str_eq(before, after))
@@ -328,26 +288,22 @@ void check_same(const char *file, int line, struct str before, struct str after)
 }
 
 bool sql_try(const char *sql) {
-  sqlite3 *db = open_store();
-  bool done = sqlite3_exec(db, sql, NULL, NULL, NULL) == SQLITE_OK;
-  sqlite3_close(db);
+  struct direct *d = direct_open(cli_db());
+  bool done = direct_try(d, sql);
+  direct_close(d);
   return done;
 }
 
 void sql_do(const char *sql) {
-  if (!sql_try(sql))
-    FAIL("%s: failed", sql);
+  struct direct *d = direct_open(cli_db());
+  direct_do(d, sql);
+  direct_close(d);
 }
 
 struct str sql_string(const char *sql) {
-  sqlite3 *db = open_store();
-  sqlite3_stmt *stmt = prepare(db, sql);
-  if (sqlite3_step(stmt) != SQLITE_ROW)
-    FAIL("%s: no row", sql);
-  const char *p = (const char *)sqlite3_column_text(stmt, 0);
-  struct str s = p ? arena_dup(&memory, (struct str){p, (size_t)sqlite3_column_bytes(stmt, 0)}) : STR("");
-  sqlite3_finalize(stmt);
-  sqlite3_close(db);
+  struct direct *d = direct_open(cli_db());
+  struct str s = direct_string(d, sql);
+  direct_close(d);
   return s;
 }
 
@@ -357,28 +313,7 @@ int64_t sql_number(const char *sql) {
   return n;
 }
 
-static bool holds(struct str file, struct str bytes) {
-  for (size_t i = 0; i + bytes.n <= file.n; i++) {
-    size_t k = 0;
-    while (k < bytes.n && ascii_lower(file.p[i + k]) == ascii_lower(bytes.p[k]))
-      k++;
-    if (k == bytes.n)
-      return true;
-  }
-  return false;
-}
-
-bool store_holds_bytes(struct str bytes) {
-  DIR *dir = opendir(test_dir());
-  struct dirent *e;
-  bool found = false;
-  CHECK(dir);
-  while ((e = readdir(dir)))
-    if (strncmp(e->d_name, "test.db", 7) == 0)
-      found |= holds(file_read(path_join(NULL, e->d_name)), bytes);
-  closedir(dir);
-  return found;
-}
+bool store_holds_bytes(struct str bytes) { return store_has(cli_db(), bytes); }
 
 bool store_holds(const char *text) { return store_holds_bytes(str_from(text)); }
 

@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "support/harness.h"
 #include "support/proc.h"
+#include "support/store.h"
 
 /* ---- the surroundings of every later call ---- */
 
@@ -21,8 +22,10 @@ void cli_day(double days);
 const char *cli_time(double days);
 /* "NAME=value" sets, "NAME" unsets. */
 void cli_set(const char *assignment);
-/* The store's file, or another file beside it. */
+/* The store: a file, or the URL of a database. */
 const char *cli_db(void);
+/* A private file of this machine that belongs to the store. */
+const char *cli_side(const char *tail);
 const char *const *cli_env(void);
 const char *textf(const char *fmt, ...) PRINTF_FMT(1, 2);
 /* A copy that ends with a NUL. */
@@ -96,13 +99,13 @@ bool has(struct str text, const char *part);
 struct str snapshot(void);
 void check_same(const char *file, int line, struct str before, struct str after);
 #define CHECK_UNCHANGED(before) check_same(__FILE__, __LINE__, (before), snapshot())
-/* SQL past the program. */
+/* SQL past the program, that both engines understand; see store.h. */
 void sql_do(const char *sql);
 /* Whether the schema lets it happen. */
 bool sql_try(const char *sql);
 int64_t sql_number(const char *sql);
 struct str sql_string(const char *sql);
-/* Whether the bytes are anywhere in the store's files (database, log), compared without ASCII case. */
+/* Whether the bytes are anywhere in the store's files (database, log) or tables, compared without ASCII case. */
 bool store_holds(const char *text);
 bool store_holds_bytes(struct str bytes);
 /* doctor finds nothing. */

@@ -16,6 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "support/pg.h"
+
 #if defined(__SANITIZE_THREAD__)
 #define SLOWNESS 10
 #elif defined(__SANITIZE_ADDRESS__)
@@ -29,11 +31,12 @@
 #define SLOWNESS 1
 #endif
 
-enum { MAX_JOBS = 64, OUTPUT_SHOWN = 16 * 1024, NOTE_SIZE = 1024 };
+enum { MAX_JOBS = 64, MAX_WITHOUT = 8, OUTPUT_SHOWN = 16 * 1024, NOTE_SIZE = 1024 };
 
 /* One running test. */
 struct job {
   const struct test *test;
+  size_t number;
   pid_t pid;
   int output; /* memory file that takes its stdout and stderr */
   char *note; /* shared with the test's process; stays with the slot */
@@ -46,6 +49,7 @@ struct runner {
   bool verbose; /* show the output of tests that passed, too */
   const struct test **tests;
   size_t count, next;
+  int apart; /* left out, because they are about another engine */
   struct job jobs[MAX_JOBS];
   int slots, running, passed, failed;
 };
@@ -54,6 +58,7 @@ static struct test *registered;
 static char run_dir[256];   /* holds the folders of the tests */
 static char child_dir[512]; /* of the test that this process runs */
 static char *child_note;
+static bool postgres;
 static volatile sig_atomic_t stop_signal; /* the runner was told to stop */
 
 void test_register(struct test *t) {
@@ -69,6 +74,11 @@ void test_note(const char *fmt, ...) {
 }
 
 int test_slowness(void) { return SLOWNESS; }
+bool on_postgres(void) { return postgres; }
+
+/* A call on a server is a connection, and a store a database to be made. */
+int test_patience(void) { return SLOWNESS * (postgres ? 3 : 1); }
+static int seconds_for(const struct test *t) { return t->seconds * test_patience(); }
 
 /* ---- checks ---------------------------------------------------------------------------------------------------- */
 
@@ -178,6 +188,11 @@ static _Noreturn void run_child(const struct job *job) {
   setvbuf(stdout, NULL, _IOLBF, 0);
   memcpy(child_dir, job->dir, sizeof(child_dir));
   child_note = job->note;
+  snprintf(child_dir + strlen(child_dir), sizeof(child_dir) - strlen(child_dir), "/state");
+  setenv("XDG_STATE_HOME", child_dir, 1); /* what a store on a server has on this machine */
+  memcpy(child_dir, job->dir, sizeof(child_dir));
+  if (postgres)
+    pg_enter(job->number);
   job->test->fn();
   fflush(NULL);
   exit(0); /* exit handlers run: the leak check is one */
@@ -190,7 +205,7 @@ static _Noreturn void die(const char *what) {
 
 static void start(struct runner *r, struct job *job) {
   size_t number = r->next++;
-  *job = (struct job){.test = r->tests[number], .note = job->note};
+  *job = (struct job){.test = r->tests[number], .number = number, .note = job->note};
   if (!job->note)
     job->note = mmap(NULL, NOTE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (job->note == MAP_FAILED)
@@ -199,7 +214,7 @@ static void start(struct runner *r, struct job *job) {
   snprintf(job->dir, sizeof(job->dir), "%s/%zu", run_dir, number);
   job->output = memfd_create("test-output", MFD_CLOEXEC);
   job->started = seconds_now();
-  job->deadline = job->started + job->test->seconds * SLOWNESS;
+  job->deadline = job->started + seconds_for(job->test);
   fflush(NULL);
   job->pid = fork();
   if (job->pid == 0)
@@ -233,7 +248,7 @@ static void finish(struct runner *r, struct job *job, int status) {
     r->failed++;
     printf("FAIL %s:%s", short_file(job->test->file), job->test->name);
     if (job->timed_out)
-      printf(" (stopped after %d s)\n", job->test->seconds * SLOWNESS);
+      printf(" (stopped after %d s)\n", seconds_for(job->test));
     else if (WIFSIGNALED(status))
       printf(" (%s)\n", strsignal(WTERMSIG(status)));
     else
@@ -244,6 +259,8 @@ static void finish(struct runner *r, struct job *job, int status) {
   }
   close(job->output);
   remove_tree(job->dir);
+  if (postgres)
+    pg_done(job->number);
   job->test = NULL;
   r->running--;
 }
@@ -293,15 +310,26 @@ static void run_all(struct runner *r) {
 
 /* ---- command line ---------------------------------------------------------------------------------------------- */
 
-static bool selected(const struct test *t, const char *without, char **filters, int n) {
+/* Which tests, of which engine. */
+struct choice {
+  const char *without[MAX_WITHOUT];
+  int withouts;
+  char **filters;
+  int n;
+  const char *engine;
+  bool list;
+};
+
+static bool selected(const struct test *t, const struct choice *c) {
   char name[512];
   snprintf(name, sizeof(name), "%s:%s", short_file(t->file), t->name);
-  if (without && strstr(name, without))
-    return false;
-  for (int i = 0; i < n; i++)
-    if (strstr(name, filters[i]))
+  for (int i = 0; i < c->withouts; i++)
+    if (strstr(name, c->without[i]))
+      return false;
+  for (int i = 0; i < c->n; i++)
+    if (strstr(name, c->filters[i]))
       return true;
-  return n == 0;
+  return c->n == 0;
 }
 
 static int by_name(const void *a, const void *b) {
@@ -310,65 +338,99 @@ static int by_name(const void *a, const void *b) {
   return c ? c : strcmp((*x)->name, (*y)->name);
 }
 
-static void select_tests(struct runner *r, const char *without, char **filters, int n) {
+static void select_tests(struct runner *r, const struct choice *c) {
   size_t all = 0;
   for (struct test *t = registered; t; t = t->next)
     all++;
   r->tests = calloc(all + 1, sizeof(struct test *));
   if (!r->tests)
     abort();
-  for (struct test *t = registered; t; t = t->next)
-    if (selected(t, without, filters, n))
+  for (struct test *t = registered; t; t = t->next) {
+    if (!selected(t, c))
+      continue;
+    if (t->only == (postgres ? TEST_ON_SQLITE : TEST_ON_POSTGRES))
+      r->apart++;
+    else
       r->tests[r->count++] = t;
+  }
   qsort(r->tests, r->count, sizeof(struct test *), by_name);
 }
 
 static void on_signal(int number) { stop_signal = number; }
 
 static int usage(const char *program) {
-  fprintf(stderr, "usage: %s [-j N] [-v] [-x WITHOUT] [--list] [FILTER...]\n", program);
+  fprintf(stderr, "usage: %s [-j N] [-v] [-x WITHOUT]... [--engine sqlite|postgres] [--list] [FILTER...]\n", program);
   return 2;
 }
 
-int main(int argc, char **argv) {
-  static struct runner r;
-  bool list = false;
-  int first = 1;
-  const char *without = NULL;
-  r.slots = (int)sysconf(_SC_NPROCESSORS_ONLN);
-  for (; first < argc && argv[first][0] == '-'; first++) {
-    if (strcmp(argv[first], "--list") == 0)
-      list = true;
-    else if (strcmp(argv[first], "-v") == 0)
-      r.verbose = true;
-    else if (strcmp(argv[first], "-x") == 0 && first + 1 < argc)
-      without = argv[++first];
-    else if (strcmp(argv[first], "-j") == 0 && first + 1 < argc)
-      r.slots = (int)strtol(argv[++first], NULL, 10);
+static bool read_arguments(int argc, char **argv, struct runner *r, struct choice *c) {
+  int at = 1;
+  for (; at < argc && argv[at][0] == '-'; at++) {
+    const char *value = at + 1 < argc ? argv[at + 1] : NULL;
+    if (strcmp(argv[at], "--list") == 0)
+      c->list = true;
+    else if (strcmp(argv[at], "-v") == 0)
+      r->verbose = true;
+    else if (value && strcmp(argv[at], "-x") == 0 && c->withouts < MAX_WITHOUT)
+      c->without[c->withouts++] = argv[++at];
+    else if (value && strcmp(argv[at], "--engine") == 0)
+      c->engine = argv[++at];
+    else if (value && strcmp(argv[at], "-j") == 0)
+      r->slots = (int)strtol(argv[++at], NULL, 10);
     else
-      return usage(argv[0]);
+      return false;
   }
-  r.slots = r.slots < 1 ? 1 : r.slots > MAX_JOBS ? MAX_JOBS : r.slots;
-  select_tests(&r, without, argv + first, argc - first);
-  if (list) {
-    for (size_t i = 0; i < r.count; i++)
-      printf("%s:%s\n", short_file(r.tests[i]->file), r.tests[i]->name);
-    return 0;
-  }
+  c->filters = argv + at;
+  c->n = argc - at;
+  postgres = strcmp(c->engine, "postgres") == 0;
+  return postgres || strcmp(c->engine, "sqlite") == 0;
+}
+
+static void list_tests(const struct runner *r) {
+  for (size_t i = 0; i < r->count; i++)
+    printf("%s:%s\n", short_file(r->tests[i]->file), r->tests[i]->name);
+}
+
+static bool run_selected(struct runner *r) {
   setenv("CAIRN_EMBEDDER", "hash-v1", 0); /* fast, and the same in a build without a model */
   const char *tmp = getenv("TMPDIR");
   snprintf(run_dir, sizeof(run_dir), "%s/cairn-test-XXXXXX", tmp && *tmp ? tmp : "/tmp");
   if (!mkdtemp(run_dir)) {
     fprintf(stderr, "harness: mkdtemp %s: %s\n", run_dir, strerror(errno));
-    return 1;
+    return false;
   }
   signal(SIGINT, on_signal);
   signal(SIGTERM, on_signal);
-  run_all(&r);
+  bool ok = !postgres || r->count == 0 || pg_prepare();
+  if (ok) {
+    run_all(r);
+    ok = !postgres || r->count == 0 || pg_finish();
+  }
   remove_tree(run_dir);
+  return ok;
+}
+
+int main(int argc, char **argv) {
+  static struct runner r;
+  struct choice c = {.engine = getenv("CAIRN_TEST_ENGINE")};
+  c.engine = c.engine && *c.engine ? c.engine : "sqlite";
+  r.slots = (int)sysconf(_SC_NPROCESSORS_ONLN);
+  if (!read_arguments(argc, argv, &r, &c))
+    return usage(argv[0]);
+  r.slots = r.slots < 1 ? 1 : r.slots > MAX_JOBS ? MAX_JOBS : r.slots;
+  select_tests(&r, &c);
+  if (c.list) {
+    list_tests(&r);
+    return 0;
+  }
+  if (!run_selected(&r))
+    r.failed++;
   free(r.tests);
   if (r.count == 0)
     printf("no test was selected\n");
+  if (r.apart)
+    printf("%d tests are about %s itself and were not run on %s\n", r.apart, postgres ? "SQLite" : "PostgreSQL",
+           postgres ? "PostgreSQL" : "SQLite");
   printf("%d passed, %d failed\n", r.passed, r.failed + (stop_signal ? 1 : 0));
   return r.failed || r.count == 0 || stop_signal ? 1 : 0;
 }

@@ -1,8 +1,8 @@
 /* harness.h: the test harness: TEST(name) { ... } is all that a test needs.
  *
  * Every test runs in a process of its own, in its own process group, with a time limit; a failed check prints where and
- * what, and ends the test. Usage of the programs: [-j N] [-v] [-x WITHOUT] [--list] [FILTER...], where a filter is
- * a part of "tests/unit/base/test_str.c:name". */
+ * what, and ends the test. Usage of the programs: [-j N] [-v] [-x WITHOUT]... [--engine sqlite|postgres] [--list]
+ * [FILTER...], where a filter is a part of "tests/unit/base/test_str.c:name". */
 #ifndef CAIRN_TESTS_HARNESS_H
 #define CAIRN_TESTS_HARNESS_H
 
@@ -19,10 +19,13 @@
 
 enum { TEST_SECONDS = 20 };
 
+enum test_only { TEST_ON_BOTH, TEST_ON_SQLITE, TEST_ON_POSTGRES };
+
 struct test {
   const char *file, *name;
   void (*fn)(void);
   int seconds;
+  enum test_only only; /* about one engine itself: not run on the other, and counted apart */
   struct test *next;
 };
 
@@ -34,18 +37,27 @@ void test_note(const char *fmt, ...) PRINTF_FMT(1, 2);
 /* A test with the usual time limit, and one with its own. Sanitizer builds get four (ASan) or ten (TSan) times as long.
  */
 #define TEST(name) TEST_TIMEOUT(name, TEST_SECONDS)
-#define TEST_TIMEOUT(name_, seconds_)                                                                                  \
+#define TEST_TIMEOUT(name, seconds) TEST_ADD(name, seconds, TEST_ON_BOTH)
+/* What is about SQLite's file or driver and has no meaning elsewhere: everything else holds on every engine. */
+#define TEST_SQLITE(name) TEST_ADD(name, TEST_SECONDS, TEST_ON_SQLITE)
+/* The same for PostgreSQL's server and driver. */
+#define TEST_POSTGRES(name) TEST_ADD(name, TEST_SECONDS, TEST_ON_POSTGRES)
+#define TEST_ADD(name_, seconds_, only_)                                                                               \
   static void test_##name_(void);                                                                                      \
   __attribute__((constructor)) static void test_add_##name_(void) {                                                    \
-    static struct test t = {__FILE__, #name_, test_##name_, seconds_, NULL};                                           \
+    static struct test t = {__FILE__, #name_, test_##name_, seconds_, only_, NULL};                                    \
     test_register(&t);                                                                                                 \
   }                                                                                                                    \
   static void test_##name_(void)
 
+/* Which engine the stores of this run are on: --engine, or CAIRN_TEST_ENGINE. */
+bool on_postgres(void);
 /* A private folder of the running test, made at the first call and removed, with all in it, when the test is over. */
 const char *test_dir(void);
 /* How much slower than a release build this one may be: 1, 4 with ASan, 10 with TSan. */
 int test_slowness(void);
+/* How many times as long as with files in a release build this run may wait for anything. */
+int test_patience(void);
 
 /* Prints "file:line: " and the message, and ends the test. */
 #define FAIL(...) test_fail(__FILE__, __LINE__, __VA_ARGS__)

@@ -85,7 +85,7 @@ struct proc *proc_start_spec(const struct proc_spec *spec) {
   *p = (struct proc){.in = in[1], .out = out[0], .err = err[0], .out_text = BUF(memory()), .err_text = BUF(memory())};
   p->started_us = clock_ticks_us();
   int timeout_ms = spec->timeout_ms ? spec->timeout_ms : DEFAULT_TIMEOUT_MS;
-  p->limit_us = (int64_t)timeout_ms * 1000 * test_slowness();
+  p->limit_us = (int64_t)timeout_ms * 1000 * test_patience();
   p->pid = fork();
   if (p->pid < 0)
     fail("fork");
@@ -159,7 +159,7 @@ bool proc_send(struct proc *p, struct str text) {
 }
 
 bool proc_line(struct proc *p, int timeout_ms, struct str *ret_line) {
-  int64_t until_us = clock_ticks_us() + (int64_t)timeout_ms * 1000 * test_slowness();
+  int64_t until_us = clock_ticks_us() + (int64_t)timeout_ms * 1000 * test_patience();
   for (;;) {
     struct str rest = str_slice(buf_str(&p->out_text), p->line_from, p->out_text.n);
     const char *end = rest.n ? memchr(rest.p, '\n', rest.n) : NULL;

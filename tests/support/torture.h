@@ -8,16 +8,22 @@
 #include <stdint.h>
 
 struct torture {
-  const char *store;   /* the file; its folder also gets the journals */
+  const char *store;   /* a file, or the URL of a database */
+  const char *files;   /* the beginning of the names of journals and copies */
   const char *program; /* the cairn program */
   int workers;         /* processes at once */
   int seconds;
   uint64_t seed;
+  /* Besides the workers something else is disturbed, every `disturb_ms`; calls may then fail because there is no
+   * server, and only what was acknowledged counts. NULL: nothing. */
+  void (*disturb)(uint32_t random);
+  int disturb_ms;
 };
 
 /* What was seen; a broken promise ends the test with a message. */
 struct torture_result {
   long acknowledged, killed, claims, keys;
+  long disturbed, failed; /* calls that failed for want of a server */
 };
 
 /* Writers, correctors, claimers, readers and housekeepers, through the library and through the program. */
@@ -26,8 +32,9 @@ struct torture_result torture_run(const struct torture *t);
 void torture_handles(const struct torture *t);
 /* A process that holds the lock for a while: readers do not wait for it, writers do. */
 void torture_lock(const struct torture *t);
-/* Processes that all create the same new store at once, half of them killed. */
-void torture_creation(const struct torture *t, int rounds);
+/* Processes that all create the same new store at once, half of them killed; `place` says where the store of a round
+ * is. */
+void torture_creation(const struct torture *t, int rounds, const char *(*place)(int round));
 /* One command after another, killed at a random moment: maintain, purge, backup, restore, export, import. */
 void torture_housekeeping(const struct torture *t, int rounds);
 

@@ -9,7 +9,8 @@
 enum { WORKER_OWN = 32 };
 
 struct worker {
-  const char *store, *program;
+  const char *store, *files, *program;
+  bool disturbed;                     /* there may be no server for a while */
   char journal[700], complaints[700]; /* files that it appends to */
   int number;
   uint64_t seed;
@@ -24,6 +25,7 @@ uint32_t torture_random(uint64_t *seed);
 /* Lines of the journal, each written when the reply was there:
  *   W UID TEXT   a memory; K the same, with a shared key    C ID NAME   a claimed task    A UID TEXT   a note
  *   p UID        this one is about to be purged             P UID       and now it is
+ *   F OP CODE    a call that failed because there was no server
  *
  * Work until the time is over, in a process of their own. */
 void worker_library(struct worker *w);

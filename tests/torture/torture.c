@@ -1,10 +1,9 @@
 /* torture.c: `make torture`: the games of the torture test for TORTURE_SECONDS (300), with another seed each time. */
-#include "support/torture.h"
+#include "support/games.h"
 
 #include <time.h>
 
 #include "support/harness.h"
-#include "support/proc.h"
 
 static int64_t number(const char *name, int64_t missing) {
   const char *text = getenv(name);
@@ -16,22 +15,26 @@ TEST_TIMEOUT(torture, 86400) {
   uint64_t seed = (uint64_t)number("TORTURE_SEED", (int64_t)time(NULL));
   int seconds = (int)number("TORTURE_SECONDS", 300);
   fprintf(stderr, "TORTURE_SEED=%llu TORTURE_SECONDS=%d\n", (unsigned long long)seed, seconds);
-  struct torture t = {.store = path_join(NULL, "torture.db"),
-                      .program = CAIRN_BIN,
-                      .workers = 8,
-                      .seconds = seconds * 8 / 10,
-                      .seed = seed};
+  struct torture t = game("torture.db", seconds * 8 / 10);
+  t.seed = seed;
+  game_disturb(&t);
   test_note("seed %llu", (unsigned long long)seed);
   struct torture_result r = torture_run(&t);
-  fprintf(stderr, "%ld acknowledged (%ld by key, %ld claims), %ld processes killed\n", r.acknowledged, r.keys, r.claims,
-          r.killed);
-  t.store = path_join(NULL, "handles.db");
-  t.seconds = seconds / 10;
+  fprintf(stderr,
+          "%ld acknowledged (%ld by key, %ld claims), %ld processes killed, %ld disturbances, %ld calls failed\n",
+          r.acknowledged, r.keys, r.claims, r.killed, r.disturbed, r.failed);
+  t = game("handles.db", seconds / 10);
+  t.seed = seed;
   torture_handles(&t);
-  t.store = path_join(NULL, "lock.db");
+  t = game("lock.db", 0);
   torture_lock(&t);
-  t.store = path_join(NULL, "new.db");
-  torture_creation(&t, seconds / 5);
-  t.store = path_join(NULL, "house.db");
+  t = game("house.db", 0);
+  t.seed = seed;
   torture_housekeeping(&t, seconds / 3);
+}
+
+TEST_TIMEOUT(torture_of_new_stores, 86400) {
+  struct torture t = game("new.db", 0);
+  t.seed = (uint64_t)number("TORTURE_SEED", (int64_t)time(NULL));
+  torture_creation(&t, (int)number("TORTURE_SECONDS", 300) / 5, game_new_place());
 }

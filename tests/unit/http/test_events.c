@@ -11,15 +11,18 @@ enum { EVENTS = 30000 };
 TEST_TIMEOUT(a_long_log_reaches_a_slow_reader_whole, 60) {
   struct error err;
   struct engine *engine;
-  struct engine_options o = {.path = path_join(NULL, "store.db")};
+  char text[600];
+  memset(text, '0', sizeof(text));
+  struct engine_options o = {.path = test_store("store.db")};
   CHECK_OK(engine_open(&o, &engine, &err), &err);
   CHECK_OK(
-      db_exec(store_db(engine->store), &err,
-              "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)"
-              " INSERT INTO event (team, at, action, op, project, source, detail)"
-              " SELECT 'default', i, CASE WHEN i % 2 THEN 'memory:read' ELSE 'memory:search' END, 'get', '', 'test',"
-              " '{\"text\":\"' || hex(zeroblob(300)) || '\"}' FROM n",
-              "i", (int64_t)EVENTS),
+      db_exec(
+          store_db(engine->store), &err,
+          "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)"
+          " INSERT INTO event (team, at, action, op, project, source, detail)"
+          " SELECT 'default', i, CASE WHEN i % 2 = 1 THEN 'memory:read' ELSE 'memory:search' END, 'get', '', 'test',"
+          " '{\"text\":\"' || ?2 || '\"}' FROM n",
+          "is", (int64_t)EVENTS, (struct str){text, sizeof(text)}),
       &err);
   struct http_options h = {.shared = {.caller = {.team = STR("default")}}};
   CHECK_OK(feed_new(&o, &h.shared.feed, &err), &err);

@@ -5,6 +5,7 @@
 #include "http/uri.h"
 #include "support/harness.h"
 #include "support/proc.h"
+#include "support/store.h"
 
 static struct arena arena;
 static struct http_server server;
@@ -14,7 +15,7 @@ enum { PAIRS = 8 };
 static void begin(void) {
   static struct pool *pool;
   struct error err;
-  struct engine_options o = {.path = path_join(NULL, "store.db")};
+  struct engine_options o = {.path = test_store("store.db")};
   o.clock.fixed = INT64_C(1772366400000);
   CHECK_OK(pool_new(&o, 2, &pool, &err), &err);
   server = (struct http_server){.pool = pool, .caller = {.team = STR("default"), .project = STR("")}};

@@ -7,11 +7,12 @@
 #include "cairn.h"
 #include "support/harness.h"
 #include "support/proc.h"
+#include "support/store.h"
 
 static struct arena a; /* lives as long as the test */
 
 static struct cairn *open_store(const char *name) {
-  struct cairn_options o = {.size = sizeof(o), .path = path_join(NULL, name), .source = "test"};
+  struct cairn_options o = {.size = sizeof(o), .path = test_store(name), .source = "test"};
   struct cairn *db = NULL;
   CHECK_INT(cairn_open(&o, &db), CAIRN_OK);
   return db;

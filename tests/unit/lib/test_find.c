@@ -2,9 +2,10 @@
 #include "cairn.h"
 #include "support/harness.h"
 #include "support/proc.h"
+#include "support/store.h"
 
 static struct cairn *open_store(void) {
-  struct cairn_options o = {.size = sizeof(o), .path = path_join(NULL, "a.db"), .project = "zoo", .source = "test"};
+  struct cairn_options o = {.size = sizeof(o), .path = test_store("a.db"), .project = "zoo", .source = "test"};
   struct cairn *db = NULL;
   CHECK_INT(cairn_open(&o, &db), CAIRN_OK);
   return db;

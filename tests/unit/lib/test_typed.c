@@ -2,12 +2,12 @@
 #include "cairn.h"
 #include "support/harness.h"
 #include "support/proc.h"
+#include "support/store.h"
 
 static const int64_t NEW_YEAR = 1767225600000; /* 2026-01-01T00:00:00Z */
 
 static struct cairn *open_store(void) {
-  struct cairn_options o = {
-      .size = sizeof(o), .path = path_join(NULL, "a.db"), .source = "test", .fixed_now_ms = NEW_YEAR};
+  struct cairn_options o = {.size = sizeof(o), .path = test_store("a.db"), .source = "test", .fixed_now_ms = NEW_YEAR};
   struct cairn *db = NULL;
   CHECK_INT(cairn_open(&o, &db), CAIRN_OK);
   return db;

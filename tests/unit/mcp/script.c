@@ -3,6 +3,7 @@
 
 #include "base/utf8.h"
 #include "support/proc.h"
+#include "support/store.h"
 
 static struct arena arena;
 static struct error err;
@@ -14,7 +15,7 @@ static const char *project;
 
 void script_open(const char *name) {
   setenv("CAIRN_EMBEDDER", "hash-v1", 1);
-  struct engine_options o = {.path = path_join(NULL, "script.db"), .clock = {.fixed = 1763208000000}};
+  struct engine_options o = {.path = test_store("script.db"), .clock = {.fixed = 1763208000000}};
   CHECK_OK(engine_open(&o, &engine, &err), &err);
   profile = profile_find(str_from(name));
   CHECK(profile);

@@ -41,6 +41,7 @@ static const struct {
     {"import", "reads a file"},
     {"backup", "writes a file"},
     {"restore", "reads a file; replaces everything"},
+    {"migrate", "copies the whole store to another place"},
     {"doctor", "repairs the store: for whoever runs it"},
     {"eval", "reads folders"},
     {"model convert", "reads and writes files"},

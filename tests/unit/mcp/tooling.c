@@ -3,6 +3,7 @@
 
 #include "support/harness.h"
 #include "support/proc.h"
+#include "support/store.h"
 
 struct arena tooling_arena;
 struct error tooling_error;
@@ -10,7 +11,7 @@ struct str tooling_trust = STR("user");
 
 struct engine *tooling_engine(void) {
   setenv("CAIRN_EMBEDDER", "hash-v1", 1);
-  struct engine_options o = {.path = path_join(NULL, "tools.db"), .clock = {.fixed = 1763208000000}};
+  struct engine_options o = {.path = test_store("tools.db"), .clock = {.fixed = 1763208000000}};
   struct engine *e = NULL;
   CHECK_OK(engine_open(&o, &e, &tooling_error), &tooling_error);
   return e;

@@ -11,6 +11,7 @@
 #include "store/events.h"
 #include "support/harness.h"
 #include "support/proc.h"
+#include "support/store.h"
 
 static const int64_t NOW = 1763208000000;
 
@@ -72,12 +73,16 @@ static size_t lines_in(const char *path) {
   return n;
 }
 
-TEST(a_boot_gives_its_session_to_the_calls_of_its_client) {
-  const char *path = path_join(NULL, "a.db"), *file = path_join(NULL, "a.db.before-boot.jsonl");
+static const char *file_of(const char *path) {
   char name[BEFORE_BOOT_PATH];
-  struct stat sb;
   before_boot_path(path, name);
-  CHECK_STR(str_from(name), file);
+  return arena_cstr(&a, str_from(name));
+}
+
+TEST(a_boot_gives_its_session_to_the_calls_of_its_client) {
+  const char *path = test_store("a.db"), *file = file_of(path);
+  struct stat sb;
+  CHECK(on_postgres() || strcmp(file, path_join(NULL, "a.db.before-boot.jsonl")) == 0);
   struct store *st = open_store(path);
   CHECK_INT(move(st, file, "1/x", "s-1", NOW), 0); /* no file, no calls */
   add(file, line_of("1/x", "one", NOW - 3000));
@@ -96,7 +101,7 @@ TEST(a_boot_gives_its_session_to_the_calls_of_its_client) {
 
 TEST(calls_that_saw_no_boot_are_moved_without_a_session_and_old_ones_dropped) {
   const char *file = path_join(NULL, "file.jsonl");
-  struct store *st = open_store(path_join(NULL, "a.db"));
+  struct store *st = open_store(test_store("a.db"));
   add(file, line_of("1/x", "ancient", NOW - 25 * 3600 * 1000));
   add(file, line_of("1/x", "old", NOW - 61000));
   add(file, line_of("1/x", "new", NOW - 1000));
@@ -108,7 +113,7 @@ TEST(calls_that_saw_no_boot_are_moved_without_a_session_and_old_ones_dropped) {
 
 TEST(a_process_that_ends_takes_all_of_its_clients_along) {
   const char *file = path_join(NULL, "file.jsonl");
-  struct store *st = open_store(path_join(NULL, "a.db"));
+  struct store *st = open_store(test_store("a.db"));
   add(file, line_of("12/a", "one", NOW));
   add(file, line_of("12/b", "two", NOW));
   add(file, line_of("123/a", "other", NOW));
@@ -120,7 +125,7 @@ TEST(a_process_that_ends_takes_all_of_its_clients_along) {
 
 TEST(the_same_line_twice_is_one_call) {
   const char *file = path_join(NULL, "file.jsonl");
-  struct store *st = open_store(path_join(NULL, "a.db"));
+  struct store *st = open_store(test_store("a.db"));
   struct str line = line_of("1/x", "one", NOW);
   add(file, line);
   move(st, file, "1/x", "s-1", 0);
@@ -133,7 +138,7 @@ TEST(the_same_line_twice_is_one_call) {
 
 TEST(a_thousand_lines_are_kept_the_newest) {
   const char *file = path_join(NULL, "file.jsonl");
-  struct store *st = open_store(path_join(NULL, "a.db"));
+  struct store *st = open_store(test_store("a.db"));
   struct buf lines = BUF(&a);
   for (int i = 0; i < 990; i++)
     buf_add(&lines, line_of("1/x", "early", NOW - 2000));
@@ -150,7 +155,7 @@ TEST(a_thousand_lines_are_kept_the_newest) {
 
 TEST(lines_that_are_no_calls_are_dropped) {
   const char *file = path_join(NULL, "file.jsonl");
-  struct store *st = open_store(path_join(NULL, "a.db"));
+  struct store *st = open_store(test_store("a.db"));
   static const char *const bad[] = {"",
                                     "no json",
                                     "[]",
@@ -198,7 +203,7 @@ static void call(struct engine *e, const char *tool, const char *op, const struc
 }
 
 TEST(calls_of_a_client_get_the_session_of_its_boot_before_and_after) {
-  const char *path = path_join(NULL, "a.db");
+  const char *path = test_store("a.db");
   struct origin one = {.connection = STR("c1")}, two = {.connection = STR("c2")};
   CHECK_OK(telemetry_new(NULL, &tele, &err), &err);
   struct engine *e = open_engine(path);
@@ -220,7 +225,7 @@ TEST(calls_of_a_client_get_the_session_of_its_boot_before_and_after) {
 }
 
 TEST(before_boot_the_store_has_nothing_and_the_file_has_all) {
-  const char *path = path_join(NULL, "a.db"), *file = path_join(NULL, "a.db.before-boot.jsonl");
+  const char *path = test_store("a.db"), *file = file_of(path);
   struct origin one = {.pid = 77};
   CHECK_OK(telemetry_new(NULL, &tele, &err), &err);
   struct engine *e = open_engine(path);
@@ -240,7 +245,7 @@ TEST(before_boot_the_store_has_nothing_and_the_file_has_all) {
 }
 
 TEST(what_engines_have_queued_is_written_though_no_call_follows) {
-  const char *path = path_join(NULL, "a.db");
+  const char *path = test_store("a.db");
   CHECK_OK(telemetry_new(NULL, &tele, &err), &err);
   struct engine *e = open_engine(path);
   call(e, NULL, "stats", NULL, NULL);
@@ -251,7 +256,7 @@ TEST(what_engines_have_queued_is_written_though_no_call_follows) {
 }
 
 TEST(an_engine_without_telemetry_records_only_when_asked) {
-  const char *path = path_join(NULL, "a.db");
+  const char *path = test_store("a.db");
   tele = NULL;
   struct engine *e = open_engine(path);
   call(e, NULL, "stats", NULL, NULL);
@@ -290,7 +295,7 @@ static void *call_many(void *arg) {
 
 TEST(engines_of_several_threads_lose_no_call) {
   enum { THREADS = 4 };
-  char *path = arena_cstr(&a, str_from(path_join(NULL, "a.db")));
+  char *path = arena_cstr(&a, str_from(test_store("a.db")));
   pthread_t threads[THREADS];
   CHECK_OK(telemetry_new(NULL, &tele, &err), &err);
   struct engine *keeper = open_engine(path);

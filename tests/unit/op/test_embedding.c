@@ -9,6 +9,7 @@
 #include "support/harness.h"
 #include "support/http_server.h"
 #include "support/proc.h"
+#include "support/store.h"
 
 enum { DIMS = 32 };
 
@@ -16,7 +17,7 @@ static struct error err;
 static struct arena a;
 
 static struct engine *open_engine(const char *name) {
-  struct engine_options o = {.path = path_join(NULL, name), .clock = {.fixed = 1763208000000}};
+  struct engine_options o = {.path = test_store(name), .clock = {.fixed = 1763208000000}};
   struct engine *e = NULL;
   unsetenv("CAIRN_EMBEDDER");
   CHECK_OK(engine_open(&o, &e, &err), &err);
@@ -118,11 +119,10 @@ TEST(both_indexes_are_searched) {
   use_server(e, http_server_url(s));
   RUN(e, "remember", "{\"text\":\"Cocoa is dark\"}"); /* by both */
   /* One that the former could not embed. */
-  CHECK_OK(
-      db_exec(store_db(e->store), &err,
-              "DELETE FROM vec_slot WHERE model = 'hash-v1' AND chunk_id = (SELECT id FROM chunk WHERE memory_id = 3)",
-              NULL),
-      &err);
+  struct sql q = SQL(&a);
+  sql_addf(&q, "DELETE FROM %s WHERE model = 'hash-v1' AND chunk_id = (SELECT id FROM chunk WHERE memory_id = 3)",
+           on_postgres() ? "vec" : "vec_slot");
+  CHECK_OK(db_exec_sql(store_db(e->store), &err, &q), &err);
   struct op_call c = {.op = op_find(STR("search")),
                       .engine = e,
                       .caller = {.team = STR("default"), .project = STR("")},

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "support/harness.h"
 #include "support/proc.h"
+#include "support/store.h"
 
 enum { KEPT = 4096 };
 
@@ -63,7 +64,7 @@ static size_t count(struct seen *s) {
   return n;
 }
 
-static const char *path_of(const char *name) { return path_join(NULL, name); }
+static const char *path_of(const char *name) { return test_store(name); }
 
 static struct store *open_store(const char *path) {
   struct store_options o = {.path = path, .now = 1763208000000};
@@ -215,14 +216,14 @@ TEST(teams_do_not_see_each_other) {
 
 TEST(a_store_that_comes_later_is_followed_from_its_first_event) {
   static struct seen s, now;
-  const char *path = path_of("later.db");
+  const char *path = test_store_new("later.db");
   struct feed *f = new_feed(path);
   seen_init(&s);
   seen_init(&now);
   struct feed_subscriber *sub = subscribe(f, "default", 0, &s), *other = subscribe(f, "default", -1, &now);
   usleep(100000);
   CHECK_INT(count(&s), 0);
-  CHECK(access(path, F_OK) != 0); /* a reader creates no store */
+  CHECK(!store_is_there(path)); /* a reader creates no store */
   struct store *st = open_store(path);
   add_many(st, "default", 1, 3);
   wait_for(&s, 3);
@@ -236,7 +237,7 @@ TEST(a_store_that_comes_later_is_followed_from_its_first_event) {
 }
 
 /* A file that is no store, until a store is in its place. */
-TEST(a_store_that_fails_is_tried_again) {
+TEST_SQLITE(a_store_that_fails_is_tried_again) {
   static struct seen s;
   const char *path = path_of("a.db"), *good = path_of("good.db");
   FILE *junk = fopen(path, "w");
@@ -261,7 +262,7 @@ TEST(a_restored_log_that_is_shorter_is_followed_from_its_end) {
   static struct seen s;
   struct arena a;
   arena_init(&a);
-  const char *path = path_of("a.db"), *copy = path_of("copy.db");
+  const char *path = path_of("a.db"), *copy = path_join(NULL, "copy.db");
   struct store *st = open_store(path);
   add_many(st, "default", 1, 2);
   CHECK_OK(store_copy_to(st, copy, NULL, NULL, &err), &err);
@@ -305,7 +306,8 @@ TEST(many_subscribers_each_get_every_event_once) {
   const char *path = path_of("a.db");
   struct writer w = {.store = open_store(path), .from = 1, .to = EVENTS};
   struct error e2;
-  CHECK_OK(db_exec(store_db(w.store), &e2, "PRAGMA synchronous = OFF", NULL), &e2);
+  if (!on_postgres())
+    CHECK_OK(db_exec(store_db(w.store), &e2, "PRAGMA synchronous = OFF", NULL), &e2);
   struct feed *f = new_feed(path);
   pthread_t thread;
   CHECK(pthread_create(&thread, NULL, write_on, &w) == 0);
@@ -330,7 +332,8 @@ TEST(unsubscribe_while_events_arrive_waits_for_the_function) {
   const char *path = path_of("a.db");
   struct writer w = {.store = open_store(path), .from = 1, .to = 100000};
   struct error e2;
-  CHECK_OK(db_exec(store_db(w.store), &e2, "PRAGMA synchronous = OFF", NULL), &e2);
+  if (!on_postgres())
+    CHECK_OK(db_exec(store_db(w.store), &e2, "PRAGMA synchronous = OFF", NULL), &e2);
   add_many(w.store, "default", 0, 0);
   struct feed *f = new_feed(path);
   pthread_t thread;
@@ -390,4 +393,105 @@ TEST(an_event_as_json_has_what_the_command_prints) {
             "{\"seq\":7,\"at\":\"2025-11-15T12:00:00.000Z\",\"action\":\"memory:write\",\"change\":\"insert\","
             "\"op\":\"remember\",\"txn\":3,\"id\":12,\"project\":\"p\",\"source\":\"cli\",\"after\":{\"x\":1}}");
   arena_release(&a);
+}
+
+/* ---- a server ---- */
+
+/* Every connection to the store but this one ends, the feed's too. */
+static void cut_connections(const char *store) {
+  struct direct *d = direct_open(store);
+  direct_string(d, "SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity WHERE datname ="
+                   " current_database() AND usename = current_user AND pid <> pg_backend_pid()");
+  direct_close(d);
+}
+
+TEST(no_event_is_lost_with_the_connection) {
+  static struct seen s;
+  const char *path = path_of("a.db");
+  if (!on_postgres())
+    return; /* a file has no connection */
+  struct store *st = open_store(path);
+  struct feed *f = new_feed(path);
+  seen_init(&s);
+  struct feed_subscriber *sub = subscribe(f, "default", -1, &s);
+  for (int round = 0; round < 5; round++) {
+    add_many(st, "default", 4 * round + 1, 4 * round + 2);
+    if (round % 2) /* once those have come, once while they are under way */
+      wait_for(&s, (size_t)(4 * round + 2));
+    cut_connections(path);
+    add_many(st, "default", 4 * round + 3, 4 * round + 4);
+  }
+  wait_for(&s, 20);
+  check_run(&s, 1, 20);
+  feed_unsubscribe(f, &sub);
+  feed_close(&f);
+  store_close(&st);
+}
+
+/* Writers of two teams do not wait for each other: a number that was given first may be seen last. */
+TEST(an_event_that_is_committed_behind_a_larger_number_is_not_left_out) {
+  static struct seen own, others;
+  const char *path = path_of("a.db");
+  if (!on_postgres())
+    return; /* a file has one writer */
+  struct store *st = open_store(path), *slow = open_store(path);
+  struct feed *f = new_feed(path);
+  seen_init(&own);
+  seen_init(&others);
+  struct txn who = {.team = STR("slow"), .project = STR(""), .source = STR("test"), .op = "test", .now = 1}, txn;
+  struct event e = {.action = STR("test:event"), .uid = STR("e1"), .detail = STR("{\"n\":1}")};
+  CHECK_OK(txn_begin(slow, &who, 0, &txn, &err), &err);
+  CHECK_OK(event_add(&txn, &e, &err), &err);
+  struct feed_subscriber *a = subscribe(f, "fast", -1, &others);
+  add_many(st, "fast", 1, 3);
+  wait_for(&others, 3);
+  /* "From now on" is behind the end of its own team's log, which does not have the open transaction yet. */
+  struct feed_subscriber *b = subscribe(f, "slow", -1, &own);
+  add_many(st, "fast", 4, 4);
+  wait_for(&others, 4);
+  CHECK_OK(txn_commit(&txn, &err), &err);
+  wait_for(&own, 1);
+  check_run(&own, 1, 1);
+  check_run(&others, 1, 4);
+  feed_unsubscribe(f, &a);
+  feed_unsubscribe(f, &b);
+  feed_close(&f);
+  store_close(&slow);
+  store_close(&st);
+}
+
+/* A crash takes back what did not wait for the disk: reads. Their numbers are given out again. */
+TEST(a_number_that_a_crash_gave_to_another_event_is_told_again) {
+  static struct seen s;
+  const char *path = path_of("a.db");
+  if (!on_postgres())
+    return; /* a file has nothing that was seen and is not there */
+  struct store *st = open_store(path);
+  struct feed *f = new_feed(path);
+  seen_init(&s);
+  struct feed_subscriber *sub = subscribe(f, "default", -1, &s);
+  add_many(st, "default", 1, 3);
+  wait_for(&s, 3);
+  struct direct *d = direct_open(path);
+  direct_do(d, "ALTER TABLE event DISABLE TRIGGER USER; DELETE FROM event WHERE uid IN ('e2', 'e3');"
+               "SELECT setval(pg_get_serial_sequence('event', 'seq'), (SELECT max(seq) FROM event))");
+  direct_close(d);
+  cut_connections(path);
+  struct txn who = {.team = STR("default"), .project = STR(""), .source = STR("test"), .op = "test", .now = 1000};
+  const char *const uids[] = {"e4", "e5"};
+  for (size_t i = 0; i < 2; i++) {
+    struct txn txn;
+    struct event e = {.action = STR("test:event"), .uid = str_from(uids[i]), .detail = STR("{\"n\":1}")};
+    CHECK_OK(txn_begin(st, &who, 0, &txn, &err), &err);
+    CHECK_OK(event_add(&txn, &e, &err), &err);
+    CHECK_OK(txn_commit(&txn, &err), &err);
+  }
+  wait_for(&s, 5);
+  CHECK_INT(s.n, 5);
+  CHECK_STR(str_from(s.uid[3]), "e4");
+  CHECK_STR(str_from(s.uid[4]), "e5");
+  CHECK_INT(s.seq[3], s.seq[1]); /* the number of e2 */
+  feed_unsubscribe(f, &sub);
+  feed_close(&f);
+  store_close(&st);
 }

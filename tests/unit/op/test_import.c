@@ -6,6 +6,7 @@
 #include "support/harness.h"
 #include "support/proc.h"
 #include "support/schema.h"
+#include "support/store.h"
 
 #define UID(n) "0190a0a0-0000-7000-8000-00000000000" n
 #define AT "\"2026-01-02T03:04:05.006Z\""
@@ -31,7 +32,7 @@ static const char notes[] = "---\ntags: [x]\n---\n# One\n\nText one.\n\n# Two\n\
 static struct engine *open_engine(void) {
   struct engine *e = NULL;
   struct error err;
-  struct engine_options o = {.path = path_join(NULL, "test.db")};
+  struct engine_options o = {.path = test_store("test.db")};
   CHECK_OK(engine_open(&o, &e, &err), &err);
   return e;
 }

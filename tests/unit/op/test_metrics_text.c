@@ -7,6 +7,7 @@
 #include "op/op.h"
 #include "support/harness.h"
 #include "support/proc.h"
+#include "support/store.h"
 
 static struct error err;
 static struct arena a; /* lives as long as the test */
@@ -105,13 +106,13 @@ static struct pool *new_pool(const char *path, size_t size) {
 }
 
 TEST(a_scrape_creates_no_store_and_knows_one_that_is_there) {
-  const char *path = path_join(NULL, "a.db");
+  const char *path = test_store_new("a.db");
   struct pool *pool = new_pool(path, 2);
   struct str text = metrics_page(&a, NULL, pool, STR("default"));
   check_by_promtool(text);
   check_has_line(text, "cairn_engines_open 0");
   CHECK(str_find(text, STR("cairn_memories"), 0) == SIZE_MAX);
-  CHECK(access(path, F_OK) != 0);
+  CHECK(!store_is_there(path));
   struct engine *e;
   CHECK_OK(pool_take(pool, &e, &err), &err);
   struct caller caller = {.team = STR("default"), .project = STR(""), .source = STR("test"), .trust = STR("user")};
@@ -130,7 +131,7 @@ TEST(a_scrape_creates_no_store_and_knows_one_that_is_there) {
 }
 
 TEST(a_scrape_does_not_wait_for_engines_at_work) {
-  struct pool *pool = new_pool(path_join(NULL, "a.db"), 1);
+  struct pool *pool = new_pool(test_store("a.db"), 1);
   struct engine *e, *other;
   CHECK_OK(pool_take(pool, &e, &err), &err);
   CHECK_STATUS(pool_try(pool, &other, &err), STATUS_BUSY);
@@ -143,7 +144,7 @@ TEST(a_scrape_does_not_wait_for_engines_at_work) {
 }
 
 TEST(ready_means_that_the_store_can_be_read) {
-  struct pool *pool = new_pool(path_join(NULL, "a.db"), 1);
+  struct pool *pool = new_pool(test_store("a.db"), 1);
   struct str json;
   CHECK(readyz_json(&a, pool, &json));
   CHECK_STR(json, "{\"status\":\"ready\"}");

@@ -4,8 +4,11 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
+#include "base/thread.h"
+#include "store/check.h"
 #include "support/harness.h"
 #include "support/proc.h"
+#include "support/store.h"
 
 enum { THREADS = 6, ROUNDS = 200 };
 
@@ -13,9 +16,9 @@ static struct pool *pool;
 static _Atomic int held, most, failures;
 static _Atomic int order[THREADS], next;
 
-static void start(const char *name, size_t size, bool must_exist) {
+static void start(const char *name, size_t size) {
   struct error err;
-  struct engine_options o = {.path = path_join(NULL, name), .must_exist = must_exist};
+  struct engine_options o = {.path = test_store(name)};
   CHECK_OK(pool_new(&o, size, &pool, &err), &err);
 }
 
@@ -37,7 +40,7 @@ static void *borrow(void *arg) {
 }
 
 TEST(no_more_engines_than_the_pool_has) {
-  start("store.db", 2, false);
+  start("store.db", 2);
   pthread_t threads[THREADS];
   for (int i = 0; i < THREADS; i++)
     CHECK(pthread_create(&threads[i], NULL, borrow, NULL) == 0);
@@ -63,7 +66,7 @@ static void *wait_in_line(void *arg) {
 }
 
 TEST(who_came_first_is_first) {
-  start("store.db", 1, false);
+  start("store.db", 1);
   struct engine *e;
   struct error err;
   CHECK_OK(pool_take(pool, &e, &err), &err);
@@ -82,12 +85,65 @@ TEST(who_came_first_is_first) {
 }
 
 TEST(a_store_that_does_not_open_fails_everybody_and_nobody_hangs) {
-  start("missing.db", 1, true);
+  struct error err;
+  struct engine_options o = {.path = path_join(NULL, "missing.db"), .must_exist = true};
+  CHECK_OK(pool_new(&o, 1, &pool, &err), &err);
   pthread_t threads[THREADS];
   for (int i = 0; i < THREADS; i++)
     CHECK(pthread_create(&threads[i], NULL, borrow, NULL) == 0);
   for (int i = 0; i < THREADS; i++)
     pthread_join(threads[i], NULL);
   CHECK_INT(atomic_load(&failures), THREADS * ROUNDS);
+  pool_close(&pool);
+}
+
+/* ---- a store on a server ---- */
+
+static struct direct *cut_all(void) {
+  struct direct *d = direct_open(test_store("store.db"));
+  direct_string(d, "SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity WHERE datname ="
+                   " current_database() AND usename = current_user AND pid <> pg_backend_pid()");
+  return d;
+}
+
+TEST(connections_that_were_cut_are_made_again) {
+  struct error err;
+  struct engine *e[2];
+  int64_t n = 0;
+  start("store.db", 2);
+  for (int round = 0; round < 3; round++) {
+    for (int i = 0; i < 2; i++) {
+      CHECK_OK(pool_take(pool, &e[i], &err), &err);
+      CHECK_OK(count_since(e[i]->store, STR("default"), 0, &n, &err), &err);
+      CHECK_INT(n, 0);
+    }
+    for (int i = 0; i < 2; i++)
+      pool_give(pool, e[i]);
+    if (on_postgres())
+      direct_close(cut_all());
+  }
+  pool_close(&pool);
+}
+
+TEST(a_server_that_is_not_there_is_not_asked_again_at_once) {
+  struct error err = {0}, again = {0}, third = {0};
+  struct engine *e;
+  /* Nobody listens on port 1. */
+  struct engine_options o = {.path = "postgresql://nobody:sesame@127.0.0.1:1/nothing"};
+  CHECK_OK(pool_new(&o, 2, &pool, &err), &err);
+  CHECK_OK(pool_failing(pool, &err), &err);
+  CHECK_STATUS(pool_take(pool, &e, &err), STATUS_UNAVAILABLE);
+  CHECK_STATUS(pool_failing(pool, &again), STATUS_UNAVAILABLE);
+  CHECK_STR(str_from(again.message), err.message);
+  CHECK_STATUS(pool_take(pool, &e, &third), STATUS_UNAVAILABLE);
+  CHECK_STR(str_from(third.message), err.message);
+  CHECK(err.fix[0]);
+  CHECK(str_find(str_from(err.message), STR("sesame"), 0) == SIZE_MAX);
+  CHECK(str_find(str_from(err.fix), STR("sesame"), 0) == SIZE_MAX);
+  usleep(1100000);
+  CHECK_OK(pool_failing(pool, &err), &err); /* the next one asks again */
+  size_t opened, busy;
+  pool_count(pool, &opened, &busy);
+  CHECK_INT(opened, 0);
   pool_close(&pool);
 }

@@ -3,13 +3,14 @@
 #include "cairn.h"
 #include "support/harness.h"
 #include "support/proc.h"
+#include "support/store.h"
 
 static struct arena a; /* lives as long as the test */
 static struct cairn *db;
 
 static void open_store(void) {
   setenv("CAIRN_EMBEDDER", "hash-v1", 1);
-  struct cairn_options o = {.size = sizeof(o), .path = path_join(NULL, "a.db"), .source = "test"};
+  struct cairn_options o = {.size = sizeof(o), .path = test_store("a.db"), .source = "test"};
   CHECK_INT(cairn_open(&o, &db), CAIRN_OK);
 }
 

@@ -11,7 +11,7 @@ static struct caller caller;
 static struct error err;
 
 static void open_engine(void) {
-  struct engine_options o = {.path = path_join(NULL, "store.db"), .clock = {.fixed = INT64_C(1800000000000)}};
+  struct engine_options o = {.path = test_store("store.db"), .clock = {.fixed = INT64_C(1800000000000)}};
   CHECK_OK(engine_open(&o, &engine, &err), &err);
   caller = (struct caller){.team = STR("default"), .project = STR(""), .source = STR("test"), .trust = STR("user")};
 }
@@ -68,7 +68,7 @@ TEST(the_same_question_gets_the_same_reply_and_is_noted) {
 TEST(a_change_by_this_or_another_handle_empties_it) {
   open_engine();
   struct engine *other;
-  struct engine_options o = {.path = path_join(NULL, "store.db"), .clock = {.fixed = INT64_C(1800000000000)}};
+  struct engine_options o = {.path = test_store("store.db"), .clock = {.fixed = INT64_C(1800000000000)}};
   CHECK_OK(engine_open(&o, &other, &err), &err);
   run(engine, "remember", "{\"text\":\"The printer on floor two needs a driver from its vendor\"}");
   search("printer");

@@ -5,13 +5,14 @@
 #include "op/op.h"
 #include "support/harness.h"
 #include "support/proc.h"
+#include "support/store.h"
 
 static struct error err;
 static struct arena a;
 static struct engine *e;
 
 static void open_engine(void) {
-  struct engine_options o = {.path = path_join(NULL, "retrieve.db"), .clock = {.fixed = 1763208000000}};
+  struct engine_options o = {.path = test_store("retrieve.db"), .clock = {.fixed = 1763208000000}};
   setenv("CAIRN_EMBEDDER", "hash-v1", 1);
   CHECK_OK(engine_open(&o, &e, &err), &err);
 }

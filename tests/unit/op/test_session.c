@@ -11,6 +11,7 @@
 #include "base/process.h"
 #include "support/harness.h"
 #include "support/proc.h"
+#include "support/store.h"
 
 static struct arena a; /* of the running test */
 static struct error err;
@@ -22,7 +23,7 @@ static struct origin origin;
 static struct caller agent;
 
 static void setup(void) {
-  struct engine_options o = {.path = path_join(NULL, "sessions.db"), .clock = {.fixed = begin}};
+  struct engine_options o = {.path = test_store("sessions.db"), .clock = {.fixed = begin}};
   arena_init(&a);
   CHECK_OK(engine_open(&o, &e, &err), &err);
   origin = (struct origin){.cwd = STR("/work"), .client = STR("tester"), .client_version = STR("1.2")};

@@ -11,6 +11,7 @@
 #include "op/telemetry_log.h"
 #include "support/harness.h"
 #include "support/proc.h"
+#include "support/store.h"
 
 static struct error err;
 static struct arena a; /* lives as long as the test */
@@ -303,7 +304,7 @@ TEST(many_threads_lose_no_count_and_the_log_says_what_it_lost) {
 
 TEST(operations_are_noted_under_the_name_of_their_tool) {
   struct telemetry *t = new_telemetry(NULL);
-  struct engine_options o = {.path = path_join(NULL, "a.db"), .telemetry = t};
+  struct engine_options o = {.path = test_store("a.db"), .telemetry = t};
   struct engine *e = NULL;
   CHECK_OK(engine_open(&o, &e, &err), &err);
   struct caller caller = {.team = STR("default"),

@@ -6,7 +6,7 @@
 enum { NOON = 1763208000 };
 
 struct store *fixture_open(const char *name) {
-  struct store_options o = {.path = path_join(NULL, name), .now = NOON * INT64_C(1000)};
+  struct store_options o = {.path = test_store(name), .now = NOON * INT64_C(1000)};
   struct store *st = NULL;
   struct error err;
   CHECK_OK(store_open(&o, &st, &err), &err);

@@ -5,6 +5,12 @@
 #include "store/memories.h"
 #include "support/harness.h"
 #include "support/proc.h"
+#include "support/store.h"
+
+/* How many chunks have the word, by the full-text index. */
+#define HAS_WORD(word)                                                                                                 \
+  (on_postgres() ? "SELECT count(*) FROM chunk_text WHERE tokens @@ '" word "'::tsquery"                               \
+                 : "SELECT count(*) FROM chunk_fts WHERE chunk_fts MATCH '" word "'")
 
 struct fixture {
   struct store *store;

@@ -137,11 +137,15 @@ TEST(pruning_keeps_thirty_days_and_the_last_hundred_thousand) {
   CHECK_OK(db_exec(store_db(f.store), &f.err,
                    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100010)"
                    " INSERT INTO tool_call (event_id, team, tool, op, project, source, at, duration_us)"
-                   " SELECT printf('%08x-0000-7000-8000-000000000000', i), 'default', 'x', 'x', '', 'x', ?1, 1 FROM n",
+                   " SELECT '00' || (100000 + i) || '-0000-7000-8000-000000000000', 'default', 'x', 'x', '', 'x', ?1, 1"
+                   " FROM n",
                    "i", now),
            &f.err);
   CHECK_OK(calls_prune(f.store, STR("default"), now, &f.err), &f.err);
   CHECK_INT(count(&f, "SELECT count(*) FROM tool_call"), 100000);
-  CHECK_INT(count(&f, "SELECT count(*) FROM tool_call WHERE event_id LIKE '00018___-0000%'"), 1707);
+  /* The last of them: 11 to 100010, which 00100011 to 00200010 stand for. */
+  CHECK_INT(count(&f, "SELECT count(*) FROM tool_call WHERE event_id LIKE '0010000_-0000%'"), 0);
+  CHECK_INT(count(&f, "SELECT count(*) FROM tool_call WHERE event_id LIKE '0010001_-0000%'"), 9);
+  CHECK_INT(count(&f, "SELECT count(*) FROM tool_call WHERE event_id LIKE '002_____-0000%'"), 11);
   fixture_close(&f);
 }

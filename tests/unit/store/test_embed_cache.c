@@ -8,10 +8,16 @@ enum { DIMS = 16 };
 static const int64_t start = 1763200000000;
 static const int8_t vector[DIMS] = {1, 2, 3, 4, 5, 6, 7, 8, -9, -10, -11, -12, -13, -14, -15, -16};
 
+static struct txn begin(struct fixture *f, struct str team) {
+  struct txn who = {.team = team, .project = STR(""), .source = STR("test"), .op = "test", .now = f->now}, txn;
+  CHECK_OK(txn_begin(f->store, &who, 0, &txn, &f->err), &f->err);
+  return txn;
+}
+
 static void put(struct fixture *f, const struct vec_model *m, const char *text, int64_t at) {
   char hash[HASH_TEXT_SIZE];
   hash_text(str_from(text), hash);
-  struct txn txn = fixture_begin(f);
+  struct txn txn = begin(f, m->team);
   CHECK_OK(embed_cache_put(f->store, m, hash, vector, at, &f->err), &f->err);
   fixture_commit(f, &txn);
 }
@@ -63,11 +69,14 @@ TEST(what_was_not_used_for_longest_goes_first) {
   put(&f, &m, "oldest", start - 5);
   put(&f, &m, "older", start - 4);
   put(&f, &other, "oldest", start - 9);
-  struct txn txn = fixture_begin(&f);
+  struct txn txn = begin(&f, m.team);
+  char zeros[54];
+  memset(zeros, '0', sizeof(zeros));
   CHECK_OK(db_exec(store_db(f.store), &f.err,
                    "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)"
-                   " INSERT INTO embed_cache SELECT 'red', printf('%064d', i), 'm', 16, zeroblob(16), ?2 + i FROM n",
-                   "ii", (int64_t)EMBED_CACHE_ROWS - 1, start),
+                   " INSERT INTO embed_cache SELECT 'red', ?3 || (1000000000 + i), 'm', 16, ?4, ?2 + i FROM n",
+                   "iisb", (int64_t)EMBED_CACHE_ROWS - 1, start, (struct str){zeros, sizeof(zeros)},
+                   (struct str){zeros, DIMS}),
            &f.err);
   int64_t dropped;
   CHECK_OK(embed_cache_trim(f.store, STR("red"), &dropped, &f.err), &f.err);

@@ -45,9 +45,9 @@ TEST(many_reads_are_written_by_themselves) {
   struct txn txn = fixture_begin(&f);
   struct memory m = fixture_fact(&f, &txn, STR(""), STR("text"), NULL);
   fixture_commit(&f, &txn);
-  for (int i = 0; i < 200; i++)
+  for (int i = 0; i < 1200; i++)
     note(&f, &m);
-  CHECK(count(&f, "SELECT count(*) FROM event WHERE action = 'memory:read'") >= 128);
+  CHECK(count(&f, "SELECT count(*) FROM event WHERE action = 'memory:read'") >= 1024);
   fixture_close(&f);
 }
 

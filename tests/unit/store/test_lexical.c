@@ -42,6 +42,36 @@ TEST(a_megabyte_of_noise_is_a_query) {
   fixture_close(&f);
 }
 
+static double best_score(struct fixture *f, struct store *st) {
+  struct lexical_hits hits = {0};
+  struct filter any = {0};
+  CHECK_OK(lexical_search(st, &f->scope, &any, STR("proxy"), 10, &f->arena, &hits, &f->err), &f->err);
+  CHECK_INT(hits.n, 1);
+  return hits.v[0].score;
+}
+
+/* Lengths are kept from search to search; a handle that has just been opened knows none. */
+TEST_SQLITE(a_text_that_became_longer_scores_by_its_new_length) {
+  struct fixture f = fixture_new();
+  struct txn txn = fixture_begin(&f);
+  struct memory m = fixture_fact(&f, &txn, STR(""), STR("the proxy listens"), NULL);
+  fixture_fact(&f, &txn, STR(""), STR("lunch is at noon"), NULL);
+  fixture_commit(&f, &txn);
+  double before = best_score(&f, f.store);
+  CHECK(best_score(&f, f.store) == before);
+  struct store *other = fixture_open("store.db");
+  CHECK_OK(db_exec(store_db(other), &f.err,
+                   "UPDATE chunk SET body = body || ' to all that comes in on any of its many ports, day and night'"
+                   " WHERE memory_id = ?1",
+                   "i", m.id),
+           &f.err);
+  double after = best_score(&f, f.store);
+  CHECK(after < before);
+  CHECK(after == best_score(&f, other));
+  store_close(&other);
+  fixture_close(&f);
+}
+
 /* The best keyword hit comes first and scores highest. */
 TEST(more_matching_words_score_higher) {
   struct fixture f = fixture_new();
@@ -69,8 +99,9 @@ TEST(a_broken_index_is_found_and_rebuilt) {
   CHECK_OK(lexical_check(f.store, &ok, &f.err), &f.err);
   CHECK(ok);
   CHECK_OK(db_script(store_db(f.store), &f.err,
-                     "INSERT INTO chunk_fts (chunk_fts, rowid, headline, body, extra)"
-                     " SELECT 'delete', id, headline, body, extra FROM chunk"),
+                     on_postgres() ? "UPDATE chunk_text SET tokens = 'other'"
+                                   : "INSERT INTO chunk_fts (chunk_fts, rowid, headline, body, extra)"
+                                     " SELECT 'delete', id, headline, body, extra FROM chunk"),
            &f.err);
   CHECK_OK(lexical_check(f.store, &ok, &f.err), &f.err);
   CHECK(!ok);
@@ -352,7 +383,7 @@ TEST_TIMEOUT(filters_that_let_little_through_lose_nothing, 60) {
 
 static void damage(const char *sql) {
   sqlite3 *db;
-  CHECK_INT(sqlite3_open(path_join(NULL, "store.db"), &db), SQLITE_OK);
+  CHECK_INT(sqlite3_open(test_store("store.db"), &db), SQLITE_OK);
   char *why = NULL;
   if (sqlite3_exec(db, sql, NULL, NULL, &why) != SQLITE_OK)
     FAIL("%s: %s", sql, why);
@@ -363,7 +394,7 @@ static void damage(const char *sql) {
   "UPDATE chunk_fts_data SET block = CAST(replace(hex(zeroblob(length(block) / 2)), '0', '~') AS BLOB) WHERE id > 10"
 
 /* Whatever the damage, the search says so and goes on, the check finds it, and a rebuild mends it. */
-TEST(a_damaged_index_is_said_and_mended) {
+TEST_SQLITE(a_damaged_index_is_said_and_mended) {
   static const char *const damages[] = {
       "UPDATE chunk_fts_data SET block = zeroblob(length(block)) WHERE id > 10",
       GARBAGE,

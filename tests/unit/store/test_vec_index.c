@@ -97,9 +97,9 @@ TEST(vectors_without_an_index_go_and_others_stay) {
     sum += dropped;
   }
   CHECK_INT(sum, 2);
-  CHECK_OK(vec_has(f.store, STR("t"), STR("a"), chunk, &has, &f.err), &f.err);
+  CHECK_OK(vec_has(f.store, STR("default"), STR("a"), chunk, &has, &f.err), &f.err);
   CHECK(has);
-  CHECK_OK(vec_has(f.store, STR("t"), STR("b"), chunk, &has, &f.err), &f.err);
+  CHECK_OK(vec_has(f.store, STR("default"), STR("b"), chunk, &has, &f.err), &f.err);
   CHECK(!has);
   int64_t faults;
   CHECK_OK(vec_check(f.store, &faults, &f.err), &f.err);
@@ -120,7 +120,7 @@ TEST(the_last_chunk_is_the_teams_own) {
   fixture_close(&f);
 }
 
-TEST(a_store_of_the_first_schema_has_an_index_afterwards) {
+TEST_SQLITE(a_store_of_the_first_schema_has_an_index_afterwards) {
   const char *path = path_join(NULL, "first.db");
   sqlite3 *db;
   CHECK_INT(sqlite3_open(path, &db), SQLITE_OK);

@@ -1,0 +1,42 @@
+# What the scripts that fetch Debian packages have in common; sourced, not run.
+
+# packages_of GROUPS: their names in scripts/packages.txt.
+packages_of() {
+  awk -v groups=" $1 " '
+    /^\[/ { on = index(groups, " " substr($0, 2, length($0) - 2) " ") > 0; next }
+    on && NF && !/^#/ { print $1 }' scripts/packages.txt
+}
+
+# Where this machine gets Debian from, out of its own apt sources: deb822 (*.sources) or one-line (*.list).
+debian_mirror() {
+  local suites="^($1|stable|oldstable)\$" files=()
+  shopt -s nullglob
+  files=(/etc/apt/sources.list.d/*.sources)
+  [ ${#files[@]} -eq 0 ] || awk -v suites="$suites" '
+    function flush() { if (deb && hit && uri != "") { print uri; found = 1; exit } deb = hit = 0; uri = "" }
+    FNR == 1 || /^[ \t]*$/ { flush() }
+    /^Types:/ { for (i = 2; i <= NF; i++) if ($i == "deb") deb = 1 }
+    /^URIs:/ { uri = $2 }
+    /^Suites:/ { for (i = 2; i <= NF; i++) if ($i ~ suites) hit = 1 }
+    END { if (!found) flush() }' "${files[@]}"
+  files=(/etc/apt/sources.list /etc/apt/sources.list.d/*.list)
+  for file in "${files[@]}"; do
+    [ -r "$file" ] || continue
+    sed -n 's/\[[^]]*\]//; s/^deb[ \t]\{1,\}//p' "$file" | awk -v suites="$suites" '$2 ~ suites { print $1; exit }'
+  done
+}
+
+# debian13_apt FOLDER: sets apt to an apt-get of Debian 13 that keeps all its state in the folder and thinks that nothing
+# is installed; fails when the machine names no mirror.
+debian13_apt() {
+  local tmp=$1 codename mirror
+  codename=$(. /etc/os-release; echo "${VERSION_CODENAME:-}")
+  mirror=$(debian_mirror "$codename" | head -n 1)
+  [ -n "$mirror" ] || return 1
+  mkdir -p "$tmp"/state/lists/partial "$tmp"/cache/archives/partial
+  : >"$tmp/status"
+  echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror trixie main" >"$tmp/sources.list"
+  apt=(apt-get -qq -o Dir::State="$tmp/state" -o Dir::State::status="$tmp/status" -o Dir::Cache="$tmp/cache"
+    -o Dir::Etc::SourceList="$tmp/sources.list" -o Dir::Etc::SourceParts=/dev/null -o APT::Sandbox::User=
+    -o Acquire::Languages=none -o Acquire::Retries=3)
+}

@@ -1,0 +1,102 @@
+/* own_server.c: a server of one test, started by scripts/pg, and a process that stops it when the test is gone. */
+#include "support/own_server.h"
+
+#include <fcntl.h>
+#include <libpq-fe.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "support/harness.h"
+#include "support/proc.h"
+
+enum { START_MS = 90000, TEXT = 1024 };
+
+static const char script[] = CAIRN_SOURCE_DIR "/scripts/pg";
+static char instance[64], variable[100], admin[200];
+static struct arena memory; /* lives as long as the test */
+
+bool own_server_possible(void) { return getenv("CAIRN_PG_INSTANCE") != NULL; }
+
+static struct str run_script(const char *command, const char *option) {
+  struct run r =
+      proc_run(.argv = ARGS(script, command, option), .env = ARGS(variable, "CAIRN_TEST_PG"), .timeout_ms = START_MS);
+  if (r.exit_code != 0)
+    FAIL("scripts/pg %s: %.*s", command, STR_ARG(r.err));
+  return str_trim(r.out);
+}
+
+/* Waits for the end of the pipe that the test's process holds, and stops the server. It is in a process group of its
+ * own: that of the test is killed with the test. */
+static _Noreturn void stop_afterwards(int from) {
+  setsid();
+  signal(SIGINT, SIG_IGN);
+  signal(SIGTERM, SIG_IGN);
+  int null = open("/dev/null", O_RDWR);
+  for (int fd = 0; null >= 0 && fd < 3; fd++)
+    dup2(null, fd);
+  for (int fd = 3; fd < 256; fd++)
+    if (fd != from)
+      close(fd);
+  char c;
+  while (read(from, &c, 1) > 0)
+    continue;
+  setenv("CAIRN_PG_INSTANCE", instance, 1);
+  execl(script, script, "stop", (char *)NULL);
+  _exit(126);
+}
+
+static void start_guard(void) {
+  int ends[2];
+  CHECK_INT(pipe2(ends, O_CLOEXEC), 0);
+  fflush(NULL);
+  pid_t pid = fork();
+  if (pid == 0) {
+    close(ends[1]);
+    stop_afterwards(ends[0]);
+  }
+  CHECK(pid > 0);
+  close(ends[0]); /* the other end stays open until this process ends */
+}
+
+void own_server_start(bool durable) {
+  snprintf(instance, sizeof(instance), "own-%d", (int)getpid());
+  snprintf(variable, sizeof(variable), "CAIRN_PG_INSTANCE=%s", instance);
+  start_guard();
+  struct str url = run_script("start", durable ? "--durable" : NULL);
+  CHECK(url.n < sizeof(admin));
+  snprintf(admin, sizeof(admin), "%.*s", STR_ARG(url));
+  own_server_sql(NULL, "CREATE ROLE app LOGIN PASSWORD 'app'");
+}
+
+const char *own_server_url(const char *role, const char *password, const char *database) {
+  const char *host = strchr(admin, '@') + 1;
+  return arena_printf(&memory, "postgresql://%s%s%s@%.*s/%s", role, password ? ":" : "", password ? password : "",
+                      (int)strcspn(host, "/"), host, database)
+      .p;
+}
+
+const char *own_server_sql(const char *database, const char *sql) {
+  PGconn *conn = PQconnectdb(own_server_url("postgres", NULL, database ? database : "postgres"));
+  PGresult *r = PQexec(conn, sql);
+  if (PQresultStatus(r) != PGRES_COMMAND_OK && PQresultStatus(r) != PGRES_TUPLES_OK)
+    FAIL("%s: %s", sql, PQerrorMessage(conn));
+  bool some = PQresultStatus(r) == PGRES_TUPLES_OK && PQntuples(r) > 0;
+  const char *value = some ? arena_cstr(&memory, str_from(PQgetvalue(r, 0, 0))) : "";
+  PQclear(r);
+  PQfinish(conn);
+  return value;
+}
+
+const char *own_server_database(const char *name, bool extensions) {
+  own_server_sql(NULL, arena_printf(&memory, "CREATE DATABASE \"%s\" OWNER app", name).p);
+  if (extensions)
+    own_server_sql(name, "CREATE EXTENSION vector; CREATE EXTENSION btree_gin");
+  return own_server_url("app", NULL, name);
+}
+
+void own_server_restart(bool crash) { run_script("restart", crash ? "--crash" : NULL); }
+
+void own_server_stop(void) { run_script("halt", NULL); }
+void own_server_resume(void) { run_script("restart", NULL); }
