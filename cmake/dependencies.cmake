@@ -8,6 +8,9 @@ pkg_check_modules(SYSTEM_LIBRARIES REQUIRED IMPORTED_TARGET sqlite3>=3.40 libsod
 # takes from it.
 pkg_check_modules(CURL REQUIRED libcurl>=7.87)
 
+# libpq likewise, when a store on a server is first opened (src/store/postgres_libpq.h).
+pkg_check_modules(LIBPQ REQUIRED libpq>=14)
+
 # yyjson: the one that scripts/setup unpacked, else the system's.
 set(CAIRN_DEPS_DIR ${CMAKE_SOURCE_DIR}/build/deps/usr)
 find_path(YYJSON_INCLUDE_DIR yyjson.h HINTS ${CAIRN_DEPS_DIR}/include NO_CACHE)
@@ -30,6 +33,7 @@ if(CAIRN_PRIVATE_YYJSON)
 endif()
 
 add_library(cairn_dependencies INTERFACE)
-target_include_directories(cairn_dependencies SYSTEM INTERFACE ${YYJSON_INCLUDE_DIR} ${CURL_INCLUDE_DIRS})
+target_include_directories(cairn_dependencies SYSTEM INTERFACE ${YYJSON_INCLUDE_DIR} ${CURL_INCLUDE_DIRS}
+  ${LIBPQ_INCLUDE_DIRS})
 target_link_libraries(cairn_dependencies INTERFACE PkgConfig::SYSTEM_LIBRARIES ${YYJSON_LIBRARY} Threads::Threads m
   ${CMAKE_DL_LIBS})
