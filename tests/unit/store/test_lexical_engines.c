@@ -73,12 +73,19 @@ static struct str some_text(struct pair *p, size_t words) {
   return buf_str(&b);
 }
 
+/* The other store, as a fixture with memory of its own; arena_release() it. */
+static struct fixture other_of(const struct pair *p) {
+  struct fixture other = p->f;
+  other.store = p->file;
+  arena_init(&other.arena);
+  return other;
+}
+
 static struct pair pair_new(struct strs *texts) {
   struct pair p = {.f = fixture_new(), .state = 11};
   struct store_options o = {.path = path_join(test_dir(), "other.db"), .now = p.f.now};
   CHECK_OK(store_open(&o, &p.file, &p.f.err), &p.f.err);
-  struct fixture other = p.f;
-  other.store = p.file;
+  struct fixture other = other_of(&p);
   struct txn one = fixture_begin(&p.f), two = fixture_begin(&other);
   CHECK_OK(lexical_hold(&one, &p.f.err), &p.f.err);
   for (size_t i = 0; i < TEXTS; i++) {
@@ -91,6 +98,7 @@ static struct pair pair_new(struct strs *texts) {
   }
   fixture_commit(&p.f, &one);
   fixture_commit(&other, &two);
+  arena_release(&other.arena);
   return p;
 }
 
@@ -201,8 +209,7 @@ TEST_TIMEOUT(both_engines_find_the_same_words, 120) {
 TEST(odd_texts_are_the_same_words_in_both_engines) {
   struct strs texts = {0};
   struct pair p = pair_new(&texts);
-  struct fixture other = p.f;
-  other.store = p.file;
+  struct fixture other = other_of(&p);
   struct buf longest = BUF(&p.f.arena), again = BUF(&p.f.arena), quotes = BUF(&p.f.arena);
   for (int i = 0; i < 1500; i++)
     buf_addc(&longest, (char)('a' + i % 7));
@@ -217,6 +224,7 @@ TEST(odd_texts_are_the_same_words_in_both_engines) {
   }
   fixture_commit(&p.f, &one);
   fixture_commit(&other, &two);
+  arena_release(&other.arena);
   CHECK_INT(compare(&p, lexical_search, &p.f.scope, odd[0]), 1);
   CHECK(compare(&p, lexical_search, &p.f.scope, STR("echo")) >= 1);
   CHECK(compare(&p, lexical_search, &p.f.scope, odd[2]) >= 1);
