@@ -152,8 +152,16 @@ struct str arena_printf(struct arena *a, const char *fmt, ...) {
   return s;
 }
 
+/* The record may be what there is no memory for: then it is done at once. */
 void arena_defer(struct arena *a, void (*fn)(void *), void *p) {
+  jmp_buf none, *outer = a->oom;
+  if (ARENA_BOUNDARY(a, none)) {
+    a->oom = outer;
+    fn(p);
+    out_of_memory(a);
+  }
   struct arena_defer *d = arena_alloc(a, sizeof(*d));
+  a->oom = outer;
   *d = (struct arena_defer){a->deferred, fn, p};
   a->deferred = d;
 }

@@ -52,7 +52,7 @@ struct str arena_vprintf(struct arena *a, const char *fmt, va_list ap) PRINTF_FM
 /* An arena for a part of the work: shares the parent's boundary, is released with it at the latest. */
 struct arena *arena_child(struct arena *parent);
 
-/* fn(p) runs at arena_release(). */
+/* fn(p) runs at arena_release(), or at once when there is no memory to note it. */
 void arena_defer(struct arena *a, void (*fn)(void *), void *p);
 
 #endif

@@ -60,6 +60,23 @@ TEST(a_recycled_arena_keeps_one_block_that_is_large_enough) {
   arena_release(&a);
 }
 
+TEST(what_cannot_be_noted_for_later_is_done_at_once) {
+  static int runs;
+  static struct arena a;
+  jmp_buf boundary;
+  arena_init(&a);
+  if (ARENA_BOUNDARY(&a, boundary) == 0) {
+    alloc_fail_at(1, 0);
+    arena_defer(&a, count_run, &runs);
+    FAIL("no jump");
+  }
+  alloc_fail_at(0, 0);
+  CHECK_INT(runs, 1);
+  CHECK(a.oom == &boundary);
+  arena_release(&a);
+  CHECK_INT(runs, 1);
+}
+
 TEST(a_recycled_arena_does_not_keep_too_much) {
   struct arena a;
   arena_init(&a);
