@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
+#include "base/library.h"
 #include "base/str.h"
 
 /* What a process can have only one of: written once, under `once`, and read afterwards. */
@@ -15,10 +16,7 @@ static const char *problem = "it was not opened";
 static const char *const names[] = {"libcurl.so.4", "libcurl-gnutls.so.4"};
 
 static bool look_up(void *library) {
-  static const struct {
-    const char *name;
-    size_t offset;
-  } functions[] = {
+  static const struct library_function functions[] = {
       {"curl_global_init", offsetof(struct curl_api, global_init)},
       {"curl_easy_init", offsetof(struct curl_api, easy_init)},
       {"curl_easy_reset", offsetof(struct curl_api, easy_reset)},
@@ -28,13 +26,7 @@ static bool look_up(void *library) {
       {"curl_easy_getinfo", offsetof(struct curl_api, easy_getinfo)},
       {"curl_easy_strerror", offsetof(struct curl_api, easy_strerror)},
   };
-  for (size_t i = 0; i < ARRAY_LEN(functions); i++) {
-    void *function = dlsym(library, functions[i].name);
-    if (!function)
-      return false;
-    memcpy((char *)&table + functions[i].offset, &function, sizeof(function));
-  }
-  return true;
+  return library_look_up(library, functions, ARRAY_LEN(functions), &table);
 }
 
 static void open_once(void) {

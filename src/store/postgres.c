@@ -9,11 +9,6 @@
 
 /* ---- statements ---- */
 
-static enum status give_failure(const struct postgres *db, struct error *err) {
-  *err = db->failure;
-  return error_never_ok(err->code);
-}
-
 /* A connection that was lost while nobody spoke takes the transaction with it. */
 static enum status lost_inside(struct postgres *db, enum status s, const struct error *err) {
   if (s == STATUS_LOST && !db->failed) {
@@ -27,7 +22,7 @@ static enum status lost_inside(struct postgres *db, enum status s, const struct 
 static enum status run_inside(struct postgres *db, enum pg_kind kind, const char *sql, struct db_values values,
                               PGresult **ret_result, struct error *err) {
   if (db->failed)
-    return give_failure(db, err);
+    return pg_give_failure(db, err);
   enum status s = lost_inside(db, pg_queue(db, kind, sql, values, err), err);
   if (s != STATUS_OK)
     return s;
@@ -144,7 +139,7 @@ static enum status script(struct db *base, const char *sql, struct error *err) {
   struct postgres *db = pg_own(base);
   enum status s = STATUS_OK;
   if (db->failed)
-    return give_failure(db, err);
+    return pg_give_failure(db, err);
   if (db->tx == PG_NO_TX)
     s = pg_ready(db, err);
   if (s == STATUS_OK && pg_drain(db, NULL, err) != PG_FINE)

@@ -151,6 +151,8 @@ NODISCARD enum status pg_flush(struct postgres *db, struct error *err);
 /* Sends what is queued, reads all answers. ret_result (may be NULL) is that of the last query. The first error counts;
  * inside a transaction it stays until it is rolled back. */
 enum pg_trouble pg_drain(struct postgres *db, PGresult **ret_result, struct error *err);
+/* The error that a failed transaction gives to every statement until it is rolled back. */
+NODISCARD enum status pg_give_failure(const struct postgres *db, struct error *err);
 /* Reads what has come unasked: notifications, or that the connection is over. */
 bool pg_alive(struct postgres *db);
 /* Waits until the server has sent something or time is over. */

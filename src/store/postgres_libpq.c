@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 
+#include "base/library.h"
 #include "base/str.h"
 
 /* What a process can have only one of: written once, under `once`, and read afterwards. */
@@ -12,21 +13,12 @@ static struct libpq table;
 static const char *problem = "it was not opened";
 
 static bool look_up(void *library) {
-  static const struct {
-    const char *name;
-    size_t offset;
-  } functions[] = {
+  static const struct library_function functions[] = {
 #define X(type, name, params) {"PQ" #name, offsetof(struct libpq, name)},
       LIBPQ_FUNCTIONS(X)
 #undef X
   };
-  for (size_t i = 0; i < ARRAY_LEN(functions); i++) {
-    void *function = dlsym(library, functions[i].name);
-    if (!function)
-      return false;
-    memcpy((char *)&table + functions[i].offset, &function, sizeof(function));
-  }
-  return true;
+  return library_look_up(library, functions, ARRAY_LEN(functions), &table);
 }
 
 static void open_once(void) {

@@ -150,6 +150,11 @@ static void read_answers(struct postgres *db, struct outcome *o) {
   pg_drop(db);
 }
 
+enum status pg_give_failure(const struct postgres *db, struct error *err) {
+  *err = db->failure;
+  return error_never_ok(err->code);
+}
+
 static void remember_failure(struct postgres *db, const struct outcome *o) {
   db->failed = true;
   db->failed_lost = o->trouble == PG_LOST;

@@ -151,11 +151,6 @@ static enum status resolve(struct postgres *db, struct error *err) {
   return fate == FATE_ABORTED ? pg_lost(err) : unknown(db, err);
 }
 
-static enum status give_failure(const struct postgres *db, struct error *err) {
-  *err = db->failure;
-  return error_never_ok(err->code);
-}
-
 /* Those who listen are told whose log has grown; what is new they read there. Inside the transaction it would make
  * every commit of the cluster wait for this one's, to the disk and back. The answer is read with that of the next
  * statement; should nobody be told, they look by themselves after a while. */
@@ -171,7 +166,7 @@ enum status pg_commit(struct db *base, struct error *err) {
   if (db->tx == PG_NO_TX)
     return error_set(err, STATUS_INTERNAL, "no transaction is open");
   if (db->failed)
-    return give_failure(db, err);
+    return pg_give_failure(db, err);
   db->committed = false;
   enum pg_trouble trouble = PG_LOST;
   if (pg_queue_control(db, PG_COMMIT, "COMMIT", err) == STATUS_OK)
@@ -229,7 +224,7 @@ enum status pg_snapshot_end(struct db *base, bool alone, enum status s, struct e
   if (!alone || db->tx != PG_SNAPSHOT_TX)
     return s;
   if (!db->failed && something_queued(db) && pg_drain(db, NULL, &ignored) != PG_FINE && s == STATUS_OK)
-    s = give_failure(db, err);
+    s = pg_give_failure(db, err);
   bool sent = !db->failed && pg_queue_control(db, PG_CONTROL, "COMMIT", &ignored) == STATUS_OK &&
               pg_sync(db, &ignored) == STATUS_OK && pg_flush(db, &ignored) == STATUS_OK;
   if (!sent)
@@ -243,7 +238,7 @@ enum status pg_snapshot_end(struct db *base, bool alone, enum status s, struct e
 enum status pg_mark(struct db *base, struct error *err) {
   struct postgres *db = pg_own(base);
   if (db->failed)
-    return give_failure(db, err);
+    return pg_give_failure(db, err);
   enum status s = pg_queue_control(db, PG_CONTROL, "SAVEPOINT mark", err);
   if (s == STATUS_OK)
     db->depth++;
@@ -259,9 +254,9 @@ enum status pg_unmark(struct db *base, bool keep, struct error *err) {
   if (!db->failed)
     pg_drain(db, NULL, &first);
   if (db->failed && (db->failed_lost || db->failed_depth < depth))
-    return give_failure(db, err);
+    return pg_give_failure(db, err);
   if (db->failed && keep)
-    found = give_failure(db, err);
+    found = pg_give_failure(db, err);
   db->failed = false;
   db->depth = depth > 0 ? depth - 1 : 0;
   enum status s = STATUS_OK;
