@@ -215,6 +215,11 @@ static struct boot *pending_boot(struct telemetry *t) {
   return NULL;
 }
 
+/* Its place may have gone to another one meanwhile. */
+static bool same_boot(const struct boot *a, const struct boot *b) {
+  return strcmp(a->client, b->client) == 0 && strcmp(a->session, b->session) == 0;
+}
+
 /* Does one thing that is due, and says when to look again: ticks, or 0 for never. The lock is held, but for the work.
  */
 static int64_t tend(struct telemetry *t) {
@@ -223,13 +228,12 @@ static int64_t tend(struct telemetry *t) {
   bool done;
   if (b) {
     copy = *b;
-    b->pending = false;
     pthread_mutex_unlock(&t->lock);
     done = move_calls(t, &(struct request){copy.client, str_from(copy.session), BEFORE_BOOT_WAIT_MS});
     pthread_mutex_lock(&t->lock);
-    /* Its place may have gone to another one meanwhile: then the calls are moved later, without a session. */
-    if (!done && memcmp(b->client, copy.client, sizeof(copy.client)) == 0)
-      b->pending = true;
+    /* Pending until it is done: the last engine that closes meanwhile has to see it. */
+    if (done && same_boot(b, &copy))
+      b->pending = false;
     return done ? now : now + RETRY_US;
   }
   if (t->dirty_at && now - t->dirty_at >= FLUSH_US) {
