@@ -65,33 +65,27 @@ double rank_product(const struct rank_parts *p) {
 
 /* ---- diversity ---- */
 
-struct token_set {
-  uint64_t *v; /* sorted hashes, each once */
-  size_t n;
-};
-
 static int by_hash(const void *x, const void *y) {
   uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
   return (a > b) - (a < b);
 }
 
-static struct token_set tokens_of(struct arena *a, struct str text) {
+struct word_set word_set(struct arena *a, struct str text) {
   LIST(uint64_t) list = {0};
   struct str folded = utf8_fold(a, text), word;
   size_t pos = 0;
-  while (text_next_word(folded, &pos, &word)) {
+  while (text_next_word(folded, &pos, &word))
     list_push(a, &list, str_hash(STR_HASH, word));
-  }
   if (list.n)
     qsort(list.v, list.n, sizeof(*list.v), by_hash);
   size_t n = 0;
   for (size_t i = 0; i < list.n; i++)
     if (i == 0 || list.v[i] != list.v[i - 1])
       list.v[n++] = list.v[i];
-  return (struct token_set){list.v, n};
+  return (struct word_set){list.v, n};
 }
 
-static size_t in_both(const struct token_set *x, const struct token_set *y) {
+static size_t in_both(const struct word_set *x, const struct word_set *y) {
   size_t i = 0, j = 0, both = 0;
   while (i < x->n && j < y->n) {
     both += x->v[i] == y->v[j];
@@ -102,28 +96,25 @@ static size_t in_both(const struct token_set *x, const struct token_set *y) {
   return both;
 }
 
-static double jaccard(const struct token_set *x, const struct token_set *y) {
+static double jaccard(const struct word_set *x, const struct word_set *y) {
   size_t both = in_both(x, y), either = x->n + y->n - both;
   return either ? (double)both / (double)either : 0;
 }
 
 double words_shared(struct arena *a, struct str x, struct str y) {
-  struct token_set one = tokens_of(a, x), other = tokens_of(a, y);
+  struct word_set one = word_set(a, x), other = word_set(a, y);
   size_t least = one.n < other.n ? one.n : other.n;
   return least ? (double)in_both(&one, &other) / (double)least : 0;
 }
 
-void mmr_pick(struct arena *a, const struct str *texts, const double *scores, size_t n, size_t k, size_t *ret_order,
-              size_t *ret_n) {
+void mmr_pick(struct arena *a, const struct word_set *texts, const double *scores, size_t n, size_t k,
+              size_t *ret_order, size_t *ret_n) {
   static const double lambda = 0.7;
-  struct token_set *sets = arena_array(a, struct token_set, n + 1);
   double *nearest = arena_array(a, double, n + 1);
   bool *taken = arena_array(a, bool, n + 1);
   double top = 0;
-  for (size_t i = 0; i < n; i++) {
-    sets[i] = tokens_of(a, texts[i]);
+  for (size_t i = 0; i < n; i++)
     top = scores[i] > top ? scores[i] : top;
-  }
   *ret_n = 0;
   while (*ret_n < k && *ret_n < n) {
     size_t best = n;
@@ -141,21 +132,19 @@ void mmr_pick(struct arena *a, const struct str *texts, const double *scores, si
     taken[best] = true;
     ret_order[(*ret_n)++] = best;
     for (size_t i = 0; i < n; i++) {
-      double s = taken[i] ? 0 : jaccard(&sets[i], &sets[best]);
+      double s = taken[i] ? 0 : jaccard(&texts[i], &texts[best]);
       nearest[i] = s > nearest[i] ? s : nearest[i];
     }
   }
 }
 
-void mark_copies(struct arena *a, const struct str *texts, size_t n, bool *ret_copies) {
+void mark_copies(const struct word_set *texts, size_t n, bool *ret_copies) {
   enum { ENOUGH = 2 };
   static const double same = 0.75;
-  struct token_set *sets = arena_array(a, struct token_set, n + 1);
   for (size_t i = 0; i < n; i++) {
     size_t like = 0;
-    sets[i] = tokens_of(a, texts[i]);
     for (size_t k = 0; k < i && like < ENOUGH; k++)
-      like += jaccard(&sets[i], &sets[k]) >= same;
+      like += jaccard(&texts[i], &texts[k]) >= same;
     ret_copies[i] = like == ENOUGH;
   }
 }

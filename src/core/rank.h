@@ -50,13 +50,19 @@ double rank_product(const struct rank_parts *p);
 
 /* ---- diversity ---- */
 
+/* The distinct words of a text. */
+struct word_set {
+  uint64_t *v; /* their hashes, sorted */
+  size_t n;
+};
+struct word_set word_set(struct arena *a, struct str text);
 /* How much of the shorter text the longer one holds: the share of its distinct words, 0 to 1. */
 double words_shared(struct arena *a, struct str x, struct str y);
-/* Maximal marginal relevance: picks k of n, lambda 0.7, Jaccard on token sets. `order` gets the picked indexes. */
-void mmr_pick(struct arena *a, const struct str *texts, const double *scores, size_t n, size_t k, size_t *ret_order,
-              size_t *ret_n);
+/* Maximal marginal relevance: picks k of n, lambda 0.7, Jaccard on words. `order` gets the picked indexes. */
+void mmr_pick(struct arena *a, const struct word_set *texts, const double *scores, size_t n, size_t k,
+              size_t *ret_order, size_t *ret_n);
 /* Of texts in the order of their scores, those that say once more what two before them say in nearly the same words:
  * ret_copies[n]. Two that are alike may be an update, or two who agree; a third adds nothing. */
-void mark_copies(struct arena *a, const struct str *texts, size_t n, bool *ret_copies);
+void mark_copies(const struct word_set *texts, size_t n, bool *ret_copies);
 
 #endif

@@ -13,8 +13,8 @@
 
 enum {
   QUERY_WORDS_BYTES = 4096, /* of a query, what may ask for a type */
-  WORD_CHUNKS = 120,        /* hits taken from each list */
-  NEAR_CHUNKS = 100,
+  WORD_CHUNKS = 100,        /* hits taken from each list */
+  NEAR_CHUNKS = 80,
   NAMED_CHUNKS = 50,
   LENDERS = 100, /* of the best by words, those that lend to their neighbours */
   POOL = 3,      /* times the limit: what diversity chooses from */
@@ -271,14 +271,14 @@ static enum status load_rows(struct query *q, struct hits *pool) {
 
 /* A near copy of better ones keeps its place only against what is much worse. The best `limit` of a sorted list. */
 static void drop_copies(struct arena *a, struct hits *list, size_t limit) {
-  struct str *texts = arena_array(a, struct str, list->n + 1);
+  struct word_set *texts = arena_array(a, struct word_set, list->n + 1);
   bool *copies = arena_array(a, bool, list->n + 1), *kept = arena_array(a, bool, list->n + 1);
   size_t n = 0;
   if (list->n <= limit)
     return;
   for (size_t i = 0; i < list->n; i++)
-    texts[i] = list->v[i].snippet;
-  mark_copies(a, texts, list->n, copies);
+    texts[i] = list->v[i].words;
+  mark_copies(texts, list->n, copies);
   for (size_t taken = 0; taken < limit; taken++) {
     size_t best = list->n;
     double most = 0;
@@ -299,14 +299,14 @@ static void drop_copies(struct arena *a, struct hits *list, size_t limit) {
 
 /* Twice as many as wanted by score and diversity, and of these the best: what repeats another goes, what is good stays
  * where it is. */
-static void pick(struct arena *a, const struct hits *pool, int64_t limit, struct hits *ret) {
+static void pick(struct arena *a, struct hits *pool, int64_t limit, struct hits *ret) {
   if (pool->n == 0)
     return;
-  struct str *texts = arena_array(a, struct str, pool->n);
+  struct word_set *texts = arena_array(a, struct word_set, pool->n);
   double *scores = arena_array(a, double, pool->n);
   size_t *order = arena_array(a, size_t, pool->n), n;
   for (size_t i = 0; i < pool->n; i++) {
-    texts[i] = pool->v[i].snippet;
+    texts[i] = pool->v[i].words = word_set(a, pool->v[i].snippet);
     scores[i] = pool->v[i].score;
   }
   mmr_pick(a, texts, scores, pool->n, (size_t)limit * DIVERSE, order, &n);
@@ -333,6 +333,7 @@ static enum status gather(struct query *q, struct hits *all) {
 }
 
 enum status retrieve(struct query *q, const char *states, int64_t limit, struct hits *ret_hits) {
+  enum { ROOM = WORD_CHUNKS + NEAR_CHUNKS + NAMED_CHUNKS }; /* hits are large, and better not moved */
   struct hits all = {0};
   size_t pool = (size_t)limit * POOL > POOL_LEAST ? (size_t)limit * POOL : POOL_LEAST;
   if (str_empty(str_trim(q->text))) /* an embedder has an opinion on nothing, too */

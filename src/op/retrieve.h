@@ -33,7 +33,8 @@ struct hit {
   struct memory m;
   struct rank_parts parts;
   struct str snippet;
-  struct str skill; /* the skill by whose keyword it surfaced */
+  struct word_set words; /* of the snippet */
+  struct str skill;      /* the skill by whose keyword it surfaced */
 };
 struct hits {
   struct hit *v;

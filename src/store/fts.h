@@ -57,13 +57,15 @@ struct fts_scan {
   size_t measure; /* unless that takes the lengths of more rows than this */
 };
 struct fts_found {
-  struct fts_row *v; /* best first; equal scores by id */
+  struct fts_row *v; /* those that are measured, best first, equal scores by id; then the others, in no order */
   size_t n;
   size_t measured; /* of the rows behind these the length is not known, they count as of average length */
   size_t seen;     /* how many rows matched */
 };
 NODISCARD enum status fts_search(struct db *db, const struct fts_scan *scan, struct arena *a,
                                  struct fts_found *ret_found, struct error *err);
+/* Puts the rows that are not measured in order, too: seldom anybody needs so many. */
+void fts_sort_rest(struct fts_found *found);
 /* Gives a row its exact score. */
 NODISCARD enum status fts_measure(struct db *db, const struct fts_scan *scan, struct fts_row *row, struct error *err);
 

@@ -111,12 +111,13 @@ static void sort_hits(struct lexical_hits *hits) {
     qsort(hits->v, hits->n, sizeof(*hits->v), by_score);
 }
 
-static enum status accept_rows(struct search *q, const struct fts_scan *scan, const struct fts_found *found,
-                               size_t by_text) {
+static enum status accept_rows(struct search *q, const struct fts_scan *scan, struct fts_found *found, size_t by_text) {
   struct lexical_hits hits = {0};
   enum status s = STATUS_OK;
   for (size_t i = 0; s == STATUS_OK && i < found->n && hits.n < q->limit; i++) {
     struct rows r;
+    if (i == found->measured)
+      fts_sort_rest(found);
     struct fts_row *row = &found->v[i];
     double more = 0;
     bool texts = hits.n < TEXT_ROWS && by_text < q->terms.n;

@@ -7,8 +7,9 @@
 #include "core/terms.h"
 #include "store/sqlite_internal.h"
 
-/* Frequencies that were found lately, each at its key modulo the number of places. */
-enum { REMEMBERED = 16384 };
+/* Frequencies that were found lately, each at its key modulo the number of places: so many that the words of a busy
+ * server seldom meet, and pages that were never written cost nothing. */
+enum { REMEMBERED = 1 << 16 };
 struct remembered {
   uint64_t key; /* of expression and version; 0: none */
   double rows;
@@ -457,13 +458,17 @@ enum status fts_search(struct db *db, const struct fts_scan *scan, struct arena 
     qsort(rows.v, rows.n, sizeof(*rows.v), by_score);
     s = measure(db, scan, &rows, a, &found.measured, err);
     qsort(rows.v, found.measured, sizeof(*rows.v), by_score);
-    qsort(rows.v + found.measured, rows.n - found.measured, sizeof(*rows.v), by_score);
   }
   found.v = rows.v;
   found.n = rows.n;
   if (s == STATUS_OK)
     *ret_found = found;
   return s;
+}
+
+void fts_sort_rest(struct fts_found *found) {
+  if (found->measured < found->n)
+    qsort(found->v + found->measured, found->n - found->measured, sizeof(*found->v), by_score);
 }
 
 bool fts_is_damage(enum status s) { return s == STATUS_CORRUPT || s == STATUS_INTERNAL; }

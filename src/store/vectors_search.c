@@ -238,11 +238,29 @@ struct search {
   struct error *err;
 };
 
-static int by_cosine(const void *left, const void *right) {
-  const struct vec_hit *a = left, *b = right;
-  if (a->cosine != b->cosine)
-    return a->cosine < b->cosine ? 1 : -1;
-  return (a->chunk_id > b->chunk_id) - (a->chunk_id < b->chunk_id);
+static bool nearer(const struct vec_hit *a, const struct vec_hit *b) {
+  return a->cosine != b->cosine ? a->cosine > b->cosine : a->chunk_id < b->chunk_id;
+}
+
+/* The root of the heap is the nearest hit. Few of some hundred are asked for: a heap gives them for less than a sort.
+ */
+static void sink(struct vec_hits *heap, size_t i) {
+  for (size_t child; (child = 2 * i + 1) < heap->n; i = child) {
+    if (child + 1 < heap->n && nearer(&heap->v[child + 1], &heap->v[child]))
+      child++;
+    if (!nearer(&heap->v[child], &heap->v[i]))
+      return;
+    struct vec_hit t = heap->v[i];
+    heap->v[i] = heap->v[child];
+    heap->v[child] = t;
+  }
+}
+
+static struct vec_hit take_nearest(struct vec_hits *heap) {
+  struct vec_hit nearest = heap->v[0];
+  heap->v[0] = heap->v[--heap->n];
+  sink(heap, 0);
+  return nearest;
 }
 
 /* Rows lie far from each other: they are called for some rows before they are needed. */
@@ -259,7 +277,7 @@ static void expect_row(const struct vec_kept *x, const struct candidate *row) {
     __builtin_prefetch(x->rows + at * (size_t)x->dims + i);
 }
 
-/* The candidates that are similar enough, best first. One that has gone since its head was read is passed over. */
+/* The candidates that are similar enough, as a heap. One that has gone since its head was read is passed over. */
 static enum status rescore(struct search *s, const struct candidates *rows, struct vec_hits *ret) {
   int dims = s->x->dims;
   int8_t *scratch = arena_alloc(s->a, (size_t)dims);
@@ -279,8 +297,8 @@ static enum status rescore(struct search *s, const struct candidates *rows, stru
     if (vector && cosine >= s->min_cosine)
       list_push(s->a, ret, (struct vec_hit){chunk, 0, cosine, NULL});
   }
-  if (ret->n > 1)
-    qsort(ret->v, ret->n, sizeof(*ret->v), by_cosine);
+  for (size_t i = ret->n / 2; i-- > 0;)
+    sink(ret, i);
   return STATUS_OK;
 }
 
@@ -303,16 +321,16 @@ static enum status accept(struct search *s, struct vec_hit *hit) {
 }
 
 /* The best that pass the filter, up to k. With `probing`, gives up when hardly any does. */
-static enum status accept_best(struct search *s, const struct vec_hits *best, bool probing) {
+static enum status accept_best(struct search *s, struct vec_hits *best, bool probing) {
   s->hits->n = 0;
-  for (size_t i = 0; i < best->n && s->hits->n < s->k; i++) {
-    struct vec_hit hit = best->v[i];
+  for (size_t tested = 1; best->n && s->hits->n < s->k; tested++) {
+    struct vec_hit hit = take_nearest(best);
     enum status status = accept(s, &hit);
     if (status != STATUS_OK)
       return status;
     if (hit.memory_id != 0)
       list_push(s->a, s->hits, hit);
-    if (probing && i + 1 >= PROBE && s->hits->n * PROBE_SHARE < i + 1)
+    if (probing && tested >= PROBE && s->hits->n * PROBE_SHARE < tested)
       break;
   }
   return STATUS_OK;

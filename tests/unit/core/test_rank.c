@@ -110,8 +110,8 @@ TEST(age_takes_a_part_of_a_score_and_no_more) {
 TEST(diversity_prefers_another_text_to_a_repetition) {
   struct arena a;
   arena_init(&a);
-  struct str texts[] = {STR("the cat sat on the mat"), STR("The cat sat on the mat"),
-                        STR("deploy needs two approvals")};
+  struct word_set texts[] = {word_set(&a, STR("the cat sat on the mat")), word_set(&a, STR("The cat sat on the mat")),
+                             word_set(&a, STR("deploy needs two approvals"))};
   double scores[] = {1.0, 0.98, 0.8};
   size_t order[3], n;
   mmr_pick(&a, texts, scores, 3, 2, order, &n);

@@ -99,11 +99,14 @@ TEST(a_third_copy_is_marked) {
                                      STR("Quince jam? Needs an hour")};
   static const bool want[] = {false, false, false, false, false, false, true, true};
   bool copies[ARRAY_LEN(texts)];
-  mark_copies(&a, texts, ARRAY_LEN(texts), copies);
+  struct word_set words[ARRAY_LEN(texts)];
+  for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+    words[i] = word_set(&a, texts[i]);
+  mark_copies(words, ARRAY_LEN(texts), copies);
   for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
     test_note("text %zu", i);
     CHECK_INT(copies[i], want[i]);
   }
-  mark_copies(&a, texts, 0, copies);
+  mark_copies(words, 0, copies);
   arena_release(&a);
 }
