@@ -13,6 +13,7 @@
 static const char *const gate_modes[] = {"assist", "strict", NULL};
 static const char *const secrets_modes[] = {"refuse", "redact", NULL};
 static const char *const on_off[] = {"on", "off", NULL};
+static const char *const providers[] = {"hybrid", "fts5", NULL};
 static const char *const embedders[] = {"cairn-embed-v2", "hash-v1", "file", "openai", "ollama", "none", NULL};
 
 /* A program that was built without its model makes do. */
@@ -80,6 +81,10 @@ static const char *check_prefix(struct str s) {
   return plain(s, 500) ? NULL : "a text of at most 500 bytes on one line";
 }
 
+static const char *check_place(struct str s) {
+  return plain(s, 4000) ? NULL : "a path on one line, at most 4000 bytes; <agent> stands for the agent's own folder";
+}
+
 /* ---- the table ---- */
 
 #define CHOICE(n, f, list, h) {.name = n, .fallback = f, .choices = list, .help = h}
@@ -121,6 +126,27 @@ const struct setting setting_table[SET_COUNT] = {
   [SET_MAINTAIN_HOURS] = NUMBER("maintain.interval_hours", "24", 1, 720, "how often maintenance runs by itself"),
   [SET_NOTIFY_ERRORS] = CHOICE("notify.errors", "on", on_off,
     "whether 'cairn serve' tells a desktop of errors that are the server's own, at most once a minute"),
+  [SET_FILES_ROOT] = TEXT("files.root", "", check_place,
+    "the folder of the agents' folders (default: beside the store, its name with .files)"),
+  [SET_MEMORY_PATH] = TEXT("files.memory_path", "<agent>/MEMORY.md", check_place, "where MEMORY.md is"),
+  [SET_MEMORY_MAX_CHARS] = NUMBER("files.memory_max_chars", "50000", 1000, 10000000, "size of MEMORY.md at most"),
+  [SET_SESSIONS_PATH] = TEXT("files.sessions_path", "<agent>/sessions/", check_place, "the folder of the transcripts"),
+  [SET_SESSION_RETENTION_DAYS] = NUMBER("sessions.retention_days", "30", 1, 36500,
+    "days without a message after which a transcript is archived"),
+  [SET_SESSIONS_INDEXED] = CHOICE("sessions.indexed", "off", on_off,
+    "whether messages of transcripts can be found by a search that asks for them"),
+  [SET_COMPACTION_THRESHOLD] = NUMBER("compaction.threshold", "100000", 100, 100000000,
+    "tokens of a transcript from which on it should be compacted"),
+  [SET_COMPACTION_KEEP_RECENT] = NUMBER("compaction.keep_recent", "10", 1, 10000,
+    "last messages that compaction leaves as they are"),
+  [SET_FLUSH_ENABLED] = CHOICE("flush.enabled", "on", on_off,
+    "whether an agent is asked for memories before its transcript is compacted"),
+  [SET_FLUSH_THRESHOLD] = NUMBER("flush.threshold", "80000", 100, 100000000,
+    "tokens of a transcript from which on it is asked"),
+  [SET_SEARCH_PROVIDER] = CHOICE("search.provider", "hybrid", providers,
+    "how a search that names no mode is made: by words and meaning, or (fts5) by words alone"),
+  [SET_TOOL_RESULTS] = NUMBER("pruning.tool_results", "5", 0, 100000,
+    "results of tools that a transcript is read with; older ones are left out, their calls stay"),
   [SET_BOOT_BUDGET] = NUMBER("boot.budget_tokens", "2000", 200, 100000, "size of the boot payload"),
 };
 /* clang-format on */

@@ -43,7 +43,8 @@ struct scope {
   struct str project; /* "" = none */
   bool all_projects;
   int64_t now;
-  int64_t as_of; /* 0: now */
+  int64_t as_of;    /* 0: now */
+  unsigned corpora; /* bits 1 << enum corpus (documents.h); 0: memories alone */
 };
 
 /* The one visibility predicate, as a condition on alias m: own project and global memories of the team, in one of
