@@ -49,7 +49,8 @@ struct runner {
   bool verbose; /* show the output of tests that passed, too */
   const struct test **tests;
   size_t count, next;
-  int apart; /* left out, because they are about another engine */
+  int apart;  /* left out, because they are about another engine */
+  int unable; /* ended by test_unable() */
   struct job jobs[MAX_JOBS];
   int slots, running, passed, failed;
 };
@@ -71,6 +72,12 @@ void test_note(const char *fmt, ...) {
   va_start(ap, fmt);
   vsnprintf(child_note, NOTE_SIZE, fmt, ap);
   va_end(ap);
+}
+
+void test_unable(const char *why) {
+  printf("  it needs %s\n", why);
+  fflush(NULL);
+  _exit(UNABLE);
 }
 
 int test_slowness(void) { return SLOWNESS; }
@@ -240,7 +247,11 @@ static void show_output(const struct job *job) {
 
 static void finish(struct runner *r, struct job *job, int status) {
   bool ok = !job->timed_out && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-  if (ok) {
+  if (!job->timed_out && WIFEXITED(status) && WEXITSTATUS(status) == UNABLE) {
+    r->unable++;
+    printf("NOT RUN %s:%s\n", short_file(job->test->file), job->test->name);
+    show_output(job);
+  } else if (ok) {
     r->passed++;
     if (r->verbose)
       show_output(job);
@@ -428,6 +439,8 @@ int main(int argc, char **argv) {
   free(r.tests);
   if (r.count == 0)
     printf("no test was selected\n");
+  if (r.unable)
+    printf("%d tests were NOT RUN: see above what they need\n", r.unable);
   if (r.apart)
     printf("%d tests are about %s itself and were not run on %s\n", r.apart, postgres ? "SQLite" : "PostgreSQL",
            postgres ? "PostgreSQL" : "SQLite");

@@ -34,6 +34,11 @@ void test_register(struct test *t);
 /* What the test is doing right now ("input 17"); printed when it fails, even when it crashes or takes too long. */
 void test_note(const char *fmt, ...) PRINTF_FMT(1, 2);
 
+/* Ends a test that cannot be run on this machine or with this server. It is neither passed nor failed: the summary
+ * names it with what it needs, whatever else is printed. */
+enum { UNABLE = 77 };
+_Noreturn void test_unable(const char *why);
+
 /* A test with the usual time limit, and one with its own. Sanitizer builds get four (ASan) or ten (TSan) times as long.
  */
 #define TEST(name) TEST_TIMEOUT(name, TEST_SECONDS)
