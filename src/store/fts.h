@@ -21,9 +21,9 @@ NODISCARD enum status fts_totals(struct db *db, struct fts_totals *ret_totals, s
 /* A string of an expression, whatever it holds. */
 void fts_quote(struct buf *b, struct str text);
 
-/* In how many rows the expression matches: exact up to FTS_EXACT or so, estimated above from where the first and the
- * last of them lie; never 0 when there are any. What was found for a version of the index is remembered. */
-enum { FTS_EXACT = 32 };
+/* In how many rows the expression matches: exact up to FTS_EXACT, and in a store of some thousand rows; else estimated
+ * from how many there are here and there. What was found for a version of the index is remembered. */
+enum { FTS_EXACT = 64 };
 NODISCARD enum status fts_frequency(struct db *db, const struct fts_totals *totals, struct str expression,
                                     double *ret_rows, struct error *err);
 

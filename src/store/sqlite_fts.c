@@ -82,21 +82,21 @@ static void score(const Fts5ExtensionApi *api, Fts5Context *fts, sqlite3_context
 
 /* ---- derived terms ---- */
 
-/* cairn_terms(project, headline, body, extra), for texts that were stored before there were any, and for checks. An
- * arena jumps when there is no memory: no further than to here. */
-static void terms(sqlite3_context *ctx, int n UNUSED, sqlite3_value **args) {
+/* cairn_terms(project, headline, body, extra[, corpus]), for texts that were stored before there were any, and for
+ * checks. An arena jumps when there is no memory: no further than to here. */
+static void terms(sqlite3_context *ctx, int n, sqlite3_value **args) {
   struct arena a;
   jmp_buf oom;
   arena_init(&a);
   if (ARENA_BOUNDARY(&a, oom)) {
     sqlite3_result_error_nomem(ctx);
   } else {
-    struct str text[4];
-    for (int i = 0; i < 4; i++) {
+    struct str text[5] = {0};
+    for (int i = 0; i < n && i < (int)ARRAY_LEN(text); i++) {
       const void *p = sqlite3_value_text(args[i]);
       text[i] = (struct str){p ? p : "", (size_t)sqlite3_value_bytes(args[i])};
     }
-    struct str all = terms_of_chunk(&a, text[0], text[1], text[2], text[3]);
+    struct str all = terms_of_text(&a, text[4], text[0], text[1], text[2], text[3]);
     sqlite3_result_text64(ctx, all.p, all.n, SQLITE_TRANSIENT, SQLITE_UTF8);
   }
   arena_release(&a);
@@ -112,8 +112,8 @@ int sqlite_fts_open(sqlite3 *handle, struct sqlite_fts **ret) {
   int rc = api ? sqlite_tokeniser(handle, &fts->tokeniser) : SQLITE_ERROR;
   if (rc == SQLITE_OK)
     rc = api->xCreateFunction(api, "cairn_score", fts, score, NULL);
-  if (rc == SQLITE_OK)
-    rc = sqlite3_create_function(handle, "cairn_terms", 4, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL,
+  for (int n = 4; rc == SQLITE_OK && n <= 5; n++)
+    rc = sqlite3_create_function(handle, "cairn_terms", n, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL,
                                  terms, NULL, NULL);
   if (rc != SQLITE_OK)
     sqlite_fts_close(&fts);
@@ -192,68 +192,83 @@ enum status fts_totals(struct db *db, struct fts_totals *ret_totals, struct erro
   return STATUS_OK;
 }
 
-/* Up to FTS_EXACT rows from one end, or from some row on. */
-struct walk {
+/* Above FTS_EXACT rows, the ones behind the first are counted, too, when they are few, by the ids or by how densely
+ * the first lie, and not more than COUNTED after all; else in BLOCKS that lie evenly among the ids. Texts that are
+ * stored together speak of the same: the first and the last rows of a term do not say how many are between them. FTS5
+ * finds a place in a short list by reading it from its beginning: to count it costs no more. */
+enum { COUNTED = 8192, FEW = 3000, BLOCKS = 3, BLOCK_LEAST = 128, BLOCK_MOST = 4096, BLOCK_ROWS = 64 };
+
+/* The first rows, up to FTS_EXACT. */
+struct first {
   int64_t n, first, last;
 };
-static enum status walk(struct db *db, bool back, struct str expression, int64_t from, struct walk *ret,
-                        struct error *err) {
+static enum status count_first(struct db *db, struct str expression, struct first *ret, struct error *err) {
   struct rows r;
-  struct walk w = {0};
+  struct first f = {0};
   db_query(db, &r, err,
-           back ? "SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ?1 AND rowid <= ?2 ORDER BY rowid DESC"
-                : "SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ?1 AND rowid >= ?2 ORDER BY rowid",
-           "si", expression, from);
-  while (w.n < FTS_EXACT && rows_next(&r)) {
-    w.last = rows_int(&r, 0);
-    if (w.n++ == 0)
-      w.first = w.last;
-  }
-  *ret = w;
+           "SELECT count(*), min(id), max(id) FROM"
+           " (SELECT rowid AS id FROM chunk_fts WHERE chunk_fts MATCH ?1 ORDER BY rowid LIMIT ?2)",
+           "si", expression, (int64_t)FTS_EXACT);
+  if (rows_next(&r))
+    f = (struct first){rows_int(&r, 0), rows_int(&r, 1), rows_int(&r, 2)};
+  *ret = f;
   return rows_end(&r);
 }
 
-static double density(int64_t n, int64_t from, int64_t to) {
-  return to > from ? (double)n / (double)(to - from) : (double)n / (double)(from - to + 1);
+/* Counts no further than to COUNTED. */
+static enum status count_between(struct db *db, struct str expression, int64_t from, int64_t to, int64_t *ret_rows,
+                                 struct error *err) {
+  return db_int(db, ret_rows, NULL, err,
+                "SELECT count(*) FROM"
+                " (SELECT 1 FROM chunk_fts WHERE chunk_fts MATCH ?1 AND rowid BETWEEN ?2 AND ?3 LIMIT ?4)",
+                "siii", expression, from, to, (int64_t)COUNTED);
 }
 
-/* Between the two ends the rows are taken to lie as densely as at the ends, on the average; if they lie much closer to
- * each other there than to the end of the store, the middle is looked at, too. */
-static enum status estimate(struct db *db, struct str expression, const struct walk *up, const struct walk *down,
-                            int64_t oldest, int64_t newest, double *ret_rows, struct error *err) {
-  double ends = (density(up->n, oldest - 1, up->last) + density(down->n, newest + 1, down->last)) / 2;
-  double local = (density(up->n, up->first, up->last) + density(down->n, down->first, down->last)) / 2;
-  if (local > 4 * ends) {
-    struct walk middle;
-    int64_t from = up->last + (down->last - up->last) / 2;
-    enum status s = walk(db, false, expression, from, &middle, err);
-    if (s != STATUS_OK)
+static enum status count_blocks(struct db *db, struct str expression, int64_t from, int64_t part, int64_t block,
+                                int64_t *ret_rows, struct error *err) {
+  int64_t sum = 0, n = 0;
+  enum status s = STATUS_OK;
+  from += (part - block) / 2;
+  for (int i = 0; s == STATUS_OK && i < BLOCKS; i++, from += part, sum += n)
+    s = count_between(db, expression, from, from + block - 1, &n, err);
+  *ret_rows = sum;
+  return s;
+}
+
+/* The rows behind the first. A term that does not go on as it began is looked for in larger blocks. */
+static enum status count_rest(struct db *db, struct str expression, const struct first *f, int64_t newest,
+                              double *ret_rows, struct error *err) {
+  int64_t from = f->last + 1, span = newest - f->last, apart = (f->last - f->first + 1) / f->n, n = 0;
+  enum status s = STATUS_OK;
+  if (span <= COUNTED || span / apart <= FEW) {
+    s = count_between(db, expression, from, newest, &n, err);
+    *ret_rows = (double)n;
+    if (s != STATUS_OK || n < COUNTED || span <= COUNTED)
       return s;
-    ends = (ends + density(middle.n, from - 1, middle.n < FTS_EXACT ? newest : middle.last)) / 2;
   }
-  *ret_rows = (double)(up->n + down->n) + (double)(down->last - up->last) * ends;
-  return STATUS_OK;
+  int64_t part = span / BLOCKS, most = part < BLOCK_MOST ? part : BLOCK_MOST, block = apart * BLOCK_ROWS;
+  block = block < BLOCK_LEAST ? BLOCK_LEAST : block > most ? most : block;
+  s = count_blocks(db, expression, from, part, block, &n, err);
+  if (s == STATUS_OK && n < BLOCK_ROWS && block < most) {
+    block = most;
+    s = count_blocks(db, expression, from, part, block, &n, err);
+  }
+  *ret_rows = (double)n * (double)span / (double)(BLOCKS * block);
+  return s;
 }
 
 static enum status count_rows(struct db *db, struct str expression, double *ret_rows, struct error *err) {
-  struct walk up, down;
-  int64_t oldest = 0, newest = 0;
-  enum status s = walk(db, false, expression, INT64_MIN, &up, err);
-  if (s == STATUS_OK && up.n < FTS_EXACT) {
-    *ret_rows = (double)up.n;
-    return s;
-  }
-  if (s == STATUS_OK)
-    s = walk(db, true, expression, INT64_MAX, &down, err);
-  if (s == STATUS_OK && down.last <= up.last) { /* the two have met: somewhere between one and two of them */
-    *ret_rows = (double)FTS_EXACT * 1.5;
-    return s;
-  }
-  if (s == STATUS_OK)
+  struct first f = {0};
+  int64_t newest = 0;
+  double rest = 0;
+  enum status s = count_first(db, expression, &f, err);
+  if (s == STATUS_OK && f.n >= FTS_EXACT)
     s = db_int(db, &newest, NULL, err, "SELECT max(id) FROM chunk", NULL);
+  if (s == STATUS_OK && newest > f.last)
+    s = count_rest(db, expression, &f, newest, &rest, err);
   if (s == STATUS_OK)
-    s = db_int(db, &oldest, NULL, err, "SELECT min(id) FROM chunk", NULL);
-  return s == STATUS_OK ? estimate(db, expression, &up, &down, oldest, newest, ret_rows, err) : s;
+    *ret_rows = (double)f.n + rest;
+  return s;
 }
 
 enum status fts_frequency(struct db *db, const struct fts_totals *totals, struct str expression, double *ret_rows,

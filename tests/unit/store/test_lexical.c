@@ -3,6 +3,7 @@
 
 #include "fixture.h"
 #include "store/lexical.h"
+#include "store/lexical_query.h"
 
 static size_t hits_of(struct fixture *f, struct str query) {
   struct lexical_hits hits = {0};
@@ -227,6 +228,57 @@ TEST(a_note_is_found_by_its_derived_terms) {
   bool ok;
   CHECK_OK(lexical_check(f.store, &ok, &f.err), &f.err);
   CHECK(ok);
+  fixture_close(&f);
+}
+
+/* ---- frequencies ---- */
+
+enum { GROUPED = 12000 };
+
+/* Texts that speak of the same lie together, as in a list that was sorted before it was stored. */
+static bool holds(size_t word, size_t i) {
+  switch (word) {
+  case 0: /* evenly */
+    return i % 12 < 5;
+  case 1: /* none at the beginning and the end */
+    return i >= 3000 && i < 9000;
+  case 2: /* many in the middle, few elsewhere */
+    return i % 20 == 0 || (i >= 4800 && i < 7200);
+  case 3: /* many at the beginning, few elsewhere */
+    return i < 500 || i % 40 == 0;
+  case 4: /* many at the end */
+    return i >= GROUPED - 700;
+  default: /* few, all of them together */
+    return i >= 8000 && i < 8100;
+  }
+}
+
+/* How rare a word is decides what it counts: it must not depend on where its texts lie. */
+TEST_TIMEOUT(a_word_is_as_rare_wherever_its_texts_lie, 120) {
+  static const char *const words[] = {"lantern", "harvest", "granite", "copper", "walnut", "ember"};
+  size_t rows[ARRAY_LEN(words)] = {0};
+  struct fixture f = fixture_new();
+  struct filter any = {0};
+  struct txn txn = fixture_begin(&f);
+  CHECK_OK(lexical_hold(&txn, &f.err), &f.err);
+  for (size_t i = 0; i < GROUPED; i++) {
+    struct buf b = BUF(&f.arena);
+    buf_addf(&b, "text%zu", i);
+    for (size_t k = 0; k < ARRAY_LEN(words); k++)
+      if (holds(k, i)) {
+        buf_addf(&b, " %s", words[k]);
+        rows[k]++;
+      }
+    fixture_fact(&f, &txn, STR(""), buf_str(&b), NULL);
+  }
+  CHECK_OK(lexical_release(&txn, &f.err), &f.err);
+  fixture_commit(&f, &txn);
+  for (size_t k = 0; k < ARRAY_LEN(words); k++) {
+    struct lexical_hits hits = search_as(&f, &f.scope, &any, words[k], 10);
+    test_note("%s: %.0f rows of %zu", words[k], hits.terms->v[0].df, rows[k]);
+    CHECK_INT(hits.terms->n, 1);
+    CHECK_NEAR(hits.terms->v[0].df, (double)rows[k], rows[k] < 128 ? 0.5 : (double)rows[k] * 0.2);
+  }
   fixture_close(&f);
 }
 

@@ -20,7 +20,7 @@ static uint32_t roll(struct pair *p, uint32_t below) {
   return (p->state >> 8) % below;
 }
 
-/* Words of many scripts, so many that few texts hold one: SQLite then counts exactly how rare each is. */
+/* Words of many scripts, so many that few texts hold one. */
 static void add_word(struct pair *p, struct buf *b, uint32_t kind) {
   static const char *const stems[] = {"harbor", "Größe", "naïve", "точка",  "λόγος",
                                       "cafés",  "İzmir", "שלום",  "running"};
@@ -129,15 +129,8 @@ static size_t place_of(const int64_t *v, size_t n, int64_t id) {
   FAIL("memory %lld was never stored", (long long)id);
 }
 
-/* Of what more texts hold SQLite only estimates how many they are, and it finds rows by so many terms alone. */
-static bool is_exact(const struct lexical_hits *hits) {
-  if (hits->terms && hits->terms->n > FTS_WEIGHED)
-    return false;
-  for (size_t i = 0; hits->terms && i < hits->terms->n; i++)
-    if (hits->terms->v[i].df >= (double)FTS_EXACT)
-      return false;
-  return true;
-}
+/* SQLite finds rows by so many terms alone. How many texts hold each it counts exactly: they are few. */
+static bool is_exact(const struct lexical_hits *hits) { return !hits->terms || hits->terms->n <= FTS_WEIGHED; }
 
 /* Equal scores may differ in their last bit, and then their order does; else the order is the same. */
 static void same_hit(struct pair *p, const struct lexical_hits *got, const struct lexical_hits *want, size_t i) {
