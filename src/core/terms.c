@@ -194,9 +194,8 @@ struct str terms_derive(struct arena *a, struct str text, enum terms_use use) {
 /* ---- projects ---- */
 
 /* FNV-1a in letters that no stemmer touches. */
-struct str terms_scope(struct str project, char out[TERMS_SCOPE_SIZE]) {
+static struct str spell(uint64_t hash, char out[TERMS_SCOPE_SIZE]) {
   static const char letters[] = "bcdfghjkmnpqrtvw";
-  uint64_t hash = str_hash(STR_HASH, project);
   hash ^= hash >> 32;
   size_t n = 0;
   out[n++] = 'z';
@@ -207,8 +206,26 @@ struct str terms_scope(struct str project, char out[TERMS_SCOPE_SIZE]) {
   return (struct str){out, n};
 }
 
-struct str terms_of_chunk(struct arena *a, struct str project, struct str headline, struct str body, struct str extra) {
-  char scope[TERMS_SCOPE_SIZE];
+struct str terms_scope(struct str project, char out[TERMS_SCOPE_SIZE]) {
+  return spell(str_hash(STR_HASH, project), out);
+}
+
+static bool is_memory(struct str corpus) { return str_empty(corpus) || str_is(corpus, "memory"); }
+
+/* A control character, which no project's name has, keeps them apart from projects. */
+static uint64_t corpus_hash(struct str corpus) { return str_hash(str_hash(STR_HASH, STR("\x1f")), corpus); }
+
+struct str terms_scope_of(struct str corpus, struct str project, char out[TERMS_SCOPE_SIZE]) {
+  if (is_memory(corpus))
+    return terms_scope(project, out);
+  return spell(str_hash(str_hash(corpus_hash(corpus), STR("\x1f")), project), out);
+}
+
+struct str terms_corpus(struct str corpus, char out[TERMS_SCOPE_SIZE]) { return spell(corpus_hash(corpus), out); }
+
+struct str terms_of_text(struct arena *a, struct str corpus, struct str project, struct str headline, struct str body,
+                         struct str extra) {
+  char scope[TERMS_SCOPE_SIZE], all_of[TERMS_SCOPE_SIZE];
   struct buf b = BUF(a), all = BUF(a);
   buf_add(&b, headline);
   buf_addc(&b, '\n');
@@ -216,11 +233,19 @@ struct str terms_of_chunk(struct arena *a, struct str project, struct str headli
   buf_addc(&b, '\n');
   buf_add(&b, extra);
   struct str derived = terms_derive(a, buf_str(&b), TERMS_STORED);
-  buf_add(&all, terms_scope(project, scope));
+  buf_add(&all, terms_scope_of(corpus, project, scope));
+  if (!is_memory(corpus)) {
+    buf_addc(&all, ' ');
+    buf_add(&all, terms_corpus(corpus, all_of));
+  }
   if (derived.n)
     buf_addc(&all, ' ');
   buf_add(&all, derived);
   return buf_str(&all);
+}
+
+struct str terms_of_chunk(struct arena *a, struct str project, struct str headline, struct str body, struct str extra) {
+  return terms_of_text(a, STR_NONE, project, headline, body, extra);
 }
 
 /* ---- stop words ---- */

@@ -24,9 +24,17 @@ struct str terms_derive(struct arena *a, struct str text, enum terms_use use);
 enum { TERMS_SCOPE_SIZE = 20 };
 struct str terms_scope(struct str project, char out[TERMS_SCOPE_SIZE]);
 
+/* The same for the documents of a corpus (store/documents.h): of a project, and of all projects. No memory has one of
+ * them. */
+struct str terms_scope_of(struct str corpus, struct str project, char out[TERMS_SCOPE_SIZE]);
+struct str terms_corpus(struct str corpus, char out[TERMS_SCOPE_SIZE]);
+
 /* What is indexed beside the text of a chunk: the token of its project, and what is derived from the three, which are
  * read as one text. */
 struct str terms_of_chunk(struct arena *a, struct str project, struct str headline, struct str body, struct str extra);
+/* With the tokens of its corpus; of a memory ("memory" or empty) it is what the above says. */
+struct str terms_of_text(struct arena *a, struct str corpus, struct str project, struct str headline, struct str body,
+                         struct str extra);
 
 /* English words that are in every second text: they never say which one is meant. Folded to lower case. */
 bool terms_is_stop(struct str word);

@@ -4,7 +4,8 @@
  * A document is a row of the table of memories whose corpus is not 'memory'. Nothing that lists, boots, corrects,
  * counts or maintains memories sees it: visible() leaves it out unless scope->corpora asks for it. Documents are
  * written by their own pipelines alone, through here, a group (a file, a session) at a time, without an event for each
- * row: one event tells of the whole run. */
+ * row: one event tells of the whole run. Who writes many groups in one transaction calls lexical_hold() before them and
+ * lexical_release() behind them (lexical.h): the full-text index is then filled once. */
 #ifndef CAIRN_STORE_DOCUMENTS_H
 #define CAIRN_STORE_DOCUMENTS_H
 

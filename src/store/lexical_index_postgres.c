@@ -121,7 +121,7 @@ enum status postgres_lexical_fill(struct txn *txn, struct arena *a, const struct
 struct stored {
   struct chunk_text text;
   int64_t id;
-  struct str project, tokens; /* as tsvectorsend() gives them; absent: there are none */
+  struct str project, corpus, tokens; /* as tsvectorsend() gives them; absent: there are none */
   int64_t length;
 };
 struct page {
@@ -139,11 +139,13 @@ static void read_stored(const struct rows *r, struct arena *a, struct stored *re
                                   .terms = rows_dup(r, 6, a)},
                          .project = rows_dup(r, 7, a),
                          .tokens = rows_dup(r, 8, a),
-                         .length = rows_int(r, 9)};
+                         .length = rows_int(r, 9),
+                         .corpus = rows_dup(r, 10, a)};
 }
 
 #define STORED_COLUMNS                                                                                                 \
-  "c.id, c.team, c.memory_id, c.headline, c.body, c.extra, c.terms, m.project, tsvectorsend(x.tokens), x.words"        \
+  "c.id, c.team, c.memory_id, c.headline, c.body, c.extra, c.terms, m.project, tsvectorsend(x.tokens), x.words,"       \
+  " m.corpus"                                                                                                          \
   " FROM chunk c JOIN memory m ON m.team = c.team AND m.id = c.memory_id"                                              \
   " LEFT JOIN chunk_text x ON x.team = c.team AND x.chunk_id = c.id"
 
@@ -243,7 +245,7 @@ enum status postgres_lexical_release(struct txn *txn, struct error *err) {
 static enum status is_stale(struct walk *w, struct arena *a, const struct stored *c, struct words *ret_words,
                             struct str *ret_terms, bool *ret_stale) {
   struct chunk_text text = c->text;
-  text.terms = terms_of_chunk(a, c->project, text.headline, text.body, text.extra);
+  text.terms = terms_of_text(a, c->corpus, c->project, text.headline, text.body, text.extra);
   enum status s = words_of(w->st, &text, a, ret_words, w->err);
   if (s != STATUS_OK)
     return s;

@@ -49,7 +49,7 @@ enum status sqlite_lexical_check(struct store *st, bool *ret_ok, struct error *e
   if (s == STATUS_OK)
     s = db_int(st->db, &stale, NULL, &why,
                "SELECT EXISTS (SELECT 1 FROM chunk c JOIN memory m ON m.id = c.memory_id"
-               " WHERE c.terms <> cairn_terms(m.project, c.headline, c.body, c.extra))",
+               " WHERE c.terms <> cairn_terms(m.project, c.headline, c.body, c.extra, m.corpus))",
                NULL);
   if (s != STATUS_OK && !damaged) {
     *err = why;
@@ -71,7 +71,7 @@ enum status sqlite_lexical_rebuild(struct store *st, struct error *err) {
   if (s == STATUS_OK)
     s = db_exec(st->db, err,
                 "UPDATE chunk SET terms = d.terms FROM (SELECT c.id AS id, cairn_terms(m.project, c.headline, c.body,"
-                " c.extra) AS terms FROM chunk c JOIN memory m ON m.id = c.memory_id) d"
+                " c.extra, m.corpus) AS terms FROM chunk c JOIN memory m ON m.id = c.memory_id) d"
                 " WHERE chunk.id = d.id AND chunk.terms <> d.terms",
                 NULL);
   return s;

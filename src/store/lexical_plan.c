@@ -1,6 +1,8 @@
 /* lexical_plan.c: terms by their rarity, scopes by their size. */
 #include "store/lexical_plan.h"
 
+#include "core/terms.h"
+#include "store/documents.h"
 #include "store/store_internal.h"
 
 /* Rows by the frequencies of their terms. For a store of LARGE rows and more the first three are twice as large, for
@@ -39,6 +41,82 @@ struct plan plan_within(const struct query_terms *terms, double share, double se
   return plan;
 }
 
+/* ---- the scope, as the index knows it ---- */
+
+static unsigned corpora_of(const struct scope *scope) { return scope->corpora ? scope->corpora : 1U << CORPUS_MEMORY; }
+
+static void push_token(struct arena *a, struct scope_tokens *t, struct str token) {
+  strs_push(a, &t->list, arena_dup(a, token));
+}
+
+/* Memories of all projects have no token in common: there the documents that are not asked for are told apart. */
+static void tokens_of_all(unsigned corpora, struct arena *a, struct scope_tokens *t) {
+  char token[TERMS_SCOPE_SIZE];
+  t->outside = corpora & (1U << CORPUS_MEMORY);
+  for (enum corpus c = CORPUS_MEMORY + 1; c < CORPUS_COUNT; c++)
+    if (!(corpora & (1U << c)) == t->outside)
+      push_token(a, t, terms_corpus(str_from(corpus_names[c]), token));
+}
+
+struct scope_tokens scope_tokens(const struct scope *scope, struct arena *a) {
+  struct scope_tokens t = {0};
+  unsigned corpora = corpora_of(scope);
+  char token[TERMS_SCOPE_SIZE];
+  if (scope->all_projects) {
+    tokens_of_all(corpora, a, &t);
+    return t;
+  }
+  for (enum corpus c = 0; c < CORPUS_COUNT; c++) {
+    struct str name = str_from(corpus_names[c]);
+    if (!(corpora & (1U << c)))
+      continue;
+    push_token(a, &t, terms_scope_of(name, STR(""), token));
+    if (!str_empty(scope->project))
+      push_token(a, &t, terms_scope_of(name, scope->project, token));
+  }
+  return t;
+}
+
+enum { PROJECTS_MOST = 64 };
+
+/* From one project to the next, by an index that both halves of the memories have one of. */
+#define PROJECTS(half)                                                                                                 \
+  "WITH RECURSIVE p (x) AS (SELECT (SELECT min(m.project) FROM memory m WHERE m.team = ?1 AND " half ")"               \
+  " UNION ALL SELECT (SELECT min(m.project) FROM memory m WHERE m.team = ?1 AND " half " AND m.project > p.x)"         \
+  " FROM p WHERE p.x IS NOT NULL) SELECT x FROM p WHERE x IS NOT NULL LIMIT ?2"
+
+static enum status list_projects(struct store *st, struct str team, const char *sql, struct arena *a,
+                                 struct strs *projects, struct error *err) {
+  struct rows r;
+  db_query(st->db, &r, err, sql, "si", team, (int64_t)PROJECTS_MOST + 1);
+  while (rows_next(&r))
+    if (!strs_has(projects, rows_text(&r, 0)))
+      strs_push(a, projects, rows_dup(&r, 0, a));
+  return rows_end(&r);
+}
+
+enum status scope_tokens_inside(struct store *st, const struct scope *scope, struct arena *a,
+                                struct scope_tokens *tokens, struct error *err) {
+  struct strs projects = {0};
+  struct scope_tokens inside = {0};
+  unsigned corpora = corpora_of(scope);
+  char token[TERMS_SCOPE_SIZE];
+  enum status s =
+      list_projects(st, scope->team, PROJECTS("m.state = 'active' AND m.corpus = 'memory'"), a, &projects, err);
+  if (s == STATUS_OK)
+    s = list_projects(st, scope->team, PROJECTS("m.state <> 'active'"), a, &projects, err);
+  if (s != STATUS_OK || projects.n > PROJECTS_MOST)
+    return s;
+  for (size_t i = 0; i < projects.n; i++)
+    push_token(a, &inside, terms_scope(projects.v[i], token));
+  for (enum corpus c = CORPUS_MEMORY + 1; c < CORPUS_COUNT; c++)
+    if (corpora & (1U << c))
+      push_token(a, &inside, terms_corpus(str_from(corpus_names[c]), token));
+  if (inside.list.n)
+    *tokens = inside;
+  return STATUS_OK;
+}
+
 /* ---- a scope of few texts ---- */
 
 const char *lexical_states(const struct filter *f) { return f->states ? f->states : STATES_SEARCHED; }
@@ -51,7 +129,11 @@ bool narrow_has(const struct scope *scope, const struct filter *f, enum narrow_p
   return (part == PART_ACTIVE && active) || (part == PART_OTHERS && others);
 }
 
+/* Memories have indexes, and documents have one; both together have none. */
 static bool may_be_narrow(const struct scope *scope, const struct filter *f) {
+  unsigned corpora = corpora_of(scope), memories = 1U << CORPUS_MEMORY;
+  if ((corpora & memories) && corpora != memories)
+    return false;
   if (f->tags.n || f->people.n || f->since || f->until)
     return true;
   return !scope->as_of && (!scope->all_projects || !narrow_has(scope, f, PART_ACTIVE));

@@ -29,6 +29,19 @@ struct plan plan_within(const struct query_terms *terms, double share, double se
                         size_t most);
 static inline bool plan_chooses(const struct plan *plan) { return plan->select > 0 || plan->pair > 0; }
 
+/* ---- the scope, as the index knows it ---- */
+
+/* Tokens of core/terms.h that the texts of a scope have, or do not have; none: nothing tells them apart. */
+struct scope_tokens {
+  struct strs list;
+  bool outside;
+};
+struct scope_tokens scope_tokens(const struct scope *scope, struct arena *a);
+/* Where most texts are outside: the tokens of all projects that have memories, for to have one of a few is found faster
+ * than to have none of many. Too many projects: it stays as it is. */
+NODISCARD enum status scope_tokens_inside(struct store *st, const struct scope *scope, struct arena *a,
+                                          struct scope_tokens *tokens, struct error *err);
+
 /* ---- a scope of few texts ---- */
 
 /* Active memories and the others lie in two partial indexes; as of a moment of the past, neither helps. */

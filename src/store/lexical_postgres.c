@@ -11,7 +11,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/terms.h"
 #include "store/engine.h"
 #include "store/lexical_plan.h"
 #include "store/search_rows.h"
@@ -50,8 +49,9 @@ struct search {
   struct word_counts counts;
   struct query_terms terms;
   struct str within; /* what texts of the scope match, as part of a tsquery; empty: most do */
-  double share;      /* of all rows, those in the scope */
-  bool complete;     /* no pruning */
+  struct scope_tokens tokens;
+  double share;  /* of all rows, those in the scope */
+  bool complete; /* no pruning */
   struct lexical_hits hits;
 
   LIST(struct asked) asked;
@@ -448,33 +448,46 @@ static enum status search_terms(struct search *q) {
   return s == STATUS_OK && !enough(q) && !keeps_all(q, &plan) ? widen(q) : s;
 }
 
-/* The projects of the scope, as the index knows them; their rows are counted with the words. */
-static enum status list_scope(struct search *q) {
-  char own[TERMS_SCOPE_SIZE], global[TERMS_SCOPE_SIZE];
+static enum status tokenise_scope(struct search *q, const struct scope_tokens *asked, struct strs *ret) {
   struct fts_tokens tokens = {0};
-  if (q->scope->all_projects || q->complete)
-    return STATUS_OK;
-  enum status s = words_tokenise(q->st, terms_scope(STR(""), global), q->a, &tokens, q->err);
-  if (s == STATUS_OK && !str_empty(q->scope->project))
-    s = words_tokenise(q->st, terms_scope(q->scope->project, own), q->a, &tokens, q->err);
+  enum status s = STATUS_OK;
+  for (size_t i = 0; s == STATUS_OK && i < asked->list.n; i++)
+    s = words_tokenise(q->st, asked->list.v[i], q->a, &tokens, q->err);
   for (size_t i = 0; i < tokens.n; i++)
-    strs_push(q->a, &q->counts.scope, tokens.v[i].text);
+    strs_push(q->a, ret, tokens.v[i].text);
   return s;
 }
 
-static void use_scope(struct search *q) {
+/* The projects and corpora of the scope, as the index knows them; their rows are counted with the words. */
+static enum status list_scope(struct search *q) {
+  if (q->complete)
+    return STATUS_OK;
+  q->tokens = scope_tokens(q->scope, q->a);
+  return tokenise_scope(q, &q->tokens, &q->counts.scope);
+}
+
+static enum status use_scope(struct search *q) {
   struct buf b = BUF(q->a);
+  struct strs words = {0};
+  double rows = q->tokens.outside ? q->counts.rows - q->counts.scope_rows : q->counts.scope_rows;
+  enum status s = STATUS_OK;
   q->share = 1;
   if (!q->counts.scope.n || q->counts.rows < (double)LEXICAL_NARROW_TEXTS ||
-      q->counts.scope_rows >= q->counts.rows * LEXICAL_SCOPE_SHARE)
-    return;
-  q->share = q->counts.scope_rows / q->counts.rows;
-  for (size_t i = 0; i < q->counts.scope.n; i++) {
-    buf_adds(&b, i ? " | " : "(");
-    words_quote(&b, q->counts.scope.v[i]);
+      rows >= q->counts.rows * LEXICAL_SCOPE_SHARE)
+    return STATUS_OK;
+  q->share = rows > 0 ? rows / q->counts.rows : 0;
+  if (q->tokens.outside)
+    s = scope_tokens_inside(q->st, q->scope, q->a, &q->tokens, q->err);
+  if (s == STATUS_OK)
+    s = tokenise_scope(q, &q->tokens, &words);
+  buf_adds(&b, q->tokens.outside ? "!(" : "(");
+  for (size_t i = 0; i < words.n; i++) {
+    buf_adds(&b, i ? " | " : "");
+    words_quote(&b, words.v[i]);
   }
   buf_addc(&b, ')');
   q->within = buf_str(&b);
+  return s;
 }
 
 static enum status search(struct search *q, struct str query, struct lexical_hits *ret_hits) {
@@ -485,10 +498,11 @@ static enum status search(struct search *q, struct str query, struct lexical_hit
   if (s == STATUS_OK)
     s = words_terms(&q->counts, query, q->a, &q->terms, q->err);
   if (s == STATUS_OK && q->terms.n) {
-    use_scope(q);
+    s = use_scope(q);
     list_asked(q);
-    s = search_terms(q);
   }
+  if (s == STATUS_OK && q->terms.n)
+    s = search_terms(q);
   if (s == STATUS_OK) {
     struct query_terms *terms = arena_new(q->a, struct query_terms);
     *terms = q->terms;

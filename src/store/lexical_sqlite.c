@@ -9,7 +9,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/terms.h"
 #include "store/engine.h"
 #include "store/fts.h"
 #include "store/lexical.h"
@@ -33,7 +32,7 @@ struct search {
   struct error *err;
   struct fts_totals totals;
   struct query_terms terms;
-  struct str within;      /* an expression that texts of the scope match; empty: most do */
+  struct str within;      /* " AND ..." or " NOT ...", which texts of the scope match; empty: most do */
   double share;           /* of all rows, those in the scope */
   struct sql accept;      /* gives the memory of a chunk that counts; its last value is the chunk's id */
   struct sql accept_text; /* the same, and the texts of the chunk */
@@ -175,10 +174,7 @@ static struct str expression_of(struct search *q, const struct work *work) {
     add_any(&b, &q->terms, 0, plan->score, " OR ");
     buf_addc(&b, ')');
   }
-  if (q->within.n) {
-    buf_adds(&b, " AND ");
-    buf_add(&b, q->within);
-  }
+  buf_add(&b, q->within);
   return buf_str(&b);
 }
 
@@ -310,21 +306,45 @@ static enum status search_terms(struct search *q) {
   return s == STATUS_OK && !all && !enough(q) ? widen(q) : s;
 }
 
-/* The projects of the scope, as the index knows them. */
-static enum status find_scope(struct search *q) {
-  char own[TERMS_SCOPE_SIZE], global[TERMS_SCOPE_SIZE];
-  q->share = 1;
-  if (q->scope->all_projects || q->complete || q->totals.rows < (double)LEXICAL_NARROW_TEXTS)
+static struct str tokens_expression(struct search *q, const struct scope_tokens *tokens) {
+  struct buf b = BUF(q->a);
+  for (size_t i = 0; i < tokens->list.n; i++)
+    buf_addf(&b, "%s%.*s", i ? " OR " : "terms : (", STR_ARG(tokens->list.v[i]));
+  buf_addc(&b, ')');
+  return buf_str(&b);
+}
+
+static enum status count_tokens(struct search *q, const struct scope_tokens *tokens, double *ret_rows) {
+  *ret_rows = 0;
+  if (!tokens->list.n)
     return STATUS_OK;
+  return fts_frequency(q->st->db, &q->totals, tokens_expression(q, tokens), ret_rows, q->err);
+}
+
+/* The projects and corpora of the scope, as the index knows them. Documents lie together, where frequencies are
+ * estimated too low: that there are any is what is asked first, and then how many texts are of the others. */
+static enum status find_scope(struct search *q) {
   double rows;
-  struct str within =
-      arena_printf(q->a, "terms : (%s OR %s)", terms_scope(q->scope->project, own).p, terms_scope(STR(""), global).p);
-  enum status s = fts_frequency(q->st->db, &q->totals, within, &rows, q->err);
-  if (s == STATUS_OK && rows < q->totals.rows * LEXICAL_SCOPE_SHARE) {
-    q->within = within;
-    q->share = rows / q->totals.rows;
+  q->share = 1;
+  if (q->complete || q->totals.rows < (double)LEXICAL_NARROW_TEXTS)
+    return STATUS_OK;
+  struct scope_tokens tokens = scope_tokens(q->scope, q->a);
+  enum status s = count_tokens(q, &tokens, &rows);
+  if (s != STATUS_OK || !tokens.list.n || (tokens.outside && rows == 0))
+    return s;
+  if (tokens.outside) {
+    s = scope_tokens_inside(q->st, q->scope, q->a, &tokens, q->err);
+    if (s == STATUS_OK)
+      s = count_tokens(q, &tokens, &rows);
   }
-  return s;
+  if (s != STATUS_OK)
+    return s;
+  double share = (tokens.outside ? q->totals.rows - rows : rows) / q->totals.rows;
+  if (share < LEXICAL_SCOPE_SHARE) {
+    q->within = arena_printf(q->a, " %s %.*s", tokens.outside ? "NOT" : "AND", STR_ARG(tokens_expression(q, &tokens)));
+    q->share = share > 0 ? share : 0;
+  }
+  return STATUS_OK;
 }
 
 static enum status search_inside(struct search *q, struct str query) {

@@ -2,6 +2,7 @@
 #include "store/search_rows.h"
 
 #include "core/types.h"
+#include "store/documents.h"
 #include "store/store_internal.h"
 
 static void chunk_where(struct sql *q, const struct chunk_filter *f) {
@@ -30,8 +31,26 @@ static void list_half(struct sql *q, const struct chunk_filter *f, const char *h
   sql_add(q, " AND c.memory_id = m.id");
 }
 
+/* Memories and documents have an index each, too, and documents are always active. */
+static void list_live(struct sql *q, const struct chunk_filter *f) {
+  unsigned memories = 1U << CORPUS_MEMORY, asked = f->scope->corpora;
+  if (!(asked & memories) || asked == memories) {
+    list_half(q, f, "=");
+    return;
+  }
+  struct scope part = *f->scope;
+  struct chunk_filter one = *f;
+  one.scope = &part;
+  part.corpora = memories;
+  list_half(q, &one, "=");
+  sql_add(q, " UNION ALL ");
+  part.corpora = asked & ~memories;
+  list_half(q, &one, "=");
+}
+
 struct vec_filter chunk_filter_sql(struct store *st, struct arena *a, const struct chunk_filter *f) {
-  struct vec_filter filter = {SQL(a), SQL(a), SQL(a), f->features};
+  unsigned memories = 1U << CORPUS_MEMORY, asked = f->scope->corpora ? f->scope->corpora : memories;
+  struct vec_filter filter = {SQL(a), SQL(a), SQL(a), f->features, asked == memories, !(asked & memories)};
   if (db_engine(st->db) == DB_POSTGRES) {
     chunk_where(&filter.where, f);
     return filter;
@@ -44,7 +63,7 @@ struct vec_filter chunk_filter_sql(struct store *st, struct arena *a, const stru
   sql_add(&filter.one, " AND c.id = ");
   sql_int(&filter.one, 0);
   if (live)
-    list_half(&filter.all, f, "=");
+    list_live(&filter.all, f);
   if (live && rest)
     sql_add(&filter.all, " UNION ALL ");
   if (rest)
@@ -74,6 +93,7 @@ void features_read(const struct rows *r, int column, struct arena *a, struct mem
   m->valid_from = rows_int(r, column + 7);
   m->session = rows_dup(r, column + 8, a);
   m->project = rows_dup(r, column + 9, a);
+  m->corpus = rows_dup(r, column + 10, a);
 }
 
 static enum status features_of_some(struct store *st, struct str team, struct arena *a, struct memory *const *list,

@@ -26,8 +26,8 @@ NODISCARD enum status search_near(struct store *st, const struct scope *scope, c
 #define FEATURE_COLUMNS                                                                                                \
   "m.type, m.weight, m.created_at, coalesce(m.last_accessed, 0), m.access_count, m.upvotes, m.downvotes, "             \
   "m.valid_from,"                                                                                                      \
-  " m.session, m.project"
-enum { FEATURES = 10 };
+  " m.session, m.project, m.corpus"
+enum { FEATURES = 11 };
 NODISCARD enum status search_features(struct store *st, struct str team, struct arena *a, struct memory *const *list,
                                       size_t n, struct error *err);
 /* From a row that has these columns from `column` on. */

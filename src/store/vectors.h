@@ -43,6 +43,7 @@ NODISCARD enum status vec_drop(struct txn *txn, struct str team, struct str mode
 struct vec_filter {
   struct sql one, all, where;
   bool features;
+  bool no_documents, no_memories; /* nothing of the kind passes: what is kept apart is not even looked at */
 };
 
 /* What a search had to leave out: blocks in which something is damaged, and vectors that turned out to be. */

@@ -231,7 +231,7 @@ bool vec_kept_find(const struct vec_kept *x, int64_t chunk_id, size_t *ret_block
          x->blocks[*ret_block].chunks[*ret_row] == chunk_id;
 }
 
-static enum status add_block(struct vec_kept *x, int64_t id, struct error *err) {
+static enum status add_block(struct vec_kept *x, int64_t id, bool documents, struct error *err) {
   if (x->n == x->cap) {
     size_t cap = x->cap ? x->cap * 2 : 16;
     struct vec_block *p = mem_realloc(x->blocks, cap * sizeof(*p));
@@ -240,7 +240,7 @@ static enum status add_block(struct vec_kept *x, int64_t id, struct error *err) 
     x->blocks = p;
     x->cap = cap;
   }
-  x->blocks[x->n++] = (struct vec_block){.id = id, .version = -1};
+  x->blocks[x->n++] = (struct vec_block){.id = id, .version = -1, .documents = documents};
   return STATUS_OK;
 }
 
@@ -248,15 +248,15 @@ static enum status add_block(struct vec_kept *x, int64_t id, struct error *err) 
 static enum status read_versions(struct store *st, const struct vec_model *m, struct vec_kept *x, struct error *err) {
   enum status s = STATUS_OK;
   struct rows r;
-  db_query(st->db, &r, err, "SELECT id, version FROM vec_block WHERE team = ?1 AND model = ?2 ORDER BY id", "ss",
-           m->team, m->model);
+  db_query(st->db, &r, err, "SELECT id, version, documents FROM vec_block WHERE team = ?1 AND model = ?2 ORDER BY id",
+           "ss", m->team, m->model);
   size_t at = 0;
   while (s == STATUS_OK && rows_next(&r)) {
     int64_t id = rows_int(&r, 0), version = rows_int(&r, 1);
     if (at < x->n && x->blocks[at].id != id)
       drop_from(x, at);
     if (at == x->n)
-      s = add_block(x, id, err);
+      s = add_block(x, id, rows_int(&r, 2) != 0, err);
     if (s == STATUS_OK && x->blocks[at].version != version) {
       s = load_head(st, x, &x->blocks[at], err);
       note_places(x, at);

@@ -51,6 +51,7 @@ struct vec_block {
   int64_t id, version;
   bool provisional; /* read inside a transaction that is not over */
   bool damaged;     /* something in it was left out */
+  bool documents;   /* its vectors are those of documents, and no other block's are */
   size_t used, taken;
   int64_t *chunks; /* BLOCK_ROWS ids, 0 where there is none, and behind them the bits */
   uint64_t *bits;

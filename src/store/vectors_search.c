@@ -51,6 +51,11 @@ static void scan_block(const struct vec_kept *x, const struct vec_block *b, cons
   vec_scan_bits(b->bits, rows, VEC_WORDS(x->dims), query, ret_distance);
 }
 
+/* Does the filter leave out all that stands in the block? */
+static bool is_passed_by(const struct vec_filter *filter, const struct vec_block *b) {
+  return b->documents ? filter->no_documents : filter->no_memories;
+}
+
 /* Drops what is farther than the `wanted` nearest, and lowers the limit to the farthest of those. */
 static void narrow(struct candidates *list, size_t wanted, size_t *count, int *limit) {
   size_t sum = 0, kept = 0;
@@ -83,10 +88,11 @@ static void sort_candidates(struct arena *a, struct candidates *list, size_t wan
   list->v = out;
 }
 
-/* What a scan looks for: the bits of the query, and the table of its components (vec.h). */
+/* What a scan looks for: the bits of the query, and the table of its components (vec.h); and where. */
 struct probe {
   uint64_t bits[VEC_WORDS(VEC_MAX_DIMS)];
   int16_t *table;
+  const struct vec_filter *filter;
 };
 
 /* A distance that a few more than `wanted` rows do not exceed, judged by some of the blocks. */
@@ -95,9 +101,12 @@ static int guess_limit(struct arena *a, const struct vec_kept *x, const struct p
   size_t *count = arena_array(a, size_t, (size_t)x->dims + 1), seen = 0, total = 0, sum = 0;
   uint16_t distance[BLOCK_ROWS];
   for (size_t i = 0; i < x->n; i++)
-    total += x->blocks[i].used;
-  for (size_t i = 0; i < x->n; i += x->n / SAMPLES + 1) {
+    total += is_passed_by(query->filter, &x->blocks[i]) ? 0 : x->blocks[i].used;
+  size_t blocks = 0, step = total / BLOCK_ROWS / SAMPLES + 1; /* of those that count, every so many */
+  for (size_t i = 0; i < x->n; i++) {
     const struct vec_block *b = &x->blocks[i];
+    if (is_passed_by(query->filter, b) || blocks++ % step != 0)
+      continue;
     scan_block(x, b, query->bits, distance);
     for (size_t k = 0; k < b->used; k++)
       count[distance[k]]++;
@@ -121,6 +130,8 @@ static struct candidates rank_within(struct arena *a, const struct vec_kept *x, 
   size_t *count = arena_array(a, size_t, (size_t)limit + 1);
   for (size_t i = 0; i < x->n; i++) {
     const struct vec_block *b = &x->blocks[i];
+    if (is_passed_by(query->filter, b))
+      continue;
     scan_block(x, b, query->bits, distance);
     size_t n = vec_pick_near(distance, b->used, limit, near);
     /* Ids lie apart from the bits, and each that is looked at is waited for: not where every row counts. */
@@ -132,9 +143,10 @@ static struct candidates rank_within(struct arena *a, const struct vec_kept *x, 
                   (struct candidate){(uint32_t)i, near[k], distance[near[k]],
                                      vec_agreement(query->table, b->bits, near[k], VEC_WORDS(x->dims))});
     }
-    if (list.n > 2 * wanted + BLOCK_ROWS || i + 1 == x->n)
+    if (list.n > 2 * wanted + BLOCK_ROWS)
       narrow(&list, wanted, count, &limit);
   }
+  narrow(&list, wanted, count, &limit);
   sort_candidates(a, &list, wanted, limit);
   return list;
 }
@@ -347,7 +359,10 @@ static size_t exact_rows(const struct search *s, size_t total) {
 static enum status look(struct search *s, const struct probe *query, size_t times, const struct allowed *allowed,
                         bool probing, bool *ret_done) {
   struct vec_hits best = {0};
-  size_t total = s->x->n * BLOCK_ROWS, exact = exact_rows(s, total) * times;
+  size_t total = 0;
+  for (size_t i = 0; i < s->x->n; i++)
+    total += is_passed_by(s->filter, &s->x->blocks[i]) ? 0 : BLOCK_ROWS;
+  size_t exact = exact_rows(s, total) * times;
   size_t near = (NEAR_ROWS + total / NEAR_SHARE) * times;
   s->health->vectors = 0;
   struct candidates rows =
@@ -385,7 +400,7 @@ static enum status list_allowed(struct search *s, struct allowed *ret, bool *ret
 
 static enum status search_index(struct search *s, const struct vec_model *m) {
   struct allowed allowed;
-  struct probe query = {.bits = {0}};
+  struct probe query = {.bits = {0}, .filter = s->filter};
   bool done = s->k == 0, complete = false, listable = s->filter->all.n > 0;
   enum status status = vec_kept_refresh(s->st, m, &s->x, s->err);
   if (status != STATUS_OK)

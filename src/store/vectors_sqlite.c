@@ -70,9 +70,12 @@ const int8_t *vector_unpack(struct str row, int64_t chunk_id, int dims) {
 
 /* ---- adding ---- */
 
-static enum status new_block(struct db *db, const struct vec_model *m, int64_t *ret_block, struct error *err) {
-  enum status s = db_exec(db, err, "INSERT INTO vec_block (team, model, dims, used, version) VALUES (?1, ?2, ?3, 0, 0)",
-                          "ssi", m->team, m->model, (int64_t)m->dims);
+static enum status new_block(struct db *db, const struct vec_model *m, bool documents, int64_t *ret_block,
+                             struct error *err) {
+  enum status s = db_exec(db, err,
+                          "INSERT INTO vec_block (team, model, dims, used, version, documents)"
+                          " VALUES (?1, ?2, ?3, 0, 0, ?4)",
+                          "ssii", m->team, m->model, (int64_t)m->dims, (int64_t)documents);
   *ret_block = sqlite_last_id(db);
   return s != STATUS_OK ? s
                         : db_exec(db, err, "INSERT INTO vec_head (block, places) VALUES (?1, zeroblob(?2))", "ii",
@@ -81,13 +84,14 @@ static enum status new_block(struct db *db, const struct vec_model *m, int64_t *
 
 struct room {
   int64_t block, slot;
+  bool documents;              /* it is for the vectors of documents (documents.h) */
   bool fits;                   /* the block has room for one more */
   bool centred;                /* the index has a centre, ... */
   int8_t centre[VEC_MAX_DIMS]; /* ... which is zero when it is damaged */
 };
 
-/* Blocks are filled one after another: only the newest can have room. One that is damaged, and so may not say the truth
- * about its room, is left as it is: what is new goes into another. */
+/* Blocks are filled one after another: only the newest of its kind can have room. One that is damaged, and so may not
+ * say the truth about its room, is left as it is: what is new goes into another. */
 static enum status find_room(struct txn *txn, const struct vec_model *m, struct room *ret, struct error *err) {
   struct rows r;
   db_query(txn->store->db, &r, err,
@@ -95,8 +99,8 @@ static enum status find_room(struct txn *txn, const struct vec_model *m, struct 
            " WHERE s.place BETWEEN b.id * 1024 AND b.id * 1024 + 1023),"
            " (SELECT z.centre FROM vec_centre z WHERE z.team = b.team AND z.model = b.model)"
            " FROM vec_block b LEFT JOIN vec_head h ON h.block = b.id"
-           " WHERE b.team = ?1 AND b.model = ?2 ORDER BY b.id DESC LIMIT 1",
-           "ss", m->team, m->model);
+           " WHERE b.team = ?1 AND b.model = ?2 AND b.documents = ?3 ORDER BY b.id DESC LIMIT 1",
+           "ssi", m->team, m->model, (int64_t)ret->documents);
   ret->block = ret->slot = 0;
   ret->fits = ret->centred = false;
   memset(ret->centre, 0, (size_t)m->dims);
@@ -125,8 +129,17 @@ static enum status make_room(struct txn *txn, const struct vec_model *m, struct 
     if (s == STATUS_OK)
       s = centre_read(txn->store, m->team, m->model, m->dims, ret->centre, NULL, err);
   }
+  if (ret->block == 0) /* the first of its kind: the index may have a centre from the others */
+    s = centre_read(txn->store, m->team, m->model, m->dims, ret->centre, NULL, err);
   ret->slot = 0;
-  return s == STATUS_OK ? new_block(txn->store->db, m, &ret->block, err) : s;
+  return s == STATUS_OK ? new_block(txn->store->db, m, ret->documents, &ret->block, err) : s;
+}
+
+static enum status is_document(struct db *db, int64_t chunk_id, bool *ret_documents, struct error *err) {
+  int64_t one;
+  return db_int(db, &one, ret_documents, err,
+                "SELECT 1 FROM chunk c JOIN memory m ON m.id = c.memory_id WHERE c.id = ?1 AND m.corpus <> 'memory'",
+                "i", chunk_id);
 }
 
 enum status sqlite_vec_add(struct txn *txn, const struct vec_model *m, int64_t chunk_id, const int8_t *vector,
@@ -137,7 +150,9 @@ enum status sqlite_vec_add(struct txn *txn, const struct vec_model *m, int64_t c
   char place[ID_SIZE + VEC_WORDS(VEC_MAX_DIMS) * 8], row[VECTOR_MAX];
   if (m->dims < 1 || m->dims > VEC_MAX_DIMS || (uint64_t)chunk_id > id_mask)
     return error_set(err, STATUS_USAGE, "a vector of %d dimensions cannot be stored", m->dims);
-  enum status s = make_room(txn, m, &room, err);
+  enum status s = is_document(db, chunk_id, &room.documents, err);
+  if (s == STATUS_OK)
+    s = make_room(txn, m, &room, err);
   if (s != STATUS_OK)
     return s;
   vec_bits(vector, room.centre, m->dims, bits);

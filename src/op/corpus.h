@@ -1,0 +1,23 @@
+/* corpus.h: which corpora a call looks into, and what a reply says of a document: where it stands, and that it is data.
+ */
+#ifndef CAIRN_OP_CORPUS_H
+#define CAIRN_OP_CORPUS_H
+
+#include "op/common.h"
+#include "store/documents.h"
+
+/* The choices of the argument `in`: the corpora, and "all". */
+extern const char *const corpus_choices[];
+
+/* Bits for struct scope; memories alone when the argument is missing. */
+unsigned call_corpora(struct op_call *call);
+static inline bool asks_for_memories(unsigned corpora) { return corpora & (1U << CORPUS_MEMORY); }
+/* What is behind an id, whatever it is. */
+enum { CORPORA_ALL = (1 << CORPUS_COUNT) - 1 };
+
+/* corpus, file, line, confidence, origin and the mark `untrusted`; nothing for a memory. */
+void put_place(struct op_call *call, yyjson_mut_val *obj, const struct document_place *place);
+/* The same for one that was loaded. */
+NODISCARD enum status put_place_of(struct op_call *call, yyjson_mut_val *obj, const struct memory *m);
+
+#endif
