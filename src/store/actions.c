@@ -28,7 +28,8 @@ static struct action_item read_row(const struct rows *r, struct arena *a) {
                               .decided_at = rows_int(r, 10)};
 }
 
-static enum status one(struct rows *r, struct arena *a, struct action_item *ret_item, bool *ret_found) {
+static enum status one(struct store *st, struct rows *r, struct arena *a, struct action_item *ret_item,
+                       bool *ret_found) {
   bool found = rows_next(r);
   struct action_item item = {0};
   if (found)
@@ -36,15 +37,22 @@ static enum status one(struct rows *r, struct arena *a, struct action_item *ret_
   enum status s = rows_end(r);
   if (s != STATUS_OK)
     return s;
+  struct reach reach = store_reach(st);
+  if (found && !reach_reads(&reach, item.project)) {
+    reach_note(st, "action item of project", item.project);
+    found = false;
+  }
   *ret_found = found;
   if (found)
     *ret_item = item;
   return STATUS_OK;
 }
 
-static enum status several(struct rows *r, struct arena *a, struct action_items *ret_list) {
+static enum status several(const struct store *st, struct rows *r, struct arena *a, struct action_items *ret_list) {
+  struct reach reach = store_reach(st);
   while (rows_next(r))
-    list_push(a, ret_list, read_row(r, a));
+    if (reach_reads(&reach, rows_text(r, 2)))
+      list_push(a, ret_list, read_row(r, a));
   return rows_end(r);
 }
 
@@ -54,7 +62,7 @@ enum status action_find(struct store *st, struct str team, int64_t id, struct ar
                         bool *ret_found, struct error *err) {
   struct rows r;
   db_query(st->db, &r, err, ITEM_COLUMNS "WHERE i.team = ?1 AND i.id = ?2", "si", team, id);
-  return one(&r, a, ret_item, ret_found);
+  return one(st, &r, a, ret_item, ret_found);
 }
 
 enum status action_find_text(struct store *st, struct str team, struct str project, struct str text, int64_t memory_id,
@@ -66,7 +74,7 @@ enum status action_find_text(struct store *st, struct str team, struct str proje
                         " AND (?4 IS NULL OR i.memory_id = ?4)"
                         " ORDER BY CASE WHEN i.status = 'pending' THEN 0 ELSE 1 END, i.id DESC LIMIT 1",
            "ssst", team, project, text, memory_id);
-  return one(&r, a, ret_item, ret_found);
+  return one(st, &r, a, ret_item, ret_found);
 }
 
 enum status actions_pending(struct store *st, struct str team, struct str project, int64_t upto, int64_t limit,
@@ -80,7 +88,7 @@ enum status actions_pending(struct store *st, struct str team, struct str projec
     return s;
   db_query(st->db, &r, err, ITEM_COLUMNS PENDING " AND i.id <= ?3 ORDER BY i.id DESC LIMIT ?4", "ssii", team, project,
            upto, limit);
-  s = several(&r, a, ret_list);
+  s = several(st, &r, a, ret_list);
   if (s == STATUS_OK && ret_total)
     *ret_total = total;
   return s;
@@ -92,7 +100,7 @@ enum status actions_all(struct store *st, struct str team, struct str project, i
   db_query(st->db, &r, err,
            ITEM_COLUMNS "WHERE i.team = ?1 AND (i.project = '' OR i.project = ?2) ORDER BY i.id DESC LIMIT ?3", "ssi",
            team, project, limit);
-  return several(&r, a, ret_list);
+  return several(st, &r, a, ret_list);
 }
 
 enum status actions_newest(struct store *st, struct str team, int64_t *ret_id, struct error *err) {
@@ -118,18 +126,19 @@ static enum status add_event(struct txn *txn, struct arena *a, const struct acti
 
 enum status action_add(struct txn *txn, struct arena *a, struct action_item *item, bool *ret_added, struct error *err) {
   struct db *db = txn->store->db;
-  enum status s =
-      db_exec(db, err,
-              "INSERT INTO action_item (team, project, memory_id, text, kind, source, created_at)"
-              " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO NOTHING",
-              "sstsssi", txn->team, item->project, item->memory_id, item->text, item->kind, txn->source, txn->now);
+  enum status s = reach_write(txn->store, item->project, "an action item in", err);
+  if (s == STATUS_OK)
+    s = db_exec(db, err,
+                "INSERT INTO action_item (team, project, memory_id, text, kind, source, created_at)"
+                " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO NOTHING",
+                "sstsssi", txn->team, item->project, item->memory_id, item->text, item->kind, txn->source, txn->now);
   if (s != STATUS_OK)
     return s;
   bool found, added = db_changes(db) > 0;
   struct rows r;
   db_query(db, &r, err, ITEM_COLUMNS "WHERE i.team = ?1 AND i.project = ?2 AND i.text = ?3", "sss", txn->team,
            item->project, item->text);
-  s = one(&r, a, item, &found);
+  s = one(txn->store, &r, a, item, &found);
   if (s == STATUS_OK && added)
     s = add_event(txn, a, item, "action:add", STR_NONE, err);
   if (s == STATUS_OK)
@@ -161,8 +170,11 @@ enum status actions_collect(struct txn *txn, const struct scope *scope, struct a
                                    .text = rows_dup(&r, 2, a),
                                    .kind = STR("task")});
   s = rows_end(&r);
+  struct reach reach = store_reach(txn->store);
   for (size_t i = 0; s == STATUS_OK && i < found.n && pending + count < ACTION_CAP; i++) {
     bool added = false;
+    if (!reach_owns(&reach, found.v[i].project))
+      continue;
     s = action_add(txn, a, &found.v[i], &added, err);
     count += added;
   }
@@ -173,9 +185,11 @@ enum status actions_collect(struct txn *txn, const struct scope *scope, struct a
 
 enum status action_decide(struct txn *txn, struct arena *a, const struct action_item *item, struct str decision,
                           struct str reason, struct error *err) {
-  enum status s = db_exec(txn->store->db, err,
-                          "UPDATE action_item SET status = ?1, reason = ?2, decided_by = ?3, decided_session = ?4,"
-                          " decided_at = ?5 WHERE team = ?6 AND id = ?7 AND status = 'pending'",
-                          "ssssisi", decision, reason, txn->source, txn->session, txn->now, txn->team, item->id);
+  enum status s = reach_write(txn->store, item->project, "answer an action item of", err);
+  if (s == STATUS_OK)
+    s = db_exec(txn->store->db, err,
+                "UPDATE action_item SET status = ?1, reason = ?2, decided_by = ?3, decided_session = ?4,"
+                " decided_at = ?5 WHERE team = ?6 AND id = ?7 AND status = 'pending'",
+                "ssssisi", decision, reason, txn->source, txn->session, txn->now, txn->team, item->id);
   return s == STATUS_OK ? add_event(txn, a, item, "action:ack", decision, err) : s;
 }

@@ -54,18 +54,39 @@ static enum status walk(struct rows *r, event_visit visit, void *arg) {
   return s != STATUS_OK ? s : stop;
 }
 
+/* For callers who do not see all of the log: ?P is their project; NULL: nothing. Events of memories that they may read,
+ * but for links: these name another memory. */
+#define WITHIN(p)                                                                                                      \
+  " AND project IN ('', " p ") AND (change IS NULL OR change NOT IN ('link', 'unlink'))"                               \
+  " AND EXISTS (SELECT 1 FROM memory m WHERE m.team = event.team AND m.id = event.memory_id"                           \
+  " AND m.project IN ('', " p ") AND " p " IS NOT NULL)"
+
+static struct str own_project(const struct reach *reach) {
+  return reach->role == ROLE_PROJECT ? reach->project : STR_NONE;
+}
+
 enum status events_walk(struct store *st, struct str team, int64_t since, int64_t limit, struct str action,
                         event_visit visit, void *arg, struct error *err) {
   struct rows r;
-  db_query(st->db, &r, err,
-           EVENT_COLUMNS "WHERE seq > ?1 AND team = ?2 AND (?3 IS NULL OR action = ?3) ORDER BY seq LIMIT ?4", "issi",
-           since, team, action, limit > 0 ? limit : INT64_MAX);
+  struct reach reach = store_reach(st);
+  if (reach.role == ROLE_ADMIN)
+    db_query(st->db, &r, err,
+             EVENT_COLUMNS "WHERE seq > ?1 AND team = ?2 AND (?3 IS NULL OR action = ?3) ORDER BY seq LIMIT ?4", "issi",
+             since, team, action, limit > 0 ? limit : INT64_MAX);
+  else
+    db_query(st->db, &r, err,
+             EVENT_COLUMNS
+             "WHERE seq > ?1 AND team = ?2 AND (?3 IS NULL OR action = ?3)" WITHIN("?5") " ORDER BY seq LIMIT ?4",
+             "issis", since, team, action, limit > 0 ? limit : INT64_MAX, own_project(&reach));
   return walk(&r, visit, arg);
 }
 
 enum status events_newest(struct store *st, struct str team, int64_t limit, event_visit visit, void *arg,
                           struct error *err) {
   struct rows r;
+  enum status may = reach_admin(st, "the event log", err);
+  if (may != STATUS_OK)
+    return may;
   db_query(st->db, &r, err, EVENT_COLUMNS "WHERE team = ?1 ORDER BY seq DESC LIMIT ?2", "si", team, limit);
   return walk(&r, visit, arg);
 }

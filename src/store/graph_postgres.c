@@ -84,6 +84,7 @@ static struct sql select_edges(struct arena *a, const struct scope *scope) {
     sql_text(&q, scope->project);
     sql_add(&q, ")");
   }
+  reach_where(&q, &scope->reach, "o.project");
   return q;
 }
 

@@ -255,6 +255,7 @@ static enum status edges(struct store *st, const struct scope *scope, const char
     sql_text(&q, scope->project);
     sql_add(&q, ")");
   }
+  reach_where(&q, &scope->reach, "o.project");
   sql_add(&q, " AND l.rel = 'relates' AND e.field = 'entity' AND e.team = ");
   sql_text(&q, scope->team);
   sql_add(&q, " AND e.value = ");

@@ -17,17 +17,31 @@ static struct str link_json(struct arena *a, const struct link *l) {
   return json_write(a, obj, false);
 }
 
+/* A link belongs to the memory that it begins at: who may write that one may link it to what it may read. */
+static enum status check_ends(struct store *st, const struct link *l, struct str from, struct str to,
+                              struct error *err) {
+  struct reach reach = store_reach(st);
+  if (reach.role == ROLE_ADMIN)
+    return STATUS_OK;
+  enum status s = reach_write(st, from, "link a memory of", err);
+  if (s != STATUS_OK || reach_reads(&reach, to))
+    return s;
+  reach_note(st, "link to a memory of", to);
+  return error_set(err, STATUS_NOT_FOUND, "no memory '%lld'", (long long)l->dst);
+}
+
 static enum status fill_uids(struct txn *txn, struct arena *a, struct link *l, struct error *err) {
   struct rows r;
-  db_query(txn->store->db, &r, err, "SELECT id, uid FROM memory WHERE team = ?1 AND id IN (?2, ?3)", "sii", txn->team,
-           l->src, l->dst);
+  struct str from = STR_NONE, to = STR_NONE;
+  db_query(txn->store->db, &r, err, "SELECT id, uid, project FROM memory WHERE team = ?1 AND id IN (?2, ?3)", "sii",
+           txn->team, l->src, l->dst);
   while (rows_next(&r)) {
-    if (rows_int(&r, 0) == l->src)
-      l->src_uid = rows_dup(&r, 1, a);
-    else
-      l->dst_uid = rows_dup(&r, 1, a);
+    bool src = rows_int(&r, 0) == l->src;
+    *(src ? &l->src_uid : &l->dst_uid) = rows_dup(&r, 1, a);
+    *(src ? &from : &to) = rows_dup(&r, 2, a);
   }
-  return rows_end(&r);
+  enum status s = rows_end(&r);
+  return s == STATUS_OK ? check_ends(txn->store, l, from, to, err) : s;
 }
 
 enum status link_add(struct txn *txn, struct arena *a, const struct link *link, struct error *err) {
@@ -48,8 +62,15 @@ enum status link_add(struct txn *txn, struct arena *a, const struct link *link, 
 }
 
 #define LINK_COLUMNS                                                                                                   \
-  "SELECT l.src, l.rel, l.dst, l.at, l.reason, l.prior, s.uid, d.uid, s.headline, s.state, d.headline, d.state"        \
+  "SELECT l.src, l.rel, l.dst, l.at, l.reason, l.prior, s.uid, d.uid, s.headline, s.state, d.headline, d.state,"       \
+  " s.project, d.project"                                                                                              \
   " FROM link l JOIN memory s ON s.team = l.team AND s.id = l.src JOIN memory d ON d.team = l.team AND d.id = l.dst "
+
+/* A link is seen by who may read both of its ends. */
+static bool seen(const struct store *st, const struct rows *r) {
+  struct reach reach = store_reach(st);
+  return reach_reads(&reach, rows_text(r, 12)) && reach_reads(&reach, rows_text(r, 13));
+}
 
 static void link_row(const struct rows *r, struct arena *a, int64_t seen_from, struct link *ret) {
   *ret = (struct link){.src = rows_int(r, 0),
@@ -71,11 +92,14 @@ enum status link_remove(struct txn *txn, struct arena *a, int64_t src, struct st
   struct link l;
   db_query(txn->store->db, &r, err, LINK_COLUMNS "WHERE l.team = ?1 AND l.src = ?2 AND l.rel = ?3 AND l.dst = ?4",
            "sisi", txn->team, src, rel, dst);
-  bool found = rows_next(&r);
+  bool found = rows_next(&r) && seen(txn->store, &r);
+  struct str from = found ? rows_dup(&r, 12, a) : STR_NONE;
   if (found)
     link_row(&r, a, src, &l);
   enum status s = rows_end(&r);
   *ret_found = found;
+  if (s == STATUS_OK && found)
+    s = reach_write(txn->store, from, "unlink a memory of", err);
   if (s != STATUS_OK || !found)
     return s;
   s = db_exec(txn->store->db, err, "DELETE FROM link WHERE team = ?1 AND src = ?2 AND rel = ?3 AND dst = ?4", "sisi",
@@ -96,15 +120,18 @@ enum status links_of(struct store *st, struct str team, int64_t id, struct arena
            id);
   while (rows_next(&r)) {
     struct link l;
+    if (!seen(st, &r))
+      continue;
     link_row(&r, a, id, &l);
     list_push(a, ret_links, l);
   }
   return rows_end(&r);
 }
 
-static enum status first_link(struct rows *r, struct arena *a, int64_t seen_from, struct link *ret_link) {
+static enum status first_link(const struct store *st, struct rows *r, struct arena *a, int64_t seen_from,
+                              struct link *ret_link) {
   struct link l = {0};
-  if (rows_next(r))
+  if (rows_next(r) && seen(st, r))
     link_row(r, a, seen_from, &l);
   enum status s = rows_end(r);
   if (s == STATUS_OK)
@@ -116,7 +143,7 @@ enum status link_successor(struct store *st, struct str team, int64_t id, struct
                            struct error *err) {
   struct rows r;
   db_query(st->db, &r, err, LINK_COLUMNS "WHERE l.team = ?1 AND l.dst = ?2 AND l.rel = 'supersedes'", "si", team, id);
-  return first_link(&r, a, id, ret_link);
+  return first_link(st, &r, a, id, ret_link);
 }
 
 enum status link_predecessor(struct store *st, struct str team, int64_t id, struct arena *a, struct link *ret_link,
@@ -125,7 +152,7 @@ enum status link_predecessor(struct store *st, struct str team, int64_t id, stru
   db_query(st->db, &r, err,
            LINK_COLUMNS "WHERE l.team = ?1 AND l.src = ?2 AND l.rel = 'supersedes' ORDER BY l.dst LIMIT 1", "si", team,
            id);
-  return first_link(&r, a, id, ret_link);
+  return first_link(st, &r, a, id, ret_link);
 }
 
 enum status link_head(struct store *st, struct str team, int64_t id, int64_t *ret_head, struct error *err) {

@@ -38,6 +38,8 @@ void body_hash(struct arena *a, struct str body, char out[65]) { hash_text(text_
 /* Without an id the row gets the next free one. */
 static enum status insert_row(struct txn *txn, struct arena *a, struct memory *m, struct error *err) {
   struct sql q = SQL(a);
+  if (str_empty(m->corpus))
+    m->corpus = STR("memory");
   size_t first = m->id ? 0 : 1;
   sql_add(&q, "INSERT INTO memory (");
   for (size_t i = first; i < memory_field_count; i++) {
@@ -121,7 +123,9 @@ static struct str full_record(struct arena *a, struct txn *txn, const struct mem
 
 enum status memory_insert(struct txn *txn, struct arena *a, struct memory *m, struct chunk_rows *ret_chunks,
                           struct error *err) {
-  enum status s = insert_row(txn, a, m, err);
+  enum status s = reach_write(txn->store, m->project, "a new memory in", err);
+  if (s == STATUS_OK)
+    s = insert_row(txn, a, m, err);
   char hash[HASH_TEXT_SIZE];
   body_hash(a, m->body, hash);
   if (s == STATUS_OK)
@@ -145,7 +149,9 @@ enum status memory_insert(struct txn *txn, struct arena *a, struct memory *m, st
                     .memory_id = m->id,
                     .uid = m->uid,
                     .project = m->project,
-                    .after = json_write(a, after, false)};
+                    .after = json_write(a, after, false),
+                    .detail = arena_printf(a, "{\"type\":\"%.*s\",\"path\":\"cairn://memory/%.*s\",\"delta\":%zu}",
+                                           STR_ARG(m->type), STR_ARG(m->uid), m->body.n)};
   return event_add(txn, &e, err);
 }
 
@@ -194,6 +200,9 @@ enum status memory_change(struct txn *txn, struct arena *a, const struct memory 
   }
   if (!changed)
     return STATUS_OK;
+  enum status s = reach_write(txn->store, was->project, "change a memory of", err);
+  if (s != STATUS_OK)
+    return s;
   if (str_is(now->state, "active") && !str_is(was->state, "active")) {
     enum status names = names_free(txn, a, now, err);
     if (names != STATUS_OK)
@@ -203,7 +212,7 @@ enum status memory_change(struct txn *txn, struct arena *a, const struct memory 
   sql_text(&q, was->team);
   sql_add(&q, " AND id = ");
   sql_int(&q, was->id);
-  enum status s = db_exec_sql(txn->store->db, err, &q);
+  s = db_exec_sql(txn->store->db, err, &q);
   struct event e = {.action = str_from(action),
                     .change = "update",
                     .memory_id = was->id,
@@ -230,7 +239,9 @@ static enum status delete_rows(struct txn *txn, struct arena *a, const struct me
 
 enum status memory_delete(struct txn *txn, struct arena *a, const struct memory *m, struct error *err) {
   struct memory full = *m;
-  enum status s = memory_load_body(txn->store, a, &full, err);
+  enum status s = reach_write(txn->store, m->project, "delete a memory of", err);
+  if (s == STATUS_OK)
+    s = memory_load_body(txn->store, a, &full, err);
   if (s == STATUS_OK)
     s = memory_load_lists(txn->store, a, &full, err);
   if (s != STATUS_OK)
@@ -330,7 +341,9 @@ enum status memory_purge(struct txn *txn, struct arena *a, const struct memory *
                          struct error *err) {
   struct db *db = txn->store->db;
   struct purge_counts c = {0};
-  enum status s = count_rows(txn, m->id, &c, err);
+  enum status s = reach_admin(txn->store, "purging", err);
+  if (s == STATUS_OK)
+    s = count_rows(txn, m->id, &c, err);
   if (s == STATUS_OK)
     s = db_exec(db, err,
                 "UPDATE event SET before = NULL, after = NULL, detail = NULL, purged = 1"
@@ -404,7 +417,9 @@ static enum status set_extra(struct txn *txn, struct arena *a, const struct memo
 enum status notes_set(struct txn *txn, struct arena *a, const struct memory *m, const struct notes *was,
                       const struct notes *now, struct error *err) {
   struct db *db = txn->store->db;
-  enum status s = db_exec(db, err, "DELETE FROM annotation WHERE team = ?1 AND memory_id = ?2", "si", m->team, m->id);
+  enum status s = reach_write(txn->store, m->project, "annotate a memory of", err);
+  if (s == STATUS_OK)
+    s = db_exec(db, err, "DELETE FROM annotation WHERE team = ?1 AND memory_id = ?2", "si", m->team, m->id);
   for (size_t i = 0; s == STATUS_OK && i < now->n; i++)
     s = db_exec(db, err, "INSERT INTO annotation (team, memory_id, at, by, text) VALUES (?1, ?2, ?3, ?4, ?5)", "siiss",
                 m->team, m->id, now->v[i].at, now->v[i].by, now->v[i].text);

@@ -53,7 +53,8 @@ NODISCARD enum status memory_by_key(struct store *st, struct str team, struct st
 NODISCARD enum status memory_by_skill(struct store *st, struct str team, struct str name, struct arena *a,
                                       struct memory *ret_memory, bool *ret_found, struct error *err);
 /* By id, uid or key as a person names it: the key's active memory in the project, else the global one, else the
- * newest that ever had it. Not found is an error that says what to do. */
+ * newest that ever had it. Not found is an error that says what to do, and so is a document of a corpus that the scope
+ * does not ask for. */
 NODISCARD enum status memory_find(struct store *st, const struct scope *scope, struct str ref, struct arena *a,
                                   struct memory *ret_memory, struct error *err);
 NODISCARD enum status memory_load_body(struct store *st, struct arena *a, struct memory *m, struct error *err);
@@ -72,6 +73,10 @@ NODISCARD enum status memories_by_ids(struct store *st, struct str team, struct 
 /* High, medium, low; then the oldest first. */
 #define TASK_RANK "CASE m.priority WHEN 'high' THEN 0 WHEN 'medium' THEN 1 ELSE 2 END"
 #define TASK_ORDER TASK_RANK ", m.created_at, m.id"
+/* Of a page that has not room for all: what comes by itself at boot and what forbids, then the newest. */
+#define PAGE_ORDER                                                                                                     \
+  "CASE WHEN m.severity = 'blocker' OR m.delivery IN ('boot', 'pinned') THEN 0 ELSE 1 END, m.created_at DESC, m.id "   \
+  "DESC"
 
 /* The place of a memory in a list, by which a later call goes on behind it, whatever was added or removed since. */
 struct position {
@@ -134,7 +139,7 @@ NODISCARD enum status tombstone_exists(struct store *st, struct str team, struct
                                        struct error *err);
 NODISCARD enum status idempotency_find(struct store *st, struct str team, struct str key, struct arena *a,
                                        struct str *ret_result, struct error *err);
-NODISCARD enum status idempotency_save(struct txn *txn, struct str key, int64_t memory_id, struct str result,
-                                       struct error *err);
+NODISCARD enum status idempotency_save(struct txn *txn, struct arena *a, struct str key, int64_t memory_id,
+                                       struct str result, struct error *err);
 
 #endif

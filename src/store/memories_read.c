@@ -1,5 +1,6 @@
 /* memories_read.c: finding and loading memories. */
 #include "base/id.h"
+#include "store/documents.h"
 #include "store/memories.h"
 #include "store/store_internal.h"
 
@@ -35,14 +36,22 @@ struct sql memory_select(struct arena *a) {
   return q;
 }
 
+/* As visible() says it. Transcripts are read by who works where they were made. */
+static bool seen(const struct reach *reach, const struct memory *m) {
+  return reach_reads(reach, m->project) &&
+         (reach_owns(reach, m->project) || !str_is(m->corpus, corpus_names[CORPUS_SESSIONS]));
+}
+
 enum status memory_collect(struct store *st, const struct sql *q, struct arena *a, struct memories *ret_list,
                            struct error *err) {
   struct rows r;
+  struct reach reach = store_reach(st);
   db_query_sql(st->db, &r, err, q);
   while (rows_next(&r)) {
     struct memory m;
     memory_row(&r, a, &m);
-    list_push(a, ret_list, m);
+    if (seen(&reach, &m))
+      list_push(a, ret_list, m);
   }
   return rows_end(&r);
 }
@@ -50,14 +59,19 @@ enum status memory_collect(struct store *st, const struct sql *q, struct arena *
 static enum status one(struct store *st, struct arena *a, const struct sql *q, struct memory *ret_memory,
                        bool *ret_found, struct error *err) {
   struct rows r;
+  struct memory m;
+  struct reach reach = store_reach(st);
   db_query_sql(st->db, &r, err, q);
   bool found = rows_next(&r);
   if (found)
-    memory_row(&r, a, ret_memory);
+    memory_row(&r, a, &m);
   enum status s = rows_end(&r);
-  if (s == STATUS_OK)
-    *ret_found = found;
-  return s;
+  if (s != STATUS_OK)
+    return s;
+  *ret_found = found && seen(&reach, &m);
+  if (*ret_found)
+    *ret_memory = m;
+  return STATUS_OK;
 }
 
 enum status memory_by_id(struct store *st, struct str team, int64_t id, struct arena *a, struct memory *ret_memory,
@@ -114,9 +128,46 @@ static enum status any_by_key(struct store *st, const struct scope *scope, struc
     sql_text(&q, scope->project);
     sql_add(&q, ")");
   }
+  reach_where(&q, &scope->reach, "m.project");
   sql_add(&q, " ORDER BY CASE WHEN m.state = 'active' THEN 0 ELSE 1 END, CASE WHEN m.project = '' THEN 1 ELSE 0 END,"
               " m.id DESC LIMIT 1");
   return one(st, a, &q, ret_memory, ret_found, err);
+}
+
+/* Whether there is one outside of what the caller may reach: for the log, not for the caller. */
+static enum status note_outside(struct store *st, struct str team, struct str ref, struct error *err) {
+  int64_t one_row, id = 0;
+  bool found = false;
+  if (store_reach(st).role == ROLE_ADMIN)
+    return STATUS_OK;
+  if (!str_int64(ref, &id))
+    id = 0;
+  enum status s = db_int(st->db, &one_row, &found, err,
+                         "SELECT 1 FROM memory WHERE team = ?1 AND (id = ?2 OR uid = ?3 OR key = ?3) LIMIT 1", "sis",
+                         team, id, ref);
+  if (s == STATUS_OK && found)
+    reach_note(st, "memory", ref);
+  return s;
+}
+
+/* Only its pipeline changes a document: who does not ask for its corpus is told where it comes from. */
+static enum status refuse_document(struct store *st, const struct memory *m, struct arena *a, struct error *err) {
+  struct document_place place;
+  enum status s = documents_places(st, m->team, &m->id, 1, a, &place, err);
+  if (s != STATUS_OK)
+    return s;
+  struct str at = place.line ? arena_printf(a, ":%lld", (long long)place.line) : STR("");
+  error_set(err, STATUS_CONFLICT, "document %lld comes from %.*s%.*s", (long long)m->id, STR_ARG(place.path),
+            STR_ARG(at));
+  if (place.corpus == CORPUS_SESSIONS)
+    return error_fix(err, "'cairn get %lld' shows it; messages of a transcript are never changed", (long long)m->id);
+  return error_fix(err, "change the file, and run 'cairn %s'",
+                   place.corpus == CORPUS_ITEMS ? "extract" : "source refresh");
+}
+
+static bool asks_for(const struct scope *scope, const struct memory *m) {
+  enum corpus corpus;
+  return !memory_is_document(m) || (corpus_parse(m->corpus, &corpus) && (scope->corpora & (1U << corpus)));
 }
 
 enum status memory_find(struct store *st, const struct scope *scope, struct str ref, struct arena *a,
@@ -130,6 +181,10 @@ enum status memory_find(struct store *st, const struct scope *scope, struct str 
     s = memory_by_uid(st, scope->team, ref, a, ret_memory, &found, err);
   else
     s = any_by_key(st, scope, ref, a, ret_memory, &found, err);
+  if (s == STATUS_OK && !found)
+    s = note_outside(st, scope->team, ref, err);
+  if (s == STATUS_OK && found && !asks_for(scope, ret_memory))
+    return refuse_document(st, ret_memory, a, err);
   if (s != STATUS_OK || found)
     return s;
   error_set(err, STATUS_NOT_FOUND, "no memory '%.*s'", STR_ARG(ref));
@@ -161,8 +216,9 @@ enum status memory_pruned(struct store *st, struct str team, struct str ref, str
     if (json_str(was, "project").p)
       ret_memory->project = json_str(was, "project");
   }
+  struct reach reach = store_reach(st);
   if (s == STATUS_OK)
-    *ret_found = found;
+    *ret_found = found && reach_reads(&reach, ret_memory->project);
   return s;
 }
 
@@ -379,16 +435,29 @@ enum status tombstone_exists(struct store *st, struct str team, struct str uid, 
                 uid);
 }
 
+/* Results are remembered for the one who got them: the key of an agent with a project is another one than the same key
+ * of anybody else. */
+static struct str own_key(const struct store *st, struct arena *a, struct str key) {
+  struct reach reach = store_reach(st);
+  if (reach.role == ROLE_ADMIN)
+    return key;
+  char hash[HASH_TEXT_SIZE];
+  hash_text(arena_printf(a, "%zu:%.*s %.*s", reach.project.n, STR_ARG(reach.project), STR_ARG(key)), hash);
+  return arena_printf(a, "agent:%s", hash);
+}
+
 enum status idempotency_find(struct store *st, struct str team, struct str key, struct arena *a, struct str *ret_result,
                              struct error *err) {
   struct rows r;
-  db_query(st->db, &r, err, "SELECT result FROM idempotency WHERE team = ?1 AND key = ?2", "ss", team, key);
+  db_query(st->db, &r, err, "SELECT result FROM idempotency WHERE team = ?1 AND key = ?2", "ss", team,
+           own_key(st, a, key));
   *ret_result = rows_next(&r) ? rows_dup(&r, 0, a) : STR_NONE;
   return rows_end(&r);
 }
 
-enum status idempotency_save(struct txn *txn, struct str key, int64_t memory_id, struct str result, struct error *err) {
+enum status idempotency_save(struct txn *txn, struct arena *a, struct str key, int64_t memory_id, struct str result,
+                             struct error *err) {
   return db_exec(txn->store->db, err,
                  "INSERT INTO idempotency (team, key, at, memory_id, result) VALUES (?1, ?2, ?3, ?4, ?5)", "ssits",
-                 txn->team, key, txn->now, memory_id, result);
+                 txn->team, own_key(txn->store, a, key), txn->now, memory_id, result);
 }

@@ -9,6 +9,9 @@
 enum { SESSION_BUSY_MS = 5000 };
 
 enum status sessions_begin(struct store *st, const struct txn *who, struct txn *ret_txn, struct error *err) {
+  enum status may = reach_write(st, who->project, "write in", err);
+  if (may != STATUS_OK)
+    return may;
   int busy = db_set_busy(st->db, SESSION_BUSY_MS);
   if (busy < SESSION_BUSY_MS)
     db_set_busy(st->db, busy);
@@ -130,7 +133,15 @@ static struct session read_row(const struct rows *r, struct arena *a) {
                           .end_reason = rows_dup(r, 17, a)};
 }
 
-static enum status one(struct rows *r, struct arena *a, struct session *ret_session, bool *ret_found) {
+/* Sessions belong to their project: nobody who works in one alone sees another's. */
+static bool seen(const struct store *st, struct str project) {
+  struct reach reach = store_reach(st);
+  return reach_owns(&reach, project);
+}
+
+/* ret_there: whether there is one, seen or not. */
+static enum status named(const struct store *st, struct rows *r, struct arena *a, struct session *ret_session,
+                         bool *ret_found, bool *ret_there) {
   bool found = rows_next(r);
   struct session s = {0};
   if (found)
@@ -138,15 +149,23 @@ static enum status one(struct rows *r, struct arena *a, struct session *ret_sess
   enum status status = rows_end(r);
   if (status != STATUS_OK)
     return status;
-  if (found)
+  *ret_there = found;
+  *ret_found = found && seen(st, s.project);
+  if (*ret_found)
     *ret_session = s;
-  *ret_found = found;
   return STATUS_OK;
 }
 
-static enum status several(struct rows *r, struct arena *a, struct sessions *ret_list) {
+static enum status one(const struct store *st, struct rows *r, struct arena *a, struct session *ret_session,
+                       bool *ret_found) {
+  bool there;
+  return named(st, r, a, ret_session, ret_found, &there);
+}
+
+static enum status several(const struct store *st, struct rows *r, struct arena *a, struct sessions *ret_list) {
   while (rows_next(r))
-    list_push(a, ret_list, read_row(r, a));
+    if (seen(st, rows_text(r, 3)))
+      list_push(a, ret_list, read_row(r, a));
   return rows_end(r);
 }
 
@@ -158,7 +177,11 @@ enum status session_find(struct store *st, struct str team, struct str ref, stru
     db_query(st->db, &r, err, SESSION_COLUMNS "WHERE team = ?1 AND id = ?2", "si", team, id);
   else
     db_query(st->db, &r, err, SESSION_COLUMNS "WHERE team = ?1 AND handle = ?2", "ss", team, ref);
-  return one(&r, a, ret_session, ret_found);
+  bool there = false;
+  enum status s = named(st, &r, a, ret_session, ret_found, &there);
+  if (s == STATUS_OK && there && !*ret_found)
+    reach_note(st, "session", ref);
+  return s;
 }
 
 enum status session_of_origin(struct store *st, struct str team, struct str connection, struct str host, int64_t pid,
@@ -177,7 +200,7 @@ enum status session_of_origin(struct store *st, struct str team, struct str conn
              "ssits", team, host, pid, started, cwd);
   else
     return STATUS_OK;
-  return one(&r, a, ret_session, ret_found);
+  return one(st, &r, a, ret_session, ret_found);
 }
 
 enum status sessions_live(struct store *st, struct str team, struct str project, struct arena *a,
@@ -186,7 +209,7 @@ enum status sessions_live(struct store *st, struct str team, struct str project,
   db_query(st->db, &r, err,
            SESSION_COLUMNS "WHERE team = ?1 AND (?2 IS NULL OR project = ?2) AND ended_at IS NULL ORDER BY id DESC",
            "ss", team, project);
-  return several(&r, a, ret_list);
+  return several(st, &r, a, ret_list);
 }
 
 enum status sessions_of_connection(struct store *st, struct str connection, struct arena *a, struct sessions *ret_list,
@@ -196,7 +219,7 @@ enum status sessions_of_connection(struct store *st, struct str connection, stru
   if (s != STATUS_OK)
     return s;
   db_query(st->db, &r, err, SESSION_COLUMNS "WHERE connection = ?1 AND ended_at IS NULL ORDER BY id", "s", connection);
-  return several(&r, a, ret_list);
+  return several(st, &r, a, ret_list);
 }
 
 /* ---- handoffs ---- */
@@ -234,8 +257,9 @@ enum status handoff_last(struct store *st, struct str team, struct str project, 
   enum status s = rows_end(&r);
   if (s != STATUS_OK)
     return s;
-  *ret_found = found;
-  if (found)
+  struct reach reach = store_reach(st);
+  *ret_found = found && reach_reads(&reach, h.project);
+  if (*ret_found)
     *ret_handoff = h;
   return STATUS_OK;
 }

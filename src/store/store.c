@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/id.h"
+#include "store/documents.h"
 #include "store/move.h"
 #include "store/place.h"
 #include "store/store_internal.h"
@@ -28,6 +29,7 @@ enum status store_open(const struct store_options *o, struct store **ret_store, 
                            .must_exist = o->must_exist,
                            .read_only = o->read_only};
   st->must_exist = o->must_exist;
+  st->settings = o->settings;
   enum status s = STATUS_OK;
   if (place_is_broken(o->path)) {
     s = error_set(err, STATUS_USAGE, "the address of the server cannot be read");
@@ -90,6 +92,25 @@ static void not_shadowed(struct sql *q, const struct scope *scope, int64_t at) {
   sql_add(q, "))");
 }
 
+/* Memories, documents, or both. Partial indexes are found by these very words: memories alone by "corpus = 'memory'",
+ * documents alone by "corpus <> 'memory'". */
+static void of_corpora(struct sql *q, unsigned corpora) {
+  enum { ALL = (1 << CORPUS_COUNT) - 1, MEMORIES = 1 << CORPUS_MEMORY };
+  size_t n = 0;
+  corpora &= ALL;
+  if (corpora == 0 || corpora == MEMORIES) {
+    sql_add(q, " AND m.corpus = 'memory'");
+    return;
+  }
+  if (corpora == ALL)
+    return;
+  sql_add(q, " AND m.corpus IN (");
+  for (enum corpus c = 0; c < CORPUS_COUNT; c++)
+    if (corpora & (1U << c))
+      sql_addf(q, "%s'%s'", n++ ? ", " : "", corpus_names[c]);
+  sql_add(q, corpora & MEMORIES ? ")" : ") AND m.corpus <> 'memory'");
+}
+
 void visible(struct sql *q, const struct scope *scope, const char *states) {
   int64_t at = scope->as_of ? scope->as_of : scope->now;
   sql_add(q, "m.team = ");
@@ -99,6 +120,10 @@ void visible(struct sql *q, const struct scope *scope, const char *states) {
     sql_text(q, scope->project);
     sql_add(q, ")");
   }
+  reach_where(q, &scope->reach, "m.project");
+  if (scope->reach.role == ROLE_PROJECT && scope->corpora & (1U << CORPUS_SESSIONS))
+    sql_add(q, " AND (m.corpus <> 'sessions' OR m.project <> '')"); /* what the administrator said is not for all */
+  of_corpora(q, scope->corpora);
   if (scope->as_of) {
     sql_addf(q, " AND (m.state IN (%s) OR m.state_at > ", states);
     sql_int(q, at);
@@ -121,7 +146,9 @@ void visible(struct sql *q, const struct scope *scope, const char *states) {
 /* ---- transactions ---- */
 
 enum status txn_begin(struct store *st, const struct txn *who, int64_t undoes, struct txn *ret_txn, struct error *err) {
-  enum status s = db_begin(st->db, who->team, false, err);
+  enum status s = reach_write(st, who->project, "write in", err);
+  if (s == STATUS_OK)
+    s = db_begin(st->db, who->team, false, err);
   if (s != STATUS_OK)
     return s;
   char uid[UUID_SIZE];

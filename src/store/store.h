@@ -8,10 +8,12 @@
 
 #include "base/clock.h"
 #include "store/db.h"
+#include "store/reach.h"
 
 enum { STORE_BUSY_MS = 60000, BACKUPS_KEPT = 7 };
 
 struct store;
+struct settings_given;
 
 struct store_options {
   const char *path;
@@ -20,6 +22,7 @@ struct store_options {
   bool read_only;
   bool unfinished; /* also one that a migration is still being made into: for that migration alone */
   int64_t now;
+  const struct settings_given *settings; /* see settings.h; NULL: none. They must outlive the store. */
 };
 
 /* Opens the file, creates or migrates its schema. A newer schema is refused and left untouched, and so
@@ -43,8 +46,9 @@ struct scope {
   struct str project; /* "" = none */
   bool all_projects;
   int64_t now;
-  int64_t as_of;    /* 0: now */
-  unsigned corpora; /* bits 1 << enum corpus (documents.h); 0: memories alone */
+  int64_t as_of;      /* 0: now */
+  struct reach reach; /* of the handle: it narrows all of the above */
+  unsigned corpora;   /* bits 1 << enum corpus (documents.h); 0: memories alone */
 };
 
 /* The one visibility predicate, as a condition on alias m: own project and global memories of the team, in one of

@@ -7,8 +7,16 @@
 #include "store/tokeniser.h"
 #include "store/vectors.h"
 
+/* What reach.c keeps: the reach of the present caller, and the first attempt to leave it. */
+struct bound {
+  enum role role;
+  size_t project_n, wanted_n;
+  char project[REACH_PROJECT_MAX], wanted[REACH_WANTED_MAX];
+};
+
 struct store {
   struct db *db;
+  struct bound bound;
   bool must_exist;           /* a database without a store in it is not made one */
   struct vec_cache *vectors; /* owned by vectors_sqlite.c */
   struct read_queue *reads;  /* owned by events.c */
@@ -17,10 +25,12 @@ struct store {
 
   struct tokeniser *tokeniser; /* of an engine that has none of its own */
   int64_t held_by, held_after; /* PostgreSQL: the transaction that holds texts back, the last chunk before them */
+
+  const struct settings_given *settings; /* what the process was started with; may be NULL */
 };
 
 /* migrate.c, migrate_sqlite.c, migrate_postgres.c */
-enum { SCHEMA_VERSION = 8 };
+enum { SCHEMA_VERSION = 10 };
 NODISCARD enum status migrate(struct store *st, int64_t now, struct error *err);
 /* The same with any list of migrations: the first n lead to version n. One that is NULL belongs to the one before. */
 NODISCARD enum status migrate_with(struct store *st, const char *const *sql, int n, int64_t now, struct error *err);

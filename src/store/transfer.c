@@ -7,6 +7,9 @@
 /* ---- snapshot ---- */
 
 enum status transfer_begin(struct store *st, struct error *err) {
+  enum status may = reach_admin(st, "a copy of the store", err);
+  if (may != STATUS_OK)
+    return may;
   /* Access counts that wait in the queue are part of what is exported. */
   reads_flush(st);
   bool alone;
@@ -44,7 +47,7 @@ static enum status finish(struct rows *r, enum status visited) {
 
 enum status transfer_count(const struct transfer *t, int64_t *ret_count) {
   struct rows r;
-  struct sql q = team_sql(t, "SELECT count(*) FROM memory m WHERE m.team = ");
+  struct sql q = team_sql(t, "SELECT count(*) FROM memory m WHERE m.corpus = 'memory' AND m.team = ");
   project_sql(&q, t, " AND m.project = ");
   start(t, &r, &q);
   int64_t count = rows_next(&r) ? rows_int(&r, 0) : 0;
@@ -70,7 +73,8 @@ enum status transfer_memories(const struct transfer *t, memory_visit visit, void
   struct sql q = SQL(t->scratch);
   sql_add(&q, "SELECT ");
   memory_columns(&q.text);
-  sql_add(&q, ", b.text FROM memory m LEFT JOIN body b ON b.team = m.team AND b.memory_id = m.id WHERE m.team = ");
+  sql_add(&q, ", b.text FROM memory m LEFT JOIN body b ON b.team = m.team AND b.memory_id = m.id"
+              " WHERE m.corpus = 'memory' AND m.team = ");
   sql_text(&q, t->team);
   project_sql(&q, t, " AND m.project = ");
   sql_add(&q, " ORDER BY m.uid");

@@ -19,6 +19,9 @@ enum status vault_find(struct store *st, struct str team, struct str key, struct
                        struct vault_entry *ret_entry, bool *ret_found, struct error *err) {
   struct rows r;
   bool found = false;
+  enum status may = reach_admin(st, "the vault", err);
+  if (may != STATUS_OK)
+    return may;
   db_query(st->db, &r, err, COLUMNS "?1 AND key = ?2", "ss", team, key);
   if (rows_next(&r)) {
     read_entry(&r, a, ret_entry);
@@ -31,6 +34,9 @@ enum status vault_find(struct store *st, struct str team, struct str key, struct
 enum status vault_walk(struct store *st, struct str team, struct str prefix, struct arena *a,
                        struct vault_entries *ret_list, struct error *err) {
   struct rows r;
+  enum status may = reach_admin(st, "the vault", err);
+  if (may != STATUS_OK)
+    return may;
   /* Keys are compared by their bytes: those with the prefix lie together, from the prefix on. */
   db_query(st->db, &r, err, COLUMNS "?1 AND key >= ?2 ORDER BY key", "ss", team, prefix.p ? prefix : STR(""));
   while (rows_next(&r)) {
@@ -54,17 +60,21 @@ static enum status note(struct txn *txn, struct arena *a, struct str key, const 
 
 enum status vault_put(struct txn *txn, struct arena *a, struct str key, struct str value, const char *action,
                       struct error *err) {
-  enum status s = db_exec(txn->store->db, err,
-                          "INSERT INTO vault (team, key, value, created_at, updated_at, updated_by)"
-                          " VALUES (?1, ?2, ?3, ?4, ?4, ?5) ON CONFLICT (team, key) DO UPDATE"
-                          " SET value = excluded.value, updated_at = excluded.updated_at,"
-                          " updated_by = excluded.updated_by",
-                          "sssis", txn->team, key, value, txn->now, txn->source);
+  enum status s = reach_admin(txn->store, "the vault", err);
+  if (s == STATUS_OK)
+    s = db_exec(txn->store->db, err,
+                "INSERT INTO vault (team, key, value, created_at, updated_at, updated_by)"
+                " VALUES (?1, ?2, ?3, ?4, ?4, ?5) ON CONFLICT (team, key) DO UPDATE"
+                " SET value = excluded.value, updated_at = excluded.updated_at,"
+                " updated_by = excluded.updated_by",
+                "sssis", txn->team, key, value, txn->now, txn->source);
   return s == STATUS_OK ? note(txn, a, key, action, err) : s;
 }
 
 enum status vault_remove(struct txn *txn, struct arena *a, struct str key, bool *ret_found, struct error *err) {
-  enum status s = db_exec(txn->store->db, err, "DELETE FROM vault WHERE team = ?1 AND key = ?2", "ss", txn->team, key);
+  enum status s = reach_admin(txn->store, "the vault", err);
+  if (s == STATUS_OK)
+    s = db_exec(txn->store->db, err, "DELETE FROM vault WHERE team = ?1 AND key = ?2", "ss", txn->team, key);
   if (s != STATUS_OK)
     return s;
   *ret_found = db_changes(txn->store->db) > 0;

@@ -1,0 +1,272 @@
+/* test_reach.c: a handle that is bound to a reach reads and writes no further, whatever is asked of it. */
+#include "store/reach.h"
+
+#include "fixture.h"
+#include "store/agents.h"
+#include "store/check.h"
+#include "store/documents.h"
+#include "store/events.h"
+#include "store/links.h"
+#include "store/settings.h"
+#include "store/transfer.h"
+#include "store/vault.h"
+
+struct world {
+  struct fixture f;
+  struct memory own, global, foreign;
+};
+
+static struct world begin(void) {
+  struct world w = {.f = fixture_new()};
+  struct txn txn = fixture_begin(&w.f);
+  w.own = fixture_fact(&w.f, &txn, STR("alpha"), STR("own text"), NULL);
+  w.global = fixture_fact(&w.f, &txn, STR(""), STR("global text"), NULL);
+  w.foreign = fixture_fact(&w.f, &txn, STR("beta"), STR("foreign text"), NULL);
+  struct link link = {.src = w.global.id, .rel = STR("relates"), .dst = w.foreign.id};
+  CHECK_OK(link_add(&txn, &w.f.arena, &link, &w.f.err), &w.f.err);
+  fixture_commit(&w.f, &txn);
+  return w;
+}
+
+static void bind(struct world *w, enum role role, const char *project) {
+  struct reach reach = {role, str_from(project)};
+  store_bind(w->f.store, &reach);
+  w->f.scope.reach = store_reach(w->f.store);
+}
+
+static bool finds(struct world *w, const struct memory *m) {
+  struct memory got;
+  bool by_id = false, by_uid = false;
+  CHECK_OK(memory_by_id(w->f.store, m->team, m->id, &w->f.arena, &got, &by_id, &w->f.err), &w->f.err);
+  CHECK_OK(memory_by_uid(w->f.store, m->team, m->uid, &w->f.arena, &got, &by_uid, &w->f.err), &w->f.err);
+  CHECK(by_id == by_uid);
+  return by_id;
+}
+
+static size_t listed(struct world *w, const char *project, bool all) {
+  struct scope scope = w->f.scope;
+  struct filter filter = {0};
+  struct memories list = {0};
+  int64_t count = 0;
+  scope.project = str_from(project);
+  scope.all_projects = all;
+  CHECK_OK(memory_list(w->f.store, &scope, &filter, &w->f.arena, &list, &w->f.err), &w->f.err);
+  CHECK_OK(memory_count(w->f.store, &scope, &filter, &w->f.arena, &count, &w->f.err), &w->f.err);
+  CHECK_INT((int64_t)list.n, count);
+  return list.n;
+}
+
+TEST(roles_have_names) {
+  enum role role;
+  CHECK(role_find(STR("admin"), &role) && role == ROLE_ADMIN);
+  CHECK(role_find(STR("project"), &role) && role == ROLE_PROJECT);
+  CHECK(role_find(STR("skill"), &role) && role == ROLE_SKILL);
+  CHECK(!role_find(STR("root"), &role));
+  CHECK(!role_find(STR_NONE, &role));
+}
+
+TEST(what_a_reach_holds) {
+  struct reach all = {0}, none = {.role = ROLE_SKILL}, one = {ROLE_PROJECT, STR("alpha")};
+  CHECK(reach_reads(&all, STR("beta")) && reach_owns(&all, STR("")));
+  CHECK(!reach_reads(&none, STR("")) && !reach_owns(&none, STR("")) && !reach_reads(&none, STR("alpha")));
+  CHECK(reach_reads(&one, STR("alpha")) && reach_owns(&one, STR("alpha")));
+  CHECK(reach_reads(&one, STR("")) && !reach_owns(&one, STR("")));
+  CHECK(!reach_reads(&one, STR("beta")) && !reach_reads(&one, STR("alph")) && !reach_reads(&one, STR("alphabet")));
+  CHECK(!reach_reads(&one, STR("Alpha")) && !reach_reads(&one, STR_NONE));
+}
+
+TEST(a_project_that_is_none_reaches_nothing) {
+  struct world w = begin();
+  bind(&w, ROLE_PROJECT, "");
+  CHECK(!finds(&w, &w.global) && !finds(&w, &w.own));
+  struct reach odd = {ROLE_PROJECT, STR_NONE};
+  store_bind(w.f.store, &odd);
+  CHECK(!finds(&w, &w.global));
+  fixture_close(&w.f);
+}
+
+TEST(reads_end_where_the_reach_ends) {
+  struct world w = begin();
+  CHECK(finds(&w, &w.own) && finds(&w, &w.global) && finds(&w, &w.foreign));
+  CHECK_INT((int64_t)listed(&w, "", true), 3);
+  bind(&w, ROLE_PROJECT, "alpha");
+  CHECK(finds(&w, &w.own) && finds(&w, &w.global) && !finds(&w, &w.foreign));
+  CHECK_INT((int64_t)listed(&w, "alpha", false), 2);
+  CHECK_INT((int64_t)listed(&w, "", true), 2);
+  CHECK_INT((int64_t)listed(&w, "beta", false), 1); /* what is global */
+  bind(&w, ROLE_SKILL, NULL);
+  CHECK(!finds(&w, &w.own) && !finds(&w, &w.global) && !finds(&w, &w.foreign));
+  CHECK_INT((int64_t)listed(&w, "", true), 0);
+  store_bind(w.f.store, NULL);
+  w.f.scope.reach = store_reach(w.f.store);
+  CHECK(finds(&w, &w.foreign));
+  fixture_close(&w.f);
+}
+
+/* Should a statement forget the scope, the rows themselves are looked at. */
+TEST(rows_are_looked_at_behind_the_statement) {
+  struct world w = begin();
+  struct sql q = memory_select(&w.f.arena);
+  struct memories list = {0};
+  sql_add(&q, "m.team = 'default' ORDER BY m.id");
+  bind(&w, ROLE_PROJECT, "alpha");
+  CHECK_OK(memory_collect(w.f.store, &q, &w.f.arena, &list, &w.f.err), &w.f.err);
+  CHECK_INT((int64_t)list.n, 2);
+  struct memory some[3] = {{.id = w.own.id}, {.id = w.global.id}, {.id = w.foreign.id}};
+  struct memory *ptr[3] = {&some[0], &some[1], &some[2]};
+  bool found[3];
+  CHECK_OK(memories_by_ids(w.f.store, STR("default"), &w.f.arena, ptr, 3, found, &w.f.err), &w.f.err);
+  CHECK(found[0] && found[1] && !found[2]);
+  fixture_close(&w.f);
+}
+
+TEST(links_show_both_ends_or_nothing) {
+  struct world w = begin();
+  struct links links = {0};
+  bind(&w, ROLE_PROJECT, "alpha");
+  CHECK_OK(links_of(w.f.store, STR("default"), w.global.id, &w.f.arena, &links, &w.f.err), &w.f.err);
+  CHECK_INT((int64_t)links.n, 0);
+  bind(&w, ROLE_ADMIN, NULL);
+  CHECK_OK(links_of(w.f.store, STR("default"), w.global.id, &w.f.arena, &links, &w.f.err), &w.f.err);
+  CHECK_INT((int64_t)links.n, 1);
+  fixture_close(&w.f);
+}
+
+static enum status begin_in(struct world *w, const char *project, struct txn *ret_txn) {
+  struct txn who = {
+      .team = STR("default"), .project = str_from(project), .source = STR("test"), .op = "test", .now = w->f.now};
+  return txn_begin(w->f.store, &who, 0, ret_txn, &w->f.err);
+}
+
+TEST(writes_end_where_the_reach_ends) {
+  struct world w = begin();
+  struct txn txn;
+  struct chunk_rows chunks = {0};
+  struct notes none = {0};
+  struct purge_counts purged;
+  struct error *err = &w.f.err;
+  bind(&w, ROLE_SKILL, NULL);
+  CHECK_INT(begin_in(&w, "alpha", &txn), STATUS_DENIED);
+  bind(&w, ROLE_PROJECT, "alpha");
+  CHECK_INT(begin_in(&w, "beta", &txn), STATUS_DENIED);
+  CHECK_INT(begin_in(&w, "", &txn), STATUS_DENIED);
+  CHECK_OK(begin_in(&w, "alpha", &txn), err);
+  struct memory out = w.foreign, changed = w.foreign, everyone = w.global;
+  out.id = 0;
+  changed.upvotes = everyone.upvotes = 7;
+  CHECK_INT(memory_insert(&txn, &w.f.arena, &out, &chunks, err), STATUS_DENIED);
+  CHECK_INT(memory_change(&txn, &w.f.arena, &w.foreign, &changed, "memory:rate", err), STATUS_DENIED);
+  CHECK_INT(memory_change(&txn, &w.f.arena, &w.global, &everyone, "memory:rate", err), STATUS_DENIED);
+  CHECK_INT(memory_delete(&txn, &w.f.arena, &w.foreign, err), STATUS_DENIED);
+  CHECK_INT(memory_purge(&txn, &w.f.arena, &w.own, &purged, err), STATUS_DENIED);
+  CHECK_INT(notes_set(&txn, &w.f.arena, &w.global, &none, &none, err), STATUS_DENIED);
+  struct link up = {.src = w.global.id, .rel = STR("relates"), .dst = w.own.id};
+  struct link away = {.src = w.own.id, .rel = STR("relates"), .dst = w.foreign.id};
+  struct link fine = {.src = w.own.id, .rel = STR("relates"), .dst = w.global.id};
+  CHECK_INT(link_add(&txn, &w.f.arena, &up, err), STATUS_DENIED);
+  CHECK_INT(link_add(&txn, &w.f.arena, &away, err), STATUS_NOT_FOUND);
+  CHECK_OK(link_add(&txn, &w.f.arena, &fine, err), err);
+  bool found = true;
+  CHECK_OK(link_remove(&txn, &w.f.arena, w.global.id, STR("relates"), w.foreign.id, &found, err), err);
+  CHECK(!found);
+  changed = w.own;
+  changed.upvotes = 1;
+  CHECK_OK(memory_change(&txn, &w.f.arena, &w.own, &changed, "memory:rate", err), err);
+  fixture_commit(&w.f, &txn);
+  fixture_close(&w.f);
+}
+
+static enum status count_event(void *arg, const struct event *e) {
+  CHECK(!str_is(e->project, "beta") && e->memory_id > 0);
+  ++*(int64_t *)arg;
+  return STATUS_OK;
+}
+
+TEST(the_rest_is_the_administrators) {
+  struct world w = begin();
+  struct vault_entry entry;
+  struct vault_entries entries = {0};
+  struct agents agents = {0};
+  struct txn txn;
+  int64_t n = 0, events = 0;
+  bool found;
+  struct error *err = &w.f.err;
+  bind(&w, ROLE_PROJECT, "alpha");
+  CHECK_INT(vault_find(w.f.store, STR("default"), STR("k"), &w.f.arena, &entry, &found, err), STATUS_DENIED);
+  CHECK_INT(vault_walk(w.f.store, STR("default"), STR(""), &w.f.arena, &entries, err), STATUS_DENIED);
+  CHECK_INT(count_since(w.f.store, STR("default"), 0, &n, err), STATUS_DENIED);
+  CHECK_INT(agents_list(w.f.store, STR("default"), &w.f.arena, &agents, err), STATUS_DENIED);
+  CHECK_INT(transfer_begin(w.f.store, err), STATUS_DENIED);
+  CHECK_INT(events_newest(w.f.store, STR("default"), 10, count_event, &events, err), STATUS_DENIED);
+  CHECK_OK(events_walk(w.f.store, STR("default"), 0, 0, STR_NONE, count_event, &events, err), err);
+  CHECK_INT(events, 2); /* the two memories that it may read; not the link to the third */
+  CHECK_OK(begin_in(&w, "alpha", &txn), err);
+  struct agent agent = {.name = STR("me"), .role = ROLE_ADMIN};
+  CHECK_INT(agent_insert(&txn, &w.f.arena, &agent, err), STATUS_DENIED);
+  CHECK_INT(agent_delete(&txn, &w.f.arena, &agent, err), STATUS_DENIED);
+  CHECK_INT(vault_put(&txn, &w.f.arena, STR("k"), STR("v"), "vault:set", err), STATUS_DENIED);
+  CHECK_INT(setting_set(&txn, &w.f.arena, SET_GATE_MODE, STR("strict"), err), STATUS_DENIED);
+  store_rollback(w.f.store);
+  bind(&w, ROLE_SKILL, NULL);
+  events = 0;
+  CHECK_OK(events_walk(w.f.store, STR("default"), 0, 0, STR_NONE, count_event, &events, err), err);
+  CHECK_INT(events, 0);
+  fixture_close(&w.f);
+}
+
+/* Messages of the administrator's own transcripts are no global knowledge. */
+TEST(transcripts_are_read_where_they_were_made) {
+  struct world w = begin();
+  struct txn txn;
+  struct error *err = &w.f.err;
+  static const char *const projects[] = {"", "alpha", "beta"};
+  for (size_t i = 0; i < ARRAY_LEN(projects); i++) {
+    struct document d = {.ref = STR("1"),
+                         .type = STR("session"),
+                         .headline = STR("said"),
+                         .text = STR("was said"),
+                         .session = STR("s"),
+                         .at = w.f.now};
+    struct documents list = {&d, 1, 1};
+    struct document_group group = {.path = str_from(projects[i][0] ? projects[i] : "admin"), .hash = STR("h")};
+    struct document_counts counts = {0};
+    CHECK_OK(begin_in(&w, projects[i], &txn), err);
+    CHECK_OK(documents_append(&txn, &w.f.arena, CORPUS_SESSIONS, &group, &list, &counts, err), err);
+    fixture_commit(&w.f, &txn);
+  }
+  w.f.scope.corpora = 1U << CORPUS_SESSIONS;
+  CHECK_INT((int64_t)listed(&w, "", true), 3);
+  bind(&w, ROLE_PROJECT, "alpha");
+  CHECK_INT((int64_t)listed(&w, "alpha", false), 1);
+  CHECK_INT((int64_t)listed(&w, "", true), 1);
+  struct document_groups groups = {0};
+  CHECK_OK(documents_groups(w.f.store, STR("default"), STR("beta"), CORPUS_SESSIONS, &w.f.arena, &groups, err), err);
+  CHECK_INT((int64_t)groups.n, 0);
+  fixture_close(&w.f);
+}
+
+TEST(the_first_attempt_of_a_binding_is_kept) {
+  struct world w = begin();
+  struct memory m;
+  CHECK(!store_refusal(w.f.store).p);
+  bind(&w, ROLE_PROJECT, "alpha");
+  CHECK_INT(memory_find(w.f.store, &w.f.scope, STR("99999"), &w.f.arena, &m, &w.f.err), STATUS_NOT_FOUND);
+  CHECK(!store_refusal(w.f.store).p); /* nobody has it */
+  struct str uid = w.foreign.uid;
+  CHECK_INT(memory_find(w.f.store, &w.f.scope, uid, &w.f.arena, &m, &w.f.err), STATUS_NOT_FOUND);
+  CHECK_STR(store_refusal(w.f.store), arena_cstr(&w.f.arena, arena_printf(&w.f.arena, "memory %.*s", STR_ARG(uid))));
+  reach_note(w.f.store, "another", STR("one"));
+  CHECK(str_starts(store_refusal(w.f.store), STR("memory ")));
+  store_bind(w.f.store, NULL);
+  CHECK(!store_refusal(w.f.store).p);
+  fixture_close(&w.f);
+}
+
+TEST(names_of_agents) {
+  CHECK(agent_name_ok(STR("agent_skill_seo")) && agent_name_ok(STR("A.b-9")));
+  CHECK(!agent_name_ok(STR("")) && !agent_name_ok(STR("two words")) && !agent_name_ok(STR("a/b")));
+  char longest[AGENT_NAME_MAX + 2];
+  memset(longest, 'a', sizeof(longest));
+  CHECK(agent_name_ok((struct str){longest, AGENT_NAME_MAX}));
+  CHECK(!agent_name_ok((struct str){longest, AGENT_NAME_MAX + 1}));
+}
