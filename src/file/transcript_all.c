@@ -1,0 +1,56 @@
+/* transcript_all.c: the folders of transcripts of all agents of a team, for maintenance. */
+#include <dirent.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "base/fs.h"
+#include "file/place.h"
+#include "file/transcript.h"
+
+static void close_dir(void *arg) {
+  DIR **dir = arg;
+  if (*dir)
+    closedir(*dir);
+  *dir = NULL;
+}
+
+static int by_path(const void *x, const void *y) {
+  return str_cmp(((const struct transcripts *)x)->folder, ((const struct transcripts *)y)->folder);
+}
+
+static void add_folder(struct str path, int64_t now, struct arena *a, struct transcripts_list *list) {
+  struct stat sb;
+  if (stat(path.p, &sb) == 0 && S_ISDIR(sb.st_mode))
+    list_push(a, list, (struct transcripts){.folder = path, .now = now});
+}
+
+/* Each agent's folder lies beside the one of no project, and the transcripts lie in each at the same place. */
+enum status transcripts_all(struct store *st, struct str team, int64_t now, struct arena *a,
+                            struct transcripts_list *ret_folders, struct error *err) {
+  struct transcripts own;
+  struct transcripts_list list = {0};
+  struct str agent;
+  struct dirent *e;
+  enum status s = transcripts_at(st, team, STR(""), now, a, &own, err);
+  if (s == STATUS_OK)
+    s = place_agent(st, team, STR(""), a, &agent, err);
+  if (s != STATUS_OK)
+    return s;
+  if (!str_starts(own.folder, agent)) {
+    add_folder(own.folder, now, a, &list); /* one folder for all of them */
+  } else {
+    struct str rest = str_slice(own.folder, agent.n, own.folder.n);
+    DIR **dir = arena_new(a, DIR *);
+    const char *parent = arena_cstr(a, fs_dirname(agent));
+    arena_defer(a, close_dir, dir);
+    *dir = opendir(parent);
+    while (*dir && (e = readdir(*dir)))
+      if (e->d_name[0] != '.')
+        add_folder(arena_printf(a, "%s/%s%.*s", parent, e->d_name, STR_ARG(rest)), now, a, &list);
+    close_dir(dir);
+  }
+  if (list.n)
+    qsort(list.v, list.n, sizeof(*list.v), by_path);
+  *ret_folders = list;
+  return STATUS_OK;
+}

@@ -1,0 +1,47 @@
+/* transcript_internal.h: what the files of transcripts share: names, locks, scans. */
+#ifndef CAIRN_FILE_TRANSCRIPT_INTERNAL_H
+#define CAIRN_FILE_TRANSCRIPT_INTERNAL_H
+
+#include "file/transcript.h"
+
+enum place_kind { PLACE_LIVE, PLACE_ARCHIVED, PLACE_ORIGINALS, PLACE_TORN, PLACE_LOCK };
+/* The path of a file of the session, NUL-terminated. */
+const char *transcript_path(const struct transcripts *t, struct str session, enum place_kind kind, struct arena *a);
+
+struct lock {
+  int fd; /* -1: not held */
+};
+/* Waits until the lock is ours; the arena gives it back at the latest. Makes the folder. */
+NODISCARD enum status transcript_lock(const struct transcripts *t, struct str session, struct arena *a,
+                                      struct lock **ret_lock, struct error *err);
+NODISCARD enum status transcript_lock_index(const struct transcripts *t, struct arena *a, struct lock **ret_lock,
+                                            struct error *err);
+void transcript_unlock(struct lock *lock);
+
+/* A file that is closed with its arena. */
+struct open_file {
+  int fd;
+};
+NODISCARD enum status transcript_open(const char *path, int flags, struct arena *a, struct open_file **ret_file,
+                                      struct error *err);
+void transcript_close(struct open_file *f);
+NODISCARD enum status transcript_write_all(int fd, struct str text, const char *path, struct error *err);
+/* The entries of a folder are on disk. */
+NODISCARD enum status transcript_sync_folder(const char *path, struct error *err);
+
+/* With the session's lock: a line that a crash cut off goes to the file of torn lines, or gets its line end when it is
+ * whole. *ret_torn: bytes that were set aside. */
+NODISCARD enum status transcript_mend(const struct transcripts *t, struct str session, int fd, int64_t *ret_size,
+                                      int64_t *ret_torn, struct arena *a, struct error *err);
+
+/* Reads one file as it is. */
+NODISCARD enum status transcript_load(const struct transcripts *t, struct str session, struct arena *a,
+                                      struct transcript *ret_transcript, struct error *err);
+
+/* Brings the entry of a session up to date. `before`: the size up to which the entry was right, if it is of that size;
+ * `added` and `tokens` came to it since. With before < 0 the file is read. */
+NODISCARD enum status index_note(const struct transcripts *t, struct str session, int64_t before,
+                                 const struct transcript_info *added, struct arena *a, struct transcript_info *ret_info,
+                                 struct error *err);
+
+#endif
