@@ -36,6 +36,7 @@ struct mem_type {
   const char *stored_as, *severity, *delivery;
   const char *words; /* words of a query that ask for this type, blank-separated */
   const char *item;  /* what it is as an item of a project's knowledge: entity, claim, task, decision; NULL: note */
+  const char *page;  /* the section of MEMORY.md that shows it */
   const char *title; /* its heading where texts are shown in full; NULL: that of its kind's own type */
 };
 

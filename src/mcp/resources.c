@@ -2,8 +2,7 @@
 #include "mcp/resources.h"
 
 #include "core/memory.h"
-
-enum { PAGE_BYTES_MAX = 50000, PAGE_EACH = 1000 };
+#include "core/present.h"
 
 /* ---- URIs ---- */
 
@@ -110,43 +109,12 @@ static enum status read_skill(struct exchange *x, struct str name, struct str *r
   return s;
 }
 
-static void add_section(struct buf *b, const char *title, yyjson_val *found) {
-  size_t i, n;
-  yyjson_val *m, *memories = yyjson_obj_get(found, "memories");
-  int64_t total = json_int(found, "total", 0), shown = 0;
-  if (total == 0)
-    return;
-  buf_addf(b, "\n## %s\n\n", title);
-  yyjson_arr_foreach(memories, i, n, m) {
-    if (b->n > PAGE_BYTES_MAX)
-      break;
-    shown++;
-    buf_addf(b, "- %.*s [%lld]\n", STR_ARG(json_str(m, "headline")), (long long)json_int(m, "id", 0));
-  }
-  if (shown < total)
-    buf_addf(b, "- and %lld more\n", (long long)(total - shown));
-}
-
+/* The page that 'cairn sync' writes, without the marks by which it is understood again. */
 static enum status read_page(struct exchange *x, struct str project, struct str *ret_text, struct error *err) {
-  static const struct {
-    const char *kind, *title;
-  } sections[] = {{"rule", "Rules"}, {"fact", "Facts"}, {"incident", "Incidents"}, {"task", "Tasks"}};
-  struct buf b = BUF(x->arena);
-  buf_addf(&b, project.n ? "# Memory of %.*s\n" : "# Memory%.*s\n", STR_ARG(project));
-  enum status s = STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < ARRAY_LEN(sections); i++) {
-    yyjson_mut_doc *doc = json_new(x->arena);
-    yyjson_mut_val *args = yyjson_mut_obj(doc);
-    yyjson_val *found = NULL;
-    json_put(doc, args, "kind", str_from(sections[i].kind));
-    json_put(doc, args, "project", project);
-    json_put_int(doc, args, "limit", PAGE_EACH);
-    s = exchange_op(x, "list", json_write(x->arena, args, false), &found, err);
-    if (s == STATUS_OK)
-      add_section(&b, sections[i].title, found);
-  }
+  yyjson_val *result;
+  enum status s = exchange_op(x, "page", one_arg(x, "project", project), &result, err);
   if (s == STATUS_OK)
-    *ret_text = buf_str(&b);
+    *ret_text = present_neutral(x->arena, json_str(result, "text"));
   return s;
 }
 
@@ -176,7 +144,9 @@ const struct resource resources[] = {
      "An empty project means global memories alone.",
      "text/markdown", read_boot, concerns_project},
     {"cairn://memory.md/{project}", "memory.md", "Memory of a project as one page",
-     "The headlines of all active memories of a project, by kind.", "text/markdown", read_page, concerns_project},
+     "MEMORY.md of a project: its memories and the global ones by section, most important and newest first, each with "
+     "its id.",
+     "text/markdown", read_page, concerns_project},
     {"cairn://memory/{id}", "memory", "One memory", "A memory in full, by id, uid or key.", "text/markdown",
      read_memory, concerns_memory},
     {"cairn://skill/{name}", "skill", "One skill", "The text of a skill, with its name and headline in front.",

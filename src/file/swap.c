@@ -1,0 +1,125 @@
+/* swap.c: replacing a file that somebody else may be editing. */
+#include "file/swap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+
+enum { READ_MAX = 64 << 20 };
+
+struct swap {
+  struct arena *a;
+  struct str was, text;
+  char target[PATH_MAX], temp[PATH_MAX + sizeof(".XXXXXX")];
+  mode_t mode;
+};
+
+static enum status failed(struct swap *w, struct error *err) {
+  int why = errno;
+  if (w->temp[0])
+    unlink(w->temp);
+  return error_errno(err, why, "cannot write '%s'", w->target);
+}
+
+static bool write_all(int fd, struct str text) {
+  for (size_t done = 0; done < text.n;) {
+    ssize_t n = write(fd, text.p + done, text.n - done);
+    if (n < 0 && errno != EINTR)
+      return false;
+    if (n > 0)
+      done += (size_t)n;
+  }
+  return true;
+}
+
+/* The new content, in a file beside the old one. */
+static bool write_temp(struct swap *w) {
+  struct stat st;
+  if (stat(w->target, &st) == 0)
+    w->mode = st.st_mode & 07777;
+  snprintf(w->temp, sizeof(w->temp), "%s.XXXXXX", w->target);
+  int fd = mkostemp(w->temp, O_CLOEXEC);
+  if (fd < 0) {
+    w->temp[0] = 0;
+    return false;
+  }
+  bool ok = write_all(fd, w->text) && fchmod(fd, w->mode) == 0 && fsync(fd) == 0;
+  int why = errno;
+  close(fd);
+  errno = why;
+  return ok;
+}
+
+static bool holds(struct swap *w, const char *path, struct str text) {
+  struct str found;
+  struct error ignored;
+  return fs_read(w->a, path, READ_MAX, &found, &ignored) == STATUS_OK && str_eq(found, text);
+}
+
+static void sync_folder(struct swap *w) {
+  struct str dir = fs_dirname(str_from(w->target));
+  int fd = open(arena_cstr(w->a, dir), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0)
+    return;
+  (void)!fsync(fd);
+  close(fd);
+}
+
+/* Where two files cannot be exchanged, a moment between looking and renaming remains. */
+static enum status rename_over(struct swap *w, bool *ret_done, struct error *err) {
+  *ret_done = w->was.p ? holds(w, w->target, w->was) : access(w->target, F_OK) != 0;
+  if (*ret_done && rename(w->temp, w->target) != 0)
+    return failed(w, err);
+  if (!*ret_done)
+    unlink(w->temp);
+  return STATUS_OK;
+}
+
+static enum status exchange(struct swap *w, bool *ret_done, struct error *err) {
+  unsigned how = w->was.p ? RENAME_EXCHANGE : RENAME_NOREPLACE;
+  if (renameat2(AT_FDCWD, w->temp, AT_FDCWD, w->target, how) != 0) {
+    if (errno == EINVAL || errno == ENOSYS)
+      return rename_over(w, ret_done, err);
+    *ret_done = false;
+    if (errno != EEXIST && errno != ENOENT)
+      return failed(w, err);
+    unlink(w->temp);
+    return STATUS_OK;
+  }
+  *ret_done = !w->was.p || holds(w, w->temp, w->was);
+  if (!*ret_done && renameat2(AT_FDCWD, w->temp, AT_FDCWD, w->target, RENAME_EXCHANGE) != 0)
+    return error_errno(err, errno, "'%s' was changed while it was written; the change is in '%s'", w->target, w->temp);
+  /* Whoever edited the new content in the moment that it was there finds it beside the file. */
+  if (w->was.p && (*ret_done || holds(w, w->temp, w->text)))
+    unlink(w->temp);
+  return STATUS_OK;
+}
+
+enum status file_swap(struct arena *a, struct str path, struct str was, struct str text, mode_t mode, bool *ret_done,
+                      struct error *err) {
+  struct swap *w = arena_new(a, struct swap);
+  *w = (struct swap){.a = a, .was = was, .text = text, .mode = mode};
+  const char *name = arena_cstr(a, path);
+  if (!realpath(name, w->target)) {
+    if (errno != ENOENT)
+      return error_errno(err, errno, "cannot write '%s'", name);
+    if ((size_t)snprintf(w->target, sizeof(w->target), "%s", name) >= sizeof(w->target))
+      return error_errno(err, ENAMETOOLONG, "cannot write '%s'", name);
+  }
+  bool done = false;
+  if (!write_temp(w))
+    return failed(w, err);
+  enum status s = exchange(w, &done, err);
+  if (s != STATUS_OK)
+    return s;
+  if (done)
+    sync_folder(w);
+  *ret_done = done;
+  return STATUS_OK;
+}

@@ -1,0 +1,305 @@
+/* test_sync.c: MEMORY.md as a person has it: written, edited, refused, adopted, watched. */
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/serve.h"
+
+static const char *page(void) { return path_join(NULL, "MEMORY.md"); }
+
+#define SYNC(...) OK("sync", "--project", "web", "--path", page(), ##__VA_ARGS__)
+
+static struct str text(void) { return file_read(page()); }
+
+static void put(struct str s) { file_write(page(), s); }
+
+/* The page with `from` replaced once. */
+static void edit(const char *from, const char *to) {
+  struct str s = text();
+  size_t at = str_find(s, str_from(from), 0);
+  if (at == SIZE_MAX)
+    FAIL("'%s' is not in\n%s", from, cstr(s));
+  put(str_from(textf("%.*s%s%.*s", STR_ARG(str_slice(s, 0, at)), to, STR_ARG(str_slice(s, at + strlen(from), s.n)))));
+}
+
+/* The page without the line that holds `part`. */
+static void cut(const char *part) {
+  struct str s = text();
+  size_t at = str_find(s, str_from(part), 0);
+  CHECK(at != SIZE_MAX);
+  size_t from = at, to = str_find(s, STR("\n"), at);
+  while (from > 0 && s.p[from - 1] != '\n')
+    from--;
+  put(str_from(textf("%.*s%.*s", STR_ARG(str_slice(s, 0, from)), STR_ARG(str_slice(s, to + 1, s.n)))));
+}
+
+static int64_t web(const char *type, const char *what) { return STORE("--project", "web", "--type", type, what); }
+
+TEST(a_page_by_sections) {
+  web("decision", "Sessions live in Redis.");
+  web("feedback", "Short answers are preferred.");
+  web("context", "The release is in May.");
+  STORE("--project", "other", "Not of this project.");
+  yyjson_val *r = SYNC();
+  CHECK(jbool(r, "created") && jbool(r, "written"));
+  CHECK_INT(jint(r, "shown"), 3);
+  struct str s = text();
+  size_t a = str_find(s, STR("\n## Key Decisions\n\n- Sessions live in Redis. <!-- cairn:"), 0);
+  size_t b = str_find(s, STR("\n## User Preferences\n\n- Short answers are preferred. <!-- cairn:"), 0);
+  size_t c = str_find(s, STR("\n## Project Context\n\n- The release is in May. <!-- cairn:"), 0);
+  CHECK(a < b && b < c && c != SIZE_MAX);
+  CHECK(!has(s, "Not of this project"));
+  struct stat st;
+  CHECK(stat(page(), &st) == 0 && (st.st_mode & 077) == 0);
+  struct str before = snapshot();
+  CHECK(!jbool(SYNC(), "written"));
+  CHECK_UNCHANGED(before);
+}
+
+TEST(edits_become_writes) {
+  int64_t port = web("fact", "The staging port is 5433."), old = web("fact", "The printer is on the second floor.");
+  int64_t redis = web("fact", "Sessions live in Redis."), task = ADD_TASK("--project", "web", "Write the guide");
+  SYNC();
+  edit("5433", "5434");
+  cut("printer");
+  edit("[ ] Write", "[x] Write");
+  struct str s = text();
+  size_t at = str_find(s, STR("- Sessions live"), 0), end = str_find(s, STR("\n"), at);
+  const char *line = cstr(str_slice(s, at, end));
+  cut("- Sessions live");
+  edit("## Facts\n", textf("## Key Decisions\n\n%s\n- We deploy with containers.\n\n## Facts\n", line));
+  yyjson_val *r = SYNC();
+  CHECK_INT(jlen(r, "added"), 1);
+  CHECK_INT(jlen(r, "changed"), 2);
+  CHECK_INT(jlen(r, "refused"), 0);
+  CHECK_INT(jint(r, "removed[0].id"), old);
+  CHECK_INT(jint(r, "finished[0].id"), task);
+  yyjson_val *m = OK("get", num(jint(r, "added[0].id")), "--project", "web");
+  CHECK_STR(jstr(m, "type"), "decision");
+  CHECK_STR(jstr(m, "body"), "We deploy with containers.");
+  CHECK_STR(jstr(OK("get", num(port)), "state"), "superseded");
+  CHECK_STR(jstr(OK("get", num(old)), "state"), "forgotten");
+  CHECK_STR(jstr(OK("get", num(old)), "state_reason"), "removed from MEMORY.md");
+  CHECK_STR(jstr(OK("get", num(redis)), "state"), "superseded");
+  CHECK_STR(jstr(OK("get", num(task)), "status"), "done");
+  CHECK(has(text(), "- The staging port is 5434. <!-- cairn:") && !has(text(), "guide"));
+  /* One transaction: all of it can be taken back. */
+  OK("undo", num(jint(r, "txn")));
+  CHECK_STR(jstr(OK("get", num(old)), "state"), "active");
+  CHECK_STR(jstr(OK("get", num(port)), "state"), "active");
+  SYNC();
+  CHECK(has(text(), "5433") && has(text(), "printer") && !has(text(), "5434") && !has(text(), "containers"));
+}
+
+TEST(what_is_refused_stays_with_the_reason) {
+  web("fact", "The staging port is 5433.");
+  SYNC();
+  edit("- The staging", "- The key is AKIAIOSFODNN7EXAMPLQ of course\n- The staging");
+  yyjson_val *r = SYNC();
+  CHECK_INT(jlen(r, "added"), 0);
+  CHECK_STR(jstr(r, "refused[0].code"), "secret");
+  CHECK(has(text(), "- The key is AKIAIOSFODNN7EXAMPLQ of course\n  <!-- cairn:refused "));
+  CHECK(!store_holds("AKIAIOSFODNN7EXAMPLQ"));
+  struct str once = text();
+  CHECK_INT(jlen(SYNC(), "refused"), 0);
+  CHECK(str_eq(once, text()));
+  edit("is AKIAIOSFODNN7EXAMPLQ of course", "is in the safe");
+  r = SYNC();
+  CHECK_INT(jlen(r, "added"), 1);
+  CHECK(!has(text(), "refused"));
+}
+
+TEST(both_sides_changed_and_nothing_is_lost) {
+  int64_t port = web("fact", "The staging port is 5433.");
+  SYNC();
+  edit("5433", "6000");
+  int64_t theirs =
+      jint(OK("supersede", num(port), "--project", "web", "--reason", "moved", "The staging port is 7000."), "id");
+  yyjson_val *r = SYNC();
+  CHECK_INT(jint(r, "conflicts[0].id"), theirs);
+  CHECK_STR(jstr(r, "conflicts[0].text"), "The staging port is 6000.");
+  CHECK(has(text(), "- The staging port is 6000. <") && has(text(), "- The staging port is 7000. <"));
+  CHECK(has(text(), "<!-- cairn:conflict "));
+  CHECK_INT(jlen(SYNC(), "conflicts"), 0);
+  cut("- The staging port is 7000. <");
+  r = SYNC();
+  CHECK_INT(jlen(r, "changed"), 1);
+  CHECK_STR(jstr(OK("get", num(theirs)), "state"), "superseded");
+  CHECK(has(text(), "- The staging port is 6000. <") && !has(text(), "conflict"));
+}
+
+TEST(the_same_said_in_other_words_is_kept_as_written) {
+  web("fact", "The staging database listens on port 5433.");
+  SYNC();
+  edit("## Facts\n\n",
+       "## Facts\n\n- the staging database listens on port 5433\n- The staging database listens on port 5433.\n");
+  yyjson_val *r = SYNC();
+  CHECK_INT(jlen(r, "added"), 0);
+  CHECK_STR(jstr(r, "refused[0].code"), "duplicate");
+  CHECK(has(text(), "- the staging database listens on port 5433\n  <!-- cairn:same "));
+  CHECK_INT(jint(OK("list", "--project", "web"), "total"), 1);
+  struct str s = text();
+  size_t first = str_find(s, STR("- The staging database"), 0);
+  CHECK(str_find(s, STR("- The staging database"), first + 1) == SIZE_MAX);
+}
+
+TEST(a_hand_written_file_is_adopted) {
+  OK("stats");
+  put(STR("# Guide\n\nWe are three people.\n\n## Conventions\n\n1. Never push to main.\n2. Tabs are four wide.\n\n"
+          "```\n- not this\n```\n\n## Decisions\n\n* We use PostgreSQL.\n"));
+  struct str before = text();
+  REFUSED("conflict", "sync", "--project", "web", "--path", page());
+  CHECK(str_eq(before, text()));
+  yyjson_val *r = SYNC("--adopt", "--dry-run");
+  CHECK_INT(jlen(r, "added"), 3);
+  CHECK(str_eq(before, text()));
+  CHECK_INT(jint(OK("list", "--project", "web"), "total"), 0);
+  r = SYNC("--adopt");
+  CHECK_INT(jlen(r, "added"), 3);
+  CHECK_STR(jstr(OK("get", num(jint(r, "added[0].id")), "--project", "web"), "type"), "rule");
+  CHECK_STR(jstr(OK("get", num(jint(r, "added[2].id")), "--project", "web"), "type"), "decision");
+  CHECK(has(text(), "# Guide\n\nWe are three people.\n\n## Conventions\n\n1. Never push to main. <!-- cairn:"));
+  CHECK(has(text(), "\n```\n- not this\n```\n\n## Decisions\n\n* We use PostgreSQL. <!-- cairn:"));
+  /* From now on without the option, and without the path. */
+  CHECK(!jbool(OK("sync", "--project", "web"), "written"));
+}
+
+TEST(the_page_of_another_project_is_not_taken) {
+  web("fact", "One.");
+  SYNC();
+  struct str before = text();
+  REFUSED("conflict", "sync", "--project", "shop", "--path", page());
+  REFUSED("usage", "sync", "--project", "web", "--path", path_join(NULL, "notes.txt"));
+  REFUSED("usage", "sync", "--all-projects");
+  put(STR("\xff\xfe"));
+  REFUSED("usage", "sync", "--project", "web", "--path", page());
+  put(before);
+  CHECK(!jbool(SYNC(), "written"));
+}
+
+TEST(a_page_with_its_list_cut_off_forgets_nothing) {
+  for (int i = 0; i < 6; i++)
+    web("fact", textf("The room %d has %d windows and a door.", i, i + 2));
+  SYNC();
+  struct str s = text();
+  put(str_slice(s, 0, str_find(s, STR("- The room 3"), 0)));
+  yyjson_val *r = SYNC();
+  CHECK_INT(jlen(r, "removed"), 0);
+  CHECK_INT(jint(r, "shown"), 6);
+  put(STR(""));
+  CHECK_INT(jlen(SYNC(), "removed"), 0);
+  unlink(page());
+  CHECK_INT(jlen(SYNC(), "removed"), 0);
+  CHECK_INT(jint(OK("list", "--project", "web"), "total"), 6);
+}
+
+TEST(what_does_not_fit_is_said) {
+  OK("config", "files.memory_max_chars", "2000");
+  for (int i = 0; i < 20; i++)
+    web("fact",
+        textf("The cupboard %d holds %d cups, %d plates, and the %d spoons that nobody uses.", i, i + 2, i + 3, i + 5));
+  yyjson_val *r = SYNC();
+  CHECK(jint(r, "shown") > 3 && jint(r, "shown") + jint(r, "left_out") == 20);
+  CHECK(text().n <= 2000);
+  CHECK(has(text(), textf("*Left out: %d more", (int)jint(r, "left_out"))));
+  CHECK_INT(jlen(SYNC(), "removed"), 0);
+  CHECK_INT(jint(OK("list", "--project", "web"), "total"), 20);
+}
+
+TEST(line_ends_of_windows_stay) {
+  web("fact", "One is enough.");
+  SYNC();
+  put(str_from(textf("# Mine\r\n\r\nWords.\r\n\r\n## Facts\r\n\r\n- Two are better.\r\n%s", "")));
+  SYNC("--adopt");
+  struct str s = text();
+  for (size_t i = 0; i < s.n; i++)
+    CHECK(s.p[i] != '\n' || (i && s.p[i - 1] == '\r'));
+  CHECK(has(s, "- Two are better. <!-- cairn:") && has(s, "- One is enough. <!-- cairn:"));
+  CHECK(!jbool(SYNC(), "written"));
+}
+
+TEST(the_page_to_be_read) {
+  web("rule", "Never deploy on Friday.");
+  struct run r = CAIRN("page", "--project", "web");
+  CHECK_STR(r.out, "# Memory of web\n\n## Rules\n\n- Never deploy on Friday. [1]\n");
+}
+
+/* ---- crashes and races ---- */
+
+/* The store was written, and then the machine stopped before the file was. */
+TEST(a_crash_before_the_file_was_written) {
+  web("fact", "The staging port is 5433.");
+  int64_t old = web("fact", "The printer is on the second floor.");
+  SYNC();
+  edit("5433", "5434");
+  cut("printer");
+  edit("## Facts\n\n", "## Facts\n\n- The lift is out of order.\n");
+  struct str edited = text();
+  SYNC();
+  struct str after = text();
+  put(edited);
+  yyjson_val *r = SYNC();
+  CHECK(jlen(r, "added") + jlen(r, "changed") + jlen(r, "removed") + jlen(r, "conflicts") + jlen(r, "refused") == 0);
+  CHECK(str_eq(text(), after));
+  CHECK_STR(jstr(OK("get", num(old)), "state"), "forgotten");
+  CHECK_INT(jint(OK("list", "--project", "web"), "total"), 2);
+}
+
+/* An editor that saves by renaming, while several processes write the page and another one the store. */
+TEST_TIMEOUT(edits_while_others_write, 90) {
+  web("fact", "The door is red.");
+  SYNC();
+  const char *script =
+      textf("page='%s'; cairn='%s'\n"
+            "for i in 1 2 3 4 5 6 7 8; do\n"
+            "  \"$cairn\" --project web sync >/dev/null &\n"
+            "  cp \"$page\" \"$page.mine\"\n"
+            "  printf -- '- The cupboard number %%s belongs to person %%s.\\n' $i $i$i >>\"$page.mine\"\n"
+            "  mv \"$page.mine\" \"$page\"\n"
+            "  \"$cairn\" --project web sync >/dev/null &\n"
+            "  \"$cairn\" --project web remember \"The window $i was cleaned by team $i$i.\" >/dev/null &\n"
+            "  \"$cairn\" --project web sync >/dev/null\n"
+            "done\nwait\n",
+            page(), CAIRN_BIN);
+  struct run r = proc_run(.argv = ARGS("sh", "-c", script), .env = cli_env(), .timeout_ms = 60000, .merge = true);
+  if (r.exit_code != 0)
+    FAIL("%s", cstr(r.out));
+  SYNC();
+  SYNC();
+  for (int i = 1; i <= 8; i++) {
+    const char *mine = textf("- The cupboard number %d belongs to person %d%d. <!-- cairn:", i, i, i);
+    struct str s = text();
+    size_t at = str_find(s, str_from(mine), 0);
+    if (at == SIZE_MAX || str_find(s, str_from(mine), at + 1) != SIZE_MAX)
+      FAIL("'%s' is not there once:\n%s", mine, cstr(s));
+    CHECK(has(s, textf("- The window %d was cleaned by team %d%d. <!-- cairn:", i, i, i)));
+  }
+  CHECK_INT(jint(OK("list", "--project", "web"), "total"), 17);
+  CHECK_HEALTHY();
+}
+
+/* ---- the watcher ---- */
+
+static bool wait_for(bool (*done)(void)) {
+  for (int i = 0; i < 150 * test_patience(); i++) {
+    if (done())
+      return true;
+    usleep(100 * 1000);
+  }
+  return false;
+}
+
+static bool is_on_page(void) { return has(text(), "- The lift is out of order. <!-- cairn:"); }
+static bool is_stored(void) { return has(CAIRN("list", "--project", "web").out, "roof leaks"); }
+static bool is_marked(void) { return has(text(), "roof leaks. <!-- cairn:"); }
+
+TEST_TIMEOUT(a_server_keeps_the_page_in_step, 60) {
+  web("fact", "The door is red.");
+  SYNC();
+  struct serve *s = serve_start(NULL);
+  web("fact", "The lift is out of order.");
+  CHECK(wait_for(is_on_page));
+  edit("- The door is red.", "- The roof leaks.\n- The door is red.");
+  CHECK(wait_for(is_stored));
+  CHECK(wait_for(is_marked));
+  serve_stop(s);
+}

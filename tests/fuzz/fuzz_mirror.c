@@ -1,0 +1,74 @@
+/* fuzz_mirror.c: any page: it is covered by its blocks, and written as it was read it stays what it is. */
+#include "core/mirror.h"
+
+#include "support/fuzz.h"
+
+/* Every bullet stays: those with a mark as memories, the others with a note. */
+static void settle(struct arena *a, struct mirror_page *page, struct mirror_entries *entries) {
+  int64_t id = 0;
+  for (size_t i = 0; i < page->blocks.n; i++) {
+    struct mirror_block *b = &page->blocks.v[i];
+    if (b->kind != MIRROR_BULLET)
+      continue;
+    FUZZ_CHECK(b->prefix.n >= 2);
+    mirror_hold(a, b, MIRROR_REFUSED, STR("no"));
+    b->uid = b->hash = STR_NONE;
+    int section = (int)((size_t)++id % mirror_section_count());
+    list_push(a, entries,
+              (struct mirror_entry){.id = id,
+                                    .uid = arena_printf(a, "0199f0aa-0000-7000-8000-%012llx", (unsigned long long)id),
+                                    .text = b->text,
+                                    .section = section,
+                                    .task = mirror_section_type(section)->kind == KIND_TASK});
+  }
+}
+
+static void check_texts(struct arena *a, const struct mirror_page *page) {
+  for (size_t i = 0; i < page->blocks.n; i++) {
+    const struct mirror_block *b = &page->blocks.v[i];
+    if (b->kind == MIRROR_BULLET)
+      FUZZ_CHECK(str_eq(b->text, mirror_canonical(a, b->text)));
+  }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  struct arena a = {0};
+  struct str input = {(const char *)data, size};
+  const struct mirror_options options = {.team = STR("t"), .project = STR("p"), .max_chars = 10000000};
+  struct mirror_page page;
+  struct mirror_entries entries = {0}, none = {0};
+  struct mirror_counts counts;
+  mirror_parse(&a, input, &page);
+  check_texts(&a, &page);
+  settle(&a, &page, &entries);
+  /* What is held is held for good, word by word. */
+  struct str once = mirror_render(&a, &page, &none, &options, &counts);
+  struct mirror_page again;
+  struct mirror_knowns known = {0};
+  struct mirror_ids removed = {0};
+  mirror_parse(&a, once, &again);
+  mirror_compare(&a, &again, &known, &removed);
+  FUZZ_CHECK(removed.n == 0);
+  size_t k = 0;
+  for (size_t i = 0; i < page.blocks.n; i++) {
+    if (page.blocks.v[i].kind != MIRROR_BULLET || str_empty(page.blocks.v[i].text))
+      continue;
+    while (k < again.blocks.n &&
+           !(again.blocks.v[k].kind == MIRROR_BULLET && str_eq(again.blocks.v[k].text, page.blocks.v[i].text)))
+      k++;
+    FUZZ_CHECK(k < again.blocks.n);
+    FUZZ_CHECK(again.blocks.v[k].fate == MIRROR_HOLD || again.blocks.v[k].fate == MIRROR_ADD);
+    k++;
+  }
+  /* Texts as memories of a new page come back as they are. */
+  struct mirror_page blank = {0}, read;
+  mirror_parse(&a, mirror_render(&a, &blank, &entries, &options, &counts), &read);
+  for (size_t i = 0; i < entries.n; i++) {
+    bool found = str_empty(entries.v[i].text);
+    for (size_t n = 0; n < read.blocks.n && !found; n++)
+      found = str_eq(read.blocks.v[n].uid, entries.v[i].uid) && str_eq(read.blocks.v[n].text, entries.v[i].text);
+    FUZZ_CHECK(found);
+  }
+  arena_release(&a);
+  return 0;
+}
