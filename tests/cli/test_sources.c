@@ -1,0 +1,205 @@
+/* test_sources.c: folders as sources, from outside: found by search, followed, stored once. */
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "support/cli.h"
+
+static void put(const char *path, const char *text) {
+  struct error err;
+  const char *full = path_join(NULL, path);
+  struct str folder = fs_dirname(str_from(full));
+  CHECK_OK(fs_mkdirs(cstr(folder), &err), &err);
+  file_write(full, str_from(text));
+}
+
+static yyjson_val *find(const char *query) {
+  return OK("--project", "shop", "search", "--in", "sources", "--mode", "keyword", query);
+}
+
+static yyjson_val *add(const char *folder) { return OK("--project", "shop", "source", "add", folder); }
+static yyjson_val *refresh(void) { return OK("--project", "shop", "source", "refresh"); }
+
+static int64_t pieces(void) { return sql_number("SELECT count(*) FROM document WHERE corpus = 'sources'"); }
+
+#define GUIDE "# Install\n\nRun the gobbledock script.\n\n# Remove\n\nDelete the flimflam folder.\n"
+
+TEST(files_of_a_folder_are_found_with_file_and_line) {
+  put("docs/guide.md", GUIDE);
+  put("docs/deep/notes.txt", "The wombat eats grass.\n");
+  yyjson_val *r = add("docs");
+  CHECK_INT(jlen(r, "sources"), 1);
+  CHECK_INT(jint(r, "sources[0].files"), 2);
+  CHECK_INT(jint(r, "sources[0].added"), 3);
+  r = find("flimflam");
+  CHECK_INT(jlen(r, "results"), 1);
+  CHECK_STR(jstr(r, "results[0].headline"), "guide.md: Remove");
+  CHECK_STR(jstr(r, "results[0].corpus"), "sources");
+  CHECK(str_ends(jstr(r, "results[0].file"), STR("/docs/guide.md")));
+  CHECK_INT(jint(r, "results[0].line"), 5);
+  r = find("wombat");
+  CHECK_STR(jstr(r, "results[0].headline"), "deep/notes.txt");
+  /* They are no memories, and those of another project. */
+  CHECK_INT(jlen(OK("--project", "shop", "search", "wombat"), "results"), 0);
+  CHECK_INT(jlen(OK("--project", "other", "search", "--in", "sources", "wombat"), "results"), 0);
+  CHECK_INT(jint(OK("--project", "shop", "list"), "count"), 0);
+  CHECK_HEALTHY();
+}
+
+TEST(only_what_has_changed_is_read) {
+  put("docs/a.md", "The wombat eats grass.\n");
+  put("docs/b.md", "The gobbledock sleeps.\n");
+  put("docs/c.md", "The flimflam sings.\n");
+  CHECK_INT(proc_run(.argv = ARGS("touch", "-d", "2020-01-01", "docs/a.md", "docs/b.md", "docs/c.md")).exit_code, 0);
+  add("docs");
+  yyjson_val *r = refresh();
+  CHECK_INT(jint(r, "sources[0].read"), 0);
+  CHECK_INT(jint(r, "sources[0].added"), 0);
+  put("docs/b.md", "The gobbledock dances.\n");
+  put("docs/d.md", "The quokka smiles.\n");
+  CHECK(unlink(path_join(NULL, "docs/c.md")) == 0);
+  int64_t seq = last_seq();
+  r = refresh();
+  CHECK_INT(jint(r, "sources[0].read"), 2);
+  CHECK_INT(jint(r, "sources[0].gone"), 1);
+  CHECK_INT(jlen(find("dances"), "results"), 1);
+  CHECK_INT(jlen(find("quokka"), "results"), 1);
+  CHECK_INT(jlen(find("sleeps"), "results"), 0);
+  CHECK_INT(jlen(find("flimflam"), "results"), 0);
+  CHECK_INT(jlen(find("wombat"), "results"), 1);
+  /* One event for the whole run. */
+  struct json_lines events = events_since(seq);
+  int writes = 0;
+  for (size_t i = 0; i < events.n; i++)
+    writes += str_is(jstr(events.v[i], "action"), "memory:write");
+  CHECK_INT(writes, 1);
+  CHECK_HEALTHY();
+}
+
+TEST(a_piece_that_only_moved_stays) {
+  put("docs/guide.md", GUIDE);
+  add("docs");
+  int64_t id = jint(find("flimflam"), "results[0].id");
+  put("docs/guide.md", "# Before\n\nSomething new.\n\n" GUIDE);
+  refresh();
+  yyjson_val *r = find("flimflam");
+  CHECK_INT(jlen(r, "results"), 1);
+  CHECK_INT(jint(r, "results[0].id"), id);
+  CHECK_INT(jint(r, "results[0].line"), 9);
+}
+
+TEST(the_same_content_is_stored_once) {
+  put("docs/a.md", "The wombat eats grass.\n");
+  put("docs/b.md", "The wombat eats grass.\n");
+  put("more/c.md", "The wombat eats grass.\n");
+  CHECK_INT(jint(add("docs"), "sources[0].copies"), 1);
+  CHECK_INT(jint(add("more"), "sources[0].copies"), 1);
+  CHECK_INT(pieces(), 1);
+  yyjson_val *r = find("wombat");
+  CHECK_INT(jlen(r, "results"), 1);
+  CHECK(str_ends(jstr(r, "results[0].file"), STR("/docs/a.md")));
+  /* When the owner goes, the next one takes its place: in its folder, or in another one. */
+  CHECK(unlink(path_join(NULL, "docs/a.md")) == 0);
+  refresh();
+  CHECK_INT(pieces(), 1);
+  CHECK(str_ends(jstr(find("wombat"), "results[0].file"), STR("/docs/b.md")));
+  put("docs/b.md", "The wombat sleeps.\n");
+  OK("--project", "shop", "source", "refresh", "docs");
+  CHECK_INT(pieces(), 2);
+  CHECK_INT(jlen(find("grass"), "results"), 1);
+  CHECK(str_ends(jstr(find("grass"), "results[0].file"), STR("/more/c.md")));
+  put("docs/d.md", "The wombat eats grass.\n");
+  refresh();
+  CHECK_INT(pieces(), 2);
+  OK("--project", "shop", "source", "remove", "more");
+  CHECK(str_ends(jstr(find("grass"), "results[0].file"), STR("/docs/d.md")));
+  CHECK_INT(pieces(), 2);
+  yyjson_val *again = refresh();
+  CHECK_INT(jint(again, "sources[0].added") + jint(again, "sources[0].removed"), 0);
+  CHECK_HEALTHY();
+}
+
+TEST(what_is_not_for_eyes_stays_outside) {
+  put("docs/.gitignore", "secret/\n");
+  put("docs/secret/a.md", "The wombat eats grass.\n");
+  put("docs/.hidden.md", "The wombat eats grass.\n");
+  put("docs/b.md", "first\ntoken: ghp_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8\nThe flimflam sings.\n");
+  file_write(path_join(NULL, "docs/c.bin"), STR("wombat\0grass"));
+  yyjson_val *r = add("docs");
+  CHECK_INT(jint(r, "sources[0].files"), 1);
+  CHECK_INT(jint(r, "sources[0].skipped.binary"), 1);
+  CHECK_INT(jint(r, "sources[0].redacted"), 1);
+  CHECK_INT(jlen(find("wombat"), "results"), 0);
+  CHECK_INT(jlen(find("flimflam"), "results"), 1);
+  CHECK(!store_holds("ghp_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"));
+}
+
+TEST(sources_are_listed_and_removed) {
+  put("docs/guide.md", GUIDE);
+  put("docs/deep/notes.txt", "The wombat eats grass.\n");
+  add("docs/deep");
+  add("docs"); /* takes the folder below it over */
+  yyjson_val *r = OK("--project", "shop", "source", "list");
+  CHECK_INT(jint(r, "count"), 1);
+  CHECK_INT(jint(r, "sources[0].files"), 2);
+  CHECK(jbool(r, "sources[0].there"));
+  CHECK(str_ends(jstr(r, "sources[0].folder"), STR("/docs")));
+  CHECK_INT(pieces(), 3);
+  REFUSED("conflict", "--project", "shop", "source", "add", "docs/deep");
+  r = OK("--project", "shop", "source", "remove", "docs");
+  CHECK_INT(jint(r, "files"), 2);
+  CHECK_INT(jint(r, "removed"), 3);
+  CHECK_INT(pieces(), 0);
+  CHECK_INT(jint(OK("--project", "shop", "source", "list"), "count"), 0);
+  CHECK_INT(jlen(find("wombat"), "results"), 0);
+  CHECK(access(path_join(NULL, "docs/guide.md"), F_OK) == 0);
+  CHECK_HEALTHY();
+}
+
+TEST(a_folder_that_is_not_there_keeps_what_it_has) {
+  put("docs/guide.md", GUIDE);
+  put("more/notes.txt", "The wombat eats grass.\n");
+  add("docs");
+  add("more");
+  CHECK(rename(path_join(NULL, "docs"), path_join(NULL, "away")) == 0);
+  put("more/notes.txt", "The quokka smiles.\n");
+  yyjson_val *r = refresh();
+  CHECK(jget(r, "sources[0].problem"));
+  CHECK_INT(jlen(find("flimflam"), "results"), 1);
+  CHECK_INT(jlen(find("quokka"), "results"), 1);
+  REFUSED("not_found", "--project", "shop", "source", "refresh", path_join(NULL, "docs"));
+  OK("--project", "shop", "source", "remove", cstr(jstr(r, "sources[0].folder")));
+  CHECK_INT(jlen(find("flimflam"), "results"), 0);
+}
+
+TEST(bad_folders) {
+  put("file.md", "x");
+  put("docs/a.md", "x");
+  STORE("The wombat eats grass");
+  REFUSED("not_found", "source", "add", "nowhere");
+  REFUSED("usage", "source", "add", "file.md");
+  REFUSED("not_found", "source", "add", "");
+  put("b\xff/c/a.md", "x");
+  CHECK(symlink("b\xff/c", path_join(NULL, "link")) == 0);
+  REFUSED("usage", "source", "add", "link");
+  REFUSED("not_found", "source", "refresh", "docs");
+  REFUSED("not_found", "source", "remove", "docs");
+  CHECK_INT(jlen(OK("source", "refresh"), "sources"), 0);
+}
+
+static const char *name_of(int i) { return textf("w%c%c%cq", 'a' + i / 100, 'a' + i / 10 % 10, 'a' + i % 10); }
+
+/* Some hundred files are stored in more than one transaction. */
+TEST_TIMEOUT(many_files, 60) {
+  for (int i = 0; i < 600; i++)
+    put(textf("docs/%d/f%d.md", i % 7, i), textf("# Chapter\n\nThe wombat called %s eats grass.\n", name_of(i)));
+  yyjson_val *r = add("docs");
+  CHECK_INT(jint(r, "sources[0].files"), 600);
+  CHECK_INT(pieces(), 600);
+  CHECK_INT(jlen(find(name_of(599)), "results"), 1);
+  CHECK_INT(jlen(find(name_of(0)), "results"), 1);
+  CHECK_INT(proc_run(.argv = ARGS("rm", "-r", "docs/0", "docs/1", "docs/2", "docs/3")).exit_code, 0);
+  refresh();
+  CHECK_INT(pieces(), 600 - 4 * 86);
+  CHECK_HEALTHY();
+}
