@@ -166,6 +166,14 @@ struct str setting_env_name(struct arena *a, enum setting_id id) {
   return buf_str(&b);
 }
 
+bool setting_is_switch(enum setting_id id) { return setting_table[id].choices == on_off; }
+
+/* The default of a number is one; a text that must be a number (embedder.dims) is no different. */
+bool setting_is_number(enum setting_id id) {
+  double number;
+  return !setting_table[id].choices && str_double(str_from(setting_table[id].fallback), &number);
+}
+
 static enum status bad_value(enum setting_id id, struct str value, const char *fix, struct error *err) {
   const struct setting *t = &setting_table[id];
   if (t->secretive)
@@ -208,14 +216,32 @@ static enum status stored(struct store *st, struct str team, enum setting_id id,
   return rows_end(&r);
 }
 
-/* From the environment, if it is there. */
-static enum status from_environment(enum setting_id id, struct arena *a, struct setting_value *ret, struct error *err) {
-  const char *env = getenv(setting_env_name(a, id).p);
+/* What counts more than the store, if it is there: the command line, the environment, the configuration file. */
+static enum status from_outside(const struct store *st, enum setting_id id, struct arena *a, struct setting_value *ret,
+                                struct error *err) {
+  const struct settings_given *given = st->settings;
   *ret = (struct setting_value){0};
-  if (!env)
+  if (given && given->flag[id].value.p) {
+    *ret = (struct setting_value){.value = given->flag[id].value, .origin = "flag"};
     return STATUS_OK;
-  *ret = (struct setting_value){.value = arena_dup(a, str_from(env)), .origin = "environment"};
-  return setting_check(id, ret->value, err);
+  }
+  const char *env = getenv(setting_env_name(a, id).p);
+  if (env) {
+    *ret = (struct setting_value){.value = arena_dup(a, str_from(env)), .origin = "environment"};
+    return setting_check(id, ret->value, err);
+  }
+  if (given && given->file[id].value.p)
+    *ret = (struct setting_value){
+        .value = given->file[id].value, .origin = "file", .file = given->path, .line = given->file[id].line};
+  return STATUS_OK;
+}
+
+struct str setting_overridden_by(const struct setting_value *v, enum setting_id id, struct arena *a) {
+  if (strcmp(v->origin, "flag") == 0)
+    return STR("--set");
+  if (strcmp(v->origin, "environment") == 0)
+    return setting_env_name(a, id);
+  return v->line ? arena_printf(a, "%.*s:%d", STR_ARG(v->file), v->line) : STR_NONE;
 }
 
 static void settle(enum setting_id id, struct setting_value *v) {
@@ -230,7 +256,7 @@ static void settle(enum setting_id id, struct setting_value *v) {
 enum status setting_get(struct store *st, struct str team, enum setting_id id, struct arena *a,
                         struct setting_value *ret_value, struct error *err) {
   struct setting_value v;
-  enum status s = from_environment(id, a, &v, err);
+  enum status s = from_outside(st, id, a, &v, err);
   if (s == STATUS_OK && !v.origin) {
     v.origin = "store";
     s = stored(st, team, id, a, &v.value, err);
@@ -246,7 +272,7 @@ enum status settings_get(struct store *st, struct str team, enum setting_id firs
                          struct arena *a, struct setting_value *ret_values, struct error *err) {
   enum status s = STATUS_OK;
   for (int id = (int)first; s == STATUS_OK && id <= (int)last; id++)
-    s = from_environment((enum setting_id)id, a, &ret_values[id - (int)first], err);
+    s = from_outside(st, (enum setting_id)id, a, &ret_values[id - (int)first], err);
   if (s != STATUS_OK)
     return s;
   struct rows r;
@@ -281,7 +307,9 @@ static struct str value_json(struct arena *a, const char *name, struct str value
 enum status setting_set(struct txn *txn, struct arena *a, enum setting_id id, struct str value, struct error *err) {
   const char *name = setting_table[id].name;
   struct str was;
-  enum status s = value.p ? setting_check(id, value, err) : STATUS_OK;
+  enum status s = reach_admin(txn->store, "changing a setting", err);
+  if (s == STATUS_OK && value.p)
+    s = setting_check(id, value, err);
   if (s == STATUS_OK)
     s = stored(txn->store, txn->team, id, a, &was, err);
   if (s != STATUS_OK)

@@ -1,7 +1,8 @@
 /* settings.h: the settings that a team can change: one table with defaults, checks and help.
  *
- * A value comes from the environment, else from the store, else from the default. A new setting is one line in the
- * table of settings.c. */
+ * A value comes from the command line, else from the environment, else from the configuration file, else from the
+ * store, else from the default. What is nearest to a call counts most; the store's values are shared by all who use it.
+ * A new setting is one line in the table of settings.c. */
 #ifndef CAIRN_STORE_SETTINGS_H
 #define CAIRN_STORE_SETTINGS_H
 
@@ -57,8 +58,20 @@ extern const struct setting setting_table[SET_COUNT];
 
 struct setting_value {
   struct str value;
-  const char *origin; /* "default", "store", "environment" */
+  const char *origin; /* "default", "store", "file", "environment", "flag" */
   double number;      /* when it is one */
+  struct str file;    /* the configuration file, of origin "file", ... */
+  int line;           /* ... and where in it; else 0 */
+};
+
+/* Values that a process was started with, checked; the file's as well as the command line's. */
+struct setting_given {
+  struct str value; /* absent: not given */
+  int line;
+};
+struct settings_given {
+  struct setting_given flag[SET_COUNT], file[SET_COUNT];
+  struct str path; /* of the file; absent: there is none */
 };
 
 /* -1 when there is none of this name. */
@@ -75,6 +88,11 @@ NODISCARD enum status settings_get(struct store *st, struct str team, enum setti
 /* Sets it, or brings the default back when value is absent; with an event. */
 NODISCARD enum status setting_set(struct txn *txn, struct arena *a, enum setting_id id, struct str value,
                                   struct error *err);
+/* What decides instead of the store: "--set", the name of a variable, "FILE:LINE"; absent: nothing. */
+struct str setting_overridden_by(const struct setting_value *v, enum setting_id id, struct arena *a);
+/* Is the setting a number, or one of "on" and "off"? Else it is a text. */
+bool setting_is_number(enum setting_id id);
+bool setting_is_switch(enum setting_id id);
 NODISCARD enum status setting_check(enum setting_id id, struct str value, struct error *err);
 
 #endif
