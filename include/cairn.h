@@ -77,7 +77,8 @@ enum cairn_status {
   CAIRN_DEGRADED = 18,    /* a check found problems */
   CAIRN_UNAVAILABLE = 19, /* a service that the call needs, such as an embedding endpoint, gave no usable answer */
   CAIRN_STALE = 20,       /* the memory has changed since the caller read it */
-  CAIRN_LOST = 21         /* the connection to the server was lost; nothing was changed */
+  CAIRN_LOST = 21,        /* the connection to the server was lost; nothing was changed */
+  CAIRN_DENIED = 22       /* the role of the agent does not allow it */
 };
 
 /* "not_found" for CAIRN_NOT_FOUND: the name in JSON and on the command line. "unknown" for other numbers.
@@ -113,6 +114,17 @@ struct cairn_options {
 
   int busy_ms;          /* how long a call waits for other processes. 0: 60 seconds; negative: not at all */
   int64_t fixed_now_ms; /* > 0: the time stands still there, for tests */
+
+  /* The configuration file, in TOML. NULL: the variable CAIRN_CONFIG, else cairn/cairn.toml in the user's folder for
+   * configuration (XDG_CONFIG_HOME, else ~/.config), if it is there; "/dev/null": none. Then settings for this handle
+   * alone, "NAME=VALUE", with a NULL at the end; they count more than the environment, that more than the file, and
+   * that more than what the store holds. NULL: none. */
+  const char *config;
+  const char *const *settings;
+
+  /* The agent that the handle is bound to: its calls reach as far as the role of that agent ("agent add"), and return
+   * CAIRN_DENIED beyond. NULL: the variable CAIRN_AGENT, else the user, who is the administrator. */
+  const char *agent;
 };
 
 /* Opens a store. `options` may be NULL: all defaults.
@@ -121,9 +133,9 @@ struct cairn_options {
  * every other call on such a handle returns the same error. In all cases, end with cairn_close(). Several threads may
  * open handles at the same time, as long as none changes the environment.
  *
- * CAIRN_USAGE (malformed option, path is a folder, no place for a default store), CAIRN_NOT_FOUND (must_exist, or the
- * folder is missing), CAIRN_READONLY, CAIRN_NO_SPACE, CAIRN_IO, CAIRN_BUSY, CAIRN_CORRUPT, CAIRN_SCHEMA, CAIRN_NOMEM
- * (then *ret_db may be NULL). */
+ * CAIRN_USAGE (malformed option, path is a folder, no place for a default store, a mistake in the configuration),
+ * CAIRN_NOT_FOUND (must_exist, or the folder is missing), CAIRN_READONLY, CAIRN_NO_SPACE, CAIRN_IO, CAIRN_BUSY,
+ * CAIRN_CORRUPT, CAIRN_SCHEMA, CAIRN_NOMEM (then *ret_db may be NULL). */
 CAIRN_API int cairn_open(const struct cairn_options *options, struct cairn **ret_db);
 
 /* Writes what is queued (the record of reads), closes the store, frees the handle and sets *db to NULL. NULL and a

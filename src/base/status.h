@@ -27,7 +27,8 @@
   X(DEGRADED, "degraded", 11, 503, -32016, "a check found problems")                                                   \
   X(UNAVAILABLE, "unavailable", 12, 503, -32017, "a service that the call needs gave no usable answer")                \
   X(STALE, "stale", 5, 412, -32018, "the memory has changed since the caller read it")                                 \
-  X(LOST, "lost", 12, 503, -32019, "the connection to the server was lost; nothing was changed")
+  X(LOST, "lost", 12, 503, -32019, "the connection to the server was lost; nothing was changed")                       \
+  X(DENIED, "denied", 13, 403, -32020, "the role of the agent does not allow it")
 
 enum status {
 #define X(name, json, exit, http, rpc, text) STATUS_##name,

@@ -7,6 +7,7 @@
 #include "base/project.h"
 #include "base/utf8.h"
 #include "core/gate.h"
+#include "file/config.h"
 
 enum { BUSY_MAX_MS = 3600 * 1000 };
 
@@ -106,10 +107,41 @@ static enum status load_settings(struct context *c, struct error *err) {
   return STATUS_OK;
 }
 
+static enum status load_config(struct arena *a, const struct cli_args *args, struct context *c, struct error *err) {
+  struct config_source source = {.file = args_text(args->globals, "config"), .option = "--set"};
+  yyjson_mut_val *list = yyjson_mut_obj_get(args->globals, "set"), *one;
+  size_t i, n;
+  yyjson_mut_arr_foreach(list, i, n, one) {
+    strs_push(a, &source.assignments, (struct str){yyjson_mut_get_str(one), yyjson_mut_get_len(one)});
+  }
+  return config_load(a, &source, &c->engine.settings, err);
+}
+
+/* Who is started as an agent stays it: the option may say the same again, and nothing else. */
+static enum status load_agent(const struct cli_args *args, struct context *c, struct error *err) {
+  struct str given = args_text(args->globals, "agent"), bound;
+  if (variable("CAIRN_AGENT", &bound, err) != STATUS_OK)
+    return err->code;
+  if (given.p && bound.p && !str_eq(given, bound)) {
+    error_set(err, STATUS_DENIED, "this process is bound to agent '%.*s' by CAIRN_AGENT", STR_ARG(bound));
+    return error_fix(err, "leave --agent out");
+  }
+  struct str name = given.p ? given : bound;
+  if (!name.p)
+    return STATUS_OK;
+  if (!agent_name_ok(name)) {
+    error_set(err, STATUS_USAGE, "an agent's name has 1 to %d of: A-Z a-z 0-9 _ . -", (int)AGENT_NAME_MAX);
+    return error_fix(err, "--agent NAME; 'cairn agent list' shows those that are declared");
+  }
+  memcpy(c->engine.agent, name.p, name.n);
+  return STATUS_OK;
+}
+
 enum status context_load(struct arena *a, const struct cli_args *args, struct context *ret_context, struct error *err) {
   struct context c = {0};
   if (load_caller(a, args, &c.caller, err) != STATUS_OK || load_store(a, args, &c, err) != STATUS_OK ||
-      load_settings(&c, err) != STATUS_OK)
+      load_settings(&c, err) != STATUS_OK || load_config(a, args, &c, err) != STATUS_OK ||
+      load_agent(args, &c, err) != STATUS_OK)
     return err->code;
   *ret_context = c;
   return STATUS_OK;

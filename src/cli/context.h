@@ -11,7 +11,8 @@ struct context {
   bool no_maintain;
 };
 
-/* Options count more than the environment, and that more than the working folder. Creates nothing. */
+/* Options count more than the environment, and that more than the working folder. The configuration file is read and
+ * checked. Creates nothing. */
 NODISCARD enum status context_load(struct arena *a, const struct cli_args *args, struct context *ret_context,
                                    struct error *err);
 

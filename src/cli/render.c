@@ -144,8 +144,9 @@ void table_print(struct table *t, struct page *page) {
 /* ---- choosing ---- */
 
 static const struct renderer *renderer_of(const struct op *op) {
-  const struct renderer *const tables[] = {memory_renderers,  store_renderers,   eval_renderers,
-                                           session_renderers, observe_renderers, file_renderers};
+  const struct renderer *const tables[] = {memory_renderers,     store_renderers,   eval_renderers,
+                                           session_renderers,    observe_renderers, file_renderers,
+                                           transcript_renderers, agent_renderers,   knowledge_renderers};
   for (size_t i = 0; i < ARRAY_LEN(tables); i++)
     for (const struct renderer *r = tables[i]; r->op; r++)
       if (strcmp(r->op, op->name) == 0)

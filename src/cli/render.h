@@ -31,7 +31,7 @@ struct renderer {
 };
 /* Each ends with op == NULL. */
 extern const struct renderer memory_renderers[], store_renderers[], eval_renderers[], session_renderers[],
-    observe_renderers[], file_renderers[];
+    observe_renderers[], file_renderers[], transcript_renderers[], agent_renderers[], knowledge_renderers[];
 
 /* Text from the store: harmless on a terminal, verbatim elsewhere. */
 void page_text(struct page *page, struct str text);

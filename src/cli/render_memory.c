@@ -214,7 +214,9 @@ static bool is_usual(yyjson_val *m, const char *name) {
 }
 
 static void add_metadata(struct page *page, yyjson_val *m) {
-  static const char *const members[] = {"key",
+  static const char *const members[] = {"corpus",
+                                        "origin",
+                                        "key",
                                         "uid",
                                         "delivery",
                                         "state_reason",
@@ -364,8 +366,13 @@ static void render_hit(struct page *page, size_t rank, yyjson_val *hit) {
     page_styled(page, page->term.style.yellow, arena_printf(page->b.a, " (%.*s)", STR_ARG(state)));
   buf_addf(&page->b, "\n    %s%.*s", page->term.style.dim, STR_ARG(page_kind(page, hit)));
   add_project(page, hit);
-  struct str age = age_of(page, hit);
-  buf_addf(&page->b, "%s%.*s%s\n", age.n ? ", " : "", STR_ARG(age), page->term.style.reset);
+  struct str age = age_of(page, hit), origin = json_str(hit, "origin");
+  buf_addf(&page->b, "%s%.*s", age.n ? ", " : "", STR_ARG(age));
+  if (origin.n) {
+    buf_adds(&page->b, ", from ");
+    page_line(page, "", origin, 0);
+  }
+  buf_addf(&page->b, "%s\n", page->term.style.reset);
   yyjson_val *parts = yyjson_obj_get(hit, "parts");
   if (parts) {
     buf_adds(&page->b, "    ");
@@ -421,6 +428,46 @@ static void render_tasks(struct page *page, yyjson_val *r) {
     buf_adds(&page->b, "no tasks\n");
 }
 
+/* "2 added, 1 changed", or "nothing". */
+static void add_changes(struct page *page, const char *where, yyjson_val *counts) {
+  static const char *const names[] = {"added", "changed", "removed"};
+  bool any = false;
+  buf_adds(&page->b, where);
+  for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+    int64_t n = json_int(counts, names[i], 0);
+    if (n)
+      buf_addf(&page->b, "%s%lld %s", any ? ", " : "", (long long)n, names[i]);
+    any |= n > 0;
+  }
+  buf_adds(&page->b, any ? "" : "nothing to do");
+}
+
+static void render_task_sync(struct page *page, yyjson_val *r) {
+  yyjson_val *v;
+  size_t i, n;
+  bool dry_run = json_bool(r, "dry_run", false);
+  page_line(page, page->term.style.bold, json_str(r, "file"), 0);
+  buf_addf(&page->b, ": %lld tasks%s\n", (long long)json_int(r, "tasks", 0), dry_run ? "; this would change:" : "");
+  add_changes(page, "  in the store: ", yyjson_obj_get(r, "store"));
+  add_changes(page, "\n  in the file: ", yyjson_obj_get(r, "in_file"));
+  page_txn(page, r);
+  yyjson_arr_foreach(yyjson_obj_get(r, "conflicts"), i, n, v) {
+    buf_adds(&page->b, "  both sides had changed ");
+    page_line(page, "", json_str(v, "id"), 0);
+    buf_adds(&page->b, " (");
+    page_line(page, "", page_value(page, yyjson_obj_get(v, "members")), 0);
+    buf_addf(&page->b, "): the file's counts; cairn history %lld\n", (long long)json_int(v, "memory", 0));
+  }
+  yyjson_arr_foreach(yyjson_obj_get(r, "refused"), i, n, v) {
+    struct str id = json_str(v, "id");
+    buf_adds(&page->b, "  left as it is: ");
+    page_line(page, page->term.style.yellow, id.n ? id : json_str(v, "description"), 60);
+    buf_adds(&page->b, ": ");
+    page_line(page, "", json_str(v, "reason"), 0);
+    buf_addc(&page->b, '\n');
+  }
+}
+
 static void render_skills(struct page *page, yyjson_val *r) {
   struct table t = {.a = page->b.a, .columns = 4, .right = {true}};
   yyjson_val *skills = yyjson_obj_get(r, "skills"), *m;
@@ -455,6 +502,7 @@ const struct renderer memory_renderers[] = {
     {"task status", render_task, NULL},
     {"task block", render_task, NULL},
     {"task unblock", render_task, NULL},
+    {"task sync", render_task_sync, NULL},
     {"task list", render_tasks, NULL},
     {"task ready", render_tasks, NULL},
     {"skill list", render_skills, NULL},

@@ -111,7 +111,8 @@ static void render_doctor(struct page *page, yyjson_val *r) {
 }
 
 static void render_setting(struct page *page, yyjson_val *r) {
-  static const char *const members[] = {"value", "default", "origin", "help", "note", "txn", NULL};
+  static const char *const members[] = {"value", "default",       "origin", "file", "line",
+                                        "help",  "overridden_by", "note",   "txn",  NULL};
   page_line(page, page->term.style.bold, json_str(r, "name"), 0);
   buf_addc(&page->b, '\n');
   page_members(page, r, members);
@@ -127,11 +128,19 @@ static void render_config(struct page *page, yyjson_val *r) {
   size_t i, n;
   yyjson_arr_foreach(settings, i, n, s) {
     struct str origin = json_str(s, "origin");
+    int64_t line = json_int(s, "line", 0);
+    if (line)
+      origin = arena_printf(page->b.a, "file:%lld", (long long)line);
     const struct str cells[] = {json_str(s, "name"), page_value(page, yyjson_obj_get(s, "value")),
                                 str_is(origin, "default") ? STR("") : origin, json_str(s, "help")};
     table_add(&t, cells);
   }
   table_print(&t, page);
+  if (json_str(r, "file").p) {
+    buf_adds(&page->b, "\nfile: ");
+    page_line(page, "", json_str(r, "file"), 0);
+    buf_addc(&page->b, '\n');
+  }
 }
 
 /* ---- events ---- */
@@ -195,6 +204,28 @@ static void render_import(struct page *page, yyjson_val *r) {
            (long long)json_int(r, "already", 0), (long long)json_int(r, "tombstoned", 0), (long long)bad,
            (long long)json_int(r, "links", 0));
   page_txn(page, r);
+}
+
+static void render_transcript_import(struct page *page, yyjson_val *r) {
+  yyjson_val *row;
+  size_t i, n;
+  yyjson_arr_foreach(yyjson_obj_get(r, "failed"), i, n, row) {
+    page_line(page, page->term.style.red, json_str(row, "error"), 0);
+    buf_addc(&page->b, '\n');
+  }
+  if (json_int(r, "failed_count", 0) > (int64_t)n)
+    buf_addf(&page->b, "and %lld more files that could not be read\n",
+             (long long)json_int(r, "failed_count", 0) - (long long)n);
+  buf_addf(&page->b, "imported %lld messages of %lld sessions, already there %lld, secrets taken out %lld\n",
+           (long long)json_int(r, "messages", 0), (long long)json_int(r, "sessions", 0),
+           (long long)json_int(r, "already", 0), (long long)json_int(r, "redacted", 0));
+  buf_addf(&page->b, "%-12s %lld, unchanged %lld, of another kind %lld, with a line not yet whole %lld\n", "files",
+           (long long)json_int(r, "files", 0), (long long)json_int(r, "unchanged", 0),
+           (long long)json_int(r, "unknown", 0), (long long)json_int(r, "torn", 0));
+  add_counts(page, "projects", yyjson_obj_get(r, "projects"));
+  add_counts(page, "left out", yyjson_obj_get(r, "skipped"));
+  if (json_int(r, "files", 0) == 0 && yyjson_obj_get(r, "looked_in"))
+    buf_addf(&page->b, "nothing is in %.*s\n", STR_ARG(page_value(page, yyjson_obj_get(r, "looked_in"))));
 }
 
 static void render_backup(struct page *page, yyjson_val *r) {
@@ -284,6 +315,7 @@ const struct renderer store_renderers[] = {
     {"events", render_nothing, render_event},
     {"export", render_export, NULL},
     {"import", render_import, NULL},
+    {"transcript import", render_transcript_import, NULL},
     {"backup", render_backup, NULL},
     {"restore", render_restore, NULL},
     {"purge", render_purge, NULL},

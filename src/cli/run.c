@@ -177,7 +177,7 @@ static void maintain_if_due(struct call *c, struct engine *engine) {
   /* Those that copy, judge or configure the store leave it as they found it. */
   bool apart = (op->flags & (OP_NO_STORE | OP_NO_TXN | OP_STREAM)) || strcmp(op->name, "config") == 0 ||
                strcmp(op->name, "doctor") == 0;
-  if (apart || !maintain || op == maintain || c->context.no_maintain || interrupted)
+  if (apart || !maintain || op == maintain || c->context.no_maintain || interrupted || engine->agent[0])
     return;
   struct arena scratch;
   arena_init(&scratch);

@@ -8,6 +8,7 @@
 #include "cli/observe.h"
 #include "http/idle.h"
 #include "http/mcp_channel.h"
+#include "http/mirror_watch.h"
 #include "store/place.h"
 
 enum { PORT_MAX = 65535, DRAIN_MS = 10000 };
@@ -32,6 +33,7 @@ struct serving {
   const struct profile *profile;
   struct http_daemon *daemon;
   struct idle *idle;
+  struct mirror_watch *mirror;
   struct error err;
 };
 
@@ -113,8 +115,12 @@ static enum status start(struct serving *s) {
   if (mcp_new(&mcp, &shared->mcp, &s->err) != STATUS_OK || mcp_hub_new(shared->mcp, &shared->hub, &s->err) != STATUS_OK)
     return s->err.code;
   shared->caller = s->context.caller;
+  shared->bound = s->context.engine.agent[0] != 0;
   shared->started = clock_now(&s->context.engine.clock);
   if (http_start(&s->options, &s->daemon, &s->err) != STATUS_OK)
+    return s->err.code;
+  /* Pages are the administrator's: an agent's server leaves them alone. */
+  if (!shared->bound && mirror_watch_start(shared, &s->mirror, &s->err) != STATUS_OK)
     return s->err.code;
   return s->context.no_maintain ? STATUS_OK : idle_start(s->daemon, &s->idle, &s->err);
 }
@@ -122,6 +128,7 @@ static enum status start(struct serving *s) {
 /* Calls first, then those who wait for events, then the store. */
 static void stop(struct serving *s) {
   struct http_server *shared = &s->options.shared;
+  mirror_watch_stop(&s->mirror);
   idle_stop(&s->idle);
   if (s->daemon)
     http_drain(s->daemon, DRAIN_MS);

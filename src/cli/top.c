@@ -11,6 +11,7 @@
 
 #include "cli/context.h"
 #include "cli/doors.h"
+#include "op/roles.h"
 
 enum { MINUTES = 15, MINUTES_MAX = 24 * 60, INTERVAL_MS = 1000, HEIGHT = 24, SNAPSHOT_EVENTS = 20, BUSY_MS = 200 };
 
@@ -166,7 +167,9 @@ static enum status prepare(struct view *v) {
   struct engine_options *o = &v->context.engine;
   o->must_exist = true; /* looking creates nothing */
   o->busy_ms = BUSY_MS;
-  return engine_open(o, &v->top.engine, &v->err);
+  if (engine_open(o, &v->top.engine, &v->err) != STATUS_OK)
+    return v->err.code;
+  return roles_check(v->top.engine, v->top.caller.team, "events", &v->err);
 }
 
 int run_top(struct arena *a, struct cli_args *args, struct output *out) {

@@ -46,6 +46,7 @@ const struct field memory_fields[] = {
     F(resolution, FIELD_TEXT, FIELD_NULL | FIELD_MUTABLE),
     F(source, FIELD_TEXT, 0),
     F(session, FIELD_TEXT, FIELD_NULL),
+    F(corpus, FIELD_TEXT, FIELD_LOCAL | FIELD_COLUMN),
 };
 const size_t memory_field_count = ARRAY_LEN(memory_fields);
 
@@ -83,6 +84,8 @@ bool memory_is_entry(const struct memory *m) {
   return t && t->sequence && !str_empty(m->session);
 }
 
+bool memory_is_document(const struct memory *m) { return !str_empty(m->corpus) && !str_is(m->corpus, "memory"); }
+
 bool memory_same_field(const struct field *f, const struct memory *x, const struct memory *y) {
   const void *a = field_at(x, f->offset), *b = field_at(y, f->offset);
   switch (f->form) {
@@ -110,7 +113,7 @@ void memory_activate(struct memory *m) {
 }
 
 static bool wanted(const struct field *f, unsigned all, unsigned none) {
-  return (f->flags & all) == all && !(f->flags & none);
+  return (f->flags & all) == all && !(f->flags & (none | FIELD_COLUMN));
 }
 
 void memory_put_field(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct field *f, const struct memory *m) {

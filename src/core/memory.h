@@ -14,6 +14,7 @@ struct memory {
   struct str delivery, skill_name, trust, state, state_reason, state_by, confidence;
   struct str status, priority, milestone, due, claimed_by, root_cause, resolution;
   struct str source, session;
+  struct str corpus; /* "memory", or that of a document (store/documents.h); absent in a new one: a memory */
   double weight;
   int64_t skill_always_on, corroborated, auto_captured, access_count, upvotes, downvotes;
   int64_t verified_at, valid_from, created_at, updated_at, expires_at, last_accessed, state_at, claimed_at;
@@ -28,6 +29,7 @@ enum {
   FIELD_NULL = 1,    /* may be absent */
   FIELD_MUTABLE = 2, /* may change after the write; everything else is fixed by the schema */
   FIELD_LOCAL = 4,   /* belongs to this store: not part of an export */
+  FIELD_COLUMN = 8,  /* a column alone: no member of any JSON */
 };
 
 struct field {
@@ -61,6 +63,9 @@ struct str one_of_text(struct arena *a, const char *const *list);
 
 /* Whether it is an entry of a transcript: of a type that makes a sequence, and of a session. */
 bool memory_is_entry(const struct memory *m);
+
+/* Whether it is a text of another corpus, which only the pipeline that wrote it may change. */
+bool memory_is_document(const struct memory *m);
 
 bool memory_same_field(const struct field *f, const struct memory *x, const struct memory *y);
 

@@ -97,6 +97,8 @@ static struct listener *listener_new(const struct http_call *call, int64_t since
 void status_events(struct http_call *call) {
   int64_t since;
   struct error err;
+  if (call->server->bound && !status_allowed(call, "events"))
+    return;
   if (!place_of(call, &since)) {
     http_reply_problem_status(call, 400, "Bad Request", "since, or Last-Event-ID, is the number of an event");
     return;

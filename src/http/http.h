@@ -23,6 +23,7 @@ struct http_server {
   struct mcp_hub *hub;
   struct caller caller; /* who calls from this machine when nobody says otherwise; without a source, the door is it */
   int64_t started;
+  bool bound;                      /* the process is an agent, whose role decides what it may show */
   const struct http_route *routes; /* NULL: http_routes */
 };
 

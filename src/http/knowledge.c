@@ -1,8 +1,7 @@
 /* knowledge.c: what is known of a project as typed, cited items, and the search by scope.
  *
- * Items come from memories. What a pipeline extracts from files of a project becomes memories as well, so that both
- * are read in one way; citations of files stand in sourceFile and lineNumber, which are null for what was remembered.
- */
+ * Items are memories, and what a pipeline has extracted from files of the project (store/documents.h): both are read in
+ * one way. Citations of files stand in sourceFile and lineNumber, which are null for what was remembered. */
 #include "core/types.h"
 #include "http/rest.h"
 
@@ -33,8 +32,13 @@ static void put_or_null(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *na
     yyjson_mut_obj_add_null(doc, obj, name);
 }
 
-static void put_confidence(yyjson_mut_doc *doc, yyjson_mut_val *item, struct str word) {
-  if (!word.p)
+/* A number of its own for what was extracted. */
+static void put_confidence(yyjson_mut_doc *doc, yyjson_mut_val *item, yyjson_mut_val *memory) {
+  struct str word = text_of(memory, "confidence");
+  yyjson_mut_val *number = yyjson_mut_obj_get(memory, "confidence");
+  if (yyjson_mut_is_num(number))
+    json_put_num(doc, item, "confidence", yyjson_mut_get_num(number));
+  else if (!word.p)
     yyjson_mut_obj_add_null(doc, item, "confidence");
   else
     json_put_num(doc, item, "confidence", str_is(word, "high") ? 0.9 : str_is(word, "medium") ? 0.7 : 0.5);
@@ -53,20 +57,24 @@ static void put_citation(struct rest_call *rc, yyjson_mut_val *item, yyjson_mut_
 
 static void put_item(struct knowledge *k, yyjson_mut_val *memory) {
   yyjson_mut_doc *doc = k->rc->doc;
-  struct str type = item_type(memory), uid = text_of(memory, "uid");
-  yyjson_mut_val *item = yyjson_mut_arr_add_obj(doc, k->items);
-  json_put(doc, item, "id", uid);
+  struct str type = item_type(memory), ref = text_of(memory, "ref"), file = text_of(memory, "file");
+  struct str id = ref.p ? ref : text_of(memory, "uid");
+  yyjson_mut_val *item = yyjson_mut_arr_add_obj(doc, k->items), *line = yyjson_mut_obj_get(memory, "line");
+  json_put(doc, item, "id", id);
   json_put(doc, item, "type", type);
   json_put(doc, item, "title", text_of(memory, "headline"));
   json_put(doc, item, "content", text_of(memory, "body"));
-  put_or_null(doc, item, "sourceFile", STR_NONE);
-  put_or_null(doc, item, "lineNumber", STR_NONE);
-  put_confidence(doc, item, text_of(memory, "confidence"));
+  put_or_null(doc, item, "sourceFile", file);
+  if (line)
+    json_put_int(doc, item, "lineNumber", yyjson_mut_get_sint(line));
+  else
+    yyjson_mut_obj_add_null(doc, item, "lineNumber");
+  put_confidence(doc, item, memory);
   json_put(doc, item, "extractedAt", text_of(memory, "created_at"));
   json_put_opt(doc, item, "status", text_of(memory, "status"));
   json_put_opt(doc, item, "priority", text_of(memory, "priority"));
   put_citation(k->rc, item, memory);
-  json_add_str(doc, yyjson_mut_obj_getn(k->groups, type.p, type.n), uid);
+  json_add_str(doc, yyjson_mut_obj_getn(k->groups, type.p, type.n), id);
 }
 
 static bool is_wanted(const struct knowledge *k, yyjson_mut_val *memory) {
@@ -96,6 +104,12 @@ static const char *only_type(struct str item) {
   return found;
 }
 
+static void put_corpora(yyjson_mut_doc *doc, yyjson_mut_val *args) {
+  yyjson_mut_val *in = json_put_arr(doc, args, "in");
+  json_add_str(doc, in, STR("memory"));
+  json_add_str(doc, in, STR("items"));
+}
+
 /* Page by page, as many as are still missing each time, so that the last cursor stands behind the last item. */
 static enum status list_items(struct knowledge *k, struct str cursor, struct str *ret_next) {
   struct rest_call *rc = k->rc;
@@ -106,6 +120,7 @@ static enum status list_items(struct knowledge *k, struct str cursor, struct str
     json_put(rc->doc, args, "project", k->project);
     json_put(rc->doc, args, "detail", STR("full"));
     json_put_bool(rc->doc, args, "own", true);
+    put_corpora(rc->doc, args);
     json_put_int(rc->doc, args, "limit", room);
     json_put_opt(rc->doc, args, "type", str_from(type));
     json_put_opt(rc->doc, args, "cursor", cursor);
@@ -128,6 +143,7 @@ static enum status find_items(struct knowledge *k, struct str query) {
   json_put(rc->doc, args, "query", query);
   json_put(rc->doc, args, "project", k->project);
   json_put(rc->doc, args, "detail", STR("full"));
+  put_corpora(rc->doc, args);
   json_put_int(rc->doc, args, "limit", SEARCH_MOST);
   enum status s = rest_op(rc, "search", args, &result);
   if (s == STATUS_OK)
@@ -174,45 +190,55 @@ void rest_knowledge(struct rest_call *rc) {
 
 /* ---- search by scope ---- */
 
-/* Memories are what can be searched; the other scopes are empty until something is read into them. */
-static bool scope_asked(const struct rest_call *rc, const char *scope) {
-  yyjson_mut_val *list = yyjson_mut_obj_get(rc->args, "scope"), *v;
+/* The scopes that were asked for, memories alone when none was, as the argument `in` of the search. */
+static yyjson_mut_val *scopes_asked(struct rest_call *rc, yyjson_mut_val *args) {
+  yyjson_mut_val *list = yyjson_mut_obj_get(rc->args, "scope"), *in = json_put_arr(rc->doc, args, "in"), *v;
   size_t i, n;
-  if (!list)
-    return strcmp(scope, "memory") == 0;
   yyjson_mut_arr_foreach(list, i, n, v) {
-    if (yyjson_mut_equals_str(v, scope))
-      return true;
+    json_add_str(rc->doc, in, (struct str){yyjson_mut_get_str(v), yyjson_mut_get_len(v)});
   }
-  return false;
+  if (yyjson_mut_arr_size(in) == 0)
+    json_add_str(rc->doc, in, STR("memory"));
+  return in;
+}
+
+/* Scopes that hold nothing in this project are named: nothing was found there because nothing is there. */
+static enum status put_scopes(struct rest_call *rc, yyjson_mut_val *asked, yyjson_mut_val *answer) {
+  yyjson_mut_val *searched = json_put_arr(rc->doc, answer, "searched"), *v;
+  yyjson_mut_val *nothing = json_put_arr(rc->doc, answer, "empty_scopes");
+  enum status s = STATUS_OK;
+  size_t i, n;
+  yyjson_mut_arr_foreach(asked, i, n, v) {
+    struct str scope = {yyjson_mut_get_str(v), yyjson_mut_get_len(v)};
+    yyjson_mut_val *args = yyjson_mut_obj(rc->doc), *found = NULL;
+    bool some = str_is(scope, "memory");
+    if (!some && s == STATUS_OK) {
+      json_add_str(rc->doc, json_put_arr(rc->doc, args, "in"), scope);
+      json_put_opt(rc->doc, args, "project", text_of(rc->args, "project"));
+      json_put_int(rc->doc, args, "limit", 1);
+      s = rest_op(rc, "list", args, &found);
+      some = s == STATUS_OK && yyjson_mut_get_sint(yyjson_mut_obj_get(found, "count")) > 0;
+    }
+    json_add_str(rc->doc, some ? searched : nothing, scope);
+  }
+  return s;
 }
 
 void rest_memory_search(struct rest_call *rc) {
-  static const char *const empty[] = {"items", "sessions", "sources"};
   yyjson_mut_val *args = yyjson_mut_obj(rc->doc), *answer = yyjson_mut_obj(rc->doc), *found = NULL;
-  yyjson_mut_val *limit = yyjson_mut_obj_get(rc->args, "limit");
+  yyjson_mut_val *limit = yyjson_mut_obj_get(rc->args, "limit"), *asked = scopes_asked(rc, args);
   struct str query = text_of(rc->args, "q");
   json_put(rc->doc, args, "query", query);
   json_put_opt(rc->doc, args, "project", text_of(rc->args, "project"));
   if (limit)
     json_put_int(rc->doc, args, "limit", yyjson_mut_get_sint(limit));
-  if (rest_op(rc, "search", args, &found) != STATUS_OK) {
+  json_put(rc->doc, answer, "query", query);
+  if (rest_op(rc, "search", args, &found) != STATUS_OK || put_scopes(rc, asked, answer) != STATUS_OK) {
     rest_fail(rc);
     return;
   }
-  json_put(rc->doc, answer, "query", query);
-  yyjson_mut_val *searched = json_put_arr(rc->doc, answer, "searched");
-  yyjson_mut_val *nothing = json_put_arr(rc->doc, answer, "empty_scopes");
-  if (scope_asked(rc, "memory"))
-    json_add_str(rc->doc, searched, STR("memory"));
-  for (size_t i = 0; i < ARRAY_LEN(empty); i++)
-    if (scope_asked(rc, empty[i]))
-      json_add_str(rc->doc, nothing, str_from(empty[i]));
   json_put_opt(rc->doc, answer, "search_mode", text_of(found, "search_mode"));
   json_put_opt(rc->doc, answer, "degraded", text_of(found, "degraded"));
-  yyjson_mut_val *results = yyjson_mut_obj_get(found, "results");
-  if (!scope_asked(rc, "memory"))
-    results = yyjson_mut_arr(rc->doc);
-  yyjson_mut_obj_add_val(rc->doc, answer, "results", results);
+  yyjson_mut_obj_add_val(rc->doc, answer, "results", yyjson_mut_obj_get(found, "results"));
   rest_answer(rc, answer);
 }

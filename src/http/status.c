@@ -2,6 +2,20 @@
 #include "http/status.h"
 
 #include "op/metrics_text.h"
+#include "op/roles.h"
+
+bool status_allowed(struct http_call *call, const char *op) {
+  struct engine *engine;
+  struct error err;
+  enum status s = pool_take(call->server->pool, &engine, &err);
+  if (s == STATUS_OK) {
+    s = roles_check(engine, call->caller.team, op, &err);
+    pool_give(call->server->pool, engine);
+  }
+  if (s != STATUS_OK)
+    http_reply_problem(call, &err);
+  return s == STATUS_OK;
+}
 
 void status_root(struct http_call *call) {
   http_reply_text(call, 200, "text/plain; charset=utf-8",
@@ -27,5 +41,7 @@ void status_readyz(struct http_call *call) {
 
 void status_metrics(struct http_call *call) {
   const struct http_server *s = call->server;
+  if (s->bound && !status_allowed(call, "metrics"))
+    return;
   http_reply_text(call, 200, METRICS_CONTENT_TYPE, metrics_page(call->arena, s->telemetry, s->pool, call->caller.team));
 }

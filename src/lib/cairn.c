@@ -6,6 +6,7 @@
 #include "base/fs.h"
 #include "base/utf8.h"
 #include "core/gate.h"
+#include "file/config.h"
 #include "lib/handle.h"
 
 /* The public numbers are those of the program. */
@@ -92,6 +93,23 @@ static enum status load_caller(struct cairn *db, const struct cairn_options *o, 
   return STATUS_OK;
 }
 
+/* As on the command line: a process that the environment binds stays bound. */
+static enum status load_agent(const char *given, struct engine_options *e, struct error *err) {
+  struct str bound = str_from(getenv("CAIRN_AGENT")), name = str_from(given);
+  if (given && bound.n && !str_eq(name, bound)) {
+    error_set(err, STATUS_DENIED, "this process is bound to another agent by CAIRN_AGENT");
+    return error_fix(err, "leave the option agent out");
+  }
+  name = given ? name : bound;
+  if (!given && bound.n == 0)
+    return STATUS_OK;
+  if (!agent_name_ok(name))
+    return error_set(err, STATUS_USAGE, "the option agent is no name: 1 to %d of A-Z a-z 0-9 _ . -",
+                     (int)AGENT_NAME_MAX);
+  memcpy(e->agent, name.p, name.n);
+  return STATUS_OK;
+}
+
 /* The store of the command line, when none is named. */
 static enum status find_store(struct arena *a, const char *given, const char **ret_path, struct error *err) {
   const char *variable = getenv("CAIRN_DB");
@@ -112,18 +130,36 @@ static enum status find_store(struct arena *a, const char *given, const char **r
   return STATUS_OK;
 }
 
+static enum status load_config(struct arena *a, const struct cairn_options *o, const struct settings_given **ret,
+                               struct error *err) {
+  struct config_source source = {.option = "the option settings"};
+  if (text_option(a, "config", o->config, NULL, &source.file, err) != STATUS_OK)
+    return err->code;
+  for (const char *const *one = o->settings; one && *one; one++) {
+    struct str text;
+    if (text_option(a, "settings", *one, NULL, &text, err) != STATUS_OK)
+      return err->code;
+    strs_push(a, &source.assignments, text);
+  }
+  return config_load(a, &source, ret, err);
+}
+
 /* ---- opening and closing ---- */
 
 static enum status open_inside(struct cairn *db, const struct cairn_options *given) {
   struct cairn_options o = {0};
   struct engine_options e = {0};
-  if (given && !lib_copy_sized(&o, sizeof(o), given, SIZE_UP_TO(struct cairn_options, fixed_now_ms)))
+  if (given && !lib_copy_sized(&o, sizeof(o), given, SIZE_UP_TO(struct cairn_options, settings)))
     return error_set(&db->error, STATUS_USAGE, "the options have members that version %s does not know", CAIRN_VERSION);
-  if (load_caller(db, &o, &db->error) != STATUS_OK || find_store(&db->arena, o.path, &e.path, &db->error) != STATUS_OK)
+  if (load_caller(db, &o, &db->error) != STATUS_OK ||
+      load_config(&db->arena, &o, &e.settings, &db->error) != STATUS_OK ||
+      find_store(&db->arena, o.path, &e.path, &db->error) != STATUS_OK)
     return db->error.code;
   e.must_exist = o.must_exist;
   e.busy_ms = o.busy_ms < 0 ? 1 : o.busy_ms; /* the engine takes 0 for its default */
   e.clock.fixed = o.fixed_now_ms > 0 ? o.fixed_now_ms : 0;
+  if (load_agent(o.agent, &e, &db->error) != STATUS_OK)
+    return db->error.code;
   return engine_open(&e, &db->engine, &db->error);
 }
 

@@ -45,6 +45,17 @@ static enum status refuse(struct op_call *call, const struct action_items *items
                    (long long)items->v[0].id);
 }
 
+/* Who works in one project alone cannot answer what is asked of all, and is not held up by it. */
+static void drop_foreign(struct op_call *call, struct action_items *items, int64_t *total) {
+  struct reach reach = store_reach(call->engine->store);
+  size_t n = 0;
+  for (size_t i = 0; i < items->n; i++)
+    if (reach_owns(&reach, items->v[i].project))
+      items->v[n++] = items->v[i];
+  *total -= (int64_t)(items->n - n);
+  items->n = n;
+}
+
 static enum status look(struct op_call *call, struct action_items *ret_items, int64_t *ret_total) {
   struct session session;
   bool found;
@@ -56,6 +67,7 @@ static enum status look(struct op_call *call, struct action_items *ret_items, in
   for (size_t i = 0; s == STATUS_OK && ret_items->n == 0 && i < projects.n; i++)
     s = actions_pending(call->engine->store, call->caller.team, projects.v[i], session.last_item, 5, call->arena,
                         ret_items, ret_total, call->err);
+  drop_foreign(call, ret_items, ret_total);
   return s;
 }
 

@@ -43,7 +43,13 @@ static enum status put_numbers(struct op_call *call) {
     s = events_last_seq(st, call->caller.team, &seq, &events, call->err);
   if (s != STATUS_OK)
     return s;
+  yyjson_mut_val *documents = yyjson_mut_obj(call->doc);
+  s = count_documents(st, call->caller.team, call->doc, documents, call->err);
+  if (s != STATUS_OK)
+    return s;
   json_put_int(call->doc, call->result, "memories", all);
+  if (yyjson_mut_obj_size(documents))
+    yyjson_mut_obj_add_val(call->doc, call->result, "documents", documents);
   json_put_int(call->doc, call->result, "last_7_days", week);
   json_put_int(call->doc, call->result, "last_30_days", month);
   json_put_int(call->doc, call->result, "events", events);
@@ -86,8 +92,20 @@ static enum status put_setting(struct op_call *call, yyjson_mut_val *obj, enum s
   json_put(call->doc, obj, "value", v.value);
   json_put(call->doc, obj, "default", str_from(setting_table[id].fallback));
   json_put(call->doc, obj, "origin", str_from(v.origin));
+  json_put_opt(call->doc, obj, "file", v.file);
+  if (v.line)
+    json_put_int(call->doc, obj, "line", v.line);
   json_put(call->doc, obj, "environment", setting_env_name(call->arena, id));
   json_put(call->doc, obj, "help", str_from(setting_table[id].help));
+  return s;
+}
+
+/* Who has just changed the store's value learns when something else decides. */
+static enum status put_override(struct op_call *call, enum setting_id id) {
+  struct setting_value v;
+  enum status s = setting_get(call->engine->store, call->caller.team, id, call->arena, &v, call->err);
+  if (s == STATUS_OK)
+    json_put_opt(call->doc, call->result, "overridden_by", setting_overridden_by(&v, id, call->arena));
   return s;
 }
 
@@ -114,6 +132,8 @@ enum status op_config(struct op_call *call) {
     yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "settings");
     for (int i = 0; s == STATUS_OK && i < SET_COUNT; i++)
       s = put_setting(call, yyjson_mut_arr_add_obj(call->doc, arr), (enum setting_id)i);
+    if (call->engine->settings)
+      json_put_opt(call->doc, call->result, "file", call->engine->settings->path);
     return s;
   }
   int id = setting_find(name);
@@ -134,6 +154,8 @@ enum status op_config(struct op_call *call) {
     s = setting_set(&txn, call->arena, (enum setting_id)id, value, call->err);
   if (s == STATUS_OK)
     s = put_setting(call, call->result, (enum setting_id)id);
+  if (s == STATUS_OK)
+    s = put_override(call, (enum setting_id)id);
   if (s == STATUS_OK && id >= SET_EMBEDDER && id <= SET_EMBEDDER_LAST)
     s = reembed_put_note(call, call->result);
   return s == STATUS_OK ? call_commit(call, &txn) : s;

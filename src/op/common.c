@@ -8,6 +8,7 @@ struct scope scope_of(const struct op_call *call) {
   return (struct scope){.team = call->caller.team,
                         .project = call->caller.project,
                         .all_projects = call->caller.all_projects,
+                        .reach = store_reach(call->engine->store),
                         .now = call->now};
 }
 
@@ -301,7 +302,17 @@ enum status put_signals(struct op_call *call, yyjson_mut_val *obj, const struct 
 void note_read(struct op_call *call, const struct memory *m) {
   struct txn who = who_of(call);
   who.project = m->project;
-  struct str detail = arena_printf(call->arena, "{\"type\":\"%.*s\",\"size\":%zu}", STR_ARG(m->type), m->body.n);
+  yyjson_mut_doc *doc = json_new(call->arena);
+  yyjson_mut_val *obj = yyjson_mut_obj(doc);
+  /* Documents have the place that they come from already, in the result. The uid, because an export takes the event to
+   * stores where the id is another memory's. */
+  yyjson_mut_val *origin = memory_is_document(m) ? yyjson_mut_obj_get(call->result, "origin") : NULL;
+  json_put(doc, obj, "type", m->type);
+  json_put(doc, obj, "path",
+           origin ? (struct str){yyjson_mut_get_str(origin), yyjson_mut_get_len(origin)}
+                  : arena_printf(call->arena, "cairn://memory/%.*s", STR_ARG(m->uid)));
+  json_put_int(doc, obj, "size", (int64_t)m->body.n);
+  struct str detail = json_write(call->arena, obj, false);
   reads_note(call->engine->store, &who, STR("memory:read"), m->id, m->uid, detail);
 }
 

@@ -7,6 +7,7 @@
 #include "base/fs.h"
 #include "op/embedding.h"
 #include "op/reply_cache.h"
+#include "op/roles.h"
 #include "op/telemetry.h"
 
 enum status engine_default_path(struct arena *a, struct str *ret_path, struct error *err) {
@@ -23,15 +24,22 @@ enum status engine_open(const struct engine_options *o, struct engine **ret_engi
   }
   e->clock = o->clock;
   e->telemetry = o->telemetry;
+  e->settings = o->settings;
+  memcpy(e->agent, o->agent, sizeof(e->agent));
+  e->agent[sizeof(e->agent) - 1] = 0;
   e->record_calls = o->record_calls || o->telemetry;
   pthread_mutex_init(&e->lock, NULL);
-  struct store_options so = {
-      .path = o->path, .busy_ms = o->busy_ms, .must_exist = o->must_exist, .now = clock_now(&o->clock)};
+  struct store_options so = {.path = o->path,
+                             .busy_ms = o->busy_ms,
+                             .must_exist = o->must_exist,
+                             .now = clock_now(&o->clock),
+                             .settings = o->settings};
   enum status s = o->path ? store_open(&so, &e->store, err) : STATUS_OK;
   if (s != STATUS_OK) {
     engine_close(&e);
     return s;
   }
+  roles_rest(e);
   telemetry_watch(e->telemetry, e);
   *ret_engine = e;
   return STATUS_OK;

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "embed/embed.h"
+#include "store/agents.h"
 #include "store/store.h"
 
 struct pooled;
@@ -18,7 +19,11 @@ struct engine_options {
   int busy_ms;                 /* 0: the default, 60 s */
   bool must_exist;             /* do not create the store */
   struct telemetry *telemetry; /* of the process; NULL: nobody counts the calls. It must outlive the engine. */
-  bool record_calls;           /* calls go into the store's table of them; always so with a telemetry */
+  /* The agent that the process is bound to, for all calls; "": the local user, who is the administrator. roles.h */
+  char agent[AGENT_NAME_MAX + 1];
+  bool record_calls; /* calls go into the store's table of them; always so with a telemetry */
+  /* What the process was started with; see store/settings.h. NULL: none. It must outlive the engine. */
+  const struct settings_given *settings;
 };
 
 struct engine {
@@ -27,8 +32,10 @@ struct engine {
   struct pooled *embedders;    /* opened when first needed; see embedding.h */
   struct reply_cache *replies; /* of searches; see reply_cache.h */
   struct clock clock;
-  struct telemetry *telemetry; /* may be NULL */
-  struct engine *next_watched; /* of its list of engines */
+  struct telemetry *telemetry;    /* may be NULL */
+  struct engine *next_watched;    /* of its list of engines */
+  char agent[AGENT_NAME_MAX + 1]; /* "": the local user */
+  const struct settings_given *settings;
   bool record_calls;
   bool crowded; /* others are at work on the remaining cores; see pool.c */
 };

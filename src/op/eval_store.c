@@ -12,6 +12,7 @@
 #include "op/import.h"
 #include "store/databases.h"
 #include "store/lexical.h"
+#include "store/settings.h"
 
 enum { BATCH = 64, REFUSALS_TOLD = 5 };
 
@@ -87,6 +88,17 @@ static enum status next_place(struct eval_store *st, struct str *ret_path) {
   return STATUS_OK;
 }
 
+/* What the user configured holds here, too (an embedder, say), but for what is done with secrets. */
+static const struct settings_given *eval_settings(struct eval_store *st) {
+  const struct settings_given *given = st->call->engine ? st->call->engine->settings : NULL;
+  if (!given)
+    return NULL;
+  struct settings_given *copy = arena_new(st->arena, struct settings_given);
+  *copy = *given;
+  copy->flag[SET_SECRETS_MODE] = copy->file[SET_SECRETS_MODE] = (struct setting_given){0};
+  return copy;
+}
+
 /* A file for each; on a server one database for all, and a team for each. */
 static enum status open_next(struct eval_store *st) {
   struct clock clock = st->call->engine ? st->call->engine->clock : (struct clock){0};
@@ -99,7 +111,8 @@ static enum status open_next(struct eval_store *st) {
   struct str path;
   close_store(st);
   enum status s = next_place(st, &path);
-  struct engine_options options = {.path = s == STATUS_OK ? path.p : NULL, .clock = clock};
+  struct engine_options options = {
+      .path = s == STATUS_OK ? path.p : NULL, .clock = clock, .settings = eval_settings(st)};
   return s == STATUS_OK ? engine_open(&options, &st->engine, st->call->err) : s;
 }
 

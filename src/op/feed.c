@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/thread.h"
+#include "op/roles.h"
 
 /* A busy log is looked at often; one in which nothing happens, less and less. A catch-up is cut into portions, so that
  * a subscriber with a long way to go does not hold up the others. */
@@ -44,6 +45,7 @@ struct feed {
   int64_t looked;  /* ticks of the last look at a server's log */
   char epoch[EVENTS_EPOCH_SIZE];
   struct clock clock;
+  char agent[AGENT_NAME_MAX + 1]; /* the process is bound to it: subscribers get what it may read */
   char path[];
 };
 
@@ -54,6 +56,7 @@ enum status feed_new(const struct engine_options *options, struct feed **ret_fee
     return error_set(err, STATUS_NOMEM, "out of memory");
   memcpy(f->path, options->path, n);
   f->clock = options->clock;
+  memcpy(f->agent, options->agent, sizeof(f->agent));
   cond_init(&f->wake);
   pthread_cond_init(&f->served, NULL);
   pthread_mutex_init(&f->lock, NULL);
@@ -213,6 +216,8 @@ static enum status serve(struct feed *f, struct feed_subscriber *sub, int64_t la
                          bool *ret_more, struct error *err) {
   struct delivery d = {.feed = f, .sub = sub};
   enum status s = db_team(store_db(f->store), team_of(sub), err);
+  if (s == STATUS_OK)
+    s = roles_bind(f->store, team_of(sub), f->agent, err);
   if (s == STATUS_OK && recheck && sub->last_at && last > 0)
     s = check_place(f, sub, &last, err);
   if (s == STATUS_OK && (last < 0 || unsure))

@@ -13,6 +13,7 @@ enum status op_doctor(struct op_call *call);
 enum status op_eval(struct op_call *call);
 enum status op_events(struct op_call *call);
 enum status op_export(struct op_call *call);
+enum status op_extract(struct op_call *call);
 enum status op_forget(struct op_call *call);
 enum status op_get(struct op_call *call);
 enum status op_history(struct op_call *call);
@@ -35,6 +36,10 @@ enum status op_restore(struct op_call *call);
 enum status op_search(struct op_call *call);
 enum status op_skill_list(struct op_call *call);
 enum status op_skill_load(struct op_call *call);
+enum status op_source_add(struct op_call *call);
+enum status op_source_list(struct op_call *call);
+enum status op_source_refresh(struct op_call *call);
+enum status op_source_remove(struct op_call *call);
 enum status op_stats(struct op_call *call);
 enum status op_supersede(struct op_call *call);
 enum status op_task_add(struct op_call *call);
@@ -43,7 +48,9 @@ enum status op_task_claim(struct op_call *call);
 enum status op_task_list(struct op_call *call);
 enum status op_task_ready(struct op_call *call);
 enum status op_task_status(struct op_call *call);
+enum status op_task_sync(struct op_call *call);
 enum status op_task_unblock(struct op_call *call);
+enum status op_transcript_import(struct op_call *call);
 enum status op_undo(struct op_call *call);
 enum status op_unlink(struct op_call *call);
 enum status op_unpin(struct op_call *call);
@@ -65,6 +72,10 @@ enum status op_vault_get(struct op_call *call);
 enum status op_vault_list(struct op_call *call);
 enum status op_vault_set(struct op_call *call);
 
+/* MEMORY.md */
+enum status op_page(struct op_call *call);
+enum status op_sync(struct op_call *call);
+
 /* sessions */
 enum status op_action_ack(struct op_call *call);
 enum status op_action_add(struct op_call *call);
@@ -77,6 +88,19 @@ enum status op_session_end(struct op_call *call);
 enum status op_session_handoff(struct op_call *call);
 enum status op_session_list(struct op_call *call);
 enum status op_session_task(struct op_call *call);
+/* transcripts */
+enum status op_transcript_append(struct op_call *call);
+enum status op_transcript_archive(struct op_call *call);
+enum status op_transcript_compact(struct op_call *call);
+enum status op_transcript_flush(struct op_call *call);
+enum status op_transcript_index(struct op_call *call);
+enum status op_transcript_list(struct op_call *call);
+enum status op_transcript_read(struct op_call *call);
+/* agents */
+enum status op_agent_add(struct op_call *call);
+enum status op_agent_list(struct op_call *call);
+enum status op_agent_message(struct op_call *call);
+enum status op_agent_remove(struct op_call *call);
 /* Observability. */
 enum status op_errors(struct op_call *call);
 enum status op_health(struct op_call *call);

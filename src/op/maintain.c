@@ -3,6 +3,7 @@
  * Idempotent: each step looks at active memories alone, so that a second run finds nothing, and no step can undo what
  * another reason did. */
 #include "core/rank.h"
+#include "file/transcript.h"
 #include "op/handlers.h"
 #include "op/reembed.h"
 #include "store/calls.h"
@@ -177,6 +178,29 @@ static enum status prune_calls(struct op_call *call) {
   return s == STATUS_OK ? db_commit(store_db(st), call->err) : s;
 }
 
+/* Sessions that have ended long ago, of all agents; a folder that cannot be written is told, and fails nothing. */
+static enum status archive_transcripts(struct op_call *call) {
+  struct transcripts_list folders = {0};
+  struct error err;
+  double days = 0;
+  int64_t count = 0;
+  enum status s = number(call, SET_SESSION_RETENTION_DAYS, &days);
+  if (s != STATUS_OK)
+    return s;
+  s = transcripts_all(call->engine->store, call->caller.team, call->now, call->arena, &folders, &err);
+  for (size_t i = 0; s == STATUS_OK && i < folders.n; i++) {
+    struct strs sessions = {0};
+    s = transcript_archive_old(&folders.v[i], call->now - (int64_t)(days * (double)MS_PER_DAY), false, call->arena,
+                               &sessions, &err);
+    count += (int64_t)sessions.n;
+  }
+  if (count)
+    json_put_int(call->doc, call->result, "transcripts", count);
+  if (s != STATUS_OK && s != STATUS_USAGE)
+    json_put(call->doc, call->result, "transcripts_failed", str_from(err.message));
+  return STATUS_OK;
+}
+
 enum status op_maintain(struct op_call *call) {
   int64_t began = clock_ticks_us(), dropped = 0;
   bool due = true, by_itself = json_bool(call->args, "if_due", false);
@@ -193,7 +217,10 @@ enum status op_maintain(struct op_call *call) {
     s = run_all(call);
   if (s == STATUS_OK)
     s = prune_calls(call);
-  if (s == STATUS_OK && !yyjson_mut_obj_get(call->result, "skipped") && !yyjson_obj_get(call->args, "only"))
+  bool all = !yyjson_mut_obj_get(call->result, "skipped") && !yyjson_obj_get(call->args, "only");
+  if (s == STATUS_OK && all)
+    s = archive_transcripts(call);
+  if (s == STATUS_OK && all)
     s = embed_pending(call, by_itself ? began + EMBED_BY_ITSELF_US : 0, &dropped);
   if (s == STATUS_OK)
     s = db_checkpoint(store_db(call->engine->store), false, NULL, call->err);

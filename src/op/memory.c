@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "base/utf8.h"
 #include "core/capture.h"
+#include "op/corpus.h"
 #include "op/handlers.h"
 #include "op/write.h"
 #include "store/lexical.h"
@@ -77,7 +78,8 @@ static enum status batch_write(struct batch *b, struct txn *txn, struct batch_it
   yyjson_mut_val *v = yyjson_mut_obj(call->doc);
   write_result(call, v, &item->w);
   json_put_int(call->doc, v, "txn", txn->id);
-  return idempotency_save(txn, item->w.idempotency_key, item->w.id, json_write(call->arena, v, false), call->err);
+  return idempotency_save(txn, call->arena, item->w.idempotency_key, item->w.id, json_write(call->arena, v, false),
+                          call->err);
 }
 
 static enum status batch_report(struct batch *b, const struct batch_item *item, int64_t txn) {
@@ -296,7 +298,8 @@ enum status op_capture(struct op_call *call) {
 
 /* Faded by disuse; used now. Nothing else is brought back by being looked at. */
 static enum status revive(struct op_call *call, struct memory *m) {
-  if (!str_is(m->state, "faded") || db_read_only(store_db(call->engine->store)))
+  struct reach reach = store_reach(call->engine->store);
+  if (!str_is(m->state, "faded") || db_read_only(store_db(call->engine->store)) || !reach_owns(&reach, m->project))
     return STATUS_OK;
   struct txn txn;
   enum status s = call_begin(call, &txn);
@@ -318,13 +321,17 @@ static enum status revive(struct op_call *call, struct memory *m) {
 
 enum status op_get(struct op_call *call) {
   struct memory m;
-  enum status s = call_find(call, "id", &m);
+  struct scope scope = scope_of(call);
+  scope.corpora = CORPORA_ALL;
+  enum status s = memory_find(call->engine->store, &scope, json_str(call->args, "id"), call->arena, &m, call->err);
   if (s == STATUS_OK)
     s = revive(call, &m);
   if (s == STATUS_OK)
     show_expired(call, &m);
   if (s == STATUS_OK)
     s = put_full(call, call->result, &m);
+  if (s == STATUS_OK)
+    s = put_place_of(call, call->result, &m);
   if (s == STATUS_OK)
     note_read(call, &m);
   return s;
@@ -337,7 +344,8 @@ static enum status put_listed(struct op_call *call, yyjson_mut_val *obj, struct 
   struct str detail = json_str(call->args, "detail");
   if (str_is(detail, "full")) {
     show_expired(call, m);
-    return put_full(call, obj, m);
+    enum status full = put_full(call, obj, m);
+    return full == STATUS_OK ? put_place_of(call, obj, m) : full;
   }
   bool snippet = str_is(detail, "snippet");
   enum status s = memory_load_lists(call->engine->store, call->arena, m, call->err);
@@ -347,7 +355,7 @@ static enum status put_listed(struct op_call *call, yyjson_mut_val *obj, struct 
   memory_put_lists(call->doc, obj, m);
   if (s == STATUS_OK && snippet)
     json_put(call->doc, obj, "snippet", utf8_cut(m->body, SNIPPET_BYTES));
-  return s;
+  return s == STATUS_OK ? put_place_of(call, obj, m) : s;
 }
 
 enum status op_list(struct op_call *call) {
@@ -356,6 +364,7 @@ enum status op_list(struct op_call *call) {
   struct memories list = {0};
   int64_t total = 0;
   struct str state = json_str(call->args, "state");
+  scope.corpora = call_corpora(call);
   enum status s = call_filter(call, &f);
   if (s == STATUS_OK)
     s = call_int(call, "limit", 20, 1, 1000, &f.limit);

@@ -4,6 +4,7 @@
 #include "core/gate.h"
 #include "op/action.h"
 #include "op/repeat.h"
+#include "op/roles.h"
 #include "op/session.h"
 #include "op/telemetry.h"
 #include "store/events.h"
@@ -157,13 +158,17 @@ static enum status settle_caller(struct op_call *call) {
     c->project = STR("");
     c->project_given = true;
   }
-  if (str_is(scope, "project") && str_empty(c->project)) {
-    error_set(call->err, STATUS_USAGE, "scope 'project' needs a project, and none is known here");
-    return error_fix(call->err, "name one with --project, set CAIRN_PROJECT, or work in a git repository");
-  }
   if (!c->project.p)
     c->project = STR("");
   return gate_check_project(c->project, call->err);
+}
+
+/* When everything is known that says where the caller works. */
+static enum status check_scope(struct op_call *call) {
+  if (!str_is(json_str(call->args, "scope"), "project") || !str_empty(call->caller.project))
+    return STATUS_OK;
+  error_set(call->err, STATUS_USAGE, "scope 'project' needs a project, and none is known here");
+  return error_fix(call->err, "name one with --project, set CAIRN_PROJECT, or work in a git repository");
 }
 
 /* What a team's call may see, as the store's second wall: nobody's rows, rather than everybody's, for a caller without
@@ -186,6 +191,10 @@ static enum status run_inside(struct op_call *call) {
     s = settle_caller(call);
   if (s == STATUS_OK)
     s = enter_team(call);
+  if (s == STATUS_OK)
+    s = roles_enter(call);
+  if (s == STATUS_OK)
+    s = check_scope(call);
   if (s == STATUS_OK && (call->op->flags & OP_GATED))
     s = action_gate(call);
   return s == STATUS_OK ? call->op->run(call) : s;
@@ -273,6 +282,7 @@ enum status op_run(struct engine *engine, const struct op *op, const struct call
   leave_team(engine);
   if (engine->store)
     session_touch(&call);
+  roles_leave(&call);
   note_call(&call, s, clock_ticks_us() - began);
   pthread_mutex_unlock(&engine->lock);
   return s;

@@ -49,8 +49,9 @@ struct str reply_key(struct op_call *call) {
   const struct caller *c = &call->caller;
   struct buf b = BUF(call->arena);
   /* Lengths keep the parts apart. */
-  buf_addf(&b, "%s %zu:%.*s %zu:%.*s %d %lld ", call->op->name, c->team.n, STR_ARG(c->team), c->project.n,
-           STR_ARG(c->project), c->all_projects, (long long)(call->now / MINUTE_MS));
+  buf_addf(&b, "%s %zu:%.*s %zu:%.*s %d %d %lld ", call->op->name, c->team.n, STR_ARG(c->team), c->project.n,
+           STR_ARG(c->project), c->all_projects, (int)store_reach(call->engine->store).role,
+           (long long)(call->now / MINUTE_MS));
   buf_add(&b, json_write_val(call->arena, call->args));
   return buf_str(&b);
 }

@@ -2,9 +2,11 @@
 #include "base/utf8.h"
 #include "core/redact.h"
 #include "core/tokens.h"
+#include "op/corpus.h"
 #include "op/handlers.h"
 #include "op/reply_cache.h"
 #include "op/retrieve.h"
+#include "store/settings.h"
 #include "store/skills.h"
 
 enum { SKILL_HITS = 5, BUDGET_LEAST = 50, BUDGET_MOST = 1000000 };
@@ -18,6 +20,8 @@ static bool contains_word(struct str folded, struct str keyword) {
 static enum status skill_hits(struct query *q, struct hits *ret) {
   struct op_call *call = q->call;
   struct memories skills = {0};
+  if (!asks_for_memories(q->scope.corpora))
+    return STATUS_OK;
   enum status s = skills_visible(call->engine->store, &q->scope, call->arena, &skills, call->err);
   struct str folded = utf8_fold(call->arena, q->text);
   for (size_t i = 0; s == STATUS_OK && i < skills.n && ret->n < SKILL_HITS; i++) {
@@ -87,12 +91,13 @@ static void put_parts(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct hit
     json_put_num(doc, obj, parts[i].name, rounded(parts[i].value));
 }
 
-static enum status put_hit(struct query *q, yyjson_mut_val *arr, struct hit *h) {
+static enum status put_hit(struct query *q, yyjson_mut_val *arr, struct hit *h, const struct document_place *place) {
   struct op_call *call = q->call;
   yyjson_mut_doc *doc = call->doc;
   yyjson_mut_val *v = yyjson_mut_arr_add_obj(doc, arr);
   enum status s = STATUS_OK;
   put_brief(call, v, &h->m);
+  put_place(call, v, place);
   if (h->m.tags.n)
     json_put_strs(doc, v, "tags", &h->m.tags);
   json_put_num(doc, v, "age_days", json_round((double)(call->now - h->m.created_at) / (double)MS_PER_DAY, 1));
@@ -151,12 +156,28 @@ static struct str query_text(struct op_call *call) {
   return text;
 }
 
-static enum status read_query(struct op_call *call, struct query *q) {
+/* A search that names no mode is made as the setting says. */
+static enum status read_mode(struct op_call *call, struct query *q) {
   struct str mode = json_str(call->args, "mode");
-  *q = (struct query){.call = call, .text = query_text(call), .scope = scope_of(call)};
+  if (str_empty(mode)) {
+    struct setting_value provider;
+    enum status s =
+        setting_get(call->engine->store, call->caller.team, SET_SEARCH_PROVIDER, call->arena, &provider, call->err);
+    if (s != STATUS_OK)
+      return s;
+    mode = str_is(provider.value, "fts5") ? STR("keyword") : STR("hybrid");
+  }
   q->fusion.words = !str_is(mode, "vector");
   q->fusion.means = !str_is(mode, "keyword");
-  enum status s = call_filter(call, &q->filter);
+  return STATUS_OK;
+}
+
+static enum status read_query(struct op_call *call, struct query *q) {
+  *q = (struct query){.call = call, .text = query_text(call), .scope = scope_of(call)};
+  q->scope.corpora = call_corpora(call);
+  enum status s = read_mode(call, q);
+  if (s == STATUS_OK)
+    s = call_filter(call, &q->filter);
   if (s == STATUS_OK)
     s = call_int(call, "limit", 10, 1, 100, &q->limit);
   if (s == STATUS_OK)
@@ -204,15 +225,33 @@ static enum status load_lists(struct query *q, struct hits *hits) {
   return memories_load_lists(call->engine->store, q->scope.team, call->arena, list, hits->n, call->err);
 }
 
+/* Where the documents among the hits stand; ret_places[hits->n]. */
+static enum status load_places(struct query *q, const struct hits *hits, struct document_place *ret_places) {
+  struct op_call *call = q->call;
+  int64_t *ids = arena_array(call->arena, int64_t, hits->n + 1);
+  bool some = false;
+  for (size_t i = 0; i < hits->n; i++) {
+    ids[i] = hits->v[i].m.id;
+    ret_places[i] = (struct document_place){.corpus = CORPUS_MEMORY};
+    some |= memory_is_document(&hits->v[i].m);
+  }
+  if (!some)
+    return STATUS_OK;
+  return documents_places(call->engine->store, q->scope.team, ids, hits->n, call->arena, ret_places, call->err);
+}
+
 /* Results until the budget is used up; the first one always. What was left out is counted. */
 static enum status put_results(struct query *q, struct hits *hits, int64_t budget) {
   struct op_call *call = q->call;
   yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "results");
   int64_t used = 0;
   size_t shown = 0;
+  struct document_place *places = arena_array(call->arena, struct document_place, hits->n + 1);
   enum status s = load_lists(q, hits);
+  if (s == STATUS_OK)
+    s = load_places(q, hits, places);
   for (; s == STATUS_OK && shown < hits->n; shown++) {
-    s = put_hit(q, arr, &hits->v[shown]);
+    s = put_hit(q, arr, &hits->v[shown], &places[shown]);
     if (s != STATUS_OK || !budget)
       continue;
     used += (int64_t)tokens_estimate(json_write(call->arena, yyjson_mut_arr_get_last(arr), false));

@@ -4,6 +4,7 @@
 #include "base/process.h"
 #include "base/utf8.h"
 #include "op/handlers.h"
+#include "op/roles.h"
 #include "op/write.h"
 
 /* ---- whose call it is ---- */
@@ -87,6 +88,7 @@ void session_end_connection(struct engine *engine, struct str connection) {
   arena_init(&a);
   if (!ARENA_BOUNDARY(&a, oom) && engine->store && connection.p) {
     struct sessions list = {0};
+    store_bind(engine->store, NULL); /* a connection is this process's own */
     struct txn who = {.source = STR("server"), .op = "session end", .now = clock_now(&engine->clock)}, txn;
     enum status s = sessions_of_connection(engine->store, connection, &a, &list, &err);
     for (size_t i = 0; s == STATUS_OK && i < list.n; i++) {
@@ -101,6 +103,7 @@ void session_end_connection(struct engine *engine, struct str connection) {
   }
   if (engine->store)
     store_rollback(engine->store);
+  roles_rest(engine);
   arena_release(&a);
   pthread_mutex_unlock(&engine->lock);
 }

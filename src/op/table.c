@@ -1,5 +1,6 @@
 /* table.c: the table of operations, in the order of the help text. Data only. */
 #include "core/memory.h"
+#include "op/corpus.h"
 #include "op/handlers.h"
 #include "op/op.h"
 
@@ -27,6 +28,7 @@ static const char *const link_rels[] = {"contradicts", "relates", "derived_from"
 static const char *const search_modes[] = {"hybrid", "keyword", "vector", NULL};
 static const char *const eval_dates[] = {"valid", "written", "none", NULL};
 static const char *const formats[] = {"auto", "cairn", "graph", "markdown", NULL};
+static const char *const transcript_sources[] = {"auto", "claude", "codex", NULL};
 static const char *const boot_formats[] = {"brief", "full", "blocks", NULL};
 static const char *const boot_parts[] = {"text", "sections", NULL};
 static const char *const action_kinds[] = {"task", "rule", NULL};
@@ -84,9 +86,11 @@ static const struct param capture_params[] = {
   MANY("tags", "tag", "TAG", "label for each memory; may be repeated"),
   END
 };
+#define IN_CORPORA(help) {"in", PARAM_LIST, 0, NULL, "CORPUS", corpus_choices, help}
 static const struct param get_params[] = {ONE_ID, END};
 static const struct param search_params[] = {
   TEXT("query", REQ_POS | PARAM_NOISE, "QUERY", "any text"),
+  IN_CORPORA("what to search (default memory); may be repeated"),
   INT("limit", "N", "results at most, 1 to 100 (default 10)"),
   CHOICE("kind", kinds, "only this kind"),
   TEXT("type", 0, "TYPE", "only this type, by name or alias"),
@@ -107,6 +111,7 @@ static const struct param list_params[] = {
   INT("offset", "N", "leave out the first N"),
   TEXT("cursor", 0, "CURSOR", "go on behind the page that gave this next_cursor"),
   FLAG("own", "only memories of the project itself, not the global ones"),
+  IN_CORPORA("what to list (default memory); may be repeated"),
   CHOICE("kind", kinds, "only this kind"),
   TEXT("type", 0, "TYPE", "only this type, by name or alias"),
   CHOICE("state", memory_states, "only this state (default active)"),
@@ -212,6 +217,12 @@ static const struct param task_status_params[] = {
 static const struct param task_block_params[] = {
   ONE_ID, TEXT("by", REQ_POS, "ID", "the task that must be done first"), END
 };
+static const struct param task_sync_params[] = {
+  TEXT("file", PARAM_POSITIONAL | PARAM_PATH, "FILE", "the file (default: tasks.json in the folder of the project's agent)"),
+  FLAG("dry_run", "say what would change, and change nothing"),
+  FLAG("confirm", "an agent's word that its user agrees to forget more than ten tasks that the file has lost"),
+  END
+};
 static const struct param skill_load_params[] = {TEXT("name", REQ_POS, "NAME", "name of the skill"), END};
 static const struct param events_params[] = {
   INT("since", "SEQ", "only events after this sequence number (default 0)"),
@@ -252,6 +263,25 @@ static const struct param import_params[] = {
   FLAG("defer_embedding", "leave the vectors to 'cairn reembed' or to maintenance"),
   END
 };
+static const struct param source_add_params[] = {
+  TEXT("dir", REQ_POS | PARAM_PATH, "DIR", "folder whose files shall be found"), END
+};
+static const struct param source_refresh_params[] = {
+  TEXT("dir", PARAM_POSITIONAL | PARAM_PATH, "DIR", "only this one of the sources"), END
+};
+static const struct param source_remove_params[] = {
+  TEXT("dir", REQ_POS | PARAM_PATH, "DIR", "the folder, as 'cairn source list' names it"), END
+};
+static const struct param extract_params[] = {
+  TEXT("dir", REQ_POS | PARAM_PATH, "DIR", "folder whose files are read; of a git repository, all of it or a part"),
+  TEXT("out", PARAM_PATH, "FILE", "where to write the items (default: items.json in the folder of the project)"),
+  END
+};
+static const struct param transcript_import_params[] = {
+  {"paths", PARAM_LIST, PARAM_POSITIONAL | PARAM_PATH, NULL, "PATH", NULL, "transcripts or folders of them (default: where Claude Code and Codex leave theirs)"},
+  CHOICE("from", transcript_sources, "the program that wrote them (default auto)"),
+  END
+};
 static const struct param metrics_params[] = {
   INT("hours", "N", "over the calls of so many hours, 1 to 720 (default 24)"), END
 };
@@ -260,6 +290,13 @@ static const struct param errors_params[] = {
   FLAG("process", "of the process that answers alone, from its memory: the last 500 calls"),
   END
 };
+static const struct param sync_params[] = {
+  TEXT("path", PARAM_PATH, "FILE", "the page (default: the one given last, else files.memory_path); remembered for the project"),
+  FLAG("adopt", "take over a file that was written by hand: its bullets become memories"),
+  FLAG("dry_run", "say what would be done, and do nothing"),
+  END
+};
+static const struct param page_params[] = {END};
 static const struct param backup_params[] = {
   TEXT("file", PARAM_POSITIONAL | PARAM_PATH, "FILE", "where to (default: beside the store, or in the state folder for a server; the newest 7 are kept)"), END
 };
@@ -411,6 +448,77 @@ static const struct param scratch_set_params[] = {
 };
 static const struct param scratch_get_params[] = {TEXT("key", REQ_POS, "KEY", "name of the value"), END};
 
+/* transcripts */
+static const char *const message_roles[] = {"user", "assistant", "system", "tool_call", "tool_result", "summary", NULL};
+static const char *const flush_reasons[] = {"threshold", "compaction_pending", "manual", "session_end", NULL};
+#define SESSION(flags) TEXT("session", PARAM_POSITIONAL | (flags), "SESSION", "id of the session, which names its file (default: the caller's own)")
+#define KEEP INT("keep", "N", "last messages that stay as they are (default: compaction.keep_recent)")
+static const struct param transcript_append_params[] = {
+  SESSION(0),
+  TEXT("batch", PARAM_POSITIONAL | PARAM_PATH, "FILE", "JSON Lines, a message a line; '-' is standard input, stored as it comes"),
+  CHOICE("role", message_roles, "who says it (default user)"),
+  TEXT("content", 0, "TEXT", "what is said; the result of a tool"),
+  TEXT("name", 0, "TOOL", "of a tool_call: the tool"),
+  TEXT("input", 0, "JSON", "of a tool_call: its arguments"),
+  TEXT("id", 0, "ID", "of the message; a call and its result share one (default: a new one)"),
+  TEXT("timestamp", 0, "TIME", "when it was said (default: now)"),
+  MANY("lines", "line", "JSON", "a message as one JSON object; may be repeated"),
+  FLAG("skip_known", "leave out messages that the session has already, by id and role"),
+  END
+};
+static const struct param transcript_read_params[] = {
+  SESSION(0),
+  FLAG("all", "all results of tools, not only the last ones (pruning.tool_results)"),
+  FLAG("archived", "everything that was ever said: also the messages that a summary stands for"),
+  INT("last", "N", "only the last N messages"),
+  END
+};
+static const struct param transcript_list_params[] = {
+  FLAG("archived", "also those that are archived"), INT("limit", "N", "sessions at most, 1 to 10000 (default 50)"), END
+};
+static const struct param transcript_flush_params[] = {
+  SESSION(0),
+  TEXT("memories", 0, "TEXT", "the answer: JSON, fenced blocks marked 'memory', or [NO_REPLY]"),
+  CHOICE("reason", flush_reasons, "why it is asked for (default manual)"),
+  KEEP,
+  END
+};
+static const struct param transcript_compact_params[] = {
+  SESSION(0),
+  TEXT("summary", 0, "TEXT", "what takes the place of the messages (default: made by rule)"),
+  KEEP,
+  FLAG("force", "also below the threshold (compaction.threshold)"),
+  END
+};
+static const struct param transcript_index_params[] = {
+  TEXT("session", PARAM_POSITIONAL, "SESSION", "this one alone"),
+  FLAG("remove", "take them out of the search again"),
+  END
+};
+static const struct param transcript_archive_params[] = {
+  TEXT("session", PARAM_POSITIONAL, "SESSION", "this one, whatever its age (default: all that are due)"),
+  FLAG("dry_run", "only say which"),
+  END
+};
+/* agents */
+static const char *const agent_roles[] = {"admin", "project", "skill", NULL};
+static const struct param agent_add_params[] = {
+  TEXT("name", REQ_POS, "NAME", "1 to 64 of: A-Z a-z 0-9 _ . -"),
+  {"role", PARAM_TEXT, PARAM_REQUIRED, NULL, NULL, agent_roles, "how far it reaches"},
+  TEXT("note", 0, "TEXT", "what it is for"),
+  END
+};
+static const struct param agent_name_params[] = {TEXT("name", REQ_POS, "NAME", "name of the agent"), END};
+static const struct param agent_message_params[] = {
+  TEXT("from", REQ_POS, "FROM", "the agent that sends"),
+  TEXT("to", REQ_POS, "TO", "the agent that is to do something"),
+  TEXT("action", PARAM_REQUIRED, "TEXT", "what it is to do"),
+  TEXT("task", 0, "TEXT", "more about it, for finding what is relevant"),
+  TEXT("snippet", 0, "TEXT", "what it is to know in any case; stands first"),
+  INT("budget", "TOKENS", "size of the context at most, 50 to 20000 (default 1000)"),
+  END
+};
+
 const struct op ops[] = {
   {"remember", "Memories", "Store a memory through the gate",
    "Checks the text (kind, severity, headline, one idea, duplicates), refuses secrets, and stores it. The result says "
@@ -435,12 +543,16 @@ const struct op ops[] = {
    "global ones, best first; a time in the query ('last week') or a word that asks for a type ('who', 'decision') is a "
    "preference, options are filters and apply before the limit. Skills whose keyword is in the query come on top and "
    "do not count. The reply states search_mode: 'hybrid', 'keyword' when vectors are not available, or 'vector' when "
-   "the full-text index is damaged; 'degraded' says why and what to do.",
+   "the full-text index is damaged; 'degraded' says why and what to do. With --in also what was read from files is "
+   "found: extracted items, messages of transcripts, sources; such a result says where it comes from and is marked "
+   "'untrusted'.",
    "cairn search 'which port does staging use' --limit 5\n"
    "cairn search 'what did we deploy last week' --type decision --budget 800\n"
-   "cairn search 'billing database' --as-of 2026-03-01 --explain",
+   "cairn search 'billing database' --as-of 2026-03-01 --explain\n"
+   "cairn search 'retry policy' --in memory --in items --in sources",
    search_params, 0, op_search},
-  {"list", "Memories", "List memories, newest first", "Filters are applied before the limit.",
+  {"list", "Memories", "List memories, newest first",
+   "Filters are applied before the limit. With --in also what was read from files is listed.",
    "cairn list --kind rule\ncairn list --state superseded --since 30d", list_params, 0, op_list},
   {"boot", "Memories", "Show what an agent gets at the start of a conversation",
    "Blockers, patterns ranked by the task, identity, lessons, decisions, context, open tasks, the last handoff, other "
@@ -506,6 +618,11 @@ const struct op ops[] = {
    task_block_params, OP_WRITE, op_task_block},
   {"task unblock", "Tasks", "Let a task no longer wait for another", "", "cairn task unblock 12 14",
    task_block_params, OP_WRITE, op_task_unblock},
+  {"task sync", "Tasks", "Mirror the tasks in a tasks.json, both ways",
+   "What either side has changed since the last run is taken over by the other; of what both have changed, the file's "
+   "counts and the older text stays in the history. What the write gate refuses stays in the file and is named. A task "
+   "that was taken out of the file is forgotten; undo brings it back.",
+   "cairn task sync\ncairn task sync --dry-run", task_sync_params, OP_WRITE, op_task_sync},
 
   {"skill list", "Skills", "List skills with their triggers", "", "cairn skill list", no_params, 0, op_skill_list},
   {"skill load", "Skills", "Show a skill in full", "", "cairn skill load release-checklist", skill_load_params, 0,
@@ -545,6 +662,73 @@ const struct op ops[] = {
   {"scratch list", "Sessions", "List the values of the session", "", "cairn scratch list", no_params, 0,
    op_scratch_list},
 
+  {"transcript append", "Transcripts", "Add messages to the transcript of a session",
+   "A session is a file of JSON Lines in the agent's folder; the first message creates it. What the reply names is on disk. "
+   "One message comes by options; a file, or '-' for standard input, holds one on each line, and each line is answered "
+   "when it is stored. Secrets are taken out. 'flush_due' and 'compact_due' say that the conversation has become long; "
+   "'torn_bytes', that a line which a crash had cut off was set aside.",
+   "cairn transcript append demo --role user --content 'Which port does staging use?'\n"
+   "cairn transcript append demo --role tool_call --id t1 --name read --input '{\"path\": \"README.md\"}'\n"
+   "echo '{\"role\": \"assistant\", \"content\": \"Port 5433.\"}' | cairn transcript append demo -",
+   transcript_append_params, OP_WRITE | OP_NO_TXN, op_transcript_append},
+  {"transcript read", "Transcripts", "Show a session as its agent should have it",
+   "Old results of tools are left out, their calls stay; what was compacted is a summary. --all and --archived give back "
+   "what was left out: nothing is ever deleted.",
+   "cairn transcript read demo\ncairn transcript read demo --archived --json", transcript_read_params, 0,
+   op_transcript_read},
+  {"transcript list", "Transcripts", "List the sessions that have a transcript",
+   "The newest first. The index, sessions.json, is brought up to date by the files, and made anew when it is lost.",
+   "cairn transcript list", transcript_list_params, 0, op_transcript_list},
+  {"transcript flush", "Transcripts", "Ask for memories before messages leave, or answer",
+   "Without --memories it says what is about to leave, and how to answer. With them, each goes through the gate. An agent "
+   "that answers nothing loses only what nobody marked: compaction stores marked sentences as facts of low trust.",
+   "cairn transcript flush demo\n"
+   "cairn transcript flush demo --memories '[{\"text\": \"Staging listens on port 5433\", \"type\": \"decision\"}]'",
+   transcript_flush_params, OP_WRITE, op_transcript_flush},
+  {"transcript compact", "Transcripts", "Replace the older messages of a session by a summary",
+   "When the session is over the threshold, or with --force. The last messages stay, and no call of a tool is parted from "
+   "its result. The summary is the caller's, or is made by rule: decisions, agreements and open points. The original lines "
+   "stay in an archive, and 'cairn transcript read --archived' shows them.",
+   "cairn transcript compact demo --keep 2 --force\n"
+   "cairn transcript compact demo --keep 1 --force --summary 'Staging listens on port 5433.'",
+   transcript_compact_params, OP_WRITE, op_transcript_compact},
+  {"transcript archive", "Transcripts", "Put away sessions that have ended long ago",
+   "Sessions without a message for sessions.retention_days move into the folder 'archive'; maintenance does it, too. They can "
+   "be read as before, and a new message brings one back.",
+   "cairn transcript archive --dry-run\ncairn transcript archive demo", transcript_archive_params,
+   OP_WRITE | OP_NO_TXN, op_transcript_archive},
+  {"transcript index", "Transcripts", "Make what was said before findable",
+   "With 'cairn config sessions.indexed on', new messages are found by 'cairn search --in sessions' as they come; this adds "
+   "those that were there before, and what could not be added when it was said. What users, assistants and the system say "
+   "is found, not what tools return.",
+   "cairn transcript index\ncairn transcript index --remove", transcript_index_params, OP_WRITE, op_transcript_index},
+  {"transcript import", "Transcripts", "Take over what Claude Code and Codex have recorded",
+   "Reads ~/.claude/projects and ~/.codex/sessions (CLAUDE_CONFIG_DIR and CODEX_HOME are honoured), or what is named. Each "
+   "session becomes a transcript of the project whose repository it was held in; --project chooses another. Only what "
+   "is new since the last import is read, nothing is stored twice, and secrets are taken out. What is left out, such "
+   "as thinking and the programs' own notes, is counted by reason.",
+   "cairn transcript import\ncairn transcript import --from codex", transcript_import_params, OP_WRITE | OP_NO_TXN,
+   op_transcript_import},
+
+  {"agent add", "Agents", "Declare an agent with a role",
+   "A process that is started with --agent NAME, or with CAIRN_AGENT, is that agent, and its calls reach as far as its "
+   "role. admin: everything. project: reads memories of its project (--project) and global ones, writes in its project. "
+   "skill: reads and writes nothing; it works with what a message brings. Without a name a process is its user's, who "
+   "is admin. What is refused is recorded as the event scope:refused.",
+   "cairn agent add planner --role admin\ncairn agent add web --role project --project website\n"
+   "cairn agent add seo --role skill --note 'reads headlines'",
+   agent_add_params, OP_WRITE | OP_NO_TXN, op_agent_add},
+  {"agent list", "Agents", "List the declared agents", "", "cairn agent list", no_params, 0, op_agent_list},
+  {"agent remove", "Agents", "Take an agent's declaration away",
+   "From its next call on it may nothing. What it wrote stays.", "cairn agent remove seo", agent_name_params,
+   OP_WRITE | OP_NO_TXN, op_agent_remove},
+  {"agent message", "Agents", "Make a message with the context that another agent needs",
+   "The context is gathered by a search for the task among what the sender may read, within a token budget, and from "
+   "the rules of its project. The message is for you to hand over: nothing is sent. An agent of a project makes "
+   "messages from itself alone.",
+   "cairn agent message web seo --action analyze --task 'headlines of the blog'", agent_message_params, 0,
+   op_agent_message},
+
   {"events", "Store", "Read the event log",
    "One line for each event, oldest first. Resume with the last sequence number that was seen.",
    "cairn events --since 120\ncairn events --follow --json", events_params, OP_STREAM, op_events},
@@ -574,6 +758,16 @@ const struct op ops[] = {
    "What was purged stays away.",
    "cairn import memories.jsonl\ncairn import ~/notes --format markdown --dry-run", import_params, OP_WRITE | OP_GATED,
    op_import},
+  {"sync", "Store", "Bring MEMORY.md and the store into step",
+   "Memories of the project are written to its MEMORY.md by section, and what a person has changed there becomes writes: a "
+   "new bullet is remembered, a changed one supersedes, a removed one is forgotten, one in another section gets its type, "
+   "a ticked task is done. Everything passes the gate; what it refuses stays on the page with the reason. When both sides have "
+   "changed a text both are kept: the page shows them. Text that is no bullet is left alone. 'cairn serve' does this by itself "
+   "from the first time on.",
+   "cairn sync\ncairn sync --path MEMORY.md --adopt --dry-run", sync_params, OP_WRITE | OP_GATED, op_sync},
+  {"page", "Store", "Show MEMORY.md as an agent reads it",
+   "The memories of the project and the global ones by section, most important and newest first, without marks, with the id "
+   "of each. No file is read or written.", "cairn page", page_params, 0, op_page},
   {"backup", "Store", "Copy the store to a file, while it is in use",
    "The file is a store itself, also that of a store on a server: --db opens it, 'cairn restore' brings it back.", "cairn backup /mnt/backups/cairn.db",
    backup_params, OP_NO_TXN, op_backup},
@@ -603,8 +797,11 @@ const struct op ops[] = {
    "and 95 of 100, of the searches took at most. A folder of .tsv files holds sentence pairs (label, text, text): for "
    "each file, precision and recall of 'same meaning', and how many contradictions the gate would take for duplicates.",
    "cairn eval sets/nfcorpus\ncairn eval sets --set metatool --limit 100 --json", eval_params, OP_NO_STORE, op_eval},
-  {"config", "Store", "Show or change settings", "", "cairn config\ncairn config gate.mode strict", config_params,
-   OP_WRITE, op_config},
+  {"config", "Store", "Show or change settings",
+   "A value comes from --set, else from the environment, else from the configuration file, else from the store, else from "
+   "the default; 'origin' says which, with the file's line. A change goes to the store, for everybody who uses it.",
+   "cairn config\ncairn config gate.mode strict\ncairn config --set fact.half_life_days=14", config_params, OP_WRITE,
+   op_config},
 
   {"model convert", "Models", "Make a model of your own usable for embedding",
    "Reads a BERT-family encoder (bge, e5, gte, MiniLM, ...) from the folder its makers publish: model.safetensors and "
@@ -617,6 +814,28 @@ const struct op ops[] = {
   {"model show", "Models", "Show what a model file holds",
    "Checks the whole file first. Without a file, the model that is a part of the program.",
    "cairn model show\ncairn model show bge-small.cairn", model_show_params, OP_NO_STORE, op_model_show},
+
+  {"source add", "Knowledge", "Let searches find the files of a folder",
+   "Text files are cut into pieces, which 'cairn search --in sources' finds, with file and line. They are no memories. "
+   "Binary files, huge ones, and what .gitignore names are passed over; secrets are replaced by a mark; what is there "
+   "twice is stored once.",
+   "cairn source add .\ncairn search --in sources 'how are releases made'", source_add_params, OP_WRITE | OP_NO_TXN,
+   op_source_add},
+  {"source list", "Knowledge", "List the folders that are sources of the project", "", "cairn source list", no_params, 0,
+   op_source_list},
+  {"source refresh", "Knowledge", "Read what has changed in the sources",
+   "Only files that have changed are read; what is gone is removed. A folder that is not there keeps what it has.",
+   "cairn source refresh", source_refresh_params, OP_WRITE | OP_NO_TXN, op_source_refresh},
+  {"source remove", "Knowledge", "Let searches no longer find the files of a folder",
+   "The files themselves are not touched.", "cairn source remove docs", source_remove_params, OP_WRITE | OP_NO_TXN,
+   op_source_remove},
+  {"extract", "Knowledge", "Find decisions, tasks, claims, notes and entities in files",
+   "Reads Markdown, plain text and the comments of source files: marks such as DECISION: and TODO:, open check boxes, "
+   "headings, sentences that decide or define, names. Each item says its file, its line and how sure we are. They are no "
+   "memories: 'cairn search --in items' finds them, and items.json lists them. Only what has changed is read again; "
+   "items of files that are gone are removed. Binary files, huge ones, and what .gitignore names are passed over. "
+   "Secrets are replaced by a mark.",
+   "cairn extract .\ncairn extract docs --out items.json", extract_params, OP_WRITE, op_extract},
 
   {"file view", "Files", "Show a file under /memories, or list a folder",
    "Agents keep files under /memories; each is one memory, so that it is searched, versioned and backed up like every "

@@ -2,38 +2,56 @@
 #include "op/upkeep.h"
 
 static bool run(struct engine *engine, const struct caller *caller, const struct op_hooks *hooks, const char *name,
-                struct str text, struct arena *a) {
+                struct str text, struct arena *a, bool *ret_ok) {
   struct error err;
   yyjson_val *args;
   yyjson_mut_val *result = NULL;
   if (json_read(a, text, &args, &err) != STATUS_OK ||
       op_run(engine, op_find(str_from(name)), caller, hooks, a, args, &result, &err) != STATUS_OK)
     return false;
+  *ret_ok = true;
   return yyjson_mut_is_false(yyjson_mut_obj_get(result, "complete")) &&
          yyjson_mut_get_sint(yyjson_mut_obj_get(result, "newly_embedded")) > 0;
 }
 
 static bool step(struct pool *pool, const struct caller *caller, const struct op_hooks *hooks, const char *name,
-                 struct str text) {
+                 struct str text, bool *ret_ok) {
   struct engine *engine;
   struct error err;
   struct arena a;
   if (pool_take(pool, &engine, &err) != STATUS_OK)
     return false;
+  if (engine->agent[0]) { /* the store is not its to keep */
+    pool_give(pool, engine);
+    return false;
+  }
   jmp_buf oom;
   volatile bool more = false;
   arena_init(&a);
   if (!ARENA_BOUNDARY(&a, oom))
-    more = run(engine, caller, hooks, name, text, &a);
+    more = run(engine, caller, hooks, name, text, &a, ret_ok);
   arena_release(&a);
   pool_give(pool, engine);
   return more;
 }
 
 void upkeep_maintain(struct pool *pool, const struct caller *caller, const struct op_hooks *hooks) {
-  (void)step(pool, caller, hooks, "maintain", STR("{\"if_due\":true}"));
+  bool ignored;
+  (void)step(pool, caller, hooks, "maintain", STR("{\"if_due\":true}"), &ignored);
 }
 
 bool upkeep_embed(struct pool *pool, const struct caller *caller, const struct op_hooks *hooks) {
-  return step(pool, caller, hooks, "reembed", STR("{\"max_ms\":200}"));
+  bool ignored;
+  return step(pool, caller, hooks, "reembed", STR("{\"max_ms\":200}"), &ignored);
+}
+
+bool upkeep_sync(struct pool *pool, const struct caller *caller, const struct op_hooks *hooks, struct str project) {
+  struct caller of_page = *caller;
+  bool ok = false;
+  of_page.project = project;
+  of_page.project_given = true;
+  of_page.all_projects = false;
+  of_page.source = STR("memory.md");
+  (void)step(pool, &of_page, hooks, "sync", STR("{}"), &ok);
+  return ok;
 }

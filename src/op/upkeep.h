@@ -11,5 +11,7 @@ void upkeep_maintain(struct pool *pool, const struct caller *caller, const struc
 /* Embeds a portion of what waits. True when there is more, and another portion would get further: an embedder that is
  * down does not. */
 bool upkeep_embed(struct pool *pool, const struct caller *caller, const struct op_hooks *hooks);
+/* Brings the MEMORY.md of a project into step. False when that failed, and should be tried again later. */
+bool upkeep_sync(struct pool *pool, const struct caller *caller, const struct op_hooks *hooks, struct str project);
 
 #endif

@@ -467,7 +467,8 @@ enum status write_run(struct op_call *call, struct write *w) {
   write_result(call, call->result, w);
   json_put_int(call->doc, call->result, "txn", txn.id);
   if (w->idempotency_key.p)
-    s = idempotency_save(&txn, w->idempotency_key, w->id, json_write(call->arena, call->result, false), call->err);
+    s = idempotency_save(&txn, call->arena, w->idempotency_key, w->id, json_write(call->arena, call->result, false),
+                         call->err);
   if (s == STATUS_OK)
     s = call_tell_hash(call);
   return s == STATUS_OK ? txn_commit(&txn, call->err) : s;

@@ -49,6 +49,28 @@ static enum status write_beat(struct store *st, const struct beat *b, int64_t no
                  b->started, now);
 }
 
+/* Whether somebody else's session would get the sign: a caller that works in one project names no other's. */
+static bool is_foreign(struct store *st, const struct beat *b) {
+  struct error ignored;
+  struct reach reach = store_reach(st);
+  int64_t others = 0;
+  enum status s = STATUS_OK;
+  if (reach.role == ROLE_ADMIN)
+    return false;
+  if (reach.role != ROLE_PROJECT)
+    return true;
+  if (b->handle.p)
+    s = db_int(st->db, &others, NULL, &ignored, "SELECT count(*) FROM session" BY_HANDLE " AND project <> ?3", "sss",
+               b->team, b->handle, reach.project);
+  else if (b->connection.p)
+    s = db_int(st->db, &others, NULL, &ignored, "SELECT count(*) FROM session" BY_CONNECTION " AND project <> ?3",
+               "sss", b->team, b->connection, reach.project);
+  else
+    s = db_int(st->db, &others, NULL, &ignored, "SELECT count(*) FROM session" BY_PROCESS " AND project <> ?5", "ssits",
+               b->team, b->host, b->pid, b->started, reach.project);
+  return s != STATUS_OK || others > 0;
+}
+
 /* True when it is written; a store that somebody else holds is tried again at the next call. */
 static bool flush_beat(struct store *st, const struct beat *b, int64_t now) {
   struct error err;
@@ -102,7 +124,7 @@ void session_beat(struct store *st, const struct beat *b, int64_t now) {
     return;
   struct error err;
   bool found;
-  if (last_beat(st, b, &last, &found, &err) != STATUS_OK)
+  if (is_foreign(st, b) || last_beat(st, b, &last, &found, &err) != STATUS_OK)
     return;
   if (!found || (now - last < BEAT_EVERY_MS && now >= last))
     *at = found ? last : now;

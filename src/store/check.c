@@ -7,9 +7,13 @@
 
 enum status count_by(struct store *st, struct str team, const char *column, bool active_only, yyjson_mut_doc *doc,
                      yyjson_mut_val *obj, struct error *err) {
+  enum status may = reach_admin(st, "the figures", err);
+  if (may != STATUS_OK)
+    return may;
   /* The column is one of the code's own names, never a caller's text. */
   char sql[300];
-  snprintf(sql, sizeof(sql), "SELECT %s, count(*) FROM memory WHERE team = ?1 %s GROUP BY %s ORDER BY %s", column,
+  snprintf(sql, sizeof(sql),
+           "SELECT %s, count(*) FROM memory WHERE team = ?1 AND corpus = 'memory' %s GROUP BY %s ORDER BY %s", column,
            active_only ? "AND state = 'active'" : "", column, column);
   struct rows r;
   db_query(st->db, &r, err, sql, "s", team);
@@ -21,13 +25,37 @@ enum status count_by(struct store *st, struct str team, const char *column, bool
   return rows_end(&r);
 }
 
+enum status count_documents(struct store *st, struct str team, yyjson_mut_doc *doc, yyjson_mut_val *obj,
+                            struct error *err) {
+  struct rows r;
+  enum status may = reach_admin(st, "the figures", err);
+  if (may != STATUS_OK)
+    return may;
+  db_query(st->db, &r, err,
+           "SELECT corpus, count(*) FROM memory WHERE team = ?1 AND corpus <> 'memory' GROUP BY corpus ORDER BY corpus",
+           "s", team);
+  while (rows_next(&r)) {
+    struct str name = rows_text(&r, 0);
+    yyjson_mut_val *key = yyjson_mut_strncpy(doc, name.p, name.n);
+    yyjson_mut_obj_add(obj, key, yyjson_mut_sint(doc, rows_int(&r, 1)));
+  }
+  return rows_end(&r);
+}
+
 enum status count_since(struct store *st, struct str team, int64_t since, int64_t *ret_count, struct error *err) {
-  return db_int(st->db, ret_count, NULL, err, "SELECT count(*) FROM memory WHERE team = ?1 AND created_at >= ?2", "si",
-                team, since);
+  enum status may = reach_admin(st, "the figures", err);
+  if (may != STATUS_OK)
+    return may;
+  return db_int(st->db, ret_count, NULL, err,
+                "SELECT count(*) FROM memory WHERE team = ?1 AND corpus = 'memory' AND created_at >= ?2", "si", team,
+                since);
 }
 
 enum status most_corrected(struct store *st, struct str team, yyjson_mut_doc *doc, yyjson_mut_val *arr,
                            struct error *err) {
+  enum status may = reach_admin(st, "the figures", err);
+  if (may != STATUS_OK)
+    return may;
   struct rows r;
   db_query(st->db, &r, err,
            "WITH RECURSIVE chain (head, id, depth) AS ("

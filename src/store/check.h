@@ -8,6 +8,9 @@
 /* {"a": 1, "b": 2}: the team's memories counted by a column (kind, type, state, project, delivery). */
 NODISCARD enum status count_by(struct store *st, struct str team, const char *column, bool active_only,
                                yyjson_mut_doc *doc, yyjson_mut_val *obj, struct error *err);
+/* Documents by corpus: they are counted nowhere else. */
+NODISCARD enum status count_documents(struct store *st, struct str team, yyjson_mut_doc *doc, yyjson_mut_val *obj,
+                                      struct error *err);
 NODISCARD enum status count_since(struct store *st, struct str team, int64_t since, int64_t *ret_count,
                                   struct error *err);
 /* The most corrected memories: [{id, headline, versions}], chains of two versions and more, at most 10. */

@@ -23,7 +23,7 @@ static bool archives(const struct mem_type *t) { return t->archives; }
 enum status lifecycle_due(struct store *st, struct str team, enum lifecycle_step step, int64_t before, int64_t limit,
                           struct arena *a, struct memories *ret_list, struct error *err) {
   struct sql q = memory_select(a);
-  sql_add(&q, "m.state = 'active' AND m.team = ");
+  sql_add(&q, "m.state = 'active' AND m.corpus = 'memory' AND m.team = ");
   sql_text(&q, team);
   switch (step) {
   case LIFE_EXPIRE:
@@ -56,7 +56,8 @@ static void prune_where(struct sql *q, const struct scope *scope, int64_t before
     sql_add(q, " AND m.project = ");
     sql_text(q, scope->project);
   }
-  sql_add(q, " AND m.kind <> 'rule' AND m.delivery = 'on_demand' AND m.access_count <= ");
+  reach_where(q, &scope->reach, "m.project");
+  sql_add(q, " AND m.corpus = 'memory' AND m.kind <> 'rule' AND m.delivery = 'on_demand' AND m.access_count <= ");
   sql_int(q, max_access);
   sql_add(q, " AND " LAST_USE " < ");
   sql_int(q, before);

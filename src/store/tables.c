@@ -18,7 +18,7 @@ const struct store_table store_tables[] = {
            I(auto_captured), S(state), S(state_reason), S(state_by), I(state_at), I(valid_from), I(created_at),
            I(updated_at), I(expires_at), I(access_count), I(last_accessed), I(upvotes), I(downvotes), S(status),
            S(priority), S(milestone), S(due), S(claimed_by), I(claimed_at), S(root_cause), S(resolution), S(source),
-           S(session))},
+           S(session), S(corpus))},
   {"body", TABLE_ROWS, NULL, {"memory_id"}, false, COLUMNS(I(memory_id), S(team), S(text), S(hash))},
   {"label", TABLE_ROWS, NULL, {"memory_id", "field", "pos"}, false,
    COLUMNS(S(team), I(memory_id), S(field), I(pos), S(value))},
@@ -27,6 +27,12 @@ const struct store_table store_tables[] = {
    COLUMNS(S(team), I(src), S(rel), I(dst), I(at), S(reason), S(prior))},
   {"chunk", TABLE_CHUNKS, "id", {"id"}, false,
    COLUMNS(I(id), S(team), I(memory_id), I(seq), S(hash), S(headline), S(body), S(extra), S(terms))},
+  {"document_group", TABLE_ROWS, NULL, {"corpus", "project", "path"}, true,
+   COLUMNS(S(team), S(corpus), S(project), S(path), S(hash), I(size), I(changed_at))},
+  {"document", TABLE_ROWS, NULL, {"memory_id"}, false,
+   COLUMNS(I(memory_id), S(team), S(corpus), S(project), S(path), S(ref), I(line), D(confidence), S(hash))},
+  {"source_root", TABLE_ROWS, NULL, {"project", "path"}, true,
+   COLUMNS(S(team), S(project), S(path), I(added_at))},
   {"vec_index", TABLE_ROWS, NULL, {"model"}, true,
    COLUMNS(S(team), S(model), I(dims), S(state), S(config), I(started_at), I(flipped_at))},
   /* Not a table of that name, but what the tables of the engine hold. */
@@ -58,6 +64,8 @@ const struct store_table store_tables[] = {
            S(error), S(message))},
   {"vault", TABLE_ROWS, NULL, {"key"}, true,
    COLUMNS(S(team), S(key), S(value), I(is_secret), I(created_at), I(updated_at), S(updated_by))},
+  {"agent", TABLE_ROWS, NULL, {"name"}, true,
+   COLUMNS(S(team), S(name), S(role), S(project), S(note), I(created_at))},
   {0},
 };
 /* clang-format on */

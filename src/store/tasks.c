@@ -23,11 +23,13 @@ enum status task_open_blockers(struct store *st, struct str team, int64_t id, st
   struct buf b = BUF(a);
   struct rows r;
   db_query(st->db, &r, err,
-           "SELECT b.id FROM link l JOIN memory b ON b.team = l.team AND b.id = l.dst"
+           "SELECT b.id, b.project FROM link l JOIN memory b ON b.team = l.team AND b.id = l.dst"
            " WHERE l.team = ?1 AND l.src = ?2 AND l.rel = 'blocked_by' AND " OPEN_BLOCKER " ORDER BY b.id",
            "si", team, id);
+  struct reach reach = store_reach(st);
   while (rows_next(&r))
-    buf_addf(&b, "%s%lld", b.n ? ", " : "", (long long)rows_int(&r, 0));
+    if (reach_reads(&reach, rows_text(&r, 1)))
+      buf_addf(&b, "%s%lld", b.n ? ", " : "", (long long)rows_int(&r, 0));
   *ret_ids = b.n ? buf_str(&b) : STR_NONE;
   return rows_end(&r);
 }

@@ -22,8 +22,10 @@ struct str transcript_tail(struct arena *a, struct str text) {
   return arena_dup(a, str_trim(str_slice(text, at, text.n)));
 }
 
-enum status transcript_before(struct store *st, struct str team, struct str project, struct str session, int64_t id,
-                              struct arena *a, struct str *ret_tail, struct error *err) {
+/* Memories and messages of transcripts that are documents never stand next to each other. */
+static enum status tail_before(struct store *st, struct str team, struct str corpus, struct str project,
+                               struct str session, int64_t id, struct arena *a, struct str *ret_tail,
+                               struct error *err) {
   struct sql q = SQL(a);
   struct rows r;
   sql_add(&q, "SELECT b.text FROM memory m JOIN body b ON b.team = m.team AND b.memory_id = m.id WHERE m.team = ");
@@ -32,6 +34,8 @@ enum status transcript_before(struct store *st, struct str team, struct str proj
   sql_text(&q, session);
   sql_add(&q, " AND m.project = ");
   sql_text(&q, project);
+  sql_add(&q, " AND m.corpus = ");
+  sql_text(&q, corpus);
   /* What was archived meanwhile is still what was said before: an entry that is embedded again gets the same vector. */
   sql_addf(&q, " AND m.state IN (" STATES_SEARCHED ") AND m.type IN (%.*s)", STR_ARG(types_of_sequence(a)));
   sql_add(&q, " AND m.id < ");
@@ -42,21 +46,29 @@ enum status transcript_before(struct store *st, struct str team, struct str proj
   return rows_end(&r);
 }
 
+enum status transcript_before(struct store *st, struct str team, struct str project, struct str session, int64_t id,
+                              struct arena *a, struct str *ret_tail, struct error *err) {
+  return tail_before(st, team, STR("memory"), project, session, id, a, ret_tail, err);
+}
+
 enum status transcript_context(struct store *st, struct str team, int64_t chunk_id, struct arena *a,
                                struct str *ret_tail, struct error *err) {
   struct rows r;
-  db_query(
-      st->db, &r, err,
-      "SELECT m.id, m.type, m.project, m.session FROM chunk c JOIN memory m ON m.team = c.team AND m.id = c.memory_id"
-      " WHERE c.id = ?1 AND c.team = ?2 AND c.seq = 0 AND m.session IS NOT NULL",
-      "is", chunk_id, team);
+  db_query(st->db, &r, err,
+           "SELECT m.id, m.type, m.project, m.session, m.corpus FROM chunk c"
+           " JOIN memory m ON m.team = c.team AND m.id = c.memory_id"
+           " WHERE c.id = ?1 AND c.team = ?2 AND c.seq = 0 AND m.session IS NOT NULL",
+           "is", chunk_id, team);
   bool found = rows_next(&r);
   int64_t id = found ? rows_int(&r, 0) : 0;
   const struct mem_type *t = found ? type_find(rows_text(&r, 1)) : NULL;
   struct str project = found ? rows_dup(&r, 2, a) : STR_NONE, session = found ? rows_dup(&r, 3, a) : STR_NONE;
+  struct str corpus = found ? rows_dup(&r, 4, a) : STR_NONE;
   enum status s = rows_end(&r);
   *ret_tail = STR_NONE;
-  return s == STATUS_OK && t && t->sequence ? transcript_before(st, team, project, session, id, a, ret_tail, err) : s;
+  if (s != STATUS_OK || !t || !t->sequence)
+    return s;
+  return tail_before(st, team, corpus, project, session, id, a, ret_tail, err);
 }
 
 /* What takes a memory out of sight. */
@@ -78,7 +90,7 @@ enum status transcript_wipe_after(struct txn *txn, const struct memory *m, struc
   sql_text(&q, m->session);
   sql_add(&q, " AND m.project = ");
   sql_text(&q, m->project);
-  sql_addf(&q, " AND m.type IN (%.*s) AND m.id > ", STR_ARG(types_of_sequence(a)));
+  sql_addf(&q, " AND m.corpus = 'memory' AND m.type IN (%.*s) AND m.id > ", STR_ARG(types_of_sequence(a)));
   sql_int(&q, m->id);
   sql_add(&q, " ORDER BY m.id");
   db_query_sql(txn->store->db, &r, err, &q);
@@ -106,6 +118,8 @@ static enum status beside(struct store *st, const struct scope *scope, const str
   sql_text(&q, m->session);
   sql_add(&q, " AND m.project = ");
   sql_text(&q, m->project);
+  sql_add(&q, " AND m.corpus = ");
+  sql_text(&q, str_empty(m->corpus) ? STR("memory") : m->corpus);
   sql_addf(&q, " AND m.type IN (%.*s) AND m.id %s ", STR_ARG(types_of_sequence(a)), after ? ">" : "<");
   sql_int(&q, m->id);
   sql_addf(&q, " ORDER BY m.id %s LIMIT 1", after ? "ASC" : "DESC");

@@ -48,6 +48,10 @@ TEST(a_write_is_logged_with_what_was_written) {
   CHECK_STR(jstr(e, "after.tags[0]"), "garden");
   CHECK_STR(jstr(e, "after.state"), "active");
   CHECK_INT(jint(e, "after.body_bytes"), 21);
+  /* What the event tells whoever listens, under the names that the specification gives it. */
+  CHECK_STR(jstr(e, "detail.type"), cstr(jstr(OK("get", num(jint(r, "id"))), "type")));
+  CHECK_STR(jstr(e, "detail.path"), textf("cairn://memory/%s", cstr(jstr(r, "uid"))));
+  CHECK_INT(jint(e, "detail.delta"), 21);
 }
 
 TEST(superseding_is_logged) {
@@ -190,6 +194,9 @@ TEST(reads_and_searches_are_there_when_the_process_has_ended) {
   CHECK_INT(jint(e, "id"), id);
   CHECK_STR(jstr(e, "op"), "get");
   CHECK_STR(jstr(e, "source"), "tester");
+  CHECK_STR(jstr(e, "detail.path"), textf("cairn://memory/%s", cstr(jstr(e, "uid"))));
+  CHECK_INT(jint(e, "detail.size"), 21);
+  CHECK(jstr(e, "detail.type").n > 0);
   CHECK(!jget(e, "txn"));
   e = only(&events, "memory:search");
   CHECK_STR(jstr(e, "detail.query"), "parsley");

@@ -198,6 +198,10 @@ static _Noreturn void run_child(const struct job *job) {
   snprintf(child_dir + strlen(child_dir), sizeof(child_dir) - strlen(child_dir), "/state");
   setenv("XDG_STATE_HOME", child_dir, 1); /* what a store on a server has on this machine */
   memcpy(child_dir, job->dir, sizeof(child_dir));
+  snprintf(child_dir + strlen(child_dir), sizeof(child_dir) - strlen(child_dir), "/config");
+  setenv("XDG_CONFIG_HOME", child_dir, 1); /* not that of whoever runs the tests */
+  unsetenv("CAIRN_CONFIG");
+  memcpy(child_dir, job->dir, sizeof(child_dir));
   if (postgres)
     pg_enter(job->number);
   job->test->fn();

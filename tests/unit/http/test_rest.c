@@ -3,6 +3,7 @@
 #include "http/rest.h"
 
 #include "http/uri.h"
+#include "store/documents.h"
 #include "support/harness.h"
 #include "support/proc.h"
 #include "support/store.h"
@@ -492,6 +493,63 @@ TEST(knowledge_goes_on_page_by_page_also_for_a_rare_type) {
     at = next_target(c);
   }
   CHECK_INT(items, 3);
+}
+
+/* As a pipeline writes what it has found in a file. */
+static void extract(const char *project, enum corpus corpus, const char *ref, const char *text) {
+  struct error err;
+  struct engine_options o = {.path = test_store("store.db"), .clock = {.fixed = INT64_C(1772366400000)}};
+  struct engine *e;
+  CHECK_OK(engine_open(&o, &e, &err), &err);
+  struct txn who = {.team = STR("default"),
+                    .project = str_from(project),
+                    .source = STR("test"),
+                    .op = "extract",
+                    .now = INT64_C(1772366400000)};
+  struct txn txn;
+  struct document d = {.ref = str_from(ref),
+                       .type = STR("decision"),
+                       .text = str_from(text),
+                       .line = 7,
+                       .confidence = 0.8,
+                       .at = INT64_C(1770285600000)}; /* 2026-02-05T10:00:00Z */
+  struct documents list = {&d, 1, 1};
+  struct document_group group = {.path = STR("docs/api.md")};
+  struct document_counts counts = {0};
+  CHECK_OK(txn_begin(e->store, &who, 0, &txn, &err), &err);
+  CHECK_OK(documents_replace(&txn, &arena, corpus, &group, &list, &counts, &err), &err);
+  CHECK_OK(txn_commit(&txn, &err), &err);
+  engine_close(&e);
+}
+
+TEST(knowledge_holds_items_of_files) {
+  begin();
+  store_as("decision", "Use Fastify for the API", ",\"confidence\":\"high\"");
+  extract("web", CORPUS_ITEMS, "item-1", "Decided: the API has one version");
+  extract("other", CORPUS_ITEMS, "item-2", "Decided: something of another project");
+  extract("web", CORPUS_SOURCES, "0", "Decided: a source is no item");
+  yyjson_val *v = body_of(SEND("GET", "/api/v1/projects/web/knowledge?type=decision"));
+  CHECK_INT(json_int(v, "count", 0), 2);
+  yyjson_val *item = yyjson_arr_get(yyjson_obj_get(v, "items"), 1); /* newest first */
+  CHECK_STR(json_str(item, "id"), "item-1");
+  CHECK_STR(json_str(item, "type"), "decision");
+  CHECK_STR(json_str(item, "content"), "Decided: the API has one version");
+  CHECK_STR(json_str(item, "sourceFile"), "docs/api.md");
+  CHECK_INT(json_int(item, "lineNumber", 0), 7);
+  CHECK_NEAR(json_num(item, "confidence", 0), 0.8, 0);
+  CHECK_STR(json_str(item, "extractedAt"), "2026-02-05T10:00:00.000Z");
+  CHECK(yyjson_is_null(yyjson_obj_get(yyjson_arr_get_first(yyjson_obj_get(v, "items")), "sourceFile")));
+  v = body_of(SEND("GET", "/api/v1/projects/web/knowledge?q=API+version"));
+  CHECK_STR(json_str(yyjson_arr_get_first(yyjson_obj_get(v, "items")), "id"), "item-1");
+  v = body_of(SEND("GET", "/api/v1/memory/search?q=API+version&project=web&scope=items&scope=sessions"));
+  CHECK_STR(json_val_str(yyjson_arr_get_first(yyjson_obj_get(v, "searched"))), "items");
+  CHECK_STR(json_val_str(yyjson_arr_get_first(yyjson_obj_get(v, "empty_scopes"))), "sessions");
+  CHECK_INT(yyjson_arr_size(yyjson_obj_get(v, "results")), 1);
+  yyjson_val *hit = yyjson_arr_get_first(yyjson_obj_get(v, "results"));
+  CHECK_STR(json_str(hit, "origin"), "docs/api.md:7");
+  CHECK(json_bool(hit, "untrusted", false));
+  check_problem(SEND("DELETE", target("/api/v1/memories/#?reason=x", json_int(hit, "id", 0))), 409,
+                "comes from docs/api.md:7");
 }
 
 TEST(search_by_scope_says_what_was_searched) {

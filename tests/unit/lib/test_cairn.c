@@ -53,7 +53,7 @@ TEST(tells_about_itself) {
   CHECK_STR(str_from(cairn_status_name(CAIRN_NOT_FOUND)), "not_found");
   CHECK_STR(str_from(cairn_status_name(CAIRN_DEGRADED)), "degraded");
   CHECK_STR(str_from(cairn_status_name(-1)), "unknown");
-  CHECK_STR(str_from(cairn_status_name(CAIRN_LOST + 1)), "unknown");
+  CHECK_STR(str_from(cairn_status_name(CAIRN_DENIED + 1)), "unknown");
   CHECK_STR(str_from(cairn_status_text(CAIRN_NOMEM)), "out of memory");
   CHECK(cairn_status_text(1000) != NULL);
 }
@@ -222,6 +222,54 @@ TEST(the_default_store_is_that_of_the_command_line) {
   CHECK_INT(count(db), 0);
   cairn_close(&db);
   CHECK(store_is_there(other));
+}
+
+static void check_setting(const struct cairn_options *o, const char *value, const char *origin) {
+  struct cairn *db = NULL;
+  char *json = NULL;
+  CHECK_INT(cairn_open(o, &db), CAIRN_OK);
+  CHECK_INT(cairn_call(db, "config", "{\"name\": \"boot.budget_tokens\"}", 0, &json, NULL), CAIRN_OK);
+  struct str text = str_from(json);
+  CHECK(str_find(text, str_from(value), 0) != SIZE_MAX && str_find(text, str_from(origin), 0) != SIZE_MAX);
+  cairn_free(json);
+  cairn_close(&db);
+}
+
+TEST(settings_come_from_options_and_a_file) {
+  const char *path = path_join(NULL, "mine.toml"), *const one[] = {"gate.mode=strict", "boot.budget_tokens=4444", NULL};
+  struct cairn_options o = {.size = sizeof(o), .path = test_store("a.db")};
+  file_write(path, STR("\nboot.budget_tokens = 3333\n"));
+  check_setting(&o, "\"value\":\"2000\"", "\"origin\":\"default\"");
+  o.config = path;
+  check_setting(&o, "\"value\":\"3333\"", "\"line\":2");
+  o.settings = one;
+  check_setting(&o, "\"value\":\"4444\"", "\"origin\":\"flag\"");
+  o.size = 0;
+  check_setting(&o, "\"value\":\"4444\"", "\"origin\":\"flag\"");
+  o.config = "/dev/null";
+  o.settings = NULL;
+  check_setting(&o, "\"value\":\"2000\"", "\"origin\":\"default\"");
+}
+
+TEST(a_mistake_in_the_configuration_opens_nothing) {
+  const char *path = path_join(NULL, "mine.toml"), *const bad[] = {"gate.mode=lenient", NULL};
+  struct cairn_options o = {.size = sizeof(o), .path = test_store_new("a.db"), .config = path};
+  struct cairn *db = NULL;
+  struct cairn_error e;
+  file_write(path, STR("\nboot.budget = 3333\n"));
+  CHECK_INT(cairn_open(&o, &db), CAIRN_USAGE);
+  cairn_last_error(db, &e);
+  CHECK(strstr(e.message, "mine.toml:2:6: "));
+  cairn_close(&db);
+  o.config = NULL;
+  o.settings = bad;
+  CHECK_INT(cairn_open(&o, &db), CAIRN_USAGE);
+  cairn_close(&db);
+  o.settings = NULL;
+  o.config = path_join(NULL, "missing.toml");
+  CHECK_INT(cairn_open(&o, &db), CAIRN_NOT_FOUND);
+  cairn_close(&db);
+  CHECK(!store_is_there(o.path));
 }
 
 TEST(options_say_who_writes_and_where) {

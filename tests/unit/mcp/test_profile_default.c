@@ -39,6 +39,7 @@ static const struct {
 } left_out[] = {
     {"export", "writes a file, or more than a model can read"},
     {"import", "reads a file"},
+    {"transcript import", "reads files"},
     {"backup", "writes a file"},
     {"restore", "reads a file; replaces everything"},
     {"migrate", "copies the whole store to another place"},
@@ -46,9 +47,16 @@ static const struct {
     {"eval", "reads folders"},
     {"model convert", "reads and writes files"},
     {"model show", "reads a file"},
+    {"task sync", "writes a file"},
+    {"sync", "writes a file"},
+    {"extract", "reads a folder and writes a file"},
+    {"page", "the resource cairn://memory.md"},
+    {"source ", "reads folders"},
     {"file ", "the tool of the profile anthropic"},
     {"vault ", "state of programs; the profile openhive has it"},
     {"graph ", "the tools of the profile graph"},
+    {"transcript ", "for the program that runs the conversation; the profile full has it"},
+    {"agent ", "who reaches what is for whoever runs the store"},
 };
 
 static const char *why_left_out(const char *op) {

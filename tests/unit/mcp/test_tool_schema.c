@@ -4,7 +4,7 @@
 #include "support/harness.h"
 #include "tooling.h"
 
-enum { NAME_LONGEST = 64, OWN_NAME_LONGEST = 24 };
+enum { NAME_LONGEST = 64, OWN_NAME_LONGEST = 26 };
 
 static yyjson_mut_val *definition(const struct tool *t) { return tool_definition(json_new(&tooling_arena), t); }
 
@@ -136,10 +136,14 @@ TEST(a_row_without_arguments_has_those_of_its_operation) {
   CHECK(hint(&t, "readOnlyHint", false));
 }
 
-/* What cannot be a tool, because it needs the name of a file. */
+/* What cannot be a tool, because it needs the name of a file, or is not for a model to decide. */
 static bool needs_file(const struct op *op) {
   if (strcmp(op->name, "export") == 0)
     return true; /* everything at once is no answer for a model */
+  if (strcmp(op->name, "agent add") == 0 || strcmp(op->name, "agent remove") == 0)
+    return true; /* who reaches what */
+  if (strcmp(op->name, "transcript import") == 0)
+    return true; /* reads the home of whoever runs the server */
   for (const struct param *p = op->params; p->name; p++)
     if ((p->flags & PARAM_PATH) && (p->flags & PARAM_REQUIRED))
       return true;

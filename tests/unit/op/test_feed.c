@@ -6,7 +6,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/id.h"
 #include "base/json.h"
+#include "store/memories.h"
 #include "support/harness.h"
 #include "support/proc.h"
 #include "support/store.h"
@@ -112,6 +114,85 @@ static void check_run(struct seen *s, int from, size_t n) {
     CHECK_STR(str_from(s->uid[i]), uid);
     CHECK(i == 0 || s->seq[i] > s->seq[i - 1]);
   }
+}
+
+static void add_memory(struct store *st, struct arena *a, const char *project) {
+  struct txn who = {
+      .team = STR("default"), .project = str_from(project), .source = STR("test"), .op = "test", .now = 1};
+  struct txn txn;
+  struct chunk_rows chunks = {0};
+  char uid[UUID_SIZE];
+  uuid7_new(1763208000000, uid);
+  struct memory m = {.uid = str_from(uid),
+                     .team = STR("default"),
+                     .project = str_from(project),
+                     .kind = STR("fact"),
+                     .type = STR("fact"),
+                     .headline = STR("A fact"),
+                     .body = STR("text"),
+                     .delivery = STR("on_demand"),
+                     .trust = STR("user"),
+                     .state = STR("active"),
+                     .weight = 1.0,
+                     .valid_from = 1,
+                     .created_at = 1,
+                     .updated_at = 1,
+                     .source = STR("test")};
+  CHECK_OK(txn_begin(st, &who, 0, &txn, &err), &err);
+  CHECK_OK(memory_insert(&txn, a, &m, &chunks, &err), &err);
+  CHECK_OK(txn_commit(&txn, &err), &err);
+}
+
+static void declare(struct store *st, struct arena *a, const char *name, enum role role, const char *project) {
+  struct txn who = {.team = STR("default"), .project = STR(""), .source = STR("test"), .op = "test", .now = 1};
+  struct txn txn;
+  struct agent agent = {.name = str_from(name), .role = role, .project = str_from(project)};
+  CHECK_OK(txn_begin(st, &who, 0, &txn, &err), &err);
+  CHECK_OK(agent_insert(&txn, a, &agent, &err), &err);
+  CHECK_OK(txn_commit(&txn, &err), &err);
+}
+
+static struct feed *new_feed_of(const char *path, const char *agent) {
+  struct engine_options o = {.path = path};
+  struct feed *f = NULL;
+  snprintf(o.agent, sizeof(o.agent), "%s", agent);
+  CHECK_OK(feed_new(&o, &f, &err), &err);
+  return f;
+}
+
+TEST(subscribers_of_an_agent_get_what_it_may_read) {
+  static struct seen own, all, none, nobody;
+  struct arena a = {0};
+  const char *path = path_of("a.db");
+  struct store *st = open_store(path);
+  declare(st, &a, "web", ROLE_PROJECT, "alpha");
+  declare(st, &a, "seo", ROLE_SKILL, NULL);
+  struct seen *seen[] = {&own, &none, &nobody, &all};
+  const char *agents[] = {"web", "seo", "stranger", ""};
+  struct feed *feeds[4];
+  struct feed_subscriber *subs[4];
+  for (size_t i = 0; i < 4; i++) {
+    seen_init(seen[i]);
+    feeds[i] = new_feed_of(path, agents[i]);
+    subs[i] = subscribe(feeds[i], "default", 0, seen[i]);
+  }
+  static const char *const projects[] = {"beta", "alpha", "beta", "", "beta"};
+  for (size_t i = 0; i < ARRAY_LEN(projects); i++)
+    add_memory(st, &a, projects[i]);
+  wait_for(&all, 7); /* two declarations, five memories */
+  wait_for(&own, 2);
+  add_memory(st, &a, "alpha");
+  wait_for(&own, 3); /* and nothing in between */
+  wait_for(&all, 8);
+  CHECK_INT((int64_t)count(&own), 3);
+  CHECK_INT((int64_t)count(&none), 0);
+  CHECK_INT((int64_t)count(&nobody), 0);
+  for (size_t i = 0; i < 4; i++) {
+    feed_unsubscribe(feeds[i], &subs[i]);
+    feed_close(&feeds[i]);
+  }
+  store_close(&st);
+  arena_release(&a);
 }
 
 TEST(what_the_log_has_comes_first_then_what_another_handle_commits) {

@@ -9,9 +9,12 @@
 
 #define UID "'00000000-0000-7000-8000-00000000000"
 #define HASH "'0000000000000000000000000000000000000000000000000000000000000000'"
-#define FACT(n)                                                                                                        \
-  "INSERT INTO memory (id, uid, team, kind, type, headline, trust, valid_from, created_at, updated_at, source)"        \
-  " VALUES (" #n ", " UID #n "', '@', 'fact', 'fact', 'A headline', 'user', 1, 1, 1, 'test')"
+#define ROW(n, corpus)                                                                                                 \
+  "INSERT INTO memory (id, uid, team, kind, type, headline, trust, valid_from, created_at, updated_at, source, "       \
+  "corpus)"                                                                                                            \
+  " VALUES (" #n ", " UID #n "', '@', 'fact', 'fact', 'A headline', 'user', 1, 1, 1, 'test', '" corpus "')"
+#define FACT(n) ROW(n, "memory")
+#define DOCUMENT(n) ROW(n, "items")
 
 /* One row of each table; @ is the team. What a trigger writes is only tried against the wall. */
 static const struct {
@@ -21,6 +24,16 @@ static const struct {
     {"txn", "INSERT INTO txn (id, uid, team, at, op, source) VALUES (1, 'u', '@', 1, 'o', 's')", false},
     {"memory", FACT(1), false},
     {"memory", FACT(2), false},
+    {"memory", DOCUMENT(3), false},
+    {"document_group",
+     "INSERT INTO document_group (team, corpus, project, path, hash, size, changed_at)"
+     " VALUES ('@', 'items', '', 'a.md', '', 1, 1)",
+     false},
+    {"document",
+     "INSERT INTO document (memory_id, team, corpus, project, path, ref, line, confidence, hash)"
+     " VALUES (3, '@', 'items', '', 'a.md', 'r', 1, 0.5, " HASH ")",
+     false},
+    {"source_root", "INSERT INTO source_root (team, project, path, added_at) VALUES ('@', '', '/srv', 1)", false},
     {"body", "INSERT INTO body (memory_id, team, text, hash) VALUES (1, '@', 'text', " HASH ")", false},
     {"label", "INSERT INTO label (team, memory_id, field, pos, value) VALUES ('@', 1, 'tags', 0, 'x')", false},
     {"annotation", "INSERT INTO annotation (team, memory_id, at, by, text) VALUES ('@', 1, 1, 'me', 'x')", false},
@@ -58,6 +71,7 @@ static const struct {
     {"vault",
      "INSERT INTO vault (team, key, value, created_at, updated_at, updated_by) VALUES ('@', 'k', 'v', 1, 1, 'me')",
      false},
+    {"agent", "INSERT INTO agent (team, name, role, created_at) VALUES ('@', 'a', 'skill', 1)", false},
 };
 
 /* Tables of words and ids alone, which full-text search could not use behind a wall. */
