@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "file/mirror_place.h"
 #include "file/swap.h"
+#include "op/file_event.h"
 #include "op/handlers.h"
 #include "op/mirror.h"
 
@@ -22,6 +23,7 @@ struct syncing {
   struct mirror_counts counts;
   int64_t hidden;
   bool written, created;
+  int64_t size, delta; /* of the file as it was read, and by how much it has grown; bytes */
 };
 
 /* ---- the file ---- */
@@ -129,6 +131,7 @@ static enum status write_page(struct syncing *y, const struct mirror_page *page,
   if (s == STATUS_OK && *ret_done) {
     y->written = true;
     y->created = !f->bytes.p;
+    y->delta = (int64_t)text.n - (int64_t)f->bytes.n;
   }
   return s;
 }
@@ -144,6 +147,7 @@ static enum status one_round(struct syncing *y, bool *ret_done) {
   enum status s = read_page(y, &f);
   if (s != STATUS_OK)
     return s;
+  y->size = (int64_t)f.bytes.n;
   mirror_parse(call->arena, f.text, &page);
   s = check_page(y, &page);
   if (s == STATUS_OK)
@@ -237,6 +241,11 @@ enum status op_sync(struct op_call *call) {
     s = mirror_place_keep(call->engine->store, call->caller.team, call->caller.project, y.path, call->arena, call->err);
   if (s != STATUS_OK)
     return s;
+  /* A look that finds both sides in step is no event: the watcher would wake itself by it. */
+  if (y.written && !y.created)
+    file_was_read(call, FILE_LONG_TERM, y.path, y.size);
+  if (y.written)
+    file_wrote(call, FILE_LONG_TERM, y.path, y.delta);
   json_put(call->doc, call->result, "file", y.path);
   json_put(call->doc, call->result, "project", call->caller.project);
   json_put_bool(call->doc, call->result, "written", y.written);

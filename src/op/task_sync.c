@@ -17,6 +17,7 @@
 #include "base/fs.h"
 #include "base/id.h"
 #include "file/place.h"
+#include "op/file_event.h"
 #include "op/handlers.h"
 
 enum { FILE_BYTES = 32 << 20, FILE_MODE = 0644, BASE_MODE = 0600, TRIES = 5, LOCK_MS = 10000, LOCK_STEP_MS = 20 };
@@ -28,6 +29,7 @@ struct mirror {
   struct str text;       /* of the file; absent: there is none */
   struct task_sync sync;
   bool written;
+  int64_t delta; /* bytes by which the file has grown */
 };
 
 /* ---- where it is ---- */
@@ -202,6 +204,7 @@ static enum status write_both(struct mirror *m, bool *ret_done) {
   if (!m->text.p || !str_eq(text, tasks_json_write(a, &m->sync.file, &m->sync.file.tasks))) {
     s = fs_write(m->path.p, text, FILE_MODE, m->call->err);
     m->written = true;
+    m->delta = (int64_t)text.n - (int64_t)m->text.n;
   }
   if (s == STATUS_OK)
     s = fs_write(m->copy.p, tasks_json_write(a, &none, &base), BASE_MODE, m->call->err);
@@ -306,6 +309,10 @@ static void put_refused(struct mirror *m, yyjson_mut_val *arr, const struct task
 static void put_result(struct mirror *m, bool dry_run) {
   yyjson_mut_doc *doc = m->call->doc;
   yyjson_mut_val *result = m->call->result;
+  if (m->written && m->text.p)
+    file_was_read(m->call, FILE_TASKS, m->path, (int64_t)m->text.n);
+  if (m->written)
+    file_wrote(m->call, FILE_TASKS, m->path, m->delta);
   json_put(doc, result, "file", m->path);
   put_counts(m);
   yyjson_mut_val *conflicts = json_put_arr(doc, result, "conflicts");

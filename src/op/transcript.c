@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "op/file_event.h"
 #include "op/handlers.h"
 #include "store/sessions.h"
 #include "store/settings.h"
@@ -43,41 +44,6 @@ enum status transcript_limits(struct op_call *call, struct transcript_limits *re
                                              .keep = (int64_t)values[2],
                                              .results = (int64_t)values[3]};
   return s;
-}
-
-void transcript_event(struct op_call *call, const char *action, const yyjson_mut_val *detail) {
-  struct txn who = who_of(call), txn;
-  struct error err;
-  struct event e = {.action = str_from(action), .detail = json_write(call->arena, detail, false)};
-  enum status s = sessions_begin(call->engine->store, &who, &txn, &err);
-  if (s == STATUS_OK)
-    s = event_add(&txn, &e, &err);
-  if (s == STATUS_OK)
-    s = txn_commit(&txn, &err);
-  if (s == STATUS_OK)
-    return;
-  store_rollback(call->engine->store);
-  json_put(call->doc, call->result, "degraded",
-           arena_printf(call->arena, "the event log could not be written: %s", err.message));
-}
-
-void transcript_wrote(struct op_call *call, struct str path, int64_t delta) {
-  yyjson_mut_doc *doc = json_new(call->arena);
-  yyjson_mut_val *detail = yyjson_mut_obj(doc);
-  json_put(doc, detail, "type", STR("episodic"));
-  json_put(doc, detail, "path", path);
-  json_put_int(doc, detail, "delta", delta);
-  transcript_event(call, "memory:write", detail);
-}
-
-static void note_file_read(struct op_call *call, struct str path, int64_t size) {
-  struct txn who = who_of(call);
-  yyjson_mut_doc *doc = json_new(call->arena);
-  yyjson_mut_val *detail = yyjson_mut_obj(doc);
-  json_put(doc, detail, "type", STR("episodic"));
-  json_put(doc, detail, "path", path);
-  json_put_int(doc, detail, "size", size);
-  reads_note(call->engine->store, &who, STR("memory:read"), 0, STR_NONE, json_write(call->arena, detail, false));
 }
 
 static void put_time(struct op_call *call, yyjson_mut_val *v, const char *name, int64_t at) {
@@ -171,7 +137,7 @@ static void put_appended(struct appending *p) {
   }
   json_put_opt(call->doc, call->result, "not_indexed", p->not_indexed);
   if (d->added)
-    transcript_wrote(call, d->path, d->bytes);
+    file_wrote(call, FILE_EPISODIC, d->path, d->bytes);
 }
 
 /* ---- a stream of lines ---- */
@@ -399,7 +365,7 @@ enum status op_transcript_read(struct op_call *call) {
   yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "messages");
   for (size_t i = from; i < tr.list.n; i++)
     put_message(call, arr, &tr.list.v[i]);
-  note_file_read(call, tr.path, tr.size);
+  file_was_read(call, FILE_EPISODIC, tr.path, tr.size);
   return STATUS_OK;
 }
 

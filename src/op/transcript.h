@@ -14,11 +14,6 @@ struct transcript_limits {
 };
 NODISCARD enum status transcript_limits(struct op_call *call, struct transcript_limits *ret_limits);
 
-/* One event about a session's files, outside of the store's transactions: there is nothing to undo. The files are what
- * counts: an event that cannot be written is said in the result, as `degraded`, and fails nothing. */
-void transcript_event(struct op_call *call, const char *action, const yyjson_mut_val *detail);
-void transcript_wrote(struct op_call *call, struct str path, int64_t delta);
-
 /* Whether messages go to the corpus "sessions" (the setting sessions.indexed). */
 NODISCARD enum status transcript_is_indexed(struct op_call *call, bool *ret_on);
 /* New messages of a session. They are stored already: what goes wrong fails nothing, and comes back as a sentence. */

@@ -2,6 +2,7 @@
  * it. */
 #include "base/utf8.h"
 #include "file/summary.h"
+#include "op/file_event.h"
 #include "op/handlers.h"
 #include "op/transcript_flush.h"
 
@@ -18,7 +19,7 @@ static void add_event(struct op_call *call, const char *action, struct str sessi
     json_put_int(doc, detail, "before", done->before);
     json_put_int(doc, detail, "after", done->after);
   }
-  transcript_event(call, action, detail);
+  file_event(call, action, detail);
 }
 
 /* The session, its thresholds, and how many of its first messages would leave. */

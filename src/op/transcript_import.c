@@ -4,6 +4,7 @@
  * so that nothing is stored twice, whatever becomes of the notes about how far was read. Sessions go to the project
  * whose repository holds the folder that they were held in. */
 #include "op/transcript_import.h"
+#include "op/file_event.h"
 #include "op/handlers.h"
 
 enum { SAVE_FILES = 64 }; /* how far was read is noted after so many files, at the latest */
@@ -44,7 +45,7 @@ static enum status close_target(struct import_run *r, const struct import_target
   struct transcript_infos list;
   bool rebuilt;
   own.caller.project = target->project;
-  transcript_wrote(&own, target->folder.folder, target->bytes);
+  file_wrote(&own, FILE_EPISODIC, target->folder.folder, target->bytes);
   enum status s = transcript_list(&target->folder, own.arena, &list, &rebuilt, err);
   if (s == STATUS_OK)
     index_target(r, own, target);

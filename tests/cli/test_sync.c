@@ -55,6 +55,30 @@ TEST(a_page_by_sections) {
   CHECK_UNCHANGED(before);
 }
 
+TEST(the_feed_tells_of_the_page) {
+  web("fact", "Sessions live in Redis.");
+  SYNC();
+  int64_t size = (int64_t)text().n;
+  web("fact", "The release is in May.");
+  SYNC();
+  SYNC(); /* in step: nothing to tell */
+  struct json_lines writes = lines_of(CAIRN("events", "--json", "--limit", "1000", "--action", "memory:write").out);
+  int64_t sum = 0, n = 0;
+  for (size_t i = 0; i < writes.n; i++) {
+    yyjson_val *detail = yyjson_obj_get(writes.v[i], "detail");
+    if (!str_eq(json_str(detail, "type"), STR("long-term")))
+      continue;
+    CHECK_STR(json_str(detail, "path"), page());
+    sum += json_int(detail, "delta", 0);
+    n++;
+  }
+  CHECK_INT(n, 2);
+  CHECK_INT(sum, text().n);
+  struct json_lines reads = lines_of(CAIRN("events", "--json", "--limit", "1000", "--action", "memory:read").out);
+  CHECK_INT(reads.n, 1);
+  CHECK_INT(json_int(yyjson_obj_get(reads.v[0], "detail"), "size", 0), size);
+}
+
 TEST(edits_become_writes) {
   int64_t port = web("fact", "The staging port is 5433."), old = web("fact", "The printer is on the second floor.");
   int64_t redis = web("fact", "Sessions live in Redis."), task = ADD_TASK("--project", "web", "Write the guide");
