@@ -77,7 +77,7 @@ enum status fs_read(struct arena *a, const char *path, size_t limit, struct str 
   return s;
 }
 
-static bool write_all(int fd, struct str text) {
+bool fs_put(int fd, struct str text) {
   for (size_t done = 0; done < text.n;) {
     ssize_t n = write(fd, text.p + done, text.n - done);
     if (n < 0 && errno != EINTR)
@@ -88,18 +88,23 @@ static bool write_all(int fd, struct str text) {
   return true;
 }
 
-/* The rename itself is on disk only when its folder is. */
-static bool sync_dir(const char *path) {
-  char dir[PATH_MAX];
-  struct str name = fs_dirname(str_from(path));
-  snprintf(dir, sizeof(dir), "%.*s", STR_ARG(name));
-  int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+bool fs_sync_dir(const char *folder) {
+  int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0)
     return false;
   /* Some file systems cannot sync a folder; that is not a failed write. */
   bool ok = fsync(fd) == 0 || errno == EINVAL;
+  int why = errno;
   close(fd);
+  errno = why;
   return ok;
+}
+
+static bool sync_around(const char *path) {
+  char dir[PATH_MAX];
+  struct str name = fs_dirname(str_from(path));
+  snprintf(dir, sizeof(dir), "%.*s", STR_ARG(name));
+  return fs_sync_dir(dir);
 }
 
 static enum status write_failed(const char *path, const char *temp, struct error *err) {
@@ -124,7 +129,7 @@ enum status fs_write(const char *path, struct str text, mode_t mode, struct erro
   int fd = mkostemp(temp, O_CLOEXEC);
   if (fd < 0)
     return error_errno(err, errno, "cannot write '%s'", path);
-  bool ok = write_all(fd, text) && fchmod(fd, mode) == 0 && fsync(fd) == 0;
+  bool ok = fs_put(fd, text) && fchmod(fd, mode) == 0 && fsync(fd) == 0;
   int why = errno;
   if (close(fd) != 0 && ok) {
     ok = false;
@@ -133,7 +138,7 @@ enum status fs_write(const char *path, struct str text, mode_t mode, struct erro
   errno = why;
   if (!ok || rename(temp, target) != 0)
     return write_failed(path, temp, err);
-  return sync_dir(target) ? STATUS_OK : error_errno(err, errno, "cannot sync the folder of '%s'", path);
+  return sync_around(target) ? STATUS_OK : error_errno(err, errno, "cannot sync the folder of '%s'", path);
 }
 
 enum status fs_mkdirs(const char *path, struct error *err) {

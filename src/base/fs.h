@@ -17,6 +17,11 @@ NODISCARD enum status fs_read(struct arena *a, const char *path, size_t limit, s
  * symbolic link stays one; `mode` is that of a new file. */
 NODISCARD enum status fs_write(const char *path, struct str text, mode_t mode, struct error *err);
 
+/* All of the text, from where the file stands; false with errno. */
+bool fs_put(int fd, struct str text);
+/* A file that is new in a folder, or renamed there, is on disk only when the folder is; false with errno. */
+bool fs_sync_dir(const char *folder);
+
 /* The folder and its parents, each missing one with mode 0700. */
 NODISCARD enum status fs_mkdirs(const char *path, struct error *err);
 

@@ -27,17 +27,6 @@ static enum status failed(struct swap *w, struct error *err) {
   return error_errno(err, why, "cannot write '%s'", w->target);
 }
 
-static bool write_all(int fd, struct str text) {
-  for (size_t done = 0; done < text.n;) {
-    ssize_t n = write(fd, text.p + done, text.n - done);
-    if (n < 0 && errno != EINTR)
-      return false;
-    if (n > 0)
-      done += (size_t)n;
-  }
-  return true;
-}
-
 /* The new content, in a file beside the old one. */
 static bool write_temp(struct swap *w) {
   struct stat st;
@@ -49,7 +38,7 @@ static bool write_temp(struct swap *w) {
     w->temp[0] = 0;
     return false;
   }
-  bool ok = write_all(fd, w->text) && fchmod(fd, w->mode) == 0 && fsync(fd) == 0;
+  bool ok = fs_put(fd, w->text) && fchmod(fd, w->mode) == 0 && fsync(fd) == 0;
   int why = errno;
   close(fd);
   errno = why;
@@ -60,15 +49,6 @@ static bool holds(struct swap *w, const char *path, struct str text) {
   struct str found;
   struct error ignored;
   return fs_read(w->a, path, READ_MAX, &found, &ignored) == STATUS_OK && str_eq(found, text);
-}
-
-static void sync_folder(struct swap *w) {
-  struct str dir = fs_dirname(str_from(w->target));
-  int fd = open(arena_cstr(w->a, dir), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0)
-    return;
-  (void)!fsync(fd);
-  close(fd);
 }
 
 /* Where two files cannot be exchanged, a moment between looking and renaming remains. */
@@ -119,7 +99,7 @@ enum status file_swap(struct arena *a, struct str path, struct str was, struct s
   if (s != STATUS_OK)
     return s;
   if (done)
-    sync_folder(w);
+    (void)fs_sync_dir(arena_cstr(a, fs_dirname(str_from(w->target))));
   *ret_done = done;
   return STATUS_OK;
 }

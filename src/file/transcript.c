@@ -88,24 +88,11 @@ enum status transcript_open(const char *path, int flags, struct arena *a, struct
 void transcript_close(struct open_file *f) { close_file(f); }
 
 enum status transcript_write_all(int fd, struct str text, const char *path, struct error *err) {
-  for (size_t done = 0; done < text.n;) {
-    ssize_t n = write(fd, text.p + done, text.n - done);
-    if (n < 0 && errno != EINTR)
-      return error_errno(err, errno, "cannot write '%s'", path);
-    if (n > 0)
-      done += (size_t)n;
-  }
-  return STATUS_OK;
+  return fs_put(fd, text) ? STATUS_OK : error_errno(err, errno, "cannot write '%s'", path);
 }
 
 enum status transcript_sync_folder(const char *path, struct error *err) {
-  int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  /* Some file systems cannot sync a folder; that is not a failed write. */
-  bool ok = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL);
-  int why = errno;
-  if (fd >= 0)
-    close(fd);
-  return ok ? STATUS_OK : error_errno(err, why, "cannot sync the folder '%s'", path);
+  return fs_sync_dir(path) ? STATUS_OK : error_errno(err, errno, "cannot sync the folder '%s'", path);
 }
 
 static void unlock(void *arg) {

@@ -43,12 +43,8 @@ static enum status write_failed(struct export *x) {
 }
 
 static bool flush(struct export *x) {
-  for (size_t done = 0; done < x->used;) {
-    ssize_t n = write(x->fd, x->buffer + done, x->used - done);
-    if (n < 0 && errno != EINTR)
-      return false;
-    done += n > 0 ? (size_t)n : 0;
-  }
+  if (!fs_put(x->fd, (struct str){x->buffer, x->used}))
+    return false;
   x->used = 0;
   return true;
 }
@@ -93,16 +89,6 @@ static enum status open_file(struct export *x) {
   return x->fd >= 0 ? STATUS_OK : write_failed(x);
 }
 
-/* The rename is on disk when its folder is. */
-static bool sync_folder(const char *folder) {
-  int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0)
-    return false;
-  bool ok = fsync(fd) == 0 || errno == EINVAL;
-  close(fd);
-  return ok;
-}
-
 static enum status close_file(struct export *x) {
   if (!flush(x))
     return write_failed(x);
@@ -115,7 +101,7 @@ static enum status close_file(struct export *x) {
     return write_failed(x);
   close(x->fd);
   x->fd = -1;
-  return sync_folder(x->folder) ? STATUS_OK : write_failed(x);
+  return fs_sync_dir(x->folder) ? STATUS_OK : write_failed(x);
 }
 
 /* ---- lines ---- */

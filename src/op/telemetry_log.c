@@ -42,14 +42,7 @@ static enum status append(const struct telemetry_log *log, struct str lines, str
   int fd = open_private(log->path, O_WRONLY | O_APPEND);
   if (fd < 0)
     return error_errno(err, errno, "cannot open '%s'", log->path);
-  enum status s = STATUS_OK;
-  for (size_t done = 0; s == STATUS_OK && done < lines.n;) {
-    ssize_t n = write(fd, lines.p + done, lines.n - done);
-    if (n > 0)
-      done += (size_t)n;
-    else if (n < 0 && errno != EINTR)
-      s = error_errno(err, errno, "cannot write '%s'", log->path);
-  }
+  enum status s = fs_put(fd, lines) ? STATUS_OK : error_errno(err, errno, "cannot write '%s'", log->path);
   close(fd);
   return s;
 }
