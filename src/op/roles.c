@@ -2,9 +2,9 @@
 #include "op/roles.h"
 
 /* Of agents that work in one project: what is about memories, tasks and sessions, all of which the store keeps within
- * their project. Everything else is closed to them, and to agents with the role skill all of it: the vault, settings,
- * the log, copies of the store, what concerns a whole team or names files, and operations that are not listed because
- * they are newer than this list. */
+ * their project, and their own transcripts, which are files of the project. Everything else is closed to them, and to
+ * agents with the role skill all of it: the vault, settings, the log, copies of the store, what concerns a whole team
+ * or names files, and operations that are not listed because they are newer than this list. */
 static const char *const of_project[] = {
     "action ack",
     "action add",
@@ -29,6 +29,7 @@ static const char *const of_project[] = {
     "history",
     "link",
     "list",
+    "page",
     "pin",
     "promote",
     "rate",
@@ -52,6 +53,11 @@ static const char *const of_project[] = {
     "task ready",
     "task status",
     "task unblock",
+    "transcript append",
+    "transcript compact",
+    "transcript flush",
+    "transcript list",
+    "transcript read",
     "unlink",
     "unpin",
     "unsupersede",
@@ -127,6 +133,13 @@ static enum status settle_place(struct op_call *call, const struct agent *agent)
   }
   if (!c->project_given)
     c->project = agent->project;
+  /* The store does not guard files: those of no project are the administrator's. */
+  if (str_starts(str_from(call->op->name), STR("transcript ")) && !str_eq(c->project, agent->project)) {
+    reach_note(st, "project", STR("none"));
+    error_set(call->err, STATUS_DENIED, "agent '%.*s' has transcripts in project '%.*s' alone", STR_ARG(agent->name),
+              STR_ARG(agent->project));
+    return error_fix(call->err, "leave the project and the scope out: its own project is the default");
+  }
   return STATUS_OK;
 }
 

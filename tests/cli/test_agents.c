@@ -74,6 +74,32 @@ static yyjson_val *check_open(const char *file, int line, const char *const *arg
 }
 #define OPEN(...) check_open(__FILE__, __LINE__, ARGS(__VA_ARGS__))
 
+/* ---- transcripts ---- */
+
+TEST(transcripts_are_those_of_the_own_project) {
+  begin();
+  OK("transcript", "append", "talk", "--content", "The beta codes are in " SECRET_WORD, "--project", "beta");
+  OK("transcript", "append", "talk", "--content", "The board meets in " SECRET_WORD, "--project", "");
+  cli_set("CAIRN_AGENT=alpha-agent");
+  OPEN("transcript", "append", "talk", "--content", "Nine machines are enough");
+  yyjson_val *r = OPEN("transcript", "read", "talk");
+  CHECK(!yyjson_obj_get(r, "degraded"));
+  CHECK_INT(jlen(r, "messages"), 1);
+  CHECK_STR(jstr(r, "messages[0].content"), "Nine machines are enough");
+  CHECK_INT(jlen(OPEN("transcript", "list"), "sessions"), 1);
+  CLOSED("denied", "project beta", "transcript", "read", "talk", "--project", "beta");
+  CLOSED("denied", "project none", "transcript", "read", "talk", "--project", "");
+  CLOSED("denied", "project none", "transcript", "list", "--scope", "global");
+  CLOSED("denied", "project none", "transcript", "append", "talk", "--content", "x", "--scope", "global");
+  CLOSED("denied", "operation transcript archive", "transcript", "archive", "talk");
+  CLOSED("denied", "operation transcript import", "transcript", "import");
+  cli_set("CAIRN_AGENT=seo");
+  CLOSED("denied", "operation transcript read", "transcript", "read", "talk", "--project", "alpha");
+  CLOSED("denied", "operation transcript append", "transcript", "append", "talk", "--content", "x");
+  cli_set("CAIRN_AGENT");
+  CHECK_INT(jlen(OK("transcript", "read", "talk", "--project", ""), "messages"), 1);
+}
+
 /* ---- declaring ---- */
 
 TEST(agents_are_declared_listed_and_removed) {

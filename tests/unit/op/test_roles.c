@@ -5,10 +5,33 @@
 
 /* What an agent of a project may call, by the specification: memories, tasks and sessions of its own. */
 static const char *const families[] = {"task ", "skill ", "session ", "action ", "scratch ", "file ", "graph ", NULL};
-static const char *const others[] = {"remember",   "capture",       "get",     "search",  "list",     "boot",
-                                     "supersede",  "unsupersede",   "history", "repeats", "annotate", "rate",
-                                     "pin",        "unpin",         "promote", "link",    "unlink",   "forget",
-                                     "checkpoint", "agent message", NULL};
+static const char *const others[] = {"remember",
+                                     "capture",
+                                     "get",
+                                     "search",
+                                     "list",
+                                     "boot",
+                                     "supersede",
+                                     "unsupersede",
+                                     "history",
+                                     "repeats",
+                                     "annotate",
+                                     "rate",
+                                     "pin",
+                                     "unpin",
+                                     "promote",
+                                     "link",
+                                     "unlink",
+                                     "forget",
+                                     "checkpoint",
+                                     "agent message",
+                                     "page",
+                                     "transcript append",
+                                     "transcript read",
+                                     "transcript list",
+                                     "transcript flush",
+                                     "transcript compact",
+                                     NULL};
 
 static bool expected(struct str op) {
   if (str_is(op, "task sync")) /* names a file */
@@ -36,8 +59,8 @@ TEST(an_agent_with_the_role_skill_may_call_nothing) {
 
 TEST(what_is_not_known_is_closed) {
   static const char *const names[] = {
-      "",     "sear",    "search ",    "transcript read", "transcript append", "transcript import",
-      "sync", "extract", "source add", "task sync",       "vault get",         "export",
+      "",     "sear",    "search ",    "transcript archive", "transcript index", "transcript import",
+      "sync", "extract", "source add", "task sync",          "vault get",        "export",
       "undo"};
   for (size_t i = 0; i < ARRAY_LEN(names); i++) {
     test_note("%s", names[i]);
