@@ -9,6 +9,13 @@ static void add_skipped(struct page *page, yyjson_val *skipped) {
       buf_addf(&page->b, ", %lld %s", (long long)json_int(skipped, names[i], 0), names[i]);
 }
 
+/* Vectors take their time: what was not embedded is found by its words. */
+static void add_embedded(struct page *page, yyjson_val *r) {
+  if (json_bool(r, "waiting", false))
+    buf_addf(&page->b, "embedded %lld; the rest is found by its words until 'cairn maintain' has embedded it\n",
+             (long long)json_int(r, "embedded", 0));
+}
+
 /* source add, source refresh */
 static void render_sources(struct page *page, yyjson_val *r) {
   size_t i, n;
@@ -31,6 +38,7 @@ static void render_sources(struct page *page, yyjson_val *r) {
       buf_addf(&page->b, "; secrets replaced %lld", (long long)json_int(v, "redacted", 0));
     buf_addc(&page->b, '\n');
   }
+  add_embedded(page, r);
   if (yyjson_arr_size(yyjson_obj_get(r, "sources")) == 0)
     buf_adds(&page->b, "no sources; 'cairn source add DIR' adds one\n");
 }
@@ -72,6 +80,7 @@ static void render_extract(struct page *page, yyjson_val *r) {
   page_txn(page, r);
   page_text(page, json_str(r, "file"));
   buf_adds(&page->b, json_bool(r, "written", false) ? "\n" : ": as it was\n");
+  add_embedded(page, r);
 }
 
 /* ---- MEMORY.md ---- */

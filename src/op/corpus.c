@@ -1,6 +1,9 @@
 /* corpus.c: the argument `in`, and documents in replies. */
 #include "op/corpus.h"
 
+#include "base/clock.h"
+#include "op/reembed.h"
+
 const char *const corpus_choices[] = {"memory", "items", "sessions", "sources", "all", NULL};
 
 unsigned call_corpora(struct op_call *call) {
@@ -42,4 +45,21 @@ enum status put_place_of(struct op_call *call, yyjson_mut_val *obj, const struct
   if (s == STATUS_OK)
     put_place(call, obj, &place);
   return s;
+}
+
+/* ---- vectors ---- */
+
+enum { EMBED_US = 2000000 };
+
+enum status corpus_embed(struct op_call *call) {
+  struct reembed_report r;
+  enum status s = reembed_run(call, clock_ticks_us() + EMBED_US, &r);
+  if (s != STATUS_OK)
+    return s;
+  json_put_int(call->doc, call->result, "embedded", r.pass.embedded);
+  if (!r.pass.complete)
+    json_put_bool(call->doc, call->result, "waiting", true);
+  if (r.pass.why.code != STATUS_OK)
+    json_put(call->doc, call->result, "degraded", arena_dup(call->arena, str_from(r.pass.why.message)));
+  return STATUS_OK;
 }

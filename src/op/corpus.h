@@ -20,4 +20,8 @@ void put_place(struct op_call *call, yyjson_mut_val *obj, const struct document_
 /* The same for one that was loaded. */
 NODISCARD enum status put_place_of(struct op_call *call, yyjson_mut_val *obj, const struct memory *m);
 
+/* Embeds what waits, for two seconds at most; maintenance does the rest. The result says `embedded`, and `waiting` when
+ * some are left. An embedder that is down is told (`degraded`), and fails nothing. */
+NODISCARD enum status corpus_embed(struct op_call *call);
+
 #endif

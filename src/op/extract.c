@@ -20,6 +20,7 @@
 #include "file/place.h"
 #include "file/walk.h"
 #include "op/common.h"
+#include "op/corpus.h"
 #include "op/handlers.h"
 #include "store/documents.h"
 #include "store/lexical.h"
@@ -373,7 +374,10 @@ static enum status finish(struct extraction *x, struct str out) {
   if (s != STATUS_OK)
     return s;
   put_counts(x, gone);
-  return change ? call_commit(call, &txn) : STATUS_OK;
+  if (!change)
+    return STATUS_OK;
+  s = call_commit(call, &txn);
+  return s == STATUS_OK ? corpus_embed(call) : s;
 }
 
 enum status op_extract(struct op_call *call) {

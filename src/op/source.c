@@ -18,6 +18,7 @@
 #include "core/redact.h"
 #include "file/walk.h"
 #include "op/common.h"
+#include "op/corpus.h"
 #include "op/handlers.h"
 #include "store/documents.h"
 #include "store/lexical.h"
@@ -506,7 +507,9 @@ enum status op_source_add(struct op_call *call) {
   if (!known)
     s = save_root(call, path, &roots);
   yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "sources");
-  return s == STATUS_OK ? index_folder(call, path, arr) : s;
+  if (s == STATUS_OK)
+    s = index_folder(call, path, arr);
+  return s == STATUS_OK ? corpus_embed(call) : s;
 }
 
 /* A folder that is not there now (a disk that is not mounted) keeps what is stored of it. */
@@ -542,7 +545,7 @@ enum status op_source_refresh(struct op_call *call) {
     else
       put_missing(call, root, arr);
   }
-  return s;
+  return s == STATUS_OK ? corpus_embed(call) : s;
 }
 
 enum status op_source_list(struct op_call *call) {

@@ -5,6 +5,7 @@
 #include "base/utf8.h"
 #include "core/headline.h"
 #include "core/text.h"
+#include "op/corpus.h"
 #include "op/handlers.h"
 #include "op/transcript.h"
 #include "store/documents.h"
@@ -180,5 +181,5 @@ enum status op_transcript_index(struct op_call *call) {
     return s;
   json_put_int(call->doc, call->result, "sessions", sessions);
   json_put_int(call->doc, call->result, "added", added);
-  return STATUS_OK;
+  return corpus_embed(call);
 }

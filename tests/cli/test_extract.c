@@ -54,6 +54,8 @@ TEST(items_json_is_as_the_seed_has_it) {
   CHECK_INT(jint(r, "items"), 1);
   CHECK_INT(jint(r, "added"), 1);
   CHECK_INT(jint(r, "types.decision"), 1);
+  CHECK_INT(jint(r, "embedded"), 1);
+  CHECK(!jbool(r, "waiting"));
   CHECK(jbool(r, "written"));
   yyjson_val *item = yyjson_arr_get_first(items());
   CHECK_INT(yyjson_obj_size(item), 8);
