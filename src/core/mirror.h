@@ -88,6 +88,8 @@ struct mirror_page {
 struct str mirror_owner(struct arena *a, struct str team, struct str project);
 /* Takes any UTF-8. The page points into the text. */
 void mirror_parse(struct arena *a, struct str text, struct mirror_page *ret_page);
+/* Whether a text is such a page, without reading it: what it says is known already. */
+bool mirror_is_page(struct str text);
 
 /* ---- comparing ---- */
 

@@ -425,3 +425,5 @@ void mirror_parse(struct arena *a, struct str text, struct mirror_page *ret_page
       add_block(&r, MIRROR_PROSE, next);
   }
 }
+
+bool mirror_is_page(struct str text) { return str_find(text, STR(MARK_BEGIN MARK_PAGE " "), 0) != SIZE_MAX; }

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/utf8.h"
+#include "core/mirror.h"
 #include "file/ignore.h"
 
 enum {
@@ -119,6 +120,10 @@ enum status walk_read(const char *folder, const struct walk_file *file, struct a
   counts->huge += s == STATUS_TOO_LARGE;
   counts->unreadable += s != STATUS_OK && s != STATUS_TOO_LARGE;
   counts->binary += s == STATUS_OK && !text.p;
+  if (text.p && mirror_is_page(text)) {
+    counts->pages++;
+    text = STR_NONE;
+  }
   *ret_text = text;
   return STATUS_OK;
 }

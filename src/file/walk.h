@@ -9,7 +9,8 @@ enum { WALK_FILE_BYTES = 1 << 20, WALK_DEPTH = 64 };
 
 struct walk_counts {
   int64_t files, folders;                          /* looked at */
-  int64_t binary, huge, unreadable, hidden, links; /* skipped */
+  int64_t binary, huge, unreadable, hidden, links; /* skipped, */
+  int64_t pages;                                   /* and so are our own pages of memories (core/mirror.h) */
 };
 
 struct walk_file {
@@ -27,7 +28,8 @@ struct walk_files {
 NODISCARD enum status walk_list(const char *folder, struct arena *a, struct walk_files *ret_files,
                                 struct walk_counts *ret_counts, struct error *err);
 
-/* The text of a file of the list; *ret_text is absent when it is binary, huge or cannot be read, which is counted. */
+/* The text of a file of the list; *ret_text is absent when it is binary, huge, a page of our own, or cannot be
+ * read, which is counted. */
 NODISCARD enum status walk_read(const char *folder, const struct walk_file *file, struct arena *a, struct str *ret_text,
                                 struct walk_counts *counts, struct error *err);
 

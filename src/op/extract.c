@@ -351,6 +351,7 @@ static void put_counts(const struct extraction *x, int64_t gone) {
   yyjson_mut_val *skipped = json_put_obj(doc, r, "skipped");
   json_put_int(doc, skipped, "other", x->other);
   json_put_int(doc, skipped, "binary", x->counts.binary);
+  json_put_int(doc, skipped, "pages", x->counts.pages);
   json_put_int(doc, skipped, "huge", x->counts.huge);
   json_put_int(doc, skipped, "unreadable", x->counts.unreadable);
   json_put_int(doc, skipped, "hidden", x->counts.hidden);

@@ -441,6 +441,7 @@ static void put_source(const struct source *x, yyjson_mut_val *arr) {
     json_put_int(doc, v, "redacted", x->redacted);
   yyjson_mut_val *skipped = json_put_obj(doc, v, "skipped");
   json_put_int(doc, skipped, "binary", x->counts.binary);
+  json_put_int(doc, skipped, "pages", x->counts.pages);
   json_put_int(doc, skipped, "huge", x->counts.huge);
   json_put_int(doc, skipped, "unreadable", x->counts.unreadable);
   json_put_int(doc, skipped, "hidden", x->counts.hidden);

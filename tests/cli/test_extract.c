@@ -55,7 +55,7 @@ TEST(items_json_is_as_the_seed_has_it) {
   CHECK_INT(jint(r, "added"), 1);
   CHECK_INT(jint(r, "types.decision"), 1);
   CHECK_INT(jint(r, "embedded"), 1);
-  CHECK(!jbool(r, "waiting"));
+  CHECK(!yyjson_obj_get(r, "waiting"));
   CHECK(jbool(r, "written"));
   yyjson_val *item = yyjson_arr_get_first(items());
   CHECK_INT(yyjson_obj_size(item), 8);
@@ -67,6 +67,18 @@ TEST(items_json_is_as_the_seed_has_it) {
   CHECK_INT(jint(item, "lineNumber"), 3);
   CHECK_NEAR(jnum(item, "confidence"), 0.9, 1e-9);
   CHECK_STR(jstr(item, "extractedAt"), cli_time(0));
+}
+
+TEST(a_page_of_memories_is_not_extracted) {
+  put("p/notes.md", "DECISION: We chose Fastify over Express.\n");
+  STORE("--type", "decision", "We deploy on Thursdays.");
+  OK("sync", "--path", path_join(NULL, "p/MEMORY.md"));
+  yyjson_val *r = extract("p");
+  CHECK_INT(jint(r, "items"), 1);
+  CHECK_INT(jint(r, "skipped.pages"), 1);
+  r = OK("source", "add", path_join(NULL, "p"));
+  CHECK_INT(jint(r, "sources[0].skipped.pages"), 1);
+  CHECK_INT(jlen(OK("search", "--in", "sources", "deploy on Thursdays", "--mode", "keyword"), "results"), 0);
 }
 
 TEST(a_second_run_changes_nothing) {
