@@ -1,6 +1,8 @@
 /* render.c: results as text for people: choosing the renderer, and what they share. */
 #include "cli/render.h"
 
+#include "core/types.h"
+
 /* ---- text ---- */
 
 void page_text(struct page *page, struct str text) {
@@ -71,6 +73,9 @@ struct str page_value(struct page *page, yyjson_val *value) {
 }
 
 struct str page_kind(struct page *page, yyjson_val *memory) {
+  const struct mem_type *t = type_find(json_str(memory, "type"));
+  if (str_is(json_str(memory, "corpus"), "items")) /* is called as in items.json */
+    return str_from(t && t->item ? t->item : "note");
   struct str kind = json_str(memory, "kind"), type = json_str(memory, "type");
   struct str severity = json_str(memory, "severity");
   if (type.n == 0 || str_eq(kind, type))
