@@ -205,6 +205,17 @@ static enum status resume(struct move *m, struct error *err) {
   return s;
 }
 
+/* With the lock of writers: a server may still be busy with the last batch of a run that was killed, and what is read
+ * beside that is out of date by the time this one writes. */
+static enum status first_note(struct move *m, struct error *err) {
+  struct store *to = m->copy.to;
+  enum status s = db_begin(to->db, STR_NONE, true, err);
+  if (s == STATUS_OK)
+    s = store_meta(to, MOVE_NOTE, m->copy.arena, &m->note, err);
+  store_rollback(to);
+  return s;
+}
+
 enum status move_begin(struct move *m, struct error *err) {
   m->copy.arg = m;
   m->copy.begin = begin_lazy;
@@ -216,7 +227,7 @@ enum status move_begin(struct move *m, struct error *err) {
   if (s == STATUS_OK)
     s = look_at_source(m, err);
   if (s == STATUS_OK)
-    s = store_meta(m->copy.to, MOVE_NOTE, m->copy.arena, &m->note, err);
+    s = first_note(m, err);
   if (s != STATUS_OK)
     return s;
   if (m->note.p)
