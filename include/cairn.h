@@ -56,29 +56,31 @@ extern "C" {
 /* The numbers are stable; new ones are added at the end. */
 enum cairn_status {
   CAIRN_OK = 0,
-  CAIRN_INTERNAL = 1,     /* a bug in Cairn */
-  CAIRN_USAGE = 2,        /* the call itself is wrong: unknown operation, missing or malformed argument */
-  CAIRN_NOT_FOUND = 3,    /* no such memory, task, skill, transaction or file */
-  CAIRN_REFUSED = 4,      /* the write gate refused the text */
-  CAIRN_SECRET = 5,       /* the text holds a secret */
-  CAIRN_DUPLICATE = 6,    /* the same knowledge is stored already */
-  CAIRN_CONFLICT = 7,     /* the store is not in the state that the call needs */
-  CAIRN_CONFIRM = 8,      /* a destructive call that was not confirmed */
-  CAIRN_BUSY = 9,         /* another process kept the store locked for too long */
-  CAIRN_READONLY = 10,    /* the store cannot be written */
-  CAIRN_NO_SPACE = 11,    /* the disk is full */
-  CAIRN_IO = 12,          /* a file could not be read or written */
-  CAIRN_CORRUPT = 13,     /* the store file is damaged or is not a store */
-  CAIRN_SCHEMA = 14,      /* the store was written by a newer version */
-  CAIRN_NOMEM = 15,       /* out of memory. Nothing was changed, unless the error's step is "result": then the
-                             operation was done, and only its result is lost */
-  CAIRN_TOO_LARGE = 16,   /* the input is larger than the limit */
-  CAIRN_INTERRUPTED = 17, /* stopped by the caller: by its callback, or by cairn_interrupt() */
-  CAIRN_DEGRADED = 18,    /* a check found problems */
-  CAIRN_UNAVAILABLE = 19, /* a service that the call needs, such as an embedding endpoint, gave no usable answer */
-  CAIRN_STALE = 20,       /* the memory has changed since the caller read it */
-  CAIRN_LOST = 21,        /* the connection to the server was lost; nothing was changed */
-  CAIRN_DENIED = 22       /* the role of the agent does not allow it */
+  CAIRN_INTERNAL = 1,        /* a bug in Cairn */
+  CAIRN_USAGE = 2,           /* the call itself is wrong: unknown operation, missing or malformed argument */
+  CAIRN_NOT_FOUND = 3,       /* no such memory, task, skill, transaction or file */
+  CAIRN_REFUSED = 4,         /* the write gate refused the text */
+  CAIRN_SECRET = 5,          /* the text holds a secret */
+  CAIRN_DUPLICATE = 6,       /* the same knowledge is stored already */
+  CAIRN_CONFLICT = 7,        /* the store is not in the state that the call needs */
+  CAIRN_CONFIRM = 8,         /* a destructive call that was not confirmed */
+  CAIRN_BUSY = 9,            /* another process kept the store locked for too long */
+  CAIRN_READONLY = 10,       /* the store cannot be written */
+  CAIRN_NO_SPACE = 11,       /* the disk is full */
+  CAIRN_IO = 12,             /* a file could not be read or written */
+  CAIRN_CORRUPT = 13,        /* the store file is damaged or is not a store */
+  CAIRN_SCHEMA = 14,         /* the store was written by a newer version */
+  CAIRN_NOMEM = 15,          /* out of memory. Nothing was changed, unless the error's step is "result": then the
+                                operation was done, and only its result is lost */
+  CAIRN_TOO_LARGE = 16,      /* the input is larger than the limit */
+  CAIRN_INTERRUPTED = 17,    /* stopped by the caller: by its callback, or by cairn_interrupt() */
+  CAIRN_DEGRADED = 18,       /* a check found problems */
+  CAIRN_UNAVAILABLE = 19,    /* a service that the call needs, such as an embedding endpoint, gave no usable answer */
+  CAIRN_STALE = 20,          /* the memory has changed since the caller read it */
+  CAIRN_LOST = 21,           /* the connection to the server was lost; nothing was changed */
+  CAIRN_DENIED = 22,         /* the role of the agent does not allow it */
+  CAIRN_UNKNOWN_CALLER = 23, /* no token, or one that is wrong, expired or revoked; of the servers alone */
+  CAIRN_LIMITED = 24         /* too many calls in a short time; of the servers alone */
 };
 
 /* "not_found" for CAIRN_NOT_FOUND: the name in JSON and on the command line. "unknown" for other numbers.

@@ -28,7 +28,9 @@
   X(UNAVAILABLE, "unavailable", 12, 503, -32017, "a service that the call needs gave no usable answer")                \
   X(STALE, "stale", 5, 412, -32018, "the memory has changed since the caller read it")                                 \
   X(LOST, "lost", 12, 503, -32019, "the connection to the server was lost; nothing was changed")                       \
-  X(DENIED, "denied", 13, 403, -32020, "the role of the agent does not allow it")
+  X(DENIED, "denied", 13, 403, -32020, "the role of the agent does not allow it")                                      \
+  X(UNKNOWN_CALLER, "unknown_caller", 13, 401, -32021, "no token, or one that is wrong, expired or revoked")           \
+  X(LIMITED, "limited", 7, 429, -32022, "too many calls, or too many wrong tokens, in a short time")
 
 enum status {
 #define X(name, json, exit, http, rpc, text) STATUS_##name,

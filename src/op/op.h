@@ -47,6 +47,7 @@ enum {
 };
 
 struct op_call;
+struct principal;
 
 struct op {
   const char *name;           /* words separated by one blank: "remember", "task add" */
@@ -80,6 +81,8 @@ struct caller {
   struct str tool;             /* the name by which the door offers the operation; absent: the operation's own */
   struct str trust;            /* provenance of what this door writes: "user", "agent", ... */
   const struct origin *origin; /* NULL: unknown */
+  /* Whom the door has verified, and how far that one reaches: identity.h. NULL: who started the process. */
+  const struct principal *principal;
 };
 
 /* What a door hands in besides the arguments; every member may be NULL. */

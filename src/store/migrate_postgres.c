@@ -10,10 +10,11 @@
 EMBED_SQL(cairn_sql_postgres_0001, "postgres/0001_init.sql");
 EMBED_SQL(cairn_sql_postgres_0009, "postgres/0009_documents.sql");
 EMBED_SQL(cairn_sql_postgres_0010, "postgres/0010_agents.sql");
+EMBED_SQL(cairn_sql_postgres_0011, "postgres/0011_security.sql");
 
 /* The first equals SQLite's first eight; from then on a migration has one number in both engines. */
-static const char *const migrations[SCHEMA_VERSION] = {
-    cairn_sql_postgres_0001, [8] = cairn_sql_postgres_0009, [9] = cairn_sql_postgres_0010};
+static const char *const migrations[SCHEMA_VERSION] = {cairn_sql_postgres_0001, [8] = cairn_sql_postgres_0009,
+                                                       [9] = cairn_sql_postgres_0010, [10] = cairn_sql_postgres_0011};
 
 enum { OLDEST_VECTOR = 8 /* of 0.8 */ };
 

@@ -30,7 +30,7 @@ struct store {
 };
 
 /* migrate.c, migrate_sqlite.c, migrate_postgres.c */
-enum { SCHEMA_VERSION = 10 };
+enum { SCHEMA_VERSION = 11 };
 NODISCARD enum status migrate(struct store *st, int64_t now, struct error *err);
 /* The same with any list of migrations: the first n lead to version n. One that is NULL belongs to the one before. */
 NODISCARD enum status migrate_with(struct store *st, const char *const *sql, int n, int64_t now, struct error *err);

@@ -2,6 +2,6 @@
 #ifndef CAIRN_TESTS_SCHEMA_H
 #define CAIRN_TESTS_SCHEMA_H
 
-#define SCHEMA_TEXT "10"
+#define SCHEMA_TEXT "11"
 
 #endif

@@ -216,7 +216,7 @@ TEST(stopped_by_the_caller_it_goes_on) {
   for (;;) {
     struct store *to = open_target(path);
     struct move m = move_of(&f, to);
-    int left = 60; /* enough to compare, and to go a step further */
+    int left = 80; /* enough to compare, and to go a step further */
     m.copy.hooks = (struct copy_hooks){.arg = &left, .cancelled = at_once};
     enum status s = store_move(&m, &f.err);
     CHECK(runs == 0 || m.report.start == MOVE_RESUMED);
