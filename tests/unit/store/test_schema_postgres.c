@@ -72,6 +72,16 @@ static const struct {
      "INSERT INTO vault (team, key, value, created_at, updated_at, updated_by) VALUES ('@', 'k', 'v', 1, 1, 'me')",
      false},
     {"agent", "INSERT INTO agent (team, name, role, created_at) VALUES ('@', 'a', 'skill', 1)", false},
+    {"vault_key",
+     "INSERT INTO vault_key (team, id, way, proof, created_at) VALUES ('@', '0123456789abcdef', 'key', '\\x00', 1)",
+     false},
+    {"vault_grant",
+     "INSERT INTO vault_grant (team, key, grantee, created_at, created_by) VALUES ('@', 'k', 'a', 1, 'me')", false},
+    {"token",
+     "INSERT INTO token (team, id, name, hash, role, access, created_at, created_by)"
+     " VALUES ('@', 'abcdefghijkl', 'n', decode(repeat('00', 32), 'hex'), 'admin', 'read', 1, 'me')",
+     false},
+    {"team_removal", "INSERT INTO team_removal (team, at, by, counts) VALUES ('@', 1, 'me', '{}')", false},
 };
 
 /* Tables of words and ids alone, which full-text search could not use behind a wall. */
