@@ -1,26 +1,87 @@
-/* work.c: requests that have been read wait here for a worker. */
+/* work.c: requests that have been read wait here for a worker.
+ *
+ * There are as many regular workers as engines. Any more would wait for an engine, and each time that one is handed
+ * over a thread must be woken, while the core of the other is idle: a worker that is done goes on with the next request
+ * instead. The spare workers stand in for calls that last, because they wait for their client, or have much to do: so
+ * that neither its answer nor anybody's short question waits for them. They step back afterwards: what a handle on the
+ * store allocates stays in the heaps of the few threads that use it. */
 #include <errno.h>
 
+#include "base/thread.h"
 #include "http/internal.h"
 
-enum { WAITING_MAX = 1024, WORKER_STACK = 1 << 20 };
+enum { WAITING_MAX = 1024, WORKER_STACK = 1 << 20, LASTING_MS = 100 };
+
+/* ---- with the lock ---- */
+
+static bool is_regular(const struct http_daemon *d, size_t worker) { return worker < d->regular; }
+
+static bool a_regular_rests(const struct http_daemon *d) {
+  for (size_t i = 0; i < d->regular; i++)
+    if (!d->began[i])
+      return true;
+  return false;
+}
+
+/* Is there a call that lasts, and nobody who stands in for it? */
+static bool a_spare_is_missing(const struct http_daemon *d) {
+  int64_t since = clock_ticks_us() - LASTING_MS * 1000;
+  size_t short_ones = 0;
+  for (size_t i = 0; i < HTTP_WORKERS_MAX; i++)
+    short_ones += d->began[i] > since;
+  return short_ones < d->regular && !a_regular_rests(d);
+}
+
+/* While requests wait, one of the spare workers looks whether the calls under way last. */
+static void rest(struct http_daemon *d, size_t worker) {
+  if (is_regular(d, worker)) {
+    pthread_cond_wait(&d->work, &d->work_lock);
+  } else if (!d->first || d->looking) {
+    pthread_cond_wait(&d->spare_work, &d->work_lock);
+  } else {
+    d->looking = true;
+    cond_wait_ms(&d->spare_work, &d->work_lock, LASTING_MS);
+    d->looking = false;
+  }
+}
+
+static void wake_one(struct http_daemon *d) {
+  if (!d->first)
+    return;
+  if (a_regular_rests(d))
+    pthread_cond_signal(&d->work);
+  else if (!d->looking || a_spare_is_missing(d))
+    pthread_cond_signal(&d->spare_work);
+}
+
+/* The next request, or NULL at the end. */
+static struct http_exchange *take(struct http_daemon *d, size_t worker) {
+  while (d->first ? !d->quit && !is_regular(d, worker) && !a_spare_is_missing(d) : !d->quit)
+    rest(d, worker);
+  struct http_exchange *x = d->first;
+  if (!x)
+    return NULL;
+  d->first = x->next;
+  d->waiting--;
+  d->busy++;
+  d->began[worker] = clock_ticks_us();
+  wake_one(d);
+  return x;
+}
+
+/* ---- the threads ---- */
 
 static void *work_loop(void *arg) {
   struct http_daemon *d = arg;
+  struct http_exchange *x;
   pthread_mutex_lock(&d->work_lock);
-  for (;;) {
-    while (!d->first && !d->quit)
-      pthread_cond_wait(&d->work, &d->work_lock);
-    struct http_exchange *x = d->first;
-    if (!x)
-      break;
-    d->first = x->next;
-    d->waiting--;
-    d->busy++;
+  size_t worker = d->numbered++;
+  while ((x = take(d, worker))) {
     pthread_mutex_unlock(&d->work_lock);
     exchange_run(x);
     pthread_mutex_lock(&d->work_lock);
     d->busy--;
+    d->began[worker] = 0;
     d->worked = clock_ticks_us();
     if (d->busy == 0 && !d->first)
       pthread_cond_broadcast(&d->idle);
@@ -54,7 +115,7 @@ bool work_push(struct http_daemon *d, struct http_exchange *x) {
       d->first = x;
     d->last = x;
     d->waiting++;
-    pthread_cond_signal(&d->work);
+    wake_one(d);
   }
   pthread_mutex_unlock(&d->work_lock);
   return room;
@@ -83,6 +144,7 @@ void work_stop(struct http_daemon *d) {
   pthread_mutex_lock(&d->work_lock);
   d->quit = true;
   pthread_cond_broadcast(&d->work);
+  pthread_cond_broadcast(&d->spare_work);
   pthread_mutex_unlock(&d->work_lock);
   for (size_t i = 0; i < d->workers; i++)
     pthread_join(d->threads[i], NULL);

@@ -11,6 +11,24 @@ static uint64_t next_random(uint64_t *state) {
   return *state ^ *state >> 31;
 }
 
+/* Registers hold sixteen: lengths that are no multiple of that must count to their end. */
+TEST(a_cosine_is_made_of_dots) {
+  int8_t a[70], b[70];
+  for (int i = 0; i < 70; i++) {
+    a[i] = (int8_t)(i * 37 % 255 - 127);
+    b[i] = (int8_t)(i * 91 % 255 - 127);
+  }
+  for (int dims = 1; dims <= 70; dims++) {
+    double aa = 0, bb = 0, ab = 0;
+    for (int i = 0; i < dims; i++) {
+      aa += a[i] * a[i];
+      bb += b[i] * b[i];
+      ab += a[i] * b[i];
+    }
+    CHECK(vec_cosine(a, b, dims) == ab / sqrt(aa * bb));
+  }
+}
+
 TEST(dot_and_cosine) {
   int8_t a[4] = {3, 4, 0, 0}, b[4] = {4, 3, 0, 0}, minus_a[4] = {-3, -4, 0, 0}, zero[4] = {0};
   CHECK_INT(vec_dot(a, b, 4), 24);
