@@ -1,6 +1,7 @@
 /* alloc.c: malloc with a fault-injection hook for each thread. */
 #include "base/alloc.h"
 
+#include <sodium.h>
 #include <stdlib.h>
 
 /* The one file that may: see banned.h. */
@@ -41,3 +42,12 @@ void *mem_zalloc(size_t size) { return must_fail() ? NULL : calloc(1, size ? siz
 void *mem_realloc(void *p, size_t size) { return must_fail() ? NULL : realloc(p, size ? size : 1); }
 
 void mem_free(void *p) { free(p); }
+
+/* libsodium puts the end of a piece before a page that cannot be touched: what is a multiple of 16 begins at one, too.
+ */
+void *mem_secret(size_t size) {
+  size_t room = (size + 15) & ~(size_t)15;
+  return must_fail() || room < size || sodium_init() < 0 ? NULL : sodium_malloc(room ? room : 16);
+}
+
+void mem_secret_free(void *p) { sodium_free(p); }

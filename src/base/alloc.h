@@ -13,6 +13,11 @@ NODISCARD void *mem_zalloc(size_t size);
 NODISCARD void *mem_realloc(void *p, size_t size);
 void mem_free(void *p);
 
+/* For what must reach neither the disk nor a core dump: locked as far as the system lets a process lock memory, left
+ * out of dumps, wiped when it is given back. Aligned for any type. A call costs several system calls. */
+NODISCARD void *mem_secret(size_t size);
+void mem_secret_free(void *p);
+
 /* Fault injection for tests: the nth allocation from now on returns NULL (1 = the next one), and with
  * `sticky` all after it too; 0 switches it off. Counts for the calling thread alone. */
 void alloc_fail_at(long nth, int sticky);

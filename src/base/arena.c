@@ -1,6 +1,7 @@
 /* arena.c: bump allocator in chained blocks. */
 #include "base/arena.h"
 
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -23,6 +24,7 @@ enum { BLOCK_SIZE = EXACT ? 0 : 16 * 1024, ALIGN = 16 };
 struct arena_block {
   struct arena_block *next;
   size_t used, size;
+  bool guarded;
   _Alignas(ALIGN) char data[];
 };
 
@@ -40,11 +42,23 @@ static void run_deferred(struct arena *a) {
   a->deferred = NULL;
 }
 
+static void free_block(struct arena_block *b, bool wipe) {
+  if (b->guarded) {
+    mem_secret_free(b);
+    return;
+  }
+  if (wipe)
+    sodium_memzero(b->data, b->used);
+  mem_free(b);
+}
+
+void arena_guard(struct arena *a) { a->guarded = true; }
+
 void arena_release(struct arena *a) {
   run_deferred(a);
   for (struct arena_block *b = a->head, *next; b; b = next) {
     next = b->next;
-    mem_free(b);
+    free_block(b, a->guarded);
   }
   jmp_buf *oom = a->oom;
   *a = (struct arena){.oom = oom};
@@ -53,7 +67,7 @@ void arena_release(struct arena *a) {
 void arena_recycle(struct arena *a, size_t most) {
   size_t used = a->used, all = used + used / 4; /* what stands at the end of a block, and a little more the next time */
   run_deferred(a);
-  if (!EXACT && a->head && !a->head->next && a->head->size <= most) {
+  if (!EXACT && !a->guarded && a->head && !a->head->next && a->head->size <= most) {
     a->head->used = a->used = 0;
     return;
   }
@@ -77,14 +91,15 @@ size_t arena_mul(struct arena *a, size_t x, size_t y) {
 
 static struct arena_block *add_block(struct arena *a, size_t size) {
   /* Large requests get a block of their own behind the head, so that the head's free space stays in use. */
-  bool own = a->head && size > BLOCK_SIZE / 4;
+  bool own = a->head && a->head->guarded == a->guarded && size > BLOCK_SIZE / 4;
   size_t least = a->head || a->first < BLOCK_SIZE ? BLOCK_SIZE : a->first;
   size_t room = own || size > least ? size : least;
-  struct arena_block *b = mem_alloc(sizeof(*b) + room);
+  struct arena_block *b = a->guarded ? mem_secret(sizeof(*b) + room) : mem_alloc(sizeof(*b) + room);
   if (!b)
     out_of_memory(a);
   b->used = 0;
   b->size = room;
+  b->guarded = a->guarded;
   if (own) {
     b->next = a->head->next;
     a->head->next = b;
@@ -101,7 +116,7 @@ void *arena_alloc(struct arena *a, size_t size) {
   if (!EXACT)
     size = (size + ALIGN - 1) & ~(size_t)(ALIGN - 1);
   struct arena_block *b = a->head;
-  if (EXACT || !b || b->size - b->used < size)
+  if (EXACT || !b || b->guarded != a->guarded || b->size - b->used < size)
     b = add_block(a, size);
   void *p = b->data + b->used;
   b->used += size;
@@ -171,6 +186,7 @@ static void release_child(void *child) { arena_release(child); }
 struct arena *arena_child(struct arena *parent) {
   struct arena *child = arena_new(parent, struct arena);
   child->oom = parent->oom;
+  child->guarded = parent->guarded;
   arena_defer(parent, release_child, child);
   return child;
 }

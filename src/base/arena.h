@@ -20,6 +20,7 @@ struct arena {
   struct arena_defer *deferred;
   size_t used;  /* bytes handed out */
   size_t first; /* bytes of the first block; 0: the usual size */
+  bool guarded; /* see arena_guard() */
   jmp_buf *oom; /* where to go when there is no memory; NULL: print and exit, for the program's own start-up */
 };
 
@@ -32,6 +33,10 @@ void arena_release(struct arena *a);
 /* The same for an arena that will soon be used again for the like: it keeps a block, or asks for one that is large
  * enough the next time, as long as that is no more than `most` bytes. */
 void arena_recycle(struct arena *a, size_t most);
+
+/* Until the arena is released: memory that is handed out comes from mem_secret(), also to children made from now on,
+ * and what was handed out before is wiped at the end. */
+void arena_guard(struct arena *a);
 
 /* Aligned for any type; the bytes are not cleared. */
 void *arena_alloc(struct arena *a, size_t size);

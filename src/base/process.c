@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -107,4 +109,10 @@ enum process_state process_look(struct str here, struct str host, int64_t pid, i
   if (state == 'T' || state == 't')
     return PROCESS_STOPPED;
   return state == 'D' ? PROCESS_WAITING : PROCESS_ALIVE;
+}
+
+void process_conceal(void) {
+  struct rlimit none = {0, 0};
+  setrlimit(RLIMIT_CORE, &none);
+  prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }

@@ -27,4 +27,8 @@ enum process_state process_look(struct str here, struct str host, int64_t pid, i
  * may be anything, also ") R 1". */
 bool process_parse_stat(struct str line, char *ret_state, int64_t *ret_ticks);
 
+/* For a process that holds keys, from now on: it leaves no core dump, and other processes of its user cannot look into
+ * its memory. */
+void process_conceal(void);
+
 #endif

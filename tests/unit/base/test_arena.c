@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "support/harness.h"
+#include "support/scan.h"
 
 TEST(pieces_are_aligned_and_do_not_overlap) {
   struct arena a;
@@ -202,4 +203,36 @@ TEST(the_boundary_survives_release) {
   }
   CHECK(again);
   arena_release(&a);
+}
+
+TEST(guarded_memory_is_locked_and_not_dumped) {
+  struct arena a;
+  arena_init(&a);
+  char *before = arena_alloc(&a, 100);
+  arena_guard(&a);
+  char *after = arena_alloc(&a, 100), *large = arena_alloc(&a, 100000), *child = arena_alloc(arena_child(&a), 10);
+  CHECK(!scan_is_safe(before));
+  CHECK(scan_is_safe(after) && scan_is_safe(large) && scan_is_safe(child));
+  CHECK_INT((uintptr_t)after % 16, 0);
+  CHECK_INT((uintptr_t)large % 16, 0);
+  memset(large, 1, 100000);
+  arena_recycle(&a, SIZE_MAX);
+  CHECK(!a.guarded);
+  CHECK(!scan_is_safe(arena_alloc(&a, 100)));
+  arena_release(&a);
+}
+
+TEST(what_a_guarded_arena_held_before_is_wiped) {
+  /* "wiped and gone", masked: the test itself must not hold it. */
+  static const char masked[] = "\x22\x3c\x25\x30\x31\x75\x34\x3b\x31\x75\x32\x3a\x3b\x30";
+  struct arena a;
+  arena_init(&a);
+  char *p = arena_alloc(&a, sizeof(masked));
+  for (size_t i = 0; i < sizeof(masked) - 1; i++)
+    ((volatile char *)p)[i] = (char)(masked[i] ^ SCAN_MASK);
+  struct str text = {masked, sizeof(masked) - 1};
+  CHECK_INT(scan_memory(0, text).risky, 1);
+  arena_guard(&a);
+  arena_release(&a);
+  CHECK_INT(scan_memory(0, text).risky, 0);
 }

@@ -20,6 +20,8 @@ ALTER TABLE vault DROP CONSTRAINT vault_is_secret_check;
 ALTER TABLE vault ADD CONSTRAINT vault_is_secret_check CHECK (is_secret IN (0, 1));
 ALTER TABLE vault ADD CONSTRAINT vault_cipher_or_value
   CHECK ((is_secret = 1) = (cipher IS NOT NULL) AND (is_secret = 0 OR value = ''));
+-- Secrets are looked up all the time, to keep them out of texts; plain values may be many and large.
+CREATE INDEX vault_secret ON vault (team, key) WHERE is_secret = 1;
 
 -- Who may see the value of a secret; grantee: the name of an agent or a token, or '*' for every one of the team.
 CREATE TABLE vault_grant (

@@ -31,6 +31,8 @@ INSERT INTO vault_new (team, key, value, is_secret, created_at, updated_at, upda
   SELECT team, key, value, is_secret, created_at, updated_at, updated_by FROM vault;
 DROP TABLE vault;
 ALTER TABLE vault_new RENAME TO vault;
+-- Secrets are looked up all the time, to keep them out of texts; plain values may be many and large.
+CREATE INDEX vault_secret ON vault (team, key) WHERE is_secret = 1;
 
 -- Who may see the value of a secret; grantee: the name of an agent or a token, or '*' for every one of the team.
 CREATE TABLE vault_grant (
@@ -77,6 +79,7 @@ CREATE TABLE team_removal (
 ALTER TABLE memory ADD COLUMN suspect TEXT;
 
 INSERT INTO sqlite_stat1 (tbl, idx, stat) VALUES
-  ('vault_key', 'vault_key', '20 1'), ('vault_grant', 'vault_grant', '1000 1000 2 1'), ('token', 'token', '100 100 1'),
+  ('vault', 'vault', '1000 1000 1'), ('vault', 'vault_secret', '100 20 1'), ('vault_key', 'vault_key', '20 1'),
+  ('vault_grant', 'vault_grant', '1000 1000 2 1'), ('token', 'token', '100 100 1'),
   ('team_removal', 'team_removal', '20 2 1');
 ANALYZE sqlite_schema;

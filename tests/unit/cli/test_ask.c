@@ -1,0 +1,58 @@
+/* test_ask.c: what is typed at a terminal is taken and not shown. */
+#include "cli/ask.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "support/harness.h"
+
+/* A process whose terminal the test plays: it asks, and ends with 0 when it got this answer, with 1 when there was
+ * none. */
+static pid_t ask_on(const char *terminal, const char *want) {
+  pid_t pid = fork();
+  CHECK(pid >= 0);
+  if (pid > 0)
+    return pid;
+  struct arena a;
+  struct str text;
+  struct termios now;
+  setsid();
+  int fd = open(terminal, O_RDWR); /* the first that a session opens is its own */
+  arena_init(&a);
+  bool asked = fd >= 0 && ask_hidden(NULL, "Word: ", &a, &text);
+  bool echoes = tcgetattr(fd, &now) == 0 && (now.c_lflag & ECHO) && (now.c_lflag & ISIG);
+  _exit(!echoes ? 3 : !asked ? 1 : str_is(text, want) ? 0 : 2);
+}
+
+static void check_typed(const char *typed, const char *want, int code) {
+  char shown[400];
+  size_t n = 0;
+  int master = posix_openpt(O_RDWR | O_NOCTTY), status;
+  CHECK(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
+  pid_t pid = ask_on(ptsname(master), want);
+  bool sent = false;
+  for (ssize_t got; n < sizeof(shown) - 1 && (got = read(master, shown + n, sizeof(shown) - 1 - n)) > 0;) {
+    n += (size_t)got;
+    shown[n] = 0;
+    if (!sent && strstr(shown, "Word: ")) {
+      CHECK(write(master, typed, strlen(typed)) == (ssize_t)strlen(typed));
+      sent = true;
+    }
+  }
+  CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
+  CHECK_INT(WEXITSTATUS(status), code);
+  CHECK_STR(((struct str){shown, n}), "Word: \r\n");
+  close(master);
+}
+
+TEST(a_line_is_taken_and_not_shown) {
+  check_typed("correct horse\n", "correct horse", 0);
+  check_typed("\xc3\xa9t\xc3\xa9\n", "\xc3\xa9t\xc3\xa9", 0);
+}
+
+TEST(nothing_typed_is_no_answer) { check_typed("\n", "", 1); }
+
+TEST(an_interrupt_is_no_answer_and_the_terminal_is_as_it_was) { check_typed("corr\x03", "", 1); }
