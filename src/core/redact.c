@@ -74,10 +74,21 @@ static size_t in_original(const struct secret_hits *hits, const size_t *markers,
   return end + (at - marker_end);
 }
 
-static void scan(struct redact_scan *s, const struct strs *known) {
-  redact_known(s, known);
+static void redactor_init(struct arena *a, const struct strs *known, struct redactor *ret) {
+  redact_index_vendors(&ret->vendors);
+  redact_index_known(a, known, &ret->known);
+}
+
+const struct redactor *redactor_new(struct arena *a, const struct strs *known) {
+  struct redactor *r = arena_alloc(a, sizeof(*r));
+  redactor_init(a, known, r);
+  return r;
+}
+
+static void scan(struct redact_scan *s, const struct redactor *what) {
+  redact_known(s, &what->known);
   redact_blocks(s);
-  redact_vendors(s);
+  redact_vendors(s, &what->vendors);
   redact_contexts(s);
 }
 
@@ -85,12 +96,17 @@ static void scan(struct redact_scan *s, const struct strs *known) {
  * searching the redacted text finds nothing either. Two rounds nearly always, and one for a text without secrets. */
 enum { ROUNDS_MAX = 8 };
 
-void redact_find(struct arena *a, struct str text, const struct strs *known, struct secret_hits *ret) {
+void redact_find(struct arena *a, struct str text, const struct redactor *what, struct secret_hits *ret) {
   struct redact_scan all = {.a = a, .text = text};
+  struct redactor patterns;
+  if (!what) {
+    redactor_init(a, NULL, &patterns);
+    what = &patterns;
+  }
   *ret = (struct secret_hits){0};
   for (int round = 0; round < ROUNDS_MAX && text.n > 0; round++) {
     struct redact_scan s = {.a = a, .text = redact_apply(a, text, ret)};
-    scan(&s, known);
+    scan(&s, what);
     if (s.out.n == 0)
       return;
     size_t *markers = marker_starts(a, ret);
@@ -139,6 +155,8 @@ struct str redact_preview(struct arena *a, struct str text, const struct secret_
   size_t line = 1;
   for (size_t i = 0; i < hit->start; i++)
     line += text.p[i] == '\n';
+  if (strcmp(hit->pattern, redact_known_pattern) == 0)
+    return arena_printf(a, "line %zu", line);
   struct str secret = str_slice(text, hit->start, hit->start + hit->len);
   size_t length = utf8_length(secret), shown = length / 3 < 10 ? length / 3 : 10;
   size_t last = shown * 4 / 10, first = shown - last;

@@ -1,7 +1,7 @@
 /* redact.h: finds credentials in text, replaces them, and describes them without showing them.
  *
  * What counts as a secret:
- *   1. the exact values of the vault, also when they are base64-, URL- or JSON-escaped;
+ *   1. the exact values of the vault, also in hex or base64, broken into lines, and with the escapes of URLs and JSON;
  *   2. private key blocks (PEM, OpenSSH, PGP, PuTTY), whole or cut off;
  *   3. formats that a vendor made recognisable by a prefix, an alphabet and a length: the table in redact_patterns.c;
  *   4. values in a telling place: assigned to a name such as DB_PASSWORD or api_key, in an Authorization header, as the
@@ -36,15 +36,21 @@ struct secret_hits {
   size_t n, cap;
 };
 
-/* The secrets of `text` (valid UTF-8), in order, not overlapping. `known`: secret values to look for, may be NULL;
- * values under 8 bytes are ignored, as are values that are not UTF-8. Their pattern is "vault_secret". */
-void redact_find(struct arena *a, struct str text, const struct strs *known, struct secret_hits *ret);
+/* What is looked for, made ready for many texts: the patterns, and a team's own secret values. Values under 8 bytes are
+ * ignored, as are values that are not UTF-8. They must stay where they are as long as it is used: it holds no byte of
+ * them, so that a value that lies in locked memory lies nowhere else. */
+struct redactor;
+const struct redactor *redactor_new(struct arena *a, const struct strs *known);
+
+/* The secrets of `text` (valid UTF-8), in order, not overlapping. A value of `what` has the pattern "vault_secret";
+ * NULL: the patterns alone. */
+void redact_find(struct arena *a, struct str text, const struct redactor *what, struct secret_hits *ret);
 
 /* `text` with each hit replaced by [REDACTED:<pattern>]; `text` itself when there is none. */
 struct str redact_apply(struct arena *a, struct str text, const struct secret_hits *hits);
 
 /* "line 3: ghp_ab…wxyz": where the hit is and enough of it to recognise it. At most its first 6 and last 4 characters,
- * and never more than a third of it. */
+ * and never more than a third of it; nothing of a value of the vault, which its owner knows by another name. */
 struct str redact_preview(struct arena *a, struct str text, const struct secret_hit *hit);
 
 #endif

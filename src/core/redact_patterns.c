@@ -14,6 +14,8 @@ enum {
   SNOWFLAKE = 16,
   /* Starts where a run of base64url starts: a row whose first part has no upper limit, so that no run is read twice. */
   RUN_START = 32,
+  /* Only the last part is secret: those before it are names, which may hold any word. */
+  NAMES_FIRST = 64,
 };
 
 /* A literal, then min..max bytes of an alphabet; max 0: any number. */
@@ -188,6 +190,9 @@ static const struct vendor vendors[] = {
     {"openshift_token", 0, ONE("sha256~", IN_B64URL, 43, 0)},
     {"easypost_key", RANDOM | ALONE, ONE("EZAK", IN_ALNUM, 54, 54)},
     {"alibaba_key_id", RANDOM | ALONE, ONE("LTAI", IN_ALNUM, 20, 20)},
+    {"cairn_token",
+     NAMES_FIRST,
+     {{"cairn_", IN_B64URL, 1, 64}, {".", IN_LOWER | IN_DIGIT, 12, 12}, {".", IN_B64URL, 43, 43}}},
     {"mapbox_token", RUN_START, {{"sk.eyJ", IN_B64URL, 20, 0}, {".", IN_B64URL, 16, 0}}},
     {"jwt", RUN_START, {{"eyJ", IN_B64URL, 10, 0}, {".", IN_B64URL, 10, 0}, {".", IN_B64URL, 10, 0}}},
 };
@@ -258,7 +263,8 @@ static size_t match_vendor(struct str text, size_t at, const struct vendor *v, s
     return at;
   if (v->flags & SNOWFLAKE && !base64_number(text, at))
     return at;
-  if (!convincing(str_slice(text, at + head, end), v->flags))
+  size_t judged = v->flags & NAMES_FIRST ? end - last_part(v)->min : at + head;
+  if (!convincing(str_slice(text, judged, end), v->flags))
     return at;
   if (last_part(v)->max == 0)
     end += redact_run(text, end, last_part(v)->alphabet, SIZE_MAX);
@@ -320,17 +326,12 @@ static const struct middle {
     {'.', "terraform_token", terraform},
 };
 
-/* Vendors by the hash of the first two bytes of their prefix: the first one, plus one; the rest are chained. */
-enum { INDEX_HEADS = 1024 };
-struct index {
-  uint8_t head[INDEX_HEADS], next[ARRAY_LEN(vendors)];
-};
-_Static_assert(ARRAY_LEN(vendors) < 255, "the index counts in bytes");
+_Static_assert(ARRAY_LEN(vendors) < VENDORS_MAX, "the index counts in bytes");
 
-static size_t prefix_hash(const char *p) { return ((unsigned char)p[0] * 37u + (unsigned char)p[1]) % INDEX_HEADS; }
+static size_t prefix_hash(const char *p) { return ((unsigned char)p[0] * 37u + (unsigned char)p[1]) % VENDOR_HEADS; }
 
-static void build_index(struct index *ret) {
-  *ret = (struct index){0};
+void redact_index_vendors(struct vendor_index *ret) {
+  *ret = (struct vendor_index){0};
   for (size_t i = ARRAY_LEN(vendors); i-- > 0;) {
     uint8_t *head = &ret->head[prefix_hash(vendors[i].parts[0].literal)];
     ret->next[i] = *head;
@@ -338,7 +339,7 @@ static void build_index(struct index *ret) {
   }
 }
 
-static size_t match_any(struct redact_scan *s, const struct index *index, size_t at) {
+static size_t match_any(struct redact_scan *s, const struct vendor_index *index, size_t at) {
   size_t start = at, end = at;
   for (size_t k = index->head[prefix_hash(s->text.p + at)]; k && end == at; k = index->next[k - 1]) {
     end = match_vendor(s->text, at, &vendors[k - 1], &start);
@@ -360,7 +361,7 @@ static size_t match_middle(struct redact_scan *s, size_t at) {
 }
 
 /* A run of letters and digits starts at `at`: vendors' prefixes start there, or behind the tail of an escape. */
-static size_t match_word(struct redact_scan *s, const struct index *index, size_t at) {
+static size_t match_word(struct redact_scan *s, const struct vendor_index *index, size_t at) {
   size_t start = at + redact_escape_tail(s->text, at), end = start;
   if (start > at && start + 1 < s->text.n)
     end = match_any(s, index, start);
@@ -369,15 +370,13 @@ static size_t match_word(struct redact_scan *s, const struct index *index, size_
   return end > start ? end : at + redact_run(s->text, at, IN_ALNUM, SIZE_MAX);
 }
 
-void redact_vendors(struct redact_scan *s) {
-  struct index index;
-  build_index(&index);
+void redact_vendors(struct redact_scan *s, const struct vendor_index *index) {
   struct str text = s->text;
   for (size_t i = 0; i + 1 < text.n;) {
     size_t end = i;
     char c = text.p[i];
     if (redact_in(c, IN_ALNUM))
-      end = match_word(s, &index, i);
+      end = match_word(s, index, i);
     else if (c == ':' || c == '~' || c == '.')
       end = match_middle(s, i);
     else if (c == ';')

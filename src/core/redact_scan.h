@@ -26,10 +26,33 @@ static inline void redact_add(struct redact_scan *s, size_t start, size_t end, c
   list_push(s->a, &s->out, (struct found){start, end, pattern, rank});
 }
 
+/* The vendors' table by a hash of the first two bytes of a prefix: the first row, plus one; the rest are chained. */
+enum { VENDOR_HEADS = 1024, VENDORS_MAX = 255 };
+struct vendor_index {
+  uint8_t head[VENDOR_HEADS], next[VENDORS_MAX];
+};
+void redact_index_vendors(struct vendor_index *ret);
+
+/* The known values by a hash of the first bytes of each of their forms, in the same way. */
+struct needle;
+struct known_index {
+  struct needle *v;
+  size_t n;
+  uint32_t *head; /* NULL: nothing is known */
+  unsigned bits;  /* of the hash */
+};
+void redact_index_known(struct arena *a, const struct strs *known, struct known_index *ret);
+extern const char redact_known_pattern[];
+
+struct redactor {
+  struct vendor_index vendors;
+  struct known_index known;
+};
+
 /* The finders. Each appends what it found, in any order. */
-void redact_known(struct redact_scan *s, const struct strs *known);
+void redact_known(struct redact_scan *s, const struct known_index *index);
 void redact_blocks(struct redact_scan *s);
-void redact_vendors(struct redact_scan *s);
+void redact_vendors(struct redact_scan *s, const struct vendor_index *index);
 void redact_contexts(struct redact_scan *s);
 
 /* Alphabets, as bits: a byte may be in several. */

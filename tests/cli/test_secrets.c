@@ -1,5 +1,7 @@
 /* test_secrets.c: secrets are refused or taken out before anything is embedded, logged or stored: afterwards their
  * bytes are nowhere in the store's files. */
+#include <sys/stat.h>
+
 #include "support/cli.h"
 
 /* Nothing here is a secret, and nothing in this file looks like one: they are put together at run time. */
@@ -186,4 +188,82 @@ TEST(ordinary_text_is_no_secret) {
   };
   for (size_t i = 0; i < ARRAY_LEN(fine); i++)
     STORE(fine[i]);
+}
+
+/* ---- values of the vault ---- */
+
+/* Nothing about it looks like a secret: it is one because the vault says so. */
+#define VALUE "the tide turns/at nine+ten"
+
+static void make_secret(void) { OK_FED(STR(VALUE), "vault", "set", "harbour:word", "-", "--secret"); }
+
+/* Encodings by Python's base64, binascii, urllib.parse and json. */
+static const char *const forms[] = {
+    VALUE,
+    "dGhlIHRpZGUgdHVybnMvYXQgbmluZSt0ZW4=",
+    "eDp0aGUgdGlkZSB0dXJucy9hdCBuaW5lK3Rlbg==",
+    "7468652074696465207475726e732f6174206e696e652b74656e",
+    "7468652074696465207475726E732F6174206E696E652B74656E",
+    "?q=the%20tide%20turns%2Fat%20nine%2Bten",
+    "?q=the+tide+turns%2Fat+nine%2Bten",
+    "{\"q\": \"the tide turns\\/at nine+ten\"}",
+    "dGhlIHRpZGUgdHVy\n  bnMvYXQgbmluZSt0ZW4=",
+};
+
+TEST(a_value_of_the_vault_is_refused_in_every_form) {
+  begin();
+  make_secret();
+  for (size_t i = 0; i < ARRAY_LEN(forms); i++) {
+    test_note("%s", forms[i]);
+    yyjson_val *e = REFUSED_AT("secrets", "secret", "remember", textf("The word is %s, they say", forms[i]));
+    CHECK(has(jstr(e, "message"), "vault_secret, line 1") && !has(jstr(e, "message"), "the tide"));
+  }
+  REFUSED_AT("secrets", "secret", "vault", "set", "harbour:copy", VALUE);
+  CHECK(!store_holds(VALUE));
+}
+
+TEST(a_text_that_was_stored_before_is_not_shown_any_more) {
+  begin();
+  OK("session", "handoff", "The word at the harbour is " VALUE ".");
+  int64_t id = STORE("--headline", "At the harbour", "--type", "decision", "The word at the harbour is " VALUE ".");
+  make_secret();
+  static const char *const calls[][4] = {{"search", "harbour"}, {"page"}, {"session", "handoff"}, {"boot"}};
+  for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
+    struct run r = cli_run(STR_NONE, calls[i]);
+    test_note("%s", calls[i][0]);
+    CHECK(r.exit_code == 0 && has(r.out, "[REDACTED:vault_secret]") && !has(r.out, VALUE));
+  }
+  CHECK_STR(jstr(OK("get", num(id)), "body"), "The word at the harbour is [REDACTED:vault_secret].");
+  struct run r = CAIRN("export");
+  CHECK(has(r.out, "[REDACTED:vault_secret]") && !has(r.out, VALUE));
+  r = CAIRN("events", "--json");
+  CHECK(!has(r.out, VALUE));
+  r = CAIRN("get", VALUE);
+  CHECK(r.exit_code != 0 && !has(r.err, VALUE) && has(r.err, "[REDACTED:vault_secret]"));
+  /* Whoever asks for the value itself, and may have it, gets it. */
+  CHECK_STR(jstr(OK("vault", "get", "harbour:word", "--reveal"), "value"), VALUE);
+}
+
+TEST(a_value_of_the_vault_is_taken_out_of_what_files_say) {
+  begin();
+  make_secret();
+  CHECK(mkdir(path_join(NULL, "docs"), 0700) == 0);
+  file_write(path_join(NULL, "docs/notes.md"), STR("# Harbour\n\nDECISION: the word is " VALUE " until May.\n"));
+  OK("source", "add", "docs");
+  OK("extract", "docs");
+  yyjson_val *r = OK("transcript", "append", "demo", "--line", "{\"role\": \"user\", \"content\": \"say " VALUE "\"}",
+                     "--line", "{\"role\": \"tool_call\", \"name\": \"say\", \"input\": {\"deep\": [\"" VALUE "\"]}}");
+  CHECK_INT(jint(r, "redacted"), 2);
+  CHECK(!has(file_read(cstr(jstr(r, "path"))), VALUE));
+  OK("transcript", "compact", "demo", "--keep", "1", "--force", "--summary", "They said " VALUE);
+  CHECK(!has(file_read(cstr(jstr(r, "path"))), VALUE));
+  struct run batch = CAIRN_FED(STR("{\"text\": \"The word is " VALUE "\"}\n"), "remember", "--batch", "-", "--json");
+  CHECK(batch.exit_code != 0 && has(batch.out, "vault_secret") && !has(batch.out, VALUE));
+  r = OK_FED(STR("The boat is painted green now.\n\nThe word is " VALUE ", keep it."), "capture", "-");
+  CHECK_INT(jint(r, "refused"), 1);
+  file_write(
+      path_join(NULL, "graph.jsonl"),
+      STR("{\"type\":\"entity\",\"name\":\"Harbour\",\"entityType\":\"place\",\"observations\":[\"" VALUE "\"]}\n"));
+  CHECK(CAIRN("import", "graph.jsonl").exit_code != 0);
+  CHECK(!store_holds(VALUE));
 }

@@ -5,62 +5,7 @@
 
 #include "base/utf8.h"
 #include "support/harness.h"
-
-/* No key is written out in this file: a key is made from a template when the test runs, so that no scanner takes the
- * source for a leak. "<h32>" stands for 32 random characters of the alphabet 'h'. */
-static const char *alphabet_of(char kind) {
-  static const char upper[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-  switch (kind) {
-  case 'h':
-    return "0123456789abcdef";
-  case 'd':
-    return "0123456789";
-  case 'l':
-    return "abcdefghijklmnopqrstuvwxyz0123456789";
-  case 'U':
-    return upper;
-  case 'a':
-    return "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-  case 'b':
-    return "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  case 'u':
-    return "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-  case '2':
-    return "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
-  case 'p':
-    return "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789!#%^*";
-  default:
-    return NULL;
-  }
-}
-
-static uint32_t next_random(uint32_t *state) {
-  *state ^= *state << 13;
-  *state ^= *state >> 17;
-  *state ^= *state << 5;
-  return *state >> 3;
-}
-
-static struct str expand(struct arena *a, const char *template, uint32_t seed) {
-  struct buf out = BUF(a);
-  uint32_t state = seed * 2654435761u + 12345u;
-  for (const char *p = template; *p; p++) {
-    const char *alphabet = p[0] == '<' && p[1] ? alphabet_of(p[1]) : NULL;
-    if (!alphabet || p[2] < '0' || p[2] > '9') {
-      buf_addc(&out, *p);
-      continue;
-    }
-    char *end;
-    size_t n = strtoul(p + 2, &end, 10), size = strlen(alphabet);
-    while (n-- > 0)
-      buf_addc(&out, alphabet[next_random(&state) % size]);
-    /* Keys end in a letter or digit here, so that the end of the hit is known: the last one is one of both. */
-    if (!strchr("hdl2U", p[1]))
-      out.p[out.n - 1] = 'k';
-    p = end;
-  }
-  return buf_str(&out);
-}
+#include "support/keys.h"
 
 static struct secret_hits find(struct arena *a, struct str text) {
   struct secret_hits hits;
@@ -198,7 +143,7 @@ static const struct positive placed_secrets[] = {
 
 /* The text has one secret, exactly this one, under this name; once it is cut out, nothing is left to find. */
 static void check_positive(struct arena *a, const struct positive *p, uint32_t seed) {
-  struct str secret = expand(a, p->secret, seed);
+  struct str secret = key_make(a, p->secret, seed);
   struct str text = concat3(a, p->before, secret, p->after);
   struct secret_hits hits = find(a, text);
   if (hits.n != 1 || hits.v[0].start != strlen(p->before) || hits.v[0].len != secret.n ||
@@ -359,7 +304,7 @@ static struct str pem(struct arena *a, const char *label, int lines, const char 
   struct buf out = BUF(a);
   buf_addf(&out, "-----BEGIN %s-----%s", label, newline);
   for (int i = 0; i < lines; i++) {
-    buf_add(&out, expand(a, i + 1 < lines ? "<b64>" : "<b30>=", (uint32_t)i + 3));
+    buf_add(&out, key_make(a, i + 1 < lines ? "<b64>" : "<b30>=", (uint32_t)i + 3));
     if (i + 1 < lines || closed)
       buf_adds(&out, newline);
   }
@@ -412,7 +357,7 @@ TEST(a_key_of_a_service_account_is_named_so) {
 TEST(the_private_part_of_a_putty_key_is_found) {
   struct arena a;
   arena_init(&a);
-  check_block(&a, "PuTTY-User-Key-File-3: ssh-ed25519\nPrivate-Lines: 1\n", expand(&a, "<b47>=", 5),
+  check_block(&a, "PuTTY-User-Key-File-3: ssh-ed25519\nPrivate-Lines: 1\n", key_make(&a, "<b47>=", 5),
               "\nPrivate-MAC: 00", "private_key");
   arena_release(&a);
 }
@@ -433,7 +378,7 @@ TEST(two_blocks_are_two_hits) {
 TEST(the_more_certain_name_wins_and_nothing_stays_behind) {
   struct arena a;
   arena_init(&a);
-  struct str github = expand(&a, "ghp_<a36>", 1), jwt = expand(&a, "eyJ<u33>.eyJ<u60>.<u43>", 2);
+  struct str github = key_make(&a, "ghp_<a36>", 1), jwt = key_make(&a, "eyJ<u33>.eyJ<u60>.<u43>", 2);
   struct {
     struct str text;
     const char *clean;
@@ -459,7 +404,7 @@ TEST(many_secrets_in_one_text_are_all_found_in_order) {
     buf_addf(&text, "Note %zu, über: ", i);
     buf_adds(&text, vendor_keys[i].before);
     starts[i] = text.n;
-    buf_add(&text, expand(&a, vendor_keys[i].secret, 42));
+    buf_add(&text, key_make(&a, vendor_keys[i].secret, 42));
     buf_adds(&text, vendor_keys[i].after);
     buf_adds(&text, "\nmore prose\n");
   }
@@ -481,9 +426,9 @@ TEST(what_is_left_is_searched_again) {
   arena_init(&a);
   struct strs known = {0};
   strs_push(&a, &known, STR("that is public"));
-  struct str key = expand(&a, "<a32>", 9), text = concat3(&a, "A note, that is public token: ", key, ", über");
+  struct str key = key_make(&a, "<a32>", 9), text = concat3(&a, "A note, that is public token: ", key, ", über");
   struct secret_hits hits;
-  redact_find(&a, text, &known, &hits);
+  redact_find(&a, text, redactor_new(&a, &known), &hits);
   CHECK_INT(hits.n, 2);
   CHECK_STR(redact_apply(&a, text, &hits), "A note, [REDACTED:vault_secret] token: [REDACTED:secret_assignment], über");
   arena_release(&a);
@@ -492,7 +437,7 @@ TEST(what_is_left_is_searched_again) {
 TEST(cutting_out_one_secret_makes_no_other) {
   struct arena a;
   arena_init(&a);
-  struct str key = expand(&a, "ghp_<a36>", 3);
+  struct str key = key_make(&a, "ghp_<a36>", 3);
   struct str text =
       arena_printf(&a, "%.*s-[REDACTED:x]AKIA, token=[REDACTED:y], token: %.*s", STR_ARG(key), STR_ARG(key));
   struct secret_hits hits = find(&a, text);
@@ -510,7 +455,7 @@ static struct str redact_known_values(struct arena *a, const char *text, size_t 
   for (size_t i = 0; i < n; i++)
     strs_push(a, &known, str_from(values[i]));
   struct secret_hits hits;
-  redact_find(a, str_from(text), &known, &hits);
+  redact_find(a, str_from(text), redactor_new(a, &known), &hits);
   return redact_apply(a, str_from(text), &hits);
 }
 
