@@ -148,7 +148,7 @@ static bool settle_session(struct exchange *x) {
   }
   if (str_empty(x->head->session))
     return refuse_legacy(x, 400, "Bad request: no session; begin with initialize and send its Mcp-Session-Id");
-  x->session = mcp_session_find(server, x->head->session, x->sender->caller.team);
+  x->session = mcp_session_find(server, x->head->session, &x->sender->caller);
   return x->session || refuse_legacy(x, 404, "Session not found: begin again with initialize");
 }
 

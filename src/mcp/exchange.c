@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "mcp/server.h"
+#include "op/roles.h"
 
 enum { PROGRESS_EVERY_US = 50 * 1000 };
 
@@ -113,6 +114,23 @@ enum status exchange_op(struct exchange *x, const char *name, struct str args, y
   s = op_run(engine, op, &x->caller, NULL, x->arena, values, &result, err);
   pool_give(x->server->options.pool, engine);
   return s == STATUS_OK ? json_read(x->arena, json_write(x->arena, result, false), ret_result, err) : s;
+}
+
+bool exchange_who(struct exchange *x, const struct principal **ret_who) {
+  struct pool *pool = x->server->options.pool;
+  struct engine *engine;
+  struct error err;
+  *ret_who = x->caller.principal;
+  if (!pool || !pool_agent(pool)[0])
+    return true;
+  enum status s = pool_take(pool, &engine, &err);
+  if (s == STATUS_OK) {
+    s = roles_who(engine, &x->caller, x->arena, ret_who, &err);
+    pool_give(pool, engine);
+  }
+  if (s != STATUS_OK)
+    exchange_failed(x, &err);
+  return s == STATUS_OK;
 }
 
 yyjson_val *exchange_capability(const struct exchange *x, const char *name) {

@@ -2,6 +2,7 @@
  * a request of our own (before). */
 #include "base/id.h"
 #include "mcp/server.h"
+#include "op/identity.h"
 
 enum { STATE_VALID_MS = 10 * 60 * 1000 };
 
@@ -11,8 +12,9 @@ static struct str purpose_of(const struct exchange *x) {
   yyjson_val *args = yyjson_obj_get(x->in->params, "arguments");
   hash_text(args ? json_write_val(x->arena, args) : STR("{}"), digest);
   struct str name = json_str(x->in->params, "name"), uri = json_str(x->in->params, "uri");
-  return arena_printf(x->arena, "input\n%.*s\n%.*s\n%.*s\n%s", STR_ARG(x->caller.team), STR_ARG(x->in->method),
-                      STR_ARG(name.p ? name : uri), digest);
+  const struct principal *who = x->caller.principal;
+  return arena_printf(x->arena, "input\n%.*s\n%.*s\n%.*s\n%.*s\n%s", STR_ARG(x->caller.team),
+                      STR_ARG(who ? who->name : STR("")), STR_ARG(x->in->method), STR_ARG(name.p ? name : uri), digest);
 }
 
 static bool refuse(struct exchange *x, const char *what) {

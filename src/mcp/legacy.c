@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "mcp/server.h"
+#include "op/identity.h"
 
 enum { SESSIONS_MAX = 1024, SESSION_RANDOM = 20, CAPABILITIES_MAX = 64 * 1024, NAME_MAX_BYTES = 200 };
 
@@ -57,8 +58,12 @@ static struct mcp_session *mcp_session_new(const struct caller *c, struct str ve
   for (size_t i = 0; i < ARRAY_LEN(texts); i++)
     size += room(texts[i]);
   struct mcp_session *s = mem_zalloc(size);
-  if (!s)
+  struct principal *who = c->principal ? principal_keep(c->principal) : NULL;
+  if (!s || (c->principal && !who)) {
+    mem_free(who);
+    mem_free(s);
     return NULL;
+  }
   char *at = (char *)(s + 1);
   s->refs = 1;
   s->log_level = -1;
@@ -71,7 +76,9 @@ static struct mcp_session *mcp_session_new(const struct caller *c, struct str ve
                               .project = copy_into(&at, c->project),
                               .project_given = c->project_given,
                               .source = copy_into(&at, c->source),
-                              .trust = copy_into(&at, c->trust)};
+                              .trust = copy_into(&at, c->trust),
+                              .principal = who};
+  s->who = who;
   return s;
 }
 
@@ -80,6 +87,7 @@ static void mcp_session_free(struct mcp_session *s) {
     next = w->next;
     mem_free(w);
   }
+  mem_free(s->who);
   mem_free(s);
 }
 
@@ -139,11 +147,16 @@ void mcp_session_end(struct mcp_server *server, struct mcp_session *session) {
   mcp_session_drop(server, session);
 }
 
-struct mcp_session *mcp_session_find(struct mcp_server *server, struct str id, struct str team) {
+/* Somebody else's session is as unknown as none: an id is a name and opens nothing. */
+static bool is_of(const struct mcp_session *s, const struct caller *c) {
+  return str_eq(s->team, c->team) &&
+         (s->who && c->principal ? str_eq(s->who->name, c->principal->name) : !s->who && !c->principal);
+}
+
+struct mcp_session *mcp_session_find(struct mcp_server *server, struct str id, const struct caller *caller) {
   pthread_mutex_lock(&server->lock);
   struct mcp_session *s = server->sessions;
-  /* Another team's session is as unknown as none: an id is a name and opens nothing. */
-  while (s && !(str_is(id, s->id) && str_eq(s->team, team)))
+  while (s && !(str_is(id, s->id) && is_of(s, caller)))
     s = s->next;
   if (s) {
     s->refs++;

@@ -3,6 +3,7 @@
  * A cursor names the last item of a page and is sealed: one that this server did not make for this list is refused. */
 #include "mcp/prompts.h"
 #include "mcp/resources.h"
+#include "op/identity.h"
 
 enum { PAGE_SIZE = 100, LIST_TTL_MS = 300 * 1000 };
 
@@ -64,12 +65,15 @@ static void answer_page(struct exchange *x, const char *list, const char *member
 
 void list_tools(struct exchange *x) {
   struct str after;
-  if (!read_cursor(x, "tools", &after))
+  const struct principal *who;
+  if (!read_cursor(x, "tools", &after) || !exchange_who(x, &who))
     return;
   yyjson_mut_val *list = yyjson_mut_arr(x->doc);
-  for (const struct tool *t = x->profile->tools; t->name; t++)
-    if (!(t->flags & TOOL_HIDDEN))
-      yyjson_mut_arr_append(list, tool_definition(x->doc, t));
+  for (const struct tool *t = x->profile->tools; t->name; t++) {
+    const struct tool *offered = t->flags & TOOL_HIDDEN ? NULL : tool_offered(who, x->arena, t);
+    if (offered)
+      yyjson_mut_arr_append(list, tool_definition(x->doc, offered));
+  }
   if (x->server->options.conformance)
     fixture_tools(x, list);
   answer_page(x, "tools", "tools", "name", list, after, LIST_TTL_MS);
@@ -77,11 +81,13 @@ void list_tools(struct exchange *x) {
 
 void list_prompts(struct exchange *x) {
   struct str after;
-  if (!read_cursor(x, "prompts", &after))
+  const struct principal *who;
+  if (!read_cursor(x, "prompts", &after) || !exchange_who(x, &who))
     return;
   yyjson_mut_val *list = yyjson_mut_arr(x->doc);
   for (const struct prompt *p = prompts; p->name; p++)
-    yyjson_mut_arr_append(list, prompt_definition(x->doc, p));
+    if (op_offered(who, p->op))
+      yyjson_mut_arr_append(list, prompt_definition(x->doc, p));
   if (x->server->options.conformance)
     fixture_prompts(x, list);
   answer_page(x, "prompts", "prompts", "name", list, after, LIST_TTL_MS);
@@ -100,15 +106,28 @@ static yyjson_mut_val *describe(struct exchange *x, yyjson_mut_val *list, const 
   return r;
 }
 
-static void add_project(struct exchange *x, yyjson_mut_val *list, struct str project) {
+static void add_project(struct exchange *x, const struct principal *who, yyjson_mut_val *list, struct str project) {
   struct str of = project.n ? project : STR("global memories");
-  describe(x, list, "uri", resource_uri(x->arena, "cairn://boot/", project),
-           arena_printf(x->arena, "boot: %.*s", STR_ARG(of)), arena_printf(x->arena, "Boot payload: %.*s", STR_ARG(of)),
-           STR("What an agent should know at the start of a conversation."), "text/markdown");
-  describe(x, list, "uri", resource_uri(x->arena, "cairn://memory.md/", project),
-           arena_printf(x->arena, "memory.md: %.*s", STR_ARG(of)),
-           arena_printf(x->arena, "Memory on one page: %.*s", STR_ARG(of)),
-           STR("The headlines of all active memories, by kind."), "text/markdown");
+  if (op_offered(who, "boot"))
+    describe(x, list, "uri", resource_uri(x->arena, "cairn://boot/", project),
+             arena_printf(x->arena, "boot: %.*s", STR_ARG(of)),
+             arena_printf(x->arena, "Boot payload: %.*s", STR_ARG(of)),
+             STR("What an agent should know at the start of a conversation."), "text/markdown");
+  if (op_offered(who, "page"))
+    describe(x, list, "uri", resource_uri(x->arena, "cairn://memory.md/", project),
+             arena_printf(x->arena, "memory.md: %.*s", STR_ARG(of)),
+             arena_printf(x->arena, "Memory on one page: %.*s", STR_ARG(of)),
+             STR("The headlines of all active memories, by kind."), "text/markdown");
+}
+
+/* Of who works in certain projects, these; of others, the one that they are in. */
+static void add_projects(struct exchange *x, const struct principal *who, yyjson_mut_val *list) {
+  bool limited = who && who->role == ROLE_PROJECT;
+  for (size_t i = 0; limited && i < who->projects.n; i++)
+    add_project(x, who, list, who->projects.v[i]);
+  if (!limited && x->caller.project.n)
+    add_project(x, who, list, x->caller.project);
+  add_project(x, who, list, STR(""));
 }
 
 static int by_name(const void *a, const void *b) {
@@ -137,8 +156,8 @@ static enum status add_skills(struct exchange *x, yyjson_mut_val *list, struct e
   return STATUS_OK;
 }
 
-static void add_of_profile(struct exchange *x, yyjson_mut_val *list, bool templates) {
-  for (const struct profile_resource *r = x->profile->resources; r->uri; r++)
+static void add_of_profile(struct exchange *x, const struct principal *who, yyjson_mut_val *list, bool templates) {
+  for (const struct profile_resource *r = x->profile->resources; r->uri && op_offered(who, "get"); r++)
     if ((strchr(r->uri, '{') != NULL) == templates)
       describe(x, list, templates ? "uriTemplate" : "uri", str_from(r->uri), str_from(r->name), str_from(r->title),
                str_from(r->description), r->mime);
@@ -147,23 +166,23 @@ static void add_of_profile(struct exchange *x, yyjson_mut_val *list, bool templa
 /* Whoever has the list wants to know when it changes; where that is not possible, the list is still right. */
 static void follow(struct exchange *x) {
   struct error err;
-  if (!x->modern && x->server->options.feed && subscriptions_follow(x->server, x->caller.team, &err) != STATUS_OK)
+  if (!x->modern && x->server->options.feed && !x->caller.principal &&
+      subscriptions_follow(x->server, x->caller.team, &err) != STATUS_OK)
     return;
 }
 
 void list_resources(struct exchange *x) {
   struct str after;
   struct error err = {0};
-  if (!read_cursor(x, "resources", &after))
+  const struct principal *who;
+  if (!read_cursor(x, "resources", &after) || !exchange_who(x, &who))
     return;
   yyjson_mut_val *list = yyjson_mut_arr(x->doc);
   if (x->profile->resources) {
-    add_of_profile(x, list, false);
+    add_of_profile(x, who, list, false);
   } else {
-    if (x->caller.project.n)
-      add_project(x, list, x->caller.project);
-    add_project(x, list, STR(""));
-    if (add_skills(x, list, &err) != STATUS_OK) {
+    add_projects(x, who, list);
+    if (op_offered(who, "skill list") && add_skills(x, list, &err) != STATUS_OK) {
       exchange_failed(x, &err);
       return;
     }
@@ -176,14 +195,16 @@ void list_resources(struct exchange *x) {
 
 void list_templates(struct exchange *x) {
   struct str after;
-  if (!read_cursor(x, "templates", &after))
+  const struct principal *who;
+  if (!read_cursor(x, "templates", &after) || !exchange_who(x, &who))
     return;
   yyjson_mut_val *list = yyjson_mut_arr(x->doc);
   if (x->profile->resources)
-    add_of_profile(x, list, true);
+    add_of_profile(x, who, list, true);
   for (const struct resource *r = resources; r->uri && !x->profile->resources; r++)
-    describe(x, list, "uriTemplate", str_from(r->uri), str_from(r->name), str_from(r->title), str_from(r->description),
-             r->mime);
+    if (op_offered(who, r->op))
+      describe(x, list, "uriTemplate", str_from(r->uri), str_from(r->name), str_from(r->title),
+               str_from(r->description), r->mime);
   if (x->server->options.conformance)
     fixture_templates(x, list);
   answer_page(x, "templates", "resourceTemplates", "uriTemplate", list, after, LIST_TTL_MS);

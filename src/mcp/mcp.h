@@ -68,6 +68,8 @@ void mcp_handle(struct mcp_server *server, const struct mcp_sender *sender, cons
 /* GET of a legacy session: its notifications from now on. Statuses as HTTP needs them: 200 with a stream, 400, 404. */
 void mcp_listen(struct mcp_server *server, const struct mcp_sender *sender, const struct mcp_head *head,
                 struct mcp_out *out, struct mcp_reply *ret_reply);
+/* Whether there is a legacy session of this id that is the sender's: else it gets nothing of it. */
+bool mcp_has_session(struct mcp_server *server, const struct mcp_sender *sender, struct str id);
 /* DELETE: 200, 400 or 404. */
 int mcp_end_session(struct mcp_server *server, const struct mcp_sender *sender, const struct mcp_head *head);
 /* The client of a stream is gone; `out` is not used once this has returned. */

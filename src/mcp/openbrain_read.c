@@ -206,6 +206,7 @@ enum status openbrain_repeats(struct tool_run *run, struct str project, int64_t 
   else
     json_put_bool(run->doc, args, "all_projects", true);
   json_put(run->doc, args, "severity", STR("blocker"));
+  json_put_bool(run->doc, args, "trusted", true); /* boot shows them */
   json_put_num(run->doc, args, "above", 0.70);
   json_put_int(run->doc, args, "limit", limit);
   return tool_op(run, "repeats", args, ret_result);

@@ -78,6 +78,7 @@ static void add_memories(struct boot *b, yyjson_mut_val *v, yyjson_mut_val *list
 static yyjson_mut_val *listed(struct boot *b, const char *name, const char *value, int64_t limit) {
   yyjson_mut_val *args = args_of(b), *result = NULL;
   json_put(b->run->doc, args, name, str_from(value));
+  json_put_bool(b->run->doc, args, "trusted", true);
   json_put(b->run->doc, args, "detail", STR("full"));
   json_put_int(b->run->doc, args, "limit", limit);
   return works(b, tool_op(b->run, "list", args, &result)) ? yyjson_mut_obj_get(result, "memories") : NULL;
@@ -101,6 +102,7 @@ static void add_context(struct boot *b) {
   if (str_empty(query))
     return;
   json_put(run->doc, args, "query", query);
+  json_put_bool(run->doc, args, "trusted", true);
   json_put(run->doc, args, "detail", STR("full"));
   json_put_int(run->doc, args, "limit", 4 * CONTEXT_SHOWN);
   if (works(b, tool_op(run, "search", args, &result)))

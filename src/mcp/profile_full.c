@@ -70,6 +70,7 @@ static const struct tool tools[] = {
   ROW("memory_vault_list", "vault list"),
   ROW("memory_vault_add", "vault add"),
   ROW("memory_vault_delete", "vault delete"),
+  ROW("memory_vault_grants", "vault grants"),
   ROW("memory_transcript_append", "transcript append"),
   ROW("memory_transcript_read", "transcript read"),
   ROW("memory_transcript_list", "transcript list"),

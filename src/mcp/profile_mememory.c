@@ -393,6 +393,7 @@ static enum status read_pinned(struct tool_run *run, struct str project, struct 
   struct buf b = BUF(run->arena);
   size_t i, n;
   add_text(run, args, "delivery", STR("pinned"));
+  json_put_bool(run->doc, args, "trusted", true);
   add_text(run, args, "project", project.p ? project : STR(""));
   enum status s = run_list(run, args, NULL, NULL, SIZE_MAX, &list);
   if (s != STATUS_OK)

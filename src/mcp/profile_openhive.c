@@ -187,6 +187,7 @@ static yyjson_mut_val *vault_entry(struct tool_run *run, yyjson_mut_val *value) 
   yyjson_mut_val *e = yyjson_mut_obj(run->doc);
   result_copy(run, e, "key", value, "key");
   result_copy(run, e, "value", value, "value");
+  result_copy(run, e, "handle", value, "handle");
   result_copy(run, e, "isSecret", value, "is_secret");
   result_copy(run, e, "updated_at", value, "updated_at");
   return e;
@@ -255,6 +256,7 @@ static const struct tool_arg list_args[] = {{.name = "type", .form = TOOL_TEXT, 
 static const struct tool_arg vault_set_args[] = {
     KEY("name of the value"),
     {.name = "value", .form = TOOL_TEXT, .flags = ARG_REQUIRED},
+    {.name = "is_secret", .form = TOOL_BOOL, .to = "secret", .help = "encrypt it; agents see its handle alone"},
     {0},
 };
 static const struct tool_arg vault_list_args[] = {
@@ -290,16 +292,18 @@ static const struct tool tools[] = {
      .run = run_memories},
     {.name = "vault_set",
      .title = "Set a value",
-     .description = "Store a named value: counters, flags, progress, caches. Never searched, no secrets.",
+     .description =
+         "Store a named value: counters, flags, progress, caches; with is_secret an encrypted one. Never searched.",
      .op = "vault set",
      .args = vault_set_args,
      .finish = finish_vault_set},
     {.name = "vault_get",
      .title = "Get a value",
-     .description = "Read a named value.",
+     .description = "Read a named value; a secret only when a person has granted it.",
      .op = "vault get",
      .flags = TOOL_READS,
      .args = key_args,
+     .fixed = "\"reveal\":true",
      .finish = finish_vault_get},
     {.name = "vault_list",
      .title = "List values",
@@ -324,7 +328,7 @@ const struct profile profile_openhive = {
     .instructions =
         "Memory of the team. Search before you decide; save what was learned under a key, one idea each. To "
         "change an entry, save its key again with supersede_reason. Counters, progress and caches belong in "
-        "the vault, not in memory; secrets belong in neither.",
+        "the vault, not in memory; so do secrets, with is_secret. Speak of a secret by its handle, vault:KEY.",
     .tools = tools,
     .budget = -1,
     .error = say_error,

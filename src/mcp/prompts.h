@@ -13,6 +13,7 @@ struct prompt {
   struct prompt_arg args[4]; /* ends with name == NULL; none is required */
   /* Adds the messages. */
   enum status (*get)(struct exchange *x, yyjson_val *args, yyjson_mut_val *messages, struct error *err);
+  const char *op; /* that it is about: who may not call it is not offered the prompt */
 };
 
 extern const struct prompt prompts[]; /* ends with name == NULL */

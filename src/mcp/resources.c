@@ -104,8 +104,10 @@ static enum status read_skill(struct exchange *x, struct str name, struct str *r
   yyjson_val *result;
   enum status s = exchange_op(x, "skill load", one_arg(x, "name", name), &result, err);
   if (s == STATUS_OK)
-    *ret_text = arena_printf(x->arena, "---\nname: %.*s\ndescription: %.*s\n---\n\n%.*s\n", STR_ARG(name),
-                             STR_ARG(json_str(result, "headline")), STR_ARG(json_str(result, "body")));
+    *ret_text = arena_printf(x->arena, "---\nname: %.*s\ndescription: %.*s\n%s---\n\n%.*s\n", STR_ARG(name),
+                             STR_ARG(json_str(result, "headline")),
+                             json_bool(result, "untrusted", false) ? "untrusted: true\n" : "",
+                             STR_ARG(json_str(result, "body")));
   return s;
 }
 
@@ -142,15 +144,15 @@ const struct resource resources[] = {
     {"cairn://boot/{project}", "boot", "Boot payload of a project",
      "What an agent should know at the start of a conversation: blockers, patterns, identity, decisions, tasks. "
      "An empty project means global memories alone.",
-     "text/markdown", read_boot, concerns_project},
+     "text/markdown", read_boot, concerns_project, "boot"},
     {"cairn://memory.md/{project}", "memory.md", "Memory of a project as one page",
      "MEMORY.md of a project: its memories and the global ones by section, most important and newest first, each with "
      "its id.",
-     "text/markdown", read_page, concerns_project},
+     "text/markdown", read_page, concerns_project, "page"},
     {"cairn://memory/{id}", "memory", "One memory", "A memory in full, by id, uid or key.", "text/markdown",
-     read_memory, concerns_memory},
+     read_memory, concerns_memory, "get"},
     {"cairn://skill/{name}", "skill", "One skill", "The text of a skill, with its name and headline in front.",
-     "text/markdown", read_skill, concerns_skill},
+     "text/markdown", read_skill, concerns_skill, "skill load"},
     {0},
 };
 

@@ -12,6 +12,7 @@ struct resource {
   enum status (*read)(struct exchange *x, struct str variable, struct str *ret_text, struct error *err);
   /* Is this what an event is about? `variable` is decoded; before and after may be NULL. */
   bool (*concerns)(struct str variable, const struct event *e, yyjson_val *before, yyjson_val *after);
+  const char *op; /* that reads it: who may not call it is not offered the resource */
 };
 
 extern const struct resource resources[]; /* ends with uri == NULL */

@@ -44,6 +44,7 @@ struct mcp_session {
   char handle[MCP_HANDLE_SIZE]; /* of the session of memories that a boot on this connection began */
   int log_level;                /* index into log levels; -1: not set */
   struct caller caller;         /* as it was at the initialize, for ending the handle */
+  struct principal *who;        /* whose session it is; NULL: the local user's */
 };
 
 struct question;
@@ -123,6 +124,8 @@ void exchange_progress(struct exchange *x, const char *what, double done, double
 /* Runs an operation with an engine of the pool, as the exchange's caller. `args` is JSON. */
 enum status exchange_op(struct exchange *x, const char *name, struct str args, yyjson_val **ret_result,
                         struct error *err);
+/* Who calls, for lists of what there is; NULL: the local user. False: it cannot be found out, and that is answered. */
+bool exchange_who(struct exchange *x, const struct principal **ret_who);
 /* The client's capability by path, as "elicitation"; NULL: not declared. */
 yyjson_val *exchange_capability(const struct exchange *x, const char *name);
 bool exchange_can_elicit(const struct exchange *x);
@@ -139,7 +142,8 @@ bool era_name_matches(struct arena *a, struct str header, struct str value);
 
 void legacy_initialize(struct exchange *x);
 void legacy_set_level(struct exchange *x);
-struct mcp_session *mcp_session_find(struct mcp_server *server, struct str id, struct str team); /* holds a reference */
+/* Of this caller; holds a reference. */
+struct mcp_session *mcp_session_find(struct mcp_server *server, struct str id, const struct caller *caller);
 void mcp_session_drop(struct mcp_server *server, struct mcp_session *session);
 void mcp_session_end(struct mcp_server *server, struct mcp_session *session);
 /* The only one of a server with one connection; made when there is none. */

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -95,6 +96,7 @@ static void send_line(void *arg, struct str json, bool last UNUSED) {
     memcpy(piece, json.p, json.n);
     piece[json.n] = '\n';
     write_all(io, (struct str){piece, json.n + 1});
+    sodium_memzero(piece, json.n);
   } else {
     write_all(io, json);
     write_all(io, STR("\n"));
@@ -246,6 +248,7 @@ static void take_lines(struct stdio *io) {
   }
   io->n -= from;
   memmove(io->line, io->line + from, io->n);
+  sodium_memzero(io->line + io->n, from); /* it may have been a secret */
   if (io->n > MCP_MESSAGE_MAX && !io->skipping) {
     refuse_long(io);
     io->skipping = true;

@@ -18,13 +18,17 @@ struct mcp_stream {
   bool modern, tools, prompts, resources;
   struct watched *watched; /* modern; those of a legacy session are in the session */
   int64_t list_told;       /* the transaction of the last list_changed */
+  struct follower *own;    /* of a stream that somebody with a token opened; else the team's follower speaks */
   struct str team, id;     /* id: JSON of the request's */
 };
 
+/* Follows the log for all streams of a team, or for one that hears of less. */
 struct follower {
   struct follower *next;
   struct mcp_server *server;
   struct feed_subscriber *subscriber;
+  bool of_one;
+  atomic_bool over; /* that one is gone; whoever follows next clears it away: this thread may be the feed's */
   struct str team;
 };
 
@@ -102,6 +106,8 @@ static void stream_free(struct mcp_stream *s) {
     unwatch(&s->watched, s->watched->uri);
   if (s->session)
     mcp_session_drop(s->server, s->session);
+  if (s->own)
+    atomic_store(&s->own->over, true);
   pthread_mutex_destroy(&s->lock);
   mem_free(s);
 }
@@ -197,6 +203,7 @@ struct news {
   int64_t txn;
   uint64_t number;
   struct arena *arena;
+  const struct follower *from; /* whose streams are meant; NULL, or the team's: those that have no own */
 };
 
 static bool concerns(const struct news *news, const struct watched *w) {
@@ -251,12 +258,14 @@ static void tell_list(struct mcp_stream *s, const struct news *news) {
   stream_notify(s, news->arena, arena_printf(news->arena, "notifications/%s/list_changed", news->list).p, STR_NONE);
 }
 
+static const struct follower *of_one(const struct follower *f) { return f && f->of_one ? f : NULL; }
+
 static void tell(struct mcp_server *server, struct str team, struct news *news) {
   pthread_mutex_lock(&server->lock);
   news->number = ++server->news;
   pthread_mutex_unlock(&server->lock);
   for (struct mcp_stream *s = next_stream(server, NULL); s; s = next_stream(server, s)) {
-    if (!str_eq(s->team, team) || !speaks_for_session(s))
+    if (!str_eq(s->team, team) || s->own != of_one(news->from) || !speaks_for_session(s))
       continue;
     if (news->list)
       tell_list(s, news);
@@ -298,7 +307,7 @@ static void on_event(void *arg, const struct event *e) {
   bool nobody = !f->server->streams;
   pthread_mutex_unlock(&f->server->lock);
   if (!nobody)
-    tell_guarded(f->server, f->team, &(struct news){.event = e, .txn = e->txn});
+    tell_guarded(f->server, f->team, &(struct news){.event = e, .txn = e->txn, .from = f});
 }
 
 void subscriptions_list_changed(struct mcp_server *server, struct str team, const char *list) {
@@ -311,34 +320,65 @@ void subscriptions_updated(struct mcp_server *server, struct str team, struct st
 
 /* ---- following the log ---- */
 
+/* With the lock on followers held, here and below. */
+static enum status follower_new(struct mcp_server *server, const struct caller *c, struct follower **ret_follower,
+                                struct error *err) {
+  struct follower *f = mem_zalloc(sizeof(*f) + c->team.n + 1);
+  if (!f)
+    return error_set(err, STATUS_NOMEM, "out of memory");
+  char *copy = (char *)(f + 1);
+  memcpy(copy, c->team.p, c->team.n);
+  f->server = server;
+  f->team = (struct str){copy, c->team.n};
+  f->of_one = c->principal != NULL;
+  enum status s = feed_subscribe(server->options.feed, f->team, c->principal, -1, on_event, f, &f->subscriber, err);
+  if (s != STATUS_OK) {
+    mem_free(f);
+    return s;
+  }
+  f->next = server->followers;
+  server->followers = f;
+  *ret_follower = f;
+  return STATUS_OK;
+}
+
+static void clear_away(struct mcp_server *server) {
+  struct follower **at = &server->followers;
+  while (*at) {
+    struct follower *f = *at;
+    if (!atomic_load(&f->over)) {
+      at = &f->next;
+      continue;
+    }
+    *at = f->next;
+    feed_unsubscribe(server->options.feed, &f->subscriber);
+    mem_free(f);
+  }
+}
+
 enum status subscriptions_follow(struct mcp_server *server, struct str team, struct error *err) {
   if (!server->options.feed)
     return STATUS_OK;
   pthread_mutex_lock(&server->following);
   struct follower *f = server->followers;
-  while (f && !str_eq(f->team, team))
+  while (f && (f->of_one || !str_eq(f->team, team)))
     f = f->next;
-  enum status s = STATUS_OK;
-  if (!f) {
-    f = mem_zalloc(sizeof(*f) + team.n + 1);
-    if (f) {
-      char *copy = (char *)(f + 1);
-      memcpy(copy, team.p, team.n);
-      f->server = server;
-      f->team = (struct str){copy, team.n};
-      s = feed_subscribe(server->options.feed, f->team, -1, on_event, f, &f->subscriber, err);
-    } else {
-      s = error_set(err, STATUS_NOMEM, "out of memory");
-    }
-    if (s == STATUS_OK) {
-      f->next = server->followers;
-      server->followers = f;
-    } else {
-      mem_free(f);
-    }
-  }
+  struct caller everybody = {.team = team};
+  enum status s = f ? STATUS_OK : follower_new(server, &everybody, &f, err);
   pthread_mutex_unlock(&server->following);
   return s;
+}
+
+/* For a stream that is not in the list yet. */
+static enum status stream_follow(struct mcp_stream *s, const struct caller *c, struct error *err) {
+  struct mcp_server *server = s->server;
+  if (!c->principal || !server->options.feed)
+    return subscriptions_follow(server, c->team, err);
+  pthread_mutex_lock(&server->following);
+  clear_away(server);
+  enum status status = follower_new(server, c, &s->own, err);
+  pthread_mutex_unlock(&server->following);
+  return status;
 }
 
 /* ---- legacy: subscribe, unsubscribe, the session's stream ---- */
@@ -350,7 +390,7 @@ void method_subscribe(struct exchange *x) {
     exchange_error(x, 200, RPC_PARAMS, NULL, "Invalid params: uri is missing");
     return;
   }
-  if (subscriptions_follow(x->server, x->caller.team, &err) != STATUS_OK) {
+  if (!x->caller.principal && subscriptions_follow(x->server, x->caller.team, &err) != STATUS_OK) {
     exchange_failed(x, &err);
     return;
   }
@@ -384,7 +424,7 @@ static struct mcp_session *session_of(struct mcp_server *server, const struct mc
     *ret_status = 400;
   if (*ret_status != 200)
     return NULL;
-  struct mcp_session *s = mcp_session_find(server, head->session, sender->caller.team);
+  struct mcp_session *s = mcp_session_find(server, head->session, &sender->caller);
   *ret_status = s ? 200 : 404;
   return s;
 }
@@ -396,21 +436,28 @@ void mcp_listen(struct mcp_server *server, const struct mcp_sender *sender, cons
   if (!server->options.one_connection && !(session = session_of(server, sender, head, &ret_reply->status)))
     return;
   struct mcp_stream *s = stream_new(server, out, sender->caller.team, STR(""));
+  struct error err;
   if (s)
     s->session = session;
   else if (session)
     mcp_session_drop(server, session);
+  /* Over HTTP the stream has no other use; on stdio it is always there, and the log is followed when it is asked for.
+   * Without the log the stream is silent, which is no reason to refuse it. */
+  if (s && session && stream_follow(s, &sender->caller, &err) != STATUS_OK)
+    err.code = STATUS_OK;
   if (s && !stream_link(s)) {
     stream_free(s);
     s = NULL;
   }
-  struct error err;
-  /* Over HTTP the stream has no other use; on stdio it is always there, and the log is followed when it is asked for.
-   * Without the log the stream is silent, which is no reason to refuse it. */
-  if (s && session && subscriptions_follow(server, sender->caller.team, &err) != STATUS_OK)
-    err.code = STATUS_OK;
   ret_reply->status = s ? 200 : 503;
   ret_reply->stream = s;
+}
+
+bool mcp_has_session(struct mcp_server *server, const struct mcp_sender *sender, struct str id) {
+  struct mcp_session *s = mcp_session_find(server, id, &sender->caller);
+  if (s)
+    mcp_session_drop(server, s);
+  return s != NULL;
 }
 
 int mcp_end_session(struct mcp_server *server, const struct mcp_sender *sender, const struct mcp_head *head) {
@@ -491,7 +538,7 @@ void method_listen(struct exchange *x) {
   s->modern = true;
   yyjson_mut_val *accepted = accept(x, s, filter);
   bool follows = s->resources || s->watched;
-  if (follows && subscriptions_follow(x->server, x->caller.team, &err) != STATUS_OK) {
+  if (follows && stream_follow(s, &x->caller, &err) != STATUS_OK) {
     stream_free(s);
     exchange_failed(x, &err);
     return;
@@ -570,16 +617,17 @@ void mcp_stop(struct mcp_server *server) {
 }
 
 void subscriptions_end(struct mcp_server *server) {
-  while (server->followers) {
-    struct follower *f = server->followers;
-    server->followers = f->next;
+  for (struct follower *f = server->followers; f; f = f->next)
     feed_unsubscribe(server->options.feed, &f->subscriber);
-    mem_free(f);
-  }
   mcp_stop(server);
   while (server->streams) {
     struct mcp_stream *s = server->streams;
     server->streams = s->next;
     stream_free(s);
+  }
+  while (server->followers) { /* streams know theirs to the end */
+    struct follower *f = server->followers;
+    server->followers = f->next;
+    mem_free(f);
   }
 }

@@ -106,6 +106,12 @@ const struct profile *profile_find(struct str name);
 /* Listed or hidden; NULL when there is none. */
 const struct tool *tool_find(const struct profile *profile, struct str name);
 
+/* The tool as this caller is offered it, without the actions that it may not call; NULL: not at all. NULL is the local
+ * user, who is offered everything. */
+const struct tool *tool_offered(const struct principal *who, struct arena *a, const struct tool *tool);
+/* Whether it may call an operation; none: false. */
+bool op_offered(const struct principal *who, const char *op);
+
 /* The definition as tools/list gives it: the same bytes every time. */
 yyjson_mut_val *tool_definition(yyjson_mut_doc *doc, const struct tool *tool);
 

@@ -150,8 +150,8 @@ static void slim(yyjson_mut_val *v) {
 
 /* The last resort of a very small budget: what is not the answer itself goes, the largest first. */
 static bool strip_member(struct tool_run *run, yyjson_mut_val *obj) {
-  static const char *const kept[] = {"id",     "headline", "body",       "snippet",   "text", "trust",
-                                     "source", "session",  "created_at", "truncated", "name", NULL};
+  static const char *const kept[] = {"id",      "headline", "body",    "snippet",    "text",      "trust", "untrusted",
+                                     "suspect", "source",   "session", "created_at", "truncated", "name",  NULL};
   size_t i, n, most = 0;
   yyjson_mut_val *key, *v;
   const char *largest = NULL;

@@ -27,6 +27,8 @@ static void show_head(struct buf *b, yyjson_mut_val *m) {
   head_part(b, "key ", mut_member(m, "key"));
   head_part(b, "source ", by.p ? by : mut_member(m, "source"));
   head_part(b, "trust ", mut_member(m, "trust"));
+  head_part(b, "", yyjson_mut_is_true(yyjson_mut_obj_get(m, "untrusted")) ? STR("untrusted") : STR_NONE);
+  head_part(b, "suspect: ", mut_member(m, "suspect"));
   if (!str_is(state, "active"))
     head_part(b, "", state);
   head_part(b, "", mut_member(m, "status"));
@@ -37,10 +39,11 @@ static void show_head(struct buf *b, yyjson_mut_val *m) {
 /* Said in the first line, or of no use to a reader. */
 static bool is_said(struct str name) {
   static const char *const names[] = {
-      "id",           "uid",     "headline",  "kind",          "type",   "severity",   "created_at", "project",
-      "key",          "source",  "trust",     "state",         "status", "priority",   "body",       "text",
-      "snippet",      "weight",  "delivery",  "age_days",      "score",  "session",    "valid_from", "updated_at",
-      "access_count", "upvotes", "downvotes", "last_accessed", "topics", "written_by", NULL};
+      "id",      "uid",        "headline",   "kind",         "type",     "severity",  "created_at",
+      "project", "key",        "source",     "trust",        "state",    "status",    "priority",
+      "body",    "text",       "snippet",    "weight",       "delivery", "age_days",  "score",
+      "session", "valid_from", "updated_at", "access_count", "upvotes",  "downvotes", "last_accessed",
+      "topics",  "written_by", "untrusted",  "suspect",      NULL};
   for (const char *const *p = names; *p; p++)
     if (str_is(name, *p))
       return true;

@@ -26,6 +26,7 @@ struct feed_subscriber {
   bool unsure;     /* its place may be behind the end of the log */
   bool recheck;    /* the server may have crashed: what it has had last may not be what is there now */
   bool gone;
+  struct principal *who; /* NULL: the process */
   size_t team_n;
   char team[];
 };
@@ -217,7 +218,7 @@ static enum status serve(struct feed *f, struct feed_subscriber *sub, int64_t la
   struct delivery d = {.feed = f, .sub = sub};
   enum status s = db_team(store_db(f->store), team_of(sub), err);
   if (s == STATUS_OK)
-    s = roles_bind(f->store, team_of(sub), f->agent, err);
+    s = roles_bind(f->store, sub->who, team_of(sub), f->agent, clock_now(&f->clock), err);
   if (s == STATUS_OK && recheck && sub->last_at && last > 0)
     s = check_place(f, sub, &last, err);
   if (s == STATUS_OK && (last < 0 || unsure))
@@ -313,12 +314,22 @@ static enum status start(struct feed *f, struct error *err) {
 
 /* ---- subscribers ---- */
 
-enum status feed_subscribe(struct feed *feed, struct str team, int64_t since, feed_fn fn, void *arg,
-                           struct feed_subscriber **ret_subscriber, struct error *err) {
+static void subscriber_free(struct feed_subscriber *sub) {
+  mem_free(sub->who);
+  mem_free(sub);
+}
+
+enum status feed_subscribe(struct feed *feed, struct str team, const struct principal *who, int64_t since, feed_fn fn,
+                           void *arg, struct feed_subscriber **ret_subscriber, struct error *err) {
   struct feed_subscriber *sub = mem_zalloc(sizeof(*sub) + team.n + 1);
-  if (!sub)
+  struct principal *kept = who ? principal_keep(who) : NULL;
+  if (!sub || (who && !kept)) {
+    mem_free(kept);
+    mem_free(sub);
     return error_set(err, STATUS_NOMEM, "out of memory");
-  *sub = (struct feed_subscriber){.fn = fn, .arg = arg, .last = since, .due = true, .unsure = true, .team_n = team.n};
+  }
+  *sub = (struct feed_subscriber){
+      .fn = fn, .arg = arg, .last = since, .due = true, .unsure = true, .who = kept, .team_n = team.n};
   if (team.n)
     memcpy(sub->team, team.p, team.n);
   /* "From now on" is now, not when the thread comes to it. A store that fails is asked by the thread once it works. */
@@ -336,7 +347,7 @@ enum status feed_subscribe(struct feed *feed, struct str team, int64_t since, fe
   }
   pthread_mutex_unlock(&feed->lock);
   if (s != STATUS_OK)
-    mem_free(sub);
+    subscriber_free(sub);
   return s;
 }
 
@@ -353,7 +364,7 @@ void feed_unsubscribe(struct feed *feed, struct feed_subscriber **subscriber) {
     at = &(*at)->next;
   *at = sub->next;
   pthread_mutex_unlock(&feed->lock);
-  mem_free(sub);
+  subscriber_free(sub);
   *subscriber = NULL;
 }
 
@@ -370,7 +381,7 @@ void feed_close(struct feed **feed) {
   while (f->list) {
     struct feed_subscriber *sub = f->list;
     f->list = sub->next;
-    mem_free(sub);
+    subscriber_free(sub);
   }
   pthread_cond_destroy(&f->wake);
   pthread_cond_destroy(&f->served);

@@ -6,7 +6,7 @@
 #ifndef CAIRN_OP_FEED_H
 #define CAIRN_OP_FEED_H
 
-#include "op/engine.h"
+#include "op/identity.h"
 #include "store/events.h"
 
 struct feed;
@@ -16,9 +16,10 @@ typedef void (*feed_fn)(void *arg, const struct event *e);
 
 /* The options' path is copied. Opens nothing yet. */
 NODISCARD enum status feed_new(const struct engine_options *options, struct feed **ret_feed, struct error *err);
-/* Events of `team` (copied) after `since`; -1: from now on. Those that the log has already come first. */
-NODISCARD enum status feed_subscribe(struct feed *feed, struct str team, int64_t since, feed_fn fn, void *arg,
-                                     struct feed_subscriber **ret_subscriber, struct error *err);
+/* Events of `team` after `since`; -1: from now on. Those that the log has already come first. `who` listens, and hears
+ * of what it may read, as long as its token is good; NULL: the process. Both are copied. */
+NODISCARD enum status feed_subscribe(struct feed *feed, struct str team, const struct principal *who, int64_t since,
+                                     feed_fn fn, void *arg, struct feed_subscriber **ret_subscriber, struct error *err);
 /* The function does not run any more once this has returned; not to be called from it. */
 void feed_unsubscribe(struct feed *feed, struct feed_subscriber **subscriber);
 void feed_close(struct feed **feed);

@@ -31,7 +31,6 @@ static const char *const of_project[] = {
     "list",
     "page",
     "pin",
-    "promote",
     "rate",
     "remember",
     "repeats",
@@ -76,86 +75,137 @@ bool role_may(enum role role, struct str op) {
   return false;
 }
 
+bool principal_may(const struct principal *who, const struct op *op) {
+  return !who || (role_may(who->role, str_from(op->name)) &&
+                  !(who->read_only && (op->flags & (OP_WRITE | OP_NO_TXN)))); /* what is no transaction writes files */
+}
+
+/* ---- who calls ---- */
+
 static enum status refuse_unknown(const char *agent, struct error *err) {
   error_set(err, STATUS_DENIED, "no agent '%s' is declared in this store", agent);
   return error_fix(err, "whoever runs Cairn without an agent's name declares it: cairn agent add %s --role ROLE",
                    agent);
 }
 
-static enum status refuse_op(const struct agent *agent, const char *op, struct error *err) {
-  error_set(err, STATUS_DENIED, "an agent with the role %s may not call '%s'", role_names[agent->role], op);
-  if (agent->role == ROLE_SKILL)
-    return error_fix(err, "work with the context of the message, and hand the result back to its sender");
-  return error_fix(err,
-                   "ask whoever runs Cairn without an agent's name; 'cairn help agent add' says what roles may do");
+/* A door has verified it; that it is let in is decided here. */
+static enum status check_principal(const struct op_call *call) {
+  if (call->engine->agent[0]) {
+    error_set(call->err, STATUS_DENIED, "this process is bound to agent '%s', and takes no tokens",
+              call->engine->agent);
+    return error_fix(call->err, "use a server that is not bound to an agent");
+  }
+  if (str_eq(call->caller.team, call->caller.principal->team))
+    return STATUS_OK;
+  error_set(call->err, STATUS_DENIED, "a token is for its own team alone");
+  return error_fix(call->err, "use a token of the team that is meant");
 }
 
-/* Who is bound to the engine, as the store has it now; a removed agent may nothing from the next call on. */
-static enum status find_agent(struct store *st, struct str team, const char *name, const char *op, struct arena *a,
-                              struct agent *ret_agent, struct error *err) {
-  bool found = false;
-  struct reach nothing = {.role = ROLE_SKILL};
-  store_bind(st, &nothing);
-  enum status s = agent_find(st, team, str_from(name), a, ret_agent, &found, err);
+/* An agent in the form of a principal, as the store has it now: a removed one may nothing from the next call on. */
+static enum status find_agent(struct store *st, struct str team, const char *name, struct arena *a,
+                              struct principal *ret_who, bool *ret_found, struct error *err) {
+  struct agent agent;
+  enum status s = agent_find(st, team, str_from(name), a, &agent, ret_found, err);
   if (s != STATUS_OK)
     return s;
-  if (!found) {
-    reach_note(st, "operation", str_from(op));
-    return refuse_unknown(name, err);
-  }
-  struct reach reach = agent_reach(ret_agent);
-  store_bind(st, &reach);
-  if (role_may(ret_agent->role, str_from(op)))
-    return STATUS_OK;
-  reach_note(st, "operation", str_from(op));
-  return refuse_op(ret_agent, op, err);
-}
-
-/* An agent of a project is there, wherever its process runs; it may look at global memories alone, and at no other
- * project. */
-static enum status settle_place(struct op_call *call, const struct agent *agent) {
-  struct caller *c = &call->caller;
-  struct store *st = call->engine->store;
-  bool named = c->project_given && !str_empty(c->project);
-  if (agent->role != ROLE_PROJECT)
-    return STATUS_OK;
-  if (named && !str_eq(c->project, agent->project)) {
-    reach_note(st, "project", c->project);
-    error_set(call->err, STATUS_DENIED, "agent '%.*s' works in project '%.*s' alone", STR_ARG(agent->name),
-              STR_ARG(agent->project));
-    return error_fix(call->err, "leave the project out: its own is the default");
-  }
-  if (c->all_projects) {
-    reach_note(st, "project", STR("all"));
-    error_set(call->err, STATUS_DENIED, "agent '%.*s' may not look into all projects", STR_ARG(agent->name));
-    return error_fix(call->err, "leave all_projects out: it sees project '%.*s' and global memories",
-                     STR_ARG(agent->project));
-  }
-  if (!c->project_given)
-    c->project = agent->project;
-  /* The store does not guard files: those of no project are the administrator's. */
-  if (str_starts(str_from(call->op->name), STR("transcript ")) && !str_eq(c->project, agent->project)) {
-    reach_note(st, "project", STR("none"));
-    error_set(call->err, STATUS_DENIED, "agent '%.*s' has transcripts in project '%.*s' alone", STR_ARG(agent->name),
-              STR_ARG(agent->project));
-    return error_fix(call->err, "leave the project and the scope out: its own project is the default");
-  }
+  *ret_who = (struct principal){.name = arena_dup(a, str_from(name)), .team = team, .role = ROLE_SKILL};
+  if (*ret_found)
+    ret_who->role = agent.role;
+  if (ret_who->role == ROLE_PROJECT)
+    strs_push(a, &ret_who->projects, agent.project);
   return STATUS_OK;
 }
 
-enum status roles_enter(struct op_call *call) {
-  const char *name = call->engine->agent;
-  struct store *st = call->engine->store;
-  struct agent agent;
-  if (!name[0])
-    return STATUS_OK;
-  if (!st) {
-    error_set(call->err, STATUS_DENIED, "'%s' opens no store, in which agent '%s' could be looked up", call->op->name,
-              name);
+static enum status identify(const struct op_call *call, struct principal *ret_who) {
+  if (!call->engine->store) {
+    error_set(call->err, STATUS_DENIED, "'%s' opens no store, in which the caller could be looked up", call->op->name);
     return error_fix(call->err, "leave the agent's name out: --agent, CAIRN_AGENT");
   }
-  enum status s = find_agent(st, call->caller.team, name, call->op->name, call->arena, &agent, call->err);
-  return s == STATUS_OK ? settle_place(call, &agent) : s;
+  if (call->caller.principal) {
+    *ret_who = *call->caller.principal;
+    return check_principal(call);
+  }
+  bool found;
+  enum status s =
+      find_agent(call->engine->store, call->caller.team, call->engine->agent, call->arena, ret_who, &found, call->err);
+  if (s != STATUS_OK || found)
+    return s;
+  reach_note(call->engine->store, "operation", str_from(call->op->name));
+  return refuse_unknown(call->engine->agent, call->err);
+}
+
+/* ---- what it may, and where ---- */
+
+static enum status refuse_op(const struct principal *who, const char *op, struct error *err) {
+  if (who->read_only && role_may(who->role, str_from(op))) {
+    error_set(err, STATUS_DENIED, "'%.*s' only reads, and may not call '%s'", STR_ARG(who->name), op);
+    return error_fix(err, "tell whom you work for what you would have changed");
+  }
+  error_set(err, STATUS_DENIED, "'%.*s' has the role %s, and may not call '%s'", STR_ARG(who->name),
+            role_names[who->role], op);
+  if (who->role == ROLE_SKILL)
+    return error_fix(err, "work with the context of the message, and hand the result back to its sender");
+  return error_fix(err, "ask whoever runs Cairn; 'cairn help agent add' says what roles may do");
+}
+
+static enum status refuse_place(struct op_call *call, const struct principal *who, enum status why, const char *what,
+                                struct str wanted) {
+  char names[REACH_WANTED_MAX];
+  struct reach reach = principal_reach(who);
+  if (why == STATUS_DENIED)
+    reach_note(call->engine->store, "project", wanted);
+  reach_names(&reach, names, sizeof(names));
+  error_set(call->err, why, "'%.*s' %s '%s' alone", STR_ARG(who->name), what, names);
+  return error_fix(call->err, who->projects.n == 1 ? "leave project, scope and all_projects out: its own is the default"
+                                                   : "name one of its projects");
+}
+
+/* Who works in one project is there, wherever its process runs; who works in several says where, or looks at global
+ * memories. Nobody looks into another's. */
+static enum status settle_place(struct op_call *call, const struct principal *who) {
+  struct caller *c = &call->caller;
+  struct reach reach = principal_reach(who);
+  if (who->role != ROLE_PROJECT)
+    return STATUS_OK;
+  if (c->project_given && !str_empty(c->project) && !reach_owns(&reach, c->project))
+    return refuse_place(call, who, STATUS_DENIED, "works in project", c->project);
+  if (c->all_projects)
+    return refuse_place(call, who, STATUS_DENIED, "sees global memories, and those of project", STR("all"));
+  /* What is no transaction is about a session, which has its place. */
+  if (!c->project_given && who->projects.n > 1 && (call->op->flags & (OP_WRITE | OP_NO_TXN)) == OP_WRITE)
+    return refuse_place(call, who, STATUS_USAGE, "must say where: it writes in project", STR_NONE);
+  if (!c->project_given)
+    c->project = who->projects.n == 1 ? who->projects.v[0] : STR("");
+  /* The store does not guard files: those of no project are the administrator's. */
+  if (str_starts(str_from(call->op->name), STR("transcript ")) && !reach_owns(&reach, c->project))
+    return refuse_place(call, who, STATUS_DENIED, "has transcripts in project", STR("none"));
+  return STATUS_OK;
+}
+
+static bool is_local_user(const struct op_call *call) { return !call->engine->agent[0] && !call->caller.principal; }
+
+void roles_wait(const struct op_call *call) {
+  struct reach nothing = {.role = ROLE_SKILL};
+  if (call->engine->store && !is_local_user(call))
+    store_bind(call->engine->store, &nothing);
+}
+
+enum status roles_enter(struct op_call *call) {
+  struct principal who;
+  if (is_local_user(call))
+    return STATUS_OK;
+  roles_wait(call);
+  enum status s = identify(call, &who);
+  if (s != STATUS_OK)
+    return s;
+  struct reach reach = principal_reach(&who);
+  store_bind(call->engine->store, &reach);
+  if (call->caller.principal)
+    call->caller.source = who.name; /* what a client calls itself is not to be trusted */
+  if (principal_may(&who, call->op))
+    return settle_place(call, &who);
+  reach_note(call->engine->store, "operation", str_from(call->op->name));
+  return refuse_op(&who, call->op->name, call->err);
 }
 
 void roles_rest(struct engine *engine) {
@@ -166,9 +216,10 @@ void roles_rest(struct engine *engine) {
 
 void roles_leave(struct op_call *call) {
   struct store *st = call->engine->store;
-  if (!st || !call->engine->agent[0])
+  if (!st || is_local_user(call))
     return;
   struct str wanted = store_refusal(st);
+  struct str name = call->caller.principal ? call->caller.principal->name : str_from(call->engine->agent);
   struct error ignored;
   struct txn who = {.team = call->caller.team,
                     .project = STR(""),
@@ -177,66 +228,92 @@ void roles_leave(struct op_call *call) {
                     .op = call->op->name,
                     .now = call->now};
   if (wanted.p && !db_read_only(store_db(st)) && !db_in_transaction(store_db(st))) {
-    enum status s = agent_refused(st, &who, str_from(call->engine->agent), wanted, &ignored);
+    enum status s = agent_refused(st, &who, name, wanted, &ignored);
     (void)s; /* what was refused stays refused, recorded or not */
   }
   roles_rest(call->engine);
 }
 
-enum status roles_check(struct engine *engine, struct str team, const char *op, struct error *err) {
-  if (!engine->agent[0])
-    return STATUS_OK;
+/* ---- without an operation ---- */
+
+enum status roles_check(struct engine *engine, const struct caller *caller, const char *op, struct error *err) {
   struct arena a;
   jmp_buf oom;
-  volatile enum status s;
+  struct op_call call = {.op = op_find(str_from(op)),
+                         .engine = engine,
+                         .caller = *caller,
+                         .now = clock_now(&engine->clock),
+                         .arena = &a,
+                         .err = err};
+  if (is_local_user(&call))
+    return STATUS_OK;
   arena_init(&a);
-  pthread_mutex_lock(&engine->lock);
-  if (ARENA_BOUNDARY(&a, oom)) {
+  volatile enum status s = engine_hold(engine, caller->team, err);
+  if (ARENA_BOUNDARY(&a, oom))
     s = error_set(err, STATUS_NOMEM, "out of memory");
-  } else {
-    struct agent agent;
-    struct op known = {.name = op};
-    struct op_call call = {.op = &known,
-                           .engine = engine,
-                           .caller = {.team = team, .source = STR("server")},
-                           .now = clock_now(&engine->clock),
-                           .arena = &a,
-                           .err = err};
-    s = engine->store ? db_team(store_db(engine->store), team, err)
-                      : error_set(err, STATUS_DENIED, "there is no store to look the agent up");
-    if (s == STATUS_OK)
-      s = find_agent(engine->store, team, engine->agent, op, &a, &agent, err);
-    roles_leave(&call);
-    if (engine->store && db_team(store_db(engine->store), STR_NONE, err) != STATUS_OK && s == STATUS_OK)
-      s = err->code;
-  }
-  pthread_mutex_unlock(&engine->lock);
+  else if (s == STATUS_OK)
+    s = roles_enter(&call);
+  roles_leave(&call);
+  s = engine_let_go(engine, s, err);
   arena_release(&a);
   return s;
 }
 
-enum status roles_bind(struct store *st, struct str team, const char *agent, struct error *err) {
-  struct arena a;
-  jmp_buf oom;
-  volatile enum status s = STATUS_OK;
-  struct reach nothing = {.role = ROLE_SKILL};
-  if (!agent[0]) {
-    store_bind(st, NULL);
+enum status roles_who(struct engine *engine, const struct caller *caller, struct arena *a,
+                      const struct principal **ret_who, struct error *err) {
+  jmp_buf oom, *outer = a->oom;
+  struct principal *volatile who = NULL;
+  bool found; /* who is not declared may nothing */
+  if (!engine->agent[0]) {
+    *ret_who = caller->principal;
     return STATUS_OK;
   }
-  store_bind(st, &nothing);
+  volatile enum status s = engine_hold(engine, caller->team, err);
+  if (ARENA_BOUNDARY(a, oom)) {
+    s = error_set(err, STATUS_NOMEM, "out of memory");
+  } else if (s == STATUS_OK) {
+    who = arena_new(a, struct principal);
+    s = find_agent(engine->store, caller->team, engine->agent, a, who, &found, err);
+  }
+  a->oom = outer;
+  s = engine_let_go(engine, s, err);
+  if (s == STATUS_OK)
+    *ret_who = who;
+  return s;
+}
+
+static enum status bind_principal(struct store *st, const struct principal *who, int64_t now, struct error *err) {
+  bool live = false;
+  struct reach reach = principal_reach(who);
+  enum status s = principal_is_live(st, who, now, &live, err);
+  if (s == STATUS_OK && live)
+    store_bind(st, &reach);
+  return s;
+}
+
+static enum status bind_agent(struct store *st, struct str team, const char *agent, struct error *err) {
+  struct arena a;
+  jmp_buf oom;
+  volatile enum status s;
   arena_init(&a);
   if (ARENA_BOUNDARY(&a, oom)) {
     s = error_set(err, STATUS_NOMEM, "out of memory");
   } else {
-    struct agent found;
-    bool is_there = false;
-    s = agent_find(st, team, str_from(agent), &a, &found, &is_there, err);
-    if (s == STATUS_OK && is_there) {
-      struct reach reach = agent_reach(&found);
-      store_bind(st, &reach);
-    }
+    struct principal who = {.role = ROLE_SKILL};
+    bool found;
+    s = find_agent(st, team, agent, &a, &who, &found, err);
+    struct reach reach = principal_reach(&who);
+    store_bind(st, &reach);
   }
   arena_release(&a);
   return s;
+}
+
+enum status roles_bind(struct store *st, const struct principal *who, struct str team, const char *agent, int64_t now,
+                       struct error *err) {
+  struct reach nothing = {.role = ROLE_SKILL};
+  store_bind(st, agent[0] || who ? &nothing : NULL);
+  if (agent[0])
+    return who ? STATUS_OK : bind_agent(st, team, agent, err); /* a bound process takes no tokens */
+  return who ? bind_principal(st, who, now, err) : STATUS_OK;
 }

@@ -17,33 +17,67 @@ bool role_find(struct str name, enum role *ret_role) {
   return false;
 }
 
-/* A project that does not fit is none: then nothing is reached, rather than everything. */
-void store_bind(struct store *st, const struct reach *reach) {
-  st->bound = (struct bound){0};
-  if (!reach)
-    return;
-  st->bound.role = reach->role;
-  if (reach->role == ROLE_PROJECT && (reach->project.n == 0 || reach->project.n > sizeof(st->bound.project)))
-    st->bound.role = ROLE_SKILL;
-  if (st->bound.role != ROLE_PROJECT)
-    return;
-  memcpy(st->bound.project, reach->project.p, reach->project.n);
-  st->bound.project_n = reach->project.n;
+/* Names that do not fit are none: then nothing is reached, rather than everything. */
+static bool keep_projects(struct bound *bound, const struct reach *reach) {
+  size_t used = 0;
+  for (size_t i = 0; i < reach->project_count; i++) {
+    struct str name = reach->projects[i];
+    if (i == REACH_PROJECTS_MAX || name.n == 0 || name.n > REACH_PROJECT_MAX)
+      return false;
+    memcpy(bound->names + used, name.p, name.n);
+    bound->projects[i] = (struct str){bound->names + used, name.n};
+    used += name.n;
+  }
+  return reach->project_count > 0;
 }
 
-struct reach store_reach(const struct store *st) {
-  if (!st)
-    return (struct reach){0};
-  return (struct reach){st->bound.role, {st->bound.project, st->bound.project_n}};
+void store_bind(struct store *st, const struct reach *reach) {
+  struct bound *bound = &st->bound;
+  bound->wanted_n = 0;
+  bound->reach = (struct reach){0};
+  if (!reach)
+    return;
+  bound->reach = (struct reach){.role = reach->role, .read_only = reach->read_only};
+  if (reach->role != ROLE_PROJECT)
+    return;
+  if (keep_projects(bound, reach)) {
+    bound->reach.projects = bound->projects;
+    bound->reach.project_count = reach->project_count;
+  } else {
+    bound->reach.role = ROLE_SKILL;
+  }
+}
+
+struct reach store_reach(const struct store *st) { return st ? st->bound.reach : (struct reach){0}; }
+
+struct reach reach_dup(struct arena *a, const struct reach *reach) {
+  struct reach copy = *reach;
+  struct str *names = arena_array(a, struct str, reach->project_count + 1);
+  for (size_t i = 0; i < reach->project_count; i++)
+    names[i] = arena_dup(a, reach->projects[i]);
+  copy.projects = names;
+  return copy;
 }
 
 bool reach_owns(const struct reach *reach, struct str project) {
-  return reach->role == ROLE_ADMIN ||
-         (reach->role == ROLE_PROJECT && reach->project.n > 0 && str_eq(reach->project, project));
+  for (size_t i = 0; reach->role == ROLE_PROJECT && i < reach->project_count; i++)
+    if (project.n > 0 && str_eq(reach->projects[i], project))
+      return true;
+  return reach->role == ROLE_ADMIN;
 }
 
 bool reach_reads(const struct reach *reach, struct str project) {
   return reach_owns(reach, project) || (reach->role == ROLE_PROJECT && project.p && project.n == 0);
+}
+
+struct str reach_names(const struct reach *reach, char *out, size_t size) {
+  size_t n = 0;
+  out[0] = 0;
+  for (size_t i = 0; i < reach->project_count && n + 1 < size; i++) {
+    int more = snprintf(out + n, size - n, "%s%.*s", i ? ", " : "", STR_ARG(reach->projects[i]));
+    n = more < 0 ? n : n + (size_t)more < size ? n + (size_t)more : size - 1;
+  }
+  return (struct str){out, n};
 }
 
 void reach_where(struct sql *q, const struct reach *reach, const char *column) {
@@ -53,8 +87,11 @@ void reach_where(struct sql *q, const struct reach *reach, const char *column) {
     sql_add(q, " AND 1 = 0");
     return;
   }
-  sql_addf(q, " AND %s IN ('', ", column);
-  sql_text(q, reach->project);
+  sql_addf(q, " AND %s IN (''", column);
+  for (size_t i = 0; i < reach->project_count; i++) {
+    sql_add(q, ", ");
+    sql_text(q, reach->projects[i]);
+  }
   sql_add(q, ")");
 }
 
@@ -70,22 +107,37 @@ struct str store_refusal(const struct store *st) {
   return st->bound.wanted_n ? (struct str){st->bound.wanted, st->bound.wanted_n} : STR_NONE;
 }
 
-enum status reach_write(struct store *st, struct str project, const char *what, struct error *err) {
-  struct reach reach = store_reach(st);
-  if (reach_owns(&reach, project))
-    return STATUS_OK;
-  struct str place = str_empty(project) ? STR("global") : project;
-  reach_note(st, what, place);
-  if (reach.role == ROLE_SKILL) {
+bool store_writes(const struct store *st, struct str project) {
+  const struct reach *reach = &st->bound.reach;
+  return !db_read_only(st->db) && !reach->read_only && reach_owns(reach, project);
+}
+
+static enum status refuse_write(const struct reach *reach, struct error *err) {
+  char names[REACH_WANTED_MAX];
+  if (reach->read_only) {
+    error_set(err, STATUS_DENIED, "this caller only reads");
+    return error_fix(err, "ask whoever runs Cairn for a token that may write");
+  }
+  if (reach->role == ROLE_SKILL) {
     error_set(err, STATUS_DENIED, "an agent with the role skill writes nothing");
     return error_fix(err, "hand the result back to the agent that sent the message");
   }
-  error_set(err, STATUS_DENIED, "this agent writes in project '%.*s' alone", STR_ARG(reach.project));
-  return error_fix(err, "leave project and scope out: its own project is the default");
+  reach_names(reach, names, sizeof(names));
+  error_set(err, STATUS_DENIED, "this caller writes in project '%s' alone", names);
+  return error_fix(err, reach->project_count == 1 ? "leave project and scope out: its own project is the default"
+                                                  : "name one of its projects");
+}
+
+enum status reach_write(struct store *st, struct str project, const char *what, struct error *err) {
+  const struct reach *reach = &st->bound.reach;
+  if (!reach->read_only && reach_owns(reach, project))
+    return STATUS_OK;
+  reach_note(st, what, str_empty(project) ? STR("global") : project);
+  return refuse_write(reach, err);
 }
 
 enum status reach_admin(struct store *st, const char *what, struct error *err) {
-  if (st->bound.role == ROLE_ADMIN)
+  if (st->bound.reach.role == ROLE_ADMIN)
     return STATUS_OK;
   reach_note(st, what, STR("of the team"));
   error_set(err, STATUS_DENIED, "%s belongs to the administrator of the team", what);

@@ -57,6 +57,8 @@ static const struct {
     {"graph ", "the tools of the profile graph"},
     {"transcript ", "for the program that runs the conversation; the profile full has it"},
     {"agent ", "who reaches what is for whoever runs the store"},
+    {"token ", "who is let in is for whoever runs the store"},
+    {"team ", "teams are for the person who operates the store"},
 };
 
 static const char *why_left_out(const char *op) {

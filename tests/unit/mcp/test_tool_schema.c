@@ -142,6 +142,13 @@ static bool needs_file(const struct op *op) {
     return true; /* everything at once is no answer for a model */
   if (strcmp(op->name, "agent add") == 0 || strcmp(op->name, "agent remove") == 0)
     return true; /* who reaches what */
+  if (str_starts(str_from(op->name), STR("token ")))
+    return true; /* who is let in */
+  if (strcmp(op->name, "vault grant") == 0 || strcmp(op->name, "vault revoke") == 0 ||
+      strcmp(op->name, "vault rotate") == 0)
+    return true; /* for persons */
+  if (strcmp(op->name, "team list") == 0 || strcmp(op->name, "team delete") == 0)
+    return true; /* for a person alone */
   if (strcmp(op->name, "transcript import") == 0)
     return true; /* reads the home of whoever runs the server */
   for (const struct param *p = op->params; p->name; p++)

@@ -101,7 +101,7 @@ static struct feed *new_feed(const char *path) {
 
 static struct feed_subscriber *subscribe(struct feed *f, const char *team, int64_t since, struct seen *s) {
   struct feed_subscriber *sub = NULL;
-  CHECK_OK(feed_subscribe(f, str_from(team), since, note, s, &sub, &err), &err);
+  CHECK_OK(feed_subscribe(f, str_from(team), NULL, since, note, s, &sub, &err), &err);
   return sub;
 }
 

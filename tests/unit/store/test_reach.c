@@ -7,6 +7,7 @@
 #include "store/documents.h"
 #include "store/events.h"
 #include "store/links.h"
+#include "store/sessions.h"
 #include "store/settings.h"
 #include "store/transfer.h"
 #include "store/vault.h"
@@ -29,7 +30,8 @@ static struct world begin(void) {
 }
 
 static void bind(struct world *w, enum role role, const char *project) {
-  struct reach reach = {role, str_from(project)};
+  struct str name = str_from(project);
+  struct reach reach = {.role = role, .projects = &name, .project_count = 1};
   store_bind(w->f.store, &reach);
   w->f.scope.reach = store_reach(w->f.store);
 }
@@ -65,8 +67,13 @@ TEST(roles_have_names) {
   CHECK(!role_find(STR_NONE, &role));
 }
 
+static struct reach projects(const struct str *names, size_t n) {
+  return (struct reach){.role = ROLE_PROJECT, .projects = names, .project_count = n};
+}
+
 TEST(what_a_reach_holds) {
-  struct reach all = {0}, none = {.role = ROLE_SKILL}, one = {ROLE_PROJECT, STR("alpha")};
+  struct str alpha = STR("alpha");
+  struct reach all = {0}, none = {.role = ROLE_SKILL}, one = projects(&alpha, 1);
   CHECK(reach_reads(&all, STR("beta")) && reach_owns(&all, STR("")));
   CHECK(!reach_reads(&none, STR("")) && !reach_owns(&none, STR("")) && !reach_reads(&none, STR("alpha")));
   CHECK(reach_reads(&one, STR("alpha")) && reach_owns(&one, STR("alpha")));
@@ -79,7 +86,7 @@ TEST(a_project_that_is_none_reaches_nothing) {
   struct world w = begin();
   bind(&w, ROLE_PROJECT, "");
   CHECK(!finds(&w, &w.global) && !finds(&w, &w.own));
-  struct reach odd = {ROLE_PROJECT, STR_NONE};
+  struct reach odd = projects(NULL, 0);
   store_bind(w.f.store, &odd);
   CHECK(!finds(&w, &w.global));
   fixture_close(&w.f);
@@ -205,6 +212,12 @@ TEST(the_rest_is_the_administrators) {
   CHECK_INT(agent_insert(&txn, &w.f.arena, &agent, err), STATUS_DENIED);
   CHECK_INT(agent_delete(&txn, &w.f.arena, &agent, err), STATUS_DENIED);
   CHECK_INT(vault_put(&txn, &w.f.arena, STR("k"), STR("v"), "vault:set", err), STATUS_DENIED);
+  CHECK_INT(vault_put_secret(&txn, &w.f.arena, STR("k"), STR("v"), err), STATUS_DENIED);
+  CHECK_INT(vault_reseal(&txn, STR("k"), STR("v"), err), STATUS_DENIED);
+  CHECK_INT(vault_key_put(&txn, &(struct vault_key){0}, err), STATUS_DENIED);
+  CHECK_INT(grant_put(&txn, &(struct grant){0}, err), STATUS_DENIED);
+  CHECK_INT(grant_remove(&txn, STR("k"), STR("me"), &found, err), STATUS_DENIED);
+  CHECK_INT(grants_list(w.f.store, STR("default"), STR_NONE, &w.f.arena, &(struct grants){0}, err), STATUS_DENIED);
   CHECK_INT(setting_set(&txn, &w.f.arena, SET_GATE_MODE, STR("strict"), err), STATUS_DENIED);
   store_rollback(w.f.store);
   bind(&w, ROLE_SKILL, NULL);
@@ -259,6 +272,71 @@ TEST(the_first_attempt_of_a_binding_is_kept) {
   CHECK(str_starts(store_refusal(w.f.store), STR("memory ")));
   store_bind(w.f.store, NULL);
   CHECK(!store_refusal(w.f.store).p);
+  fixture_close(&w.f);
+}
+
+static enum status count_any(void *arg, const struct event *e) {
+  CHECK(e->memory_id > 0 && !str_is(str_from(e->change), "link"));
+  ++*(int64_t *)arg;
+  return STATUS_OK;
+}
+
+TEST(several_projects_are_reached_and_no_other) {
+  struct world w = begin();
+  struct str names[REACH_PROJECTS_MAX + 1] = {STR("alpha"), STR("beta")};
+  struct reach two = projects(names, 2);
+  struct txn txn;
+  int64_t events = 0;
+  store_bind(w.f.store, &two);
+  names[0] = names[1] = STR("gone"); /* the names were copied */
+  w.f.scope.reach = store_reach(w.f.store);
+  CHECK(finds(&w, &w.own) && finds(&w, &w.foreign) && finds(&w, &w.global));
+  CHECK_INT((int64_t)listed(&w, "", true), 3);
+  CHECK_INT((int64_t)listed(&w, "alpha", false), 2);
+  CHECK_OK(events_walk(w.f.store, STR("default"), 0, 0, STR_NONE, count_any, &events, &w.f.err), &w.f.err);
+  CHECK_INT(events, 3); /* three memories; not the link */
+  CHECK_OK(begin_in(&w, "beta", &txn), &w.f.err);
+  store_rollback(w.f.store);
+  CHECK_INT(begin_in(&w, "", &txn), STATUS_DENIED);
+  CHECK_INT(begin_in(&w, "gamma", &txn), STATUS_DENIED);
+  CHECK_STR(str_from(w.f.err.message), "this caller writes in project 'alpha, beta' alone");
+
+  /* One name that is none, or one too many, and nothing is reached. */
+  names[0] = STR("alpha");
+  names[1] = STR("");
+  store_bind(w.f.store, &two);
+  CHECK(!finds(&w, &w.own) && !finds(&w, &w.global));
+  for (size_t i = 0; i <= REACH_PROJECTS_MAX; i++)
+    names[i] = STR("alpha");
+  struct reach most = projects(names, REACH_PROJECTS_MAX), many = projects(names, REACH_PROJECTS_MAX + 1);
+  store_bind(w.f.store, &most);
+  CHECK(finds(&w, &w.own));
+  store_bind(w.f.store, &many);
+  CHECK(!finds(&w, &w.own));
+  fixture_close(&w.f);
+}
+
+TEST(who_only_reads_begins_no_transaction) {
+  struct world w = begin();
+  struct str alpha = STR("alpha");
+  struct reach all = {.read_only = true}, one = projects(&alpha, 1);
+  struct txn txn;
+  one.read_only = true;
+  const struct reach *const readers[] = {&all, &one};
+  for (size_t i = 0; i < ARRAY_LEN(readers); i++) {
+    store_bind(w.f.store, readers[i]);
+    CHECK(finds(&w, &w.own) && finds(&w, &w.global));
+    CHECK(!store_writes(w.f.store, alpha));
+    CHECK(!store_refusal(w.f.store).p);
+    CHECK_INT(begin_in(&w, "alpha", &txn), STATUS_DENIED);
+    CHECK(store_refusal(w.f.store).p);
+    struct txn who = {.team = STR("default"), .project = alpha, .source = STR("t"), .op = "t", .now = w.f.now};
+    CHECK_INT(sessions_begin(w.f.store, &who, &txn, &w.f.err), STATUS_DENIED);
+  }
+  store_bind(w.f.store, NULL);
+  CHECK(store_writes(w.f.store, alpha));
+  CHECK_OK(begin_in(&w, "alpha", &txn), &w.f.err);
+  store_rollback(w.f.store);
   fixture_close(&w.f);
 }
 

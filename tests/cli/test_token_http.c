@@ -1,0 +1,191 @@
+/* test_token_http.c: bearers of tokens through the doors of a server: no further than their tokens reach. */
+#include "support/serve.h"
+
+#define META                                                                                                           \
+  "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","                                             \
+  "\"io.modelcontextprotocol/clientCapabilities\":{}}"
+
+static const char *token(const char *name, const char *const *more) {
+  const char *argv[16] = {"token", "add", name};
+  for (size_t n = 3; more && *more; more++)
+    argv[n++] = *more;
+  return cstr(jstr(cli_ok(__FILE__, __LINE__, STR_NONE, argv), "token"));
+}
+
+static const char *bearer(const char *t) { return t ? textf("Authorization: Bearer %s\r\n", t) : ""; }
+
+static struct answer rest(const struct serve *s, const char *t, const char *method, const char *path,
+                          const char *body) {
+  return serve_do(s, method, path, textf("%s%s", bearer(t), body ? "Content-Type: application/json\r\n" : ""),
+                  str_from(body));
+}
+
+static int status(const struct serve *s, const char *t, const char *method, const char *path, const char *body) {
+  return rest(s, t, method, path, body).status;
+}
+
+static struct answer mcp(const struct serve *s, const char *t, const char *path, const char *method) {
+  return serve_do(s, "POST", path,
+                  textf("%sContent-Type: application/json\r\nMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: %s\r\n",
+                        bearer(t), method),
+                  str_from(textf("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"%s\",\"params\":{" META "}}", method)));
+}
+
+static int legacy(const struct serve *s, const char *t, const char *method, const char *session, const char *headers) {
+  return serve_do(s, method, "/mcp",
+                  textf("%sContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
+                        "MCP-Protocol-Version: 2025-11-25\r\nMcp-Session-Id: %s\r\n%s",
+                        bearer(t), session, headers),
+                  strcmp(method, "POST") == 0 ? STR("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}") : STR_NONE)
+      .status;
+}
+
+TEST(a_token_of_a_project_stays_there) {
+  STORE("The beta launch is in May", "--project", "beta", "--key", "launch");
+  STORE("The alpha build runs on nine machines", "--project", "alpha");
+  const char *one = token("one", ARGS("--project", "alpha")),
+             *two = token("two", ARGS("--project", "alpha", "--project", "gamma"));
+  struct serve *s = serve_start(NULL);
+  CHECK_INT(status(s, one, "GET", "/api/v1/memories", NULL), 200);
+  CHECK_INT(status(s, one, "GET", "/api/v1/memories/launch", NULL), 404);
+  CHECK_INT(status(s, one, "GET", "/api/v1/memories/1", NULL), 404);
+  CHECK_INT(status(s, one, "GET", "/api/v1/memories?project=beta", NULL), 403);
+  CHECK_INT(status(s, one, "GET", "/api/v1/memories?all_projects=true", NULL), 403);
+  static const char *const closed[] = {"/api/v1/events",
+                                       "/events",
+                                       "/metrics",
+                                       "/api/v1/settings",
+                                       "/api/v1/stats",
+                                       "/api/v1/tokens",
+                                       "/api/v1/projects/beta/knowledge"};
+  for (size_t i = 0; i < ARRAY_LEN(closed); i++) {
+    test_note("%s", closed[i]);
+    CHECK_INT(status(s, one, "GET", closed[i], NULL), 403);
+  }
+  CHECK_INT(status(s, one, "POST", "/api/v1/memories", "{\"text\":\"The alpha fence is eleven feet high\"}"), 201);
+  struct answer a = rest(s, two, "POST", "/api/v1/memories", "{\"text\":\"The gate is painted green\"}");
+  CHECK_INT(a.status, 400);
+  CHECK(has(a.body, "alpha, gamma"));
+  CHECK_INT(
+      status(s, two, "POST", "/api/v1/memories", "{\"text\":\"The gate is painted green\",\"project\":\"gamma\"}"),
+      201);
+  a = serve_do(s, "POST", "/api/v1/memories",
+               textf("%sContent-Type: application/json\r\nX-Cairn-Source: cli\r\n", bearer(one)),
+               STR("{\"text\":\"Somebody pretends to be the command line\"}"));
+  CHECK_INT(a.status, 201);
+  serve_stop(s);
+  CHECK_STR(sql_string("SELECT project FROM memory WHERE headline LIKE '%fence%'"), "alpha");
+  CHECK_STR(sql_string("SELECT project FROM memory WHERE headline LIKE '%painted%'"), "gamma");
+  CHECK_STR(sql_string("SELECT source FROM memory WHERE headline LIKE '%pretends%'"), "token:one");
+  CHECK_INT(sql_number("SELECT count(*) FROM event WHERE action = 'scope:refused' AND source = 'token:one'"
+                       " AND detail LIKE '%\"wanted\":\"memory launch\"%'"),
+            1);
+}
+
+TEST(a_token_that_only_reads) {
+  STORE("The build runs on nine machines", "--project", "");
+  const char *t = token("reader", ARGS("--read"));
+  struct serve *s = serve_start(NULL);
+  CHECK_INT(status(s, t, "GET", "/api/v1/search?query=machines", NULL), 200);
+  CHECK_INT(status(s, t, "POST", "/api/v1/memories", "{\"text\":\"The gate is painted green\"}"), 403);
+  CHECK_INT(status(s, t, "POST", "/api/v1/memories/1/pin", "{}"), 403);
+  CHECK_INT(status(s, t, "DELETE", "/api/v1/memories/1?reason=old", NULL), 403);
+  struct answer a = rest(s, t, "POST", "/api/v1/sessions", "{}");
+  CHECK_INT(a.status, 200);
+  CHECK(!has(a.body, "\"session\":\"s-"));
+  a = mcp(s, t, "/mcp", "tools/list");
+  CHECK(has(a.body, "memory_search") && !has(a.body, "memory_remember"));
+  serve_stop(s);
+  CHECK_INT(sql_number("SELECT count(*) FROM memory"), 1);
+  CHECK_INT(sql_number("SELECT count(*) FROM session"), 0);
+}
+
+TEST(a_profile_of_a_token_holds_by_every_path) {
+  const char *t = token("graph", ARGS("--profile", "graph")), *any = token("any", NULL);
+  struct serve *s = serve_start(NULL);
+  CHECK(has(mcp(s, t, "/mcp", "tools/list").body, "read_graph"));
+  CHECK(has(mcp(s, t, "/mcp/graph", "tools/list").body, "read_graph"));
+  CHECK_INT(mcp(s, t, "/mcp/full", "tools/list").status, 403);
+  CHECK_INT(mcp(s, t, "/mcp/nobody", "tools/list").status, 403);
+  CHECK(has(mcp(s, any, "/mcp/full", "tools/list").body, "memory_vault_get"));
+  CHECK(!has(mcp(s, any, "/mcp", "tools/list").body, "read_graph"));
+  serve_stop(s);
+}
+
+TEST(a_session_of_mcp_is_of_its_token) {
+  const char *one = token("one", NULL), *two = token("two", NULL);
+  struct serve *s = serve_start(NULL);
+  struct answer a =
+      serve_do(s, "POST", "/mcp", textf("%sContent-Type: application/json\r\n", bearer(one)),
+               STR("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"
+                   "\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{\"name\":\"t\",\"version\":\"1\"}}}"));
+  const char *id = cstr(answer_header(&a, "Mcp-Session-Id"));
+  CHECK(id[0]);
+  /* Its stream, cut off: who comes back with the id of its last event gets what came since. */
+  struct wire *w = wire_open(s);
+  struct sse e;
+  wire_send(w, request_text("GET", "/mcp",
+                            textf("%sAccept: text/event-stream\r\nMCP-Protocol-Version: 2025-11-25\r\n"
+                                  "Mcp-Session-Id: %s\r\n",
+                                  bearer(one), id),
+                            STR_NONE));
+  CHECK_INT(wire_answer(w, false).status, 200);
+  CHECK(sse_next(w, 5000, &e) && e.id.n);
+  const char *back = textf("Last-Event-ID: %s\r\n", cstr(e.id));
+  const char *const strangers[] = {two, NULL};
+  for (size_t i = 0; i < ARRAY_LEN(strangers); i++) {
+    CHECK_INT(legacy(s, strangers[i], "POST", id, ""), 404);
+    CHECK_INT(legacy(s, strangers[i], "GET", id, ""), 404);
+    CHECK_INT(legacy(s, strangers[i], "GET", id, back), 404);
+    CHECK_INT(legacy(s, strangers[i], "DELETE", id, ""), 404);
+  }
+  CHECK_INT(legacy(s, one, "POST", id, ""), 200);
+  CHECK_INT(legacy(s, one, "GET", id, back), 200);
+  wire_close(w);
+  CHECK_INT(legacy(s, one, "DELETE", id, ""), 200);
+  CHECK_INT(legacy(s, one, "POST", id, ""), 404);
+  serve_stop(s);
+}
+
+TEST(tokens_are_made_and_revoked_by_an_admin_s) {
+  const char *admin = token("admin", NULL), *project = token("project", ARGS("--project", "alpha"));
+  struct serve *s = serve_start(NULL);
+  CHECK_INT(status(s, project, "POST", "/api/v1/tokens", "{\"name\":\"x\"}"), 403);
+  CHECK_INT(status(s, NULL, "POST", "/api/v1/tokens", "{\"name\":\"x\"}"), 403); /* a program, not a person */
+  CHECK_INT(status(s, NULL, "GET", "/api/v1/tokens", NULL), 403);
+  struct answer a = rest(s, admin, "POST", "/api/v1/tokens", "{\"name\":\"made\",\"projects\":[\"alpha\"]}");
+  CHECK_INT(a.status, 200);
+  yyjson_val *v = lines_of(a.body).v[0];
+  const char *made = cstr(jstr(v, "token"));
+  CHECK_INT(status(s, made, "GET", "/api/v1/memories", NULL), 200);
+  CHECK_INT(status(s, admin, "POST", "/api/v1/tokens", "{\"name\":\"for-ever\",\"ttl\":\"never\"}"), 403);
+  a = rest(s, admin, "GET", "/api/v1/tokens", NULL);
+  CHECK(has(a.body, "\"made\"") && !has(a.body, "cairn_default."));
+  CHECK_INT(status(s, admin, "DELETE", "/api/v1/tokens/made", NULL), 409);
+  CHECK_INT(status(s, admin, "POST", "/api/v1/tokens/made/revoke", "{}"), 200);
+  CHECK_INT(status(s, made, "GET", "/api/v1/memories", NULL), 401);
+  CHECK_INT(status(s, admin, "DELETE", "/api/v1/tokens/made", NULL), 200);
+  CHECK_INT(status(s, admin, "DELETE", "/api/v1/tokens/made", NULL), 404);
+  serve_stop(s);
+  CHECK(!store_holds(made + strlen(made) - 43));
+}
+
+TEST(a_stream_falls_silent_with_its_token) {
+  const char *one = token("one", NULL), *two = token("two", NULL);
+  struct serve *s = serve_start(NULL);
+  struct wire *of_one = wire_open(s), *of_two = wire_open(s);
+  struct sse e;
+  wire_send(of_one, request_text("GET", "/events?action=memory:write", bearer(one), STR_NONE));
+  wire_send(of_two, request_text("GET", "/events?action=memory:write", bearer(two), STR_NONE));
+  CHECK_INT(wire_answer(of_one, false).status, 200);
+  CHECK_INT(wire_answer(of_two, false).status, 200);
+  STORE("The first is heard by both");
+  CHECK(sse_next(of_one, 5000, &e) && sse_next(of_two, 5000, &e));
+  OK("token", "revoke", "one");
+  STORE("Only one of them hears of the second");
+  CHECK(sse_next(of_two, 5000, &e));
+  CHECK(!sse_next(of_one, 1000, &e));
+  wire_close(of_one);
+  wire_close(of_two);
+  serve_stop(s);
+}
