@@ -36,7 +36,14 @@ static bool port_valid(struct str s) {
   return true;
 }
 
-bool check_host(struct str host) {
+static bool is_called(struct str name, const struct check_names *names) {
+  for (size_t i = 0; i < names->hosts->n; i++)
+    if (str_ieq(names->hosts->v[i], name))
+      return true;
+  return names->local && check_loopback(name);
+}
+
+bool check_host(struct str host, const struct check_names *names) {
   if (host.n == 0)
     return false;
   size_t end;
@@ -52,13 +59,22 @@ bool check_host(struct str host) {
   struct str name = str_slice(host, 0, end), rest = str_slice(host, end, host.n);
   if (rest.n && (rest.p[0] != ':' || !port_valid(str_slice(rest, 1, rest.n))))
     return false;
-  return check_loopback(name);
+  return is_called(name, names);
 }
 
-bool check_origin(struct str origin) {
+bool check_origin(struct str origin, const struct check_names *names) {
   static const struct str schemes[] = {STR_INIT("http://"), STR_INIT("https://")};
   for (size_t i = 0; i < ARRAY_LEN(schemes); i++)
     if (origin.n > schemes[i].n && str_ieq(str_slice(origin, 0, schemes[i].n), schemes[i]))
-      return check_host(str_slice(origin, schemes[i].n, origin.n));
+      return check_host(str_slice(origin, schemes[i].n, origin.n), names);
   return false;
+}
+
+bool check_name(struct str name) {
+  bool v6 = name.n > 2 && name.p[0] == '[' && name.p[name.n - 1] == ']';
+  struct str inner = v6 ? str_slice(name, 1, name.n - 1) : name;
+  for (size_t i = 0; i < inner.n; i++)
+    if (!ascii_alnum(inner.p[i]) && inner.p[i] != '.' && inner.p[i] != (v6 ? ':' : '-'))
+      return false;
+  return inner.n > 0 && name.n <= 255;
 }

@@ -1,6 +1,7 @@
 /* events.c: GET /events: the log of changes as a stream that can be taken up again where it broke off. */
 #include "base/alloc.h"
 #include "http/status.h"
+#include "op/scrub.h"
 
 /* So much may wait for a client that has a long way to go; then it is given no more until it has read that. */
 enum { AHEAD_MAX = 1 << 20 };
@@ -10,6 +11,7 @@ struct listener {
   pthread_mutex_t lock; /* for the subscriber */
   struct feed_subscriber *subscriber;
   struct http_stream *stream;
+  struct principal *who; /* NULL: the local user, or the agent of the process */
   /* Of the feed's thread, and of nobody else while there is a subscription. */
   bool paused;
   int64_t last; /* what it has been sent */
@@ -34,7 +36,7 @@ static void on_event(void *arg, const struct event *e) {
   jmp_buf oom;
   if (!ARENA_BOUNDARY(&scratch, oom)) {
     struct str id = arena_printf(&scratch, "%lld", (long long)e->seq);
-    http_stream_send(l->stream, id, STR_NONE, event_json(&scratch, e));
+    http_stream_send(l->stream, id, STR_NONE, scrub_line(NULL, &scratch, event_json(&scratch, e)));
   }
   arena_release(&scratch);
   l->paused = http_stream_waiting(l->stream) > AHEAD_MAX;
@@ -50,13 +52,14 @@ static void on_drain(void *arg) {
   pthread_mutex_lock(&l->lock);
   feed_unsubscribe(l->feed, &l->subscriber);
   l->paused = false;
-  if (feed_subscribe(l->feed, team_of(l), l->last, on_event, l, &l->subscriber, &ignored) != STATUS_OK)
+  if (feed_subscribe(l->feed, team_of(l), l->who, l->last, on_event, l, &l->subscriber, &ignored) != STATUS_OK)
     l->subscriber = NULL;
   pthread_mutex_unlock(&l->lock);
 }
 
 static void listener_free(struct listener *l) {
   pthread_mutex_destroy(&l->lock);
+  mem_free(l->who);
   mem_free(l);
 }
 
@@ -79,7 +82,12 @@ static bool place_of(const struct http_call *call, int64_t *ret_since) {
 
 static struct listener *listener_new(const struct http_call *call, int64_t since) {
   struct str action = http_query(call, "action"), team = call->caller.team;
+  const struct principal *who = call->caller.principal;
   struct listener *l = mem_zalloc(sizeof(*l) + action.n + team.n + 1);
+  if (l && who && !(l->who = principal_keep(who))) {
+    mem_free(l);
+    l = NULL;
+  }
   if (!l)
     return NULL;
   l->feed = call->server->feed;
@@ -97,7 +105,7 @@ static struct listener *listener_new(const struct http_call *call, int64_t since
 void status_events(struct http_call *call) {
   int64_t since;
   struct error err;
-  if (call->server->bound && !status_allowed(call, "events"))
+  if (!status_allowed(call, "events"))
     return;
   if (!place_of(call, &since)) {
     http_reply_problem_status(call, 400, "Bad Request", "since, or Last-Event-ID, is the number of an event");
@@ -116,7 +124,7 @@ void status_events(struct http_call *call) {
   }
   /* What is drained at once waits for the subscription. */
   pthread_mutex_lock(&l->lock);
-  enum status s = feed_subscribe(l->feed, team_of(l), since, on_event, l, &l->subscriber, &err);
+  enum status s = feed_subscribe(l->feed, team_of(l), l->who, since, on_event, l, &l->subscriber, &err);
   pthread_mutex_unlock(&l->lock);
   if (s == STATUS_OK) {
     http_stream_on_close(l->stream, on_close, l);

@@ -1,7 +1,9 @@
 /* exchange.c: one request from its first line to its reply, between the library's thread and a worker. */
 #include <poll.h>
+#include <sodium.h>
 
 #include "base/alloc.h"
+#include "http/auth.h"
 #include "http/check.h"
 #include "http/internal.h"
 #include "http/uri.h"
@@ -19,6 +21,8 @@ static void release(struct http_exchange *x) {
     return;
   if (x->response)
     MHD_destroy_response(x->response);
+  if (x->arena.guarded && x->body) /* it was about a secret */
+    sodium_memzero(x->body, x->room);
   mem_free(x->body);
   arena_release(&x->arena);
   mem_free(x);
@@ -94,10 +98,13 @@ static void refuse(struct http_exchange *x, int status, const char *title, const
 
 static void check_place(struct http_exchange *x, const struct uri *uri) {
   struct str host = http_header(&x->call, "host"), origin = http_header(&x->call, "origin");
-  if (!check_host(host) || (uri->host.p && !check_host(uri->host)))
-    refuse(x, 403, "Forbidden", "the Host header does not name this machine: use localhost or 127.0.0.1");
-  else if (origin.p && !check_origin(origin))
-    refuse(x, 403, "Forbidden", "the Origin header names another site: this server answers pages of this machine only");
+  struct check_names names = {.hosts = &x->daemon->shared.hosts, .local = x->call.local};
+  if (!check_host(host, &names) || (uri->host.p && !check_host(uri->host, &names)))
+    refuse(x, 403, "Forbidden",
+           "the Host header does not name this server: on its machine use localhost or 127.0.0.1, from elsewhere a "
+           "name that it was started with (--allow-host)");
+  else if (origin.p && !check_origin(origin, &names))
+    refuse(x, 403, "Forbidden", "the Origin header names another site: this server answers its own pages only");
 }
 
 /* Host and Origin come first: a request from elsewhere learns nothing, not even which paths there are. */
@@ -121,6 +128,8 @@ static void check_request(struct http_exchange *x) {
   call->path = uri.path;
   if (atomic_load(&x->daemon->stopping))
     refuse(x, 503, "Service Unavailable", "the server is about to stop");
+  else
+    auth_read(call);
 }
 
 static void fill_call(struct http_exchange *x, const char *method) {
@@ -130,7 +139,12 @@ static void fill_call(struct http_exchange *x, const char *method) {
   call->exchange = x;
   call->method = arena_dup(&x->arena, str_from(method));
   x->head = str_is(call->method, "HEAD");
-  call->peer = x->connection ? arena_dup(&x->arena, str_from(x->connection->peer)) : STR("?");
+  call->peer = call->network = STR("?");
+  if (x->connection) {
+    call->peer = arena_dup(&x->arena, str_from(x->connection->peer.name));
+    call->network = arena_dup(&x->arena, str_from(x->connection->peer.network));
+    call->local = x->connection->peer.local;
+  }
   call->caller = x->daemon->shared.caller;
   if (str_empty(call->caller.source))
     call->caller.source = STR("http");
@@ -210,7 +224,8 @@ static void dispatch(struct http_exchange *x) {
                     STR("{\"type\":\"about:blank\",\"title\":\"Out of memory\",\"status\":503}"));
     return;
   }
-  http_dispatch(&x->call);
+  if (auth_verify(&x->call))
+    http_dispatch(&x->call);
 }
 
 void exchange_run(struct http_exchange *x) {
@@ -227,7 +242,7 @@ static enum MHD_Result submit(struct http_exchange *x) {
     return answer(x);
   x->call.body = (struct str){x->body ? x->body : "", x->received};
   const struct http_route *route = http_route_find(http_routes_of(&x->call), x->call.method, x->call.path);
-  if (!route || (route->flags & HTTP_AT_ONCE)) {
+  if ((!route || (route->flags & HTTP_AT_ONCE)) && !x->call.token.p) {
     http_dispatch(&x->call);
     return answer(x);
   }

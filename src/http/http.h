@@ -7,10 +7,12 @@
 #define CAIRN_HTTP_HTTP_H
 
 #include "mcp/mcp.h"
+#include "op/identity.h"
 #include "op/telemetry.h"
 
 enum { HTTP_BODY_MAX = 10 << 20, HTTP_HEADERS_MAX = 32 };
 
+struct auth;
 struct mcp_hub;
 struct http_route;
 
@@ -22,6 +24,8 @@ struct http_server {
   struct mcp_server *mcp;
   struct mcp_hub *hub;
   struct caller caller; /* who calls from this machine when nobody says otherwise; without a source, the door is it */
+  struct auth *auth;    /* NULL: everybody is that one */
+  struct strs hosts;    /* what the server may be called, besides the names of this machine */
   int64_t started;
   bool bound;                      /* the process is an agent, whose role decides what it may show */
   const struct http_route *routes; /* NULL: http_routes */
@@ -36,6 +40,8 @@ struct http_call {
   struct arena *arena;
   struct str method, path, body;
   struct str peer;                 /* the client's connection: "127.0.0.1:40212", "unix:81" */
+  struct str network;              /* where it is, for limits: see peer.h */
+  bool local;                      /* on this machine */
   const struct http_pair *queries; /* decoded */
   size_t query_count;
   const struct http_pair *fields; /* of the request's head, trimmed; for http_header() */
@@ -43,7 +49,9 @@ struct http_call {
   struct http_exchange *exchange; /* of the server; NULL: a call without a connection, in tests */
   const struct http_route *route; /* set by http_dispatch() */
   struct caller caller;
-  struct origin origin; /* what caller.origin points to */
+  struct origin origin;       /* what caller.origin points to */
+  struct str token;           /* to be verified; absent: there is none */
+  struct principal principal; /* what caller.principal points to, if it does */
 
   /* The reply. */
   int status; /* 0: not set, a bug */
@@ -93,6 +101,7 @@ void http_stream_end(struct http_stream *stream);
 
 enum {
   HTTP_AT_ONCE = 1, /* no store and no waiting: runs on the thread that reads, even when all workers are busy */
+  HTTP_OPEN = 2,    /* for everybody: nobody is asked for a token, and none is looked at */
 };
 
 struct http_route {

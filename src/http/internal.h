@@ -9,6 +9,7 @@
 #include <microhttpd.h>
 #include <stdatomic.h>
 
+#include "http/peer.h"
 #include "http/server.h"
 
 struct connection {
@@ -19,7 +20,7 @@ struct connection {
   bool half_closed;              /* the client sends nothing more; of the watch, under the daemon's lock */
   _Atomic int64_t waiting_since; /* for (the rest of) a request, in ticks; 0: one is being answered */
   _Atomic bool begun;            /* there is a request, or a part of one */
-  char peer[64];
+  struct peer peer;
   char name[48]; /* of this connection and no other, ever: ports are used again */
 };
 
@@ -71,6 +72,7 @@ struct http_daemon {
   int listener;
   char *socket; /* to be removed at the end */
   char address[256];
+  bool tls;
   int64_t request_us, keep_alive_us;
   size_t streams_max;
   _Atomic bool stopping, hurry;
@@ -84,10 +86,13 @@ struct http_daemon {
 
   /* The queue of work. */
   pthread_mutex_t work_lock;
-  pthread_cond_t work, idle;
+  pthread_cond_t work, spare_work, idle;
   struct http_exchange *first, *last;
-  size_t waiting, busy, workers;
-  int64_t worked; /* ticks when the last work was done */
+  size_t waiting, busy, workers, numbered;
+  size_t regular;                  /* workers; the others are spare */
+  int64_t began[HTTP_WORKERS_MAX]; /* ticks, for each worker; 0: it rests */
+  int64_t worked;                  /* ticks when the last work was done */
+  bool looking;                    /* a spare worker looks whether calls last */
   bool quit;
   pthread_t threads[HTTP_WORKERS_MAX];
 

@@ -1,4 +1,4 @@
-/* listen.c: the socket that the server listens on: loopback, or a file. */
+/* listen.c: the socket that the server listens on: an address, or a file. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <sys/socket.h>
@@ -19,26 +19,53 @@ union address {
   struct sockaddr_un file;
 };
 
-static enum status refuse_host(const char *host, struct error *err) {
-  error_set(err, STATUS_USAGE, "cairn serve listens on this machine only, not on '%s'", host);
-  return error_fix(err, "--host 127.0.0.1; from another machine: ssh -L %d:127.0.0.1:%d", HTTP_PORT, HTTP_PORT);
+enum status http_check_host(const struct http_options *o, struct error *err) {
+  if (!o->host || o->exposed || check_loopback(str_from(o->host)))
+    return STATUS_OK;
+  error_set(err, STATUS_USAGE, "on '%s' others could read tokens on their way", o->host);
+  return error_fix(err,
+                   "--tls-cert FILE --tls-key FILE; or --behind-proxy, when a proxy before it ends TLS; or --host "
+                   "127.0.0.1 and, from another machine, ssh -L %d:127.0.0.1:%d",
+                   HTTP_PORT, HTTP_PORT);
 }
 
-static enum status tcp_address(const char *host, int port, union address *ret_address, socklen_t *ret_size,
-                               struct error *err) {
-  if (!check_loopback(str_from(host)))
-    return refuse_host(host, err);
+static enum status refuse_name(const char *host, struct error *err) {
+  error_set(err, STATUS_USAGE, "'%s' is no address of a network interface", host);
+  return error_fix(err, "--host 192.0.2.7, or --host 0.0.0.0 for all; --allow-host NAME is what clients call it");
+}
+
+/* Without the brackets that an IPv6 address has in a URL. */
+static bool parse_v6(const char *host, struct in6_addr *ret_address) {
+  char text[INET6_ADDRSTRLEN];
+  struct str s = str_from(host);
+  if (s.n > 2 && s.p[0] == '[' && s.p[s.n - 1] == ']')
+    s = str_slice(s, 1, s.n - 1);
+  if (s.n >= sizeof(text))
+    return false;
+  memcpy(text, s.p, s.n);
+  text[s.n] = 0;
+  return inet_pton(AF_INET6, text, ret_address) == 1;
+}
+
+static enum status tcp_address(const struct http_options *o, const char *host, union address *ret_address,
+                               socklen_t *ret_size, struct error *err) {
+  enum status s = http_check_host(o, err);
+  if (s != STATUS_OK)
+    return s;
   union address a = {0};
-  const char *number = strcmp(host, "::1") == 0 || strcmp(host, "[::1]") == 0 ? "::1" : host;
-  a.v4.sin_family = AF_INET;
-  a.v4.sin_port = htons((uint16_t)port);
-  *ret_size = sizeof(a.v4);
-  if (inet_pton(AF_INET, host, &a.v4.sin_addr) != 1)
-    a.v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK); /* a name of it */
-  if (number != host || strcmp(host, "::1") == 0) {
-    a.v6 = (struct sockaddr_in6){.sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port)};
-    a.v6.sin6_addr = in6addr_loopback;
+  struct in6_addr v6;
+  in_port_t port = htons((uint16_t)o->port);
+  if (parse_v6(host, &v6)) {
+    a.v6 = (struct sockaddr_in6){.sin6_family = AF_INET6, .sin6_port = port, .sin6_addr = v6};
     *ret_size = sizeof(a.v6);
+  } else {
+    a.v4 = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = port};
+    *ret_size = sizeof(a.v4);
+    if (inet_pton(AF_INET, host, &a.v4.sin_addr) != 1) {
+      if (!check_loopback(str_from(host)))
+        return refuse_name(host, err);
+      a.v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK); /* a name of it */
+    }
   }
   *ret_address = a;
   return STATUS_OK;
@@ -47,15 +74,17 @@ static enum status tcp_address(const char *host, int port, union address *ret_ad
 static void name_address(struct http_daemon *d, int fd) {
   union address a = {0};
   socklen_t n = sizeof(a);
-  char text[INET6_ADDRSTRLEN] = "127.0.0.1";
+  char text[INET6_ADDRSTRLEN] = "?";
+  const char *scheme = d->tls ? "https" : "http";
   if (getsockname(fd, &a.any, &n) != 0)
     return;
   if (a.any.sa_family == AF_INET6) {
-    snprintf(d->address, sizeof(d->address), "http://[::1]:%d", ntohs(a.v6.sin6_port));
+    (void)inet_ntop(AF_INET6, &a.v6.sin6_addr, text, sizeof(text));
+    snprintf(d->address, sizeof(d->address), "%s://[%s]:%d", scheme, text, ntohs(a.v6.sin6_port));
     return;
   }
   (void)inet_ntop(AF_INET, &a.v4.sin_addr, text, sizeof(text));
-  snprintf(d->address, sizeof(d->address), "http://%s:%d", text, ntohs(a.v4.sin_port));
+  snprintf(d->address, sizeof(d->address), "%s://%s:%d", scheme, text, ntohs(a.v4.sin_port));
 }
 
 static enum status bind_failed(const struct http_options *o, const char *host, int errnum, struct error *err) {
@@ -71,7 +100,7 @@ static enum status open_tcp(const struct http_options *o, struct http_daemon *d,
   const char *host = o->host ? o->host : "127.0.0.1";
   union address a;
   socklen_t size;
-  if (tcp_address(host, o->port, &a, &size, err) != STATUS_OK)
+  if (tcp_address(o, host, &a, &size, err) != STATUS_OK)
     return err->code;
   int fd = socket(a.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), one = 1;
   if (fd < 0)

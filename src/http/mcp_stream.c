@@ -2,6 +2,7 @@
 #include "http/mcp_stream.h"
 
 #include "http/mcp_channel.h"
+#include "op/identity.h"
 
 /* Revisions with sessions; whoever names none is of these, too. */
 static bool is_legacy(struct str version) {
@@ -20,11 +21,27 @@ static struct mcp_head head_of(const struct http_call *call) {
                            .session = http_header(call, "mcp-session-id")};
 }
 
+/* A token that names a profile is for that one, by whatever path. */
+static bool profile_of_token(struct http_call *call, struct str *name) {
+  struct str own = call->caller.principal ? call->caller.principal->profile : STR_NONE;
+  if (!own.p)
+    return true;
+  if (!name->p)
+    *name = own;
+  if (str_eq(*name, own) && profile_find(own))
+    return true;
+  struct str why = arena_printf(call->arena, "this token is for the profile '%.*s' alone", STR_ARG(own));
+  http_reply_problem_status(call, 403, "Forbidden", why.p);
+  return false;
+}
+
 /* The profile is a part of the path, so that one server offers all. */
 static bool sender_of(struct http_call *call, struct mcp_sender *ret_sender) {
   struct mcp_sender sender = {.caller = call->caller};
   sender.caller.source = call->server->caller.source; /* absent: the client names itself */
   struct str name = http_path_part(call, "profile");
+  if (!profile_of_token(call, &name))
+    return false;
   if (name.p && !(sender.profile = profile_find(name))) {
     struct buf b = BUF(call->arena);
     buf_adds(&b, "there is no such profile; there are:");
@@ -100,6 +117,10 @@ void mcp_get(struct http_call *call) {
   if (!head.session.n && !contains(accept, "text/event-stream")) {
     http_add_header(call, "Allow", STR("POST, OPTIONS"));
     http_reply_problem_status(call, 405, "Method Not Allowed", "MCP clients POST their messages here");
+    return;
+  }
+  if (head.session.n && !mcp_has_session(call->server->mcp, &sender, head.session)) {
+    http_reply_problem_status(call, 404, "Not Found", "there is no such session; begin again with initialize");
     return;
   }
   if (last.n && channel_resume(call->server->hub, call, head.session, last))

@@ -265,7 +265,7 @@ enum status mirror_watch_start(const struct http_server *shared, struct mirror_w
   if (s == STATUS_OK)
     s = find_root(w, err);
   if (s == STATUS_OK && w->feed)
-    s = feed_subscribe(w->feed, w->caller.team, -1, store_changed, w, &w->subscriber, err);
+    s = feed_subscribe(w->feed, w->caller.team, NULL, -1, store_changed, w, &w->subscriber, err);
   int failed = s == STATUS_OK ? thread_start(&w->thread, watch_pages, w) : 0;
   if (failed)
     s = error_errno(err, failed, "no thread could be started");

@@ -384,5 +384,9 @@ struct str openapi_document(struct arena *a) {
   yyjson_mut_obj_add_val(w.doc, components, "schemas", schemas);
   yyjson_mut_obj_add_val(w.doc, components, "parameters", parse(&w, fixed_parameters));
   yyjson_mut_obj_add_val(w.doc, components, "responses", all_responses(&w));
+  /* On the server's own machine without a token, if it does not ask for one; from elsewhere with one. */
+  yyjson_mut_obj_add_val(w.doc, components, "securitySchemes",
+                         parse(&w, "{\"token\":{\"type\":\"http\",\"scheme\":\"bearer\"}}"));
+  yyjson_mut_obj_add_val(w.doc, root, "security", parse(&w, "[{},{\"token\":[]}]"));
   return json_write(a, root, false);
 }

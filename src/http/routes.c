@@ -1,11 +1,13 @@
 /* routes.c: every path of the server, and the function that answers it. */
+#include "http/auth.h"
 #include "http/mcp_stream.h"
 #include "http/rest.h"
 #include "http/status.h"
 
 const struct http_route http_routes[] = {
     {"GET", "/", status_root, HTTP_AT_ONCE},
-    {"GET", "/healthz", status_healthz, HTTP_AT_ONCE},
+    {"GET", "/healthz", status_healthz, HTTP_AT_ONCE | HTTP_OPEN},
+    {"GET", OAUTH_METADATA "/*", auth_metadata, HTTP_AT_ONCE | HTTP_OPEN},
     {"GET", "/readyz", status_readyz, 0},
     {"GET", "/metrics", status_metrics, 0},
     {"GET", "/events", status_events, 0},

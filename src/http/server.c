@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/thread.h"
 #include "http/internal.h"
 
 enum {
@@ -17,7 +18,7 @@ enum {
   SILENCE_SECONDS = 60,  /* neither side sends: the connection is closed */
   REQUEST_MS = 60000,
   KEEP_ALIVE_MS = 15000,
-  SPARE_WORKERS = HTTP_WORKERS_MAX - HTTP_ENGINES_MAX, /* for calls that wait for their client, and its answers */
+  SPARE_WORKERS = HTTP_WORKERS_MAX - HTTP_ENGINES_MAX, /* for calls that last, and what comes meanwhile */
   FAREWELL_MS = 2000,                                  /* for clients to read the end of their streams */
 };
 
@@ -48,14 +49,19 @@ static size_t leave_encoded(void *cls, struct MHD_Connection *mhd, char *text) {
   return strlen(text);
 }
 
-static enum status start_library(struct http_daemon *d, size_t connections, struct error *err) {
-  unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
-  d->mhd = MHD_start_daemon(flags, 0, NULL, NULL, exchange_step, d, MHD_OPTION_LISTEN_SOCKET, d->listener,
-                            MHD_OPTION_URI_LOG_CALLBACK, exchange_begin, d, MHD_OPTION_UNESCAPE_CALLBACK, leave_encoded,
-                            NULL, MHD_OPTION_NOTIFY_COMPLETED, exchange_completed, d, MHD_OPTION_NOTIFY_CONNECTION,
-                            connection_notify, d, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_CONNECTION_LIMIT,
-                            (unsigned)connections, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SILENCE_SECONDS,
-                            MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEAD_BYTES, MHD_OPTION_END);
+static enum status start_library(struct http_daemon *d, const struct tls *tls, size_t connections, struct error *err) {
+  unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | (d->tls ? MHD_USE_TLS : 0);
+  char priorities[] = TLS_PRIORITIES;
+  struct MHD_OptionItem more[] = {{d->tls ? MHD_OPTION_HTTPS_MEM_CERT : MHD_OPTION_END, 0, tls->certificate},
+                                  {MHD_OPTION_HTTPS_MEM_KEY, 0, tls->key},
+                                  {MHD_OPTION_HTTPS_PRIORITIES, 0, priorities},
+                                  {MHD_OPTION_END, 0, NULL}};
+  d->mhd = MHD_start_daemon(
+      flags, 0, NULL, NULL, exchange_step, d, MHD_OPTION_LISTEN_SOCKET, d->listener, MHD_OPTION_URI_LOG_CALLBACK,
+      exchange_begin, d, MHD_OPTION_UNESCAPE_CALLBACK, leave_encoded, NULL, MHD_OPTION_NOTIFY_COMPLETED,
+      exchange_completed, d, MHD_OPTION_NOTIFY_CONNECTION, connection_notify, d, MHD_OPTION_STRICT_FOR_CLIENT, 1,
+      MHD_OPTION_CONNECTION_LIMIT, (unsigned)connections, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SILENCE_SECONDS,
+      MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEAD_BYTES, MHD_OPTION_ARRAY, more, MHD_OPTION_END);
   return d->mhd ? STATUS_OK : error_errno(err, errno, "the HTTP server could not be started");
 }
 
@@ -64,12 +70,15 @@ static struct http_daemon *daemon_new(const struct http_options *o) {
   if (!d)
     return NULL;
   d->shared = o->shared;
+  d->tls = o->tls.key != NULL;
   d->listener = d->epoll = d->wake = -1;
+  d->regular = http_engines();
   d->request_us = (o->request_ms ? o->request_ms : REQUEST_MS) * 1000;
   d->keep_alive_us = (o->keep_alive_ms ? o->keep_alive_ms : KEEP_ALIVE_MS) * 1000;
   pthread_mutex_init(&d->lock, NULL);
   pthread_mutex_init(&d->work_lock, NULL);
   pthread_cond_init(&d->work, NULL);
+  cond_init(&d->spare_work);
   pthread_cond_init(&d->idle, NULL);
   return d;
 }
@@ -91,6 +100,7 @@ static void daemon_free(struct http_daemon *d) {
   pthread_mutex_destroy(&d->lock);
   pthread_mutex_destroy(&d->work_lock);
   pthread_cond_destroy(&d->work);
+  pthread_cond_destroy(&d->spare_work);
   pthread_cond_destroy(&d->idle);
   mem_free(d);
 }
@@ -105,12 +115,14 @@ enum status http_start(const struct http_options *o, struct http_daemon **ret_da
   d->streams_max = o->streams_max ? o->streams_max : connections - others;
   size_t workers = o->workers && o->workers <= HTTP_WORKERS_MAX ? o->workers : http_engines() + SPARE_WORKERS;
   enum status s = listen_open(o, d, err);
+  if (s == STATUS_OK && o->listening)
+    s = o->listening(o->arg, err);
   if (s == STATUS_OK)
     s = watch_start(d, err);
   if (s == STATUS_OK)
     s = work_start(d, workers, err);
   if (s == STATUS_OK)
-    s = start_library(d, connections, err);
+    s = start_library(d, &o->tls, connections, err);
   if (s != STATUS_OK) {
     work_stop(d);
     watch_stop(d);

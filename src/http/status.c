@@ -1,15 +1,18 @@
 /* status.c: the server's own state: what is here, alive, ready, figures. */
 #include "http/status.h"
 
+#include "http/auth.h"
 #include "op/metrics_text.h"
 #include "op/roles.h"
 
 bool status_allowed(struct http_call *call, const char *op) {
   struct engine *engine;
   struct error err;
+  if (!call->server->bound && !call->caller.principal)
+    return true;
   enum status s = pool_take(call->server->pool, &engine, &err);
   if (s == STATUS_OK) {
-    s = roles_check(engine, call->caller.team, op, &err);
+    s = roles_check(engine, &call->caller, op, &err);
     pool_give(call->server->pool, engine);
   }
   if (s != STATUS_OK)
@@ -41,7 +44,10 @@ void status_readyz(struct http_call *call) {
 
 void status_metrics(struct http_call *call) {
   const struct http_server *s = call->server;
-  if (s->bound && !status_allowed(call, "metrics"))
+  if (!status_allowed(call, "metrics"))
     return;
-  http_reply_text(call, 200, METRICS_CONTENT_TYPE, metrics_page(call->arena, s->telemetry, s->pool, call->caller.team));
+  struct buf page = BUF(call->arena);
+  buf_add(&page, metrics_page(call->arena, s->telemetry, s->pool, call->caller.team));
+  buf_add(&page, auth_metrics(call->arena, s->auth));
+  http_reply_text(call, 200, METRICS_CONTENT_TYPE, buf_str(&page));
 }

@@ -10,7 +10,8 @@ void status_readyz(struct http_call *call);  /* GET /readyz: the store opens and
 void status_metrics(struct http_call *call); /* GET /metrics: for Prometheus */
 void status_events(struct http_call *call);  /* GET /events: the log of changes, as it grows */
 
-/* Whether the agent that the server is bound to may see what this operation shows; else the answer is given. */
+/* Whether the caller, or the agent that the server is bound to, may see what this operation shows; else the answer is
+ * given. */
 bool status_allowed(struct http_call *call, const char *op);
 
 #endif

@@ -1,11 +1,9 @@
 /* watch.c: the thread that notices what the library does not: clients of sleeping streams that are gone, requests that
  * take too long to arrive, streams that have been silent for a while. */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -16,26 +14,6 @@ enum { TICK_MS = 1000, EVENTS = 64 };
 
 /* ---- connections ---- */
 
-static void name_peer(struct connection *c) {
-  union {
-    struct sockaddr any;
-    struct sockaddr_in v4;
-    struct sockaddr_in6 v6;
-  } a = {0};
-  socklen_t n = sizeof(a);
-  char text[INET6_ADDRSTRLEN] = "?";
-  struct ucred who;
-  socklen_t who_size = sizeof(who);
-  if (getpeername(c->fd, &a.any, &n) != 0)
-    snprintf(c->peer, sizeof(c->peer), "?");
-  else if (a.any.sa_family == AF_INET && inet_ntop(AF_INET, &a.v4.sin_addr, text, sizeof(text)))
-    snprintf(c->peer, sizeof(c->peer), "%s:%d", text, ntohs(a.v4.sin_port));
-  else if (a.any.sa_family == AF_INET6 && inet_ntop(AF_INET6, &a.v6.sin6_addr, text, sizeof(text)))
-    snprintf(c->peer, sizeof(c->peer), "[%s]:%d", text, ntohs(a.v6.sin6_port));
-  else if (getsockopt(c->fd, SOL_SOCKET, SO_PEERCRED, &who, &who_size) == 0)
-    snprintf(c->peer, sizeof(c->peer), "unix:%ld:%d", (long)who.pid, c->fd);
-}
-
 static void connection_begin(struct http_daemon *d, struct MHD_Connection *mhd, void **context) {
   const union MHD_ConnectionInfo *info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD);
   struct connection *c = info ? mem_zalloc(sizeof(*c)) : NULL;
@@ -44,7 +22,7 @@ static void connection_begin(struct http_daemon *d, struct MHD_Connection *mhd, 
   c->daemon = d;
   c->fd = info->connect_fd;
   atomic_init(&c->waiting_since, clock_ticks_us());
-  name_peer(c);
+  peer_of(c->fd, &c->peer);
   pthread_mutex_lock(&d->lock);
   c->number = ++d->connections_begun | OF_CONNECTION;
   snprintf(c->name, sizeof(c->name), "http-%llx-%llu", (unsigned long long)d->shared.started,
@@ -103,7 +81,8 @@ static void end_slow_requests(struct http_daemon *d, int64_t now) {
     bool half = c->half_closed && now - since > TICK_MS * 500;
     if (since == 0 || (!half && now - since < d->request_us))
       continue;
-    if (!half && atomic_load(&c->begun)) /* who has asked for nothing is answered nothing */
+    /* Who has asked for nothing is answered nothing; nor can this thread write into what is encrypted. */
+    if (!half && atomic_load(&c->begun) && !d->tls)
       (void)!send(c->fd, late, sizeof(late) - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
     shutdown(c->fd, SHUT_RDWR);
     atomic_store(&c->waiting_since, 0);

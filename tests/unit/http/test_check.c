@@ -3,12 +3,16 @@
 
 #include "support/harness.h"
 
+static struct str given[] = {STR_INIT("memory.example.org"), STR_INIT("192.0.2.7"), STR_INIT("[2001:db8::7]")};
+static const struct strs none = {0}, some = {.v = given, .n = ARRAY_LEN(given)};
+static const struct check_names here = {.hosts = &none, .local = true}, elsewhere = {.hosts = &some, .local = false};
+
 TEST(hosts_of_this_machine_pass) {
   static const char *const hosts[] = {"localhost",  "LOCALHOST",       "localhost:7733", "127.0.0.1", "127.0.0.1:80",
                                       "127.8.9.10", "127.0.0.1:65535", "[::1]",          "[::1]:7733"};
   for (size_t i = 0; i < ARRAY_LEN(hosts); i++) {
     test_note("%s", hosts[i]);
-    CHECK(check_host(str_from(hosts[i])));
+    CHECK(check_host(str_from(hosts[i]), &here));
   }
 }
 
@@ -40,15 +44,15 @@ TEST(other_hosts_do_not) {
                                       "2130706433"};
   for (size_t i = 0; i < ARRAY_LEN(hosts); i++) {
     test_note("%s", hosts[i]);
-    CHECK(!check_host(str_from(hosts[i])));
+    CHECK(!check_host(str_from(hosts[i]), &here));
   }
 }
 
 TEST(origins) {
-  CHECK(check_origin(STR("http://localhost")));
-  CHECK(check_origin(STR("http://localhost:3000")));
-  CHECK(check_origin(STR("https://127.0.0.1:7733")));
-  CHECK(check_origin(STR("http://[::1]:7733")));
+  CHECK(check_origin(STR("http://localhost"), &here));
+  CHECK(check_origin(STR("http://localhost:3000"), &here));
+  CHECK(check_origin(STR("https://127.0.0.1:7733"), &here));
+  CHECK(check_origin(STR("http://[::1]:7733"), &here));
   static const char *const foreign[] = {"null",
                                         "",
                                         "http://",
@@ -64,6 +68,41 @@ TEST(origins) {
                                         "chrome-extension://abcdef"};
   for (size_t i = 0; i < ARRAY_LEN(foreign); i++) {
     test_note("%s", foreign[i]);
-    CHECK(!check_origin(str_from(foreign[i])));
+    CHECK(!check_origin(str_from(foreign[i]), &here));
+  }
+}
+
+TEST(names_that_were_given_pass_from_elsewhere) {
+  static const char *const hosts[] = {"memory.example.org", "MEMORY.Example.ORG:443", "192.0.2.7:7733",
+                                      "[2001:db8::7]:7733"};
+  for (size_t i = 0; i < ARRAY_LEN(hosts); i++) {
+    test_note("%s", hosts[i]);
+    CHECK(check_host(str_from(hosts[i]), &elsewhere));
+    CHECK(!check_host(str_from(hosts[i]), &here));
+  }
+  CHECK(check_origin(STR("https://memory.example.org"), &elsewhere));
+  CHECK(!check_origin(STR("https://memory.example.org.evil"), &elsewhere));
+  CHECK(!check_host(STR("2001:db8::7"), &elsewhere));
+}
+
+/* Elsewhere localhost is another machine, or a page that pretends. */
+TEST(names_of_loopback_are_for_this_machine) {
+  CHECK(!check_host(STR("localhost"), &elsewhere));
+  CHECK(!check_host(STR("127.0.0.1:7733"), &elsewhere));
+  CHECK(!check_origin(STR("http://localhost:7733"), &elsewhere));
+  struct check_names both = {.hosts = &some, .local = true};
+  CHECK(check_host(STR("localhost"), &both));
+  CHECK(check_host(STR("memory.example.org"), &both));
+}
+
+TEST(names_that_can_be_given) {
+  static const char *const good[] = {"localhost", "memory.example.org", "192.0.2.7", "[2001:db8::7]", "a-b"};
+  static const char *const bad[] = {"",    "[]",   "https://a",   "a:80", "a b", "*",
+                                    "a/b", "[::1", "2001:db8::7", "a@b",  "a,b"};
+  for (size_t i = 0; i < ARRAY_LEN(good); i++)
+    CHECK(check_name(str_from(good[i])));
+  for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+    test_note("%s", bad[i]);
+    CHECK(!check_name(str_from(bad[i])));
   }
 }

@@ -11,7 +11,7 @@
 enum { STREAMS = 3 };
 
 static struct http_daemon *server;
-static _Atomic int begun, let_go, closed, sent, gone_seen;
+static _Atomic int begun, let_go, closed, sent, gone_seen, inside, most_inside, longest_ms;
 
 static void wait_until(_Atomic int *value, int wanted) {
   for (int i = 0; i < 1000 * test_slowness() && atomic_load(value) < wanted; i++)
@@ -31,6 +31,22 @@ static void slow(struct http_call *call) {
   if (http_client_gone(call))
     atomic_fetch_add(&gone_seen, 1);
   http_reply_json(call, 200, STR("{\"slow\":true}"));
+}
+
+static void raise_to(_Atomic int *value, int at_least) {
+  int was = atomic_load(value);
+  while (was < at_least && !atomic_compare_exchange_weak(value, &was, at_least)) {
+  }
+}
+
+/* Short, and counts how many run at a time. */
+static void brief(struct http_call *call) {
+  int64_t began = clock_ticks_us();
+  raise_to(&most_inside, atomic_fetch_add(&inside, 1) + 1);
+  usleep(2000);
+  atomic_fetch_sub(&inside, 1);
+  http_reply_json(call, 200, STR("{}"));
+  raise_to(&longest_ms, (int)((clock_ticks_us() - began) / 1000));
 }
 
 static void on_close(void *arg) {
@@ -75,6 +91,7 @@ static void echo(struct http_call *call) {
 static const struct http_route routes[] = {
     {"GET", "/quick", quick, HTTP_AT_ONCE},
     {"GET", "/slow", slow, 0},
+    {"GET", "/brief", brief, 0},
     {"GET", "/idle", idle_stream, 0},
     {"GET", "/flood", flood, 0},
     {"GET", "/three", three, 0},
@@ -85,7 +102,7 @@ static const struct http_route routes[] = {
 static int start(struct http_options o) {
   struct error err;
   o.shared.routes = routes;
-  o.workers = 2;
+  o.workers = o.workers ? o.workers : 2;
   CHECK_OK(http_start(&o, &server, &err), &err);
   return (int)strtol(strrchr(http_address(server), ':') + 1, NULL, 10);
 }
@@ -145,6 +162,31 @@ TEST(busy_workers_do_not_keep_quick_routes_waiting) {
   atomic_store(&let_go, 1);
   for (size_t i = 0; i < ARRAY_LEN(busy); i++)
     CHECK_STR(wire_answer(busy[i], false).body, "{\"slow\":true}");
+  http_stop(&server);
+}
+
+TEST(short_calls_run_on_as_many_workers_as_there_are_engines) {
+  int port = start((struct http_options){.workers = HTTP_WORKERS_MAX});
+  struct wire *all[4 * HTTP_WORKERS_MAX];
+  for (size_t i = 0; i < ARRAY_LEN(all); i++)
+    all[i] = asked(port, "/brief");
+  for (size_t i = 0; i < ARRAY_LEN(all); i++)
+    CHECK_INT(wire_answer(all[i], false).status, 200);
+  /* Where the machine is so busy that these take long, they are rightly taken for calls that last. */
+  CHECK(atomic_load(&most_inside) <= (int)http_engines() || atomic_load(&longest_ms) >= 50);
+  http_stop(&server);
+}
+
+TEST(calls_that_last_do_not_keep_others_waiting) {
+  int port = start((struct http_options){.workers = HTTP_WORKERS_MAX});
+  struct wire *lasting[HTTP_WORKERS_MAX - 1];
+  for (size_t i = 0; i < ARRAY_LEN(lasting); i++)
+    lasting[i] = asked(port, "/slow");
+  wait_until(&begun, (int)ARRAY_LEN(lasting));
+  CHECK_INT(wire_answer(asked(port, "/brief"), false).status, 200);
+  atomic_store(&let_go, 1);
+  for (size_t i = 0; i < ARRAY_LEN(lasting); i++)
+    CHECK_STR(wire_answer(lasting[i], false).body, "{\"slow\":true}");
   http_stop(&server);
 }
 

@@ -1,0 +1,23 @@
+/* auth_internal.h: what auth.c, which decides, and auth_log.c, which writes down, share. */
+#ifndef CAIRN_HTTP_AUTH_INTERNAL_H
+#define CAIRN_HTTP_AUTH_INTERNAL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "http/auth.h"
+#include "http/limit.h"
+
+enum auth_result { AUTH_ACCEPTED, AUTH_REFUSED, AUTH_LOCKED, AUTH_LIMITED, AUTH_RESULTS };
+
+struct auth {
+  struct auth_options options;
+  pthread_mutex_t lock; /* for both tables: bearers cannot be driven out by addresses */
+  struct limits bearers, addresses;
+  _Atomic int64_t counts[AUTH_RESULTS];
+};
+
+/* Writes down that a token was wrong; `locked`: and that its address has to wait now. Never fails a call. */
+void auth_log_wrong(struct http_call *call, bool locked);
+
+#endif

@@ -1,0 +1,12 @@
+/* certificate.h: a certificate for localhost and its key, made by openssl. */
+#ifndef CAIRN_TESTS_CERTIFICATE_H
+#define CAIRN_TESTS_CERTIFICATE_H
+
+struct certificate {
+  const char *path, *key; /* PEM files in the test's folder; the key's mode is 0600 */
+};
+
+/* A new one at the same place each time; without openssl the test ends as one that cannot be run. */
+struct certificate certificate_make(void);
+
+#endif
