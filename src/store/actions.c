@@ -158,7 +158,7 @@ enum status actions_collect(struct txn *txn, const struct scope *scope, struct a
               " AND l.field = 'action_items' WHERE ");
   visible(&q, scope, STATES_LIVE);
   sql_add(&q, " AND m.kind <> 'rule' AND m.kind <> 'task' AND m.delivery <> 'pinned'"
-              " AND m.trust IN ('user', 'agent') AND length(l.value) <= 2000 AND m.created_at > ");
+              " AND " SQL_TRUSTED " AND length(l.value) <= 2000 AND m.created_at > ");
   sql_int(&q, scope->now - ACTION_DAYS * MS_PER_DAY);
   sql_addf(&q, " ORDER BY m.created_at DESC, m.id DESC, l.pos LIMIT %d", ACTION_CAP);
   struct rows r;

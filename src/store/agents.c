@@ -15,7 +15,9 @@ bool agent_name_ok(struct str name) {
   return true;
 }
 
-struct reach agent_reach(const struct agent *agent) { return (struct reach){agent->role, agent->project}; }
+struct reach agent_reach(const struct agent *agent) {
+  return (struct reach){.role = agent->role, .projects = &agent->project, .project_count = agent->role == ROLE_PROJECT};
+}
 
 /* A role that this program does not know reaches nothing. */
 static struct agent read_row(const struct rows *r, struct str team, struct arena *a) {

@@ -20,6 +20,7 @@ struct agents {
 
 /* 1 to AGENT_NAME_MAX of A-Z a-z 0-9 _ . - */
 bool agent_name_ok(struct str name);
+/* Valid as long as the agent is. */
 struct reach agent_reach(const struct agent *agent);
 
 /* Who a handle is bound to is found whatever it may reach; a list is the administrator's. */
@@ -31,7 +32,7 @@ NODISCARD enum status agents_list(struct store *st, struct str team, struct aren
 NODISCARD enum status agent_insert(struct txn *txn, struct arena *a, const struct agent *agent, struct error *err);
 NODISCARD enum status agent_delete(struct txn *txn, struct arena *a, const struct agent *agent, struct error *err);
 
-/* Writes down, in a transaction of its own, that an agent was refused; `project` is where it belongs. */
+/* Writes down, in a transaction of its own, that an agent or the bearer of a token was refused. */
 NODISCARD enum status agent_refused(struct store *st, const struct txn *who, struct str agent, struct str wanted,
                                     struct error *err);
 

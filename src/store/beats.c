@@ -49,26 +49,25 @@ static enum status write_beat(struct store *st, const struct beat *b, int64_t no
                  b->started, now);
 }
 
-/* Whether somebody else's session would get the sign: a caller that works in one project names no other's. */
+#define PROJECTS "SELECT DISTINCT project FROM session"
+
+/* Whether somebody else's session would get the sign: a caller that works in some projects names no other's. */
 static bool is_foreign(struct store *st, const struct beat *b) {
   struct error ignored;
   struct reach reach = store_reach(st);
-  int64_t others = 0;
-  enum status s = STATUS_OK;
+  struct rows r;
+  bool foreign = false;
   if (reach.role == ROLE_ADMIN)
     return false;
-  if (reach.role != ROLE_PROJECT)
-    return true;
   if (b->handle.p)
-    s = db_int(st->db, &others, NULL, &ignored, "SELECT count(*) FROM session" BY_HANDLE " AND project <> ?3", "sss",
-               b->team, b->handle, reach.project);
+    db_query(st->db, &r, &ignored, PROJECTS BY_HANDLE, "ss", b->team, b->handle);
   else if (b->connection.p)
-    s = db_int(st->db, &others, NULL, &ignored, "SELECT count(*) FROM session" BY_CONNECTION " AND project <> ?3",
-               "sss", b->team, b->connection, reach.project);
+    db_query(st->db, &r, &ignored, PROJECTS BY_CONNECTION, "ss", b->team, b->connection);
   else
-    s = db_int(st->db, &others, NULL, &ignored, "SELECT count(*) FROM session" BY_PROCESS " AND project <> ?5", "ssits",
-               b->team, b->host, b->pid, b->started, reach.project);
-  return s != STATUS_OK || others > 0;
+    db_query(st->db, &r, &ignored, PROJECTS BY_PROCESS, "ssit", b->team, b->host, b->pid, b->started);
+  while (rows_next(&r))
+    foreign |= !reach_owns(&reach, rows_text(&r, 0));
+  return rows_end(&r) != STATUS_OK || foreign;
 }
 
 /* True when it is written; a store that somebody else holds is tried again at the next call. */
@@ -112,7 +111,8 @@ static void name_caller(const struct beat *b, uint8_t out[HASH_BYTES]) {
 }
 
 void session_beat(struct store *st, const struct beat *b, int64_t now) {
-  if ((!b->handle.n && !b->connection.p && b->pid <= 0) || db_read_only(st->db) || db_in_transaction(st->db))
+  if ((!b->handle.n && !b->connection.p && b->pid <= 0) || st->bound.reach.read_only || db_read_only(st->db) ||
+      db_in_transaction(st->db))
     return;
   if (!st->beats && !(st->beats = mem_zalloc(sizeof(*st->beats))))
     return;
@@ -142,7 +142,7 @@ bool session_ended_outside(const struct session *s) {
 
 void session_revive(struct store *st, struct session *s, int64_t now) {
   struct beat b = {.team = s->team, .handle = s->handle};
-  if (db_read_only(st->db) || db_in_transaction(st->db) || !flush_beat(st, &b, now))
+  if (!store_writes(st, s->project) || db_in_transaction(st->db) || !flush_beat(st, &b, now))
     return;
   s->heartbeat_at = now;
   s->ended_at = 0;

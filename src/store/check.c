@@ -115,6 +115,7 @@ enum status check_count(struct store *st, const char *sql, const char *what, str
 
 enum status check_chunks(struct store *st, struct arena *a, struct str *ret_fault, struct error *err) {
   return check_count(st,
+                     "/* all teams: doctor */ "
                      "SELECT count(*) FROM memory m WHERE NOT EXISTS (SELECT 1 FROM chunk c WHERE c.team = m.team"
                      " AND c.memory_id = m.id) OR NOT EXISTS (SELECT 1 FROM body b WHERE b.team = m.team"
                      " AND b.memory_id = m.id)",
@@ -124,6 +125,7 @@ enum status check_chunks(struct store *st, struct arena *a, struct str *ret_faul
 /* A superseded memory has a successor, unless that was purged or pruned; an active one has none. */
 enum status check_chains(struct store *st, struct arena *a, struct str *ret_fault, struct error *err) {
   return check_count(st,
+                     "/* all teams: doctor */ "
                      "SELECT count(*) FROM memory m JOIN link l ON l.team = m.team AND l.dst = m.id"
                      " AND l.rel = 'supersedes' WHERE m.state = 'active'",
                      "memories are active and superseded at once", a, ret_fault, err);

@@ -16,6 +16,7 @@ static enum status check_schema(struct store *st, struct arena *a, struct str *r
 /* The sums that triggers keep. */
 static enum status check_counts(struct store *st, struct arena *a, struct str *ret_fault, struct error *err) {
   return check_count(st,
+                     "/* all teams: doctor */ "
                      "SELECT (SELECT count(*) FROM chunk_count n FULL JOIN (SELECT team, count(*) AS n FROM chunk"
                      " GROUP BY team) c ON c.team = n.team WHERE coalesce(n.n, 0) <> coalesce(c.n, 0))"
                      " + (SELECT count(*) FROM vec_count n FULL JOIN (SELECT team, model, count(*) AS n FROM vec"

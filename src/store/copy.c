@@ -50,7 +50,7 @@ static void add_columns(struct sql *q, const struct store_table *t) {
 
 static void page_sql(struct sql *q, const struct store *st, const struct copy_cursor *cursor) {
   const struct store_table *t = &store_tables[cursor->table];
-  sql_add(q, "SELECT ");
+  sql_add(q, "/* all teams: a copy */ SELECT ");
   add_columns(q, t);
   sql_addf(q, " FROM %s", t->name);
   if (cursor->begun) {
@@ -358,7 +358,7 @@ enum status copy_count(struct copy *c, struct error *err) {
     struct sql q = SQL(c->arena);
     int64_t n = 0;
     /* A text has one vector as a rule. */
-    sql_addf(&q, "SELECT count(*) FROM %s", t->way == TABLE_VECTORS ? "chunk" : t->name);
+    sql_addf(&q, "/* all teams: a copy */ SELECT count(*) FROM %s", t->way == TABLE_VECTORS ? "chunk" : t->name);
     s = db_int_sql(c->from->db, &n, NULL, err, &q);
     c->total += n;
   }
@@ -476,7 +476,7 @@ enum status copy_finish(struct copy *c, struct error *err) {
     if (!t->number)
       continue;
     s = copy_number(c->from, t, &last, err);
-    sql_addf(&q, "SELECT coalesce(max(%s), 0) FROM %s", t->number, t->name);
+    sql_addf(&q, "/* all teams: a copy */ SELECT coalesce(max(%s), 0) FROM %s", t->number, t->name);
     if (s == STATUS_OK)
       s = db_int_sql(c->to->db, &highest, NULL, err, &q);
     if (s == STATUS_OK)

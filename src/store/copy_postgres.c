@@ -8,7 +8,8 @@
 /* Not row by row: the log tables let no row be deleted, and counters need not follow. */
 enum status postgres_copy_clear(struct store *st, struct arena *a, struct error *err) {
   struct buf b = BUF(a);
-  buf_adds(&b, "TRUNCATE chunk_text, term_count, chunk_count, vec, vec_count");
+  buf_adds(&b, "/* all teams: a store is emptied to be filled by a copy */ TRUNCATE chunk_text, term_count, "
+               "chunk_count, vec, vec_count");
   for (const struct store_table *t = store_tables; t->name; t++)
     if (t->way != TABLE_VECTORS)
       buf_addf(&b, ", %s", t->name);
@@ -39,6 +40,7 @@ enum status postgres_copy_prepare(struct store *st, struct error *err) {
 /* Without helpers: their shared memory would be taken in full at once, and many servers have little of it. */
 enum status postgres_copy_settle(struct store *st, struct error *err) {
   return db_script(st->db, err,
+                   "/* all teams: an index of vectors serves all */ "
                    "SET LOCAL statement_timeout = 0; SET LOCAL max_parallel_maintenance_workers = 0;"
                    " SET LOCAL maintenance_work_mem = '1GB'; SET LOCAL client_min_messages = warning;"
                    " DO $$ DECLARE d integer; BEGIN"
@@ -54,6 +56,7 @@ enum status postgres_vec_walk(struct store *st, struct vec_row *after, size_t li
   struct rows r;
   size_t seen = 0;
   db_query(st->db, &r, err,
+           "/* all teams: a copy */ "
            "SELECT team, model, chunk_id, dims, v FROM vec WHERE (team, model, chunk_id) > (?1, ?2, ?3)"
            " ORDER BY team, model, chunk_id LIMIT ?4",
            "ssii", after->team, after->model, after->chunk_id, (int64_t)limit);

@@ -20,12 +20,13 @@ static enum status read_triggers(struct db *db, struct arena *a, struct strs *re
 
 static enum status empty_tables(struct db *db, struct arena *a, struct error *err) {
   enum status s = db_script(db, err,
+                            "/* all teams: a store is emptied to be filled by a copy */ "
                             "INSERT INTO chunk_fts (chunk_fts) VALUES ('delete-all'); DELETE FROM vec_slot;"
                             " DELETE FROM vec_head; DELETE FROM vec_block; DELETE FROM vec_centre;"
                             " DELETE FROM chunk_count; DELETE FROM sqlite_sequence");
   for (size_t i = STORE_TABLES - 1; s == STATUS_OK && i-- > 0;)
     if (store_tables[i].way != TABLE_VECTORS)
-      s = db_script(db, err, arena_printf(a, "DELETE FROM %s", store_tables[i].name).p);
+      s = db_script(db, err, arena_printf(a, "/* all teams: the same */ DELETE FROM %s", store_tables[i].name).p);
   return s;
 }
 
@@ -70,6 +71,7 @@ enum status sqlite_vec_walk(struct store *st, struct vec_row *after, size_t limi
   struct rows r;
   size_t seen = 0;
   db_query(st->db, &r, err,
+           "/* all teams: a copy */ "
            "SELECT b.team, s.model, s.chunk_id, b.dims, s.vector FROM vec_slot s JOIN vec_block b ON b.id ="
            " s.place / 1024 WHERE (s.chunk_id, s.model) > (?1, ?2) ORDER BY s.chunk_id, s.model LIMIT ?3",
            "isi", after->chunk_id, after->model, (int64_t)limit);

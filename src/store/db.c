@@ -4,6 +4,7 @@
 #include <stdarg.h>
 
 #include "store/db_driver.h"
+#include "store/wall.h"
 
 /* A statement with more values than this is put together by struct sql. */
 enum { VALUES_MAX = 32 };
@@ -14,7 +15,10 @@ bool db_is_url(const char *path) {
 }
 
 enum status db_open(const struct db_options *o, struct db **ret_db, struct error *err) {
-  return (db_is_url(o->path) ? &postgres_driver : &sqlite_driver)->open(o, ret_db, err);
+  enum status s = (db_is_url(o->path) ? &postgres_driver : &sqlite_driver)->open(o, ret_db, err);
+  if (s == STATUS_OK)
+    (*ret_db)->wall = wall_asked();
+  return s;
 }
 
 void db_close(struct db **db) {
@@ -52,20 +56,30 @@ static struct db_values gather(struct db_value *room, const char *format, va_lis
 
 static struct db_values values_of(const struct sql *sql) { return (struct db_values){sql->v, sql->n}; }
 
+static enum status exec(struct db *db, const char *sql, struct db_values values, struct error *err) {
+  if (db->wall)
+    wall_hold(sql, db->driver->engine);
+  return db->driver->exec(db, sql, values, err);
+}
+
 enum status db_exec(struct db *db, struct error *err, const char *sql, const char *format, ...) {
   struct db_value room[VALUES_MAX];
   va_list ap;
   va_start(ap, format);
   struct db_values values = gather(room, format, &ap);
   va_end(ap);
-  return db->driver->exec(db, sql, values, err);
+  return exec(db, sql, values, err);
 }
 
 enum status db_exec_sql(struct db *db, struct error *err, const struct sql *sql) {
-  return db->driver->exec(db, buf_str(&sql->text).p, values_of(sql), err);
+  return exec(db, buf_str(&sql->text).p, values_of(sql), err);
 }
 
-enum status db_script(struct db *db, struct error *err, const char *sql) { return db->driver->script(db, sql, err); }
+enum status db_script(struct db *db, struct error *err, const char *sql) {
+  if (db->wall)
+    wall_hold(sql, db->driver->engine);
+  return db->driver->script(db, sql, err);
+}
 
 int64_t db_changes(struct db *db) { return db->driver->changes(db); }
 
@@ -73,6 +87,8 @@ int64_t db_changes(struct db *db) { return db->driver->changes(db); }
 
 static void query(struct db *db, struct rows *r, struct error *err, const char *sql, struct db_values values) {
   *r = (struct rows){.db = db, .err = err};
+  if (db->wall)
+    wall_hold(sql, db->driver->engine);
   db->driver->query(r, sql, values);
 }
 

@@ -5,7 +5,7 @@
  * common is db.c; sqlite.c and postgres.c are the two of them, each behind a struct db_driver (db_driver.h).
  *
  * Values are bound by a format string, one letter each:
- *   i int64_t   d double   s struct str (NULL when .p is NULL)   b struct str as bytes   t time: int64_t, NULL when 0
+ *   i int64_t   d double   s struct str, NULL when .p is   b the same as bytes   t time: int64_t, NULL when 0
  * Statements are prepared once for each connection and kept. */
 #ifndef CAIRN_STORE_DB_H
 #define CAIRN_STORE_DB_H

@@ -59,6 +59,7 @@ struct db {
   int64_t commits;
   int64_t sessions; /* how often the engine has connected */
   bool lazy;        /* the transaction that was begun last */
+  bool wall;        /* statements are read before they are run: wall.h */
 };
 
 extern const struct db_driver sqlite_driver, postgres_driver;

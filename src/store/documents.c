@@ -7,6 +7,7 @@
 #include "base/utf8.h"
 #include "core/chunk.h"
 #include "core/headline.h"
+#include "core/suspect.h"
 #include "core/terms.h"
 #include "core/types.h"
 #include "store/lexical.h"
@@ -138,13 +139,13 @@ static enum status insert_memory(const struct work *w, const struct entry *e, in
   uuid7_new(t->now, uid);
   return db_int(t->store->db, ret_id, NULL, w->err,
                 "INSERT INTO memory (uid, team, project, kind, type, severity, headline, trust, valid_from, created_at,"
-                " updated_at, status, priority, source, session, corpus) VALUES"
-                " (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10, ?11, ?12, ?13, ?14, ?15) RETURNING id",
-                "ssssssssiisssss", str_from(uid), t->team, t->project.p ? t->project : STR(""), str_from(e->kind),
+                " updated_at, status, priority, source, session, corpus, suspect) VALUES"
+                " (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16) RETURNING id",
+                "ssssssssiissssss", str_from(uid), t->team, t->project.p ? t->project : STR(""), str_from(e->kind),
                 str_from(e->type), e->severity ? str_from(e->severity) : STR_NONE, e->headline,
                 w->number == CORPUS_ITEMS ? STR("extraction") : STR("import"), at, t->now,
                 task ? STR("open") : STR_NONE, task ? STR("medium") : STR_NONE, t->source,
-                str_empty(e->d->session) ? STR_NONE : e->d->session, w->corpus);
+                str_empty(e->d->session) ? STR_NONE : e->d->session, w->corpus, suspect_text(w->a, e->text));
 }
 
 static enum status insert_place(const struct work *w, const struct entry *e, int64_t id) {
@@ -580,5 +581,14 @@ enum status source_roots(struct store *st, struct str team, struct str project, 
            "ss", team, project.p ? project : STR(""));
   while (rows_next(&r))
     list_push(a, ret_roots, (struct source_root){.path = rows_dup(&r, 0, a), .added_at = rows_int(&r, 1)});
+  return rows_end(&r);
+}
+
+enum status source_root_paths(struct store *st, struct str team, struct arena *a, struct strs *ret_paths,
+                              struct error *err) {
+  struct rows r;
+  db_query(st->db, &r, err, "SELECT DISTINCT path FROM source_root WHERE team = ?1 ORDER BY path", "s", team);
+  while (rows_next(&r))
+    strs_push(a, ret_paths, rows_dup(&r, 0, a));
   return rows_end(&r);
 }

@@ -84,5 +84,8 @@ NODISCARD enum status source_root_add(struct txn *txn, struct str path, struct e
 NODISCARD enum status source_root_remove(struct txn *txn, struct str path, bool *ret_found, struct error *err);
 NODISCARD enum status source_roots(struct store *st, struct str team, struct str project, struct arena *a,
                                    struct source_roots *ret_roots, struct error *err);
+/* The folders of all projects of a team. */
+NODISCARD enum status source_root_paths(struct store *st, struct str team, struct arena *a, struct strs *ret_paths,
+                                        struct error *err);
 
 #endif

@@ -58,7 +58,7 @@ enum status embed_cache_trim(struct store *st, struct str team, int64_t *ret_dro
   if (s != STATUS_OK || n <= EMBED_CACHE_ROWS)
     return s;
   s = db_exec(st->db, err,
-              "DELETE FROM embed_cache WHERE (team, hash, model, dims) IN (SELECT team, hash, model, dims"
+              "DELETE FROM embed_cache WHERE team = ?1 AND (hash, model, dims) IN (SELECT hash, model, dims"
               " FROM embed_cache WHERE team = ?1 ORDER BY used_at, hash LIMIT ?2)",
               "si", team, n - EMBED_CACHE_ROWS);
   *ret_dropped = db_changes(st->db);

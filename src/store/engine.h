@@ -13,6 +13,7 @@
 #include "store/graph.h"
 #include "store/lexical.h"
 #include "store/store_internal.h"
+#include "store/teams.h"
 #include "store/vec_index.h"
 
 /* name, parameters, how they are handed on; all return a status, and the first parameter is `st` or `txn` */
@@ -110,7 +111,8 @@
   X(vec_drop, (struct txn * txn, struct str team, struct str model, bool *ret_more, struct error *err),                \
     (txn, team, model, ret_more, err))                                                                                 \
   X(vec_drop_unowned, (struct txn * txn, int64_t *ret_dropped, bool *ret_more, struct error *err),                     \
-    (txn, ret_dropped, ret_more, err))
+    (txn, ret_dropped, ret_more, err))                                                                                 \
+  X(team_forget_log, (struct txn * txn, struct arena * a, struct error * err), (txn, a, err))
 
 #define X(name, params, args)                                                                                          \
   enum status sqlite_##name params;                                                                                    \

@@ -54,30 +54,56 @@ static enum status walk(struct rows *r, event_visit visit, void *arg) {
   return s != STATUS_OK ? s : stop;
 }
 
-/* For callers who do not see all of the log: ?P is their project; NULL: nothing. Events of memories that they may read,
- * but for links: these name another memory. */
-#define WITHIN(p)                                                                                                      \
-  " AND project IN ('', " p ") AND (change IS NULL OR change NOT IN ('link', 'unlink'))"                               \
-  " AND EXISTS (SELECT 1 FROM memory m WHERE m.team = event.team AND m.id = event.memory_id"                           \
-  " AND m.project IN ('', " p ") AND " p " IS NOT NULL)"
+/* For callers who do not see all of the log: events of memories that they may read, but for links: these name another
+ * memory. */
+static struct sql select_within(struct arena *a, const struct reach *reach, struct str team, int64_t since,
+                                struct str action, int64_t limit) {
+  struct sql q = SQL(a);
+  sql_add(&q, EVENT_COLUMNS "WHERE seq > ");
+  sql_int(&q, since);
+  sql_add(&q, " AND team = ");
+  sql_text(&q, team);
+  if (action.p) {
+    sql_add(&q, " AND action = ");
+    sql_text(&q, action);
+  }
+  reach_where(&q, reach, "project");
+  sql_add(&q, " AND (change IS NULL OR change NOT IN ('link', 'unlink'))"
+              " AND EXISTS (SELECT 1 FROM memory m WHERE m.team = event.team AND m.id = event.memory_id");
+  reach_where(&q, reach, "m.project");
+  sql_add(&q, ") ORDER BY seq LIMIT ");
+  sql_int(&q, limit);
+  return q;
+}
 
-static struct str own_project(const struct reach *reach) {
-  return reach->role == ROLE_PROJECT ? reach->project : STR_NONE;
+static enum status walk_within(struct store *st, const struct reach *reach, struct str team, int64_t since,
+                               int64_t limit, struct str action, event_visit visit, void *arg, struct error *err) {
+  struct arena scratch;
+  jmp_buf oom;
+  volatile enum status s;
+  arena_init(&scratch);
+  if (ARENA_BOUNDARY(&scratch, oom)) {
+    s = error_set(err, STATUS_NOMEM, "out of memory");
+  } else {
+    struct rows r;
+    struct sql q = select_within(&scratch, reach, team, since, action, limit);
+    db_query_sql(st->db, &r, err, &q);
+    s = walk(&r, visit, arg);
+  }
+  arena_release(&scratch);
+  return s;
 }
 
 enum status events_walk(struct store *st, struct str team, int64_t since, int64_t limit, struct str action,
                         event_visit visit, void *arg, struct error *err) {
   struct rows r;
   struct reach reach = store_reach(st);
-  if (reach.role == ROLE_ADMIN)
-    db_query(st->db, &r, err,
-             EVENT_COLUMNS "WHERE seq > ?1 AND team = ?2 AND (?3 IS NULL OR action = ?3) ORDER BY seq LIMIT ?4", "issi",
-             since, team, action, limit > 0 ? limit : INT64_MAX);
-  else
-    db_query(st->db, &r, err,
-             EVENT_COLUMNS
-             "WHERE seq > ?1 AND team = ?2 AND (?3 IS NULL OR action = ?3)" WITHIN("?5") " ORDER BY seq LIMIT ?4",
-             "issis", since, team, action, limit > 0 ? limit : INT64_MAX, own_project(&reach));
+  limit = limit > 0 ? limit : INT64_MAX;
+  if (reach.role != ROLE_ADMIN)
+    return walk_within(st, &reach, team, since, limit, action, visit, arg, err);
+  db_query(st->db, &r, err,
+           EVENT_COLUMNS "WHERE seq > ?1 AND team = ?2 AND (?3 IS NULL OR action = ?3) ORDER BY seq LIMIT ?4", "issi",
+           since, team, action, limit);
   return walk(&r, visit, arg);
 }
 
@@ -115,7 +141,8 @@ enum status events_last_seq(struct store *st, struct str team, int64_t *ret_seq,
  * a number of another team may have been committed before a smaller one of this team. */
 enum status events_end(struct store *st, struct str team, int64_t *ret_seq, struct error *err) {
   if (db_engine(st->db) == DB_SQLITE)
-    return db_int(st->db, ret_seq, NULL, err, "SELECT coalesce(max(seq), 0) FROM event", NULL);
+    return db_int(st->db, ret_seq, NULL, err,
+                  "/* all teams: where the log of a file ends */ SELECT coalesce(max(seq), 0) FROM event", NULL);
   return db_int(st->db, ret_seq, NULL, err, "SELECT coalesce(max(seq), 0) FROM event WHERE team = ?1", "s", team);
 }
 

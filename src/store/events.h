@@ -29,9 +29,10 @@ NODISCARD enum status events_of_txn(struct store *st, struct str team, int64_t t
 NODISCARD enum status events_last_seq(struct store *st, struct str team, int64_t *ret_seq, int64_t *ret_count,
                                       struct error *err);
 /* A number behind which everything is new to this team: the last one of its log, or of the whole log; 0: it is empty.
- */
+ * Not to be shown: how far the whole log has come is nobody's business but the store's. */
 NODISCARD enum status events_end(struct store *st, struct str team, int64_t *ret_seq, struct error *err);
-/* The last number up to `seq` whose event is not newer than `at`: `seq` itself, when its event was written then. */
+/* The last number up to `seq` whose event is not newer than `at`: `seq` itself, when its event was written then;
+ * 0: there is none. With the highest numbers for both, the last event of the team. */
 NODISCARD enum status events_place(struct store *st, struct str team, int64_t seq, int64_t at, int64_t *ret_seq,
                                    struct error *err);
 /* Changes when a restore has replaced the log, whose numbers then begin again where that log ended; "" when the store

@@ -42,7 +42,10 @@ static enum status is_most(struct store *st, struct str team, bool *ret_most, st
   enum status s =
       db_int(st->db, &part, NULL, err, "SELECT count(*) FROM label WHERE team = ?1 AND field = 'entity'", "s", team);
   if (s == STATUS_OK)
-    s = db_int(st->db, &all, NULL, err, "SELECT coalesce(max(memory_id), 0) FROM body", NULL);
+    s = db_int(
+        st->db, &all, NULL, err,
+        "/* all teams: how long the table is decides how to read it */ SELECT coalesce(max(memory_id), 0) FROM body",
+        NULL);
   if (s == STATUS_OK)
     *ret_most = part >= all / 4;
   return s;

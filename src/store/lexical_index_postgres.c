@@ -169,8 +169,9 @@ static enum status read_page(struct walk *w, struct arena *a, struct page *page)
              "sii", w->team, w->id, (int64_t)PAGE);
   else
     db_query(w->st->db, &r, w->err,
-             "SELECT " STORED_COLUMNS " WHERE (c.team, c.id) > (?1, ?2) ORDER BY c.team, c.id LIMIT ?3", "sii", w->team,
-             w->id, (int64_t)PAGE);
+             "/* all teams: doctor */ "
+             "SELECT " STORED_COLUMNS " WHERE (c.team, c.id) > (?1, ?2) ORDER BY c.team, c.id LIMIT ?3",
+             "sii", w->team, w->id, (int64_t)PAGE);
   while (rows_next(&r)) {
     struct stored one;
     read_stored(&r, a, &one);
@@ -288,6 +289,7 @@ static enum status repair_page(struct walk *w, struct arena *a, struct page *pag
 static enum status check_counts(struct store *st, bool *ret_ok, struct error *err) {
   int64_t wrong = 0;
   enum status s = db_int(st->db, &wrong, NULL, err,
+                         "/* all teams: doctor */ "
                          "SELECT CAST(EXISTS (SELECT 1 FROM (SELECT team, count(*) AS n FROM chunk GROUP BY team) c"
                          " FULL JOIN (SELECT team, sum(words) AS words FROM chunk_text GROUP BY team) t USING (team)"
                          " FULL JOIN chunk_count k USING (team) WHERE coalesce(c.n, 0) <> coalesce(k.n, 0)"
@@ -295,6 +297,7 @@ static enum status check_counts(struct store *st, bool *ret_ok, struct error *er
                          NULL);
   if (s == STATUS_OK && !wrong)
     s = db_int(st->db, &wrong, NULL, err,
+               "/* all teams: doctor */ "
                "SELECT CAST(EXISTS (SELECT 1 FROM (SELECT x.team, u.lexeme COLLATE \"C\" AS term, count(*) AS n"
                " FROM chunk_text x, unnest(x.tokens) u GROUP BY 1, 2) c FULL JOIN term_count t USING (team, term)"
                " WHERE coalesce(c.n, 0) <> coalesce(t.n, 0)) AS integer)",
@@ -323,6 +326,7 @@ static enum status rebuild(struct store *st, struct error *err) {
   enum status s = walk(&w);
   if (s == STATUS_OK)
     s = db_script(st->db, err,
+                  "/* all teams: doctor */ "
                   "DELETE FROM term_count;"
                   "INSERT INTO term_count (team, term, n) SELECT x.team, u.lexeme COLLATE \"C\", count(*)"
                   " FROM chunk_text x, unnest(x.tokens) u GROUP BY 1, 2;"

@@ -28,12 +28,15 @@ enum status sqlite_lexical_change(struct txn *txn, struct arena *a UNUSED, const
 
 enum status sqlite_lexical_hold(struct txn *txn, struct error *err) {
   return db_exec(txn->store->db, err,
-                 "INSERT INTO meta (name, value) SELECT 'full_text_held', coalesce(max(id), 0) FROM chunk", NULL);
+                 "/* all teams: one index of words */ "
+                 "INSERT INTO meta (name, value) SELECT 'full_text_held', coalesce(max(id), 0) FROM chunk",
+                 NULL);
 }
 
 enum status sqlite_lexical_release(struct txn *txn, struct error *err) {
   enum status s =
       db_exec(txn->store->db, err,
+              "/* all teams: one index of words */ "
               "INSERT INTO chunk_fts (rowid, headline, body, extra, terms) SELECT id, headline, body, extra, terms"
               " FROM chunk WHERE id > (SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'full_text_held')",
               NULL);
@@ -48,6 +51,7 @@ enum status sqlite_lexical_check(struct store *st, bool *ret_ok, struct error *e
   bool damaged = fts_is_damage(s);
   if (s == STATUS_OK)
     s = db_int(st->db, &stale, NULL, &why,
+               "/* all teams: doctor */ "
                "SELECT EXISTS (SELECT 1 FROM chunk c JOIN memory m ON m.id = c.memory_id"
                " WHERE c.terms <> cairn_terms(m.project, c.headline, c.body, c.extra, m.corpus))",
                NULL);
@@ -70,6 +74,7 @@ enum status sqlite_lexical_rebuild(struct store *st, struct error *err) {
   }
   if (s == STATUS_OK)
     s = db_exec(st->db, err,
+                "/* all teams: doctor */ "
                 "UPDATE chunk SET terms = d.terms FROM (SELECT c.id AS id, cairn_terms(m.project, c.headline, c.body,"
                 " c.extra, m.corpus) AS terms FROM chunk c JOIN memory m ON m.id = c.memory_id) d"
                 " WHERE chunk.id = d.id AND chunk.terms <> d.terms",

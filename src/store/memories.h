@@ -57,6 +57,18 @@ NODISCARD enum status memory_by_skill(struct store *st, struct str team, struct 
  * does not ask for. */
 NODISCARD enum status memory_find(struct store *st, const struct scope *scope, struct str ref, struct arena *a,
                                   struct memory *ret_memory, struct error *err);
+/* The texts of the team's memories and documents behind the id `after`, by id, at most `limit`: for what goes through
+ * all of them. */
+struct body {
+  int64_t id;
+  struct str text;
+};
+struct bodies {
+  struct body *v;
+  size_t n, cap;
+};
+NODISCARD enum status memory_bodies(struct store *st, struct str team, int64_t after, int64_t limit, struct arena *a,
+                                    struct bodies *ret_list, struct error *err);
 NODISCARD enum status memory_load_body(struct store *st, struct arena *a, struct memory *m, struct error *err);
 /* One that was pruned: its id, uid, type, project and session, as the event log remembers them. */
 NODISCARD enum status memory_pruned(struct store *st, struct str team, struct str ref, struct arena *a,
@@ -84,13 +96,16 @@ struct position {
   int64_t at, id; /* id 0: no place */
 };
 
+/* As memory_trusted() says it, on alias m. */
+#define SQL_TRUSTED "(m.trust = 'user' OR (m.trust = 'agent' AND m.suspect IS NULL))"
+
 struct filter {
   struct str kind, type, severity, delivery, status, milestone, skill_name;
   const char *states; /* SQL list; NULL = STATES_LIVE */
   struct strs tags, people;
   int64_t since, until;  /* creation time; 0 = open */
   bool no_retired_tasks; /* leave out done and stale tasks */
-  bool trusted;          /* leave out what came from tools, imports and extraction and was not promoted */
+  bool trusted;          /* SQL_TRUSTED: only what may be shown to whoever did not ask for it */
   const char *order;     /* SQL; NULL = newest first */
   int64_t limit, offset;
   bool own;              /* of the scope's project alone, without the global ones */

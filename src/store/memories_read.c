@@ -229,6 +229,17 @@ enum status memory_load_body(struct store *st, struct arena *a, struct memory *m
   return rows_end(&r);
 }
 
+enum status memory_bodies(struct store *st, struct str team, int64_t after, int64_t limit, struct arena *a,
+                          struct bodies *ret_list, struct error *err) {
+  struct rows r;
+  db_query(st->db, &r, err,
+           "SELECT memory_id, text FROM body WHERE team = ?1 AND memory_id > ?2 ORDER BY memory_id LIMIT ?3", "sii",
+           team, after, limit);
+  while (rows_next(&r))
+    list_push(a, ret_list, (struct body){rows_int(&r, 0), rows_dup(&r, 1, a)});
+  return rows_end(&r);
+}
+
 static struct strs *list_named(struct memory *m, struct str name) {
   for (size_t i = 0; i < memory_list_count; i++)
     if (str_is(name, memory_lists[i].name))
@@ -356,7 +367,7 @@ void filter_where(struct sql *q, const struct filter *f) {
   if (f->no_retired_tasks)
     sql_add(q, " AND (m.status IS NULL OR m.status IN ('open', 'blocked'))");
   if (f->trusted)
-    sql_add(q, " AND m.trust IN ('user', 'agent')");
+    sql_add(q, " AND " SQL_TRUSTED);
   if (f->since) {
     sql_add(q, " AND m.created_at >= ");
     sql_int(q, f->since);
@@ -435,14 +446,18 @@ enum status tombstone_exists(struct store *st, struct str team, struct str uid, 
                 uid);
 }
 
-/* Results are remembered for the one who got them: the key of an agent with a project is another one than the same key
+/* Results are remembered for the one who got them: the key of a caller with projects is another one than the same key
  * of anybody else. */
 static struct str own_key(const struct store *st, struct arena *a, struct str key) {
   struct reach reach = store_reach(st);
   if (reach.role == ROLE_ADMIN)
     return key;
   char hash[HASH_TEXT_SIZE];
-  hash_text(arena_printf(a, "%zu:%.*s %.*s", reach.project.n, STR_ARG(reach.project), STR_ARG(key)), hash);
+  struct buf b = BUF(a);
+  for (size_t i = 0; i < reach.project_count; i++)
+    buf_addf(&b, "%zu:%.*s ", reach.projects[i].n, STR_ARG(reach.projects[i]));
+  buf_add(&b, key);
+  hash_text(buf_str(&b), hash);
   return arena_printf(a, "agent:%s", hash);
 }
 

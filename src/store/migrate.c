@@ -18,7 +18,14 @@ int store_schema_version(void) { return SCHEMA_VERSION; }
 /* The version of the store, when this program can work with it. */
 static enum status known_version(struct store *st, const struct plan *plan, int64_t *ret_version, struct error *err) {
   enum status s = plan->by->version(st, ret_version, err);
-  if (s != STATUS_OK || *ret_version <= plan->n)
+  if (s != STATUS_OK)
+    return s;
+  if (*ret_version < 0 || (*ret_version < plan->n && !plan->sql[*ret_version])) {
+    error_set(err, STATUS_CORRUPT, "%s has schema %lld, which no version of Cairn has written: it is damaged",
+              db_path(st->db), (long long)*ret_version);
+    return error_fix(err, "it was left untouched; try one of its backups with --db BACKUP");
+  }
+  if (*ret_version <= plan->n)
     return s;
   error_set(err, STATUS_SCHEMA, "%s has schema %d, this program knows up to %d; it was left untouched", db_path(st->db),
             (int)*ret_version, plan->n);

@@ -93,7 +93,7 @@ static enum status commit_noted(struct copy *c, const struct copy_cursor *at, st
 /* ---- beginning ---- */
 
 static enum status count_txns(struct move *m, int64_t *ret_count, struct error *err) {
-  return db_int(m->copy.from->db, ret_count, NULL, err, "SELECT count(*) FROM txn", NULL);
+  return db_int(m->copy.from->db, ret_count, NULL, err, "/* all teams: a copy */ SELECT count(*) FROM txn", NULL);
 }
 
 static enum status look_at_source(struct move *m, struct error *err) {
@@ -121,7 +121,7 @@ static enum status must_be_empty(struct move *m, struct error *err) {
     bool found = false;
     if (t->way == TABLE_VECTORS)
       continue; /* there are none without chunks */
-    sql_addf(&q, "SELECT 1 FROM %s LIMIT 1", t->name);
+    sql_addf(&q, "/* all teams: a copy */ SELECT 1 FROM %s LIMIT 1", t->name);
     s = db_int_sql(m->copy.to->db, &one, &found, err, &q);
     if (s == STATUS_OK && found)
       return not_empty(m, err);

@@ -109,7 +109,7 @@ static void set_param(struct params *p, int i, const struct db_value *v) {
   p->types[i] = type_of(v->form);
   p->formats[i] = 1;
   if (v->form == 's' || v->form == 'b') {
-    p->values[i] = v->s.p || v->form == 's' ? v->s.p : "";
+    p->values[i] = v->s.p;
     p->lengths[i] = (int)v->s.n;
     p->bytes += v->s.n;
     return;

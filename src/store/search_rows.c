@@ -94,6 +94,8 @@ void features_read(const struct rows *r, int column, struct arena *a, struct mem
   m->session = rows_dup(r, column + 8, a);
   m->project = rows_dup(r, column + 9, a);
   m->corpus = rows_dup(r, column + 10, a);
+  m->trust = rows_dup(r, column + 11, a);
+  m->suspect = rows_dup(r, column + 12, a);
 }
 
 static enum status features_of_some(struct store *st, struct str team, struct arena *a, struct memory *const *list,

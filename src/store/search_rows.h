@@ -22,12 +22,12 @@ struct vec_filter chunk_filter_sql(struct store *st, struct arena *a, const stru
 NODISCARD enum status search_near(struct store *st, const struct scope *scope, const struct filter *f,
                                   const struct vec_model *model, const int8_t *vector, size_t k, struct arena *a,
                                   struct vec_hits *ret_hits, struct vec_health *ret_health, struct error *err);
-/* Fills in what ranking needs of the memories with these ids: type, weight, times, ratings, use, session. */
+/* Fills in what ranking needs of the memories with these ids: type, weight, times, ratings, use, session, trust. */
 #define FEATURE_COLUMNS                                                                                                \
   "m.type, m.weight, m.created_at, coalesce(m.last_accessed, 0), m.access_count, m.upvotes, m.downvotes, "             \
   "m.valid_from,"                                                                                                      \
-  " m.session, m.project, m.corpus"
-enum { FEATURES = 11 };
+  " m.session, m.project, m.corpus, m.trust, m.suspect"
+enum { FEATURES = 13 };
 NODISCARD enum status search_features(struct store *st, struct str team, struct arena *a, struct memory *const *list,
                                       size_t n, struct error *err);
 /* From a row that has these columns from `column` on. */

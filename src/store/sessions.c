@@ -218,7 +218,10 @@ enum status sessions_of_connection(struct store *st, struct str connection, stru
   enum status s = db_team(st->db, STR_NONE, err);
   if (s != STATUS_OK)
     return s;
-  db_query(st->db, &r, err, SESSION_COLUMNS "WHERE connection = ?1 AND ended_at IS NULL ORDER BY id", "s", connection);
+  db_query(st->db, &r, err,
+           "/* all teams: a connection ends in every team */ " SESSION_COLUMNS
+           "WHERE connection = ?1 AND ended_at IS NULL ORDER BY id",
+           "s", connection);
   return several(st, &r, a, ret_list);
 }
 

@@ -85,27 +85,51 @@ static const char *check_place(struct str s) {
   return plain(s, 4000) ? NULL : "a path on one line, at most 4000 bytes; <agent> stands for the agent's own folder";
 }
 
+/* Half a call a second must not become none, which is any number. */
+static const char *check_count(struct str s) {
+  int64_t n;
+  return str_int64(s, &n) && n >= 0 && n <= 1000000 ? NULL : "a whole number from 0 to 1000000";
+}
+
+/* Without an "@", a query or a fragment: what stands there is compared and shown as it is. */
+static const char *check_identifier(struct str s) {
+  bool ok = str_empty(s) || (str_starts(s, STR("https://")) && s.n > 8) || (str_starts(s, STR("http://")) && s.n > 7);
+  for (size_t i = 0; i < s.n; i++)
+    ok = ok && s.p[i] > ' ' && s.p[i] < 0x7f && !memchr("\"'<>@?#\\", s.p[i], 8);
+  return ok && s.n <= 500 ? NULL : "an address such as https://memory.example.org/mcp, without a query";
+}
+
+/* Separated by colons, as in PATH. */
+static const char *check_places(struct str s) {
+  struct str rest = s, one;
+  bool ok = plain(s, 4000);
+  while (ok && str_next(&rest, ':', &one))
+    ok = str_empty(one) || one.p[0] == '/';
+  return ok ? NULL : "full paths, from / on, with a colon between them: /srv/notes:/mnt/models";
+}
+
 /* ---- the table ---- */
 
 #define CHOICE(n, f, list, h) {.name = n, .fallback = f, .choices = list, .help = h}
 #define NUMBER(n, f, lowest, highest, h) {.name = n, .fallback = f, .low = lowest, .high = highest, .help = h}
 #define TEXT(n, f, how, h) {.name = n, .fallback = f, .check = how, .help = h}
+#define PLACE(n, f, how, h) {.name = n, .fallback = f, .check = how, .help = h, .guarded = true}
 
 /* clang-format off */
 const struct setting setting_table[SET_COUNT] = {
   [SET_GATE_MODE] = CHOICE("gate.mode", "assist", gate_modes,
     "assist derives a missing headline and accepts long facts; strict refuses both"),
   [SET_SECRETS_MODE] = CHOICE("secrets.mode", "refuse", secrets_modes, "what happens to a text that holds a secret"),
-  [SET_EMBEDDER] = CHOICE("embedder", DEFAULT_EMBEDDER, embedders,
-    "what turns text into vectors; none: search by words alone"),
-  [SET_EMBEDDER_URL] = TEXT("embedder.url", "", check_url,
+  [SET_EMBEDDER] = {.name = "embedder", .fallback = DEFAULT_EMBEDDER, .choices = embedders, .guarded = true,
+    .help = "what turns text into vectors; none: search by words alone"},
+  [SET_EMBEDDER_URL] = PLACE("embedder.url", "", check_url,
     "where the embedder openai or ollama is (default: api.openai.com, or Ollama on this machine)"),
   [SET_EMBEDDER_MODEL] = TEXT("embedder.model", "", check_model, "the model that openai or ollama is asked for"),
   [SET_EMBEDDER_DIMS] = TEXT("embedder.dims", "0", check_dims,
     "how many numbers a vector of that model has; 0: as many as it gives"),
-  [SET_EMBEDDER_FILE] = TEXT("embedder.file", "", check_file, "the converted model of the embedder file"),
+  [SET_EMBEDDER_FILE] = PLACE("embedder.file", "", check_file, "the converted model of the embedder file"),
   [SET_EMBEDDER_KEY_ENV] = {.name = "embedder.key_env", .fallback = "OPENAI_API_KEY", .check = check_variable,
-    .help = "the name of the environment variable that holds the key of openai", .secretive = true},
+    .help = "the name of the environment variable that holds the key of openai", .secretive = true, .guarded = true},
   [SET_EMBEDDER_QUERY_PREFIX] = TEXT("embedder.query_prefix", "", check_prefix,
     "what openai or ollama gets before each question"),
   [SET_EMBEDDER_TEXT_PREFIX] = TEXT("embedder.text_prefix", "", check_prefix,
@@ -126,11 +150,11 @@ const struct setting setting_table[SET_COUNT] = {
   [SET_MAINTAIN_HOURS] = NUMBER("maintain.interval_hours", "24", 1, 720, "how often maintenance runs by itself"),
   [SET_NOTIFY_ERRORS] = CHOICE("notify.errors", "on", on_off,
     "whether 'cairn serve' tells a desktop of errors that are the server's own, at most once a minute"),
-  [SET_FILES_ROOT] = TEXT("files.root", "", check_place,
+  [SET_FILES_ROOT] = PLACE("files.root", "", check_place,
     "the folder of the agents' folders (default: beside the store, its name with .files)"),
-  [SET_MEMORY_PATH] = TEXT("files.memory_path", "<agent>/MEMORY.md", check_place, "where MEMORY.md is"),
+  [SET_MEMORY_PATH] = PLACE("files.memory_path", "<agent>/MEMORY.md", check_place, "where MEMORY.md is"),
   [SET_MEMORY_MAX_CHARS] = NUMBER("files.memory_max_chars", "50000", 1000, 10000000, "size of MEMORY.md at most"),
-  [SET_SESSIONS_PATH] = TEXT("files.sessions_path", "<agent>/sessions/", check_place, "the folder of the transcripts"),
+  [SET_SESSIONS_PATH] = PLACE("files.sessions_path", "<agent>/sessions/", check_place, "the folder of the transcripts"),
   [SET_SESSION_RETENTION_DAYS] = NUMBER("sessions.retention_days", "30", 1, 36500,
     "days without a message after which a transcript is archived"),
   [SET_SESSIONS_INDEXED] = CHOICE("sessions.indexed", "off", on_off,
@@ -145,8 +169,26 @@ const struct setting setting_table[SET_COUNT] = {
     "tokens of a transcript from which on it is asked"),
   [SET_SEARCH_PROVIDER] = CHOICE("search.provider", "hybrid", providers,
     "how a search that names no mode is made: by words and meaning, or (fts5) by words alone"),
+  [SET_SERVE_REQUIRE_TOKEN] = {.name = "serve.require_token", .fallback = "off", .choices = on_off, .machine = true,
+    .help = "whether 'cairn serve' asks callers on this machine for a token, too"},
+  [SET_SERVE_RATE] = {.name = "serve.rate", .fallback = "50", .check = check_count, .machine = true,
+    .help = "calls a second that the bearer of a token may make at 'cairn serve'; 0: any number"},
+  [SET_SERVE_BURST] = {.name = "serve.burst", .fallback = "200", .check = check_count, .machine = true,
+    .help = "calls that it may make at once, before that counts; 0: no limit at all"},
+  [SET_OAUTH_ISSUER] = {.name = "oauth.issuer", .fallback = "", .check = check_identifier, .machine = true,
+    .help = "whose access tokens 'cairn serve' accepts besides its own (OAuth 2.1): the issuer's address"},
+  [SET_OAUTH_AUDIENCE] = {.name = "oauth.audience", .fallback = "", .check = check_identifier, .machine = true,
+    .help = "the address of /mcp as clients know it; access tokens must be made out for it"},
+  [SET_OAUTH_JWKS] = {.name = "oauth.jwks", .fallback = "", .check = check_file, .machine = true,
+    .help = "the file with the issuer's keys (JWKS), read again when it changes"},
+  [SET_OAUTH_CLAIM_PREFIX] = {.name = "oauth.claim_prefix", .fallback = "cairn_", .check = check_prefix,
+    .machine = true, .help = "how claims begin that say what scopes could say: cairn_team, cairn_role, ..."},
   [SET_TOOL_RESULTS] = NUMBER("pruning.tool_results", "5", 0, 100000,
     "results of tools that a transcript is read with; older ones are left out, their calls stay"),
+  [SET_SANDBOX] = {.name = "sandbox", .fallback = "on", .choices = on_off, .machine = true,
+    .help = "whether 'cairn mcp' and 'cairn serve' give up what they do not need: other files, network, programs"},
+  [SET_SANDBOX_PATHS] = {.name = "sandbox.paths", .fallback = "", .check = check_places, .machine = true,
+    .help = "more files and folders that they may read and write, with a colon between them"},
   [SET_BOOT_BUDGET] = NUMBER("boot.budget_tokens", "2000", 200, 100000, "size of the boot payload"),
 };
 /* clang-format on */
@@ -217,9 +259,8 @@ static enum status stored(struct store *st, struct str team, enum setting_id id,
 }
 
 /* What counts more than the store, if it is there: the command line, the environment, the configuration file. */
-static enum status from_outside(const struct store *st, enum setting_id id, struct arena *a, struct setting_value *ret,
-                                struct error *err) {
-  const struct settings_given *given = st->settings;
+static enum status from_outside(const struct settings_given *given, enum setting_id id, struct arena *a,
+                                struct setting_value *ret, struct error *err) {
   *ret = (struct setting_value){0};
   if (given && given->flag[id].value.p) {
     *ret = (struct setting_value){.value = given->flag[id].value, .origin = "flag"};
@@ -253,11 +294,22 @@ static void settle(enum setting_id id, struct setting_value *v) {
     v->number = 0;
 }
 
+enum status setting_outside(const struct settings_given *given, enum setting_id id, struct arena *a,
+                            struct setting_value *ret_value, struct error *err) {
+  struct setting_value v;
+  enum status s = from_outside(given, id, a, &v, err);
+  if (s != STATUS_OK)
+    return s;
+  settle(id, &v);
+  *ret_value = v;
+  return STATUS_OK;
+}
+
 enum status setting_get(struct store *st, struct str team, enum setting_id id, struct arena *a,
                         struct setting_value *ret_value, struct error *err) {
   struct setting_value v;
-  enum status s = from_outside(st, id, a, &v, err);
-  if (s == STATUS_OK && !v.origin) {
+  enum status s = from_outside(st->settings, id, a, &v, err);
+  if (s == STATUS_OK && !v.origin && !setting_table[id].machine) {
     v.origin = "store";
     s = stored(st, team, id, a, &v.value, err);
   }
@@ -272,14 +324,14 @@ enum status settings_get(struct store *st, struct str team, enum setting_id firs
                          struct arena *a, struct setting_value *ret_values, struct error *err) {
   enum status s = STATUS_OK;
   for (int id = (int)first; s == STATUS_OK && id <= (int)last; id++)
-    s = from_outside(st, (enum setting_id)id, a, &ret_values[id - (int)first], err);
+    s = from_outside(st->settings, (enum setting_id)id, a, &ret_values[id - (int)first], err);
   if (s != STATUS_OK)
     return s;
   struct rows r;
   db_query(st->db, &r, err, "SELECT name, value FROM setting WHERE team = ?1", "s", team);
   while (rows_next(&r)) {
     int id = setting_find(rows_text(&r, 0));
-    if (id >= (int)first && id <= (int)last && !ret_values[id - (int)first].origin)
+    if (id >= (int)first && id <= (int)last && !ret_values[id - (int)first].origin && !setting_table[id].machine)
       ret_values[id - (int)first] = (struct setting_value){.value = rows_dup(&r, 1, a), .origin = "store"};
   }
   for (int id = (int)first; id <= (int)last; id++)
@@ -308,6 +360,10 @@ enum status setting_set(struct txn *txn, struct arena *a, enum setting_id id, st
   const char *name = setting_table[id].name;
   struct str was;
   enum status s = reach_admin(txn->store, "changing a setting", err);
+  if (s == STATUS_OK && setting_table[id].machine) {
+    error_set(err, STATUS_REFUSED, "%s belongs to this machine, not to the store", name);
+    return error_fix(err, "set it in cairn.toml, by %s, or by --set %s=VALUE", setting_env_name(a, id).p, name);
+  }
   if (s == STATUS_OK && value.p)
     s = setting_check(id, value, err);
   if (s == STATUS_OK)

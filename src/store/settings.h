@@ -41,6 +41,15 @@ enum setting_id {
   SET_FLUSH_THRESHOLD,
   SET_SEARCH_PROVIDER,
   SET_TOOL_RESULTS,
+  SET_SERVE_REQUIRE_TOKEN, /* from here to SET_OAUTH_CLAIM_PREFIX: who may reach 'cairn serve' */
+  SET_SERVE_RATE,
+  SET_SERVE_BURST,
+  SET_OAUTH_ISSUER,
+  SET_OAUTH_AUDIENCE,
+  SET_OAUTH_JWKS,
+  SET_OAUTH_CLAIM_PREFIX,
+  SET_SANDBOX,
+  SET_SANDBOX_PATHS,
   SET_COUNT
 };
 #define SET_EMBEDDER_LAST SET_EMBEDDER_TIMEOUT_MS
@@ -53,6 +62,10 @@ struct setting {
   /* For a text: NULL when the value will do, else what a value is like. */
   const char *(*check)(struct str value);
   bool secretive; /* what is given by mistake may be a secret: errors do not repeat it */
+  /* Of the machine, not of a team: the store neither takes nor gives it. Whoever may change a team's store must not
+   * thereby open the machine to others. */
+  bool machine;
+  bool guarded; /* names places or servers: a person sets it in the store, no agent */
 };
 extern const struct setting setting_table[SET_COUNT];
 
@@ -78,6 +91,9 @@ struct settings_given {
 int setting_find(struct str name);
 /* CAIRN_GATE_MODE for gate.mode. */
 struct str setting_env_name(struct arena *a, enum setting_id id);
+/* Without a store: as far as the process was started with it, else the default. */
+NODISCARD enum status setting_outside(const struct settings_given *given, enum setting_id id, struct arena *a,
+                                      struct setting_value *ret_value, struct error *err);
 NODISCARD enum status setting_get(struct store *st, struct str team, enum setting_id id, struct arena *a,
                                   struct setting_value *ret_value, struct error *err);
 NODISCARD enum status setting_number(struct store *st, struct str team, enum setting_id id, struct arena *a,

@@ -395,7 +395,7 @@ static int bind_value(sqlite3_stmt *st, int i, const struct db_value *v) {
   case 's':
     return v->s.p ? sqlite3_bind_text64(st, i, v->s.p, v->s.n, SQLITE_STATIC, SQLITE_UTF8) : sqlite3_bind_null(st, i);
   case 'b':
-    return sqlite3_bind_blob64(st, i, v->s.p ? v->s.p : "", v->s.n, SQLITE_STATIC);
+    return v->s.p ? sqlite3_bind_blob64(st, i, v->s.p, v->s.n, SQLITE_STATIC) : sqlite3_bind_null(st, i);
   default:
     return SQLITE_MISUSE;
   }

@@ -263,7 +263,7 @@ static enum status count_rows(struct db *db, struct str expression, double *ret_
   double rest = 0;
   enum status s = count_first(db, expression, &f, err);
   if (s == STATUS_OK && f.n >= FTS_EXACT)
-    s = db_int(db, &newest, NULL, err, "SELECT max(id) FROM chunk", NULL);
+    s = db_int(db, &newest, NULL, err, "/* all teams: one index of words */ SELECT max(id) FROM chunk", NULL);
   if (s == STATUS_OK && newest > f.last)
     s = count_rest(db, expression, &f, newest, &rest, err);
   if (s == STATUS_OK)
@@ -298,6 +298,7 @@ enum status fts_probe(struct db *db, struct arena *a, struct error *err) {
   struct str text = STR("");
   /* A transaction that holds new texts back has this one only when there was none before. */
   db_query(db, &r, err,
+           "/* all teams: one index of words */ "
            "SELECT id, headline FROM chunk WHERE id = (SELECT min(id) FROM chunk)"
            " AND NOT EXISTS (SELECT 1 FROM meta WHERE name = 'full_text_held')",
            NULL);

@@ -9,9 +9,11 @@
 
 /* What reach.c keeps: the reach of the present caller, and the first attempt to leave it. */
 struct bound {
-  enum role role;
-  size_t project_n, wanted_n;
-  char project[REACH_PROJECT_MAX], wanted[REACH_WANTED_MAX];
+  struct reach reach;
+  struct str projects[REACH_PROJECTS_MAX]; /* of the reach, in `names` */
+  size_t wanted_n;
+  char wanted[REACH_WANTED_MAX];
+  char names[REACH_PROJECTS_MAX * REACH_PROJECT_MAX];
 };
 
 struct store {
@@ -45,9 +47,10 @@ struct migrator {
   enum status (*mark)(struct store *st, int64_t version, struct error *err);
 };
 extern const struct migrator sqlite_migrator, postgres_migrator;
-/* Makes `name` the text of a file below sql/. */
+/* Makes `name` the text of a file below sql/, which is about all teams (wall.h). */
 #define EMBED_SQL(name, file)                                                                                          \
-  __asm__(".pushsection .rodata\n.global " #name "\n" #name ":\n.incbin \"" CAIRN_SQL_DIR "/" file                     \
+  __asm__(".pushsection .rodata\n.global " #name "\n" #name                                                            \
+          ":\n.ascii \"/* all teams: the schema */ \"\n.incbin \"" CAIRN_SQL_DIR "/" file                              \
           "\"\n.byte 0\n.popsection\n");                                                                               \
   extern const char name[] __attribute__((visibility("hidden")))
 /* vectors_sqlite.c */

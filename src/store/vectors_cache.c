@@ -182,8 +182,8 @@ static enum status load_head(struct store *st, struct vec_kept *x, struct vec_bl
   struct rows r;
   db_query(st->db, &r, err,
            "SELECT h.places, b.used, b.version, b.dims FROM vec_block b LEFT JOIN vec_head h ON h.block = b.id"
-           " WHERE b.id = ?1",
-           "i", b->id);
+           " WHERE b.id = ?1 AND b.team = ?2",
+           "is", b->id, str_from(x->team));
   if (rows_next(&r)) {
     struct str places = rows_text(&r, 0);
     int64_t used = rows_int(&r, 1);

@@ -22,6 +22,7 @@ struct block_check {
 static enum status read_head(struct store *st, struct block_check *c, struct error *err) {
   struct rows r;
   db_query(st->db, &r, err,
+           "/* all teams: doctor */ "
            "SELECT b.dims, b.used, h.places, b.team, b.model FROM vec_block b LEFT JOIN vec_head h ON h.block = b.id "
            "WHERE b.id = ?1",
            "i", c->id);
@@ -60,6 +61,7 @@ static enum status read_rows(struct store *st, struct block_check *c, struct err
   struct rows r;
   db_query(
       st->db, &r, err,
+      "/* all teams: doctor */ "
       "SELECT s.place, s.chunk_id, s.vector, c.team = b.team AND s.model = b.model FROM vec_block b JOIN vec_slot s"
       " ON s.place BETWEEN b.id * 1024 AND b.id * 1024 + 1023 LEFT JOIN chunk c ON c.id = s.chunk_id"
       " WHERE b.id = ?1",
@@ -101,13 +103,15 @@ static enum status mend_block(struct store *st, const struct block_check *c, str
     used = c->found[i] && i >= used ? i + 1 : used;
   }
   if (s == STATUS_OK && !c->places)
-    return db_exec(st->db, err, "DELETE FROM vec_block WHERE id = ?1", "i", c->id);
+    return db_exec(st->db, err, "/* all teams: doctor */ DELETE FROM vec_block WHERE id = ?1", "i", c->id);
   if (s == STATUS_OK)
     s = db_exec(st->db, err, "INSERT OR REPLACE INTO vec_head (block, places) VALUES (?1, ?2)", "ib", c->id,
                 (struct str){c->places, head_size((int)c->dims)});
-  return s != STATUS_OK ? s
-                        : db_exec(st->db, err, "UPDATE vec_block SET used = ?2, version = version + 1 WHERE id = ?1",
-                                  "ii", c->id, used);
+  return s != STATUS_OK
+             ? s
+             : db_exec(st->db, err,
+                       "/* all teams: doctor */ UPDATE vec_block SET used = ?2, version = version + 1 WHERE id = ?1",
+                       "ii", c->id, used);
 }
 
 static enum status check_block(struct store *st, int64_t id, bool mend, int64_t *faults, struct error *err) {
@@ -134,7 +138,8 @@ static enum status each_block(struct store *st, bool mend, int64_t *faults, stru
   bool found = true;
   enum status s = STATUS_OK;
   while (s == STATUS_OK && found) {
-    s = db_int(st->db, &id, &found, err, "SELECT id FROM vec_block WHERE id > ?1 ORDER BY id LIMIT 1", "i", id);
+    s = db_int(st->db, &id, &found, err,
+               "/* all teams: doctor */ SELECT id FROM vec_block WHERE id > ?1 ORDER BY id LIMIT 1", "i", id);
     if (s == STATUS_OK && found)
       s = check_block(st, id, mend, faults, err);
   }
@@ -204,6 +209,7 @@ struct named_index {
 static enum status next_centre(struct store *st, struct named_index *x, bool *ret_found, struct error *err) {
   struct rows r;
   db_query(st->db, &r, err,
+           "/* all teams: doctor */ "
            "SELECT z.team, z.model, b.dims, b.id FROM vec_centre z JOIN vec_block b ON b.team = z.team"
            " AND b.model = z.model WHERE (z.team, z.model) > (?1, ?2) ORDER BY z.team, z.model, b.id LIMIT 1",
            "ss", str_from(x->team), str_from(x->model));
@@ -241,7 +247,7 @@ static enum status check_centres(struct store *st, bool mend, int64_t *faults, s
 
 enum status sqlite_vec_check(struct store *st, int64_t *ret_faults, struct error *err) {
   int64_t faults = 0;
-  enum status s = db_int(st->db, &faults, NULL, err, "SELECT count(*)" WITHOUT_BLOCK, NULL);
+  enum status s = db_int(st->db, &faults, NULL, err, "/* all teams: doctor */ SELECT count(*)" WITHOUT_BLOCK, NULL);
   if (s == STATUS_OK)
     s = check_centres(st, false, &faults, err);
   if (s == STATUS_OK)
@@ -253,7 +259,7 @@ enum status sqlite_vec_check(struct store *st, int64_t *ret_faults, struct error
 
 enum status sqlite_vec_repair(struct store *st, struct error *err) {
   int64_t faults = 0;
-  enum status s = db_exec(st->db, err, "DELETE" WITHOUT_BLOCK, NULL);
+  enum status s = db_exec(st->db, err, "/* all teams: doctor */ DELETE" WITHOUT_BLOCK, NULL);
   if (s == STATUS_OK)
     s = check_centres(st, true, &faults, err);
   if (s == STATUS_OK)
@@ -261,6 +267,7 @@ enum status sqlite_vec_repair(struct store *st, struct error *err) {
   /* Damage goes round the triggers that count. */
   return s != STATUS_OK ? s
                         : db_exec(st->db, err,
+                                  "/* all teams: doctor */ "
                                   "UPDATE vec_block SET live = (SELECT count(*) FROM vec_slot s"
                                   " WHERE s.place BETWEEN id * 1024 AND id * 1024 + 1023)",
                                   NULL);

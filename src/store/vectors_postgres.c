@@ -245,6 +245,7 @@ enum status postgres_vec_has(struct store *st, struct str team, struct str model
 
 enum status postgres_vec_check(struct store *st, int64_t *ret_faults, struct error *err) {
   return db_int(st->db, ret_faults, NULL, err,
+                "/* all teams: doctor */ "
                 "SELECT (SELECT count(*)" MISCOUNTED ")"
                 " + (SELECT count(*) FROM vec s WHERE " NOT_WHOLE " OR " WITHOUT_CHUNK ")"
                 " + (SELECT count(*) FROM pg_index i JOIN pg_class t ON t.oid = i.indrelid"
@@ -253,12 +254,13 @@ enum status postgres_vec_check(struct store *st, int64_t *ret_faults, struct err
 }
 
 enum status postgres_vec_repair(struct store *st, struct error *err) {
-  enum status s = db_exec(st->db, err, "DELETE FROM vec s WHERE " NOT_WHOLE " OR " WITHOUT_CHUNK, NULL);
+  enum status s =
+      db_exec(st->db, err, "/* all teams: doctor */ DELETE FROM vec s WHERE " NOT_WHOLE " OR " WITHOUT_CHUNK, NULL);
   if (s == STATUS_OK)
-    s = db_exec(st->db, err, "DELETE FROM vec_count", NULL);
+    s = db_exec(st->db, err, "/* all teams: doctor */ DELETE FROM vec_count", NULL);
   return s != STATUS_OK ? s
                         : db_exec(st->db, err,
-                                  "INSERT INTO vec_count (team, model, n)"
+                                  "/* all teams: doctor */ INSERT INTO vec_count (team, model, n)"
                                   " SELECT team, model, count(*) FROM vec GROUP BY team, model",
                                   NULL);
 }

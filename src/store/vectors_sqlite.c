@@ -135,11 +135,13 @@ static enum status make_room(struct txn *txn, const struct vec_model *m, struct 
   return s == STATUS_OK ? new_block(txn->store->db, m, ret->documents, &ret->block, err) : s;
 }
 
-static enum status is_document(struct db *db, int64_t chunk_id, bool *ret_documents, struct error *err) {
+static enum status is_document(struct db *db, struct str team, int64_t chunk_id, bool *ret_documents,
+                               struct error *err) {
   int64_t one;
   return db_int(db, &one, ret_documents, err,
-                "SELECT 1 FROM chunk c JOIN memory m ON m.id = c.memory_id WHERE c.id = ?1 AND m.corpus <> 'memory'",
-                "i", chunk_id);
+                "SELECT 1 FROM chunk c JOIN memory m ON m.id = c.memory_id WHERE c.id = ?1 AND c.team = ?2"
+                " AND m.corpus <> 'memory'",
+                "is", chunk_id, team);
 }
 
 enum status sqlite_vec_add(struct txn *txn, const struct vec_model *m, int64_t chunk_id, const int8_t *vector,
@@ -150,7 +152,7 @@ enum status sqlite_vec_add(struct txn *txn, const struct vec_model *m, int64_t c
   char place[ID_SIZE + VEC_WORDS(VEC_MAX_DIMS) * 8], row[VECTOR_MAX];
   if (m->dims < 1 || m->dims > VEC_MAX_DIMS || (uint64_t)chunk_id > id_mask)
     return error_set(err, STATUS_USAGE, "a vector of %d dimensions cannot be stored", m->dims);
-  enum status s = is_document(db, chunk_id, &room.documents, err);
+  enum status s = is_document(db, m->team, chunk_id, &room.documents, err);
   if (s == STATUS_OK)
     s = make_room(txn, m, &room, err);
   if (s != STATUS_OK)
@@ -161,7 +163,8 @@ enum status sqlite_vec_add(struct txn *txn, const struct vec_model *m, int64_t c
   s = sqlite_blob_write(db, "vec_head", "places", room.block, (size_t)room.slot * place_size(m->dims),
                         (struct str){place, place_size(m->dims)}, err);
   if (s == STATUS_OK)
-    s = db_exec(db, err, "UPDATE vec_block SET used = used + 1, version = version + 1 WHERE id = ?1", "i", room.block);
+    s = db_exec(db, err, "UPDATE vec_block SET used = used + 1, version = version + 1 WHERE id = ?1 AND team = ?2",
+                "is", room.block, m->team);
   if (s == STATUS_OK)
     s = db_exec(db, err, "INSERT INTO vec_slot (place, chunk_id, model, vector) VALUES (?1, ?2, ?3, ?4)", "iisb",
                 room.block * BLOCK_ROWS + room.slot, chunk_id, m->model, (struct str){row, (size_t)m->dims + SUM_SIZE});
@@ -184,11 +187,14 @@ enum status sqlite_vec_add_missing(struct txn *txn, const struct vec_model *m, i
 /* ---- removing ---- */
 
 /* A place is not used again: that it was emptied must reach every cache before something else could stand there. */
-static enum status place_clear(struct db *db, int64_t block, int64_t slot, int dims, struct error *err) {
+static enum status place_clear(struct db *db, struct str team, int64_t block, int64_t slot, int dims,
+                               struct error *err) {
   static const char zero[ID_SIZE + VEC_WORDS(VEC_MAX_DIMS) * 8];
   enum status s = sqlite_blob_write(db, "vec_head", "places", block, (size_t)slot * place_size(dims),
                                     (struct str){zero, place_size(dims)}, err);
-  return s != STATUS_OK ? s : db_exec(db, err, "UPDATE vec_block SET version = version + 1 WHERE id = ?1", "i", block);
+  return s != STATUS_OK ? s
+                        : db_exec(db, err, "UPDATE vec_block SET version = version + 1 WHERE id = ?1 AND team = ?2",
+                                  "is", block, team);
 }
 
 /* A head that is too short has no such place; a text is forgotten all the same. */
@@ -196,18 +202,19 @@ enum status sqlite_vec_remove(struct txn *txn, int64_t memory_id, struct error *
   struct db *db = txn->store->db;
   for (;;) {
     struct rows r;
-    db_query(db, &r, err,
-             "SELECT s.place, b.dims, length(h.places) FROM chunk c JOIN vec_slot s ON s.chunk_id = c.id"
-             " LEFT JOIN vec_block b ON b.id = s.place / 1024 LEFT JOIN vec_head h ON h.block = b.id"
-             " WHERE c.memory_id = ?1 AND c.team = ?2 LIMIT 1",
-             "is", memory_id, txn->team);
+    db_query(
+        db, &r, err,
+        "SELECT s.place, b.dims, length(h.places) FROM chunk c JOIN vec_slot s ON s.chunk_id = c.id"
+        " LEFT JOIN vec_block b ON b.id = s.place / 1024 AND b.team = c.team LEFT JOIN vec_head h ON h.block = b.id"
+        " WHERE c.memory_id = ?1 AND c.team = ?2 LIMIT 1",
+        "is", memory_id, txn->team);
     bool found = rows_next(&r);
     int64_t place = found ? rows_int(&r, 0) : 0, dims = found ? rows_int(&r, 1) : 0, size = found ? rows_int(&r, 2) : 0;
     enum status s = rows_end(&r);
     if (s != STATUS_OK || !found)
       return s;
     if (dims > 0 && dims <= VEC_MAX_DIMS && size == (int64_t)head_size((int)dims))
-      s = place_clear(db, place / BLOCK_ROWS, place % BLOCK_ROWS, (int)dims, err);
+      s = place_clear(db, txn->team, place / BLOCK_ROWS, place % BLOCK_ROWS, (int)dims, err);
     if (s == STATUS_OK)
       s = db_exec(db, err, "DELETE FROM vec_slot WHERE place = ?1", "i", place);
     if (s != STATUS_OK)
@@ -227,7 +234,7 @@ enum status sqlite_vec_drop(struct txn *txn, struct str team, struct str model, 
     if (s == STATUS_OK && found)
       s = db_exec(db, err, "DELETE FROM vec_slot WHERE place BETWEEN ?1 * 1024 AND ?1 * 1024 + 1023", "i", block);
     if (s == STATUS_OK && found) /* and its head with it, and the centre with the last one */
-      s = db_exec(db, err, "DELETE FROM vec_block WHERE id = ?1", "i", block);
+      s = db_exec(db, err, "DELETE FROM vec_block WHERE id = ?1 AND team = ?2", "is", block, team);
     if (s != STATUS_OK)
       return s;
     if (!found) {
@@ -313,5 +320,6 @@ enum status sqlite_vec_drop_unowned(struct txn *txn, int64_t *ret_dropped, bool 
     return s;
   s = db_exec(db, err, "DELETE FROM vec_slot WHERE place BETWEEN ?1 * 1024 AND ?1 * 1024 + 1023", "i", block);
   *ret_dropped = db_changes(db);
-  return s == STATUS_OK ? db_exec(db, err, "DELETE FROM vec_block WHERE id = ?1", "i", block) : s;
+  return s == STATUS_OK ? db_exec(db, err, "DELETE FROM vec_block WHERE id = ?1 AND team = ?2", "is", block, txn->team)
+                        : s;
 }

@@ -124,6 +124,22 @@ TEST_SQLITE(only_the_newest_backups_are_kept) {
   store_close(&st);
 }
 
+TEST_SQLITE(a_schema_that_nobody_has_written_is_damage) {
+  static const char *const versions[] = {"-1", "-2147483648"};
+  const char *path = path_join(NULL, "odd.db");
+  struct store *st = NULL;
+  struct error err;
+  CHECK_OK(open_at(path, &st, &err), &err);
+  store_close(&st);
+  for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
+    char sql[64];
+    snprintf(sql, sizeof(sql), "PRAGMA user_version = %s", versions[i]);
+    run(path, sql);
+    CHECK_STATUS(open_at(path, &st, &err), STATUS_CORRUPT);
+    CHECK(st == NULL && strstr(err.message, versions[i]) && err.fix[0]);
+  }
+}
+
 TEST_SQLITE(a_newer_schema_is_refused_and_untouched) {
   const char *path = path_join(NULL, "newer.db");
   struct store *st = NULL;

@@ -1,0 +1,97 @@
+/* team_files.c: finds and removes the files of a team. */
+#include "file/team_files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fs.h"
+#include "file/mirror_place.h"
+#include "file/transcript.h"
+
+enum { DEEPEST = 64 };
+
+/* ---- walking ---- */
+
+static bool is_dots(const char *name) { return strcmp(name, ".") == 0 || strcmp(name, "..") == 0; }
+
+static int walk(int parent, const char *name, bool remove, int depth, int64_t *files);
+
+static int walk_entry(int folder, const char *name, bool remove, int depth, int64_t *files) {
+  struct stat sb;
+  if (fstatat(folder, name, &sb, AT_SYMLINK_NOFOLLOW) != 0)
+    return errno == ENOENT ? 0 : errno;
+  if (S_ISDIR(sb.st_mode))
+    return walk(folder, name, remove, depth + 1, files);
+  if (remove && unlinkat(folder, name, 0) != 0 && errno != ENOENT)
+    return errno;
+  ++*files;
+  return 0;
+}
+
+/* Counts the files below a folder, or removes them and the folder; 0 or an errno. */
+static int walk(int parent, const char *name, bool remove, int depth, int64_t *files) {
+  int bad = depth > DEEPEST ? ELOOP : 0;
+  int fd = bad ? -1 : openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (bad || fd < 0)
+    return bad ? bad : errno;
+  DIR *dir = fdopendir(fd);
+  if (!dir) {
+    bad = errno;
+    close(fd);
+    return bad;
+  }
+  for (struct dirent *e; !bad && (e = readdir(dir));)
+    if (!is_dots(e->d_name))
+      bad = walk_entry(fd, e->d_name, remove, depth, files);
+  closedir(dir);
+  if (!bad && remove && unlinkat(parent, name, AT_REMOVEDIR) != 0)
+    bad = errno;
+  return bad;
+}
+
+static enum status walk_folder(const struct team_files *files, bool remove, int64_t *ret_count, struct error *err) {
+  int64_t count = 0;
+  int bad = walk(AT_FDCWD, files->folder.p, remove, 0, &count);
+  if (bad && bad != ENOENT) {
+    error_errno(err, bad, "cannot %s the files of the team in %s", remove ? "remove" : "read", files->folder.p);
+    return error_fix(err, "see who owns the folder; the same call again goes on with what is left");
+  }
+  *ret_count = count;
+  return STATUS_OK;
+}
+
+/* ---- finding ---- */
+
+static bool is_below(struct str path, struct str folder) {
+  return str_starts(path, folder) && path.n > folder.n && path.p[folder.n] == '/';
+}
+
+enum status team_files_find(struct store *st, struct str team, int64_t now, struct arena *a,
+                            struct team_files *ret_files, struct error *err) {
+  struct team_files found = {0};
+  struct mirror_places pages = {0};
+  struct transcripts spoken;
+  enum status s = mirror_place_root(st, team, a, &found.folder, err);
+  if (s == STATUS_OK)
+    s = transcripts_at(st, team, STR(""), now, a, &spoken, err);
+  if (s != STATUS_OK)
+    return s;
+  found.folder = arena_dup(a, found.folder);
+  mirror_place_list(a, found.folder, &pages);
+  for (size_t i = 0; i < pages.n; i++)
+    if (!is_below(pages.v[i].path, found.folder))
+      strs_push(a, &found.left, pages.v[i].path);
+  if (!is_below(spoken.folder, found.folder) && access(spoken.folder.p, F_OK) == 0)
+    strs_push(a, &found.left, spoken.folder);
+  s = walk_folder(&found, false, &found.files, err);
+  if (s == STATUS_OK)
+    *ret_files = found;
+  return s;
+}
+
+enum status team_files_remove(const struct team_files *files, int64_t *ret_removed, struct error *err) {
+  return walk_folder(files, true, ret_removed, err);
+}
