@@ -23,6 +23,7 @@ const struct field memory_fields[] = {
     F(corroborated, FIELD_INT, FIELD_NULL),
     F(verified_at, FIELD_TIME, FIELD_NULL),
     F(trust, FIELD_TEXT, FIELD_MUTABLE),
+    F(suspect, FIELD_TEXT, FIELD_NULL | FIELD_MUTABLE),
     F(auto_captured, FIELD_BOOL, 0),
     F(state, FIELD_TEXT, FIELD_MUTABLE),
     F(state_reason, FIELD_TEXT, FIELD_NULL | FIELD_MUTABLE),
@@ -85,6 +86,10 @@ bool memory_is_entry(const struct memory *m) {
 }
 
 bool memory_is_document(const struct memory *m) { return !str_empty(m->corpus) && !str_is(m->corpus, "memory"); }
+
+bool memory_trusted(const struct memory *m) {
+  return str_is(m->trust, "user") || (str_is(m->trust, "agent") && !m->suspect.p);
+}
 
 bool memory_same_field(const struct field *f, const struct memory *x, const struct memory *y) {
   const void *a = field_at(x, f->offset), *b = field_at(y, f->offset);

@@ -14,7 +14,8 @@ struct memory {
   struct str delivery, skill_name, trust, state, state_reason, state_by, confidence;
   struct str status, priority, milestone, due, claimed_by, root_cause, resolution;
   struct str source, session;
-  struct str corpus; /* "memory", or that of a document (store/documents.h); absent in a new one: a memory */
+  struct str suspect; /* why the text reads like instructions to its reader (suspect.h); absent: it does not */
+  struct str corpus;  /* "memory", or that of a document (store/documents.h); absent in a new one: a memory */
   double weight;
   int64_t skill_always_on, corroborated, auto_captured, access_count, upvotes, downvotes;
   int64_t verified_at, valid_from, created_at, updated_at, expires_at, last_accessed, state_at, claimed_at;
@@ -66,6 +67,11 @@ bool memory_is_entry(const struct memory *m);
 
 /* Whether it is a text of another corpus, which only the pipeline that wrote it may change. */
 bool memory_is_document(const struct memory *m);
+
+/* Whether it may reach an agent that did not ask for it: at boot, by a keyword, on a page. A person's words may, and an
+ * agent's unless they are suspect; what came from tools, imports and extraction waits until it is promoted. SQL_TRUSTED
+ * in store/memories.h says the same. */
+bool memory_trusted(const struct memory *m);
 
 bool memory_same_field(const struct field *f, const struct memory *x, const struct memory *y);
 

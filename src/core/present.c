@@ -65,7 +65,7 @@ static size_t plain_run(struct str s, size_t from) {
   return i - from;
 }
 
-static struct str visible_only(struct arena *a, struct str s) {
+struct str present_visible(struct arena *a, struct str s) {
   struct buf b = BUF(a);
   uint32_t before = 0;
   for (size_t i = 0; i < s.n;) {
@@ -201,10 +201,10 @@ static struct str defused(struct arena *a, struct str s) {
 }
 
 /* In both, what is invisible goes first, so that it cannot keep apart what would be found together. */
-struct str present_neutral(struct arena *a, struct str s) { return defused(a, visible_only(a, s)); }
+struct str present_neutral(struct arena *a, struct str s) { return defused(a, present_visible(a, s)); }
 
 struct str present_line(struct arena *a, struct str s) {
-  struct str t = visible_only(a, s);
+  struct str t = present_visible(a, s);
   struct buf b = BUF(a);
   bool gap = false;
   for (size_t i = 0; i < t.n; i++) {

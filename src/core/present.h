@@ -13,7 +13,10 @@
  * ("<system-reminder>", "</assistant>", "<|im_start|>", "<!--") becomes U+2039, "[INST]" loses its brackets to
  * parentheses. Line breaks and tabs stay. Bad bytes become U+FFFD. Doing it again changes nothing. */
 struct str present_neutral(struct arena *a, struct str s);
-/* The same on one line: white space folded to single blanks, no backticks. For what stands in a heading. */
+/* The text without what shows nothing: escapes, control, zero-width, bidirectional and tag characters. */
+struct str present_visible(struct arena *a, struct str s);
+/* The same as present_neutral() on one line: white space folded to single blanks, no backticks. For what stands in a
+ * heading. */
 struct str present_line(struct arena *a, struct str s);
 
 #endif

@@ -43,7 +43,8 @@ double fuse(const struct fusion *how, const struct match *m) {
 /* ---- what the memory itself brings ---- */
 
 struct rank_parts rank_parts(const struct rank_policy *policy, const struct memory *m) {
-  struct rank_parts p = {1, m->weight, 1, 1, 1, 1};
+  static const double untrusted = 0.9, suspect = 0.6;
+  struct rank_parts p = {1, m->weight, 1, 1, 1, 1, 1};
   const struct mem_type *t = type_find(m->type);
   if (!t || t->decay != DECAY_NEVER) {
     /* A memory that was never read is as old as it is, not older. */
@@ -54,13 +55,17 @@ struct rank_parts rank_parts(const struct rank_policy *policy, const struct memo
   int64_t votes = m->upvotes - m->downvotes;
   votes = votes > 5 ? 5 : votes < -5 ? -5 : votes;
   p.rating = 1 + 0.1 * (double)votes;
+  if (!memory_trusted(m) && m->suspect.p)
+    p.trust = suspect;
+  else if (!memory_trusted(m) && !memory_is_document(m)) /* who wants documents has asked for them */
+    p.trust = untrusted;
   p.access = 1 + 0.02 * (double)(m->access_count > 10 ? 10 : m->access_count);
   return p;
 }
 
 double rank_product(const struct rank_parts *p) {
   static const double share = 0.3; /* of a score that age can take */
-  return (1 - share + share * p->decay) * p->weight * p->rating * p->access * p->time * p->type;
+  return (1 - share + share * p->decay) * p->weight * p->rating * p->access * p->time * p->type * p->trust;
 }
 
 /* ---- diversity ---- */

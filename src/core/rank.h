@@ -40,9 +40,10 @@ struct rank_policy {
   int64_t now;
 };
 /* Factors of a memory: decay by age (evergreen types exempt), weight, ratings, use; how well its time fits a time that
- * the query names, and whether the query asks for its type. */
+ * the query names, whether the query asks for its type; and whether it may be trusted: where two answer alike, the one
+ * that somebody vouches for comes first. */
 struct rank_parts {
-  double decay, weight, rating, access, time, type;
+  double decay, weight, rating, access, time, type, trust;
 };
 struct rank_parts rank_parts(const struct rank_policy *policy, const struct memory *m);
 /* Age alone never takes more than a part of a score: a good answer that is old beats a bad one that is new. */

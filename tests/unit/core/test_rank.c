@@ -120,3 +120,16 @@ TEST(diversity_prefers_another_text_to_a_repetition) {
   CHECK_INT(order[1], 2);
   arena_release(&a);
 }
+
+TEST(what_nobody_vouches_for_comes_behind) {
+  struct rank_policy p = {.half_life_days = 90, .now = 1};
+  struct memory user = {.weight = 1, .trust = STR("user"), .suspect = STR("override")},
+                agent = {.weight = 1, .trust = STR("agent")}, tool = {.weight = 1, .trust = STR("tool")},
+                order = {.weight = 1, .trust = STR("agent"), .suspect = STR("override")},
+                page = {.weight = 1, .trust = STR("import"), .corpus = STR("sources")};
+  CHECK_NEAR(rank_parts(&p, &user).trust, 1, 0);
+  CHECK_NEAR(rank_parts(&p, &agent).trust, 1, 0);
+  CHECK_NEAR(rank_parts(&p, &tool).trust, 0.9, 0);
+  CHECK_NEAR(rank_parts(&p, &order).trust, 0.6, 0);
+  CHECK_NEAR(rank_parts(&p, &page).trust, 1, 0);
+}
