@@ -2,7 +2,7 @@
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 pkg_check_modules(SYSTEM_LIBRARIES REQUIRED IMPORTED_TARGET sqlite3>=3.40 libsodium libutf8proc libcmark
-  libmicrohttpd>=0.9.75)
+  libmicrohttpd>=0.9.75 gnutls>=3.7)
 
 # libcurl is opened when an HTTP embedder first needs it (src/embed/curl.h says why): its headers are all that the build
 # takes from it.
@@ -10,6 +10,9 @@ pkg_check_modules(CURL REQUIRED libcurl>=7.87)
 
 # libpq likewise, when a store on a server is first opened (src/store/postgres_libpq.h).
 pkg_check_modules(LIBPQ REQUIRED libpq>=14)
+
+# The sandbox of the servers: the program's alone, not the library's.
+pkg_check_modules(SECCOMP REQUIRED IMPORTED_TARGET libseccomp>=2.5)
 
 # yyjson: the one that scripts/setup unpacked, else the system's.
 set(CAIRN_DEPS_DIR ${CMAKE_SOURCE_DIR}/build/deps/usr)

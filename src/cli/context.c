@@ -134,6 +134,7 @@ static enum status load_agent(const struct cli_args *args, struct context *c, st
     return error_fix(err, "--agent NAME; 'cairn agent list' shows those that are declared");
   }
   memcpy(c->engine.agent, name.p, name.n);
+  c->caller.trust = STR("agent"); /* what it writes is no person's word */
   return STATUS_OK;
 }
 

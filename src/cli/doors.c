@@ -2,12 +2,14 @@
 #include "cli/doors.h"
 
 const struct door doors[] = {
-    {{"serve", "Servers", "Serve MCP, REST and events over HTTP on this machine",
+    {{"serve", "Servers", "Serve MCP, REST and events over HTTP",
       "Listens on loopback, or on a socket file, until it is stopped by Ctrl-C or SIGTERM; then calls that are under "
       "way are finished and streams are ended. Prints its address, and the line that connects a client. MCP is at "
       "/mcp, "
       "and at /mcp/PROFILE for another set of tools; REST at /api/v1, changes at /events, and /healthz, /readyz and "
-      "/metrics for whoever watches the server. Requests whose Host or Origin is not this machine are refused.",
+      "/metrics for whoever watches the server. Callers on this machine need no token, unless --require-token says so; "
+      "who brings one ('cairn token add') is its bearer. Another address than loopback needs TLS or a proxy that ends "
+      "it, and a token from everybody else. Requests whose Host or Origin does not name the server are refused.",
       "cairn serve\ncairn serve --port 0 --profile readonly\ncairn serve --socket /tmp/cairn.sock", serve_params, 0,
       NULL},
      run_serve},

@@ -7,7 +7,7 @@
 
 #include "base/fs.h"
 #include "base/process.h"
-#include "cli/context.h"
+#include "cli/confine.h"
 #include "cli/doors.h"
 #include "cli/observe.h"
 
@@ -18,6 +18,7 @@ const struct param mcp_params[] = {
     {"profile", PARAM_TEXT, 0, NULL, "NAME", NULL,
      "set of tools that is offered (default: CAIRN_PROFILE, else default)"},
     {"conformance", PARAM_BOOL, 0, NULL, NULL, NULL, "offer the fixtures of the MCP conformance suite, too"},
+    SANDBOX_PARAM,
     {0},
 };
 
@@ -79,7 +80,9 @@ static enum status start(struct serving *s) {
   o->one_connection = true;
   o->no_maintain = s->context.no_maintain;
   find_origin(s);
-  return mcp_new(o, &s->server, &s->err);
+  struct confine fence = {.a = s->a, .args = s->args, .context = &s->context, .telemetry = s->telemetry};
+  enum status done = confine(&fence, &s->err);
+  return done == STATUS_OK ? mcp_new(o, &s->server, &s->err) : done;
 }
 
 int run_mcp(struct arena *a, struct cli_args *args, struct output *out) {

@@ -27,7 +27,8 @@ void observe_notify(struct arena *a, const struct context *context, struct pool 
   struct error ignored;
   if (pool_take(pool, &engine, &ignored) != STATUS_OK)
     return;
-  if (setting_get(engine->store, context->caller.team, SET_NOTIFY_ERRORS, a, &value, &ignored) == STATUS_OK)
-    telemetry_notify(telemetry, str_is(value.value, "on"));
+  if (setting_get(engine->store, context->caller.team, SET_NOTIFY_ERRORS, a, &value, &ignored) == STATUS_OK &&
+      str_is(value.value, "on"))
+    telemetry_notify(telemetry);
   pool_give(pool, engine);
 }

@@ -192,7 +192,10 @@ void page_txn(struct page *page, yyjson_val *result) {
 void render_result(struct page *page, const struct op *op, yyjson_val *result) {
   yyjson_val *id = yyjson_obj_get(result, "id");
   if (page->quiet && (op->flags & OP_WRITE)) {
-    if (yyjson_is_int(id))
+    struct str token = json_str(result, "token"); /* shown once: it must not be lost */
+    if (token.p)
+      buf_addf(&page->b, "%.*s\n", STR_ARG(token));
+    else if (yyjson_is_int(id))
       buf_addf(&page->b, "%lld\n", (long long)yyjson_get_sint(id));
     return;
   }

@@ -1,4 +1,4 @@
-/* render_agent.c: agents and their messages as text. */
+/* render_agent.c: agents, their messages, and tokens as text. */
 #include "cli/render.h"
 
 static void render_agent(struct page *page, yyjson_val *r, const char *what) {
@@ -37,7 +37,59 @@ static void render_message(struct page *page, yyjson_val *r) {
   buf_addc(&page->b, '\n');
 }
 
+/* ---- tokens ---- */
+
+/* The token stands alone on its line, so that a script can take it. */
+static void render_token_added(struct page *page, yyjson_val *r) {
+  static const char *const members[] = {"role", "projects", "access", "profile", "expires_at", NULL};
+  page_text(page, json_str(r, "token"));
+  buf_addc(&page->b, '\n');
+  page_members(page, r, members);
+  buf_adds(&page->b, "  It is shown this once. Whoever has it is let in as ");
+  page_text(page, json_str(r, "name"));
+  buf_adds(&page->b, ": Authorization: Bearer TOKEN\n");
+}
+
+static void render_token_state(struct page *page, yyjson_val *r) {
+  page_text(page, json_str(r, "name"));
+  buf_addf(&page->b, ": %.*s\n", STR_ARG(json_str(r, "state")));
+}
+
+static void render_token_deleted(struct page *page, yyjson_val *r) {
+  page_text(page, json_str(r, "name"));
+  buf_adds(&page->b, ": deleted\n");
+}
+
+static struct str day_or(yyjson_val *token, const char *member, struct str otherwise) {
+  struct str time = json_str(token, member);
+  return time.n >= 10 ? str_slice(time, 0, 10) : otherwise;
+}
+
+static void render_tokens(struct page *page, yyjson_val *r) {
+  struct table t = {.a = page->b.a, .columns = 7};
+  size_t i, n;
+  yyjson_val *e;
+  yyjson_arr_foreach(yyjson_obj_get(r, "tokens"), i, n, e) {
+    yyjson_val *projects = yyjson_obj_get(e, "projects");
+    const struct str cells[] = {
+        json_str(e, "name"),
+        json_str(e, "state"),
+        json_str(e, "role"),
+        json_str(e, "access"),
+        arena_printf(page->b.a, "until %.*s", STR_ARG(day_or(e, "expires_at", STR("revoked")))),
+        arena_printf(page->b.a, "used %.*s", STR_ARG(day_or(e, "used_at", STR("never")))),
+        projects ? page_value(page, projects) : STR(""),
+    };
+    table_add(&t, cells);
+  }
+  table_print(&t, page);
+}
+
 const struct renderer agent_renderers[] = {
+    {"token add", render_token_added, NULL},
+    {"token list", render_tokens, NULL},
+    {"token revoke", render_token_state, NULL},
+    {"token delete", render_token_deleted, NULL},
     {"agent add", render_added, NULL},
     {"agent remove", render_removed, NULL},
     {"agent list", render_list, NULL},

@@ -19,6 +19,13 @@ static void render_value(struct page *page, yyjson_val *r) {
   buf_addc(&page->b, '\n');
 }
 
+/* A secret is shown by its handle, unless it was to be revealed. */
+static void render_got(struct page *page, yyjson_val *r) {
+  yyjson_val *value = yyjson_obj_get(r, "value");
+  page_text(page, page_value(page, value ? value : yyjson_obj_get(r, "handle")));
+  buf_addc(&page->b, '\n');
+}
+
 static void render_set(struct page *page, yyjson_val *r) {
   page_text(page, json_str(r, "key"));
   buf_adds(&page->b, ": ");
@@ -38,10 +45,46 @@ static void render_entries(struct page *page, yyjson_val *r) {
   yyjson_val *e;
   yyjson_arr_foreach(yyjson_obj_get(r, "entries"), i, n, e) {
     const struct str cells[] = {json_str(e, "key"), term_age(page->b.a, json_str(e, "updated_at"), page->now),
-                                json_str(e, "value")};
+                                json_bool(e, "is_secret", false) ? STR("(secret)") : json_str(e, "value")};
     table_add(&t, cells);
   }
   table_print(&t, page);
+}
+
+static struct str describe_grant(struct page *page, yyjson_val *g) {
+  struct buf b = BUF(page->b.a);
+  buf_adds(&b, json_bool(g, "live", false) ? "live" : "over");
+  if (yyjson_obj_get(g, "uses_left"))
+    buf_addf(&b, ", %lld uses left", (long long)json_int(g, "uses_left", 0));
+  if (yyjson_obj_get(g, "expires_at"))
+    buf_addf(&b, ", until %s", term_time(page->b.a, json_str(g, "expires_at")).p);
+  return buf_str(&b);
+}
+
+static void render_grants(struct page *page, yyjson_val *r) {
+  struct table t = {.a = page->b.a, .columns = 3};
+  size_t i, n;
+  yyjson_val *g;
+  yyjson_arr_foreach(yyjson_obj_get(r, "grants"), i, n, g) {
+    const struct str cells[] = {json_str(g, "key"), json_str(g, "to"), describe_grant(page, g)};
+    table_add(&t, cells);
+  }
+  table_print(&t, page);
+}
+
+static void render_grant(struct page *page, yyjson_val *r) {
+  page_text(page, json_str(r, "key"));
+  buf_adds(&page->b, json_bool(r, "revoked", false) ? ": revoked from " : ": granted to ");
+  page_text(page, json_str(r, "to"));
+  page_txn(page, r);
+}
+
+static void render_rotated(struct page *page, yyjson_val *r) {
+  buf_addf(&page->b, "%lld secrets are sealed with ", (long long)json_int(r, "secrets", 0));
+  page_text(page, json_str(r, "way"));
+  buf_addc(&page->b, ' ');
+  page_text(page, json_str(r, "to"));
+  page_txn(page, r);
 }
 
 static void render_graph(struct page *page, yyjson_val *r) {
@@ -78,7 +121,9 @@ const struct renderer file_renderers[] = {
     {"file view", render_text, NULL},       {"file create", render_change, NULL},
     {"file insert", render_change, NULL},   {"file str_replace", render_change, NULL},
     {"file delete", render_change, NULL},   {"file rename", render_change, NULL},
-    {"vault set", render_set, NULL},        {"vault get", render_value, NULL},
+    {"vault set", render_set, NULL},        {"vault get", render_got, NULL},
     {"vault add", render_value, NULL},      {"vault list", render_entries, NULL},
-    {"vault delete", render_deleted, NULL}, {0},
+    {"vault delete", render_deleted, NULL}, {"vault grant", render_grant, NULL},
+    {"vault grants", render_grants, NULL},  {"vault revoke", render_grant, NULL},
+    {"vault rotate", render_rotated, NULL}, {0},
 };

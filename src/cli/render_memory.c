@@ -251,6 +251,8 @@ static void add_metadata(struct page *page, yyjson_val *m) {
                                         "source",
                                         "session",
                                         "trust",
+                                        "untrusted",
+                                        "suspect",
                                         NULL};
   for (size_t i = 0; members[i]; i++)
     if (!is_usual(m, members[i]))
@@ -335,6 +337,13 @@ static void render_repeats(struct page *page, yyjson_val *r) {
 
 /* ---- many memories ---- */
 
+/* What speaks against relying on it. */
+static struct str doubt_of(yyjson_val *m) {
+  if (json_str(m, "suspect").n)
+    return STR("suspect");
+  return json_bool(m, "untrusted", false) ? STR("untrusted") : STR("");
+}
+
 static void render_list(struct page *page, yyjson_val *r) {
   struct table t = {.a = page->b.a, .columns = 5, .right = {true}};
   yyjson_val *list = yyjson_obj_get(r, "memories"), *m;
@@ -342,7 +351,7 @@ static void render_list(struct page *page, yyjson_val *r) {
   yyjson_arr_foreach(list, i, n, m) {
     struct str state = json_str(m, "state");
     const struct str cells[] = {id_text(page, m), age_of(page, m), page_kind(page, m),
-                                str_is(state, "active") ? STR("") : state, json_str(m, "headline")};
+                                str_is(state, "active") ? doubt_of(m) : state, json_str(m, "headline")};
     table_add(&t, cells);
   }
   table_print(&t, page);
@@ -368,6 +377,8 @@ static void render_hit(struct page *page, size_t rank, yyjson_val *hit) {
   add_project(page, hit);
   struct str age = age_of(page, hit), origin = json_str(hit, "origin");
   buf_addf(&page->b, "%s%.*s", age.n ? ", " : "", STR_ARG(age));
+  if (doubt_of(hit).n)
+    buf_addf(&page->b, ", %.*s", STR_ARG(doubt_of(hit)));
   if (origin.n) {
     buf_adds(&page->b, ", from ");
     page_line(page, "", origin, 0);

@@ -29,6 +29,11 @@ static void add_server(struct page *page, yyjson_val *server) {
     page_text(page, json_str(server, "log_file"));
     buf_addc(&page->b, '\n');
   }
+  if (json_str(server, "sandbox").p) {
+    buf_adds(&page->b, "sandbox      ");
+    page_text(page, json_str(server, "sandbox"));
+    buf_addc(&page->b, '\n');
+  }
 }
 
 static void render_health(struct page *page, yyjson_val *r) {

@@ -271,6 +271,22 @@ static void render_migrate(struct page *page, yyjson_val *r) {
              (long long)missing, missing == 1 ? " was" : "s were", missing == 1 ? "is" : "are");
 }
 
+/* Teams, or the receipts of deleted ones. */
+static void render_teams(struct page *page, yyjson_val *r) {
+  struct table t = {.a = page->b.a, .columns = 3};
+  yyjson_val *removed = yyjson_obj_get(r, "removed"), *v;
+  size_t i, n;
+  yyjson_arr_foreach(removed ? removed : yyjson_obj_get(r, "teams"), i, n, v) {
+    struct str rows = page_value(page, yyjson_obj_get(v, "rows")),
+               memories = page_value(page, yyjson_obj_get(v, "memories"));
+    struct str when = json_str(v, removed ? "at" : "changed_at");
+    const struct str cells[] = {json_str(v, "team"), when.p ? when : STR(""),
+                                removed ? rows : arena_printf(page->b.a, "%.*s memories", STR_ARG(memories))};
+    table_add(&t, cells);
+  }
+  table_print(&t, page);
+}
+
 static void render_purge(struct page *page, yyjson_val *r) {
   yyjson_val *receipt = yyjson_obj_get(r, "receipt"), *v;
   size_t i, n;
@@ -322,5 +338,6 @@ const struct renderer store_renderers[] = {
     {"prune", render_prune, NULL},
     {"reembed", render_reembed, NULL},
     {"migrate", render_migrate, NULL},
+    {"team list", render_teams, NULL},
     {0},
 };

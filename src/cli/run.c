@@ -7,7 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/fs.h"
+#include "cli/ask.h"
 #include "cli/context.h"
 #include "cli/render.h"
 
@@ -52,11 +54,23 @@ static void tell_waiting(const struct call *c) {
     fprintf(stderr, "cairn: waiting for text on standard input, until its end\n");
 }
 
+/* A secret that nobody has given is asked for. */
+static enum status ask_input(struct call *c) {
+  struct cli_args *args = c->args;
+  struct str text;
+  if (!(args->op->flags & OP_SECRET) || !args_flag(args->args, "secret") || !isatty(STDIN_FILENO) ||
+      !ask_hidden(NULL, "Value, which is not shown: ", c->a, &text))
+    return STATUS_OK;
+  return args_set_input(args, text, &c->err);
+}
+
 static enum status read_input(struct call *c) {
   struct cli_args *args = c->args;
   struct str text;
-  if (!args->input || (!args->input_asked && !input_is_redirected()))
+  if (!args->input)
     return STATUS_OK;
+  if (!args->input_asked && !input_is_redirected())
+    return ask_input(c);
   tell_waiting(c);
   if (fs_read_fd(c->a, STDIN_FILENO, "standard input", INPUT_MAX, &text, &c->err) != STATUS_OK)
     return error_fix(&c->err, "a memory holds at most 1 MB: split the text, or store a part of it");
@@ -228,7 +242,20 @@ static enum status open_engine(struct call *c, struct engine **ret_engine) {
   return engine_open(options, ret_engine, &c->err);
 }
 
+/* From here on everything is in memory for secrets: also what comes from standard input, and what is printed. */
+static void guard(struct call *c) {
+  enum { BUFFER_BYTES = 4096 };
+  arena_guard(c->a);
+  c->args->doc = json_new(c->a);
+  c->args->args = yyjson_mut_val_mut_copy(c->args->doc, c->args->args);
+  char *buffer = mem_secret(BUFFER_BYTES); /* until the program ends */
+  if (buffer)
+    setvbuf(stdout, buffer, _IOFBF, BUFFER_BYTES);
+}
+
 static enum status prepare(struct call *c, yyjson_val **ret_args) {
+  if (c->args->op->flags & OP_SECRET)
+    guard(c);
   if (context_load(c->a, c->args, &c->context, &c->err) != STATUS_OK ||
       args_check(c->a, c->args, &c->err) != STATUS_OK || read_input(c) != STATUS_OK)
     return c->err.code;
@@ -257,7 +284,7 @@ static int print_failure(struct call *c) {
 
 /* Runs it, and prints the result or the error. */
 static int run_and_print(struct call *c, struct engine *engine, yyjson_val *values) {
-  struct op_hooks hooks = {.arg = c, .emit = emit, .progress = progress, .cancelled = cancelled};
+  struct op_hooks hooks = {.arg = c, .emit = emit, .progress = progress, .cancelled = cancelled, .ask = ask_hidden};
   yyjson_mut_val *result = NULL;
   progress_init(&c->progress, STDERR_FILENO);
   c->progress.on = c->progress.on && !c->out->quiet;

@@ -3,9 +3,10 @@
 #include <stdio.h>
 
 #include "base/fs.h"
-#include "cli/context.h"
+#include "cli/confine.h"
 #include "cli/doors.h"
 #include "cli/observe.h"
+#include "cli/serve_access.h"
 #include "http/idle.h"
 #include "http/mcp_channel.h"
 #include "http/mirror_watch.h"
@@ -15,12 +16,21 @@ enum { PORT_MAX = 65535, DRAIN_MS = 10000 };
 
 const struct param serve_params[] = {
     {"port", PARAM_INT, 0, NULL, "N", NULL, "port to listen on (default 7733; 0: any that is free)"},
-    {"host", PARAM_TEXT, 0, NULL, "ADDRESS", NULL, "loopback address to listen on (default 127.0.0.1)"},
+    {"host", PARAM_TEXT, 0, NULL, "ADDRESS", NULL,
+     "address to listen on (default 127.0.0.1); one that others reach needs TLS, or a proxy, and a token"},
     {"socket", PARAM_TEXT, PARAM_PATH, NULL, "PATH", NULL,
      "listen on this AF_UNIX socket instead, for this user alone"},
     {"profile", PARAM_TEXT, 0, NULL, "NAME", NULL,
      "set of MCP tools at /mcp, others are at /mcp/NAME (default: CAIRN_PROFILE, else default)"},
+    {"tls_cert", PARAM_TEXT, PARAM_PATH, NULL, "FILE", NULL, "speak TLS with this certificate (PEM)"},
+    {"tls_key", PARAM_TEXT, PARAM_PATH, NULL, "FILE", NULL, "and this key of it (PEM), which nobody else can read"},
+    {"behind_proxy", PARAM_BOOL, 0, NULL, NULL, NULL,
+     "a proxy before it ends TLS: nobody is local, and the last address of X-Forwarded-For is who called"},
+    {"allow_host", PARAM_LIST, 0, NULL, "NAME", NULL,
+     "a name that clients may call the server by, besides its address; repeat it"},
+    {"require_token", PARAM_BOOL, 0, NULL, NULL, NULL, "ask callers on this machine for a token, too"},
     {"conformance", PARAM_BOOL, 0, NULL, NULL, NULL, "offer the fixtures of the MCP conformance suite, too"},
+    SANDBOX_PARAM,
     {0},
 };
 
@@ -30,6 +40,7 @@ struct serving {
   struct output *out;
   struct context context;
   struct http_options options;
+  struct access access;
   const struct profile *profile;
   struct http_daemon *daemon;
   struct idle *idle;
@@ -82,7 +93,7 @@ static enum status read_options(struct serving *s) {
   if (context_load(s->a, s->args, &s->context, &s->err) != STATUS_OK)
     return s->err.code;
   settle_caller(s);
-  return read_profile(s);
+  return read_profile(s) == STATUS_OK ? access_options(s->a, s->args, &s->access, &s->options, &s->err) : s->err.code;
 }
 
 /* ---- parts ---- */
@@ -104,9 +115,20 @@ static enum status open_store(struct serving *s) {
   return feed_new(options, &shared->feed, &s->err);
 }
 
+/* The socket is open, and no thread runs yet. */
+static enum status enter_sandbox(void *arg, struct error *err) {
+  struct serving *s = arg;
+  struct confine fence = {.a = s->a,
+                          .args = s->args,
+                          .context = &s->context,
+                          .telemetry = s->options.shared.telemetry,
+                          .socket = s->options.socket};
+  return confine(&fence, err);
+}
+
 static enum status start(struct serving *s) {
   struct http_server *shared = &s->options.shared;
-  if (open_store(s) != STATUS_OK)
+  if (open_store(s) != STATUS_OK || access_open(s->a, &s->context, &s->access, &s->options, &s->err) != STATUS_OK)
     return s->err.code;
   struct mcp_options mcp = {.pool = shared->pool,
                             .feed = shared->feed,
@@ -117,8 +139,12 @@ static enum status start(struct serving *s) {
   shared->caller = s->context.caller;
   shared->bound = s->context.engine.agent[0] != 0;
   shared->started = clock_now(&s->context.engine.clock);
-  if (http_start(&s->options, &s->daemon, &s->err) != STATUS_OK)
-    return s->err.code;
+  s->options.listening = enter_sandbox;
+  s->options.arg = s;
+  enum status started = http_start(&s->options, &s->daemon, &s->err);
+  tls_forget(&s->options.tls);
+  if (started != STATUS_OK)
+    return started;
   /* Pages are the administrator's: an agent's server leaves them alone. */
   if (!shared->bound && mirror_watch_start(shared, &s->mirror, &s->err) != STATUS_OK)
     return s->err.code;
@@ -138,6 +164,7 @@ static void stop(struct serving *s) {
   mcp_close(&shared->mcp);
   mcp_hub_free(&shared->hub);
   feed_close(&shared->feed);
+  access_close(&s->access, &s->options);
   pool_close(&shared->pool);
   telemetry_close(&shared->telemetry);
 }
@@ -154,12 +181,19 @@ static void say_where(struct serving *s) {
     yyjson_mut_val *obj = yyjson_mut_obj(doc);
     json_put(doc, obj, s->options.socket ? "socket" : "address", str_from(address));
     json_put(doc, obj, "store", str_from(store));
+    struct strs accepts = access_words(s->a, &s->access);
+    json_put_strs(doc, obj, "accepts", &accepts);
+    json_put(doc, obj, "sandbox", str_from(telemetry_sandbox(s->options.shared.telemetry)));
     output_json_text(s->out, s->a, json_write(s->a, obj, false));
   } else if (s->options.socket) {
     buf_addf(&b, "listening on %s\ntry: curl --unix-socket %s http://localhost/readyz\n", address, address);
   } else {
-    buf_addf(&b, "listening on %s\nconnect: claude mcp add --transport http cairn %s/mcp\n", address, address);
+    const char *token = s->access.require_token ? " --header \"Authorization: Bearer TOKEN\"" : "";
+    buf_addf(&b, "listening on %s\nconnect: claude mcp add --transport http cairn %s/mcp%s\n", address, address, token);
   }
+  if (!s->out->json)
+    buf_addf(&b, "accepts: %.*s\nsandbox: %s\n", STR_ARG(access_sentence(s->a, &s->access)),
+             telemetry_sandbox(s->options.shared.telemetry));
   output_text(s->out, buf_str(&b));
   output_flush(s->out);
 }

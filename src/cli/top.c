@@ -169,7 +169,7 @@ static enum status prepare(struct view *v) {
   o->busy_ms = BUSY_MS;
   if (engine_open(o, &v->top.engine, &v->err) != STATUS_OK)
     return v->err.code;
-  return roles_check(v->top.engine, v->top.caller.team, "events", &v->err);
+  return roles_check(v->top.engine, &v->top.caller, "events", &v->err);
 }
 
 int run_top(struct arena *a, struct cli_args *args, struct output *out) {

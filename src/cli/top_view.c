@@ -26,7 +26,7 @@ static enum status put_store(struct picture *p) {
   char time[TIME_TEXT_SIZE];
   enum status s = count_since(st, p->top->caller.team, 0, &memories, p->err);
   if (s == STATUS_OK)
-    s = events_end(st, p->top->caller.team, &seq, p->err);
+    s = events_place(st, p->top->caller.team, INT64_MAX, INT64_MAX, &seq, p->err);
   if (s == STATUS_OK)
     s = store_room(st, &room, p->err);
   if (s != STATUS_OK)

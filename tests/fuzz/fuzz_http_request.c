@@ -31,10 +31,13 @@ static void check_target(struct arena *a, struct str text) {
 
 /* A host that passes is one of the names, whatever surrounds it. */
 static void check_names(struct str text) {
-  if (check_host(text))
+  static const struct strs none = {0};
+  static const struct check_names here = {.hosts = &none, .local = true}, elsewhere = {.hosts = &none};
+  FUZZ_CHECK(!check_host(text, &elsewhere) && !check_origin(text, &elsewhere));
+  if (check_host(text, &here))
     FUZZ_CHECK(text.p[0] == '[' || text.p[0] == '1' || ascii_lower(text.p[0]) == 'l');
-  if (check_origin(text))
-    FUZZ_CHECK(ascii_lower(text.p[0]) == 'h' && !check_host(text));
+  if (check_origin(text, &here))
+    FUZZ_CHECK(ascii_lower(text.p[0]) == 'h' && !check_host(text, &here));
 }
 
 /* However data is cut into lines, none of them is a field of its own. */

@@ -21,9 +21,9 @@ static void fuzz_record(struct arena *a, struct str line) {
   bool good = record_check(a, &r, &err) == STATUS_OK;
   FUZZ_CHECK(good || (err.message[0] && err.fix[0]));
   FUZZ_CHECK(good == (record_check(a, &again, &err) == STATUS_OK));
-  FUZZ_CHECK(record_scrub(a, &r, true, &found, &err) == STATUS_OK);
+  FUZZ_CHECK(record_scrub(a, &r, NULL, true, &found, &err) == STATUS_OK);
   int64_t left = 0;
-  FUZZ_CHECK(record_scrub(a, &r, false, &left, &err) == STATUS_OK && left == 0);
+  FUZZ_CHECK(record_scrub(a, &r, NULL, false, &left, &err) == STATUS_OK && left == 0);
   FUZZ_CHECK(record_read(a, record_write(a, &r), &again, &err) == STATUS_OK);
 }
 
