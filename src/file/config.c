@@ -12,13 +12,14 @@
 
 enum { SHOWN_BYTES = 60 };
 
-/* Keys besides the names of the settings. A table cannot be a text, too, so that embedder has a second name in
- * [embedder]; [memory] holds the names of the specification that these files come from. */
+/* Keys besides the names of the settings. A table cannot be a text, too, so that embedder and sandbox have a second
+ * name in [embedder] and [sandbox]; [memory] holds the names of the specification that these files come from. */
 static const struct alias {
   const char *key;
   enum setting_id id;
 } aliases[] = {
     {"embedder.name", SET_EMBEDDER},
+    {"sandbox.mode", SET_SANDBOX},
     {"memory.memoryPath", SET_MEMORY_PATH},
     {"memory.maxMemorySize", SET_MEMORY_MAX_CHARS},
     {"memory.sessionsPath", SET_SESSIONS_PATH},

@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/utf8.h"
-#include "core/redact.h"
 #include "core/tokens.h"
 
 /* What a message costs besides its texts. */
@@ -156,47 +155,52 @@ size_t message_tokens(const struct message *m) {
 
 /* ---- secrets ---- */
 
-static struct str redact_text(struct arena *a, struct str text, int64_t *count) {
+struct redaction {
+  struct arena *a;
+  const struct redactor *what;
+  int64_t count;
+};
+
+static struct str redact_text(struct redaction *r, struct str text) {
   struct secret_hits hits = {0};
   if (str_empty(text))
     return text;
-  redact_find(a, text, NULL, &hits);
-  *count += (int64_t)hits.n;
-  return redact_apply(a, text, &hits);
+  redact_find(r->a, text, r->what, &hits);
+  r->count += (int64_t)hits.n;
+  return redact_apply(r->a, text, &hits);
 }
 
 /* The value of a member: its name may be what tells that it is a secret, as in {"password": "..."}. */
-static struct str redact_member(struct arena *a, struct str name, struct str text, int64_t *count) {
+static struct str redact_member(struct redaction *r, struct str name, struct str text) {
   struct secret_hits hits = {0}, inside = {0};
-  struct str both = arena_printf(a, "%.*s=%.*s", STR_ARG(name), STR_ARG(text));
-  int64_t before = *count;
-  text = redact_text(a, text, count);
-  if (*count > before)
+  struct str both = arena_printf(r->a, "%.*s=%.*s", STR_ARG(name), STR_ARG(text));
+  int64_t before = r->count;
+  text = redact_text(r, text);
+  if (r->count > before)
     return text; /* it had some on its own */
-  redact_find(a, both, NULL, &hits);
+  redact_find(r->a, both, r->what, &hits);
   for (size_t i = 0; i < hits.n; i++)
     if (hits.v[i].start > name.n) {
       struct secret_hit h = hits.v[i];
       h.start -= name.n + 1;
-      list_push(a, &inside, h);
+      list_push(r->a, &inside, h);
     }
-  *count += (int64_t)inside.n;
-  return redact_apply(a, text, &inside);
+  r->count += (int64_t)inside.n;
+  return redact_apply(r->a, text, &inside);
 }
 
 /* A copy of a value without secrets. The depth is bounded by json_read(). */
-static yyjson_mut_val *redact_value(struct arena *a, yyjson_mut_doc *doc, struct str name, yyjson_val *v,
-                                    int64_t *count) {
+static yyjson_mut_val *redact_value(struct redaction *r, yyjson_mut_doc *doc, struct str name, yyjson_val *v) {
   size_t i, n;
   yyjson_val *key, *value;
   if (yyjson_is_str(v)) {
-    struct str clean = redact_member(a, name, json_val_str(v), count);
+    struct str clean = redact_member(r, name, json_val_str(v));
     return yyjson_mut_strncpy(doc, clean.p, clean.n);
   }
   if (yyjson_is_arr(v)) {
     yyjson_mut_val *arr = yyjson_mut_arr(doc);
     yyjson_arr_foreach(v, i, n, value) {
-      yyjson_mut_arr_append(arr, redact_value(a, doc, name, value, count));
+      yyjson_mut_arr_append(arr, redact_value(r, doc, name, value));
     }
     return arr;
   }
@@ -204,33 +208,30 @@ static yyjson_mut_val *redact_value(struct arena *a, yyjson_mut_doc *doc, struct
     return yyjson_val_mut_copy(doc, v);
   yyjson_mut_val *obj = yyjson_mut_obj(doc);
   yyjson_obj_foreach(v, i, n, key, value) {
-    struct str label = redact_text(a, json_val_str(key), count);
-    yyjson_mut_obj_add(obj, yyjson_mut_strncpy(doc, label.p, label.n),
-                       redact_value(a, doc, json_val_str(key), value, count));
+    struct str label = redact_text(r, json_val_str(key));
+    yyjson_mut_obj_add(obj, yyjson_mut_strncpy(doc, label.p, label.n), redact_value(r, doc, json_val_str(key), value));
   }
   return obj;
 }
 
-static struct str redact_json(struct arena *a, struct str json, int64_t *count) {
+static struct str redact_json(struct redaction *r, struct str json) {
   struct error ignored;
   yyjson_val *v;
-  int64_t found = 0;
   if (str_empty(json))
     return json;
-  if (json_read(a, json, &v, &ignored) != STATUS_OK)
-    return redact_text(a, json, count);
-  yyjson_mut_doc *doc = json_new(a);
-  yyjson_mut_val *clean = redact_value(a, doc, STR(""), v, &found);
-  *count += found;
-  return found ? json_write(a, clean, false) : json;
+  if (json_read(r->a, json, &v, &ignored) != STATUS_OK)
+    return redact_text(r, json);
+  int64_t before = r->count;
+  yyjson_mut_val *clean = redact_value(r, json_new(r->a), STR(""), v);
+  return r->count > before ? json_write(r->a, clean, false) : json;
 }
 
-int64_t message_redact(struct arena *a, struct message *m) {
-  int64_t count = 0;
-  m->id = redact_text(a, m->id, &count);
-  m->name = redact_text(a, m->name, &count);
-  m->content = redact_text(a, m->content, &count);
-  m->input = redact_json(a, m->input, &count);
-  m->extra = redact_json(a, m->extra, &count);
-  return count;
+int64_t message_redact(struct arena *a, const struct redactor *what, struct message *m) {
+  struct redaction r = {.a = a, .what = what};
+  m->id = redact_text(&r, m->id);
+  m->name = redact_text(&r, m->name);
+  m->content = redact_text(&r, m->content);
+  m->input = redact_json(&r, m->input);
+  m->extra = redact_json(&r, m->extra);
+  return r.count;
 }

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "core/redact.h"
 
 enum speaker {
   SPEAKER_USER,
@@ -43,6 +44,6 @@ struct str message_line(struct arena *a, const struct message *m);
 /* An estimate, for thresholds: of content, name and input, and a few for the message itself. */
 size_t message_tokens(const struct message *m);
 /* Takes secrets out of every text of it, those inside input and extra too; returns how many there were. */
-int64_t message_redact(struct arena *a, struct message *m);
+int64_t message_redact(struct arena *a, const struct redactor *what, struct message *m);
 
 #endif

@@ -410,7 +410,7 @@ static enum status make_lines(const struct transcripts *t, struct messages *list
     }
     if (!m->at)
       m->at = t->now;
-    done->redacted += message_redact(a, m);
+    done->redacted += message_redact(a, t->secrets, m);
     m->raw = message_line(a, m);
     if (m->raw.n > TRANSCRIPT_LINE_BYTES) {
       error_set(err, STATUS_TOO_LARGE, "a message of %zu bytes is over the limit of %d", m->raw.n,

@@ -22,10 +22,11 @@ enum { TRANSCRIPT_ID_BYTES = 128, TRANSCRIPT_LINE_BYTES = 8 << 20 };
 
 /* The folder of an agent's transcripts. */
 struct transcripts {
-  struct str folder; /* NUL-terminated, without a slash at its end */
-  int64_t now;       /* ms */
-  int wait_ms;       /* for a lock, at most; 0: the usual time */
-  bool index_later;  /* appending leaves sessions.json alone: the caller calls transcript_list() when it has finished */
+  struct str folder;              /* NUL-terminated, without a slash at its end */
+  int64_t now;                    /* ms */
+  int wait_ms;                    /* for a lock, at most; 0: the usual time */
+  const struct redactor *secrets; /* what is taken out of all that is written; NULL: the patterns alone */
+  bool index_later; /* appending leaves sessions.json alone: the caller calls transcript_list() when it has finished */
 };
 /* By the settings; nothing is created. */
 NODISCARD enum status transcripts_at(struct store *st, struct str team, struct str project, int64_t now,

@@ -105,7 +105,7 @@ static struct message summary_of(const struct transcripts *t, const struct trans
                       .content = text,
                       .at = t->now,
                       .extra = json_write(a, extra, false)};
-  (void)message_redact(a, &m);
+  (void)message_redact(a, t->secrets, &m);
   return m;
 }
 

@@ -173,6 +173,8 @@ enum status lib_run(struct lib_call *c, const char *operation, yyjson_val *args,
     return s;
   struct op_hooks hooks = {.arg = c, .emit = emit, .cancelled = cancelled};
   yyjson_mut_val *result = NULL;
+  if (op->flags & OP_SECRET)
+    arena_guard(&c->result);
   s = op_run(c->db->engine, op, &c->db->caller, &hooks, &c->arena, args, &result, &c->err);
   if (s != STATUS_OK)
     return s;

@@ -5,7 +5,6 @@
 #include "core/text.h"
 #include "op/handlers.h"
 #include "op/session.h"
-#include "op/write.h"
 
 void put_action_item(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct action_item *item) {
   char time[TIME_TEXT_SIZE];
@@ -58,7 +57,7 @@ static enum status check_text(struct op_call *call, struct str *text) {
               length);
     return error_fix(call->err, "say in one sentence what is to be done");
   }
-  return call_scrub(call, text, "the action item");
+  return STATUS_OK;
 }
 
 enum status op_action_add(struct op_call *call) {
@@ -137,9 +136,7 @@ enum status op_action_ack(struct op_call *call) {
   struct txn txn;
   int64_t remaining;
   /* The lock is taken first: of two answers, the second finds the first. */
-  enum status s = call_scrub(call, &reason, "the reason");
-  if (s == STATUS_OK)
-    s = begin(call, &txn);
+  enum status s = begin(call, &txn);
   if (s == STATUS_OK)
     s = find_item(call, &item);
   if (s != STATUS_OK)

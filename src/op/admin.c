@@ -1,7 +1,9 @@
 /* admin.c: looking after the store: stats, config, backup, restore, doctor. */
 #include "op/handlers.h"
+#include "op/operator.h"
 #include "op/reembed.h"
-#include "op/write.h"
+#include "op/secrets.h"
+#include "op/telemetry.h"
 #include "store/check.h"
 #include "store/lexical.h"
 #include "store/place.h"
@@ -122,6 +124,14 @@ static enum status bad_call(struct op_call *call, const char *why) {
   return error_fix(call->err, "cairn config NAME VALUE, or cairn config NAME --unset");
 }
 
+/* Where files go, and where texts are sent: a server that starts later would open its sandbox for it. */
+static enum status check_guarded(struct op_call *call, const struct setting *setting) {
+  if (!setting->guarded || !str_is(call->caller.trust, "agent"))
+    return STATUS_OK;
+  error_set(call->err, STATUS_DENIED, "an agent may not change %s, which names places or servers", setting->name);
+  return error_fix(call->err, "ask whoever runs Cairn: cairn config %s VALUE", setting->name);
+}
+
 enum status op_config(struct op_call *call) {
   struct str name = json_str(call->args, "name"), value = json_str(call->args, "value");
   bool unset = json_bool(call->args, "unset", false);
@@ -144,10 +154,11 @@ enum status op_config(struct op_call *call) {
   if (!unset && !value.p)
     return put_setting(call, call->result, (enum setting_id)id);
   struct txn txn = {0};
-  if (value.p && setting_table[id].check) /* a text may hold what must not be stored */
+  s = operator_alone(call); /* settings say which files and servers of the machine are used */
+  if (s == STATUS_OK)
+    s = check_guarded(call, &setting_table[id]);
+  if (s == STATUS_OK && value.p && setting_table[id].check) /* a text may hold what must not be stored */
     s = setting_check((enum setting_id)id, value, call->err);
-  if (s == STATUS_OK && value.p && setting_table[id].check)
-    s = call_scrub(call, &value, setting_table[id].name);
   if (s == STATUS_OK)
     s = call_begin(call, &txn);
   if (s == STATUS_OK)
@@ -268,6 +279,28 @@ static enum status put_embedding(struct op_call *call, yyjson_mut_val *arr) {
   return STATUS_OK;
 }
 
+/* Those of the caller's team: who looks at them must have its key. */
+static enum status put_secrets(struct op_call *call, yyjson_mut_val *arr, bool *ok) {
+  struct str fault, fix = STR("");
+  enum status s = secrets_check(call->engine, call->caller.team, call->arena, &fault, &fix, call->err);
+  if (s != STATUS_OK)
+    return s;
+  put_check(call, arr, "secrets", fault, arena_cstr(call->arena, fix));
+  *ok &= str_empty(fault);
+  return STATUS_OK;
+}
+
+/* Of the server that is asked. */
+static void put_sandbox(struct op_call *call, yyjson_mut_val *arr) {
+  const char *how = telemetry_sandbox(call->engine->telemetry);
+  if (!how)
+    return;
+  yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, arr);
+  json_put(call->doc, v, "name", STR("sandbox"));
+  json_put_bool(call->doc, v, "ok", true);
+  json_put(call->doc, v, "message", str_from(how));
+}
+
 enum status op_doctor(struct op_call *call) {
   struct store *st = call->engine->store;
   bool ok = true;
@@ -282,8 +315,11 @@ enum status op_doctor(struct op_call *call) {
   }
   if (s == STATUS_OK)
     s = put_embedding(call, arr);
+  if (s == STATUS_OK)
+    s = put_secrets(call, arr, &ok);
   if (s != STATUS_OK)
     return s;
+  put_sandbox(call, arr);
   json_put_bool(call->doc, call->result, "ok", ok);
   yyjson_mut_obj_add_val(call->doc, call->result, "checks", arr);
   return STATUS_OK;

@@ -4,7 +4,6 @@
 #include "op/handlers.h"
 #include "op/retrieve.h"
 #include "op/roles.h"
-#include "op/write.h"
 #include "store/sessions.h"
 
 enum { BUDGET_USUAL = 1000, BUDGET_MOST = 20000, HITS_MOST = 20, RULES_MOST = 50, TEXT_MOST = 8000 };
@@ -54,8 +53,6 @@ enum status op_agent_add(struct op_call *call) {
     s = error_set(call->err, STATUS_USAGE, "a role is admin, project or skill");
   if (s == STATUS_OK)
     s = check_project(call, &agent);
-  if (s == STATUS_OK && agent.note.p)
-    s = call_scrub(call, &agent.note, "the note");
   if (s == STATUS_OK)
     s = sessions_begin(call->engine->store, &who, &txn, call->err);
   if (s == STATUS_OK)
@@ -173,8 +170,7 @@ static enum status gather(struct message *m, struct buf *snippet, struct buf *pr
   struct op_call *call = m->call;
   struct store *st = call->engine->store;
   struct caller caller = call->caller;
-  struct reach was = store_reach(st), from = agent_reach(&m->from);
-  was.project = arena_dup(call->arena, was.project);
+  struct reach bound = store_reach(st), was = reach_dup(call->arena, &bound), from = agent_reach(&m->from);
   if (m->from.role == ROLE_PROJECT) {
     call->caller.project = m->from.project;
     call->caller.all_projects = false;
@@ -195,10 +191,12 @@ static enum status read_message(struct op_call *call, struct message *m) {
   m->action = str_trim(json_str(call->args, "action"));
   m->task = str_trim(json_str(call->args, "task"));
   m->snippet = str_trim(json_str(call->args, "snippet"));
-  if (reach.role != ROLE_ADMIN && !str_eq(from, str_from(call->engine->agent))) {
+  const struct principal *who = call->caller.principal;
+  struct str self = who ? who->name : str_from(call->engine->agent);
+  if (reach.role != ROLE_ADMIN && !str_eq(from, self)) {
     reach_note(call->engine->store, "a message from", from);
-    error_set(call->err, STATUS_DENIED, "agent '%s' can send messages from itself alone", call->engine->agent);
-    return error_fix(call->err, "cairn agent message %s TO --action ACTION", call->engine->agent);
+    error_set(call->err, STATUS_DENIED, "'%.*s' can send messages from itself alone", STR_ARG(self));
+    return error_fix(call->err, "cairn agent message %.*s TO --action ACTION", STR_ARG(self));
   }
   if (str_empty(m->action) || m->action.n > TEXT_MOST || m->task.n > TEXT_MOST || m->snippet.n > TEXT_MOST) {
     error_set(call->err, STATUS_USAGE, "an action is needed; action, task and snippet hold at most %d bytes each",
@@ -210,12 +208,6 @@ static enum status read_message(struct op_call *call, struct message *m) {
     s = find_agent(call, from, &m->from);
   if (s == STATUS_OK)
     s = find_agent(call, to, &m->to);
-  if (s == STATUS_OK)
-    s = call_scrub(call, &m->action, "the action");
-  if (s == STATUS_OK)
-    s = call_scrub(call, &m->task, "the task");
-  if (s == STATUS_OK)
-    s = call_scrub(call, &m->snippet, "the snippet");
   if (s == STATUS_OK)
     m->budget = (size_t)budget;
   return s;

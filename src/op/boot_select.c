@@ -1,5 +1,6 @@
 /* boot_select.c: what each section of the boot payload may hold; core/boot.c fits it into the budget. */
 #include "base/utf8.h"
+#include "core/suspect.h"
 #include "op/action.h"
 #include "op/boot.h"
 #include "op/write.h"
@@ -234,6 +235,16 @@ static void put_other(struct op_call *call, yyjson_mut_doc *doc, yyjson_mut_val 
   json_put(doc, obj, "state", str_from(life_names[life]));
 }
 
+/* What a session says of itself, unless that is meant for whoever reads it. */
+static struct session harmless(struct arena *a, struct session s) {
+  struct str all = arena_printf(a, "%.*s\n%.*s\n%.*s", STR_ARG(s.source), STR_ARG(s.cwd), STR_ARG(s.task));
+  if (suspect_text(a, all).p) {
+    s.source = STR("unnamed");
+    s.cwd = s.task = STR_NONE;
+  }
+  return s;
+}
+
 static void add_sessions(struct boot *b) {
   struct arena *a = b->call->arena;
   const struct booted *from = &b->booted;
@@ -247,6 +258,8 @@ static void add_sessions(struct boot *b) {
       group->dropped++;
       continue;
     }
+    struct session said = harmless(a, *s);
+    s = &said;
     struct str task = s->task.p ? utf8_cut(s->task, TASK_SHOWN_BYTES) : STR_NONE;
     yyjson_mut_doc *doc = json_new(a);
     yyjson_mut_val *v = yyjson_mut_obj(doc);

@@ -87,6 +87,8 @@ static enum status cool(struct checkpoint *c, struct str action, int64_t *ret_le
     *ret_left_ms = COOLDOWN_MS - (call->now - last);
     return STATUS_OK;
   }
+  if (s == STATUS_OK && !store_writes(st, who.project))
+    return STATUS_OK;
   if (s == STATUS_OK)
     s = sessions_begin(st, &who, &txn, call->err);
   if (s == STATUS_OK)

@@ -2,6 +2,7 @@
 #include "op/common.h"
 
 #include "base/id.h"
+#include "core/suspect.h"
 #include "store/place.h"
 
 struct scope scope_of(const struct op_call *call) {
@@ -105,7 +106,8 @@ enum status call_filter(struct op_call *call, struct filter *ret_filter) {
   struct filter f = {.kind = json_str(call->args, "kind"),
                      .delivery = json_str(call->args, "delivery"),
                      .status = json_str(call->args, "status"),
-                     .milestone = json_str(call->args, "milestone")};
+                     .milestone = json_str(call->args, "milestone"),
+                     .trusted = json_bool(call->args, "trusted", false)};
   struct str type = json_str(call->args, "type");
   if (!str_empty(type)) {
     const struct mem_type *t;
@@ -167,6 +169,29 @@ enum status call_not_the_store(struct op_call *call, struct str path) {
   return error_fix(call->err, "name another file; 'cairn backup FILE' copies the store");
 }
 
+bool call_by_person(const struct op_call *call) {
+  return str_is(call->caller.trust, "user") && !call->caller.principal && !call->engine->agent[0];
+}
+
+enum status call_check_shown(struct op_call *call) {
+  for (const struct param *p = call->op->params; p->name; p++) {
+    struct str text = p->flags & PARAM_SHOWN ? json_str(call->args, p->name) : STR_NONE;
+    struct str why = str_empty(text) || call_by_person(call) ? STR_NONE : suspect_text(call->arena, text);
+    if (!why.p)
+      continue;
+    error_set(call->err, STATUS_REFUSED, "'%s' reads like instructions to the model that will be shown it (%.*s)",
+              p->name, STR_ARG(why));
+    error_step(call->err, "trust");
+    return error_fix(call->err, "say plainly what was done and what is open; a person may say it as it is");
+  }
+  return STATUS_OK;
+}
+
+void put_untrusted(struct op_call *call, yyjson_mut_val *obj, const struct memory *m) {
+  if (!memory_trusted(m))
+    json_put_bool(call->doc, obj, "untrusted", true);
+}
+
 void put_brief(struct op_call *call, yyjson_mut_val *obj, const struct memory *m) {
   yyjson_mut_doc *doc = call->doc;
   char time[TIME_TEXT_SIZE];
@@ -183,6 +208,8 @@ void put_brief(struct op_call *call, yyjson_mut_val *obj, const struct memory *m
   json_put(doc, obj, "delivery", m->delivery);
   json_put_num(doc, obj, "weight", m->weight);
   json_put(doc, obj, "trust", m->trust);
+  json_put_opt(doc, obj, "suspect", m->suspect);
+  put_untrusted(call, obj, m);
   json_put(doc, obj, "written_by", m->source);
   json_put_opt(doc, obj, "status", m->status);
   json_put_opt(doc, obj, "priority", m->priority);
@@ -284,6 +311,7 @@ enum status put_full(struct op_call *call, yyjson_mut_val *obj, struct memory *m
   notes_put(call->doc, obj, &notes);
   links_put(call->doc, obj, m->id, &links);
   put_hash(call, obj);
+  put_untrusted(call, obj, m);
   s = put_banner(call, obj, m);
   bool told = yyjson_mut_obj_get(obj, "banner") != NULL;
   return s == STATUS_OK && !told ? put_shadow(call, obj, m, &links) : s;

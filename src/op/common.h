@@ -37,8 +37,17 @@ void put_cursor(struct op_call *call, struct memories *list, int64_t limit, bool
  * it would drop this process's locks. */
 NODISCARD enum status call_not_the_store(struct op_call *call, struct str path);
 
+/* Whether a person calls: at the command line, bound to no agent. */
+bool call_by_person(const struct op_call *call);
+
+/* Refuses arguments with PARAM_SHOWN that read like instructions to the model that will be shown them, unless a person
+ * says them. */
+NODISCARD enum status call_check_shown(struct op_call *call);
+
 /* id, uid, headline and the fields that a list shows. */
 void put_brief(struct op_call *call, yyjson_mut_val *obj, const struct memory *m);
+/* The mark `untrusted` of what is never shown unasked. */
+void put_untrusted(struct op_call *call, yyjson_mut_val *obj, const struct memory *m);
 /* Everything: fields, body, lists, notes, links, and the hash of all these; a banner when it is superseded. */
 NODISCARD enum status put_full(struct op_call *call, yyjson_mut_val *obj, struct memory *m);
 /* Its time is over, although no maintenance has noted it yet: it is shown as expired. */

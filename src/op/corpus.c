@@ -34,7 +34,6 @@ void put_place(struct op_call *call, yyjson_mut_val *obj, const struct document_
   json_put(doc, obj, "origin",
            place->line ? arena_printf(call->arena, "%.*s:%lld", STR_ARG(place->path), (long long)place->line)
                        : place->path);
-  json_put_bool(doc, obj, "untrusted", true);
 }
 
 enum status put_place_of(struct op_call *call, yyjson_mut_val *obj, const struct memory *m) {

@@ -15,7 +15,7 @@ static inline bool asks_for_memories(unsigned corpora) { return corpora & (1U <<
 /* What is behind an id, whatever it is. */
 enum { CORPORA_ALL = (1 << CORPUS_COUNT) - 1 };
 
-/* corpus, file, line, confidence, origin and the mark `untrusted`; nothing for a memory. */
+/* corpus, file, line, confidence and origin; nothing for a memory. */
 void put_place(struct op_call *call, yyjson_mut_val *obj, const struct document_place *place);
 /* The same for one that was loaded. */
 NODISCARD enum status put_place_of(struct op_call *call, yyjson_mut_val *obj, const struct memory *m);

@@ -149,9 +149,7 @@ enum status op_annotate(struct op_call *call) {
     return error_fix(call->err, "clear the notes first, then add one");
   }
   bool write = clear || !str_empty(note);
-  enum status s = write ? call_scrub(call, &note, "the note") : STATUS_OK;
-  if (s == STATUS_OK && write)
-    s = call_begin(call, &txn);
+  enum status s = write ? call_begin(call, &txn) : STATUS_OK;
   if (s == STATUS_OK)
     s = call_find(call, "id", &m);
   if (s == STATUS_OK)
@@ -233,8 +231,18 @@ static enum status apply_unpin(struct op_call *call UNUSED, struct memory *m) {
   return STATUS_OK;
 }
 
+/* Who vouches for it is in the event. What was written to instruct its readers is nothing that a reader may judge. */
 static enum status apply_promote(struct op_call *call, struct memory *m) {
-  m->trust = call->caller.trust;
+  if (m->suspect.p && !call_by_person(call)) {
+    error_set(call->err, STATUS_DENIED,
+              "memory %lld reads like instructions to its reader (%.*s), and only a person may vouch for it",
+              (long long)m->id, STR_ARG(m->suspect));
+    error_step(call->err, "trust");
+    return error_fix(call->err, "ask your user to read it, and to run 'cairn promote %lld'", (long long)m->id);
+  }
+  if (!memory_trusted(m))
+    m->trust = call->caller.trust;
+  m->suspect = STR_NONE;
   return STATUS_OK;
 }
 

@@ -39,7 +39,7 @@ static enum status add_candidate(struct op_call *call, const struct write *w, in
   if (s == STATUS_OK && found)
     s = memory_load_body(call->engine->store, call->arena, &m, call->err);
   /* A file is replaced by whoever edits it, and by nothing that merely says the same. */
-  if (s != STATUS_OK || !found || told_apart(w, &m) || memfile_is_path(m.key))
+  if (s != STATUS_OK || !found || told_apart(w, &m) || memfile_is_path(m.key) || replace_outweighs(w, &m))
     return s;
   struct str mine = embed_text(call->arena, STR_NONE, w->m.headline, w->m.body);
   struct str theirs = embed_text(call->arena, STR_NONE, m.headline, m.body);
@@ -177,7 +177,11 @@ static void skip(struct op_call *call, struct write *w, const struct similar *o,
             (struct warning){.code = "duplicate",
                              .message = arena_printf(call->arena, "memory %lld says the same: %.*s", (long long)o->id,
                                                      STR_ARG(o->headline)),
-                             .memories = STR_NONE});
+                             .fix = memory_trusted(m) ? STR_NONE
+                                                      : arena_printf(call->arena,
+                                                                     "that one is untrusted, and not shown unasked: a "
+                                                                     "person vouches for it with 'cairn promote %lld'",
+                                                                     (long long)o->id)});
 }
 
 /* The more detailed text takes over everything that the shorter one had. */
@@ -202,18 +206,18 @@ enum status duplicates_decide(struct op_call *call, struct txn *txn, struct writ
     verdict = VERDICT_STORE;
   if (w->keep_both && verdict != VERDICT_SKIP)
     verdict = VERDICT_STORE;
-  if (verdict == VERDICT_REFUSE)
-    return refuse_rule(call, w, o);
-  if (verdict == VERDICT_STORE) {
-    warn_near(call, w, &list);
-    w->near = list;
-    return STATUS_OK;
-  }
   struct memory m;
   bool found;
   s = memory_by_id(txn->store, w->m.team, o->id, call->arena, &m, &found, call->err);
   if (s != STATUS_OK)
     return s;
+  if (verdict == VERDICT_REFUSE && memory_trusted(&m)) /* a rule that nobody vouches for keeps none away */
+    return refuse_rule(call, w, o);
+  if (verdict == VERDICT_STORE || verdict == VERDICT_REFUSE) {
+    warn_near(call, w, &list);
+    w->near = list;
+    return STATUS_OK;
+  }
   if (verdict == VERDICT_SUPERSEDE)
     return take_over(call, w, o, &m, rep);
   skip(call, w, o, &m);

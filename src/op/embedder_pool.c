@@ -243,7 +243,7 @@ enum status embedding_calibrate(struct op_call *call, struct embedding *e, struc
 /* What leaves the machine, or stays in the cache, holds no secrets. */
 static struct str without_secrets(struct op_call *call, struct str text) {
   struct secret_hits hits = {0};
-  redact_find(call->arena, text, NULL, &hits);
+  redact_find(call->arena, text, call->secrets, &hits);
   return hits.n ? redact_apply(call->arena, text, &hits) : text;
 }
 

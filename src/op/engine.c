@@ -8,7 +8,10 @@
 #include "op/embedding.h"
 #include "op/reply_cache.h"
 #include "op/roles.h"
+#include "op/scrub.h"
+#include "op/secrets.h"
 #include "op/telemetry.h"
+#include "op/vault_key.h"
 
 enum status engine_default_path(struct arena *a, struct str *ret_path, struct error *err) {
   return fs_xdg(a, XDG_DATA, "cairn/cairn.db", ret_path, err);
@@ -53,7 +56,27 @@ void engine_close(struct engine **engine) {
   store_close(&e->store);
   pooled_free(&e->embedders);
   reply_cache_free(&e->replies);
+  scrubber_free(&e->scrubber);
+  secrets_free(&e->secrets);
+  key_ring_free(&e->keys);
   pthread_mutex_destroy(&e->lock);
   mem_free(e);
   *engine = NULL;
+}
+
+enum status engine_hold(struct engine *engine, struct str team, struct error *err) {
+  pthread_mutex_lock(&engine->lock);
+  if (!engine->store)
+    return error_set(err, STATUS_DENIED, "there is no store in which the caller could be looked up");
+  return db_team(store_db(engine->store), team, err);
+}
+
+enum status engine_let_go(struct engine *engine, enum status s, struct error *err) {
+  struct error last;
+  if (engine->store && db_team(store_db(engine->store), STR_NONE, &last) != STATUS_OK && s == STATUS_OK) {
+    *err = last;
+    s = last.code;
+  }
+  pthread_mutex_unlock(&engine->lock);
+  return s;
 }

@@ -11,6 +11,9 @@
 
 struct pooled;
 struct reply_cache;
+struct scrubber;
+struct secrets;
+struct key_ring;
 struct telemetry;
 
 struct engine_options {
@@ -31,6 +34,9 @@ struct engine {
   struct store *store;
   struct pooled *embedders;    /* opened when first needed; see embedding.h */
   struct reply_cache *replies; /* of searches; see reply_cache.h */
+  struct secrets *secrets;     /* of teams; see secrets.h */
+  struct scrubber *scrubber;   /* see scrub.h */
+  struct key_ring *keys;       /* see vault_key.h */
   struct clock clock;
   struct telemetry *telemetry;    /* may be NULL */
   struct engine *next_watched;    /* of its list of engines */
@@ -45,5 +51,10 @@ NODISCARD enum status engine_default_path(struct arena *a, struct str *ret_path,
 NODISCARD enum status engine_open(const struct engine_options *options, struct engine **ret_engine, struct error *err);
 /* Writes what is still queued (read events, access counts), closes the store and sets *engine to NULL. */
 void engine_close(struct engine **engine);
+
+/* For what needs the store without an operation: one at a time, for a team. engine_let_go() is due whatever came of it,
+ * and passes on `s`. */
+NODISCARD enum status engine_hold(struct engine *engine, struct str team, struct error *err);
+NODISCARD enum status engine_let_go(struct engine *engine, enum status s, struct error *err);
 
 #endif

@@ -10,6 +10,7 @@
 #include "op/common.h"
 #include "op/handlers.h"
 #include "op/record.h"
+#include "op/scrub.h"
 #include "store/place.h"
 
 enum { WRITE_BUFFER = 64 * 1024, RECORDS_PER_LOOK = 64, EXPORT_MODE = 0600 };
@@ -108,7 +109,8 @@ static enum status close_file(struct export *x) {
 
 static enum status put_line(struct export *x, struct str line) {
   if (x->path)
-    return put_bytes(x, line) && put_bytes(x, STR("\n")) ? STATUS_OK : write_failed(x);
+    return put_bytes(x, scrub_line(x->call->secrets, x->scratch, line)) && put_bytes(x, STR("\n")) ? STATUS_OK
+                                                                                                   : write_failed(x);
   enum status s = x->call->hooks.emit(x->call->hooks.arg, line);
   if (s != STATUS_OK) {
     error_set(x->call->err, s, "the export was not taken to its end");

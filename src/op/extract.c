@@ -177,7 +177,7 @@ static const struct document_group *find_old(const struct extraction *x, struct 
 
 static struct str without_secrets(struct extraction *x, struct arena *a, struct str text) {
   struct secret_hits hits = {0};
-  redact_find(a, text, NULL, &hits);
+  redact_find(a, text, x->call->secrets, &hits);
   x->redacted += (int64_t)hits.n;
   return redact_apply(a, text, &hits);
 }

@@ -6,6 +6,7 @@
 #include "op/handlers.h"
 #include "op/import.h"
 #include "op/replace.h"
+#include "op/scrub.h"
 #include "store/lexical.h"
 
 /* DEFER_FROM: from so many texts on, embedding is left to maintenance, and the full-text index is filled at the end. */

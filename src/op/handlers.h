@@ -56,6 +56,11 @@ enum status op_unlink(struct op_call *call);
 enum status op_unpin(struct op_call *call);
 enum status op_unsupersede(struct op_call *call);
 
+enum status op_token_add(struct op_call *call);
+enum status op_token_delete(struct op_call *call);
+enum status op_token_list(struct op_call *call);
+enum status op_token_revoke(struct op_call *call);
+
 enum status op_file_create(struct op_call *call);
 enum status op_file_delete(struct op_call *call);
 enum status op_file_insert(struct op_call *call);
@@ -69,7 +74,11 @@ enum status op_graph_read(struct op_call *call);
 enum status op_vault_add(struct op_call *call);
 enum status op_vault_delete(struct op_call *call);
 enum status op_vault_get(struct op_call *call);
+enum status op_vault_grant(struct op_call *call);
+enum status op_vault_grants(struct op_call *call);
 enum status op_vault_list(struct op_call *call);
+enum status op_vault_revoke(struct op_call *call);
+enum status op_vault_rotate(struct op_call *call);
 enum status op_vault_set(struct op_call *call);
 
 /* MEMORY.md */
@@ -101,6 +110,9 @@ enum status op_agent_add(struct op_call *call);
 enum status op_agent_list(struct op_call *call);
 enum status op_agent_message(struct op_call *call);
 enum status op_agent_remove(struct op_call *call);
+/* teams */
+enum status op_team_delete(struct op_call *call);
+enum status op_team_list(struct op_call *call);
 /* Observability. */
 enum status op_errors(struct op_call *call);
 enum status op_health(struct op_call *call);

@@ -262,11 +262,16 @@ enum status op_import(struct op_call *call) {
   struct import im = {.call = call,
                       .skip_bad = json_bool(call->args, "skip_bad", false),
                       .dry_run = json_bool(call->args, "dry_run", false),
+                      .keep_trust = json_bool(call->args, "keep_trust", false),
                       .refused = yyjson_mut_arr(call->doc),
                       .warnings = yyjson_mut_arr(call->doc)};
   if (str_empty(path)) {
     error_set(call->err, STATUS_USAGE, "import: the file's name is empty");
     return error_fix(call->err, "cairn import FILE");
+  }
+  if (im.keep_trust && !call_by_person(call)) {
+    error_set(call->err, STATUS_DENIED, "only a person may vouch for a file");
+    return error_fix(call->err, "leave keep_trust out: what is imported is found and marked; your user may promote it");
   }
   bool any = str_empty(format) || str_is(format, "auto");
   enum status s = call_not_the_store(call, path);

@@ -51,6 +51,7 @@ struct import {
   struct txn txn;
   const char *format;
   bool skip_bad, dry_run;
+  bool keep_trust; /* a person vouches for the file: what it says of trust holds */
   int64_t imported, already, tombstoned, duplicates, links, tombstones, txns, events, redacted;
   int64_t bad, warned;
   int64_t last_chunk;                 /* before the first of this import */

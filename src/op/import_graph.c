@@ -5,6 +5,7 @@
 #include "base/utf8.h"
 #include "core/headline.h"
 #include "op/import.h"
+#include "op/scrub.h"
 #include "store/transfer.h"
 
 enum { LINES_PER_LOOK = 64 };

@@ -3,6 +3,7 @@
  * The file is read twice. First, without a lock, every line is checked for itself. Then, in one transaction, its
  * records are stored kind by kind, so that their order in the file does not matter: tombstones before memories, links
  * when all memories are there, the past last. */
+#include "core/suspect.h"
 #include "op/import.h"
 #include "op/record.h"
 #include "store/lexical.h"
@@ -65,7 +66,7 @@ static enum status read_line(struct native *n, const struct lines *lines, struct
 static enum status check_line(struct native *n, const struct lines *lines, struct record *r, struct error *err) {
   int64_t found = 0;
   struct import *im = n->im;
-  enum status s = record_scrub(n->line, r, n->redact, &found, err);
+  enum status s = record_scrub(n->line, r, im->call->secrets, n->redact, &found, err);
   if (s == STATUS_OK)
     s = record_check(n->line, r, err);
   if (s != STATUS_OK)
@@ -142,6 +143,8 @@ static enum status differs(struct native *n, const struct record *r, int64_t id,
   for (size_t i = 0; i < memory_field_count; i++) {
     const struct field *f = &memory_fields[i];
     struct str name = str_from(f->name);
+    if (!n->im->keep_trust && (str_is(name, "trust") || str_is(name, "suspect")))
+      continue;
     /* How often it was read differs between any two stores. */
     if (!(f->flags & FIELD_LOCAL) && !str_is(name, "access_count") && !str_is(name, "last_accessed") &&
         !str_is(name, "updated_at") && !memory_same_field(f, &ours, &r->m))
@@ -200,6 +203,15 @@ static enum status check_names(struct native *n, const struct memory *m, struct 
   return s == STATUS_OK && found ? taken(err, "skill name", m->skill_name, &held) : s;
 }
 
+/* A file may say of itself what it likes: unless a person vouches for it, it is a text from outside. */
+static void settle_trust(struct native *n, struct memory *m) {
+  if (n->im->keep_trust)
+    return;
+  if (str_is(m->trust, "user") || str_is(m->trust, "agent"))
+    m->trust = STR("import");
+  m->suspect = suspect_memory(n->line, m);
+}
+
 static enum status store_memory(struct native *n, int64_t line, struct record *r, struct error *err) {
   struct import *im = n->im;
   struct memory *m = &r->m;
@@ -208,6 +220,7 @@ static enum status store_memory(struct native *n, int64_t line, struct record *r
   bool purged = false;
   int64_t id;
   m->team = im->txn.team;
+  settle_trust(n, m);
   enum status s = transfer_find(im->txn.store, m->team, m->uid, &id, NULL, err);
   if (s != STATUS_OK)
     return s;
@@ -283,6 +296,31 @@ static enum status still_active(struct native *n, int64_t line, const struct lin
   return STATUS_OK;
 }
 
+/* A link by which a memory that nobody vouches for would hide a trusted one, or keep a trusted task waiting. */
+static enum status bears_on_trusted(struct native *n, const struct link *l, bool *ret_bears, struct error *err) {
+  bool shadows = str_is(l->rel, "shadows"), waits = str_is(l->rel, "blocked_by"), found = false;
+  struct memory ours, other;
+  *ret_bears = false;
+  if (!shadows && !waits)
+    return STATUS_OK;
+  struct store *st = n->im->txn.store;
+  enum status s = memory_by_id(st, n->im->txn.team, shadows ? l->dst : l->src, n->line, &ours, &found, err);
+  if (s == STATUS_OK && found)
+    s = memory_by_id(st, n->im->txn.team, shadows ? l->src : l->dst, n->line, &other, &found, err);
+  if (s == STATUS_OK && found)
+    *ret_bears = memory_trusted(&ours) && !memory_trusted(&other);
+  return s;
+}
+
+static enum status leave_link_out(struct native *n, int64_t line, const struct link *l) {
+  int64_t ours = str_is(l->rel, "shadows") ? l->dst : l->src;
+  import_warn(n->im, "untrusted_link",
+              arena_printf(n->line, "line %lld: an untrusted memory %s memory %lld in the file, and does not here",
+                           (long long)line, str_is(l->rel, "shadows") ? "shadows" : "blocks", (long long)ours),
+              STR("if the export is your own, import it with --keep-trust"));
+  return STATUS_OK;
+}
+
 /* What the schema refuses is taken back alone, so that the lines behind it are looked at, too. */
 static enum status add_link(struct native *n, const struct link *l, struct error *err) {
   struct txn *txn = &n->im->txn;
@@ -298,7 +336,7 @@ static enum status add_link(struct native *n, const struct link *l, struct error
 static enum status store_link(struct native *n, int64_t line, struct record *r, struct error *err) {
   struct import *im = n->im;
   struct link *l = &r->link;
-  bool standing = false, there = false, purged = false;
+  bool standing = false, there = false, purged = false, bears = false;
   enum status s = transfer_find(im->txn.store, im->txn.team, l->src_uid, &l->src, NULL, err);
   if (s == STATUS_OK)
     s = transfer_find(im->txn.store, im->txn.team, l->dst_uid, &l->dst, &standing, err);
@@ -310,6 +348,9 @@ static enum status store_link(struct native *n, int64_t line, struct record *r, 
     return s;
   if (standing && str_is(l->rel, "supersedes"))
     return still_active(n, line, l, err);
+  s = bears_on_trusted(n, l, &bears, err);
+  if (s != STATUS_OK || bears)
+    return s == STATUS_OK ? leave_link_out(n, line, l) : s;
   s = add_link(n, l, err);
   im->links += s == STATUS_OK;
   if (s == STATUS_CONFLICT)
@@ -392,7 +433,7 @@ static enum status store_line(struct native *n, enum record_kind kind, int64_t l
     return STATUS_OK;
   enum status s = STATUS_OK;
   if (has_line(&n->redacted, line))
-    s = record_scrub(n->line, &r, true, &found, &err);
+    s = record_scrub(n->line, &r, n->im->call->secrets, true, &found, &err);
   if (s == STATUS_OK)
     s = store_record(n, line, &r, &err);
   if (s == STATUS_OK)

@@ -215,7 +215,7 @@ static void draft_from_piece(struct op_call *call, const struct piece *p, struct
                          .project = call->caller.project,
                          .source = call->caller.source,
                          .session = call->caller.session,
-                         .trust = call->caller.trust,
+                         .trust = trust_of_args(call, call->args),
                          .weight = 1.0,
                          .auto_captured = 1};
   const struct mem_type *t = type_find(w->m.type);
@@ -298,8 +298,8 @@ enum status op_capture(struct op_call *call) {
 
 /* Faded by disuse; used now. Nothing else is brought back by being looked at. */
 static enum status revive(struct op_call *call, struct memory *m) {
-  struct reach reach = store_reach(call->engine->store);
-  if (!str_is(m->state, "faded") || db_read_only(store_db(call->engine->store)) || !reach_owns(&reach, m->project))
+  struct store *st = call->engine->store;
+  if (!str_is(m->state, "faded") || !store_writes(st, m->project) || !store_writes(st, call->caller.project))
     return STATUS_OK;
   struct txn txn;
   enum status s = call_begin(call, &txn);

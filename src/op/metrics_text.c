@@ -160,7 +160,7 @@ static void read_store(struct engine *e, struct str team, struct metrics_figures
     f->store_bytes = room.bytes;
   if (count_since(e->store, team, 0, &n, &ignored) == STATUS_OK)
     f->memories = n;
-  if (events_end(e->store, team, &n, &ignored) == STATUS_OK)
+  if (events_place(e->store, team, INT64_MAX, INT64_MAX, &n, &ignored) == STATUS_OK)
     f->last_seq = n;
   if (!ARENA_BOUNDARY(&a, oom))
     f->pending_embeddings = pending(e->store, team, &a);

@@ -90,6 +90,14 @@ static const struct mirror_known *known_by_id(const struct applying *p, int64_t 
   return NULL;
 }
 
+/* A page may have come with a repository: what reads like instructions to a model stays a line of the page until
+ * somebody says it themselves. */
+static enum status refuse_suspect(struct op_call *call, struct str why) {
+  error_set(call->err, STATUS_REFUSED, "it reads like instructions to a model (%.*s)", STR_ARG(why));
+  error_step(call->err, "trust");
+  return error_fix(call->err, "if these are your own words, store them with 'cairn remember'");
+}
+
 static enum status prepare(struct applying *p, struct mirror_block *b) {
   struct op_call *call = p->call;
   const struct caller *c = &call->caller;
@@ -113,6 +121,8 @@ static enum status prepare(struct applying *p, struct mirror_block *b) {
   if (b->fate == MIRROR_ADD || (b->section != MIRROR_SECTION_NONE && b->section != section))
     m->type = type_of(b);
   enum status s = write_prepare(call, &e.write);
+  if (s == STATUS_OK && m->suspect.p)
+    s = refuse_suspect(call, m->suspect);
   if (s == STATUS_OK)
     e.ready = true;
   else if (import_is_row_error(s))

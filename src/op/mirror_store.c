@@ -7,8 +7,8 @@
 
 bool mirror_shows(const struct op_call *call, const struct memory *m) {
   return str_eq(m->project, call->caller.project) && str_is(m->state, "active") &&
-         (!m->expires_at || m->expires_at > call->now) && (str_is(m->trust, "user") || str_is(m->trust, "agent")) &&
-         !str_is(m->status, "done") && !str_is(m->status, "stale") && !memfile_is_path(m->key);
+         (!m->expires_at || m->expires_at > call->now) && memory_trusted(m) && !str_is(m->status, "done") &&
+         !str_is(m->status, "stale") && !memfile_is_path(m->key);
 }
 
 static enum status add_entry(struct op_call *call, struct memory *m, struct mirror_entries *list, size_t *chars) {

@@ -1,10 +1,19 @@
 /* notify.h: errors on the desktop of whoever runs the server: by notify-send, where there are a desktop and that
- * program. */
+ * program. A helper process starts it, because the server itself gives up that it may start programs. */
 #ifndef CAIRN_OP_NOTIFY_H
 #define CAIRN_OP_NOTIFY_H
 
 #include <stdint.h>
 #include <sys/types.h>
+
+/* Starts the helper, which ends with this process or with notify_stop(); before there are threads. Returns what the
+ * other two want; -1: there is no desktop, or no helper. */
+int notify_start(void);
+/* Waits for nobody: what the helper cannot take is lost. */
+void notify_tell(int helper, const char *tool, const char *message);
+void notify_stop(int helper);
+
+/* ---- the helper's own ---- */
 
 /* Zeroed at first. For one thread. */
 struct notify {

@@ -29,6 +29,7 @@ static void put_server(struct op_call *call) {
   json_put_int(call->doc, v, "slow", all.slow);
   json_put_int(call->doc, v, "log_dropped", all.dropped);
   json_put_opt(call->doc, v, "log_file", all.log);
+  json_put_opt(call->doc, v, "sandbox", str_from(telemetry_sandbox(call->engine->telemetry)));
 }
 
 static void put_store(struct op_call *call, const struct store_room *room) {
@@ -46,7 +47,7 @@ static enum status put_figures(struct op_call *call) {
   int64_t memories, seq;
   enum status s = count_since(st, call->caller.team, 0, &memories, call->err);
   if (s == STATUS_OK)
-    s = events_end(st, call->caller.team, &seq, call->err);
+    s = events_place(st, call->caller.team, INT64_MAX, INT64_MAX, &seq, call->err);
   if (s == STATUS_OK)
     s = reembed_put_status(call, call->result);
   if (s != STATUS_OK)

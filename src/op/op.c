@@ -3,8 +3,11 @@
 
 #include "core/gate.h"
 #include "op/action.h"
+#include "op/common.h"
+#include "op/operator.h"
 #include "op/repeat.h"
 #include "op/roles.h"
+#include "op/scrub.h"
 #include "op/session.h"
 #include "op/telemetry.h"
 #include "store/events.h"
@@ -188,25 +191,45 @@ static void leave_team(const struct engine *engine) {
 static enum status run_inside(struct op_call *call) {
   enum status s = op_check_args(call->op, call->args, call->err);
   if (s == STATUS_OK)
+    s = scrub_args(call);
+  if (s == STATUS_OK)
     s = settle_caller(call);
   if (s == STATUS_OK)
-    s = enter_team(call);
+    s = operator_enter(call);
   if (s == STATUS_OK)
     s = roles_enter(call);
   if (s == STATUS_OK)
     s = check_scope(call);
+  if (s == STATUS_OK)
+    s = call_check_shown(call);
   if (s == STATUS_OK && (call->op->flags & OP_GATED))
     s = action_gate(call);
   return s == STATUS_OK ? call->op->run(call) : s;
 }
 
-/* One run, in memory of its own when it is not the first: what a run that is repeated has allocated goes at once. */
+/* What the door gets of it, whatever came of it, holds no secrets. */
+static enum status run_scrubbed(struct op_call *call) {
+  enum status s = enter_team(call);
+  if (s == STATUS_OK) {
+    scrub_begin(call);
+    s = run_inside(call);
+  }
+  call->done = s == STATUS_OK;
+  if (call->done)
+    scrub_result(call);
+  else
+    scrub_error(call);
+  return s;
+}
+
+/* One run, in memory of its own when it is not the first: what a run that is repeated has allocated goes before it. */
 static enum status run_once(struct op_call *call, struct arena *arena, bool again) {
   jmp_buf oom, *outer = arena->oom;
   struct arena *volatile own = arena;
   volatile enum status s;
   if (ARENA_BOUNDARY(arena, oom)) {
-    s = error_set(call->err, STATUS_NOMEM, "out of memory; nothing was changed");
+    s = error_set(call->err, STATUS_NOMEM, "out of memory; %s",
+                  call->done ? "it was done, but its result cannot be shown" : "nothing was changed");
   } else {
     if (again)
       own = arena_child(arena);
@@ -214,15 +237,11 @@ static enum status run_once(struct op_call *call, struct arena *arena, bool agai
     call->doc = json_new(own);
     call->result = yyjson_mut_obj(call->doc);
     call->now = clock_now(&call->engine->clock);
-    s = run_inside(call);
+    s = run_scrubbed(call);
   }
   arena->oom = own->oom = outer;
-  if (s == STATUS_OK)
-    return s;
-  if (call->engine->store)
+  if (s != STATUS_OK && call->engine->store)
     store_rollback(call->engine->store);
-  if (own != arena)
-    arena_release(own);
   return s;
 }
 
@@ -258,10 +277,20 @@ static void note_call(const struct op_call *call, enum status s, int64_t duratio
     telemetry_flush_before_boot(call->engine, t.client, t.session);
 }
 
+/* A server that is fenced in may lack a place that was configured after its start. */
+static void explain(const struct op_call *call, enum status s) {
+  const char *how = telemetry_sandbox(call->engine->telemetry);
+  if (s == STATUS_READONLY && !call->err->fix[0] && how && strcmp(how, "off") != 0)
+    error_fix(call->err, "the server runs in a sandbox: start it anew when the place was configured since, or name the "
+                         "place in the setting sandbox.paths");
+}
+
 enum status op_run(struct engine *engine, const struct op *op, const struct caller *caller,
                    const struct op_hooks *hooks, struct arena *arena, yyjson_val *args, yyjson_mut_val **ret_result,
                    struct error *err) {
   int64_t began = clock_ticks_us();
+  if (op->flags & OP_SECRET)
+    arena_guard(arena);
   pthread_mutex_lock(&engine->lock);
   struct op_call call = {.op = op,
                          .engine = engine,
@@ -271,14 +300,23 @@ enum status op_run(struct engine *engine, const struct op *op, const struct call
                          .args = args,
                          .err = err};
   struct repeat repeat;
+  struct scrub_stream stream;
   repeat_begin(&repeat, &call);
+  roles_wait(&call);
+  scrub_open(&stream, &call);
   enum status s = run_once(&call, arena, false);
   while (s != STATUS_OK && repeat_again(&repeat, &call, s)) {
+    if (call.arena != arena)
+      arena_release(call.arena);
     call.caller = *caller;
+    call.args = args;
     s = run_once(&call, arena, true);
   }
+  scrub_close(&stream);
   if (s == STATUS_OK)
     *ret_result = call.result;
+  else
+    explain(&call, s);
   leave_team(engine);
   if (engine->store)
     session_touch(&call);

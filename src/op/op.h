@@ -23,8 +23,10 @@ enum {
   PARAM_STDIN = 4,      /* on the command line: "-", or nothing while standard input is not a terminal, reads it */
   PARAM_PATH = 8,       /* a file name, for completion; relative to the caller's folder */
   PARAM_OPEN = 16,      /* the choices are for help and completion: the operation judges the value itself */
-  PARAM_VERBATIM = 64,  /* standard input is taken as it is, with its final line end */
   PARAM_NOISE = 32, /* what is no text is no error: the operation gets U+FFFD for bad bytes, and makes do with NULs */
+  PARAM_VERBATIM = 64, /* standard input is taken as it is, with its final line end */
+  PARAM_SECRETS = 128, /* what is secret in it is for the operation to deal with, not for scrub.h */
+  PARAM_SHOWN = 256,   /* others are shown it unasked: no orders to a model, unless a person writes them */
 };
 
 struct param {
@@ -44,10 +46,13 @@ enum {
   OP_NO_STORE = 8,    /* opens no store */
   OP_NO_TXN = 16,     /* writes, but not as a transaction of the store (backup, restore, sessions) */
   OP_GATED = 32,      /* waits until the agent has answered its action items; see action_gate.c */
+  OP_OPERATOR = 64,   /* concerns more than the caller's team: closed to tokens; see operator.h */
+  OP_SECRET = 128,    /* handles secrets: the call's memory is locked, left out of core dumps, and wiped */
 };
 
 struct op_call;
 struct principal;
+struct redactor;
 
 struct op {
   const char *name;           /* words separated by one blank: "remember", "task add" */
@@ -93,6 +98,8 @@ struct op_hooks {
   void (*progress)(void *arg, const char *what, int64_t done, int64_t total);
   /* True when the caller wants the operation to stop at the next safe point. */
   bool (*cancelled)(void *arg);
+  /* Asks the person at the terminal for a text that is not shown; false when nobody answers. */
+  bool (*ask)(void *arg, const char *prompt, struct arena *a, struct str *ret_text);
   /* The memory that the call changes must still have one of these hashes (member "hash" of a full memory), else nothing
    * happens: STATUS_STALE. Looked at under the write lock. */
   const struct strs *expect;
@@ -105,11 +112,14 @@ struct op_call {
   struct engine *engine;
   struct caller caller;
   struct op_hooks hooks;
-  struct arena *arena; /* everything of this call lives here */
-  yyjson_val *args;    /* an object, checked against op->params */
+  struct arena *arena;            /* everything of this call lives here */
+  yyjson_val *args;               /* an object, checked against op->params, and free of secrets */
+  const struct redactor *secrets; /* what is kept out of all that is stored and shown: scrub.h */
+  int64_t redacted;               /* secrets that were taken out of the arguments */
   yyjson_mut_doc *doc;
   yyjson_mut_val *result; /* an object */
   int64_t now;
+  bool done; /* it has run, and what is left is to tell of it */
   struct error *err;
 };
 

@@ -232,6 +232,8 @@ void pool_give(struct pool *pool, struct engine *engine) {
 
 const char *pool_path(const struct pool *pool) { return pool->path; }
 
+const char *pool_agent(const struct pool *pool) { return pool->options.agent; }
+
 size_t pool_size(const struct pool *pool) { return pool->size; }
 
 void pool_close(struct pool **pool) {

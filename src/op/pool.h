@@ -29,6 +29,8 @@ enum { POOL_IDLE_S = 300 };
 void pool_trim(struct pool *pool);
 /* The store as it was given: not for messages, an address may hold a password. */
 const char *pool_path(const struct pool *pool);
+/* The agent that its engines are bound to; "": none. */
+const char *pool_agent(const struct pool *pool);
 size_t pool_size(const struct pool *pool);
 /* All engines must have been given back. */
 void pool_close(struct pool **pool);

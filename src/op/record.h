@@ -7,6 +7,8 @@
 
 #include "store/transfer.h"
 
+struct redactor;
+
 enum { EXPORT_VERSION = 1 };
 
 /* In the order in which an import takes them; an export has its tombstones behind the links. */
@@ -42,6 +44,7 @@ NODISCARD enum status record_read(struct arena *a, struct str line, struct recor
 NODISCARD enum status record_check(struct arena *a, const struct record *r, struct error *err);
 
 /* Finds secrets in its texts: takes them out and counts them, or refuses. */
-NODISCARD enum status record_scrub(struct arena *a, struct record *r, bool redact, int64_t *count, struct error *err);
+NODISCARD enum status record_scrub(struct arena *a, struct record *r, const struct redactor *what, bool redact,
+                                   int64_t *count, struct error *err);
 
 #endif

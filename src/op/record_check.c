@@ -2,9 +2,9 @@
 #include "base/id.h"
 #include "core/gate.h"
 #include "core/memfile.h"
-#include "core/redact.h"
 #include "core/text.h"
 #include "op/record.h"
+#include "op/scrub.h"
 
 /* ---- fields of a memory ---- */
 
@@ -190,6 +190,7 @@ enum status record_check(struct arena *a, const struct record *r, struct error *
 /* ---- secrets ---- */
 
 struct scrub {
+  const struct redactor *what;
   struct arena *a;
   bool redact;
   int64_t found;
@@ -197,23 +198,9 @@ struct scrub {
   struct error *err;
 };
 
-static void scrub_text(struct scrub *sc, struct str *text, const char *name) {
-  struct secret_hits hits = {0};
-  if (sc->status != STATUS_OK || str_empty(*text))
-    return;
-  redact_find(sc->a, *text, NULL, &hits);
-  if (hits.n == 0)
-    return;
-  sc->found += (int64_t)hits.n;
-  if (sc->redact) {
-    *text = redact_apply(sc->a, *text, &hits);
-    return;
-  }
-  struct str preview = redact_preview(sc->a, *text, &hits.v[0]);
-  error_set(sc->err, STATUS_SECRET, "%s holds what looks like a secret (%s, %.*s)%s", name, hits.v[0].pattern,
-            STR_ARG(preview), hits.n > 1 ? ", and more" : "");
-  error_step(sc->err, "secrets");
-  sc->status = error_fix(sc->err, "take it out; or 'cairn config secrets.mode redact' to have secrets replaced");
+static void scrub_one(struct scrub *sc, struct str *text, const char *name) {
+  if (sc->status == STATUS_OK)
+    sc->status = scrub_text(sc->what, sc->a, sc->redact, text, name, &sc->found, sc->err);
 }
 
 static void scrub_memory(struct scrub *sc, struct record *r) {
@@ -231,12 +218,12 @@ static void scrub_memory(struct scrub *sc, struct record *r) {
                {&m->due, "due"},
                {&m->skill_name, "the skill's name"}};
   for (size_t i = 0; i < ARRAY_LEN(texts); i++)
-    scrub_text(sc, texts[i].text, texts[i].name);
+    scrub_one(sc, texts[i].text, texts[i].name);
   for (size_t i = 0; i < memory_list_count; i++)
     for (size_t k = 0; k < list_at(m, i)->n; k++)
-      scrub_text(sc, &list_at(m, i)->v[k], memory_lists[i].name);
+      scrub_one(sc, &list_at(m, i)->v[k], memory_lists[i].name);
   for (size_t i = 0; i < r->notes.n; i++)
-    scrub_text(sc, &r->notes.v[i].text, "an annotation");
+    scrub_one(sc, &r->notes.v[i].text, "an annotation");
 }
 
 /* Strings are looked at one by one: in JSON text an escape could hide the beginning of a secret. */
@@ -245,7 +232,7 @@ static yyjson_mut_val *scrub_value(struct scrub *sc, yyjson_mut_doc *doc, yyjson
   yyjson_val *key, *e;
   if (yyjson_is_str(v)) {
     struct str text = json_val_str(v);
-    scrub_text(sc, &text, "the event");
+    scrub_one(sc, &text, "the event");
     return yyjson_mut_strncpy(doc, text.p, text.n);
   }
   if (yyjson_is_arr(v)) {
@@ -279,14 +266,15 @@ static void scrub_json(struct scrub *sc, struct str *json) {
     *json = json_write(sc->a, clean, false);
 }
 
-enum status record_scrub(struct arena *a, struct record *r, bool redact, int64_t *count, struct error *err) {
-  struct scrub sc = {.a = a, .redact = redact, .err = err};
+enum status record_scrub(struct arena *a, struct record *r, const struct redactor *what, bool redact, int64_t *count,
+                         struct error *err) {
+  struct scrub sc = {.what = what, .a = a, .redact = redact, .err = err};
   switch (r->kind) {
   case RECORD_MEMORY:
     scrub_memory(&sc, r);
     break;
   case RECORD_LINK:
-    scrub_text(&sc, &r->link.reason, "the reason");
+    scrub_one(&sc, &r->link.reason, "the reason");
     break;
   case RECORD_EVENT:
     scrub_json(&sc, &r->event.before);

@@ -1,6 +1,6 @@
 /* remove.c: taking memories away: forget, purge, prune. */
+#include "op/common.h"
 #include "op/handlers.h"
-#include "op/write.h"
 #include "store/lexical.h"
 #include "store/lifecycle.h"
 
@@ -49,9 +49,7 @@ enum status op_forget(struct op_call *call) {
     error_set(call->err, STATUS_USAGE, "forget: the reason is empty");
     return error_fix(call->err, "say why, for example --reason 'no longer true'");
   }
-  enum status s = call_scrub(call, &reason, "the reason");
-  if (s == STATUS_OK)
-    s = call_begin(call, &txn);
+  enum status s = call_begin(call, &txn);
   if (s == STATUS_OK)
     s = find_all(call, false, &list);
   if (s == STATUS_OK)

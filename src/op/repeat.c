@@ -20,6 +20,11 @@ static void tell_progress(void *arg, const char *what, int64_t done, int64_t tot
   r->hooks.progress(r->hooks.arg, what, done, total);
 }
 
+static bool ask(void *arg, const char *prompt, struct arena *a, struct str *ret_text) {
+  struct repeat *r = arg;
+  return r->hooks.ask(r->hooks.arg, prompt, a, ret_text);
+}
+
 static bool ask_cancelled(void *arg) {
   struct repeat *r = arg;
   return r->hooks.cancelled(r->hooks.arg);
@@ -36,6 +41,7 @@ void repeat_begin(struct repeat *ret_repeat, struct op_call *call) {
   h->arg = ret_repeat;
   h->emit = h->emit ? emit : NULL;
   h->progress = h->progress ? tell_progress : NULL;
+  h->ask = h->ask ? ask : NULL;
   h->cancelled = h->cancelled ? ask_cancelled : NULL;
 }
 

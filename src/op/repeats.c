@@ -17,8 +17,10 @@ struct pairs_found {
 
 static enum status read_rules(struct op_call *call, struct memories *ret_rules) {
   struct scope scope = scope_of(call);
-  struct filter f = {
-      .kind = str_from(kind_names[KIND_RULE]), .severity = json_str(call->args, "severity"), .limit = COMPARED};
+  struct filter f = {.kind = str_from(kind_names[KIND_RULE]),
+                     .severity = json_str(call->args, "severity"),
+                     .trusted = json_bool(call->args, "trusted", false),
+                     .limit = COMPARED};
   enum status s = memory_list(call->engine->store, &scope, &f, call->arena, ret_rules, call->err);
   for (size_t i = 0; s == STATUS_OK && i < ret_rules->n; i++)
     s = memory_load_body(call->engine->store, call->arena, &ret_rules->v[i], call->err);

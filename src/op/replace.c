@@ -25,6 +25,23 @@ static enum status refuse_foreign(struct op_call *call, const struct memory *old
   return error_fix(call->err, "repeat the call with --project '%.*s'", STR_ARG(old->project));
 }
 
+static enum status refuse_untrusted(struct op_call *call, const struct write *w, const struct memory *old) {
+  bool suspect = w->m.suspect.p;
+  error_set(call->err, STATUS_CONFLICT, "memory %lld is trusted, and this text is not (%.*s): it cannot replace it",
+            (long long)old->id, STR_ARG(suspect ? w->m.suspect : w->m.trust));
+  error_step(call->err, "trust");
+  return error_fix(call->err,
+                   "store it beside it with 'cairn remember'; a person who has read it supersedes the old one");
+}
+
+bool replace_allowed(const struct write *w, const struct memory *old) {
+  return w->exact || memory_trusted(&w->m) || !memory_trusted(old);
+}
+
+bool replace_outweighs(const struct write *w, const struct memory *old) {
+  return str_is(w->m.trust, "user") && !memory_trusted(old);
+}
+
 enum status replace_choose(struct op_call *call, struct write *w, const struct memory *old, struct str reason,
                            struct replacement *rep) {
   if (str_is(old->state, "superseded") || str_is(old->state, "forgotten"))
@@ -35,6 +52,12 @@ enum status replace_choose(struct op_call *call, struct write *w, const struct m
   rep->shadow = !str_eq(old->project, w->m.project);
   rep->reason = reason;
   return STATUS_OK;
+}
+
+/* What the caller itself names. */
+static enum status choose_named(struct op_call *call, struct write *w, const struct memory *old, struct str reason,
+                                struct replacement *rep) {
+  return replace_allowed(w, old) ? replace_choose(call, w, old, reason, rep) : refuse_untrusted(call, w, old);
 }
 
 static enum status key_taken(struct op_call *call, const struct memory *held) {
@@ -63,6 +86,8 @@ static enum status resolve_key(struct op_call *call, struct txn *txn, struct wri
     return key_taken(call, &held);
   s = memory_load_body(txn->store, call->arena, &held, call->err);
   if (s == STATUS_OK && str_eq(held.body, w->m.body)) {
+    if (replace_outweighs(w, &held))
+      return replace_choose(call, w, &held, STR("a person says it, too"), rep);
     w->action = WRITE_SKIPPED;
     w->id = held.id;
     w->uid = held.uid;
@@ -72,7 +97,7 @@ static enum status resolve_key(struct op_call *call, struct txn *txn, struct wri
   }
   if (s == STATUS_OK && str_empty(w->reason))
     return key_taken(call, &held);
-  return s == STATUS_OK ? replace_choose(call, w, &held, w->reason, rep) : s;
+  return s == STATUS_OK ? choose_named(call, w, &held, w->reason, rep) : s;
 }
 
 /* ---- what is not said stays as it was ---- */
@@ -120,7 +145,7 @@ enum status replace_resolve(struct op_call *call, struct txn *txn, struct write 
     struct memory old;
     enum status s = memory_find(txn->store, &scope, w->supersedes, call->arena, &old, call->err);
     if (s == STATUS_OK)
-      s = replace_choose(call, w, &old, reason, rep);
+      s = choose_named(call, w, &old, reason, rep);
     if (s != STATUS_OK)
       return s;
   }
@@ -139,8 +164,19 @@ static void note_lost(struct op_call *call, struct write *w, const char *what, s
 
 static bool by_itself(struct str delivery) { return str_is(delivery, "boot") || str_is(delivery, "pinned"); }
 
+/* Rewriting what nobody vouches for does not make it true: only a person's version is better than the old one. */
+static void inherit_doubt(struct memory *m, const struct memory *old) {
+  if (str_is(m->trust, "user") || memory_trusted(old))
+    return;
+  if (!str_is(old->trust, "user") && !str_is(old->trust, "agent"))
+    m->trust = old->trust;
+  if (!m->suspect.p)
+    m->suspect = old->suspect;
+}
+
 static void inherit(struct op_call *call, struct write *w, const struct memory *old) {
   struct memory *m = &w->m;
+  inherit_doubt(m, old);
   if (by_itself(old->delivery) && !by_itself(m->delivery)) {
     w->got_pin = w->inherit_pin;
     if (w->inherit_pin)

@@ -11,6 +11,11 @@ struct replacement {
   struct links links; /* of the old memory: some are carried over */
 };
 
+/* Whether the write may take the place of a memory: what nobody vouches for replaces nothing that is trusted. A file is
+ * its editor's own, and is never shown unasked. */
+bool replace_allowed(const struct write *w, const struct memory *old);
+/* Whether a memory does not stand in the way of the write: a person's words do not wait for what nobody vouches for. */
+bool replace_outweighs(const struct write *w, const struct memory *old);
 /* Kind, type, severity and the like that the caller did not give are those of the memory to be replaced. */
 NODISCARD enum status replace_defaults(struct op_call *call, struct write *w);
 /* Finds what the write replaces, by --supersedes or by its key, and refuses what may not be. May settle the write as

@@ -1,7 +1,6 @@
 /* scratch.c: values that live and die with a session. */
 #include "op/handlers.h"
 #include "op/session.h"
-#include "op/write.h"
 
 enum { KEY_MOST = 200, VALUES_MOST = 1000, LENGTH_MOST = 1 << 20 };
 
@@ -32,13 +31,11 @@ enum status op_scratch_set(struct op_call *call) {
   struct txn who = who_of(call), txn;
   enum status s = check_key(call, &key);
   if (s == STATUS_OK)
-    s = call_scrub(call, &key, "the key");
-  if (s == STATUS_OK)
-    s = call_scrub(call, &value, "the value");
-  if (s == STATUS_OK)
     s = session_required(call, &session);
-  if (s == STATUS_OK)
+  if (s == STATUS_OK) {
+    who.project = session.project;
     s = sessions_begin(call->engine->store, &who, &txn, call->err);
+  }
   if (s == STATUS_OK)
     s = check_room(call, &session, key, value);
   if (s == STATUS_OK)

@@ -26,8 +26,8 @@ static enum status skill_hits(struct query *q, struct hits *ret) {
   struct str folded = utf8_fold(call->arena, q->text);
   for (size_t i = 0; s == STATUS_OK && i < skills.n && ret->n < SKILL_HITS; i++) {
     struct memory *m = &skills.v[i];
-    bool fires = false;
-    for (size_t k = 0; k < m->skill_keywords.n; k++)
+    bool fires = false; /* nobody asked for it by name: one that nobody vouches for is found like any other text */
+    for (size_t k = 0; memory_trusted(m) && k < m->skill_keywords.n; k++)
       fires |= contains_word(folded, utf8_fold(call->arena, m->skill_keywords.v[k]));
     if (!fires)
       continue;
@@ -86,7 +86,8 @@ static void put_parts(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct hit
                {"rating", h->parts.rating},
                {"access", h->parts.access},
                {"time", h->parts.time},
-               {"type", h->parts.type}};
+               {"type", h->parts.type},
+               {"trust", h->parts.trust}};
   for (size_t i = 0; i < ARRAY_LEN(parts); i++)
     json_put_num(doc, obj, parts[i].name, rounded(parts[i].value));
 }
@@ -120,7 +121,7 @@ static enum status put_hit(struct query *q, yyjson_mut_val *arr, struct hit *h, 
 static struct str note_search(struct query *q, const struct hits *hits) {
   struct op_call *call = q->call;
   struct secret_hits secrets = {0};
-  redact_find(call->arena, q->text, NULL, &secrets);
+  redact_find(call->arena, q->text, call->secrets, &secrets);
   yyjson_mut_doc *doc = json_new(call->arena);
   yyjson_mut_val *detail = yyjson_mut_obj(doc);
   json_put(doc, detail, "query", utf8_cut(redact_apply(call->arena, q->text, &secrets), 1000));

@@ -5,7 +5,6 @@
 #include "base/utf8.h"
 #include "op/handlers.h"
 #include "op/roles.h"
-#include "op/write.h"
 
 /* ---- whose call it is ---- */
 
@@ -29,6 +28,12 @@ static enum status find_named(struct op_call *call, struct session *ret_session,
   return STATUS_OK;
 }
 
+/* What others began is not for the bearer of a token, whatever handle it sends and whoever used its connection before:
+ * a proxy may take several along on one. */
+static bool is_own(const struct caller *c, const struct session *s) {
+  return !c->principal || str_eq(s->source, c->source);
+}
+
 enum status session_current(struct op_call *call, struct session *ret_session, bool *ret_found) {
   const struct caller *c = &call->caller;
   struct store *st = call->engine->store;
@@ -42,6 +47,7 @@ enum status session_current(struct op_call *call, struct session *ret_session, b
                           c->origin->cwd, call->arena, &found, &is_there, call->err);
   if (s != STATUS_OK)
     return s;
+  is_there = is_there && is_own(c, &found);
   if (is_there && session_ended_outside(&found))
     session_revive(st, &found, call->now);
   *ret_found = is_there && !found.ended_at;
@@ -133,7 +139,7 @@ enum status op_session_list(struct op_call *call) {
     return s;
   /* Those that are gone are left out whether or not this can be written down now. */
   struct txn txn;
-  if (roll.gone.n && !db_read_only(store_db(call->engine->store)) && begin(call, NULL, &txn) == STATUS_OK &&
+  if (roll.gone.n && store_writes(call->engine->store, call->caller.project) && begin(call, NULL, &txn) == STATUS_OK &&
       (roll_end(call, &txn, &roll, &ended) != STATUS_OK || txn_commit(&txn, call->err) != STATUS_OK)) {
     store_rollback(call->engine->store);
     ended.n = 0;
@@ -171,9 +177,7 @@ enum status op_session_task(struct op_call *call) {
               (int)SESSION_TASK_CHARACTERS);
     return error_fix(call->err, "say in a sentence or two what is being done");
   }
-  enum status s = call_scrub(call, &task, "the task");
-  if (s == STATUS_OK)
-    s = session_required(call, &session);
+  enum status s = session_required(call, &session);
   if (s == STATUS_OK)
     s = begin(call, &session, &txn);
   if (s == STATUS_OK)
@@ -199,7 +203,7 @@ enum status handoff_check(struct op_call *call, struct str *text) {
     return error_fix(call->err, "shorten it by %zu characters; what should last longer is worth a memory of its own",
                      length - HANDOFF_CHARACTERS);
   }
-  return call_scrub(call, text, "the handoff");
+  return STATUS_OK;
 }
 
 void put_handoff(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct handoff *h) {

@@ -3,7 +3,6 @@
 #include "base/process.h"
 #include "base/utf8.h"
 #include "op/session.h"
-#include "op/write.h"
 
 /* What went wrong is said; the boot goes on. */
 static void degrade(struct op_call *call, struct booted *b, const char *what, const struct error *why) {
@@ -11,19 +10,14 @@ static void degrade(struct op_call *call, struct booted *b, const char *what, co
       arena_printf(call->arena, "%.*s%s%s: %s", STR_ARG(b->degraded), b->degraded.p ? "; " : "", what, why->message);
 }
 
-/* A text that is about to be stored with the session: nothing where it holds a secret. */
-static struct str storable(struct op_call *call, struct str text, size_t most) {
-  struct error *outer = call->err, mine;
+/* The beginning of a text that is about to be stored with the session. */
+static struct str storable(struct str text, size_t most) {
   if (str_empty(text))
     return STR_NONE;
   size_t pos = 0;
   for (size_t n = 0; n < most && pos < text.n; n++)
     utf8_next(text, &pos);
-  text = str_slice(text, 0, pos);
-  call->err = &mine;
-  enum status s = call_scrub(call, &text, "the session");
-  call->err = outer;
-  return s == STATUS_OK ? text : STR_NONE;
+  return str_slice(text, 0, pos);
 }
 
 /* The door says who calls; arguments say it for somebody else: a hook for the program that started it. */
@@ -35,23 +29,23 @@ static void draft(struct op_call *call, struct session *ret) {
   struct session s = {.team = call->caller.team,
                       .project = call->caller.project,
                       .source = call->caller.source,
-                      .cwd = storable(call, cwd.p ? cwd : o->cwd, 1000),
+                      .cwd = storable(cwd.p ? cwd : o->cwd, 1000),
                       .host = o->host,
                       .pid = o->pid,
                       .started = o->started,
                       .connection = o->connection,
-                      .client = storable(call, o->client, 100),
-                      .client_version = storable(call, o->client_version, 100),
-                      .task = storable(call, str_trim(json_str(call->args, "task")), SESSION_TASK_CHARACTERS)};
+                      .client = storable(o->client, 100),
+                      .client_version = storable(o->client_version, 100),
+                      .task = storable(str_trim(json_str(call->args, "task")), SESSION_TASK_CHARACTERS)};
   if (pid > 0) {
-    s.host = str_empty(host) ? here : arena_lower(call->arena, storable(call, host, 255));
+    s.host = str_empty(host) ? here : arena_lower(call->arena, storable(host, 255));
     s.pid = pid;
     s.started = 0;
     /* One that is not there cannot be watched: a number that an agent made up must not end its session. */
     if (here.p && s.host.p && str_eq(s.host, here) && !process_started(pid, &s.started))
       s.pid = 0;
   } else if (!str_empty(host)) {
-    s.host = arena_lower(call->arena, storable(call, host, 255));
+    s.host = arena_lower(call->arena, storable(host, 255));
   } else if (!s.host.p) {
     s.host = here;
   }
@@ -124,6 +118,11 @@ static enum status register_session(struct op_call *call, struct booted *b) {
   return STATUS_OK;
 }
 
+/* Who only reads, or works elsewhere, boots as others do, but leaves no session. */
+static enum status refuse_session(struct op_call *call) {
+  return error_set(call->err, STATUS_DENIED, "the caller may not write here");
+}
+
 /* Something is known by which the session can be told from others, or somebody wants it. */
 static bool wanted(const struct op_call *call) {
   const struct origin *o = call->caller.origin;
@@ -149,7 +148,8 @@ void session_boot(struct op_call *call, struct booted *ret_booted) {
   struct error *outer = call->err, mine;
   *b = (struct booted){0};
   call->err = &mine;
-  if (wanted(call) && register_session(call, b) != STATUS_OK) {
+  bool writes = store_writes(call->engine->store, call->caller.project);
+  if (wanted(call) && (writes ? register_session(call, b) : refuse_session(call)) != STATUS_OK) {
     store_rollback(call->engine->store);
     b->ended.n = 0;
     degrade(call, b, "the session is not registered", &mine);

@@ -245,7 +245,7 @@ static struct str without_secrets(struct source *x, struct arena *a, struct str 
   struct secret_hits hits = {0};
   struct buf b = BUF(a);
   size_t done = 0;
-  redact_find(a, text, NULL, &hits);
+  redact_find(a, text, x->call->secrets, &hits);
   x->redacted += (int64_t)hits.n;
   for (size_t i = 0; i < hits.n; i++) {
     struct str secret = str_slice(text, hits.v[i].start, hits.v[i].start + hits.v[i].len);

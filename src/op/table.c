@@ -22,6 +22,7 @@
 static const char *const kinds[] = {"rule", "fact", "incident", "task", NULL};
 static const char *const scopes[] = {"global", "project", NULL};
 static const char *const write_severities[] = {"blocker", "pattern", NULL};
+static const char *const origins[] = {"tool", NULL};
 static const char *const directions[] = {"up", "down", NULL};
 static const char *const details[] = {"headline", "snippet", "full", NULL};
 static const char *const link_rels[] = {"contradicts", "relates", "derived_from", "cites", NULL};
@@ -40,6 +41,8 @@ const struct param common_params[] = {
   FLAG("all_projects", "look into every project, not only this one and the global memories"),
   END
 };
+
+#define ORIGIN CHOICE("origin", origins, "not the writer's own words: from a web page, a tool, a file; untrusted until promoted")
 
 /* What remember and supersede share. */
 #define WRITE_PARAMS \
@@ -66,6 +69,7 @@ const struct param common_params[] = {
   MANY("acceptance", "accept", "TEXT", "tasks only: an acceptance criterion; may be repeated"), \
   TEXT("root_cause", 0, "TEXT", "incidents only"), \
   TEXT("resolution", 0, "TEXT", "incidents only"), \
+  ORIGIN, \
   MANY("distinct_from", NULL, "ID", "a similar memory that was seen and is something else; may be repeated"), \
   TEXT("idempotency_key", 0, "KEY", "a repeated call with this key returns the first result")
 
@@ -82,14 +86,15 @@ static const struct param remember_params[] = {
   END
 };
 static const struct param capture_params[] = {
-  TEXT("text", REQ_POS | PARAM_STDIN, "TEXT", "raw text: notes, a conversation"),
+  TEXT("text", REQ_POS | PARAM_STDIN | PARAM_SECRETS, "TEXT", "raw text: notes, a conversation"),
   MANY("tags", "tag", "TAG", "label for each memory; may be repeated"),
+  ORIGIN,
   END
 };
 #define IN_CORPORA(help) {"in", PARAM_LIST, 0, NULL, "CORPUS", corpus_choices, help}
 static const struct param get_params[] = {ONE_ID, END};
 static const struct param search_params[] = {
-  TEXT("query", REQ_POS | PARAM_NOISE, "QUERY", "any text"),
+  TEXT("query", REQ_POS | PARAM_NOISE | PARAM_SECRETS, "QUERY", "any text"),
   IN_CORPORA("what to search (default memory); may be repeated"),
   INT("limit", "N", "results at most, 1 to 100 (default 10)"),
   CHOICE("kind", kinds, "only this kind"),
@@ -103,6 +108,7 @@ static const struct param search_params[] = {
   CHOICE("detail", details, "how much of each result (default snippet)"),
   INT("budget", "TOKENS", "size of all results together at most; what is left out is counted"),
   FLAG("include_superseded", "also what was corrected since, marked as such"),
+  FLAG("trusted", "only what boot may show: nothing untrusted"),
   FLAG("explain", "the parts of each score"),
   END
 };
@@ -111,6 +117,7 @@ static const struct param list_params[] = {
   INT("offset", "N", "leave out the first N"),
   TEXT("cursor", 0, "CURSOR", "go on behind the page that gave this next_cursor"),
   FLAG("own", "only memories of the project itself, not the global ones"),
+  FLAG("trusted", "only what boot may show: nothing untrusted"),
   IN_CORPORA("what to list (default memory); may be repeated"),
   CHOICE("kind", kinds, "only this kind"),
   TEXT("type", 0, "TYPE", "only this type, by name or alias"),
@@ -151,7 +158,7 @@ static const struct param unsupersede_params[] = {
 };
 static const struct param annotate_params[] = {
   ONE_ID,
-  TEXT("note", PARAM_POSITIONAL, "NOTE", "text to add; without it the notes are shown"),
+  TEXT("note", PARAM_POSITIONAL | PARAM_SHOWN, "NOTE", "text to add; without it the notes are shown"),
   FLAG("clear", "remove all notes"),
   END
 };
@@ -161,6 +168,7 @@ static const struct param rate_params[] = {
 static const struct param repeats_params[] = {
   CHOICE("severity", write_severities, "only rules of this severity"),
   NUMBER("above", "S", "pairs more similar than this, 0 to 1 (default 0.7)"),
+  FLAG("trusted", "only what boot may show: nothing untrusted"),
   INT("limit", "N", "pairs at most (default 20)"),
   END
 };
@@ -194,6 +202,7 @@ static const struct param task_add_params[] = {
   MANY("blocked_by", NULL, "ID", "a task that must be done first; may be repeated"),
   MANY("tags", "tag", "TAG", "label for filtering; may be repeated"),
   TEXT("key", 0, "KEY", "short name"),
+  ORIGIN,
   TEXT("idempotency_key", 0, "KEY", "a repeated call with this key returns the first result"),
   END
 };
@@ -260,6 +269,7 @@ static const struct param import_params[] = {
   {"format", PARAM_TEXT, 0, NULL, NULL, formats, "default auto"},
   FLAG("skip_bad", "import the good rows even if some are bad"),
   FLAG("dry_run", "check everything, change nothing"),
+  FLAG("keep_trust", "the export is your own: what it says of trust holds; else all of it is untrusted"),
   FLAG("defer_embedding", "leave the vectors to 'cairn reembed' or to maintenance"),
   END
 };
@@ -309,6 +319,14 @@ static const struct param migrate_params[] = {
   TEXT("to", PARAM_REQUIRED | PARAM_PATH, "FILE|URL", "a new file, or an empty database: postgresql://USER@HOST/DATABASE"),
   END
 };
+static const struct param team_list_params[] = {
+  FLAG("removed", "show the receipts of deleted teams"), END
+};
+static const struct param team_delete_params[] = {
+  TEXT("name", REQ_POS, "TEAM", "the team"),
+  TEXT("confirm", 0, "TEAM", "its name again: really remove it; this cannot be undone"),
+  END
+};
 static const struct param doctor_params[] = {
   {"fix", PARAM_BOOL, 0, "repair", NULL, NULL,
    "rebuild what can be rebuilt from the texts: the full-text index, the vector index"}, END
@@ -350,7 +368,7 @@ static const struct param eval_params[] = {
 };
 static const struct param no_params[] = {END};
 
-#define GRAPH_LINES(flags, help) {"lines", PARAM_LIST, flags, NULL, "LINE", NULL, help}
+#define GRAPH_LINES(flags, help) {"lines", PARAM_LIST, PARAM_SECRETS | (flags), NULL, "LINE", NULL, help}
 static const struct param graph_read_params[] = {
   {"names", PARAM_LIST, PARAM_POSITIONAL, NULL, "NAME", NULL, "entities (default: all)"},
   TEXT("query", 0, "TEXT", "entities whose name, type or observations hold this text, or mean it"),
@@ -371,9 +389,28 @@ static const struct param graph_delete_params[] = {
 static const struct param vault_key_params[] = {VAULT_KEY, END};
 static const struct param vault_set_params[] = {
   VAULT_KEY,
-  TEXT("value", REQ_POS | PARAM_STDIN, "VALUE", "any text that is no secret"),
-  FLAG("secret", "refused: the vault does not encrypt yet"),
+  TEXT("value", REQ_POS | PARAM_STDIN | PARAM_SECRETS, "VALUE", "any text; a secret is best given on standard input, where nobody sees it"),
+  FLAG("secret", "encrypt it, and show it to nobody without a grant; a secret stays one until it is deleted"),
   END
+};
+static const struct param vault_get_params[] = {
+  VAULT_KEY, FLAG("reveal", "show the value of a secret, which the event log records; agents need a grant"), END
+};
+#define GRANT_TO TEXT("to", PARAM_REQUIRED, "NAME", \
+  "an agent's name, token:NAME for a token, agent for agents without a name, or '*' for all of the team")
+static const struct param vault_grant_params[] = {
+  VAULT_KEY,
+  GRANT_TO,
+  TEXT("ttl", 0, "TIME", "until when: '1h', '7d', or a date (default: until it is revoked)"),
+  INT("uses", "N", "how many times the value may be seen (default: any number)"),
+  END
+};
+static const struct param vault_grants_params[] = {
+  TEXT("key", PARAM_POSITIONAL, "KEY", "only grants for this secret"), END
+};
+static const struct param vault_revoke_params[] = {VAULT_KEY, GRANT_TO, END};
+static const struct param vault_rotate_params[] = {
+  FLAG("passphrase", "seal with a passphrase from now on, which is asked for at the terminal"), END
 };
 static const struct param vault_list_params[] = {
   TEXT("prefix", PARAM_POSITIONAL, "PREFIX", "only keys that begin with it"), END
@@ -391,20 +428,20 @@ static const struct param file_view_params[] = {
 };
 static const struct param file_create_params[] = {
   FILE_PATH("path", "where, under /memories"),
-  TEXT("file_text", REQ_POS | PARAM_STDIN | PARAM_VERBATIM, "TEXT", "the content, kept byte for byte"),
+  TEXT("file_text", REQ_POS | PARAM_STDIN | PARAM_VERBATIM | PARAM_SECRETS, "TEXT", "the content, kept byte for byte"),
   FLAG("overwrite", "replace a file that is there; its former content stays in the history"),
   END
 };
 static const struct param file_str_replace_params[] = {
   FILE_PATH("path", "the file"),
-  TEXT("old_str", REQ_POS, "OLD", "text that occurs once in it"),
-  TEXT("new_str", PARAM_POSITIONAL, "NEW", "what to put in its place (default: nothing)"),
+  TEXT("old_str", REQ_POS | PARAM_SECRETS, "OLD", "text that occurs once in it"),
+  TEXT("new_str", PARAM_POSITIONAL | PARAM_SECRETS, "NEW", "what to put in its place (default: nothing)"),
   END
 };
 static const struct param file_insert_params[] = {
   FILE_PATH("path", "the file"),
   {"insert_line", PARAM_INT, REQ_POS, NULL, "LINE", NULL, "the text goes behind this line; 0 is the top"},
-  TEXT("insert_text", REQ_POS | PARAM_STDIN | PARAM_VERBATIM, "TEXT", "what to insert"),
+  TEXT("insert_text", REQ_POS | PARAM_STDIN | PARAM_VERBATIM | PARAM_SECRETS, "TEXT", "what to insert"),
   END
 };
 static const struct param file_delete_params[] = {FILE_PATH("path", "a file, or a folder with all in it"), END};
@@ -414,18 +451,18 @@ static const struct param file_rename_params[] = {
 
 /* sessions */
 static const struct param session_list_params[] = {FLAG("exclude_self", "leave the caller's own session out"), END};
-static const struct param session_task_params[] = {TEXT("task", REQ_POS, "TEXT", "what is being done now"), END};
+static const struct param session_task_params[] = {TEXT("task", REQ_POS | PARAM_SHOWN, "TEXT", "what is being done now"), END};
 static const struct param session_handoff_params[] = {
-  TEXT("text", PARAM_POSITIONAL | PARAM_STDIN, "TEXT", "the note, at most 2000 characters; without it the last one is shown"), END
+  TEXT("text", PARAM_POSITIONAL | PARAM_STDIN | PARAM_SHOWN, "TEXT", "the note, at most 2000 characters; without it the last one is shown"), END
 };
 static const struct param session_end_params[] = {
-  TEXT("handoff", 0, "TEXT", "a note for the next session, at most 2000 characters"), END
+  TEXT("handoff", PARAM_SHOWN, "TEXT", "a note for the next session, at most 2000 characters"), END
 };
 static const struct param action_list_params[] = {
   FLAG("all", "also what has been answered"), INT("limit", "N", "items at most, 1 to 1000 (default 50)"), END
 };
 static const struct param action_add_params[] = {
-  TEXT("text", REQ_POS, "TEXT", "what somebody must answer to"),
+  TEXT("text", REQ_POS | PARAM_SHOWN, "TEXT", "what somebody must answer to"),
   CHOICE("kind", action_kinds, "a task (default) can be done; a rule cannot"),
   TEXT("memory", 0, "ID", "id, uid or key of the memory that it comes from"),
   END
@@ -457,12 +494,12 @@ static const struct param transcript_append_params[] = {
   SESSION(0),
   TEXT("batch", PARAM_POSITIONAL | PARAM_PATH, "FILE", "JSON Lines, a message a line; '-' is standard input, stored as it comes"),
   CHOICE("role", message_roles, "who says it (default user)"),
-  TEXT("content", 0, "TEXT", "what is said; the result of a tool"),
-  TEXT("name", 0, "TOOL", "of a tool_call: the tool"),
-  TEXT("input", 0, "JSON", "of a tool_call: its arguments"),
-  TEXT("id", 0, "ID", "of the message; a call and its result share one (default: a new one)"),
+  TEXT("content", PARAM_SECRETS, "TEXT", "what is said; the result of a tool"),
+  TEXT("name", PARAM_SECRETS, "TOOL", "of a tool_call: the tool"),
+  TEXT("input", PARAM_SECRETS, "JSON", "of a tool_call: its arguments"),
+  TEXT("id", PARAM_SECRETS, "ID", "of the message; a call and its result share one (default: a new one)"),
   TEXT("timestamp", 0, "TIME", "when it was said (default: now)"),
-  MANY("lines", "line", "JSON", "a message as one JSON object; may be repeated"),
+  {"lines", PARAM_LIST, PARAM_SECRETS, "line", "JSON", NULL, "a message as one JSON object; may be repeated"},
   FLAG("skip_known", "leave out messages that the session has already, by id and role"),
   END
 };
@@ -478,14 +515,14 @@ static const struct param transcript_list_params[] = {
 };
 static const struct param transcript_flush_params[] = {
   SESSION(0),
-  TEXT("memories", 0, "TEXT", "the answer: JSON, fenced blocks marked 'memory', or [NO_REPLY]"),
+  TEXT("memories", PARAM_SECRETS, "TEXT", "the answer: JSON, fenced blocks marked 'memory', or [NO_REPLY]"),
   CHOICE("reason", flush_reasons, "why it is asked for (default manual)"),
   KEEP,
   END
 };
 static const struct param transcript_compact_params[] = {
   SESSION(0),
-  TEXT("summary", 0, "TEXT", "what takes the place of the messages (default: made by rule)"),
+  TEXT("summary", PARAM_SECRETS, "TEXT", "what takes the place of the messages (default: made by rule)"),
   KEEP,
   FLAG("force", "also below the threshold (compaction.threshold)"),
   END
@@ -508,6 +545,20 @@ static const struct param agent_add_params[] = {
   TEXT("note", 0, "TEXT", "what it is for"),
   END
 };
+/* tokens */
+static const char *const token_profiles[] = {"default", "full", "readonly", "openbrain", "openbrain2", "anthropic",
+                                             "graph", "mememory", "openhive", NULL};
+static const struct param token_add_params[] = {
+  TEXT("name", REQ_POS, "NAME", "1 to 64 of: A-Z a-z 0-9 _ . -"),
+  CHOICE("role", agent_roles, "how far it reaches (default: project with --project, else admin)"),
+  MANY("projects", "project", "NAME", "a project that it is for; may be repeated, up to 32 times"),
+  FLAG("read", "it reads and writes nothing"),
+  CHOICE("profile", token_profiles, "the tools that its bearer is offered over MCP (default: as the server says)"),
+  TEXT("ttl", 0, "TIME", "when it expires: 12h, 30d, a timestamp, or never (default 90d)"),
+  END
+};
+static const struct param token_name_params[] = {TEXT("name", REQ_POS, "NAME", "name or id of the token"), END};
+
 static const struct param agent_name_params[] = {TEXT("name", REQ_POS, "NAME", "name of the agent"), END};
 static const struct param agent_message_params[] = {
   TEXT("from", REQ_POS, "FROM", "the agent that sends"),
@@ -583,8 +634,9 @@ const struct op ops[] = {
   {"pin", "Correction", "Deliver a memory with every prompt", "", "cairn pin 12", id_params, OP_WRITE, op_pin},
   {"unpin", "Correction", "Deliver a memory on demand again", "", "cairn unpin 12", id_params, OP_WRITE, op_unpin},
   {"promote", "Correction", "Trust a memory that came from a tool, import or extraction",
-   "Untrusted text is searchable but never injected at boot; this makes it trusted.", "cairn promote 12", id_params,
-   OP_WRITE, op_promote},
+   "Untrusted text is found and marked, but never shown at boot, by a skill's keyword or on a page; this makes it "
+   "trusted, and the event says by whom. Text that reads like instructions to a model is promoted by a person alone.",
+   "cairn promote 12", id_params, OP_WRITE, op_promote},
   {"link", "Correction", "Link two memories", "", "cairn link 12 relates 14", link_params, OP_WRITE, op_link},
   {"unlink", "Correction", "Remove a link between two memories", "", "cairn unlink 12 relates 14", link_params,
    OP_WRITE, op_unlink},
@@ -707,8 +759,8 @@ const struct op ops[] = {
    "session becomes a transcript of the project whose repository it was held in; --project chooses another. Only what "
    "is new since the last import is read, nothing is stored twice, and secrets are taken out. What is left out, such "
    "as thinking and the programs' own notes, is counted by reason.",
-   "cairn transcript import\ncairn transcript import --from codex", transcript_import_params, OP_WRITE | OP_NO_TXN,
-   op_transcript_import},
+   "cairn transcript import\ncairn transcript import --from codex", transcript_import_params,
+   OP_WRITE | OP_NO_TXN | OP_OPERATOR, op_transcript_import},
 
   {"agent add", "Agents", "Declare an agent with a role",
    "A process that is started with --agent NAME, or with CAIRN_AGENT, is that agent, and its calls reach as far as its "
@@ -728,6 +780,22 @@ const struct op ops[] = {
    "messages from itself alone.",
    "cairn agent message web seo --action analyze --task 'headlines of the blog'", agent_message_params, 0,
    op_agent_message},
+
+  {"token add", "Tokens", "Make a token for somebody who calls over the network",
+   "Prints it once: what the store keeps of it is a hash. It is for this team. Its role says how far it reaches, as that of "
+   "an agent does; with --project it is for these projects alone, with --read it changes nothing. Whoever sends it as "
+   "'Authorization: Bearer TOKEN' to 'cairn serve' is token:NAME in the log and for grants.",
+   "cairn token add ci-bot --project website --ttl 30d\ncairn token add dashboard --read --profile readonly",
+   token_add_params, OP_WRITE | OP_NO_TXN, op_token_add},
+  {"token list", "Tokens", "List the tokens of the team", "Also those that are expired or revoked; never their secrets.",
+   "cairn token list", no_params, 0, op_token_list},
+  {"token revoke", "Tokens", "Let a token open nothing any more",
+   "From its next call on; open streams fall silent.", "cairn token revoke ci-bot", token_name_params,
+   OP_WRITE | OP_NO_TXN, op_token_revoke},
+  {"token delete", "Tokens", "Take a token that opens nothing any more off the list",
+   "One that is still good is revoked first. The log keeps that there was one.",
+   "cairn token revoke dashboard\ncairn token delete dashboard", token_name_params, OP_WRITE | OP_NO_TXN,
+   op_token_delete},
 
   {"events", "Store", "Read the event log",
    "One line for each event, oldest first. Resume with the last sequence number that was seen.",
@@ -751,12 +819,14 @@ const struct op ops[] = {
    "when it is complete; until then both are searched. Can be stopped at any time, and goes on where it was.",
    "cairn reembed\ncairn reembed --status", reembed_params, OP_WRITE, op_reembed},
   {"export", "Store", "Write all memories as JSON Lines",
-   "Uids, links, states, timestamps and annotations included; importing it and exporting again gives the same bytes.",
+   "Uids, links, states, timestamps and annotations included; importing it with "
+   "--keep-trust and exporting again gives the same bytes.",
    "cairn export memories.jsonl", export_params, OP_STREAM, op_export},
   {"import", "Store", "Read an export, a JSONL graph, or Markdown notes",
    "One transaction. Bad rows are reported with their line, and then nothing is imported unless --skip-bad is given. "
-   "What was purged stays away.",
-   "cairn import memories.jsonl\ncairn import ~/notes --format markdown --dry-run", import_params, OP_WRITE | OP_GATED,
+   "What was purged stays away. Whatever the file says, its memories are untrusted until promoted; with --keep-trust a "
+   "person vouches for an export of their own.",
+   "cairn import memories.jsonl\ncairn import memories.jsonl --keep-trust\ncairn import ~/notes --format markdown --dry-run", import_params, OP_WRITE | OP_GATED,
    op_import},
   {"sync", "Store", "Bring MEMORY.md and the store into step",
    "Memories of the project are written to its MEMORY.md by section, and what a person has changed there becomes writes: a "
@@ -770,11 +840,11 @@ const struct op ops[] = {
    "of each. No file is read or written.", "cairn page", page_params, 0, op_page},
   {"backup", "Store", "Copy the store to a file, while it is in use",
    "The file is a store itself, also that of a store on a server: --db opens it, 'cairn restore' brings it back.", "cairn backup /mnt/backups/cairn.db",
-   backup_params, OP_NO_TXN, op_backup},
+   backup_params, OP_NO_TXN | OP_OPERATOR, op_backup},
   {"restore", "Store", "Replace the store's content by a backup",
    "As one change, which others see as a whole or not at all. The present content is backed up first. The backup of a "
    "file can be brought back on a server, and the other way round.", "cairn restore /mnt/backups/cairn.db --confirm", restore_params,
-   OP_WRITE | OP_DESTRUCTIVE | OP_NO_TXN, op_restore},
+   OP_WRITE | OP_DESTRUCTIVE | OP_NO_TXN | OP_OPERATOR, op_restore},
   {"migrate", "Store", "Move the whole store into another file or to a server",
    "Copies everything from the store that --db names into a new one: memories with their chains, links and vectors, the "
    "event log, sessions, settings and vault; ids, uids and times stay. Between files and PostgreSQL servers, in any "
@@ -782,10 +852,21 @@ const struct op ops[] = {
    "called again; when the source was changed since, it begins anew, and says so. At the end every row of every table is "
    "compared by its hash, and only then the target can be used. Transactions that others committed to the source "
    "meanwhile are counted, and are not in the target: let nobody write while you move.",
-   "cairn migrate --to /mnt/backups/moved.db", migrate_params, OP_NO_TXN, op_migrate},
+   "cairn migrate --to /mnt/backups/moved.db", migrate_params, OP_NO_TXN | OP_OPERATOR, op_migrate},
+  {"team list", "Store", "List the teams of the store, or receipts of deleted ones",
+   "For the person who operates the store: CAIRN_TEAM says which of them one works in.",
+   "cairn team list\ncairn team list --removed", team_list_params, OP_OPERATOR, op_team_list},
+  {"team delete", "Store", "Remove a team with everything that it has",
+   "Every row of the team in every table, its log and settings, and the files that Cairn keeps for it, as one change: a "
+   "run that is killed has removed all rows or none, and the same call removes files that were left. Without --confirm "
+   "it only says what would go. Pages such as MEMORY.md that lie in a repository stay, and are named; so are the automatic "
+   "backups that still hold the team. A receipt stays in the store. End the team's processes first: what they write later "
+   "begins the team anew.",
+   "cairn team delete acme\ncairn team delete acme --confirm acme", team_delete_params, OP_WRITE | OP_DESTRUCTIVE | OP_NO_TXN | OP_OPERATOR,
+   op_team_delete},
   {"doctor", "Store", "Check the store's health", "Exit code 0 when all is well. With --repair the indexes are rebuilt from the texts first; no text is touched.",
    "cairn doctor --json\ncairn doctor --repair",
-   doctor_params, 0, op_doctor},
+   doctor_params, OP_OPERATOR, op_doctor},
   {"eval", "Store", "Measure retrieval quality on test sets",
    "A set is a folder with corpus.jsonl, queries.jsonl and qrels.tsv. Its documents go through the ordinary write path "
    "into a temporary store, its queries through the ordinary search; no other store is opened, and the temporary one is "
@@ -875,18 +956,37 @@ const struct op ops[] = {
 
   {"vault set", "Vault", "Store a named value",
    "For state that programs read by name: counters, flags, progress, caches. Values of the vault are never searched and "
-   "never reach a prompt by themselves; the log names the key and not the value, so there is no undo. Secrets are refused: "
-   "they would be stored unencrypted.",
-   "cairn vault set reports:last-run 2026-03-31\ndate | cairn vault set cache:now -", vault_set_params, OP_WRITE,
-   op_vault_set},
-  {"vault get", "Vault", "Show a named value", "", "cairn vault get reports:last-run", vault_key_params, 0,
-   op_vault_get},
+   "never reach a prompt by themselves; the log names the key and not the value, so there is no undo.\n\nWith --secret the "
+   "value is encrypted. The key that it takes comes from CAIRN_VAULT_KEY, CAIRN_VAULT_PASSPHRASE, or the key file "
+   "(CAIRN_VAULT_KEY_FILE, else cairn/vault.key in the XDG configuration folder), which is made with the first secret: keep "
+   "a copy of it. At a terminal a secret without VALUE is asked for and not shown. The reply names the memories that hold "
+   "the value already. What looks like a secret is refused without --secret.",
+   "cairn vault set reports:last-run 2026-03-31\ndate | cairn vault set cache:now -\n"
+   "printf %s 'correct horse battery' | cairn vault set db:password - --secret",
+   vault_set_params, OP_WRITE | OP_SECRET, op_vault_set},
+  {"vault get", "Vault", "Show a named value",
+   "Of a secret it shows the handle, vault:KEY, with which agents can speak of it. --reveal shows the value: to a person at the "
+   "command line, and to an agent that has a grant. Each time is in the event log, and so is each refusal.",
+   "cairn vault get reports:last-run\ncairn vault get db:password --reveal", vault_get_params, OP_SECRET, op_vault_get},
   {"vault list", "Vault", "List named values", "", "cairn vault list\ncairn vault list reports:", vault_list_params, 0,
    op_vault_list},
   {"vault add", "Vault", "Add to a counter",
    "Atomic: of many callers at once, no increment is lost. A key that is not there starts at 0.",
    "cairn vault add reports:sent\ncairn vault add quota:left -5", vault_add_params, OP_WRITE, op_vault_add},
-  {"vault delete", "Vault", "Remove a named value", "", "cairn vault delete reports:last-run", vault_key_params,
-   OP_WRITE, op_vault_delete},
+  {"vault delete", "Vault", "Remove a named value", "A secret goes with its grants; agents may not delete secrets.",
+   "cairn vault delete reports:last-run", vault_key_params, OP_WRITE, op_vault_delete},
+  {"vault grant", "Vault", "Let an agent see a secret",
+   "The agent then gets the value with reveal, until the grant ends or is revoked. Another grant to the same name takes the "
+   "place of the first. Agents cannot grant; a token with the role admin can.",
+   "cairn vault grant db:password --to deployer --ttl 1h --uses 3", vault_grant_params, OP_WRITE, op_vault_grant},
+  {"vault grants", "Vault", "List who may see which secret", "", "cairn vault grants\ncairn vault grants db:password",
+   vault_grants_params, 0, op_vault_grants},
+  {"vault revoke", "Vault", "Take a grant back", "", "cairn vault revoke db:password --to deployer", vault_revoke_params,
+   OP_WRITE, op_vault_revoke},
+  {"vault rotate", "Vault", "Seal all secrets of the team with another key",
+   "In one transaction. The new key is CAIRN_VAULT_NEW_KEY (64 hex digits, or base64 of 32 bytes), CAIRN_VAULT_NEW_PASSPHRASE, "
+   "a passphrase that is asked for (--passphrase), or a new one in the key file. From then on it is needed in place of the "
+   "former one, which stays in the key file: backups from before need it.",
+   "cairn vault rotate", vault_rotate_params, OP_WRITE | OP_SECRET, op_vault_rotate},
   {0},
 };

@@ -129,10 +129,8 @@ enum status op_task_claim(struct op_call *call) {
     error_set(call->err, STATUS_USAGE, "task claim: name the task to be given back");
     return error_fix(call->err, "cairn task claim ID --release");
   }
-  enum status s = call_scrub(call, &by, "the name");
   /* The lock is taken first: of two processes, the second sees the claim of the first. */
-  if (s == STATUS_OK)
-    s = call_begin(call, &txn);
+  enum status s = call_begin(call, &txn);
   if (s == STATUS_OK)
     s = find_claimable(call, &m);
   if (s == STATUS_OK)

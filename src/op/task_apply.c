@@ -1,4 +1,5 @@
 /* task_apply.c: what a file of tasks changes in the store: new tasks, new versions, status, blockers, removals. */
+#include "op/scrub.h"
 #include "op/task_sync.h"
 
 #define REASON "edited in tasks.json"
@@ -92,6 +93,8 @@ enum status sync_prepare(struct task_sync *s) {
       status = draft(s, p);
       if (status == STATUS_OK)
         status = refuse(s, p, write_prepare(s->call, &p->w));
+      if (p->w.m.suspect.p) /* the file may have come with a repository, whoever brings it into step */
+        p->w.m.trust = STR("import");
     } else {
       status = refuse(s, p, call_scrub(s->call, &p->now.milestone, "the milestone"));
     }

@@ -25,6 +25,7 @@ enum status telemetry_new(const char *folder, struct telemetry **ret_telemetry, 
     return s;
   }
   t->ring = ring;
+  t->notifier = -1;
   t->began = clock_now(&(struct clock){0});
   t->began_ticks = clock_ticks_us();
   pthread_mutex_init(&t->lock, NULL);
@@ -152,11 +153,16 @@ void telemetry_note(struct telemetry *t, const struct telemetry_call *call) {
   telemetry_push(t, &k);
 }
 
-void telemetry_notify(struct telemetry *t, bool on) {
+void telemetry_notify(struct telemetry *t) {
+  int helper = notify_start();
   pthread_mutex_lock(&t->lock);
-  t->notify_on = on;
+  t->notifier = helper;
   pthread_mutex_unlock(&t->lock);
 }
+
+void telemetry_set_sandbox(struct telemetry *t, const char *how) { t->sandbox = how; }
+
+const char *telemetry_sandbox(const struct telemetry *t) { return t ? t->sandbox : NULL; }
 
 void telemetry_close(struct telemetry **telemetry) {
   struct telemetry *t = *telemetry;
@@ -168,6 +174,7 @@ void telemetry_close(struct telemetry **telemetry) {
   pthread_mutex_unlock(&t->lock);
   if (t->started)
     pthread_join(t->thread, NULL);
+  notify_stop(t->notifier);
   for (size_t i = 0; i <= TELEMETRY_NAMES; i++)
     mem_free(t->tools[i]);
   pthread_cond_destroy(&t->wake);

@@ -41,8 +41,13 @@ void telemetry_close(struct telemetry **telemetry);
 void telemetry_note(struct telemetry *t, const struct telemetry_call *call);
 
 /* From now on, errors that are the program's own (it could not read, write, open, allocate; not those of a caller) are
- * shown on the desktop, where there is one: op/notify.h. Off at first. */
-void telemetry_notify(struct telemetry *t, bool on);
+ * shown on the desktop, where there is one: op/notify.h. Before there are threads. */
+void telemetry_notify(struct telemetry *t);
+
+/* How the process is fenced in, in words, which must outlive it; NULL: that was not said. Set before there are threads.
+ */
+void telemetry_set_sandbox(struct telemetry *t, const char *how);
+const char *telemetry_sandbox(const struct telemetry *t);
 
 /* ---- calls in the store ---- */
 

@@ -53,8 +53,8 @@ struct telemetry {
   bool writing;    /* the thread has taken some, and is not done with them */
   struct kept *ring;
   struct telemetry_log log; /* path "": there is none */
-  bool notify_on;
-  struct notify notify; /* of the thread alone */
+  int notifier;             /* op/notify.h; -1: nobody is told */
+  const char *sandbox;
 
   struct boot boots[BOOTS];      /* the last ones */
   size_t boot_count;             /* ever */

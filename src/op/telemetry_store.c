@@ -25,7 +25,7 @@ void telemetry_note_in(struct engine *e, const struct telemetry_call *call) {
   telemetry_fill(&k, call);
   if (t && k.client[0] && !k.session[0] && !find_session(t, &k))
     k.before_boot = e->store != NULL;
-  if (e->store && !k.before_boot) {
+  if (e->store && !k.before_boot && k.team[0]) { /* a call that has ended its own team is nobody's */
     struct call_row row = telemetry_row_of(&k);
     calls_note(e->store, &row);
   }

@@ -101,10 +101,10 @@ static int64_t write_batch(struct telemetry *t, const struct kept *batch, size_t
 }
 
 /* A caller's mistake is the caller's business. */
-static void tell(struct telemetry *t, const struct kept *batch, size_t n) {
+static void tell(int notifier, const struct kept *batch, size_t n) {
   for (size_t i = 0; i < n; i++)
     if (status_http(batch[i].code) >= 500)
-      notify_error(&t->notify, batch[i].name, batch[i].message, clock_ticks_us());
+      notify_tell(notifier, batch[i].name, batch[i].message);
 }
 
 /* Takes the next entries that nobody has taken; the lock is held. */
@@ -130,11 +130,10 @@ static void write_all(struct telemetry *t, struct kept *batch) {
         if (!t->buffered_at)
           t->buffered_at = t->buffered_last;
       }
-    bool told = t->notify_on;
+    int notifier = t->notifier;
     pthread_mutex_unlock(&t->lock);
     int64_t lost = write_batch(t, batch, n);
-    if (told)
-      tell(t, batch, n);
+    tell(notifier, batch, n);
     pthread_mutex_lock(&t->lock);
     t->dropped += lost;
     t->writing = false;

@@ -25,8 +25,11 @@ enum status transcript_of_call(struct op_call *call, struct transcripts *ret_fol
                      call->op->name);
   }
   *ret_session = session;
-  return transcripts_at(call->engine->store, call->caller.team, call->caller.project, call->now, call->arena,
-                        ret_folder, call->err);
+  enum status s = transcripts_at(call->engine->store, call->caller.team, call->caller.project, call->now, call->arena,
+                                 ret_folder, call->err);
+  if (s == STATUS_OK)
+    ret_folder->secrets = call->secrets;
+  return s;
 }
 
 enum status transcript_limits(struct op_call *call, struct transcript_limits *ret_limits) {

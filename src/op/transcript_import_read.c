@@ -92,6 +92,7 @@ static enum status target_of(struct import_run *r, struct str project, size_t *r
   if (s != STATUS_OK)
     return s;
   target.folder.index_later = true;
+  target.folder.secrets = call->secrets;
   *ret_index = r->targets.n;
   list_push(call->arena, &r->targets, target);
   return STATUS_OK;

@@ -27,13 +27,14 @@ static bool is_said(const struct message *m) {
          text_has_letter(m->content);
 }
 
-static void make_documents(struct arena *a, struct str session, const struct messages *list, struct documents *ret) {
+static void make_documents(struct arena *a, const struct redactor *what, struct str session,
+                           const struct messages *list, struct documents *ret) {
   const char *type = type_of_sequence()->name;
   for (size_t i = 0; i < list->n; i++) {
     struct message m = list->v[i];
     if (!is_said(&m))
       continue;
-    (void)message_redact(a, &m); /* a file may have been edited by hand */
+    (void)message_redact(a, what, &m); /* a file may have been edited by hand */
     const char *role = speaker_names[m.role];
     struct str headline = arena_printf(a, "%s: %.*s", role, STR_ARG(headline_derive(a, m.content)));
     list_push(a, ret,
@@ -55,7 +56,7 @@ static enum status add(struct op_call *call, const struct transcripts *t, struct
   struct documents documents = {0};
   struct document_group group = {.path = group_path(t, session, a), .hash = hash, .changed_at = call->now};
   struct txn txn;
-  make_documents(a, session, list, &documents);
+  make_documents(a, call->secrets, session, list, &documents);
   if (documents.n == 0 && str_empty(hash))
     return STATUS_OK;
   enum status s = call_begin(call, &txn);

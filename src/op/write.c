@@ -4,9 +4,10 @@
 #include "base/id.h"
 #include "core/chunk.h"
 #include "core/extract.h"
-#include "core/redact.h"
+#include "core/suspect.h"
 #include "op/duplicates.h"
 #include "op/replace.h"
+#include "op/scrub.h"
 #include "store/settings.h"
 #include "store/transcript.h"
 #include "store/vectors.h"
@@ -52,6 +53,11 @@ static enum status read_weight(struct op_call *call, yyjson_val *args, struct me
   return error_fix(call->err, "use a weight from 0.1 (a guess) to 1.0 (certain)");
 }
 
+/* The door says who writes; the arguments may only say that it is somebody else's text. */
+struct str trust_of_args(const struct op_call *call, yyjson_val *args) {
+  return str_is(json_str(args, "origin"), "tool") ? STR("tool") : call->caller.trust;
+}
+
 enum status write_from_args(struct op_call *call, yyjson_val *args, struct write *w) {
   struct arena *a = call->arena;
   struct memory *m = &w->m;
@@ -71,7 +77,8 @@ enum status write_from_args(struct op_call *call, yyjson_val *args, struct write
   m->project = call->caller.project;
   m->source = call->caller.source;
   m->session = call->caller.session;
-  m->trust = call->caller.trust;
+  m->trust = trust_of_args(call, args);
+  w->redacted = call->redacted;
   w->weight_given = yyjson_obj_get(args, "weight") != NULL;
   w->supersedes = json_str(args, "supersedes");
   w->reason = json_str(args, "reason");
@@ -91,26 +98,6 @@ enum status write_from_args(struct op_call *call, yyjson_val *args, struct write
 
 /* ---- secrets, before anything is embedded, logged or stored ---- */
 
-static enum status scrub(struct op_call *call, bool redact, struct str *text, const char *field, int64_t *redacted) {
-  struct secret_hits hits = {0};
-  if (str_empty(*text))
-    return STATUS_OK;
-  redact_find(call->arena, *text, NULL, &hits);
-  if (hits.n == 0)
-    return STATUS_OK;
-  if (redact) {
-    *text = redact_apply(call->arena, *text, &hits);
-    *redacted += (int64_t)hits.n;
-    return STATUS_OK;
-  }
-  struct str preview = redact_preview(call->arena, *text, &hits.v[0]);
-  error_set(call->err, STATUS_SECRET, "%s holds what looks like a secret (%s, %.*s)%s", field, hits.v[0].pattern,
-            STR_ARG(preview), hits.n > 1 ? ", and more" : "");
-  error_step(call->err, "secrets");
-  return error_fix(call->err, "take it out and store where it is kept; or 'cairn config secrets.mode redact' to have "
-                              "secrets replaced");
-}
-
 static enum status scrub_all(struct op_call *call, bool redact, struct write *w) {
   struct memory *m = &w->m;
   struct {
@@ -129,18 +116,12 @@ static enum status scrub_all(struct op_call *call, bool redact, struct write *w)
                {&w->idempotency_key, "the idempotency key"}};
   enum status s = STATUS_OK;
   for (size_t i = 0; s == STATUS_OK && i < ARRAY_LEN(texts); i++)
-    s = scrub(call, redact, texts[i].text, texts[i].name, &w->redacted);
+    s = scrub_text(call->secrets, call->arena, redact, texts[i].text, texts[i].name, &w->redacted, call->err);
   for (size_t i = 0; i < memory_list_count; i++)
     for (size_t k = 0; s == STATUS_OK && k < list_at(m, i)->n; k++)
-      s = scrub(call, redact, &list_at(m, i)->v[k], memory_lists[i].name, &w->redacted);
+      s = scrub_text(call->secrets, call->arena, redact, &list_at(m, i)->v[k], memory_lists[i].name, &w->redacted,
+                     call->err);
   return s;
-}
-
-enum status call_scrub(struct op_call *call, struct str *text, const char *name) {
-  struct setting_value mode;
-  int64_t redacted = 0;
-  enum status s = setting_get(call->engine->store, call->caller.team, SET_SECRETS_MODE, call->arena, &mode, call->err);
-  return s == STATUS_OK ? scrub(call, str_is(mode.value, "redact"), text, name, &redacted) : s;
 }
 
 /* ---- metadata ---- */
@@ -232,6 +213,18 @@ static enum status bad_idempotency_key(struct op_call *call) {
   return error_fix(call->err, "use a short one, for example a uuid, or leave it out");
 }
 
+/* A person's words are theirs to write: they are marked, and nothing more. */
+static void warn_suspect(struct op_call *call, struct write *w) {
+  bool held = !memory_trusted(&w->m);
+  list_push(call->arena, &w->warnings,
+            (struct warning){.code = "suspect",
+                             .message = arena_printf(call->arena, "reads like instructions to its reader (%.*s)%s",
+                                                     STR_ARG(w->m.suspect),
+                                                     held ? ": it is found and marked, and not shown unasked" : ""),
+                             .fix = held ? STR("a person who has read it may vouch for it: cairn promote ID")
+                                         : STR("if these are not your own words: cairn forget ID --reason WHY")});
+}
+
 enum status write_prepare(struct op_call *call, struct write *w) {
   struct store *st = call->engine->store;
   struct setting_value gate, secrets;
@@ -257,6 +250,9 @@ enum status write_prepare(struct op_call *call, struct write *w) {
                                                        (long long)w->redacted)});
   if (!w->exact)
     add_metadata(call->arena, &w->m);
+  w->m.suspect = suspect_memory(call->arena, &w->m);
+  if (w->m.suspect.p)
+    warn_suspect(call, w);
   return w->defer_embedding ? STATUS_OK : embed_chunks(call, w);
 }
 
@@ -360,6 +356,22 @@ static enum status log_skip(struct op_call *call, struct txn *txn, const struct 
   return event_add(txn, &e, call->err);
 }
 
+/* What nobody vouches for may say more than a trusted memory does: it stands beside it, and takes nothing from it. */
+static void stand_beside(struct op_call *call, struct write *w, struct replacement *rep) {
+  int64_t id = rep->old.id;
+  if (!id || replace_allowed(w, &rep->old))
+    return;
+  list_push(call->arena, &w->warnings,
+            (struct warning){.code = "not_superseded",
+                             .message = arena_printf(call->arena, "says more than memory %lld, which stays: %.*s",
+                                                     (long long)id, STR_ARG(rep->old.headline)),
+                             .fix = arena_printf(call->arena,
+                                                 "a person who has read both: cairn supersede %lld "
+                                                 "--reason WHY TEXT",
+                                                 (long long)id)});
+  *rep = (struct replacement){0};
+}
+
 enum status write_commit(struct op_call *call, struct txn *txn, struct write *w) {
   enum status s = STATUS_OK;
   if (w->idempotency_key.p)
@@ -374,6 +386,7 @@ enum status write_commit(struct op_call *call, struct txn *txn, struct write *w)
     return s;
   if (w->action == WRITE_SKIPPED)
     return log_skip(call, txn, w);
+  stand_beside(call, w, &rep);
   if (rep.old.id) {
     s = replace_retire(call, txn, w, &rep);
     w->action = WRITE_SUPERSEDED;
@@ -438,6 +451,10 @@ void write_result(struct op_call *call, yyjson_mut_val *obj, const struct write 
     json_put_num(doc, obj, "similarity", json_round(w->similarity, 4));
   if (w->redacted)
     json_put_int(doc, obj, "redacted", w->redacted);
+  if (w->action != WRITE_SKIPPED) {
+    json_put_opt(doc, obj, "suspect", w->m.suspect);
+    put_untrusted(call, obj, &w->m);
+  }
   json_put_bool(doc, obj, "embedded", w->embedded || w->action == WRITE_SKIPPED);
   put_warnings(call, obj, &w->warnings);
 }

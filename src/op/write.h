@@ -47,6 +47,8 @@ struct write {
 
 /* Reads the arguments of remember, supersede and task add. */
 NODISCARD enum status write_from_args(struct op_call *call, yyjson_val *args, struct write *ret_write);
+/* The provenance of what a call stores: the caller's, or a lower one that the argument `origin` admits. */
+struct str trust_of_args(const struct op_call *call, yyjson_val *args);
 NODISCARD enum status write_prepare(struct op_call *call, struct write *w);
 NODISCARD enum status write_commit(struct op_call *call, struct txn *txn, struct write *w);
 /* The same for one of several writes in a transaction: one that is refused leaves nothing behind. */
@@ -58,8 +60,5 @@ const struct embedding *write_judge(const struct write *w, const int8_t **ret_ve
 void write_result(struct op_call *call, yyjson_mut_val *obj, const struct write *w);
 /* prepare, begin, commit, and the result into call->result. */
 NODISCARD enum status write_run(struct op_call *call, struct write *w);
-
-/* Finds secrets in one text that is about to be stored: refuses, or takes them out, as the team's setting says. */
-NODISCARD enum status call_scrub(struct op_call *call, struct str *text, const char *name);
 
 #endif

@@ -205,7 +205,6 @@ TEST(what_is_elsewhere_does_not_exist) {
   CLOSED("not_found", textf("memory %lld", (long long)w.foreign), "annotate", num(w.foreign), "hello");
   CLOSED("not_found", textf("memory %lld", (long long)w.foreign), "rate", num(w.foreign), "up");
   CLOSED("not_found", textf("memory %lld", (long long)w.foreign), "pin", num(w.foreign));
-  CLOSED("not_found", textf("memory %lld", (long long)w.foreign), "promote", num(w.foreign));
   CLOSED("not_found", textf("memory %lld", (long long)w.foreign), "link", num(w.own), "relates", num(w.foreign));
   CLOSED("not_found", textf("memory %lld", (long long)w.foreign), "unlink", num(w.global), "relates", num(w.foreign));
   CLOSED("not_found", textf("memory %lld", (long long)w.shadow), "unsupersede", num(w.shadow));

@@ -447,7 +447,7 @@ static void check_full(struct run r, const char *code) {
 }
 
 TEST_ADD(a_full_disk, 40, true) {
-  const char *mount = "mount -t tmpfs -o size=1200k none .";
+  const char *mount = "mount -t tmpfs -o size=1400k none .";
   if (proc_run(.argv = ARGS("unshare", "-rm", "sh", "-c", mount)).exit_code != 0)
     return; /* no disk of one's own here */
   const char *script = until_full(

@@ -84,7 +84,7 @@ TEST(a_key_is_not_taken_for_the_name_of_one) {
   own_settings();
   const char *key = "sk-proj-abcdefghijklmnopqrstuvwxyz0123456789";
   struct run r = CAIRN("config", "embedder.key_env", key);
-  CHECK_INT(r.exit_code, 2);
+  CHECK_INT(r.exit_code, 4);
   CHECK(!has(r.out, "sk-proj") && !has(r.err, "sk-proj"));
   CHECK(!store_holds("sk-proj"));
   OK("config", "embedder.key_env", "MY_KEY");

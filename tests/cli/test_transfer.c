@@ -167,7 +167,7 @@ TEST_TIMEOUT(a_round_trip_gives_the_same_bytes, 60) {
   CHECK(plain.n > 300000 && full.n > plain.n);
   const char *path = path_join(NULL, "full.jsonl");
   file_write(path, full);
-  yyjson_val *r = OK("--db", second, "import", path);
+  yyjson_val *r = OK("--db", second, "import", path, "--keep-trust");
   CHECK_INT(jint(r, "imported"), sql_number("SELECT count(*) FROM memory"));
   CHECK_INT(jint(r, "links"), sql_number("SELECT count(*) FROM link"));
   CHECK_INT(jint(r, "events"), sql_number("SELECT count(*) FROM event"));
@@ -179,7 +179,7 @@ TEST_TIMEOUT(a_round_trip_gives_the_same_bytes, 60) {
   OK("--db", second, "maintain");
   check_text(exported(second, true), full);
   file_write(path, exported(second, false));
-  OK("--db", third, "import", path);
+  OK("--db", third, "import", path, "--keep-trust");
   check_text(exported(third, false), plain);
   cli_set(textf("CAIRN_DB=%s", second));
   CHECK_HEALTHY();
@@ -272,7 +272,7 @@ TEST(a_file_written_by_hand_comes_out_as_it_went_in) {
                                                                                                                  "\":"
                                                                                                                  "\"x\""
                                                                                                                  "}}\n";
-  OK("import", put_file("hand.jsonl", text));
+  OK("import", "--keep-trust", put_file("hand.jsonl", text));
   check_text(exported(cli_db(), false), str_from(text));
 }
 
@@ -282,7 +282,7 @@ TEST(the_order_of_the_lines_does_not_matter) {
   const char *mixed = HEADER "\n" LINK("01", "relates", "02") FACT("03", "Purged", "Never again.")
       HEADER FACT("02", "Two", "Second.") "{\"tombstone\":{\"uid\":\"" UID("03") "\",\"at\":" AT ",\"by\":\"x\"}}\n"
                                                                                  "  \r\n" FACT("01", "One", "First.");
-  yyjson_val *r = OK("import", put_file("mixed.jsonl", mixed));
+  yyjson_val *r = OK("import", "--keep-trust", put_file("mixed.jsonl", mixed));
   CHECK_INT(jint(r, "imported"), 2);
   CHECK_INT(jint(r, "tombstoned"), 1);
   check_text(exported(cli_db(), false), str_from(sorted));
@@ -355,7 +355,7 @@ TEST(a_project_is_exported_alone) {
   CHECK_INT(jint(OK("export", path_join(NULL, "all.jsonl")), "memories"), 4);
   r = OK("export", path_join(NULL, "global.jsonl"), "--project", "");
   CHECK_INT(jint(r, "memories"), 1);
-  OK("--db", test_store("other.db"), "import", path_join(NULL, "web.jsonl"));
+  OK("--db", test_store("other.db"), "import", "--keep-trust", path_join(NULL, "web.jsonl"));
 }
 
 TEST(a_team_is_exported_alone) {
@@ -368,7 +368,7 @@ TEST(a_team_is_exported_alone) {
   const char *path = path_join(NULL, "theirs.jsonl");
   OK("export", path);
   cli_set("CAIRN_TEAM=third");
-  CHECK_INT(jint(OK("import", path), "imported"), 1);
+  CHECK_INT(jint(OK("import", "--keep-trust", path), "imported"), 1);
   check_text(exported(cli_db(), false), file_read(path));
 }
 

@@ -48,14 +48,16 @@ const char *cli_time(double days) {
 }
 
 static void set_defaults(void) {
-  static const char *const unset[] = {"XDG_DATA_HOME", "CAIRN_PROJECT",   "CAIRN_TEAM",
-                                      "CAIRN_SOURCE",  "CAIRN_SESSION",   "CAIRN_BUSY_MS",
-                                      "NO_COLOR",      "CAIRN_GATE_MODE", "CAIRN_SECRETS_MODE"};
+  static const char *const unset[] = {"XDG_DATA_HOME",   "CAIRN_PROJECT",          "CAIRN_TEAM",
+                                      "CAIRN_SOURCE",    "CAIRN_SESSION",          "CAIRN_BUSY_MS",
+                                      "NO_COLOR",        "CAIRN_GATE_MODE",        "CAIRN_SECRETS_MODE",
+                                      "CAIRN_VAULT_KEY", "CAIRN_VAULT_PASSPHRASE", "CAIRN_VAULT_KEY_FILE"};
   if (surroundings.n)
     return;
   list_push(&memory, &surroundings, textf("HOME=%s", test_dir()));
   list_push(&memory, &surroundings, textf("CAIRN_DB=%s", cli_db()));
   list_push(&memory, &surroundings, "CAIRN_NO_MAINTAIN=1");
+  list_push(&memory, &surroundings, "CAIRN_WALL=1");           /* no statement without its team: store/wall.h */
   list_push(&memory, &surroundings, "CAIRN_EMBEDDER=hash-v1"); /* fast, and the same in a build without a model */
   list_push(&memory, &surroundings, textf("CAIRN_NOW=%s", cli_time(0)));
   for (size_t i = 0; i < ARRAY_LEN(unset); i++)

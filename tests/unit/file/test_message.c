@@ -77,19 +77,19 @@ TEST(secrets_leave_every_text) {
   struct message m =
       read_ok("{\"role\":\"tool_call\",\"name\":\"curl\",\"content\":\"use " TOKEN "\",\"input\":{\"deep\":"
               "[{\"header\":\"Authorization: token " TOKEN "\"}],\"n\":5},\"note\":\"" TOKEN "\"}");
-  CHECK_INT(message_redact(&arena, &m), 3);
+  CHECK_INT(message_redact(&arena, NULL, &m), 3);
   struct str line = message_line(&arena, &m);
   CHECK(str_find(line, STR(TOKEN), 0) == SIZE_MAX);
   CHECK(str_find(line, STR("\"n\":5"), 0) != SIZE_MAX);
   m = read_ok("{\"role\":\"tool_call\",\"name\":\"login\",\"input\":{\"user\":\"bob\",\"password\":\"xK8#mq2Lw9zR\"}}");
-  CHECK_INT(message_redact(&arena, &m), 1);
+  CHECK_INT(message_redact(&arena, NULL, &m), 1);
   CHECK(str_find(m.input, STR("xK8#mq2Lw9zR"), 0) == SIZE_MAX);
   CHECK(str_find(m.input, STR("\"user\":\"bob\""), 0) != SIZE_MAX);
 }
 
 TEST(plain_text_stays_as_it_is) {
   struct message m = read_ok("{\"role\":\"user\",\"content\":\"The password field is too short\",\"x\":{\"b\": 1}}");
-  CHECK_INT(message_redact(&arena, &m), 0);
+  CHECK_INT(message_redact(&arena, NULL, &m), 0);
   CHECK_STR(m.content, "The password field is too short");
 }
 

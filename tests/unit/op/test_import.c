@@ -113,7 +113,7 @@ TEST(an_export_survives_a_lack_of_memory) {
   struct error err;
   char args[512];
   file_write(path_join(NULL, "a.jsonl"), str_from(native));
-  snprintf(args, sizeof(args), "{\"file\":\"%s\"}", path_join(NULL, "a.jsonl"));
+  snprintf(args, sizeof(args), "{\"file\":\"%s\",\"keep_trust\":true}", path_join(NULL, "a.jsonl"));
   CHECK_OK(call(e, "import", args, &err), &err);
   const char *out = path_join(NULL, "out.jsonl");
   file_write(out, STR("the old file"));

@@ -1,6 +1,7 @@
 /* test_notify.c: errors on the desktop: a program in the place of notify-send tells how it was called. */
 #include "op/notify.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -86,14 +87,44 @@ static void note(struct telemetry *t, enum status code, const char *name) {
 
 TEST(a_server_tells_of_its_own_errors_and_not_of_its_callers) {
   const char *seen = fake();
-  struct telemetry *tele = NULL;
-  CHECK_OK(telemetry_new(path_join(NULL, "log"), &tele, &err), &err);
-  note(tele, STATUS_CORRUPT, "before"); /* off until it is asked for */
+  struct telemetry *silent = NULL, *tele = NULL;
+  CHECK_OK(telemetry_new(NULL, &tele, &err), &err);
+  telemetry_notify(tele);
+  CHECK_OK(telemetry_new(path_join(NULL, "log"), &silent, &err), &err);
+  note(silent, STATUS_CORRUPT, "silent"); /* nobody has asked for it */
   wait_for(path_join(NULL, "log/calls.jsonl"));
-  telemetry_notify(tele, true);
+  telemetry_close(&silent);
   note(tele, STATUS_NOT_FOUND, "mistake");
   note(tele, STATUS_USAGE, "mistake");
   note(tele, STATUS_CORRUPT, "broken");
-  CHECK(str_find(wait_for(seen), STR("Cairn: broken failed\nwhat happened\n"), 0) != SIZE_MAX);
+  struct str shown = wait_for(seen);
+  CHECK(str_find(shown, STR("Cairn: broken failed\nwhat happened\n"), 0) != SIZE_MAX);
+  CHECK(str_find(shown, STR("silent"), 0) == SIZE_MAX);
   telemetry_close(&tele);
+  CHECK(waitpid(-1, NULL, 0) > 0); /* the helper ends with it */
+}
+
+TEST(there_is_no_helper_without_a_desktop) {
+  fake();
+  unsetenv("DISPLAY");
+  CHECK_INT(notify_start(), -1);
+  CHECK(waitpid(-1, NULL, 0) < 0);
+}
+
+TEST(a_helper_has_nothing_of_its_server) {
+  const char *seen = fake();
+  CHECK_OK(fs_write(path_join(path_join(NULL, "bin"), "notify-send"),
+                    arena_printf(&a, "#!/bin/sh\nls -l /proc/$PPID/fd >%s.part\nmv %s.part %s\n", seen, seen, seen),
+                    0700, &err),
+           &err);
+  CHECK_OK(fs_write(path_join(NULL, "store.db"), STR("x"), 0600, &err), &err);
+  CHECK(open(path_join(NULL, "store.db"), O_RDONLY) >= 0);
+  int helper = notify_start();
+  CHECK(helper >= 0);
+  notify_tell(helper, "one", "m");
+  struct str files = wait_for(seen);
+  CHECK(str_find(files, STR("store.db"), 0) == SIZE_MAX);
+  CHECK(str_find(files, STR("pipe:"), 0) != SIZE_MAX);
+  notify_stop(helper);
+  CHECK(waitpid(-1, NULL, 0) > 0);
 }

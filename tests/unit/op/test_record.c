@@ -296,10 +296,10 @@ TEST(secrets_are_refused_or_taken_out_wherever_they_stand) {
     struct record r = read_good(with(places[i][0], places[i][1]));
     struct error err;
     int64_t n = 0;
-    CHECK_STATUS(record_scrub(&arena, &r, false, &n, &err), STATUS_SECRET);
+    CHECK_STATUS(record_scrub(&arena, &r, NULL, false, &n, &err), STATUS_SECRET);
     CHECK(str_find(str_from(err.message), STR(TOKEN), 0) == SIZE_MAX);
     n = 0;
-    CHECK_OK(record_scrub(&arena, &r, true, &n, &err), &err);
+    CHECK_OK(record_scrub(&arena, &r, NULL, true, &n, &err), &err);
     CHECK_INT(n, 1);
     struct str line = record_write(&arena, &r);
     CHECK(str_find(line, STR(TOKEN), 0) == SIZE_MAX);
@@ -312,11 +312,11 @@ TEST(secrets_in_events_and_reasons_are_found) {
                               "\"source\":\"s\",\"detail\":{\"list\":[1,{\"q\":\"say\\n" TOKEN "\"}]}}}");
   struct error err;
   int64_t n = 0;
-  CHECK_STATUS(record_scrub(&arena, &e, false, &n, &err), STATUS_SECRET);
+  CHECK_STATUS(record_scrub(&arena, &e, NULL, false, &n, &err), STATUS_SECRET);
   n = 0;
-  CHECK_OK(record_scrub(&arena, &e, true, &n, &err), &err);
+  CHECK_OK(record_scrub(&arena, &e, NULL, true, &n, &err), &err);
   CHECK_STR(e.event.detail, "{\"list\":[1,{\"q\":\"say\\n[REDACTED:github_token]\"}]}");
   struct record l = read_good("{\"link\":{\"src\":\"" UID "\",\"rel\":\"cites\",\"dst\":\"" UID2
                               "\",\"at\":\"2026-01-01\",\"reason\":\"" TOKEN "\"}}");
-  CHECK_STATUS(record_scrub(&arena, &l, false, &n, &err), STATUS_SECRET);
+  CHECK_STATUS(record_scrub(&arena, &l, NULL, false, &n, &err), STATUS_SECRET);
 }
