@@ -208,12 +208,14 @@ static enum status is_wanted(const struct confine *c, bool *ret_wanted, struct e
   return s;
 }
 
+enum { LOOK_MS = 500 };
+
 /* Only looked at: nothing is made or changed before a call needs it. */
 static struct store *look_into_store(const struct context *c) {
   struct store *st = NULL;
   struct error ignored;
   struct store_options o = {.path = c->engine.path,
-                            .busy_ms = c->engine.busy_ms,
+                            .busy_ms = LOOK_MS,
                             .must_exist = true,
                             .read_only = true,
                             .now = clock_now(&c->engine.clock),
@@ -237,7 +239,8 @@ enum status confine(const struct confine *c, struct error *err) {
     telemetry_set_sandbox(c->telemetry, "off");
     return s;
   }
-  n.store = look_into_store(c->context);
+  if (!c->at_once || !db_is_url(c->context->engine.path))
+    n.store = look_into_store(c->context);
   gather(&n, c);
   store_close(&n.store);
   s = sandbox_enter(&n.keep, &level, err);

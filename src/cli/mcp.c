@@ -80,7 +80,8 @@ static enum status start(struct serving *s) {
   o->one_connection = true;
   o->no_maintain = s->context.no_maintain;
   find_origin(s);
-  struct confine fence = {.a = s->a, .args = s->args, .context = &s->context, .telemetry = s->telemetry};
+  struct confine fence = {
+      .a = s->a, .args = s->args, .context = &s->context, .telemetry = s->telemetry, .at_once = true};
   enum status done = confine(&fence, &s->err);
   return done == STATUS_OK ? mcp_new(o, &s->server, &s->err) : done;
 }
