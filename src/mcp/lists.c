@@ -1,11 +1,18 @@
 /* lists.c: tools/list, prompts/list, resources/list, resources/templates/list: the same bytes for the same store.
  *
- * A cursor names the last item of a page and is sealed: one that this server did not make for this list is refused. */
+ * A cursor names the last item of a page and is sealed: one that this server did not make for this list of this caller
+ * is refused. */
 #include "mcp/prompts.h"
 #include "mcp/resources.h"
 #include "op/identity.h"
 
 enum { PAGE_SIZE = 100, LIST_TTL_MS = 300 * 1000 };
+
+/* A cursor goes on with a list of one caller. */
+static struct str purpose_of(const struct exchange *x, const char *list) {
+  const struct principal *who = x->caller.principal;
+  return arena_printf(x->arena, "%s\n%.*s\n%.*s", list, STR_ARG(x->caller.team), STR_ARG(who ? who->name : STR("")));
+}
 
 /* The name behind which the page begins; absent: at the beginning. False: refused, and answered. */
 static bool read_cursor(struct exchange *x, const char *list, struct str *ret_after) {
@@ -14,7 +21,7 @@ static bool read_cursor(struct exchange *x, const char *list, struct str *ret_af
   *ret_after = STR_NONE;
   if (!cursor || (text.p && text.n == 0))
     return true;
-  if (text.p && state_open(x->server, x->arena, str_from(list), text, 0, ret_after))
+  if (text.p && state_open(x->server, x->arena, purpose_of(x, list), text, 0, ret_after))
     return true;
   exchange_error(x, 200, RPC_PARAMS, NULL, "Invalid params: this cursor is not one of this list; begin without one");
   return false;
@@ -59,7 +66,7 @@ static void answer_page(struct exchange *x, const char *list, const char *member
     taken++;
   }
   if (more)
-    json_put(x->doc, result, "nextCursor", state_seal(x->server, x->arena, str_from(list), last, 0));
+    json_put(x->doc, result, "nextCursor", state_seal(x->server, x->arena, purpose_of(x, list), last, 0));
   exchange_cached(x, result, ttl_ms);
 }
 

@@ -29,6 +29,9 @@ NODISCARD enum status token_by_id(struct store *st, struct str team, struct str 
 enum { TOKEN_USE_MS = 60 * 1000 };
 void token_note_use(struct store *st, const struct token *token, int64_t now);
 
+/* Whether anybody at all, of whatever team, could be let in by a token; for the operator of a server. */
+NODISCARD enum status tokens_any(struct store *st, int64_t now, bool *ret_any, struct error *err);
+
 /* The rest is the administrator's. By its name, or else by its id: */
 NODISCARD enum status token_find(struct store *st, struct str team, struct str ref, struct arena *a,
                                  struct token *ret_token, bool *ret_found, struct error *err);

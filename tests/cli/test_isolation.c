@@ -33,6 +33,15 @@ static struct loot two_teams(void) {
   return l;
 }
 
+/* More skills than a page of resources has. */
+static void many_skills(const char *team) {
+  struct buf lines = BUF(&memory);
+  cli_set(textf("CAIRN_TEAM=%s", team));
+  for (int i = 0; i < 110; i++)
+    buf_addf(&lines, "{\"text\":\"The " MARK " number %d is counted by hand\",\"skill_name\":\"count-%d\"}\n", i, i);
+  CHECK_INT(cli_run(buf_str(&lines), ARGS("remember", "--batch", "-", "--json")).exit_code, 0);
+}
+
 static yyjson_val *parsed(struct str text) {
   struct error err;
   yyjson_val *v;
@@ -160,15 +169,12 @@ TEST_TIMEOUT(mcp_knows_nothing_of_another_team, 60) {
 
 /* What one server has sealed, another does not open, be it of another team. */
 TEST(a_cursor_of_mcp_is_of_one_team) {
-  cli_set("CAIRN_TEAM=alpha");
-  for (int i = 0; i < 60; i++)
-    CAIRN("remember", textf("The " MARK " number %d is counted", i), "--key", textf("k%d", i));
+  many_skills("alpha");
   struct proc *p = proc_start(.argv = ARGS(CAIRN_BIN, "mcp", "--db", cli_db()), .env = cli_env(), .timeout_ms = 20000);
   struct str cursor = json_str(yyjson_obj_get(parsed(ask(p, 1, "resources/list", "\"x\":1")), "result"), "nextCursor");
   proc_close(p);
   proc_wait(p);
-  if (!cursor.p)
-    cursor = STR("made-up");
+  CHECK(cursor.n > 0);
   cli_set("CAIRN_TEAM=beta");
   STORE("The marten pump runs at one bar");
   p = proc_start(.argv = ARGS(CAIRN_BIN, "mcp", "--db", cli_db()), .env = cli_env(), .timeout_ms = 20000);
@@ -212,6 +218,128 @@ TEST_TIMEOUT(http_knows_nothing_of_another_team, 60) {
     test_note("%s: %d %.*s", lists[i], a.status, STR_ARG(a.body));
     CHECK(!has(a.body, MARK));
   }
+  serve_stop(s);
+}
+
+/* ---- tokens of two teams at one server ---- */
+
+/* The head of a request of a team: its admin's token, which is all that says whose it is. */
+static const char *head_of(const char *team, const char *name) {
+  cli_set(textf("CAIRN_TEAM=%s", team));
+  return textf("Authorization: Bearer %s\r\nContent-Type: application/json\r\n",
+               cstr(jstr(OK("token", "add", name), "token")));
+}
+
+static struct str post(const struct serve *s, const char *head, const char *method, const char *params) {
+  const char *name = strstr(params, "\"uri\":\"")    ? strstr(params, "\"uri\":\"") + 7
+                     : strstr(params, "\"name\":\"") ? strstr(params, "\"name\":\"") + 8
+                                                     : "";
+  if (name[0] == '"')
+    name++;
+  const char *named = name[0] ? textf("Mcp-Name: %.*s\r\n", (int)strcspn(name, "\""), name) : "";
+  struct answer a = serve_do(
+      s, "POST", "/mcp/full", textf("%sMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: %s\r\n%s", head, method, named),
+      str_from(textf("{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"%s\",\"params\":{%s,%s}}", method, params, META)));
+  return a.body;
+}
+
+TEST_TIMEOUT(a_token_knows_nothing_of_another_team, 60) {
+  struct loot l = two_teams();
+  const char *alpha = head_of("alpha", "ours"), *beta = head_of("beta", "theirs");
+  cli_set("CAIRN_TEAM");
+  struct serve *s = serve_start(ARGS("--require-token"));
+  const char *asked[][4] = {
+      {"resources/read", "\"uri\":\"cairn://memory/", num(l.id), "999999"},
+      {"resources/read", "\"uri\":\"cairn://memory/", cstr(l.uid), "01900000-0000-7000-8000-000000000000"},
+      {"resources/read", "\"uri\":\"cairn://memory/", "pump", "nosuch"},
+      {"resources/read", "\"uri\":\"cairn://skill/", "bleeding", "nosuch-skill"},
+      {"tools/call", "\"name\":\"memory_get\",\"arguments\":{\"id\":\"", num(l.id), "999999"},
+      {"tools/call", "\"name\":\"memory_task_claim\",\"arguments\":{\"id\":\"", num(l.task), "999999"},
+      {"tools/call", "\"name\":\"memory_skill_load\",\"arguments\":{\"name\":\"", "bleeding", "nosuch-skill"},
+      {"tools/call", "\"name\":\"memory_vault_get\",\"arguments\":{\"key\":\"", "last", "nosuch"},
+  };
+  for (size_t i = 0; i < ARRAY_LEN(asked); i++) {
+    const char *end = asked[i][0][0] == 'r' ? "\"" : "\"}";
+    struct str got = post(s, beta, asked[i][0], textf("%s%s%s", asked[i][1], asked[i][2], end));
+    struct str want = post(s, beta, asked[i][0], textf("%s%s%s", asked[i][1], asked[i][3], end));
+    struct str own = post(s, alpha, asked[i][0], textf("%s%s%s", asked[i][1], asked[i][2], end));
+    test_note("%s%s: %.*s, to its own team %.*s", asked[i][1], asked[i][2], STR_ARG(got), STR_ARG(own));
+    CHECK(!has(got, MARK));
+    CHECK(has(own, MARK)); /* so that the question is a right one */
+    CHECK_STR(str_from(masked(got, asked[i][2])), masked(want, asked[i][3]));
+  }
+  serve_stop(s);
+}
+
+/* One server keeps replies for both: each gets its own, in whatever order they ask. */
+TEST_TIMEOUT(what_a_server_keeps_is_of_one_team, 60) {
+  two_teams();
+  const char *heads[] = {head_of("alpha", "ours"), head_of("beta", "theirs")};
+  cli_set("CAIRN_TEAM");
+  struct serve *s = serve_start(ARGS("--require-token"));
+  for (int turn = 0; turn < 4; turn++) {
+    struct answer a = serve_do(s, "GET", "/api/v1/search?query=pump+runs", heads[turn % 2], STR_NONE);
+    test_note("%d: %.*s", turn, STR_ARG(a.body));
+    CHECK_INT(a.status, 200);
+    CHECK(has(a.body, MARK) == (turn % 2 == 0) && has(a.body, "marten") == (turn % 2 == 1));
+  }
+  /* A key that makes a write the same write again does so within a team. */
+  for (int turn = 0; turn < 2; turn++) {
+    struct answer a = serve_do(
+        s, "POST", "/api/v1/memories", textf("%sIdempotency-Key: once\r\n", heads[turn]),
+        str_from(turn ? "{\"text\":\"The marten sleeps by day\"}" : "{\"text\":\"The " MARK " sleeps by night\"}"));
+    test_note("%.*s", STR_ARG(a.body));
+    CHECK_INT(a.status, 201);
+    CHECK(has(a.body, MARK) == (turn == 0));
+  }
+  /* Whose call it is cannot be said by the caller. */
+  struct answer a = serve_do(s, "POST", "/api/v1/memories", heads[1],
+                             STR("{\"text\":\"The marten has a den of its own\",\"team\":\"alpha\"}"));
+  CHECK_INT(a.status, 400);
+  a = serve_do(s, "GET", "/api/v1/memories?limit=100&all_projects=true", textf("%sX-Cairn-Team: alpha\r\n", heads[1]),
+               STR_NONE);
+  CHECK(a.status == 200 && !has(a.body, MARK));
+  serve_stop(s);
+  CHECK_INT(sql_number("SELECT count(*) FROM memory WHERE team = 'alpha' AND headline LIKE '%marten%'"), 0);
+}
+
+/* Sessions, cursors and numbers of events that one team was given are worth nothing to another. */
+TEST_TIMEOUT(handles_of_a_server_are_of_one_team, 60) {
+  two_teams();
+  many_skills("alpha");
+  const char *alpha = head_of("alpha", "ours"), *beta = head_of("beta", "theirs");
+  cli_set("CAIRN_TEAM");
+  struct serve *s = serve_start(ARGS("--require-token"));
+  struct answer a =
+      serve_do(s, "POST", "/mcp", alpha,
+               STR("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"
+                   "\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{\"name\":\"t\",\"version\":\"1\"}}}"));
+  const char *session =
+      textf("Mcp-Session-Id: %s\r\nMCP-Protocol-Version: 2025-11-25\r\n", cstr(answer_header(&a, "Mcp-Session-Id")));
+  struct str ping = STR("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"ping\"}");
+  CHECK_INT(serve_do(s, "POST", "/mcp", textf("%s%s", beta, session), ping).status, 404);
+  CHECK_INT(serve_do(s, "DELETE", "/mcp", textf("%s%s", beta, session), STR_NONE).status, 404);
+  CHECK_INT(serve_do(s, "POST", "/mcp", textf("%s%s", alpha, session), ping).status, 200);
+  struct str cursor =
+      json_str(yyjson_obj_get(parsed(post(s, alpha, "resources/list", "\"x\":1")), "result"), "nextCursor");
+  struct str stolen = post(s, beta, "resources/list", textf("\"cursor\":\"%s\"", cursor.p ? cstr(cursor) : "none"));
+  test_note("%.*s", STR_ARG(stolen));
+  CHECK(cursor.n > 0 && has(stolen, "\"error\"") && !has(stolen, MARK));
+  /* The whole log, and what comes while it is heard. */
+  struct wire *w = wire_open(s);
+  wire_send(w, request_text("GET", "/events?since=0", textf("%sLast-Event-ID: 0\r\n", beta), STR_NONE));
+  CHECK_INT(wire_answer(w, false).status, 200);
+  serve_do(s, "POST", "/api/v1/memories", alpha, STR("{\"text\":\"Another " MARK " is written\"}"));
+  serve_do(s, "POST", "/api/v1/memories", beta, STR("{\"text\":\"The end of the marten\"}"));
+  struct sse e;
+  bool ended = false;
+  while (!ended && sse_next(w, 10000, &e)) {
+    test_note("%.*s", STR_ARG(e.data));
+    CHECK(!has(e.data, MARK) && !has(e.data, "alpha"));
+    ended = has(e.data, "end of the marten");
+  }
+  CHECK(ended);
+  wire_close(w);
   serve_stop(s);
 }
 
