@@ -62,6 +62,7 @@ static yyjson_mut_val *put_row(struct tool_run *run, yyjson_mut_val *list, yyjso
   brain_copy(run, v, "headline", m, "headline");
   openbrain2_put_severity(run, v, m);
   brain_copy(run, v, "project", m, "project");
+  brain_copy(run, v, "untrusted", m, "untrusted");
   return v;
 }
 

@@ -36,6 +36,7 @@ void openbrain2_put_memory(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_
   brain_copy(run, to, "headline", memory, "headline");
   json_put(run->doc, to, "body", body);
   brain_copy(run, to, "project", memory, "project");
+  brain_copy(run, to, "untrusted", memory, "untrusted");
   openbrain2_put_severity(run, to, memory);
   if (yyjson_mut_obj_get(memory, "supersedes"))
     brain_copy(run, to, "supersedes", memory, "supersedes");

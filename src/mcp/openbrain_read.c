@@ -29,6 +29,7 @@ yyjson_mut_val *openbrain_put_entry(struct tool_run *run, yyjson_mut_val *list, 
   if (!str_empty(note))
     json_put(run->doc, v, "annotation", note);
   json_put_int(run->doc, v, "score", brain_int(memory, "upvotes", 0) - brain_int(memory, "downvotes", 0));
+  brain_copy(run, v, "untrusted", memory, "untrusted");
   if (str_is(brain_str(memory, "state"), "superseded")) {
     json_put_bool(run->doc, v, "superseded", true);
     brain_copy(run, v, "superseded_by_id", memory, "superseded_by");
@@ -133,7 +134,7 @@ static void put_banner(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val 
 
 enum status openbrain_finish_recall(struct tool_run *run, yyjson_mut_val *result) {
   static const char *const same[] = {"created_at", "project",   "access_count", "last_accessed",
-                                     "upvotes",    "downvotes", "source"};
+                                     "upvotes",    "downvotes", "source",       "untrusted"};
   static const char *const lists[] = {"people", "topics", "action_items", "tags"};
   yyjson_mut_val *to = brain_success(run);
   brain_copy(run, to, "id", result, "id");
@@ -243,6 +244,7 @@ enum status openbrain_finish_skill(struct tool_run *run, yyjson_mut_val *result)
   brain_copy(run, to, "id", result, "id");
   json_put(run->doc, to, "type", openbrain_type(result));
   brain_copy(run, to, "project", result, "project");
+  brain_copy(run, to, "untrusted", result, "untrusted");
   brain_put_skill(run, to, result);
   return STATUS_OK;
 }

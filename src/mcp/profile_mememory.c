@@ -37,6 +37,7 @@ static yyjson_mut_val *memory_of(struct tool_run *run, yyjson_mut_val *m) {
   result_copy(run, v, "created_at", m, "created_at");
   result_copy(run, v, "updated_at", m, "created_at"); /* a text never changes: its version is as old as it */
   result_copy(run, v, "ttl", m, "expires_at");
+  result_copy(run, v, "untrusted", m, "untrusted");
   return v;
 }
 

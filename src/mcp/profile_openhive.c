@@ -36,6 +36,7 @@ static yyjson_mut_val *entry_of(struct tool_run *run, yyjson_mut_val *memory) {
   put_key(run, e, memory);
   result_copy(run, e, "content", memory, "body");
   result_copy(run, e, "type", memory, "type");
+  result_copy(run, e, "untrusted", memory, "untrusted");
   add_bool(run, e, "is_active", str_is(result_text(memory, "state"), "active"));
   yyjson_mut_arr_foreach(yyjson_mut_obj_get(memory, "links"), i, n, l) {
     if (!str_is(result_text(l, "rel"), "supersedes") || !str_is(result_text(l, "direction"), "out"))
@@ -150,6 +151,7 @@ static enum status finish_search(struct tool_run *run, yyjson_mut_val *result) {
     struct str source = result_text(m, "source");
     put_key(run, e, m);
     result_copy(run, e, "snippet", m, "snippet");
+    result_copy(run, e, "untrusted", m, "untrusted");
     result_copy(run, e, "score", m, "score");
     result_copy(run, e, "type", m, "type");
     add_bool(run, e, "is_active", !str_is(result_text(m, "state"), "superseded"));

@@ -216,6 +216,36 @@ TEST_TIMEOUT(nothing_untrusted_is_shown_by_a_door, 90) {
   serve_stop(s);
 }
 
+/* What is found says whether anybody vouches for it, also in the words of other systems. */
+TEST_TIMEOUT(what_is_found_is_marked_by_every_profile, 60) {
+  static const char *const ways[][3] = {
+      {"default", "memory_search", "\"query\":\"lighthouse lamp\""},
+      {"full", "memory_get", "\"id\":\"1\""},
+      {"openbrain", "search", "\"query\":\"lighthouse lamp\",\"source\":\"t\""},
+      {"openbrain", "recall", "\"memory_id\":1"},
+      {"openbrain2", "search_v2", "\"query\":\"lighthouse lamp\""},
+      {"openbrain2", "recall_v2", "\"kind\":\"fact\",\"memory_id\":1"},
+      {"mememory", "recall", "\"query\":\"lighthouse lamp\""},
+      {"openhive", "memory_search", "\"query\":\"lighthouse lamp\""},
+  };
+  TOOL_STORE("--project", "", "The lamp of the lighthouse turns at night");
+  for (int promoted = 0; promoted < 2; promoted++) {
+    for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
+      const char *lines = textf(
+          "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\","
+          "\"capabilities\":{},\"clientInfo\":{\"name\":\"t\",\"version\":\"1\"}}}\n"
+          "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n{\"jsonrpc\":\"2.0\",\"id\":2,"
+          "\"method\":\"tools/call\",\"params\":{\"name\":\"%s\",\"arguments\":{%s}}}\n",
+          ways[i][1], ways[i][2]);
+      struct run r = CAIRN_FED(str_from(lines), "mcp", "--profile", ways[i][0]);
+      test_note("%s %s: %.*s", ways[i][0], ways[i][1], STR_ARG(r.out));
+      CHECK(has(r.out, "lighthouse"));
+      CHECK(has(r.out, "untrusted") == !promoted);
+    }
+    OK("promote", "1");
+  }
+}
+
 /* ---- taking the place of what is trusted ---- */
 
 TEST(untrusted_text_replaces_nothing_that_is_trusted) {
