@@ -221,6 +221,18 @@ TEST_TIMEOUT(http_knows_nothing_of_another_team, 60) {
   serve_stop(s);
 }
 
+/* Nothing of the other team, up to the last thing that the own one writes. */
+static void hear_to_the_end(struct wire *w) {
+  struct sse e;
+  bool ended = false;
+  while (!ended && sse_next(w, 10000, &e)) {
+    test_note("%.*s", STR_ARG(e.data));
+    CHECK(!has(e.data, MARK) && !has(e.data, "alpha"));
+    ended = has(e.data, "end of the marten");
+  }
+  CHECK(ended);
+}
+
 /* ---- tokens of two teams at one server ---- */
 
 /* The head of a request of a team: its admin's token, which is all that says whose it is. */
@@ -331,14 +343,7 @@ TEST_TIMEOUT(handles_of_a_server_are_of_one_team, 60) {
   CHECK_INT(wire_answer(w, false).status, 200);
   serve_do(s, "POST", "/api/v1/memories", alpha, STR("{\"text\":\"Another " MARK " is written\"}"));
   serve_do(s, "POST", "/api/v1/memories", beta, STR("{\"text\":\"The end of the marten\"}"));
-  struct sse e;
-  bool ended = false;
-  while (!ended && sse_next(w, 10000, &e)) {
-    test_note("%.*s", STR_ARG(e.data));
-    CHECK(!has(e.data, MARK) && !has(e.data, "alpha"));
-    ended = has(e.data, "end of the marten");
-  }
-  CHECK(ended);
+  hear_to_the_end(w);
   wire_close(w);
   serve_stop(s);
 }
@@ -355,14 +360,7 @@ TEST_TIMEOUT(an_event_stream_is_of_one_team, 60) {
   STORE("Another " MARK " is written");
   cli_set("CAIRN_TEAM=beta");
   STORE("The end of the marten");
-  struct sse e;
-  bool ended = false;
-  while (!ended && sse_next(w, 10000, &e)) {
-    test_note("%.*s", STR_ARG(e.data));
-    CHECK(!has(e.data, MARK) && !has(e.data, "alpha"));
-    ended = has(e.data, "end of the marten");
-  }
-  CHECK(ended);
+  hear_to_the_end(w);
   wire_close(w);
   serve_stop(s);
 }
