@@ -33,6 +33,8 @@ static const char *fault_of(struct str path) {
     return "holds a control character";
   if (has_coded_dot(path))
     return "would escape the /memories directory";
+  if (path.p[path.n - 1] == '/') /* no part comes of what is behind the last one */
+    return "has an empty part";
   struct str rest = {path.p + 1, path.n - 1}, part;
   while (str_next(&rest, '/', &part)) {
     if (str_empty(part))

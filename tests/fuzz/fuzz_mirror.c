@@ -1,6 +1,7 @@
 /* fuzz_mirror.c: any page: it is covered by its blocks, and written as it was read it stays what it is. */
 #include "core/mirror.h"
 
+#include "base/utf8.h"
 #include "support/fuzz.h"
 
 /* Every bullet stays: those with a mark as memories, the others with a note. */
@@ -38,6 +39,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct mirror_page page;
   struct mirror_entries entries = {0}, none = {0};
   struct mirror_counts counts;
+  if (utf8_check(input) < size || (size && memchr(data, 0, size))) /* such a file is refused before it gets here */
+    return 0;
   mirror_parse(&a, input, &page);
   check_texts(&a, &page);
   settle(&a, &page, &entries);

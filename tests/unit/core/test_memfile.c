@@ -21,6 +21,7 @@ TEST(paths_lie_in_the_folder) {
                                     "/Memories/a",
                                     "memories/a",
                                     "/memories//",
+                                    "/memories/a//",
                                     "/memories//a",
                                     "/memories/..",
                                     "/memories/a/../b",
