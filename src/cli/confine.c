@@ -208,18 +208,20 @@ static enum status is_wanted(const struct confine *c, bool *ret_wanted, struct e
   return s;
 }
 
-enum { LOOK_MS = 500 };
+enum { LOOK_MS = 500, LOOK_CONNECT_MS = 1000 };
 
 /* Only looked at: nothing is made or changed before a call needs it. */
-static struct store *look_into_store(const struct context *c) {
+static struct store *look_into_store(const struct confine *c) {
   struct store *st = NULL;
   struct error ignored;
-  struct store_options o = {.path = c->engine.path,
+  const struct engine_options *e = &c->context->engine;
+  struct store_options o = {.path = e->path,
                             .busy_ms = LOOK_MS,
+                            .connect_ms = c->at_once ? LOOK_CONNECT_MS : 0,
                             .must_exist = true,
                             .read_only = true,
-                            .now = clock_now(&c->engine.clock),
-                            .settings = c->engine.settings};
+                            .now = clock_now(&e->clock),
+                            .settings = e->settings};
   return store_open(&o, &st, &ignored) == STATUS_OK ? st : NULL;
 }
 
@@ -239,8 +241,7 @@ enum status confine(const struct confine *c, struct error *err) {
     telemetry_set_sandbox(c->telemetry, "off");
     return s;
   }
-  if (!c->at_once || !db_is_url(c->context->engine.path))
-    n.store = look_into_store(c->context);
+  n.store = look_into_store(c);
   gather(&n, c);
   store_close(&n.store);
   s = sandbox_enter(&n.keep, &level, err);

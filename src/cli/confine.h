@@ -22,7 +22,7 @@ struct confine {
   const struct context *context;
   struct telemetry *telemetry; /* is told how it ended: health and doctor say it */
   const char *socket;          /* the file of its socket, which goes with it; NULL: none */
-  bool at_once; /* a client waits: a database server, which may not answer, is not asked what it has configured */
+  bool at_once; /* a client waits: a database server that does not answer soon is not asked what it has configured */
 };
 
 /* Gathers what the settings and the store name, and enters the sandbox, unless it is switched off. Before the first

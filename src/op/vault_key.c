@@ -215,7 +215,11 @@ static enum status make_key(const struct key_search *in, const struct origin_of_
     return key_of_passphrase(in, passphrase, row, key);
   if (s == STATUS_OK)
     s = key_path(in, &path);
-  return s == STATUS_OK ? from->in_file(in->a, path, key, in->err) : s;
+  if (s == STATUS_OK)
+    s = from->in_file(in->a, path, key, in->err);
+  if (s == STATUS_READONLY) /* such as a server, which its sandbox keeps from writing there */
+    return error_fix(in->err, "a person makes the key on the command line: cairn vault set KEY --secret");
+  return s;
 }
 
 static enum status new_key(const struct key_search *in, const struct origin_of_key *from, struct vault_key *ret_row,

@@ -28,6 +28,7 @@ enum db_engine { DB_SQLITE, DB_POSTGRES };
 struct db_options {
   const char *path; /* a file, or postgresql://... */
   int busy_ms;      /* how long a call waits for another process's lock before it gives up */
+  int connect_ms;   /* how long a server may take to be connected to, and no second try; 0: as its address says */
   bool must_exist;  /* do not create the file */
   bool read_only;
 };

@@ -113,7 +113,8 @@ static PGconn *start(struct postgres *db, const struct address *a, bool *ret_tim
     return NULL;
   db->pq->setErrorVerbosity(conn, PQERRORS_VERBOSE);
   db->pq->setNoticeReceiver(conn, on_notice, db);
-  *ret_timed_out = !drive(db->pq, conn, clock_ticks_us() + (int64_t)a->seconds * 1000000);
+  int64_t ms = db->connect_ms ? db->connect_ms : (int64_t)a->seconds * 1000;
+  *ret_timed_out = !drive(db->pq, conn, clock_ticks_us() + ms * 1000);
   return conn;
 }
 
@@ -207,7 +208,7 @@ static enum status connect_again(struct postgres *db, bool was_there, struct err
   bool again;
   for (int wait = 20;; wait = wait < 640 ? wait * 2 : 1000) {
     enum status s = connect_once(db, was_there, &again, err);
-    if (s == STATUS_OK || !again || clock_ticks_us() >= until) {
+    if (s == STATUS_OK || !again || db->connect_ms || clock_ticks_us() >= until) {
       db->down = s != STATUS_OK;
       return s;
     }
@@ -291,6 +292,7 @@ enum status pg_open(const struct db_options *o, struct db **ret_db, struct error
   db->base.driver = &postgres_driver;
   db->pq = pq;
   db->busy_ms = o->busy_ms;
+  db->connect_ms = o->connect_ms;
   db->limit_ms = STATEMENT_MS;
   db->busy_sent = db->limit_sent = -1;
   db->want_read_only = o->read_only;

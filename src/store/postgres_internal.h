@@ -72,6 +72,7 @@ struct postgres {
   /* settings of the session: as they should be, and as the server has them */
   char *team, *team_sent;
   int busy_ms, busy_sent, limit_ms, limit_sent;
+  int connect_ms; /* see db_options */
 
   struct pg_statement statements[STATEMENTS_MAX];
   uint64_t statement_count, uses;

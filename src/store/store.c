@@ -26,6 +26,7 @@ enum status store_open(const struct store_options *o, struct store **ret_store, 
     return error_set(err, STATUS_NOMEM, "out of memory");
   struct db_options dbo = {.path = o->path,
                            .busy_ms = o->busy_ms > 0 ? o->busy_ms : STORE_BUSY_MS,
+                           .connect_ms = o->connect_ms,
                            .must_exist = o->must_exist,
                            .read_only = o->read_only};
   st->must_exist = o->must_exist;

@@ -17,7 +17,8 @@ struct settings_given;
 
 struct store_options {
   const char *path;
-  int busy_ms; /* 0: STORE_BUSY_MS */
+  int busy_ms;    /* 0: STORE_BUSY_MS */
+  int connect_ms; /* see db.h */
   bool must_exist;
   bool read_only;
   bool unfinished; /* also one that a migration is still being made into: for that migration alone */

@@ -426,6 +426,7 @@ TEST(a_sealed_text_opens_in_its_own_team_alone) {
 
 /* One that has just been sent the value. */
 static struct proc *server_with_secret(void) {
+  keep("first", "made the key, which a server does not"); /* its sandbox keeps it from the folder of the key */
   struct proc *p =
       proc_start(.argv = ARGS("sh", "-c", "ulimit -c unlimited; exec \"$0\" mcp --profile openhive", CAIRN_BIN),
                  .env = cli_env(), .timeout_ms = 60000);
@@ -437,6 +438,7 @@ static struct proc *server_with_secret(void) {
   CHECK(proc_send(p, STR("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":\"vault_set\","
                          "\"arguments\":{\"key\":\"more\",\"value\":\"" HUSH "\",\"is_secret\":true}}}\n")));
   CHECK(proc_line(p, 20000, &line));
+  test_note("%.*s", STR_ARG(line));
   CHECK(has(line, "vault:more"));
   return p;
 }
