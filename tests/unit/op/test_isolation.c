@@ -39,14 +39,16 @@ static enum status collect(void *arg, struct str line) {
 }
 
 static struct str try_args(const struct caller *caller, const struct op *op, yyjson_val *args, enum status *ret) {
+  struct arena own; /* of the call, as a door has it: one that handles secrets is locked from then on */
   struct buf lines = BUF(&arena);
   struct op_hooks hooks = {.arg = &lines, .emit = collect};
   yyjson_mut_val *result = NULL;
-  *ret = op_run(engine, op, caller, &hooks, &arena, args, &result, &err);
-  if (*ret != STATUS_OK)
-    return arena_printf(&arena, "%s / %s", err.message, err.fix);
-  buf_add(&lines, json_write(&arena, result, false));
-  return buf_str(&lines);
+  arena_init(&own);
+  *ret = op_run(engine, op, caller, &hooks, &own, args, &result, &err);
+  if (*ret == STATUS_OK)
+    buf_add(&lines, json_write(&own, result, false));
+  arena_release(&own);
+  return *ret == STATUS_OK ? buf_str(&lines) : arena_printf(&arena, "%s / %s", err.message, err.fix);
 }
 
 static yyjson_val *parsed(struct str json) {
