@@ -111,7 +111,7 @@ TEST(edits_become_writes) {
   CHECK_STR(jstr(OK("get", num(old)), "state"), "active");
   CHECK_STR(jstr(OK("get", num(port)), "state"), "active");
   SYNC();
-  CHECK(has(text(), "5433") && has(text(), "printer") && !has(text(), "5434") && !has(text(), "containers"));
+  CHECK(has(text(), "5433") && has(text(), "printer") && !has(text(), "port is 5434") && !has(text(), "containers"));
 }
 
 TEST(what_is_refused_stays_with_the_reason) {
