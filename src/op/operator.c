@@ -2,6 +2,7 @@
 #include "op/operator.h"
 
 #include "core/gate.h"
+#include "op/common.h"
 
 static const struct param *named_file(const struct op_call *call) {
   for (const struct param *p = call->op->params; p->name; p++)
@@ -31,7 +32,7 @@ enum status operator_enter(const struct op_call *call) {
 }
 
 enum status operator_person(const struct op_call *call) {
-  if (!call->caller.principal && !call->engine->agent[0] && str_is(call->caller.trust, "user"))
+  if (call_by_person(call))
     return STATUS_OK;
   error_set(call->err, STATUS_DENIED, "'%s' is for a person alone", call->op->name);
   return error_fix(call->err, "run 'cairn %s' in a terminal of the store's machine", call->op->name);

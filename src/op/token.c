@@ -14,8 +14,7 @@ enum { LIFETIME_DAYS = 90 };
  * cannot. */
 static enum status check_manager(struct op_call *call) {
   const struct principal *who = call->caller.principal;
-  bool person = !who && !call->engine->agent[0] && !str_is(call->caller.trust, "agent");
-  if (person || (who && who->role == ROLE_ADMIN))
+  if (call_by_person(call) || (who && who->role == ROLE_ADMIN))
     return STATUS_OK;
   error_set(call->err, STATUS_DENIED, "tokens are a matter of people, and of tokens with the role admin");
   return error_fix(call->err, "ask a person to run 'cairn %s' on the machine of the store", call->op->name);

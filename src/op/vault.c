@@ -158,7 +158,7 @@ static enum status reveal(struct op_call *call, struct str key) {
     s = vault_get_entry(call, key, &e, &found);
   if (s == STATUS_OK && (!found || !e.is_secret))
     return vault_no_such_key(call, key);
-  if (s == STATUS_OK && !vault_by_person(call))
+  if (s == STATUS_OK && !call_by_person(call))
     s = grant_use(&txn, key, vault_caller(call), call->arena, &by, call->err);
   if (s == STATUS_OK && !by.p)
     return refuse_reveal(call, &txn, key);

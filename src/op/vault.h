@@ -5,8 +5,6 @@
 #include "op/common.h"
 #include "op/vault_key.h"
 
-/* The one at the command line, and no agent: what it asks for, somebody has typed. */
-bool vault_by_person(const struct op_call *call);
 /* Who the caller is, for grants and for the log. */
 struct str vault_caller(const struct op_call *call);
 /* STATUS_DENIED for agents: `what` is for persons, and for tokens with the role admin. */

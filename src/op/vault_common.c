@@ -8,21 +8,17 @@
 
 /* ---- who may do what ---- */
 
-bool vault_by_person(const struct op_call *call) {
-  return !call->caller.principal && !call->engine->agent[0] && str_is(call->caller.trust, "user");
-}
-
 struct str vault_caller(const struct op_call *call) {
   if (call->caller.principal)
     return call->caller.principal->name;
   if (call->engine->agent[0])
     return str_from(call->engine->agent);
-  return vault_by_person(call) ? STR("user") : STR("agent");
+  return call_by_person(call) ? STR("user") : STR("agent");
 }
 
 enum status vault_manage(struct op_call *call, const char *what) {
   const struct principal *p = call->caller.principal;
-  if (vault_by_person(call) || (p && p->role == ROLE_ADMIN))
+  if (call_by_person(call) || (p && p->role == ROLE_ADMIN))
     return STATUS_OK;
   error_set(call->err, STATUS_DENIED, "%s is for persons: agents use secrets that they are granted", what);
   return error_fix(call->err, "ask the person you work for to do it at the command line: cairn help %s",

@@ -246,8 +246,6 @@ static struct str post(const struct serve *s, const char *head, const char *meth
   const char *name = strstr(params, "\"uri\":\"")    ? strstr(params, "\"uri\":\"") + 7
                      : strstr(params, "\"name\":\"") ? strstr(params, "\"name\":\"") + 8
                                                      : "";
-  if (name[0] == '"')
-    name++;
   const char *named = name[0] ? textf("Mcp-Name: %.*s\r\n", (int)strcspn(name, "\""), name) : "";
   struct answer a = serve_do(
       s, "POST", "/mcp/full", textf("%sMCP-Protocol-Version: 2026-07-28\r\nMcp-Method: %s\r\n%s", head, method, named),
