@@ -1,25 +1,38 @@
 /* cli.c: the program on a private store of the running test. */
 #include "support/cli.h"
 
+#include <pthread.h>
+
 #include "base/clock.h"
 #include "store/place.h"
 #include "support/store.h"
 
-/* Lives as long as the test's process. */
+/* Both live as long as the test's process; `memory` belongs to the test's own thread. */
 static struct arena memory;
 static LIST(const char *) surroundings;
+
+/* Texts are made by any thread: a handler's, too. */
+static pthread_mutex_t texts_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct arena texts;
 
 /* ---- surroundings ---- */
 
 const char *textf(const char *fmt, ...) {
   va_list ap;
   va_start(ap, fmt);
-  struct str s = arena_vprintf(&memory, fmt, ap);
+  pthread_mutex_lock(&texts_lock);
+  struct str s = arena_vprintf(&texts, fmt, ap);
+  pthread_mutex_unlock(&texts_lock);
   va_end(ap);
   return s.p;
 }
 
-const char *cstr(struct str s) { return arena_cstr(&memory, s); }
+const char *cstr(struct str s) {
+  pthread_mutex_lock(&texts_lock);
+  const char *text = arena_cstr(&texts, s);
+  pthread_mutex_unlock(&texts_lock);
+  return text;
+}
 
 const char *words(const char *stem, int n) {
   struct buf b = BUF(&memory);
