@@ -26,16 +26,16 @@ debian_mirror() {
   done
 }
 
-# debian13_apt FOLDER: sets apt to an apt-get of Debian 13 that keeps all its state in the folder and thinks that nothing
-# is installed; fails when the machine names no mirror.
-debian13_apt() {
-  local tmp=$1 codename mirror
+# debian_apt SUITE FOLDER: sets apt to an apt-get of this release of Debian that keeps all its state in the folder and
+# thinks that nothing is installed; fails when the machine names no mirror.
+debian_apt() {
+  local suite=$1 tmp=$2 codename mirror
   codename=$(. /etc/os-release; echo "${VERSION_CODENAME:-}")
   mirror=$(debian_mirror "$codename" | head -n 1)
   [ -n "$mirror" ] || return 1
   mkdir -p "$tmp"/state/lists/partial "$tmp"/cache/archives/partial
   : >"$tmp/status"
-  echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror trixie main" >"$tmp/sources.list"
+  echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $suite main" >"$tmp/sources.list"
   apt=(apt-get -qq -o Dir::State="$tmp/state" -o Dir::State::status="$tmp/status" -o Dir::Cache="$tmp/cache"
     -o Dir::Etc::SourceList="$tmp/sources.list" -o Dir::Etc::SourceParts=/dev/null -o APT::Sandbox::User=
     -o Acquire::Languages=none -o Acquire::Retries=3)

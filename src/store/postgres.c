@@ -63,8 +63,10 @@ static enum pg_trouble try_alone(struct postgres *db, enum pg_kind kind, const c
     trouble = pg_drain(db, NULL, err);
   if (trouble != PG_FINE)
     return trouble;
-  *ret_sent = true;
-  s = pg_queue(db, kind, sql, values, err);
+  s = pg_queue_local(db, err);
+  *ret_sent = s == STATUS_OK;
+  if (s == STATUS_OK)
+    s = pg_queue(db, kind, sql, values, err);
   if (s != STATUS_OK)
     return s == STATUS_LOST ? PG_LOST : PG_FAILED;
   return pg_drain(db, ret_result, err);
@@ -118,9 +120,15 @@ static int64_t changes(struct db *base) {
 static enum status run_script(struct postgres *db, const char *sql, struct error *err) {
   const struct libpq *pq = db->pq;
   struct pg_pending p = {.kind = PG_EXEC, .depth = db->depth};
-  if (!pq->exitPipelineMode(db->conn))
+  char *local = NULL;
+  if (db->pooled && db->tx == PG_NO_TX && !(local = pg_local_script(db, sql)))
+    return pg_nomem(err);
+  if (!pq->exitPipelineMode(db->conn)) {
+    mem_free(local);
     return error_set(err, STATUS_INTERNAL, "%s", pq->errorMessage(db->conn));
-  PGresult *result = pq->exec(db->conn, sql);
+  }
+  PGresult *result = pq->exec(db->conn, local ? local : sql);
+  mem_free(local);
   ExecStatusType got = pq->resultStatus(result);
   enum pg_trouble trouble = PG_FINE;
   if (got != PGRES_COMMAND_OK && got != PGRES_TUPLES_OK && got != PGRES_EMPTY_QUERY)
@@ -216,8 +224,8 @@ static enum status wait_for_news(struct db *base, int ms, bool *ret_news, struct
   struct postgres *db = pg_own(base);
   if (db->tx != PG_NO_TX)
     return error_set(err, STATUS_INTERNAL, "news cannot come inside a transaction");
-  enum status s = listen_to_all(db, err);
-  if (s == STATUS_READONLY) { /* a standby tells nothing: look again and again */
+  enum status s = db->pooled ? pg_ready(db, err) : listen_to_all(db, err);
+  if (s == STATUS_READONLY || (s == STATUS_OK && db->pooled)) { /* nothing is told there: look again and again */
     pg_sleep_ms(ms);
     *ret_news = true;
     return STATUS_OK;

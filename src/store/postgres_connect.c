@@ -139,26 +139,40 @@ static enum status check_server(struct postgres *db, PGconn *conn, struct error 
 }
 
 /* search_path: the store lies in a schema of its own, so that other programs can have theirs in the same database;
- * extensions are where administrators and hosters put them. The number is when
- * the server last threw its statistics away, as it does after a crash and at no ordinary start. Plans are small: to
- * compile them (jit) costs more than it saves. */
-static const char session_sql[] =
-    "SELECT CAST(extract(epoch FROM pg_stat_get_bgwriter_stat_reset_time()) * 1000000 AS bigint),"
-    " set_config('search_path', 'cairn, public, extensions, pg_temp', false),"
-    " set_config('standard_conforming_strings', 'on', false), set_config('jit', 'off', false),"
-    " set_config('idle_in_transaction_session_timeout', '60000', false),"
-    " set_config('default_transaction_read_only', ";
+ * extensions are where administrators and hosters put them. Plans are small: to compile them (jit) costs more than it
+ * saves. `local`: they end with the transaction. */
+#define SESSION_SETTINGS(local)                                                                                        \
+  " set_config('search_path', 'cairn, public, extensions, pg_temp', " local "),"                                       \
+  " set_config('standard_conforming_strings', 'on', " local "), set_config('jit', 'off', " local "),"                  \
+  " set_config('idle_in_transaction_session_timeout', '60000', " local ")"
+
+/* The first number is when the server last threw its statistics away, as it does after a crash and at no ordinary
+ * start. A pooler says a number of its own for the session: then nothing is set that would stay on a connection which
+ * others use as well. */
+#define AS_POOLED SESSION_SETTINGS("s.pooled")
+#define SESSION_SQL                                                                                                    \
+  "SELECT CAST(extract(epoch FROM pg_stat_get_bgwriter_stat_reset_time()) * 1000000 AS bigint), s.pooled,"             \
+  " pg_is_in_recovery() OR CAST(current_setting('default_transaction_read_only') AS boolean)," AS_POOLED               \
+  ", set_config('default_transaction_read_only', %s, s.pooled) FROM (SELECT pg_backend_pid() <> %d AS pooled) s"
+
+static bool is_true(const struct libpq *pq, const PGresult *result, int column) {
+  return strcmp(pq->getvalue(result, 0, column), "t") == 0;
+}
 
 static enum status set_up(struct postgres *db, PGconn *conn, struct error *err) {
   const struct libpq *pq = db->pq;
-  char sql[sizeof(session_sql) + 80];
-  snprintf(sql, sizeof(sql), "%s%s, false)", session_sql,
-           db->want_read_only ? "'on'" : "current_setting('default_transaction_read_only')");
+  char sql[sizeof(SESSION_SQL) + 80];
+  snprintf(sql, sizeof(sql), SESSION_SQL,
+           db->want_read_only ? "'on'" : "current_setting('default_transaction_read_only')", pq->backendPID(conn));
   PGresult *result = pq->exec(conn, sql);
   int64_t epoch = 0;
   bool ok = pq->resultStatus(result) == PGRES_TUPLES_OK;
-  if (ok && !pq->getisnull(result, 0, 0))
-    (void)str_int64(str_from(pq->getvalue(result, 0, 0)), &epoch);
+  if (ok) {
+    if (!pq->getisnull(result, 0, 0))
+      (void)str_int64(str_from(pq->getvalue(result, 0, 0)), &epoch);
+    db->pooled = is_true(pq, result, 1);
+    db->pooled_read = db->pooled && is_true(pq, result, 2);
+  }
   pq->clear(result);
   if (!ok)
     return pg_fail_connect(db, conn, false, err);
@@ -216,12 +230,12 @@ static enum status connect_again(struct postgres *db, bool was_there, struct err
   }
 }
 
-/* The server tells when a standby has become the one that takes writes. */
+/* The server tells when a standby has become the one that takes writes; a pooler tells what it once heard. */
 bool pg_read_only(const struct db *base) {
   const struct postgres *db = pg_own_const(base);
   static const char *const names[] = {"in_hot_standby", "default_transaction_read_only"};
-  bool only_reads = db->want_read_only;
-  for (size_t i = 0; db->conn && i < ARRAY_LEN(names); i++) {
+  bool only_reads = db->want_read_only || db->pooled_read;
+  for (size_t i = 0; db->conn && !db->pooled && i < ARRAY_LEN(names); i++) {
     const char *value = db->pq->parameterStatus(db->conn, names[i]);
     only_reads |= value && strcmp(value, "on") == 0;
   }
@@ -266,7 +280,45 @@ enum status pg_ready(struct postgres *db, struct error *err) {
     if (s != STATUS_OK)
       return s;
   }
-  return settings_sent(db) ? STATUS_OK : send_settings(db, err);
+  return db->pooled || settings_sent(db) ? STATUS_OK : send_settings(db, err);
+}
+
+/* ---- settings of a transaction ---- */
+
+#define AS_LOCAL SESSION_SETTINGS("true")
+#define LOCAL_SETTINGS                                                                                                 \
+  "SELECT" AS_LOCAL ", set_config('transaction_read_only',"                                                            \
+  " CASE WHEN %s THEN 'on' ELSE current_setting('transaction_read_only') END, true),"                                  \
+  " set_config('lock_timeout', '%d', true), set_config('statement_timeout', '%d', true),"                              \
+  " set_config('cairn.team', E'%s', true)%s%s"
+
+char *pg_local_script(const struct postgres *db, const char *sql) {
+  size_t n = strlen(db->team), to = 0;
+  char *team = mem_alloc(2 * n + 1);
+  if (!team)
+    return NULL;
+  for (size_t i = 0; i < n; i++) {
+    if (db->team[i] == '\'' || db->team[i] == '\\')
+      team[to++] = db->team[i];
+    team[to++] = db->team[i];
+  }
+  team[to] = 0;
+  size_t size = sizeof(LOCAL_SETTINGS) + to + strlen(sql) + 64;
+  char *all = mem_alloc(size);
+  if (all)
+    snprintf(all, size, LOCAL_SETTINGS, db->want_read_only ? "true" : "false", db->busy_ms > 0 ? db->busy_ms : 1,
+             db->limit_ms, team, *sql ? "; " : "", sql);
+  mem_free(team);
+  return all;
+}
+
+enum status pg_queue_local(struct postgres *db, struct error *err) {
+  if (!db->pooled)
+    return STATUS_OK;
+  char *sql = pg_local_script(db, "");
+  enum status s = sql ? pg_queue_control(db, PG_CONTROL, sql, err) : pg_nomem(err);
+  mem_free(sql);
+  return s;
 }
 
 /* ---- life ---- */

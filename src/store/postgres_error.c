@@ -96,7 +96,8 @@ static bool is_starting(struct str state) { return str_starts(state, STR("57P"))
 
 bool pg_passes(const char *message, bool was_there) {
   struct str state = state_in(message);
-  return is_starting(state) || (was_there && (str_empty(state) || str_is(state, "53300")));
+  return is_starting(state) ||
+         (was_there && (str_empty(state) || str_is(state, "53300") || str_starts(state, STR("08"))));
 }
 
 /* One line, without where the server's source says it. */

@@ -68,6 +68,8 @@ struct postgres {
   bool down;     /* the last try to connect again has failed */
   bool listening, news;
   bool want_read_only;
+  bool pooled;      /* a pooler stands between: the next transaction may be another session's */
+  bool pooled_read; /* and the server behind it takes no writes, as far as is known */
 
   /* settings of the session: as they should be, and as the server has them */
   char *team, *team_sent;
@@ -108,6 +110,10 @@ void pg_close(struct db *base);
 void pg_drop(struct postgres *db);
 /* A connection that lives, with its settings sent along; for use outside of transactions. */
 NODISCARD enum status pg_ready(struct postgres *db, struct error *err);
+/* What the first statement of every transaction must be where a session is not one's own; nothing elsewhere. */
+NODISCARD enum status pg_queue_local(struct postgres *db, struct error *err);
+/* The same before a script that is no part of a transaction; NULL: out of memory. */
+NODISCARD char *pg_local_script(const struct postgres *db, const char *sql);
 bool pg_read_only(const struct db *base);
 NODISCARD bool pg_set_text(char **place, struct str text);
 void pg_sleep_ms(int ms);

@@ -21,6 +21,7 @@
   X(PGTransactionStatusType, transactionStatus, (const PGconn *conn))                                                  \
   X(const char *, parameterStatus, (const PGconn *conn, const char *name))                                             \
   X(int, serverVersion, (const PGconn *conn))                                                                          \
+  X(int, backendPID, (const PGconn *conn))                                                                             \
   X(int, socket, (const PGconn *conn))                                                                                 \
   X(char *, errorMessage, (const PGconn *conn))                                                                        \
   X(char *, user, (const PGconn *conn))                                                                                \

@@ -315,7 +315,8 @@ enum status pg_queue(struct postgres *db, enum pg_kind kind, const char *sql, st
     s = set_params(&p, values, err);
   if (s != STATUS_OK)
     return s;
-  int sent = strlen(sql) > SQL_KEPT ? send_once(db, kind, sql, &p) : send_kept(db, kind, sql, values, &p);
+  bool once = db->pooled || strlen(sql) > SQL_KEPT; /* what is kept would be in another's session */
+  int sent = once ? send_once(db, kind, sql, &p) : send_kept(db, kind, sql, values, &p);
   mem_free(p.memory);
   return sent ? STATUS_OK : not_sent(db, err);
 }

@@ -44,6 +44,8 @@ static enum status queue_begin(struct postgres *db, struct str team, bool lazy, 
   enum status s = pg_ready(db, err);
   if (s == STATUS_OK)
     s = pg_queue_control(db, PG_CONTROL, "BEGIN", err);
+  if (s == STATUS_OK)
+    s = pg_queue_local(db, err);
   return s == STATUS_OK ? pg_queue(db, PG_LOCK, sql, (struct db_values){v, ARRAY_LEN(v)}, err) : s;
 }
 
@@ -82,8 +84,19 @@ static enum status nested(struct error *err) {
   return error_set(err, STATUS_INTERNAL, "a transaction was begun within another one");
 }
 
+/* Behind a pooler another server may have taken over since it was asked. */
+static enum status ask_again(struct postgres *db, struct error *err) {
+  if (!db->pooled_read || db->tx != PG_NO_TX)
+    return STATUS_OK;
+  pg_drop(db);
+  return pg_ready(db, err);
+}
+
 enum status pg_begin(struct db *base, struct str team, bool lazy, struct error *err) {
   struct postgres *db = pg_own(base);
+  enum status s = ask_again(db, err);
+  if (s != STATUS_OK)
+    return s;
   if (pg_read_only(base)) {
     error_set(err, STATUS_READONLY, "%s cannot be written: the server, the role or the call allows reading only",
               db->path);
@@ -203,6 +216,8 @@ enum status pg_snapshot(struct db *base, bool *ret_alone, struct error *err) {
   enum status s = pg_ready(db, err);
   if (s == STATUS_OK)
     s = pg_queue_control(db, PG_CONTROL, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", err);
+  if (s == STATUS_OK && (s = pg_queue_local(db, err)) != STATUS_OK)
+    take_back(db);
   if (s == STATUS_OK) {
     db->tx = PG_SNAPSHOT_TX;
     db->fresh = true;

@@ -200,7 +200,7 @@ struct sizes {
 };
 
 /* Asks for the sizes, and says how many rows of the index a scan may try: at least so many, and enough for a filter
- * that lets one of SCANNED_TIMES pass. The settings stay with the connection, which is ours. */
+ * that lets one of SCANNED_TIMES pass. The settings end with the transaction: a pooler may give the connection away. */
 static enum status settle(const struct search *s, int64_t scanned, struct sizes *ret) {
   char ef[24];
   size_t wanted = limit_of(s) * EF_TIMES;
@@ -208,9 +208,9 @@ static enum status settle(const struct search *s, int64_t scanned, struct sizes 
   wanted = wanted < EF_LEAST ? EF_LEAST : wanted > EF_MOST ? EF_MOST : wanted;
   snprintf(ef, sizeof(ef), "%zu", wanted);
   db_query(s->st->db, &r, s->err,
-           "SELECT z.own, z.total, set_config('hnsw.iterative_scan', 'relaxed_order', false),"
-           " set_config('hnsw.ef_search', ?3, false), set_config('hnsw.max_scan_tuples',"
-           " CAST(CAST(least(greatest(?4, ?5 * z.total / greatest(z.own, 1)), ?6) AS bigint) AS text), false)"
+           "SELECT z.own, z.total, set_config('hnsw.iterative_scan', 'relaxed_order', true),"
+           " set_config('hnsw.ef_search', ?3, true), set_config('hnsw.max_scan_tuples',"
+           " CAST(CAST(least(greatest(?4, ?5 * z.total / greatest(z.own, 1)), ?6) AS bigint) AS text), true)"
            " FROM (SELECT c.n AS own, greatest(c.n, (SELECT p.reltuples FROM pg_class p"
            " WHERE p.oid = (SELECT v.tableoid FROM vec v WHERE v.team = ?1 LIMIT 1))) AS total"
            " FROM vec_count c WHERE c.team = ?1 AND c.model = ?2) z",
@@ -241,7 +241,7 @@ static enum status look_further(struct search *s) {
   return status == STATUS_OK ? gather(s, &q, NULL) : status;
 }
 
-static enum status look(struct search *s) {
+static enum status look_inside(struct search *s) {
   struct sizes sizes = {0};
   enum status status = settle(s, SCANNED_LEAST, &sizes);
   if (status != STATUS_OK || sizes.own < 1)
@@ -254,6 +254,12 @@ static enum status look(struct search *s) {
   if (status == STATUS_OK && !exact && s->hits.n < s->k && !s->beyond)
     status = look_further(s);
   return status;
+}
+
+static enum status look(struct search *s) {
+  bool alone;
+  enum status status = db_snapshot(s->st->db, &alone, s->err);
+  return status == STATUS_OK ? db_snapshot_end(s->st->db, alone, look_inside(s), s->err) : status;
 }
 
 static int by_cosine(const void *left, const void *right) {

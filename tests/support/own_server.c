@@ -14,18 +14,20 @@
 enum { START_MS = 90000, TEXT = 1024 };
 
 static const char script[] = CAIRN_SOURCE_DIR "/scripts/pg";
-static char instance[64], variable[100], admin[200];
+static char instance[64], variable[100], admin[200], release[40] = "CAIRN_PG_RELEASE";
 static struct arena memory; /* lives as long as the test */
 
 bool own_server_possible(void) { return getenv("CAIRN_PG_INSTANCE") != NULL; }
 
-static struct str run_script(const char *command, const char *option) {
-  struct run r =
-      proc_run(.argv = ARGS(script, command, option), .env = ARGS(variable, "CAIRN_TEST_PG"), .timeout_ms = START_MS);
+static struct str run_words(const char *command, const char *option, const char *more) {
+  struct run r = proc_run(.argv = ARGS(script, command, option, more), .env = ARGS(variable, release, "CAIRN_TEST_PG"),
+                          .timeout_ms = START_MS);
   if (r.exit_code != 0)
     FAIL("scripts/pg %s: %.*s", command, STR_ARG(r.err));
   return str_trim(r.out);
 }
+
+static struct str run_script(const char *command, const char *option) { return run_words(command, option, NULL); }
 
 /* Waits for the end of the pipe that the test's process holds, and stops the server. It is in a process group of its
  * own: that of the test is killed with the test. */
@@ -43,6 +45,8 @@ static _Noreturn void stop_afterwards(int from) {
   while (read(from, &c, 1) > 0)
     continue;
   setenv("CAIRN_PG_INSTANCE", instance, 1);
+  if (strchr(release, '='))
+    setenv("CAIRN_PG_RELEASE", strchr(release, '=') + 1, 1);
   execl(script, script, "stop", (char *)NULL);
   _exit(126);
 }
@@ -60,7 +64,7 @@ static void start_guard(void) {
   close(ends[0]); /* the other end stays open until this process ends */
 }
 
-void own_server_start(bool durable) {
+static void start(bool durable) {
   snprintf(instance, sizeof(instance), "own-%d", (int)getpid());
   snprintf(variable, sizeof(variable), "CAIRN_PG_INSTANCE=%s", instance);
   start_guard();
@@ -68,6 +72,13 @@ void own_server_start(bool durable) {
   CHECK(url.n < sizeof(admin));
   snprintf(admin, sizeof(admin), "%.*s", STR_ARG(url));
   own_server_sql(NULL, "CREATE ROLE app LOGIN PASSWORD 'app'");
+}
+
+void own_server_start(bool durable) { start(durable); }
+
+void own_server_start_older(void) {
+  snprintf(release, sizeof(release), "CAIRN_PG_RELEASE=older");
+  start(false);
 }
 
 const char *own_server_url(const char *role, const char *password, const char *database) {
@@ -100,3 +111,25 @@ void own_server_restart(bool crash) { run_script("restart", crash ? "--crash" : 
 
 void own_server_stop(void) { run_script("halt", NULL); }
 void own_server_resume(void) { run_script("restart", NULL); }
+void own_server_crash(void) { run_script("halt", "--crash"); }
+
+/* ---- what stands beside it ---- */
+
+static int port_of(struct str url) {
+  int64_t port = 0;
+  size_t colon = str_find(url, STR(":"), str_find(url, STR("@"), 0)), slash = str_find(url, STR("/"), colon);
+  if (colon == SIZE_MAX || slash == SIZE_MAX || !str_int64(str_slice(url, colon + 1, slash), &port))
+    FAIL("scripts/pg gave no address: %.*s", STR_ARG(url));
+  return (int)port;
+}
+
+int own_server_pooler(const char *mode, int size) {
+  return port_of(run_words("pooler", mode, arena_printf(&memory, "%d", size).p));
+}
+
+int own_server_standby(void) { return port_of(run_script("standby", NULL)); }
+void own_server_promote(void) { run_script("promote", NULL); }
+
+const char *own_server_at(int port, const char *database) {
+  return arena_printf(&memory, "postgresql://app@127.0.0.1:%d/%s", port, database).p;
+}

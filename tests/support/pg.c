@@ -44,18 +44,23 @@ static const char same_words[] =
 
 /* ---- the server ---- */
 
-/* scheme://[user[:password]@]host[:port][/database][?options] with another database and, for a store, the run's role.
- */
-static void make_url(const char *database, bool store, char ret_url[TEXT]) {
+/* scheme://[user[:password]@]host[:port][/database][?options] with another database and, for a store, the run's role
+ * and what stands before the server. */
+static void make_url_at(const char *database, bool store, const char *at, char ret_url[TEXT]) {
   const char *rest = strstr(run.admin, "://") + 3;
   size_t authority = strcspn(rest, "/?");
   const char *host = memrchr(rest, '@', authority), *options = strchr(rest, '?');
   host = host ? host + 1 : rest;
+  int n = at ? (int)strlen(at) : (int)(rest + authority - host);
   if (store && *run.role)
-    snprintf(ret_url, TEXT, "postgresql://%s:%s@%.*s/%s%s", run.role, run.password, (int)(rest + authority - host),
-             host, database, options ? options : "");
+    snprintf(ret_url, TEXT, "postgresql://%s:%s@%.*s/%s%s", run.role, run.password, n, at ? at : host, database,
+             options ? options : "");
   else
     snprintf(ret_url, TEXT, "postgresql://%.*s/%s%s", (int)authority, rest, database, options ? options : "");
+}
+
+static void make_url(const char *database, bool store, char ret_url[TEXT]) {
+  make_url_at(database, store, NULL, ret_url);
 }
 
 static void no_notice(void *arg UNUSED, const char *text UNUSED) {}
@@ -321,7 +326,7 @@ const char *pg_store(const char *name, bool empty) {
   name_database(name, m.database);
   make(&m, false);
   snprintf(database, sizeof(database), "%s_%s", run.prefix, m.database);
-  make_url(database, true, url);
+  make_url_at(database, true, getenv("CAIRN_TEST_POOLER"), url);
   m.url = arena_cstr(&memory, str_from(url));
   made[i] = m;
   return m.url;

@@ -2,7 +2,8 @@
  * from a template that has the schema, and all of them gone when the run is over, however it ends.
  *
  * A server where CAIRN_TEST_PG names a superuser gets an ordinary role for the run, because superusers stand above
- * row-level security; any other role is used as it is, and must be allowed to create databases. */
+ * row-level security; any other role is used as it is, and must be allowed to create databases. CAIRN_TEST_POOLER
+ * (HOST:PORT) stands between that role and its stores. */
 #ifndef CAIRN_TESTS_PG_H
 #define CAIRN_TESTS_PG_H
 
