@@ -1,19 +1,36 @@
 /* copy_postgres.c: what copying a whole store needs of PostgreSQL: emptying it, its numbers, statistics, vectors one
  * after another. */
+#include <stdio.h>
+
 #include "store/copy.h"
 #include "store/engine.h"
 #include "store/vectors_postgres.h"
 #include "store/words_postgres.h"
 
-/* Not row by row: the log tables let no row be deleted, and counters need not follow. */
+/* The log tables let no row be deleted, and counters need not follow: those triggers stand aside until all is gone. */
+#define TRIGGERS(how)                                                                                                  \
+  "/* all teams: the guards of the log, and what counts */ ALTER TABLE event " how " TRIGGER USER;"                    \
+  " ALTER TABLE txn " how " TRIGGER USER; ALTER TABLE chunk " how " TRIGGER USER;"                                     \
+  " ALTER TABLE chunk_text " how " TRIGGER USER; ALTER TABLE vec " how " TRIGGER USER"
+
+static enum status delete_all(struct db *db, struct arena *a, struct error *err) {
+  enum status s = db_script(db, err,
+                            "/* all teams: a store is emptied to be filled by a copy */ "
+                            "DELETE FROM chunk_text; DELETE FROM term_count; DELETE FROM chunk_count;"
+                            " DELETE FROM vec; DELETE FROM vec_count");
+  for (size_t i = STORE_TABLES - 1; s == STATUS_OK && i-- > 0;) /* what refers to others goes first */
+    if (store_tables[i].way != TABLE_VECTORS)
+      s = db_script(db, err, arena_printf(a, "/* all teams: the same */ DELETE FROM %s", store_tables[i].name).p);
+  return s;
+}
+
+/* Not by TRUNCATE, of which a reader knows nothing that began before: it would find the tables empty that it had not
+ * come to yet. Rows that are deleted are there for it until it ends, and nobody waits for it. */
 enum status postgres_copy_clear(struct store *st, struct arena *a, struct error *err) {
-  struct buf b = BUF(a);
-  buf_adds(&b, "/* all teams: a store is emptied to be filled by a copy */ TRUNCATE chunk_text, term_count, "
-               "chunk_count, vec, vec_count");
-  for (const struct store_table *t = store_tables; t->name; t++)
-    if (t->way != TABLE_VECTORS)
-      buf_addf(&b, ", %s", t->name);
-  return db_script(st->db, err, b.p);
+  enum status s = db_script(st->db, err, TRIGGERS("DISABLE"));
+  if (s == STATUS_OK)
+    s = delete_all(st->db, a, err);
+  return s == STATUS_OK ? db_script(st->db, err, TRIGGERS("ENABLE")) : s;
 }
 
 enum status postgres_copy_number(struct store *st, const struct store_table *t, int64_t *ret_last, struct error *err) {
@@ -22,7 +39,28 @@ enum status postgres_copy_number(struct store *st, const struct store_table *t, 
                 str_from(t->name), str_from(t->number));
 }
 
+/* A sequence does not take a number back with the transaction, and might then give one again that a row has. Begun anew
+ * it is another one, until that is committed. */
+static enum status begin_anew(struct store *st, const struct store_table *t, struct error *err) {
+  char sql[160];
+  struct rows r;
+  struct str name = STR("");
+  db_query(st->db, &r, err, "SELECT pg_get_serial_sequence(?1, ?2)", "ss", str_from(t->name), str_from(t->number));
+  if (rows_next(&r))
+    name = rows_text(&r, 0);
+  int n = snprintf(sql, sizeof(sql), "ALTER SEQUENCE %.*s RESTART", STR_ARG(name));
+  enum status s = rows_end(&r);
+  if (s != STATUS_OK)
+    return s;
+  if (n >= (int)sizeof(sql))
+    return error_set(err, STATUS_INTERNAL, "the name of the numbers of %s is too long", t->name);
+  return db_script(st->db, err, sql);
+}
+
 enum status postgres_copy_set_number(struct store *st, const struct store_table *t, int64_t last, struct error *err) {
+  enum status s = begin_anew(st, t, err);
+  if (s != STATUS_OK)
+    return s;
   return db_exec(st->db, err, "SELECT setval(CAST(pg_get_serial_sequence(?1, ?2) AS regclass), ?3, ?4 > 0)", "ssii",
                  str_from(t->name), str_from(t->number), last > 0 ? last : 1, last);
 }
