@@ -209,6 +209,8 @@ static enum status stamp(struct db *base, struct db_stamp *ret_stamp, struct err
  * news. */
 static enum status listen_to_all(struct postgres *db, struct error *err) {
   enum status s = pg_ready(db, err);
+  if (s == STATUS_OK && db->pooled)
+    return s;
   if (s == STATUS_OK && !db->listening) {
     s = run_alone(db, PG_EXEC, "LISTEN cairn", PG_NO_VALUES, NULL, err);
     db->listening = db->news = s == STATUS_OK;
@@ -220,15 +222,29 @@ static enum status listen_to_all(struct postgres *db, struct error *err) {
   return s;
 }
 
+/* Nobody tells at a pooler or a standby. A server that crashed, or another one that has taken its place, may have forgotten events,
+ * as a connection that was lost says elsewhere. */
+static enum status look_again(struct postgres *db, int ms, struct error *err) {
+  int64_t epoch;
+  pg_sleep_ms(ms);
+  enum status s = db_int(&db->base, &epoch, NULL, err, "SELECT " PG_EPOCH, NULL);
+  if (s == STATUS_OK && epoch != db->epoch) {
+    db->epoch = epoch;
+    db->base.sessions++;
+  }
+  return s;
+}
+
 static enum status wait_for_news(struct db *base, int ms, bool *ret_news, struct error *err) {
   struct postgres *db = pg_own(base);
   if (db->tx != PG_NO_TX)
     return error_set(err, STATUS_INTERNAL, "news cannot come inside a transaction");
-  enum status s = db->pooled ? pg_ready(db, err) : listen_to_all(db, err);
+  enum status s = listen_to_all(db, err);
   if (s == STATUS_READONLY || (s == STATUS_OK && db->pooled)) { /* nothing is told there: look again and again */
-    pg_sleep_ms(ms);
-    *ret_news = true;
-    return STATUS_OK;
+    s = look_again(db, ms, err);
+    if (s == STATUS_OK)
+      *ret_news = true;
+    return s;
   }
   if (s == STATUS_OK && !db->news && ms > 0) {
     pg_poll_input(db, ms);

@@ -146,12 +146,11 @@ static enum status check_server(struct postgres *db, PGconn *conn, struct error 
   " set_config('standard_conforming_strings', 'on', " local "), set_config('jit', 'off', " local "),"                  \
   " set_config('idle_in_transaction_session_timeout', '60000', " local ")"
 
-/* The first number is when the server last threw its statistics away, as it does after a crash and at no ordinary
- * start. A pooler says a number of its own for the session: then nothing is set that would stay on a connection which
- * others use as well. */
+/* A pooler says a number of its own for the session: then nothing is set that would stay on a connection which others
+ * use as well. */
 #define AS_POOLED SESSION_SETTINGS("s.pooled")
 #define SESSION_SQL                                                                                                    \
-  "SELECT CAST(extract(epoch FROM pg_stat_get_bgwriter_stat_reset_time()) * 1000000 AS bigint), s.pooled,"             \
+  "SELECT " PG_EPOCH ", s.pooled,"                                                                                     \
   " pg_is_in_recovery() OR CAST(current_setting('default_transaction_read_only') AS boolean)," AS_POOLED               \
   ", set_config('default_transaction_read_only', %s, s.pooled) FROM (SELECT pg_backend_pid() <> %d AS pooled) s"
 

@@ -101,6 +101,9 @@ struct postgres {
 static inline struct postgres *pg_own(struct db *db) { return (struct postgres *)db; }
 static inline const struct postgres *pg_own_const(const struct db *db) { return (const struct postgres *)db; }
 
+/* When the server last threw its statistics away, as it does after a crash and at no ordinary start. */
+#define PG_EPOCH "CAST(extract(epoch FROM pg_stat_get_bgwriter_stat_reset_time()) * 1000000 AS bigint)"
+
 #define PG_NO_VALUES ((struct db_values){NULL, 0})
 
 /* ---- postgres_connect.c ---- */

@@ -116,6 +116,17 @@ TEST_TIMEOUT(what_an_administrator_has_to_do_is_said, 60) {
         ARGS("remember", "The harbour has 3 cranes"));
 }
 
+/* Debian 12's. */
+TEST_TIMEOUT(a_server_that_is_too_old, 90) {
+  if (no_server_here())
+    return;
+  own_server_start_older();
+  fails(own_server_url("app", "sesame", "postgres"), "unavailable", "is PostgreSQL 15; Cairn needs 17 or newer",
+        "upgrade the server", ARGS("list"));
+  fails(own_server_url("app", "sesame", "postgres"), "unavailable", "is PostgreSQL 15; Cairn needs 17 or newer",
+        "upgrade the server", ARGS("remember", "The lighthouse has 99 steps"));
+}
+
 static void next_is(struct wire *w, const char *text) {
   struct sse e;
   if (!sse_next(w, 30000, &e))
