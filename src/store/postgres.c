@@ -67,8 +67,13 @@ static enum pg_trouble try_alone(struct postgres *db, enum pg_kind kind, const c
   *ret_sent = s == STATUS_OK;
   if (s == STATUS_OK)
     s = pg_queue(db, kind, sql, values, err);
-  if (s != STATUS_OK)
-    return s == STATUS_LOST ? PG_LOST : PG_FAILED;
+  if (s == STATUS_LOST)
+    return PG_LOST;
+  if (s != STATUS_OK) { /* what was queued before it is not the beginning of the next group */
+    struct error ignored;
+    pg_drain(db, NULL, &ignored);
+    return PG_FAILED;
+  }
   return pg_drain(db, ret_result, err);
 }
 
@@ -222,8 +227,8 @@ static enum status listen_to_all(struct postgres *db, struct error *err) {
   return s;
 }
 
-/* Nobody tells at a pooler or a standby. A server that crashed, or another one that has taken its place, may have forgotten events,
- * as a connection that was lost says elsewhere. */
+/* Nobody tells at a pooler or a standby. A server that crashed, or another one that has taken its place, may have
+ * forgotten events, as a connection that was lost says elsewhere. */
 static enum status look_again(struct postgres *db, int ms, struct error *err) {
   int64_t epoch;
   pg_sleep_ms(ms);

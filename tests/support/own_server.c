@@ -22,6 +22,8 @@ bool own_server_possible(void) { return getenv("CAIRN_PG_INSTANCE") != NULL; }
 static struct str run_words(const char *command, const char *option, const char *more) {
   struct run r = proc_run(.argv = ARGS(script, command, option, more), .env = ARGS(variable, release, "CAIRN_TEST_PG"),
                           .timeout_ms = START_MS);
+  if (r.exit_code == 3)
+    test_unable("root and chroot, to unpack a server of Debian 12");
   if (r.exit_code != 0)
     FAIL("scripts/pg %s: %.*s", command, STR_ARG(r.err));
   return str_trim(r.out);
