@@ -94,10 +94,11 @@ TEST_POSTGRES(a_restore_that_fails_at_its_end_changes_nothing) {
   struct str safety = STR_NONE;
   arena_init(&a);
   struct direct *db = direct_open(path);
-  direct_do(db, "CREATE FUNCTION cairn.not_today() RETURNS trigger LANGUAGE plpgsql AS"
-                " $$ BEGIN RAISE EXCEPTION 'not today'; END $$;"
-                " CREATE CONSTRAINT TRIGGER not_today AFTER INSERT OR UPDATE ON cairn.meta DEFERRABLE INITIALLY DEFERRED"
-                " FOR EACH ROW EXECUTE FUNCTION cairn.not_today()");
+  direct_do(db,
+            "CREATE FUNCTION cairn.not_today() RETURNS trigger LANGUAGE plpgsql AS"
+            " $$ BEGIN RAISE EXCEPTION 'not today'; END $$;"
+            " CREATE CONSTRAINT TRIGGER not_today AFTER INSERT OR UPDATE ON cairn.meta DEFERRABLE INITIALLY DEFERRED"
+            " FOR EACH ROW EXECUTE FUNCTION cairn.not_today()");
   struct str before = store_dump(path);
   CHECK(store_restore(st, backup, 1763208000000, &a, &safety, &err) != STATUS_OK);
   CHECK(strstr(err.message, "not today") != NULL);
