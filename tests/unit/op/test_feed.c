@@ -354,8 +354,8 @@ TEST(a_restored_log_that_is_shorter_is_followed_from_its_end) {
   seen_init(&s);
   struct feed_subscriber *sub = subscribe(f, "default", 0, &s);
   wait_for(&s, 8);
-  struct str safety;
-  CHECK_OK(store_restore(st, copy, 1763208000000, &a, &safety, &err), &err);
+  struct restored restored;
+  CHECK_OK(store_restore(st, copy, 1763208000000, &a, &restored, &err), &err);
   size_t before = count(&s);
   for (int i = 0; i < 200 && count(&s) == before; i++) {
     add(st, "default", "new");
