@@ -163,21 +163,43 @@ TEST(mcp_asks_for_it_too) {
 
 /* ---- limits ---- */
 
+static void check_locked(const struct serve *s, const char *headers) {
+  struct answer a = ask(s, "/readyz", headers);
+  int64_t wait = 0;
+  CHECK_INT(a.status, 429);
+  CHECK_STR(answer_header(&a, "content-type"), "application/problem+json");
+  CHECK(str_int64(answer_header(&a, "retry-after"), &wait) && wait > 0 && wait <= 60);
+}
+
+TEST(who_comes_without_a_token_from_where_somebody_guesses_has_to_wait) {
+  const char *token = TOKEN("bot");
+  struct serve *s = serve_start(ARGS("--require-token"));
+  CHECK_INT(status(s, "/readyz", NULL), 401);
+  for (int i = 0; i < 10; i++)
+    CHECK_INT(status(s, "/readyz", bearer(NO_TOKEN)), 401);
+  check_locked(s, NULL);
+  check_locked(s, bearer(NO_TOKEN));
+  CHECK_INT(status(s, "/readyz", bearer(token)), 200);
+  CHECK_INT(status(s, "/healthz", NULL), 200);
+  serve_stop(s);
+}
+
 TEST(who_guesses_has_to_wait) {
   const char *token = TOKEN("bot");
   int64_t before = last_seq();
   struct serve *s = serve_start(NULL);
   for (int i = 0; i < 10; i++)
     CHECK_INT(status(s, "/readyz", bearer(with_other_secret(token))), 401);
-  struct answer a = ask(s, "/readyz", bearer(token));
-  CHECK_INT(a.status, 429);
-  CHECK_STR(answer_header(&a, "content-type"), "application/problem+json");
-  int64_t wait = 0;
-  CHECK(str_int64(answer_header(&a, "retry-after"), &wait) && wait > 0 && wait <= 60);
+  /* One that claims another id, one that is no token at all: nobody learns what is wrong with it. */
+  const char *const wrong[] = {with_other_secret(token), NO_TOKEN, "a.b.c", "a b"};
+  for (size_t i = 0; i < ARRAY_LEN(wrong); i++)
+    check_locked(s, bearer(wrong[i]));
+  CHECK_INT(status(s, "/readyz", bearer(token)), 200); /* somebody else behind the same address */
+  CHECK_INT(remember(s, bearer(token), "The ferry leaves at nine"), 201);
   CHECK_INT(status(s, "/readyz", NULL), 200); /* the local user guesses nothing */
-  a = serve_get(s, "/metrics");
+  struct answer a = serve_get(s, "/metrics");
   CHECK(has(a.body, "cairn_tokens_total{result=\"refused\"} 10"));
-  CHECK(has(a.body, "cairn_tokens_total{result=\"locked\"} 1"));
+  CHECK(has(a.body, "cairn_tokens_total{result=\"locked\"} 4"));
   serve_stop(s);
   struct json_lines events = events_since(before);
   int failed = 0, locked = 0;
@@ -256,12 +278,13 @@ TEST(behind_a_proxy_each_client_is_locked_out_by_itself) {
   for (int i = 0; i < 10; i++)
     CHECK_INT(status(s, "/readyz", textf("X-Forwarded-For: 198.51.100.%d, 203.0.113.9\r\n%s", i, bearer(NO_TOKEN))),
               401);
-  CHECK_INT(status(s, "/readyz", textf("X-Forwarded-For: 203.0.113.9\r\n%s", bearer(token))), 429);
-  CHECK_INT(status(s, "/readyz", textf("X-Forwarded-For: 203.0.113.10\r\n%s", bearer(token))), 200);
+  check_locked(s, textf("X-Forwarded-For: 203.0.113.9\r\n%s", bearer(NO_TOKEN)));
+  CHECK_INT(status(s, "/readyz", textf("X-Forwarded-For: 203.0.113.9\r\n%s", bearer(token))), 200);
+  CHECK_INT(status(s, "/readyz", textf("X-Forwarded-For: 203.0.113.10\r\n%s", bearer(NO_TOKEN))), 401);
   for (int i = 0; i < 10; i++)
     CHECK_INT(status(s, "/readyz", textf("X-Forwarded-For: 2001:db8:0:7::%d\r\n%s", i, bearer(NO_TOKEN))), 401);
-  CHECK_INT(status(s, "/readyz", textf("X-Forwarded-For: 2001:db8:0:7:8::\r\n%s", bearer(token))), 429);
-  CHECK_INT(status(s, "/readyz", textf("X-Forwarded-For: 2001:db8:0:8::\r\n%s", bearer(token))), 200);
+  check_locked(s, textf("X-Forwarded-For: 2001:db8:0:7:8::\r\n%s", bearer(NO_TOKEN)));
+  CHECK_INT(status(s, "/readyz", textf("X-Forwarded-For: 2001:db8:0:8::\r\n%s", bearer(NO_TOKEN))), 401);
   serve_stop(s);
 }
 
@@ -491,6 +514,30 @@ TEST(wrong_tokens_of_an_issuer_get_one_answer) {
     CHECK_INT(a.status, 403);
     CHECK(has(answer_header(&a, "www-authenticate"), "error=\"insufficient_scope\""));
   }
+  serve_stop(s);
+}
+
+/* A signature is work: from where somebody guesses, those that were right before are still looked at, and a few new
+ * ones. */
+TEST_TIMEOUT(who_guesses_does_not_make_the_server_work, 60) {
+  struct serve *s = serve_for_issuer();
+  const char *good = claims("cairn:read cairn:team:web cairn:role:admin");
+  const char *known = issuer_token(ISSUER_EC, good), *wrong = issuer_token(ISSUER_OTHER, good);
+  CHECK_INT(status(s, "/readyz", bearer(known)), 200);
+  for (int i = 0; i < 10; i++)
+    CHECK_INT(status(s, "/readyz", bearer(wrong)), 401);
+  check_locked(s, bearer(wrong));
+  CHECK_INT(status(s, "/readyz", bearer(issuer_token(ISSUER_ED, good))), 200);
+  int got = 200;
+  for (int i = 0; i < 200 && got == 200; i++) {
+    const char *each = textf("{\"iss\":\"" ISSUER "\",\"aud\":\"" AUDIENCE "\",\"sub\":\"u%d\",\"exp\":1772370000,"
+                             "\"scope\":\"cairn:read cairn:team:web cairn:role:admin\"}",
+                             i);
+    got = status(s, "/readyz", bearer(issuer_token(ISSUER_ED, each)));
+  }
+  CHECK_INT(got, 429);
+  CHECK_INT(status(s, "/readyz", bearer(known)), 200);
+  CHECK_INT(status(s, "/readyz", bearer(issuer_token(ISSUER_ED, good))), 200); /* signed anew, to the same bytes */
   serve_stop(s);
 }
 
