@@ -2,6 +2,7 @@
 #include "cli/serve_access.h"
 
 #include "http/check.h"
+#include "http/tls_keeper.h"
 #include "store/settings.h"
 #include "store/tokens.h"
 
@@ -12,8 +13,8 @@ static const char *path_of(struct arena *a, const struct cli_args *args, const c
   return path.p ? arena_cstr(a, path) : NULL;
 }
 
-static enum status read_tls(struct arena *a, const struct cli_args *args, struct http_options *options,
-                            struct error *err) {
+static enum status read_tls(struct arena *a, const struct cli_args *args, struct access *access,
+                            struct http_options *options, struct error *err) {
   const char *certificate = path_of(a, args, "tls_cert"), *key = path_of(a, args, "tls_key");
   if (!certificate && !key)
     return STATUS_OK;
@@ -21,7 +22,11 @@ static enum status read_tls(struct arena *a, const struct cli_args *args, struct
     error_set(err, STATUS_USAGE, "--tls-cert and --tls-key go together, and with a port");
     return error_fix(err, "--tls-cert FILE --tls-key FILE, and no --socket");
   }
-  return tls_load(a, certificate, key, &options->tls, err);
+  if (tls_load(a, certificate, key, &options->tls, err) != STATUS_OK)
+    return err->code;
+  access->tls_cert = certificate;
+  access->tls_key = key;
+  return tls_keeper_new(certificate, key, &options->keeper, err);
 }
 
 static bool is_wildcard(struct str host) {
@@ -67,7 +72,7 @@ enum status access_options(struct arena *a, const struct cli_args *args, struct 
                            struct http_options *options, struct error *err) {
   access->require_token = args_flag(args->args, "require_token");
   access->behind_proxy = args_flag(args->args, "behind_proxy");
-  if (read_tls(a, args, options, err) != STATUS_OK)
+  if (read_tls(a, args, access, options, err) != STATUS_OK)
     return err->code;
   options->exposed = options->tls.key || access->behind_proxy;
   return http_check_host(options, err) == STATUS_OK ? read_hosts(a, args, options, err) : err->code;
@@ -144,6 +149,7 @@ enum status access_open(struct arena *a, const struct context *context, struct a
 
 void access_close(struct access *access, struct http_options *options) {
   tls_forget(&options->tls);
+  tls_keeper_free(&options->keeper);
   auth_free(&options->shared.auth);
   oauth_free(&access->oauth);
 }

@@ -10,6 +10,7 @@ struct access {
   bool require_token, behind_proxy;
   struct oauth *oauth;
   const char *issuer;
+  const char *tls_cert, *tls_key; /* their files; NULL: no TLS */
 };
 
 /* What the command line says of host, names and TLS; no store is needed for it. */

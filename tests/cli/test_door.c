@@ -433,6 +433,105 @@ TEST(keys_that_others_can_read_are_refused) {
   check_start_refused("cannot be used", ARGS("--tls-cert", c.path, "--tls-key", c.key));
 }
 
+/* A path outside of the store's folder, which a server can read anyhow, with the folders that it needs. */
+static const char *place(const char *path) {
+  char *whole = (char *)(uintptr_t)textf("%s-tls/%s", test_dir(), path);
+  for (char *slash = strchr(whole + strlen(test_dir()), '/'); slash; slash = strchr(slash + 1, '/')) {
+    *slash = 0;
+    (void)!mkdir(whole, 0700);
+    *slash = '/';
+  }
+  return whole;
+}
+
+/* In one step, as it is done by those who want nobody to see anything between. */
+static void point(const char *link, const char *target) {
+  const char *fresh = place("fresh-link");
+  CHECK_INT(symlink(target, fresh), 0);
+  CHECK_INT(rename(fresh, link), 0);
+}
+
+/* Whether a new connection gets this certificate, and is answered. */
+static bool shows(const struct serve *s, const char *certificate) {
+  c.path = certificate;
+  return curl(s, "/healthz", NULL).exit_code == 0;
+}
+
+/* The test's time limit is the limit. */
+static void wait_until_shown(const struct serve *s, const char *certificate) {
+  while (!shows(s, certificate))
+    usleep(100 * 1000);
+}
+
+static int64_t events_of(const char *action) {
+  return sql_number(textf("SELECT count(*) FROM event WHERE action = '%s'", action));
+}
+
+static void wait_for_events(const char *action, int64_t n) {
+  while (events_of(action) < n)
+    usleep(100 * 1000);
+}
+
+/* Links in one folder lead into another one, where new files come beside the old; the sandbox is on. */
+TEST_TIMEOUT(a_renewed_certificate_needs_no_new_start, 90) {
+  struct certificate first = certificate_make_at(place("archive/cert1.pem"), place("archive/key1.pem"));
+  struct certificate second = certificate_make_at(place("archive/cert2.pem"), place("archive/key2.pem"));
+  const char *cert = place("live/cert.pem"), *key = place("live/key.pem"), *token = TOKEN("bot");
+  point(cert, "../archive/cert1.pem");
+  point(key, "../archive/key1.pem");
+  struct serve *s = serve_start(ARGS("--tls-cert", cert, "--tls-key", key, "--require-token"));
+  CHECK(shows(s, first.path) && !shows(s, second.path));
+  /* A connection that stays. */
+  struct proc *old =
+      proc_start(.argv = ARGS("curl", "--silent", "--no-buffer", "--noproxy", "*", "--cacert", first.path, "-H",
+                              textf("Authorization: Bearer %s", token),
+                              textf("https://localhost:%d/events?since=0&action=memory:write", serve_port(s))));
+  struct str line;
+  STORE("Something to hear of before");
+  while (proc_line(old, 20000 * test_patience(), &line) && !has(line, "to hear of before"))
+    continue;
+  CHECK(has(line, "to hear of before"));
+  point(cert, "../archive/cert2.pem");
+  point(key, "../archive/key2.pem");
+  wait_until_shown(s, second.path);
+  CHECK(!shows(s, first.path));
+  STORE("Something to hear of afterwards");
+  while (proc_line(old, 20000 * test_patience(), &line) && !has(line, "to hear of afterwards"))
+    continue;
+  CHECK(has(line, "to hear of afterwards"));
+  proc_kill(old, 15);
+  proc_wait(old);
+  wait_for_events("tls:renewed", 1);
+  serve_stop(s);
+}
+
+/* Both files are exchanged at once, by one link to their folder. */
+TEST_TIMEOUT(a_broken_certificate_is_said_once_and_the_old_one_stays, 120) {
+  struct certificate first = certificate_make_at(place("tls/1/cert.pem"), place("tls/1/key.pem"));
+  struct certificate second = certificate_make_at(place("tls/2/cert.pem"), place("tls/2/key.pem"));
+  const char *data = place("tls/data"), *cert = place("tls/cert.pem"), *key = place("tls/key.pem");
+  OK("token", "add", "bot");
+  point(data, "1");
+  point(cert, "data/cert.pem");
+  point(key, "data/key.pem");
+  file_write(place("tls/3/cert.pem"), file_read(second.path));
+  file_write(place("tls/3/key.pem"), file_read(first.key));
+  CHECK_INT(chmod(place("tls/3/key.pem"), 0600), 0);
+  struct serve *s = serve_start(ARGS("--tls-cert", cert, "--tls-key", key, "--require-token"));
+  CHECK(shows(s, first.path));
+  point(data, "3");
+  wait_for_events("tls:broken", 1);
+  CHECK(shows(s, first.path));
+  CHECK(has(sql_string("SELECT detail FROM event WHERE action = 'tls:broken'"), "cannot be used"));
+  point(data, "2");
+  wait_until_shown(s, second.path);
+  wait_for_events("tls:renewed", 1);
+  CHECK_INT(events_of("tls:broken"), 1);
+  struct str said = serve_end(s), line;
+  CHECK(str_line(&said, &line) && str_starts(line, STR("cairn: ")) && has(line, "cannot be used"));
+  CHECK(has(line, "stays in use") && said.n == 0);
+}
+
 /* ---- an issuer ---- */
 
 #define ISSUER "https://id.example"
