@@ -197,7 +197,7 @@ static void say_where(struct serving *s) {
   } else if (s->options.socket) {
     buf_addf(&b, "listening on %s\ntry: curl --unix-socket %s http://localhost/readyz\n", address, address);
   } else {
-    const char *token = s->access.require_token ? " --header \"Authorization: Bearer TOKEN\"" : "";
+    const char *token = s->access.require_token || s->access.foreign ? " --header \"Authorization: Bearer TOKEN\"" : "";
     buf_addf(&b, "listening on %s\nconnect: claude mcp add --transport http cairn %s/mcp%s\n", address, address, token);
   }
   if (!s->out->json)

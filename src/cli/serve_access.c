@@ -75,6 +75,10 @@ enum status access_options(struct arena *a, const struct cli_args *args, struct 
   if (read_tls(a, args, access, options, err) != STATUS_OK)
     return err->code;
   options->exposed = options->tls.key || access->behind_proxy;
+  access->socket = options->socket != NULL;
+  access->foreign = is_foreign(options);
+  /* Who is on the machine and calls it by the address that others use comes from that address. */
+  access->require_token |= access->foreign && !is_wildcard(str_from(options->host));
   return http_check_host(options, err) == STATUS_OK ? read_hosts(a, args, options, err) : err->code;
 }
 
@@ -115,15 +119,27 @@ static enum status check_tokens(struct engine *engine, struct str team, struct e
   return error_fix(err, "cairn token add NAME");
 }
 
+/* A process that is bound to an agent takes no tokens, so that only callers who need none can use it. */
+static enum status check_bound(const struct access *access, struct error *err) {
+  if (!access->agent || (!access->foreign && !access->require_token))
+    return STATUS_OK;
+  error_set(err, STATUS_USAGE, "a server that is bound to agent '%s' takes no tokens, so nobody could use this one",
+            access->agent);
+  return error_fix(err, "leave the agent's name out, and give it a token: cairn token add NAME --project PROJECT; or "
+                        "listen on this machine alone, without --require-token");
+}
+
 static enum status configure(struct arena *a, const struct context *context, struct engine *engine,
                              struct access *access, struct http_options *options, struct error *err) {
   struct setting_value v[LAST - FIRST + 1];
   struct str team = context->caller.team;
-  if (settings_get(engine->store, team, FIRST, LAST, a, v, err) != STATUS_OK ||
-      open_issuer(a, v, access, err) != STATUS_OK)
+  if (settings_get(engine->store, team, FIRST, LAST, a, v, err) != STATUS_OK)
     return err->code;
+  access->agent = context->engine.agent[0] ? context->engine.agent : NULL;
   access->require_token |= access->behind_proxy || str_is(of(v, SET_SERVE_REQUIRE_TOKEN)->value, "on");
-  if ((is_foreign(options) || access->require_token) && !access->oauth && check_tokens(engine, team, err) != STATUS_OK)
+  if (check_bound(access, err) != STATUS_OK || (!access->agent && open_issuer(a, v, access, err) != STATUS_OK))
+    return err->code;
+  if ((access->foreign || access->require_token) && !access->oauth && check_tokens(engine, team, err) != STATUS_OK)
     return err->code;
   struct auth_options o = {.require_token = access->require_token,
                            .behind_proxy = access->behind_proxy,
@@ -160,6 +176,8 @@ struct strs access_words(struct arena *a, const struct access *access) {
   struct strs words = {0};
   if (!access->require_token)
     strs_push(a, &words, STR("local"));
+  if (access->agent)
+    return words;
   strs_push(a, &words, STR("token"));
   if (access->oauth)
     strs_push(a, &words, STR("oauth"));
@@ -168,8 +186,11 @@ struct strs access_words(struct arena *a, const struct access *access) {
 
 struct str access_sentence(struct arena *a, const struct access *access) {
   struct buf b = BUF(a);
+  const char *near = access->socket ? "whoever can open the socket" : "callers on this machine";
+  if (access->agent)
+    return arena_printf(a, "%s, as agent '%s'; no tokens", near, access->agent);
   if (!access->require_token)
-    buf_adds(&b, "callers on this machine without a token; from anywhere ");
+    buf_addf(&b, "%s without a token; %s", near, access->foreign ? "from anywhere " : "");
   buf_adds(&b, "bearers of tokens ('cairn token list')");
   if (access->oauth)
     buf_addf(&b, " and of access tokens that %s has signed", access->issuer);

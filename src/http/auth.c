@@ -56,6 +56,14 @@ static void refuse_token(struct http_call *call) {
   refuse(call, "invalid_token", "the token is wrong, expired or revoked");
 }
 
+/* Right or wrong, it is not looked at: every call of the process is its agent's. */
+static void refuse_bound(struct http_call *call) {
+  struct error err;
+  error_set(&err, STATUS_DENIED, "this server is bound to an agent, and takes no tokens");
+  error_fix(&err, "leave the token out, or use a server that is not bound to an agent");
+  http_reply_problem(call, &err);
+}
+
 static void refuse_for_now(struct http_call *call, int64_t wait_us, const char *what) {
   struct error err;
   int64_t seconds = (wait_us + 999999) / 1000000;
@@ -109,6 +117,10 @@ bool auth_read(struct http_call *call) {
     return false;
   }
   enum bearer bearer = bearer_read(call, &call->token);
+  if (bearer == BEARER_TOKEN && call->server->bound) {
+    refuse_bound(call);
+    return false;
+  }
   if (bearer == BEARER_TOKEN ||
       (bearer == BEARER_NONE && call->local && !auth->options.require_token && !is_forwarded(call)))
     return true;

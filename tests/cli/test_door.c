@@ -9,6 +9,8 @@
 #include "support/issuer.h"
 #include "support/serve.h"
 
+static struct arena memory; /* lives as long as the test */
+
 static const char *const closed[] = {"/",
                                      "/readyz",
                                      "/metrics",
@@ -680,16 +682,87 @@ TEST(the_store_does_not_decide_who_comes_in) {
   serve_stop(s);
 }
 
-TEST(it_says_what_it_accepts) {
+/* What it says at its start, as words for programs and as a sentence. */
+static void check_says(const char *words, const char *sentence, const char *connect, const char *const *args) {
+  for (int json = 0; json < 2; json++) {
+    const char *argv[24] = {CAIRN_BIN, "serve"};
+    size_t n = 2;
+    for (size_t i = 0; args && args[i]; i++)
+      argv[n++] = args[i];
+    if (json)
+      argv[n++] = "--json";
+    struct proc *p = proc_start(.argv = argv, .env = cli_env());
+    struct str line, said = STR_NONE;
+    test_note("%s", sentence);
+    CHECK(proc_line(p, 15000 * test_slowness(), &line));
+    if (json) {
+      struct buf b = BUF(&memory);
+      yyjson_val *list = jget(lines_of(line).v[0], "accepts"), *word;
+      size_t at, count;
+      yyjson_arr_foreach(list, at, count, word)
+        buf_addf(&b, "%s%s", b.n ? " " : "", yyjson_get_str(word));
+      CHECK_STR(buf_str(&b), words);
+    } else {
+      CHECK(proc_line(p, 15000 * test_slowness(), &line));
+      CHECK(!connect || (str_ends(line, STR("TOKEN\"")) == (strcmp(connect, "token") == 0)));
+      CHECK(proc_line(p, 15000 * test_slowness(), &said));
+      CHECK_STR(said, cstr(str_from(textf("accepts: %s", sentence))));
+    }
+    proc_kill(p, 15);
+    CHECK_INT(proc_wait(p).exit_code, 0);
+  }
+}
+
+TEST_TIMEOUT(it_says_what_it_accepts, 60) {
+  c = certificate_make();
   OK("token", "add", "bot");
-  struct proc *p =
-      proc_start(.argv = ARGS(CAIRN_BIN, "serve", "--port", "0", "--require-token", "--json"), .env = cli_env());
-  struct str line;
-  CHECK(proc_line(p, 15000 * test_slowness(), &line));
-  struct json_lines said = lines_of(line);
-  CHECK_INT(said.n, 1);
-  CHECK_INT(jlen(said.v[0], "accepts"), 1);
-  CHECK(jhas_str(said.v[0], "accepts", "token"));
-  proc_kill(p, 15);
-  CHECK_INT(proc_wait(p).exit_code, 0);
+  OK("agent", "add", "scout", "--role", "project", "--project", "alpha");
+  check_says("local token", "callers on this machine without a token; bearers of tokens ('cairn token list')", "none",
+             ARGS("--port", "0"));
+  check_says("token", "bearers of tokens ('cairn token list')", "token", ARGS("--port", "0", "--require-token"));
+  check_says("token", "bearers of tokens ('cairn token list')", "token", ARGS("--port", "0", "--behind-proxy"));
+  check_says("local token", "whoever can open the socket without a token; bearers of tokens ('cairn token list')", NULL,
+             ARGS("--socket", path_join(NULL, "s")));
+  check_says(
+      "local token", "callers on this machine without a token; from anywhere bearers of tokens ('cairn token list')",
+      "token",
+      ARGS("--port", "0", "--host", "0.0.0.0", "--allow-host", "a.example", "--tls-cert", c.path, "--tls-key", c.key));
+  check_says("local", "callers on this machine, as agent 'scout'; no tokens", "none",
+             ARGS("--port", "0", "--agent", "scout"));
+  file_write(path_join(NULL, "jwks.json"), str_from(issuer_jwks()));
+  const char *keys = textf("oauth.jwks=%s", path_join(NULL, "jwks.json"));
+  check_says(
+      "local token oauth",
+      "callers on this machine without a token; bearers of tokens ('cairn token list') and of access tokens that "
+      "https://id.example has signed",
+      "none", ARGS("--port", "0", "--set", "oauth.issuer=" ISSUER, "--set", "oauth.audience=" AUDIENCE, "--set", keys));
+  check_says("local", "callers on this machine, as agent 'scout'; no tokens", "none",
+             ARGS("--port", "0", "--agent", "scout", "--set", "oauth.issuer=" ISSUER, "--set",
+                  "oauth.audience=" AUDIENCE, "--set", keys));
+}
+
+/* And what it says is so. */
+TEST(a_server_of_an_agent_takes_no_tokens) {
+  const char *token = TOKEN("bot");
+  OK("agent", "add", "scout", "--role", "project", "--project", "alpha");
+  struct serve *s = serve_start(ARGS("--agent", "scout"));
+  CHECK_INT(status(s, "/api/v1/memories", NULL), 200);
+  static const char *const paths[] = {"/", "/readyz", "/metrics", "/events", "/mcp", "/api/v1/memories", "/nothing"};
+  for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+    test_note("%s", paths[i]);
+    struct answer a = ask(s, paths[i], bearer(token));
+    CHECK_INT(a.status, 403);
+    CHECK(has(a.body, "takes no tokens"));
+    CHECK_INT(status(s, paths[i], bearer(NO_TOKEN)), 403);
+  }
+  CHECK_INT(status(s, "/healthz", bearer(token)), 200);
+  CHECK_INT(remember(s, "", "The ferry leaves at nine"), 201);
+  serve_stop(s);
+  CHECK_INT(sql_number("SELECT count(*) FROM event WHERE action LIKE 'auth:%'"), 0);
+  check_start_refused("takes no tokens", ARGS("--agent", "scout", "--require-token"));
+  check_start_refused("takes no tokens", ARGS("--agent", "scout", "--behind-proxy"));
+  check_start_refused("takes no tokens", ARGS("--agent", "scout", "--set", "serve.require_token=on"));
+  c = certificate_make();
+  check_start_refused("takes no tokens", ARGS("--agent", "scout", "--host", "0.0.0.0", "--allow-host", "a.example",
+                                              "--tls-cert", c.path, "--tls-key", c.key));
 }
