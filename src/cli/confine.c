@@ -174,6 +174,17 @@ static void add_keys(struct needs *n) {
     strs_push(n->a, &n->keep.read, vault);
 }
 
+/* A renewed certificate is another file in the same folder, or a link there leads elsewhere than before, to the
+ * neighbour of what it led to. */
+static void add_renewed(struct needs *n, const char *file) {
+  char real[PATH_MAX];
+  if (!file)
+    return;
+  strs_push(n->a, &n->keep.read, fs_dirname(str_from(file)));
+  if (realpath(file, real))
+    strs_push(n->a, &n->keep.read, arena_dup(n->a, fs_dirname(str_from(real))));
+}
+
 static void add_paths(struct needs *n) {
   struct str rest = value_of(n, SET_SANDBOX_PATHS), one;
   while (str_next(&rest, ':', &one))
@@ -191,6 +202,8 @@ static void gather(struct needs *n, const struct confine *c) {
   add_files(n);
   add_sources(n);
   add_keys(n);
+  add_renewed(n, c->tls_cert);
+  add_renewed(n, c->tls_key);
   add_paths(n);
   if (n->keep.connect)
     add_names(n, &n->keep.read, to_connect);

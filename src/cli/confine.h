@@ -20,8 +20,9 @@ struct confine {
   struct arena *a;
   const struct cli_args *args;
   const struct context *context;
-  struct telemetry *telemetry; /* is told how it ended: health and doctor say it */
-  const char *socket;          /* the file of its socket, which goes with it; NULL: none */
+  struct telemetry *telemetry;    /* is told how it ended: health and doctor say it */
+  const char *socket;             /* the file of its socket, which goes with it; NULL: none */
+  const char *tls_cert, *tls_key; /* are read again when they change; NULL: none */
   bool at_once; /* a client waits: a database server that does not answer soon is not asked what it has configured */
 };
 

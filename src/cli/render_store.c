@@ -239,6 +239,16 @@ static void render_restore(struct page *page, yyjson_val *r) {
   buf_adds(&page->b, "\nwhat was there before is in ");
   page_text(page, json_str(r, "safety_backup"));
   buf_addc(&page->b, '\n');
+  int64_t live = json_int(r, "tokens_live", 0), revoked = json_int(r, "tokens_revoked", 0);
+  int64_t grants = json_int(r, "grants_revoked", 0);
+  if (live)
+    buf_addf(&page->b, "live tokens: %lld; 'cairn token list' shows them\n", (long long)live);
+  if (revoked)
+    buf_addf(&page->b,
+             "tokens that came back revoked, because the store did not have them, or had revoked them: %lld\n",
+             (long long)revoked);
+  if (grants)
+    buf_addf(&page->b, "grants of the vault that did not come back, for the same reason: %lld\n", (long long)grants);
 }
 
 static void render_migrate(struct page *page, yyjson_val *r) {

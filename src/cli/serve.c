@@ -10,6 +10,7 @@
 #include "http/idle.h"
 #include "http/mcp_channel.h"
 #include "http/mirror_watch.h"
+#include "http/tls_watch.h"
 #include "store/place.h"
 
 enum { PORT_MAX = 65535, DRAIN_MS = 10000 };
@@ -45,6 +46,7 @@ struct serving {
   struct http_daemon *daemon;
   struct idle *idle;
   struct mirror_watch *mirror;
+  struct tls_watch *tls;
   struct error err;
 };
 
@@ -115,6 +117,8 @@ static enum status open_store(struct serving *s) {
   return feed_new(options, &shared->feed, &s->err);
 }
 
+static void say_on_stderr(const char *line) { fprintf(stderr, "cairn: %s\n", line); }
+
 /* The socket is open, and no thread runs yet. */
 static enum status enter_sandbox(void *arg, struct error *err) {
   struct serving *s = arg;
@@ -122,7 +126,9 @@ static enum status enter_sandbox(void *arg, struct error *err) {
                           .args = s->args,
                           .context = &s->context,
                           .telemetry = s->options.shared.telemetry,
-                          .socket = s->options.socket};
+                          .socket = s->options.socket,
+                          .tls_cert = s->access.tls_cert,
+                          .tls_key = s->access.tls_key};
   return confine(&fence, err);
 }
 
@@ -145,6 +151,8 @@ static enum status start(struct serving *s) {
   tls_forget(&s->options.tls);
   if (started != STATUS_OK)
     return started;
+  if (s->options.keeper && tls_watch_start(shared, s->options.keeper, say_on_stderr, &s->tls, &s->err) != STATUS_OK)
+    return s->err.code;
   /* Pages are the administrator's: an agent's server leaves them alone. */
   if (!shared->bound && mirror_watch_start(shared, &s->mirror, &s->err) != STATUS_OK)
     return s->err.code;
@@ -154,6 +162,7 @@ static enum status start(struct serving *s) {
 /* Calls first, then those who wait for events, then the store. */
 static void stop(struct serving *s) {
   struct http_server *shared = &s->options.shared;
+  tls_watch_stop(&s->tls);
   mirror_watch_stop(&s->mirror);
   idle_stop(&s->idle);
   if (s->daemon)
@@ -188,7 +197,7 @@ static void say_where(struct serving *s) {
   } else if (s->options.socket) {
     buf_addf(&b, "listening on %s\ntry: curl --unix-socket %s http://localhost/readyz\n", address, address);
   } else {
-    const char *token = s->access.require_token ? " --header \"Authorization: Bearer TOKEN\"" : "";
+    const char *token = s->access.require_token || s->access.foreign ? " --header \"Authorization: Bearer TOKEN\"" : "";
     buf_addf(&b, "listening on %s\nconnect: claude mcp add --transport http cairn %s/mcp%s\n", address, address, token);
   }
   if (!s->out->json)

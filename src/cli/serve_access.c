@@ -2,6 +2,7 @@
 #include "cli/serve_access.h"
 
 #include "http/check.h"
+#include "http/tls_keeper.h"
 #include "store/settings.h"
 #include "store/tokens.h"
 
@@ -12,8 +13,8 @@ static const char *path_of(struct arena *a, const struct cli_args *args, const c
   return path.p ? arena_cstr(a, path) : NULL;
 }
 
-static enum status read_tls(struct arena *a, const struct cli_args *args, struct http_options *options,
-                            struct error *err) {
+static enum status read_tls(struct arena *a, const struct cli_args *args, struct access *access,
+                            struct http_options *options, struct error *err) {
   const char *certificate = path_of(a, args, "tls_cert"), *key = path_of(a, args, "tls_key");
   if (!certificate && !key)
     return STATUS_OK;
@@ -21,7 +22,11 @@ static enum status read_tls(struct arena *a, const struct cli_args *args, struct
     error_set(err, STATUS_USAGE, "--tls-cert and --tls-key go together, and with a port");
     return error_fix(err, "--tls-cert FILE --tls-key FILE, and no --socket");
   }
-  return tls_load(a, certificate, key, &options->tls, err);
+  if (tls_load(a, certificate, key, &options->tls, err) != STATUS_OK)
+    return err->code;
+  access->tls_cert = certificate;
+  access->tls_key = key;
+  return tls_keeper_new(certificate, key, &options->keeper, err);
 }
 
 static bool is_wildcard(struct str host) {
@@ -67,9 +72,13 @@ enum status access_options(struct arena *a, const struct cli_args *args, struct 
                            struct http_options *options, struct error *err) {
   access->require_token = args_flag(args->args, "require_token");
   access->behind_proxy = args_flag(args->args, "behind_proxy");
-  if (read_tls(a, args, options, err) != STATUS_OK)
+  if (read_tls(a, args, access, options, err) != STATUS_OK)
     return err->code;
   options->exposed = options->tls.key || access->behind_proxy;
+  access->socket = options->socket != NULL;
+  access->foreign = is_foreign(options);
+  /* Who is on the machine and calls it by the address that others use comes from that address. */
+  access->require_token |= access->foreign && !is_wildcard(str_from(options->host));
   return http_check_host(options, err) == STATUS_OK ? read_hosts(a, args, options, err) : err->code;
 }
 
@@ -110,15 +119,27 @@ static enum status check_tokens(struct engine *engine, struct str team, struct e
   return error_fix(err, "cairn token add NAME");
 }
 
+/* A process that is bound to an agent takes no tokens, so that only callers who need none can use it. */
+static enum status check_bound(const struct access *access, struct error *err) {
+  if (!access->agent || (!access->foreign && !access->require_token))
+    return STATUS_OK;
+  error_set(err, STATUS_USAGE, "a server that is bound to agent '%s' takes no tokens, so nobody could use this one",
+            access->agent);
+  return error_fix(err, "leave the agent's name out, and give it a token: cairn token add NAME --project PROJECT; or "
+                        "listen on this machine alone, without --require-token");
+}
+
 static enum status configure(struct arena *a, const struct context *context, struct engine *engine,
                              struct access *access, struct http_options *options, struct error *err) {
   struct setting_value v[LAST - FIRST + 1];
   struct str team = context->caller.team;
-  if (settings_get(engine->store, team, FIRST, LAST, a, v, err) != STATUS_OK ||
-      open_issuer(a, v, access, err) != STATUS_OK)
+  if (settings_get(engine->store, team, FIRST, LAST, a, v, err) != STATUS_OK)
     return err->code;
+  access->agent = context->engine.agent[0] ? context->engine.agent : NULL;
   access->require_token |= access->behind_proxy || str_is(of(v, SET_SERVE_REQUIRE_TOKEN)->value, "on");
-  if ((is_foreign(options) || access->require_token) && !access->oauth && check_tokens(engine, team, err) != STATUS_OK)
+  if (check_bound(access, err) != STATUS_OK || (!access->agent && open_issuer(a, v, access, err) != STATUS_OK))
+    return err->code;
+  if ((access->foreign || access->require_token) && !access->oauth && check_tokens(engine, team, err) != STATUS_OK)
     return err->code;
   struct auth_options o = {.require_token = access->require_token,
                            .behind_proxy = access->behind_proxy,
@@ -144,6 +165,7 @@ enum status access_open(struct arena *a, const struct context *context, struct a
 
 void access_close(struct access *access, struct http_options *options) {
   tls_forget(&options->tls);
+  tls_keeper_free(&options->keeper);
   auth_free(&options->shared.auth);
   oauth_free(&access->oauth);
 }
@@ -154,6 +176,8 @@ struct strs access_words(struct arena *a, const struct access *access) {
   struct strs words = {0};
   if (!access->require_token)
     strs_push(a, &words, STR("local"));
+  if (access->agent)
+    return words;
   strs_push(a, &words, STR("token"));
   if (access->oauth)
     strs_push(a, &words, STR("oauth"));
@@ -162,8 +186,11 @@ struct strs access_words(struct arena *a, const struct access *access) {
 
 struct str access_sentence(struct arena *a, const struct access *access) {
   struct buf b = BUF(a);
+  const char *near = access->socket ? "whoever can open the socket" : "callers on this machine";
+  if (access->agent)
+    return arena_printf(a, "%s, as agent '%s'; no tokens", near, access->agent);
   if (!access->require_token)
-    buf_adds(&b, "callers on this machine without a token; from anywhere ");
+    buf_addf(&b, "%s without a token; %s", near, access->foreign ? "from anywhere " : "");
   buf_adds(&b, "bearers of tokens ('cairn token list')");
   if (access->oauth)
     buf_addf(&b, " and of access tokens that %s has signed", access->issuer);

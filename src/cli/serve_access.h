@@ -8,8 +8,12 @@
 
 struct access {
   bool require_token, behind_proxy;
+  bool foreign;      /* other machines reach it */
+  bool socket;       /* it has a file instead of an address */
+  const char *agent; /* that the process is bound to, so that it takes no tokens; NULL: none */
   struct oauth *oauth;
   const char *issuer;
+  const char *tls_cert, *tls_key; /* their files; NULL: no TLS */
 };
 
 /* What the command line says of host, names and TLS; no store is needed for it. */

@@ -15,6 +15,8 @@ enum status auth_new(const struct auth_options *options, struct auth **ret_auth,
   pthread_mutex_init(&auth->lock, NULL);
   limits_init(&auth->bearers);
   limits_init(&auth->addresses);
+  limits_init(&auth->proven);
+  limits_init(&auth->tries);
   *ret_auth = auth;
   return STATUS_OK;
 }
@@ -54,6 +56,14 @@ static void refuse_token(struct http_call *call) {
   refuse(call, "invalid_token", "the token is wrong, expired or revoked");
 }
 
+/* Right or wrong, it is not looked at: every call of the process is its agent's. */
+static void refuse_bound(struct http_call *call) {
+  struct error err;
+  error_set(&err, STATUS_DENIED, "this server is bound to an agent, and takes no tokens");
+  error_fix(&err, "leave the token out, or use a server that is not bound to an agent");
+  http_reply_problem(call, &err);
+}
+
 static void refuse_for_now(struct http_call *call, int64_t wait_us, const char *what) {
   struct error err;
   int64_t seconds = (wait_us + 999999) / 1000000;
@@ -80,16 +90,18 @@ static void find_network(struct http_call *call) {
     }
 }
 
-static bool is_locked(struct http_call *call) {
+/* How long the address of the call is still locked out; 0: it is not. */
+static int64_t locked_for(struct http_call *call) {
   struct auth *auth = call->server->auth;
   pthread_mutex_lock(&auth->lock);
   int64_t wait = limit_locked(&auth->addresses, call->network, clock_ticks_us());
   pthread_mutex_unlock(&auth->lock);
-  if (wait == 0)
-    return false;
-  atomic_fetch_add(&auth->counts[AUTH_LOCKED], 1);
-  refuse_for_now(call, wait, "too many wrong tokens came from this address");
-  return true;
+  return wait;
+}
+
+static void refuse_locked(struct http_call *call, int64_t wait_us) {
+  atomic_fetch_add(&call->server->auth->counts[AUTH_LOCKED], 1);
+  refuse_for_now(call, wait_us, "too many wrong tokens came from this address");
 }
 
 bool auth_read(struct http_call *call) {
@@ -104,27 +116,59 @@ bool auth_read(struct http_call *call) {
                               "a token belongs into the header Authorization, never into the address or a cookie");
     return false;
   }
-  switch (bearer_read(call, &call->token)) {
-  case BEARER_TOKEN:
-    return !is_locked(call);
-  case BEARER_WRONG:
-    refuse_token(call);
+  enum bearer bearer = bearer_read(call, &call->token);
+  if (bearer == BEARER_TOKEN && call->server->bound) {
+    refuse_bound(call);
     return false;
-  case BEARER_NONE:
-    break;
   }
-  if (call->local && !auth->options.require_token && !is_forwarded(call))
+  if (bearer == BEARER_TOKEN ||
+      (bearer == BEARER_NONE && call->local && !auth->options.require_token && !is_forwarded(call)))
     return true;
-  refuse(call, NULL, "this server answers nobody without a token");
+  int64_t wait = locked_for(call);
+  if (wait > 0)
+    refuse_locked(call, wait);
+  else if (bearer == BEARER_WRONG)
+    refuse_token(call);
+  else
+    refuse(call, NULL, "this server answers nobody without a token");
   return false;
 }
 
 /* ---- tokens ---- */
 
+static bool is_ours(struct str token) { return str_starts(token, STR("cairn_")); }
+
+/* Others behind the same address must not be locked out by one who guesses: a right token always gets through. One of
+ * ours costs a look at a row and a hash, and has too many bits to be guessed. A signature costs more: from an address
+ * that is locked out those are looked at that were right before, and of the others a few. */
+enum { TRY_RATE = 1, TRY_BURST = 5 }; /* a second, and at once */
+
+static bool may_try(struct http_call *call) {
+  struct auth *auth = call->server->auth;
+  int64_t now = clock_ticks_us();
+  if (is_ours(call->token) || !auth->options.oauth)
+    return true;
+  pthread_mutex_lock(&auth->lock);
+  bool may = limit_noted(&auth->proven, call->token, now) ||
+             limit_take(&auth->tries, call->network, TRY_RATE, TRY_BURST, now) == 0;
+  pthread_mutex_unlock(&auth->lock);
+  return may;
+}
+
+static void note_proven(struct http_call *call, const struct principal *p) {
+  struct auth *auth = call->server->auth;
+  int64_t left = (p->expires_at - clock_now(&auth->options.clock)) * 1000, now = clock_ticks_us();
+  if (is_ours(call->token) || left <= 0)
+    return;
+  pthread_mutex_lock(&auth->lock);
+  limit_note(&auth->proven, call->token, now + (left < LIMIT_HOUR ? left : LIMIT_HOUR), now);
+  pthread_mutex_unlock(&auth->lock);
+}
+
 static enum status find_bearer(struct http_call *call, struct principal *ret_principal, struct error *err) {
   const struct auth_options *o = &call->server->auth->options;
   struct arena *a = call->arena;
-  if (!str_starts(call->token, STR("cairn_")))
+  if (!is_ours(call->token))
     return o->oauth ? oauth_identify(o->oauth, call->token, clock_now(&o->clock), a, ret_principal, err)
                     : error_set(err, STATUS_UNKNOWN_CALLER, "there is no such token");
   struct engine *engine;
@@ -176,13 +220,19 @@ bool auth_verify(struct http_call *call) {
   struct error err;
   if (!call->token.p)
     return true;
-  enum status s = find_bearer(call, &p, &err);
+  int64_t wait = locked_for(call);
+  enum status s = wait == 0 || may_try(call) ? find_bearer(call, &p, &err) : STATUS_UNKNOWN_CALLER;
   if (s == STATUS_OK) {
+    note_proven(call, &p);
     if (is_limited(call, &p))
       return false;
     atomic_fetch_add(&call->server->auth->counts[AUTH_ACCEPTED], 1);
     enter(call, &p);
     return true;
+  }
+  if (s == STATUS_UNKNOWN_CALLER && wait > 0) {
+    refuse_locked(call, wait);
+    return false;
   }
   if (s == STATUS_UNKNOWN_CALLER) {
     count_wrong(call);

@@ -12,8 +12,10 @@ enum auth_result { AUTH_ACCEPTED, AUTH_REFUSED, AUTH_LOCKED, AUTH_LIMITED, AUTH_
 
 struct auth {
   struct auth_options options;
-  pthread_mutex_t lock; /* for both tables: bearers cannot be driven out by addresses */
+  pthread_mutex_t lock; /* for all tables: none can be driven out by those of another */
   struct limits bearers, addresses;
+  struct limits proven; /* access tokens that were right */
+  struct limits tries;  /* of others, from addresses that are locked out */
   _Atomic int64_t counts[AUTH_RESULTS];
 };
 

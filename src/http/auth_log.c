@@ -3,8 +3,7 @@
 
 #include "core/token.h"
 #include "http/auth_internal.h"
-#include "store/events.h"
-#include "store/sessions.h"
+#include "http/server_event.h"
 
 enum { LOG_RATE = 1, LOG_BURST = 60 }; /* events a second, and at once: nobody fills the disk by guessing */
 
@@ -14,30 +13,6 @@ static struct str claimed_id(struct str token) {
   bool ours = token_parse(token, &text);
   sodium_memzero(text.secret, sizeof(text.secret));
   return ours ? text.id : STR_NONE;
-}
-
-static void write_event(struct http_call *call, const struct event *e) {
-  const struct http_server *server = call->server;
-  struct engine *engine;
-  struct error err;
-  struct txn txn;
-  if (pool_take(server->pool, &engine, &err) != STATUS_OK)
-    return;
-  pthread_mutex_lock(&engine->lock);
-  struct txn who = {.team = server->caller.team,
-                    .project = STR(""),
-                    .source = STR("server"),
-                    .op = "serve",
-                    .now = clock_now(&engine->clock)};
-  enum status s = sessions_begin(engine->store, &who, &txn, &err);
-  if (s == STATUS_OK)
-    s = event_add(&txn, e, &err);
-  if (s == STATUS_OK)
-    s = txn_commit(&txn, &err);
-  if (s != STATUS_OK)
-    store_rollback(engine->store);
-  pthread_mutex_unlock(&engine->lock);
-  pool_give(server->pool, engine);
 }
 
 void auth_log_wrong(struct http_call *call, bool locked) {
@@ -53,7 +28,7 @@ void auth_log_wrong(struct http_call *call, bool locked) {
   json_put_opt(doc, detail, "token", claimed_id(call->token));
   struct event e = {.action = locked ? STR("auth:locked") : STR("auth:failed"),
                     .detail = json_write(call->arena, detail, false)};
-  write_event(call, &e);
+  server_event(call->server, &e);
 }
 
 struct str auth_metrics(struct arena *a, struct auth *auth) {

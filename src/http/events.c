@@ -26,7 +26,9 @@ static void on_drain(void *arg);
 
 static void on_event(void *arg, const struct event *e) {
   struct listener *l = arg;
-  if (l->paused)
+  if (!e)
+    http_stream_finish(l->stream);
+  if (!e || l->paused)
     return;
   l->last = e->seq;
   if (l->action_n && !str_eq(e->action, (struct str){l->action, l->action_n}))

@@ -96,6 +96,9 @@ void http_stream_on_drain(struct http_stream *stream, void (*drained)(void *arg)
  * gone or what was sent before the end has been written. */
 void http_stream_on_close(struct http_stream *stream, void (*closed)(void *arg), void *arg);
 void http_stream_end(struct http_stream *stream);
+/* From any thread, and any number of times: nothing is added any more, and the stream closes when what waits has been
+ * written. Its end is still due. */
+void http_stream_finish(struct http_stream *stream);
 
 /* ---- routes ---- */
 

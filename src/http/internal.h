@@ -11,6 +11,7 @@
 
 #include "http/peer.h"
 #include "http/server.h"
+#include "http/tls_keeper.h"
 
 struct connection {
   struct http_daemon *daemon;
@@ -21,7 +22,8 @@ struct connection {
   _Atomic int64_t waiting_since; /* for (the rest of) a request, in ticks; 0: one is being answered */
   _Atomic bool begun;            /* there is a request, or a part of one */
   struct peer peer;
-  char name[48]; /* of this connection and no other, ever: ports are used again */
+  struct tls_pair *pair; /* what it got of the keeper */
+  char name[48];         /* of this connection and no other, ever: ports are used again */
 };
 
 enum phase { PHASE_HEAD, PHASE_BODY, PHASE_WORK, PHASE_ANSWERED };
@@ -73,6 +75,7 @@ struct http_daemon {
   char *socket; /* to be removed at the end */
   char address[256];
   bool tls;
+  struct tls_keeper *keeper; /* NULL: the library has the certificate */
   int64_t request_us, keep_alive_us;
   size_t streams_max;
   _Atomic bool stopping, hurry;

@@ -38,6 +38,14 @@ int64_t limit_take(struct limits *l, struct str who, int64_t rate, int64_t burst
   return 0;
 }
 
+void limit_note(struct limits *l, struct str who, int64_t until, int64_t now) {
+  struct limit_entry *e = find(l, who, now, true);
+  if (e->until < until)
+    e->until = until;
+}
+
+bool limit_noted(struct limits *l, struct str who, int64_t now) { return find(l, who, now, false) != NULL; }
+
 bool limit_wrong(struct limits *l, struct str who, int64_t now) {
   struct limit_entry *e = find(l, who, now, true);
   if (now - e->began >= LIMIT_MINUTE) {

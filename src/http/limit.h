@@ -33,6 +33,9 @@ struct limits {
 void limits_init(struct limits *l);
 /* One call of `who`, who may make `rate` a second, and `burst` at once. 0: it may; else how long to wait for it. */
 int64_t limit_take(struct limits *l, struct str who, int64_t rate, int64_t burst, int64_t now);
+/* Remembers `who` until then, and whether it is remembered now: for a table that is used for nothing else. */
+void limit_note(struct limits *l, struct str who, int64_t until, int64_t now);
+bool limit_noted(struct limits *l, struct str who, int64_t now);
 /* `who` was wrong; true when it is locked out for that: for a minute, then for twice as long as the last time, up to an
  * hour. An hour without being locked out is a new beginning. */
 bool limit_wrong(struct limits *l, struct str who, int64_t now);

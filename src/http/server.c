@@ -71,6 +71,7 @@ static struct http_daemon *daemon_new(const struct http_options *o) {
     return NULL;
   d->shared = o->shared;
   d->tls = o->tls.key != NULL;
+  d->keeper = o->keeper;
   d->listener = d->epoll = d->wake = -1;
   d->regular = http_engines();
   d->request_us = (o->request_ms ? o->request_ms : REQUEST_MS) * 1000;

@@ -15,6 +15,7 @@ struct http_options {
   const char *host;          /* NULL: 127.0.0.1 */
   bool exposed;              /* the host may be other than loopback: tokens are asked for, and travel encrypted */
   struct tls tls;            /* needed until http_start() returns */
+  struct tls_keeper *keeper; /* of the certificates that connections get later; NULL: that of `tls` */
   int port;                  /* 0: the kernel chooses */
   const char *socket;        /* path of an AF_UNIX socket, instead of host and port; NULL: none */
   size_t workers;            /* 0: a few more than http_engines() */

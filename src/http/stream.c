@@ -276,10 +276,14 @@ void http_stream_on_close(struct http_stream *stream, void (*closed)(void *arg),
     closed(arg);
 }
 
-void http_stream_end(struct http_stream *stream) {
+void http_stream_finish(struct http_stream *stream) {
   pthread_mutex_lock(&stream->lock);
   stream->ended = true;
   wake(stream);
   pthread_mutex_unlock(&stream->lock);
+}
+
+void http_stream_end(struct http_stream *stream) {
+  http_stream_finish(stream);
   unref(stream);
 }

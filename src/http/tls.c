@@ -45,7 +45,8 @@ static enum status load_key(struct arena *a, const char *path, char **ret_text, 
 }
 
 /* GnuTLS looks at the pair when it takes it. */
-static enum status check_pair(const struct tls *tls, const char *certificate, const char *key, struct error *err) {
+static enum status join_pair(const struct tls *tls, const char *certificate, const char *key,
+                             gnutls_certificate_credentials_t *ret_both, struct error *err) {
   gnutls_datum_t cert = {(unsigned char *)tls->certificate, (unsigned)strlen(tls->certificate)};
   gnutls_datum_t secret = {(unsigned char *)tls->key, (unsigned)strlen(tls->key)};
   gnutls_certificate_credentials_t both;
@@ -53,27 +54,38 @@ static enum status check_pair(const struct tls *tls, const char *certificate, co
   if (result < 0)
     return error_set(err, STATUS_NOMEM, "out of memory");
   result = gnutls_certificate_set_x509_key_mem2(both, &cert, &secret, GNUTLS_X509_FMT_PEM, NULL, 0);
-  gnutls_certificate_free_credentials(both);
-  if (result >= 0)
+  if (result >= 0) {
+    *ret_both = both;
     return STATUS_OK;
+  }
+  gnutls_certificate_free_credentials(both);
   error_set(err, STATUS_USAGE, "the certificate '%s' and the key '%s' cannot be used: %s", certificate, key,
             gnutls_strerror(result));
   return error_fix(err, "both in the PEM format, the key without a passphrase, the server's certificate before others");
 }
 
-enum status tls_load(struct arena *a, const char *certificate, const char *key, struct tls *ret_tls,
-                     struct error *err) {
+enum status tls_read(struct arena *a, const char *certificate, const char *key, struct tls *ret_tls,
+                     struct gnutls_certificate_credentials_st **ret_credentials, struct error *err) {
   struct str text;
   struct tls tls = {0};
   if (fs_read(a, certificate, PEM_MAX, &text, err) != STATUS_OK || load_key(a, key, &tls.key, err) != STATUS_OK)
     return err->code;
   tls.certificate = arena_cstr(a, text);
-  if (check_pair(&tls, certificate, key, err) != STATUS_OK) {
+  if (join_pair(&tls, certificate, key, ret_credentials, err) != STATUS_OK) {
     tls_forget(&tls);
     return err->code;
   }
   *ret_tls = tls;
   return STATUS_OK;
+}
+
+enum status tls_load(struct arena *a, const char *certificate, const char *key, struct tls *ret_tls,
+                     struct error *err) {
+  gnutls_certificate_credentials_t both;
+  enum status s = tls_read(a, certificate, key, ret_tls, &both, err);
+  if (s == STATUS_OK)
+    gnutls_certificate_free_credentials(both);
+  return s;
 }
 
 void tls_forget(struct tls *tls) {

@@ -12,10 +12,15 @@ struct tls {
   char *certificate, *key;
 };
 
+struct gnutls_certificate_credentials_st; /* GnuTLS's */
+
 /* Reads both files. They must belong together, and the key must be nobody's business: readable by its owner, and at
  * most by a group. */
 NODISCARD enum status tls_load(struct arena *a, const char *certificate, const char *key, struct tls *ret_tls,
                                struct error *err);
+/* The same, and what GnuTLS makes of them. */
+NODISCARD enum status tls_read(struct arena *a, const char *certificate, const char *key, struct tls *ret_tls,
+                               struct gnutls_certificate_credentials_st **ret_credentials, struct error *err);
 /* When the server has taken them, or gives up. */
 void tls_forget(struct tls *tls);
 

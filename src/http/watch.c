@@ -23,6 +23,10 @@ static void connection_begin(struct http_daemon *d, struct MHD_Connection *mhd, 
   c->fd = info->connect_fd;
   atomic_init(&c->waiting_since, clock_ticks_us());
   peer_of(c->fd, &c->peer);
+  if (d->keeper) {
+    info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+    c->pair = tls_keeper_lend(d->keeper, info ? info->tls_session : NULL);
+  }
   pthread_mutex_lock(&d->lock);
   c->number = ++d->connections_begun | OF_CONNECTION;
   snprintf(c->name, sizeof(c->name), "http-%llx-%llu", (unsigned long long)d->shared.started,
@@ -55,6 +59,8 @@ void connection_notify(void *daemon, struct MHD_Connection *mhd, void **context,
   if (c->next)
     c->next->prev = c->prev;
   pthread_mutex_unlock(&d->lock);
+  if (d->keeper)
+    tls_keeper_take_back(d->keeper, c->pair);
   mem_free(c);
   *context = NULL;
 }

@@ -147,10 +147,14 @@ void mcp_session_end(struct mcp_server *server, struct mcp_session *session) {
   mcp_session_drop(server, session);
 }
 
+static bool is_same(const struct principal *a, const struct principal *b) {
+  return str_eq(a->name, b->name) && str_eq(a->token, b->token); /* a name may be given anew, an id never */
+}
+
 /* Somebody else's session is as unknown as none: an id is a name and opens nothing. */
 static bool is_of(const struct mcp_session *s, const struct caller *c) {
   return str_eq(s->team, c->team) &&
-         (s->who && c->principal ? str_eq(s->who->name, c->principal->name) : !s->who && !c->principal);
+         (s->who && c->principal ? is_same(s->who, c->principal) : !s->who && !c->principal);
 }
 
 struct mcp_session *mcp_session_find(struct mcp_server *server, struct str id, const struct caller *caller) {

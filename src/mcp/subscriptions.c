@@ -28,7 +28,8 @@ struct follower {
   struct mcp_server *server;
   struct feed_subscriber *subscriber;
   bool of_one;
-  atomic_bool over; /* that one is gone; whoever follows next clears it away: this thread may be the feed's */
+  atomic_bool ended; /* its token is no longer good */
+  atomic_bool over;  /* that one is gone; whoever follows next clears it away: this thread may be the feed's */
   struct str team;
 };
 
@@ -111,6 +112,9 @@ static void stream_free(struct mcp_stream *s) {
   pthread_mutex_destroy(&s->lock);
   mem_free(s);
 }
+
+/* A stream whose token has ended before it was in the list. */
+static bool is_late(const struct mcp_stream *s) { return s->own && atomic_load(&s->own->ended); }
 
 static bool stream_link(struct mcp_stream *s) {
   struct mcp_server *server = s->server;
@@ -299,9 +303,37 @@ static void tell_guarded(struct mcp_server *server, struct str team, const struc
   arena_release(&a);
 }
 
+/* A listen ends with the result of its request; on stdio, where nothing else shows it, it is also cancelled. */
+static void finish(struct mcp_stream *s) {
+  struct arena a;
+  arena_init(&a);
+  if (!s->modern) {
+    stream_send(s, STR_NONE, true);
+  } else {
+    yyjson_mut_doc *doc = json_new(&a);
+    yyjson_mut_val *root = yyjson_mut_obj(doc), *result = params_for(s, doc);
+    json_put(doc, root, "jsonrpc", STR("2.0"));
+    yyjson_mut_obj_add_val(doc, root, "id", yyjson_mut_rawncpy(doc, s->id.p, s->id.n));
+    json_put(doc, result, "resultType", STR("complete"));
+    yyjson_mut_obj_add_val(doc, root, "result", result);
+    stream_send(s, json_write(&a, root, false), true);
+  }
+  arena_release(&a);
+}
+
+/* Those who were told of the log by a token that is no longer good. One that is about to be opened looks at `ended`. */
+static void end_streams_of(struct follower *f) {
+  atomic_store(&f->ended, true);
+  for (struct mcp_stream *s = next_stream(f->server, NULL); s; s = next_stream(f->server, s))
+    if (s->own == f)
+      finish(s);
+}
+
 static void on_event(void *arg, const struct event *e) {
   struct follower *f = arg;
-  if (!e->change || strcmp(e->change, "setting") == 0)
+  if (!e)
+    end_streams_of(f);
+  if (!e || !e->change || strcmp(e->change, "setting") == 0)
     return;
   pthread_mutex_lock(&f->server->lock);
   bool nobody = !f->server->streams;
@@ -442,15 +474,16 @@ void mcp_listen(struct mcp_server *server, const struct mcp_sender *sender, cons
   else if (session)
     mcp_session_drop(server, session);
   /* Over HTTP the stream has no other use; on stdio it is always there, and the log is followed when it is asked for.
-   * Without the log the stream is silent, which is no reason to refuse it. */
-  if (s && session && stream_follow(s, &sender->caller, &err) != STATUS_OK)
-    err.code = STATUS_OK;
-  if (s && !stream_link(s)) {
+   * Without the log the stream is silent, which is no reason to refuse it, unless somebody must see when it ends. */
+  bool followed = !s || !session || stream_follow(s, &sender->caller, &err) == STATUS_OK || !sender->caller.principal;
+  if (s && (!followed || !stream_link(s))) {
     stream_free(s);
     s = NULL;
   }
   ret_reply->status = s ? 200 : 503;
   ret_reply->stream = s;
+  if (s && is_late(s))
+    finish(s);
 }
 
 bool mcp_has_session(struct mcp_server *server, const struct mcp_sender *sender, struct str id) {
@@ -537,7 +570,7 @@ void method_listen(struct exchange *x) {
   }
   s->modern = true;
   yyjson_mut_val *accepted = accept(x, s, filter);
-  bool follows = s->resources || s->watched;
+  bool follows = s->resources || s->watched || x->caller.principal; /* whose end is noticed by following */
   if (follows && stream_follow(s, &x->caller, &err) != STATUS_OK) {
     stream_free(s);
     exchange_failed(x, &err);
@@ -552,6 +585,8 @@ void method_listen(struct exchange *x) {
     x->reply->status = 200;
     x->reply->stream = s;
     s->out.send(s->out.arg, text, false);
+    if (is_late(s))
+      finish(s);
   }
   pthread_mutex_unlock(&s->lock);
   if (linked)
@@ -567,24 +602,6 @@ void mcp_hang_up(struct mcp_server *server UNUSED, struct mcp_stream *stream) {
   stream->closed = true;
   pthread_mutex_unlock(&stream->lock);
   stream_drop(stream);
-}
-
-/* A listen ends with the result of its request; on stdio, where nothing else shows it, it is also cancelled. */
-static void finish(struct mcp_stream *s) {
-  struct arena a;
-  arena_init(&a);
-  if (!s->modern) {
-    stream_send(s, STR_NONE, true);
-  } else {
-    yyjson_mut_doc *doc = json_new(&a);
-    yyjson_mut_val *root = yyjson_mut_obj(doc), *result = params_for(s, doc);
-    json_put(doc, root, "jsonrpc", STR("2.0"));
-    yyjson_mut_obj_add_val(doc, root, "id", yyjson_mut_rawncpy(doc, s->id.p, s->id.n));
-    json_put(doc, result, "resultType", STR("complete"));
-    yyjson_mut_obj_add_val(doc, root, "result", result);
-    stream_send(s, json_write(&a, root, false), true);
-  }
-  arena_release(&a);
 }
 
 bool subscriptions_cancel(struct mcp_server *server, yyjson_val *id) {

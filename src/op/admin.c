@@ -223,7 +223,7 @@ static enum status check_backup(struct op_call *call, const char *path) {
 enum status op_restore(struct op_call *call) {
   struct store *st = call->engine->store;
   const char *path = arena_cstr(call->arena, json_str(call->args, "file"));
-  struct str safety;
+  struct restored restored;
   int64_t memories;
   enum status s = check_backup(call, path);
   if (s == STATUS_OK && !json_bool(call->args, "confirm", false)) {
@@ -231,14 +231,17 @@ enum status op_restore(struct op_call *call) {
     return error_fix(call->err, "repeat the call with --confirm; the present content is backed up first");
   }
   if (s == STATUS_OK)
-    s = store_restore(st, path, call->now, call->arena, &safety, call->err);
+    s = store_restore(st, path, call->now, call->arena, &restored, call->err);
   if (s == STATUS_OK)
     s = count_since(st, call->caller.team, 0, &memories, call->err);
   if (s != STATUS_OK)
     return s;
   json_put(call->doc, call->result, "file", str_from(path));
-  json_put(call->doc, call->result, "safety_backup", safety);
+  json_put(call->doc, call->result, "safety_backup", restored.safety);
   json_put_int(call->doc, call->result, "memories", memories);
+  json_put_int(call->doc, call->result, "tokens_live", restored.tokens_live);
+  json_put_int(call->doc, call->result, "tokens_revoked", restored.tokens_revoked);
+  json_put_int(call->doc, call->result, "grants_revoked", restored.grants_revoked);
   return STATUS_OK;
 }
 

@@ -26,6 +26,7 @@ struct feed_subscriber {
   bool unsure;     /* its place may be behind the end of the log */
   bool recheck;    /* the server may have crashed: what it has had last may not be what is there now */
   bool gone;
+  bool over;             /* its token is no longer good, and it knows */
   struct principal *who; /* NULL: the process */
   size_t team_n;
   char team[];
@@ -213,12 +214,28 @@ static enum status check_place(struct feed *f, struct feed_subscriber *sub, int6
   return s;
 }
 
+/* Once: a stream that its client may not read any more is closed, not left open in silence. */
+static void end(struct feed *f, struct feed_subscriber *sub) {
+  pthread_mutex_lock(&f->lock);
+  bool told = sub->over || sub->gone;
+  sub->over = true;
+  pthread_mutex_unlock(&f->lock);
+  if (!told)
+    sub->fn(sub->arg, NULL);
+}
+
 static enum status serve(struct feed *f, struct feed_subscriber *sub, int64_t last, bool unsure, bool recheck,
                          bool *ret_more, struct error *err) {
   struct delivery d = {.feed = f, .sub = sub};
+  bool over = false;
   enum status s = db_team(store_db(f->store), team_of(sub), err);
   if (s == STATUS_OK)
-    s = roles_bind(f->store, sub->who, team_of(sub), f->agent, clock_now(&f->clock), err);
+    s = roles_bind(f->store, sub->who, team_of(sub), f->agent, clock_now(&f->clock), &over, err);
+  *ret_more = false;
+  if (s == STATUS_OK && over) {
+    end(f, sub);
+    return STATUS_OK;
+  }
   if (s == STATUS_OK && recheck && sub->last_at && last > 0)
     s = check_place(f, sub, &last, err);
   if (s == STATUS_OK && (last < 0 || unsure))
@@ -233,9 +250,29 @@ static enum status serve(struct feed *f, struct feed_subscriber *sub, int64_t la
 static struct feed_subscriber *next_due(struct feed *f) {
   struct feed_subscriber *best = NULL;
   for (struct feed_subscriber *sub = f->list; sub; sub = sub->next)
-    if (sub->due && !sub->gone && (!best || sub->turn < best->turn))
+    if (sub->due && !sub->gone && !sub->over && (!best || sub->turn < best->turn))
       best = sub;
   return best;
+}
+
+/* An hour strikes without anybody committing something, and whether or not the store can be read. The lock is held on
+ * entry and on return. */
+static void end_expired(struct feed *f) {
+  int64_t now = clock_now(&f->clock);
+  struct feed_subscriber *sub = f->list;
+  while (sub && !f->stop) {
+    if (!sub->who || !sub->who->expires_at || now < sub->who->expires_at || sub->over || sub->gone) {
+      sub = sub->next;
+      continue;
+    }
+    sub->serving = true;
+    pthread_mutex_unlock(&f->lock);
+    end(f, sub);
+    pthread_mutex_lock(&f->lock);
+    sub->serving = false;
+    pthread_cond_broadcast(&f->served);
+    sub = f->list; /* it may have gone, with others */
+  }
 }
 
 /* Serves everyone for whom there may be something; the lock is held on entry and on return, not in between. */
@@ -262,6 +299,7 @@ static enum status serve_all(struct feed *f, struct error *err) {
 static int round_of(struct feed *f, int wait) {
   struct error err;
   bool news = false;
+  end_expired(f);
   pthread_mutex_unlock(&f->lock);
   enum status s = look(f, &news, &err);
   pthread_mutex_lock(&f->lock);

@@ -12,6 +12,7 @@
 struct feed;
 struct feed_subscriber;
 
+/* Without an event: the token of who listens has expired or was revoked; nothing follows. */
 typedef void (*feed_fn)(void *arg, const struct event *e);
 
 /* The options' path is copied. Opens nothing yet. */

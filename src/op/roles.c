@@ -282,12 +282,15 @@ enum status roles_who(struct engine *engine, const struct caller *caller, struct
   return s;
 }
 
-static enum status bind_principal(struct store *st, const struct principal *who, int64_t now, struct error *err) {
+static enum status bind_principal(struct store *st, const struct principal *who, int64_t now, bool *ret_over,
+                                  struct error *err) {
   bool live = false;
   struct reach reach = principal_reach(who);
   enum status s = principal_is_live(st, who, now, &live, err);
   if (s == STATUS_OK && live)
     store_bind(st, &reach);
+  if (s == STATUS_OK)
+    *ret_over = !live;
   return s;
 }
 
@@ -310,10 +313,11 @@ static enum status bind_agent(struct store *st, struct str team, const char *age
 }
 
 enum status roles_bind(struct store *st, const struct principal *who, struct str team, const char *agent, int64_t now,
-                       struct error *err) {
+                       bool *ret_over, struct error *err) {
   struct reach nothing = {.role = ROLE_SKILL};
   store_bind(st, agent[0] || who ? &nothing : NULL);
-  if (agent[0])
-    return who ? STATUS_OK : bind_agent(st, team, agent, err); /* a bound process takes no tokens */
-  return who ? bind_principal(st, who, now, err) : STATUS_OK;
+  if (who && !agent[0])
+    return bind_principal(st, who, now, ret_over, err);
+  *ret_over = who != NULL; /* a bound process takes no tokens */
+  return agent[0] && !who ? bind_agent(st, team, agent, err) : STATUS_OK;
 }

@@ -36,8 +36,9 @@ NODISCARD enum status roles_check(struct engine *engine, const struct caller *ca
 NODISCARD enum status roles_who(struct engine *engine, const struct caller *caller, struct arena *a,
                                 const struct principal **ret_who, struct error *err);
 /* Binds a handle that is no engine's to the reach of a principal or of the agent of the process, as it is now: to
- * nothing when there is no such one any more. Neither is the local user. */
+ * nothing when there is no such one any more. Neither is the local user. ret_over: the principal's token is no longer
+ * good, and never will be again. */
 NODISCARD enum status roles_bind(struct store *st, const struct principal *who, struct str team, const char *agent,
-                                 int64_t now, struct error *err);
+                                 int64_t now, bool *ret_over, struct error *err);
 
 #endif

@@ -9,6 +9,7 @@
 #include "base/id.h"
 #include "store/backup_postgres.h"
 #include "store/engine.h"
+#include "store/readmit.h"
 #include "store/sqlite.h"
 
 /* ---- where automatic backups are ---- */
@@ -153,11 +154,14 @@ enum status postgres_store_copy_to(struct store *st, const char *path, db_progre
 /* ---- and back ---- */
 
 /* Everything under one lock: what is in the safety backup is what goes. */
-static enum status replace(struct copy *c, int64_t now, struct str *ret_safety, struct error *err) {
+static enum status replace(struct copy *c, int64_t now, struct restored *restored, struct error *err) {
   struct copy_cursor cursor = {0};
+  struct admission known;
   char epoch[UUID_SIZE];
   uuid7_new(now, epoch);
-  enum status s = store_auto_backup(c->to, "before-restore", now, c->arena, ret_safety, err);
+  enum status s = store_auto_backup(c->to, "before-restore", now, c->arena, &restored->safety, err);
+  if (s == STATUS_OK)
+    s = readmit_note(c->to, c->arena, &known, err);
   if (s == STATUS_OK)
     s = db_script(c->to->db, err, "SET LOCAL statement_timeout = 0");
   if (s == STATUS_OK)
@@ -173,6 +177,8 @@ static enum status replace(struct copy *c, int64_t now, struct str *ret_safety, 
   if (s == STATUS_OK)
     s = copy_finish(c, err);
   if (s == STATUS_OK)
+    s = readmit_apply(c->to, &known, now, c->arena, restored, err);
+  if (s == STATUS_OK)
     s = store_set_meta(c->to, "epoch", str_from(epoch), err);
   return s == STATUS_OK ? db_commit(c->to->db, err) : s;
 }
@@ -180,10 +186,10 @@ static enum status replace(struct copy *c, int64_t now, struct str *ret_safety, 
 static void close_backup(void *arg) { store_close(arg); }
 
 enum status postgres_store_restore(struct store *st, const char *path, int64_t now, struct arena *a,
-                                   struct str *ret_safety, struct error *err) {
+                                   struct restored *ret_restored, struct error *err) {
   struct copy *c = arena_new(a, struct copy);
   struct store_options o = {.path = path, .must_exist = true, .read_only = true, .now = now};
-  struct str safety = STR_NONE;
+  struct restored restored = {0};
   c->to = st;
   c->arena = a;
   arena_defer(a, close_backup, &c->from);
@@ -194,11 +200,11 @@ enum status postgres_store_restore(struct store *st, const char *path, int64_t n
     s = db_begin(st->db, STR_NONE, false, err);
   if (s != STATUS_OK)
     return s;
-  s = replace(c, now, &safety, err);
+  s = replace(c, now, &restored, err);
   if (s != STATUS_OK)
     store_rollback(st);
   store_close(&c->from);
   if (s == STATUS_OK)
-    *ret_safety = safety;
+    *ret_restored = restored;
   return s;
 }

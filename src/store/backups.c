@@ -10,6 +10,7 @@
 #include "base/id.h"
 #include "store/backup_postgres.h"
 #include "store/engine.h"
+#include "store/readmit.h"
 #include "store/sqlite.h"
 #include "store/store_internal.h"
 
@@ -114,51 +115,120 @@ enum status sqlite_store_copy_to(struct store *st, const char *path, db_progress
 
 /* ---- restore ---- */
 
-struct safety {
+struct change {
+  struct store *into; /* what comes back: a copy of the backup, or NULL when nobody in it could be let in */
   const char *store;
   int64_t now;
-  char path[4200];
+  char epoch[UUID_SIZE];
+  char safety[4200];
+  struct restored counts;
 };
 
+/* One transaction on what comes back. */
+static enum status make_new(struct store *st, const struct admission *known, struct arena *a, struct change *c,
+                            struct error *err) {
+  enum status s = db_begin(st->db, STR_NONE, false, err);
+  if (s == STATUS_OK)
+    s = readmit_apply(st, known, c->now, a, &c->counts, err);
+  if (s == STATUS_OK)
+    s = store_set_meta(st, "epoch", str_from(c->epoch), err);
+  if (s == STATUS_OK)
+    s = db_commit(st->db, err);
+  if (s != STATUS_OK)
+    store_rollback(st);
+  return s;
+}
+
+static enum status keep_present(struct store *present, struct arena *a, struct change *c, struct error *err) {
+  struct str path;
+  struct admission known;
+  enum status s = store_auto_backup(present, "before-restore", c->now, a, &path, err);
+  if (s != STATUS_OK)
+    return s;
+  snprintf(c->safety, sizeof(c->safety), "%.*s", STR_ARG(path));
+  if (c->into)
+    s = readmit_note(present, a, &known, err);
+  return s == STATUS_OK && c->into ? make_new(c->into, &known, a, c, err) : s;
+}
+
 /* Runs under the lock of the restore, whose connection is taken: this one only reads. Nothing may jump out of here. */
-static enum status keep_present(void *arg, struct error *err) {
-  struct safety *safety = arg;
-  struct store_options o = {.path = safety->store, .must_exist = true, .read_only = true, .now = safety->now};
+static enum status on_locked(void *arg, struct error *err) {
+  struct change *c = arg;
+  struct store_options o = {.path = c->store, .must_exist = true, .read_only = true, .now = c->now};
   struct store *st = NULL;
   struct arena a;
   jmp_buf oom;
-  enum status s = store_open(&o, &st, err);
+  volatile enum status s = store_open(&o, &st, err);
   if (s != STATUS_OK)
     return s;
   arena_init(&a);
-  if (ARENA_BOUNDARY(&a, oom)) {
+  if (ARENA_BOUNDARY(&a, oom))
     s = error_set(err, STATUS_NOMEM, "out of memory; nothing was changed");
-  } else {
-    struct str path;
-    s = store_auto_backup(st, "before-restore", safety->now, &a, &path, err);
-    if (s == STATUS_OK)
-      snprintf(safety->path, sizeof(safety->path), "%.*s", STR_ARG(path));
-  }
+  else
+    s = keep_present(st, &a, c, err);
+  if (s != STATUS_OK && c->into)
+    store_rollback(c->into);
   arena_release(&a);
   store_close(&st);
   return s;
 }
 
-enum status sqlite_store_restore(struct store *st, const char *path, int64_t now, struct arena *a,
-                                 struct str *ret_safety, struct error *err) {
-  struct safety *safety = arena_new(a, struct safety);
-  safety->store = db_path(st->db);
-  safety->now = now;
-  char epoch[UUID_SIZE];
-  enum status s = sqlite_restore_from(st->db, path, keep_present, safety, err);
-  uuid7_new(now, epoch);
+/* A copy of the backup can be changed before it comes back: others see the old content, or the new without those who
+ * were shut out since; nothing between, whenever the process is killed. */
+static enum status open_copy(const char *backup, const char *copy, int64_t now, struct store **ret_copy,
+                             struct error *err) {
+  struct store_options from = {.path = backup, .must_exist = true, .read_only = true, .now = now},
+                       to = {.path = copy, .must_exist = true, .now = now};
+  struct store *st = NULL;
+  bool any = false;
+  enum status s = store_open(&from, &st, err);
   if (s == STATUS_OK)
-    s = db_begin(st->db, STR_NONE, false, err);
+    s = readmit_any(st, &any, err);
+  if (s == STATUS_OK && any)
+    s = sqlite_backup_to(st->db, copy, NULL, NULL, err);
+  store_close(&st);
+  if (s != STATUS_OK || !any)
+    return s;
+  s = store_open(&to, &st, err);
+  if (s == STATUS_OK) /* one file, that is read by a connection of the restore's own */
+    s = db_script(st->db, err, "PRAGMA journal_mode = DELETE; PRAGMA synchronous = OFF");
   if (s == STATUS_OK)
-    s = store_set_meta(st, "epoch", str_from(epoch), err);
-  if (s == STATUS_OK)
-    s = db_commit(st->db, err);
-  if (s == STATUS_OK)
-    *ret_safety = str_from(safety->path);
+    *ret_copy = st;
+  else
+    store_close(&st);
   return s;
+}
+
+static void remove_copy(struct store **copy, const char *path) {
+  static const char *const tails[] = {"", "-wal", "-shm", "-journal"};
+  char file[4300];
+  store_close(copy);
+  for (size_t i = 0; i < ARRAY_LEN(tails); i++) {
+    snprintf(file, sizeof(file), "%s%s", path, tails[i]);
+    unlink(file);
+  }
+}
+
+enum status sqlite_store_restore(struct store *st, const char *path, int64_t now, struct arena *a,
+                                 struct restored *ret_restored, struct error *err) {
+  struct change *c = arena_new(a, struct change);
+  static const struct admission nobody;
+  c->store = db_path(st->db);
+  c->now = now;
+  uuid7_new(now, c->epoch);
+  /* Like a backup that was left unfinished: what a killed process leaves is tidied away. */
+  const char *copy = arena_printf(a, "%s.backup-restore-%s.part", c->store, c->epoch).p;
+  struct store *into = NULL;
+  enum status s = open_copy(path, copy, now, &into, err);
+  c->into = into;
+  if (s == STATUS_OK)
+    s = sqlite_restore_from(st->db, into ? copy : path, on_locked, c, err);
+  if (s == STATUS_OK && !into)
+    s = make_new(st, &nobody, a, c, err);
+  remove_copy(&into, copy);
+  if (s != STATUS_OK)
+    return s;
+  c->counts.safety = str_from(c->safety);
+  *ret_restored = c->counts;
+  return STATUS_OK;
 }

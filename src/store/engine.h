@@ -22,8 +22,9 @@
   X(store_copy_to, (struct store * st, const char *path, db_progress progress, void *arg, struct error *err),          \
     (st, path, progress, arg, err))                                                                                    \
   X(store_restore,                                                                                                     \
-    (struct store * st, const char *path, int64_t now, struct arena *a, struct str *ret_safety, struct error *err),    \
-    (st, path, now, a, ret_safety, err))                                                                               \
+    (struct store * st, const char *path, int64_t now, struct arena *a, struct restored *ret_restored,                 \
+     struct error *err),                                                                                               \
+    (st, path, now, a, ret_restored, err))                                                                             \
   X(store_generation, (struct store * st, struct str team, struct generation * ret_generation, struct error * err),    \
     (st, team, ret_generation, err))                                                                                   \
   X(lexical_search,                                                                                                    \

@@ -93,10 +93,16 @@ NODISCARD enum status store_copy_to(struct store *st, const char *path, db_progr
  * beyond BACKUPS_KEPT are removed. */
 NODISCARD enum status store_auto_backup(struct store *st, const char *label, int64_t now, struct arena *a,
                                         struct str *ret_path, struct error *err);
-/* Replaces the content by that of a backup. What was there until that moment is in the automatic backup ret_safety:
- * nobody can write between the two. */
+struct restored {
+  struct str safety;      /* the automatic backup of what was there before */
+  int64_t tokens_live;    /* that came back, and open doors */
+  int64_t tokens_revoked; /* that were live in the backup, and came back revoked: readmit.h */
+  int64_t grants_revoked; /* of the vault, that did not come back */
+};
+/* Replaces the content by that of a backup. What was there until that moment is in the automatic backup: nobody can
+ * write between the two. */
 NODISCARD enum status store_restore(struct store *st, const char *path, int64_t now, struct arena *a,
-                                    struct str *ret_safety, struct error *err);
+                                    struct restored *ret_restored, struct error *err);
 /* Paths of the automatic backups of the store, oldest first. */
 void store_list_backups(struct store *st, struct arena *a, struct strs *ret_paths);
 

@@ -9,6 +9,8 @@
 #include "support/issuer.h"
 #include "support/serve.h"
 
+static struct arena memory; /* lives as long as the test */
+
 static const char *const closed[] = {"/",
                                      "/readyz",
                                      "/metrics",
@@ -163,21 +165,43 @@ TEST(mcp_asks_for_it_too) {
 
 /* ---- limits ---- */
 
+static void check_locked(const struct serve *s, const char *headers) {
+  struct answer a = ask(s, "/readyz", headers);
+  int64_t wait = 0;
+  CHECK_INT(a.status, 429);
+  CHECK_STR(answer_header(&a, "content-type"), "application/problem+json");
+  CHECK(str_int64(answer_header(&a, "retry-after"), &wait) && wait > 0 && wait <= 60);
+}
+
+TEST(who_comes_without_a_token_from_where_somebody_guesses_has_to_wait) {
+  const char *token = TOKEN("bot");
+  struct serve *s = serve_start(ARGS("--require-token"));
+  CHECK_INT(status(s, "/readyz", NULL), 401);
+  for (int i = 0; i < 10; i++)
+    CHECK_INT(status(s, "/readyz", bearer(NO_TOKEN)), 401);
+  check_locked(s, NULL);
+  check_locked(s, bearer(NO_TOKEN));
+  CHECK_INT(status(s, "/readyz", bearer(token)), 200);
+  CHECK_INT(status(s, "/healthz", NULL), 200);
+  serve_stop(s);
+}
+
 TEST(who_guesses_has_to_wait) {
   const char *token = TOKEN("bot");
   int64_t before = last_seq();
   struct serve *s = serve_start(NULL);
   for (int i = 0; i < 10; i++)
     CHECK_INT(status(s, "/readyz", bearer(with_other_secret(token))), 401);
-  struct answer a = ask(s, "/readyz", bearer(token));
-  CHECK_INT(a.status, 429);
-  CHECK_STR(answer_header(&a, "content-type"), "application/problem+json");
-  int64_t wait = 0;
-  CHECK(str_int64(answer_header(&a, "retry-after"), &wait) && wait > 0 && wait <= 60);
+  /* One that claims another id, one that is no token at all: nobody learns what is wrong with it. */
+  const char *const wrong[] = {with_other_secret(token), NO_TOKEN, "a.b.c", "a b"};
+  for (size_t i = 0; i < ARRAY_LEN(wrong); i++)
+    check_locked(s, bearer(wrong[i]));
+  CHECK_INT(status(s, "/readyz", bearer(token)), 200); /* somebody else behind the same address */
+  CHECK_INT(remember(s, bearer(token), "The ferry leaves at nine"), 201);
   CHECK_INT(status(s, "/readyz", NULL), 200); /* the local user guesses nothing */
-  a = serve_get(s, "/metrics");
+  struct answer a = serve_get(s, "/metrics");
   CHECK(has(a.body, "cairn_tokens_total{result=\"refused\"} 10"));
-  CHECK(has(a.body, "cairn_tokens_total{result=\"locked\"} 1"));
+  CHECK(has(a.body, "cairn_tokens_total{result=\"locked\"} 4"));
   serve_stop(s);
   struct json_lines events = events_since(before);
   int failed = 0, locked = 0;
@@ -256,12 +280,13 @@ TEST(behind_a_proxy_each_client_is_locked_out_by_itself) {
   for (int i = 0; i < 10; i++)
     CHECK_INT(status(s, "/readyz", textf("X-Forwarded-For: 198.51.100.%d, 203.0.113.9\r\n%s", i, bearer(NO_TOKEN))),
               401);
-  CHECK_INT(status(s, "/readyz", textf("X-Forwarded-For: 203.0.113.9\r\n%s", bearer(token))), 429);
-  CHECK_INT(status(s, "/readyz", textf("X-Forwarded-For: 203.0.113.10\r\n%s", bearer(token))), 200);
+  check_locked(s, textf("X-Forwarded-For: 203.0.113.9\r\n%s", bearer(NO_TOKEN)));
+  CHECK_INT(status(s, "/readyz", textf("X-Forwarded-For: 203.0.113.9\r\n%s", bearer(token))), 200);
+  CHECK_INT(status(s, "/readyz", textf("X-Forwarded-For: 203.0.113.10\r\n%s", bearer(NO_TOKEN))), 401);
   for (int i = 0; i < 10; i++)
     CHECK_INT(status(s, "/readyz", textf("X-Forwarded-For: 2001:db8:0:7::%d\r\n%s", i, bearer(NO_TOKEN))), 401);
-  CHECK_INT(status(s, "/readyz", textf("X-Forwarded-For: 2001:db8:0:7:8::\r\n%s", bearer(token))), 429);
-  CHECK_INT(status(s, "/readyz", textf("X-Forwarded-For: 2001:db8:0:8::\r\n%s", bearer(token))), 200);
+  check_locked(s, textf("X-Forwarded-For: 2001:db8:0:7:8::\r\n%s", bearer(NO_TOKEN)));
+  CHECK_INT(status(s, "/readyz", textf("X-Forwarded-For: 2001:db8:0:8::\r\n%s", bearer(NO_TOKEN))), 401);
   serve_stop(s);
 }
 
@@ -410,6 +435,105 @@ TEST(keys_that_others_can_read_are_refused) {
   check_start_refused("cannot be used", ARGS("--tls-cert", c.path, "--tls-key", c.key));
 }
 
+/* A path outside of the store's folder, which a server can read anyhow, with the folders that it needs. */
+static const char *place(const char *path) {
+  char *whole = (char *)(uintptr_t)textf("%s-tls/%s", test_dir(), path);
+  for (char *slash = strchr(whole + strlen(test_dir()), '/'); slash; slash = strchr(slash + 1, '/')) {
+    *slash = 0;
+    (void)!mkdir(whole, 0700);
+    *slash = '/';
+  }
+  return whole;
+}
+
+/* In one step, as it is done by those who want nobody to see anything between. */
+static void point(const char *link, const char *target) {
+  const char *fresh = place("fresh-link");
+  CHECK_INT(symlink(target, fresh), 0);
+  CHECK_INT(rename(fresh, link), 0);
+}
+
+/* Whether a new connection gets this certificate, and is answered. */
+static bool shows(const struct serve *s, const char *certificate) {
+  c.path = certificate;
+  return curl(s, "/healthz", NULL).exit_code == 0;
+}
+
+/* The test's time limit is the limit. */
+static void wait_until_shown(const struct serve *s, const char *certificate) {
+  while (!shows(s, certificate))
+    usleep(100 * 1000);
+}
+
+static int64_t events_of(const char *action) {
+  return sql_number(textf("SELECT count(*) FROM event WHERE action = '%s'", action));
+}
+
+static void wait_for_events(const char *action, int64_t n) {
+  while (events_of(action) < n)
+    usleep(100 * 1000);
+}
+
+/* Links in one folder lead into another one, where new files come beside the old; the sandbox is on. */
+TEST_TIMEOUT(a_renewed_certificate_needs_no_new_start, 90) {
+  struct certificate first = certificate_make_at(place("archive/cert1.pem"), place("archive/key1.pem"));
+  struct certificate second = certificate_make_at(place("archive/cert2.pem"), place("archive/key2.pem"));
+  const char *cert = place("live/cert.pem"), *key = place("live/key.pem"), *token = TOKEN("bot");
+  point(cert, "../archive/cert1.pem");
+  point(key, "../archive/key1.pem");
+  struct serve *s = serve_start(ARGS("--tls-cert", cert, "--tls-key", key, "--require-token"));
+  CHECK(shows(s, first.path) && !shows(s, second.path));
+  /* A connection that stays. */
+  struct proc *old =
+      proc_start(.argv = ARGS("curl", "--silent", "--no-buffer", "--noproxy", "*", "--cacert", first.path, "-H",
+                              textf("Authorization: Bearer %s", token),
+                              textf("https://localhost:%d/events?since=0&action=memory:write", serve_port(s))));
+  struct str line;
+  STORE("Something to hear of before");
+  while (proc_line(old, 20000 * test_patience(), &line) && !has(line, "to hear of before"))
+    continue;
+  CHECK(has(line, "to hear of before"));
+  point(cert, "../archive/cert2.pem");
+  point(key, "../archive/key2.pem");
+  wait_until_shown(s, second.path);
+  CHECK(!shows(s, first.path));
+  STORE("Something to hear of afterwards");
+  while (proc_line(old, 20000 * test_patience(), &line) && !has(line, "to hear of afterwards"))
+    continue;
+  CHECK(has(line, "to hear of afterwards"));
+  proc_kill(old, 15);
+  proc_wait(old);
+  wait_for_events("tls:renewed", 1);
+  serve_stop(s);
+}
+
+/* Both files are exchanged at once, by one link to their folder. */
+TEST_TIMEOUT(a_broken_certificate_is_said_once_and_the_old_one_stays, 120) {
+  struct certificate first = certificate_make_at(place("tls/1/cert.pem"), place("tls/1/key.pem"));
+  struct certificate second = certificate_make_at(place("tls/2/cert.pem"), place("tls/2/key.pem"));
+  const char *data = place("tls/data"), *cert = place("tls/cert.pem"), *key = place("tls/key.pem");
+  OK("token", "add", "bot");
+  point(data, "1");
+  point(cert, "data/cert.pem");
+  point(key, "data/key.pem");
+  file_write(place("tls/3/cert.pem"), file_read(second.path));
+  file_write(place("tls/3/key.pem"), file_read(first.key));
+  CHECK_INT(chmod(place("tls/3/key.pem"), 0600), 0);
+  struct serve *s = serve_start(ARGS("--tls-cert", cert, "--tls-key", key, "--require-token"));
+  CHECK(shows(s, first.path));
+  point(data, "3");
+  wait_for_events("tls:broken", 1);
+  CHECK(shows(s, first.path));
+  CHECK(has(sql_string("SELECT detail FROM event WHERE action = 'tls:broken'"), "cannot be used"));
+  point(data, "2");
+  wait_until_shown(s, second.path);
+  wait_for_events("tls:renewed", 1);
+  CHECK_INT(events_of("tls:broken"), 1);
+  struct str said = serve_end(s), line;
+  CHECK(str_line(&said, &line) && str_starts(line, STR("cairn: ")) && has(line, "cannot be used"));
+  CHECK(has(line, "stays in use") && said.n == 0);
+}
+
 /* ---- an issuer ---- */
 
 #define ISSUER "https://id.example"
@@ -494,6 +618,30 @@ TEST(wrong_tokens_of_an_issuer_get_one_answer) {
   serve_stop(s);
 }
 
+/* A signature is work: from where somebody guesses, those that were right before are still looked at, and a few new
+ * ones. */
+TEST_TIMEOUT(who_guesses_does_not_make_the_server_work, 60) {
+  struct serve *s = serve_for_issuer();
+  const char *good = claims("cairn:read cairn:team:web cairn:role:admin");
+  const char *known = issuer_token(ISSUER_EC, good), *wrong = issuer_token(ISSUER_OTHER, good);
+  CHECK_INT(status(s, "/readyz", bearer(known)), 200);
+  for (int i = 0; i < 10; i++)
+    CHECK_INT(status(s, "/readyz", bearer(wrong)), 401);
+  check_locked(s, bearer(wrong));
+  CHECK_INT(status(s, "/readyz", bearer(issuer_token(ISSUER_ED, good))), 200);
+  int got = 200;
+  for (int i = 0; i < 200 && got == 200; i++) {
+    const char *each = textf("{\"iss\":\"" ISSUER "\",\"aud\":\"" AUDIENCE "\",\"sub\":\"u%d\",\"exp\":1772370000,"
+                             "\"scope\":\"cairn:read cairn:team:web cairn:role:admin\"}",
+                             i);
+    got = status(s, "/readyz", bearer(issuer_token(ISSUER_ED, each)));
+  }
+  CHECK_INT(got, 429);
+  CHECK_INT(status(s, "/readyz", bearer(known)), 200);
+  CHECK_INT(status(s, "/readyz", bearer(issuer_token(ISSUER_ED, good))), 200); /* signed anew, to the same bytes */
+  serve_stop(s);
+}
+
 /* Another program signs, by other code. */
 TEST(a_token_that_openssl_has_signed) {
   const char *pem = path_join(NULL, "rsa.pem"), *path = path_join(NULL, "jwks.json"), *text = path_join(NULL, "text");
@@ -534,16 +682,87 @@ TEST(the_store_does_not_decide_who_comes_in) {
   serve_stop(s);
 }
 
-TEST(it_says_what_it_accepts) {
+/* What it says at its start, as words for programs and as a sentence. */
+static void check_says(const char *words, const char *sentence, const char *connect, const char *const *args) {
+  for (int json = 0; json < 2; json++) {
+    const char *argv[24] = {CAIRN_BIN, "serve"};
+    size_t n = 2;
+    for (size_t i = 0; args && args[i]; i++)
+      argv[n++] = args[i];
+    if (json)
+      argv[n++] = "--json";
+    struct proc *p = proc_start(.argv = argv, .env = cli_env());
+    struct str line, said = STR_NONE;
+    test_note("%s", sentence);
+    CHECK(proc_line(p, 15000 * test_slowness(), &line));
+    if (json) {
+      struct buf b = BUF(&memory);
+      yyjson_val *list = jget(lines_of(line).v[0], "accepts"), *word;
+      size_t at, count;
+      yyjson_arr_foreach(list, at, count, word)
+        buf_addf(&b, "%s%s", b.n ? " " : "", yyjson_get_str(word));
+      CHECK_STR(buf_str(&b), words);
+    } else {
+      CHECK(proc_line(p, 15000 * test_slowness(), &line));
+      CHECK(!connect || (str_ends(line, STR("TOKEN\"")) == (strcmp(connect, "token") == 0)));
+      CHECK(proc_line(p, 15000 * test_slowness(), &said));
+      CHECK_STR(said, cstr(str_from(textf("accepts: %s", sentence))));
+    }
+    proc_kill(p, 15);
+    CHECK_INT(proc_wait(p).exit_code, 0);
+  }
+}
+
+TEST_TIMEOUT(it_says_what_it_accepts, 60) {
+  c = certificate_make();
   OK("token", "add", "bot");
-  struct proc *p =
-      proc_start(.argv = ARGS(CAIRN_BIN, "serve", "--port", "0", "--require-token", "--json"), .env = cli_env());
-  struct str line;
-  CHECK(proc_line(p, 15000 * test_slowness(), &line));
-  struct json_lines said = lines_of(line);
-  CHECK_INT(said.n, 1);
-  CHECK_INT(jlen(said.v[0], "accepts"), 1);
-  CHECK(jhas_str(said.v[0], "accepts", "token"));
-  proc_kill(p, 15);
-  CHECK_INT(proc_wait(p).exit_code, 0);
+  OK("agent", "add", "scout", "--role", "project", "--project", "alpha");
+  check_says("local token", "callers on this machine without a token; bearers of tokens ('cairn token list')", "none",
+             ARGS("--port", "0"));
+  check_says("token", "bearers of tokens ('cairn token list')", "token", ARGS("--port", "0", "--require-token"));
+  check_says("token", "bearers of tokens ('cairn token list')", "token", ARGS("--port", "0", "--behind-proxy"));
+  check_says("local token", "whoever can open the socket without a token; bearers of tokens ('cairn token list')", NULL,
+             ARGS("--socket", path_join(NULL, "s")));
+  check_says(
+      "local token", "callers on this machine without a token; from anywhere bearers of tokens ('cairn token list')",
+      "token",
+      ARGS("--port", "0", "--host", "0.0.0.0", "--allow-host", "a.example", "--tls-cert", c.path, "--tls-key", c.key));
+  check_says("local", "callers on this machine, as agent 'scout'; no tokens", "none",
+             ARGS("--port", "0", "--agent", "scout"));
+  file_write(path_join(NULL, "jwks.json"), str_from(issuer_jwks()));
+  const char *keys = textf("oauth.jwks=%s", path_join(NULL, "jwks.json"));
+  check_says(
+      "local token oauth",
+      "callers on this machine without a token; bearers of tokens ('cairn token list') and of access tokens that "
+      "https://id.example has signed",
+      "none", ARGS("--port", "0", "--set", "oauth.issuer=" ISSUER, "--set", "oauth.audience=" AUDIENCE, "--set", keys));
+  check_says("local", "callers on this machine, as agent 'scout'; no tokens", "none",
+             ARGS("--port", "0", "--agent", "scout", "--set", "oauth.issuer=" ISSUER, "--set",
+                  "oauth.audience=" AUDIENCE, "--set", keys));
+}
+
+/* And what it says is so. */
+TEST(a_server_of_an_agent_takes_no_tokens) {
+  const char *token = TOKEN("bot");
+  OK("agent", "add", "scout", "--role", "project", "--project", "alpha");
+  struct serve *s = serve_start(ARGS("--agent", "scout"));
+  CHECK_INT(status(s, "/api/v1/memories", NULL), 200);
+  static const char *const paths[] = {"/", "/readyz", "/metrics", "/events", "/mcp", "/api/v1/memories", "/nothing"};
+  for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+    test_note("%s", paths[i]);
+    struct answer a = ask(s, paths[i], bearer(token));
+    CHECK_INT(a.status, 403);
+    CHECK(has(a.body, "takes no tokens"));
+    CHECK_INT(status(s, paths[i], bearer(NO_TOKEN)), 403);
+  }
+  CHECK_INT(status(s, "/healthz", bearer(token)), 200);
+  CHECK_INT(remember(s, "", "The ferry leaves at nine"), 201);
+  serve_stop(s);
+  CHECK_INT(sql_number("SELECT count(*) FROM event WHERE action LIKE 'auth:%'"), 0);
+  check_start_refused("takes no tokens", ARGS("--agent", "scout", "--require-token"));
+  check_start_refused("takes no tokens", ARGS("--agent", "scout", "--behind-proxy"));
+  check_start_refused("takes no tokens", ARGS("--agent", "scout", "--set", "serve.require_token=on"));
+  c = certificate_make();
+  check_start_refused("takes no tokens", ARGS("--agent", "scout", "--host", "0.0.0.0", "--allow-host", "a.example",
+                                              "--tls-cert", c.path, "--tls-key", c.key));
 }

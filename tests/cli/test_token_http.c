@@ -170,22 +170,127 @@ TEST(tokens_are_made_and_revoked_by_an_admin_s) {
   CHECK(!store_holds(made + strlen(made) - 43));
 }
 
-TEST(a_stream_falls_silent_with_its_token) {
+/* ---- the end of a token ---- */
+
+enum { SOON_MS = 10000 }; /* a limit, nothing that is waited for */
+
+static struct wire *open_stream(const struct serve *s, const char *method, const char *path, const char *headers,
+                                struct str body) {
+  struct wire *w = wire_open(s);
+  wire_send(w, request_text(method, path, headers, body));
+  return w;
+}
+
+static struct wire *open_events(const struct serve *s, const char *t) {
+  return open_stream(s, "GET", "/events?action=memory:write", bearer(t), STR_NONE);
+}
+
+static struct wire *open_listen(const struct serve *s, const char *t, const char *wanted) {
+  return open_stream(
+      s, "POST", "/mcp",
+      textf("%sContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
+            "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: subscriptions/listen\r\n",
+            bearer(t)),
+      str_from(textf("{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"subscriptions/listen\",\"params\":{" META
+                     ",\"notifications\":{%s}}}",
+                     wanted)));
+}
+
+static const char *initialize(const struct serve *s, const char *t) {
+  struct answer a =
+      serve_do(s, "POST", "/mcp", textf("%sContent-Type: application/json\r\n", bearer(t)),
+               STR("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":"
+                   "\"2025-11-25\",\"capabilities\":{},\"clientInfo\":{\"name\":\"t\",\"version\":\"1\"}}}"));
+  const char *id = cstr(answer_header(&a, "Mcp-Session-Id"));
+  CHECK(id[0]);
+  return id;
+}
+
+static struct wire *open_session(const struct serve *s, const char *t, const char *id) {
+  return open_stream(
+      s, "GET", "/mcp",
+      textf("%sAccept: text/event-stream\r\nMCP-Protocol-Version: 2025-11-25\r\nMcp-Session-Id: %s\r\n", bearer(t), id),
+      STR_NONE);
+}
+
+TEST_TIMEOUT(streams_end_with_their_token, 40) {
   const char *one = token("one", NULL), *two = token("two", NULL);
   struct serve *s = serve_start(NULL);
-  struct wire *of_one = wire_open(s), *of_two = wire_open(s);
+  const char *session = initialize(s, one);
+  struct wire *ends[] = {open_events(s, one), open_listen(s, one, "\"resourcesListChanged\":true"),
+                         open_listen(s, one, ""), open_session(s, one, session)};
+  struct wire *stays = open_events(s, two), *listens = open_listen(s, two, "");
   struct sse e;
-  wire_send(of_one, request_text("GET", "/events?action=memory:write", bearer(one), STR_NONE));
-  wire_send(of_two, request_text("GET", "/events?action=memory:write", bearer(two), STR_NONE));
-  CHECK_INT(wire_answer(of_one, false).status, 200);
-  CHECK_INT(wire_answer(of_two, false).status, 200);
+  for (size_t i = 0; i < ARRAY_LEN(ends); i++)
+    CHECK_INT(wire_answer(ends[i], false).status, 200);
+  CHECK_INT(wire_answer(stays, false).status, 200);
+  CHECK_INT(wire_answer(listens, false).status, 200);
   STORE("The first is heard by both");
-  CHECK(sse_next(of_one, 5000, &e) && sse_next(of_two, 5000, &e));
+  CHECK(sse_next(ends[0], SOON_MS, &e) && sse_next(stays, SOON_MS, &e));
+  CHECK_INT(legacy(s, one, "POST", session, ""), 200);
   OK("token", "revoke", "one");
+  for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+    test_note("stream %zu", i);
+    CHECK(sse_ended(ends[i], SOON_MS));
+    wire_close(ends[i]);
+  }
+  CHECK_INT(legacy(s, one, "POST", session, ""), 401);
+  CHECK_INT(legacy(s, one, "GET", session, ""), 401);
+  CHECK_INT(legacy(s, two, "POST", session, ""), 404);
+  /* Whoever has nothing to do with it goes on. */
   STORE("Only one of them hears of the second");
-  CHECK(sse_next(of_two, 5000, &e));
-  CHECK(!sse_next(of_one, 1000, &e));
-  wire_close(of_one);
-  wire_close(of_two);
+  CHECK(sse_next(stays, SOON_MS, &e));
+  CHECK(sse_next(listens, SOON_MS, &e)); /* what it was told at its beginning */
+  CHECK(!listens->ended && !stays->ended);
+  wire_close(stays);
+  wire_close(listens);
+  serve_stop(s);
+}
+
+TEST(a_listen_that_ends_with_its_token_is_answered) {
+  const char *one = token("one", NULL);
+  struct serve *s = serve_start(NULL);
+  struct wire *w = open_listen(s, one, "\"resourcesListChanged\":true");
+  struct sse e;
+  CHECK_INT(wire_answer(w, false).status, 200);
+  CHECK(sse_next(w, SOON_MS, &e) && has(e.data, "acknowledged"));
+  OK("token", "revoke", "one");
+  CHECK(sse_next(w, SOON_MS, &e));
+  CHECK(has(e.data, "\"id\":7") && has(e.data, "\"resultType\":\"complete\""));
+  wire_close(w);
+  serve_stop(s);
+}
+
+/* The first token that lives long enough to open a stream sees it end. */
+TEST_TIMEOUT(a_stream_ends_when_its_token_expires, 60) {
+  cli_set("CAIRN_NOW");
+  struct serve *s = serve_start(NULL);
+  for (int seconds = 2;; seconds *= 2) {
+    const char *t = token(textf("for-%d", seconds), ARGS("--ttl", textf("%ds", seconds)));
+    struct wire *w = open_events(s, t), *l = open_listen(s, t, "");
+    int got = wire_answer(w, false).status, listening = wire_answer(l, false).status;
+    bool open = got == 200 && listening == 200;
+    if (open)
+      CHECK(sse_ended(w, seconds * 1000 + SOON_MS) && sse_ended(l, SOON_MS));
+    wire_close(w);
+    wire_close(l);
+    if (open)
+      break;
+    CHECK(got == 401 || listening == 401);
+  }
+  serve_stop(s);
+}
+
+/* A name may be given anew: the session of the former bearer stays closed. */
+TEST(a_session_is_of_one_token_not_of_its_name) {
+  const char *first = token("bot", NULL);
+  struct serve *s = serve_start(NULL);
+  const char *session = initialize(s, first);
+  OK("token", "revoke", "bot");
+  OK("token", "delete", "bot");
+  const char *second = token("bot", NULL);
+  CHECK_INT(legacy(s, second, "POST", session, ""), 404);
+  CHECK_INT(legacy(s, second, "GET", session, ""), 404);
+  CHECK_INT(legacy(s, second, "DELETE", session, ""), 404);
   serve_stop(s);
 }

@@ -7,7 +7,11 @@
 #include "support/proc.h"
 
 struct certificate certificate_make(void) {
-  struct certificate c = {.path = path_join(NULL, "cert.pem"), .key = path_join(NULL, "key.pem")};
+  return certificate_make_at(path_join(NULL, "cert.pem"), path_join(NULL, "key.pem"));
+}
+
+struct certificate certificate_make_at(const char *path, const char *key) {
+  struct certificate c = {.path = path, .key = key};
   struct run r =
       proc_run(.argv = ARGS("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
                             "-days", "2", "-subj", "/CN=localhost", "-addext",

@@ -8,5 +8,7 @@ struct certificate {
 
 /* A new one at the same place each time; without openssl the test ends as one that cannot be run. */
 struct certificate certificate_make(void);
+/* One at these places. */
+struct certificate certificate_make_at(const char *path, const char *key);
 
 #endif

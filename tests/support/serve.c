@@ -52,11 +52,18 @@ const char *serve_address(const struct serve *s) { return s->address; }
 int serve_port(const struct serve *s) { return s->port; }
 pid_t serve_pid(const struct serve *s) { return proc_pid(s->proc); }
 
-void serve_stop(struct serve *s) {
+struct str serve_end(struct serve *s) {
   proc_kill(s->proc, SIGTERM);
   struct run r = proc_wait(s->proc);
-  if (r.exit_code != 0 || r.err.n)
+  if (r.exit_code != 0)
     FAIL("the server ended with %d, signal %d: %.*s", r.exit_code, r.signal, STR_ARG(r.err));
+  return r.err;
+}
+
+void serve_stop(struct serve *s) {
+  struct str said = serve_end(s);
+  if (said.n)
+    FAIL("the server said: %.*s", STR_ARG(said));
 }
 
 /* ---- connections ---- */

@@ -20,6 +20,8 @@ const char *serve_address(const struct serve *s);
 int serve_port(const struct serve *s); /* 0: a socket */
 pid_t serve_pid(const struct serve *s);
 void serve_stop(struct serve *s);
+/* The same for one that had something to say on standard error, which is returned. */
+struct str serve_end(struct serve *s);
 
 /* ---- a client ---- */
 

@@ -74,3 +74,17 @@ TEST(a_crowd_does_not_free_who_is_locked_out) {
     CHECK(!wrong(textf("crowd %d", i), now));
   CHECK(locked("a", now) > 0);
 }
+
+TEST(what_is_noted_is_known_until_then) {
+  limits_init(&limits);
+  CHECK(!limit_noted(&limits, STR("a"), START));
+  limit_note(&limits, STR("a"), START + 10 * SECOND, START);
+  limit_note(&limits, STR("b"), START + 2 * SECOND, START);
+  CHECK(limit_noted(&limits, STR("a"), START) && limit_noted(&limits, STR("b"), START + SECOND));
+  CHECK(!limit_noted(&limits, STR("c"), START));
+  CHECK(limit_noted(&limits, STR("a"), START + 10 * SECOND - 1));
+  CHECK(!limit_noted(&limits, STR("a"), START + 10 * SECOND) && !limit_noted(&limits, STR("b"), START + 2 * SECOND));
+  limit_note(&limits, STR("a"), START + 30 * SECOND, START + 20 * SECOND);
+  limit_note(&limits, STR("a"), START + 25 * SECOND, START + 21 * SECOND); /* a shorter time takes nothing away */
+  CHECK(limit_noted(&limits, STR("a"), START + 29 * SECOND));
+}

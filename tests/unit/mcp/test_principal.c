@@ -215,7 +215,7 @@ TEST(a_project_hears_nothing_of_another) {
   talking_stop(&server);
 }
 
-TEST(a_revoked_token_hears_nothing_more) {
+TEST(a_revoked_token_ends_its_stream_and_hears_nothing_more) {
   struct mcp_server *server = talking_server(false, false);
   static struct said s, steady;
   run("remember", "{\"text\":\"The first one is of alpha\",\"project\":\"alpha\"}");
@@ -226,12 +226,13 @@ TEST(a_revoked_token_hears_nothing_more) {
   run("remember", "{\"text\":\"The second one is of alpha\",\"project\":\"alpha\"}");
   said_wait(&s, 3);
   said_wait(&steady, 3);
+  size_t before = said_count(&s), of_other = said_count(&steady);
   run("token revoke", "{\"name\":\"alpha\"}");
-  size_t before = said_count(&s);
+  said_wait(&s, before + 1); /* the end of its request */
+  CHECK(has(s.lines[before], "\"resultType\":\"complete\""));
   run("remember", "{\"text\":\"Nobody else may know of the third\",\"project\":\"alpha\"}");
-  said_wait(&steady, before + 1);
-  usleep(300 * 1000);
-  CHECK_INT((int64_t)said_count(&s), (int64_t)before);
+  said_wait(&steady, of_other + 1);
+  CHECK_INT((int64_t)said_count(&s), (int64_t)before + 1);
   mcp_hang_up(server, s.reply.stream);
   /* What a stream leaves behind is cleared away by the next. */
   listen_as(server, &other, &s);

@@ -9,6 +9,8 @@
 #include "base/id.h"
 #include "base/json.h"
 #include "store/memories.h"
+#include "store/sessions.h"
+#include "store/tokens.h"
 #include "support/harness.h"
 #include "support/proc.h"
 #include "support/store.h"
@@ -352,8 +354,8 @@ TEST(a_restored_log_that_is_shorter_is_followed_from_its_end) {
   seen_init(&s);
   struct feed_subscriber *sub = subscribe(f, "default", 0, &s);
   wait_for(&s, 8);
-  struct str safety;
-  CHECK_OK(store_restore(st, copy, 1763208000000, &a, &safety, &err), &err);
+  struct restored restored;
+  CHECK_OK(store_restore(st, copy, 1763208000000, &a, &restored, &err), &err);
   size_t before = count(&s);
   for (int i = 0; i < 200 && count(&s) == before; i++) {
     add(st, "default", "new");
@@ -575,4 +577,97 @@ TEST(a_number_that_a_crash_gave_to_another_event_is_told_again) {
   feed_unsubscribe(f, &sub);
   feed_close(&f);
   store_close(&st);
+}
+
+/* ---- tokens ---- */
+
+struct bearer {
+  struct seen seen;
+  atomic_int ends; /* times it was told that its token is no longer good */
+};
+
+static void note_of_bearer(void *arg, const struct event *e) {
+  struct bearer *b = arg;
+  if (e)
+    note(&b->seen, e);
+  else
+    atomic_fetch_add(&b->ends, 1);
+}
+
+static struct feed_subscriber *subscribe_as(struct feed *f, const struct principal *who, struct bearer *b) {
+  struct feed_subscriber *sub = NULL;
+  seen_init(&b->seen);
+  CHECK_OK(feed_subscribe(f, who->team, who, 0, note_of_bearer, b, &sub, &err), &err);
+  return sub;
+}
+
+/* The test's time limit is the limit. */
+static void wait_for_end(struct bearer *b) {
+  while (atomic_load(&b->ends) == 0)
+    usleep(1000);
+}
+
+static void make_token(struct store *st, struct arena *a, const char *name, const char *id) {
+  struct txn who = {.team = STR("default"), .project = STR(""), .source = STR("test"), .op = "test", .now = 1}, txn;
+  struct token t = {.team = who.team, .id = str_from(id), .name = str_from(name), .created_by = STR("test")};
+  CHECK_OK(sessions_begin(st, &who, &txn, &err), &err);
+  CHECK_OK(token_insert(&txn, a, &t, &err), &err);
+  CHECK_OK(txn_commit(&txn, &err), &err);
+}
+
+static void revoke_token(struct store *st, struct arena *a, const char *id) {
+  struct txn who = {.team = STR("default"), .project = STR(""), .source = STR("test"), .op = "test", .now = 2}, txn;
+  struct token t = {.team = who.team, .id = str_from(id), .name = STR("?")};
+  CHECK_OK(sessions_begin(st, &who, &txn, &err), &err);
+  CHECK_OK(token_revoke(&txn, a, &t, &err), &err);
+  CHECK_OK(txn_commit(&txn, &err), &err);
+}
+
+static struct principal bearer_of(const char *id) {
+  return (struct principal){.name = STR("token:x"), .team = STR("default"), .role = ROLE_ADMIN, .token = str_from(id)};
+}
+
+TEST(who_bears_a_revoked_token_is_told_so_once_and_hears_nothing_more) {
+  static struct bearer first, second;
+  struct arena a;
+  arena_init(&a);
+  const char *path = path_of("a.db");
+  struct store *st = open_store(path);
+  make_token(st, &a, "one", "aaaaaaaaaaaa");
+  make_token(st, &a, "two", "bbbbbbbbbbbb");
+  struct feed *f = new_feed(path);
+  struct principal one = bearer_of("aaaaaaaaaaaa"), two = bearer_of("bbbbbbbbbbbb");
+  struct feed_subscriber *of_one = subscribe_as(f, &one, &first), *of_two = subscribe_as(f, &two, &second);
+  wait_for(&first.seen, 2); /* that the tokens were made */
+  revoke_token(st, &a, "aaaaaaaaaaaa");
+  wait_for_end(&first);
+  size_t heard = count(&first.seen);
+  add_many(st, "default", 1, 3);
+  wait_for(&second.seen, 2 + 1 + 3);
+  CHECK_INT(count(&first.seen), heard);
+  CHECK_INT(atomic_load(&first.ends), 1);
+  CHECK_INT(atomic_load(&second.ends), 0);
+  feed_unsubscribe(f, &of_one);
+  feed_unsubscribe(f, &of_two);
+  feed_close(&f);
+  store_close(&st);
+  arena_release(&a);
+}
+
+/* Nobody commits anything, nor is there a store to be read. */
+TEST(who_bears_an_expired_token_is_told_so_by_the_clock_alone) {
+  static struct bearer b, never;
+  struct feed *f = new_feed(path_join(NULL, "none.db"));
+  struct clock clock = {0};
+  struct principal who = bearer_of("aaaaaaaaaaaa"), other = bearer_of("bbbbbbbbbbbb");
+  who.expires_at = clock_now(&clock) + 300;
+  other.expires_at = clock_now(&clock) + MS_PER_DAY;
+  struct feed_subscriber *sub = subscribe_as(f, &who, &b), *stays = subscribe_as(f, &other, &never);
+  wait_for_end(&b);
+  CHECK(clock_now(&clock) >= who.expires_at);
+  CHECK_INT(atomic_load(&never.ends), 0);
+  feed_unsubscribe(f, &sub);
+  feed_unsubscribe(f, &stays);
+  CHECK_INT(atomic_load(&b.ends), 1);
+  feed_close(&f);
 }
