@@ -18,6 +18,11 @@ static void put_json(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *name,
     yyjson_mut_obj_add_val(doc, obj, name, yyjson_mut_rawncpy(doc, json.p, json.n));
 }
 
+/* A memory's record has its trust; the words of a link that came from a file have none of their own. */
+static bool says_nothing_of_trust(const struct event *e) {
+  return e->change && strcmp(e->change, "link") == 0 && str_is(e->op, "import");
+}
+
 struct str event_json(struct arena *a, const struct event *e) {
   yyjson_mut_doc *doc = json_new(a);
   yyjson_mut_val *v = yyjson_mut_obj(doc);
@@ -40,6 +45,8 @@ struct str event_json(struct arena *a, const struct event *e) {
   put_json(doc, v, "detail", e->detail);
   if (e->purged)
     json_put_bool(doc, v, "purged", true);
+  if (says_nothing_of_trust(e))
+    json_put_bool(doc, v, "untrusted", true);
   return json_write(a, v, false);
 }
 
