@@ -259,6 +259,8 @@ static enum status view_file(struct op_call *call, struct file *f) {
   json_put_int(call->doc, call->result, "lines", (int64_t)lines);
   json_put_bool(call->doc, call->result, "truncated", !raw && last < (size_t)to);
   put_trust(call, call->result, &f->m);
+  if (raw)
+    json_put_bool(call->doc, call->result, "raw", true);
   json_put(call->doc, call->result, "text", buf_str(&b));
   note_read(call, &f->m);
   return STATUS_OK;

@@ -246,6 +246,95 @@ TEST_TIMEOUT(what_is_found_is_marked_by_every_profile, 60) {
   }
 }
 
+static struct str asked(const char *profile, const char *method, const char *params) {
+  const char *lines =
+      textf("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-11-25\","
+            "\"capabilities\":{},\"clientInfo\":{\"name\":\"t\",\"version\":\"1\"}}}\n"
+            "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n{\"jsonrpc\":\"2.0\",\"id\":2,"
+            "\"method\":\"%s\",\"params\":{%s}}\n",
+            method, params);
+  struct run r = CAIRN_FED(str_from(lines), "mcp", "--profile", profile);
+  struct json_lines answers = lines_of(r.out);
+  for (size_t i = 0; i < answers.n; i++)
+    if (jget(answers.v[i], "id") && jint(answers.v[i], "id") == 2)
+      return json_write_val(&memory, jget(answers.v[i], "result"));
+  FAIL("no answer: %.*s", STR_ARG(r.out));
+}
+
+/* Where the form of an answer is another system's, the mark is a block behind it, and a member of _meta. */
+TEST_TIMEOUT(fixed_formats_are_marked_beside_the_answer, 60) {
+  static const struct {
+    const char *profile, *method, *params, *blocks, *meta;
+  } ways[] = {
+      {"graph", "tools/call", "\"name\":\"read_graph\",\"arguments\":{}", "content", "_meta.cairn/untrusted"},
+      {"graph", "resources/read", "\"uri\":\"memory://knowledge-graph\"", "contents",
+       "contents[0]._meta.cairn/untrusted"},
+      {"anthropic", "tools/call",
+       "\"name\":\"memory\",\"arguments\":{\"command\":\"view\",\"path\":\"/memories/lamp.md\"}", "content",
+       "_meta.cairn/untrusted"},
+  };
+  int64_t entity = TOOL_STORE("--project", "", "The lamp of the lighthouse turns at night");
+  sql_do(textf("INSERT INTO label (team, memory_id, field, pos, value) VALUES ('default', %s, 'entity', 0, 'Lamp')",
+               num(entity)));
+  declare_agent();
+  int64_t file = jint(BOT("--project", "", "file", "create", "/memories/lamp.md", ORDER), "id");
+  for (int promoted = 0; promoted < 2; promoted++) {
+    for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
+      struct str text = asked(ways[i].profile, ways[i].method, ways[i].params);
+      yyjson_val *v = lines_of(text).v[0];
+      test_note("%s %s: %.*s", ways[i].profile, ways[i].params, STR_ARG(text));
+      CHECK_INT(jlen(v, ways[i].blocks), promoted ? 1 : 2);
+      CHECK(!has(jstr(v, textf("%s[0].text", ways[i].blocks)), "ntrusted"));
+      CHECK((jget(v, ways[i].meta) != NULL) == !promoted);
+      if (!promoted)
+        CHECK(has(jstr(v, textf("%s[1].text", ways[i].blocks)), "Untrusted"));
+    }
+    OK("promote", num(file));
+    OK("promote", num(entity));
+  }
+}
+
+/* Lists that a client reads by itself have only what is vouched for; asked for by its name, the rest is marked. */
+TEST(a_skill_that_nobody_vouches_for_is_not_offered) {
+  TOOL_STORE("--project", "", "--skill-name", "lamp-oil", "--skill-keyword", "oil", "Fill the lamp with whale oil");
+  STORE("--project", "", "--skill-name", "lamp-wick", "--skill-keyword", "wick", "Trim the wick every morning");
+  struct str list = asked("default", "resources/list", "");
+  CHECK(has(list, "lamp-wick") && !has(list, "lamp-oil"));
+  struct str values = asked("default", "completion/complete",
+                            "\"ref\":{\"type\":\"ref/resource\",\"uri\":\"cairn://skill/{name}\"},"
+                            "\"argument\":{\"name\":\"name\",\"value\":\"lamp\"}");
+  CHECK(has(values, "lamp-wick") && !has(values, "lamp-oil"));
+  struct str text = asked("default", "resources/read", "\"uri\":\"cairn://skill/lamp-oil\"");
+  CHECK(has(text, "untrusted: true\\ntrust: tool\\n---"));
+  CHECK(!has(asked("default", "resources/read", "\"uri\":\"cairn://skill/lamp-wick\""), "untrusted"));
+}
+
+/* What others stored is quoted in a refusal and in a warning: with its mark. */
+TEST(quoted_headlines_are_marked) {
+  declare_agent();
+  TOOL_STORE("--key", "lamp", "The lamp of the lighthouse burns whale oil");
+  yyjson_val *e = REFUSED("conflict", "--agent", "bot", "remember", "--key", "lamp", "The lamp burns rape oil");
+  CHECK(has(jstr(e, "message"), "whale oil (untrusted)"));
+  yyjson_val *r = BOT("remember", "The lamp of the lighthouse burns whale oil");
+  CHECK(jbool(r, "untrusted"));
+  CHECK(has(jstr(warning(r, "duplicate"), "message"), "whale oil (untrusted)"));
+}
+
+/* At a terminal, too: an agent may read what a command prints. */
+TEST(commands_print_the_mark) {
+  declare_agent();
+  BOT("file", "create", "/memories/lamp.md", ORDER);
+  CHECK(has(CAIRN("file", "view", "/memories/lamp.md").out, "suspect: override"));
+  CHECK(has(CAIRN("file", "view").out, "untrusted"));
+  CHECK(!has(CAIRN("file", "view", "/memories/lamp.md", "--raw").out, "suspect"));
+  int64_t id = TOOL_STORE("The lamp of the lighthouse turns at night");
+  sql_do(textf("INSERT INTO label (team, memory_id, field, pos, value) VALUES ('default', %s, 'entity', 0, 'Lamp')",
+               num(id)));
+  CHECK(has(CAIRN("graph", "read").out, "untrusted"));
+  OK("promote", num(id));
+  CHECK(!has(CAIRN("graph", "read").out, "untrusted"));
+}
+
 /* ---- taking the place of what is trusted ---- */
 
 TEST(untrusted_text_replaces_nothing_that_is_trusted) {
