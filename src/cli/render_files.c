@@ -1,12 +1,16 @@
 /* render_files.c: files, named values and the knowledge graph as text. */
 #include "cli/render.h"
 
-/* The sentence or the content, as the operation wrote it. */
+/* The content as the operation wrote it; behind it, unless it is to be raw, who does not vouch for it. */
 static void render_text(struct page *page, yyjson_val *r) {
-  struct str text = json_str(r, "text");
+  struct str text = json_str(r, "text"), trust = json_str(r, "trust"), suspect = json_str(r, "suspect");
   page_text(page, text);
   if (text.n && text.p[text.n - 1] != '\n')
     buf_addc(&page->b, '\n');
+  if (!json_bool(r, "untrusted", false) || json_bool(r, "raw", false))
+    return;
+  buf_addf(&page->b, "[untrusted%s%.*s%s%.*s]\n", trust.n ? "; trust: " : "", STR_ARG(trust),
+           suspect.n ? "; suspect: " : "", STR_ARG(suspect));
 }
 
 static void render_change(struct page *page, yyjson_val *r) {
@@ -87,6 +91,16 @@ static void render_rotated(struct page *page, yyjson_val *r) {
   page_txn(page, r);
 }
 
+static bool has_int(yyjson_val *list, size_t number) {
+  size_t i, n;
+  yyjson_val *v;
+  yyjson_arr_foreach(list, i, n, v) {
+    if (yyjson_get_uint(v) == number)
+      return true;
+  }
+  return false;
+}
+
 static void render_graph(struct page *page, yyjson_val *r) {
   size_t i, n, k, m;
   yyjson_val *v, *said;
@@ -94,9 +108,10 @@ static void render_graph(struct page *page, yyjson_val *r) {
     page_line(page, page->term.style.bold, json_str(v, "name"), 0);
     buf_adds(&page->b, " (");
     page_line(page, "", json_str(v, "entityType"), 0);
-    buf_adds(&page->b, ")\n");
+    buf_addf(&page->b, ")%s\n", json_bool(v, "untrusted", false) ? " [untrusted]" : "");
     yyjson_arr_foreach(yyjson_obj_get(v, "observations"), k, m, said) {
-      buf_adds(&page->b, "  - ");
+      bool doubted = has_int(yyjson_obj_get(v, "untrusted_observations"), k);
+      buf_addf(&page->b, "  - %s", doubted ? "[untrusted] " : "");
       page_text(page, json_val_str(said));
       buf_addc(&page->b, '\n');
     }
@@ -107,7 +122,7 @@ static void render_graph(struct page *page, yyjson_val *r) {
     page_line(page, "", json_str(v, "relationType"), 0);
     buf_adds(&page->b, " -> ");
     page_line(page, "", json_str(v, "to"), 0);
-    buf_addc(&page->b, '\n');
+    buf_adds(&page->b, json_bool(v, "untrusted", false) ? " [untrusted]\n" : "\n");
   }
 }
 

@@ -43,6 +43,7 @@ struct similar {
   struct str headline, body, project, key;
   double similarity; /* calibrated */
   struct difference difference;
+  bool untrusted; /* who is told of it is told that, too */
 };
 struct similars {
   struct similar *v;

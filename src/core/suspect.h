@@ -13,6 +13,10 @@
 
 #include "core/memory.h"
 
+/* Of the rules: one more with every change of what they find, so that what is stored is judged again. 1 were the first
+ * ones; what is older was not judged at all. */
+enum { SUSPECT_VERSION = 2 };
+
 /* The names of the findings, separated by blanks ("override secrecy"); absent when they are not enough. */
 struct str suspect_text(struct arena *a, struct str text);
 /* Of everything in a memory that its reader sees: headline, text, remarks, lists. */

@@ -73,6 +73,10 @@ static void put_item(struct knowledge *k, yyjson_mut_val *memory) {
   json_put(doc, item, "extractedAt", text_of(memory, "created_at"));
   json_put_opt(doc, item, "status", text_of(memory, "status"));
   json_put_opt(doc, item, "priority", text_of(memory, "priority"));
+  json_put_opt(doc, item, "trust", text_of(memory, "trust"));
+  json_put_opt(doc, item, "suspect", text_of(memory, "suspect"));
+  if (yyjson_mut_is_true(yyjson_mut_obj_get(memory, "untrusted")))
+    json_put_bool(doc, item, "untrusted", true);
   put_citation(k->rc, item, memory);
   json_add_str(doc, yyjson_mut_obj_getn(k->groups, type.p, type.n), id);
 }

@@ -38,7 +38,8 @@ static enum status skills(struct exchange *x, struct strs *ret, struct error *er
     return s;
   size_t i, n;
   yyjson_arr_foreach(yyjson_obj_get(found, "skills"), i, n, v) {
-    strs_push(x->arena, ret, json_str(v, "name"));
+    if (!json_bool(v, "untrusted", false)) /* the list is shown unasked */
+      strs_push(x->arena, ret, json_str(v, "name"));
   }
   return s;
 }

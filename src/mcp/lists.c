@@ -141,17 +141,19 @@ static int by_name(const void *a, const void *b) {
   return str_cmp(json_str(*(yyjson_val *const *)a, "name"), json_str(*(yyjson_val *const *)b, "name"));
 }
 
-/* Names and headlines are stored text: they say what a skill is, and are cut to a line. */
+/* Names and headlines are stored text: they say what a skill is, and are cut to a line. The list is read unasked, so
+ * that what nobody vouches for is not on it. */
 static enum status add_skills(struct exchange *x, yyjson_mut_val *list, struct error *err) {
   yyjson_val *result, *skill;
   enum status s = exchange_op(x, "skill list", STR("{}"), &result, err);
   if (s != STATUS_OK)
     return s;
   yyjson_val *skills = yyjson_obj_get(result, "skills");
-  size_t i, n, count = yyjson_arr_size(skills);
-  yyjson_val **sorted = arena_array(x->arena, yyjson_val *, count + 1);
+  size_t i, n, count = 0;
+  yyjson_val **sorted = arena_array(x->arena, yyjson_val *, yyjson_arr_size(skills) + 1);
   yyjson_arr_foreach(skills, i, n, skill) {
-    sorted[i] = skill;
+    if (!json_bool(skill, "untrusted", false))
+      sorted[count++] = skill;
   }
   qsort(sorted, count, sizeof(sorted[0]), by_name);
   for (i = 0; i < count; i++) {

@@ -69,8 +69,32 @@ static enum status delete_relations(struct tool_run *run) {
   return run_delete(run, lines_from(run, "relations", NULL), "Relations");
 }
 
+/* The members that the official server has, and no others: whoever stores the answer again stores the graph. */
+static yyjson_mut_val *copy_members(struct tool_run *run, yyjson_mut_val *list, const char *const *names) {
+  yyjson_mut_val *copy = yyjson_mut_arr(run->doc), *v;
+  size_t i, n;
+  yyjson_mut_arr_foreach(list, i, n, v) {
+    yyjson_mut_val *to = yyjson_mut_arr_add_obj(run->doc, copy);
+    for (const char *const *p = names; *p; p++)
+      result_copy(run, to, *p, v, *p);
+  }
+  return copy;
+}
+
+static yyjson_mut_val *graph_of(struct tool_run *run, yyjson_mut_val *result) {
+  static const char *const of_entity[] = {"name", "entityType", "observations", NULL};
+  static const char *const of_relation[] = {"from", "to", "relationType", NULL};
+  yyjson_mut_val *graph = yyjson_mut_obj(run->doc);
+  yyjson_mut_obj_add_val(run->doc, graph, "entities",
+                         copy_members(run, yyjson_mut_obj_get(result, "entities"), of_entity));
+  yyjson_mut_obj_add_val(run->doc, graph, "relations",
+                         copy_members(run, yyjson_mut_obj_get(result, "relations"), of_relation));
+  return graph;
+}
+
 static enum status finish_read(struct tool_run *run, yyjson_mut_val *result) {
-  answer_json(run, result, result);
+  yyjson_mut_val *graph = graph_of(run, result);
+  answer_json(run, graph, graph);
   return STATUS_OK;
 }
 
@@ -79,7 +103,7 @@ static enum status read_resource(struct tool_run *run, struct str variable, stru
   (void)variable;
   enum status s = tool_op(run, "graph read", new_args(run), &result);
   if (s == STATUS_OK)
-    *ret_text = pretty_json(run, result);
+    *ret_text = pretty_json(run, graph_of(run, result));
   return s;
 }
 

@@ -3,6 +3,7 @@
 
 #include "core/memory.h"
 #include "core/present.h"
+#include "mcp/tool_internal.h"
 
 /* ---- URIs ---- */
 
@@ -100,14 +101,23 @@ static enum status read_memory(struct exchange *x, struct str id, struct str *re
   return s;
 }
 
+static struct str doubts_of(struct arena *a, yyjson_val *memory) {
+  struct str suspect = json_str(memory, "suspect");
+  if (!json_bool(memory, "untrusted", false))
+    return STR("");
+  return arena_printf(a, "untrusted: true\ntrust: %.*s\n%s%.*s%s", STR_ARG(json_str(memory, "trust")),
+                      suspect.p ? "suspect: " : "", STR_ARG(suspect), suspect.p ? "\n" : "");
+}
+
+/* A skill is used by doing what it says: who vouches for it stands in front. */
 static enum status read_skill(struct exchange *x, struct str name, struct str *ret_text, struct error *err) {
   yyjson_val *result;
   enum status s = exchange_op(x, "skill load", one_arg(x, "name", name), &result, err);
   if (s == STATUS_OK)
-    *ret_text = arena_printf(x->arena, "---\nname: %.*s\ndescription: %.*s\n%s---\n\n%.*s\n", STR_ARG(name),
-                             STR_ARG(json_str(result, "headline")),
-                             json_bool(result, "untrusted", false) ? "untrusted: true\n" : "",
-                             STR_ARG(json_str(result, "body")));
+    *ret_text = arena_printf(x->arena, "---\nname: %.*s\ndescription: %.*s\n%.*s---\n\n%.*s\n", STR_ARG(name),
+                             STR_ARG(present_line(x->arena, json_str(result, "headline"))),
+                             STR_ARG(doubts_of(x->arena, result)),
+                             STR_ARG(present_neutral(x->arena, json_str(result, "body"))));
   return s;
 }
 
@@ -158,12 +168,24 @@ const struct resource resources[] = {
 
 /* ---- resources/read ---- */
 
-static void answer_text(struct exchange *x, struct str uri, const char *mime, struct str text) {
-  yyjson_mut_val *result = yyjson_mut_obj(x->doc);
-  yyjson_mut_val *content = yyjson_mut_arr_add_obj(x->doc, json_put_arr(x->doc, result, "contents"));
+static yyjson_mut_val *add_content(struct exchange *x, yyjson_mut_val *contents, struct str uri, const char *mime,
+                                   struct str text) {
+  yyjson_mut_val *content = yyjson_mut_arr_add_obj(x->doc, contents);
   json_put(x->doc, content, "uri", uri);
   json_put(x->doc, content, "mimeType", str_from(mime));
   json_put(x->doc, content, "text", text);
+  return content;
+}
+
+/* `run`: of a profile's resource, with what its text does not say of itself; of one of ours, which does, empty. */
+static void answer_text(struct exchange *x, struct str uri, const char *mime, struct str text,
+                        const struct tool_run *run) {
+  yyjson_mut_val *result = yyjson_mut_obj(x->doc), *contents = json_put_arr(x->doc, result, "contents");
+  yyjson_mut_val *first = add_content(x, contents, uri, mime, text);
+  if (run->notice.p) {
+    yyjson_mut_obj_add_val(x->doc, json_put_obj(x->doc, first, "_meta"), TOOL_UNTRUSTED, run->untrusted);
+    add_content(x, contents, uri, "text/plain", run->notice);
+  }
   exchange_cached(x, result, 0);
 }
 
@@ -184,17 +206,20 @@ static void read_failed(struct exchange *x, struct str uri, const struct error *
 }
 
 static enum status read_of_profile(struct exchange *x, const struct profile_resource *r, struct str variable,
-                                   struct str *ret_text, struct error *err) {
+                                   struct tool_run *run, struct error *err) {
   static const struct tool none = {.name = "resources/read"};
-  struct tool_run run = {
-      .profile = x->profile, .tool = &none, .caller = x->caller, .arena = x->arena, .doc = x->doc, .err = err};
   struct engine *engine;
+  *run = (struct tool_run){
+      .profile = x->profile, .tool = &none, .caller = x->caller, .arena = x->arena, .doc = x->doc, .err = err};
   enum status s = pool_take(x->server->options.pool, &engine, err);
   if (s != STATUS_OK)
     return s;
-  run.engine = engine;
-  s = r->read(&run, variable, ret_text);
+  run->engine = engine;
+  s = r->read(run, variable, &run->text);
+  run->engine = NULL;
   pool_give(x->server->options.pool, engine);
+  if (s == STATUS_OK)
+    tool_marks(run, false);
   return s;
 }
 
@@ -204,13 +229,15 @@ static bool read_any(struct exchange *x, struct str uri) {
   struct str variable, text = STR_NONE;
   enum status s;
   const char *mime;
+  struct tool_run run = {0};
   if (x->profile->resources) {
     const struct profile_resource *r = x->profile->resources;
     while (r->uri && !resource_fits(x->arena, r->uri, uri, &variable))
       r++;
     if (!r->uri)
       return false;
-    s = read_of_profile(x, r, variable, &text, &err);
+    s = read_of_profile(x, r, variable, &run, &err);
+    text = run.text;
     mime = r->mime;
   } else {
     const struct resource *r = resource_find(x->arena, uri, &variable);
@@ -220,7 +247,7 @@ static bool read_any(struct exchange *x, struct str uri) {
     mime = r->mime;
   }
   if (s == STATUS_OK)
-    answer_text(x, uri, mime, text);
+    answer_text(x, uri, mime, text, &run);
   else
     read_failed(x, uri, &err);
   return true;

@@ -74,6 +74,7 @@ enum status tool_op(struct tool_run *run, const char *name, yyjson_mut_val *args
     return s;
   if (is_collected)
     yyjson_mut_obj_put(result, yyjson_mut_str(run->doc, op->name), lines.lines);
+  tool_marks_gather(run, result);
   *ret_result = result;
   return STATUS_OK;
 }
@@ -134,6 +135,7 @@ enum status tool_call(struct tool_run *run) {
   run->result = NULL;
   run->text = STR_NONE;
   run->is_error = false;
+  run->doubts = NULL;
   run->budget = 0;
   enum status s = tool_check(run);
   if (s != STATUS_OK)

@@ -38,8 +38,7 @@ static void fit_text(struct tool_run *run) {
   run->text = arena_printf(run->arena, "%.*s%.*s", STR_ARG(kept), STR_ARG(mark));
 }
 
-void tool_answer(struct tool_run *run) {
-  bool own = !run->text.p;
+static void form(struct tool_run *run, bool own) {
   if (run->budget == 0) /* refused before its arguments were read */
     run->budget = tool_budget(run->profile);
   if (!run->result)
@@ -58,6 +57,12 @@ void tool_answer(struct tool_run *run) {
   tool_fit(run, own);
   if (!own)
     fit_text(run);
+}
+
+void tool_answer(struct tool_run *run) {
+  bool own = !run->text.p;
+  form(run, own);
+  tool_marks(run, own);
 }
 
 void tool_answer_error(struct tool_run *run) {

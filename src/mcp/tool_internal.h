@@ -53,6 +53,13 @@ struct str tool_rendered(struct tool_run *run);
 /* Fits run->result into the budget, and where it is `own` (not made by a function of the row) the text, too. */
 void tool_fit(struct tool_run *run, bool own);
 
+/* ---- tool_marks.c ---- */
+
+/* Looks through a result of an operation, before anything is taken from it. */
+void tool_marks_gather(struct tool_run *run, yyjson_mut_val *result);
+/* Compares the answer with it, and sets run->notice and run->untrusted. `own`: tool_rendered() made the text. */
+void tool_marks(struct tool_run *run, bool own);
+
 /* ---- tool_answer.c ---- */
 
 /* Turns run->result and run->text into what is sent: neutral, within the budget. */

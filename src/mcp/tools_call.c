@@ -13,14 +13,22 @@ static bool on_cancelled(void *arg) { return exchange_cancelled(arg); }
 
 /* ---- the answer ---- */
 
+static void add_block(yyjson_mut_doc *doc, yyjson_mut_val *content, struct str text) {
+  yyjson_mut_val *block = yyjson_mut_arr_add_obj(doc, content);
+  json_put(doc, block, "type", STR("text"));
+  json_put(doc, block, "text", text);
+}
+
 static void answer(struct exchange *x, const struct tool_run *run) {
   yyjson_mut_doc *doc = x->doc;
-  yyjson_mut_val *result = yyjson_mut_obj(doc);
-  yyjson_mut_val *block = yyjson_mut_arr_add_obj(doc, json_put_arr(doc, result, "content"));
+  yyjson_mut_val *result = yyjson_mut_obj(doc), *content = json_put_arr(doc, result, "content");
   /* The result may belong to another document; its values live as long as this one. */
   struct str json = run->result ? json_write(x->arena, run->result, false) : STR_NONE;
-  json_put(doc, block, "type", STR("text"));
-  json_put(doc, block, "text", run->text.p ? run->text : json.p ? json : STR(""));
+  add_block(doc, content, run->text.p ? run->text : json.p ? json : STR(""));
+  if (run->notice.p) { /* behind the answer: clients of other systems read the first block */
+    add_block(doc, content, run->notice);
+    yyjson_mut_obj_add_val(doc, json_put_obj(doc, result, "_meta"), TOOL_UNTRUSTED, run->untrusted);
+  }
   bool structured = x->modern || str_cmp(x->version, STR("2025-06-18")) >= 0;
   if (run->result && structured)
     yyjson_mut_obj_add_val(doc, result, "structuredContent", run->result);

@@ -1,5 +1,6 @@
 /* admin.c: looking after the store: stats, config, backup, restore, doctor. */
 #include "op/handlers.h"
+#include "op/judge.h"
 #include "op/operator.h"
 #include "op/reembed.h"
 #include "op/secrets.h"
@@ -282,6 +283,23 @@ static enum status put_embedding(struct op_call *call, yyjson_mut_val *arr) {
   return STATUS_OK;
 }
 
+static enum status put_judging(struct op_call *call, yyjson_mut_val *arr) {
+  int64_t left;
+  enum status s = judge_left(call, &left);
+  if (s != STATUS_OK)
+    return s;
+  yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, arr);
+  json_put(call->doc, v, "name", STR("judging"));
+  json_put_bool(call->doc, v, "ok", true);
+  json_put_int(call->doc, v, "left", left);
+  json_put(call->doc, v, "message",
+           left ? arena_printf(call->arena,
+                               "%lld memories wait to be judged by the present rules; 'cairn maintain' does it",
+                               (long long)left)
+                : STR("all memories were judged by the present rules"));
+  return STATUS_OK;
+}
+
 /* Those of the caller's team: who looks at them must have its key. */
 static enum status put_secrets(struct op_call *call, yyjson_mut_val *arr, bool *ok) {
   struct str fault, fix = STR("");
@@ -318,6 +336,8 @@ enum status op_doctor(struct op_call *call) {
   }
   if (s == STATUS_OK)
     s = put_embedding(call, arr);
+  if (s == STATUS_OK)
+    s = put_judging(call, arr);
   if (s == STATUS_OK)
     s = put_secrets(call, arr, &ok);
   if (s != STATUS_OK)

@@ -192,6 +192,16 @@ void put_untrusted(struct op_call *call, yyjson_mut_val *obj, const struct memor
     json_put_bool(call->doc, obj, "untrusted", true);
 }
 
+void put_trust(struct op_call *call, yyjson_mut_val *obj, const struct memory *m) {
+  json_put(call->doc, obj, "trust", m->trust);
+  json_put_opt(call->doc, obj, "suspect", m->suspect);
+  put_untrusted(call, obj, m);
+}
+
+struct str quote_headline(struct arena *a, const struct memory *m) {
+  return memory_trusted(m) ? m->headline : arena_printf(a, "%.*s (untrusted)", STR_ARG(m->headline));
+}
+
 void put_brief(struct op_call *call, yyjson_mut_val *obj, const struct memory *m) {
   yyjson_mut_doc *doc = call->doc;
   char time[TIME_TEXT_SIZE];
@@ -207,9 +217,7 @@ void put_brief(struct op_call *call, yyjson_mut_val *obj, const struct memory *m
   json_put_opt(doc, obj, "state_reason", m->state_reason);
   json_put(doc, obj, "delivery", m->delivery);
   json_put_num(doc, obj, "weight", m->weight);
-  json_put(doc, obj, "trust", m->trust);
-  json_put_opt(doc, obj, "suspect", m->suspect);
-  put_untrusted(call, obj, m);
+  put_trust(call, obj, m);
   json_put(doc, obj, "written_by", m->source);
   json_put_opt(doc, obj, "status", m->status);
   json_put_opt(doc, obj, "priority", m->priority);
@@ -251,7 +259,7 @@ static enum status put_banner(struct op_call *call, yyjson_mut_val *obj, const s
   struct buf b = BUF(a);
   buf_addf(&b, "This memory is %.*s since %s: %.*s.", STR_ARG(m->state), time, STR_ARG(m->state_reason));
   if (found) {
-    buf_addf(&b, " The current version is %lld: %.*s", (long long)head, STR_ARG(current.headline));
+    buf_addf(&b, " The current version is %lld: %.*s", (long long)head, STR_ARG(quote_headline(a, &current)));
     json_put_int(call->doc, obj, "head", head);
   }
   json_put(call->doc, obj, "banner", buf_str(&b));
@@ -275,7 +283,7 @@ static enum status put_shadow(struct op_call *call, yyjson_mut_val *obj, const s
     json_put_int(call->doc, obj, "head", mine.id);
     json_put(call->doc, obj, "banner",
              arena_printf(call->arena, "In project '%.*s' this memory is replaced by %lld: %.*s", STR_ARG(mine.project),
-                          (long long)mine.id, STR_ARG(mine.headline)));
+                          (long long)mine.id, STR_ARG(quote_headline(call->arena, &mine))));
     break;
   }
   return s;

@@ -48,6 +48,10 @@ NODISCARD enum status call_check_shown(struct op_call *call);
 void put_brief(struct op_call *call, yyjson_mut_val *obj, const struct memory *m);
 /* The mark `untrusted` of what is never shown unasked. */
 void put_untrusted(struct op_call *call, yyjson_mut_val *obj, const struct memory *m);
+/* The same with what it follows from: `trust` and `suspect`. */
+void put_trust(struct op_call *call, yyjson_mut_val *obj, const struct memory *m);
+/* A headline inside of a sentence of ours, which says when nobody vouches for it. */
+struct str quote_headline(struct arena *a, const struct memory *m);
 /* Everything: fields, body, lists, notes, links, and the hash of all these; a banner when it is superseded. */
 NODISCARD enum status put_full(struct op_call *call, yyjson_mut_val *obj, struct memory *m);
 /* Its time is over, although no maintenance has noted it yet: it is shown as expired. */

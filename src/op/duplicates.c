@@ -48,6 +48,7 @@ static enum status add_candidate(struct op_call *call, const struct write *w, in
   list_push(call->arena, list,
             (struct similar){.id = id,
                              .headline = m.headline,
+                             .untrusted = !memory_trusted(&m),
                              .body = m.body,
                              .project = m.project,
                              .key = m.key,
@@ -103,6 +104,8 @@ static struct str list_json(struct arena *a, const struct similars *list) {
     yyjson_mut_val *v = yyjson_mut_arr_add_obj(doc, arr);
     json_put_int(doc, v, "id", o->id);
     json_put(doc, v, "headline", o->headline);
+    if (o->untrusted)
+      json_put_bool(doc, v, "untrusted", true);
     json_put_num(doc, v, "similarity", json_round(o->similarity, 4));
     if (o->difference.what != DIFFER_NONE) {
       json_put(doc, v, "difference", str_from(differ_name(o->difference.what)));
@@ -113,14 +116,18 @@ static struct str list_json(struct arena *a, const struct similars *list) {
   return json_write(a, arr, false);
 }
 
+/* The end of a sentence that quotes it. */
+static const char *mark_of(const struct similar *o) { return o->untrusted ? " (untrusted)" : ""; }
+
 static void warn_near(struct op_call *call, struct write *w, const struct similars *list) {
   const struct similar *o = &list->v[0];
   struct arena *a = call->arena;
-  struct str message = o->difference.what == DIFFER_NONE
-                           ? arena_printf(a, "close to memory %lld: %.*s", (long long)o->id, STR_ARG(o->headline))
-                           : arena_printf(a, "may contradict memory %lld (%s: '%.*s', there '%.*s'): %.*s",
-                                          (long long)o->id, differ_name(o->difference.what), STR_ARG(o->difference.a),
-                                          STR_ARG(o->difference.b), STR_ARG(o->headline));
+  struct str message =
+      o->difference.what == DIFFER_NONE
+          ? arena_printf(a, "close to memory %lld: %.*s%s", (long long)o->id, STR_ARG(o->headline), mark_of(o))
+          : arena_printf(a, "may contradict memory %lld (%s: '%.*s', there '%.*s'): %.*s%s", (long long)o->id,
+                         differ_name(o->difference.what), STR_ARG(o->difference.a), STR_ARG(o->difference.b),
+                         STR_ARG(o->headline), mark_of(o));
   list_push(a, &w->warnings,
             (struct warning){.code = "contradiction",
                              .message = message,
@@ -150,12 +157,12 @@ static struct str quoted(struct arena *a, struct str text) {
 
 static enum status refuse_rule(struct op_call *call, const struct write *w, const struct similar *o) {
   if (o->difference.what == DIFFER_NONE)
-    error_set(call->err, STATUS_DUPLICATE, "close to rule %lld (similarity %.2f): %.*s", (long long)o->id,
-              o->similarity, STR_ARG(o->headline));
+    error_set(call->err, STATUS_DUPLICATE, "close to rule %lld (similarity %.2f): %.*s%s", (long long)o->id,
+              o->similarity, STR_ARG(o->headline), mark_of(o));
   else
-    error_set(call->err, STATUS_DUPLICATE, "contradicts rule %lld (%s: '%.*s', there '%.*s'): %.*s", (long long)o->id,
-              differ_name(o->difference.what), STR_ARG(o->difference.a), STR_ARG(o->difference.b),
-              STR_ARG(o->headline));
+    error_set(call->err, STATUS_DUPLICATE, "contradicts rule %lld (%s: '%.*s', there '%.*s'): %.*s%s", (long long)o->id,
+              differ_name(o->difference.what), STR_ARG(o->difference.a), STR_ARG(o->difference.b), STR_ARG(o->headline),
+              mark_of(o));
   error_step(call->err, "duplicate");
   call->err->about = o->id;
   call->err->similarity = o->similarity;
@@ -172,11 +179,12 @@ static void skip(struct op_call *call, struct write *w, const struct similar *o,
   w->id = o->id;
   w->uid = m->uid;
   w->headline = o->headline;
+  w->met_untrusted = o->untrusted;
   w->similarity = o->similarity;
   list_push(call->arena, &w->warnings,
             (struct warning){.code = "duplicate",
-                             .message = arena_printf(call->arena, "memory %lld says the same: %.*s", (long long)o->id,
-                                                     STR_ARG(o->headline)),
+                             .message = arena_printf(call->arena, "memory %lld says the same: %.*s%s", (long long)o->id,
+                                                     STR_ARG(o->headline), mark_of(o)),
                              .fix = memory_trusted(m) ? STR_NONE
                                                       : arena_printf(call->arena,
                                                                      "that one is untrusted, and not shown unasked: a "

@@ -18,6 +18,19 @@ static void put_json(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *name,
     yyjson_mut_obj_add_val(doc, obj, name, yyjson_mut_rawncpy(doc, json.p, json.n));
 }
 
+/* The record of a memory has its trust; the words of a link that came from a file have none of their own. */
+static bool is_untrusted(struct arena *a, const struct event *e) {
+  struct str record = e->after.p ? e->after : e->before;
+  struct error ignored;
+  yyjson_val *v = NULL;
+  if (e->change && strcmp(e->change, "link") == 0)
+    return str_is(e->op, "import");
+  if (str_find(record, STR("\"trust\":"), 0) == SIZE_MAX || json_read(a, record, &v, &ignored) != STATUS_OK)
+    return false;
+  struct memory m = {.trust = json_str(v, "trust"), .suspect = json_str(v, "suspect")};
+  return m.trust.p && !memory_trusted(&m);
+}
+
 struct str event_json(struct arena *a, const struct event *e) {
   yyjson_mut_doc *doc = json_new(a);
   yyjson_mut_val *v = yyjson_mut_obj(doc);
@@ -40,6 +53,8 @@ struct str event_json(struct arena *a, const struct event *e) {
   put_json(doc, v, "detail", e->detail);
   if (e->purged)
     json_put_bool(doc, v, "purged", true);
+  if (is_untrusted(a, e))
+    json_put_bool(doc, v, "untrusted", true);
   return json_write(a, v, false);
 }
 

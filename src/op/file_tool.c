@@ -109,6 +109,7 @@ static void put_file(struct op_call *call, struct str path, struct str content, 
   json_put(call->doc, call->result, "uid", w->uid);
   json_put_int(call->doc, call->result, "size", (int64_t)content.n);
   json_put_int(call->doc, call->result, "lines", (int64_t)memfile_count_lines(content));
+  put_trust(call, call->result, &w->m);
 }
 
 /* Stores what a file now holds, if it is still the version that was read (0: there was none). */
@@ -163,10 +164,31 @@ static enum status edit(struct op_call *call, struct str path, edit_fn fn, const
 
 /* ---- view ---- */
 
+/* Whether all that is behind a name of a listing is untrusted: the file, or every file of the folder. The list is
+ * sorted by path. */
+static bool is_untrusted(struct arena *a, const struct memfile_entry *e, const struct memories *list) {
+  struct str from = e->directory ? arena_printf(a, "%.*s/", STR_ARG(e->path)) : e->path;
+  size_t low = 0, high = list->n;
+  while (low < high) {
+    size_t mid = low + (high - low) / 2;
+    if (str_cmp(list->v[mid].key, from) < 0)
+      low = mid + 1;
+    else
+      high = mid;
+  }
+  size_t i = low;
+  while (i < list->n && !memory_trusted(&list->v[i]) &&
+         (e->directory ? str_starts(list->v[i].key, from) : str_eq(list->v[i].key, from)))
+    i++;
+  bool more = i < list->n && (e->directory ? str_starts(list->v[i].key, from) : str_eq(list->v[i].key, from));
+  return i > low && !more;
+}
+
 static enum status view_directory(struct op_call *call, struct str path, const struct memories *list) {
   struct arena *a = call->arena;
   struct memfile_entries files = {0}, shown = {0};
   enum status s = STATUS_OK;
+  bool any = false;
   for (size_t i = 0; s == STATUS_OK && i < list->n; i++) {
     struct memfile_entry e = {.path = list->v[i].key};
     s = file_size(call->engine->store, call->caller.team, list->v[i].id, &e.size, call->err);
@@ -190,7 +212,13 @@ static enum status view_directory(struct op_call *call, struct str path, const s
     json_put(call->doc, v, "path", e->path);
     json_put_int(call->doc, v, "size", e->size);
     json_put_bool(call->doc, v, "directory", e->directory);
+    bool untrusted = is_untrusted(a, e, list);
+    if (untrusted)
+      json_put_bool(call->doc, v, "untrusted", true);
+    any |= untrusted;
   }
+  if (any) /* the text names them, too */
+    json_put_bool(call->doc, call->result, "untrusted", true);
   json_put(call->doc, call->result, "text", buf_str(&b));
   return STATUS_OK;
 }
@@ -230,6 +258,9 @@ static enum status view_file(struct op_call *call, struct file *f) {
   json_put_int(call->doc, call->result, "size", (int64_t)f->content.n);
   json_put_int(call->doc, call->result, "lines", (int64_t)lines);
   json_put_bool(call->doc, call->result, "truncated", !raw && last < (size_t)to);
+  put_trust(call, call->result, &f->m);
+  if (raw)
+    json_put_bool(call->doc, call->result, "raw", true);
   json_put(call->doc, call->result, "text", buf_str(&b));
   note_read(call, &f->m);
   return STATUS_OK;

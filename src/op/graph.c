@@ -33,8 +33,16 @@ void graph_group(struct arena *a, const struct graph_rows *rows, struct nodes *r
       list_push(a, ret_nodes, (struct node){.name = r->name, .type = r->type, .first = r->id});
     struct node *node = &ret_nodes->v[ret_nodes->n - 1];
     struct str said = graph_observation(a, r->name, r->type, r->body);
-    if (said.p && !strs_has(&node->observations, said))
+    bool new = said.p && !strs_has(&node->observations, said);
+    if (new)
       strs_push(a, &node->observations, said);
+    if (!r->untrusted)
+      continue;
+    list_push(a, &node->untrusted, r->id);
+    if (new)
+      list_push(a, &node->doubted, (int64_t)node->observations.n - 1);
+    if (!node->suspect.p)
+      node->suspect = r->suspect;
   }
   qsort(ret_nodes->v, ret_nodes->n, sizeof(*ret_nodes->v), by_first);
 }
@@ -67,6 +75,20 @@ enum status graph_node(struct op_call *call, struct str name, struct node *ret_n
 
 /* ---- as JSON ---- */
 
+/* Which observations nobody vouches for, and the memories that a person could promote. */
+static void put_doubt(struct op_call *call, yyjson_mut_val *v, const struct node *n) {
+  if (!n->untrusted.n)
+    return;
+  json_put_bool(call->doc, v, "untrusted", true);
+  yyjson_mut_val *places = json_put_arr(call->doc, v, "untrusted_observations");
+  for (size_t i = 0; i < n->doubted.n; i++)
+    yyjson_mut_arr_add_sint(call->doc, places, n->doubted.v[i]);
+  yyjson_mut_val *memories = json_put_arr(call->doc, v, "untrusted_memories");
+  for (size_t i = 0; i < n->untrusted.n; i++)
+    yyjson_mut_arr_add_sint(call->doc, memories, n->untrusted.v[i]);
+  json_put_opt(call->doc, v, "suspect", n->suspect);
+}
+
 void put_nodes(struct op_call *call, const char *name, const struct nodes *nodes) {
   yyjson_mut_val *arr = json_put_arr(call->doc, call->result, name);
   for (size_t i = 0; i < nodes->n; i++) {
@@ -77,6 +99,7 @@ void put_nodes(struct op_call *call, const char *name, const struct nodes *nodes
     yyjson_mut_val *list = json_put_arr(call->doc, v, "observations");
     for (size_t k = 0; k < n->observations.n; k++)
       json_add_str(call->doc, list, n->observations.v[k]);
+    put_doubt(call, v, n);
   }
 }
 
@@ -87,6 +110,8 @@ void put_relations(struct op_call *call, const char *name, const struct relation
     json_put(call->doc, v, "from", relations->v[i].from);
     json_put(call->doc, v, "to", relations->v[i].to);
     json_put(call->doc, v, "relationType", relations->v[i].type);
+    if (relations->v[i].untrusted)
+      json_put_bool(call->doc, v, "untrusted", true);
   }
 }
 
@@ -219,7 +244,7 @@ static void put_reading(struct reading *r) {
     struct strs types = {0};
     graph_types(a, e->types, &types);
     for (size_t k = 0; k < types.n; k++)
-      list_push(a, &list, (struct relation){e->from, e->to, types.v[k]});
+      list_push(a, &list, (struct relation){e->from, e->to, types.v[k], e->untrusted});
   }
   put_nodes(r->call, "entities", &r->nodes);
   put_relations(r->call, "relations", &list);

@@ -3,12 +3,15 @@
 #define CAIRN_OP_GRAPH_H
 
 #include "op/common.h"
+#include "store/candidates.h"
 #include "store/graph.h"
 
 struct node {
   struct str name, type;
   struct strs observations;
-  int64_t first; /* its oldest memory */
+  int64_t first;                 /* its oldest memory */
+  struct ids untrusted, doubted; /* memories that nobody vouches for, and the places of their observations, from 0 */
+  struct str suspect;            /* why, of the first of them that is */
 };
 struct nodes {
   struct node *v;
@@ -17,6 +20,7 @@ struct nodes {
 
 struct relation {
   struct str from, to, type;
+  bool untrusted;
 };
 struct relations {
   struct relation *v;

@@ -209,7 +209,7 @@ static enum status take_lines(struct op_call *call, struct creation *c) {
       s = take_entity(call, &line, c);
       continue;
     }
-    struct relation r = {line.from, line.to, line.type};
+    struct relation r = {.from = line.from, .to = line.to, .type = line.type};
     s = call_scrub(call, &r.type, "the relation's type");
     list_push(call->arena, &c->relations, r);
   }
@@ -339,7 +339,8 @@ static enum status take_deletion(struct op_call *call, struct str text, struct d
   enum status s = json_read(call->arena, text, &line, call->err);
   if (s != STATUS_OK)
     return s;
-  struct relation r = {json_str(line, "from"), json_str(line, "to"), json_str(line, "relationType")};
+  struct relation r = {
+      .from = json_str(line, "from"), .to = json_str(line, "to"), .type = json_str(line, "relationType")};
   struct str name = json_str(line, "entityName");
   if (r.from.p && r.to.p && r.type.p) {
     list_push(call->arena, &d->relations, r);

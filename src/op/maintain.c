@@ -5,6 +5,7 @@
 #include "core/rank.h"
 #include "file/transcript.h"
 #include "op/handlers.h"
+#include "op/judge.h"
 #include "op/reembed.h"
 #include "store/calls.h"
 #include "store/lexical.h"
@@ -12,8 +13,8 @@
 #include "store/settings.h"
 #include "store/vectors.h"
 
-/* By itself, maintenance embeds for so long at most: somebody waits for the prompt. */
-enum { STEP_ROWS = 500, EMBED_BY_ITSELF_US = 3000000 };
+/* By itself, maintenance judges and embeds for so long at most: somebody waits for the prompt. */
+enum { STEP_ROWS = 500, JUDGE_BY_ITSELF_US = 1000000, EMBED_BY_ITSELF_US = 3000000 };
 
 struct step {
   enum lifecycle_step step;
@@ -220,6 +221,8 @@ enum status op_maintain(struct op_call *call) {
   bool all = !yyjson_mut_obj_get(call->result, "skipped") && !yyjson_obj_get(call->args, "only");
   if (s == STATUS_OK && all)
     s = archive_transcripts(call);
+  if (s == STATUS_OK && all)
+    s = judge_again(call, by_itself ? clock_ticks_us() + JUDGE_BY_ITSELF_US : 0);
   if (s == STATUS_OK && all)
     s = embed_pending(call, by_itself ? began + EMBED_BY_ITSELF_US : 0, &dropped);
   if (s == STATUS_OK)

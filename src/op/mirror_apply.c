@@ -150,6 +150,7 @@ static enum status forget(struct applying *p, int64_t id) {
   yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, p->report->removed);
   json_put_int(call->doc, v, "id", id);
   json_put(call->doc, v, "headline", was.headline);
+  put_untrusted(call, v, &was);
   return s;
 }
 
@@ -171,8 +172,8 @@ static enum status settle_same(struct applying *p, struct edit *e) {
   }
   yyjson_mut_val *v = report_line(p, p->report->refused, e->block);
   json_put(call->doc, v, "code", str_from(status_name(STATUS_DUPLICATE)));
-  struct str why =
-      arena_printf(call->arena, "memory %lld says the same: %.*s", (long long)e->write.id, STR_ARG(e->write.headline));
+  struct str why = arena_printf(call->arena, "memory %lld says the same: %.*s%s", (long long)e->write.id,
+                                STR_ARG(e->write.headline), e->write.met_untrusted ? " (untrusted)" : "");
   json_put(call->doc, v, "error", why);
   mirror_hold(call->arena, e->block, MIRROR_SAME, why);
   return s;
@@ -214,6 +215,7 @@ static enum status finish(struct applying *p, const struct mirror_block *b) {
   yyjson_mut_val *v = report_line(p, p->report->finished, b);
   json_put_int(call->doc, v, "id", b->id);
   json_put(call->doc, v, "headline", was.headline);
+  put_untrusted(call, v, &was);
   return s;
 }
 

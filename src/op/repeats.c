@@ -71,6 +71,7 @@ static void put_side(struct op_call *call, yyjson_mut_val *to, const char *name,
   yyjson_mut_val *v = json_put_obj(call->doc, to, name);
   json_put_int(call->doc, v, "id", m->id);
   json_put(call->doc, v, "headline", m->headline);
+  put_untrusted(call, v, m);
   json_put(call->doc, v, "project", m->project);
 }
 

@@ -62,7 +62,7 @@ static enum status choose_named(struct op_call *call, struct write *w, const str
 
 static enum status key_taken(struct op_call *call, const struct memory *held) {
   error_set(call->err, STATUS_CONFLICT, "key '%.*s' is taken by memory %lld: %.*s", STR_ARG(held->key),
-            (long long)held->id, STR_ARG(held->headline));
+            (long long)held->id, STR_ARG(quote_headline(call->arena, held)));
   error_step(call->err, "key");
   return error_fix(call->err, "to replace it, say why: repeat the call with --reason 'what changed'");
 }
@@ -92,6 +92,7 @@ static enum status resolve_key(struct op_call *call, struct txn *txn, struct wri
     w->id = held.id;
     w->uid = held.uid;
     w->headline = held.headline;
+    w->met_untrusted = !memory_trusted(&held);
     w->similarity = 1;
     return s;
   }

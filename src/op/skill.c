@@ -19,6 +19,7 @@ enum status op_skill_list(struct op_call *call) {
     json_put_strs(call->doc, v, "keywords", &m->skill_keywords);
     json_put_strs(call->doc, v, "projects", &m->skill_projects);
     json_put_bool(call->doc, v, "always_on", m->skill_always_on);
+    json_put_opt(call->doc, v, "suspect", m->suspect);
     put_untrusted(call, v, m);
   }
   return STATUS_OK;

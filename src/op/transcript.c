@@ -353,6 +353,7 @@ enum status op_transcript_read(struct op_call *call) {
   json_put(call->doc, call->result, "session", session);
   json_put(call->doc, call->result, "path", tr.path);
   json_put_bool(call->doc, call->result, "archived", tr.archived);
+  json_put_bool(call->doc, call->result, "untrusted", true); /* of whatever was said, nobody has judged anything */
   json_put_int(call->doc, call->result, "count", (int64_t)(tr.list.n - from));
   json_put_int(call->doc, call->result, "left_out", (int64_t)from);
   json_put_int(call->doc, call->result, "pruned", (int64_t)pruned);

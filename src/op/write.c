@@ -454,6 +454,8 @@ void write_result(struct op_call *call, yyjson_mut_val *obj, const struct write 
   if (w->action != WRITE_SKIPPED) {
     json_put_opt(doc, obj, "suspect", w->m.suspect);
     put_untrusted(call, obj, &w->m);
+  } else if (w->met_untrusted) {
+    json_put_bool(doc, obj, "untrusted", true);
   }
   json_put_bool(doc, obj, "embedded", w->embedded || w->action == WRITE_SKIPPED);
   put_warnings(call, obj, &w->warnings);

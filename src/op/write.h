@@ -32,8 +32,9 @@ struct write {
   struct str uid, headline;
   int64_t old_id; /* what was superseded or shadowed */
   bool shadow;
-  double similarity; /* to the memory that decided, when there was one */
-  int64_t redacted;  /* secrets taken out */
+  double similarity;  /* to the memory that decided, when there was one */
+  bool met_untrusted; /* nobody vouches for the memory that says the same already */
+  int64_t redacted;   /* secrets taken out */
   bool got_pin, got_skill, got_key, embedded;
   struct str replay; /* JSON of an earlier call with the same idempotency key */
 

@@ -13,6 +13,8 @@
 struct graph_row {
   int64_t id;
   struct str name, type, body;
+  struct str suspect; /* as in struct memory */
+  bool untrusted;
 };
 struct graph_rows {
   struct graph_row *v;
@@ -28,6 +30,7 @@ NODISCARD enum status graph_matches(struct store *st, const struct scope *scope,
 struct graph_edge {
   int64_t src, dst, at;
   struct str from, to, types; /* "one; another" */
+  bool untrusted;             /* one of the two memories is */
 };
 struct graph_edges {
   struct graph_edge *v;

@@ -5,6 +5,8 @@
 #include "store/engine.h"
 
 #define STATES_ANY "'active', 'superseded', 'forgotten', 'expired', 'archived', 'faded'"
+/* Numbers, as the other engine has them. */
+#define UNTRUSTED(m) "CASE WHEN " SQL_TRUSTED_AS(m) " THEN 0 ELSE 1 END"
 #define ENTITY_OF(label, team, memory)                                                                                 \
   " JOIN label " label " ON " label ".team = " team " AND " label ".memory_id = " memory " AND " label                 \
   ".field = 'entity'"
@@ -16,7 +18,7 @@ static void where_entity(struct sql *q, const struct scope *scope, const char *l
   sql_text(q, scope->team);
 }
 
-/* id, name, type, body */
+/* id, name, type, body, untrusted, suspect */
 static enum status collect_rows(struct store *st, const struct sql *q, struct arena *a, struct graph_rows *ret_rows,
                                 struct error *err) {
   struct rows r;
@@ -25,13 +27,15 @@ static enum status collect_rows(struct store *st, const struct sql *q, struct ar
     struct graph_row row = {.id = rows_int(&r, 0),
                             .name = rows_dup(&r, 1, a),
                             .type = rows_null(&r, 2) ? STR("") : rows_dup(&r, 2, a),
-                            .body = rows_dup(&r, 3, a)};
+                            .body = rows_dup(&r, 3, a),
+                            .untrusted = rows_int(&r, 4) != 0,
+                            .suspect = rows_dup(&r, 5, a)};
     list_push(a, ret_rows, row);
   }
   return rows_end(&r);
 }
 
-/* src, dst, at, from, to, types */
+/* src, dst, at, from, to, types, untrusted ends */
 static enum status collect_edges(struct store *st, const struct sql *q, struct arena *a, struct graph_edges *ret_edges,
                                  struct error *err) {
   struct rows r;
@@ -42,7 +46,8 @@ static enum status collect_edges(struct store *st, const struct sql *q, struct a
                            .at = rows_int(&r, 2),
                            .from = rows_dup(&r, 3, a),
                            .to = rows_dup(&r, 4, a),
-                           .types = rows_dup(&r, 5, a)};
+                           .types = rows_dup(&r, 5, a),
+                           .untrusted = rows_int(&r, 6) != 0};
     list_push(a, ret_edges, e);
   }
   return rows_end(&r);
@@ -52,8 +57,9 @@ static enum status collect_edges(struct store *st, const struct sql *q, struct a
 
 static struct sql select_entities(struct arena *a, const struct scope *scope) {
   struct sql q = SQL(a);
-  sql_add(&q, "SELECT m.id, n.value, t.value, b.text FROM label n JOIN memory m ON m.team = n.team AND m.id = "
-              "n.memory_id JOIN body b ON b.team = m.team AND b.memory_id = m.id" WITH_TYPE " WHERE ");
+  sql_add(&q, "SELECT m.id, n.value, t.value, b.text, " UNTRUSTED(
+                  "m") ", m.suspect FROM label n JOIN memory m ON m.team = n.team AND m.id = "
+                       "n.memory_id JOIN body b ON b.team = m.team AND b.memory_id = m.id" WITH_TYPE " WHERE ");
   visible(&q, scope, STATES_GRAPH);
   where_entity(&q, scope, "n");
   return q;
@@ -73,7 +79,8 @@ enum status postgres_graph_entities(struct store *st, const struct scope *scope,
 /* The links between two memories that name an entity and may be seen, whatever state they are in. */
 static struct sql select_edges(struct arena *a, const struct scope *scope) {
   struct sql q = SQL(a);
-  sql_add(&q, "SELECT l.src, l.dst, l.at, s.value, d.value, l.reason FROM link l" ENTITY_OF("s", "l.team", "l.src")
+  sql_add(&q, "SELECT l.src, l.dst, l.at, s.value, d.value, l.reason, " UNTRUSTED("m") " + " UNTRUSTED(
+                  "o") " FROM link l" ENTITY_OF("s", "l.team", "l.src")
                   ENTITY_OF("d", "l.team", "l.dst") " JOIN memory m ON m.team = l.team AND m.id = l.src"
                                                     " JOIN memory o ON o.team = l.team AND o.id = l.dst WHERE ");
   visible(&q, scope, STATES_ANY);

@@ -8,6 +8,7 @@
 #include "store/store_internal.h"
 
 #define STATES_ANY "'active', 'superseded', 'forgotten', 'expired', 'archived', 'faded'"
+#define UNTRUSTED "NOT " SQL_TRUSTED
 
 /* ---- one entity ---- */
 
@@ -15,7 +16,8 @@ enum status sqlite_graph_entities(struct store *st, const struct scope *scope, s
                                   struct graph_rows *ret_rows, struct error *err) {
   struct sql q = SQL(a);
   struct rows r;
-  sql_add(&q, "SELECT m.id, t.value, b.text FROM label n CROSS JOIN memory m ON m.id = n.memory_id"
+  sql_add(&q, "SELECT m.id, t.value, b.text, " UNTRUSTED
+              ", m.suspect FROM label n CROSS JOIN memory m ON m.id = n.memory_id"
               " CROSS JOIN body b ON b.memory_id = m.id"
               " LEFT JOIN label t ON t.memory_id = n.memory_id AND t.field = 'entity_type' AND t.pos = 0 WHERE ");
   visible(&q, scope, STATES_GRAPH);
@@ -26,8 +28,12 @@ enum status sqlite_graph_entities(struct store *st, const struct scope *scope, s
   sql_add(&q, " ORDER BY m.id");
   db_query_sql(st->db, &r, err, &q);
   while (rows_next(&r)) {
-    struct graph_row row = {
-        .id = rows_int(&r, 0), .name = name, .type = rows_dup(&r, 1, a), .body = rows_dup(&r, 2, a)};
+    struct graph_row row = {.id = rows_int(&r, 0),
+                            .name = name,
+                            .type = rows_dup(&r, 1, a),
+                            .body = rows_dup(&r, 2, a),
+                            .untrusted = rows_int(&r, 3) != 0,
+                            .suspect = rows_dup(&r, 4, a)};
     row.type = row.type.p ? row.type : STR("");
     list_push(a, ret_rows, row);
   }
@@ -54,6 +60,7 @@ static enum status is_most(struct store *st, struct str team, bool *ret_most, st
 struct labelled {
   int64_t id;
   struct str value;
+  bool untrusted; /* known of what may be seen */
 };
 struct labels {
   struct labelled *v;
@@ -75,7 +82,7 @@ static enum status load_labels(struct store *st, struct str team, const char *fi
   while (rows_next(&r)) {
     if (!last.p || !str_eq(last, rows_text(&r, 1)))
       last = rows_dup(&r, 1, a);
-    list_push(a, ret_labels, (struct labelled){rows_int(&r, 0), last});
+    list_push(a, ret_labels, (struct labelled){.id = rows_int(&r, 0), .value = last});
   }
   if (ret_labels->n)
     qsort(ret_labels->v, ret_labels->n, sizeof(*ret_labels->v), by_id);
@@ -101,7 +108,7 @@ static enum status load_rows(struct store *st, const struct scope *scope, bool m
   struct sql q = SQL(a);
   struct rows r;
   size_t name_at = 0, type_at = 0, seen = 0;
-  sql_add(&q, "SELECT m.id, CASE WHEN m.state IN (" STATES_GRAPH ") THEN b.text END FROM ");
+  sql_add(&q, "SELECT m.id, CASE WHEN m.state IN (" STATES_GRAPH ") THEN b.text END, " UNTRUSTED ", m.suspect FROM ");
   sql_add(&q, most ? "memory m NOT INDEXED" : "label n CROSS JOIN memory m ON m.id = n.memory_id");
   sql_add(&q, " CROSS JOIN body b ON b.memory_id = m.id WHERE ");
   visible(&q, scope, STATES_ANY);
@@ -116,12 +123,18 @@ static enum status load_rows(struct store *st, const struct scope *scope, bool m
     struct str name = label_of(names, &name_at, id);
     if (!name.p)
       continue;
-    names->v[seen++] = (struct labelled){id, name};
+    bool untrusted = rows_int(&r, 2) != 0;
+    names->v[seen++] = (struct labelled){id, name, untrusted};
     if (rows_null(&r, 1))
       continue;
     struct str type = label_of(types, &type_at, id);
     list_push(a, ret_rows,
-              (struct graph_row){.id = id, .name = name, .type = type.p ? type : STR(""), .body = rows_dup(&r, 1, a)});
+              (struct graph_row){.id = id,
+                                 .name = name,
+                                 .type = type.p ? type : STR(""),
+                                 .body = rows_dup(&r, 1, a),
+                                 .untrusted = untrusted,
+                                 .suspect = rows_dup(&r, 3, a)});
   }
   names->n = seen;
   return rows_end(&r);
@@ -143,7 +156,8 @@ static enum status load_edges(struct store *st, struct str team, const struct la
                            .at = rows_int(&r, 2),
                            .from = from->value,
                            .to = to->value,
-                           .types = rows_dup(&r, 3, a)};
+                           .types = rows_dup(&r, 3, a),
+                           .untrusted = from->untrusted || to->untrusted};
     list_push(a, ret_edges, e);
   }
   return rows_end(&r);
@@ -247,10 +261,11 @@ static enum status edges(struct store *st, const struct scope *scope, const char
   struct sql q = SQL(a);
   struct rows r;
   sql_addf(&q,
-           "SELECT l.src, l.dst, l.at, s.value, d.value, l.reason FROM label e CROSS JOIN link l ON l.%s = e.memory_id"
-           " CROSS JOIN label s ON s.memory_id = l.src AND s.field = 'entity'"
-           " CROSS JOIN label d ON d.memory_id = l.dst AND d.field = 'entity'"
-           " CROSS JOIN memory m ON m.id = l.src CROSS JOIN memory o ON o.id = l.dst WHERE ",
+           "SELECT l.src, l.dst, l.at, s.value, d.value, l.reason, " UNTRUSTED " OR NOT " SQL_TRUSTED_AS(
+               "o") " FROM label e CROSS JOIN link l ON l.%s = e.memory_id"
+                    " CROSS JOIN label s ON s.memory_id = l.src AND s.field = 'entity'"
+                    " CROSS JOIN label d ON d.memory_id = l.dst AND d.field = 'entity'"
+                    " CROSS JOIN memory m ON m.id = l.src CROSS JOIN memory o ON o.id = l.dst WHERE ",
            end);
   visible(&q, scope, STATES_ANY);
   if (!scope->all_projects) {
@@ -271,7 +286,8 @@ static enum status edges(struct store *st, const struct scope *scope, const char
                            .at = rows_int(&r, 2),
                            .from = rows_dup(&r, 3, a),
                            .to = rows_dup(&r, 4, a),
-                           .types = rows_dup(&r, 5, a)};
+                           .types = rows_dup(&r, 5, a),
+                           .untrusted = rows_int(&r, 6) != 0};
     list_push(a, ret_edges, e);
   }
   return rows_end(&r);

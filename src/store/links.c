@@ -2,6 +2,7 @@
 #include "store/links.h"
 
 #include "store/events.h"
+#include "store/memories.h"
 #include "store/store_internal.h"
 
 static struct str link_json(struct arena *a, const struct link *l) {
@@ -63,8 +64,11 @@ enum status link_add(struct txn *txn, struct arena *a, const struct link *link, 
 
 #define LINK_COLUMNS                                                                                                   \
   "SELECT l.src, l.rel, l.dst, l.at, l.reason, l.prior, s.uid, d.uid, s.headline, s.state, d.headline, d.state,"       \
-  " s.project, d.project"                                                                                              \
-  " FROM link l JOIN memory s ON s.team = l.team AND s.id = l.src JOIN memory d ON d.team = l.team AND d.id = l.dst "
+  " s.project, d.project, CASE WHEN " SQL_TRUSTED_AS(                                                                  \
+      "s") " THEN 0 ELSE 1 END,"                                                                                       \
+           " CASE WHEN " SQL_TRUSTED_AS("d") " THEN 0 ELSE 1 END"                                                      \
+                                             " FROM link l JOIN memory s ON s.team = l.team AND s.id = l.src JOIN "    \
+                                             "memory d ON d.team = l.team AND d.id = l.dst "
 
 /* A link is seen by who may read both of its ends. */
 static bool seen(const struct store *st, const struct rows *r) {
@@ -84,6 +88,7 @@ static void link_row(const struct rows *r, struct arena *a, int64_t seen_from, s
   int other = ret->src == seen_from ? 10 : 8;
   ret->other_headline = rows_dup(r, other, a);
   ret->other_state = rows_dup(r, other + 1, a);
+  ret->other_untrusted = rows_int(r, ret->src == seen_from ? 15 : 14) != 0;
 }
 
 enum status link_remove(struct txn *txn, struct arena *a, int64_t src, struct str rel, int64_t dst, bool *ret_found,
@@ -216,6 +221,8 @@ void links_put(yyjson_mut_doc *doc, yyjson_mut_val *obj, int64_t id, const struc
     json_put(doc, v, "uid", out ? l->dst_uid : l->src_uid);
     json_put(doc, v, "headline", l->other_headline);
     json_put(doc, v, "state", l->other_state);
+    if (l->other_untrusted)
+      json_put_bool(doc, v, "untrusted", true);
     char time[TIME_TEXT_SIZE];
     json_put(doc, v, "at", time_format(l->at, time));
     json_put_opt(doc, v, "reason", l->reason);

@@ -12,6 +12,7 @@ struct link {
   struct str prior; /* JSON: what superseding changed on dst */
   struct str src_uid, dst_uid;
   struct str other_headline, other_state; /* of the end that is not asked about, in links_of() */
+  bool other_untrusted;
 };
 struct links {
   struct link *v;

@@ -97,7 +97,8 @@ struct position {
 };
 
 /* As memory_trusted() says it, on alias m. */
-#define SQL_TRUSTED "(m.trust = 'user' OR (m.trust = 'agent' AND m.suspect IS NULL))"
+#define SQL_TRUSTED SQL_TRUSTED_AS("m")
+#define SQL_TRUSTED_AS(m) "(" m ".trust = 'user' OR (" m ".trust = 'agent' AND " m ".suspect IS NULL))"
 
 struct filter {
   struct str kind, type, severity, delivery, status, milestone, skill_name;
