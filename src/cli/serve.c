@@ -10,6 +10,7 @@
 #include "http/idle.h"
 #include "http/mcp_channel.h"
 #include "http/mirror_watch.h"
+#include "http/source_watch.h"
 #include "store/place.h"
 
 enum { PORT_MAX = 65535, DRAIN_MS = 10000 };
@@ -45,6 +46,7 @@ struct serving {
   struct http_daemon *daemon;
   struct idle *idle;
   struct mirror_watch *mirror;
+  struct source_watch *sources;
   struct error err;
 };
 
@@ -145,8 +147,9 @@ static enum status start(struct serving *s) {
   tls_forget(&s->options.tls);
   if (started != STATUS_OK)
     return started;
-  /* Pages are the administrator's: an agent's server leaves them alone. */
-  if (!shared->bound && mirror_watch_start(shared, &s->mirror, &s->err) != STATUS_OK)
+  /* Pages and sources are the administrator's: an agent's server leaves them alone. */
+  if (!shared->bound && (mirror_watch_start(shared, &s->mirror, &s->err) != STATUS_OK ||
+                         source_watch_start(shared, &s->sources, &s->err) != STATUS_OK))
     return s->err.code;
   return s->context.no_maintain ? STATUS_OK : idle_start(s->daemon, &s->idle, &s->err);
 }
@@ -155,6 +158,7 @@ static enum status start(struct serving *s) {
 static void stop(struct serving *s) {
   struct http_server *shared = &s->options.shared;
   mirror_watch_stop(&s->mirror);
+  source_watch_stop(&s->sources);
   idle_stop(&s->idle);
   if (s->daemon)
     http_drain(s->daemon, DRAIN_MS);
