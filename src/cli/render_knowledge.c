@@ -44,16 +44,22 @@ static void render_sources(struct page *page, yyjson_val *r) {
 }
 
 static void render_source_list(struct page *page, yyjson_val *r) {
-  struct table t = {.a = page->b.a, .columns = 4, .right = {true, true}};
+  struct table t = {.a = page->b.a, .columns = 5, .right = {true, true}};
+  bool closed = false;
   size_t i, n;
   yyjson_val *v;
   yyjson_arr_foreach(yyjson_obj_get(r, "sources"), i, n, v) {
+    struct str watch = json_str(v, "watch");
+    closed |= str_is(watch, "closed");
     const struct str cells[] = {arena_printf(t.a, "%lld files", (long long)json_int(v, "files", 0)),
                                 arena_printf(t.a, "%lld kB", (long long)((json_int(v, "bytes", 0) + 999) / 1000)),
-                                json_bool(v, "there", true) ? STR("") : STR("not there"), json_str(v, "folder")};
+                                json_bool(v, "there", true) ? STR("") : STR("not there"),
+                                str_is(watch, "off") ? STR("") : watch, json_str(v, "folder")};
     table_add(&t, cells);
   }
   table_print(&t, page);
+  if (closed)
+    buf_adds(&page->b, "closed: the server cannot read it; a folder that is a source when it is started, it can\n");
   if (yyjson_arr_size(yyjson_obj_get(r, "sources")) == 0)
     buf_adds(&page->b, "no sources; 'cairn source add DIR' adds one\n");
 }

@@ -229,8 +229,36 @@ static void render_transcript_import(struct page *page, yyjson_val *r) {
 }
 
 static void render_backup(struct page *page, yyjson_val *r) {
+  yyjson_val *t = yyjson_obj_get(r, "transcripts");
+  int64_t sessions = json_int(t, "sessions", 0);
   page_text(page, json_str(r, "file"));
   buf_addf(&page->b, " (%s)\n", term_bytes(page->b.a, json_int(r, "bytes", 0)).p);
+  if (!json_str(t, "file").p)
+    return;
+  page_text(page, json_str(t, "file"));
+  buf_addf(&page->b, " (%s, transcripts of %lld session%s)\n", term_bytes(page->b.a, json_int(t, "bytes", 0)).p,
+           (long long)sessions, sessions == 1 ? "" : "s");
+}
+
+/* What became of the transcripts of a backup, or of a store that was moved. */
+static void render_transcripts(struct page *page, yyjson_val *t, bool backup) {
+  yyjson_val *diverged = yyjson_obj_get(t, "diverged"), *v;
+  int64_t came = json_int(t, "restored", 0), more = json_int(t, "extended", 0), kept = json_int(t, "kept", 0);
+  size_t i, n;
+  if (backup && json_bool(t, "left_out", false))
+    buf_adds(&page->b, "transcripts were left as they are\n");
+  else if (backup && !json_bool(t, "in_backup", true))
+    buf_adds(&page->b, "the backup holds no transcripts: those that are here stay as they are\n");
+  if (came + more + kept)
+    buf_addf(&page->b, "transcripts: %lld brought back, %lld continued, %lld were here already\n", (long long)came,
+             (long long)more, (long long)kept);
+  yyjson_arr_foreach(diverged, i, n, v) {
+    buf_adds(&page->b, "session ");
+    page_text(page, json_str(v, "session"));
+    buf_adds(&page->b, " is another one here; the one that came is ");
+    page_text(page, json_str(v, "kept_as"));
+    buf_addc(&page->b, '\n');
+  }
 }
 
 static void render_restore(struct page *page, yyjson_val *r) {
@@ -249,6 +277,7 @@ static void render_restore(struct page *page, yyjson_val *r) {
              (long long)revoked);
   if (grants)
     buf_addf(&page->b, "grants of the vault that did not come back, for the same reason: %lld\n", (long long)grants);
+  render_transcripts(page, yyjson_obj_get(r, "transcripts"), true);
 }
 
 static void render_migrate(struct page *page, yyjson_val *r) {
@@ -279,6 +308,7 @@ static void render_migrate(struct page *page, yyjson_val *r) {
   if (missing)
     buf_addf(&page->b, "%lld transaction%s written to the source meanwhile and %s not in the target\n",
              (long long)missing, missing == 1 ? " was" : "s were", missing == 1 ? "is" : "are");
+  render_transcripts(page, yyjson_obj_get(r, "transcripts"), false);
 }
 
 /* Teams, or the receipts of deleted ones. */

@@ -102,6 +102,11 @@ static void note_failure(struct call *c, yyjson_val *line) {
 
 static bool is_following(const struct call *c) { return args_flag(c->args->args, "follow"); }
 
+/* Whoever feeds lines may wait for the answer to one before the next. */
+static bool is_awaited(const struct call *c) {
+  return is_following(c) || str_is(args_text(c->args->args, "batch"), "-");
+}
+
 static void print_line(struct call *c, struct arena *a, struct str line) {
   const struct op *op = c->args->op;
   struct error err;
@@ -131,7 +136,7 @@ static enum status emit(void *arg, struct str line) {
   progress_clear(&c->progress);
   print_line(c, &scratch, line);
   arena_release(&scratch);
-  if (is_following(c))
+  if (is_awaited(c))
     output_flush(c->out);
   return c->out->failed ? STATUS_IO : STATUS_OK;
 }

@@ -10,6 +10,7 @@
 #include "http/idle.h"
 #include "http/mcp_channel.h"
 #include "http/mirror_watch.h"
+#include "http/source_watch.h"
 #include "http/tls_watch.h"
 #include "store/place.h"
 
@@ -47,6 +48,7 @@ struct serving {
   struct idle *idle;
   struct mirror_watch *mirror;
   struct tls_watch *tls;
+  struct source_watch *sources;
   struct error err;
 };
 
@@ -153,8 +155,9 @@ static enum status start(struct serving *s) {
     return started;
   if (s->options.keeper && tls_watch_start(shared, s->options.keeper, say_on_stderr, &s->tls, &s->err) != STATUS_OK)
     return s->err.code;
-  /* Pages are the administrator's: an agent's server leaves them alone. */
-  if (!shared->bound && mirror_watch_start(shared, &s->mirror, &s->err) != STATUS_OK)
+  /* Pages and sources are the administrator's: an agent's server leaves them alone. */
+  if (!shared->bound && (mirror_watch_start(shared, &s->mirror, &s->err) != STATUS_OK ||
+                         source_watch_start(shared, &s->sources, &s->err) != STATUS_OK))
     return s->err.code;
   return s->context.no_maintain ? STATUS_OK : idle_start(s->daemon, &s->idle, &s->err);
 }
@@ -164,6 +167,7 @@ static void stop(struct serving *s) {
   struct http_server *shared = &s->options.shared;
   tls_watch_stop(&s->tls);
   mirror_watch_stop(&s->mirror);
+  source_watch_stop(&s->sources);
   idle_stop(&s->idle);
   if (s->daemon)
     http_drain(s->daemon, DRAIN_MS);

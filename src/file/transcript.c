@@ -144,9 +144,8 @@ void transcript_unlock(struct lock *lock) { unlock(lock); }
 
 /* ---- torn lines ---- */
 
-/* Where the last line end is, plus one; 0: there is none. */
-static enum status whole_part(int fd, int64_t size, struct arena *a, const char *path, int64_t *ret_end,
-                              struct error *err) {
+enum status transcript_whole(int fd, int64_t size, struct arena *a, const char *path, int64_t *ret_end,
+                             struct error *err) {
   char *piece = arena_alloc(a, TAIL_BYTES);
   for (int64_t end = size; end > 0;) {
     int64_t from = end > TAIL_BYTES ? end - TAIL_BYTES : 0;
@@ -222,7 +221,7 @@ enum status transcript_mend(const struct transcripts *t, struct str session, int
   *ret_size = size;
   if (last == '\n')
     return STATUS_OK;
-  enum status s = whole_part(fd, size, a, path, &whole, err);
+  enum status s = transcript_whole(fd, size, a, path, &whole, err);
   return s == STATUS_OK ? mend_tail(t, session, fd, whole, size, ret_size, ret_torn, a, err) : s;
 }
 
@@ -426,9 +425,8 @@ static enum status make_lines(const struct transcripts *t, struct messages *list
   return STATUS_OK;
 }
 
-/* A session that goes on leaves the archive. */
-static enum status revive(const struct transcripts *t, struct str session, const char *live, struct arena *a,
-                          bool *ret_revived, struct error *err) {
+enum status transcript_revive(const struct transcripts *t, struct str session, const char *live, struct arena *a,
+                              bool *ret_revived, struct error *err) {
   const char *archived = transcript_path(t, session, PLACE_ARCHIVED, a);
   if (access(live, F_OK) == 0 || access(archived, F_OK) != 0)
     return STATUS_OK;
@@ -438,8 +436,8 @@ static enum status revive(const struct transcripts *t, struct str session, const
   return transcript_sync_folder(t->folder.p, err);
 }
 
-static enum status write_lines(const struct transcripts *t, struct str session, const char *path, struct str lines,
-                               struct arena *a, int64_t *ret_before, int64_t *ret_torn, struct error *err) {
+enum status transcript_write_lines(const struct transcripts *t, struct str session, const char *path, struct str lines,
+                                   struct arena *a, int64_t *ret_before, int64_t *ret_torn, struct error *err) {
   struct open_file *f;
   int64_t size = 0;
   bool fresh = access(path, F_OK) != 0;
@@ -474,9 +472,9 @@ static enum status append_locked(const struct transcripts *t, struct str session
     return s;
   s = make_lines(t, list, a, done, &lines, err);
   if (s == STATUS_OK)
-    s = revive(t, session, path, a, &done->revived, err);
+    s = transcript_revive(t, session, path, a, &done->revived, err);
   if (s == STATUS_OK)
-    s = write_lines(t, session, path, buf_str(&lines), a, &before, &done->torn, err);
+    s = transcript_write_lines(t, session, path, buf_str(&lines), a, &before, &done->torn, err);
   if (s != STATUS_OK || t->index_later)
     return s;
   added = (struct transcript_info){.messages = done->added,

@@ -26,6 +26,7 @@ struct transcripts {
   int64_t now;                    /* ms */
   int wait_ms;                    /* for a lock, at most; 0: the usual time */
   const struct redactor *secrets; /* what is taken out of all that is written; NULL: the patterns alone */
+  struct str agent; /* of transcripts_all(): the name of the agent's folder; "": one folder for all of them */
   bool index_later; /* appending leaves sessions.json alone: the caller calls transcript_list() when it has finished */
 };
 /* By the settings; nothing is created. */
@@ -39,6 +40,9 @@ struct transcripts_list {
 };
 NODISCARD enum status transcripts_all(struct store *st, struct str team, int64_t now, struct arena *a,
                                       struct transcripts_list *ret_folders, struct error *err);
+/* The one of the agent whose folder has this name; where all of them have one folder, that one. */
+NODISCARD enum status transcripts_of_agent(struct store *st, struct str team, struct str agent, int64_t now,
+                                           struct arena *a, struct transcripts *ret_folder, struct error *err);
 
 /* A session's id is the name of its file: letters, digits, and . _ - inside, 1 to TRANSCRIPT_ID_BYTES bytes. */
 bool transcript_id_ok(struct str session);

@@ -1,4 +1,4 @@
-/* transcript_all.c: the folders of transcripts of all agents of a team, for maintenance. */
+/* transcript_all.c: the folders of transcripts of all agents of a team, for maintenance and backups. */
 #include <dirent.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -18,10 +18,10 @@ static int by_path(const void *x, const void *y) {
   return str_cmp(((const struct transcripts *)x)->folder, ((const struct transcripts *)y)->folder);
 }
 
-static void add_folder(struct str path, int64_t now, struct arena *a, struct transcripts_list *list) {
+static void add_folder(struct str path, struct str agent, int64_t now, struct arena *a, struct transcripts_list *list) {
   struct stat sb;
   if (stat(path.p, &sb) == 0 && S_ISDIR(sb.st_mode))
-    list_push(a, list, (struct transcripts){.folder = path, .now = now});
+    list_push(a, list, (struct transcripts){.folder = path, .agent = agent, .now = now});
 }
 
 /* Each agent's folder lies beside the one of no project, and the transcripts lie in each at the same place. */
@@ -37,7 +37,7 @@ enum status transcripts_all(struct store *st, struct str team, int64_t now, stru
   if (s != STATUS_OK)
     return s;
   if (!str_starts(own.folder, agent)) {
-    add_folder(own.folder, now, a, &list); /* one folder for all of them */
+    add_folder(own.folder, STR(""), now, a, &list); /* one folder for all of them */
   } else {
     struct str rest = str_slice(own.folder, agent.n, own.folder.n);
     DIR **dir = arena_new(a, DIR *);
@@ -46,11 +46,30 @@ enum status transcripts_all(struct store *st, struct str team, int64_t now, stru
     *dir = opendir(parent);
     while (*dir && (e = readdir(*dir)))
       if (e->d_name[0] != '.')
-        add_folder(arena_printf(a, "%s/%s%.*s", parent, e->d_name, STR_ARG(rest)), now, a, &list);
+        add_folder(arena_printf(a, "%s/%s%.*s", parent, e->d_name, STR_ARG(rest)), arena_dup(a, str_from(e->d_name)),
+                   now, a, &list);
     close_dir(dir);
   }
   if (list.n)
     qsort(list.v, list.n, sizeof(*list.v), by_path);
   *ret_folders = list;
+  return STATUS_OK;
+}
+
+enum status transcripts_of_agent(struct store *st, struct str team, struct str agent, int64_t now, struct arena *a,
+                                 struct transcripts *ret_folder, struct error *err) {
+  struct transcripts own;
+  struct str admin;
+  enum status s = transcripts_at(st, team, STR(""), now, a, &own, err);
+  if (s == STATUS_OK)
+    s = place_agent(st, team, STR(""), a, &admin, err);
+  if (s != STATUS_OK)
+    return s;
+  if (str_starts(own.folder, admin)) {
+    struct str rest = str_slice(own.folder, admin.n, own.folder.n);
+    own.folder = arena_printf(a, "%.*s/%.*s%.*s", STR_ARG(fs_dirname(admin)), STR_ARG(agent), STR_ARG(rest));
+    own.agent = agent;
+  }
+  *ret_folder = own;
   return STATUS_OK;
 }

@@ -29,6 +29,17 @@ NODISCARD enum status transcript_write_all(int fd, struct str text, const char *
 /* The entries of a folder are on disk. */
 NODISCARD enum status transcript_sync_folder(const char *path, struct error *err);
 
+/* Where the last line end is, plus one; 0: there is none. */
+NODISCARD enum status transcript_whole(int fd, int64_t size, struct arena *a, const char *path, int64_t *ret_end,
+                                       struct error *err);
+/* With the session's lock: a session that goes on leaves the archive. */
+NODISCARD enum status transcript_revive(const struct transcripts *t, struct str session, const char *live,
+                                        struct arena *a, bool *ret_revived, struct error *err);
+/* With the session's lock: adds whole lines behind what a crash has left, and comes back when they are on disk. */
+NODISCARD enum status transcript_write_lines(const struct transcripts *t, struct str session, const char *path,
+                                             struct str lines, struct arena *a, int64_t *ret_before, int64_t *ret_torn,
+                                             struct error *err);
+
 /* With the session's lock: a line that a crash cut off goes to the file of torn lines, or gets its line end when it is
  * whole. *ret_torn: bytes that were set aside. */
 NODISCARD enum status transcript_mend(const struct transcripts *t, struct str session, int fd, int64_t *ret_size,

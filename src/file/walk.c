@@ -56,6 +56,7 @@ struct walk {
   LIST(struct folder) open;
   struct walk_files *files;
   struct walk_counts *counts;
+  struct strs *folders; /* NULL: nobody asks for them */
 };
 
 /* ---- one file ---- */
@@ -230,6 +231,8 @@ static enum status read_folder(struct walk *w, struct folder in, struct error *e
     w->counts->hidden++;
   } else {
     w->counts->folders++;
+    if (w->folders)
+      strs_push(w->a, w->folders, disk);
     in.rules = rules_of(w->a, in.rules, disk, in.path);
     for (const struct dirent *e; (e = readdir(w->dir));)
       take_entry(w, &in, fd, str_from(e->d_name));
@@ -279,17 +282,34 @@ static int by_path(const void *x, const void *y) {
   return str_cmp(f->path, g->path);
 }
 
+static enum status read_all(const char *folder, const struct walk *what, struct error *err) {
+  struct walk *w = arena_new(what->a, struct walk);
+  *w = *what;
+  w->root = arena_dup(w->a, str_from(folder));
+  /* Allocating may leave this function by a jump: the arena then closes the folder. */
+  arena_defer(w->a, close_dir, w);
+  enum status s = read_folder(w, start(w), err);
+  while (s == STATUS_OK && w->open.n)
+    s = read_folder(w, w->open.v[--w->open.n], err);
+  return s;
+}
+
+enum status walk_folders(const char *folder, struct arena *a, struct strs *ret_folders, struct error *err) {
+  struct walk_files files = {0};
+  struct walk_counts counts = {0};
+  struct strs folders = {0};
+  enum status s =
+      read_all(folder, &(struct walk){.a = a, .files = &files, .counts = &counts, .folders = &folders}, err);
+  if (s == STATUS_OK)
+    *ret_folders = folders;
+  return s;
+}
+
 enum status walk_list(const char *folder, struct arena *a, struct walk_files *ret_files, struct walk_counts *ret_counts,
                       struct error *err) {
   struct walk_files files = {0};
   struct walk_counts counts = {0};
-  struct walk *w = arena_new(a, struct walk);
-  *w = (struct walk){.a = a, .root = arena_dup(a, str_from(folder)), .files = &files, .counts = &counts};
-  /* Allocating may leave this function by a jump: the arena then closes the folder. */
-  arena_defer(a, close_dir, w);
-  enum status s = read_folder(w, start(w), err);
-  while (s == STATUS_OK && w->open.n)
-    s = read_folder(w, w->open.v[--w->open.n], err);
+  enum status s = read_all(folder, &(struct walk){.a = a, .files = &files, .counts = &counts}, err);
   if (s != STATUS_OK)
     return s;
   if (files.n)

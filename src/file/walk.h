@@ -2,7 +2,7 @@
 #ifndef CAIRN_FILE_WALK_H
 #define CAIRN_FILE_WALK_H
 
-#include "base/arena.h"
+#include "base/buf.h"
 #include "base/error.h"
 
 enum { WALK_FILE_BYTES = 1 << 20, WALK_DEPTH = 64 };
@@ -27,6 +27,9 @@ struct walk_files {
  * folder itself may be a link. */
 NODISCARD enum status walk_list(const char *folder, struct arena *a, struct walk_files *ret_files,
                                 struct walk_counts *ret_counts, struct error *err);
+
+/* The folders in which such files would be, the one that is named first. */
+NODISCARD enum status walk_folders(const char *folder, struct arena *a, struct strs *ret_folders, struct error *err);
 
 /* The text of a file of the list; *ret_text is absent when it is binary, huge, a page of our own, or cannot be
  * read, which is counted. */

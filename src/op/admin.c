@@ -1,4 +1,5 @@
 /* admin.c: looking after the store: stats, config, backup, restore, doctor. */
+#include "op/backup.h"
 #include "op/handlers.h"
 #include "op/judge.h"
 #include "op/operator.h"
@@ -10,11 +11,6 @@
 #include "store/place.h"
 #include "store/settings.h"
 #include "store/vectors.h"
-
-static int64_t file_size(const char *path) {
-  struct stat sb;
-  return stat(path, &sb) == 0 ? (int64_t)sb.st_size : 0;
-}
 
 /* ---- stats ---- */
 
@@ -175,13 +171,12 @@ enum status op_config(struct op_call *call) {
 
 /* ---- backup and restore ---- */
 
-static void on_pages(void *arg, int64_t done, int64_t total) { progress(arg, "backup", done, total); }
-
 enum status op_backup(struct op_call *call) {
   struct store *st = call->engine->store;
   struct str path = json_str(call->args, "file");
   struct stat sb;
-  enum status s;
+  bool own = path.p != NULL;
+  enum status s = STATUS_OK;
   if (path.p && db_is_url(arena_cstr(call->arena, path))) {
     error_set(call->err, STATUS_USAGE, "a backup is a file");
     return error_fix(call->err, "name a file; 'cairn migrate --to URL' copies the store into a database");
@@ -191,15 +186,13 @@ enum status op_backup(struct op_call *call) {
     error_set(call->err, STATUS_CONFLICT, "%.*s is there already; a backup does not overwrite", STR_ARG(path));
     return error_fix(call->err, "name a new file");
   }
-  if (path.p)
-    s = store_copy_to(st, arena_cstr(call->arena, path), on_pages, call, call->err);
-  else
-    s = store_auto_backup(st, "manual", call->now, call->arena, &path, call->err);
-  if (s != STATUS_OK)
-    return s;
-  json_put(call->doc, call->result, "file", path);
-  json_put_int(call->doc, call->result, "bytes", file_size(arena_cstr(call->arena, path)));
-  return STATUS_OK;
+  if (!own)
+    s = store_backup_path(st, "manual", call->now, call->arena, &path, call->err);
+  if (s == STATUS_OK)
+    s = backup_write(call, arena_cstr(call->arena, path));
+  if (s == STATUS_OK && !own)
+    store_tidy_backups(st, call->arena);
+  return s;
 }
 
 /* The backup must be a whole store of a schema that this program knows. */
@@ -224,9 +217,12 @@ static enum status check_backup(struct op_call *call, const char *path) {
 enum status op_restore(struct op_call *call) {
   struct store *st = call->engine->store;
   const char *path = arena_cstr(call->arena, json_str(call->args, "file"));
+  struct backup_transcripts *transcripts = arena_new(call->arena, struct backup_transcripts);
   struct restored restored;
   int64_t memories;
   enum status s = check_backup(call, path);
+  if (s == STATUS_OK)
+    s = backup_open_transcripts(call, path, transcripts);
   if (s == STATUS_OK && !json_bool(call->args, "confirm", false)) {
     error_set(call->err, STATUS_CONFIRM, "restore replaces everything in %s", db_path(store_db(st)));
     return error_fix(call->err, "repeat the call with --confirm; the present content is backed up first");
@@ -243,7 +239,7 @@ enum status op_restore(struct op_call *call) {
   json_put_int(call->doc, call->result, "tokens_live", restored.tokens_live);
   json_put_int(call->doc, call->result, "tokens_revoked", restored.tokens_revoked);
   json_put_int(call->doc, call->result, "grants_revoked", restored.grants_revoked);
-  return STATUS_OK;
+  return backup_restore_transcripts(call, transcripts);
 }
 
 /* ---- doctor ---- */
@@ -311,6 +307,18 @@ static enum status put_secrets(struct op_call *call, yyjson_mut_val *arr, bool *
   return STATUS_OK;
 }
 
+/* A restore that was interrupted has left a note. */
+static enum status put_transcripts(struct op_call *call, yyjson_mut_val *arr, bool *ok) {
+  struct str note;
+  enum status s = store_meta(call->engine->store, META_TRANSCRIPTS, call->arena, &note, call->err);
+  if (s != STATUS_OK || !note.p || str_is(note, NO_TRANSCRIPTS))
+    return s;
+  put_check(call, arr, "transcripts", STR("the transcripts of the backup that this store comes from are not back"),
+            "'cairn restore' with that backup brings them back; it stays as it is");
+  *ok = false;
+  return STATUS_OK;
+}
+
 /* Of the server that is asked. */
 static void put_sandbox(struct op_call *call, yyjson_mut_val *arr) {
   const char *how = telemetry_sandbox(call->engine->telemetry);
@@ -340,6 +348,8 @@ enum status op_doctor(struct op_call *call) {
     s = put_judging(call, arr);
   if (s == STATUS_OK)
     s = put_secrets(call, arr, &ok);
+  if (s == STATUS_OK)
+    s = put_transcripts(call, arr, &ok);
   if (s != STATUS_OK)
     return s;
   put_sandbox(call, arr);

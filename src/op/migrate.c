@@ -1,4 +1,5 @@
 /* migrate.c: moving a whole store into another file or server. */
+#include "op/backup.h"
 #include "op/common.h"
 #include "op/handlers.h"
 #include "store/move.h"
@@ -64,10 +65,12 @@ enum status op_migrate(struct op_call *call) {
   m->copy.hooks = (struct copy_hooks){call, on_progress, on_cancelled};
   m->now = call->now;
   s = store_move(m, call->err);
-  if (s == STATUS_OK)
-    put_report(call, m, (clock_ticks_us() - began) / 1000);
   if (s != STATUS_OK)
     store_rollback(m->copy.to);
+  else
+    put_report(call, m, (clock_ticks_us() - began) / 1000);
+  if (s == STATUS_OK)
+    s = backup_move_transcripts(call, m->copy.from, m->copy.to);
   store_close(&m->copy.to);
   return s;
 }

@@ -6,6 +6,8 @@
  *
  * Files are read in two passes, for their hashes and then for their texts, so that a folder may be larger than the
  * memory, and the write lock is held for some hundred files at a time. */
+#include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -16,6 +18,8 @@
 #include "base/utf8.h"
 #include "core/pieces.h"
 #include "core/redact.h"
+#include "file/mirror_place.h"
+#include "file/source_state.h"
 #include "file/walk.h"
 #include "op/common.h"
 #include "op/corpus.h"
@@ -67,6 +71,18 @@ static enum status no_folder(struct op_call *call, struct str dir) {
   return error_fix(call->err, "name a folder, for example: cairn %s docs", call->op->name);
 }
 
+/* Before it becomes a source: asking for rights does not tell what a sandbox forbids. */
+static enum status check_open(struct op_call *call, const char *path) {
+  int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd >= 0) {
+    close(fd);
+    return STATUS_OK;
+  }
+  error_errno(call->err, errno, "cannot read the folder '%s'", path);
+  return error_fix(call->err, "a server can read what was a source when it was started: run 'cairn source add' in a "
+                              "terminal, then start the server again");
+}
+
 static enum status find_folder(struct op_call *call, struct str *ret_path) {
   struct str dir = json_str(call->args, "dir");
   char real[PATH_MAX];
@@ -82,7 +98,7 @@ static enum status find_folder(struct op_call *call, struct str *ret_path) {
     return error_fix(call->err, "rename it, or the folders above it");
   }
   *ret_path = arena_dup(call->arena, str_from(real));
-  return STATUS_OK;
+  return check_open(call, real);
 }
 
 static enum status load_roots(struct op_call *call, struct source_roots *ret_roots) {
@@ -549,14 +565,32 @@ enum status op_source_refresh(struct op_call *call) {
   return s == STATUS_OK ? corpus_embed(call) : s;
 }
 
+/* What a server of this machine does for the folders. */
+static void load_states(struct op_call *call, struct source_states *ret_states) {
+  struct str root;
+  struct error ignored;
+  if (mirror_place_root(call->engine->store, call->caller.team, call->arena, &root, &ignored) == STATUS_OK)
+    source_state_read(root, call->arena, ret_states);
+}
+
+static const char *way_of(struct op_call *call, const struct source_states *states, struct str folder) {
+  enum source_way way = SOURCE_ALONE;
+  for (size_t i = 0; i < states->n; i++)
+    if (str_eq(states->v[i].folder, folder) && str_eq(states->v[i].project, call->caller.project))
+      way = states->v[i].way;
+  return source_way_names[way];
+}
+
 enum status op_source_list(struct op_call *call) {
   struct source x = {.call = call};
   struct source_roots roots = {0};
+  struct source_states states = {0};
   enum status s = load_roots(call, &roots);
   if (s == STATUS_OK)
     s = load_groups(&x);
   if (s != STATUS_OK)
     return s;
+  load_states(call, &states);
   yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "sources");
   for (size_t i = 0; i < roots.n; i++) {
     yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, arr);
@@ -574,6 +608,7 @@ enum status op_source_list(struct op_call *call) {
     json_put_int(call->doc, v, "bytes", bytes);
     json_put(call->doc, v, "added_at", time_format(roots.v[i].added_at, time));
     json_put_bool(call->doc, v, "there", is_there(call, roots.v[i].path));
+    json_put(call->doc, v, "watch", str_from(way_of(call, &states, roots.v[i].path)));
   }
   json_put_int(call->doc, call->result, "count", (int64_t)roots.n);
   return STATUS_OK;

@@ -313,6 +313,7 @@ static const struct param backup_params[] = {
 static const struct param restore_params[] = {
   TEXT("file", REQ_POS | PARAM_PATH, "FILE", "a backup"),
   FLAG("confirm", "replace the store's content; it is backed up first"),
+  FLAG("without_transcripts", "leave the transcripts of the backup alone"),
   END
 };
 static const struct param migrate_params[] = {
@@ -839,15 +840,17 @@ const struct op ops[] = {
    "The memories of the project and the global ones by section, most important and newest first, without marks, with the id "
    "of each. No file is read or written.", "cairn page", page_params, 0, op_page},
   {"backup", "Store", "Copy the store to a file, while it is in use",
-   "The file is a store itself, also that of a store on a server: --db opens it, 'cairn restore' brings it back.", "cairn backup /mnt/backups/cairn.db",
+   "The file is a store itself, also that of a store on a server: --db opens it, 'cairn restore' brings it back. Transcripts of all "
+   "teams go into FILE.transcripts, a tar archive: keep the two together.", "cairn backup /mnt/backups/cairn.db",
    backup_params, OP_NO_TXN | OP_OPERATOR, op_backup},
   {"restore", "Store", "Replace the store's content by a backup",
    "As one change, which others see as a whole or not at all. The present content is backed up first. The backup of a "
-   "file can be brought back on a server, and the other way round.", "cairn restore /mnt/backups/cairn.db --confirm", restore_params,
+   "file can be brought back on a server, and the other way round. Then its transcripts: what is missing here is added, and no "
+   "session that is here is removed or shortened. Without --confirm the backup is only checked.", "cairn restore /mnt/backups/cairn.db --confirm", restore_params,
    OP_WRITE | OP_DESTRUCTIVE | OP_NO_TXN | OP_OPERATOR, op_restore},
   {"migrate", "Store", "Move the whole store into another file or to a server",
    "Copies everything from the store that --db names into a new one: memories with their chains, links and vectors, the "
-   "event log, sessions, settings and vault; ids, uids and times stay. Between files and PostgreSQL servers, in any "
+   "event log, sessions, settings, vault, and transcripts to where the new one looks for them; ids, uids and times stay. Between files and PostgreSQL servers, in any "
    "direction. The source is only read, from one moment; it stays as it is. A run that was interrupted goes on when it is "
    "called again; when the source was changed since, it begins anew, and says so. At the end every row of every table is "
    "compared by its hash, and only then the target can be used. Transactions that others committed to the source "

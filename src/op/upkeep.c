@@ -55,3 +55,26 @@ bool upkeep_sync(struct pool *pool, const struct caller *caller, const struct op
   (void)step(pool, &of_page, hooks, "sync", STR("{}"), &ok);
   return ok;
 }
+
+bool upkeep_source(struct pool *pool, const struct caller *caller, const struct op_hooks *hooks, struct str project,
+                   struct str folder) {
+  struct caller of_source = *caller;
+  struct arena a;
+  jmp_buf oom;
+  volatile bool ok = false;
+  of_source.project = project;
+  of_source.project_given = true;
+  of_source.all_projects = false;
+  of_source.source = STR("sources");
+  arena_init(&a);
+  if (!ARENA_BOUNDARY(&a, oom)) {
+    bool done = false;
+    yyjson_mut_doc *doc = json_new(&a);
+    yyjson_mut_val *args = yyjson_mut_obj(doc);
+    json_put(doc, args, "dir", folder);
+    (void)step(pool, &of_source, hooks, "source refresh", json_write(&a, args, false), &done);
+    ok = done;
+  }
+  arena_release(&a);
+  return ok;
+}

@@ -13,5 +13,8 @@ void upkeep_maintain(struct pool *pool, const struct caller *caller, const struc
 bool upkeep_embed(struct pool *pool, const struct caller *caller, const struct op_hooks *hooks);
 /* Brings the MEMORY.md of a project into step. False when that failed, and should be tried again later. */
 bool upkeep_sync(struct pool *pool, const struct caller *caller, const struct op_hooks *hooks, struct str project);
+/* Reads what has changed in a source of a project. False when that failed. */
+bool upkeep_source(struct pool *pool, const struct caller *caller, const struct op_hooks *hooks, struct str project,
+                   struct str folder);
 
 #endif

@@ -58,7 +58,7 @@ static void list_files(struct store *st, struct arena *a, bool whole, struct str
   for (struct dirent *e; (e = readdir(d));) {
     struct str file = str_from(e->d_name);
     bool part = str_ends(file, STR(".part")) || str_ends(file, STR("-journal"));
-    if (str_starts(file, prefix) && part != whole)
+    if (str_starts(file, prefix) && part != whole && !str_ends(file, STR(BACKUP_TRANSCRIPTS)))
       strs_push(a, ret_paths, arena_printf(a, "%s%s", folder.p, e->d_name));
   }
   closedir(d);
@@ -70,19 +70,21 @@ void store_list_backups(struct store *st, struct arena *a, struct strs *ret_path
     qsort(ret_paths->v, ret_paths->n, sizeof(struct str), by_time);
 }
 
-static void tidy(struct store *st, struct arena *a) {
+void store_tidy_backups(struct store *st, struct arena *a) {
   struct strs all = {0}, parts = {0};
   struct stat sb;
   store_list_backups(st, a, &all);
-  for (size_t i = 0; i + BACKUPS_KEPT < all.n; i++)
+  for (size_t i = 0; i + BACKUPS_KEPT < all.n; i++) { /* what goes with it first: alone it would be found by nobody */
+    unlink(arena_printf(a, "%s" BACKUP_TRANSCRIPTS, all.v[i].p).p);
     unlink(all.v[i].p);
+  }
   list_files(st, a, false, &parts);
   for (size_t i = 0; i < parts.n; i++)
     if (stat(parts.v[i].p, &sb) == 0 && time(NULL) - sb.st_mtime > STRAY_SECONDS)
       unlink(parts.v[i].p);
 }
 
-enum status store_auto_backup(struct store *st, const char *label, int64_t now, struct arena *a, struct str *ret_path,
+enum status store_backup_path(struct store *st, const char *label, int64_t now, struct arena *a, struct str *ret_path,
                               struct error *err) {
   char text[TIME_TEXT_SIZE], stamp[24];
   time_format(now, text);
@@ -100,12 +102,62 @@ enum status store_auto_backup(struct store *st, const char *label, int64_t now, 
   struct str path = arena_printf(a, "%s.backup-%s-%s", base.p, label, stamp);
   for (int again = 2; access(path.p, F_OK) == 0; again++)
     path = arena_printf(a, "%s.backup-%s.%d-%s", base.p, label, again, stamp);
-  s = store_copy_to(st, path.p, NULL, NULL, err);
-  if (s != STATUS_OK)
-    return s;
-  tidy(st, a);
   *ret_path = path;
   return STATUS_OK;
+}
+
+enum status store_auto_backup(struct store *st, const char *label, int64_t now, struct arena *a, struct str *ret_path,
+                              struct error *err) {
+  struct str path;
+  enum status s = store_backup_path(st, label, now, a, &path, err);
+  if (s == STATUS_OK)
+    s = store_copy_to(st, path.p, NULL, NULL, err);
+  if (s != STATUS_OK)
+    return s;
+  store_tidy_backups(st, a);
+  *ret_path = path;
+  return STATUS_OK;
+}
+
+/* ---- what goes with a backup ---- */
+
+/* The journal mode of a backup is one without side files, and stays so. */
+enum status store_note_backup(const char *path, struct str transcripts, struct error *err) {
+  struct db_options o = {.path = path, .must_exist = true};
+  struct db *db = NULL;
+  enum status s = db_open(&o, &db, err);
+  if (s == STATUS_OK)
+    s = db_begin(db, STR_NONE, false, err);
+  if (s == STATUS_OK)
+    s = db_exec(
+        db, err,
+        "INSERT INTO meta (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = excluded.value", "ss",
+        STR(META_TRANSCRIPTS), transcripts);
+  if (s == STATUS_OK)
+    s = db_commit(db, err);
+  db_close(&db);
+  return s;
+}
+
+enum status store_backup_note(const char *path, struct arena *a, struct str *ret_transcripts, struct error *err) {
+  struct db_options o = {.path = path, .must_exist = true, .read_only = true};
+  struct db *db = NULL;
+  struct rows r;
+  enum status s = db_open(&o, &db, err);
+  if (s == STATUS_OK) {
+    db_query(db, &r, err, "SELECT value FROM meta WHERE name = ?1", "s", STR(META_TRANSCRIPTS));
+    *ret_transcripts = rows_next(&r) ? rows_dup(&r, 0, a) : STR_NONE;
+    s = rows_end(&r);
+  }
+  db_close(&db);
+  return s;
+}
+
+enum status store_transcripts_are_back(struct store *st, struct error *err) {
+  enum status s = db_begin(st->db, STR_NONE, false, err);
+  if (s == STATUS_OK)
+    s = db_exec(st->db, err, "DELETE FROM meta WHERE name = ?1", "s", STR(META_TRANSCRIPTS));
+  return s == STATUS_OK ? db_commit(st->db, err) : s;
 }
 
 enum status sqlite_store_copy_to(struct store *st, const char *path, db_progress progress, void *arg,

@@ -584,6 +584,18 @@ enum status source_roots(struct store *st, struct str team, struct str project, 
   return rows_end(&r);
 }
 
+enum status source_roots_all(struct store *st, struct str team, struct arena *a, struct source_roots *ret_roots,
+                             struct error *err) {
+  struct rows r;
+  db_query(st->db, &r, err, "SELECT project, path, added_at FROM source_root WHERE team = ?1 ORDER BY project, path",
+           "s", team);
+  while (rows_next(&r))
+    list_push(
+        a, ret_roots,
+        (struct source_root){.project = rows_dup(&r, 0, a), .path = rows_dup(&r, 1, a), .added_at = rows_int(&r, 2)});
+  return rows_end(&r);
+}
+
 enum status source_root_paths(struct store *st, struct str team, struct arena *a, struct strs *ret_paths,
                               struct error *err) {
   struct rows r;

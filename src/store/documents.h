@@ -73,7 +73,7 @@ NODISCARD enum status documents_places(struct store *st, struct str team, const 
 /* ---- folders that are indexed as sources ---- */
 
 struct source_root {
-  struct str path;
+  struct str project, path;
   int64_t added_at;
 };
 struct source_roots {
@@ -84,7 +84,10 @@ NODISCARD enum status source_root_add(struct txn *txn, struct str path, struct e
 NODISCARD enum status source_root_remove(struct txn *txn, struct str path, bool *ret_found, struct error *err);
 NODISCARD enum status source_roots(struct store *st, struct str team, struct str project, struct arena *a,
                                    struct source_roots *ret_roots, struct error *err);
-/* The folders of all projects of a team. */
+/* Those of all projects of a team. */
+NODISCARD enum status source_roots_all(struct store *st, struct str team, struct arena *a,
+                                       struct source_roots *ret_roots, struct error *err);
+/* Their folders. */
 NODISCARD enum status source_root_paths(struct store *st, struct str team, struct arena *a, struct strs *ret_paths,
                                         struct error *err);
 

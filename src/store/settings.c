@@ -13,6 +13,7 @@
 static const char *const gate_modes[] = {"assist", "strict", NULL};
 static const char *const secrets_modes[] = {"refuse", "redact", NULL};
 static const char *const on_off[] = {"on", "off", NULL};
+static const char *const auto_on_off[] = {"auto", "on", "off", NULL};
 static const char *const providers[] = {"hybrid", "fts5", NULL};
 static const char *const embedders[] = {"cairn-embed-v2", "hash-v1", "file", "openai", "ollama", "none", NULL};
 
@@ -159,6 +160,8 @@ const struct setting setting_table[SET_COUNT] = {
     "days without a message after which a transcript is archived"),
   [SET_SESSIONS_INDEXED] = CHOICE("sessions.indexed", "off", on_off,
     "whether messages of transcripts can be found by a search that asks for them"),
+  [SET_SOURCES_WATCH] = CHOICE("sources.watch", "auto", auto_on_off,
+    "whether a server reads sources again when their files change; auto: where the store is a file"),
   [SET_COMPACTION_THRESHOLD] = NUMBER("compaction.threshold", "100000", 100, 100000000,
     "tokens of a transcript from which on it should be compacted"),
   [SET_COMPACTION_KEEP_RECENT] = NUMBER("compaction.keep_recent", "10", 1, 10000,

@@ -103,6 +103,22 @@ struct restored {
  * write between the two. */
 NODISCARD enum status store_restore(struct store *st, const char *path, int64_t now, struct arena *a,
                                     struct restored *ret_restored, struct error *err);
+/* The parts of store_auto_backup(): a name that is free, and the removal of those beyond BACKUPS_KEPT, each with the
+ * archive of transcripts that goes with it. */
+NODISCARD enum status store_backup_path(struct store *st, const char *label, int64_t now, struct arena *a,
+                                        struct str *ret_path, struct error *err);
+void store_tidy_backups(struct store *st, struct arena *a);
+
+/* Transcripts are files: a backup has those of its time in "<backup>.transcripts". Which archive that is stands in the
+ * backup: its id, or NO_TRANSCRIPTS; absent in a backup that was made without a look at them. A restored store keeps
+ * the note until they are back. */
+#define BACKUP_TRANSCRIPTS ".transcripts"
+#define META_TRANSCRIPTS "backup_transcripts"
+#define NO_TRANSCRIPTS "none"
+NODISCARD enum status store_note_backup(const char *path, struct str transcripts, struct error *err);
+NODISCARD enum status store_backup_note(const char *path, struct arena *a, struct str *ret_transcripts,
+                                        struct error *err);
+NODISCARD enum status store_transcripts_are_back(struct store *st, struct error *err);
 /* Paths of the automatic backups of the store, oldest first. */
 void store_list_backups(struct store *st, struct arena *a, struct strs *ret_paths);
 

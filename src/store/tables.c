@@ -87,7 +87,7 @@ const char *const derived_tables[] = {
     "vec_slot",       "vec_centre",  "vec",         "vec_count",  "sqlite_*",  NULL,
 };
 
-const char *const content_facts[] = {"created_at", "maintained_at", NULL};
+const char *const content_facts[] = {"created_at", "maintained_at", "backup_transcripts", NULL};
 
 size_t table_columns(const struct store_table *t) {
   size_t n = 0;

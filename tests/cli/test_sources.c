@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "base/fs.h"
-#include "support/cli.h"
+#include "support/serve.h"
 
 static void put(const char *path, const char *text) {
   struct error err;
@@ -202,4 +202,112 @@ TEST_TIMEOUT(many_files, 60) {
   refresh();
   CHECK_INT(pieces(), 600 - 4 * 86);
   CHECK_HEALTHY();
+}
+
+/* ---- behind a server ---- */
+
+/* Until a search finds it, or does not any more; the test's time limit is the limit. */
+static void await(const char *query, bool found) {
+  while ((jlen(find(query), "results") > 0) != found)
+    usleep(50 * 1000);
+}
+
+static struct str way(void) { return jstr(OK("--project", "shop", "source", "list"), "sources[0].watch"); }
+
+static void await_way(const char *wanted) {
+  while (!str_is(way(), wanted))
+    usleep(50 * 1000);
+}
+
+static bool has_file(yyjson_val *r, const char *name) {
+  return jlen(r, "results") && str_ends(jstr(r, "results[0].file"), str_from(name));
+}
+
+TEST_TIMEOUT(a_server_reads_what_changes, 120) {
+  cli_set("CAIRN_SOURCES_WATCH=on");
+  put("docs/guide.md", GUIDE);
+  put("docs/old.md", "The wombat eats grass.\n");
+  add("docs");
+  CHECK_STR(way(), "off");
+  put("docs/guide.md", "# Install\n\nRun the thingamajig script, while no server runs.\n");
+  struct serve *s = serve_start(NULL);
+  await("thingamajig", true);
+  await_way("watched");
+  put("docs/new.md", "The quokka smiles.\n");
+  await("quokka", true);
+  put("docs/a/b/c/deep.md", "The platypus swims.\n");
+  await("platypus", true);
+  put("docs/a/b/c/deep.md", "The echidna digs.\n");
+  await("echidna", true);
+  await("platypus", false);
+  CHECK(unlink(path_join(NULL, "docs/old.md")) == 0);
+  await("wombat", false);
+  CHECK(rename(path_join(NULL, "docs/new.md"), path_join(NULL, "docs/other.md")) == 0);
+  while (!has_file(find("quokka"), "other.md"))
+    usleep(50 * 1000);
+  serve_stop(s);
+  CHECK_STR(way(), "off");
+}
+
+TEST_TIMEOUT(sources_that_come_and_go_while_a_server_runs, 120) {
+  cli_set("CAIRN_SOURCES_WATCH=on");
+  put("docs/guide.md", GUIDE);
+  add("docs");
+  struct serve *first = serve_start(NULL), *second = serve_start(NULL);
+  await_way("watched");
+  put("docs/new.md", "The quokka smiles.\n");
+  await("quokka", true);
+  OK("--project", "shop", "source", "remove", "docs");
+  while (has(file_read(textf("%s/default/.sources.json", cli_side(".files"))), "/docs"))
+    usleep(50 * 1000);
+  put("docs/later.md", "The platypus swims.\n");
+  add("docs");
+  await("platypus", true);
+  serve_stop(first);
+  await_way("watched"); /* by the other one */
+  put("docs/last.md", "The echidna digs.\n");
+  await("echidna", true);
+  serve_stop(second);
+}
+
+/* A disk that is not mounted leaves an empty folder. */
+TEST_TIMEOUT(a_server_forgets_nothing_of_an_empty_folder, 120) {
+  cli_set("CAIRN_SOURCES_WATCH=on");
+  put("docs/guide.md", GUIDE);
+  add("docs");
+  struct serve *s = serve_start(NULL);
+  await_way("watched");
+  CHECK(rename(path_join(NULL, "docs/guide.md"), path_join(NULL, "guide.md")) == 0);
+  await_way("empty");
+  CHECK_INT(jlen(find("flimflam"), "results"), 1);
+  serve_stop(s);
+}
+
+TEST_TIMEOUT(a_server_that_may_not_read_a_source_says_so, 120) {
+  const char *outside = textf("%s-outside", test_dir());
+  cli_set("CAIRN_SOURCES_WATCH=on");
+  CHECK(mkdir(outside, 0700) == 0);
+  file_write(path_join(outside, "guide.md"), STR(GUIDE));
+  struct serve *s = serve_start(NULL);
+  add(outside);
+  while (str_is(way(), "off"))
+    usleep(50 * 1000);
+  struct str how = way();
+  CHECK(str_is(how, "closed") || str_is(how, "watched")); /* a kernel without Landlock closes nothing */
+  CHECK_INT(jlen(find("flimflam"), "results"), 1);
+  serve_stop(s);
+  s = serve_start(NULL);
+  await_way("watched");
+  serve_stop(s);
+  CHECK(unlink(path_join(outside, "guide.md")) == 0 && rmdir(outside) == 0);
+}
+
+TEST_TIMEOUT(a_server_can_be_told_to_follow_nothing, 60) {
+  put("docs/guide.md", GUIDE);
+  add("docs");
+  OK("config", "sources.watch", "off");
+  struct serve *s = serve_start(NULL);
+  CHECK_STR(way(), "off");
+  serve_stop(s);
+  REFUSED("usage", "config", "sources.watch", "perhaps");
 }

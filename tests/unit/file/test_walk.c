@@ -166,3 +166,19 @@ TEST(deep_folders_end_somewhere) {
   CHECK_INT(counts.unreadable, 1);
   CHECK_INT(counts.folders, WALK_DEPTH + 1);
 }
+
+TEST(folders_come_with_those_that_hold_no_file_yet) {
+  struct strs folders = {0};
+  put("d/a/b/x.md", "x");
+  put("d/.git/config", "x");
+  put("d/node_modules/m/x.md", "x");
+  put("d/.gitignore", "out/\n");
+  put("d/out/x.md", "x");
+  CHECK_INT(mkdir(path_join(NULL, "d/empty"), 0700), 0);
+  CHECK_OK(walk_folders(path_join(NULL, "d"), &a, &folders, &err), &err);
+  CHECK_INT(folders.n, 4);
+  CHECK_STR(folders.v[0], path_join(NULL, "d"));
+  CHECK(strs_has(&folders, str_from(path_join(NULL, "d/a"))) && strs_has(&folders, str_from(path_join(NULL, "d/a/b"))));
+  CHECK(strs_has(&folders, str_from(path_join(NULL, "d/empty"))));
+  CHECK_INT(walk_folders(path_join(NULL, "none"), &a, &folders, &err), STATUS_NOT_FOUND);
+}

@@ -1,0 +1,361 @@
+/* test_backup.c: backups with transcripts, from outside: whatever is lost, grows, goes another way, is damaged or
+ * killed in between, no message is lost. */
+#include <signal.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "support/cli.h"
+
+static struct str shell(const char *command) {
+  struct run r = proc_run(.argv = ARGS("sh", "-c", command), .timeout_ms = 60000);
+  CHECK_INT(r.exit_code, 0);
+  return r.out;
+}
+
+static const char *files(void) { return cli_side(".files"); }
+
+static bool there(const char *path) { return access(path, F_OK) == 0; }
+
+/* Every transcript with its hash; neither locks nor the index. */
+static struct str all_files(void) {
+  return shell(
+      textf("mkdir -p '%s' && cd '%s' && find . -name '*.jsonl' -o -name '*.torn' | LC_ALL=C sort | xargs -r sha256sum",
+            files(), files()));
+}
+
+static void lose_files(void) { (void)shell(textf("rm -rf '%s'", files())); }
+
+static void say(const char *session, const char *text) {
+  OK("transcript", "append", session, "--content", text, "--id", text);
+}
+
+static int64_t messages_of(const char *session) {
+  return jint(OK("transcript", "read", session, "--archived"), "count");
+}
+
+/* ---- there and back ---- */
+
+TEST_TIMEOUT(transcripts_of_all_teams_come_back_as_they_were, 60) {
+  const char *backup = path_join(NULL, "b.db");
+  for (int i = 0; i < 20; i++)
+    say("talk", textf("message %d", i));
+  OK("transcript", "compact", "talk", "--keep", "3", "--force", "--summary", "twenty messages");
+  say("talk", "one more");
+  say("old", "long ago");
+  OK("transcript", "archive", "old");
+  OK("--project", "Shop & Co", "transcript", "append", "talk", "--content", "in a project");
+  cli_set("CAIRN_TEAM=other");
+  say("talk", "of another team");
+  cli_set("CAIRN_TEAM");
+  struct str before = all_files();
+  yyjson_val *r = OK("backup", backup);
+  CHECK_INT(jint(r, "transcripts.sessions"), 4);
+  CHECK_STR(jstr(r, "transcripts.file"), textf("%s.transcripts", backup));
+  struct stat sb;
+  CHECK_INT(stat(textf("%s.transcripts", backup), &sb), 0);
+  CHECK_INT(sb.st_mode & 0777, 0600);
+  lose_files();
+  r = OK("restore", backup, "--confirm");
+  CHECK(jbool(r, "transcripts.in_backup"));
+  CHECK_INT(jint(r, "transcripts.restored"), 4);
+  CHECK_INT(jlen(r, "transcripts.diverged"), 0);
+  CHECK_STR(all_files(), cstr(before));
+  CHECK_INT(messages_of("talk"), 22); /* with the summary */
+  CHECK(jbool(OK("transcript", "read", "old"), "archived"));
+  r = OK("restore", backup, "--confirm");
+  CHECK_INT(jint(r, "transcripts.kept"), 4);
+  CHECK_STR(all_files(), cstr(before));
+  CHECK_HEALTHY();
+}
+
+TEST(other_tools_can_read_the_archive) {
+  const char *backup = path_join(NULL, "b.db"), *out = path_join(NULL, "out");
+  char longest[129];
+  memset(longest, 'x', 128);
+  longest[128] = 0;
+  say("talk", "hello");
+  say(longest, "a long name");
+  OK("backup", backup);
+  (void)shell(textf("mkdir '%s' && tar -C '%s' -xf '%s.transcripts' && cd '%s' && sha256sum --strict -c SHA256SUMS",
+                    out, out, backup, out));
+  CHECK_STR(file_read(textf("%s/default/admin/talk.jsonl", out)),
+            cstr(file_read(textf("%s/default/admin/sessions/talk.jsonl", files()))));
+  lose_files();
+  OK("restore", backup, "--confirm");
+  CHECK_INT(messages_of(longest), 1);
+}
+
+TEST(a_store_without_transcripts_has_a_backup_of_one_file) {
+  const char *backup = path_join(NULL, "b.db");
+  STORE("The harbour has four cranes");
+  yyjson_val *r = OK("backup", backup);
+  CHECK_INT(jint(r, "transcripts.sessions"), 0);
+  CHECK(!jget(r, "transcripts.file"));
+  CHECK(!there(textf("%s.transcripts", backup)));
+  say("talk", "said after the backup");
+  r = OK("restore", backup, "--confirm");
+  CHECK_INT(messages_of("talk"), 1);
+  CHECK_INT(jint(r, "transcripts.restored"), 0);
+}
+
+/* As older programs made them: nothing is said about transcripts, and those that are here stay. */
+TEST(a_backup_from_before_restores_as_it_did) {
+  const char *backup = path_join(NULL, "b.db");
+  STORE("The harbour has four cranes");
+  OK("backup", backup);
+  struct direct *d = direct_open(backup);
+  direct_do(d, "DELETE FROM meta WHERE name = 'backup_transcripts'");
+  direct_close(d);
+  say("talk", "said after the backup");
+  yyjson_val *r = OK("restore", backup, "--confirm");
+  CHECK(!jbool(r, "transcripts.in_backup"));
+  CHECK_INT(messages_of("talk"), 1);
+  struct run shown = CAIRN("restore", backup, "--confirm");
+  CHECK(has(shown.out, "the backup holds no transcripts"));
+}
+
+/* ---- what has changed meanwhile ---- */
+
+TEST_TIMEOUT(what_has_grown_since_is_not_shortened, 60) {
+  const char *backup = path_join(NULL, "b.db");
+  for (int i = 0; i < 10; i++)
+    say("talk", textf("message %d", i));
+  say("quiet", "nothing more");
+  say("late", "archived after the backup");
+  OK("backup", backup);
+  say("talk", "after the backup");
+  OK("transcript", "compact", "talk", "--keep", "2", "--force", "--summary", "ten messages");
+  say("talk", "after the compaction");
+  OK("transcript", "compact", "talk", "--keep", "1", "--force", "--summary", "twelve messages");
+  say("talk", "after the second");
+  OK("transcript", "archive", "late");
+  say("new", "began after the backup");
+  struct str before = all_files();
+  yyjson_val *r = OK("restore", backup, "--confirm");
+  CHECK_INT(jint(r, "transcripts.kept"), 3);
+  CHECK_INT(jlen(r, "transcripts.diverged"), 0);
+  CHECK_STR(all_files(), cstr(before));
+  CHECK_INT(jint(OK("transcript", "list", "--archived"), "total"), 4);
+}
+
+TEST_TIMEOUT(what_is_shorter_here_gets_what_is_missing, 60) {
+  const char *backup = path_join(NULL, "b.db");
+  for (int i = 0; i < 6; i++)
+    say("talk", textf("message %d", i));
+  (void)shell(textf("cp -r '%s' early", files()));
+  for (int i = 6; i < 12; i++)
+    say("talk", textf("message %d", i));
+  OK("transcript", "compact", "talk", "--keep", "2", "--force", "--summary", "ten messages");
+  OK("backup", backup);
+  lose_files();
+  (void)shell(textf("cp -r early '%s'", files()));
+  yyjson_val *r = OK("restore", backup, "--confirm");
+  CHECK_INT(jint(r, "transcripts.extended"), 1);
+  r = OK("transcript", "read", "talk", "--all");
+  CHECK_INT(jint(r, "count"), 12);
+  for (int i = 0; i < 12; i++)
+    CHECK_STR(jstr(r, textf("messages[%d].content", i)), textf("message %d", i));
+  CHECK_INT(jint(OK("transcript", "list"), "sessions[0].messages"), 12);
+}
+
+TEST_TIMEOUT(what_goes_another_way_is_kept_beside, 60) {
+  const char *backup = path_join(NULL, "b.db");
+  say("talk", "the beginning");
+  (void)shell(textf("cp -r '%s' early", files()));
+  say("talk", "as it went");
+  OK("backup", backup);
+  lose_files();
+  (void)shell(textf("cp -r early '%s'", files()));
+  say("talk", "as it went here");
+  yyjson_val *r = OK("restore", backup, "--confirm");
+  CHECK_INT(jlen(r, "transcripts.diverged"), 1);
+  CHECK_STR(jstr(r, "transcripts.diverged[0].session"), "talk");
+  CHECK_STR(jstr(r, "transcripts.diverged[0].agent"), "admin");
+  const char *other = cstr(jstr(r, "transcripts.diverged[0].kept_as"));
+  CHECK_STR(jstr(OK("transcript", "read", "talk"), "messages[1].content"), "as it went here");
+  CHECK_STR(jstr(OK("transcript", "read", other), "messages[1].content"), "as it went");
+  r = OK("restore", backup, "--confirm");
+  CHECK_STR(jstr(r, "transcripts.diverged[0].kept_as"), other);
+  CHECK_INT(jint(OK("transcript", "list"), "total"), 2);
+  CHECK(has(CAIRN("restore", backup, "--confirm").out, other));
+}
+
+/* ---- bad archives ---- */
+
+/* The first byte of the first message. */
+static void spoil(const char *archive) {
+  struct str text = file_read(archive);
+  size_t at = str_find(text, STR("{\"id\""), 0);
+  CHECK(at != SIZE_MAX);
+  ((char *)(uintptr_t)text.p)[at + 20] ^= 1;
+  file_write(archive, text);
+}
+
+TEST_TIMEOUT(an_archive_that_is_not_right_changes_nothing, 60) {
+  const char *backup = path_join(NULL, "b.db"), *other = path_join(NULL, "c.db");
+  const char *archive = textf("%s.transcripts", backup);
+  say("talk", "the first message, that is long enough to be spoilt");
+  OK("backup", backup);
+  say("talk", "the second");
+  OK("backup", other);
+  lose_files();
+  (void)shell(textf("mv '%s' kept", archive));
+  yyjson_val *r = REFUSED("not_found", "restore", backup, "--confirm");
+  CHECK(has(jstr(r, "fix"), "--without-transcripts"));
+  (void)shell(textf("cp '%s.transcripts' '%s'", other, archive));
+  REFUSED("not_found", "restore", backup, "--confirm");
+  (void)shell(textf("cp kept '%s' && truncate -s -1024 '%s'", archive, archive));
+  REFUSED("corrupt", "restore", backup, "--confirm");
+  (void)shell(textf("cp kept '%s'", archive));
+  spoil(archive);
+  REFUSED("corrupt", "restore", backup, "--confirm");
+  REFUSED("corrupt", "restore", backup);
+  CHECK(!there(textf("%s/default", files())));
+  r = OK("restore", backup, "--confirm", "--without-transcripts");
+  CHECK(jbool(r, "transcripts.left_out"));
+  CHECK(!there(textf("%s/default", files())));
+  CHECK_HEALTHY();
+  (void)shell(textf("cp kept '%s'", archive));
+  REFUSED("confirm", "restore", backup);
+  OK("restore", backup, "--confirm");
+  CHECK_INT(messages_of("talk"), 1);
+}
+
+TEST(a_backup_overwrites_no_archive) {
+  const char *backup = path_join(NULL, "b.db");
+  say("talk", "hello");
+  file_write(textf("%s.transcripts", backup), STR("somebody's"));
+  REFUSED("conflict", "backup", backup);
+  CHECK_STR(file_read(textf("%s.transcripts", backup)), "somebody's");
+  CHECK(!there(backup));
+  CHECK_STR(shell("ls | grep part || true"), "");
+}
+
+TEST(an_unfinished_restore_is_told_by_doctor) {
+  say("talk", "hello");
+  OK("backup", path_join(NULL, "b.db"));
+  CHECK_HEALTHY();
+  sql_do("INSERT INTO meta (name, value) VALUES ('backup_transcripts', 'abc')");
+  struct run r = CAIRN("doctor", "--json");
+  CHECK(has(r.out, "\"name\":\"transcripts\",\"ok\":false"));
+  OK("restore", path_join(NULL, "b.db"), "--confirm");
+  CHECK_HEALTHY();
+}
+
+/* ---- automatic ones ---- */
+
+TEST_TIMEOUT(archives_go_with_the_backups_that_go, 60) {
+  cli_set(textf("XDG_STATE_HOME=%s", path_join(NULL, "state")));
+  int64_t id = STORE("Every backup holds this one");
+  say("talk", "hello");
+  const char *first = NULL;
+  for (int i = 0; i < 9; i++) {
+    cli_day(i + 1);
+    yyjson_val *r = OK("backup");
+    CHECK(there(cstr(jstr(r, "transcripts.file"))));
+    if (i == 0)
+      first = cstr(jstr(r, "file"));
+  }
+  CHECK(!there(first));
+  CHECK(!there(textf("%s.transcripts", first)));
+  yyjson_val *r = OK("purge", num(id), "--confirm");
+  CHECK_INT(jlen(r, "receipt.backups"), 7);
+  const char *last = cstr(jstr(r, "receipt.backups[6]"));
+  CHECK(there(textf("%s.transcripts", last)));
+  lose_files();
+  OK("restore", last, "--confirm");
+  CHECK_INT(messages_of("talk"), 1);
+}
+
+/* ---- while others write, and when it is killed ---- */
+
+/* What was acknowledged before the backup began is in it, and it ends with a whole line. */
+TEST_TIMEOUT(a_backup_while_others_append_holds_what_was_acknowledged, 60) {
+  const char *backup = path_join(NULL, "b.db");
+  say("talk", "first");
+  struct proc *p = proc_start(.argv = ARGS(CAIRN_BIN, "transcript", "append", "talk", "-", "--json"), .env = cli_env());
+  struct str line;
+  int sent = 0;
+  for (; sent < 50; sent++) {
+    CHECK(proc_send(p, str_from(textf("{\"role\":\"user\",\"content\":\"line %d\"}\n", sent))));
+    CHECK(proc_line(p, 10000, &line));
+  }
+  for (int more = 0; more < 200; more++)
+    CHECK(proc_send(p, str_from(textf("{\"role\":\"user\",\"content\":\"line %d\"}\n", sent + more))));
+  OK("backup", backup);
+  struct run r = proc_wait(p);
+  CHECK_INT(r.exit_code, 0);
+  CHECK_INT(messages_of("talk"), 251);
+  lose_files();
+  OK("restore", backup, "--confirm");
+  CHECK(messages_of("talk") >= 51);
+  CHECK(!jget(OK("transcript", "read", "talk"), "damaged"));
+}
+
+static void many_sessions(int n) {
+  for (int i = 0; i < n; i++) {
+    const char *path = textf("%s/default/admin/sessions/s%d.jsonl", files(), i);
+    file_write(path, str_from(textf("{\"id\":\"m%d\",\"role\":\"user\",\"content\":\"%s\",\"timestamp\":"
+                                    "\"2026-02-05T10:00:00Z\"}\n",
+                                    i, words("w", 50))));
+  }
+}
+
+static bool killed_after(int64_t us, const char *const *args) {
+  const char *argv[8] = {CAIRN_BIN};
+  for (int i = 0; args[i] && i < 6; i++)
+    argv[i + 1] = args[i];
+  struct proc *p = proc_start(.argv = argv, .env = cli_env());
+  struct timespec pause = {us / 1000000, us % 1000000 * 1000};
+  nanosleep(&pause, NULL);
+  proc_kill(p, SIGKILL);
+  return proc_wait(p).signal == SIGKILL;
+}
+
+/* Wherever it is killed: a backup that has its name is whole, and a restore that is repeated brings everything back. */
+TEST_TIMEOUT(what_is_killed_has_happened_or_can_be_repeated, 120) {
+  enum { SESSIONS = 200, TIMES = 8 };
+  const char *backup = path_join(NULL, "b.db");
+  say("talk", "hello");
+  many_sessions(SESSIONS);
+  struct str before = all_files();
+  struct run whole = CAIRN("backup", path_join(NULL, "first.db"));
+  CHECK_INT(whole.exit_code, 0);
+  for (int i = 0; i < TIMES; i++) {
+    test_note("backup killed in part %d of %d", i, TIMES);
+    (void)killed_after(whole.elapsed_us * i / TIMES, ARGS("backup", backup));
+    if (there(backup))
+      REFUSED("confirm", "restore", backup); /* which says that it was checked */
+    (void)shell("rm -f b.db b.db.*");
+  }
+  OK("backup", backup);
+  lose_files();
+  whole = CAIRN("restore", backup, "--confirm");
+  CHECK_INT(whole.exit_code, 0);
+  CHECK_STR(all_files(), cstr(before));
+  for (int i = 0; i < TIMES; i++) {
+    test_note("restore killed in part %d of %d", i, TIMES);
+    lose_files();
+    (void)killed_after(whole.elapsed_us * i / TIMES, ARGS("restore", backup, "--confirm"));
+    OK("restore", backup, "--confirm");
+    CHECK_STR(all_files(), cstr(before));
+    CHECK_HEALTHY();
+  }
+}
+
+/* ---- moving ---- */
+
+TEST_TIMEOUT(a_store_that_moves_finds_its_transcripts, 60) {
+  const char *to = test_store_new("to.db");
+  say("talk", "hello");
+  OK("--project", "shop", "transcript", "append", "talk", "--content", "in a project");
+  yyjson_val *r = OK("migrate", "--to", to);
+  CHECK_INT(jint(r, "transcripts.restored"), 2);
+  r = OK("migrate", "--to", to);
+  CHECK_INT(jint(r, "transcripts.kept"), 2);
+  CHECK_INT(messages_of("talk"), 1);
+  cli_set(textf("CAIRN_DB=%s", to));
+  CHECK_INT(messages_of("talk"), 1);
+  CHECK_STR(jstr(OK("--project", "shop", "transcript", "read", "talk"), "messages[0].content"), "in a project");
+}
