@@ -19,10 +19,10 @@ struct secret_pool;
 struct arena {
   struct arena_block *head;
   struct arena_defer *deferred;
-  size_t used;  /* bytes handed out */
-  size_t first; /* bytes of the first block; 0: the usual size */
-  bool guarded; /* see arena_guard() */
-  bool undecided; /* see arena_guard_first() */
+  size_t used;                /* bytes handed out */
+  size_t first;               /* bytes of the first block; 0: the usual size */
+  bool guarded;               /* see arena_guard() */
+  bool undecided;             /* see arena_guard_first() */
   struct secret_pool *pieces; /* where guarded memory comes from, if there is some; NULL: from mem_secret() */
   jmp_buf *oom; /* where to go when there is no memory; NULL: print and exit, for the program's own start-up */
 };

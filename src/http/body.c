@@ -1,8 +1,8 @@
 /* body.c: the body of a request on its way in.
  *
- * Any body may bring a value for the vault, and what it is about is known only when it is here in full. So it is gathered in
- * locked memory, as long as it is not larger than such a value can make it, and is wiped at the end. What the library
- * has read is overwritten as soon as it was taken over: its buffers cannot be had in locked memory. */
+ * Any body may bring a value for the vault, and what it is about is known only when it is here in full. So it is
+ * gathered in locked memory, as long as it is not larger than such a value can make it, and is wiped at the end. What
+ * the library has read is overwritten as soon as it was taken over: its buffers cannot be had in locked memory. */
 #include <sodium.h>
 
 #include "base/alloc.h"

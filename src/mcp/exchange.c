@@ -16,8 +16,9 @@ bool exchange_cancelled(struct exchange *x) {
 
 static void tell_secret(struct exchange *x) {
   if (x->out->secret)
-    x->out->secret(x->out->arg, rpc_error(x->arena, x->doc, x->in->id, RPC_INTERNAL,
-                                          STR("the answer may have held a secret, and is not kept: repeat the call"), NULL));
+    x->out->secret(x->out->arg,
+                   rpc_error(x->arena, x->doc, x->in->id, RPC_INTERNAL,
+                             STR("the answer may have held a secret, and is not kept: repeat the call"), NULL));
 }
 
 /* An arena that is guarded for good is that of an operation that handles secrets. */
