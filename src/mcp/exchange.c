@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "core/redact.h"
 #include "mcp/server.h"
 #include "op/roles.h"
 
@@ -65,6 +66,9 @@ void exchange_error(struct exchange *x, int http, int code, yyjson_mut_val *data
   va_start(ap, fmt);
   struct str message = arena_vprintf(x->arena, fmt, ap);
   va_end(ap);
+  struct secret_hits hits; /* it may quote what the client sent, and there may be no store to ask */
+  redact_find(x->arena, message, NULL, &hits);
+  message = redact_apply(x->arena, message, &hits);
   send_answer(x, http, rpc_error(x->arena, x->doc, x->in->id, code, message, data));
 }
 
