@@ -282,9 +282,9 @@ struct scrubber {
   const struct redactor *what; /* NULL: not ready */
 };
 
-const struct redactor *scrub_known(struct engine *engine, struct str team, struct arena *a) {
+static const struct redactor *ready(struct engine *engine, struct str team, bool lately, struct arena *a) {
   uint64_t number;
-  const struct strs *known = secrets_known_as(engine, team, &number);
+  const struct strs *known = secrets_known_as(engine, team, lately, &number);
   struct scrubber *kept = engine->scrubber ? engine->scrubber : mem_zalloc(sizeof(*kept));
   if (!kept)
     return redactor_new(a, known);
@@ -306,10 +306,16 @@ void scrubber_free(struct scrubber **scrubber) {
   *scrubber = NULL;
 }
 
+const struct redactor *scrub_known(struct engine *engine, struct str team, struct arena *a) {
+  return ready(engine, team, false, a);
+}
+
 void scrub_refresh(struct op_call *call) { call->secrets = scrub_known(call->engine, call->caller.team, call->arena); }
 
+/* What is written must not hold a value that became a secret a moment ago elsewhere; what is read was there before. */
 void scrub_begin(struct op_call *call) {
-  scrub_refresh(call);
+  bool writes = call->op->flags & (OP_WRITE | OP_NO_TXN);
+  call->secrets = ready(call->engine, call->caller.team, !writes, call->arena);
   clean_caller(call);
 }
 
