@@ -51,3 +51,10 @@ void *mem_secret(size_t size) {
 }
 
 void mem_secret_free(void *p) { sodium_free(p); }
+
+bool mem_secret_locks(size_t size) {
+  void *p = mem_secret(size);
+  bool locks = p && sodium_mlock(p, size) == 0; /* what sodium_malloc() has tried, too, without a word */
+  mem_secret_free(p);
+  return locks;
+}

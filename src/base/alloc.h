@@ -4,6 +4,7 @@
 #ifndef CAIRN_BASE_ALLOC_H
 #define CAIRN_BASE_ALLOC_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/attr.h"
@@ -17,6 +18,8 @@ void mem_free(void *p);
  * out of dumps, wiped when it is given back. Aligned for any type. A call costs several system calls. */
 NODISCARD void *mem_secret(size_t size);
 void mem_secret_free(void *p);
+/* Whether the system lets this process lock so much more now. */
+bool mem_secret_locks(size_t size);
 
 /* Fault injection for tests: the nth allocation from now on returns NULL (1 = the next one), and with
  * `sticky` all after it too; 0 switches it off. Counts for the calling thread alone. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/secret_pool.h"
 
 /* AddressSanitizer sees the edges of malloc's pieces only, so in its builds every piece is one. */
 #if defined(__SANITIZE_ADDRESS__)
@@ -25,8 +26,11 @@ struct arena_block {
   struct arena_block *next;
   size_t used, size;
   bool guarded;
+  bool piece; /* of the arena's pool */
   _Alignas(ALIGN) char data[];
 };
+
+_Static_assert(sizeof(struct arena_block) + 16 * 1024 <= SECRET_PIECE, "a piece is a block");
 
 struct arena_defer {
   struct arena_defer *next;
@@ -42,32 +46,46 @@ static void run_deferred(struct arena *a) {
   a->deferred = NULL;
 }
 
-static void free_block(struct arena_block *b, bool wipe) {
-  if (b->guarded) {
+static void free_block(struct arena *a, struct arena_block *b) {
+  if (b->piece) {
+    secret_pool_give(a->pieces, b, sizeof(*b) + b->used);
+  } else if (b->guarded) {
     mem_secret_free(b);
-    return;
+  } else {
+    if (a->guarded)
+      sodium_memzero(b->data, b->used);
+    mem_free(b);
   }
-  if (wipe)
-    sodium_memzero(b->data, b->used);
-  mem_free(b);
 }
 
-void arena_guard(struct arena *a) { a->guarded = true; }
+void arena_guard(struct arena *a) {
+  a->guarded = true;
+  a->undecided = false;
+}
+
+void arena_guard_first(struct arena *a, struct secret_pool *pieces) {
+  a->pieces = pieces;
+  a->guarded = a->undecided = true;
+}
+
+void arena_relax(struct arena *a) {
+  if (a->undecided)
+    a->guarded = a->undecided = false;
+}
 
 void arena_release(struct arena *a) {
   run_deferred(a);
   for (struct arena_block *b = a->head, *next; b; b = next) {
     next = b->next;
-    free_block(b, a->guarded);
+    free_block(a, b);
   }
-  jmp_buf *oom = a->oom;
-  *a = (struct arena){.oom = oom};
+  *a = (struct arena){.oom = a->oom, .pieces = a->pieces};
 }
 
 void arena_recycle(struct arena *a, size_t most) {
   size_t used = a->used, all = used + used / 4; /* what stands at the end of a block, and a little more the next time */
   run_deferred(a);
-  if (!EXACT && !a->guarded && a->head && !a->head->next && a->head->size <= most) {
+  if (!EXACT && !a->guarded && a->head && !a->head->guarded && !a->head->next && a->head->size <= most) {
     a->head->used = a->used = 0;
     return;
   }
@@ -89,17 +107,30 @@ size_t arena_mul(struct arena *a, size_t x, size_t y) {
   return product;
 }
 
+/* What was asked for is in it: a piece has room for the usual block. */
+static struct arena_block *get_memory(struct arena *a, size_t room) {
+  size_t all = sizeof(struct arena_block) + room;
+  if (a->guarded && a->pieces && !EXACT && all <= SECRET_PIECE) {
+    struct arena_block *b = secret_pool_take(a->pieces);
+    if (b) {
+      *b = (struct arena_block){.size = room, .guarded = true, .piece = true};
+      return b;
+    }
+  }
+  struct arena_block *b = a->guarded ? mem_secret(all) : mem_alloc(all);
+  if (b)
+    *b = (struct arena_block){.size = room, .guarded = a->guarded};
+  return b;
+}
+
 static struct arena_block *add_block(struct arena *a, size_t size) {
   /* Large requests get a block of their own behind the head, so that the head's free space stays in use. */
   bool own = a->head && a->head->guarded == a->guarded && size > BLOCK_SIZE / 4;
   size_t least = a->head || a->first < BLOCK_SIZE ? BLOCK_SIZE : a->first;
   size_t room = own || size > least ? size : least;
-  struct arena_block *b = a->guarded ? mem_secret(sizeof(*b) + room) : mem_alloc(sizeof(*b) + room);
+  struct arena_block *b = get_memory(a, room);
   if (!b)
     out_of_memory(a);
-  b->used = 0;
-  b->size = room;
-  b->guarded = a->guarded;
   if (own) {
     b->next = a->head->next;
     a->head->next = b;
@@ -187,6 +218,8 @@ struct arena *arena_child(struct arena *parent) {
   struct arena *child = arena_new(parent, struct arena);
   child->oom = parent->oom;
   child->guarded = parent->guarded;
+  child->undecided = parent->undecided;
+  child->pieces = parent->pieces;
   arena_defer(parent, release_child, child);
   return child;
 }

@@ -14,13 +14,16 @@
 
 struct arena_block;
 struct arena_defer;
+struct secret_pool;
 
 struct arena {
   struct arena_block *head;
   struct arena_defer *deferred;
-  size_t used;  /* bytes handed out */
-  size_t first; /* bytes of the first block; 0: the usual size */
-  bool guarded; /* see arena_guard() */
+  size_t used;                /* bytes handed out */
+  size_t first;               /* bytes of the first block; 0: the usual size */
+  bool guarded;               /* see arena_guard() */
+  bool undecided;             /* see arena_guard_first() */
+  struct secret_pool *pieces; /* where guarded memory comes from, if there is some; NULL: from mem_secret() */
   jmp_buf *oom; /* where to go when there is no memory; NULL: print and exit, for the program's own start-up */
 };
 
@@ -37,6 +40,10 @@ void arena_recycle(struct arena *a, size_t most);
 /* Until the arena is released: memory that is handed out comes from mem_secret(), also to children made from now on,
  * and what was handed out before is wiped at the end. */
 void arena_guard(struct arena *a);
+/* For a text of which nobody knows yet whether it holds a secret: guarded until arena_relax() says that it holds none.
+ * Once arena_guard() has been called, that says nothing any more. The pool, which may be NULL, outlives the arena. */
+void arena_guard_first(struct arena *a, struct secret_pool *pieces);
+void arena_relax(struct arena *a);
 
 /* Aligned for any type; the bytes are not cleared. */
 void *arena_alloc(struct arena *a, size_t size);

@@ -4,7 +4,9 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
+#include "base/alloc.h"
 #include "base/fs.h"
 #include "cli/sandbox.h"
 #include "file/mirror_place.h"
@@ -245,7 +247,7 @@ static const char *level_text(struct arena *a, const struct sandbox_level *level
   return arena_printf(a, "on (Landlock %d%s)", level->landlock, level->seccomp ? ", seccomp" : "; no seccomp").p;
 }
 
-enum status confine(const struct confine *c, struct error *err) {
+static enum status fence_in(const struct confine *c, struct error *err) {
   struct needs n = {.a = c->a, .context = c->context};
   struct sandbox_level level;
   bool wanted = false;
@@ -264,4 +266,21 @@ enum status confine(const struct confine *c, struct error *err) {
   if (!level.landlock || !level.seccomp)
     fprintf(stderr, "cairn: sandbox %s\n", telemetry_sandbox(c->telemetry));
   return STATUS_OK;
+}
+
+/* Said once, at the start: a server works without it. Only where the limit is low is it tried out, which takes time. */
+static void tell_unlocked(void) {
+  enum { LOCKED_BYTES = 1 << 20 };
+  struct rlimit limit;
+  bool low = getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur < LOCKED_BYTES;
+  if (low && !mem_secret_locks(LOCKED_BYTES))
+    fprintf(stderr, "cairn: less than a megabyte of memory can be locked, so that secrets of the vault may be swapped "
+                    "to disk: raise the limit (ulimit -l)\n");
+}
+
+enum status confine(const struct confine *c, struct error *err) {
+  enum status s = fence_in(c, err);
+  if (s == STATUS_OK)
+    tell_unlocked();
+  return s;
 }

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "cli/render.h"
-#include "op/op.h"
+#include "op/scrub.h"
 
 static void ignore_pipe_signal(struct output *o) {
   struct sigaction old, ignore = {.sa_handler = SIG_IGN};
@@ -56,7 +56,9 @@ void output_json_text(struct output *o, struct arena *a, struct str json) {
   output_text(o, STR("\n"));
 }
 
-int output_error(struct output *o, struct arena *a, const struct error *err) {
+int output_error(struct output *o, struct arena *a, const struct error *given) {
+  struct error clean = *given, *err = &clean; /* what was wrong with a command line is quoted as it was */
+  scrub_door_error(NULL, STR_NONE, err);
   if (o->json) {
     yyjson_mut_doc *doc = json_new(a);
     output_json_text(o, a, json_write(a, op_error_json(doc, err), false));

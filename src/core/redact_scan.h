@@ -43,6 +43,12 @@ struct known_index {
 };
 void redact_index_known(struct arena *a, const struct strs *known, struct known_index *ret);
 extern const char redact_known_pattern[];
+struct known_span {
+  size_t start, end;
+};
+/* Finds the next form of a value that starts at *at or behind it, and moves *at to where the search goes on: inside the
+ * find, because values may overlap each other. The text may be any bytes. */
+bool redact_next_known(const struct known_index *index, struct str text, size_t *at, struct known_span *ret);
 
 struct redactor {
   struct vendor_index vendors;

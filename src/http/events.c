@@ -38,7 +38,8 @@ static void on_event(void *arg, const struct event *e) {
   jmp_buf oom;
   if (!ARENA_BOUNDARY(&scratch, oom)) {
     struct str id = arena_printf(&scratch, "%lld", (long long)e->seq);
-    http_stream_send(l->stream, id, STR_NONE, scrub_line(NULL, &scratch, event_json(&scratch, e)));
+    http_stream_send(l->stream, id, STR_NONE,
+                     scrub_line(feed_secrets(l->feed, &scratch), &scratch, event_json(&scratch, e)));
   }
   arena_release(&scratch);
   l->paused = http_stream_waiting(l->stream) > AHEAD_MAX;

@@ -13,7 +13,7 @@ enum {
   /* A body that is too large is read to its end, so that the client sees the answer and not a broken connection; but
      only up to here. */
   SWALLOW_MAX = 64 << 20,
-  BODY_FIRST = 4096,
+  STACK_BYTES = 16 * 1024, /* what functions that saw a secret leave behind: registers that were saved, at most */
 };
 
 static void release(struct http_exchange *x) {
@@ -21,9 +21,7 @@ static void release(struct http_exchange *x) {
     return;
   if (x->response)
     MHD_destroy_response(x->response);
-  if (x->arena.guarded && x->body) /* it was about a secret */
-    sodium_memzero(x->body, x->room);
-  mem_free(x->body);
+  body_release(x);
   arena_release(&x->arena);
   mem_free(x);
 }
@@ -49,6 +47,7 @@ void *exchange_begin(void *daemon, const char *target, struct MHD_Connection *mh
   }
   atomic_init(&x->refs, 1);
   arena_init(&x->arena);
+  x->arena.pieces = x->daemon->pieces;
   jmp_buf oom;
   if (ARENA_BOUNDARY(&x->arena, oom)) {
     x->arena.oom = NULL;
@@ -199,19 +198,7 @@ static enum MHD_Result take_body(struct http_exchange *x, const char *data, size
     refuse(x, 413, "Content Too Large", "a request holds 10 MB at most");
   if (x->call.status)
     return MHD_YES;
-  if (x->received >= x->room) {
-    size_t room = x->room ? x->room : BODY_FIRST;
-    while (room <= x->received)
-      room *= 2;
-    char *grown = mem_realloc(x->body, room);
-    if (!grown)
-      return MHD_NO;
-    x->body = grown;
-    x->room = room;
-  }
-  memcpy(x->body + x->received - n, data, n);
-  x->body[x->received] = 0;
-  return MHD_YES;
+  return body_add(x, data, n) ? MHD_YES : MHD_NO;
 }
 
 /* ---- running ---- */
@@ -234,13 +221,16 @@ void exchange_run(struct http_exchange *x) {
     x->response = exchange_response(x, NULL, NULL);
     MHD_resume_connection(x->mhd);
   }
+  bool secret = x->arena.guarded;
   release(x);
+  if (secret)
+    sodium_stackzero(STACK_BYTES);
 }
 
 static enum MHD_Result submit(struct http_exchange *x) {
   if (x->call.status)
     return answer(x);
-  x->call.body = (struct str){x->body ? x->body : "", x->received};
+  x->call.body = (struct str){x->body.p ? x->body.p : "", x->received};
   const struct http_route *route = http_route_find(http_routes_of(&x->call), x->call.method, x->call.path);
   if ((!route || (route->flags & HTTP_AT_ONCE)) && !x->call.token.p) {
     http_dispatch(&x->call);
@@ -275,7 +265,9 @@ enum MHD_Result exchange_step(void *daemon, struct MHD_Connection *mhd, const ch
     return submit(x);
   size_t n = *upload_size;
   *upload_size = 0;
-  return take_body(x, upload, n);
+  enum MHD_Result result = take_body(x, upload, n);
+  sodium_memzero((char *)(uintptr_t)upload, n); /* in the library's buffer, which has no more use for it */
+  return result;
 }
 
 void exchange_completed(void *daemon, struct MHD_Connection *mhd, void **state, enum MHD_RequestTerminationCode how) {

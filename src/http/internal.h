@@ -28,6 +28,13 @@ struct connection {
 
 enum phase { PHASE_HEAD, PHASE_BODY, PHASE_WORK, PHASE_ANSWERED };
 
+/* The bytes of a body, in memory for secrets as far as they may be one: see body.c. */
+struct http_body {
+  char *p;
+  size_t room;
+  enum { BODY_NONE, BODY_PIECE, BODY_SECRET, BODY_PLAIN } kind;
+};
+
 struct http_exchange {
   struct http_daemon *daemon;
   struct connection *connection; /* for the thread of the library */
@@ -41,8 +48,8 @@ struct http_exchange {
   bool head;             /* HEAD: no body is sent */
   bool close;            /* the connection is not to be used again */
   int fd;                /* valid while the library does not answer */
-  char *body;            /* grows by mem_realloc() */
-  size_t received, room; /* received may be more than is kept: too large */
+  struct http_body body;
+  size_t received; /* may be more than is kept: too large */
   int status;            /* of the response: the call is the worker's alone while it streams */
   struct MHD_Response *response;
   struct http_stream *stream;
@@ -71,6 +78,7 @@ struct http_stream {
 struct http_daemon {
   struct http_server shared;
   struct MHD_Daemon *mhd;
+  struct secret_pool *pieces; /* of locked memory, for bodies and for calls about secrets */
   int listener;
   char *socket; /* to be removed at the end */
   char address[256];
@@ -114,6 +122,10 @@ void exchange_completed(void *daemon, struct MHD_Connection *mhd, void **state, 
 void exchange_run(struct http_exchange *x); /* on a worker; gives its reference up */
 /* A response with the call's headers; `body` NULL: of call->reply. NULL when there is no memory. */
 struct MHD_Response *exchange_response(struct http_exchange *x, MHD_ContentReaderCallback body, void *arg);
+
+/* body.c: what a client sends. */
+bool body_add(struct http_exchange *x, const char *data, size_t n); /* false: no memory */
+void body_release(struct http_exchange *x);
 
 /* work.c: the queue and the workers. */
 NODISCARD enum status work_start(struct http_daemon *d, size_t workers, struct error *err);

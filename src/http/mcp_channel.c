@@ -28,6 +28,7 @@ struct mcp_channel {
   struct mcp_out out;
   struct http_call *call; /* while the dispatcher runs */
   struct str answer;      /* the only message, in the call's memory */
+  struct str instead;     /* of an answer that must not be kept; as long as `call` */
   bool begun;             /* there was a stream */
   bool done;              /* the last message was sent */
   bool gone;              /* the client has left, and is not expected back */
@@ -246,13 +247,24 @@ static void send(void *arg, struct str json, bool last) {
   } else if (json.p && !c->done && (c->begun || (c->call && begin(c)))) {
     c->sent++;
     if (can_resume(c))
-      keep(c, json);
+      keep(c, last && c->instead.p ? c->instead : json);
     write_message(c, c->sent, STR("message"), json);
   }
   if (last) {
     c->done = true;
     c->left = clock_ticks_us();
     let_go(c);
+  }
+  pthread_mutex_unlock(&c->lock);
+}
+
+/* The answer goes out in one piece from the call's memory, or by a stream that wipes what it has written. */
+static void secret(void *arg, struct str instead) {
+  struct mcp_channel *c = arg;
+  pthread_mutex_lock(&c->lock);
+  if (c->call) {
+    arena_guard(c->call->arena);
+    c->instead = arena_dup(c->call->arena, instead);
   }
   pthread_mutex_unlock(&c->lock);
 }
@@ -281,7 +293,7 @@ struct mcp_channel *channel_new(struct mcp_hub *hub, struct http_call *call, con
   c->listening = o->listening;
   c->modern = o->modern;
   c->primed = o->primed;
-  c->out = (struct mcp_out){.arg = c, .send = send, .gone = gone};
+  c->out = (struct mcp_out){.arg = c, .send = send, .gone = gone, .secret = secret};
   c->call = call;
   c->session_n = session.n;
   if (session.n)

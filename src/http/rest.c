@@ -385,6 +385,8 @@ void rest_run(struct http_call *call) {
                               "send the body as JSON, with Content-Type: application/json");
     return;
   }
+  if (rc->route->op && (op_find(str_from(rc->route->op))->flags & OP_SECRET))
+    arena_guard(call->arena); /* before a value is read */
   if (read_call(rc) != STATUS_OK) {
     rest_fail(rc);
     return;

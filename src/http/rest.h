@@ -65,6 +65,7 @@ struct rest_call {
   struct caller caller;
   struct strs *expect; /* hashes of If-Match; NULL: none, or "*" */
   yyjson_mut_val *lines;
+  bool ran; /* what is in err comes from an operation, and holds no secrets */
   struct error err;
 };
 

@@ -1,6 +1,7 @@
 /* rest_reply.c: running an operation for a request of /api/v1, and its result as an answer: status, ETag, links. */
 #include "base/id.h"
 #include "http/rest.h"
+#include "op/scrub.h"
 
 enum { EVENTS_MOST = 1000, EVENTS_USUAL = 100 };
 
@@ -25,6 +26,7 @@ enum status rest_op(struct rest_call *rc, const char *op, yyjson_mut_val *args, 
                            .expect = rc->expect,
                            .tell_hash = (rc->route->flags & (REST_CREATES | REST_GUARDED)) != 0};
   rc->lines = yyjson_mut_arr(rc->doc);
+  rc->ran = true;
   enum status s = json_read(a, json_write(a, args, false), &checked, &rc->err);
   if (s == STATUS_OK)
     s = pool_take(pool, &engine, &rc->err);
@@ -38,7 +40,21 @@ enum status rest_op(struct rest_call *rc, const char *op, yyjson_mut_val *args, 
 
 /* ---- answering ---- */
 
+/* What the route says by itself may quote what the client sent. */
+static void clean_error(struct rest_call *rc) {
+  struct pool *pool = rc->http->server->pool;
+  struct engine *engine = NULL;
+  struct error ignored;
+  if (pool && pool_take(pool, &engine, &ignored) != STATUS_OK)
+    engine = NULL;
+  scrub_door_error(engine, rc->http->caller.team, &rc->err);
+  if (engine)
+    pool_give(pool, engine);
+}
+
 void rest_fail(struct rest_call *rc) {
+  if (!rc->ran)
+    clean_error(rc);
   if (status_http(rc->err.code) == 503)
     http_add_header(rc->http, "Retry-After", STR("1"));
   http_reply_problem(rc->http, &rc->err);

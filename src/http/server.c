@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/secret_pool.h"
 #include "base/thread.h"
 #include "http/internal.h"
 
@@ -70,6 +71,7 @@ static struct http_daemon *daemon_new(const struct http_options *o) {
   if (!d)
     return NULL;
   d->shared = o->shared;
+  d->pieces = secret_pool_new();
   d->tls = o->tls.key != NULL;
   d->keeper = o->keeper;
   d->listener = d->epoll = d->wake = -1;
@@ -103,6 +105,7 @@ static void daemon_free(struct http_daemon *d) {
   pthread_cond_destroy(&d->work);
   pthread_cond_destroy(&d->spare_work);
   pthread_cond_destroy(&d->idle);
+  secret_pool_free(&d->pieces);
   mem_free(d);
 }
 

@@ -1,4 +1,5 @@
 /* stream.c: streams of events: what waits for a client, bounded, and the connection that sleeps while nothing does. */
+#include <sodium.h>
 #include <sys/socket.h>
 
 #include "base/alloc.h"
@@ -7,6 +8,14 @@
 
 enum { QUEUE_MAX = 4 << 20, QUEUE_FIRST = 512 };
 
+/* It may have been a secret. */
+static void free_data(struct http_stream *s) {
+  if (s->data)
+    sodium_memzero(s->data, s->room);
+  mem_free(s->data);
+  s->data = NULL;
+}
+
 static void unref(struct http_stream *s) {
   pthread_mutex_lock(&s->lock);
   bool last = --s->refs == 0;
@@ -14,7 +23,7 @@ static void unref(struct http_stream *s) {
   if (!last)
     return;
   pthread_mutex_destroy(&s->lock);
-  mem_free(s->data);
+  free_data(s);
   mem_free(s);
 }
 
@@ -53,7 +62,7 @@ static bool add(struct http_stream *s, struct str text) {
     }
     if (s->n)
       memcpy(data, s->data + s->from, s->n);
-    mem_free(s->data);
+    free_data(s);
     s->data = data;
     s->room = room;
     s->from = 0;
@@ -75,8 +84,7 @@ static size_t take(struct http_stream *s, char *out, size_t max) {
   if (s->n == 0) { /* an idle stream holds no memory */
     if (s->drained)
       watch_wake(s->daemon);
-    mem_free(s->data);
-    s->data = NULL;
+    free_data(s);
     s->from = s->room = 0;
   }
   return n;

@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "core/redact.h"
 #include "mcp/server.h"
 #include "op/roles.h"
 
@@ -14,6 +15,16 @@ bool exchange_cancelled(struct exchange *x) {
   return x->modern && x->head->http && x->out->gone && x->out->gone(x->out->arg);
 }
 
+static void tell_secret(struct exchange *x) {
+  if (x->out->secret)
+    x->out->secret(x->out->arg,
+                   rpc_error(x->arena, x->doc, x->in->id, RPC_INTERNAL,
+                             STR("the answer may have held a secret, and is not kept: repeat the call"), NULL));
+}
+
+/* An arena that is guarded for good is that of an operation that handles secrets. */
+static bool is_secret(const struct exchange *x) { return x->arena->guarded && !x->arena->undecided; }
+
 /* The answer to a call that was cancelled is not sent: the client has forgotten it. */
 static void send_answer(struct exchange *x, int http, struct str text) {
   bool cancelled = exchange_cancelled(x);
@@ -21,6 +32,8 @@ static void send_answer(struct exchange *x, int http, struct str text) {
   if (!x->answered) {
     x->answered = true;
     x->reply->status = cancelled ? 202 : http;
+    if (!cancelled && is_secret(x))
+      tell_secret(x);
     if (!cancelled)
       x->out->send(x->out->arg, text, true);
   }
@@ -53,6 +66,9 @@ void exchange_error(struct exchange *x, int http, int code, yyjson_mut_val *data
   va_start(ap, fmt);
   struct str message = arena_vprintf(x->arena, fmt, ap);
   va_end(ap);
+  struct secret_hits hits; /* it may quote what the client sent, and there may be no store to ask */
+  redact_find(x->arena, message, NULL, &hits);
+  message = redact_apply(x->arena, message, &hits);
   send_answer(x, http, rpc_error(x->arena, x->doc, x->in->id, code, message, data));
 }
 

@@ -11,7 +11,12 @@
 #include "op/feed.h"
 #include "op/pool.h"
 
-enum { MCP_MESSAGE_MAX = 10 << 20, MCP_DEPTH_MAX = 64, MCP_SESSION_SIZE = 48 };
+enum {
+  MCP_MESSAGE_MAX = 10 << 20,
+  MCP_GUARDED_MAX = 2 << 20, /* no message with a value for the vault is larger, unless it is written in escapes */
+  MCP_DEPTH_MAX = 64,
+  MCP_SESSION_SIZE = 48
+};
 
 struct mcp_server;
 struct mcp_stream;
@@ -55,6 +60,9 @@ struct mcp_out {
    * ends without a word. */
   void (*send)(void *arg, struct str json, bool last);
   bool (*gone)(void *arg); /* the client has hung up; NULL: never */
+  /* Before an answer that holds a secret: it must lie in no memory that can reach a disk, and is kept for nobody;
+   * whoever comes back for it gets `instead`. NULL: the transport keeps nothing. */
+  void (*secret)(void *arg, struct str instead);
 };
 
 struct mcp_reply {

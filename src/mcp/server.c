@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/alloc.h"
+#include "base/secret_pool.h"
 #include "base/thread.h"
 
 enum { ERA_LEGACY = 1, ERA_MODERN = 2, ERA_BOTH = 3 };
@@ -175,14 +176,23 @@ void server_dispatch(struct mcp_server *server, const struct mcp_sender *sender,
   pthread_mutex_destroy(&x.sending);
 }
 
-void rpc_read_guarded(struct arena *a, struct str text, struct rpc_message *ret_message) {
+/* Tools handle secrets, and say so when they run an operation; nothing else does. */
+static bool may_be_secret(const struct rpc_message *in) {
+  return in->kind == RPC_BAD || (in->kind == RPC_REQUEST && str_is(in->method, "tools/call"));
+}
+
+void rpc_read_guarded(struct mcp_server *server, struct arena *a, struct str text, struct rpc_message *ret_message) {
   jmp_buf oom;
+  if (text.n <= MCP_GUARDED_MAX)
+    arena_guard_first(a, server->pieces);
   if (ARENA_BOUNDARY(a, oom)) {
     *ret_message = (struct rpc_message){.kind = RPC_BAD, .code = RPC_INTERNAL, .why = "out of memory"};
     arena_release(a);
   } else {
     rpc_read(a, text, ret_message);
   }
+  if (!may_be_secret(ret_message))
+    arena_relax(a);
   a->oom = NULL;
 }
 
@@ -192,7 +202,7 @@ void mcp_handle(struct mcp_server *server, const struct mcp_sender *sender, cons
   struct rpc_message in;
   arena_init(&arena);
   *ret_reply = (struct mcp_reply){0};
-  rpc_read_guarded(&arena, message, &in);
+  rpc_read_guarded(server, &arena, message, &in);
   server_dispatch(server, sender, head, &arena, &in, out, ret_reply);
   arena_release(&arena);
 }
@@ -208,6 +218,7 @@ enum status mcp_new(const struct mcp_options *options, struct mcp_server **ret_s
     return error_set(err, STATUS_INTERNAL, "the source of random numbers is not available");
   }
   server->options = *options;
+  server->pieces = secret_pool_new();
   randombytes_buf(server->secret, sizeof(server->secret));
   pthread_mutex_init(&server->lock, NULL);
   pthread_mutex_init(&server->following, NULL);
@@ -236,6 +247,7 @@ void mcp_close(struct mcp_server **server) {
   pthread_mutex_destroy(&s->following);
   pthread_cond_destroy(&s->answered);
   sodium_memzero(s->secret, sizeof(s->secret));
+  secret_pool_free(&s->pieces);
   mem_free(s);
   *server = NULL;
 }

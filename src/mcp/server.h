@@ -53,6 +53,7 @@ struct follower;
 struct mcp_server {
   struct mcp_options options;
   uint8_t secret[MCP_SECRET_SIZE];
+  struct secret_pool *pieces; /* for messages that are being read; NULL: none could be had */
   pthread_mutex_t lock; /* for all below */
   pthread_cond_t answered;
   struct mcp_session *sessions;
@@ -100,8 +101,9 @@ typedef void (*method_fn)(struct exchange *x);
 /* Runs a message that was parsed; what mcp_handle() does after parsing. */
 void server_dispatch(struct mcp_server *server, const struct mcp_sender *sender, const struct mcp_head *head,
                      struct arena *arena, struct rpc_message *in, struct mcp_out *out, struct mcp_reply *reply);
-/* rpc_read() where no boundary for want of memory is set: that is a bad message, too. */
-void rpc_read_guarded(struct arena *a, struct str text, struct rpc_message *ret_message);
+/* rpc_read() where no boundary for want of memory is set: that is a bad message, too. The arena is new; it stays
+ * guarded while the message may hold a secret. */
+void rpc_read_guarded(struct mcp_server *server, struct arena *a, struct str text, struct rpc_message *ret_message);
 /* Methods that neither open the store nor wait: a transport may run them where it reads. */
 bool server_is_quick(const struct rpc_message *in);
 /* Tells the calls of a session, or all with session == NULL, to stop. */

@@ -23,6 +23,7 @@ enum {
   READ_PIECE = 64 * 1024,
   DRAIN_MS = 1000, /* calls that are under way when the input ends may finish, and then stop */
   STOP_MS = 1000,
+  STACK_BYTES = 16 * 1024, /* what functions that saw a secret leave behind: registers that were saved, at most */
 };
 
 /* A call on its way to a worker, with the memory that its message lives in. */
@@ -41,6 +42,7 @@ struct stdio {
 
   int fd; /* where messages go */
   pthread_mutex_t writing;
+  char *piece; /* WRITE_PIECE bytes: of mem_secret(), as `line` is */
   atomic_bool broken, ending;
 
   pthread_mutex_t lock;
@@ -91,12 +93,11 @@ static void send_line(void *arg, struct str json, bool last UNUSED) {
     return;
   pthread_mutex_lock(&io->writing);
   /* A short message goes out in one piece, its end included. */
-  char piece[WRITE_PIECE];
-  if (json.n < sizeof(piece)) {
-    memcpy(piece, json.p, json.n);
-    piece[json.n] = '\n';
-    write_all(io, (struct str){piece, json.n + 1});
-    sodium_memzero(piece, json.n);
+  if (io->piece && json.n < WRITE_PIECE) {
+    memcpy(io->piece, json.p, json.n);
+    io->piece[json.n] = '\n';
+    write_all(io, (struct str){io->piece, json.n + 1});
+    sodium_memzero(io->piece, json.n);
   } else {
     write_all(io, json);
     write_all(io, STR("\n"));
@@ -163,7 +164,10 @@ static void *work(void *arg) {
     pthread_mutex_lock(&io->lock);
     io->running[place] = NULL;
     pthread_mutex_unlock(&io->lock);
+    bool secret = job->arena.guarded;
     free_job(job);
+    if (secret)
+      sodium_stackzero(STACK_BYTES);
     pthread_mutex_lock(&io->lock);
     io->busy--;
     pthread_cond_broadcast(&io->done);
@@ -204,7 +208,7 @@ static void handle(struct stdio *io, struct str text) {
     return;
   }
   arena_init(&job->arena);
-  rpc_read_guarded(&job->arena, text, &job->in);
+  rpc_read_guarded(io->server, &job->arena, text, &job->in);
   job->in.cancelled = &job->cancelled;
   if (!server_is_quick(&job->in)) {
     enqueue(io, job);
@@ -261,9 +265,12 @@ static bool make_room(struct stdio *io) {
   if (io->cap - io->n >= READ_PIECE)
     return true;
   size_t cap = io->cap ? io->cap * 2 : 2 * READ_PIECE;
-  char *p = mem_realloc(io->line, cap);
+  char *p = mem_secret(cap);
   if (!p)
     return false;
+  if (io->n)
+    memcpy(p, io->line, io->n);
+  mem_secret_free(io->line);
   io->line = p;
   io->cap = cap;
   return true;
@@ -273,7 +280,7 @@ static bool make_room(struct stdio *io) {
 static void give_room(struct stdio *io) {
   if (io->n || io->cap <= 16 * READ_PIECE)
     return;
-  mem_free(io->line);
+  mem_secret_free(io->line);
   io->line = NULL;
   io->cap = 0;
 }
@@ -296,6 +303,7 @@ static void read_until_end(struct stdio *io, int signals) {
       break;
     io->n += (size_t)got;
     take_lines(io);
+    sodium_stackzero(STACK_BYTES);
     give_room(io);
   }
   if (io->n && !io->skipping) /* the last line may lack its end */
@@ -379,6 +387,7 @@ int mcp_stdio(struct mcp_server *server, const struct mcp_sender *sender) {
   int signals = take_signals(&former);
   io.last = &io.first;
   io.out = (struct mcp_out){.arg = &io, .send = send_line};
+  io.piece = mem_secret(WRITE_PIECE);
   pthread_mutex_init(&io.writing, NULL);
   pthread_mutex_init(&io.lock, NULL);
   pthread_cond_init(&io.more, NULL);
@@ -395,7 +404,8 @@ int mcp_stdio(struct mcp_server *server, const struct mcp_sender *sender) {
     close(signals);
   }
   close(io.fd);
-  mem_free(io.line);
+  mem_secret_free(io.line);
+  mem_secret_free(io.piece);
   pthread_sigmask(SIG_SETMASK, &former, NULL);
   return 0;
 }

@@ -2,6 +2,7 @@
 #include "mcp/tool.h"
 
 #include "mcp/tool_internal.h"
+#include "op/scrub.h"
 
 const struct profile *profile_find(struct str name) {
   for (const struct profile *const *p = profiles; *p; p++)
@@ -138,8 +139,10 @@ enum status tool_call(struct tool_run *run) {
   run->doubts = NULL;
   run->budget = 0;
   enum status s = tool_check(run);
-  if (s != STATUS_OK)
+  if (s != STATUS_OK) {
+    scrub_door_error(run->engine, run->caller.team, run->err);
     return s;
+  }
   set_budget(run);
   s = check_reading(run);
   if (s == STATUS_OK)

@@ -28,6 +28,7 @@ enum status engine_open(const struct engine_options *o, struct engine **ret_engi
   e->clock = o->clock;
   e->telemetry = o->telemetry;
   e->settings = o->settings;
+  e->writes = o->writes ? o->writes : &e->own_writes;
   memcpy(e->agent, o->agent, sizeof(e->agent));
   e->agent[sizeof(e->agent) - 1] = 0;
   e->record_calls = o->record_calls || o->telemetry;

@@ -3,6 +3,7 @@
 #define CAIRN_OP_ENGINE_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "base/clock.h"
 #include "embed/embed.h"
@@ -27,6 +28,9 @@ struct engine_options {
   bool record_calls; /* calls go into the store's table of them; always so with a telemetry */
   /* What the process was started with; see store/settings.h. NULL: none. It must outlive the engine. */
   const struct settings_given *settings;
+  /* Counts the calls that wrote, of all engines that share it; NULL: the engine counts its own. It must outlive them.
+   */
+  _Atomic uint64_t *writes;
 };
 
 struct engine {
@@ -42,6 +46,8 @@ struct engine {
   struct engine *next_watched;    /* of its list of engines */
   char agent[AGENT_NAME_MAX + 1]; /* "": the local user */
   const struct settings_given *settings;
+  _Atomic uint64_t *writes; /* NULL: nobody counts */
+  _Atomic uint64_t own_writes;
   bool record_calls;
   bool crowded; /* others are at work on the remaining cores; see pool.c */
 };

@@ -2,6 +2,7 @@
 #include "op/common.h"
 #include "op/feed.h"
 #include "op/handlers.h"
+#include "op/scrub.h"
 
 #include <time.h>
 
@@ -90,8 +91,10 @@ enum status op_events(struct op_call *call) {
                     json_str(call->args, "action"), show, &f, call->err);
     if (!follow || cancelled(call) || (limit && f.count >= limit))
       break;
-    if (s == STATUS_OK)
+    if (s == STATUS_OK) {
       wait_a_little();
+      scrub_refresh(call);
+    }
   }
   json_put_int(call->doc, call->result, "last_seq", f.last);
   json_put_int(call->doc, call->result, "count", f.count);

@@ -4,6 +4,9 @@
 #include "base/alloc.h"
 #include "base/thread.h"
 #include "op/roles.h"
+#include "op/scrub.h"
+#include "op/secrets.h"
+#include "op/vault_key.h"
 
 /* A busy log is looked at often; one in which nothing happens, less and less. A catch-up is cut into portions, so that
  * a subscriber with a long way to go does not hold up the others. */
@@ -41,6 +44,9 @@ struct feed {
   int64_t turns;
   /* Of the thread alone. */
   struct store *store;
+  struct engine vault;            /* its secrets and keys; of everything else it has the store alone */
+  struct str serving;             /* the team whose subscriber is served */
+  const struct redactor *secrets; /* of that team, once asked for */
   struct db_stamp stamp;
   bool deaf;       /* the server takes no listeners (a copy that follows another one): then it is polled */
   int64_t session; /* of the connection, 0: none yet */
@@ -72,6 +78,23 @@ static enum status open_store(const struct feed *f, struct store **ret_store, st
   struct store_options o = {
       .path = f->path, .busy_ms = BUSY_MS, .must_exist = true, .read_only = true, .now = clock_now(&f->clock)};
   return store_open(&o, ret_store, err);
+}
+
+static void close_store(struct feed *f) {
+  scrubber_free(&f->vault.scrubber);
+  secrets_free(&f->vault.secrets); /* they are as the connection saw them last */
+  f->vault.store = NULL;
+  store_close(&f->store);
+}
+
+/* Asked for once for a portion of events. */
+const struct redactor *feed_secrets(struct feed *feed, struct arena *a) {
+  if (feed->secrets)
+    return feed->secrets;
+  feed->vault.store = feed->store;
+  const struct redactor *secrets = scrub_known(&feed->vault, feed->serving, a);
+  feed->secrets = feed->vault.scrubber ? secrets : NULL; /* else it is in the caller's memory */
+  return secrets;
 }
 
 static struct str team_of(const struct feed_subscriber *sub) { return (struct str){sub->team, sub->team_n}; }
@@ -228,6 +251,8 @@ static enum status serve(struct feed *f, struct feed_subscriber *sub, int64_t la
                          bool *ret_more, struct error *err) {
   struct delivery d = {.feed = f, .sub = sub};
   bool over = false;
+  f->serving = team_of(sub);
+  f->secrets = NULL;
   enum status s = db_team(store_db(f->store), team_of(sub), err);
   if (s == STATUS_OK)
     s = roles_bind(f->store, sub->who, team_of(sub), f->agent, clock_now(&f->clock), &over, err);
@@ -309,7 +334,7 @@ static int round_of(struct feed *f, int wait) {
     s = serve_all(f, &err);
   if (s != STATUS_OK) {
     /* Not there yet, locked, damaged: whatever it is, a new connection sees best when it is over. */
-    store_close(&f->store);
+    close_store(f);
     return RETRY_MS;
   }
   if (on_server(f) && !f->deaf)
@@ -326,7 +351,7 @@ static void *run(void *arg) {
   pthread_mutex_lock(&f->lock);
   while (!f->stop) {
     if (!f->list && on_server(f)) {
-      store_close(&f->store); /* nobody reads what the server would go on telling */
+      close_store(f); /* nobody reads what the server would go on telling */
       continue;
     }
     if (!f->list) {
@@ -338,7 +363,8 @@ static void *run(void *arg) {
       cond_wait_ms(&f->wake, &f->lock, wait);
   }
   pthread_mutex_unlock(&f->lock);
-  store_close(&f->store);
+  close_store(f);
+  key_ring_free(&f->vault.keys);
   return NULL;
 }
 

@@ -25,6 +25,11 @@ NODISCARD enum status feed_subscribe(struct feed *feed, struct str team, const s
 void feed_unsubscribe(struct feed *feed, struct feed_subscriber **subscriber);
 void feed_close(struct feed **feed);
 
+struct redactor;
+/* What is secret in the team of the subscriber whose function asks, and asks from that function: an event may have been
+ * written before a value became one. */
+const struct redactor *feed_secrets(struct feed *feed, struct arena *a);
+
 /* An event as one line of JSON, as `cairn events` prints it. */
 struct str event_json(struct arena *a, const struct event *e);
 

@@ -291,6 +291,8 @@ enum status op_run(struct engine *engine, const struct op *op, const struct call
   int64_t began = clock_ticks_us();
   if (op->flags & OP_SECRET)
     arena_guard(arena);
+  else
+    arena_relax(arena);
   pthread_mutex_lock(&engine->lock);
   struct op_call call = {.op = op,
                          .engine = engine,
@@ -317,6 +319,8 @@ enum status op_run(struct engine *engine, const struct op *op, const struct call
     *ret_result = call.result;
   else
     explain(&call, s);
+  if (op->flags & (OP_WRITE | OP_NO_TXN))
+    atomic_fetch_add(engine->writes, 1);
   leave_team(engine);
   if (engine->store)
     session_touch(&call);

@@ -28,7 +28,8 @@ struct pool {
   pthread_mutex_t lock;
   struct turn *first, *last;
   struct engine_options options;
-  bool remote; /* the store is on a server */
+  _Atomic uint64_t writes; /* of all engines: what one has written, the others look up */
+  bool remote;             /* the store is on a server */
   size_t size, opened, idle, cores;
   struct resting *free; /* `idle` of them, the one used last at the end */
   int64_t failed_at;    /* ticks, 0: the store was reached the last time */
@@ -48,6 +49,7 @@ enum status pool_new(const struct engine_options *options, size_t size, struct p
   memcpy(p->path, options->path, n);
   p->options = *options;
   p->options.path = p->path;
+  p->options.writes = &p->writes;
   p->remote = db_is_url(p->path);
   p->size = size ? size : 1;
   p->free = free;

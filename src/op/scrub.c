@@ -179,9 +179,20 @@ void scrub_result(struct op_call *call) {
   }
 }
 
-static void clean_chars(const struct op_call *call, char *text, size_t room) {
+/* A door may quote bytes that are no text: they are searched for secrets as what a terminal makes of them. */
+static struct str readable(struct arena *a, struct str s) {
+  struct buf b = BUF(a);
+  char out[4];
+  if (utf8_check(s) == s.n)
+    return s;
+  for (size_t pos = 0; pos < s.n;)
+    buf_add(&b, (struct str){out, utf8_put(utf8_next(s, &pos), out)});
+  return buf_str(&b);
+}
+
+static void clean_chars(const struct redactor *what, struct arena *a, char *text, size_t room) {
   int64_t count = 0;
-  struct str clean = without(call->secrets, call->arena, str_from(text), &count);
+  struct str clean = without(what, a, readable(a, str_from(text)), &count);
   if (!count)
     return;
   clean = utf8_cut(clean, room - 1);
@@ -189,10 +200,12 @@ static void clean_chars(const struct op_call *call, char *text, size_t room) {
   text[clean.n] = 0;
 }
 
-void scrub_error(struct op_call *call) {
-  clean_chars(call, call->err->message, sizeof(call->err->message));
-  clean_chars(call, call->err->fix, sizeof(call->err->fix));
+static void clean_error(const struct redactor *what, struct arena *a, struct error *err) {
+  clean_chars(what, a, err->message, sizeof(err->message));
+  clean_chars(what, a, err->fix, sizeof(err->fix));
 }
+
+void scrub_error(struct op_call *call) { clean_error(call->secrets, call->arena, call->err); }
 
 /* A line is JSON, whose strings are looked at one by one: in the text of it an escape could hide where a secret
  * begins, and cutting one out could take a quotation mark along. */
@@ -269,18 +282,17 @@ struct scrubber {
   const struct redactor *what; /* NULL: not ready */
 };
 
-static const struct redactor *ready(struct op_call *call) {
-  struct engine *engine = call->engine;
+static const struct redactor *ready(struct engine *engine, struct str team, bool lately, struct arena *a) {
   uint64_t number;
-  const struct strs *known = secrets_known_as(engine, call->caller.team, &number);
+  const struct strs *known = secrets_known_as(engine, team, lately, &number);
   struct scrubber *kept = engine->scrubber ? engine->scrubber : mem_zalloc(sizeof(*kept));
   if (!kept)
-    return redactor_new(call->arena, known);
+    return redactor_new(a, known);
   engine->scrubber = kept;
   if (!kept->what || kept->number != number) {
     arena_release(&kept->memory);
     kept->what = NULL;
-    kept->memory.oom = call->arena->oom;
+    kept->memory.oom = a->oom;
     kept->what = redactor_new(&kept->memory, known);
     kept->number = number;
   }
@@ -294,7 +306,32 @@ void scrubber_free(struct scrubber **scrubber) {
   *scrubber = NULL;
 }
 
+const struct redactor *scrub_known(struct engine *engine, struct str team, struct arena *a) {
+  return ready(engine, team, false, a);
+}
+
+void scrub_refresh(struct op_call *call) { call->secrets = scrub_known(call->engine, call->caller.team, call->arena); }
+
+/* What is written must not hold a value that became a secret a moment ago elsewhere; what is read was there before. */
 void scrub_begin(struct op_call *call) {
-  call->secrets = ready(call);
+  bool writes = call->op->flags & (OP_WRITE | OP_NO_TXN);
+  call->secrets = ready(call->engine, call->caller.team, !writes, call->arena);
   clean_caller(call);
+}
+
+/* ---- errors of a door ---- */
+
+void scrub_door_error(struct engine *engine, struct str team, struct error *err) {
+  struct arena a;
+  struct error ignored;
+  jmp_buf oom;
+  arena_init(&a);
+  enum status held = engine ? engine_hold(engine, team, &ignored) : STATUS_NOT_FOUND;
+  if (ARENA_BOUNDARY(&a, oom))
+    error_set(err, STATUS_NOMEM, "out of memory");
+  else
+    clean_error(held == STATUS_OK ? scrub_known(engine, team, &a) : NULL, &a, err);
+  if (engine)
+    held = engine_let_go(engine, held, &ignored);
+  arena_release(&a);
 }

@@ -33,6 +33,15 @@ void scrub_error(struct op_call *call);
 /* What an engine keeps between calls, for engine_close(). */
 void scrubber_free(struct scrubber **scrubber);
 
+/* ---- for doors, about what does not pass op_run() ---- */
+
+/* What is looked for in texts of the team, as the vault is now. The engine's lock is held, and its store is the team's;
+ * of the engine nothing but the store is asked. Valid until it is asked for again. */
+const struct redactor *scrub_known(struct engine *engine, struct str team, struct arena *a);
+/* Takes secrets out of an error that a door has made by itself: it may quote what a caller sent. Nobody holds the
+ * engine's lock; NULL: patterns alone are looked for. */
+void scrub_door_error(struct engine *engine, struct str team, struct error *err);
+
 /* ---- for operations, about texts that are no arguments: from files, or parts of an argument ---- */
 
 /* For a text that will be stored: takes secrets out and counts them, or refuses it in the name of `name`. */
@@ -40,6 +49,8 @@ NODISCARD enum status scrub_text(const struct redactor *what, struct arena *a, b
                                  const char *name, int64_t *count, struct error *err);
 /* A line of JSON without secrets. */
 struct str scrub_line(const struct redactor *what, struct arena *a, struct str line);
+/* For an operation that lasts: values may have become secrets since it began. */
+void scrub_refresh(struct op_call *call);
 /* scrub_text(), as the team's setting says. */
 NODISCARD enum status call_scrub(struct op_call *call, struct str *text, const char *name);
 

@@ -10,7 +10,7 @@
 #include "store/memories.h"
 
 /* A key that was not at hand may be there later: a server looks again. */
-enum { TEAMS = 8, LOOK_AGAIN_US = 60 * 1000 * 1000 };
+enum { TEAMS = 8, LOOK_AGAIN_US = 60 * 1000 * 1000, LATELY_US = 1000 * 1000 };
 
 struct known {
   char team[TEAM_BYTES + 1]; /* "": the place is free */
@@ -20,6 +20,8 @@ struct known {
   uint8_t digest[32]; /* of the sealed texts that the values came from */
   bool complete;
   int64_t looked; /* ticks */
+  int64_t asked;  /* ticks, when the store was last asked; 0: never */
+  uint64_t writes;
   uint64_t used, number;
 };
 
@@ -99,12 +101,20 @@ static bool open_all(struct engine *engine, struct str team, const struct vault_
   return all;
 }
 
+/* A file tells by itself whether anything has changed; a server would have to be asked. */
+static bool asked_lately(const struct engine *engine, const struct known *k) {
+  return db_engine(store_db(engine->store)) != DB_SQLITE && k->asked && engine->writes &&
+         k->writes == atomic_load(engine->writes) && clock_ticks_us() - k->asked < LATELY_US;
+}
+
 static void refresh(struct engine *engine, struct known *k, struct arena *scratch, struct arena *memory) {
   struct str team = str_from(k->team);
   struct vault_entries list = {0};
   struct db_stamp stamp;
   struct error ignored;
   uint8_t digest[32];
+  int64_t asked = clock_ticks_us();
+  uint64_t writes = engine->writes ? atomic_load(engine->writes) : 0;
   bool again = k->looked == 0 || (!k->complete && clock_ticks_us() - k->looked > LOOK_AGAIN_US);
   if (db_stamp(store_db(engine->store), &stamp, &ignored) != STATUS_OK ||
       (!again && stamp.own == k->stamp.own && stamp.others == k->stamp.others) ||
@@ -125,6 +135,8 @@ static void refresh(struct engine *engine, struct known *k, struct arena *scratc
     memcpy(k->digest, digest, sizeof(digest));
   }
   k->stamp = stamp;
+  k->asked = asked;
+  k->writes = writes;
 }
 
 /* Without memory, what was known stays known. */
@@ -142,13 +154,14 @@ static void refresh_guarded(struct engine *engine, struct known *k) {
   arena_release(&scratch);
 }
 
-const struct strs *secrets_known_as(struct engine *engine, struct str team, uint64_t *ret_number) {
+const struct strs *secrets_known_as(struct engine *engine, struct str team, bool lately, uint64_t *ret_number) {
   static const struct strs none = {0};
   struct known *k = engine->store && team.n && team.n <= TEAM_BYTES ? place_of(engine, team) : NULL;
   *ret_number = 0;
   if (!k)
     return &none;
-  refresh_guarded(engine, k);
+  if (!lately || !asked_lately(engine, k))
+    refresh_guarded(engine, k);
   k->used = ++engine->secrets->uses;
   *ret_number = k->number;
   return &k->values;
@@ -156,7 +169,7 @@ const struct strs *secrets_known_as(struct engine *engine, struct str team, uint
 
 const struct strs *secrets_known(struct engine *engine, struct str team) {
   uint64_t number;
-  return secrets_known_as(engine, team, &number);
+  return secrets_known_as(engine, team, false, &number);
 }
 
 /* ---- doctor ---- */

@@ -9,8 +9,10 @@
 /* The values as they are now; none when the team has no secrets, or when no key is at hand. Valid until the engine's
  * next call, with its lock held. Never fails a call: what cannot be decrypted is not known, and doctor says so. */
 const struct strs *secrets_known(struct engine *engine, struct str team);
-/* The same, with a number that another list never has: what was made of the list can be kept as long as it stays. */
-const struct strs *secrets_known_as(struct engine *engine, struct str team, uint64_t *ret_number);
+/* The same, with a number that another list never has: what was made of the list can be kept as long as it stays.
+ * `lately` will do where a store on a server would have to be asked for every call: as they were within the last
+ * second, and since the last call of this process that wrote. */
+const struct strs *secrets_known_as(struct engine *engine, struct str team, bool lately, uint64_t *ret_number);
 
 /* For doctor: what is wrong with the team's secrets ("": nothing), and what to do about it. */
 NODISCARD enum status secrets_check(struct engine *engine, struct str team, struct arena *a, struct str *ret_fault,

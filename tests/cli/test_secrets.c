@@ -1,8 +1,9 @@
 /* test_secrets.c: secrets are refused or taken out before anything is embedded, logged or stored: afterwards their
  * bytes are nowhere in the store's files. */
+#include <signal.h>
 #include <sys/stat.h>
 
-#include "support/cli.h"
+#include "support/serve.h"
 
 /* Nothing here is a secret, and nothing in this file looks like one: they are put together at run time. */
 static const char *random_text(const char *alphabet, int n, unsigned seed) {
@@ -266,4 +267,97 @@ TEST(a_value_of_the_vault_is_taken_out_of_what_files_say) {
       STR("{\"type\":\"entity\",\"name\":\"Harbour\",\"entityType\":\"place\",\"observations\":[\"" VALUE "\"]}\n"));
   CHECK(CAIRN("import", "graph.jsonl").exit_code != 0);
   CHECK(!store_holds(VALUE));
+}
+
+/* ---- what does not pass an operation ---- */
+
+/* The events of a stream up to one of that action, which is returned; none holds the value. */
+static struct str clean_until(struct wire *w, const char *action) {
+  struct sse e;
+  do {
+    CHECK(sse_next(w, 20000 * test_slowness(), &e));
+    test_note("%.*s", STR_ARG(e.data));
+    CHECK(!has(e.data, VALUE));
+  } while (!has(e.data, textf("\"action\":\"%s\"", action)));
+  return e.data;
+}
+
+/* An event of which the program knew nothing when it was written; and another, because a server tells of no others. */
+static void add_event(void) {
+  sql_do("INSERT INTO event (team, at, action, op, project, source, detail) VALUES ('default', 1, 'memory:noted', "
+         "'remember', '', 'test', '{\"said\":\"" VALUE "\"}')");
+  OK("forget", "1", "--reason", "it is a secret now");
+}
+
+static struct wire *listening(const struct serve *s, const char *path) {
+  struct wire *w = wire_open(s);
+  wire_send(w, request_text("GET", path, NULL, STR_NONE));
+  CHECK_INT(wire_answer(w, false).status, 200);
+  return w;
+}
+
+TEST_TIMEOUT(events_from_before_the_secret_are_streamed_without_it, 60) {
+  STORE("--headline", "The word is " VALUE, "At the harbour they ask for the word of the day.");
+  struct serve *s = serve_start(NULL);
+  struct wire *early = listening(s, "/events?since=0");
+  struct sse e;
+  CHECK(sse_next(early, 20000 * test_slowness(), &e));
+  while (!has(e.data, "memory:write"))
+    CHECK(sse_next(early, 20000 * test_slowness(), &e));
+  CHECK(has(e.data, VALUE)); /* it was no secret yet */
+  make_secret();
+  add_event();
+  CHECK(has(clean_until(early, "memory:noted"), "[REDACTED:vault_secret]"));
+  struct wire *late = listening(s, "/events?since=0");
+  CHECK(has(clean_until(late, "memory:write"), "[REDACTED:vault_secret]"));
+  CHECK(has(clean_until(late, "memory:noted"), "[REDACTED:vault_secret]"));
+  wire_close(early);
+  wire_close(late);
+  serve_stop(s);
+}
+
+TEST_TIMEOUT(events_that_are_followed_are_shown_without_what_became_a_secret, 60) {
+  STORE("--headline", "The word is " VALUE, "At the harbour they ask for the word of the day.");
+  struct proc *p =
+      proc_start(.argv = ARGS(CAIRN_BIN, "events", "--follow", "--json"), .env = cli_env(), .timeout_ms = 50000);
+  struct str line;
+  do
+    CHECK(proc_line(p, 20000, &line));
+  while (!has(line, "memory:write"));
+  CHECK(has(line, VALUE));
+  make_secret();
+  add_event();
+  do {
+    CHECK(proc_line(p, 20000, &line));
+    CHECK(!has(line, VALUE));
+  } while (!has(line, "memory:noted"));
+  CHECK(has(line, "[REDACTED:vault_secret]"));
+  proc_kill(p, SIGTERM);
+  proc_wait(p);
+}
+
+#define JSON_HEADERS "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
+
+/* What a client calls an argument is quoted by the door, before an operation is run. */
+TEST_TIMEOUT(errors_of_a_door_are_cleaned, 60) {
+  begin();
+  make_secret();
+  struct serve *s = serve_start(NULL);
+  struct answer a = serve_do(s, "POST", "/api/v1/memories", JSON_HEADERS, STR("{\"text\":\"x\",\"" VALUE "\":1}"));
+  CHECK_INT(a.status, 400);
+  CHECK(has(a.body, "[REDACTED:vault_secret]") && !has(a.body, VALUE));
+  a = serve_do(s, "POST", "/mcp",
+               JSON_HEADERS "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: memory_search\r\n",
+               STR("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"memory_search\","
+                   "\"arguments\":{\"query\":\"x\",\"" VALUE "\":1},\"_meta\":{"
+                   "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","
+                   "\"io.modelcontextprotocol/clientCapabilities\":{},"
+                   "\"io.modelcontextprotocol/clientInfo\":{\"name\":\"t\",\"version\":\"1\"}}}}"));
+  test_note("%.*s", STR_ARG(a.body));
+  CHECK_INT(a.status, 200);
+  CHECK(has(a.body, "[REDACTED:vault_secret]") && !has(a.body, VALUE));
+  serve_stop(s);
+  const char *token = github_token(21);
+  struct run r = CAIRN("search", "x", "--limit", token);
+  CHECK(r.exit_code != 0 && !has(r.err, token + 4) && has(r.err, "[REDACTED:github_token]"));
 }

@@ -484,6 +484,59 @@ TEST(a_known_value_is_found_however_it_is_written) {
   arena_release(&a);
 }
 
+/* Encodings by Python's base64, urllib.parse and json. */
+TEST(a_known_value_is_found_in_two_wrappings) {
+  static const char *const value[] = {"s3cr3t-Välue/+\"x\\y 😀!"};
+  static const char *const cases[][2] = {
+      {"?q=czNjcjN0LVbDpGx1ZS8rInhceSDwn5iAIQ%3D%3D&r", "?q=[REDACTED:vault_secret]&r"}, /* url of base64 */
+      {"?q=s3cr3t-V%25C3%25A4lue%252F%252B%2522x%255Cy%2520%25F0%259F%2598%2580%2521&r",
+       "?q=[REDACTED:vault_secret]&r"}, /* url of url */
+      {"q=s3cr3t-V%25C3%25A4lue%252F%252B%2522x%255Cy%2520%25F0%259F%2598%2580%2521",
+       "q=[REDACTED:vault_secret]"}, /* form of url */
+      {"{\"v\":\"{\\\"w\\\":\\\"s3cr3t-V\\\\u00e4lue/+\\\\\\\"x\\\\\\\\y \\\\ud83d\\\\ude00!\\\"}\"}",
+       "{\"v\":\"{\\\"w\\\":\\\"[REDACTED:vault_secret]\\\"}\"}"}, /* json of json */
+      {"{\"v\":\"s3cr3t-Välue/+\\\\\\\"x\\\\\\\\y 😀!\"}",
+       "{\"v\":\"[REDACTED:vault_secret]\"}"}, /* json of json, literal */
+      {"{\"v\":\"czNjcjN0LVbDpGx1ZS8rInhceSDwn5iAIQ==\"}",
+       "{\"v\":\"[REDACTED:vault_secret]\"}"}, /* json of base64 with an escaped slash */
+      {"{\"v\":\"s3cr3t-V%C3%A4lue%2F%2B%22x%5Cy%20%F0%9F%98%80%21\"}",
+       "{\"v\":\"[REDACTED:vault_secret]\"}"}, /* json of url */
+      {"?q=s3cr3t-V%5Cu00e4lue%2F%2B%5C%22x%5C%5Cy%20%5Cud83d%5Cude00%21&r",
+       "?q=[REDACTED:vault_secret]&r"}, /* url of json */
+      {"(czNjcjN0LVYlQzMlQTRsdWUlMkYlMkIlMjJ4JTVDeSUyMCVGMCU5RiU5OCU4MCUyMQ==)",
+       "([REDACTED:vault_secret])"}, /* base64 of url */
+      {"(czNjcjN0LVYlQzMlQTRsdWUlMkYlMkIlMjJ4JTVDeSUyMCVGMCU5RiU5OCU4MCUyMQ)",
+       "([REDACTED:vault_secret])"},                                                           /* base64url of url */
+      {"(czNjcjN0LVZcdTAwZTRsdWUvK1wieFxceSBcdWQ4M2RcdWRlMDAh)", "([REDACTED:vault_secret])"}, /* base64 of json */
+      {"(Y3pOamNqTjBMVmJEcEd4MVpTOHJJbmhjZVNEd241aUFJUT09)", "([REDACTED:vault_secret])"},     /* base64 of base64 */
+      {"(NzMzMzYzNzIzMzc0MmQ1NmMzYTQ2Yzc1NjUyZjJiMjI3ODVjNzkyMGYwOWY5ODgwMjE=)",
+       "([REDACTED:vault_secret])"}, /* base64 of hex */
+      {"(637a4e6a636a4e304c566244704778315a533872496e6863655344776e35694149513d3d)",
+       "([REDACTED:vault_secret])"}, /* hex of base64 */
+      {"(7333637233742d562543332541346c75652532462532422532327825354379253230254630253946253938253830253231)",
+       "([REDACTED:vault_secret])"}, /* hex of url */
+      {"(3733333336333732333337343264353663336134366337353635326632623232373835633739323066303966393838303231)",
+       "([REDACTED:vault_secret])"}, /* hex of hex */
+      {"(7333637233742d565c75303065346c75652f2b5c22785c5c79205c75643833645c756465303021)",
+       "([REDACTED:vault_secret])"}, /* hex of json */
+      {"?q=7333637233742D56C3A46C75652F2B22785C7920F09F988021&r",
+       "?q=[REDACTED:vault_secret]&r"}, /* url of hex upper */
+      {"?q=czNjcjN0LVYlQzMlQTRsdWUlMkYlMkIlMjJ4JTVDeSUyMCVGMCU5RiU5OCU4MCUyMQ%3D%3D&r",
+       "?q=[REDACTED:vault_secret]&r"}, /* url of base64 of url */
+      {"(czNjcjN0LVYlQzMlQTRs\ndWUlMkYlMkIlMjJ4JTVD\neSUyMCVGMCU5RiU5OCU4\nMCUyMQ==)",
+       "([REDACTED:vault_secret])"}, /* wrapped base64 of url */
+      {"(YXMzY3IzdC1WJUMzJUE0bHVlJTJGJTJCJTIyeCU1Q3klMjAlRjAlOUYlOTglODAlMjE=)",
+       "(Y[REDACTED:vault_secret])"}, /* shifted base64 of url */
+  };
+  struct arena a;
+  arena_init(&a);
+  for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    test_note("case %zu", i);
+    CHECK_STR(redact_known_values(&a, cases[i][0], 1, value), cases[i][1]);
+  }
+  arena_release(&a);
+}
+
 TEST(known_values_may_overlap_and_repeat) {
   static const char *const values[] = {"alpha-beta", "beta-gamma", "alpha-beta-gamma-delta", "short",
                                        "\n  trailing-blank \n"};

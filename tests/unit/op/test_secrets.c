@@ -13,9 +13,12 @@ static struct arena a;
 static struct caller caller;
 static struct error err;
 
+static _Atomic uint64_t *shared_writes;
+
 static struct engine *open_engine(void) {
   struct engine *engine;
-  struct engine_options o = {.path = test_store("store.db"), .clock = {.fixed = INT64_C(1800000000000)}};
+  struct engine_options o = {
+      .path = test_store("store.db"), .clock = {.fixed = INT64_C(1800000000000)}, .writes = shared_writes};
   CHECK_OK(engine_open(&o, &engine, &err), &err);
   caller = (struct caller){.team = STR("default"), .project = STR(""), .source = STR("test"), .trust = STR("user")};
   return engine;
@@ -62,17 +65,55 @@ TEST(what_is_set_replaced_or_deleted_is_known_at_once) {
   close_engine(&two);
 }
 
+static bool knew_lately(struct engine *e, const char *value) {
+  uint64_t number;
+  return strs_has(secrets_known_as(e, caller.team, true, &number), str_from(value));
+}
+
+/* Two engines that share nothing are as two processes. */
+TEST(what_another_process_sets_is_known_soon_and_before_anything_is_written) {
+  struct engine *one = open_engine(), *two = open_engine();
+  set(two, "a", "first value");
+  CHECK(knew_lately(one, "first value"));
+  set(two, "b", "second value");
+  yyjson_val *args;
+  yyjson_mut_val *result;
+  CHECK_OK(json_read(&a, STR("{\"text\":\"They say second value there\"}"), &args, &err), &err);
+  CHECK_INT(op_run(one, op_find(STR("remember")), &caller, NULL, &a, args, &result, &err), STATUS_SECRET);
+  set(two, "c", "third value");
+  int64_t until = clock_ticks_us() + INT64_C(15000000) * test_slowness();
+  while (!knew_lately(one, "third value") && clock_ticks_us() < until)
+    usleep(20000);
+  CHECK(knew_lately(one, "third value"));
+  close_engine(&one);
+  close_engine(&two);
+}
+
+TEST(what_an_engine_sets_those_of_its_process_know_at_once) {
+  static _Atomic uint64_t writes;
+  shared_writes = &writes;
+  struct engine *one = open_engine(), *two = open_engine();
+  for (int i = 0; i < 20; i++) {
+    const char *value = textf("value number %d", i);
+    CHECK(!knew_lately(one, value));
+    set(two, "a", value);
+    CHECK(knew_lately(one, value));
+  }
+  close_engine(&one);
+  close_engine(&two);
+}
+
 TEST(a_list_keeps_its_number_as_long_as_it_stays) {
   struct engine *e = open_engine();
   uint64_t first, again, later;
   set(e, "a", "first value");
-  secrets_known_as(e, caller.team, &first);
+  secrets_known_as(e, caller.team, false, &first);
   run(e, "remember", "{\"text\":\"The build machine has 64 cores\"}");
-  const struct strs *list = secrets_known_as(e, caller.team, &again);
+  const struct strs *list = secrets_known_as(e, caller.team, false, &again);
   CHECK_INT(list->n, 1);
   CHECK(first == again);
   set(e, "a", "other value");
-  secrets_known_as(e, caller.team, &later);
+  secrets_known_as(e, caller.team, false, &later);
   CHECK(later != first);
   close_engine(&e);
 }

@@ -1,0 +1,68 @@
+/* body.c: the body of a request on its way in.
+ *
+ * Any body may bring a value for the vault, and what it is about is known only when it is here in full. So it is
+ * gathered in locked memory, as long as it is not larger than such a value can make it, and is wiped at the end. What
+ * the library has read is overwritten as soon as it was taken over: its buffers cannot be had in locked memory. */
+#include <sodium.h>
+
+#include "base/alloc.h"
+#include "base/secret_pool.h"
+#include "http/internal.h"
+
+enum { GROWTH = 4 };
+
+static struct http_body get(struct http_exchange *x, size_t room) {
+  struct secret_pool *pieces = x->daemon->pieces;
+  char *piece = room <= SECRET_PIECE && pieces ? secret_pool_take(pieces) : NULL;
+  if (piece)
+    return (struct http_body){piece, SECRET_PIECE, BODY_PIECE};
+  if (room <= MCP_GUARDED_MAX)
+    return (struct http_body){mem_secret(room), room, BODY_SECRET};
+  return (struct http_body){mem_alloc(room), room, BODY_PLAIN};
+}
+
+static void give(struct http_exchange *x, struct http_body *b) {
+  switch (b->kind) {
+  case BODY_PIECE:
+    secret_pool_give(x->daemon->pieces, b->p, b->room);
+    break;
+  case BODY_SECRET:
+    mem_secret_free(b->p);
+    break;
+  case BODY_PLAIN:
+    sodium_memzero(b->p, b->room);
+    mem_free(b->p);
+    break;
+  case BODY_NONE:
+    break;
+  }
+  *b = (struct http_body){0};
+}
+
+/* With room for a NUL behind it. */
+static bool grow(struct http_exchange *x, size_t kept, size_t needed) {
+  size_t room = x->body.room ? x->body.room * GROWTH : SECRET_PIECE;
+  while (room <= needed)
+    room *= GROWTH;
+  if (room > MCP_GUARDED_MAX && needed < MCP_GUARDED_MAX)
+    room = MCP_GUARDED_MAX;
+  struct http_body b = get(x, room);
+  if (!b.p)
+    return false;
+  if (kept)
+    memcpy(b.p, x->body.p, kept);
+  give(x, &x->body);
+  x->body = b;
+  return true;
+}
+
+bool body_add(struct http_exchange *x, const char *data, size_t n) {
+  size_t kept = x->received - n;
+  if (x->received >= x->body.room && !grow(x, kept, x->received))
+    return false;
+  memcpy(x->body.p + kept, data, n);
+  x->body.p[x->received] = 0;
+  return true;
+}
+
+void body_release(struct http_exchange *x) { give(x, &x->body); }
