@@ -26,10 +26,10 @@ struct rest_route {
   const char *op;   /* operation; NULL: `run` does it all */
   const char *to;   /* argument that the path's {name} fills; a list gets it as its only element */
   unsigned flags;
-  const char *without;        /* arguments that are not offered here, separated by blanks */
-  const char *lines;          /* of a streaming operation: the member that gets its lines */
-  const char *page;           /* argument that goes on behind a page: "cursor"; NULL: there are no pages */
-  const char *result;         /* schema of the answer in the OpenAPI document; NULL: any object */
+  const char *without; /* arguments that are not offered here, separated by blanks */
+  const char *lines;   /* of a streaming operation: the member that gets its lines */
+  const char *page;    /* argument that goes on behind a page: "cursor"; NULL: there are no pages */
+  const char *result;  /* of a route without an operation: schema of the answer in the OpenAPI document, or NULL */
   const char *summary, *help; /* NULL: the operation's */
   const struct param *params; /* NULL: the operation's and the common ones */
   enum status (*prepare)(struct rest_call *rc);
