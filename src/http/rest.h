@@ -75,6 +75,16 @@ void rest_answer(struct rest_call *rc, yyjson_mut_val *result);
 /* Answers with rc->err. */
 void rest_fail(struct rest_call *rc);
 
+/* Percent-encoded, for a path or a query. */
+void rest_add_encoded(struct buf *b, struct str s);
+
+/* ---- rest_words.c: what operations say of the command line, as requests ---- */
+
+struct str rest_words(struct arena *a, struct str text);
+void rest_error_words(struct arena *a, struct error *err);
+/* What a result advises: warnings, what was dropped, why it is degraded. */
+void rest_result_words(struct arena *a, yyjson_mut_val *result);
+
 /* ---- routes that are more than an operation ---- */
 
 void rest_index(struct rest_call *rc);   /* GET /: where the document is */
