@@ -52,8 +52,8 @@ struct follower;
 
 struct mcp_server {
   struct mcp_options options;
-  uint8_t secret[MCP_SECRET_SIZE];
-  pthread_mutex_t lock; /* for all below */
+  uint8_t secret[MCP_SECRET_SIZE]; /* of the process; see state.c */
+  pthread_mutex_t lock;            /* for all below */
   pthread_cond_t answered;
   struct mcp_session *sessions;
   size_t session_count;
@@ -196,11 +196,12 @@ void input_required(struct exchange *x, yyjson_mut_val *requests, struct str sta
 
 /* ---- state.c: texts that come back from a client and must not have been changed ---- */
 
-/* Opaque text that carries `payload`, valid for this purpose alone, for so long (0: for good). */
-struct str state_seal(const struct mcp_server *server, struct arena *a, struct str purpose, struct str payload,
-                      int64_t expires);
-bool state_open(const struct mcp_server *server, struct arena *a, struct str purpose, struct str sealed, int64_t now,
-                struct str *ret_payload);
+/* Opaque text that carries `payload`, valid for this purpose alone, for so long (0: for good), at every server of the
+ * store. The purpose names the team and the caller, too; no engine of the pool may be held. */
+struct str state_seal(const struct mcp_server *server, struct arena *a, struct str team, struct str purpose,
+                      struct str payload, int64_t expires);
+bool state_open(const struct mcp_server *server, struct arena *a, struct str team, struct str purpose,
+                struct str sealed, int64_t now, struct str *ret_payload);
 
 /* ---- subscriptions.c ---- */
 
