@@ -280,7 +280,7 @@ static enum status check_atomic(struct arena *a, bool strict, struct memory *m, 
   if (str_empty(str_trim(m->body))) {
     error_set(err, STATUS_REFUSED, "there is no text to remember");
     refuse(err, "atomic");
-    return error_fix(err, "give the text as an argument, or on standard input: cairn remember TEXT");
+    return error_fix(err, "give it a text: cairn remember TEXT");
   }
   enum status s = check_size(m, err);
   if (s != STATUS_OK)

@@ -1,39 +1,21 @@
 /* openapi.c: the OpenAPI 3.1 document of /api/v1, made from the routes and the table of operations. */
-#include "core/memory.h"
 #include "http/rest.h"
+#include "op/results.h"
 
 /* ---- schemas ---- */
 
 /* Shapes that no table describes. */
 static const char fixed_schemas[] =
-    "{\"Object\":{\"type\":\"object\",\"description\":\"As docs/json.md describes the operation's result\"},"
-    "\"Problem\":{\"type\":\"object\",\"description\":\"RFC 9457\",\"required\":[\"type\",\"title\",\"status\"],"
+    "{\"Problem\":{\"type\":\"object\",\"description\":\"RFC 9457\",\"required\":[\"type\",\"title\",\"status\"],"
     "\"properties\":{\"type\":{\"type\":\"string\"},\"title\":{\"type\":\"string\"},\"status\":{\"type\":\"integer\"},"
     "\"detail\":{\"type\":\"string\"},\"code\":{\"type\":\"string\"},\"step\":{\"type\":\"string\"},"
     "\"fix\":{\"type\":\"string\",\"description\":\"What to do next\"}}},"
-    "\"Written\":{\"type\":\"object\",\"required\":[\"id\",\"uid\",\"action\",\"warnings\"],\"properties\":{"
-    "\"id\":{\"type\":\"integer\"},\"uid\":{\"type\":\"string\"},"
-    "\"action\":{\"type\":\"string\",\"enum\":[\"stored\",\"skipped\",\"superseded\"]},"
-    "\"txn\":{\"type\":\"integer\"},\"hash\":{\"type\":\"string\"},"
-    "\"warnings\":{\"type\":\"array\",\"items\":{\"type\":\"object\"}}}},"
-    "\"MemoryPage\":{\"type\":\"object\",\"required\":[\"memories\",\"count\",\"total\"],\"properties\":{"
-    "\"memories\":{\"type\":\"array\",\"items\":{\"$ref\":\"#/components/schemas/Memory\"}},"
-    "\"count\":{\"type\":\"integer\"},\"total\":{\"type\":\"integer\"},\"offset\":{\"type\":\"integer\"},"
-    "\"next_cursor\":{\"type\":\"string\"}}},"
-    "\"SearchResults\":{\"type\":\"object\",\"required\":[\"query\",\"search_mode\",\"results\"],\"properties\":{"
-    "\"query\":{\"type\":\"string\"},\"search_mode\":{\"type\":\"string\",\"enum\":[\"hybrid\",\"keyword\",\"vector\"]}"
-    ","
-    "\"degraded\":{\"type\":\"string\"},\"omitted\":{\"type\":\"integer\"},"
-    "\"results\":{\"type\":\"array\",\"items\":{\"$ref\":\"#/components/schemas/Memory\"}}}},"
     "\"MemorySearch\":{\"type\":\"object\",\"required\":[\"query\",\"searched\",\"empty_scopes\",\"results\"],"
     "\"properties\":{\"query\":{\"type\":\"string\"},"
     "\"searched\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},"
     "\"empty_scopes\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},\"search_mode\":{\"type\":\"string\"},"
     "\"degraded\":{\"type\":\"string\"},"
-    "\"results\":{\"type\":\"array\",\"items\":{\"$ref\":\"#/components/schemas/Memory\"}}}},"
-    "\"EventPage\":{\"type\":\"object\",\"required\":[\"events\",\"count\",\"last_seq\"],\"properties\":{"
-    "\"events\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"required\":[\"seq\",\"at\",\"action\"]}},"
-    "\"count\":{\"type\":\"integer\"},\"last_seq\":{\"type\":\"integer\"},\"next_cursor\":{\"type\":\"string\"}}},"
+    "\"results\":{\"type\":\"array\",\"items\":{\"$ref\":\"#/components/schemas/Hit\"}}}},"
     "\"Knowledge\":{\"type\":\"object\",\"required\":[\"project\",\"items\",\"groups\",\"count\"],\"properties\":{"
     "\"project\":{\"type\":\"string\"},"
     "\"items\":{\"type\":\"array\",\"items\":{\"$ref\":\"#/components/schemas/KnowledgeItem\"}},"
@@ -84,6 +66,11 @@ static yyjson_mut_val *ref(const struct writer *w, const char *section, const ch
   return v;
 }
 
+/* What the schema of an operation's result is called. */
+static const char *op_schema(const struct writer *w, const struct op *op) {
+  return arena_printf(w->a, "%sResult", result_name(w->a, op->name).p).p;
+}
+
 static void put_choices(const struct writer *w, yyjson_mut_val *schema, const struct param *p) {
   if (!p->choices)
     return;
@@ -115,33 +102,15 @@ static void put_schema(const struct writer *w, yyjson_mut_val *schema, const str
     put_text_type(w, json_put_obj(w->doc, schema, "items"), p, in_body);
 }
 
-static yyjson_mut_val *memory_schema(const struct writer *w) {
-  static const char *const types[] = {"string", "integer", "boolean", "number", "string"};
-  yyjson_mut_val *schema = yyjson_mut_obj(w->doc);
-  put_type(w, schema, "object");
-  json_put(w->doc, schema, "description", STR("A memory; lists leave most of it out"));
-  yyjson_mut_val *required = json_put_arr(w->doc, schema, "required");
-  json_add_str(w->doc, required, STR("id"));
-  json_add_str(w->doc, required, STR("uid"));
-  json_add_str(w->doc, required, STR("headline"));
-  yyjson_mut_val *properties = json_put_obj(w->doc, schema, "properties");
-  for (size_t i = 0; i < memory_field_count; i++) {
-    const struct field *f = &memory_fields[i];
-    if ((f->flags & FIELD_LOCAL) && strcmp(f->name, "id") != 0)
-      continue;
-    yyjson_mut_val *p = json_put_obj(w->doc, properties, f->name);
-    put_type(w, p, types[f->form]);
-    if (f->form == FIELD_TIME)
-      json_put(w->doc, p, "format", STR("date-time"));
-  }
-  put_type(w, json_put_obj(w->doc, properties, "body"), "string");
-  for (size_t i = 0; i < memory_list_count; i++) {
-    yyjson_mut_val *p = json_put_obj(w->doc, properties, memory_lists[i].name);
-    put_type(w, p, "array");
-    put_type(w, json_put_obj(w->doc, p, "items"), "string");
-  }
-  put_type(w, json_put_obj(w->doc, properties, "hash"), "string");
-  return schema;
+/* Named shapes, and the result of each operation: the table of results. */
+static void put_results(const struct writer *w, yyjson_mut_val *schemas) {
+  static const struct result_style style = {.refs = "#/components/schemas/"};
+  for (const struct shape *s = result_shapes; s->name; s++)
+    yyjson_mut_obj_add_val(w->doc, schemas, result_name(w->a, s->name).p,
+                           result_schema(w->a, w->doc, s->members, &style));
+  for (const struct op *op = ops; op->name; op++)
+    yyjson_mut_obj_add_val(w->doc, schemas, op_schema(w, op),
+                           result_schema(w->a, w->doc, op_result(str_from(op->name)), &style));
 }
 
 /* ---- operations ---- */
@@ -290,7 +259,13 @@ static void put_success(const struct writer *w, yyjson_mut_val *responses, const
       put_header(w, headers, "Link", "rel=next: the next page, when there is one");
   }
   yyjson_mut_val *content = json_put_obj(w->doc, json_put_obj(w->doc, v, "content"), "application/json");
-  yyjson_mut_obj_add_val(w->doc, content, "schema", ref(w, "schemas", r->result ? r->result : "Object"));
+  const struct op *op = op_of(r);
+  yyjson_mut_val *any = yyjson_mut_obj(w->doc);
+  put_type(w, any, "object");
+  yyjson_mut_obj_add_val(w->doc, content, "schema",
+                         op          ? ref(w, "schemas", op_schema(w, op))
+                         : r->result ? ref(w, "schemas", r->result)
+                                     : any);
 }
 
 static void put_responses(const struct writer *w, yyjson_mut_val *operation, const struct rest_route *r) {
@@ -380,7 +355,7 @@ struct str openapi_document(struct arena *a) {
   yyjson_mut_obj_add_val(w.doc, root, "paths", all_paths(&w));
   yyjson_mut_val *components = json_put_obj(w.doc, root, "components");
   yyjson_mut_val *schemas = parse(&w, fixed_schemas);
-  yyjson_mut_obj_add_val(w.doc, schemas, "Memory", memory_schema(&w));
+  put_results(&w, schemas);
   yyjson_mut_obj_add_val(w.doc, components, "schemas", schemas);
   yyjson_mut_obj_add_val(w.doc, components, "parameters", parse(&w, fixed_parameters));
   yyjson_mut_obj_add_val(w.doc, components, "responses", all_responses(&w));

@@ -26,10 +26,10 @@ struct rest_route {
   const char *op;   /* operation; NULL: `run` does it all */
   const char *to;   /* argument that the path's {name} fills; a list gets it as its only element */
   unsigned flags;
-  const char *without;        /* arguments that are not offered here, separated by blanks */
-  const char *lines;          /* of a streaming operation: the member that gets its lines */
-  const char *page;           /* argument that goes on behind a page: "cursor"; NULL: there are no pages */
-  const char *result;         /* schema of the answer in the OpenAPI document; NULL: any object */
+  const char *without; /* arguments that are not offered here, separated by blanks */
+  const char *lines;   /* of a streaming operation: the member that gets its lines */
+  const char *page;    /* argument that goes on behind a page: "cursor"; NULL: there are no pages */
+  const char *result;  /* of a route without an operation: schema of the answer in the OpenAPI document, or NULL */
   const char *summary, *help; /* NULL: the operation's */
   const struct param *params; /* NULL: the operation's and the common ones */
   enum status (*prepare)(struct rest_call *rc);
@@ -75,6 +75,16 @@ NODISCARD enum status rest_op(struct rest_call *rc, const char *op, yyjson_mut_v
 void rest_answer(struct rest_call *rc, yyjson_mut_val *result);
 /* Answers with rc->err. */
 void rest_fail(struct rest_call *rc);
+
+/* Percent-encoded, for a path or a query. */
+void rest_add_encoded(struct buf *b, struct str s);
+
+/* ---- rest_words.c: what operations say of the command line, as requests ---- */
+
+struct str rest_words(struct arena *a, struct str text);
+void rest_error_words(struct arena *a, struct error *err);
+/* What a result advises: warnings, what was dropped, why it is degraded. */
+void rest_result_words(struct arena *a, yyjson_mut_val *result);
 
 /* ---- routes that are more than an operation ---- */
 

@@ -53,6 +53,7 @@ static void clean_error(struct rest_call *rc) {
 }
 
 void rest_fail(struct rest_call *rc) {
+  rest_error_words(rc->http->arena, &rc->err);
   if (!rc->ran)
     clean_error(rc);
   if (status_http(rc->err.code) == 503)
@@ -87,7 +88,7 @@ static struct str tag_of(struct rest_call *rc, yyjson_mut_val *result, struct st
   return arena_printf(rc->http->arena, "\"%s\"", hash);
 }
 
-static void add_encoded(struct buf *b, struct str s) {
+void rest_add_encoded(struct buf *b, struct str s) {
   for (size_t i = 0; i < s.n; i++) {
     char c = s.p[i];
     if (ascii_alnum(c) || c == '-' || c == '.' || c == '_' || c == '~')
@@ -105,13 +106,13 @@ static void add_next(struct rest_call *rc, struct str next) {
   for (size_t i = 0; i < http->query_count; i++) {
     if (str_is(http->queries[i].name, rc->route->page))
       continue;
-    add_encoded(&b, http->queries[i].name);
+    rest_add_encoded(&b, http->queries[i].name);
     buf_addc(&b, '=');
-    add_encoded(&b, http->queries[i].value);
+    rest_add_encoded(&b, http->queries[i].value);
     buf_addc(&b, '&');
   }
   buf_addf(&b, "%s=", rc->route->page);
-  add_encoded(&b, next);
+  rest_add_encoded(&b, next);
   buf_adds(&b, ">; rel=\"next\"");
   http_add_header(http, "Link", buf_str(&b));
 }
@@ -147,6 +148,7 @@ void rest_answer(struct rest_call *rc, yyjson_mut_val *result) {
           rc->doc, result, "next_cursor",
           arena_printf(http->arena, "%lld", (long long)yyjson_mut_get_sint(yyjson_mut_obj_get(result, "last_seq"))));
   }
+  rest_result_words(http->arena, result);
   struct str json = json_write(http->arena, result, false);
   struct str tag = tag_of(rc, result, json);
   if (tag.p)

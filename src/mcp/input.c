@@ -39,8 +39,8 @@ bool input_check(struct exchange *x, struct str *ret_state) {
   if (!state)
     return true;
   struct clock clock = {0};
-  if (!yyjson_is_str(state) ||
-      !state_open(x->server, x->arena, purpose_of(x), json_val_str(state), clock_now(&clock), ret_state))
+  if (!yyjson_is_str(state) || !state_open(x->server, x->arena, x->caller.team, purpose_of(x), json_val_str(state),
+                                           clock_now(&clock), ret_state))
     return refuse(x,
                   "requestState was not made by this server for this request, or is too old; begin again without it");
   return true;
@@ -57,7 +57,7 @@ void input_required(struct exchange *x, yyjson_mut_val *requests, struct str sta
   yyjson_mut_obj_add_val(x->doc, result, "inputRequests", requests);
   if (state.p)
     json_put(x->doc, result, "requestState",
-             state_seal(x->server, x->arena, purpose_of(x), state, clock_now(&clock) + STATE_VALID_MS));
+             state_seal(x->server, x->arena, x->caller.team, purpose_of(x), state, clock_now(&clock) + STATE_VALID_MS));
   exchange_result(x, result);
 }
 

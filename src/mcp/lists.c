@@ -21,7 +21,7 @@ static bool read_cursor(struct exchange *x, const char *list, struct str *ret_af
   *ret_after = STR_NONE;
   if (!cursor || (text.p && text.n == 0))
     return true;
-  if (text.p && state_open(x->server, x->arena, purpose_of(x, list), text, 0, ret_after))
+  if (text.p && state_open(x->server, x->arena, x->caller.team, purpose_of(x, list), text, 0, ret_after))
     return true;
   exchange_error(x, 200, RPC_PARAMS, NULL, "Invalid params: this cursor is not one of this list; begin without one");
   return false;
@@ -66,7 +66,8 @@ static void answer_page(struct exchange *x, const char *list, const char *member
     taken++;
   }
   if (more)
-    json_put(x->doc, result, "nextCursor", state_seal(x->server, x->arena, purpose_of(x, list), last, 0));
+    json_put(x->doc, result, "nextCursor",
+             state_seal(x->server, x->arena, x->caller.team, purpose_of(x, list), last, 0));
   exchange_cached(x, result, ttl_ms);
 }
 

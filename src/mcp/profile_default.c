@@ -184,12 +184,12 @@ static const struct tool_action admin_actions[] = {
 };
 
 static const struct tool tools[] = {
-  {.name = "memory_boot", .title = "Start with memory", .op = "boot", .flags = TOOL_READS | TOOL_ALWAYS | TOOL_WHOLE,
+  {.name = "memory_boot", .title = "Start with memory", .op = "boot", .flags = TOOL_READS | TOOL_ALWAYS | TOOL_WHOLE | TOOL_SAME,
    .description = DEFAULT_BOOT_TEXT,
    .args = default_boot_args, .prepare = default_boot_prepare, .finish = default_boot_finish},
   {.name = "memory_search", .title = "Search memories", .op = "search", .flags = TOOL_READS | TOOL_ALWAYS,
    .description = DEFAULT_SEARCH_TEXT, .args = default_search_args},
-  {.name = "memory_get", .title = "Read a memory", .op = "get", .flags = TOOL_READS,
+  {.name = "memory_get", .title = "Read a memory", .op = "get", .flags = TOOL_READS | TOOL_SAME,
    .description = DEFAULT_GET_TEXT, .args = default_get_args, .actions = default_get_actions, .finish = default_get_finish},
   {.name = "memory_store", .title = "Store a memory", .op = "remember", .flags = TOOL_ALWAYS,
    .description = "Remember one fact, rule, preference, decision, lesson, note or incident. action capture splits raw "

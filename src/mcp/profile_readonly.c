@@ -19,12 +19,12 @@ static const struct tool_action task_actions[] = {
 };
 
 static const struct tool tools[] = {
-  {.name = "memory_boot", .title = "Start with memory", .op = "boot", .flags = TOOL_READS | TOOL_ALWAYS | TOOL_WHOLE,
+  {.name = "memory_boot", .title = "Start with memory", .op = "boot", .flags = TOOL_READS | TOOL_ALWAYS | TOOL_WHOLE | TOOL_SAME,
    .description = DEFAULT_BOOT_TEXT,
    .args = default_boot_args, .prepare = default_boot_prepare, .finish = default_boot_finish},
   {.name = "memory_search", .title = "Search memories", .op = "search", .flags = TOOL_READS | TOOL_ALWAYS,
    .description = DEFAULT_SEARCH_TEXT, .args = default_search_args},
-  {.name = "memory_get", .title = "Read a memory", .op = "get", .flags = TOOL_READS, .description = DEFAULT_GET_TEXT,
+  {.name = "memory_get", .title = "Read a memory", .op = "get", .flags = TOOL_READS | TOOL_SAME, .description = DEFAULT_GET_TEXT,
    .args = default_get_args, .actions = default_get_actions, .finish = default_get_finish},
   {.name = "memory_list", .title = "List memories", .op = "list", .flags = TOOL_READS,
    .description = DEFAULT_LIST_TEXT, .args = default_list_args, .actions = default_list_actions},

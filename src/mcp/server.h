@@ -52,9 +52,9 @@ struct follower;
 
 struct mcp_server {
   struct mcp_options options;
-  uint8_t secret[MCP_SECRET_SIZE];
-  struct secret_pool *pieces; /* for messages that are being read; NULL: none could be had */
-  pthread_mutex_t lock; /* for all below */
+  uint8_t secret[MCP_SECRET_SIZE]; /* of the process; see state.c */
+  struct secret_pool *pieces;      /* for messages that are being read; NULL: none could be had */
+  pthread_mutex_t lock;            /* for all below */
   pthread_cond_t answered;
   struct mcp_session *sessions;
   size_t session_count;
@@ -198,11 +198,12 @@ void input_required(struct exchange *x, yyjson_mut_val *requests, struct str sta
 
 /* ---- state.c: texts that come back from a client and must not have been changed ---- */
 
-/* Opaque text that carries `payload`, valid for this purpose alone, for so long (0: for good). */
-struct str state_seal(const struct mcp_server *server, struct arena *a, struct str purpose, struct str payload,
-                      int64_t expires);
-bool state_open(const struct mcp_server *server, struct arena *a, struct str purpose, struct str sealed, int64_t now,
-                struct str *ret_payload);
+/* Opaque text that carries `payload`, valid for this purpose alone, for so long (0: for good), at every server of the
+ * store. The purpose names the team and the caller, too; no engine of the pool may be held. */
+struct str state_seal(const struct mcp_server *server, struct arena *a, struct str team, struct str purpose,
+                      struct str payload, int64_t expires);
+bool state_open(const struct mcp_server *server, struct arena *a, struct str team, struct str purpose,
+                struct str sealed, int64_t now, struct str *ret_payload);
 
 /* ---- subscriptions.c ---- */
 

@@ -13,6 +13,9 @@
 
 #include "op/op.h"
 
+/* What a definition of a row with arguments of its own takes at most, in estimated tokens. */
+enum { TOOL_DEFINITION = 250 };
+
 /* An answer's size in estimated tokens, its text and its structured content each; and what `max_tokens` may ask for. */
 enum { TOOL_BUDGET = 2000, TOOL_BUDGET_MIN = 200, TOOL_BUDGET_MAX = 20000 };
 
@@ -52,6 +55,7 @@ enum {
   TOOL_ALWAYS = 8,     /* clients that load tools late should load this one at once */
   TOOL_HIDDEN = 16,    /* callable, but not listed: a former name */
   TOOL_WHOLE = 32,     /* the operation keeps the budget itself, and what it holds on to must not be cut */
+  TOOL_SAME = 64,      /* `finish` leaves the operation's result in its form: the schema is the operation's */
 };
 
 struct tool_run;
@@ -74,7 +78,7 @@ struct tool {
   const struct tool_arg *args; /* ends with name == NULL; NULL: the operation's own arguments, but no file names;
                                 * without `flags`, they follow from the operation, too */
   const char *fixed;           /* members of a JSON object: "\"kind\":\"rule\"", or NULL */
-  const char *output;          /* JSON schema of the structured result; NULL: any object */
+  const char *output;          /* JSON schema of the structured result; NULL: what the operations answer */
   enum status (*prepare)(struct tool_run *run, yyjson_mut_val *args);
   enum status (*finish)(struct tool_run *run, yyjson_mut_val *result);
   enum status (*run)(struct tool_run *run);

@@ -2,22 +2,14 @@
 #include "core/present.h"
 #include "core/tokens.h"
 #include "mcp/tool_internal.h"
-
-/* Members in which operations speak to the caller; what else is text was stored by somebody. */
-static bool is_advice(struct str name) {
-  static const char *const names[] = {"fix", "fetch", "degraded", "note", "banner", "message", NULL};
-  for (const char *const *p = names; *p; p++)
-    if (str_is(name, *p))
-      return true;
-  return false;
-}
+#include "op/words.h"
 
 static void neutralise(struct tool_run *run, struct str name, yyjson_mut_val *v) {
   size_t i, n;
   yyjson_mut_val *key, *e;
   if (yyjson_mut_is_str(v)) {
     struct str s = present_neutral(run->arena, mut_text(v));
-    mut_set_text(v, run->arena, is_advice(name) ? tool_words(run, s) : s);
+    mut_set_text(v, run->arena, words_are_advice(name) ? tool_words(run, s) : s);
   } else if (yyjson_mut_is_arr(v)) {
     yyjson_mut_arr_foreach(v, i, n, e) {
       neutralise(run, name, e);
@@ -78,6 +70,8 @@ void tool_answer_error(struct tool_run *run) {
   struct str message = tool_words(run, present_neutral(run->arena, str_from(said.message)));
   error_set(&said, said.code, "%.*s", STR_ARG(message));
   said.step = run->err->step;
+  said.about = run->err->about;
+  said.similarity = run->err->similarity;
   if (fix.n)
     error_fix(&said, "%.*s", STR_ARG(fix));
   run->result = op_error_json(run->doc, &said);

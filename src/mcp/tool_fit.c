@@ -25,7 +25,7 @@ struct cut {
   struct cut_list lists[LISTS_MAX];
   size_t n;
   int64_t last_seq; /* of events: where the list ends now */
-  bool has_texts;
+  bool has_texts, has_stripped;
 };
 
 static bool offers(const struct tool *tool, const char *arg) {
@@ -69,6 +69,8 @@ static void say_cut(const struct cut *c) {
   }
   if (c->has_texts)
     buf_addf(&b, "%slong texts cut", c->n ? ", " : "");
+  if (!c->n && !c->has_texts)
+    buf_adds(&b, "some members left out");
   buf_addf(&b, " to fit %d tokens", run->budget);
   struct str more = c->n ? more_call(c) : STR_NONE;
   if (more.p)
@@ -134,13 +136,21 @@ static bool drop_items(struct cut *c, size_t over) {
 }
 
 /* Members that a reader does without when room is scarce. */
+static const char *const slim_names[] = {"uid",        "weight",        "delivery",   "age_days",     "topics",
+                                         "upvotes",    "downvotes",     "updated_at", "action_items", "access_count",
+                                         "valid_from", "last_accessed", NULL};
+
+bool tool_may_slim(struct str member) {
+  for (const char *const *p = slim_names; *p; p++)
+    if (str_is(member, *p))
+      return true;
+  return false;
+}
+
 static void slim(yyjson_mut_val *v) {
-  static const char *const names[] = {"uid",        "weight",        "delivery",   "age_days",     "topics",
-                                      "upvotes",    "downvotes",     "updated_at", "action_items", "access_count",
-                                      "valid_from", "last_accessed", NULL};
   size_t i, n;
   yyjson_mut_val *e;
-  for (const char *const *p = names; tool_is_memory(v) && *p; p++)
+  for (const char *const *p = slim_names; tool_is_memory(v) && *p; p++)
     yyjson_mut_obj_remove_key(v, *p);
   if (yyjson_mut_is_arr(v))
     yyjson_mut_arr_foreach(v, i, n, e) {
@@ -323,9 +333,12 @@ void tool_fit(struct tool_run *run, bool own) {
   if (c.has_texts)
     say_cut(&c);
   for (int round = 0; round < ROUNDS && (size = answer_size(run, own)) > budget; round++) {
-    if (!drop_items(&c, size - budget) && !cut_longest(&c, size - budget) && !strip(run))
-      break;
-    if (c.has_texts || c.n)
+    if (!drop_items(&c, size - budget) && !cut_longest(&c, size - budget)) {
+      if (!strip(run))
+        break;
+      c.has_stripped = true;
+    }
+    if (c.has_texts || c.n || c.has_stripped)
       say_cut(&c);
   }
   if (size > budget)

@@ -17,6 +17,12 @@ unsigned tool_flags(const struct tool *tool);
  * definition then has `confirm`, which is the door's to take: tool_call() does not know it. */
 bool tool_asks(const struct tool *tool);
 
+/* ---- tool_output.c ---- */
+
+/* The schema of what the tool answers, from the results of its operations, in at most so many tokens: all of it, else
+ * the outermost members, else as many of those as there is room for. NULL: nothing is known, or nothing fits. */
+yyjson_mut_val *tool_output(struct arena *a, yyjson_mut_doc *doc, const struct tool *tool, size_t room);
+
 /* ---- tool_value.c ---- */
 
 /* The value in its form; NULL when it has another and cannot be read as this one without loss. */
@@ -50,6 +56,8 @@ struct str tool_rendered(struct tool_run *run);
 
 /* ---- tool_fit.c ---- */
 
+/* A member of a memory that a reader does without: it goes first, and nothing is said about it. */
+bool tool_may_slim(struct str member);
 /* Fits run->result into the budget, and where it is `own` (not made by a function of the row) the text, too. */
 void tool_fit(struct tool_run *run, bool own);
 

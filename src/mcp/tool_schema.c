@@ -1,5 +1,8 @@
 /* tool_schema.c: the definition of a tool as tools/list gives it, from its row alone: the same bytes every time. */
+#include "core/tokens.h"
 #include "mcp/tool_internal.h"
+
+#define ANY_OBJECT "{\"type\":\"object\"}"
 
 static void put_type(yyjson_mut_doc *doc, yyjson_mut_val *schema, const char *type) {
   yyjson_mut_obj_add_str(doc, schema, "type", type);
@@ -154,16 +157,33 @@ static void put_description(yyjson_mut_doc *doc, yyjson_mut_val *def, const stru
     yyjson_mut_obj_add_str(doc, def, "description", op->summary);
 }
 
-yyjson_mut_val *tool_definition(yyjson_mut_doc *doc, const struct tool *tool) {
+/* The definition with an output schema, or with none. */
+static yyjson_mut_val *definition(yyjson_mut_doc *doc, const struct tool *tool, yyjson_mut_val *output) {
   yyjson_mut_val *def = yyjson_mut_obj(doc);
   yyjson_mut_obj_add_str(doc, def, "name", tool->name);
   if (tool->title)
     yyjson_mut_obj_add_str(doc, def, "title", tool->title);
   put_description(doc, def, tool);
   yyjson_mut_obj_add_val(doc, def, "inputSchema", input_schema(doc, tool));
-  yyjson_mut_obj_add_val(doc, def, "outputSchema", literal(doc, tool->output ? tool->output : "{\"type\":\"object\"}"));
+  yyjson_mut_obj_add_val(doc, def, "outputSchema", output);
   put_annotations(doc, def, tool_flags(tool));
   if (tool->flags & TOOL_ALWAYS)
     yyjson_mut_obj_add_bool(doc, json_put_obj(doc, def, "_meta"), "anthropic/alwaysLoad", true);
   return def;
+}
+
+/* A row with arguments of its own is written for models, and has its limit; one that is an operation as it is, is for
+ * programs. */
+yyjson_mut_val *tool_definition(yyjson_mut_doc *doc, const struct tool *tool) {
+  struct arena *a = doc->alc.ctx;
+  yyjson_mut_val *plain = definition(doc, tool, literal(doc, tool->output ? tool->output : ANY_OBJECT));
+  if (tool->output)
+    return plain;
+  size_t room = SIZE_MAX;
+  if (tool->args) {
+    size_t taken = tokens_estimate(json_write(a, plain, false));
+    room = taken < TOOL_DEFINITION ? TOOL_DEFINITION - taken : 0;
+  }
+  yyjson_mut_val *output = tool_output(a, doc, tool, room);
+  return output ? definition(doc, tool, output) : plain;
 }

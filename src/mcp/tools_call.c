@@ -29,7 +29,8 @@ static void answer(struct exchange *x, const struct tool_run *run) {
     add_block(doc, content, run->notice);
     yyjson_mut_obj_add_val(doc, json_put_obj(doc, result, "_meta"), TOOL_UNTRUSTED, run->untrusted);
   }
-  bool structured = x->modern || str_cmp(x->version, STR("2025-06-18")) >= 0;
+  /* A schema that a row brings along knows nothing of refusals: those are text alone. */
+  bool structured = (x->modern || str_cmp(x->version, STR("2025-06-18")) >= 0) && !(run->is_error && run->tool->output);
   if (run->result && structured)
     yyjson_mut_obj_add_val(doc, result, "structuredContent", run->result);
   json_put_bool(doc, result, "isError", run->is_error);

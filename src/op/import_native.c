@@ -255,10 +255,11 @@ static enum status store_tombstone(struct native *n, int64_t line, struct record
   if (s != STATUS_OK)
     return s;
   if (id) {
-    import_warn(im, "purged_elsewhere",
-                arena_printf(n->line, "line %lld: memory %lld was purged in the export and lives here; ours stays",
-                             (long long)line, (long long)id),
-                arena_printf(n->line, "to remove it here too: cairn purge %lld --confirm", (long long)id));
+    import_warn(
+        im, "purged_elsewhere",
+        arena_printf(n->line, "line %lld: memory %lld was purged in the export and lives here; ours stays",
+                     (long long)line, (long long)id),
+        arena_printf(n->line, "'cairn get %lld' shows it; whether it goes here, too, is yours to say", (long long)id));
     return s;
   }
   s = transfer_add_tombstone(&im->txn, &r->tombstone, &added, err);

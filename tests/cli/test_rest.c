@@ -47,6 +47,10 @@ static void check_problem(const struct reply *r, int status, const char *part) {
   CHECK(jstr(r->json, "title").n > 0);
   if (!has(r->body, part))
     FAIL("'%s' is not in %.*s", part, STR_ARG(r->body));
+  /* What to do is said in requests; a command is for somebody at the machine of the store. */
+  struct str fix = json_str(r->json, "fix");
+  if (fix.n && (has(fix, "cairn ") || has(fix, " --")) && !has(fix, "on the machine of the store"))
+    FAIL("it speaks of the command line: %.*s", STR_ARG(fix));
 }
 
 #define PROBLEM(status, part, ...)                                                                                     \
@@ -54,6 +58,21 @@ static void check_problem(const struct reply *r, int status, const char *part) {
     struct reply reply_ = REQUEST(__VA_ARGS__);                                                                        \
     check_problem(&reply_, (status), (part));                                                                          \
   } while (0)
+
+TEST_TIMEOUT(advice_is_given_in_requests, 40) {
+  struct serve *s = serve_start(NULL);
+  PROBLEM(404, "GET /api/v1/memories and GET /api/v1/search show them", s, "GET", "/api/v1/memories/99");
+  REQUEST(s, "POST", "/api/v1/memories", "{\"text\":\"The nightly build takes 12 minutes\"}");
+  struct reply other = REQUEST(s, "POST", "/api/v1/memories", "{\"text\":\"The nightly build takes 45 minutes\"}");
+  CHECK(has(jstr(warning(other.json, "contradiction"), "fix"), "POST /api/v1/transactions/TXN/undo, then POST "
+                                                               "/api/v1/memories/1/supersede {\"reason\":\"WHY\""));
+  REQUEST(s, "POST", "/api/v1/memories/1/supersede", "{\"text\":\"The nightly build is gone\",\"reason\":\"removed\"}");
+  PROBLEM(409, "its current version is 3: POST /api/v1/memories/3/supersede {", s, "POST",
+          "/api/v1/memories/1/supersede", "{\"text\":\"The nightly build is back\",\"reason\":\"returned\"}");
+  PROBLEM(428, "POST /api/v1/forget", s, "POST", "/api/v1/memories/1/purge", "{}");
+  PROBLEM(400, "/api/v1/openapi.json", s, "GET", "/api/v1/search");
+  serve_stop(s);
+}
 
 TEST_TIMEOUT(every_failure_has_its_status, 40) {
   struct serve *s = serve_start(NULL);

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "store/place.h"
+#include "support/schema_check.h"
 #include "support/store.h"
 
 /* Both live as long as the test's process; `memory` belongs to the test's own thread. */
@@ -152,7 +153,9 @@ yyjson_val *cli_ok(const char *file, int line, struct str input, const char *con
   if (r.exit_code != 0)
     test_fail(file, line, "cairn%s: exit code %d, signal %d: %.*s%.*s", shown(args), r.exit_code, r.signal,
               STR_ARG(r.out), STR_ARG(r.err));
-  return object_of(file, line, r, args);
+  yyjson_val *result = object_of(file, line, r, args);
+  check_printed(file, line, args, result);
+  return result;
 }
 
 static int exit_code_of(const char *file, int line, const char *code) {

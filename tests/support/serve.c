@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "mcp/tool.h"
+#include "support/schema_check.h"
 
 enum { WAIT_MS = 15000 };
 
@@ -216,12 +218,27 @@ struct str request_text(const char *method, const char *path, const char *header
   return buf_str(&b);
 }
 
+/* What a tool answers in one piece is what its definition says. */
+static void check_mcp(const char *path, struct str body, const struct answer *a) {
+  struct arena own;
+  struct error err;
+  yyjson_val *request, *answer;
+  if (!str_starts(str_from(path), STR("/mcp")) || a->status != 200 || !body.n || !a->body.n)
+    return;
+  arena_init(&own);
+  if (json_read(&own, body, &request, &err) == STATUS_OK && json_read(&own, a->body, &answer, &err) == STATUS_OK)
+    check_conversation(str_is(str_from(path), "/mcp") ? profiles[0] : NULL, request, answer);
+  arena_release(&own);
+}
+
 struct answer serve_do(const struct serve *s, const char *method, const char *path, const char *headers,
                        struct str body) {
   struct wire *w = wire_open(s);
   wire_send(w, request_text(method, path, headers, body));
   struct answer a = wire_answer(w, strcmp(method, "HEAD") == 0);
   wire_close(w);
+  check_rest(method, str_from(path), a.status, a.body);
+  check_mcp(path, body, &a);
   return a;
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/utf8.h"
 #include "support/proc.h"
+#include "support/schema_check.h"
 #include "support/store.h"
 
 static struct arena arena;
@@ -46,7 +47,14 @@ static enum status call(struct tool_run *run, const char *tool, const char *args
     FAIL("no tool %s", tool);
   called[run->tool - profile->tools] = true;
   CHECK_OK(json_read(&arena, str_from(args), &run->args, &err), &err);
-  return tool_call(run);
+  enum status s = tool_call(run);
+  if (s == STATUS_OK && run->result && !(run->is_error && run->tool->output)) {
+    yyjson_val *content = NULL;
+    struct error unread;
+    CHECK_OK(json_read(&arena, json_write(&arena, run->result, false), &content, &unread), &unread);
+    check_answer(__FILE__, __LINE__, run->tool, content);
+  }
+  return s;
 }
 
 static yyjson_mut_val *answer(const char *tool, const char *args, bool refused) {

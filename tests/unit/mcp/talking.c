@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/process.h"
+#include "support/schema_check.h"
 
 static struct arena arena;
 
@@ -121,10 +122,15 @@ void say(struct mcp_server *server, const struct mcp_head *head, const char *mes
 
 yyjson_val *ask(struct mcp_server *server, const struct mcp_head *head, const char *message) {
   static struct said said;
+  struct error err;
+  yyjson_val *request;
   say(server, head, message, &said);
   CHECK_INT(said.n, 1);
   CHECK(said.last);
-  return said_line(&said, 0);
+  yyjson_val *answer = said_line(&said, 0);
+  if (json_read(&arena, str_from(message), &request, &err) == STATUS_OK)
+    check_conversation(server->options.profile, request, answer);
+  return answer;
 }
 
 const char *modern_with(const char *capabilities, const char *method, const char *params) {

@@ -57,6 +57,12 @@ TEST(server_pages_have_cursors_of_their_own) {
                "result.isError"));
   second = ask(server, NULL, modern("resources/list", textf("\"cursor\":\"%s\"", cursor)));
   CHECK_STR(jstr(second, "result.resources[0].uri"), "cairn://skill/skill-096");
+  /* Another server of the store goes on where this one was. */
+  talking_stop(&server);
+  server = talking_server(true, false);
+  second = ask(server, NULL, modern("resources/list", textf("\"cursor\":\"%s\"", cursor)));
+  CHECK_STR(jstr(second, "result.resources[0].uri"), "cairn://skill/skill-096");
+  CHECK_INT(jint(ask(server, NULL, modern("tools/list", textf("\"cursor\":\"%s\"", cursor))), "error.code"), -32602);
   talking_stop(&server);
 }
 
@@ -181,6 +187,24 @@ TEST(server_confirms_by_a_second_request) {
   CHECK(!jbool(v, "result.isError"));
   CHECK_INT(count_memories(server), 1);
   talking_stop(&server);
+}
+
+/* The key belongs to the store: another server of it, or one that was started again, knows what this one asked. */
+TEST(server_of_the_same_store_takes_an_answer_over) {
+  struct mcp_server *one = talking_server(true, false), *two = talking_server(true, false);
+  CHECK(!jbool(call(one, STORE_CALL("Our office is in Bern")), "result.isError"));
+  CHECK(!jbool(call(one, STORE_CALL("Backups run at three in the night")), "result.isError"));
+  const char *state = textf("\"requestState\":\"%s\"", cstr(jstr(call_elicit(one, PURGE("1")), "result.requestState")));
+  talking_stop(&one);
+  CHECK_INT(jint(call_elicit(two, textf("%s,%s,%s", PURGE("2"), state, YES)), "error.code"), -32602);
+  CHECK(!jbool(call_elicit(two, textf("%s,%s,%s", PURGE("1"), state, YES)), "result.isError"));
+  CHECK_INT(count_memories(two), 1);
+  state = textf("\"requestState\":\"%s\"", cstr(jstr(call_elicit(two, PURGE("2")), "result.requestState")));
+  talking_stop(&two);
+  one = talking_server(true, false);
+  CHECK(!jbool(call_elicit(one, textf("%s,%s,%s", PURGE("2"), state, YES)), "result.isError"));
+  CHECK_INT(count_memories(one), 0);
+  talking_stop(&one);
 }
 
 /* Who cannot ask is told which argument confirms. */

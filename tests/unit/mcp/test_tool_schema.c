@@ -184,3 +184,67 @@ TEST(the_readonly_profile_only_reads) {
       CHECK((x->flags & TOOL_READS) && !(op_find(str_from(x->op))->flags & OP_WRITE));
   }
 }
+
+/* ---- what a tool answers ---- */
+
+static yyjson_mut_val *output(const struct tool *t) { return yyjson_mut_obj_get(definition(t), "outputSchema"); }
+
+static yyjson_mut_val *answered(const struct tool *t, const char *name) {
+  return yyjson_mut_obj_get(yyjson_mut_obj_get(output(t), "properties"), name);
+}
+
+TEST(every_tool_of_the_full_profile_says_what_it_answers) {
+  for (const struct tool *t = profile_find(STR("full"))->tools; t->name; t++) {
+    test_note("%s", t->name);
+    CHECK(yyjson_mut_obj_size(yyjson_mut_obj_get(output(t), "properties")) > 0);
+  }
+}
+
+TEST(results_refusals_and_cut_answers_are_all_allowed) {
+  struct tool t = {.name = "t", .op = "search"};
+  CHECK(is_type(answered(&t, "query"), "string"));
+  CHECK(is_type(answered(&t, "results"), "array"));
+  CHECK(is_type(yyjson_mut_obj_get(answered(&t, "results"), "items"), "object"));
+  yyjson_mut_val *any = yyjson_mut_obj_get(output(&t), "anyOf");
+  CHECK_INT(yyjson_mut_arr_size(any), 3);
+  CHECK_STR(json_write(&tooling_arena, yyjson_mut_arr_get(any, 0), false),
+            "{\"required\":[\"results\",\"query\",\"search_mode\"]}");
+  CHECK_STR(json_write(&tooling_arena, yyjson_mut_arr_get(any, 1), false), "{\"required\":[\"error\"]}");
+  CHECK_STR(json_write(&tooling_arena, yyjson_mut_arr_get(any, 2), false), "{\"required\":[\"truncated\"]}");
+}
+
+/* Several operations: what one of them has is described, what all have is required, and what differs is left open. */
+TEST(a_tool_with_actions_answers_what_one_of_them_does) {
+  static const struct tool_action actions[] = {{.name = "pin", .op = "pin"}, {.name = "rate", .op = "rate"}, {0}};
+  static const struct tool_action differing[] = {
+      {.name = "a", .op = "vault add"}, {.name = "g", .op = "vault get"}, {0}};
+  struct tool t = {.name = "t", .description = "d", .actions = actions};
+  CHECK(is_type(answered(&t, "delivery"), "string"));
+  CHECK(is_type(answered(&t, "upvotes"), "integer"));
+  CHECK_STR(json_write(&tooling_arena, yyjson_mut_arr_get_first(yyjson_mut_obj_get(output(&t), "anyOf")), false),
+            "{\"required\":[\"id\"]}");
+  t.actions = differing;
+  CHECK_STR(json_write(&tooling_arena, answered(&t, "value"), false), "{}");
+}
+
+/* It may make anything of the result. */
+static enum status changes(struct tool_run *run UNUSED, yyjson_mut_val *result UNUSED) { return STATUS_OK; }
+
+/* A row for models says less rather than grow: the limit is that of the whole definition. */
+TEST(a_schema_takes_the_room_that_is_left) {
+  static const struct tool_arg none[] = {{0}};
+  struct tool t = {.name = "t", .description = "d", .op = "search", .args = none};
+  CHECK(is_type(answered(&t, "results"), "array"));
+  CHECK(!yyjson_mut_obj_get(answered(&t, "results"), "items"));
+  CHECK(tokens_estimate(json_write(&tooling_arena, definition(&t), false)) <= TOOL_DEFINITION);
+  char long_text[1200];
+  memset(long_text, 'x', sizeof(long_text));
+  long_text[sizeof(long_text) - 1] = 0;
+  t.description = long_text;
+  CHECK_STR(json_write(&tooling_arena, output(&t), false), "{\"type\":\"object\"}");
+  t.description = "d";
+  t.finish = changes;
+  CHECK_STR(json_write(&tooling_arena, output(&t), false), "{\"type\":\"object\"}");
+  t.flags = TOOL_SAME;
+  CHECK(is_type(answered(&t, "results"), "array"));
+}

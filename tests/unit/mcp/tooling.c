@@ -3,6 +3,7 @@
 
 #include "support/harness.h"
 #include "support/proc.h"
+#include "support/schema_check.h"
 #include "support/store.h"
 
 struct arena tooling_arena;
@@ -32,7 +33,14 @@ enum status tooling_call(struct tool_run *run, const struct profile *profile, st
   if (!run->tool)
     FAIL("no tool %s", tool);
   CHECK_OK(json_read(&tooling_arena, str_from(json), &run->args, &tooling_error), &tooling_error);
-  return tool_call(run);
+  enum status s = tool_call(run);
+  if (s == STATUS_OK && run->result && !(run->is_error && run->tool->output)) {
+    yyjson_val *content = NULL;
+    struct error unread;
+    CHECK_OK(json_read(&tooling_arena, json_write(&tooling_arena, run->result, false), &content, &unread), &unread);
+    check_answer(__FILE__, __LINE__, run->tool, content);
+  }
+  return s;
 }
 
 yyjson_mut_val *tooling_ok(struct tool_run *run, const struct profile *profile, struct engine *engine, const char *tool,

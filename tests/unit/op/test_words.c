@@ -1,0 +1,70 @@
+/* test_words.c: what operations say about the command line, for other doors. */
+#include "op/words.h"
+
+#include <dirent.h>
+
+#include "base/fs.h"
+#include "support/harness.h"
+
+static struct arena a;
+
+static struct str as_name(const struct words_door *door, const struct op *op, yyjson_mut_val *args) {
+  return arena_printf(door->arena, "<%s %s>", op->name, json_write(door->arena, args, false).p);
+}
+
+static struct str words(const char *text) {
+  struct words_door door = {.arena = &a,
+                            .doc = json_new(&a),
+                            .call = as_name,
+                            .help = "HELP",
+                            .session = "SESSION",
+                            .elsewhere = "elsewhere"};
+  return words_at(&door, str_from(text));
+}
+
+TEST(what_cannot_be_undone_is_never_a_call) {
+  for (const struct op *op = ops; op->name; op++) {
+    struct str said = words(arena_printf(&a, "'cairn %s'", op->name).p);
+    struct str want = (op->flags & OP_DESTRUCTIVE) ? arena_printf(&a, "'cairn %s' (elsewhere)", op->name)
+                                                   : arena_printf(&a, "<%s {}>", op->name);
+    test_note("%s", op->name);
+    CHECK(str_eq(said, want));
+  }
+}
+
+TEST(a_session_and_help_are_named_as_the_door_does) {
+  CHECK_STR(words("(--session, or CAIRN_SESSION)"), "(SESSION)");
+  CHECK_STR(words("'cairn help get' says it"), "HELP says it");
+}
+
+/* ---- the sources ---- */
+
+static void check_file(const char *path) {
+  static const char *const commands[] = {"cairn purge", "cairn prune", "cairn team delete", "cairn vault delete",
+                                         "cairn token delete"};
+  struct error err;
+  struct str text;
+  CHECK_OK(fs_read(&a, path, 1 << 20, &text, &err), &err);
+  for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
+    test_note("%s: %s", path, commands[i]);
+    CHECK(str_find(text, str_from(commands[i]), 0) == SIZE_MAX);
+  }
+}
+
+/* Help and examples name them (table.c); nothing that is said while somebody works does. */
+TEST(no_source_suggests_what_cannot_be_undone) {
+  static const char *const layers[] = {"base", "core", "embed", "store", "file", "op", "mcp", "http"};
+  int seen = 0;
+  for (size_t i = 0; i < ARRAY_LEN(layers); i++) {
+    const char *folder = arena_printf(&a, "%s/src/%s", CAIRN_SOURCE_DIR, layers[i]).p;
+    DIR *dir = opendir(folder);
+    CHECK(dir);
+    for (struct dirent *e; (e = readdir(dir)) != NULL;)
+      if (str_ends(str_from(e->d_name), STR(".c")) && strcmp(e->d_name, "table.c") != 0) {
+        check_file(arena_printf(&a, "%s/%s", folder, e->d_name).p);
+        seen++;
+      }
+    closedir(dir);
+  }
+  CHECK(seen > 200);
+}
