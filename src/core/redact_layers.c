@@ -164,7 +164,7 @@ struct layer {
 struct search {
   struct redact_scan *scan;
   const struct known_index *index;
-  struct arena *a;
+  struct arena *a;        /* NULL: nothing was needed yet */
   char *room[INNER_MOST]; /* for a layer in so many others: no layer is longer than the text */
   size_t left;            /* bytes that may still be read into layers */
 };
@@ -203,6 +203,8 @@ static bool may_hold(struct search *q, size_t bytes) {
 
 static char *room_for(struct search *q, const struct layer *inner) {
   char **room = &q->room[inner->spelled + inner->decoded - 1];
+  if (!q->a)
+    q->a = arena_child(q->scan->a);
   if (!*room)
     *room = arena_alloc(q->a, q->scan->text.n + 1);
   return *room;
@@ -264,19 +266,31 @@ static void read_run(struct search *q, struct layer *l, size_t from, size_t to, 
   }
 }
 
+/* The next run that is long enough. Looked at from its last character backwards: of prose most is never looked at. */
+static size_t next_run(struct str text, size_t at) {
+  while (at + BASE64_LEAST <= text.n) {
+    size_t k = BASE64_LEAST;
+    while (k > 0 && redact_in(text.p[at + k - 1], IN_B64 | IN_B64URL))
+      k--;
+    if (k == 0)
+      return at;
+    at += k;
+  }
+  return text.n;
+}
+
 static void read_runs(struct search *q, struct layer *l) {
   struct str text = l->text;
-  for (size_t at = 0; at < text.n;) {
-    size_t n = redact_run(text, at, IN_B64 | IN_B64URL, text.n);
-    if (n >= BASE64_LEAST)
-      read_run(q, l, at, at + n, false);
-    for (size_t i = at; n >= HEX_LEAST && i < at + n;) {
-      size_t digits = redact_run(text, i, IN_HEX, text.n);
+  for (size_t at = next_run(text, 0); at < text.n;) {
+    size_t end = at + redact_run(text, at, IN_B64 | IN_B64URL, text.n);
+    read_run(q, l, at, end, false);
+    for (size_t i = at; end - at >= HEX_LEAST && i < end;) {
+      size_t digits = redact_run(text, i, IN_HEX, end - i);
       if (digits >= HEX_LEAST)
         read_run(q, l, i, i + digits, true);
       i += digits + 1;
     }
-    at += n + 1;
+    at = next_run(text, end);
   }
 }
 
@@ -290,8 +304,9 @@ static void look_into(struct search *q, struct layer *l) {
 void redact_known(struct redact_scan *s, const struct known_index *index) {
   if (!index->head)
     return;
-  struct search q = {.scan = s, .index = index, .a = arena_child(s->a), .left = LAYERS_TIMES * s->text.n + LAYERS_MORE};
+  struct search q = {.scan = s, .index = index, .left = LAYERS_TIMES * s->text.n + LAYERS_MORE};
   struct layer text = {.text = s->text};
   look_into(&q, &text);
-  arena_release(q.a);
+  if (q.a)
+    arena_release(q.a);
 }
