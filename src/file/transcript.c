@@ -459,9 +459,9 @@ enum status transcript_write_lines(const struct transcripts *t, struct str sessi
   return s;
 }
 
-static enum status append_locked(const struct transcripts *t, struct str session, struct messages *list,
-                                 bool skip_known, struct arena *a, struct transcript_appended *done,
-                                 struct error *err) {
+static enum status append_locked(const struct transcripts *t, struct str session, struct lock *lock,
+                                 struct messages *list, bool skip_known, struct arena *a,
+                                 struct transcript_appended *done, struct error *err) {
   struct buf lines = BUF(a);
   struct transcript_info added = {0}, now = {0};
   int64_t before = 0;
@@ -475,16 +475,16 @@ static enum status append_locked(const struct transcripts *t, struct str session
     s = transcript_revive(t, session, path, a, &done->revived, err);
   if (s == STATUS_OK)
     s = transcript_write_lines(t, session, path, buf_str(&lines), a, &before, &done->torn, err);
-  if (s != STATUS_OK || t->index_later)
+  if (s != STATUS_OK)
     return s;
   added = (struct transcript_info){.messages = done->added,
                                    .tokens = done->tokens,
                                    .size = done->bytes,
                                    .created = list->v[0].at,
                                    .updated = list->v[list->n - 1].at};
-  /* The messages are on disk: an index that cannot be written is made anew by whoever reads it next. */
+  /* The messages are on disk: what cannot be counted now is counted by whoever reads it next. */
   struct error ignored;
-  if (index_note(t, session, before, &added, a, &now, &ignored) == STATUS_OK) {
+  if (index_added(t, session, lock, before, &added, a, &now, &ignored) == STATUS_OK) {
     done->total_messages = now.messages;
     done->total_tokens = now.tokens;
   }
@@ -501,7 +501,7 @@ enum status transcript_append(const struct transcripts *t, struct str session, s
     s = transcript_lock(t, session, a, &lock, err);
   if (s != STATUS_OK)
     return s;
-  s = append_locked(t, session, &kept, skip_known, a, &done, err);
+  s = append_locked(t, session, lock, &kept, skip_known, a, &done, err);
   transcript_unlock(lock);
   if (s != STATUS_OK)
     return s;

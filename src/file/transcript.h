@@ -2,7 +2,7 @@
  *
  *   <session>.jsonl                    the conversation as its agent should have it: a summary, once it was compacted,
  *                                      and the messages behind it
- *   <session>.lock                     locked (flock) by whoever writes the session
+ *   <session>.lock                     locked (flock) by whoever writes the session; holds its entry of the index
  *   <session>.torn                     ends of lines that a crash cut off: nothing is thrown away
  *   sessions.json                      the index: {version, updatedAt, sessions}; made anew when it is lost
  *   archive/<session>.jsonl            a session without a message for sessions.retention_days

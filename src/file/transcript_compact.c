@@ -160,9 +160,10 @@ enum status transcript_compact(const struct transcripts *t, const struct transcr
   enum status s = transcript_lock(t, seen->session, a, &lock, err);
   if (s != STATUS_OK)
     return s;
+  index_forget(lock);
   s = compact_locked(t, seen, count, summary, extractive, a, &done, err);
   if (s == STATUS_OK)
-    s = index_note(t, seen->session, -1, NULL, a, &info, err);
+    s = index_note(t, seen->session, lock, a, &info, err);
   transcript_unlock(lock);
   if (s != STATUS_OK)
     return s;
@@ -175,8 +176,8 @@ enum status transcript_compact(const struct transcripts *t, const struct transcr
 /* ---- the archive ---- */
 
 /* With the lock: into the archive, unless it has a newer message. */
-static enum status move_away(const struct transcripts *t, struct str session, int64_t before, struct arena *a,
-                             bool *ret_moved, struct error *err) {
+static enum status move_away(const struct transcripts *t, struct str session, struct lock *lock, int64_t before,
+                             struct arena *a, bool *ret_moved, struct error *err) {
   const char *live = transcript_path(t, session, PLACE_LIVE, a);
   const char *archived = transcript_path(t, session, PLACE_ARCHIVED, a);
   const char *folder = arena_cstr(a, fs_dirname(str_from(archived)));
@@ -198,7 +199,7 @@ static enum status move_away(const struct transcripts *t, struct str session, in
   if (s == STATUS_OK)
     s = transcript_sync_folder(t->folder.p, err);
   if (s == STATUS_OK)
-    s = index_note(t, session, -1, NULL, a, &info, err);
+    s = index_note(t, session, lock, a, &info, err);
   *ret_moved = s == STATUS_OK;
   return s;
 }
@@ -209,7 +210,7 @@ static enum status archive_one(const struct transcripts *t, struct str session, 
   enum status s = transcript_lock(t, session, a, &lock, err);
   if (s != STATUS_OK)
     return s;
-  s = move_away(t, session, before, a, ret_moved, err);
+  s = move_away(t, session, lock, before, a, ret_moved, err);
   transcript_unlock(lock);
   return s;
 }

@@ -1,18 +1,32 @@
 /* transcript_index.c: sessions.json, the index of the transcripts: read, brought up to date by the files, written.
  *
  * It holds nothing that is not in the files, but for what is known about the last flush. Who finds a file of another
- * size than the index says reads that file; who finds no index reads them all. */
+ * size than the index says reads that file; who finds no index reads them all.
+ *
+ * Each session has its entry in its lock file besides, as a note that whoever appends brings up to date: the index of
+ * thousands of sessions is not written for each message. A note counts while the file has the size that it says. */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/fs.h"
+#include "base/id.h"
 #include "base/json.h"
 #include "file/transcript_internal.h"
 
-enum { INDEX_VERSION = 1, INDEX_BYTES = 256 << 20, INDEX_MODE = 0600 };
+enum {
+  INDEX_VERSION = 1,
+  INDEX_BYTES = 256 << 20,
+  INDEX_MODE = 0600,
+  NOTE_BYTES = 1024,
+  STALE_S = 5,         /* so many seconds at least lie between two that append and write the index, */
+  STALE_BYTES = 20000, /* and one more for each so many bytes of it */
+};
 
 #define ENDING ".jsonl"
 
@@ -65,6 +79,23 @@ static void put_time(yyjson_mut_doc *doc, yyjson_mut_val *v, const char *name, i
   json_put(doc, v, name, time_format(at, time));
 }
 
+static void put_info(yyjson_mut_doc *doc, yyjson_mut_val *v, const struct transcript_info *s) {
+  json_put(doc, v, "id", s->id);
+  json_put(doc, v, "status", s->archived ? STR("archived") : STR("active"));
+  put_time(doc, v, "created", s->created);
+  put_time(doc, v, "updated", s->updated);
+  json_put_int(doc, v, "messages", s->messages);
+  json_put_int(doc, v, "tokens", s->tokens);
+  json_put_int(doc, v, "compacted", s->compacted);
+  json_put_int(doc, v, "compactions", s->compactions);
+  json_put_int(doc, v, "size", s->size);
+  if (s->flushed) {
+    json_put_int(doc, v, "flushed", s->flushed);
+    json_put_bool(doc, v, "answered", s->answered);
+  }
+  json_put_bool(doc, v, "archived", s->archived);
+}
+
 static enum status write_index(const struct transcripts *t, const struct transcript_infos *list, struct arena *a,
                                struct error *err) {
   yyjson_mut_doc *doc = json_new(a);
@@ -72,26 +103,66 @@ static enum status write_index(const struct transcripts *t, const struct transcr
   json_put_int(doc, root, "version", INDEX_VERSION);
   put_time(doc, root, "updatedAt", t->now);
   yyjson_mut_val *arr = json_put_arr(doc, root, "sessions");
-  for (size_t i = 0; i < list->n; i++) {
-    const struct transcript_info *s = &list->v[i];
-    yyjson_mut_val *v = yyjson_mut_arr_add_obj(doc, arr);
-    json_put(doc, v, "id", s->id);
-    json_put(doc, v, "status", s->archived ? STR("archived") : STR("active"));
-    put_time(doc, v, "created", s->created);
-    put_time(doc, v, "updated", s->updated);
-    json_put_int(doc, v, "messages", s->messages);
-    json_put_int(doc, v, "tokens", s->tokens);
-    json_put_int(doc, v, "compacted", s->compacted);
-    json_put_int(doc, v, "compactions", s->compactions);
-    json_put_int(doc, v, "size", s->size);
-    if (s->flushed) {
-      json_put_int(doc, v, "flushed", s->flushed);
-      json_put_bool(doc, v, "answered", s->answered);
-    }
-    json_put_bool(doc, v, "archived", s->archived);
-  }
+  for (size_t i = 0; i < list->n; i++)
+    put_info(doc, yyjson_mut_arr_add_obj(doc, arr), &list->v[i]);
   return fs_write(index_path(t, a), json_write(a, root, true), INDEX_MODE, err);
 }
+
+/* Whether somebody who appends should write it: not more often than every few seconds, and the less often the larger it
+ * is. Readers do not depend on it. */
+static bool is_stale(const struct transcripts *t, struct arena *a) {
+  struct stat sb;
+  time_t now = time(NULL);
+  if (stat(index_path(t, a), &sb) != 0)
+    return true;
+  return sb.st_mtime > now || now - sb.st_mtime > STALE_S + (time_t)(sb.st_size / STALE_BYTES);
+}
+
+/* ---- the note of a session ---- */
+
+/* Readers take no lock, and may see a note that is just being written: the sum at its end tells. */
+static bool parse_note(struct str text, struct str session, struct arena *a, struct transcript_info *ret_info) {
+  struct error ignored;
+  struct transcript_info info;
+  struct str json, sum;
+  yyjson_val *v;
+  if (!str_line(&text, &json) || !str_line(&text, &sum) || json_read(a, json, &v, &ignored) != STATUS_OK)
+    return false;
+  char wanted[HASH_TEXT_SIZE];
+  hash_text(json, wanted);
+  get_info(v, &info);
+  if (!str_is(sum, wanted) || !str_eq(info.id, session))
+    return false;
+  info.id = session;
+  *ret_info = info;
+  return true;
+}
+
+static bool read_note(const struct transcripts *t, struct str session, struct arena *a,
+                      struct transcript_info *ret_info) {
+  char text[NOTE_BYTES];
+  int fd = open(transcript_path(t, session, PLACE_LOCK, a), O_RDONLY | O_CLOEXEC);
+  ssize_t n = fd < 0 ? -1 : pread(fd, text, sizeof(text), 0);
+  if (fd >= 0)
+    close(fd);
+  return n > 0 && parse_note((struct str){text, (size_t)n}, session, a, ret_info);
+}
+
+/* Not synced: what a crash leaves of it is no note, or one of another size. */
+static void write_note(struct lock *lock, const struct transcript_info *info, struct arena *a) {
+  yyjson_mut_doc *doc = json_new(a);
+  yyjson_mut_val *v = yyjson_mut_obj(doc);
+  struct buf b = BUF(a);
+  char sum[HASH_TEXT_SIZE];
+  put_info(doc, v, info);
+  buf_add(&b, json_write(a, v, false));
+  hash_text(buf_str(&b), sum);
+  buf_addf(&b, "\n%s\n", sum);
+  if (b.n > NOTE_BYTES || pwrite(lock->fd, b.p, b.n, 0) != (ssize_t)b.n || ftruncate(lock->fd, (off_t)b.n) != 0)
+    index_forget(lock);
+}
+
+void index_forget(struct lock *lock) { (void)!ftruncate(lock->fd, 0); }
 
 /* ---- the files ---- */
 
@@ -214,13 +285,13 @@ static enum status update(const struct transcripts *t, struct transcript_info *e
   return STATUS_OK;
 }
 
-static enum status note_locked(const struct transcripts *t, struct str session, int64_t before,
-                               const struct transcript_info *added, struct arena *a, struct transcript_info *ret_info,
-                               struct error *err) {
+static enum status note_locked(const struct transcripts *t, struct str session, struct arena *a,
+                               struct transcript_info *ret_info, struct error *err) {
   struct transcript_infos list = {0};
   (void)read_index(t, a, &list);
   struct transcript_info *e = entry_of(a, &list, session);
-  enum status s = update(t, e, before, added, a, err);
+  (void)read_note(t, session, a, e); /* of an older state, with what is known about the flush */
+  enum status s = scan(t, session, a, e, err);
   if (s == STATUS_OK)
     s = write_index(t, &list, a, err);
   if (s == STATUS_OK)
@@ -228,16 +299,38 @@ static enum status note_locked(const struct transcripts *t, struct str session, 
   return s;
 }
 
-enum status index_note(const struct transcripts *t, struct str session, int64_t before,
-                       const struct transcript_info *added, struct arena *a, struct transcript_info *ret_info,
-                       struct error *err) {
-  struct lock *lock;
-  enum status s = transcript_lock_index(t, a, &lock, err);
+enum status index_note(const struct transcripts *t, struct str session, struct lock *lock, struct arena *a,
+                       struct transcript_info *ret_info, struct error *err) {
+  struct lock *index;
+  enum status s = transcript_lock_index(t, a, &index, err);
   if (s != STATUS_OK)
     return s;
-  s = note_locked(t, session, before, added, a, ret_info, err);
-  transcript_unlock(lock);
+  s = note_locked(t, session, a, ret_info, err);
+  transcript_unlock(index);
+  if (s == STATUS_OK && lock)
+    write_note(lock, ret_info, a);
   return s;
+}
+
+enum status index_added(const struct transcripts *t, struct str session, struct lock *lock, int64_t before,
+                        const struct transcript_info *added, struct arena *a, struct transcript_info *ret_info,
+                        struct error *err) {
+  struct transcript_infos list = {0};
+  struct transcript_info e = {.id = session, .size = -1};
+  struct error ignored;
+  bool rebuilt;
+  if (!read_note(t, session, a, &e) && before > 0) {
+    (void)read_index(t, a, &list);
+    e = *entry_of(a, &list, session);
+  }
+  enum status s = update(t, &e, before, added, a, err);
+  if (s != STATUS_OK)
+    return s;
+  write_note(lock, &e, a);
+  if (!t->index_later && is_stale(t, a) && transcript_list(t, a, &list, &rebuilt, &ignored) != STATUS_OK)
+    rebuilt = false; /* who reads it next does it */
+  *ret_info = e;
+  return STATUS_OK;
 }
 
 static enum status no_such(struct str session, struct error *err) {
@@ -249,18 +342,26 @@ enum status transcript_flushed(const struct transcripts *t, struct str session, 
                                struct error *err) {
   struct transcript_infos list = {0};
   struct transcript_info now;
-  struct lock *lock;
-  enum status s = transcript_find(t, session, a, &now, err);
+  struct lock *own, *lock;
+  enum status s = transcript_find(t, session, a, &now, err); /* no lock file for what is not there */
+  if (s == STATUS_OK)
+    s = transcript_lock(t, session, a, &own, err);
+  if (s == STATUS_OK)
+    s = transcript_find(t, session, a, &now, err);
   if (s == STATUS_OK)
     s = transcript_lock_index(t, a, &lock, err);
   if (s != STATUS_OK)
     return s;
   (void)read_index(t, a, &list);
   struct transcript_info *e = entry_of(a, &list, session);
+  *e = now;
   e->flushed = now.tokens ? now.tokens : 1;
   e->answered |= answered;
   s = write_index(t, &list, a, err);
+  if (s == STATUS_OK)
+    write_note(own, e, a);
   transcript_unlock(lock);
+  transcript_unlock(own);
   return s;
 }
 
@@ -274,13 +375,18 @@ enum status transcript_find(const struct transcripts *t, struct str session, str
   bool live = stat(transcript_path(t, session, PLACE_LIVE, a), &sb) == 0;
   if (!live && stat(transcript_path(t, session, PLACE_ARCHIVED, a), &sb) != 0)
     return no_such(session, err);
-  (void)read_index(t, a, &list);
-  struct transcript_info e = *entry_of(a, &list, session);
-  if (e.size == (int64_t)sb.st_size && e.archived != live) {
+  struct transcript_info e;
+  bool known = read_note(t, session, a, &e) && e.size == (int64_t)sb.st_size && e.archived != live;
+  if (!known) {
+    (void)read_index(t, a, &list);
+    e = *entry_of(a, &list, session);
+    known = e.size == (int64_t)sb.st_size && e.archived != live;
+  }
+  if (known) {
     *ret_info = e;
     return STATUS_OK;
   }
-  if (index_note(t, session, -1, NULL, a, ret_info, &ignored) == STATUS_OK)
+  if (index_note(t, session, NULL, a, ret_info, &ignored) == STATUS_OK)
     return STATUS_OK;
   /* An index that cannot be written is no reason not to know. */
   enum status s = scan(t, session, a, &e, err);
@@ -312,8 +418,12 @@ static enum status refresh(const struct transcripts *t, struct arena *a, struct 
     if (old)
       e = *old;
     if (e.size != files.v[i].size || e.archived != files.v[i].archived) {
-      s = scan(t, files.v[i].id, a, &e, err);
+      struct transcript_info note;
       *ret_changed = true;
+      if (read_note(t, files.v[i].id, a, &note)) /* of this state, or with what is known about the flush */
+        e = note;
+      if (e.size != files.v[i].size || e.archived != files.v[i].archived)
+        s = scan(t, files.v[i].id, a, &e, err);
       if (s == STATUS_NOT_FOUND) { /* somebody took it away just now */
         s = STATUS_OK;
         continue;

@@ -49,10 +49,16 @@ NODISCARD enum status transcript_mend(const struct transcripts *t, struct str se
 NODISCARD enum status transcript_load(const struct transcripts *t, struct str session, struct arena *a,
                                       struct transcript *ret_transcript, struct error *err);
 
-/* Brings the entry of a session up to date. `before`: the size up to which the entry was right, if it is of that size;
- * `added` and `tokens` came to it since. With before < 0 the file is read. */
-NODISCARD enum status index_note(const struct transcripts *t, struct str session, int64_t before,
-                                 const struct transcript_info *added, struct arena *a, struct transcript_info *ret_info,
-                                 struct error *err);
+/* Reads the file of a session and brings its entry in the index up to date. The lock of the session, where it is held:
+ * its note, too. */
+NODISCARD enum status index_note(const struct transcripts *t, struct str session, struct lock *lock, struct arena *a,
+                                 struct transcript_info *ret_info, struct error *err);
+/* With the session's lock: so much has come to a file that was `before` bytes long. The note of the session follows at
+ * once, the index when it has not been written for a while. */
+NODISCARD enum status index_added(const struct transcripts *t, struct str session, struct lock *lock, int64_t before,
+                                  const struct transcript_info *added, struct arena *a,
+                                  struct transcript_info *ret_info, struct error *err);
+/* With the session's lock, before its file is replaced: what the note says will not be so. */
+void index_forget(struct lock *lock);
 
 #endif

@@ -334,6 +334,7 @@ static enum status merge(const struct merging *m, enum outcome *ret_outcome, str
   enum status s = transcript_lock(m->t, m->session, m->a, &lock, err);
   if (s != STATUS_OK)
     return s;
+  index_forget(lock);
   s = merge_locked(m, ret_outcome, err);
   transcript_unlock(lock);
   return s;

@@ -1,5 +1,8 @@
 /* memories_read.c: finding and loading memories. */
+#include <stdlib.h>
+
 #include "base/id.h"
+#include "core/types.h"
 #include "store/documents.h"
 #include "store/memories.h"
 #include "store/store_internal.h"
@@ -410,8 +413,40 @@ static void where_after(struct sql *q, const struct filter *f) {
   sql_add(q, ")");
 }
 
-enum status memory_list(struct store *st, const struct scope *scope, const struct filter *f, struct arena *a,
-                        struct memories *ret_list, struct error *err) {
+/* ---- lists in parts ---- */
+
+/* A list of several corpora, or of all kinds of a project's own memories, is read in parts that an index leads to: as
+ * one question it would make the engine read and sort everything that the team has, for each page. */
+struct part {
+  unsigned corpora;
+  const char *kind; /* NULL: all */
+};
+enum { PARTS_MOST = CORPUS_COUNT + KIND_COUNT, PART_ROWS = 2000 };
+
+static size_t parts_of(const struct scope *scope, const struct filter *f, struct part parts[PARTS_MOST]) {
+  unsigned corpora = scope->corpora ? scope->corpora : 1U << CORPUS_MEMORY;
+  bool by_kind = f->own && str_empty(f->kind) && !f->states && !scope->as_of;
+  size_t n = 0;
+  for (unsigned c = 0; c < CORPUS_COUNT; c++) {
+    if (!(corpora & (1U << c)))
+      continue;
+    if (c != CORPUS_MEMORY || !by_kind)
+      parts[n++] = (struct part){1U << c, NULL};
+    for (int k = 0; c == CORPUS_MEMORY && by_kind && k < KIND_COUNT; k++)
+      parts[n++] = (struct part){1U << c, kind_names[k]};
+  }
+  return n;
+}
+
+static int by_newest(const void *x, const void *y) {
+  const struct memory *p = x, *q = y;
+  if (p->created_at != q->created_at)
+    return p->created_at < q->created_at ? 1 : -1;
+  return p->id < q->id ? 1 : -(p->id > q->id);
+}
+
+static enum status list_part(struct store *st, const struct scope *scope, const struct filter *f, struct arena *a,
+                             struct memories *ret_list, struct error *err) {
   struct sql q = memory_select(a);
   visible(&q, scope, f->states ? f->states : STATES_LIVE);
   filter_where(&q, f);
@@ -424,8 +459,33 @@ enum status memory_list(struct store *st, const struct scope *scope, const struc
   return memory_collect(st, &q, a, ret_list, err);
 }
 
-enum status memory_count(struct store *st, const struct scope *scope, const struct filter *f, struct arena *a,
-                         int64_t *ret_count, struct error *err) {
+enum status memory_list(struct store *st, const struct scope *scope, const struct filter *f, struct arena *a,
+                        struct memories *ret_list, struct error *err) {
+  struct part parts[PARTS_MOST];
+  struct memories all = {0};
+  size_t n = parts_of(scope, f, parts);
+  enum status s = STATUS_OK;
+  if (n < 2 || f->order || f->limit <= 0 || f->limit > PART_ROWS || f->offset > PART_ROWS - f->limit)
+    return list_part(st, scope, f, a, ret_list, err);
+  for (size_t i = 0; s == STATUS_OK && i < n; i++) {
+    struct scope of_part = *scope;
+    struct filter rows = *f;
+    of_part.corpora = parts[i].corpora;
+    rows.limit += rows.offset;
+    rows.offset = 0;
+    if (parts[i].kind)
+      rows.kind = str_from(parts[i].kind);
+    s = list_part(st, &of_part, &rows, a, &all, err);
+  }
+  if (s == STATUS_OK && all.n)
+    qsort(all.v, all.n, sizeof(*all.v), by_newest);
+  for (size_t i = (size_t)f->offset; s == STATUS_OK && i < all.n && i < (size_t)(f->offset + f->limit); i++)
+    list_push(a, ret_list, all.v[i]);
+  return s;
+}
+
+static enum status count_part(struct store *st, const struct scope *scope, const struct filter *f, struct arena *a,
+                              int64_t *ret_count, struct error *err) {
   struct sql q = SQL(a);
   sql_add(&q, "SELECT count(*) FROM memory m WHERE ");
   visible(&q, scope, f->states ? f->states : STATES_LIVE);
@@ -436,6 +496,24 @@ enum status memory_count(struct store *st, const struct scope *scope, const stru
   if (rows_next(&r))
     *ret_count = rows_int(&r, 0);
   return rows_end(&r);
+}
+
+enum status memory_count(struct store *st, const struct scope *scope, const struct filter *f, struct arena *a,
+                         int64_t *ret_count, struct error *err) {
+  unsigned corpora = scope->corpora ? scope->corpora : 1U << CORPUS_MEMORY;
+  int64_t count = 0;
+  enum status s = STATUS_OK;
+  for (unsigned c = 0; s == STATUS_OK && c < CORPUS_COUNT; c++) {
+    struct scope of_part = *scope;
+    int64_t some = 0;
+    of_part.corpora = 1U << c;
+    if (corpora & of_part.corpora)
+      s = count_part(st, &of_part, f, a, &some, err);
+    count += some;
+  }
+  if (s == STATUS_OK)
+    *ret_count = count;
+  return s;
 }
 
 /* ---- remembered results, tombstones ---- */

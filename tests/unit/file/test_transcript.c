@@ -326,6 +326,84 @@ TEST(a_file_that_changed_behind_the_index_is_read_again) {
   CHECK_INT(info.messages, 5);
 }
 
+/* Appending does not touch a large index, and counts all the same; readers bring it up to date. */
+TEST(an_index_is_not_written_for_each_message) {
+  struct transcripts t = folder();
+  say(&t, SPEAKER_USER, "a", "one");
+  size_t large = 40 << 20; /* so much that it may be half an hour old */
+  struct buf filler = BUF(&arena);
+  for (size_t i = 0; i < large; i += 64)
+    buf_adds(&filler, "                                                                ");
+  file_write(file_of("sessions.json"), buf_str(&filler));
+  for (int i = 0; i < 5; i++)
+    CHECK_INT(say(&t, SPEAKER_USER, NULL, "more").total_messages, 2 + i);
+  CHECK_INT(file_read(file_of("sessions.json")).n, large);
+  struct transcript_info info;
+  CHECK_OK(transcript_find(&t, S, &arena, &info, &err), &err);
+  CHECK_INT(info.messages, 6);
+  CHECK_INT(file_read(file_of("sessions.json")).n, large);
+  CHECK_INT(listed(&t, true).v[0].messages, 6);
+  CHECK(file_read(file_of("sessions.json")).n < 1000);
+}
+
+TEST(an_old_index_is_written_by_whoever_appends) {
+  struct transcripts t = folder();
+  say(&t, SPEAKER_USER, "a", "one");
+  say(&t, SPEAKER_USER, "b", "two");
+  struct timespec long_ago[2] = {{1000000000, 0}, {1000000000, 0}};
+  CHECK_INT(utimensat(AT_FDCWD, file_of("sessions.json"), long_ago, 0), 0);
+  say(&t, SPEAKER_USER, "c", "three");
+  CHECK(str_find(file_read(file_of("sessions.json")), STR("\"messages\": 3"), 0) != SIZE_MAX);
+}
+
+/* The note of a session is in its lock file: whatever is in there, the counts are right. */
+TEST(a_note_that_is_not_right_is_not_believed) {
+  struct transcripts t = folder();
+  struct transcript_info info;
+  say(&t, SPEAKER_USER, "a", "one");
+  struct str first = file_read(file_of("s1.lock"));
+  say(&t, SPEAKER_USER, "b", "two");
+  struct str second = file_read(file_of("s1.lock"));
+  CHECK(!str_eq(first, second));
+  struct buf wrong = BUF(&arena);
+  buf_add(&wrong, second);
+  size_t at = str_find(second, STR("\"messages\":2"), 0);
+  CHECK(at != SIZE_MAX);
+  wrong.p[at + 11] = '9';
+  const struct str notes[] = {first,           STR(""),      STR("{"), str_slice(second, 0, second.n / 2),
+                              buf_str(&wrong), STR("\n\n\n")};
+  int64_t messages = 2;
+  for (size_t i = 0; i < ARRAY_LEN(notes); i++) {
+    test_note("note %zu", i);
+    CHECK(unlink(file_of("sessions.json")) == 0 || i > 0);
+    file_write(file_of("s1.lock"), notes[i]);
+    CHECK_OK(transcript_find(&t, S, &arena, &info, &err), &err);
+    CHECK_INT(info.messages, messages);
+    file_write(file_of("s1.lock"), notes[i]);
+    CHECK_INT(listed(&t, false).v[0].messages, messages);
+    file_write(file_of("s1.lock"), notes[i]);
+    CHECK_INT(say(&t, SPEAKER_USER, NULL, "more").total_messages, ++messages);
+  }
+}
+
+TEST(a_flush_is_known_from_the_index_or_from_the_note) {
+  struct transcripts t = folder();
+  struct transcript_info info;
+  say(&t, SPEAKER_USER, "a", "one");
+  CHECK_OK(transcript_flushed(&t, S, true, &arena, &err), &err);
+  struct str note = file_read(file_of("s1.lock"));
+  file_write(file_of("s1.lock"), STR(""));
+  CHECK_OK(transcript_find(&t, S, &arena, &info, &err), &err);
+  CHECK(info.flushed > 0 && info.answered);
+  file_write(file_of("s1.lock"), note);
+  CHECK(unlink(file_of("sessions.json")) == 0);
+  CHECK_OK(transcript_find(&t, S, &arena, &info, &err), &err);
+  CHECK(info.flushed > 0 && info.answered);
+  say(&t, SPEAKER_USER, "b", "two");
+  info = listed(&t, false).v[0];
+  CHECK(info.flushed > 0 && info.answered && info.messages == 2);
+}
+
 TEST(a_flush_is_noted_until_the_next_compaction) {
   struct transcripts t = folder();
   struct transcript_info info;

@@ -454,3 +454,114 @@ TEST(the_schema_keeps_documents_and_memories_apart) {
   CHECK_INT(direct_number(d, "SELECT count(*) FROM document"), 0);
   direct_close(d);
 }
+
+/* ---- lists of several corpora ---- */
+
+static void add_of_kind(struct txn *txn, const char *project, const char *kind, const char *type, int64_t at) {
+  char *uid = arena_alloc(&f.arena, UUID_SIZE);
+  uuid7_new(at, uid);
+  struct memory m = {.uid = str_from(uid),
+                     .team = STR("default"),
+                     .project = str_from(project),
+                     .kind = str_from(kind),
+                     .type = str_from(type),
+                     .headline = STR("One of many"),
+                     .body = str_from(uid),
+                     .severity = strcmp(kind, "rule") == 0 ? STR("pattern") : STR_NONE,
+                     .delivery = STR("on_demand"),
+                     .trust = STR("user"),
+                     .state = STR("active"),
+                     .weight = 1.0,
+                     .valid_from = at,
+                     .created_at = at,
+                     .updated_at = at,
+                     .source = STR("test")};
+  struct chunk_rows chunks = {0};
+  CHECK_OK(memory_insert(txn, &f.arena, &m, &chunks, &f.err), &f.err);
+}
+
+static void fill_two_projects(void) {
+  static const char *const kinds[][2] = {{"rule", "rule"}, {"fact", "fact"}, {"incident", "incident"}};
+  struct txn txn = begin("web");
+  for (int i = 0; i < 60; i++) /* many at the same moment */
+    add_of_kind(&txn, i % 3 ? "web" : i % 2 ? "" : "shop", kinds[i % 7 % 3][0], kinds[i % 7 % 3][1], f.now + i % 5);
+  fixture_commit(&f, &txn);
+  for (int i = 0; i < 12; i++) {
+    struct document d = doc("1", arena_printf(&f.arena, "Text number %d of a file", i).p);
+    d.at = f.now + i % 5;
+    put(i % 2 ? CORPUS_ITEMS : CORPUS_SOURCES, i % 3 ? "web" : "shop", arena_printf(&f.arena, "/f%d", i).p, &d, 1,
+        false);
+  }
+}
+
+/* The ids that a list must have, one behind the other, by a question of its own. */
+static struct str wanted(const char *where) {
+  struct buf b = BUF(&f.arena);
+  struct rows r;
+  struct sql q = SQL(&f.arena);
+  sql_addf(&q, "/* all teams: a test */ SELECT id FROM memory WHERE %s ORDER BY created_at DESC, id DESC", where);
+  db_query_sql(store_db(f.store), &r, &f.err, &q);
+  while (rows_next(&r))
+    buf_addf(&b, "%lld ", (long long)rows_int(&r, 0));
+  CHECK_OK(rows_end(&r), &f.err);
+  return buf_str(&b);
+}
+
+/* The same list, in pages of this size. */
+static struct str in_pages(const struct scope *scope, bool own, int64_t size, bool by_offset) {
+  struct buf b = BUF(&f.arena);
+  struct filter filter = {.own = own, .limit = size};
+  for (;;) {
+    struct memories page = {0};
+    CHECK_OK(memory_list(f.store, scope, &filter, &f.arena, &page, &f.err), &f.err);
+    CHECK(page.n <= (size_t)size);
+    for (size_t i = 0; i < page.n; i++)
+      buf_addf(&b, "%lld ", (long long)page.v[i].id);
+    if (page.n < (size_t)size)
+      return buf_str(&b);
+    if (by_offset)
+      filter.offset += size;
+    else
+      filter.after = (struct position){0, page.v[page.n - 1].created_at, page.v[page.n - 1].id};
+  }
+}
+
+TEST(pages_of_several_corpora_are_one_list) {
+  static const struct {
+    unsigned corpora;
+    bool own;
+    const char *where;
+  } cases[] = {
+      {0, true, "project = 'web' AND corpus = 'memory'"},
+      {0, false, "project IN ('web', '') AND corpus = 'memory'"},
+      {1U << CORPUS_MEMORY | 1U << CORPUS_ITEMS, true, "project = 'web' AND corpus IN ('memory', 'items')"},
+      {1U << CORPUS_MEMORY | 1U << CORPUS_ITEMS, false, "project IN ('web', '') AND corpus IN ('memory', 'items')"},
+      {1U << CORPUS_ITEMS | 1U << CORPUS_SOURCES, true, "project = 'web' AND corpus IN ('items', 'sources')"},
+      {(1U << CORPUS_COUNT) - 1, true, "project = 'web'"},
+  };
+  f = fixture_new();
+  fill_two_projects();
+  for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+    struct scope scope = f.scope;
+    struct filter filter = {.own = cases[i].own};
+    int64_t count = 0;
+    scope.now = f.now + 10;
+    scope.project = STR("web");
+    scope.all_projects = false;
+    scope.corpora = cases[i].corpora;
+    struct str want = wanted(cases[i].where);
+    CHECK(want.n > 10);
+    test_note("case %zu", i);
+    for (int64_t size = 1; size <= 8; size += 1 + size / 3) {
+      CHECK_STR(in_pages(&scope, cases[i].own, size, false), want.p);
+      CHECK_STR(in_pages(&scope, cases[i].own, size, true), want.p);
+    }
+    CHECK_STR(in_pages(&scope, cases[i].own, 5000, false), want.p);
+    CHECK_OK(memory_count(f.store, &scope, &filter, &f.arena, &count, &f.err), &f.err);
+    size_t ids = 0;
+    for (size_t k = 0; k < want.n; k++)
+      ids += want.p[k] == ' ';
+    CHECK_INT(count, (int64_t)ids);
+  }
+  fixture_close(&f);
+}
