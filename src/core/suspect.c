@@ -3,6 +3,7 @@
 
 #include "base/utf8.h"
 #include "core/present.h"
+#include "core/suspect_decode.h"
 #include "core/suspect_words.h"
 
 enum {
@@ -96,11 +97,16 @@ static void found(struct reading *r, enum suspect_finding what, int weight) {
     r->weights[what] = weight;
 }
 
-static uint64_t add_word(struct reading *r, struct str word) {
+static uint64_t meaning(struct reading *r, struct str word) {
   char latin[WORD_MOST];
   uint64_t classes = classes_of(r->slots, word);
   if (!classes && word.n <= WORD_MOST)
     classes = classes_of(r->slots, undisguised(word, latin));
+  return classes;
+}
+
+static uint64_t add_word(struct reading *r, struct str word) {
+  uint64_t classes = meaning(r, word);
   list_push(r->a, &r->words, classes);
   return classes;
 }
@@ -172,6 +178,18 @@ static struct str without_apostrophes(struct arena *a, struct str word) {
   return buf_str(&b);
 }
 
+/* "don't" is one word; "n'informe" and "l'utilisateur" are an article and another one. */
+static void add_elided(struct reading *r, struct str word) {
+  enum { ARTICLE = 4 };
+  uint64_t classes = meaning(r, without_apostrophes(r->a, word));
+  for (size_t i = 1; i <= ARTICLE && i < word.n; i++) {
+    size_t mark = apostrophe_at(word, i);
+    if (mark)
+      classes |= meaning(r, str_slice(word, i + mark, word.n));
+  }
+  list_push(r->a, &r->words, classes);
+}
+
 static void read_words(struct reading *r, struct str s) {
   size_t behind = 0; /* the last word */
   for (size_t pos = 0; pos < s.n;) {
@@ -189,7 +207,7 @@ static void read_words(struct reading *r, struct str s) {
     if (alone)
       buf_add(&r->spelled, word);
     else
-      add_word(r, without_apostrophes(r->a, word));
+      add_elided(r, word);
     behind = pos = end;
   }
   end_spelling(r);
@@ -238,13 +256,35 @@ static bool has_unspaced(struct str s) {
   return false;
 }
 
+static bool has_one_of(struct str s, struct str words) {
+  struct str word;
+  while (str_next(&words, '|', &word))
+    if (str_find(s, word, 0) != SIZE_MAX)
+      return true;
+  return false;
+}
+
+/* One of the words, and near behind it one of the others. */
+static bool has_words(struct str s, struct str words, struct str others) {
+  struct str word;
+  if (!others.p)
+    return has_one_of(s, words);
+  while (str_next(&words, '|', &word))
+    for (size_t at = str_find(s, word, 0); at != SIZE_MAX; at = str_find(s, word, at + 1)) {
+      size_t from = at + word.n, to = s.n - from < SUSPECT_NEAR ? s.n : from + SUSPECT_NEAR;
+      if (has_one_of(str_slice(s, from, to), others))
+        return true;
+    }
+  return false;
+}
+
 static void read_unspaced(struct reading *r, struct str s) {
   if (!has_unspaced(s))
     return;
   for (size_t i = 0; i < suspect_unspaced_count; i++) {
     const struct suspect_mark *m = &suspect_unspaced[i];
     struct str then = m->then ? utf8_fold(r->a, str_from(m->then)) : STR_NONE;
-    if (r->weights[m->found] < m->weight && has_mark(s, utf8_fold(r->a, str_from(m->text)), then))
+    if (r->weights[m->found] < m->weight && has_words(s, utf8_fold(r->a, str_from(m->text)), then))
       found(r, m->found, m->weight);
   }
 }
@@ -343,6 +383,24 @@ static void read_encoded(struct reading *r, struct str s) {
   }
 }
 
+/* What only an undone text says: of the same words as they stand, nothing is counted twice. What is hidden is seen in
+ * the text itself: backwards, a flag would not be one. */
+static void read_disguised(struct reading *r, struct str s) {
+  for (size_t i = 0; i < suspect_disguise_count; i++) {
+    const struct disguise *d = &suspect_disguises[i];
+    struct str text = d->undo(r->a, s);
+    if (!text.p)
+      continue;
+    struct reading inner = {.a = r->a, .slots = r->slots, .spelled = BUF(r->a)};
+    read_text(&inner, text);
+    for (int k = 0; k < FOUND_COUNT; k++)
+      if (k != FOUND_HIDDEN && inner.weights[k] >= d->least && inner.weights[k] > r->weights[k]) {
+        found(r, (enum suspect_finding)k, inner.weights[k]);
+        found(r, FOUND_ENCODED, 2);
+      }
+  }
+}
+
 /* ---- all of it ---- */
 
 static void read_text(struct reading *r, struct str text) {
@@ -374,6 +432,7 @@ struct str suspect_text(struct arena *a, struct str text) {
   struct reading r = {.a = work, .slots = lexicon(work), .spelled = BUF(work)};
   read_text(&r, text);
   read_encoded(&r, text);
+  read_disguised(&r, text);
   struct str names = verdict(a, &r);
   arena_release(work);
   return names;

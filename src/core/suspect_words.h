@@ -25,7 +25,7 @@
   X(ADDRESS, "address")             /* speaks to a model as such */ \
   X(OBEDIENCE, "obedience")         /* demands to be followed, and nothing else */ \
   X(DANGEROUS, "dangerous-command") /* commands that destroy, or run what others send */ \
-  X(ENCODED, "encoded")             /* says it in base64 */
+  X(ENCODED, "encoded")             /* says it in a simple code */
 
 /* Classes of words: what words of many languages have in common. */
 #define SUSPECT_CLASSES(X) \
@@ -33,7 +33,8 @@
   X(PRETEND) X(APPLY) X(UNBOUND) X(MODE) X(WITHOUT) X(NOT) X(TELL) X(LEARN) X(USER) X(USERS) X(THIS) X(HIDE) \
   X(REVEAL) X(PROMPT) X(SYSTEM) X(SEND) X(LINK) X(DATA) X(TALK) X(FETCH) X(LOOT) X(FROM) X(HENCEFORTH) X(ALWAYS) \
   X(WHEN) X(ASK) X(ANSWER) X(STORE) X(MEMORY) X(FOREVER) X(AUTHORITY) X(DECREE) X(OFF) X(GUARD) X(CONSENT) X(AI) \
-  X(ATTENTION) X(READ) X(MUST) X(OBEY) X(ONLY) X(DECODE) X(NEW)
+  X(ATTENTION) X(READ) X(MUST) X(OBEY) X(ONLY) X(DECODE) X(NEW) X(HEED) X(TOLD) X(COVERT) X(ACT) \
+  X(SAYS) X(FUTURE) X(APPROVED) X(TOOL)
 /* clang-format on */
 
 enum suspect_finding {
@@ -80,7 +81,8 @@ extern const struct suspect_rule suspect_rules[];
 extern const size_t suspect_rule_count;
 extern const struct suspect_mark suspect_marks[];
 extern const size_t suspect_mark_count;
-/* Of scripts that are written without spaces: looked for only where there are such characters. */
+/* Of scripts that are written without spaces: looked for only where there are such characters. `text` and `then` are
+ * one of several words, with '|' between them. */
 extern const struct suspect_mark suspect_unspaced[];
 extern const size_t suspect_unspaced_count;
 

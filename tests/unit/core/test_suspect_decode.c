@@ -1,0 +1,48 @@
+/* test_suspect_decode.c: each disguise is undone, and a text without it is left alone. */
+#include "core/suspect_decode.h"
+
+#include "support/harness.h"
+
+static struct arena a;
+
+/* What the disguises make of a text, apart from the two that change every one. */
+static struct str undone(size_t which, const char *text) { return suspect_disguises[which].undo(&a, str_from(text)); }
+
+enum { ESCAPES, HEX, PIECES, ROTATED, BACKWARDS };
+
+TEST(escapes_become_characters) {
+  CHECK_STR(undone(ESCAPES, "%41b%20c"), "Ab c");
+  CHECK_STR(undone(ESCAPES, "%C3%A9"), "\xC3\xA9");
+  CHECK_STR(undone(ESCAPES, "\\u0041\\x42"), "AB");
+  CHECK_STR(undone(ESCAPES, "&#65;&#x42;&#X43;"), "ABC");
+  static const char *const plain[] = {"", "100%", "%zz", "\\u00", "\\", "&#;", "&#x;", "&#12", "&#123456789;", "&amp;"};
+  for (size_t i = 0; i < ARRAY_LEN(plain); i++) {
+    test_note("%s", plain[i]);
+    CHECK(!undone(ESCAPES, plain[i]).p);
+  }
+}
+
+TEST(hex_of_letters_becomes_text) {
+  CHECK_STR(undone(HEX, "x: 48656c6c6f2c20776f726c6421 y"), "x: Hello, world! y");
+  CHECK(!undone(HEX, "48656c6c6f").p);                               /* short */
+  CHECK(!undone(HEX, "9f86d081884c7d659a2feaa0c55ad01500000000").p); /* no text */
+  CHECK(!undone(HEX, "48656c6c6f2c20776f726c64210").p);              /* odd */
+}
+
+TEST(pieces_become_words) {
+  CHECK_STR(undone(PIECES, "ig-nore pre-\nvious"), "ignore previous");
+  CHECK_STR(undone(PIECES, "'ign' + 'ore'"), "'ignore'");
+  CHECK_STR(undone(PIECES, "\"a\".\"b\""), "\"ab\"");
+  static const char *const plain[] = {"", "-", "a - b", "1-2", "'a' + b", "'a', 'b'", "'a' + \"b\"", "--x"};
+  for (size_t i = 0; i < ARRAY_LEN(plain); i++) {
+    test_note("%s", plain[i]);
+    CHECK(!undone(PIECES, plain[i]).p);
+  }
+}
+
+TEST(letters_are_rotated_and_turned_around) {
+  CHECK_STR(undone(ROTATED, "Uryyb, 1"), "Hello, 1");
+  CHECK_STR(undone(BACKWARDS, "ab\xC3\xA9"), "\xC3\xA9"
+                                             "ba");
+  CHECK(!undone(ROTATED, "").p && !undone(BACKWARDS, "").p);
+}
