@@ -124,6 +124,9 @@ void exchange_progress(struct exchange *x, const char *what, double done, double
 /* Runs an operation with an engine of the pool, as the exchange's caller. `args` is JSON. */
 enum status exchange_op(struct exchange *x, const char *name, struct str args, yyjson_val **ret_result,
                         struct error *err);
+/* The same with an operation that is not in the table. */
+enum status exchange_call(struct exchange *x, const struct op *op, struct str args, yyjson_val **ret_result,
+                          struct error *err);
 /* Who calls, for lists of what there is; NULL: the local user. False: it cannot be found out, and that is answered. */
 bool exchange_who(struct exchange *x, const struct principal **ret_who);
 /* The client's capability by path, as "elicitation"; NULL: not declared. */
