@@ -18,6 +18,8 @@ enum {
 
 #define MCP_MODERN "2026-07-28"
 #define MCP_META "io.modelcontextprotocol/"
+/* Of ours: in _meta of a modern request, the session of memories that it belongs to. */
+#define MCP_META_SESSION "cairn/session"
 
 enum { MCP_SECRET_SIZE = 32, MCP_HANDLE_SIZE = 80 };
 
@@ -50,6 +52,13 @@ struct mcp_session {
 struct question;
 struct follower;
 
+/* A session of memories that ends with a stream of its client. */
+struct lost {
+  struct lost *next;
+  struct str team, handle; /* behind it in memory */
+  char text[];
+};
+
 struct mcp_server {
   struct mcp_options options;
   uint8_t secret[MCP_SECRET_SIZE]; /* of the process; see state.c */
@@ -64,6 +73,10 @@ struct mcp_server {
   bool closing, deaf;        /* deaf: no client can answer any more */
   pthread_mutex_t following; /* for the followers; taken before the feed's own lock */
   struct follower *followers;
+  struct lost *lost; /* to be ended; of `lock` */
+  pthread_cond_t lost_more;
+  pthread_t lost_thread;
+  bool lost_started, lost_quit;
 };
 
 /* One message on its way through the dispatcher. */
@@ -218,6 +231,19 @@ bool subscriptions_cancel(struct mcp_server *server, yyjson_val *id);
 void subscriptions_end(struct mcp_server *server);
 /* The streams of a session end with it. */
 void subscriptions_end_session(struct mcp_server *server, const struct mcp_session *session);
+
+/* Does an open stream hold this session? */
+bool subscriptions_hold(struct mcp_server *server, struct str team, struct str handle);
+
+/* ---- lost.c: sessions of memories that end with a stream ---- */
+
+/* NULL: no memory. */
+struct lost *lost_new(struct str team, struct str handle);
+/* Before a stream is opened that holds a session; false: it cannot be held. */
+bool lost_start(struct mcp_server *server);
+/* The stream is gone; takes the note (NULL: there was none). */
+void lost_note(struct mcp_server *server, struct lost *l);
+void lost_stop(struct mcp_server *server);
 
 /* ---- fixtures.c: for the official conformance suite, with --conformance alone ---- */
 
