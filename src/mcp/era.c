@@ -130,6 +130,8 @@ static bool settle_modern(struct exchange *x) {
     return false;
   yyjson_val *info = yyjson_obj_get(meta, MCP_META "clientInfo");
   settle_caller(x, json_str(info, "name"), json_str(info, "version"));
+  if (!str_empty(json_str(meta, MCP_META_SESSION)))
+    x->caller.session = json_str(meta, MCP_META_SESSION);
   return true;
 }
 

@@ -119,6 +119,11 @@ enum status exchange_op(struct exchange *x, const char *name, struct str args, y
   const struct op *op = op_find(str_from(name));
   if (!op)
     return error_set(err, STATUS_NOT_FOUND, "this version has no operation '%s'", name);
+  return exchange_call(x, op, args, ret_result, err);
+}
+
+enum status exchange_call(struct exchange *x, const struct op *op, struct str args, yyjson_val **ret_result,
+                          struct error *err) {
   struct engine *engine;
   yyjson_val *values;
   yyjson_mut_val *result;

@@ -223,6 +223,7 @@ enum status mcp_new(const struct mcp_options *options, struct mcp_server **ret_s
   pthread_mutex_init(&server->lock, NULL);
   pthread_mutex_init(&server->following, NULL);
   cond_init(&server->answered);
+  cond_init(&server->lost_more);
   *ret_server = server;
   return STATUS_OK;
 }
@@ -241,11 +242,13 @@ void mcp_close(struct mcp_server **server) {
   if (!s)
     return;
   subscriptions_end(s);
+  lost_stop(s);
   while (s->sessions)
     mcp_session_end(s, s->sessions);
   pthread_mutex_destroy(&s->lock);
   pthread_mutex_destroy(&s->following);
   pthread_cond_destroy(&s->answered);
+  pthread_cond_destroy(&s->lost_more);
   sodium_memzero(s->secret, sizeof(s->secret));
   secret_pool_free(&s->pieces);
   mem_free(s);

@@ -18,6 +18,8 @@ enum {
 
 #define MCP_MODERN "2026-07-28"
 #define MCP_META "io.modelcontextprotocol/"
+/* Of ours: in _meta of a modern request, the session of memories that it belongs to. */
+#define MCP_META_SESSION "cairn/session"
 
 enum { MCP_SECRET_SIZE = 32, MCP_HANDLE_SIZE = 80 };
 
@@ -50,6 +52,13 @@ struct mcp_session {
 struct question;
 struct follower;
 
+/* A session of memories that ends with a stream of its client. */
+struct lost {
+  struct lost *next;
+  struct str team, handle; /* behind it in memory */
+  char text[];
+};
+
 struct mcp_server {
   struct mcp_options options;
   uint8_t secret[MCP_SECRET_SIZE]; /* of the process; see state.c */
@@ -65,6 +74,10 @@ struct mcp_server {
   bool closing, deaf;        /* deaf: no client can answer any more */
   pthread_mutex_t following; /* for the followers; taken before the feed's own lock */
   struct follower *followers;
+  struct lost *lost; /* to be ended; of `lock` */
+  pthread_cond_t lost_more;
+  pthread_t lost_thread;
+  bool lost_started, lost_quit;
 };
 
 /* One message on its way through the dispatcher. */
@@ -126,6 +139,9 @@ void exchange_progress(struct exchange *x, const char *what, double done, double
 /* Runs an operation with an engine of the pool, as the exchange's caller. `args` is JSON. */
 enum status exchange_op(struct exchange *x, const char *name, struct str args, yyjson_val **ret_result,
                         struct error *err);
+/* The same with an operation that is not in the table. */
+enum status exchange_call(struct exchange *x, const struct op *op, struct str args, yyjson_val **ret_result,
+                          struct error *err);
 /* Who calls, for lists of what there is; NULL: the local user. False: it cannot be found out, and that is answered. */
 bool exchange_who(struct exchange *x, const struct principal **ret_who);
 /* The client's capability by path, as "elicitation"; NULL: not declared. */
@@ -217,6 +233,19 @@ bool subscriptions_cancel(struct mcp_server *server, yyjson_val *id);
 void subscriptions_end(struct mcp_server *server);
 /* The streams of a session end with it. */
 void subscriptions_end_session(struct mcp_server *server, const struct mcp_session *session);
+
+/* Does an open stream hold this session? */
+bool subscriptions_hold(struct mcp_server *server, struct str team, struct str handle);
+
+/* ---- lost.c: sessions of memories that end with a stream ---- */
+
+/* NULL: no memory. */
+struct lost *lost_new(struct str team, struct str handle);
+/* Before a stream is opened that holds a session; false: it cannot be held. */
+bool lost_start(struct mcp_server *server);
+/* The stream is gone; takes the note (NULL: there was none). */
+void lost_note(struct mcp_server *server, struct lost *l);
+void lost_stop(struct mcp_server *server);
 
 /* ---- fixtures.c: for the official conformance suite, with --conformance alone ---- */
 

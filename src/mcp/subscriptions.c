@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "mcp/resources.h"
+#include "op/session.h"
 
 enum { WATCHED_MAX = 1000, URI_MAX = 2048, STREAMS_MAX = 4096, ID_MAX = 1024 };
 
@@ -20,6 +21,7 @@ struct mcp_stream {
   int64_t list_told;       /* the transaction of the last list_changed */
   struct follower *own;    /* of a stream that somebody with a token opened; else the team's follower speaks */
   struct str team, id;     /* id: JSON of the request's */
+  struct lost *lost;       /* the session that ends with it, or NULL; of the server's lock once it is in the list */
 };
 
 /* Follows the log for all streams of a team, or for one that hears of less. */
@@ -109,6 +111,7 @@ static void stream_free(struct mcp_stream *s) {
     mcp_session_drop(s->server, s->session);
   if (s->own)
     atomic_store(&s->own->over, true);
+  mem_free(s->lost);
   pthread_mutex_destroy(&s->lock);
   mem_free(s);
 }
@@ -553,6 +556,21 @@ static bool check_filter(struct exchange *x, yyjson_val *filter) {
 }
 
 /* Following begins before the acknowledgement: what changes after it is told. */
+/* The session that the client names lives as long as the stream. False: refused, and answered. */
+static bool hold_session(struct exchange *x, struct mcp_stream *s) {
+  yyjson_val *result;
+  struct error err;
+  if (str_empty(x->caller.session) || !x->head->http)
+    return true; /* on stdio the process is looked at */
+  if (exchange_call(x, &session_of_call, STR("{}"), &result, &err) != STATUS_OK) {
+    exchange_error(x, 200, RPC_PARAMS, NULL, "Invalid params: " MCP_META_SESSION ": %s", err.message);
+    return false;
+  }
+  if (lost_start(x->server))
+    s->lost = lost_new(x->caller.team, json_str(result, "session"));
+  return true;
+}
+
 void method_listen(struct exchange *x) {
   yyjson_val *filter = yyjson_obj_get(x->in->params, "notifications");
   struct str id = json_write_val(x->arena, x->in->id);
@@ -569,6 +587,10 @@ void method_listen(struct exchange *x) {
     return;
   }
   s->modern = true;
+  if (!hold_session(x, s)) {
+    stream_free(s);
+    return;
+  }
   yyjson_mut_val *accepted = accept(x, s, filter);
   bool follows = s->resources || s->watched || x->caller.principal; /* whose end is noticed by following */
   if (follows && stream_follow(s, &x->caller, &err) != STATUS_OK) {
@@ -597,10 +619,24 @@ void method_listen(struct exchange *x) {
 
 /* ---- the end ---- */
 
-void mcp_hang_up(struct mcp_server *server UNUSED, struct mcp_stream *stream) {
+bool subscriptions_hold(struct mcp_server *server, struct str team, struct str handle) {
+  bool held = false;
+  pthread_mutex_lock(&server->lock);
+  for (struct mcp_stream *s = server->streams; s && !held; s = s->next)
+    held = s->lost && str_eq(s->lost->team, team) && str_eq(s->lost->handle, handle);
+  pthread_mutex_unlock(&server->lock);
+  return held;
+}
+
+void mcp_hang_up(struct mcp_server *server, struct mcp_stream *stream) {
   pthread_mutex_lock(&stream->lock);
   stream->closed = true;
   pthread_mutex_unlock(&stream->lock);
+  pthread_mutex_lock(&server->lock);
+  struct lost *l = stream->lost;
+  stream->lost = NULL;
+  pthread_mutex_unlock(&server->lock);
+  lost_note(server, l);
   stream_drop(stream);
 }
 

@@ -14,30 +14,12 @@
 
 /* ---- stats ---- */
 
-static enum status put_counts(struct op_call *call) {
-  static const struct {
-    const char *member, *column;
-    bool active_only;
-  } counts[] = {{"by_kind", "kind", true},
-                {"by_type", "type", true},
-                {"by_state", "state", false},
-                {"by_project", "project", true},
-                {"by_delivery", "delivery", true}};
-  enum status s = STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < ARRAY_LEN(counts); i++)
-    s = count_by(call->engine->store, call->caller.team, counts[i].column, counts[i].active_only, call->doc,
-                 json_put_obj(call->doc, call->result, counts[i].member), call->err);
-  return s;
-}
-
 static enum status put_numbers(struct op_call *call) {
   struct store *st = call->engine->store;
-  int64_t all, week, month, seq, events;
-  enum status s = count_since(st, call->caller.team, 0, &all, call->err);
-  if (s == STATUS_OK)
-    s = count_since(st, call->caller.team, call->now - 7 * MS_PER_DAY, &week, call->err);
-  if (s == STATUS_OK)
-    s = count_since(st, call->caller.team, call->now - 30 * MS_PER_DAY, &month, call->err);
+  int64_t seq, events;
+  struct counts_since n;
+  enum status s =
+      count_recent(st, call->caller.team, call->now - 30 * MS_PER_DAY, call->now - 7 * MS_PER_DAY, &n, call->err);
   if (s == STATUS_OK)
     s = events_last_seq(st, call->caller.team, &seq, &events, call->err);
   if (s != STATUS_OK)
@@ -46,11 +28,11 @@ static enum status put_numbers(struct op_call *call) {
   s = count_documents(st, call->caller.team, call->doc, documents, call->err);
   if (s != STATUS_OK)
     return s;
-  json_put_int(call->doc, call->result, "memories", all);
+  json_put_int(call->doc, call->result, "memories", n.all);
   if (yyjson_mut_obj_size(documents))
     yyjson_mut_obj_add_val(call->doc, call->result, "documents", documents);
-  json_put_int(call->doc, call->result, "last_7_days", week);
-  json_put_int(call->doc, call->result, "last_30_days", month);
+  json_put_int(call->doc, call->result, "last_7_days", n.since_later);
+  json_put_int(call->doc, call->result, "last_30_days", n.since);
   json_put_int(call->doc, call->result, "events", events);
   json_put_int(call->doc, call->result, "last_seq", seq);
   return reembed_put_status(call, call->result);
@@ -69,7 +51,7 @@ enum status op_stats(struct op_call *call) {
   json_put(call->doc, call->result, "team", call->caller.team);
   s = put_numbers(call);
   if (s == STATUS_OK)
-    s = put_counts(call);
+    s = count_groups(st, call->caller.team, call->arena, call->doc, call->result, call->err);
   if (s == STATUS_OK)
     s = most_corrected(st, call->caller.team, call->doc, json_put_arr(call->doc, call->result, "corrections"),
                        call->err);

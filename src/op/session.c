@@ -114,6 +114,48 @@ void session_end_connection(struct engine *engine, struct str connection) {
   pthread_mutex_unlock(&engine->lock);
 }
 
+void session_lost(struct engine *engine, struct str team, struct str handle) {
+  struct arena a;
+  struct error err;
+  jmp_buf oom;
+  arena_init(&a);
+  volatile enum status held = engine_hold(engine, team, &err);
+  if (held == STATUS_OK && !ARENA_BOUNDARY(&a, oom)) {
+    struct session session;
+    struct txn who = {.team = team, .source = STR("server"), .op = "session end", .now = clock_now(&engine->clock)},
+               txn;
+    bool found = false;
+    store_bind(engine->store, NULL); /* whose it is was settled when it began to be held */
+    enum status s = session_find(engine->store, team, handle, &a, &session, &found, &err);
+    if (s == STATUS_OK && found && !session.ended_at)
+      s = sessions_begin(engine->store, &who, &txn, &err);
+    if (s == STATUS_OK && found && !session.ended_at)
+      s = session_end(&txn, &a, &session, "connection closed", &err);
+    if (s == STATUS_OK && found && !session.ended_at)
+      s = txn_commit(&txn, &err);
+    (void)s;
+  }
+  if (engine->store)
+    store_rollback(engine->store);
+  roles_rest(engine);
+  arena_release(&a);
+  held = engine_let_go(engine, held, &err);
+}
+
+static enum status say_session(struct op_call *call) {
+  struct session session;
+  enum status s = session_required(call, &session);
+  if (s != STATUS_OK)
+    return s;
+  json_put(call->doc, call->result, "session", session.handle);
+  json_put_int(call->doc, call->result, "session_id", session.id);
+  return STATUS_OK;
+}
+
+static const struct param none[] = {{0}};
+const struct op session_of_call = {
+    .name = "session end", .params = none, .flags = OP_WRITE | OP_NO_TXN, .run = say_session};
+
 /* ---- changes ---- */
 
 /* A write of this session, in its own project. */

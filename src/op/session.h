@@ -55,6 +55,11 @@ void put_handoff(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct handoff 
 void session_touch(struct op_call *call);
 /* For servers: the connection is closed. Never fails; takes the engine's lock. */
 void session_end_connection(struct engine *engine, struct str connection);
+/* The same for one session, of which a server has found that its client is gone. */
+void session_lost(struct engine *engine, struct str team, struct str handle);
+/* For doors, with op_run(); not a part of the table: the live session of the call, {"session", "session_id"}, by the
+ * rights of `session end`. */
+extern const struct op session_of_call;
 
 /* ---- session_boot.c ---- */
 

@@ -1,29 +1,7 @@
 /* check.c: counts and health checks over a whole store. */
 #include "store/check.h"
 
-#include <stdio.h>
-
 #include "store/engine.h"
-
-enum status count_by(struct store *st, struct str team, const char *column, bool active_only, yyjson_mut_doc *doc,
-                     yyjson_mut_val *obj, struct error *err) {
-  enum status may = reach_admin(st, "the figures", err);
-  if (may != STATUS_OK)
-    return may;
-  /* The column is one of the code's own names, never a caller's text. */
-  char sql[300];
-  snprintf(sql, sizeof(sql),
-           "SELECT %s, count(*) FROM memory WHERE team = ?1 AND corpus = 'memory' %s GROUP BY %s ORDER BY %s", column,
-           active_only ? "AND state = 'active'" : "", column, column);
-  struct rows r;
-  db_query(st->db, &r, err, sql, "s", team);
-  while (rows_next(&r)) {
-    struct str name = rows_text(&r, 0);
-    yyjson_mut_val *key = yyjson_mut_strncpy(doc, name.p ? name.p : "", name.n);
-    yyjson_mut_obj_add(obj, key, yyjson_mut_sint(doc, rows_int(&r, 1)));
-  }
-  return rows_end(&r);
-}
 
 enum status count_documents(struct store *st, struct str team, yyjson_mut_doc *doc, yyjson_mut_val *obj,
                             struct error *err) {

@@ -5,14 +5,21 @@
 #include "base/json.h"
 #include "store/store.h"
 
-/* {"a": 1, "b": 2}: the team's memories counted by a column (kind, type, state, project, delivery). */
-NODISCARD enum status count_by(struct store *st, struct str team, const char *column, bool active_only,
-                               yyjson_mut_doc *doc, yyjson_mut_val *obj, struct error *err);
+/* The team's memories counted: by_kind, by_type, by_project and by_delivery of those that are active, by_state of all,
+ * each an object of names and numbers, in the order of the names. */
+NODISCARD enum status count_groups(struct store *st, struct str team, struct arena *a, yyjson_mut_doc *doc,
+                                   yyjson_mut_val *obj, struct error *err);
 /* Documents by corpus: they are counted nowhere else. */
 NODISCARD enum status count_documents(struct store *st, struct str team, yyjson_mut_doc *doc, yyjson_mut_val *obj,
                                       struct error *err);
 NODISCARD enum status count_since(struct store *st, struct str team, int64_t since, int64_t *ret_count,
                                   struct error *err);
+/* All memories, and those since two moments, the earlier one first. */
+struct counts_since {
+  int64_t all, since, since_later;
+};
+NODISCARD enum status count_recent(struct store *st, struct str team, int64_t since, int64_t later,
+                                   struct counts_since *ret_counts, struct error *err);
 /* The most corrected memories: [{id, headline, versions}], chains of two versions and more, at most 10. */
 NODISCARD enum status most_corrected(struct store *st, struct str team, yyjson_mut_doc *doc, yyjson_mut_val *arr,
                                      struct error *err);

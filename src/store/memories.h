@@ -121,6 +121,13 @@ NODISCARD enum status memory_list(struct store *st, const struct scope *scope, c
                                   struct memories *ret_list, struct error *err);
 NODISCARD enum status memory_count(struct store *st, const struct scope *scope, const struct filter *f, struct arena *a,
                                    int64_t *ret_count, struct error *err);
+/* Ids of visible memories that begin with these digits, the shortest first; for "" the newest; for other text none. */
+struct memory_ids {
+  int64_t *v;
+  size_t n, cap;
+};
+NODISCARD enum status memory_ids(struct store *st, const struct scope *scope, struct str digits, int64_t limit,
+                                 struct arena *a, struct memory_ids *ret_ids, struct error *err);
 /* "SELECT <fields> FROM memory m WHERE ", for statements of this folder; memory_collect() runs one. */
 struct sql memory_select(struct arena *a);
 /* The column list of alias m, and one row that begins with it; for walks that must not keep them all. */

@@ -1,4 +1,6 @@
 /* test_serve_mcp.c: MCP over HTTP: sessions and their streams, and the era without them. */
+#include <unistd.h>
+
 #include "support/serve.h"
 
 #define JSON_HEADERS "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
@@ -247,6 +249,46 @@ TEST(modern_listening_ends_with_a_result) {
   CHECK_STR(json_str(result, "resultType"), "complete");
   CHECK(sse_ended(w, 5000));
   wire_close(w);
+}
+
+/* A client without a connection of its own names its session when it listens: when it is gone, so is the session. */
+TEST(a_modern_session_ends_with_its_stream) {
+  struct serve *s = serve_start(NULL);
+  struct answer a = serve_do(s, "POST", "/mcp", textf("%sMcp-Name: memory_boot\r\n", modern("tools/call")),
+                             STR("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":"
+                                 "\"memory_boot\",\"arguments\":{\"task\":\"look around\"}," META "}}"));
+  CHECK_INT(a.status, 200);
+  const char *handle = cstr(jstr(parsed(a.body), "result.structuredContent.session"));
+  struct wire *w = wire_open(s);
+  wire_send(
+      w, request_text("POST", "/mcp", modern("subscriptions/listen"),
+                      str_from(textf("{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"subscriptions/listen\",\"params\":"
+                                     "{\"_meta\":{\"cairn/session\":\"%s\",\"io.modelcontextprotocol/protocolVersion\":"
+                                     "\"" MODERN "\",\"io.modelcontextprotocol/clientCapabilities\":{}},"
+                                     "\"notifications\":{}}}",
+                                     handle))));
+  struct sse e;
+  CHECK_INT(wire_answer(w, false).status, 200);
+  CHECK(sse_next(w, 5000 * test_slowness(), &e));
+  CHECK_INT(sql_number("SELECT count(*) FROM session WHERE ended_at IS NULL"), 1);
+  wire_close(w);
+  while (sql_number("SELECT count(*) FROM session WHERE ended_at IS NULL")) /* the test's time limit is the limit */
+    usleep(50 * 1000);
+  CHECK_STR(sql_string("SELECT end_reason FROM session"), "connection closed");
+  serve_stop(s);
+}
+
+TEST(a_deleted_session_ends_what_its_boot_began) {
+  struct serve *s = serve_start(NULL);
+  const char *headers = session(s);
+  struct answer a = serve_do(s, "POST", "/mcp", headers,
+                             STR("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":"
+                                 "\"memory_boot\",\"arguments\":{\"task\":\"look around\"}}}"));
+  CHECK_INT(a.status, 200);
+  CHECK_INT(sql_number("SELECT count(*) FROM session WHERE ended_at IS NULL"), 1);
+  CHECK_INT(serve_do(s, "DELETE", "/mcp", headers, STR_NONE).status, 200);
+  CHECK_INT(sql_number("SELECT count(*) FROM session WHERE ended_at IS NULL"), 0);
+  serve_stop(s);
 }
 
 TEST(modern_streams_carry_no_ids) {

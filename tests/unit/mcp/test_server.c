@@ -395,6 +395,31 @@ TEST(server_completes) {
   CHECK_INT(jlen(v, "result.completion.values"), 100);
   CHECK_INT(jint(v, "result.completion.total"), 120);
   CHECK(jbool(v, "result.completion.hasMore"));
+  /* Ids by their first digits, the shortest first; the newest when nothing was typed. */
+  static const char id[] = "\"ref\":{\"type\":\"ref/resource\",\"uri\":\"cairn://memory/{id}\"},\"argument\":{"
+                           "\"name\":\"id\",\"value\":\"%s\"}";
+  CHECK(!jbool(
+      call(server,
+           "\"name\":\"memory_forget\",\"arguments\":{\"ids\":[\"111\"],\"reason\":\"gone\",\"project\":\"p110\"}"),
+      "result.isError"));
+  v = ask(server, NULL, modern("completion/complete", textf(id, "11")));
+  CHECK_INT(jlen(v, "result.completion.values"), 0); /* memories of other projects */
+  for (int i = 0; i < 130; i++)
+    CHECK(!jbool(call(server, textf(STORE_CALL("Fact %d about the building number%d"), i, i * 17)), "result.isError"));
+  v = ask(server, NULL, modern("completion/complete", textf(id, "12")));
+  CHECK_INT(jlen(v, "result.completion.values"), 9); /* 121 to 129 */
+  CHECK_STR(jstr(v, "result.completion.values[0]"), "121");
+  CHECK_INT(jint(v, "result.completion.total"), 9);
+  v = ask(server, NULL, modern("completion/complete", textf(id, "")));
+  CHECK_INT(jlen(v, "result.completion.values"), 100);
+  CHECK_STR(jstr(v, "result.completion.values[0]"), "250");
+  CHECK(jbool(v, "result.completion.hasMore") && !jget(v, "result.completion.total"));
+  static const char *const nothing[] = {"0", "9999", "12x", "-1", " 12", "99999999999999999999", "x"};
+  for (size_t i = 0; i < ARRAY_LEN(nothing); i++) {
+    v = ask(server, NULL, modern("completion/complete", textf(id, nothing[i])));
+    CHECK_INT(jlen(v, "result.completion.values"), 0);
+    CHECK(!jbool(v, "result.completion.hasMore"));
+  }
   v = ask(server, NULL,
           modern("completion/complete",
                  "\"ref\":{\"type\":\"ref/prompt\",\"name\":\"none\"},\"argument\":{\"name\":\"x\",\"value\":\"\"}"));

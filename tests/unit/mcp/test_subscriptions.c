@@ -6,21 +6,23 @@
 static const struct mcp_head stdio_head;
 
 /* Another process, so to speak: an engine of its own. */
-static void remember(const char *args) {
+static yyjson_val *run(const char *op, const char *args) {
   struct error err;
   struct engine *engine = NULL;
   struct engine_options o = {.path = cli_db()};
-  struct arena a;
-  arena_init(&a);
+  static struct arena a;
   CHECK_OK(engine_open(&o, &engine, &err), &err);
   struct caller caller = {.team = STR("default"), .project = STR("web"), .source = STR("other"), .trust = STR("user")};
   yyjson_val *v;
   yyjson_mut_val *result;
   CHECK_OK(json_read(&a, str_from(args), &v, &err), &err);
-  CHECK_OK(op_run(engine, op_find(STR("remember")), &caller, NULL, &a, v, &result, &err), &err);
+  CHECK_OK(op_run(engine, op_find(str_from(op)), &caller, NULL, &a, v, &result, &err), &err);
   engine_close(&engine);
-  arena_release(&a);
+  CHECK_OK(json_read(&a, json_write(&a, result, false), &v, &err), &err);
+  return v;
 }
+
+static void remember(const char *args) { run("remember", args); }
 
 static void listen(struct mcp_server *server, const char *filter, struct said *s) {
   struct mcp_sender sender = talking_sender();
@@ -185,4 +187,56 @@ TEST(subscriptions_have_limits) {
             -32602);
   CHECK(jget(ask(server, NULL, legacy("resources/subscribe", "\"uri\":\"cairn://memory/7\"")), "result"));
   talking_stop(&server);
+}
+
+/* ---- the session of a client that has no connection ---- */
+
+static void hold(struct mcp_server *server, const char *handle, struct said *s) {
+  struct mcp_head head = http_head(MCP_MODERN, "subscriptions/listen", NULL, NULL);
+  say(server, &head,
+      textf("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"subscriptions/listen\",\"params\":{\"_meta\":{\"" MCP_META
+            "protocolVersion\":\"" MCP_MODERN "\",\"" MCP_META "clientCapabilities\":{},\"" MCP_META_SESSION
+            "\":\"%s\"},\"notifications\":{}}}",
+            handle),
+      s);
+}
+
+static const char *boot(void) { return cstr(json_str(run("boot", "{\"register\":true}"), "session")); }
+
+static struct str end_of(const char *handle) {
+  return sql_string(textf("SELECT coalesce(end_reason, 'live') FROM session WHERE handle = '%s'", handle));
+}
+
+static void wait_for_end(const char *handle) {
+  while (str_is(end_of(handle), "live")) /* the test's time limit is the limit */
+    usleep(20 * 1000);
+  CHECK_STR(end_of(handle), "connection closed");
+}
+
+TEST(a_session_ends_with_the_last_stream_that_holds_it) {
+  struct mcp_server *server = talking_server(false, false);
+  static struct said first, second, other, unknown;
+  const char *one = boot(), *two = boot();
+  CHECK(strcmp(one, two) != 0);
+  hold(server, one, &first);
+  hold(server, one, &second);
+  hold(server, two, &other);
+  CHECK(first.reply.stream && second.reply.stream && other.reply.stream);
+  hold(server, "s-nobody0000", &unknown);
+  CHECK(!unknown.reply.stream);
+  CHECK_INT(jint(said_line(&unknown, 0), "error.code"), -32602);
+  mcp_hang_up(server, first.reply.stream);
+  mcp_hang_up(server, other.reply.stream);
+  wait_for_end(two); /* they are ended in their order: that of the first was looked at by now */
+  CHECK_STR(end_of(one), "live");
+  mcp_hang_up(server, second.reply.stream);
+  wait_for_end(one);
+  /* Who comes back is live again. */
+  hold(server, one, &first);
+  CHECK(first.reply.stream);
+  CHECK_STR(end_of(one), "live");
+  mcp_stop(server); /* a server that stops has lost nobody */
+  mcp_hang_up(server, first.reply.stream);
+  talking_stop(&server);
+  CHECK_STR(end_of(one), "live");
 }
