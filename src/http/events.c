@@ -114,6 +114,9 @@ void status_events(struct http_call *call) {
     http_reply_problem_status(call, 400, "Bad Request", "since, or Last-Event-ID, is the number of an event");
     return;
   }
+  /* With the head of the answer the client knows that it listens: what is committed from then on, it hears. */
+  if (since < 0)
+    since = feed_now(call->server->feed, call->caller.team);
   struct listener *l = listener_new(call, since);
   if (!l) {
     error_set(&err, STATUS_NOMEM, "out of memory");

@@ -81,9 +81,9 @@ enum status tls_read(struct arena *a, const char *certificate, const char *key, 
 
 enum status tls_load(struct arena *a, const char *certificate, const char *key, struct tls *ret_tls,
                      struct error *err) {
-  gnutls_certificate_credentials_t both;
+  gnutls_certificate_credentials_t both = NULL;
   enum status s = tls_read(a, certificate, key, ret_tls, &both, err);
-  if (s == STATUS_OK)
+  if (both)
     gnutls_certificate_free_credentials(both);
   return s;
 }

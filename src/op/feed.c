@@ -383,6 +383,12 @@ static void subscriber_free(struct feed_subscriber *sub) {
   mem_free(sub);
 }
 
+int64_t feed_now(const struct feed *feed, struct str team) {
+  struct error ignored;
+  int64_t end;
+  return end_of_log(feed, team, &end, &ignored) == STATUS_OK ? end : -1;
+}
+
 enum status feed_subscribe(struct feed *feed, struct str team, const struct principal *who, int64_t since, feed_fn fn,
                            void *arg, struct feed_subscriber **ret_subscriber, struct error *err) {
   struct feed_subscriber *sub = mem_zalloc(sizeof(*sub) + team.n + 1);
@@ -397,9 +403,8 @@ enum status feed_subscribe(struct feed *feed, struct str team, const struct prin
   if (team.n)
     memcpy(sub->team, team.p, team.n);
   /* "From now on" is now, not when the thread comes to it. A store that fails is asked by the thread once it works. */
-  struct error ignored;
-  if (since < 0 && end_of_log(feed, team, &sub->last, &ignored) != STATUS_OK)
-    sub->last = -1;
+  if (since < 0)
+    sub->last = feed_now(feed, team);
   pthread_mutex_lock(&feed->lock);
   enum status s = feed->started ? STATUS_OK : start(feed, err);
   if (s == STATUS_OK) {

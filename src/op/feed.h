@@ -21,6 +21,9 @@ NODISCARD enum status feed_new(const struct engine_options *options, struct feed
  * of what it may read, as long as its token is good; NULL: the process. Both are copied. */
 NODISCARD enum status feed_subscribe(struct feed *feed, struct str team, const struct principal *who, int64_t since,
                                      feed_fn fn, void *arg, struct feed_subscriber **ret_subscriber, struct error *err);
+/* Where the log of a team ends now, for who has to say that it listens before it can subscribe; -1: that cannot be
+ * read, and the subscription will find it out. */
+int64_t feed_now(const struct feed *feed, struct str team);
 /* The function does not run any more once this has returned; not to be called from it. */
 void feed_unsubscribe(struct feed *feed, struct feed_subscriber **subscriber);
 void feed_close(struct feed **feed);
