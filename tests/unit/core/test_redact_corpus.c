@@ -1,6 +1,8 @@
 /* test_redact_corpus.c: how much is found, and how much is touched that should not be: real-looking keys of many
  * vendors in the surroundings in which keys are lost, and texts that have nothing to hide. docs/security.md has the
  * figures. */
+#include <sodium.h>
+
 #include "base/fs.h"
 #include "core/redact.h"
 #include "support/harness.h"
@@ -72,16 +74,22 @@ TEST(keys_of_every_vendor_are_found_in_every_surrounding) {
   arena_release(&all);
 }
 
+/* Also not by what is done to find the vault's values in them. */
 TEST(texts_without_secrets_are_not_touched) {
+  enum { KNOWN = 200 };
   struct arena a;
   arena_init(&a);
+  struct strs known = {0};
+  for (uint32_t seed = 0; seed < KNOWN; seed++)
+    strs_push(&a, &known, key_make(&a, seed % 2 ? "<a8>" : "<a24>", 1000 + seed));
+  const struct redactor *what = redactor_new(&a, &known);
   struct str text = load(&a, CORPUS "/harmless.txt");
   size_t texts = 0, touched = 0;
   for (size_t at = 0; at < text.n;) {
     size_t end = str_find(text, STR("\n%%\n"), at);
     struct str one = str_slice(text, at, end == SIZE_MAX ? text.n : end);
     struct secret_hits hits;
-    redact_find(&a, one, NULL, &hits);
+    redact_find(&a, one, what, &hits);
     for (size_t i = 0; i < hits.n; i++)
       printf("%s: %.*s\n", hits.v[i].pattern, STR_ARG(one));
     touched += hits.n > 0;
@@ -91,4 +99,67 @@ TEST(texts_without_secrets_are_not_touched) {
   CHECK(texts >= 200);
   CHECK_INT(touched, 0);
   arena_release(&a);
+}
+
+/* ---- two wrappings around a value ---- */
+
+static struct str in_url(struct arena *a, struct str s) {
+  struct buf b = BUF(a);
+  for (size_t i = 0; i < s.n; i++)
+    if (ascii_alnum(s.p[i]))
+      buf_addc(&b, s.p[i]);
+    else
+      buf_addf(&b, "%%%02X", (unsigned char)s.p[i]);
+  return buf_str(&b);
+}
+
+static struct str in_json(struct arena *a, struct str s) {
+  struct buf b = BUF(a);
+  for (size_t i = 0; i < s.n; i++)
+    if (strchr("\"\\/", s.p[i]))
+      buf_addf(&b, "\\%c", s.p[i]);
+    else if (s.p[i] == '&')
+      buf_adds(&b, "\\u0026");
+    else
+      buf_addc(&b, s.p[i]);
+  return buf_str(&b);
+}
+
+static struct str in_hex(struct arena *a, struct str s) {
+  char *out = arena_alloc(a, 2 * s.n + 1);
+  sodium_bin2hex(out, 2 * s.n + 1, (const uint8_t *)s.p, s.n);
+  return str_from(out);
+}
+
+static struct str in_base64_as(struct arena *a, struct str s, int variant) {
+  size_t n = sodium_base64_encoded_len(s.n, variant);
+  char *out = arena_alloc(a, n);
+  return str_from(sodium_bin2base64(out, n, (const uint8_t *)s.p, s.n, variant));
+}
+
+static struct str in_base64(struct arena *a, struct str s) {
+  return in_base64_as(a, s, sodium_base64_VARIANT_ORIGINAL);
+}
+
+static struct str in_base64url(struct arena *a, struct str s) {
+  return in_base64_as(a, s, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
+}
+
+TEST(values_in_any_two_wrappings_are_found_and_nothing_else_is_touched) {
+  static struct str (*const wrap[])(struct arena *a, struct str s) = {in_url, in_json, in_hex, in_base64, in_base64url};
+  static const char *const forms[] = {"<a8>", "<a3>/<a4>&<a9>", "\"<a12>\\<a3>", "<a31>+ <a17>"};
+  struct arena a;
+  arena_init(&a);
+  for (size_t i = 0; i < ARRAY_LEN(wrap) * ARRAY_LEN(wrap) * ARRAY_LEN(forms) * SEEDS; i++) {
+    struct str value = key_make(&a, forms[i / SEEDS % ARRAY_LEN(forms)], (uint32_t)(i % SEEDS + 1));
+    size_t pair = i / SEEDS / ARRAY_LEN(forms);
+    struct str text = wrap[pair / ARRAY_LEN(wrap)](&a, wrap[pair % ARRAY_LEN(wrap)](&a, value));
+    struct strs known = {&value, 1, 1};
+    struct secret_hits hits;
+    text = arena_printf(&a, "They noted (%.*s), and 100%% of it\nis \\n true.", STR_ARG(text));
+    redact_find(&a, text, redactor_new(&a, &known), &hits);
+    test_note("pair %zu of %.*s: %.*s", pair, STR_ARG(value), STR_ARG(text));
+    CHECK_STR(redact_apply(&a, text, &hits), "They noted ([REDACTED:vault_secret]), and 100% of it\nis \\n true.");
+    arena_release(&a);
+  }
 }
