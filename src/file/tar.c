@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fs.h"
@@ -70,7 +71,7 @@ static enum status put_long_name(struct tar *t, struct str path, struct error *e
 
 enum status tar_begin(struct tar *t, struct str path, int64_t bytes, struct error *err) {
   if (path.n == 0 || path.n > TAR_PATH_BYTES || bytes < 0 || bytes > TAR_FILE_BYTES)
-    return error_set(err, STATUS_TOO_LARGE, "'%.*s' does not fit into '%s'", STR_ARG(path), t->name);
+    return error_set(err, STATUS_TOO_LARGE, "'%.*s' is too large for '%s'", STR_ARG(path), t->name);
   enum status s = path.n > NAME_BYTES ? put_long_name(t, path, err) : STATUS_OK;
   return s == STATUS_OK ? put_header(t, '0', path, bytes, err) : s;
 }
@@ -154,6 +155,7 @@ static enum status read_long_name(struct tar *t, struct arena *a, int64_t bytes,
 
 enum status tar_next(struct tar *t, struct arena *a, struct tar_file *ret_file, bool *ret_more, struct error *err) {
   struct header h;
+  struct stat sb;
   struct str path = STR_NONE;
   int64_t bytes = 0;
   enum status s = read_header(t, &h, &bytes, err);
@@ -172,6 +174,8 @@ enum status tar_next(struct tar *t, struct arena *a, struct tar_file *ret_file, 
   }
   if (h.type != '0')
     return damaged(t, "it holds something that is no plain file", err);
+  if (fstat(t->fd, &sb) != 0 || bytes > (int64_t)sb.st_size - t->at)
+    return damaged(t, "it is cut off", err);
   if (!path.p)
     path = arena_dup(a, (struct str){h.name, strnlen(h.name, NAME_BYTES)});
   *ret_file = (struct tar_file){path, t->at, bytes};

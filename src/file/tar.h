@@ -8,7 +8,7 @@
 #include "base/error.h"
 
 enum { TAR_PATH_BYTES = 1024 };
-#define TAR_FILE_BYTES ((int64_t)1 << 32)
+#define TAR_FILE_BYTES (((int64_t)1 << 33) - 1) /* what a header can say */
 
 /* An archive that is being written or read from its beginning. */
 struct tar {

@@ -76,7 +76,7 @@ static bool same_session(const struct packed_session *x, const struct packed_ses
 static enum status note_file(struct unpacking *u, const struct tar_file *f, struct arena *a, struct error *err) {
   struct packed_session s;
   enum place_kind kind;
-  if (!parse_path(f->path, &s, &kind) || f->bytes > (int64_t)TRANSCRIPT_FILE_BYTES)
+  if (!parse_path(f->path, &s, &kind))
     return damaged(u->tar, "it holds a file that is no transcript", err);
   if (u->sessions.n == 0 || !same_session(&u->sessions.v[u->sessions.n - 1], &s))
     list_push(a, &u->sessions, s);
@@ -224,7 +224,8 @@ enum outcome { RESTORED_NEW, EXTENDED, KEPT, DIVERGED };
 
 static enum status read_if_there(const char *path, struct arena *a, struct str *ret_text, struct error *err) {
   struct str text = STR_NONE;
-  enum status s = fs_read(a, path, TRANSCRIPT_FILE_BYTES, &text, err);
+  enum status s =
+      fs_read(a, path, (size_t)TAR_FILE_BYTES, &text, err); /* also what is too long to be read as a whole */
   if (s == STATUS_OK || s == STATUS_NOT_FOUND)
     *ret_text = text;
   return s == STATUS_NOT_FOUND ? STATUS_OK : s;

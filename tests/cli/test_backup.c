@@ -279,7 +279,7 @@ TEST_TIMEOUT(a_backup_while_others_append_holds_what_was_acknowledged, 60) {
   int sent = 0;
   for (; sent < 50; sent++) {
     CHECK(proc_send(p, str_from(textf("{\"role\":\"user\",\"content\":\"line %d\"}\n", sent))));
-    CHECK(proc_line(p, 10000, &line));
+    CHECK(proc_line(p, 60000, &line));
   }
   for (int more = 0; more < 200; more++)
     CHECK(proc_send(p, str_from(textf("{\"role\":\"user\",\"content\":\"line %d\"}\n", sent + more))));
