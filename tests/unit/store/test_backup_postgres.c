@@ -60,7 +60,7 @@ TEST_POSTGRES(a_restore_is_seen_as_a_whole_or_not_at_all) {
   const char *backup = path_join(NULL, "backup.db"), *path = test_store("a.db");
   struct store *st = later_than_its_backup(backup);
   struct arena a;
-  struct str safety;
+  struct restored restored;
   arena_init(&a);
   struct direct *early = direct_open(path), *reading = direct_open(path);
   direct_do(early, "CREATE SCHEMA other; CREATE TABLE other.event AS SELECT 7 AS seq");
@@ -68,7 +68,7 @@ TEST_POSTGRES(a_restore_is_seen_as_a_whole_or_not_at_all) {
   CHECK_INT(direct_number(early, "SELECT 1"), 1); /* its moment; it has touched nothing */
   direct_do(reading, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
   CHECK_INT(direct_number(reading, "SELECT count(*) FROM txn"), 5);
-  CHECK_OK(store_restore(st, backup, 1763208000000, &a, &safety, &err), &err);
+  CHECK_OK(store_restore(st, backup, 1763208000000, &a, &restored, &err), &err);
   CHECK_INT(events(early), 5);
   CHECK_INT(direct_number(early, "SELECT count(*) FROM txn"), 5);
   CHECK_INT(events(reading), 5);
@@ -91,7 +91,7 @@ TEST_POSTGRES(a_restore_that_fails_at_its_end_changes_nothing) {
   const char *backup = path_join(NULL, "backup.db"), *path = test_store("a.db");
   struct store *st = later_than_its_backup(backup);
   struct arena a;
-  struct str safety = STR_NONE;
+  struct restored restored = {0};
   arena_init(&a);
   struct direct *db = direct_open(path);
   direct_do(db,
@@ -100,9 +100,9 @@ TEST_POSTGRES(a_restore_that_fails_at_its_end_changes_nothing) {
             " CREATE CONSTRAINT TRIGGER not_today AFTER INSERT OR UPDATE ON cairn.meta DEFERRABLE INITIALLY DEFERRED"
             " FOR EACH ROW EXECUTE FUNCTION cairn.not_today()");
   struct str before = store_dump(path);
-  CHECK(store_restore(st, backup, 1763208000000, &a, &safety, &err) != STATUS_OK);
+  CHECK(store_restore(st, backup, 1763208000000, &a, &restored, &err) != STATUS_OK);
   CHECK(strstr(err.message, "not today") != NULL);
-  CHECK(safety.p == NULL);
+  CHECK(restored.safety.p == NULL);
   CHECK_INT(direct_number(db, "SELECT count(*) FROM pg_trigger WHERE tgenabled = 'D'"), 0);
   CHECK_INT(direct_number(db, "SELECT count(*) FROM pg_class WHERE relname = 'event' AND relforcerowsecurity"), 1);
   CHECK(str_eq(store_dump(path), before));
