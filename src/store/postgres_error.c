@@ -145,8 +145,7 @@ static enum status fail_by_state(struct postgres *db, PGconn *conn, struct str s
   }
   if (str_is(state, "53300")) {
     error_set(err, STATUS_UNAVAILABLE, "%s: the server has no connection left", db->path);
-    return error_fix(err, "try again later, raise max_connections on the server, or put a pooler in front of it "
-                          "(with pooling by session)");
+    return error_fix(err, "try again later, raise max_connections on the server, or put a pooler in front of it");
   }
   if (is_starting(state)) {
     error_set(err, STATUS_UNAVAILABLE, "%s: the server is starting or stopping", db->path);
