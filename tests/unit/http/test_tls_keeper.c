@@ -11,13 +11,16 @@
 #include "support/cli.h"
 
 static struct error err;
+static struct arena memory; /* lives as long as the test */
 
 /* The bytes of the certificate in a file. */
 static struct str der_of(const char *path) {
   struct str pem = file_read(path);
   gnutls_datum_t in = {(unsigned char *)(uintptr_t)pem.p, (unsigned)pem.n}, out;
   CHECK(gnutls_pem_base64_decode2("CERTIFICATE", &in, &out) >= 0);
-  return (struct str){(const char *)out.data, out.size};
+  struct str der = arena_dup(&memory, (struct str){(const char *)out.data, out.size});
+  gnutls_free(out.data);
+  return der;
 }
 
 /* The certificate that a session would show, found by a handshake in memory. */
@@ -86,8 +89,7 @@ static struct str shown(struct tls_keeper *k, struct tls_pair **ret_pair) {
   unsigned n = 0;
   const gnutls_datum_t *list = gnutls_certificate_get_peers(client, &n);
   CHECK(list && n == 1);
-  static struct arena a;
-  struct str der = arena_dup(&a, (struct str){(const char *)list->data, list->size});
+  struct str der = arena_dup(&memory, (struct str){(const char *)list->data, list->size});
   gnutls_deinit(client);
   gnutls_deinit(server);
   gnutls_certificate_free_credentials(trust);
