@@ -54,7 +54,7 @@ struct mcp_server {
   struct mcp_options options;
   uint8_t secret[MCP_SECRET_SIZE];
   struct secret_pool *pieces; /* for messages that are being read; NULL: none could be had */
-  pthread_mutex_t lock; /* for all below */
+  pthread_mutex_t lock;       /* for all below */
   pthread_cond_t answered;
   struct mcp_session *sessions;
   size_t session_count;
