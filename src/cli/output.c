@@ -56,9 +56,10 @@ void output_json_text(struct output *o, struct arena *a, struct str json) {
   output_text(o, STR("\n"));
 }
 
-int output_error(struct output *o, struct arena *a, const struct error *given) {
-  struct error clean = *given, *err = &clean; /* what was wrong with a command line is quoted as it was */
-  scrub_door_error(NULL, STR_NONE, err);
+int output_error(struct output *o, struct arena *a, const struct error *err) {
+  struct error clean = *err; /* what was wrong with a command line is quoted as it was */
+  scrub_door_error(NULL, STR_NONE, &clean);
+  err = &clean;
   if (o->json) {
     yyjson_mut_doc *doc = json_new(a);
     output_json_text(o, a, json_write(a, op_error_json(doc, err), false));

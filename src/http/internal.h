@@ -45,12 +45,12 @@ struct http_exchange {
   struct http_call call;
   struct str target;
   enum phase phase;
-  bool head;             /* HEAD: no body is sent */
-  bool close;            /* the connection is not to be used again */
-  int fd;                /* valid while the library does not answer */
+  bool head;  /* HEAD: no body is sent */
+  bool close; /* the connection is not to be used again */
+  int fd;     /* valid while the library does not answer */
   struct http_body body;
   size_t received; /* may be more than is kept: too large */
-  int status;            /* of the response: the call is the worker's alone while it streams */
+  int status;      /* of the response: the call is the worker's alone while it streams */
   struct MHD_Response *response;
   struct http_stream *stream;
 };

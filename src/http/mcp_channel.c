@@ -355,6 +355,7 @@ void channel_finish(struct mcp_channel *c, const struct mcp_reply *reply) {
     c->gone = !begin(c); /* which has said why not */
   bool begun = c->begun, final = c->mcp && (c->gone || c->done);
   c->call = NULL;
+  c->instead = STR_NONE;
   if (!begun && !c->gone)
     reply_in_one_piece(c, reply, call);
   if (begun && !c->mcp)

@@ -261,16 +261,27 @@ static void take_lines(struct stdio *io) {
     io->n = 0;
 }
 
+/* What is larger than a message with a secret can be is in ordinary memory. */
+static void free_line(struct stdio *io) {
+  if (io->cap > MCP_GUARDED_MAX) {
+    sodium_memzero(io->line, io->cap);
+    mem_free(io->line);
+  } else {
+    mem_secret_free(io->line);
+  }
+  io->line = NULL;
+}
+
 static bool make_room(struct stdio *io) {
   if (io->cap - io->n >= READ_PIECE)
     return true;
   size_t cap = io->cap ? io->cap * 2 : 2 * READ_PIECE;
-  char *p = mem_secret(cap);
+  char *p = cap > MCP_GUARDED_MAX ? mem_alloc(cap) : mem_secret(cap);
   if (!p)
     return false;
   if (io->n)
     memcpy(p, io->line, io->n);
-  mem_secret_free(io->line);
+  free_line(io);
   io->line = p;
   io->cap = cap;
   return true;
@@ -280,8 +291,7 @@ static bool make_room(struct stdio *io) {
 static void give_room(struct stdio *io) {
   if (io->n || io->cap <= 16 * READ_PIECE)
     return;
-  mem_secret_free(io->line);
-  io->line = NULL;
+  free_line(io);
   io->cap = 0;
 }
 
@@ -404,7 +414,7 @@ int mcp_stdio(struct mcp_server *server, const struct mcp_sender *sender) {
     close(signals);
   }
   close(io.fd);
-  mem_secret_free(io.line);
+  free_line(&io);
   mem_secret_free(io.piece);
   pthread_sigmask(SIG_SETMASK, &former, NULL);
   return 0;

@@ -192,7 +192,7 @@ static struct str readable(struct arena *a, struct str s) {
 
 static void clean_chars(const struct redactor *what, struct arena *a, char *text, size_t room) {
   int64_t count = 0;
-  struct str clean = without(what, a, readable(a, str_from(text)), &count);
+  struct str clean = without(what, a, readable(a, (struct str){text, strlen(text)}), &count);
   if (!count)
     return;
   clean = utf8_cut(clean, room - 1);
@@ -331,7 +331,7 @@ void scrub_door_error(struct engine *engine, struct str team, struct error *err)
     error_set(err, STATUS_NOMEM, "out of memory");
   else
     clean_error(held == STATUS_OK ? scrub_known(engine, team, &a) : NULL, &a, err);
-  if (engine)
-    held = engine_let_go(engine, held, &ignored);
+  if (engine && engine_let_go(engine, STATUS_OK, &ignored) != STATUS_OK)
+    store_rollback(engine->store); /* whoever is next finds out what it is */
   arena_release(&a);
 }
