@@ -149,7 +149,7 @@ static struct str shown(const struct walk *w, struct str path) {
 
 /* The rules of the .gitignore file in a folder of the disk, if it has one, in front of those that hold already. */
 static const struct ignore *rules_of(struct arena *a, const struct ignore *rules, struct str disk, struct str path) {
-  struct str text;
+  struct str text = STR_NONE;
   struct error ignored;
   struct str file = arena_printf(a, "%.*s/.gitignore", STR_ARG(disk));
   if (read_regular(a, file.p, IGNORE_BYTES, &text, &ignored) != STATUS_OK)
