@@ -7,10 +7,11 @@
 #include "core/suspect_words.h"
 
 enum {
-  SLOTS = 4096,     /* of the lexicon; a power of two, and several times the number of its words */
-  STEM_LEAST = 3,   /* bytes of a stem */
-  WORD_MOST = 64,   /* bytes of a word that is looked up: longer ones are none of ours */
-  SPELLED_LEAST = 4 /* letters that stand alone, one after the other, before they are read together */
+  SLOTS = 4096,            /* of the lexicon; a power of two, and several times the number of its words */
+  STEM_LEAST = 3,          /* bytes of a stem */
+  WORD_MOST = 64,          /* bytes of a word that is looked up: longer ones are none of ours */
+  SPELLED_LEAST = 4,       /* letters that stand alone, one after the other, before they are read together */
+  DISGUISED_MOST = 1 << 16 /* bytes in which codes are looked for: each costs a reading more */
 };
 
 /* ---- the lexicon: words and stems by their hash ---- */
@@ -388,7 +389,7 @@ static void read_encoded(struct reading *r, struct str s) {
 static void read_disguised(struct reading *r, struct str s) {
   for (size_t i = 0; i < suspect_disguise_count; i++) {
     const struct disguise *d = &suspect_disguises[i];
-    struct str text = d->undo(r->a, s);
+    struct str text = d->undo(r->a, utf8_cut(s, DISGUISED_MOST));
     if (!text.p)
       continue;
     struct reading inner = {.a = r->a, .slots = r->slots, .spelled = BUF(r->a)};

@@ -206,7 +206,7 @@ TEST(long_and_broken_texts_are_read_in_linear_time) {
   static const char *const odd[] = {"%4", "&#x", "'  +", "-\n", "\\u00", "\xE5\xBF\xBD\xE7\x95\xA5"};
   for (size_t k = 0; k < ARRAY_LEN(odd); k++) {
     b.n = 0;
-    for (int i = 0; i < 150000; i++)
+    for (int i = 0; i < 30000; i++)
       buf_adds(&b, odd[k]);
     CHECK(!suspect_text(&a, buf_str(&b)).p);
   }

@@ -62,6 +62,7 @@ TEST_SQLITE(a_text_that_became_longer_scores_by_its_new_length) {
   CHECK(best_score(&f, f.store) == before);
   struct store *other = fixture_open("store.db");
   CHECK_OK(db_exec(store_db(other), &f.err,
+                   "/* all teams: ids are the test's */ "
                    "UPDATE chunk SET body = body || ' to all that comes in on any of its many ports, day and night'"
                    " WHERE memory_id = ?1",
                    "i", m.id),
@@ -100,9 +101,10 @@ TEST(a_broken_index_is_found_and_rebuilt) {
   CHECK_OK(lexical_check(f.store, &ok, &f.err), &f.err);
   CHECK(ok);
   CHECK_OK(db_script(store_db(f.store), &f.err,
-                     on_postgres() ? "UPDATE chunk_text SET tokens = 'other'"
-                                   : "INSERT INTO chunk_fts (chunk_fts, rowid, headline, body, extra)"
-                                     " SELECT 'delete', id, headline, body, extra FROM chunk"),
+                     on_postgres()
+                         ? "UPDATE chunk_text SET tokens = 'other'"
+                         : "/* all teams: damage */ INSERT INTO chunk_fts (chunk_fts, rowid, headline, body, extra)"
+                           " SELECT 'delete', id, headline, body, extra FROM chunk"),
            &f.err);
   CHECK_OK(lexical_check(f.store, &ok, &f.err), &f.err);
   CHECK(!ok);
@@ -414,6 +416,7 @@ TEST_TIMEOUT(filters_that_let_little_through_lose_nothing, 60) {
   fill(&f, 500);
   f.scope.all_projects = true;
   CHECK_OK(db_script(store_db(f.store), &f.err,
+                     "/* all teams: some of each */ "
                      "UPDATE memory SET state = 'faded', state_reason = 'r', state_at = 1 WHERE id % 700 = 3;"
                      "UPDATE memory SET state = 'archived', state_reason = 'r', state_at = 1 WHERE id % 700 = 4;"
                      "INSERT INTO label (team, memory_id, field, pos, value)"

@@ -197,7 +197,8 @@ TEST(what_others_write_meanwhile_is_counted) {
   m.copy.hooks = (struct copy_hooks){.arg = &w, .progress = write_once};
   CHECK_OK(store_move(&m, &f.err), &f.err);
   CHECK_INT(m.report.missing, 2);
-  CHECK_OK(db_int(store_db(to), &n, NULL, &f.err, "SELECT count(*) FROM memory", NULL), &f.err);
+  CHECK_OK(db_int(store_db(to), &n, NULL, &f.err, "/* all teams: a count */ SELECT count(*) FROM memory", NULL),
+           &f.err);
   CHECK_INT(n, 20);
   store_close(&to);
   fixture_close(&f);

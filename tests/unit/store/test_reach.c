@@ -115,7 +115,9 @@ TEST(rows_are_looked_at_behind_the_statement) {
   struct world w = begin();
   struct sql q = memory_select(&w.f.arena);
   struct memories list = {0};
-  sql_add(&q, "m.team = 'default' ORDER BY m.id");
+  sql_add(&q, "m.team = ");
+  sql_text(&q, STR("default"));
+  sql_add(&q, " ORDER BY m.id");
   bind(&w, ROLE_PROJECT, "alpha");
   CHECK_OK(memory_collect(w.f.store, &q, &w.f.arena, &list, &w.f.err), &w.f.err);
   CHECK_INT((int64_t)list.n, 2);
