@@ -2,6 +2,7 @@
  * each transaction: nothing of one team may be left on it for another. */
 #include <libpq-fe.h>
 
+#include "base/alloc.h"
 #include "store/postgres_internal.h"
 #include "support/cli.h"
 #include "support/own_server.h"
@@ -145,6 +146,45 @@ TEST_ADD(a_pooler_that_changes_sessions_is_worked_with, SECONDS, TEST_ON_POSTGRE
   CHECK_INT(pg_count(blue, rows_sql), 2);
   CHECK_OK(db_begin(red, STR("red"), false, &err), &err);
   CHECK_OK(db_commit(red, &err), &err);
+  db_close(&red);
+  db_close(&blue);
+}
+
+static enum status one_round(struct db *db, int64_t n, struct error *err) {
+  int64_t got;
+  bool alone;
+  enum status s = db_int(db, &got, NULL, err, rows_sql, NULL);
+  if (s == STATUS_OK)
+    s = db_snapshot(db, &alone, err);
+  if (s == STATUS_OK)
+    s = db_snapshot_end(db, alone, db_int(db, &got, NULL, err, rows_sql, NULL), err);
+  if (s == STATUS_OK)
+    s = db_begin(db, STR("red"), false, err);
+  if (s == STATUS_OK)
+    s = db_exec(db, err, "INSERT INTO note VALUES ('red', ?1)", "i", n);
+  return s == STATUS_OK ? db_commit(db, err) : s;
+}
+
+/* What was queued and is not to be does not become a part of the next transaction. */
+TEST_ADD(without_memory_a_call_through_a_pooler_fails_alone, SECONDS, TEST_ON_POSTGRES) {
+  int port = one_connection("transaction", 1);
+  struct db *red = of_team(port, "red"), *blue = of_team(port, "blue");
+  struct error err;
+  int64_t done = 0, n = 1;
+  for (long failures = 1; failures > 0; n++) {
+    CHECK(n < 100);
+    alloc_fail_at((long)n, 0);
+    enum status s = one_round(red, n, &err);
+    failures = alloc_failures();
+    alloc_fail_at(0, 0);
+    CHECK(s == STATUS_OK || s == STATUS_NOMEM);
+    done += s == STATUS_OK;
+    db_rollback(red);
+    CHECK_INT(pg_count(blue, rows_sql), 2);
+    CHECK_INT(seen_in_snapshot(red), 1 + done);
+  }
+  CHECK(n > 8);
+  CHECK(done > 0); /* also where what failed could be done without */
   db_close(&red);
   db_close(&blue);
 }
