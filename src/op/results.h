@@ -34,8 +34,7 @@ struct result_style {
 };
 
 /* The JSON schema of an object with these members. NULL when the text is not in the notation. */
-yyjson_mut_val *result_schema(struct arena *a, yyjson_mut_doc *doc, const char *members,
-                              const struct result_style *style);
+yyjson_mut_val *result_schema(struct arena *a, yyjson_mut_doc *doc, const char *text, const struct result_style *style);
 
 /* "task add" becomes TaskAdd: what a schema is called where it has a name. */
 struct str result_name(struct arena *a, const char *name);

@@ -18,7 +18,9 @@
 #define EMBEDDED "embedded:@progress"
 #define CHANGED "txn?:int hash?"
 #define STORED "stored?:int skipped?:int refused?:int memories?:[obj] txn?:int"
-#define SHOWN_MEMORY "id:int headline"
+/* Of text that somebody stored and nobody vouches for. */
+#define MARKS "trust? suspect? untrusted?:bool"
+#define SHOWN_MEMORY "id:int headline " MARKS
 #define MODEL "name bytes:int dims:int max_tokens:int layers:int hidden:int heads:int feed_forward:int vocabulary:int " \
   "positions:int pooling activation projection:bool query_prefix text_prefix calibration:(raw:[num] scaled:[num])"
 #define SEALED "key value? handle? is_secret:bool created_at:time updated_at:time updated_by"
@@ -32,27 +34,29 @@ const struct shape result_shapes[] = {
   {"memory", "id:int headline body " FIRST " source created_at:time updated_at:time valid_from:time hash " FULL},
   {"listed", FIRST " written_by? created_at:time snippet? body? source? updated_at?:time valid_from?:time hash? " FULL},
   {"hit", FIRST " written_by " TASK " created_at:time expires_at?:time " LISTS " age_days:num score:num "
-   "source=hybrid|keyword|vector|skill via_skill_trigger? superseded_by?:int upvotes?:int downvotes?:int annotations?:[@note] parts?:{num} snippet? body? corpus? file? "
+   "source=hybrid|keyword|vector|skill via_skill_trigger? superseded_by?:int upvotes?:int downvotes?:int "
+   "annotations?:[@note] parts?:{num} snippet? body? corpus? file? "
    "line?:int confidence?:num ref? origin?:any"},
   {"written", WRITTEN},
-  {"warning", "code message fix? memories?:[(id:int headline similarity:num difference? was? is?)]"},
+  {"warning", "code message fix? memories?:[(id:int headline similarity:num difference? was? is? untrusted?:bool)]"},
   {"note", "at:time by text"},
-  {"link", "rel direction=out|in id:int uid headline state at:time reason? prior?"},
+  {"link", "rel direction=out|in id:int uid headline state at:time reason? prior? untrusted?:bool"},
   {"event", "seq:int at:time action change? op txn?:int id?:int uid? project source session? before?:any after?:any "
-   "detail?:any purged?:bool"},
+   "detail?:any purged?:bool untrusted?:bool"},
   {"session", "session session_id:int project source task? client? client_version? cwd? host? pid?:int booted_at:time "
    "heartbeat_at:time silent_s:int state=live|unresponsive|stale self?:bool"},
-  {"handoff", "id:int text project source session? created_at:time"},
+  {"handoff", "id:int text project source session? created_at:time " MARKS},
   {"action", "id:int text kind=task|rule status=pending|will_execute|already_done|not_relevant project memory?:int "
-   "created_at:time decided_by? decided_at?:time reason?"},
+   "created_at:time decided_by? decided_at?:time reason? " MARKS},
   {"progress", "done:int total:int"},
   {"index", "model dims:int state done:int total:int started_at:time flipped_at?:time"},
   {"latency", "name calls:int errors:int avg_ms:num p50_ms:num p95_ms:num p99_ms:num max_ms:num"},
   {"setting", "name value default origin=default|store|file|environment|flag file? line?:int environment help"},
   {"folder", "folder files?:int read?:int copies?:int gone?:int added?:int changed?:int removed?:int redacted?:int "
-   "skipped?:{int} problem? bytes?:int added_at?:time there?:bool"},
-  {"entity", "name entityType observations:[text]"},
-  {"relation", "from to relationType"},
+   "skipped?:{int} problem? bytes?:int added_at?:time there?:bool watch?"},
+  {"entity", "name entityType observations:[text] untrusted?:bool untrusted_observations?:[int] "
+   "untrusted_memories?:[int] suspect?"},
+  {"relation", "from to relationType untrusted?:bool"},
   {"sealed", SEALED},
   {"grant", "key to uses_left?:int expires_at?:time live:bool created_at:time created_by"},
   {"agent", AGENT},
@@ -70,9 +74,10 @@ const struct shape op_results[] = {
    "working_context?:(task project source note) degraded? tokens:int budget?:int "
    "sections?:[(name items:[(id:int headline priority? status?)])] dropped?:[(section count:int fetch)] "
    "action_items?:[@action] handoff?:@handoff sessions?:[obj] used?:int over_budget?:bool entries?:int cap?:int warning?"},
-  {"stats", "db size_bytes:int schema:int team memories:int last_7_days:int last_30_days:int events:int last_seq:int embedder "
+  {"stats", "db size_bytes:int schema:int team memories:int last_7_days:int last_30_days:int events:int "
+   "last_seq:int embedder "
    EMBEDDED " indexes:[@index] by_kind:{int} by_type:{int} by_state:{int} by_project:{int} by_delivery:{int} "
-   "corrections:[(id:int headline versions:int)] documents?:{int} maintained_at? degraded?"},
+   "corrections:[(id:int headline versions:int untrusted?:bool)] documents?:{int} maintained_at? degraded?"},
   {"supersede", WRITTEN},
   {"unsupersede", "id:int state retired?:int " CHANGED},
   {"history", "chain:[obj] head:int"},
@@ -101,7 +106,7 @@ const struct shape op_results[] = {
   {"task sync", "file tasks:int store:{int} in_file:{int} conflicts:[(id memory:int members:[text])] "
    "refused:[(id? description? reason fix?)] written:bool dry_run:bool txn?:int"},
 
-  {"skill list", "skills:[(name id:int headline keywords:[text] projects:[text] always_on:bool untrusted?:bool)]"},
+  {"skill list", "skills:[(name id:int headline keywords:[text] projects:[text] always_on:bool untrusted?:bool suspect?)]"},
   {"skill load", "+memory"},
 
   {"session list", "sessions:[@session] count:int ended:[text] staleness_s:int trustworthy:bool"},
@@ -120,12 +125,14 @@ const struct shape op_results[] = {
   {"transcript append", "session path? id? added:int known?:int failed?:int redacted?:int torn_bytes?:int revived?:bool "
    "messages?:int tokens?:int flush_due?:bool compact_due?:bool not_indexed? degraded?"},
   {"transcript read", "session path archived:bool count:int left_out:int pruned:int compacted:int tokens:int damaged?:int "
-   "torn_bytes?:int messages:[obj]"},
+   "torn_bytes?:int messages:[obj] untrusted?:bool"},
   {"transcript list", "folder sessions:[(id status created:time updated:time messages:int tokens:int compacted:int "
    "compactions:int)] count:int total:int rebuilt?:bool"},
-  {"transcript flush", "session tokens:int threshold:int due:bool answered:bool leaving?:(messages:int tokens:int list:[obj] "
+  {"transcript flush", "session tokens:int threshold:int due:bool answered:bool leaving?:(messages:int tokens:int "
+   "list:[obj] "
    "not_listed?:int) question? answer_with? degraded? " STORED},
-  {"transcript compact", "session compacted:bool before?:int after?:int messages_before?:int messages_after?:int taken?:int "
+  {"transcript compact", "session compacted:bool before?:int after?:int messages_before?:int messages_after?:int "
+   "taken?:int "
    "summary_id? summary? extractive?:bool path? originals? reason? tokens?:int threshold?:int degraded? " STORED},
   {"transcript archive", "archived:int sessions:[text] dry_run:bool"},
   {"transcript index", "sessions:int added?:int removed?:int embedded?:int waiting?:bool degraded?"},
@@ -143,12 +150,14 @@ const struct shape op_results[] = {
   {"token delete", TOKEN " deleted?:bool txn?:int"},
 
   {"events", "last_seq:int count:int events?:[@event] next_cursor?"},
-  {"health", "ok:bool problems:[text] server:obj store:(path bytes:int log_bytes:int schema:int writable:bool) memories:int "
+  {"health", "ok:bool problems:[text] server:obj store:(path bytes:int log_bytes:int schema:int writable:bool) "
+   "memories:int "
    "embedder " EMBEDDED " indexes:[@index] pending_embeddings:int last_seq:int"},
   {"metrics", "hours:int calls:int errors:int tools:[@latency] process?:obj"},
   {"errors", "errors:[(at:time name op project source session? duration_ms:num error message?)] count:int"},
   {"maintain", "expired?:int faded?:int archived?:int stale?:int transcripts?:int transcripts_failed? embedded?:int "
-   "now_active? dropped_vectors?:int degraded? duration_ms?:int ids?:{[int]} skipped?:bool reason? txn?:int"},
+   "now_active? dropped_vectors?:int judged?:int suspect?:int degraded? duration_ms?:int ids?:{[int]} skipped?:bool "
+   "reason? txn?:int"},
   {"reembed", "model? newly_embedded?:int failed?:int complete?:bool flipped?:bool previous? note? embedder? "
    "embedded?:any indexes?:[@index] abandoned? dropped_index? dropped?:int txn?:int"},
   {"export", "project? memories:int links:int tombstones:int transactions:int events:int file?"},
@@ -160,13 +169,14 @@ const struct shape op_results[] = {
    "removed:[(id:int headline)] finished:[obj] refused:[(line?:int id?:int code error fix?)] "
    "conflicts:[(line:int id:int text stored)] txn?:int"},
   {"page", "text shown:int left_out:int hidden:int"},
-  {"backup", "file bytes:int"},
-  {"restore", "file safety_backup? memories:int"},
+  {"backup", "file bytes:int transcripts?:obj"},
+  {"restore", "file safety_backup? memories:int tokens_live?:int tokens_revoked?:int grants_revoked?:int transcripts?:obj"},
   {"migrate", "from to start copied:int verified:bool missing_transactions:int epoch ms:int tables:[(name rows:int hash)] "
    "rows:int"},
   {"team list", "teams?:[(team memories:int changed_at?:time)] removed?:[(team at:time by rows:any)] count:int"},
-  {"team delete", "team at:time by rows:{int} total:int files_removed:int files_left:[text] log_emptied:bool backups:[text]"},
-  {"doctor", "ok:bool db checks:[(name ok:bool message fix?)]"},
+  {"team delete", "team at:time by rows:{int} total:int files_removed:int files_left:[text] log_emptied:bool "
+   "backups:[text]"},
+  {"doctor", "ok:bool db checks:[(name ok:bool message fix? left?:int)]"},
   {"eval", "sets?:[obj] pairs?:[obj] kept?"},
   {"config", "settings?:[@setting] file? name? value? default? origin? line?:int environment? help? overridden_by? note? "
    "txn?:int"},
@@ -180,8 +190,9 @@ const struct shape op_results[] = {
   {"extract", "folder project file items:int types:{int} written:bool files:int read:int unchanged:int gone:int added:int "
    "changed:int removed:int redacted?:int skipped:{int} embedded?:int waiting?:bool degraded? txn?:int"},
 
-  {"file view", "path directory:bool text entries?:[(path size:int directory:bool)] id?:int uid? size?:int lines?:int "
-   "truncated?:bool"},
+  {"file view", "path directory:bool text entries?:[(path size:int directory:bool untrusted?:bool)] id?:int uid? "
+   "size?:int lines?:int "
+   "truncated?:bool raw?:bool " MARKS},
   {"file create", FILE_WRITTEN},
   {"file str_replace", FILE_WRITTEN},
   {"file insert", FILE_WRITTEN},

@@ -93,7 +93,41 @@ async function former(transport, word) {
   await client.close();
 }
 
+// ---- declared results: both clients hold each answer against the tool's outputSchema, and throw ----
+
+async function declared(client, transport, word) {
+  await client.connect(transport);
+  const { tools } = await client.listTools();
+  for (const t of tools) assert.ok(Object.keys(t.outputSchema.properties).length, `${t.name} says what it answers`);
+  const call = async (name, args = {}, refused = false) => {
+    const answer = await client.callTool({ name: `memory_${name}`, arguments: args });
+    assert.equal(!!answer.isError, refused, JSON.stringify(answer));
+    return answer.structuredContent;
+  };
+  const text = `The ${word} cluster has three nodes`;
+  const { id } = await call('remember', { text, tags: ['machines'], idempotency_key: word });
+  await call('remember', { text: `The ${word} cluster has seven nodes` });
+  await call('search', { query: `${word} cluster nodes`, detail: 'full', explain: true });
+  await call('search', { query: `${word} cluster nodes`, detail: 'full', max_tokens: 200 }, true); // not of this profile
+  await call('get', { id });
+  await call('get', { id: 987654321 }, true);
+  await call('list', { detail: 'full', limit: 5 });
+  await call('pin', { id });
+  await call('history', { id });
+  await call('task_add', { text: `Rename the ${word} cluster` });
+  await call('task_list');
+  await call('boot', { task: `look at the ${word} cluster` });
+  await call('session_list');
+  for (const name of ['stats', 'health', 'metrics', 'errors', 'events', 'skill_list', 'config']) await call(name);
+  await call('purge', { ids: [String(id)] }, true);
+  await client.close();
+}
+const full = { ...process_, args: ['mcp', '--profile', 'full'] };
+const pinned = { versionNegotiation: { mode: { pin: '2026-07-28' } } };
+
 const runs = {
+  'declared results, modern': () => declared(new Client(me, pinned), new StdioClientTransport(full), 'gingko'),
+  'declared results, former client': () => declared(new FormerClient(me), new FormerStdio(full), 'hazel'),
   'modern, stdio': () => present('modern', new StdioClientTransport(process_), 'alder'),
   'modern, HTTP': () => present('modern', new StreamableHTTPClientTransport(endpoint), 'birch'),
   'legacy, stdio': () => present('legacy', new StdioClientTransport(process_), 'cedar'),
