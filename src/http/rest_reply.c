@@ -53,9 +53,9 @@ static void clean_error(struct rest_call *rc) {
 }
 
 void rest_fail(struct rest_call *rc) {
-  rest_error_words(rc->http->arena, &rc->err);
   if (!rc->ran)
     clean_error(rc);
+  rest_error_words(rc->http->arena, &rc->err);
   if (status_http(rc->err.code) == 503)
     http_add_header(rc->http, "Retry-After", STR("1"));
   http_reply_problem(rc->http, &rc->err);

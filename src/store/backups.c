@@ -57,7 +57,8 @@ static void list_files(struct store *st, struct arena *a, bool whole, struct str
     return;
   for (struct dirent *e; (e = readdir(d));) {
     struct str file = str_from(e->d_name);
-    bool part = str_ends(file, STR(".part")) || str_ends(file, STR("-journal"));
+    bool part = str_ends(file, STR(".part")) || str_ends(file, STR("-journal")) || str_ends(file, STR("-wal")) ||
+                str_ends(file, STR("-shm"));
     if (str_starts(file, prefix) && part != whole && !str_ends(file, STR(BACKUP_TRANSCRIPTS)))
       strs_push(a, ret_paths, arena_printf(a, "%s%s", folder.p, e->d_name));
   }

@@ -281,6 +281,28 @@ TEST_TIMEOUT(a_stream_ends_when_its_token_expires, 60) {
   serve_stop(s);
 }
 
+/* The backup knows nothing of the token. */
+TEST_TIMEOUT(a_stream_ends_when_a_restore_takes_its_token_away, 40) {
+  const char *backup = path_join(NULL, "backup.db"), *stays = token("stays", NULL);
+  OK("backup", backup);
+  const char *t = token("new", NULL);
+  struct serve *s = serve_start(NULL);
+  struct wire *w = open_events(s, t), *l = open_listen(s, t, ""), *other = open_events(s, stays);
+  CHECK_INT(wire_answer(w, false).status, 200);
+  CHECK_INT(wire_answer(l, false).status, 200);
+  CHECK_INT(wire_answer(other, false).status, 200);
+  OK("restore", backup, "--confirm");
+  CHECK(sse_ended(w, SOON_MS) && sse_ended(l, SOON_MS));
+  CHECK_INT(status(s, t, "GET", "/api/v1/memories", NULL), 401);
+  STORE("What comes after the restore is heard");
+  struct sse e;
+  CHECK(sse_next(other, SOON_MS, &e) && has(e.data, "memory:write"));
+  wire_close(w);
+  wire_close(l);
+  wire_close(other);
+  serve_stop(s);
+}
+
 /* A name may be given anew: the session of the former bearer stays closed. */
 TEST(a_session_is_of_one_token_not_of_its_name) {
   const char *first = token("bot", NULL);
