@@ -13,8 +13,9 @@ static struct str purpose_of(const struct exchange *x) {
   hash_text(args ? json_write_val(x->arena, args) : STR("{}"), digest);
   struct str name = json_str(x->in->params, "name"), uri = json_str(x->in->params, "uri");
   const struct principal *who = x->caller.principal;
-  return arena_printf(x->arena, "input\n%.*s\n%.*s\n%.*s\n%.*s\n%s", STR_ARG(x->caller.team),
-                      STR_ARG(who ? who->name : STR("")), STR_ARG(x->in->method), STR_ARG(name.p ? name : uri), digest);
+  return arena_printf(x->arena, "input\n%.*s\n%.*s\n%.*s\n%.*s\n%.*s\n%s", STR_ARG(x->caller.team),
+                      STR_ARG(who ? who->name : STR("")), STR_ARG(who && who->token.p ? who->token : STR("")),
+                      STR_ARG(x->in->method), STR_ARG(name.p ? name : uri), digest);
 }
 
 static bool refuse(struct exchange *x, const char *what) {

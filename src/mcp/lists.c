@@ -11,7 +11,8 @@ enum { PAGE_SIZE = 100, LIST_TTL_MS = 300 * 1000 };
 /* A cursor goes on with a list of one caller. */
 static struct str purpose_of(const struct exchange *x, const char *list) {
   const struct principal *who = x->caller.principal;
-  return arena_printf(x->arena, "%s\n%.*s\n%.*s", list, STR_ARG(x->caller.team), STR_ARG(who ? who->name : STR("")));
+  return arena_printf(x->arena, "%s\n%.*s\n%.*s\n%.*s", list, STR_ARG(x->caller.team),
+                      STR_ARG(who ? who->name : STR("")), STR_ARG(who && who->token.p ? who->token : STR("")));
 }
 
 /* The name behind which the page begins; absent: at the beginning. False: refused, and answered. */
