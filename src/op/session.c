@@ -86,34 +86,6 @@ void session_touch(struct op_call *call) {
   session_beat(call->engine->store, &b, call->now);
 }
 
-void session_end_connection(struct engine *engine, struct str connection) {
-  struct arena a;
-  struct error err;
-  jmp_buf oom;
-  pthread_mutex_lock(&engine->lock);
-  arena_init(&a);
-  if (!ARENA_BOUNDARY(&a, oom) && engine->store && connection.p) {
-    struct sessions list = {0};
-    store_bind(engine->store, NULL); /* a connection is this process's own */
-    struct txn who = {.source = STR("server"), .op = "session end", .now = clock_now(&engine->clock)}, txn;
-    enum status s = sessions_of_connection(engine->store, connection, &a, &list, &err);
-    for (size_t i = 0; s == STATUS_OK && i < list.n; i++) {
-      who.team = list.v[i].team; /* there may be several */
-      s = sessions_begin(engine->store, &who, &txn, &err);
-      if (s == STATUS_OK)
-        s = session_end(&txn, &a, &list.v[i], "connection closed", &err);
-      if (s == STATUS_OK)
-        s = txn_commit(&txn, &err);
-    }
-    (void)s;
-  }
-  if (engine->store)
-    store_rollback(engine->store);
-  roles_rest(engine);
-  arena_release(&a);
-  pthread_mutex_unlock(&engine->lock);
-}
-
 void session_lost(struct engine *engine, struct str team, struct str handle) {
   struct arena a;
   struct error err;

@@ -53,9 +53,7 @@ NODISCARD enum status handoff_check(struct op_call *call, struct str *text);
 void put_handoff(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct handoff *h);
 /* Every call is a sign of life; op_run() calls it. */
 void session_touch(struct op_call *call);
-/* For servers: the connection is closed. Never fails; takes the engine's lock. */
-void session_end_connection(struct engine *engine, struct str connection);
-/* The same for one session, of which a server has found that its client is gone. */
+/* For servers: the client of this session is gone. Never fails; takes the engine's lock. */
 void session_lost(struct engine *engine, struct str team, struct str handle);
 /* For doors, with op_run(); not a part of the table: the live session of the call, {"session", "session_id"}, by the
  * rights of `session end`. */

@@ -212,19 +212,6 @@ enum status sessions_live(struct store *st, struct str team, struct str project,
   return several(st, &r, a, ret_list);
 }
 
-enum status sessions_of_connection(struct store *st, struct str connection, struct arena *a, struct sessions *ret_list,
-                                   struct error *err) {
-  struct rows r;
-  enum status s = db_team(st->db, STR_NONE, err);
-  if (s != STATUS_OK)
-    return s;
-  db_query(st->db, &r, err,
-           "/* all teams: a connection ends in every team */ " SESSION_COLUMNS
-           "WHERE connection = ?1 AND ended_at IS NULL ORDER BY id",
-           "s", connection);
-  return several(st, &r, a, ret_list);
-}
-
 /* ---- handoffs ---- */
 
 enum status handoff_add(struct txn *txn, struct arena *a, struct str session, struct str text, int64_t *ret_id,

@@ -58,9 +58,6 @@ NODISCARD enum status session_of_origin(struct store *st, struct str team, struc
 /* Live ones of the team, of one project unless it is absent; newest first. */
 NODISCARD enum status sessions_live(struct store *st, struct str team, struct str project, struct arena *a,
                                     struct sessions *ret_list, struct error *err);
-/* Live ones of a connection, in every team. */
-NODISCARD enum status sessions_of_connection(struct store *st, struct str connection, struct arena *a,
-                                             struct sessions *ret_list, struct error *err);
 
 /* A sign of life; at most one write in BEAT_EVERY_MS, which does not wait for the disk, nor for another process. A
  * session that was ended by mistake is live again: who calls is not dead. Never fails. */

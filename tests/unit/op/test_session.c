@@ -282,7 +282,7 @@ TEST(sessions_of_other_hosts_become_stale_and_end_after_a_day) {
   done();
 }
 
-TEST(a_connection_ends_its_sessions_and_no_others) {
+TEST(a_client_that_is_gone_ends_its_session_and_no_other) {
   setup();
   be_process(getpid()); /* one server, several connections */
   origin.connection = STR("c-1");
@@ -291,22 +291,25 @@ TEST(a_connection_ends_its_sessions_and_no_others) {
   struct str second = boot(&agent);
   agent.team = STR("other");
   origin.connection = STR("c-1");
-  boot(&agent);
+  struct str foreign = boot(&agent);
   CHECK_INT(number("SELECT count(*) FROM session WHERE ended_at IS NULL"), 3); /* none replaced another */
-  session_end_connection(e, STR("c-1"));
-  CHECK_INT(number("SELECT count(*) FROM session WHERE end_reason = 'connection closed'"), 2);
-  CHECK_INT(number("SELECT count(*) FROM event WHERE action = 'session:end' AND team = 'other'"), 1);
-  agent.team = STR("default");
+  session_lost(e, STR("default"), first);
+  session_lost(e, STR("default"), first);                 /* once is enough */
+  session_lost(e, STR("default"), foreign);               /* a handle means nothing to another team */
+  session_lost(e, STR("default"), STR("no such handle")); /* never fails */
+  CHECK_INT(number("SELECT count(*) FROM session WHERE end_reason = 'connection closed'"), 1);
+  CHECK_INT(number("SELECT count(*) FROM event WHERE action = 'session:end' AND team = 'default'"), 1);
+  CHECK_INT(number("SELECT count(*) FROM session WHERE ended_at IS NULL"), 2);
   /* A client that comes with its handle over another connection has not gone away. */
+  agent.team = STR("default");
   agent.session = first;
   origin.connection = STR("c-3");
   RUN(&agent, "session task", "{\"task\":\"x\"}");
+  CHECK_INT(number("SELECT count(*) FROM session WHERE ended_at IS NULL"), 3);
   RUN(&agent, "session end", "{}");
   agent.session = second;
   RUN(&agent, "session task", "{\"task\":\"x\"}");
-  session_end_connection(e, STR("c-9"));
-  session_end_connection(e, STR_NONE);
-  CHECK_INT(number("SELECT count(*) FROM session WHERE ended_at IS NULL"), 1);
+  CHECK_INT(number("SELECT count(*) FROM session WHERE ended_at IS NULL"), 2);
   done();
 }
 
