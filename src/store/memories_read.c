@@ -421,7 +421,7 @@ struct part {
   unsigned corpora;
   const char *kind; /* NULL: all */
 };
-enum { PARTS_MOST = CORPUS_COUNT + KIND_COUNT, PART_ROWS = 2000 };
+enum { PARTS_MOST = (int)CORPUS_COUNT + (int)KIND_COUNT, PART_ROWS = 2000 };
 
 static size_t parts_of(const struct scope *scope, const struct filter *f, struct part parts[PARTS_MOST]) {
   unsigned corpora = scope->corpora ? scope->corpora : 1U << CORPUS_MEMORY;

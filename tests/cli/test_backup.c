@@ -304,7 +304,7 @@ static void many_sessions(int n) {
 
 static bool killed_after(int64_t us, const char *const *args) {
   const char *argv[8] = {CAIRN_BIN};
-  for (int i = 0; args[i] && i < 6; i++)
+  for (int i = 0; i < 6 && args[i]; i++)
     argv[i + 1] = args[i];
   struct proc *p = proc_start(.argv = argv, .env = cli_env());
   struct timespec pause = {us / 1000000, us % 1000000 * 1000};

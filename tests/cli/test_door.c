@@ -699,8 +699,9 @@ static void check_says(const char *words, const char *sentence, const char *conn
       struct buf b = BUF(&memory);
       yyjson_val *list = jget(lines_of(line).v[0], "accepts"), *word;
       size_t at, count;
-      yyjson_arr_foreach(list, at, count, word)
+      yyjson_arr_foreach(list, at, count, word) {
         buf_addf(&b, "%s%s", b.n ? " " : "", yyjson_get_str(word));
+      }
       CHECK_STR(buf_str(&b), words);
     } else {
       CHECK(proc_line(p, 15000 * test_slowness(), &line));

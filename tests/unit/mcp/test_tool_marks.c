@@ -103,14 +103,16 @@ static bool is_bare(yyjson_mut_val *v) {
   yyjson_mut_val *key, *e;
   size_t i, n;
   bool bare = has(mut_text(v), CANARY) && !has(mut_text(v), "untrusted");
-  if (yyjson_mut_is_arr(v))
+  if (yyjson_mut_is_arr(v)) {
     yyjson_mut_arr_foreach(v, i, n, e) {
       bare |= is_bare(e);
     }
-  if (yyjson_mut_is_obj(v) && !yyjson_mut_is_true(yyjson_mut_obj_get(v, "untrusted")))
+  }
+  if (yyjson_mut_is_obj(v) && !yyjson_mut_is_true(yyjson_mut_obj_get(v, "untrusted"))) {
     yyjson_mut_obj_foreach(v, i, n, key, e) {
       bare |= is_bare(e);
     }
+  }
   return bare;
 }
 

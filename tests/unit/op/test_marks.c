@@ -159,14 +159,16 @@ static yyjson_val *unmarked(yyjson_val *v) {
   size_t i, n;
   if (holds_canary(v) && !says_it(json_val_str(v)))
     return v;
-  if (yyjson_is_arr(v))
+  if (yyjson_is_arr(v)) {
     yyjson_arr_foreach(v, i, n, e) {
       found = found ? found : unmarked(e);
     }
-  if (yyjson_is_obj(v) && !is_marked(v))
+  }
+  if (yyjson_is_obj(v) && !is_marked(v)) {
     yyjson_obj_foreach(v, i, n, key, e) {
       found = found ? found : unmarked(e);
     }
+  }
   return found;
 }
 
