@@ -1,5 +1,6 @@
 /* test_backup.c: backups with transcripts, from outside: whatever is lost, grows, goes another way, is damaged or
  * killed in between, no message is lost. */
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -268,6 +269,80 @@ TEST_TIMEOUT(archives_go_with_the_backups_that_go, 60) {
   CHECK_INT(messages_of("talk"), 1);
 }
 
+/* What is brought back is not one of those that are tidied away, until all of it is here. */
+TEST_TIMEOUT(the_oldest_automatic_backup_can_be_restored, 60) {
+  cli_set(textf("XDG_STATE_HOME=%s", path_join(NULL, "state")));
+  const char *oldest = NULL;
+  say("talk", "hello");
+  for (int i = 0; i < 7; i++) {
+    cli_day(i + 1);
+    yyjson_val *r = OK("backup");
+    oldest = oldest ? oldest : cstr(jstr(r, "file"));
+  }
+  cli_day(8);
+  lose_files();
+  const char *archive = textf("%s.transcripts", oldest), *aside = path_join(NULL, "aside");
+  struct stat sb;
+  CHECK_INT(rename(archive, aside), 0);
+  REFUSED("not_found", "restore", oldest, "--confirm");
+  CHECK(there(oldest));
+  CHECK_INT(rename(aside, archive), 0);
+  file_write(files(), STR("in the way")); /* the store comes back, its transcripts cannot */
+  struct run failed = CAIRN("restore", oldest, "--confirm");
+  CHECK(failed.exit_code != 0);
+  CHECK(has(failed.err, "its transcripts are not yet"));
+  CHECK(there(oldest) && there(archive));
+  CHECK_INT(unlink(files()), 0);
+  yyjson_val *r = OK("restore", oldest, "--confirm");
+  CHECK_INT(jint(r, "transcripts.restored"), 1);
+  CHECK_INT(messages_of("talk"), 1);
+  CHECK(!there(oldest) && !there(archive)); /* more than seven newer ones are there now */
+  CHECK_INT(stat(cstr(jstr(r, "safety_backup")), &sb), 0);
+}
+
+/* Killed between the names of the two files: nobody would ever find the archive. */
+TEST_TIMEOUT(an_archive_without_its_backup_goes_after_a_day, 60) {
+  cli_set(textf("XDG_STATE_HOME=%s", path_join(NULL, "state")));
+  const char *archives[2];
+  say("talk", "hello");
+  for (int i = 0; i < 2; i++) {
+    cli_day(i + 1);
+    yyjson_val *r = OK("backup");
+    archives[i] = cstr(jstr(r, "transcripts.file"));
+    CHECK_INT(unlink(cstr(jstr(r, "file"))), 0);
+  }
+  struct timespec old[2] = {{.tv_sec = time(NULL) - 2 * 24 * 3600}, {.tv_sec = time(NULL) - 2 * 24 * 3600}};
+  CHECK_INT(utimensat(AT_FDCWD, archives[0], old, 0), 0);
+  cli_day(3);
+  yyjson_val *r = OK("backup");
+  CHECK_INT(utimensat(AT_FDCWD, cstr(jstr(r, "transcripts.file")), old, 0), 0);
+  cli_day(4);
+  OK("backup");
+  CHECK(!there(archives[0]));
+  CHECK(there(archives[1]));
+  CHECK(there(cstr(jstr(r, "transcripts.file"))));
+}
+
+/* ---- folders that cannot be read ---- */
+
+/* A link to itself can be read by nobody, whatever rights they have. */
+TEST_TIMEOUT(a_folder_that_cannot_be_read_is_no_empty_one, 60) {
+  static const char *const places[] = {"default/admin/sessions/archive", "default/admin/sessions", "default", ""};
+  say("talk", "hello");
+  for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+    const char *place = places[i][0] ? textf("%s/%s", files(), places[i]) : files();
+    const char *backup = path_join(NULL, textf("b%zu.db", i));
+    (void)shell(textf("rm -rf '%s' && ln -s '%s' '%s'", place, place, place));
+    struct run r = CAIRN("backup", backup);
+    CHECK(r.exit_code != 0);
+    CHECK(has(r.err, "cannot read the folder"));
+    CHECK(!there(backup) && !there(textf("%s.transcripts", backup)));
+    CHECK_INT(unlink(place), 0);
+    OK("backup", backup);
+  }
+  CHECK_STR(shell("ls | grep part || true"), "");
+}
+
 /* ---- while others write, and when it is killed ---- */
 
 /* What was acknowledged before the backup began is in it, and it ends with a whole line. */
@@ -358,4 +433,15 @@ TEST_TIMEOUT(a_store_that_moves_finds_its_transcripts, 60) {
   cli_set(textf("CAIRN_DB=%s", to));
   CHECK_INT(messages_of("talk"), 1);
   CHECK_STR(jstr(OK("--project", "shop", "transcript", "read", "talk"), "messages[0].content"), "in a project");
+}
+
+/* What is set beside the store holds for the new one, too: there it is looked for them. */
+TEST_TIMEOUT(a_store_that_moves_keeps_the_place_that_is_set, 60) {
+  const char *to = test_store_new("to.db"), *place = "files.sessions_path=<agent>/talks/";
+  OK("--set", place, "transcript", "append", "talk", "--content", "hello");
+  yyjson_val *r = OK("--set", place, "migrate", "--to", to);
+  CHECK_INT(jint(r, "transcripts.restored"), 1);
+  cli_set(textf("CAIRN_DB=%s", to));
+  CHECK_INT(jint(OK("--set", place, "transcript", "read", "talk"), "count"), 1);
+  CHECK_INT(jint(OK("transcript", "list"), "total"), 0);
 }
