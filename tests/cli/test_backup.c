@@ -1,7 +1,9 @@
 /* test_backup.c: backups with transcripts, from outside: whatever is lost, grows, goes another way, is damaged or
  * killed in between, no message is lost. */
 #include <fcntl.h>
+#include <glob.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -185,6 +187,26 @@ TEST_TIMEOUT(what_goes_another_way_is_kept_beside, 60) {
 /* ---- bad archives ---- */
 
 /* The first byte of the first message. */
+/* Of a session that was compacted, somebody has lost the originals: what is left is no less worth for that. */
+TEST_TIMEOUT(a_summary_that_stands_alone_is_not_overwritten, 60) {
+  const char *backup = path_join(NULL, "b.db");
+  const char *folder = textf("%s/default/admin/sessions", files());
+  for (int i = 0; i < 5; i++)
+    say("talk", textf("message %d", i));
+  OK("backup", backup);
+  OK("transcript", "compact", "talk", "--keep", "1", "--force", "--summary", "precious");
+  (void)shell(textf("cd '%s' && rm -r archive && sed -i '1!d' talk.jsonl && grep -q precious talk.jsonl", folder));
+  yyjson_val *r = OK("restore", backup, "--confirm");
+  CHECK_INT(jint(r, "transcripts.extended"), 1);
+  struct str text = file_read(textf("%s/talk.jsonl", folder));
+  CHECK(has(text, "precious"));
+  for (int i = 0; i < 5; i++)
+    CHECK(has(text, textf("message %d", i)));
+  r = OK("restore", backup, "--confirm");
+  CHECK_INT(jint(r, "transcripts.kept"), 1);
+  CHECK_STR(file_read(textf("%s/talk.jsonl", folder)), cstr(text));
+}
+
 static void spoil(const char *archive) {
   struct str text = file_read(archive);
   size_t at = str_find(text, STR("{\"id\""), 0);
@@ -231,6 +253,38 @@ TEST(a_backup_overwrites_no_archive) {
   CHECK_STR(file_read(textf("%s.transcripts", backup)), "somebody's");
   CHECK(!there(backup));
   CHECK_STR(shell("ls | grep part || true"), "");
+}
+
+static bool any_file(const char *pattern) {
+  glob_t found;
+  bool any = glob(pattern, 0, NULL, &found) == 0;
+  globfree(&found);
+  return any;
+}
+
+/* The name is taken while the backup waits for a session: it was free when the backup began. */
+static void taken_meanwhile(const char *backup, const char *taken) {
+  int lock = open(textf("%s/default/admin/sessions/talk.lock", files()), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  CHECK(lock >= 0 && flock(lock, LOCK_EX) == 0);
+  struct proc *p = proc_start(.argv = ARGS(CAIRN_BIN, "backup", backup), .env = cli_env());
+  while (!any_file(textf("%s.transcripts.*.part", backup)))
+    usleep(5 * 1000);
+  file_write(taken, STR("somebody's"));
+  close(lock);
+  struct run r = proc_wait(p);
+  CHECK(r.exit_code != 0);
+  CHECK(has(r.err, "is there already"));
+  CHECK_STR(file_read(taken), "somebody's");
+  CHECK_INT(unlink(taken), 0);
+  CHECK(!any_file(textf("%s*", backup)));
+}
+
+TEST_TIMEOUT(a_backup_takes_no_name_that_somebody_took_meanwhile, 60) {
+  const char *backup = path_join(NULL, "b.db");
+  say("talk", "hello");
+  taken_meanwhile(backup, backup);
+  taken_meanwhile(backup, textf("%s.transcripts", backup));
+  OK("backup", backup);
 }
 
 TEST(an_unfinished_restore_is_told_by_doctor) {
@@ -433,6 +487,21 @@ TEST_TIMEOUT(a_store_that_moves_finds_its_transcripts, 60) {
   cli_set(textf("CAIRN_DB=%s", to));
   CHECK_INT(messages_of("talk"), 1);
   CHECK_STR(jstr(OK("--project", "shop", "transcript", "read", "talk"), "messages[0].content"), "in a project");
+}
+
+TEST_TIMEOUT(transcripts_that_cannot_move_stay_and_are_told, 60) {
+  const char *to = path_join(NULL, "target.db"), *place = textf("%s.files", to);
+  say("talk", "hello");
+  file_write(place, STR("in the way"));
+  struct run r = CAIRN("migrate", "--to", to);
+  CHECK(r.exit_code != 0);
+  CHECK(has(r.err, "its transcripts are not, and stay where they were"));
+  CHECK(has(r.err, textf("copy what is in '%s' to '%s'", files(), place)));
+  CHECK_INT(messages_of("talk"), 1);
+  CHECK_INT(unlink(place), 0);
+  (void)shell(textf("cp -r '%s' '%s'", files(), place));
+  cli_set(textf("CAIRN_DB=%s", to));
+  CHECK_INT(messages_of("talk"), 1);
 }
 
 /* What is set beside the store holds for the new one, too: there it is looked for them. */
