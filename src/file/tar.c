@@ -84,7 +84,7 @@ enum status tar_finish(struct tar *t, struct error *err) {
 /* ---- reading ---- */
 
 static enum status damaged(const struct tar *t, const char *why, struct error *err) {
-  error_set(err, STATUS_CORRUPT, "'%s' is damaged: %s; nothing was changed", t->name, why);
+  error_set(err, STATUS_CORRUPT, "'%s' is damaged: %s", t->name, why);
   return error_fix(err, "name another backup");
 }
 

@@ -1,5 +1,6 @@
 /* transcript_all.c: the folders of transcripts of all agents of a team, for maintenance and backups. */
 #include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -18,10 +19,36 @@ static int by_path(const void *x, const void *y) {
   return str_cmp(((const struct transcripts *)x)->folder, ((const struct transcripts *)y)->folder);
 }
 
-static void add_folder(struct str path, struct str agent, int64_t now, struct arena *a, struct transcripts_list *list) {
+/* One that cannot be looked at is not taken for one that is not there: a backup would be without it. */
+static enum status add_folder(struct str path, struct str agent, int64_t now, struct arena *a,
+                              struct transcripts_list *list, struct error *err) {
   struct stat sb;
-  if (stat(path.p, &sb) == 0 && S_ISDIR(sb.st_mode))
+  if (stat(path.p, &sb) != 0)
+    return errno == ENOENT || errno == ENOTDIR ? STATUS_OK
+                                               : error_errno(err, errno, "cannot read the folder '%s'", path.p);
+  if (S_ISDIR(sb.st_mode))
     list_push(a, list, (struct transcripts){.folder = path, .agent = agent, .now = now});
+  return STATUS_OK;
+}
+
+/* The folder `rest` below each entry of the parent. */
+static enum status add_folders(const char *parent, struct str rest, int64_t now, struct arena *a,
+                               struct transcripts_list *list, struct error *err) {
+  DIR **dir = arena_new(a, DIR *);
+  struct dirent *e = NULL;
+  enum status s = STATUS_OK;
+  arena_defer(a, close_dir, dir);
+  *dir = opendir(parent);
+  if (!*dir && (errno == ENOENT || errno == ENOTDIR))
+    return STATUS_OK;
+  while (s == STATUS_OK && *dir && (errno = 0, e = readdir(*dir)))
+    if (e->d_name[0] != '.')
+      s = add_folder(arena_printf(a, "%s/%s%.*s", parent, e->d_name, STR_ARG(rest)), arena_dup(a, str_from(e->d_name)),
+                     now, a, list, err);
+  if (s == STATUS_OK && errno)
+    s = error_errno(err, errno, "cannot read the folder '%s'", parent);
+  close_dir(dir);
+  return s;
 }
 
 /* Each agent's folder lies beside the one of no project, and the transcripts lie in each at the same place. */
@@ -30,26 +57,17 @@ enum status transcripts_all(struct store *st, struct str team, int64_t now, stru
   struct transcripts own;
   struct transcripts_list list = {0};
   struct str agent;
-  struct dirent *e;
   enum status s = transcripts_at(st, team, STR(""), now, a, &own, err);
   if (s == STATUS_OK)
     s = place_agent(st, team, STR(""), a, &agent, err);
   if (s != STATUS_OK)
     return s;
-  if (!str_starts(own.folder, agent)) {
-    add_folder(own.folder, STR(""), now, a, &list); /* one folder for all of them */
-  } else {
-    struct str rest = str_slice(own.folder, agent.n, own.folder.n);
-    DIR **dir = arena_new(a, DIR *);
-    const char *parent = arena_cstr(a, fs_dirname(agent));
-    arena_defer(a, close_dir, dir);
-    *dir = opendir(parent);
-    while (*dir && (e = readdir(*dir)))
-      if (e->d_name[0] != '.')
-        add_folder(arena_printf(a, "%s/%s%.*s", parent, e->d_name, STR_ARG(rest)), arena_dup(a, str_from(e->d_name)),
-                   now, a, &list);
-    close_dir(dir);
-  }
+  if (str_starts(own.folder, agent))
+    s = add_folders(arena_cstr(a, fs_dirname(agent)), str_slice(own.folder, agent.n, own.folder.n), now, a, &list, err);
+  else
+    s = add_folder(own.folder, STR(""), now, a, &list, err); /* one folder for all of them */
+  if (s != STATUS_OK)
+    return s;
   if (list.n)
     qsort(list.v, list.n, sizeof(*list.v), by_path);
   *ret_folders = list;

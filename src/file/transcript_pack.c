@@ -35,18 +35,25 @@ static void close_dir(void *arg) {
   *dir = NULL;
 }
 
-/* Names of a folder's entries, in order; none when it is not there. */
-static void names_in(const char *folder, struct arena *a, struct strs *ret_names) {
+/* Names of a folder's entries, in order; none when it is not there. One that cannot be read is no empty one. */
+static enum status names_in(const char *folder, struct arena *a, struct strs *ret_names, struct error *err) {
   DIR **dir = arena_new(a, DIR *);
-  struct dirent *e;
+  struct strs names = {0};
+  struct dirent *e = NULL;
   arena_defer(a, close_dir, dir);
   *dir = opendir(folder);
-  while (*dir && (e = readdir(*dir)))
+  if (!*dir && (errno == ENOENT || errno == ENOTDIR))
+    return STATUS_OK;
+  while (*dir && (errno = 0, e = readdir(*dir)))
     if (e->d_name[0] != '.')
-      strs_push(a, ret_names, arena_dup(a, str_from(e->d_name)));
+      strs_push(a, &names, arena_dup(a, str_from(e->d_name)));
+  if (errno)
+    return error_errno(err, errno, "cannot read the folder '%s'", folder);
   close_dir(dir);
-  if (ret_names->n)
-    qsort(ret_names->v, ret_names->n, sizeof(struct str), by_text);
+  if (names.n)
+    qsort(names.v, names.n, sizeof(struct str), by_text);
+  *ret_names = names;
+  return STATUS_OK;
 }
 
 /* Those that have rows, and those that have a folder where files usually are: a team may have said much and remembered
@@ -62,7 +69,9 @@ static enum status find_teams(struct store *st, struct arena *a, struct strs *re
   for (size_t i = 0; i < list.n; i++)
     strs_push(a, &teams, list.v[i].name);
   if (place_agent(st, STR("default"), STR(""), a, &admin, &ignored) == STATUS_OK)
-    names_in(arena_cstr(a, fs_dirname(fs_dirname(admin))), a, &folders);
+    s = names_in(arena_cstr(a, fs_dirname(fs_dirname(admin))), a, &folders, err);
+  if (s != STATUS_OK)
+    return s;
   for (size_t i = 0; i < folders.n; i++)
     if (gate_check_team(folders.v[i], &ignored) == STATUS_OK && !strs_has(&teams, folders.v[i]))
       strs_push(a, &teams, folders.v[i]);
@@ -78,13 +87,13 @@ struct part {
   int64_t bytes; /* whole lines */
 };
 
-/* What stands before a line end never changes in an open file: appending adds behind it, compaction puts another file
- * in its place. */
+/* What stands before a line end does not change in an open file while the session's lock is held. What is no file is
+ * opened without waiting for somebody at its other end. */
 static enum status open_part(struct packer *p, const char *path, struct part *ret_part, struct error *err) {
   struct open_file *f = NULL;
   struct stat sb;
   *ret_part = (struct part){.path = path};
-  enum status s = transcript_open(path, O_RDONLY, p->a, &f, err);
+  enum status s = transcript_open(path, O_RDONLY | O_NONBLOCK, p->a, &f, err);
   if (s == STATUS_NOT_FOUND)
     return STATUS_OK;
   if (s != STATUS_OK)
@@ -99,6 +108,11 @@ static enum status open_part(struct packer *p, const char *path, struct part *re
   return s;
 }
 
+static enum status changed(const struct part *part, struct error *err) {
+  error_set(err, STATUS_BUSY, "'%s' has become shorter while it was read", part->path);
+  return error_fix(err, "try again");
+}
+
 static enum status put_part(struct packer *p, struct str name, const struct part *part, struct error *err) {
   struct tar from = {.fd = part->file->fd, .name = part->path};
   crypto_hash_sha256_state hash;
@@ -109,6 +123,8 @@ static enum status put_part(struct packer *p, struct str name, const struct part
   for (int64_t at = 0; s == STATUS_OK && at < part->bytes;) {
     size_t n = part->bytes - at < PIECE ? (size_t)(part->bytes - at) : PIECE;
     s = tar_read(&from, at, p->piece, n, err);
+    if (s == STATUS_CORRUPT) /* somebody does not heed the lock */
+      s = changed(part, err);
     if (s == STATUS_OK)
       s = tar_put(p->out, (struct str){p->piece, n}, err);
     crypto_hash_sha256_update(&hash, (const unsigned char *)p->piece, n);
@@ -130,51 +146,53 @@ static enum status put_part(struct packer *p, struct str name, const struct part
 
 static const enum place_kind kinds[] = {PLACE_LIVE, PLACE_ARCHIVED, PLACE_ORIGINALS, PLACE_TORN};
 
-static enum status open_session(struct packer *p, const struct transcripts *t, struct str session,
-                                struct part parts[ARRAY_LEN(kinds)], struct error *err) {
+/* The lock is kept until all is written: a compaction after one that was killed rewrites the originals in place. */
+static enum status pack_session(struct packer *p, const struct transcripts *t, struct str name, struct str session,
+                                struct error *err) {
+  struct part parts[ARRAY_LEN(kinds)] = {0};
+  struct transcripts inside = {.folder = name}; /* the same names below another folder */
   struct lock *lock = NULL;
   enum status s = transcript_lock(t, session, p->a, &lock, err);
   if (s == STATUS_READONLY) /* who may not lock it may still read it; the order of the files is right for that, too */
     s = STATUS_OK;
   for (size_t i = 0; s == STATUS_OK && i < ARRAY_LEN(kinds); i++)
     s = open_part(p, transcript_path(t, session, kinds[i], p->a), &parts[i], err);
-  if (lock)
-    transcript_unlock(lock);
-  return s;
-}
-
-static enum status pack_session(struct packer *p, const struct transcripts *t, struct str name, struct str session,
-                                struct error *err) {
-  struct part parts[ARRAY_LEN(kinds)] = {0};
-  struct transcripts inside = {.folder = name}; /* the same names below another folder */
-  enum status s = open_session(p, t, session, parts, err);
   for (size_t i = 0; s == STATUS_OK && i < ARRAY_LEN(kinds); i++)
     if (parts[i].file)
       s = put_part(p, str_from(transcript_path(&inside, session, kinds[i], p->a)), &parts[i], err);
+  if (lock)
+    transcript_unlock(lock);
   p->done.sessions++;
   return s;
 }
 
-static void add_sessions(const char *folder, const char *ending, struct arena *a, struct strs *ids) {
+static enum status add_sessions(const char *folder, const char *ending, struct arena *a, struct strs *ids,
+                                struct error *err) {
   struct strs names = {0};
   size_t n = strlen(ending);
-  names_in(folder, a, &names);
+  enum status s = names_in(folder, a, &names, err);
   for (size_t i = 0; i < names.n; i++) {
     struct str name = names.v[i];
     struct str id = str_ends(name, str_from(ending)) ? str_slice(name, 0, name.n - n) : STR("");
     if (transcript_id_ok(id))
       strs_push(a, ids, id);
   }
+  return s;
 }
+
+/* Where sessions are. The live ones are listed once more behind the archive: one may leave it in between. */
+static const struct {
+  const char *folder, *ending;
+} listed[] = {
+    {"", ".jsonl"}, {"/archive", ".jsonl"}, {"/archive/originals", ".jsonl"}, {"", ".jsonl"}, {"", ".torn"},
+};
 
 static enum status pack_folder(struct packer *p, const struct transcripts *t, struct str name, struct arena *a,
                                struct error *err) {
   struct strs ids = {0};
   enum status s = STATUS_OK;
-  add_sessions(t->folder.p, ".jsonl", a, &ids);
-  add_sessions(arena_printf(a, "%s/archive", t->folder.p).p, ".jsonl", a, &ids);
-  add_sessions(arena_printf(a, "%s/archive/originals", t->folder.p).p, ".jsonl", a, &ids);
-  add_sessions(t->folder.p, ".torn", a, &ids);
+  for (size_t i = 0; s == STATUS_OK && i < ARRAY_LEN(listed); i++)
+    s = add_sessions(arena_printf(a, "%s%s", t->folder.p, listed[i].folder).p, listed[i].ending, a, &ids, err);
   if (ids.n)
     qsort(ids.v, ids.n, sizeof(struct str), by_text);
   for (size_t i = 0; s == STATUS_OK && i < ids.n; i++) {

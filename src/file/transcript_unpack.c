@@ -13,14 +13,14 @@
 #include "file/transcript_internal.h"
 #include "file/transcript_pack.h"
 
-enum { PIECE = 1 << 16, SUMS_BYTES = 1 << 30, FILE_MODE = 0600, NAME_HASH = 16, DEEPEST = 4 };
+enum { PIECE = 1 << 16, SUMS_BYTES = 1 << 30, FILE_MODE = 0600, NAME_HASH = 16, DEEPEST = 4, FOLDERS_ABOVE = 3 };
 
 #define RESTORED ".restored-"
 
 /* ---- the archive ---- */
 
 static enum status damaged(const struct tar *t, const char *why, struct error *err) {
-  error_set(err, STATUS_CORRUPT, "'%s' is damaged: %s; nothing was changed", t->name, why);
+  error_set(err, STATUS_CORRUPT, "'%s' is damaged: %s", t->name, why);
   return error_fix(err, "name another backup");
 }
 
@@ -260,7 +260,11 @@ static enum status read_here(const struct merging *m, struct copy_of *ret_here, 
 static enum status put_file(const struct merging *m, enum place_kind kind, struct str text, struct error *err) {
   const char *path = transcript_path(m->t, m->session, kind, m->a);
   enum status s = fs_mkdirs(arena_cstr(m->a, fs_dirname(str_from(path))), err);
-  return s == STATUS_OK ? fs_write(path, text, FILE_MODE, err) : s;
+  if (s == STATUS_OK)
+    s = fs_write(path, text, FILE_MODE, err);
+  if (s == STATUS_OK && kind == PLACE_ORIGINALS) /* their folder may be new, and is two below that of the session */
+    s = transcript_sync_folder(arena_cstr(m->a, fs_dirname(fs_dirname(str_from(path)))), err);
+  return s;
 }
 
 /* The originals come first: a session that is there has what its summary stands for. */
@@ -316,7 +320,7 @@ static enum status merge_locked(const struct merging *m, enum outcome *ret_outco
   size_t same = 0;
   while (same < mine.n && same < theirs.n && str_eq(mine.v[same], theirs.v[same]))
     same++;
-  if (mine.n == 0 && (theirs.n || !here.text.p)) {
+  if (!here.text.p) { /* a file without anything that counts is one nevertheless: it gets what it lacks */
     *ret_outcome = originals_differ(&here, m->from) ? DIVERGED : RESTORED_NEW;
     s = *ret_outcome == RESTORED_NEW ? install(m, &here, err) : STATUS_OK;
   } else if (same == theirs.n) {
@@ -403,19 +407,20 @@ static enum status unpack_session(struct restoring *r, const struct packed_sessi
   return s;
 }
 
-/* What came back is on disk with its folders; the index follows the files, now or when somebody reads it. */
+/* What came back is on disk with its folders; the index follows the files, now or when somebody reads it. The folders
+ * above may be new, too; one that may not be opened is somebody else's, and was there before. */
 static enum status finish_folder(const struct restoring *r, struct error *err) {
   struct arena *a = arena_child(r->a);
   struct transcript_infos list;
   struct error ignored;
   bool rebuilt;
-  enum status s = STATUS_OK;
   struct str folder = r->t.folder;
   if (transcript_list(&r->t, a, &list, &rebuilt, &ignored) != STATUS_OK)
     rebuilt = false;
-  for (int i = 0; s == STATUS_OK && i < DEEPEST && folder.n > 1; i++) {
-    s = transcript_sync_folder(arena_cstr(a, folder), err);
+  enum status s = transcript_sync_folder(arena_cstr(a, folder), err);
+  for (int i = 0; s == STATUS_OK && i < FOLDERS_ABOVE && folder.n > 1; i++) {
     folder = fs_dirname(folder);
+    (void)fs_sync_dir(arena_cstr(a, folder));
   }
   arena_release(a);
   return s;

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <unistd.h>
@@ -103,6 +104,19 @@ static size_t watches_of_others(const struct source_watch *w, const struct follo
   return n;
 }
 
+static int by_number(const void *x, const void *y) {
+  int a = *(const int *)x, b = *(const int *)y;
+  return (a > b) - (a < b);
+}
+
+/* Those of folders that are no longer below the source: one that was moved away would be watched for ever. */
+static void drop_watches(struct source_watch *w, struct followed *f, const int *still, size_t n) {
+  for (size_t i = 0; i < f->n; i++)
+    if (f->watches[i] >= 0 && !bsearch(&f->watches[i], still, n, sizeof(*still), by_number) &&
+        !is_shared(w, f, f->watches[i]))
+      (void)inotify_rm_watch(w->inotify, f->watches[i]);
+}
+
 /* False when the system has no more of them. Adding a folder again changes nothing. */
 static bool watch_all(struct source_watch *w, struct followed *f, const struct strs *folders) {
   int *watches = mem_alloc(sizeof(*watches) * (folders->n + 1));
@@ -114,6 +128,8 @@ static bool watch_all(struct source_watch *w, struct followed *f, const struct s
   }
   if (!watches)
     return false;
+  qsort(watches, n, sizeof(*watches), by_number);
+  drop_watches(w, f, watches, n);
   mem_free(f->watches);
   f->watches = watches;
   f->n = n;
@@ -346,7 +362,7 @@ enum status source_watch_start(const struct http_server *shared, struct source_w
   w->inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
   w->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   enum status s = STATUS_OK;
-  if (w->inotify < 0 || w->wake < 0)
+  if (w->wake < 0) /* without inotify, of which a user has not many, they are looked at now and then */
     s = error_errno(err, errno, "sources cannot be watched");
   if (s == STATUS_OK)
     s = find_root(w, err);

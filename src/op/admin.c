@@ -221,7 +221,10 @@ enum status op_restore(struct op_call *call) {
   json_put_int(call->doc, call->result, "tokens_live", restored.tokens_live);
   json_put_int(call->doc, call->result, "tokens_revoked", restored.tokens_revoked);
   json_put_int(call->doc, call->result, "grants_revoked", restored.grants_revoked);
-  return backup_restore_transcripts(call, transcripts);
+  s = backup_restore_transcripts(call, transcripts);
+  if (s == STATUS_OK) /* only now: the backup itself may be one of those that go */
+    store_tidy_backups(st, call->arena);
+  return s;
 }
 
 /* ---- doctor ---- */

@@ -58,17 +58,36 @@ static enum status write_archive(struct op_call *call, struct making *m) {
   return s;
 }
 
+static enum status is_there(struct op_call *call, const char *path) {
+  error_set(call->err, STATUS_CONFLICT, "%s is there already; a backup does not overwrite", path);
+  return error_fix(call->err, "name a new file");
+}
+
+/* Somebody may have taken the name meanwhile. Where the file system cannot look and rename at once, a moment between
+ * the two remains. */
+static enum status name_file(struct op_call *call, const char *part, const char *path) {
+  if (renameat2(AT_FDCWD, part, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
+    return STATUS_OK;
+  if (errno == EINVAL || errno == ENOSYS) {
+    if (access(path, F_OK) == 0)
+      errno = EEXIST;
+    else if (rename(part, path) == 0)
+      return STATUS_OK;
+  }
+  return errno == EEXIST ? is_there(call, path) : error_errno(call->err, errno, "cannot name the backup '%s'", path);
+}
+
 /* The archive gets its name first: where the backup is, it is. A store without transcripts has none. */
 static enum status name_files(struct op_call *call, struct making *m) {
   bool any = m->pack.files > 0;
-  if (any && rename(m->archive_part, m->archive) != 0)
-    return error_errno(call->err, errno, "cannot name the backup '%s'", m->archive);
-  m->archived = any;
-  if (!any)
-    unlink(m->archive_part);
   enum status s = store_note_backup(m->part, any ? str_from(m->pack.id) : STR(NO_TRANSCRIPTS), call->err);
-  if (s == STATUS_OK && rename(m->part, m->path) != 0)
-    s = error_errno(call->err, errno, "cannot name the backup '%s'", m->path);
+  if (s == STATUS_OK && any)
+    s = name_file(call, m->archive_part, m->archive);
+  m->archived = s == STATUS_OK && any;
+  if (s == STATUS_OK && !any)
+    unlink(m->archive_part);
+  if (s == STATUS_OK)
+    s = name_file(call, m->part, m->path);
   if (s != STATUS_OK)
     return s;
   m->done = true;
@@ -98,10 +117,8 @@ enum status backup_write(struct op_call *call, const char *path) {
   m->part = arena_printf(call->arena, "%s.%s.part", path, salt).p;
   m->archive_part = arena_printf(call->arena, "%s.%s.part", m->archive, salt).p;
   m->tar.fd = -1;
-  if (access(m->archive, F_OK) == 0) {
-    error_set(call->err, STATUS_CONFLICT, "%s is there already; a backup does not overwrite", m->archive);
-    return error_fix(call->err, "name a new file");
-  }
+  if (access(m->archive, F_OK) == 0)
+    return is_there(call, m->archive);
   arena_defer(call->arena, unmake, m);
   enum status s = store_copy_to(st, m->part, on_pages, call, call->err);
   if (s == STATUS_OK)
@@ -123,6 +140,12 @@ static enum status no_archive(struct op_call *call, const char *archive, const c
   return error_fix(call->err, "put it there, or repeat the call with --without-transcripts to restore the rest alone");
 }
 
+static enum status damaged(struct op_call *call) {
+  struct error why = *call->err;
+  error_set(call->err, why.code, "%s; nothing was changed", why.message);
+  return error_fix(call->err, "name another backup, or repeat the call with --without-transcripts");
+}
+
 static enum status check_archive(struct op_call *call, struct str note, struct backup_transcripts *t) {
   t->tar.fd = open(t->tar.name, O_RDONLY | O_CLOEXEC);
   if (t->tar.fd < 0)
@@ -130,7 +153,7 @@ static enum status check_archive(struct op_call *call, struct str note, struct b
   arena_defer(call->arena, close_tar, &t->tar);
   enum status s = transcripts_check_pack(&t->tar, call->arena, &t->sessions, call->err);
   if (s == STATUS_CORRUPT)
-    return error_fix(call->err, "name another backup, or repeat the call with --without-transcripts");
+    return damaged(call);
   if (s == STATUS_OK && !str_is(note, t->sessions.id))
     s = no_archive(call, t->tar.name, "belongs to another backup");
   t->any = s == STATUS_OK;
@@ -166,9 +189,9 @@ static void put_unpacked(struct op_call *call, yyjson_mut_val *obj, const struct
 }
 
 /* The rest is done, and the same call again does no harm. */
-static enum status not_back(struct op_call *call, const char *what) {
+static enum status not_back(struct op_call *call) {
   struct error why = *call->err;
-  error_set(call->err, why.code, "the store is %s, its transcripts are not yet: %s", what, why.message);
+  error_set(call->err, why.code, "the store is restored, its transcripts are not yet: %s", why.message);
   return error_fix(call->err, "mend that and repeat the call: it goes on with what is missing");
 }
 
@@ -184,7 +207,7 @@ enum status backup_restore_transcripts(struct op_call *call, const struct backup
   if (s == STATUS_OK)
     s = store_transcripts_are_back(st, call->err);
   if (s != STATUS_OK)
-    return not_back(call, "restored");
+    return not_back(call);
   yyjson_mut_val *obj = json_put_obj(call->doc, call->result, "transcripts");
   json_put_bool(call->doc, obj, "in_backup", t->noted);
   if (t->skipped)
@@ -196,14 +219,21 @@ enum status backup_restore_transcripts(struct op_call *call, const struct backup
 
 /* ---- moving ---- */
 
+/* Where the folders of a store's teams are. */
+static enum status files_of(struct op_call *call, struct store *st, const char **ret_folder, struct error *err) {
+  struct str admin;
+  enum status s = place_agent(st, call->caller.team, STR(""), call->arena, &admin, err);
+  if (s == STATUS_OK)
+    *ret_folder = arena_cstr(call->arena, fs_dirname(fs_dirname(admin)));
+  return s;
+}
+
 /* A file without a name, where the files of the target are. */
 static enum status temporary(struct op_call *call, struct store *to, struct tar *t) {
-  struct str admin;
-  enum status s = place_agent(to, call->caller.team, STR(""), call->arena, &admin, call->err);
-  if (s != STATUS_OK)
-    return s;
-  const char *folder = arena_cstr(call->arena, fs_dirname(fs_dirname(admin)));
-  s = fs_mkdirs(folder, call->err);
+  const char *folder;
+  enum status s = files_of(call, to, &folder, call->err);
+  if (s == STATUS_OK)
+    s = fs_mkdirs(folder, call->err);
   if (s != STATUS_OK)
     return s;
   char *path = arena_cstr(call->arena, arena_printf(call->arena, "%s/.transcripts.XXXXXX", folder));
@@ -232,6 +262,18 @@ static enum status move_all(struct op_call *call, struct store *from, struct sto
   return s == STATUS_OK ? transcripts_unpack(to, &sessions, call->now, call->arena, ret_done, call->err) : s;
 }
 
+/* A target that was used since is not filled again, so that the same call may not help. */
+static enum status not_moved(struct op_call *call, struct store *from, struct store *to) {
+  struct error why = *call->err, ignored;
+  const char *old, *new;
+  error_set(call->err, why.code, "the store is moved, its transcripts are not, and stay where they were: %s",
+            why.message);
+  if (files_of(call, from, &old, &ignored) != STATUS_OK || files_of(call, to, &new, &ignored) != STATUS_OK)
+    return error_fix(call->err, "mend that and migrate again into a new target");
+  return error_fix(call->err, "mend that and migrate again into a new target, or copy what is in '%s' to '%s'", old,
+                   new);
+}
+
 enum status backup_move_transcripts(struct op_call *call, struct store *from, struct store *to) {
   struct transcripts_unpacked done = {0};
   struct tar *t = arena_new(call->arena, struct tar);
@@ -241,7 +283,7 @@ enum status backup_move_transcripts(struct op_call *call, struct store *from, st
   enum status s = move_all(call, from, to, t, &done);
   close_tar(t);
   if (s != STATUS_OK)
-    return not_back(call, "moved");
+    return not_moved(call, from, to);
   put_unpacked(call, json_put_obj(call->doc, call->result, "transcripts"), &done);
   return STATUS_OK;
 }

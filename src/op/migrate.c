@@ -51,7 +51,9 @@ static void put_report(struct op_call *call, const struct move *m, int64_t ms) {
 enum status op_migrate(struct op_call *call) {
   struct str to = json_str(call->args, "to");
   struct move *m = arena_new(call->arena, struct move);
-  struct store_options o = {.path = arena_cstr(call->arena, to), .unfinished = true, .now = call->now};
+  /* With what was given beside the stores: it says where the files of both are. */
+  struct store_options o = {
+      .path = arena_cstr(call->arena, to), .unfinished = true, .now = call->now, .settings = call->engine->settings};
   int64_t began = clock_ticks_us();
   reads_flush(call->engine->store);
   enum status s = check_target(call, to);

@@ -79,8 +79,8 @@ static enum status check_open(struct op_call *call, const char *path) {
     return STATUS_OK;
   }
   error_errno(call->err, errno, "cannot read the folder '%s'", path);
-  return error_fix(call->err, "a server can read what was a source when it was started: run 'cairn source add' in a "
-                              "terminal, then start the server again");
+  return error_fix(call->err, "give the right to read it; a server can only read what was a source when it was "
+                              "started: there, run 'cairn source add' in a terminal and start the server again");
 }
 
 static enum status find_folder(struct op_call *call, struct str *ret_path) {

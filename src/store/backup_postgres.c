@@ -159,7 +159,9 @@ static enum status replace(struct copy *c, int64_t now, struct restored *restore
   struct admission known;
   char epoch[UUID_SIZE];
   uuid7_new(now, epoch);
-  enum status s = store_auto_backup(c->to, "before-restore", now, c->arena, &restored->safety, err);
+  enum status s = store_backup_path(c->to, "before-restore", now, c->arena, &restored->safety, err);
+  if (s == STATUS_OK)
+    s = store_copy_to(c->to, restored->safety.p, NULL, NULL, err);
   if (s == STATUS_OK)
     s = readmit_note(c->to, c->arena, &known, err);
   if (s == STATUS_OK)

@@ -43,8 +43,17 @@ static int by_time(const void *x, const void *y) {
   return c ? c : by_text(x, y);
 }
 
-/* Files that begin as automatic backups do: whole ones, or those that were left unfinished. */
-static void list_files(struct store *st, struct arena *a, bool whole, struct strs *ret_paths) {
+enum backup_file { WHOLE, UNFINISHED, ARCHIVE };
+
+static enum backup_file kind_of(struct str file) {
+  if (str_ends(file, STR(".part")) || str_ends(file, STR("-journal")) || str_ends(file, STR("-wal")) ||
+      str_ends(file, STR("-shm")))
+    return UNFINISHED;
+  return str_ends(file, STR(BACKUP_TRANSCRIPTS)) ? ARCHIVE : WHOLE;
+}
+
+/* Files of one kind that begin as automatic backups do. */
+static void list_files(struct store *st, struct arena *a, enum backup_file kind, struct strs *ret_paths) {
   const char *name;
   struct str base;
   struct error ignored;
@@ -57,32 +66,40 @@ static void list_files(struct store *st, struct arena *a, bool whole, struct str
     return;
   for (struct dirent *e; (e = readdir(d));) {
     struct str file = str_from(e->d_name);
-    bool part = str_ends(file, STR(".part")) || str_ends(file, STR("-journal")) || str_ends(file, STR("-wal")) ||
-                str_ends(file, STR("-shm"));
-    if (str_starts(file, prefix) && part != whole && !str_ends(file, STR(BACKUP_TRANSCRIPTS)))
+    if (str_starts(file, prefix) && kind_of(file) == kind)
       strs_push(a, ret_paths, arena_printf(a, "%s%s", folder.p, e->d_name));
   }
   closedir(d);
 }
 
 void store_list_backups(struct store *st, struct arena *a, struct strs *ret_paths) {
-  list_files(st, a, true, ret_paths);
+  list_files(st, a, WHOLE, ret_paths);
   if (ret_paths->n)
     qsort(ret_paths->v, ret_paths->n, sizeof(struct str), by_time);
 }
 
-void store_tidy_backups(struct store *st, struct arena *a) {
-  struct strs all = {0}, parts = {0};
+static void remove_stray(const char *path) {
   struct stat sb;
+  if (stat(path, &sb) == 0 && time(NULL) - sb.st_mtime > STRAY_SECONDS)
+    unlink(path);
+}
+
+void store_tidy_backups(struct store *st, struct arena *a) {
+  struct strs all = {0}, parts = {0}, archives = {0};
   store_list_backups(st, a, &all);
   for (size_t i = 0; i + BACKUPS_KEPT < all.n; i++) { /* what goes with it first: alone it would be found by nobody */
     unlink(arena_printf(a, "%s" BACKUP_TRANSCRIPTS, all.v[i].p).p);
     unlink(all.v[i].p);
   }
-  list_files(st, a, false, &parts);
+  list_files(st, a, UNFINISHED, &parts);
   for (size_t i = 0; i < parts.n; i++)
-    if (stat(parts.v[i].p, &sb) == 0 && time(NULL) - sb.st_mtime > STRAY_SECONDS)
-      unlink(parts.v[i].p);
+    remove_stray(parts.v[i].p);
+  list_files(st, a, ARCHIVE, &archives); /* whose backup was killed before it had its name */
+  for (size_t i = 0; i < archives.n; i++) {
+    struct str path = archives.v[i];
+    if (access(arena_cstr(a, str_slice(path, 0, path.n - strlen(BACKUP_TRANSCRIPTS))), F_OK) != 0)
+      remove_stray(path.p);
+  }
 }
 
 enum status store_backup_path(struct store *st, const char *label, int64_t now, struct arena *a, struct str *ret_path,
@@ -195,7 +212,9 @@ static enum status make_new(struct store *st, const struct admission *known, str
 static enum status keep_present(struct store *present, struct arena *a, struct change *c, struct error *err) {
   struct str path;
   struct admission known;
-  enum status s = store_auto_backup(present, "before-restore", c->now, a, &path, err);
+  enum status s = store_backup_path(present, "before-restore", c->now, a, &path, err);
+  if (s == STATUS_OK)
+    s = store_copy_to(present, path.p, NULL, NULL, err);
   if (s != STATUS_OK)
     return s;
   snprintf(c->safety, sizeof(c->safety), "%.*s", STR_ARG(path));

@@ -100,7 +100,8 @@ struct restored {
   int64_t grants_revoked; /* of the vault, that did not come back */
 };
 /* Replaces the content by that of a backup. What was there until that moment is in the automatic backup: nobody can
- * write between the two. */
+ * write between the two. No other is removed: the one that comes back may be the oldest, and is needed until all of it
+ * is here. */
 NODISCARD enum status store_restore(struct store *st, const char *path, int64_t now, struct arena *a,
                                     struct restored *ret_restored, struct error *err);
 /* The parts of store_auto_backup(): a name that is free, and the removal of those beyond BACKUPS_KEPT, each with the

@@ -1,6 +1,9 @@
 /* test_backup.c: backups with transcripts, from outside: whatever is lost, grows, goes another way, is damaged or
  * killed in between, no message is lost. */
+#include <fcntl.h>
+#include <glob.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -184,6 +187,26 @@ TEST_TIMEOUT(what_goes_another_way_is_kept_beside, 60) {
 /* ---- bad archives ---- */
 
 /* The first byte of the first message. */
+/* Of a session that was compacted, somebody has lost the originals: what is left is no less worth for that. */
+TEST_TIMEOUT(a_summary_that_stands_alone_is_not_overwritten, 60) {
+  const char *backup = path_join(NULL, "b.db");
+  const char *folder = textf("%s/default/admin/sessions", files());
+  for (int i = 0; i < 5; i++)
+    say("talk", textf("message %d", i));
+  OK("backup", backup);
+  OK("transcript", "compact", "talk", "--keep", "1", "--force", "--summary", "precious");
+  (void)shell(textf("cd '%s' && rm -r archive && sed -i '1!d' talk.jsonl && grep -q precious talk.jsonl", folder));
+  yyjson_val *r = OK("restore", backup, "--confirm");
+  CHECK_INT(jint(r, "transcripts.extended"), 1);
+  struct str text = file_read(textf("%s/talk.jsonl", folder));
+  CHECK(has(text, "precious"));
+  for (int i = 0; i < 5; i++)
+    CHECK(has(text, textf("message %d", i)));
+  r = OK("restore", backup, "--confirm");
+  CHECK_INT(jint(r, "transcripts.kept"), 1);
+  CHECK_STR(file_read(textf("%s/talk.jsonl", folder)), cstr(text));
+}
+
 static void spoil(const char *archive) {
   struct str text = file_read(archive);
   size_t at = str_find(text, STR("{\"id\""), 0);
@@ -232,6 +255,38 @@ TEST(a_backup_overwrites_no_archive) {
   CHECK_STR(shell("ls | grep part || true"), "");
 }
 
+static bool any_file(const char *pattern) {
+  glob_t found;
+  bool any = glob(pattern, 0, NULL, &found) == 0;
+  globfree(&found);
+  return any;
+}
+
+/* The name is taken while the backup waits for a session: it was free when the backup began. */
+static void taken_meanwhile(const char *backup, const char *taken) {
+  int lock = open(textf("%s/default/admin/sessions/talk.lock", files()), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  CHECK(lock >= 0 && flock(lock, LOCK_EX) == 0);
+  struct proc *p = proc_start(.argv = ARGS(CAIRN_BIN, "backup", backup), .env = cli_env());
+  while (!any_file(textf("%s.transcripts.*.part", backup)))
+    usleep(5 * 1000);
+  file_write(taken, STR("somebody's"));
+  close(lock);
+  struct run r = proc_wait(p);
+  CHECK(r.exit_code != 0);
+  CHECK(has(r.err, "is there already"));
+  CHECK_STR(file_read(taken), "somebody's");
+  CHECK_INT(unlink(taken), 0);
+  CHECK(!any_file(textf("%s*", backup)));
+}
+
+TEST_TIMEOUT(a_backup_takes_no_name_that_somebody_took_meanwhile, 60) {
+  const char *backup = path_join(NULL, "b.db");
+  say("talk", "hello");
+  taken_meanwhile(backup, backup);
+  taken_meanwhile(backup, textf("%s.transcripts", backup));
+  OK("backup", backup);
+}
+
 TEST(an_unfinished_restore_is_told_by_doctor) {
   say("talk", "hello");
   OK("backup", path_join(NULL, "b.db"));
@@ -266,6 +321,80 @@ TEST_TIMEOUT(archives_go_with_the_backups_that_go, 60) {
   lose_files();
   OK("restore", last, "--confirm");
   CHECK_INT(messages_of("talk"), 1);
+}
+
+/* What is brought back is not one of those that are tidied away, until all of it is here. */
+TEST_TIMEOUT(the_oldest_automatic_backup_can_be_restored, 60) {
+  cli_set(textf("XDG_STATE_HOME=%s", path_join(NULL, "state")));
+  const char *oldest = NULL;
+  say("talk", "hello");
+  for (int i = 0; i < 7; i++) {
+    cli_day(i + 1);
+    yyjson_val *r = OK("backup");
+    oldest = oldest ? oldest : cstr(jstr(r, "file"));
+  }
+  cli_day(8);
+  lose_files();
+  const char *archive = textf("%s.transcripts", oldest), *aside = path_join(NULL, "aside");
+  struct stat sb;
+  CHECK_INT(rename(archive, aside), 0);
+  REFUSED("not_found", "restore", oldest, "--confirm");
+  CHECK(there(oldest));
+  CHECK_INT(rename(aside, archive), 0);
+  file_write(files(), STR("in the way")); /* the store comes back, its transcripts cannot */
+  struct run failed = CAIRN("restore", oldest, "--confirm");
+  CHECK(failed.exit_code != 0);
+  CHECK(has(failed.err, "its transcripts are not yet"));
+  CHECK(there(oldest) && there(archive));
+  CHECK_INT(unlink(files()), 0);
+  yyjson_val *r = OK("restore", oldest, "--confirm");
+  CHECK_INT(jint(r, "transcripts.restored"), 1);
+  CHECK_INT(messages_of("talk"), 1);
+  CHECK(!there(oldest) && !there(archive)); /* more than seven newer ones are there now */
+  CHECK_INT(stat(cstr(jstr(r, "safety_backup")), &sb), 0);
+}
+
+/* Killed between the names of the two files: nobody would ever find the archive. */
+TEST_TIMEOUT(an_archive_without_its_backup_goes_after_a_day, 60) {
+  cli_set(textf("XDG_STATE_HOME=%s", path_join(NULL, "state")));
+  const char *archives[2];
+  say("talk", "hello");
+  for (int i = 0; i < 2; i++) {
+    cli_day(i + 1);
+    yyjson_val *r = OK("backup");
+    archives[i] = cstr(jstr(r, "transcripts.file"));
+    CHECK_INT(unlink(cstr(jstr(r, "file"))), 0);
+  }
+  struct timespec old[2] = {{.tv_sec = time(NULL) - 2 * 24 * 3600}, {.tv_sec = time(NULL) - 2 * 24 * 3600}};
+  CHECK_INT(utimensat(AT_FDCWD, archives[0], old, 0), 0);
+  cli_day(3);
+  yyjson_val *r = OK("backup");
+  CHECK_INT(utimensat(AT_FDCWD, cstr(jstr(r, "transcripts.file")), old, 0), 0);
+  cli_day(4);
+  OK("backup");
+  CHECK(!there(archives[0]));
+  CHECK(there(archives[1]));
+  CHECK(there(cstr(jstr(r, "transcripts.file"))));
+}
+
+/* ---- folders that cannot be read ---- */
+
+/* A link to itself can be read by nobody, whatever rights they have. */
+TEST_TIMEOUT(a_folder_that_cannot_be_read_is_no_empty_one, 60) {
+  static const char *const places[] = {"default/admin/sessions/archive", "default/admin/sessions", "default", ""};
+  say("talk", "hello");
+  for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+    const char *place = places[i][0] ? textf("%s/%s", files(), places[i]) : files();
+    const char *backup = path_join(NULL, textf("b%zu.db", i));
+    (void)shell(textf("rm -rf '%s' && ln -s '%s' '%s'", place, place, place));
+    struct run r = CAIRN("backup", backup);
+    CHECK(r.exit_code != 0);
+    CHECK(has(r.err, "cannot read the folder"));
+    CHECK(!there(backup) && !there(textf("%s.transcripts", backup)));
+    CHECK_INT(unlink(place), 0);
+    OK("backup", backup);
+  }
+  CHECK_STR(shell("ls | grep part || true"), "");
 }
 
 /* ---- while others write, and when it is killed ---- */
@@ -358,4 +487,30 @@ TEST_TIMEOUT(a_store_that_moves_finds_its_transcripts, 60) {
   cli_set(textf("CAIRN_DB=%s", to));
   CHECK_INT(messages_of("talk"), 1);
   CHECK_STR(jstr(OK("--project", "shop", "transcript", "read", "talk"), "messages[0].content"), "in a project");
+}
+
+TEST_TIMEOUT(transcripts_that_cannot_move_stay_and_are_told, 60) {
+  const char *to = path_join(NULL, "target.db"), *place = textf("%s.files", to);
+  say("talk", "hello");
+  file_write(place, STR("in the way"));
+  struct run r = CAIRN("migrate", "--to", to);
+  CHECK(r.exit_code != 0);
+  CHECK(has(r.err, "its transcripts are not, and stay where they were"));
+  CHECK(has(r.err, textf("copy what is in '%s' to '%s'", files(), place)));
+  CHECK_INT(messages_of("talk"), 1);
+  CHECK_INT(unlink(place), 0);
+  (void)shell(textf("cp -r '%s' '%s'", files(), place));
+  cli_set(textf("CAIRN_DB=%s", to));
+  CHECK_INT(messages_of("talk"), 1);
+}
+
+/* What is set beside the store holds for the new one, too: there it is looked for them. */
+TEST_TIMEOUT(a_store_that_moves_keeps_the_place_that_is_set, 60) {
+  const char *to = test_store_new("to.db"), *place = "files.sessions_path=<agent>/talks/";
+  OK("--set", place, "transcript", "append", "talk", "--content", "hello");
+  yyjson_val *r = OK("--set", place, "migrate", "--to", to);
+  CHECK_INT(jint(r, "transcripts.restored"), 1);
+  cli_set(textf("CAIRN_DB=%s", to));
+  CHECK_INT(jint(OK("--set", place, "transcript", "read", "talk"), "count"), 1);
+  CHECK_INT(jint(OK("transcript", "list"), "total"), 0);
 }

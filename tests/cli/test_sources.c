@@ -1,4 +1,5 @@
 /* test_sources.c: folders as sources, from outside: found by search, followed, stored once. */
+#include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -247,6 +248,45 @@ TEST_TIMEOUT(a_server_reads_what_changes, 120) {
     usleep(50 * 1000);
   serve_stop(s);
   CHECK_STR(way(), "off");
+}
+
+/* As the system counts them. */
+static int watches(const struct serve *s) {
+  struct run r =
+      proc_run(.argv = ARGS("sh", "-c",
+                            textf("cat /proc/%d/fdinfo/* 2>/dev/null | grep -c '^inotify wd:'", (int)serve_pid(s))));
+  int n = 0;
+  for (size_t i = 0; i < r.out.n && r.out.p[i] >= '0' && r.out.p[i] <= '9'; i++)
+    n = n * 10 + (r.out.p[i] - '0');
+  return n;
+}
+
+/* Until the test's own limit. */
+static void await_watches(const struct serve *s, int wanted) {
+  while (watches(s) != wanted)
+    usleep(50 * 1000);
+}
+
+TEST_TIMEOUT(a_folder_that_was_moved_away_is_watched_no_more, 120) {
+  const char *folder = path_join(NULL, "docs"), *away = path_join(NULL, "away");
+  cli_set("CAIRN_SOURCES_WATCH=on");
+  put("docs/guide.md", GUIDE);
+  put("docs/inner/deep/more.md", "# More\n");
+  add(folder);
+  struct serve *s = serve_start(NULL);
+  await_way("watched");
+  DIR *readable = opendir(textf("/proc/%d/fdinfo", (int)serve_pid(s)));
+  if (!readable) { /* a process that hides its memory shows this to root alone */
+    serve_stop(s);
+    return;
+  }
+  closedir(readable);
+  await_watches(s, 3);
+  CHECK_INT(rename(path_join(folder, "inner"), away), 0);
+  await_watches(s, 1);
+  CHECK_INT(rename(away, path_join(folder, "inner")), 0);
+  await_watches(s, 3);
+  serve_stop(s);
 }
 
 TEST_TIMEOUT(sources_that_come_and_go_while_a_server_runs, 120) {
