@@ -102,21 +102,21 @@ void rest_error_words(struct arena *a, struct error *err) {
   *err = said;
 }
 
-static void say(struct arena *a, struct str name, yyjson_mut_val *v) {
+static void say(struct arena *a, yyjson_mut_val *of, struct str name, yyjson_mut_val *v) {
   size_t i, n;
   yyjson_mut_val *key, *e;
-  if (yyjson_mut_is_str(v) && words_are_advice(name)) {
+  if (yyjson_mut_is_str(v) && words_are_advice(of, name)) {
     struct str said = rest_words(a, (struct str){yyjson_mut_get_str(v), yyjson_mut_get_len(v)});
     yyjson_mut_set_strn(v, said.p, said.n);
   } else if (yyjson_mut_is_arr(v)) {
     yyjson_mut_arr_foreach(v, i, n, e) {
-      say(a, name, e);
+      say(a, of, name, e);
     }
   } else if (yyjson_mut_is_obj(v)) {
     yyjson_mut_obj_foreach(v, i, n, key, e) {
-      say(a, (struct str){yyjson_mut_get_str(key), yyjson_mut_get_len(key)}, e);
+      say(a, v, (struct str){yyjson_mut_get_str(key), yyjson_mut_get_len(key)}, e);
     }
   }
 }
 
-void rest_result_words(struct arena *a, yyjson_mut_val *result) { say(a, STR(""), result); }
+void rest_result_words(struct arena *a, yyjson_mut_val *result) { say(a, NULL, STR(""), result); }

@@ -1,12 +1,21 @@
 /* lists.c: tools/list, prompts/list, resources/list, resources/templates/list: the same bytes for the same store.
  *
- * A cursor names the last item of a page and is sealed: one that this server did not make for this list of this caller
- * is refused. */
+ * A cursor names the last item of a page and is sealed: one that was not made for this list of this caller, or is too
+ * old, is refused. */
+#include "base/clock.h"
 #include "mcp/prompts.h"
 #include "mcp/resources.h"
 #include "op/identity.h"
 
 enum { PAGE_SIZE = 100, LIST_TTL_MS = 300 * 1000 };
+
+#define DAY_MS (INT64_C(24) * 3600 * 1000)
+
+/* For a day at least; until the end of one, so that a list has the same bytes all day. */
+static int64_t cursor_ends(void) {
+  struct clock clock = {0};
+  return (clock_now(&clock) / DAY_MS + 2) * DAY_MS;
+}
 
 /* A cursor goes on with a list of one caller. */
 static struct str purpose_of(const struct exchange *x, const char *list) {
@@ -19,10 +28,12 @@ static struct str purpose_of(const struct exchange *x, const char *list) {
 static bool read_cursor(struct exchange *x, const char *list, struct str *ret_after) {
   yyjson_val *cursor = yyjson_obj_get(x->in->params, "cursor");
   struct str text = json_val_str(cursor);
+  struct clock clock = {0};
   *ret_after = STR_NONE;
   if (!cursor || (text.p && text.n == 0))
     return true;
-  if (text.p && state_open(x->server, x->arena, x->caller.team, purpose_of(x, list), text, 0, ret_after))
+  if (text.p &&
+      state_open(x->server, x->arena, x->caller.team, purpose_of(x, list), text, clock_now(&clock), ret_after))
     return true;
   exchange_error(x, 200, RPC_PARAMS, NULL, "Invalid params: this cursor is not one of this list; begin without one");
   return false;
@@ -68,7 +79,7 @@ static void answer_page(struct exchange *x, const char *list, const char *member
   }
   if (more)
     json_put(x->doc, result, "nextCursor",
-             state_seal(x->server, x->arena, x->caller.team, purpose_of(x, list), last, 0));
+             state_seal(x->server, x->arena, x->caller.team, purpose_of(x, list), last, cursor_ends()));
   exchange_cached(x, result, ttl_ms);
 }
 

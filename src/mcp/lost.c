@@ -1,7 +1,8 @@
 /* lost.c: sessions of memories that live as long as a stream of their client: when the client is gone, they end.
  *
  * That is found out by threads that must not wait for the store, so one of our own ends them. Who comes back meanwhile,
- * with another stream of the same session, has not gone. */
+ * with another stream of the same session, has not gone: streams are looked at before the session is ended and again
+ * afterwards, and a new stream looks at its session once it is among them. So one of the two sees the other. */
 #include "base/alloc.h"
 #include "base/thread.h"
 #include "mcp/server.h"
@@ -25,6 +26,17 @@ static void end_session(struct mcp_server *server, const struct lost *l) {
       pool_take(server->options.pool, &engine, &err) != STATUS_OK)
     return; /* it ends by its silence */
   session_lost(engine, l->team, l->handle);
+  if (subscriptions_hold(server, l->team, l->handle))
+    session_back(engine, l->team, l->handle);
+  pool_give(server->options.pool, engine);
+}
+
+void lost_back(struct mcp_server *server, struct str team, struct str handle) {
+  struct engine *engine;
+  struct error err;
+  if (!server->options.pool || pool_take(server->options.pool, &engine, &err) != STATUS_OK)
+    return; /* its next call finds it ended, and brings it back */
+  session_back(engine, team, handle);
   pool_give(server->options.pool, engine);
 }
 
@@ -50,7 +62,7 @@ static void *lost_loop(void *arg) {
 bool lost_start(struct mcp_server *server) {
   pthread_mutex_lock(&server->lock);
   if (!server->lost_started && !server->closing)
-    server->lost_started = pthread_create(&server->lost_thread, NULL, lost_loop, server) == 0;
+    server->lost_started = thread_start(&server->lost_thread, lost_loop, server) == 0;
   bool started = server->lost_started;
   pthread_mutex_unlock(&server->lock);
   return started;

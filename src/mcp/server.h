@@ -245,6 +245,8 @@ struct lost *lost_new(struct str team, struct str handle);
 bool lost_start(struct mcp_server *server);
 /* The stream is gone; takes the note (NULL: there was none). */
 void lost_note(struct mcp_server *server, struct lost *l);
+/* A session that is held is live, whatever was noted before. */
+void lost_back(struct mcp_server *server, struct str team, struct str handle);
 void lost_stop(struct mcp_server *server);
 
 /* ---- fixtures.c: for the official conformance suite, with --conformance alone ---- */

@@ -555,22 +555,25 @@ static bool check_filter(struct exchange *x, yyjson_val *filter) {
   return ok;
 }
 
-/* Following begins before the acknowledgement: what changes after it is told. */
 /* The session that the client names lives as long as the stream. False: refused, and answered. */
-static bool hold_session(struct exchange *x, struct mcp_stream *s) {
+static bool hold_session(struct exchange *x, struct mcp_stream *stream) {
   yyjson_val *result;
   struct error err;
   if (str_empty(x->caller.session) || !x->head->http)
     return true; /* on stdio the process is looked at */
-  if (exchange_call(x, &session_of_call, STR("{}"), &result, &err) != STATUS_OK) {
+  enum status s = exchange_call(x, &session_of_call, STR("{}"), &result, &err);
+  if (s == STATUS_NOT_FOUND || s == STATUS_CONFLICT)
     exchange_error(x, 200, RPC_PARAMS, NULL, "Invalid params: " MCP_META_SESSION ": %s", err.message);
+  else if (s != STATUS_OK)
+    exchange_failed(x, &err);
+  if (s != STATUS_OK)
     return false;
-  }
   if (lost_start(x->server))
-    s->lost = lost_new(x->caller.team, json_str(result, "session"));
+    stream->lost = lost_new(x->caller.team, json_str(result, "session"));
   return true;
 }
 
+/* Following begins before the acknowledgement: what changes after it is told. */
 void method_listen(struct exchange *x) {
   yyjson_val *filter = yyjson_obj_get(x->in->params, "notifications");
   struct str id = json_write_val(x->arena, x->in->id);
@@ -601,6 +604,7 @@ void method_listen(struct exchange *x) {
   yyjson_mut_val *params = params_for(s, x->doc);
   yyjson_mut_obj_add_val(x->doc, params, "notifications", accepted);
   struct str text = rpc_send(x->arena, x->doc, STR_NONE, "notifications/subscriptions/acknowledged", params);
+  struct str held = s->lost ? arena_dup(x->arena, s->lost->handle) : STR_NONE;
   pthread_mutex_lock(&s->lock); /* nothing comes before the acknowledgement */
   bool linked = stream_link(s);
   if (linked) {
@@ -611,6 +615,8 @@ void method_listen(struct exchange *x) {
       finish(s);
   }
   pthread_mutex_unlock(&s->lock);
+  if (linked && held.p) /* from here on it is held; what came before may have ended it */
+    lost_back(x->server, x->caller.team, held);
   if (linked)
     return;
   stream_free(s);

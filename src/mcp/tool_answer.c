@@ -4,19 +4,19 @@
 #include "mcp/tool_internal.h"
 #include "op/words.h"
 
-static void neutralise(struct tool_run *run, struct str name, yyjson_mut_val *v) {
+static void neutralise(struct tool_run *run, yyjson_mut_val *of, struct str name, yyjson_mut_val *v) {
   size_t i, n;
   yyjson_mut_val *key, *e;
   if (yyjson_mut_is_str(v)) {
     struct str s = present_neutral(run->arena, mut_text(v));
-    mut_set_text(v, run->arena, words_are_advice(name) ? tool_words(run, s) : s);
+    mut_set_text(v, run->arena, words_are_advice(of, name) ? tool_words(run, s) : s);
   } else if (yyjson_mut_is_arr(v)) {
     yyjson_mut_arr_foreach(v, i, n, e) {
-      neutralise(run, name, e);
+      neutralise(run, of, name, e);
     }
   } else if (yyjson_mut_is_obj(v)) {
     yyjson_mut_obj_foreach(v, i, n, key, e) {
-      neutralise(run, mut_text(key), e);
+      neutralise(run, v, mut_text(key), e);
     }
   }
 }
@@ -40,7 +40,7 @@ static void form(struct tool_run *run, bool own) {
       run->text = json_write(run->arena, run->result, false);
     return;
   }
-  neutralise(run, STR(""), run->result);
+  neutralise(run, NULL, STR(""), run->result);
   if (run->tool->flags & TOOL_WHOLE) {
     if (own)
       run->text = tool_rendered(run);

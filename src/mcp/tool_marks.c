@@ -9,7 +9,7 @@
 #include "mcp/tool_internal.h"
 
 enum {
-  PIECE_LEAST = 8, /* bytes by which a text is known: shorter ones are in every answer */
+  PIECE_LEAST = 8, /* bytes by which a text is known: fewer are in many answers, and serve where there are no more */
   PIECE_MOST = 24, /* and more are not needed; previews are cut behind it */
   NAMED_MOST = 20, /* things that the block names; the others are counted */
   LABEL_MOST = 60, /* bytes of a name in it */
@@ -44,22 +44,25 @@ static bool is_plain(struct str name) {
 /* What JSON and core/present.h leave as it is. */
 static bool is_kept(char c) { return (unsigned char)c >= ' ' && c != 127 && !strchr("\"\\<`~[", c); }
 
-/* The first run of a text that is long enough; absent when there is none. */
-static struct str piece_of(struct str text) {
-  for (size_t i = 0, end; i < text.n; i = end + 1) {
+/* The first run of a text that is long enough, else the longest; absent when the text has none. It is spelt as
+ * unmarked() spells answers, so that no letter that is not shown can hide it. */
+static struct str piece_of(struct arena *a, struct str raw) {
+  struct str text = present_neutral(a, raw), best = STR_NONE;
+  for (size_t i = 0, end; i < text.n && best.n < PIECE_LEAST; i = end + 1) {
     for (end = i; end < text.n && is_kept(text.p[end]); end++)
       ;
-    if (end - i >= PIECE_LEAST)
-      return str_slice(text, i, end - i > PIECE_MOST ? i + PIECE_MOST : end);
+    struct str run = str_trim(present_line(a, str_slice(text, i, end)));
+    if (run.n > best.n)
+      best = run;
   }
-  return STR_NONE;
+  return best.n > PIECE_MOST ? str_slice(best, 0, PIECE_MOST) : best;
 }
 
 static void gather_pieces(struct arena *a, struct tool_doubt *d, struct str name, yyjson_mut_val *v, int depth) {
   size_t i, n;
   yyjson_mut_val *key, *e;
-  struct str piece = yyjson_mut_is_str(v) && !is_plain(name) ? piece_of(mut_text(v)) : STR_NONE;
-  if (piece.p)
+  struct str piece = yyjson_mut_is_str(v) && !is_plain(name) ? piece_of(a, mut_text(v)) : STR_NONE;
+  if (piece.n)
     strs_push(a, &d->pieces, piece);
   if (depth > DEPTH_MOST)
     return;
@@ -123,7 +126,8 @@ static void add_unmarked(struct buf *b, yyjson_mut_val *v, int depth) {
   }
 }
 
-/* A text that is JSON is read as such; one that `tool_show.c` wrote has its marks; any other has none. */
+/* On one line, without what shows nothing. A text that is JSON is read as such; one that `tool_show.c` wrote has its
+ * marks; any other has none. */
 static struct str unmarked(struct tool_run *run, bool own) {
   struct buf b = BUF(run->arena);
   struct error ignored;
@@ -131,19 +135,27 @@ static struct str unmarked(struct tool_run *run, bool own) {
   bool is_json = str_starts(run->text, STR("{")) || str_starts(run->text, STR("["));
   add_unmarked(&b, run->result, 0);
   if (own)
-    return buf_str(&b);
+    return present_line(run->arena, buf_str(&b));
   if (is_json && json_read(run->arena, run->text, &v, &ignored) == STATUS_OK)
     add_unmarked(&b, yyjson_val_mut_copy(run->doc, v), 0);
   else
     buf_add(&b, run->text);
-  return buf_str(&b);
+  return present_line(run->arena, buf_str(&b));
 }
 
-static bool is_shown(const struct tool_doubt *d, struct str text) {
-  for (size_t i = 0; i < d->pieces.n; i++)
-    if (str_find(text, d->pieces.v[i], 0) != SIZE_MAX)
-      return true;
-  return false;
+/* Answers keep the order of what was found, so most pieces stand behind the one before: *from, where that was. What
+ * cannot be looked for counts as shown: a mark too many does no harm. */
+static bool is_shown(const struct tool_doubt *d, struct str text, size_t *from) {
+  for (size_t i = 0; i < d->pieces.n; i++) {
+    size_t at = str_find(text, d->pieces.v[i], *from);
+    if (at == SIZE_MAX && *from)
+      at = str_find(text, d->pieces.v[i], 0);
+    if (at == SIZE_MAX)
+      continue;
+    *from = at;
+    return true;
+  }
+  return d->pieces.n == 0;
 }
 
 /* ---- the words ---- */
@@ -193,18 +205,36 @@ static void put_thing(struct tool_run *run, yyjson_mut_val *thing) {
   }
 }
 
+/* What was said already: a table of its words, at most half full. */
+struct said {
+  struct str *slots;
+  size_t size, n;
+};
+
+static bool say_once(struct said *said, struct str words) {
+  size_t at = (size_t)str_hash(STR_HASH, words) % said->size;
+  while (said->slots[at].p && !str_eq(said->slots[at], words))
+    at = (at + 1) % said->size;
+  if (said->slots[at].p)
+    return false;
+  said->slots[at] = words;
+  said->n++;
+  return true;
+}
+
 void tool_marks(struct tool_run *run, bool own) {
   struct str text = run->doubts && run->doubts->n ? unmarked(run, own) : STR_NONE;
   struct buf b = BUF(run->arena);
-  struct strs said = {0};
+  struct said said = {.size = text.p ? 2 * run->doubts->n : 0};
+  size_t from = 0;
+  said.slots = arena_array(run->arena, struct str, said.size);
   run->notice = STR_NONE;
   run->untrusted = yyjson_mut_arr(run->doc);
   for (size_t i = 0; text.p && i < run->doubts->n; i++) {
     yyjson_mut_val *thing = run->doubts->v[i].thing;
-    struct str words = is_shown(&run->doubts->v[i], text) ? words_of(run, thing) : STR_NONE;
-    if (!words.p || strs_has(&said, words))
+    struct str words = is_shown(&run->doubts->v[i], text, &from) ? words_of(run, thing) : STR_NONE;
+    if (!words.p || !say_once(&said, words))
       continue;
-    strs_push(run->arena, &said, words);
     put_thing(run, thing);
     if (said.n <= NAMED_MOST)
       buf_addf(&b, "%s%.*s", b.n ? ", " : "", STR_ARG(words));

@@ -240,7 +240,7 @@ static enum status apply_promote(struct op_call *call, struct memory *m) {
     error_step(call->err, "trust");
     return error_fix(call->err, "ask your user to read it, and to run 'cairn promote %lld'", (long long)m->id);
   }
-  if (!memory_trusted(m))
+  if (!memory_trusted(m) || call_by_person(call)) /* a person's word counts for more than an agent's, and stands */
     m->trust = call->caller.trust;
   m->suspect = STR_NONE;
   return STATUS_OK;

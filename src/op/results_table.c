@@ -27,7 +27,7 @@
 #define AGENT "name role project? note? created_at:time"
 #define TOKEN "name id state role projects?:[text] access profile? created_at:time created_by expires_at?:time " \
   "revoked_at?:time used_at?:time"
-#define FILE_WRITTEN "path id:int uid size:int lines:int text txn?:int degraded?"
+#define FILE_WRITTEN "path id:int uid size:int lines:int trust suspect? untrusted?:bool text txn?:int degraded?"
 
 const struct shape result_shapes[] = {
   {"brief", FIRST " written_by " TASK " created_at:time expires_at?:time " LISTS},
@@ -156,8 +156,8 @@ const struct shape op_results[] = {
   {"metrics", "hours:int calls:int errors:int tools:[@latency] process?:obj"},
   {"errors", "errors:[(at:time name op project source session? duration_ms:num error message?)] count:int"},
   {"maintain", "expired?:int faded?:int archived?:int stale?:int transcripts?:int transcripts_failed? embedded?:int "
-   "now_active? dropped_vectors?:int judged?:int suspect?:int degraded? duration_ms?:int ids?:{[int]} skipped?:bool "
-   "reason? txn?:int"},
+   "now_active? dropped_vectors?:int judged?:int suspect?:int suspect_txns?:[int] degraded? duration_ms?:int ids?:{[int]} "
+   "skipped?:bool reason? txn?:int"},
   {"reembed", "model? newly_embedded?:int failed?:int complete?:bool flipped?:bool previous? note? embedder? "
    "embedded?:any indexes?:[@index] abandoned? dropped_index? dropped?:int txn?:int"},
   {"export", "project? memories:int links:int tombstones:int transactions:int events:int file?"},

@@ -86,7 +86,31 @@ void session_touch(struct op_call *call) {
   session_beat(call->engine->store, &b, call->now);
 }
 
-void session_lost(struct engine *engine, struct str team, struct str handle) {
+/* ---- for servers ---- */
+
+typedef enum status (*held_fn)(struct engine *engine, struct arena *a, struct session *session, struct error *err);
+
+static enum status end_lost(struct engine *engine, struct arena *a, struct session *session, struct error *err) {
+  struct txn who = {
+      .team = session->team, .source = STR("server"), .op = "session end", .now = clock_now(&engine->clock)};
+  struct txn txn;
+  if (session->ended_at)
+    return STATUS_OK;
+  enum status s = sessions_begin(engine->store, &who, &txn, err);
+  if (s == STATUS_OK)
+    s = session_end(&txn, a, session, "connection closed", err);
+  return s == STATUS_OK ? txn_commit(&txn, err) : s;
+}
+
+static enum status bring_back(struct engine *engine, struct arena *a, struct session *session, struct error *err) {
+  (void)a;
+  (void)err;
+  if (session_ended_outside(session))
+    session_revive(engine->store, session, clock_now(&engine->clock));
+  return STATUS_OK;
+}
+
+static void with_held(struct engine *engine, struct str team, struct str handle, held_fn fn) {
   struct arena a;
   struct error err;
   jmp_buf oom;
@@ -94,17 +118,11 @@ void session_lost(struct engine *engine, struct str team, struct str handle) {
   volatile enum status held = engine_hold(engine, team, &err);
   if (held == STATUS_OK && !ARENA_BOUNDARY(&a, oom)) {
     struct session session;
-    struct txn who = {.team = team, .source = STR("server"), .op = "session end", .now = clock_now(&engine->clock)},
-               txn;
     bool found = false;
     store_bind(engine->store, NULL); /* whose it is was settled when it began to be held */
     enum status s = session_find(engine->store, team, handle, &a, &session, &found, &err);
-    if (s == STATUS_OK && found && !session.ended_at)
-      s = sessions_begin(engine->store, &who, &txn, &err);
-    if (s == STATUS_OK && found && !session.ended_at)
-      s = session_end(&txn, &a, &session, "connection closed", &err);
-    if (s == STATUS_OK && found && !session.ended_at)
-      s = txn_commit(&txn, &err);
+    if (s == STATUS_OK && found)
+      s = fn(engine, &a, &session, &err);
     (void)s;
   }
   if (engine->store)
@@ -112,6 +130,14 @@ void session_lost(struct engine *engine, struct str team, struct str handle) {
   roles_rest(engine);
   arena_release(&a);
   held = engine_let_go(engine, held, &err);
+}
+
+void session_lost(struct engine *engine, struct str team, struct str handle) {
+  with_held(engine, team, handle, end_lost);
+}
+
+void session_back(struct engine *engine, struct str team, struct str handle) {
+  with_held(engine, team, handle, bring_back);
 }
 
 static enum status say_session(struct op_call *call) {

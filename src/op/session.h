@@ -55,6 +55,8 @@ void put_handoff(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct handoff 
 void session_touch(struct op_call *call);
 /* For servers: the client of this session is gone. Never fails; takes the engine's lock. */
 void session_lost(struct engine *engine, struct str team, struct str handle);
+/* And it is there after all: what ended without its doing is live again. The same. */
+void session_back(struct engine *engine, struct str team, struct str handle);
 /* For doors, with op_run(); not a part of the table: the live session of the call, {"session", "session_id"}, by the
  * rights of `session end`. */
 extern const struct op session_of_call;

@@ -4,8 +4,10 @@
 /* How the command line is told its session. */
 #define SESSION_WORDS "--session, or CAIRN_SESSION"
 
-bool words_are_advice(struct str member) {
-  static const char *const names[] = {"fix", "fetch", "degraded", "note", "banner", "message", NULL};
+bool words_are_advice(yyjson_mut_val *of, struct str member) {
+  static const char *const names[] = {"fix", "fetch", "degraded", "message", NULL};
+  if (str_is(member, "note"))
+    return !yyjson_mut_obj_get(of, "created_at");
   for (const char *const *p = names; *p; p++)
     if (str_is(member, *p))
       return true;
@@ -97,13 +99,13 @@ static yyjson_mut_val *command_args(const struct words_door *door, const struct 
   size_t place = 0;
   struct str word, before = *rest;
   while (next_word(rest, quoted, &word)) {
-    bool is_option = str_starts(word, STR("--"));
-    const struct param *p = is_option ? option(op, str_slice(word, 2, word.n)) : positional(op, place++);
-    if (!p || (!is_option && !quoted && place > 1 && !is_value(p, word))) {
+    bool named = str_starts(word, STR("--"));
+    const struct param *p = named ? option(op, str_slice(word, 2, word.n)) : positional(op, place++);
+    if (!p || (!named && !quoted && place > 1 && !is_value(p, word))) {
       *rest = before;
       break;
     }
-    if (is_option && p->form != PARAM_BOOL && !next_word(rest, quoted, &word))
+    if (named && p->form != PARAM_BOOL && !next_word(rest, quoted, &word))
       word = str_from(p->value ? p->value : "VALUE");
     put_word(door->doc, args, p, word);
     before = *rest;
@@ -148,14 +150,37 @@ static void add_command(const struct words_door *door, struct buf *b, struct str
   *rest = quoted && str_starts(after, STR("'")) ? str_slice(after, 1, after.n) : after;
 }
 
-/* "--inherit-key" is the argument inherit_key. */
+static bool is_option(struct str word) {
+  for (const struct op *op = ops; op->name; op++)
+    if (option(op, word))
+      return true;
+  return false;
+}
+
+/* "--inherit-key" is the argument inherit_key. What is no option of an operation is of another program, or of the
+ * command line alone, and stays. */
 static void add_option(struct buf *b, struct str *rest) {
   size_t n = 2;
   while (n < rest->n && (ascii_alnum(rest->p[n]) || rest->p[n] == '-'))
     n++;
-  for (size_t i = 2; i < n; i++)
-    buf_addc(b, rest->p[i] == '-' ? '_' : rest->p[i]);
+  bool ours = is_option(str_slice(*rest, 2, n));
+  for (size_t i = ours ? 2 : 0; i < n; i++)
+    buf_addc(b, ours && rest->p[i] == '-' ? '_' : rest->p[i]);
   *rest = str_slice(*rest, n, rest->n);
+}
+
+/* Behind "memory 12: " and the like, up to its end, a message quotes the memory. */
+static bool starts_quote(struct str text) {
+  static const char *const ends[] = {": ", " (", ", which stays: ", NULL};
+  size_t n = sizeof("memory ") - 1, digits = n;
+  if (!str_starts(text, STR("memory ")))
+    return false;
+  while (digits < text.n && ascii_digit(text.p[digits]))
+    digits++;
+  for (const char *const *p = ends; *p && digits > n; p++)
+    if (str_starts(str_slice(text, digits, text.n), str_from(*p)))
+      return true;
+  return false;
 }
 
 struct str words_at(const struct words_door *door, struct str text) {
@@ -164,6 +189,10 @@ struct str words_at(const struct words_door *door, struct str text) {
   while (rest.n) {
     bool fresh = !b.n || !ascii_alnum(b.p[b.n - 1]);
     bool quoted = str_starts(rest, STR("'cairn "));
+    if (fresh && starts_quote(rest)) {
+      buf_add(&b, rest);
+      break;
+    }
     if (fresh && (quoted || str_starts(rest, STR("cairn ")))) {
       rest = str_slice(rest, quoted ? 7 : 6, rest.n);
       add_command(door, &b, &rest, quoted);

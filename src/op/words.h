@@ -20,10 +20,12 @@ struct words_door {
   const char *elsewhere; /* of a command that cannot be given here: who gives it, or where */
 };
 
-/* The text with the commands and options in it as they are called at this door. */
+/* The text with the commands and options in it as they are called at this door. What it quotes of a memory, behind
+ * "memory 12: ", stays as it is. */
 struct str words_at(const struct words_door *door, struct str text);
 
-/* Members of results in which operations speak to the caller; what else is text was stored by somebody. */
-bool words_are_advice(struct str member);
+/* Members of results in which operations speak to the caller; what else is text was stored by somebody. `of` is the
+ * object: the note of something stored, which says when it was created, is a person's. */
+bool words_are_advice(yyjson_mut_val *of, struct str member);
 
 #endif

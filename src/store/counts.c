@@ -1,4 +1,5 @@
-/* counts.c: how many memories a team has, by what they are: one walk over the table for all of it. */
+/* counts.c: how many memories a team has, by what they are: one walk over the table for most of it, and one each for
+ * the projects and for what is recent. */
 #include "store/check.h"
 #include "store/engine.h"
 

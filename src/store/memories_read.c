@@ -459,14 +459,10 @@ static enum status list_part(struct store *st, const struct scope *scope, const 
   return memory_collect(st, &q, a, ret_list, err);
 }
 
-enum status memory_list(struct store *st, const struct scope *scope, const struct filter *f, struct arena *a,
-                        struct memories *ret_list, struct error *err) {
-  struct part parts[PARTS_MOST];
-  struct memories all = {0};
-  size_t n = parts_of(scope, f, parts);
+static enum status list_parts(struct store *st, const struct scope *scope, const struct filter *f,
+                              const struct part *parts, size_t n, struct arena *a, struct memories *list,
+                              struct error *err) {
   enum status s = STATUS_OK;
-  if (n < 2 || f->order || f->limit <= 0 || f->limit > PART_ROWS || f->offset > PART_ROWS - f->limit)
-    return list_part(st, scope, f, a, ret_list, err);
   for (size_t i = 0; s == STATUS_OK && i < n; i++) {
     struct scope of_part = *scope;
     struct filter rows = *f;
@@ -475,8 +471,23 @@ enum status memory_list(struct store *st, const struct scope *scope, const struc
     rows.offset = 0;
     if (parts[i].kind)
       rows.kind = str_from(parts[i].kind);
-    s = list_part(st, &of_part, &rows, a, &all, err);
+    s = list_part(st, &of_part, &rows, a, list, err);
   }
+  return s;
+}
+
+/* The parts are of one state of the store: what moves from one to another meanwhile is in exactly one of them. */
+enum status memory_list(struct store *st, const struct scope *scope, const struct filter *f, struct arena *a,
+                        struct memories *ret_list, struct error *err) {
+  struct part parts[PARTS_MOST];
+  struct memories all = {0};
+  size_t n = parts_of(scope, f, parts);
+  bool alone = false;
+  if (n < 2 || f->order || f->limit <= 0 || f->limit > PART_ROWS || f->offset > PART_ROWS - f->limit)
+    return list_part(st, scope, f, a, ret_list, err);
+  enum status s = db_snapshot(st->db, &alone, err);
+  if (s == STATUS_OK)
+    s = db_snapshot_end(st->db, alone, list_parts(st, scope, f, parts, n, a, &all, err), err);
   if (s == STATUS_OK && all.n)
     qsort(all.v, all.n, sizeof(*all.v), by_newest);
   for (size_t i = (size_t)f->offset; s == STATUS_OK && i < all.n && i < (size_t)(f->offset + f->limit); i++)
@@ -498,9 +509,8 @@ static enum status count_part(struct store *st, const struct scope *scope, const
   return rows_end(&r);
 }
 
-enum status memory_count(struct store *st, const struct scope *scope, const struct filter *f, struct arena *a,
-                         int64_t *ret_count, struct error *err) {
-  unsigned corpora = scope->corpora ? scope->corpora : 1U << CORPUS_MEMORY;
+static enum status count_parts(struct store *st, const struct scope *scope, const struct filter *f, unsigned corpora,
+                               struct arena *a, int64_t *ret_count, struct error *err) {
   int64_t count = 0;
   enum status s = STATUS_OK;
   for (unsigned c = 0; s == STATUS_OK && c < CORPUS_COUNT; c++) {
@@ -511,6 +521,21 @@ enum status memory_count(struct store *st, const struct scope *scope, const stru
       s = count_part(st, &of_part, f, a, &some, err);
     count += some;
   }
+  if (s == STATUS_OK)
+    *ret_count = count;
+  return s;
+}
+
+enum status memory_count(struct store *st, const struct scope *scope, const struct filter *f, struct arena *a,
+                         int64_t *ret_count, struct error *err) {
+  unsigned corpora = scope->corpora ? scope->corpora : 1U << CORPUS_MEMORY;
+  bool alone = false;
+  int64_t count = 0;
+  if ((corpora & (corpora - 1)) == 0) /* one query is of one state by itself */
+    return count_parts(st, scope, f, corpora, a, ret_count, err);
+  enum status s = db_snapshot(st->db, &alone, err);
+  if (s == STATUS_OK)
+    s = db_snapshot_end(st->db, alone, count_parts(st, scope, f, corpora, a, &count, err), err);
   if (s == STATUS_OK)
     *ret_count = count;
   return s;

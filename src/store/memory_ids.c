@@ -2,7 +2,7 @@
 #include "store/memories.h"
 #include "store/store_internal.h"
 
-enum { DIGITS_MOST = 18 }; /* of a number that can be ten times as large and still be one */
+enum { DIGITS_MOST = 18 }; /* that are looked for; no store comes that far */
 
 static enum status collect(struct store *st, struct sql *q, struct arena *a, struct memory_ids *list,
                            struct error *err) {
@@ -53,8 +53,12 @@ enum status memory_ids(struct store *st, const struct scope *scope, struct str d
   } else if (digits.n <= DIGITS_MOST && ascii_digit(digits.p[0]) && digits.p[0] != '0' && str_int64(digits, &low)) {
     s = largest(st, &last, err);
     /* 12, then 120 to 129, then 1200 to 1299: each is a piece of the index. */
-    for (; s == STATUS_OK && low <= last && (int64_t)list.n < limit; low *= 10, width *= 10)
-      s = between(st, scope, low, low + width - 1, limit - (int64_t)list.n, a, &list, err);
+    for (; s == STATUS_OK && low <= last && (int64_t)list.n < limit; low *= 10, width *= 10) {
+      int64_t high = low > INT64_MAX - (width - 1) ? INT64_MAX : low + (width - 1);
+      s = between(st, scope, low, high, limit - (int64_t)list.n, a, &list, err);
+      if (low > INT64_MAX / 10)
+        break;
+    }
   }
   if (s == STATUS_OK)
     *ret_ids = list;

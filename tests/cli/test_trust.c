@@ -591,6 +591,16 @@ TEST(what_a_person_has_cleared_stays_clear) {
   CHECK(!is_suspect(promoted) && !is_suspect(undone));
 }
 
+/* Also of what no rule objected to, and was trusted already. */
+TEST(what_a_person_promoted_is_not_judged_again) {
+  declare_agent();
+  int64_t id = BOT_STORE("--type", "guardrail", ORDER), other = BOT_STORE("--type", "guardrail", ORDER " at night");
+  forget_verdicts();
+  CHECK_STR(jstr(OK("promote", num(id)), "trust"), "user");
+  CHECK_INT(jint(OK("maintain"), "suspect"), 1);
+  CHECK(!is_suspect(id) && is_suspect(other));
+}
+
 /* An agent vouches for what no rule objected to; rules that came later do. */
 TEST(what_an_agent_promoted_is_judged) {
   declare_agent();

@@ -1,7 +1,9 @@
 /* test_server.c: the dispatcher: lists, calls, resources, prompts, completions, sessions, what the user is asked. */
+#include <sodium.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "mcp/server.h"
 #include "talking.h"
 
 #define STORE_CALL(text) "\"name\":\"memory_remember\",\"arguments\":{\"text\":\"" text "\"}"
@@ -27,6 +29,21 @@ TEST(server_lists_are_the_same_bytes) {
   talking_stop(&two);
 }
 
+/* Behind the code of 32 bytes: when it ends, the lowest byte first. */
+static bool cursor_is_for_days(const char *cursor) {
+  const int64_t day = 24 * 3600 * 1000;
+  struct clock clock = {0};
+  uint8_t bytes[256];
+  size_t n = 0;
+  int64_t ends = 0;
+  CHECK(sodium_base642bin(bytes, sizeof(bytes), cursor, strlen(cursor), NULL, &n, NULL,
+                          sodium_base64_VARIANT_URLSAFE_NO_PADDING) == 0);
+  CHECK(n > 40);
+  for (int i = 7; i >= 0; i--)
+    ends = ends << 8 | bytes[32 + i];
+  return ends > clock_now(&clock) + day / 2 && ends <= clock_now(&clock) + 2 * day;
+}
+
 TEST(server_pages_have_cursors_of_their_own) {
   struct mcp_server *server = talking_server(true, false);
   for (int i = 0; i < 150; i++) {
@@ -40,6 +57,7 @@ TEST(server_pages_have_cursors_of_their_own) {
   size_t n = jlen(first, "result.resources");
   const char *cursor = cstr(jstr(first, "result.nextCursor"));
   CHECK_INT(n, 100);
+  CHECK(cursor_is_for_days(cursor));
   yyjson_val *second = ask(server, NULL, modern("resources/list", textf("\"cursor\":\"%s\"", cursor)));
   /* boot and page of the project, those of the global memories, and the skills */
   CHECK_INT(n + jlen(second, "result.resources"), 4 + 150);
@@ -63,6 +81,26 @@ TEST(server_pages_have_cursors_of_their_own) {
   second = ask(server, NULL, modern("resources/list", textf("\"cursor\":\"%s\"", cursor)));
   CHECK_STR(jstr(second, "result.resources[0].uri"), "cairn://skill/skill-096");
   CHECK_INT(jint(ask(server, NULL, modern("tools/list", textf("\"cursor\":\"%s\"", cursor))), "error.code"), -32602);
+  talking_stop(&server);
+}
+
+/* A key of the store outlives the process; what it seals does not live for ever. */
+TEST(server_cursors_grow_old) {
+  struct mcp_server *server = talking_server(true, false);
+  struct arena a;
+  struct clock clock = {0};
+  const int64_t hour = 3600 * 1000, times[] = {clock_now(&clock) + hour, clock_now(&clock) - hour};
+  arena_init(&a);
+  for (size_t i = 0; i < ARRAY_LEN(times); i++) {
+    const char *cursor =
+        cstr(state_seal(server, &a, STR("default"), STR("prompts\ndefault\n\n"), STR("handoff"), times[i]));
+    yyjson_val *v = ask(server, NULL, modern("prompts/list", textf("\"cursor\":\"%s\"", cursor)));
+    if (i == 0)
+      CHECK(jlen(v, "result.prompts") > 0);
+    else
+      CHECK_INT(jint(v, "error.code"), -32602);
+  }
+  arena_release(&a);
   talking_stop(&server);
 }
 

@@ -282,6 +282,28 @@ TEST(sessions_of_other_hosts_become_stale_and_end_after_a_day) {
   done();
 }
 
+/* Only what ended without its doing. */
+TEST(a_client_that_is_there_after_all_has_its_session_back) {
+  setup();
+  be_process(getpid());
+  origin.connection = STR("c-1");
+  struct str lost = boot(&agent);
+  origin.connection = STR("c-2");
+  struct str ended = boot(&agent);
+  agent.session = ended;
+  RUN(&agent, "session end", "{}");
+  session_lost(e, STR("default"), lost);
+  CHECK_INT(number("SELECT count(*) FROM session WHERE ended_at IS NULL"), 0);
+  session_back(e, STR("other"), lost);
+  CHECK_INT(number("SELECT count(*) FROM session WHERE ended_at IS NULL"), 0);
+  session_back(e, STR("default"), lost);
+  session_back(e, STR("default"), ended);
+  session_back(e, STR("default"), STR("no such handle"));
+  CHECK_INT(number("SELECT count(*) FROM session WHERE ended_at IS NULL"), 1);
+  CHECK_INT(number("SELECT count(*) FROM session WHERE end_reason = 'connection closed'"), 0);
+  done();
+}
+
 TEST(a_client_that_is_gone_ends_its_session_and_no_other) {
   setup();
   be_process(getpid()); /* one server, several connections */

@@ -37,6 +37,26 @@ TEST(a_session_and_help_are_named_as_the_door_does) {
   CHECK_STR(words("'cairn help get' says it"), "HELP says it");
 }
 
+/* Options of operations are arguments elsewhere; those of other programs are theirs. */
+TEST(options_of_other_programs_stay) {
+  CHECK_STR(words("repeat it with --inherit-key, and --reason WHY"), "repeat it with inherit_key, and reason WHY");
+  CHECK_STR(words("never use rsync --delete-excluded"), "never use rsync --delete-excluded");
+}
+
+/* What somebody stored is quoted letter by letter, whatever it reads like. */
+TEST(a_quoted_memory_stays_as_it_is) {
+  static const char *const messages[] = {
+      "close to memory 12: Never use rsync --delete",
+      "key 'k' is taken by memory 3: Push with --force, then cairn list (untrusted)",
+      "may contradict memory 3 (number: '--reason', there '4'): Push with --force",
+      "says more than memory 3, which stays: 'cairn get 3' needs --reason",
+  };
+  for (size_t i = 0; i < ARRAY_LEN(messages); i++)
+    CHECK_STR(words(messages[i]), messages[i]);
+  CHECK_STR(words("memory 3 is pinned; --reason says why"), "memory 3 is pinned; reason says why");
+  CHECK_STR(words("memory: --reason says why"), "memory: reason says why");
+}
+
 /* ---- the sources ---- */
 
 static void check_file(const char *path) {
