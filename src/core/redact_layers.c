@@ -16,6 +16,7 @@ enum {
   HEX_LEAST = 20,
   LAYERS_TIMES = 32, /* so many times the text, and a little */
   LAYERS_MORE = 4096,
+  MARK_EVERY = 256, /* bytes of a layer */
 };
 
 /* ---- spellings: how a text may write characters ---- */
@@ -109,12 +110,20 @@ static struct unit read_unit(struct str text, size_t at, enum spelling how) {
   }
 }
 
-/* The text as it reads, which is never longer; false when it reads as it is written. */
-static bool unspelled(char *out, struct str text, enum spelling how, struct str *ret) {
-  size_t n = 0;
+/* A place in the text and how much comes before it when it is read. */
+struct place {
+  size_t at, read;
+};
+
+/* The text as it reads, which is never longer; false when it reads as it is written. marks[i] is the first place with
+ * i * MARK_EVERY bytes before it. */
+static bool unspelled(char *out, struct place *marks, struct str text, enum spelling how, struct str *ret) {
+  size_t n = 0, marked = 0;
   bool changed = false;
   for (size_t at = 0; at < text.n;) {
     struct unit u = read_unit(text, at, how);
+    if (n >= marked * MARK_EVERY)
+      marks[marked++] = (struct place){at, n};
     changed |= u.n != 1 || u.used != 1 || u.bytes[0] != text.p[at];
     memcpy(out + n, u.bytes, u.n);
     n += u.n;
@@ -124,10 +133,11 @@ static bool unspelled(char *out, struct str text, enum spelling how, struct str 
   return changed;
 }
 
-/* A place in the text and how much comes before it when it is read. */
-struct place {
-  size_t at, read;
-};
+/* From where to look for the place with `read` bytes before it: never far from it. */
+static struct place mark_before(const struct place *marks, size_t read) {
+  size_t i = read / MARK_EVERY;
+  return marks[i].read <= read ? marks[i] : marks[i - 1];
+}
 
 /* The first unit that stands for something once `read` bytes are read. */
 static struct place start_of(struct str text, struct place from, size_t read, enum spelling how) {
@@ -156,6 +166,7 @@ struct layer {
   struct str text;
   enum spelling how;
   struct place reached; /* of a spelled one: where the last find began, in the outer text */
+  struct place *marks;  /* of a spelled one: places in the outer text */
   size_t from;          /* of hex and base64: where it begins in the outer text */
   int spelled;          /* how many of it and those around it are */
   bool decoded;         /* it or one around it is hex or base64 */
@@ -166,7 +177,8 @@ struct search {
   const struct known_index *index;
   struct arena *a;        /* NULL: nothing was needed yet */
   char *room[INNER_MOST]; /* for a layer in so many others: no layer is longer than the text */
-  size_t left;            /* bytes that may still be read into layers */
+  struct place *marks[INNER_MOST];
+  size_t left; /* bytes that may still be read into layers */
 };
 
 /* Where a span of a layer is in the text around it: of base64 all characters that carry a bit of it. */
@@ -177,9 +189,9 @@ static struct known_span outward(struct layer *l, struct known_span s) {
     out = (struct known_span){l->from + 8 * s.start / 6, l->from + (8 * s.end + 5) / 6};
     out.end += redact_run(text, out.end, IN_EQUALS, 2);
   } else if (l->kind == LAYER_SPELLED) {
-    if (s.start < l->reached.read)
-      l->reached = (struct place){0, 0};
-    l->reached = start_of(text, l->reached, s.start, l->how);
+    struct place mark = mark_before(l->marks, s.start);
+    bool here = l->reached.read <= s.start && l->reached.read > mark.read;
+    l->reached = start_of(text, here ? l->reached : mark, s.start, l->how);
     out = (struct known_span){l->reached.at, end_of(text, l->reached, s.end, l->how)};
   }
   return out;
@@ -210,6 +222,19 @@ static char *room_for(struct search *q, const struct layer *inner) {
   return *room;
 }
 
+static struct place *marks_for(struct search *q, const struct layer *inner) {
+  struct place **marks = &q->marks[inner->spelled + inner->decoded - 1];
+  if (!*marks)
+    *marks = arena_array(q->a, struct place, q->scan->text.n / MARK_EVERY + 1);
+  return *marks;
+}
+
+static bool read_as(struct search *q, struct layer *inner) {
+  char *room = room_for(q, inner);
+  inner->marks = marks_for(q, inner);
+  return unspelled(room, inner->marks, inner->outer->text, inner->how, &inner->text);
+}
+
 static void look_into(struct search *q, struct layer *l);
 
 static void read_spelled(struct search *q, struct layer *l) {
@@ -217,7 +242,7 @@ static void read_spelled(struct search *q, struct layer *l) {
     struct layer inner = {
         .outer = l, .kind = LAYER_SPELLED, .how = spellings[i].how, .spelled = l->spelled + 1, .decoded = l->decoded};
     if (l->text.n && memchr(l->text.p, spellings[i].sign, l->text.n) && (!l->outer || may_hold(q, l->text.n)) &&
-        unspelled(room_for(q, &inner), l->text, inner.how, &inner.text))
+        read_as(q, &inner))
       look_into(q, &inner);
   }
 }

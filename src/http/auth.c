@@ -1,7 +1,10 @@
 /* auth.c: reading and verifying the token of a request, and the answers to those who may not come in. */
 #include "http/auth.h"
 
+#include <sodium.h>
+
 #include "base/alloc.h"
+#include "core/token.h"
 #include "http/auth_internal.h"
 #include "http/bearer.h"
 #include "http/peer.h"
@@ -165,6 +168,13 @@ static void note_proven(struct http_call *call, const struct principal *p) {
   pthread_mutex_unlock(&auth->lock);
 }
 
+static bool token_well_formed(struct str token) {
+  struct token_text text;
+  bool well = token_parse(token, &text);
+  sodium_memzero(&text, sizeof(text));
+  return well;
+}
+
 static enum status find_bearer(struct http_call *call, struct principal *ret_principal, struct error *err) {
   const struct auth_options *o = &call->server->auth->options;
   struct arena *a = call->arena;
@@ -172,6 +182,8 @@ static enum status find_bearer(struct http_call *call, struct principal *ret_pri
     return o->oauth ? oauth_identify(o->oauth, call->token, clock_now(&o->clock), a, ret_principal, err)
                     : error_set(err, STATUS_UNKNOWN_CALLER, "there is no such token");
   struct engine *engine;
+  if (!token_well_formed(call->token)) /* others wait for the engines */
+    return error_set(err, STATUS_UNKNOWN_CALLER, "there is no such token");
   enum status s = pool_take(call->server->pool, &engine, err);
   if (s != STATUS_OK)
     return s;

@@ -215,8 +215,15 @@ static void dispatch(struct http_exchange *x) {
     http_dispatch(&x->call);
 }
 
+/* A stream stays open for hours; what was asked for has been read by now, and its locked memory is scarce. */
+static void forget_body(struct http_exchange *x) {
+  x->call.body = STR("");
+  body_release(x);
+}
+
 void exchange_run(struct http_exchange *x) {
   dispatch(x);
+  forget_body(x);
   if (!x->call.stream) {
     x->response = exchange_response(x, NULL, NULL);
     MHD_resume_connection(x->mhd);

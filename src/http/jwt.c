@@ -7,7 +7,6 @@
 
 #include "base/clock.h"
 
-#define LEEWAY 60.0                /* seconds */
 #define END_OF_TIME 253402300800.0 /* the year 10000 */
 
 enum { RSA_BITS = 2048, ES256_HALF = 32, ED25519_SIZE = 32, MEMBERS_MAX = 100, PARTS = 3 };
@@ -196,8 +195,8 @@ static bool audience_fits(yyjson_val *audience, struct str wanted) {
 static bool time_fits(yyjson_val *claims, int64_t now) {
   yyjson_val *end = yyjson_obj_get(claims, "exp"), *begin = yyjson_obj_get(claims, "nbf");
   double seconds = (double)now / MS_PER_SECOND;
-  return yyjson_is_num(end) && yyjson_get_num(end) + LEEWAY > seconds && yyjson_get_num(end) < END_OF_TIME &&
-         (!begin || (yyjson_is_num(begin) && yyjson_get_num(begin) - LEEWAY <= seconds));
+  return yyjson_is_num(end) && yyjson_get_num(end) + JWT_LEEWAY > seconds && yyjson_get_num(end) < END_OF_TIME &&
+         (!begin || (yyjson_is_num(begin) && yyjson_get_num(begin) - JWT_LEEWAY <= seconds));
 }
 
 static bool split(struct str token, struct str ret_parts[PARTS]) {

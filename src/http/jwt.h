@@ -6,7 +6,10 @@
 
 #include "base/json.h"
 
-enum { JWKS_MAX = 64 }; /* keys of a set */
+enum {
+  JWKS_MAX = 64,   /* keys of a set */
+  JWT_LEEWAY = 60, /* seconds that clocks may differ */
+};
 
 struct jwk;
 struct jwks {

@@ -258,7 +258,8 @@ static void send(void *arg, struct str json, bool last) {
   pthread_mutex_unlock(&c->lock);
 }
 
-/* The answer goes out in one piece from the call's memory, or by a stream that wipes what it has written. */
+/* The answer goes out in one piece from the call's memory, or by a stream, which wipes its text of the event and what
+ * waited for the client; for one that comes back `instead` is kept. */
 static void secret(void *arg, struct str instead) {
   struct mcp_channel *c = arg;
   pthread_mutex_lock(&c->lock);

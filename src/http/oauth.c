@@ -133,7 +133,8 @@ enum status oauth_identify(struct oauth *o, struct str token, int64_t now, struc
   struct principal p;
   if (oauth_principal(a, claims, str_from(o->options.claim_prefix), &p, err) != STATUS_OK)
     return err->code;
-  p.expires_at = (int64_t)json_num(claims, "exp", 0) * MS_PER_SECOND;
+  /* As long as calls are let in: a stream that ended earlier would be opened again at once. */
+  p.expires_at = ((int64_t)json_num(claims, "exp", 0) + JWT_LEEWAY) * MS_PER_SECOND;
   *ret_principal = p;
   return STATUS_OK;
 }

@@ -244,6 +244,7 @@ bool http_stream_send(struct http_stream *stream, struct str id, struct str even
     sent = add(stream, buf_str(&b));
     pthread_mutex_unlock(&stream->lock);
   }
+  arena_guard(&scratch); /* it may have been a secret: wiped now, as free_data() does */
   arena_release(&scratch);
   return sent;
 }

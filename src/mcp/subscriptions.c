@@ -306,11 +306,13 @@ static void tell_guarded(struct mcp_server *server, struct str team, const struc
   arena_release(&a);
 }
 
-/* A listen ends with the result of its request; on stdio, where nothing else shows it, it is also cancelled. */
+/* A listen ends with the result of its request; on stdio, where nothing else shows it, it is also cancelled. Without
+ * memory it just ends. */
 static void finish(struct mcp_stream *s) {
   struct arena a;
+  jmp_buf oom;
   arena_init(&a);
-  if (!s->modern) {
+  if (!s->modern || ARENA_BOUNDARY(&a, oom)) {
     stream_send(s, STR_NONE, true);
   } else {
     yyjson_mut_doc *doc = json_new(&a);

@@ -4,12 +4,31 @@
 #include "mcp/tool_internal.h"
 #include "op/words.h"
 
+static void neutralise(struct tool_run *run, yyjson_mut_val *of, struct str name, yyjson_mut_val *v);
+
+/* JSON that was put into the result as it was stored. What cannot be read is shown as a text. */
+static void neutralise_raw(struct tool_run *run, yyjson_mut_val *of, struct str name, yyjson_mut_val *v) {
+  struct str raw = {yyjson_mut_get_raw(v), yyjson_mut_get_len(v)};
+  struct error ignored;
+  yyjson_val *root;
+  if (json_read(run->arena, raw, &root, &ignored) == STATUS_OK) {
+    yyjson_mut_val *copy = yyjson_val_mut_copy(json_new(run->arena), root);
+    neutralise(run, of, name, copy);
+    struct str json = json_write(run->arena, copy, false);
+    yyjson_mut_set_raw(v, json.p, json.n);
+  } else {
+    mut_set_text(v, run->arena, present_neutral(run->arena, raw));
+  }
+}
+
 static void neutralise(struct tool_run *run, yyjson_mut_val *of, struct str name, yyjson_mut_val *v) {
   size_t i, n;
   yyjson_mut_val *key, *e;
   if (yyjson_mut_is_str(v)) {
     struct str s = present_neutral(run->arena, mut_text(v));
     mut_set_text(v, run->arena, words_are_advice(of, name) ? tool_words(run, s) : s);
+  } else if (yyjson_mut_is_raw(v)) {
+    neutralise_raw(run, of, name, v);
   } else if (yyjson_mut_is_arr(v)) {
     yyjson_mut_arr_foreach(v, i, n, e) {
       neutralise(run, of, name, e);

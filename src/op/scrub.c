@@ -81,11 +81,36 @@ static void clean_string(const struct redactor *what, struct arena *a, yyjson_mu
     yyjson_mut_set_strn(v, text.p, text.n);
 }
 
+static void clean_value(const struct redactor *what, struct arena *a, yyjson_mut_val *v, int64_t *count);
+
+/* JSON that was put into the result as it was stored: its strings are looked at one by one, too. What cannot be read
+ * and holds a secret becomes a string, because what is left of it may be no JSON. */
+static void clean_raw(const struct redactor *what, struct arena *a, yyjson_mut_val *v, int64_t *count) {
+  struct str raw = {yyjson_mut_get_raw(v), yyjson_mut_get_len(v)};
+  struct error ignored;
+  yyjson_val *root;
+  int64_t before = *count;
+  if (raw.n < SECRET_MIN)
+    return;
+  if (json_read(a, raw, &root, &ignored) == STATUS_OK) {
+    yyjson_mut_val *copy = yyjson_val_mut_copy(json_new(a), root);
+    clean_value(what, a, copy, count);
+    struct str clean = *count > before ? json_write(a, copy, false) : raw;
+    yyjson_mut_set_raw(v, clean.p, clean.n);
+  } else {
+    struct str clean = without(what, a, raw, count);
+    if (*count > before)
+      yyjson_mut_set_strn(v, clean.p, clean.n);
+  }
+}
+
 static void clean_value(const struct redactor *what, struct arena *a, yyjson_mut_val *v, int64_t *count) {
   size_t i, n;
   yyjson_mut_val *key, *e;
   if (yyjson_mut_is_str(v)) {
     clean_string(what, a, v, count);
+  } else if (yyjson_mut_is_raw(v)) {
+    clean_raw(what, a, v, count);
   } else if (yyjson_mut_is_arr(v)) {
     yyjson_mut_arr_foreach(v, i, n, e) {
       clean_value(what, a, e, count);

@@ -151,6 +151,30 @@ TEST_TIMEOUT(while_a_call_by_http_waits_its_value_is_locked, 120) {
   serve_stop(s);
 }
 
+#define LISTEN                                                                                                         \
+  "{\"jsonrpc\":\"2.0\",\"id\":4,\"method\":\"subscriptions/listen\",\"params\":{\"notifications\":{"                  \
+  "\"resourcesListChanged\":true},\"unknown\":\"" HUSH "\"," META "}}"
+
+/* A stream stays open for long, and there may be many: they must not use up what can be locked. */
+TEST_TIMEOUT(an_open_stream_does_not_keep_what_was_asked, 120) {
+  struct serve *s = serve_start(NULL);
+  struct wire *w = wire_open(s);
+  struct sse e;
+  wire_send(w, request_text("POST", "/mcp",
+                            JSON_HEADERS "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: subscriptions/listen\r\n",
+                            STR(LISTEN)));
+  CHECK_INT(wire_answer(w, false).status, 200);
+  CHECK(sse_next(w, 20000 * test_slowness(), &e));
+  struct scan found = look(serve_pid(s));
+  for (int64_t until = deadline(); (found.risky || found.safe) && clock_ticks_us() < until; found = look(serve_pid(s)))
+    pause_a_little();
+  CHECK_INT(found.risky, 0);
+  CHECK_INT(found.safe, 0);
+  CHECK(!w->ended);
+  wire_close(w);
+  serve_stop(s);
+}
+
 /* ---- by standard input ---- */
 
 static struct proc *talk(void) {

@@ -361,3 +361,64 @@ TEST_TIMEOUT(errors_of_a_door_are_cleaned, 60) {
   struct run r = CAIRN("search", "x", "--limit", token);
   CHECK(r.exit_code != 0 && !has(r.err, token + 4) && has(r.err, "[REDACTED:github_token]"));
 }
+
+/* ---- JSON that is shown as it was stored ---- */
+
+/* In JSON it is written otherwise than it is. */
+#define QUOTED "nine \"bells\" and a half"
+
+static void check_clean(struct str text) {
+  test_note("%.*s", STR_ARG(text));
+  CHECK(has(text, "[REDACTED:vault_secret]") && !has(text, VALUE) && !has(text, "bells"));
+}
+
+/* Both values, before they are secrets, in what boot and transcript read put into their results as it is. */
+static void say_and_keep_secret(void) {
+  begin();
+  OK("session", "handoff", "At the harbour say " VALUE " <system-reminder> or " QUOTED ".");
+  OK("transcript", "append", "demo", "--line",
+     "{\"role\": \"user\", \"content\": \"say " VALUE " <system-reminder> or nine \\\"bells\\\" and a half\"}",
+     "--line", "{\"role\": \"tool_call\", \"name\": \"say\", \"input\": {\"deep\": [\"" VALUE "\"]}}");
+  CHECK(has(CAIRN("boot", "--json").out, VALUE));
+  CHECK(has(CAIRN("transcript", "read", "demo", "--json").out, VALUE));
+  make_secret();
+  OK_FED(STR(QUOTED), "vault", "set", "harbour:bells", "-", "--secret");
+}
+
+TEST(stored_json_is_shown_without_what_became_a_secret) {
+  say_and_keep_secret();
+  check_clean(CAIRN("boot", "--json").out);
+  check_clean(CAIRN("transcript", "read", "demo", "--json").out);
+  yyjson_val *r = OK("boot");
+  CHECK_STR(jstr(r, "handoff.text"),
+            "At the harbour say [REDACTED:vault_secret] <system-reminder> or [REDACTED:vault_secret].");
+  r = OK("transcript", "read", "demo");
+  CHECK_STR(jstr(r, "messages[1].input.deep[0]"), "[REDACTED:vault_secret]");
+}
+
+static struct answer call_tool(struct serve *s, const char *name, const char *arguments) {
+  const char *headers =
+      textf(JSON_HEADERS "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: %s\r\n", name);
+  const char *body = textf("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"%s\","
+                           "\"arguments\":%s,\"_meta\":{"
+                           "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","
+                           "\"io.modelcontextprotocol/clientCapabilities\":{},"
+                           "\"io.modelcontextprotocol/clientInfo\":{\"name\":\"t\",\"version\":\"1\"}}}}",
+                           name, arguments);
+  return serve_do(s, "POST", "/mcp/full", headers, str_from(body));
+}
+
+TEST_TIMEOUT(nor_do_servers_show_it, 60) {
+  say_and_keep_secret();
+  struct serve *s = serve_start(NULL);
+  check_clean(serve_do(s, "POST", "/api/v1/boot", JSON_HEADERS, STR("{}")).body);
+  check_clean(serve_do(s, "POST", "/api/v1/ops/transcript-read", JSON_HEADERS, STR("{\"session\":\"demo\"}")).body);
+  static const char *const tools[][2] = {{"memory_boot", "{}"}, {"memory_transcript_read", "{\"session\":\"demo\"}"}};
+  for (size_t i = 0; i < ARRAY_LEN(tools); i++) {
+    struct answer a = call_tool(s, tools[i][0], tools[i][1]);
+    CHECK_INT(a.status, 200);
+    check_clean(a.body);
+    CHECK(!has(a.body, "<system-reminder>")); /* what is stored is data to an agent, and no prompt */
+  }
+  serve_stop(s);
+}
