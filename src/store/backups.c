@@ -57,7 +57,7 @@ static void list_files(struct store *st, struct arena *a, enum backup_file kind,
   const char *name;
   struct str base;
   struct error ignored;
-  if (base_of(st, a, &base, &ignored) != STATUS_OK)
+  if (base_of(st, a, &base, &ignored) != STATUS_OK || !base.p)
     return;
   struct str folder = folder_of(a, base.p, &name);
   struct str prefix = arena_printf(a, "%s.backup-", name);
