@@ -176,15 +176,40 @@ static void add_keys(struct needs *n) {
     strs_push(n->a, &n->keep.read, vault);
 }
 
+/* The root, the home folder, and what is between them: whoever may read one of them may read all that a user has. */
+static bool holds_home(struct needs *n, struct str folder) {
+  const char *home = getenv("HOME");
+  char real[PATH_MAX], real_home[PATH_MAX];
+  if (!realpath(arena_cstr(n->a, folder), real))
+    return false;
+  size_t k = strlen(real);
+  if (k == 1)
+    return true;
+  return home && realpath(home, real_home) && strncmp(real_home, real, k) == 0 &&
+         (!real_home[k] || real_home[k] == '/');
+}
+
+static bool add_folder_of(struct needs *n, struct str file) {
+  struct str folder = fs_dirname(file);
+  bool too_much = holds_home(n, folder);
+  strs_push(n->a, &n->keep.read, arena_dup(n->a, too_much ? file : folder));
+  return !too_much;
+}
+
 /* A renewed certificate is another file in the same folder, or a link there leads elsewhere than before, to the
  * neighbour of what it led to. */
 static void add_renewed(struct needs *n, const char *file) {
   char real[PATH_MAX];
   if (!file)
     return;
-  strs_push(n->a, &n->keep.read, fs_dirname(str_from(file)));
-  if (realpath(file, real))
-    strs_push(n->a, &n->keep.read, arena_dup(n->a, fs_dirname(str_from(real))));
+  bool all = add_folder_of(n, str_from(file));
+  if (realpath(file, real) && strcmp(file, real) != 0)
+    all &= add_folder_of(n, str_from(real));
+  if (!all)
+    fprintf(stderr,
+            "cairn: %s lies directly in a folder that the sandbox does not open: once it is renewed, start the server "
+            "again, or keep it in a folder of its own\n",
+            file);
 }
 
 static void add_paths(struct needs *n) {

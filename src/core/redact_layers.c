@@ -4,8 +4,8 @@
  * Each way of reading a text gives another text, a layer, in which the values are looked for, and which may be read in
  * one of the ways again: up to two spellings, and one time hex or base64, in whatever order; hex or base64 right
  * around a value costs none of these, because redact_known.c looks for those forms. What is found is led back, layer by
- * layer, to its place in the text. What all layers may hold together is bounded by the length of the text; layers of
- * the first spelling are always read. */
+ * layer, to its place in the text. What all layers may hold together is bounded by the length of the text, what comes
+ * out of one run of hex or base64 by its part of it; layers of the first spelling are always read. */
 #include "base/utf8.h"
 #include "core/redact_scan.h"
 
@@ -213,6 +213,15 @@ static bool may_hold(struct search *q, size_t bytes) {
   return true;
 }
 
+/* A part of the search gets no more than this; what is left of it is there for others again by pay_back(). */
+static size_t lend(struct search *q, size_t most) {
+  size_t kept = q->left > most ? q->left - most : 0;
+  q->left -= kept;
+  return kept;
+}
+
+static void pay_back(struct search *q, size_t kept) { q->left += kept; }
+
 static char *room_for(struct search *q, const struct layer *inner) {
   char **room = &q->room[inner->spelled + inner->decoded - 1];
   if (!q->a)
@@ -241,9 +250,11 @@ static void read_spelled(struct search *q, struct layer *l) {
   for (size_t i = 0; i < ARRAY_LEN(spellings) && l->spelled < SPELLINGS_MOST; i++) {
     struct layer inner = {
         .outer = l, .kind = LAYER_SPELLED, .how = spellings[i].how, .spelled = l->spelled + 1, .decoded = l->decoded};
+    size_t kept = l->outer ? 0 : lend(q, q->left / (ARRAY_LEN(spellings) - i));
     if (l->text.n && memchr(l->text.p, spellings[i].sign, l->text.n) && (!l->outer || may_hold(q, l->text.n)) &&
         read_as(q, &inner))
       look_into(q, &inner);
+    pay_back(q, kept);
   }
 }
 
@@ -274,9 +285,13 @@ static struct str from_hex(char *out, struct str run) {
   return (struct str){out, run.n / 2};
 }
 
-/* Where the groups begin is not known: other letters may stand before them. */
+/* Where the groups begin is not known: other letters may stand before them. A picture reads like a text full of
+ * escapes: it must not use up what those behind it need. */
 static void read_run(struct search *q, struct layer *l, size_t from, size_t to, bool is_hex) {
   size_t shifts = is_hex ? 2 : 4, least = is_hex ? HEX_LEAST : BASE64_LEAST;
+  size_t share =
+      q->left / (l->text.n - from) * (to - from) + q->left % (l->text.n - from) * (to - from) / (l->text.n - from);
+  size_t kept = lend(q, is_hex ? share / 2 : share); /* what is hex may be base64, too */
   for (size_t shift = 0; shift < shifts && to - from - shift >= least; shift++) {
     struct layer inner = {.outer = l,
                           .kind = is_hex ? LAYER_HEX : LAYER_BASE64,
@@ -284,11 +299,14 @@ static void read_run(struct search *q, struct layer *l, size_t from, size_t to, 
                           .spelled = l->spelled,
                           .decoded = true};
     struct str run = str_slice(l->text, inner.from, to);
-    if (!may_hold(q, run.n))
-      return;
-    inner.text = is_hex ? from_hex(room_for(q, &inner), run) : from_base64(room_for(q, &inner), run);
-    look_into(q, &inner);
+    size_t others = lend(q, q->left / (shifts - shift));
+    if (may_hold(q, run.n)) {
+      inner.text = is_hex ? from_hex(room_for(q, &inner), run) : from_base64(room_for(q, &inner), run);
+      look_into(q, &inner);
+    }
+    pay_back(q, others);
   }
+  pay_back(q, kept);
 }
 
 /* The next run that is long enough. Looked at from its last character backwards: of prose most is never looked at. */
@@ -306,24 +324,26 @@ static size_t next_run(struct str text, size_t at) {
 
 static void read_runs(struct search *q, struct layer *l) {
   struct str text = l->text;
+  size_t kept = lend(q, q->left / 2);
   for (size_t at = next_run(text, 0); at < text.n;) {
     size_t end = at + redact_run(text, at, IN_B64 | IN_B64URL, text.n);
-    read_run(q, l, at, end, false);
     for (size_t i = at; end - at >= HEX_LEAST && i < end;) {
       size_t digits = redact_run(text, i, IN_HEX, end - i);
       if (digits >= HEX_LEAST)
         read_run(q, l, i, i + digits, true);
       i += digits + 1;
     }
+    read_run(q, l, at, end, false);
     at = next_run(text, end);
   }
+  pay_back(q, kept);
 }
 
 static void look_into(struct search *q, struct layer *l) {
   find_in(q, l);
-  read_spelled(q, l);
   if (!l->decoded)
     read_runs(q, l);
+  read_spelled(q, l);
 }
 
 void redact_known(struct redact_scan *s, const struct known_index *index) {

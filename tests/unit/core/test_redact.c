@@ -660,3 +660,40 @@ TEST(finds_in_many_runs_are_led_back_at_once) {
   CHECK(str_find(clean, STR("QUFBQUFB"), 0) == SIZE_MAX && str_find(clean, STR("[REDACTED:vault_secret]"), 0) == 4);
   arena_release(&a);
 }
+
+/* So many characters that say nothing, in lines of so many; 0: in one. */
+static void add_picture(struct buf *b, size_t n, size_t line) {
+  static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+  uint64_t x = 7;
+  for (size_t i = 0; i < n; i++) {
+    x = x * 6364136223846793005u + 1442695040888963407u;
+    buf_addc(b, letters[x >> 58]);
+    if (line && i % line == line - 1)
+      buf_addc(b, '\n');
+  }
+}
+
+TEST(a_value_behind_pictures_is_found) {
+  static const char *const known[] = {"tide turns at nine"};
+  /* Base64 of url, by Python; url of url. */
+  static const char *const forms[] = {"dXNlciUzQXRpZGUlMjB0dXJucyUyMGF0JTIwbmluZQ",
+                                      "user%253Atide%2520turns%2520at%2520nine"};
+  static const size_t lines[] = {0, 76};
+  for (size_t i = 0; i < ARRAY_LEN(forms) * ARRAY_LEN(lines); i++) {
+    struct arena a;
+    arena_init(&a);
+    struct buf text = BUF(&a);
+    for (size_t n = 40000; n > 30; n /= 2) {
+      buf_adds(&text, "![](data:image/png;base64,");
+      add_picture(&text, n, lines[i % 2]);
+      buf_adds(&text, ") ");
+    }
+    buf_adds(&text, forms[i / 2]);
+    buf_adds(&text, ".");
+    struct str clean = redact_known_values(&a, buf_str(&text).p, 1, known);
+    test_note("%s", forms[i / 2]);
+    CHECK(str_find(clean, STR("[REDACTED:vault_secret]"), 0) != SIZE_MAX);
+    CHECK(str_find(clean, str_from(forms[i / 2]), 0) == SIZE_MAX);
+    arena_release(&a);
+  }
+}
