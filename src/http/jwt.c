@@ -194,9 +194,9 @@ static bool audience_fits(yyjson_val *audience, struct str wanted) {
 /* A token without an end is refused, or with one that no calendar has; so is a time that is no number. */
 static bool time_fits(yyjson_val *claims, int64_t now) {
   yyjson_val *end = yyjson_obj_get(claims, "exp"), *begin = yyjson_obj_get(claims, "nbf");
-  double seconds = (double)now / MS_PER_SECOND;
-  return yyjson_is_num(end) && yyjson_get_num(end) + JWT_LEEWAY > seconds && yyjson_get_num(end) < END_OF_TIME &&
-         (!begin || (yyjson_is_num(begin) && yyjson_get_num(begin) - JWT_LEEWAY <= seconds));
+  double seconds = (double)now / MS_PER_SECOND, leeway = (double)JWT_LEEWAY;
+  return yyjson_is_num(end) && yyjson_get_num(end) + leeway > seconds && yyjson_get_num(end) < END_OF_TIME &&
+         (!begin || (yyjson_is_num(begin) && yyjson_get_num(begin) - leeway <= seconds));
 }
 
 static bool split(struct str token, struct str ret_parts[PARTS]) {
