@@ -233,21 +233,6 @@ static void *watch_pages(void *arg) {
 
 /* ---- its life ---- */
 
-static enum status find_root(struct mirror_watch *w, struct error *err) {
-  struct engine *engine;
-  jmp_buf oom;
-  enum status s = pool_take(w->pool, &engine, err);
-  if (s != STATUS_OK)
-    return s;
-  volatile enum status found = STATUS_NOMEM;
-  pthread_mutex_lock(&engine->lock);
-  if (!ARENA_BOUNDARY(&w->root_arena, oom))
-    found = mirror_place_root(engine->store, w->caller.team, &w->root_arena, &w->root, err);
-  pthread_mutex_unlock(&engine->lock);
-  pool_give(w->pool, engine);
-  return found == STATUS_NOMEM ? error_set(err, STATUS_NOMEM, "out of memory") : found;
-}
-
 enum status mirror_watch_start(const struct http_server *shared, struct mirror_watch **ret_watch, struct error *err) {
   struct mirror_watch *w = mem_zalloc(sizeof(*w));
   if (!w)
@@ -263,7 +248,7 @@ enum status mirror_watch_start(const struct http_server *shared, struct mirror_w
   if (w->inotify < 0 || w->wake < 0)
     s = error_errno(err, errno, "MEMORY.md cannot be watched");
   if (s == STATUS_OK)
-    s = find_root(w, err);
+    s = upkeep_root(w->pool, w->caller.team, &w->root_arena, &w->root, err);
   if (s == STATUS_OK && w->feed)
     s = feed_subscribe(w->feed, w->caller.team, NULL, -1, store_changed, w, &w->subscriber, err);
   int failed = s == STATUS_OK ? thread_start(&w->thread, watch_pages, w) : 0;

@@ -15,11 +15,11 @@
 
 #include "base/alloc.h"
 #include "base/thread.h"
-#include "file/mirror_place.h"
 #include "file/source_state.h"
 #include "file/walk.h"
 #include "op/upkeep.h"
 #include "store/documents.h"
+#include "store/settings.h"
 
 enum {
   SETTLE_MS = 1500,    /* so long a folder must rest: a checkout writes many files */
@@ -336,21 +336,6 @@ static void *watch_sources(void *arg) {
 
 /* ---- its life ---- */
 
-static enum status find_root(struct source_watch *w, struct error *err) {
-  struct engine *engine;
-  jmp_buf oom;
-  enum status s = pool_take(w->pool, &engine, err);
-  if (s != STATUS_OK)
-    return s;
-  volatile enum status found = STATUS_NOMEM;
-  pthread_mutex_lock(&engine->lock);
-  if (!ARENA_BOUNDARY(&w->root_arena, oom))
-    found = mirror_place_root(engine->store, w->caller.team, &w->root_arena, &w->root, err);
-  pthread_mutex_unlock(&engine->lock);
-  pool_give(w->pool, engine);
-  return found == STATUS_NOMEM ? error_set(err, STATUS_NOMEM, "out of memory") : found;
-}
-
 enum status source_watch_start(const struct http_server *shared, struct source_watch **ret_watch, struct error *err) {
   struct source_watch *w = mem_zalloc(sizeof(*w));
   if (!w)
@@ -365,7 +350,7 @@ enum status source_watch_start(const struct http_server *shared, struct source_w
   if (w->wake < 0) /* without inotify, of which a user has not many, they are looked at now and then */
     s = error_errno(err, errno, "sources cannot be watched");
   if (s == STATUS_OK)
-    s = find_root(w, err);
+    s = upkeep_root(w->pool, w->caller.team, &w->root_arena, &w->root, err);
   int failed = s == STATUS_OK ? thread_start(&w->thread, watch_sources, w) : 0;
   if (failed)
     s = error_errno(err, failed, "no thread could be started");

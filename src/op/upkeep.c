@@ -1,6 +1,8 @@
 /* upkeep.c: runs maintenance and embedding with an engine of the pool and memory of its own. */
 #include "op/upkeep.h"
 
+#include "file/mirror_place.h"
+
 static bool run(struct engine *engine, const struct caller *caller, const struct op_hooks *hooks, const char *name,
                 struct str text, struct arena *a, bool *ret_ok) {
   struct error err;
@@ -77,4 +79,19 @@ bool upkeep_source(struct pool *pool, const struct caller *caller, const struct 
   }
   arena_release(&a);
   return ok;
+}
+
+enum status upkeep_root(struct pool *pool, struct str team, struct arena *a, struct str *ret_root, struct error *err) {
+  struct engine *engine;
+  jmp_buf oom;
+  enum status s = pool_take(pool, &engine, err);
+  if (s != STATUS_OK)
+    return s;
+  volatile enum status found = STATUS_NOMEM;
+  pthread_mutex_lock(&engine->lock);
+  if (!ARENA_BOUNDARY(a, oom))
+    found = mirror_place_root(engine->store, team, a, ret_root, err);
+  pthread_mutex_unlock(&engine->lock);
+  pool_give(pool, engine);
+  return found == STATUS_NOMEM ? error_set(err, STATUS_NOMEM, "out of memory") : found;
 }

@@ -16,5 +16,8 @@ bool upkeep_sync(struct pool *pool, const struct caller *caller, const struct op
 /* Reads what has changed in a source of a project. False when that failed. */
 bool upkeep_source(struct pool *pool, const struct caller *caller, const struct op_hooks *hooks, struct str project,
                    struct str folder);
+/* The folder of a team's files, for those who watch them. */
+NODISCARD enum status upkeep_root(struct pool *pool, struct str team, struct arena *a, struct str *ret_root,
+                                  struct error *err);
 
 #endif
