@@ -418,7 +418,7 @@ static struct str tool(struct proc *p, int id, const char *name, const char *arg
   return ask(p, id, "tools/call", textf("\"name\":\"%s\",\"arguments\":{%s}", name, args));
 }
 
-TEST_TIMEOUT(through_mcp_on_standard_input, 60) {
+TEST(through_mcp_on_standard_input, .seconds = 60) {
   struct world w = begin();
   struct proc *p = mcp_start("full", "alpha-agent");
   struct str all[] = {
@@ -487,7 +487,7 @@ static void rest(const struct serve *s, int status, const char *method, const ch
     FAIL("%s %s tells what is closed: %s", method, path, cstr(a.body));
 }
 
-TEST_TIMEOUT(through_rest_and_mcp_over_http, 60) {
+TEST(through_rest_and_mcp_over_http, .seconds = 60) {
   struct world w = begin();
   struct serve *s = serve_start(ARGS("--agent", "alpha-agent"));
   rest(s, 404, "GET", textf("/api/v1/memories/%lld", (long long)w.foreign), NULL);

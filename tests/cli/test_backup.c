@@ -39,7 +39,7 @@ static int64_t messages_of(const char *session) {
 
 /* ---- there and back ---- */
 
-TEST_TIMEOUT(transcripts_of_all_teams_come_back_as_they_were, 60) {
+TEST(transcripts_of_all_teams_come_back_as_they_were, .seconds = 60) {
   const char *backup = path_join(NULL, "b.db");
   for (int i = 0; i < 20; i++)
     say("talk", textf("message %d", i));
@@ -120,7 +120,7 @@ TEST(a_backup_from_before_restores_as_it_did) {
 
 /* ---- what has changed meanwhile ---- */
 
-TEST_TIMEOUT(what_has_grown_since_is_not_shortened, 60) {
+TEST(what_has_grown_since_is_not_shortened, .seconds = 60) {
   const char *backup = path_join(NULL, "b.db");
   for (int i = 0; i < 10; i++)
     say("talk", textf("message %d", i));
@@ -142,7 +142,7 @@ TEST_TIMEOUT(what_has_grown_since_is_not_shortened, 60) {
   CHECK_INT(jint(OK("transcript", "list", "--archived"), "total"), 4);
 }
 
-TEST_TIMEOUT(what_is_shorter_here_gets_what_is_missing, 60) {
+TEST(what_is_shorter_here_gets_what_is_missing, .seconds = 60) {
   const char *backup = path_join(NULL, "b.db");
   for (int i = 0; i < 6; i++)
     say("talk", textf("message %d", i));
@@ -162,7 +162,7 @@ TEST_TIMEOUT(what_is_shorter_here_gets_what_is_missing, 60) {
   CHECK_INT(jint(OK("transcript", "list"), "sessions[0].messages"), 12);
 }
 
-TEST_TIMEOUT(what_goes_another_way_is_kept_beside, 60) {
+TEST(what_goes_another_way_is_kept_beside, .seconds = 60) {
   const char *backup = path_join(NULL, "b.db");
   say("talk", "the beginning");
   (void)shell(textf("cp -r '%s' early", files()));
@@ -188,7 +188,7 @@ TEST_TIMEOUT(what_goes_another_way_is_kept_beside, 60) {
 
 /* The first byte of the first message. */
 /* Of a session that was compacted, somebody has lost the originals: what is left is no less worth for that. */
-TEST_TIMEOUT(a_summary_that_stands_alone_is_not_overwritten, 60) {
+TEST(a_summary_that_stands_alone_is_not_overwritten, .seconds = 60) {
   const char *backup = path_join(NULL, "b.db");
   const char *folder = textf("%s/default/admin/sessions", files());
   for (int i = 0; i < 5; i++)
@@ -215,7 +215,7 @@ static void spoil(const char *archive) {
   file_write(archive, text);
 }
 
-TEST_TIMEOUT(an_archive_that_is_not_right_changes_nothing, 60) {
+TEST(an_archive_that_is_not_right_changes_nothing, .seconds = 60) {
   const char *backup = path_join(NULL, "b.db"), *other = path_join(NULL, "c.db");
   const char *archive = textf("%s.transcripts", backup);
   say("talk", "the first message, that is long enough to be spoilt");
@@ -279,7 +279,7 @@ static void taken_meanwhile(const char *backup, const char *taken) {
   CHECK(!any_file(textf("%s*", backup)));
 }
 
-TEST_TIMEOUT(a_backup_takes_no_name_that_somebody_took_meanwhile, 60) {
+TEST(a_backup_takes_no_name_that_somebody_took_meanwhile, .seconds = 60) {
   const char *backup = path_join(NULL, "b.db");
   say("talk", "hello");
   taken_meanwhile(backup, backup);
@@ -300,7 +300,7 @@ TEST(an_unfinished_restore_is_told_by_doctor) {
 
 /* ---- automatic ones ---- */
 
-TEST_TIMEOUT(archives_go_with_the_backups_that_go, 60) {
+TEST(archives_go_with_the_backups_that_go, .seconds = 60) {
   cli_set(textf("XDG_STATE_HOME=%s", path_join(NULL, "state")));
   int64_t id = STORE("Every backup holds this one");
   say("talk", "hello");
@@ -324,7 +324,7 @@ TEST_TIMEOUT(archives_go_with_the_backups_that_go, 60) {
 }
 
 /* What is brought back is not one of those that are tidied away, until all of it is here. */
-TEST_TIMEOUT(the_oldest_automatic_backup_can_be_restored, 60) {
+TEST(the_oldest_automatic_backup_can_be_restored, .seconds = 60) {
   cli_set(textf("XDG_STATE_HOME=%s", path_join(NULL, "state")));
   const char *oldest = NULL;
   say("talk", "hello");
@@ -355,7 +355,7 @@ TEST_TIMEOUT(the_oldest_automatic_backup_can_be_restored, 60) {
 }
 
 /* Killed between the names of the two files: nobody would ever find the archive. */
-TEST_TIMEOUT(an_archive_without_its_backup_goes_after_a_day, 60) {
+TEST(an_archive_without_its_backup_goes_after_a_day, .seconds = 60) {
   cli_set(textf("XDG_STATE_HOME=%s", path_join(NULL, "state")));
   const char *archives[2];
   say("talk", "hello");
@@ -380,7 +380,7 @@ TEST_TIMEOUT(an_archive_without_its_backup_goes_after_a_day, 60) {
 /* ---- folders that cannot be read ---- */
 
 /* A link to itself can be read by nobody, whatever rights they have. */
-TEST_TIMEOUT(a_folder_that_cannot_be_read_is_no_empty_one, 60) {
+TEST(a_folder_that_cannot_be_read_is_no_empty_one, .seconds = 60) {
   static const char *const places[] = {"default/admin/sessions/archive", "default/admin/sessions", "default", ""};
   say("talk", "hello");
   for (size_t i = 0; i < ARRAY_LEN(places); i++) {
@@ -400,7 +400,7 @@ TEST_TIMEOUT(a_folder_that_cannot_be_read_is_no_empty_one, 60) {
 /* ---- while others write, and when it is killed ---- */
 
 /* What was acknowledged before the backup began is in it, and it ends with a whole line. */
-TEST_TIMEOUT(a_backup_while_others_append_holds_what_was_acknowledged, 60) {
+TEST(a_backup_while_others_append_holds_what_was_acknowledged, .seconds = 60) {
   const char *backup = path_join(NULL, "b.db");
   say("talk", "first");
   struct proc *p = proc_start(.argv = ARGS(CAIRN_BIN, "transcript", "append", "talk", "-", "--json"), .env = cli_env());
@@ -443,7 +443,7 @@ static bool killed_after(int64_t us, const char *const *args) {
 }
 
 /* Wherever it is killed: a backup that has its name is whole, and a restore that is repeated brings everything back. */
-TEST_TIMEOUT(what_is_killed_has_happened_or_can_be_repeated, 120) {
+TEST(what_is_killed_has_happened_or_can_be_repeated, .seconds = 120, .slow = true) {
   enum { SESSIONS = 200, TIMES = 8 };
   const char *backup = path_join(NULL, "b.db");
   say("talk", "hello");
@@ -475,7 +475,7 @@ TEST_TIMEOUT(what_is_killed_has_happened_or_can_be_repeated, 120) {
 
 /* ---- moving ---- */
 
-TEST_TIMEOUT(a_store_that_moves_finds_its_transcripts, 60) {
+TEST(a_store_that_moves_finds_its_transcripts, .seconds = 60) {
   const char *to = test_store_new("to.db");
   say("talk", "hello");
   OK("--project", "shop", "transcript", "append", "talk", "--content", "in a project");
@@ -489,7 +489,7 @@ TEST_TIMEOUT(a_store_that_moves_finds_its_transcripts, 60) {
   CHECK_STR(jstr(OK("--project", "shop", "transcript", "read", "talk"), "messages[0].content"), "in a project");
 }
 
-TEST_TIMEOUT(transcripts_that_cannot_move_stay_and_are_told, 60) {
+TEST(transcripts_that_cannot_move_stay_and_are_told, .seconds = 60) {
   const char *to = path_join(NULL, "target.db"), *place = textf("%s.files", to);
   say("talk", "hello");
   file_write(place, STR("in the way"));
@@ -505,7 +505,7 @@ TEST_TIMEOUT(transcripts_that_cannot_move_stay_and_are_told, 60) {
 }
 
 /* What is set beside the store holds for the new one, too: there it is looked for them. */
-TEST_TIMEOUT(a_store_that_moves_keeps_the_place_that_is_set, 60) {
+TEST(a_store_that_moves_keeps_the_place_that_is_set, .seconds = 60) {
   const char *to = test_store_new("to.db"), *place = "files.sessions_path=<agent>/talks/";
   OK("--set", place, "transcript", "append", "talk", "--content", "hello");
   yyjson_val *r = OK("--set", place, "migrate", "--to", to);

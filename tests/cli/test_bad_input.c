@@ -156,7 +156,7 @@ static struct str megabytes(int n) {
   return (struct str){p, size};
 }
 
-TEST_TIMEOUT(a_body_of_50_megabytes, 40) {
+TEST(a_body_of_50_megabytes, .seconds = 40) {
   begin();
   REFUSED_FED("too_large", megabytes(50), "remember", "--headline", "Huge", "-");
   REFUSED_FED("too_large", megabytes(2), "remember", "--headline", "Large", "-");
@@ -288,7 +288,7 @@ static yyjson_val *refused_untouched(const char *code, int exit_code, const char
 static const char *const *const some_calls[] = {ARGS("remember", "Something"), ARGS("list"), ARGS("search", "x"),
                                                 ARGS("maintain"), ARGS("doctor")};
 
-TEST_SQLITE(a_store_that_is_not_sqlite) {
+TEST(a_store_that_is_not_sqlite, .only = TEST_ON_SQLITE) {
   file_write(cli_db(), STR("Dear diary,\ntoday I wrote a plain text file that is longer than any header of SQLite,"
                            " which has one hundred bytes, so that it cannot be taken for an empty one.\n"));
   for (size_t i = 0; i < ARRAY_LEN(some_calls); i++) {
@@ -298,14 +298,14 @@ TEST_SQLITE(a_store_that_is_not_sqlite) {
   }
 }
 
-TEST_SQLITE(a_short_file_that_is_not_sqlite) {
+TEST(a_short_file_that_is_not_sqlite, .only = TEST_ON_SQLITE) {
   file_write(cli_db(), STR("hello\n"));
   for (size_t i = 0; i < ARRAY_LEN(some_calls); i++)
     refused_untouched("corrupt", 9, some_calls[i]);
 }
 
 /* On a server others have their own schemas beside Cairn's. */
-TEST_SQLITE(a_database_of_another_program) {
+TEST(a_database_of_another_program, .only = TEST_ON_SQLITE) {
   CHECK_INT(proc_run(.argv = ARGS("sqlite3", cli_db(), "CREATE TABLE songs (name TEXT)")).exit_code, 0);
   for (size_t i = 0; i < ARRAY_LEN(some_calls); i++) {
     yyjson_val *e = refused_untouched("corrupt", 9, some_calls[i]);
@@ -326,7 +326,7 @@ TEST(a_future_schema) {
   CHECK_STR(proc_run(.argv = ARGS("sh", "-c", "ls | grep backup")).out, "");
 }
 
-TEST_SQLITE(a_store_that_was_cut_off) {
+TEST(a_store_that_was_cut_off, .only = TEST_ON_SQLITE) {
   for (int i = 0; i < 20; i++)
     STORE(words(textf("cut%d", i), 8));
   sql_do("PRAGMA wal_checkpoint(TRUNCATE)");
@@ -337,7 +337,7 @@ TEST_SQLITE(a_store_that_was_cut_off) {
   CHECK(r.exit_code > 0 && r.signal == 0);
 }
 
-TEST_SQLITE(a_store_in_a_place_that_cannot_be) {
+TEST(a_store_in_a_place_that_cannot_be, .only = TEST_ON_SQLITE) {
   cli_set(textf("CAIRN_DB=%s/no/such/folder/a.db", test_dir()));
   struct run r = CAIRN("remember", "--json", "Something");
   CHECK_INT(r.exit_code, 3);
@@ -374,7 +374,7 @@ static bool can_drop_privileges(void) {
 }
 #define UNPRIVILEGED(...) run_unprivileged(ARGS(__VA_ARGS__))
 
-TEST_SQLITE(a_read_only_folder) {
+TEST(a_read_only_folder, .only = TEST_ON_SQLITE) {
   const char *dir = path_join(NULL, "ro"), *db = path_join(dir, "a.db"), *fresh = path_join(dir, "new.db");
   if (!can_drop_privileges())
     return; /* a root who stays root can write anything */
@@ -446,7 +446,7 @@ static void check_full(struct run r, const char *code) {
   CHECK_STR(jstr(lines_of(line).v[0], "action"), "stored");
 }
 
-TEST_ADD(a_full_disk, 40, true) {
+TEST(a_full_disk, .seconds = 40, .only = true) {
   const char *mount = "mount -t tmpfs -o size=1400k none .";
   if (proc_run(.argv = ARGS("unshare", "-rm", "sh", "-c", mount)).exit_code != 0)
     return; /* no disk of one's own here */
@@ -457,7 +457,7 @@ TEST_ADD(a_full_disk, 40, true) {
              "no_space");
 }
 
-TEST_ADD(a_limit_on_the_size_of_files, 40, true) {
+TEST(a_limit_on_the_size_of_files, .seconds = 40, .only = true) {
   const char *script = until_full("trap '' XFSZ\nfill() { ulimit -S -f 600; }", "ulimit -S -f unlimited");
   check_full(proc_run(.argv = ARGS("bash", "-c", script, CAIRN_BIN, path_join(NULL, "disk")), .env = cli_env(),
                       .timeout_ms = 15000),
@@ -465,7 +465,7 @@ TEST_ADD(a_limit_on_the_size_of_files, 40, true) {
 }
 
 /* A store named where a file is meant: it would be overwritten, or lose its locks. */
-TEST_SQLITE(the_store_is_not_a_file_to_write_or_read) {
+TEST(the_store_is_not_a_file_to_write_or_read, .only = TEST_ON_SQLITE) {
   STORE("The ledger is closed on the last working day of a month");
   const char *link = path_join(NULL, "another-name");
   CHECK_INT(symlink(cli_db(), link), 0);

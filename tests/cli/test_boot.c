@@ -26,7 +26,7 @@ static const char *about(size_t i, const char *what) {
   return words(textf("%s%s", subjects[i % ARRAY_LEN(subjects)], what), 7);
 }
 
-TEST(sections_have_their_caps) {
+TEST(sections_have_their_caps, .slow = true) {
   for (size_t i = 0; i < 8; i++) {
     STORE("--type", "guardrail", about(i, "block"));
     STORE("--type", "rule", about(i, "pattern"));
@@ -167,7 +167,7 @@ TEST(full_shows_texts_of_delivery_boot) {
   CHECK_STR(jstr(OK("boot", "--format", "full", "--db", test_store_new("empty.db")), "text"), "");
 }
 
-TEST(full_reports_an_overflow_and_does_not_cut) {
+TEST(full_reports_an_overflow_and_does_not_cut, .slow = true) {
   for (size_t i = 0; i < 24; i++)
     STORE("--delivery", "boot", "--type", "fact", words(textf("%sitem", subjects[i]), 390));
   yyjson_val *r = OK("boot", "--format", "full");
@@ -194,7 +194,7 @@ TEST(blocks_come_identity_first_and_warn_at_forty) {
   CHECK(!jget(r, "warning"));
 }
 
-TEST_TIMEOUT(blocks_are_fifty_and_identity_is_never_dropped, 60) {
+TEST(blocks_are_fifty_and_identity_is_never_dropped, .seconds = 60) {
   const char *lines = "";
   for (int i = 0; i < 39; i++)
     lines = textf("%s{\"type\":\"context\",\"text\":\"%s\"}\n", lines, words(textf("ctx%d", i), 4));

@@ -101,7 +101,7 @@ static const char *const *words_of(const char *first, const char *name, const ch
   return argv.v;
 }
 
-TEST_TIMEOUT(help_of_every_command_mentions_every_parameter, 60) {
+TEST(help_of_every_command_mentions_every_parameter, .seconds = 60, .slow = true) {
   for (const struct op *op = ops; op->name; op++) {
     struct run r = run_args(words_of("help", op->name, NULL), STR_NONE);
     CHECK_INT(r.exit_code, 0);

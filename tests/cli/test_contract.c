@@ -185,7 +185,7 @@ TEST(doctor_and_stats) {
 }
 
 /* A full-text index whose bytes are overwritten costs the full text, never the search; doctor mends it. */
-TEST_SQLITE(an_overwritten_index_is_survived_and_mended) {
+TEST(an_overwritten_index_is_survived_and_mended, .only = TEST_ON_SQLITE) {
   OK("remember", "The walrus sleeps on the ice");
   OK("remember", "The gecko sleeps in the sun");
   sql_do("UPDATE chunk_fts_data SET block = zeroblob(length(block)) WHERE id > 10;"
@@ -266,7 +266,7 @@ TEST(every_change_names_its_transaction) {
 
 static bool is_endless(struct str line) { return has(line, "--follow"); }
 
-TEST_TIMEOUT(no_example_of_the_help_is_a_mistake, 60) {
+TEST(no_example_of_the_help_is_a_mistake, .seconds = 60, .slow = true) {
   const char *bin = path_join(NULL, "bin");
   CHECK_INT(proc_run(.argv = ARGS("sh", "-c", "mkdir bin && ln -s \"$0\" bin/cairn", CAIRN_BIN)).exit_code, 0);
   cli_set(textf("PATH=%s:%s", bin, getenv("PATH")));
@@ -285,7 +285,7 @@ TEST_TIMEOUT(no_example_of_the_help_is_a_mistake, 60) {
   }
 }
 
-TEST_TIMEOUT(every_command_answers_in_json, 60) {
+TEST(every_command_answers_in_json, .seconds = 60) {
   STORE("Parsley grows in pots");
   for (const struct op *op = ops; op->name; op++) {
     static struct arena a;

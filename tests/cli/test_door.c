@@ -476,7 +476,7 @@ static void wait_for_events(const char *action, int64_t n) {
 }
 
 /* Links in one folder lead into another one, where new files come beside the old; the sandbox is on. */
-TEST_TIMEOUT(a_renewed_certificate_needs_no_new_start, 90) {
+TEST(a_renewed_certificate_needs_no_new_start, .seconds = 90) {
   struct certificate first = certificate_make_at(place("archive/cert1.pem"), place("archive/key1.pem"));
   struct certificate second = certificate_make_at(place("archive/cert2.pem"), place("archive/key2.pem"));
   const char *cert = place("live/cert.pem"), *key = place("live/key.pem"), *token = TOKEN("bot");
@@ -509,7 +509,7 @@ TEST_TIMEOUT(a_renewed_certificate_needs_no_new_start, 90) {
 }
 
 /* Both files are exchanged at once, by one link to their folder. */
-TEST_TIMEOUT(a_broken_certificate_is_said_once_and_the_old_one_stays, 120) {
+TEST(a_broken_certificate_is_said_once_and_the_old_one_stays, .seconds = 120, .slow = true) {
   struct certificate first = certificate_make_at(place("tls/1/cert.pem"), place("tls/1/key.pem"));
   struct certificate second = certificate_make_at(place("tls/2/cert.pem"), place("tls/2/key.pem"));
   const char *data = place("tls/data"), *cert = place("tls/cert.pem"), *key = place("tls/key.pem");
@@ -621,7 +621,7 @@ TEST(wrong_tokens_of_an_issuer_get_one_answer) {
 
 /* A signature is work: from where somebody guesses, those that were right before are still looked at, and a few new
  * ones. */
-TEST_TIMEOUT(who_guesses_does_not_make_the_server_work, 60) {
+TEST(who_guesses_does_not_make_the_server_work, .seconds = 60) {
   struct serve *s = serve_for_issuer();
   const char *good = claims("cairn:read cairn:team:web cairn:role:admin");
   const char *known = issuer_token(ISSUER_EC, good), *wrong = issuer_token(ISSUER_OTHER, good);
@@ -715,7 +715,7 @@ static void check_says(const char *words, const char *sentence, const char *conn
   }
 }
 
-TEST_TIMEOUT(it_says_what_it_accepts, 60) {
+TEST(it_says_what_it_accepts, .seconds = 60) {
   c = certificate_make();
   OK("token", "add", "bot");
   OK("agent", "add", "scout", "--role", "project", "--project", "alpha");

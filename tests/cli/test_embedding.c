@@ -123,7 +123,7 @@ TEST(a_bad_value_of_the_environment_costs_no_read) {
 
 /* ---- an embedder that is down ---- */
 
-TEST(a_server_that_is_down_costs_vectors_alone) {
+TEST(a_server_that_is_down_costs_vectors_alone, .slow = true) {
   use_url(http_server_nobody());
   OK("config", "embedder.dims", "32");
   yyjson_val *r = OK("remember", "The harbour master counts seagulls at noon");

@@ -309,7 +309,7 @@ TEST(search_modes) {
 /* ---- on a server ---- */
 
 /* Search equals that of SQLite: the same words, the same vectors, the same ranking. */
-TEST_POSTGRES(both_engines_measure_the_same) {
+TEST(both_engines_measure_the_same, .only = TEST_ON_POSTGRES) {
   static const char *const modes[] = {"hybrid", "keyword", "vector"};
   temporary();
   yyjson_val *file = OK("eval", SETS, "--set", "house", "--set", "chats");

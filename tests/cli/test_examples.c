@@ -97,13 +97,13 @@ static const char *static_libraries(void) {
   return libraries;
 }
 
-TEST_TIMEOUT(examples_with_the_static_library, 120) {
+TEST(examples_with_the_static_library, .seconds = 120) {
   compile("-I" CAIRN_SOURCE_DIR "/include", static_libraries());
   check_examples("LD_LIBRARY_PATH=" CAIRN_BINARY_DIR "/lib/cairn");
 }
 
 /* The first program of the guide, as it stands there. */
-TEST_TIMEOUT(the_program_of_the_guide, 60) {
+TEST(the_program_of_the_guide, .seconds = 60) {
   shell("awk '/^```c$/ && !n++ { on = 1; next } /^```/ { on = 0 } on' " CAIRN_SOURCE_DIR "/docs/library.md >first.c");
   CHECK(str_starts(file_read(path_join(NULL, "first.c")), STR("#include <cairn.h>\n")));
   shell(format("cc " STRICT " " SANITIZE " -I" CAIRN_SOURCE_DIR "/include first.c -o first %s", static_libraries()));
@@ -160,14 +160,14 @@ static bool needs_shared_cairn(void) {
   return str_find(r.out, STR("libcairn.so"), 0) != SIZE_MAX;
 }
 
-TEST_TIMEOUT(only_one_header_is_installed, 60) {
+TEST(only_one_header_is_installed, .seconds = 60) {
   install();
   struct run r = shell("find tree -name '*.h'");
   CHECK_STR(r.out, "tree/include/cairn.h\n");
   CHECK_STR(shell("pkg-config --modversion cairn").out, CAIRN_VERSION "\n");
 }
 
-TEST_TIMEOUT(examples_with_pkg_config, 120) {
+TEST(examples_with_pkg_config, .seconds = 120) {
   const char *libraries = install();
   char run[4100];
   snprintf(run, sizeof(run), "LD_LIBRARY_PATH=%s", libraries);
@@ -176,7 +176,7 @@ TEST_TIMEOUT(examples_with_pkg_config, 120) {
   check_examples(run);
 }
 
-TEST_TIMEOUT(examples_with_pkg_config_static, 120) {
+TEST(examples_with_pkg_config_static, .seconds = 120) {
   char archive[4100];
   snprintf(archive, sizeof(archive), "%s/libcairn.a -Wl,--as-needed $(pkg-config --static --libs cairn)", install());
   compile("$(pkg-config --cflags cairn)", archive);
@@ -185,7 +185,7 @@ TEST_TIMEOUT(examples_with_pkg_config_static, 120) {
 }
 
 /* A tree can be moved: nothing in it knows where it was installed. */
-TEST_TIMEOUT(an_installed_tree_can_be_moved, 60) {
+TEST(an_installed_tree_can_be_moved, .seconds = 60) {
   install();
   shell("mv tree elsewhere");
   struct run r = shell("elsewhere/bin/cairn --version; grep -rlF \"$PWD/tree\" elsewhere || true");

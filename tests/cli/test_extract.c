@@ -291,7 +291,7 @@ TEST(when_the_file_cannot_be_written_nothing_has_happened) {
   CHECK_UNCHANGED(before);
 }
 
-TEST_SQLITE(the_store_is_not_overwritten) {
+TEST(the_store_is_not_overwritten, .only = TEST_ON_SQLITE) {
   put("p/a.md", "NOTE: a\n");
   OK("stats");
   REFUSED("usage", "extract", path_join(NULL, "p"), "--out", cli_db());

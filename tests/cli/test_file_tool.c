@@ -118,7 +118,7 @@ TEST(an_export_brings_files_back) {
   CHECK_STR(raw("/memories/empty"), "");
 }
 
-TEST_TIMEOUT(two_editors_lose_nothing, 60) {
+TEST(two_editors_lose_nothing, .seconds = 60) {
   enum { EACH = 8 };
   OK("file", "create", "/memories/log", "start\n");
   struct proc *p[2];

@@ -48,7 +48,7 @@ static const struct known_type known_types[] = {
     {"task", "task", "task", NULL, "on_demand", "Buy replacement batteries"},
 };
 
-TEST_TIMEOUT(every_type_and_alias_can_be_written_and_filtered, 40) {
+TEST(every_type_and_alias_can_be_written_and_filtered, .seconds = 40, .slow = true) {
   int64_t ids[ARRAY_LEN(known_types)];
   for (size_t i = 0; i < ARRAY_LEN(known_types); i++) {
     const struct known_type *t = &known_types[i];
@@ -237,7 +237,7 @@ static struct str text_of_bytes(size_t n) {
   return (struct str){b.p, n};
 }
 
-TEST(a_fact_of_a_million_bytes_and_one_byte_more) {
+TEST(a_fact_of_a_million_bytes_and_one_byte_more, .slow = true) {
   begin();
   REFUSED_AT_FED("atomic", "too_large", text_of_bytes(1000001), "remember", "--headline", "Too large", "-");
   yyjson_val *r = OK_FED(text_of_bytes(1000000), "remember", "--headline", "Just right", "-");

@@ -136,7 +136,7 @@ static void check_same_answer(struct proc *p, const char *method, const char *fo
   CHECK_STR(str_from(masked(got, mine)), masked(want, nobodys));
 }
 
-TEST_TIMEOUT(mcp_knows_nothing_of_another_team, 60) {
+TEST(mcp_knows_nothing_of_another_team, .seconds = 60) {
   struct loot l = two_teams();
   struct proc *p = proc_start(.argv = ARGS(CAIRN_BIN, "mcp", "--db", cli_db(), "--profile", "full"), .env = cli_env(),
                               .timeout_ms = 20000);
@@ -187,7 +187,7 @@ TEST(a_cursor_of_mcp_is_of_one_team) {
 
 /* ---- HTTP ---- */
 
-TEST_TIMEOUT(http_knows_nothing_of_another_team, 60) {
+TEST(http_knows_nothing_of_another_team, .seconds = 60) {
   struct loot l = two_teams();
   struct serve *s = serve_start(NULL);
   static const char *const paths[] = {"/api/v1/memories/%s", "/api/v1/memories/%s/history"};
@@ -253,7 +253,7 @@ static struct str post(const struct serve *s, const char *head, const char *meth
   return a.body;
 }
 
-TEST_TIMEOUT(a_token_knows_nothing_of_another_team, 60) {
+TEST(a_token_knows_nothing_of_another_team, .seconds = 60) {
   struct loot l = two_teams();
   const char *alpha = head_of("alpha", "ours"), *beta = head_of("beta", "theirs");
   cli_set("CAIRN_TEAM");
@@ -282,7 +282,7 @@ TEST_TIMEOUT(a_token_knows_nothing_of_another_team, 60) {
 }
 
 /* One server keeps replies for both: each gets its own, in whatever order they ask. */
-TEST_TIMEOUT(what_a_server_keeps_is_of_one_team, 60) {
+TEST(what_a_server_keeps_is_of_one_team, .seconds = 60) {
   two_teams();
   const char *heads[] = {head_of("alpha", "ours"), head_of("beta", "theirs")};
   cli_set("CAIRN_TEAM");
@@ -314,7 +314,7 @@ TEST_TIMEOUT(what_a_server_keeps_is_of_one_team, 60) {
 }
 
 /* Sessions, cursors and numbers of events that one team was given are worth nothing to another. */
-TEST_TIMEOUT(handles_of_a_server_are_of_one_team, 60) {
+TEST(handles_of_a_server_are_of_one_team, .seconds = 60) {
   two_teams();
   many_skills("alpha");
   const char *alpha = head_of("alpha", "ours"), *beta = head_of("beta", "theirs");
@@ -347,7 +347,7 @@ TEST_TIMEOUT(handles_of_a_server_are_of_one_team, 60) {
 }
 
 /* From the first event on, and while the other team writes. */
-TEST_TIMEOUT(an_event_stream_is_of_one_team, 60) {
+TEST(an_event_stream_is_of_one_team, .seconds = 60) {
   two_teams();
   struct serve *s = serve_start(NULL);
   struct wire *w = wire_open(s);

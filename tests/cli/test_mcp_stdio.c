@@ -195,7 +195,7 @@ static const char *filled(const char *before, size_t n, const char *after) {
   return text;
 }
 
-TEST_TIMEOUT(mcp_size_and_depth_have_limits, 60) {
+TEST(mcp_size_and_depth_have_limits, .seconds = 60) {
   struct proc *p = START("--profile", "full");
   /* Just below 10 MB it is read, and refused by the gate; above, the line is skipped. */
   say(p, filled("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"memory_search\","

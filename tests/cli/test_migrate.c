@@ -157,15 +157,15 @@ static void round_trip(const char *a, const char *b, const char *c) {
   check_rows(c);
 }
 
-TEST_TIMEOUT(everything_comes_along_and_back, 60) {
+TEST(everything_comes_along_and_back, .seconds = 60) {
   round_trip(cli_db(), file_store("between.db"), test_store("back.db"));
 }
 
-TEST_TIMEOUT(a_file_goes_to_the_engine_under_test_and_back, 60) {
+TEST(a_file_goes_to_the_engine_under_test_and_back, .seconds = 60) {
   round_trip(file_store("a.db"), test_store("b.db"), file_store("c.db"));
 }
 
-TEST_TIMEOUT(the_copy_is_a_store_like_any_other, 60) {
+TEST(the_copy_is_a_store_like_any_other, .seconds = 60) {
   const char *to = test_store("to.db");
   make_content(cli_db());
   int64_t last = sql_number("SELECT max(memory_id) FROM event");
@@ -347,7 +347,7 @@ static unsigned draw(unsigned *seed, unsigned n) {
   return (*seed >> 8) % n;
 }
 
-TEST_TIMEOUT(killed_at_any_moment_it_goes_on, 180) {
+TEST(killed_at_any_moment_it_goes_on, .seconds = 180, .slow = true) {
   enum { KILLS = 20 };
   const char *from = file_store("from.db"), *to = test_store("to0.db");
   unsigned seed = 7;
@@ -385,7 +385,7 @@ TEST_TIMEOUT(killed_at_any_moment_it_goes_on, 180) {
 
 /* ---- backups ---- */
 
-TEST_TIMEOUT(a_backup_is_a_store_and_comes_back, 60) {
+TEST(a_backup_is_a_store_and_comes_back, .seconds = 60) {
   const char *backup = file_store("backup.db");
   make_content(cli_db());
   struct str before = export_of(cli_db());

@@ -253,7 +253,7 @@ TEST(top_creates_no_store) {
 }
 
 /* On a terminal of 80 columns and 24 lines, until q. */
-TEST_TIMEOUT(top_on_a_terminal_is_drawn_until_q, 30) {
+TEST(top_on_a_terminal_is_drawn_until_q, .seconds = 30) {
   for (int i = 0; i < 40; i++)
     OK("search", textf("word%d", i));
   const char *command = textf("stty rows 24 cols 80; exec %s top", CAIRN_BIN);

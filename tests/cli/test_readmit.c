@@ -150,7 +150,7 @@ TEST(grants_are_what_they_are_now) {
 }
 
 /* Whenever it is killed: the old content or the new, and the token is revoked in both. */
-TEST_TIMEOUT(a_restore_that_is_killed_lets_nobody_in, 60) {
+TEST(a_restore_that_is_killed_lets_nobody_in, .seconds = 60, .slow = true) {
   OK("token", "add", "bot");
   for (int i = 0; i < 50; i++)
     STORE(textf("Memory number %d is about %s", i, words(textf("subject%d_", i), 12)));

@@ -59,7 +59,7 @@ static void check_problem(const struct reply *r, int status, const char *part) {
     check_problem(&reply_, (status), (part));                                                                          \
   } while (0)
 
-TEST_TIMEOUT(advice_is_given_in_requests, 40) {
+TEST(advice_is_given_in_requests, .seconds = 40) {
   struct serve *s = serve_start(NULL);
   PROBLEM(404, "GET /api/v1/memories and GET /api/v1/search show them", s, "GET", "/api/v1/memories/99");
   REQUEST(s, "POST", "/api/v1/memories", "{\"text\":\"The nightly build takes 12 minutes\"}");
@@ -74,7 +74,7 @@ TEST_TIMEOUT(advice_is_given_in_requests, 40) {
   serve_stop(s);
 }
 
-TEST_TIMEOUT(every_failure_has_its_status, 40) {
+TEST(every_failure_has_its_status, .seconds = 40) {
   struct serve *s = serve_start(NULL);
   REQUEST(s, "POST", "/api/v1/memories", "{\"text\":\"Parsley grows in pots\",\"key\":\"herb\"}");
   PROBLEM(400, "unknown member 'colour'", s, "POST", "/api/v1/memories", "{\"text\":\"x\",\"colour\":1}");
@@ -99,7 +99,7 @@ TEST_TIMEOUT(every_failure_has_its_status, 40) {
   serve_stop(s);
 }
 
-TEST_TIMEOUT(a_text_that_is_too_large_is_refused, 40) {
+TEST(a_text_that_is_too_large_is_refused, .seconds = 40) {
   struct serve *s = serve_start(NULL);
   char *text = arena_zalloc(&memory, (11 << 20) + 1);
   memset(text, 'x', 11 << 20);
@@ -111,7 +111,7 @@ TEST_TIMEOUT(a_text_that_is_too_large_is_refused, 40) {
   serve_stop(s);
 }
 
-TEST_TIMEOUT(a_locked_store_says_when_to_try_again, 40) {
+TEST(a_locked_store_says_when_to_try_again, .seconds = 40) {
   cli_set("CAIRN_BUSY_MS=50");
   struct serve *s = serve_start(NULL);
   REQUEST(s, "POST", "/api/v1/memories", "{\"text\":\"Parsley grows in pots\"}");
@@ -126,7 +126,7 @@ TEST_TIMEOUT(a_locked_store_says_when_to_try_again, 40) {
   serve_stop(s);
 }
 
-TEST_TIMEOUT(tags_over_the_network, 40) {
+TEST(tags_over_the_network, .seconds = 40) {
   struct serve *s = serve_start(NULL);
   struct reply r = REQUEST(s, "POST", "/api/v1/memories", "{\"text\":\"Parsley grows in pots\"}");
   CHECK_INT(r.status, 201);
@@ -153,7 +153,7 @@ TEST_TIMEOUT(tags_over_the_network, 40) {
 }
 
 /* Many clients have read the same version; one of them may change it. */
-TEST_TIMEOUT(of_many_changes_to_one_version_one_wins, 60) {
+TEST(of_many_changes_to_one_version_one_wins, .seconds = 60) {
   enum { CLIENTS = 8 };
   struct serve *s = serve_start(NULL);
   struct reply r = REQUEST(s, "POST", "/api/v1/memories", "{\"text\":\"Parsley grows in pots\"}");
@@ -186,7 +186,7 @@ static struct str next_of(const struct reply *r) {
   return end == SIZE_MAX ? STR_NONE : arena_dup(&memory, str_slice(link, 1, end));
 }
 
-TEST_TIMEOUT(a_walk_over_many_rows_loses_and_repeats_nothing, 60) {
+TEST(a_walk_over_many_rows_loses_and_repeats_nothing, .seconds = 60) {
   enum { COUNT = 400, PAGE = 37 };
   bool seen[COUNT + 1] = {0};
   struct buf b = BUF(&memory);
@@ -222,7 +222,7 @@ TEST_TIMEOUT(a_walk_over_many_rows_loses_and_repeats_nothing, 60) {
   serve_stop(s);
 }
 
-TEST_TIMEOUT(knowledge_of_a_project, 40) {
+TEST(knowledge_of_a_project, .seconds = 40) {
   struct serve *s = serve_start(NULL);
   REQUEST(s, "POST", "/api/v1/memories?project=web",
           "{\"text\":\"We chose Fastify over Express\",\"type\":\"decision\"}");
@@ -257,7 +257,7 @@ static const char *filled(struct str path) {
   return buf_str(&b).p;
 }
 
-TEST_TIMEOUT(every_route_of_the_document_answers, 60) {
+TEST(every_route_of_the_document_answers, .seconds = 60) {
   struct serve *s = serve_start(NULL);
   struct reply document = REQUEST(s, "GET", "/api/v1/openapi.json");
   CHECK_STR(jstr(document.json, "openapi"), "3.1.0");

@@ -88,7 +88,7 @@ TEST(negations_apart) {
   check_apart(v, ARRAY_LEN(v));
 }
 
-TEST(opposites_apart) {
+TEST(opposites_apart, .slow = true) {
   static const struct opposed v[] = {
       {"Feature flag checkout_v2 is on", "Feature flag checkout_v2 is off"},
       {"Enable telemetry in the desktop app", "Disable telemetry in the desktop app"},
@@ -139,7 +139,7 @@ TEST(names_apart) {
 }
 
 /* In a long text one word moves the vector least. */
-TEST(one_detail_of_a_longer_text) {
+TEST(one_detail_of_a_longer_text, .slow = true) {
   static const struct opposed v[] = {
       {"When the payment provider answers with a timeout, the order stays in the state pending and the worker tries "
        "again after 30 seconds, at most four times, before support is told.",
@@ -219,7 +219,7 @@ TEST(one_detail_of_a_longer_text) {
   check_apart(v, ARRAY_LEN(v));
 }
 
-TEST(ways_and_orders_apart) {
+TEST(ways_and_orders_apart, .slow = true) {
   static const struct opposed v[] = {
       {"The job is started by hand.", "The job is started automatically."},
       {"We prefer Postgres to MySQL.", "We prefer MySQL to Postgres."},

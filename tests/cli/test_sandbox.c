@@ -78,8 +78,8 @@ static void attack_mcp(const char *mode) {
   remove_foreign(file);
 }
 
-TEST_SQLITE(code_inside_mcp_gets_nowhere) { attack_mcp("on"); }
-TEST_SQLITE(code_inside_mcp_gets_everywhere_without_the_sandbox) { attack_mcp("off"); }
+TEST(code_inside_mcp_gets_nowhere, .only = TEST_ON_SQLITE) { attack_mcp("on"); }
+TEST(code_inside_mcp_gets_everywhere_without_the_sandbox, .only = TEST_ON_SQLITE) { attack_mcp("off"); }
 
 static void attack_serve(const char *mode, const char *const *args) {
   const char *file = foreign_file(), *report = inject(file);
@@ -92,13 +92,15 @@ static void attack_serve(const char *mode, const char *const *args) {
   remove_foreign(file);
 }
 
-TEST_SQLITE(code_inside_serve_gets_nowhere) { attack_serve("on", ARGS("--sandbox", "on")); }
-TEST_SQLITE(code_inside_serve_gets_nowhere_on_a_socket) {
+TEST(code_inside_serve_gets_nowhere, .only = TEST_ON_SQLITE) { attack_serve("on", ARGS("--sandbox", "on")); }
+TEST(code_inside_serve_gets_nowhere_on_a_socket, .only = TEST_ON_SQLITE) {
   const char *socket = path_join(NULL, "s");
   attack_serve("on", ARGS("--socket", socket));
   CHECK(access(socket, F_OK) != 0); /* it is removed, nevertheless */
 }
-TEST_SQLITE(code_inside_serve_gets_everywhere_without_the_sandbox) { attack_serve("off", ARGS("--sandbox", "off")); }
+TEST(code_inside_serve_gets_everywhere_without_the_sandbox, .only = TEST_ON_SQLITE) {
+  attack_serve("off", ARGS("--sandbox", "off"));
+}
 
 /* ---- the switch ---- */
 

@@ -66,19 +66,19 @@ static void words_are_lost(int64_t id, const char *option) {
   hybrid_again(id);
 }
 
-TEST_SQLITE(an_overwritten_full_text_index) {
+TEST(an_overwritten_full_text_index, .only = TEST_ON_SQLITE) {
   int64_t id = store_some();
   sql_do("UPDATE chunk_fts_data SET block = zeroblob(length(block)) WHERE id > 10");
   words_are_lost(id, "--repair");
 }
 
-TEST_SQLITE(a_full_text_index_of_noise) {
+TEST(a_full_text_index_of_noise, .only = TEST_ON_SQLITE) {
   int64_t id = store_some();
   sql_do("UPDATE chunk_fts_data SET block = randomblob(length(block)) WHERE id > 10");
   words_are_lost(id, "--repair");
 }
 
-TEST_SQLITE(a_full_text_index_without_its_structure) {
+TEST(a_full_text_index_without_its_structure, .only = TEST_ON_SQLITE) {
   int64_t id = store_some();
   sql_do("DELETE FROM chunk_fts_data WHERE id = 10");
   words_are_lost(id, "--fix"); /* the other name of it */
@@ -86,7 +86,7 @@ TEST_SQLITE(a_full_text_index_without_its_structure) {
 
 /* ---- the vector index ---- */
 
-TEST_SQLITE(an_overwritten_vector_block) {
+TEST(an_overwritten_vector_block, .only = TEST_ON_SQLITE) {
   int64_t id = store_some();
   sql_do("UPDATE vec_head SET places = randomblob(length(places))");
   yyjson_val *r = OK("search", "seagulls at the harbour");
@@ -99,7 +99,7 @@ TEST_SQLITE(an_overwritten_vector_block) {
   hybrid_again(id);
 }
 
-TEST_SQLITE(overwritten_vectors) {
+TEST(overwritten_vectors, .only = TEST_ON_SQLITE) {
   int64_t id = store_some();
   sql_do("UPDATE vec_slot SET vector = randomblob(length(vector))");
   yyjson_val *r = OK("search", "seagulls at the harbour");
@@ -111,7 +111,7 @@ TEST_SQLITE(overwritten_vectors) {
   hybrid_again(id);
 }
 
-TEST_SQLITE(both_at_once) {
+TEST(both_at_once, .only = TEST_ON_SQLITE) {
   int64_t id = store_some();
   sql_do("UPDATE chunk_fts_data SET block = zeroblob(length(block)) WHERE id > 10;"
          "UPDATE vec_head SET places = x'00'; UPDATE vec_slot SET vector = zeroblob(length(vector))");

@@ -36,7 +36,7 @@ TEST(an_empty_query_finds_nothing) {
     }
 }
 
-TEST(every_operator_of_full_text_search_is_text) {
+TEST(every_operator_of_full_text_search_is_text, .slow = true) {
   static const char *const queries[] = {"AND",
                                         "OR",
                                         "NOT",
@@ -170,7 +170,7 @@ static const char *repeated(const char *part) {
 }
 
 /* As long as an argument can be; a word of it is found. */
-TEST_TIMEOUT(a_very_long_query, 60) {
+TEST(a_very_long_query, .seconds = 60) {
   store_some();
   const char *many = words("noise", 12000);
   CHECK(strlen(many) > 100000 && strlen(many) < 130000);

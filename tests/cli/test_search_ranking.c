@@ -481,6 +481,8 @@ static void same_however_stored(const char *embedder) {
   CHECK_STR(str_from(answers()), first);
 }
 
-TEST_TIMEOUT(the_same_texts_give_the_same_order, 60) { same_however_stored("hash-v1"); }
+TEST(the_same_texts_give_the_same_order, .seconds = 60, .slow = true) { same_however_stored("hash-v1"); }
 
-TEST_TIMEOUT(the_same_texts_give_the_same_order_by_the_built_in_embedder, 60) { same_however_stored("cairn-embed-v2"); }
+TEST(the_same_texts_give_the_same_order_by_the_built_in_embedder, .seconds = 60, .slow = true) {
+  same_however_stored("cairn-embed-v2");
+}

@@ -46,7 +46,7 @@ static void passes(const char *option, const char *value) {
   }
 }
 
-TEST_TIMEOUT(filters_are_inside_by_labels_and_time, 60) {
+TEST(filters_are_inside_by_labels_and_time, .seconds = 60, .slow = true) {
   crowd(10, ",\"tags\":[\"rare\"],\"people\":[\"Quentin\"],\"type\":\"decision\"", ",\"tags\":[\"common\"]");
   passes("--tag", "rare");
   passes("--person", "Quentin");
@@ -56,17 +56,17 @@ TEST_TIMEOUT(filters_are_inside_by_labels_and_time, 60) {
   passes("--since", "5d");
 }
 
-TEST_TIMEOUT(filters_are_inside_by_kind, 60) {
+TEST(filters_are_inside_by_kind, .seconds = 60) {
   crowd(10, ",\"type\":\"rule\"", "");
   passes("--kind", "rule");
 }
 
-TEST_TIMEOUT(filters_are_inside_by_project, 60) {
+TEST(filters_are_inside_by_project, .seconds = 60) {
   crowd(10, ",\"project\":\"island\"", ",\"project\":\"mainland\"");
   passes("--project", "island");
 }
 
-TEST_TIMEOUT(filters_are_inside_by_until_and_state, 60) {
+TEST(filters_are_inside_by_until_and_state, .seconds = 60) {
   crowd(-10, "", "");
   passes("--until", cli_time(-1));
   /* The crowd leaves: what is no longer active does not stand in the way. */

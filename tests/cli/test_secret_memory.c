@@ -88,7 +88,7 @@ static struct str answered(struct wire *w) {
 }
 
 /* The connections stay open, with what they hold. */
-TEST_TIMEOUT(what_came_and_went_by_http_is_nowhere_in_the_open, 120) {
+TEST(what_came_and_went_by_http_is_nowhere_in_the_open, .seconds = 120, .slow = true) {
   make_key();
   struct serve *s = serve_start(NULL);
   struct wire *w[4];
@@ -114,7 +114,7 @@ TEST_TIMEOUT(what_came_and_went_by_http_is_nowhere_in_the_open, 120) {
 }
 
 /* Large ones take other memory than small ones, and come in several pieces. */
-TEST_TIMEOUT(a_large_body_is_gathered_in_locked_memory, 120) {
+TEST(a_large_body_is_gathered_in_locked_memory, .seconds = 120, .slow = true) {
   enum { FILLER = 300000 };
   static char filler[FILLER + 1];
   memset(filler, 'x', FILLER);
@@ -132,7 +132,7 @@ TEST_TIMEOUT(a_large_body_is_gathered_in_locked_memory, 120) {
   serve_stop(s);
 }
 
-TEST_TIMEOUT(while_a_call_by_http_waits_its_value_is_locked, 120) {
+TEST(while_a_call_by_http_waits_its_value_is_locked, .seconds = 120, .slow = true) {
   make_key();
   struct serve *s = serve_start(NULL);
   CHECK_INT(serve_get(s, "/healthz").status, 200);
@@ -156,7 +156,7 @@ TEST_TIMEOUT(while_a_call_by_http_waits_its_value_is_locked, 120) {
   "\"resourcesListChanged\":true},\"unknown\":\"" HUSH "\"," META "}}"
 
 /* A stream stays open for long, and there may be many: they must not use up what can be locked. */
-TEST_TIMEOUT(an_open_stream_does_not_keep_what_was_asked, 120) {
+TEST(an_open_stream_does_not_keep_what_was_asked, .seconds = 120) {
   struct serve *s = serve_start(NULL);
   struct wire *w = wire_open(s);
   struct sse e;
@@ -188,7 +188,7 @@ static struct str next(struct proc *p) {
   return line;
 }
 
-TEST_TIMEOUT(what_came_and_went_by_mcp_is_locked_and_then_nowhere_in_the_open, 120) {
+TEST(what_came_and_went_by_mcp_is_locked_and_then_nowhere_in_the_open, .seconds = 120, .slow = true) {
   make_key();
   struct proc *p = talk();
   struct direct *lock = direct_open(cli_db());
@@ -208,7 +208,7 @@ TEST_TIMEOUT(what_came_and_went_by_mcp_is_locked_and_then_nowhere_in_the_open, 1
 
 /* ---- where little can be locked ---- */
 
-TEST_TIMEOUT(that_memory_cannot_be_locked_is_said_once_and_no_error, 60) {
+TEST(that_memory_cannot_be_locked_is_said_once_and_no_error, .seconds = 60) {
   struct proc *p = proc_start(.argv = ARGS("sh", "-c", "ulimit -l 64; exec \"$0\" mcp --profile openhive", CAIRN_BIN),
                               .env = cli_env(), .timeout_ms = 50000);
   for (int i = 0; i < 2; i++) {

@@ -296,7 +296,7 @@ static struct wire *listening(const struct serve *s, const char *path) {
   return w;
 }
 
-TEST_TIMEOUT(events_from_before_the_secret_are_streamed_without_it, 60) {
+TEST(events_from_before_the_secret_are_streamed_without_it, .seconds = 60) {
   STORE("--headline", "The word is " VALUE, "At the harbour they ask for the word of the day.");
   struct serve *s = serve_start(NULL);
   struct wire *early = listening(s, "/events?since=0");
@@ -316,7 +316,7 @@ TEST_TIMEOUT(events_from_before_the_secret_are_streamed_without_it, 60) {
   serve_stop(s);
 }
 
-TEST_TIMEOUT(events_that_are_followed_are_shown_without_what_became_a_secret, 60) {
+TEST(events_that_are_followed_are_shown_without_what_became_a_secret, .seconds = 60) {
   STORE("--headline", "The word is " VALUE, "At the harbour they ask for the word of the day.");
   struct proc *p =
       proc_start(.argv = ARGS(CAIRN_BIN, "events", "--follow", "--json"), .env = cli_env(), .timeout_ms = 50000);
@@ -339,7 +339,7 @@ TEST_TIMEOUT(events_that_are_followed_are_shown_without_what_became_a_secret, 60
 #define JSON_HEADERS "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
 
 /* What a client calls an argument is quoted by the door, before an operation is run. */
-TEST_TIMEOUT(errors_of_a_door_are_cleaned, 60) {
+TEST(errors_of_a_door_are_cleaned, .seconds = 60) {
   begin();
   make_secret();
   struct serve *s = serve_start(NULL);
@@ -408,7 +408,7 @@ static struct answer call_tool(struct serve *s, const char *name, const char *ar
   return serve_do(s, "POST", "/mcp/full", headers, str_from(body));
 }
 
-TEST_TIMEOUT(nor_do_servers_show_it, 60) {
+TEST(nor_do_servers_show_it, .seconds = 60) {
   say_and_keep_secret();
   struct serve *s = serve_start(NULL);
   check_clean(serve_do(s, "POST", "/api/v1/boot", JSON_HEADERS, STR("{}")).body);

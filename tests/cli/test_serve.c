@@ -68,7 +68,7 @@ TEST(alive_and_ready) {
   serve_stop(s);
 }
 
-TEST_SQLITE(what_is_no_store_is_said_at_the_start) {
+TEST(what_is_no_store_is_said_at_the_start, .only = TEST_ON_SQLITE) {
   file_write(cli_db(), STR("this is no store, and never was one; it is only here to be refused"));
   struct run r = CAIRN("serve", "--port", "0");
   CHECK_INT(r.exit_code, 9);
@@ -158,7 +158,7 @@ TEST(header_bombs_are_refused) {
   serve_stop(s);
 }
 
-TEST_TIMEOUT(a_body_over_10_mb_is_413, 40) {
+TEST(a_body_over_10_mb_is_413, .seconds = 40) {
   struct serve *s = serve_start(NULL);
   struct arena a = {0};
   size_t size = 11 << 20;
@@ -261,7 +261,7 @@ static size_t open_files(const struct serve *s) {
   return n;
 }
 
-TEST_TIMEOUT(a_thousand_idle_streams, 60) {
+TEST(a_thousand_idle_streams, .seconds = 60, .slow = true) {
   struct rlimit files;
   getrlimit(RLIMIT_NOFILE, &files);
   files.rlim_cur = files.rlim_max < 4096 ? files.rlim_max : 4096;

@@ -73,15 +73,7 @@ TEST(mcp_answers_before_the_store_is_there) {
 
 /* ---- a server of its own ---- */
 
-static bool no_server_here(void) {
-  if (on_postgres() && !own_server_possible())
-    test_unable("a server of its own, which it may stop and set up: CAIRN_TEST_PG names somebody else's");
-  return !on_postgres();
-}
-
-TEST_TIMEOUT(what_an_administrator_has_to_do_is_said, 60) {
-  if (no_server_here())
-    return;
+TEST(what_an_administrator_has_to_do_is_said, .seconds = 60, .only = TEST_ON_POSTGRES) {
   own_server_start(false);
   own_server_sql(NULL, "CREATE ROLE guarded LOGIN PASSWORD 'sesame'");
   own_server_sql(NULL, "CREATE ROLE guest LOGIN");
@@ -117,9 +109,7 @@ TEST_TIMEOUT(what_an_administrator_has_to_do_is_said, 60) {
 }
 
 /* Debian 12's. */
-TEST_TIMEOUT(a_server_that_is_too_old, 90) {
-  if (no_server_here())
-    return;
+TEST(a_server_that_is_too_old, .seconds = 90, .only = TEST_ON_POSTGRES) {
   own_server_start_older();
   fails(own_server_url("app", "sesame", "postgres"), "unavailable", "is PostgreSQL 15; Cairn needs 17 or newer",
         "upgrade the server", ARGS("list"));
@@ -136,9 +126,7 @@ static void next_is(struct wire *w, const char *text) {
 }
 
 /* A promise of milliseconds is for bench: here it is enough that everything comes, once, in order. */
-TEST_TIMEOUT(a_server_that_restarts_under_those_who_listen, 90) {
-  if (no_server_here())
-    return;
+TEST(a_server_that_restarts_under_those_who_listen, .seconds = 90, .only = TEST_ON_POSTGRES) {
   own_server_start(true);
   const char *url = own_server_database("events", true);
   cli_set(textf("CAIRN_DB=%s", url));

@@ -7,12 +7,6 @@
 
 enum { WAIT_MS = 60000 };
 
-static bool no_server_here(void) {
-  if (on_postgres() && !own_server_possible())
-    test_unable("a server of its own, which it may copy and stop: CAIRN_TEST_PG names somebody else's");
-  return !on_postgres();
-}
-
 static void use(const char *url) { cli_set(textf("CAIRN_DB=%s", url)); }
 
 static bool in_time(int64_t since) { return clock_ticks_us() - since < (int64_t)WAIT_MS * 1000 * test_slowness(); }
@@ -48,9 +42,7 @@ static struct answer post(const struct serve *s, const char *text) {
 /* ---- a pooler ---- */
 
 /* One connection for two teams, several processes and a server. */
-TEST_TIMEOUT(everything_works_through_a_pooler_of_transactions, 90) {
-  if (no_server_here())
-    return;
+TEST(everything_works_through_a_pooler_of_transactions, .seconds = 90, .only = TEST_ON_POSTGRES) {
   own_server_start(false);
   own_server_database("pooled", true);
   use(own_server_at(own_server_pooler("transaction", 1), "pooled"));
@@ -86,9 +78,7 @@ TEST_TIMEOUT(everything_works_through_a_pooler_of_transactions, 90) {
 
 /* ---- a replica ---- */
 
-TEST_TIMEOUT(a_standby_is_read_and_becomes_the_one_that_is_written, 90) {
-  if (no_server_here())
-    return;
+TEST(a_standby_is_read_and_becomes_the_one_that_is_written, .seconds = 90, .only = TEST_ON_POSTGRES) {
   own_server_start(true);
   const char *primary = own_server_database("store", true);
   use(primary);
@@ -125,9 +115,7 @@ TEST_TIMEOUT(a_standby_is_read_and_becomes_the_one_that_is_written, 90) {
 enum { WRITERS = 6 };
 
 /* The address names both; whoever takes writes is found. What was acknowledged before, during and after is there. */
-TEST_TIMEOUT(acknowledged_writes_survive_a_failover, 120) {
-  if (no_server_here())
-    return;
+TEST(acknowledged_writes_survive_a_failover, .seconds = 120, .only = TEST_ON_POSTGRES) {
   own_server_start(true);
   const char *primary = own_server_database("store", true), *host = strchr(primary, '@') + 1;
   int port = own_server_standby();

@@ -191,7 +191,7 @@ TEST(bad_folders) {
 static const char *name_of(int i) { return textf("w%c%c%cq", 'a' + i / 100, 'a' + i / 10 % 10, 'a' + i % 10); }
 
 /* Some hundred files are stored in more than one transaction. */
-TEST_TIMEOUT(many_files, 60) {
+TEST(many_files, .seconds = 60) {
   for (int i = 0; i < 600; i++)
     put(textf("docs/%d/f%d.md", i % 7, i), textf("# Chapter\n\nThe wombat called %s eats grass.\n", name_of(i)));
   yyjson_val *r = add("docs");
@@ -224,7 +224,7 @@ static bool has_file(yyjson_val *r, const char *name) {
   return jlen(r, "results") && str_ends(jstr(r, "results[0].file"), str_from(name));
 }
 
-TEST_TIMEOUT(a_server_reads_what_changes, 120) {
+TEST(a_server_reads_what_changes, .seconds = 120, .slow = true) {
   cli_set("CAIRN_SOURCES_WATCH=on");
   put("docs/guide.md", GUIDE);
   put("docs/old.md", "The wombat eats grass.\n");
@@ -267,7 +267,7 @@ static void await_watches(const struct serve *s, int wanted) {
     usleep(50 * 1000);
 }
 
-TEST_TIMEOUT(a_folder_that_was_moved_away_is_watched_no_more, 120) {
+TEST(a_folder_that_was_moved_away_is_watched_no_more, .seconds = 120) {
   const char *folder = path_join(NULL, "docs"), *away = path_join(NULL, "away");
   cli_set("CAIRN_SOURCES_WATCH=on");
   put("docs/guide.md", GUIDE);
@@ -289,7 +289,7 @@ TEST_TIMEOUT(a_folder_that_was_moved_away_is_watched_no_more, 120) {
   serve_stop(s);
 }
 
-TEST_TIMEOUT(sources_that_come_and_go_while_a_server_runs, 120) {
+TEST(sources_that_come_and_go_while_a_server_runs, .seconds = 120, .slow = true) {
   cli_set("CAIRN_SOURCES_WATCH=on");
   put("docs/guide.md", GUIDE);
   add("docs");
@@ -311,7 +311,7 @@ TEST_TIMEOUT(sources_that_come_and_go_while_a_server_runs, 120) {
 }
 
 /* A disk that is not mounted leaves an empty folder. */
-TEST_TIMEOUT(a_server_forgets_nothing_of_an_empty_folder, 120) {
+TEST(a_server_forgets_nothing_of_an_empty_folder, .seconds = 120) {
   cli_set("CAIRN_SOURCES_WATCH=on");
   put("docs/guide.md", GUIDE);
   add("docs");
@@ -323,7 +323,7 @@ TEST_TIMEOUT(a_server_forgets_nothing_of_an_empty_folder, 120) {
   serve_stop(s);
 }
 
-TEST_TIMEOUT(a_server_that_may_not_read_a_source_says_so, 120) {
+TEST(a_server_that_may_not_read_a_source_says_so, .seconds = 120, .slow = true) {
   const char *outside = textf("%s-outside", test_dir());
   cli_set("CAIRN_SOURCES_WATCH=on");
   CHECK(mkdir(outside, 0700) == 0);
@@ -342,7 +342,7 @@ TEST_TIMEOUT(a_server_that_may_not_read_a_source_says_so, 120) {
   CHECK(unlink(path_join(outside, "guide.md")) == 0 && rmdir(outside) == 0);
 }
 
-TEST_TIMEOUT(a_server_can_be_told_to_follow_nothing, 60) {
+TEST(a_server_can_be_told_to_follow_nothing, .seconds = 60) {
   put("docs/guide.md", GUIDE);
   add("docs");
   OK("config", "sources.watch", "off");

@@ -269,7 +269,7 @@ TEST(a_crash_before_the_file_was_written) {
 }
 
 /* An editor that saves by renaming, while several processes write the page and another one the store. */
-TEST_TIMEOUT(edits_while_others_write, 90) {
+TEST(edits_while_others_write, .seconds = 90) {
   web("fact", "The door is red.");
   SYNC();
   const char *script =
@@ -316,7 +316,7 @@ static bool is_on_page(void) { return has(text(), "- The lift is out of order. <
 static bool is_stored(void) { return has(CAIRN("list", "--project", "web").out, "roof leaks"); }
 static bool is_marked(void) { return has(text(), "roof leaks. <!-- cairn:"); }
 
-TEST_TIMEOUT(a_server_keeps_the_page_in_step, 60) {
+TEST(a_server_keeps_the_page_in_step, .seconds = 60) {
   web("fact", "The door is red.");
   SYNC();
   struct serve *s = serve_start(NULL);

@@ -291,7 +291,7 @@ TEST(two_at_once_take_turns) {
 
 /* Killed anywhere, a run leaves nothing that the next one does not complete: no edit of either side is lost, and no
  * task is there twice. */
-TEST_TIMEOUT(a_killed_run_is_completed_by_the_next, 120) {
+TEST(a_killed_run_is_completed_by_the_next, .seconds = 120, .slow = true) {
   write_tasks(LOCKING "," PAINT);
   sync_now();
   for (int i = 0; i < 12; i++) {

@@ -141,7 +141,7 @@ static struct proc *start_claim(int64_t id, int racer) {
                     .env = cli_env());
 }
 
-TEST_TIMEOUT(of_eight_processes_one_wins_the_claim, 60) {
+TEST(of_eight_processes_one_wins_the_claim, .seconds = 60, .slow = true) {
   for (int round = 0; round < ROUNDS; round++) {
     int64_t id = ADD_TASK(words(textf("round%d", round), 5));
     struct proc *racers[RACERS];
@@ -161,7 +161,7 @@ TEST_TIMEOUT(of_eight_processes_one_wins_the_claim, 60) {
   }
 }
 
-TEST_TIMEOUT(eight_processes_without_an_id_take_eight_tasks, 40) {
+TEST(eight_processes_without_an_id_take_eight_tasks, .seconds = 40) {
   for (int i = 0; i < RACERS; i++)
     ADD_TASK(words(textf("job%d", i), 5));
   struct proc *racers[RACERS];

@@ -59,7 +59,7 @@ TEST(teams_are_listed_with_what_they_have) {
   CHECK_INT(jint(OK("team", "list", "--removed"), "count"), 0);
 }
 
-TEST_TIMEOUT(a_deleted_team_is_gone_from_every_place, 60) {
+TEST(a_deleted_team_is_gone_from_every_place, .seconds = 60) {
   populate("alpha", MARK);
   populate("beta", "marten");
   const char *page = path_join(NULL, "alpha-MEMORY.md");
@@ -150,7 +150,7 @@ TEST(nothing_outside_the_folder_of_the_team_is_removed) {
 }
 
 /* All rows or none; and the same call again makes it all. */
-TEST_TIMEOUT(a_killed_deletion_has_done_all_or_nothing, 120) {
+TEST(a_killed_deletion_has_done_all_or_nothing, .seconds = 120, .slow = true) {
   for (int us = 0; us < 96000; us += 6000) {
     cli_set("CAIRN_TEAM=alpha");
     for (int i = 0; i < 3; i++)

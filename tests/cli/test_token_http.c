@@ -213,7 +213,7 @@ static struct wire *open_session(const struct serve *s, const char *t, const cha
       STR_NONE);
 }
 
-TEST_TIMEOUT(streams_end_with_their_token, 40) {
+TEST(streams_end_with_their_token, .seconds = 40) {
   const char *one = token("one", NULL), *two = token("two", NULL);
   struct serve *s = serve_start(NULL);
   const char *session = initialize(s, one);
@@ -262,7 +262,7 @@ TEST(a_listen_that_ends_with_its_token_is_answered) {
 }
 
 /* The first token that lives long enough to open a stream sees it end. */
-TEST_TIMEOUT(a_stream_ends_when_its_token_expires, 60) {
+TEST(a_stream_ends_when_its_token_expires, .seconds = 60) {
   cli_set("CAIRN_NOW");
   struct serve *s = serve_start(NULL);
   for (int seconds = 2;; seconds *= 2) {
@@ -282,7 +282,7 @@ TEST_TIMEOUT(a_stream_ends_when_its_token_expires, 60) {
 }
 
 /* The backup knows nothing of the token. */
-TEST_TIMEOUT(a_stream_ends_when_a_restore_takes_its_token_away, 40) {
+TEST(a_stream_ends_when_a_restore_takes_its_token_away, .seconds = 40) {
   const char *backup = path_join(NULL, "backup.db"), *stays = token("stays", NULL);
   OK("backup", backup);
   const char *t = token("new", NULL);

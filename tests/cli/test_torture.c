@@ -4,7 +4,7 @@
 #include "support/proc.h"
 #include "support/torture.h"
 
-TEST_TIMEOUT(eight_processes_some_of_them_killed, 90) {
+TEST(eight_processes_some_of_them_killed, .seconds = 90, .slow = true) {
   /* Sanitizers are slow: they get fewer operations, not more time. */
   struct torture t = game("torture.db", test_slowness() > 1 ? 10 : 20);
   if (on_postgres())
@@ -19,22 +19,22 @@ TEST_TIMEOUT(eight_processes_some_of_them_killed, 90) {
   CHECK(!t.disturb || r.disturbed >= 3); /* the third is a crash */
 }
 
-TEST_TIMEOUT(handles_that_share_a_process, 60) {
+TEST(handles_that_share_a_process, .seconds = 60, .slow = true) {
   struct torture t = game("handles.db", test_slowness() > 1 ? 3 : 5);
   torture_handles(&t);
 }
 
-TEST_TIMEOUT(readers_do_not_wait_for_a_writer, 60) {
+TEST(readers_do_not_wait_for_a_writer, .seconds = 60, .slow = true) {
   struct torture t = game("lock.db", 0);
   torture_lock(&t);
 }
 
-TEST_TIMEOUT(a_store_created_by_many_at_once, 60) {
+TEST(a_store_created_by_many_at_once, .seconds = 60, .slow = true) {
   struct torture t = game("new.db", 0);
   torture_creation(&t, test_slowness() > 1 ? 4 : on_postgres() ? 6 : 12, game_new_place());
 }
 
-TEST_TIMEOUT(housekeeping_that_is_killed, 60) {
+TEST(housekeeping_that_is_killed, .seconds = 60, .slow = true) {
   struct torture t = game("house.db", 0);
   torture_housekeeping(&t, test_slowness() > 1 ? 8 : 30);
 }

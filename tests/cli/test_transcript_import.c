@@ -243,7 +243,7 @@ TEST(what_is_no_transcript_is_refused_or_counted) {
   CHECK_INT(jint(r, "messages"), 1);
 }
 
-TEST_SQLITE(the_store_itself_is_never_opened) {
+TEST(the_store_itself_is_never_opened, .only = TEST_ON_SQLITE) {
   home();
   STORE("The release is cut on Fridays.");
   REFUSED("usage", "transcript", "import", cli_db());

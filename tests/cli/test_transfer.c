@@ -158,7 +158,7 @@ static void fill_store(void) {
   CHECK_INT(sql_number("SELECT count(DISTINCT change) FROM event"), 8);
 }
 
-TEST_TIMEOUT(a_round_trip_gives_the_same_bytes, 60) {
+TEST(a_round_trip_gives_the_same_bytes, .seconds = 60, .slow = true) {
   const char *second = test_store("second.db"), *third = test_store("third.db");
   fill_store();
   struct str before = snapshot();
@@ -185,7 +185,7 @@ TEST_TIMEOUT(a_round_trip_gives_the_same_bytes, 60) {
   CHECK_HEALTHY();
 }
 
-TEST_TIMEOUT(importing_twice_changes_nothing, 60) {
+TEST(importing_twice_changes_nothing, .seconds = 60, .slow = true) {
   const char *second = test_store("second.db");
   fill_store();
   const char *path = path_join(NULL, "full.jsonl");

@@ -147,7 +147,7 @@ static void no_xyzzy(const char *where, struct str text) {
     FAIL("%s shows it: %.*s", where, STR_ARG(text));
 }
 
-TEST_TIMEOUT(nothing_untrusted_is_shown_by_an_operation, 60) {
+TEST(nothing_untrusted_is_shown_by_an_operation, .seconds = 60) {
   plant_all();
   STORE("--type", "guardrail", "The harbour master decides");
   static const char *const boots[][6] = {{"boot"},
@@ -177,7 +177,7 @@ TEST_TIMEOUT(nothing_untrusted_is_shown_by_an_operation, 60) {
 }
 
 /* Each profile of MCP begins a conversation in its own way. */
-TEST_TIMEOUT(nothing_untrusted_is_shown_by_a_door, 90) {
+TEST(nothing_untrusted_is_shown_by_a_door, .seconds = 90) {
   static const struct {
     const char *profile, *request;
   } ways[] = {
@@ -217,7 +217,7 @@ TEST_TIMEOUT(nothing_untrusted_is_shown_by_a_door, 90) {
 }
 
 /* What is found says whether anybody vouches for it, also in the words of other systems. */
-TEST_TIMEOUT(what_is_found_is_marked_by_every_profile, 60) {
+TEST(what_is_found_is_marked_by_every_profile, .seconds = 60) {
   static const char *const ways[][3] = {
       {"default", "memory_search", "\"query\":\"lighthouse lamp\""},
       {"full", "memory_get", "\"id\":\"1\""},
@@ -262,7 +262,7 @@ static struct str asked(const char *profile, const char *method, const char *par
 }
 
 /* Where the form of an answer is another system's, the mark is a block behind it, and a member of _meta. */
-TEST_TIMEOUT(fixed_formats_are_marked_beside_the_answer, 60) {
+TEST(fixed_formats_are_marked_beside_the_answer, .seconds = 60) {
   static const struct {
     const char *profile, *method, *params, *blocks, *meta;
   } ways[] = {
@@ -493,7 +493,7 @@ TEST(a_page_from_elsewhere_gives_no_orders) {
 
 /* ---- floods ---- */
 
-TEST_TIMEOUT(a_flood_does_not_wash_the_protected_away, 120) {
+TEST(a_flood_does_not_wash_the_protected_away, .seconds = 120) {
   declare_agent();
   STORE("--type", "guardrail", "--delivery", "pinned", "The treasurer signs every payment");
   STORE("--type", "identity", "You keep the books of the harbour");
@@ -507,7 +507,7 @@ TEST_TIMEOUT(a_flood_does_not_wash_the_protected_away, 120) {
 }
 
 /* What an agent pins is protected, too: so many of them cost the budget, and nothing else. */
-TEST_TIMEOUT(pinned_floods_cost_the_budget_alone, 60) {
+TEST(pinned_floods_cost_the_budget_alone, .seconds = 60) {
   declare_agent();
   STORE("--type", "guardrail", "--delivery", "pinned", "The treasurer signs every payment");
   struct buf b = BUF(&memory);
@@ -614,7 +614,7 @@ TEST(what_an_agent_promoted_is_judged) {
 }
 
 /* Killed in the middle, it goes on where it was: a portion is a transaction with the note of how far it came. */
-TEST_TIMEOUT(judging_goes_on_where_it_was, 60) {
+TEST(judging_goes_on_where_it_was, .seconds = 60) {
   struct buf b = BUF(&memory);
   for (int i = 0; i < 600; i++)
     buf_addf(&b, "{\"defer_embedding\":true,\"text\":\"%s%d\"}\n", words(textf("w%dx", i), 6), i);

@@ -127,7 +127,7 @@ TEST(a_secret_stays_one) {
 
 /* ---- where it is not ---- */
 
-TEST_TIMEOUT(a_secret_is_nowhere_in_the_open, 60) {
+TEST(a_secret_is_nowhere_in_the_open, .seconds = 60) {
   struct str all[12];
   size_t n = 0;
   keep("db", "a former " HUSH);
@@ -156,7 +156,7 @@ TEST_TIMEOUT(a_secret_is_nowhere_in_the_open, 60) {
   CHECK_INT(jlen(OK("search", HUSH), "results"), 0);
 }
 
-TEST_SQLITE(a_value_that_becomes_a_secret_does_not_stay_in_the_file) {
+TEST(a_value_that_becomes_a_secret_does_not_stay_in_the_file, .only = TEST_ON_SQLITE) {
   OK("vault", "set", "db", HUSH);
   CHECK(store_holds(HUSH));
   yyjson_val *r = keep("db", HUSH);
@@ -212,7 +212,7 @@ TEST(a_lost_key_file_is_said_and_not_replaced) {
   CHECK_STR(shown("db"), HUSH);
 }
 
-TEST_TIMEOUT(a_passphrase, 90) {
+TEST(a_passphrase, .seconds = 90) {
   OK("vault", "list");
   cli_set("CAIRN_VAULT_PASSPHRASE=too short");
   REFUSED_FED("refused", STR(HUSH), "vault", "set", "db", "-", "--secret");
@@ -270,7 +270,7 @@ TEST(rotation_changes_every_sealed_text_and_no_value) {
   CHECK_HEALTHY();
 }
 
-TEST_TIMEOUT(rotation_from_the_file_to_a_key_to_a_passphrase, 120) {
+TEST(rotation_from_the_file_to_a_key_to_a_passphrase, .seconds = 120) {
   keep("db", HUSH);
   cli_set("CAIRN_VAULT_NEW_KEY=" KEY_A);
   CHECK_STR(jstr(OK("vault", "rotate"), "way"), "key");
@@ -287,7 +287,7 @@ TEST_TIMEOUT(rotation_from_the_file_to_a_key_to_a_passphrase, 120) {
   REFUSED("usage", "vault", "rotate", "--passphrase"); /* nobody to ask */
 }
 
-TEST_TIMEOUT(rotation_that_is_killed_loses_nothing, 180) {
+TEST(rotation_that_is_killed_loses_nothing, .seconds = 180, .slow = true) {
   enum { KILLS = 20, SECRETS = 40 };
   for (int i = 0; i < SECRETS; i++)
     keep(textf("k%d", i), textf("value number %d", i));
@@ -308,7 +308,7 @@ TEST_TIMEOUT(rotation_that_is_killed_loses_nothing, 180) {
   CHECK_HEALTHY();
 }
 
-TEST_TIMEOUT(two_that_rotate_and_set_at_once, 120) {
+TEST(two_that_rotate_and_set_at_once, .seconds = 120) {
   keep("db", HUSH);
   for (int round = 0; round < 5; round++) {
     struct proc *p = proc_start(.argv = ARGS(CAIRN_BIN, "vault", "rotate"), .env = cli_env());
@@ -397,7 +397,7 @@ TEST(what_cannot_be_granted) {
   REFUSED("usage", "vault", "grant", "db");
 }
 
-TEST_TIMEOUT(a_store_that_moves_takes_its_secrets_along, 60) {
+TEST(a_store_that_moves_takes_its_secrets_along, .seconds = 60) {
   const char *to = path_join(NULL, "to.db");
   keep("db", HUSH);
   OK("vault", "grant", "db", "--to", "bot", "--uses", "3");

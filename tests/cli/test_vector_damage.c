@@ -35,33 +35,33 @@ static void found_and_mended(int64_t lost) {
   CHECK_HEALTHY();
 }
 
-TEST_SQLITE(a_cut_head) {
+TEST(a_cut_head, .only = TEST_ON_SQLITE) {
   store_three();
   sql_do("UPDATE vec_head SET places = substr(places, 1, 100)");
   found_and_mended(0);
 }
 
-TEST_SQLITE(an_overwritten_head) {
+TEST(an_overwritten_head, .only = TEST_ON_SQLITE) {
   store_three();
   sql_do("UPDATE vec_head SET places = CAST(x'ff' || substr(places, 2) AS BLOB)");
   found_and_mended(0);
 }
 
-TEST_SQLITE(an_overwritten_vector) {
+TEST(an_overwritten_vector, .only = TEST_ON_SQLITE) {
   store_three();
   sql_do("UPDATE vec_slot SET vector = CAST(substr(vector, 1, 200) || x'0102030405' || substr(vector, 206) AS BLOB)"
          " WHERE chunk_id = 1");
   found_and_mended(1);
 }
 
-TEST_SQLITE(too_few_used_places) {
+TEST(too_few_used_places, .only = TEST_ON_SQLITE) {
   store_three();
   sql_do("UPDATE vec_block SET used = 1");
   found_and_mended(0);
 }
 
 /* A write is never refused because of it. */
-TEST_SQLITE(writes_go_on_beside_damage) {
+TEST(writes_go_on_beside_damage, .only = TEST_ON_SQLITE) {
   store_three();
   sql_do("UPDATE vec_block SET used = 0; UPDATE vec_head SET places = x'00'");
   OK("remember", "A fourth memory about lighthouses");

@@ -36,7 +36,7 @@ TEST(bad_crash) {
 
 TEST(bad_exit) { _exit(3); }
 
-TEST_TIMEOUT(bad_slow, 1) {
+TEST(bad_slow, .seconds = 1) {
   if (fork() == 0) /* a child of the test must go with it */
     execlp("sleep", "sleep", "4242.4242", (char *)0);
   for (;;)

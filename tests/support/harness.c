@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -31,11 +32,11 @@
 #define SLOWNESS 1
 #endif
 
-enum { MAX_JOBS = 64, MAX_WITHOUT = 8, OUTPUT_SHOWN = 16 * 1024, NOTE_SIZE = 1024 };
+enum { MAX_JOBS = 64, JOBS_PER_CORE = 4, MAX_WITHOUT = 8, OUTPUT_SHOWN = 16 * 1024, NOTE_SIZE = 1024, SLOWEST = 10 };
 
 /* One running test. */
 struct job {
-  const struct test *test;
+  struct test *test;
   size_t number;
   pid_t pid;
   int output; /* memory file that takes its stdout and stderr */
@@ -47,12 +48,14 @@ struct job {
 
 struct runner {
   bool verbose; /* show the output of tests that passed, too */
-  const struct test **tests;
+  struct test **tests;
   size_t count, next;
   int apart;  /* left out, because they are about another engine */
   int unable; /* ended by test_unable() */
   struct job jobs[MAX_JOBS];
-  int slots, running, passed, failed;
+  int slots; /* maximum number of tests at once */
+  int cores, running, passed, failed;
+  char times_path[512]; /* seconds of each test in the last run */
 };
 
 static struct test *registered;
@@ -85,7 +88,8 @@ bool on_postgres(void) { return postgres; }
 
 /* A call on a server is a connection, and a store a database to be made. */
 int test_patience(void) { return SLOWNESS * (postgres ? 3 : 1); }
-static int seconds_for(const struct test *t) { return t->seconds * test_patience(); }
+static int limit_of(const struct test *t) { return t->seconds ? t->seconds : TEST_SECONDS; }
+static int seconds_for(const struct test *t) { return limit_of(t) * test_patience(); }
 
 /* ---- checks ---------------------------------------------------------------------------------------------------- */
 
@@ -163,6 +167,8 @@ static double seconds_now(void) {
   clock_gettime(CLOCK_MONOTONIC, &ts);
   return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
+
+static double seconds_of(struct timeval t) { return (double)t.tv_sec + (double)t.tv_usec / 1e6; }
 
 static int remove_entry(const char *path, const struct stat *st UNUSED, int type UNUSED, struct FTW *ftw UNUSED) {
   return remove(path);
@@ -313,7 +319,10 @@ static void reap(struct runner *r) {
       continue;
     kill(-job->pid, SIGKILL);
     int status = 0;
-    waitpid(job->pid, &status, 0);
+    struct rusage used = {0};
+    wait4(job->pid, &status, 0, &used);
+    job->test->took = seconds_now() - job->started;
+    job->test->cpu = seconds_of(used.ru_utime) + seconds_of(used.ru_stime);
     finish(r, job, status);
   }
 }
@@ -323,15 +332,34 @@ static void wait_for_event(const sigset_t *chld) {
   sigtimedwait(chld, NULL, &pause);
 }
 
+/* True if fewer processes want to run than there are cores: the running tests are waiting for something. */
+static bool has_idle_core(const struct runner *r) {
+  int runnable = r->cores + 1; /* with this process */
+  FILE *f = fopen("/proc/loadavg", "re");
+  if (f && fscanf(f, "%*s %*s %*s %d/", &runnable) != 1)
+    runnable = r->cores + 1;
+  if (f)
+    fclose(f);
+  return runnable - 1 < r->cores;
+}
+
+static struct job *free_slot(struct runner *r) {
+  struct job *job = r->jobs;
+  while (job->test)
+    job++;
+  return job;
+}
+
 static void run_all(struct runner *r) {
   sigset_t chld;
   sigemptyset(&chld);
   sigaddset(&chld, SIGCHLD);
   sigprocmask(SIG_BLOCK, &chld, NULL);
   while ((r->next < r->count || r->running) && !stop_signal) {
-    for (int i = 0; i < r->slots && r->next < r->count; i++)
-      if (!r->jobs[i].test)
-        start(r, &r->jobs[i]);
+    while (r->next < r->count && r->running < r->cores)
+      start(r, free_slot(r));
+    if (r->next < r->count && r->running < r->slots && has_idle_core(r))
+      start(r, free_slot(r));
     wait_for_event(&chld);
     reap(r);
   }
@@ -350,11 +378,14 @@ struct choice {
   int n;
   const char *engine;
   bool list;
+  bool slow, no_slow; /* only slow tests; all others */
 };
 
 static bool selected(const struct test *t, const struct choice *c) {
   char name[512];
   snprintf(name, sizeof(name), "%s:%s", short_file(t->file), t->name);
+  if (t->slow ? c->no_slow : c->slow)
+    return false;
   for (int i = 0; i < c->withouts; i++)
     if (strstr(name, c->without[i]))
       return false;
@@ -370,11 +401,21 @@ static int by_name(const void *a, const void *b) {
   return c ? c : strcmp((*x)->name, (*y)->name);
 }
 
+static int by_expected(const void *a, const void *b) {
+  const struct test *const *x = a, *const *y = b;
+  return (*x)->expected > (*y)->expected ? -1 : (*x)->expected < (*y)->expected ? 1 : by_name(a, b);
+}
+
+static int by_took(const void *a, const void *b) {
+  const struct test *const *x = a, *const *y = b;
+  return (*x)->took > (*y)->took ? -1 : (*x)->took < (*y)->took ? 1 : by_name(a, b);
+}
+
 static void select_tests(struct runner *r, const struct choice *c) {
   size_t all = 0;
   for (struct test *t = registered; t; t = t->next)
     all++;
-  r->tests = calloc(all + 1, sizeof(struct test *));
+  r->tests = calloc(all + 1, sizeof(*r->tests));
   if (!r->tests)
     abort();
   for (struct test *t = registered; t; t = t->next) {
@@ -388,10 +429,66 @@ static void select_tests(struct runner *r, const struct choice *c) {
   qsort(r->tests, r->count, sizeof(struct test *), by_name);
 }
 
+/* ---- times ----------------------------------------------------------------------------------------------------- */
+
+static struct test *find_test(const char *name) {
+  const char *colon = strrchr(name, ':');
+  for (struct test *t = registered; colon && t; t = t->next)
+    if (strcmp(t->name, colon + 1) == 0 && strncmp(short_file(t->file), name, (size_t)(colon - name)) == 0)
+      return t;
+  return NULL;
+}
+
+/* Longest first, so that no core waits for a long test at the end: by the times of the last run, or, for tests that it
+ * did not have, by their time limits. */
+static void order_by_time(struct runner *r, const char *program) {
+  snprintf(r->times_path, sizeof(r->times_path), "%s.%s.times", program, postgres ? "postgres" : "sqlite");
+  for (size_t i = 0; i < r->count; i++)
+    r->tests[i]->expected = (double)limit_of(r->tests[i]) / TEST_SECONDS;
+  FILE *f = fopen(r->times_path, "re");
+  char name[512];
+  double took, cpu;
+  while (f && fscanf(f, "%lf %lf %511s", &took, &cpu, name) == 3) {
+    struct test *t = find_test(name);
+    if (t)
+      t->expected = t->took = took, t->cpu = cpu;
+  }
+  if (f)
+    fclose(f);
+  qsort(r->tests, r->count, sizeof(*r->tests), by_expected);
+}
+
+/* One line per test: seconds, processor seconds, name. */
+static void save_times(const struct runner *r) {
+  FILE *f = fopen(r->times_path, "we");
+  for (struct test *t = registered; f && t; t = t->next)
+    if (t->took > 0)
+      fprintf(f, "%.3f %.3f %s:%s\n", t->took, t->cpu, short_file(t->file), t->name);
+  if (f)
+    fclose(f);
+}
+
+static void print_slowest(struct runner *r) {
+  qsort(r->tests, r->count, sizeof(*r->tests), by_took);
+  printf("slowest:");
+  for (size_t i = 0; i < r->count && i < SLOWEST; i++)
+    printf("\n  %6.1f s  %s:%s", r->tests[i]->took, short_file(r->tests[i]->file), r->tests[i]->name);
+  printf("\n");
+}
+
 static void on_signal(int number) { stop_signal = number; }
 
 static int usage(const char *program) {
-  fprintf(stderr, "usage: %s [-j N] [-v] [-x WITHOUT]... [--engine sqlite|postgres] [--list] [FILTER...]\n", program);
+  fprintf(stderr,
+          "usage: %s [OPTION...] [FILTER...]\n"
+          "Runs the tests whose \"FILE:NAME\" contains one of the filters; all without a filter.\n"
+          "  -x TEXT                   leave out tests whose \"FILE:NAME\" contains the text; up to %d times\n"
+          "  --slow | --no-slow        only slow tests | all others\n"
+          "  --engine sqlite|postgres  where the stores are; postgres needs CAIRN_TEST_PG (see scripts/pg)\n"
+          "  -j N                      run at most N tests at once\n"
+          "  -v                        also show the output of tests that pass\n"
+          "  --list                    list the tests and run none\n",
+          program, MAX_WITHOUT);
   return 2;
 }
 
@@ -401,6 +498,10 @@ static bool read_arguments(int argc, char **argv, struct runner *r, struct choic
     const char *value = at + 1 < argc ? argv[at + 1] : NULL;
     if (strcmp(argv[at], "--list") == 0)
       c->list = true;
+    else if (strcmp(argv[at], "--slow") == 0)
+      c->slow = true;
+    else if (strcmp(argv[at], "--no-slow") == 0)
+      c->no_slow = true;
     else if (strcmp(argv[at], "-v") == 0)
       r->verbose = true;
     else if (value && strcmp(argv[at], "-x") == 0 && c->withouts < MAX_WITHOUT)
@@ -446,17 +547,23 @@ int main(int argc, char **argv) {
   static struct runner r;
   struct choice c = {.engine = getenv("CAIRN_TEST_ENGINE")};
   c.engine = c.engine && *c.engine ? c.engine : "sqlite";
-  r.slots = (int)sysconf(_SC_NPROCESSORS_ONLN);
+  r.cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
+  r.slots = r.cores * JOBS_PER_CORE;
   if (!read_arguments(argc, argv, &r, &c))
     return usage(argv[0]);
   r.slots = r.slots < 1 ? 1 : r.slots > MAX_JOBS ? MAX_JOBS : r.slots;
+  r.cores = r.cores > r.slots ? r.slots : r.cores;
   select_tests(&r, &c);
   if (c.list) {
     list_tests(&r);
     return 0;
   }
+  order_by_time(&r, argv[0]);
   if (!run_selected(&r))
     r.failed++;
+  save_times(&r);
+  if (r.count > SLOWEST)
+    print_slowest(&r);
   free(r.tests);
   if (r.count == 0)
     printf("no test was selected\n");

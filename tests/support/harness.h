@@ -1,8 +1,7 @@
 /* harness.h: the test harness: TEST(name) { ... } is all that a test needs.
  *
  * Every test runs in a process of its own, in its own process group, with a time limit; a failed check prints where and
- * what, and ends the test. Usage of the programs: [-j N] [-v] [-x WITHOUT]... [--engine sqlite|postgres] [--list]
- * [FILTER...], where a filter is a part of "tests/unit/base/test_str.c:name". */
+ * what, and ends the test. The programs run with --help list their options. */
 #ifndef CAIRN_TESTS_HARNESS_H
 #define CAIRN_TESTS_HARNESS_H
 
@@ -24,8 +23,11 @@ enum test_only { TEST_ON_BOTH, TEST_ON_SQLITE, TEST_ON_POSTGRES };
 struct test {
   const char *file, *name;
   void (*fn)(void);
-  int seconds;
-  enum test_only only; /* about one engine itself: not run on the other, and counted apart */
+  int seconds;           /* time limit; 0: TEST_SECONDS */
+  enum test_only only;   /* about one engine itself: not run on the other, and counted apart */
+  bool slow;             /* run in only one round of `make test`: release build, stores in files */
+  double expected, took; /* seconds; took is 0 until the test ends */
+  double cpu;            /* processor seconds of the test and the children that it waited for */
   struct test *next;
 };
 
@@ -39,18 +41,13 @@ void test_note(const char *fmt, ...) PRINTF_FMT(1, 2);
 enum { UNABLE = 77 };
 _Noreturn void test_unable(const char *why);
 
-/* A test with the usual time limit, and one with its own. Sanitizer builds get four (ASan) or ten (TSan) times as long.
- */
-#define TEST(name) TEST_TIMEOUT(name, TEST_SECONDS)
-#define TEST_TIMEOUT(name, seconds) TEST_ADD(name, seconds, TEST_ON_BOTH)
-/* What is about SQLite's file or driver and has no meaning elsewhere: everything else holds on every engine. */
-#define TEST_SQLITE(name) TEST_ADD(name, TEST_SECONDS, TEST_ON_SQLITE)
-/* The same for PostgreSQL's server and driver. */
-#define TEST_POSTGRES(name) TEST_ADD(name, TEST_SECONDS, TEST_ON_POSTGRES)
-#define TEST_ADD(name_, seconds_, only_)                                                                               \
+/* TEST(name) { ... }, or with attributes: TEST(name, .seconds = 60, .only = TEST_ON_SQLITE, .slow = true) { ... }.
+ * Sanitizer builds get four (ASan) or ten (TSan) times as long. What is about SQLite's file or driver, or PostgreSQL's
+ * server or driver, is for that engine only; everything else holds on both. */
+#define TEST(name_, ...)                                                                                               \
   static void test_##name_(void);                                                                                      \
   __attribute__((constructor)) static void test_add_##name_(void) {                                                    \
-    static struct test t = {__FILE__, #name_, test_##name_, seconds_, only_, NULL};                                    \
+    static struct test t = {.file = __FILE__, .name = #name_, .fn = test_##name_, __VA_ARGS__};                        \
     test_register(&t);                                                                                                 \
   }                                                                                                                    \
   static void test_##name_(void)

@@ -135,6 +135,6 @@ static void replay(const char *name, target_fn fn) {
 /* One test for each target; the build writes the list. */
 #define X(name)                                                                                                        \
   int fuzz_##name##_one(const uint8_t *data, size_t size);                                                             \
-  TEST_TIMEOUT(replay_##name, 60) { replay(#name, fuzz_##name##_one); }
+  TEST(replay_##name, .seconds = 60) { replay(#name, fuzz_##name##_one); }
 #include "replay_targets.h"
 #undef X

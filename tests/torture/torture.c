@@ -11,7 +11,7 @@ static int64_t number(const char *name, int64_t missing) {
   return text && str_int64(str_from(text), &value) && value > 0 ? value : missing;
 }
 
-TEST_TIMEOUT(torture, 86400) {
+TEST(torture, .seconds = 86400) {
   uint64_t seed = (uint64_t)number("TORTURE_SEED", (int64_t)time(NULL));
   int seconds = (int)number("TORTURE_SECONDS", 300);
   fprintf(stderr, "TORTURE_SEED=%llu TORTURE_SECONDS=%d\n", (unsigned long long)seed, seconds);
@@ -33,7 +33,7 @@ TEST_TIMEOUT(torture, 86400) {
   torture_housekeeping(&t, seconds / 3);
 }
 
-TEST_TIMEOUT(torture_of_new_stores, 86400) {
+TEST(torture_of_new_stores, .seconds = 86400) {
   struct torture t = game("new.db", 0);
   t.seed = (uint64_t)number("TORTURE_SEED", (int64_t)time(NULL));
   torture_creation(&t, (int)number("TORTURE_SECONDS", 300) / 5, game_new_place());

@@ -297,7 +297,7 @@ TEST(the_same_text_gives_the_same_pieces) {
   arena_release(&second.a);
 }
 
-TEST_TIMEOUT(a_megabyte_of_anything_is_quick, 60) {
+TEST(a_megabyte_of_anything_is_quick, .seconds = 60, .slow = true) {
   static const char *const units[] = {"x",
                                       "a ",
                                       "\n",

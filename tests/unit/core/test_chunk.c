@@ -167,7 +167,7 @@ TEST(crlf_and_code_are_covered) {
   arena_release(&a);
 }
 
-TEST(a_megabyte_of_anything_is_quick) {
+TEST(a_megabyte_of_anything_is_quick, .slow = true) {
   static const char *const units[] = {"x",     "\n", "a ", "A\n", ". ", "a.", "\xe4\xb8\x96", "\xf0\x9f\x8e\x89 ",
                                       "- a\n", "\t"};
   for (size_t i = 0; i < ARRAY_LEN(units); i++) {

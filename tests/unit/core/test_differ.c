@@ -207,7 +207,7 @@ TEST(long_texts) {
 }
 
 /* Texts of a megabyte without a common order, or without a common word, take time and memory by their length only. */
-TEST(hostile_texts_take_linear_time) {
+TEST(hostile_texts_take_linear_time, .slow = true) {
   struct arena arena;
   arena_init(&arena);
   struct buf xy = BUF(&arena), yx = BUF(&arena), p = BUF(&arena), q = BUF(&arena), many = BUF(&arena);

@@ -556,7 +556,7 @@ static void check_removed(struct str before, const struct mirror_ids *removed) {
     }
 }
 
-TEST_TIMEOUT(random_edits_on_both_sides_lose_no_line, 60) {
+TEST(random_edits_on_both_sides_lose_no_line, .seconds = 60, .slow = true) {
   for (uint64_t run = 1; run <= 500; run++) {
     seed = run * UINT64_C(0x9e3779b97f4a7c15);
     store.n = store.cap = 0;

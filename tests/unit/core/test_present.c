@@ -113,7 +113,7 @@ TEST(twice_is_once) {
 }
 
 /* A text of nothing but openings is read once, not once for each of them. */
-TEST(a_long_text_of_marks_takes_no_longer) {
+TEST(a_long_text_of_marks_takes_no_longer, .slow = true) {
   enum { SIZE = 1 << 20 };
   static const char *const parts[] = {"<", "< ", "`", "``<", "[", "\x1B]", "\x1B[", "</", NULL};
   for (const char *const *p = parts; *p; p++) {

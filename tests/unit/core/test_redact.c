@@ -607,7 +607,7 @@ static double seconds(void) {
 }
 
 /* Far more than it takes, far less than a quadratic scan would. */
-TEST(a_megabyte_of_anything_is_scanned_at_once) {
+TEST(a_megabyte_of_anything_is_scanned_at_once, .slow = true) {
   static const char *const pieces[] = {
       "The token budget is 4000; see https://x.y/z for the password reset flow.\n",
       "sk-",

@@ -186,7 +186,7 @@ TEST(every_rule_can_be_met) {
 }
 
 /* Any bytes; and a megabyte of the worst ones in a moment. */
-TEST(long_and_broken_texts_are_read_in_linear_time) {
+TEST(long_and_broken_texts_are_read_in_linear_time, .slow = true) {
   struct buf b = BUF(&a);
   CHECK(!of("").p);
   CHECK(!of("\xFF\xFE\x80\xF3\xA0").p);

@@ -184,7 +184,7 @@ TEST(normal_form_keeps_what_makes_a_difference) {
 }
 
 /* Every walk over a megabyte must take time in proportion; the test's time limit is the check. */
-TEST(a_megabyte_of_anything_is_quick) {
+TEST(a_megabyte_of_anything_is_quick, .slow = true) {
   static const char *const units[] = {"a",  " ",   "\n",           ". ",   "a.", "_a",
                                       "a'", "A\n", "\xe4\xb8\x96", "\x80", "\"", "...\n"};
   for (size_t i = 0; i < ARRAY_LEN(units); i++) {

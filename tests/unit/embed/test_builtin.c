@@ -63,7 +63,7 @@ TEST(builtin_golden_vectors) {
 
 /* The first version of the weights, all the way: exported, converted by the program, embedded, against the golden
  * vectors that came with them. */
-TEST_TIMEOUT(first_weights_golden_vectors, 120) {
+TEST(first_weights_golden_vectors, .seconds = 120) {
   const char *shared = CAIRN_SOURCE_DIR "/../shared/model", *folder = path_join(NULL, "first");
   const char *weights = path_join(shared, "cairn-embed-v1.npz"), *file = path_join(NULL, "first.cairn");
   struct run numpy = proc_run(.argv = ARGS("/usr/bin/python3", "-c", "import numpy"), .merge = true);
@@ -105,7 +105,7 @@ TEST(builtin_knows_meaning) {
 }
 
 /* Words of the vocabulary at random, up to the longest text: whole models, every kernel, the same bits. */
-TEST_TIMEOUT(builtin_same_bits_on_every_kernel, 60) {
+TEST(builtin_same_bits_on_every_kernel, .seconds = 60) {
   if (!builtin())
     return;
   struct arena a;

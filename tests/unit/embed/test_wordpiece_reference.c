@@ -103,7 +103,7 @@ static void compare(const char *what, int number, const struct wordpiece *w, siz
   CHECK(records >= at_least);
 }
 
-TEST_TIMEOUT(a_hundred_thousand_lines_have_the_ids_of_the_reference, 300) {
+TEST(a_hundred_thousand_lines_have_the_ids_of_the_reference, .seconds = 300, .slow = true) {
   if (!have_model())
     return;
   struct arena a;
@@ -130,7 +130,7 @@ static struct str all_code_points(struct arena *a) {
   return buf_str(&b);
 }
 
-TEST_TIMEOUT(every_code_point_in_every_context_is_as_in_the_reference, 300) {
+TEST(every_code_point_in_every_context_is_as_in_the_reference, .seconds = 300, .slow = true) {
   if (!have_model())
     return;
   struct arena a;
@@ -141,7 +141,7 @@ TEST_TIMEOUT(every_code_point_in_every_context_is_as_in_the_reference, 300) {
   arena_release(&a);
 }
 
-TEST_TIMEOUT(the_tables_are_what_their_script_writes, 60) {
+TEST(the_tables_are_what_their_script_writes, .seconds = 60, .slow = true) {
   struct run r = proc_run(.argv = ARGS("python3", "-c", "import unicodedata; print(unicodedata.unidata_version)"));
   if (r.exit_code != 0 || !str_is(str_trim(r.out), "14.0.0")) {
     printf("skipped: no Python with Unicode 14.0.0\n");

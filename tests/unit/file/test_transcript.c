@@ -537,7 +537,7 @@ static void hear(int fd, size_t lines, struct buf *b) {
   }
 }
 
-TEST_TIMEOUT(no_acknowledged_message_is_lost_whatever_is_killed_when, 60) {
+TEST(no_acknowledged_message_is_lost_whatever_is_killed_when, .seconds = 60) {
   struct transcripts t = folder();
   uint64_t seed = 20260205;
   LIST(struct str) acks = {0};

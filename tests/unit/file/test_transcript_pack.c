@@ -79,7 +79,7 @@ static bool is_content(const struct unpacking *u, int64_t at) {
   return false;
 }
 
-TEST_TIMEOUT(no_byte_can_change_unnoticed, 60) {
+TEST(no_byte_can_change_unnoticed, .seconds = 60) {
   open_store();
   say("one", STR("hello"));
   say("two", STR("there"));
@@ -175,7 +175,7 @@ static void something(int step) {
 
 /* Messages come, go to the archive, are compacted; a backup is made; time passes here, or the folder is set back to an
  * earlier day and another time passes; then the backup comes back. */
-TEST_TIMEOUT(whatever_happened_on_both_sides_nothing_is_lost, 120) {
+TEST(whatever_happened_on_both_sides_nothing_is_lost, .seconds = 120) {
   open_store();
   for (unsigned round = 0; round < 40; round++) {
     struct transcripts t = folder();

@@ -374,7 +374,7 @@ static const char *next_target(const struct http_call *c) {
   return arena_cstr(&arena, str_slice(link, 1, link.n - (sizeof(">; rel=\"next\"") - 1)));
 }
 
-TEST_TIMEOUT(a_walk_meets_every_memory_once_whatever_is_added, 40) {
+TEST(a_walk_meets_every_memory_once_whatever_is_added, .seconds = 40) {
   enum { COUNT = 45 };
   bool seen[2 * COUNT + 1] = {0};
   begin();

@@ -102,7 +102,7 @@ TEST(a_new_handle_has_no_error) {
 
 /* ---- failed opening ---- */
 
-TEST_SQLITE(a_failed_open_says_why) {
+TEST(a_failed_open_says_why, .only = TEST_ON_SQLITE) {
   const char *path = path_join(NULL, "notes.txt");
   file_write(path, STR("these are notes, and no store; more than a hundred bytes of them, to be sure: .........."
                        "......................................................................................."));

@@ -92,7 +92,7 @@ static int typed_remember(struct cairn *db) {
   return s;
 }
 
-TEST_TIMEOUT(remember_survives_every_failure, 60) { torture(typed_remember, 3); }
+TEST(remember_survives_every_failure, .seconds = 60, .slow = true) { torture(typed_remember, 3); }
 
 static int json_remember(struct cairn *db) {
   char args[200], *json = NULL;
@@ -103,10 +103,10 @@ static int json_remember(struct cairn *db) {
   return s;
 }
 
-TEST_TIMEOUT(a_call_survives_every_failure, 60) { torture(json_remember, 3); }
+TEST(a_call_survives_every_failure, .seconds = 60, .slow = true) { torture(json_remember, 3); }
 
 /* Memory that is gone for good: from the nth allocation on, all fail. */
-TEST_TIMEOUT(remember_survives_the_end_of_memory, 60) {
+TEST(remember_survives_the_end_of_memory, .seconds = 60, .slow = true) {
   const char *path = test_store("a.db");
   for (long n = 1; n < 4000; n = n < 20 ? n + 1 : n * 3 / 2) {
     test_note("allocation %ld", n);
@@ -153,7 +153,7 @@ static void torture_change(const char *operation, const char *args, const char *
   CHECK(failures >= 2);
 }
 
-TEST_TIMEOUT(changes_survive_every_failure, 60) {
+TEST(changes_survive_every_failure, .seconds = 60, .slow = true) {
   torture_change("forget", "{\"ids\": [\"1\"], \"reason\": \"wrong\"}", "\"state\":\"forgotten\"");
   torture_change("supersede", "{\"id\": \"1\", \"text\": \"Ravens forget faces\", \"reason\": \"measured again\"}",
                  "\"state\":\"superseded\"");
@@ -161,7 +161,7 @@ TEST_TIMEOUT(changes_survive_every_failure, 60) {
 }
 
 /* Reads have nothing to lose, and must not fail for the sake of their own record. */
-TEST_TIMEOUT(reads_survive_every_failure, 60) {
+TEST(reads_survive_every_failure, .seconds = 60) {
   struct cairn *db = open_store(test_store("a.db"));
   CHECK_INT(typed_remember(db), CAIRN_OK);
   bool failed = true;
@@ -185,7 +185,7 @@ TEST_TIMEOUT(reads_survive_every_failure, 60) {
   cairn_close(&db);
 }
 
-TEST_TIMEOUT(open_survives_every_failure, 60) {
+TEST(open_survives_every_failure, .seconds = 60, .slow = true) {
   const char *path = test_store_new("new.db");
   struct cairn_options o = {.size = sizeof(o), .path = path};
   int failures = 0;

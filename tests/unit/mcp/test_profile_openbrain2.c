@@ -649,7 +649,7 @@ TEST(the_39_tools) {
   script_close();
 }
 
-TEST_TIMEOUT(a_conversation_with_brain_v2, 60) {
+TEST(a_conversation_with_brain_v2, .seconds = 60) {
   script_open("openbrain2");
   rules();
   other_kinds();

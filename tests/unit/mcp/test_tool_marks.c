@@ -136,7 +136,7 @@ static bool text_is_bare(struct str text) {
   return bare && !said;
 }
 
-TEST_TIMEOUT(every_profile_says_what_nobody_vouches_for, 60) {
+TEST(every_profile_says_what_nobody_vouches_for, .seconds = 60) {
   plant();
   for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
     test_note("%s %s %s", ways[i][0], ways[i][1], ways[i][2]);

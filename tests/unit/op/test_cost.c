@@ -96,7 +96,7 @@ static void check_growth(const char *what, int64_t small, int64_t large) {
 }
 
 /* Steps are those of SQLite's own machine. */
-TEST_ADD(the_cost_of_an_operation_does_not_grow_with_the_store, 60, TEST_ON_SQLITE) {
+TEST(the_cost_of_an_operation_does_not_grow_with_the_store, .seconds = 60, .only = TEST_ON_SQLITE, .slow = true) {
   struct engine *e = open_engine();
   cost(e, "remember", STR("{\"text\":\"The first memory with that key\",\"key\":\"k\"}"));
   for (int i = 0; i < SMALL; i++)

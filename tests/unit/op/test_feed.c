@@ -320,7 +320,7 @@ TEST(a_store_that_comes_later_is_followed_from_its_first_event) {
 }
 
 /* A file that is no store, until a store is in its place. */
-TEST_SQLITE(a_store_that_fails_is_tried_again) {
+TEST(a_store_that_fails_is_tried_again, .only = TEST_ON_SQLITE) {
   static struct seen s;
   const char *path = path_of("a.db"), *good = path_of("good.db");
   FILE *junk = fopen(path, "w");
@@ -488,11 +488,9 @@ static void cut_connections(const char *store) {
   direct_close(d);
 }
 
-TEST(no_event_is_lost_with_the_connection) {
+TEST(no_event_is_lost_with_the_connection, .only = TEST_ON_POSTGRES) {
   static struct seen s;
   const char *path = path_of("a.db");
-  if (!on_postgres())
-    return; /* a file has no connection */
   struct store *st = open_store(path);
   struct feed *f = new_feed(path);
   seen_init(&s);
@@ -512,11 +510,9 @@ TEST(no_event_is_lost_with_the_connection) {
 }
 
 /* Writers of two teams do not wait for each other: a number that was given first may be seen last. */
-TEST(an_event_that_is_committed_behind_a_larger_number_is_not_left_out) {
+TEST(an_event_that_is_committed_behind_a_larger_number_is_not_left_out, .only = TEST_ON_POSTGRES) {
   static struct seen own, others;
   const char *path = path_of("a.db");
-  if (!on_postgres())
-    return; /* a file has one writer */
   struct store *st = open_store(path), *slow = open_store(path);
   struct feed *f = new_feed(path);
   seen_init(&own);
@@ -544,11 +540,9 @@ TEST(an_event_that_is_committed_behind_a_larger_number_is_not_left_out) {
 }
 
 /* A crash takes back what did not wait for the disk: reads. Their numbers are given out again. */
-TEST(a_number_that_a_crash_gave_to_another_event_is_told_again) {
+TEST(a_number_that_a_crash_gave_to_another_event_is_told_again, .only = TEST_ON_POSTGRES) {
   static struct seen s;
   const char *path = path_of("a.db");
-  if (!on_postgres())
-    return; /* a file has nothing that was seen and is not there */
   struct store *st = open_store(path);
   struct feed *f = new_feed(path);
   seen_init(&s);

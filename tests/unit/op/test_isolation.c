@@ -265,7 +265,7 @@ static void attack(const struct op *op, const struct param *p, struct str mine, 
 
 static bool is_attacked(const struct op *op) { return !(op->flags & (OP_OPERATOR | OP_NO_STORE)); }
 
-TEST_TIMEOUT(names_of_another_team_are_names_of_nothing, 120) {
+TEST(names_of_another_team_are_names_of_nothing, .seconds = 120) {
   setup();
   struct names alpha = populate(&victim, "quagga", MARK);
   populate(&attacker, "marten", "marten");
@@ -288,7 +288,7 @@ TEST_TIMEOUT(names_of_another_team_are_names_of_nothing, 120) {
 }
 
 /* Calls that name nothing, and ask for everything that the attacker could be shown: also with the victim's session. */
-TEST_TIMEOUT(nothing_of_another_team_is_shown_unasked, 60) {
+TEST(nothing_of_another_team_is_shown_unasked, .seconds = 60) {
   setup();
   struct names alpha = populate(&victim, "quagga", MARK);
   populate(&attacker, "marten", "marten");
@@ -427,7 +427,7 @@ static bool check_reader(sqlite3 *db, struct str sql) {
 
 /* The reader of statements overlooks no table: SQLite names those that a statement touches. Foreign keys are not the
  * statement's own, and are between rows of one team. */
-TEST_ADD(the_reader_sees_every_table_that_sqlite_touches, 60, TEST_ON_SQLITE) {
+TEST(the_reader_sees_every_table_that_sqlite_touches, .seconds = 60, .only = TEST_ON_SQLITE) {
   struct strs all = {0};
   setup();
   sqlite3 *db = sqlite_handle(store_db(engine->store));
@@ -481,7 +481,7 @@ static struct str with(const char *format, struct str id) {
   return arena_printf(&arena, "%.*s%.*s%s", (int)(at - format), format, STR_ARG(id), at + 2);
 }
 
-TEST_SQLITE(what_is_anothers_and_what_is_nobodys_run_the_same_statements) {
+TEST(what_is_anothers_and_what_is_nobodys_run_the_same_statements, .only = TEST_ON_SQLITE) {
   setup();
   struct names alpha = populate(&victim, "quagga", MARK);
   populate(&attacker, "marten", "marten");
@@ -513,7 +513,7 @@ static int64_t median_of(struct str args) {
 }
 
 /* Generous: this machine does other things, too. */
-TEST_TIMEOUT(not_allowed_takes_as_long_as_not_there, 60) {
+TEST(not_allowed_takes_as_long_as_not_there, .seconds = 60) {
   setup();
   struct names alpha = populate(&victim, "quagga", MARK);
   populate(&attacker, "marten", "marten");

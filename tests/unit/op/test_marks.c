@@ -343,7 +343,7 @@ static void check_said(const struct attempt *t, const struct strs *said) {
     FAIL("%s %s does not show what it should", t->op, t->args);
 }
 
-TEST_TIMEOUT(whatever_comes_out_says_when_nobody_vouches_for_it, 60) {
+TEST(whatever_comes_out_says_when_nobody_vouches_for_it, .seconds = 60) {
   struct planted p;
   setup();
   plant_memories(&p);

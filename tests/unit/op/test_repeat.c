@@ -106,11 +106,9 @@ TEST(a_call_that_loses_its_connection_is_run_again) {
   engine_close(&engine);
 }
 
-TEST(what_is_cut_again_and_again_is_told_and_leaves_nothing) {
+TEST(what_is_cut_again_and_again_is_told_and_leaves_nothing, .only = TEST_ON_POSTGRES) {
   yyjson_mut_val *result = NULL;
   int told = 0;
-  if (!on_postgres())
-    return; /* a file has no connection */
   start();
   cut_runs = 100;
   CHECK_STATUS(call_it(&told, &result), STATUS_LOST);
@@ -126,11 +124,9 @@ TEST(what_is_cut_again_and_again_is_told_and_leaves_nothing) {
   engine_close(&engine);
 }
 
-TEST(a_call_that_has_committed_something_is_not_run_again) {
+TEST(a_call_that_has_committed_something_is_not_run_again, .only = TEST_ON_POSTGRES) {
   yyjson_mut_val *result = NULL;
   int told = 0;
-  if (!on_postgres())
-    return;
   start();
   commit_first = true;
   cut_runs = 1;
@@ -141,11 +137,9 @@ TEST(a_call_that_has_committed_something_is_not_run_again) {
   engine_close(&engine);
 }
 
-TEST(nor_is_one_that_has_told_something) {
+TEST(nor_is_one_that_has_told_something, .only = TEST_ON_POSTGRES) {
   yyjson_mut_val *result = NULL;
   int told = 0;
-  if (!on_postgres())
-    return;
   start();
   cut_runs = 1;
   say_first = true;

@@ -54,7 +54,7 @@ static int64_t first_id(yyjson_mut_val *reply) {
 
 static const char *const modes[] = {"hybrid", "keyword", "vector"};
 
-TEST_TIMEOUT(a_megabyte_is_a_query, 60) {
+TEST(a_megabyte_is_a_query, .seconds = 60, .slow = true) {
   enum { SIZE = 1 << 20 };
   static const char *const parts[] = {"noise ", "\"(", "x", "東", "AND NOT ", "\xf0\x9f\x9a\x80", "a:b^*+-", "\n"};
   open_engine();

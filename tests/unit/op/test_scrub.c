@@ -209,13 +209,13 @@ static void check_nothing_stored(void) {
   check_no_file_holds(test_dir(), MARK);
 }
 
-TEST_TIMEOUT(no_argument_of_any_operation_gets_a_secret_into_the_store, 60) {
+TEST(no_argument_of_any_operation_gets_a_secret_into_the_store, .seconds = 60) {
   prepare();
   check_nothing_stored();
   arena_release(&a);
 }
 
-TEST_TIMEOUT(nor_when_secrets_are_taken_out_of_what_is_stored, 60) {
+TEST(nor_when_secrets_are_taken_out_of_what_is_stored, .seconds = 60) {
   prepare();
   run("config", "{\"name\": \"secrets.mode\", \"value\": \"redact\"}");
   check_nothing_stored();

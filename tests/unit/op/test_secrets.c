@@ -160,7 +160,7 @@ static void check_memory(bool none) {
   CHECK(none ? found.safe == 0 : found.safe > 0);
 }
 
-TEST_TIMEOUT(a_secret_is_in_locked_memory_alone, 60) {
+TEST(a_secret_is_in_locked_memory_alone, .seconds = 60) {
   struct engine *e = open_engine();
   struct arena memory;
   yyjson_mut_val *result;

@@ -608,7 +608,7 @@ TEST(an_item_goes_with_its_memory) {
 
 /* ---- running out of memory ---- */
 
-TEST_TIMEOUT(out_of_memory_at_any_point, 60) {
+TEST(out_of_memory_at_any_point, .seconds = 60) {
   setup();
   be_process(getpid());
   add_item("demo", "Rotate the signing key");

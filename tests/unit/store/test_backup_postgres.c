@@ -56,7 +56,7 @@ static int64_t events(struct direct *db) { return direct_number(db, "SELECT coun
 
 /* Readers of an earlier moment are neither waited for nor shown tables that are empty to them; what else is in the
  * database stays. */
-TEST_POSTGRES(a_restore_is_seen_as_a_whole_or_not_at_all) {
+TEST(a_restore_is_seen_as_a_whole_or_not_at_all, .only = TEST_ON_POSTGRES) {
   const char *backup = path_join(NULL, "backup.db"), *path = test_store("a.db");
   struct store *st = later_than_its_backup(backup);
   struct arena a;
@@ -87,7 +87,7 @@ TEST_POSTGRES(a_restore_is_seen_as_a_whole_or_not_at_all) {
 }
 
 /* Numbers included: a sequence knows nothing of transactions. */
-TEST_POSTGRES(a_restore_that_fails_at_its_end_changes_nothing) {
+TEST(a_restore_that_fails_at_its_end_changes_nothing, .only = TEST_ON_POSTGRES) {
   const char *backup = path_join(NULL, "backup.db"), *path = test_store("a.db");
   struct store *st = later_than_its_backup(backup);
   struct arena a;

@@ -59,7 +59,7 @@ TEST(what_is_read_for_too_long_is_dropped_not_kept_for_ever) {
 }
 
 /* A backup that began anew at every change would never end. */
-TEST_SQLITE(a_backup_ends_while_others_write) {
+TEST(a_backup_ends_while_others_write, .only = TEST_ON_SQLITE) {
   struct fixture f = fixture_new();
   CHECK_OK(db_script(store_db(f.store), &f.err,
                      "CREATE TABLE bulk (n INTEGER PRIMARY KEY, filling BLOB); WITH RECURSIVE c (n) AS (SELECT 1 UNION"
@@ -91,7 +91,7 @@ TEST_SQLITE(a_backup_ends_while_others_write) {
   fixture_close(&f);
 }
 
-TEST_SQLITE(an_unfinished_backup_is_not_in_the_way_of_the_next) {
+TEST(an_unfinished_backup_is_not_in_the_way_of_the_next, .only = TEST_ON_SQLITE) {
   struct fixture f = fixture_new();
   const char *path = path_join(NULL, "copy.db");
   file_write(path_join(NULL, "copy.db.part"), STR("left behind"));
@@ -101,7 +101,7 @@ TEST_SQLITE(an_unfinished_backup_is_not_in_the_way_of_the_next) {
 }
 
 /* A backup has no side files and another journal mode; used as a store, it lets readers and writers go on together. */
-TEST_SQLITE(a_backup_in_the_place_of_a_store_becomes_one) {
+TEST(a_backup_in_the_place_of_a_store_becomes_one, .only = TEST_ON_SQLITE) {
   struct fixture f = fixture_new();
   CHECK_OK(store_copy_to(f.store, path_join(NULL, "copy.db"), NULL, NULL, &f.err), &f.err);
   struct store *st = fixture_open("copy.db");

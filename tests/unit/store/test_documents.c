@@ -255,7 +255,7 @@ static struct vec_hits near_to(unsigned corpora, const int8_t *query) {
 }
 
 /* Of documents that are all nearer than any memory, and of which there are more. */
-TEST_TIMEOUT(vectors_of_documents_stand_in_nobodys_way, 60) {
+TEST(vectors_of_documents_stand_in_nobodys_way, .seconds = 60) {
   enum { MEMORIES = 1200, DOCUMENTS = 2400 };
   struct vec_model model = {STR("default"), STR("test"), 256};
   int8_t v[256];

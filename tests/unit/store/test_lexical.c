@@ -52,7 +52,7 @@ static double best_score(struct fixture *f, struct store *st) {
 }
 
 /* Lengths are kept from search to search; a handle that has just been opened knows none. */
-TEST_SQLITE(a_text_that_became_longer_scores_by_its_new_length) {
+TEST(a_text_that_became_longer_scores_by_its_new_length, .only = TEST_ON_SQLITE) {
   struct fixture f = fixture_new();
   struct txn txn = fixture_begin(&f);
   struct memory m = fixture_fact(&f, &txn, STR(""), STR("the proxy listens"), NULL);
@@ -256,7 +256,7 @@ static bool holds(size_t word, size_t i) {
 }
 
 /* How rare a word is decides what it counts: it must not depend on where its texts lie. */
-TEST_TIMEOUT(a_word_is_as_rare_wherever_its_texts_lie, 120) {
+TEST(a_word_is_as_rare_wherever_its_texts_lie, .seconds = 120, .slow = true) {
   static const char *const words[] = {"lantern", "harvest", "granite", "copper", "walnut", "ember"};
   size_t rows[ARRAY_LEN(words)] = {0};
   struct fixture f = fixture_new();
@@ -337,7 +337,7 @@ static void same_hits(const struct lexical_hits *got, const struct lexical_hits 
   }
 }
 
-TEST_TIMEOUT(pruning_leaves_the_best_as_they_are, 60) {
+TEST(pruning_leaves_the_best_as_they_are, .seconds = 60, .slow = true) {
   struct fixture f = fixture_new();
   fill(&f, 500);
   f.scope.all_projects = true;
@@ -361,7 +361,7 @@ TEST_TIMEOUT(pruning_leaves_the_best_as_they_are, 60) {
 }
 
 /* The same texts, written one by one and in another grouping: the same answers. */
-TEST_TIMEOUT(answers_do_not_depend_on_how_texts_came, 60) {
+TEST(answers_do_not_depend_on_how_texts_came, .seconds = 60, .slow = true) {
   struct fixture f = fixture_new();
   fill(&f, 500);
   f.scope.all_projects = true;
@@ -377,7 +377,7 @@ TEST_TIMEOUT(answers_do_not_depend_on_how_texts_came, 60) {
 }
 
 /* A dozen memories among thousands: common words find all of them that hold one. */
-TEST_TIMEOUT(a_small_project_in_a_large_store_loses_nothing, 60) {
+TEST(a_small_project_in_a_large_store_loses_nothing, .seconds = 60, .slow = true) {
   struct fixture f = fixture_new();
   fill(&f, 500);
   f.scope.project = STR("p1");
@@ -394,7 +394,7 @@ TEST_TIMEOUT(a_small_project_in_a_large_store_loses_nothing, 60) {
 }
 
 /* A project of some hundred memories is told apart inside the index. */
-TEST_TIMEOUT(a_project_of_a_seventh_of_the_store_is_searched_alone, 60) {
+TEST(a_project_of_a_seventh_of_the_store_is_searched_alone, .seconds = 60, .slow = true) {
   struct fixture f = fixture_new();
   fill(&f, 7);
   struct filter any = {0};
@@ -411,7 +411,7 @@ TEST_TIMEOUT(a_project_of_a_seventh_of_the_store_is_searched_alone, 60) {
   fixture_close(&f);
 }
 
-TEST_TIMEOUT(filters_that_let_little_through_lose_nothing, 60) {
+TEST(filters_that_let_little_through_lose_nothing, .seconds = 60, .slow = true) {
   struct fixture f = fixture_new();
   fill(&f, 500);
   f.scope.all_projects = true;
@@ -449,7 +449,7 @@ static void damage(const char *sql) {
   "UPDATE chunk_fts_data SET block = CAST(replace(hex(zeroblob(length(block) / 2)), '0', '~') AS BLOB) WHERE id > 10"
 
 /* Whatever the damage, the search says so and goes on, the check finds it, and a rebuild mends it. */
-TEST_SQLITE(a_damaged_index_is_said_and_mended) {
+TEST(a_damaged_index_is_said_and_mended, .only = TEST_ON_SQLITE) {
   static const char *const damages[] = {
       "UPDATE chunk_fts_data SET block = zeroblob(length(block)) WHERE id > 10",
       GARBAGE,

@@ -178,7 +178,7 @@ static size_t compare(struct pair *p, searcher search, const struct scope *scope
   return got.n;
 }
 
-TEST_TIMEOUT(both_engines_find_the_same_words, 120) {
+TEST(both_engines_find_the_same_words, .seconds = 120) {
   struct strs texts = {0};
   struct pair p = pair_new(&texts);
   struct scope side = p.f.scope;

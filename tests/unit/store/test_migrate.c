@@ -28,7 +28,7 @@ static struct str checksum(const char *path) {
   return str_from(text);
 }
 
-TEST_SQLITE(a_new_store_is_private) {
+TEST(a_new_store_is_private, .only = TEST_ON_SQLITE) {
   const char *path = path_join(NULL, "new.db");
   struct store *st = NULL;
   struct error err;
@@ -50,7 +50,7 @@ static const char *const *one_more(const char *sql, int *ret_n) {
   return list;
 }
 
-TEST_SQLITE(another_migration_runs_once_after_a_backup) {
+TEST(another_migration_runs_once_after_a_backup, .only = TEST_ON_SQLITE) {
   const char *path = path_join(NULL, "old.db");
   struct store *st = NULL;
   struct error err;
@@ -83,7 +83,7 @@ TEST_SQLITE(another_migration_runs_once_after_a_backup) {
   store_close(&st);
 }
 
-TEST_SQLITE(a_migration_that_fails_leaves_nothing) {
+TEST(a_migration_that_fails_leaves_nothing, .only = TEST_ON_SQLITE) {
   const char *path = path_join(NULL, "half.db");
   struct store *st = NULL;
   struct error err;
@@ -101,7 +101,7 @@ TEST_SQLITE(a_migration_that_fails_leaves_nothing) {
   store_close(&st);
 }
 
-TEST_SQLITE(only_the_newest_backups_are_kept) {
+TEST(only_the_newest_backups_are_kept, .only = TEST_ON_SQLITE) {
   const char *path = path_join(NULL, "many.db");
   struct store *st = NULL;
   struct error err;
@@ -124,7 +124,7 @@ TEST_SQLITE(only_the_newest_backups_are_kept) {
   store_close(&st);
 }
 
-TEST_SQLITE(a_schema_that_nobody_has_written_is_damage) {
+TEST(a_schema_that_nobody_has_written_is_damage, .only = TEST_ON_SQLITE) {
   static const char *const versions[] = {"-1", "-2147483648"};
   const char *path = path_join(NULL, "odd.db");
   struct store *st = NULL;
@@ -140,7 +140,7 @@ TEST_SQLITE(a_schema_that_nobody_has_written_is_damage) {
   }
 }
 
-TEST_SQLITE(a_newer_schema_is_refused_and_untouched) {
+TEST(a_newer_schema_is_refused_and_untouched, .only = TEST_ON_SQLITE) {
   const char *path = path_join(NULL, "newer.db");
   struct store *st = NULL;
   struct error err;
@@ -159,7 +159,7 @@ TEST_SQLITE(a_newer_schema_is_refused_and_untouched) {
   arena_release(&a);
 }
 
-TEST_SQLITE(a_database_of_another_program_is_refused) {
+TEST(a_database_of_another_program_is_refused, .only = TEST_ON_SQLITE) {
   const char *path = path_join(NULL, "foreign.db");
   run(path, "CREATE TABLE music (title TEXT)");
   struct arena a;
@@ -172,7 +172,7 @@ TEST_SQLITE(a_database_of_another_program_is_refused) {
   arena_release(&a);
 }
 
-TEST_SQLITE(a_file_that_is_no_database_is_refused) {
+TEST(a_file_that_is_no_database_is_refused, .only = TEST_ON_SQLITE) {
   const char *path = path_join(NULL, "notes.txt");
   file_write(path, STR("Dear diary, this is certainly not an SQLite database file.\n"));
   struct store *st = NULL;
@@ -182,7 +182,7 @@ TEST_SQLITE(a_file_that_is_no_database_is_refused) {
   CHECK(err.fix[0] != 0);
 }
 
-TEST_SQLITE(a_folder_is_refused) {
+TEST(a_folder_is_refused, .only = TEST_ON_SQLITE) {
   struct store *st = NULL;
   struct error err;
   CHECK_STATUS(open_at(test_dir(), &st, &err), STATUS_USAGE);

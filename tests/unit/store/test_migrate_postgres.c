@@ -26,7 +26,7 @@ static int64_t number(const char *path, const char *sql) {
   return n;
 }
 
-TEST_POSTGRES(several_processes_create_one_store) {
+TEST(several_processes_create_one_store, .only = TEST_ON_POSTGRES) {
   enum { PROCESSES = 4 };
   const char *path = test_store_new("new.db");
   pid_t pids[PROCESSES];
@@ -52,7 +52,7 @@ TEST_POSTGRES(several_processes_create_one_store) {
   CHECK_INT(number(path, "SELECT count(*) FROM cairn.meta WHERE name = 'epoch'"), 1);
 }
 
-TEST_POSTGRES(tables_of_other_programs_are_left_alone) {
+TEST(tables_of_other_programs_are_left_alone, .only = TEST_ON_POSTGRES) {
   const char *path = test_store_new("shared.db");
   struct store *st = NULL;
   struct error err;
@@ -66,7 +66,7 @@ TEST_POSTGRES(tables_of_other_programs_are_left_alone) {
   CHECK_INT(number(path, "SELECT x FROM public.memory"), 7);
 }
 
-TEST_POSTGRES(a_newer_schema_on_a_server_is_refused_and_untouched) {
+TEST(a_newer_schema_on_a_server_is_refused_and_untouched, .only = TEST_ON_POSTGRES) {
   const char *path = test_store("newer.db");
   struct store *st = NULL;
   struct error err;
@@ -77,7 +77,7 @@ TEST_POSTGRES(a_newer_schema_on_a_server_is_refused_and_untouched) {
   CHECK_INT(number(path, "SELECT version FROM cairn.schema_version"), 999);
 }
 
-TEST_POSTGRES(a_migration_that_fails_on_a_server_leaves_nothing) {
+TEST(a_migration_that_fails_on_a_server_leaves_nothing, .only = TEST_ON_POSTGRES) {
   const char *path = test_store("half.db"), *list[64] = {0};
   struct store *st = NULL;
   struct error err;
@@ -94,7 +94,7 @@ TEST_POSTGRES(a_migration_that_fails_on_a_server_leaves_nothing) {
   store_close(&st);
 }
 
-TEST_POSTGRES(a_user_without_rights_is_told_what_to_ask_for) {
+TEST(a_user_without_rights_is_told_what_to_ask_for, .only = TEST_ON_POSTGRES) {
   const char *path = test_store_new("rights.db");
   struct store *st = NULL;
   struct error err;

@@ -3,7 +3,7 @@
 #include "store/postgres_internal.h"
 #include "unit/store/pg_fixture.h"
 
-TEST_POSTGRES(values_come_back_as_they_went_in) {
+TEST(values_come_back_as_they_went_in, .only = TEST_ON_POSTGRES) {
   struct db *db = pg_scratch();
   struct error err;
   const struct str bytes = {"\0\1\xff\0", 4};
@@ -41,7 +41,7 @@ TEST_POSTGRES(values_come_back_as_they_went_in) {
   CHECK(db == NULL);
 }
 
-TEST_POSTGRES(many_values_fit_in_one_statement) {
+TEST(many_values_fit_in_one_statement, .only = TEST_ON_POSTGRES) {
   struct db *db = pg_scratch();
   struct arena a;
   struct error err;
@@ -59,7 +59,7 @@ TEST_POSTGRES(many_values_fit_in_one_statement) {
   db_close(&db);
 }
 
-TEST_POSTGRES(a_zero_byte_is_refused_in_text) {
+TEST(a_zero_byte_is_refused_in_text, .only = TEST_ON_POSTGRES) {
   struct db *db = pg_scratch();
   struct error err;
   struct rows r;
@@ -69,7 +69,7 @@ TEST_POSTGRES(a_zero_byte_is_refused_in_text) {
   db_close(&db);
 }
 
-TEST_POSTGRES(a_statement_may_run_inside_itself) {
+TEST(a_statement_may_run_inside_itself, .only = TEST_ON_POSTGRES) {
   struct db *db = pg_scratch();
   struct error err;
   struct rows outer, inner;
@@ -86,7 +86,7 @@ TEST_POSTGRES(a_statement_may_run_inside_itself) {
   db_close(&db);
 }
 
-TEST_POSTGRES(an_error_surfaces_at_the_end_of_the_rows) {
+TEST(an_error_surfaces_at_the_end_of_the_rows, .only = TEST_ON_POSTGRES) {
   struct db *db = pg_scratch();
   struct error err = {0};
   struct rows r;
@@ -111,7 +111,7 @@ static struct db *with_table(void) {
   return db;
 }
 
-TEST_POSTGRES(the_first_error_of_a_transaction_is_the_one_that_counts) {
+TEST(the_first_error_of_a_transaction_is_the_one_that_counts, .only = TEST_ON_POSTGRES) {
   struct db *db = with_table();
   struct error err;
   int64_t n;
@@ -134,7 +134,7 @@ TEST_POSTGRES(the_first_error_of_a_transaction_is_the_one_that_counts) {
   db_close(&db);
 }
 
-TEST_POSTGRES(an_error_surfaces_when_it_commits_and_nothing_is_kept) {
+TEST(an_error_surfaces_when_it_commits_and_nothing_is_kept, .only = TEST_ON_POSTGRES) {
   struct db *db = with_table();
   struct error err;
   CHECK_OK(db_begin(db, STR("a"), false, &err), &err);
@@ -150,7 +150,7 @@ TEST_POSTGRES(an_error_surfaces_when_it_commits_and_nothing_is_kept) {
   db_close(&db);
 }
 
-TEST_POSTGRES(a_check_at_the_end_of_the_transaction_is_an_error_of_commit) {
+TEST(a_check_at_the_end_of_the_transaction_is_an_error_of_commit, .only = TEST_ON_POSTGRES) {
   struct db *db = with_table();
   struct error err;
   CHECK_OK(db_script(db, &err, "CREATE TABLE u (a bigint REFERENCES t DEFERRABLE INITIALLY DEFERRED)"), &err);
@@ -162,7 +162,7 @@ TEST_POSTGRES(a_check_at_the_end_of_the_transaction_is_an_error_of_commit) {
   db_close(&db);
 }
 
-TEST_POSTGRES(more_is_queued_than_buffers_hold) {
+TEST(more_is_queued_than_buffers_hold, .only = TEST_ON_POSTGRES) {
   struct db *db = with_table();
   struct error err;
   CHECK_OK(db_begin(db, STR("a"), false, &err), &err);
@@ -179,7 +179,7 @@ TEST_POSTGRES(more_is_queued_than_buffers_hold) {
   db_close(&db);
 }
 
-TEST_POSTGRES(more_statements_than_are_kept) {
+TEST(more_statements_than_are_kept, .only = TEST_ON_POSTGRES) {
   struct db *db = pg_scratch();
   struct error err;
   char sql[64];
@@ -194,7 +194,7 @@ TEST_POSTGRES(more_statements_than_are_kept) {
   db_close(&db);
 }
 
-TEST_POSTGRES(statements_that_the_server_forgot_are_prepared_again) {
+TEST(statements_that_the_server_forgot_are_prepared_again, .only = TEST_ON_POSTGRES) {
   struct db *db = with_table(), *other = pg_again();
   struct error err;
   CHECK_INT(pg_count(db, "SELECT * FROM t"), 1);
@@ -221,7 +221,7 @@ TEST_POSTGRES(statements_that_the_server_forgot_are_prepared_again) {
   db_close(&other);
 }
 
-TEST_POSTGRES(what_only_reads_is_told_from_what_writes) {
+TEST(what_only_reads_is_told_from_what_writes, .only = TEST_ON_POSTGRES) {
   CHECK(pg_only_reads("SELECT 'insert' FROM t -- delete"));
   CHECK(pg_only_reads("  with x AS (SELECT 1) SELECT updated_at FROM x"));
   CHECK(!pg_only_reads("WITH x AS (DELETE FROM t RETURNING a) SELECT a FROM x"));
@@ -233,7 +233,7 @@ TEST_POSTGRES(what_only_reads_is_told_from_what_writes) {
 
 /* ---- transactions ---- */
 
-TEST_POSTGRES(marks_take_back_what_went_wrong_behind_them) {
+TEST(marks_take_back_what_went_wrong_behind_them, .only = TEST_ON_POSTGRES) {
   struct db *db = with_table();
   struct error err;
   CHECK_OK(db_begin(db, STR("a"), false, &err), &err);
@@ -257,7 +257,7 @@ TEST_POSTGRES(marks_take_back_what_went_wrong_behind_them) {
   db_close(&db);
 }
 
-TEST_POSTGRES(a_mark_does_not_heal_what_went_wrong_before_it) {
+TEST(a_mark_does_not_heal_what_went_wrong_before_it, .only = TEST_ON_POSTGRES) {
   struct db *db = with_table();
   struct error err;
   CHECK_OK(db_begin(db, STR("a"), false, &err), &err);
@@ -271,7 +271,7 @@ TEST_POSTGRES(a_mark_does_not_heal_what_went_wrong_before_it) {
   db_close(&db);
 }
 
-TEST_POSTGRES(rollback_ends_everything) {
+TEST(rollback_ends_everything, .only = TEST_ON_POSTGRES) {
   struct db *db = with_table();
   struct error err;
   struct rows r;
@@ -289,7 +289,7 @@ TEST_POSTGRES(rollback_ends_everything) {
   db_close(&db);
 }
 
-TEST_POSTGRES(writers_of_a_team_wait_for_each_other_and_others_do_not) {
+TEST(writers_of_a_team_wait_for_each_other_and_others_do_not, .only = TEST_ON_POSTGRES) {
   struct db *one = with_table(), *two = pg_again();
   struct error err;
   CHECK_OK(db_begin(one, STR("red"), false, &err), &err);
@@ -313,7 +313,7 @@ TEST_POSTGRES(writers_of_a_team_wait_for_each_other_and_others_do_not) {
   db_close(&two);
 }
 
-TEST_POSTGRES(a_snapshot_is_one_state) {
+TEST(a_snapshot_is_one_state, .only = TEST_ON_POSTGRES) {
   struct db *one = with_table(), *two = pg_again();
   struct error err;
   bool alone = false, inner = true;
@@ -336,7 +336,7 @@ TEST_POSTGRES(a_snapshot_is_one_state) {
   db_close(&two);
 }
 
-TEST_POSTGRES(what_is_never_asked_for_does_not_pile_up) {
+TEST(what_is_never_asked_for_does_not_pile_up, .only = TEST_ON_POSTGRES) {
   struct db *db = with_table();
   struct error err;
   bool alone;
@@ -355,7 +355,7 @@ TEST_POSTGRES(what_is_never_asked_for_does_not_pile_up) {
   db_close(&db);
 }
 
-TEST_POSTGRES(a_serialisation_failure_may_be_tried_again) {
+TEST(a_serialisation_failure_may_be_tried_again, .only = TEST_ON_POSTGRES) {
   struct db *db = pg_scratch();
   struct error err;
   CHECK_STATUS(db_exec(db, &err, "DO $$BEGIN RAISE EXCEPTION 'later' USING ERRCODE = '40001'; END$$", NULL),
@@ -376,7 +376,7 @@ static void check_team(struct db *db, const char *want) {
   CHECK_OK(rows_end(&r), &err);
 }
 
-TEST_POSTGRES(the_team_goes_with_every_statement) {
+TEST(the_team_goes_with_every_statement, .only = TEST_ON_POSTGRES) {
   struct db *db = pg_scratch();
   struct error err;
   bool alone;
@@ -402,7 +402,7 @@ TEST_POSTGRES(the_team_goes_with_every_statement) {
   db_close(&db);
 }
 
-TEST_POSTGRES(a_statement_has_a_time_limit) {
+TEST(a_statement_has_a_time_limit, .only = TEST_ON_POSTGRES) {
   struct db *db = pg_scratch();
   struct error err;
   CHECK_INT(db_set_limit(db, 100), STATEMENT_MS);
@@ -413,7 +413,7 @@ TEST_POSTGRES(a_statement_has_a_time_limit) {
   db_close(&db);
 }
 
-TEST_POSTGRES(what_is_opened_for_reading_is_not_written) {
+TEST(what_is_opened_for_reading_is_not_written, .only = TEST_ON_POSTGRES) {
   struct db *db = with_table();
   struct error err;
   db_close(&db);
@@ -426,7 +426,7 @@ TEST_POSTGRES(what_is_opened_for_reading_is_not_written) {
   db_close(&db);
 }
 
-TEST_POSTGRES(a_notification_ends_the_wait) {
+TEST(a_notification_ends_the_wait, .only = TEST_ON_POSTGRES) {
   struct db *db = pg_scratch(), *other = pg_again();
   struct error err;
   bool news = false;
@@ -450,7 +450,7 @@ TEST_POSTGRES(a_notification_ends_the_wait) {
   db_close(&other);
 }
 
-TEST_POSTGRES(a_script_may_hold_its_own_transaction) {
+TEST(a_script_may_hold_its_own_transaction, .only = TEST_ON_POSTGRES) {
   struct db *db = with_table();
   struct error err;
   CHECK_OK(db_script(db, &err, "BEGIN; INSERT INTO t VALUES (2)"), &err);
@@ -463,7 +463,7 @@ TEST_POSTGRES(a_script_may_hold_its_own_transaction) {
   db_close(&db);
 }
 
-TEST_POSTGRES(a_stamp_never_says_that_nothing_has_changed) {
+TEST(a_stamp_never_says_that_nothing_has_changed, .only = TEST_ON_POSTGRES) {
   struct db *db = pg_scratch();
   struct error err;
   struct db_stamp a, b;
@@ -490,7 +490,7 @@ static enum status one_round(struct db *db, int64_t n, struct error *err) {
   return s == STATUS_OK ? db_commit(db, err) : s;
 }
 
-TEST_POSTGRES(without_memory_a_call_fails_and_the_next_one_works) {
+TEST(without_memory_a_call_fails_and_the_next_one_works, .only = TEST_ON_POSTGRES) {
   struct db *db = with_table();
   struct error err;
   int64_t done = 0, n = 1;

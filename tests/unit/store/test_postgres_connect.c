@@ -64,7 +64,7 @@ static const char *altered(const char *user, const char *password, const char *d
   return out;
 }
 
-TEST_POSTGRES(a_server_that_refuses_says_why) {
+TEST(a_server_that_refuses_says_why, .only = TEST_ON_POSTGRES) {
   check_refused(altered(NULL, NULL, "no_such_database", ""), STATUS_NOT_FOUND, "no database \"no_such_database\"");
   /* A server that trusts everybody knows no passwords; then the role is what it does not know. */
   struct db_options o = {.path = altered("no_such_role", "sesame", NULL, "")};
@@ -75,7 +75,7 @@ TEST_POSTGRES(a_server_that_refuses_says_why) {
   CHECK(err.fix[0] != 0);
 }
 
-TEST_POSTGRES(a_database_must_be_in_utf8) {
+TEST(a_database_must_be_in_utf8, .only = TEST_ON_POSTGRES) {
   struct db *db = pg_scratch();
   struct error err;
   char name[128], sql[256];
@@ -118,7 +118,7 @@ static enum status insert(struct db *db, int64_t n, struct error *err) {
   return db_exec(db, err, "INSERT INTO t VALUES (?1)", "i", n);
 }
 
-TEST_POSTGRES(a_connection_lost_between_statements_is_made_anew) {
+TEST(a_connection_lost_between_statements_is_made_anew, .only = TEST_ON_POSTGRES) {
   struct db *db = with_table(), *other = pg_again();
   struct error err;
   bool alone, news;
@@ -151,7 +151,7 @@ TEST_POSTGRES(a_connection_lost_between_statements_is_made_anew) {
   db_close(&other);
 }
 
-TEST_POSTGRES(a_query_that_was_cut_off_is_asked_again) {
+TEST(a_query_that_was_cut_off_is_asked_again, .only = TEST_ON_POSTGRES) {
   struct db *db = with_table(), *other = pg_again();
   struct error err;
   int64_t pid = pid_of(db);
@@ -167,7 +167,7 @@ TEST_POSTGRES(a_query_that_was_cut_off_is_asked_again) {
   db_close(&other);
 }
 
-TEST_POSTGRES(a_transaction_is_lost_with_its_connection) {
+TEST(a_transaction_is_lost_with_its_connection, .only = TEST_ON_POSTGRES) {
   struct db *db = with_table(), *other = pg_again();
   struct error err;
   int64_t n;
@@ -210,7 +210,7 @@ static void stop(pid_t pid) {
   waitpid(pid, NULL, 0);
 }
 
-TEST_POSTGRES(a_commit_that_never_arrived_is_lost) {
+TEST(a_commit_that_never_arrived_is_lost, .only = TEST_ON_POSTGRES) {
   struct db *direct = with_table();
   struct error err;
   pid_t pid;
@@ -230,7 +230,7 @@ TEST_POSTGRES(a_commit_that_never_arrived_is_lost) {
   db_close(&direct);
 }
 
-TEST_POSTGRES(a_commit_whose_answer_was_lost_is_found_to_be_done) {
+TEST(a_commit_whose_answer_was_lost_is_found_to_be_done, .only = TEST_ON_POSTGRES) {
   struct db *direct = with_table();
   struct error err;
   pid_t pid;
@@ -246,7 +246,7 @@ TEST_POSTGRES(a_commit_whose_answer_was_lost_is_found_to_be_done) {
   db_close(&direct);
 }
 
-TEST_ADD(a_commit_that_nobody_can_ask_about_is_called_unknown, 60, TEST_ON_POSTGRES) {
+TEST(a_commit_that_nobody_can_ask_about_is_called_unknown, .seconds = 60, .only = TEST_ON_POSTGRES) {
   struct db *direct = with_table();
   struct error err;
   pid_t pid;
@@ -264,7 +264,7 @@ TEST_ADD(a_commit_that_nobody_can_ask_about_is_called_unknown, 60, TEST_ON_POSTG
   db_close(&direct);
 }
 
-TEST_POSTGRES(a_write_alone_whose_answer_was_lost_is_not_repeated) {
+TEST(a_write_alone_whose_answer_was_lost_is_not_repeated, .only = TEST_ON_POSTGRES) {
   struct db *direct = with_table();
   struct error err;
   pid_t pid;

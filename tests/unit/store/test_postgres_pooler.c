@@ -23,8 +23,6 @@ static const char table_sql[] =
 
 /* The port of a pooler that has one connection for all. */
 static int one_connection(const char *mode, int size) {
-  if (!own_server_possible())
-    test_unable("a server of its own, to put a pooler before it: CAIRN_TEST_PG names somebody else's");
   own_server_start(true); /* one of the tests lets it crash */
   own_server_database("pooled", true);
   own_server_sql("pooled", table_sql);
@@ -56,7 +54,7 @@ static int64_t seen_in_transaction(struct db *db, const char *team) {
   return n;
 }
 
-TEST_ADD(teams_that_share_a_pooled_connection_do_not_see_each_other, SECONDS, TEST_ON_POSTGRES) {
+TEST(teams_that_share_a_pooled_connection_do_not_see_each_other, .seconds = SECONDS, .only = TEST_ON_POSTGRES) {
   int port = one_connection("transaction", 1);
   struct db *red = of_team(port, "red"), *blue = of_team(port, "blue"), *all = of_team(port, "*");
   for (int round = 0; round < 3; round++) {
@@ -85,7 +83,7 @@ static struct str found(PGconn *conn, const char *setting) {
   return text;
 }
 
-TEST_ADD(nothing_stays_on_a_pooled_connection, SECONDS, TEST_ON_POSTGRES) {
+TEST(nothing_stays_on_a_pooled_connection, .seconds = SECONDS, .only = TEST_ON_POSTGRES) {
   static const char *const settings[] = {"cairn.team",     "search_path", "statement_timeout",
                                          "lock_timeout",   "jit",         "default_transaction_read_only",
                                          "plan_cache_mode"};
@@ -121,7 +119,7 @@ TEST_ADD(nothing_stays_on_a_pooled_connection, SECONDS, TEST_ON_POSTGRES) {
 
 /* What a session would keep is not relied on: names of statements, a wait for news, a limit of time, what comes back
  * when the server does. */
-TEST_ADD(a_pooler_that_changes_sessions_is_worked_with, SECONDS, TEST_ON_POSTGRES) {
+TEST(a_pooler_that_changes_sessions_is_worked_with, .seconds = SECONDS, .only = TEST_ON_POSTGRES) {
   int port = one_connection("transaction", 2);
   struct db *red = of_team(port, "o'br\\ien"), *blue = of_team(port, "blue");
   struct error err;
@@ -166,7 +164,7 @@ static enum status one_round(struct db *db, int64_t n, struct error *err) {
 }
 
 /* What was queued and is not to be does not become a part of the next transaction. */
-TEST_ADD(without_memory_a_call_through_a_pooler_fails_alone, SECONDS, TEST_ON_POSTGRES) {
+TEST(without_memory_a_call_through_a_pooler_fails_alone, .seconds = SECONDS, .only = TEST_ON_POSTGRES) {
   int port = one_connection("transaction", 1);
   struct db *red = of_team(port, "red"), *blue = of_team(port, "blue");
   struct error err;

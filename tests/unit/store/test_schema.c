@@ -291,7 +291,7 @@ TEST(a_transaction_is_undone_once) {
 }
 
 /* The full-text index follows its table through every change, by SQLite's triggers. */
-TEST_SQLITE(full_text_follows_chunks) {
+TEST(full_text_follows_chunks, .only = TEST_ON_SQLITE) {
   struct direct *db = fresh();
   accepts(db, FACT(1, "", ""));
   accepts(db, "INSERT INTO chunk (id, team, memory_id, seq, hash, headline, body, extra)"

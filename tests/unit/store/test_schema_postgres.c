@@ -134,7 +134,7 @@ static const char *table_at(struct direct *db, int64_t i, bool partitions) {
   return name.n ? arena_cstr(&memory, name) : NULL;
 }
 
-TEST_POSTGRES(every_table_of_teams_stands_behind_the_wall) {
+TEST(every_table_of_teams_stands_behind_the_wall, .only = TEST_ON_POSTGRES) {
   struct direct *db = fresh();
   CHECK_INT(direct_number(db, "SELECT count(*)" OF_TEAMS " AND NOT (c.relrowsecurity AND c.relforcerowsecurity)"), 0);
   CHECK_INT(direct_number(db,
@@ -149,7 +149,7 @@ TEST_POSTGRES(every_table_of_teams_stands_behind_the_wall) {
   direct_close(db);
 }
 
-TEST_POSTGRES(rows_of_another_team_are_not_seen) {
+TEST(rows_of_another_team_are_not_seen, .only = TEST_ON_POSTGRES) {
   struct direct *db = fresh();
   const char *table;
   fill(db, "a");
@@ -172,7 +172,7 @@ TEST_POSTGRES(rows_of_another_team_are_not_seen) {
   direct_close(db);
 }
 
-TEST_POSTGRES(rows_of_another_team_are_not_written) {
+TEST(rows_of_another_team_are_not_written, .only = TEST_ON_POSTGRES) {
   struct direct *db = fresh();
   const char *table;
   fill(db, "b");
@@ -207,7 +207,7 @@ static void check_terms(struct direct *db, const char *expected) {
   "INSERT INTO chunk (id, team, memory_id, seq, hash, headline, body, extra) VALUES (" #n ", 'a', 1, " #n              \
   ", '', '', '', '');"
 
-TEST_POSTGRES(words_and_vectors_are_counted) {
+TEST(words_and_vectors_are_counted, .only = TEST_ON_POSTGRES) {
   struct direct *db = fresh();
   direct_do(db, for_team(FACT(1), "a"));
   direct_do(db, CHUNK(1) CHUNK(2) CHUNK(3));
@@ -231,7 +231,7 @@ TEST_POSTGRES(words_and_vectors_are_counted) {
   direct_close(db);
 }
 
-TEST_POSTGRES(vectors_have_the_size_that_they_say) {
+TEST(vectors_have_the_size_that_they_say, .only = TEST_ON_POSTGRES) {
   struct direct *db = fresh();
   fill(db, "a");
   CHECK(!direct_try(db, "INSERT INTO vec (team, model, chunk_id, dims, v) VALUES ('a', 'n', 1, 4, '[1,2,3]')"));
@@ -242,7 +242,7 @@ TEST_POSTGRES(vectors_have_the_size_that_they_say) {
 }
 
 /* What the columns of a key may hold must fit into its index: PostgreSQL takes 2,700 bytes. */
-TEST_POSTGRES(long_texts_have_their_place) {
+TEST(long_texts_have_their_place, .only = TEST_ON_POSTGRES) {
   struct direct *db = fresh();
   direct_do(db, for_team(FACT(1), "a"));
   direct_do(db, "INSERT INTO action_item (team, text, kind, source, created_at) SELECT 'a', string_agg("

@@ -14,7 +14,7 @@ static struct db *scratch(const char *name) {
   return db;
 }
 
-TEST_SQLITE(values_come_back_as_they_went_in) {
+TEST(values_come_back_as_they_went_in, .only = TEST_ON_SQLITE) {
   struct db *db = scratch("v.db");
   struct error err;
   CHECK_OK(db_script(db, &err, "CREATE TABLE t (a, b, c, d, e)"), &err);
@@ -36,7 +36,7 @@ TEST_SQLITE(values_come_back_as_they_went_in) {
   CHECK(db == NULL);
 }
 
-TEST_SQLITE(a_statement_may_run_inside_itself) {
+TEST(a_statement_may_run_inside_itself, .only = TEST_ON_SQLITE) {
   struct db *db = scratch("n.db");
   struct error err;
   CHECK_OK(db_script(db, &err, "CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (3)"), &err);
@@ -54,7 +54,7 @@ TEST_SQLITE(a_statement_may_run_inside_itself) {
   db_close(&db);
 }
 
-TEST_SQLITE(an_error_surfaces_at_the_end_of_the_rows) {
+TEST(an_error_surfaces_at_the_end_of_the_rows, .only = TEST_ON_SQLITE) {
   struct db *db = scratch("e.db");
   struct error err = {0};
   struct rows r;
@@ -65,7 +65,7 @@ TEST_SQLITE(an_error_surfaces_at_the_end_of_the_rows) {
   db_close(&db);
 }
 
-TEST_SQLITE(rollback_ends_everything) {
+TEST(rollback_ends_everything, .only = TEST_ON_SQLITE) {
   struct db *db = scratch("r.db");
   struct error err;
   int64_t n;
@@ -82,7 +82,7 @@ TEST_SQLITE(rollback_ends_everything) {
   db_close(&db);
 }
 
-TEST_SQLITE(a_writer_waits_and_then_says_who_is_to_blame) {
+TEST(a_writer_waits_and_then_says_who_is_to_blame, .only = TEST_ON_SQLITE) {
   struct db *one = scratch("w.db"), *two = scratch("w.db");
   struct error err;
   CHECK_OK(db_script(one, &err, "CREATE TABLE t (a)"), &err);
@@ -100,7 +100,7 @@ TEST_SQLITE(a_writer_waits_and_then_says_who_is_to_blame) {
 }
 
 /* Opening a second handle must not drop the locks of the first: POSIX locks belong to the process. */
-TEST_SQLITE(a_second_handle_keeps_the_first_one_locked) {
+TEST(a_second_handle_keeps_the_first_one_locked, .only = TEST_ON_SQLITE) {
   struct store *one = fixture_open("two.db");
   struct error err;
   CHECK_OK(db_begin(store_db(one), STR_NONE, false, &err), &err);
@@ -122,7 +122,7 @@ TEST_SQLITE(a_second_handle_keeps_the_first_one_locked) {
   store_close(&one);
 }
 
-TEST_SQLITE(many_statements_fit_beside_the_cache) {
+TEST(many_statements_fit_beside_the_cache, .only = TEST_ON_SQLITE) {
   struct db *db = scratch("c.db");
   struct error err;
   for (int i = 0; i < 400; i++) {
@@ -135,7 +135,7 @@ TEST_SQLITE(many_statements_fit_beside_the_cache) {
   db_close(&db);
 }
 
-TEST_SQLITE(a_backup_is_one_private_file_and_never_half_there) {
+TEST(a_backup_is_one_private_file_and_never_half_there, .only = TEST_ON_SQLITE) {
   struct fixture f = fixture_new();
   struct txn txn = fixture_begin(&f);
   fixture_fact(&f, &txn, STR(""), STR("kept"), NULL);

@@ -120,7 +120,7 @@ TEST(the_last_chunk_is_the_teams_own) {
   fixture_close(&f);
 }
 
-TEST_SQLITE(a_store_of_the_first_schema_has_an_index_afterwards) {
+TEST(a_store_of_the_first_schema_has_an_index_afterwards, .only = TEST_ON_SQLITE) {
   const char *path = path_join(NULL, "first.db");
   sqlite3 *db;
   CHECK_INT(sqlite3_open(path, &db), SQLITE_OK);

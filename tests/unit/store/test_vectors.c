@@ -153,7 +153,7 @@ TEST(a_deleted_memory_leaves_no_vector) {
   fixture_close(&f);
 }
 
-TEST_SQLITE(a_deleted_memory_leaves_nothing_in_blocks) {
+TEST(a_deleted_memory_leaves_nothing_in_blocks, .only = TEST_ON_SQLITE) {
   struct fixture f = fixture_new();
   int8_t v[DIMS];
   int64_t chunk, rest = -1;
@@ -456,7 +456,7 @@ static void damage(struct fixture *f, const char *sql) {
 
 static int8_t all[SOUND][DIMS];
 
-TEST_SQLITE(sound_blocks_are_healthy) {
+TEST(sound_blocks_are_healthy, .only = TEST_ON_SQLITE) {
   struct fixture f = three_blocks(all);
   struct vec_health health;
   for (int i = 0; i < SOUND; i += 199)
@@ -469,7 +469,7 @@ TEST_SQLITE(sound_blocks_are_healthy) {
 }
 
 /* Overwritten bytes in the head of block 2: place 5, an id, and place 6, bits. */
-TEST_SQLITE(damaged_places_of_a_head_are_left_out_and_mended_from_the_vectors) {
+TEST(damaged_places_of_a_head_are_left_out_and_mended_from_the_vectors, .only = TEST_ON_SQLITE) {
   struct fixture f = three_blocks(all);
   struct vec_health health;
   damage(&f,
@@ -493,7 +493,7 @@ TEST_SQLITE(damaged_places_of_a_head_are_left_out_and_mended_from_the_vectors) {
   fixture_close(&f);
 }
 
-TEST_SQLITE(a_head_of_the_wrong_size_is_left_out_and_mended) {
+TEST(a_head_of_the_wrong_size_is_left_out_and_mended, .only = TEST_ON_SQLITE) {
   static const char *const ways[] = {
       "UPDATE vec_head SET places = substr(places, 1, 1000) WHERE block = 1",
       "UPDATE vec_head SET places = CAST(places || x'00' AS BLOB) WHERE block = 1",
@@ -517,7 +517,7 @@ TEST_SQLITE(a_head_of_the_wrong_size_is_left_out_and_mended) {
   fixture_close(&f);
 }
 
-TEST_SQLITE(a_damaged_vector_is_left_out_and_dropped) {
+TEST(a_damaged_vector_is_left_out_and_dropped, .only = TEST_ON_SQLITE) {
   struct fixture f = three_blocks(all);
   struct vec_health health;
   damage(&f, "UPDATE vec_slot SET vector = CAST(substr(vector, 1, 100) || x'5a5a5a' || substr(vector, 104) AS BLOB) "
@@ -540,7 +540,7 @@ TEST_SQLITE(a_damaged_vector_is_left_out_and_dropped) {
 }
 
 /* A number of used places that is too small hides vectors, and would let a new one overwrite another. */
-TEST_SQLITE(a_wrong_number_of_used_places) {
+TEST(a_wrong_number_of_used_places, .only = TEST_ON_SQLITE) {
   struct fixture f = three_blocks(all);
   struct vec_health health;
   int8_t v[DIMS];
@@ -563,7 +563,7 @@ TEST_SQLITE(a_wrong_number_of_used_places) {
   fixture_close(&f);
 }
 
-TEST_SQLITE(an_impossible_number_of_used_places) {
+TEST(an_impossible_number_of_used_places, .only = TEST_ON_SQLITE) {
   struct fixture f = three_blocks(all);
   struct vec_health health;
   damage(&f, "PRAGMA ignore_check_constraints = ON; UPDATE vec_block SET used = 70000 WHERE id = 2;"
@@ -579,7 +579,7 @@ TEST_SQLITE(an_impossible_number_of_used_places) {
   fixture_close(&f);
 }
 
-TEST_SQLITE(a_damaged_centre_is_told_and_replaced) {
+TEST(a_damaged_centre_is_told_and_replaced, .only = TEST_ON_SQLITE) {
   static const char *const ways[] = {
       "UPDATE vec_centre SET centre = x'00'",
       "UPDATE vec_centre SET centre = randomblob(260)",
@@ -599,7 +599,7 @@ TEST_SQLITE(a_damaged_centre_is_told_and_replaced) {
   fixture_close(&f);
 }
 
-TEST_SQLITE(dimensions_that_cannot_be_true_cost_the_block) {
+TEST(dimensions_that_cannot_be_true_cost_the_block, .only = TEST_ON_SQLITE) {
   struct fixture f = three_blocks(all);
   struct vec_health health;
   damage(&f, "PRAGMA ignore_check_constraints = ON; UPDATE vec_block SET dims = 100000 WHERE id = 2");
@@ -613,7 +613,7 @@ TEST_SQLITE(dimensions_that_cannot_be_true_cost_the_block) {
   fixture_close(&f);
 }
 
-TEST_SQLITE(a_vector_at_a_wrong_place_is_found_and_mended) {
+TEST(a_vector_at_a_wrong_place_is_found_and_mended, .only = TEST_ON_SQLITE) {
   struct fixture f = fixture_new();
   int8_t v[DIMS];
   int64_t chunk, n, done, total;
@@ -639,7 +639,7 @@ TEST_SQLITE(a_vector_at_a_wrong_place_is_found_and_mended) {
 }
 
 /* A memory can be deleted, whatever its vector looks like. */
-TEST_SQLITE(a_memory_with_a_damaged_vector_can_be_deleted) {
+TEST(a_memory_with_a_damaged_vector_can_be_deleted, .only = TEST_ON_SQLITE) {
   struct fixture f = fixture_new();
   int8_t v[DIMS];
   int64_t chunk, left;
