@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 FUZZ_SECONDS ?= 60
 
-.PHONY: build run tour test quick check bench bench-pg torture fuzz coverage install uninstall format clean help
+.PHONY: build run tour test test-all quick check bench bench-pg torture fuzz coverage install uninstall format clean help
 .NOTPARALLEL:
 
 #: make             build build/cairn
@@ -20,17 +20,22 @@ run: build
 tour: build
 	@scripts/tour
 
-#: make test        everything: static checks, all tests, again with the sanitizers
+#: make test        what CI runs, in 15 minutes: static checks, all tests, sanitizers, PostgreSQL
 test:
 	@scripts/setup test
 	@scripts/test
 
-#: make quick       the tests alone, without sanitizers
+#: make test-all    every test in every build and on both engines, all analysers, short fuzzing: about an hour
+test-all:
+	@scripts/setup test
+	@scripts/test all
+
+#: make quick       only the tests, without sanitizers, stores in files
 quick:
 	@scripts/setup build
 	@scripts/test quick
 
-#: make check       the static checks alone
+#: make check       only the static checks, on all files
 check:
 	@scripts/setup test
 	@scripts/test static

@@ -1,9 +1,7 @@
 /* test_mcp_stdio.c: a client drives `cairn mcp` over its standard input and output, in both eras. */
 #include <signal.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "support/cli.h"
 
 enum { WAIT_MS = 8000 };
@@ -131,9 +129,7 @@ TEST(mcp_answers_what_was_asked_before_the_end) {
 TEST(mcp_ends_with_its_input) {
   struct proc *p = START("--profile", "full");
   shake_hands(p, "2025-11-25", "{}");
-  int64_t before = clock_ticks_us();
   end(p);
-  CHECK(clock_ticks_us() - before < INT64_C(3000000) * test_slowness());
   p = START("--profile", "full");
   shake_hands(p, "2025-11-25", "{}");
   proc_kill(p, SIGTERM);

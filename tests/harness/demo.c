@@ -6,7 +6,7 @@
 
 TEST(good) { CHECK(1 + 1 == 2); }
 
-TEST(good_uses_folder) {
+TEST(good_uses_folder, .slow = true) {
   char path[600];
   snprintf(path, sizeof(path), "%s/file", test_dir());
   FILE *f = fopen(path, "w");

@@ -32,16 +32,16 @@
 #define SLOWNESS 1
 #endif
 
-enum { MAX_JOBS = 64, JOBS_PER_CORE = 4, MAX_WITHOUT = 8, OUTPUT_SHOWN = 16 * 1024, NOTE_SIZE = 1024, SLOWEST = 10 };
+enum { MAX_JOBS = 64, JOBS_PER_CORE = 4, MAX_WITHOUT = 16, OUTPUT_SHOWN = 16 * 1024, NOTE_SIZE = 1024, SLOWEST = 10 };
 
 /* One running test. */
 struct job {
   struct test *test;
   size_t number;
   pid_t pid;
-  int output; /* memory file that takes its stdout and stderr */
-  char *note; /* shared with the test's process; stays with the slot */
-  double started, deadline;
+  int output;            /* memory file that takes its stdout and stderr */
+  char *note;            /* shared with the test's process; stays with the slot */
+  double started, spent; /* seconds; spent is what counts against the limit */
   bool timed_out;
   char dir[512];
 };
@@ -55,6 +55,7 @@ struct runner {
   struct job jobs[MAX_JOBS];
   int slots; /* maximum number of tests at once */
   int cores, running, passed, failed;
+  double looked;        /* when fair_seconds() was last called */
   char times_path[512]; /* seconds of each test in the last run */
 };
 
@@ -84,6 +85,13 @@ void test_unable(const char *why) {
 }
 
 int test_slowness(void) { return SLOWNESS; }
+
+double test_cpu_seconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
 bool on_postgres(void) { return postgres; }
 
 /* A call on a server is a connection, and a store a database to be made. */
@@ -248,7 +256,6 @@ static void start(struct runner *r, struct job *job) {
   snprintf(job->dir, sizeof(job->dir), "%s/%zu", run_dir, number);
   job->output = memfd_create("test-output", MFD_CLOEXEC);
   job->started = seconds_now();
-  job->deadline = job->started + seconds_for(job->test);
   fflush(NULL);
   job->pid = fork();
   if (job->pid == 0)
@@ -303,14 +310,35 @@ static void finish(struct runner *r, struct job *job, int status) {
   r->running--;
 }
 
+/* How many processes want to run now, besides this one; 0 if unknown. */
+static int runnable_count(void) {
+  char line[128] = ""; /* "0.61 0.40 0.32 RUNNABLE/ALL PID" */
+  FILE *f = fopen("/proc/loadavg", "re");
+  const char *at = f && fgets(line, sizeof(line), f) ? strchr(line, '/') : NULL;
+  while (at && at > line && at[-1] != ' ')
+    at--;
+  if (f)
+    fclose(f);
+  return at ? (int)strtol(at, NULL, 10) - 1 : 0;
+}
+
+/* Seconds since the last call, fewer if processes share the cores: a busy machine takes nothing from a test's limit. */
+static double fair_seconds(struct runner *r) {
+  double now = seconds_now(), passed = now - r->looked;
+  int runnable = runnable_count();
+  r->looked = now;
+  return runnable > r->cores ? passed * r->cores / runnable : passed;
+}
+
 /* Collects every test that has ended. The process group is killed before its leader is reaped: until then the number
  * cannot belong to anyone else. */
 static void reap(struct runner *r) {
+  double passed = fair_seconds(r);
   for (int i = 0; i < r->slots; i++) {
     struct job *job = &r->jobs[i];
     if (!job->test)
       continue;
-    if (!job->timed_out && seconds_now() > job->deadline) {
+    if (!job->timed_out && (job->spent += passed) > seconds_for(job->test)) {
       job->timed_out = true;
       kill(-job->pid, SIGKILL);
     }
@@ -332,17 +360,6 @@ static void wait_for_event(const sigset_t *chld) {
   sigtimedwait(chld, NULL, &pause);
 }
 
-/* True if fewer processes want to run than there are cores: the running tests are waiting for something. */
-static bool has_idle_core(const struct runner *r) {
-  int runnable = r->cores + 1; /* with this process */
-  FILE *f = fopen("/proc/loadavg", "re");
-  if (f && fscanf(f, "%*s %*s %*s %d/", &runnable) != 1)
-    runnable = r->cores + 1;
-  if (f)
-    fclose(f);
-  return runnable - 1 < r->cores;
-}
-
 static struct job *free_slot(struct runner *r) {
   struct job *job = r->jobs;
   while (job->test)
@@ -355,10 +372,11 @@ static void run_all(struct runner *r) {
   sigemptyset(&chld);
   sigaddset(&chld, SIGCHLD);
   sigprocmask(SIG_BLOCK, &chld, NULL);
+  r->looked = seconds_now();
   while ((r->next < r->count || r->running) && !stop_signal) {
     while (r->next < r->count && r->running < r->cores)
       start(r, free_slot(r));
-    if (r->next < r->count && r->running < r->slots && has_idle_core(r))
+    if (r->next < r->count && r->running < r->slots && runnable_count() < r->cores) /* the others wait */
       start(r, free_slot(r));
     wait_for_event(&chld);
     reap(r);
@@ -431,10 +449,12 @@ static void select_tests(struct runner *r, const struct choice *c) {
 
 /* ---- times ----------------------------------------------------------------------------------------------------- */
 
-static struct test *find_test(const char *name) {
-  const char *colon = strrchr(name, ':');
-  for (struct test *t = registered; colon && t; t = t->next)
-    if (strcmp(t->name, colon + 1) == 0 && strncmp(short_file(t->file), name, (size_t)(colon - name)) == 0)
+/* The test of a line "FILE:NAME\n", or NULL. */
+static struct test *find_test(const char *line) {
+  size_t file = strcspn(line, ":"), end = strcspn(line, "\n");
+  for (struct test *t = registered; file < end && t; t = t->next)
+    if (strlen(t->name) == end - file - 1 && strncmp(t->name, line + file + 1, end - file - 1) == 0 &&
+        strncmp(short_file(t->file), line, file) == 0)
       return t;
   return NULL;
 }
@@ -444,12 +464,12 @@ static struct test *find_test(const char *name) {
 static void order_by_time(struct runner *r, const char *program) {
   snprintf(r->times_path, sizeof(r->times_path), "%s.%s.times", program, postgres ? "postgres" : "sqlite");
   for (size_t i = 0; i < r->count; i++)
-    r->tests[i]->expected = (double)limit_of(r->tests[i]) / TEST_SECONDS;
+    r->tests[i]->expected = limit_of(r->tests[i]) / (double)TEST_SECONDS;
   FILE *f = fopen(r->times_path, "re");
-  char name[512];
-  double took, cpu;
-  while (f && fscanf(f, "%lf %lf %511s", &took, &cpu, name) == 3) {
-    struct test *t = find_test(name);
+  char line[512], *end;
+  while (f && fgets(line, sizeof(line), f)) {
+    double took = strtod(line, &end), cpu = strtod(end, &end);
+    struct test *t = find_test(end + strspn(end, " "));
     if (t)
       t->expected = t->took = took, t->cpu = cpu;
   }

@@ -56,6 +56,8 @@ _Noreturn void test_unable(const char *why);
 bool on_postgres(void);
 /* A private folder of the running test, made at the first call and removed, with all in it, when the test is over. */
 const char *test_dir(void);
+/* Processor time of this process: unlike a clock's, it does not grow while other processes run. */
+double test_cpu_seconds(void);
 /* How much slower than a release build this one may be: 1, 4 with ASan, 10 with TSan. */
 int test_slowness(void);
 /* How many times as long as with files in a release build this run may wait for anything. */

@@ -51,26 +51,37 @@ static struct arena *memory(void) {
 
 static _Noreturn void fail(const char *what) { FAIL("%s: %s", what, strerror(errno)); }
 
-static void apply_env(const char *const *env) {
-  for (; env && *env; env++) {
-    const char *eq = strchr(*env, '=');
-    struct str name = {*env, eq ? (size_t)(eq - *env) : strlen(*env)};
-    if (eq)
-      setenv(arena_cstr(memory(), name), eq + 1, 1);
-    else
-      unsetenv(*env);
+static struct str name_in(const char *assignment) { return (struct str){assignment, strcspn(assignment, "=")}; }
+
+/* This process's environment with the changes: "NAME=VALUE" sets, "NAME" removes; the last one counts. */
+static const char **changed_env(const char *const *changes) {
+  LIST(const char *) env = {0};
+  for (char **e = environ; *e; e++)
+    list_push(memory(), &env, *e);
+  for (; changes && *changes; changes++) {
+    struct str name = name_in(*changes);
+    size_t n = 0;
+    for (size_t i = 0; i < env.n; i++)
+      if (!str_eq(name_in(env.v[i]), name))
+        env.v[n++] = env.v[i];
+    env.n = n;
+    if ((*changes)[name.n] == '=')
+      list_push(memory(), &env, *changes);
   }
+  list_push(memory(), &env, NULL);
+  return env.v;
 }
 
-static _Noreturn void exec_child(const struct proc_spec *spec, const char *dir, int in, int out, int err) {
+/* Shares the parent's memory until it is another program, and so writes to none: the parent, with a sanitizer's shadow,
+ * is large, and copying it would take longer than most calls. */
+static _Noreturn void exec_child(const struct proc_spec *spec, const char **env, const char *dir, const int fds[3]) {
   prctl(PR_SET_PDEATHSIG, SIGKILL); /* it does not outlive the test */
   signal(SIGPIPE, SIG_DFL);
-  if (chdir(dir) != 0 || dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(spec->merge ? out : err, 2) < 0)
+  if (chdir(dir) != 0 || dup2(fds[0], 0) < 0 || dup2(fds[1], 1) < 0 || dup2(fds[2], 2) < 0)
     _exit(126);
-  apply_env(spec->env);
-  /* execvp does not change the strings; its prototype predates const. */
-  execvp(spec->argv[0], (char *const *)(uintptr_t)spec->argv);
-  fprintf(stderr, "proc: cannot run %s: %s\n", spec->argv[0], strerror(errno));
+  /* execvpe does not change the strings; its prototype predates const. */
+  execvpe(spec->argv[0], (char *const *)(uintptr_t)spec->argv, (char *const *)(uintptr_t)env);
+  dprintf(2, "proc: cannot run %s: %s\n", spec->argv[0], strerror(errno));
   _exit(127);
 }
 
@@ -86,11 +97,16 @@ struct proc *proc_start_spec(const struct proc_spec *spec) {
   p->started_us = clock_ticks_us();
   int timeout_ms = spec->timeout_ms ? spec->timeout_ms : DEFAULT_TIMEOUT_MS;
   p->limit_us = (int64_t)timeout_ms * 1000 * test_patience();
-  p->pid = fork();
-  if (p->pid < 0)
-    fail("fork");
-  if (p->pid == 0)
-    exec_child(spec, dir, in[0], out[1], err[1]);
+  const char **env = changed_env(spec->env);
+  const int fds[3] = {in[0], out[1], spec->merge ? out[1] : err[1]};
+  /* posix_spawn() cannot ask for a signal when the parent dies.
+   * NOLINTNEXTLINE(bugprone-unsafe-functions,cert-msc24-c,cert-msc33-c,clang-analyzer-security.insecureAPI.vfork) */
+  pid_t pid = vfork();
+  if (pid < 0)
+    fail("vfork");
+  if (pid == 0)
+    exec_child(spec, env, dir, fds); /* NOLINT(clang-analyzer-unix.Vfork) */
+  p->pid = pid;
   close(in[0]);
   close(out[1]);
   close(err[1]);

@@ -1,8 +1,6 @@
 /* test_redact.c: what is a secret and what is not, what replaces it, and what a preview shows. */
 #include "core/redact.h"
 
-#include <time.h>
-
 #include "base/utf8.h"
 #include "support/harness.h"
 #include "support/keys.h"
@@ -599,13 +597,6 @@ TEST(no_preview_shows_more_than_a_third) {
 
 /* ---- Time ---- */
 
-/* Of the processor, not of the clock on the wall: other processes take none of it. */
-static double seconds(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
-}
-
 /* Far more than it takes, far less than a quadratic scan would. */
 TEST(a_megabyte_of_anything_is_scanned_at_once, .slow = true) {
   static const char *const pieces[] = {
@@ -636,10 +627,10 @@ TEST(a_megabyte_of_anything_is_scanned_at_once, .slow = true) {
     struct buf text = BUF(&a);
     while (text.n < 1000000)
       buf_adds(&text, pieces[i]);
-    double start = seconds();
+    double start = test_cpu_seconds();
     redact_known_values(&a, text.p, ARRAY_LEN(known), known);
-    if (seconds() - start > 3.0 * test_slowness())
-      test_fail(__FILE__, __LINE__, "%.2f s for a text of: %s", seconds() - start, pieces[i]);
+    if (test_cpu_seconds() - start > 3.0 * test_slowness())
+      test_fail(__FILE__, __LINE__, "%.2f s for a text of: %s", test_cpu_seconds() - start, pieces[i]);
     arena_release(&a);
   }
 }
@@ -653,10 +644,10 @@ TEST(finds_in_many_runs_are_led_back_at_once) {
   buf_adds(&text, "%41 ");
   while (text.n < 1000000)
     buf_adds(&text, "QUFBQUFBQUFCQkJCQkJCQiU0MQ== ");
-  double start = seconds();
+  double start = test_cpu_seconds();
   struct str clean = redact_known_values(&a, text.p, ARRAY_LEN(known), known);
-  if (seconds() - start > 3.0 * test_slowness())
-    test_fail(__FILE__, __LINE__, "%.2f s", seconds() - start);
+  if (test_cpu_seconds() - start > 3.0 * test_slowness())
+    test_fail(__FILE__, __LINE__, "%.2f s", test_cpu_seconds() - start);
   CHECK(str_find(clean, STR("QUFBQUFB"), 0) == SIZE_MAX && str_find(clean, STR("[REDACTED:vault_secret]"), 0) == 4);
   arena_release(&a);
 }

@@ -19,7 +19,7 @@ static const struct str three[] = {STR_INIT("the first text"), STR_INIT("a secon
 /* What most tests want: quick tries, eight dimensions. */
 static struct http_embedder_config quick(enum http_api api, const char *url) {
   return (struct http_embedder_config){
-      .api = api, .url = str_from(url), .model = STR("m"), .dims = DIMS, .backoff_ms = 4, .timeout_ms = 3000};
+      .api = api, .url = str_from(url), .model = STR("m"), .dims = DIMS, .backoff_ms = 4, .timeout_ms = 15000};
 }
 
 static struct embedder *open_embedder(const struct http_embedder_config *c) {
@@ -422,13 +422,13 @@ TEST(retry_after_is_honoured) {
 
 TEST(a_wait_that_is_too_long_is_not_begun) {
   static const char *const headers[] = {"Retry-After: 3600\r\n", "Retry-After: 99999999999999\r\n",
-                                        "Retry-After: 4\r\n"};
-  for (size_t i = 0; i < ARRAY_LEN(headers); i++) { /* beyond the bound, and twice beyond what is left of 3 s */
+                                        "Retry-After: 20\r\n"};
+  for (size_t i = 0; i < ARRAY_LEN(headers); i++) { /* beyond the bound, and twice beyond what is left of 15 s */
     struct http_server *s = http_server_start(HTTP_STEPS({.status = 429, .headers = headers[i]}));
     struct http_embedder_config c = quick(HTTP_OPENAI, http_server_url(s));
     int64_t began = clock_ticks_us();
     struct error err = fails_with(s, &c, 1);
-    CHECK(clock_ticks_us() - began < 2500 * 1000);
+    CHECK(clock_ticks_us() - began < 14 * 1000 * 1000);
     contains(err.message, "try again in ");
     contains(err.fix, "wait");
   }
@@ -453,7 +453,7 @@ TEST(a_slow_server_costs_no_more_than_the_limit) {
   int64_t began = clock_ticks_us();
   struct embedder *e = open_embedder(&c);
   struct error err = check_failure(e);
-  CHECK(clock_ticks_us() - began < 400 * 1000 + 2000 * 1000 * test_slowness());
+  CHECK(clock_ticks_us() - began < 15 * 1000 * 1000); /* the server takes 20 s */
   contains(err.message, "no answer");
   CHECK(http_server_requests(s) >= 1);
   e->close(e);
@@ -479,7 +479,7 @@ TEST(bytes_that_drip_in_do_not_prolong_it) {
   int64_t began = clock_ticks_us();
   struct embedder *e = open_embedder(&c);
   contains(check_failure(e).message, "no answer");
-  CHECK(clock_ticks_us() - began < 400 * 1000 + 2000 * 1000 * test_slowness());
+  CHECK(clock_ticks_us() - began < 15 * 1000 * 1000);
   e->close(e);
   http_server_stop(s);
 }

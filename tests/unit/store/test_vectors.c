@@ -57,7 +57,7 @@ static int64_t plain_memories(struct fixture *f, int n, const char *project) {
   return first;
 }
 
-TEST(the_nearest_are_found_across_blocks) {
+TEST(the_nearest_are_found_across_blocks, .slow = true) {
   struct fixture f = fixture_new();
   int8_t(*all)[DIMS] = arena_alloc(&f.arena, MANY * sizeof(*all));
   struct txn txn = fixture_begin(&f);
@@ -258,7 +258,7 @@ TEST(a_rare_tag_in_a_large_store_is_found) {
   fixture_close(&f);
 }
 
-TEST(a_near_memory_of_the_own_project_is_a_candidate_in_a_crowd) {
+TEST(a_near_memory_of_the_own_project_is_a_candidate_in_a_crowd, .slow = true) {
   struct fixture f = fixture_new();
   int8_t query[DIMS], v[DIMS];
   int64_t best = 0, mine;
