@@ -86,11 +86,14 @@ void test_unable(const char *why) {
 
 int test_slowness(void) { return SLOWNESS; }
 
-double test_cpu_seconds(void) {
+static double read_clock(clockid_t clock) {
   struct timespec t;
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  clock_gettime(clock, &t);
   return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
+
+static double seconds_now(void) { return read_clock(CLOCK_MONOTONIC); }
+double test_cpu_seconds(void) { return read_clock(CLOCK_PROCESS_CPUTIME_ID); }
 
 bool on_postgres(void) { return postgres; }
 
@@ -169,12 +172,6 @@ const char *test_dir(void) {
 }
 
 /* ---- running --------------------------------------------------------------------------------------------------- */
-
-static double seconds_now(void) {
-  struct timespec ts;
-  clock_gettime(CLOCK_MONOTONIC, &ts);
-  return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
-}
 
 static double seconds_of(struct timeval t) { return (double)t.tv_sec + (double)t.tv_usec / 1e6; }
 
@@ -310,7 +307,7 @@ static void finish(struct runner *r, struct job *job, int status) {
   r->running--;
 }
 
-/* How many processes want to run now, besides this one; 0 if unknown. */
+/* Number of runnable processes besides this one; 0 if unknown. */
 static int runnable_count(void) {
   char line[128] = ""; /* "0.61 0.40 0.32 RUNNABLE/ALL PID" */
   FILE *f = fopen("/proc/loadavg", "re");
@@ -322,7 +319,8 @@ static int runnable_count(void) {
   return at ? (int)strtol(at, NULL, 10) - 1 : 0;
 }
 
-/* Seconds since the last call, fewer if processes share the cores: a busy machine takes nothing from a test's limit. */
+/* Seconds since the last call, scaled down while more processes are runnable than there are cores: a test's time limit
+ * does not depend on the load of the machine. */
 static double fair_seconds(struct runner *r) {
   double now = seconds_now(), passed = now - r->looked;
   int runnable = runnable_count();

@@ -1,7 +1,7 @@
 /* harness.h: the test harness: TEST(name) { ... } is all that a test needs.
  *
  * Every test runs in a process of its own, in its own process group, with a time limit; a failed check prints where and
- * what, and ends the test. The programs run with --help list their options. */
+ * what, and ends the test. The option --help of the programs lists the others. */
 #ifndef CAIRN_TESTS_HARNESS_H
 #define CAIRN_TESTS_HARNESS_H
 
@@ -23,11 +23,11 @@ enum test_only { TEST_ON_BOTH, TEST_ON_SQLITE, TEST_ON_POSTGRES };
 struct test {
   const char *file, *name;
   void (*fn)(void);
-  int seconds;           /* time limit; 0: TEST_SECONDS */
-  enum test_only only;   /* about one engine itself: not run on the other, and counted apart */
-  bool slow;             /* run in only one round of `make test`: release build, stores in files */
-  double expected, took; /* seconds; took is 0 until the test ends */
-  double cpu;            /* processor seconds of the test and the children that it waited for */
+  int seconds;         /* time limit; 0: TEST_SECONDS */
+  enum test_only only; /* about one engine itself: not run on the other, and counted apart */
+  bool slow;           /* run in only one round of `make test`: release build, stores in files */
+  double expected;     /* seconds, for the order */
+  double took, cpu;    /* wall and processor seconds, of this run or the last one; cpu includes reaped children */
   struct test *next;
 };
 

@@ -19,11 +19,6 @@ static struct arena memory; /* lives as long as the test */
 
 bool own_server_possible(void) { return getenv("CAIRN_PG_INSTANCE") != NULL; }
 
-void own_server_require(void) {
-  if (!own_server_possible())
-    test_unable("a server of its own that it may stop: CAIRN_TEST_PG names somebody else's");
-}
-
 static struct str run_words(const char *command, const char *option, const char *more) {
   struct run r = proc_run(.argv = ARGS(script, command, option, more), .env = ARGS(variable, release, "CAIRN_TEST_PG"),
                           .timeout_ms = START_MS);
@@ -72,7 +67,8 @@ static void start_guard(void) {
 }
 
 static void start(bool durable) {
-  own_server_require();
+  if (!own_server_possible())
+    test_unable("a server of its own that it may stop: CAIRN_TEST_PG names somebody else's");
   snprintf(instance, sizeof(instance), "own-%d", (int)getpid());
   snprintf(variable, sizeof(variable), "CAIRN_PG_INSTANCE=%s", instance);
   start_guard();

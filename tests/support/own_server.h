@@ -10,9 +10,8 @@
 
 /* Whether the server of the run was started by scripts/pg, so that another one can be. */
 bool own_server_possible(void);
-/* Ends the test as "not run" if that is not possible; so does own_server_start(). */
-void own_server_require(void);
-/* Starts it; `durable`: what was committed survives a crash of the server. */
+/* Starts it, or ends the test as "not run" if that is not possible. `durable`: commits survive a crash of the server.
+ */
 void own_server_start(bool durable);
 /* Starts one that is older than Cairn supports instead; nothing but own_server_url() and own_server_sql() is for it. */
 void own_server_start_older(void);
