@@ -2,9 +2,9 @@
  * has: texts of several lengths on one core, a batch on all of them, and the bare product of matrices. */
 #include <stdlib.h>
 
-#include "base/fs.h"
+#include "base/os/fs.h"
 #include "embed/builtin.h"
-#include "embed/encoder.h"
+#include "embed/encoder/encoder.h"
 #include "support/measure.h"
 
 enum { RUNS = 40, BATCH = 200, BATCH_TOKENS = 60, TOKENS_MAX = 512 };

@@ -8,9 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "op/feed.h"
-#include "store/events.h"
+#include "op/admin/feed.h"
 #include "store/store.h"
+#include "store/tables/events.h"
 #include "support/measure.h"
 #include "support/pg.h"
 

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/clock.h"
-#include "store/entities.h"
-#include "store/lexical.h"
+#include "base/os/clock.h"
+#include "store/search/entities.h"
+#include "store/search/lexical.h"
 #include "support/corpus.h"
 #include "support/measure.h"
 

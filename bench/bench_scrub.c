@@ -2,7 +2,7 @@
  * with no, 20 and 1,000 secrets in the vault.
  *
  * Usage: bench_scrub */
-#include "core/redact.h"
+#include "core/secrets/redact.h"
 #include "support/corpus.h"
 #include "support/measure.h"
 

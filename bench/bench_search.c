@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "cairn.h"
-#include "store/search_rows.h"
+#include "store/search/search_rows.h"
 #include "support/measure.h"
 #include "support/searchable.h"
 

@@ -7,8 +7,8 @@
 
 #include "base/id.h"
 #include "cairn.h"
-#include "store/lexical.h"
-#include "store/memories.h"
+#include "store/memories/memories.h"
+#include "store/search/lexical.h"
 #include "support/measure.h"
 #include "support/searchable.h"
 

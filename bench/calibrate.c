@@ -9,11 +9,11 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
-#include "base/clock.h"
+#include "base/os/clock.h"
 #include "embed/builtin.h"
 #include "embed/calibration.h"
 #include "embed/fit.h"
-#include "op/pairs.h"
+#include "op/eval/pairs.h"
 
 enum set { STSB, MRPC, QUORA, BREAKING, CAD, SICK, NSETS };
 enum { FIT, CHECK };

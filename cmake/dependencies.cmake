@@ -4,11 +4,11 @@ find_package(Threads REQUIRED)
 pkg_check_modules(SYSTEM_LIBRARIES REQUIRED IMPORTED_TARGET sqlite3>=3.40 libsodium libutf8proc libcmark
   libmicrohttpd>=0.9.75 gnutls>=3.7)
 
-# libcurl is opened when an HTTP embedder first needs it (src/embed/curl.h says why): its headers are all that the build
+# libcurl is opened when an HTTP embedder first needs it (src/embed/remote/curl.h says why): its headers are all that the build
 # takes from it.
 pkg_check_modules(CURL REQUIRED libcurl>=7.87)
 
-# libpq likewise, when a store on a server is first opened (src/store/postgres_libpq.h).
+# libpq likewise, when a store on a server is first opened (src/store/postgres/libpq.h).
 pkg_check_modules(LIBPQ REQUIRED libpq>=14)
 
 # The sandbox of the servers: the program's alone, not the library's.

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes src/embed/unicode_tables.c: what the tokeniser does with each code point, from Python's Unicode database.
+"""Writes src/embed/encoder/unicode_tables.c: what the tokeniser does with each code point, from Python's Unicode database.
 
 usage: model/unicode_tables.py [--check] [FILE]
 
@@ -138,7 +138,7 @@ def generate():
     parts = [
         "/* unicode_tables.c: what the tokeniser does with each code point; written by model/unicode_tables.py from",
         " * Unicode %s, not by hand. */" % VERSION,
-        '#include "embed/unicode_tables.h"',
+        '#include "embed/encoder/unicode_tables.h"',
         "",
         "/* clang-format off */",
         array("uint8_t", "unicode_ascii", ascii_table(t.entries, t.pool)),

@@ -1,6 +1,5 @@
 /* child.h: a program that speaks JSON lines over its standard input and output, and what the system knows of it. */
-#ifndef CAIRN_BENCH_CHILD_H
-#define CAIRN_BENCH_CHILD_H
+#pragma once
 
 #include <stdio.h>
 #include <sys/types.h>
@@ -23,5 +22,3 @@ const char *child_line(struct child *c);
 void child_end(struct child *c);
 /* Resident memory in MB. */
 double child_memory(pid_t pid);
-
-#endif

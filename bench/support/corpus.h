@@ -1,6 +1,5 @@
 /* corpus.h: made-up memories for measurements: the same ones for the same seed, on every machine. */
-#ifndef CAIRN_BENCH_CORPUS_H
-#define CAIRN_BENCH_CORPUS_H
+#pragma once
 
 #include "base/buf.h"
 
@@ -19,5 +18,3 @@ struct str corpus_query(struct corpus *c, struct arena *a);
 /* The arguments of `remember` as a JSON object: a text with a tag, six of ten in one of twenty projects, one of ten
  * with a key. */
 struct str corpus_arguments(struct corpus *c, struct arena *a, int64_t number);
-
-#endif

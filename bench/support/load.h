@@ -1,6 +1,5 @@
 /* load.h: many HTTP connections at once from one thread, each sending its next request when the last is answered. */
-#ifndef CAIRN_BENCH_LOAD_H
-#define CAIRN_BENCH_LOAD_H
+#pragma once
 
 #include "support/measure.h"
 
@@ -18,5 +17,3 @@ struct load {
 };
 
 void load_run(struct load *load);
-
-#endif

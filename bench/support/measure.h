@@ -1,6 +1,5 @@
 /* measure.h: samples, their median and spread, and the rows of the report. */
-#ifndef CAIRN_BENCH_MEASURE_H
-#define CAIRN_BENCH_MEASURE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -39,5 +38,3 @@ _Noreturn void fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void copy_store(const char *from, const char *to);
 /* Removes a store with its side files. */
 void remove_store(const char *path);
-
-#endif

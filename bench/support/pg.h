@@ -1,9 +1,8 @@
 /* pg.h: what the benchmarks of a store on a server share: direct connections, bulk loading, how the teams are named. */
-#ifndef CAIRN_BENCH_PG_H
-#define CAIRN_BENCH_PG_H
+#pragma once
 
 #include "base/buf.h"
-#include "store/postgres_libpq.h"
+#include "store/postgres/libpq.h"
 
 /* The first teams have vectors of the built-in embedder and are searched; those behind them have vectors of the
  * hashing one, which costs next to nothing, and are written to. */
@@ -37,5 +36,3 @@ void pg_copy_row(struct pg_copy *c);
 void pg_copy_text(struct pg_copy *c, struct str value);
 void pg_copy_int(struct pg_copy *c, int64_t value);
 void pg_copy_end(struct pg_copy *c);
-
-#endif

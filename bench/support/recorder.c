@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/thread.h"
+#include "base/os/thread.h"
 #include "support/measure.h"
 
 enum { PREPARED = 1024, WAITING = 4096, HEAD = 5, SETTLE_US = 20000 };

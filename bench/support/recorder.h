@@ -4,13 +4,12 @@
  * What is sent again is the floor of the operation: the same statements, prepared, with the same values, in the same
  * groups, so that there are as many round trips. Ids that the server has given in the recording are replaced by those
  * that it gives in the replay, and every uid by a new one, so that a write can be replayed. */
-#ifndef CAIRN_BENCH_RECORDER_H
-#define CAIRN_BENCH_RECORDER_H
+#pragma once
 
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "store/postgres_libpq.h"
+#include "store/postgres/libpq.h"
 
 enum { RECORDED_VALUES = 160 };
 
@@ -54,5 +53,3 @@ void replay_team(struct replay *p, const char *team);
 void replay_run(struct replay *p, const struct recording *r);
 int replay_backend(struct replay *p);
 void replay_close(struct replay *p);
-
-#endif

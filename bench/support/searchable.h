@@ -1,11 +1,10 @@
 /* searchable.h: stores for the search benchmark, and the same content for sqlite-vec and FTS5. */
-#ifndef CAIRN_BENCH_SEARCHABLE_H
-#define CAIRN_BENCH_SEARCHABLE_H
+#pragma once
 
 #include <sqlite3.h>
 
 #include "store/store.h"
-#include "store/vectors.h"
+#include "store/vectors/vectors.h"
 #include "support/topics.h"
 
 /* An open store of the benchmark: its topics and the index in use. */
@@ -23,5 +22,3 @@ void searchable_close(struct searchable *s);
 
 /* A connection with sqlite-vec loaded; `extension` is the path of vec0.so. */
 sqlite3 *peer_open(const char *path, const char *extension);
-
-#endif

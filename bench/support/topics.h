@@ -3,8 +3,7 @@
  * A topic is a text that the embedder in use has embedded. A memory has half its words from its topic, and a vector
  * that lies around the topic's, nearer or farther: clusters as real texts have them, at a millionth of the time.
  * Everything follows from the number of a memory: what was built can be computed again. */
-#ifndef CAIRN_BENCH_TOPICS_H
-#define CAIRN_BENCH_TOPICS_H
+#pragma once
 
 #include "base/buf.h"
 #include "support/corpus.h"
@@ -31,5 +30,3 @@ void topics_quantise(const float *v, int dims, int8_t *ret_vector);
 
 /* A question of 4 to 12 words, half of them of one topic, the others by their frequency. */
 struct str topics_query(const struct topics *t, int64_t number, struct arena *a);
-
-#endif

@@ -1,8 +1,7 @@
 /* alloc.h: the only door to malloc. Tests can make the Nth allocation fail.
  *
  * Almost nothing calls this directly: memory of an operation comes from its arena (arena.h). */
-#ifndef CAIRN_BASE_ALLOC_H
-#define CAIRN_BASE_ALLOC_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,5 +25,3 @@ bool mem_secret_locks(size_t size);
 void alloc_fail_at(long nth, int sticky);
 /* How many injected failures this thread has had since the last alloc_fail_at(). */
 long alloc_failures(void);
-
-#endif

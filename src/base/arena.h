@@ -4,8 +4,7 @@
  * the arena's owner set with ARENA_BOUNDARY; the owner rolls back and reports STATUS_NOMEM. Code between the two
  * therefore checks nothing and frees nothing; what is not memory (a file, a blob handle) is registered with
  * arena_defer() or closed before the next allocation. */
-#ifndef CAIRN_BASE_ARENA_H
-#define CAIRN_BASE_ARENA_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -66,5 +65,3 @@ struct arena *arena_child(struct arena *parent);
 
 /* fn(p) runs at arena_release(), or at once when there is no memory to note it. */
 void arena_defer(struct arena *a, void (*fn)(void *), void *p);
-
-#endif

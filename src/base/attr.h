@@ -1,6 +1,5 @@
 /* attr.h: compiler attributes and the few macros that every file may use. */
-#ifndef CAIRN_BASE_ATTR_H
-#define CAIRN_BASE_ATTR_H
+#pragma once
 
 #include <stddef.h>
 
@@ -12,5 +11,3 @@
 #define CLEANUP(fn) __attribute__((cleanup(fn)))
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
-
-#endif

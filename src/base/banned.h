@@ -1,6 +1,5 @@
 /* banned.h: turns libc calls that are easy to misuse into compile errors; every .c file gets it from the build. */
-#ifndef CAIRN_BASE_BANNED_H
-#define CAIRN_BASE_BANNED_H
+#pragma once
 
 #ifndef __cplusplus
 /* The headers that declare them must come first, or their own prototypes would not compile. */
@@ -55,6 +54,4 @@
 #define calloc CAIRN_BANNED(calloc)
 #define realloc CAIRN_BANNED(realloc)
 #define free CAIRN_BANNED(free)
-#endif
-
 #endif

@@ -1,6 +1,5 @@
 /* buf.h: growable text and typed growable arrays in an arena. */
-#ifndef CAIRN_BASE_BUF_H
-#define CAIRN_BASE_BUF_H
+#pragma once
 
 #include "base/arena.h"
 
@@ -40,5 +39,3 @@ struct strs {
 };
 static inline void strs_push(struct arena *a, struct strs *list, struct str s) { list_push(a, list, s); }
 bool strs_has(const struct strs *list, struct str s);
-
-#endif

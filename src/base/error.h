@@ -1,6 +1,5 @@
 /* error.h: what went wrong, in words for a person: one sentence, the step that failed, and what to do next. */
-#ifndef CAIRN_BASE_ERROR_H
-#define CAIRN_BASE_ERROR_H
+#pragma once
 
 #include <stdint.h>
 
@@ -33,5 +32,3 @@ static inline enum status error_never_ok(enum status s) { return s == STATUS_OK 
 #define error_step(...) error_never_ok(error_step(__VA_ARGS__))
 #define error_fix(...) error_never_ok(error_fix(__VA_ARGS__))
 #define error_errno(...) error_never_ok(error_errno(__VA_ARGS__))
-
-#endif

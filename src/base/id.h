@@ -1,6 +1,5 @@
 /* id.h: UUIDv7 for machines, and content hashes. */
-#ifndef CAIRN_BASE_ID_H
-#define CAIRN_BASE_ID_H
+#pragma once
 
 #include "base/str.h"
 
@@ -16,5 +15,3 @@ bool uuid_valid(struct str s);
 /* SHA-256. */
 void hash_bytes(struct str s, uint8_t out[HASH_BYTES]);
 void hash_text(struct str s, char out[HASH_TEXT_SIZE]);
-
-#endif

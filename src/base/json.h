@@ -1,6 +1,5 @@
 /* json.h: yyjson with memory from an arena, and the short calls that handlers use all day. */
-#ifndef CAIRN_BASE_JSON_H
-#define CAIRN_BASE_JSON_H
+#pragma once
 
 #include <yyjson.h>
 
@@ -42,5 +41,3 @@ void json_put_strs(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *name, c
 yyjson_mut_val *json_put_obj(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *name);
 yyjson_mut_val *json_put_arr(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *name);
 void json_add_str(yyjson_mut_doc *doc, yyjson_mut_val *arr, struct str value);
-
-#endif

@@ -3,8 +3,7 @@
  * A server does not know which message brings a secret before it has read it, so that every message is read into such
  * memory; to ask the system for it each time would cost more than to answer. Pieces may be taken and given by any
  * thread. */
-#ifndef CAIRN_BASE_SECRET_POOL_H
-#define CAIRN_BASE_SECRET_POOL_H
+#pragma once
 
 #include <stddef.h>
 
@@ -23,5 +22,3 @@ void secret_pool_free(struct secret_pool **pool);
 void *secret_pool_take(struct secret_pool *pool);
 /* Wipes the first `used` bytes: no others were written to. */
 void secret_pool_give(struct secret_pool *pool, void *piece, size_t used);
-
-#endif

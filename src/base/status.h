@@ -1,8 +1,7 @@
 /* status.h: every outcome that the program knows, in one table: name, exit code, HTTP status, JSON-RPC code, text.
  *
  * A new outcome is one more line here; the doors translate by table and need no change. */
-#ifndef CAIRN_BASE_STATUS_H
-#define CAIRN_BASE_STATUS_H
+#pragma once
 
 /* name, its text in JSON, exit code, HTTP status, JSON-RPC code, what it means */
 #define STATUS_LIST(X)                                                                                                 \
@@ -48,5 +47,3 @@ const char *status_text(enum status s);
 int status_exit_code(enum status s);
 int status_http(enum status s);
 int status_rpc(enum status s);
-
-#endif

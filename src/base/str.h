@@ -1,6 +1,5 @@
 /* str.h: text as (pointer, length) slices that own nothing. */
-#ifndef CAIRN_BASE_STR_H
-#define CAIRN_BASE_STR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -59,5 +58,3 @@ bool str_is_ascii(struct str s);
 /* FNV-1a: goes on from `h`, and begins with STR_HASH. The same everywhere; not for what an enemy chooses. */
 #define STR_HASH UINT64_C(14695981039346656037)
 uint64_t str_hash(uint64_t h, struct str s);
-
-#endif

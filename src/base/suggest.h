@@ -1,6 +1,5 @@
 /* suggest.h: "did you mean ...?": the name nearest to a mistyped one. */
-#ifndef CAIRN_BASE_SUGGEST_H
-#define CAIRN_BASE_SUGGEST_H
+#pragma once
 
 #include "base/str.h"
 
@@ -18,5 +17,3 @@ void suggest_offer(struct suggest *s, struct str candidate);
 
 /* Edits between two names: insert, delete, replace, swap of neighbours; SIZE_MAX for names over 64 bytes. */
 size_t suggest_distance(struct str a, struct str b);
-
-#endif

@@ -1,6 +1,5 @@
 /* utf8.h: UTF-8: validate, walk, cut, fold. */
-#ifndef CAIRN_BASE_UTF8_H
-#define CAIRN_BASE_UTF8_H
+#pragma once
 
 #include "base/arena.h"
 
@@ -25,5 +24,3 @@ bool utf8_is_unspaced(uint32_t cp);
 
 /* Lower case, compatibility-composed, without diacritics: the form in which texts are compared. */
 struct str utf8_fold(struct arena *a, struct str s);
-
-#endif

@@ -4,7 +4,7 @@
 #include "base/suggest.h"
 #include "base/utf8.h"
 #include "cli/doors.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 
 const struct builtin builtins[] = {
     {"help", CLI_HELP, "[COMMAND]", "Explain a command"},

@@ -1,6 +1,5 @@
 /* args.h: the command line, read by the table of operations into the arguments of one of them. No I/O. */
-#ifndef CAIRN_CLI_ARGS_H
-#define CAIRN_CLI_ARGS_H
+#pragma once
 
 #include "op/op.h"
 
@@ -49,5 +48,3 @@ struct str args_spelling(struct arena *a, const struct param *p);
 struct str args_placeholder(struct arena *a, const struct param *p);
 /* Is there an operation whose first word this is? */
 bool args_is_family(struct str word);
-
-#endif

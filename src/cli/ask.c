@@ -6,7 +6,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "base/fs.h"
+#include "base/os/fs.h"
 
 enum { LINE_MAX_BYTES = 4096, INTERRUPT = 3 };
 

@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 
-#include "base/fs.h"
-#include "base/project.h"
+#include "base/os/fs.h"
+#include "base/os/project.h"
 #include "base/utf8.h"
-#include "core/gate.h"
+#include "core/gate/gate.h"
 #include "file/config.h"
 
 enum { BUSY_MAX_MS = 3600 * 1000 };

@@ -1,6 +1,5 @@
 /* context.h: what a call takes from its surroundings: options, environment, working folder. */
-#ifndef CAIRN_CLI_CONTEXT_H
-#define CAIRN_CLI_CONTEXT_H
+#pragma once
 
 #include "cli/args.h"
 
@@ -15,5 +14,3 @@ struct context {
  * checked. Creates nothing. */
 NODISCARD enum status context_load(struct arena *a, const struct cli_args *args, struct context *ret_context,
                                    struct error *err);
-
-#endif

@@ -2,8 +2,7 @@
  * shape of an operation, so that arguments, help, manual and completion treat them alike.
  *
  * A new one is a line in doors.c and a file with its function. */
-#ifndef CAIRN_CLI_DOORS_H
-#define CAIRN_CLI_DOORS_H
+#pragma once
 
 #include "cli/args.h"
 #include "cli/output.h"
@@ -30,5 +29,3 @@ int run_mcp(struct arena *a, struct cli_args *args, struct output *out);
 /* top.c */
 extern const struct param top_params[];
 int run_top(struct arena *a, struct cli_args *args, struct output *out);
-
-#endif

@@ -2,7 +2,7 @@
 #include "cli/help.h"
 
 #include "cli/doors.h"
-#include "core/memory.h"
+#include "core/memory/memory.h"
 
 enum { WIDTH = 80, INDENT = 2, COLUMN = 28 };
 

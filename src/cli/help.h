@@ -1,6 +1,5 @@
 /* help.h: everything that explains the program, made from the tables: help, manual page, shell completion. */
-#ifndef CAIRN_CLI_HELP_H
-#define CAIRN_CLI_HELP_H
+#pragma once
 
 #include "cli/args.h"
 #include "cli/term.h"
@@ -33,5 +32,3 @@ NODISCARD enum status completion_script(struct buf *out, struct str shell, struc
 /* What may stand in place of the last of these words, which come from behind the program's name: a line "word TAB
  * explanation" for each, and ":files" where file names may. Any words are fine. */
 void completion_words(struct buf *out, int n, const char *const *words);
-
-#endif

@@ -6,7 +6,7 @@
 #include "cli/help.h"
 #include "cli/output.h"
 #include "cli/run.h"
-#include "store/db.h"
+#include "store/db/db.h"
 
 static int print_version(struct arena *a, struct output *out) {
   if (out->json) {

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "cli/render.h"
-#include "op/scrub.h"
+#include "cli/render/render.h"
+#include "op/run/scrub.h"
 
 static void ignore_pipe_signal(struct output *o) {
   struct sigaction old, ignore = {.sa_handler = SIG_IGN};

@@ -1,6 +1,5 @@
 /* output.h: standard output and standard error of one call: text or JSON, and proof that it arrived. */
-#ifndef CAIRN_CLI_OUTPUT_H
-#define CAIRN_CLI_OUTPUT_H
+#pragma once
 
 #include "base/json.h"
 #include "cli/term.h"
@@ -28,5 +27,3 @@ int output_error(struct output *o, struct arena *a, const struct error *err);
 bool output_flush(struct output *o);
 /* To be called last: the exit code, which is not 0 when output was lost. */
 int output_finish(struct output *o, int code);
-
-#endif

@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/fs.h"
+#include "base/os/fs.h"
 #include "cli/ask.h"
 #include "cli/context.h"
-#include "cli/render.h"
+#include "cli/render/render.h"
 
 enum { INPUT_MAX = 16 * 1024 * 1024, NOTICE_AFTER_MS = 2000 };
 

@@ -6,7 +6,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/os/clock.h"
 #include "base/utf8.h"
 
 enum { DEFAULT_WIDTH = 80, MIN_WIDTH = 40 };

@@ -1,6 +1,5 @@
 /* term.h: what the terminal can do, and text that is safe and aligned on it. */
-#ifndef CAIRN_CLI_TERM_H
-#define CAIRN_CLI_TERM_H
+#pragma once
 
 #include "base/buf.h"
 
@@ -49,5 +48,3 @@ struct progress {
 void progress_init(struct progress *p, int fd);
 void progress_draw(struct progress *p, const char *what, int64_t done, int64_t total);
 void progress_clear(struct progress *p);
-
-#endif

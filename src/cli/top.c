@@ -11,7 +11,7 @@
 
 #include "cli/context.h"
 #include "cli/doors.h"
-#include "op/roles.h"
+#include "op/access/roles.h"
 
 enum { MINUTES = 15, MINUTES_MAX = 24 * 60, INTERVAL_MS = 1000, HEIGHT = 24, SNAPSHOT_EVENTS = 20, BUSY_MS = 200 };
 

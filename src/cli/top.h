@@ -1,8 +1,7 @@
 /* top.h: what `cairn top` shows: one picture as data, and as lines of a terminal. */
-#ifndef CAIRN_CLI_TOP_H
-#define CAIRN_CLI_TOP_H
+#pragma once
 
-#include "cli/render.h"
+#include "cli/render/render.h"
 
 struct top {
   struct engine *engine;
@@ -15,5 +14,3 @@ NODISCARD enum status top_read(struct top *t, struct arena *a, size_t events, yy
                                struct error *err);
 /* At most `height` lines, each with its line end and no wider than the page; 0: as many as there are. */
 void top_draw(struct page *page, yyjson_val *picture, size_t height);
-
-#endif

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "embed/encoder.h"
+#include "embed/encoder/encoder.h"
+#include "embed/encoder/wordpiece.h"
 #include "embed/vec.h"
-#include "embed/wordpiece.h"
 
 /* Texts that are encoded in one go; bounds the memory of a call. */
 enum { CHUNK_TEXTS = 512 };

@@ -1,10 +1,9 @@
 /* builtin.h: embedders over a stored encoder: the one that is a part of the program, and those in files.
  *
  * Both are safe to use from several threads at once; a call with many texts spreads them over the cores. */
-#ifndef CAIRN_EMBED_BUILTIN_H
-#define CAIRN_EMBED_BUILTIN_H
+#pragma once
 
-#include "embed/model_file.h"
+#include "embed/encoder/model_file.h"
 
 /* cairn-embed-v2, out of the program's own read-only pages. STATUS_NOT_FOUND in a program that was built without it. */
 NODISCARD enum status embedder_builtin(const struct embedder **ret_embedder, struct error *err);
@@ -19,5 +18,3 @@ NODISCARD enum status embedder_bytes_open(struct arena *a, struct str bytes, con
 
 /* What one of these runs; NULL for any other embedder. */
 const struct model *embedder_model(const struct embedder *e);
-
-#endif

@@ -1,6 +1,5 @@
 /* calibration.h: calibrations as text, and the one for an embedder that nobody has measured. */
-#ifndef CAIRN_EMBED_CALIBRATION_H
-#define CAIRN_EMBED_CALIBRATION_H
+#pragma once
 
 #include "embed/embed.h"
 
@@ -16,5 +15,3 @@ bool calibration_valid(const struct calibration *c);
 NODISCARD enum status calibration_parse(struct str text, struct calibration *ret_calibration, struct error *err);
 /* The same text; numbers are rounded to four digits behind the point. */
 struct str calibration_text(struct arena *a, const struct calibration *c);
-
-#endif

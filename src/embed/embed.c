@@ -23,11 +23,10 @@ enum status embedder_by_name(struct str name, const struct embedder **ret_embedd
  *   0.00  the mean cosine of texts that have nothing to do with each other
  *   0.50  95 % of the pairs of the same meaning lie at or above it
  *   0.75  near: precision and recall of "same meaning" are equal: a coin's edge between missed and false
- *   0.92  same: from here up, and with what core/differ.h tells apart left out, at least 90 % of the pairs have the
- *         same meaning: in mrpc, in quora, and in stsb, where a score of 4 and above is the same
- *   1.00  a cosine of 1
- * A false "same" loses a memory, a missed one costs a warning: hence the strict upper mark. For an embedder that
- * comes later, embed/fit.h finds the knots by pairs that are a part of the program. */
+ *   0.92  same: from here up, and with what core/gate/differ.h tells apart left out, at least 90 % of the pairs have
+ * the same meaning: in mrpc, in quora, and in stsb, where a score of 4 and above is the same 1.00  a cosine of 1 A
+ * false "same" loses a memory, a missed one costs a warning: hence the strict upper mark. For an embedder that comes
+ * later, embed/fit.h finds the knots by pairs that are a part of the program. */
 
 /* The line through the knots, read from x to y. */
 static double interpolate(const double *x, const double *y, int n, double at) {

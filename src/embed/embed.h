@@ -1,11 +1,10 @@
 /* embed.h: what every embedder offers: text in, int8 vectors out, and the calibration that makes its cosines mean
  * the same as another embedder's. */
-#ifndef CAIRN_EMBED_EMBED_H
-#define CAIRN_EMBED_EMBED_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "core/similarity.h"
+#include "core/gate/similarity.h"
 
 /* A rising piecewise-linear map from raw cosine to that scale: both arrays ascend strictly. Cosines outside the
  * knots take the value of the nearest knot. */
@@ -38,5 +37,3 @@ const struct embedder *embedder_hash(void);
 double calibrate(const struct calibration *c, double cosine);
 /* The raw cosine at which `scaled` is reached: what a search on raw cosines takes as its threshold. */
 double uncalibrate(const struct calibration *c, double scaled);
-
-#endif

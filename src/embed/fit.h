@@ -1,7 +1,6 @@
 /* fit.h: finds the calibration of an embedder that nobody has measured, by judged pairs that are a part of the program
  * (model/calibration.tsv). */
-#ifndef CAIRN_EMBED_FIT_H
-#define CAIRN_EMBED_FIT_H
+#pragma once
 
 #include "embed/embed.h"
 
@@ -25,5 +24,3 @@ struct calibration fit_knots(struct fit_cosines *c);
 /* Embeds the pairs: some 480 short texts. Fails when the embedder does. */
 NODISCARD enum status calibration_fit(const struct embedder *e, struct arena *a, struct calibration *ret_calibration,
                                       struct error *err);
-
-#endif

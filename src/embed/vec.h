@@ -2,8 +2,7 @@
  *
  * A vector is int8[dims] whose largest component is 127 or -127, or all zero for a text without features; lengths
  * differ, cosines take them into account. Beside it live its sign bits, one a dimension, for the fast first scan. */
-#ifndef CAIRN_EMBED_VEC_H
-#define CAIRN_EMBED_VEC_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -50,5 +49,3 @@ void vec_agreement_table(const int8_t *query, const int8_t *centre, int dims, in
 int32_t vec_agreement(const int16_t *table, const uint64_t *groups, size_t row, int words);
 /* The numbers of the rows that are at most `limit` away, in their order; returns how many. ret_rows has room for n. */
 size_t vec_pick_near(const uint16_t *distance, size_t n, int limit, uint16_t *ret_rows);
-
-#endif

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "base/fs.h"
+#include "base/os/fs.h"
 #include "base/suggest.h"
-#include "base/toml.h"
+#include "base/toml/toml.h"
 #include "base/utf8.h"
 
 enum { SHOWN_BYTES = 60 };

@@ -1,9 +1,8 @@
 /* config.h: the configuration of a process: cairn.toml, and the assignments of its command line. */
-#ifndef CAIRN_FILE_CONFIG_H
-#define CAIRN_FILE_CONFIG_H
+#pragma once
 
 #include "base/buf.h"
-#include "store/settings.h"
+#include "store/tables/settings.h"
 
 enum { CONFIG_BYTES = 64 * 1024 };
 
@@ -24,5 +23,3 @@ NODISCARD enum status config_parse(struct arena *a, struct str text, struct str 
                                    struct error *err);
 NODISCARD enum status config_assign(struct arena *a, struct str assignment, const char *option,
                                     struct settings_given *given, struct error *err);
-
-#endif

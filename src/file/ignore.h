@@ -1,6 +1,5 @@
 /* ignore.h: the rules of .gitignore files, as git reads them. */
-#ifndef CAIRN_FILE_IGNORE_H
-#define CAIRN_FILE_IGNORE_H
+#pragma once
 
 #include "base/buf.h"
 
@@ -25,5 +24,3 @@ bool ignore_match(const struct ignore *rules, struct str path, bool folder);
 
 /* Whether a pattern without a slash ("*.[ch]") fits a name. */
 bool ignore_glob(struct str pattern, struct str name);
-
-#endif

@@ -3,9 +3,9 @@
 
 #include <sys/stat.h>
 
-#include "base/fs.h"
 #include "base/json.h"
-#include "core/types.h"
+#include "base/os/fs.h"
+#include "core/memory/types.h"
 
 const char *items_json_type(struct str memory_type) {
   const struct mem_type *t = type_find(memory_type);

@@ -1,8 +1,7 @@
 /* items_json.h: items.json, the knowledge that was extracted from the files of a project. */
-#ifndef CAIRN_FILE_ITEMS_JSON_H
-#define CAIRN_FILE_ITEMS_JSON_H
+#pragma once
 
-#include "store/items.h"
+#include "store/memories/items.h"
 
 /* An array of objects {id, type, title, content, sourceFile, lineNumber, confidence, extractedAt}, in the order given;
  * the same items are the same bytes. */
@@ -14,5 +13,3 @@ NODISCARD enum status items_json_save(struct arena *a, const char *path, struct 
 
 /* The name that a memory type has as an item: entity, claim, decision, task, note. */
 const char *items_json_type(struct str memory_type);
-
-#endif

@@ -9,7 +9,7 @@
 
 #include <sodium.h>
 
-#include "base/fs.h"
+#include "base/os/fs.h"
 
 enum { KEY_FILE_MAX = 64 * 1024, KEY_FILE_MODE = 0600 };
 

@@ -2,12 +2,11 @@
  *
  * Keys are added and never taken away: what was sealed with a former key, in a backup or in another store, would be
  * lost with it. */
-#ifndef CAIRN_FILE_KEY_FILE_H
-#define CAIRN_FILE_KEY_FILE_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "store/seal.h"
+#include "store/tables/seal.h"
 
 struct master_keys {
   struct master_key *v;
@@ -23,5 +22,3 @@ NODISCARD enum status key_file_read(struct arena *a, const char *path, struct ma
 NODISCARD enum status key_file_first(struct arena *a, const char *path, struct master_key *ret_key, struct error *err);
 /* A new key behind the others. When it returns, the key is on disk. */
 NODISCARD enum status key_file_add(struct arena *a, const char *path, struct master_key *ret_key, struct error *err);
-
-#endif

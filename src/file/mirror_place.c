@@ -3,8 +3,8 @@
 
 #include <dirent.h>
 
-#include "base/fs.h"
 #include "base/json.h"
+#include "base/os/fs.h"
 
 #define NOTE "mirror.json"
 enum { NOTE_MAX = 64 * 1024 };

@@ -1,6 +1,5 @@
 /* mirror_place.h: which file is the MEMORY.md of a project on this machine: noted in the agent's folder. */
-#ifndef CAIRN_FILE_MIRROR_PLACE_H
-#define CAIRN_FILE_MIRROR_PLACE_H
+#pragma once
 
 #include "base/buf.h"
 #include "file/place.h"
@@ -23,5 +22,3 @@ NODISCARD enum status mirror_place_keep(struct store *st, struct str team, struc
 NODISCARD enum status mirror_place_root(struct store *st, struct str team, struct arena *a, struct str *ret_root,
                                         struct error *err);
 void mirror_place_list(struct arena *a, struct str root, struct mirror_places *ret_places);
-
-#endif

@@ -2,7 +2,7 @@
 #include "file/place.h"
 
 #include "base/str.h"
-#include "store/place.h"
+#include "store/db/place.h"
 
 #define AGENT "<agent>"
 

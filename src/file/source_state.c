@@ -5,8 +5,8 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "base/fs.h"
 #include "base/json.h"
+#include "base/os/fs.h"
 
 enum { STATE_BYTES = 16 << 20, STATE_MODE = 0600 };
 

@@ -2,8 +2,7 @@
  *
  *   <files.root>/<team>/.sources.lock   locked (flock) by the server that follows them; one does
  *   <files.root>/<team>/.sources.json   what it does for each folder */
-#ifndef CAIRN_FILE_SOURCE_STATE_H
-#define CAIRN_FILE_SOURCE_STATE_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/error.h"
@@ -32,5 +31,3 @@ NODISCARD enum status source_state_write(struct str root, const struct source_st
                                          struct error *err);
 /* Nothing when no server follows them now. */
 void source_state_read(struct str root, struct arena *a, struct source_states *ret_states);
-
-#endif

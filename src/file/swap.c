@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/fs.h"
+#include "base/os/fs.h"
 
 enum { READ_MAX = 64 << 20 };
 

@@ -1,6 +1,5 @@
 /* swap.h: replacing a file that somebody else may be editing: only as long as it is what was read. */
-#ifndef CAIRN_FILE_SWAP_H
-#define CAIRN_FILE_SWAP_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -13,5 +12,3 @@
  * that of a new one. */
 NODISCARD enum status file_swap(struct arena *a, struct str path, struct str was, struct str text, mode_t mode,
                                 bool *ret_done, struct error *err);
-
-#endif

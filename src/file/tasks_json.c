@@ -1,7 +1,7 @@
 /* tasks_json.c: tasks.json: reading and writing it, and the merge of both sides. */
 #include "file/tasks_json.h"
 
-#include "base/clock.h"
+#include "base/os/clock.h"
 
 const char *const task_progress_names[] = {"pending", "in_progress", "blocked", "done", NULL};
 

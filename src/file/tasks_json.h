@@ -1,7 +1,6 @@
 /* tasks_json.h: tasks.json: a list of tasks that people and programs edit, read and written without losing what is not
  * ours, and merged with what the store says. Pure. */
-#ifndef CAIRN_FILE_TASKS_JSON_H
-#define CAIRN_FILE_TASKS_JSON_H
+#pragma once
 
 #include "base/json.h"
 
@@ -59,5 +58,3 @@ bool task_entry_same(const struct task_entry *x, const struct task_entry *y);
  */
 struct task_entry task_entry_merge(struct arena *a, const struct task_entry *base, const struct task_entry *file,
                                    const struct task_entry *store, struct strs *conflicts);
-
-#endif

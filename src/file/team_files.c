@@ -7,9 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/fs.h"
+#include "base/os/fs.h"
 #include "file/mirror_place.h"
-#include "file/transcript.h"
+#include "transcript/file/transcript.h"
 
 enum { DEEPEST = 64 };
 

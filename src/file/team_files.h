@@ -1,6 +1,5 @@
 /* team_files.h: the files of a team: everything in "<files.root>/<team>", and what lies elsewhere by its settings. */
-#ifndef CAIRN_FILE_TEAM_FILES_H
-#define CAIRN_FILE_TEAM_FILES_H
+#pragma once
 
 #include "store/store.h"
 
@@ -15,5 +14,3 @@ NODISCARD enum status team_files_find(struct store *st, struct str team, int64_t
 /* Removes the folder with all in it; links are removed, not followed. How many files went. A folder that is not there
  * is no error. */
 NODISCARD enum status team_files_remove(const struct team_files *files, int64_t *ret_removed, struct error *err);
-
-#endif

@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/clock.h"
-#include "base/fs.h"
+#include "base/os/clock.h"
+#include "base/os/fs.h"
 #include "base/utf8.h"
-#include "core/mirror.h"
+#include "core/files/mirror.h"
 #include "file/ignore.h"
 
 enum {

@@ -1,6 +1,5 @@
 /* walk.h: the files of a folder that are worth reading: text, of a sensible size, not hidden, not generated. */
-#ifndef CAIRN_FILE_WALK_H
-#define CAIRN_FILE_WALK_H
+#pragma once
 
 #include "base/buf.h"
 #include "base/error.h"
@@ -10,7 +9,7 @@ enum { WALK_FILE_BYTES = 1 << 20, WALK_DEPTH = 64 };
 struct walk_counts {
   int64_t files, folders;                          /* looked at */
   int64_t binary, huge, unreadable, hidden, links; /* skipped, */
-  int64_t pages;                                   /* and so are our own pages of memories (core/mirror.h) */
+  int64_t pages;                                   /* and so are our own pages of memories (core/files/mirror.h) */
 };
 
 struct walk_file {
@@ -35,5 +34,3 @@ NODISCARD enum status walk_folders(const char *folder, struct arena *a, struct s
  * read, which is counted. */
 NODISCARD enum status walk_read(const char *folder, const struct walk_file *file, struct arena *a, struct str *ret_text,
                                 struct walk_counts *counts, struct error *err);
-
-#endif

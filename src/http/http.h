@@ -3,12 +3,11 @@
  * A request is read whole, checked (Host, Origin, size), and handed to a worker, which calls the route's function with
  * a struct http_call; the function fills in a reply, or turns the exchange into a stream of events that lives on. A new
  * route is one line in routes.c and one function in the file of its family. */
-#ifndef CAIRN_HTTP_HTTP_H
-#define CAIRN_HTTP_HTTP_H
+#pragma once
 
 #include "mcp/mcp.h"
-#include "op/identity.h"
-#include "op/telemetry.h"
+#include "op/access/authenticate.h"
+#include "op/telemetry/telemetry.h"
 
 enum { HTTP_BODY_MAX = 10 << 20, HTTP_HEADERS_MAX = 32 };
 
@@ -122,5 +121,3 @@ void http_dispatch(struct http_call *call);
 const struct http_route *http_routes_of(const struct http_call *call);
 /* The route that a request would run; NULL when there is none. */
 const struct http_route *http_route_find(const struct http_route *routes, struct str method, struct str path);
-
-#endif

@@ -3,15 +3,14 @@
  * Who owns what: a connection lives from accept to close; an exchange from its request line until the reply has been
  * sent and the worker is done, whichever is later; a stream until its client has gone and http_stream_end() was called.
  * Locks are taken in the order daemon, stream. */
-#ifndef CAIRN_HTTP_INTERNAL_H
-#define CAIRN_HTTP_INTERNAL_H
+#pragma once
 
 #include <microhttpd.h>
 #include <stdatomic.h>
 
-#include "http/peer.h"
+#include "http/access/peer.h"
 #include "http/server.h"
-#include "http/tls_keeper.h"
+#include "http/tls/keeper.h"
 
 struct connection {
   struct http_daemon *daemon;
@@ -153,5 +152,3 @@ void connection_notify(void *daemon, struct MHD_Connection *mhd, void **context,
 
 /* listen.c: a socket that listens. */
 NODISCARD enum status listen_open(const struct http_options *o, struct http_daemon *d, struct error *err);
-
-#endif

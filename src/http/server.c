@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/os/thread.h"
 #include "base/secret_pool.h"
-#include "base/thread.h"
 #include "http/internal.h"
 
 enum {

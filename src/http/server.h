@@ -2,11 +2,10 @@
  *
  * One thread of libmicrohttpd reads and writes all connections and never runs a route that may wait; a few workers do;
  * one more thread watches for clients that are gone, slow or silent. */
-#ifndef CAIRN_HTTP_SERVER_H
-#define CAIRN_HTTP_SERVER_H
+#pragma once
 
 #include "http/http.h"
-#include "http/tls.h"
+#include "http/tls/tls.h"
 
 enum { HTTP_PORT = 7733, HTTP_ENGINES_MAX = 8, HTTP_WORKERS_MAX = 12 };
 
@@ -43,5 +42,3 @@ const char *http_address(const struct http_daemon *d);
 void http_drain(struct http_daemon *d, int64_t wait_ms);
 /* Waits for the calls, ends all streams, closes all connections and frees everything. After http_drain(). */
 void http_stop(struct http_daemon **daemon);
-
-#endif

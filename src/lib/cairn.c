@@ -3,9 +3,9 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/fs.h"
+#include "base/os/fs.h"
 #include "base/utf8.h"
-#include "core/gate.h"
+#include "core/gate/gate.h"
 #include "file/config.h"
 #include "lib/handle.h"
 

@@ -1,7 +1,7 @@
 /* convert.c: between the structures of the public header and the JSON of the operations. */
 #include "lib/convert.h"
 
-#include "base/clock.h"
+#include "base/os/clock.h"
 #include "base/utf8.h"
 
 /* ---- structures to arguments ---- */

@@ -1,6 +1,5 @@
 /* convert.h: between the structures of the public header and the JSON of the operations. */
-#ifndef CAIRN_LIB_CONVERT_H
-#define CAIRN_LIB_CONVERT_H
+#pragma once
 
 #include "lib/handle.h"
 
@@ -43,5 +42,3 @@ enum status newer_structure(struct lib_call *c, const char *name);
 const char *text_of(yyjson_val *obj, const char *name);
 int64_t time_of(yyjson_val *obj, const char *name);
 const char *const *list_of(struct lib_call *c, yyjson_val *obj, const char *name);
-
-#endif

@@ -1,6 +1,5 @@
 /* handle.h: the inside of struct cairn, and of one call on it, for the files of this folder alone. */
-#ifndef CAIRN_LIB_HANDLE_H
-#define CAIRN_LIB_HANDLE_H
+#pragma once
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -56,5 +55,3 @@ void lib_result_free(void *result);
 bool lib_copy_sized(void *ret, size_t known, const void *given, size_t first);
 /* The size of a structure up to and with one of its members. */
 #define SIZE_UP_TO(type, member) (offsetof(type, member) + sizeof(((type *)0)->member))
-
-#endif

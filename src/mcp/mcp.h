@@ -1,15 +1,14 @@
 /* mcp.h: the Model Context Protocol, apart from how bytes travel: both eras, one dispatcher.
  *
- * A transport (mcp/stdio.c, http/mcp_stream.c) hands in one message after the other and gets back what is to be sent.
- * mcp_handle() runs a message to its end on the calling thread, so that a transport decides how many run at once; what
- * stays open longer than a call (subscriptions, the stream of a legacy session) becomes a stream, which the dispatcher
- * feeds from then on until either side closes it. */
-#ifndef CAIRN_MCP_MCP_H
-#define CAIRN_MCP_MCP_H
+ * A transport (mcp/protocol/stdio.c, http/mcp/stream.c) hands in one message after the other and gets back what is to
+ * be sent. mcp_handle() runs a message to its end on the calling thread, so that a transport decides how many run at
+ * once; what stays open longer than a call (subscriptions, the stream of a legacy session) becomes a stream, which the
+ * dispatcher feeds from then on until either side closes it. */
+#pragma once
 
-#include "mcp/tool.h"
-#include "op/feed.h"
-#include "op/pool.h"
+#include "mcp/tools/tool.h"
+#include "op/admin/feed.h"
+#include "op/run/pool.h"
 
 enum {
   MCP_MESSAGE_MAX = 10 << 20,
@@ -87,5 +86,3 @@ void mcp_hang_up(struct mcp_server *server, struct mcp_stream *stream);
 
 /* Serves standard input and output until the input ends. Returns the exit code. */
 int mcp_stdio(struct mcp_server *server, const struct mcp_sender *sender);
-
-#endif

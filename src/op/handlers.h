@@ -1,6 +1,5 @@
 /* handlers.h: the handler of each operation, for the table. Each is described by its entry in table.c. */
-#ifndef CAIRN_OP_HANDLERS_H
-#define CAIRN_OP_HANDLERS_H
+#pragma once
 
 #include "op/op.h"
 
@@ -117,5 +116,3 @@ enum status op_team_list(struct op_call *call);
 enum status op_errors(struct op_call *call);
 enum status op_health(struct op_call *call);
 enum status op_metrics(struct op_call *call);
-
-#endif

@@ -3,11 +3,10 @@
  * contains logic.
  *
  * A new operation is one entry in table.c and one handler in the file of its family. */
-#ifndef CAIRN_OP_OP_H
-#define CAIRN_OP_OP_H
+#pragma once
 
 #include "base/json.h"
-#include "op/engine.h"
+#include "op/run/engine.h"
 
 enum param_form {
   PARAM_TEXT,
@@ -86,7 +85,8 @@ struct caller {
   struct str tool;             /* the name by which the door offers the operation; absent: the operation's own */
   struct str trust;            /* provenance of what this door writes: "user", "agent", ... */
   const struct origin *origin; /* NULL: unknown */
-  /* Whom the door has verified, and how far that one reaches: identity.h. NULL: who started the process. */
+  /* Whom the door has verified, and how far that one reaches: op/access/authenticate.h. NULL: who started the process.
+   */
   const struct principal *principal;
 };
 
@@ -144,5 +144,3 @@ NODISCARD enum status op_run(struct engine *engine, const struct op *op, const s
 
 /* The error object of the JSON contract: {"error": {code, step?, message, fix?}}. */
 yyjson_mut_val *op_error_json(yyjson_mut_doc *doc, const struct error *err);
-
-#endif

@@ -1,5 +1,5 @@
 /* results_table.c: what each operation answers, in the notation of results.h; docs/json.md says it in words. */
-#include "op/results.h"
+#include "op/run/results.h"
 
 /* clang-format off */
 

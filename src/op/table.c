@@ -1,8 +1,8 @@
 /* table.c: the table of operations, in the order of the help text. Data only. */
-#include "core/memory.h"
-#include "op/corpus.h"
+#include "core/memory/memory.h"
 #include "op/handlers.h"
 #include "op/op.h"
+#include "op/search/corpus.h"
 
 /* clang-format off */
 

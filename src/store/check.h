@@ -1,6 +1,5 @@
 /* check.h: counts and health checks over a whole store. */
-#ifndef CAIRN_STORE_CHECK_H
-#define CAIRN_STORE_CHECK_H
+#pragma once
 
 #include "base/json.h"
 #include "store/store.h"
@@ -41,5 +40,3 @@ NODISCARD enum status check_chains(struct store *st, struct arena *a, struct str
 /* A check by a question that counts what is wrong in the whole store. */
 NODISCARD enum status check_count(struct store *st, const char *sql, const char *what, struct arena *a,
                                   struct str *ret_fault, struct error *err);
-
-#endif

@@ -3,18 +3,17 @@
  *
  * Everything that is not in this list is written once, in SQL that both understand. A new function of an engine is one
  * line here and two definitions. */
-#ifndef CAIRN_STORE_ENGINE_H
-#define CAIRN_STORE_ENGINE_H
+#pragma once
 
 #include "store/check.h"
-#include "store/copy.h"
-#include "store/entities.h"
+#include "store/copy/copy.h"
 #include "store/generation.h"
-#include "store/graph.h"
-#include "store/lexical.h"
+#include "store/memories/graph.h"
+#include "store/search/entities.h"
+#include "store/search/lexical.h"
 #include "store/store_internal.h"
-#include "store/teams.h"
-#include "store/vec_index.h"
+#include "store/tables/teams.h"
+#include "store/vectors/indexes.h"
 
 /* name, parameters, how they are handed on; all return a status, and the first parameter is `st` or `txn` */
 #define ENGINE_OF_STORE(X)                                                                                             \
@@ -124,5 +123,3 @@ ENGINE_OF_TXN(X)
 
 /* The checks of doctor; the list ends with name == NULL. */
 extern const struct named_check sqlite_checks[], postgres_checks[];
-
-#endif

@@ -1,8 +1,7 @@
 /* generation.h: what changes when the memories of a store do, and stays when they are only read. */
-#ifndef CAIRN_STORE_GENERATION_H
-#define CAIRN_STORE_GENERATION_H
+#pragma once
 
-#include "store/events.h"
+#include "store/tables/events.h"
 
 struct generation {
   int64_t txn;                   /* the last transaction */
@@ -16,5 +15,3 @@ bool generation_same(const struct generation *a, const struct generation *b);
 /* When the next memory expires, after `now`; INT64_MAX: none does. */
 NODISCARD enum status store_next_expiry(struct store *st, struct str team, int64_t now, int64_t *ret_at,
                                         struct error *err);
-
-#endif

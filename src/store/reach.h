@@ -3,8 +3,7 @@
  * A handle is bound to a reach for the time of a call (store_bind()). What is read is filtered by it here, below
  * everything that asks; what is written is checked here. What lies outside does not exist: it is not found, as if it
  * had never been, and the attempt is noted for the log (store_refusal()). */
-#ifndef CAIRN_STORE_REACH_H
-#define CAIRN_STORE_REACH_H
+#pragma once
 
 #include "base/error.h"
 #include "base/str.h"
@@ -60,5 +59,3 @@ NODISCARD enum status reach_admin(struct store *st, const char *what, struct err
 void reach_note(struct store *st, const char *what, struct str name);
 /* What was noted since the handle was bound; absent: nothing. Valid until the next store_bind(). */
 struct str store_refusal(const struct store *st);
-
-#endif

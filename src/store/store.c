@@ -3,9 +3,9 @@
 
 #include "base/alloc.h"
 #include "base/id.h"
-#include "store/documents.h"
-#include "store/move.h"
-#include "store/place.h"
+#include "store/copy/move.h"
+#include "store/db/place.h"
+#include "store/memories/documents.h"
 #include "store/store_internal.h"
 
 struct db *store_db(const struct store *st) { return st->db; }

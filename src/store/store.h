@@ -3,11 +3,10 @@
  * One connection for each handle; a handle is used by one thread at a time (the engine's lock sees to it). Many
  * processes on one file are normal. The files beside this one hold a table family each: memories.h, links.h,
  * events.h, vectors.h, lexical.h, settings.h. */
-#ifndef CAIRN_STORE_STORE_H
-#define CAIRN_STORE_STORE_H
+#pragma once
 
-#include "base/clock.h"
-#include "store/db.h"
+#include "base/os/clock.h"
+#include "store/db/db.h"
 #include "store/reach.h"
 
 enum { STORE_BUSY_MS = 60000, BACKUPS_KEPT = 7 };
@@ -122,5 +121,3 @@ NODISCARD enum status store_backup_note(const char *path, struct arena *a, struc
 NODISCARD enum status store_transcripts_are_back(struct store *st, struct error *err);
 /* Paths of the automatic backups of the store, oldest first. */
 void store_list_backups(struct store *st, struct arena *a, struct strs *ret_paths);
-
-#endif

@@ -1,11 +1,10 @@
 /* store_internal.h: the inside of struct store, for the files of this folder alone. */
-#ifndef CAIRN_STORE_INTERNAL_H
-#define CAIRN_STORE_INTERNAL_H
+#pragma once
 
-#include "store/events.h"
+#include "store/sqlite/tokeniser.h"
 #include "store/store.h"
-#include "store/tokeniser.h"
-#include "store/vectors.h"
+#include "store/tables/events.h"
+#include "store/vectors/vectors.h"
 
 /* What reach.c keeps: the reach of the present caller, and the first attempt to leave it. */
 struct bound {
@@ -20,10 +19,10 @@ struct store {
   struct db *db;
   struct bound bound;
   bool must_exist;           /* a database without a store in it is not made one */
-  struct vec_cache *vectors; /* owned by vectors_sqlite.c */
+  struct vec_cache *vectors; /* owned by store/vectors/sqlite.c */
   struct read_queue *reads;  /* owned by events.c */
   struct call_queue *calls;  /* owned by calls.c */
-  struct beats *beats;       /* owned by beats.c */
+  struct beats *beats;       /* owned by heartbeats.c */
 
   struct tokeniser *tokeniser; /* of an engine that has none of its own */
   int64_t held_by, held_after; /* PostgreSQL: the transaction that holds texts back, the last chunk before them */
@@ -53,7 +52,7 @@ extern const struct migrator sqlite_migrator, postgres_migrator;
           ":\n.ascii \"/* all teams: the schema */ \"\n.incbin \"" CAIRN_SQL_DIR "/" file                              \
           "\"\n.byte 0\n.popsection\n");                                                                               \
   extern const char name[] __attribute__((visibility("hidden")))
-/* vectors_sqlite.c */
+/* store/vectors/sqlite.c */
 void vec_cache_free(struct vec_cache *cache);
 /* A transaction is over: what the cache read in it holds, or was never there. */
 void vec_cache_settle(struct vec_cache *cache, bool committed);
@@ -69,7 +68,5 @@ NODISCARD enum status call_queue_write(struct store *st, struct str team, struct
 void call_queue_forget(struct store *st, struct str team);
 void call_queue_clear(struct store *st);
 void call_queue_free(struct call_queue *queue);
-/* beats.c */
+/* heartbeats.c */
 void beats_free(struct beats *beats);
-
-#endif

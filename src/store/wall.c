@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "store/tables.h"
+#include "store/schema/tables.h"
 
 const char *const walled_derived[] = {"chunk_count", "chunk_text", "term_count", "vec",
                                       "vec_block",   "vec_centre", "vec_count",  NULL};

@@ -9,10 +9,9 @@
  *
  * The program does not need this; tests do. With CAIRN_WALL in the environment db.c reads every statement before it is
  * run, and one that is not held ends the process. */
-#ifndef CAIRN_STORE_WALL_H
-#define CAIRN_STORE_WALL_H
+#pragma once
 
-#include "store/db.h"
+#include "store/db/db.h"
 
 /* What is wrong with the statement, or with one of several; absent: nothing. */
 struct str wall_breach(struct arena *a, struct str sql, enum db_engine engine);
@@ -26,5 +25,3 @@ void wall_hold(const char *sql, enum db_engine engine);
 
 /* Tables with a column `team` that tables.h does not list, because the engines make them; ends with NULL. */
 extern const char *const walled_derived[];
-
-#endif

@@ -1,6 +1,6 @@
 /* fuzz_bearer.c: any bytes as the Authorization header, as a query, as a cookie, and as X-Forwarded-For. */
-#include "http/bearer.h"
-#include "http/peer.h"
+#include "http/access/bearer.h"
+#include "http/access/peer.h"
 #include "support/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -1,9 +1,9 @@
 /* fuzz_capture.c: pieces of any bytes pass the limits of the write gate. */
 #include "base/utf8.h"
-#include "core/capture.h"
-#include "core/headline.h"
-#include "core/text.h"
-#include "core/types.h"
+#include "core/memory/capture.h"
+#include "core/memory/headline.h"
+#include "core/memory/types.h"
+#include "core/text/text.h"
 #include "support/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -1,10 +1,10 @@
 /* fuzz_chunk.c: chunks of any bytes: in order, complete, within their size, between characters. */
 #include "base/utf8.h"
-#include "core/chunk.h"
-#include "core/text.h"
-#include "core/tokens.h"
-#include "core/transcript.h"
+#include "core/memory/chunk.h"
+#include "core/text/text.h"
+#include "core/text/token_count.h"
 #include "support/fuzz.h"
+#include "transcript/core/turns.h"
 
 static void check_tokens(struct str s) {
   size_t half = utf8_cut(s, s.n / 2).n;

@@ -1,5 +1,5 @@
 /* fuzz_differ.c: two texts, split at the first NUL: the check is symmetric, repeatable and points into its inputs. */
-#include "core/differ.h"
+#include "core/gate/differ.h"
 #include "support/fuzz.h"
 
 static void check_piece(struct str whole, struct str piece) {

@@ -1,9 +1,9 @@
 /* fuzz_extract.c: words, sentences, headlines and metadata of any bytes. */
 #include "base/utf8.h"
-#include "core/extract.h"
-#include "core/headline.h"
-#include "core/text.h"
-#include "core/types.h"
+#include "core/memory/extract.h"
+#include "core/memory/headline.h"
+#include "core/memory/types.h"
+#include "core/text/text.h"
 #include "support/fuzz.h"
 
 static void check_list(const struct strs *list, size_t max, bool valid) {

@@ -3,9 +3,9 @@
 #include <math.h>
 
 #include "base/utf8.h"
-#include "embed/http_error.h"
-#include "embed/http_parse.h"
-#include "embed/http_url.h"
+#include "embed/remote/error.h"
+#include "embed/remote/parse.h"
+#include "embed/remote/url.h"
 #include "embed/vec.h"
 #include "support/fuzz.h"
 

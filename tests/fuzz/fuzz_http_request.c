@@ -1,9 +1,9 @@
 /* fuzz_http_request.c: what a request brings that this program reads itself: target, query, Host, Origin, event ids. */
 #include "base/utf8.h"
-#include "http/check.h"
-#include "http/mcp_channel.h"
-#include "http/sse.h"
-#include "http/uri.h"
+#include "http/access/check.h"
+#include "http/mcp/channel.h"
+#include "http/server/sse.h"
+#include "http/server/uri.h"
 #include "support/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,10 +1,10 @@
 /* fuzz_import.c: the parsers of imports take any bytes; what they accept is stable and within the gate's limits. */
 #include "base/utf8.h"
-#include "core/gate.h"
-#include "core/headline.h"
-#include "core/text.h"
-#include "op/import.h"
-#include "op/record.h"
+#include "core/gate/gate.h"
+#include "core/memory/headline.h"
+#include "core/text/text.h"
+#include "op/transfer/import.h"
+#include "op/transfer/record.h"
 #include "support/fuzz.h"
 
 static void fuzz_record(struct arena *a, struct str line) {

@@ -1,7 +1,7 @@
 /* fuzz_import_line.c: transcripts of other programs may hold anything; what is made of them are sound messages. */
 #include "base/id.h"
-#include "file/import_line.h"
 #include "support/fuzz.h"
+#include "transcript/file/import_line.h"
 
 static void check(struct arena *a, const struct import_line *line) {
   for (size_t i = 0; i < line->list.n; i++) {

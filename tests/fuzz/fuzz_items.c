@@ -1,9 +1,9 @@
 /* fuzz_items.c: items of any bytes, read as Markdown or as the comments of some language. */
 #include "base/utf8.h"
-#include "core/comments.h"
-#include "core/headline.h"
-#include "core/items.h"
-#include "core/text.h"
+#include "core/files/comments.h"
+#include "core/files/items.h"
+#include "core/memory/headline.h"
+#include "core/text/text.h"
 #include "support/fuzz.h"
 
 static const char *const files[] = {"a.md", "a.c", "a.py", "a.js", "a.sh", "a.lua", "a.rb", "a.html", "a.rs", "a.sql"};

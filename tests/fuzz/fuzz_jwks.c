@@ -1,5 +1,5 @@
 /* fuzz_jwks.c: any bytes as the keys of an issuer; what is taken can be used, and what is not is refused in words. */
-#include "http/jwt.h"
+#include "http/access/jwt.h"
 #include "support/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

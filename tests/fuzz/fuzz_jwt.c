@@ -1,8 +1,8 @@
 /* fuzz_jwt.c: any bytes as an access token, and any JSON as what one claims. Nobody forges a token by chance; and who
  * is let in has a team, a role and projects that are names. */
-#include "core/gate.h"
-#include "http/jwt.h"
-#include "http/oauth.h"
+#include "core/gate/gate.h"
+#include "http/access/jwt.h"
+#include "http/access/oauth.h"
 #include "support/fuzz.h"
 
 /* The keys of RFC 7515, appendix A.3, and RFC 8037, appendix A. */

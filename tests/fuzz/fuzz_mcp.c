@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "mcp/server.h"
+#include "mcp/protocol/server.h"
 #include "support/fuzz.h"
 
 struct heard {

@@ -1,5 +1,5 @@
 /* fuzz_memfile.c: any path and any text: a path that is taken stays in the folder, and edits lose no byte. */
-#include "core/memfile.h"
+#include "core/files/memfile.h"
 #include "support/fuzz.h"
 
 static void check_path(struct str given) {

@@ -1,10 +1,10 @@
 /* fuzz_message.c: a line that is a message is the same message when it is written and read again; summaries of any text
  * fit. */
-#include "core/redact.h"
-#include "core/tokens.h"
-#include "file/message.h"
-#include "file/summary.h"
+#include "core/secrets/redact.h"
+#include "core/text/token_count.h"
 #include "support/fuzz.h"
+#include "transcript/file/message.h"
+#include "transcript/file/summary.h"
 
 static void check_same(const struct message *x, const struct message *y) {
   FUZZ_CHECK(x->role == y->role && x->at == y->at);

@@ -1,5 +1,5 @@
 /* fuzz_mirror.c: any page: it is covered by its blocks, and written as it was read it stays what it is. */
-#include "core/mirror.h"
+#include "core/files/mirror.h"
 
 #include "base/utf8.h"
 #include "support/fuzz.h"

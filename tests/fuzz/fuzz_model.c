@@ -1,8 +1,8 @@
 /* fuzz_model.c: any bytes as a model file: refused, or usable from end to end. */
 #include <stdlib.h>
 
-#include "embed/encoder.h"
-#include "embed/model_layout.h"
+#include "embed/encoder/encoder.h"
+#include "embed/encoder/model_layout.h"
 #include "support/fuzz.h"
 
 /* Every word of every section can be read, and a text can be encoded, whatever the numbers are. */

@@ -1,5 +1,5 @@
 /* fuzz_model_config.c: any text as one of the JSON files that lie beside a model's weights. */
-#include "embed/convert_config.h"
+#include "embed/convert/config.h"
 #include "support/fuzz.h"
 
 /* The first byte says which file the rest is. */

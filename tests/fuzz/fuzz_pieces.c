@@ -1,7 +1,7 @@
 /* fuzz_pieces.c: any text as a file and as rules of .gitignore: pieces keep every line, and matching comes to an end.
  */
 #include "base/utf8.h"
-#include "core/pieces.h"
+#include "core/files/pieces.h"
 #include "file/ignore.h"
 #include "support/fuzz.h"
 

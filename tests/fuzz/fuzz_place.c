@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "store/place.h"
-#include "store/postgres_internal.h"
+#include "store/db/place.h"
+#include "store/postgres/internal.h"
 #include "support/fuzz.h"
 
 #define PASSWORD "s3cr3t-w0rd"

@@ -1,5 +1,5 @@
 /* fuzz_present.c: any bytes as they are shown: valid text in which nothing hides, and nothing left to do twice. */
-#include "core/present.h"
+#include "core/trust/present.h"
 
 #include "base/utf8.h"
 #include "support/fuzz.h"

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "store/entities.h"
-#include "store/lexical.h"
+#include "store/search/entities.h"
+#include "store/search/lexical.h"
 #include "support/fuzz.h"
 
 static struct store *store;

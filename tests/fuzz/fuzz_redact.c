@@ -1,6 +1,6 @@
 /* fuzz_redact.c: secrets in any text: hits are in order, in range and between characters, and cutting them out leaves
  * valid text in which nothing more is found, and no form of a known value. */
-#include "core/redact.h"
+#include "core/secrets/redact.h"
 
 #include "base/utf8.h"
 #include "support/fuzz.h"

@@ -2,8 +2,8 @@
  * all that is read before an operation runs is under test.
  *
  * An input is "METHOD TARGET" on the first line, then headers, an empty line, and the body. */
-#include "http/rest.h"
-#include "http/uri.h"
+#include "http/rest/rest.h"
+#include "http/server/uri.h"
 #include "support/fuzz.h"
 
 enum { FIELDS = 8 };

@@ -1,8 +1,8 @@
 /* fuzz_safetensors.c: any bytes as a safetensors file; what is accepted lies within the bytes and converts or is
  * refused with a reason. */
-#include "embed/safetensors.h"
+#include "embed/convert/safetensors.h"
 
-#include "embed/convert.h"
+#include "embed/convert/convert.h"
 #include "support/fuzz.h"
 
 static void check_tensor(struct arena *a, struct str bytes, const struct safetensors *list,

@@ -2,7 +2,7 @@
  * sealed comes back. */
 #include <sodium.h>
 
-#include "store/seal.h"
+#include "store/tables/seal.h"
 #include "support/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

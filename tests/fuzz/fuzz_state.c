@@ -2,7 +2,7 @@
  * sealed opens once again, and one bit makes the difference. */
 #include <string.h>
 
-#include "mcp/server.h"
+#include "mcp/protocol/server.h"
 #include "support/fuzz.h"
 
 enum { NOW = 1000 };

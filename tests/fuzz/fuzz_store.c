@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/fs.h"
+#include "base/os/fs.h"
 #include "op/op.h"
 #include "support/fuzz.h"
 

@@ -1,7 +1,7 @@
 /* fuzz_suspect.c: any bytes are judged, twice alike, and the verdict is a list of known names. */
-#include "core/suspect.h"
+#include "core/trust/suspect.h"
 
-#include "core/suspect_words.h"
+#include "core/trust/suspect_words.h"
 #include "support/fuzz.h"
 
 static bool is_name(struct str word) {

@@ -1,5 +1,5 @@
 /* fuzz_time.c: any text as a time or a duration; what is taken must survive writing and reading. */
-#include "base/clock.h"
+#include "base/os/clock.h"
 
 #include "support/fuzz.h"
 

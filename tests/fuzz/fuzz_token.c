@@ -1,5 +1,5 @@
 /* fuzz_token.c: any text as a token; what is taken is written again with the very same bytes. */
-#include "core/token.h"
+#include "core/secrets/access_token.h"
 
 #include "support/fuzz.h"
 

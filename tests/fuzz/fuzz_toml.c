@@ -1,7 +1,7 @@
 /* fuzz_toml.c: any text as TOML and as a configuration: what is read is well formed, written out again it is the same,
  * and every setting that was taken has a value that will do. */
 #include "base/buf.h"
-#include "base/toml.h"
+#include "base/toml/toml.h"
 #include "base/utf8.h"
 #include "file/config.h"
 #include "support/fuzz.h"

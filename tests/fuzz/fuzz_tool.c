@@ -1,8 +1,8 @@
 /* fuzz_tool.c: what a client may send, and what an operation may return: arguments are taken or refused with a
  * sentence, and every answer is valid text within its budget. */
 #include "base/utf8.h"
-#include "core/tokens.h"
-#include "mcp/tool_internal.h"
+#include "core/text/token_count.h"
+#include "mcp/tools/internal.h"
 #include "support/fuzz.h"
 
 static struct tool_run new_run(struct arena *a, const struct tool *tool, struct error *err) {

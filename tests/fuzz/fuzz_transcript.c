@@ -5,9 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/fs.h"
-#include "file/transcript.h"
+#include "base/os/fs.h"
 #include "support/fuzz.h"
+#include "transcript/file/transcript.h"
 
 static void write_file(struct arena *a, const char *folder, const char *name, struct str text) {
   struct error err;

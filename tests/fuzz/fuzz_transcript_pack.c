@@ -2,9 +2,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/fs.h"
-#include "file/transcript_pack.h"
+#include "base/os/fs.h"
 #include "support/fuzz.h"
+#include "transcript/file/pack.h"
 
 static void check_file(const struct tar_file *f, size_t size) {
   FUZZ_CHECK(!f->path.p || (f->at >= 0 && f->bytes >= 0 && (size_t)(f->at + f->bytes) <= size));

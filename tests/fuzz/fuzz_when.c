@@ -1,6 +1,6 @@
 /* fuzz_when.c: any query: a window that is in order and in our time, or none; nearness between 0 and 1. */
-#include "base/clock.h"
-#include "core/when.h"
+#include "base/os/clock.h"
+#include "core/rank/when.h"
 #include "support/fuzz.h"
 
 static void check_window(struct str query, int64_t now) {

@@ -1,6 +1,6 @@
 /* fuzz_wordpiece.c: any text through the tokeniser, any vocabulary through its maker, any bytes as a stored vocabulary.
  */
-#include "embed/wordpiece.h"
+#include "embed/encoder/wordpiece.h"
 
 #include "support/fuzz.h"
 

@@ -1,6 +1,5 @@
 /* certificate.h: a certificate for localhost and its key, made by openssl. */
-#ifndef CAIRN_TESTS_CERTIFICATE_H
-#define CAIRN_TESTS_CERTIFICATE_H
+#pragma once
 
 struct certificate {
   const char *path, *key; /* PEM files in the test's folder; the key's mode is 0600 */
@@ -10,5 +9,3 @@ struct certificate {
 struct certificate certificate_make(void);
 /* One at these places. */
 struct certificate certificate_make_at(const char *path, const char *key);
-
-#endif

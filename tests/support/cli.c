@@ -3,8 +3,8 @@
 
 #include <pthread.h>
 
-#include "base/clock.h"
-#include "store/place.h"
+#include "base/os/clock.h"
+#include "store/db/place.h"
 #include "support/schema_check.h"
 #include "support/store.h"
 

@@ -6,8 +6,7 @@
  *
  * Nothing of the surroundings reaches the program, its clock stands still (cli_day() moves it), and maintenance does
  * not run by itself unless a test asks for it. */
-#ifndef CAIRN_TESTS_CLI_H
-#define CAIRN_TESTS_CLI_H
+#pragma once
 
 #include "base/json.h"
 #include "support/harness.h"
@@ -111,5 +110,3 @@ bool store_holds_bytes(struct str bytes);
 /* doctor finds nothing. */
 void cli_healthy(const char *file, int line);
 #define CHECK_HEALTHY() cli_healthy(__FILE__, __LINE__)
-
-#endif

@@ -1,6 +1,5 @@
 /* cut_proxy.h: stands between a client and a server and cuts their connection at a chosen word of the client. */
-#ifndef CAIRN_TESTS_CUT_PROXY_H
-#define CAIRN_TESTS_CUT_PROXY_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -12,5 +11,3 @@ enum cut {
 
 /* Each word cuts once, later connections pass. Ends with the test. Returns the port on this machine. */
 int cut_proxy_start(const char *host, const char *port, const char *word, enum cut cut, pid_t *ret_pid);
-
-#endif

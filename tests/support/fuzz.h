@@ -1,6 +1,5 @@
 /* fuzz.h: what a fuzz target needs: its entry point's prototype and a check that stops the run. */
-#ifndef CAIRN_TESTS_FUZZ_H
-#define CAIRN_TESTS_FUZZ_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -17,5 +16,3 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
       abort();                                                                                                         \
     }                                                                                                                  \
   } while (0)
-
-#endif

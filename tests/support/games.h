@@ -1,6 +1,5 @@
 /* games.h: the torture test's stores, on the engine under test, and what else is disturbed there. */
-#ifndef CAIRN_TESTS_GAMES_H
-#define CAIRN_TESTS_GAMES_H
+#pragma once
 
 #include "support/torture.h"
 
@@ -12,5 +11,3 @@ struct torture game(const char *name, int seconds);
 void game_disturb(struct torture *t);
 /* Where stores that nobody has created yet are. */
 const char *(*game_new_place(void))(int round);
-
-#endif

@@ -197,7 +197,7 @@ static bool is_walled(const char *file) {
       "lib/test_nomem.c",         "op/test_before_boot.c",  "op/test_corpus.c",         "op/test_embedding.c",
       "op/test_import.c",         "op/test_reply_cache.c",  "op/test_session.c",        "store/test_calls.c",
       "store/test_concurrency.c", "store/test_documents.c", "store/test_embed_cache.c", "store/test_events.c",
-      "store/test_hold.c",        "store/test_sessions.c",  "store/test_sqlite.c",      "store/test_transcript.c",
+      "store/test_hold.c",        "store/test_sessions.c",  "store/test_sqlite.c",      "transcript/test_neighbours.c",
       "store/test_vec_index.c",   "store/test_vectors.c"};
   for (size_t i = 0; i < ARRAY_LEN(outside); i++)
     if (strstr(file, outside[i]))

@@ -2,8 +2,7 @@
  *
  * Every test runs in a process of its own, in its own process group, with a time limit; a failed check prints where and
  * what, and ends the test. The option --help of the programs lists the others. */
-#ifndef CAIRN_TESTS_HARNESS_H
-#define CAIRN_TESTS_HARNESS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -85,5 +84,3 @@ void test_check_status(const char *file, int line, const char *expr, enum status
 /* The call succeeded; if not, its struct error is printed (NULL is allowed). */
 #define CHECK_OK(status, err) test_check_status(__FILE__, __LINE__, #status, (status), STATUS_OK, (err))
 #define CHECK_STATUS(status, want) test_check_status(__FILE__, __LINE__, #status, (status), (want), NULL)
-
-#endif

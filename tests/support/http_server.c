@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/clock.h"
 #include "base/json.h"
+#include "base/os/clock.h"
 #include "support/harness.h"
 
 enum {

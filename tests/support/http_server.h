@@ -11,8 +11,7 @@
  * that of http_server_vector(), so that a test can tell which text got which vector. Each request takes the next step
  * of the script, and the last step goes on for ever; without a script every answer is right. One request is served at a
  * time, though many connections may be open. It ends with its test, or after a minute. */
-#ifndef CAIRN_TESTS_HTTP_SERVER_H
-#define CAIRN_TESTS_HTTP_SERVER_H
+#pragma once
 
 #include <stddef.h>
 
@@ -78,5 +77,3 @@ const struct http_seen *http_server_seen(const struct http_server *s, int nth);
 
 /* The server's vector for a text: components from -1 to 1 that nothing but text and dims decides. */
 void http_server_vector(struct str text, int dims, float *ret_vector);
-
-#endif

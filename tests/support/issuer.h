@@ -1,8 +1,7 @@
 /* issuer.h: an issuer of access tokens: keys, the set of their public halves, and tokens that they sign.
  *
  * The keys are made when they are first needed, and live as long as the test. */
-#ifndef CAIRN_TESTS_ISSUER_H
-#define CAIRN_TESTS_ISSUER_H
+#pragma once
 
 #include "base/str.h"
 
@@ -26,5 +25,3 @@ const char *issuer_sign(enum issuer_key key, const char *head, const char *claim
 const char *issuer_sign_hmac(const char *head, const char *claims);
 /* base64url without padding. */
 const char *issuer_encode(struct str bytes);
-
-#endif

@@ -1,6 +1,5 @@
 /* keys.h: credentials that look real and are none, made when a test runs: no scanner takes the sources for a leak. */
-#ifndef CAIRN_TESTS_KEYS_H
-#define CAIRN_TESTS_KEYS_H
+#pragma once
 
 #include "base/buf.h"
 
@@ -8,5 +7,3 @@
  * d (digits), l (lower case and digits), U (capitals and digits), 2 (base32), a (letters and digits), b (base64),
  * u (base64url), p (of passwords). Another seed gives another key. */
 struct str key_make(struct arena *a, const char *template, uint32_t seed);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * It takes scripts/pg, and so a machine where that can start a server: one where the run itself was given its server by
  * CAIRN_TEST_PG may not be. There a test that needs a restart says so and does without. */
-#ifndef CAIRN_TESTS_OWN_SERVER_H
-#define CAIRN_TESTS_OWN_SERVER_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -38,5 +37,3 @@ int own_server_standby(void);
 void own_server_promote(void);
 /* The URL of a database for the role `app` at this port of the machine. */
 const char *own_server_at(int port, const char *database);
-
-#endif

@@ -4,8 +4,7 @@
  * A server where CAIRN_TEST_PG names a superuser gets an ordinary role for the run, because superusers stand above
  * row-level security; any other role is used as it is, and must be allowed to create databases. CAIRN_TEST_POOLER
  * (HOST:PORT) stands between that role and its stores. */
-#ifndef CAIRN_TESTS_PG_H
-#define CAIRN_TESTS_PG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ bool pg_finish(void);
 const char *pg_store(const char *name, bool empty);
 /* Drops its database and makes it again, as it was made. */
 void pg_store_anew(const char *url);
-
-#endif

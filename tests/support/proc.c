@@ -14,7 +14,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
-#include "base/clock.h"
+#include "base/os/clock.h"
 #include "support/harness.h"
 
 enum { DEFAULT_TIMEOUT_MS = 10 * 1000, PIPE_CHUNK = 64 * 1024 };

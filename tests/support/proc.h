@@ -5,8 +5,7 @@
  *   CHECK_STR(r.out, "...");
  *
  * Results live as long as the test. A program that the harness started never outlives its test. */
-#ifndef CAIRN_TESTS_PROC_H
-#define CAIRN_TESTS_PROC_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -55,5 +54,3 @@ struct str file_read(const char *path);
 void file_write(const char *path, struct str text);
 /* "dir/name" in memory that lives as long as the test; dir NULL is test_dir(). */
 const char *path_join(const char *dir, const char *name);
-
-#endif

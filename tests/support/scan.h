@@ -1,6 +1,5 @@
 /* scan.h: where in the memory of a process a text is, and whether that memory can reach a disk. */
-#ifndef CAIRN_TESTS_SCAN_H
-#define CAIRN_TESTS_SCAN_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -17,5 +16,3 @@ struct scan {
 struct scan scan_memory(pid_t pid, struct str masked);
 /* Both flags of the mapping that an address of this process is in. */
 bool scan_is_safe(const void *address);
-
-#endif

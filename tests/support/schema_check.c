@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-#include "http/rest.h"
-#include "mcp/tool.h"
-#include "op/results.h"
+#include "http/rest/rest.h"
+#include "mcp/tools/tool.h"
+#include "op/run/results.h"
 #include "support/harness.h"
 
 struct checker {

@@ -1,6 +1,5 @@
 /* schema_check.h: whether a JSON value is what its schema says, for the keywords that Cairn's own schemas use. */
-#ifndef CAIRN_TESTS_SCHEMA_CHECK_H
-#define CAIRN_TESTS_SCHEMA_CHECK_H
+#pragma once
 
 #include "base/json.h"
 
@@ -21,5 +20,3 @@ struct profile;
 void check_conversation(const struct profile *profile, yyjson_val *request, yyjson_val *answer);
 /* Ends the test when the body of an answer is not what the OpenAPI document says. Other paths are left alone. */
 void check_rest(const char *method, struct str path, int status, struct str body);
-
-#endif

@@ -9,8 +9,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "base/clock.h"
-#include "mcp/tool.h"
+#include "base/os/clock.h"
+#include "mcp/tools/tool.h"
 #include "support/schema_check.h"
 
 enum { WAIT_MS = 15000 };

@@ -6,8 +6,7 @@
  *   serve_stop(s);   asks it to end by SIGTERM and checks that it does, with exit code 0
  *
  * What is returned lives as long as the test. Reads end after a time limit, which fails the test. */
-#ifndef CAIRN_TESTS_SERVE_H
-#define CAIRN_TESTS_SERVE_H
+#pragma once
 
 #include "base/json.h"
 #include "support/cli.h"
@@ -64,5 +63,3 @@ struct sse {
 /* The next event of a stream, comments skipped; false: none within so many milliseconds, or the stream has ended. */
 bool sse_next(struct wire *w, int ms, struct sse *ret_event);
 bool sse_ended(struct wire *w, int ms);
-
-#endif

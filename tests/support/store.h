@@ -1,6 +1,5 @@
 /* store.h: the stores of the running test, on the engine under test, and SQL on them past the program. */
-#ifndef CAIRN_TESTS_STORE_H
-#define CAIRN_TESTS_STORE_H
+#pragma once
 
 #include "base/str.h"
 #include "support/harness.h"
@@ -39,5 +38,3 @@ void direct_lock(struct direct *d);
 struct str store_dump(const char *store);
 /* Whether the bytes are anywhere in the files of the store, or in its tables, compared without ASCII case. */
 bool store_has(const char *store, struct str bytes);
-
-#endif

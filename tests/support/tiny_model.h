@@ -1,8 +1,7 @@
 /* tiny_model.h: a BERT encoder of a few kilobytes, as its makers would publish it, for tests of the conversion. */
-#ifndef CAIRN_TESTS_TINY_MODEL_H
-#define CAIRN_TESTS_TINY_MODEL_H
+#pragma once
 
-#include "embed/model_file.h"
+#include "embed/encoder/model_file.h"
 
 enum {
   TINY_HIDDEN = 32,
@@ -42,5 +41,3 @@ struct tiny_spec {
 struct str tiny_weights(struct arena *a, const struct tiny_spec *spec);
 /* The values of a tensor: a function of its name (without a prefix) and the place alone. */
 const float *tiny_values(struct arena *a, const char *name, size_t n);
-
-#endif

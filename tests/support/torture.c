@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/os/clock.h"
 #include "support/harness.h"
 #include "support/proc.h"
 #include "support/store.h"

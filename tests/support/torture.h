@@ -2,8 +2,7 @@
  *
  * Used by a bounded test of `make test` and, for as long as one likes, by `make torture`. Talks to no network, kills
  * only processes that it started, and stops by itself. */
-#ifndef CAIRN_TESTS_TORTURE_H
-#define CAIRN_TESTS_TORTURE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -37,5 +36,3 @@ void torture_lock(const struct torture *t);
 void torture_creation(const struct torture *t, int rounds, const char *(*place)(int round));
 /* One command after another, killed at a random moment: maintain, purge, backup, restore, export, import. */
 void torture_housekeeping(const struct torture *t, int rounds);
-
-#endif

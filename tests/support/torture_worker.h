@@ -1,6 +1,5 @@
 /* torture_worker.h: one worker of the torture test; for torture.c. */
-#ifndef CAIRN_TESTS_TORTURE_WORKER_H
-#define CAIRN_TESTS_TORTURE_WORKER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,5 +31,3 @@ void worker_library(struct worker *w);
 void worker_program(struct worker *w);
 /* Opens a handle, does a few operations, closes it. */
 void worker_visit(struct worker *w);
-
-#endif

@@ -1,5 +1,5 @@
 /* test_clock.c: RFC 3339 time, durations, the clock that can be stopped. */
-#include "base/clock.h"
+#include "base/os/clock.h"
 
 #include "support/harness.h"
 

@@ -1,5 +1,5 @@
 /* test_fs.c: whole files, folders, XDG paths. */
-#include "base/fs.h"
+#include "base/os/fs.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

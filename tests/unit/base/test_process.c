@@ -1,12 +1,12 @@
 /* test_process.c: real processes: alive, stopped, killed, a zombie, another one with the same pid. */
-#include "base/process.h"
+#include "base/os/process.h"
 
 #include <signal.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/os/clock.h"
 #include "support/harness.h"
 
 static struct arena a; /* of the running test */

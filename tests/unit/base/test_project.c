@@ -1,9 +1,9 @@
 /* test_project.c: naming the git project of a folder; the repositories are laid out as git lays them out. */
-#include "base/project.h"
+#include "base/os/project.h"
 
 #include <unistd.h>
 
-#include "base/fs.h"
+#include "base/os/fs.h"
 #include "support/harness.h"
 #include "support/proc.h"
 

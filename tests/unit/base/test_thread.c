@@ -1,9 +1,9 @@
 /* test_thread.c: threads without signals, and waiting with a limit. */
-#include "base/thread.h"
+#include "base/os/thread.h"
 
 #include <signal.h>
 
-#include "base/clock.h"
+#include "base/os/clock.h"
 #include "support/harness.h"
 
 static void *look(void *arg) {

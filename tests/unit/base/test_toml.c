@@ -1,5 +1,5 @@
 /* test_toml.c: TOML 1.0, by the examples and rules of its specification. */
-#include "base/toml.h"
+#include "base/toml/toml.h"
 
 #include "base/buf.h"
 #include "base/utf8.h"

@@ -1,5 +1,5 @@
 /* test_sandbox.c: a process enters the sandbox, then tries what it has given up, and what it has kept. */
-#include "cli/sandbox.h"
+#include "cli/serve/sandbox.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/os/clock.h"
 #include "support/harness.h"
 
 /* Lives as long as the test. */

@@ -1,5 +1,5 @@
 /* test_bm25.c: the formula against values worked out by hand. */
-#include "core/bm25.h"
+#include "core/rank/bm25.h"
 #include "support/harness.h"
 
 TEST(rare_words_weigh_more) {

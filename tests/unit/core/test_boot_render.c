@@ -1,5 +1,5 @@
 /* test_boot_render.c: the boot payload as texts in full and as blocks. */
-#include "core/boot_render.h"
+#include "core/boot/render.h"
 
 #include "support/harness.h"
 

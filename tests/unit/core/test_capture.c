@@ -1,11 +1,11 @@
 /* test_capture.c: raw text becomes atomic pieces. */
-#include "core/capture.h"
+#include "core/memory/capture.h"
 
 #include "base/buf.h"
 #include "base/utf8.h"
-#include "core/headline.h"
-#include "core/text.h"
-#include "core/types.h"
+#include "core/memory/headline.h"
+#include "core/memory/types.h"
+#include "core/text/text.h"
 #include "support/harness.h"
 
 struct result {

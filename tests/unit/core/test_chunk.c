@@ -1,9 +1,9 @@
 /* test_chunk.c: chunks cover the body, in order, within their size, overlapping. */
-#include "core/chunk.h"
+#include "core/memory/chunk.h"
 
 #include "base/buf.h"
 #include "base/utf8.h"
-#include "core/tokens.h"
+#include "core/text/token_count.h"
 #include "support/harness.h"
 
 static struct str chunk_text(struct str body, struct chunk c) { return str_slice(body, c.start, c.start + c.len); }

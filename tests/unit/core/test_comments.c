@@ -1,5 +1,5 @@
 /* test_comments.c: prose by file name, and the comments of several languages. */
-#include "core/comments.h"
+#include "core/files/comments.h"
 
 #include "base/buf.h"
 #include "support/harness.h"

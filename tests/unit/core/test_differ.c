@@ -1,6 +1,6 @@
 /* test_differ.c: what counts as another statement, and what is the same one in other words. */
 #include "base/buf.h"
-#include "core/differ.h"
+#include "core/gate/differ.h"
 #include "support/harness.h"
 
 struct sample {

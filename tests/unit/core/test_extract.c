@@ -1,9 +1,9 @@
 /* test_extract.c: tags, people, topics, action items, and hints at a type. */
-#include "core/extract.h"
+#include "core/memory/extract.h"
 
 #include "base/utf8.h"
-#include "core/text.h"
-#include "core/types.h"
+#include "core/memory/types.h"
+#include "core/text/text.h"
 #include "support/harness.h"
 
 static struct str join(struct arena *a, const struct strs *list) {

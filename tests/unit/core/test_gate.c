@@ -1,5 +1,5 @@
 /* test_gate.c: the gate's checks and its verdict on duplicates, without a store. */
-#include "core/gate.h"
+#include "core/gate/gate.h"
 
 #include "support/harness.h"
 

@@ -1,9 +1,9 @@
 /* test_headline.c: headlines from the first sentence that says something. */
-#include "core/headline.h"
+#include "core/memory/headline.h"
 
 #include "base/buf.h"
 #include "base/utf8.h"
-#include "core/text.h"
+#include "core/text/text.h"
 #include "support/harness.h"
 
 static void check_headline(const char *body, const char *want) {

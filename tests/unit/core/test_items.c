@@ -1,5 +1,5 @@
 /* test_items.c: entities, claims, decisions, tasks and notes of a text. */
-#include "core/items.h"
+#include "core/files/items.h"
 
 #include "base/buf.h"
 #include "support/harness.h"

@@ -1,5 +1,5 @@
 /* test_markup.c: kinds of lines, speakers, plain text. */
-#include "core/markup.h"
+#include "core/text/markup.h"
 
 #include "support/harness.h"
 

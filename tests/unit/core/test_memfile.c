@@ -1,5 +1,5 @@
 /* test_memfile.c: paths, lines, edits and listings of the files under /memories. */
-#include "core/memfile.h"
+#include "core/files/memfile.h"
 
 #include "support/harness.h"
 

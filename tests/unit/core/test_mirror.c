@@ -1,5 +1,5 @@
 /* test_mirror.c: MEMORY.md: reading, comparing, writing; and random edits on both sides, of which none may be lost. */
-#include "core/mirror.h"
+#include "core/files/mirror.h"
 
 #include "base/utf8.h"
 #include "support/harness.h"

@@ -1,5 +1,5 @@
 /* test_phrase.c: cue phrases at the edges of words. */
-#include "core/phrase.h"
+#include "core/text/phrase.h"
 
 #include "support/harness.h"
 

@@ -1,9 +1,9 @@
 /* test_pieces.c: files cut into pieces: where, under which heading, from which line. */
-#include "core/pieces.h"
+#include "core/files/pieces.h"
 
 #include "base/buf.h"
-#include "core/chunk.h"
-#include "core/tokens.h"
+#include "core/memory/chunk.h"
+#include "core/text/token_count.h"
 #include "support/harness.h"
 
 static struct arena a;

@@ -1,5 +1,5 @@
 /* test_present.c: stored text is shown as text, whatever it holds. */
-#include "core/present.h"
+#include "core/trust/present.h"
 
 #include "base/buf.h"
 #include "base/utf8.h"

@@ -1,8 +1,8 @@
 /* test_rank.c: fusion, decay, boosts, diversity. */
 #include <math.h>
 
-#include "base/clock.h"
-#include "core/rank.h"
+#include "base/os/clock.h"
+#include "core/rank/rank.h"
 #include "support/harness.h"
 
 TEST(half_power_is_two_to_the_minus_x) {

@@ -1,5 +1,5 @@
 /* test_redact.c: what is a secret and what is not, what replaces it, and what a preview shows. */
-#include "core/redact.h"
+#include "core/secrets/redact.h"
 
 #include "base/utf8.h"
 #include "support/harness.h"

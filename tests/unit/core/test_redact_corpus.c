@@ -3,8 +3,8 @@
  * figures. */
 #include <sodium.h>
 
-#include "base/fs.h"
-#include "core/redact.h"
+#include "base/os/fs.h"
+#include "core/secrets/redact.h"
 #include "support/harness.h"
 #include "support/keys.h"
 

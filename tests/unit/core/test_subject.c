@@ -1,5 +1,5 @@
 /* test_subject.c: capitalised names. */
-#include "core/subject.h"
+#include "core/text/subject.h"
 
 #include "support/harness.h"
 

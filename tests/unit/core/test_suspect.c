@@ -3,11 +3,11 @@
  * tests/data/poison holds 402 ordinary memories and 274 attempts: `known` were at hand when the tables were made; those
  * that passed of `second` and `held` gave them some more rows; `fresh` were written and measured before the last
  * change of the tables, measured once more behind it, and changed nothing. docs/security.md has the rates. */
-#include "core/suspect.h"
+#include "core/trust/suspect.h"
 
-#include "base/fs.h"
+#include "base/os/fs.h"
 #include "base/utf8.h"
-#include "core/suspect_words.h"
+#include "core/trust/suspect_words.h"
 #include "support/harness.h"
 
 static struct arena a;

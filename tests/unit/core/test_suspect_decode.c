@@ -1,5 +1,5 @@
 /* test_suspect_decode.c: each disguise is undone, and a text without it is left alone. */
-#include "core/suspect_decode.h"
+#include "core/trust/suspect_decode.h"
 
 #include "support/harness.h"
 

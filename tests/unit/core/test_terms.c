@@ -1,5 +1,5 @@
 /* test_terms.c: derived tokens, names, stop words. */
-#include "core/terms.h"
+#include "core/text/terms.h"
 #include "support/harness.h"
 
 static struct arena arena;

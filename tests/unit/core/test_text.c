@@ -1,5 +1,5 @@
 /* test_text.c: words, sentences and normal forms. */
-#include "core/text.h"
+#include "core/text/text.h"
 
 #include "base/buf.h"
 #include "support/harness.h"

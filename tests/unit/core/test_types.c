@@ -1,5 +1,5 @@
 /* test_types.c: the table of types answers as the specification lists it. */
-#include "core/types.h"
+#include "core/memory/types.h"
 #include "support/harness.h"
 
 static void resolves(const char *name, const char *kind, const char *stored) {

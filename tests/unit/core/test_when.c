@@ -1,9 +1,9 @@
 /* test_when.c: time words become windows of time; other words do not. */
-#include "core/when.h"
+#include "core/rank/when.h"
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "base/clock.h"
+#include "base/os/clock.h"
 #include "support/harness.h"
 
 /* A Wednesday; its week began on the 12th. */

@@ -1,8 +1,7 @@
 /* made_model.h: made-up encoders of a few kilobytes, and the same arithmetic in plain double precision. */
-#ifndef CAIRN_TESTS_MADE_MODEL_H
-#define CAIRN_TESTS_MADE_MODEL_H
+#pragma once
 
-#include "embed/model_file.h"
+#include "embed/encoder/model_file.h"
 
 /* 2 layers, hidden 32, 2 heads, ffn 64, 20 words, 24 positions, all of them usable. */
 extern const struct model_shape made_shape;
@@ -17,5 +16,3 @@ void made_reference(struct arena *a, const struct model_source *source, const in
 double made_cosine(const float *a, const double *b, size_t n);
 /* The next of a sequence of numbers between -1 and 1. */
 float made_random(uint32_t *state);
-
-#endif

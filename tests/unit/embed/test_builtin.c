@@ -3,11 +3,11 @@
 
 #include <unistd.h>
 
-#include "base/fs.h"
 #include "base/json.h"
-#include "embed/encoder.h"
+#include "base/os/fs.h"
+#include "embed/encoder/encoder.h"
+#include "embed/encoder/wordpiece.h"
 #include "embed/vec.h"
-#include "embed/wordpiece.h"
 #include "made_model.h"
 #include "support/harness.h"
 #include "support/proc.h"

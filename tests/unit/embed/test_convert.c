@@ -1,7 +1,7 @@
 /* test_convert.c: conversion of small models made here: the roles of tensors, the files beside them, refusals. */
-#include "embed/convert.h"
+#include "embed/convert/convert.h"
 
-#include "embed/wordpiece.h"
+#include "embed/encoder/wordpiece.h"
 #include "support/harness.h"
 #include "support/tiny_model.h"
 

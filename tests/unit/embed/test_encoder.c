@@ -1,5 +1,5 @@
 /* test_encoder.c: the encoder against plain double precision, on every kernel, for any number of threads. */
-#include "embed/encoder.h"
+#include "embed/encoder/encoder.h"
 
 #include "made_model.h"
 #include "support/harness.h"

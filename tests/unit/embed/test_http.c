@@ -1,11 +1,11 @@
 /* test_http.c: HTTP embedders against a real server that answers right, wrong, late or not at all. */
-#include "embed/http.h"
+#include "embed/remote/http.h"
 
 #include <pthread.h>
 
 #include "base/alloc.h"
 #include "base/buf.h"
-#include "base/clock.h"
+#include "base/os/clock.h"
 #include "embed/vec.h"
 #include "support/harness.h"
 #include "support/http_server.h"

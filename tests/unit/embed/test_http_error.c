@@ -1,5 +1,5 @@
 /* test_http_error.c: what is shown of a text from outside, and that it is never the key. */
-#include "embed/http_error.h"
+#include "embed/remote/error.h"
 
 #include "base/utf8.h"
 #include "support/harness.h"

@@ -1,5 +1,5 @@
 /* test_http_parse.c: answers of embedding endpoints, good and bad. */
-#include "embed/http_parse.h"
+#include "embed/remote/parse.h"
 
 #include "base/buf.h"
 #include "support/harness.h"

@@ -1,5 +1,5 @@
 /* test_http_url.c: addresses of endpoints: what is taken, and what counts as this machine. */
-#include "embed/http_url.h"
+#include "embed/remote/url.h"
 
 #include "support/harness.h"
 

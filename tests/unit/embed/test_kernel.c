@@ -1,5 +1,5 @@
 /* test_kernel.c: every kernel against plain arithmetic, and bit for bit against the scalar one. */
-#include "embed/kernel.h"
+#include "embed/encoder/kernel.h"
 
 #include <math.h>
 

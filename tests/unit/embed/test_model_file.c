@@ -1,5 +1,5 @@
 /* test_model_file.c: the stored form of an encoder: what is written is read back; what is damaged is refused. */
-#include "embed/model_file.h"
+#include "embed/encoder/model_file.h"
 
 #include <math.h>
 

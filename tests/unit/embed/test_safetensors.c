@@ -1,5 +1,5 @@
 /* test_safetensors.c: the safetensors reader on files made here, whole and damaged. */
-#include "embed/safetensors.h"
+#include "embed/convert/safetensors.h"
 
 #include <math.h>
 

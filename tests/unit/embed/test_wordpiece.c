@@ -1,5 +1,5 @@
 /* test_wordpiece.c: the tokeniser on texts whose pieces can be written down by hand; damaged vocabularies. */
-#include "embed/wordpiece.h"
+#include "embed/encoder/wordpiece.h"
 
 #include "base/json.h"
 #include "support/harness.h"

@@ -1,5 +1,5 @@
 /* test_wordpiece_reference.c: the tokeniser against the reference in Python: 100,000 lines, and every code point. */
-#include "embed/wordpiece.h"
+#include "embed/encoder/wordpiece.h"
 
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 /* test_config.c: cairn.toml and assignments: which keys there are, what values they take, where mistakes are. */
 #include "file/config.h"
 
-#include "base/fs.h"
+#include "base/os/fs.h"
 
 #include "support/harness.h"
 #include "support/proc.h"

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/fs.h"
+#include "base/os/fs.h"
 #include "support/harness.h"
 #include "support/proc.h"
 

@@ -1,5 +1,5 @@
 /* test_bearer.c: where tokens stand in a request, and where they must not. */
-#include "http/bearer.h"
+#include "http/access/bearer.h"
 
 #include "support/harness.h"
 

@@ -1,5 +1,5 @@
 /* test_check.c: which hosts and origins are this machine. */
-#include "http/check.h"
+#include "http/access/check.h"
 
 #include "support/harness.h"
 

@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "http/server.h"
-#include "op/engine.h"
+#include "op/run/engine.h"
 #include "support/serve.h"
 
 enum { EVENTS = 30000 };

@@ -1,5 +1,5 @@
 /* test_jwt.c: access tokens of an issuer: signed with real keys, and wrong in one way each. */
-#include "http/jwt.h"
+#include "http/access/jwt.h"
 
 #include "support/cli.h"
 #include "support/issuer.h"

@@ -1,5 +1,5 @@
 /* test_limit.c: buckets that fill again, locks that double, and a table that stays as large as it is. */
-#include "http/limit.h"
+#include "http/access/limit.h"
 
 #include "support/cli.h"
 

@@ -1,5 +1,5 @@
 /* test_mcp_channel.c: what a channel keeps for a client that comes back, and what it must not. */
-#include "http/mcp_channel.h"
+#include "http/mcp/channel.h"
 
 #include "http/server.h"
 #include "support/serve.h"

@@ -1,5 +1,5 @@
 /* test_oauth.c: what tokens of an issuer say of their bearers, and the file with the issuer's keys. */
-#include "http/oauth.h"
+#include "http/access/oauth.h"
 
 #include <unistd.h>
 

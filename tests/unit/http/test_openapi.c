@@ -1,5 +1,5 @@
 /* test_openapi.c: the OpenAPI document: complete, consistent in itself, the same bytes every time. */
-#include "http/rest.h"
+#include "http/rest/rest.h"
 
 #include "support/harness.h"
 

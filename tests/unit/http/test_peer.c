@@ -1,5 +1,5 @@
 /* test_peer.c: networks of addresses, as proxies write them. */
-#include "http/peer.h"
+#include "http/access/peer.h"
 
 #include "support/harness.h"
 

@@ -1,9 +1,9 @@
 /* test_rest.c: /api/v1 without a network: every operation has a place, arguments arrive, answers have the right form.
  */
-#include "http/rest.h"
+#include "http/rest/rest.h"
 
-#include "http/uri.h"
-#include "store/documents.h"
+#include "http/server/uri.h"
+#include "store/memories/documents.h"
 #include "support/harness.h"
 #include "support/proc.h"
 #include "support/store.h"

@@ -1,5 +1,5 @@
 /* test_sse.c: the text of server-sent events. */
-#include "http/sse.h"
+#include "http/server/sse.h"
 
 #include "support/harness.h"
 

@@ -1,5 +1,5 @@
 /* test_tls.c: connections that never become encrypted do not stay. */
-#include "http/tls.h"
+#include "http/tls/tls.h"
 
 #include "http/server.h"
 #include "support/certificate.h"

@@ -1,5 +1,5 @@
 /* test_tls_keeper.c: which certificate a new connection gets, when the files change under the server. */
-#include "http/tls_keeper.h"
+#include "http/tls/keeper.h"
 
 #include <errno.h>
 #include <gnutls/gnutls.h>

@@ -1,5 +1,5 @@
 /* test_uri.c: targets of requests. */
-#include "http/uri.h"
+#include "http/server/uri.h"
 
 #include "support/harness.h"
 

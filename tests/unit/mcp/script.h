@@ -1,9 +1,8 @@
 /* script.h: a scripted conversation with a profile: one store, a stopped clock, clients with connections of their own.
  */
-#ifndef CAIRN_TESTS_MCP_SCRIPT_H
-#define CAIRN_TESTS_MCP_SCRIPT_H
+#pragma once
 
-#include "mcp/brain.h"
+#include "mcp/profiles/openbrain/brain.h"
 #include "support/harness.h"
 
 /* JSON as it is written. */
@@ -39,5 +38,3 @@ bool script_is_null(yyjson_mut_val *obj, const char *name);
 bool script_says(yyjson_mut_val *obj, const char *name, const char *part);
 /* Every tool of the profile has been called since script_open(). */
 void script_all_called(void);
-
-#endif

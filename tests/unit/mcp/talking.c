@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-#include "base/process.h"
+#include "base/os/process.h"
 #include "support/schema_check.h"
 
 static struct arena arena;

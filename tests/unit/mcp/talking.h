@@ -1,8 +1,7 @@
 /* talking.h: a dispatcher for tests, and what it says. */
-#ifndef CAIRN_TESTS_MCP_TALKING_H
-#define CAIRN_TESTS_MCP_TALKING_H
+#pragma once
 
-#include "mcp/server.h"
+#include "mcp/protocol/server.h"
 #include "support/cli.h"
 
 enum { SAID_MAX = 512 };
@@ -46,5 +45,3 @@ const char *legacy(const char *method, const char *params);
 yyjson_val *meta_of(yyjson_val *message, const char *where, const char *name);
 /* HTTP headers of a modern request. */
 struct mcp_head http_head(const char *version, const char *method, const char *name, const char *session);
-
-#endif

@@ -1,7 +1,7 @@
 /* test_principal.c: bearers of tokens over MCP: what they are offered, their sessions, and what they hear of. */
 #include <unistd.h>
 
-#include "op/identity.h"
+#include "op/access/authenticate.h"
 #include "talking.h"
 
 static struct arena arena;

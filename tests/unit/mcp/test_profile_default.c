@@ -1,6 +1,6 @@
 /* test_profile_default.c: the default profile: small, and everything of an agent can be reached through it. */
-#include "core/tokens.h"
-#include "mcp/tool.h"
+#include "core/text/token_count.h"
+#include "mcp/tools/tool.h"
 #include "support/harness.h"
 #include "tooling.h"
 

@@ -1,5 +1,5 @@
 /* test_rpc.c: what a message is, and what is wrong with one that is none. */
-#include "mcp/rpc.h"
+#include "mcp/protocol/rpc.h"
 
 #include "mcp/mcp.h"
 #include "support/cli.h"

@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "mcp/server.h"
+#include "mcp/protocol/server.h"
 #include "talking.h"
 
 #define STORE_CALL(text) "\"name\":\"memory_remember\",\"arguments\":{\"text\":\"" text "\"}"

@@ -1,7 +1,7 @@
 /* test_state.c: sealed texts: whatever a client changes is noticed. */
 #include <sodium.h>
 
-#include "mcp/server.h"
+#include "mcp/protocol/server.h"
 #include "support/cli.h"
 
 static struct arena a;

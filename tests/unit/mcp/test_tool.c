@@ -1,5 +1,5 @@
 /* test_tool.c: tools over a real store: arguments, answers, refusals, confirmation. */
-#include "mcp/tool.h"
+#include "mcp/tools/tool.h"
 
 #include "support/harness.h"
 #include "tooling.h"

@@ -1,7 +1,7 @@
 /* test_tool_answer.c: answers fit their budget and say what they leave out; stored text is shown as data. */
 #include "base/utf8.h"
-#include "core/tokens.h"
-#include "mcp/tool_internal.h"
+#include "core/text/token_count.h"
+#include "mcp/tools/internal.h"
 #include "support/harness.h"
 #include "tooling.h"
 

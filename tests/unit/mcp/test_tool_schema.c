@@ -1,6 +1,6 @@
 /* test_tool_schema.c: definitions of all profiles: valid, flat, small names, the same bytes every time. */
-#include "core/tokens.h"
-#include "mcp/tool.h"
+#include "core/text/token_count.h"
+#include "mcp/tools/tool.h"
 #include "support/harness.h"
 #include "tooling.h"
 

@@ -1,8 +1,8 @@
 /* test_tools_doc.c: docs/tools.md says of the default profile what its table says.
  *
  * A part of the page that is out of date is printed as it should be, to be copied. */
-#include "base/fs.h"
-#include "mcp/tool.h"
+#include "base/os/fs.h"
+#include "mcp/tools/tool.h"
 #include "support/harness.h"
 #include "tooling.h"
 

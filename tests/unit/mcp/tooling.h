@@ -1,8 +1,7 @@
 /* tooling.h: a store and a caller for tests of tools. */
-#ifndef CAIRN_TESTS_MCP_TOOLING_H
-#define CAIRN_TESTS_MCP_TOOLING_H
+#pragma once
 
-#include "mcp/tool.h"
+#include "mcp/tools/tool.h"
 
 extern struct arena tooling_arena; /* lives as long as the test */
 extern struct error tooling_error;
@@ -17,5 +16,3 @@ enum status tooling_call(struct tool_run *run, const struct profile *profile, st
 yyjson_mut_val *tooling_ok(struct tool_run *run, const struct profile *profile, struct engine *engine, const char *tool,
                            const char *json);
 bool tooling_has(struct str text, const char *part);
-
-#endif

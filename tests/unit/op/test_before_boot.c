@@ -1,14 +1,14 @@
 /* test_before_boot.c: calls before boot: the file, and where the calls of a server end up. */
-#include "op/before_boot.h"
+#include "op/telemetry/before_boot.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/fs.h"
 #include "base/id.h"
+#include "base/os/fs.h"
 #include "op/op.h"
-#include "op/telemetry.h"
-#include "store/events.h"
+#include "op/telemetry/telemetry.h"
+#include "store/tables/events.h"
 #include "support/harness.h"
 #include "support/proc.h"
 #include "support/store.h"

@@ -1,5 +1,5 @@
 /* test_complete.c: ids that begin with what was typed, as far as the caller sees them. */
-#include "op/complete.h"
+#include "op/search/complete.h"
 
 #include "support/harness.h"
 #include "support/proc.h"

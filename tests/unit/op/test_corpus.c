@@ -1,9 +1,9 @@
 /* test_corpus.c: operations on documents: found where they are asked for, shown with their origin, changed by nobody.
  */
-#include "op/corpus.h"
+#include "op/search/corpus.h"
 
-#include "op/engine.h"
 #include "op/op.h"
+#include "op/run/engine.h"
 #include "support/harness.h"
 #include "support/store.h"
 

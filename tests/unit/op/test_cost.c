@@ -5,7 +5,7 @@
 #include <sqlite3.h>
 
 #include "op/op.h"
-#include "store/sqlite_internal.h"
+#include "store/sqlite/internal.h"
 #include "support/harness.h"
 #include "support/proc.h"
 #include "support/store.h"

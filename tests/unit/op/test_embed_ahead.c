@@ -1,5 +1,5 @@
 /* test_embed_ahead.c: a question that is embedded on another core gets the vector it would get otherwise. */
-#include "op/embed_ahead.h"
+#include "op/search/embed_ahead.h"
 
 #include "embed/builtin.h"
 #include "support/harness.h"

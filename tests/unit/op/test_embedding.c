@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
-#include "op/embed_config.h"
-#include "op/embedding.h"
-#include "store/vec_index.h"
+#include "op/embedding/config.h"
+#include "op/embedding/embedding.h"
+#include "store/vectors/indexes.h"
 #include "support/harness.h"
 #include "support/http_server.h"
 #include "support/proc.h"

@@ -1,5 +1,5 @@
 /* test_eval_set.c: the ways in which test sets write a time. */
-#include "op/eval_set.h"
+#include "op/eval/set.h"
 #include "support/harness.h"
 
 static void check_time(const char *text, const char *want) {

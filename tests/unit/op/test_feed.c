@@ -1,6 +1,6 @@
 /* test_feed.c: events of any connection reach every subscriber once, in order, from where it asked; whatever the store
  * does meanwhile. */
-#include "op/feed.h"
+#include "op/admin/feed.h"
 
 #include <stdatomic.h>
 #include <time.h>
@@ -8,9 +8,9 @@
 
 #include "base/id.h"
 #include "base/json.h"
-#include "store/memories.h"
-#include "store/sessions.h"
-#include "store/tokens.h"
+#include "store/memories/memories.h"
+#include "store/tables/sessions.h"
+#include "store/tables/tokens.h"
 #include "support/harness.h"
 #include "support/proc.h"
 #include "support/store.h"

@@ -1,6 +1,6 @@
 /* test_import_graph.c: lines of the official memory server's graph. */
 #include "base/id.h"
-#include "op/import.h"
+#include "op/transfer/import.h"
 #include "support/harness.h"
 
 static struct arena arena;

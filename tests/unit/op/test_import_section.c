@@ -1,6 +1,6 @@
 /* test_import_section.c: Markdown cut into sections. */
-#include "core/text.h"
-#include "op/import.h"
+#include "core/text/text.h"
+#include "op/transfer/import.h"
 #include "support/harness.h"
 
 static struct arena arena;

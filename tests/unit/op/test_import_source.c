@@ -2,7 +2,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "op/import.h"
+#include "op/transfer/import.h"
 #include "support/harness.h"
 #include "support/proc.h"
 

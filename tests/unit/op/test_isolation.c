@@ -4,10 +4,10 @@
 #include <sqlite3.h>
 #include <stdio.h>
 
-#include "op/identity.h"
+#include "op/access/authenticate.h"
 #include "op/op.h"
-#include "store/sqlite_internal.h"
-#include "store/tables.h"
+#include "store/schema/tables.h"
+#include "store/sqlite/internal.h"
 #include "store/wall.h"
 #include "support/harness.h"
 #include "support/store.h"

@@ -1,9 +1,9 @@
 /* test_metrics_text.c: the text that Prometheus scrapes: by its own checker, and by what it says. */
-#include "op/metrics_text.h"
+#include "op/telemetry/metrics_text.h"
 
 #include <unistd.h>
 
-#include "base/fs.h"
+#include "base/os/fs.h"
 #include "op/op.h"
 #include "support/harness.h"
 #include "support/proc.h"

@@ -1,5 +1,5 @@
 /* test_notify.c: errors on the desktop: a program in the place of notify-send tells how it was called. */
-#include "op/notify.h"
+#include "op/telemetry/notify.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -7,8 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/fs.h"
-#include "op/telemetry.h"
+#include "base/os/fs.h"
+#include "op/telemetry/telemetry.h"
 #include "support/harness.h"
 #include "support/proc.h"
 

@@ -1,10 +1,10 @@
 /* test_pool.c: engines shared by threads: how many, and who is next. */
-#include "op/pool.h"
+#include "op/run/pool.h"
 
 #include <stdatomic.h>
 #include <unistd.h>
 
-#include "base/thread.h"
+#include "base/os/thread.h"
 #include "store/check.h"
 #include "support/harness.h"
 #include "support/proc.h"

@@ -1,5 +1,5 @@
 /* test_record.c: the lines of an export, read and written. */
-#include "op/record.h"
+#include "op/transfer/record.h"
 
 #include "support/harness.h"
 

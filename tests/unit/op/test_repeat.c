@@ -1,10 +1,10 @@
 /* test_repeat.c: an operation whose connection is lost in the middle: run again where that is safe, told where not. */
-#include "op/repeat.h"
+#include "op/run/repeat.h"
 
-#include "base/clock.h"
-#include "op/common.h"
-#include "op/pool.h"
-#include "op/telemetry.h"
+#include "base/os/clock.h"
+#include "op/run/common.h"
+#include "op/run/pool.h"
+#include "op/telemetry/telemetry.h"
 #include "support/harness.h"
 #include "support/proc.h"
 #include "support/store.h"

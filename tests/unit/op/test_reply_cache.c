@@ -1,5 +1,5 @@
 /* test_reply_cache.c: searches that are asked again: the same answer, unless a memory has changed. */
-#include "op/reply_cache.h"
+#include "op/run/reply_cache.h"
 
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 /* test_results.c: the table of results: complete, in its notation, and what the notation means. */
-#include "op/results.h"
+#include "op/run/results.h"
 
-#include "core/memory.h"
+#include "core/memory/memory.h"
 #include "support/harness.h"
 #include "support/schema_check.h"
 

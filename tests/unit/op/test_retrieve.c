@@ -1,8 +1,8 @@
 /* test_retrieve.c: searches inside one process that no command line can ask for: a megabyte, NULs; and the parts of
  * ranking that only show with many results. */
-#include "core/rank.h"
-#include "op/engine.h"
+#include "core/rank/rank.h"
 #include "op/op.h"
+#include "op/run/engine.h"
 #include "support/harness.h"
 #include "support/proc.h"
 #include "support/store.h"

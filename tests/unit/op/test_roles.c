@@ -1,5 +1,5 @@
 /* test_roles.c: what roles may call: a closed list, and everything that is not on it; how far a token reaches. */
-#include "op/roles.h"
+#include "op/access/roles.h"
 
 #include "support/cli.h"
 

@@ -1,13 +1,13 @@
 /* test_scrub.c: no secret gets past op_run(), by whatever argument of whatever operation it comes, and by whatever
  * result, line or error it would leave. */
-#include "op/scrub.h"
+#include "op/run/scrub.h"
 
 #include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/fs.h"
-#include "op/telemetry.h"
+#include "base/os/fs.h"
+#include "op/telemetry/telemetry.h"
 #include "support/keys.h"
 #include "support/store.h"
 

@@ -1,6 +1,6 @@
 /* test_session.c: sessions of processes and connections inside one process: who lives, who is ended, whose call it is,
  * signs of life, and the gate of action items, for callers that the command line cannot be. */
-#include "op/session.h"
+#include "op/session/session.h"
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/process.h"
+#include "base/os/process.h"
 #include "support/harness.h"
 #include "support/proc.h"
 #include "support/store.h"

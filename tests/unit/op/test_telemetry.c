@@ -1,14 +1,14 @@
 /* test_telemetry.c: counts, quantiles, the last entries and the log of calls, from many threads at once. */
-#include "op/telemetry.h"
+#include "op/telemetry/telemetry.h"
 
 #include <pthread.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/fs.h"
+#include "base/os/fs.h"
 #include "op/op.h"
-#include "op/telemetry_log.h"
+#include "op/telemetry/log.h"
 #include "support/harness.h"
 #include "support/proc.h"
 #include "support/store.h"

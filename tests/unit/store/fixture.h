@@ -1,8 +1,7 @@
 /* fixture.h: a store in the test's folder, and memories in it without the gate. */
-#ifndef CAIRN_TESTS_STORE_FIXTURE_H
-#define CAIRN_TESTS_STORE_FIXTURE_H
+#pragma once
 
-#include "store/memories.h"
+#include "store/memories/memories.h"
 #include "support/harness.h"
 #include "support/proc.h"
 #include "support/store.h"
@@ -28,5 +27,3 @@ struct txn fixture_begin(struct fixture *f);
 void fixture_commit(struct fixture *f, struct txn *txn);
 /* A fact with this text; ret_chunk (may be NULL) is its first chunk. */
 struct memory fixture_fact(struct fixture *f, struct txn *txn, struct str project, struct str text, int64_t *ret_chunk);
-
-#endif

@@ -1,9 +1,8 @@
 /* pg_fixture.h: connections of the driver to an empty database of the test, on PostgreSQL. */
-#ifndef CAIRN_TESTS_STORE_PG_FIXTURE_H
-#define CAIRN_TESTS_STORE_PG_FIXTURE_H
+#pragma once
 
-#include "base/clock.h"
-#include "store/db.h"
+#include "base/os/clock.h"
+#include "store/db/db.h"
 #include "support/harness.h"
 #include "support/store.h"
 
@@ -27,5 +26,3 @@ static inline int64_t pg_count(struct db *db, const char *sql) {
   CHECK_OK(db_int(db, &n, NULL, &err, sql, NULL), &err);
   return n;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * A statement is what the texts of a function say in their order, with those of the functions that it lets add to it
  * (they take or return a struct sql), and with a ? for each bound value. It begins where a text begins with a verb of
  * SQL. */
-#ifndef CAIRN_TESTS_STORE_SOURCES_H
-#define CAIRN_TESTS_STORE_SOURCES_H
+#pragma once
 
 #include "base/buf.h"
 
@@ -22,5 +21,3 @@ struct sources *sources_read(struct arena *a, const char *folder);
 /* One file more, from memory. */
 void sources_add(struct sources *s, const char *file, const char *text);
 void sources_statements(struct sources *s, struct source_statements *ret_list);
-
-#endif

@@ -1,8 +1,8 @@
 /* test_backup_postgres.c: names of backups of a server, and what others see while one is brought back. */
-#include "store/backup_postgres.h"
+#include "store/postgres/backup.h"
 
-#include "store/events.h"
 #include "store/store.h"
+#include "store/tables/events.h"
 #include "support/harness.h"
 #include "support/proc.h"
 #include "support/store.h"

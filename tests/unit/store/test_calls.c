@@ -1,9 +1,9 @@
 /* test_calls.c: the table of calls: queued, written once, walked by team and time, pruned. */
-#include "store/calls.h"
+#include "store/tables/calls.h"
 
 #include "base/id.h"
 #include "fixture.h"
-#include "store/events.h"
+#include "store/tables/events.h"
 
 static int64_t count(struct fixture *f, const char *sql) {
   int64_t n;

@@ -4,10 +4,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/os/clock.h"
 #include "fixture.h"
-#include "store/events.h"
-#include "store/vectors.h"
+#include "store/tables/events.h"
+#include "store/vectors/vectors.h"
 
 /* Another program that keeps all others from writing to the store. */
 static struct direct *stranger(void) {

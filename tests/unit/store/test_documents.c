@@ -1,16 +1,16 @@
 /* test_documents.c: documents: written by groups, found by search when asked for, and by nothing else. */
-#include "store/documents.h"
+#include "store/memories/documents.h"
 
 #include "base/id.h"
 #include "fixture.h"
 #include "store/check.h"
-#include "store/lexical.h"
-#include "store/lifecycle.h"
-#include "store/search_rows.h"
-#include "store/transcript.h"
-#include "store/transfer.h"
-#include "store/vec_index.h"
-#include "store/vectors.h"
+#include "store/copy/transfer.h"
+#include "store/memories/lifecycle.h"
+#include "store/search/lexical.h"
+#include "store/search/search_rows.h"
+#include "store/vectors/indexes.h"
+#include "store/vectors/vectors.h"
+#include "transcript/store/neighbours.h"
 
 static struct fixture f;
 

@@ -1,7 +1,7 @@
 /* test_embed_cache.c: the cache of vectors: found by team, text, model and dimensions; bounded; forgetful. */
-#include "core/chunk.h"
+#include "core/memory/chunk.h"
 #include "fixture.h"
-#include "store/embed_cache.h"
+#include "store/vectors/embed_cache.h"
 
 enum { DIMS = 16 };
 

@@ -1,6 +1,6 @@
 /* test_entities.c: what a query names is found; a query that names nothing finds nothing. */
 #include "fixture.h"
-#include "store/entities.h"
+#include "store/search/entities.h"
 
 static struct lexical_hits named(struct fixture *f, const char *query) {
   struct lexical_hits hits = {0};

@@ -1,6 +1,6 @@
 /* test_events.c: reads are queued, counted and written in batches. */
 #include "fixture.h"
-#include "store/events.h"
+#include "store/tables/events.h"
 
 static int64_t count(struct fixture *f, const char *sql) {
   int64_t n;

@@ -1,5 +1,5 @@
 /* test_hold.c: memories whose full text is held back until the end are the memories that are stored one by one. */
-#include "store/lexical.h"
+#include "store/search/lexical.h"
 
 #include "support/harness.h"
 #include "support/proc.h"

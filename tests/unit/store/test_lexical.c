@@ -2,8 +2,8 @@
 #include <sqlite3.h>
 
 #include "fixture.h"
-#include "store/lexical.h"
-#include "store/lexical_query.h"
+#include "store/search/lexical.h"
+#include "store/search/lexical_query.h"
 
 static size_t hits_of(struct fixture *f, struct str query) {
   struct lexical_hits hits = {0};

@@ -1,9 +1,9 @@
 /* test_lexical_engines.c: word search finds the same, in the same order and with the same scores, in an SQLite file and
  * in the store under test. */
 #include "fixture.h"
-#include "store/entities.h"
-#include "store/fts.h"
-#include "store/lexical.h"
+#include "store/search/entities.h"
+#include "store/search/lexical.h"
+#include "store/sqlite/fts.h"
 
 enum { TEXTS = 300, QUERIES = 80, LIMIT = 20 };
 

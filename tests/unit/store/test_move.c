@@ -1,5 +1,5 @@
 /* test_move.c: the list of tables against the schema, and what happens between the parts of a move. */
-#include "store/move.h"
+#include "store/copy/move.h"
 
 #include "fixture.h"
 #include "support/store.h"

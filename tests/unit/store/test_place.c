@@ -1,5 +1,5 @@
 /* test_place.c: addresses without passwords, and the files that belong to a store. */
-#include "store/place.h"
+#include "store/db/place.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* test_postgres.c: the driver on a real server: values, the pipeline, transactions, locks, waiting. */
 #include "base/alloc.h"
-#include "store/postgres_internal.h"
+#include "store/postgres/internal.h"
 #include "unit/store/pg_fixture.h"
 
 TEST(values_come_back_as_they_went_in, .only = TEST_ON_POSTGRES) {

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "store/postgres_internal.h"
+#include "store/postgres/internal.h"
 #include "support/cut_proxy.h"
 #include "unit/store/pg_fixture.h"
 

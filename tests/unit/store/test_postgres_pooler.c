@@ -3,7 +3,7 @@
 #include <libpq-fe.h>
 
 #include "base/alloc.h"
-#include "store/postgres_internal.h"
+#include "store/postgres/internal.h"
 #include "support/cli.h"
 #include "support/own_server.h"
 #include "unit/store/pg_fixture.h"

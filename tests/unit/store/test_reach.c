@@ -2,15 +2,15 @@
 #include "store/reach.h"
 
 #include "fixture.h"
-#include "store/agents.h"
 #include "store/check.h"
-#include "store/documents.h"
-#include "store/events.h"
-#include "store/links.h"
-#include "store/sessions.h"
-#include "store/settings.h"
-#include "store/transfer.h"
-#include "store/vault.h"
+#include "store/copy/transfer.h"
+#include "store/memories/documents.h"
+#include "store/memories/links.h"
+#include "store/tables/agents.h"
+#include "store/tables/events.h"
+#include "store/tables/sessions.h"
+#include "store/tables/settings.h"
+#include "store/tables/vault.h"
 
 struct world {
   struct fixture f;

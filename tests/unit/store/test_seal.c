@@ -1,5 +1,5 @@
 /* test_seal.c: what is sealed opens with its key, for its team and name, and in no other way. */
-#include "store/seal.h"
+#include "store/tables/seal.h"
 
 #include <sodium.h>
 

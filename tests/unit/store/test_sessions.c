@@ -1,8 +1,8 @@
 /* test_sessions.c: sessions, handoffs, scratch values and checkpoints as rows, and what the schema refuses of them. */
-#include "store/sessions.h"
+#include "store/tables/sessions.h"
 
 #include "fixture.h"
-#include "store/actions.h"
+#include "store/tables/actions.h"
 
 static struct txn begin(struct fixture *f) {
   struct txn who = {.team = STR("default"), .project = STR("demo"), .source = STR("test"), .op = "test", .now = f->now};

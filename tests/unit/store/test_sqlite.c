@@ -3,7 +3,7 @@
 
 #include "base/alloc.h"
 #include "fixture.h"
-#include "store/sqlite.h"
+#include "store/sqlite/sqlite.h"
 
 static struct db *scratch(const char *name) {
   struct db_options o = {.path = path_join(NULL, name), .busy_ms = 5000};

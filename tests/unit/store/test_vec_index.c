@@ -2,7 +2,7 @@
 #include <sqlite3.h>
 
 #include "fixture.h"
-#include "store/vec_index.h"
+#include "store/vectors/indexes.h"
 #include "support/proc.h"
 
 enum { DIMS = 64 };
@@ -124,7 +124,7 @@ TEST(a_store_of_the_first_schema_has_an_index_afterwards, .only = TEST_ON_SQLITE
   const char *path = path_join(NULL, "first.db");
   sqlite3 *db;
   CHECK_INT(sqlite3_open(path, &db), SQLITE_OK);
-  struct str sql = file_read(CAIRN_SOURCE_DIR "/src/store/sql/sqlite/0001_init.sql");
+  struct str sql = file_read(CAIRN_SOURCE_DIR "/src/store/schema/sqlite/0001_init.sql");
   CHECK_INT(sqlite3_exec(db, sql.p, NULL, NULL, NULL), SQLITE_OK);
   CHECK_INT(
       sqlite3_exec(db,

@@ -1,9 +1,9 @@
 /* test_vectors.c: vectors in blocks: found, filtered, removed, seen by other handles. */
 #include "embed/vec.h"
 #include "fixture.h"
-#include "store/candidates.h"
-#include "store/search_rows.h"
-#include "store/vectors.h"
+#include "store/search/candidates.h"
+#include "store/search/search_rows.h"
+#include "store/vectors/vectors.h"
 
 enum { DIMS = 256, MANY = 1500 };
 

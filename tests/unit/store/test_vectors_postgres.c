@@ -1,5 +1,5 @@
 /* test_vectors_postgres.c: the forms in which vectors travel to a server and back. */
-#include "store/vectors_postgres.h"
+#include "store/vectors/postgres.h"
 #include "support/harness.h"
 
 TEST(components_are_written_as_decimal_numbers) {

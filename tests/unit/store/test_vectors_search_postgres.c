@@ -2,8 +2,8 @@
  * the nearest are found, that a narrow filter finds its own, and that teams do not see each other. */
 #include "embed/vec.h"
 #include "fixture.h"
-#include "store/search_rows.h"
-#include "store/vec_index.h"
+#include "store/search/search_rows.h"
+#include "store/vectors/indexes.h"
 
 /* Enough for a server to go by its index. */
 enum { DIMS = 256, MANY = 2000, CLUSTERS = 50, NEAREST = 10, RARE = 40 };

@@ -3,7 +3,7 @@
 
 #include "fixture.h"
 #include "sources.h"
-#include "store/tables.h"
+#include "store/schema/tables.h"
 #include "support/harness.h"
 #include "support/proc.h"
 #include "support/store.h"

@@ -1,0 +1,44 @@
+/* histogram.c: log-linear buckets, and quantiles from them. */
+#include "base/histogram.h"
+
+enum { SUB = 1 << HISTOGRAM_SUB_BITS };
+
+/* Values below 2 * SUB are their own bucket. A larger one is shifted right until it lies in [SUB, 2 * SUB): the shift
+ * says which doubling it belongs to, what is left of it the bucket in there. */
+static int bucket_of(int64_t value) {
+  uint64_t v = value < 0 ? 0 : (uint64_t)value, top = (UINT64_C(1) << HISTOGRAM_TOP_BITS) - 1;
+  if (v > top)
+    v = top;
+  if (v < 2 * SUB)
+    return (int)v;
+  int shift = 63 - __builtin_clzll(v) - HISTOGRAM_SUB_BITS;
+  return shift * SUB + (int)(v >> shift);
+}
+
+static int64_t middle_of(int bucket) {
+  if (bucket < 2 * SUB)
+    return bucket;
+  int shift = bucket / SUB - 1;
+  int64_t low = (int64_t)(bucket % SUB + SUB) << shift;
+  return low + ((INT64_C(1) << shift) >> 1);
+}
+
+void histogram_add(struct histogram *h, int64_t value) {
+  h->count[bucket_of(value)]++;
+  h->n++;
+  h->sum += value > 0 ? value : 0;
+  if (value > h->max)
+    h->max = value;
+}
+
+int64_t histogram_quantile(const struct histogram *h, int permille) {
+  uint64_t rank = (h->n * (uint64_t)permille + 999) / 1000, seen = 0;
+  if (h->n == 0)
+    return 0;
+  for (int i = 0; i < HISTOGRAM_BUCKETS; i++) {
+    seen += h->count[i];
+    if (seen >= rank && seen > 0)
+      return middle_of(i) < h->max ? middle_of(i) : h->max;
+  }
+  return h->max;
+}

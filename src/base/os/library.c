@@ -1,0 +1,15 @@
+/* library.c: looks up the functions of an open library. */
+#include "base/os/library.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+bool library_look_up(void *library, const struct library_function *functions, size_t n, void *table) {
+  for (size_t i = 0; i < n; i++) {
+    void *function = dlsym(library, functions[i].name);
+    if (!function)
+      return false;
+    memcpy((char *)table + functions[i].offset, &function, sizeof(function));
+  }
+  return true;
+}

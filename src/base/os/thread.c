@@ -1,0 +1,41 @@
+/* thread.c: starting quiet threads, counting cores, waiting with a limit. */
+#include "base/os/thread.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <time.h>
+
+int thread_start(pthread_t *ret_thread, void *(*run)(void *), void *arg) {
+  sigset_t every, before;
+  sigfillset(&every);
+  pthread_sigmask(SIG_SETMASK, &every, &before);
+  int failed = pthread_create(ret_thread, NULL, run, arg);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return failed;
+}
+
+size_t thread_cores(void) {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof(set), &set) != 0)
+    return 1;
+  int n = CPU_COUNT(&set);
+  return n < 1 ? 1 : (size_t)n;
+}
+
+void cond_init(pthread_cond_t *cond) {
+  pthread_condattr_t monotonic;
+  pthread_condattr_init(&monotonic);
+  pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+  pthread_cond_init(cond, &monotonic);
+  pthread_condattr_destroy(&monotonic);
+}
+
+void cond_wait_ms(pthread_cond_t *cond, pthread_mutex_t *lock, int ms) {
+  struct timespec until;
+  clock_gettime(CLOCK_MONOTONIC, &until);
+  until.tv_sec += ms / 1000;
+  until.tv_nsec += ms % 1000 * 1000000L;
+  until.tv_sec += until.tv_nsec / 1000000000L;
+  until.tv_nsec %= 1000000000L;
+  pthread_cond_timedwait(cond, lock, &until);
+}

@@ -1,0 +1,286 @@
+/* toml.c: the lines of a TOML text: comments, keys, headers, and which tables may be made how often. */
+#include "base/toml/toml.h"
+
+#include "base/toml/internal.h"
+#include "base/utf8.h"
+
+/* ---- places and errors ---- */
+
+void toml_place(struct toml_reader *r, size_t at, int *ret_line, int *ret_column) {
+  if (at < r->known.begin)
+    memset(&r->known, 0, sizeof(r->known));
+  for (; r->known.at < at; r->known.at++)
+    if (r->text.p[r->known.at] == '\n') {
+      r->known.line++;
+      r->known.begin = r->known.at + 1;
+    }
+  *ret_line = r->known.line + 1;
+  *ret_column = (int)utf8_length(str_slice(r->text, r->known.begin, at)) + 1;
+}
+
+enum status toml_fail(struct toml_reader *r, size_t at, const char *what, const char *fix) {
+  int line, column;
+  toml_place(r, at, &line, &column);
+  error_set(r->err, STATUS_USAGE, "%s:%d:%d: %s", r->name, line, column, what);
+  return error_fix(r->err, "%s", fix);
+}
+
+/* ---- between things ---- */
+
+void toml_skip_blanks(struct toml_reader *r) {
+  while (toml_peek(r) == ' ' || toml_peek(r) == '\t')
+    r->at++;
+}
+
+bool toml_skip_newline(struct toml_reader *r) {
+  if (toml_peek(r) == '\n')
+    r->at++;
+  else if (toml_looking_at(r, STR("\r\n")))
+    r->at += 2;
+  else
+    return false;
+  return true;
+}
+
+enum status toml_skip_comment(struct toml_reader *r) {
+  if (toml_peek(r) != '#')
+    return STATUS_OK;
+  for (;; r->at++) {
+    int c = toml_peek(r);
+    if (c == -1 || c == '\n' || toml_looking_at(r, STR("\r\n")))
+      return STATUS_OK;
+    if ((c < 0x20 && c != '\t') || c == 0x7f)
+      return toml_fail(r, r->at, "a comment holds a control character", "remove it");
+  }
+}
+
+/* The rest of a line, in which nothing may stand. */
+static enum status end_line(struct toml_reader *r) {
+  toml_skip_blanks(r);
+  enum status s = toml_skip_comment(r);
+  if (s != STATUS_OK || toml_peek(r) == -1 || toml_skip_newline(r))
+    return s;
+  return toml_fail(r, r->at, "something stands behind the end of this line's value or header",
+                   "one 'key = value' or '[table]' a line; a comment begins with #");
+}
+
+/* ---- tables ---- */
+
+void toml_append(struct toml *to, struct toml *what) {
+  if (to->last)
+    to->last->next = what;
+  else
+    to->first = what;
+  to->last = what;
+}
+
+struct toml *toml_get(const struct toml *table, struct str key) {
+  for (struct toml *t = table->first; t; t = t->next)
+    if (str_eq(t->key, key))
+      return t;
+  return NULL;
+}
+
+static struct toml *add(struct toml_reader *r, struct toml *to, struct str key, size_t at, enum made how) {
+  struct toml *t = arena_new(r->a, struct toml);
+  t->key = key;
+  t->how = (int)how;
+  t->section = r->section;
+  toml_place(r, at, &t->line, &t->column);
+  toml_append(to, t);
+  return t;
+}
+
+/* ---- keys ---- */
+
+struct part {
+  struct str key;
+  size_t at;
+};
+struct key {
+  struct part part[TOML_DEPTH];
+  size_t n;
+};
+
+static bool is_bare(int c) { return c >= 0 && (ascii_alnum((char)c) || c == '_' || c == '-'); }
+
+static enum status read_part(struct toml_reader *r, struct str *ret_key) {
+  size_t from = r->at;
+  if (toml_peek(r) == '"' || toml_peek(r) == '\'')
+    return toml_text(r, false, ret_key);
+  while (is_bare(toml_peek(r)))
+    r->at++;
+  if (r->at == from)
+    return toml_fail(r, from, "a key is missing",
+                     "a key is made of letters, digits, '_' and '-'; anything else stands in quotes");
+  *ret_key = arena_dup(r->a, str_slice(r->text, from, r->at));
+  return STATUS_OK;
+}
+
+/* a.b."c": the blanks behind it are read, too. */
+static enum status read_key(struct toml_reader *r, struct key *ret_key) {
+  ret_key->n = 0;
+  for (;;) {
+    toml_skip_blanks(r);
+    if (ret_key->n == TOML_DEPTH)
+      return toml_fail(r, r->at, "the key has too many parts", "use a shorter one");
+    struct part *part = &ret_key->part[ret_key->n];
+    part->at = r->at;
+    enum status s = read_part(r, &part->key);
+    if (s != STATUS_OK)
+      return s;
+    ret_key->n++;
+    toml_skip_blanks(r);
+    if (toml_peek(r) != '.')
+      return STATUS_OK;
+    r->at++;
+  }
+}
+
+/* A key in a message: short, on one line. */
+static struct str shown(struct arena *a, struct str key) {
+  struct str copy = arena_dup(a, utf8_cut(key, 100));
+  char *p = (char *)(uintptr_t)copy.p;
+  for (size_t i = 0; i < copy.n; i++)
+    if ((unsigned char)p[i] < 0x20 || p[i] == 0x7f)
+      p[i] = ' ';
+  return copy;
+}
+
+static enum status twice(struct toml_reader *r, const struct part *part, const struct toml *there) {
+  struct str key = shown(r->a, part->key);
+  return toml_fail(r, part->at, arena_printf(r->a, "'%.*s' is there already, in line %d", STR_ARG(key), there->line).p,
+                   "keep one of the two");
+}
+
+/* The table that a part of a dotted key names, made when it is missing. One that has a header of its own, or belongs to
+ * another header's lines, is not added to. */
+static enum status enter_dotted(struct toml_reader *r, const struct part *part, struct toml **table) {
+  struct toml *t = toml_get(*table, part->key);
+  if (!t)
+    t = add(r, *table, part->key, part->at, MADE_DOTTED);
+  else if (t->how == MADE_IMPLIED) {
+    t->how = MADE_DOTTED;
+    t->section = r->section;
+  } else if (t->how != MADE_DOTTED || t->section != r->section)
+    return twice(r, part, t);
+  *table = t;
+  return STATUS_OK;
+}
+
+enum status toml_pair(struct toml_reader *r, struct toml *table) {
+  struct key key = {.n = 0};
+  enum status s = read_key(r, &key);
+  for (size_t i = 0; s == STATUS_OK && i + 1 < key.n; i++)
+    s = enter_dotted(r, &key.part[i], &table);
+  if (s != STATUS_OK)
+    return s;
+  const struct part *last = &key.part[key.n - 1];
+  const struct toml *there = toml_get(table, last->key);
+  if (there)
+    return twice(r, last, there);
+  if (toml_peek(r) != '=')
+    return toml_fail(r, r->at, "'=' is missing behind the key", "write key = value");
+  r->at++;
+  toml_skip_blanks(r);
+  return toml_value(r, add(r, table, last->key, last->at, MADE_VALUE));
+}
+
+/* ---- headers ---- */
+
+static enum status enter_header(struct toml_reader *r, const struct part *part, struct toml **table) {
+  struct toml *t = toml_get(*table, part->key);
+  if (!t)
+    t = add(r, *table, part->key, part->at, MADE_IMPLIED);
+  else if (t->how == MADE_ARRAY_OF_TABLES)
+    t = t->last;
+  else if (t->how == MADE_INLINE || t->how == MADE_VALUE)
+    return twice(r, part, t);
+  *table = t;
+  return STATUS_OK;
+}
+
+/* [a.b], whose table it makes. */
+static enum status make_table(struct toml_reader *r, const struct part *part, struct toml **table) {
+  struct toml *t = toml_get(*table, part->key);
+  if (t && t->how != MADE_IMPLIED)
+    return twice(r, part, t);
+  if (!t)
+    t = add(r, *table, part->key, part->at, MADE_HEADER);
+  t->how = MADE_HEADER;
+  *table = t;
+  return STATUS_OK;
+}
+
+/* [[a.b]], which adds a table to an array. */
+static enum status make_element(struct toml_reader *r, const struct part *part, struct toml **table) {
+  struct toml *t = toml_get(*table, part->key);
+  if (t && t->how != MADE_ARRAY_OF_TABLES)
+    return twice(r, part, t);
+  if (!t)
+    t = add(r, *table, part->key, part->at, MADE_ARRAY_OF_TABLES);
+  t->form = TOML_ARRAY;
+  *table = add(r, t, STR_NONE, part->at, MADE_HEADER);
+  return STATUS_OK;
+}
+
+static enum status read_header(struct toml_reader *r, struct toml *root, struct toml **ret_table) {
+  bool element = toml_looking_at(r, STR("[["));
+  struct str close = element ? STR("]]") : STR("]");
+  struct toml *table = root;
+  struct key key = {.n = 0};
+  r->at += close.n;
+  enum status s = read_key(r, &key);
+  if (s != STATUS_OK)
+    return s;
+  if (!toml_looking_at(r, close))
+    return toml_fail(r, r->at, "the header is not closed", element ? "write [[name]]" : "write [name]");
+  r->at += close.n;
+  r->section = ++r->sections;
+  for (size_t i = 0; s == STATUS_OK && i + 1 < key.n; i++)
+    s = enter_header(r, &key.part[i], &table);
+  if (s == STATUS_OK)
+    s = (element ? make_element : make_table)(r, &key.part[key.n - 1], &table);
+  *ret_table = table;
+  return s;
+}
+
+/* ---- the whole ---- */
+
+static enum status read_line(struct toml_reader *r, struct toml *root, struct toml **table) {
+  toml_skip_blanks(r);
+  int c = toml_peek(r);
+  enum status s = STATUS_OK;
+  if (c == '[')
+    s = read_header(r, root, table);
+  else if (c != -1 && c != '#' && c != '\n' && c != '\r')
+    s = toml_pair(r, *table);
+  return s == STATUS_OK ? end_line(r) : s;
+}
+
+enum status toml_read(struct arena *a, struct str text, const char *name, struct toml **ret_root, struct error *err) {
+  struct toml_reader r = {.a = a, .text = text, .name = name, .err = err};
+  size_t bad = utf8_check(text);
+  if (bad < text.n) {
+    r.text.n = bad;
+    return toml_fail(&r, bad, "this is not valid UTF-8", "save the file as UTF-8");
+  }
+  if (str_starts(text, STR("\xef\xbb\xbf"))) /* some editors put it there */
+    r.text = str_slice(text, 3, text.n);
+  struct toml *root = arena_new(a, struct toml), *table = root;
+  root->how = MADE_HEADER;
+  root->line = root->column = 1;
+  enum status s = STATUS_OK;
+  while (s == STATUS_OK && r.at < r.text.n)
+    s = read_line(&r, root, &table);
+  if (s == STATUS_OK)
+    *ret_root = root;
+  return s;
+}
+
+const char *toml_form_name(const struct toml *t) {
+  static const char *const names[] = {
+      [TOML_TABLE] = "a table",    [TOML_ARRAY] = "an array", [TOML_TEXT] = "a text",
+      [TOML_INTEGER] = "a number", [TOML_FLOAT] = "a number", [TOML_BOOL] = "a truth value"};
+  return names[t->form];
+}

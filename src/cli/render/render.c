@@ -1,0 +1,261 @@
+/* render.c: results as text for people: choosing the renderer, and what they share. */
+#include "cli/render/render.h"
+
+#include "core/memory/types.h"
+
+/* ---- text ---- */
+
+void page_text(struct page *page, struct str text) {
+  if (page->term.tty)
+    term_safe(&page->b, text, false);
+  else
+    buf_add(&page->b, text);
+}
+
+/* A text that must not break its line, whatever is in it. */
+static struct str one_line(struct page *page, struct str text) {
+  struct buf b = BUF(page->b.a);
+  if (page->term.tty) {
+    term_safe(&b, text, true);
+    return buf_str(&b);
+  }
+  if (!text.n || (!memchr(text.p, '\n', text.n) && !memchr(text.p, '\r', text.n)))
+    return text;
+  buf_add(&b, text);
+  for (size_t i = 0; i < b.n; i++)
+    if (b.p[i] == '\n' || b.p[i] == '\r')
+      b.p[i] = ' ';
+  return buf_str(&b);
+}
+
+void page_styled(struct page *page, const char *style, struct str text) {
+  buf_adds(&page->b, style);
+  buf_add(&page->b, text);
+  if (style[0])
+    buf_adds(&page->b, page->term.style.reset);
+}
+
+void page_line(struct page *page, const char *style, struct str text, size_t columns_used) {
+  text = one_line(page, text);
+  if (page->term.tty && page->term.width > columns_used)
+    text = term_fit(page->b.a, text, page->term.width - columns_used);
+  page_styled(page, style, text);
+}
+
+static void add_value(struct page *page, struct buf *out, yyjson_val *v) {
+  size_t i, n;
+  yyjson_val *key, *item;
+  if (yyjson_is_arr(v)) {
+    yyjson_arr_foreach(v, i, n, item) {
+      buf_adds(out, i ? ", " : "");
+      add_value(page, out, item);
+    }
+  } else if (yyjson_is_obj(v)) {
+    yyjson_obj_foreach(v, i, n, key, item) {
+      buf_addf(out, "%s%s ", i ? ", " : "", yyjson_get_str(key));
+      add_value(page, out, item);
+    }
+  } else if (yyjson_is_str(v)) {
+    buf_add(out, json_val_str(v));
+  } else if (yyjson_is_bool(v)) {
+    buf_adds(out, yyjson_get_bool(v) ? "yes" : "no");
+  } else if (yyjson_is_int(v)) {
+    buf_addf(out, "%lld", (long long)yyjson_get_sint(v));
+  } else if (yyjson_is_num(v)) {
+    buf_addf(out, "%.4g", yyjson_get_num(v));
+  }
+}
+
+struct str page_value(struct page *page, yyjson_val *value) {
+  struct buf b = BUF(page->b.a);
+  add_value(page, &b, value);
+  return buf_str(&b);
+}
+
+struct str page_kind(struct page *page, yyjson_val *memory) {
+  const struct mem_type *t = type_find(json_str(memory, "type"));
+  if (str_is(json_str(memory, "corpus"), "items")) /* is called as in items.json */
+    return str_from(t && t->item ? t->item : "note");
+  struct str kind = json_str(memory, "kind"), type = json_str(memory, "type");
+  struct str severity = json_str(memory, "severity");
+  if (type.n == 0 || str_eq(kind, type))
+    type = severity;
+  return type.n ? arena_printf(page->b.a, "%.*s/%.*s", STR_ARG(kind), STR_ARG(type)) : kind;
+}
+
+/* Members that hold a time are named so. */
+static bool is_time(struct str name) {
+  return str_ends(name, STR("_at")) || str_is(name, "valid_from") || str_is(name, "last_accessed");
+}
+
+static void add_member(struct page *page, struct str name, yyjson_val *value) {
+  struct str text = page_value(page, value);
+  if (text.n == 0)
+    return;
+  buf_addf(&page->b, "  %s%.*s:%s ", page->term.style.dim, STR_ARG(name), page->term.style.reset);
+  if (yyjson_is_str(value) && is_time(name)) {
+    struct str time = term_time(page->b.a, text), age = term_age(page->b.a, text, page->now);
+    page_text(page, time);
+    if (age.n)
+      buf_addf(&page->b, " (%.*s)", STR_ARG(age));
+  } else {
+    page_text(page, text);
+  }
+  buf_addc(&page->b, '\n');
+}
+
+void page_members(struct page *page, yyjson_val *obj, const char *const *names) {
+  for (; *names; names++)
+    add_member(page, str_from(*names), yyjson_obj_get(obj, *names));
+}
+
+/* ---- tables ---- */
+
+void table_add(struct table *t, const struct str cells[]) {
+  struct str *row = arena_array(t->a, struct str, t->columns);
+  memcpy(row, cells, t->columns * sizeof(*row));
+  list_push(t->a, &t->rows, row);
+}
+
+static void print_cell(struct page *page, const char *style, struct str text, size_t width, bool right) {
+  size_t columns = term_columns(text);
+  if (right)
+    term_pad(&page->b, columns, width);
+  page_styled(page, style, text);
+  if (!right)
+    term_pad(&page->b, columns, width);
+  buf_adds(&page->b, "  ");
+}
+
+void table_print(struct table *t, struct page *page) {
+  size_t width[TABLE_COLUMNS] = {0}, last = t->columns - 1, used = 0;
+  for (size_t r = 0; r < t->rows.n; r++)
+    for (size_t c = 0; c < last; c++) {
+      t->rows.v[r][c] = one_line(page, t->rows.v[r][c]);
+      size_t columns = term_columns(t->rows.v[r][c]);
+      width[c] = columns > width[c] ? columns : width[c];
+    }
+  for (size_t c = 0; c < last; c++)
+    used += width[c] + 2;
+  for (size_t r = 0; r < t->rows.n; r++) {
+    for (size_t c = 0; c < last; c++)
+      if (width[c])
+        print_cell(page, c == 0 ? page->term.style.dim : "", t->rows.v[r][c], width[c], t->right[c]);
+    page_line(page, "", t->rows.v[r][last], used);
+    buf_addc(&page->b, '\n');
+  }
+}
+
+/* ---- choosing ---- */
+
+static const struct renderer *renderer_of(const struct op *op) {
+  const struct renderer *const tables[] = {memory_renderers,     store_renderers,   eval_renderers,
+                                           session_renderers,    observe_renderers, file_renderers,
+                                           transcript_renderers, agent_renderers,   knowledge_renderers};
+  for (size_t i = 0; i < ARRAY_LEN(tables); i++)
+    for (const struct renderer *r = tables[i]; r->op; r++)
+      if (strcmp(r->op, op->name) == 0)
+        return r;
+  return NULL;
+}
+
+static void render_any(struct page *page, yyjson_val *result) {
+  size_t i, n;
+  yyjson_val *key, *value;
+  yyjson_obj_foreach(result, i, n, key, value) {
+    add_member(page, json_val_str(key), value);
+  }
+}
+
+/* A small change of one memory: "12: delivery pinned". */
+static void render_change(struct page *page, yyjson_val *result) {
+  size_t i, n, shown = 0;
+  yyjson_val *key, *value;
+  page_styled(page, page->term.style.dim, page_value(page, yyjson_obj_get(result, "id")));
+  yyjson_obj_foreach(result, i, n, key, value) {
+    struct str name = json_val_str(key);
+    if (str_is(name, "id") || str_is(name, "uid") || str_is(name, "txn") || str_is(name, "warnings"))
+      continue;
+    buf_addf(&page->b, "%s%.*s ", shown++ ? ", " : ": ", STR_ARG(name));
+    page_line(page, "", page_value(page, value), 0);
+  }
+  page_txn(page, result);
+}
+
+void page_txn(struct page *page, yyjson_val *result) {
+  int64_t txn = json_int(result, "txn", 0);
+  if (txn)
+    buf_addf(&page->b, "%s  (transaction %lld)%s", page->term.style.dim, (long long)txn, page->term.style.reset);
+  buf_addc(&page->b, '\n');
+}
+
+void render_result(struct page *page, const struct op *op, yyjson_val *result) {
+  yyjson_val *id = yyjson_obj_get(result, "id");
+  if (page->quiet && (op->flags & OP_WRITE)) {
+    struct str token = json_str(result, "token"); /* shown once: it must not be lost */
+    if (token.p)
+      buf_addf(&page->b, "%.*s\n", STR_ARG(token));
+    else if (yyjson_is_int(id))
+      buf_addf(&page->b, "%lld\n", (long long)yyjson_get_sint(id));
+    return;
+  }
+  const struct renderer *r = renderer_of(op);
+  if (r && r->result)
+    r->result(page, result);
+  else if (yyjson_is_int(id) && json_int(result, "txn", 0))
+    render_change(page, result);
+  else
+    render_any(page, result);
+}
+
+bool render_line(struct page *page, const struct op *op, yyjson_val *line) {
+  const struct renderer *r = renderer_of(op);
+  if (!r || !r->line)
+    return false;
+  r->line(page, line);
+  return true;
+}
+
+void render_error(struct page *page, const char *message, const char *fix) {
+  const struct style *style = &page->term.style;
+  buf_addf(&page->b, "cairn: %s", style->red);
+  term_safe(&page->b, str_from(message), true);
+  buf_addf(&page->b, "%s\n", style->reset);
+  if (!fix[0])
+    return;
+  buf_adds(&page->b, "  try: ");
+  term_safe(&page->b, str_from(fix), true);
+  buf_addc(&page->b, '\n');
+}
+
+static void render_warning(struct page *page, yyjson_val *warning) {
+  const struct style *style = &page->term.style;
+  size_t i, n;
+  yyjson_val *m;
+  buf_addf(&page->b, "cairn: %swarning:%s ", style->yellow, style->reset);
+  term_safe(&page->b, json_str(warning, "message"), true);
+  buf_addc(&page->b, '\n');
+  yyjson_arr_foreach(yyjson_obj_get(warning, "memories"), i, n, m) {
+    buf_addf(&page->b, "  %lld  ", (long long)json_int(m, "id", 0));
+    if (yyjson_is_num(yyjson_obj_get(m, "similarity")))
+      buf_addf(&page->b, "%.2f  ", json_num(m, "similarity", 0));
+    term_safe(&page->b, json_str(m, "headline"), true);
+    buf_addc(&page->b, '\n');
+  }
+  struct str fix = json_str(warning, "fix");
+  if (fix.n == 0)
+    return;
+  buf_adds(&page->b, "  try: ");
+  term_safe(&page->b, fix, true);
+  buf_addc(&page->b, '\n');
+}
+
+void render_warnings(struct page *page, yyjson_val *result) {
+  size_t i, n;
+  yyjson_val *w;
+  yyjson_arr_foreach(yyjson_obj_get(result, "warnings"), i, n, w) {
+    /* The result shows the headline; that it was derived needs no warning besides. */
+    if (!str_is(json_str(w, "code"), "headline_derived"))
+      render_warning(page, w);
+  }
+}

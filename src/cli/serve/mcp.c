@@ -1,0 +1,115 @@
+/* mcp.c: `cairn mcp`: the MCP server on standard input and output, from its options to its end. */
+#include "mcp/mcp.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/os/fs.h"
+#include "base/os/process.h"
+#include "cli/doors.h"
+#include "cli/serve/confine.h"
+#include "cli/serve/observe.h"
+
+/* Calls of one client that run side by side; each may open a handle of its own on the store. */
+enum { ENGINES = 4 };
+
+const struct param mcp_params[] = {
+    {"profile", PARAM_TEXT, 0, NULL, "NAME", NULL,
+     "set of tools that is offered (default: CAIRN_PROFILE, else default)"},
+    {"conformance", PARAM_BOOL, 0, NULL, NULL, NULL, "offer the fixtures of the MCP conformance suite, too"},
+    SANDBOX_PARAM,
+    {0},
+};
+
+struct serving {
+  struct arena *a;
+  struct cli_args *args;
+  struct context context;
+  struct mcp_options options;
+  struct mcp_server *server;
+  struct telemetry *telemetry;
+  struct origin origin;
+  struct error err;
+};
+
+static enum status find_profile(struct serving *s) {
+  struct str name = args_text(s->args->args, "profile");
+  if (!name.p)
+    name = str_from(getenv("CAIRN_PROFILE"));
+  s->options.profile = str_empty(name) ? profiles[0] : profile_find(name);
+  if (s->options.profile)
+    return STATUS_OK;
+  struct buf names = BUF(s->a);
+  for (const struct profile *const *p = profiles; *p; p++)
+    buf_addf(&names, "%s%s", names.n ? ", " : "", (*p)->name);
+  name.n = name.n > 60 ? 60 : name.n;
+  error_set(&s->err, STATUS_USAGE, "there is no profile '%.*s'", STR_ARG(name));
+  return error_fix(&s->err, "one of: %s", buf_str(&names).p);
+}
+
+/* The folder of the default store is made here; the store itself, with the first call. */
+static enum status prepare_store(struct serving *s) {
+  if (!s->context.default_store)
+    return STATUS_OK;
+  struct str dir = fs_dirname(str_from(s->context.engine.path));
+  if (fs_mkdirs(arena_cstr(s->a, dir), &s->err) != STATUS_OK)
+    return error_fix(&s->err, "--db FILE, or CAIRN_DB, names a store elsewhere");
+  return STATUS_OK;
+}
+
+/* The process that started this one is the client. */
+static void find_origin(struct serving *s) {
+  char cwd[4096];
+  s->origin.host = process_host(s->a);
+  s->origin.pid = getppid();
+  if (!process_started(s->origin.pid, &s->origin.started))
+    s->origin.started = 0;
+  if (getcwd(cwd, sizeof(cwd)))
+    s->origin.cwd = arena_dup(s->a, str_from(cwd));
+}
+
+static enum status start(struct serving *s) {
+  struct mcp_options *o = &s->options;
+  if (context_load(s->a, s->args, &s->context, &s->err) != STATUS_OK || find_profile(s) != STATUS_OK ||
+      prepare_store(s) != STATUS_OK || observe_begin(s->a, &s->context, &s->telemetry, &s->err) != STATUS_OK ||
+      pool_new(&s->context.engine, ENGINES, &o->pool, &s->err) != STATUS_OK ||
+      feed_new(&s->context.engine, &o->feed, &s->err) != STATUS_OK)
+    return s->err.code;
+  o->conformance = args_flag(s->args->args, "conformance");
+  o->one_connection = true;
+  o->no_maintain = s->context.no_maintain;
+  find_origin(s);
+  struct confine fence = {
+      .a = s->a, .args = s->args, .context = &s->context, .telemetry = s->telemetry, .at_once = true};
+  enum status done = confine(&fence, &s->err);
+  return done == STATUS_OK ? mcp_new(o, &s->server, &s->err) : done;
+}
+
+int run_mcp(struct arena *a, struct cli_args *args, struct output *out) {
+  struct serving s = {.a = a, .args = args};
+  /* Blocked before there is a thread, so that all inherit it: the transport takes them. */
+  sigset_t signals, former;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGHUP);
+  pthread_sigmask(SIG_BLOCK, &signals, &former);
+  int code;
+  if (start(&s) == STATUS_OK) {
+    struct mcp_sender sender = {.caller = s.context.caller};
+    sender.caller.origin = &s.origin;
+    sender.caller.trust = STR("agent");
+    if (!args_text(args->globals, "source").p && str_empty(str_from(getenv("CAIRN_SOURCE"))))
+      sender.caller.source = STR_NONE; /* the client's name, once it has told it */
+    code = mcp_stdio(s.server, &sender);
+  } else {
+    code = output_error(out, a, &s.err);
+  }
+  mcp_close(&s.server);
+  feed_close(&s.options.feed);
+  pool_close(&s.options.pool);
+  telemetry_close(&s.telemetry);
+  pthread_sigmask(SIG_SETMASK, &former, NULL);
+  return code;
+}

@@ -1,0 +1,136 @@
+/* sandbox_calls.c: the system calls that a server may make; all others fail. */
+#include <errno.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "cli/serve/sandbox.h"
+
+/* clang-format off */
+
+/* By name, because an architecture or a kernel that lacks one is no reason to fail. What takes a path is fenced in by
+ * Landlock, or is left out where Landlock does not see it: chmod, chown, truncate, setxattr, utimensat. */
+static const char *const allowed[] = {
+  /* memory */
+  "brk", "mmap", "mmap2", "munmap", "mremap", "mprotect", "madvise", "membarrier", "mlock", "mlock2", "munlock", "msync",
+  /* threads and signals of this process */
+  "futex", "futex_time64", "futex_waitv", "set_robust_list", "get_robust_list", "set_tid_address", "rseq", "gettid",
+  "getpid", "getppid", "sched_yield", "sched_getaffinity", "sched_getparam", "sched_getscheduler", "getcpu", "exit",
+  "exit_group", "restart_syscall", "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "rt_sigtimedwait", "rt_sigpending",
+  "rt_sigsuspend", "sigaltstack",
+  /* time, numbers, itself */
+  "clock_gettime", "clock_gettime64", "clock_getres", "clock_nanosleep", "nanosleep", "gettimeofday", "time", "times",
+  "getrusage", "getrandom", "uname", "sysinfo", "getrlimit", "prlimit64", "setrlimit", "prctl", "arch_prctl", "capget",
+  "getuid", "geteuid", "getgid", "getegid", "getresuid", "getresgid", "getgroups",
+  /* files by name */
+  "open", "openat", "openat2", "access", "faccessat", "faccessat2", "stat", "lstat", "newfstatat", "fstatat64", "statx",
+  "statfs", "readlink", "readlinkat", "getcwd", "mkdir", "mkdirat", "rmdir", "unlink", "unlinkat", "rename", "renameat",
+  "renameat2", "link", "linkat", "umask",
+  /* open files */
+  "close", "close_range", "read", "pread64", "readv", "preadv", "preadv2", "write", "pwrite64", "writev", "pwritev",
+  "pwritev2", "lseek", "_llseek", "fstat", "fstat64", "fstatfs", "getdents64", "ftruncate", "fallocate", "fadvise64",
+  "readahead", "fsync", "fdatasync", "sync_file_range", "flock", "fcntl", "fcntl64", "fchmod", "fchown", "dup", "dup2",
+  "dup3", "pipe", "pipe2", "copy_file_range", "sendfile", "splice",
+  /* waiting */
+  "poll", "ppoll", "select", "pselect6", "epoll_create", "epoll_create1", "epoll_ctl", "epoll_wait", "epoll_pwait",
+  "epoll_pwait2", "eventfd2", "inotify_init1", "inotify_add_watch", "inotify_rm_watch", "timerfd_create",
+  "timerfd_settime", "timerfd_gettime", "signalfd", "signalfd4",
+  /* sockets that are open */
+  "accept", "accept4", "recvfrom", "recvmsg", "shutdown", "getsockname", "getpeername", "getsockopt", "setsockopt",
+  "socketpair",
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  /* What looks for leaks stops the process from outside. */
+  "clone", "ptrace", "wait4", "tkill", "kill", "process_vm_readv", "personality", "getdents", "sched_setaffinity",
+#endif
+  NULL,
+};
+
+/* Connections to an embedder or a database: names are looked up, addresses chosen, answers come by datagrams. */
+static const char *const to_connect[] = {
+  "socket", "connect", "bind", "sendto", "sendmsg", "sendmmsg", "recvmmsg", NULL,
+};
+
+/* Known, and clearly not for us: EPERM says so. Whatever is in no list does not exist (ENOSYS), so that a library that
+ * knows a newer call falls back to an older one. */
+static const char *const refused[] = {
+  "execve", "execveat", "fork", "vfork", "ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd", "kcmp",
+  "socket", "connect", "bind", "listen", "tkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_send_signal",
+  "chmod", "fchmodat", "chown", "lchown", "fchownat", "truncate", "setxattr", "lsetxattr",
+  "fsetxattr", "utime", "utimes", "utimensat", "mknod", "mknodat", "symlink", "symlinkat", "chroot", "pivot_root",
+  "mount", "umount2", "move_mount", "open_tree", "fsopen", "fsmount", "unshare", "setns", "setuid", "setgid", "setreuid",
+  "setregid", "setresuid", "setresgid", "setfsuid", "setfsgid", "setgroups", "capset", "personality", "bpf",
+  "perf_event_open", "userfaultfd", "keyctl", "add_key", "request_key", "io_uring_setup", "io_uring_enter",
+  "io_uring_register", "kexec_load", "kexec_file_load", "init_module", "finit_module", "delete_module", "reboot",
+  "swapon", "swapoff", "settimeofday", "clock_settime", "adjtimex", "sethostname", "setdomainname", "acct", "quotactl",
+  "name_to_handle_at", "open_by_handle_at", "syslog", "iopl", "ioperm", "modify_ldt", "vhangup", NULL,
+};
+
+/* clang-format on */
+
+/* A rule that this machine cannot have is passed over; memory is all that can be wanting then. */
+static bool add(scmp_filter_ctx filter, uint32_t action, const char *name, unsigned n, struct scmp_arg_cmp arg) {
+  int call = seccomp_syscall_resolve_name(name);
+  return call == __NR_SCMP_ERROR || seccomp_rule_add_array(filter, action, call, n, &arg) != -ENOMEM;
+}
+
+static bool add_all(scmp_filter_ctx filter, uint32_t action, const char *const *names) {
+  bool ok = true;
+  for (; ok && *names; names++)
+    ok = add(filter, action, *names, 0, (struct scmp_arg_cmp){0});
+  return ok;
+}
+
+/* Allowed when the argument is so, refused when it is not. */
+static bool add_if(scmp_filter_ctx filter, const char *name, struct scmp_arg_cmp so, struct scmp_arg_cmp not_so) {
+  return add(filter, SCMP_ACT_ALLOW, name, 1, so) && add(filter, SCMP_ACT_ERRNO(EPERM), name, 1, not_so);
+}
+
+/* Threads and no processes: what clone3() is asked for lies in memory, where a filter cannot look, so that it does not
+ * exist. Signals to itself; of others it is asked whether they are there. */
+static bool add_threads(scmp_filter_ctx filter) {
+  const scmp_datum_t own = (scmp_datum_t)getpid();
+  return add_if(filter, "clone", SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD),
+                SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, 0)) &&
+         add_if(filter, "tgkill", SCMP_A0(SCMP_CMP_EQ, own, 0), SCMP_A0(SCMP_CMP_NE, own, 0)) &&
+         add_if(filter, "kill", SCMP_A1(SCMP_CMP_EQ, 0, 0), SCMP_A1(SCMP_CMP_NE, 0, 0));
+}
+
+/* None that types into a terminal. */
+static bool add_ioctls(scmp_filter_ctx filter) {
+  static const scmp_datum_t requests[] = {FIONREAD, FIONBIO, FIOCLEX, FIONCLEX, TCGETS, TIOCGWINSZ};
+  bool ok = true;
+  for (size_t i = 0; ok && i < ARRAY_LEN(requests); i++)
+    ok = add(filter, SCMP_ACT_ALLOW, "ioctl", 1, SCMP_A1(SCMP_CMP_EQ, requests[i], 0));
+  return ok;
+}
+
+/* Without MSG_FASTOPEN, which connects. */
+static bool add_sending(scmp_filter_ctx filter) {
+  return add_if(filter, "sendto", SCMP_A3(SCMP_CMP_MASKED_EQ, MSG_FASTOPEN, 0),
+                SCMP_A3(SCMP_CMP_MASKED_EQ, MSG_FASTOPEN, MSG_FASTOPEN)) &&
+         add_if(filter, "sendmsg", SCMP_A2(SCMP_CMP_MASKED_EQ, MSG_FASTOPEN, 0),
+                SCMP_A2(SCMP_CMP_MASKED_EQ, MSG_FASTOPEN, MSG_FASTOPEN));
+}
+
+/* Of two rules without conditions for a call the first one counts: what is allowed comes before what is refused. */
+static bool fill(scmp_filter_ctx filter, bool connect) {
+  return add_all(filter, SCMP_ACT_ALLOW, allowed) && add_threads(filter) && add_ioctls(filter) &&
+         (connect ? add_all(filter, SCMP_ACT_ALLOW, to_connect) : add_sending(filter)) &&
+         add_all(filter, SCMP_ACT_ERRNO(EPERM), refused);
+}
+
+enum status sandbox_filter_calls(bool connect, bool *ret_done, struct error *err) {
+  scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
+  if (!filter || !fill(filter, connect)) {
+    seccomp_release(filter);
+    return error_set(err, STATUS_NOMEM, "out of memory");
+  }
+  int failed = seccomp_load(filter);
+  seccomp_release(filter);
+  if (failed && failed != -EINVAL && failed != -ENOSYS)
+    return error_errno(err, -failed, "the system calls cannot be filtered");
+  *ret_done = failed == 0;
+  return STATUS_OK;
+}

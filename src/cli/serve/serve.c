@@ -1,0 +1,239 @@
+/* serve.c: `cairn serve`: the HTTP server from its options to its end. */
+#include <signal.h>
+#include <stdio.h>
+
+#include "base/os/fs.h"
+#include "cli/doors.h"
+#include "cli/serve/access.h"
+#include "cli/serve/confine.h"
+#include "cli/serve/observe.h"
+#include "http/background/idle.h"
+#include "http/background/mirror_watch.h"
+#include "http/background/source_watch.h"
+#include "http/mcp/channel.h"
+#include "http/tls/watch.h"
+#include "store/db/place.h"
+
+enum { PORT_MAX = 65535, DRAIN_MS = 10000 };
+
+const struct param serve_params[] = {
+    {"port", PARAM_INT, 0, NULL, "N", NULL, "port to listen on (default 7733; 0: any that is free)"},
+    {"host", PARAM_TEXT, 0, NULL, "ADDRESS", NULL,
+     "address to listen on (default 127.0.0.1); one that others reach needs TLS, or a proxy, and a token"},
+    {"socket", PARAM_TEXT, PARAM_PATH, NULL, "PATH", NULL,
+     "listen on this AF_UNIX socket instead, for this user alone"},
+    {"profile", PARAM_TEXT, 0, NULL, "NAME", NULL,
+     "set of MCP tools at /mcp, others are at /mcp/NAME (default: CAIRN_PROFILE, else default)"},
+    {"tls_cert", PARAM_TEXT, PARAM_PATH, NULL, "FILE", NULL, "speak TLS with this certificate (PEM)"},
+    {"tls_key", PARAM_TEXT, PARAM_PATH, NULL, "FILE", NULL, "and this key of it (PEM), which nobody else can read"},
+    {"behind_proxy", PARAM_BOOL, 0, NULL, NULL, NULL,
+     "a proxy before it ends TLS: nobody is local, and the last address of X-Forwarded-For is who called"},
+    {"allow_host", PARAM_LIST, 0, NULL, "NAME", NULL,
+     "a name that clients may call the server by, besides its address; repeat it"},
+    {"require_token", PARAM_BOOL, 0, NULL, NULL, NULL, "ask callers on this machine for a token, too"},
+    {"conformance", PARAM_BOOL, 0, NULL, NULL, NULL, "offer the fixtures of the MCP conformance suite, too"},
+    SANDBOX_PARAM,
+    {0},
+};
+
+struct serving {
+  struct arena *a;
+  struct cli_args *args;
+  struct output *out;
+  struct context context;
+  struct http_options options;
+  struct access access;
+  const struct profile *profile;
+  struct http_daemon *daemon;
+  struct idle *idle;
+  struct mirror_watch *mirror;
+  struct tls_watch *tls;
+  struct source_watch *sources;
+  struct error err;
+};
+
+/* ---- options ---- */
+
+/* A server has many callers: the folder that it was started in says nothing about theirs. */
+static void settle_caller(struct serving *s) {
+  struct caller *c = &s->context.caller;
+  const char *named = getenv("CAIRN_PROJECT");
+  if (!c->project_given && !(named && named[0]))
+    c->project = STR("");
+  if (!args_text(s->args->globals, "source").p && !getenv("CAIRN_SOURCE"))
+    c->source = STR_NONE; /* each door says what it is */
+  c->trust = STR("agent");
+}
+
+static enum status read_profile(struct serving *s) {
+  struct str name = args_text(s->args->args, "profile");
+  if (!name.p)
+    name = str_from(getenv("CAIRN_PROFILE"));
+  s->profile = str_empty(name) ? profiles[0] : profile_find(name);
+  if (s->profile)
+    return STATUS_OK;
+  struct buf b = BUF(s->a);
+  for (const struct profile *const *p = profiles; *p; p++)
+    buf_addf(&b, "%s%s", b.n ? ", " : "", (*p)->name);
+  error_set(&s->err, STATUS_USAGE, "there is no profile '%.*s'", STR_ARG(name));
+  return error_fix(&s->err, "one of: %s", b.p);
+}
+
+static enum status read_options(struct serving *s) {
+  yyjson_mut_val *args = s->args->args, *port = yyjson_mut_obj_get(args, "port");
+  struct str host = args_text(args, "host"), socket = args_text(args, "socket");
+  int64_t number = port ? yyjson_mut_get_sint(port) : HTTP_PORT;
+  if (number < 0 || number > PORT_MAX) {
+    error_set(&s->err, STATUS_USAGE, "a port is a number from 0 to %d", (int)PORT_MAX);
+    return error_fix(&s->err, "--port %d", (int)HTTP_PORT);
+  }
+  if (socket.p && (port || host.p)) {
+    error_set(&s->err, STATUS_USAGE, "--socket stands instead of --host and --port");
+    return error_fix(&s->err, "give one or the other");
+  }
+  s->options.port = (int)number;
+  s->options.host = host.p ? arena_cstr(s->a, host) : NULL;
+  s->options.socket = socket.p ? arena_cstr(s->a, socket) : NULL;
+  if (context_load(s->a, s->args, &s->context, &s->err) != STATUS_OK)
+    return s->err.code;
+  settle_caller(s);
+  return read_profile(s) == STATUS_OK ? access_options(s->a, s->args, &s->access, &s->options, &s->err) : s->err.code;
+}
+
+/* ---- parts ---- */
+
+/* Opened once at the start: who gives a path that does not work learns it now, and not by the first call. */
+static enum status open_store(struct serving *s) {
+  struct engine_options *options = &s->context.engine;
+  struct http_server *shared = &s->options.shared;
+  if (s->context.default_store &&
+      fs_mkdirs(arena_cstr(s->a, fs_dirname(str_from(options->path))), &s->err) != STATUS_OK)
+    return error_fix(&s->err, "--db FILE, or CAIRN_DB, names a store elsewhere");
+  struct engine *engine;
+  if (observe_begin(s->a, &s->context, &shared->telemetry, &s->err) != STATUS_OK ||
+      pool_new(options, http_engines(), &shared->pool, &s->err) != STATUS_OK ||
+      pool_take(shared->pool, &engine, &s->err) != STATUS_OK)
+    return s->err.code;
+  pool_give(shared->pool, engine);
+  observe_notify(s->a, &s->context, shared->pool, shared->telemetry);
+  return feed_new(options, &shared->feed, &s->err);
+}
+
+static void say_on_stderr(const char *line) { fprintf(stderr, "cairn: %s\n", line); }
+
+/* The socket is open, and no thread runs yet. */
+static enum status enter_sandbox(void *arg, struct error *err) {
+  struct serving *s = arg;
+  struct confine fence = {.a = s->a,
+                          .args = s->args,
+                          .context = &s->context,
+                          .telemetry = s->options.shared.telemetry,
+                          .socket = s->options.socket,
+                          .tls_cert = s->access.tls_cert,
+                          .tls_key = s->access.tls_key};
+  return confine(&fence, err);
+}
+
+static enum status start(struct serving *s) {
+  struct http_server *shared = &s->options.shared;
+  if (open_store(s) != STATUS_OK || access_open(s->a, &s->context, &s->access, &s->options, &s->err) != STATUS_OK)
+    return s->err.code;
+  struct mcp_options mcp = {.pool = shared->pool,
+                            .feed = shared->feed,
+                            .profile = s->profile,
+                            .conformance = args_flag(s->args->args, "conformance")};
+  if (mcp_new(&mcp, &shared->mcp, &s->err) != STATUS_OK || mcp_hub_new(shared->mcp, &shared->hub, &s->err) != STATUS_OK)
+    return s->err.code;
+  shared->caller = s->context.caller;
+  shared->bound = s->context.engine.agent[0] != 0;
+  shared->started = clock_now(&s->context.engine.clock);
+  s->options.listening = enter_sandbox;
+  s->options.arg = s;
+  enum status started = http_start(&s->options, &s->daemon, &s->err);
+  tls_forget(&s->options.tls);
+  if (started != STATUS_OK)
+    return started;
+  if (s->options.keeper && tls_watch_start(shared, s->options.keeper, say_on_stderr, &s->tls, &s->err) != STATUS_OK)
+    return s->err.code;
+  /* Pages and sources are the administrator's: an agent's server leaves them alone. */
+  if (!shared->bound && (mirror_watch_start(shared, &s->mirror, &s->err) != STATUS_OK ||
+                         source_watch_start(shared, &s->sources, &s->err) != STATUS_OK))
+    return s->err.code;
+  return s->context.no_maintain ? STATUS_OK : idle_start(s->daemon, &s->idle, &s->err);
+}
+
+/* Calls first, then those who wait for events, then the store. */
+static void stop(struct serving *s) {
+  struct http_server *shared = &s->options.shared;
+  tls_watch_stop(&s->tls);
+  mirror_watch_stop(&s->mirror);
+  source_watch_stop(&s->sources);
+  idle_stop(&s->idle);
+  if (s->daemon)
+    http_drain(s->daemon, DRAIN_MS);
+  if (shared->mcp)
+    mcp_stop(shared->mcp);
+  http_stop(&s->daemon);
+  mcp_close(&shared->mcp);
+  mcp_hub_free(&shared->hub);
+  feed_close(&shared->feed);
+  access_close(&s->access, &s->options);
+  pool_close(&shared->pool);
+  telemetry_close(&shared->telemetry);
+}
+
+/* ---- talking ---- */
+
+static void say_where(struct serving *s) {
+  const char *address = http_address(s->daemon);
+  char store[PLACE_MAX];
+  place_public(pool_path(s->options.shared.pool), store);
+  struct buf b = BUF(s->a);
+  if (s->out->json) {
+    yyjson_mut_doc *doc = json_new(s->a);
+    yyjson_mut_val *obj = yyjson_mut_obj(doc);
+    json_put(doc, obj, s->options.socket ? "socket" : "address", str_from(address));
+    json_put(doc, obj, "store", str_from(store));
+    struct strs accepts = access_words(s->a, &s->access);
+    json_put_strs(doc, obj, "accepts", &accepts);
+    json_put(doc, obj, "sandbox", str_from(telemetry_sandbox(s->options.shared.telemetry)));
+    output_json_text(s->out, s->a, json_write(s->a, obj, false));
+  } else if (s->options.socket) {
+    buf_addf(&b, "listening on %s\ntry: curl --unix-socket %s http://localhost/readyz\n", address, address);
+  } else {
+    const char *token = s->access.require_token || s->access.foreign ? " --header \"Authorization: Bearer TOKEN\"" : "";
+    buf_addf(&b, "listening on %s\nconnect: claude mcp add --transport http cairn %s/mcp%s\n", address, address, token);
+  }
+  if (!s->out->json)
+    buf_addf(&b, "accepts: %.*s\nsandbox: %s\n", STR_ARG(access_sentence(s->a, &s->access)),
+             telemetry_sandbox(s->options.shared.telemetry));
+  output_text(s->out, buf_str(&b));
+  output_flush(s->out);
+}
+
+static void wait_for_signal(const sigset_t *signals) {
+  int number;
+  while (sigwait(signals, &number) != 0)
+    continue;
+}
+
+int run_serve(struct arena *a, struct cli_args *args, struct output *out) {
+  struct serving s = {.a = a, .args = args, .out = out};
+  /* Blocked before there is a thread, so that all inherit it and this one alone takes them. */
+  sigset_t signals, old;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGHUP);
+  pthread_sigmask(SIG_BLOCK, &signals, &old);
+  int code = 0;
+  if (read_options(&s) == STATUS_OK && start(&s) == STATUS_OK) {
+    say_where(&s);
+    wait_for_signal(&signals);
+  } else {
+    code = output_error(out, a, &s.err);
+  }
+  stop(&s);
+  pthread_sigmask(SIG_SETMASK, &old, NULL);
+  return code;
+}

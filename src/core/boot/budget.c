@@ -1,0 +1,155 @@
+/* budget.c: fitting the boot payload into its budget. */
+#include "core/boot/budget.h"
+
+#include "core/text/token_count.h"
+
+/* ---- rendering ---- */
+
+static void render_line(struct buf *b, const struct boot_group *group, const struct boot_line *line) {
+  if (group->single)
+    buf_addf(b, "%.*s\n", STR_ARG(line->text));
+  else if (line->id)
+    buf_addf(b, "- [%lld] %.*s\n", (long long)line->id, STR_ARG(line->text));
+  else
+    buf_addf(b, "- %.*s\n", STR_ARG(line->text));
+}
+
+static void render_group(struct buf *b, const struct boot_group *group) {
+  buf_addf(b, "\n## %s\n", group->title);
+  for (size_t i = 0; i < group->shown; i++)
+    render_line(b, group, &group->v[i]);
+  if (group->dropped)
+    buf_addf(b, "- %zu more: %s\n", group->dropped, group->fetch);
+}
+
+static struct str render(struct arena *a, const struct boot_payload *p) {
+  struct buf b = BUF(a);
+  buf_addf(&b, "# %.*s\n", STR_ARG(p->title));
+  if (p->note.p)
+    buf_addf(&b, "%.*s\n", STR_ARG(p->note));
+  for (size_t g = 0; g < p->n; g++)
+    if (p->groups[g].shown || p->groups[g].dropped)
+      render_group(&b, &p->groups[g]);
+  return buf_str(&b);
+}
+
+static yyjson_mut_val *line_json(yyjson_mut_doc *doc, const struct boot_group *group, const struct boot_line *line) {
+  if (group->member)
+    return yyjson_mut_rawncpy(doc, line->json.p, line->json.n);
+  yyjson_mut_val *item = yyjson_mut_obj(doc);
+  json_put_int(doc, item, "id", line->id);
+  json_put(doc, item, "headline", line->headline.p ? line->headline : line->text);
+  json_put_opt(doc, item, "priority", line->priority);
+  json_put_opt(doc, item, "status", line->status);
+  return item;
+}
+
+static void put_section(yyjson_mut_doc *doc, yyjson_mut_val *sections, const struct boot_group *group) {
+  yyjson_mut_val *v = yyjson_mut_arr_add_obj(doc, sections);
+  json_put(doc, v, "name", str_from(group->name));
+  yyjson_mut_val *items = json_put_arr(doc, v, "items");
+  for (size_t i = 0; i < group->shown; i++)
+    yyjson_mut_arr_append(items, line_json(doc, group, &group->v[i]));
+}
+
+static void put_member(yyjson_mut_doc *doc, yyjson_mut_val *result, const struct boot_group *group) {
+  yyjson_mut_val *list = group->single ? NULL : json_put_arr(doc, result, group->name);
+  for (size_t i = 0; i < group->shown; i++) {
+    yyjson_mut_val *v = line_json(doc, group, &group->v[i]);
+    if (list)
+      yyjson_mut_arr_append(list, v);
+    else
+      yyjson_mut_obj_add_val(doc, result, group->name, v);
+  }
+}
+
+static void put_dropped(yyjson_mut_doc *doc, yyjson_mut_val *result, const struct boot_payload *p) {
+  yyjson_mut_val *dropped = json_put_arr(doc, result, "dropped");
+  for (size_t g = 0; g < p->n; g++) {
+    const struct boot_group *group = &p->groups[g];
+    if (!group->dropped)
+      continue;
+    yyjson_mut_val *d = yyjson_mut_arr_add_obj(doc, dropped);
+    json_put(doc, d, "section", str_from(group->name));
+    json_put_int(doc, d, "count", (int64_t)group->dropped);
+    json_put(doc, d, "fetch", str_from(group->fetch));
+  }
+}
+
+static yyjson_mut_val *build(struct arena *a, yyjson_mut_doc *doc, yyjson_mut_val *head, const struct boot_payload *p,
+                             size_t tokens) {
+  yyjson_mut_val *result = yyjson_mut_val_mut_copy(doc, head);
+  if (!p->no_text)
+    json_put(doc, result, "text", render(a, p));
+  json_put_int(doc, result, "tokens", (int64_t)tokens);
+  json_put_int(doc, result, "budget", (int64_t)p->budget);
+  if (!p->no_sections) {
+    yyjson_mut_val *sections = json_put_arr(doc, result, "sections");
+    for (size_t g = 0; g < p->n; g++)
+      if (!p->groups[g].member)
+        put_section(doc, sections, &p->groups[g]);
+  }
+  put_dropped(doc, result, p);
+  for (size_t g = 0; g < p->n; g++)
+    if (p->groups[g].member && !p->no_sections)
+      put_member(doc, result, &p->groups[g]);
+  return result;
+}
+
+/* The result says its own size: a guess with as many digits comes to the same. */
+static size_t measure(struct arena *a, yyjson_mut_val *head, const struct boot_payload *p) {
+  size_t tokens = p->budget;
+  for (int round = 0; round < 2; round++)
+    tokens = tokens_estimate(json_write(a, build(a, json_new(a), head, p, tokens), false));
+  return tokens;
+}
+
+/* ---- cutting ---- */
+
+/* The group that gives up its last line next; NULL when only protected lines are left. */
+static struct boot_group *next_victim(struct boot_group *groups, size_t n) {
+  struct boot_group *victim = NULL;
+  for (size_t g = 0; g < n; g++) {
+    struct boot_group *group = &groups[g];
+    if (group->drop_order == 0 || group->shown == 0 || group->v[group->shown - 1].protect)
+      continue;
+    if (!victim || group->drop_order < victim->drop_order)
+      victim = group;
+  }
+  return victim;
+}
+
+/* What a line takes at most, with all that is around it: parts never come to less than the whole, so that cutting lines
+ * worth the excess cuts no line too much. */
+static size_t size_of(struct arena *a, const struct boot_payload *p, const struct boot_group *group,
+                      const struct boot_line *line) {
+  yyjson_mut_doc *doc = json_new(a);
+  yyjson_mut_val *parts = yyjson_mut_arr(doc);
+  if (!p->no_text) {
+    struct buf b = BUF(a);
+    render_line(&b, group, line);
+    json_add_str(doc, parts, buf_str(&b));
+  }
+  if (!p->no_sections)
+    yyjson_mut_arr_append(parts, line_json(doc, group, line));
+  return tokens_estimate(json_write(a, parts, false));
+}
+
+yyjson_mut_val *boot_fit(struct arena *a, yyjson_mut_doc *doc, yyjson_mut_val *head, struct boot_payload *p,
+                         size_t *ret_tokens) {
+  for (size_t g = 0; g < p->n; g++)
+    p->groups[g].shown = p->groups[g].n;
+  size_t tokens;
+  for (;;) {
+    tokens = measure(a, head, p);
+    struct boot_group *victim = tokens > p->budget ? next_victim(p->groups, p->n) : NULL;
+    if (!victim)
+      break;
+    for (size_t cut = 0; victim && cut < tokens - p->budget; victim = next_victim(p->groups, p->n)) {
+      cut += size_of(a, p, victim, &victim->v[--victim->shown]);
+      victim->dropped++;
+    }
+  }
+  *ret_tokens = tokens;
+  return build(a, doc, head, p, tokens);
+}

@@ -1,0 +1,429 @@
+/* mirror_parse.c: reads MEMORY.md: headings, bullets with their marks and notes, and what is the person's own. */
+#include "base/id.h"
+#include "core/files/mirror_mark.h"
+
+enum { INDENT_MAX = 3, LEVELS = 6 };
+
+/* ---- marks ---- */
+
+static const struct {
+  enum mirror_note note;
+  const char *word;
+} notes[] = {{MIRROR_REFUSED, "refused"}, {MIRROR_CONFLICT, "conflict"}, {MIRROR_SAME, "same"}};
+
+const char *mirror_note_word(enum mirror_note note) {
+  for (size_t i = 0; i < ARRAY_LEN(notes); i++)
+    if (notes[i].note == note)
+      return notes[i].word;
+  return NULL;
+}
+
+/* How many bytes of "amp;" stand at i before MARK_ESCAPED; SIZE_MAX when that does not follow. */
+static size_t amps(struct str s, size_t i) {
+  size_t from = i;
+  while (str_starts(str_slice(s, i, s.n), STR("amp;")))
+    i += 4;
+  return str_starts(str_slice(s, i, s.n), STR(MARK_ESCAPED)) ? i - from : SIZE_MAX;
+}
+
+struct str mirror_escape(struct arena *a, struct str text) {
+  struct buf b = BUF(a);
+  for (size_t i = 0; i < text.n; i++) {
+    if (text.p[i] == '&' && amps(text, i + 1) != SIZE_MAX)
+      buf_adds(&b, "&amp;");
+    else if (text.p[i] == '<' && str_starts(str_slice(text, i, text.n), STR(MARK_BEGIN)))
+      buf_adds(&b, "&lt;");
+    else
+      buf_addc(&b, text.p[i]);
+  }
+  return buf_str(&b);
+}
+
+struct str mirror_unescape(struct arena *a, struct str text) {
+  struct buf b = BUF(a);
+  for (size_t i = 0; i < text.n; i++) {
+    size_t n = text.p[i] == '&' ? amps(text, i + 1) : SIZE_MAX;
+    buf_addc(&b, n == 0 ? '<' : text.p[i]);
+    if (n == 0)
+      i += 3; /* "lt;" */
+    else if (n != SIZE_MAX)
+      i += 4; /* one "amp;" */
+  }
+  return buf_str(&b);
+}
+
+static bool is_hex(struct str s, size_t n) {
+  bool ok = s.n == n;
+  for (size_t i = 0; ok && i < n; i++)
+    ok = ascii_digit(s.p[i]) || (s.p[i] >= 'a' && s.p[i] <= 'f');
+  return ok;
+}
+
+/* The inside of a comment behind "cairn:". False: it is none of ours, and stays text. The first mark of a bullet says
+ * which memory it is: the others came with bullets that the person has joined to it. */
+static bool take_mark(struct mirror_block *b, struct str inside) {
+  inside = str_trim(inside);
+  struct str word = inside, rest = STR("");
+  for (size_t i = 0; i < inside.n && word.n == inside.n; i++)
+    if (ascii_space(inside.p[i])) {
+      word = str_slice(inside, 0, i);
+      rest = str_trim(str_slice(inside, i, inside.n));
+    }
+  for (size_t i = 0; i < ARRAY_LEN(notes); i++) {
+    if (!str_is(word, notes[i].word) || rest.n < MIRROR_HASH || !is_hex(str_slice(rest, 0, MIRROR_HASH), MIRROR_HASH))
+      continue;
+    if (b->note == MIRROR_NO_NOTE) {
+      b->note = notes[i].note;
+      b->note_hash = str_slice(rest, 0, MIRROR_HASH);
+      b->note_text = str_trim(str_slice(rest, MIRROR_HASH, rest.n));
+    }
+    return true;
+  }
+  enum { UID = UUID_SIZE - 1 };
+  if (word.n < UID || !uuid_valid(str_slice(word, 0, UID)))
+    return false;
+  if (!b->uid.p) { /* a damaged hash is like that of another text */
+    b->uid = str_slice(word, 0, UID);
+    b->hash = word.n > UID ? str_slice(word, UID + 1, word.n) : STR("");
+  }
+  return true;
+}
+
+/* The text without its marks. A line that held nothing else goes with them. */
+static struct str without_marks(struct arena *a, struct mirror_block *b, struct str text) {
+  struct buf out = BUF(a);
+  size_t pos = 0;
+  for (size_t at; (at = str_find(text, STR(MARK_BEGIN), pos)) != SIZE_MAX;) {
+    size_t inside = at + sizeof(MARK_BEGIN) - 1, end = str_find(text, STR(MARK_END), inside);
+    if (end == SIZE_MAX)
+      break;
+    bool ours = take_mark(b, str_slice(text, inside, end));
+    end += sizeof(MARK_END) - 1;
+    buf_add(&out, str_slice(text, pos, ours ? at : end));
+    pos = end;
+    if (!ours)
+      continue;
+    while (out.n && (out.p[out.n - 1] == ' ' || out.p[out.n - 1] == '\t'))
+      out.n--;
+    if (out.n && out.p[out.n - 1] == '\n' && (pos == text.n || text.p[pos] == '\n'))
+      out.n--;
+  }
+  buf_add(&out, str_slice(text, pos, text.n));
+  return buf_str(&out);
+}
+
+/* ---- lines ---- */
+
+struct reader {
+  struct arena *a;
+  struct str text;
+  size_t pos, line;
+  struct mirror_page *page;
+  int sections[LEVELS + 1]; /* of the headings above the present place */
+  int level;                /* of the innermost */
+  bool prose;               /* the last block is prose, and goes on */
+};
+
+/* The line at `pos` with and without its end. */
+static struct str line_at(const struct reader *r, size_t pos, size_t *ret_next) {
+  size_t end = pos;
+  while (end < r->text.n && r->text.p[end] != '\n')
+    end++;
+  *ret_next = end < r->text.n ? end + 1 : end;
+  struct str line = str_slice(r->text, pos, end);
+  if (line.n && line.p[line.n - 1] == '\r')
+    line.n--;
+  return line;
+}
+
+static size_t indent_of(struct str line) {
+  size_t n = 0;
+  while (n < line.n && (line.p[n] == ' ' || line.p[n] == '\t'))
+    n++;
+  return n;
+}
+
+static bool is_blank(struct str line) { return str_empty(str_trim(line)); }
+
+/* "- ", "* ", "+ ", "1. ", "1) " with what is before and behind; 0: the line is no bullet. */
+static size_t prefix_of(struct str line) {
+  size_t i = indent_of(line), from = i;
+  if (i > INDENT_MAX || i >= line.n)
+    return 0;
+  if (line.p[i] == '-' || line.p[i] == '*' || line.p[i] == '+') {
+    i++;
+  } else {
+    while (i < line.n && i - from < 9 && ascii_digit(line.p[i]))
+      i++;
+    if (i == from || i >= line.n || (line.p[i] != '.' && line.p[i] != ')'))
+      return 0;
+    i++;
+  }
+  size_t text = i;
+  while (text < line.n && (line.p[text] == ' ' || line.p[text] == '\t'))
+    text++;
+  return text > i && text < line.n ? text : 0;
+}
+
+/* "---", "* * *": a line across the page, and no bullet. */
+static bool is_rule(struct str line) {
+  line = str_trim(line);
+  size_t n = 0;
+  for (size_t i = 0; i < line.n; i++) {
+    if (line.p[i] != line.p[0] && !ascii_space(line.p[i]))
+      return false;
+    n += line.p[i] == line.p[0];
+  }
+  return n >= 3 && (line.p[0] == '-' || line.p[0] == '*' || line.p[0] == '_');
+}
+
+static size_t bullet_at(struct str line) { return is_rule(line) ? 0 : prefix_of(line); }
+
+static int heading_level(struct str line) {
+  int n = 0;
+  while ((size_t)n < line.n && line.p[n] == '#')
+    n++;
+  return n >= 1 && n <= LEVELS && ((size_t)n == line.n || ascii_space(line.p[n])) ? n : 0;
+}
+
+/* The length of a fence of code: three or more backticks or tildes. */
+static size_t fence_of(struct str line) {
+  struct str s = str_trim(line);
+  size_t n = 0;
+  while (n < s.n && s.p[n] == s.p[0] && (s.p[0] == '`' || s.p[0] == '~'))
+    n++;
+  return n >= 3 && indent_of(line) <= INDENT_MAX ? n : 0;
+}
+
+static bool is_left(struct str line) { return str_ends(str_trim(line), STR(MARK_LEFT)); }
+
+/* A bullet without a text. */
+static bool is_bare(struct str line) {
+  line = str_trim(line);
+  return str_is(line, "-") || str_is(line, "*") || str_is(line, "+");
+}
+
+/* A line that goes on with a bullet's paragraph although it is not indented, as Markdown has it. */
+static bool is_lazy(struct str line) {
+  return !is_blank(line) && !heading_level(line) && !fence_of(line) && !bullet_at(line) && !is_rule(line) &&
+         !is_left(line) && !is_bare(line) && !strchr("<>|=", line.p[indent_of(line)]);
+}
+
+/* ---- blocks ---- */
+
+static struct mirror_block *add_block(struct reader *r, enum mirror_kind kind, size_t to) {
+  struct mirror_block b = {
+      .kind = kind, .raw = str_slice(r->text, r->pos, to), .line = r->line, .section = r->sections[r->level]};
+  for (size_t i = r->pos; i < to; i++)
+    r->line += r->text.p[i] == '\n';
+  r->pos = to;
+  struct mirror_block *last = r->page->blocks.n ? &r->page->blocks.v[r->page->blocks.n - 1] : NULL;
+  if (kind == MIRROR_PROSE && last && r->prose) {
+    last->raw.n += b.raw.n;
+    return last;
+  }
+  r->prose = kind == MIRROR_PROSE;
+  list_push(r->a, &r->page->blocks, b);
+  return &r->page->blocks.v[r->page->blocks.n - 1];
+}
+
+/* Passes over what the page says of itself: it is written anew. */
+static void skip_to(struct reader *r, size_t to) {
+  for (; r->pos < to; r->pos++)
+    r->line += r->text.p[r->pos] == '\n';
+  r->prose = false;
+}
+
+static void read_heading(struct reader *r, struct str line, int level, size_t next) {
+  struct str title = str_trim(str_slice(line, (size_t)level, line.n));
+  while (title.n && title.p[title.n - 1] == '#')
+    title.n--;
+  int section = mirror_section_find(title), above = MIRROR_SECTION_NONE;
+  for (int i = level - 1; i > 0 && above == MIRROR_SECTION_NONE; i--)
+    above = r->sections[i];
+  bool own = section != MIRROR_SECTION_NONE;
+  r->sections[level] = own ? section : above;
+  for (int i = level + 1; i <= LEVELS; i++)
+    r->sections[i] = MIRROR_SECTION_NONE;
+  r->level = level;
+  struct mirror_block *b = add_block(r, MIRROR_HEADING, next);
+  b->level = level;
+  b->own = own;
+}
+
+/* Where the bullet that begins here ends. Blank lines belong to it when an indented line follows. */
+static size_t bullet_end(const struct reader *r, size_t next) {
+  size_t end = next;
+  bool blank = false;
+  while (next < r->text.n) {
+    size_t behind;
+    struct str line = line_at(r, next, &behind);
+    bool indented = indent_of(line) >= 2 || (line.n && line.p[0] == '\t');
+    if (is_blank(line)) {
+      blank = true;
+    } else if ((indented && !is_left(line)) || (!blank && is_lazy(line))) {
+      end = behind;
+      blank = false;
+    } else {
+      break;
+    }
+    next = behind;
+  }
+  return end;
+}
+
+bool mirror_clings(struct str text) {
+  bool blank = false;
+  struct str line;
+  while (str_next(&text, '\n', &line)) {
+    if (!is_blank(line))
+      return ((indent_of(line) >= 2 || line.p[0] == '\t') && !is_left(line)) || (!blank && is_lazy(line));
+    blank = true;
+  }
+  return false;
+}
+
+static size_t indent_to_cut(struct str line, size_t prefix) {
+  size_t indent = indent_of(line);
+  if (line.n && line.p[0] == '\t')
+    return 1;
+  return indent > prefix ? prefix : indent;
+}
+
+/* The text of a bullet: its lines without the indentation that the bullet gives them. */
+static struct str bullet_text(const struct reader *r, size_t end, size_t prefix) {
+  struct buf b = BUF(r->a);
+  for (size_t pos = r->pos, next; pos < end; pos = next) {
+    struct str line = line_at(r, pos, &next);
+    if (pos != r->pos)
+      buf_addc(&b, '\n');
+    buf_add(&b, str_slice(line, pos == r->pos ? prefix : indent_to_cut(line, prefix), line.n));
+  }
+  return buf_str(&b);
+}
+
+/* "[ ] " or "[x] " before the text; in a section of other things it is a part of it. */
+static void take_box(struct mirror_block *b) {
+  const struct mem_type *t = mirror_section_type(b->section);
+  if ((t && t->kind != KIND_TASK) || b->text.n < 4 || b->text.p[0] != '[' || b->text.p[2] != ']' || b->text.p[3] != ' ')
+    return;
+  char c = ascii_lower(b->text.p[1]);
+  if (c != ' ' && c != 'x')
+    return;
+  b->box = c;
+  b->text = str_trim(str_slice(b->text, 4, b->text.n));
+}
+
+static void read_bullet(struct reader *r, struct str line, size_t prefix, size_t next) {
+  size_t end = bullet_end(r, next);
+  struct str text = bullet_text(r, end, prefix);
+  struct mirror_block *b = add_block(r, MIRROR_BULLET, end);
+  b->prefix = str_slice(line, 0, prefix);
+  b->text = mirror_canonical(r->a, mirror_unescape(r->a, mirror_canonical(r->a, without_marks(r->a, b, text))));
+  take_box(b);
+  r->page->ours |= b->uid.p != NULL;
+  if (str_empty(b->text) && !b->uid.p)
+    b->kind = MIRROR_PROSE;
+}
+
+/* ---- what is not read ---- */
+
+/* To the end of a block of code, or of the text. */
+static size_t fence_end(const struct reader *r, struct str line, size_t next) {
+  size_t n = fence_of(line);
+  char c = str_trim(line).p[0];
+  while (next < r->text.n) {
+    struct str inner = line_at(r, next, &next), s = str_trim(inner);
+    if (fence_of(inner) >= n && s.p[0] == c && fence_of(inner) == s.n)
+      break;
+  }
+  return next;
+}
+
+/* A comment of the person's: to the end of the line that ends it. */
+static size_t comment_end(const struct reader *r) {
+  size_t end = str_find(r->text, STR(MARK_END), r->pos), next;
+  if (end == SIZE_MAX)
+    return r->text.n;
+  line_at(r, end, &next);
+  return next;
+}
+
+/* Front matter, at the beginning alone. */
+static size_t front_end(const struct reader *r) {
+  size_t next;
+  if (r->pos != 0 || !str_is(line_at(r, 0, &next), "---"))
+    return 0;
+  while (next < r->text.n) {
+    struct str line = line_at(r, next, &next);
+    if (str_is(line, "---") || str_is(line, "..."))
+      return next;
+  }
+  return 0;
+}
+
+/* ---- the list of what was shown ---- */
+
+static bool read_list(struct reader *r, struct str line) {
+  static const struct str begin = STR_INIT(MARK_BEGIN MARK_PAGE " ");
+  if (!str_starts(line, begin))
+    return false;
+  size_t from = r->pos + begin.n, end = str_find(r->text, STR(MARK_END), from), next;
+  if (end == SIZE_MAX)
+    return false;
+  struct str inside = str_slice(r->text, from, end);
+  for (size_t i = 0; i < inside.n;) {
+    size_t start = i;
+    while (i < inside.n && !ascii_space(inside.p[i]))
+      i++;
+    struct str word = str_slice(inside, start, i);
+    size_t dot = str_find(word, STR("."), 0);
+    struct mirror_listed item;
+    if (word.n && !r->page->owner.p)
+      r->page->owner = word;
+    else if (dot != SIZE_MAX && str_int64(str_slice(word, 0, dot), &item.id)) {
+      item.tag = str_slice(word, dot + 1, word.n);
+      list_push(r->a, &r->page->listed, item);
+    }
+    while (i < inside.n && ascii_space(inside.p[i]))
+      i++;
+  }
+  r->page->ours = true;
+  /* What stands behind the comment on its line is the person's. */
+  line_at(r, end, &next);
+  size_t behind = end + sizeof(MARK_END) - 1;
+  skip_to(r, is_blank(str_slice(r->text, behind, next)) ? next : behind);
+  return true;
+}
+
+void mirror_parse(struct arena *a, struct str text, struct mirror_page *ret_page) {
+  struct reader r = {.a = a, .text = text, .line = 1, .page = ret_page};
+  *ret_page = (struct mirror_page){0};
+  for (int i = 0; i <= LEVELS; i++)
+    r.sections[i] = MIRROR_SECTION_NONE;
+  size_t front = front_end(&r);
+  if (front)
+    add_block(&r, MIRROR_PROSE, front);
+  while (r.pos < text.n) {
+    size_t next;
+    struct str line = line_at(&r, r.pos, &next);
+    int level = heading_level(line);
+    size_t prefix = bullet_at(line);
+    if (read_list(&r, line))
+      continue;
+    if (is_left(line))
+      skip_to(&r, next);
+    else if (level)
+      read_heading(&r, line, level, next);
+    else if (prefix)
+      read_bullet(&r, line, prefix, next);
+    else if (fence_of(line))
+      add_block(&r, MIRROR_PROSE, fence_end(&r, line, next));
+    else if (str_starts(str_trim(line), STR("<!--")))
+      add_block(&r, MIRROR_PROSE, comment_end(&r));
+    else
+      add_block(&r, MIRROR_PROSE, next);
+  }
+}
+
+bool mirror_is_page(struct str text) { return str_find(text, STR(MARK_BEGIN MARK_PAGE " "), 0) != SIZE_MAX; }

@@ -1,0 +1,393 @@
+/* mirror_render.c: writes MEMORY.md: what the person wrote, and between it the memories that fit. */
+#include <stdlib.h>
+
+#include "base/utf8.h"
+#include "core/files/mirror_mark.h"
+
+enum { WHY_BYTES = 600, NOTICE_CHARS = 400 };
+
+struct place {
+  int64_t id;
+  size_t entry;
+};
+
+struct writer {
+  struct arena *a;
+  const struct mirror_page *page;
+  const struct mirror_entries *entries;
+  const struct mirror_options *options;
+  struct place *by_id; /* of all entries, in the order of their ids */
+  bool *chosen, *done; /* by entry: it fits; it stands on the page */
+  size_t *of_block;    /* by block: its entry, SIZE_MAX for none */
+  size_t *insert_at;   /* by section: new bullets come before this block; SIZE_MAX: it has no heading */
+  bool after_bullet;   /* nothing but blank lines has been written since the last bullet */
+  struct buf out;
+  struct buf list;
+};
+
+/* ---- texts ---- */
+
+/* Lines of a text behind a prefix; the mark ends the first one, where nothing can take it for the end of something. */
+static void add_text(struct buf *b, struct str prefix, struct str text, struct str mark) {
+  struct str line;
+  for (bool first = true; first || text.n; first = false) {
+    if (!str_next(&text, '\n', &line))
+      line = STR("");
+    if (first)
+      buf_add(b, prefix);
+    for (size_t i = 0; !first && line.n && i < prefix.n; i++)
+      buf_addc(b, ' ');
+    buf_add(b, line);
+    if (first)
+      buf_add(b, mark);
+    buf_addc(b, '\n');
+  }
+}
+
+static struct str mark_of(struct arena *a, struct str uid, struct str hash) {
+  return arena_printf(a, " " MARK_BEGIN "%.*s:%.*s " MARK_END, STR_ARG(uid), STR_ARG(hash));
+}
+
+static struct str entry_text(const struct writer *w, const struct mirror_entry *e, struct str prefix) {
+  struct buf b = BUF(w->a);
+  if (w->options->plain) {
+    add_text(&b, prefix, e->text, arena_printf(w->a, " [%lld]", (long long)e->id));
+    return buf_str(&b);
+  }
+  struct str text = mirror_escape(w->a, e->text);
+  if (e->task)
+    text = arena_printf(w->a, "[ ] %.*s", STR_ARG(text));
+  add_text(&b, prefix, text, mark_of(w->a, e->uid, mirror_hash(w->a, e->text)));
+  return buf_str(&b);
+}
+
+/* On one line, and without what would end a comment. */
+static void add_why(struct buf *b, struct str why) {
+  why = utf8_cut(why, WHY_BYTES);
+  for (size_t i = 0; i < why.n; i++) {
+    if (i && why.p[i] == '-' && why.p[i - 1] == '-')
+      buf_addc(b, ' ');
+    buf_addc(b, (unsigned char)why.p[i] < ' ' ? ' ' : why.p[i]);
+  }
+}
+
+/* A bullet that is no memory, as the person wrote it, and why it is none. */
+static struct str held_text(const struct writer *w, const struct mirror_block *b) {
+  struct buf out = BUF(w->a);
+  struct str text = mirror_escape(w->a, b->text);
+  if (b->box)
+    text = arena_printf(w->a, "[%c] %.*s", b->box, STR_ARG(text));
+  add_text(&out, b->prefix, text, b->uid.p ? mark_of(w->a, b->uid, b->hash) : STR(""));
+  const char *word = mirror_note_word(b->note);
+  if (word) {
+    for (size_t i = 0; i < b->prefix.n; i++)
+      buf_addc(&out, ' ');
+    buf_addf(&out, MARK_BEGIN "%s %.*s ", word, STR_ARG(b->note_hash));
+    add_why(&out, b->note_text);
+    buf_adds(&out, " " MARK_END "\n");
+  }
+  return buf_str(&out);
+}
+
+/* ---- which bullet is which memory ---- */
+
+static int by_id(const void *x, const void *y) {
+  int64_t a = ((const struct place *)x)->id, b = ((const struct place *)y)->id;
+  return a < b ? -1 : a > b;
+}
+
+static size_t find_entry(const struct writer *w, int64_t id) {
+  struct place key = {.id = id};
+  const struct place *p = id && w->entries->n ? bsearch(&key, w->by_id, w->entries->n, sizeof(key), by_id) : NULL;
+  return p ? p->entry : SIZE_MAX;
+}
+
+static bool is_held(const struct mirror_block *b) {
+  return b->kind == MIRROR_BULLET && (b->fate == MIRROR_HOLD || b->fate == MIRROR_CLASH);
+}
+
+static size_t entry_of(const struct writer *w, const struct mirror_block *b) {
+  if (b->kind != MIRROR_BULLET || b->fate == MIRROR_DROP)
+    return SIZE_MAX;
+  if (!is_held(b))
+    return find_entry(w, b->id);
+  /* An edit that was refused still stands for its memory; one that clashed stands beside it. */
+  for (size_t i = 0; b->uid.p && b->note != MIRROR_CONFLICT && b->fate == MIRROR_HOLD && i < w->entries->n; i++)
+    if (str_eq(w->entries->v[i].uid, b->uid))
+      return i;
+  return SIZE_MAX;
+}
+
+static void find_places(struct writer *w) {
+  size_t n = w->entries->n, blocks = w->page->blocks.n;
+  w->by_id = arena_array(w->a, struct place, n + 1);
+  for (size_t i = 0; i < n; i++)
+    w->by_id[i] = (struct place){.id = w->entries->v[i].id, .entry = i};
+  qsort(w->by_id, n, sizeof(*w->by_id), by_id);
+  w->of_block = arena_array(w->a, size_t, blocks + 1);
+  bool *taken = arena_array(w->a, bool, n + 1);
+  for (size_t i = 0; i < blocks; i++) {
+    size_t e = entry_of(w, &w->page->blocks.v[i]);
+    w->of_block[i] = e != SIZE_MAX && !taken[e] ? e : SIZE_MAX;
+    if (e != SIZE_MAX)
+      taken[e] = true;
+  }
+}
+
+/* New bullets come before the first one of their section, or at the end of what stands below its heading. */
+static void find_inserts(struct writer *w) {
+  size_t sections = mirror_section_count(), n = w->page->blocks.n;
+  w->insert_at = arena_array(w->a, size_t, sections + 1);
+  for (size_t i = 0; i < sections; i++)
+    w->insert_at[i] = SIZE_MAX;
+  for (size_t i = 0; i < n; i++) {
+    const struct mirror_block *b = &w->page->blocks.v[i];
+    if (b->kind != MIRROR_HEADING || !b->own || w->insert_at[b->section] != SIZE_MAX)
+      continue;
+    size_t at = i + 1;
+    while (at < n && w->page->blocks.v[at].kind == MIRROR_PROSE)
+      at++;
+    w->insert_at[b->section] = at;
+  }
+}
+
+/* ---- what fits ---- */
+
+/* Blank lines come and go with what is around them, and must not decide what fits: else a full page would never settle.
+ * Each line pays for one behind it instead, and each heading for those around it. */
+enum { HEADING_MORE = 3 };
+
+static size_t prose_chars(struct str text) {
+  size_t chars = 0;
+  struct str line;
+  while (str_next(&text, '\n', &line))
+    if (!str_empty(str_trim(line)))
+      chars += utf8_length(line) + 2;
+  return chars;
+}
+
+static size_t fixed_chars(const struct writer *w, struct str header) {
+  size_t chars = NOTICE_CHARS + w->options->team.n + w->options->project.n;
+  if (header.n)
+    chars += prose_chars(header) + HEADING_MORE;
+  for (size_t i = 0; i < w->page->blocks.n; i++) {
+    const struct mirror_block *b = &w->page->blocks.v[i];
+    if (is_held(b))
+      chars += utf8_length(held_text(w, b)) + 1;
+    else if (b->kind != MIRROR_BULLET)
+      chars += prose_chars(b->raw) + (b->kind == MIRROR_HEADING ? HEADING_MORE : 0);
+  }
+  return chars;
+}
+
+static void choose(struct writer *w, struct str header, struct mirror_counts *counts) {
+  size_t room = w->options->max_chars, used = fixed_chars(w, header);
+  const struct mirror_block **blocks = arena_array(w->a, const struct mirror_block *, w->entries->n + 1);
+  bool *headed = arena_array(w->a, bool, mirror_section_count() + 1);
+  for (size_t i = 0; i < w->page->blocks.n; i++)
+    if (w->of_block[i] != SIZE_MAX)
+      blocks[w->of_block[i]] = &w->page->blocks.v[i];
+  for (size_t i = 0; i < w->entries->n; i++) {
+    const struct mirror_entry *e = &w->entries->v[i];
+    const struct mirror_block *b = blocks[i];
+    size_t cost = 30; /* its place in the list, and a blank line */
+    if (!b || !is_held(b))
+      cost += utf8_length(entry_text(w, e, b ? b->prefix : STR("- ")));
+    bool heading = !b && w->insert_at[e->section] == SIZE_MAX && !headed[e->section];
+    if (heading)
+      cost += strlen(mirror_section_title(e->section)) + 5 + HEADING_MORE; /* "## ", and as any line */
+    w->chosen[i] = used + cost <= room;
+    if (w->chosen[i]) {
+      used += cost;
+      counts->shown++;
+      headed[e->section] |= heading;
+    } else {
+      counts->left_out++;
+    }
+  }
+}
+
+/* ---- the page ---- */
+
+static void end_line(struct buf *b) {
+  if (b->n && b->p[b->n - 1] != '\n')
+    buf_addc(b, '\n');
+}
+
+/* One blank line, and not more, before what comes. */
+static void blank_line(struct buf *b) {
+  while (b->n && ascii_space(b->p[b->n - 1]))
+    b->n--;
+  if (b->n)
+    buf_adds(b, "\n\n");
+}
+
+static void list_entry(struct writer *w, size_t i) {
+  const struct mirror_entry *e = &w->entries->v[i];
+  struct str tag = mirror_tag(w->a, e->uid);
+  buf_addf(&w->list, " %lld.%.*s", (long long)e->id, STR_ARG(tag));
+  w->done[i] = true;
+}
+
+static void add_entry(struct writer *w, size_t i, struct str prefix) {
+  end_line(&w->out);
+  buf_add(&w->out, entry_text(w, &w->entries->v[i], prefix));
+  list_entry(w, i);
+  w->after_bullet = true;
+}
+
+/* The entries of a section that have no bullet yet; `prefix` as that of the bullets around them. */
+static bool add_new(struct writer *w, int section, const bool *placed, struct str prefix) {
+  bool any = false;
+  for (size_t i = 0; i < w->entries->n; i++)
+    if (w->entries->v[i].section == section && w->chosen[i] && !placed[i] && !w->done[i]) {
+      add_entry(w, i, prefix);
+      any = true;
+    }
+  return any;
+}
+
+static bool has_new(const struct writer *w, int section, const bool *placed) {
+  for (size_t i = 0; i < w->entries->n; i++)
+    if (w->entries->v[i].section == section && w->chosen[i] && !placed[i] && !w->done[i])
+      return true;
+  return false;
+}
+
+static void insert_before(struct writer *w, size_t block, const bool *placed) {
+  const struct mirror_block *b = block < w->page->blocks.n ? &w->page->blocks.v[block] : NULL;
+  for (size_t s = 0; s < mirror_section_count(); s++) {
+    if (w->insert_at[s] != block || !has_new(w, (int)s, placed))
+      continue;
+    if (b && b->kind == MIRROR_BULLET) {
+      bool plain = b->prefix.n == 2 && strchr("-*+", b->prefix.p[0]);
+      add_new(w, (int)s, placed, plain ? b->prefix : STR("- "));
+    } else {
+      blank_line(&w->out);
+      add_new(w, (int)s, placed, STR("- "));
+      buf_addc(&w->out, '\n');
+    }
+  }
+}
+
+static void add_block(struct writer *w, size_t i) {
+  const struct mirror_block *b = &w->page->blocks.v[i];
+  size_t e = w->of_block[i];
+  if (b->kind != MIRROR_BULLET) {
+    end_line(&w->out);
+    if (w->after_bullet && mirror_clings(b->raw)) /* what stood between them is gone */
+      buf_adds(&w->out, "<!-- -->\n");
+    buf_add(&w->out, b->raw);
+    w->after_bullet &= str_empty(str_trim(b->raw));
+  } else if (is_held(b)) {
+    end_line(&w->out);
+    buf_add(&w->out, held_text(w, b));
+    w->after_bullet = true;
+    if (e != SIZE_MAX && w->chosen[e])
+      list_entry(w, e);
+  } else if (e != SIZE_MAX && w->chosen[e]) {
+    add_entry(w, e, b->prefix);
+  }
+}
+
+/* The beginning of a page on which there is nothing yet but bullets. */
+static struct str header_of(const struct writer *w) {
+  struct buf b = BUF(w->a);
+  for (size_t i = 0; i < w->page->blocks.n; i++)
+    if (w->page->blocks.v[i].kind != MIRROR_BULLET && !str_empty(str_trim(w->page->blocks.v[i].raw)))
+      return STR("");
+  if (w->options->project.n)
+    buf_addf(&b, "# Memory of %.*s\n", STR_ARG(w->options->project));
+  else
+    buf_adds(&b, "# Memory\n");
+  if (!w->options->plain)
+    buf_adds(&b, "\n<!-- Each bullet is a memory. Change, add, move or remove bullets as you like: 'cairn sync' "
+                 "takes the changes over. Leave the comments at the ends of lines as they are. -->\n");
+  return buf_str(&b);
+}
+
+static void add_sections(struct writer *w, const bool *placed) {
+  for (size_t s = 0; s < mirror_section_count(); s++)
+    if (has_new(w, (int)s, placed)) {
+      blank_line(&w->out);
+      buf_addf(&w->out, "## %s\n\n", mirror_section_title((int)s));
+      add_new(w, (int)s, placed, STR("- "));
+    }
+}
+
+static void add_notices(struct writer *w, const struct mirror_counts *counts) {
+  const char *mark = w->options->plain ? "" : " " MARK_LEFT;
+  if (counts->left_out || w->options->hidden)
+    blank_line(&w->out);
+  if (counts->left_out)
+    buf_addf(&w->out, "*Left out: %zu more, for which there is no room in %zu characters; 'cairn list' has all.*%s\n",
+             counts->left_out, w->options->max_chars, mark);
+  if (w->options->hidden)
+    buf_addf(&w->out, "*Left out: %lld that came from tools or imports and nobody has promoted.*%s\n",
+             (long long)w->options->hidden, mark);
+}
+
+static struct str render_once(struct arena *a, const struct mirror_page *page, const struct mirror_entries *entries,
+                              const struct mirror_options *options, struct mirror_counts *ret_counts) {
+  struct writer w = {.a = a, .page = page, .entries = entries, .options = options, .out = BUF(a), .list = BUF(a)};
+  bool *placed = arena_array(a, bool, entries->n + 1);
+  w.chosen = arena_array(a, bool, entries->n + 1);
+  w.done = arena_array(a, bool, entries->n + 1);
+  *ret_counts = (struct mirror_counts){.left_out = options->more};
+  find_places(&w);
+  find_inserts(&w);
+  struct str header = header_of(&w);
+  choose(&w, header, ret_counts);
+  for (size_t i = 0; i < page->blocks.n; i++)
+    if (w.of_block[i] != SIZE_MAX)
+      placed[w.of_block[i]] = true;
+  buf_add(&w.out, header);
+  if (header.n && page->blocks.n)
+    buf_addc(&w.out, '\n');
+  for (size_t i = 0; i < page->blocks.n; i++) {
+    insert_before(&w, i, placed);
+    add_block(&w, i);
+  }
+  if (page->blocks.n)
+    insert_before(&w, page->blocks.n, placed);
+  add_sections(&w, placed);
+  add_notices(&w, ret_counts);
+  blank_line(&w.out);
+  if (options->plain && w.out.n)
+    w.out.n--;
+  if (!options->plain) {
+    struct str owner = mirror_owner(a, options->team, options->project);
+    buf_addf(&w.out, MARK_BEGIN MARK_PAGE " %.*s%.*s " MARK_END "\n", STR_ARG(owner), STR_ARG(buf_str(&w.list)));
+  }
+  return buf_str(&w.out);
+}
+
+/* A page that was just written, with every bullet as it stands there. */
+static void read_again(struct arena *a, struct str text, const struct mirror_entries *entries,
+                       struct mirror_page *ret_page) {
+  mirror_parse(a, text, ret_page);
+  for (size_t i = 0; i < ret_page->blocks.n; i++) {
+    struct mirror_block *b = &ret_page->blocks.v[i];
+    b->fate = b->note == MIRROR_NO_NOTE ? MIRROR_KEEP : MIRROR_HOLD;
+    for (size_t k = 0; b->uid.p && k < entries->n && b->fate == MIRROR_KEEP; k++)
+      if (str_eq(entries->v[k].uid, b->uid)) {
+        b->id = entries->v[k].id;
+        break;
+      }
+  }
+}
+
+struct str mirror_render(struct arena *a, const struct mirror_page *page, const struct mirror_entries *entries,
+                         const struct mirror_options *options, struct mirror_counts *ret_counts) {
+  enum { ROUNDS = 6 };
+  struct str text = render_once(a, page, entries, options, ret_counts), before = STR("");
+  /* What is new on a full page brings headings and blank lines that take room, too: the page is settled when it is
+   * written as it was read. */
+  for (int i = 0; i < ROUNDS && !options->plain && !str_eq(text, before); i++) {
+    struct mirror_page again;
+    before = text;
+    read_again(a, text, entries, &again);
+    text = render_once(a, &again, entries, options, ret_counts);
+  }
+  return text;
+}

@@ -1,0 +1,546 @@
+/* differ.c: aligns two texts and judges what was replaced.
+ *
+ * 1. Both texts become tokens (differ_token.c): words by stem, numbers by value, dates by their parts.
+ * 2. A weighted longest common subsequence pairs tokens in order; equal ones left over are paired wherever they are.
+ * 3. Between the pairs lie gaps. Where both sides of a gap have something left, something was replaced: opposites,
+ *    numbers, dates, versions and names are judged by kind; a plain word only when the rest of the texts is equal.
+ * 4. Pairs of which one is governed by a negator are opposed. */
+#include "core/gate/differ.h"
+
+#include "base/buf.h"
+#include "core/gate/differ_token.h"
+
+enum {
+  WINDOW = 320, /* tokens of each side that are aligned at once */
+  WEIGHT_CONTENT = 4,
+  WEIGHT_GRAMMAR = 1,
+  PICK_MAX = 64, /* tokens of each side of a gap that are compared each with each: texts with more left are not near */
+};
+
+struct texts {
+  struct arena *arena;
+  struct lexicon *lexicon;
+  struct tokens a, b;
+  uint32_t *score;                             /* the table of one window: [tokens of a + 1][tokens of b + 1] */
+  size_t shared, left_a, left_b;               /* content tokens: paired, and left over */
+  struct difference found[DIFFER_ANTONYM + 1]; /* the first of each kind */
+};
+
+struct gap {
+  size_t a, a_end, b, b_end;
+};
+
+const char *differ_name(enum differ what) {
+  static const char *const names[] = {"none", "number", "date", "version", "name", "negation", "antonym"};
+  return names[what];
+}
+
+static void report(struct texts *x, enum differ what, const struct token *a, const struct token *b) {
+  if (x->found[what].what == DIFFER_NONE)
+    x->found[what] = (struct difference){what, a->text, b->text};
+}
+
+static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
+static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
+
+static bool left(const struct token *t) { return t->content && t->partner < 0; }
+
+static void pair(struct texts *x, size_t i, size_t j, bool moved) {
+  struct token *a = &x->a.v[i], *b = &x->b.v[j];
+  a->partner = (int)j;
+  b->partner = (int)i;
+  a->moved = b->moved = moved;
+}
+
+/* ---- alignment */
+
+/* Aligns the two ranges of w and pairs what lies before the limits. Returns what follows the last pair. */
+static struct gap align_window(struct texts *x, struct gap w, size_t limit_a, size_t limit_b) {
+  size_t na = w.a_end - w.a, nb = w.b_end - w.b;
+  uint32_t *score = x->score;
+  memset(score + na * (nb + 1), 0, (nb + 1) * sizeof(*score));
+  for (size_t i = na; i-- > 0;) {
+    score[i * (nb + 1) + nb] = 0;
+    for (size_t j = nb; j-- > 0;) {
+      const struct token *a = &x->a.v[w.a + i], *b = &x->b.v[w.b + j];
+      uint32_t *cell = &score[i * (nb + 1) + j], down = cell[nb + 1], right = cell[1];
+      *cell = down > right ? down : right;
+      uint32_t match = cell[nb + 2] + (a->content ? WEIGHT_CONTENT : WEIGHT_GRAMMAR);
+      if (a->key == b->key && match > *cell)
+        *cell = match;
+    }
+  }
+  struct gap rest = {w.a, w.a_end, w.b, w.b_end};
+  for (size_t i = 0, j = 0; i < na && j < nb;) {
+    const uint32_t *cell = &score[i * (nb + 1) + j];
+    if (*cell == cell[nb + 1]) {
+      i++;
+    } else if (*cell == cell[1]) {
+      j++;
+    } else {
+      if (i >= limit_a || j >= limit_b)
+        break;
+      pair(x, w.a + i++, w.b + j++, false);
+      rest.a = w.a + i;
+      rest.b = w.b + j;
+    }
+  }
+  return rest;
+}
+
+/* What lies between the equal beginning and the equal end. */
+static struct gap equal_ends(const struct tokens *a, const struct tokens *b) {
+  struct gap g = {0, a->n, 0, b->n};
+  for (; g.a < g.a_end && g.b < g.b_end && a->v[g.a].key == b->v[g.b].key; g.a++, g.b++)
+    ;
+  for (; g.a < g.a_end && g.b < g.b_end && a->v[g.a_end - 1].key == b->v[g.b_end - 1].key; g.a_end--, g.b_end--)
+    ;
+  return g;
+}
+
+static void align(struct texts *x) {
+  struct gap rest = equal_ends(&x->a, &x->b);
+  for (size_t i = 0; i < rest.a; i++)
+    pair(x, i, i, false);
+  for (size_t i = rest.a_end, j = rest.b_end; i < x->a.n; i++, j++)
+    pair(x, i, j, false);
+  size_t rows = smaller(rest.a_end - rest.a, WINDOW) + 1, columns = smaller(rest.b_end - rest.b, WINDOW) + 1;
+  x->score = arena_array(x->arena, uint32_t, rows *columns);
+  while (rest.a < rest.a_end && rest.b < rest.b_end) {
+    bool last = rest.a_end - rest.a <= WINDOW && rest.b_end - rest.b <= WINDOW;
+    struct gap w = rest;
+    w.a_end = smaller(w.a_end, w.a + WINDOW);
+    w.b_end = smaller(w.b_end, w.b + WINDOW);
+    struct gap done = align_window(x, w, last ? SIZE_MAX : WINDOW / 2, last ? SIZE_MAX : WINDOW / 2);
+    if (last)
+      return;
+    bool stuck = done.a == rest.a && done.b == rest.b;
+    rest.a = stuck ? rest.a + WINDOW / 2 : done.a;
+    rest.b = stuck ? rest.b + WINDOW / 2 : done.b;
+  }
+}
+
+/* Equal content that stands elsewhere is said all the same. */
+static void pair_moved(struct texts *x) {
+  size_t size = 16;
+  while (size < x->b.n * 2)
+    size *= 2;
+  /* For each key, the leftover tokens of b as a list, first one first; indexes are + 1, 0 ends a list. */
+  struct {
+    uint64_t key;
+    size_t head;
+    bool used;
+  } *slots = arena_zalloc(x->arena, arena_mul(x->arena, size, sizeof(*slots)));
+  size_t *next = arena_array(x->arena, size_t, x->b.n + 1);
+  for (size_t j = x->b.n; j > 0; j--) {
+    const struct token *b = &x->b.v[j - 1];
+    size_t at = (size_t)b->key & (size - 1);
+    if (!left(b))
+      continue;
+    while (slots[at].used && slots[at].key != b->key)
+      at = (at + 1) & (size - 1);
+    slots[at].used = true;
+    slots[at].key = b->key;
+    next[j] = slots[at].head;
+    slots[at].head = j;
+  }
+  for (size_t i = 0; i < x->a.n; i++) {
+    const struct token *a = &x->a.v[i];
+    size_t at = (size_t)a->key & (size - 1);
+    if (!left(a))
+      continue;
+    while (slots[at].used && slots[at].key != a->key)
+      at = (at + 1) & (size - 1);
+    if (slots[at].head) {
+      pair(x, i, slots[at].head - 1, true);
+      slots[at].head = next[slots[at].head];
+    }
+  }
+}
+
+/* The next gap between aligned pairs; starts with a zeroed gap. */
+static bool next_gap(const struct texts *x, struct gap *g, bool first) {
+  g->a = first ? 0 : g->a_end + 1;
+  g->b = first ? 0 : g->b_end + 1;
+  if (g->a > x->a.n || g->b > x->b.n)
+    return false;
+  for (g->a_end = g->a; g->a_end < x->a.n && (x->a.v[g->a_end].partner < 0 || x->a.v[g->a_end].moved); g->a_end++)
+    ;
+  for (g->b_end = g->b; g->b_end < x->b.n && (x->b.v[g->b_end].partner < 0 || x->b.v[g->b_end].moved); g->b_end++)
+    ;
+  return true;
+}
+
+/* The tokens of a gap that have no partner, at most PICK_MAX of each side. */
+struct pick {
+  size_t a[PICK_MAX], b[PICK_MAX], na, nb;
+};
+
+static void pick(const struct texts *x, struct gap g, bool grammar, struct pick *ret) {
+  ret->na = ret->nb = 0;
+  for (size_t i = g.a; i < g.a_end && ret->na < PICK_MAX; i++)
+    if (x->a.v[i].partner < 0 && (grammar || x->a.v[i].content))
+      ret->a[ret->na++] = i;
+  for (size_t j = g.b; j < g.b_end && ret->nb < PICK_MAX; j++)
+    if (x->b.v[j].partner < 0 && (grammar || x->b.v[j].content))
+      ret->b[ret->nb++] = j;
+}
+
+/* ---- words that relate */
+
+static enum relation relation_of(struct texts *x, const struct token *a, const struct token *b) {
+  enum relation by_table = lexicon_relation(lexicon_senses(x->lexicon, a->stem), lexicon_senses(x->lexicon, b->stem));
+  if (by_table != RELATION_NONE || !a->content || !b->content || a->kind != TOKEN_WORD || b->kind != TOKEN_WORD)
+    return by_table;
+  return word_relation(a->stem, b->stem);
+}
+
+/* Pairs synonyms, and opposites of which one is negated; reports the other opposites. */
+static void relate(struct texts *x, const struct pick *p) {
+  for (size_t i = 0; i < p->na; i++)
+    for (size_t j = 0; j < p->nb; j++) {
+      const struct token *a = &x->a.v[p->a[i]], *b = &x->b.v[p->b[j]];
+      if (a->partner >= 0 || b->partner >= 0)
+        continue;
+      enum relation r = relation_of(x, a, b);
+      if (r == RELATION_NONE)
+        continue;
+      if (r == RELATION_OPPOSITE && a->negated == b->negated)
+        report(x, DIFFER_ANTONYM, a, b);
+      else if (r == RELATION_SAME && a->negated != b->negated)
+        report(x, DIFFER_NEGATION, a, b);
+      pair(x, p->a[i], p->b[j], true);
+    }
+}
+
+/* ---- numbers, dates, versions */
+
+static bool typed(const struct token *t) { return t->kind != TOKEN_WORD && t->partner < 0; }
+
+static bool after_name(const struct tokens *ts, const struct token *t) {
+  const struct token *before = t > ts->v ? t - 1 : NULL;
+  /* Only a blank between them: "MAX_RETRIES=3" is no version. */
+  return before && before->text.p + before->text.n + 1 == t->text.p && t->text.p[-1] == ' ' &&
+         (before->name || str_is(before->word, "version") || str_is(before->word, "release"));
+}
+
+/* "Postgres 15": what follows a name is its version. */
+static bool versions(const struct texts *x, const struct token *a, const struct token *b) {
+  if (a->kind == TOKEN_VERSION || b->kind == TOKEN_VERSION)
+    return a->kind != TOKEN_DATE && b->kind != TOKEN_DATE;
+  return a->kind == TOKEN_NUMBER && b->kind == TOKEN_NUMBER && !a->dimension && !b->dimension && !a->spelled &&
+         !b->spelled && after_name(&x->a, a) && after_name(&x->b, b);
+}
+
+static bool compatible_dates(const struct token *a, const struct token *b) {
+  const int p[] = {a->year, a->month, a->day, a->clock}, q[] = {b->year, b->month, b->day, b->clock};
+  for (size_t i = 0; i < ARRAY_LEN(p); i++)
+    if (p[i] && q[i] && p[i] != q[i])
+      return false;
+  bool relative = (a->weekday > 7) != (b->weekday > 7); /* "today" may be a Monday */
+  return !a->weekday || !b->weekday || a->weekday == b->weekday || relative;
+}
+
+/* Whether one is the other with less detail: "March 3" and "2026-03-03", "1.2" and "v1.2.4", "5" and "$5". */
+static bool compatible(const struct texts *x, const struct token *a, const struct token *b) {
+  if (a->kind == TOKEN_DATE && b->kind == TOKEN_DATE)
+    return compatible_dates(a, b);
+  if (versions(x, a, b)) {
+    struct str s = a->stem.n < b->stem.n ? a->stem : b->stem, l = a->stem.n < b->stem.n ? b->stem : a->stem;
+    return str_starts(l, s) && (l.n == s.n || l.p[s.n] == '.' || l.p[s.n] == '-');
+  }
+  double difference = a->value - b->value, size = a->value < 0 ? -a->value : a->value;
+  return a->kind == TOKEN_NUMBER && b->kind == TOKEN_NUMBER && (!a->dimension || !b->dimension) &&
+         difference <= size * 1e-9 && -difference <= size * 1e-9;
+}
+
+static bool is_year(const struct token *t) {
+  return t->kind == TOKEN_NUMBER && t->dimension == DIMENSION_NONE && t->value >= 1900 && t->value < 2100 &&
+         t->text.n == 4;
+}
+
+/* What stands against each other when a was replaced by b. */
+static enum differ conflict(const struct texts *x, const struct token *a, const struct token *b) {
+  if (versions(x, a, b))
+    return DIFFER_VERSION;
+  if (a->kind != b->kind || (a->dimension != b->dimension && a->dimension && b->dimension))
+    return DIFFER_NONE;
+  return a->kind == TOKEN_DATE || (is_year(a) && is_year(b)) ? DIFFER_DATE : DIFFER_NUMBER;
+}
+
+static void compare_typed(struct texts *x, const struct pick *p) {
+  for (int pass = 0; pass < 2; pass++)
+    for (size_t i = 0; i < p->na; i++)
+      for (size_t j = 0; j < p->nb; j++) {
+        const struct token *a = &x->a.v[p->a[i]], *b = &x->b.v[p->b[j]];
+        if (!typed(a) || !typed(b))
+          continue;
+        enum differ what = pass ? conflict(x, a, b) : DIFFER_NONE;
+        if (what != DIFFER_NONE)
+          report(x, what, a, b);
+        if (what != DIFFER_NONE || (!pass && compatible(x, a, b)))
+          pair(x, p->a[i], p->b[j], true);
+      }
+}
+
+static bool is_article(const struct token *t) { return t->partner < 0 && word_in(t->word, "a an"); }
+
+static bool is_plural_count(const struct token *t) {
+  return typed(t) && t->kind == TOKEN_NUMBER && t->dimension == DIMENSION_NONE && t->class != WORD_ORDINAL &&
+         t->value >= 2;
+}
+
+/* "a man" for "two men". */
+static void compare_article(struct texts *x, const struct pick *p) {
+  for (size_t i = 0; i < p->na; i++)
+    for (size_t j = 0; j < p->nb; j++) {
+      const struct token *a = &x->a.v[p->a[i]], *b = &x->b.v[p->b[j]];
+      bool same_noun = p->a[i] + 1 < x->a.n && a[1].partner == (int)p->b[j] + 1;
+      if (same_noun && ((is_article(a) && is_plural_count(b)) || (is_article(b) && is_plural_count(a))))
+        report(x, DIFFER_NUMBER, a, b);
+    }
+}
+
+/* ---- negation */
+
+/* Whether another word close by carries the negation on this side: "do not use npm" for "avoid npm". */
+static bool negated_nearby(const struct tokens *own, const struct tokens *other, size_t at) {
+  size_t from = at > 4 ? at - 4 : 0, to = at + 5 < own->n ? at + 5 : own->n;
+  for (size_t i = from; i < to; i++) {
+    const struct token *t = &own->v[i];
+    if (t->negated && t->clause == own->v[at].clause && (t->partner < 0 || !other->v[t->partner].negated))
+      return true;
+  }
+  return false;
+}
+
+static void compare_negation(struct texts *x) {
+  for (size_t i = 0; i < x->a.n; i++) {
+    const struct token *a = &x->a.v[i], *b = a->partner < 0 ? NULL : &x->b.v[a->partner];
+    if (!b || a->key != b->key || a->negated == b->negated)
+      continue;
+    bool excused = a->negated ? negated_nearby(&x->b, &x->a, (size_t)a->partner) : negated_nearby(&x->a, &x->b, i);
+    if (!excused)
+      report(x, DIFFER_NEGATION, a, b);
+  }
+}
+
+/* ---- names and replaced words */
+
+/* "UN" for "United Nations". */
+static bool is_initialism(const struct tokens *ts, size_t from, size_t to, struct str letters) {
+  size_t n = 0;
+  for (size_t i = from; i < to; i++) {
+    if (!ts->v[i].content)
+      continue;
+    if (n >= letters.n || ts->v[i].word.p[0] != letters.p[n++])
+      return false;
+  }
+  return n > 1 && n == letters.n;
+}
+
+/* The last part of a path stands for the path. */
+static bool same_path(struct str a, struct str b) {
+  struct str s = a.n < b.n ? a : b, l = a.n < b.n ? b : a;
+  return s.n && l.n > s.n && str_ends(l, s) && l.p[l.n - s.n - 1] == '/';
+}
+
+/* "web site" for "website". */
+static bool same_letters(struct texts *x, struct gap g) {
+  struct buf a = BUF(x->arena), b = BUF(x->arena);
+  for (size_t i = g.a; i < g.a_end; i++)
+    buf_add(&a, x->a.v[i].word);
+  for (size_t j = g.b; j < g.b_end; j++)
+    buf_add(&b, x->b.v[j].word);
+  return a.n && str_eq(buf_str(&a), buf_str(&b));
+}
+
+/* What is left of a gap after all that is related was paired. */
+struct rest {
+  size_t na, nb;
+  const struct token *a, *b, *name_a, *name_b; /* the first ones; NULL: none */
+};
+
+static struct rest rest_of(const struct texts *x, struct gap g) {
+  struct rest r = {0};
+  for (size_t i = g.a_end; i-- > g.a;)
+    if (left(&x->a.v[i])) {
+      r.na++;
+      r.a = &x->a.v[i];
+      r.name_a = r.a->name ? r.a : r.name_a;
+    }
+  for (size_t j = g.b_end; j-- > g.b;)
+    if (left(&x->b.v[j])) {
+      r.nb++;
+      r.b = &x->b.v[j];
+      r.name_b = r.b->name ? r.b : r.name_b;
+    }
+  return r;
+}
+
+/* Both sides have something of their own here, and not only another way to write it. */
+static bool replaced(struct texts *x, struct gap g, const struct rest *r) {
+  return r->na && r->nb && !same_letters(x, g) && !is_initialism(&x->a, g.a, g.a_end, r->b->stem) &&
+         !is_initialism(&x->b, g.b, g.b_end, r->a->stem) && !same_path(r->a->stem, r->b->stem);
+}
+
+/* Names stand against names. A plain word counts as replaced only where little else differs: then an unknown synonym
+ * is taken for a difference, which is the cheaper error. The limits were chosen on the pairs of bench/calibrate.c. */
+static void compare_words(struct texts *x) {
+  enum { NAMES_MAX = 3, WIDTH_MAX = 3, LOOSE_WIDTH_MAX = 2, LOOSE_PLACES_MAX = 2 };
+  struct gap g = {0};
+  struct rest first = {0};
+  size_t places = 0, inside = 0, widest = 0, left_a = x->left_a, left_b = x->left_b;
+  for (bool more = next_gap(x, &g, true); more; more = next_gap(x, &g, false)) {
+    struct rest r = rest_of(x, g);
+    if (!replaced(x, g, &r))
+      continue;
+    if (first.a && r.a->key == first.a->key && r.b->key == first.b->key) { /* "beer" for "wine", again */
+      left_a -= r.na;
+      left_b -= r.nb;
+      continue;
+    }
+    places++;
+    inside += r.na + r.nb;
+    widest = larger(widest, larger(r.na, r.nb));
+    first = first.a ? first : r;
+    if (r.name_a && r.name_b && r.na <= NAMES_MAX && r.nb <= NAMES_MAX)
+      report(x, DIFFER_NAME, r.name_a, r.name_b);
+  }
+  size_t elsewhere = left_a + left_b - inside, most = larger(left_a, left_b);
+  bool only_change = places == 1 && elsewhere == 0 && widest <= WIDTH_MAX && most <= x->shared;
+  bool near_only =
+      places >= 1 && places <= LOOSE_PLACES_MAX && elsewhere <= 1 && widest <= LOOSE_WIDTH_MAX && most * 2 <= x->shared;
+  if (only_change || near_only)
+    report(x, DIFFER_NAME, first.a, first.b);
+}
+
+/* ---- swapped pieces */
+
+static bool same_run(const struct token *a, const struct token *b, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    if (a[i].key != b[i].key)
+      return false;
+  return true;
+}
+
+/* A range without the words that come and go when a sentence is turned round. */
+static struct tokens without_articles(struct arena *a, const struct tokens *ts, size_t from, size_t to) {
+  struct tokens out = {0};
+  for (size_t i = from; i < to; i++)
+    if (!word_in(ts->v[i].word, "a an the this that these those its his her their my our your"))
+      list_push(a, &out, ts->v[i]);
+  return out;
+}
+
+/* A middle that does not care about the order of what it joins. */
+static bool symmetric(const struct token *t, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    if (!word_in(t[i].word, "and or with both plus"))
+      return false;
+  return true;
+}
+
+/* "Use A, B is old" for "Use B, A is old": names on both sides of a comma that ends no list. */
+static bool across_comma(const struct token *a, size_t n, const struct token *after) {
+  return n == 2 && a[0].name && a[1].name && a[0].clause != a[1].clause && after && after->clause == a[1].clause &&
+         !word_in(after->word, "and or");
+}
+
+/* "P m Q" for "Q m P": tabs instead of spaces, from 5 to 10, staging before production. */
+static void compare_order(struct texts *x) {
+  enum { RANGE_MAX = 64, PIECE_MAX = 3, MIDDLE_MAX = 8 };
+  struct gap g = equal_ends(&x->a, &x->b);
+  if (g.a_end - g.a > RANGE_MAX || g.b_end - g.b > RANGE_MAX)
+    return;
+  const struct token *after = g.a_end < x->a.n ? &x->a.v[g.a_end] : NULL;
+  struct tokens ta = without_articles(x->arena, &x->a, g.a, g.a_end);
+  struct tokens tb = without_articles(x->arena, &x->b, g.b, g.b_end);
+  g = equal_ends(&ta, &tb);
+  size_t n = g.a_end - g.a;
+  if (!ta.v || !tb.v || n < 2 || n != g.b_end - g.b)
+    return;
+  const struct token *a = ta.v + g.a, *b = tb.v + g.b;
+  bool across = across_comma(a, n, g.a_end < ta.n ? a + n : after);
+  for (size_t p = 1; p <= PIECE_MAX && p < n; p++)
+    for (size_t q = 1; q <= PIECE_MAX && p + q <= n; q++) {
+      size_t middle = n - p - q;
+      if (middle <= MIDDLE_MAX && (across || !symmetric(a + p, middle)) && same_run(a, b + n - p, p) &&
+          same_run(a + n - q, b, q) && same_run(a + p, b + q, middle)) {
+        report(x, a[0].kind == TOKEN_NUMBER ? DIFFER_NUMBER : DIFFER_NAME, a, b);
+        return;
+      }
+    }
+}
+
+/* "tests and lint" for "tests or lint": counts where nothing else differs; elsewhere it is a matter of style. */
+static void compare_junctions(struct texts *x) {
+  struct gap g = {0};
+  for (bool more = next_gap(x, &g, true); more; more = next_gap(x, &g, false)) {
+    if (g.a_end != g.a + 1 || g.b_end != g.b + 1)
+      continue;
+    const struct token *a = &x->a.v[g.a], *b = &x->b.v[g.b];
+    if (!str_eq(a->word, b->word) && word_in(a->word, "and or") && word_in(b->word, "and or"))
+      report(x, DIFFER_ANTONYM, a, b);
+  }
+}
+
+/* ---- all together */
+
+static void count(struct texts *x) {
+  x->shared = x->left_a = x->left_b = 0;
+  for (size_t i = 0; i < x->a.n; i++) {
+    x->shared += x->a.v[i].content && x->a.v[i].partner >= 0;
+    x->left_a += left(&x->a.v[i]);
+  }
+  for (size_t j = 0; j < x->b.n; j++)
+    x->left_b += left(&x->b.v[j]);
+}
+
+static void compare_gaps(struct texts *x) {
+  struct gap g = {0}, all = {0, x->a.n, 0, x->b.n};
+  struct pick p;
+  for (bool more = next_gap(x, &g, true); more; more = next_gap(x, &g, false)) {
+    pick(x, g, true, &p); /* with grammar: "on" for "off" */
+    if (!p.na || !p.nb)
+      continue;
+    compare_article(x, &p);
+    compare_typed(x, &p);
+    relate(x, &p);
+  }
+  /* What was said elsewhere, in other words: "increase the timeout", "the timeout should be decreased". */
+  pick(x, all, false, &p);
+  if (p.na < PICK_MAX && p.nb < PICK_MAX) {
+    compare_typed(x, &p);
+    relate(x, &p);
+  }
+  count(x);
+  compare_words(x);
+  if (x->left_a + x->left_b == 0)
+    compare_junctions(x);
+}
+
+struct difference differ_check(struct arena *arena, struct str a, struct str b) {
+  static const enum differ order[] = {DIFFER_VERSION, DIFFER_DATE,     DIFFER_NUMBER,
+                                      DIFFER_ANTONYM, DIFFER_NEGATION, DIFFER_NAME};
+  if (str_cmp(a, b) > 0) { /* one order only, so that ties in the alignment fall the same way for both */
+    struct difference d = differ_check(arena, b, a);
+    return (struct difference){d.what, d.b, d.a};
+  }
+  if (str_eq(a, b))
+    return (struct difference){0};
+  struct texts *x = arena_new(arena, struct texts);
+  x->arena = arena;
+  x->lexicon = lexicon_new(arena);
+  x->a = tokens_of(arena, x->lexicon, a);
+  x->b = tokens_of(arena, x->lexicon, b);
+  align(x);
+  pair_moved(x);
+  compare_order(x);
+  compare_negation(x);
+  compare_gaps(x);
+  for (size_t i = 0; i < ARRAY_LEN(order); i++)
+    if (x->found[order[i]].what != DIFFER_NONE)
+      return x->found[order[i]];
+  return (struct difference){0};
+}

@@ -1,0 +1,523 @@
+/* differ_token.c: cuts a text into the tokens of differ.c: recognises numbers, quantities, dates, versions and names,
+ * and finds which word each negator governs. */
+#include "core/gate/differ_token.h"
+
+#include "base/buf.h"
+#include "base/utf8.h"
+
+enum { DIGITS_MAX = 15 };
+
+struct reader {
+  struct arena *a;
+  struct lexicon *lexicon;
+  struct str text;
+  struct tokens out;
+  int clause;
+  bool sentence_start, code; /* code: between backquotes */
+};
+
+/* ---- cutting */
+
+static uint32_t peek(struct str s, size_t pos) { return pos < s.n ? utf8_next(s, &pos) : 0; }
+
+static bool spaced_alnum(uint32_t cp) { return cp == '_' || (utf8_is_alnum(cp) && !utf8_is_unspaced(cp)); }
+
+/* Whether the mark at s.p[i] stands inside a word: "config.yaml", "don't", "10:30", "1,000". */
+static bool joins(struct str s, size_t i, size_t behind) {
+  uint32_t cp = peek(s, i);
+  char before = i ? s.p[i - 1] : ' ', after = behind < s.n ? s.p[behind] : ' ';
+  if (cp == 0x2019 || cp == '\'')
+    return ascii_alpha(after);
+  if (cp == ',')
+    return ascii_digit(before) && behind + 3 <= s.n && ascii_digit(after) && ascii_digit(s.p[behind + 1]) &&
+           ascii_digit(s.p[behind + 2]);
+  if (cp == ':')
+    return (ascii_digit(before) && ascii_digit(after)) || (after == '/' && behind + 1 < s.n && s.p[behind + 1] == '/');
+  if (cp == '/' && (before == ':' || before == '/'))
+    return true;
+  return (cp == '.' || cp == '-' || cp == '/' || cp == '@' || cp == '+') && spaced_alnum(peek(s, behind));
+}
+
+static size_t chunk_end(struct str s, size_t i) {
+  while (i < s.n) {
+    size_t next = i;
+    uint32_t cp = utf8_next(s, &next);
+    if (!spaced_alnum(cp) && !joins(s, i, next))
+      break;
+    i = next;
+  }
+  while (i < s.n && (s.p[i] == '+' || s.p[i] == '#' || s.p[i] == '%')) /* "C++", "C#", "50%" */
+    i++;
+  return i;
+}
+
+static struct token *push(struct reader *r, struct str text) {
+  struct token t = {.text = text, .word = utf8_fold(r->a, text), .clause = r->clause, .name = r->code, .partner = -1};
+  t.stem = t.word;
+  list_push(r->a, &r->out, t);
+  return &r->out.v[r->out.n - 1];
+}
+
+/* ---- numbers, dates and versions, each from one chunk */
+
+/* Reads digits with thousands separators at *pos. More of them than a double holds exactly are no number but a name. */
+static bool read_digits(struct str s, size_t *pos, double *ret_value) {
+  size_t i = *pos, digits = 0;
+  double value = 0;
+  for (; i < s.n && (ascii_digit(s.p[i]) || (s.p[i] == ',' && i > *pos)); i++)
+    if (s.p[i] != ',') {
+      value = value * 10 + (s.p[i] - '0');
+      digits++;
+    }
+  if (digits == 0 || digits > DIGITS_MAX)
+    return false;
+  *pos = i;
+  *ret_value = value;
+  return true;
+}
+
+/* "10:30", "10:30:15". */
+static bool read_clock(struct str s, struct token *t) {
+  double part[3] = {0};
+  size_t pos = 0;
+  int n = 0;
+  while (n < 3 && read_digits(s, &pos, &part[n]) && ++n < 3 && pos < s.n && s.p[pos] == ':')
+    pos++;
+  if (n < 2 || part[0] > 24 || part[1] > 59 || part[2] > 60)
+    return false;
+  t->kind = TOKEN_DATE;
+  t->clock = 1 + (int)(part[0] * 3600 + part[1] * 60 + part[2]);
+  return true;
+}
+
+/* "2026-03-03", "2026-03-03T10:30Z", "3/14/2026". */
+static bool read_calendar(struct str s, struct token *t) {
+  double part[3] = {0};
+  size_t pos = 0;
+  for (int n = 0; n < 3; n++)
+    if (!read_digits(s, &pos, &part[n]) || (n < 2 && (pos >= s.n || (s.p[pos] != '-' && s.p[pos] != '/') || !++pos)))
+      return false;
+  bool year_first = part[0] >= 1000 && part[0] <= 9999;
+  double year = part[year_first ? 0 : 2], month = part[year_first ? 1 : 0], day = part[year_first ? 2 : 1];
+  if (year < 1000 || year > 9999 || month > 31 || day > 31 || (pos < s.n && s.p[pos] != 't'))
+    return false;
+  if (pos < s.n)
+    read_clock(str_slice(s, pos + 1, s.n), t);
+  t->kind = TOKEN_DATE;
+  t->year = (short)year;
+  t->month = (short)month;
+  t->day = (short)day;
+  return true;
+}
+
+static void set_hour(struct token *t, bool afternoon) {
+  t->kind = TOKEN_DATE;
+  t->clock = 1 + ((int)t->value % 12 + (afternoon ? 12 : 0)) * 3600;
+}
+
+/* "v1", "1.2.3": a leading v, or two dots and more. Addresses (four numbers) are names. */
+static bool read_version(struct str s, struct token *t) {
+  bool marked = s.n > 1 && s.p[0] == 'v' && ascii_digit(s.p[1]);
+  size_t dots = 0;
+  for (size_t i = marked; i < s.n && s.p[i] != '-' && s.p[i] != '+'; i++) {
+    dots += s.p[i] == '.';
+    if (!ascii_digit(s.p[i]) && dots == 0)
+      return false;
+  }
+  if (dots > 2 || (!marked && (dots < 2 || !ascii_digit(s.p[0]))))
+    return false;
+  t->kind = TOKEN_VERSION;
+  t->stem = str_slice(s, marked, s.n);
+  return true;
+}
+
+/* "5", "-5", "1,000", "2.5", "$5", "3rd", "10ms", "50%". */
+static bool read_number(struct str s, struct token *t) {
+  bool negative = s.p[0] == '-', money = s.p[0] == '$';
+  size_t pos = negative || money;
+  double value, fraction = 0, scale = 1;
+  if (!read_digits(s, &pos, &value))
+    return false;
+  if (pos + 1 < s.n && s.p[pos] == '.' && ascii_digit(s.p[pos + 1])) {
+    size_t from = ++pos;
+    if (!read_digits(s, &pos, &fraction))
+      return false;
+    for (size_t i = from; i < pos; i++)
+      scale *= 10;
+  }
+  struct str suffix = str_slice(s, pos, s.n);
+  enum dimension dimension = money ? DIMENSION_MONEY : DIMENSION_NONE;
+  double unit = suffix.n ? word_unit(suffix, true, &dimension) : 1;
+  bool half = str_is(suffix, "am") || str_is(suffix, "pm");
+  if (unit <= 0 && !half && !word_in(suffix, "st nd rd th x +"))
+    return false;
+  t->kind = TOKEN_NUMBER;
+  t->value = (value + fraction / scale) * (unit > 0 ? unit : 1) * (negative ? -1 : 1);
+  t->dimension = dimension;
+  if (half && t->value >= 0 && t->value <= 12)
+    set_hour(t, suffix.p[0] == 'p');
+  return true;
+}
+
+/* ---- words */
+
+/* Written like a name: a capital inside a sentence, or capitals inside the word. */
+static bool like_name(struct str word, bool first) {
+  bool inner = false;
+  size_t i = 0;
+  bool capital = utf8_is_upper(word.n ? utf8_next(word, &i) : 0);
+  while (i < word.n)
+    inner |= utf8_is_upper(utf8_next(word, &i));
+  return inner || (capital && !first && word.n > 1);
+}
+
+/* "don't" becomes "do" and a negator, "server's" becomes "server". */
+static void push_word(struct reader *r, struct str text, bool first) {
+  size_t end = 0, tail = 0;
+  while (end < text.n && tail == 0) {
+    size_t next = end;
+    uint32_t cp = utf8_next(text, &next);
+    if (cp == '\'' || cp == 0x2019)
+      tail = next;
+    else
+      end = next;
+  }
+  bool negation = tail && str_ieq(str_slice(text, tail, text.n), STR("t"));
+  struct token *t = push(r, text);
+  t->name |= like_name(str_slice(text, 0, end), first);
+  if (tail)
+    t->word = t->stem = utf8_fold(r->a, str_slice(text, 0, end - (negation && end > 2)));
+  if (negation) {
+    struct token *negator = push(r, text);
+    negator->word = negator->stem = STR("not");
+  }
+}
+
+/* Or marks of a list. */
+static bool only_letters(struct str s, const char *marks) {
+  for (size_t i = 0; i < s.n;) {
+    uint32_t cp = utf8_next(s, &i);
+    if (!utf8_is_letter(cp) && cp != 0x2019 && !(cp < 0x80 && cp && strchr(marks, (int)cp)))
+      return false;
+  }
+  return true;
+}
+
+/* "U.S." is "US". */
+static void drop_dots(struct reader *r, struct token *t) {
+  struct buf letters = BUF(r->a);
+  for (size_t i = 0; i < t->word.n; i++) {
+    if (i % 2 ? t->word.p[i] != '.' : !ascii_alpha(t->word.p[i]))
+      return;
+    if (i % 2 == 0)
+      buf_addc(&letters, t->word.p[i]);
+  }
+  t->word = t->stem = buf_str(&letters);
+}
+
+static void push_chunk(struct reader *r, struct str text);
+
+/* Each part between the marks is a chunk of its own. */
+static void push_parts(struct reader *r, struct str text, const char *marks) {
+  size_t from = 0;
+  for (size_t i = 0; i <= text.n; i++)
+    if (i == text.n || (text.p[i] && strchr(marks, text.p[i]))) {
+      if (i > from)
+        push_chunk(r, str_slice(text, from, i));
+      from = i + 1;
+    }
+}
+
+static void push_chunk(struct reader *r, struct str text) {
+  bool first = r->sentence_start;
+  r->sentence_start = false;
+  if (only_letters(text, "'")) {
+    push_word(r, text, first);
+    return;
+  }
+  struct token *t = push(r, text);
+  struct str s = t->word;
+  if (s.n && (read_calendar(s, t) || read_clock(s, t) || read_version(s, t) || read_number(s, t)))
+    return;
+  bool letters = only_letters(text, "'-/") && !r->code, digits = ascii_digit(text.p[0]) || text.p[0] == '$';
+  if (letters || (digits && memchr(text.p, '-', text.n))) { /* "blue-green", "and/or", "2-core", "5-10" */
+    r->out.n--;
+    push_parts(r, text, "-/");
+    return;
+  }
+  t->name = true;
+  drop_dots(r, t);
+}
+
+/* Punctuation: where clauses and sentences end, and where quoted code begins. */
+static void mark(struct reader *r, uint32_t cp, bool before_space) {
+  if (cp == '`')
+    r->code = !r->code;
+  if (cp == '.' || cp == '!' || cp == '?' || cp == '\n' || cp == 0x3002 || cp == ':' || cp == '*' || cp == '#')
+    r->sentence_start = r->sentence_start || before_space;
+  if (strchr(",;:.!?()[]\n", (int)(cp < 0x80 && cp ? cp : ' ')) || cp == 0x3002 || cp == 0xff0c || cp == 0x2014)
+    r->clause += cp != '.' || before_space;
+}
+
+/* A mark before a word that belongs to it: "-5", "$5", ".env". */
+static bool leads(struct str s, size_t start, uint32_t cp, uint32_t next) {
+  char before = start ? s.p[start - 1] : ' ';
+  if (next >= 0x80 || !(ascii_space(before) || before == '(' || before == '='))
+    return false;
+  return ((cp == '-' || cp == '$') && ascii_digit((char)next)) || (cp == '.' && ascii_alpha((char)next));
+}
+
+static void read_all(struct reader *r) {
+  struct str s = r->text;
+  r->sentence_start = true;
+  for (size_t i = 0; i < s.n;) {
+    size_t start = i;
+    uint32_t cp = utf8_next(s, &i), next = peek(s, i);
+    if (utf8_is_unspaced(cp) && utf8_is_alnum(cp)) {
+      push(r, str_slice(s, start, i));
+    } else if (spaced_alnum(cp) || leads(s, start, cp, next)) {
+      i = chunk_end(s, i);
+      push_chunk(r, str_slice(s, start, i));
+    } else {
+      mark(r, cp, i == s.n || utf8_is_space(next) || next == '"' || next == '\'');
+    }
+  }
+}
+
+/* ---- what neighbours make of a token */
+
+static struct token *next_in_clause(struct tokens *t, size_t i) {
+  return i + 1 < t->n && t->v[i + 1].clause == t->v[i].clause ? &t->v[i + 1] : NULL;
+}
+
+static void extend(struct token *t, const struct token *last) {
+  t->text.n = (size_t)(last->text.p + last->text.n - t->text.p);
+}
+
+/* "twenty five", "two hundred", "3 million", "5 seconds", "7 pm": swallows what belongs to the number at i and returns
+ * how many tokens that were. */
+static size_t read_quantity(struct tokens *ts, size_t i) {
+  struct token *t = &ts->v[i], *next;
+  size_t used = 0;
+  while ((next = next_in_clause(ts, i + used)) != NULL) {
+    bool tens = t->spelled && t->value >= 20 && next->class == WORD_NUMBER && next->spelled && next->value < 10;
+    enum dimension dimension = DIMENSION_NONE;
+    double unit = t->dimension == DIMENSION_NONE ? word_unit(next->word, false, &dimension) : 0;
+    if (tens && (int64_t)t->value % 10 == 0) {
+      t->value += next->value;
+    } else if (next->class == WORD_MULTIPLE && (!t->dimension || t->dimension == DIMENSION_MONEY) && t->value < 1e15) {
+      t->value *= next->value;
+    } else if (unit > 0 && (next->kind == TOKEN_WORD || next->class == WORD_ORDINAL)) { /* "a 30 second timeout" */
+      t->value *= unit;
+      t->dimension = dimension;
+    } else if (t->value >= 0 && t->value <= 12 && word_in(next->word, "am pm")) {
+      set_hour(t, next->word.p[0] == 'p');
+    } else {
+      break;
+    }
+    extend(t, next);
+    used++;
+  }
+  return used;
+}
+
+static bool day_number(const struct token *t) {
+  return t && t->kind == TOKEN_NUMBER && t->dimension == DIMENSION_NONE && t->value >= 1 && t->value <= 31;
+}
+
+static bool year_number(const struct token *t) {
+  return t && t->kind == TOKEN_NUMBER && t->dimension == DIMENSION_NONE && t->value >= 1900 && t->value < 2200 &&
+         !t->spelled;
+}
+
+/* A month that stands by itself. "May" is one after a word that a verb cannot follow: "until May", "the end of May". */
+static bool bare_month(const struct tokens *ts, size_t i) {
+  static const char *const before[] = {"of",    "in",     "until", "till", "by",      "since", "before",
+                                       "after", "during", "from",  "to",   "through", "for",   "this",
+                                       "next",  "last",   "early", "late", "between"};
+  const struct token *t = &ts->v[i];
+  if (t->class != WORD_MONTH || !t->name)
+    return false;
+  if (!str_is(t->word, "may"))
+    return true;
+  for (size_t k = 0; i > 0 && k < ARRAY_LEN(before); k++)
+    if (str_is(ts->v[i - 1].word, before[k]))
+      return true;
+  return false;
+}
+
+/* "March 3", "3 March", "March 3, 2026", "March 2026": returns how many tokens behind i were swallowed. */
+static size_t read_date(struct tokens *ts, size_t i) {
+  struct token *t = &ts->v[i], *one = i + 1 < ts->n ? &ts->v[i + 1] : NULL;
+  bool month_first = t->class == WORD_MONTH;
+  const struct token *month = month_first ? t : one;
+  if (!month || month->class != WORD_MONTH || (!month_first && !day_number(t)))
+    return 0;
+  short day = month_first ? (short)(day_number(one) ? one->value : 0) : (short)t->value;
+  size_t used = month_first ? day > 0 : 1;
+  struct token *after = i + used + 1 < ts->n ? &ts->v[i + used + 1] : NULL;
+  short year = year_number(after) ? (short)after->value : 0;
+  used += year > 0;
+  if (day == 0 && year == 0 && !bare_month(ts, i))
+    return 0;
+  t->kind = TOKEN_DATE;
+  t->month = (short)month->value;
+  t->day = day;
+  t->year = year;
+  t->value = 0;
+  extend(t, &ts->v[i + used]);
+  return used;
+}
+
+static void classify(struct reader *r, struct token *t) {
+  struct word_info info = lexicon_class(r->lexicon, t->word);
+  if (t->kind != TOKEN_WORD)
+    return;
+  t->class = info.class;
+  if (only_letters(t->word, ""))
+    t->stem = lexicon_stem(r->lexicon, t->word);
+  if (info.class == WORD_CONTENT)
+    return;
+  t->value = info.value;
+  t->spelled = true;
+  if (info.class == WORD_NUMBER || info.class == WORD_ORDINAL)
+    t->kind = TOKEN_NUMBER;
+  if (info.class == WORD_DAY) {
+    t->kind = TOKEN_DATE;
+    t->weekday = (short)info.value;
+  }
+}
+
+static void combine(struct tokens *ts) {
+  size_t to = 0;
+  for (size_t i = 0; i < ts->n; i++) {
+    struct token *t = &ts->v[i];
+    if (t->class == WORD_MULTIPLE)
+      t->kind = TOKEN_NUMBER; /* "a hundred" */
+    size_t used = read_date(ts, i);
+    if (!used && t->kind == TOKEN_NUMBER)
+      used = read_quantity(ts, i);
+    if (t->kind == TOKEN_WORD && t->class == WORD_MONTH)
+      t->class = str_is(t->word, "may") ? WORD_STOP : WORD_CONTENT;
+    ts->v[to++] = *t;
+    i += used;
+  }
+  ts->n = to;
+}
+
+/* In a headline every word has a capital: there it says nothing. */
+static void forget_title_case(struct tokens *ts) {
+  size_t capitals = 0, words = 0;
+  for (size_t i = 0; i < ts->n; i++)
+    if (ts->v[i].kind == TOKEN_WORD && ts->v[i].class == WORD_CONTENT && ascii_alpha(ts->v[i].text.p[0])) {
+      words++;
+      capitals += ascii_upper(ts->v[i].text.p[0]);
+    }
+  if (words < 4 || capitals * 10 < words * 8)
+    return;
+  for (size_t i = 0; i < ts->n; i++)
+    if (only_letters(ts->v[i].text, "'"))
+      ts->v[i].name = false;
+}
+
+static const char comparatives[] = "more less fewer greater later earlier";
+
+/* Some words negate only in company: "stop using", "fail to", "instead of". */
+static bool negates(const struct tokens *ts, size_t i) {
+  const struct token *t = &ts->v[i];
+  struct str next = i + 1 < ts->n && ts->v[i + 1].clause == t->clause ? ts->v[i + 1].word : STR_NONE;
+  struct str before = i && ts->v[i - 1].clause == t->clause ? ts->v[i - 1].word : STR_NONE;
+  if (str_starts(t->word, STR("stop")) || str_starts(t->word, STR("cease")) || str_is(t->word, "quit"))
+    return str_ends(next, STR("ing"));
+  if (str_starts(t->word, STR("fail")) || str_starts(t->word, STR("refus")))
+    return str_is(next, "to");
+  if (str_is(t->word, "instead"))
+    return str_is(next, "of");
+  if (str_is(t->word, "no") && i + 1 < ts->n && ts->v[i + 1].kind == TOKEN_NUMBER)
+    return str_is(next, "one");
+  return !str_is(next, "only") && !str_is(before, "or");
+}
+
+/* The next content word of the clause; where there is none ("played by nobody"), the one before. */
+static struct token *governed(struct tokens *ts, size_t i) {
+  int clause = ts->v[i].clause;
+  if (i + 1 < ts->n && word_in(ts->v[i + 1].word, comparatives)) /* "no more than 5" says nothing against the 5 */
+    return &ts->v[i + 1];
+  for (size_t j = i + 1; j < ts->n && j <= i + 6 && ts->v[j].clause == clause; j++)
+    if (ts->v[j].content && !(j == i + 1 && str_is(ts->v[j].word, "one")))
+      return &ts->v[j];
+  for (size_t j = i; j > 0 && j + 6 > i && ts->v[j - 1].clause == clause; j--)
+    if (ts->v[j - 1].content)
+      return &ts->v[j - 1];
+  return NULL;
+}
+
+static void find_negations(struct tokens *ts) {
+  for (size_t i = 0; i < ts->n; i++) {
+    struct token *t = &ts->v[i];
+    if (t->class == WORD_NEGATOR && !negates(ts, i))
+      t->class = str_is(t->word, "instead") ? WORD_STOP : WORD_CONTENT;
+    t->content = t->kind != TOKEN_WORD || t->class == WORD_CONTENT;
+  }
+  for (size_t i = 0; i < ts->n; i++) {
+    const struct token *t = &ts->v[i];
+    bool rather_than = str_is(t->word, "rather") && i + 1 < ts->n && str_is(ts->v[i + 1].word, "than");
+    if (t->class != WORD_NEGATOR && !rather_than)
+      continue;
+    struct token *head = governed(ts, i);
+    if (head)
+      head->negated = !head->negated;
+  }
+}
+
+/* ---- keys */
+
+static uint64_t mix(uint64_t h, uint64_t x) {
+  h = (h ^ x) * UINT64_C(0x9e3779b97f4a7c15);
+  return h ^ h >> 29;
+}
+
+/* Twelve digits: forgives what the conversion between units may cost in the last place. */
+static int64_t significant(double value, int *ret_exponent) {
+  double size = value < 0 ? -value : value;
+  int exponent = 0;
+  while (size > 0 && size < 1e11) {
+    size *= 10;
+    exponent--;
+  }
+  while (size >= 1e12) {
+    size /= 10;
+    exponent++;
+  }
+  int64_t digits = (int64_t)(size + 0.5);
+  *ret_exponent = exponent;
+  return value < 0 ? -digits : digits;
+}
+
+static uint64_t key_of(const struct token *t) {
+  uint64_t h = mix(1, t->kind == TOKEN_VERSION ? 0 : (uint64_t)t->kind);
+  if (t->kind == TOKEN_NUMBER) {
+    int exponent;
+    int64_t digits = significant(t->value, &exponent);
+    return mix(mix(mix(h, (uint64_t)digits), (uint64_t)exponent), t->dimension);
+  }
+  if (t->kind == TOKEN_DATE)
+    return mix(mix(mix(mix(mix(h, (uint64_t)t->year), (uint64_t)t->month), (uint64_t)t->day), (uint64_t)t->weekday),
+               (uint64_t)t->clock);
+  for (size_t i = 0; i < t->stem.n; i++)
+    h = mix(h, (unsigned char)t->stem.p[i]);
+  return h;
+}
+
+struct tokens tokens_of(struct arena *a, struct lexicon *l, struct str text) {
+  struct reader r = {.a = a, .lexicon = l, .text = text};
+  read_all(&r);
+  for (size_t i = 0; i < r.out.n; i++)
+    classify(&r, &r.out.v[i]);
+  combine(&r.out);
+  find_negations(&r.out);
+  forget_title_case(&r.out);
+  for (size_t i = 0; i < r.out.n; i++)
+    r.out.v[i].key = key_of(&r.out.v[i]);
+  return r.out;
+}

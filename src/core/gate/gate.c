@@ -1,0 +1,368 @@
+/* gate.c: the write gate: kind and type, severity, headline, one idea, and the verdict on duplicates. */
+#include "core/gate/gate.h"
+
+#include "base/id.h"
+#include "base/utf8.h"
+#include "core/gate/similarity.h"
+#include "core/memory/extract.h"
+#include "core/memory/headline.h"
+#include "core/text/text.h"
+
+static enum status refuse(struct error *err, const char *step) { return error_step(err, step); }
+
+static void warn(struct arena *a, struct warnings *w, const char *code, struct str message, struct str fix) {
+  list_push(a, w, (struct warning){.code = code, .message = message, .fix = fix});
+}
+
+/* ---- names ---- */
+
+static bool has_control(struct str s) {
+  for (size_t i = 0; i < s.n; i++)
+    if ((unsigned char)s.p[i] < 0x20 || s.p[i] == 0x7f)
+      return true;
+  return false;
+}
+
+enum status gate_check_team(struct str team, struct error *err) {
+  bool ok = team.n >= 1 && team.n <= TEAM_BYTES;
+  for (size_t i = 0; ok && i < team.n; i++) {
+    char c = team.p[i];
+    ok = (c >= 'a' && c <= 'z') || ascii_digit(c) || c == '_' || c == '-';
+  }
+  if (ok)
+    return STATUS_OK;
+  error_set(err, STATUS_USAGE, "'%.*s' is not the name of a team", STR_ARG(team));
+  return error_fix(err, "use 1 to %d of: a-z 0-9 _ -", TEAM_BYTES);
+}
+
+enum status gate_check_key(struct str key, struct error *err) {
+  int64_t number;
+  if (str_empty(str_trim(key)) || key.n > KEY_BYTES || has_control(key)) {
+    error_set(err, STATUS_REFUSED, "a key is 1 to %d bytes of plain text", KEY_BYTES);
+    refuse(err, "key");
+    return error_fix(err, "use a short name such as 'auth-approach'");
+  }
+  if (uuid_valid(key) || str_int64(key, &number)) {
+    error_set(err, STATUS_REFUSED, "key '%.*s' looks like an id", STR_ARG(key));
+    refuse(err, "key");
+    return error_fix(err, "use a short name such as 'auth-approach'");
+  }
+  return STATUS_OK;
+}
+
+enum status gate_check_project(struct str project, struct error *err) {
+  if (project.n > LABEL_BYTES || has_control(project) || !str_eq(project, str_trim(project))) {
+    error_set(err, STATUS_USAGE, "a project's name is at most %d bytes of plain text", LABEL_BYTES);
+    return error_fix(err, "use the name of its folder or repository");
+  }
+  return STATUS_OK;
+}
+
+/* ---- step 1: kind and type ---- */
+
+static enum status check_type(struct memory *m, struct error *err) {
+  const struct mem_type *t;
+  enum status s = type_resolve(m->kind, m->type, &t, err);
+  if (s != STATUS_OK)
+    return s;
+  if (t->severity && !str_empty(m->severity) && !str_is(m->severity, t->severity)) {
+    error_set(err, STATUS_REFUSED, "type '%s' means severity %s, not %.*s", t->name, t->severity, STR_ARG(m->severity));
+    refuse(err, "severity");
+    return error_fix(err, "use type '%s' with severity '%.*s'", t->stored_as, STR_ARG(m->severity));
+  }
+  m->kind = str_from(kind_names[t->kind]);
+  m->type = str_from(t->stored_as ? t->stored_as : t->name);
+  if (t->severity)
+    m->severity = str_from(t->severity);
+  if (t->delivery && str_empty(m->delivery))
+    m->delivery = str_from(t->delivery);
+  return STATUS_OK;
+}
+
+/* ---- step 2: severity, and the other fields that only some kinds have ---- */
+
+static enum status only_for(struct error *err, const char *field, const char *kind, struct str given) {
+  error_set(err, STATUS_REFUSED, "%s belongs to a %s, and this is a %.*s", field, kind, STR_ARG(given));
+  refuse(err, str_is(str_from(field), "severity") ? "severity" : "fields");
+  return error_fix(err, "drop %s, or use kind '%s'", field, kind);
+}
+
+static enum status check_choice(struct error *err, const char *step, const char *field, struct str value,
+                                const char *const *choices) {
+  if (str_empty(value) || one_of(value, choices))
+    return STATUS_OK;
+  error_set(err, STATUS_REFUSED, "'%.*s' is not a %s", STR_ARG(value), field);
+  refuse(err, step);
+  error_fix(err, "one of: %s, %s%s%s", choices[0], choices[1], choices[2] ? ", " : "", choices[2] ? choices[2] : "");
+  return err->code;
+}
+
+static enum status check_severity(struct memory *m, struct error *err) {
+  static const char *const writable[] = {"blocker", "pattern", NULL};
+  bool rule = str_is(m->kind, kind_names[KIND_RULE]);
+  if (str_is(m->severity, "deprecated")) {
+    error_set(err, STATUS_REFUSED, "severity 'deprecated' is set by supersede alone");
+    refuse(err, "severity");
+    return error_fix(err, "supersede the rule instead: cairn supersede ID --reason WHY TEXT");
+  }
+  if (!rule && !str_empty(m->severity))
+    return only_for(err, "severity", kind_names[KIND_RULE], m->kind);
+  enum status s = check_choice(err, "severity", "severity", m->severity, writable);
+  if (s == STATUS_OK)
+    m->severity = !rule ? STR_NONE : str_empty(m->severity) ? STR("pattern") : m->severity;
+  return s;
+}
+
+static enum status check_kind_fields(struct memory *m, struct error *err) {
+  bool task = str_is(m->kind, kind_names[KIND_TASK]), incident = str_is(m->kind, kind_names[KIND_INCIDENT]);
+  if (!task) {
+    const char *field = m->priority.p ? "priority" : m->milestone.p ? "milestone" : m->due.p ? "due" : NULL;
+    if (field || m->acceptance.n)
+      return only_for(err, field ? field : "acceptance", kind_names[KIND_TASK], m->kind);
+  }
+  if (!incident && (m->root_cause.p || m->resolution.p))
+    return only_for(err, m->root_cause.p ? "root_cause" : "resolution", kind_names[KIND_INCIDENT], m->kind);
+  enum status s = check_choice(err, "fields", "priority", m->priority, priorities);
+  if (s == STATUS_OK)
+    s = check_choice(err, "fields", "delivery", m->delivery, deliveries);
+  if (s == STATUS_OK)
+    s = check_choice(err, "fields", "confidence", m->confidence, confidences);
+  if (s == STATUS_OK && task) {
+    m->priority = str_empty(m->priority) ? STR("medium") : m->priority;
+    m->status = str_empty(m->status) ? STR("open") : m->status;
+  }
+  return s;
+}
+
+static enum status check_skill(struct memory *m, struct error *err) {
+  bool skill = m->skill_name.p != NULL;
+  if (skill &&
+      (str_empty(str_trim(m->skill_name)) || m->skill_name.n > SKILL_NAME_BYTES || has_control(m->skill_name))) {
+    error_set(err, STATUS_REFUSED, "the name of a skill is 1 to %d bytes of plain text", SKILL_NAME_BYTES);
+    refuse(err, "fields");
+    return error_fix(err, "use a short name such as 'release-checklist'");
+  }
+  if (!skill && (m->skill_keywords.n || m->skill_projects.n || m->skill_always_on || str_is(m->delivery, "skill"))) {
+    error_set(err, STATUS_REFUSED, "a skill needs a name");
+    refuse(err, "fields");
+    return error_fix(err, "add skill_name, for example 'release-checklist'");
+  }
+  if (str_empty(m->delivery))
+    m->delivery = skill ? STR("skill") : STR("on_demand");
+  return STATUS_OK;
+}
+
+/* Fields beside the body are remarks, not texts. */
+static enum status check_lengths(const struct memory *m, struct error *err) {
+  for (size_t i = 0; i < memory_field_count; i++) {
+    const struct field *f = &memory_fields[i];
+    if (f->form != FIELD_TEXT || ((const struct str *)field_at(m, f->offset))->n <= REMARK_BYTES)
+      continue;
+    error_set(err, STATUS_REFUSED, "%s is longer than %d bytes", f->name, REMARK_BYTES);
+    refuse(err, "fields");
+    return error_fix(err, "put what is long into the text itself");
+  }
+  return STATUS_OK;
+}
+
+static enum status check_values(struct memory *m, struct error *err) {
+  if (m->weight == 0)
+    m->weight = 1.0;
+  if (!(m->weight >= 0.1 && m->weight <= 1.0)) {
+    error_set(err, STATUS_REFUSED, "weight %g is outside 0.1 to 1.0", m->weight);
+    refuse(err, "fields");
+    return error_fix(err, "use a weight from 0.1 (a guess) to 1.0 (certain)");
+  }
+  if (m->key.p) {
+    enum status s = gate_check_key(m->key, err);
+    if (s != STATUS_OK)
+      return s;
+  }
+  for (size_t i = 0; i < memory_list_count; i++)
+    for (size_t k = 0; k < list_at(m, i)->n; k++) {
+      struct str v = list_at(m, i)->v[k];
+      if (str_empty(str_trim(v)) || v.n > 4 * LABEL_BYTES) {
+        error_set(err, STATUS_REFUSED, "an entry of %s is empty or over %d bytes", memory_lists[i].name,
+                  4 * LABEL_BYTES);
+        refuse(err, "fields");
+        return error_fix(err, "use short entries");
+      }
+    }
+  enum status s = check_lengths(m, err);
+  return s == STATUS_OK ? gate_check_project(m->project, err) : s;
+}
+
+/* ---- step 3: headline ---- */
+
+static enum status headline_too_long(struct arena *a, size_t words, struct str headline, struct error *err) {
+  error_set(err, STATUS_REFUSED, "the headline has %zu words, at most %d are allowed", words, HEADLINE_WORDS);
+  refuse(err, "headline");
+  struct str shorter = headline_derive(a, headline);
+  return error_fix(err, "repeat the call with a shorter one, for example --headline '%.*s'", STR_ARG(shorter));
+}
+
+static enum status check_headline(struct arena *a, bool strict, struct memory *m, struct warnings *w,
+                                  struct error *err) {
+  if (str_empty(str_trim(m->headline))) {
+    struct str derived = headline_derive(a, m->body);
+    if (strict || !text_has_letter(derived)) {
+      error_set(err, STATUS_REFUSED, "the headline is missing");
+      refuse(err, "headline");
+      return error_fix(err, "repeat the call with --headline '%.*s'",
+                       STR_ARG(text_has_letter(derived) ? derived : STR("at most 15 words that say what it is about")));
+    }
+    m->headline = derived;
+    warn(a, w, "headline_derived", arena_printf(a, "headline taken from the text: %.*s", STR_ARG(derived)),
+         STR("give a headline of your own with --headline"));
+  }
+  m->headline = text_collapse(a, m->headline);
+  size_t words = text_count_words(m->headline);
+  if (words > HEADLINE_WORDS || m->headline.n > HEADLINE_LIMIT_BYTES)
+    return headline_too_long(a, words, m->headline, err);
+  if (!text_has_letter(m->headline)) {
+    error_set(err, STATUS_REFUSED, "the headline '%.*s' has no letter in it", STR_ARG(m->headline));
+    refuse(err, "headline");
+    return error_fix(err, "say in a few words what it is about");
+  }
+  return STATUS_OK;
+}
+
+/* ---- step 4: one idea ---- */
+
+/* Whether a line begins with a dated GUARDRAIL or an "Update:" marker, the trace of texts merged into one wall. */
+static bool is_stacked_marker(struct str line) {
+  while (line.n && !ascii_alnum(line.p[0])) {
+    line.p++;
+    line.n--;
+  }
+  struct str head = {line.p, line.n < 48 ? line.n : 48};
+  static const struct str update = STR_INIT("update"), guardrail = STR_INIT("guardrail");
+  if (head.n > update.n && str_ieq((struct str){head.p, update.n}, update)) {
+    size_t i = update.n;
+    while (i < head.n &&
+           (head.p[i] == ' ' || head.p[i] == '(' || head.p[i] == ')' || head.p[i] == '-' || ascii_digit(head.p[i])))
+      i++;
+    return i < head.n && head.p[i] == ':';
+  }
+  if (head.n <= guardrail.n || !str_ieq((struct str){head.p, guardrail.n}, guardrail))
+    return false;
+  for (size_t i = guardrail.n; i + 4 < head.n; i++)
+    if (ascii_digit(head.p[i]) && ascii_digit(head.p[i + 1]) && ascii_digit(head.p[i + 2]) &&
+        ascii_digit(head.p[i + 3]) && head.p[i + 4] == '-')
+      return true;
+  return false;
+}
+
+static size_t count_stacked(struct str body) {
+  size_t n = 0;
+  struct str rest = body, line;
+  while (str_line(&rest, &line))
+    n += is_stacked_marker(line);
+  return n;
+}
+
+static enum status too_long(size_t words, const struct memory *m, struct error *err) {
+  error_set(err, STATUS_REFUSED, "the text has %zu words, a %.*s holds at most %d", words, STR_ARG(m->kind),
+            BODY_WORDS);
+  refuse(err, "atomic");
+  return error_fix(err, "store one idea for each memory: split it by hand, or with 'cairn capture'");
+}
+
+static enum status check_size(const struct memory *m, struct error *err) {
+  if (m->body.n <= BODY_BYTES)
+    return STATUS_OK;
+  error_set(err, STATUS_TOO_LARGE, "the text has %zu bytes, at most %d are allowed", m->body.n, BODY_BYTES);
+  refuse(err, "atomic");
+  return error_fix(err, "split it, or index the file as a source instead of remembering it");
+}
+
+static enum status check_atomic(struct arena *a, bool strict, struct memory *m, struct warnings *w, struct error *err) {
+  if (str_empty(str_trim(m->body))) {
+    error_set(err, STATUS_REFUSED, "there is no text to remember");
+    refuse(err, "atomic");
+    return error_fix(err, "give it a text: cairn remember TEXT");
+  }
+  enum status s = check_size(m, err);
+  if (s != STATUS_OK)
+    return s;
+  size_t stacked = count_stacked(m->body);
+  if (stacked >= 2) {
+    error_set(err, STATUS_REFUSED, "the text stacks %zu dated updates into one memory", stacked);
+    refuse(err, "atomic");
+    return error_fix(err, "store the current state alone; use 'cairn supersede' for each later change");
+  }
+  size_t words = text_count_words(m->body);
+  if (words <= BODY_WORDS)
+    return STATUS_OK;
+  const struct mem_type *t = type_find(m->type);
+  if (strict || !t || !t->long_body)
+    return too_long(words, m, err);
+  warn(a, w, "long_text", arena_printf(a, "a long text: %zu words are stored in one memory, in chunks", words),
+       STR("smaller memories are found more exactly"));
+  return STATUS_OK;
+}
+
+/* A text that reads like another type is stored as asked, with a suggestion. */
+static void suggest_type(struct arena *a, const struct memory *m, struct warnings *w) {
+  const char *hint = extract_type_hint(m->body);
+  const struct mem_type *t = hint ? type_find(str_from(hint)) : NULL;
+  if (!t || str_is(m->type, t->stored_as ? t->stored_as : t->name))
+    return;
+  /* Between types of the same kind only a plain one is doubted: a person who said "note" meant it. */
+  const struct mem_type *given = type_find(m->type);
+  if (given && given != type_of_kind(given->kind))
+    return;
+  warn(a, w, "type_suggestion",
+       arena_printf(a, "this reads like a %s, it was stored as %.*s", t->name, STR_ARG(m->type)),
+       arena_printf(a, "use --type %s next time if that is what it is", t->name));
+}
+
+static enum status check_fields(struct memory *m, struct error *err) {
+  enum status s = check_type(m, err);
+  if (s == STATUS_OK)
+    s = check_severity(m, err);
+  if (s == STATUS_OK)
+    s = check_kind_fields(m, err);
+  if (s == STATUS_OK)
+    s = check_skill(m, err);
+  return s == STATUS_OK ? check_values(m, err) : s;
+}
+
+enum status gate_check_exact(struct arena *a, struct memory *m, struct error *err) {
+  struct warnings none = {0};
+  enum status s = check_fields(m, err);
+  if (s == STATUS_OK)
+    s = check_headline(a, true, m, &none, err);
+  return s == STATUS_OK ? check_size(m, err) : s;
+}
+
+enum status gate_check(struct arena *a, bool strict, struct memory *m, struct warnings *w, struct error *err) {
+  enum status s = check_fields(m, err);
+  /* An empty text has no headline to derive: that it is empty is the better message. */
+  if (s == STATUS_OK && str_empty(str_trim(m->body)))
+    return check_atomic(a, strict, m, w, err);
+  if (s == STATUS_OK)
+    s = check_headline(a, strict, m, w, err);
+  if (s == STATUS_OK)
+    s = check_atomic(a, strict, m, w, err);
+  if (s == STATUS_OK)
+    suggest_type(a, m, w);
+  return s;
+}
+
+/* ---- step 5: duplicates ---- */
+
+enum verdict gate_judge(const struct memory *draft, const struct similars *similar, size_t *ret_at) {
+  for (size_t i = 0; i < similar->n; i++) {
+    const struct similar *o = &similar->v[i];
+    if (o->similarity < SIMILARITY_SAME || o->difference.what != DIFFER_NONE)
+      continue;
+    *ret_at = i;
+    /* Another comma is no detail: the same words have similarity 1. */
+    bool more = str_is(draft->kind, kind_names[KIND_FACT]) && draft->body.n > o->body.n && o->similarity < 1;
+    bool renamed = draft->key.p && !str_eq(draft->key, o->key);
+    return more || renamed ? VERDICT_SUPERSEDE : VERDICT_SKIP;
+  }
+  *ret_at = 0;
+  return similar->n && str_is(draft->kind, kind_names[KIND_RULE]) ? VERDICT_REFUSE : VERDICT_STORE;
+}

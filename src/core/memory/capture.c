@@ -1,0 +1,430 @@
+/* capture.c: blocks of a text, and the pieces that they are cut into. */
+#include "core/memory/capture.h"
+
+#include "base/buf.h"
+#include "base/utf8.h"
+#include "core/memory/headline.h"
+#include "core/memory/types.h"
+#include "core/text/markup.h"
+#include "core/text/text.h"
+
+/* What stands before a piece is short enough that CAPTURE_MAX_WORDS holds for the whole. */
+enum { LEAD_WORDS = 40, LEAD_BYTES = 600, PIECE_WORDS = CAPTURE_MAX_WORDS - LEAD_WORDS - HEADLINE_WORDS };
+/* A shorter sentence makes no headline while there is a longer one. */
+enum { SENTENCE_WORDS = 3 };
+
+static const char *const blocker_words[] = {
+    "never~", "must not", "mustn't", "non-negotiable", "prohibited", "forbidden", "blocker",
+};
+
+static bool is_blocker(struct str text) {
+  for (size_t i = 0; i < ARRAY_LEN(blocker_words); i++)
+    if (phrase_in(text, blocker_words[i]))
+      return true;
+  return false;
+}
+
+/* ---- pieces */
+
+/* The end of the list item that begins at pos: the start of the next one that is not deeper than `indent`. */
+static size_t item_end(struct str list, size_t pos, size_t indent) {
+  char fence = 0;
+  for (size_t at = pos; at < list.n;) {
+    size_t end = markup_line_end(list, at);
+    struct str text = str_slice(list, at, end);
+    bool code = markup_in_fence(text, &fence);
+    struct line line = markup_line(text);
+    if (at > pos && !code && line.kind == LINE_BULLET && line.indent <= indent)
+      return at;
+    at = end + 1;
+  }
+  return list.n;
+}
+
+struct splitter {
+  struct arena *a;
+  struct pieces *out;
+  size_t dropped;
+  struct str heading, lead; /* plain text under which the next pieces stand; may be empty */
+  const char *lead_start;   /* where the lead-in is in the text, until a list has followed it */
+};
+
+static void add_text(struct buf *out, struct str s) {
+  for (size_t i = 0; i < s.n; i++)
+    if (s.p[i] != '\r' || i + 1 == s.n || s.p[i + 1] != '\n')
+      buf_addc(out, s.p[i]);
+}
+
+static struct str make_body(const struct splitter *sp, struct str text) {
+  struct buf out = BUF(sp->a);
+  if (sp->heading.n) {
+    buf_add(&out, sp->heading);
+    buf_adds(&out, "\n\n");
+  }
+  if (sp->lead.n) {
+    buf_add(&out, sp->lead);
+    buf_adds(&out, "\n");
+  }
+  add_text(&out, text);
+  return buf_str(&out);
+}
+
+/* Without the "Great." or "Understood." with which a turn begins, as long as something follows. */
+static struct str without_interjections(struct str said) {
+  struct str sentence;
+  for (size_t pos = 0, start = 0; text_next_sentence(said, &pos, &sentence); start = pos) {
+    struct str rest = str_slice(said, start, said.n);
+    if (text_count_words(sentence) >= SENTENCE_WORDS || start > HEADLINE_BYTES)
+      return text_has_letter(rest) ? rest : said;
+  }
+  return said;
+}
+
+static struct str make_headline(const struct splitter *sp, struct str said) {
+  struct str headline = headline_derive(sp->a, without_interjections(said));
+  if (sp->heading.n == 0 || str_starts(headline, sp->heading))
+    return headline;
+  struct buf both = BUF(sp->a);
+  buf_add(&both, sp->heading);
+  buf_adds(&both, ": ");
+  buf_add(&both, headline);
+  bool fits = both.n <= HEADLINE_BYTES && text_count_words(buf_str(&both)) <= HEADLINE_WORDS;
+  return fits ? buf_str(&both) : headline;
+}
+
+static struct str without_blank_lines(struct str text) {
+  while (text.n) {
+    size_t end = markup_line_end(text, 0);
+    if (markup_line(str_slice(text, 0, end)).kind != LINE_BLANK || end == text.n)
+      break;
+    text = str_slice(text, end + 1, text.n);
+  }
+  return text;
+}
+
+/* The part before fenced code, which is what the author says; all of it when it begins with code. */
+static struct str before_code(struct str text) {
+  for (size_t start = 0; start < text.n; start = markup_line_end(text, start) + 1)
+    if (markup_line(str_slice(text, start, markup_line_end(text, start))).kind == LINE_FENCE)
+      return start ? str_slice(text, 0, start) : text;
+  return text;
+}
+
+/* The kind that the text speaks for, else the kind of what it stands under. */
+static const char *guess_kind(const struct splitter *sp, struct str said, bool open_task) {
+  struct str sources[] = {open_task ? STR("[ ]") : said, sp->lead, sp->heading};
+  const size_t last = kind_cue_count - 1;
+  for (size_t i = 0; i < ARRAY_LEN(sources); i++) {
+    size_t row = phrase_first_cue(sources[i], kind_cues, last);
+    if (row < last)
+      return kind_cues[row].type;
+  }
+  return kind_cues[last].type;
+}
+
+/* One piece of at most PIECE_WORDS words. */
+static void add_piece(struct splitter *sp, struct str text) {
+  text = without_blank_lines(text);
+  struct line line = markup_line(str_slice(text, 0, markup_line_end(text, 0)));
+  bool bullet = line.kind == LINE_BULLET, marked = bullet || line.kind == LINE_QUOTE;
+  struct str rest = str_trim(str_slice(text, marked ? line.text : 0, text.n));
+  /* In a list, "Name:" is what the item is about. */
+  size_t speaker = bullet ? 0 : markup_speaker(str_slice(rest, 0, markup_line_end(rest, 0)));
+  struct str said = str_slice(rest, speaker, rest.n);
+  if (!text_has_letter(said) || text_count_words(said) < CAPTURE_MIN_WORDS) {
+    sp->dropped += said.n > 0;
+    return;
+  }
+  struct str words = before_code(said);
+  bool one_item = bullet && item_end(text, 0, line.indent) == text.n;
+  struct piece piece = {
+      .headline = make_headline(sp, said),
+      .body = make_body(sp, one_item ? rest : str_trim(text)),
+      .type_cue = guess_kind(sp, words, line.task && !line.done),
+      .blocker = is_blocker(words),
+  };
+  list_push(sp->a, sp->out, piece);
+}
+
+/* Text that has no line break to split at: whole sentences are packed, and what is longer is cut between words. */
+static void add_sentences(struct splitter *sp, struct str text) {
+  struct str sentence;
+  size_t start = 0, words = 0;
+  for (size_t pos = 0, end = 0; text_next_sentence(text, &pos, &sentence); end = pos) {
+    size_t more = text_count_words(sentence);
+    if (words && words + more > CAPTURE_LINE_WORDS) {
+      add_piece(sp, str_slice(text, start, end));
+      start = end;
+      words = 0;
+    }
+    words += more;
+    while (words > CAPTURE_LINE_WORDS) {
+      struct str rest = str_trim(str_slice(text, start, pos));
+      struct str part = text_cut(rest, CAPTURE_LINE_WORDS, SIZE_MAX);
+      add_piece(sp, part);
+      start = (size_t)(part.p - text.p) + part.n;
+      words -= CAPTURE_LINE_WORDS;
+    }
+  }
+  if (words)
+    add_piece(sp, str_slice(text, start, text.n));
+}
+
+static void add_part(struct splitter *sp, struct str text) {
+  if (text_count_words(text) > PIECE_WORDS)
+    add_sentences(sp, text);
+  else
+    add_piece(sp, text);
+}
+
+/* A long paragraph is split at line breaks behind at least min_words words, except where a line was merely wrapped or
+ * is code. */
+static void add_lines_of(struct splitter *sp, struct str text, size_t min_words) {
+  if (text_count_words(text) <= CAPTURE_LINE_WORDS) {
+    add_piece(sp, text);
+    return;
+  }
+  size_t start = 0, words = 0;
+  char fence = 0;
+  for (size_t pos = 0; pos < text.n;) {
+    size_t end = markup_line_end(text, pos);
+    struct str line = str_slice(text, pos, end);
+    size_t more = text_count_words(line);
+    if (words && words + more > CAPTURE_LINE_WORDS) {
+      add_part(sp, str_slice(text, start, pos));
+      start = pos;
+      words = 0;
+    }
+    words += more;
+    bool code = markup_in_fence(line, &fence);
+    struct str next = str_slice(text, end < text.n ? end + 1 : end, markup_line_end(text, end + 1));
+    bool goes_on = code ? fence != 0 : markup_wraps(line, next) || markup_line(next).kind == LINE_FENCE;
+    if (!goes_on && words >= min_words) {
+      add_part(sp, str_slice(text, start, end));
+      start = end < text.n ? end + 1 : end;
+      words = 0;
+    }
+    pos = end + 1;
+  }
+  if (words)
+    add_part(sp, str_slice(text, start, text.n));
+}
+
+static void add_paragraph(struct splitter *sp, struct str text) { add_lines_of(sp, text, CAPTURE_MIN_WORDS); }
+
+/* ---- lists */
+
+static size_t item_words(struct str item) {
+  struct line line = markup_line(str_slice(item, 0, markup_line_end(item, 0)));
+  return text_count_words(str_slice(item, line.text, item.n));
+}
+
+/* A list that stays whole, as far as that goes, takes the words that lead into it along. */
+static void add_whole_list(struct splitter *sp, struct str list) {
+  struct str lead = sp->lead;
+  if (sp->lead_start) {
+    list = (struct str){sp->lead_start, (size_t)(list.p + list.n - sp->lead_start)};
+    sp->lead = STR_NONE;
+  }
+  add_lines_of(sp, list, CAPTURE_LINE_WORDS);
+  sp->lead = lead;
+}
+
+/* Items that are sentences become pieces when they are most of the list; an item that is too short stays with the one
+ * before it, so that nothing is lost. Other lists stay whole. */
+static void add_list(struct splitter *sp, struct str list) {
+  size_t indent = markup_line(str_slice(list, 0, markup_line_end(list, 0))).indent;
+  size_t items = 0, sentences = 0;
+  for (size_t pos = 0, end; pos < list.n; pos = end, items++) {
+    end = item_end(list, pos, indent);
+    sentences += item_words(str_slice(list, pos, end)) >= CAPTURE_MIN_WORDS;
+  }
+  if (sentences * 2 < items || sentences == 0) {
+    add_whole_list(sp, list);
+    return;
+  }
+  size_t start = 0, words = 0;
+  for (size_t pos = 0, end; pos < list.n; pos = end) {
+    end = item_end(list, pos, indent);
+    size_t more = item_words(str_slice(list, pos, end));
+    /* What was gathered is complete unless it, or this item, is too short to stand alone. */
+    if (words >= CAPTURE_MIN_WORDS && more >= CAPTURE_MIN_WORDS) {
+      add_paragraph(sp, str_slice(list, start, pos));
+      start = pos;
+      words = 0;
+    }
+    words += more;
+  }
+  add_paragraph(sp, str_slice(list, start, list.n));
+}
+
+/* ---- blocks */
+
+enum block_kind { BLOCK_TEXT, BLOCK_LIST, BLOCK_HEADING };
+
+struct block {
+  enum block_kind kind;
+  size_t start, end;
+};
+
+struct blocks {
+  struct block *v;
+  size_t n, cap;
+  bool open;        /* the last one can still grow */
+  size_t last_line; /* where its last line begins */
+};
+
+static bool last_is(const struct blocks *blocks, enum block_kind kind) {
+  return blocks->n && blocks->v[blocks->n - 1].kind == kind;
+}
+
+/* Adds the line [start, end) to the last block, or begins a new one. */
+static void put_line(struct arena *a, struct blocks *blocks, enum block_kind kind, bool fresh, size_t start,
+                     size_t end) {
+  if (blocks->open && !fresh)
+    blocks->v[blocks->n - 1].end = end;
+  else
+    list_push(a, blocks, (struct block){kind, start, end});
+  blocks->open = true;
+  blocks->last_line = start;
+}
+
+/* "Title" above a line of = or -: one short line that is no sentence. */
+static bool is_title(struct str text, const struct blocks *blocks, struct str rule) {
+  if (!blocks->open || !last_is(blocks, BLOCK_TEXT))
+    return false;
+  const struct block *b = &blocks->v[blocks->n - 1];
+  struct str title = str_trim(str_slice(text, b->start, b->end));
+  char mark = str_trim(rule).p[0];
+  return (mark == '=' || mark == '-') && title.n <= HEADLINE_BYTES && !memchr(title.p, '\n', title.n) &&
+         !memchr(".!?", title.p[title.n - 1], 3) && text_count_words(title) <= HEADLINE_WORDS;
+}
+
+/* Does a line of text go on with the open block, or, behind a blank line, with the last item of a list? */
+static bool goes_on(struct str text, const struct blocks *blocks, struct str line, size_t indent) {
+  if (markup_speaker(line))
+    return false;
+  if (!last_is(blocks, BLOCK_LIST))
+    return blocks->open;
+  struct str before = str_slice(text, blocks->last_line, blocks->v[blocks->n - 1].end);
+  return indent >= 2 || (blocks->open && markup_wraps(before, line));
+}
+
+static void put_text(struct arena *a, struct str text, struct blocks *blocks, size_t start, size_t end) {
+  struct str line = str_slice(text, start, end);
+  struct line l = markup_line(line);
+  switch (l.kind) {
+  case LINE_BLANK:
+    blocks->open = false;
+    break;
+  case LINE_RULE:
+    if (is_title(text, blocks, line))
+      blocks->v[blocks->n - 1].kind = BLOCK_HEADING;
+    blocks->open = false;
+    break;
+  case LINE_HEADING:
+    put_line(a, blocks, BLOCK_HEADING, true, start, end);
+    blocks->open = false;
+    break;
+  case LINE_BULLET:
+    /* Blank lines between items do not end a list. */
+    blocks->open = blocks->open || last_is(blocks, BLOCK_LIST);
+    put_line(a, blocks, BLOCK_LIST, !last_is(blocks, BLOCK_LIST), start, end);
+    break;
+  default: {
+    bool more = goes_on(text, blocks, line, l.indent);
+    blocks->open = blocks->open || more;
+    put_line(a, blocks, BLOCK_TEXT, !more, start, end);
+  }
+  }
+}
+
+/* Where the last fence of that mark begins; SIZE_MAX when there is none. A fence that is opened there has no end. */
+static size_t last_fence(struct str text, char mark) {
+  size_t last = SIZE_MAX;
+  for (size_t start = 0; start < text.n; start = markup_line_end(text, start) + 1) {
+    struct str line = str_slice(text, start, markup_line_end(text, start));
+    struct line l = markup_line(line);
+    if (l.kind == LINE_FENCE && line.p[l.text] == mark)
+      last = start;
+  }
+  return last;
+}
+
+static void find_blocks(struct arena *a, struct str text, struct blocks *ret) {
+  char fence = 0;
+  size_t last_ticks = last_fence(text, '`'), last_tildes = last_fence(text, '~');
+  for (size_t start = 0, end; start < text.n; start = end + 1) {
+    end = markup_line_end(text, start);
+    if (fence == 0 && (start == last_ticks || start == last_tildes))
+      continue; /* a stray fence must not turn the rest of the text into code */
+    if (!markup_in_fence(str_slice(text, start, end), &fence)) {
+      put_text(a, text, ret, start, end);
+      continue;
+    }
+    /* Code belongs to the text before it, blank lines between them or not. */
+    ret->open = ret->n && !last_is(ret, BLOCK_HEADING);
+    put_line(a, ret, BLOCK_TEXT, false, start, end);
+  }
+}
+
+/* ---- all of it */
+
+/* The offset of the last sentence of a paragraph when it leads into the items of the list below: it ends with a colon
+ * or asks what they answer, or is a title in bold. SIZE_MAX otherwise. */
+static size_t find_lead(struct str block, const struct block *next) {
+  if (!next || next->kind != BLOCK_LIST)
+    return SIZE_MAX;
+  struct str sentence, last = STR_NONE;
+  for (size_t pos = 0; text_next_sentence(block, &pos, &sentence);)
+    last = sentence;
+  struct str end = last;
+  while (end.n && end.p[end.n - 1] == '*')
+    end.n--;
+  bool bold = str_starts(last, STR("**")) && last.n - end.n == 2;
+  bool leads = bold || str_ends(end, STR(":")) || str_ends(end, STR("?")) || str_ends(end, STR("\xef\xbc\x9a"));
+  bool fits = last.n <= LEAD_BYTES && text_count_words(last) <= LEAD_WORDS;
+  return leads && fits ? (size_t)(last.p - block.p) : SIZE_MAX;
+}
+
+static void add_text_block(struct splitter *sp, struct str block, const struct block *next) {
+  size_t lead = find_lead(block, next);
+  struct str before = lead == SIZE_MAX ? block : str_slice(block, 0, lead);
+  sp->lead = STR_NONE;
+  if (str_trim(before).n)
+    add_paragraph(sp, before);
+  if (lead == SIZE_MAX)
+    return;
+  sp->lead = markup_plain(sp->a, str_slice(block, lead, block.n));
+  sp->lead_start = block.p + lead;
+}
+
+static void add_heading(struct splitter *sp, struct str block, const struct block *next) {
+  struct str line = str_slice(block, 0, markup_line_end(block, 0));
+  sp->heading = sp->lead = STR_NONE;
+  sp->lead_start = NULL;
+  if (!next || next->kind == BLOCK_HEADING)
+    add_piece(sp, str_slice(line, markup_line(line).text, line.n));
+  else
+    sp->heading = headline_cut(sp->a, markup_plain(sp->a, line));
+}
+
+void capture_split(struct arena *a, struct str text, struct pieces *ret, size_t *ret_dropped) {
+  *ret = (struct pieces){0};
+  struct splitter sp = {.a = a, .out = ret};
+  struct blocks blocks = {0};
+  find_blocks(a, text, &blocks);
+  for (size_t i = 0; i < blocks.n; i++) {
+    const struct block *b = &blocks.v[i], *next = i + 1 < blocks.n ? b + 1 : NULL;
+    struct str block = str_slice(text, b->start, b->end);
+    if (b->kind == BLOCK_HEADING) {
+      add_heading(&sp, block, next);
+    } else if (b->kind == BLOCK_LIST) {
+      add_list(&sp, block);
+      sp.lead_start = NULL;
+    } else {
+      add_text_block(&sp, block, next);
+    }
+  }
+  *ret_dropped = sp.dropped;
+}

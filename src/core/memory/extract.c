@@ -1,0 +1,362 @@
+/* extract.c: tags, mentions and action items; the cues that speak for a type. */
+#include "core/memory/extract.h"
+
+#include "base/utf8.h"
+#include "core/memory/types.h"
+#include "core/text/markup.h"
+#include "core/text/subject.h"
+#include "core/text/text.h"
+
+enum { NAME_BYTES = 64, HEADLINE_LOOK = 2000, CLAUSE_WORDS = 4 };
+
+/* ---- prose: the text with code and links blotted out, byte for byte at the same place */
+
+static void blot(char *p, size_t from, size_t to, char with) {
+  for (size_t i = from; i < to; i++)
+    if (p[i] != '\n')
+      p[i] = with;
+}
+
+/* Code inside a line becomes a word of small letters: the sentence keeps its shape. */
+static void blot_code(char *p, size_t start, size_t end) {
+  for (size_t i = start; i < end; i++) {
+    if (p[i] != '`')
+      continue;
+    size_t open = i;
+    while (i < end && p[i] == '`')
+      i++;
+    char *close = i < end ? memchr(p + i, '`', end - i) : NULL;
+    if (!close)
+      return;
+    for (i = (size_t)(close - p); i + 1 < end && p[i + 1] == '`';)
+      i++;
+    blot(p, open, i + 1, 'x');
+  }
+}
+
+static bool ends_link(char c) { return ascii_space(c) || c == '<' || c == '>' || c == '"' || c == '`' || c == ')'; }
+
+static void blot_links(char *p, size_t start, size_t end) {
+  for (size_t i = start; i + 3 < end; i++) {
+    bool scheme = memcmp(p + i, "://", 3) == 0, www = memcmp(p + i, "www.", 4) == 0;
+    if (!scheme && !www)
+      continue;
+    size_t from = i, to = i;
+    while (from > start && i - from < 12 && ascii_alnum(p[from - 1]))
+      from--;
+    while (to < end && !ends_link(p[to]))
+      to++;
+    blot(p, from, to, 'x');
+    i = to;
+  }
+}
+
+static struct str make_prose(struct arena *a, struct str text) {
+  char *p = arena_cstr(a, text);
+  char fence = 0;
+  for (size_t start = 0; start < text.n;) {
+    size_t end = markup_line_end(text, start);
+    if (markup_in_fence(str_slice(text, start, end), &fence)) {
+      blot(p, start, end, ' ');
+    } else {
+      blot_code(p, start, end);
+      blot_links(p, start, end);
+    }
+    start = end + 1;
+  }
+  return (struct str){p, text.n};
+}
+
+/* ---- lists without repetitions */
+
+static void add_once(struct arena *a, struct strs *list, struct str s, size_t max) {
+  if (list->n == max)
+    return;
+  for (size_t i = 0; i < list->n; i++)
+    if (str_ieq(list->v[i], s))
+      return;
+  if (!str_is_ascii(s)) {
+    struct str folded = utf8_fold(a, s);
+    for (size_t i = 0; i < list->n; i++)
+      if (str_eq(utf8_fold(a, list->v[i]), folded))
+        return;
+  }
+  strs_push(a, list, arena_dup(a, s));
+}
+
+static bool is_listed(struct str word, const char *const *list, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    if (str_ieq(word, str_from(list[i])))
+      return true;
+  return false;
+}
+
+/* ---- tags and mentions */
+
+/* The run of name characters at pos: letters, digits and `marks`, which do not end it. A run that begins in a spaced
+ * script ends where an unspaced one begins when `one_script` is set. */
+static struct str name_at(struct str s, size_t pos, const char *marks, bool one_script) {
+  size_t i = pos, end = pos;
+  bool unspaced = false;
+  while (i < s.n && i - pos <= NAME_BYTES) {
+    uint32_t cp = utf8_next(s, &i);
+    if (utf8_is_alnum(cp)) {
+      if (end == pos)
+        unspaced = utf8_is_unspaced(cp);
+      else if (one_script && utf8_is_unspaced(cp) != unspaced)
+        break;
+      end = i;
+    } else if (cp == 0 || cp >= 0x80 || !strchr(marks, (int)cp)) {
+      break;
+    }
+  }
+  return str_slice(s, pos, end);
+}
+
+/* Can a tag or mention begin here? Behind a letter it would be part of something else: "C#", "a@b.org". */
+static bool is_free(struct str s, size_t pos) {
+  if (pos == 0)
+    return true;
+  size_t start = pos - 1;
+  while (start > 0 && pos - start < 4 && ((unsigned char)s.p[start] & 0xc0) == 0x80)
+    start--;
+  uint32_t before = utf8_next(s, &start);
+  if (utf8_is_alnum(before))
+    return utf8_is_unspaced(before);
+  return before >= 0x80 || before == 0 || !strchr("#@/&_-.=\\+$%~", (int)before);
+}
+
+/* Only white space between the start of the line and pos. */
+static bool starts_line(struct str s, size_t pos) {
+  while (pos > 0 && (s.p[pos - 1] == ' ' || s.p[pos - 1] == '\t'))
+    pos--;
+  return pos == 0 || s.p[pos - 1] == '\n';
+}
+
+static bool is_colour(struct str name) {
+  if (name.n != 3 && name.n != 4 && name.n != 6 && name.n != 8)
+    return false;
+  for (size_t i = 0; i < name.n; i++)
+    if (!ascii_digit(name.p[i]) && !(ascii_lower(name.p[i]) >= 'a' && ascii_lower(name.p[i]) <= 'f'))
+      return false;
+  return true;
+}
+
+static void add_tag(struct arena *a, struct str s, size_t sign, size_t pos, struct strs *ret) {
+  static const char *const directives[] = {"include", "define", "undef",  "if",     "ifdef",  "ifndef",   "elif",
+                                           "else",    "endif",  "pragma", "import", "region", "endregion"};
+  struct str name = name_at(s, pos, "_-/", false);
+  if (name.n > NAME_BYTES || !text_has_letter(name) || is_colour(name))
+    return;
+  if (starts_line(s, sign) && is_listed(name, directives, ARRAY_LEN(directives)))
+    return;
+  bool anchor = sign >= 2 && s.p[sign - 1] == '(' && s.p[sign - 2] == ']';
+  if (!anchor)
+    add_once(a, ret, name, EXTRACT_TAGS);
+}
+
+/* A decorator stands alone on its line above a definition. */
+static bool is_decorator(struct str s, size_t sign, size_t end) {
+  static const char *const openings[] = {"def ",       "class ",    "async ",  "public ", "private ",
+                                         "protected ", "function ", "export ", "static ", "@"};
+  if (!starts_line(s, sign) || (end < s.n && s.p[end] != '\n' && s.p[end] != '\r'))
+    return false;
+  size_t next = markup_line_end(s, end);
+  while (next < s.n && ascii_space(s.p[next]))
+    next++;
+  for (size_t i = 0; i < ARRAY_LEN(openings); i++)
+    if (str_starts(str_slice(s, next, s.n), str_from(openings[i])))
+      return true;
+  return false;
+}
+
+static void add_mention(struct arena *a, struct str s, size_t sign, struct strs *ret) {
+  /* Words behind @ that address nobody: groups, annotations, style sheets, versions. */
+  static const char *const nobody[] = {"here",    "channel", "everyone", "all",    "team",       "param",    "return",
+                                       "returns", "throws",  "see",      "since",  "deprecated", "override", "property",
+                                       "media",   "import",  "latest",   "types",  "todo",       "example",  "test",
+                                       "brief",   "file",    "author",   "ignore", "internal",   "next",     "beta"};
+  struct str name = name_at(s, sign + 1, "_-.", true);
+  size_t end = sign + 1 + name.n, at = sign + 1;
+  if (name.n == 0 || name.n > NAME_BYTES || !utf8_is_letter(utf8_next(s, &at)))
+    return;
+  if (end < s.n && (s.p[end] == '/' || s.p[end] == '(' || s.p[end] == '='))
+    return;
+  if (str_ends(name, STR(".com")) || str_ends(name, STR(".org")) || str_ends(name, STR(".net")))
+    return;
+  if (!is_listed(name, nobody, ARRAY_LEN(nobody)) && !is_decorator(s, sign, end))
+    add_once(a, ret, name, EXTRACT_PEOPLE);
+}
+
+static void find_signs(struct arena *a, struct str prose, struct extracted *ret) {
+  for (size_t i = 0; i < prose.n; i++) {
+    char c = prose.p[i];
+    bool wide_hash = (unsigned char)c == 0xef && str_starts(str_slice(prose, i, prose.n), STR("\xef\xbc\x83"));
+    if (c != '#' && c != '@' && !wide_hash)
+      continue;
+    if (!is_free(prose, i))
+      continue;
+    if (c == '@')
+      add_mention(a, prose, i, &ret->people);
+    else
+      add_tag(a, prose, i, i + (wide_hash ? 3 : 1), &ret->tags);
+  }
+}
+
+/* ---- action items */
+
+static const struct {
+  const char *phrase;
+  bool near_start; /* only near the start of a clause: "we should", not "as it should" */
+} action_cues[] = {
+    {"need to", false},      {"needs to", false},  {"must", false},        {"have to", false}, {"has to", false},
+    {"follow-up", false},    {"todo", false},      {"to do:", false},      {"fixme", false},   {"remember to", false},
+    {"don't forget", false}, {"make sure", false}, {"action item", false}, {"should", true},
+};
+
+static bool is_negation(struct str word) {
+  static const char *const words[] = {"not", "no", "never", "without", "nor"};
+  return is_listed(word, words, ARRAY_LEN(words)) || str_ends(word, STR("n't")) ||
+         str_ends(word, STR("n\xe2\x80\x99t"));
+}
+
+/* Words that begin a clause which only tells or supposes something. */
+static bool is_telling(struct str word) {
+  static const char *const words[] = {"if",   "whether", "which", "that", "what",  "how",   "why",
+                                      "when", "because", "it",    "this", "these", "there", "as"};
+  return is_listed(word, words, ARRAY_LEN(words));
+}
+
+/* Where the reader stands in a sentence. */
+struct clause {
+  size_t start, words;
+  bool telling;
+};
+
+static bool joins_clauses(struct str word) {
+  return str_ieq(word, STR("and")) || str_ieq(word, STR("but")) || str_ieq(word, STR("so")) ||
+         str_ieq(word, STR("then"));
+}
+
+static bool has_cue(struct str s, size_t at, struct str before, const struct clause *clause) {
+  for (size_t i = 0; i < ARRAY_LEN(action_cues); i++) {
+    if (!phrase_at(s, at, action_cues[i].phrase))
+      continue;
+    bool placed = !action_cues[i].near_start || (clause->words < CLAUSE_WORDS && !clause->telling);
+    if (placed && !is_negation(before))
+      return true;
+  }
+  return false;
+}
+
+/* Finds the clause in which the sentence asks for an action; SIZE_MAX when it does not. */
+static bool find_cue(struct str s, size_t *ret_clause, size_t *ret_at) {
+  struct clause clause = {0};
+  struct str word, before = STR_NONE;
+  for (size_t pos = 0, end = 0; text_next_word(s, &pos, &word); end = pos) {
+    size_t at = (size_t)(word.p - s.p);
+    bool mark = false;
+    for (size_t i = end; i < at && before.n; i++)
+      mark |= s.p[i] == ',' || s.p[i] == ';' || s.p[i] == ':' || s.p[i] == '(';
+    if (mark || joins_clauses(word))
+      clause = (struct clause){.start = at};
+    if (has_cue(s, at, before, &clause)) {
+      *ret_clause = clause.start;
+      *ret_at = at;
+      return true;
+    }
+    clause.telling |= is_telling(word);
+    clause.words += !joins_clauses(word);
+    before = word;
+  }
+  return false;
+}
+
+/* `prose` and `text` are the same sentence, without and with its code and links. */
+static void add_action(struct arena *a, struct str prose, struct str text, struct strs *ret) {
+  struct line line = markup_line(str_slice(prose, 0, markup_line_end(prose, 0)));
+  size_t clause = 0, at = 0;
+  if (line.done || str_ends(prose, STR("?")))
+    return;
+  if (!line.task && !find_cue(prose, &clause, &at))
+    return;
+  /* A long sentence is entered where it asks for something. */
+  size_t start = 0;
+  if (text.n > EXTRACT_ACTION_BYTES && at > EXTRACT_ACTION_BYTES / 2)
+    start = at - clause <= EXTRACT_ACTION_BYTES / 2 ? clause : at;
+  struct str item = markup_plain(a, utf8_cut(str_slice(text, start, text.n), 4 * EXTRACT_ACTION_BYTES));
+  item = text_cut(item, SIZE_MAX, EXTRACT_ACTION_BYTES);
+  if (text_has_letter(item))
+    add_once(a, ret, item, EXTRACT_ACTIONS);
+}
+
+static void find_actions(struct arena *a, struct str prose, struct str text, struct strs *ret) {
+  struct str sentence;
+  for (size_t pos = 0; ret->n < EXTRACT_ACTIONS && text_next_sentence(prose, &pos, &sentence);) {
+    size_t start = (size_t)(sentence.p - prose.p);
+    add_action(a, sentence, str_slice(text, start, start + sentence.n), ret);
+  }
+}
+
+/* ---- all of it */
+
+/* A headline that was cut from the beginning of the body says nothing twice. */
+static bool is_repeated(struct arena *a, struct str headline, struct str body) {
+  if (str_ends(headline, STR("\xe2\x80\xa6")))
+    headline.n -= 3;
+  struct str begin = text_normal(a, markup_plain(a, utf8_cut(body, HEADLINE_LOOK)));
+  return str_find(begin, text_normal(a, utf8_cut(headline, HEADLINE_LOOK)), 0) != SIZE_MAX;
+}
+
+void extract_metadata(struct arena *a, struct str headline, struct str body, struct extracted *ret) {
+  *ret = (struct extracted){0};
+  struct subjects *subjects = subject_new(a);
+  struct str texts[] = {is_repeated(a, headline, body) ? STR_NONE : headline, body};
+  for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+    struct str prose = make_prose(a, texts[i]);
+    find_signs(a, prose, ret);
+    find_actions(a, prose, texts[i], &ret->action_items);
+    subject_read(subjects, prose);
+  }
+  subject_list(a, subjects, EXTRACT_TOPICS, &ret->topics);
+}
+
+/* ---- the type that a text speaks for */
+
+/* The type of all cues in s; NULL when there is none, and *ret_many set when they disagree. */
+static const char *type_in(struct str s, bool anchored, bool *ret_many) {
+  const char *found = NULL;
+  size_t limit = anchored ? 1 : s.n;
+  for (size_t i = 0; i < limit && i < s.n; i = phrase_start(s, i + 1)) {
+    for (size_t row = 0; row < type_cue_count; row++) {
+      const struct type_cue *cue = &type_cues[row];
+      if ((cue->phrase[0] == '^') != anchored || !phrase_at(s, i, cue->phrase))
+        continue;
+      if (found && !str_is(str_from(found), cue->type))
+        *ret_many = true;
+      found = cue->type;
+    }
+  }
+  return found;
+}
+
+const char *extract_type_hint(struct str text) {
+  struct str first = STR_NONE, sentence;
+  size_t pos = 0, end = 0;
+  for (int i = 0; i < 2 && text_next_sentence(text, &pos, &sentence); i++) {
+    first = i ? first : sentence;
+    end = pos;
+  }
+  if (first.n == 0)
+    return NULL;
+  struct str line = str_slice(first, 0, markup_line_end(first, 0));
+  size_t skip = markup_line(line).text;
+  skip += markup_speaker(str_slice(line, skip, line.n));
+  size_t start = (size_t)(first.p - text.p) + skip;
+  struct str begin = utf8_cut(str_slice(text, start, end > start ? end : start), HEADLINE_LOOK);
+  bool many = false;
+  const char *type = type_in(begin, true, &many);
+  if (!type)
+    type = type_in(begin, false, &many);
+  return many ? NULL : type;
+}

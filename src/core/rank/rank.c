@@ -1,0 +1,155 @@
+/* rank.c: fusion, decay, boosts and diversity. */
+#include "core/rank/rank.h"
+
+#include <stdlib.h>
+
+#include "base/os/clock.h"
+#include "base/utf8.h"
+#include "core/text/text.h"
+
+double half_power(double x) {
+  if (!(x > 0))
+    return 1;
+  if (x > 1000)
+    return 0;
+  double whole = 1;
+  for (; x >= 1; x -= 1)
+    whole *= 0.5;
+  /* exp(-x ln 2) for 0 <= x < 1 by its series: libm may differ between machines, these steps cannot. */
+  double t = -x * 0.69314718055994530942, term = 1, sum = 1;
+  for (int i = 1; i < 20; i++) {
+    term = term * t / i;
+    sum += term;
+  }
+  return whole * sum;
+}
+
+double retention(double days, double half_life_days) { return half_power(days / half_life_days); }
+
+/* ---- fusion ---- */
+
+/* A thing that is named exactly speaks for a memory, but not alone. */
+#define ENTITY_SHARE 0.02
+
+double fuse(const struct fusion *how, const struct match *m) {
+  double words = m->part[LIST_LEXICAL] + m->lent, named = ENTITY_SHARE * m->part[LIST_ENTITY];
+  if (!how->means)
+    return words + named;
+  if (!how->words)
+    return m->part[LIST_VECTOR];
+  return (1 - how->vector) * words + how->vector * m->part[LIST_VECTOR] + named;
+}
+
+/* ---- what the memory itself brings ---- */
+
+struct rank_parts rank_parts(const struct rank_policy *policy, const struct memory *m) {
+  static const double untrusted = 0.9, suspect = 0.6;
+  struct rank_parts p = {1, m->weight, 1, 1, 1, 1, 1};
+  const struct mem_type *t = type_find(m->type);
+  if (!t || t->decay != DECAY_NEVER) {
+    /* A memory that was never read is as old as it is, not older. */
+    int64_t used = m->last_accessed > m->created_at ? m->last_accessed : m->created_at;
+    double days = (double)(policy->now - used) / (double)MS_PER_DAY;
+    p.decay = half_power(days > 0 ? days / policy->half_life_days : 0);
+  }
+  int64_t votes = m->upvotes - m->downvotes;
+  votes = votes > 5 ? 5 : votes < -5 ? -5 : votes;
+  p.rating = 1 + 0.1 * (double)votes;
+  if (!memory_trusted(m) && m->suspect.p)
+    p.trust = suspect;
+  else if (!memory_trusted(m) && !memory_is_document(m)) /* who wants documents has asked for them */
+    p.trust = untrusted;
+  p.access = 1 + 0.02 * (double)(m->access_count > 10 ? 10 : m->access_count);
+  return p;
+}
+
+double rank_product(const struct rank_parts *p) {
+  static const double share = 0.3; /* of a score that age can take */
+  return (1 - share + share * p->decay) * p->weight * p->rating * p->access * p->time * p->type * p->trust;
+}
+
+/* ---- diversity ---- */
+
+static int by_hash(const void *x, const void *y) {
+  uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+  return (a > b) - (a < b);
+}
+
+struct word_set word_set(struct arena *a, struct str text) {
+  LIST(uint64_t) list = {0};
+  struct str folded = utf8_fold(a, text), word;
+  size_t pos = 0;
+  while (text_next_word(folded, &pos, &word))
+    list_push(a, &list, str_hash(STR_HASH, word));
+  if (list.n)
+    qsort(list.v, list.n, sizeof(*list.v), by_hash);
+  size_t n = 0;
+  for (size_t i = 0; i < list.n; i++)
+    if (i == 0 || list.v[i] != list.v[i - 1])
+      list.v[n++] = list.v[i];
+  return (struct word_set){list.v, n};
+}
+
+static size_t in_both(const struct word_set *x, const struct word_set *y) {
+  size_t i = 0, j = 0, both = 0;
+  while (i < x->n && j < y->n) {
+    both += x->v[i] == y->v[j];
+    uint64_t first = x->v[i];
+    i += first <= y->v[j];
+    j += y->v[j] <= first;
+  }
+  return both;
+}
+
+static double jaccard(const struct word_set *x, const struct word_set *y) {
+  size_t both = in_both(x, y), either = x->n + y->n - both;
+  return either ? (double)both / (double)either : 0;
+}
+
+double words_shared(struct arena *a, struct str x, struct str y) {
+  struct word_set one = word_set(a, x), other = word_set(a, y);
+  size_t least = one.n < other.n ? one.n : other.n;
+  return least ? (double)in_both(&one, &other) / (double)least : 0;
+}
+
+void mmr_pick(struct arena *a, const struct word_set *texts, const double *scores, size_t n, size_t k,
+              size_t *ret_order, size_t *ret_n) {
+  static const double lambda = 0.7;
+  double *nearest = arena_array(a, double, n + 1);
+  bool *taken = arena_array(a, bool, n + 1);
+  double top = 0;
+  for (size_t i = 0; i < n; i++)
+    top = scores[i] > top ? scores[i] : top;
+  *ret_n = 0;
+  while (*ret_n < k && *ret_n < n) {
+    size_t best = n;
+    double best_value = 0;
+    for (size_t i = 0; i < n; i++) {
+      if (taken[i])
+        continue;
+      double relevance = top > 0 ? scores[i] / top : 0;
+      double value = lambda * relevance - (1 - lambda) * nearest[i];
+      if (best == n || value > best_value) {
+        best = i;
+        best_value = value;
+      }
+    }
+    taken[best] = true;
+    ret_order[(*ret_n)++] = best;
+    for (size_t i = 0; i < n; i++) {
+      double s = taken[i] ? 0 : jaccard(&texts[i], &texts[best]);
+      nearest[i] = s > nearest[i] ? s : nearest[i];
+    }
+  }
+}
+
+void mark_copies(const struct word_set *texts, size_t n, bool *ret_copies) {
+  enum { ENOUGH = 2 };
+  static const double same = 0.75;
+  for (size_t i = 0; i < n; i++) {
+    size_t like = 0;
+    for (size_t k = 0; k < i && like < ENOUGH; k++)
+      like += jaccard(&texts[i], &texts[k]) >= same;
+    ret_copies[i] = like == ENOUGH;
+  }
+}

@@ -1,0 +1,133 @@
+/* redact_value.c: reads the value behind a separator: quoted, escaped, or bare. */
+#include "core/secrets/redact_scan.h"
+
+/* A value is read so far before a decision; what is longer is followed only once the decision is made, so that the
+ * whole scan stays linear. */
+enum { BARE_BYTES = 160, QUOTED_BYTES = 512 };
+
+static size_t skip_blanks(struct str text, size_t at) {
+  size_t end = text.n - at > 8 ? at + 8 : text.n;
+  while (at < end && (text.p[at] == ' ' || text.p[at] == '\t'))
+    at++;
+  return at;
+}
+
+/* Quotation marks: what opens a value and what closes it. */
+static const struct quote {
+  struct str open, close;
+} quotes[] = {
+    {STR_INIT("\""), STR_INIT("\"")}, {STR_INIT("'"), STR_INIT("'")}, {STR_INIT("`"), STR_INIT("`")},
+    {STR_INIT("“"), STR_INIT("”")},   {STR_INIT("‘"), STR_INIT("’")}, {STR_INIT("«"), STR_INIT("»")},
+    {STR_INIT("„"), STR_INIT("“")},
+};
+
+static const struct quote *quote_at(struct str text, size_t at) {
+  struct str rest = str_slice(text, at, text.n);
+  for (size_t i = 0; i < ARRAY_LEN(quotes); i++)
+    if (str_starts(rest, quotes[i].open))
+      return &quotes[i];
+  return NULL;
+}
+
+/* The closing quotation mark of a value that starts at `at`, in the same line; SIZE_MAX when there is none. In a JSON
+ * string inside a JSON string (`escaped`) the mark has a backslash. */
+static size_t closing_quote(struct str text, size_t at, const struct quote *q, bool escaped) {
+  size_t end = text.n - at > QUOTED_BYTES ? at + QUOTED_BYTES : text.n;
+  for (size_t i = at; i < end && text.p[i] != '\n'; i++) {
+    if (text.p[i] == q->close.p[0] && str_starts(str_slice(text, i, text.n), q->close))
+      return i;
+    if (text.p[i] != '\\')
+      continue;
+    if (escaped && i + 1 < text.n && text.p[i + 1] == q->close.p[0])
+      return i;
+    i++;
+  }
+  return SIZE_MAX;
+}
+
+/* Whether a value without quotation marks ends at a byte of IN_BARE_STOP. */
+static bool ends_bare(struct str text, size_t at) {
+  char c = text.p[at];
+  switch (c) {
+  case '\\':
+    return at + 1 == text.n || redact_one_of(text.p[at + 1], "nrt\"'\\");
+  case '[':
+    return redact_marker(text, at) > 0;
+  case '&':
+  case ',': { /* the next field of a query or a list, but not the middle of a password */
+    size_t name = redact_run(text, at + 1, IN_WORD, 32);
+    return name > 0 && (redact_at(text, at + 1 + name, "=") || (c == ',' && redact_at(text, at + 1 + name, ":")));
+  }
+  default: /* also typographic marks and the punctuation of CJK texts */
+    return (unsigned char)c < 0x80 || redact_at(text, at, "\xe2\x80") || redact_at(text, at, "\xe3\x80") ||
+           redact_at(text, at, "\xef\xbc");
+  }
+}
+
+static size_t bare_end(struct str text, size_t at, size_t limit) {
+  size_t end = text.n - at > limit ? at + limit : text.n, i = at;
+  while (i < end && !(redact_in(text.p[i], IN_BARE_STOP) && ends_bare(text, i)))
+    i++;
+  /* The limit may be inside a character. */
+  while (i > at && i < text.n && ((unsigned char)text.p[i] & 0xc0) == 0x80)
+    i--;
+  return i;
+}
+
+static size_t trimmed_end(struct str text, size_t at, size_t end) {
+  while (end > at && redact_one_of(text.p[end - 1], ".,:)]}*"))
+    end--;
+  return end;
+}
+
+/* read_token(...), tokens[0], $self->token, Config::token: code that gets a value. */
+static bool is_code(struct str text, size_t at) {
+  at += redact_at(text, at, "$") || redact_at(text, at, "&");
+  size_t n = redact_run(text, at, IN_WORD | IN_DOT, BARE_BYTES), end = at + n;
+  return n >= 2 && (redact_at(text, end, "(") || redact_at(text, end, "[") || redact_at(text, end, "->") ||
+                    redact_at(text, end, "^.") || redact_at(text, end, "::"));
+}
+
+static bool read_bare(struct str text, size_t at, struct redact_value *ret) {
+  size_t stop = bare_end(text, at, BARE_BYTES), end = trimmed_end(text, at, stop);
+  if (redact_marker(text, stop) || is_code(text, at) || redact_at(text, at, "("))
+    return false;
+  bool prose = end == stop && redact_at(text, stop, " ") && redact_word_after(text, stop + 1);
+  *ret = (struct redact_value){.start = at, .end = end, .prose = prose};
+  return end > at;
+}
+
+static bool has_marker(struct str value) {
+  size_t at = str_find(value, STR("[REDACTED:"), 0);
+  return at != SIZE_MAX && redact_marker(value, at) > 0;
+}
+
+bool redact_read_value(struct str text, size_t at, struct redact_value *ret) {
+  size_t i = skip_blanks(text, at);
+  i += redact_at(text, i, "**") ? 2u : redact_at(text, i, "*"); /* **Password:** in Markdown */
+  i = skip_blanks(text, i);
+  if (i + 1 < text.n && redact_one_of(text.p[i], "bfru@$") && redact_one_of(text.p[i + 1], "\"'"))
+    i++;
+  bool escaped = i + 1 < text.n && text.p[i] == '\\' && redact_one_of(text.p[i + 1], "\"'");
+  i += escaped;
+  if (i >= text.n)
+    return false;
+  const struct quote *q = quote_at(text, i);
+  if (!q)
+    return read_bare(text, i, ret);
+  i += q->open.n;
+  if (redact_at(text, i, "\"\"") || redact_at(text, i, "''"))
+    i += 2;
+  size_t close = closing_quote(text, i, q, escaped);
+  if (close == SIZE_MAX)
+    return i < text.n && read_bare(text, i, ret);
+  *ret = (struct redact_value){.start = i, .end = close, .quoted = true};
+  /* "password=" + password + ";" has code between its quotation marks. */
+  return close > i && text.p[i] != ' ' && !has_marker(str_slice(text, i, close));
+}
+
+size_t redact_value_end(struct str text, const struct redact_value *value) {
+  if (value->quoted)
+    return value->end;
+  return trimmed_end(text, value->start, bare_end(text, value->start, SIZE_MAX));
+}

@@ -1,0 +1,209 @@
+/* text.c: words, word counts and normal forms of plain text. */
+#include "core/text/text.h"
+
+#include "base/buf.h"
+#include "base/utf8.h"
+
+/* ---- words */
+
+/* Vowel signs and tone marks of the unspaced scripts belong to the character before them. */
+static bool joins_previous(uint32_t cp) {
+  bool digit = (cp >= 0x0e50 && cp <= 0x0e59) || (cp >= 0x0ed0 && cp <= 0x0ed9) || (cp >= 0x1040 && cp <= 0x1049) ||
+               (cp >= 0x1090 && cp <= 0x1099) || (cp >= 0x17e0 && cp <= 0x17f9);
+  return !digit && !utf8_is_letter(cp) && utf8_is_alnum(cp);
+}
+
+static uint32_t peek(struct str s, size_t pos) { return pos < s.n ? utf8_next(s, &pos) : 0; }
+
+static bool spaced_alnum(uint32_t cp) { return utf8_is_alnum(cp) && !utf8_is_unspaced(cp); }
+
+/* Where the word goes on behind the joiner at pos; 0 when the joiner does not join. */
+static size_t behind_joiner(struct str s, size_t pos) {
+  uint32_t cp = peek(s, pos);
+  size_t next = pos;
+  if (cp == '_') {
+    while (next < s.n && s.p[next] == '_')
+      next++;
+  } else if (cp == '\'' || cp == '-' || cp == '.' || cp == 0x2019) {
+    utf8_next(s, &next);
+  } else {
+    return 0;
+  }
+  return spaced_alnum(peek(s, next)) ? next : 0;
+}
+
+static size_t word_end(struct str s, size_t pos) {
+  while (pos < s.n) {
+    size_t next = pos;
+    if (spaced_alnum(utf8_next(s, &next))) {
+      pos = next;
+      continue;
+    }
+    next = behind_joiner(s, pos);
+    if (next == 0)
+      break;
+    pos = next;
+  }
+  return pos;
+}
+
+bool text_next_word(struct str s, size_t *pos, struct str *ret_word) {
+  size_t i = *pos;
+  while (i < s.n) {
+    size_t start = i;
+    uint32_t cp = utf8_next(s, &i);
+    if (!utf8_is_alnum(cp))
+      continue;
+    if (!utf8_is_unspaced(cp))
+      i = word_end(s, i);
+    else
+      for (uint32_t mark = peek(s, i); utf8_is_unspaced(mark) && joins_previous(mark); mark = peek(s, i))
+        utf8_next(s, &i);
+    *ret_word = str_slice(s, start, i);
+    *pos = i;
+    return true;
+  }
+  *pos = s.n;
+  return false;
+}
+
+/* ---- the gate's count */
+
+/* A token is what stands between white space. It counts as one word, or, when it holds unspaced script, as one for each
+ * of those characters and one for each run of other letters between them. */
+struct counter {
+  size_t done;     /* words of the tokens before this one */
+  size_t unspaced; /* unspaced characters of this token */
+  size_t runs;     /* runs of other letters of this token */
+  bool in_token, in_run;
+};
+
+static size_t counted(const struct counter *c) {
+  if (!c->in_token)
+    return c->done;
+  return c->done + (c->unspaced ? c->unspaced + c->runs : 1);
+}
+
+static void count_char(struct counter *c, uint32_t cp) {
+  if (utf8_is_space(cp)) {
+    *c = (struct counter){.done = counted(c)};
+    return;
+  }
+  c->in_token = true;
+  if (utf8_is_unspaced(cp)) {
+    c->in_run = false;
+    c->unspaced += utf8_is_alnum(cp) && !(c->unspaced && joins_previous(cp));
+  } else if (utf8_is_alnum(cp) && !c->in_run) {
+    c->in_run = true;
+    c->runs++;
+  }
+}
+
+size_t text_count_words(struct str s) {
+  struct counter c = {0};
+  for (size_t i = 0; i < s.n;)
+    count_char(&c, utf8_next(s, &i));
+  return counted(&c);
+}
+
+static struct str trim_end(struct str s) {
+  while (s.n && ascii_space(s.p[s.n - 1]))
+    s.n--;
+  return s;
+}
+
+struct str text_cut(struct str s, size_t max_words, size_t max_bytes) {
+  struct counter c = {0};
+  size_t i = 0, between_words = 0;
+  while (i < s.n) {
+    size_t start = i;
+    uint32_t cp = utf8_next(s, &i);
+    count_char(&c, cp);
+    if (counted(&c) > max_words)
+      return trim_end(str_slice(s, 0, start));
+    if (utf8_is_space(cp) || utf8_is_unspaced(cp))
+      between_words = start;
+    if (i > max_bytes)
+      return trim_end(str_slice(s, 0, between_words ? between_words : start));
+    if (utf8_is_unspaced(cp))
+      between_words = i;
+  }
+  return trim_end(s);
+}
+
+/* ---- normal forms */
+
+size_t text_first_letter(struct str s) {
+  for (size_t i = 0; i < s.n;) {
+    size_t start = i;
+    if (utf8_is_letter(utf8_next(s, &i)))
+      return start;
+  }
+  return s.n;
+}
+
+bool text_has_letter(struct str s) { return text_first_letter(s) < s.n; }
+
+struct str text_collapse(struct arena *a, struct str s) {
+  struct buf out = BUF(a);
+  bool gap = false;
+  for (size_t i = 0; i < s.n;) {
+    uint32_t cp = utf8_next(s, &i);
+    if (utf8_is_space(cp)) {
+      gap = out.n > 0;
+      continue;
+    }
+    if (gap)
+      buf_addc(&out, ' ');
+    gap = false;
+    char bytes[4];
+    buf_add(&out, (struct str){bytes, utf8_put(cp, bytes)});
+  }
+  return buf_str(&out);
+}
+
+/* Punctuation of prose; symbols such as + # % $ @ & = < > / say something and are not in it. */
+static bool is_prose_mark(uint32_t cp) {
+  if (cp < 0x80)
+    return cp != 0 && strchr(".,;:!?\"'()[]{}`*_~-", (int)cp) != NULL;
+  return (cp >= 0x2010 && cp <= 0x2027) || (cp >= 0x2030 && cp <= 0x205e) || (cp >= 0x3001 && cp <= 0x3003) ||
+         (cp >= 0x3008 && cp <= 0x3011) || (cp >= 0x3014 && cp <= 0x301f) || cp == 0x30fb || cp == 0xab || cp == 0xbb ||
+         cp == 0xa1 || cp == 0xbf || cp == 0xb7;
+}
+
+static struct str trim_marks(struct str word) {
+  size_t start = 0, end = 0;
+  for (size_t i = 0; i < word.n;) {
+    size_t at = i;
+    uint32_t cp = utf8_next(word, &i);
+    if (is_prose_mark(cp)) {
+      /* A sign before a number and the dot of a hidden file are part of the word. */
+      bool sign = end == 0 && ((cp == '-' && i < word.n && ascii_digit(word.p[i])) ||
+                               (cp == '.' && i < word.n && ascii_alnum(word.p[i])));
+      if (!sign)
+        continue;
+    }
+    if (end == 0)
+      start = at;
+    end = i;
+  }
+  return str_slice(word, start, end);
+}
+
+struct str text_normal(struct arena *a, struct str s) {
+  struct str folded = utf8_fold(a, s);
+  struct buf out = BUF(a);
+  for (size_t i = 0; i < folded.n;) {
+    size_t start = i, end = i;
+    for (; i < folded.n; end = i)
+      if (utf8_is_space(utf8_next(folded, &i)))
+        break;
+    struct str word = trim_marks(str_slice(folded, start, end));
+    if (word.n == 0)
+      continue;
+    if (out.n)
+      buf_addc(&out, ' ');
+    buf_add(&out, word);
+  }
+  return buf_str(&out);
+}

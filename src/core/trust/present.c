@@ -1,0 +1,221 @@
+/* present.c: stored text made harmless for those who read it again. */
+#include "core/trust/present.h"
+
+#include "base/buf.h"
+#include "base/utf8.h"
+
+/* ---- characters that show nothing ---- */
+
+static bool is_joiner(uint32_t c) { return c == 0x200C || c == 0x200D; }
+
+static bool is_invisible(uint32_t c) {
+  static const struct {
+    uint32_t from, to;
+  } ranges[] = {
+      {0x00, 0x08},     {0x0B, 0x1F},     {0x7F, 0x9F},     {0xAD, 0xAD},     {0x34F, 0x34F},     {0x61C, 0x61C},
+      {0x115F, 0x1160}, {0x17B4, 0x17B5}, {0x180B, 0x180F}, {0x200B, 0x200F}, {0x2028, 0x202E},   {0x2060, 0x206F},
+      {0x3164, 0x3164}, {0xFEFF, 0xFEFF}, {0xFFA0, 0xFFA0}, {0xFFF0, 0xFFFB}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF},
+  };
+  for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
+    if (c >= ranges[i].from && c <= ranges[i].to)
+      return true;
+  return false;
+}
+
+/* Joiners shape words of some scripts and compose emoji: between two such characters one of them is text. */
+static bool joins(uint32_t before, struct str s, size_t pos) {
+  if (before < 0x300 || pos >= s.n)
+    return false;
+  uint32_t after = utf8_next(s, &pos);
+  return after >= 0x300 && !is_invisible(after);
+}
+
+/* ---- terminal escapes ---- */
+
+/* Behind an escape sequence that starts at s.p[pos] with ESC: CSI, or a string that BEL or ESC \ ends, or ESC x. */
+static size_t skip_escape(struct str s, size_t pos) {
+  size_t i = pos + 1;
+  if (i >= s.n)
+    return i;
+  char kind = s.p[i++];
+  if (kind == '[') {
+    while (i < s.n && s.p[i] >= 0x20 && s.p[i] <= 0x3F)
+      i++;
+    return i < s.n && s.p[i] >= 0x40 && s.p[i] <= 0x7E ? i + 1 : i;
+  }
+  if (kind == ']' || kind == 'P' || kind == '_' || kind == '^' || kind == 'X') {
+    /* Another escape ends it unfinished: so no part of a text is looked at twice. */
+    size_t k = i;
+    while (k < s.n && s.p[k] != '\n' && s.p[k] != 7 && s.p[k] != 0x1B)
+      k++;
+    if (k < s.n && s.p[k] == 7)
+      return k + 1;
+    if (k + 1 < s.n && s.p[k] == 0x1B && s.p[k + 1] == '\\')
+      return k + 2;
+    return i; /* without an end it is text */
+  }
+  return kind >= 0x20 && kind <= 0x7E && !ascii_alnum(kind) ? i : pos + 1;
+}
+
+/* Most text is plain, and is taken by the run: printable ASCII, line ends and tabs. */
+static size_t plain_run(struct str s, size_t from) {
+  size_t i = from;
+  while (i < s.n && ((s.p[i] >= 0x20 && s.p[i] < 0x7F) || s.p[i] == '\n' || s.p[i] == '\t'))
+    i++;
+  return i - from;
+}
+
+struct str present_visible(struct arena *a, struct str s) {
+  struct buf b = BUF(a);
+  uint32_t before = 0;
+  for (size_t i = 0; i < s.n;) {
+    size_t plain = plain_run(s, i);
+    if (plain) {
+      buf_add(&b, str_slice(s, i, i + plain));
+      i += plain;
+      before = (unsigned char)s.p[i - 1];
+      continue;
+    }
+    if (s.p[i] == 0x1B) {
+      i = skip_escape(s, i);
+      continue;
+    }
+    uint32_t c = utf8_next(s, &i);
+    if (c == 0x2028 || c == 0x2029)
+      c = '\n';
+    if (is_joiner(c) ? !joins(before, s, i) : is_invisible(c))
+      continue;
+    char out[4];
+    buf_add(&b, (struct str){out, utf8_put(c, out)});
+    before = is_joiner(c) ? 0 : c;
+  }
+  return buf_str(&b);
+}
+
+/* ---- what would pass for more than text ---- */
+
+/* So far behind its '<' a tag's name is looked for. */
+enum { TAG_GAP = 16 };
+
+/* Beginnings of names that prompts, clients and chat templates use for their tags. The first list is defused wherever
+ * it stands; the second holds words of programs, too: there a '<' behind a name is a type's argument, "List<User>". */
+static const char *const tag_names[] = {
+    "system",
+    "sys>",
+    "assistant",
+    "developer",
+    "instructions",
+    "antml",
+    "function_calls",
+    "invoke",
+    "reminder",
+    "local-command",
+    "task-notification",
+    "user-prompt",
+    "tool_",
+    "function_results",
+    "thinking",
+    "persisted-",
+    NULL,
+};
+static const char *const weak_names[] = {
+    "user",   "human",  "important", "instruction", "tool",    "function", "parameter",
+    "ant_",   "hook",   "memory",    "prompt",      "context", "command",  "result",
+    "claude", "policy", "admin",     "example",     "note",    "rule",     NULL,
+};
+
+static bool names_tag(struct str rest, const char *const *names) {
+  for (const char *const *t = names; *t; t++) {
+    size_t n = strlen(*t);
+    if (rest.n >= n && str_ieq((struct str){rest.p, n}, str_from(*t)))
+      return true;
+  }
+  return false;
+}
+
+/* '<' at s.p[pos] opens a tag that a model could take for one of its prompt. */
+static bool opens_tag(struct str s, size_t pos) {
+  size_t i = pos + 1, end = s.n - i < TAG_GAP ? s.n : i + TAG_GAP;
+  while (i < end && (s.p[i] == '/' || s.p[i] == '<' || ascii_space(s.p[i])))
+    i++;
+  struct str rest = {s.p + i, s.n - i};
+  if (str_starts(rest, STR("|")) || str_starts(rest, STR("!--")) || str_starts(rest, STR("![CDATA[")))
+    return true;
+  bool behind_name = pos > 0 && (ascii_alnum(s.p[pos - 1]) || s.p[pos - 1] == '_');
+  return names_tag(rest, tag_names) || (!behind_name && names_tag(rest, weak_names));
+}
+
+static size_t run_of(struct str s, size_t pos) {
+  size_t n = 1;
+  while (pos + n < s.n && s.p[pos + n] == s.p[pos])
+    n++;
+  return n;
+}
+
+/* "[INST]", "[/INST]", "[SYSTEM]": the length of the mark at s.p[pos], or 0. */
+static size_t bracket_mark(struct str s, size_t pos) {
+  static const char *const marks[] = {"[INST]", "[/INST]", "[SYSTEM]", "[/SYSTEM]", NULL};
+  for (const char *const *m = marks; *m; m++) {
+    size_t n = strlen(*m);
+    if (s.n - pos >= n && str_ieq((struct str){s.p + pos, n}, str_from(*m)))
+      return n;
+  }
+  return 0;
+}
+
+/* Takes what starts at s.p[pos] and must not stay as it is; 0: nothing does. */
+static size_t defuse(struct buf *b, struct str s, size_t pos) {
+  char c = s.p[pos];
+  size_t n = 1;
+  if (c == '`' || c == '~') {
+    n = run_of(s, pos);
+    for (size_t i = 0; i < n; i++)
+      buf_addc(b, n < 3 ? c : c == '`' ? '\'' : '=');
+    return n;
+  }
+  if (c == '<' && opens_tag(s, pos)) {
+    buf_adds(b, "\xE2\x80\xB9");
+    return 1;
+  }
+  if (c == '[' && (n = bracket_mark(s, pos)) > 0) {
+    buf_addc(b, '(');
+    buf_add(b, str_slice(s, pos + 1, pos + n - 1));
+    buf_addc(b, ')');
+    return n;
+  }
+  return 0;
+}
+
+static struct str defused(struct arena *a, struct str s) {
+  struct buf b = BUF(a);
+  for (size_t i = 0, from = 0;; i++) {
+    if (i < s.n && !strchr("`~<[", s.p[i]))
+      continue;
+    buf_add(&b, str_slice(s, from, i));
+    if (i == s.n)
+      return buf_str(&b);
+    size_t n = defuse(&b, s, i);
+    from = i + n;
+    i += n ? n - 1 : 0;
+  }
+}
+
+/* In both, what is invisible goes first, so that it cannot keep apart what would be found together. */
+struct str present_neutral(struct arena *a, struct str s) { return defused(a, present_visible(a, s)); }
+
+struct str present_line(struct arena *a, struct str s) {
+  struct str t = present_visible(a, s);
+  struct buf b = BUF(a);
+  bool gap = false;
+  for (size_t i = 0; i < t.n; i++) {
+    if (ascii_space(t.p[i])) {
+      gap = b.n > 0;
+      continue;
+    }
+    if (gap)
+      buf_addc(&b, ' ');
+    gap = false;
+    buf_addc(&b, t.p[i] == '`' ? '\'' : t.p[i]);
+  }
+  return defused(a, buf_str(&b));
+}

@@ -1,0 +1,457 @@
+/* suspect.c: reads a text as its attacker would want it to be read, and counts what speaks against it. */
+#include "core/trust/suspect.h"
+
+#include "base/utf8.h"
+#include "core/trust/present.h"
+#include "core/trust/suspect_decode.h"
+#include "core/trust/suspect_words.h"
+
+enum {
+  SLOTS = 4096,            /* of the lexicon; a power of two, and several times the number of its words */
+  STEM_LEAST = 3,          /* bytes of a stem */
+  WORD_MOST = 64,          /* bytes of a word that is looked up: longer ones are none of ours */
+  SPELLED_LEAST = 4,       /* letters that stand alone, one after the other, before they are read together */
+  DISGUISED_MOST = 1 << 16 /* bytes in which codes are looked for: each costs a reading more */
+};
+
+/* ---- the lexicon: words and stems by their hash ---- */
+
+struct slot {
+  uint64_t hash, classes; /* classes 0: free */
+};
+
+static const uint64_t stem_salt = UINT64_C(0x9e3779b97f4a7c15);
+
+static struct slot *slot_of(struct slot *slots, uint64_t hash) {
+  size_t i = (size_t)(hash ^ hash >> 32) & (SLOTS - 1);
+  while (slots[i].classes && slots[i].hash != hash)
+    i = (i + 1) & (SLOTS - 1);
+  return &slots[i];
+}
+
+static struct slot *lexicon(struct arena *a) {
+  struct slot *slots = arena_array(a, struct slot, SLOTS);
+  for (size_t i = 0; i < suspect_word_count; i++) {
+    struct str rest = str_from(suspect_words[i].words), word;
+    while (str_next(&rest, ' ', &word)) {
+      bool stem = str_ends(word, STR("*"));
+      uint64_t hash = str_hash(STR_HASH, str_slice(word, 0, word.n - stem)) ^ (stem ? stem_salt : 0);
+      struct slot *slot = slot_of(slots, hash);
+      slot->hash = hash;
+      slot->classes |= suspect_words[i].class;
+    }
+  }
+  return slots;
+}
+
+static uint64_t classes_of(struct slot *slots, struct str word) {
+  uint64_t hash = STR_HASH, classes = 0;
+  if (word.n > WORD_MOST)
+    return 0;
+  for (size_t i = 0; i < word.n; i++) {
+    hash = str_hash(hash, str_slice(word, i, i + 1));
+    if (i + 1 >= STEM_LEAST)
+      classes |= slot_of(slots, hash ^ stem_salt)->classes;
+  }
+  return classes | slot_of(slots, hash)->classes;
+}
+
+/* ---- words in disguise ---- */
+
+/* The Latin letter that a character passes for; itself when it does for none. */
+static uint32_t latin_of(uint32_t c) {
+  static const struct {
+    uint32_t c;
+    char as;
+  } like[] = {{'0', 'o'},   {'1', 'i'},   {'3', 'e'},   {'4', 'a'},   {'5', 's'},   {'7', 't'},   {'@', 'a'},
+              {'$', 's'},   {'!', 'i'},   {'|', 'l'},   {0x131, 'i'}, {0x251, 'a'}, {0x261, 'g'}, {0x3b1, 'a'},
+              {0x3b5, 'e'}, {0x3b9, 'i'}, {0x3ba, 'k'}, {0x3bd, 'v'}, {0x3bf, 'o'}, {0x3c1, 'p'}, {0x3c4, 't'},
+              {0x3c5, 'u'}, {0x3c7, 'x'}, {0x430, 'a'}, {0x435, 'e'}, {0x43a, 'k'}, {0x43c, 'm'}, {0x43e, 'o'},
+              {0x440, 'p'}, {0x441, 'c'}, {0x442, 't'}, {0x443, 'y'}, {0x445, 'x'}, {0x455, 's'}, {0x456, 'i'},
+              {0x458, 'j'}, {0x501, 'd'}, {0x51b, 'q'}, {0x51d, 'w'}, {0x570, 'h'}, {0x578, 'n'}, {0x585, 'o'},
+              {0x4bb, 'h'}};
+  for (size_t i = 0; i < ARRAY_LEN(like); i++)
+    if (like[i].c == c)
+      return (unsigned char)like[i].as;
+  return c;
+}
+
+static struct str undisguised(struct str word, char out[WORD_MOST]) {
+  size_t n = 0;
+  for (size_t i = 0; i < word.n && n + 4 <= WORD_MOST;)
+    n += utf8_put(latin_of(utf8_next(word, &i)), out + n);
+  return (struct str){out, n};
+}
+
+/* ---- a text as a row of classes ---- */
+
+struct reading {
+  struct arena *a;
+  struct slot *slots;
+  LIST(uint64_t) words; /* the classes of each */
+  struct buf spelled;   /* letters that stood alone */
+  int weights[FOUND_COUNT];
+};
+
+static void found(struct reading *r, enum suspect_finding what, int weight) {
+  if (r->weights[what] < weight)
+    r->weights[what] = weight;
+}
+
+static uint64_t meaning(struct reading *r, struct str word) {
+  char latin[WORD_MOST];
+  uint64_t classes = classes_of(r->slots, word);
+  if (!classes && word.n <= WORD_MOST)
+    classes = classes_of(r->slots, undisguised(word, latin));
+  return classes;
+}
+
+static uint64_t add_word(struct reading *r, struct str word) {
+  uint64_t classes = meaning(r, word);
+  list_push(r->a, &r->words, classes);
+  return classes;
+}
+
+/* The length of the longest word of the lexicon with which a text begins; 0: of none that is long enough. */
+static size_t long_word(struct reading *r, struct str s) {
+  uint64_t hash = STR_HASH;
+  size_t longest = 0;
+  for (size_t n = 1; n <= s.n && n <= WORD_MOST / 2; n++) {
+    hash = str_hash(hash, str_slice(s, n - 1, n));
+    if (n > SPELLED_LEAST && (slot_of(r->slots, hash)->classes || slot_of(r->slots, hash ^ stem_salt)->classes))
+      longest = n;
+  }
+  return longest;
+}
+
+/* "i g n o r e a l l": read as one word or, where it is none, as the long words in it. */
+static void end_spelling(struct reading *r) {
+  struct str all = buf_str(&r->spelled);
+  r->spelled.n = 0;
+  if (all.n < SPELLED_LEAST || add_word(r, all))
+    return;
+  for (size_t i = 0; i < all.n;) {
+    size_t n = long_word(r, str_slice(all, i, all.n));
+    if (n)
+      add_word(r, str_slice(all, i, i + n));
+    i += n ? n : 1;
+  }
+}
+
+static bool in_word(struct str s, size_t pos) {
+  if (pos >= s.n)
+    return false;
+  uint32_t c = utf8_next(s, &pos);
+  return utf8_is_alnum(c) && !utf8_is_unspaced(c);
+}
+
+/* The length of the apostrophe at pos, plain or typographic; 0 when there is none. */
+static size_t apostrophe_at(struct str s, size_t pos) {
+  if (pos < s.n && s.p[pos] == '\'')
+    return 1;
+  return str_starts(str_slice(s, pos, s.n), STR("\xe2\x80\x99")) ? 3 : 0;
+}
+
+/* Behind the word that begins at pos; pos when there is none. An apostrophe, and marks that pass for letters, belong to
+ * a word inside of it. */
+static size_t word_end(struct str s, size_t pos) {
+  while (in_word(s, pos)) {
+    (void)utf8_next(s, &pos);
+    size_t mark = apostrophe_at(s, pos);
+    if (!mark && pos < s.n)
+      mark = memchr("@$!|", s.p[pos], 4) != NULL;
+    if (mark && in_word(s, pos + mark))
+      pos += mark;
+  }
+  return pos;
+}
+
+static struct str without_apostrophes(struct arena *a, struct str word) {
+  struct buf b = BUF(a);
+  if (str_find(word, STR("'"), 0) == SIZE_MAX && str_find(word, STR("\xe2\x80\x99"), 0) == SIZE_MAX)
+    return word;
+  for (size_t i = 0; i < word.n;) {
+    size_t mark = apostrophe_at(word, i);
+    if (!mark)
+      buf_addc(&b, word.p[i]);
+    i += mark ? mark : 1;
+  }
+  return buf_str(&b);
+}
+
+/* "don't" is one word; "n'informe" and "l'utilisateur" are an article and another one. */
+static void add_elided(struct reading *r, struct str word) {
+  enum { ARTICLE = 4 };
+  uint64_t classes = meaning(r, without_apostrophes(r->a, word));
+  for (size_t i = 1; i <= ARTICLE && i < word.n; i++) {
+    size_t mark = apostrophe_at(word, i);
+    if (mark)
+      classes |= meaning(r, str_slice(word, i + mark, word.n));
+  }
+  list_push(r->a, &r->words, classes);
+}
+
+static void read_words(struct reading *r, struct str s) {
+  size_t behind = 0; /* the last word */
+  for (size_t pos = 0; pos < s.n;) {
+    size_t end = word_end(s, pos);
+    if (end == pos) {
+      (void)utf8_next(s, &pos);
+      continue;
+    }
+    struct str word = str_slice(s, pos, end);
+    size_t first = 0;
+    (void)utf8_next(word, &first);
+    bool alone = first == word.n;
+    if (r->spelled.n && (!alone || pos - behind > 1))
+      end_spelling(r);
+    if (alone)
+      buf_add(&r->spelled, word);
+    else
+      add_elided(r, word);
+    behind = pos = end;
+  }
+  end_spelling(r);
+}
+
+static void apply_rules(struct reading *r) {
+  for (size_t i = 0; i < r->words.n; i++)
+    for (size_t k = 0; r->words.v[i] && k < suspect_rule_count; k++) {
+      const struct suspect_rule *rule = &suspect_rules[k];
+      if (!(r->words.v[i] & rule->lead) || r->weights[rule->found] >= rule->weight)
+        continue;
+      size_t from = i > rule->before ? i - rule->before : 0, to = i + rule->behind + 1;
+      uint64_t around = 0;
+      for (size_t w = from; w < to && w < r->words.n; w++)
+        around |= r->words.v[w];
+      if ((around & rule->needs) == rule->needs)
+        found(r, rule->found, rule->weight);
+    }
+}
+
+/* ---- what is found as it stands ---- */
+
+static bool has_mark(struct str s, struct str text, struct str then) {
+  for (size_t at = str_find(s, text, 0); at != SIZE_MAX; at = str_find(s, text, at + 1)) {
+    size_t from = at + text.n, to = s.n - from < SUSPECT_NEAR ? s.n : from + SUSPECT_NEAR;
+    if (!then.p || str_find(str_slice(s, from, to), then, 0) != SIZE_MAX)
+      return true;
+  }
+  return false;
+}
+
+static void read_marks(struct reading *r, struct str s) {
+  for (size_t i = 0; i < suspect_mark_count; i++) {
+    const struct suspect_mark *m = &suspect_marks[i];
+    if (r->weights[m->found] < m->weight && has_mark(s, str_from(m->text), str_from(m->then)))
+      found(r, m->found, m->weight);
+  }
+}
+
+static bool has_unspaced(struct str s) {
+  for (size_t i = 0; i < s.n;)
+    if ((unsigned char)s.p[i] < 0x80)
+      i++;
+    else if (utf8_is_unspaced(utf8_next(s, &i)))
+      return true;
+  return false;
+}
+
+static bool has_one_of(struct str s, struct str words) {
+  struct str word;
+  while (str_next(&words, '|', &word))
+    if (str_find(s, word, 0) != SIZE_MAX)
+      return true;
+  return false;
+}
+
+/* One of the words, and near behind it one of the others. */
+static bool has_words(struct str s, struct str words, struct str others) {
+  struct str word;
+  if (!others.p)
+    return has_one_of(s, words);
+  while (str_next(&words, '|', &word))
+    for (size_t at = str_find(s, word, 0); at != SIZE_MAX; at = str_find(s, word, at + 1)) {
+      size_t from = at + word.n, to = s.n - from < SUSPECT_NEAR ? s.n : from + SUSPECT_NEAR;
+      if (has_one_of(str_slice(s, from, to), others))
+        return true;
+    }
+  return false;
+}
+
+static void read_unspaced(struct reading *r, struct str s) {
+  if (!has_unspaced(s))
+    return;
+  for (size_t i = 0; i < suspect_unspaced_count; i++) {
+    const struct suspect_mark *m = &suspect_unspaced[i];
+    struct str then = m->then ? utf8_fold(r->a, str_from(m->then)) : STR_NONE;
+    if (r->weights[m->found] < m->weight && has_words(s, utf8_fold(r->a, str_from(m->text)), then))
+      found(r, m->found, m->weight);
+  }
+}
+
+/* A link that takes something along: "![x](https://host/?d={summary})" is fetched as soon as it is shown. */
+static void read_links(struct reading *r, struct str s) {
+  enum { LINK_MOST = 400 };
+  for (size_t at = str_find(s, STR("](http"), 0); at != SIZE_MAX; at = str_find(s, STR("](http"), at + 1)) {
+    size_t end = at;
+    bool taken = false;
+    while (end < s.n && end - at < LINK_MOST && s.p[end] != ')' && s.p[end] != '\n')
+      taken |= strchr("{<$", s.p[end++]) != NULL;
+    size_t open = at;
+    while (open > 0 && at - open < SUSPECT_NEAR && s.p[open] != '[')
+      open--;
+    if (taken)
+      found(r, FOUND_EXFILTRATION, open > 0 && s.p[open - 1] == '!' ? 3 : 2);
+  }
+}
+
+/* ---- what nobody sees ---- */
+
+/* Letters of flags and other emoji are no hidden text: a few, behind the flag that they belong to. */
+static void read_hidden(struct reading *r, struct str s) {
+  enum { BLACK_FLAG = 0x1f3f4, SOME = 4 };
+  size_t zero = 0, tags = 0, turns = 0, selectors = 0;
+  bool flag = false;
+  for (size_t i = 0; i < s.n;) {
+    if ((unsigned char)s.p[i] < 0x80) {
+      i++;
+      flag = false;
+      continue;
+    }
+    uint32_t c = utf8_next(s, &i);
+    bool tag = c >= 0xe0000 && c <= 0xe007f;
+    flag = c == BLACK_FLAG || (flag && tag);
+    tags += tag && !flag;
+    turns += (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
+    zero += c == 0x200b || c == 0x2060 || c == 0xfeff || c == 0x180e;
+    selectors += c >= 0xe0100 && c <= 0xe01ef;
+  }
+  if (tags >= SOME || selectors >= SOME)
+    found(r, FOUND_HIDDEN, 3);
+  else if (turns || zero >= SOME)
+    found(r, FOUND_HIDDEN, 2);
+}
+
+/* ---- base64 ---- */
+
+static int sextet(char c) {
+  if (ascii_alpha(c))
+    return ascii_upper(c) ? c - 'A' : c - 'a' + 26;
+  if (ascii_digit(c))
+    return c - '0' + 52;
+  return c == '+' || c == '-' ? 62 : c == '/' || c == '_' ? 63 : -1;
+}
+
+/* The decoded text, or nothing when it is none. */
+static struct str decoded(struct arena *a, struct str code) {
+  struct buf b = BUF(a);
+  unsigned bits = 0;
+  for (size_t i = 0; i < code.n; i++) {
+    bits = (bits << 6 | (unsigned)sextet(code.p[i])) & 0xffffff;
+    if (i % 4)
+      buf_addc(&b, (char)(bits >> (6 - 2 * (i % 4))));
+  }
+  struct str text = buf_str(&b);
+  bool blank = false;
+  for (size_t i = 0; i < text.n; i++) {
+    if ((unsigned char)text.p[i] < ' ' && !ascii_space(text.p[i]))
+      return STR_NONE;
+    blank |= text.p[i] == ' ';
+  }
+  return blank && utf8_check(text) == text.n ? text : STR_NONE;
+}
+
+static void read_text(struct reading *r, struct str text);
+
+static void read_encoded(struct reading *r, struct str s) {
+  enum { LEAST = 24 };
+  for (size_t i = 0; i < s.n;) {
+    size_t end = i;
+    while (end < s.n && sextet(s.p[end]) >= 0)
+      end++;
+    struct str text = end - i >= LEAST ? decoded(r->a, str_slice(s, i, end)) : STR_NONE;
+    if (text.p) {
+      struct reading inner = {.a = r->a, .slots = r->slots, .spelled = BUF(r->a)};
+      read_text(&inner, text);
+      for (int k = 0; k < FOUND_COUNT; k++)
+        if (inner.weights[k] >= 2) {
+          found(r, (enum suspect_finding)k, inner.weights[k]);
+          found(r, FOUND_ENCODED, 2);
+        }
+    }
+    i = end > i ? end : i + 1;
+  }
+}
+
+/* What only an undone text says: of the same words as they stand, nothing is counted twice. What is hidden is seen in
+ * the text itself: backwards, a flag would not be one. */
+static void read_disguised(struct reading *r, struct str s) {
+  for (size_t i = 0; i < suspect_disguise_count; i++) {
+    const struct disguise *d = &suspect_disguises[i];
+    struct str text = d->undo(r->a, utf8_cut(s, DISGUISED_MOST));
+    if (!text.p)
+      continue;
+    struct reading inner = {.a = r->a, .slots = r->slots, .spelled = BUF(r->a)};
+    read_text(&inner, text);
+    for (int k = 0; k < FOUND_COUNT; k++)
+      if (k != FOUND_HIDDEN && inner.weights[k] >= d->least && inner.weights[k] > r->weights[k]) {
+        found(r, (enum suspect_finding)k, inner.weights[k]);
+        found(r, FOUND_ENCODED, 2);
+      }
+  }
+}
+
+/* ---- all of it ---- */
+
+static void read_text(struct reading *r, struct str text) {
+  struct buf b = BUF(r->a);
+  read_hidden(r, text);
+  buf_addc(&b, '\n'); /* so that the first line begins as the others do */
+  buf_add(&b, utf8_fold(r->a, present_visible(r->a, text)));
+  struct str s = buf_str(&b);
+  read_words(r, s);
+  apply_rules(r);
+  read_marks(r, s);
+  read_unspaced(r, s);
+  read_links(r, s);
+}
+
+static struct str verdict(struct arena *a, const struct reading *r) {
+  struct buf b = BUF(a);
+  int sum = 0;
+  for (int i = 0; i < FOUND_COUNT; i++) {
+    sum += r->weights[i];
+    if (r->weights[i])
+      buf_addf(&b, "%s%s", b.n ? " " : "", suspect_names[i]);
+  }
+  return sum >= SUSPECT_ENOUGH ? buf_str(&b) : STR_NONE;
+}
+
+struct str suspect_text(struct arena *a, struct str text) {
+  struct arena *work = arena_child(a);
+  struct reading r = {.a = work, .slots = lexicon(work), .spelled = BUF(work)};
+  read_text(&r, text);
+  read_encoded(&r, text);
+  read_disguised(&r, text);
+  struct str names = verdict(a, &r);
+  arena_release(work);
+  return names;
+}
+
+struct str suspect_memory(struct arena *a, const struct memory *m) {
+  struct buf b = BUF(a);
+  const struct str texts[] = {m->headline,   m->body,       m->key,       m->skill_name,
+                              m->root_cause, m->resolution, m->milestone, m->due};
+  for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+    if (!str_empty(texts[i])) {
+      buf_add(&b, texts[i]);
+      buf_adds(&b, "\n\n");
+    }
+  for (size_t i = 0; i < memory_list_count; i++)
+    for (size_t k = 0; k < list_at(m, i)->n; k++) {
+      buf_add(&b, list_at(m, i)->v[k]);
+      buf_addc(&b, '\n');
+    }
+  return suspect_text(a, buf_str(&b));
+}

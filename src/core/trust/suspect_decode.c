@@ -1,0 +1,180 @@
+/* suspect_decode.c: takes simple disguises off a text. */
+#include "core/trust/suspect_decode.h"
+
+#include "base/buf.h"
+#include "base/utf8.h"
+
+static int hex_digit(char c) {
+  if (ascii_digit(c))
+    return c - '0';
+  char l = ascii_lower(c);
+  return l >= 'a' && l <= 'f' ? l - 'a' + 10 : -1;
+}
+
+/* So many hex digits at pos as a number; false when they are fewer. */
+static bool read_hex(struct str s, size_t pos, size_t digits, uint32_t *ret) {
+  uint32_t n = 0;
+  if (s.n < pos + digits)
+    return false;
+  for (size_t i = 0; i < digits; i++) {
+    int d = hex_digit(s.p[pos + i]);
+    if (d < 0)
+      return false;
+    n = n << 4 | (uint32_t)d;
+  }
+  *ret = n;
+  return true;
+}
+
+/* ---- escapes: %49, \u0049, \x49, &#73;, &#x49; ---- */
+
+/* Behind the entity at pos, with its character; pos when there is none. */
+static size_t read_entity(struct str s, size_t pos, uint32_t *ret) {
+  enum { LONGEST = 8 };
+  size_t i = pos + 2;
+  bool hex = i < s.n && ascii_lower(s.p[i]) == 'x';
+  uint32_t n = 0;
+  if (!str_starts(str_slice(s, pos, s.n), STR("&#")))
+    return pos;
+  i += hex;
+  size_t from = i;
+  for (; i < s.n && i - from < LONGEST && s.p[i] != ';'; i++) {
+    int d = hex_digit(s.p[i]);
+    if (d < 0 || (!hex && d > 9))
+      return pos;
+    n = n * (hex ? 16 : 10) + (uint32_t)d;
+  }
+  if (i == from || i >= s.n || s.p[i] != ';')
+    return pos;
+  *ret = n;
+  return i + 1;
+}
+
+/* Behind the escape at pos; pos when there is none. A byte of %XX is put as it is: several make a character. */
+static size_t read_escape(struct str s, size_t pos, uint32_t *ret, bool *ret_byte) {
+  *ret_byte = s.p[pos] == '%';
+  if (*ret_byte && read_hex(s, pos + 1, 2, ret))
+    return pos + 3;
+  if (s.p[pos] == '\\' && pos + 1 < s.n) {
+    if (s.p[pos + 1] == 'u' && read_hex(s, pos + 2, 4, ret))
+      return pos + 6;
+    if (s.p[pos + 1] == 'x' && read_hex(s, pos + 2, 2, ret))
+      return pos + 4;
+  }
+  return s.p[pos] == '&' ? read_entity(s, pos, ret) : pos;
+}
+
+static struct str unescaped(struct arena *a, struct str s) {
+  struct buf b = BUF(a);
+  bool any = false;
+  for (size_t i = 0; i < s.n;) {
+    uint32_t c = 0;
+    bool byte = false;
+    size_t end = strchr("%\\&", s.p[i]) && s.p[i] ? read_escape(s, i, &c, &byte) : i;
+    if (end == i) {
+      buf_addc(&b, s.p[i++]);
+      continue;
+    }
+    char out[4];
+    if (byte)
+      buf_addc(&b, (char)c);
+    else
+      buf_add(&b, (struct str){out, utf8_put(c, out)});
+    any = true;
+    i = end;
+  }
+  return any ? buf_str(&b) : STR_NONE;
+}
+
+/* ---- hex ---- */
+
+/* Long runs of digits whose bytes are letters become text; what is around them stays. */
+static struct str unhexed(struct arena *a, struct str s) {
+  enum { LEAST = 24 };
+  struct buf b = BUF(a);
+  bool any = false;
+  for (size_t i = 0, end; i < s.n; i = end) {
+    for (end = i; end < s.n && hex_digit(s.p[end]) >= 0; end++)
+      ;
+    size_t from = b.n;
+    bool text = end - i >= LEAST && (end - i) % 2 == 0;
+    for (size_t k = i; text && k < end; k += 2) {
+      uint32_t c = 0;
+      text = read_hex(s, k, 2, &c) && (c >= ' ' || c == '\n' || c == '\t');
+      buf_addc(&b, (char)c);
+    }
+    any |= text;
+    if (!text) {
+      b.n = from;
+      end = end > i ? end : i + 1;
+      buf_add(&b, str_slice(s, i, end));
+    }
+  }
+  return any ? buf_str(&b) : STR_NONE;
+}
+
+/* ---- letters that are others, or in another order ---- */
+
+static struct str rotated(struct arena *a, struct str s) {
+  struct buf b = BUF(a);
+  for (size_t i = 0; i < s.n; i++) {
+    char c = s.p[i], first = ascii_upper(c) ? 'A' : 'a';
+    buf_addc(&b, ascii_alpha(c) ? (char)(first + (c - first + 13) % 26) : c);
+  }
+  return s.n ? buf_str(&b) : STR_NONE;
+}
+
+static struct str reversed(struct arena *a, struct str s) {
+  char *out = arena_alloc(a, s.n + 1);
+  size_t at = s.n;
+  for (size_t i = 0, from = 0; i < s.n; from = i) {
+    (void)utf8_next(s, &i);
+    at -= i - from;
+    memcpy(out + at, s.p + from, i - from);
+  }
+  return s.n ? (struct str){out + at, s.n - at} : STR_NONE;
+}
+
+/* ---- words in pieces ---- */
+
+static bool is_letter(struct str s, size_t pos) {
+  return pos < s.n && (ascii_alpha(s.p[pos]) || (unsigned char)s.p[pos] >= 0x80);
+}
+
+/* Behind "' + '", or a hyphen with or without the end of its line, between letters; pos when there is none. */
+static size_t read_seam(struct str s, size_t pos) {
+  size_t i = pos;
+  if (s.p[i] == '-') {
+    i++;
+    while (i < s.n && (s.p[i] == '\n' || s.p[i] == '\r'))
+      i++;
+    return pos > 0 && is_letter(s, pos - 1) && is_letter(s, i) ? i : pos;
+  }
+  char quote = s.p[i++];
+  while (i < s.n && s.p[i] == ' ')
+    i++;
+  if (i >= s.n || !strchr("+.&", s.p[i]) || !s.p[i])
+    return pos;
+  i++;
+  while (i < s.n && s.p[i] == ' ')
+    i++;
+  return i < s.n && s.p[i] == quote ? i + 1 : pos;
+}
+
+static struct str joined(struct arena *a, struct str s) {
+  struct buf b = BUF(a);
+  bool any = false;
+  for (size_t i = 0; i < s.n;) {
+    bool seam = s.p[i] == '-' || s.p[i] == '\'' || s.p[i] == '"';
+    size_t end = seam ? read_seam(s, i) : i;
+    any |= end > i;
+    if (end == i)
+      buf_addc(&b, s.p[i++]);
+    else
+      i = end;
+  }
+  return any ? buf_str(&b) : STR_NONE;
+}
+
+const struct disguise suspect_disguises[] = {{unescaped, 2}, {unhexed, 2}, {joined, 3}, {rotated, 3}, {reversed, 3}};
+const size_t suspect_disguise_count = ARRAY_LEN(suspect_disguises);

@@ -1,0 +1,116 @@
+/* encoder_batch.c: many texts: cut into passes, spread over the cores. */
+#include <stdatomic.h>
+
+#include "base/buf.h"
+#include "base/os/thread.h"
+#include "embed/encoder/encoder_pass.h"
+
+/* Short texts share a pass: the weights are then read once for all of them. Rows of a pass, as far as the lengths
+ * allow: more than the most gains nothing, and fewer than the least are not worth a thread. */
+enum { PASS_LEAST = 24, PASS_MOST = 96 };
+
+struct part {
+  size_t first, n; /* texts */
+};
+
+struct batch {
+  const struct model *m;
+  const struct kernel *k;
+  const struct encoder_text *texts;
+  float *vectors;
+  struct part *parts;
+  size_t nparts;
+  atomic_size_t next; /* the part that nobody has taken yet */
+};
+
+struct worker {
+  struct batch *batch;
+  struct encoder_scratch scratch;
+  pthread_t thread;
+  bool started;
+};
+
+static void *work(void *arg) {
+  struct worker *w = arg;
+  struct batch *b = w->batch;
+  for (size_t i; (i = atomic_fetch_add(&b->next, 1)) < b->nparts;) {
+    struct part part = b->parts[i];
+    encoder_pass(b->m, b->k, &w->scratch, b->texts + part.first, part.n,
+                 b->vectors + part.first * (size_t)b->m->shape.dims);
+  }
+  return NULL;
+}
+
+/* The calling thread works too, so a thread that cannot be started costs time and nothing else. */
+static void run_workers(struct worker *workers, size_t n) {
+  for (size_t i = 1; i < n; i++)
+    workers[i].started = thread_start(&workers[i].thread, work, &workers[i]) == 0;
+  work(&workers[0]);
+  for (size_t i = 1; i < n; i++)
+    if (workers[i].started)
+      pthread_join(workers[i].thread, NULL);
+}
+
+static enum status check_text(const struct model_shape *s, const struct encoder_text *text, struct error *err) {
+  if (text->n < 1 || text->n > (size_t)s->positions)
+    return error_set(err, STATUS_INTERNAL, "a text of %zu tokens for a model of %d positions", text->n, s->positions);
+  for (size_t i = 0; i < text->n; i++)
+    if (text->ids[i] < 0 || text->ids[i] >= s->vocab)
+      return error_set(err, STATUS_INTERNAL, "token %d for a model with a vocabulary of %d", text->ids[i], s->vocab);
+  return STATUS_OK;
+}
+
+/* How many rows a pass should have, so that every thread gets some. */
+static size_t pass_rows(const struct batch *b, size_t n, size_t threads) {
+  size_t share = encoder_rows(b->texts, n) / threads;
+  return share < PASS_LEAST ? PASS_LEAST : share > PASS_MOST ? PASS_MOST : share;
+}
+
+/* Neighbours go together as long as they fit; the most rows of a part, and of a text. */
+static void cut(struct arena *a, struct batch *b, size_t n, size_t limit, size_t *ret_rows, size_t *ret_longest) {
+  b->parts = arena_array(a, struct part, n);
+  size_t most = 0, longest = 0, rows = 0;
+  for (size_t i = 0; i < n; i++) {
+    size_t length = b->texts[i].n;
+    if (i == 0 || rows + length > limit) {
+      b->parts[b->nparts++] = (struct part){.first = i};
+      rows = 0;
+    }
+    b->parts[b->nparts - 1].n++;
+    rows += length;
+    most = rows > most ? rows : most;
+    longest = length > longest ? length : longest;
+  }
+  *ret_rows = most;
+  *ret_longest = longest;
+}
+
+enum status encoder_run(const struct model *m, const struct kernel *kernel, struct arena *a,
+                        const struct encoder_text *texts, size_t n, size_t threads, float *ret_vectors,
+                        struct error *err) {
+  for (size_t i = 0; i < n; i++) {
+    enum status status = check_text(&m->shape, &texts[i], err);
+    if (status != STATUS_OK)
+      return status;
+  }
+  if (n == 0)
+    return STATUS_OK;
+  struct arena *scratch = arena_child(a);
+  struct batch b = {.m = m, .k = kernel ? kernel : kernel_best(), .texts = texts, .vectors = ret_vectors};
+  size_t rows, longest;
+  if (threads == 0)
+    threads = n > 1 ? thread_cores() : 1;
+  if (threads > ENCODER_MAX_THREADS)
+    threads = ENCODER_MAX_THREADS;
+  cut(scratch, &b, n, pass_rows(&b, n, threads), &rows, &longest);
+  if (threads > b.nparts)
+    threads = b.nparts;
+  struct worker workers[ENCODER_MAX_THREADS] = {0};
+  for (size_t i = 0; i < threads; i++) {
+    workers[i].batch = &b;
+    encoder_scratch_init(&workers[i].scratch, scratch, m, rows, longest);
+  }
+  run_workers(workers, threads);
+  arena_release(scratch);
+  return STATUS_OK;
+}

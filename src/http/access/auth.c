@@ -1,0 +1,268 @@
+/* auth.c: reading and verifying the token of a request, and the answers to those who may not come in. */
+#include "http/access/auth.h"
+
+#include <sodium.h>
+
+#include "base/alloc.h"
+#include "core/secrets/access_token.h"
+#include "http/access/auth_internal.h"
+#include "http/access/bearer.h"
+#include "http/access/peer.h"
+
+enum status auth_new(const struct auth_options *options, struct auth **ret_auth, struct error *err) {
+  struct auth *auth = mem_zalloc(sizeof(*auth));
+  if (!auth)
+    return error_set(err, STATUS_NOMEM, "out of memory");
+  auth->options = *options;
+  auth->options.require_token |= options->behind_proxy;
+  pthread_mutex_init(&auth->lock, NULL);
+  limits_init(&auth->bearers);
+  limits_init(&auth->addresses);
+  limits_init(&auth->proven);
+  limits_init(&auth->tries);
+  *ret_auth = auth;
+  return STATUS_OK;
+}
+
+void auth_free(struct auth **auth) {
+  if (*auth)
+    pthread_mutex_destroy(&(*auth)->lock);
+  mem_free(*auth);
+  *auth = NULL;
+}
+
+/* ---- answers ---- */
+
+/* RFC 6750; with an issuer, clients are told where to find it. */
+static void challenge(struct http_call *call, const char *error) {
+  const struct oauth *oauth = call->server->auth->options.oauth;
+  struct buf b = BUF(call->arena);
+  buf_adds(&b, "Bearer realm=\"cairn\"");
+  if (error)
+    buf_addf(&b, ", error=\"%s\"", error);
+  if (oauth)
+    buf_addf(&b, ", resource_metadata=\"%.*s\", scope=\"" OAUTH_SCOPES "\"",
+             STR_ARG(oauth_metadata_url(oauth, call->arena)));
+  http_add_header(call, "WWW-Authenticate", buf_str(&b));
+}
+
+static void refuse(struct http_call *call, const char *error, const char *what) {
+  struct error err;
+  error_set(&err, STATUS_UNKNOWN_CALLER, "%s", what);
+  error_fix(&err, "send 'Authorization: Bearer TOKEN'; 'cairn token add NAME' on the server's machine makes one");
+  challenge(call, error);
+  http_reply_problem(call, &err);
+}
+
+/* Every wrong token gets this one answer. */
+static void refuse_token(struct http_call *call) {
+  refuse(call, "invalid_token", "the token is wrong, expired or revoked");
+}
+
+/* Right or wrong, it is not looked at: every call of the process is its agent's. */
+static void refuse_bound(struct http_call *call) {
+  struct error err;
+  error_set(&err, STATUS_DENIED, "this server is bound to an agent, and takes no tokens");
+  error_fix(&err, "leave the token out, or use a server that is not bound to an agent");
+  http_reply_problem(call, &err);
+}
+
+static void refuse_for_now(struct http_call *call, int64_t wait_us, const char *what) {
+  struct error err;
+  int64_t seconds = (wait_us + 999999) / 1000000;
+  error_set(&err, STATUS_LIMITED, "%s", what);
+  error_fix(&err, "wait %lld s, as the header Retry-After says", (long long)seconds);
+  http_add_header(call, "Retry-After", arena_printf(call->arena, "%lld", (long long)seconds));
+  http_reply_problem(call, &err);
+}
+
+/* ---- the head of a request ---- */
+
+static bool is_forwarded(const struct http_call *call) {
+  return http_header(call, "forwarded").p || http_header(call, "x-forwarded-for").p || http_header(call, "x-real-ip").p;
+}
+
+/* A proxy adds what it saw at the end; a line of its own counts as the end, too. */
+static void find_network(struct http_call *call) {
+  char network[PEER_NETWORK_SIZE];
+  for (size_t i = call->field_count; i-- > 0;)
+    if (str_ieq(call->fields[i].name, STR("x-forwarded-for"))) {
+      if (peer_forwarded(call->fields[i].value, network))
+        call->network = arena_dup(call->arena, str_from(network));
+      return;
+    }
+}
+
+/* How long the address of the call is still locked out; 0: it is not. */
+static int64_t locked_for(struct http_call *call) {
+  struct auth *auth = call->server->auth;
+  pthread_mutex_lock(&auth->lock);
+  int64_t wait = limit_locked(&auth->addresses, call->network, clock_ticks_us());
+  pthread_mutex_unlock(&auth->lock);
+  return wait;
+}
+
+static void refuse_locked(struct http_call *call, int64_t wait_us) {
+  atomic_fetch_add(&call->server->auth->counts[AUTH_LOCKED], 1);
+  refuse_for_now(call, wait_us, "too many wrong tokens came from this address");
+}
+
+bool auth_read(struct http_call *call) {
+  struct auth *auth = call->server->auth;
+  const struct http_route *route = http_route_find(http_routes_of(call), call->method, call->path);
+  if (!auth || (route && (route->flags & HTTP_OPEN)))
+    return true;
+  if (auth->options.behind_proxy)
+    find_network(call);
+  if (bearer_astray(call)) {
+    http_reply_problem_status(call, 400, "Bad Request",
+                              "a token belongs into the header Authorization, never into the address or a cookie");
+    return false;
+  }
+  enum bearer bearer = bearer_read(call, &call->token);
+  if (bearer == BEARER_TOKEN && call->server->bound) {
+    refuse_bound(call);
+    return false;
+  }
+  if (bearer == BEARER_TOKEN ||
+      (bearer == BEARER_NONE && call->local && !auth->options.require_token && !is_forwarded(call)))
+    return true;
+  int64_t wait = locked_for(call);
+  if (wait > 0)
+    refuse_locked(call, wait);
+  else if (bearer == BEARER_WRONG)
+    refuse_token(call);
+  else
+    refuse(call, NULL, "this server answers nobody without a token");
+  return false;
+}
+
+/* ---- tokens ---- */
+
+static bool is_ours(struct str token) { return str_starts(token, STR("cairn_")); }
+
+/* Others behind the same address must not be locked out by one who guesses: a right token always gets through. One of
+ * ours costs a look at a row and a hash, and has too many bits to be guessed. A signature costs more: from an address
+ * that is locked out those are looked at that were right before, and of the others a few. */
+enum { TRY_RATE = 1, TRY_BURST = 5 }; /* a second, and at once */
+
+static bool may_try(struct http_call *call) {
+  struct auth *auth = call->server->auth;
+  int64_t now = clock_ticks_us();
+  if (is_ours(call->token) || !auth->options.oauth)
+    return true;
+  pthread_mutex_lock(&auth->lock);
+  bool may = limit_noted(&auth->proven, call->token, now) ||
+             limit_take(&auth->tries, call->network, TRY_RATE, TRY_BURST, now) == 0;
+  pthread_mutex_unlock(&auth->lock);
+  return may;
+}
+
+static void note_proven(struct http_call *call, const struct principal *p) {
+  struct auth *auth = call->server->auth;
+  int64_t left = (p->expires_at - clock_now(&auth->options.clock)) * 1000, now = clock_ticks_us();
+  if (is_ours(call->token) || left <= 0)
+    return;
+  pthread_mutex_lock(&auth->lock);
+  limit_note(&auth->proven, call->token, now + (left < LIMIT_HOUR ? left : LIMIT_HOUR), now);
+  pthread_mutex_unlock(&auth->lock);
+}
+
+static bool token_well_formed(struct str token) {
+  struct token_text text;
+  bool well = token_parse(token, &text);
+  sodium_memzero(&text, sizeof(text));
+  return well;
+}
+
+static enum status find_bearer(struct http_call *call, struct principal *ret_principal, struct error *err) {
+  const struct auth_options *o = &call->server->auth->options;
+  struct arena *a = call->arena;
+  if (!is_ours(call->token))
+    return o->oauth ? oauth_identify(o->oauth, call->token, clock_now(&o->clock), a, ret_principal, err)
+                    : error_set(err, STATUS_UNKNOWN_CALLER, "there is no such token");
+  struct engine *engine;
+  if (!token_well_formed(call->token)) /* others wait for the engines */
+    return error_set(err, STATUS_UNKNOWN_CALLER, "there is no such token");
+  enum status s = pool_take(call->server->pool, &engine, err);
+  if (s != STATUS_OK)
+    return s;
+  s = identity_of_token(engine, call->token, a, ret_principal, err);
+  pool_give(call->server->pool, engine);
+  return s;
+}
+
+static void count_wrong(struct http_call *call) {
+  struct auth *auth = call->server->auth;
+  pthread_mutex_lock(&auth->lock);
+  bool locked = limit_wrong(&auth->addresses, call->network, clock_ticks_us());
+  pthread_mutex_unlock(&auth->lock);
+  atomic_fetch_add(&auth->counts[AUTH_REFUSED], 1);
+  auth_log_wrong(call, locked);
+}
+
+static bool is_limited(struct http_call *call, const struct principal *p) {
+  struct auth *auth = call->server->auth;
+  if (auth->options.rate == 0 || auth->options.burst == 0)
+    return false;
+  struct str who = arena_printf(call->arena, "%.*s/%.*s", STR_ARG(p->team), STR_ARG(p->name));
+  pthread_mutex_lock(&auth->lock);
+  int64_t wait = limit_take(&auth->bearers, who, auth->options.rate, auth->options.burst, clock_ticks_us());
+  pthread_mutex_unlock(&auth->lock);
+  if (wait == 0)
+    return false;
+  atomic_fetch_add(&auth->counts[AUTH_LIMITED], 1);
+  refuse_for_now(call, wait, "the bearer of this token calls too often");
+  return true;
+}
+
+/* What the server was started with is the local user's: a bearer's place comes with its token. */
+static void enter(struct http_call *call, const struct principal *p) {
+  struct caller *c = &call->caller;
+  call->principal = *p;
+  c->principal = &call->principal;
+  c->team = p->team;
+  c->project = STR("");
+  c->project_given = c->all_projects = false;
+  c->session = STR_NONE;
+}
+
+bool auth_verify(struct http_call *call) {
+  struct principal p;
+  struct error err;
+  if (!call->token.p)
+    return true;
+  int64_t wait = locked_for(call);
+  enum status s = wait == 0 || may_try(call) ? find_bearer(call, &p, &err) : STATUS_UNKNOWN_CALLER;
+  if (s == STATUS_OK) {
+    note_proven(call, &p);
+    if (is_limited(call, &p))
+      return false;
+    atomic_fetch_add(&call->server->auth->counts[AUTH_ACCEPTED], 1);
+    enter(call, &p);
+    return true;
+  }
+  if (s == STATUS_UNKNOWN_CALLER && wait > 0) {
+    refuse_locked(call, wait);
+    return false;
+  }
+  if (s == STATUS_UNKNOWN_CALLER) {
+    count_wrong(call);
+    refuse_token(call);
+    return false;
+  }
+  if (s == STATUS_DENIED)
+    challenge(call, "insufficient_scope");
+  http_reply_problem(call, &err);
+  return false;
+}
+
+/* ---- metadata ---- */
+
+void auth_metadata(struct http_call *call) {
+  const struct oauth *oauth = call->server->auth ? call->server->auth->options.oauth : NULL;
+  if (oauth)
+    http_reply_json(call, 200, oauth_metadata(oauth, call->arena));
+  else
+    http_reply_problem_status(call, 404, "Not Found", "this server has tokens of its own, and no issuer");
+}

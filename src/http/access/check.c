@@ -1,0 +1,80 @@
+/* check.c: Host and Origin of a request. */
+#include "http/access/check.h"
+
+/* 127.0.0.0/8 in dotted form; what else stands for it (127.1, 0x7f000001) is nobody's usual spelling. */
+static bool loopback_v4(struct str s) {
+  struct str part;
+  int count = 0;
+  if (s.n == 0 || s.p[s.n - 1] == '.')
+    return false;
+  while (str_next(&s, '.', &part)) {
+    int value = 0;
+    if (part.n == 0 || part.n > 3)
+      return false;
+    for (size_t i = 0; i < part.n; i++) {
+      if (!ascii_digit(part.p[i]))
+        return false;
+      value = value * 10 + (part.p[i] - '0');
+    }
+    if (value > 255 || (count == 0 && value != 127))
+      return false;
+    count++;
+  }
+  return count == 4;
+}
+
+bool check_loopback(struct str name) {
+  return str_ieq(name, STR("localhost")) || str_is(name, "::1") || str_is(name, "[::1]") || loopback_v4(name);
+}
+
+static bool port_valid(struct str s) {
+  if (s.n == 0 || s.n > 5)
+    return false;
+  for (size_t i = 0; i < s.n; i++)
+    if (!ascii_digit(s.p[i]))
+      return false;
+  return true;
+}
+
+static bool is_called(struct str name, const struct check_names *names) {
+  for (size_t i = 0; i < names->hosts->n; i++)
+    if (str_ieq(names->hosts->v[i], name))
+      return true;
+  return names->local && check_loopback(name);
+}
+
+bool check_host(struct str host, const struct check_names *names) {
+  if (host.n == 0)
+    return false;
+  size_t end;
+  if (host.p[0] == '[') {
+    const char *close = memchr(host.p, ']', host.n);
+    if (!close)
+      return false;
+    end = (size_t)(close - host.p) + 1;
+  } else {
+    const char *colon = memchr(host.p, ':', host.n);
+    end = colon ? (size_t)(colon - host.p) : host.n;
+  }
+  struct str name = str_slice(host, 0, end), rest = str_slice(host, end, host.n);
+  if (rest.n && (rest.p[0] != ':' || !port_valid(str_slice(rest, 1, rest.n))))
+    return false;
+  return is_called(name, names);
+}
+
+bool check_origin(struct str origin, const struct check_names *names) {
+  static const struct str schemes[] = {STR_INIT("http://"), STR_INIT("https://")};
+  for (size_t i = 0; i < ARRAY_LEN(schemes); i++)
+    if (origin.n > schemes[i].n && str_ieq(str_slice(origin, 0, schemes[i].n), schemes[i]))
+      return check_host(str_slice(origin, schemes[i].n, origin.n), names);
+  return false;
+}
+
+bool check_name(struct str name) {
+  bool v6 = name.n > 2 && name.p[0] == '[' && name.p[name.n - 1] == ']';
+  struct str inner = v6 ? str_slice(name, 1, name.n - 1) : name;
+  for (size_t i = 0; i < inner.n; i++)
+    if (!ascii_alnum(inner.p[i]) && inner.p[i] != '.' && inner.p[i] != (v6 ? ':' : '-'))
+      return false;
+  return inner.n > 0 && name.n <= 255;
+}

@@ -1,0 +1,230 @@
+/* jwt.c: keys and signatures by GnuTLS, claims by rules. */
+#include "http/access/jwt.h"
+
+#include <gnutls/abstract.h>
+#include <gnutls/crypto.h>
+#include <sodium.h>
+
+#include "base/os/clock.h"
+
+#define END_OF_TIME 253402300800.0 /* the year 10000 */
+
+enum { RSA_BITS = 2048, ES256_HALF = 32, ED25519_SIZE = 32, MEMBERS_MAX = 100, PARTS = 3 };
+
+/* A key has one algorithm, whatever a token says: none, and shared secrets, are not among them. */
+static const struct algorithm {
+  const char *name, *type, *curve;
+  gnutls_sign_algorithm_t sign;
+} algorithms[] = {
+    {"RS256", "RSA", NULL, GNUTLS_SIGN_RSA_SHA256},
+    {"ES256", "EC", "P-256", GNUTLS_SIGN_ECDSA_SHA256},
+    {"EdDSA", "OKP", "Ed25519", GNUTLS_SIGN_EDDSA_ED25519},
+};
+
+struct jwk {
+  struct str id;
+  const struct algorithm *algorithm;
+  gnutls_pubkey_t key;
+};
+
+/* ---- parts ---- */
+
+/* base64url without padding, strictly: one text for each value. libsodium takes some bytes above 127 for letters. */
+static bool decode(struct arena *a, struct str text, struct str *ret_bytes) {
+  if (str_empty(text) || !str_is_ascii(text))
+    return false;
+  size_t room = text.n / 4 * 3 + 3, n = 0;
+  char *bytes = arena_alloc(a, room);
+  const char *end = NULL;
+  if (sodium_base642bin((uint8_t *)bytes, room, text.p, text.n, NULL, &n, &end,
+                        sodium_base64_VARIANT_URLSAFE_NO_PADDING) != 0 ||
+      end != text.p + text.n)
+    return false;
+  *ret_bytes = (struct str){bytes, n};
+  return true;
+}
+
+/* Of two members with one name, readers choose differently. */
+static bool is_plain_object(yyjson_val *v) {
+  size_t i, n, k, m;
+  yyjson_val *key, *value, *other, *ignored;
+  if (!yyjson_is_obj(v) || yyjson_obj_size(v) > MEMBERS_MAX)
+    return false;
+  yyjson_obj_foreach(v, i, n, key, value) {
+    yyjson_obj_foreach(v, k, m, other, ignored) {
+      if (k < i && str_eq(json_val_str(key), json_val_str(other)))
+        return false;
+    }
+  }
+  return true;
+}
+
+static yyjson_val *read_object(struct arena *a, struct str text) {
+  struct error ignored;
+  yyjson_val *v;
+  return json_read(a, text, &v, &ignored) == STATUS_OK && is_plain_object(v) ? v : NULL;
+}
+
+static gnutls_datum_t datum(struct str s) {
+  return (gnutls_datum_t){.data = (unsigned char *)(uintptr_t)s.p, .size = (unsigned)s.n};
+}
+
+/* ---- keys ---- */
+
+static void forget_key(void *key) { gnutls_pubkey_deinit(key); }
+
+static bool import_key(struct arena *a, yyjson_val *v, const struct algorithm *algorithm, gnutls_pubkey_t key) {
+  struct str x, y;
+  unsigned bits = 0;
+  if (strcmp(algorithm->type, "RSA") == 0) {
+    if (!decode(a, json_str(v, "n"), &x) || !decode(a, json_str(v, "e"), &y))
+      return false;
+    gnutls_datum_t modulus = datum(x), exponent = datum(y);
+    return gnutls_pubkey_import_rsa_raw(key, &modulus, &exponent) == 0 &&
+           gnutls_pubkey_get_pk_algorithm(key, &bits) == GNUTLS_PK_RSA && bits >= RSA_BITS;
+  }
+  if (!decode(a, json_str(v, "x"), &x))
+    return false;
+  gnutls_datum_t first = datum(x);
+  if (strcmp(algorithm->type, "OKP") == 0)
+    return x.n == ED25519_SIZE && gnutls_pubkey_import_ecc_raw(key, GNUTLS_ECC_CURVE_ED25519, &first, NULL) == 0;
+  if (!decode(a, json_str(v, "y"), &y))
+    return false;
+  gnutls_datum_t second = datum(y);
+  return gnutls_pubkey_import_ecc_raw(key, GNUTLS_ECC_CURVE_SECP256R1, &first, &second) == 0;
+}
+
+/* The one that fits its type and curve, unless it is said to be for something else. */
+static const struct algorithm *algorithm_of(yyjson_val *v) {
+  struct str use = json_str(v, "use"), named = json_str(v, "alg");
+  for (size_t i = 0; i < ARRAY_LEN(algorithms); i++) {
+    const struct algorithm *g = &algorithms[i];
+    if (str_is(json_str(v, "kty"), g->type) && (!g->curve || str_is(json_str(v, "crv"), g->curve)))
+      return (!use.p || str_is(use, "sig")) && (!named.p || str_is(named, g->name)) ? g : NULL;
+  }
+  return NULL;
+}
+
+static bool read_key(struct arena *a, yyjson_val *v, struct jwk *ret_key) {
+  struct jwk k = {.id = json_str(v, "kid"), .algorithm = is_plain_object(v) ? algorithm_of(v) : NULL};
+  if (!k.algorithm || str_empty(k.id) || gnutls_pubkey_init(&k.key) != 0)
+    return false;
+  arena_defer(a, forget_key, k.key);
+  if (!import_key(a, v, k.algorithm, k.key))
+    return false;
+  *ret_key = k;
+  return true;
+}
+
+static const struct jwk *find_key(const struct jwks *keys, struct str id, struct str algorithm) {
+  for (size_t i = 0; i < keys->n; i++)
+    if (str_eq(keys->v[i].id, id) && str_is(algorithm, keys->v[i].algorithm->name))
+      return &keys->v[i];
+  return NULL;
+}
+
+enum status jwks_read(struct arena *a, struct str json, struct jwks *ret_keys, struct error *err) {
+  yyjson_val *root = read_object(a, json), *list = yyjson_obj_get(root, "keys"), *v;
+  struct jwks keys = {.v = arena_array(a, struct jwk, JWKS_MAX)};
+  size_t i, n;
+  if (!yyjson_is_arr(list) || yyjson_arr_size(list) > JWKS_MAX) {
+    error_set(err, STATUS_USAGE, "this is not a set of keys: a JSON object with \"keys\", %d at most", (int)JWKS_MAX);
+    return error_fix(err, "save what the issuer shows at its jwks_uri");
+  }
+  yyjson_arr_foreach(list, i, n, v) {
+    struct jwk k;
+    if (!read_key(a, v, &k))
+      continue;
+    if (find_key(&keys, k.id, str_from(k.algorithm->name))) {
+      error_set(err, STATUS_USAGE, "two keys of the set are called '%.*s'", STR_ARG(k.id));
+      return error_fix(err, "leave the one out that the issuer does not use");
+    }
+    keys.v[keys.n++] = k;
+  }
+  if (keys.n == 0) {
+    error_set(err, STATUS_USAGE, "no key of the set can be used");
+    return error_fix(err, "a key has a kid and is of type RSA (2,048 bits at least), EC on P-256 or OKP on Ed25519");
+  }
+  *ret_keys = keys;
+  return STATUS_OK;
+}
+
+/* ---- signatures ---- */
+
+/* Of ES256 a token has the two numbers side by side, and GnuTLS wants them in DER. */
+static bool verify_es256(const struct jwk *k, gnutls_datum_t text, struct str signature) {
+  gnutls_datum_t r = datum(str_slice(signature, 0, ES256_HALF)), s, both = {0};
+  s = datum(str_slice(signature, ES256_HALF, signature.n));
+  if (gnutls_encode_rs_value(&both, &r, &s) != 0)
+    return false;
+  int result = gnutls_pubkey_verify_data2(k->key, k->algorithm->sign, 0, &text, &both);
+  gnutls_free(both.data);
+  return result >= 0;
+}
+
+static bool verify(const struct jwk *k, struct str text, struct str signature) {
+  if (k->algorithm->sign == GNUTLS_SIGN_ECDSA_SHA256)
+    return signature.n == 2 * (size_t)ES256_HALF && verify_es256(k, datum(text), signature);
+  gnutls_datum_t data = datum(text), sign = datum(signature);
+  return gnutls_pubkey_verify_data2(k->key, k->algorithm->sign, 0, &data, &sign) >= 0;
+}
+
+/* ---- rules ---- */
+
+/* An access token, if it says what it is. */
+static bool type_fits(yyjson_val *head) {
+  static const struct str types[] = {STR_INIT("at+jwt"), STR_INIT("application/at+jwt"), STR_INIT("JWT")};
+  yyjson_val *type = yyjson_obj_get(head, "typ");
+  for (size_t i = 0; i < ARRAY_LEN(types); i++)
+    if (str_ieq(json_val_str(type), types[i]))
+      return true;
+  return !type;
+}
+
+static bool audience_fits(yyjson_val *audience, struct str wanted) {
+  size_t i, n;
+  yyjson_val *one;
+  yyjson_arr_foreach(audience, i, n, one) {
+    if (str_eq(json_val_str(one), wanted))
+      return true;
+  }
+  return yyjson_is_str(audience) && str_eq(json_val_str(audience), wanted);
+}
+
+/* A token without an end is refused, or with one that no calendar has; so is a time that is no number. */
+static bool time_fits(yyjson_val *claims, int64_t now) {
+  yyjson_val *end = yyjson_obj_get(claims, "exp"), *begin = yyjson_obj_get(claims, "nbf");
+  double seconds = (double)now / MS_PER_SECOND, leeway = (double)JWT_LEEWAY;
+  return yyjson_is_num(end) && yyjson_get_num(end) + leeway > seconds && yyjson_get_num(end) < END_OF_TIME &&
+         (!begin || (yyjson_is_num(begin) && yyjson_get_num(begin) - leeway <= seconds));
+}
+
+static bool split(struct str token, struct str ret_parts[PARTS]) {
+  struct str rest = token;
+  size_t n = 0;
+  for (struct str part; str_next(&rest, '.', &part); n++) {
+    if (n == PARTS || str_empty(part))
+      return false;
+    ret_parts[n] = part;
+  }
+  return n == PARTS && token.p[token.n - 1] != '.';
+}
+
+yyjson_val *jwt_read(struct arena *a, const struct jwks *keys, const struct jwt_rules *rules, struct str token) {
+  struct str part[PARTS], head_text, claims_text, signature;
+  if (!split(token, part) || !decode(a, part[0], &head_text) || !decode(a, part[2], &signature))
+    return NULL;
+  yyjson_val *head = read_object(a, head_text);
+  /* "crit" names extensions that a reader must know; there is none that this one does. */
+  if (!head || !type_fits(head) || yyjson_obj_get(head, "crit"))
+    return NULL;
+  const struct jwk *key = find_key(keys, json_str(head, "kid"), json_str(head, "alg"));
+  struct str signed_text = {token.p, part[0].n + 1 + part[1].n};
+  if (!key || !verify(key, signed_text, signature) || !decode(a, part[1], &claims_text))
+    return NULL;
+  yyjson_val *claims = read_object(a, claims_text);
+  /* "cnf" binds a token to a key that its bearer has to show; here nobody asks for that. */
+  bool fits = claims && str_eq(json_str(claims, "iss"), rules->issuer) && time_fits(claims, rules->now) &&
+              audience_fits(yyjson_obj_get(claims, "aud"), rules->audience) && !yyjson_obj_get(claims, "cnf");
+  return fits ? claims : NULL;
+}

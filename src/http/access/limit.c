@@ -1,0 +1,71 @@
+/* limit.c: buckets of calls, and locks for those who guess. */
+#include "http/access/limit.h"
+
+#include <sodium.h>
+
+void limits_init(struct limits *l) {
+  *l = (struct limits){0};
+  randombytes_buf(l->secret, sizeof(l->secret));
+}
+
+/* The entry of `who`; without one, the place for it, or NULL when none is wanted. */
+static struct limit_entry *find(struct limits *l, struct str who, int64_t now, bool make) {
+  uint8_t key[LIMIT_KEY];
+  crypto_generichash(key, sizeof(key), (const uint8_t *)who.p, who.n, l->secret, sizeof(l->secret));
+  struct limit_entry *set = l->entries[key[0] % LIMIT_SETS], *least = set;
+  for (struct limit_entry *e = set; e < set + LIMIT_WAYS; e++) {
+    if (e->until > now && memcmp(e->key, key, sizeof(key)) == 0)
+      return e;
+    if (e->until < least->until)
+      least = e;
+  }
+  if (!make)
+    return NULL;
+  *least = (struct limit_entry){.until = now};
+  memcpy(least->key, key, sizeof(key));
+  return least;
+}
+
+/* A bucket is one number: the time at which it will be full again. Each call moves it on by what it takes to make up
+ * for a call; it may lie as far ahead as the bucket is deep. */
+int64_t limit_take(struct limits *l, struct str who, int64_t rate, int64_t burst, int64_t now) {
+  int64_t step = INT64_C(1000000) / rate, depth = step * burst;
+  struct limit_entry *e = find(l, who, now, true);
+  int64_t wait = e->until + step - now - depth;
+  if (wait > 0)
+    return wait;
+  e->until += step;
+  return 0;
+}
+
+void limit_note(struct limits *l, struct str who, int64_t until, int64_t now) {
+  struct limit_entry *e = find(l, who, now, true);
+  if (e->until < until)
+    e->until = until;
+}
+
+bool limit_noted(struct limits *l, struct str who, int64_t now) { return find(l, who, now, false) != NULL; }
+
+bool limit_wrong(struct limits *l, struct str who, int64_t now) {
+  struct limit_entry *e = find(l, who, now, true);
+  if (now - e->began >= LIMIT_MINUTE) {
+    e->began = now;
+    e->wrong = 0;
+  }
+  if (e->until < now + LIMIT_MINUTE)
+    e->until = now + LIMIT_MINUTE;
+  if (++e->wrong < LIMIT_WRONG)
+    return false;
+  e->wrong = 0;
+  e->penalty = e->penalty ? 2 * e->penalty : LIMIT_MINUTE;
+  if (e->penalty > LIMIT_HOUR)
+    e->penalty = LIMIT_HOUR;
+  e->locked = now + e->penalty;
+  e->until = e->locked + LIMIT_HOUR;
+  return true;
+}
+
+int64_t limit_locked(struct limits *l, struct str who, int64_t now) {
+  const struct limit_entry *e = find(l, who, now, false);
+  return e && e->locked > now ? e->locked - now : 0;
+}

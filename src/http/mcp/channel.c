@@ -1,0 +1,418 @@
+/* channel.c: channels between the dispatcher and HTTP, and their replay. */
+#include "http/mcp/channel.h"
+
+#include "base/alloc.h"
+
+enum {
+  KEPT_MESSAGES = 256, /* of a channel, to be sent again */
+  KEPT_BYTES = 512 << 10,
+  CHANNELS_MAX = 256, /* kept without a client */
+};
+#define AWAY_US (INT64_C(120) * 1000 * 1000) /* so long a client may stay away */
+
+struct message {
+  struct message *next;
+  uint64_t number;
+  size_t n;
+  char text[];
+};
+
+struct mcp_channel {
+  struct mcp_hub *hub;
+  struct mcp_channel *next; /* in the hub, when it can be resumed */
+  bool listed;
+  pthread_mutex_t lock; /* recursive: a stream may close while it is begun. For all below. */
+  int refs;
+  uint64_t number, sent;
+  bool listening, modern, primed;
+  struct mcp_out out;
+  struct http_call *call; /* while the dispatcher runs */
+  struct str answer;      /* the only message, in the call's memory */
+  struct str instead;     /* of an answer that must not be kept; as long as `call` */
+  bool begun;             /* there was a stream */
+  bool done;              /* the last message was sent */
+  bool gone;              /* the client has left, and is not expected back */
+  int64_t left;           /* ticks when it did */
+  struct http_stream *stream;
+  struct mcp_stream *mcp;
+  struct message *first, *last;
+  size_t kept, bytes;
+  size_t session_n;
+  char session[];
+};
+
+struct mcp_hub {
+  pthread_mutex_t lock; /* taken before a channel's */
+  struct mcp_server *mcp;
+  struct mcp_channel *channels;
+  size_t count;
+  uint64_t numbers;
+};
+
+/* What a stream knows of its channel. */
+struct attachment {
+  struct mcp_channel *channel;
+  struct http_stream *stream;
+};
+
+/* ---- the hub ---- */
+
+enum status mcp_hub_new(struct mcp_server *mcp, struct mcp_hub **ret_hub, struct error *err) {
+  struct mcp_hub *hub = mem_zalloc(sizeof(*hub));
+  if (!hub)
+    return error_set(err, STATUS_NOMEM, "out of memory");
+  hub->mcp = mcp;
+  pthread_mutex_init(&hub->lock, NULL);
+  *ret_hub = hub;
+  return STATUS_OK;
+}
+
+static void unref(struct mcp_channel *c) {
+  pthread_mutex_lock(&c->lock);
+  bool last = --c->refs == 0;
+  pthread_mutex_unlock(&c->lock);
+  if (!last)
+    return;
+  for (struct message *m = c->first, *next; m; m = next) {
+    next = m->next;
+    mem_free(m);
+  }
+  pthread_mutex_destroy(&c->lock);
+  mem_free(c);
+}
+
+static void ref(struct mcp_channel *c) {
+  pthread_mutex_lock(&c->lock);
+  c->refs++;
+  pthread_mutex_unlock(&c->lock);
+}
+
+/* Tells the dispatcher, once, that nobody listens any more. No lock may be held: it waits for a message on its way. */
+static void hang_up(struct mcp_channel *c) {
+  pthread_mutex_lock(&c->lock);
+  struct mcp_stream *stream = c->mcp;
+  c->mcp = NULL;
+  c->gone = true;
+  pthread_mutex_unlock(&c->lock);
+  if (stream)
+    mcp_hang_up(c->hub->mcp, stream);
+}
+
+/* The hub's lock is held; the reference of the list goes to the caller. */
+static struct mcp_channel *unlist(struct mcp_hub *hub, struct mcp_channel **at) {
+  struct mcp_channel *c = *at;
+  *at = c->next;
+  c->listed = false;
+  hub->count--;
+  return c;
+}
+
+static bool is_away(struct mcp_channel *c, int64_t since) {
+  pthread_mutex_lock(&c->lock);
+  bool away = !c->stream && !c->call && c->left && c->left <= since;
+  pthread_mutex_unlock(&c->lock);
+  return away;
+}
+
+/* Takes one that nobody wants any more out of the list: of a session, or any that has been away for too long. */
+static struct mcp_channel *take_stale(struct mcp_hub *hub, struct str session, bool all) {
+  struct mcp_channel *found = NULL;
+  int64_t now = clock_ticks_us();
+  pthread_mutex_lock(&hub->lock);
+  bool crowded = hub->count > CHANNELS_MAX;
+  for (struct mcp_channel **at = &hub->channels; *at && !found; at = &(*at)->next) {
+    bool ours = session.n && str_eq(session, (struct str){(*at)->session, (*at)->session_n});
+    if ((ours && (all || ((*at)->listening && is_away(*at, now)))) || is_away(*at, crowded ? now : now - AWAY_US)) {
+      found = unlist(hub, at);
+      break;
+    }
+  }
+  pthread_mutex_unlock(&hub->lock);
+  return found;
+}
+
+static void forget(struct mcp_hub *hub, struct str session, bool all) {
+  for (struct mcp_channel *c = take_stale(hub, session, all); c; c = take_stale(hub, session, all)) {
+    if (is_away(c, INT64_MAX))
+      hang_up(c);
+    unref(c);
+  }
+}
+
+void channels_forget(struct mcp_hub *hub, struct str session) { forget(hub, session, true); }
+
+void mcp_hub_free(struct mcp_hub **hub) {
+  struct mcp_hub *h = *hub;
+  if (!h)
+    return;
+  while (h->channels)
+    unref(unlist(h, &h->channels));
+  pthread_mutex_destroy(&h->lock);
+  mem_free(h);
+  *hub = NULL;
+}
+
+/* ---- sending ---- */
+
+static bool can_resume(const struct mcp_channel *c) { return c->session_n > 0; }
+
+static void keep(struct mcp_channel *c, struct str json) {
+  struct message *m = mem_alloc(sizeof(*m) + json.n);
+  if (!m)
+    return;
+  m->next = NULL;
+  m->number = c->sent;
+  m->n = json.n;
+  memcpy(m->text, json.p, json.n);
+  if (c->last)
+    c->last->next = m;
+  else
+    c->first = m;
+  c->last = m;
+  c->kept++;
+  c->bytes += m->n;
+  while (c->first != m && (c->kept > KEPT_MESSAGES || c->bytes > KEPT_BYTES)) {
+    struct message *old = c->first;
+    c->first = old->next;
+    c->kept--;
+    c->bytes -= old->n;
+    mem_free(old);
+  }
+}
+
+static void write_message(struct mcp_channel *c, uint64_t number, struct str event, struct str json) {
+  char text[64];
+  int n = snprintf(text, sizeof(text), "%llu-%llu", (unsigned long long)c->number, (unsigned long long)number);
+  if (c->stream)
+    http_stream_send(c->stream, can_resume(c) ? (struct str){text, (size_t)n} : STR_NONE, event, json);
+}
+
+/* The last reference to the stream is given up; it closes when all is written. */
+static void let_go(struct mcp_channel *c) {
+  struct http_stream *stream = c->stream;
+  c->stream = NULL;
+  if (stream)
+    http_stream_end(stream);
+}
+
+static void on_close(void *arg) {
+  struct attachment *at = arg;
+  struct mcp_channel *c = at->channel;
+  pthread_mutex_lock(&c->lock);
+  bool present = c->stream == at->stream;
+  if (present) {
+    c->left = clock_ticks_us();
+    c->gone = !can_resume(c) || c->modern;
+    let_go(c);
+  }
+  bool final = c->mcp && (c->done || c->gone);
+  pthread_mutex_unlock(&c->lock);
+  mem_free(at);
+  if (final)
+    hang_up(c);
+  unref(c);
+}
+
+/* Makes the call a stream of this channel. The lock is held. */
+static bool attach(struct mcp_channel *c, struct http_call *call) {
+  struct attachment *at = mem_zalloc(sizeof(*at));
+  struct http_stream *stream = at ? http_stream_begin(call) : NULL;
+  if (!stream) {
+    mem_free(at);
+    return false;
+  }
+  let_go(c);
+  at->channel = c;
+  c->refs++;
+  c->begun = true;
+  c->left = 0;
+  c->stream = at->stream = stream;
+  http_stream_on_close(stream, on_close, at);
+  return true;
+}
+
+static bool begin(struct mcp_channel *c) {
+  if (!attach(c, c->call))
+    return false;
+  if (can_resume(c) && c->primed) /* should the connection break before the first message */
+    write_message(c, 0, STR_NONE, STR(""));
+  return true;
+}
+
+static void send(void *arg, struct str json, bool last) {
+  struct mcp_channel *c = arg;
+  pthread_mutex_lock(&c->lock);
+  if (!c->begun && last && c->call && !c->listening) {
+    c->answer = arena_dup(c->call->arena, json);
+  } else if (json.p && !c->done && (c->begun || (c->call && begin(c)))) {
+    c->sent++;
+    if (can_resume(c))
+      keep(c, last && c->instead.p ? c->instead : json);
+    write_message(c, c->sent, STR("message"), json);
+  }
+  if (last) {
+    c->done = true;
+    c->left = clock_ticks_us();
+    let_go(c);
+  }
+  pthread_mutex_unlock(&c->lock);
+}
+
+/* The answer goes out in one piece from the call's memory, or by a stream, which wipes its text of the event and what
+ * waited for the client; for one that comes back `instead` is kept. */
+static void secret(void *arg, struct str instead) {
+  struct mcp_channel *c = arg;
+  pthread_mutex_lock(&c->lock);
+  if (c->call) {
+    arena_guard(c->call->arena);
+    c->instead = arena_dup(c->call->arena, instead);
+  }
+  pthread_mutex_unlock(&c->lock);
+}
+
+/* A legacy client that hangs up still wants its answer, and comes back for it. */
+static bool gone(void *arg) {
+  struct mcp_channel *c = arg;
+  pthread_mutex_lock(&c->lock);
+  bool left = c->gone;
+  if (!left && c->call)
+    left = c->modern ? http_client_gone(c->call) : http_stopping(c->call);
+  pthread_mutex_unlock(&c->lock);
+  return left;
+}
+
+/* ---- life ---- */
+
+struct mcp_channel *channel_new(struct mcp_hub *hub, struct http_call *call, const struct channel_options *o) {
+  struct str session = o->session.n > MCP_SESSION_SIZE ? STR_NONE : o->session;
+  forget(hub, o->listening ? session : STR_NONE, false);
+  struct mcp_channel *c = mem_zalloc(sizeof(*c) + session.n + 1);
+  if (!c)
+    return NULL;
+  c->hub = hub;
+  c->refs = 1;
+  c->listening = o->listening;
+  c->modern = o->modern;
+  c->primed = o->primed;
+  c->out = (struct mcp_out){.arg = c, .send = send, .gone = gone, .secret = secret};
+  c->call = call;
+  c->session_n = session.n;
+  if (session.n)
+    memcpy(c->session, session.p, session.n);
+  pthread_mutexattr_t attr;
+  pthread_mutexattr_init(&attr);
+  pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
+  pthread_mutex_init(&c->lock, &attr);
+  pthread_mutexattr_destroy(&attr);
+  pthread_mutex_lock(&hub->lock);
+  c->number = ++hub->numbers;
+  if (can_resume(c)) {
+    c->refs++;
+    c->listed = true;
+    c->next = hub->channels;
+    hub->channels = c;
+    hub->count++;
+  }
+  pthread_mutex_unlock(&hub->lock);
+  return c;
+}
+
+struct mcp_out *channel_out(struct mcp_channel *c) { return &c->out; }
+
+/* An answer in one piece needs no second sending. */
+static void drop_from_hub(struct mcp_channel *c) {
+  struct mcp_hub *hub = c->hub;
+  bool found = false;
+  pthread_mutex_lock(&hub->lock);
+  for (struct mcp_channel **at = &hub->channels; *at && !found; at = &(*at)->next)
+    if (*at == c) {
+      unlist(hub, at);
+      found = true;
+      break;
+    }
+  pthread_mutex_unlock(&hub->lock);
+  if (found)
+    unref(c);
+}
+
+static void reply_in_one_piece(struct mcp_channel *c, const struct mcp_reply *reply, struct http_call *call) {
+  if (reply->session[0])
+    http_add_header(call, "Mcp-Session-Id", str_from(reply->session));
+  if (c->answer.p)
+    http_reply_json(call, reply->status ? reply->status : 200, c->answer);
+  else if (reply->status >= 400)
+    http_reply_problem_status(call, reply->status, reply->status == 404 ? "Not Found" : "Bad Request",
+                              reply->status == 404 ? "there is no such session"
+                                                   : "the Mcp-Session-Id header is missing");
+  else
+    http_reply_text(call, reply->status ? reply->status : 202, NULL, STR(""));
+}
+
+void channel_finish(struct mcp_channel *c, const struct mcp_reply *reply) {
+  pthread_mutex_lock(&c->lock);
+  struct http_call *call = c->call;
+  c->mcp = reply->stream;
+  if (c->mcp && !c->begun && !c->done)
+    c->gone = !begin(c); /* which has said why not */
+  bool begun = c->begun, final = c->mcp && (c->gone || c->done);
+  c->call = NULL;
+  c->instead = STR_NONE;
+  if (!begun && !c->gone)
+    reply_in_one_piece(c, reply, call);
+  if (begun && !c->mcp)
+    let_go(c); /* nothing comes any more */
+  if (!c->left && !c->stream)
+    c->left = clock_ticks_us();
+  pthread_mutex_unlock(&c->lock);
+  if (!begun)
+    drop_from_hub(c);
+  if (final)
+    hang_up(c);
+  unref(c);
+}
+
+/* ---- coming back ---- */
+
+bool event_id_parse(struct str id, uint64_t *ret_channel, uint64_t *ret_message) {
+  struct str rest = id, first;
+  int64_t channel, message;
+  if (!str_next(&rest, '-', &first) || first.n == 0 || rest.n == 0 || !ascii_digit(first.p[0]) ||
+      !ascii_digit(rest.p[0]) || !str_int64(first, &channel) || !str_int64(rest, &message))
+    return false;
+  *ret_channel = (uint64_t)channel;
+  *ret_message = (uint64_t)message;
+  return true;
+}
+
+static struct mcp_channel *find(struct mcp_hub *hub, struct str session, uint64_t number) {
+  pthread_mutex_lock(&hub->lock);
+  struct mcp_channel *c = hub->channels;
+  while (c && (c->number != number || !str_eq(session, (struct str){c->session, c->session_n})))
+    c = c->next;
+  if (c)
+    ref(c);
+  pthread_mutex_unlock(&hub->lock);
+  return c;
+}
+
+bool channel_resume(struct mcp_hub *hub, struct http_call *call, struct str session, struct str last) {
+  uint64_t number, after;
+  struct mcp_channel *c = session.n && event_id_parse(last, &number, &after) ? find(hub, session, number) : NULL;
+  if (!c)
+    return false;
+  pthread_mutex_lock(&c->lock);
+  /* A stream whose dispatcher has gone, or one that never was: nothing will come. */
+  bool alive = c->begun && !c->gone && (c->done || c->call || c->mcp);
+  if (alive && attach(c, call)) {
+    for (const struct message *m = c->first; m; m = m->next)
+      if (m->number > after)
+        write_message(c, m->number, STR("message"), (struct str){m->text, m->n});
+    if (c->done) {
+      c->left = clock_ticks_us();
+      let_go(c);
+    }
+  }
+  pthread_mutex_unlock(&c->lock);
+  unref(c);
+  return alive;
+}

@@ -1,0 +1,208 @@
+/* reply.c: running an operation for a request of /api/v1, and its result as an answer: status, ETag, links. */
+#include "base/id.h"
+#include "http/rest/rest.h"
+#include "op/run/scrub.h"
+
+enum { EVENTS_MOST = 1000, EVENTS_USUAL = 100 };
+
+/* ---- running ---- */
+
+static enum status take_line(void *arg, struct str line) {
+  struct rest_call *rc = arg;
+  yyjson_mut_arr_append(rc->lines, yyjson_mut_rawncpy(rc->doc, line.p, line.n));
+  return STATUS_OK;
+}
+
+static bool is_gone(void *arg) { return http_client_gone(((struct rest_call *)arg)->http); }
+
+enum status rest_op(struct rest_call *rc, const char *op, yyjson_mut_val *args, yyjson_mut_val **ret_result) {
+  struct arena *a = rc->http->arena;
+  struct pool *pool = rc->http->server->pool;
+  struct engine *engine;
+  yyjson_val *checked;
+  struct op_hooks hooks = {.arg = rc,
+                           .emit = take_line,
+                           .cancelled = is_gone,
+                           .expect = rc->expect,
+                           .tell_hash = (rc->route->flags & (REST_CREATES | REST_GUARDED)) != 0};
+  rc->lines = yyjson_mut_arr(rc->doc);
+  rc->ran = true;
+  enum status s = json_read(a, json_write(a, args, false), &checked, &rc->err);
+  if (s == STATUS_OK)
+    s = pool_take(pool, &engine, &rc->err);
+  if (s != STATUS_OK)
+    return s;
+  /* Nothing may allocate between here and the return of the engine but the operation, which has its own boundary. */
+  s = op_run(engine, op_find(str_from(op)), &rc->caller, &hooks, a, checked, ret_result, &rc->err);
+  pool_give(pool, engine);
+  return s;
+}
+
+/* ---- answering ---- */
+
+/* What the route says by itself may quote what the client sent. */
+static void clean_error(struct rest_call *rc) {
+  struct pool *pool = rc->http->server->pool;
+  struct engine *engine = NULL;
+  struct error ignored;
+  if (pool && pool_take(pool, &engine, &ignored) != STATUS_OK)
+    engine = NULL;
+  scrub_door_error(engine, rc->http->caller.team, &rc->err);
+  if (engine)
+    pool_give(pool, engine);
+}
+
+void rest_fail(struct rest_call *rc) {
+  if (!rc->ran)
+    clean_error(rc);
+  rest_error_words(rc->http->arena, &rc->err);
+  if (status_http(rc->err.code) == 503)
+    http_add_header(rc->http, "Retry-After", STR("1"));
+  http_reply_problem(rc->http, &rc->err);
+}
+
+/* If-None-Match compares weakly: W/ makes no difference. */
+static bool client_has(const struct rest_call *rc, struct str tag) {
+  struct str rest = http_header(rc->http, "If-None-Match"), part;
+  if (str_is(rest, "*"))
+    return true;
+  while (str_next(&rest, ',', &part)) {
+    part = str_trim(part);
+    if (str_starts(part, STR("W/")))
+      part = str_slice(part, 2, part.n);
+    if (str_eq(part, tag))
+      return true;
+  }
+  return false;
+}
+
+/* A memory has a hash of its own, which reading does not change; of anything else the bytes are hashed. */
+static struct str tag_of(struct rest_call *rc, yyjson_mut_val *result, struct str json) {
+  char hash[HASH_TEXT_SIZE];
+  const char *own = yyjson_mut_get_str(yyjson_mut_obj_get(result, "hash"));
+  if (own)
+    return arena_printf(rc->http->arena, "\"%s\"", own);
+  if (strcmp(rc->route->method, "GET") != 0)
+    return STR_NONE;
+  hash_text(json, hash);
+  return arena_printf(rc->http->arena, "\"%s\"", hash);
+}
+
+void rest_add_encoded(struct buf *b, struct str s) {
+  for (size_t i = 0; i < s.n; i++) {
+    char c = s.p[i];
+    if (ascii_alnum(c) || c == '-' || c == '.' || c == '_' || c == '~')
+      buf_addc(b, c);
+    else
+      buf_addf(b, "%%%02X", (unsigned)(unsigned char)c);
+  }
+}
+
+/* The same request for the next page. */
+static void add_next(struct rest_call *rc, struct str next) {
+  struct http_call *http = rc->http;
+  struct buf b = BUF(http->arena);
+  buf_addf(&b, "<%.*s?", STR_ARG(http->path));
+  for (size_t i = 0; i < http->query_count; i++) {
+    if (str_is(http->queries[i].name, rc->route->page))
+      continue;
+    rest_add_encoded(&b, http->queries[i].name);
+    buf_addc(&b, '=');
+    rest_add_encoded(&b, http->queries[i].value);
+    buf_addc(&b, '&');
+  }
+  buf_addf(&b, "%s=", rc->route->page);
+  rest_add_encoded(&b, next);
+  buf_adds(&b, ">; rel=\"next\"");
+  http_add_header(http, "Link", buf_str(&b));
+}
+
+static void add_page_link(struct rest_call *rc, yyjson_mut_val *result) {
+  const char *cursor = yyjson_mut_get_str(yyjson_mut_obj_get(result, "next_cursor"));
+  if (cursor && rc->route->page)
+    add_next(rc, str_from(cursor));
+}
+
+static int status_of(struct rest_call *rc, yyjson_mut_val *result) {
+  const char *action = yyjson_mut_get_str(yyjson_mut_obj_get(result, "action"));
+  yyjson_mut_val *id = yyjson_mut_obj_get(result, "id");
+  if (!(rc->route->flags & REST_CREATES) || !id)
+    return 200;
+  http_add_header(rc->http, "Location",
+                  arena_printf(rc->http->arena, REST_ROOT "/memories/%lld", (long long)yyjson_mut_get_sint(id)));
+  return action && strcmp(action, "skipped") == 0 ? 200 : 201;
+}
+
+static bool is_full_page(const struct rest_call *rc, yyjson_mut_val *result) {
+  return yyjson_mut_get_sint(yyjson_mut_obj_get(result, "count")) ==
+         yyjson_mut_get_sint(yyjson_mut_obj_get(rc->args, "limit"));
+}
+
+void rest_answer(struct rest_call *rc, yyjson_mut_val *result) {
+  struct http_call *http = rc->http;
+  bool get = strcmp(rc->route->method, "GET") == 0;
+  if (rc->route->lines) {
+    yyjson_mut_obj_add_val(rc->doc, result, rc->route->lines, rc->lines);
+    if (is_full_page(rc, result))
+      json_put(
+          rc->doc, result, "next_cursor",
+          arena_printf(http->arena, "%lld", (long long)yyjson_mut_get_sint(yyjson_mut_obj_get(result, "last_seq"))));
+  }
+  rest_result_words(http->arena, result);
+  struct str json = json_write(http->arena, result, false);
+  struct str tag = tag_of(rc, result, json);
+  if (tag.p)
+    http_add_header(http, "ETag", tag);
+  if (get)
+    http_add_header(http, "Cache-Control", STR("private, no-cache"));
+  add_page_link(rc, result);
+  if (get && client_has(rc, tag))
+    http_reply_text(http, 304, NULL, STR(""));
+  else
+    http_reply_json(http, status_of(rc, result), json);
+}
+
+/* ---- small routes ---- */
+
+/* Pages only: all of the log in one reply is for the command line. */
+enum status rest_prepare_events(struct rest_call *rc) {
+  yyjson_mut_val *limit = yyjson_mut_obj_get(rc->args, "limit");
+  if (!limit)
+    json_put_int(rc->doc, rc->args, "limit", EVENTS_USUAL);
+  int64_t n = limit ? yyjson_mut_get_sint(limit) : EVENTS_USUAL;
+  if (n >= 1 && n <= EVENTS_MOST)
+    return STATUS_OK;
+  error_set(&rc->err, STATUS_USAGE, "limit %lld is outside 1 to %d", (long long)n, EVENTS_MOST);
+  return error_fix(&rc->err, "read the log page by page: the next one begins with since = last_seq");
+}
+
+enum status rest_prepare_clear(struct rest_call *rc) {
+  json_put_bool(rc->doc, rc->args, "clear", true);
+  return STATUS_OK;
+}
+
+enum status rest_prepare_register(struct rest_call *rc) {
+  json_put_bool(rc->doc, rc->args, "register", true);
+  return STATUS_OK;
+}
+
+void rest_index(struct rest_call *rc) {
+  yyjson_mut_val *v = yyjson_mut_obj(rc->doc);
+  json_put(rc->doc, v, "name", STR("cairn"));
+  json_put(rc->doc, v, "version", STR(CAIRN_VERSION));
+  json_put(rc->doc, v, "openapi", STR(REST_ROOT "/openapi.json"));
+  rest_answer(rc, v);
+}
+
+void rest_openapi(struct rest_call *rc) {
+  struct str json = openapi_document(rc->http->arena);
+  char hash[HASH_TEXT_SIZE];
+  hash_text(json, hash);
+  struct str tag = arena_printf(rc->http->arena, "\"%s\"", hash);
+  http_add_header(rc->http, "ETag", tag);
+  http_add_header(rc->http, "Cache-Control", STR("private, no-cache"));
+  if (client_has(rc, tag))
+    http_reply_text(rc->http, 304, NULL, STR(""));
+  else
+    http_reply_json(rc->http, 200, json);
+}

@@ -1,0 +1,403 @@
+/* rest.c: from a request of /api/v1 to an operation: the route, the arguments, the caller. */
+#include "http/rest/rest.h"
+
+#include "base/utf8.h"
+#include "http/server/uri.h"
+
+enum { NAME_MAX_BYTES = 200 };
+
+/* ---- routes ---- */
+
+static bool is_refused(const struct op *op) {
+  for (const struct rest_refusal *r = rest_refusals; r->op; r++)
+    if (strcmp(r->op, op->name) == 0)
+      return true;
+  for (const struct param *p = op->params; p->name; p++)
+    if ((p->flags & PARAM_REQUIRED) && (p->flags & PARAM_PATH))
+      return true;
+  return (op->flags & OP_NO_STORE) != 0;
+}
+
+bool rest_other(struct arena *a, const struct op *op, struct rest_route *ret_route) {
+  if (is_refused(op))
+    return false;
+  for (const struct rest_route *r = rest_routes; r->method; r++)
+    if (r->op && strcmp(r->op, op->name) == 0)
+      return false;
+  struct str path = arena_printf(a, "/ops/%s", op->name);
+  char *text = (char *)(uintptr_t)path.p;
+  for (size_t i = 0; i < path.n; i++)
+    if (text[i] == ' ')
+      text[i] = '-';
+  *ret_route = (struct rest_route){.method = "POST",
+                                   .path = text,
+                                   .op = op->name,
+                                   .without = "follow",
+                                   .lines = (op->flags & OP_STREAM) ? "lines" : NULL};
+  return true;
+}
+
+/* Does a path, in segments that are still encoded, fit a pattern? */
+static bool fits(struct arena *a, const char *pattern, struct str path, struct str *ret_variable) {
+  struct str rest = str_from(pattern), part, piece, text;
+  while (str_next(&rest, '/', &part)) {
+    if (!str_next(&path, '/', &piece) || !uri_decode(a, piece, false, &text))
+      return false;
+    if (part.n && part.p[0] == '{') {
+      if (str_empty(text))
+        return false;
+      *ret_variable = text;
+    } else if (!str_eq(part, text)) {
+      return false;
+    }
+  }
+  return str_empty(path);
+}
+
+static bool method_fits(const struct rest_route *r, struct str method) {
+  return str_is(method, r->method) || (str_is(method, "HEAD") && strcmp(r->method, "GET") == 0);
+}
+
+struct finding {
+  struct rest_call *rc;
+  struct str path;
+  struct buf allowed;
+};
+
+/* Takes the route when path and method fit; when only the path does, its method is one for Allow. */
+static bool consider(struct finding *f, const struct rest_route *r) {
+  struct str variable = STR_NONE;
+  if (!fits(f->rc->http->arena, r->path, f->path, &variable))
+    return false;
+  if (method_fits(r, f->rc->http->method)) {
+    f->rc->route = r;
+    f->rc->variable = variable;
+    return true;
+  }
+  if (str_find(buf_str(&f->allowed), str_from(r->method), 0) == SIZE_MAX)
+    buf_addf(&f->allowed, "%s%s", f->allowed.n ? ", " : "", r->method);
+  return false;
+}
+
+static bool find_route(struct finding *f) {
+  struct arena *a = f->rc->http->arena;
+  for (const struct rest_route *r = rest_routes; r->method; r++)
+    if (consider(f, r))
+      return true;
+  for (const struct op *op = ops; op->name; op++) {
+    struct rest_route *r = arena_new(a, struct rest_route);
+    if (rest_other(a, op, r) && consider(f, r))
+      return true;
+  }
+  return false;
+}
+
+static void no_route(struct finding *f) {
+  struct http_call *http = f->rc->http;
+  if (f->allowed.n == 0) {
+    http_reply_problem_status(http, 404, "Not Found",
+                              "there is nothing at this path; " REST_ROOT "/openapi.json lists what there is");
+    return;
+  }
+  bool get = str_find(buf_str(&f->allowed), STR("GET"), 0) != SIZE_MAX;
+  http_add_header(http, "Allow",
+                  arena_printf(http->arena, "%s%s, OPTIONS", buf_str(&f->allowed).p, get ? ", HEAD" : ""));
+  if (str_is(http->method, "OPTIONS"))
+    http_reply_text(http, 204, NULL, STR(""));
+  else
+    http_reply_problem_status(http, 405, "Method Not Allowed", "the Allow header names the methods of this path");
+}
+
+/* ---- parameters ---- */
+
+static bool in_words(const char *words, const char *word) {
+  struct str rest = str_from(words), part;
+  while (str_next(&rest, ' ', &part))
+    if (str_is(part, word))
+      return true;
+  return false;
+}
+
+static bool is_offered(const struct rest_route *r, const struct param *p) {
+  return !(p->flags & PARAM_PATH) && !in_words(r->without, p->name) && !(r->to && strcmp(r->to, p->name) == 0);
+}
+
+static const struct param *own_params(const struct rest_route *r) {
+  return r->params ? r->params : op_find(str_from(r->op))->params;
+}
+
+const struct param *rest_param_at(const struct rest_route *r, size_t i) {
+  size_t n = 0;
+  for (const struct param *p = own_params(r); p->name; p++)
+    if (is_offered(r, p) && n++ == i)
+      return p;
+  for (const struct param *p = common_params; !r->params && p->name; p++)
+    if (n++ == i)
+      return p;
+  return NULL;
+}
+
+const struct param *rest_param(const struct rest_route *r, struct str name) {
+  const struct param *p;
+  for (size_t i = 0; (p = rest_param_at(r, i)) != NULL; i++)
+    if (str_is(name, p->name))
+      return p;
+  return NULL;
+}
+
+bool rest_param_is_id(const struct param *p) {
+  return p->value && strcmp(p->value, "ID") == 0 && (p->form == PARAM_TEXT || p->form == PARAM_LIST);
+}
+
+static struct str param_names(struct arena *a, const struct rest_route *r) {
+  struct buf b = BUF(a);
+  const struct param *p;
+  for (size_t i = 0; (p = rest_param_at(r, i)) != NULL; i++)
+    buf_addf(&b, "%s%s", i ? ", " : "", p->name);
+  return b.n ? buf_str(&b) : STR("none");
+}
+
+static enum status unknown(struct rest_call *rc, const char *what, struct str name) {
+  error_set(&rc->err, STATUS_USAGE, "unknown %s '%.*s'", what, STR_ARG(name));
+  return error_fix(&rc->err, "known here: %.*s", STR_ARG(param_names(rc->http->arena, rc->route)));
+}
+
+static enum status twice(struct rest_call *rc, struct str name) {
+  error_set(&rc->err, STATUS_USAGE, "'%.*s' is given twice", STR_ARG(name));
+  return error_fix(&rc->err, "give it once, in the path, the query or the body");
+}
+
+static enum status bad_value(struct rest_call *rc, const struct param *p, struct str value, const char *form) {
+  error_set(&rc->err, STATUS_USAGE, "%s: '%.*s' is not %s", p->name, STR_ARG(utf8_cut(value, 80)), form);
+  return error_fix(&rc->err, "%s", p->help);
+}
+
+/* A text of the path or the query as the argument's form has it; lists take one after the other. */
+static enum status put_text(struct rest_call *rc, const struct param *p, struct str value) {
+  yyjson_mut_val *list = yyjson_mut_obj_get(rc->args, p->name);
+  int64_t number;
+  double real;
+  if (list && p->form != PARAM_LIST)
+    return twice(rc, str_from(p->name));
+  switch (p->form) {
+  case PARAM_TEXT:
+    json_put(rc->doc, rc->args, p->name, value);
+    break;
+  case PARAM_INT:
+    if (!str_int64(value, &number))
+      return bad_value(rc, p, value, "a whole number");
+    json_put_int(rc->doc, rc->args, p->name, number);
+    break;
+  case PARAM_NUMBER:
+    if (!str_double(value, &real))
+      return bad_value(rc, p, value, "a number");
+    json_put_num(rc->doc, rc->args, p->name, real);
+    break;
+  case PARAM_BOOL:
+    if (!str_empty(value) && !str_is(value, "true") && !str_is(value, "false"))
+      return bad_value(rc, p, value, "true or false");
+    json_put_bool(rc->doc, rc->args, p->name, !str_is(value, "false"));
+    break;
+  case PARAM_LIST:
+    json_add_str(rc->doc, list ? list : json_put_arr(rc->doc, rc->args, p->name), value);
+    break;
+  }
+  return STATUS_OK;
+}
+
+bool rest_has_body(const struct rest_route *r) {
+  return strcmp(r->method, "POST") == 0 || strcmp(r->method, "PUT") == 0;
+}
+
+static bool is_common(struct str name) {
+  for (const struct param *p = common_params; p->name; p++)
+    if (str_is(name, p->name))
+      return true;
+  return false;
+}
+
+/* A request with a body may still say in its query where it belongs: project, scope, all_projects. */
+static enum status read_queries(struct rest_call *rc) {
+  enum status s = STATUS_OK;
+  for (size_t i = 0; s == STATUS_OK && i < rc->http->query_count; i++) {
+    const struct http_pair *q = &rc->http->queries[i];
+    const struct param *p = rest_param(rc->route, q->name);
+    if (!p || (rest_has_body(rc->route) && !is_common(q->name)))
+      return unknown(rc,
+                     rest_has_body(rc->route) && p ? "query parameter (it belongs into the body)" : "query parameter",
+                     q->name);
+    s = put_text(rc, p, q->value);
+  }
+  return s;
+}
+
+/* A memory may be named by its number, too: operations take ids as text. */
+static yyjson_mut_val *body_value(struct rest_call *rc, const struct param *p, yyjson_val *value) {
+  yyjson_mut_val *copy = yyjson_val_mut_copy(rc->doc, value);
+  if (!rest_param_is_id(p))
+    return copy;
+  yyjson_mut_val *list = yyjson_mut_is_arr(copy) ? copy : yyjson_mut_arr(rc->doc), *one;
+  if (list != copy)
+    yyjson_mut_arr_append(list, copy);
+  size_t i, n;
+  yyjson_mut_arr_foreach(list, i, n, one) {
+    if (!yyjson_mut_is_int(one))
+      continue;
+    struct str text = arena_printf(rc->http->arena, "%lld", (long long)yyjson_mut_get_sint(one));
+    yyjson_mut_set_strn(one, text.p, text.n);
+  }
+  return copy;
+}
+
+static enum status read_body(struct rest_call *rc) {
+  struct http_call *http = rc->http;
+  yyjson_val *root, *key, *value;
+  size_t i, n;
+  if (!rest_has_body(rc->route) || str_empty(str_trim(http->body)))
+    return STATUS_OK;
+  enum status s = json_read(http->arena, http->body, &root, &rc->err);
+  if (s != STATUS_OK)
+    return error_fix(&rc->err, "the body is one JSON object");
+  if (!yyjson_is_obj(root)) {
+    error_set(&rc->err, STATUS_USAGE, "the body is not a JSON object");
+    return error_fix(&rc->err, "its members are arguments: %.*s", STR_ARG(param_names(http->arena, rc->route)));
+  }
+  yyjson_obj_foreach(root, i, n, key, value) {
+    struct str name = json_val_str(key);
+    const struct param *p = rest_param(rc->route, name);
+    if (!p)
+      return unknown(rc, "member", name);
+    if (yyjson_mut_obj_get(rc->args, p->name))
+      return twice(rc, name);
+    yyjson_mut_obj_add_val(rc->doc, rc->args, p->name, body_value(rc, p, value));
+  }
+  return STATUS_OK;
+}
+
+static enum status read_variable(struct rest_call *rc) {
+  if (!rc->variable.p || !rc->route->to)
+    return STATUS_OK;
+  return put_text(rc, op_param(op_find(str_from(rc->route->op)), str_from(rc->route->to)), rc->variable);
+}
+
+/* A key in the header makes a write that is sent twice happen once. */
+static enum status read_idempotency(struct rest_call *rc) {
+  struct str key = http_header(rc->http, "Idempotency-Key");
+  const struct param *p = rest_param(rc->route, STR("idempotency_key"));
+  return key.p && p ? put_text(rc, p, key) : STATUS_OK;
+}
+
+/* Routes with their own parameters have no operation that checks them. */
+static enum status check_own(struct rest_call *rc) {
+  struct arena *a = rc->http->arena;
+  yyjson_val *args;
+  if (!rc->route->params)
+    return STATUS_OK;
+  const struct op as = {.name = rc->route->path + (rc->route->path[0] == '/'), .params = rc->route->params};
+  enum status s = json_read(a, json_write(a, rc->args, false), &args, &rc->err);
+  return s == STATUS_OK ? op_check_args(&as, args, &rc->err) : s;
+}
+
+/* ---- the caller ---- */
+
+static enum status read_name(struct rest_call *rc, const char *header, struct str *value) {
+  struct str given = http_header(rc->http, header);
+  if (str_empty(given))
+    return STATUS_OK;
+  bool plain = given.n <= NAME_MAX_BYTES;
+  for (size_t i = 0; i < given.n; i++)
+    plain = plain && given.p[i] >= ' ' && given.p[i] < 127;
+  if (!plain) {
+    error_set(&rc->err, STATUS_USAGE, "the header %s is not a name", header);
+    return error_fix(&rc->err, "at most %d printable ASCII characters", NAME_MAX_BYTES);
+  }
+  *value = given;
+  return STATUS_OK;
+}
+
+static enum status read_caller(struct rest_call *rc) {
+  rc->caller = rc->http->caller;
+  rc->caller.source = STR("rest");
+  rc->caller.trust = STR("agent");
+  enum status s = read_name(rc, "X-Cairn-Source", &rc->caller.source);
+  return s == STATUS_OK ? read_name(rc, "Cairn-Session", &rc->caller.session) : s;
+}
+
+/* If-Match: the hashes of which the memory must have one. Weak tags never match. */
+static enum status read_expected(struct rest_call *rc) {
+  struct str rest = http_header(rc->http, "If-Match"), part;
+  if (!rest.p)
+    return STATUS_OK;
+  if (!(rc->route->flags & REST_GUARDED)) {
+    error_set(&rc->err, STATUS_USAGE, "If-Match has no meaning here");
+    return error_fix(&rc->err, "it is for changes of one memory, with the ETag that the memory had");
+  }
+  if (str_is(rest, "*"))
+    return STATUS_OK;
+  rc->expect = arena_new(rc->http->arena, struct strs);
+  while (str_next(&rest, ',', &part)) {
+    part = str_trim(part);
+    if (part.n >= 2 && part.p[0] == '"' && part.p[part.n - 1] == '"')
+      strs_push(rc->http->arena, rc->expect, str_slice(part, 1, part.n - 1));
+  }
+  return STATUS_OK;
+}
+
+/* ---- the whole ---- */
+
+static bool is_json(struct str type) {
+  struct str kind;
+  return str_next(&type, ';', &kind) && str_ieq(str_trim(kind), STR("application/json"));
+}
+
+static enum status read_call(struct rest_call *rc) {
+  rc->doc = json_new(rc->http->arena);
+  rc->args = yyjson_mut_obj(rc->doc);
+  enum status s = read_caller(rc);
+  if (s == STATUS_OK)
+    s = read_expected(rc);
+  if (s == STATUS_OK)
+    s = read_variable(rc);
+  if (s == STATUS_OK)
+    s = read_queries(rc);
+  if (s == STATUS_OK)
+    s = read_body(rc);
+  if (s == STATUS_OK)
+    s = read_idempotency(rc);
+  if (s == STATUS_OK)
+    s = check_own(rc);
+  return s == STATUS_OK && rc->route->prepare ? rc->route->prepare(rc) : s;
+}
+
+void rest_run(struct http_call *call) {
+  struct rest_call *rc = arena_new(call->arena, struct rest_call);
+  struct str below = str_slice(call->path, sizeof(REST_ROOT) - 1, call->path.n);
+  if (str_ends(below, STR("/")))
+    below.n--;
+  rc->http = call;
+  struct finding f = {.rc = rc, .path = below, .allowed = BUF(call->arena)};
+  if (!find_route(&f)) {
+    no_route(&f);
+    return;
+  }
+  if (rest_has_body(rc->route) && !str_empty(call->body) && !is_json(http_header(call, "Content-Type"))) {
+    http_reply_problem_status(call, 415, "Unsupported Media Type",
+                              "send the body as JSON, with Content-Type: application/json");
+    return;
+  }
+  if (rc->route->op && (op_find(str_from(rc->route->op))->flags & OP_SECRET))
+    arena_guard(call->arena); /* before a value is read */
+  if (read_call(rc) != STATUS_OK) {
+    rest_fail(rc);
+    return;
+  }
+  if (rc->route->run) {
+    rc->route->run(rc);
+    return;
+  }
+  yyjson_mut_val *result;
+  if (rest_op(rc, rc->route->op, rc->args, &result) == STATUS_OK)
+    rest_answer(rc, result);
+  else
+    rest_fail(rc);
+}

@@ -1,0 +1,27 @@
+/* event.c: events of the server itself. */
+#include "http/server/event.h"
+
+#include "store/tables/sessions.h"
+
+void server_event(const struct http_server *server, const struct event *e) {
+  struct engine *engine;
+  struct error err;
+  struct txn txn;
+  if (pool_take(server->pool, &engine, &err) != STATUS_OK)
+    return;
+  pthread_mutex_lock(&engine->lock);
+  struct txn who = {.team = server->caller.team,
+                    .project = STR(""),
+                    .source = STR("server"),
+                    .op = "serve",
+                    .now = clock_now(&engine->clock)};
+  enum status s = sessions_begin(engine->store, &who, &txn, &err);
+  if (s == STATUS_OK)
+    s = event_add(&txn, e, &err);
+  if (s == STATUS_OK)
+    s = txn_commit(&txn, &err);
+  if (s != STATUS_OK)
+    store_rollback(engine->store);
+  pthread_mutex_unlock(&engine->lock);
+  pool_give(server->pool, engine);
+}

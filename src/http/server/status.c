@@ -1,0 +1,53 @@
+/* status.c: the server's own state: what is here, alive, ready, figures. */
+#include "http/server/status.h"
+
+#include "http/access/auth.h"
+#include "op/access/roles.h"
+#include "op/telemetry/metrics_text.h"
+
+bool status_allowed(struct http_call *call, const char *op) {
+  struct engine *engine;
+  struct error err;
+  if (!call->server->bound && !call->caller.principal)
+    return true;
+  enum status s = pool_take(call->server->pool, &engine, &err);
+  if (s == STATUS_OK) {
+    s = roles_check(engine, &call->caller, op, &err);
+    pool_give(call->server->pool, engine);
+  }
+  if (s != STATUS_OK)
+    http_reply_problem(call, &err);
+  return s == STATUS_OK;
+}
+
+void status_root(struct http_call *call) {
+  http_reply_text(call, 200, "text/plain; charset=utf-8",
+                  STR("Cairn " CAIRN_VERSION "\n\n"
+                      "/mcp       Model Context Protocol, Streamable HTTP; /mcp/PROFILE for another set of tools\n"
+                      "/api/v1    REST\n"
+                      "/events    the log of changes, as a stream of events\n"
+                      "/healthz   the process is alive\n"
+                      "/readyz    the store answers\n"
+                      "/metrics   figures for Prometheus\n"));
+}
+
+void status_healthz(struct http_call *call) {
+  struct telemetry *t = call->server ? call->server->telemetry : NULL;
+  http_reply_json(call, 200, healthz_json(call->arena, t));
+}
+
+void status_readyz(struct http_call *call) {
+  struct str json;
+  bool ready = readyz_json(call->arena, call->server->pool, &json);
+  http_reply_json(call, ready ? 200 : 503, json);
+}
+
+void status_metrics(struct http_call *call) {
+  const struct http_server *s = call->server;
+  if (!status_allowed(call, "metrics"))
+    return;
+  struct buf page = BUF(call->arena);
+  buf_add(&page, metrics_page(call->arena, s->telemetry, s->pool, call->caller.team));
+  buf_add(&page, auth_metrics(call->arena, s->auth));
+  http_reply_text(call, 200, METRICS_CONTENT_TYPE, buf_str(&page));
+}

@@ -1,0 +1,152 @@
+/* work.c: requests that have been read wait here for a worker.
+ *
+ * There are as many regular workers as engines. Any more would wait for an engine, and each time that one is handed
+ * over a thread must be woken, while the core of the other is idle: a worker that is done goes on with the next request
+ * instead. The spare workers stand in for calls that last, because they wait for their client, or have much to do: so
+ * that neither its answer nor anybody's short question waits for them. They step back afterwards: what a handle on the
+ * store allocates stays in the heaps of the few threads that use it. */
+#include <errno.h>
+
+#include "base/os/thread.h"
+#include "http/internal.h"
+
+enum { WAITING_MAX = 1024, WORKER_STACK = 1 << 20, LASTING_MS = 100 };
+
+/* ---- with the lock ---- */
+
+static bool is_regular(const struct http_daemon *d, size_t worker) { return worker < d->regular; }
+
+static bool a_regular_rests(const struct http_daemon *d) {
+  for (size_t i = 0; i < d->regular; i++)
+    if (!d->began[i])
+      return true;
+  return false;
+}
+
+/* Is there a call that lasts, and nobody who stands in for it? */
+static bool a_spare_is_missing(const struct http_daemon *d) {
+  int64_t since = clock_ticks_us() - LASTING_MS * 1000;
+  size_t short_ones = 0;
+  for (size_t i = 0; i < HTTP_WORKERS_MAX; i++)
+    short_ones += d->began[i] > since;
+  return short_ones < d->regular && !a_regular_rests(d);
+}
+
+/* While requests wait, one of the spare workers looks whether the calls under way last. */
+static void rest(struct http_daemon *d, size_t worker) {
+  if (is_regular(d, worker)) {
+    pthread_cond_wait(&d->work, &d->work_lock);
+  } else if (!d->first || d->looking) {
+    pthread_cond_wait(&d->spare_work, &d->work_lock);
+  } else {
+    d->looking = true;
+    cond_wait_ms(&d->spare_work, &d->work_lock, LASTING_MS);
+    d->looking = false;
+  }
+}
+
+static void wake_one(struct http_daemon *d) {
+  if (!d->first)
+    return;
+  if (a_regular_rests(d))
+    pthread_cond_signal(&d->work);
+  else if (!d->looking || a_spare_is_missing(d))
+    pthread_cond_signal(&d->spare_work);
+}
+
+/* The next request, or NULL at the end. */
+static struct http_exchange *take(struct http_daemon *d, size_t worker) {
+  while (d->first ? !d->quit && !is_regular(d, worker) && !a_spare_is_missing(d) : !d->quit)
+    rest(d, worker);
+  struct http_exchange *x = d->first;
+  if (!x)
+    return NULL;
+  d->first = x->next;
+  d->waiting--;
+  d->busy++;
+  d->began[worker] = clock_ticks_us();
+  wake_one(d);
+  return x;
+}
+
+/* ---- the threads ---- */
+
+static void *work_loop(void *arg) {
+  struct http_daemon *d = arg;
+  struct http_exchange *x;
+  pthread_mutex_lock(&d->work_lock);
+  size_t worker = d->numbered++;
+  while ((x = take(d, worker))) {
+    pthread_mutex_unlock(&d->work_lock);
+    exchange_run(x);
+    pthread_mutex_lock(&d->work_lock);
+    d->busy--;
+    d->began[worker] = 0;
+    d->worked = clock_ticks_us();
+    if (d->busy == 0 && !d->first)
+      pthread_cond_broadcast(&d->idle);
+  }
+  pthread_mutex_unlock(&d->work_lock);
+  return NULL;
+}
+
+enum status work_start(struct http_daemon *d, size_t workers, struct error *err) {
+  pthread_attr_t attr;
+  pthread_attr_init(&attr);
+  pthread_attr_setstacksize(&attr, WORKER_STACK);
+  int failed = 0;
+  while (d->workers < workers && !failed) {
+    failed = pthread_create(&d->threads[d->workers], &attr, work_loop, d);
+    if (!failed)
+      d->workers++;
+  }
+  pthread_attr_destroy(&attr);
+  return failed ? error_errno(err, failed, "no thread could be started") : STATUS_OK;
+}
+
+bool work_push(struct http_daemon *d, struct http_exchange *x) {
+  pthread_mutex_lock(&d->work_lock);
+  bool room = d->waiting < WAITING_MAX && !d->quit;
+  if (room) {
+    x->next = NULL;
+    if (d->first)
+      d->last->next = x;
+    else
+      d->first = x;
+    d->last = x;
+    d->waiting++;
+    wake_one(d);
+  }
+  pthread_mutex_unlock(&d->work_lock);
+  return room;
+}
+
+bool work_wait_idle(struct http_daemon *d, int64_t wait_ms) {
+  struct timespec until;
+  clock_gettime(CLOCK_REALTIME, &until);
+  until.tv_sec += wait_ms / MS_PER_SECOND;
+  until.tv_nsec += wait_ms % MS_PER_SECOND * 1000000;
+  if (until.tv_nsec >= 1000000000) {
+    until.tv_sec++;
+    until.tv_nsec -= 1000000000;
+  }
+  pthread_mutex_lock(&d->work_lock);
+  int late = 0;
+  while ((d->busy || d->first) && late != ETIMEDOUT)
+    late = pthread_cond_timedwait(&d->idle, &d->work_lock, &until);
+  bool idle = !d->busy && !d->first;
+  pthread_mutex_unlock(&d->work_lock);
+  return idle;
+}
+
+/* What still waits is run: every suspended connection must get its reply. */
+void work_stop(struct http_daemon *d) {
+  pthread_mutex_lock(&d->work_lock);
+  d->quit = true;
+  pthread_cond_broadcast(&d->work);
+  pthread_cond_broadcast(&d->spare_work);
+  pthread_mutex_unlock(&d->work_lock);
+  for (size_t i = 0; i < d->workers; i++)
+    pthread_join(d->threads[i], NULL);
+  d->workers = 0;
+}

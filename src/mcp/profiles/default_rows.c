@@ -1,0 +1,76 @@
+/* default_rows.c: what the tables of the default profile cannot say: the start of a conversation, and a part of a body.
+ */
+#include "core/text/token_count.h"
+#include "core/trust/present.h"
+#include "mcp/profiles/default.h"
+#include "mcp/tools/internal.h"
+
+/* The operation fits its reply into the budget as it is sent; the text says it all, so the sections stay out. Commands
+ * that become calls of tools take a few words more. */
+enum { BOOT_SHARE = 94 };
+
+enum status default_boot_prepare(struct tool_run *run, yyjson_mut_val *args) {
+  if (run->budget > 0)
+    yyjson_mut_obj_put(args, yyjson_mut_str(run->doc, "budget"),
+                       yyjson_mut_sint(run->doc, (int64_t)run->budget * BOOT_SHARE / 100));
+  yyjson_mut_obj_put(args, yyjson_mut_str(run->doc, "only"), yyjson_mut_str(run->doc, "text"));
+  return STATUS_OK;
+}
+
+/* "- 3 more: cairn list ..." is the operation's own line, and names a command. */
+static struct str line_words(struct tool_run *run, struct str line) {
+  size_t i = 2;
+  while (i < line.n && ascii_digit(line.p[i]))
+    i++;
+  bool is_more = str_starts(line, STR("- ")) && i > 2 && str_starts(str_slice(line, i, line.n), STR(" more: "));
+  return is_more ? tool_words(run, line) : line;
+}
+
+/* The calls that fetch what was dropped, before the reply is measured: they are longer than the commands. */
+static void say_fetch(struct tool_run *run, yyjson_mut_val *dropped) {
+  size_t i, n;
+  yyjson_mut_val *e;
+  yyjson_mut_arr_foreach(dropped, i, n, e) {
+    yyjson_mut_val *fetch = yyjson_mut_obj_get(e, "fetch");
+    if (yyjson_mut_is_str(fetch))
+      mut_set_text(fetch, run->arena, tool_words(run, mut_text(fetch)));
+  }
+}
+
+enum status default_boot_finish(struct tool_run *run, yyjson_mut_val *result) {
+  yyjson_mut_val *text = yyjson_mut_obj_get(result, "text");
+  if (!yyjson_mut_is_str(text))
+    return STATUS_OK;
+  struct str rest = {yyjson_mut_get_str(text), yyjson_mut_get_len(text)}, line;
+  rest = present_neutral(run->arena, rest);
+  struct buf b = BUF(run->arena);
+  while (str_line(&rest, &line))
+    buf_addf(&b, "%.*s\n", STR_ARG(line_words(run, line)));
+  struct str shown = buf_str(&b), degraded = mut_member(result, "degraded");
+  yyjson_mut_set_strn(text, shown.p, shown.n);
+  say_fetch(run, yyjson_mut_obj_get(result, "dropped"));
+  /* The text says what was dropped, too. */
+  if (run->budget > 0 && tokens_estimate(json_write(run->arena, result, false)) > (size_t)run->budget)
+    yyjson_mut_obj_remove_key(result, "dropped");
+  if (degraded.n)
+    buf_addf(&b, "\ndegraded: %.*s\n", STR_ARG(tool_words(run, degraded)));
+  run->text = buf_str(&b);
+  return STATUS_OK;
+}
+
+/* Offsets are those of the text as it is shown, so that the next part begins where the last one ended. */
+enum status default_get_finish(struct tool_run *run, yyjson_mut_val *result) {
+  int64_t from = json_int(run->args, "from", 0);
+  yyjson_mut_val *body = yyjson_mut_obj_get(result, "body");
+  if (from <= 0 || !yyjson_mut_is_str(body))
+    return STATUS_OK;
+  struct str s = {yyjson_mut_get_str(body), yyjson_mut_get_len(body)};
+  s = present_neutral(run->arena, s);
+  size_t at = (uint64_t)from < s.n ? (size_t)from : s.n;
+  while (at < s.n && ((unsigned char)s.p[at] & 0xC0) == 0x80)
+    at++;
+  s = arena_dup(run->arena, str_slice(s, at, s.n));
+  yyjson_mut_set_strn(body, s.p, s.n);
+  json_put_int(run->doc, result, "from", (int64_t)at);
+  return STATUS_OK;
+}

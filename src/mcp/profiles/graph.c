@@ -1,0 +1,233 @@
+/* graph.c: the nine tools of the official memory server, over the knowledge graph that lies in the memories. */
+#include "mcp/profiles/foreign.h"
+#include "mcp/profiles/profiles.h"
+
+/* ---- calls ---- */
+
+/* The objects of an argument as lines of JSON, each with its type where the operation wants one. */
+static yyjson_mut_val *lines_from(struct tool_run *run, const char *name, const char *type) {
+  yyjson_mut_val *args = new_args(run), *list = json_put_arr(run->doc, args, "lines");
+  size_t i, n;
+  yyjson_val *v;
+  yyjson_arr_foreach(yyjson_obj_get(run->args, name), i, n, v) {
+    yyjson_mut_val *line = yyjson_val_mut_copy(run->doc, v);
+    if (type)
+      yyjson_mut_obj_put(line, yyjson_mut_str(run->doc, "type"), yyjson_mut_str(run->doc, type));
+    json_add_str(run->doc, list, json_write(run->arena, line, false));
+  }
+  return args;
+}
+
+/* One member of the operation's result is the answer. */
+static enum status run_lines(struct tool_run *run, const char *op, yyjson_mut_val *args, const char *member) {
+  yyjson_mut_val *result, *answer = yyjson_mut_obj(run->doc);
+  enum status s = tool_op(run, op, args, &result);
+  if (s != STATUS_OK)
+    return s;
+  result_copy(run, answer, member, result, member);
+  answer_json(run, answer, yyjson_mut_obj_get(answer, member));
+  return STATUS_OK;
+}
+
+static enum status create_entities(struct tool_run *run) {
+  return run_lines(run, "graph create", lines_from(run, "entities", "entity"), "entities");
+}
+
+static enum status create_relations(struct tool_run *run) {
+  return run_lines(run, "graph create", lines_from(run, "relations", "relation"), "relations");
+}
+
+static enum status add_observations(struct tool_run *run) {
+  return run_lines(run, "graph observe", lines_from(run, "observations", NULL), "results");
+}
+
+/* Deletions say that they are done, whatever was there. */
+static enum status run_delete(struct tool_run *run, yyjson_mut_val *args, const char *what) {
+  yyjson_mut_val *result;
+  enum status s = tool_op(run, "graph delete", args, &result);
+  if (s != STATUS_OK)
+    return s;
+  run->text = arena_printf(run->arena, "%s deleted successfully", what);
+  run->result = yyjson_mut_obj(run->doc);
+  add_bool(run, run->result, "success", true);
+  add_text(run, run->result, "message", run->text);
+  return STATUS_OK;
+}
+
+static enum status delete_entities(struct tool_run *run) {
+  yyjson_mut_val *args = new_args(run);
+  yyjson_mut_obj_add_val(run->doc, args, "entities",
+                         yyjson_val_mut_copy(run->doc, yyjson_obj_get(run->args, "entityNames")));
+  return run_delete(run, args, "Entities");
+}
+
+static enum status delete_observations(struct tool_run *run) {
+  return run_delete(run, lines_from(run, "deletions", NULL), "Observations");
+}
+
+static enum status delete_relations(struct tool_run *run) {
+  return run_delete(run, lines_from(run, "relations", NULL), "Relations");
+}
+
+/* The members that the official server has, and no others: whoever stores the answer again stores the graph. */
+static yyjson_mut_val *copy_members(struct tool_run *run, yyjson_mut_val *list, const char *const *names) {
+  yyjson_mut_val *copy = yyjson_mut_arr(run->doc), *v;
+  size_t i, n;
+  yyjson_mut_arr_foreach(list, i, n, v) {
+    yyjson_mut_val *to = yyjson_mut_arr_add_obj(run->doc, copy);
+    for (const char *const *p = names; *p; p++)
+      result_copy(run, to, *p, v, *p);
+  }
+  return copy;
+}
+
+static yyjson_mut_val *graph_of(struct tool_run *run, yyjson_mut_val *result) {
+  static const char *const of_entity[] = {"name", "entityType", "observations", NULL};
+  static const char *const of_relation[] = {"from", "to", "relationType", NULL};
+  yyjson_mut_val *graph = yyjson_mut_obj(run->doc);
+  yyjson_mut_obj_add_val(run->doc, graph, "entities",
+                         copy_members(run, yyjson_mut_obj_get(result, "entities"), of_entity));
+  yyjson_mut_obj_add_val(run->doc, graph, "relations",
+                         copy_members(run, yyjson_mut_obj_get(result, "relations"), of_relation));
+  return graph;
+}
+
+static enum status finish_read(struct tool_run *run, yyjson_mut_val *result) {
+  yyjson_mut_val *graph = graph_of(run, result);
+  answer_json(run, graph, graph);
+  return STATUS_OK;
+}
+
+static enum status read_resource(struct tool_run *run, struct str variable, struct str *ret_text) {
+  yyjson_mut_val *result;
+  (void)variable;
+  enum status s = tool_op(run, "graph read", new_args(run), &result);
+  if (s == STATUS_OK)
+    *ret_text = pretty_json(run, graph_of(run, result));
+  return s;
+}
+
+/* ---- the table ---- */
+
+static void say_error(struct tool_run *run, const struct error *err) {
+  run->text = arena_printf(run->arena, "%s", err->message);
+  run->result = op_error_json(run->doc, err);
+}
+
+#define TEXT_LIST "{\"type\":\"array\",\"items\":{\"type\":\"string\"}}"
+#define ENTITY                                                                                                         \
+  "{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\"},\"entityType\":{\"type\":\"string\"},"          \
+  "\"observations\":" TEXT_LIST "},\"required\":[\"name\",\"entityType\",\"observations\"]}"
+#define RELATION                                                                                                       \
+  "{\"type\":\"object\",\"properties\":{\"from\":{\"type\":\"string\"},\"to\":{\"type\":\"string\"},"                  \
+  "\"relationType\":{\"type\":\"string\"}},\"required\":[\"from\",\"to\",\"relationType\"]}"
+#define OBSERVED(list)                                                                                                 \
+  "{\"type\":\"object\",\"properties\":{\"entityName\":{\"type\":\"string\"},\"" list "\":" TEXT_LIST                  \
+  "},\"required\":[\"entityName\",\"" list "\"]}"
+#define OUT(name, of)                                                                                                  \
+  "{\"type\":\"object\",\"properties\":{\"" name "\":{\"type\":\"array\",\"items\":" of "}},\"required\":[\"" name     \
+  "\"]}"
+#define OUT_GRAPH                                                                                                      \
+  "{\"type\":\"object\",\"properties\":{\"entities\":{\"type\":\"array\",\"items\":" ENTITY                            \
+  "},\"relations\":{\"type\":\"array\",\"items\":" RELATION "}},\"required\":[\"entities\",\"relations\"]}"
+#define OUT_DONE                                                                                                       \
+  "{\"type\":\"object\",\"properties\":{\"success\":{\"type\":\"boolean\"},\"message\":{\"type\":\"string\"}},"        \
+  "\"required\":[\"success\",\"message\"]}"
+#define OBJECTS(name_, schema_) {.name = name_, .form = TOOL_OBJECTS, .flags = ARG_REQUIRED, .schema = schema_}
+
+static const struct tool_arg entities_args[] = {OBJECTS("entities", ENTITY), {0}};
+static const struct tool_arg relations_args[] = {OBJECTS("relations", RELATION), {0}};
+static const struct tool_arg observe_args[] = {OBJECTS("observations", OBSERVED("contents")), {0}};
+static const struct tool_arg names_args[] = {
+    {.name = "entityNames", .form = TOOL_LIST, .flags = ARG_REQUIRED, .help = "entities to delete"}, {0}};
+static const struct tool_arg deletions_args[] = {OBJECTS("deletions", OBSERVED("observations")), {0}};
+static const struct tool_arg no_args[] = {{0}};
+static const struct tool_arg search_args[] = {{.name = "query",
+                                               .form = TOOL_TEXT,
+                                               .flags = ARG_REQUIRED,
+                                               .help = "text of names, types or observations, or what they mean"},
+                                              {0}};
+static const struct tool_arg open_args[] = {
+    {.name = "names", .form = TOOL_LIST, .flags = ARG_REQUIRED, .help = "entities to show"}, {0}};
+
+static const struct tool tools[] = {
+    {.name = "create_entities",
+     .title = "Create Entities",
+     .description = "Add entities with their observations to the knowledge graph; names that are there are left alone.",
+     .args = entities_args,
+     .output = OUT("entities", ENTITY),
+     .run = create_entities},
+    {.name = "create_relations",
+     .title = "Create Relations",
+     .description = "Add relations between entities, in active voice; known ones are left out.",
+     .args = relations_args,
+     .output = OUT("relations", RELATION),
+     .run = create_relations},
+    {.name = "add_observations",
+     .title = "Add Observations",
+     .description = "Add observations to entities; returns those that are new.",
+     .args = observe_args,
+     .output = OUT("results", OBSERVED("addedObservations")),
+     .run = add_observations},
+    {.name = "delete_entities",
+     .title = "Delete Entities",
+     .description = "Remove entities with their observations and relations.",
+     .flags = TOOL_DESTROYS | TOOL_IDEMPOTENT,
+     .args = names_args,
+     .output = OUT_DONE,
+     .run = delete_entities},
+    {.name = "delete_observations",
+     .title = "Delete Observations",
+     .description = "Remove observations from entities.",
+     .flags = TOOL_DESTROYS | TOOL_IDEMPOTENT,
+     .args = deletions_args,
+     .output = OUT_DONE,
+     .run = delete_observations},
+    {.name = "delete_relations",
+     .title = "Delete Relations",
+     .description = "Remove relations.",
+     .flags = TOOL_DESTROYS | TOOL_IDEMPOTENT,
+     .args = relations_args,
+     .output = OUT_DONE,
+     .run = delete_relations},
+    {.name = "read_graph",
+     .title = "Read Graph",
+     .description = "The whole knowledge graph.",
+     .op = "graph read",
+     .flags = TOOL_READS | TOOL_IDEMPOTENT,
+     .args = no_args,
+     .output = OUT_GRAPH,
+     .finish = finish_read},
+    {.name = "search_nodes",
+     .title = "Search Nodes",
+     .description = "Find entities by text and by meaning.",
+     .op = "graph read",
+     .flags = TOOL_READS | TOOL_IDEMPOTENT,
+     .args = search_args,
+     .output = OUT_GRAPH,
+     .finish = finish_read},
+    {.name = "open_nodes",
+     .title = "Open Nodes",
+     .description = "Entities by their names, with their relations.",
+     .op = "graph read",
+     .flags = TOOL_READS | TOOL_IDEMPOTENT,
+     .args = open_args,
+     .output = OUT_GRAPH,
+     .finish = finish_read},
+    {0},
+};
+
+static const struct profile_resource resources[] = {
+    {"memory://knowledge-graph", "knowledge-graph", "Knowledge Graph", "All entities and relations", "application/json",
+     read_resource},
+    {0},
+};
+
+const struct profile profile_graph = {
+    .name = "graph",
+    .title = "Cairn with the tools of the official memory server",
+    .tools = tools,
+    .resources = resources,
+    .budget = -1,
+    .error = say_error,
+};

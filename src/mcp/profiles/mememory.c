@@ -1,0 +1,536 @@
+/* mememory.c: the seven tools and the resources of mememory. */
+#include "core/text/token_count.h"
+#include "mcp/profiles/foreign.h"
+#include "mcp/profiles/mememory_help.h"
+#include "mcp/profiles/profiles.h"
+
+enum { BOOTSTRAP_TOKENS = 30000, PINNED_TOKENS = 5000, NEAR_SHOWN = 5 };
+
+/* ---- memories ---- */
+
+static struct str delivery_there(struct str ours) {
+  if (str_is(ours, "boot"))
+    return STR("bootstrap");
+  return str_is(ours, "pinned") ? ours : STR("on_demand");
+}
+
+static struct str delivery_here(struct str theirs) { return str_is(theirs, "bootstrap") ? STR("boot") : theirs; }
+
+static yyjson_mut_val *memory_of(struct tool_run *run, yyjson_mut_val *m) {
+  yyjson_mut_val *v = yyjson_mut_obj(run->doc), *l;
+  struct str project = result_text(m, "project");
+  size_t i, n;
+  result_copy(run, v, "id", m, "uid");
+  result_copy(run, v, "content", m, "body");
+  add_text(run, v, "scope", project.n ? STR("project") : STR("global"));
+  if (project.n)
+    add_text(run, v, "project", project);
+  result_copy(run, v, "type", m, "type");
+  add_text(run, v, "delivery", delivery_there(result_text(m, "delivery")));
+  result_copy(run, v, "tags", m, "tags");
+  result_copy(run, v, "weight", m, "weight");
+  yyjson_mut_arr_foreach(yyjson_mut_obj_get(m, "links"), i, n, l) {
+    if (str_is(result_text(l, "direction"), "out") &&
+        (str_is(result_text(l, "rel"), "supersedes") || str_is(result_text(l, "rel"), "shadows")))
+      result_copy(run, v, "supersedes", l, "uid");
+  }
+  result_copy(run, v, "created_at", m, "created_at");
+  result_copy(run, v, "updated_at", m, "created_at"); /* a text never changes: its version is as old as it */
+  result_copy(run, v, "ttl", m, "expires_at");
+  result_copy(run, v, "untrusted", m, "untrusted");
+  return v;
+}
+
+/* The current version of what an id names: an id that an agent noted stays good after updates. */
+static enum status current(struct tool_run *run, struct str id, yyjson_mut_val **ret_memory) {
+  enum status s = run_get(run, id, ret_memory);
+  if (s != STATUS_OK || !str_is(result_text(*ret_memory, "state"), "superseded"))
+    return s;
+  int64_t head = result_int(*ret_memory, "head");
+  return head ? run_get(run, arena_printf(run->arena, "%lld", (long long)head), ret_memory) : s;
+}
+
+/* ---- where ---- */
+
+static enum status need_project(struct tool_run *run) {
+  error_set(run->err, STATUS_USAGE, "project is required when scope is project");
+  return error_fix(run->err, "repeat the call with project");
+}
+
+/* The project of a call: "" is the global scope. */
+static enum status place(struct tool_run *run, struct str *ret_project) {
+  struct str scope = json_str(run->args, "scope"), project = json_str(run->args, "project");
+  if (str_is(scope, "global") || (str_empty(scope) && str_empty(project)))
+    *ret_project = STR("");
+  else if (!str_empty(project))
+    *ret_project = project;
+  else if (!str_empty(run->caller.project))
+    *ret_project = run->caller.project;
+  else
+    return need_project(run);
+  return STATUS_OK;
+}
+
+/* ---- remember ---- */
+
+static void add_tags(struct tool_run *run, yyjson_mut_val *args) {
+  struct str rest = json_str(run->args, "tags"), tag;
+  yyjson_mut_val *list = json_put_arr(run->doc, args, "tags");
+  while (str_next(&rest, ',', &tag))
+    if (!str_empty(str_trim(tag)))
+      json_add_str(run->doc, list, str_trim(tag));
+}
+
+static void add_weight(struct tool_run *run, yyjson_mut_val *args) {
+  double w = json_num(run->args, "weight", 1.0);
+  w = w > 0 && w <= 1 ? w : 1.0;
+  json_put_num(run->doc, args, "weight", w < 0.1 ? 0.1 : w);
+}
+
+/* What a replacement does not say stays as it was: its place. */
+static enum status add_replaced(struct tool_run *run, yyjson_mut_val *args, struct str *project) {
+  struct str old = str_trim(json_str(run->args, "supersedes"));
+  yyjson_mut_val *m;
+  if (str_empty(old))
+    return STATUS_OK;
+  enum status s = current(run, old, &m);
+  if (s != STATUS_OK)
+    return s;
+  if (!json_str(run->args, "scope").n && !json_str(run->args, "project").n)
+    *project = result_text(m, "project");
+  add_text(run, args, "supersedes", result_text(m, "uid"));
+  add_text(run, args, "reason", STR("superseded by a newer memory"));
+  return STATUS_OK;
+}
+
+/* The memories that it may contradict; NULL when there are none. */
+static yyjson_mut_val *contradiction(struct tool_run *run, yyjson_mut_val *stored) {
+  size_t i, n;
+  yyjson_mut_val *w;
+  yyjson_val *copy;
+  struct error ignored;
+  /* Parts of a result may be JSON that is not parsed yet. */
+  if (json_read(run->arena, json_write(run->arena, stored, false), &copy, &ignored) != STATUS_OK)
+    return NULL;
+  stored = yyjson_val_mut_copy(run->doc, copy);
+  yyjson_mut_arr_foreach(yyjson_mut_obj_get(stored, "warnings"), i, n, w) {
+    if (str_is(result_text(w, "code"), "contradiction"))
+      return yyjson_mut_obj_get(w, "memories");
+  }
+  return NULL;
+}
+
+static enum status say_conflict(struct tool_run *run, yyjson_mut_val *memory, yyjson_mut_val *near) {
+  yyjson_mut_val *list = json_put_arr(run->doc, run->result, "contradictions"), *o, *other;
+  struct buf b = BUF(run->arena);
+  size_t i, n;
+  buf_adds(&b,
+           "CONTRADICTION DETECTED\n\nThe memory was stored, but it is close to existing memories that may conflict "
+           "with it.\nAsk the user to clarify before you go on.\n\nNew memory:\n");
+  buf_addf(&b, "  [%.*s] %.*s\n\nPotentially conflicting memories:\n", STR_ARG(result_text(memory, "id")),
+           STR_ARG(result_text(memory, "content")));
+  yyjson_mut_arr_foreach(near, i, n, o) {
+    if (i >= NEAR_SHOWN)
+      break;
+    enum status s = run_get(run, arena_printf(run->arena, "%lld", (long long)result_int(o, "id")), &other);
+    if (s != STATUS_OK)
+      return s;
+    double similarity = yyjson_mut_get_num(yyjson_mut_obj_get(o, "similarity"));
+    buf_addf(&b, "  [%.*s] (similarity: %.0f%%) %.*s\n", STR_ARG(result_text(other, "uid")), similarity * 100,
+             STR_ARG(result_text(other, "body")));
+    yyjson_mut_val *c = yyjson_mut_arr_add_obj(run->doc, list);
+    yyjson_mut_obj_add_val(run->doc, c, "memory", memory_of(run, other));
+    json_put_num(run->doc, c, "similarity", similarity);
+  }
+  buf_adds(&b, "\nOptions:\n  1. Keep both: if they complement each other\n"
+               "  2. Update old: call update(id=<old_id>, content=<new_content>)\n"
+               "  3. Supersede: call remember(content=..., supersedes=<old_id>)\n"
+               "  4. Delete old: call forget(id=<old_id>) if it no longer holds\n\nStored memory details:\n");
+  buf_add(&b, pretty_json(run, memory));
+  run->text = buf_str(&b);
+  return STATUS_OK;
+}
+
+/* Tokens of all memories that are delivered this way. */
+static enum status weigh(struct tool_run *run, struct str delivery, struct str project, size_t *ret_tokens) {
+  yyjson_mut_val *args = new_args(run), *list, *m;
+  size_t i, n, bytes = 0;
+  add_text(run, args, "delivery", delivery);
+  add_text(run, args, "project", project);
+  enum status s = run_list(run, args, NULL, NULL, SIZE_MAX, &list);
+  if (s != STATUS_OK)
+    return s;
+  yyjson_mut_arr_foreach(list, i, n, m) {
+    bytes += result_text(m, "body").n;
+  }
+  *ret_tokens = (bytes * 2 + 3) / 7; /* 3.5 bytes each */
+  return STATUS_OK;
+}
+
+static enum status check_budget(struct tool_run *run, yyjson_mut_val *memory, struct str delivery, struct str project) {
+  bool boot = str_is(delivery, "boot");
+  size_t tokens = 0, most = boot ? BOOTSTRAP_TOKENS : PINNED_TOKENS;
+  if (!boot && !str_is(delivery, "pinned"))
+    return STATUS_OK;
+  enum status s = weigh(run, delivery, project, &tokens);
+  if (s != STATUS_OK || tokens <= most)
+    return s;
+  struct str json = pretty_json(run, memory);
+  run->text =
+      arena_printf(run->arena,
+                   "WARNING: %s memories take %zu tokens, the budget is %zu (%zu%%). Shorten them, or make some "
+                   "of them on_demand.\n\nStored memory:\n%.*s",
+                   boot ? "bootstrap" : "pinned", tokens, most, tokens * 100 / most, STR_ARG(json));
+  return STATUS_OK;
+}
+
+static enum status run_remember(struct tool_run *run) {
+  yyjson_mut_val *args = new_args(run), *stored, *m;
+  struct str project, delivery = delivery_here(json_str(run->args, "delivery"));
+  enum status s = place(run, &project);
+  if (s == STATUS_OK)
+    s = add_replaced(run, args, &project);
+  if (s != STATUS_OK)
+    return s;
+  add_text(run, args, "text", json_str(run->args, "content"));
+  add_text(run, args, "project", project);
+  add_text(run, args, "type", json_str(run->args, "type"));
+  if (!str_empty(delivery))
+    add_text(run, args, "delivery", delivery);
+  if (!str_empty(json_str(run->args, "ttl")))
+    add_text(run, args, "ttl", json_str(run->args, "ttl"));
+  add_tags(run, args);
+  add_weight(run, args);
+  add_bool(run, args, "keep_both", true);
+  s = tool_op(run, "remember", args, &stored);
+  if (s == STATUS_OK)
+    s = run_get(run, result_text(stored, "uid"), &m);
+  if (s != STATUS_OK)
+    return s;
+  yyjson_mut_val *memory = memory_of(run, m), *near = contradiction(run, stored);
+  run->result = yyjson_mut_obj(run->doc);
+  yyjson_mut_obj_add_val(run->doc, run->result, "memory", memory);
+  run->text = pretty_json(run, memory);
+  if (near && yyjson_mut_arr_size(near))
+    return say_conflict(run, memory, near);
+  return check_budget(run, memory, result_text(m, "delivery"), project);
+}
+
+/* ---- recall and list ---- */
+
+struct wanted {
+  struct str project;
+  bool exact; /* of that project alone */
+};
+
+static bool is_wanted(yyjson_mut_val *m, const void *arg) {
+  const struct wanted *w = arg;
+  return !w->exact || str_eq(result_text(m, "project"), w->project);
+}
+
+static enum status run_recall(struct tool_run *run) {
+  yyjson_mut_val *args = new_args(run), *found, *m;
+  struct wanted w = {.exact = str_is(json_str(run->args, "scope"), "project")};
+  int64_t limit = json_int(run->args, "limit", 5);
+  size_t i, n;
+  limit = limit <= 0 ? 5 : limit > 100 ? 100 : limit;
+  enum status s = place(run, &w.project);
+  if (s != STATUS_OK)
+    return s;
+  add_text(run, args, "query", json_str(run->args, "query"));
+  add_text(run, args, "project", w.project);
+  add_text(run, args, "detail", STR("full"));
+  add_int(run, args, "limit", w.exact ? 100 : limit);
+  s = tool_op(run, "search", args, &found);
+  if (s != STATUS_OK)
+    return s;
+  run->result = yyjson_mut_obj(run->doc);
+  yyjson_mut_val *list = json_put_arr(run->doc, run->result, "results");
+  yyjson_mut_arr_foreach(yyjson_mut_obj_get(found, "results"), i, n, m) {
+    if (!is_wanted(m, &w) || (int64_t)yyjson_mut_arr_size(list) >= limit)
+      continue;
+    yyjson_mut_val *v = yyjson_mut_arr_add_obj(run->doc, list);
+    yyjson_mut_obj_add_val(run->doc, v, "memory", memory_of(run, m));
+    result_copy(run, v, "score", m, "score");
+  }
+  answer_json(run, run->result, list);
+  return STATUS_OK;
+}
+
+static enum status run_memories(struct tool_run *run) {
+  yyjson_mut_val *args = new_args(run), *all, *m;
+  struct str scope = json_str(run->args, "scope"), project = json_str(run->args, "project");
+  struct wanted w = {.exact = true};
+  int64_t limit = json_int(run->args, "limit", 20);
+  size_t i, n;
+  enum status s = place(run, &w.project);
+  if (s != STATUS_OK)
+    return s;
+  if (str_empty(scope) && str_empty(project)) { /* no filter: everything there is */
+    add_bool(run, args, "all_projects", true);
+    w.exact = false;
+  } else {
+    add_text(run, args, "project", w.project);
+  }
+  if (!str_empty(json_str(run->args, "type")))
+    add_text(run, args, "type", json_str(run->args, "type"));
+  if (!str_empty(json_str(run->args, "delivery")))
+    add_text(run, args, "delivery", delivery_here(json_str(run->args, "delivery")));
+  s = run_list(run, args, is_wanted, &w, limit <= 0 ? 20 : (size_t)limit, &all);
+  if (s != STATUS_OK)
+    return s;
+  run->result = yyjson_mut_obj(run->doc);
+  yyjson_mut_val *list = json_put_arr(run->doc, run->result, "memories");
+  yyjson_mut_arr_foreach(all, i, n, m) {
+    yyjson_mut_arr_append(list, memory_of(run, m));
+  }
+  answer_json(run, run->result, list);
+  return STATUS_OK;
+}
+
+/* ---- forget and update ---- */
+
+static enum status run_forget(struct tool_run *run) {
+  struct str id = json_str(run->args, "id");
+  yyjson_mut_val *m, *args = new_args(run), *result;
+  enum status s = current(run, id, &m);
+  if (s == STATUS_OK) {
+    json_add_str(run->doc, json_put_arr(run->doc, args, "ids"), result_text(m, "uid"));
+    add_text(run, args, "reason", STR("deleted by forget"));
+    s = tool_op(run, "forget", args, &result);
+  }
+  if (s != STATUS_OK && s != STATUS_NOT_FOUND) /* what is not there is as good as deleted */
+    return s;
+  run->result = yyjson_mut_obj(run->doc);
+  add_text(run, run->result, "id", id);
+  run->text = arena_printf(run->arena, "Memory %.*s deleted", STR_ARG(id));
+  return STATUS_OK;
+}
+
+static enum status run_update(struct tool_run *run) {
+  yyjson_mut_val *m, *args = new_args(run), *stored;
+  enum status s = current(run, json_str(run->args, "id"), &m);
+  if (s != STATUS_OK)
+    return s;
+  add_text(run, args, "id", result_text(m, "uid"));
+  add_text(run, args, "text", json_str(run->args, "content"));
+  add_text(run, args, "project", result_text(m, "project"));
+  add_text(run, args, "ttl", result_text(m, "expires_at"));
+  static const char *const flags[] = {"soft", "inherit_pin", "inherit_skill", "inherit_key"};
+  for (size_t i = 0; i < ARRAY_LEN(flags); i++)
+    add_bool(run, args, flags[i], true);
+  s = tool_op(run, "supersede", args, &stored);
+  if (s == STATUS_OK)
+    s = run_get(run, result_text(stored, "uid"), &m);
+  if (s != STATUS_OK)
+    return s;
+  yyjson_mut_val *memory = memory_of(run, m);
+  answer_json(run, memory, memory);
+  return STATUS_OK;
+}
+
+/* ---- stats and help ---- */
+
+static enum status finish_stats(struct tool_run *run, yyjson_mut_val *result) {
+  yyjson_mut_val *r = yyjson_mut_obj(run->doc), *scopes, *projects, *deliveries, *key, *v;
+  int64_t global = 0, total = 0, on_demand = 0;
+  size_t i, n;
+  add_int(run, r, "total", 0);
+  scopes = json_put_obj(run->doc, r, "by_scope");
+  projects = json_put_obj(run->doc, r, "by_project");
+  yyjson_mut_obj_foreach(yyjson_mut_obj_get(result, "by_project"), i, n, key, v) {
+    int64_t count = yyjson_mut_get_sint(v);
+    total += count;
+    if (yyjson_mut_get_len(key) == 0)
+      global = count;
+    else
+      yyjson_mut_obj_add(projects, yyjson_mut_val_mut_copy(run->doc, key), yyjson_mut_sint(run->doc, count));
+  }
+  yyjson_mut_obj_put(r, yyjson_mut_str(run->doc, "total"), yyjson_mut_sint(run->doc, total));
+  add_int(run, scopes, "global", global);
+  add_int(run, scopes, "project", total - global);
+  result_copy(run, r, "by_type", result, "by_type");
+  deliveries = json_put_obj(run->doc, r, "by_delivery");
+  yyjson_mut_obj_foreach(yyjson_mut_obj_get(result, "by_delivery"), i, n, key, v) {
+    struct str name = delivery_there((struct str){yyjson_mut_get_str(key), yyjson_mut_get_len(key)});
+    if (str_is(name, "on_demand"))
+      on_demand += yyjson_mut_get_sint(v);
+    else
+      yyjson_mut_obj_add(deliveries, yyjson_mut_strncpy(run->doc, name.p, name.n),
+                         yyjson_mut_sint(run->doc, yyjson_mut_get_sint(v)));
+  }
+  add_int(run, deliveries, "on_demand", on_demand);
+  answer_json(run, r, r);
+  return STATUS_OK;
+}
+
+static enum status run_help(struct tool_run *run) {
+  struct str topic = json_str(run->args, "topic");
+  struct buf b = BUF(run->arena);
+  for (const struct help_topic *t = help_mememory; t->name; t++)
+    if (str_empty(topic) || str_is(topic, t->name))
+      buf_addf(&b, "%s%s", b.n ? "\n\n" : "", t->text);
+  run->text = buf_str(&b);
+  return STATUS_OK;
+}
+
+/* ---- resources ---- */
+
+static enum status read_bootstrap(struct tool_run *run, struct str project, struct str *ret_text) {
+  yyjson_mut_val *args = new_args(run), *result;
+  add_text(run, args, "project", project.p ? project : STR(""));
+  add_text(run, args, "format", STR("full"));
+  const struct origin *origin = run->caller.origin;
+  run->caller.origin = NULL; /* reading it begins no session */
+  enum status s = tool_op(run, "boot", args, &result);
+  run->caller.origin = origin;
+  if (s == STATUS_OK)
+    *ret_text = arena_dup(run->arena, result_text(result, "text"));
+  return s;
+}
+
+static enum status read_pinned(struct tool_run *run, struct str project, struct str *ret_text) {
+  yyjson_mut_val *args = new_args(run), *list, *m;
+  struct buf b = BUF(run->arena);
+  size_t i, n;
+  add_text(run, args, "delivery", STR("pinned"));
+  json_put_bool(run->doc, args, "trusted", true);
+  add_text(run, args, "project", project.p ? project : STR(""));
+  enum status s = run_list(run, args, NULL, NULL, SIZE_MAX, &list);
+  if (s != STATUS_OK)
+    return s;
+  /* What holds everywhere first. */
+  for (int own = 0; own < 2; own++)
+    yyjson_mut_arr_foreach(list, i, n, m) {
+      struct str of = result_text(m, "project");
+      if ((of.n > 0) != (own == 1))
+        continue;
+      buf_addf(&b, b.n ? ""
+                       : "<system-reminder>\nThese notes are pinned: they hold for every answer. Recall before you "
+                         "assert what memory may know.\n");
+      buf_addf(&b, "- %.*s\n", STR_ARG(result_text(m, "body")));
+    }
+  if (b.n)
+    buf_adds(&b, "Check your answer against each of them.\n</system-reminder>\n");
+  *ret_text = buf_str(&b);
+  return STATUS_OK;
+}
+
+static const struct profile_resource resources[] = {
+    {"mememory://bootstrap", "bootstrap", "Bootstrap", "What every session starts with", "text/plain", read_bootstrap},
+    {"mememory://bootstrap/{project}", "bootstrap-project", "Bootstrap of a project",
+     "What a session of this project starts with", "text/plain", read_bootstrap},
+    {"mememory://pinned", "pinned", "Pinned", "What holds for every answer", "text/plain", read_pinned},
+    {"mememory://pinned/{project}", "pinned-project", "Pinned of a project",
+     "What holds for every answer in this project", "text/plain", read_pinned},
+    {0},
+};
+
+/* ---- the table ---- */
+
+static void say_error(struct tool_run *run, const struct error *err) {
+  struct str fix = tool_words(run, str_from(err->fix));
+  run->text =
+      arena_printf(run->arena, "%s failed: %s%s%.*s", run->tool->name, err->message, fix.n ? "\n" : "", STR_ARG(fix));
+  run->result = op_error_json(run->doc, err);
+}
+
+static const char *const scopes[] = {"global", "project", NULL};
+static const char *const deliveries[] = {"bootstrap", "pinned", "on_demand", NULL};
+
+#define SCOPE {.name = "scope", .form = TOOL_TEXT, .choices = scopes}
+#define PROJECT {.name = "project", .form = TOOL_TEXT, .help = "project name; required when scope is project"}
+#define TYPE {.name = "type", .form = TOOL_TEXT, .help = "fact (default), rule, decision, feedback, context, bootstrap"}
+#define DELIVERY                                                                                                       \
+  {.name = "delivery", .form = TOOL_TEXT, .choices = deliveries, .help = "at session start, every turn, on demand"}
+#define ID {.name = "id", .form = TOOL_ID, .flags = ARG_REQUIRED}
+static const struct tool_arg help_args[] = {{.name = "topic", .form = TOOL_TEXT, .choices = help_mememory_topics}, {0}};
+static const struct tool_arg remember_args[] = {
+    {.name = "content", .form = TOOL_TEXT, .flags = ARG_REQUIRED, .help = "self-contained, one idea"},
+    SCOPE,
+    PROJECT,
+    TYPE,
+    DELIVERY,
+    {.name = "tags", .form = TOOL_TEXT, .help = "separated by commas"},
+    {.name = "ttl", .form = TOOL_TEXT, .help = "24h, 7d, 720h"},
+    {.name = "weight", .form = TOOL_NUMBER, .help = "confidence, 0.1 to 1.0"},
+    {.name = "supersedes", .form = TOOL_ID, .help = "id of the memory that this one replaces"},
+    {0},
+};
+static const struct tool_arg recall_args[] = {
+    {.name = "query", .form = TOOL_TEXT, .flags = ARG_REQUIRED},
+    SCOPE,
+    {.name = "project", .form = TOOL_TEXT, .help = "also searches this project, besides what is global"},
+    {.name = "limit", .form = TOOL_INT, .missing = "5"},
+    {0},
+};
+static const struct tool_arg id_args[] = {ID, {0}};
+static const struct tool_arg update_args[] = {
+    ID, {.name = "content", .form = TOOL_TEXT, .flags = ARG_REQUIRED, .help = "the new text"}, {0}};
+static const struct tool_arg list_args[] = {
+    SCOPE,
+    {.name = "project", .form = TOOL_TEXT},
+    {.name = "type", .form = TOOL_TEXT},
+    DELIVERY,
+    {.name = "limit", .form = TOOL_INT, .missing = "20"},
+    {0},
+};
+static const struct tool_arg no_args[] = {{0}};
+
+static const struct tool tools[] = {
+    {.name = "help",
+     .title = "Help",
+     .description = "How to use this memory: tools, scopes, types, examples.",
+     .flags = TOOL_READS,
+     .args = help_args,
+     .run = run_help},
+    {.name = "remember",
+     .title = "Remember",
+     .description = "Store a memory. Close ones are reported: ask the user which holds.",
+     .flags = TOOL_ALWAYS,
+     .args = remember_args,
+     .run = run_remember},
+    {.name = "recall",
+     .title = "Recall",
+     .description = "Search memories by meaning and words.",
+     .flags = TOOL_READS | TOOL_ALWAYS,
+     .args = recall_args,
+     .run = run_recall},
+    {.name = "forget",
+     .title = "Forget",
+     .description = "Delete a memory by its id.",
+     .flags = TOOL_DESTROYS | TOOL_IDEMPOTENT,
+     .args = id_args,
+     .run = run_forget},
+    {.name = "update",
+     .title = "Update",
+     .description = "Replace the text of a memory; the former text stays in its history.",
+     .args = update_args,
+     .run = run_update},
+    {.name = "list",
+     .title = "List",
+     .description = "List memories by scope, project, type or delivery, newest first.",
+     .flags = TOOL_READS,
+     .args = list_args,
+     .run = run_memories},
+    {.name = "stats",
+     .title = "Stats",
+     .description = "How many memories there are, by scope, project, type and delivery.",
+     .op = "stats",
+     .flags = TOOL_READS,
+     .args = no_args,
+     .finish = finish_stats},
+    {0},
+};
+
+const struct profile profile_mememory = {
+    .name = "mememory",
+    .title = "Cairn with the tools of mememory",
+    .instructions =
+        "Persistent memory. Recall before you answer; remember facts, rules, decisions, feedback and context "
+        "as they come up, one idea each. When a memory is reported to contradict others, ask the user.",
+    .tools = tools,
+    .resources = resources,
+    .budget = -1,
+    .error = say_error,
+};

@@ -1,0 +1,48 @@
+/* openbrain.h: the functions behind the rows of mcp/profiles/openbrain/profile_v1.c. */
+#pragma once
+
+#include "mcp/profiles/openbrain/brain.h"
+
+/* A refused duplicate is an answer there: nothing was stored, and this is where it is. Everything else: brain_error().
+ */
+void openbrain_error(struct tool_run *run, const struct error *err);
+
+/* The type of a memory in the words of that system. */
+struct str openbrain_type(yyjson_mut_val *memory);
+/* One entry of search and list_recent: id, preview, type, people, topics, action_items, created_at, ... */
+yyjson_mut_val *openbrain_put_entry(struct tool_run *run, yyjson_mut_val *list, yyjson_mut_val *memory,
+                                    size_t characters);
+
+/* openbrain_write.c */
+enum status openbrain_prepare_remember(struct tool_run *run, yyjson_mut_val *args);
+enum status openbrain_finish_remember(struct tool_run *run, yyjson_mut_val *result);
+enum status openbrain_finish_capture(struct tool_run *run, yyjson_mut_val *result);
+enum status openbrain_prepare_supersede(struct tool_run *run, yyjson_mut_val *args);
+enum status openbrain_finish_supersede(struct tool_run *run, yyjson_mut_val *result);
+enum status openbrain_finish_unsupersede(struct tool_run *run, yyjson_mut_val *result);
+enum status openbrain_finish_rate(struct tool_run *run, yyjson_mut_val *result);
+enum status openbrain_prepare_annotate(struct tool_run *run, yyjson_mut_val *args);
+enum status openbrain_finish_annotate(struct tool_run *run, yyjson_mut_val *result);
+enum status openbrain_prepare_pin(struct tool_run *run, yyjson_mut_val *args);
+enum status openbrain_finish_pin(struct tool_run *run, yyjson_mut_val *result);
+enum status openbrain_prepare_prune(struct tool_run *run, yyjson_mut_val *args);
+enum status openbrain_finish_prune(struct tool_run *run, yyjson_mut_val *result);
+enum status openbrain_forget(struct tool_run *run);
+enum status openbrain_forget_many(struct tool_run *run);
+
+/* openbrain_read.c */
+enum status openbrain_prepare_search(struct tool_run *run, yyjson_mut_val *args);
+enum status openbrain_finish_search(struct tool_run *run, yyjson_mut_val *result);
+enum status openbrain_finish_recall(struct tool_run *run, yyjson_mut_val *result);
+enum status openbrain_list_recent(struct tool_run *run);
+enum status openbrain_finish_stats(struct tool_run *run, yyjson_mut_val *result);
+enum status openbrain_finish_skill(struct tool_run *run, yyjson_mut_val *result);
+/* Pairs of guardrails that say nearly the same; at most `limit`. */
+NODISCARD enum status openbrain_repeats(struct tool_run *run, struct str project, int64_t limit,
+                                        yyjson_mut_val **ret_result);
+
+/* openbrain_session.c */
+enum status openbrain_boot(struct tool_run *run);
+enum status openbrain_finish_ack(struct tool_run *run, yyjson_mut_val *result);
+enum status openbrain_finish_checkpoint(struct tool_run *run, yyjson_mut_val *result);
+enum status openbrain_reminder(struct tool_run *run);

@@ -1,0 +1,274 @@
+/* openbrain2_curate.c: the tools of brain_v2 that rate, pin, forget and tidy up. */
+#include "core/memory/types.h"
+#include "mcp/profiles/openbrain/openbrain2.h"
+
+/* What every answer about one memory begins with. */
+static yyjson_mut_val *about(struct tool_run *run) {
+  yyjson_mut_val *to = brain_success(run);
+  json_put(run->doc, to, "kind", json_str(run->args, "kind"));
+  json_put_int(run->doc, to, "memory_id", json_int(run->args, "memory_id", 0));
+  return to;
+}
+
+/* ---- notes, ratings, pins ---- */
+
+enum status openbrain2_prepare_annotate(struct tool_run *run, yyjson_mut_val *args) {
+  brain_drop_empty(args);
+  if (json_bool(run->args, "clear", false))
+    yyjson_mut_obj_remove_key(args, "note");
+  return openbrain2_prepare_kind(run, args);
+}
+
+enum status openbrain2_finish_annotate(struct tool_run *run, yyjson_mut_val *result) {
+  yyjson_mut_val *to = about(run);
+  bool clear = json_bool(run->args, "clear", false);
+  if (clear)
+    brain_null(run, to, "annotation");
+  else
+    json_put(run->doc, to, "annotation", brain_annotation(run, result));
+  json_put_bool(run->doc, to, "cleared", clear);
+  return STATUS_OK;
+}
+
+enum status openbrain2_finish_rate(struct tool_run *run, yyjson_mut_val *result) {
+  yyjson_mut_val *to = about(run);
+  brain_copy(run, to, "upvotes", result, "upvotes");
+  brain_copy(run, to, "downvotes", result, "downvotes");
+  json_put_int(run->doc, to, "score", brain_int(result, "upvotes", 0) - brain_int(result, "downvotes", 0));
+  return STATUS_OK;
+}
+
+enum status openbrain2_prepare_pin(struct tool_run *run, yyjson_mut_val *args UNUSED) {
+  yyjson_mut_val *m = NULL;
+  enum status s = openbrain2_check(run, json_str(run->args, "kind"), json_int(run->args, "memory_id", 0), &m);
+  if (s == STATUS_OK && str_empty(brain_str(m, "project")))
+    return brain_refuse_global_pin(run);
+  return s;
+}
+
+enum status openbrain2_finish_pin(struct tool_run *run, yyjson_mut_val *result) {
+  yyjson_mut_val *m = NULL;
+  enum status s = brain_look(run, brain_int(result, "id", 0), &m);
+  if (s != STATUS_OK)
+    return s;
+  yyjson_mut_val *to = about(run);
+  json_put_bool(run->doc, to, "pinned", brain_pinned(m));
+  brain_copy(run, to, "project", m, "project");
+  brain_copy(run, to, "headline", m, "headline");
+  return STATUS_OK;
+}
+
+/* ---- forget ---- */
+
+static enum status forget_one(struct tool_run *run, int64_t id, bool *ret_already) {
+  yyjson_mut_val *args = brain_args(run), *result = NULL;
+  struct str reason = str_trim(json_str(run->args, "reason"));
+  json_add_str(run->doc, json_put_arr(run->doc, args, "ids"), arena_printf(run->arena, "%lld", (long long)id));
+  json_put(run->doc, args, "reason", str_empty(reason) ? STR("no reason was given") : reason);
+  enum status s = tool_op(run, "forget", args, &result);
+  if (s == STATUS_OK)
+    *ret_already = brain_count(result, "already") > 0;
+  return s;
+}
+
+enum status openbrain2_forget(struct tool_run *run) {
+  yyjson_mut_val *m = NULL;
+  bool already = false;
+  int64_t id = json_int(run->args, "memory_id", 0);
+  enum status s = brain_source(run, false);
+  if (s == STATUS_OK)
+    s = openbrain2_check(run, json_str(run->args, "kind"), id, &m);
+  if (s == STATUS_OK)
+    s = forget_one(run, id, &already);
+  if (s != STATUS_OK)
+    return s;
+  yyjson_mut_val *to = about(run);
+  json_put_bool(run->doc, to, "already_forgotten", already);
+  if (!already)
+    json_put(run->doc, to, "forgotten_at", brain_time(run, brain_now(run)));
+  return STATUS_OK;
+}
+
+static void add_pair(struct tool_run *run, yyjson_mut_val *list, struct str kind, int64_t id) {
+  yyjson_mut_val *pair = yyjson_mut_arr_add_arr(run->doc, list);
+  json_add_str(run->doc, pair, kind);
+  yyjson_mut_arr_add_sint(run->doc, pair, id);
+}
+
+/* One that is not there stops none of the others. */
+enum status openbrain2_forget_many(struct tool_run *run) {
+  yyjson_val *kinds = yyjson_obj_get(run->args, "kinds"), *ids = yyjson_obj_get(run->args, "memory_ids");
+  size_t n = yyjson_arr_size(ids);
+  if (yyjson_arr_size(kinds) != n) {
+    error_set(run->err, STATUS_USAGE, "kinds and memory_ids must have the same length (%zu and %zu)",
+              yyjson_arr_size(kinds), n);
+    return error_fix(run->err, "give one kind for each id");
+  }
+  enum status s = brain_source(run, false);
+  yyjson_mut_val *to = yyjson_mut_obj(run->doc);
+  json_put_bool(run->doc, to, "success", true);
+  yyjson_mut_val *forgotten = json_put_arr(run->doc, to, "forgotten");
+  yyjson_mut_val *already = json_put_arr(run->doc, to, "already_forgotten");
+  yyjson_mut_val *missing = json_put_arr(run->doc, to, "not_found");
+  for (size_t i = 0; s == STATUS_OK && i < n; i++) {
+    struct str kind = json_val_str(yyjson_arr_get(kinds, i));
+    int64_t id = yyjson_get_sint(yyjson_arr_get(ids, i));
+    yyjson_mut_val *m = NULL;
+    bool before = false;
+    s = openbrain2_check(run, kind, id, &m);
+    if (s == STATUS_NOT_FOUND || s == STATUS_USAGE) {
+      add_pair(run, missing, kind, id);
+      s = STATUS_OK;
+      continue;
+    }
+    if (s == STATUS_OK)
+      s = forget_one(run, id, &before);
+    if (s == STATUS_OK)
+      add_pair(run, before ? already : forgotten, kind, id);
+  }
+  if (s != STATUS_OK)
+    return s;
+  json_put_int(run->doc, to, "forgotten_count", (int64_t)yyjson_mut_arr_size(forgotten));
+  json_put_int(run->doc, to, "total_requested", (int64_t)n);
+  run->result = to;
+  return STATUS_OK;
+}
+
+/* ---- unsupersede ---- */
+
+/* What took the place of a memory; 0 when nothing did. */
+static enum status corrector_of(struct tool_run *run, struct str id, int64_t *ret_id) {
+  yyjson_mut_val *args = brain_args(run), *result = NULL, *m;
+  json_put(run->doc, args, "id", id);
+  enum status s = tool_op(run, "history", args, &result);
+  bool next = false;
+  size_t i, n;
+  *ret_id = 0;
+  yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, "chain"), i, n, m) {
+    if (next && !*ret_id)
+      *ret_id = brain_int(m, "id", 0);
+    next |= str_eq(arena_printf(run->arena, "%lld", (long long)brain_int(m, "id", 0)), id);
+  }
+  return s;
+}
+
+enum status openbrain2_unsupersede(struct tool_run *run) {
+  struct str id = arena_printf(run->arena, "%lld", (long long)json_int(run->args, "old_id", 0));
+  yyjson_mut_val *args = brain_args(run), *result = NULL, *m = NULL;
+  bool keep = json_bool(run->args, "keep_corrector", false);
+  int64_t corrector = 0;
+  json_put(run->doc, args, "id", id);
+  json_put_bool(run->doc, args, "keep_corrector", keep);
+  enum status s = brain_source(run, true);
+  if (s == STATUS_OK)
+    s = corrector_of(run, id, &corrector);
+  if (s == STATUS_OK)
+    s = tool_op(run, "unsupersede", args, &result);
+  if (s == STATUS_OK)
+    s = brain_look(run, brain_int(result, "id", 0), &m);
+  if (s != STATUS_OK)
+    return s;
+  yyjson_mut_val *to = brain_success(run);
+  brain_copy(run, to, "old_id", result, "id");
+  json_put_int(run->doc, to, "former_corrector", corrector);
+  json_put_bool(run->doc, to, "corrector_retired", !keep);
+  json_put(run->doc, to, "restored_severity", brain_upper(run, brain_str(m, "severity")));
+  json_put(run->doc, to, "note",
+           arena_printf(run->arena,
+                        keep ? "%.*s and its corrector %lld are both active"
+                             : "%.*s is active again; its corrector %lld is retired",
+                        STR_ARG(id), (long long)corrector));
+  return STATUS_OK;
+}
+
+/* ---- prune ---- */
+
+enum status openbrain2_prepare_prune(struct tool_run *run, yyjson_mut_val *args) {
+  json_put_bool(run->doc, args, "apply", !json_bool(run->args, "dry_run", true));
+  brain_project(run, args, BRAIN_READS);
+  return STATUS_OK;
+}
+
+static void put_deleted(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *list) {
+  static const enum kind kinds[] = {KIND_FACT, KIND_INCIDENT, KIND_TASK};
+  yyjson_mut_val *ids = json_put_obj(run->doc, to, "deleted_ids"), *m;
+  size_t i, n;
+  for (size_t k = 0; k < ARRAY_LEN(kinds); k++) {
+    yyjson_mut_val *of_kind = json_put_arr(run->doc, ids, kind_names[kinds[k]]);
+    yyjson_mut_arr_foreach(list, i, n, m) {
+      if (str_is(brain_str(m, "kind"), kind_names[kinds[k]]))
+        yyjson_mut_arr_add_sint(run->doc, of_kind, brain_int(m, "id", 0));
+    }
+  }
+}
+
+enum status openbrain2_finish_prune(struct tool_run *run, yyjson_mut_val *result) {
+  bool dry = brain_bool(result, "dry_run");
+  yyjson_mut_val *to = brain_success(run), *list = yyjson_mut_obj_get(result, dry ? "would_prune" : "pruned");
+  yyjson_mut_val *criteria = yyjson_mut_obj_get(result, "criteria");
+  size_t n = yyjson_mut_arr_size(list);
+  json_put_bool(run->doc, to, "dry_run", dry);
+  if (dry) {
+    json_put_int(run->doc, to, "would_delete_this_call", (int64_t)n);
+    brain_copy(run, to, "would_delete_total", result, "total");
+  } else {
+    json_put_int(run->doc, to, "deleted", (int64_t)n);
+    put_deleted(run, to, list);
+    brain_copy(run, to, "txn", result, "txn");
+  }
+  brain_copy(run, to, "max_per_call", result, "max_per_call");
+  json_put(run->doc, to, "criteria",
+           arena_printf(run->arena,
+                        "older than %lld days, not pinned; facts read at most %lld times, archived incidents, done or "
+                        "stale tasks",
+                        (long long)brain_int(criteria, "days", 0), (long long)brain_int(criteria, "min_access", 0)));
+  json_put(run->doc, to, "message",
+           dry ? arena_printf(run->arena, "Would delete %zu memories. dry_run=false does it.", n)
+               : arena_printf(run->arena, "Pruned %zu memories.", n));
+  return STATUS_OK;
+}
+
+/* ---- maintenance ---- */
+
+static void put_step(struct tool_run *run, yyjson_mut_val *to, const char *name, const char *count,
+                     yyjson_mut_val *result, const char *step) {
+  yyjson_mut_val *ids = yyjson_mut_obj_get(result, "ids");
+  brain_copy_list(run, to, name, ids, step);
+  json_put_int(run->doc, to, count, (int64_t)brain_count(ids, step));
+}
+
+static void put_decay(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *result) {
+  put_step(run, to, "deactivated", "deactivated_count", result, "faded");
+  /* A faded fact comes back when it is recalled, not when maintenance runs. */
+  json_put_arr(run->doc, to, "reactivated");
+  json_put_int(run->doc, to, "reactivated_count", 0);
+  put_step(run, to, "ttl_expired", "ttl_expired_count", result, "expired");
+}
+
+enum status openbrain2_finish_decay(struct tool_run *run, yyjson_mut_val *result) {
+  put_decay(run, brain_success(run), result);
+  return STATUS_OK;
+}
+
+enum status openbrain2_finish_archive(struct tool_run *run, yyjson_mut_val *result) {
+  put_step(run, brain_success(run), "archived", "archived_count", result, "archived");
+  return STATUS_OK;
+}
+
+enum status openbrain2_finish_maintenance(struct tool_run *run, yyjson_mut_val *result) {
+  yyjson_mut_val *to = brain_success(run), *stats = NULL;
+  bool skipped = brain_bool(result, "skipped");
+  json_put_bool(run->doc, to, "skipped", skipped);
+  if (skipped) {
+    enum status s = tool_op(run, "stats", brain_args(run), &stats);
+    json_put(run->doc, to, "skipped_reason",
+             arena_printf(run->arena, "the last run was less than %g hours ago", json_num(run->args, "hours", 24)));
+    brain_copy(run, to, "last_run_at", stats, "maintained_at");
+    return s;
+  }
+  put_decay(run, to, result);
+  put_step(run, to, "archived", "archived_count", result, "archived");
+  put_step(run, to, "stale_tasks", "stale_tasks_count", result, "stale");
+  brain_copy(run, to, "duration_ms", result, "duration_ms");
+  return STATUS_OK;
+}

@@ -1,0 +1,193 @@
+/* openbrain2_observe.c: the tools of brain_v2 that look before an action, and at the server itself. */
+#include "core/memory/types.h"
+#include "mcp/profiles/openbrain/openbrain2.h"
+
+enum { GUARDRAILS_SHOWN = 10 };
+
+/* ---- checkpoint ---- */
+
+static void put_rule(struct tool_run *run, yyjson_mut_val *list, yyjson_mut_val *m) {
+  yyjson_mut_val *v = yyjson_mut_arr_add_obj(run->doc, list);
+  json_put(run->doc, v, "kind", str_from(kind_names[KIND_RULE]));
+  brain_copy(run, v, "memory_id", m, "id");
+  brain_copy(run, v, "headline", m, "headline");
+  openbrain2_put_severity(run, v, m);
+  brain_copy(run, v, "project", m, "project");
+  json_put_bool(run->doc, v, "pinned", brain_pinned(m));
+}
+
+/* Blockers, those that are pinned first. */
+static enum status put_guardrails(struct tool_run *run, yyjson_mut_val *to) {
+  yyjson_mut_val *args = brain_args(run), *result = NULL, *m, *list = json_put_arr(run->doc, to, "guardrails");
+  brain_project(run, args, BRAIN_READS);
+  json_put(run->doc, args, "type", STR("guardrail"));
+  json_put_int(run->doc, args, "limit", 1000);
+  enum status s = tool_op(run, "list", args, &result);
+  size_t i, n;
+  for (int pass = 0; pass < 2; pass++)
+    yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, "memories"), i, n, m) {
+      if (brain_pinned(m) == (pass == 0) && yyjson_mut_arr_size(list) < GUARDRAILS_SHOWN)
+        put_rule(run, list, m);
+    }
+  return s;
+}
+
+static enum status put_relevant(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *result) {
+  yyjson_mut_val *list = json_put_arr(run->doc, to, "relevant"), *m;
+  size_t i, n;
+  yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, "relevant"), i, n, m) {
+    yyjson_mut_val *v = yyjson_mut_arr_add_obj(run->doc, list), *all = NULL;
+    enum status s = brain_look(run, brain_int(m, "id", 0), &all);
+    if (s != STATUS_OK)
+      return s;
+    brain_copy(run, v, "kind", m, "kind");
+    brain_copy(run, v, "memory_id", m, "id");
+    brain_copy(run, v, "headline", m, "headline");
+    openbrain2_put_severity(run, v, all);
+    brain_copy(run, v, "project", all, "project");
+    json_put_num(run->doc, v, "similarity", json_round(brain_num(m, "score", 0), 4));
+  }
+  return STATUS_OK;
+}
+
+enum status openbrain2_finish_checkpoint(struct tool_run *run, yyjson_mut_val *result) {
+  yyjson_mut_val *to = brain_success(run);
+  if (brain_bool(result, "skipped")) {
+    json_put_bool(run->doc, to, "skipped", true);
+    json_put(run->doc, to, "reason",
+             arena_printf(run->arena, "this action was checked already; the cooldown is %lld s",
+                          (long long)brain_int(result, "cooldown_s", 300)));
+    return STATUS_OK;
+  }
+  json_put(run->doc, to, "action", json_str(run->args, "action"));
+  struct str context = json_str(run->args, "context"), project = json_str(run->args, "project");
+  json_put(run->doc, to, "context", context.p ? context : STR(""));
+  json_put(run->doc, to, "project", project.p ? project : STR(""));
+  enum status s = put_guardrails(run, to);
+  if (s == STATUS_OK)
+    s = put_relevant(run, to, result);
+  json_put_int(run->doc, to, "guardrails_count", (int64_t)brain_count(to, "guardrails"));
+  json_put_int(run->doc, to, "relevant_count", (int64_t)brain_count(to, "relevant"));
+  brain_copy(run, to, "degraded", result, "degraded");
+  json_put(run->doc, to, "message",
+           arena_printf(run->arena, "Checkpoint complete. %zu guardrails, %zu relevant. Review before proceeding.",
+                        brain_count(to, "guardrails"), brain_count(to, "relevant")));
+  return s;
+}
+
+enum status openbrain2_reminder(struct tool_run *run) {
+  return brain_reminder(
+      run, "Open Brain v2: boot first",
+      "Call boot_session_v2(project, task, source, cwd, pid, host) before any other tool. It returns BLOCKER rules, "
+      "PATTERN rules ranked by your task, open tasks, the last handoff, other sessions and pending action items. "
+      "Answer "
+      "each pending item with acknowledge_action_item_v2 before you write: remember_*_v2, capture_context_v2 and "
+      "supersede_rule_v2 are blocked until then. Bodies come with recall_v2(kind, memory_id). If another session works "
+      "on the same project, tell the user. At the end call end_session_v2(handoff=...).");
+}
+
+/* ---- the server itself ---- */
+
+/* How many rows there are of each kind, under the names of that system's tables. */
+static enum status put_tables(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *stats) {
+  static const char *const names[][2] = {
+      {"rules", "rule"}, {"facts", "fact"}, {"incidents", "incident"}, {"tasks", "task"}};
+  yyjson_mut_val *v = json_put_obj(run->doc, to, "tables"), *args = brain_args(run), *items = NULL, *sessions = NULL;
+  yyjson_mut_val *by_kind = yyjson_mut_obj_get(stats, "by_kind");
+  for (size_t i = 0; i < ARRAY_LEN(names); i++)
+    json_put_int(run->doc, v, names[i][0], brain_int(by_kind, names[i][1], 0));
+  json_put_bool(run->doc, args, "all_projects", true);
+  enum status s = tool_op(run, "action list", args, &items);
+  if (s == STATUS_OK)
+    s = tool_op(run, "session list", args, &sessions);
+  brain_copy(run, v, "memory_index", stats, "memories");
+  json_put_int(run->doc, v, "action_items", brain_int(items, "pending", 0));
+  json_put_int(run->doc, v, "active_sessions", brain_int(sessions, "count", 0));
+  brain_copy(run, v, "v2_audit", stats, "events");
+  return s;
+}
+
+static void put_tools(struct tool_run *run, yyjson_mut_val *to) {
+  yyjson_mut_val *v = json_put_obj(run->doc, to, "tools"), *names = yyjson_mut_arr(run->doc);
+  for (const struct tool *t = run->profile->tools; t->name; t++)
+    if (!(t->flags & TOOL_HIDDEN))
+      json_add_str(run->doc, names, str_from(t->name));
+  json_put_int(run->doc, v, "count", (int64_t)yyjson_mut_arr_size(names));
+  yyjson_mut_obj_add_val(run->doc, v, "names", names);
+}
+
+enum status openbrain2_health(struct tool_run *run) {
+  yyjson_mut_val *health = NULL, *stats = NULL, *to = yyjson_mut_obj(run->doc);
+  enum status s = tool_op(run, "health", brain_args(run), &health);
+  if (s == STATUS_OK)
+    s = tool_op(run, "stats", brain_args(run), &stats);
+  if (s != STATUS_OK)
+    return s;
+  yyjson_mut_val *from = yyjson_mut_obj_get(health, "server"), *v = json_put_obj(run->doc, to, "server");
+  brain_copy(run, v, "pid", from, "pid");
+  brain_copy(run, v, "version", from, "version");
+  json_put(run->doc, v, "session_id", run->caller.session.p ? run->caller.session : STR(""));
+  json_put_num(run->doc, v, "uptime_seconds", brain_num(from, "uptime_s", 0));
+  json_put_int(run->doc, v, "tool_calls_total", brain_int(from, "calls", 0));
+  json_put(run->doc, v, "log_file", brain_str(from, "log_file").p ? brain_str(from, "log_file") : STR(""));
+  v = json_put_obj(run->doc, to, "db");
+  json_put(run->doc, v, "status", STR("connected"));
+  brain_copy(run, v, "path", yyjson_mut_obj_get(health, "store"), "path");
+  brain_copy(run, v, "writable", yyjson_mut_obj_get(health, "store"), "writable");
+  v = json_put_obj(run->doc, to, "ollama");
+  json_put(run->doc, v, "status", STR("not used: the embedder is part of the server"));
+  brain_copy(run, to, "embedder", health, "embedder");
+  brain_copy(run, to, "pending_embeddings", health, "pending_embeddings");
+  brain_copy_list(run, to, "problems", health, "problems");
+  s = put_tables(run, to, stats);
+  put_tools(run, to);
+  run->result = to;
+  return s;
+}
+
+enum status openbrain2_metrics(struct tool_run *run) {
+  yyjson_mut_val *metrics = NULL, *to = yyjson_mut_obj(run->doc), *t;
+  enum status s = tool_op(run, "metrics", brain_args(run), &metrics);
+  if (s != STATUS_OK)
+    return s;
+  brain_copy(run, to, "calls", metrics, "calls");
+  brain_copy(run, to, "errors", metrics, "errors");
+  yyjson_mut_val *tools = json_put_obj(run->doc, to, "tools");
+  size_t i, n;
+  yyjson_mut_arr_foreach(yyjson_mut_obj_get(metrics, "tools"), i, n, t) {
+    struct str name = brain_str(t, "name");
+    yyjson_mut_val *v = yyjson_mut_obj(run->doc);
+    int64_t calls = brain_int(t, "calls", 0), errors = brain_int(t, "errors", 0);
+    json_put_int(run->doc, v, "calls", calls);
+    json_put_int(run->doc, v, "errors", errors);
+    json_put_num(run->doc, v, "error_rate", calls ? json_round((double)errors / (double)calls, 4) : 0);
+    brain_copy(run, v, "avg_ms", t, "avg_ms");
+    brain_copy(run, v, "p99_ms", t, "p99_ms");
+    yyjson_mut_obj_add(tools, yyjson_mut_strncpy(run->doc, name.p, name.n), v);
+  }
+  run->result = to;
+  return STATUS_OK;
+}
+
+enum status openbrain2_recent_errors(struct tool_run *run) {
+  yyjson_mut_val *args = brain_args(run), *found = NULL, *to = yyjson_mut_obj(run->doc), *e;
+  int64_t n = json_int(run->args, "n", 20);
+  json_put_int(run->doc, args, "limit", n < 1 ? 1 : n > 500 ? 500 : n);
+  enum status s = tool_op(run, "errors", args, &found);
+  if (s != STATUS_OK)
+    return s;
+  yyjson_mut_val *list = json_put_arr(run->doc, to, "errors");
+  size_t i, count;
+  yyjson_mut_arr_foreach(yyjson_mut_obj_get(found, "errors"), i, count, e) {
+    yyjson_mut_val *v = yyjson_mut_arr_add_obj(run->doc, list);
+    brain_copy(run, v, "occurred_at", e, "at");
+    brain_copy(run, v, "tool_name", e, "name");
+    brain_copy(run, v, "project", e, "project");
+    brain_copy(run, v, "source", e, "source");
+    brain_copy(run, v, "duration_ms", e, "duration_ms");
+    brain_copy(run, v, "error", e, "error");
+    brain_copy(run, v, "error_msg", e, "message");
+  }
+  run->result = to;
+  return STATUS_OK;
+}

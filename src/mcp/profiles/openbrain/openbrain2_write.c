@@ -1,0 +1,253 @@
+/* openbrain2_write.c: the tools of brain_v2 that store memories, and what its write gate says. */
+#include "core/gate/similarity.h"
+#include "core/memory/headline.h"
+#include "core/memory/types.h"
+#include "mcp/profiles/openbrain/openbrain2.h"
+
+enum { BODY_CAP = 400 };
+
+/* ---- memories as that system shows them ---- */
+
+void openbrain2_put_severity(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *memory) {
+  struct str severity = brain_str(memory, "severity");
+  if (severity.p)
+    json_put(run->doc, to, "severity", brain_upper(run, severity));
+  else
+    brain_null(run, to, "severity");
+}
+
+static void put_link(struct tool_run *run, yyjson_mut_val *to, const char *name, yyjson_mut_val *memory,
+                     const char *direction) {
+  yyjson_mut_val *l;
+  size_t i, n;
+  yyjson_mut_arr_foreach(yyjson_mut_obj_get(memory, "links"), i, n, l) {
+    if (str_is(brain_str(l, "rel"), "supersedes") && str_is(brain_str(l, "direction"), direction)) {
+      brain_copy(run, to, name, l, "id");
+      return;
+    }
+  }
+  brain_null(run, to, name);
+}
+
+void openbrain2_put_memory(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *memory, struct str body) {
+  brain_copy(run, to, "kind", memory, "kind");
+  brain_copy(run, to, "id", memory, "id");
+  brain_copy(run, to, "memory_id", memory, "id");
+  brain_copy(run, to, "headline", memory, "headline");
+  json_put(run->doc, to, "body", body);
+  brain_copy(run, to, "project", memory, "project");
+  brain_copy(run, to, "untrusted", memory, "untrusted");
+  openbrain2_put_severity(run, to, memory);
+  if (yyjson_mut_obj_get(memory, "supersedes"))
+    brain_copy(run, to, "supersedes", memory, "supersedes");
+  else
+    put_link(run, to, "supersedes", memory, "out");
+  put_link(run, to, "superseded_by", memory, "in");
+  if (brain_str(memory, "created_at").p)
+    brain_copy(run, to, "created_at", memory, "created_at");
+  else
+    json_put(run->doc, to, "created_at", brain_time(run, brain_now(run)));
+}
+
+enum status openbrain2_check(struct tool_run *run, struct str kind, int64_t id, yyjson_mut_val **ret_memory) {
+  enum kind known;
+  yyjson_mut_val *m = NULL;
+  if (!kind_parse(kind, &known)) {
+    error_set(run->err, STATUS_USAGE, "'%.*s' is not a kind", STR_ARG(kind));
+    return error_fix(run->err, "one of: rule, fact, incident, task");
+  }
+  enum status s = brain_look(run, id, &m);
+  if (s != STATUS_OK)
+    return s;
+  struct str is = brain_str(m, "kind");
+  if (!str_ieq(is, kind)) {
+    bool source = yyjson_obj_get(run->args, "source_kind") != NULL;
+    error_set(run->err, STATUS_NOT_FOUND, "not found: %.*s id=%lld; that memory is of kind %.*s", STR_ARG(kind),
+              (long long)id, STR_ARG(is));
+    return error_fix(run->err, "%s(%s=\"%.*s\", %s=%lld)", run->tool->name, source ? "source_kind" : "kind",
+                     STR_ARG(is), source ? "source_id" : "memory_id", (long long)id);
+  }
+  *ret_memory = m;
+  return STATUS_OK;
+}
+
+/* ---- the gate ---- */
+
+static size_t words_of(struct str text) {
+  size_t n = 0;
+  for (size_t i = 0; i < text.n; i++)
+    n += !ascii_space(text.p[i]) && (i == 0 || ascii_space(text.p[i - 1]));
+  return n;
+}
+
+/* What that gate refuses and ours would help with. */
+static enum status check_texts(struct tool_run *run, struct str headline, struct str body) {
+  size_t in_headline = words_of(headline), in_body = words_of(body);
+  if (!in_headline || in_headline > HEADLINE_WORDS) {
+    if (in_headline)
+      error_set(run->err, STATUS_REFUSED, "the headline has %zu words, at most %d are allowed", in_headline,
+                HEADLINE_WORDS);
+    else
+      error_set(run->err, STATUS_REFUSED, "the headline is empty");
+    error_step(run->err, "headline");
+    return error_fix(run->err, "say it in at most %d words; details belong into the body", HEADLINE_WORDS);
+  }
+  if (!in_body || in_body > BODY_CAP) {
+    if (!in_body)
+      error_set(run->err, STATUS_REFUSED, "the body is empty");
+    else
+      error_set(run->err, STATUS_REFUSED, "the body has %zu words, at most %d are allowed", in_body, BODY_CAP);
+    error_step(run->err, "atomic");
+    return error_fix(run->err,
+                     in_body ? "store each idea for itself, or use capture_context_v2" : "say what it is about");
+  }
+  return STATUS_OK;
+}
+
+static void lower_severity(struct tool_run *run, yyjson_mut_val *args) {
+  struct str severity = brain_str(args, "severity");
+  yyjson_mut_obj_remove_key(args, "severity");
+  if (!str_empty(severity))
+    json_put(run->doc, args, "severity", arena_lower(run->arena, severity));
+}
+
+enum status openbrain2_prepare_remember(struct tool_run *run, yyjson_mut_val *args) {
+  enum status s = brain_prepare_write(run, args);
+  if (s == STATUS_OK)
+    s = check_texts(run, json_str(run->args, "headline"), json_str(run->args, "body"));
+  lower_severity(run, args);
+  brain_skill_args(run, args);
+  return s;
+}
+
+enum status openbrain2_prepare_incident(struct tool_run *run, yyjson_mut_val *args) {
+  size_t i, n;
+  yyjson_val *id;
+  yyjson_mut_val *links = yyjson_mut_arr(run->doc);
+  yyjson_arr_foreach(yyjson_obj_get(run->args, "linked_rule_ids"), i, n, id) {
+    json_add_str(run->doc, links, arena_printf(run->arena, "%lld", (long long)yyjson_get_sint(id)));
+  }
+  if (yyjson_mut_arr_size(links))
+    yyjson_mut_obj_add_val(run->doc, args, "links", links);
+  return openbrain2_prepare_remember(run, args);
+}
+
+/* ---- duplicates ---- */
+
+static void put_duplicate(struct tool_run *run, struct str kind, int64_t id, double similarity, struct str headline) {
+  yyjson_mut_val *to = run->result = yyjson_mut_obj(run->doc);
+  json_put_bool(run->doc, to, "duplicate", true);
+  json_put(run->doc, to, "kind", kind);
+  json_put_int(run->doc, to, "existing_id", id);
+  json_put_num(run->doc, to, "similarity", json_round(similarity, 4));
+  json_put(run->doc, to, "existing_headline", headline);
+  json_put(
+      run->doc, to, "hint",
+      arena_printf(run->arena,
+                   "route to supersede_rule_v2(old_id=%lld, new_headline=..., new_body=..., reason=...) instead of "
+                   "creating a parallel %.*s",
+                   (long long)id, STR_ARG(kind)));
+  json_put_num(run->doc, to, "threshold", str_is(kind, kind_names[KIND_RULE]) ? SIMILARITY_NEAR : SIMILARITY_SAME);
+}
+
+void openbrain2_error(struct tool_run *run, const struct error *err) {
+  struct error e = *err;
+  yyjson_mut_val *existing = NULL;
+  if (e.code == STATUS_DUPLICATE && e.about && brain_look(run, e.about, &existing) == STATUS_OK) {
+    put_duplicate(run, brain_str(existing, "kind"), e.about, e.similarity, brain_str(existing, "headline"));
+    run->is_error = false;
+    return;
+  }
+  *run->err = e;
+  brain_error(run, &e);
+  if (e.code == STATUS_NOT_FOUND && run->tool->op && strcmp(run->tool->op, "skill load") == 0)
+    json_put(run->doc, run->result, "blocked_by", STR("not_found"));
+}
+
+/* ---- results of writes ---- */
+
+static void put_neighbours(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *result) {
+  yyjson_mut_val *w;
+  size_t i, n;
+  yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, "warnings"), i, n, w) {
+    if (!str_is(brain_str(w, "code"), "contradiction"))
+      continue;
+    yyjson_mut_val *extra = json_put_obj(run->doc, to, "extra");
+    brain_copy_list(run, extra, "similar_existing", w, "memories");
+    json_put(run->doc, extra, "hint",
+             STR("This is close to what is stored already. If they conflict, supersede the wrong one with "
+                 "supersede_rule_v2(old_id, new_headline, new_body, reason)."));
+    return;
+  }
+}
+
+enum status openbrain2_finish_remember(struct tool_run *run, yyjson_mut_val *result) {
+  if (str_is(brain_str(result, "action"), "skipped")) {
+    put_duplicate(run, brain_str(result, "kind"), brain_int(result, "id", 0), brain_num(result, "similarity", 1),
+                  brain_str(result, "headline"));
+    return STATUS_OK;
+  }
+  yyjson_mut_val *to = brain_success(run);
+  struct str body = json_str(run->args, "body"), content = json_str(run->args, "content");
+  openbrain2_put_memory(run, to, result, body.p ? body : content);
+  put_neighbours(run, to, result);
+  return STATUS_OK;
+}
+
+enum status openbrain2_finish_capture(struct tool_run *run, yyjson_mut_val *result) {
+  yyjson_mut_val *to = brain_success(run), *m;
+  yyjson_mut_val *list = yyjson_mut_arr(run->doc);
+  size_t i, n;
+  yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, "memories"), i, n, m) {
+    yyjson_mut_val *v = yyjson_mut_arr_add_obj(run->doc, list), *why = yyjson_mut_obj_get(m, "error");
+    struct str code = brain_str(why, "code"), action = brain_str(m, "action");
+    bool known = str_is(code, "duplicate") || str_is(action, "skipped");
+    brain_copy(run, v, "kind", m, "kind");
+    if (why)
+      brain_copy(run, v, "id", why, "memory");
+    else
+      brain_copy(run, v, "id", m, "id");
+    brain_copy(run, v, "headline", m, "headline");
+    json_put(run->doc, v, "action",
+             known                                               ? STR("duplicate")
+             : str_is(code, "refused") || str_is(code, "secret") ? STR("rejected")
+             : why                                               ? STR("error")
+                                                                 : STR("stored"));
+    brain_copy(run, v, "similarity", known && why ? why : m, "similarity");
+    if (why && !known)
+      brain_copy(run, v, "reason", why, "message");
+    if (known)
+      json_put(run->doc, v, "hint",
+               arena_printf(run->arena, "supersede_rule_v2(old_id=%lld, new_headline=..., new_body=..., reason=...)",
+                            (long long)brain_int(v, "id", 0)));
+  }
+  json_put_int(run->doc, to, "memories_stored", brain_int(result, "stored", 0));
+  json_put_int(run->doc, to, "total_chunks", (int64_t)yyjson_mut_arr_size(list));
+  yyjson_mut_obj_add_val(run->doc, to, "stored", list);
+  return STATUS_OK;
+}
+
+/* ---- supersede, tasks ---- */
+
+enum status openbrain2_prepare_supersede(struct tool_run *run, yyjson_mut_val *args) {
+  enum status s = brain_source(run, false);
+  if (s == STATUS_OK)
+    s = check_texts(run, json_str(run->args, "new_headline"), json_str(run->args, "new_body"));
+  brain_drop_empty(args);
+  brain_project(run, args, BRAIN_KEEPS);
+  lower_severity(run, args);
+  return s;
+}
+
+enum status openbrain2_finish_supersede(struct tool_run *run, yyjson_mut_val *result) {
+  yyjson_mut_val *to = brain_success(run);
+  openbrain2_put_memory(run, to, result, json_str(run->args, "new_body"));
+  return STATUS_OK;
+}
+
+enum status openbrain2_finish_status(struct tool_run *run, yyjson_mut_val *result) {
+  yyjson_mut_val *to = brain_success(run);
+  brain_copy(run, to, "task_id", result, "id");
+  brain_copy(run, to, "status", result, "status");
+  return STATUS_OK;
+}

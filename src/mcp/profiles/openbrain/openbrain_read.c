@@ -1,0 +1,250 @@
+/* openbrain_read.c: the tools of Open Brain v1 that find and show memories. */
+#include "mcp/profiles/openbrain/openbrain.h"
+
+enum { SEARCH_MAX = 50, SEARCH_PREVIEW = 200, LIST_MAX = 100, LIST_PREVIEW = 150, REPEATS_SHOWN = 5 };
+
+/* ---- entries ---- */
+
+struct str openbrain_type(yyjson_mut_val *memory) {
+  struct str type = brain_str(memory, "type");
+  if (str_is(type, "rule") && str_is(brain_str(memory, "severity"), "blocker"))
+    return STR("guardrail");
+  return str_is(type, "lesson") ? STR("insight") : type;
+}
+
+yyjson_mut_val *openbrain_put_entry(struct tool_run *run, yyjson_mut_val *list, yyjson_mut_val *memory,
+                                    size_t characters) {
+  yyjson_mut_val *v = yyjson_mut_arr_add_obj(run->doc, list);
+  struct str text = brain_str(memory, "body");
+  brain_copy(run, v, "id", memory, "id");
+  json_put(run->doc, v, "preview", brain_preview(text.p ? text : brain_str(memory, "headline"), characters));
+  json_put(run->doc, v, "type", openbrain_type(memory));
+  brain_copy_list(run, v, "people", memory, "people");
+  brain_copy_list(run, v, "topics", memory, "topics");
+  brain_copy_list(run, v, "action_items", memory, "action_items");
+  brain_copy(run, v, "created_at", memory, "created_at");
+  brain_copy(run, v, "project", memory, "project");
+  json_put_bool(run->doc, v, "pinned", brain_pinned(memory));
+  struct str note = brain_annotation(run, memory);
+  if (!str_empty(note))
+    json_put(run->doc, v, "annotation", note);
+  json_put_int(run->doc, v, "score", brain_int(memory, "upvotes", 0) - brain_int(memory, "downvotes", 0));
+  brain_copy(run, v, "untrusted", memory, "untrusted");
+  if (str_is(brain_str(memory, "state"), "superseded")) {
+    json_put_bool(run->doc, v, "superseded", true);
+    brain_copy(run, v, "superseded_by_id", memory, "superseded_by");
+  }
+  return v;
+}
+
+/* ---- search ---- */
+
+static int64_t clamp(int64_t n, int64_t low, int64_t high) { return n < low ? low : n > high ? high : n; }
+
+static void put_days(struct tool_run *run, yyjson_mut_val *args, const char *name, const char *arg) {
+  int64_t days = json_int(run->args, name, 0);
+  if (days > 0)
+    json_put(run->doc, args, arg, arena_printf(run->arena, "%lldd", (long long)clamp(days, 1, 36500)));
+}
+
+enum status openbrain_prepare_search(struct tool_run *run, yyjson_mut_val *args) {
+  enum status s = brain_prepare_read_signed(run, args);
+  yyjson_mut_obj_remove_key(args, "limit");
+  json_put_int(run->doc, args, "limit", clamp(json_int(run->args, "limit", 10), 1, SEARCH_MAX));
+  put_days(run, args, "since_days", "since");
+  put_days(run, args, "until_days", "until");
+  json_put(run->doc, args, "detail", STR("full"));
+  json_put_bool(run->doc, args, "explain", true);
+  return s;
+}
+
+/* The pinned memories of the project come first, and do not count against the limit. */
+static enum status put_pinned(struct tool_run *run, yyjson_mut_val *list, yyjson_mut_val *ids) {
+  struct str project = json_str(run->args, "project");
+  yyjson_mut_val *args = brain_args(run), *result = NULL, *m;
+  if (str_empty(project))
+    return STATUS_OK;
+  json_put(run->doc, args, "project", project);
+  json_put(run->doc, args, "delivery", STR("pinned"));
+  json_put(run->doc, args, "detail", STR("full"));
+  json_put_int(run->doc, args, "limit", LIST_MAX);
+  enum status s = tool_op(run, "list", args, &result);
+  size_t i, n;
+  yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, "memories"), i, n, m) {
+    if (!str_eq(brain_str(m, "project"), project))
+      continue;
+    yyjson_mut_val *v = openbrain_put_entry(run, list, m, SEARCH_PREVIEW);
+    json_put_num(run->doc, v, "similarity", 1.0);
+    yyjson_mut_arr_add_sint(run->doc, ids, brain_int(m, "id", 0));
+  }
+  return s;
+}
+
+static bool has_id(yyjson_mut_val *ids, int64_t id) {
+  size_t i, n;
+  yyjson_mut_val *v;
+  yyjson_mut_arr_foreach(ids, i, n, v) {
+    if (yyjson_mut_get_sint(v) == id)
+      return true;
+  }
+  return false;
+}
+
+enum status openbrain_finish_search(struct tool_run *run, yyjson_mut_val *result) {
+  yyjson_mut_val *to = brain_success(run), *m, *ids = yyjson_mut_arr(run->doc);
+  yyjson_mut_val *list = json_put_arr(run->doc, to, "results");
+  enum status s = put_pinned(run, list, ids);
+  size_t i, n;
+  if (s != STATUS_OK)
+    return s;
+  yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, "results"), i, n, m) {
+    if (has_id(ids, brain_int(m, "id", 0)))
+      continue;
+    yyjson_mut_val *v = openbrain_put_entry(run, list, m, SEARCH_PREVIEW), *parts = yyjson_mut_obj_get(m, "parts");
+    double by_meaning = brain_num(parts, "similarity", 0), by_all = brain_num(m, "score", 0);
+    json_put_num(run->doc, v, "similarity", json_round(by_meaning > 0 ? by_meaning : by_all, 4));
+    brain_copy(run, v, "via_skill_trigger", m, "via_skill_trigger");
+  }
+  json_put_int(run->doc, to, "count", (int64_t)yyjson_mut_arr_size(list));
+  brain_copy(run, to, "degraded", result, "degraded");
+  return STATUS_OK;
+}
+
+/* ---- recall ---- */
+
+/* Which memory took its place. */
+static int64_t successor(yyjson_mut_val *memory) {
+  yyjson_mut_val *l;
+  size_t i, n;
+  yyjson_mut_arr_foreach(yyjson_mut_obj_get(memory, "links"), i, n, l) {
+    if (str_is(brain_str(l, "rel"), "supersedes") && str_is(brain_str(l, "direction"), "in"))
+      return brain_int(l, "id", 0);
+  }
+  return 0;
+}
+
+static void put_banner(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *result) {
+  brain_copy(run, to, "banner", result, "banner");
+  if (!str_is(brain_str(result, "state"), "superseded"))
+    return;
+  json_put_int(run->doc, to, "superseded_by_id", successor(result));
+  brain_copy(run, to, "superseded_at", result, "state_at");
+  brain_copy(run, to, "superseded_reason", result, "state_reason");
+}
+
+enum status openbrain_finish_recall(struct tool_run *run, yyjson_mut_val *result) {
+  static const char *const same[] = {"created_at", "project",   "access_count", "last_accessed",
+                                     "upvotes",    "downvotes", "source",       "untrusted"};
+  static const char *const lists[] = {"people", "topics", "action_items", "tags"};
+  yyjson_mut_val *to = brain_success(run);
+  brain_copy(run, to, "id", result, "id");
+  brain_copy(run, to, "content", result, "body");
+  json_put(run->doc, to, "type", openbrain_type(result));
+  for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+    brain_copy_list(run, to, lists[i], result, lists[i]);
+  for (size_t i = 0; i < ARRAY_LEN(same); i++)
+    brain_copy(run, to, same[i], result, same[i]);
+  brain_copy(run, to, "valid_time", result, "valid_from");
+  json_put(run->doc, to, "annotation", brain_annotation(run, result));
+  json_put_bool(run->doc, to, "pinned", brain_pinned(result));
+  json_put_bool(run->doc, to, "auto_captured", brain_bool(result, "auto_captured"));
+  brain_put_skill(run, to, result);
+  put_banner(run, to, result);
+  return STATUS_OK;
+}
+
+/* ---- list_recent ---- */
+
+static enum status list_state(struct tool_run *run, const char *state, int64_t limit, yyjson_mut_val **ret_list) {
+  yyjson_mut_val *args = brain_args(run), *result = NULL;
+  json_put_int(run->doc, args, "limit", limit);
+  json_put(run->doc, args, "state", str_from(state));
+  json_put(run->doc, args, "detail", STR("full"));
+  put_days(run, args, "days", "since");
+  brain_project(run, args, BRAIN_READS);
+  enum status s = tool_op(run, "list", args, &result);
+  if (s == STATUS_OK)
+    *ret_list = yyjson_mut_obj_get(result, "memories");
+  return s;
+}
+
+/* Of two lists, newest first, the newer head; NULL when both are used up. */
+static yyjson_mut_val *newer(yyjson_mut_val *a, size_t *i, yyjson_mut_val *b, size_t *k) {
+  yyjson_mut_val *x = yyjson_mut_arr_get(a, *i), *y = yyjson_mut_arr_get(b, *k);
+  bool first = x && (!y || str_cmp(brain_str(x, "created_at"), brain_str(y, "created_at")) > 0 ||
+                     (str_eq(brain_str(x, "created_at"), brain_str(y, "created_at")) &&
+                      brain_int(x, "id", 0) > brain_int(y, "id", 0)));
+  if (first)
+    (*i)++;
+  else if (y)
+    (*k)++;
+  return first ? x : y;
+}
+
+enum status openbrain_list_recent(struct tool_run *run) {
+  int64_t limit = clamp(json_int(run->args, "limit", 20), 1, LIST_MAX);
+  yyjson_mut_val *now = NULL, *past = NULL, *m;
+  enum status s = list_state(run, "active", limit, &now);
+  if (s == STATUS_OK && json_bool(run->args, "include_superseded", false))
+    s = list_state(run, "superseded", limit, &past);
+  if (s != STATUS_OK)
+    return s;
+  yyjson_mut_val *to = brain_success(run), *list = yyjson_mut_arr(run->doc);
+  size_t i = 0, k = 0;
+  while ((int64_t)yyjson_mut_arr_size(list) < limit && (m = newer(now, &i, past, &k)))
+    openbrain_put_entry(run, list, m, LIST_PREVIEW);
+  json_put_int(run->doc, to, "count", (int64_t)yyjson_mut_arr_size(list));
+  yyjson_mut_obj_add_val(run->doc, to, "memories", list);
+  return STATUS_OK;
+}
+
+/* ---- stats ---- */
+
+enum status openbrain_repeats(struct tool_run *run, struct str project, int64_t limit, yyjson_mut_val **ret_result) {
+  yyjson_mut_val *args = brain_args(run);
+  if (project.p)
+    json_put(run->doc, args, "project", project);
+  else
+    json_put_bool(run->doc, args, "all_projects", true);
+  json_put(run->doc, args, "severity", STR("blocker"));
+  json_put_bool(run->doc, args, "trusted", true); /* boot shows them */
+  json_put_num(run->doc, args, "above", 0.70);
+  json_put_int(run->doc, args, "limit", limit);
+  return tool_op(run, "repeats", args, ret_result);
+}
+
+enum status openbrain_finish_stats(struct tool_run *run, yyjson_mut_val *result) {
+  yyjson_mut_val *repeats = NULL;
+  enum status s = openbrain_repeats(run, STR_NONE, REPEATS_SHOWN, &repeats);
+  if (s != STATUS_OK)
+    return s;
+  yyjson_mut_val *to = brain_success(run);
+  int64_t rules = brain_int(repeats, "rules", 0), repeated = brain_int(repeats, "repeated", 0);
+  brain_copy(run, to, "total_memories", result, "memories");
+  brain_copy(run, to, "by_type", result, "by_type");
+  brain_copy(run, to, "last_7_days", result, "last_7_days");
+  brain_copy(run, to, "last_30_days", result, "last_30_days");
+  json_put_num(run->doc, to, "correction_repeat_rate", rules ? json_round((double)repeated / (double)rules, 4) : 0);
+  brain_copy_list(run, to, "repeated_corrections", repeats, "pairs");
+  if (repeated)
+    json_put(run->doc, to, "correction_warning",
+             arena_printf(run->arena,
+                          "%lld of %lld guardrails say nearly the same as another one: supersede one of each",
+                          (long long)repeated, (long long)rules));
+  else
+    brain_null(run, to, "correction_warning");
+  return STATUS_OK;
+}
+
+/* ---- load_skill ---- */
+
+enum status openbrain_finish_skill(struct tool_run *run, yyjson_mut_val *result) {
+  yyjson_mut_val *to = brain_success(run);
+  brain_copy(run, to, "content", result, "body");
+  brain_copy(run, to, "id", result, "id");
+  json_put(run->doc, to, "type", openbrain_type(result));
+  brain_copy(run, to, "project", result, "project");
+  brain_copy(run, to, "untrusted", result, "untrusted");
+  brain_put_skill(run, to, result);
+  return STATUS_OK;
+}

@@ -1,0 +1,280 @@
+/* openbrain_session.c: the tools of Open Brain v1 around a session: boot, action items, checkpoint, reminder. */
+#include "mcp/profiles/openbrain/openbrain.h"
+
+enum {
+  CONTEXT_SHOWN = 5,
+  CONTEXT_CHARS = 500,
+  HISTORY_CHARS = 300,
+  PINNED_SHOWN = 100,
+  GUARDRAIL_CHARS = 500,
+  RELEVANT_CHARS = 300,
+};
+
+struct boot {
+  struct tool_run *run;
+  struct str project, task;
+  yyjson_mut_val *context, *pinned; /* sections; ids of what is pinned */
+  struct str degraded;              /* why a part is missing */
+};
+
+/* A part that fails costs that part: a conversation must be able to begin. */
+static bool works(struct boot *b, enum status s) {
+  if (s != STATUS_OK && !b->degraded.p)
+    b->degraded = arena_dup(b->run->arena, str_from(b->run->err->message));
+  return s == STATUS_OK;
+}
+
+static yyjson_mut_val *args_of(struct boot *b) {
+  yyjson_mut_val *args = brain_args(b->run);
+  if (str_empty(b->project) && !b->run->caller.project_given)
+    json_put_bool(b->run->doc, args, "all_projects", true);
+  else if (!str_empty(b->project))
+    json_put(b->run->doc, args, "project", b->project);
+  return args;
+}
+
+static yyjson_mut_val *section(struct boot *b, const char *name) {
+  yyjson_mut_val *v = yyjson_mut_obj(b->run->doc);
+  json_put(b->run->doc, v, "section", str_from(name));
+  json_put_int(b->run->doc, v, "count", 0);
+  json_put_arr(b->run->doc, v, "content");
+  return v;
+}
+
+/* Empty ones are left out. */
+static void close_section(struct boot *b, yyjson_mut_val *v) {
+  size_t n = brain_count(v, "content");
+  yyjson_mut_set_sint(yyjson_mut_obj_get(v, "count"), (int64_t)n);
+  if (n)
+    yyjson_mut_arr_append(b->context, v);
+}
+
+static void add_line(struct boot *b, yyjson_mut_val *v, struct str text) {
+  json_add_str(b->run->doc, yyjson_mut_obj_get(v, "content"), text);
+}
+
+static bool is_pinned_here(struct boot *b, int64_t id) {
+  size_t i, n;
+  yyjson_mut_val *v;
+  yyjson_mut_arr_foreach(b->pinned, i, n, v) {
+    if (yyjson_mut_get_sint(v) == id)
+      return true;
+  }
+  return false;
+}
+
+/* Memories of a result, as far as they are not pinned, cut to so many characters; 0: whole. */
+static void add_memories(struct boot *b, yyjson_mut_val *v, yyjson_mut_val *list, size_t most, size_t characters) {
+  size_t i, n;
+  yyjson_mut_val *m;
+  yyjson_mut_arr_foreach(list, i, n, m) {
+    struct str body = brain_str(m, "body");
+    if (is_pinned_here(b, brain_int(m, "id", 0)) || brain_count(v, "content") >= most)
+      continue;
+    add_line(b, v, characters ? brain_preview(body, characters) : body);
+  }
+}
+
+static yyjson_mut_val *listed(struct boot *b, const char *name, const char *value, int64_t limit) {
+  yyjson_mut_val *args = args_of(b), *result = NULL;
+  json_put(b->run->doc, args, name, str_from(value));
+  json_put_bool(b->run->doc, args, "trusted", true);
+  json_put(b->run->doc, args, "detail", STR("full"));
+  json_put_int(b->run->doc, args, "limit", limit);
+  return works(b, tool_op(b->run, "list", args, &result)) ? yyjson_mut_obj_get(result, "memories") : NULL;
+}
+
+static void add_pinned(struct boot *b) {
+  yyjson_mut_val *v = section(b, "PINNED GUARDRAILS"), *m;
+  yyjson_mut_val *list = listed(b, "delivery", "pinned", PINNED_SHOWN);
+  size_t i, n;
+  add_memories(b, v, list, PINNED_SHOWN, 0);
+  yyjson_mut_arr_foreach(list, i, n, m) {
+    yyjson_mut_arr_add_sint(b->run->doc, b->pinned, brain_int(m, "id", 0));
+  }
+  close_section(b, v);
+}
+
+static void add_context(struct boot *b) {
+  struct tool_run *run = b->run;
+  yyjson_mut_val *v = section(b, "PROJECT CONTEXT"), *args = args_of(b), *result = NULL;
+  struct str query = str_empty(b->task) ? b->project : b->task;
+  if (str_empty(query))
+    return;
+  json_put(run->doc, args, "query", query);
+  json_put_bool(run->doc, args, "trusted", true);
+  json_put(run->doc, args, "detail", STR("full"));
+  json_put_int(run->doc, args, "limit", 4 * CONTEXT_SHOWN);
+  if (works(b, tool_op(run, "search", args, &result)))
+    add_memories(b, v, yyjson_mut_obj_get(result, "results"), CONTEXT_SHOWN, CONTEXT_CHARS);
+  close_section(b, v);
+}
+
+static void add_history(struct boot *b) {
+  yyjson_mut_val *v = section(b, "RECENT HISTORY (7 days)");
+  add_memories(b, v, listed(b, "since", "7d", CONTEXT_SHOWN + PINNED_SHOWN), CONTEXT_SHOWN, HISTORY_CHARS);
+  close_section(b, v);
+}
+
+static void add_issues(struct boot *b) {
+  yyjson_mut_val *v = section(b, "KNOWN ISSUES & CORRECTIONS");
+  add_memories(b, v, listed(b, "kind", "incident", CONTEXT_SHOWN), CONTEXT_SHOWN, HISTORY_CHARS);
+  add_memories(b, v, listed(b, "kind", "rule", CONTEXT_SHOWN + PINNED_SHOWN), CONTEXT_SHOWN, HISTORY_CHARS);
+  close_section(b, v);
+}
+
+static void add_repeats(struct boot *b) {
+  struct tool_run *run = b->run;
+  yyjson_mut_val *v = section(b, "REPEATED CORRECTIONS (CRITICAL)"), *result = NULL, *p;
+  struct str where = str_empty(b->project) ? STR_NONE : b->project;
+  size_t i, n;
+  if (works(b, openbrain_repeats(run, where, 5, &result)))
+    yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, "pairs"), i, n, p) {
+      yyjson_mut_val *x = yyjson_mut_obj_get(p, "a"), *y = yyjson_mut_obj_get(p, "b");
+      add_line(b, v,
+               arena_printf(run->arena, "[%lld] %.*s / [%lld] %.*s (similarity %.2f)", (long long)brain_int(x, "id", 0),
+                            STR_ARG(brain_str(x, "headline")), (long long)brain_int(y, "id", 0),
+                            STR_ARG(brain_str(y, "headline")), brain_num(p, "similarity", 0)));
+    }
+  close_section(b, v);
+}
+
+static void add_sessions(struct boot *b, yyjson_mut_val *booted) {
+  struct tool_run *run = b->run;
+  yyjson_mut_val *v = section(b, "OTHER ACTIVE SESSIONS"), *s;
+  size_t i, n;
+  yyjson_mut_arr_foreach(yyjson_mut_obj_get(booted, "sessions"), i, n, s) {
+    struct str task = brain_str(s, "task");
+    add_line(b, v,
+             arena_printf(run->arena, "session %lld: %.*s since %.*s: %.*s", (long long)brain_int(s, "session_id", 0),
+                          STR_ARG(brain_str(s, "source")), STR_ARG(brain_str(s, "booted_at")),
+                          STR_ARG(task.p ? task : STR("(no task given)"))));
+  }
+  close_section(b, v);
+}
+
+/* ---- action items ---- */
+
+static void put_items(struct boot *b, yyjson_mut_val *to) {
+  struct tool_run *run = b->run;
+  yyjson_mut_val *v = section(b, "ACTION ITEMS PENDING"), *args = brain_args(run), *result = NULL, *item;
+  yyjson_mut_val *list = json_put_arr(run->doc, to, "pending_action_items");
+  size_t i, n;
+  brain_project(run, args, BRAIN_WRITES);
+  if (works(b, tool_op(run, "action list", args, &result)))
+    yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, "items"), i, n, item) {
+      yyjson_mut_val *one = yyjson_mut_arr_add_obj(run->doc, list);
+      brain_copy(run, one, "id", item, "id");
+      brain_copy(run, one, "memory_id", item, "memory");
+      brain_copy(run, one, "text", item, "text");
+      add_line(b, v, brain_str(item, "text"));
+    }
+  close_section(b, v);
+}
+
+/* ---- boot_session ---- */
+
+static enum status register_session(struct boot *b, yyjson_mut_val **ret_booted) {
+  struct tool_run *run = b->run;
+  yyjson_mut_val *args = brain_args(run);
+  brain_project(run, args, BRAIN_WRITES);
+  brain_boot_args(run, args);
+  json_put_bool(run->doc, args, "register", true);
+  enum status s = tool_op(run, "boot", args, ret_booted);
+  if (s == STATUS_OK)
+    *ret_booted = brain_plain(run, *ret_booted);
+  return s;
+}
+
+enum status openbrain_boot(struct tool_run *run) {
+  struct boot b = {.run = run,
+                   .project = json_str(run->args, "project"),
+                   .task = json_str(run->args, "task"),
+                   .context = yyjson_mut_arr(run->doc),
+                   .pinned = yyjson_mut_arr(run->doc)};
+  yyjson_mut_val *booted = NULL;
+  enum status s = brain_source(run, true);
+  if (s != STATUS_OK)
+    return s;
+  if (works(&b, register_session(&b, &booted)) && brain_str(booted, "session").p)
+    run->caller.session = brain_str(booted, "session");
+  add_pinned(&b);
+  add_context(&b);
+  add_history(&b);
+  add_issues(&b);
+  add_repeats(&b);
+  add_sessions(&b, booted);
+  yyjson_mut_val *to = brain_success(run);
+  json_put_bool(run->doc, to, "booted", true);
+  json_put(run->doc, to, "project", b.project.p ? b.project : STR(""));
+  json_put(run->doc, to, "source", run->caller.source);
+  brain_copy(run, to, "session_id", booted, "session_id");
+  put_items(&b, to);
+  json_put_int(run->doc, to, "sections_loaded", (int64_t)yyjson_mut_arr_size(b.context));
+  yyjson_mut_obj_add_val(run->doc, to, "context", b.context);
+  size_t items = brain_count(to, "pending_action_items");
+  struct buf message = BUF(run->arena);
+  buf_addf(&message, "Brain booted: %zu sections loaded.", yyjson_mut_arr_size(b.context));
+  if (items)
+    buf_addf(&message,
+             " %zu action items are pending: call acknowledge_action_item(source, memory_id, text, decision) for each; "
+             "remember, capture_context and supersede are blocked until then.",
+             items);
+  if (b.degraded.p) {
+    json_put_bool(run->doc, to, "degraded", true);
+    buf_addf(&message, " Something is missing: %.*s", STR_ARG(b.degraded));
+  }
+  json_put(run->doc, to, "message", buf_str(&message));
+  return STATUS_OK;
+}
+
+/* ---- the rest ---- */
+
+enum status openbrain_finish_ack(struct tool_run *run, yyjson_mut_val *result) {
+  yyjson_mut_val *to = brain_success(run);
+  brain_copy(run, to, "decision", result, "decision");
+  brain_copy(run, to, "text", result, "text");
+  brain_copy(run, to, "removed", result, "removed");
+  brain_copy(run, to, "remaining", result, "remaining");
+  return STATUS_OK;
+}
+
+enum status openbrain_finish_checkpoint(struct tool_run *run, yyjson_mut_val *result) {
+  yyjson_mut_val *to = brain_success(run), *m;
+  size_t i, n;
+  brain_copy(run, to, "action", result, "action");
+  json_put_bool(run->doc, to, "skipped", brain_bool(result, "skipped"));
+  if (brain_bool(result, "skipped")) {
+    json_put(run->doc, to, "reason",
+             arena_printf(run->arena, "checked already; the cooldown is %lld s",
+                          (long long)brain_int(result, "cooldown_s", 300)));
+    return STATUS_OK;
+  }
+  yyjson_mut_val *rules = json_put_arr(run->doc, to, "guardrails"), *near = json_put_arr(run->doc, to, "relevant");
+  yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, "guardrails"), i, n, m) {
+    yyjson_mut_val *v = yyjson_mut_arr_add_obj(run->doc, rules);
+    brain_copy(run, v, "id", m, "id");
+    json_put(run->doc, v, "content", brain_preview(brain_str(m, "text"), GUARDRAIL_CHARS));
+  }
+  yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, "relevant"), i, n, m) {
+    yyjson_mut_val *v = yyjson_mut_arr_add_obj(run->doc, near);
+    brain_copy(run, v, "id", m, "id");
+    json_put(run->doc, v, "content", brain_preview(brain_str(m, "snippet"), RELEVANT_CHARS));
+    json_put(run->doc, v, "type", openbrain_type(m));
+    json_put_num(run->doc, v, "similarity", json_round(brain_num(m, "score", 0), 4));
+  }
+  brain_copy(run, to, "degraded", result, "degraded");
+  json_put(run->doc, to, "message",
+           arena_printf(run->arena, "Checkpoint complete: %zu guardrails, %zu relevant memories. Read them first.",
+                        brain_count(to, "guardrails"), brain_count(to, "relevant")));
+  return STATUS_OK;
+}
+
+enum status openbrain_reminder(struct tool_run *run) {
+  return brain_reminder(run, "Open Brain: boot first",
+                        "Call boot_session(project, source) before anything else: it loads pinned guardrails, project "
+                        "context, recent history, known issues and pending action items. Answer each pending item with "
+                        "acknowledge_action_item before you store anything. Search before you begin a task, store what "
+                        "was decided and learned with remember or capture_context, and call end_session when you are "
+                        "done.");
+}

@@ -1,0 +1,296 @@
+/* openbrain_write.c: the tools of Open Brain v1 that change memories. */
+#include "base/utf8.h"
+#include "core/memory/extract.h"
+#include "core/memory/types.h"
+#include "mcp/profiles/openbrain/openbrain.h"
+
+/* ---- remember ---- */
+
+/* Without a type it is a note, unless its first words speak for another type that is no rule and no task: those have
+ * consequences that somebody should ask for. */
+static struct str default_type(struct str content) {
+  const char *hint = extract_type_hint(content);
+  const struct mem_type *t = hint ? type_find(str_from(hint)) : NULL;
+  return t && t->kind == KIND_FACT ? str_from(t->name) : str_from(type_of_prose()->name);
+}
+
+enum status openbrain_prepare_remember(struct tool_run *run, yyjson_mut_val *args) {
+  enum status s = brain_prepare_write_signed(run, args);
+  if (s != STATUS_OK)
+    return s;
+  brain_skill_args(run, args);
+  struct str type = brain_str(args, "type");
+  if (!type.p)
+    json_put(run->doc, args, "type", default_type(json_str(run->args, "content")));
+  else if (str_is(type, "guardrail") && !str_empty(json_str(run->args, "project")))
+    json_put(run->doc, args, "delivery", STR("pinned"));
+  return STATUS_OK;
+}
+
+static const char *action_word(struct str action) {
+  return str_is(action, "superseded") ? "updated" : str_is(action, "skipped") ? "skipped" : "stored";
+}
+
+static void put_metadata(struct tool_run *run, yyjson_mut_val *to, struct str kind, struct str content) {
+  struct extracted found = {0};
+  extract_metadata(run->arena, STR(""), content, &found);
+  json_put_strs(run->doc, to, "people", &found.people);
+  json_put_strs(run->doc, to, "topics", &found.topics);
+  if (str_is(kind, kind_names[KIND_RULE])) /* what it asks for is never done */
+    json_put_arr(run->doc, to, "action_items");
+  else
+    json_put_strs(run->doc, to, "action_items", &found.action_items);
+}
+
+/* A near memory is told with the call that replaces it. */
+static void put_near(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *result) {
+  yyjson_mut_val *w;
+  size_t i, n;
+  yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, "warnings"), i, n, w) {
+    if (!str_is(brain_str(w, "code"), "contradiction"))
+      continue;
+    brain_copy(run, to, "warning", w, "message");
+    brain_copy(run, to, "similar_existing", w, "memories");
+  }
+}
+
+enum status openbrain_finish_remember(struct tool_run *run, yyjson_mut_val *result) {
+  yyjson_mut_val *to = brain_success(run);
+  const char *action = action_word(brain_str(result, "action"));
+  json_put(run->doc, to, "action", str_from(action));
+  brain_copy(run, to, "id", result, "id");
+  json_put(run->doc, to, "type", openbrain_type(result));
+  put_metadata(run, to, brain_str(result, "kind"), json_str(run->args, "content"));
+  json_put(run->doc, to, "stored_at", brain_time(run, brain_now(run)));
+  if (str_is(json_str(run->args, "type_override"), "guardrail") && !str_empty(json_str(run->args, "project")) &&
+      str_is(str_from(action), "stored"))
+    json_put_bool(run->doc, to, "auto_pinned", true);
+  brain_copy(run, to, "similarity", result, "similarity");
+  brain_copy(run, to, "superseded_id", result, "supersedes");
+  put_near(run, to, result);
+  return STATUS_OK;
+}
+
+void openbrain_error(struct tool_run *run, const struct error *err) {
+  struct error e = *err;
+  yyjson_mut_val *existing = NULL;
+  if (e.code != STATUS_DUPLICATE || !e.about || brain_look(run, e.about, &existing) != STATUS_OK) {
+    *run->err = e;
+    brain_error(run, &e);
+    return;
+  }
+  yyjson_mut_val *to = brain_success(run);
+  json_put(run->doc, to, "action", STR("skipped"));
+  json_put_int(run->doc, to, "id", e.about);
+  json_put(run->doc, to, "type", openbrain_type(existing));
+  put_metadata(run, to, brain_str(existing, "kind"), json_str(run->args, "content"));
+  json_put_num(run->doc, to, "similarity", json_round(e.similarity, 4));
+  json_put(run->doc, to, "reason", str_from(e.message));
+  struct str source = run->caller.source;
+  json_put(run->doc, to, "hint",
+           arena_printf(run->arena,
+                        "nothing was stored; to replace it: supersede(old_memory_id=%lld, new_content=..., "
+                        "reason=\"what changed\", source=\"%.*s\")",
+                        (long long)e.about, STR_ARG(source)));
+  run->is_error = false;
+}
+
+/* ---- capture_context ---- */
+
+/* A piece that was not stored. True: because of a secret. */
+static bool put_refused(struct tool_run *run, yyjson_mut_val *errors, struct str preview, yyjson_mut_val *why) {
+  yyjson_mut_val *v = yyjson_mut_arr_add_obj(run->doc, errors);
+  bool secret = str_is(brain_str(why, "code"), "secret");
+  json_put(run->doc, v, "preview", preview);
+  brain_copy(run, v, "error", why, "message");
+  if (secret)
+    json_put(run->doc, v, "blocked_by", STR("secrets_filter"));
+  return secret;
+}
+
+enum status openbrain_finish_capture(struct tool_run *run, yyjson_mut_val *result) {
+  yyjson_mut_val *to = brain_success(run), *m;
+  json_put_int(run->doc, to, "memories_stored", brain_int(result, "stored", 0));
+  yyjson_mut_val *stored = json_put_arr(run->doc, to, "stored"), *errors = json_put_arr(run->doc, to, "errors");
+  bool secret = false;
+  size_t i, n;
+  yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, "memories"), i, n, m) {
+    yyjson_mut_val *why = yyjson_mut_obj_get(m, "error"), *there = NULL;
+    struct str preview = brain_preview(brain_str(m, "headline"), 100);
+    int64_t id = brain_int(why, "memory", brain_int(m, "id", 0));
+    bool known = why && str_is(brain_str(why, "code"), "duplicate") && brain_look(run, id, &there) == STATUS_OK;
+    if (why && !known) {
+      secret |= put_refused(run, errors, preview, why);
+      continue;
+    }
+    yyjson_mut_val *v = yyjson_mut_arr_add_obj(run->doc, stored);
+    json_put_int(run->doc, v, "id", id);
+    json_put(run->doc, v, "preview", preview);
+    json_put(run->doc, v, "type", openbrain_type(known ? there : m));
+    json_put(run->doc, v, "action", known ? STR("skipped") : str_from(action_word(brain_str(m, "action"))));
+  }
+  if (!secret || yyjson_mut_arr_size(stored))
+    return STATUS_OK;
+  error_set(run->err, STATUS_SECRET, "the context holds what looks like a secret: nothing of it was stored");
+  return error_fix(run->err, "take it out, and say where it is kept instead");
+}
+
+/* ---- belief revision ---- */
+
+enum status openbrain_prepare_supersede(struct tool_run *run, yyjson_mut_val *args) {
+  enum status s = brain_source(run, true);
+  brain_drop_empty(args);
+  brain_project(run, args, BRAIN_KEEPS);
+  return s;
+}
+
+enum status openbrain_finish_supersede(struct tool_run *run, yyjson_mut_val *result) {
+  yyjson_mut_val *old = NULL, *now = NULL;
+  enum status s = brain_look(run, json_int(run->args, "old_memory_id", 0), &old);
+  if (s == STATUS_OK)
+    s = brain_look(run, brain_int(result, "id", 0), &now);
+  if (s != STATUS_OK)
+    return s;
+  yyjson_mut_val *to = brain_success(run);
+  brain_copy(run, to, "old_id", result, "supersedes");
+  brain_copy(run, to, "new_id", result, "id");
+  json_put(run->doc, to, "new_action", STR("stored"));
+  json_put_bool(run->doc, to, "old_pinned", brain_pinned(old));
+  json_put_bool(run->doc, to, "new_pinned", brain_pinned(now));
+  json_put(run->doc, to, "type", openbrain_type(now));
+  brain_copy(run, to, "project", now, "project");
+  return STATUS_OK;
+}
+
+enum status openbrain_finish_unsupersede(struct tool_run *run, yyjson_mut_val *result) {
+  yyjson_mut_val *to = brain_success(run);
+  int64_t id = brain_int(result, "id", 0), corrector = brain_int(result, "retired", 0);
+  json_put_int(run->doc, to, "id", id);
+  json_put_int(run->doc, to, "former_superseded_by_id", corrector);
+  json_put_bool(run->doc, to, "corrector_retired", true);
+  json_put(run->doc, to, "message",
+           arena_printf(run->arena, "memory %lld is current again; its correction %lld was forgotten", (long long)id,
+                        (long long)corrector));
+  return STATUS_OK;
+}
+
+/* ---- signals ---- */
+
+enum status openbrain_finish_rate(struct tool_run *run, yyjson_mut_val *result) {
+  yyjson_mut_val *to = brain_success(run);
+  brain_copy(run, to, "id", result, "id");
+  brain_copy(run, to, "upvotes", result, "upvotes");
+  brain_copy(run, to, "downvotes", result, "downvotes");
+  json_put_int(run->doc, to, "score", brain_int(result, "upvotes", 0) - brain_int(result, "downvotes", 0));
+  return STATUS_OK;
+}
+
+enum status openbrain_prepare_annotate(struct tool_run *run, yyjson_mut_val *args) {
+  brain_drop_empty(args);
+  if (json_bool(run->args, "clear", false))
+    yyjson_mut_obj_remove_key(args, "note");
+  return STATUS_OK;
+}
+
+enum status openbrain_finish_annotate(struct tool_run *run, yyjson_mut_val *result) {
+  yyjson_mut_val *to = brain_success(run);
+  brain_copy(run, to, "id", result, "id");
+  json_put(run->doc, to, "annotation", brain_annotation(run, result));
+  json_put_bool(run->doc, to, "cleared", json_bool(run->args, "clear", false));
+  return STATUS_OK;
+}
+
+enum status openbrain_prepare_pin(struct tool_run *run, yyjson_mut_val *args UNUSED) {
+  yyjson_mut_val *m = NULL;
+  enum status s = brain_look(run, json_int(run->args, "memory_id", 0), &m);
+  if (s == STATUS_OK && str_empty(brain_str(m, "project")))
+    return brain_refuse_global_pin(run);
+  return s;
+}
+
+enum status openbrain_finish_pin(struct tool_run *run, yyjson_mut_val *result) {
+  yyjson_mut_val *m = NULL;
+  enum status s = brain_look(run, brain_int(result, "id", 0), &m);
+  if (s != STATUS_OK)
+    return s;
+  yyjson_mut_val *to = brain_success(run);
+  brain_copy(run, to, "id", result, "id");
+  json_put_bool(run->doc, to, "pinned", brain_pinned(result));
+  brain_copy(run, to, "project", m, "project");
+  return STATUS_OK;
+}
+
+/* ---- cleanup ---- */
+
+enum status openbrain_prepare_prune(struct tool_run *run, yyjson_mut_val *args) {
+  json_put_bool(run->doc, args, "apply", !json_bool(run->args, "dry_run", true));
+  brain_project(run, args, BRAIN_READS);
+  return STATUS_OK;
+}
+
+enum status openbrain_finish_prune(struct tool_run *run, yyjson_mut_val *result) {
+  bool dry = brain_bool(result, "dry_run");
+  yyjson_mut_val *to = brain_success(run), *m;
+  yyjson_mut_val *list = yyjson_mut_obj_get(result, dry ? "would_prune" : "pruned");
+  json_put_bool(run->doc, to, "dry_run", dry);
+  json_put_int(run->doc, to, dry ? "would_delete" : "deleted", (int64_t)yyjson_mut_arr_size(list));
+  yyjson_mut_val *ids = json_put_arr(run->doc, to, dry ? "would_delete_ids" : "deleted_ids");
+  size_t i, n;
+  yyjson_mut_arr_foreach(list, i, n, m) {
+    yyjson_mut_arr_add_sint(run->doc, ids, brain_int(m, "id", 0));
+  }
+  brain_copy(run, to, "max_per_call", result, "max_per_call");
+  brain_copy(run, to, "criteria", result, "criteria");
+  if (!dry)
+    brain_copy(run, to, "txn", result, "txn");
+  return STATUS_OK;
+}
+
+/* Those that are there, in one step; `missing` gets the others. */
+static enum status forget_ids(struct tool_run *run, yyjson_val *wanted, yyjson_mut_val *missing,
+                              yyjson_mut_val **ret_result) {
+  yyjson_mut_val *args = brain_args(run), *m;
+  yyjson_mut_val *ids = json_put_arr(run->doc, args, "ids");
+  json_put(run->doc, args, "reason", arena_printf(run->arena, "forgotten with %s", run->tool->name));
+  size_t i, n;
+  yyjson_val *id;
+  yyjson_arr_foreach(wanted, i, n, id) {
+    enum status s = brain_look(run, yyjson_get_sint(id), &m);
+    if (s == STATUS_NOT_FOUND)
+      yyjson_mut_arr_add_sint(run->doc, missing, yyjson_get_sint(id));
+    else if (s != STATUS_OK)
+      return s;
+    else
+      json_add_str(run->doc, ids, arena_printf(run->arena, "%lld", (long long)yyjson_get_sint(id)));
+  }
+  json_put_bool(run->doc, args, "confirm", true); /* that system asks nobody, and undo brings them back */
+  if (yyjson_mut_arr_size(ids))
+    return tool_op(run, "forget", args, ret_result);
+  *ret_result = yyjson_mut_obj(run->doc);
+  return STATUS_OK;
+}
+
+enum status openbrain_forget(struct tool_run *run) {
+  yyjson_mut_val *args = brain_args(run), *result = NULL;
+  int64_t id = json_int(run->args, "memory_id", 0);
+  json_add_str(run->doc, json_put_arr(run->doc, args, "ids"), arena_printf(run->arena, "%lld", (long long)id));
+  json_put(run->doc, args, "reason", STR("forgotten with forget"));
+  enum status s = tool_op(run, "forget", args, &result);
+  if (s != STATUS_OK)
+    return s;
+  yyjson_mut_val *to = brain_success(run);
+  json_put_int(run->doc, to, "id", id);
+  json_put_bool(run->doc, to, "deleted", true);
+  return STATUS_OK;
+}
+
+enum status openbrain_forget_many(struct tool_run *run) {
+  yyjson_mut_val *missing = yyjson_mut_arr(run->doc), *result = NULL;
+  enum status s = forget_ids(run, yyjson_obj_get(run->args, "memory_ids"), missing, &result);
+  if (s != STATUS_OK)
+    return s;
+  yyjson_mut_val *to = brain_success(run);
+  json_put_int(run->doc, to, "deleted", (int64_t)(brain_count(result, "forgotten") + brain_count(result, "already")));
+  yyjson_mut_obj_add_val(run->doc, to, "not_found", missing);
+  return STATUS_OK;
+}

@@ -1,0 +1,337 @@
+/* openhive.c: the tools of openhive: memories by key, superseded with a reason, and the vault of a team. */
+#include "core/memory/types.h"
+#include "mcp/profiles/foreign.h"
+#include "mcp/profiles/profiles.h"
+
+/* ---- types ---- */
+
+/* Of our types these are openhive's; its aliases are ours, and one that means another type here. */
+static const char *const type_names[] = {"identity", "lesson", "decision", "context", "reference", "historical"};
+
+static enum status resolve_type(struct tool_run *run, struct str given, struct str *ret_type) {
+  struct str name = str_is(given, "note") ? STR("decision") : str_empty(given) ? STR("context") : given;
+  const struct mem_type *t = type_find(name);
+  for (size_t i = 0; t && i < ARRAY_LEN(type_names); i++)
+    if (strcmp(t->name, type_names[i]) == 0) {
+      *ret_type = str_from(t->name);
+      return STATUS_OK;
+    }
+  error_set(run->err, STATUS_USAGE, "Unknown memory type: %.*s", STR_ARG(given));
+  return error_fix(run->err, "use one of: identity, lesson, decision, context, reference, historical");
+}
+
+/* ---- entries ---- */
+
+/* A memory that was stored without a key is named by its number, which is taken wherever a key is. */
+static void put_key(struct tool_run *run, yyjson_mut_val *into, yyjson_mut_val *memory) {
+  struct str key = result_text(memory, "key");
+  add_text(run, into, "key", key.p ? key : arena_printf(run->arena, "%lld", (long long)result_int(memory, "id")));
+}
+
+static yyjson_mut_val *entry_of(struct tool_run *run, yyjson_mut_val *memory) {
+  yyjson_mut_val *e = yyjson_mut_obj(run->doc), *l;
+  size_t i, n;
+  result_copy(run, e, "id", memory, "id");
+  add_text(run, e, "team_name", run->caller.team);
+  put_key(run, e, memory);
+  result_copy(run, e, "content", memory, "body");
+  result_copy(run, e, "type", memory, "type");
+  result_copy(run, e, "untrusted", memory, "untrusted");
+  add_bool(run, e, "is_active", str_is(result_text(memory, "state"), "active"));
+  yyjson_mut_arr_foreach(yyjson_mut_obj_get(memory, "links"), i, n, l) {
+    if (!str_is(result_text(l, "rel"), "supersedes") || !str_is(result_text(l, "direction"), "out"))
+      continue;
+    result_copy(run, e, "supersedes_id", l, "id");
+    result_copy(run, e, "supersede_reason", l, "reason");
+  }
+  result_copy(run, e, "updated_by", memory, "source");
+  result_copy(run, e, "created_at", memory, "created_at");
+  result_copy(run, e, "updated_at", memory, "created_at"); /* a text never changes: its version is as old as it */
+  return e;
+}
+
+static yyjson_mut_val *success(struct tool_run *run) {
+  yyjson_mut_val *r = yyjson_mut_obj(run->doc);
+  add_bool(run, r, "success", true);
+  return r;
+}
+
+static enum status done(struct tool_run *run, yyjson_mut_val *result) {
+  answer_json(run, result, result);
+  return STATUS_OK;
+}
+
+/* ---- memory_save ---- */
+
+static enum status exists(struct tool_run *run, yyjson_mut_val *memory) {
+  struct str key = result_text(memory, "key"), type = result_text(memory, "type"), body = result_text(memory, "body");
+  error_set(run->err, STATUS_CONFLICT,
+            "Active entry exists for key \"%.*s\", supersede_reason required. Current entry: [%.*s] %.*s", STR_ARG(key),
+            STR_ARG(type), STR_ARG(body));
+  return error_fix(run->err, "say in supersede_reason why the current entry was wrong or is outdated");
+}
+
+/* The memory that holds the key now; NULL when none does. */
+static enum status active_entry(struct tool_run *run, struct str key, yyjson_mut_val **ret_memory) {
+  struct error *outer = run->err, ignored;
+  yyjson_mut_val *m = NULL;
+  run->err = &ignored;
+  enum status s = run_get(run, key, &m);
+  run->err = outer;
+  *ret_memory = NULL;
+  if (s == STATUS_NOT_FOUND)
+    return STATUS_OK;
+  if (s != STATUS_OK) {
+    *run->err = ignored;
+    return s;
+  }
+  bool held = str_is(result_text(m, "state"), "active") && str_eq(result_text(m, "key"), key) &&
+              str_eq(result_text(m, "project"), run->caller.project.p ? run->caller.project : STR(""));
+  if (held)
+    *ret_memory = m;
+  return STATUS_OK;
+}
+
+static enum status run_save(struct tool_run *run) {
+  struct str key = json_str(run->args, "key"), reason = str_trim(json_str(run->args, "supersede_reason")), type;
+  yyjson_mut_val *held, *args = new_args(run), *stored, *memory;
+  enum status s = resolve_type(run, json_str(run->args, "type"), &type);
+  if (s == STATUS_OK)
+    s = active_entry(run, key, &held);
+  if (s == STATUS_OK && held && str_empty(reason))
+    return exists(run, held);
+  if (s != STATUS_OK)
+    return s;
+  add_text(run, args, "text", json_str(run->args, "content"));
+  add_text(run, args, "key", key);
+  add_text(run, args, "type", type);
+  add_bool(run, args, "keep_both", true); /* another key is another entry, whatever it says */
+  if (reason.n)
+    add_text(run, args, "reason", reason);
+  s = tool_op(run, "remember", args, &stored);
+  if (s == STATUS_OK)
+    s = run_get(run, result_text(stored, "uid"), &memory);
+  if (s != STATUS_OK)
+    return s;
+  yyjson_mut_val *r = success(run);
+  yyjson_mut_obj_add_val(run->doc, r, "entry", entry_of(run, memory));
+  return done(run, r);
+}
+
+/* ---- the other memory tools ---- */
+
+static enum status run_delete(struct tool_run *run) {
+  struct str key = json_str(run->args, "key");
+  yyjson_mut_val *held, *args = new_args(run), *result;
+  int64_t number;
+  enum status s = str_int64(key, &number) ? run_get(run, key, &held) : active_entry(run, key, &held);
+  if (s == STATUS_NOT_FOUND)
+    held = NULL;
+  else if (s != STATUS_OK)
+    return s;
+  bool found = held && str_is(result_text(held, "state"), "active");
+  if (found) {
+    yyjson_mut_val *ids = json_put_arr(run->doc, args, "ids");
+    json_add_str(run->doc, ids, result_text(held, "uid"));
+    add_text(run, args, "reason", STR("deleted by memory_delete"));
+    s = tool_op(run, "forget", args, &result);
+    if (s != STATUS_OK)
+      return s;
+  }
+  yyjson_mut_val *r = success(run);
+  add_bool(run, r, "deleted", found);
+  return done(run, r);
+}
+
+static enum status finish_search(struct tool_run *run, yyjson_mut_val *result) {
+  yyjson_mut_val *r = yyjson_mut_obj(run->doc), *list = json_put_arr(run->doc, r, "results"), *m;
+  size_t i, n;
+  yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, "results"), i, n, m) {
+    yyjson_mut_val *e = yyjson_mut_arr_add_obj(run->doc, list);
+    struct str source = result_text(m, "source");
+    put_key(run, e, m);
+    result_copy(run, e, "snippet", m, "snippet");
+    result_copy(run, e, "untrusted", m, "untrusted");
+    result_copy(run, e, "score", m, "score");
+    result_copy(run, e, "type", m, "type");
+    add_bool(run, e, "is_active", !str_is(result_text(m, "state"), "superseded"));
+    add_text(run, e, "source", str_is(source, "keyword") ? source : STR("hybrid"));
+  }
+  add_text(run, r, "search_mode",
+           str_is(result_text(result, "search_mode"), "keyword") ? STR("keyword") : STR("hybrid"));
+  result_copy(run, r, "degraded", result, "degraded");
+  return done(run, r);
+}
+
+static enum status run_memories(struct tool_run *run) {
+  struct str type = json_str(run->args, "type");
+  yyjson_mut_val *args = new_args(run), *list, *m, *r = yyjson_mut_obj(run->doc);
+  size_t i, n;
+  enum status s = str_empty(type) ? STATUS_OK : resolve_type(run, type, &type);
+  if (s != STATUS_OK)
+    return s;
+  if (!str_empty(type))
+    add_text(run, args, "type", type);
+  s = run_list(run, args, NULL, NULL, SIZE_MAX, &list);
+  if (s != STATUS_OK)
+    return s;
+  yyjson_mut_val *entries = json_put_arr(run->doc, r, "entries");
+  yyjson_mut_arr_foreach(list, i, n, m) {
+    yyjson_mut_arr_append(entries, entry_of(run, m));
+  }
+  answer_json(run, r, entries);
+  return STATUS_OK;
+}
+
+/* ---- the vault ---- */
+
+static yyjson_mut_val *vault_entry(struct tool_run *run, yyjson_mut_val *value) {
+  yyjson_mut_val *e = yyjson_mut_obj(run->doc);
+  result_copy(run, e, "key", value, "key");
+  result_copy(run, e, "value", value, "value");
+  result_copy(run, e, "handle", value, "handle");
+  result_copy(run, e, "isSecret", value, "is_secret");
+  result_copy(run, e, "updated_at", value, "updated_at");
+  return e;
+}
+
+static enum status finish_vault_set(struct tool_run *run, yyjson_mut_val *result) {
+  yyjson_mut_val *r = success(run);
+  yyjson_mut_obj_add_val(run->doc, r, "entry", vault_entry(run, result));
+  return done(run, r);
+}
+
+static enum status finish_vault_get(struct tool_run *run, yyjson_mut_val *result) {
+  yyjson_mut_val *r = success(run);
+  result_copy(run, r, "value", result, "value");
+  return done(run, r);
+}
+
+static enum status finish_vault_list(struct tool_run *run, yyjson_mut_val *result) {
+  yyjson_mut_val *r = yyjson_mut_obj(run->doc), *list = json_put_arr(run->doc, r, "entries"), *v;
+  size_t i, n;
+  yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, "entries"), i, n, v) {
+    yyjson_mut_arr_append(list, vault_entry(run, v));
+  }
+  answer_json(run, r, list);
+  return STATUS_OK;
+}
+
+static enum status finish_vault_delete(struct tool_run *run, yyjson_mut_val *result) {
+  yyjson_mut_val *r = success(run);
+  result_copy(run, r, "deleted", result, "deleted");
+  return done(run, r);
+}
+
+/* ---- the table ---- */
+
+static void say_error(struct tool_run *run, const struct error *err) {
+  yyjson_mut_val *r = yyjson_mut_obj(run->doc);
+  struct str fix = tool_words(run, str_from(err->fix));
+  add_bool(run, r, "success", false);
+  add_text(run, r, "error", str_from(err->message));
+  if (fix.n)
+    add_text(run, r, "fix", fix);
+  answer_json(run, r, r);
+}
+
+#define KEY(help_) {.name = "key", .form = TOOL_TEXT, .flags = ARG_REQUIRED, .help = help_}
+static const struct tool_arg save_args[] = {
+    KEY("short identifier, such as auth-approach"),
+    {.name = "content", .form = TOOL_TEXT, .flags = ARG_REQUIRED, .help = "what to remember"},
+    {.name = "type",
+     .form = TOOL_TEXT,
+     .missing = "\"context\"",
+     .help = "identity, lesson, decision, context, reference, historical, or an alias"},
+    {.name = "supersede_reason",
+     .form = TOOL_TEXT,
+     .help = "why the current entry was wrong or is outdated; required when the key is in use"},
+    {0},
+};
+static const struct tool_arg key_args[] = {KEY("key of the entry"), {0}};
+static const struct tool_arg search_args[] = {
+    {.name = "query", .form = TOOL_TEXT, .flags = ARG_REQUIRED, .help = "any words or question"},
+    {.name = "max_results", .form = TOOL_INT, .to = "limit", .missing = "5"},
+    {0},
+};
+static const struct tool_arg list_args[] = {{.name = "type", .form = TOOL_TEXT, .help = "only this type"}, {0}};
+static const struct tool_arg vault_set_args[] = {
+    KEY("name of the value"),
+    {.name = "value", .form = TOOL_TEXT, .flags = ARG_REQUIRED},
+    {.name = "is_secret", .form = TOOL_BOOL, .to = "secret", .help = "encrypt it; agents see its handle alone"},
+    {0},
+};
+static const struct tool_arg vault_list_args[] = {
+    {.name = "prefix", .form = TOOL_TEXT, .help = "only keys that begin with it"}, {0}};
+
+static const struct tool tools[] = {
+    {.name = "memory_save",
+     .title = "Save a memory",
+     .description = "Save a memory under a key. A key in use needs supersede_reason; the former entry stays in the "
+                    "history.",
+     .flags = TOOL_ALWAYS,
+     .args = save_args,
+     .run = run_save},
+    {.name = "memory_delete",
+     .title = "Delete a memory",
+     .description = "Take a memory out of use; it is no longer found.",
+     .flags = TOOL_DESTROYS | TOOL_IDEMPOTENT,
+     .args = key_args,
+     .run = run_delete},
+    {.name = "memory_search",
+     .title = "Search memories",
+     .description = "Search by meaning and words. Superseded entries are found too, with is_active false.",
+     .op = "search",
+     .flags = TOOL_READS | TOOL_ALWAYS,
+     .args = search_args,
+     .fixed = "\"include_superseded\":true",
+     .finish = finish_search},
+    {.name = "memory_list",
+     .title = "List memories",
+     .description = "All active entries, newest first.",
+     .flags = TOOL_READS,
+     .args = list_args,
+     .run = run_memories},
+    {.name = "vault_set",
+     .title = "Set a value",
+     .description =
+         "Store a named value: counters, flags, progress, caches; with is_secret an encrypted one. Never searched.",
+     .op = "vault set",
+     .args = vault_set_args,
+     .finish = finish_vault_set},
+    {.name = "vault_get",
+     .title = "Get a value",
+     .description = "Read a named value; a secret only when a person has granted it.",
+     .op = "vault get",
+     .flags = TOOL_READS,
+     .args = key_args,
+     .fixed = "\"reveal\":true",
+     .finish = finish_vault_get},
+    {.name = "vault_list",
+     .title = "List values",
+     .description = "Named values of the team.",
+     .op = "vault list",
+     .flags = TOOL_READS,
+     .args = vault_list_args,
+     .finish = finish_vault_list},
+    {.name = "vault_delete",
+     .title = "Delete a value",
+     .description = "Remove a named value.",
+     .op = "vault delete",
+     .flags = TOOL_DESTROYS,
+     .args = key_args,
+     .finish = finish_vault_delete},
+    {0},
+};
+
+const struct profile profile_openhive = {
+    .name = "openhive",
+    .title = "Cairn with the tools of openhive",
+    .instructions =
+        "Memory of the team. Search before you decide; save what was learned under a key, one idea each. To "
+        "change an entry, save its key again with supersede_reason. Counters, progress and caches belong in "
+        "the vault, not in memory; so do secrets, with is_secret. Speak of a secret by its handle, vault:KEY.",
+    .tools = tools,
+    .budget = -1,
+    .error = say_error,
+};

@@ -1,0 +1,8 @@
+/* profiles.c: the profiles that a server can offer; the first is the default. */
+#include "mcp/profiles/profiles.h"
+
+const struct profile *const profiles[] = {
+    &profile_default,   &profile_full,  &profile_readonly, &profile_openbrain, &profile_openbrain2,
+
+    &profile_anthropic, &profile_graph, &profile_mememory, &profile_openhive,  NULL,
+};

@@ -1,0 +1,166 @@
+/* exchange.c: what a method does with its exchange: answers, notifications, progress, operations. */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "core/secrets/redact.h"
+#include "mcp/protocol/server.h"
+#include "op/access/roles.h"
+
+enum { PROGRESS_EVERY_US = 50 * 1000 };
+
+bool exchange_cancelled(struct exchange *x) {
+  if (atomic_load(&x->cancelled) || (x->in->cancelled && atomic_load(x->in->cancelled)))
+    return true;
+  /* Since 2026-07-28 hanging up is how a call over HTTP is cancelled; before, it was not. */
+  return x->modern && x->head->http && x->out->gone && x->out->gone(x->out->arg);
+}
+
+static void tell_secret(struct exchange *x) {
+  if (x->out->secret)
+    x->out->secret(x->out->arg,
+                   rpc_error(x->arena, x->doc, x->in->id, RPC_INTERNAL,
+                             STR("the answer may have held a secret, and is not kept: repeat the call"), NULL));
+}
+
+/* An arena that is guarded for good is that of an operation that handles secrets. */
+static bool is_secret(const struct exchange *x) { return x->arena->guarded && !x->arena->undecided; }
+
+/* The answer to a call that was cancelled is not sent: the client has forgotten it. */
+static void send_answer(struct exchange *x, int http, struct str text) {
+  bool cancelled = exchange_cancelled(x);
+  pthread_mutex_lock(&x->sending);
+  if (!x->answered) {
+    x->answered = true;
+    x->reply->status = cancelled ? 202 : http;
+    if (!cancelled && is_secret(x))
+      tell_secret(x);
+    if (!cancelled)
+      x->out->send(x->out->arg, text, true);
+  }
+  pthread_mutex_unlock(&x->sending);
+}
+
+void exchange_result(struct exchange *x, yyjson_mut_val *result) {
+  yyjson_mut_doc *doc = x->doc;
+  if (x->modern) {
+    if (!yyjson_mut_obj_get(result, "resultType"))
+      json_put(doc, result, "resultType", STR("complete"));
+    yyjson_mut_val *meta = yyjson_mut_obj_get(result, "_meta");
+    meta = meta ? meta : json_put_obj(doc, result, "_meta");
+    yyjson_mut_obj_add_val(doc, meta, MCP_META "serverInfo", server_info(x, doc));
+  }
+  send_answer(x, 200, rpc_result(x->arena, doc, x->in->id, result));
+}
+
+/* Lists differ by token and team: nobody but the caller may keep them. */
+void exchange_cached(struct exchange *x, yyjson_mut_val *result, int64_t ttl_ms) {
+  if (x->modern) {
+    json_put_int(x->doc, result, "ttlMs", ttl_ms);
+    json_put(x->doc, result, "cacheScope", STR("private"));
+  }
+  exchange_result(x, result);
+}
+
+void exchange_error(struct exchange *x, int http, int code, yyjson_mut_val *data, const char *fmt, ...) {
+  va_list ap;
+  va_start(ap, fmt);
+  struct str message = arena_vprintf(x->arena, fmt, ap);
+  va_end(ap);
+  struct secret_hits hits; /* it may quote what the client sent, and there may be no store to ask */
+  redact_find(x->arena, message, NULL, &hits);
+  message = redact_apply(x->arena, message, &hits);
+  send_answer(x, http, rpc_error(x->arena, x->doc, x->in->id, code, message, data));
+}
+
+void exchange_failed(struct exchange *x, const struct error *err) {
+  exchange_error(x, 200, RPC_INTERNAL, NULL, "%s%s%s", err->message, err->fix[0] ? ": " : "", err->fix);
+}
+
+void exchange_notify(struct exchange *x, const char *method, yyjson_mut_val *params) {
+  if (exchange_cancelled(x))
+    return;
+  struct str text = rpc_send(x->arena, x->doc, STR_NONE, method, params);
+  pthread_mutex_lock(&x->sending);
+  if (!x->answered)
+    x->out->send(x->out->arg, text, false);
+  pthread_mutex_unlock(&x->sending);
+}
+
+/* Operations may tell progress from a thread of theirs, so nothing of the exchange's arena is used. */
+void exchange_progress(struct exchange *x, const char *what, double done, double total) {
+  int64_t now = clock_ticks_us();
+  bool last = total > 0 && done >= total;
+  if (!x->progress_token || exchange_cancelled(x))
+    return;
+  struct arena scratch;
+  jmp_buf oom;
+  arena_init(&scratch);
+  pthread_mutex_lock(&x->sending);
+  bool due = x->progress_tick == 0 || now - x->progress_tick >= PROGRESS_EVERY_US || last;
+  if (!x->answered && due && done > x->progress && !ARENA_BOUNDARY(&scratch, oom)) {
+    x->progress = done;
+    x->progress_tick = now;
+    yyjson_mut_doc *doc = json_new(&scratch);
+    yyjson_mut_val *params = yyjson_mut_obj(doc);
+    yyjson_mut_obj_add_val(doc, params, "progressToken", yyjson_val_mut_copy(doc, x->progress_token));
+    json_put_num(doc, params, "progress", done);
+    if (total > 0)
+      json_put_num(doc, params, "total", total);
+    if (what && what[0])
+      json_put(doc, params, "message", str_from(what));
+    x->out->send(x->out->arg, rpc_send(&scratch, doc, STR_NONE, "notifications/progress", params), false);
+  }
+  pthread_mutex_unlock(&x->sending);
+  arena_release(&scratch);
+}
+
+enum status exchange_op(struct exchange *x, const char *name, struct str args, yyjson_val **ret_result,
+                        struct error *err) {
+  const struct op *op = op_find(str_from(name));
+  if (!op)
+    return error_set(err, STATUS_NOT_FOUND, "this version has no operation '%s'", name);
+  return exchange_call(x, op, args, ret_result, err);
+}
+
+enum status exchange_call(struct exchange *x, const struct op *op, struct str args, yyjson_val **ret_result,
+                          struct error *err) {
+  struct engine *engine;
+  yyjson_val *values;
+  yyjson_mut_val *result;
+  enum status s = json_read(x->arena, args, &values, err);
+  if (s == STATUS_OK)
+    s = pool_take(x->server->options.pool, &engine, err);
+  if (s != STATUS_OK)
+    return s;
+  s = op_run(engine, op, &x->caller, NULL, x->arena, values, &result, err);
+  pool_give(x->server->options.pool, engine);
+  return s == STATUS_OK ? json_read(x->arena, json_write(x->arena, result, false), ret_result, err) : s;
+}
+
+bool exchange_who(struct exchange *x, const struct principal **ret_who) {
+  struct pool *pool = x->server->options.pool;
+  struct engine *engine;
+  struct error err;
+  *ret_who = x->caller.principal;
+  if (!pool || !pool_agent(pool)[0])
+    return true;
+  enum status s = pool_take(pool, &engine, &err);
+  if (s == STATUS_OK) {
+    s = roles_who(engine, &x->caller, x->arena, ret_who, &err);
+    pool_give(pool, engine);
+  }
+  if (s != STATUS_OK)
+    exchange_failed(x, &err);
+  return s == STATUS_OK;
+}
+
+yyjson_val *exchange_capability(const struct exchange *x, const char *name) {
+  yyjson_val *v = x->capabilities ? yyjson_obj_get(x->capabilities, name) : NULL;
+  return yyjson_is_obj(v) ? v : NULL;
+}
+
+/* An empty object stands for forms, as it did when there was nothing else. */
+bool exchange_can_elicit(const struct exchange *x) {
+  yyjson_val *e = exchange_capability(x, "elicitation");
+  return e && (yyjson_obj_size(e) == 0 || yyjson_obj_get(e, "form"));
+}

@@ -1,0 +1,21 @@
+/* fixtures.h: what the official conformance suite expects of a server, beside what a server is for. Offered with
+ * --conformance alone. */
+#pragma once
+
+#include "mcp/protocol/server.h"
+
+struct fixture_tool {
+  const char *name, *description;
+  const char *input;  /* JSON schema; NULL: no arguments */
+  const char *result; /* JSON of the result; NULL: `run` */
+  method_fn run;
+};
+extern const struct fixture_tool fixture_input_tools[]; /* fixtures_input.c; ends with name == NULL */
+
+/* JSON as a value of the exchange's document; and as its result. */
+yyjson_mut_val *fixture_json(struct exchange *x, const char *json);
+void fixture_answer(struct exchange *x, const char *json);
+void fixture_say(struct exchange *x, struct str text);
+/* Asks for one thing, by JSON of {"key": {"method": ..., "params": ...}}. */
+void fixture_ask(struct exchange *x, const char *requests, struct str state);
+void fixture_prompt_input(struct exchange *x);

@@ -1,0 +1,276 @@
+/* legacy.c: clients of the revisions with a handshake: initialize, their sessions, the level of their log. */
+#include <sodium.h>
+
+#include "base/alloc.h"
+#include "mcp/protocol/server.h"
+#include "op/access/authenticate.h"
+
+enum { SESSIONS_MAX = 1024, SESSION_RANDOM = 20, CAPABILITIES_MAX = 64 * 1024, NAME_MAX_BYTES = 200 };
+
+static const char *const newest_legacy = "2025-11-25";
+
+/* ---- what the server says of itself, in both eras ---- */
+
+yyjson_mut_val *server_capabilities(struct exchange *x) {
+  yyjson_mut_doc *doc = x->doc;
+  yyjson_mut_val *caps = yyjson_mut_obj(doc);
+  yyjson_mut_val *tools = json_put_obj(doc, caps, "tools"), *prompts = json_put_obj(doc, caps, "prompts");
+  yyjson_mut_val *resources = json_put_obj(doc, caps, "resources");
+  if (x->server->options.conformance) {
+    json_put_bool(doc, tools, "listChanged", true);
+    json_put_bool(doc, prompts, "listChanged", true);
+  }
+  if (x->server->options.feed || x->server->options.conformance) {
+    json_put_bool(doc, resources, "subscribe", true);
+    json_put_bool(doc, resources, "listChanged", true);
+  }
+  json_put_obj(doc, caps, "completions");
+  if (!x->modern)
+    json_put_obj(doc, caps, "logging");
+  return caps;
+}
+
+yyjson_mut_val *server_info(const struct exchange *x, yyjson_mut_doc *doc) {
+  yyjson_mut_val *info = yyjson_mut_obj(doc);
+  json_put(doc, info, "name", STR("cairn"));
+  json_put(doc, info, "title", x->profile->title ? str_from(x->profile->title) : STR("Cairn"));
+  json_put(doc, info, "version", STR(CAIRN_VERSION));
+  return info;
+}
+
+/* ---- sessions ---- */
+
+static struct str copy_into(char **at, struct str s) {
+  if (s.n)
+    memcpy(*at, s.p, s.n);
+  struct str copy = {*at, s.n};
+  *at += s.n + 1;
+  return copy;
+}
+
+static size_t room(struct str s) { return s.n + 1; }
+
+/* One piece of memory with all its texts, which never change. */
+static struct mcp_session *mcp_session_new(const struct caller *c, struct str version, struct str client,
+                                           struct str number, struct str capabilities) {
+  struct str texts[] = {version, client, number, capabilities, c->team, c->project, c->source, c->trust};
+  size_t size = sizeof(struct mcp_session);
+  for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+    size += room(texts[i]);
+  struct mcp_session *s = mem_zalloc(size);
+  struct principal *who = c->principal ? principal_keep(c->principal) : NULL;
+  if (!s || (c->principal && !who)) {
+    mem_free(who);
+    mem_free(s);
+    return NULL;
+  }
+  char *at = (char *)(s + 1);
+  s->refs = 1;
+  s->log_level = -1;
+  s->version = copy_into(&at, version);
+  s->client = copy_into(&at, client);
+  s->client_version = copy_into(&at, number);
+  s->capabilities = copy_into(&at, capabilities);
+  s->team = copy_into(&at, c->team);
+  s->caller = (struct caller){.team = s->team,
+                              .project = copy_into(&at, c->project),
+                              .project_given = c->project_given,
+                              .source = copy_into(&at, c->source),
+                              .trust = copy_into(&at, c->trust),
+                              .principal = who};
+  s->who = who;
+  return s;
+}
+
+static void mcp_session_free(struct mcp_session *s) {
+  for (struct watched *w = s->watched, *next; w; w = next) {
+    next = w->next;
+    mem_free(w);
+  }
+  mem_free(s->who);
+  mem_free(s);
+}
+
+static void unlink_session(struct mcp_server *server, struct mcp_session *session) {
+  struct mcp_session **at = &server->sessions;
+  while (*at && *at != session)
+    at = &(*at)->next;
+  if (!*at)
+    return;
+  *at = session->next;
+  server->session_count--;
+}
+
+void mcp_session_drop(struct mcp_server *server, struct mcp_session *session) {
+  pthread_mutex_lock(&server->lock);
+  bool last = --session->refs == 0;
+  pthread_mutex_unlock(&server->lock);
+  if (last)
+    mcp_session_free(session);
+}
+
+/* What the client began with a boot is over when the client is. */
+static void end_handle(struct mcp_server *server, const struct mcp_session *session) {
+  const struct op *op = op_find(STR("session end"));
+  struct engine *engine;
+  struct error err;
+  if (!op || !session->handle[0] || !server->options.pool ||
+      pool_take(server->options.pool, &engine, &err) != STATUS_OK)
+    return;
+  struct arena a;
+  jmp_buf oom;
+  arena_init(&a);
+  if (!ARENA_BOUNDARY(&a, oom)) {
+    struct caller caller = session->caller;
+    caller.session = str_from(session->handle);
+    yyjson_val *args;
+    yyjson_mut_val *result;
+    if (json_read(&a, STR("{}"), &args, &err) != STATUS_OK ||
+        op_run(engine, op, &caller, NULL, &a, args, &result, &err) != STATUS_OK)
+      caller.session = STR_NONE; /* it ends by itself when nobody is heard of any more */
+  }
+  arena_release(&a);
+  pool_give(server->options.pool, engine);
+}
+
+void mcp_session_end(struct mcp_server *server, struct mcp_session *session) {
+  pthread_mutex_lock(&server->lock);
+  bool first = !session->ended;
+  session->ended = true;
+  if (first)
+    unlink_session(server, session);
+  pthread_mutex_unlock(&server->lock);
+  if (!first)
+    return;
+  subscriptions_end_session(server, session);
+  end_handle(server, session);
+  mcp_session_drop(server, session);
+}
+
+static bool is_same(const struct principal *a, const struct principal *b) {
+  return str_eq(a->name, b->name) && str_eq(a->token, b->token); /* a name may be given anew, an id never */
+}
+
+/* Somebody else's session is as unknown as none: an id is a name and opens nothing. */
+static bool is_of(const struct mcp_session *s, const struct caller *c) {
+  return str_eq(s->team, c->team) &&
+         (s->who && c->principal ? is_same(s->who, c->principal) : !s->who && !c->principal);
+}
+
+struct mcp_session *mcp_session_find(struct mcp_server *server, struct str id, const struct caller *caller) {
+  pthread_mutex_lock(&server->lock);
+  struct mcp_session *s = server->sessions;
+  while (s && !(str_is(id, s->id) && is_of(s, caller)))
+    s = s->next;
+  if (s) {
+    s->refs++;
+    s->used = clock_ticks_us();
+  }
+  pthread_mutex_unlock(&server->lock);
+  return s;
+}
+
+struct mcp_session *mcp_session_only(struct mcp_server *server) {
+  pthread_mutex_lock(&server->lock);
+  if (!server->sessions) {
+    static const struct caller nobody = {0};
+    server->sessions = mcp_session_new(&nobody, STR(""), STR(""), STR(""), STR(""));
+    server->session_count = server->sessions ? 1 : 0;
+  }
+  struct mcp_session *s = server->sessions;
+  if (s)
+    s->refs++;
+  pthread_mutex_unlock(&server->lock);
+  return s;
+}
+
+/* The one that nobody has used for the longest time; it is held. */
+static struct mcp_session *oldest(struct mcp_server *server) {
+  pthread_mutex_lock(&server->lock);
+  struct mcp_session *found = NULL;
+  for (struct mcp_session *s = server->sessions; s && server->session_count >= SESSIONS_MAX; s = s->next)
+    if (!found || s->used < found->used)
+      found = s;
+  if (found)
+    found->refs++;
+  pthread_mutex_unlock(&server->lock);
+  return found;
+}
+
+static void make_room(struct mcp_server *server) {
+  struct mcp_session *old = oldest(server);
+  if (!old)
+    return;
+  mcp_session_end(server, old);
+  mcp_session_drop(server, old);
+}
+
+/* On stdio the new one takes the place of the one before, and its streams. */
+static void begin(struct exchange *x, struct mcp_session *s) {
+  struct mcp_server *server = x->server;
+  if (!server->options.one_connection) {
+    uint8_t bytes[SESSION_RANDOM];
+    randombytes_buf(bytes, sizeof(bytes));
+    sodium_bin2hex(s->id, sizeof(s->id), bytes, sizeof(bytes));
+    memcpy(x->reply->session, s->id, sizeof(s->id));
+    make_room(server);
+  }
+  pthread_mutex_lock(&server->lock);
+  struct mcp_session *before = server->options.one_connection ? server->sessions : NULL;
+  if (before)
+    memcpy(s->handle, before->handle, sizeof(s->handle));
+  if (before)
+    unlink_session(server, before);
+  s->used = clock_ticks_us();
+  s->next = server->sessions;
+  server->sessions = s;
+  server->session_count++;
+  pthread_mutex_unlock(&server->lock);
+  if (before)
+    mcp_session_drop(server, before);
+}
+
+static struct str cut(struct str s) { return s.n > NAME_MAX_BYTES ? str_slice(s, 0, NAME_MAX_BYTES) : s; }
+
+void legacy_initialize(struct exchange *x) {
+  struct str wanted = json_str(x->in->params, "protocolVersion");
+  if (!wanted.p) {
+    exchange_error(x, 400, RPC_PARAMS, NULL, "Invalid params: protocolVersion is missing");
+    return;
+  }
+  struct str version = era_is_legacy(wanted) ? wanted : str_from(newest_legacy);
+  struct str caps = yyjson_is_obj(x->capabilities) ? json_write_val(x->arena, x->capabilities) : STR("");
+  if (caps.n > CAPABILITIES_MAX)
+    caps = STR("");
+  struct mcp_session *s =
+      mcp_session_new(&x->caller, version, cut(x->origin.client), cut(x->origin.client_version), caps);
+  if (!s) {
+    exchange_error(x, 503, RPC_INTERNAL, NULL, "out of memory");
+    return;
+  }
+  begin(x, s);
+  yyjson_mut_val *result = yyjson_mut_obj(x->doc);
+  json_put(x->doc, result, "protocolVersion", version);
+  yyjson_mut_obj_add_val(x->doc, result, "capabilities", server_capabilities(x));
+  yyjson_mut_obj_add_val(x->doc, result, "serverInfo", server_info(x, x->doc));
+  if (x->profile->instructions)
+    json_put(x->doc, result, "instructions", str_from(x->profile->instructions));
+  exchange_result(x, result);
+}
+
+void legacy_set_level(struct exchange *x) {
+  static const char *const levels[] = {"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"};
+  struct str level = json_str(x->in->params, "level");
+  for (size_t i = 0; i < ARRAY_LEN(levels); i++) {
+    if (!str_is(level, levels[i]))
+      continue;
+    pthread_mutex_lock(&x->server->lock);
+    x->session->log_level = (int)i;
+    pthread_mutex_unlock(&x->server->lock);
+    exchange_result(x, yyjson_mut_obj(x->doc));
+    return;
+  }
+  exchange_error(x, 200, RPC_PARAMS, NULL,
+                 "Invalid params: level is one of debug, info, notice, warning, error, "
+                 "critical, alert, emergency");
+}

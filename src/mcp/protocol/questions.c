@@ -1,0 +1,109 @@
+/* questions.c: requests to a legacy client, sent on the stream of the call that needs the answer, which waits for it.
+ */
+#include <errno.h>
+
+#include "base/alloc.h"
+#include "mcp/protocol/server.h"
+
+/* A person may think for a while; nobody waits for ever. */
+enum { ANSWER_WAIT_S = 600, POLL_MS = 200, ANSWER_MAX = 1 << 20 };
+
+struct question {
+  struct question *next;
+  const struct mcp_session *session;
+  char id[32];
+  bool answered;
+  char *result; /* JSON; NULL: an error, or too large */
+  size_t result_n;
+};
+
+static void add_ms(struct timespec *t, long ms) {
+  t->tv_nsec += ms % 1000 * 1000000L;
+  t->tv_sec += ms / 1000 + t->tv_nsec / 1000000000L;
+  t->tv_nsec %= 1000000000L;
+}
+
+static void begin(struct exchange *x, struct question *q) {
+  struct mcp_server *server = x->server;
+  pthread_mutex_lock(&server->lock);
+  q->session = x->session;
+  snprintf(q->id, sizeof(q->id), "cairn-%llu", (unsigned long long)++server->asked);
+  q->next = server->questions;
+  server->questions = q;
+  pthread_mutex_unlock(&server->lock);
+}
+
+/* Until the answer is there; false when nobody waits for it any more. */
+static bool wait_for(struct exchange *x, struct question *q) {
+  struct mcp_server *server = x->server;
+  struct timespec until, end;
+  clock_gettime(CLOCK_MONOTONIC, &end);
+  add_ms(&end, ANSWER_WAIT_S * 1000L);
+  pthread_mutex_lock(&server->lock);
+  while (!q->answered && !server->closing && !server->deaf && !exchange_cancelled(x)) {
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    bool late = until.tv_sec > end.tv_sec;
+    if (late || (x->session && x->session->ended))
+      break;
+    add_ms(&until, POLL_MS);
+    pthread_cond_timedwait(&server->answered, &server->lock, &until);
+  }
+  struct question **at = &server->questions;
+  while (*at && *at != q)
+    at = &(*at)->next;
+  if (*at)
+    *at = q->next;
+  bool answered = q->answered;
+  pthread_mutex_unlock(&server->lock);
+  return answered;
+}
+
+static void free_result(void *p) { mem_free(p); }
+
+enum status question_ask(struct exchange *x, const char *method, yyjson_mut_val *params, yyjson_val **ret_result,
+                         struct error *err) {
+  struct question q = {0};
+  begin(x, &q);
+  struct str text = rpc_send(x->arena, x->doc, str_from(q.id), method, params);
+  pthread_mutex_lock(&x->sending);
+  if (!x->answered)
+    x->out->send(x->out->arg, text, false);
+  pthread_mutex_unlock(&x->sending);
+  if (!wait_for(x, &q))
+    return error_set(err, STATUS_INTERRUPTED, "the client did not answer the question");
+  *ret_result = NULL;
+  if (!q.result)
+    return STATUS_OK;
+  arena_defer(x->arena, free_result, q.result);
+  return json_read(x->arena, (struct str){q.result, q.result_n}, ret_result, err);
+}
+
+bool question_answer(struct mcp_server *server, const struct mcp_session *session, const struct rpc_message *in,
+                     struct arena *a) {
+  yyjson_val *result = yyjson_obj_get(in->root, "result");
+  struct str text = result ? json_write_val(a, result) : STR_NONE;
+  char *copy = text.n && text.n <= ANSWER_MAX ? mem_alloc(text.n) : NULL;
+  if (copy)
+    memcpy(copy, text.p, text.n);
+  pthread_mutex_lock(&server->lock);
+  struct question *q = server->questions;
+  while (q && !(str_eq(json_val_str(in->id), str_from(q->id)) && q->session == session && !q->answered))
+    q = q->next;
+  if (q) {
+    q->answered = true;
+    q->result = copy;
+    q->result_n = text.n;
+    pthread_cond_broadcast(&server->answered);
+  }
+  pthread_mutex_unlock(&server->lock);
+  if (!q)
+    mem_free(copy);
+  return q != NULL;
+}
+
+void questions_end(struct mcp_server *server) {
+  pthread_mutex_lock(&server->lock);
+  server->deaf = true;
+  pthread_cond_broadcast(&server->answered);
+  pthread_mutex_unlock(&server->lock);
+}

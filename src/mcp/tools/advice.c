@@ -1,0 +1,97 @@
+/* advice.c: what operations say about the command line, said again for somebody who has only tools: the same call
+ * as a tool of the profile is found in its table. */
+#include "op/run/advice.h"
+#include "mcp/tools/internal.h"
+
+/* ---- the tool that does what an operation does ---- */
+
+struct found {
+  const struct tool *tool;
+  const struct tool_action *action;
+};
+
+static bool find_tool(const struct profile *profile, const char *op, struct found *ret) {
+  for (const struct tool *t = profile->tools; t->name; t++) {
+    if (t->flags & TOOL_HIDDEN)
+      continue;
+    if (t->op && strcmp(t->op, op) == 0 && !t->fixed) {
+      *ret = (struct found){t, NULL};
+      return true;
+    }
+    for (const struct tool_action *x = t->actions; x && x->name; x++)
+      if (strcmp(x->op, op) == 0 && !x->fixed) {
+        *ret = (struct found){t, x};
+        return true;
+      }
+  }
+  return false;
+}
+
+/* The tool's name of an argument of the operation; absent when it has none of its own. */
+static struct str shown_name(const struct found *f, struct str param) {
+  struct str rest = str_from(f->action ? f->action->renames : NULL), pair;
+  while (str_next(&rest, ' ', &pair)) {
+    size_t eq = str_find(pair, STR("="), 0);
+    if (eq != SIZE_MAX && str_eq(str_slice(pair, eq + 1, pair.n), param))
+      return str_slice(pair, 0, eq);
+  }
+  for (const struct tool_arg *p = f->tool->args; p && p->name; p++)
+    if (!(p->flags & ARG_LOCAL) && str_is(param, p->to ? p->to : p->name))
+      return str_from(p->name);
+  return f->tool->args ? STR_NONE : param;
+}
+
+/* The argument that takes what has none of its own; NULL when there is none. */
+static const char *spread_name(const struct tool *tool) {
+  for (const struct tool_arg *p = tool->args; p && p->name; p++)
+    if (p->flags & ARG_SPREAD)
+      return p->name;
+  return NULL;
+}
+
+struct str tool_call_text(const struct tool_run *run, const char *op, yyjson_mut_val *args) {
+  struct found f;
+  if (!find_tool(run->profile, op, &f))
+    return STR_NONE;
+  yyjson_mut_val *out = yyjson_mut_obj(run->doc), *fields = NULL;
+  const char *spread = spread_name(f.tool);
+  if (f.action)
+    yyjson_mut_obj_add_str(run->doc, out, "action", f.action->name);
+  size_t i, n;
+  yyjson_mut_val *key, *v;
+  yyjson_mut_obj_foreach(args, i, n, key, v) {
+    struct str param = {yyjson_mut_get_str(key), yyjson_mut_get_len(key)}, name = shown_name(&f, param);
+    struct tool_arg ignored;
+    const struct param *p = op_param(op_find(str_from(op)), param);
+    if (!p || !tool_arg_of(p, &ignored))
+      continue; /* what the door or the user says */
+    if (!name.p && !spread)
+      return STR_NONE;
+    if (!name.p && !fields)
+      fields = yyjson_mut_obj(run->doc);
+    struct str as = name.p ? name : param;
+    yyjson_mut_obj_put(name.p ? out : fields, yyjson_mut_strncpy(run->doc, as.p, as.n),
+                       yyjson_mut_val_mut_copy(run->doc, v));
+  }
+  if (fields)
+    yyjson_mut_obj_put(out, yyjson_mut_str(run->doc, spread), fields);
+  return arena_printf(run->arena, "%s %s", f.tool->name, json_write(run->arena, out, false).p);
+}
+
+/* ---- the sentence ---- */
+
+static struct str call_at(const struct words_door *door, const struct op *op, yyjson_mut_val *args) {
+  return tool_call_text(door->arg, op->name, args);
+}
+
+struct str tool_words(const struct tool_run *run, struct str text) {
+  struct tool_run here = *run;
+  struct words_door door = {.arg = &here,
+                            .arena = run->arena,
+                            .doc = run->doc,
+                            .call = call_at,
+                            .help = "the definition of the tool",
+                            .session = "the argument session",
+                            .elsewhere = "a command for the user"};
+  return words_at(&door, text);
+}

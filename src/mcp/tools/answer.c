@@ -1,0 +1,99 @@
+/* answer.c: what a tool answers: a result or a refusal, stored text as data, and everything within the budget. */
+#include "core/text/token_count.h"
+#include "core/trust/present.h"
+#include "mcp/tools/internal.h"
+#include "op/run/advice.h"
+
+static void neutralise(struct tool_run *run, yyjson_mut_val *of, struct str name, yyjson_mut_val *v);
+
+/* JSON that was put into the result as it was stored. What cannot be read is shown as a text. */
+static void neutralise_raw(struct tool_run *run, yyjson_mut_val *of, struct str name, yyjson_mut_val *v) {
+  struct str raw = {yyjson_mut_get_raw(v), yyjson_mut_get_len(v)};
+  struct error ignored;
+  yyjson_val *root;
+  if (json_read(run->arena, raw, &root, &ignored) == STATUS_OK) {
+    yyjson_mut_val *copy = yyjson_val_mut_copy(json_new(run->arena), root);
+    neutralise(run, of, name, copy);
+    struct str json = json_write(run->arena, copy, false);
+    yyjson_mut_set_raw(v, json.p, json.n);
+  } else {
+    mut_set_text(v, run->arena, present_neutral(run->arena, raw));
+  }
+}
+
+static void neutralise(struct tool_run *run, yyjson_mut_val *of, struct str name, yyjson_mut_val *v) {
+  size_t i, n;
+  yyjson_mut_val *key, *e;
+  if (yyjson_mut_is_str(v)) {
+    struct str s = present_neutral(run->arena, mut_text(v));
+    mut_set_text(v, run->arena, words_are_advice(of, name) ? tool_words(run, s) : s);
+  } else if (yyjson_mut_is_raw(v)) {
+    neutralise_raw(run, of, name, v);
+  } else if (yyjson_mut_is_arr(v)) {
+    yyjson_mut_arr_foreach(v, i, n, e) {
+      neutralise(run, of, name, e);
+    }
+  } else if (yyjson_mut_is_obj(v)) {
+    yyjson_mut_obj_foreach(v, i, n, key, e) {
+      neutralise(run, v, mut_text(key), e);
+    }
+  }
+}
+
+/* A text that a row's function made is cut at its end. */
+static void fit_text(struct tool_run *run) {
+  struct str mark = STR("\n[cut: the answer is longer than its budget; ask for less]");
+  if (tokens_estimate(run->text) <= (size_t)run->budget)
+    return;
+  struct str kept = tokens_cut(run->text, (size_t)run->budget - tokens_estimate(mark));
+  run->text = arena_printf(run->arena, "%.*s%.*s", STR_ARG(kept), STR_ARG(mark));
+}
+
+static void form(struct tool_run *run, bool own) {
+  if (run->budget == 0) /* refused before its arguments were read */
+    run->budget = tool_budget(run->profile);
+  if (!run->result)
+    run->result = yyjson_mut_obj(run->doc);
+  if (run->budget < 0) {
+    if (own)
+      run->text = json_write(run->arena, run->result, false);
+    return;
+  }
+  neutralise(run, NULL, STR(""), run->result);
+  if (run->tool->flags & TOOL_WHOLE) {
+    if (own)
+      run->text = tool_rendered(run);
+    return;
+  }
+  tool_fit(run, own);
+  if (!own)
+    fit_text(run);
+}
+
+void tool_answer(struct tool_run *run) {
+  bool own = !run->text.p;
+  form(run, own);
+  tool_marks(run, own);
+}
+
+void tool_answer_error(struct tool_run *run) {
+  run->is_error = true;
+  run->result = NULL;
+  run->text = STR_NONE;
+  if (run->profile->error) {
+    run->profile->error(run, run->err);
+    return;
+  }
+  struct error said = *run->err;
+  struct str fix = tool_words(run, present_neutral(run->arena, str_from(said.fix)));
+  struct str message = tool_words(run, present_neutral(run->arena, str_from(said.message)));
+  error_set(&said, said.code, "%.*s", STR_ARG(message));
+  said.step = run->err->step;
+  said.about = run->err->about;
+  said.similarity = run->err->similarity;
+  if (fix.n)
+    error_fix(&said, "%.*s", STR_ARG(fix));
+  run->result = op_error_json(run->doc, &said);
+  run->text =
+      arena_printf(run->arena, "%s%s%s%s", said.message, fix.n ? "\n" : "", fix.n ? "What to do: " : "", said.fix);
+}

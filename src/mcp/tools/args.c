@@ -1,0 +1,327 @@
+/* args.c: checks what a client sends against the table of a tool, and maps it onto an operation's arguments. What
+ * is wrong is refused with a sentence that names the argument and what it should be. */
+#include "base/suggest.h"
+#include "mcp/tools/internal.h"
+
+/* ---- the table ---- */
+
+static enum tool_form form_of(enum param_form form) {
+  static const enum tool_form forms[] = {[PARAM_TEXT] = TOOL_TEXT,
+                                         [PARAM_INT] = TOOL_INT,
+                                         [PARAM_NUMBER] = TOOL_NUMBER,
+                                         [PARAM_BOOL] = TOOL_BOOL,
+                                         [PARAM_LIST] = TOOL_LIST};
+  return forms[form];
+}
+
+/* A file name means nothing to a client; waiting for ever is not for a call; agreement comes from the user; where a
+ * caller runs is known to the door. */
+static bool is_offered(const struct param *p) {
+  static const char *const names[] = {"follow", "confirm", "register", "pid", "host", "cwd", NULL};
+  for (const char *const *n = names; *n; n++)
+    if (strcmp(p->name, *n) == 0)
+      return false;
+  return !(p->flags & PARAM_PATH);
+}
+
+bool tool_arg_of(const struct param *p, struct tool_arg *ret_arg) {
+  if (!is_offered(p))
+    return false;
+  *ret_arg = (struct tool_arg){.name = p->name,
+                               .form = form_of(p->form),
+                               .flags = p->flags & PARAM_REQUIRED ? ARG_REQUIRED : 0,
+                               .choices = p->flags & PARAM_OPEN ? NULL : p->choices,
+                               .help = p->help};
+  return true;
+}
+
+static void add_params(const struct param *params, struct tool_arg **at) {
+  for (const struct param *p = params; p->name; p++)
+    if (tool_arg_of(p, *at))
+      ++*at;
+}
+
+static size_t count_params(const struct param *params) {
+  size_t n = 0;
+  while (params[n].name)
+    n++;
+  return n;
+}
+
+const struct tool_arg *tool_args_of(struct arena *a, const struct tool *tool) {
+  static const struct tool_arg none[1];
+  const struct op *op = tool->args || !tool->op ? NULL : op_find(str_from(tool->op));
+  if (!op)
+    return tool->args ? tool->args : none;
+  size_t n = count_params(op->params) + count_params(common_params);
+  struct tool_arg *list = arena_array(a, struct tool_arg, n + 1), *at = list;
+  add_params(op->params, &at);
+  add_params(common_params, &at);
+  return list;
+}
+
+static const struct tool_arg *find_arg(const struct tool_arg *args, struct str name) {
+  for (const struct tool_arg *p = args; p->name; p++)
+    if (str_is(name, p->name))
+      return p;
+  return NULL;
+}
+
+/* ---- errors ---- */
+
+static enum status bad_form(struct tool_run *run, struct str name, const char *want) {
+  error_set(run->err, STATUS_USAGE, "%s: '%.*s' must be %s", run->tool->name, STR_ARG(name), want);
+  return error_fix(run->err, "repeat the call with it");
+}
+
+static enum status bad_choice(struct tool_run *run, struct str name, struct str value, const char *const *choices) {
+  struct buf list = BUF(run->arena);
+  struct suggest near;
+  suggest_init(&near, value);
+  for (const char *const *c = choices; *c; c++) {
+    buf_addf(&list, "%s%s", list.n ? ", " : "", *c);
+    suggest_offer(&near, str_from(*c));
+  }
+  error_set(run->err, STATUS_USAGE, "%s: '%.*s' is not a value of '%.*s'", run->tool->name, STR_ARG(value),
+            STR_ARG(name));
+  if (near.best.p)
+    return error_fix(run->err, "did you mean '%.*s'? One of: %s", STR_ARG(near.best), list.p);
+  return error_fix(run->err, "one of: %s", list.p ? list.p : "");
+}
+
+static enum status unknown(struct tool_run *run, const struct tool_arg *args, struct str name) {
+  struct buf list = BUF(run->arena);
+  struct suggest near;
+  suggest_init(&near, name);
+  if (run->tool->actions) {
+    suggest_offer(&near, STR("action"));
+    buf_adds(&list, "action");
+  }
+  for (const struct tool_arg *p = args; p->name; p++) {
+    suggest_offer(&near, str_from(p->name));
+    buf_addf(&list, "%s%s", list.n ? ", " : "", p->name);
+  }
+  error_set(run->err, STATUS_USAGE, "%s: there is no argument '%.*s'", run->tool->name, STR_ARG(name));
+  if (near.best.p)
+    return error_fix(run->err, "did you mean '%.*s'? It takes: %s", STR_ARG(near.best), list.p);
+  return error_fix(run->err, "it takes: %s", list.n ? list.p : "no arguments");
+}
+
+static enum status missing(struct tool_run *run, const char *action, struct str name) {
+  if (action)
+    error_set(run->err, STATUS_USAGE, "%s: action '%s' needs '%.*s'", run->tool->name, action, STR_ARG(name));
+  else
+    error_set(run->err, STATUS_USAGE, "%s: '%.*s' is missing", run->tool->name, STR_ARG(name));
+  return error_fix(run->err, "repeat the call with '%.*s'", STR_ARG(name));
+}
+
+static enum status check_choices(struct tool_run *run, const struct tool_arg *arg, yyjson_mut_val *v) {
+  struct str s = mut_text(v);
+  if (!arg->choices || !s.p)
+    return STATUS_OK;
+  for (const char *const *c = arg->choices; *c; c++)
+    if (str_is(s, *c))
+      return STATUS_OK;
+  return bad_choice(run, str_from(arg->name), s, arg->choices);
+}
+
+/* ---- all of them ---- */
+
+static enum status check_one(struct tool_run *run, const struct tool_arg *arg, yyjson_val *v, yyjson_mut_val *into) {
+  yyjson_mut_val *value = tool_value(run, arg->form, v);
+  if (!value)
+    return bad_form(run, str_from(arg->name), tool_form_words(arg->form));
+  enum status s = check_choices(run, arg, value);
+  size_t i, n;
+  yyjson_mut_val *e;
+  if (yyjson_mut_is_arr(value))
+    yyjson_mut_arr_foreach(value, i, n, e) {
+      if (s == STATUS_OK)
+        s = check_choices(run, arg, e);
+    }
+  if (s == STATUS_OK)
+    yyjson_mut_obj_put(into, yyjson_mut_str(run->doc, arg->name), value);
+  return s;
+}
+
+static enum status choose_action(struct tool_run *run, yyjson_val *v) {
+  struct str name = json_val_str(v);
+  if (yyjson_is_null(v) || !v)
+    return run->tool->op ? STATUS_OK : missing(run, NULL, STR("action"));
+  LIST(const char *) choices = {0};
+  for (const struct tool_action *p = run->tool->actions; p->name; p++) {
+    if (str_is(name, p->name))
+      run->action = p;
+    /* A profile that only reads knows no other actions. */
+    if (!run->profile->read_only || (p->flags & TOOL_READS))
+      list_push(run->arena, &choices, p->name);
+  }
+  list_push(run->arena, &choices, NULL);
+  if (run->action)
+    return STATUS_OK;
+  if (!yyjson_is_str(v))
+    return bad_form(run, STR("action"), "a text");
+  return bad_choice(run, STR("action"), name, choices.v);
+}
+
+static enum status add_missing(struct tool_run *run, const struct tool_arg *arg, yyjson_mut_val *into) {
+  if (yyjson_mut_obj_get(into, arg->name))
+    return STATUS_OK;
+  if (arg->flags & ARG_REQUIRED)
+    return missing(run, NULL, str_from(arg->name));
+  if (!arg->missing)
+    return STATUS_OK;
+  yyjson_val *v = NULL;
+  enum status s = json_read(run->arena, str_from(arg->missing), &v, run->err);
+  if (s == STATUS_OK)
+    yyjson_mut_obj_put(into, yyjson_mut_str(run->doc, arg->name), yyjson_val_mut_copy(run->doc, v));
+  return s;
+}
+
+static enum status check_needs(struct tool_run *run, yyjson_mut_val *given) {
+  struct str rest = str_from(run->action ? run->action->needs : NULL), name;
+  while (str_next(&rest, ' ', &name))
+    if (!yyjson_mut_obj_getn(given, name.p, name.n))
+      return missing(run, run->action->name, name);
+  return STATUS_OK;
+}
+
+enum status tool_check(struct tool_run *run) {
+  const struct tool_arg *args = tool_args_of(run->arena, run->tool);
+  yyjson_mut_val *checked = yyjson_mut_obj(run->doc);
+  enum status s = STATUS_OK;
+  if (run->tool->actions)
+    s = choose_action(run, yyjson_obj_get(run->args, "action"));
+  if (run->action)
+    yyjson_mut_obj_put(checked, yyjson_mut_str(run->doc, "action"), yyjson_mut_str(run->doc, run->action->name));
+  size_t i, n;
+  yyjson_val *key, *v;
+  yyjson_obj_foreach(run->args, i, n, key, v) {
+    struct str name = json_val_str(key);
+    const struct tool_arg *arg = find_arg(args, name);
+    if (s != STATUS_OK || yyjson_is_null(v) || (!arg && run->tool->actions && str_is(name, "action")))
+      continue;
+    if (!arg && str_is(name, "session") && yyjson_is_str(v))
+      run->caller.session = json_val_str(v); /* every tool takes it; not every definition spends words on it */
+    else
+      s = arg ? check_one(run, arg, v, checked) : unknown(run, args, name);
+  }
+  for (const struct tool_arg *p = args; p->name && s == STATUS_OK; p++)
+    s = add_missing(run, p, checked);
+  if (s == STATUS_OK)
+    s = check_needs(run, checked);
+  if (s == STATUS_OK)
+    s = json_read(run->arena, json_write(run->arena, checked, false), &run->args, run->err);
+  const struct tool_arg *session = find_arg(args, STR("session"));
+  if (s == STATUS_OK && session && !session->to && !(session->flags & ARG_LOCAL) && json_str(run->args, "session").p)
+    run->caller.session = json_str(run->args, "session");
+  return s;
+}
+
+/* ---- the operation's arguments ---- */
+
+/* "id=ids": the operation's name of an argument in this action. */
+static struct str renamed(const struct tool_run *run, struct str name) {
+  struct str rest = str_from(run->action ? run->action->renames : NULL), pair;
+  while (str_next(&rest, ' ', &pair)) {
+    size_t eq = str_find(pair, STR("="), 0);
+    if (eq != SIZE_MAX && str_eq(str_slice(pair, 0, eq), name))
+      return str_slice(pair, eq + 1, pair.n);
+  }
+  return STR_NONE;
+}
+
+static struct str target(const struct tool_run *run, const struct tool_arg *arg) {
+  struct str name = renamed(run, str_from(arg->name));
+  return name.p ? name : str_from(arg->to ? arg->to : arg->name);
+}
+
+static enum status put(struct tool_run *run, const struct op *op, yyjson_mut_val *into, struct str name,
+                       struct str shown, yyjson_val *v) {
+  const struct param *p = op_param(op, name);
+  yyjson_mut_val *value = p ? tool_value(run, form_of(p->form), v) : yyjson_val_mut_copy(run->doc, v);
+  if (!value)
+    return bad_form(run, shown, tool_form_words(form_of(p->form)));
+  yyjson_mut_obj_put(into, yyjson_mut_strncpy(run->doc, name.p, name.n), value);
+  return STATUS_OK;
+}
+
+/* What an action takes, in the words of the tool. */
+static enum status not_taken(struct tool_run *run, const struct op *op, const struct tool_arg *args, struct str name) {
+  struct buf list = BUF(run->arena);
+  for (const struct tool_arg *p = args; p->name; p++)
+    if (op_param(op, target(run, p)) && !(p->flags & ARG_LOCAL))
+      buf_addf(&list, "%s%s", list.n ? ", " : "", p->name);
+  error_set(run->err, STATUS_USAGE, "%s: action '%s' takes no '%.*s'", run->tool->name,
+            run->action ? run->action->name : op->name, STR_ARG(name));
+  return error_fix(run->err, "it takes: %s", list.n ? list.p : "nothing else");
+}
+
+static enum status spread(struct tool_run *run, const struct op *op, yyjson_mut_val *into, yyjson_val *object) {
+  size_t i, n;
+  yyjson_val *key, *v;
+  yyjson_obj_foreach(object, i, n, key, v) {
+    struct str name = json_val_str(key);
+    const struct param *p = op_param(op, name);
+    if (!p || !is_offered(p)) {
+      struct tool_arg *list = arena_array(run->arena, struct tool_arg, count_params(op->params) + 1), *at = list;
+      add_params(op->params, &at);
+      return unknown(run, list, name);
+    }
+    enum status s = yyjson_is_null(v) ? STATUS_OK : put(run, op, into, name, name, v);
+    if (s != STATUS_OK)
+      return s;
+  }
+  return STATUS_OK;
+}
+
+static enum status add_fixed(struct tool_run *run, const char *fixed, yyjson_mut_val *into) {
+  if (!fixed)
+    return STATUS_OK;
+  yyjson_val *object = NULL, *key, *v;
+  enum status s = json_read(run->arena, arena_printf(run->arena, "{%s}", fixed), &object, run->err);
+  size_t i, n;
+  if (s != STATUS_OK)
+    return s;
+  yyjson_obj_foreach(object, i, n, key, v) {
+    yyjson_mut_obj_put(into, yyjson_val_mut_copy(run->doc, key), yyjson_val_mut_copy(run->doc, v));
+  }
+  return STATUS_OK;
+}
+
+static enum status map_one(struct tool_run *run, const struct op *op, const struct tool_arg *args,
+                           const struct tool_arg *arg, yyjson_val *v, yyjson_mut_val *into) {
+  if (arg->flags & ARG_LOCAL)
+    return STATUS_OK;
+  if (arg->flags & ARG_SPREAD)
+    return spread(run, op, into, v);
+  struct str name = target(run, arg);
+  const struct param *p = op_param(op, name);
+  if (!p && str_is(name, "session"))
+    return STATUS_OK;
+  if (!p && run->tool->actions)
+    return not_taken(run, op, args, str_from(arg->name));
+  return put(run, op, into, name, str_from(arg->name), v);
+}
+
+enum status tool_map(struct tool_run *run, const struct op *op, yyjson_mut_val **ret_args) {
+  const struct tool_arg *args = tool_args_of(run->arena, run->tool);
+  yyjson_mut_val *into = yyjson_mut_obj(run->doc);
+  enum status s = STATUS_OK;
+  size_t i, n;
+  yyjson_val *key, *v;
+  yyjson_obj_foreach(run->args, i, n, key, v) {
+    const struct tool_arg *arg = find_arg(args, json_val_str(key));
+    if (arg && s == STATUS_OK)
+      s = map_one(run, op, args, arg, v, into);
+  }
+  if (s == STATUS_OK)
+    s = add_fixed(run, run->tool->fixed, into);
+  if (s == STATUS_OK && run->action)
+    s = add_fixed(run, run->action->fixed, into);
+  if (s == STATUS_OK && run->confirmed && op_param(op, STR("confirm")))
+    yyjson_mut_obj_put(into, yyjson_mut_str(run->doc, "confirm"), yyjson_mut_bool(run->doc, true));
+  if (s == STATUS_OK)
+    *ret_args = into;
+  return s;
+}

@@ -1,0 +1,157 @@
+/* call.c: tools/call: a tool of the profile with an engine of the pool, and the user's word where it takes that.
+ */
+#include <stdio.h>
+
+#include "mcp/protocol/server.h"
+#include "mcp/tools/internal.h"
+
+static void on_progress(void *arg, const char *what, int64_t done, int64_t total) {
+  exchange_progress(arg, what, (double)done, (double)total);
+}
+
+static bool on_cancelled(void *arg) { return exchange_cancelled(arg); }
+
+/* ---- the answer ---- */
+
+static void add_block(yyjson_mut_doc *doc, yyjson_mut_val *content, struct str text) {
+  yyjson_mut_val *block = yyjson_mut_arr_add_obj(doc, content);
+  json_put(doc, block, "type", STR("text"));
+  json_put(doc, block, "text", text);
+}
+
+static void answer(struct exchange *x, const struct tool_run *run) {
+  yyjson_mut_doc *doc = x->doc;
+  yyjson_mut_val *result = yyjson_mut_obj(doc), *content = json_put_arr(doc, result, "content");
+  /* The result may belong to another document; its values live as long as this one. */
+  struct str json = run->result ? json_write(x->arena, run->result, false) : STR_NONE;
+  add_block(doc, content, run->text.p ? run->text : json.p ? json : STR(""));
+  if (run->notice.p) { /* behind the answer: clients of other systems read the first block */
+    add_block(doc, content, run->notice);
+    yyjson_mut_obj_add_val(doc, json_put_obj(doc, result, "_meta"), TOOL_UNTRUSTED, run->untrusted);
+  }
+  /* A schema that a row brings along knows nothing of refusals: those are text alone. */
+  bool structured = (x->modern || str_cmp(x->version, STR("2025-06-18")) >= 0) && !(run->is_error && run->tool->output);
+  if (run->result && structured)
+    yyjson_mut_obj_add_val(doc, result, "structuredContent", run->result);
+  json_put_bool(doc, result, "isError", run->is_error);
+  exchange_result(x, result);
+}
+
+/* ---- a session of memories, remembered for a legacy connection ---- */
+
+static bool is_boot(const struct tool_run *run) {
+  const char *op = run->action ? run->action->op : run->tool->op;
+  return (op && strcmp(op, "boot") == 0) || str_find(str_from(run->tool->name), STR("boot"), 0) != SIZE_MAX;
+}
+
+static void remember_handle(struct exchange *x, const struct tool_run *run) {
+  yyjson_mut_val *v = run->result ? yyjson_mut_obj_get(run->result, "session") : NULL;
+  if (!x->session || run->is_error || !yyjson_mut_is_str(v) || !is_boot(run))
+    return;
+  pthread_mutex_lock(&x->server->lock);
+  snprintf(x->session->handle, sizeof(x->session->handle), "%s", yyjson_mut_get_str(v));
+  pthread_mutex_unlock(&x->server->lock);
+}
+
+/* ---- the call ---- */
+
+static enum status call(struct exchange *x, struct tool_run *run) {
+  struct engine *engine;
+  enum status s = pool_take(x->server->options.pool, &engine, run->err);
+  if (s != STATUS_OK)
+    return s;
+  run->engine = engine;
+  s = tool_call(run);
+  run->engine = NULL;
+  pool_give(x->server->options.pool, engine);
+  return s;
+}
+
+/* What the client did wrong, or what keeps the store from answering, is for the model to read. */
+static void fail(struct tool_run *run) {
+  tool_answer_error(run);
+  tool_answer(run);
+}
+
+/* True when the call is to be made again, with the user's consent. */
+static bool confirm(struct exchange *x, struct tool_run *run) {
+  struct str question = arena_printf(x->arena, "%s. Go ahead?", run->err->message);
+  switch (input_confirm(x, question)) {
+  case INPUT_YES:
+    run->confirmed = true;
+    return true;
+  case INPUT_NO:
+    error_set(run->err, STATUS_CONFIRM, "the user did not agree: nothing was changed");
+    error_fix(run->err, "leave it as it is, or ask the user what to do instead");
+    break;
+  case INPUT_PENDING:
+    return false;
+  case INPUT_IMPOSSIBLE:
+    error_fix(run->err, "ask the user; when they agree, repeat the call with \"confirm\": true");
+    break;
+  }
+  fail(run);
+  answer(x, run);
+  return false;
+}
+
+/* The argument `confirm` is the door's, unless the tool has one of its own. It counts where the client cannot ask the
+ * user: a model does not answer for them. */
+static bool take_confirm(struct exchange *x, const struct tool *tool, yyjson_val **args) {
+  struct error err;
+  yyjson_val *given = yyjson_obj_get(*args, "confirm");
+  if (!given || !tool_asks(tool))
+    return false;
+  bool yes = yyjson_is_true(given) && !exchange_can_elicit(x);
+  yyjson_mut_val *rest = yyjson_val_mut_copy(x->doc, *args);
+  yyjson_mut_obj_remove_key(rest, "confirm");
+  return json_read(x->arena, json_write(x->arena, rest, false), args, &err) == STATUS_OK && yes;
+}
+
+static void run_tool(struct exchange *x, const struct tool *tool, yyjson_val *args) {
+  struct error err = {0};
+  bool confirmed = take_confirm(x, tool, &args);
+  struct str state;
+  struct tool_run run = {.profile = x->profile,
+                         .tool = tool,
+                         .caller = x->caller,
+                         .hooks = {.arg = x, .progress = on_progress, .cancelled = on_cancelled},
+                         .arena = x->arena,
+                         .doc = x->doc,
+                         .args = args,
+                         .confirmed = confirmed,
+                         .err = &err};
+  if (!input_check(x, &state))
+    return;
+  enum status s = call(x, &run);
+  if (s == STATUS_CONFIRM) {
+    if (!confirm(x, &run))
+      return;
+    run.caller = x->caller;
+    run.args = args;
+    s = call(x, &run);
+  }
+  if (s != STATUS_OK)
+    fail(&run);
+  remember_handle(x, &run);
+  answer(x, &run);
+}
+
+void method_tools_call(struct exchange *x) {
+  struct str name = json_str(x->in->params, "name");
+  yyjson_val *args = yyjson_obj_get(x->in->params, "arguments");
+  struct error err;
+  if (!name.p) {
+    exchange_error(x, 200, RPC_PARAMS, NULL, "Invalid params: name is missing");
+  } else if (args && !yyjson_is_obj(args)) {
+    exchange_error(x, 200, RPC_PARAMS, NULL, "Invalid params: arguments must be an object");
+  } else {
+    if (!args && json_read(x->arena, STR("{}"), &args, &err) != STATUS_OK)
+      return;
+    const struct tool *tool = tool_find(x->profile, name);
+    if (tool)
+      run_tool(x, tool, args);
+    else if (!x->server->options.conformance || !fixture_call(x, name, args))
+      exchange_error(x, 200, RPC_PARAMS, NULL, "Unknown tool: %.*s", STR_ARG(name.n > 128 ? STR("?") : name));
+  }
+}

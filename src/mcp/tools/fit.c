@@ -1,0 +1,346 @@
+/* fit.c: fits an answer into its budget.
+ *
+ * Text and structured content are the same facts twice, and a client shows one of them to the model: each is kept
+ * within the budget. Lists lose whole items at their end, long texts are cut between characters, and the answer says
+ * what was left out and which call shows it. */
+#include "core/text/token_count.h"
+#include "mcp/tools/internal.h"
+
+/* CUT_MIN: what is left of a cut text at least; CALL_LONGEST: a call that takes more tokens is not repeated;
+ * HUGE_BYTES: a text of more bytes for each token of the budget is certainly too long, or hardly more than blanks. */
+enum { ROUNDS = 200, CUT_MIN = 24, LISTS_MAX = 4, CALL_LONGEST = 80, HUGE_BYTES = 8 };
+
+static size_t size_of(struct tool_run *run, yyjson_mut_val *v) {
+  return tokens_estimate(json_write(run->arena, v, false));
+}
+
+struct cut_list {
+  const char *name;
+  size_t left_out, kept;
+};
+
+/* What was taken away so far. */
+struct cut {
+  struct tool_run *run;
+  struct cut_list lists[LISTS_MAX];
+  size_t n;
+  int64_t last_seq; /* of events: where the list ends now */
+  bool has_texts, has_stripped;
+};
+
+static bool offers(const struct tool *tool, const char *arg) {
+  const struct op *op = !tool->args && tool->op ? op_find(str_from(tool->op)) : NULL;
+  for (const struct tool_arg *p = tool->args; p && p->name; p++)
+    if (strcmp(p->name, arg) == 0)
+      return true;
+  return op && op_param(op, str_from(arg));
+}
+
+/* The call that shows more of the same. */
+static struct str more_call(const struct cut *c) {
+  struct tool_run *run = c->run;
+  const char *name = run->action ? run->action->op : run->tool->op;
+  const struct op *op = name ? op_find(str_from(name)) : NULL;
+  const char *arg = "max_tokens";
+  int64_t value = run->budget * 4 < TOOL_BUDGET_MAX ? run->budget * 4 : TOOL_BUDGET_MAX;
+  if (c->last_seq) {
+    arg = "since";
+    value = c->last_seq;
+  } else if (op && op_param(op, STR("offset"))) {
+    arg = "offset";
+    value = json_int(run->args, "offset", 0) + (int64_t)c->lists[0].kept;
+  }
+  if (!offers(run->tool, arg) || (strcmp(arg, "max_tokens") == 0 && run->budget >= TOOL_BUDGET_MAX))
+    return STR_NONE;
+  yyjson_mut_val *args = yyjson_val_mut_copy(run->doc, run->args);
+  yyjson_mut_obj_put(args, yyjson_mut_str(run->doc, arg), yyjson_mut_sint(run->doc, value));
+  struct str json = json_write(run->arena, args, false);
+  if (tokens_estimate(json) > CALL_LONGEST)
+    return arena_printf(run->arena, "the same call with %s %lld", arg, (long long)value);
+  return arena_printf(run->arena, "%s %.*s", run->tool->name, STR_ARG(json));
+}
+
+static void say_cut(const struct cut *c) {
+  struct tool_run *run = c->run;
+  struct buf b = BUF(run->arena);
+  for (size_t i = 0; i < c->n; i++) {
+    const struct cut_list *l = &c->lists[i];
+    buf_addf(&b, "%s%zu of %zu %s left out", i ? ", " : "", l->left_out, l->left_out + l->kept, l->name);
+  }
+  if (c->has_texts)
+    buf_addf(&b, "%slong texts cut", c->n ? ", " : "");
+  if (!c->n && !c->has_texts)
+    buf_adds(&b, "some members left out");
+  buf_addf(&b, " to fit %d tokens", run->budget);
+  struct str more = c->n ? more_call(c) : STR_NONE;
+  if (more.p)
+    buf_addf(&b, "; more: %.*s", STR_ARG(more));
+  struct str s = buf_str(&b);
+  yyjson_mut_obj_put(run->result, yyjson_mut_str(run->doc, "truncated"), yyjson_mut_strncpy(run->doc, s.p, s.n));
+}
+
+static struct cut_list *cut_list(struct cut *c, const char *name) {
+  for (size_t i = 0; i < c->n; i++)
+    if (strcmp(c->lists[i].name, name) == 0)
+      return &c->lists[i];
+  struct cut_list *l = &c->lists[c->n < LISTS_MAX ? c->n++ : LISTS_MAX - 1];
+  *l = (struct cut_list){.name = name};
+  return l;
+}
+
+/* Numbers of the result that speak of the list must stay true. */
+static void recount(struct cut *c, yyjson_mut_val *list, size_t before) {
+  yyjson_mut_val *count = yyjson_mut_obj_get(c->run->result, "count");
+  yyjson_mut_val *last = yyjson_mut_obj_get(c->run->result, "last_seq");
+  yyjson_mut_val *seq = yyjson_mut_obj_get(yyjson_mut_arr_get_last(list), "seq");
+  if (count && yyjson_mut_get_sint(count) == (int64_t)before)
+    yyjson_mut_set_sint(count, (int64_t)yyjson_mut_arr_size(list));
+  if (!last || !seq)
+    return;
+  c->last_seq = yyjson_mut_get_sint(seq);
+  yyjson_mut_set_sint(last, c->last_seq);
+}
+
+/* The longest list of the answer, by tokens, that can lose an item. */
+static yyjson_mut_val *longest_list(struct tool_run *run, yyjson_mut_val *obj, const char **ret_name) {
+  yyjson_mut_val *best = NULL, *key, *v;
+  size_t most = 0, i, n;
+  yyjson_mut_obj_foreach(obj, i, n, key, v) {
+    if (!yyjson_mut_is_arr(v) || yyjson_mut_arr_size(v) < 2)
+      continue;
+    size_t size = size_of(run, v);
+    if (size > most) {
+      most = size;
+      best = v;
+      *ret_name = yyjson_mut_get_str(key);
+    }
+  }
+  return best;
+}
+
+static bool drop_items(struct cut *c, size_t over) {
+  const char *name = NULL;
+  yyjson_mut_val *list = longest_list(c->run, c->run->result, &name);
+  if (!list)
+    return false;
+  size_t saved = 0, before = yyjson_mut_arr_size(list);
+  while (yyjson_mut_arr_size(list) > 1 && saved < over) {
+    saved += size_of(c->run, yyjson_mut_arr_get_last(list));
+    yyjson_mut_arr_remove_last(list);
+  }
+  struct cut_list *l = cut_list(c, name);
+  l->kept = yyjson_mut_arr_size(list);
+  l->left_out += before - l->kept;
+  recount(c, list, before);
+  return true;
+}
+
+/* Members that a reader does without when room is scarce. */
+static const char *const slim_names[] = {"uid",        "weight",        "delivery",   "age_days",     "topics",
+                                         "upvotes",    "downvotes",     "updated_at", "action_items", "access_count",
+                                         "valid_from", "last_accessed", NULL};
+
+bool tool_may_slim(struct str member) {
+  for (const char *const *p = slim_names; *p; p++)
+    if (str_is(member, *p))
+      return true;
+  return false;
+}
+
+static void slim(yyjson_mut_val *v) {
+  size_t i, n;
+  yyjson_mut_val *e;
+  for (const char *const *p = slim_names; tool_is_memory(v) && *p; p++)
+    yyjson_mut_obj_remove_key(v, *p);
+  if (yyjson_mut_is_arr(v))
+    yyjson_mut_arr_foreach(v, i, n, e) {
+      slim(e);
+    }
+}
+
+/* The last resort of a very small budget: what is not the answer itself goes, the largest first. */
+static bool strip_member(struct tool_run *run, yyjson_mut_val *obj) {
+  static const char *const kept[] = {"id",      "headline", "body",    "snippet",    "text",      "trust", "untrusted",
+                                     "suspect", "source",   "session", "created_at", "truncated", "name",  NULL};
+  size_t i, n, most = 0;
+  yyjson_mut_val *key, *v;
+  const char *largest = NULL;
+  yyjson_mut_obj_foreach(obj, i, n, key, v) {
+    bool keep = yyjson_mut_is_arr(v) && tool_is_memory(yyjson_mut_arr_get_first(v));
+    for (const char *const *p = kept; *p; p++)
+      keep = keep || str_is(mut_text(key), *p);
+    size_t size = keep ? 0 : size_of(run, v) + 1;
+    if (size > most) {
+      most = size;
+      largest = yyjson_mut_get_str(key);
+    }
+  }
+  if (largest)
+    yyjson_mut_obj_remove_key(obj, largest);
+  return largest;
+}
+
+static bool strip(struct tool_run *run) {
+  if (strip_member(run, run->result))
+    return true;
+  size_t i, n;
+  yyjson_mut_val *key, *v;
+  bool done = false;
+  yyjson_mut_obj_foreach(run->result, i, n, key, v) {
+    yyjson_mut_val *first = yyjson_mut_is_arr(v) ? yyjson_mut_arr_get_first(v) : NULL;
+    done = done || (yyjson_mut_is_obj(first) && strip_member(run, first));
+  }
+  return done;
+}
+
+struct longest {
+  yyjson_mut_val *v, *owner;
+  size_t tokens;
+  bool is_body;
+};
+
+static void find_longest(struct tool_run *run, yyjson_mut_val *v, yyjson_mut_val *owner, struct str name,
+                         struct longest *best) {
+  size_t i, n;
+  yyjson_mut_val *key, *e;
+  if (yyjson_mut_is_str(v) && !str_is(name, "truncated")) {
+    size_t tokens = tokens_estimate(mut_text(v));
+    if (tokens > best->tokens)
+      *best = (struct longest){v, owner, tokens, str_is(name, "body")};
+  } else if (yyjson_mut_is_arr(v)) {
+    yyjson_mut_arr_foreach(v, i, n, e) {
+      find_longest(run, e, owner, name, best);
+    }
+  } else if (yyjson_mut_is_obj(v)) {
+    yyjson_mut_obj_foreach(v, i, n, key, e) {
+      find_longest(run, e, v, mut_text(key), best);
+    }
+  }
+}
+
+static bool offers_from(const struct profile *profile) {
+  for (const struct tool *t = profile->tools; t->name; t++)
+    if (t->op && strcmp(t->op, "get") == 0 && offers(t, "from"))
+      return true;
+  return false;
+}
+
+/* What stands where a text was cut. */
+static struct str cut_mark(struct tool_run *run, const struct longest *l, size_t kept) {
+  yyjson_mut_val *id = yyjson_mut_is_obj(l->owner) ? yyjson_mut_obj_get(l->owner, "id") : NULL;
+  if (!id)
+    return STR(" [cut]");
+  yyjson_mut_val *args = yyjson_mut_obj(run->doc);
+  yyjson_mut_obj_add_val(run->doc, args, "id", yyjson_mut_val_mut_copy(run->doc, id));
+  struct str call = tool_call_text(run, "get", args);
+  if (!call.p)
+    return STR(" [cut]");
+  if (l->is_body && offers_from(run->profile)) {
+    size_t from = kept + (size_t)json_int(run->args, "from", 0);
+    return arena_printf(run->arena, " [cut; %.*s,\"from\":%zu} shows the rest]",
+                        STR_ARG(str_slice(call, 0, call.n - 1)), from);
+  }
+  return arena_printf(run->arena, " [cut; %.*s shows it]", STR_ARG(call));
+}
+
+/* Cuts a text so that it takes about `tokens`, its mark included; false when it is short enough, or the shortest. */
+static bool cut_text(struct tool_run *run, const struct longest *l, size_t tokens) {
+  struct str s = mut_text(l->v), mark = cut_mark(run, l, s.n);
+  size_t marked = tokens_estimate(mark);
+  struct str kept = tokens_cut(s, tokens > marked + CUT_MIN ? tokens - marked : CUT_MIN);
+  mark = cut_mark(run, l, kept.n);
+  if (kept.n + mark.n >= s.n)
+    return false;
+  struct str out = arena_printf(run->arena, "%.*s%.*s", STR_ARG(kept), STR_ARG(mark));
+  mut_set_text(l->v, run->arena, out);
+  return true;
+}
+
+/* What is longer than the whole budget is cut before anything is measured: a body may have a million bytes. */
+static void cut_huge(struct cut *c, yyjson_mut_val *v, yyjson_mut_val *owner, struct str name) {
+  size_t i, n, budget = (size_t)c->run->budget;
+  yyjson_mut_val *key, *e;
+  if (yyjson_mut_is_str(v) && yyjson_mut_get_len(v) > budget * HUGE_BYTES) {
+    if (cut_text(c->run, &(struct longest){v, owner, 0, str_is(name, "body")}, budget))
+      c->has_texts = true;
+  } else if (yyjson_mut_is_arr(v)) {
+    yyjson_mut_arr_foreach(v, i, n, e) {
+      cut_huge(c, e, owner, name);
+    }
+  } else if (yyjson_mut_is_obj(v)) {
+    yyjson_mut_obj_foreach(v, i, n, key, e) {
+      cut_huge(c, e, v, mut_text(key));
+    }
+  }
+}
+
+static bool cut_longest(struct cut *c, size_t over) {
+  struct longest l = {0};
+  find_longest(c->run, c->run->result, NULL, STR(""), &l);
+  if (!l.v || !cut_text(c->run, &l, l.tokens > over ? l.tokens - over : 0))
+    return false;
+  c->has_texts = true;
+  return true;
+}
+
+/* No text of a list may crowd out the others: a third of the budget each. */
+static void cap_items(struct cut *c) {
+  const char *name = NULL;
+  yyjson_mut_val *list = longest_list(c->run, c->run->result, &name);
+  size_t most = (size_t)c->run->budget / 3, i, n;
+  yyjson_mut_val *e;
+  if (!list)
+    return;
+  yyjson_mut_arr_foreach(list, i, n, e) {
+    struct longest l = {0};
+    find_longest(c->run, e, NULL, STR(""), &l);
+    if (l.v && l.tokens > most && cut_text(c->run, &l, most))
+      c->has_texts = true;
+  }
+}
+
+static size_t answer_size(struct tool_run *run, bool own) {
+  size_t json = size_of(run, run->result), text;
+  if (!own)
+    return json;
+  run->text = tool_rendered(run);
+  text = tokens_estimate(run->text);
+  return json > text ? json : text;
+}
+
+/* A result of a form that nobody thought of is not sent at all. */
+static void say_too_large(struct tool_run *run, bool own) {
+  run->result = yyjson_mut_obj(run->doc);
+  json_put(run->doc, run->result, "truncated",
+           arena_printf(run->arena, "the answer does not fit %d tokens; ask for less", run->budget));
+  if (own)
+    run->text = tool_rendered(run);
+}
+
+void tool_fit(struct tool_run *run, bool own) {
+  struct cut c = {.run = run};
+  cut_huge(&c, run->result, NULL, STR(""));
+  size_t budget = (size_t)run->budget, size = answer_size(run, own);
+  if (size <= budget && !c.has_texts)
+    return;
+  size_t i, n;
+  yyjson_mut_val *key, *v;
+  slim(run->result);
+  yyjson_mut_obj_foreach(run->result, i, n, key, v) {
+    slim(v);
+  }
+  cap_items(&c);
+  if (c.has_texts)
+    say_cut(&c);
+  for (int round = 0; round < ROUNDS && (size = answer_size(run, own)) > budget; round++) {
+    if (!drop_items(&c, size - budget) && !cut_longest(&c, size - budget)) {
+      if (!strip(run))
+        break;
+      c.has_stripped = true;
+    }
+    if (c.has_texts || c.n || c.has_stripped)
+      say_cut(&c);
+  }
+  if (size > budget)
+    say_too_large(run, own);
+}

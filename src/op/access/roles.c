@@ -1,0 +1,323 @@
+/* roles.c: the table of what roles may call, and the way of a call into the reach of its agent. */
+#include "op/access/roles.h"
+
+/* Of agents that work in one project: what is about memories, tasks and sessions, all of which the store keeps within
+ * their project, and their own transcripts, which are files of the project. Everything else is closed to them, and to
+ * agents with the role skill all of it: the vault, settings, the log, copies of the store, what concerns a whole team
+ * or names files, and operations that are not listed because they are newer than this list. */
+static const char *const of_project[] = {
+    "action ack",
+    "action add",
+    "action list",
+    "agent message", /* from itself alone */
+    "annotate",
+    "boot",
+    "capture",
+    "checkpoint",
+    "file create",
+    "file delete",
+    "file insert",
+    "file rename",
+    "file str_replace",
+    "file view",
+    "forget",
+    "get",
+    "graph create",
+    "graph delete",
+    "graph observe",
+    "graph read",
+    "history",
+    "link",
+    "list",
+    "page",
+    "pin",
+    "rate",
+    "remember",
+    "repeats",
+    "scratch get",
+    "scratch list",
+    "scratch set",
+    "search",
+    "session end",
+    "session handoff",
+    "session list",
+    "session task",
+    "skill list",
+    "skill load",
+    "supersede",
+    "task add",
+    "task block",
+    "task claim",
+    "task list",
+    "task ready",
+    "task status",
+    "task unblock",
+    "transcript append",
+    "transcript compact",
+    "transcript flush",
+    "transcript list",
+    "transcript read",
+    "unlink",
+    "unpin",
+    "unsupersede",
+    NULL,
+};
+static const char *const of_skill[] = {NULL};
+
+static const char *const *const open_to[] = {[ROLE_PROJECT] = of_project, [ROLE_SKILL] = of_skill};
+
+bool role_may(enum role role, struct str op) {
+  if (role == ROLE_ADMIN)
+    return true;
+  for (const char *const *name = open_to[role]; *name; name++)
+    if (str_is(op, *name))
+      return true;
+  return false;
+}
+
+bool principal_may(const struct principal *who, const struct op *op) {
+  return !who || (role_may(who->role, str_from(op->name)) &&
+                  !(who->read_only && (op->flags & (OP_WRITE | OP_NO_TXN)))); /* what is no transaction writes files */
+}
+
+/* ---- who calls ---- */
+
+static enum status refuse_unknown(const char *agent, struct error *err) {
+  error_set(err, STATUS_DENIED, "no agent '%s' is declared in this store", agent);
+  return error_fix(err, "whoever runs Cairn without an agent's name declares it: cairn agent add %s --role ROLE",
+                   agent);
+}
+
+/* A door has verified it; that it is let in is decided here. */
+static enum status check_principal(const struct op_call *call) {
+  if (call->engine->agent[0]) {
+    error_set(call->err, STATUS_DENIED, "this process is bound to agent '%s', and takes no tokens",
+              call->engine->agent);
+    return error_fix(call->err, "use a server that is not bound to an agent");
+  }
+  if (str_eq(call->caller.team, call->caller.principal->team))
+    return STATUS_OK;
+  error_set(call->err, STATUS_DENIED, "a token is for its own team alone");
+  return error_fix(call->err, "use a token of the team that is meant");
+}
+
+/* An agent in the form of a principal, as the store has it now: a removed one may nothing from the next call on. */
+static enum status find_agent(struct store *st, struct str team, const char *name, struct arena *a,
+                              struct principal *ret_who, bool *ret_found, struct error *err) {
+  struct agent agent;
+  enum status s = agent_find(st, team, str_from(name), a, &agent, ret_found, err);
+  if (s != STATUS_OK)
+    return s;
+  *ret_who = (struct principal){.name = arena_dup(a, str_from(name)), .team = team, .role = ROLE_SKILL};
+  if (*ret_found)
+    ret_who->role = agent.role;
+  if (ret_who->role == ROLE_PROJECT)
+    strs_push(a, &ret_who->projects, agent.project);
+  return STATUS_OK;
+}
+
+static enum status identify(const struct op_call *call, struct principal *ret_who) {
+  if (!call->engine->store) {
+    error_set(call->err, STATUS_DENIED, "'%s' opens no store, in which the caller could be looked up", call->op->name);
+    return error_fix(call->err, "leave the agent's name out: --agent, CAIRN_AGENT");
+  }
+  if (call->caller.principal) {
+    *ret_who = *call->caller.principal;
+    return check_principal(call);
+  }
+  bool found;
+  enum status s =
+      find_agent(call->engine->store, call->caller.team, call->engine->agent, call->arena, ret_who, &found, call->err);
+  if (s != STATUS_OK || found)
+    return s;
+  reach_note(call->engine->store, "operation", str_from(call->op->name));
+  return refuse_unknown(call->engine->agent, call->err);
+}
+
+/* ---- what it may, and where ---- */
+
+static enum status refuse_op(const struct principal *who, const char *op, struct error *err) {
+  if (who->read_only && role_may(who->role, str_from(op))) {
+    error_set(err, STATUS_DENIED, "'%.*s' only reads, and may not call '%s'", STR_ARG(who->name), op);
+    return error_fix(err, "tell whom you work for what you would have changed");
+  }
+  error_set(err, STATUS_DENIED, "'%.*s' has the role %s, and may not call '%s'", STR_ARG(who->name),
+            role_names[who->role], op);
+  if (who->role == ROLE_SKILL)
+    return error_fix(err, "work with the context of the message, and hand the result back to its sender");
+  return error_fix(err, "ask whoever runs Cairn; 'cairn help agent add' says what roles may do");
+}
+
+static enum status refuse_place(struct op_call *call, const struct principal *who, enum status why, const char *what,
+                                struct str wanted) {
+  char names[REACH_WANTED_MAX];
+  struct reach reach = principal_reach(who);
+  if (why == STATUS_DENIED)
+    reach_note(call->engine->store, "project", wanted);
+  reach_names(&reach, names, sizeof(names));
+  error_set(call->err, why, "'%.*s' %s '%s' alone", STR_ARG(who->name), what, names);
+  return error_fix(call->err, who->projects.n == 1 ? "leave project, scope and all_projects out: its own is the default"
+                                                   : "name one of its projects");
+}
+
+/* Who works in one project is there, wherever its process runs; who works in several says where, or looks at global
+ * memories. Nobody looks into another's. */
+static enum status settle_place(struct op_call *call, const struct principal *who) {
+  struct caller *c = &call->caller;
+  struct reach reach = principal_reach(who);
+  if (who->role != ROLE_PROJECT)
+    return STATUS_OK;
+  if (c->project_given && !str_empty(c->project) && !reach_owns(&reach, c->project))
+    return refuse_place(call, who, STATUS_DENIED, "works in project", c->project);
+  if (c->all_projects)
+    return refuse_place(call, who, STATUS_DENIED, "sees global memories, and those of project", STR("all"));
+  /* What is no transaction is about a session, which has its place. */
+  if (!c->project_given && who->projects.n > 1 && (call->op->flags & (OP_WRITE | OP_NO_TXN)) == OP_WRITE)
+    return refuse_place(call, who, STATUS_USAGE, "must say where: it writes in project", STR_NONE);
+  if (!c->project_given)
+    c->project = who->projects.n == 1 ? who->projects.v[0] : STR("");
+  /* The store does not guard files: those of no project are the administrator's. */
+  if (str_starts(str_from(call->op->name), STR("transcript ")) && !reach_owns(&reach, c->project))
+    return refuse_place(call, who, STATUS_DENIED, "has transcripts in project", STR("none"));
+  return STATUS_OK;
+}
+
+static bool is_local_user(const struct op_call *call) { return !call->engine->agent[0] && !call->caller.principal; }
+
+void roles_wait(const struct op_call *call) {
+  struct reach nothing = {.role = ROLE_SKILL};
+  if (call->engine->store && !is_local_user(call))
+    store_bind(call->engine->store, &nothing);
+}
+
+enum status roles_enter(struct op_call *call) {
+  struct principal who;
+  if (is_local_user(call))
+    return STATUS_OK;
+  roles_wait(call);
+  enum status s = identify(call, &who);
+  if (s != STATUS_OK)
+    return s;
+  struct reach reach = principal_reach(&who);
+  store_bind(call->engine->store, &reach);
+  if (call->caller.principal)
+    call->caller.source = who.name; /* what a client calls itself is not to be trusted */
+  if (principal_may(&who, call->op))
+    return settle_place(call, &who);
+  reach_note(call->engine->store, "operation", str_from(call->op->name));
+  return refuse_op(&who, call->op->name, call->err);
+}
+
+void roles_rest(struct engine *engine) {
+  struct reach nothing = {.role = ROLE_SKILL};
+  if (engine->store)
+    store_bind(engine->store, engine->agent[0] ? &nothing : NULL);
+}
+
+void roles_leave(struct op_call *call) {
+  struct store *st = call->engine->store;
+  if (!st || is_local_user(call))
+    return;
+  struct str wanted = store_refusal(st);
+  struct str name = call->caller.principal ? call->caller.principal->name : str_from(call->engine->agent);
+  struct error ignored;
+  struct txn who = {.team = call->caller.team,
+                    .project = STR(""),
+                    .source = call->caller.source,
+                    .session = call->caller.session,
+                    .op = call->op->name,
+                    .now = call->now};
+  if (wanted.p && !db_read_only(store_db(st)) && !db_in_transaction(store_db(st))) {
+    enum status s = agent_refused(st, &who, name, wanted, &ignored);
+    (void)s; /* what was refused stays refused, recorded or not */
+  }
+  roles_rest(call->engine);
+}
+
+/* ---- without an operation ---- */
+
+enum status roles_check(struct engine *engine, const struct caller *caller, const char *op, struct error *err) {
+  struct arena a;
+  jmp_buf oom;
+  struct op_call call = {.op = op_find(str_from(op)),
+                         .engine = engine,
+                         .caller = *caller,
+                         .now = clock_now(&engine->clock),
+                         .arena = &a,
+                         .err = err};
+  if (is_local_user(&call))
+    return STATUS_OK;
+  arena_init(&a);
+  volatile enum status s = engine_hold(engine, caller->team, err);
+  if (ARENA_BOUNDARY(&a, oom))
+    s = error_set(err, STATUS_NOMEM, "out of memory");
+  else if (s == STATUS_OK)
+    s = roles_enter(&call);
+  roles_leave(&call);
+  s = engine_let_go(engine, s, err);
+  arena_release(&a);
+  return s;
+}
+
+enum status roles_who(struct engine *engine, const struct caller *caller, struct arena *a,
+                      const struct principal **ret_who, struct error *err) {
+  jmp_buf oom, *outer = a->oom;
+  struct principal *volatile who = NULL;
+  bool found; /* who is not declared may nothing */
+  if (!engine->agent[0]) {
+    *ret_who = caller->principal;
+    return STATUS_OK;
+  }
+  volatile enum status s = engine_hold(engine, caller->team, err);
+  if (ARENA_BOUNDARY(a, oom)) {
+    s = error_set(err, STATUS_NOMEM, "out of memory");
+  } else if (s == STATUS_OK) {
+    who = arena_new(a, struct principal);
+    s = find_agent(engine->store, caller->team, engine->agent, a, who, &found, err);
+  }
+  a->oom = outer;
+  s = engine_let_go(engine, s, err);
+  if (s == STATUS_OK)
+    *ret_who = who;
+  return s;
+}
+
+static enum status bind_principal(struct store *st, const struct principal *who, int64_t now, bool *ret_over,
+                                  struct error *err) {
+  bool live = false;
+  struct reach reach = principal_reach(who);
+  enum status s = principal_is_live(st, who, now, &live, err);
+  if (s == STATUS_OK && live)
+    store_bind(st, &reach);
+  if (s == STATUS_OK)
+    *ret_over = !live;
+  return s;
+}
+
+static enum status bind_agent(struct store *st, struct str team, const char *agent, struct error *err) {
+  struct arena a;
+  jmp_buf oom;
+  volatile enum status s;
+  arena_init(&a);
+  if (ARENA_BOUNDARY(&a, oom)) {
+    s = error_set(err, STATUS_NOMEM, "out of memory");
+  } else {
+    struct principal who = {.role = ROLE_SKILL};
+    bool found;
+    s = find_agent(st, team, agent, &a, &who, &found, err);
+    struct reach reach = principal_reach(&who);
+    store_bind(st, &reach);
+  }
+  arena_release(&a);
+  return s;
+}
+
+enum status roles_bind(struct store *st, const struct principal *who, struct str team, const char *agent, int64_t now,
+                       bool *ret_over, struct error *err) {
+  struct reach nothing = {.role = ROLE_SKILL};
+  store_bind(st, agent[0] || who ? &nothing : NULL);
+  if (who && !agent[0])
+    return bind_principal(st, who, now, ret_over, err);
+  *ret_over = who != NULL; /* a bound process takes no tokens */
+  return agent[0] && !who ? bind_agent(st, team, agent, err) : STATUS_OK;
+}

@@ -1,0 +1,145 @@
+/* team.c: the teams of the store: listed, and one of them deleted with everything that it has. */
+#include "core/gate/gate.h"
+#include "file/team_files.h"
+#include "op/access/operator.h"
+#include "op/handlers.h"
+#include "op/run/common.h"
+#include "store/tables/events.h"
+#include "store/tables/teams.h"
+
+/* ---- list ---- */
+
+static enum status list_teams(struct op_call *call) {
+  struct team_infos list = {0};
+  char time[TIME_TEXT_SIZE];
+  enum status s = teams_list(call->engine->store, call->arena, &list, call->err);
+  yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "teams");
+  for (size_t i = 0; s == STATUS_OK && i < list.n; i++) {
+    yyjson_mut_val *team = yyjson_mut_arr_add_obj(call->doc, arr);
+    json_put(call->doc, team, "team", list.v[i].name);
+    json_put_int(call->doc, team, "memories", list.v[i].memories);
+    if (list.v[i].changed_at)
+      json_put(call->doc, team, "changed_at", time_format(list.v[i].changed_at, time));
+  }
+  json_put_int(call->doc, call->result, "count", (int64_t)list.n);
+  return s;
+}
+
+static void put_rows(struct op_call *call, yyjson_mut_val *obj, struct str json) {
+  yyjson_val *rows;
+  struct error ignored;
+  if (json_read(call->arena, json, &rows, &ignored) == STATUS_OK)
+    yyjson_mut_obj_add_val(call->doc, obj, "rows", yyjson_val_mut_copy(call->doc, rows));
+}
+
+static enum status list_receipts(struct op_call *call) {
+  struct team_receipts list = {0};
+  char time[TIME_TEXT_SIZE];
+  enum status s = team_receipts(call->engine->store, call->arena, &list, call->err);
+  yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "removed");
+  for (size_t i = 0; s == STATUS_OK && i < list.n; i++) {
+    yyjson_mut_val *receipt = yyjson_mut_arr_add_obj(call->doc, arr);
+    json_put(call->doc, receipt, "team", list.v[i].team);
+    json_put(call->doc, receipt, "at", time_format(list.v[i].at, time));
+    json_put(call->doc, receipt, "by", list.v[i].by);
+    put_rows(call, receipt, list.v[i].counts);
+  }
+  json_put_int(call->doc, call->result, "count", (int64_t)list.n);
+  return s;
+}
+
+/* The store's second wall is around the caller's team; this is about all of them. */
+static enum status above_teams(struct op_call *call) {
+  enum status s = operator_person(call);
+  return s == STATUS_OK ? db_team(store_db(call->engine->store), STR_NONE, call->err) : s;
+}
+
+enum status op_team_list(struct op_call *call) {
+  enum status s = above_teams(call);
+  if (s != STATUS_OK)
+    return s;
+  return json_bool(call->args, "removed", false) ? list_receipts(call) : list_teams(call);
+}
+
+/* ---- delete ---- */
+
+/* Of the automatic ones; of others nobody knows. One that cannot be read may hold it. */
+static void put_backups(struct op_call *call, struct str team) {
+  struct strs all = {0}, holding = {0};
+  store_list_backups(call->engine->store, call->arena, &all);
+  for (size_t i = 0; i < all.n; i++) {
+    struct error ignored;
+    bool holds = true;
+    if (team_in_backup(all.v[i].p, team, &holds, &ignored) != STATUS_OK || holds)
+      strs_push(call->arena, &holding, all.v[i]);
+  }
+  json_put_strs(call->doc, call->result, "backups", &holding);
+}
+
+static enum status unknown_team(struct op_call *call, struct str team) {
+  error_set(call->err, STATUS_NOT_FOUND, "there is nothing of a team '%.*s' in this store", STR_ARG(team));
+  return error_fix(call->err, "'cairn team list' shows those that are");
+}
+
+static struct str counted(struct arena *a, const struct team_rows *rows) {
+  struct buf b = BUF(a);
+  for (size_t i = 0; store_tables[i].name; i++)
+    if (rows->of[i])
+      buf_addf(&b, "%s%s %lld", b.n ? ", " : "", store_tables[i].name, (long long)rows->of[i]);
+  return buf_str(&b);
+}
+
+static enum status need_name(struct op_call *call, struct str team, const struct team_rows *rows,
+                             const struct team_files *files) {
+  error_set(call->err, STATUS_CONFIRM,
+            "this removes team '%.*s' for good: %lld rows (%.*s) and %lld files; no undo brings it back", STR_ARG(team),
+            (long long)rows->total, STR_ARG(counted(call->arena, rows)), (long long)files->files);
+  return error_fix(call->err, "repeat the call with --confirm %.*s; 'cairn backup' keeps a copy", STR_ARG(team));
+}
+
+static void put_receipt(struct op_call *call, struct str team, const struct team_rows *rows, int64_t removed,
+                        const struct team_files *files, bool emptied) {
+  char time[TIME_TEXT_SIZE];
+  json_put(call->doc, call->result, "team", team);
+  json_put(call->doc, call->result, "at", time_format(call->now, time));
+  json_put(call->doc, call->result, "by", call->caller.source);
+  put_rows(call, call->result, team_rows_json(call->arena, rows));
+  json_put_int(call->doc, call->result, "total", rows->total);
+  json_put_int(call->doc, call->result, "files_removed", removed);
+  json_put_strs(call->doc, call->result, "files_left", &files->left);
+  json_put_bool(call->doc, call->result, "log_emptied", emptied);
+  put_backups(call, team);
+}
+
+/* What another process of the team writes from now on begins the team anew; what this one has queued does not. */
+enum status op_team_delete(struct op_call *call) {
+  struct store *st = call->engine->store;
+  struct str team = json_str(call->args, "name"), typed = json_str(call->args, "confirm");
+  struct team_rows rows;
+  struct team_files files;
+  bool emptied = false;
+  int64_t removed = 0;
+  reads_flush(st);
+  enum status s = above_teams(call);
+  if (s == STATUS_OK)
+    s = gate_check_team(team, call->err);
+  if (s == STATUS_OK)
+    s = team_count(st, team, call->arena, &rows, call->err);
+  if (s == STATUS_OK)
+    s = team_files_find(st, team, call->now, call->arena, &files, call->err);
+  if (s == STATUS_OK && rows.total == 0 && files.files == 0)
+    s = unknown_team(call, team);
+  if (s == STATUS_OK && !str_eq(typed, team))
+    s = need_name(call, team, &rows, &files);
+  if (s == STATUS_OK)
+    s = team_delete(st, team, call->caller.source, call->now, call->arena, &rows, call->err);
+  if (s == STATUS_OK) /* texts stay in the log of a file until it is emptied */
+    s = db_checkpoint(store_db(st), true, &emptied, call->err);
+  if (s == STATUS_OK)
+    s = team_files_remove(&files, &removed, call->err);
+  if (s == STATUS_OK && str_eq(team, call->caller.team))
+    call->caller.team = STR_NONE; /* what is noted of this call does not begin the team anew */
+  if (s == STATUS_OK)
+    put_receipt(call, team, &rows, removed, &files, emptied && db_engine(store_db(st)) == DB_SQLITE);
+  return s;
+}

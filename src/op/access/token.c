@@ -1,0 +1,241 @@
+/* token.c: tokens: make, list, revoke, delete. */
+#include <sodium.h>
+
+#include "core/gate/gate.h"
+#include "op/access/authenticate.h"
+#include "op/handlers.h"
+#include "op/run/common.h"
+#include "store/tables/sessions.h"
+#include "store/tables/tokens.h"
+
+enum { LIFETIME_DAYS = 90 };
+
+/* Tokens open doors: a person makes them, or who bears one that may do everything. A model that is told to make one
+ * cannot. */
+static enum status check_manager(struct op_call *call) {
+  const struct principal *who = call->caller.principal;
+  if (call_by_person(call) || (who && who->role == ROLE_ADMIN))
+    return STATUS_OK;
+  error_set(call->err, STATUS_DENIED, "tokens are a matter of people, and of tokens with the role admin");
+  return error_fix(call->err, "ask a person to run 'cairn %s' on the machine of the store", call->op->name);
+}
+
+static void put_token(struct op_call *call, yyjson_mut_val *obj, const struct token *t) {
+  char time[TIME_TEXT_SIZE];
+  yyjson_mut_doc *doc = call->doc;
+  json_put(doc, obj, "name", t->name);
+  json_put(doc, obj, "id", t->id);
+  json_put(doc, obj, "state",
+           t->revoked_at                 ? STR("revoked")
+           : token_is_live(t, call->now) ? STR("live")
+                                         : STR("expired"));
+  json_put(doc, obj, "role", str_from(role_names[t->role]));
+  if (t->projects.n)
+    json_put_strs(doc, obj, "projects", &t->projects);
+  json_put(doc, obj, "access", t->read_only ? STR("read") : STR("write"));
+  json_put_opt(doc, obj, "profile", t->profile);
+  json_put(doc, obj, "created_at", time_format(t->created_at, time));
+  json_put(doc, obj, "created_by", t->created_by);
+  if (t->expires_at)
+    json_put(doc, obj, "expires_at", time_format(t->expires_at, time));
+  if (t->revoked_at)
+    json_put(doc, obj, "revoked_at", time_format(t->revoked_at, time));
+  if (t->used_at)
+    json_put(doc, obj, "used_at", time_format(t->used_at, time));
+}
+
+/* ---- making one ---- */
+
+static enum status read_name(struct op_call *call, struct token *t) {
+  t->name = json_str(call->args, "name");
+  if (agent_name_ok(t->name))
+    return STATUS_OK;
+  error_set(call->err, STATUS_USAGE, "a token's name has 1 to %d of: A-Z a-z 0-9 _ . -", (int)AGENT_NAME_MAX);
+  return error_fix(call->err, "for example ci-bot");
+}
+
+static enum status read_projects(struct op_call *call, struct token *t) {
+  struct strs given = {0};
+  json_strs(call->arena, call->args, "projects", &given);
+  for (size_t i = 0; i < given.n; i++) {
+    enum status s = gate_check_project(given.v[i], call->err);
+    if (s != STATUS_OK)
+      return s;
+    if (str_empty(given.v[i]) || given.v[i].n > REACH_PROJECT_MAX) {
+      error_set(call->err, STATUS_USAGE, "a project of a token has a name of 1 to %d bytes", (int)REACH_PROJECT_MAX);
+      return error_fix(call->err, "cairn token add %.*s --project NAME", STR_ARG(t->name));
+    }
+    if (!strs_has(&t->projects, given.v[i]))
+      strs_push(call->arena, &t->projects, given.v[i]);
+  }
+  if (t->projects.n <= REACH_PROJECTS_MAX)
+    return STATUS_OK;
+  error_set(call->err, STATUS_USAGE, "a token is for at most %d projects", (int)REACH_PROJECTS_MAX);
+  return error_fix(call->err, "make several tokens, or one with the role admin");
+}
+
+/* Whoever names projects means these; whoever says nothing means the team. */
+static enum status read_role(struct op_call *call, struct token *t) {
+  struct str role = json_str(call->args, "role");
+  t->role = t->projects.n ? ROLE_PROJECT : ROLE_ADMIN;
+  if (role.p && !role_find(role, &t->role))
+    return error_set(call->err, STATUS_USAGE, "a role is admin, project or skill");
+  if ((t->role == ROLE_PROJECT) == (t->projects.n > 0))
+    return STATUS_OK;
+  if (t->role == ROLE_PROJECT) {
+    error_set(call->err, STATUS_USAGE, "the role project needs the projects that the token is for");
+    return error_fix(call->err, "cairn token add %.*s --project NAME", STR_ARG(t->name));
+  }
+  error_set(call->err, STATUS_USAGE, "the role %s has no projects", role_names[t->role]);
+  return error_fix(call->err, "leave --project out, or give --role project");
+}
+
+/* INT64_MAX: never. */
+static bool read_end(struct str ttl, int64_t now, int64_t *ret_at) {
+  if (str_ieq(ttl, STR("never"))) {
+    *ret_at = INT64_MAX;
+    return true;
+  }
+  return time_or_duration(ttl, now, 1, ret_at) && *ret_at > now;
+}
+
+/* A token that makes another gives nothing that it does not have. */
+static enum status read_expiry(struct op_call *call, struct token *t) {
+  const struct principal *who = call->caller.principal;
+  struct str ttl = json_str(call->args, "ttl");
+  int64_t last = who && who->expires_at ? who->expires_at : INT64_MAX, at = call->now + LIFETIME_DAYS * MS_PER_DAY;
+  if (!ttl.p) {
+    at = at < last ? at : last;
+  } else if (!read_end(ttl, call->now, &at)) {
+    error_set(call->err, STATUS_USAGE, "'%.*s' is no time at which a token could expire", STR_ARG(ttl));
+    return error_fix(call->err, "30d, 12h, a timestamp in the future, or never");
+  }
+  if (at > last) {
+    error_set(call->err, STATUS_DENIED, "a token cannot make one that outlives it");
+    return error_fix(call->err, "leave the lifetime out: it ends with yours at the latest");
+  }
+  t->expires_at = at == INT64_MAX ? 0 : at;
+  return STATUS_OK;
+}
+
+static enum status read_profile(struct op_call *call, struct token *t) {
+  const struct principal *who = call->caller.principal;
+  struct str own = who ? who->profile : STR_NONE;
+  t->profile = json_str(call->args, "profile");
+  if (!t->profile.p)
+    t->profile = own;
+  if (!own.p || str_eq(t->profile, own))
+    return STATUS_OK;
+  error_set(call->err, STATUS_DENIED, "a token cannot make one with another profile than its own");
+  return error_fix(call->err, "leave the profile out: it is '%.*s'", STR_ARG(own));
+}
+
+static enum status read_token(struct op_call *call, struct token *t) {
+  *t = (struct token){.team = call->caller.team,
+                      .read_only = json_bool(call->args, "read", false),
+                      .created_by = call->caller.source,
+                      .created_at = call->now};
+  enum status s = read_name(call, t);
+  if (s == STATUS_OK)
+    s = read_projects(call, t);
+  if (s == STATUS_OK)
+    s = read_role(call, t);
+  if (s == STATUS_OK)
+    s = read_expiry(call, t);
+  return s == STATUS_OK ? read_profile(call, t) : s;
+}
+
+/* The secret is shown now, and never again. */
+static void draw(struct op_call *call, struct token *t) {
+  uint8_t bytes[TOKEN_ID_CHARS];
+  char *id = arena_alloc(call->arena, TOKEN_ID_CHARS + 1);
+  randombytes_buf(bytes, sizeof(bytes));
+  token_id(bytes, id);
+  t->id = str_from(id);
+  struct token_text text = {.team = t->team, .id = t->id};
+  randombytes_buf(text.secret, sizeof(text.secret));
+  token_hash(&text, t->hash);
+  json_put(call->doc, call->result, "token", token_write(call->arena, &text));
+  sodium_memzero(&text, sizeof(text));
+}
+
+enum status op_token_add(struct op_call *call) {
+  struct token token;
+  struct txn who = who_of(call), txn;
+  enum status s = check_manager(call);
+  if (s == STATUS_OK)
+    s = read_token(call, &token);
+  if (s != STATUS_OK)
+    return s;
+  draw(call, &token);
+  put_token(call, call->result, &token);
+  s = sessions_begin(call->engine->store, &who, &txn, call->err);
+  if (s == STATUS_OK)
+    s = token_insert(&txn, call->arena, &token, call->err);
+  return s == STATUS_OK ? txn_commit(&txn, call->err) : s;
+}
+
+/* ---- the others ---- */
+
+enum status op_token_list(struct op_call *call) {
+  struct tokens list = {0};
+  enum status s = check_manager(call);
+  if (s == STATUS_OK)
+    s = tokens_list(call->engine->store, call->caller.team, call->arena, &list, call->err);
+  if (s != STATUS_OK)
+    return s;
+  yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "tokens");
+  for (size_t i = 0; i < list.n; i++)
+    put_token(call, yyjson_mut_arr_add_obj(call->doc, arr), &list.v[i]);
+  json_put_int(call->doc, call->result, "count", (int64_t)list.n);
+  return STATUS_OK;
+}
+
+static enum status find(struct op_call *call, struct token *ret_token) {
+  struct str ref = json_str(call->args, "name");
+  bool found = false;
+  enum status s = token_find(call->engine->store, call->caller.team, ref, call->arena, ret_token, &found, call->err);
+  if (s != STATUS_OK || found)
+    return s;
+  error_set(call->err, STATUS_NOT_FOUND, "there is no token '%.*s'", STR_ARG(ref));
+  return error_fix(call->err, "'cairn token list' shows those that there are");
+}
+
+/* Finds the token in a transaction of its own. */
+static enum status begin(struct op_call *call, struct txn *ret_txn, struct token *ret_token) {
+  struct txn who = who_of(call);
+  enum status s = check_manager(call);
+  if (s == STATUS_OK)
+    s = sessions_begin(call->engine->store, &who, ret_txn, call->err);
+  return s == STATUS_OK ? find(call, ret_token) : s;
+}
+
+enum status op_token_revoke(struct op_call *call) {
+  struct token token;
+  struct txn txn;
+  enum status s = begin(call, &txn, &token);
+  if (s == STATUS_OK && !token.revoked_at) {
+    token.revoked_at = call->now;
+    s = token_revoke(&txn, call->arena, &token, call->err);
+  }
+  if (s != STATUS_OK)
+    return s;
+  put_token(call, call->result, &token);
+  return txn_commit(&txn, call->err);
+}
+
+enum status op_token_delete(struct op_call *call) {
+  struct token token;
+  struct txn txn;
+  enum status s = begin(call, &txn, &token);
+  if (s == STATUS_OK && token_is_live(&token, call->now)) {
+    error_set(call->err, STATUS_CONFLICT, "token '%.*s' is still good", STR_ARG(token.name));
+    return error_fix(call->err, "cairn token revoke %.*s", STR_ARG(token.name));
+  }
+  if (s == STATUS_OK)
+    s = token_delete(&txn, call->arena, &token, call->err);
+  if (s != STATUS_OK)
+    return s;
+  put_token(call, call->result, &token);
+  return txn_commit(&txn, call->err);
+}

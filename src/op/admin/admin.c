@@ -1,0 +1,344 @@
+/* admin.c: looking after the store: stats, config, backup, restore, doctor. */
+#include "op/access/operator.h"
+#include "op/admin/judge.h"
+#include "op/embedding/reembed.h"
+#include "op/handlers.h"
+#include "op/run/vault_values.h"
+#include "op/telemetry/telemetry.h"
+#include "op/transfer/backup.h"
+#include "store/check.h"
+#include "store/db/place.h"
+#include "store/search/lexical.h"
+#include "store/tables/settings.h"
+#include "store/vectors/vectors.h"
+
+/* ---- stats ---- */
+
+static enum status put_numbers(struct op_call *call) {
+  struct store *st = call->engine->store;
+  int64_t seq, events;
+  struct counts_since n;
+  enum status s =
+      count_recent(st, call->caller.team, call->now - 30 * MS_PER_DAY, call->now - 7 * MS_PER_DAY, &n, call->err);
+  if (s == STATUS_OK)
+    s = events_last_seq(st, call->caller.team, &seq, &events, call->err);
+  if (s != STATUS_OK)
+    return s;
+  yyjson_mut_val *documents = yyjson_mut_obj(call->doc);
+  s = count_documents(st, call->caller.team, call->doc, documents, call->err);
+  if (s != STATUS_OK)
+    return s;
+  json_put_int(call->doc, call->result, "memories", n.all);
+  if (yyjson_mut_obj_size(documents))
+    yyjson_mut_obj_add_val(call->doc, call->result, "documents", documents);
+  json_put_int(call->doc, call->result, "last_7_days", n.since_later);
+  json_put_int(call->doc, call->result, "last_30_days", n.since);
+  json_put_int(call->doc, call->result, "events", events);
+  json_put_int(call->doc, call->result, "last_seq", seq);
+  return reembed_put_status(call, call->result);
+}
+
+enum status op_stats(struct op_call *call) {
+  struct store *st = call->engine->store;
+  struct str maintained;
+  struct store_room room;
+  enum status s = store_room(st, &room, call->err);
+  if (s != STATUS_OK)
+    return s;
+  json_put(call->doc, call->result, "db", str_from(db_path(store_db(st))));
+  json_put_int(call->doc, call->result, "size_bytes", room.bytes);
+  json_put_int(call->doc, call->result, "schema", store_schema_version());
+  json_put(call->doc, call->result, "team", call->caller.team);
+  s = put_numbers(call);
+  if (s == STATUS_OK)
+    s = count_groups(st, call->caller.team, call->arena, call->doc, call->result, call->err);
+  if (s == STATUS_OK)
+    s = most_corrected(st, call->caller.team, call->doc, json_put_arr(call->doc, call->result, "corrections"),
+                       call->err);
+  if (s == STATUS_OK)
+    s = store_meta(st, "maintained_at", call->arena, &maintained, call->err);
+  if (s == STATUS_OK)
+    json_put_opt(call->doc, call->result, "maintained_at", maintained);
+  return s;
+}
+
+/* ---- config ---- */
+
+static enum status put_setting(struct op_call *call, yyjson_mut_val *obj, enum setting_id id) {
+  struct setting_value v;
+  enum status s = setting_get(call->engine->store, call->caller.team, id, call->arena, &v, call->err);
+  if (s != STATUS_OK)
+    return s;
+  json_put(call->doc, obj, "name", str_from(setting_table[id].name));
+  json_put(call->doc, obj, "value", v.value);
+  json_put(call->doc, obj, "default", str_from(setting_table[id].fallback));
+  json_put(call->doc, obj, "origin", str_from(v.origin));
+  json_put_opt(call->doc, obj, "file", v.file);
+  if (v.line)
+    json_put_int(call->doc, obj, "line", v.line);
+  json_put(call->doc, obj, "environment", setting_env_name(call->arena, id));
+  json_put(call->doc, obj, "help", str_from(setting_table[id].help));
+  return s;
+}
+
+/* Who has just changed the store's value learns when something else decides. */
+static enum status put_override(struct op_call *call, enum setting_id id) {
+  struct setting_value v;
+  enum status s = setting_get(call->engine->store, call->caller.team, id, call->arena, &v, call->err);
+  if (s == STATUS_OK)
+    json_put_opt(call->doc, call->result, "overridden_by", setting_overridden_by(&v, id, call->arena));
+  return s;
+}
+
+static enum status unknown_setting(struct op_call *call, struct str name) {
+  struct buf b = BUF(call->arena);
+  for (int i = 0; i < SET_COUNT; i++)
+    buf_addf(&b, "%s%s", i ? ", " : "", setting_table[i].name);
+  error_set(call->err, STATUS_USAGE, "no setting '%.*s'", STR_ARG(name));
+  return error_fix(call->err, "one of: %s", b.p);
+}
+
+static enum status bad_call(struct op_call *call, const char *why) {
+  error_set(call->err, STATUS_USAGE, "config: %s", why);
+  return error_fix(call->err, "cairn config NAME VALUE, or cairn config NAME --unset");
+}
+
+/* Where files go, and where texts are sent: a server that starts later would open its sandbox for it. */
+static enum status check_guarded(struct op_call *call, const struct setting *setting) {
+  if (!setting->guarded || !str_is(call->caller.trust, "agent"))
+    return STATUS_OK;
+  error_set(call->err, STATUS_DENIED, "an agent may not change %s, which names places or servers", setting->name);
+  return error_fix(call->err, "ask whoever runs Cairn: cairn config %s VALUE", setting->name);
+}
+
+enum status op_config(struct op_call *call) {
+  struct str name = json_str(call->args, "name"), value = json_str(call->args, "value");
+  bool unset = json_bool(call->args, "unset", false);
+  enum status s = STATUS_OK;
+  if (!name.p) {
+    if (unset)
+      return bad_call(call, "name the setting to be unset");
+    yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "settings");
+    for (int i = 0; s == STATUS_OK && i < SET_COUNT; i++)
+      s = put_setting(call, yyjson_mut_arr_add_obj(call->doc, arr), (enum setting_id)i);
+    if (call->engine->settings)
+      json_put_opt(call->doc, call->result, "file", call->engine->settings->path);
+    return s;
+  }
+  int id = setting_find(name);
+  if (id < 0)
+    return unknown_setting(call, name);
+  if (unset && value.p)
+    return bad_call(call, "a value and --unset contradict each other");
+  if (!unset && !value.p)
+    return put_setting(call, call->result, (enum setting_id)id);
+  struct txn txn = {0};
+  s = operator_alone(call); /* settings say which files and servers of the machine are used */
+  if (s == STATUS_OK)
+    s = check_guarded(call, &setting_table[id]);
+  if (s == STATUS_OK && value.p && setting_table[id].check) /* a text may hold what must not be stored */
+    s = setting_check((enum setting_id)id, value, call->err);
+  if (s == STATUS_OK)
+    s = call_begin(call, &txn);
+  if (s == STATUS_OK)
+    s = setting_set(&txn, call->arena, (enum setting_id)id, value, call->err);
+  if (s == STATUS_OK)
+    s = put_setting(call, call->result, (enum setting_id)id);
+  if (s == STATUS_OK)
+    s = put_override(call, (enum setting_id)id);
+  if (s == STATUS_OK && id >= SET_EMBEDDER && id <= SET_EMBEDDER_LAST)
+    s = reembed_put_note(call, call->result);
+  return s == STATUS_OK ? call_commit(call, &txn) : s;
+}
+
+/* ---- backup and restore ---- */
+
+enum status op_backup(struct op_call *call) {
+  struct store *st = call->engine->store;
+  struct str path = json_str(call->args, "file");
+  struct stat sb;
+  bool own = path.p != NULL;
+  enum status s = STATUS_OK;
+  if (path.p && db_is_url(arena_cstr(call->arena, path))) {
+    error_set(call->err, STATUS_USAGE, "a backup is a file");
+    return error_fix(call->err, "name a file; 'cairn migrate --to URL' copies the store into a database");
+  }
+  reads_flush(st);
+  if (path.p && stat(arena_cstr(call->arena, path), &sb) == 0) {
+    error_set(call->err, STATUS_CONFLICT, "%.*s is there already; a backup does not overwrite", STR_ARG(path));
+    return error_fix(call->err, "name a new file");
+  }
+  if (!own)
+    s = store_backup_path(st, "manual", call->now, call->arena, &path, call->err);
+  if (s == STATUS_OK)
+    s = backup_write(call, arena_cstr(call->arena, path));
+  if (s == STATUS_OK && !own)
+    store_tidy_backups(st, call->arena);
+  return s;
+}
+
+/* The backup must be a whole store of a schema that this program knows. */
+static enum status check_backup(struct op_call *call, const char *path) {
+  struct store_options o = {.path = path, .must_exist = true, .read_only = true, .now = call->now};
+  struct store *st = NULL;
+  struct str fault = STR("");
+  enum status s = store_open(&o, &st, call->err);
+  if (s != STATUS_OK)
+    return s;
+  for (const struct named_check *c = store_checks(st); s == STATUS_OK && str_empty(fault) && c->name; c++)
+    if (!str_is(str_from(c->name), "private"))
+      s = c->run(st, call->arena, &fault, call->err);
+  store_close(&st);
+  if (s == STATUS_OK && !str_empty(fault)) {
+    error_set(call->err, STATUS_CORRUPT, "%s is damaged: %.*s; nothing was changed", path, STR_ARG(fault));
+    return error_fix(call->err, "name another backup");
+  }
+  return s;
+}
+
+enum status op_restore(struct op_call *call) {
+  struct store *st = call->engine->store;
+  const char *path = arena_cstr(call->arena, json_str(call->args, "file"));
+  struct backup_transcripts *transcripts = arena_new(call->arena, struct backup_transcripts);
+  struct restored restored;
+  int64_t memories;
+  enum status s = check_backup(call, path);
+  if (s == STATUS_OK)
+    s = backup_open_transcripts(call, path, transcripts);
+  if (s == STATUS_OK && !json_bool(call->args, "confirm", false)) {
+    error_set(call->err, STATUS_CONFIRM, "restore replaces everything in %s", db_path(store_db(st)));
+    return error_fix(call->err, "repeat the call with --confirm; the present content is backed up first");
+  }
+  if (s == STATUS_OK)
+    s = store_restore(st, path, call->now, call->arena, &restored, call->err);
+  if (s == STATUS_OK)
+    s = count_since(st, call->caller.team, 0, &memories, call->err);
+  if (s != STATUS_OK)
+    return s;
+  json_put(call->doc, call->result, "file", str_from(path));
+  json_put(call->doc, call->result, "safety_backup", restored.safety);
+  json_put_int(call->doc, call->result, "memories", memories);
+  json_put_int(call->doc, call->result, "tokens_live", restored.tokens_live);
+  json_put_int(call->doc, call->result, "tokens_revoked", restored.tokens_revoked);
+  json_put_int(call->doc, call->result, "grants_revoked", restored.grants_revoked);
+  s = backup_restore_transcripts(call, transcripts);
+  if (s == STATUS_OK) /* only now: the backup itself may be one of those that go */
+    store_tidy_backups(st, call->arena);
+  return s;
+}
+
+/* ---- doctor ---- */
+
+static void put_check(struct op_call *call, yyjson_mut_val *arr, const char *name, struct str fault, const char *fix) {
+  yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, arr);
+  json_put(call->doc, v, "name", str_from(name));
+  json_put_bool(call->doc, v, "ok", str_empty(fault));
+  json_put(call->doc, v, "message", str_empty(fault) ? STR("fine") : fault);
+  if (!str_empty(fault) && fix)
+    json_put(call->doc, v, "fix", str_from(fix));
+}
+
+static enum status repair(struct op_call *call) {
+  struct store *st = call->engine->store;
+  enum status s = db_begin(store_db(st), STR_NONE, false, call->err);
+  if (s == STATUS_OK)
+    s = lexical_rebuild(st, call->err);
+  if (s == STATUS_OK)
+    s = vec_repair(st, call->err);
+  return s == STATUS_OK ? db_commit(store_db(st), call->err) : s;
+}
+
+/* What waits is not a fault. */
+static enum status put_embedding(struct op_call *call, yyjson_mut_val *arr) {
+  yyjson_mut_val *status = yyjson_mut_obj(call->doc);
+  enum status s = reembed_put_status(call, status);
+  if (s != STATUS_OK)
+    return s;
+  yyjson_mut_val *counts = yyjson_mut_obj_get(status, "embedded"), *v = yyjson_mut_arr_add_obj(call->doc, arr);
+  json_put(call->doc, v, "name", STR("embedding"));
+  json_put_bool(call->doc, v, "ok", true);
+  json_put(call->doc, v, "message",
+           arena_printf(call->arena, "%lld of %lld chunks have a vector",
+                        (long long)yyjson_mut_get_sint(yyjson_mut_obj_get(counts, "done")),
+                        (long long)yyjson_mut_get_sint(yyjson_mut_obj_get(counts, "total"))));
+  return STATUS_OK;
+}
+
+static enum status put_judging(struct op_call *call, yyjson_mut_val *arr) {
+  int64_t left;
+  enum status s = judge_left(call, &left);
+  if (s != STATUS_OK)
+    return s;
+  yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, arr);
+  json_put(call->doc, v, "name", STR("judging"));
+  json_put_bool(call->doc, v, "ok", true);
+  json_put_int(call->doc, v, "left", left);
+  json_put(call->doc, v, "message",
+           left ? arena_printf(call->arena,
+                               "%lld memories wait to be judged by the present rules; 'cairn maintain' does it",
+                               (long long)left)
+                : STR("all memories were judged by the present rules"));
+  return STATUS_OK;
+}
+
+/* Those of the caller's team: who looks at them must have its key. */
+static enum status put_secrets(struct op_call *call, yyjson_mut_val *arr, bool *ok) {
+  struct str fault, fix = STR("");
+  enum status s = secrets_check(call->engine, call->caller.team, call->arena, &fault, &fix, call->err);
+  if (s != STATUS_OK)
+    return s;
+  put_check(call, arr, "secrets", fault, arena_cstr(call->arena, fix));
+  *ok &= str_empty(fault);
+  return STATUS_OK;
+}
+
+/* A restore that was interrupted has left a note. */
+static enum status put_transcripts(struct op_call *call, yyjson_mut_val *arr, bool *ok) {
+  struct str note;
+  enum status s = store_meta(call->engine->store, META_TRANSCRIPTS, call->arena, &note, call->err);
+  if (s != STATUS_OK || !note.p || str_is(note, NO_TRANSCRIPTS))
+    return s;
+  put_check(call, arr, "transcripts", STR("the transcripts of the backup that this store comes from are not back"),
+            "'cairn restore' with that backup brings them back; it stays as it is");
+  *ok = false;
+  return STATUS_OK;
+}
+
+/* Of the server that is asked. */
+static void put_sandbox(struct op_call *call, yyjson_mut_val *arr) {
+  const char *how = telemetry_sandbox(call->engine->telemetry);
+  if (!how)
+    return;
+  yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, arr);
+  json_put(call->doc, v, "name", STR("sandbox"));
+  json_put_bool(call->doc, v, "ok", true);
+  json_put(call->doc, v, "message", str_from(how));
+}
+
+enum status op_doctor(struct op_call *call) {
+  struct store *st = call->engine->store;
+  bool ok = true;
+  enum status s = json_bool(call->args, "fix", false) ? repair(call) : STATUS_OK;
+  json_put(call->doc, call->result, "db", str_from(db_path(store_db(st))));
+  yyjson_mut_val *arr = yyjson_mut_arr(call->doc);
+  for (const struct named_check *c = store_checks(st); s == STATUS_OK && c->name; c++) {
+    struct str fault = STR("");
+    s = c->run(st, call->arena, &fault, call->err);
+    put_check(call, arr, c->name, fault, c->fix);
+    ok &= str_empty(fault);
+  }
+  if (s == STATUS_OK)
+    s = put_embedding(call, arr);
+  if (s == STATUS_OK)
+    s = put_judging(call, arr);
+  if (s == STATUS_OK)
+    s = put_secrets(call, arr, &ok);
+  if (s == STATUS_OK)
+    s = put_transcripts(call, arr, &ok);
+  if (s != STATUS_OK)
+    return s;
+  put_sandbox(call, arr);
+  json_put_bool(call->doc, call->result, "ok", ok);
+  yyjson_mut_obj_add_val(call->doc, call->result, "checks", arr);
+  return STATUS_OK;
+}

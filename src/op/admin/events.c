@@ -1,0 +1,102 @@
+/* events.c: reading and following the event log, and its events as JSON. */
+#include "op/admin/feed.h"
+#include "op/handlers.h"
+#include "op/run/common.h"
+#include "op/run/scrub.h"
+
+#include <time.h>
+
+enum { FOLLOW_MS = 200 };
+
+struct listing {
+  struct op_call *call;
+  struct arena *line; /* memory of one line */
+  int64_t last, count;
+};
+
+static void put_json(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *name, struct str json) {
+  if (json.p)
+    yyjson_mut_obj_add_val(doc, obj, name, yyjson_mut_rawncpy(doc, json.p, json.n));
+}
+
+/* The record of a memory has its trust; the words of a link that came from a file have none of their own. */
+static bool is_untrusted(struct arena *a, const struct event *e) {
+  struct str record = e->after.p ? e->after : e->before;
+  struct error ignored;
+  yyjson_val *v = NULL;
+  if (e->change && strcmp(e->change, "link") == 0)
+    return str_is(e->op, "import");
+  if (str_find(record, STR("\"trust\":"), 0) == SIZE_MAX || json_read(a, record, &v, &ignored) != STATUS_OK)
+    return false;
+  struct memory m = {.trust = json_str(v, "trust"), .suspect = json_str(v, "suspect")};
+  return m.trust.p && !memory_trusted(&m);
+}
+
+struct str event_json(struct arena *a, const struct event *e) {
+  yyjson_mut_doc *doc = json_new(a);
+  yyjson_mut_val *v = yyjson_mut_obj(doc);
+  char time[TIME_TEXT_SIZE];
+  json_put_int(doc, v, "seq", e->seq);
+  json_put(doc, v, "at", time_format(e->at, time));
+  json_put(doc, v, "action", e->action);
+  json_put_opt(doc, v, "change", str_from(e->change));
+  json_put(doc, v, "op", e->op);
+  if (e->txn)
+    json_put_int(doc, v, "txn", e->txn);
+  if (e->memory_id)
+    json_put_int(doc, v, "id", e->memory_id);
+  json_put_opt(doc, v, "uid", e->uid);
+  json_put(doc, v, "project", e->project);
+  json_put(doc, v, "source", e->source);
+  json_put_opt(doc, v, "session", e->session);
+  put_json(doc, v, "before", e->before);
+  put_json(doc, v, "after", e->after);
+  put_json(doc, v, "detail", e->detail);
+  if (e->purged)
+    json_put_bool(doc, v, "purged", true);
+  if (is_untrusted(a, e))
+    json_put_bool(doc, v, "untrusted", true);
+  return json_write(a, v, false);
+}
+
+static enum status show(void *arg, const struct event *e) {
+  struct listing *f = arg;
+  struct op_call *call = f->call;
+  f->last = e->seq;
+  f->count++;
+  struct str line = event_json(f->line, e);
+  enum status s = call->hooks.emit ? call->hooks.emit(call->hooks.arg, line) : STATUS_OK;
+  arena_release(f->line);
+  if (s != STATUS_OK)
+    error_set(call->err, s, "the output could not be written");
+  return s;
+}
+
+static void wait_a_little(void) {
+  struct timespec ts = {0, FOLLOW_MS * 1000000L};
+  nanosleep(&ts, NULL);
+}
+
+enum status op_events(struct op_call *call) {
+  int64_t since, limit;
+  bool follow = json_bool(call->args, "follow", false);
+  struct listing f = {.call = call, .line = arena_child(call->arena)};
+  enum status s = call_int(call, "since", 0, 0, INT64_MAX, &since);
+  if (s == STATUS_OK)
+    s = call_int(call, "limit", follow ? 0 : 100, 0, INT64_MAX, &limit);
+  f.last = since;
+  reads_flush(call->engine->store); /* a reader of the log sees what this handle did */
+  while (s == STATUS_OK) {
+    s = events_walk(call->engine->store, call->caller.team, f.last, limit ? limit - f.count : 0,
+                    json_str(call->args, "action"), show, &f, call->err);
+    if (!follow || cancelled(call) || (limit && f.count >= limit))
+      break;
+    if (s == STATUS_OK) {
+      wait_a_little();
+      scrub_refresh(call);
+    }
+  }
+  json_put_int(call->doc, call->result, "last_seq", f.last);
+  json_put_int(call->doc, call->result, "count", f.count);
+  return s;
+}

@@ -1,0 +1,460 @@
+/* feed.c: one thread that notices what any process commits and hands the events to subscribers, in order. */
+#include "op/admin/feed.h"
+
+#include "base/alloc.h"
+#include "base/os/thread.h"
+#include "op/access/roles.h"
+#include "op/run/scrub.h"
+#include "op/run/vault_values.h"
+#include "op/vault/key.h"
+
+/* A busy log is looked at often; one in which nothing happens, less and less. A catch-up is cut into portions, so that
+ * a subscriber with a long way to go does not hold up the others. */
+enum { POLL_FIRST_MS = 50, POLL_LAST_MS = 250, RETRY_MS = 250, PORTION = 500, BUSY_MS = 500 };
+
+/* A server says when something was committed. The thread listens in turns, between which it notices subscribers that
+ * came and the end; once in a while it looks without having been told, lest a connection that died without a word
+ * keeps it waiting for ever. */
+enum { LISTEN_MS = 100, ASSURE_US = 30 * 1000 * 1000 };
+
+struct feed_subscriber {
+  struct feed_subscriber *next;
+  feed_fn fn;
+  void *arg;
+  int64_t last_at; /* when that was written; 0: nothing yet */
+  int64_t last;    /* what it has had; -1: from the end of the log, which could not be read yet */
+  int64_t turn;    /* when it was served, counted */
+  bool due;        /* there may be something for it */
+  bool serving;    /* the thread is at it */
+  bool unsure;     /* its place may be behind the end of the log */
+  bool recheck;    /* the server may have crashed: what it has had last may not be what is there now */
+  bool gone;
+  bool over;             /* its token is no longer good, and it knows */
+  struct principal *who; /* NULL: the process */
+  size_t team_n;
+  char team[];
+};
+
+struct feed {
+  pthread_mutex_t lock;
+  pthread_cond_t wake, served;
+  pthread_t thread;
+  bool started, stop;
+  struct feed_subscriber *list;
+  int64_t turns;
+  /* Of the thread alone. */
+  struct store *store;
+  struct engine vault;            /* its secrets and keys; of everything else it has the store alone */
+  struct str serving;             /* the team whose subscriber is served */
+  const struct redactor *secrets; /* of that team, once asked for */
+  struct db_stamp stamp;
+  bool deaf;       /* the server takes no listeners (a copy that follows another one): then it is polled */
+  int64_t session; /* of the connection, 0: none yet */
+  int64_t looked;  /* ticks of the last look at a server's log */
+  char epoch[EVENTS_EPOCH_SIZE];
+  struct clock clock;
+  char agent[AGENT_NAME_MAX + 1]; /* the process is bound to it: subscribers get what it may read */
+  char path[];
+};
+
+enum status feed_new(const struct engine_options *options, struct feed **ret_feed, struct error *err) {
+  size_t n = strlen(options->path) + 1;
+  struct feed *f = mem_zalloc(sizeof(*f) + n);
+  if (!f)
+    return error_set(err, STATUS_NOMEM, "out of memory");
+  memcpy(f->path, options->path, n);
+  f->clock = options->clock;
+  memcpy(f->agent, options->agent, sizeof(f->agent));
+  cond_init(&f->wake);
+  pthread_cond_init(&f->served, NULL);
+  pthread_mutex_init(&f->lock, NULL);
+  *ret_feed = f;
+  return STATUS_OK;
+}
+
+/* ---- the store, as the thread sees it ---- */
+
+static enum status open_store(const struct feed *f, struct store **ret_store, struct error *err) {
+  struct store_options o = {
+      .path = f->path, .busy_ms = BUSY_MS, .must_exist = true, .read_only = true, .now = clock_now(&f->clock)};
+  return store_open(&o, ret_store, err);
+}
+
+static void close_store(struct feed *f) {
+  scrubber_free(&f->vault.scrubber);
+  secrets_free(&f->vault.secrets); /* they are as the connection saw them last */
+  f->vault.store = NULL;
+  store_close(&f->store);
+}
+
+/* Asked for once for a portion of events. */
+const struct redactor *feed_secrets(struct feed *feed, struct arena *a) {
+  if (feed->secrets)
+    return feed->secrets;
+  feed->vault.store = feed->store;
+  const struct redactor *secrets = scrub_known(&feed->vault, feed->serving, a);
+  feed->secrets = feed->vault.scrubber ? secrets : NULL; /* else it is in the caller's memory */
+  return secrets;
+}
+
+static struct str team_of(const struct feed_subscriber *sub) { return (struct str){sub->team, sub->team_n}; }
+
+/* Where the log ends. A store that is not there yet has an empty one. */
+static enum status end_of_log(const struct feed *f, struct str team, int64_t *ret_seq, struct error *err) {
+  struct store *st;
+  enum status s = open_store(f, &st, err);
+  if (s == STATUS_NOT_FOUND) {
+    *ret_seq = 0;
+    return STATUS_OK;
+  }
+  if (s != STATUS_OK)
+    return s;
+  s = events_end(st, team, ret_seq, err);
+  store_close(&st);
+  return s;
+}
+
+/* A restore replaces the log: whoever was further than the new one goes on from its end. */
+static enum status note_epoch(struct feed *f, struct error *err) {
+  char epoch[EVENTS_EPOCH_SIZE];
+  enum status s = events_epoch(f->store, epoch, err);
+  if (s != STATUS_OK || strcmp(epoch, f->epoch) == 0)
+    return s;
+  pthread_mutex_lock(&f->lock);
+  for (struct feed_subscriber *sub = f->list; sub; sub = sub->next)
+    sub->unsure = true;
+  pthread_mutex_unlock(&f->lock);
+  memcpy(f->epoch, epoch, sizeof(epoch));
+  return STATUS_OK;
+}
+
+static bool on_server(const struct feed *f) { return f->store && db_engine(store_db(f->store)) != DB_SQLITE; }
+
+/* Whether the file has changed since the last look. */
+static enum status look_at_file(struct feed *f, bool opened, bool *ret_news, struct error *err) {
+  struct db_stamp now = {0};
+  enum status s = db_stamp(store_db(f->store), &now, err);
+  if (s != STATUS_OK)
+    return s;
+  *ret_news = opened || now.others != f->stamp.others;
+  f->stamp = now;
+  return s;
+}
+
+static bool is_connection_lost(enum status s) { return s == STATUS_LOST || s == STATUS_UNAVAILABLE; }
+
+/* Listens for a while; at once after a connection was made, so that nothing falls between listening and the look at the
+ * log that follows. */
+static enum status listen_to_server(struct feed *f, bool opened, bool *ret_news, struct error *err) {
+  bool news = false;
+  enum status s = f->deaf ? STATUS_OK : db_wait(store_db(f->store), opened ? 0 : LISTEN_MS, &news, err);
+  if (s != STATUS_OK && !is_connection_lost(s)) {
+    f->deaf = true;
+    db_rollback(store_db(f->store));
+    s = STATUS_OK;
+  }
+  if (s == STATUS_OK)
+    *ret_news = news || opened || f->deaf || clock_ticks_us() - f->looked >= ASSURE_US;
+  return s;
+}
+
+static void note_session(struct feed *f) {
+  f->session = db_sessions(store_db(f->store));
+  pthread_mutex_lock(&f->lock);
+  for (struct feed_subscriber *sub = f->list; sub; sub = sub->next)
+    sub->recheck = true;
+  pthread_mutex_unlock(&f->lock);
+}
+
+/* Opens the store when need be; ret_news says whether somebody may have committed since the last look. */
+static enum status look(struct feed *f, bool *ret_news, struct error *err) {
+  bool opened = !f->store, news = false;
+  enum status s = opened ? open_store(f, &f->store, err) : STATUS_OK;
+  f->deaf &= !opened;
+  if (s == STATUS_OK)
+    s = on_server(f) ? listen_to_server(f, opened, &news, err) : look_at_file(f, opened, &news, err);
+  if (s == STATUS_OK && news)
+    s = note_epoch(f, err);
+  if (s != STATUS_OK)
+    return s;
+  if (on_server(f) && (opened || db_sessions(store_db(f->store)) != f->session))
+    note_session(f);
+  if (news)
+    f->looked = clock_ticks_us();
+  *ret_news = news;
+  return STATUS_OK;
+}
+
+/* ---- serving ---- */
+
+struct delivery {
+  struct feed *feed;
+  struct feed_subscriber *sub;
+  int64_t count;
+};
+
+static enum status deliver(void *arg, const struct event *e) {
+  struct delivery *d = arg;
+  pthread_mutex_lock(&d->feed->lock);
+  bool gone = d->sub->gone || d->feed->stop;
+  pthread_mutex_unlock(&d->feed->lock);
+  if (gone)
+    return STATUS_INTERRUPTED;
+  d->sub->fn(d->sub->arg, e);
+  pthread_mutex_lock(&d->feed->lock);
+  d->sub->last = e->seq;
+  d->sub->last_at = e->at;
+  pthread_mutex_unlock(&d->feed->lock);
+  d->count++;
+  return STATUS_OK;
+}
+
+/* The place of a subscriber that has none, or one of a log that was replaced. */
+static enum status settle(struct feed *f, struct feed_subscriber *sub, int64_t *last, struct error *err) {
+  int64_t end;
+  enum status s = events_end(f->store, team_of(sub), &end, err);
+  if (s != STATUS_OK)
+    return s;
+  pthread_mutex_lock(&f->lock);
+  sub->unsure = false;
+  if (*last < 0 || *last > end)
+    sub->last = *last = end;
+  pthread_mutex_unlock(&f->lock);
+  return STATUS_OK;
+}
+
+/* Reads are written without waiting for the disk: a server that crashes may forget some that were delivered, and give
+ * their numbers to others. */
+static enum status check_place(struct feed *f, struct feed_subscriber *sub, int64_t *last, struct error *err) {
+  int64_t place = *last;
+  enum status s = events_place(f->store, team_of(sub), *last, sub->last_at, &place, err);
+  if (s != STATUS_OK)
+    return s;
+  pthread_mutex_lock(&f->lock);
+  sub->recheck = false;
+  sub->last = *last = place;
+  pthread_mutex_unlock(&f->lock);
+  return s;
+}
+
+/* Once: a stream that its client may not read any more is closed, not left open in silence. */
+static void end(struct feed *f, struct feed_subscriber *sub) {
+  pthread_mutex_lock(&f->lock);
+  bool told = sub->over || sub->gone;
+  sub->over = true;
+  pthread_mutex_unlock(&f->lock);
+  if (!told)
+    sub->fn(sub->arg, NULL);
+}
+
+static enum status serve(struct feed *f, struct feed_subscriber *sub, int64_t last, bool unsure, bool recheck,
+                         bool *ret_more, struct error *err) {
+  struct delivery d = {.feed = f, .sub = sub};
+  bool over = false;
+  f->serving = team_of(sub);
+  f->secrets = NULL;
+  enum status s = db_team(store_db(f->store), team_of(sub), err);
+  if (s == STATUS_OK)
+    s = roles_bind(f->store, sub->who, team_of(sub), f->agent, clock_now(&f->clock), &over, err);
+  *ret_more = false;
+  if (s == STATUS_OK && over) {
+    end(f, sub);
+    return STATUS_OK;
+  }
+  if (s == STATUS_OK && recheck && sub->last_at && last > 0)
+    s = check_place(f, sub, &last, err);
+  if (s == STATUS_OK && (last < 0 || unsure))
+    s = settle(f, sub, &last, err);
+  if (s == STATUS_OK)
+    s = events_walk(f->store, team_of(sub), last, PORTION, STR_NONE, deliver, &d, err);
+  *ret_more = d.count == PORTION;
+  return s == STATUS_INTERRUPTED ? STATUS_OK : s;
+}
+
+/* The one that has waited longest; the lock is held. */
+static struct feed_subscriber *next_due(struct feed *f) {
+  struct feed_subscriber *best = NULL;
+  for (struct feed_subscriber *sub = f->list; sub; sub = sub->next)
+    if (sub->due && !sub->gone && !sub->over && (!best || sub->turn < best->turn))
+      best = sub;
+  return best;
+}
+
+/* An hour strikes without anybody committing something, and whether or not the store can be read. The lock is held on
+ * entry and on return. */
+static void end_expired(struct feed *f) {
+  int64_t now = clock_now(&f->clock);
+  struct feed_subscriber *sub = f->list;
+  while (sub && !f->stop) {
+    if (!sub->who || !sub->who->expires_at || now < sub->who->expires_at || sub->over || sub->gone) {
+      sub = sub->next;
+      continue;
+    }
+    sub->serving = true;
+    pthread_mutex_unlock(&f->lock);
+    end(f, sub);
+    pthread_mutex_lock(&f->lock);
+    sub->serving = false;
+    pthread_cond_broadcast(&f->served);
+    sub = f->list; /* it may have gone, with others */
+  }
+}
+
+/* Serves everyone for whom there may be something; the lock is held on entry and on return, not in between. */
+static enum status serve_all(struct feed *f, struct error *err) {
+  struct feed_subscriber *sub;
+  enum status s = STATUS_OK;
+  while (s == STATUS_OK && !f->stop && (sub = next_due(f))) {
+    bool more, unsure = sub->unsure, recheck = sub->recheck;
+    int64_t last = sub->last;
+    sub->turn = ++f->turns;
+    sub->serving = true;
+    sub->due = false;
+    pthread_mutex_unlock(&f->lock);
+    s = serve(f, sub, last, unsure, recheck, &more, err);
+    pthread_mutex_lock(&f->lock);
+    sub->serving = false;
+    sub->due |= more || s != STATUS_OK;
+    pthread_cond_broadcast(&f->served);
+  }
+  return s;
+}
+
+/* One look at the log and what comes of it; how long to wait until the next. */
+static int round_of(struct feed *f, int wait) {
+  struct error err;
+  bool news = false;
+  end_expired(f);
+  pthread_mutex_unlock(&f->lock);
+  enum status s = look(f, &news, &err);
+  pthread_mutex_lock(&f->lock);
+  for (struct feed_subscriber *sub = f->list; news && sub; sub = sub->next)
+    sub->due = true;
+  if (s == STATUS_OK)
+    s = serve_all(f, &err);
+  if (s != STATUS_OK) {
+    /* Not there yet, locked, damaged: whatever it is, a new connection sees best when it is over. */
+    close_store(f);
+    return RETRY_MS;
+  }
+  if (on_server(f) && !f->deaf)
+    return 0; /* the next look waits by itself */
+  if (news)
+    return POLL_FIRST_MS;
+  wait += wait / 4;
+  return wait < POLL_LAST_MS ? wait : POLL_LAST_MS;
+}
+
+static void *run(void *arg) {
+  struct feed *f = arg;
+  int wait = POLL_FIRST_MS;
+  pthread_mutex_lock(&f->lock);
+  while (!f->stop) {
+    if (!f->list && on_server(f)) {
+      close_store(f); /* nobody reads what the server would go on telling */
+      continue;
+    }
+    if (!f->list) {
+      pthread_cond_wait(&f->wake, &f->lock);
+      continue;
+    }
+    wait = round_of(f, wait);
+    if (!f->stop && wait > 0)
+      cond_wait_ms(&f->wake, &f->lock, wait);
+  }
+  pthread_mutex_unlock(&f->lock);
+  close_store(f);
+  key_ring_free(&f->vault.keys);
+  return NULL;
+}
+
+static enum status start(struct feed *f, struct error *err) {
+  int rc = thread_start(&f->thread, run, f);
+  if (rc)
+    return error_errno(err, rc, "the thread that follows the event log could not be started");
+  f->started = true;
+  return STATUS_OK;
+}
+
+/* ---- subscribers ---- */
+
+static void subscriber_free(struct feed_subscriber *sub) {
+  mem_free(sub->who);
+  mem_free(sub);
+}
+
+int64_t feed_now(const struct feed *feed, struct str team) {
+  struct error ignored;
+  int64_t end;
+  return end_of_log(feed, team, &end, &ignored) == STATUS_OK ? end : -1;
+}
+
+enum status feed_subscribe(struct feed *feed, struct str team, const struct principal *who, int64_t since, feed_fn fn,
+                           void *arg, struct feed_subscriber **ret_subscriber, struct error *err) {
+  struct feed_subscriber *sub = mem_zalloc(sizeof(*sub) + team.n + 1);
+  struct principal *kept = who ? principal_keep(who) : NULL;
+  if (!sub || (who && !kept)) {
+    mem_free(kept);
+    mem_free(sub);
+    return error_set(err, STATUS_NOMEM, "out of memory");
+  }
+  *sub = (struct feed_subscriber){
+      .fn = fn, .arg = arg, .last = since, .due = true, .unsure = true, .who = kept, .team_n = team.n};
+  if (team.n)
+    memcpy(sub->team, team.p, team.n);
+  /* "From now on" is now, not when the thread comes to it. A store that fails is asked by the thread once it works. */
+  if (since < 0)
+    sub->last = feed_now(feed, team);
+  pthread_mutex_lock(&feed->lock);
+  enum status s = feed->started ? STATUS_OK : start(feed, err);
+  if (s == STATUS_OK) {
+    sub->turn = feed->turns;
+    sub->next = feed->list;
+    feed->list = sub;
+    *ret_subscriber = sub;
+    pthread_cond_signal(&feed->wake);
+  }
+  pthread_mutex_unlock(&feed->lock);
+  if (s != STATUS_OK)
+    subscriber_free(sub);
+  return s;
+}
+
+void feed_unsubscribe(struct feed *feed, struct feed_subscriber **subscriber) {
+  struct feed_subscriber *sub = *subscriber;
+  if (!sub)
+    return;
+  pthread_mutex_lock(&feed->lock);
+  sub->gone = true;
+  while (sub->serving)
+    pthread_cond_wait(&feed->served, &feed->lock);
+  struct feed_subscriber **at = &feed->list;
+  while (*at != sub)
+    at = &(*at)->next;
+  *at = sub->next;
+  pthread_mutex_unlock(&feed->lock);
+  subscriber_free(sub);
+  *subscriber = NULL;
+}
+
+void feed_close(struct feed **feed) {
+  struct feed *f = *feed;
+  if (!f)
+    return;
+  pthread_mutex_lock(&f->lock);
+  f->stop = true;
+  pthread_cond_signal(&f->wake);
+  pthread_mutex_unlock(&f->lock);
+  if (f->started)
+    pthread_join(f->thread, NULL);
+  while (f->list) {
+    struct feed_subscriber *sub = f->list;
+    f->list = sub->next;
+    subscriber_free(sub);
+  }
+  pthread_cond_destroy(&f->wake);
+  pthread_cond_destroy(&f->served);
+  pthread_mutex_destroy(&f->lock);
+  mem_free(f);
+  *feed = NULL;
+}

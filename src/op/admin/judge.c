@@ -1,0 +1,143 @@
+/* judge.c: judges stored memories once more, when the rules have changed. */
+#include "op/admin/judge.h"
+
+#include "core/trust/suspect.h"
+#include "store/memories/judged.h"
+
+enum { PORTION = 500 };
+
+/* One that the present rules find suspect. */
+struct finding {
+  int64_t id;
+  struct str why;
+};
+struct findings {
+  struct finding *v;
+  size_t n, cap;
+};
+
+struct judging {
+  struct op_call *call;
+  struct arena *a; /* of a portion */
+  struct judged reached;
+  int64_t judged, suspect;
+  yyjson_mut_val *txns;
+};
+
+static enum status judge_one(struct judging *j, struct memory *m, struct findings *found) {
+  struct op_call *call = j->call;
+  enum status s = memory_load_body(call->engine->store, j->a, m, call->err);
+  if (s == STATUS_OK)
+    s = memory_load_lists(call->engine->store, j->a, m, call->err);
+  struct str why = s == STATUS_OK ? suspect_memory(j->a, m) : STR_NONE;
+  if (why.p)
+    list_push(j->a, found, (struct finding){m->id, why});
+  return s;
+}
+
+/* Under the lock once more: since it was read, somebody may have vouched for it, or it may be gone. */
+static enum status mark(struct judging *j, struct txn *txn, const struct finding *f) {
+  struct op_call *call = j->call;
+  struct memory was, now;
+  bool found, cleared = false;
+  enum status s = memory_by_id(txn->store, txn->team, f->id, j->a, &was, &found, call->err);
+  if (s == STATUS_OK && found)
+    s = judged_cleared(txn->store, &was, &cleared, call->err);
+  if (s != STATUS_OK || !found || cleared || was.suspect.p)
+    return s;
+  now = was;
+  now.suspect = f->why;
+  s = memory_change(txn, j->a, &was, &now, "memory:suspect", call->err);
+  j->suspect++;
+  return s;
+}
+
+/* Nothing to mark is no transaction of the log. */
+static enum status note_progress(struct judging *j) {
+  struct op_call *call = j->call;
+  struct store *st = call->engine->store;
+  enum status s = db_begin(store_db(st), call->caller.team, true, call->err);
+  if (s == STATUS_OK)
+    s = judged_set(st, call->caller.team, j->a, &j->reached, call->err);
+  return s == STATUS_OK ? db_commit(store_db(st), call->err) : s;
+}
+
+static enum status store_findings(struct judging *j, const struct findings *found) {
+  struct op_call *call = j->call;
+  struct txn txn;
+  int64_t before = j->suspect;
+  if (found->n == 0)
+    return note_progress(j);
+  enum status s = call_begin(call, &txn);
+  for (size_t i = 0; s == STATUS_OK && i < found->n; i++)
+    s = mark(j, &txn, &found->v[i]);
+  if (s == STATUS_OK && j->suspect == before) {
+    store_rollback(txn.store);
+    return note_progress(j);
+  }
+  if (s == STATUS_OK)
+    s = judged_set(txn.store, txn.team, j->a, &j->reached, call->err);
+  if (s != STATUS_OK)
+    return s;
+  yyjson_mut_arr_add_sint(call->doc, j->txns, txn.id);
+  return txn_commit(&txn, call->err);
+}
+
+static enum status judge_portion(struct judging *j) {
+  struct op_call *call = j->call;
+  struct memories list = {0};
+  struct findings found = {0};
+  enum status s = judged_next(call->engine->store, call->caller.team, j->reached.last, PORTION, j->a, &list, call->err);
+  for (size_t i = 0; s == STATUS_OK && i < list.n; i++)
+    s = judge_one(j, &list.v[i], &found);
+  if (s != STATUS_OK)
+    return s;
+  j->judged += (int64_t)list.n;
+  j->reached.done = list.n < PORTION;
+  if (list.n)
+    j->reached.last = list.v[list.n - 1].id;
+  s = store_findings(j, &found);
+  progress(call, "judge", j->judged, 0);
+  return s;
+}
+
+static enum status reached(struct op_call *call, struct judged *ret_judged) {
+  struct judged j;
+  enum status s = judged_get(call->engine->store, call->caller.team, call->arena, &j, call->err);
+  if (s != STATUS_OK)
+    return s;
+  if (j.version < SUSPECT_VERSION)
+    j = (struct judged){.version = SUSPECT_VERSION};
+  j.done |= j.version > SUSPECT_VERSION; /* a newer program has better rules */
+  *ret_judged = j;
+  return STATUS_OK;
+}
+
+enum status judge_again(struct op_call *call, int64_t until) {
+  struct judging j = {.call = call, .a = arena_child(call->arena), .txns = yyjson_mut_arr(call->doc)};
+  enum status s = reached(call, &j.reached);
+  if (s != STATUS_OK || j.reached.done)
+    return s;
+  do {
+    s = judge_portion(&j);
+    arena_release(j.a);
+  } while (s == STATUS_OK && !j.reached.done && !cancelled(call) && (!until || clock_ticks_us() < until));
+  if (s != STATUS_OK || !j.judged)
+    return s;
+  json_put_int(call->doc, call->result, "judged", j.judged);
+  json_put_int(call->doc, call->result, "suspect", j.suspect);
+  if (j.suspect)
+    yyjson_mut_obj_add_val(call->doc, call->result, "suspect_txns", j.txns);
+  return STATUS_OK;
+}
+
+enum status judge_left(struct op_call *call, int64_t *ret_count) {
+  struct judged j;
+  enum status s = reached(call, &j);
+  if (s != STATUS_OK)
+    return s;
+  if (!j.done)
+    return judged_left(call->engine->store, call->caller.team, j.last, ret_count, call->err);
+  *ret_count = 0;
+  return STATUS_OK;
+}

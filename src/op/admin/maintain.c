@@ -1,0 +1,234 @@
+/* maintain.c: what time does: expire, fade, archive, stale; embed what is waiting; tidy up.
+ *
+ * Idempotent: each step looks at active memories alone, so that a second run finds nothing, and no step can undo what
+ * another reason did. */
+#include "core/rank/rank.h"
+#include "op/admin/judge.h"
+#include "op/embedding/reembed.h"
+#include "op/handlers.h"
+#include "store/memories/lifecycle.h"
+#include "store/search/lexical.h"
+#include "store/tables/calls.h"
+#include "store/tables/settings.h"
+#include "store/vectors/vectors.h"
+#include "transcript/file/transcript.h"
+
+/* By itself, maintenance judges and embeds for so long at most: somebody waits for the prompt. */
+enum { STEP_ROWS = 500, JUDGE_BY_ITSELF_US = 1000000, EMBED_BY_ITSELF_US = 3000000 };
+
+struct step {
+  enum lifecycle_step step;
+  const char *name, *state, *reason, *action; /* state NULL: the task's status becomes "stale" */
+};
+
+static const struct step steps[] = {
+    {LIFE_EXPIRE, "expired", "expired", "its time to live ended", "memory:expire"},
+    {LIFE_FADE, "faded", "faded", "not used for long", "memory:fade"},
+    {LIFE_ARCHIVE, "archived", "archived", "not used for long", "memory:archive"},
+    {LIFE_STALE, "stale", NULL, NULL, "task:stale"},
+};
+
+static enum status number(struct op_call *call, enum setting_id id, double *ret) {
+  return setting_number(call->engine->store, call->caller.team, id, call->arena, ret, call->err);
+}
+
+/* Days after which retention falls below the limit: half lives, counted until it does. */
+static double fade_days(double half_life, double below) {
+  double days = 0;
+  while (retention(days, half_life) >= below)
+    days += half_life / 64;
+  return days;
+}
+
+static enum status cutoff(struct op_call *call, enum lifecycle_step step, int64_t *ret_before) {
+  double days = 0, below;
+  enum status s = STATUS_OK;
+  if (step == LIFE_FADE) {
+    s = number(call, SET_FACT_HALF_LIFE, &days);
+    if (s == STATUS_OK)
+      s = number(call, SET_FACT_FADE_BELOW, &below);
+    if (s == STATUS_OK)
+      days = fade_days(days, below);
+  } else if (step == LIFE_ARCHIVE) {
+    s = number(call, SET_ARCHIVE_DAYS, &days);
+  } else if (step == LIFE_STALE) {
+    s = number(call, SET_STALE_DAYS, &days);
+  }
+  *ret_before = call->now - (int64_t)(days * (double)MS_PER_DAY);
+  return s;
+}
+
+static struct memory retired(const struct memory *m, const struct step *step, const struct txn *txn) {
+  struct memory now = *m;
+  if (!step->state) {
+    now.status = STR("stale");
+    return now;
+  }
+  memory_retire(&now, step->state, str_from(step->reason), STR("maintain"), txn->now);
+  return now;
+}
+
+/* In portions, each with memory of its own. `ids` gets the numbers of what was changed; NULL: nobody asks. */
+static enum status run_step(struct op_call *call, struct txn *txn, const struct step *step, yyjson_mut_val *ids,
+                            int64_t *ret_count) {
+  int64_t before, count = 0;
+  enum status s = cutoff(call, step->step, &before);
+  struct arena *a = arena_child(call->arena);
+  bool more = true;
+  while (s == STATUS_OK && more) {
+    struct memories due = {0};
+    s = lifecycle_due(txn->store, txn->team, step->step, before, STEP_ROWS, a, &due, call->err);
+    for (size_t i = 0; s == STATUS_OK && i < due.n; i++) {
+      struct memory now = retired(&due.v[i], step, txn);
+      s = memory_change(txn, a, &due.v[i], &now, step->action, call->err);
+      if (ids)
+        yyjson_mut_arr_add_sint(call->doc, ids, due.v[i].id);
+      count++;
+    }
+    more = due.n == STEP_ROWS;
+    arena_release(a);
+    progress(call, step->name, count, 0);
+  }
+  *ret_count = count;
+  return s;
+}
+
+/* ---- the operation ---- */
+
+/* Whether it is time, by the store's own note of the last run. */
+static enum status is_due(struct op_call *call, bool *ret_due) {
+  struct str at;
+  int64_t last = 0;
+  double hours = json_num(call->args, "hours", 0);
+  enum status s = store_meta(call->engine->store, "maintained_at", call->arena, &at, call->err);
+  if (s == STATUS_OK && hours <= 0)
+    s = number(call, SET_MAINTAIN_HOURS, &hours);
+  if (s == STATUS_OK)
+    *ret_due = !at.p || !time_parse(at, &last) || call->now - last >= (int64_t)(hours * (double)MS_PER_HOUR);
+  return s;
+}
+
+/* Whether a step was asked for; without a word about it, all are. */
+static bool step_wanted(struct op_call *call, const struct step *step) {
+  struct strs only = {0};
+  json_strs(call->arena, call->args, "only", &only);
+  return only.n == 0 || strs_has(&only, str_from(step->name));
+}
+
+static enum status run_all(struct op_call *call) {
+  struct txn txn;
+  char time[TIME_TEXT_SIZE];
+  int64_t changed = 0, counts[ARRAY_LEN(steps)] = {0};
+  bool due = true;
+  enum status s = call_begin(call, &txn);
+  /* Under the lock once more: of several processes that notice, one does it. */
+  if (s == STATUS_OK && json_bool(call->args, "if_due", false))
+    s = is_due(call, &due);
+  if (s == STATUS_OK && !due) {
+    store_rollback(txn.store);
+    json_put_bool(call->doc, call->result, "skipped", true);
+    return STATUS_OK;
+  }
+  yyjson_mut_val *named = json_bool(call->args, "named", false) ? json_put_obj(call->doc, call->result, "ids") : NULL;
+  for (size_t i = 0; s == STATUS_OK && i < ARRAY_LEN(steps); i++) {
+    if (!step_wanted(call, &steps[i]))
+      continue;
+    s = run_step(call, &txn, &steps[i], named ? json_put_arr(call->doc, named, steps[i].name) : NULL, &counts[i]);
+    changed += counts[i];
+  }
+  if (s == STATUS_OK && !changed) { /* nothing to undo: no transaction of the log */
+    store_rollback(txn.store);
+    s = db_begin(store_db(txn.store), call->caller.team, true, call->err);
+  }
+  if (s == STATUS_OK && !yyjson_obj_get(call->args, "only"))
+    s = store_set_meta(txn.store, "maintained_at", time_format(call->now, time), call->err);
+  if (s != STATUS_OK)
+    return s;
+  for (size_t i = 0; i < ARRAY_LEN(steps); i++)
+    if (step_wanted(call, &steps[i]))
+      json_put_int(call->doc, call->result, steps[i].name, counts[i]);
+  return changed ? call_commit(call, &txn) : txn_commit(&txn, call->err);
+}
+
+/* Embeds what waits; an embedder that is down is told, and fails nothing. */
+static enum status embed_pending(struct op_call *call, int64_t until, int64_t *ret_dropped) {
+  struct reembed_report r;
+  enum status s = reembed_run(call, until, &r);
+  if (s == STATUS_OK)
+    s = reembed_tidy(call, ret_dropped);
+  if (s != STATUS_OK)
+    return s;
+  json_put_int(call->doc, call->result, "embedded", r.pass.embedded);
+  if (r.flipped)
+    json_put(call->doc, call->result, "now_active", r.model);
+  if (*ret_dropped)
+    json_put_int(call->doc, call->result, "dropped_vectors", *ret_dropped);
+  if (r.pass.why.code != STATUS_OK)
+    json_put(call->doc, call->result, "degraded", str_from(r.pass.why.message));
+  else
+    json_put_opt(call->doc, call->result, "degraded", r.note);
+  return STATUS_OK;
+}
+
+/* The table of calls keeps the last ones alone. */
+static enum status prune_calls(struct op_call *call) {
+  struct store *st = call->engine->store;
+  enum status s = db_begin(store_db(st), call->caller.team, true, call->err);
+  if (s == STATUS_OK)
+    s = calls_prune(st, call->caller.team, call->now, call->err);
+  return s == STATUS_OK ? db_commit(store_db(st), call->err) : s;
+}
+
+/* Sessions that have ended long ago, of all agents; a folder that cannot be written is told, and fails nothing. */
+static enum status archive_transcripts(struct op_call *call) {
+  struct transcripts_list folders = {0};
+  struct error err;
+  double days = 0;
+  int64_t count = 0;
+  enum status s = number(call, SET_SESSION_RETENTION_DAYS, &days);
+  if (s != STATUS_OK)
+    return s;
+  s = transcripts_all(call->engine->store, call->caller.team, call->now, call->arena, &folders, &err);
+  for (size_t i = 0; s == STATUS_OK && i < folders.n; i++) {
+    struct strs sessions = {0};
+    s = transcript_archive_old(&folders.v[i], call->now - (int64_t)(days * (double)MS_PER_DAY), false, call->arena,
+                               &sessions, &err);
+    count += (int64_t)sessions.n;
+  }
+  if (count)
+    json_put_int(call->doc, call->result, "transcripts", count);
+  if (s != STATUS_OK && s != STATUS_USAGE)
+    json_put(call->doc, call->result, "transcripts_failed", str_from(err.message));
+  return STATUS_OK;
+}
+
+enum status op_maintain(struct op_call *call) {
+  int64_t began = clock_ticks_us(), dropped = 0;
+  bool due = true, by_itself = json_bool(call->args, "if_due", false);
+  enum status s = STATUS_OK;
+  reads_flush(call->engine->store);
+  if (by_itself)
+    s = is_due(call, &due);
+  if (s == STATUS_OK && !due) {
+    json_put_bool(call->doc, call->result, "skipped", true);
+    json_put(call->doc, call->result, "reason", STR("the last run was less than a day ago"));
+    return STATUS_OK;
+  }
+  if (s == STATUS_OK)
+    s = run_all(call);
+  if (s == STATUS_OK)
+    s = prune_calls(call);
+  bool all = !yyjson_mut_obj_get(call->result, "skipped") && !yyjson_obj_get(call->args, "only");
+  if (s == STATUS_OK && all)
+    s = archive_transcripts(call);
+  if (s == STATUS_OK && all)
+    s = judge_again(call, by_itself ? clock_ticks_us() + JUDGE_BY_ITSELF_US : 0);
+  if (s == STATUS_OK && all)
+    s = embed_pending(call, by_itself ? began + EMBED_BY_ITSELF_US : 0, &dropped);
+  if (s == STATUS_OK)
+    s = db_checkpoint(store_db(call->engine->store), false, NULL, call->err);
+  if (s != STATUS_OK)
+    return s;
+  json_put_int(call->doc, call->result, "duration_ms", (clock_ticks_us() - began) / 1000);
+  return STATUS_OK;
+}

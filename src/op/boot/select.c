@@ -1,0 +1,290 @@
+/* select.c: what each section of the boot payload may hold; core/boot/budget.c fits it into the budget. */
+#include "base/utf8.h"
+#include "core/trust/suspect.h"
+#include "op/boot/boot.h"
+#include "op/session/action.h"
+#include "op/write/write.h"
+#include "store/memories/tasks.h"
+#include "store/search/search_rows.h"
+#include "store/vectors/vectors.h"
+
+/* Of others, and of what they are doing. */
+enum { SESSIONS_SHOWN = 10, TASK_SHOWN_BYTES = 200 };
+
+/* Shown in this order; tasks are dropped first, then patterns, then the rest; blockers and identity last. */
+static const struct boot_group layout[BOOT_GROUPS] = {
+    [BOOT_G_ACTIONS] = {.name = "action_items",
+                        .title =
+                            "Action items: before you write, answer each: will_execute, already_done or not_relevant",
+                        .fetch = "cairn action list",
+                        .drop_order = 6,
+                        .member = true},
+    [BOOT_G_BLOCKERS] = {.name = "blockers", .title = "Blockers: never do otherwise", .drop_order = 5},
+    [BOOT_G_PATTERNS] = {.name = "patterns", .title = "Patterns", .drop_order = 2},
+    [BOOT_G_IDENTITY] = {.name = "identity", .title = "Identity", .drop_order = 0},
+    [BOOT_G_LESSONS] = {.name = "lessons", .title = "Lessons", .drop_order = 4},
+    [BOOT_G_PINNED] = {.name = "pinned", .title = "Pinned", .fetch = "cairn list --delivery pinned", .drop_order = 5},
+    [BOOT_G_HANDOFF] = {.name = "handoff",
+                        .title = "Handoff",
+                        .fetch = "cairn session handoff",
+                        .drop_order = 4,
+                        .member = true,
+                        .single = true},
+    [BOOT_G_DECISIONS] = {.name = "decisions", .title = "Decisions", .drop_order = 3},
+    [BOOT_G_CONTEXT] = {.name = "context", .title = "Context", .drop_order = 3},
+    [BOOT_G_TASKS] = {.name = "tasks", .title = "Tasks", .fetch = "cairn task list", .drop_order = 1},
+    [BOOT_G_SESSIONS] =
+        {.name = "sessions", .title = "Other sessions", .fetch = "cairn session list", .drop_order = 3, .member = true},
+};
+
+/* The section of the table of types that a group shows. */
+static const enum boot_section section_of[BOOT_GROUPS] = {
+    [BOOT_G_BLOCKERS] = BOOT_RULES,  [BOOT_G_PATTERNS] = BOOT_RULES,      [BOOT_G_IDENTITY] = BOOT_IDENTITY,
+    [BOOT_G_LESSONS] = BOOT_LESSONS, [BOOT_G_DECISIONS] = BOOT_DECISIONS, [BOOT_G_CONTEXT] = BOOT_CONTEXT,
+};
+
+static bool delivered(const struct memory *m) {
+  return str_is(m->delivery, "pinned") || str_is(m->delivery, "boot") || m->skill_always_on;
+}
+
+/* A skill that is not always on waits for its keyword. */
+static bool waits(const struct memory *m) { return m->skill_name.p && !m->skill_always_on; }
+
+static struct str line_of(struct arena *a, const struct memory *m) {
+  if (m->status.p)
+    return arena_printf(a, "%.*s (%.*s, %.*s)", STR_ARG(m->headline), STR_ARG(m->priority), STR_ARG(m->status));
+  return m->headline;
+}
+
+static void add(struct boot *b, enum boot_place g, const struct memory *m, size_t cap, bool protect) {
+  struct boot_group *group = &b->groups[g];
+  if (!protect && group->n >= cap) {
+    group->dropped++;
+    return;
+  }
+  list_push(b->call->arena, group,
+            (struct boot_line){.id = m->id,
+                               .text = line_of(b->call->arena, m),
+                               .protect = protect,
+                               .headline = m->headline,
+                               .priority = m->priority,
+                               .status = m->status});
+}
+
+enum status boot_list(struct boot *b, struct filter f, struct memories *ret) {
+  f.trusted = true;
+  f.order = f.order ? f.order : "CASE WHEN m.project = '' THEN 1 ELSE 0 END, m.created_at DESC, m.id DESC";
+  return memory_list(b->call->engine->store, &b->scope, &f, b->call->arena, ret, b->call->err);
+}
+
+static enum boot_place group_of(enum boot_section section) {
+  int g = 0;
+  while (section_of[g] != section)
+    g++;
+  return (enum boot_place)g;
+}
+
+/* The call that shows all of a group's section. */
+static void name_fetches(struct boot *b) {
+  for (int g = 0; g < BOOT_GROUPS; g++) {
+    const struct mem_type *t = section_of[g] ? type_of_section(section_of[g]) : NULL;
+    if (t && t->boot == BOOT_RULES)
+      b->groups[g].fetch = arena_printf(b->call->arena, "cairn list --kind %s", kind_names[t->kind]).p;
+    else if (t)
+      b->groups[g].fetch = arena_printf(b->call->arena, "cairn list --type %s", t->name).p;
+  }
+}
+
+static enum status add_typed(struct boot *b) {
+  enum status s = STATUS_OK;
+  for (size_t i = 0; s == STATUS_OK && i < types_count(); i++) {
+    const struct mem_type *t = types_at(i);
+    if (t->stored_as || t->boot < BOOT_IDENTITY || t->boot == BOOT_TASKS)
+      continue;
+    struct memories found = {0};
+    s = boot_list(b, (struct filter){.type = str_from(t->name)}, &found);
+    for (size_t k = 0; k < found.n; k++)
+      if (!waits(&found.v[k]))
+        add(b, group_of(t->boot), &found.v[k], BOOT_EACH, !t->droppable && t->boot == BOOT_IDENTITY);
+  }
+  return s;
+}
+
+/* What somebody wanted to be there, of the types that have no section of their own. */
+static enum status add_delivered(struct boot *b) {
+  static const char *const ways[] = {"boot", "pinned"};
+  enum status s = STATUS_OK;
+  for (size_t w = 0; s == STATUS_OK && w < ARRAY_LEN(ways); w++) {
+    struct memories found = {0};
+    s = boot_list(b, (struct filter){.delivery = str_from(ways[w])}, &found);
+    for (size_t i = 0; i < found.n; i++) {
+      const struct mem_type *t = type_find(found.v[i].type);
+      if (t && t->boot == BOOT_NO)
+        add(b, BOOT_G_PINNED, &found.v[i], BOOT_EACH, true);
+    }
+  }
+  return s;
+}
+
+/* Protected blockers first, so that a cap never evicts them. */
+static enum status add_blockers(struct boot *b) {
+  struct memories rules = {0};
+  enum status s = boot_list(b, (struct filter){.severity = STR("blocker")}, &rules);
+  for (int pass = 0; s == STATUS_OK && pass < 2; pass++)
+    for (size_t i = 0; i < rules.n; i++)
+      if (!waits(&rules.v[i]) && delivered(&rules.v[i]) == (pass == 0))
+        add(b, BOOT_G_BLOCKERS, &rules.v[i], BOOT_BLOCKERS, pass == 0);
+  return s;
+}
+
+static bool is_plain_rule(const struct memory *m) {
+  const struct mem_type *t = type_find(m->type);
+  return str_is(m->severity, "pattern") && t && t->boot == BOOT_RULES && !waits(m);
+}
+
+/* Patterns nearest to the task come first; without a task, the newest. */
+static enum status rank_by_task(struct boot *b, struct memories *rules) {
+  struct op_call *call = b->call;
+  struct str task = json_str(call->args, "task");
+  if (str_empty(str_trim(task)) || rules->n == 0)
+    return STATUS_OK;
+  struct embeddings set;
+  struct near_hits hits = {0};
+  struct filter f = {.severity = STR("pattern"), .trusted = true, .states = STATES_LIVE};
+  enum status s = embeddings_of(call, &set);
+  if (s == STATUS_OK)
+    s = embeddings_near(call, &set, &b->scope, &f, task, 4 * BOOT_PATTERNS, &hits, NULL);
+  if (s != STATUS_OK)
+    return s;
+  b->degraded = set.degraded;
+  size_t placed = 0;
+  for (size_t i = 0; i < hits.n; i++)
+    for (size_t k = placed; k < rules->n; k++)
+      if (rules->v[k].id == hits.v[i].memory_id) {
+        struct memory m = rules->v[k];
+        memmove(&rules->v[placed + 1], &rules->v[placed], (k - placed) * sizeof(m));
+        rules->v[placed++] = m;
+        break;
+      }
+  return s;
+}
+
+static enum status add_patterns(struct boot *b) {
+  struct memories rules = {0};
+  enum status s = boot_list(b, (struct filter){.severity = STR("pattern")}, &rules);
+  if (s == STATUS_OK)
+    s = rank_by_task(b, &rules);
+  for (int pass = 0; s == STATUS_OK && pass < 2; pass++)
+    for (size_t i = 0; i < rules.n; i++)
+      if (is_plain_rule(&rules.v[i]) && delivered(&rules.v[i]) == (pass == 0))
+        add(b, BOOT_G_PATTERNS, &rules.v[i], BOOT_PATTERNS, pass == 0);
+  return s;
+}
+
+static enum status add_tasks(struct boot *b) {
+  struct memories tasks = {0};
+  enum status s = boot_list(
+      b, (struct filter){.kind = str_from(kind_names[KIND_TASK]), .no_retired_tasks = true, .order = TASK_ORDER},
+      &tasks);
+  for (size_t i = 0; s == STATUS_OK && i < tasks.n; i++)
+    add(b, BOOT_G_TASKS, &tasks.v[i], BOOT_TASKS_SHOWN, false);
+  return s;
+}
+
+/* ---- what others left ---- */
+
+static void add_json(struct boot *b, enum boot_place g, int64_t id, struct str text, const yyjson_mut_val *v,
+                     bool protect) {
+  struct arena *a = b->call->arena;
+  list_push(a, &b->groups[g],
+            (struct boot_line){.id = id, .text = text, .protect = protect, .json = json_write(a, v, false)});
+}
+
+static void add_actions(struct boot *b) {
+  struct booted *from = &b->booted;
+  for (size_t i = 0; i < from->items.n; i++) {
+    yyjson_mut_doc *doc = json_new(b->call->arena);
+    yyjson_mut_val *v = yyjson_mut_obj(doc);
+    put_action_item(doc, v, &from->items.v[i]);
+    add_json(b, BOOT_G_ACTIONS, from->items.v[i].id, from->items.v[i].text, v, false);
+  }
+  b->groups[BOOT_G_ACTIONS].dropped = (size_t)from->pending - from->items.n;
+}
+
+static void add_handoff(struct boot *b) {
+  const struct handoff *h = &b->booted.handoff;
+  if (!h->id)
+    return;
+  yyjson_mut_doc *doc = json_new(b->call->arena);
+  yyjson_mut_val *v = yyjson_mut_obj(doc);
+  put_handoff(doc, v, h);
+  add_json(b, BOOT_G_HANDOFF, 0, h->text, v, false);
+}
+
+/* Enough to know who else is at work; 'session list' says the rest. */
+static void put_other(struct op_call *call, yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct session *s,
+                      struct str task, enum life life) {
+  char time[TIME_TEXT_SIZE];
+  json_put(doc, obj, "session", s->handle);
+  json_put_int(doc, obj, "session_id", s->id);
+  json_put(doc, obj, "source", s->source);
+  json_put_opt(doc, obj, "task", task);
+  json_put_opt(doc, obj, "cwd", s->cwd);
+  json_put(doc, obj, "booted_at", time_format(s->booted_at, time));
+  json_put_int(doc, obj, "silent_s", session_silence(s, call->now) / 1000);
+  json_put(doc, obj, "state", str_from(life_names[life]));
+}
+
+/* What a session says of itself, unless that is meant for whoever reads it. */
+static struct session harmless(struct arena *a, struct session s) {
+  struct str all = arena_printf(a, "%.*s\n%.*s\n%.*s", STR_ARG(s.source), STR_ARG(s.cwd), STR_ARG(s.task));
+  if (suspect_text(a, all).p) {
+    s.source = STR("unnamed");
+    s.cwd = s.task = STR_NONE;
+  }
+  return s;
+}
+
+static void add_sessions(struct boot *b) {
+  struct arena *a = b->call->arena;
+  const struct booted *from = &b->booted;
+  struct boot_group *group = &b->groups[BOOT_G_SESSIONS];
+  for (size_t i = 0; i < from->roll.live.n; i++) {
+    const struct session *s = &from->roll.live.v[i];
+    enum life life = from->roll.lives[i];
+    if (str_eq(s->handle, from->registered ? from->session.handle : b->call->caller.session))
+      continue;
+    if (group->n == SESSIONS_SHOWN) {
+      group->dropped++;
+      continue;
+    }
+    struct session said = harmless(a, *s);
+    s = &said;
+    struct str task = s->task.p ? utf8_cut(s->task, TASK_SHOWN_BYTES) : STR_NONE;
+    yyjson_mut_doc *doc = json_new(a);
+    yyjson_mut_val *v = yyjson_mut_obj(doc);
+    put_other(b->call, doc, v, s, task, life);
+    struct str text =
+        arena_printf(a, "%.*s (%.*s%s%s)%s%.*s", STR_ARG(s->handle), STR_ARG(s->source), life == LIFE_LIVE ? "" : ", ",
+                     life == LIFE_LIVE ? "" : life_names[life], task.p ? ": " : "", STR_ARG(task));
+    add_json(b, BOOT_G_SESSIONS, 0, text, v, false);
+  }
+}
+
+enum status boot_select(struct boot *b) {
+  memcpy(b->groups, layout, sizeof(layout));
+  name_fetches(b);
+  enum status s = add_blockers(b);
+  if (s == STATUS_OK)
+    s = add_patterns(b);
+  if (s == STATUS_OK)
+    s = add_typed(b);
+  if (s == STATUS_OK)
+    s = add_delivered(b);
+  if (s == STATUS_OK)
+    s = add_tasks(b);
+  add_actions(b);
+  add_handoff(b);
+  add_sessions(b);
+  return s;
+}

@@ -1,0 +1,202 @@
+/* config.c: the settings of an embedder, and opening it by them. */
+#include "op/embedding/config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/id.h"
+#include "base/os/fs.h"
+#include "embed/builtin.h"
+#include "embed/encoder/model_file.h"
+#include "embed/remote/http.h"
+
+/* ---- reading and keeping ---- */
+
+static const char calibration_name[] = "calibration";
+
+static struct str write_json(struct arena *a, const struct embed_config *c, struct str calibration) {
+  yyjson_mut_doc *doc = json_new(a);
+  yyjson_mut_val *obj = yyjson_mut_obj(doc);
+  for (int i = 0; i < EMBED_SETTINGS; i++)
+    if (i == 0 || !str_is(c->v[i], setting_table[SET_EMBEDDER + i].fallback))
+      json_put(doc, obj, setting_table[SET_EMBEDDER + i].name, c->v[i]);
+  json_put_opt(doc, obj, calibration_name, calibration);
+  return json_write(a, obj, false);
+}
+
+struct str embed_config_kept(struct arena *a, const struct embed_config *c) {
+  return c->calibration.p ? write_json(a, c, c->calibration) : c->json;
+}
+
+enum status embed_config_read(struct store *st, struct str team, struct arena *a, struct embed_config *ret,
+                              struct error *err) {
+  struct setting_value values[EMBED_SETTINGS];
+  enum status s = settings_get(st, team, SET_EMBEDDER, SET_EMBEDDER_LAST, a, values, err);
+  if (s != STATUS_OK)
+    return s;
+  *ret = (struct embed_config){0};
+  for (int i = 0; i < EMBED_SETTINGS; i++) {
+    ret->v[i] = values[i].value;
+    ret->environment |= str_is(str_from(values[i].origin), "environment");
+  }
+  ret->json = write_json(a, ret, STR_NONE);
+  return STATUS_OK;
+}
+
+enum status embed_config_parse(struct arena *a, struct str json, struct embed_config *ret, struct error *err) {
+  yyjson_val *root;
+  enum status s = json_read(a, json, &root, err);
+  if (s != STATUS_OK)
+    return s;
+  *ret = (struct embed_config){0};
+  for (int i = 0; i < EMBED_SETTINGS; i++) {
+    struct str value = json_str(root, setting_table[SET_EMBEDDER + i].name);
+    ret->v[i] = value.p ? value : str_from(setting_table[SET_EMBEDDER + i].fallback);
+  }
+  ret->json = write_json(a, ret, STR_NONE);
+  ret->calibration = json_str(root, calibration_name);
+  return STATUS_OK;
+}
+
+enum status embed_config_restore(struct txn *txn, struct arena *a, const struct embed_config *c, struct error *err) {
+  struct embed_config now;
+  enum status s = embed_config_read(txn->store, txn->team, a, &now, err);
+  for (int i = 0; s == STATUS_OK && i < EMBED_SETTINGS; i++)
+    if (!str_eq(now.v[i], c->v[i]))
+      s = setting_set(txn, a, (enum setting_id)(SET_EMBEDDER + i),
+                      str_is(c->v[i], setting_table[SET_EMBEDDER + i].fallback) ? STR_NONE : c->v[i], err);
+  return s;
+}
+
+bool embed_config_same(const struct embed_config *x, const struct embed_config *y) {
+  static const enum setting_id that_matter[] = {SET_EMBEDDER, SET_EMBEDDER_MODEL, SET_EMBEDDER_DIMS, SET_EMBEDDER_FILE,
+                                                SET_EMBEDDER_TEXT_PREFIX};
+  /* What neither of them uses does not tell them apart. */
+  size_t n = embed_config_costly(x) || str_is(x->v[0], "file") ? ARRAY_LEN(that_matter) : 1;
+  for (size_t i = 0; i < n; i++)
+    if (!str_eq(embed_config_value(x, that_matter[i]), embed_config_value(y, that_matter[i])))
+      return false;
+  return true;
+}
+
+bool embed_config_off(const struct embed_config *c) { return str_is(c->v[0], "none"); }
+
+bool embed_config_costly(const struct embed_config *c) {
+  return str_is(c->v[0], "openai") || str_is(c->v[0], "ollama");
+}
+
+/* ---- opening ---- */
+
+/* The beginning of a model's file holds a checksum of the rest: two files that begin alike are the same model, whatever
+ * their names are. */
+static enum status name_file(const char *path, const struct embedder *e, char *name, struct error *err) {
+  char head[MODEL_HEADER_SIZE], hash[HASH_TEXT_SIZE];
+  FILE *f = fopen(path, "rbe");
+  size_t n = f ? fread(head, 1, sizeof(head), f) : 0;
+  if (f)
+    fclose(f);
+  if (n != sizeof(head))
+    return error_set(err, STATUS_IO, "the model %s cannot be read", path);
+  hash_text((struct str){head, n}, hash);
+  snprintf(name, EMBED_NAME_SIZE, "file:%.90s+%.8s", e->model, hash);
+  return STATUS_OK;
+}
+
+static enum status open_file(struct arena *a, const struct embed_config *c, struct embedder **ret, char *name,
+                             struct error *err) {
+  struct str path = embed_config_value(c, SET_EMBEDDER_FILE);
+  if (str_empty(path)) {
+    error_set(err, STATUS_USAGE, "the embedder is 'file', and no file is named");
+    return error_fix(err, "cairn config embedder.file FILE");
+  }
+  const char *file = arena_cstr(a, path);
+  struct embedder *e = NULL;
+  enum status s = embedder_file_open(file, &e, err);
+  if (s == STATUS_OK)
+    s = name_file(file, e, name, err);
+  if (s == STATUS_OK) {
+    *ret = e;
+    return STATUS_OK;
+  }
+  if (e)
+    e->close(e);
+  struct error cause = *err;
+  bool named = str_find(str_from(cause.message), path, 0) != SIZE_MAX;
+  error_set(err, s, "%s%s%s%s", named ? "" : "the model ", named ? "" : file, named ? "" : ": ", cause.message);
+  return error_fix(err, "%s",
+                   cause.fix[0] ? cause.fix
+                                : "put the converted model back in its place, or name another with embedder.file");
+}
+
+/* What is put before each text changes its vector, and so does the number of dimensions that is asked for. */
+static void name_http(const struct embed_config *c, const struct embedder *e, char name[EMBED_NAME_SIZE]) {
+  struct str prefix = embed_config_value(c, SET_EMBEDDER_TEXT_PREFIX);
+  char hash[HASH_TEXT_SIZE];
+  hash_text(prefix, hash);
+  snprintf(name, EMBED_NAME_SIZE, "%.100s@%d%s%.8s", e->model, e->dims, prefix.n ? "+" : "", prefix.n ? hash : "");
+}
+
+static int number(const struct embed_config *c, enum setting_id id) {
+  double n;
+  return str_double(embed_config_value(c, id), &n) ? (int)n : 0;
+}
+
+static enum status open_http(struct arena *a, const struct embed_config *c, int dims, struct embedder **ret, char *name,
+                             struct error *err) {
+  bool openai = str_is(c->v[0], "openai");
+  struct str variable = embed_config_value(c, SET_EMBEDDER_KEY_ENV);
+  int wanted = number(c, SET_EMBEDDER_DIMS);
+  struct http_embedder_config http = {
+      .api = openai ? HTTP_OPENAI : HTTP_OLLAMA,
+      .url = embed_config_value(c, SET_EMBEDDER_URL),
+      .model = embed_config_value(c, SET_EMBEDDER_MODEL),
+      .dims = wanted ? wanted : dims,
+      .key = openai && variable.n ? str_from(getenv(arena_cstr(a, variable))) : STR_NONE,
+      .query_prefix = embed_config_value(c, SET_EMBEDDER_QUERY_PREFIX),
+      .text_prefix = embed_config_value(c, SET_EMBEDDER_TEXT_PREFIX),
+      .timeout_ms = number(c, SET_EMBEDDER_TIMEOUT_MS),
+  };
+  enum status s = http_embedder_open(&http, ret, err); /* in the caller's hands at once: the next may not return */
+  if (s != STATUS_OK)
+    return s;
+  s = http_embedder_probe(*ret, a, err);
+  if (s == STATUS_OK) {
+    name_http(c, *ret, name);
+    return STATUS_OK;
+  }
+  (*ret)->close(*ret);
+  *ret = NULL;
+  return s;
+}
+
+static enum status open_known(const struct embedder *e, const struct embedder **ret, char *name) {
+  snprintf(name, EMBED_NAME_SIZE, "%s", e->model);
+  *ret = e;
+  return STATUS_OK;
+}
+
+static enum status unknown(const struct embed_config *c, struct error *err) {
+  error_set(err, STATUS_USAGE, "this program has no embedder '%.*s'", STR_ARG(c->v[0]));
+  return error_fix(err,
+                   "'cairn config embedder' shows the setting; 'cairn config embedder --unset' brings the default");
+}
+
+enum status embed_config_open(struct arena *a, const struct embed_config *c, int dims, const struct embedder **ret,
+                              struct embedder **ret_own, char name[EMBED_NAME_SIZE], struct error *err) {
+  *ret_own = NULL;
+  const struct embedder *known = embedder_hash();
+  enum status s = str_is(c->v[0], "cairn-embed-v2") ? embedder_builtin(&known, err) : STATUS_OK;
+  if (s != STATUS_OK)
+    return s;
+  if (str_is(c->v[0], known->model))
+    return open_known(known, ret, name);
+  if (str_is(c->v[0], "file"))
+    s = open_file(a, c, ret_own, name, err);
+  else if (embed_config_costly(c))
+    s = open_http(a, c, dims, ret_own, name, err);
+  else
+    return unknown(c, err);
+  if (s == STATUS_OK)
+    *ret = *ret_own;
+  return s;
+}

@@ -1,0 +1,294 @@
+/* pool.c: the embedders that an engine has opened, and their vectors through the cache. */
+#include "base/alloc.h"
+#include "base/id.h"
+#include "core/secrets/redact.h"
+#include "embed/calibration.h"
+#include "embed/fit.h"
+#include "op/embedding/config.h"
+#include "op/embedding/embedding.h"
+#include "op/search/embed_ahead.h"
+#include "store/vectors/embed_cache.h"
+
+/* What failed is not tried again for a while: a damaged file would be read as a whole for each call, and each text of a
+ * batch would wait for a server that does not answer. Writing to the cache waits a little for other processes, and is
+ * given up then. */
+enum { RETRY_US = 5000000, CACHE_BUSY_MS = 250 };
+
+struct pooled {
+  struct pooled *next;
+  char *config;                                            /* JSON; the key of the list */
+  const struct embedder *e;                                /* NULL: not open */
+  struct embedder *own;                                    /* the same, when it is to be closed */
+  char name[EMBED_NAME_SIZE], query_name[EMBED_NAME_SIZE]; /* of its texts and of its questions in the cache */
+  struct calibration fitted;                               /* n == 0: not fitted */
+  struct error failure;
+  int64_t retry_at;
+  /* The last question: a search asks more than once. */
+  char asked[HASH_TEXT_SIZE];
+  int8_t *answer;
+  struct ahead *ahead; /* the next one, which is being embedded */
+};
+
+void pooled_free(struct pooled **list) {
+  while (*list) {
+    struct pooled *p = *list;
+    *list = p->next;
+    ahead_end(&p->ahead);
+    if (p->own && p->own->close)
+      p->own->close(p->own);
+    mem_free(p->answer);
+    mem_free(p->config);
+    mem_free(p);
+  }
+}
+
+/* ---- opening ---- */
+
+static struct pooled *find(struct op_call *call, struct str config) {
+  for (struct pooled *p = call->engine->embedders; p; p = p->next)
+    if (str_is(config, p->config))
+      return p;
+  return NULL;
+}
+
+static struct pooled *add(struct op_call *call, struct str config) {
+  struct pooled *p = mem_zalloc(sizeof(*p));
+  char *copy = p ? mem_alloc(config.n + 1) : NULL;
+  if (!copy) {
+    mem_free(p);
+    return NULL;
+  }
+  memcpy(copy, config.p, config.n);
+  copy[config.n] = 0;
+  p->config = copy;
+  p->next = call->engine->embedders;
+  call->engine->embedders = p;
+  return p;
+}
+
+/* What is kept is used only when it is whole: a damaged one is found out again. */
+static void take_calibration(struct pooled *p, const struct embed_config *c) {
+  struct error ignored;
+  if (p->fitted.n == 0 && c->calibration.p && calibration_parse(c->calibration, &p->fitted, &ignored) != STATUS_OK)
+    p->fitted.n = 0;
+}
+
+/* What is put before a question changes its vector, not those of the texts. */
+static void name_questions(struct pooled *p, const struct embed_config *c) {
+  char hash[HASH_TEXT_SIZE];
+  hash_text(embed_config_value(c, SET_EMBEDDER_QUERY_PREFIX), hash);
+  snprintf(p->query_name, sizeof(p->query_name), "%.100s?%.8s", p->name, hash);
+}
+
+enum status embedding_open(struct op_call *call, const struct embed_config *c, int dims, struct embedding *ret,
+                           struct error *why) {
+  struct pooled *p = find(call, c->json);
+  int64_t now = clock_ticks_us();
+  if (!p && !(p = add(call, c->json)))
+    return error_set(why, STATUS_NOMEM, "out of memory");
+  if (!p->e && p->own) { /* an opening that ran out of memory */
+    p->own->close(p->own);
+    p->own = NULL;
+  }
+  if (!p->e && p->retry_at <= now) {
+    if (embed_config_open(call->arena, c, dims, &p->e, &p->own, p->name, &p->failure) == STATUS_OK)
+      name_questions(p, c);
+    else
+      p->retry_at = now + RETRY_US;
+  }
+  if (!p->e) {
+    *why = p->failure;
+    return p->failure.code;
+  }
+  take_calibration(p, c);
+  struct embed_config kept = *c;
+  if (p->fitted.n)
+    kept.calibration = calibration_text(call->arena, &p->fitted);
+  *ret = (struct embedding){.e = p->e,
+                            .calibration = p->fitted.n ? &p->fitted : p->e->calibration,
+                            .model = {call->caller.team, str_from(p->name), p->e->dims},
+                            .costly = embed_config_costly(c),
+                            .fitted = p->fitted.n > 0,
+                            .config = c->json,
+                            .kept = embed_config_kept(call->arena, &kept),
+                            .slot = p};
+  return STATUS_OK;
+}
+
+/* ---- through the cache ---- */
+
+struct wanted {
+  char hash[HASH_TEXT_SIZE];
+  bool found, stale; /* stale: found, and its last use is to be noted */
+};
+
+/* The cache never fails a call: what cannot be read is computed. */
+static size_t look_up(struct op_call *call, const struct vec_model *model, const struct str *texts, size_t n,
+                      struct wanted *wanted, int8_t *vectors) {
+  size_t missing = 0;
+  struct error ignored;
+  for (size_t i = 0; i < n; i++) {
+    struct wanted *w = &wanted[i];
+    hash_text(texts[i], w->hash);
+    if (embed_cache_get(call->engine->store, model, w->hash, call->now, vectors + i * (size_t)model->dims, &w->found,
+                        &w->stale, &ignored) != STATUS_OK)
+      w->found = false;
+    missing += !w->found;
+  }
+  return missing;
+}
+
+/* Without waiting for the disk: what is lost with the machine is computed again. */
+static void keep(struct op_call *call, const struct vec_model *model, const struct wanted *wanted, size_t n,
+                 const int8_t *vectors) {
+  struct db *db = store_db(call->engine->store);
+  struct error ignored;
+  size_t news = 0;
+  for (size_t i = 0; i < n; i++)
+    news += !wanted[i].found || wanted[i].stale;
+  if (news == 0 || db_read_only(db) || db_in_transaction(db))
+    return;
+  int busy = db_set_busy(db, CACHE_BUSY_MS);
+  enum status s = db_begin(db, call->caller.team, true, &ignored);
+  for (size_t i = 0; s == STATUS_OK && i < n; i++)
+    if (!wanted[i].found || wanted[i].stale)
+      s = embed_cache_put(call->engine->store, model, wanted[i].hash, vectors + i * (size_t)model->dims, call->now,
+                          &ignored);
+  if (s == STATUS_OK)
+    s = db_commit(db, &ignored);
+  if (s != STATUS_OK)
+    db_rollback(db);
+  db_set_busy(db, busy);
+}
+
+static enum status through_cache(struct op_call *call, struct arena *a, const struct embedding *e, enum embed_use use,
+                                 const struct str *texts, size_t n, int8_t *vectors, struct error *why) {
+  size_t dims = (size_t)e->model.dims;
+  struct vec_model model = e->model;
+  if (use == EMBED_QUERY)
+    model.model = str_from(e->slot->query_name);
+  struct wanted *wanted = arena_array(a, struct wanted, n + 1);
+  size_t missing = look_up(call, &model, texts, n, wanted, vectors), k = 0;
+  if (missing > 0 && e->slot->retry_at > clock_ticks_us()) {
+    *why = e->slot->failure;
+    return e->slot->failure.code;
+  }
+  if (missing > 0) {
+    struct str *rest = arena_array(a, struct str, missing);
+    int8_t *fresh = arena_array(a, int8_t, arena_mul(a, missing, dims));
+    for (size_t i = 0; i < n; i++)
+      if (!wanted[i].found)
+        rest[k++] = texts[i];
+    enum status s = e->e->embed(e->e, a, use, rest, missing, fresh, why);
+    if (s != STATUS_OK) {
+      e->slot->failure = *why;
+      e->slot->retry_at = clock_ticks_us() + RETRY_US;
+      return s;
+    }
+    k = 0;
+    for (size_t i = 0; i < n; i++)
+      if (!wanted[i].found)
+        memcpy(vectors + i * dims, fresh + k++ * dims, dims);
+  }
+  keep(call, &model, wanted, n, vectors);
+  return STATUS_OK;
+}
+
+void embedding_try_again(const struct embedding *e) { e->slot->retry_at = 0; }
+
+enum status embed_texts(struct op_call *call, struct arena *a, const struct embedding *e, const struct str *texts,
+                        size_t n, int8_t *ret_vectors, struct error *why) {
+  if (e->costly)
+    return through_cache(call, a, e, EMBED_TEXT, texts, n, ret_vectors, why);
+  return e->e->embed(e->e, a, EMBED_TEXT, texts, n, ret_vectors, why);
+}
+
+/* ---- calibration ---- */
+
+/* The same embedder, but through the cache: coming back to a model costs nothing. */
+struct cached {
+  struct op_call *call;
+  const struct embedding *e;
+};
+
+static enum status embed_cached(const struct embedder *e, struct arena *a, enum embed_use use, const struct str *texts,
+                                size_t n, int8_t *ret_vectors, struct error *err) {
+  const struct cached *c = e->state;
+  (void)use; /* a fit compares texts */
+  return embed_texts(c->call, a, c->e, texts, n, ret_vectors, err);
+}
+
+enum status embedding_calibrate(struct op_call *call, struct embedding *e, struct error *why) {
+  struct pooled *p = e->slot;
+  struct embed_config config;
+  struct calibration fitted;
+  struct cached state = {call, e};
+  struct embedder cached = {.model = e->e->model, .dims = e->e->dims, .embed = embed_cached, .state = &state};
+  struct arena *scratch = arena_child(call->arena);
+  enum status s = calibration_fit(&cached, scratch, &fitted, why);
+  arena_release(scratch);
+  if (s == STATUS_OK)
+    s = embed_config_parse(call->arena, e->config, &config, why);
+  if (s != STATUS_OK)
+    return s;
+  p->fitted = fitted;
+  config.calibration = calibration_text(call->arena, &fitted);
+  e->calibration = &p->fitted;
+  e->kept = embed_config_kept(call->arena, &config);
+  return STATUS_OK;
+}
+
+/* ---- questions ---- */
+
+/* What leaves the machine, or stays in the cache, holds no secrets. */
+static struct str without_secrets(struct op_call *call, struct str text) {
+  struct secret_hits hits = {0};
+  redact_find(call->arena, text, call->secrets, &hits);
+  return hits.n ? redact_apply(call->arena, text, &hits) : text;
+}
+
+static bool was_asked(const struct pooled *p, const char *hash) {
+  return p->answer && memcmp(p->asked, hash, sizeof(p->asked)) == 0;
+}
+
+void embed_query_ahead(const struct embedding *e, struct str text) {
+  char hash[HASH_TEXT_SIZE];
+  hash_text(text, hash);
+  if (!e->costly && !was_asked(e->slot, hash))
+    ahead_start(&e->slot->ahead, e->e, text);
+}
+
+static enum status embed_question(struct op_call *call, const struct embedding *e, struct str text, int8_t *ret_vector,
+                                  struct error *why) {
+  if (e->costly) {
+    text = without_secrets(call, text);
+    return through_cache(call, call->arena, e, EMBED_QUERY, &text, 1, ret_vector, why);
+  }
+  if (ahead_take(&e->slot->ahead, text, ret_vector))
+    return STATUS_OK;
+  return e->e->embed(e->e, call->arena, EMBED_QUERY, &text, 1, ret_vector, why);
+}
+
+enum status embed_query(struct op_call *call, const struct embedding *e, struct str text, const int8_t **ret_vector,
+                        struct error *why) {
+  struct pooled *p = e->slot;
+  size_t dims = (size_t)e->model.dims;
+  char hash[HASH_TEXT_SIZE];
+  int8_t *vector = arena_array(call->arena, int8_t, dims);
+  hash_text(text, hash);
+  *ret_vector = vector;
+  if (was_asked(p, hash)) {
+    memcpy(vector, p->answer, dims);
+    return STATUS_OK;
+  }
+  enum status s = embed_question(call, e, text, vector, why);
+  if (s != STATUS_OK)
+    return s;
+  if (!p->answer)
+    p->answer = mem_alloc(dims);
+  if (p->answer) {
+    memcpy(p->answer, vector, dims);
+    memcpy(p->asked, hash, sizeof(hash));
+  }
+  return STATUS_OK;
+}

@@ -1,0 +1,442 @@
+/* reembed.c: changing the embedder: building the new index, the flip, the way back; the operation reembed. */
+#include "op/embedding/reembed.h"
+
+#include "op/embedding/config.h"
+#include "op/handlers.h"
+#include "store/memories/lifecycle.h"
+#include "store/vectors/embed_cache.h"
+#include "store/vectors/indexes.h"
+
+/* A previous index is kept for so long. */
+static const int64_t previous_kept = 30 * MS_PER_DAY;
+/* An index is complete although one text in so many has no vector: one that an embedder does not take would otherwise
+ * keep the old one for ever. It is found by its words. */
+enum { FAILED_ALLOWED = 20, ROUNDS = 20 };
+
+static enum status log_change(struct op_call *call, struct txn *txn, const char *action, struct str from,
+                              struct str to) {
+  yyjson_mut_doc *doc = json_new(call->arena);
+  yyjson_mut_val *obj = yyjson_mut_obj(doc);
+  json_put_opt(doc, obj, "from", from);
+  json_put_opt(doc, obj, "to", to);
+  struct event e = {.action = str_from(action), .detail = json_write(call->arena, obj, false)};
+  return event_add(txn, &e, call->err);
+}
+
+/* ---- building and the flip ---- */
+
+enum flip { FLIP_DONE, FLIP_MORE /* texts came meanwhile */, FLIP_OTHER /* the settings changed meanwhile */ };
+
+/* Whether chunks behind the pass wait: under the lock, the last word. */
+static enum status any_left(struct op_call *call, struct str model, int64_t seen, bool *ret_left) {
+  struct chunk_rows rows = {0};
+  enum status s = chunks_pending(call->engine->store, call->caller.team, model, seen, 1, call->arena, &rows, call->err);
+  *ret_left = rows.n > 0;
+  return s;
+}
+
+static enum status flip(struct op_call *call, const struct embedding *e, int64_t seen, struct reembed_report *report,
+                        enum flip *ret) {
+  struct txn txn;
+  struct vec_indexes rows;
+  struct embed_config config;
+  bool left = false;
+  enum status s = call_begin(call, &txn);
+  if (s == STATUS_OK)
+    s = embed_config_read(txn.store, txn.team, call->arena, &config, call->err);
+  if (s == STATUS_OK)
+    s = vec_indexes_of(txn.store, txn.team, call->arena, &rows, call->err);
+  if (s == STATUS_OK)
+    s = any_left(call, e->model.model, seen, &left);
+  if (s != STATUS_OK)
+    return s;
+  const struct vec_index *active = &rows.of[VEC_ACTIVE], *building = &rows.of[VEC_BUILDING];
+  bool same = str_eq(config.json, e->config) && !(active->model.p && str_eq(active->model, e->model.model));
+  if (left || !same) {
+    store_rollback(txn.store);
+    *ret = same ? FLIP_MORE : FLIP_OTHER;
+    return STATUS_OK;
+  }
+  struct vec_index index = {.model = e->model.model,
+                            .dims = e->model.dims,
+                            .config = e->kept,
+                            .started_at = building->model.p ? building->started_at : txn.now};
+  s = vec_index_flip(&txn, &index, call->err);
+  if (s == STATUS_OK)
+    s = log_change(call, &txn, "embedder:flip", active->model, e->model.model);
+  if (s == STATUS_OK)
+    s = txn_commit(&txn, call->err);
+  report->flipped = s == STATUS_OK;
+  report->previous = active->model;
+  report->txn = txn.id;
+  *ret = FLIP_DONE;
+  return s;
+}
+
+static bool too_many_failed(struct op_call *call, const struct embedding *e, const struct pass *pass,
+                            struct reembed_report *report) {
+  int64_t done, total;
+  struct error ignored;
+  if (pass->failed == 0 || vec_count(call->engine->store, &e->model, &done, &total, &ignored) != STATUS_OK)
+    return false;
+  report->note =
+      arena_printf(call->arena, "%lld of %lld texts are not taken by the embedder, and stay without a vector",
+                   (long long)pass->failed, (long long)total);
+  return pass->failed * FAILED_ALLOWED > total;
+}
+
+static enum status build(struct op_call *call, const struct embedding *e, int64_t until,
+                         struct reembed_report *report) {
+  enum status s = STATUS_OK;
+  enum flip outcome = FLIP_MORE;
+  for (int i = 0; s == STATUS_OK && outcome == FLIP_MORE && i < ROUNDS; i++) {
+    struct pass pass;
+    s = reembed_pass(call, e, report->pass.seen, until, &pass);
+    if (s != STATUS_OK)
+      return s;
+    pass.embedded += report->pass.embedded;
+    pass.failed += report->pass.failed;
+    report->pass = pass;
+    bool whole = pass.complete && !too_many_failed(call, e, &pass, report);
+    if (!whole || !e->building)
+      return STATUS_OK;
+    s = flip(call, e, pass.seen, report, &outcome);
+  }
+  /* What was prepared before the flip and stored behind it has no vector of the new index yet. */
+  struct pass rest;
+  if (s == STATUS_OK && report->flipped) {
+    s = reembed_pass(call, e, report->pass.seen, until, &rest);
+    if (s == STATUS_OK)
+      report->pass.embedded += rest.embedded;
+  }
+  return s;
+}
+
+enum status reembed_run(struct op_call *call, int64_t until, struct reembed_report *ret) {
+  struct embeddings set;
+  struct reembed_report report = {0};
+  enum status s = embeddings_of(call, &set);
+  if (s != STATUS_OK)
+    return s;
+  const struct embedding *e = embeddings_wanted(&set);
+  if (e) {
+    report.model = e->model.model;
+    embeddings_calibrate(call, &set);
+    s = embeddings_note_now(call, &set);
+    if (s == STATUS_OK)
+      s = build(call, e, until, &report);
+  } else {
+    report.pass.complete = set.off;
+    report.note = set.degraded;
+  }
+  if (s == STATUS_OK)
+    *ret = report;
+  return s;
+}
+
+/* ---- going back ---- */
+
+static enum status refuse_rollback(struct op_call *call, const struct error *why) {
+  struct error cause = *why;
+  error_set(call->err, STATUS_CONFLICT, "the former embedder does not work, nothing was changed: %s", cause.message);
+  return error_fix(call->err, "%s", cause.fix[0] ? cause.fix : "make it work again, then 'cairn reembed --rollback'");
+}
+
+/* Before the flip, going back is a matter of the settings alone. */
+static enum status abandon(struct op_call *call, const struct vec_indexes *rows, const struct embed_config *was) {
+  struct txn txn;
+  const struct vec_index *active = &rows->of[VEC_ACTIVE], *building = &rows->of[VEC_BUILDING];
+  enum status s = call_begin(call, &txn);
+  if (s == STATUS_OK)
+    s = embed_config_restore(&txn, call->arena, was, call->err);
+  if (s == STATUS_OK)
+    s = vec_index_forget(&txn, VEC_BUILDING, call->err);
+  if (s == STATUS_OK)
+    s = log_change(call, &txn, "embedder:rollback", building->model, active->model);
+  if (s != STATUS_OK)
+    return s;
+  json_put(call->doc, call->result, "model", active->model);
+  json_put_opt(call->doc, call->result, "abandoned", building->model);
+  return call_commit(call, &txn);
+}
+
+static enum status swap_back(struct op_call *call, const struct embedding *e, const struct embed_config *was,
+                             int64_t seen, bool *ret_done) {
+  struct txn txn;
+  struct vec_indexes rows;
+  bool left = false;
+  enum status s = call_begin(call, &txn);
+  if (s == STATUS_OK)
+    s = vec_indexes_of(txn.store, txn.team, call->arena, &rows, call->err);
+  if (s == STATUS_OK)
+    s = any_left(call, e->model.model, seen, &left);
+  if (s != STATUS_OK)
+    return s;
+  const struct vec_index *previous = &rows.of[VEC_PREVIOUS], *active = &rows.of[VEC_ACTIVE];
+  if (!previous->model.p || !str_eq(previous->model, e->model.model)) {
+    error_set(call->err, STATUS_CONFLICT, "another process changed the index meanwhile; nothing was changed here");
+    return error_fix(call->err, "'cairn reembed --status' shows what there is now");
+  }
+  *ret_done = !left;
+  if (left) {
+    store_rollback(txn.store);
+    return STATUS_OK;
+  }
+  s = vec_index_flip(&txn, previous, call->err);
+  if (s == STATUS_OK)
+    s = vec_index_forget(&txn, VEC_BUILDING, call->err);
+  if (s == STATUS_OK)
+    s = embed_config_restore(&txn, call->arena, was, call->err);
+  if (s == STATUS_OK)
+    s = log_change(call, &txn, "embedder:rollback", active->model, previous->model);
+  if (s != STATUS_OK)
+    return s;
+  json_put(call->doc, call->result, "model", previous->model);
+  json_put(call->doc, call->result, "previous", active->model);
+  return call_commit(call, &txn);
+}
+
+/* What was written since is embedded by the old one first: afterwards its index is complete. */
+static enum status go_back(struct op_call *call, const struct vec_index *previous, const struct embed_config *was) {
+  struct embedding e;
+  struct error why;
+  struct pass pass = {0};
+  int64_t embedded = 0;
+  bool done = false;
+  enum status s = embedding_open(call, was, previous->dims, &e, &why);
+  if (s == STATUS_OK && !str_eq(e.model.model, previous->model))
+    s = error_set(&why, STATUS_CONFLICT, "it makes other vectors than those of the index %.*s",
+                  STR_ARG(previous->model));
+  if (s != STATUS_OK)
+    return refuse_rollback(call, &why);
+  for (int i = 0; s == STATUS_OK && !done && i < ROUNDS; i++) {
+    s = reembed_pass(call, &e, pass.seen, 0, &pass);
+    if (s != STATUS_OK)
+      return s;
+    embedded += pass.embedded;
+    if (pass.why.code != STATUS_OK)
+      return refuse_rollback(call, &pass.why);
+    if (!pass.complete)
+      return error_set(call->err, STATUS_INTERRUPTED, "stopped; nothing was changed");
+    s = swap_back(call, &e, was, pass.seen, &done);
+  }
+  json_put_int(call->doc, call->result, "embedded", embedded);
+  return s;
+}
+
+static enum status rollback(struct op_call *call) {
+  struct vec_indexes rows;
+  struct embed_config now, was;
+  enum status s = vec_indexes_of(call->engine->store, call->caller.team, call->arena, &rows, call->err);
+  if (s == STATUS_OK)
+    s = embed_config_read(call->engine->store, call->caller.team, call->arena, &now, call->err);
+  if (s != STATUS_OK)
+    return s;
+  if (now.environment) {
+    error_set(call->err, STATUS_CONFLICT, "the environment sets the embedder, and goes before the store's settings");
+    return error_fix(call->err, "unset CAIRN_EMBEDDER and its companions, then repeat the call");
+  }
+  const struct vec_index *active = &rows.of[VEC_ACTIVE], *previous = &rows.of[VEC_PREVIOUS];
+  if (active->model.p) {
+    s = embed_config_parse(call->arena, active->config, &was, call->err);
+    if (s != STATUS_OK || !embed_config_same(&was, &now))
+      return s == STATUS_OK ? abandon(call, &rows, &was) : s;
+  }
+  if (!previous->model.p) {
+    error_set(call->err, STATUS_CONFLICT, "there is no former index to go back to");
+    return error_fix(call->err, "'cairn reembed --status' shows the indexes; 'cairn config embedder NAME' chooses");
+  }
+  s = embed_config_parse(call->arena, previous->config, &was, call->err);
+  return s == STATUS_OK ? go_back(call, previous, &was) : s;
+}
+
+/* ---- tidying up ---- */
+
+static enum status drop_unowned(struct op_call *call, int64_t *ret_dropped) {
+  struct db *db = store_db(call->engine->store);
+  struct txn txn = who_of(call);
+  bool more = true;
+  enum status s = STATUS_OK;
+  *ret_dropped = 0;
+  while (s == STATUS_OK && more && !cancelled(call)) {
+    int64_t n = 0;
+    s = db_begin(db, call->caller.team, true, call->err);
+    if (s == STATUS_OK)
+      s = vec_drop_unowned(&txn, &n, &more, call->err);
+    if (s == STATUS_OK)
+      s = db_commit(db, call->err);
+    *ret_dropped += n;
+  }
+  return s;
+}
+
+enum status reembed_tidy(struct op_call *call, int64_t *ret_dropped) {
+  struct db *db = store_db(call->engine->store);
+  struct txn txn = who_of(call);
+  struct vec_indexes rows;
+  int64_t cached;
+  enum status s = db_begin(db, call->caller.team, true, call->err);
+  if (s == STATUS_OK)
+    s = vec_indexes_of(txn.store, txn.team, call->arena, &rows, call->err);
+  if (s == STATUS_OK && rows.of[VEC_PREVIOUS].model.p && call->now - rows.of[VEC_PREVIOUS].flipped_at > previous_kept)
+    s = vec_index_forget(&txn, VEC_PREVIOUS, call->err);
+  if (s == STATUS_OK)
+    s = embed_cache_trim(txn.store, txn.team, &cached, call->err);
+  if (s == STATUS_OK)
+    s = db_commit(db, call->err);
+  return s == STATUS_OK ? drop_unowned(call, ret_dropped) : s;
+}
+
+static enum status drop_previous(struct op_call *call) {
+  struct txn txn;
+  struct vec_indexes rows;
+  int64_t dropped;
+  enum status s = call_begin(call, &txn);
+  if (s == STATUS_OK)
+    s = vec_indexes_of(txn.store, txn.team, call->arena, &rows, call->err);
+  if (s == STATUS_OK && rows.of[VEC_PREVIOUS].model.p) {
+    s = vec_index_forget(&txn, VEC_PREVIOUS, call->err);
+    if (s == STATUS_OK)
+      s = log_change(call, &txn, "embedder:drop", rows.of[VEC_PREVIOUS].model, STR_NONE);
+    if (s == STATUS_OK)
+      s = call_commit(call, &txn);
+  } else if (s == STATUS_OK) {
+    store_rollback(txn.store);
+  }
+  if (s == STATUS_OK)
+    s = drop_unowned(call, &dropped);
+  if (s != STATUS_OK)
+    return s;
+  json_put_opt(call->doc, call->result, "dropped_index", rows.of[VEC_PREVIOUS].model);
+  json_put_int(call->doc, call->result, "dropped", dropped);
+  return STATUS_OK;
+}
+
+/* ---- status ---- */
+
+static enum status put_index(struct op_call *call, yyjson_mut_val *arr, const struct vec_index *index,
+                             const char *state, int64_t *ret_done, int64_t *ret_total) {
+  struct vec_model model = {call->caller.team, index->model, index->dims};
+  enum status s = vec_count(call->engine->store, &model, ret_done, ret_total, call->err);
+  if (s != STATUS_OK || !state)
+    return s;
+  char time[TIME_TEXT_SIZE];
+  yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, arr);
+  json_put(call->doc, v, "model", index->model);
+  json_put_int(call->doc, v, "dims", index->dims);
+  json_put(call->doc, v, "state", str_from(state));
+  json_put_int(call->doc, v, "done", *ret_done);
+  json_put_int(call->doc, v, "total", *ret_total);
+  json_put(call->doc, v, "started_at", time_format(index->started_at, time));
+  if (index->flipped_at)
+    json_put(call->doc, v, "flipped_at", time_format(index->flipped_at, time));
+  return STATUS_OK;
+}
+
+enum status reembed_put_status(struct op_call *call, yyjson_mut_val *obj) {
+  struct vec_indexes rows;
+  struct setting_value wanted;
+  struct store *st = call->engine->store;
+  int64_t done = 0, total = 0;
+  yyjson_mut_val *arr = yyjson_mut_arr(call->doc);
+  enum status s = vec_indexes_of(st, call->caller.team, call->arena, &rows, call->err);
+  if (s == STATUS_OK)
+    s = setting_get(st, call->caller.team, SET_EMBEDDER, call->arena, &wanted, call->err);
+  if (s != STATUS_OK)
+    return s;
+  struct vec_index none = {.model = wanted.value, .dims = 1}, *active = &rows.of[VEC_ACTIVE];
+  s = put_index(call, arr, active->model.p ? active : &none, active->model.p ? vec_state_names[VEC_ACTIVE] : NULL,
+                &done, &total);
+  for (int i = VEC_BUILDING; s == STATUS_OK && i < VEC_STATES; i++) {
+    int64_t part, all;
+    if (rows.of[i].model.p)
+      s = put_index(call, arr, &rows.of[i], vec_state_names[i], &part, &all);
+  }
+  if (s != STATUS_OK)
+    return s;
+  json_put(call->doc, obj, "embedder", str_is(wanted.value, "none") || !active->model.p ? wanted.value : active->model);
+  yyjson_mut_val *embedded = json_put_obj(call->doc, obj, "embedded");
+  json_put_int(call->doc, embedded, "done", done);
+  json_put_int(call->doc, embedded, "total", total);
+  yyjson_mut_obj_add_val(call->doc, obj, "indexes", arr);
+  return STATUS_OK;
+}
+
+enum status reembed_put_note(struct op_call *call, yyjson_mut_val *obj) {
+  struct vec_indexes rows;
+  struct embed_config now, was;
+  struct error ignored;
+  enum status s = vec_indexes_of(call->engine->store, call->caller.team, call->arena, &rows, call->err);
+  if (s != STATUS_OK || !rows.of[VEC_ACTIVE].model.p)
+    return s;
+  if (embed_config_read(call->engine->store, call->caller.team, call->arena, &now, &ignored) != STATUS_OK ||
+      embed_config_parse(call->arena, rows.of[VEC_ACTIVE].config, &was, &ignored) != STATUS_OK ||
+      embed_config_off(&now) || embed_config_same(&now, &was))
+    return STATUS_OK;
+  json_put(
+      call->doc, obj, "note",
+      STR("what is stored has vectors of another embedder: 'cairn reembed' embeds it anew; both are searched until "
+          "then"));
+  return STATUS_OK;
+}
+
+/* ---- the operation ---- */
+
+static enum status fail_stopped(struct op_call *call, const struct reembed_report *r) {
+  if (r->pass.why.code == STATUS_OK) {
+    error_set(call->err, STATUS_INTERRUPTED, "stopped; %lld texts were embedded, and stay so",
+              (long long)r->pass.embedded);
+    return error_fix(call->err, "'cairn reembed' goes on from there");
+  }
+  error_set(call->err, r->pass.why.code, "%lld texts were embedded, then the embedder failed: %s",
+            (long long)r->pass.embedded, r->pass.why.message);
+  return error_fix(call->err, "%s; 'cairn reembed' goes on from there",
+                   r->pass.why.fix[0] ? r->pass.why.fix : "make it work again");
+}
+
+static enum status not_available(struct op_call *call, const struct reembed_report *r) {
+  if (str_empty(r->note)) {
+    error_set(call->err, STATUS_CONFLICT, "the embedder is 'none': nothing is to be embedded");
+    return error_fix(call->err, "'cairn config embedder NAME' chooses one");
+  }
+  error_set(call->err, STATUS_CONFLICT, "%.*s", STR_ARG(r->note));
+  return error_fix(call->err, "'cairn config' shows the settings; what is there stays searchable as it is");
+}
+
+static enum status run(struct op_call *call) {
+  struct reembed_report r;
+  int64_t ms;
+  enum status s = call_int(call, "max_ms", 0, 0, 24 * MS_PER_HOUR, &ms);
+  int64_t until = ms ? clock_ticks_us() + ms * 1000 : 0;
+  if (s == STATUS_OK)
+    s = reembed_run(call, until, &r);
+  if (s != STATUS_OK)
+    return s;
+  if (!r.model.p)
+    return not_available(call, &r);
+  if (!r.pass.complete && (r.pass.why.code != STATUS_OK || cancelled(call)))
+    return fail_stopped(call, &r);
+  json_put(call->doc, call->result, "model", r.model);
+  json_put_int(call->doc, call->result, "newly_embedded", r.pass.embedded);
+  json_put_int(call->doc, call->result, "failed", r.pass.failed);
+  json_put_bool(call->doc, call->result, "complete", r.pass.complete);
+  json_put_bool(call->doc, call->result, "flipped", r.flipped);
+  json_put_opt(call->doc, call->result, "previous", r.previous);
+  json_put_opt(call->doc, call->result, "note", r.note);
+  if (r.txn)
+    json_put_int(call->doc, call->result, "txn", r.txn);
+  return reembed_put_status(call, call->result);
+}
+
+enum status op_reembed(struct op_call *call) {
+  bool back = json_bool(call->args, "rollback", false), status = json_bool(call->args, "status", false),
+       drop = json_bool(call->args, "drop_previous", false);
+  if (back + status + drop > 1) {
+    error_set(call->err, STATUS_USAGE, "reembed: --rollback, --status and --drop-previous exclude each other");
+    return error_fix(call->err, "give one of them, or none to embed what waits");
+  }
+  return back     ? rollback(call)
+         : drop   ? drop_previous(call)
+         : status ? reembed_put_status(call, call->result)
+                  : run(call);
+}

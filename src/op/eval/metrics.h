@@ -1,0 +1,39 @@
+/* metrics.h: figures of retrieval quality: recall, NDCG and MRR of ranked lists, and percentiles.
+ *
+ * Pure. The gain of a document is its score in the judgements; 0 means that it is not relevant. */
+#pragma once
+
+#include <stddef.h>
+
+enum { METRIC_DEPTH = 10 }; /* no figure looks further down a list */
+
+enum metric {
+  METRIC_RECALL_1,
+  METRIC_RECALL_5,
+  METRIC_RECALL_10,
+  METRIC_RECALL_ALL_5,
+  METRIC_RECALL_ALL_10,
+  METRIC_RECALL_ANY_5,
+  METRIC_NDCG_10,
+  METRIC_MRR,
+  METRIC_COUNT
+};
+
+/* "recall@1", "ndcg@10", "mrr": part of the JSON contract. */
+extern const char *const metric_names[METRIC_COUNT];
+
+/* Sums over queries. */
+struct metrics {
+  double sum[METRIC_COUNT];
+  size_t queries;
+};
+
+/* Adds one query: the gains of its results, best place first, and the gains of all documents that are relevant to it,
+ * in any order; at least one. */
+void metrics_add(struct metrics *m, const double *ranked, size_t ranked_count, const double *relevant,
+                 size_t relevant_count);
+/* The mean over the queries; 0 when there is none. */
+double metrics_mean(const struct metrics *m, enum metric which);
+
+/* The smallest value that at least this share (0 to 1) of the values does not exceed. Sorts the values; 0 for none. */
+double percentile(double *values, size_t n, double share);

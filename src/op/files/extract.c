@@ -1,0 +1,403 @@
+/* extract.c: the operation that finds items in the files of a folder, stores them, and writes items.json.
+ *
+ * Files are read and searched before the write lock is taken; then what has changed is stored, the rest stays, and what
+ * belongs to files that are gone goes: one transaction. items.json is written from the store, before the commit: the
+ * lock keeps two runs apart, and if the file cannot be written nothing has happened. */
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/id.h"
+#include "base/os/fs.h"
+#include "base/os/project.h"
+#include "base/utf8.h"
+#include "core/files/comments.h"
+#include "core/files/items.h"
+#include "core/memory/types.h"
+#include "core/secrets/redact.h"
+#include "file/items_json.h"
+#include "file/place.h"
+#include "file/walk.h"
+#include "op/handlers.h"
+#include "op/run/common.h"
+#include "op/search/corpus.h"
+#include "store/memories/documents.h"
+#include "store/search/lexical.h"
+
+enum {
+  RACY_MS = 2000, /* a file that was changed so shortly ago may change again and look the same */
+  PROGRESS_EVERY = 50,
+  HASH_HEX = 32,
+  HOLD_FROM = 100, /* so many changed files enter the full-text index faster together */
+};
+
+/* A file whose items are to be stored. */
+struct changed {
+  struct document_group group;
+  struct documents documents;
+};
+
+struct extraction {
+  struct op_call *call;
+  struct str root;   /* what paths are relative to: the top of the repository, else the folder */
+  struct str folder; /* to be searched */
+  struct str prefix; /* of the folder's paths: "" or "docs/" */
+  struct walk_files files;
+  struct walk_counts counts;
+  struct document_groups old; /* by path */
+  bool *kept;                 /* of old: its file is there, or is not ours to judge */
+  LIST(struct changed) changed;
+  struct document_counts stored;
+  int64_t read, unchanged, other, redacted;
+};
+
+/* ---- where ---- */
+
+static enum status find_folder(struct extraction *x) {
+  struct op_call *call = x->call;
+  struct str dir = json_str(call->args, "dir");
+  char real[PATH_MAX];
+  struct stat st;
+  if (str_empty(dir) || !realpath(arena_cstr(call->arena, dir), real) || stat(real, &st) != 0) {
+    error_set(call->err, STATUS_NOT_FOUND, "there is no folder '%.*s'", STR_ARG(dir));
+    return error_fix(call->err, "name the folder whose files are to be read, for example: cairn extract .");
+  }
+  if (!S_ISDIR(st.st_mode)) {
+    error_set(call->err, STATUS_USAGE, "%.*s is a file", STR_ARG(dir));
+    return error_fix(call->err, "name the folder that it is in");
+  }
+  x->folder = arena_dup(call->arena, str_from(real));
+  if (utf8_check(x->folder) == x->folder.n)
+    return STATUS_OK;
+  error_set(call->err, STATUS_USAGE, "the path of this folder is no UTF-8, and could not be stored");
+  return error_fix(call->err, "rename it, or the folder above it whose name is in another encoding");
+}
+
+/* Paths are those of the repository, so that parts of it can be extracted one by one, and ids are the same on every
+ * machine. */
+static void find_root(struct extraction *x) {
+  struct arena *a = x->call->arena;
+  x->root = x->folder;
+  for (struct str at = x->folder; !str_is(at, "/"); at = fs_dirname(at))
+    if (access(arena_printf(a, "%.*s/.git", STR_ARG(at)).p, F_OK) == 0) {
+      x->root = at;
+      break;
+    }
+  struct str below = str_slice(x->folder, x->root.n, x->folder.n);
+  x->prefix = below.n ? arena_printf(a, "%.*s/", STR_ARG(str_slice(below, 1, below.n))) : STR("");
+  if (str_is(x->root, "/"))
+    x->prefix = STR("");
+}
+
+/* Items belong to the project of the folder, unless the caller names one. */
+static void find_project(struct extraction *x) {
+  struct caller *caller = &x->call->caller;
+  struct str name;
+  if (!caller->project_given && project_find(x->call->arena, x->folder.p, &name))
+    caller->project = name;
+}
+
+static enum status find_output(struct extraction *x, struct str *ret_path) {
+  struct op_call *call = x->call;
+  struct str out = json_str(call->args, "out"), folder;
+  struct stat st;
+  if (out.p) {
+    if (str_empty(out) || (stat(arena_cstr(call->arena, out), &st) == 0 && !S_ISREG(st.st_mode))) {
+      error_set(call->err, STATUS_USAGE, "'%.*s' is no file that could be written", STR_ARG(out));
+      return error_fix(call->err, "name a file, for example: cairn extract . --out items.json");
+    }
+    *ret_path = out;
+    return call_not_the_store(call, out);
+  }
+  enum status s =
+      place_agent(call->engine->store, call->caller.team, call->caller.project, call->arena, &folder, call->err);
+  if (s == STATUS_OK)
+    *ret_path = arena_printf(call->arena, "%.*s/items.json", STR_ARG(folder));
+  return s;
+}
+
+/* ---- what is stored already ---- */
+
+/* A group's hash says by which rules its file was read, what it held, and below which folder it was: the items of other
+ * folders of the project are not ours to remove. */
+static struct str hash_of(struct extraction *x, struct str text) {
+  char hex[HASH_TEXT_SIZE];
+  hash_text(text, hex);
+  hex[HASH_HEX] = 0;
+  return arena_printf(x->call->arena, "%d:%s:%.*s", ITEM_RULES, hex, STR_ARG(x->root));
+}
+
+static struct str root_of(const struct document_group *g) {
+  size_t rules = str_find(g->hash, STR(":"), 0);
+  size_t end = rules == SIZE_MAX ? SIZE_MAX : str_find(g->hash, STR(":"), rules + 1);
+  return end == SIZE_MAX ? STR_NONE : str_slice(g->hash, end + 1, g->hash.n);
+}
+
+static bool has_our_rules(const struct document_group *g) {
+  struct str rest = g->hash, part;
+  int64_t rules;
+  return str_next(&rest, ':', &part) && str_int64(part, &rules) && rules == ITEM_RULES;
+}
+
+static int by_path(const void *x, const void *y) {
+  return str_cmp(((const struct document_group *)x)->path, ((const struct document_group *)y)->path);
+}
+
+/* Ours to judge is what was found in this folder, and what was found below a root that is gone. */
+static bool is_ours(const struct extraction *x, const struct document_group *g) {
+  struct str root = root_of(g);
+  if (str_eq(root, x->root))
+    return str_starts(g->path, x->prefix);
+  return !root.p || access(arena_cstr(x->call->arena, root), F_OK) != 0;
+}
+
+static enum status load_old(struct extraction *x) {
+  struct op_call *call = x->call;
+  enum status s = documents_groups(call->engine->store, call->caller.team, call->caller.project, CORPUS_ITEMS,
+                                   call->arena, &x->old, call->err);
+  if (s != STATUS_OK)
+    return s;
+  if (x->old.n)
+    qsort(x->old.v, x->old.n, sizeof(*x->old.v), by_path);
+  x->kept = arena_array(call->arena, bool, x->old.n + 1);
+  for (size_t i = 0; i < x->old.n; i++)
+    x->kept[i] = !is_ours(x, &x->old.v[i]);
+  return STATUS_OK;
+}
+
+static const struct document_group *find_old(const struct extraction *x, struct str path, bool **ret_kept) {
+  struct document_group key = {.path = path};
+  struct document_group *g = x->old.n ? bsearch(&key, x->old.v, x->old.n, sizeof(*x->old.v), by_path) : NULL;
+  *ret_kept = g ? &x->kept[g - x->old.v] : NULL;
+  return g;
+}
+
+/* ---- reading ---- */
+
+static struct str without_secrets(struct extraction *x, struct arena *a, struct str text) {
+  struct secret_hits hits = {0};
+  redact_find(a, text, x->call->secrets, &hits);
+  x->redacted += (int64_t)hits.n;
+  return redact_apply(a, text, &hits);
+}
+
+/* The memory type that an item is stored as: a fact where there are several. */
+static struct str type_of_item(enum item_type type) {
+  for (size_t i = 0; i < types_count(); i++) {
+    const struct mem_type *t = types_at(i);
+    if ((t->kind == KIND_FACT || t->kind == KIND_TASK) && t->item && str_is(str_from(t->item), item_type_names[type]))
+      return str_from(t->name);
+  }
+  return str_from(type_of_prose()->name);
+}
+
+/* `a` holds what is needed for this file alone. */
+static void take_items(struct extraction *x, struct arena *a, struct str path, struct str text, struct changed *c) {
+  struct items items;
+  struct arena *keep = x->call->arena;
+  items_find(a, path, text, &items);
+  for (size_t i = 0; i < items.n; i++) {
+    struct item *item = &items.v[i];
+    char id[ITEM_ID_SIZE];
+    item->content = without_secrets(x, a, item->content);
+    item->title = without_secrets(x, a, item->title);
+    item_id(a, path, item, id);
+    list_push(keep, &c->documents,
+              (struct document){.ref = arena_dup(keep, str_from(id)),
+                                .type = type_of_item(item->type),
+                                .headline = arena_dup(keep, item->title),
+                                .text = arena_dup(keep, item->content),
+                                .line = item->line,
+                                .confidence = item->confidence,
+                                .at = x->call->now});
+  }
+}
+
+static enum status read_file(struct extraction *x, struct arena *a, const struct walk_file *file) {
+  struct op_call *call = x->call;
+  struct changed c = {.group = {.path = arena_printf(call->arena, "%.*s%.*s", STR_ARG(x->prefix), STR_ARG(file->path)),
+                                .size = file->size}};
+  bool *kept;
+  const struct document_group *old = find_old(x, c.group.path, &kept);
+  bool ours = old && str_eq(root_of(old), x->root) && has_our_rules(old);
+  if (ours && old->changed_at > 0 && old->changed_at == file->changed_at && old->size == file->size) {
+    *kept = true;
+    x->unchanged++;
+    return STATUS_OK;
+  }
+  struct str text;
+  int64_t unreadable = x->counts.unreadable;
+  enum status s = walk_read(x->folder.p, file, a, &text, &x->counts, call->err);
+  if (s != STATUS_OK)
+    return s;
+  if (!text.p) {
+    if (kept && x->counts.unreadable > unreadable)
+      *kept = true; /* it may say what it said */
+    return STATUS_OK;
+  }
+  c.group.hash = hash_of(x, text);
+  c.group.changed_at = file->changed_at < call->now - RACY_MS ? file->changed_at : 0;
+  if (kept)
+    *kept = true;
+  x->read++;
+  if (ours && str_eq(old->hash, c.group.hash)) {
+    x->unchanged++;
+    return STATUS_OK;
+  }
+  take_items(x, a, c.group.path, text, &c);
+  list_push(call->arena, &x->changed, c);
+  return STATUS_OK;
+}
+
+static enum status stopped(struct op_call *call) {
+  return error_set(call->err, STATUS_INTERRUPTED, "stopped; nothing was changed");
+}
+
+static enum status read_files(struct extraction *x) {
+  struct op_call *call = x->call;
+  struct arena *a = arena_child(call->arena);
+  enum status s = walk_list(x->folder.p, call->arena, &x->files, &x->counts, call->err);
+  for (size_t i = 0; s == STATUS_OK && i < x->files.n; i++) {
+    if (i % PROGRESS_EVERY == 0) {
+      progress(call, "reading", (int64_t)i, (int64_t)x->files.n);
+      if (cancelled(call))
+        return stopped(call);
+    }
+    if (comments_kind(x->files.v[i].path) == PROSE_NONE) {
+      x->other++;
+      continue;
+    }
+    s = read_file(x, a, &x->files.v[i]);
+    arena_recycle(a, 1 << 20);
+  }
+  if (s == STATUS_OK)
+    progress(call, "reading", (int64_t)x->files.n, (int64_t)x->files.n);
+  return s;
+}
+
+/* ---- storing ---- */
+
+static enum status store_changes(struct extraction *x, struct txn *txn, struct arena *a) {
+  struct op_call *call = x->call;
+  bool hold = x->changed.n >= HOLD_FROM;
+  enum status s = hold ? lexical_hold(txn, call->err) : STATUS_OK;
+  for (size_t i = 0; s == STATUS_OK && i < x->old.n; i++)
+    if (!x->kept[i])
+      s = documents_remove(txn, a, CORPUS_ITEMS, x->old.v[i].path, &x->stored, call->err);
+  for (size_t i = 0; s == STATUS_OK && i < x->changed.n; i++) {
+    struct changed *c = &x->changed.v[i];
+    if (i % PROGRESS_EVERY == 0) {
+      progress(call, "storing", (int64_t)i, (int64_t)x->changed.n);
+      if (cancelled(call))
+        return stopped(call);
+    }
+    s = documents_replace(txn, a, CORPUS_ITEMS, &c->group, &c->documents, &x->stored, call->err);
+    arena_recycle(a, 1 << 20);
+  }
+  return s == STATUS_OK && hold ? lexical_release(txn, call->err) : s;
+}
+
+/* One event tells of the whole run. */
+static enum status note_run(struct extraction *x, struct txn *txn, struct str out) {
+  yyjson_mut_doc *doc = json_new(x->call->arena);
+  yyjson_mut_val *detail = yyjson_mut_obj(doc);
+  json_put(doc, detail, "type", STR("extracted"));
+  json_put(doc, detail, "path", out);
+  json_put_int(doc, detail, "delta", x->stored.added - x->stored.removed);
+  json_put_int(doc, detail, "added", x->stored.added);
+  json_put_int(doc, detail, "changed", x->stored.changed);
+  json_put_int(doc, detail, "removed", x->stored.removed);
+  struct event e = {.action = STR("memory:write"), .detail = json_write(x->call->arena, detail, false)};
+  return event_add(txn, &e, x->call->err);
+}
+
+/* items.json, and what it holds, for the reply. */
+static enum status save(struct extraction *x, struct str out) {
+  struct op_call *call = x->call;
+  struct arena *a = arena_child(call->arena);
+  struct stored_items items;
+  int64_t by_type[ITEM_TYPES] = {0};
+  bool written;
+  enum status s = items_stored(call->engine->store, call->caller.team, call->caller.project, a, &items, call->err);
+  if (s == STATUS_OK)
+    s = items_json_save(a, arena_cstr(a, out), items_json_render(a, &items), &written, call->err);
+  if (s != STATUS_OK)
+    return s;
+  json_put_int(call->doc, call->result, "items", (int64_t)items.n);
+  for (size_t i = 0; i < items.n; i++)
+    for (int t = 0; t < ITEM_TYPES; t++)
+      by_type[t] += strcmp(items_json_type(items.v[i].type), item_type_names[t]) == 0;
+  yyjson_mut_val *types = json_put_obj(call->doc, call->result, "types");
+  for (int t = 0; t < ITEM_TYPES; t++)
+    json_put_int(call->doc, types, item_type_names[t], by_type[t]);
+  json_put_bool(call->doc, call->result, "written", written);
+  arena_release(a);
+  return STATUS_OK;
+}
+
+static void put_counts(const struct extraction *x, int64_t gone) {
+  yyjson_mut_doc *doc = x->call->doc;
+  yyjson_mut_val *r = x->call->result;
+  json_put_int(doc, r, "files", (int64_t)x->files.n);
+  json_put_int(doc, r, "read", x->read);
+  json_put_int(doc, r, "unchanged", x->unchanged);
+  json_put_int(doc, r, "gone", gone);
+  json_put_int(doc, r, "added", x->stored.added);
+  json_put_int(doc, r, "changed", x->stored.changed);
+  json_put_int(doc, r, "removed", x->stored.removed);
+  if (x->redacted)
+    json_put_int(doc, r, "redacted", x->redacted);
+  yyjson_mut_val *skipped = json_put_obj(doc, r, "skipped");
+  json_put_int(doc, skipped, "other", x->other);
+  json_put_int(doc, skipped, "binary", x->counts.binary);
+  json_put_int(doc, skipped, "pages", x->counts.pages);
+  json_put_int(doc, skipped, "huge", x->counts.huge);
+  json_put_int(doc, skipped, "unreadable", x->counts.unreadable);
+  json_put_int(doc, skipped, "hidden", x->counts.hidden);
+  json_put_int(doc, skipped, "links", x->counts.links);
+}
+
+static enum status finish(struct extraction *x, struct str out) {
+  struct op_call *call = x->call;
+  struct txn txn;
+  int64_t gone = 0;
+  for (size_t i = 0; i < x->old.n; i++)
+    gone += !x->kept[i];
+  bool change = x->changed.n || gone;
+  enum status s = change ? call_begin(call, &txn) : STATUS_OK;
+  if (s == STATUS_OK && change)
+    s = store_changes(x, &txn, arena_child(call->arena));
+  if (s == STATUS_OK && change)
+    s = note_run(x, &txn, out);
+  if (s == STATUS_OK)
+    s = save(x, out);
+  if (s != STATUS_OK)
+    return s;
+  put_counts(x, gone);
+  if (!change)
+    return STATUS_OK;
+  s = call_commit(call, &txn);
+  return s == STATUS_OK ? corpus_embed(call) : s;
+}
+
+enum status op_extract(struct op_call *call) {
+  struct extraction x = {.call = call};
+  struct str out;
+  enum status s = find_folder(&x);
+  if (s != STATUS_OK)
+    return s;
+  find_root(&x);
+  find_project(&x);
+  s = find_output(&x, &out);
+  if (s == STATUS_OK)
+    s = load_old(&x);
+  if (s == STATUS_OK)
+    s = read_files(&x);
+  if (s != STATUS_OK)
+    return s;
+  json_put(call->doc, call->result, "folder", x.folder);
+  json_put(call->doc, call->result, "project", call->caller.project);
+  json_put(call->doc, call->result, "file", out);
+  return finish(&x, out);
+}

@@ -1,0 +1,38 @@
+/* file_event.c: events about the files of an agent. */
+#include "op/files/file_event.h"
+
+#include "store/tables/sessions.h"
+
+void file_event(struct op_call *call, const char *action, const yyjson_mut_val *detail) {
+  struct txn who = who_of(call), txn;
+  struct error err;
+  struct event e = {.action = str_from(action), .detail = json_write(call->arena, detail, false)};
+  enum status s = sessions_begin(call->engine->store, &who, &txn, &err);
+  if (s == STATUS_OK)
+    s = event_add(&txn, &e, &err);
+  if (s == STATUS_OK)
+    s = txn_commit(&txn, &err);
+  if (s == STATUS_OK)
+    return;
+  store_rollback(call->engine->store);
+  json_put(call->doc, call->result, "degraded",
+           arena_printf(call->arena, "the event log could not be written: %s", err.message));
+}
+
+static yyjson_mut_val *detail_of(yyjson_mut_doc *doc, const char *type, struct str path, const char *name, int64_t n) {
+  yyjson_mut_val *detail = yyjson_mut_obj(doc);
+  json_put(doc, detail, "type", str_from(type));
+  json_put(doc, detail, "path", path);
+  json_put_int(doc, detail, name, n);
+  return detail;
+}
+
+void file_wrote(struct op_call *call, const char *type, struct str path, int64_t delta) {
+  file_event(call, "memory:write", detail_of(json_new(call->arena), type, path, "delta", delta));
+}
+
+void file_was_read(struct op_call *call, const char *type, struct str path, int64_t size) {
+  struct txn who = who_of(call);
+  const yyjson_mut_val *detail = detail_of(json_new(call->arena), type, path, "size", size);
+  reads_note(call->engine->store, &who, STR("memory:read"), 0, STR_NONE, json_write(call->arena, detail, false));
+}

@@ -1,0 +1,270 @@
+/* mirror_apply.c: a person's edits of MEMORY.md as writes through the gate. */
+#include "core/memory/headline.h"
+#include "op/files/mirror.h"
+#include "op/transfer/import.h"
+
+static const struct str edited = STR_INIT("edited in MEMORY.md"), taken_out = STR_INIT("removed from MEMORY.md");
+
+struct edit {
+  struct mirror_block *block;
+  struct write write;
+  bool ready; /* prepared, and not refused */
+};
+
+struct applying {
+  struct op_call *call;
+  const struct mirror_knowns *known;
+  struct mirror_report *report;
+  struct txn txn;
+  LIST(struct edit) edits;
+};
+
+/* ---- the report ---- */
+
+static yyjson_mut_val *report_line(struct applying *p, yyjson_mut_val *list, const struct mirror_block *b) {
+  yyjson_mut_val *v = yyjson_mut_arr_add_obj(p->call->doc, list);
+  json_put_int(p->call->doc, v, "line", (int64_t)b->line);
+  return v;
+}
+
+static void report_write(struct applying *p, const struct edit *e) {
+  bool add = e->block->fate == MIRROR_ADD;
+  yyjson_mut_val *v = report_line(p, add ? p->report->added : p->report->changed, e->block);
+  json_put_int(p->call->doc, v, "id", e->write.id);
+  json_put(p->call->doc, v, "headline", e->write.headline);
+  if (e->write.old_id)
+    json_put_int(p->call->doc, v, "supersedes", e->write.old_id);
+}
+
+/* The line stays on the page as it is, and says why it is no memory. */
+static void hold(struct applying *p, struct mirror_block *b, const struct error *err) {
+  yyjson_mut_val *v = report_line(p, p->report->refused, b);
+  json_put(p->call->doc, v, "code", str_from(status_name(err->code)));
+  json_put(p->call->doc, v, "error", str_from(err->message));
+  if (err->fix[0])
+    json_put(p->call->doc, v, "fix", str_from(err->fix));
+  mirror_hold(p->call->arena, b, MIRROR_REFUSED, arena_printf(p->call->arena, "refused: %s", err->message));
+}
+
+static void hold_clash(struct applying *p, struct mirror_block *b) {
+  struct op_call *call = p->call;
+  yyjson_mut_val *v = report_line(p, p->report->conflicts, b);
+  struct str now = STR("");
+  for (size_t i = 0; i < p->known->n; i++)
+    if (p->known->v[i].head == b->id)
+      now = p->known->v[i].head_text;
+  json_put_int(call->doc, v, "id", b->id);
+  json_put(call->doc, v, "text", b->text);
+  json_put(call->doc, v, "stored", now);
+  mirror_hold(call->arena, b, MIRROR_CONFLICT,
+              arena_printf(call->arena,
+                           "both changed: memory %lld holds, it says: %.*s. To have this line instead, change it once "
+                           "more, or remove the other one; else remove this one",
+                           (long long)b->id, STR_ARG(now)));
+}
+
+/* ---- preparing: no lock is held ---- */
+
+/* Under a heading of the person's own, a text that sounds like a rule is one, and any other is a fact. */
+static struct str type_of(const struct mirror_block *b) {
+  const struct mem_type *t = mirror_section_type(b->section);
+  size_t row = phrase_first_cue(b->text, kind_cues, kind_cue_count - 1);
+  enum kind kind = KIND_FACT;
+  if (t)
+    return str_from(t->name);
+  if (b->box)
+    return str_from(type_of_kind(KIND_TASK)->name);
+  (void)kind_parse(str_from(kind_cues[row].type), &kind);
+  return str_from(type_of_kind(kind == KIND_RULE ? kind : KIND_FACT)->name);
+}
+
+static const struct mirror_known *known_by_id(const struct applying *p, int64_t id, struct str *ret_uid, int *section) {
+  for (size_t i = 0; i < p->known->n; i++) {
+    const struct mirror_known *k = &p->known->v[i];
+    if (k->id != id && k->head != id)
+      continue;
+    *ret_uid = k->id == id ? k->uid : k->head_uid;
+    *section = k->id == id ? k->section : k->head_section;
+    return k;
+  }
+  return NULL;
+}
+
+/* A page may have come with a repository: what reads like instructions to a model stays a line of the page until
+ * somebody says it themselves. */
+static enum status refuse_suspect(struct op_call *call, struct str why) {
+  error_set(call->err, STATUS_REFUSED, "it reads like instructions to a model (%.*s)", STR_ARG(why));
+  error_step(call->err, "trust");
+  return error_fix(call->err, "if these are your own words, store them with 'cairn remember'");
+}
+
+static enum status prepare(struct applying *p, struct mirror_block *b) {
+  struct op_call *call = p->call;
+  const struct caller *c = &call->caller;
+  struct edit e = {.block = b};
+  int section = MIRROR_SECTION_NONE;
+  struct memory *m = &e.write.m;
+  m->body = b->text;
+  m->headline = headline_derive(call->arena, b->text);
+  if (str_empty(m->headline))
+    m->headline = STR_NONE;
+  m->team = c->team;
+  m->project = c->project;
+  m->source = c->source;
+  m->session = c->session;
+  m->trust = c->trust;
+  m->weight = 1;
+  if (b->fate == MIRROR_EDIT && known_by_id(p, b->id, &e.write.supersedes, &section)) {
+    e.write.reason = edited;
+    e.write.inherit_pin = e.write.inherit_skill = e.write.inherit_key = true;
+  }
+  if (b->fate == MIRROR_ADD || (b->section != MIRROR_SECTION_NONE && b->section != section))
+    m->type = type_of(b);
+  enum status s = write_prepare(call, &e.write);
+  if (s == STATUS_OK && m->suspect.p)
+    s = refuse_suspect(call, m->suspect);
+  if (s == STATUS_OK)
+    e.ready = true;
+  else if (import_is_row_error(s))
+    hold(p, b, call->err);
+  else
+    return s;
+  list_push(call->arena, &p->edits, e);
+  return STATUS_OK;
+}
+
+/* ---- writing ---- */
+
+static enum status forget(struct applying *p, int64_t id) {
+  struct op_call *call = p->call;
+  struct memory was, now;
+  bool found;
+  enum status s = memory_by_id(call->engine->store, call->caller.team, id, call->arena, &was, &found, call->err);
+  if (s != STATUS_OK || !found || !str_is(was.state, "active"))
+    return s;
+  now = was;
+  memory_retire(&now, "forgotten", taken_out, p->txn.source, p->txn.now);
+  s = memory_change(&p->txn, call->arena, &was, &now, "memory:forget", call->err);
+  if (s != STATUS_OK)
+    return s;
+  yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, p->report->removed);
+  json_put_int(call->doc, v, "id", id);
+  json_put(call->doc, v, "headline", was.headline);
+  put_untrusted(call, v, &was);
+  return s;
+}
+
+/* The same knowledge is there. If it says so on this page in these words, the line stands for it; a line in other words
+ * stays as the person wrote it. */
+static enum status settle_same(struct applying *p, struct edit *e) {
+  struct op_call *call = p->call;
+  struct memory m;
+  bool found;
+  enum status s = memory_by_id(call->engine->store, call->caller.team, e->write.id, call->arena, &m, &found, call->err);
+  if (s == STATUS_OK && found)
+    s = memory_load_body(call->engine->store, call->arena, &m, call->err);
+  if (s != STATUS_OK)
+    return s;
+  if (found && mirror_shows(call, &m) && str_eq(mirror_text(call->arena, m.headline, m.body), e->block->text)) {
+    e->block->fate = MIRROR_KEEP;
+    e->block->id = m.id;
+    return s;
+  }
+  yyjson_mut_val *v = report_line(p, p->report->refused, e->block);
+  json_put(call->doc, v, "code", str_from(status_name(STATUS_DUPLICATE)));
+  struct str why = arena_printf(call->arena, "memory %lld says the same: %.*s%s", (long long)e->write.id,
+                                STR_ARG(e->write.headline), e->write.met_untrusted ? " (untrusted)" : "");
+  json_put(call->doc, v, "error", why);
+  mirror_hold(call->arena, e->block, MIRROR_SAME, why);
+  return s;
+}
+
+static enum status write_one(struct applying *p, struct edit *e) {
+  enum status s = write_try(p->call, &p->txn, &e->write);
+  if (s != STATUS_OK && import_is_row_error(s)) {
+    hold(p, e->block, p->call->err);
+    return STATUS_OK;
+  }
+  if (s != STATUS_OK)
+    return s;
+  if (e->write.action == WRITE_SKIPPED)
+    return settle_same(p, e);
+  report_write(p, e);
+  e->block->id = e->write.id;
+  e->block->fate = MIRROR_KEEP;
+  e->block->note = MIRROR_NO_NOTE;
+  return STATUS_OK;
+}
+
+/* A box that was ticked. */
+static enum status finish(struct applying *p, const struct mirror_block *b) {
+  struct op_call *call = p->call;
+  struct memory was, now;
+  bool found;
+  enum status s = memory_by_id(call->engine->store, call->caller.team, b->id, call->arena, &was, &found, call->err);
+  if (s != STATUS_OK || !found || !str_is(was.kind, kind_names[KIND_TASK]) || !mirror_shows(call, &was))
+    return s;
+  now = was;
+  now.status = STR("done");
+  now.updated_at = call->now;
+  now.claimed_by = STR_NONE;
+  now.claimed_at = 0;
+  s = memory_change(&p->txn, call->arena, &was, &now, "task:status", call->err);
+  if (s != STATUS_OK)
+    return s;
+  yyjson_mut_val *v = report_line(p, p->report->finished, b);
+  json_put_int(call->doc, v, "id", b->id);
+  json_put(call->doc, v, "headline", was.headline);
+  put_untrusted(call, v, &was);
+  return s;
+}
+
+static bool is_ticked(const struct mirror_block *b) {
+  return b->kind == MIRROR_BULLET && b->box == 'x' && b->fate == MIRROR_KEEP && b->id;
+}
+
+static enum status write_all(struct applying *p, struct mirror_page *page, const struct mirror_ids *removed) {
+  enum status s = call_begin(p->call, &p->txn);
+  /* What was removed goes first: a line that stands for it now is nothing that is there already. */
+  for (size_t i = 0; s == STATUS_OK && i < removed->n; i++)
+    s = forget(p, removed->v[i]);
+  for (int adds = 0; adds < 2; adds++)
+    for (size_t i = 0; s == STATUS_OK && i < p->edits.n; i++)
+      if (p->edits.v[i].ready && (p->edits.v[i].block->fate == MIRROR_ADD) == adds) {
+        p->edits.v[i].ready = false;
+        s = write_one(p, &p->edits.v[i]);
+      }
+  for (size_t i = 0; s == STATUS_OK && i < page->blocks.n; i++)
+    if (is_ticked(&page->blocks.v[i]))
+      s = finish(p, &page->blocks.v[i]);
+  return s;
+}
+
+enum status mirror_apply(struct op_call *call, struct mirror_page *page, const struct mirror_knowns *known,
+                         const struct mirror_ids *removed, bool dry_run, struct mirror_report *report) {
+  struct applying p = {.call = call, .known = known, .report = report};
+  enum status s = STATUS_OK;
+  bool work = removed->n > 0;
+  for (size_t i = 0; s == STATUS_OK && i < page->blocks.n; i++) {
+    struct mirror_block *b = &page->blocks.v[i];
+    if (b->kind != MIRROR_BULLET)
+      continue;
+    if (b->fate == MIRROR_CLASH)
+      hold_clash(&p, b);
+    else if (b->fate == MIRROR_ADD || b->fate == MIRROR_EDIT)
+      s = prepare(&p, b);
+    work |= is_ticked(b);
+    if (s == STATUS_OK && cancelled(call))
+      return error_set(call->err, STATUS_INTERRUPTED, "stopped; nothing was changed");
+  }
+  for (size_t i = 0; i < p.edits.n; i++)
+    work |= p.edits.v[i].ready;
+  if (s != STATUS_OK || !work)
+    return s;
+  s = write_all(&p, page, removed);
+  if (s == STATUS_OK && dry_run)
+    store_rollback(call->engine->store);
+  else if (s == STATUS_OK)
+    s = call_commit(call, &p.txn);
+  return s;
+}

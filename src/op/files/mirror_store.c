@@ -1,0 +1,153 @@
+/* mirror_store.c: what the store knows of a page, and what a page shows of the store. */
+#include "base/utf8.h"
+#include "core/files/memfile.h"
+#include "op/files/mirror.h"
+
+/* ---- what is shown ---- */
+
+bool mirror_shows(const struct op_call *call, const struct memory *m) {
+  return str_eq(m->project, call->caller.project) && str_is(m->state, "active") &&
+         (!m->expires_at || m->expires_at > call->now) && memory_trusted(m) && !str_is(m->status, "done") &&
+         !str_is(m->status, "stale") && !memfile_is_path(m->key);
+}
+
+static enum status add_entry(struct op_call *call, struct memory *m, struct mirror_entries *list, size_t *chars) {
+  enum status s = memory_load_body(call->engine->store, call->arena, m, call->err);
+  if (s != STATUS_OK)
+    return s;
+  struct mirror_entry e = {.id = m->id,
+                           .uid = m->uid,
+                           .text = mirror_text(call->arena, m->headline, m->body),
+                           .section = mirror_section_of(type_find(m->type)),
+                           .task = str_is(m->kind, kind_names[KIND_TASK])};
+  *chars += utf8_length(e.text);
+  list_push(call->arena, list, e);
+  return STATUS_OK;
+}
+
+enum status mirror_entries_of(struct op_call *call, bool own, size_t max_chars, struct mirror_entries *ret_entries,
+                              struct mirror_options *ret_options) {
+  enum { CHARS_EACH = 60 }; /* at least: a mark alone has more */
+  struct store *st = call->engine->store;
+  struct scope scope = scope_of(call);
+  struct filter f = {.own = own,
+                     .trusted = true,
+                     .no_retired_tasks = true,
+                     .order = PAGE_ORDER,
+                     .limit = (int64_t)(max_chars / CHARS_EACH) + 1};
+  struct memories list = {0};
+  int64_t every = 0, trusted = 0;
+  scope.all_projects = false;
+  enum status s = memory_list(st, &scope, &f, call->arena, &list, call->err);
+  if (s == STATUS_OK)
+    s = memory_count(st, &scope, &f, call->arena, &trusted, call->err);
+  f.trusted = false;
+  if (s == STATUS_OK)
+    s = memory_count(st, &scope, &f, call->arena, &every, call->err);
+  if (s != STATUS_OK)
+    return s;
+  size_t chars = 0, more = trusted > (int64_t)list.n ? (size_t)trusted - list.n : 0;
+  for (size_t i = 0; s == STATUS_OK && i < list.n; i++) {
+    if (memfile_is_path(list.v[i].key))
+      continue;
+    if (chars > max_chars)
+      more++;
+    else
+      s = add_entry(call, &list.v[i], ret_entries, &chars);
+  }
+  *ret_options = (struct mirror_options){.team = call->caller.team,
+                                         .project = call->caller.project,
+                                         .max_chars = max_chars,
+                                         .hidden = every > trusted ? every - trusted : 0,
+                                         .more = more};
+  return s;
+}
+
+/* ---- what is known ---- */
+
+static bool is_known(const struct mirror_knowns *known, struct str uid) {
+  for (size_t i = 0; i < known->n; i++)
+    if (str_eq(known->v[i].uid, uid))
+      return true;
+  return false;
+}
+
+static enum status add_head(struct op_call *call, const struct memory *m, struct mirror_known *k) {
+  struct store *st = call->engine->store;
+  struct memory head = {0};
+  bool found = false;
+  int64_t id;
+  enum status s = link_head(st, m->team, m->id, &id, call->err);
+  if (s == STATUS_OK && id != m->id)
+    s = memory_by_id(st, m->team, id, call->arena, &head, &found, call->err);
+  if (s != STATUS_OK || !found || !str_eq(head.project, call->caller.project) || !str_is(head.state, "active"))
+    return s;
+  s = memory_load_body(st, call->arena, &head, call->err);
+  k->head = head.id;
+  k->head_uid = head.uid;
+  k->head_text = mirror_text(call->arena, head.headline, head.body);
+  k->head_section = mirror_section_of(type_find(head.type));
+  return s;
+}
+
+/* A memory of another project is not this page's: its bullet was brought from another page. */
+static enum status add_known(struct op_call *call, struct memory *m, struct mirror_knowns *known) {
+  if (!str_eq(m->project, call->caller.project) || memfile_is_path(m->key) || is_known(known, m->uid))
+    return STATUS_OK;
+  enum status s = memory_load_body(call->engine->store, call->arena, m, call->err);
+  if (s != STATUS_OK)
+    return s;
+  struct mirror_known k = {.id = m->id,
+                           .uid = m->uid,
+                           .active = str_is(m->state, "active") && (!m->expires_at || m->expires_at > call->now) &&
+                                     !str_is(m->status, "done") && !str_is(m->status, "stale"),
+                           .text = mirror_text(call->arena, m->headline, m->body),
+                           .section = mirror_section_of(type_find(m->type))};
+  if (!str_is(m->state, "active"))
+    s = add_head(call, m, &k);
+  if (s == STATUS_OK)
+    list_push(call->arena, known, k);
+  return s;
+}
+
+/* What was purged or pruned has left no text, but is not unknown. */
+static enum status add_deleted(struct op_call *call, struct str uid, struct mirror_knowns *known) {
+  struct store *st = call->engine->store;
+  struct memory m = {0};
+  bool purged = false, pruned = false;
+  enum status s = tombstone_exists(st, call->caller.team, uid, &purged, call->err);
+  if (s == STATUS_OK && !purged)
+    s = memory_pruned(st, call->caller.team, uid, call->arena, &m, &pruned, call->err);
+  if (s == STATUS_OK && (purged || pruned))
+    list_push(call->arena, known,
+              (struct mirror_known){.id = m.id, .uid = uid, .text = STR(""), .section = MIRROR_SECTION_NONE});
+  return s;
+}
+
+enum status mirror_known_of(struct op_call *call, const struct mirror_page *page, struct mirror_knowns *ret_known) {
+  struct store *st = call->engine->store;
+  struct str team = call->caller.team;
+  enum status s = STATUS_OK;
+  for (size_t i = 0; s == STATUS_OK && i < page->blocks.n; i++) {
+    struct str uid = page->blocks.v[i].uid;
+    struct memory m;
+    bool found;
+    if (page->blocks.v[i].kind != MIRROR_BULLET || !uid.p || is_known(ret_known, uid))
+      continue;
+    s = memory_by_uid(st, team, uid, call->arena, &m, &found, call->err);
+    if (s == STATUS_OK)
+      s = found ? add_known(call, &m, ret_known) : add_deleted(call, uid, ret_known);
+  }
+  for (size_t i = 0; s == STATUS_OK && i < page->listed.n; i++) {
+    struct memory m;
+    bool found, known = false;
+    for (size_t k = 0; k < ret_known->n && !known; k++)
+      known = ret_known->v[k].id == page->listed.v[i].id;
+    if (known)
+      continue;
+    s = memory_by_id(st, team, page->listed.v[i].id, call->arena, &m, &found, call->err);
+    if (s == STATUS_OK && found && str_eq(mirror_tag(call->arena, m.uid), page->listed.v[i].tag))
+      s = add_known(call, &m, ret_known);
+  }
+  return s;
+}

@@ -1,0 +1,645 @@
+/* source.c: folders whose files are searched as sources: add, list, refresh, remove.
+ *
+ * A file is a group of documents. Its hash tells whether it has changed; a file whose content is stored already, under
+ * another path, has no documents of its own, and its hash begins with '='. When the owner of a content goes, the next
+ * file that has it takes its place.
+ *
+ * Files are read in two passes, for their hashes and then for their texts, so that a folder may be larger than the
+ * memory, and the write lock is held for some hundred files at a time. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/id.h"
+#include "base/os/fs.h"
+#include "base/utf8.h"
+#include "core/files/pieces.h"
+#include "core/secrets/redact.h"
+#include "file/mirror_place.h"
+#include "file/source_state.h"
+#include "file/walk.h"
+#include "op/handlers.h"
+#include "op/run/common.h"
+#include "op/search/corpus.h"
+#include "store/memories/documents.h"
+#include "store/search/lexical.h"
+
+enum {
+  RACY_MS = 2000, /* a file that was changed so shortly ago may change again and look the same */
+  PROGRESS_EVERY = 50,
+  HASH_HEX = 32,
+  BATCH_FILES = 256,
+  BATCH_BYTES = 8 << 20,
+  PATH_MOST = 1500, /* bytes of a path that the store takes */
+  RULES = 1,        /* of cutting files into pieces; another number has all of them read again */
+};
+
+struct source_file {
+  struct str path; /* absolute */
+  const struct walk_file *file;
+  const struct document_group *old; /* NULL: new */
+  struct str hash;                  /* absent: it cannot be read, or is no text */
+  bool fresh;                       /* size and time differ from what is stored */
+  bool copy;                        /* the same content is stored under another path */
+};
+
+struct source {
+  struct op_call *call;
+  struct str root;
+  struct document_groups groups; /* of the project, by path */
+  bool *there;                   /* of groups: its file is there */
+  struct walk_files list;
+  struct walk_counts counts;
+  LIST(struct source_file) files;
+  struct document_counts stored;
+  int64_t read, copies, gone, redacted;
+};
+
+/* ---- where ---- */
+
+static bool is_below(struct str path, struct str folder) {
+  if (str_is(folder, "/"))
+    return path.n > 1;
+  return path.n > folder.n + 1 && str_starts(path, folder) && path.p[folder.n] == '/';
+}
+
+static enum status no_folder(struct op_call *call, struct str dir) {
+  error_set(call->err, STATUS_NOT_FOUND, "there is no folder '%.*s'", STR_ARG(dir));
+  return error_fix(call->err, "name a folder, for example: cairn %s docs", call->op->name);
+}
+
+/* Before it becomes a source: asking for rights does not tell what a sandbox forbids. */
+static enum status check_open(struct op_call *call, const char *path) {
+  int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd >= 0) {
+    close(fd);
+    return STATUS_OK;
+  }
+  error_errno(call->err, errno, "cannot read the folder '%s'", path);
+  return error_fix(call->err, "give the right to read it; a server can only read what was a source when it was "
+                              "started: there, run 'cairn source add' in a terminal and start the server again");
+}
+
+static enum status find_folder(struct op_call *call, struct str *ret_path) {
+  struct str dir = json_str(call->args, "dir");
+  char real[PATH_MAX];
+  struct stat st;
+  if (str_empty(dir) || !realpath(arena_cstr(call->arena, dir), real) || stat(real, &st) != 0)
+    return no_folder(call, dir);
+  if (!S_ISDIR(st.st_mode)) {
+    error_set(call->err, STATUS_USAGE, "%.*s is a file", STR_ARG(dir));
+    return error_fix(call->err, "name the folder that it is in");
+  }
+  if (utf8_check(str_from(real)) != strlen(real)) {
+    error_set(call->err, STATUS_USAGE, "the path of this folder is no UTF-8, and could not be shown");
+    return error_fix(call->err, "rename it, or the folders above it");
+  }
+  *ret_path = arena_dup(call->arena, str_from(real));
+  return check_open(call, real);
+}
+
+static enum status load_roots(struct op_call *call, struct source_roots *ret_roots) {
+  return source_roots(call->engine->store, call->caller.team, call->caller.project, call->arena, ret_roots, call->err);
+}
+
+/* One that was added before. It may be gone from the disk: then it is named as it was. */
+static enum status find_root(struct op_call *call, const struct source_roots *roots, struct str *ret_path) {
+  struct str dir = json_str(call->args, "dir");
+  char real[PATH_MAX];
+  struct str path = realpath(arena_cstr(call->arena, dir), real) ? arena_dup(call->arena, str_from(real)) : dir;
+  while (path.n > 1 && path.p[path.n - 1] == '/')
+    path.n--;
+  for (size_t i = 0; i < roots->n; i++)
+    if (str_eq(roots->v[i].path, path) || str_eq(roots->v[i].path, dir)) {
+      *ret_path = roots->v[i].path;
+      return STATUS_OK;
+    }
+  error_set(call->err, STATUS_NOT_FOUND, "'%.*s' is no source of this project", STR_ARG(dir));
+  return error_fix(call->err, "'cairn source list' shows them; 'cairn source add DIR' adds one");
+}
+
+/* ---- what is stored ---- */
+
+static int by_group_path(const void *x, const void *y) {
+  return str_cmp(((const struct document_group *)x)->path, ((const struct document_group *)y)->path);
+}
+
+static enum status load_groups(struct source *x) {
+  struct op_call *call = x->call;
+  x->groups = (struct document_groups){0};
+  enum status s = documents_groups(call->engine->store, call->caller.team, call->caller.project, CORPUS_SOURCES,
+                                   call->arena, &x->groups, call->err);
+  if (s != STATUS_OK)
+    return s;
+  if (x->groups.n)
+    qsort(x->groups.v, x->groups.n, sizeof(*x->groups.v), by_group_path);
+  x->there = arena_array(call->arena, bool, x->groups.n + 1);
+  return s;
+}
+
+static bool is_copy(struct str hash) { return str_starts(hash, STR("=")); }
+static struct str content_of(struct str hash) { return is_copy(hash) ? str_slice(hash, 1, hash.n) : hash; }
+
+static struct str hash_of(struct arena *a, struct str text) {
+  char hex[HASH_TEXT_SIZE];
+  hash_text(text, hex);
+  return arena_printf(a, "%d:%.*s", RULES, HASH_HEX, hex);
+}
+
+static bool has_our_rules(struct str hash) {
+  struct str rest = content_of(hash), part;
+  int64_t rules;
+  return str_next(&rest, ':', &part) && str_int64(part, &rules) && rules == RULES;
+}
+
+static int by_text(const void *x, const void *y) { return str_cmp(*(const struct str *)x, *(const struct str *)y); }
+
+static bool has_text(const struct strs *sorted, struct str s) {
+  return sorted->n && bsearch(&s, sorted->v, sorted->n, sizeof(*sorted->v), by_text) != NULL;
+}
+
+static enum status stopped(struct op_call *call) {
+  error_set(call->err, STATUS_INTERRUPTED, "stopped before the end");
+  return error_fix(call->err, "what was done is kept; 'cairn source refresh' does the rest");
+}
+
+/* ---- the first pass: hashes ---- */
+
+static enum status hash_file(struct source *x, struct arena *scratch, struct source_file *f) {
+  struct op_call *call = x->call;
+  struct str text;
+  int64_t unreadable = x->counts.unreadable;
+  const struct document_group *old = f->old;
+  f->fresh = !old || !has_our_rules(old->hash) || old->size != f->file->size || old->changed_at != f->file->changed_at;
+  if (!f->fresh) {
+    f->hash = content_of(old->hash);
+    return STATUS_OK;
+  }
+  enum status s = walk_read(x->root.p, f->file, scratch, &text, &x->counts, call->err);
+  if (s != STATUS_OK)
+    return s;
+  if (text.p) {
+    f->hash = hash_of(call->arena, text);
+    x->read++;
+  } else if (old && x->counts.unreadable > unreadable) {
+    f->hash = content_of(old->hash); /* it may say what it said */
+    f->fresh = false;
+  }
+  return STATUS_OK;
+}
+
+static struct document_group *group_of(struct source *x, struct str path) {
+  struct document_group key = {.path = path};
+  return x->groups.n ? bsearch(&key, x->groups.v, x->groups.n, sizeof(key), by_group_path) : NULL;
+}
+
+static enum status read_hashes(struct source *x) {
+  struct op_call *call = x->call;
+  struct arena *scratch = arena_child(call->arena);
+  enum status s = walk_list(x->root.p, call->arena, &x->list, &x->counts, call->err);
+  for (size_t i = 0; s == STATUS_OK && i < x->list.n; i++) {
+    if (i % PROGRESS_EVERY == 0)
+      progress(call, "reading", (int64_t)i, (int64_t)x->list.n);
+    if (i % PROGRESS_EVERY == 0 && cancelled(call))
+      return stopped(call);
+    struct source_file f = {.file = &x->list.v[i]};
+    f.path = arena_printf(call->arena, "%s/%.*s", str_is(x->root, "/") ? "" : x->root.p, STR_ARG(f.file->path));
+    if (f.path.n > PATH_MOST) {
+      x->counts.unreadable++;
+      continue;
+    }
+    f.old = group_of(x, f.path);
+    s = hash_file(x, scratch, &f);
+    if (f.hash.p && f.old)
+      x->there[f.old - x->groups.v] = true;
+    if (f.hash.p)
+      list_push(call->arena, &x->files, f);
+    arena_recycle(scratch, WALK_FILE_BYTES);
+  }
+  progress(call, "reading", (int64_t)x->list.n, (int64_t)x->list.n);
+  return s;
+}
+
+/* ---- one owner for each content ---- */
+
+/* The one that has the documents already comes first. */
+static int by_hash(const void *x, const void *y) {
+  const struct source_file *f = *(struct source_file *const *)x, *g = *(struct source_file *const *)y;
+  int order = str_cmp(f->hash, g->hash);
+  bool owns_f = f->old && str_eq(f->old->hash, f->hash), owns_g = g->old && str_eq(g->old->hash, g->hash);
+  if (!order)
+    order = owns_g - owns_f;
+  return order ? order : str_cmp(f->path, g->path);
+}
+
+static void find_copies(struct source *x) {
+  struct arena *a = x->call->arena;
+  struct strs elsewhere = {0};
+  struct source_file **sorted = arena_array(a, struct source_file *, x->files.n + 1);
+  for (size_t i = 0; i < x->groups.n; i++)
+    if (!is_below(x->groups.v[i].path, x->root) && !is_copy(x->groups.v[i].hash))
+      strs_push(a, &elsewhere, x->groups.v[i].hash);
+  if (elsewhere.n)
+    qsort(elsewhere.v, elsewhere.n, sizeof(*elsewhere.v), by_text);
+  for (size_t i = 0; i < x->files.n; i++)
+    sorted[i] = &x->files.v[i];
+  if (x->files.n)
+    qsort(sorted, x->files.n, sizeof(*sorted), by_hash);
+  for (size_t i = 0; i < x->files.n; i++) {
+    sorted[i]->copy = (i > 0 && str_eq(sorted[i]->hash, sorted[i - 1]->hash)) || has_text(&elsewhere, sorted[i]->hash);
+    x->copies += sorted[i]->copy;
+  }
+}
+
+/* ---- the second pass: texts ---- */
+
+/* Secrets become marks; lines stay lines. */
+static struct str without_secrets(struct source *x, struct arena *a, struct str text) {
+  struct secret_hits hits = {0};
+  struct buf b = BUF(a);
+  size_t done = 0;
+  redact_find(a, text, x->call->secrets, &hits);
+  x->redacted += (int64_t)hits.n;
+  for (size_t i = 0; i < hits.n; i++) {
+    struct str secret = str_slice(text, hits.v[i].start, hits.v[i].start + hits.v[i].len);
+    buf_add(&b, str_slice(text, done, hits.v[i].start));
+    buf_addf(&b, "[REDACTED:%s]", hits.v[i].pattern);
+    for (size_t k = 0; k < secret.n; k++)
+      if (secret.p[k] == '\n')
+        buf_addc(&b, '\n');
+    done = hits.v[i].start + hits.v[i].len;
+  }
+  buf_add(&b, str_slice(text, done, text.n));
+  return hits.n ? buf_str(&b) : text;
+}
+
+static void take_pieces(struct source *x, struct arena *a, struct str path, struct str text,
+                        struct documents *ret_list) {
+  struct pieces pieces = {0};
+  struct str name = fs_basename(path);
+  struct str shown = is_below(path, x->root) ? str_slice(path, x->root.n + !str_is(x->root, "/"), path.n) : path;
+  pieces_split(a, name, without_secrets(x, a, text), &pieces);
+  for (size_t i = 0; i < pieces.n; i++) {
+    const struct piece *p = &pieces.v[i];
+    struct str headline = p->heading.p ? arena_printf(a, "%.*s: %.*s", STR_ARG(name), STR_ARG(p->heading)) : shown;
+    list_push(a, ret_list,
+              (struct document){.ref = arena_printf(a, "%zu", i + 1),
+                                .type = STR("reference"),
+                                .headline = headline,
+                                .text = p->text,
+                                .line = p->line,
+                                .confidence = 1,
+                                .at = x->call->now});
+  }
+}
+
+/* A group that is to be written. */
+struct change {
+  struct document_group group;
+  struct documents list;
+};
+
+struct batch {
+  struct arena *a; /* holds the texts */
+  LIST(struct change) changes;
+  size_t bytes;
+  struct strs removed;
+};
+
+static enum status flush(struct source *x, struct batch *b) {
+  struct op_call *call = x->call;
+  struct txn txn;
+  bool hold = b->changes.n > 1;
+  if (b->changes.n + b->removed.n == 0)
+    return STATUS_OK;
+  enum status s = call_begin(call, &txn);
+  if (s == STATUS_OK && hold)
+    s = lexical_hold(&txn, call->err);
+  for (size_t i = 0; s == STATUS_OK && i < b->removed.n; i++)
+    s = documents_remove(&txn, b->a, CORPUS_SOURCES, b->removed.v[i], &x->stored, call->err);
+  for (size_t i = 0; s == STATUS_OK && i < b->changes.n; i++)
+    s = documents_replace(&txn, b->a, CORPUS_SOURCES, &b->changes.v[i].group, &b->changes.v[i].list, &x->stored,
+                          call->err);
+  if (s == STATUS_OK && hold)
+    s = lexical_release(&txn, call->err);
+  if (s == STATUS_OK)
+    s = txn_commit(&txn, call->err);
+  arena_recycle(b->a, BATCH_BYTES);
+  *b = (struct batch){.a = b->a};
+  return s;
+}
+
+static enum status flush_if_full(struct source *x, struct batch *b) {
+  if (b->changes.n + b->removed.n < BATCH_FILES && b->bytes < BATCH_BYTES)
+    return STATUS_OK;
+  return cancelled(x->call) ? stopped(x->call) : flush(x, b);
+}
+
+static enum status take_file(struct source *x, struct batch *b, const struct source_file *f) {
+  struct op_call *call = x->call;
+  struct change c = {.group = {.path = f->path, .size = f->file->size, .hash = f->hash}};
+  struct str want = f->copy ? arena_printf(call->arena, "=%.*s", STR_ARG(f->hash)) : f->hash, text = STR_NONE;
+  if (f->old && !f->fresh && str_eq(f->old->hash, want))
+    return STATUS_OK;
+  c.group.changed_at = f->file->changed_at < call->now - RACY_MS ? f->file->changed_at : 0;
+  if (!f->copy) {
+    enum status s = walk_read(x->root.p, f->file, b->a, &text, &x->counts, call->err);
+    if (s != STATUS_OK || !text.p)
+      return s;
+    want = hash_of(call->arena, text); /* it may have changed since */
+    take_pieces(x, b->a, f->path, text, &c.list);
+  }
+  c.group.hash = want;
+  list_push(b->a, &b->changes, c);
+  b->bytes += text.n;
+  return flush_if_full(x, b);
+}
+
+static enum status write_files(struct source *x) {
+  struct op_call *call = x->call;
+  struct batch b = {.a = arena_child(call->arena)};
+  enum status s = STATUS_OK;
+  for (size_t i = 0; s == STATUS_OK && i < x->groups.n; i++)
+    if (is_below(x->groups.v[i].path, x->root) && !x->there[i]) {
+      x->gone++;
+      strs_push(b.a, &b.removed, x->groups.v[i].path);
+      s = flush_if_full(x, &b);
+    }
+  for (size_t i = 0; s == STATUS_OK && i < x->files.n; i++) {
+    if (i % PROGRESS_EVERY == 0)
+      progress(call, "storing", (int64_t)i, (int64_t)x->files.n);
+    s = take_file(x, &b, &x->files.v[i]);
+  }
+  progress(call, "storing", (int64_t)x->files.n, (int64_t)x->files.n);
+  return s == STATUS_OK ? flush(x, &b) : s;
+}
+
+/* ---- copies whose owner has gone ---- */
+
+static enum status promote(struct source *x, struct batch *b, const struct document_group *g) {
+  struct op_call *call = x->call;
+  struct walk_file file = {.path = str_slice(g->path, 1, g->path.n)};
+  struct walk_counts ignored = {0};
+  struct str text;
+  enum status s = walk_read("", &file, b->a, &text, &ignored, call->err);
+  if (s != STATUS_OK)
+    return s;
+  if (!text.p || !str_eq(hash_of(b->a, text), content_of(g->hash))) {
+    strs_push(b->a, &b->removed, g->path); /* the next refresh of its folder looks at it */
+    return flush_if_full(x, b);
+  }
+  struct change c = {.group = *g};
+  c.group.hash = content_of(g->hash);
+  take_pieces(x, b->a, g->path, text, &c.list);
+  list_push(b->a, &b->changes, c);
+  b->bytes += text.n;
+  return flush_if_full(x, b);
+}
+
+static enum status settle_copies(struct source *x) {
+  struct arena *a = x->call->arena;
+  struct batch b = {.a = arena_child(a)};
+  struct strs owned = {0}, promoted = {0};
+  enum status s = load_groups(x);
+  for (size_t i = 0; i < x->groups.n; i++)
+    if (!is_copy(x->groups.v[i].hash))
+      strs_push(a, &owned, x->groups.v[i].hash);
+  if (owned.n)
+    qsort(owned.v, owned.n, sizeof(*owned.v), by_text);
+  for (size_t i = 0; s == STATUS_OK && i < x->groups.n; i++) {
+    struct str content = content_of(x->groups.v[i].hash);
+    if (!is_copy(x->groups.v[i].hash) || has_text(&owned, content) || strs_has(&promoted, content))
+      continue;
+    strs_push(a, &promoted, content);
+    s = promote(x, &b, &x->groups.v[i]);
+  }
+  return s == STATUS_OK ? flush(x, &b) : s;
+}
+
+/* ---- one folder ---- */
+
+/* One event tells of the whole run. */
+static enum status note_run(struct source *x) {
+  struct op_call *call = x->call;
+  struct txn txn;
+  if (x->stored.added + x->stored.changed + x->stored.removed == 0)
+    return STATUS_OK;
+  yyjson_mut_doc *doc = json_new(call->arena);
+  yyjson_mut_val *detail = yyjson_mut_obj(doc);
+  json_put(doc, detail, "type", STR("sources"));
+  json_put(doc, detail, "path", x->root);
+  json_put_int(doc, detail, "delta", x->stored.added - x->stored.removed);
+  json_put_int(doc, detail, "added", x->stored.added);
+  json_put_int(doc, detail, "changed", x->stored.changed);
+  json_put_int(doc, detail, "removed", x->stored.removed);
+  struct event e = {.action = STR("memory:write"), .detail = json_write(call->arena, detail, false)};
+  enum status s = call_begin(call, &txn);
+  if (s == STATUS_OK)
+    s = event_add(&txn, &e, call->err);
+  return s == STATUS_OK ? txn_commit(&txn, call->err) : s;
+}
+
+static void put_source(const struct source *x, yyjson_mut_val *arr) {
+  yyjson_mut_doc *doc = x->call->doc;
+  yyjson_mut_val *v = yyjson_mut_arr_add_obj(doc, arr);
+  json_put(doc, v, "folder", x->root);
+  json_put_int(doc, v, "files", (int64_t)x->files.n);
+  json_put_int(doc, v, "read", x->read);
+  json_put_int(doc, v, "copies", x->copies);
+  json_put_int(doc, v, "gone", x->gone);
+  json_put_int(doc, v, "added", x->stored.added);
+  json_put_int(doc, v, "changed", x->stored.changed);
+  json_put_int(doc, v, "removed", x->stored.removed);
+  if (x->redacted)
+    json_put_int(doc, v, "redacted", x->redacted);
+  yyjson_mut_val *skipped = json_put_obj(doc, v, "skipped");
+  json_put_int(doc, skipped, "binary", x->counts.binary);
+  json_put_int(doc, skipped, "pages", x->counts.pages);
+  json_put_int(doc, skipped, "huge", x->counts.huge);
+  json_put_int(doc, skipped, "unreadable", x->counts.unreadable);
+  json_put_int(doc, skipped, "hidden", x->counts.hidden);
+  json_put_int(doc, skipped, "links", x->counts.links);
+}
+
+static enum status index_folder(struct op_call *call, struct str root, yyjson_mut_val *arr) {
+  struct source x = {.call = call, .root = root};
+  enum status s = load_groups(&x);
+  if (s == STATUS_OK)
+    s = read_hashes(&x);
+  if (s != STATUS_OK)
+    return s;
+  find_copies(&x);
+  s = write_files(&x);
+  if (s == STATUS_OK)
+    s = settle_copies(&x);
+  if (s == STATUS_OK)
+    s = note_run(&x);
+  if (s == STATUS_OK)
+    put_source(&x, arr);
+  return s;
+}
+
+/* ---- operations ---- */
+
+static enum status already_in(struct op_call *call, struct str path, struct str root) {
+  error_set(call->err, STATUS_CONFLICT, "'%.*s' is a part of the source '%.*s'", STR_ARG(path), STR_ARG(root));
+  return error_fix(call->err, "'cairn source refresh' reads what is new in it");
+}
+
+/* The root is stored first: what an interrupted call leaves is completed by the next refresh. Folders of it that were
+ * sources of their own are a part of it now. */
+static enum status save_root(struct op_call *call, struct str path, const struct source_roots *roots) {
+  struct txn txn;
+  bool found;
+  enum status s = call_begin(call, &txn);
+  for (size_t i = 0; s == STATUS_OK && i < roots->n; i++)
+    if (is_below(roots->v[i].path, path))
+      s = source_root_remove(&txn, roots->v[i].path, &found, call->err);
+  if (s == STATUS_OK)
+    s = source_root_add(&txn, path, call->err);
+  return s == STATUS_OK ? txn_commit(&txn, call->err) : s;
+}
+
+enum status op_source_add(struct op_call *call) {
+  struct source_roots roots = {0};
+  struct str path;
+  bool known = false;
+  enum status s = find_folder(call, &path);
+  if (s == STATUS_OK)
+    s = load_roots(call, &roots);
+  if (s != STATUS_OK)
+    return s;
+  for (size_t i = 0; i < roots.n; i++) {
+    known |= str_eq(roots.v[i].path, path);
+    if (is_below(path, roots.v[i].path))
+      return already_in(call, path, roots.v[i].path);
+  }
+  if (path.n > PATH_MOST) {
+    error_set(call->err, STATUS_USAGE, "a path of %zu bytes cannot be indexed", path.n);
+    return error_fix(call->err, "paths have at most %d bytes", (int)PATH_MOST);
+  }
+  if (!known)
+    s = save_root(call, path, &roots);
+  yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "sources");
+  if (s == STATUS_OK)
+    s = index_folder(call, path, arr);
+  return s == STATUS_OK ? corpus_embed(call) : s;
+}
+
+/* A folder that is not there now (a disk that is not mounted) keeps what is stored of it. */
+static void put_missing(struct op_call *call, struct str root, yyjson_mut_val *arr) {
+  yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, arr);
+  json_put(call->doc, v, "folder", root);
+  json_put(call->doc, v, "problem", STR("the folder is not there; what is stored of it stays"));
+}
+
+static bool is_there(struct op_call *call, struct str root) {
+  struct stat st;
+  return stat(arena_cstr(call->arena, root), &st) == 0 && S_ISDIR(st.st_mode) &&
+         access(arena_cstr(call->arena, root), R_OK | X_OK) == 0;
+}
+
+enum status op_source_refresh(struct op_call *call) {
+  struct source_roots roots = {0};
+  struct str only = STR_NONE;
+  enum status s = load_roots(call, &roots);
+  if (s == STATUS_OK && json_str(call->args, "dir").p)
+    s = find_root(call, &roots, &only);
+  if (s != STATUS_OK)
+    return s;
+  yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "sources");
+  for (size_t i = 0; s == STATUS_OK && i < roots.n; i++) {
+    struct str root = roots.v[i].path;
+    if (only.p && !str_eq(only, root))
+      continue;
+    if (is_there(call, root))
+      s = index_folder(call, root, arr);
+    else if (only.p)
+      s = no_folder(call, root);
+    else
+      put_missing(call, root, arr);
+  }
+  return s == STATUS_OK ? corpus_embed(call) : s;
+}
+
+/* What a server of this machine does for the folders. */
+static void load_states(struct op_call *call, struct source_states *ret_states) {
+  struct str root;
+  struct error ignored;
+  if (mirror_place_root(call->engine->store, call->caller.team, call->arena, &root, &ignored) == STATUS_OK)
+    source_state_read(root, call->arena, ret_states);
+}
+
+static const char *way_of(struct op_call *call, const struct source_states *states, struct str folder) {
+  enum source_way way = SOURCE_ALONE;
+  for (size_t i = 0; i < states->n; i++)
+    if (str_eq(states->v[i].folder, folder) && str_eq(states->v[i].project, call->caller.project))
+      way = states->v[i].way;
+  return source_way_names[way];
+}
+
+enum status op_source_list(struct op_call *call) {
+  struct source x = {.call = call};
+  struct source_roots roots = {0};
+  struct source_states states = {0};
+  enum status s = load_roots(call, &roots);
+  if (s == STATUS_OK)
+    s = load_groups(&x);
+  if (s != STATUS_OK)
+    return s;
+  load_states(call, &states);
+  yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "sources");
+  for (size_t i = 0; i < roots.n; i++) {
+    yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, arr);
+    char time[TIME_TEXT_SIZE];
+    int64_t files = 0, copies = 0, bytes = 0;
+    for (size_t k = 0; k < x.groups.n; k++)
+      if (is_below(x.groups.v[k].path, roots.v[i].path)) {
+        files++;
+        copies += is_copy(x.groups.v[k].hash);
+        bytes += x.groups.v[k].size;
+      }
+    json_put(call->doc, v, "folder", roots.v[i].path);
+    json_put_int(call->doc, v, "files", files);
+    json_put_int(call->doc, v, "copies", copies);
+    json_put_int(call->doc, v, "bytes", bytes);
+    json_put(call->doc, v, "added_at", time_format(roots.v[i].added_at, time));
+    json_put_bool(call->doc, v, "there", is_there(call, roots.v[i].path));
+    json_put(call->doc, v, "watch", str_from(way_of(call, &states, roots.v[i].path)));
+  }
+  json_put_int(call->doc, call->result, "count", (int64_t)roots.n);
+  return STATUS_OK;
+}
+
+enum status op_source_remove(struct op_call *call) {
+  struct source x = {.call = call};
+  struct source_roots roots = {0};
+  struct txn txn;
+  bool found;
+  enum status s = load_roots(call, &roots);
+  if (s == STATUS_OK)
+    s = find_root(call, &roots, &x.root);
+  if (s == STATUS_OK)
+    s = load_groups(&x);
+  if (s == STATUS_OK)
+    s = write_files(&x); /* no file is there: all of its groups go */
+  if (s == STATUS_OK)
+    s = call_begin(call, &txn);
+  if (s == STATUS_OK)
+    s = source_root_remove(&txn, x.root, &found, call->err);
+  if (s == STATUS_OK)
+    s = txn_commit(&txn, call->err);
+  if (s == STATUS_OK)
+    s = settle_copies(&x);
+  if (s == STATUS_OK)
+    s = note_run(&x);
+  if (s != STATUS_OK)
+    return s;
+  json_put(call->doc, call->result, "folder", x.root);
+  json_put_int(call->doc, call->result, "files", x.gone);
+  json_put_int(call->doc, call->result, "removed", x.stored.removed);
+  return s;
+}

@@ -1,0 +1,331 @@
+/* graph.c: reading the knowledge graph: all of it, entities by name, and what a search finds. */
+#include "op/graph/graph.h"
+
+#include "op/handlers.h"
+#include "op/search/retrieve.h"
+#include "op/transfer/import.h"
+
+/* MANY: from here on it is cheaper to read all entities than to ask for each. */
+enum { MANY = 200, SEARCH_HITS = 10 };
+
+/* ---- entities from memories ---- */
+
+static int by_name(const void *x, const void *y) {
+  const struct graph_row *a = x, *b = y;
+  int c = str_cmp(a->name, b->name);
+  return c ? c : a->id < b->id ? -1 : a->id > b->id;
+}
+
+static int by_first(const void *x, const void *y) {
+  const struct node *a = x, *b = y;
+  return a->first < b->first ? -1 : a->first > b->first;
+}
+
+void graph_group(struct arena *a, const struct graph_rows *rows, struct nodes *ret_nodes) {
+  struct graph_row *sorted = arena_array(a, struct graph_row, rows->n + 1);
+  if (rows->n == 0)
+    return;
+  memcpy(sorted, rows->v, rows->n * sizeof(*sorted));
+  qsort(sorted, rows->n, sizeof(*sorted), by_name);
+  for (size_t i = 0; i < rows->n; i++) {
+    const struct graph_row *r = &sorted[i];
+    if (i == 0 || !str_eq(r->name, sorted[i - 1].name))
+      list_push(a, ret_nodes, (struct node){.name = r->name, .type = r->type, .first = r->id});
+    struct node *node = &ret_nodes->v[ret_nodes->n - 1];
+    struct str said = graph_observation(a, r->name, r->type, r->body);
+    bool new = said.p && !strs_has(&node->observations, said);
+    if (new)
+      strs_push(a, &node->observations, said);
+    if (!r->untrusted)
+      continue;
+    list_push(a, &node->untrusted, r->id);
+    if (new)
+      list_push(a, &node->doubted, (int64_t)node->observations.n - 1);
+    if (!node->suspect.p)
+      node->suspect = r->suspect;
+  }
+  qsort(ret_nodes->v, ret_nodes->n, sizeof(*ret_nodes->v), by_first);
+}
+
+void graph_types(struct arena *a, struct str joined, struct strs *ret_types) {
+  if (!joined.p)
+    joined = STR("relates");
+  for (size_t from = 0; from <= joined.n;) {
+    size_t to = str_find(joined, STR("; "), from);
+    to = to == SIZE_MAX ? joined.n : to;
+    if (to > from)
+      strs_push(a, ret_types, str_slice(joined, from, to));
+    from = to + 2;
+  }
+}
+
+enum status graph_node(struct op_call *call, struct str name, struct node *ret_node, bool *ret_found) {
+  struct scope scope = scope_of(call);
+  struct graph_rows rows = {0};
+  struct nodes nodes = {0};
+  enum status s = graph_entities(call->engine->store, &scope, name, call->arena, &rows, call->err);
+  if (s != STATUS_OK)
+    return s;
+  graph_group(call->arena, &rows, &nodes);
+  *ret_found = nodes.n > 0;
+  if (nodes.n)
+    *ret_node = nodes.v[0];
+  return STATUS_OK;
+}
+
+/* ---- as JSON ---- */
+
+/* Which observations nobody vouches for, and the memories that a person could promote. */
+static void put_doubt(struct op_call *call, yyjson_mut_val *v, const struct node *n) {
+  if (!n->untrusted.n)
+    return;
+  json_put_bool(call->doc, v, "untrusted", true);
+  yyjson_mut_val *places = json_put_arr(call->doc, v, "untrusted_observations");
+  for (size_t i = 0; i < n->doubted.n; i++)
+    yyjson_mut_arr_add_sint(call->doc, places, n->doubted.v[i]);
+  yyjson_mut_val *memories = json_put_arr(call->doc, v, "untrusted_memories");
+  for (size_t i = 0; i < n->untrusted.n; i++)
+    yyjson_mut_arr_add_sint(call->doc, memories, n->untrusted.v[i]);
+  json_put_opt(call->doc, v, "suspect", n->suspect);
+}
+
+void put_nodes(struct op_call *call, const char *name, const struct nodes *nodes) {
+  yyjson_mut_val *arr = json_put_arr(call->doc, call->result, name);
+  for (size_t i = 0; i < nodes->n; i++) {
+    const struct node *n = &nodes->v[i];
+    yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, arr);
+    json_put(call->doc, v, "name", n->name);
+    json_put(call->doc, v, "entityType", n->type);
+    yyjson_mut_val *list = json_put_arr(call->doc, v, "observations");
+    for (size_t k = 0; k < n->observations.n; k++)
+      json_add_str(call->doc, list, n->observations.v[k]);
+    put_doubt(call, v, n);
+  }
+}
+
+void put_relations(struct op_call *call, const char *name, const struct relations *relations) {
+  yyjson_mut_val *arr = json_put_arr(call->doc, call->result, name);
+  for (size_t i = 0; i < relations->n; i++) {
+    yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, arr);
+    json_put(call->doc, v, "from", relations->v[i].from);
+    json_put(call->doc, v, "to", relations->v[i].to);
+    json_put(call->doc, v, "relationType", relations->v[i].type);
+    if (relations->v[i].untrusted)
+      json_put_bool(call->doc, v, "untrusted", true);
+  }
+}
+
+/* ---- what is read ---- */
+
+struct reading {
+  struct op_call *call;
+  struct scope scope;
+  struct nodes nodes;
+  struct graph_edges edges;
+  struct strs names; /* of entities that are there, sorted: the shown ones, and the others that relations lead to */
+  bool all;
+};
+
+static int by_text(const void *x, const void *y) { return str_cmp(*(const struct str *)x, *(const struct str *)y); }
+
+static bool is_there(const struct strs *sorted, struct str name) {
+  return sorted->n && bsearch(&name, sorted->v, sorted->n, sizeof(*sorted->v), by_text);
+}
+
+static void sort_unique(struct strs *list) {
+  size_t n = 0;
+  if (list->n)
+    qsort(list->v, list->n, sizeof(*list->v), by_text);
+  for (size_t i = 0; i < list->n; i++)
+    if (n == 0 || !str_eq(list->v[i], list->v[n - 1]))
+      list->v[n++] = list->v[i];
+  list->n = n;
+}
+
+static int by_time(const void *x, const void *y) {
+  const struct graph_edge *a = x, *b = y;
+  if (a->at != b->at)
+    return a->at < b->at ? -1 : 1;
+  if (a->src != b->src)
+    return a->src < b->src ? -1 : 1;
+  return a->dst < b->dst ? -1 : a->dst > b->dst;
+}
+
+static void name_nodes(struct reading *r) {
+  for (size_t i = 0; i < r->nodes.n; i++)
+    strs_push(r->call->arena, &r->names, r->nodes.v[i].name);
+  sort_unique(&r->names);
+}
+
+static enum status read_all(struct reading *r) {
+  struct op_call *call = r->call;
+  struct graph_rows rows = {0};
+  enum status s = graph_all(call->engine->store, &r->scope, call->arena, &rows, &r->edges, call->err);
+  if (s != STATUS_OK)
+    return s;
+  graph_group(call->arena, &rows, &r->nodes);
+  name_nodes(r);
+  r->all = true;
+  return STATUS_OK;
+}
+
+/* A relation may lead to an entity that is not shown, but never to one that is gone. */
+static enum status name_others(struct reading *r) {
+  struct arena *a = r->call->arena;
+  struct strs others = {0};
+  enum status s = STATUS_OK;
+  for (size_t i = 0; i < r->edges.n; i++) {
+    const struct str ends[] = {r->edges.v[i].from, r->edges.v[i].to};
+    for (int k = 0; k < 2; k++)
+      if (!is_there(&r->names, ends[k]))
+        strs_push(a, &others, ends[k]);
+  }
+  sort_unique(&others);
+  for (size_t i = 0; s == STATUS_OK && i < others.n; i++) {
+    struct node node;
+    bool found;
+    s = graph_node(r->call, others.v[i], &node, &found);
+    if (s == STATUS_OK && found)
+      strs_push(a, &r->names, others.v[i]);
+  }
+  sort_unique(&r->names);
+  return s;
+}
+
+static enum status read_each(struct reading *r, const struct strs *names) {
+  struct op_call *call = r->call;
+  enum status s = STATUS_OK;
+  for (size_t i = 0; s == STATUS_OK && i < names->n; i++) {
+    struct node node;
+    bool found;
+    s = graph_node(call, names->v[i], &node, &found);
+    if (s != STATUS_OK || !found)
+      continue;
+    list_push(call->arena, &r->nodes, node);
+    s = graph_relations(call->engine->store, &r->scope, node.name, call->arena, &r->edges, call->err);
+  }
+  if (s != STATUS_OK)
+    return s;
+  if (r->nodes.n)
+    qsort(r->nodes.v, r->nodes.n, sizeof(*r->nodes.v), by_first);
+  name_nodes(r);
+  if (r->edges.n)
+    qsort(r->edges.v, r->edges.n, sizeof(*r->edges.v), by_time);
+  return name_others(r);
+}
+
+/* Of all entities those with these names, in this order. */
+static void keep_named(struct reading *r, const struct strs *names) {
+  struct strs sorted = {0};
+  struct nodes kept = {0};
+  for (size_t i = 0; i < names->n; i++)
+    strs_push(r->call->arena, &sorted, names->v[i]);
+  sort_unique(&sorted);
+  for (size_t i = 0; i < r->nodes.n; i++)
+    if (is_there(&sorted, r->nodes.v[i].name))
+      list_push(r->call->arena, &kept, r->nodes.v[i]);
+  r->nodes = kept;
+  r->all = false;
+}
+
+static void put_reading(struct reading *r) {
+  struct arena *a = r->call->arena;
+  struct relations list = {0};
+  struct strs shown = {0};
+  for (size_t i = 0; i < r->nodes.n; i++)
+    strs_push(a, &shown, r->nodes.v[i].name);
+  sort_unique(&shown);
+  for (size_t i = 0; i < r->edges.n; i++) {
+    const struct graph_edge *e = &r->edges.v[i];
+    bool again = i && e->src == e[-1].src && e->dst == e[-1].dst;
+    if (again || !is_there(&r->names, e->from) || !is_there(&r->names, e->to) ||
+        (!is_there(&shown, e->from) && !is_there(&shown, e->to)))
+      continue;
+    struct strs types = {0};
+    graph_types(a, e->types, &types);
+    for (size_t k = 0; k < types.n; k++)
+      list_push(a, &list, (struct relation){e->from, e->to, types.v[k], e->untrusted});
+  }
+  put_nodes(r->call, "entities", &r->nodes);
+  put_relations(r->call, "relations", &list);
+}
+
+/* ---- search ---- */
+
+static int by_id(const void *x, const void *y) {
+  const struct graph_row *a = x, *b = y;
+  return a->id < b->id ? -1 : a->id > b->id;
+}
+
+/* What a search by words and meaning is sure of: at least half of the words, or much the same meaning. */
+static enum status find_meant(struct op_call *call, struct str text, struct strs *names) {
+  static const double words = 0.5, same = 0.6;
+  struct query q = {.call = call, .text = text, .scope = scope_of(call), .limit = SEARCH_HITS};
+  struct hits hits = {0};
+  q.fusion.words = q.fusion.means = true;
+  enum status s = retrieve_prepare(&q);
+  if (s == STATUS_OK)
+    s = retrieve(&q, STATES_GRAPH, SEARCH_HITS, &hits);
+  for (size_t i = 0; s == STATUS_OK && i < hits.n; i++) {
+    struct hit *h = &hits.v[i];
+    if (h->match.part[LIST_LEXICAL] < words && h->match.part[LIST_VECTOR] < same)
+      continue;
+    s = memory_load_lists(call->engine->store, call->arena, &h->m, call->err);
+    if (s == STATUS_OK && h->m.entity.n && !strs_has(names, h->m.entity.v[0]))
+      strs_push(call->arena, names, h->m.entity.v[0]);
+  }
+  return s;
+}
+
+static enum status find_names(struct op_call *call, struct str text, struct strs *ret_names) {
+  struct scope scope = scope_of(call);
+  struct graph_rows rows = {0};
+  struct strs seen = {0};
+  enum status s = graph_matches(call->engine->store, &scope, text, call->arena, &rows, call->err);
+  if (s != STATUS_OK)
+    return s;
+  if (rows.n)
+    qsort(rows.v, rows.n, sizeof(*rows.v), by_id);
+  for (size_t i = 0; i < rows.n; i++)
+    strs_push(call->arena, rows.n > MANY ? ret_names : &seen, rows.v[i].name);
+  for (size_t i = 0; i < seen.n; i++)
+    if (!strs_has(ret_names, seen.v[i]))
+      strs_push(call->arena, ret_names, seen.v[i]);
+  return str_empty(str_trim(text)) ? STATUS_OK : find_meant(call, text, ret_names);
+}
+
+static enum status read_some(struct reading *r, const struct strs *names) {
+  if (names->n <= MANY)
+    return read_each(r, names);
+  enum status s = read_all(r);
+  if (s == STATUS_OK)
+    keep_named(r, names);
+  return s;
+}
+
+static enum status read_graph(struct reading *r) {
+  struct op_call *call = r->call;
+  struct str text = json_str(call->args, "query");
+  struct strs names = {0}, asked = {0};
+  json_strs(call->arena, call->args, "names", &asked);
+  if (!text.p && !yyjson_obj_get(call->args, "names"))
+    return read_all(r);
+  for (size_t i = 0; i < asked.n; i++)
+    if (!strs_has(&names, asked.v[i]))
+      strs_push(call->arena, &names, asked.v[i]);
+  enum status s = text.p ? find_names(call, text, &names) : STATUS_OK;
+  return s == STATUS_OK ? read_some(r, &names) : s;
+}
+
+enum status op_graph_read(struct op_call *call) {
+  struct reading r = {.call = call, .scope = scope_of(call)};
+  struct db *db = store_db(call->engine->store);
+  bool alone = false;
+  enum status s = db_snapshot(db, &alone, call->err);
+  if (s == STATUS_OK)
+    s = db_snapshot_end(db, alone, read_graph(&r), call->err);
+  if (s != STATUS_OK)
+    return s;
+  put_reading(&r);
+  return STATUS_OK;
+}

@@ -1,0 +1,401 @@
+/* write.c: changing the knowledge graph: entities, observations and relations come and go.
+ *
+ * An observation is a memory: it is added by a write and taken away by forgetting it. Texts go through the write
+ * pipeline as they are; the graph's own rule for duplicates is the name. */
+#include "op/graph/graph.h"
+#include "op/handlers.h"
+#include "op/run/scrub.h"
+#include "op/transfer/import.h"
+#include "op/write/replace.h"
+#include "store/search/lexical.h"
+
+/* DEFER_FROM: from so many texts on, embedding is left to maintenance, and the full-text index is filled at the end. */
+enum { DEFER_FROM = 16 };
+
+struct pending {
+  struct write *v;
+  size_t n, cap;
+};
+
+static enum status bad_line(struct op_call *call, const char *like) {
+  error_set(call->err, STATUS_USAGE, "%s: a line is not what it should be", call->op->name);
+  return error_fix(call->err, "a line is one JSON object: %s", like);
+}
+
+static enum status no_entity(struct op_call *call, struct str name) {
+  error_set(call->err, STATUS_NOT_FOUND, "Entity with name %.*s not found", STR_ARG(name));
+  return error_fix(call->err, "create the entity first");
+}
+
+static void lines_of(struct op_call *call, struct strs *ret_lines) {
+  json_strs(call->arena, call->args, "lines", ret_lines);
+}
+
+/* ---- writes ---- */
+
+static void add_write(struct op_call *call, struct pending *list, struct str name, struct str type, struct str text) {
+  struct write w = {.exact = true};
+  graph_draft(call->arena, name, type, text, &w.m);
+  w.m.team = call->caller.team;
+  w.m.project = call->caller.project;
+  w.m.source = call->caller.source;
+  w.m.session = call->caller.session;
+  w.m.trust = call->caller.trust;
+  w.m.weight = 1.0;
+  if (!w.m.headline.n) /* a name of signs and digits: the headline says what it is */
+    w.m.headline = STR("Entity of the knowledge graph");
+  list_push(call->arena, list, w);
+}
+
+static enum status prepare_all(struct op_call *call, struct pending *list) {
+  enum status s = STATUS_OK;
+  for (size_t i = 0; s == STATUS_OK && i < list->n; i++) {
+    list->v[i].defer_embedding = list->n >= DEFER_FROM;
+    s = write_prepare(call, &list->v[i]);
+  }
+  return s;
+}
+
+static enum status commit_all(struct op_call *call, struct txn *txn, struct pending *list) {
+  bool hold = list->n >= DEFER_FROM;
+  enum status s = hold ? lexical_hold(txn, call->err) : STATUS_OK;
+  for (size_t i = 0; s == STATUS_OK && i < list->n; i++)
+    s = write_commit(call, txn, &list->v[i]);
+  return s == STATUS_OK && hold ? lexical_release(txn, call->err) : s;
+}
+
+static enum status forget_row(struct op_call *call, struct txn *txn, int64_t id) {
+  struct memory m, now;
+  bool found;
+  enum status s = memory_by_id(txn->store, txn->team, id, call->arena, &m, &found, call->err);
+  if (s != STATUS_OK || !found || str_is(m.state, "forgotten"))
+    return s;
+  now = m;
+  memory_retire(&now, "forgotten", STR("deleted from the graph"), txn->source, txn->now);
+  return memory_change(txn, call->arena, &m, &now, "memory:forget", call->err);
+}
+
+/* ---- relations ---- */
+
+static bool same_ends(const struct graph_edge *e, const struct relation *r) {
+  return str_eq(e->from, r->from) && str_eq(e->to, r->to);
+}
+
+static bool same_relation(const struct relation *x, const struct relation *y) {
+  return str_eq(x->from, y->from) && str_eq(x->to, y->to) && str_eq(x->type, y->type);
+}
+
+static struct str join_types(struct arena *a, const struct strs *types) {
+  struct buf b = BUF(a);
+  for (size_t i = 0; i < types->n; i++) {
+    buf_adds(&b, i ? "; " : "");
+    buf_add(&b, types->v[i]);
+  }
+  return buf_str(&b);
+}
+
+/* Gives a link other types; none: it goes. */
+static enum status relink(struct op_call *call, struct txn *txn, int64_t src, int64_t dst, const struct strs *types) {
+  bool found;
+  enum status s = link_remove(txn, call->arena, src, STR("relates"), dst, &found, call->err);
+  if (s != STATUS_OK || types->n == 0)
+    return s;
+  struct link link = {.src = src, .rel = STR("relates"), .dst = dst, .reason = join_types(call->arena, types)};
+  return link_add(txn, call->arena, &link, call->err);
+}
+
+static enum status find_ends(struct op_call *call, const struct relation *r, struct node *from, struct node *to) {
+  bool there;
+  enum status s = graph_node(call, r->from, from, &there);
+  if (s == STATUS_OK && !there)
+    return no_entity(call, r->from);
+  if (s == STATUS_OK)
+    s = graph_node(call, r->to, to, &there);
+  if (s == STATUS_OK && !there)
+    return no_entity(call, r->to);
+  if (s == STATUS_OK && from->first == to->first) {
+    error_set(call->err, STATUS_REFUSED, "a relation joins two entities, and '%.*s' is one", STR_ARG(r->from));
+    return error_fix(call->err, "store it as an observation of the entity");
+  }
+  return s;
+}
+
+static enum status add_relation(struct op_call *call, struct txn *txn, const struct relation *r, bool *ret_new) {
+  struct scope scope = scope_of(call);
+  struct node from, to;
+  struct graph_edges edges = {0};
+  struct strs types = {0};
+  *ret_new = false;
+  enum status s = find_ends(call, r, &from, &to);
+  if (s == STATUS_OK)
+    s = graph_relations(txn->store, &scope, r->from, call->arena, &edges, call->err);
+  for (size_t i = 0; s == STATUS_OK && i < edges.n; i++) {
+    struct strs known = {0};
+    if (!same_ends(&edges.v[i], r))
+      continue;
+    graph_types(call->arena, edges.v[i].types, &known);
+    if (strs_has(&known, r->type))
+      return STATUS_OK;
+    if (edges.v[i].src == from.first && edges.v[i].dst == to.first)
+      types = known;
+  }
+  strs_push(call->arena, &types, r->type);
+  *ret_new = s == STATUS_OK;
+  return s == STATUS_OK ? relink(call, txn, from.first, to.first, &types) : s;
+}
+
+static enum status drop_relation(struct op_call *call, struct txn *txn, const struct relation *r) {
+  struct scope scope = scope_of(call);
+  struct graph_edges edges = {0};
+  enum status s = graph_relations(txn->store, &scope, r->from, call->arena, &edges, call->err);
+  for (size_t i = 0; s == STATUS_OK && i < edges.n; i++) {
+    struct strs known = {0}, left = {0};
+    if (!same_ends(&edges.v[i], r))
+      continue;
+    graph_types(call->arena, edges.v[i].types, &known);
+    for (size_t k = 0; k < known.n; k++)
+      if (!str_eq(known.v[k], r->type))
+        strs_push(call->arena, &left, known.v[k]);
+    if (left.n < known.n)
+      s = relink(call, txn, edges.v[i].src, edges.v[i].dst, &left);
+  }
+  return s;
+}
+
+/* ---- create ---- */
+
+struct creation {
+  struct nodes nodes; /* that are new */
+  struct relations relations, added;
+  struct pending writes;
+};
+
+static bool has_node(const struct nodes *nodes, struct str name) {
+  for (size_t i = 0; i < nodes->n; i++)
+    if (str_eq(nodes->v[i].name, name))
+      return true;
+  return false;
+}
+
+static enum status take_entity(struct op_call *call, const struct graph_line *line, struct creation *c) {
+  struct node known, node = {.name = line->name, .type = line->type};
+  bool found;
+  if (has_node(&c->nodes, line->name))
+    return STATUS_OK;
+  enum status s = graph_node(call, line->name, &known, &found);
+  if (s != STATUS_OK || found)
+    return s;
+  for (size_t i = 0; i < line->observations.n; i++)
+    if (!strs_has(&node.observations, line->observations.v[i]))
+      strs_push(call->arena, &node.observations, line->observations.v[i]);
+  for (size_t i = 0; i < node.observations.n; i++)
+    add_write(call, &c->writes, node.name, node.type, node.observations.v[i]);
+  if (!node.observations.n)
+    add_write(call, &c->writes, node.name, node.type, STR_NONE);
+  list_push(call->arena, &c->nodes, node);
+  return s;
+}
+
+static enum status take_lines(struct op_call *call, struct creation *c) {
+  struct strs lines = {0};
+  lines_of(call, &lines);
+  enum status s = STATUS_OK;
+  for (size_t i = 0; s == STATUS_OK && i < lines.n; i++) {
+    struct graph_line line;
+    s = graph_read(call->arena, lines.v[i], &line, call->err);
+    if (s != STATUS_OK)
+      return s;
+    if (!line.relation) {
+      s = take_entity(call, &line, c);
+      continue;
+    }
+    struct relation r = {.from = line.from, .to = line.to, .type = line.type};
+    s = call_scrub(call, &r.type, "the relation's type");
+    list_push(call->arena, &c->relations, r);
+  }
+  return s;
+}
+
+enum status op_graph_create(struct op_call *call) {
+  struct creation c = {0};
+  struct txn txn;
+  enum status s = take_lines(call, &c);
+  if (s == STATUS_OK)
+    s = prepare_all(call, &c.writes);
+  if (s == STATUS_OK)
+    s = call_begin(call, &txn);
+  if (s == STATUS_OK)
+    s = commit_all(call, &txn, &c.writes);
+  for (size_t i = 0; s == STATUS_OK && i < c.relations.n; i++) {
+    bool new = false;
+    s = add_relation(call, &txn, &c.relations.v[i], &new);
+    if (s == STATUS_OK && new)
+      list_push(call->arena, &c.added, c.relations.v[i]);
+  }
+  if (s != STATUS_OK)
+    return s;
+  put_nodes(call, "entities", &c.nodes);
+  put_relations(call, "relations", &c.added);
+  if (c.writes.n || c.added.n)
+    return call_commit(call, &txn);
+  store_rollback(txn.store);
+  return STATUS_OK;
+}
+
+/* ---- observe ---- */
+
+static enum status take_observations(struct op_call *call, struct str text, struct pending *writes,
+                                     yyjson_mut_val *results) {
+  yyjson_val *line;
+  struct strs contents = {0}, new = {0};
+  struct node node;
+  bool found;
+  enum status s = json_read(call->arena, text, &line, call->err);
+  if (s != STATUS_OK)
+    return s;
+  struct str name = json_str(line, "entityName");
+  if (str_empty(name) || !yyjson_is_arr(yyjson_obj_get(line, "contents")))
+    return bad_line(call, "{\"entityName\":NAME,\"contents\":[TEXT]}");
+  json_strs(call->arena, line, "contents", &contents);
+  s = graph_node(call, name, &node, &found);
+  if (s == STATUS_OK && !found)
+    return no_entity(call, name);
+  if (s != STATUS_OK)
+    return s;
+  yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, results);
+  json_put(call->doc, v, "entityName", name);
+  for (size_t i = 0; i < contents.n; i++) {
+    struct str said = contents.v[i];
+    if (str_empty(str_trim(said)) || strs_has(&node.observations, said) || strs_has(&new, said))
+      continue;
+    strs_push(call->arena, &new, said);
+    add_write(call, writes, name, node.type, said);
+  }
+  yyjson_mut_val *added = json_put_arr(call->doc, v, "addedObservations");
+  for (size_t i = 0; i < new.n; i++)
+    json_add_str(call->doc, added, new.v[i]);
+  return STATUS_OK;
+}
+
+enum status op_graph_observe(struct op_call *call) {
+  struct strs lines = {0};
+  struct pending writes = {0};
+  struct txn txn;
+  yyjson_mut_val *results = json_put_arr(call->doc, call->result, "results");
+  enum status s = STATUS_OK;
+  lines_of(call, &lines);
+  for (size_t i = 0; s == STATUS_OK && i < lines.n; i++)
+    s = take_observations(call, lines.v[i], &writes, results);
+  if (s == STATUS_OK)
+    s = prepare_all(call, &writes);
+  if (s != STATUS_OK || writes.n == 0)
+    return s;
+  s = call_begin(call, &txn);
+  if (s == STATUS_OK)
+    s = commit_all(call, &txn, &writes);
+  return s == STATUS_OK ? call_commit(call, &txn) : s;
+}
+
+/* ---- delete ---- */
+
+struct deletion {
+  struct pending notes; /* an entity without its last observation is still there */
+  LIST(int64_t) rows;
+  struct relations relations;
+  struct graph_edges edges;
+};
+
+static enum status take_name(struct op_call *call, struct str name, struct deletion *d) {
+  struct scope scope = scope_of(call);
+  struct graph_rows rows = {0};
+  struct store *st = call->engine->store;
+  enum status s = graph_entities(st, &scope, name, call->arena, &rows, call->err);
+  for (size_t i = 0; i < rows.n; i++)
+    list_push(call->arena, &d->rows, rows.v[i].id);
+  return s == STATUS_OK && rows.n ? graph_relations(st, &scope, name, call->arena, &d->edges, call->err) : s;
+}
+
+static enum status take_deleted(struct op_call *call, struct str name, const struct strs *said, struct deletion *d) {
+  struct scope scope = scope_of(call);
+  struct graph_rows rows = {0};
+  size_t gone = 0;
+  enum status s = graph_entities(call->engine->store, &scope, name, call->arena, &rows, call->err);
+  for (size_t i = 0; s == STATUS_OK && i < rows.n; i++) {
+    const struct graph_row *r = &rows.v[i];
+    struct str text = graph_observation(call->arena, r->name, r->type, r->body);
+    if (!text.p || !strs_has(said, text))
+      continue;
+    list_push(call->arena, &d->rows, r->id);
+    gone++;
+  }
+  if (s == STATUS_OK && gone && gone == rows.n)
+    add_write(call, &d->notes, name, rows.v[0].type, STR_NONE);
+  return s;
+}
+
+static enum status take_deletion(struct op_call *call, struct str text, struct deletion *d) {
+  yyjson_val *line;
+  struct strs said = {0};
+  enum status s = json_read(call->arena, text, &line, call->err);
+  if (s != STATUS_OK)
+    return s;
+  struct relation r = {
+      .from = json_str(line, "from"), .to = json_str(line, "to"), .type = json_str(line, "relationType")};
+  struct str name = json_str(line, "entityName");
+  if (r.from.p && r.to.p && r.type.p) {
+    list_push(call->arena, &d->relations, r);
+    return STATUS_OK;
+  }
+  if (str_empty(name) || !yyjson_is_arr(yyjson_obj_get(line, "observations")))
+    return bad_line(call, "{\"entityName\":NAME,\"observations\":[TEXT]} or "
+                          "{\"from\":NAME,\"to\":NAME,\"relationType\":TEXT}");
+  json_strs(call->arena, line, "observations", &said);
+  return take_deleted(call, name, &said, d);
+}
+
+static enum status take_deletions(struct op_call *call, struct deletion *d) {
+  struct strs names = {0}, lines = {0};
+  enum status s = STATUS_OK;
+  json_strs(call->arena, call->args, "entities", &names);
+  lines_of(call, &lines);
+  for (size_t i = 0; s == STATUS_OK && i < names.n; i++)
+    s = take_name(call, names.v[i], d);
+  for (size_t i = 0; s == STATUS_OK && i < lines.n; i++)
+    s = take_deletion(call, lines.v[i], d);
+  return s;
+}
+
+static enum status delete_all(struct op_call *call, struct txn *txn, struct deletion *d) {
+  struct strs none = {0};
+  enum status s = STATUS_OK;
+  for (size_t i = 0; s == STATUS_OK && i < d->edges.n; i++)
+    s = relink(call, txn, d->edges.v[i].src, d->edges.v[i].dst, &none);
+  for (size_t i = 0; s == STATUS_OK && i < d->relations.n; i++) {
+    bool again = false;
+    for (size_t k = 0; k < i; k++)
+      again |= same_relation(&d->relations.v[k], &d->relations.v[i]);
+    if (!again)
+      s = drop_relation(call, txn, &d->relations.v[i]);
+  }
+  for (size_t i = 0; s == STATUS_OK && i < d->rows.n; i++)
+    s = forget_row(call, txn, d->rows.v[i]);
+  return s == STATUS_OK ? commit_all(call, txn, &d->notes) : s;
+}
+
+/* What is not there is as good as deleted. */
+enum status op_graph_delete(struct op_call *call) {
+  struct deletion d = {0};
+  struct txn txn;
+  enum status s = take_deletions(call, &d);
+  if (s == STATUS_OK)
+    s = prepare_all(call, &d.notes);
+  if (s != STATUS_OK)
+    return s;
+  json_put_int(call->doc, call->result, "memories", (int64_t)d.rows.n);
+  if (d.rows.n + d.relations.n + d.edges.n == 0)
+    return STATUS_OK;
+  s = call_begin(call, &txn);
+  if (s == STATUS_OK)
+    s = delete_all(call, &txn, &d);
+  return s == STATUS_OK ? call_commit(call, &txn) : s;
+}

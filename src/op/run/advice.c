@@ -1,0 +1,214 @@
+/* advice.c: what operations say about the command line, said again in the words of another door. */
+#include "op/run/advice.h"
+
+/* How the command line is told its session. */
+#define SESSION_WORDS "--session, or CAIRN_SESSION"
+
+bool words_are_advice(yyjson_mut_val *of, struct str member) {
+  static const char *const names[] = {"fix", "fetch", "degraded", "message", NULL};
+  if (str_is(member, "note"))
+    return !yyjson_mut_obj_get(of, "created_at");
+  for (const char *const *p = names; *p; p++)
+    if (str_is(member, *p))
+      return true;
+  return false;
+}
+
+/* ---- reading a command in a sentence ---- */
+
+/* The next word of a command: quoted, or up to white space. Ends the command where the sentence goes on. */
+static bool next_word(struct str *rest, bool quoted, struct str *ret_word) {
+  while (rest->n && rest->p[0] == ' ')
+    *rest = str_slice(*rest, 1, rest->n);
+  if (!rest->n || strchr("';,\n)", rest->p[0])) {
+    if (!rest->n || rest->p[0] != '\'' || quoted)
+      return false;
+    /* A quoted value belongs to the command, the quote that ends the whole command does not. */
+    size_t end = str_find(*rest, STR("'"), 1);
+    if (end == SIZE_MAX || end == 1)
+      return false;
+    *ret_word = str_slice(*rest, 1, end);
+    *rest = str_slice(*rest, end + 1, rest->n);
+    return true;
+  }
+  size_t n = 0;
+  while (n < rest->n && !strchr(" ';,\n)", rest->p[n]))
+    n++;
+  *ret_word = str_slice(*rest, 0, n);
+  *rest = str_slice(*rest, n, rest->n);
+  return n > 0;
+}
+
+/* The operation whose name starts the text; the longest. */
+static const struct op *leading_op(struct str text) {
+  const struct op *best = NULL;
+  size_t best_n = 0;
+  for (const struct op *op = ops; op->name; op++) {
+    size_t n = strlen(op->name);
+    bool ends = text.n == n || (text.n > n && !ascii_alnum(text.p[n]) && text.p[n] != '_' && text.p[n] != '-');
+    if (n > best_n && str_starts(text, str_from(op->name)) && ends) {
+      best = op;
+      best_n = n;
+    }
+  }
+  return best;
+}
+
+static const struct param *option(const struct op *op, struct str word) {
+  for (const struct param *p = op->params; p->name; p++) {
+    struct str name = str_from(p->cli ? p->cli : p->name);
+    bool same = name.n == word.n;
+    for (size_t i = 0; same && i < name.n; i++)
+      same = name.p[i] == word.p[i] || (name.p[i] == '_' && word.p[i] == '-');
+    if (same)
+      return p;
+  }
+  return NULL;
+}
+
+static const struct param *positional(const struct op *op, size_t place) {
+  for (const struct param *p = op->params; p->name; p++)
+    if ((p->flags & PARAM_POSITIONAL) && place-- == 0)
+      return p;
+  return NULL;
+}
+
+static void put_word(yyjson_mut_doc *doc, yyjson_mut_val *args, const struct param *p, struct str word) {
+  yyjson_mut_val *v;
+  int64_t i;
+  if (p->form == PARAM_BOOL)
+    v = yyjson_mut_bool(doc, true);
+  else if (str_int64(word, &i))
+    v = yyjson_mut_sint(doc, i);
+  else
+    v = yyjson_mut_strncpy(doc, word.p, word.n);
+  yyjson_mut_obj_put(args, yyjson_mut_str(doc, p->name), v);
+}
+
+/* A number, a placeholder or a choice; another word behind the first place may be where the sentence goes on. */
+static bool is_value(const struct param *p, struct str word) {
+  for (const char *const *c = p->choices; c && *c; c++)
+    if (str_is(word, *c))
+      return true;
+  return ascii_digit(word.p[0]) || ascii_upper(word.p[0]);
+}
+
+/* Reads the arguments of a command as far as it goes. */
+static yyjson_mut_val *command_args(const struct words_door *door, const struct op *op, bool quoted, struct str *rest) {
+  yyjson_mut_val *args = yyjson_mut_obj(door->doc);
+  size_t place = 0;
+  struct str word, before = *rest;
+  while (next_word(rest, quoted, &word)) {
+    bool named = str_starts(word, STR("--"));
+    const struct param *p = named ? option(op, str_slice(word, 2, word.n)) : positional(op, place++);
+    if (!p || (!named && !quoted && place > 1 && !is_value(p, word))) {
+      *rest = before;
+      break;
+    }
+    if (named && p->form != PARAM_BOOL && !next_word(rest, quoted, &word))
+      word = str_from(p->value ? p->value : "VALUE");
+    put_word(door->doc, args, p, word);
+    before = *rest;
+  }
+  return args;
+}
+
+/* ---- the sentence ---- */
+
+/* A command that cannot be given at this door, up to its end: for somebody who has a command line. */
+static void add_foreign(const struct words_door *door, struct buf *b, struct str *rest, bool quoted) {
+  size_t n = 0;
+  while (n < rest->n && !strchr(quoted ? "'" : ";,)", rest->p[n]))
+    n++;
+  if (str_starts(*rest, STR("help ")))
+    buf_adds(b, door->help);
+  else
+    buf_addf(b, "'cairn %.*s' (%s)", STR_ARG(str_slice(*rest, 0, n)), door->elsewhere);
+  *rest = str_slice(*rest, n + (quoted && n < rest->n), rest->n);
+}
+
+/* One command at the start of *rest, behind the word "cairn ", written as a call. What cannot be undone is never
+ * suggested as one. */
+static void add_command(const struct words_door *door, struct buf *b, struct str *rest, bool quoted) {
+  const struct op *op = leading_op(*rest);
+  if (!op) {
+    if (quoted)
+      add_foreign(door, b, rest, quoted);
+    else
+      buf_adds(b, "cairn ");
+    return;
+  }
+  struct str after = str_slice(*rest, strlen(op->name), rest->n);
+  yyjson_mut_val *args = command_args(door, op, quoted, &after);
+  struct str call = op->flags & OP_DESTRUCTIVE ? STR_NONE : door->call(door, op, args);
+  bool is_whole = !quoted || str_starts(after, STR("'"));
+  if (!call.p || !is_whole) {
+    add_foreign(door, b, rest, quoted);
+    return;
+  }
+  buf_add(b, call);
+  *rest = quoted && str_starts(after, STR("'")) ? str_slice(after, 1, after.n) : after;
+}
+
+static bool is_option(struct str word) {
+  for (const struct op *op = ops; op->name; op++)
+    if (option(op, word))
+      return true;
+  return false;
+}
+
+/* "--inherit-key" is the argument inherit_key. What is no option of an operation is of another program, or of the
+ * command line alone, and stays. */
+static void add_option(struct buf *b, struct str *rest) {
+  size_t n = 2;
+  while (n < rest->n && (ascii_alnum(rest->p[n]) || rest->p[n] == '-'))
+    n++;
+  bool ours = is_option(str_slice(*rest, 2, n));
+  for (size_t i = ours ? 2 : 0; i < n; i++)
+    buf_addc(b, ours && rest->p[i] == '-' ? '_' : rest->p[i]);
+  *rest = str_slice(*rest, n, rest->n);
+}
+
+/* Behind "memory 12: " and the like, up to its end, a message quotes the memory. */
+static bool starts_quote(struct str text) {
+  static const char *const ends[] = {": ", " (", ", which stays: ", NULL};
+  size_t n = sizeof("memory ") - 1, digits = n;
+  if (!str_starts(text, STR("memory ")))
+    return false;
+  while (digits < text.n && ascii_digit(text.p[digits]))
+    digits++;
+  for (const char *const *p = ends; *p && digits > n; p++)
+    if (str_starts(str_slice(text, digits, text.n), str_from(*p)))
+      return true;
+  return false;
+}
+
+struct str words_at(const struct words_door *door, struct str text) {
+  struct buf b = BUF(door->arena);
+  struct str rest = text;
+  while (rest.n) {
+    bool fresh = !b.n || !ascii_alnum(b.p[b.n - 1]);
+    bool quoted = str_starts(rest, STR("'cairn "));
+    if (fresh && starts_quote(rest)) {
+      buf_add(&b, rest);
+      break;
+    }
+    if (fresh && (quoted || str_starts(rest, STR("cairn ")))) {
+      rest = str_slice(rest, quoted ? 7 : 6, rest.n);
+      add_command(door, &b, &rest, quoted);
+      continue;
+    }
+    if (fresh && str_starts(rest, STR(SESSION_WORDS))) {
+      buf_adds(&b, door->session);
+      rest = str_slice(rest, sizeof(SESSION_WORDS) - 1, rest.n);
+      continue;
+    }
+    if (fresh && rest.n > 3 && str_starts(rest, STR("--")) && ascii_alpha(rest.p[2])) {
+      add_option(&b, &rest);
+      continue;
+    }
+    buf_addc(&b, rest.p[0]);
+    rest = str_slice(rest, 1, rest.n);
+  }
+  return buf_str(&b);
+}

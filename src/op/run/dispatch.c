@@ -1,0 +1,347 @@
+/* dispatch.c: looking operations up, checking arguments against the table, and running them. */
+#include "op/op.h"
+
+#include "core/gate/gate.h"
+#include "op/access/operator.h"
+#include "op/access/roles.h"
+#include "op/run/common.h"
+#include "op/run/repeat.h"
+#include "op/run/scrub.h"
+#include "op/session/action.h"
+#include "op/session/session.h"
+#include "op/telemetry/telemetry.h"
+#include "store/tables/events.h"
+
+const struct op *op_find(struct str name) {
+  for (const struct op *op = ops; op->name; op++)
+    if (str_is(name, op->name))
+      return op;
+  return NULL;
+}
+
+static const struct param *find_param(const struct param *list, struct str name) {
+  for (const struct param *p = list; p->name; p++)
+    if (str_is(name, p->name))
+      return p;
+  return NULL;
+}
+
+const struct param *op_param(const struct op *op, struct str name) {
+  const struct param *p = find_param(op->params, name);
+  return p ? p : find_param(common_params, name);
+}
+
+/* ---- arguments ---- */
+
+static enum status bad_text(const struct op *op, const char *name, struct error *err) {
+  error_set(err, STATUS_USAGE, "%s: %s holds a NUL character", op->name, name);
+  return error_fix(err, "remove it: memories are text");
+}
+
+static enum status bad_form(const struct op *op, const struct param *p, const char *form, struct error *err) {
+  error_set(err, STATUS_USAGE, "%s: %s must be %s", op->name, p->name, form);
+  return error_fix(err, "'cairn help %s' shows how to call it", op->name);
+}
+
+static enum status check_choice(const struct op *op, const struct param *p, struct str value, struct error *err) {
+  if (!p->choices || (p->flags & PARAM_OPEN))
+    return STATUS_OK;
+  char list[300];
+  size_t n = 0;
+  for (const char *const *c = p->choices; *c; c++) {
+    if (str_is(value, *c))
+      return STATUS_OK;
+    size_t len = strlen(*c);
+    if (n + len + 3 < sizeof(list)) {
+      if (n) {
+        memcpy(list + n, ", ", 2);
+        n += 2;
+      }
+      memcpy(list + n, *c, len);
+      n += len;
+    }
+  }
+  list[n] = 0;
+  error_set(err, STATUS_USAGE, "%s: '%.*s' is not a value of %s", op->name, STR_ARG(value), p->name);
+  return error_fix(err, "one of: %s", list);
+}
+
+static enum status check_text(const struct op *op, const struct param *p, yyjson_val *v, struct error *err) {
+  struct str s = json_val_str(v);
+  if (s.n && memchr(s.p, 0, s.n) && !(p->flags & PARAM_NOISE))
+    return bad_text(op, p->name, err);
+  return check_choice(op, p, s, err);
+}
+
+static enum status check_list(const struct op *op, const struct param *p, yyjson_val *v, struct error *err) {
+  size_t i, n;
+  yyjson_val *e;
+  yyjson_arr_foreach(v, i, n, e) {
+    if (!yyjson_is_str(e))
+      return bad_form(op, p, "a list of texts", err);
+    enum status s = check_text(op, p, e, err);
+    if (s != STATUS_OK)
+      return s;
+  }
+  return STATUS_OK;
+}
+
+static enum status check_value(const struct op *op, const struct param *p, yyjson_val *v, struct error *err) {
+  static const char *const forms[] = {"a text", "a whole number", "a number", "true or false", "a list of texts"};
+  bool ok = false;
+  switch (p->form) {
+  case PARAM_TEXT:
+    ok = yyjson_is_str(v);
+    break;
+  case PARAM_INT:
+    ok = yyjson_is_int(v);
+    break;
+  case PARAM_NUMBER:
+    ok = yyjson_is_num(v);
+    break;
+  case PARAM_BOOL:
+    ok = yyjson_is_bool(v);
+    break;
+  case PARAM_LIST:
+    ok = yyjson_is_arr(v);
+    break;
+  }
+  if (!ok)
+    return bad_form(op, p, forms[p->form], err);
+  if (p->form == PARAM_TEXT)
+    return check_text(op, p, v, err);
+  return p->form == PARAM_LIST ? check_list(op, p, v, err) : STATUS_OK;
+}
+
+enum status op_check_args(const struct op *op, yyjson_val *args, struct error *err) {
+  if (!yyjson_is_obj(args)) {
+    error_set(err, STATUS_USAGE, "%s: the arguments must be an object", op->name);
+    return error_fix(err, "'cairn help %s' lists its arguments", op->name);
+  }
+  size_t i, n;
+  yyjson_val *key, *v;
+  yyjson_obj_foreach(args, i, n, key, v) {
+    struct str name = json_val_str(key);
+    const struct param *p = op_param(op, name);
+    if (!p) {
+      error_set(err, STATUS_USAGE, "%s: unknown argument '%.*s'", op->name, STR_ARG(name));
+      return error_fix(err, "'cairn help %s' lists its arguments", op->name);
+    }
+    enum status s = check_value(op, p, v, err);
+    if (s != STATUS_OK)
+      return s;
+  }
+  for (const struct param *p = op->params; p->name; p++)
+    if ((p->flags & PARAM_REQUIRED) && !yyjson_obj_get(args, p->name)) {
+      error_set(err, STATUS_USAGE, "%s: %s is missing", op->name, p->name);
+      return error_fix(err, "'cairn help %s' shows how to call it", op->name);
+    }
+  return STATUS_OK;
+}
+
+/* ---- running ---- */
+
+/* The common arguments adjust the caller's place; who it is stays as the door said. */
+static enum status settle_caller(struct op_call *call) {
+  struct caller *c = &call->caller;
+  struct str scope = json_str(call->args, "scope");
+  yyjson_val *project = yyjson_obj_get(call->args, "project");
+  if (project) {
+    c->project = json_val_str(project);
+    c->project_given = true;
+  }
+  if (json_bool(call->args, "all_projects", false))
+    c->all_projects = true;
+  if (str_is(scope, "global")) {
+    if (project && !str_empty(c->project)) {
+      error_set(call->err, STATUS_USAGE, "scope 'global' and project '%.*s' contradict each other",
+                STR_ARG(c->project));
+      return error_fix(call->err, "give one of the two");
+    }
+    c->project = STR("");
+    c->project_given = true;
+  }
+  if (!c->project.p)
+    c->project = STR("");
+  return gate_check_project(c->project, call->err);
+}
+
+/* When everything is known that says where the caller works. */
+static enum status check_scope(struct op_call *call) {
+  if (!str_is(json_str(call->args, "scope"), "project") || !str_empty(call->caller.project))
+    return STATUS_OK;
+  error_set(call->err, STATUS_USAGE, "scope 'project' needs a project, and none is known here");
+  return error_fix(call->err, "name one with --project, set CAIRN_PROJECT, or work in a git repository");
+}
+
+/* What a team's call may see, as the store's second wall: nobody's rows, rather than everybody's, for a caller without
+ * a team. */
+static enum status enter_team(const struct op_call *call) {
+  struct str team = call->caller.team;
+  return call->engine->store ? db_team(store_db(call->engine->store), team.p ? team : STR(""), call->err) : STATUS_OK;
+}
+
+/* What is done between calls (queued reads, maintenance of the store) is for all teams. */
+static void leave_team(const struct engine *engine) {
+  struct error ignored;
+  enum status s = engine->store ? db_team(store_db(engine->store), STR_NONE, &ignored) : STATUS_OK;
+  (void)s; /* whatever runs next finds out */
+}
+
+static enum status run_inside(struct op_call *call) {
+  enum status s = op_check_args(call->op, call->args, call->err);
+  if (s == STATUS_OK)
+    s = scrub_args(call);
+  if (s == STATUS_OK)
+    s = settle_caller(call);
+  if (s == STATUS_OK)
+    s = operator_enter(call);
+  if (s == STATUS_OK)
+    s = roles_enter(call);
+  if (s == STATUS_OK)
+    s = check_scope(call);
+  if (s == STATUS_OK)
+    s = call_check_shown(call);
+  if (s == STATUS_OK && (call->op->flags & OP_GATED))
+    s = action_gate(call);
+  return s == STATUS_OK ? call->op->run(call) : s;
+}
+
+/* What the door gets of it, whatever came of it, holds no secrets. */
+static enum status run_scrubbed(struct op_call *call) {
+  enum status s = enter_team(call);
+  if (s == STATUS_OK) {
+    scrub_begin(call);
+    s = run_inside(call);
+  }
+  call->done = s == STATUS_OK;
+  if (call->done)
+    scrub_result(call);
+  else
+    scrub_error(call);
+  return s;
+}
+
+/* One run, in memory of its own when it is not the first: what a run that is repeated has allocated goes before it. */
+static enum status run_once(struct op_call *call, struct arena *arena, bool again) {
+  jmp_buf oom, *outer = arena->oom;
+  struct arena *volatile own = arena;
+  volatile enum status s;
+  if (ARENA_BOUNDARY(arena, oom)) {
+    s = error_set(call->err, STATUS_NOMEM, "out of memory; %s",
+                  call->done ? "it was done, but its result cannot be shown" : "nothing was changed");
+  } else {
+    if (again)
+      own = arena_child(arena);
+    call->arena = own;
+    call->doc = json_new(own);
+    call->result = yyjson_mut_obj(call->doc);
+    call->now = clock_now(&call->engine->clock);
+    s = run_scrubbed(call);
+  }
+  arena->oom = own->oom = outer;
+  if (s != STATUS_OK && call->engine->store)
+    store_rollback(call->engine->store);
+  return s;
+}
+
+/* Agents call tools; which of them did is what the door knows of the connection or the process. */
+static struct str client_of(const struct caller *c, char number[24]) {
+  if (!c->tool.p || !c->origin)
+    return STR_NONE;
+  if (!str_empty(c->origin->connection))
+    return c->origin->connection;
+  snprintf(number, 24, "p%lld", (long long)c->origin->pid);
+  return c->origin->pid ? str_from(number) : STR_NONE;
+}
+
+static void note_call(const struct op_call *call, enum status s, int64_t duration_us) {
+  const struct caller *c = &call->caller;
+  char number[24];
+  bool booted = s == STATUS_OK && strcmp(call->op->name, "boot") == 0;
+  struct telemetry_call t = {.name = c->tool.p ? c->tool : str_from(call->op->name),
+                             .op = str_from(call->op->name),
+                             .team = c->team,
+                             .project = c->project,
+                             .source = c->source,
+                             .session = c->session,
+                             .client = client_of(c, number),
+                             .at = call->now,
+                             .duration_us = duration_us,
+                             .error = s == STATUS_OK ? NULL : call->err};
+  const char *session = booted ? yyjson_mut_get_str(yyjson_mut_obj_get(call->result, "session")) : NULL;
+  if (session)
+    t.session = str_from(session);
+  telemetry_note_in(call->engine, &t);
+  if (booted)
+    telemetry_flush_before_boot(call->engine, t.client, t.session);
+}
+
+/* A server that is fenced in may lack a place that was configured after its start. */
+static void explain(const struct op_call *call, enum status s) {
+  const char *how = telemetry_sandbox(call->engine->telemetry);
+  if (s == STATUS_READONLY && !call->err->fix[0] && how && strcmp(how, "off") != 0)
+    error_fix(call->err, "the server runs in a sandbox: start it anew when the place was configured since, or name the "
+                         "place in the setting sandbox.paths");
+}
+
+enum status op_run(struct engine *engine, const struct op *op, const struct caller *caller,
+                   const struct op_hooks *hooks, struct arena *arena, yyjson_val *args, yyjson_mut_val **ret_result,
+                   struct error *err) {
+  int64_t began = clock_ticks_us();
+  if (op->flags & OP_SECRET)
+    arena_guard(arena);
+  else
+    arena_relax(arena);
+  pthread_mutex_lock(&engine->lock);
+  struct op_call call = {.op = op,
+                         .engine = engine,
+                         .caller = *caller,
+                         .hooks = hooks ? *hooks : (struct op_hooks){0},
+                         .arena = arena,
+                         .args = args,
+                         .err = err};
+  struct repeat repeat;
+  struct scrub_stream stream;
+  repeat_begin(&repeat, &call);
+  roles_wait(&call);
+  scrub_open(&stream, &call);
+  enum status s = run_once(&call, arena, false);
+  while (s != STATUS_OK && repeat_again(&repeat, &call, s)) {
+    if (call.arena != arena)
+      arena_release(call.arena);
+    call.caller = *caller;
+    call.args = args;
+    s = run_once(&call, arena, true);
+  }
+  scrub_close(&stream);
+  if (s == STATUS_OK)
+    *ret_result = call.result;
+  else
+    explain(&call, s);
+  if (op->flags & (OP_WRITE | OP_NO_TXN))
+    atomic_fetch_add(engine->writes, 1);
+  leave_team(engine);
+  if (engine->store)
+    session_touch(&call);
+  roles_leave(&call);
+  note_call(&call, s, clock_ticks_us() - began);
+  pthread_mutex_unlock(&engine->lock);
+  return s;
+}
+
+yyjson_mut_val *op_error_json(yyjson_mut_doc *doc, const struct error *err) {
+  yyjson_mut_val *root = yyjson_mut_obj(doc);
+  yyjson_mut_val *e = json_put_obj(doc, root, "error");
+  json_put(doc, e, "code", str_from(status_name(err->code)));
+  if (err->step)
+    json_put(doc, e, "step", str_from(err->step));
+  json_put(doc, e, "message", str_from(err->message));
+  if (err->fix[0])
+    json_put(doc, e, "fix", str_from(err->fix));
+  if (err->about)
+    json_put_int(doc, e, "memory", err->about);
+  if (err->similarity > 0)
+    json_put_num(doc, e, "similarity", json_round(err->similarity, 4));
+  return root;
+}

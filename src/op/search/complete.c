@@ -1,0 +1,31 @@
+/* complete.c: ids of memories that begin with what was typed. */
+#include "op/search/complete.h"
+
+#include "op/run/common.h"
+#include "store/memories/memories.h"
+
+static enum status run(struct op_call *call) {
+  struct scope scope = scope_of(call);
+  struct memory_ids ids = {0};
+  int64_t limit;
+  enum status s = call_int(call, "limit", 100, 1, 1000, &limit);
+  if (s == STATUS_OK)
+    s = memory_ids(call->engine->store, &scope, json_str(call->args, "prefix"), limit + 1, call->arena, &ids,
+                   call->err);
+  if (s != STATUS_OK)
+    return s;
+  yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "ids");
+  for (size_t i = 0; i < ids.n && (int64_t)i < limit; i++)
+    yyjson_mut_arr_add_sint(call->doc, arr, ids.v[i]);
+  json_put_bool(call->doc, call->result, "more", (int64_t)ids.n > limit);
+  return STATUS_OK;
+}
+
+static const struct param params[] = {
+    {"prefix", PARAM_TEXT, PARAM_REQUIRED | PARAM_NOISE, NULL, NULL, NULL, "what was typed"},
+    {"limit", PARAM_INT, 0, NULL, NULL, NULL, "ids at most"},
+    {0},
+};
+
+/* By the name of the operation whose rights it takes. */
+const struct op complete_ids = {.name = "list", .params = params, .run = run};

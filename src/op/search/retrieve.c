@@ -1,0 +1,375 @@
+/* retrieve.c: from a query to ranked memories. */
+#include "op/search/retrieve.h"
+
+#include <stdlib.h>
+
+#include "base/utf8.h"
+#include "core/memory/types.h"
+#include "store/search/entities.h"
+#include "store/search/lexical.h"
+#include "store/search/search_rows.h"
+#include "store/tables/settings.h"
+#include "transcript/store/neighbours.h"
+
+enum {
+  QUERY_WORDS_BYTES = 4096, /* of a query, what may ask for a type */
+  WORD_CHUNKS = 100,        /* hits taken from each list */
+  NEAR_CHUNKS = 80,
+  NAMED_CHUNKS = 50,
+  LENDERS = 100, /* of the best by words, those that lend to their neighbours */
+  POOL = 3,      /* times the limit: what diversity chooses from */
+  POOL_LEAST = 30,
+  DIVERSE = 2, /* times the limit: how many it chooses, before the best of them are taken */
+};
+
+#define TIME_SHARE 0.3 /* what a time that fits adds to a score */
+#define COPY_SHARE 0.8 /* what is left of the score of a near copy, where places are scarce */
+
+/* ---- the candidates ---- */
+
+static struct hit *candidate(struct query *q, struct hits *all, int64_t memory_id, int64_t chunk_id) {
+  for (size_t i = 0; i < all->n; i++)
+    if (all->v[i].m.id == memory_id)
+      return &all->v[i];
+  list_push(q->call->arena, all, (struct hit){.chunk_id = chunk_id, .m = {.id = memory_id}});
+  return &all->v[all->n - 1];
+}
+
+/* A chunk beside the best one that speaks of the same adds to it: the answer runs on there. Chunks of a memory have
+ * numbers that follow each other. */
+static double beside(const struct lexical_hits *hits, const struct lexical_hit *best) {
+  double most = 0;
+  for (size_t i = 0; i < hits->n; i++) {
+    const struct lexical_hit *h = &hits->v[i];
+    bool next = h->chunk_id == best->chunk_id + 1 || h->chunk_id == best->chunk_id - 1;
+    if (h->memory_id == best->memory_id && next && h->score > most)
+      most = h->score;
+  }
+  return LEND_BEFORE * most;
+}
+
+static enum status add_words(struct query *q, struct hits *all) {
+  struct op_call *call = q->call;
+  struct lexical_hits hits = {0};
+  enum status s =
+      lexical_search(call->engine->store, &q->scope, &q->filter, q->text, WORD_CHUNKS, call->arena, &hits, call->err);
+  q->damaged |= s == STATUS_OK && hits.damaged;
+  q->terms = hits.terms;
+  for (size_t i = 0; s == STATUS_OK && i < hits.n; i++) {
+    const struct lexical_hit *from = &hits.v[i];
+    struct hit *h = candidate(q, all, from->memory_id, from->chunk_id);
+    if (h->match.part[LIST_LEXICAL] > 0 || !(hits.bound > 0))
+      continue; /* a lesser chunk of the same memory */
+    h->raw[LIST_LEXICAL] = from->score;
+    if (from->features)
+      h->m = *from->features;
+    double share = (from->score + beside(&hits, from)) / hits.bound;
+    h->match.part[LIST_LEXICAL] = share < 1 ? share : 1;
+  }
+  return s;
+}
+
+static enum status add_named(struct query *q, struct hits *all) {
+  struct op_call *call = q->call;
+  struct lexical_hits hits = {0};
+  enum status s = entity_search(call->engine->store, &q->scope, &q->filter, q->text, q->terms, NAMED_CHUNKS,
+                                call->arena, &hits, call->err);
+  q->damaged |= s == STATUS_OK && hits.damaged;
+  for (size_t i = 0; s == STATUS_OK && i < hits.n; i++) {
+    struct hit *h = candidate(q, all, hits.v[i].memory_id, hits.v[i].chunk_id);
+    if (h->match.part[LIST_ENTITY] > 0)
+      continue;
+    h->raw[LIST_ENTITY] = hits.v[i].score;
+    h->match.part[LIST_ENTITY] = hits.v[i].score / hits.v[0].score;
+  }
+  return s;
+}
+
+static void set_similarity(struct hit *h, double cosine, double similarity) {
+  h->raw[LIST_VECTOR] = cosine;
+  h->match.part[LIST_VECTOR] = similarity > 0 ? similarity : 0;
+}
+
+/* A failing embedder costs the vectors, never the search. */
+static enum status add_near(struct query *q, struct hits *all) {
+  struct op_call *call = q->call;
+  struct near_hits hits = {0};
+  size_t used = 0;
+  enum status s = embeddings_near(call, &q->set, &q->scope, &q->filter, q->text, NEAR_CHUNKS, &hits, &used);
+  q->by_vectors |= s == STATUS_OK && used > 0;
+  q->farthest = used == 1 && hits.n == NEAR_CHUNKS ? hits.v[hits.n - 1].similarity : 1;
+  for (size_t i = 0; s == STATUS_OK && i < hits.n; i++) {
+    if (!(hits.v[i].similarity > 0))
+      continue;
+    struct hit *h = candidate(q, all, hits.v[i].memory_id, hits.v[i].chunk_id);
+    if (h->raw[LIST_VECTOR] != 0)
+      continue;
+    set_similarity(h, hits.v[i].cosine, hits.v[i].similarity);
+    if (!h->m.type.p && hits.v[i].features)
+      h->m = *hits.v[i].features;
+    /* What the words found in passing is shown where the meaning is. */
+    if (h->match.part[LIST_LEXICAL] < h->match.part[LIST_VECTOR])
+      h->chunk_id = hits.v[i].chunk_id;
+  }
+  return s;
+}
+
+/* ---- neighbours ---- */
+
+static enum status load_features(struct query *q, struct hits *all, size_t from) {
+  struct op_call *call = q->call;
+  struct memory **bare = arena_array(call->arena, struct memory *, all->n + 1);
+  size_t n = 0;
+  for (size_t i = from; i < all->n; i++)
+    if (!all->v[i].m.type.p)
+      bare[n++] = &all->v[i].m;
+  return n ? search_features(call->engine->store, q->scope.team, call->arena, bare, n, call->err) : STATUS_OK;
+}
+
+/* An entry of a transcript that answers lends to the one after it, which goes on about it, and to the one before, which
+ * asked for it. What is lent is not lent on. */
+static enum status lend(struct query *q, struct hits *all) {
+  struct op_call *call = q->call;
+  size_t n = all->n < LENDERS ? all->n : LENDERS;
+  enum status s = STATUS_OK;
+  for (size_t i = 0; s == STATUS_OK && i < n; i++) {
+    double words = all->v[i].match.part[LIST_LEXICAL];
+    struct neighbour before = {0}, after = {0};
+    if (words == 0 || !memory_is_entry(&all->v[i].m))
+      continue;
+    s = transcript_around(call->engine->store, &q->scope, &q->filter, &all->v[i].m, call->arena, &before, &after,
+                          call->err);
+    if (s == STATUS_OK && after.memory_id)
+      candidate(q, all, after.memory_id, after.chunk_id)->match.lent += LEND_NEXT * words;
+    if (s == STATUS_OK && before.memory_id)
+      candidate(q, all, before.memory_id, before.chunk_id)->match.lent += LEND_BEFORE * words;
+  }
+  return s;
+}
+
+/* ---- ranking ---- */
+
+struct place {
+  double score;
+  int64_t id;
+  size_t at;
+};
+
+static int by_score(const void *x, const void *y) {
+  const struct place *a = x, *b = y;
+  if (a->score != b->score)
+    return a->score < b->score ? 1 : -1;
+  return (a->id > b->id) - (a->id < b->id);
+}
+
+/* The best `most`, best first. Places are sorted and then hits are moved, once: a hit is a large thing. */
+static void keep_best(struct arena *a, struct hits *all, size_t most) {
+  struct place *places = arena_array(a, struct place, all->n + 1);
+  for (size_t i = 0; i < all->n; i++)
+    places[i] = (struct place){all->v[i].score, all->v[i].m.id, i};
+  if (all->n)
+    qsort(places, all->n, sizeof(*places), by_score);
+  struct hits best = {0};
+  for (size_t i = 0; i < all->n && i < most; i++)
+    list_push(a, &best, all->v[places[i].at]);
+  *all = best;
+}
+
+static struct fusion fusion_of(const struct query *q) {
+  struct fusion how = q->fusion;
+  how.means = how.means && q->by_vectors;
+  how.words = how.words && !q->damaged;
+  return how;
+}
+
+/* What each memory itself brings. */
+static void rate(struct query *q, struct hits *all) {
+  struct rank_policy policy = {q->half_life_days, q->call->now};
+  for (size_t i = 0; i < all->n; i++) {
+    struct hit *h = &all->v[i];
+    const struct mem_type *t = type_find(h->m.type);
+    h->parts = rank_parts(&policy, &h->m);
+    h->parts.time = q->timed ? 1 + TIME_SHARE * when_near(&q->when, h->m.valid_from) : 1;
+    h->parts.type = t ? q->types[type_number(t)] : 1;
+    h->rate = rank_product(&h->parts);
+  }
+}
+
+static void weigh(struct query *q, struct hits *all) {
+  struct fusion how = fusion_of(q);
+  for (size_t i = 0; i < all->n; i++) {
+    struct hit *h = &all->v[i];
+    h->fusion = fuse(&how, &h->match);
+    h->score = h->fusion * h->rate;
+  }
+}
+
+static int by_size(const void *x, const void *y) {
+  double a = *(const double *)x, b = *(const double *)y;
+  return (a < b) - (a > b);
+}
+
+/* What the best `most` score at least, when nothing is known of the vectors of the others. */
+static double certain(struct query *q, struct hits *all, size_t most) {
+  double *scores = arena_array(q->call->arena, double, all->n + 1);
+  if (all->n <= most)
+    return 0;
+  weigh(q, all);
+  for (size_t i = 0; i < all->n; i++)
+    scores[i] = all->v[i].score;
+  qsort(scores, all->n, sizeof(*scores), by_size);
+  return scores[most - 1];
+}
+
+/* The vectors of what only the other lists found: a candidate is judged by both sides, whichever found it. One that
+ * would not be among the best `most` even if it were as similar as the last of the nearest needs no look. */
+static enum status compare_rest(struct query *q, struct hits *all, size_t most) {
+  struct op_call *call = q->call;
+  struct fusion how = fusion_of(q);
+  double least = certain(q, all, most);
+  size_t n = 0;
+  struct hit **rest = arena_array(call->arena, struct hit *, all->n + 1);
+  int64_t *chunks = arena_array(call->arena, int64_t, all->n + 1);
+  for (size_t i = 0; i < all->n; i++) {
+    struct match best = all->v[i].match;
+    best.part[LIST_VECTOR] = q->farthest;
+    if (all->v[i].raw[LIST_VECTOR] == 0 && fuse(&how, &best) * all->v[i].rate >= least) {
+      rest[n] = &all->v[i];
+      chunks[n++] = all->v[i].chunk_id;
+    }
+  }
+  struct near_hit *near = arena_array(call->arena, struct near_hit, n + 1);
+  enum status s = embeddings_compare(call, &q->set, q->text, chunks, n, near);
+  for (size_t i = 0; s == STATUS_OK && i < n; i++)
+    set_similarity(rest[i], near[i].cosine, near[i].similarity);
+  return s;
+}
+
+static enum status load_rows(struct query *q, struct hits *pool) {
+  struct op_call *call = q->call;
+  struct store *st = call->engine->store;
+  struct memory **rows = arena_array(call->arena, struct memory *, pool->n + 1);
+  bool *found = arena_array(call->arena, bool, pool->n + 1);
+  int64_t *chunks = arena_array(call->arena, int64_t, pool->n + 1);
+  struct str *texts = arena_array(call->arena, struct str, pool->n + 1);
+  size_t kept = 0;
+  for (size_t i = 0; i < pool->n; i++) {
+    rows[i] = &pool->v[i].m;
+    chunks[i] = pool->v[i].chunk_id;
+  }
+  enum status s = memories_by_ids(st, q->scope.team, call->arena, rows, pool->n, found, call->err);
+  if (s == STATUS_OK)
+    s = chunk_snippets(st, q->scope.team, chunks, pool->n, call->arena, texts, call->err);
+  for (size_t i = 0; s == STATUS_OK && i < pool->n; i++) {
+    pool->v[i].snippet = texts[i];
+    if (found[i])
+      pool->v[kept++] = pool->v[i];
+  }
+  pool->n = kept;
+  return s;
+}
+
+/* A near copy of better ones keeps its place only against what is much worse. The best `limit` of a sorted list. */
+static void drop_copies(struct arena *a, struct hits *list, size_t limit) {
+  struct word_set *texts = arena_array(a, struct word_set, list->n + 1);
+  bool *copies = arena_array(a, bool, list->n + 1), *kept = arena_array(a, bool, list->n + 1);
+  size_t n = 0;
+  if (list->n <= limit)
+    return;
+  for (size_t i = 0; i < list->n; i++)
+    texts[i] = list->v[i].words;
+  mark_copies(texts, list->n, copies);
+  for (size_t taken = 0; taken < limit; taken++) {
+    size_t best = list->n;
+    double most = 0;
+    for (size_t i = 0; i < list->n; i++) {
+      double value = list->v[i].score * (copies[i] ? COPY_SHARE : 1);
+      if (!kept[i] && (best == list->n || value > most)) {
+        best = i;
+        most = value;
+      }
+    }
+    kept[best] = true;
+  }
+  for (size_t i = 0; i < list->n; i++)
+    if (kept[i])
+      list->v[n++] = list->v[i];
+  list->n = n;
+}
+
+/* Twice as many as wanted by score and diversity, and of these the best: what repeats another goes, what is good stays
+ * where it is. */
+static void pick(struct arena *a, struct hits *pool, int64_t limit, struct hits *ret) {
+  if (pool->n == 0)
+    return;
+  struct word_set *texts = arena_array(a, struct word_set, pool->n);
+  double *scores = arena_array(a, double, pool->n);
+  size_t *order = arena_array(a, size_t, pool->n), n;
+  for (size_t i = 0; i < pool->n; i++) {
+    texts[i] = pool->v[i].words = word_set(a, pool->v[i].snippet);
+    scores[i] = pool->v[i].score;
+  }
+  mmr_pick(a, texts, scores, pool->n, (size_t)limit * DIVERSE, order, &n);
+  for (size_t i = 0; i < n; i++)
+    list_push(a, ret, pool->v[order[i]]);
+  keep_best(a, ret, ret->n);
+  drop_copies(a, ret, (size_t)limit);
+}
+
+static enum status gather(struct query *q, struct hits *all) {
+  enum status s = STATUS_OK;
+  if (q->fusion.words)
+    s = add_words(q, all);
+  if (s == STATUS_OK)
+    s = load_features(q, all, 0);
+  size_t found = all->n;
+  if (s == STATUS_OK && q->fusion.words)
+    s = lend(q, all);
+  if (s == STATUS_OK && q->fusion.words)
+    s = add_named(q, all);
+  if (s == STATUS_OK && q->fusion.means)
+    s = add_near(q, all);
+  return s == STATUS_OK ? load_features(q, all, found) : s;
+}
+
+enum status retrieve(struct query *q, const char *states, int64_t limit, struct hits *ret_hits) {
+  enum { ROOM = WORD_CHUNKS + NEAR_CHUNKS + NAMED_CHUNKS }; /* hits are large, and better not moved */
+  struct hits all = {0};
+  size_t pool = (size_t)limit * POOL > POOL_LEAST ? (size_t)limit * POOL : POOL_LEAST;
+  if (str_empty(str_trim(q->text))) /* an embedder has an opinion on nothing, too */
+    return STATUS_OK;
+  q->filter.states = states;
+  enum status s = gather(q, &all);
+  if (s == STATUS_OK && !q->by_vectors && !q->fusion.words) { /* meaning was asked for, and nothing tells it */
+    q->fusion.words = true;
+    s = gather(q, &all);
+  }
+  rate(q, &all);
+  if (s == STATUS_OK && q->fusion.means && q->by_vectors)
+    s = compare_rest(q, &all, pool);
+  if (s != STATUS_OK)
+    return s;
+  weigh(q, &all);
+  keep_best(q->call->arena, &all, pool);
+  while (all.n && !(all.v[all.n - 1].fusion > 0)) /* what nothing speaks for */
+    all.n--;
+  s = load_rows(q, &all);
+  if (s == STATUS_OK)
+    pick(q->call->arena, &all, limit, ret_hits);
+  return s;
+}
+
+enum status retrieve_prepare(struct query *q) {
+  struct op_call *call = q->call;
+  struct store *st = call->engine->store;
+  q->types = types_asked_for(call->arena, utf8_fold(call->arena, utf8_cut(q->text, QUERY_WORDS_BYTES)));
+  q->timed = when_find(q->text, call->now, &q->when);
+  enum status s = setting_number(st, q->scope.team, SET_DECAY_HALF_LIFE, call->arena, &q->half_life_days, call->err);
+  if (s == STATUS_OK)
+    s = setting_number(st, q->scope.team, SET_VECTOR_WEIGHT, call->arena, &q->fusion.vector, call->err);
+  if (s == STATUS_OK)
+    s = embeddings_of(call, &q->set);
+  if (s == STATUS_OK && q->fusion.means)
+    embeddings_ask(call, &q->set, q->text);
+  return s;
+}

@@ -1,0 +1,321 @@
+/* search.c: the search operation: its arguments, the skills that a query triggers, its reply. */
+#include "base/utf8.h"
+#include "core/secrets/redact.h"
+#include "core/text/token_count.h"
+#include "op/handlers.h"
+#include "op/run/reply_cache.h"
+#include "op/search/corpus.h"
+#include "op/search/retrieve.h"
+#include "store/memories/skills.h"
+#include "store/tables/settings.h"
+
+enum { SKILL_HITS = 5, BUDGET_LEAST = 50, BUDGET_MOST = 1000000 };
+
+/* ---- skills ---- */
+
+static bool contains_word(struct str folded, struct str keyword) {
+  return !str_empty(keyword) && str_find(folded, keyword, 0) != SIZE_MAX;
+}
+
+static enum status skill_hits(struct query *q, struct hits *ret) {
+  struct op_call *call = q->call;
+  struct memories skills = {0};
+  if (!asks_for_memories(q->scope.corpora))
+    return STATUS_OK;
+  enum status s = skills_visible(call->engine->store, &q->scope, call->arena, &skills, call->err);
+  struct str folded = utf8_fold(call->arena, q->text);
+  for (size_t i = 0; s == STATUS_OK && i < skills.n && ret->n < SKILL_HITS; i++) {
+    struct memory *m = &skills.v[i];
+    bool fires = false; /* nobody asked for it by name: one that nobody vouches for is found like any other text */
+    for (size_t k = 0; memory_trusted(m) && k < m->skill_keywords.n; k++)
+      fires |= contains_word(folded, utf8_fold(call->arena, m->skill_keywords.v[k]));
+    if (!fires)
+      continue;
+    s = memory_load_body(call->engine->store, call->arena, m, call->err);
+    struct hit h = {.m = *m, .snippet = m->body, .skill = m->skill_name, .score = 1};
+    list_push(call->arena, ret, h);
+  }
+  return s;
+}
+
+/* ---- result ---- */
+
+static double rounded(double x) { return json_round(x, 6); }
+
+static enum status put_text(struct query *q, yyjson_mut_val *v, struct hit *h) {
+  struct str detail = json_str(q->call->args, "detail");
+  if (str_is(detail, "headline"))
+    return STATUS_OK;
+  if (str_is(detail, "full")) {
+    enum status s = memory_load_body(q->call->engine->store, q->call->arena, &h->m, q->call->err);
+    json_put(q->call->doc, v, "body", h->m.body);
+    if (h->m.people.n)
+      json_put_strs(q->call->doc, v, "people", &h->m.people);
+    if (h->m.topics.n)
+      json_put_strs(q->call->doc, v, "topics", &h->m.topics);
+    if (h->m.action_items.n)
+      json_put_strs(q->call->doc, v, "action_items", &h->m.action_items);
+    return s == STATUS_OK ? put_signals(q->call, v, &h->m) : s;
+  }
+  json_put(q->call->doc, v, "snippet", utf8_cut(h->snippet, SNIPPET_BYTES));
+  return STATUS_OK;
+}
+
+static struct str source_of(const struct hit *h) {
+  bool words = h->raw[LIST_LEXICAL] > 0 || h->raw[LIST_ENTITY] > 0 || h->match.lent > 0;
+  if (h->skill.p)
+    return STR("skill");
+  if (h->match.part[LIST_VECTOR] > 0)
+    return words ? STR("hybrid") : STR("vector");
+  return STR("keyword");
+}
+
+static void put_parts(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct hit *h) {
+  const struct {
+    const char *name;
+    double value;
+  } parts[] = {{"fusion", h->fusion},
+               {"words", h->match.part[LIST_LEXICAL]},
+               {"lent", h->match.lent},
+               {"similarity", h->match.part[LIST_VECTOR]},
+               {"named", h->match.part[LIST_ENTITY]},
+               {"bm25", h->raw[LIST_LEXICAL]},
+               {"cosine", h->raw[LIST_VECTOR]},
+               {"decay", h->parts.decay},
+               {"weight", h->parts.weight},
+               {"rating", h->parts.rating},
+               {"access", h->parts.access},
+               {"time", h->parts.time},
+               {"type", h->parts.type},
+               {"trust", h->parts.trust}};
+  for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+    json_put_num(doc, obj, parts[i].name, rounded(parts[i].value));
+}
+
+static enum status put_hit(struct query *q, yyjson_mut_val *arr, struct hit *h, const struct document_place *place) {
+  struct op_call *call = q->call;
+  yyjson_mut_doc *doc = call->doc;
+  yyjson_mut_val *v = yyjson_mut_arr_add_obj(doc, arr);
+  enum status s = STATUS_OK;
+  put_brief(call, v, &h->m);
+  put_place(call, v, place);
+  if (h->m.tags.n)
+    json_put_strs(doc, v, "tags", &h->m.tags);
+  json_put_num(doc, v, "age_days", json_round((double)(call->now - h->m.created_at) / (double)MS_PER_DAY, 1));
+  json_put_num(doc, v, "score", rounded(h->score));
+  json_put(doc, v, "source", source_of(h));
+  json_put_opt(doc, v, "via_skill_trigger", h->skill);
+  if (str_is(h->m.state, "superseded")) {
+    int64_t head;
+    s = link_head(call->engine->store, h->m.team, h->m.id, &head, call->err);
+    if (s != STATUS_OK)
+      return s;
+    json_put_int(doc, v, "superseded_by", head);
+  }
+  if (json_bool(call->args, "explain", false) && !h->skill.p)
+    put_parts(doc, json_put_obj(doc, v, "parts"), h);
+  return put_text(q, v, h);
+}
+
+/* The query may hold a secret: the log gets it scrubbed. Returns what the log got. */
+static struct str note_search(struct query *q, const struct hits *hits) {
+  struct op_call *call = q->call;
+  struct secret_hits secrets = {0};
+  redact_find(call->arena, q->text, call->secrets, &secrets);
+  yyjson_mut_doc *doc = json_new(call->arena);
+  yyjson_mut_val *detail = yyjson_mut_obj(doc);
+  json_put(doc, detail, "query", utf8_cut(redact_apply(call->arena, q->text, &secrets), 1000));
+  yyjson_mut_val *results = json_put_arr(doc, detail, "results");
+  for (size_t i = 0; i < hits->n; i++)
+    yyjson_mut_arr_add_sint(doc, results, hits->v[i].m.id);
+  struct txn who = who_of(call);
+  struct str text = json_write(call->arena, detail, false);
+  reads_note(call->engine->store, &who, STR("memory:search"), 0, STR_NONE, text);
+  return text;
+}
+
+static void append_new(struct arena *a, struct hits *list, const struct hits *more, int64_t limit) {
+  for (size_t i = 0; i < more->n && (int64_t)list->n < limit; i++) {
+    bool there = false;
+    for (size_t k = 0; k < list->n; k++)
+      there |= list->v[k].m.id == more->v[i].m.id;
+    if (!there)
+      list_push(a, list, more->v[i]);
+  }
+}
+
+/* Any text is a query: a NUL in it is a blank. */
+static struct str query_text(struct op_call *call) {
+  struct str given = json_str(call->args, "query");
+  if (str_empty(given) || !memchr(given.p, 0, given.n))
+    return given;
+  struct str text = arena_dup(call->arena, given);
+  char *bytes = (char *)(uintptr_t)text.p;
+  for (size_t i = 0; i < text.n; i++)
+    if (!bytes[i])
+      bytes[i] = ' ';
+  return text;
+}
+
+/* A search that names no mode is made as the setting says. */
+static enum status read_mode(struct op_call *call, struct query *q) {
+  struct str mode = json_str(call->args, "mode");
+  if (str_empty(mode)) {
+    struct setting_value provider;
+    enum status s =
+        setting_get(call->engine->store, call->caller.team, SET_SEARCH_PROVIDER, call->arena, &provider, call->err);
+    if (s != STATUS_OK)
+      return s;
+    mode = str_is(provider.value, "fts5") ? STR("keyword") : STR("hybrid");
+  }
+  q->fusion.words = !str_is(mode, "vector");
+  q->fusion.means = !str_is(mode, "keyword");
+  return STATUS_OK;
+}
+
+static enum status read_query(struct op_call *call, struct query *q) {
+  *q = (struct query){.call = call, .text = query_text(call), .scope = scope_of(call)};
+  q->scope.corpora = call_corpora(call);
+  enum status s = read_mode(call, q);
+  if (s == STATUS_OK)
+    s = call_filter(call, &q->filter);
+  if (s == STATUS_OK)
+    s = call_int(call, "limit", 10, 1, 100, &q->limit);
+  if (s == STATUS_OK)
+    s = call_time(call, "as_of", -1, &q->scope.as_of);
+  return s == STATUS_OK ? retrieve_prepare(q) : s;
+}
+
+/* How much of the team's texts has a vector, while that is not all of it. */
+static enum status put_embedded(struct query *q) {
+  struct op_call *call = q->call;
+  int64_t done, total;
+  if (q->set.n == 0)
+    return STATUS_OK;
+  enum status s = vec_count(call->engine->store, &q->set.v[0].model, &done, &total, call->err);
+  if (s != STATUS_OK || done >= total)
+    return s;
+  yyjson_mut_val *obj = json_put_obj(call->doc, call->result, "embedded");
+  json_put_int(call->doc, obj, "done", done);
+  json_put_int(call->doc, obj, "total", total);
+  return STATUS_OK;
+}
+
+static enum status put_mode(struct query *q) {
+  struct op_call *call = q->call;
+  bool words = q->fusion.words && !q->damaged;
+  json_put(call->doc, call->result, "search_mode",
+           !q->by_vectors ? STR("keyword")
+           : words        ? STR("hybrid")
+                          : STR("vector"));
+  if (q->damaged) {
+    struct error why;
+    error_set(&why, STATUS_CORRUPT, "it is damaged, and words were not searched");
+    error_fix(&why, "run 'cairn doctor --repair'");
+    embeddings_degrade(call, &q->set, STR("the full-text index"), &why);
+  }
+  json_put_opt(call->doc, call->result, "degraded", q->set.degraded);
+  return put_embedded(q);
+}
+
+static enum status load_lists(struct query *q, struct hits *hits) {
+  struct op_call *call = q->call;
+  struct memory **list = arena_array(call->arena, struct memory *, hits->n + 1);
+  for (size_t i = 0; i < hits->n; i++)
+    list[i] = &hits->v[i].m;
+  return memories_load_lists(call->engine->store, q->scope.team, call->arena, list, hits->n, call->err);
+}
+
+/* Where the documents among the hits stand; ret_places[hits->n]. */
+static enum status load_places(struct query *q, const struct hits *hits, struct document_place *ret_places) {
+  struct op_call *call = q->call;
+  int64_t *ids = arena_array(call->arena, int64_t, hits->n + 1);
+  bool some = false;
+  for (size_t i = 0; i < hits->n; i++) {
+    ids[i] = hits->v[i].m.id;
+    ret_places[i] = (struct document_place){.corpus = CORPUS_MEMORY};
+    some |= memory_is_document(&hits->v[i].m);
+  }
+  if (!some)
+    return STATUS_OK;
+  return documents_places(call->engine->store, q->scope.team, ids, hits->n, call->arena, ret_places, call->err);
+}
+
+/* Results until the budget is used up; the first one always. What was left out is counted. */
+static enum status put_results(struct query *q, struct hits *hits, int64_t budget) {
+  struct op_call *call = q->call;
+  yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "results");
+  int64_t used = 0;
+  size_t shown = 0;
+  struct document_place *places = arena_array(call->arena, struct document_place, hits->n + 1);
+  enum status s = load_lists(q, hits);
+  if (s == STATUS_OK)
+    s = load_places(q, hits, places);
+  for (; s == STATUS_OK && shown < hits->n; shown++) {
+    s = put_hit(q, arr, &hits->v[shown], &places[shown]);
+    if (s != STATUS_OK || !budget)
+      continue;
+    used += (int64_t)tokens_estimate(json_write(call->arena, yyjson_mut_arr_get_last(arr), false));
+    if (used > budget && shown > 0) {
+      yyjson_mut_arr_remove_last(arr);
+      break;
+    }
+  }
+  if (s == STATUS_OK && shown < hits->n)
+    json_put_int(call->doc, call->result, "omitted", (int64_t)(hits->n - shown));
+  hits->n = shown;
+  return s;
+}
+
+/* What answers: skills on top, which do not count against the limit; then the best; what faded last, when there is
+ * room. */
+static enum status find(struct query *q, struct hits *ret_hits) {
+  struct arena *a = q->call->arena;
+  struct hits found = {0}, faded = {0};
+  bool superseded = json_bool(q->call->args, "include_superseded", false);
+  enum status s = skill_hits(q, ret_hits);
+  int64_t room = q->limit + (int64_t)ret_hits->n;
+  if (s == STATUS_OK)
+    s = retrieve(q, superseded ? STATES_SEARCHED ", 'superseded'" : STATES_SEARCHED, q->limit, &found);
+  if (s != STATUS_OK)
+    return s;
+  append_new(a, ret_hits, &found, room);
+  if ((int64_t)ret_hits->n < room)
+    s = retrieve(q, "'faded'", room - (int64_t)ret_hits->n, &faded);
+  append_new(a, ret_hits, &faded, room);
+  return s;
+}
+
+/* One state of the store for the whole of it. */
+static enum status answer(struct query *q, int64_t budget, struct hits *ret_hits, struct generation *ret_generation) {
+  enum status s = store_generation(q->call->engine->store, q->call->caller.team, ret_generation, q->call->err);
+  if (s == STATUS_OK)
+    s = find(q, ret_hits);
+  if (s == STATUS_OK)
+    s = put_mode(q);
+  return s == STATUS_OK ? put_results(q, ret_hits, budget) : s;
+}
+
+enum status op_search(struct op_call *call) {
+  struct query q;
+  struct hits hits = {0};
+  struct generation generation;
+  int64_t budget = 0;
+  bool alone = false;
+  struct str key = reply_key(call);
+  if (reply_find(call, key))
+    return STATUS_OK;
+  enum status s = read_query(call, &q);
+  if (s == STATUS_OK && yyjson_obj_get(call->args, "budget"))
+    s = call_int(call, "budget", 0, BUDGET_LEAST, BUDGET_MOST, &budget);
+  if (s != STATUS_OK)
+    return s;
+  json_put(call->doc, call->result, "query", q.text);
+  struct db *db = store_db(call->engine->store);
+  s = db_snapshot(db, &alone, call->err);
+  if (s == STATUS_OK)
+    s = db_snapshot_end(db, alone, answer(&q, budget, &hits, &generation), call->err);
+  if (s == STATUS_OK)
+    reply_keep(call, key, &generation, note_search(&q, &hits));
+  return s;
+}

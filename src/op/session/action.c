@@ -1,0 +1,161 @@
+/* action.c: action items: list, add, answer. */
+#include "op/session/action.h"
+
+#include "base/utf8.h"
+#include "core/text/text.h"
+#include "op/handlers.h"
+#include "op/session/session.h"
+
+void put_action_item(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct action_item *item) {
+  char time[TIME_TEXT_SIZE];
+  json_put_int(doc, obj, "id", item->id);
+  json_put(doc, obj, "text", item->text);
+  json_put(doc, obj, "kind", item->kind);
+  json_put(doc, obj, "status", item->status);
+  json_put(doc, obj, "project", item->project);
+  if (item->memory_id)
+    json_put_int(doc, obj, "memory", item->memory_id);
+  json_put(doc, obj, "created_at", time_format(item->created_at, time));
+  json_put_opt(doc, obj, "decided_by", item->decided_by);
+  if (item->decided_at)
+    json_put(doc, obj, "decided_at", time_format(item->decided_at, time));
+  json_put_opt(doc, obj, "reason", item->reason);
+}
+
+enum status op_action_list(struct op_call *call) {
+  struct store *st = call->engine->store;
+  const struct caller *c = &call->caller;
+  struct action_items list = {0}, first = {0};
+  int64_t limit, pending;
+  bool all = json_bool(call->args, "all", false);
+  enum status s = call_int(call, "limit", 50, 1, 1000, &limit);
+  if (s == STATUS_OK)
+    s = actions_pending(st, c->team, c->project, 0, all ? 1 : limit, call->arena, all ? &first : &list, &pending,
+                        call->err);
+  if (s == STATUS_OK && all)
+    s = actions_all(st, c->team, c->project, limit, call->arena, &list, call->err);
+  if (s != STATUS_OK)
+    return s;
+  yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "items");
+  for (size_t i = 0; i < list.n; i++)
+    put_action_item(call->doc, yyjson_mut_arr_add_obj(call->doc, arr), &list.v[i]);
+  json_put_int(call->doc, call->result, "count", (int64_t)list.n);
+  json_put_int(call->doc, call->result, "pending", pending);
+  return STATUS_OK;
+}
+
+static enum status begin(struct op_call *call, struct txn *ret_txn) {
+  struct txn who = who_of(call);
+  return sessions_begin(call->engine->store, &who, ret_txn, call->err);
+}
+
+static enum status check_text(struct op_call *call, struct str *text) {
+  *text = text_collapse(call->arena, *text);
+  size_t length = utf8_length(*text);
+  if (length == 0 || length > ACTION_CHARACTERS) {
+    error_set(call->err, STATUS_REFUSED, "an action item has 1 to %d characters, this one %zu", (int)ACTION_CHARACTERS,
+              length);
+    return error_fix(call->err, "say in one sentence what is to be done");
+  }
+  return STATUS_OK;
+}
+
+enum status op_action_add(struct op_call *call) {
+  struct str kind = json_str(call->args, "kind");
+  struct action_item item = {
+      .project = call->caller.project, .text = json_str(call->args, "text"), .kind = kind.p ? kind : STR("task")};
+  struct memory m;
+  struct txn txn;
+  bool added = false;
+  enum status s = check_text(call, &item.text);
+  if (s == STATUS_OK && json_str(call->args, "memory").p) {
+    s = call_find(call, "memory", &m);
+    if (s != STATUS_OK)
+      return s;
+    item.memory_id = m.id;
+    item.project = m.project;
+  }
+  if (s == STATUS_OK)
+    s = begin(call, &txn);
+  if (s == STATUS_OK)
+    s = action_add(&txn, call->arena, &item, &added, call->err);
+  if (s != STATUS_OK)
+    return s;
+  put_action_item(call->doc, call->result, &item);
+  json_put(call->doc, call->result, "action", added ? STR("added") : STR("already"));
+  return txn_commit(&txn, call->err);
+}
+
+/* ---- answers ---- */
+
+static enum status find_item(struct op_call *call, struct action_item *ret_item) {
+  struct str text = json_str(call->args, "text");
+  int64_t id = json_int(call->args, "id", 0);
+  struct memory m = {0};
+  bool found = false;
+  enum status s = STATUS_OK;
+  if (id <= 0 && !text.p) {
+    error_set(call->err, STATUS_USAGE, "action ack: name the item by its id or its text");
+    return error_fix(call->err, "'cairn action list' shows what is pending");
+  }
+  if (json_str(call->args, "memory").p)
+    s = call_find(call, "memory", &m);
+  if (s == STATUS_OK && id > 0)
+    s = action_find(call->engine->store, call->caller.team, id, call->arena, ret_item, &found, call->err);
+  else if (s == STATUS_OK)
+    s = action_find_text(call->engine->store, call->caller.team, m.id ? m.project : call->caller.project,
+                         text_collapse(call->arena, text), m.id, call->arena, ret_item, &found, call->err);
+  if (s != STATUS_OK || found)
+    return s;
+  error_set(call->err, STATUS_NOT_FOUND, "there is no such action item");
+  return error_fix(call->err, "'cairn action list' shows what is pending; its text must be given exactly");
+}
+
+static enum status check_answer(struct op_call *call, const struct action_item *item, struct str decision,
+                                struct str *reason) {
+  if (str_is(decision, "already_done") && str_is(item->kind, "rule")) {
+    error_set(call->err, STATUS_REFUSED, "item %lld is a rule, and a rule is never done", (long long)item->id);
+    return error_fix(call->err, "answer will_execute, or not_relevant with a reason");
+  }
+  *reason = str_trim(*reason);
+  if (str_empty(*reason) && !str_is(decision, "will_execute")) {
+    error_set(call->err, STATUS_REFUSED, "%.*s needs a reason", STR_ARG(decision));
+    return error_fix(call->err, "cairn action ack %lld %.*s --reason WHY", (long long)item->id, STR_ARG(decision));
+  }
+  if (utf8_length(*reason) > ACTION_CHARACTERS) {
+    error_set(call->err, STATUS_REFUSED, "the reason is longer than %d characters", (int)ACTION_CHARACTERS);
+    return error_fix(call->err, "a sentence is enough");
+  }
+  return STATUS_OK;
+}
+
+enum status op_action_ack(struct op_call *call) {
+  struct str decision = json_str(call->args, "decision"), reason = json_str(call->args, "reason");
+  struct action_item item;
+  struct action_items left = {0};
+  struct txn txn;
+  int64_t remaining;
+  /* The lock is taken first: of two answers, the second finds the first. */
+  enum status s = begin(call, &txn);
+  if (s == STATUS_OK)
+    s = find_item(call, &item);
+  if (s != STATUS_OK)
+    return s;
+  bool pending = str_is(item.status, "pending");
+  if (pending)
+    s = check_answer(call, &item, decision, &reason);
+  if (s == STATUS_OK && pending)
+    s = action_decide(&txn, call->arena, &item, decision, str_empty(reason) ? STR_NONE : reason, call->err);
+  if (s == STATUS_OK)
+    s = actions_pending(txn.store, txn.team, str_empty(item.project) ? txn.project : item.project, 0, 1, call->arena,
+                        &left, &remaining, call->err);
+  if (s != STATUS_OK)
+    return s;
+  json_put_int(call->doc, call->result, "id", item.id);
+  json_put(call->doc, call->result, "text", item.text);
+  json_put(call->doc, call->result, "decision", decision);
+  json_put(call->doc, call->result, "status", pending ? decision : item.status);
+  json_put_int(call->doc, call->result, "removed", pending);
+  json_put_int(call->doc, call->result, "remaining", remaining);
+  return txn_commit(&txn, call->err);
+}

@@ -1,0 +1,89 @@
+/* action_gate.c: pending action items stand before more writing.
+ *
+ * The rule: a write of an agent is refused while an item is pending that
+ *   - is visible where the write goes: of the project of the call, of the memory it changes, or global; and
+ *   - was there when the agent's session booted, so that the session was told of it.
+ * So a session is never locked out by what it, or another one, writes meanwhile: such items wait for the next boot.
+ * People at the command line, reads, answers and the operations of sessions are never held up; nor is a call without a
+ * session, which nobody has told. When the items cannot be read, the write goes on, and its reply says so. */
+#include "op/session/action.h"
+#include "op/session/session.h"
+
+/* Where the call writes: its project, and those of the memories that it names. */
+static void add_targets(struct op_call *call, struct strs *projects) {
+  static const char *const names[] = {"id", "ids", "supersedes"};
+  struct scope scope = scope_of(call);
+  struct error *outer = call->err, mine;
+  strs_push(call->arena, projects, call->caller.project);
+  call->err = &mine;
+  for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+    struct strs refs = {0};
+    struct str one = json_str(call->args, names[i]);
+    json_strs(call->arena, call->args, names[i], &refs);
+    if (one.p)
+      strs_push(call->arena, &refs, one);
+    for (size_t k = 0; k < refs.n; k++) {
+      struct memory m;
+      if (memory_find(call->engine->store, &scope, refs.v[k], call->arena, &m, &mine) == STATUS_OK &&
+          !strs_has(projects, m.project))
+        strs_push(call->arena, projects, m.project);
+    }
+  }
+  call->err = outer;
+}
+
+static enum status refuse(struct op_call *call, const struct action_items *items, int64_t total) {
+  struct buf b = BUF(call->arena);
+  for (size_t i = 0; i < items->n; i++)
+    buf_addf(&b, "%s[%lld] %.*s", i ? "; " : "", (long long)items->v[i].id, STR_ARG(items->v[i].text));
+  error_set(call->err, STATUS_REFUSED, "%lld action item%s must be answered before more is written: %.*s",
+            (long long)total, total == 1 ? "" : "s", STR_ARG(buf_str(&b)));
+  error_step(call->err, "action_items");
+  return error_fix(call->err,
+                   "cairn action ack %lld will_execute   (or: already_done --reason WHY, not_relevant --reason WHY); "
+                   "reads stay open",
+                   (long long)items->v[0].id);
+}
+
+/* Who works in one project alone cannot answer what is asked of all, and is not held up by it. */
+static void drop_foreign(struct op_call *call, struct action_items *items, int64_t *total) {
+  struct reach reach = store_reach(call->engine->store);
+  size_t n = 0;
+  for (size_t i = 0; i < items->n; i++)
+    if (reach_owns(&reach, items->v[i].project))
+      items->v[n++] = items->v[i];
+  *total -= (int64_t)(items->n - n);
+  items->n = n;
+}
+
+static enum status look(struct op_call *call, struct action_items *ret_items, int64_t *ret_total) {
+  struct session session;
+  bool found;
+  enum status s = session_current(call, &session, &found);
+  if (s != STATUS_OK || !found || session.last_item == 0)
+    return s;
+  struct strs projects = {0};
+  add_targets(call, &projects);
+  for (size_t i = 0; s == STATUS_OK && ret_items->n == 0 && i < projects.n; i++)
+    s = actions_pending(call->engine->store, call->caller.team, projects.v[i], session.last_item, 5, call->arena,
+                        ret_items, ret_total, call->err);
+  drop_foreign(call, ret_items, ret_total);
+  return s;
+}
+
+enum status action_gate(struct op_call *call) {
+  struct action_items items = {0};
+  int64_t total = 0;
+  if (!str_is(call->caller.trust, "agent") || !call->engine->store)
+    return STATUS_OK;
+  struct error *outer = call->err, mine;
+  call->err = &mine;
+  enum status s = look(call, &items, &total);
+  call->err = outer;
+  if (s != STATUS_OK) {
+    json_put(call->doc, call->result, "degraded",
+             arena_printf(call->arena, "action items were not checked: %s", mine.message));
+    return STATUS_OK;
+  }
+  return items.n ? refuse(call, &items, total) : STATUS_OK;
+}

@@ -1,0 +1,129 @@
+/* checkpoint.c: what to bear in mind before a risky action. It never blocks: what fails is said, and the call succeeds.
+ */
+#include "base/id.h"
+#include "base/utf8.h"
+#include "core/text/text.h"
+#include "op/handlers.h"
+#include "op/search/retrieve.h"
+#include "store/tables/sessions.h"
+
+enum { COOLDOWN_MS = 300000, GUARDRAIL_CHARACTERS = 500, SNIPPET_CHARACTERS = 300, RELEVANT = 5 };
+
+struct checkpoint {
+  struct op_call *call;
+  struct scope scope;
+  struct str degraded;
+};
+
+static struct str first_characters(struct str text, size_t most) {
+  size_t pos = 0;
+  for (size_t n = 0; n < most && pos < text.n; n++)
+    utf8_next(text, &pos);
+  return str_slice(text, 0, pos);
+}
+
+static void degrade(struct checkpoint *c, const char *what) {
+  c->degraded = arena_printf(c->call->arena, "%.*s%s%s: %s", STR_ARG(c->degraded), c->degraded.p ? "; " : "", what,
+                             c->call->err->message);
+}
+
+/* Blockers that somebody wanted to be seen always. */
+static enum status put_guardrails(struct checkpoint *c) {
+  struct op_call *call = c->call;
+  struct filter f = {.severity = STR("blocker"), .trusted = true};
+  struct memories rules = {0};
+  yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "guardrails");
+  enum status s = memory_list(call->engine->store, &c->scope, &f, call->arena, &rules, call->err);
+  for (size_t i = 0; s == STATUS_OK && i < rules.n; i++) {
+    struct memory *m = &rules.v[i];
+    if (!str_is(m->delivery, "pinned") && !str_is(m->delivery, "boot") && !m->skill_always_on)
+      continue;
+    s = memory_load_body(call->engine->store, call->arena, m, call->err);
+    if (s != STATUS_OK)
+      break;
+    yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, arr);
+    json_put_int(call->doc, v, "id", m->id);
+    json_put(call->doc, v, "headline", m->headline);
+    json_put(call->doc, v, "text", first_characters(m->body, GUARDRAIL_CHARACTERS));
+  }
+  return s;
+}
+
+static enum status put_relevant(struct checkpoint *c, struct str text) {
+  struct op_call *call = c->call;
+  struct query q = {.call = call, .text = text, .scope = c->scope, .limit = RELEVANT, .filter = {.trusted = true}};
+  struct hits hits = {0};
+  yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "relevant");
+  q.fusion.words = q.fusion.means = true;
+  enum status s = retrieve_prepare(&q);
+  if (s == STATUS_OK)
+    s = retrieve(&q, STATES_SEARCHED, RELEVANT, &hits);
+  for (size_t i = 0; s == STATUS_OK && i < hits.n; i++) {
+    const struct hit *h = &hits.v[i];
+    yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, arr);
+    json_put_int(call->doc, v, "id", h->m.id);
+    json_put(call->doc, v, "headline", h->m.headline);
+    json_put(call->doc, v, "kind", h->m.kind);
+    json_put(call->doc, v, "type", h->m.type);
+    json_put(call->doc, v, "snippet", first_characters(h->snippet, SNIPPET_CHARACTERS));
+    json_put_num(call->doc, v, "score", json_round(h->score, 4));
+  }
+  if (s == STATUS_OK && q.set.degraded.p)
+    c->degraded = q.set.degraded;
+  return s;
+}
+
+/* Whether the same source asked about the same action a moment ago; if not, that it asks now is noted. */
+static enum status cool(struct checkpoint *c, struct str action, int64_t *ret_left_ms) {
+  struct op_call *call = c->call;
+  struct store *st = call->engine->store;
+  struct txn who = who_of(call), txn;
+  char hash[HASH_TEXT_SIZE];
+  int64_t last;
+  hash_text(text_normal(call->arena, action), hash);
+  *ret_left_ms = 0;
+  enum status s = checkpoint_last(st, who.team, who.project, who.source, str_from(hash), &last, call->err);
+  if (s == STATUS_OK && last && call->now >= last && call->now - last < COOLDOWN_MS) {
+    *ret_left_ms = COOLDOWN_MS - (call->now - last);
+    return STATUS_OK;
+  }
+  if (s == STATUS_OK && !store_writes(st, who.project))
+    return STATUS_OK;
+  if (s == STATUS_OK)
+    s = sessions_begin(st, &who, &txn, call->err);
+  if (s == STATUS_OK)
+    s = checkpoint_note(&txn, str_from(hash), call->err);
+  if (s == STATUS_OK)
+    s = txn_commit(&txn, call->err);
+  if (s != STATUS_OK)
+    store_rollback(st);
+  return s;
+}
+
+enum status op_checkpoint(struct op_call *call) {
+  struct str action = str_trim(json_str(call->args, "action")), context = str_trim(json_str(call->args, "context"));
+  struct checkpoint c = {.call = call, .scope = scope_of(call)};
+  int64_t left = 0;
+  if (str_empty(action)) {
+    error_set(call->err, STATUS_USAGE, "checkpoint: the action is empty");
+    return error_fix(call->err, "cairn checkpoint 'force-push to main'");
+  }
+  if (cool(&c, action, &left) != STATUS_OK)
+    degrade(&c, "the checkpoint was not noted");
+  json_put(call->doc, call->result, "action", action);
+  json_put_bool(call->doc, call->result, "skipped", left > 0);
+  json_put_int(call->doc, call->result, "cooldown_s", (left > 0 ? left : COOLDOWN_MS) / 1000);
+  if (left > 0) {
+    json_put_arr(call->doc, call->result, "guardrails");
+    json_put_arr(call->doc, call->result, "relevant");
+    return STATUS_OK;
+  }
+  if (put_guardrails(&c) != STATUS_OK)
+    degrade(&c, "not all guardrails could be read");
+  struct str text =
+      str_empty(context) ? action : arena_printf(call->arena, "%.*s\n%.*s", STR_ARG(action), STR_ARG(context));
+  if (put_relevant(&c, text) != STATUS_OK)
+    degrade(&c, "not all that is relevant was found");
+  json_put_opt(call->doc, call->result, "degraded", c.degraded);
+  return STATUS_OK;
+}

@@ -1,0 +1,352 @@
+/* session.c: sessions: whose call it is, list, task, handoff, end. */
+#include "op/session/session.h"
+
+#include "base/os/process.h"
+#include "base/utf8.h"
+#include "op/access/roles.h"
+#include "op/handlers.h"
+
+/* ---- whose call it is ---- */
+
+static struct str host_of(struct op_call *call) {
+  const struct origin *o = call->caller.origin;
+  return o->host.p ? o->host : process_host(call->arena);
+}
+
+/* By its handle, or by its number. Numbers can be guessed: they count for the source that booted the session alone. */
+static enum status find_named(struct op_call *call, struct session *ret_session, bool *ret_found) {
+  const struct caller *c = &call->caller;
+  struct session s;
+  bool found;
+  int64_t number;
+  enum status status = session_find(call->engine->store, c->team, c->session, call->arena, &s, &found, call->err);
+  if (status != STATUS_OK)
+    return status;
+  *ret_found = found && (!str_int64(c->session, &number) || str_eq(s.source, c->source));
+  if (*ret_found)
+    *ret_session = s;
+  return STATUS_OK;
+}
+
+/* What others began is not for the bearer of a token, whatever handle it sends and whoever used its connection before:
+ * a proxy may take several along on one. */
+static bool is_own(const struct caller *c, const struct session *s) {
+  return !c->principal || str_eq(s->source, c->source);
+}
+
+enum status session_current(struct op_call *call, struct session *ret_session, bool *ret_found) {
+  const struct caller *c = &call->caller;
+  struct store *st = call->engine->store;
+  struct session found;
+  bool is_there = false;
+  enum status s = STATUS_OK;
+  if (!str_empty(c->session))
+    s = find_named(call, &found, &is_there);
+  else if (c->origin)
+    s = session_of_origin(st, c->team, c->origin->connection, host_of(call), c->origin->pid, c->origin->started,
+                          c->origin->cwd, call->arena, &found, &is_there, call->err);
+  if (s != STATUS_OK)
+    return s;
+  is_there = is_there && is_own(c, &found);
+  if (is_there && session_ended_outside(&found))
+    session_revive(st, &found, call->now);
+  *ret_found = is_there && !found.ended_at;
+  if (*ret_found)
+    *ret_session = found;
+  return STATUS_OK;
+}
+
+static enum status no_session(struct op_call *call) {
+  struct str given = call->caller.session;
+  if (str_empty(given))
+    error_set(call->err, STATUS_CONFLICT, "%s needs a session, and this call has none", call->op->name);
+  else
+    error_set(call->err, STATUS_NOT_FOUND, "there is no live session '%.*s'", STR_ARG(given));
+  return error_fix(call->err, "boot first (cairn boot --register), and give the session that it returns with each call "
+                              "(--session, or CAIRN_SESSION)");
+}
+
+enum status session_required(struct op_call *call, struct session *ret_session) {
+  bool found;
+  enum status s = session_current(call, ret_session, &found);
+  return s != STATUS_OK || found ? s : no_session(call);
+}
+
+void session_touch(struct op_call *call) {
+  const struct origin *o = call->caller.origin;
+  struct beat b = {.team = call->caller.team};
+  if (!str_empty(call->caller.session)) {
+    b.handle = call->caller.session;
+  } else if (o) {
+    b.connection = o->connection;
+    b.host = o->host;
+    b.pid = o->host.p ? o->pid : 0;
+    b.started = o->started;
+  }
+  session_beat(call->engine->store, &b, call->now);
+}
+
+/* ---- for servers ---- */
+
+typedef enum status (*held_fn)(struct engine *engine, struct arena *a, struct session *session, struct error *err);
+
+static enum status end_lost(struct engine *engine, struct arena *a, struct session *session, struct error *err) {
+  struct txn who = {
+      .team = session->team, .source = STR("server"), .op = "session end", .now = clock_now(&engine->clock)};
+  struct txn txn;
+  if (session->ended_at)
+    return STATUS_OK;
+  enum status s = sessions_begin(engine->store, &who, &txn, err);
+  if (s == STATUS_OK)
+    s = session_end(&txn, a, session, "connection closed", err);
+  return s == STATUS_OK ? txn_commit(&txn, err) : s;
+}
+
+static enum status bring_back(struct engine *engine, struct arena *a, struct session *session, struct error *err) {
+  (void)a;
+  (void)err;
+  if (session_ended_outside(session))
+    session_revive(engine->store, session, clock_now(&engine->clock));
+  return STATUS_OK;
+}
+
+static void with_held(struct engine *engine, struct str team, struct str handle, held_fn fn) {
+  struct arena a;
+  struct error err;
+  jmp_buf oom;
+  arena_init(&a);
+  volatile enum status held = engine_hold(engine, team, &err);
+  if (held == STATUS_OK && !ARENA_BOUNDARY(&a, oom)) {
+    struct session session;
+    bool found = false;
+    store_bind(engine->store, NULL); /* whose it is was settled when it began to be held */
+    enum status s = session_find(engine->store, team, handle, &a, &session, &found, &err);
+    if (s == STATUS_OK && found)
+      s = fn(engine, &a, &session, &err);
+    (void)s;
+  }
+  if (engine->store)
+    store_rollback(engine->store);
+  roles_rest(engine);
+  arena_release(&a);
+  held = engine_let_go(engine, held, &err);
+}
+
+void session_lost(struct engine *engine, struct str team, struct str handle) {
+  with_held(engine, team, handle, end_lost);
+}
+
+void session_back(struct engine *engine, struct str team, struct str handle) {
+  with_held(engine, team, handle, bring_back);
+}
+
+static enum status say_session(struct op_call *call) {
+  struct session session;
+  enum status s = session_required(call, &session);
+  if (s != STATUS_OK)
+    return s;
+  json_put(call->doc, call->result, "session", session.handle);
+  json_put_int(call->doc, call->result, "session_id", session.id);
+  return STATUS_OK;
+}
+
+static const struct param none[] = {{0}};
+const struct op session_of_call = {
+    .name = "session end", .params = none, .flags = OP_WRITE | OP_NO_TXN, .run = say_session};
+
+/* ---- changes ---- */
+
+/* A write of this session, in its own project. */
+static enum status begin(struct op_call *call, const struct session *s, struct txn *ret_txn) {
+  struct txn who = who_of(call);
+  if (s) {
+    who.session = s->handle;
+    if (!call->caller.project_given)
+      who.project = s->project;
+  }
+  return sessions_begin(call->engine->store, &who, ret_txn, call->err);
+}
+
+enum status op_session_list(struct op_call *call) {
+  struct roll roll;
+  struct session self;
+  bool is_one = false;
+  struct strs ended = {0};
+  enum status s = session_current(call, &self, &is_one);
+  if (s == STATUS_OK)
+    s = roll_call(call, call->caller.all_projects ? STR_NONE : call->caller.project, &roll);
+  if (s != STATUS_OK)
+    return s;
+  /* Those that are gone are left out whether or not this can be written down now. */
+  struct txn txn;
+  if (roll.gone.n && store_writes(call->engine->store, call->caller.project) && begin(call, NULL, &txn) == STATUS_OK &&
+      (roll_end(call, &txn, &roll, &ended) != STATUS_OK || txn_commit(&txn, call->err) != STATUS_OK)) {
+    store_rollback(call->engine->store);
+    ended.n = 0;
+  }
+  bool others = json_bool(call->args, "exclude_self", false);
+  yyjson_mut_val *list = json_put_arr(call->doc, call->result, "sessions");
+  for (size_t i = 0; i < roll.live.n; i++) {
+    bool own = is_one && roll.live.v[i].id == self.id;
+    if (own && others)
+      continue;
+    yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, list);
+    put_session(call, call->doc, v, &roll.live.v[i], roll.lives[i]);
+    if (own)
+      json_put_bool(call->doc, v, "self", true);
+  }
+  json_put_int(call->doc, call->result, "count", (int64_t)yyjson_mut_arr_size(list));
+  json_put_strs(call->doc, call->result, "ended", &ended);
+  json_put_int(call->doc, call->result, "staleness_s", roll.staleness_ms / 1000);
+  json_put_bool(call->doc, call->result, "trustworthy", roll.staleness_ms <= SESSION_STALE_MS);
+  return STATUS_OK;
+}
+
+static void put_name(struct op_call *call, const struct session *s) {
+  json_put(call->doc, call->result, "session", s->handle);
+  json_put_int(call->doc, call->result, "session_id", s->id);
+}
+
+enum status op_session_task(struct op_call *call) {
+  struct str task = str_trim(json_str(call->args, "task"));
+  struct session session;
+  struct txn txn;
+  char time[TIME_TEXT_SIZE];
+  if (utf8_length(task) > SESSION_TASK_CHARACTERS) {
+    error_set(call->err, STATUS_REFUSED, "the task has %zu characters, and %d are the most", utf8_length(task),
+              (int)SESSION_TASK_CHARACTERS);
+    return error_fix(call->err, "say in a sentence or two what is being done");
+  }
+  enum status s = session_required(call, &session);
+  if (s == STATUS_OK)
+    s = begin(call, &session, &txn);
+  if (s == STATUS_OK)
+    s = session_set_task(&txn, call->arena, &session, str_empty(task) ? STR_NONE : task, call->err);
+  if (s != STATUS_OK)
+    return s;
+  put_name(call, &session);
+  json_put(call->doc, call->result, "task", task);
+  json_put(call->doc, call->result, "heartbeat_at", time_format(call->now, time));
+  return txn_commit(&txn, call->err);
+}
+
+enum status handoff_check(struct op_call *call, struct str *text) {
+  *text = str_trim(*text);
+  size_t length = utf8_length(*text);
+  if (length == 0) {
+    error_set(call->err, STATUS_REFUSED, "the handoff is empty");
+    return error_fix(call->err, "say what was done, what is left, and what the next session must know");
+  }
+  if (length > HANDOFF_CHARACTERS) {
+    error_set(call->err, STATUS_REFUSED, "the handoff has %zu characters, and %d are the most", length,
+              (int)HANDOFF_CHARACTERS);
+    return error_fix(call->err, "shorten it by %zu characters; what should last longer is worth a memory of its own",
+                     length - HANDOFF_CHARACTERS);
+  }
+  return STATUS_OK;
+}
+
+void put_handoff(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct handoff *h) {
+  char time[TIME_TEXT_SIZE];
+  json_put_int(doc, obj, "id", h->id);
+  json_put(doc, obj, "text", h->text);
+  json_put(doc, obj, "project", h->project);
+  json_put(doc, obj, "source", h->source);
+  json_put_opt(doc, obj, "session", h->session);
+  json_put(doc, obj, "created_at", time_format(h->created_at, time));
+}
+
+static enum status show_handoff(struct op_call *call) {
+  struct handoff h;
+  bool found;
+  enum status s = handoff_last(call->engine->store, call->caller.team, call->caller.project, STR_NONE, call->arena, &h,
+                               &found, call->err);
+  if (s != STATUS_OK)
+    return s;
+  if (found)
+    put_handoff(call->doc, json_put_obj(call->doc, call->result, "handoff"), &h);
+  else
+    yyjson_mut_obj_add_null(call->doc, call->result, "handoff");
+  return STATUS_OK;
+}
+
+enum status op_session_handoff(struct op_call *call) {
+  struct str text = json_str(call->args, "text");
+  struct session session;
+  bool found = false;
+  struct txn txn;
+  int64_t id;
+  if (!text.p)
+    return show_handoff(call);
+  enum status s = handoff_check(call, &text);
+  if (s == STATUS_OK)
+    s = session_current(call, &session, &found);
+  if (s == STATUS_OK)
+    s = begin(call, found ? &session : NULL, &txn);
+  if (s == STATUS_OK)
+    s = handoff_add(&txn, call->arena, found ? session.handle : STR_NONE, text, &id, call->err);
+  if (s != STATUS_OK)
+    return s;
+  json_put_int(call->doc, call->result, "id", id);
+  json_put_opt(call->doc, call->result, "session", found ? session.handle : STR_NONE);
+  json_put(call->doc, call->result, "project", txn.project);
+  json_put_int(call->doc, call->result, "length", (int64_t)utf8_length(text));
+  return txn_commit(&txn, call->err);
+}
+
+/* Ending what has ended is no error: an agent that says it twice means it once. A note is kept all the same. */
+static enum status already_ended(struct op_call *call, struct str text) {
+  struct session session;
+  bool found = false;
+  struct txn txn;
+  int64_t note;
+  char time[TIME_TEXT_SIZE];
+  enum status s = STATUS_OK;
+  if (!str_empty(call->caller.session))
+    s = find_named(call, &session, &found);
+  if (s != STATUS_OK)
+    return s;
+  if (!found)
+    return no_session(call);
+  put_name(call, &session);
+  json_put(call->doc, call->result, "ended_at", time_format(session.ended_at, time));
+  json_put(call->doc, call->result, "reason", session.end_reason);
+  json_put_bool(call->doc, call->result, "already", true);
+  if (!text.p)
+    return STATUS_OK;
+  s = begin(call, &session, &txn);
+  if (s == STATUS_OK)
+    s = handoff_add(&txn, call->arena, session.handle, text, &note, call->err);
+  if (s != STATUS_OK)
+    return s;
+  json_put_int(call->doc, call->result, "handoff", note);
+  return txn_commit(&txn, call->err);
+}
+
+enum status op_session_end(struct op_call *call) {
+  struct str text = json_str(call->args, "handoff");
+  struct session session;
+  bool found = false;
+  struct txn txn;
+  int64_t note = 0;
+  char time[TIME_TEXT_SIZE];
+  enum status s = text.p ? handoff_check(call, &text) : STATUS_OK;
+  if (s == STATUS_OK)
+    s = session_current(call, &session, &found);
+  if (s == STATUS_OK && !found)
+    return already_ended(call, text);
+  if (s == STATUS_OK)
+    s = begin(call, &session, &txn);
+  if (s == STATUS_OK && text.p)
+    s = handoff_add(&txn, call->arena, session.handle, text, &note, call->err);
+  if (s == STATUS_OK)
+    s = session_end(&txn, call->arena, &session, "ended", call->err);
+  if (s != STATUS_OK)
+    return s;
+  put_name(call, &session);
+  json_put(call->doc, call->result, "ended_at", time_format(call->now, time));
+  json_put(call->doc, call->result, "reason", STR("ended"));
+  if (note)
+    json_put_int(call->doc, call->result, "handoff", note);
+  return txn_commit(&txn, call->err);
+}

@@ -1,0 +1,235 @@
+/* apply.c: what a file of tasks changes in the store: new tasks, new versions, status, blockers, removals. */
+#include "op/run/scrub.h"
+#include "op/task/sync.h"
+
+#define REASON "edited in tasks.json"
+#define CLAIMANT "tasks.json"
+
+/* ---- before the lock ---- */
+
+/* What is about one task, and not about the whole call. */
+static bool about_the_task(enum status s) {
+  return s == STATUS_REFUSED || s == STATUS_SECRET || s == STATUS_DUPLICATE || s == STATUS_CONFLICT ||
+         s == STATUS_TOO_LARGE || s == STATUS_USAGE || s == STATUS_NOT_FOUND;
+}
+
+static enum status refuse(struct task_sync *s, struct task_pair *p, enum status status) {
+  if (status == STATUS_OK || !about_the_task(status))
+    return status;
+  p->refused = true;
+  p->why = *s->call->err;
+  return STATUS_OK;
+}
+
+static void set_progress(struct op_call *call, const struct task_entry *e, struct memory *m) {
+  static const char *const ours[] = {"open", "open", "blocked", "done"};
+  m->status = str_from(ours[e->status]);
+  m->priority = str_from(priorities[e->priority]);
+  m->milestone = e->milestone;
+  if (e->status == TASK_IN_PROGRESS && !m->claimed_by.p) {
+    m->claimed_by = STR(CLAIMANT);
+    m->claimed_at = call->now;
+  } else if (e->status == TASK_PENDING || e->status == TASK_DONE) {
+    m->claimed_by = STR_NONE;
+    m->claimed_at = 0;
+  }
+}
+
+/* The id becomes the key, unless it cannot be one, or a memory that is no task has it. */
+static enum status key_for(struct task_sync *s, struct str id, struct str *ret_key) {
+  struct op_call *call = s->call;
+  struct memory held;
+  struct error no;
+  bool found = true;
+  enum status status = STATUS_OK;
+  if (gate_check_key(id, &no) == STATUS_OK)
+    status = memory_by_key(call->engine->store, call->caller.team, call->caller.project, id, call->arena, &held, &found,
+                           call->err);
+  *ret_key = found ? STR_NONE : id;
+  return status;
+}
+
+static enum status draft(struct task_sync *s, struct task_pair *p) {
+  struct op_call *call = s->call;
+  struct write *w = &p->w;
+  struct memory *m = &w->m;
+  *w = (struct write){.keep_both = true};
+  *m = (struct memory){.team = call->caller.team,
+                       .project = call->caller.project,
+                       .source = call->caller.source,
+                       .session = call->caller.session,
+                       .trust = call->caller.trust,
+                       .kind = str_from(kind_names[KIND_TASK]),
+                       .type = str_from(type_of_kind(KIND_TASK)->name),
+                       .weight = 1,
+                       .body = p->now.description,
+                       .acceptance = p->now.acceptance};
+  if (p->stored) {
+    m->claimed_by = p->stored->m.claimed_by;
+    m->claimed_at = p->stored->m.claimed_at;
+    m->due = p->stored->m.due;
+    m->valid_from = p->stored->m.valid_from;
+    m->type = p->stored->m.type;
+    w->supersedes = p->stored->m.uid;
+    w->reason = STR(REASON);
+    w->inherit_pin = w->inherit_skill = w->inherit_key = true;
+  }
+  set_progress(call, &p->now, m);
+  int64_t created;
+  if (!p->stored && p->now.created.p && time_parse(p->now.created, &created) && created <= call->now)
+    m->valid_from = created;
+  return p->stored ? STATUS_OK : key_for(s, p->now.id, &m->key);
+}
+
+enum status sync_prepare(struct task_sync *s) {
+  enum status status = STATUS_OK;
+  size_t removed = 0;
+  for (size_t i = 0; status == STATUS_OK && i < s->pairs.n; i++) {
+    struct task_pair *p = &s->pairs.v[i];
+    removed += p->action == PAIR_FORGET && !p->refused;
+    if (p->refused || (p->action != PAIR_ADD && p->action != PAIR_CHANGE))
+      continue;
+    if (p->action == PAIR_ADD || p->rewrite) {
+      status = draft(s, p);
+      if (status == STATUS_OK)
+        status = refuse(s, p, write_prepare(s->call, &p->w));
+      if (p->w.m.suspect.p) /* the file may have come with a repository, whoever brings it into step */
+        p->w.m.trust = STR("import");
+    } else {
+      status = refuse(s, p, call_scrub(s->call, &p->now.milestone, "the milestone"));
+    }
+  }
+  return status == STATUS_OK ? call_confirm_many(s->call, "the file has lost tasks; this forgets", removed) : status;
+}
+
+bool sync_writes(const struct task_sync *s) {
+  for (size_t i = 0; i < s->pairs.n; i++) {
+    const struct task_pair *p = &s->pairs.v[i];
+    if (!p->refused && (p->action == PAIR_ADD || p->action == PAIR_CHANGE || p->action == PAIR_FORGET))
+      return true;
+  }
+  return false;
+}
+
+/* ---- under it ---- */
+
+static enum status write_text(struct task_sync *s, struct txn *txn, struct task_pair *p) {
+  struct op_call *call = s->call;
+  struct write *w = &p->w;
+  /* A new version has inherited one that was taken away. */
+  struct str milestone = p->now.milestone.p ? w->m.milestone : STR_NONE;
+  enum status status = refuse(s, p, write_try(call, txn, w));
+  if (status != STATUS_OK || p->refused)
+    return status;
+  if (w->action == WRITE_SKIPPED) {
+    p->refused = true;
+    error_set(&p->why, STATUS_DUPLICATE, "memory %lld says the same", (long long)w->id);
+    return STATUS_OK;
+  }
+  p->memory = w->id;
+  p->uid = w->uid;
+  /* What the gate has made of it is what both sides have from now on. */
+  p->now.description = str_trim(w->m.body);
+  p->now.acceptance = w->m.acceptance;
+  p->now.milestone = milestone;
+  struct memory now = w->m;
+  now.milestone = milestone;
+  return memory_change(txn, call->arena, &w->m, &now, "task:change", call->err);
+}
+
+static enum status write_fields(struct task_sync *s, struct txn *txn, struct task_pair *p) {
+  struct memory now = p->stored->m;
+  set_progress(s->call, &p->now, &now);
+  now.updated_at = s->call->now;
+  bool progress = !str_eq(now.status, p->stored->m.status) || !str_eq(now.claimed_by, p->stored->m.claimed_by);
+  bool other =
+      !str_eq(now.priority, p->stored->m.priority) || !str_eq(now.milestone, p->stored->m.milestone) || progress;
+  if (!other)
+    return STATUS_OK; /* its blockers alone */
+  return memory_change(txn, s->call->arena, &p->stored->m, &now, progress ? "task:status" : "task:change",
+                       s->call->err);
+}
+
+static enum status forget(struct task_sync *s, struct txn *txn, struct task_pair *p) {
+  struct memory now = p->stored->m;
+  memory_retire(&now, "forgotten", STR("taken out of tasks.json"), txn->source, txn->now);
+  return memory_change(txn, s->call->arena, &p->stored->m, &now, "memory:forget", s->call->err);
+}
+
+/* ---- blockers, when every task has its memory ---- */
+
+static int64_t memory_of(const struct task_sync *s, struct str id) {
+  for (size_t i = 0; i < s->pairs.n; i++)
+    if (s->pairs.v[i].now.id.p && str_eq(s->pairs.v[i].now.id, id))
+      return s->pairs.v[i].action == PAIR_FORGET ? 0 : s->pairs.v[i].memory;
+  return 0;
+}
+
+static enum status block(struct task_sync *s, struct txn *txn, struct task_pair *p, int64_t by) {
+  struct op_call *call = s->call;
+  struct str path = STR_NONE;
+  enum status status =
+      by == p->memory ? STATUS_OK : link_path(txn->store, txn->team, by, p->memory, call->arena, &path, call->err);
+  if (status != STATUS_OK)
+    return status;
+  if (by == p->memory || path.p) {
+    p->refused = true;
+    error_set(&p->why, STATUS_CONFLICT, "blocked_by would make it wait for itself");
+    return STATUS_OK;
+  }
+  struct link l = {.src = p->memory, .rel = STR("blocked_by"), .dst = by};
+  return link_add(txn, call->arena, &l, call->err);
+}
+
+/* Only what the plan has seen is taken away, and only what the file can name. Older versions of a blocker are linked,
+ * too. */
+static enum status unblock(struct task_sync *s, struct txn *txn, struct task_pair *p, int64_t by) {
+  int64_t head;
+  bool found;
+  enum status status = link_head(txn->store, txn->team, by, &head, s->call->err);
+  for (size_t i = 0; status == STATUS_OK && i < p->stored->entry.blocked_by.n; i++) {
+    struct str id = p->stored->entry.blocked_by.v[i];
+    if (memory_of(s, id) == head && !strs_has(&p->now.blocked_by, id))
+      return link_remove(txn, s->call->arena, p->memory, STR("blocked_by"), by, &found, s->call->err);
+  }
+  return status;
+}
+
+static enum status set_blockers(struct task_sync *s, struct txn *txn, struct task_pair *p) {
+  struct op_call *call = s->call;
+  struct links have = {0};
+  enum status status = links_of(txn->store, txn->team, p->memory, call->arena, &have, call->err);
+  for (size_t i = 0; status == STATUS_OK && i < p->now.blocked_by.n; i++) {
+    int64_t by = memory_of(s, p->now.blocked_by.v[i]);
+    bool there = by == 0;
+    for (size_t k = 0; k < have.n; k++)
+      there |= have.v[k].src == p->memory && have.v[k].dst == by && str_is(have.v[k].rel, "blocked_by");
+    if (!there)
+      status = block(s, txn, p, by);
+  }
+  for (size_t i = 0; status == STATUS_OK && p->stored && i < have.n; i++)
+    if (have.v[i].src == p->memory && str_is(have.v[i].rel, "blocked_by"))
+      status = unblock(s, txn, p, have.v[i].dst);
+  return status;
+}
+
+enum status sync_apply(struct task_sync *s, struct txn *txn) {
+  enum status status = STATUS_OK;
+  for (size_t i = 0; status == STATUS_OK && i < s->pairs.n; i++) {
+    struct task_pair *p = &s->pairs.v[i];
+    if (p->refused)
+      continue;
+    if (p->action == PAIR_FORGET)
+      status = forget(s, txn, p);
+    else if (p->action == PAIR_ADD || (p->action == PAIR_CHANGE && p->rewrite))
+      status = write_text(s, txn, p);
+    else if (p->action == PAIR_CHANGE)
+      status = write_fields(s, txn, p);
+  }
+  for (size_t i = 0; status == STATUS_OK && i < s->pairs.n; i++) {
+    struct task_pair *p = &s->pairs.v[i];
+    if (!p->refused && p->memory && (p->action == PAIR_ADD || p->action == PAIR_CHANGE))
+      status = set_blockers(s, txn, p);
+  }
+  return status;
+}

@@ -1,0 +1,348 @@
+/* sync.c: tasks.json as a two-way mirror of the tasks of a project.
+ *
+ * Beside the agent's other files lies a copy of what both sides had after the last run: by it we know who has changed
+ * what. The store is changed first, in one transaction; then the file is written, then the copy. Whatever stops us in
+ * between, the next run finds the same changes on both sides, and no conflict. */
+#include "op/task/sync.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/id.h"
+#include "base/os/fs.h"
+#include "file/place.h"
+#include "op/files/file_event.h"
+#include "op/handlers.h"
+
+enum { FILE_BYTES = 32 << 20, FILE_MODE = 0644, BASE_MODE = 0600, TRIES = 5, LOCK_MS = 10000, LOCK_STEP_MS = 20 };
+
+struct mirror {
+  struct op_call *call;
+  struct str path, copy; /* of the file, and of what both sides had last */
+  int locks[2];          /* ours, and the file itself, for programs that lock it, too */
+  struct str text;       /* of the file; absent: there is none */
+  struct task_sync sync;
+  bool written;
+  int64_t delta; /* bytes by which the file has grown */
+};
+
+/* ---- where it is ---- */
+
+/* An absolute path that is the same whether the file exists or not, and by which link it is reached. */
+static enum status settle_path(struct mirror *m) {
+  struct op_call *call = m->call;
+  struct arena *a = call->arena;
+  struct str given = json_str(call->args, "file"), folder;
+  enum status s = place_agent(call->engine->store, call->caller.team, call->caller.project, a, &folder, call->err);
+  if (s != STATUS_OK)
+    return s;
+  if (given.p && str_empty(str_trim(given))) {
+    error_set(call->err, STATUS_USAGE, "task sync: the name of the file is empty");
+    return error_fix(call->err, "name a file, or leave it out: cairn task sync");
+  }
+  struct str path = given.p ? given : arena_printf(a, "%.*s/tasks.json", STR_ARG(folder));
+  struct str dir = arena_dup(a, fs_dirname(path));
+  struct str own = arena_printf(a, "%.*s/tasks", STR_ARG(folder));
+  char real[PATH_MAX], hash[HASH_TEXT_SIZE];
+  s = call_not_the_store(call, path);
+  if (s == STATUS_OK)
+    s = fs_mkdirs(own.p, call->err);
+  if (s == STATUS_OK && !given.p)
+    s = fs_mkdirs(dir.p, call->err);
+  if (s != STATUS_OK)
+    return s;
+  if (realpath(arena_cstr(a, path), real)) {
+    m->path = arena_dup(a, str_from(real));
+  } else if (errno == ENOENT && realpath(dir.p, real)) {
+    m->path = arena_printf(a, "%s/%.*s", real, STR_ARG(fs_basename(path)));
+  } else {
+    error_errno(call->err, errno, "cannot open '%.*s'", STR_ARG(path));
+    return error_fix(call->err, "name a file in a folder that exists");
+  }
+  hash_text(m->path, hash);
+  m->copy = arena_printf(a, "%.*s/%.16s.json", STR_ARG(own), hash);
+  return STATUS_OK;
+}
+
+/* ---- locks ---- */
+
+static void unlock(void *p) {
+  struct mirror *m = p;
+  for (size_t i = 0; i < ARRAY_LEN(m->locks); i++) {
+    if (m->locks[i] >= 0)
+      close(m->locks[i]);
+    m->locks[i] = -1;
+  }
+}
+
+static enum status take_lock(struct mirror *m, int fd, const char *path) {
+  for (int waited = 0; flock(fd, LOCK_EX | LOCK_NB) != 0; waited += LOCK_STEP_MS) {
+    if (errno != EWOULDBLOCK && errno != EINTR)
+      return error_errno(m->call->err, errno, "cannot lock '%s'", path);
+    if (waited >= LOCK_MS) {
+      error_set(m->call->err, STATUS_BUSY, "another program keeps '%s' locked", path);
+      return error_fix(m->call->err, "try again when it is done");
+    }
+    nanosleep(&(struct timespec){.tv_nsec = LOCK_STEP_MS * 1000000L}, NULL);
+  }
+  return STATUS_OK;
+}
+
+/* Whoever held the lock may have put another file into its place: then that one is locked. */
+static enum status lock_file(struct mirror *m) {
+  for (;;) {
+    struct stat held, there;
+    m->locks[1] = open(m->path.p, O_RDONLY | O_CLOEXEC);
+    if (m->locks[1] < 0 && errno == ENOENT)
+      return STATUS_OK;
+    if (m->locks[1] < 0)
+      return error_errno(m->call->err, errno, "cannot open '%s'", m->path.p);
+    enum status s = take_lock(m, m->locks[1], m->path.p);
+    if (s != STATUS_OK)
+      return s;
+    if (fstat(m->locks[1], &held) == 0 && stat(m->path.p, &there) == 0 && held.st_ino == there.st_ino &&
+        held.st_dev == there.st_dev)
+      return STATUS_OK;
+    close(m->locks[1]);
+    m->locks[1] = -1;
+  }
+}
+
+static enum status lock(struct mirror *m) {
+  struct str path = arena_printf(m->call->arena, "%.*s.lock", STR_ARG(m->copy));
+  arena_defer(m->call->arena, unlock, m);
+  m->locks[0] = open(path.p, O_RDWR | O_CREAT | O_CLOEXEC, BASE_MODE);
+  if (m->locks[0] < 0)
+    return error_errno(m->call->err, errno, "cannot open '%s'", path.p);
+  enum status s = take_lock(m, m->locks[0], path.p);
+  return s == STATUS_OK ? lock_file(m) : s;
+}
+
+/* ---- reading ---- */
+
+/* Absent where there is no such file. */
+static enum status read_if_there(struct mirror *m, struct str path, struct str *ret_text) {
+  struct stat st;
+  *ret_text = STR_NONE;
+  if (stat(path.p, &st) != 0 && errno == ENOENT)
+    return STATUS_OK;
+  if (S_ISDIR(st.st_mode)) {
+    error_set(m->call->err, STATUS_USAGE, "%s is a folder", path.p);
+    return error_fix(m->call->err, "name a file, for example %s/tasks.json", path.p);
+  }
+  return fs_read(m->call->arena, path.p, FILE_BYTES, ret_text, m->call->err);
+}
+
+/* A copy that cannot be read is as good as none: tasks are found by their keys and texts. */
+static void read_copy(struct mirror *m) {
+  struct str text;
+  struct error ignored;
+  struct task_file *base = &m->sync.base;
+  *base = (struct task_file){0};
+  if (fs_read(m->call->arena, m->copy.p, FILE_BYTES, &text, &ignored) != STATUS_OK)
+    return;
+  if (tasks_json_read(m->call->arena, m->copy.p, text, base, &ignored) != STATUS_OK)
+    *base = (struct task_file){0};
+}
+
+static enum status read_both(struct mirror *m) {
+  m->sync = (struct task_sync){.call = m->call};
+  enum status s = read_if_there(m, m->path, &m->text);
+  if (s == STATUS_OK && m->text.p)
+    s = tasks_json_read(m->call->arena, m->path.p, m->text, &m->sync.file, m->call->err);
+  read_copy(m);
+  /* A file that is gone has not lost its tasks: it is written anew. */
+  if (s == STATUS_OK && !m->text.p)
+    m->sync.base = (struct task_file){0};
+  return s;
+}
+
+/* ---- writing ---- */
+
+static void gather(struct mirror *m, struct task_entries *ret_file, struct task_entries *ret_base) {
+  struct arena *a = m->call->arena;
+  for (size_t i = 0; i < m->sync.pairs.n; i++) {
+    struct task_pair *p = &m->sync.pairs.v[i];
+    if (p->refused) {
+      if (p->file)
+        list_push(a, ret_file, *p->file);
+      if (p->base)
+        list_push(a, ret_base, *p->base);
+      continue;
+    }
+    if (p->action == PAIR_FORGET || p->action == PAIR_DROP)
+      continue;
+    struct task_entry e = p->now;
+    list_push(a, ret_file, e);
+    e.raw = NULL;
+    e.memory = p->uid;
+    list_push(a, ret_base, e);
+  }
+}
+
+/* False in ret_done when somebody has changed the file in the meantime: then all is looked at again. */
+static enum status write_both(struct mirror *m, bool *ret_done) {
+  struct arena *a = m->call->arena;
+  struct task_entries tasks = {0}, base = {0};
+  struct task_file none = {0};
+  struct str now;
+  gather(m, &tasks, &base);
+  struct str text = tasks_json_write(a, &m->sync.file, &tasks);
+  enum status s = read_if_there(m, m->path, &now);
+  if (s != STATUS_OK)
+    return s;
+  if (!m->text.p != !now.p || !str_eq(m->text, now)) {
+    *ret_done = false;
+    return STATUS_OK;
+  }
+  if (!m->text.p || !str_eq(text, tasks_json_write(a, &m->sync.file, &m->sync.file.tasks))) {
+    s = fs_write(m->path.p, text, FILE_MODE, m->call->err);
+    m->written = true;
+    m->delta = (int64_t)text.n - (int64_t)m->text.n;
+  }
+  if (s == STATUS_OK)
+    s = fs_write(m->copy.p, tasks_json_write(a, &none, &base), BASE_MODE, m->call->err);
+  *ret_done = true;
+  return s;
+}
+
+/* ---- one run ---- */
+
+/* False in ret_done when the store is not as the plan found it. */
+static enum status change_store(struct mirror *m, bool *ret_done) {
+  struct op_call *call = m->call;
+  struct txn txn;
+  struct memories list = {0};
+  *ret_done = true;
+  if (!sync_writes(&m->sync))
+    return STATUS_OK;
+  enum status s = call_begin(call, &txn);
+  if (s == STATUS_OK)
+    s = sync_list(&m->sync, &list);
+  if (s != STATUS_OK)
+    return s;
+  if (!sync_same_list(&m->sync, &list)) {
+    store_rollback(call->engine->store);
+    *ret_done = false;
+    return STATUS_OK;
+  }
+  s = sync_apply(&m->sync, &txn);
+  return s == STATUS_OK ? call_commit(call, &txn) : s;
+}
+
+static enum status run_once(struct mirror *m, bool dry_run, bool *ret_done) {
+  enum status s = read_both(m);
+  if (s == STATUS_OK)
+    s = sync_plan(&m->sync);
+  if (s == STATUS_OK)
+    s = sync_prepare(&m->sync);
+  *ret_done = true;
+  if (s == STATUS_OK && !dry_run)
+    s = change_store(m, ret_done);
+  if (s == STATUS_OK && !dry_run && *ret_done)
+    s = write_both(m, ret_done);
+  return s;
+}
+
+/* ---- the result ---- */
+
+/* The file has another task now than it had. */
+static bool file_changes(const struct mirror *m, const struct task_pair *p) {
+  struct task_entries was = {0}, now = {0};
+  if (!p->file || p->refused)
+    return false;
+  list_push(m->call->arena, &was, *p->file);
+  list_push(m->call->arena, &now, p->now);
+  struct task_file none = {0};
+  return !str_eq(tasks_json_write(m->call->arena, &none, &was), tasks_json_write(m->call->arena, &none, &now));
+}
+
+static void put_counts(struct mirror *m) {
+  yyjson_mut_doc *doc = m->call->doc;
+  int64_t store[3] = {0}, file[3] = {0}, tasks = 0;
+  for (size_t i = 0; i < m->sync.pairs.n; i++) {
+    const struct task_pair *p = &m->sync.pairs.v[i];
+    tasks += p->refused ? p->file != NULL : p->action != PAIR_FORGET && p->action != PAIR_DROP;
+    if (p->refused)
+      continue;
+    store[0] += p->action == PAIR_ADD;
+    store[1] += p->action == PAIR_CHANGE;
+    store[2] += p->action == PAIR_FORGET;
+    file[0] += p->action == PAIR_TO_FILE;
+    file[1] += file_changes(m, p) && p->action != PAIR_DROP;
+    file[2] += p->action == PAIR_DROP && p->file;
+  }
+  static const char *const names[] = {"added", "changed", "removed"};
+  json_put_int(doc, m->call->result, "tasks", tasks);
+  yyjson_mut_val *in_store = json_put_obj(doc, m->call->result, "store");
+  yyjson_mut_val *in_file = json_put_obj(doc, m->call->result, "in_file");
+  for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+    json_put_int(doc, in_store, names[i], store[i]);
+    json_put_int(doc, in_file, names[i], file[i]);
+  }
+}
+
+static void put_conflict(struct mirror *m, yyjson_mut_val *arr, const struct task_pair *p) {
+  yyjson_mut_doc *doc = m->call->doc;
+  yyjson_mut_val *v = yyjson_mut_arr_add_obj(doc, arr);
+  json_put(doc, v, "id", p->now.id);
+  json_put_int(doc, v, "memory", p->memory);
+  json_put_strs(doc, v, "members", &p->conflicts);
+}
+
+static void put_refused(struct mirror *m, yyjson_mut_val *arr, const struct task_pair *p) {
+  yyjson_mut_doc *doc = m->call->doc;
+  yyjson_mut_val *v = yyjson_mut_arr_add_obj(doc, arr);
+  json_put_opt(doc, v, "id", p->file ? p->file->id : p->now.id);
+  json_put_opt(doc, v, "description", p->file ? p->file->description : STR_NONE);
+  json_put(doc, v, "reason", str_from(p->why.message));
+  if (p->why.fix[0])
+    json_put(doc, v, "fix", str_from(p->why.fix));
+}
+
+static void put_result(struct mirror *m, bool dry_run) {
+  yyjson_mut_doc *doc = m->call->doc;
+  yyjson_mut_val *result = m->call->result;
+  if (m->written && m->text.p)
+    file_was_read(m->call, FILE_TASKS, m->path, (int64_t)m->text.n);
+  if (m->written)
+    file_wrote(m->call, FILE_TASKS, m->path, m->delta);
+  json_put(doc, result, "file", m->path);
+  put_counts(m);
+  yyjson_mut_val *conflicts = json_put_arr(doc, result, "conflicts");
+  yyjson_mut_val *refused = json_put_arr(doc, result, "refused");
+  for (size_t i = 0; i < m->sync.pairs.n; i++) {
+    const struct task_pair *p = &m->sync.pairs.v[i];
+    if (p->conflicts.n && !p->refused)
+      put_conflict(m, conflicts, p);
+    if (p->refused)
+      put_refused(m, refused, p);
+  }
+  json_put_bool(doc, result, "written", m->written);
+  json_put_bool(doc, result, "dry_run", dry_run);
+}
+
+enum status op_task_sync(struct op_call *call) {
+  struct mirror *m = arena_new(call->arena, struct mirror);
+  *m = (struct mirror){.call = call, .locks = {-1, -1}};
+  bool dry_run = json_bool(call->args, "dry_run", false), done = false;
+  enum status s = settle_path(m);
+  if (s == STATUS_OK)
+    s = lock(m);
+  for (int i = 0; s == STATUS_OK && !done && i < TRIES; i++)
+    s = run_once(m, dry_run, &done);
+  if (s == STATUS_OK && !done) {
+    error_set(call->err, STATUS_BUSY, "'%s' or its tasks change faster than they can be compared", m->path.p);
+    s = error_fix(call->err, "try again in a moment");
+  }
+  if (s == STATUS_OK)
+    put_result(m, dry_run);
+  unlock(m);
+  return s;
+}

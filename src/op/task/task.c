@@ -1,0 +1,221 @@
+/* task.c: tasks: add, list, ready, claim, status, and the graph of what waits for what. */
+#include "op/handlers.h"
+#include "op/write/write.h"
+#include "store/memories/tasks.h"
+
+enum status op_task_add(struct op_call *call) {
+  struct write w = {0};
+  enum status s = write_from_args(call, call->args, &w);
+  w.m.kind = str_from(kind_names[KIND_TASK]);
+  w.m.type = str_from(type_of_kind(KIND_TASK)->name);
+  return s == STATUS_OK ? write_run(call, &w) : s;
+}
+
+/* ---- lists ---- */
+
+static enum status put_tasks(struct op_call *call, const struct memories *list) {
+  yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "tasks");
+  for (size_t i = 0; i < list->n; i++) {
+    struct links links = {0};
+    yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, arr), *blockers = NULL;
+    put_brief(call, v, &list->v[i]);
+    enum status s = links_of(call->engine->store, call->caller.team, list->v[i].id, call->arena, &links, call->err);
+    if (s != STATUS_OK)
+      return s;
+    for (size_t k = 0; k < links.n; k++)
+      if (str_is(links.v[k].rel, "blocked_by") && links.v[k].src == list->v[i].id) {
+        blockers = blockers ? blockers : json_put_arr(call->doc, v, "blocked_by");
+        yyjson_mut_arr_add_sint(call->doc, blockers, links.v[k].dst);
+      }
+  }
+  json_put_int(call->doc, call->result, "count", (int64_t)list->n);
+  return STATUS_OK;
+}
+
+enum status op_task_list(struct op_call *call) {
+  struct filter f;
+  struct scope scope = scope_of(call);
+  struct memories list = {0};
+  enum status s = call_filter(call, &f);
+  if (s == STATUS_OK)
+    s = call_int(call, "limit", 50, 1, 1000, &f.limit);
+  if (s == STATUS_OK)
+    s = call_cursor(call, &f.after);
+  if (s != STATUS_OK)
+    return s;
+  int64_t limit = f.limit++; /* one more: is there another page? */
+  f.kind = str_from(kind_names[KIND_TASK]);
+  f.no_retired_tasks = !f.status.p;
+  f.order = TASK_ORDER;
+  s = memory_list(call->engine->store, &scope, &f, call->arena, &list, call->err);
+  if (s != STATUS_OK)
+    return s;
+  put_cursor(call, &list, limit, true);
+  return put_tasks(call, &list);
+}
+
+enum status op_task_ready(struct op_call *call) {
+  struct scope scope = scope_of(call);
+  struct memories list = {0};
+  int64_t limit;
+  enum status s = call_int(call, "limit", 20, 1, 1000, &limit);
+  if (s == STATUS_OK)
+    s = tasks_ready(call->engine->store, &scope, limit, call->arena, &list, call->err);
+  return s == STATUS_OK ? put_tasks(call, &list) : s;
+}
+
+/* ---- changes ---- */
+
+static enum status must_be_task(struct op_call *call, const struct memory *m) {
+  if (!str_is(m->kind, kind_names[KIND_TASK])) {
+    error_set(call->err, STATUS_CONFLICT, "memory %lld is a %.*s, not a task", (long long)m->id, STR_ARG(m->kind));
+    return error_fix(call->err, "'cairn task list' shows the tasks");
+  }
+  if (!str_is(m->state, "active")) {
+    error_set(call->err, STATUS_CONFLICT, "task %lld is %.*s", (long long)m->id, STR_ARG(m->state));
+    return error_fix(call->err, "'cairn history %lld' shows its current version", (long long)m->id);
+  }
+  return STATUS_OK;
+}
+
+static enum status claimed_already(struct op_call *call, const struct memory *m) {
+  error_set(call->err, STATUS_CONFLICT, "task %lld is claimed by %.*s", (long long)m->id, STR_ARG(m->claimed_by));
+  return error_fix(call->err, "'cairn task ready' lists tasks that nobody has claimed");
+}
+
+static enum status check_claim(struct op_call *call, const struct memory *m, struct str by) {
+  if (m->claimed_by.p && !str_eq(m->claimed_by, by))
+    return claimed_already(call, m);
+  if (!str_is(m->status, "open")) {
+    error_set(call->err, STATUS_CONFLICT, "task %lld is %.*s", (long long)m->id, STR_ARG(m->status));
+    return error_fix(call->err, "to take it up again: cairn task status %lld open", (long long)m->id);
+  }
+  struct str blockers;
+  enum status s = task_open_blockers(call->engine->store, call->caller.team, m->id, call->arena, &blockers, call->err);
+  if (s != STATUS_OK || !blockers.p)
+    return s;
+  error_set(call->err, STATUS_CONFLICT, "task %lld waits for %.*s", (long long)m->id, STR_ARG(blockers));
+  return error_fix(call->err, "'cairn task ready' lists tasks that can be started");
+}
+
+/* The task that is named, else the first one that is ready. */
+static enum status find_claimable(struct op_call *call, struct memory *ret) {
+  if (json_str(call->args, "id").p)
+    return call_find(call, "id", ret);
+  struct scope scope = scope_of(call);
+  struct memories list = {0};
+  enum status s = tasks_ready(call->engine->store, &scope, 1, call->arena, &list, call->err);
+  if (s == STATUS_OK && list.n == 0) {
+    error_set(call->err, STATUS_NOT_FOUND, "no task is ready");
+    return error_fix(call->err, "'cairn task list' shows what is open, and what it waits for");
+  }
+  if (s == STATUS_OK)
+    *ret = list.v[0];
+  return s;
+}
+
+enum status op_task_claim(struct op_call *call) {
+  struct str by = json_str(call->args, "by");
+  bool release = json_bool(call->args, "release", false);
+  struct memory m, now;
+  struct txn txn;
+  if (!by.p)
+    by = call->caller.source;
+  if (str_empty(str_trim(by))) {
+    error_set(call->err, STATUS_USAGE, "task claim: a name is needed");
+    return error_fix(call->err, "say who takes it, for example --by alice");
+  }
+  if (release && !json_str(call->args, "id").p) {
+    error_set(call->err, STATUS_USAGE, "task claim: name the task to be given back");
+    return error_fix(call->err, "cairn task claim ID --release");
+  }
+  /* The lock is taken first: of two processes, the second sees the claim of the first. */
+  enum status s = call_begin(call, &txn);
+  if (s == STATUS_OK)
+    s = find_claimable(call, &m);
+  if (s == STATUS_OK)
+    s = must_be_task(call, &m);
+  if (s == STATUS_OK && release && m.claimed_by.p && !str_eq(m.claimed_by, by) && json_str(call->args, "by").p)
+    return claimed_already(call, &m);
+  if (s == STATUS_OK && !release)
+    s = check_claim(call, &m, by);
+  if (s != STATUS_OK)
+    return s;
+  now = m;
+  now.claimed_by = release ? STR_NONE : by;
+  now.claimed_at = release ? 0 : m.claimed_by.p ? m.claimed_at : call->now;
+  now.updated_at = call->now;
+  s = memory_change(&txn, call->arena, &m, &now, release ? "task:release" : "task:claim", call->err);
+  if (s != STATUS_OK)
+    return s;
+  put_brief(call, call->result, &now);
+  return call_commit(call, &txn);
+}
+
+enum status op_task_status(struct op_call *call) {
+  struct memory m, now;
+  struct txn txn;
+  enum status s = call_begin(call, &txn);
+  if (s == STATUS_OK)
+    s = call_find(call, "id", &m);
+  if (s == STATUS_OK)
+    s = must_be_task(call, &m);
+  if (s != STATUS_OK)
+    return s;
+  now = m;
+  now.status = json_str(call->args, "status");
+  now.updated_at = call->now;
+  if (str_is(now.status, "done") || str_is(now.status, "stale")) {
+    now.claimed_by = STR_NONE;
+    now.claimed_at = 0;
+  }
+  s = memory_change(&txn, call->arena, &m, &now, "task:status", call->err);
+  if (s != STATUS_OK)
+    return s;
+  put_brief(call, call->result, &now);
+  return call_commit(call, &txn);
+}
+
+/* ---- the graph ---- */
+
+static enum status refuse_cycle(struct op_call *call, int64_t task, struct str path) {
+  error_set(call->err, STATUS_CONFLICT, "this would make task %lld wait for itself: %lld -> %.*s", (long long)task,
+            (long long)task, STR_ARG(path));
+  return error_fix(call->err, "remove one of these links first: cairn task unblock ID ID");
+}
+
+static enum status change_block(struct op_call *call, bool add) {
+  struct memory m, by;
+  struct txn txn;
+  bool found = true;
+  struct str path = STR_NONE;
+  enum status s = call_begin(call, &txn);
+  if (s == STATUS_OK)
+    s = call_find(call, "id", &m);
+  if (s == STATUS_OK)
+    s = must_be_task(call, &m);
+  if (s == STATUS_OK)
+    s = call_find(call, "by", &by);
+  if (s == STATUS_OK && add)
+    s = must_be_task(call, &by);
+  if (s == STATUS_OK && add)
+    s = link_path(txn.store, txn.team, by.id, m.id, call->arena, &path, call->err);
+  if (s == STATUS_OK && path.p)
+    return refuse_cycle(call, m.id, path);
+  struct link l = {.src = m.id, .rel = STR("blocked_by"), .dst = by.id};
+  if (s == STATUS_OK)
+    s = add ? link_add(&txn, call->arena, &l, call->err)
+            : link_remove(&txn, call->arena, l.src, l.rel, l.dst, &found, call->err);
+  if (s == STATUS_OK && !found) {
+    error_set(call->err, STATUS_NOT_FOUND, "task %lld does not wait for %lld", (long long)m.id, (long long)by.id);
+    return error_fix(call->err, "'cairn task list' shows what each task waits for");
+  }
+  if (s != STATUS_OK)
+    return s;
+  put_brief(call, call->result, &m);
+  json_put_int(call->doc, call->result, "by", by.id);
+  return call_commit(call, &txn);
+}
+
+enum status op_task_block(struct op_call *call) { return change_block(call, true); }
+enum status op_task_unblock(struct op_call *call) { return change_block(call, false); }

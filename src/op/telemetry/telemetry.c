@@ -1,0 +1,257 @@
+/* telemetry.c: counting calls, keeping the last ones, and telling of them. */
+#include <sodium.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/os/thread.h"
+#include "base/utf8.h"
+#include "core/secrets/redact.h"
+#include "op/telemetry/internal.h"
+
+const int64_t telemetry_le_us[TELEMETRY_LES] = {100,   250,    500,    1000,   2500,    5000,    10000,   25000,
+                                                50000, 100000, 250000, 500000, 1000000, 2500000, 10000000};
+
+enum status telemetry_new(const char *folder, struct telemetry **ret_telemetry, struct error *err) {
+  struct telemetry *t = mem_zalloc(sizeof(*t));
+  struct kept *ring = mem_zalloc(RING * sizeof(*ring));
+  enum status s = t && ring ? STATUS_OK : error_set(err, STATUS_NOMEM, "out of memory");
+  if (s == STATUS_OK && sodium_init() < 0) /* ids come from it */
+    s = error_set(err, STATUS_INTERNAL, "the source of random numbers is not available");
+  if (s == STATUS_OK && folder)
+    s = telemetry_log_init(&t->log, folder, err);
+  if (s != STATUS_OK) {
+    mem_free(t);
+    mem_free(ring);
+    return s;
+  }
+  t->ring = ring;
+  t->notifier = -1;
+  t->began = clock_now(&(struct clock){0});
+  t->began_ticks = clock_ticks_us();
+  pthread_mutex_init(&t->lock, NULL);
+  pthread_mutex_init(&t->engines_lock, NULL);
+  cond_init(&t->wake);
+  cond_init(&t->idle);
+  *ret_telemetry = t;
+  return STATUS_OK;
+}
+
+/* ---- noting ---- */
+
+static void keep(char *to, size_t room, struct str s) {
+  s = utf8_cut(s, room - 1);
+  if (s.n)
+    memcpy(to, s.p, s.n);
+  to[s.n] = 0;
+}
+
+/* Valid UTF-8, as the search for secrets needs it. */
+static struct str repaired(struct arena *a, struct str s) {
+  if (utf8_check(s) == s.n)
+    return s;
+  struct buf b = BUF(a);
+  char out[4];
+  for (size_t pos = 0; pos < s.n;)
+    buf_add(&b, (struct str){out, utf8_put(utf8_next(s, &pos), out)});
+  return buf_str(&b);
+}
+
+/* The message without its secrets. Without memory for that there is no message: better none than a secret. */
+static void keep_message(struct kept *k, const struct error *error) {
+  struct arena a;
+  jmp_buf oom;
+  arena_init(&a);
+  if (!ARENA_BOUNDARY(&a, oom)) {
+    struct secret_hits hits = {0};
+    struct str text = repaired(&a, str_from(error->message));
+    redact_find(&a, text, NULL, &hits);
+    keep(k->message, sizeof(k->message), redact_apply(&a, text, &hits));
+  }
+  arena_release(&a);
+}
+
+void telemetry_fill(struct kept *k, const struct telemetry_call *call) {
+  uuid7_new(call->at, k->event_id);
+  k->at = call->at;
+  k->duration_us = call->duration_us;
+  k->code = call->error ? call->error->code : STATUS_OK;
+  keep(k->name, sizeof(k->name), call->name);
+  keep(k->op, sizeof(k->op), call->op);
+  keep(k->team, sizeof(k->team), call->team);
+  keep(k->source, sizeof(k->source), call->source);
+  keep(k->session, sizeof(k->session), call->session);
+  keep(k->project, sizeof(k->project), call->project);
+  keep(k->client, sizeof(k->client), call->client);
+  k->before_boot = false;
+  k->message[0] = 0;
+  if (call->error)
+    keep_message(k, call->error);
+}
+
+/* A client that makes names up fills the table, not the memory. */
+static struct tool *find_tool(struct telemetry *t, const char *name) {
+  size_t low = 0, high = t->tool_count;
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    int order = strcmp(name, t->tools[middle]->name);
+    if (order == 0)
+      return t->tools[middle];
+    if (order < 0)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  if (t->tool_count == TELEMETRY_NAMES)
+    return t->tools[TELEMETRY_NAMES];
+  struct tool *made = mem_zalloc(sizeof(*made));
+  if (!made)
+    return NULL;
+  keep(made->name, sizeof(made->name), str_from(name));
+  memmove(&t->tools[low + 1], &t->tools[low], (t->tool_count - low) * sizeof(t->tools[0]));
+  t->tools[low] = made;
+  /* One place is kept free for the rest, from the start of the last free one on. */
+  if (++t->tool_count == TELEMETRY_NAMES && (t->tools[TELEMETRY_NAMES] = mem_zalloc(sizeof(*made))))
+    keep(t->tools[TELEMETRY_NAMES]->name, KEPT_NAME, STR("other"));
+  return made;
+}
+
+static void count(struct telemetry *t, const struct kept *k) {
+  struct tool *tool = find_tool(t, k->name);
+  t->errors += k->code != STATUS_OK;
+  t->slow += k->duration_us > TELEMETRY_SLOW_US;
+  if (!tool)
+    return;
+  tool->errors += k->code != STATUS_OK;
+  histogram_add(&tool->durations, k->duration_us);
+  for (size_t i = 0; i < TELEMETRY_LES; i++)
+    if (k->duration_us <= telemetry_le_us[i]) {
+      tool->le[i]++;
+      break;
+    }
+}
+
+/* Without a thread there is no log. */
+static void start(struct telemetry *t) { t->started = thread_start(&t->thread, telemetry_run, t) == 0; }
+
+void telemetry_push(struct telemetry *t, const struct kept *k) {
+  pthread_mutex_lock(&t->lock);
+  count(t, k);
+  t->ring[t->noted++ % RING] = *k;
+  if (!t->dirty_at)
+    t->dirty_at = clock_ticks_us();
+  if (!t->started)
+    start(t);
+  pthread_cond_signal(&t->wake);
+  pthread_mutex_unlock(&t->lock);
+}
+
+void telemetry_note(struct telemetry *t, const struct telemetry_call *call) {
+  struct kept k;
+  if (!t)
+    return;
+  telemetry_fill(&k, call);
+  telemetry_push(t, &k);
+}
+
+void telemetry_notify(struct telemetry *t) {
+  int helper = notify_start();
+  pthread_mutex_lock(&t->lock);
+  t->notifier = helper;
+  pthread_mutex_unlock(&t->lock);
+}
+
+void telemetry_set_sandbox(struct telemetry *t, const char *how) { t->sandbox = how; }
+
+const char *telemetry_sandbox(const struct telemetry *t) { return t ? t->sandbox : NULL; }
+
+void telemetry_close(struct telemetry **telemetry) {
+  struct telemetry *t = *telemetry;
+  if (!t)
+    return;
+  pthread_mutex_lock(&t->lock);
+  t->stop = true;
+  pthread_cond_signal(&t->wake);
+  pthread_mutex_unlock(&t->lock);
+  if (t->started)
+    pthread_join(t->thread, NULL);
+  notify_stop(t->notifier);
+  for (size_t i = 0; i <= TELEMETRY_NAMES; i++)
+    mem_free(t->tools[i]);
+  pthread_cond_destroy(&t->wake);
+  pthread_cond_destroy(&t->idle);
+  pthread_mutex_destroy(&t->lock);
+  pthread_mutex_destroy(&t->engines_lock);
+  mem_free(t->ring);
+  mem_free(t);
+  *telemetry = NULL;
+}
+
+/* ---- what it knows ---- */
+
+/* Memory is taken before the lock, or a jump for want of it would leave it locked. */
+void telemetry_totals(struct telemetry *t, struct arena *a, struct telemetry_totals *ret_totals) {
+  *ret_totals = (struct telemetry_totals){0};
+  if (!t)
+    return;
+  struct str log = t->log.path[0] ? arena_dup(a, str_from(t->log.path)) : STR_NONE;
+  pthread_mutex_lock(&t->lock);
+  *ret_totals = (struct telemetry_totals){.started = t->began,
+                                          .uptime_us = clock_ticks_us() - t->began_ticks,
+                                          .calls = t->noted,
+                                          .errors = t->errors,
+                                          .slow = t->slow,
+                                          .dropped = t->dropped,
+                                          .log = log};
+  pthread_mutex_unlock(&t->lock);
+}
+
+static void copy_tool(const struct tool *from, char *name, struct telemetry_tool *to) {
+  const struct histogram *h = &from->durations;
+  memcpy(name, from->name, sizeof(from->name));
+  *to = (struct telemetry_tool){.name = str_from(name),
+                                .calls = (int64_t)h->n,
+                                .errors = from->errors,
+                                .sum_us = h->sum,
+                                .max_us = h->max,
+                                .p50_us = histogram_quantile(h, 500),
+                                .p95_us = histogram_quantile(h, 950),
+                                .p99_us = histogram_quantile(h, 990)};
+  uint64_t below = 0;
+  for (size_t i = 0; i < TELEMETRY_LES; i++)
+    to->le[i] = below += from->le[i];
+}
+
+void telemetry_list(struct telemetry *t, struct arena *a, struct telemetry_tools *ret_tools) {
+  *ret_tools = (struct telemetry_tools){0};
+  if (!t)
+    return;
+  struct telemetry_tool *v = arena_array(a, struct telemetry_tool, TELEMETRY_NAMES + 1);
+  char *names = arena_alloc(a, (TELEMETRY_NAMES + 1) * KEPT_NAME);
+  size_t n = 0;
+  pthread_mutex_lock(&t->lock);
+  for (size_t i = 0; i <= TELEMETRY_NAMES; i++)
+    if (t->tools[i] && t->tools[i]->durations.n) {
+      copy_tool(t->tools[i], names + n * KEPT_NAME, &v[n]);
+      n++;
+    }
+  pthread_mutex_unlock(&t->lock);
+  *ret_tools = (struct telemetry_tools){.v = v, .n = n, .cap = TELEMETRY_NAMES + 1};
+}
+
+void telemetry_recent(struct telemetry *t, struct arena *a, bool errors, size_t most, struct telemetry_entries *ret) {
+  *ret = (struct telemetry_entries){0};
+  if (!t || most == 0)
+    return;
+  if (most > TELEMETRY_RECENT)
+    most = TELEMETRY_RECENT;
+  struct kept *copies = arena_alloc(a, most * sizeof(*copies));
+  size_t n = 0;
+  pthread_mutex_lock(&t->lock);
+  int64_t oldest = t->noted > TELEMETRY_RECENT ? t->noted - TELEMETRY_RECENT : 0;
+  for (int64_t i = t->noted - 1; i >= oldest && n < most; i--)
+    if (!errors || t->ring[i % RING].code != STATUS_OK)
+      copies[n++] = t->ring[i % RING];
+  pthread_mutex_unlock(&t->lock);
+  for (size_t i = 0; i < n; i++)
+    list_push(a, ret, telemetry_entry_of(&copies[i]));
+}

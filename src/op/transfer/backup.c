@@ -1,0 +1,289 @@
+/* backup.c: backups with the transcripts that belong to them: made, checked, brought back. */
+#include "op/transfer/backup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/os/fs.h"
+#include "file/place.h"
+
+static int64_t file_size(const char *path) {
+  struct stat sb;
+  return stat(path, &sb) == 0 ? (int64_t)sb.st_size : 0;
+}
+
+static void close_tar(void *arg) {
+  struct tar *t = arg;
+  if (t->fd >= 0)
+    close(t->fd);
+  t->fd = -1;
+}
+
+/* ---- writing ---- */
+
+/* What is there until the backup has its name; removed when it does not get that far. */
+struct making {
+  const char *path, *archive;      /* as they will be called */
+  const char *part, *archive_part; /* until then */
+  bool archived;                   /* the archive has its name */
+  bool done;
+  struct tar tar;
+  struct transcript_pack pack;
+};
+
+static void unmake(void *arg) {
+  struct making *m = arg;
+  close_tar(&m->tar);
+  if (m->done)
+    return;
+  unlink(m->part);
+  unlink(m->archived ? m->archive : m->archive_part);
+}
+
+static void on_pages(void *arg, int64_t done, int64_t total) { progress(arg, "backup", done, total); }
+
+static enum status write_archive(struct op_call *call, struct making *m) {
+  m->tar = (struct tar){.name = m->archive, .now = call->now};
+  m->tar.fd = open(m->archive_part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (m->tar.fd < 0)
+    return error_errno(call->err, errno, "cannot create '%s'", m->archive_part);
+  enum status s = transcripts_pack(call->engine->store, &m->tar, call->arena, &m->pack, call->err);
+  if (s == STATUS_OK && fsync(m->tar.fd) != 0)
+    s = error_errno(call->err, errno, "cannot write '%s'", m->archive_part);
+  close_tar(&m->tar);
+  return s;
+}
+
+static enum status is_there(struct op_call *call, const char *path) {
+  error_set(call->err, STATUS_CONFLICT, "%s is there already; a backup does not overwrite", path);
+  return error_fix(call->err, "name a new file");
+}
+
+/* Somebody may have taken the name meanwhile. Where the file system cannot look and rename at once, a moment between
+ * the two remains. */
+static enum status name_file(struct op_call *call, const char *part, const char *path) {
+  if (renameat2(AT_FDCWD, part, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
+    return STATUS_OK;
+  if (errno == EINVAL || errno == ENOSYS) {
+    if (access(path, F_OK) == 0)
+      errno = EEXIST;
+    else if (rename(part, path) == 0)
+      return STATUS_OK;
+  }
+  return errno == EEXIST ? is_there(call, path) : error_errno(call->err, errno, "cannot name the backup '%s'", path);
+}
+
+/* The archive gets its name first: where the backup is, it is. A store without transcripts has none. */
+static enum status name_files(struct op_call *call, struct making *m) {
+  bool any = m->pack.files > 0;
+  enum status s = store_note_backup(m->part, any ? str_from(m->pack.id) : STR(NO_TRANSCRIPTS), call->err);
+  if (s == STATUS_OK && any)
+    s = name_file(call, m->archive_part, m->archive);
+  m->archived = s == STATUS_OK && any;
+  if (s == STATUS_OK && !any)
+    unlink(m->archive_part);
+  if (s == STATUS_OK)
+    s = name_file(call, m->part, m->path);
+  if (s != STATUS_OK)
+    return s;
+  m->done = true;
+  const char *folder = arena_cstr(call->arena, fs_dirname(str_from(m->path)));
+  return fs_sync_dir(folder) ? STATUS_OK : error_errno(call->err, errno, "cannot sync the folder '%s'", folder);
+}
+
+static void put_made(struct op_call *call, const struct making *m) {
+  json_put(call->doc, call->result, "file", str_from(m->path));
+  json_put_int(call->doc, call->result, "bytes", file_size(m->path));
+  yyjson_mut_val *t = json_put_obj(call->doc, call->result, "transcripts");
+  json_put_int(call->doc, t, "sessions", m->pack.sessions);
+  if (m->archived) {
+    json_put(call->doc, t, "file", str_from(m->archive));
+    json_put_int(call->doc, t, "bytes", file_size(m->archive));
+  }
+}
+
+enum status backup_write(struct op_call *call, const char *path) {
+  struct store *st = call->engine->store;
+  struct making *m = arena_new(call->arena, struct making);
+  char id[UUID_SIZE];
+  uuid7_new(call->now, id);
+  const char *salt = id + 24; /* its random end: what an earlier, killed backup left is not in the way */
+  m->path = path;
+  m->archive = arena_printf(call->arena, "%s" BACKUP_TRANSCRIPTS, path).p;
+  m->part = arena_printf(call->arena, "%s.%s.part", path, salt).p;
+  m->archive_part = arena_printf(call->arena, "%s.%s.part", m->archive, salt).p;
+  m->tar.fd = -1;
+  if (access(m->archive, F_OK) == 0)
+    return is_there(call, m->archive);
+  arena_defer(call->arena, unmake, m);
+  enum status s = store_copy_to(st, m->part, on_pages, call, call->err);
+  if (s == STATUS_OK)
+    s = db_team(store_db(st), STR_NONE, call->err); /* all teams */
+  if (s == STATUS_OK)
+    s = write_archive(call, m);
+  if (s == STATUS_OK)
+    s = name_files(call, m);
+  if (s == STATUS_OK)
+    put_made(call, m);
+  return s;
+}
+
+/* ---- bringing back ---- */
+
+static enum status no_archive(struct op_call *call, const char *archive, const char *why) {
+  error_set(call->err, STATUS_NOT_FOUND, "the transcripts of this backup are in %s, which %s; nothing was changed",
+            archive, why);
+  return error_fix(call->err, "put it there, or repeat the call with --without-transcripts to restore the rest alone");
+}
+
+static enum status damaged(struct op_call *call) {
+  struct error why = *call->err;
+  error_set(call->err, why.code, "%s; nothing was changed", why.message);
+  return error_fix(call->err, "name another backup, or repeat the call with --without-transcripts");
+}
+
+static enum status check_archive(struct op_call *call, struct str note, struct backup_transcripts *t) {
+  t->tar.fd = open(t->tar.name, O_RDONLY | O_CLOEXEC);
+  if (t->tar.fd < 0)
+    return no_archive(call, t->tar.name, errno == ENOENT ? "is not there" : "cannot be opened");
+  arena_defer(call->arena, close_tar, &t->tar);
+  enum status s = transcripts_check_pack(&t->tar, call->arena, &t->sessions, call->err);
+  if (s == STATUS_CORRUPT)
+    return damaged(call);
+  if (s == STATUS_OK && !str_is(note, t->sessions.id))
+    s = no_archive(call, t->tar.name, "belongs to another backup");
+  t->any = s == STATUS_OK;
+  return s;
+}
+
+enum status backup_open_transcripts(struct op_call *call, const char *path,
+                                    struct backup_transcripts *ret_transcripts) {
+  struct backup_transcripts *t = ret_transcripts;
+  struct str note = STR_NONE;
+  *t = (struct backup_transcripts){.skipped = json_bool(call->args, "without_transcripts", false)};
+  t->tar = (struct tar){.fd = -1, .name = arena_printf(call->arena, "%s" BACKUP_TRANSCRIPTS, path).p};
+  enum status s = store_backup_note(path, call->arena, &note, call->err);
+  t->noted = note.p != NULL;
+  if (s != STATUS_OK || t->skipped || !note.p || str_is(note, NO_TRANSCRIPTS))
+    return s;
+  return check_archive(call, note, t);
+}
+
+static void put_unpacked(struct op_call *call, yyjson_mut_val *obj, const struct transcripts_unpacked *done) {
+  json_put_int(call->doc, obj, "restored", done->restored);
+  json_put_int(call->doc, obj, "extended", done->extended);
+  json_put_int(call->doc, obj, "kept", done->kept);
+  yyjson_mut_val *arr = json_put_arr(call->doc, obj, "diverged");
+  for (size_t i = 0; i < done->diverged.n; i++) {
+    const struct diverged *d = &done->diverged.v[i];
+    yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, arr);
+    json_put(call->doc, v, "team", d->team);
+    json_put(call->doc, v, "agent", d->agent);
+    json_put(call->doc, v, "session", d->session);
+    json_put(call->doc, v, "kept_as", d->kept_as);
+  }
+}
+
+/* The rest is done, and the same call again does no harm. */
+static enum status not_back(struct op_call *call) {
+  struct error why = *call->err;
+  error_set(call->err, why.code, "the store is restored, its transcripts are not yet: %s", why.message);
+  return error_fix(call->err, "mend that and repeat the call: it goes on with what is missing");
+}
+
+enum status backup_restore_transcripts(struct op_call *call, const struct backup_transcripts *t) {
+  struct store *st = call->engine->store;
+  struct transcripts_unpacked done = {0};
+  enum status s = STATUS_OK;
+  if (t->any) {
+    s = db_team(store_db(st), STR_NONE, call->err);
+    if (s == STATUS_OK)
+      s = transcripts_unpack(st, &t->sessions, call->now, call->arena, &done, call->err);
+  }
+  if (s == STATUS_OK)
+    s = store_transcripts_are_back(st, call->err);
+  if (s != STATUS_OK)
+    return not_back(call);
+  yyjson_mut_val *obj = json_put_obj(call->doc, call->result, "transcripts");
+  json_put_bool(call->doc, obj, "in_backup", t->noted);
+  if (t->skipped)
+    json_put_bool(call->doc, obj, "left_out", true);
+  else if (t->noted)
+    put_unpacked(call, obj, &done);
+  return STATUS_OK;
+}
+
+/* ---- moving ---- */
+
+/* Where the folders of a store's teams are. */
+static enum status files_of(struct op_call *call, struct store *st, const char **ret_folder, struct error *err) {
+  struct str admin;
+  enum status s = place_agent(st, call->caller.team, STR(""), call->arena, &admin, err);
+  if (s == STATUS_OK)
+    *ret_folder = arena_cstr(call->arena, fs_dirname(fs_dirname(admin)));
+  return s;
+}
+
+/* A file without a name, where the files of the target are. */
+static enum status temporary(struct op_call *call, struct store *to, struct tar *t) {
+  const char *folder;
+  enum status s = files_of(call, to, &folder, call->err);
+  if (s == STATUS_OK)
+    s = fs_mkdirs(folder, call->err);
+  if (s != STATUS_OK)
+    return s;
+  char *path = arena_cstr(call->arena, arena_printf(call->arena, "%s/.transcripts.XXXXXX", folder));
+  t->name = path;
+  t->fd = mkostemp(path, O_CLOEXEC);
+  if (t->fd < 0)
+    return error_errno(call->err, errno, "cannot create '%s'", path);
+  unlink(path);
+  return STATUS_OK;
+}
+
+static enum status move_all(struct op_call *call, struct store *from, struct store *to, struct tar *t,
+                            struct transcripts_unpacked *ret_done) {
+  struct transcript_pack pack;
+  struct unpacking sessions;
+  enum status s = temporary(call, to, t);
+  if (s == STATUS_OK)
+    s = db_team(store_db(from), STR_NONE, call->err);
+  if (s == STATUS_OK)
+    s = db_team(store_db(to), STR_NONE, call->err);
+  if (s == STATUS_OK)
+    s = transcripts_pack(from, t, call->arena, &pack, call->err);
+  t->at = 0;
+  if (s == STATUS_OK)
+    s = transcripts_check_pack(t, call->arena, &sessions, call->err);
+  return s == STATUS_OK ? transcripts_unpack(to, &sessions, call->now, call->arena, ret_done, call->err) : s;
+}
+
+/* A target that was used since is not filled again, so that the same call may not help. */
+static enum status not_moved(struct op_call *call, struct store *from, struct store *to) {
+  struct error why = *call->err, ignored;
+  const char *old, *new;
+  error_set(call->err, why.code, "the store is moved, its transcripts are not, and stay where they were: %s",
+            why.message);
+  if (files_of(call, from, &old, &ignored) != STATUS_OK || files_of(call, to, &new, &ignored) != STATUS_OK)
+    return error_fix(call->err, "mend that and migrate again into a new target");
+  return error_fix(call->err, "mend that and migrate again into a new target, or copy what is in '%s' to '%s'", old,
+                   new);
+}
+
+enum status backup_move_transcripts(struct op_call *call, struct store *from, struct store *to) {
+  struct transcripts_unpacked done = {0};
+  struct tar *t = arena_new(call->arena, struct tar);
+  t->fd = -1;
+  t->now = call->now;
+  arena_defer(call->arena, close_tar, t);
+  enum status s = move_all(call, from, to, t, &done);
+  close_tar(t);
+  if (s != STATUS_OK)
+    return not_moved(call, from, to);
+  put_unpacked(call, json_put_obj(call->doc, call->result, "transcripts"), &done);
+  return STATUS_OK;
+}

@@ -1,0 +1,289 @@
+/* import.c: the import operation: which format it is, the report of bad rows, and whether the transaction stays. */
+#include "op/transfer/import.h"
+
+#include "base/id.h"
+#include "base/os/fs.h"
+#include "op/embedding/reembed.h"
+#include "op/handlers.h"
+#include "op/write/duplicates.h"
+#include "store/copy/transfer.h"
+#include "store/vectors/indexes.h"
+
+/* ---- report ---- */
+
+bool import_is_row_error(enum status s) {
+  return s == STATUS_USAGE || s == STATUS_REFUSED || s == STATUS_SECRET || s == STATUS_DUPLICATE ||
+         s == STATUS_CONFLICT || s == STATUS_NOT_FOUND || s == STATUS_TOO_LARGE;
+}
+
+void import_refuse(struct import *im, yyjson_mut_val *where, const struct error *err) {
+  yyjson_mut_doc *doc = im->call->doc;
+  if (im->bad++ >= IMPORT_REPORTED)
+    return;
+  yyjson_mut_val *row = yyjson_mut_arr_add_obj(doc, im->refused);
+  yyjson_mut_obj_add_val(doc, row, "line", where);
+  json_put(doc, row, "code", str_from(status_name(err->code)));
+  json_put(doc, row, "error", str_from(err->message));
+  if (err->fix[0])
+    json_put(doc, row, "fix", str_from(err->fix));
+}
+
+void import_refuse_line(struct import *im, int64_t line, const struct error *err) {
+  import_refuse(im, yyjson_mut_sint(im->call->doc, line), err);
+}
+
+void import_warn(struct import *im, const char *code, struct str message, struct str fix) {
+  yyjson_mut_doc *doc = im->call->doc;
+  if (im->warned++ >= IMPORT_REPORTED)
+    return;
+  yyjson_mut_val *w = yyjson_mut_arr_add_obj(doc, im->warnings);
+  json_put(doc, w, "code", str_from(code));
+  json_put(doc, w, "message", message);
+  json_put_opt(doc, w, "fix", fix);
+}
+
+enum status import_check_cancelled(struct import *im) {
+  if (!cancelled(im->call))
+    return STATUS_OK;
+  return error_set(im->call->err, STATUS_INTERRUPTED, "stopped; nothing was imported");
+}
+
+static void put_counts(struct import *im, bool stays) {
+  const struct {
+    const char *name;
+    int64_t count;
+    bool always;
+  } counts[] = {
+      {"imported", im->imported, true},      {"already", im->already, true}, {"tombstoned", im->tombstoned, true},
+      {"duplicates", im->duplicates, false}, {"links", im->links, true},     {"tombstones", im->tombstones, false},
+      {"transactions", im->txns, false},     {"events", im->events, false},  {"redacted", im->redacted, false}};
+  for (size_t i = 0; i < ARRAY_LEN(counts); i++)
+    if (counts[i].always || counts[i].count)
+      json_put_int(im->call->doc, im->call->result, counts[i].name, stays ? counts[i].count : 0);
+}
+
+/* The import is done, whatever becomes of this: it can be stopped, and goes on with the next 'cairn reembed'. */
+static void embed_imported(struct import *im) {
+  struct op_call *call = im->call;
+  struct embeddings set;
+  int64_t embedded = 0;
+  bool complete = true;
+  enum status s = embeddings_of(call, &set);
+  if (s == STATUS_OK)
+    s = embeddings_note_now(call, &set);
+  for (size_t i = 0; s == STATUS_OK && i < set.n; i++) {
+    struct pass pass;
+    s = reembed_pass(call, &set.v[i], im->last_chunk, 0, &pass);
+    if (s != STATUS_OK)
+      break;
+    if (pass.why.code != STATUS_OK)
+      embeddings_degrade(call, &set, arena_printf(call->arena, "embedder %.*s", STR_ARG(set.v[i].model.model)),
+                         &pass.why);
+    if (set.v[i].building == (set.n > 1)) /* counted once: the newest of them */
+      embedded = pass.embedded;
+    complete &= pass.complete;
+  }
+  json_put_int(call->doc, call->result, "embedded", embedded);
+  if (s != STATUS_OK)
+    store_rollback(call->engine->store);
+  if (s != STATUS_OK)
+    import_warn(im, "embedding_deferred", str_from(call->err->message),
+                STR("'cairn reembed' embeds what was imported"));
+  else if (set.degraded.p)
+    import_warn(im, "embedding_deferred", set.degraded, STR("'cairn reembed' embeds what was imported"));
+  else if (!complete)
+    import_warn(im, "embedding_deferred", STR("stopped while embedding; everything is imported"),
+                STR("'cairn reembed' goes on from there"));
+}
+
+enum status import_finish(struct import *im) {
+  struct op_call *call = im->call;
+  yyjson_mut_val *result = call->result;
+  bool failed = im->bad && !im->skip_bad;
+  bool changed = im->imported || im->links || im->tombstones || im->txns || im->events;
+  json_put(call->doc, result, "format", str_from(im->format));
+  put_counts(im, !failed);
+  json_put_int(call->doc, result, "refused_count", im->bad);
+  yyjson_mut_obj_add_val(call->doc, result, "refused", im->refused);
+  yyjson_mut_obj_add_val(call->doc, result, "warnings", im->warnings);
+  if (im->warned > IMPORT_REPORTED)
+    json_put_int(call->doc, result, "more_warnings", im->warned - IMPORT_REPORTED);
+  if (im->dry_run)
+    json_put_bool(call->doc, result, "dry_run", true);
+  if (failed) {
+    struct str message = arena_printf(call->arena, "%lld bad %s; nothing was imported", (long long)im->bad,
+                                      im->bad == 1 ? "row" : "rows");
+    json_put_bool(call->doc, result, "ok", false);
+    json_put(call->doc, result, "message", message);
+    json_put(call->doc, result, "fix", STR("correct them, or repeat the call with --skip-bad to leave them out"));
+  }
+  if (failed || im->dry_run || !changed) {
+    store_rollback(call->engine->store);
+    return STATUS_OK;
+  }
+  enum status s = call_commit(call, &im->txn);
+  if (s == STATUS_OK && im->imported && !json_bool(call->args, "defer_embedding", false))
+    embed_imported(im);
+  return s;
+}
+
+/* ---- foreign memories ---- */
+
+struct str import_uid(struct arena *a, const struct str *texts, size_t n) {
+  struct buf b = BUF(a);
+  uint8_t hash[HASH_BYTES];
+  char *uid = arena_alloc(a, UUID_SIZE);
+  for (size_t i = 0; i < n; i++) {
+    buf_addf(&b, "%zu:", texts[i].n); /* so that no two lists of texts run into the same bytes */
+    buf_add(&b, texts[i]);
+  }
+  hash_bytes(buf_str(&b), hash);
+  uuid8_from_hash(hash, uid);
+  return str_from(uid);
+}
+
+static enum status insert_draft(struct import *im, struct op_call *call, struct write *w) {
+  struct chunk_rows chunks = {0};
+  struct memory *m = &w->m;
+  m->state = STR("active");
+  m->created_at = m->updated_at = m->valid_from = call->now;
+  enum status s = memory_insert(&im->txn, call->arena, m, &chunks, call->err);
+  w->id = m->id;
+  if (s == STATUS_OK)
+    s = duplicates_link(call, &im->txn, w);
+  im->imported += s == STATUS_OK;
+  im->redacted += w->redacted;
+  /* Once the row is there, a failure is not the row's own. */
+  if (s != STATUS_OK && m->id && import_is_row_error(s))
+    call->err->code = s = STATUS_INTERNAL;
+  return s;
+}
+
+enum status import_store(struct import *im, struct arena *a, struct memory *m, int64_t *ret_id, struct error *err) {
+  struct op_call call = *im->call;
+  struct store *st = call.engine->store;
+  bool purged = false;
+  call.arena = a;
+  call.err = err;
+  *ret_id = 0;
+  enum status s = transfer_find(st, call.caller.team, m->uid, ret_id, NULL, err);
+  if (s != STATUS_OK || *ret_id) {
+    im->already += s == STATUS_OK;
+    return s;
+  }
+  s = tombstone_exists(st, call.caller.team, m->uid, &purged, err);
+  if (s != STATUS_OK || purged) {
+    im->tombstoned += s == STATUS_OK;
+    return s;
+  }
+  struct write w = {.m = *m, .defer_embedding = true};
+  struct replacement rep = {0};
+  w.m.team = call.caller.team;
+  w.m.source = call.caller.source;
+  w.m.session = call.caller.session;
+  w.m.trust = STR("import");
+  w.m.weight = 1.0;
+  s = write_prepare(&call, &w);
+  if (s == STATUS_OK)
+    s = duplicates_decide(&call, &im->txn, &w, &rep);
+  if (s != STATUS_OK)
+    return s;
+  /* What is there stays as it is: text from outside never replaces a memory by itself. */
+  if (w.action == WRITE_SKIPPED || rep.old.id) {
+    im->duplicates++;
+    *ret_id = rep.old.id ? rep.old.id : w.id;
+    return STATUS_OK;
+  }
+  s = insert_draft(im, &call, &w);
+  *ret_id = w.id;
+  return s;
+}
+
+/* ---- the operation ---- */
+
+enum import_format import_guess(struct arena *a, struct str line) {
+  yyjson_val *root;
+  struct error ignored;
+  if (json_read(a, line, &root, &ignored) != STATUS_OK)
+    return FORMAT_UNKNOWN;
+  struct str type = json_str(root, "type");
+  if (yyjson_obj_get(root, "cairn"))
+    return FORMAT_NATIVE;
+  return str_is(type, "entity") || str_is(type, "relation") ? FORMAT_GRAPH : FORMAT_UNKNOWN;
+}
+
+static enum status unknown_format(struct op_call *call, const struct source *source, bool empty) {
+  error_set(call->err, STATUS_USAGE, empty ? "%s is empty" : "%s is neither an export nor a memory graph",
+            source->name);
+  return error_fix(call->err, "'cairn export FILE' writes a file that can be imported; notes are read with --format "
+                              "markdown, the JSONL of the official memory server with --format graph");
+}
+
+static enum status guess(struct op_call *call, const struct source *source, enum import_format *ret_format) {
+  struct lines lines;
+  struct str line;
+  bool more;
+  struct arena *a = arena_child(call->arena);
+  lines_open(&lines, source, a, 0, 1);
+  enum status s;
+  do
+    s = lines_next(&lines, &line, &more, call->err);
+  while (s == STATUS_OK && more && str_empty(str_trim(line)) && !lines.too_long);
+  if (s == STATUS_OK)
+    *ret_format = more ? import_guess(a, line) : FORMAT_UNKNOWN;
+  if (s == STATUS_OK && *ret_format == FORMAT_UNKNOWN)
+    s = unknown_format(call, source, !more);
+  arena_release(a);
+  return s;
+}
+
+static bool is_markdown(struct op_call *call, struct str path) {
+  struct stat st;
+  if (str_ends(path, STR(".md")) || str_ends(path, STR(".markdown")))
+    return true;
+  return stat(arena_cstr(call->arena, path), &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static enum status import_file(struct import *im, struct str path, struct str format) {
+  struct op_call *call = im->call;
+  struct source source;
+  enum import_format guessed = str_is(format, "cairn") ? FORMAT_NATIVE : FORMAT_GRAPH;
+  enum status s = source_open(call, path, &source);
+  if (s == STATUS_OK && (str_empty(format) || str_is(format, "auto")))
+    s = guess(call, &source, &guessed);
+  if (s != STATUS_OK)
+    return s;
+  im->format = guessed == FORMAT_NATIVE ? "cairn" : "graph";
+  return guessed == FORMAT_NATIVE ? import_native(im, &source) : import_graph(im, &source);
+}
+
+enum status op_import(struct op_call *call) {
+  struct str path = json_str(call->args, "file"), format = json_str(call->args, "format");
+  struct import im = {.call = call,
+                      .skip_bad = json_bool(call->args, "skip_bad", false),
+                      .dry_run = json_bool(call->args, "dry_run", false),
+                      .keep_trust = json_bool(call->args, "keep_trust", false),
+                      .refused = yyjson_mut_arr(call->doc),
+                      .warnings = yyjson_mut_arr(call->doc)};
+  if (str_empty(path)) {
+    error_set(call->err, STATUS_USAGE, "import: the file's name is empty");
+    return error_fix(call->err, "cairn import FILE");
+  }
+  if (im.keep_trust && !call_by_person(call)) {
+    error_set(call->err, STATUS_DENIED, "only a person may vouch for a file");
+    return error_fix(call->err, "leave keep_trust out: what is imported is found and marked; your user may promote it");
+  }
+  bool any = str_empty(format) || str_is(format, "auto");
+  enum status s = call_not_the_store(call, path);
+  if (s == STATUS_OK)
+    s = chunk_last(call->engine->store, call->caller.team, &im.last_chunk, call->err);
+  if (s != STATUS_OK)
+    return s;
+  if (str_is(format, "markdown") || (any && is_markdown(call, path))) {
+    im.format = "markdown";
+    s = import_markdown(&im, path);
+  } else {
+    s = import_file(&im, path, format);
+  }
+  return s == STATUS_OK ? import_finish(&im) : s;
+}

@@ -1,0 +1,138 @@
+/* common.c: what the operations of the vault share: who may do what, what may be stored, the key of the team. */
+#include "op/vault/vault.h"
+
+#include "base/utf8.h"
+#include "core/gate/gate.h"
+#include "core/secrets/redact.h"
+#include "op/access/authenticate.h"
+
+/* ---- who may do what ---- */
+
+struct str vault_caller(const struct op_call *call) {
+  if (call->caller.principal)
+    return call->caller.principal->name;
+  if (call->engine->agent[0])
+    return str_from(call->engine->agent);
+  return call_by_person(call) ? STR("user") : STR("agent");
+}
+
+enum status vault_manage(struct op_call *call, const char *what) {
+  const struct principal *p = call->caller.principal;
+  if (call_by_person(call) || (p && p->role == ROLE_ADMIN))
+    return STATUS_OK;
+  error_set(call->err, STATUS_DENIED, "%s is for persons: agents use secrets that they are granted", what);
+  return error_fix(call->err, "ask the person you work for to do it at the command line: cairn help %s",
+                   call->op->name);
+}
+
+/* ---- what may be stored ---- */
+
+static enum status check_key(struct op_call *call, struct str key) {
+  bool plain = !str_empty(str_trim(key)) && key.n <= KEY_BYTES;
+  for (size_t i = 0; plain && i < key.n; i++)
+    plain = (unsigned char)key.p[i] >= 0x20 && key.p[i] != 0x7f;
+  if (plain)
+    return STATUS_OK;
+  error_set(call->err, STATUS_REFUSED, "a key of the vault is 1 to %d bytes of plain text", KEY_BYTES);
+  error_step(call->err, "key");
+  return error_fix(call->err, "use a short name such as 'reports:last-run'");
+}
+
+/* A secret in a memory may be replaced by a mark; a value with a hole in it is of no use, so it is always refused. */
+enum status vault_refuse_secret(struct op_call *call, struct str text, const char *what, const char *fix) {
+  struct secret_hits hits = {0};
+  redact_find(call->arena, text, call->secrets, &hits);
+  if (hits.n == 0)
+    return STATUS_OK;
+  struct str preview = redact_preview(call->arena, text, &hits.v[0]);
+  error_set(call->err, STATUS_SECRET, "%s holds what looks like a secret (%s, %.*s)", what, hits.v[0].pattern,
+            STR_ARG(preview));
+  error_step(call->err, "secrets");
+  return error_fix(call->err, "%s", fix);
+}
+
+enum status vault_check_entry(struct op_call *call, struct str key, struct str value) {
+  enum status s = check_key(call, key);
+  if (s == STATUS_OK && value.n > VAULT_VALUE_BYTES) {
+    error_set(call->err, STATUS_TOO_LARGE, "the value has %zu bytes, at most %d are allowed", value.n,
+              VAULT_VALUE_BYTES);
+    s = error_fix(call->err, "keep large data in a file, and its path in the vault");
+  }
+  return s == STATUS_OK
+             ? vault_refuse_secret(call, key, "the key", "name what it is for, and keep the secret as the value")
+             : s;
+}
+
+enum status vault_no_such_key(struct op_call *call, struct str key) {
+  error_set(call->err, STATUS_NOT_FOUND, "the vault has no key '%.*s'", STR_ARG(utf8_cut(key, 200)));
+  return error_fix(call->err, "'cairn vault list' shows the keys there are");
+}
+
+/* ---- the key of the team ---- */
+
+struct key_search vault_search(struct op_call *call) {
+  return (struct key_search){
+      .engine = call->engine, .team = call->caller.team, .hooks = &call->hooks, .a = call->arena, .err = call->err};
+}
+
+enum status vault_hold_key(struct op_call *call, bool make, struct held_key *ret_held) {
+  struct key_search in = vault_search(call);
+  struct held_key held = {.key = arena_new(call->arena, struct master_key)};
+  bool found;
+  enum status s = vault_key_find(call->engine->store, in.team, in.a, &held.row, &found, in.err);
+  if (s != STATUS_OK)
+    return s;
+  held.is_new = !found;
+  if (found) {
+    s = key_open(&in, &held.row, held.key);
+  } else if (make) {
+    s = key_first(&in, &held.row, held.key);
+  } else {
+    error_set(call->err, STATUS_NOT_FOUND, "team '%.*s' has no secrets", STR_ARG(in.team));
+    s = error_fix(call->err, "cairn vault set KEY - --secret   stores the first");
+  }
+  if (s == STATUS_OK)
+    *ret_held = held;
+  return s;
+}
+
+enum status vault_settle_key(struct op_call *call, struct txn *txn, const struct held_key *held) {
+  struct vault_key now;
+  bool found;
+  enum status s = vault_key_find(txn->store, txn->team, call->arena, &now, &found, call->err);
+  if (s != STATUS_OK)
+    return s;
+  if (found ? strcmp(now.id, held->row.id) != 0 : !held->is_new) {
+    error_set(call->err, STATUS_CONFLICT, "the key of the vault was changed at the same moment; nothing was stored");
+    return error_fix(call->err, "repeat the call");
+  }
+  return found ? STATUS_OK : vault_key_put(txn, &held->row, call->err);
+}
+
+enum status vault_open_secret(struct op_call *call, const struct held_key *held, const struct vault_entry *e,
+                              struct str *ret_value) {
+  if (unseal(call->arena, held->key, call->caller.team, e->key, e->sealed, ret_value))
+    return STATUS_OK;
+  error_set(call->err, STATUS_CORRUPT, "the secret '%.*s' is damaged: it does not open with the vault's key",
+            STR_ARG(utf8_cut(e->key, 200)));
+  return error_fix(call->err, "store it again, or bring a backup back with 'cairn restore'");
+}
+
+/* ---- entries ---- */
+
+void vault_put_entry(struct op_call *call, yyjson_mut_val *obj, const struct vault_entry *e) {
+  char time[TIME_TEXT_SIZE];
+  json_put(call->doc, obj, "key", e->key);
+  if (e->is_secret)
+    json_put(call->doc, obj, "handle", arena_printf(call->arena, "vault:%.*s", STR_ARG(e->key)));
+  else
+    json_put(call->doc, obj, "value", e->value);
+  json_put_bool(call->doc, obj, "is_secret", e->is_secret);
+  json_put(call->doc, obj, "created_at", time_format(e->created_at, time));
+  json_put(call->doc, obj, "updated_at", time_format(e->updated_at, time));
+  json_put(call->doc, obj, "updated_by", e->updated_by);
+}
+
+enum status vault_get_entry(struct op_call *call, struct str key, struct vault_entry *ret_entry, bool *ret_found) {
+  return vault_find(call->engine->store, call->caller.team, key, call->arena, ret_entry, ret_found, call->err);
+}

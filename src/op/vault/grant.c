@@ -1,0 +1,114 @@
+/* grant.c: who may see the value of a secret: grant, list, revoke. */
+#include "op/handlers.h"
+#include "op/vault/vault.h"
+
+enum { USES_MOST = 1000000 };
+
+static enum status check_grantee(struct op_call *call, struct str name) {
+  bool plain = name.n >= 1 && name.n <= GRANTEE_BYTES;
+  for (size_t i = 0; plain && i < name.n; i++)
+    plain = name.p[i] > 0x20 && name.p[i] != 0x7f && (name.p[i] != '*' || name.n == 1);
+  if (plain)
+    return STATUS_OK;
+  error_set(call->err, STATUS_USAGE, "a grant is to a name of 1 to %d characters without blanks, or to '*'",
+            GRANTEE_BYTES);
+  return error_fix(call->err, "--to NAME: of an agent, token:NAME for a token, agent for an agent without a name");
+}
+
+static void put_grant(struct op_call *call, yyjson_mut_val *obj, const struct grant *g) {
+  char time[TIME_TEXT_SIZE];
+  json_put(call->doc, obj, "key", g->key);
+  json_put(call->doc, obj, "to", g->grantee);
+  if (g->uses >= 0)
+    json_put_int(call->doc, obj, "uses_left", g->uses);
+  if (g->expires_at)
+    json_put(call->doc, obj, "expires_at", time_format(g->expires_at, time));
+  json_put_bool(call->doc, obj, "live", g->uses != 0 && (!g->expires_at || g->expires_at > call->now));
+  json_put(call->doc, obj, "created_at", time_format(g->created_at, time));
+  json_put(call->doc, obj, "created_by", g->created_by);
+}
+
+static enum status check_grant(struct op_call *call, struct grant *ret_grant) {
+  struct grant g = {.key = json_str(call->args, "key"), .grantee = json_str(call->args, "to"), .uses = -1};
+  enum status s = check_grantee(call, g.grantee);
+  if (s == STATUS_OK)
+    s = call_time(call, "ttl", 1, &g.expires_at);
+  if (s == STATUS_OK && yyjson_obj_get(call->args, "uses"))
+    s = call_int(call, "uses", 1, 1, USES_MOST, &g.uses);
+  if (s == STATUS_OK)
+    *ret_grant = g;
+  return s;
+}
+
+/* Only of secrets: everybody may read what is none. */
+static enum status check_secret(struct op_call *call, struct str key) {
+  struct vault_entry e;
+  bool found = false;
+  enum status s = vault_get_entry(call, key, &e, &found);
+  if (s != STATUS_OK)
+    return s;
+  if (!found)
+    return vault_no_such_key(call, key);
+  if (e.is_secret)
+    return STATUS_OK;
+  error_set(call->err, STATUS_CONFLICT, "'%.*s' is no secret: whoever may use the vault can read it", STR_ARG(key));
+  return error_fix(call->err, "cairn vault set KEY - --secret   makes it one");
+}
+
+enum status op_vault_grant(struct op_call *call) {
+  struct grant g;
+  struct txn txn;
+  enum status s = vault_manage(call, "granting a secret");
+  if (s == STATUS_OK)
+    s = check_grant(call, &g);
+  if (s == STATUS_OK)
+    s = call_begin(call, &txn);
+  if (s == STATUS_OK)
+    s = check_secret(call, g.key);
+  if (s == STATUS_OK)
+    s = grant_put(&txn, &g, call->err);
+  if (s == STATUS_OK)
+    s = vault_note(&txn, call->arena, g.key, "vault:grant", "to", g.grantee, call->err);
+  if (s != STATUS_OK)
+    return s;
+  g.created_at = txn.now;
+  g.created_by = txn.source;
+  put_grant(call, call->result, &g);
+  return call_commit(call, &txn);
+}
+
+enum status op_vault_grants(struct op_call *call) {
+  struct grants list = {0};
+  enum status s =
+      grants_list(call->engine->store, call->caller.team, json_str(call->args, "key"), call->arena, &list, call->err);
+  if (s != STATUS_OK)
+    return s;
+  yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "grants");
+  for (size_t i = 0; i < list.n; i++)
+    put_grant(call, yyjson_mut_arr_add_obj(call->doc, arr), &list.v[i]);
+  json_put_int(call->doc, call->result, "count", (int64_t)list.n);
+  return STATUS_OK;
+}
+
+enum status op_vault_revoke(struct op_call *call) {
+  struct str key = json_str(call->args, "key"), to = json_str(call->args, "to");
+  struct txn txn;
+  bool found = false;
+  enum status s = vault_manage(call, "revoking a grant");
+  if (s == STATUS_OK)
+    s = call_begin(call, &txn);
+  if (s == STATUS_OK)
+    s = grant_remove(&txn, key, to, &found, call->err);
+  if (s == STATUS_OK && !found) {
+    error_set(call->err, STATUS_NOT_FOUND, "'%.*s' has no grant for '%.*s'", STR_ARG(to), STR_ARG(key));
+    return error_fix(call->err, "'cairn vault grants' shows the grants there are");
+  }
+  if (s == STATUS_OK)
+    s = vault_note(&txn, call->arena, key, "vault:revoke", "to", to, call->err);
+  if (s != STATUS_OK)
+    return s;
+  json_put(call->doc, call->result, "key", key);
+  json_put(call->doc, call->result, "to", to);
+  json_put_bool(call->doc, call->result, "revoked", true);
+  return call_commit(call, &txn);
+}

@@ -1,0 +1,265 @@
+/* vault.c: named values and secrets of a team: set, get, list, delete, and a counter that nobody can lose an increment
+ * of. */
+#include "op/vault/vault.h"
+
+#include "op/handlers.h"
+#include "op/run/vault_values.h"
+
+/* ---- set ---- */
+
+static void put_warning(struct op_call *call, const char *code, struct str message, const char *fix) {
+  yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, yyjson_mut_obj_get(call->result, "warnings"));
+  json_put(call->doc, v, "code", str_from(code));
+  json_put(call->doc, v, "message", message);
+  json_put(call->doc, v, "fix", str_from(fix));
+}
+
+/* What was no secret until now is in the file no more, but perhaps elsewhere. */
+static enum status tell_former_value(struct op_call *call) {
+  struct store *st = call->engine->store;
+  bool emptied = false, server = db_engine(store_db(st)) != DB_SQLITE;
+  struct strs backups = {0};
+  enum status s = db_checkpoint(store_db(st), true, &emptied, call->err);
+  if (s != STATUS_OK)
+    return s;
+  store_list_backups(st, call->arena, &backups);
+  if (server || !emptied)
+    put_warning(call, "former_value",
+                server ? STR("the value was stored unencrypted before: the pages and the log of the server hold it "
+                             "until they are vacuumed and used again")
+                       : STR("the value was stored unencrypted before: a reader at work keeps it in the log until the "
+                             "next checkpoint"),
+                "if others may have read it, have a new secret issued");
+  if (backups.n)
+    put_warning(
+        call, "former_value",
+        arena_printf(call->arena, "the value was stored unencrypted before: %zu backups may hold it", backups.n),
+        "if others may have read them, have a new secret issued");
+  return STATUS_OK;
+}
+
+/* Texts that hold the secret already are not changed: their owner decides. */
+static enum status tell_held(struct op_call *call, struct str value) {
+  struct int64s ids = {0};
+  enum status s = secrets_held(call, value, &ids);
+  if (s != STATUS_OK)
+    return s;
+  yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "held_by");
+  for (size_t i = 0; i < ids.n; i++)
+    yyjson_mut_arr_add_sint(call->doc, arr, ids.v[i]);
+  if (ids.n)
+    put_warning(call, "held_already",
+                arena_printf(call->arena, "%zu memories hold this secret in their text (held_by)", ids.n),
+                "'cairn get ID' shows each; 'cairn supersede' puts a text without it in its place");
+  return STATUS_OK;
+}
+
+struct setting_of {
+  struct str key, value;
+  struct vault_entry was;
+  struct held_key held;
+  bool found, secret;
+};
+
+/* A secret stays one, whatever the next call says: a value would otherwise be in the open for a forgotten word. */
+static enum status prepare_set(struct op_call *call, struct setting_of *w) {
+  enum status s = vault_check_entry(call, w->key, w->value);
+  if (s == STATUS_OK)
+    s = vault_get_entry(call, w->key, &w->was, &w->found);
+  if (s != STATUS_OK)
+    return s;
+  w->secret = json_bool(call->args, "secret", false) || (w->found && w->was.is_secret);
+  if (!w->secret)
+    return vault_refuse_secret(call, w->value, "the value", "if it is one, store it encrypted: with --secret");
+  if (w->found && w->was.is_secret)
+    s = vault_manage(call, "replacing a secret");
+  return s == STATUS_OK ? vault_hold_key(call, true, &w->held) : s;
+}
+
+static enum status store_value(struct op_call *call, struct txn *txn, struct setting_of *w) {
+  bool was_secret = w->found && w->was.is_secret;
+  enum status s = vault_get_entry(call, w->key, &w->was, &w->found);
+  if (s != STATUS_OK)
+    return s;
+  if (!was_secret && w->found && w->was.is_secret) {
+    error_set(call->err, STATUS_CONFLICT, "'%.*s' became a secret at the same moment", STR_ARG(w->key));
+    return error_fix(call->err, "repeat the call");
+  }
+  if (!w->secret)
+    return vault_put(txn, call->arena, w->key, w->value, "vault:set", call->err);
+  s = vault_settle_key(call, txn, &w->held);
+  if (s != STATUS_OK)
+    return s;
+  struct str sealed = seal(call->arena, w->held.key, txn->team, w->key, w->value);
+  return vault_put_secret(txn, call->arena, w->key, sealed, call->err);
+}
+
+/* It is stored, whatever comes of looking for where else it is. */
+static void tell_traces(struct op_call *call, const struct setting_of *w) {
+  bool was_open = w->found && !w->was.is_secret;
+  json_put_arr(call->doc, call->result, "warnings");
+  if (tell_held(call, w->value) != STATUS_OK || (was_open && tell_former_value(call) != STATUS_OK))
+    put_warning(call, "not_looked_up", STR("the secret is stored, but the store could not be searched for its value"),
+                "'cairn doctor' checks the store");
+}
+
+enum status op_vault_set(struct op_call *call) {
+  struct setting_of w = {.key = json_str(call->args, "key"), .value = json_str(call->args, "value")};
+  struct txn txn;
+  enum status s = prepare_set(call, &w);
+  if (s == STATUS_OK)
+    s = call_begin(call, &txn);
+  if (s == STATUS_OK)
+    s = store_value(call, &txn, &w);
+  if (s != STATUS_OK)
+    return s;
+  struct vault_entry now = {.key = w.key,
+                            .value = w.value,
+                            .is_secret = w.secret,
+                            .updated_by = txn.source,
+                            .created_at = w.found ? w.was.created_at : txn.now,
+                            .updated_at = txn.now};
+  vault_put_entry(call, call->result, &now);
+  json_put(call->doc, call->result, "action", w.found ? STR("updated") : STR("created"));
+  s = call_commit(call, &txn);
+  if (s == STATUS_OK && w.secret)
+    tell_traces(call, &w);
+  return s;
+}
+
+/* ---- get, list ---- */
+
+/* A refusal is in the log, too, so its transaction is committed before the call fails. */
+static enum status refuse_reveal(struct op_call *call, struct txn *txn, struct str key) {
+  struct str who = vault_caller(call);
+  enum status s = vault_note(txn, call->arena, key, "vault:refused", "to", who, call->err);
+  if (s == STATUS_OK)
+    s = txn_commit(txn, call->err);
+  if (s != STATUS_OK)
+    return s;
+  error_set(call->err, STATUS_DENIED, "'%.*s' has no grant to see the secret '%.*s'", STR_ARG(who), STR_ARG(key));
+  return error_fix(call->err, "pass the handle on, or ask a person for: cairn vault grant '%.*s' --to '%.*s' --ttl 1h",
+                   STR_ARG(key), STR_ARG(who));
+}
+
+/* Nobody sees a value of which the log does not tell. */
+static enum status reveal(struct op_call *call, struct str key) {
+  struct vault_entry e;
+  struct held_key held;
+  struct txn txn;
+  struct str value, by = STR("");
+  bool found = false;
+  enum status s = vault_hold_key(call, false, &held);
+  if (s == STATUS_OK)
+    s = call_begin(call, &txn);
+  if (s == STATUS_OK)
+    s = vault_settle_key(call, &txn, &held);
+  if (s == STATUS_OK)
+    s = vault_get_entry(call, key, &e, &found);
+  if (s == STATUS_OK && (!found || !e.is_secret))
+    return vault_no_such_key(call, key);
+  if (s == STATUS_OK && !call_by_person(call))
+    s = grant_use(&txn, key, vault_caller(call), call->arena, &by, call->err);
+  if (s == STATUS_OK && !by.p)
+    return refuse_reveal(call, &txn, key);
+  if (s == STATUS_OK)
+    s = vault_open_secret(call, &held, &e, &value);
+  if (s == STATUS_OK)
+    s = vault_note(&txn, call->arena, key, "vault:reveal", "to", vault_caller(call), call->err);
+  if (s == STATUS_OK)
+    s = txn_commit(&txn, call->err);
+  if (s != STATUS_OK)
+    return s;
+  vault_put_entry(call, call->result, &e);
+  json_put(call->doc, call->result, "value", value);
+  return STATUS_OK;
+}
+
+enum status op_vault_get(struct op_call *call) {
+  struct str key = json_str(call->args, "key");
+  struct vault_entry e;
+  bool found;
+  enum status s = vault_get_entry(call, key, &e, &found);
+  if (s != STATUS_OK)
+    return s;
+  if (!found)
+    return vault_no_such_key(call, key);
+  if (e.is_secret && json_bool(call->args, "reveal", false))
+    return reveal(call, key);
+  vault_put_entry(call, call->result, &e);
+  return STATUS_OK;
+}
+
+enum status op_vault_list(struct op_call *call) {
+  struct vault_entries list = {0};
+  enum status s =
+      vault_walk(call->engine->store, call->caller.team, json_str(call->args, "prefix"), call->arena, &list, call->err);
+  if (s != STATUS_OK)
+    return s;
+  yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "entries");
+  for (size_t i = 0; i < list.n; i++)
+    vault_put_entry(call, yyjson_mut_arr_add_obj(call->doc, arr), &list.v[i]);
+  json_put_int(call->doc, call->result, "count", (int64_t)list.n);
+  return STATUS_OK;
+}
+
+/* ---- delete, add ---- */
+
+enum status op_vault_delete(struct op_call *call) {
+  struct str key = json_str(call->args, "key");
+  struct vault_entry was;
+  struct txn txn;
+  bool found = false;
+  enum status s = call_begin(call, &txn);
+  if (s == STATUS_OK)
+    s = vault_get_entry(call, key, &was, &found);
+  if (s == STATUS_OK && !found)
+    return vault_no_such_key(call, key);
+  if (s == STATUS_OK && was.is_secret)
+    s = vault_manage(call, "deleting a secret");
+  if (s == STATUS_OK)
+    s = vault_remove(&txn, call->arena, key, &found, call->err);
+  if (s != STATUS_OK)
+    return s;
+  json_put(call->doc, call->result, "key", key);
+  json_put_bool(call->doc, call->result, "deleted", true);
+  return call_commit(call, &txn);
+}
+
+/* What the counter stands at. */
+static enum status count_of(struct op_call *call, const struct vault_entry *e, int64_t *ret_count) {
+  if (!e->is_secret && str_int64(e->value, ret_count))
+    return STATUS_OK;
+  error_set(call->err, STATUS_CONFLICT, "the value of '%.*s' is %s", STR_ARG(e->key),
+            e->is_secret ? "a secret, and no counter" : "not a whole number");
+  return error_fix(call->err, "count under another key, or set this one to a number first: cairn vault set KEY 0");
+}
+
+/* Read and written under the write lock: of many that count at once, none is lost. */
+enum status op_vault_add(struct op_call *call) {
+  struct str key = json_str(call->args, "key");
+  int64_t by = json_int(call->args, "by", 1), now = 0;
+  struct vault_entry was;
+  struct txn txn;
+  bool found = false;
+  enum status s = vault_check_entry(call, key, STR(""));
+  if (s == STATUS_OK)
+    s = call_begin(call, &txn);
+  if (s == STATUS_OK)
+    s = vault_get_entry(call, key, &was, &found);
+  if (s == STATUS_OK && found)
+    s = count_of(call, &was, &now);
+  if (s != STATUS_OK)
+    return s;
+  if (__builtin_add_overflow(now, by, &now)) {
+    error_set(call->err, STATUS_CONFLICT, "the counter '%.*s' cannot go further", STR_ARG(key));
+    return error_fix(call->err, "start it again: cairn vault set KEY 0");
+  }
+  struct str text = arena_printf(call->arena, "%lld", (long long)now);
+  s = vault_put(&txn, call->arena, key, text, "vault:add", call->err);
+  if (s != STATUS_OK)
+    return s;
+  json_put(call->doc, call->result, "key", key);
+  json_put_int(call->doc, call->result, "value", now);
+  return call_commit(call, &txn);
+}

@@ -1,0 +1,303 @@
+/* correct.c: correction: supersede, unsupersede, history, notes, ratings, pins, trust, links. */
+#include "op/handlers.h"
+#include "op/write/write.h"
+
+/* ---- supersede ---- */
+
+enum status op_supersede(struct op_call *call) {
+  struct memory old;
+  struct write w = {0};
+  enum status s = call_find(call, "id", &old);
+  if (s == STATUS_OK)
+    s = write_from_args(call, call->args, &w);
+  if (s != STATUS_OK)
+    return s;
+  w.supersedes = arena_printf(call->arena, "%lld", (long long)old.id);
+  /* A project named in the call makes a version for that project; otherwise it stays where it is. */
+  if (!call->caller.project_given)
+    w.m.project = old.project;
+  s = write_run(call, &w);
+  if (s == STATUS_OK && !yyjson_mut_obj_get(call->result, "old_id"))
+    json_put_int(call->doc, call->result, "old_id", old.id);
+  return s;
+}
+
+/* ---- unsupersede ---- */
+
+static enum status not_superseded(struct op_call *call, const struct memory *m) {
+  error_set(call->err, STATUS_CONFLICT, "memory %lld is %.*s, not superseded", (long long)m->id, STR_ARG(m->state));
+  return error_fix(call->err, "name the older memory of the pair; 'cairn history %lld' shows the chain",
+                   (long long)m->id);
+}
+
+/* Gives back what superseding took: the link remembers it. */
+static enum status give_back(struct op_call *call, struct txn *txn, const struct memory *old, const struct link *l) {
+  struct memory now = *old;
+  yyjson_val *prior = NULL;
+  enum status s = l->prior.p ? json_read(call->arena, l->prior, &prior, call->err) : STATUS_OK;
+  if (s != STATUS_OK)
+    return s;
+  memory_activate(&now);
+  now.weight = json_num(prior, "weight", 1.0);
+  struct str severity = json_str(prior, "severity");
+  if (old->severity.p)
+    now.severity = severity.p ? severity : STR("pattern");
+  return memory_change(txn, call->arena, old, &now, "memory:unsupersede", call->err);
+}
+
+static enum status retire_corrector(struct op_call *call, struct txn *txn, const struct memory *corrector) {
+  struct memory now = *corrector;
+  memory_retire(&now, "forgotten", STR("unsupersede: the correction was taken back"), txn->source, txn->now);
+  return memory_change(txn, call->arena, corrector, &now, "memory:forget", call->err);
+}
+
+static enum status refuse_mid_chain(struct op_call *call, const struct memory *corrector) {
+  error_set(call->err, STATUS_CONFLICT, "its corrector %lld is %.*s itself: this is the middle of a chain",
+            (long long)corrector->id, STR_ARG(corrector->state));
+  return error_fix(call->err, "start from the newest link: 'cairn history %lld' shows it", (long long)corrector->id);
+}
+
+enum status op_unsupersede(struct op_call *call) {
+  struct memory old, corrector;
+  struct link l;
+  struct txn txn;
+  bool found, keep = json_bool(call->args, "keep_corrector", false);
+  enum status s = call_begin(call, &txn);
+  if (s == STATUS_OK)
+    s = call_find(call, "id", &old);
+  if (s == STATUS_OK)
+    s = link_successor(txn.store, txn.team, old.id, call->arena, &l, call->err);
+  if (s != STATUS_OK)
+    return s;
+  if (!str_is(old.state, "superseded") || l.src == 0)
+    return not_superseded(call, &old);
+  s = memory_by_id(txn.store, txn.team, l.src, call->arena, &corrector, &found, call->err);
+  if (s == STATUS_OK && str_is(corrector.state, "superseded"))
+    return refuse_mid_chain(call, &corrector);
+  if (s == STATUS_OK && keep && old.key.p && str_eq(old.key, corrector.key)) {
+    error_set(call->err, STATUS_CONFLICT, "both memories have the key '%.*s': only one can be active",
+              STR_ARG(old.key));
+    return error_fix(call->err, "leave --keep-corrector out");
+  }
+  if (s == STATUS_OK && !keep && !str_is(corrector.state, "forgotten"))
+    s = retire_corrector(call, &txn, &corrector);
+  if (s == STATUS_OK)
+    s = link_remove(&txn, call->arena, l.src, l.rel, l.dst, &found, call->err);
+  if (s == STATUS_OK)
+    s = give_back(call, &txn, &old, &l);
+  if (s != STATUS_OK)
+    return s;
+  json_put_int(call->doc, call->result, "id", old.id);
+  json_put(call->doc, call->result, "state", STR("active"));
+  if (!keep)
+    json_put_int(call->doc, call->result, "retired", corrector.id);
+  return call_commit(call, &txn);
+}
+
+/* ---- history ---- */
+
+static enum status put_version(struct op_call *call, yyjson_mut_val *arr, int64_t id, struct str reason) {
+  struct memory m;
+  bool found;
+  enum status s = memory_by_id(call->engine->store, call->caller.team, id, call->arena, &m, &found, call->err);
+  if (s != STATUS_OK || !found)
+    return s;
+  yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, arr);
+  put_brief(call, v, &m);
+  json_put_opt(call->doc, v, "reason", reason);
+  json_put_bool(call->doc, v, "current", str_is(m.state, "active"));
+  return s;
+}
+
+enum status op_history(struct op_call *call) {
+  struct store *st = call->engine->store;
+  struct memory m;
+  struct link l;
+  enum status s = call_find(call, "id", &m);
+  int64_t id = m.id;
+  while (s == STATUS_OK) { /* to the oldest; links cannot form a cycle */
+    s = link_predecessor(st, call->caller.team, id, call->arena, &l, call->err);
+    if (s != STATUS_OK || l.dst == 0)
+      break;
+    id = l.dst;
+  }
+  yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "chain");
+  struct str reason = STR_NONE;
+  while (s == STATUS_OK) {
+    s = put_version(call, arr, id, reason);
+    if (s == STATUS_OK)
+      s = link_successor(st, call->caller.team, id, call->arena, &l, call->err);
+    if (s != STATUS_OK || l.src == 0)
+      break;
+    id = l.src;
+    reason = l.reason;
+  }
+  json_put_int(call->doc, call->result, "head", id);
+  return s;
+}
+
+/* ---- notes ---- */
+
+enum status op_annotate(struct op_call *call) {
+  struct memory m;
+  struct notes was = {0}, now = {0};
+  struct txn txn;
+  struct str note = str_trim(json_str(call->args, "note"));
+  bool clear = json_bool(call->args, "clear", false);
+  if (clear && !str_empty(note)) {
+    error_set(call->err, STATUS_USAGE, "annotate: a note and --clear contradict each other");
+    return error_fix(call->err, "clear the notes first, then add one");
+  }
+  bool write = clear || !str_empty(note);
+  enum status s = write ? call_begin(call, &txn) : STATUS_OK;
+  if (s == STATUS_OK)
+    s = call_find(call, "id", &m);
+  if (s == STATUS_OK)
+    s = notes_load(call->engine->store, call->arena, &m, &was, call->err);
+  if (s != STATUS_OK)
+    return s;
+  if (!clear)
+    for (size_t i = 0; i < was.n; i++)
+      list_push(call->arena, &now, was.v[i]);
+  if (!str_empty(note))
+    list_push(call->arena, &now, (struct note){call->now, call->caller.source, note});
+  json_put_int(call->doc, call->result, "id", m.id);
+  notes_put(call->doc, call->result, &now);
+  if (now.n == 0)
+    json_put_arr(call->doc, call->result, "annotations");
+  if (!write)
+    return STATUS_OK;
+  s = notes_set(&txn, call->arena, &m, &was, &now, call->err);
+  return s == STATUS_OK ? call_commit(call, &txn) : s;
+}
+
+/* ---- small changes of one memory ---- */
+
+/* Finds the memory under the write lock; `change` adjusts the copy. */
+static enum status change_one(struct op_call *call, const char *action,
+                              enum status (*change)(struct op_call *, struct memory *), struct memory *ret_now) {
+  struct txn txn;
+  struct memory was;
+  enum status s = call_begin(call, &txn);
+  if (s == STATUS_OK)
+    s = call_find(call, "id", &was);
+  if (s != STATUS_OK)
+    return s;
+  struct memory now = was;
+  s = change(call, &now);
+  if (s == STATUS_OK && str_is(was.state, "active"))
+    now.updated_at = call->now;
+  if (s == STATUS_OK)
+    s = memory_change(&txn, call->arena, &was, &now, action, call->err);
+  if (s != STATUS_OK)
+    return s;
+  json_put_int(call->doc, call->result, "id", now.id);
+  *ret_now = now;
+  return call_commit(call, &txn);
+}
+
+static enum status apply_rating(struct op_call *call, struct memory *m) {
+  if (str_is(json_str(call->args, "direction"), "up"))
+    m->upvotes++;
+  else
+    m->downvotes++;
+  return STATUS_OK;
+}
+
+enum status op_rate(struct op_call *call) {
+  struct memory m;
+  enum status s = change_one(call, "memory:rate", apply_rating, &m);
+  if (s != STATUS_OK)
+    return s;
+  json_put_int(call->doc, call->result, "upvotes", m.upvotes);
+  json_put_int(call->doc, call->result, "downvotes", m.downvotes);
+  return s;
+}
+
+static enum status must_be_active(struct op_call *call, const struct memory *m) {
+  if (str_is(m->state, "active"))
+    return STATUS_OK;
+  error_set(call->err, STATUS_CONFLICT, "memory %lld is %.*s", (long long)m->id, STR_ARG(m->state));
+  return error_fix(call->err, "'cairn get %lld' shows where its current version is", (long long)m->id);
+}
+
+static enum status apply_pin(struct op_call *call, struct memory *m) {
+  m->delivery = STR("pinned");
+  return must_be_active(call, m);
+}
+
+static enum status apply_unpin(struct op_call *call UNUSED, struct memory *m) {
+  m->delivery = m->skill_name.p ? STR("skill") : STR("on_demand");
+  return STATUS_OK;
+}
+
+/* Who vouches for it is in the event. What was written to instruct its readers is nothing that a reader may judge. */
+static enum status apply_promote(struct op_call *call, struct memory *m) {
+  if (m->suspect.p && !call_by_person(call)) {
+    error_set(call->err, STATUS_DENIED,
+              "memory %lld reads like instructions to its reader (%.*s), and only a person may vouch for it",
+              (long long)m->id, STR_ARG(m->suspect));
+    error_step(call->err, "trust");
+    return error_fix(call->err, "ask your user to read it, and to run 'cairn promote %lld'", (long long)m->id);
+  }
+  if (!memory_trusted(m) || call_by_person(call)) /* a person's word counts for more than an agent's, and stands */
+    m->trust = call->caller.trust;
+  m->suspect = STR_NONE;
+  return STATUS_OK;
+}
+
+static enum status change_delivery(struct op_call *call, const char *action,
+                                   enum status (*change)(struct op_call *, struct memory *)) {
+  struct memory m;
+  enum status s = change_one(call, action, change, &m);
+  if (s == STATUS_OK)
+    json_put(call->doc, call->result, "delivery", m.delivery);
+  return s;
+}
+
+enum status op_pin(struct op_call *call) { return change_delivery(call, "memory:pin", apply_pin); }
+enum status op_unpin(struct op_call *call) { return change_delivery(call, "memory:unpin", apply_unpin); }
+
+enum status op_promote(struct op_call *call) {
+  struct memory m;
+  enum status s = change_one(call, "memory:promote", apply_promote, &m);
+  if (s == STATUS_OK)
+    json_put(call->doc, call->result, "trust", m.trust);
+  return s;
+}
+
+/* ---- links ---- */
+
+static enum status change_link(struct op_call *call, bool add) {
+  struct txn txn;
+  struct memory from, to;
+  struct str rel = json_str(call->args, "rel");
+  bool found = true;
+  enum status s = call_begin(call, &txn);
+  if (s == STATUS_OK)
+    s = call_find(call, "id", &from);
+  if (s == STATUS_OK)
+    s = call_find(call, "to", &to);
+  if (s == STATUS_OK && from.id == to.id) {
+    error_set(call->err, STATUS_USAGE, "a memory cannot be linked to itself");
+    return error_fix(call->err, "name two memories");
+  }
+  struct link link = {.src = from.id, .rel = rel, .dst = to.id};
+  if (s == STATUS_OK)
+    s = add ? link_add(&txn, call->arena, &link, call->err)
+            : link_remove(&txn, call->arena, from.id, rel, to.id, &found, call->err);
+  if (s == STATUS_OK && !found) {
+    error_set(call->err, STATUS_NOT_FOUND, "memory %lld has no link '%.*s' to %lld", (long long)from.id, STR_ARG(rel),
+              (long long)to.id);
+    return error_fix(call->err, "'cairn get %lld' shows its links", (long long)from.id);
+  }
+  if (s != STATUS_OK)
+    return s;
+  json_put_int(call->doc, call->result, "id", from.id);
+  json_put(call->doc, call->result, "rel", rel);
+  json_put_int(call->doc, call->result, "to", to.id);
+  return call_commit(call, &txn);
+}
+
+enum status op_link(struct op_call *call) { return change_link(call, true); }
+enum status op_unlink(struct op_call *call) { return change_link(call, false); }

@@ -1,0 +1,398 @@
+/* memory.c: the everyday operations: remember, capture, get, list. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/alloc.h"
+#include "base/utf8.h"
+#include "core/memory/capture.h"
+#include "op/handlers.h"
+#include "op/search/corpus.h"
+#include "op/write/write.h"
+#include "store/search/lexical.h"
+
+/* ---- remember ---- */
+
+enum { BATCH_SIZE = 100 };
+
+struct batch {
+  struct op_call *call;
+  FILE *file;
+  char *text; /* of the line being read */
+  size_t room;
+  int64_t line, counts[3], failed;
+  enum status first_failure;
+};
+
+struct batch_item {
+  int64_t line;
+  struct write w;
+  struct error err; /* code OK: it can be written */
+};
+
+static enum status emit(struct op_call *call, yyjson_mut_val *v) {
+  struct str line = json_write(call->arena, v, false);
+  return call->hooks.emit ? call->hooks.emit(call->hooks.arg, line) : STATUS_OK;
+}
+
+/* Parses and prepares one line; what is wrong with it is the item's own error. */
+static void batch_read(struct op_call *call, struct str text, struct batch_item *item) {
+  struct error *outer = call->err;
+  yyjson_val *args;
+  item->err = (struct error){0};
+  call->err = &item->err;
+  enum status s = json_read(call->arena, text, &args, &item->err);
+  if (s != STATUS_OK)
+    error_fix(&item->err, "a line is one JSON object in UTF-8, for example {\"text\": \"what to remember\"}");
+  if (s == STATUS_OK)
+    s = op_check_args(call->op, args, &item->err);
+  struct caller caller = call->caller;
+  if (s == STATUS_OK && yyjson_obj_get(args, "project"))
+    call->caller.project = json_str(args, "project");
+  if (s == STATUS_OK)
+    s = write_from_args(call, args, &item->w);
+  if (s == STATUS_OK && json_bool(call->args, "defer_embedding", false))
+    item->w.defer_embedding = true;
+  if (s == STATUS_OK)
+    s = write_prepare(call, &item->w);
+  item->err.code = s;
+  call->caller = caller;
+  call->err = outer;
+}
+
+static enum status batch_write(struct batch *b, struct txn *txn, struct batch_item *item) {
+  struct op_call *call = b->call;
+  struct error *outer = call->err;
+  call->err = &item->err;
+  enum status s = write_try(call, txn, &item->w);
+  call->err = outer;
+  /* A refusal concerns this line; anything else (a full disk) ends the whole group. */
+  if (s != STATUS_OK && s != STATUS_REFUSED && s != STATUS_DUPLICATE && s != STATUS_CONFLICT && s != STATUS_NOT_FOUND) {
+    *call->err = item->err;
+    return s;
+  }
+  item->err.code = s;
+  if (s != STATUS_OK || !item->w.idempotency_key.p || item->w.replay.p)
+    return STATUS_OK;
+  yyjson_mut_val *v = yyjson_mut_obj(call->doc);
+  write_result(call, v, &item->w);
+  json_put_int(call->doc, v, "txn", txn->id);
+  return idempotency_save(txn, call->arena, item->w.idempotency_key, item->w.id, json_write(call->arena, v, false),
+                          call->err);
+}
+
+static enum status batch_report(struct batch *b, const struct batch_item *item, int64_t txn) {
+  struct op_call *call = b->call;
+  if (item->err.code != STATUS_OK) {
+    b->failed++;
+    if (b->first_failure == STATUS_OK) {
+      b->first_failure = item->err.code;
+      *call->err = item->err;
+    }
+    yyjson_mut_val *v = op_error_json(call->doc, &item->err);
+    json_put_int(call->doc, v, "line", item->line);
+    return emit(call, v);
+  }
+  if (item->w.replay.p)
+    return call->hooks.emit ? call->hooks.emit(call->hooks.arg, item->w.replay) : STATUS_OK;
+  b->counts[item->w.action]++;
+  yyjson_mut_val *v = yyjson_mut_obj(call->doc);
+  json_put_int(call->doc, v, "line", item->line);
+  write_result(call, v, &item->w);
+  json_put_int(call->doc, v, "txn", txn);
+  return emit(call, v);
+}
+
+/* One transaction for each group: a line is reported when it is on disk. */
+static enum status batch_group(struct batch *b, struct batch_item *items, size_t n) {
+  struct txn txn;
+  enum status s = call_begin(b->call, &txn);
+  if (s == STATUS_OK)
+    s = lexical_hold(&txn, b->call->err);
+  for (size_t i = 0; s == STATUS_OK && i < n; i++)
+    if (items[i].err.code == STATUS_OK)
+      s = batch_write(b, &txn, &items[i]);
+  if (s == STATUS_OK)
+    s = lexical_release(&txn, b->call->err);
+  if (s == STATUS_OK)
+    s = txn_commit(&txn, b->call->err);
+  for (size_t i = 0; s == STATUS_OK && i < n; i++)
+    s = batch_report(b, &items[i], txn.id);
+  return s;
+}
+
+static void batch_close(void *arg) {
+  struct batch *b = arg;
+  if (b->file)
+    fclose(b->file);
+  mem_free(b->text);
+}
+
+static enum status batch_open(struct op_call *call, struct batch *b) {
+  struct str path = json_str(call->args, "batch");
+  enum status s = call_not_the_store(call, path);
+  if (s != STATUS_OK)
+    return s;
+  bool standard = str_is(path, "-");
+  int fd = standard ? dup(STDIN_FILENO) : open(arena_cstr(call->arena, path), O_RDONLY | O_CLOEXEC);
+  if (fd < 0 || !(b->file = fdopen(fd, "r"))) {
+    error_errno(call->err, errno, "cannot read the batch %.*s", STR_ARG(path));
+    return error_fix(call->err, "name a file of JSON Lines, or '-' for standard input");
+  }
+  return STATUS_OK;
+}
+
+/* Reads and prepares up to BATCH_SIZE lines; fewer at the end of the file. */
+static size_t batch_fill(struct batch *b, struct batch_item *items) {
+  size_t n = 0;
+  const struct write *last = NULL;
+  while (n < BATCH_SIZE) {
+    ssize_t len = getline(&b->text, &b->room, b->file);
+    if (len <= 0)
+      break;
+    b->line++;
+    struct str text = str_trim((struct str){b->text, (size_t)len});
+    if (str_empty(text))
+      continue;
+    items[n].line = b->line;
+    items[n].w.after = last;
+    batch_read(b->call, arena_dup(b->call->arena, text), &items[n]);
+    if (items[n].err.code == STATUS_OK)
+      last = &items[n].w;
+    n++;
+  }
+  return n;
+}
+
+static enum status remember_batch(struct op_call *call) {
+  struct arena *arena = call->arena, *group = arena_child(arena);
+  yyjson_mut_doc *doc = call->doc;
+  struct batch *b = arena_new(arena, struct batch);
+  b->call = call;
+  arena_defer(arena, batch_close, b);
+  enum status s = batch_open(call, b);
+  size_t n = BATCH_SIZE;
+  while (s == STATUS_OK && n == BATCH_SIZE && !cancelled(call)) {
+    /* Each group has an arena of its own, so that a large file does not stay in memory. */
+    call->arena = group;
+    call->doc = json_new(group);
+    struct batch_item *items = arena_array(group, struct batch_item, BATCH_SIZE);
+    n = batch_fill(b, items);
+    if (n)
+      s = batch_group(b, items, n);
+    progress(call, "remember", b->line, 0);
+    call->arena = arena;
+    call->doc = doc;
+    arena_release(group);
+  }
+  if (s != STATUS_OK)
+    return s;
+  json_put_int(doc, call->result, "stored", b->counts[WRITE_STORED]);
+  json_put_int(doc, call->result, "skipped", b->counts[WRITE_SKIPPED]);
+  json_put_int(doc, call->result, "superseded", b->counts[WRITE_SUPERSEDED]);
+  json_put_int(doc, call->result, "failed", b->failed);
+  return b->first_failure;
+}
+
+enum status op_remember(struct op_call *call) {
+  if (json_str(call->args, "batch").p)
+    return remember_batch(call);
+  struct write w = {0};
+  enum status s = write_from_args(call, call->args, &w);
+  return s == STATUS_OK ? write_run(call, &w) : s;
+}
+
+/* ---- capture ---- */
+
+static void draft_from_piece(struct op_call *call, const struct piece *p, struct write *w) {
+  w->m = (struct memory){.kind = STR(""),
+                         .type = str_from(p->type_cue),
+                         .severity = p->blocker ? STR("blocker") : STR_NONE,
+                         .headline = p->headline,
+                         .body = p->body,
+                         .team = call->caller.team,
+                         .project = call->caller.project,
+                         .source = call->caller.source,
+                         .session = call->caller.session,
+                         .trust = trust_of_args(call, call->args),
+                         .weight = 1.0,
+                         .auto_captured = 1};
+  const struct mem_type *t = type_find(w->m.type);
+  if (!t || t->kind != KIND_RULE)
+    w->m.severity = STR_NONE;
+  json_strs(call->arena, call->args, "tags", &w->m.tags);
+}
+
+struct captured {
+  struct write w;
+  struct error err;
+};
+
+static enum status capture_one(struct op_call *call, struct txn *txn, struct captured *c, int64_t counts[3],
+                               int64_t *refused, yyjson_mut_val *list) {
+  struct error *outer = call->err;
+  call->err = &c->err;
+  if (c->err.code == STATUS_OK)
+    c->err.code = write_try(call, txn, &c->w);
+  call->err = outer;
+  enum status s = c->err.code;
+  if (s != STATUS_OK && s != STATUS_REFUSED && s != STATUS_SECRET && s != STATUS_DUPLICATE && s != STATUS_CONFLICT) {
+    *call->err = c->err;
+    return s;
+  }
+  if (s != STATUS_OK) {
+    (*refused)++;
+    yyjson_mut_val *v = op_error_json(call->doc, &c->err);
+    json_put(call->doc, v, "headline", c->w.m.headline);
+    if (!str_empty(c->w.m.kind))
+      json_put(call->doc, v, "kind", c->w.m.kind);
+    yyjson_mut_arr_append(list, v);
+    return STATUS_OK;
+  }
+  counts[c->w.action]++;
+  write_result(call, yyjson_mut_arr_add_obj(call->doc, list), &c->w);
+  return STATUS_OK;
+}
+
+enum status op_capture(struct op_call *call) {
+  struct str text = json_str(call->args, "text");
+  struct pieces pieces = {0};
+  size_t dropped = 0;
+  capture_split(call->arena, text, &pieces, &dropped);
+  if (pieces.n == 0) {
+    error_set(call->err, STATUS_REFUSED, "nothing in this text is worth a memory: pieces under five words are dropped");
+    error_step(call->err, "atomic");
+    return error_fix(call->err, "store it as it is with 'cairn remember'");
+  }
+  struct captured *items = arena_array(call->arena, struct captured, pieces.n);
+  struct error *outer = call->err;
+  const struct write *last = NULL;
+  for (size_t i = 0; i < pieces.n; i++) {
+    draft_from_piece(call, &pieces.v[i], &items[i].w);
+    items[i].w.after = last;
+    call->err = &items[i].err;
+    items[i].err.code = write_prepare(call, &items[i].w);
+    if (items[i].err.code == STATUS_OK)
+      last = &items[i].w;
+    progress(call, "capture", (int64_t)i + 1, (int64_t)pieces.n);
+  }
+  call->err = outer;
+  struct txn txn;
+  int64_t counts[3] = {0}, refused = 0;
+  enum status s = call_begin(call, &txn);
+  yyjson_mut_val *list = yyjson_mut_arr(call->doc);
+  for (size_t i = 0; s == STATUS_OK && i < pieces.n; i++)
+    s = capture_one(call, &txn, &items[i], counts, &refused, list);
+  if (s != STATUS_OK)
+    return s;
+  json_put_int(call->doc, call->result, "stored", counts[WRITE_STORED] + counts[WRITE_SUPERSEDED]);
+  json_put_int(call->doc, call->result, "skipped", counts[WRITE_SKIPPED]);
+  json_put_int(call->doc, call->result, "refused", refused);
+  json_put_int(call->doc, call->result, "dropped", (int64_t)dropped);
+  yyjson_mut_obj_add_val(call->doc, call->result, "memories", list);
+  return call_commit(call, &txn);
+}
+
+/* ---- get ---- */
+
+/* Faded by disuse; used now. Nothing else is brought back by being looked at. */
+static enum status revive(struct op_call *call, struct memory *m) {
+  struct store *st = call->engine->store;
+  if (!str_is(m->state, "faded") || !store_writes(st, m->project) || !store_writes(st, call->caller.project))
+    return STATUS_OK;
+  struct txn txn;
+  enum status s = call_begin(call, &txn);
+  struct memory now = *m;
+  memory_activate(&now);
+  now.last_accessed = call->now;
+  if (s == STATUS_OK)
+    s = memory_change(&txn, call->arena, m, &now, "memory:revive", call->err);
+  if (s == STATUS_CONFLICT) { /* its key has a new owner: it is shown, and stays faded */
+    store_rollback(txn.store);
+    return STATUS_OK;
+  }
+  if (s == STATUS_OK)
+    s = txn_commit(&txn, call->err);
+  if (s == STATUS_OK)
+    *m = now;
+  return s;
+}
+
+enum status op_get(struct op_call *call) {
+  struct memory m;
+  struct scope scope = scope_of(call);
+  scope.corpora = CORPORA_ALL;
+  enum status s = memory_find(call->engine->store, &scope, json_str(call->args, "id"), call->arena, &m, call->err);
+  if (s == STATUS_OK)
+    s = revive(call, &m);
+  if (s == STATUS_OK)
+    show_expired(call, &m);
+  if (s == STATUS_OK)
+    s = put_full(call, call->result, &m);
+  if (s == STATUS_OK)
+    s = put_place_of(call, call->result, &m);
+  if (s == STATUS_OK)
+    note_read(call, &m);
+  return s;
+}
+
+/* ---- list ---- */
+
+/* As much of it as was asked for. */
+static enum status put_listed(struct op_call *call, yyjson_mut_val *obj, struct memory *m) {
+  struct str detail = json_str(call->args, "detail");
+  if (str_is(detail, "full")) {
+    show_expired(call, m);
+    enum status full = put_full(call, obj, m);
+    return full == STATUS_OK ? put_place_of(call, obj, m) : full;
+  }
+  bool snippet = str_is(detail, "snippet");
+  enum status s = memory_load_lists(call->engine->store, call->arena, m, call->err);
+  if (s == STATUS_OK && snippet)
+    s = memory_load_body(call->engine->store, call->arena, m, call->err);
+  put_brief(call, obj, m);
+  memory_put_lists(call->doc, obj, m);
+  if (s == STATUS_OK && snippet)
+    json_put(call->doc, obj, "snippet", utf8_cut(m->body, SNIPPET_BYTES));
+  return s == STATUS_OK ? put_place_of(call, obj, m) : s;
+}
+
+enum status op_list(struct op_call *call) {
+  struct filter f;
+  struct scope scope = scope_of(call);
+  struct memories list = {0};
+  int64_t total = 0;
+  struct str state = json_str(call->args, "state");
+  scope.corpora = call_corpora(call);
+  enum status s = call_filter(call, &f);
+  if (s == STATUS_OK)
+    s = call_int(call, "limit", 20, 1, 1000, &f.limit);
+  if (s == STATUS_OK)
+    s = call_int(call, "offset", 0, 0, INT64_MAX, &f.offset);
+  if (s == STATUS_OK)
+    s = call_cursor(call, &f.after);
+  if (s == STATUS_OK)
+    s = call_time(call, "as_of", -1, &scope.as_of);
+  if (s != STATUS_OK)
+    return s;
+  int64_t limit = f.limit++; /* one more: is there another page? */
+  f.own = json_bool(call->args, "own", false);
+  if (state.p) /* one of the choices of the table, so that it is safe in SQL */
+    f.states = arena_printf(call->arena, "'%.*s'", STR_ARG(state)).p;
+  s = memory_list(call->engine->store, &scope, &f, call->arena, &list, call->err);
+  if (s == STATUS_OK)
+    s = memory_count(call->engine->store, &scope, &f, call->arena, &total, call->err);
+  if (s != STATUS_OK)
+    return s;
+  put_cursor(call, &list, limit, false);
+  yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "memories");
+  for (size_t i = 0; s == STATUS_OK && i < list.n; i++)
+    s = put_listed(call, yyjson_mut_arr_add_obj(call->doc, arr), &list.v[i]);
+  if (s != STATUS_OK)
+    return s;
+  json_put_int(call->doc, call->result, "count", (int64_t)list.n);
+  json_put_int(call->doc, call->result, "total", total);
+  json_put_int(call->doc, call->result, "offset", f.offset);
+  return STATUS_OK;
+}

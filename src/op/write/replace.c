@@ -1,0 +1,273 @@
+/* replace.c: superseding and shadowing. */
+#include "op/write/replace.h"
+
+/* ---- what is replaced ---- */
+
+static enum status refuse_retired(struct op_call *call, const struct memory *old) {
+  int64_t head;
+  enum status s = link_head(call->engine->store, old->team, old->id, &head, call->err);
+  if (s != STATUS_OK)
+    return s;
+  error_set(call->err, STATUS_CONFLICT, "memory %lld is %.*s, it cannot be superseded again", (long long)old->id,
+            STR_ARG(old->state));
+  error_step(call->err, "supersede");
+  if (head != old->id)
+    return error_fix(call->err, "its current version is %lld: cairn supersede %lld --reason WHY TEXT", (long long)head,
+                     (long long)head);
+  return error_fix(call->err, "store the new text with 'cairn remember'");
+}
+
+static enum status refuse_foreign(struct op_call *call, const struct memory *old, struct str project) {
+  error_set(call->err, STATUS_CONFLICT,
+            "memory %lld belongs to project '%.*s' and can be replaced only there, not %s%.*s", (long long)old->id,
+            STR_ARG(old->project), str_empty(project) ? "globally" : "in project ", STR_ARG(project));
+  error_step(call->err, "supersede");
+  return error_fix(call->err, "repeat the call with --project '%.*s'", STR_ARG(old->project));
+}
+
+static enum status refuse_untrusted(struct op_call *call, const struct write *w, const struct memory *old) {
+  bool suspect = w->m.suspect.p;
+  error_set(call->err, STATUS_CONFLICT, "memory %lld is trusted, and this text is not (%.*s): it cannot replace it",
+            (long long)old->id, STR_ARG(suspect ? w->m.suspect : w->m.trust));
+  error_step(call->err, "trust");
+  return error_fix(call->err,
+                   "store it beside it with 'cairn remember'; a person who has read it supersedes the old one");
+}
+
+bool replace_allowed(const struct write *w, const struct memory *old) {
+  return w->exact || memory_trusted(&w->m) || !memory_trusted(old);
+}
+
+bool replace_outweighs(const struct write *w, const struct memory *old) {
+  return str_is(w->m.trust, "user") && !memory_trusted(old);
+}
+
+enum status replace_choose(struct op_call *call, struct write *w, const struct memory *old, struct str reason,
+                           struct replacement *rep) {
+  if (str_is(old->state, "superseded") || str_is(old->state, "forgotten"))
+    return refuse_retired(call, old);
+  if (!str_eq(old->project, w->m.project) && !str_empty(old->project))
+    return refuse_foreign(call, old, w->m.project);
+  rep->old = *old;
+  rep->shadow = !str_eq(old->project, w->m.project);
+  rep->reason = reason;
+  return STATUS_OK;
+}
+
+/* What the caller itself names. */
+static enum status choose_named(struct op_call *call, struct write *w, const struct memory *old, struct str reason,
+                                struct replacement *rep) {
+  return replace_allowed(w, old) ? replace_choose(call, w, old, reason, rep) : refuse_untrusted(call, w, old);
+}
+
+static enum status key_taken(struct op_call *call, const struct memory *held) {
+  error_set(call->err, STATUS_CONFLICT, "key '%.*s' is taken by memory %lld: %.*s", STR_ARG(held->key),
+            (long long)held->id, STR_ARG(quote_headline(call->arena, held)));
+  error_step(call->err, "key");
+  return error_fix(call->err, "to replace it, say why: repeat the call with --reason 'what changed'");
+}
+
+/* Its time is over, though maintenance has not been by: the key is free. */
+static enum status expire_now(struct op_call *call, struct txn *txn, const struct memory *held) {
+  struct memory now = *held;
+  memory_retire(&now, "expired", STR("its time to live ended"), txn->source, txn->now);
+  return memory_change(txn, call->arena, held, &now, "memory:expire", call->err);
+}
+
+static enum status resolve_key(struct op_call *call, struct txn *txn, struct write *w, struct replacement *rep) {
+  struct memory held;
+  bool found;
+  enum status s = memory_by_key(txn->store, txn->team, w->m.project, w->m.key, call->arena, &held, &found, call->err);
+  if (s != STATUS_OK || !found || held.id == rep->old.id)
+    return s;
+  if (held.expires_at && held.expires_at <= txn->now)
+    return expire_now(call, txn, &held);
+  if (rep->old.id)
+    return key_taken(call, &held);
+  s = memory_load_body(txn->store, call->arena, &held, call->err);
+  if (s == STATUS_OK && str_eq(held.body, w->m.body)) {
+    if (replace_outweighs(w, &held))
+      return replace_choose(call, w, &held, STR("a person says it, too"), rep);
+    w->action = WRITE_SKIPPED;
+    w->id = held.id;
+    w->uid = held.uid;
+    w->headline = held.headline;
+    w->met_untrusted = !memory_trusted(&held);
+    w->similarity = 1;
+    return s;
+  }
+  if (s == STATUS_OK && str_empty(w->reason))
+    return key_taken(call, &held);
+  return s == STATUS_OK ? choose_named(call, w, &held, w->reason, rep) : s;
+}
+
+/* ---- what is not said stays as it was ---- */
+
+static void default_to(struct memory *m, const struct memory *old, bool weight_given) {
+  m->kind = m->kind.p || m->type.p ? m->kind : old->kind;
+  m->type = m->type.p || !str_eq(m->kind, old->kind) ? m->type : old->type;
+  const struct mem_type *t = type_find(m->type);
+  if (t && t->kind == KIND_RULE && !m->severity.p && !t->severity && !str_is(old->severity, "deprecated"))
+    m->severity = old->severity;
+  if (t && t->kind == KIND_TASK && str_is(old->kind, kind_names[KIND_TASK])) {
+    m->priority = m->priority.p ? m->priority : old->priority;
+    m->milestone = m->milestone.p ? m->milestone : old->milestone;
+    m->due = m->due.p ? m->due : old->due;
+  }
+  if (!weight_given)
+    m->weight = old->weight;
+}
+
+enum status replace_defaults(struct op_call *call, struct write *w) {
+  struct scope scope = scope_of(call);
+  struct memory old;
+  bool found = false;
+  enum status s = STATUS_OK;
+  if (w->supersedes.p) {
+    s = memory_find(call->engine->store, &scope, w->supersedes, call->arena, &old, call->err);
+    found = s == STATUS_OK;
+  } else if (w->m.key.p && !str_empty(w->reason)) {
+    s = memory_by_key(call->engine->store, scope.team, w->m.project, w->m.key, call->arena, &old, &found, call->err);
+  }
+  if (found && !str_is(old.state, "superseded"))
+    default_to(&w->m, &old, w->weight_given);
+  return s;
+}
+
+enum status replace_resolve(struct op_call *call, struct txn *txn, struct write *w, struct replacement *rep) {
+  struct scope scope = scope_of(call);
+  if (w->supersedes.p) {
+    struct str reason = str_empty(str_trim(w->reason)) && w->soft ? STR("minor correction") : str_trim(w->reason);
+    if (str_empty(reason)) {
+      error_set(call->err, STATUS_REFUSED, "superseding needs a reason");
+      error_step(call->err, "supersede");
+      return error_fix(call->err, "repeat the call with --reason 'what was wrong or has changed'");
+    }
+    struct memory old;
+    enum status s = memory_find(txn->store, &scope, w->supersedes, call->arena, &old, call->err);
+    if (s == STATUS_OK)
+      s = choose_named(call, w, &old, reason, rep);
+    if (s != STATUS_OK)
+      return s;
+  }
+  return w->m.key.p ? resolve_key(call, txn, w, rep) : STATUS_OK;
+}
+
+/* ---- handing on ---- */
+
+static void note_lost(struct op_call *call, struct write *w, const char *what, struct str value, const char *option) {
+  list_push(call->arena, &w->warnings,
+            (struct warning){.code = "not_inherited",
+                             .message = arena_printf(call->arena, "the old memory's %s '%.*s' was not taken over", what,
+                                                     STR_ARG(value)),
+                             .fix = arena_printf(call->arena, "supersede with %s to keep it", option)});
+}
+
+static bool by_itself(struct str delivery) { return str_is(delivery, "boot") || str_is(delivery, "pinned"); }
+
+/* Rewriting what nobody vouches for does not make it true: only a person's version is better than the old one. */
+static void inherit_doubt(struct memory *m, const struct memory *old) {
+  if (str_is(m->trust, "user") || memory_trusted(old))
+    return;
+  if (!str_is(old->trust, "user") && !str_is(old->trust, "agent"))
+    m->trust = old->trust;
+  if (!m->suspect.p)
+    m->suspect = old->suspect;
+}
+
+static void inherit(struct op_call *call, struct write *w, const struct memory *old) {
+  struct memory *m = &w->m;
+  inherit_doubt(m, old);
+  if (by_itself(old->delivery) && !by_itself(m->delivery)) {
+    w->got_pin = w->inherit_pin;
+    if (w->inherit_pin)
+      m->delivery = old->delivery;
+    else
+      note_lost(call, w, "delivery", old->delivery, "--inherit-pin");
+  }
+  if (old->skill_name.p && !m->skill_name.p) {
+    w->got_skill = w->inherit_skill;
+    if (w->inherit_skill) {
+      m->skill_name = old->skill_name;
+      m->skill_always_on = old->skill_always_on;
+      m->skill_keywords = old->skill_keywords;
+      m->skill_projects = old->skill_projects;
+      m->delivery = by_itself(m->delivery) ? m->delivery : old->delivery;
+    } else {
+      note_lost(call, w, "skill", old->skill_name, "--inherit-skill");
+    }
+  }
+  if (old->key.p && !m->key.p) {
+    w->got_key = w->inherit_key;
+    if (w->inherit_key)
+      m->key = old->key;
+    else
+      note_lost(call, w, "key", old->key, "--inherit-key");
+  }
+  if (m->tags.n == 0)
+    m->tags = old->tags;
+  if (m->entity.n == 0) { /* a corrected observation is about the same thing */
+    m->entity = old->entity;
+    m->entity_type = old->entity_type;
+  }
+}
+
+/* What superseding takes from the old memory, so that unsupersede can give it back. */
+static struct str prior_json(struct arena *a, const struct memory *old) {
+  yyjson_mut_doc *doc = json_new(a);
+  yyjson_mut_val *obj = yyjson_mut_obj(doc);
+  json_put(doc, obj, "state", old->state);
+  json_put_opt(doc, obj, "state_reason", old->state_reason);
+  json_put_num(doc, obj, "weight", old->weight);
+  json_put_opt(doc, obj, "severity", old->severity);
+  return json_write(a, obj, false);
+}
+
+enum status replace_retire(struct op_call *call, struct txn *txn, struct write *w, struct replacement *rep) {
+  struct memory *old = &rep->old, now;
+  enum status s = memory_load_lists(txn->store, call->arena, old, call->err);
+  if (s == STATUS_OK)
+    s = links_of(txn->store, txn->team, old->id, call->arena, &rep->links, call->err);
+  if (s != STATUS_OK)
+    return s;
+  inherit(call, w, old);
+  w->old_id = old->id;
+  w->shadow = rep->shadow;
+  if (rep->shadow)
+    return STATUS_OK; /* other projects still need it as it is */
+  now = *old;
+  memory_retire(&now, "superseded", rep->reason, txn->source, txn->now);
+  now.weight = 0.1;
+  if (old->severity.p)
+    now.severity = STR("deprecated");
+  return memory_change(txn, call->arena, old, &now, "memory:supersede", call->err);
+}
+
+/* Tasks that waited for the old one wait for the new one, and it waits for what the old one waited for; a shadow moves
+ * with both of its ends. */
+static enum status carry_links(struct op_call *call, struct txn *txn, const struct write *w,
+                               const struct replacement *rep) {
+  enum status s = STATUS_OK;
+  for (size_t i = 0; s == STATUS_OK && i < rep->links.n; i++) {
+    const struct link *l = &rep->links.v[i];
+    bool task = str_is(l->rel, "blocked_by") && str_is(w->m.kind, kind_names[KIND_TASK]);
+    if (!task && !str_is(l->rel, "shadows"))
+      continue;
+    struct link moved = {.rel = l->rel,
+                         .reason = l->reason,
+                         .src = l->src == rep->old.id ? w->id : l->src,
+                         .dst = l->dst == rep->old.id ? w->id : l->dst};
+    s = link_add(txn, call->arena, &moved, call->err);
+  }
+  return s;
+}
+
+enum status replace_link(struct op_call *call, struct txn *txn, struct write *w, const struct replacement *rep) {
+  struct link link = {.src = w->id,
+                      .rel = rep->shadow ? STR("shadows") : STR("supersedes"),
+                      .dst = rep->old.id,
+                      .reason = rep->reason,
+                      .prior = rep->shadow ? STR_NONE : prior_json(call->arena, &rep->old)};
+  enum status s = link_add(txn, call->arena, &link, call->err);
+  return s == STATUS_OK && !rep->shadow ? carry_links(call, txn, w, rep) : s;
+}

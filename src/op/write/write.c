@@ -1,0 +1,494 @@
+/* write.c: the write pipeline: from arguments to a stored memory. */
+#include "op/write/write.h"
+
+#include "base/id.h"
+#include "core/memory/chunk.h"
+#include "core/memory/extract.h"
+#include "core/trust/suspect.h"
+#include "op/run/scrub.h"
+#include "op/write/duplicates.h"
+#include "op/write/replace.h"
+#include "store/tables/settings.h"
+#include "store/vectors/vectors.h"
+#include "transcript/store/neighbours.h"
+
+/* ---- from arguments ---- */
+
+static enum status read_times(struct op_call *call, yyjson_val *args, struct memory *m) {
+  static const struct {
+    const char *arg;
+    size_t offset;
+  } times[] = {{"ttl", offsetof(struct memory, expires_at)},
+               {"valid_from", offsetof(struct memory, valid_from)},
+               {"verified", offsetof(struct memory, verified_at)}};
+  for (size_t i = 0; i < ARRAY_LEN(times); i++) {
+    struct str s = json_str(args, times[i].arg);
+    bool ttl = i == 0;
+    int64_t *at = field_at(m, times[i].offset);
+    if (!s.p)
+      continue;
+    bool ok = ttl ? time_or_duration(s, call->now, 1, at) : time_parse(s, at);
+    if (!ok) {
+      error_set(call->err, STATUS_REFUSED, "%s '%.*s' is not a time", times[i].arg, STR_ARG(s));
+      error_step(call->err, "fields");
+      return error_fix(call->err, ttl ? "use a duration such as 24h, 7d or 720h, or a timestamp such as 2026-12-31"
+                                      : "use a timestamp such as 2026-03-31 or 2026-03-31T12:00:00Z");
+    }
+    if (ttl && *at <= call->now) {
+      error_set(call->err, STATUS_REFUSED, "ttl '%.*s' is in the past", STR_ARG(s));
+      error_step(call->err, "fields");
+      return error_fix(call->err, "use a duration such as 24h or 7d, or a timestamp in the future");
+    }
+  }
+  return STATUS_OK;
+}
+
+static enum status read_weight(struct op_call *call, yyjson_val *args, struct memory *m) {
+  yyjson_val *v = yyjson_obj_get(args, "weight");
+  m->weight = v ? yyjson_get_num(v) : 1.0;
+  if (m->weight >= 0.1 && m->weight <= 1.0)
+    return STATUS_OK;
+  error_set(call->err, STATUS_REFUSED, "weight %g is outside 0.1 to 1.0", m->weight);
+  error_step(call->err, "fields");
+  return error_fix(call->err, "use a weight from 0.1 (a guess) to 1.0 (certain)");
+}
+
+/* The door says who writes; the arguments may only say that it is somebody else's text. */
+struct str trust_of_args(const struct op_call *call, yyjson_val *args) {
+  return str_is(json_str(args, "origin"), "tool") ? STR("tool") : call->caller.trust;
+}
+
+enum status write_from_args(struct op_call *call, yyjson_val *args, struct write *w) {
+  struct arena *a = call->arena;
+  struct memory *m = &w->m;
+  /* Members of the arguments that carry the name of a field go straight into it. */
+  static const char *const texts[] = {"kind",     "type",       "severity",   "headline", "key",
+                                      "delivery", "skill_name", "confidence", "priority", "milestone",
+                                      "due",      "root_cause", "resolution"};
+  for (size_t i = 0; i < memory_field_count; i++)
+    for (size_t k = 0; k < ARRAY_LEN(texts); k++)
+      if (str_is(str_from(memory_fields[i].name), texts[k]))
+        *(struct str *)field_at(m, memory_fields[i].offset) = json_str(args, texts[k]);
+  memory_get_lists(a, args, m);
+  m->body = json_str(args, "text");
+  m->skill_always_on = json_bool(args, "skill_always_on", false);
+  m->corroborated = (int64_t)m->domains.n;
+  m->team = call->caller.team;
+  m->project = call->caller.project;
+  m->source = call->caller.source;
+  m->session = call->caller.session;
+  m->trust = trust_of_args(call, args);
+  w->redacted = call->redacted;
+  w->weight_given = yyjson_obj_get(args, "weight") != NULL;
+  w->supersedes = json_str(args, "supersedes");
+  w->reason = json_str(args, "reason");
+  w->idempotency_key = json_str(args, "idempotency_key");
+  w->soft = json_bool(args, "soft", false);
+  w->keep_both = json_bool(args, "keep_both", false);
+  w->inherit_pin = json_bool(args, "inherit_pin", false);
+  w->inherit_skill = json_bool(args, "inherit_skill", false);
+  w->inherit_key = json_bool(args, "inherit_key", false);
+  w->defer_embedding = json_bool(args, "defer_embedding", false);
+  json_strs(a, args, "links", &w->links);
+  json_strs(a, args, "distinct_from", &w->distinct_from);
+  json_strs(a, args, "blocked_by", &w->blocked_by);
+  enum status s = read_times(call, args, m);
+  return s == STATUS_OK ? read_weight(call, args, m) : s;
+}
+
+/* ---- secrets, before anything is embedded, logged or stored ---- */
+
+static enum status scrub_all(struct op_call *call, bool redact, struct write *w) {
+  struct memory *m = &w->m;
+  struct {
+    struct str *text;
+    const char *name;
+  } texts[] = {{&m->body, "the text"},
+               {&m->headline, "the headline"},
+               {&m->key, "the key"},
+               {&m->root_cause, "the root cause"},
+               {&m->resolution, "resolution"},
+               {&m->milestone, "the milestone"},
+               {&m->due, "due"},
+               {&w->reason, "the reason"},
+               {&m->project, "the project"},
+               {&m->skill_name, "the skill name"},
+               {&w->idempotency_key, "the idempotency key"}};
+  enum status s = STATUS_OK;
+  for (size_t i = 0; s == STATUS_OK && i < ARRAY_LEN(texts); i++)
+    s = scrub_text(call->secrets, call->arena, redact, texts[i].text, texts[i].name, &w->redacted, call->err);
+  for (size_t i = 0; i < memory_list_count; i++)
+    for (size_t k = 0; s == STATUS_OK && k < list_at(m, i)->n; k++)
+      s = scrub_text(call->secrets, call->arena, redact, &list_at(m, i)->v[k], memory_lists[i].name, &w->redacted,
+                     call->err);
+  return s;
+}
+
+/* ---- metadata ---- */
+
+static void merge(struct arena *a, struct strs *list, const struct strs *found) {
+  for (size_t i = 0; i < found->n; i++) {
+    bool there = false;
+    for (size_t k = 0; k < list->n; k++)
+      there |= str_ieq(list->v[k], found->v[i]);
+    if (!there)
+      strs_push(a, list, found->v[i]);
+  }
+}
+
+static void add_metadata(struct arena *a, struct memory *m) {
+  struct extracted found = {0};
+  extract_metadata(a, m->headline, m->body, &found);
+  merge(a, &m->tags, &found.tags);
+  merge(a, &m->people, &found.people);
+  merge(a, &m->topics, &found.topics);
+  /* A rule says "must" for ever: nothing in it is waiting to be done. */
+  if (!str_is(m->kind, kind_names[KIND_RULE]))
+    merge(a, &m->action_items, &found.action_items);
+}
+
+/* ---- embedding ---- */
+
+/* The end of the entry that this one follows in its session; absent when it is none. What is before it in its batch is
+ * not in the store yet. */
+static enum status context_of(struct op_call *call, struct write *w, struct str *ret_before) {
+  const struct memory *m = &w->m;
+  *ret_before = STR_NONE;
+  if (!memory_is_entry(m))
+    return STATUS_OK;
+  for (const struct write *p = w->after; p; p = p->after)
+    if (memory_is_entry(&p->m) && str_eq(p->m.session, m->session) && str_eq(p->m.project, m->project)) {
+      w->context = p;
+      *ret_before = transcript_tail(call->arena, p->m.body);
+      return STATUS_OK;
+    }
+  return transcript_before(call->engine->store, m->team, m->project, m->session, 0, call->arena, ret_before, call->err);
+}
+
+/* An embedder that fails costs its vectors, never the memory. */
+static enum status embed_chunks(struct op_call *call, struct write *w) {
+  struct arena *a = call->arena;
+  struct chunks parts = {0};
+  enum status s = embeddings_of(call, &w->set);
+  if (s != STATUS_OK || w->set.off)
+    return s;
+  chunk_split(a, w->m.body, &parts);
+  w->chunk_count = parts.n;
+  w->chunk_texts = arena_array(a, struct str, parts.n + 1);
+  struct str before;
+  s = context_of(call, w, &before);
+  if (s != STATUS_OK)
+    return s;
+  for (size_t i = 0; i < parts.n; i++)
+    w->chunk_texts[i] = embed_text(a, i ? STR_NONE : before, w->m.headline,
+                                   (struct str){w->m.body.p + parts.v[i].start, parts.v[i].len});
+  for (size_t i = 0; i < w->set.n; i++) {
+    struct embedding *e = &w->set.v[i], uncached = *e;
+    struct error why;
+    uncached.costly &= !before.p; /* a purge would not find what was embedded together with another text */
+    int8_t *vectors = arena_array(a, int8_t, arena_mul(a, parts.n + 1, (size_t)e->model.dims));
+    if (embed_texts(call, a, &uncached, w->chunk_texts, parts.n, vectors, &why) == STATUS_OK)
+      w->vectors[i] = vectors;
+    else
+      embeddings_degrade(call, &w->set, arena_printf(a, "embedder %.*s", STR_ARG(e->model.model)), &why);
+  }
+  /* The index is read before the lock is taken: under it, only what is newest is left to read. */
+  const struct embedding *judge = write_judge(w, NULL);
+  return judge ? vec_warm(call->engine->store, &judge->model, call->err) : STATUS_OK;
+}
+
+const struct embedding *write_judge(const struct write *w, const int8_t **ret_vector) {
+  for (size_t i = 0; i < w->set.n; i++)
+    if (w->vectors[i]) {
+      if (ret_vector)
+        *ret_vector = w->vectors[i];
+      return &w->set.v[i];
+    }
+  return NULL;
+}
+
+static enum status bad_idempotency_key(struct op_call *call) {
+  error_set(call->err, STATUS_REFUSED, "an idempotency key is 1 to %d bytes long", KEY_BYTES);
+  error_step(call->err, "fields");
+  return error_fix(call->err, "use a short one, for example a uuid, or leave it out");
+}
+
+/* A person's words are theirs to write: they are marked, and nothing more. */
+static void warn_suspect(struct op_call *call, struct write *w) {
+  bool held = !memory_trusted(&w->m);
+  list_push(call->arena, &w->warnings,
+            (struct warning){.code = "suspect",
+                             .message = arena_printf(call->arena, "reads like instructions to its reader (%.*s)%s",
+                                                     STR_ARG(w->m.suspect),
+                                                     held ? ": it is found and marked, and not shown unasked" : ""),
+                             .fix = held ? STR("a person who has read it may vouch for it: cairn promote ID")
+                                         : STR("if these are not your own words: cairn forget ID --reason WHY")});
+}
+
+enum status write_prepare(struct op_call *call, struct write *w) {
+  struct store *st = call->engine->store;
+  struct setting_value gate, secrets;
+  if (w->idempotency_key.p && (w->idempotency_key.n == 0 || w->idempotency_key.n > KEY_BYTES))
+    return bad_idempotency_key(call);
+  enum status s = replace_defaults(call, w);
+  if (s == STATUS_OK)
+    s = setting_get(st, call->caller.team, SET_GATE_MODE, call->arena, &gate, call->err);
+  if (s == STATUS_OK)
+    s = setting_get(st, call->caller.team, SET_SECRETS_MODE, call->arena, &secrets, call->err);
+  if (s == STATUS_OK)
+    s = scrub_all(call, str_is(secrets.value, "redact") && !w->exact, w);
+  if (s == STATUS_OK && w->exact)
+    s = gate_check_exact(call->arena, &w->m, call->err);
+  else if (s == STATUS_OK)
+    s = gate_check(call->arena, str_is(gate.value, "strict"), &w->m, &w->warnings, call->err);
+  if (s != STATUS_OK)
+    return s;
+  if (w->redacted)
+    list_push(call->arena, &w->warnings,
+              (struct warning){.code = "redacted",
+                               .message = arena_printf(call->arena, "%lld secrets were taken out of the text",
+                                                       (long long)w->redacted)});
+  if (!w->exact)
+    add_metadata(call->arena, &w->m);
+  w->m.suspect = suspect_memory(call->arena, &w->m);
+  if (w->m.suspect.p)
+    warn_suspect(call, w);
+  return w->defer_embedding ? STATUS_OK : embed_chunks(call, w);
+}
+
+/* ---- storing ---- */
+
+static void settle_new(struct op_call *call, struct memory *m) {
+  char *uid = arena_alloc(call->arena, UUID_SIZE);
+  uuid7_new(call->now, uid);
+  m->uid = str_from(uid);
+  m->state = STR("active");
+  m->created_at = m->updated_at = call->now;
+  if (!m->valid_from)
+    m->valid_from = call->now;
+}
+
+static void warn_deferred(struct op_call *call, struct write *w) {
+  struct arena *a = call->arena;
+  const char *what = w->embedded ? "one of two embedders failed"
+                                 : "stored without a vector: it is found by its words, and was compared with exact "
+                                   "restatements alone";
+  list_push(a, &w->warnings,
+            (struct warning){.code = "embedding_deferred",
+                             .message = arena_printf(a, "%s; %.*s", what, STR_ARG(w->set.degraded)),
+                             .fix = STR("nothing is lost: 'cairn reembed' or the next maintenance embeds it")});
+}
+
+static enum status store_vectors(struct op_call *call, struct txn *txn, struct write *w,
+                                 const struct chunk_rows *chunks) {
+  enum status s = STATUS_OK;
+  if (w->defer_embedding || w->set.off)
+    return s;
+  /* It was embedded with a text that was not stored after all: maintenance embeds it with what is before it now. */
+  if (w->context && (!w->context->id || w->context->action == WRITE_SKIPPED))
+    return s;
+  s = embeddings_note(call, txn, &w->set);
+  for (size_t k = 0; k < w->set.n && chunks->n == w->chunk_count; k++) {
+    const struct vec_model *model = &w->set.v[k].model;
+    for (size_t i = 0; s == STATUS_OK && w->vectors[k] && i < chunks->n; i++)
+      s = vec_add(txn, model, chunks->v[i].id, w->vectors[k] + i * (size_t)model->dims, call->err);
+    w->embedded |= s == STATUS_OK && w->vectors[k];
+  }
+  if (w->set.degraded.p)
+    warn_deferred(call, w);
+  return s;
+}
+
+static enum status store_links(struct op_call *call, struct txn *txn, struct write *w) {
+  struct scope scope = scope_of(call);
+  const struct strs *lists[] = {&w->links, &w->blocked_by};
+  const struct str rels[] = {STR("relates"), STR("blocked_by")};
+  for (size_t l = 0; l < ARRAY_LEN(lists); l++)
+    for (size_t i = 0; i < lists[l]->n; i++) {
+      struct memory other;
+      enum status s = memory_find(txn->store, &scope, lists[l]->v[i], call->arena, &other, call->err);
+      if (s == STATUS_OK && l == 1 && !str_is(other.kind, kind_names[KIND_TASK])) {
+        error_set(call->err, STATUS_CONFLICT, "memory %lld is a %.*s, and only a task can block a task",
+                  (long long)other.id, STR_ARG(other.kind));
+        return error_fix(call->err, "'cairn task list' shows the tasks");
+      }
+      struct link link = {.src = w->id, .rel = rels[l], .dst = other.id};
+      if (s == STATUS_OK)
+        s = link_add(txn, call->arena, &link, call->err);
+      if (s != STATUS_OK)
+        return s;
+    }
+  return STATUS_OK;
+}
+
+static enum status skill_name_taken(struct op_call *call, struct txn *txn, const struct memory *m) {
+  if (!m->skill_name.p)
+    return STATUS_OK;
+  struct memory held;
+  bool found;
+  enum status s = memory_by_skill(txn->store, m->team, m->skill_name, call->arena, &held, &found, call->err);
+  if (s != STATUS_OK || !found)
+    return s;
+  error_set(call->err, STATUS_CONFLICT, "memory %lld is the skill '%.*s' already", (long long)held.id,
+            STR_ARG(m->skill_name));
+  error_step(call->err, "fields");
+  return error_fix(call->err, "cairn supersede %lld --inherit-skill --reason WHY TEXT", (long long)held.id);
+}
+
+static enum status insert(struct op_call *call, struct txn *txn, struct write *w) {
+  struct chunk_rows chunks = {0};
+  settle_new(call, &w->m);
+  enum status s = skill_name_taken(call, txn, &w->m);
+  if (s == STATUS_OK)
+    s = memory_insert(txn, call->arena, &w->m, &chunks, call->err);
+  if (s != STATUS_OK)
+    return s;
+  w->id = w->m.id;
+  w->uid = w->m.uid;
+  w->headline = w->m.headline;
+  s = store_vectors(call, txn, w, &chunks);
+  return s == STATUS_OK ? store_links(call, txn, w) : s;
+}
+
+/* A skipped write is worth a line in the log: it says that the knowledge was wanted again. */
+static enum status log_skip(struct op_call *call, struct txn *txn, const struct write *w) {
+  struct event e = {.action = STR("memory:skip"), .memory_id = w->id, .uid = w->uid, .project = w->m.project};
+  return event_add(txn, &e, call->err);
+}
+
+/* What nobody vouches for may say more than a trusted memory does: it stands beside it, and takes nothing from it. */
+static void stand_beside(struct op_call *call, struct write *w, struct replacement *rep) {
+  int64_t id = rep->old.id;
+  if (!id || replace_allowed(w, &rep->old))
+    return;
+  list_push(call->arena, &w->warnings,
+            (struct warning){.code = "not_superseded",
+                             .message = arena_printf(call->arena, "says more than memory %lld, which stays: %.*s",
+                                                     (long long)id, STR_ARG(rep->old.headline)),
+                             .fix = arena_printf(call->arena,
+                                                 "a person who has read both: cairn supersede %lld "
+                                                 "--reason WHY TEXT",
+                                                 (long long)id)});
+  *rep = (struct replacement){0};
+}
+
+enum status write_commit(struct op_call *call, struct txn *txn, struct write *w) {
+  enum status s = STATUS_OK;
+  if (w->idempotency_key.p)
+    s = idempotency_find(txn->store, txn->team, w->idempotency_key, call->arena, &w->replay, call->err);
+  if (s != STATUS_OK || w->replay.p)
+    return s;
+  struct replacement rep = {0};
+  s = replace_resolve(call, txn, w, &rep);
+  if (s == STATUS_OK && w->action != WRITE_SKIPPED && !w->exact)
+    s = duplicates_decide(call, txn, w, &rep);
+  if (s != STATUS_OK)
+    return s;
+  if (w->action == WRITE_SKIPPED)
+    return log_skip(call, txn, w);
+  stand_beside(call, w, &rep);
+  if (rep.old.id) {
+    s = replace_retire(call, txn, w, &rep);
+    w->action = WRITE_SUPERSEDED;
+  }
+  if (s == STATUS_OK)
+    s = insert(call, txn, w);
+  if (s == STATUS_OK && rep.old.id)
+    s = replace_link(call, txn, w, &rep);
+  return s == STATUS_OK ? duplicates_link(call, txn, w) : s;
+}
+
+enum status write_try(struct op_call *call, struct txn *txn, struct write *w) {
+  struct error other;
+  enum status s = txn_mark(txn, call->err);
+  if (s != STATUS_OK)
+    return s;
+  s = write_commit(call, txn, w);
+  enum status end = txn_unmark(txn, s == STATUS_OK, &other);
+  if (end == STATUS_OK)
+    return s;
+  /* A full disk, for example, has ended the whole transaction: the first error says so, and the mark is gone. */
+  if (s == STATUS_OK || db_in_transaction(store_db(txn->store)))
+    *call->err = other;
+  return call->err->code;
+}
+
+/* ---- result ---- */
+
+static void put_warnings(struct op_call *call, yyjson_mut_val *obj, const struct warnings *warnings) {
+  yyjson_mut_val *arr = json_put_arr(call->doc, obj, "warnings");
+  for (size_t i = 0; i < warnings->n; i++) {
+    const struct warning *w = &warnings->v[i];
+    yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, arr);
+    json_put(call->doc, v, "code", str_from(w->code));
+    json_put(call->doc, v, "message", w->message);
+    json_put_opt(call->doc, v, "fix", w->fix);
+    if (w->memories.p)
+      yyjson_mut_obj_add_val(call->doc, v, "memories", yyjson_mut_rawncpy(call->doc, w->memories.p, w->memories.n));
+  }
+}
+
+void write_result(struct op_call *call, yyjson_mut_val *obj, const struct write *w) {
+  static const char *const actions[] = {"stored", "skipped", "superseded"};
+  yyjson_mut_doc *doc = call->doc;
+  json_put_int(doc, obj, "id", w->id);
+  json_put(doc, obj, "uid", w->uid);
+  json_put(doc, obj, "action", str_from(actions[w->action]));
+  json_put(doc, obj, "kind", w->m.kind);
+  json_put(doc, obj, "type", w->m.type);
+  json_put_opt(doc, obj, "severity", w->m.severity);
+  json_put(doc, obj, "project", w->m.project);
+  json_put(doc, obj, "headline", w->headline);
+  if (w->old_id) {
+    json_put_int(doc, obj, "supersedes", w->old_id);
+    json_put(doc, obj, "mode", w->shadow ? STR("shadow") : w->soft ? STR("soft") : STR("hard"));
+    yyjson_mut_val *inherited = json_put_obj(doc, obj, "inherited");
+    json_put_bool(doc, inherited, "pin", w->got_pin);
+    json_put_bool(doc, inherited, "skill", w->got_skill);
+    json_put_bool(doc, inherited, "key", w->got_key);
+  }
+  if (w->similarity > 0)
+    json_put_num(doc, obj, "similarity", json_round(w->similarity, 4));
+  if (w->redacted)
+    json_put_int(doc, obj, "redacted", w->redacted);
+  if (w->action != WRITE_SKIPPED) {
+    json_put_opt(doc, obj, "suspect", w->m.suspect);
+    put_untrusted(call, obj, &w->m);
+  } else if (w->met_untrusted) {
+    json_put_bool(doc, obj, "untrusted", true);
+  }
+  json_put_bool(doc, obj, "embedded", w->embedded || w->action == WRITE_SKIPPED);
+  put_warnings(call, obj, &w->warnings);
+}
+
+/* The first result of an idempotency key, as it was. */
+static enum status replay(struct op_call *call, const struct write *w) {
+  yyjson_val *first;
+  enum status s = json_read(call->arena, w->replay, &first, call->err);
+  if (s == STATUS_OK)
+    call->result = yyjson_val_mut_copy(call->doc, first);
+  return s;
+}
+
+enum status write_run(struct op_call *call, struct write *w) {
+  struct txn txn;
+  enum status s = write_prepare(call, w);
+  if (s == STATUS_OK)
+    s = call_begin(call, &txn);
+  if (s == STATUS_OK)
+    s = write_commit(call, &txn, w);
+  if (s != STATUS_OK)
+    return s;
+  if (w->replay.p) {
+    store_rollback(txn.store);
+    return replay(call, w);
+  }
+  write_result(call, call->result, w);
+  json_put_int(call->doc, call->result, "txn", txn.id);
+  if (w->idempotency_key.p)
+    s = idempotency_save(&txn, call->arena, w->idempotency_key, w->id, json_write(call->arena, call->result, false),
+                         call->err);
+  if (s == STATUS_OK)
+    s = call_tell_hash(call);
+  return s == STATUS_OK ? txn_commit(&txn, call->err) : s;
+}

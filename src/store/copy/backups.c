@@ -1,0 +1,306 @@
+/* backups.c: automatic backups of a store: naming, listing, keeping the newest; bringing one back. */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/id.h"
+#include "base/os/fs.h"
+#include "store/copy/readmit.h"
+#include "store/engine.h"
+#include "store/postgres/backup.h"
+#include "store/sqlite/sqlite.h"
+#include "store/store_internal.h"
+
+enum { STRAY_SECONDS = 24 * 3600 }; /* an unfinished copy this old belongs to nobody: its process was killed */
+
+/* How the paths of automatic backups begin: beside a file, in the user's state folder for a server. */
+static enum status base_of(struct store *st, struct arena *a, struct str *ret_base, struct error *err) {
+  if (db_engine(st->db) == DB_POSTGRES)
+    return postgres_backup_base(st, a, ret_base, err);
+  *ret_base = str_from(db_path(st->db));
+  return STATUS_OK;
+}
+
+/* Splits such a path into folder and file name. */
+static struct str folder_of(struct arena *a, const char *path, const char **ret_name) {
+  const char *slash = strrchr(path, '/');
+  *ret_name = slash ? slash + 1 : path;
+  return slash ? arena_dup(a, (struct str){path, (size_t)(slash - path) + 1}) : STR("./");
+}
+
+static int by_text(const void *x, const void *y) { return str_cmp(*(const struct str *)x, *(const struct str *)y); }
+
+/* The time stands at the end of the name; the label before it must not decide the order. */
+static int by_time(const void *x, const void *y) {
+  struct str a = *(const struct str *)x, b = *(const struct str *)y;
+  enum { STAMP = 20 };
+  struct str ta = a.n > STAMP ? str_slice(a, a.n - STAMP, a.n) : a,
+             tb = b.n > STAMP ? str_slice(b, b.n - STAMP, b.n) : b;
+  int c = str_cmp(ta, tb);
+  return c ? c : by_text(x, y);
+}
+
+enum backup_file { WHOLE, UNFINISHED, ARCHIVE };
+
+static enum backup_file kind_of(struct str file) {
+  if (str_ends(file, STR(".part")) || str_ends(file, STR("-journal")) || str_ends(file, STR("-wal")) ||
+      str_ends(file, STR("-shm")))
+    return UNFINISHED;
+  return str_ends(file, STR(BACKUP_TRANSCRIPTS)) ? ARCHIVE : WHOLE;
+}
+
+/* Files of one kind that begin as automatic backups do. */
+static void list_files(struct store *st, struct arena *a, enum backup_file kind, struct strs *ret_paths) {
+  const char *name;
+  struct str base;
+  struct error ignored;
+  if (base_of(st, a, &base, &ignored) != STATUS_OK || !base.p)
+    return;
+  struct str folder = folder_of(a, base.p, &name);
+  struct str prefix = arena_printf(a, "%s.backup-", name);
+  DIR *d = opendir(folder.p);
+  if (!d)
+    return;
+  for (struct dirent *e; (e = readdir(d));) {
+    struct str file = str_from(e->d_name);
+    if (str_starts(file, prefix) && kind_of(file) == kind)
+      strs_push(a, ret_paths, arena_printf(a, "%s%s", folder.p, e->d_name));
+  }
+  closedir(d);
+}
+
+void store_list_backups(struct store *st, struct arena *a, struct strs *ret_paths) {
+  list_files(st, a, WHOLE, ret_paths);
+  if (ret_paths->n)
+    qsort(ret_paths->v, ret_paths->n, sizeof(struct str), by_time);
+}
+
+static void remove_stray(const char *path) {
+  struct stat sb;
+  if (stat(path, &sb) == 0 && time(NULL) - sb.st_mtime > STRAY_SECONDS)
+    unlink(path);
+}
+
+void store_tidy_backups(struct store *st, struct arena *a) {
+  struct strs all = {0}, parts = {0}, archives = {0};
+  store_list_backups(st, a, &all);
+  for (size_t i = 0; i + BACKUPS_KEPT < all.n; i++) { /* what goes with it first: alone it would be found by nobody */
+    unlink(arena_printf(a, "%s" BACKUP_TRANSCRIPTS, all.v[i].p).p);
+    unlink(all.v[i].p);
+  }
+  list_files(st, a, UNFINISHED, &parts);
+  for (size_t i = 0; i < parts.n; i++)
+    remove_stray(parts.v[i].p);
+  list_files(st, a, ARCHIVE, &archives); /* whose backup was killed before it had its name */
+  for (size_t i = 0; i < archives.n; i++) {
+    struct str path = archives.v[i];
+    if (access(arena_cstr(a, str_slice(path, 0, path.n - strlen(BACKUP_TRANSCRIPTS))), F_OK) != 0)
+      remove_stray(path.p);
+  }
+}
+
+enum status store_backup_path(struct store *st, const char *label, int64_t now, struct arena *a, struct str *ret_path,
+                              struct error *err) {
+  char text[TIME_TEXT_SIZE], stamp[24];
+  time_format(now, text);
+  size_t n = 0;
+  for (const char *p = text; *p && n < 19; p++) /* 20261115T114510.123Z, without what some file systems refuse */
+    if (*p != '-' && *p != ':')
+      stamp[n++] = *p;
+  stamp[n] = 0;
+  struct str base;
+  enum status s = base_of(st, a, &base, err);
+  if (s == STATUS_OK && db_engine(st->db) == DB_POSTGRES)
+    s = fs_mkdirs(arena_cstr(a, fs_dirname(base)), err);
+  if (s != STATUS_OK)
+    return s;
+  struct str path = arena_printf(a, "%s.backup-%s-%s", base.p, label, stamp);
+  for (int again = 2; access(path.p, F_OK) == 0; again++)
+    path = arena_printf(a, "%s.backup-%s.%d-%s", base.p, label, again, stamp);
+  *ret_path = path;
+  return STATUS_OK;
+}
+
+enum status store_auto_backup(struct store *st, const char *label, int64_t now, struct arena *a, struct str *ret_path,
+                              struct error *err) {
+  struct str path;
+  enum status s = store_backup_path(st, label, now, a, &path, err);
+  if (s == STATUS_OK)
+    s = store_copy_to(st, path.p, NULL, NULL, err);
+  if (s != STATUS_OK)
+    return s;
+  store_tidy_backups(st, a);
+  *ret_path = path;
+  return STATUS_OK;
+}
+
+/* ---- what goes with a backup ---- */
+
+/* The journal mode of a backup is one without side files, and stays so. */
+enum status store_note_backup(const char *path, struct str transcripts, struct error *err) {
+  struct db_options o = {.path = path, .must_exist = true};
+  struct db *db = NULL;
+  enum status s = db_open(&o, &db, err);
+  if (s == STATUS_OK)
+    s = db_begin(db, STR_NONE, false, err);
+  if (s == STATUS_OK)
+    s = db_exec(
+        db, err,
+        "INSERT INTO meta (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = excluded.value", "ss",
+        STR(META_TRANSCRIPTS), transcripts);
+  if (s == STATUS_OK)
+    s = db_commit(db, err);
+  db_close(&db);
+  return s;
+}
+
+enum status store_backup_note(const char *path, struct arena *a, struct str *ret_transcripts, struct error *err) {
+  struct db_options o = {.path = path, .must_exist = true, .read_only = true};
+  struct db *db = NULL;
+  struct rows r;
+  enum status s = db_open(&o, &db, err);
+  if (s == STATUS_OK) {
+    db_query(db, &r, err, "SELECT value FROM meta WHERE name = ?1", "s", STR(META_TRANSCRIPTS));
+    *ret_transcripts = rows_next(&r) ? rows_dup(&r, 0, a) : STR_NONE;
+    s = rows_end(&r);
+  }
+  db_close(&db);
+  return s;
+}
+
+enum status store_transcripts_are_back(struct store *st, struct error *err) {
+  enum status s = db_begin(st->db, STR_NONE, false, err);
+  if (s == STATUS_OK)
+    s = db_exec(st->db, err, "DELETE FROM meta WHERE name = ?1", "s", STR(META_TRANSCRIPTS));
+  return s == STATUS_OK ? db_commit(st->db, err) : s;
+}
+
+enum status sqlite_store_copy_to(struct store *st, const char *path, db_progress progress, void *arg,
+                                 struct error *err) {
+  return sqlite_backup_to(st->db, path, progress, arg, err);
+}
+
+/* ---- restore ---- */
+
+struct change {
+  struct store *into; /* what comes back: a copy of the backup, or NULL when nobody in it could be let in */
+  const char *store;
+  int64_t now;
+  char epoch[UUID_SIZE];
+  char safety[4200];
+  struct restored counts;
+};
+
+/* One transaction on what comes back. */
+static enum status make_new(struct store *st, const struct admission *known, struct arena *a, struct change *c,
+                            struct error *err) {
+  enum status s = db_begin(st->db, STR_NONE, false, err);
+  if (s == STATUS_OK)
+    s = readmit_apply(st, known, c->now, a, &c->counts, err);
+  if (s == STATUS_OK)
+    s = store_set_meta(st, "epoch", str_from(c->epoch), err);
+  if (s == STATUS_OK)
+    s = db_commit(st->db, err);
+  if (s != STATUS_OK)
+    store_rollback(st);
+  return s;
+}
+
+static enum status keep_present(struct store *present, struct arena *a, struct change *c, struct error *err) {
+  struct str path;
+  struct admission known;
+  enum status s = store_backup_path(present, "before-restore", c->now, a, &path, err);
+  if (s == STATUS_OK)
+    s = store_copy_to(present, path.p, NULL, NULL, err);
+  if (s != STATUS_OK)
+    return s;
+  snprintf(c->safety, sizeof(c->safety), "%.*s", STR_ARG(path));
+  if (c->into)
+    s = readmit_note(present, a, &known, err);
+  return s == STATUS_OK && c->into ? make_new(c->into, &known, a, c, err) : s;
+}
+
+/* Runs under the lock of the restore, whose connection is taken: this one only reads. Nothing may jump out of here. */
+static enum status on_locked(void *arg, struct error *err) {
+  struct change *c = arg;
+  struct store_options o = {.path = c->store, .must_exist = true, .read_only = true, .now = c->now};
+  struct store *st = NULL;
+  struct arena a;
+  jmp_buf oom;
+  volatile enum status s = store_open(&o, &st, err);
+  if (s != STATUS_OK)
+    return s;
+  arena_init(&a);
+  if (ARENA_BOUNDARY(&a, oom))
+    s = error_set(err, STATUS_NOMEM, "out of memory; nothing was changed");
+  else
+    s = keep_present(st, &a, c, err);
+  if (s != STATUS_OK && c->into)
+    store_rollback(c->into);
+  arena_release(&a);
+  store_close(&st);
+  return s;
+}
+
+/* A copy of the backup can be changed before it comes back: others see the old content, or the new without those who
+ * were shut out since; nothing between, whenever the process is killed. */
+static enum status open_copy(const char *backup, const char *copy, int64_t now, struct store **ret_copy,
+                             struct error *err) {
+  struct store_options from = {.path = backup, .must_exist = true, .read_only = true, .now = now},
+                       to = {.path = copy, .must_exist = true, .now = now};
+  struct store *st = NULL;
+  bool any = false;
+  enum status s = store_open(&from, &st, err);
+  if (s == STATUS_OK)
+    s = readmit_any(st, &any, err);
+  if (s == STATUS_OK && any)
+    s = sqlite_backup_to(st->db, copy, NULL, NULL, err);
+  store_close(&st);
+  if (s != STATUS_OK || !any)
+    return s;
+  s = store_open(&to, &st, err);
+  if (s == STATUS_OK) /* one file, that is read by a connection of the restore's own */
+    s = db_script(st->db, err, "PRAGMA journal_mode = DELETE; PRAGMA synchronous = OFF");
+  if (s == STATUS_OK)
+    *ret_copy = st;
+  else
+    store_close(&st);
+  return s;
+}
+
+static void remove_copy(struct store **copy, const char *path) {
+  static const char *const tails[] = {"", "-wal", "-shm", "-journal"};
+  char file[4300];
+  store_close(copy);
+  for (size_t i = 0; i < ARRAY_LEN(tails); i++) {
+    snprintf(file, sizeof(file), "%s%s", path, tails[i]);
+    unlink(file);
+  }
+}
+
+enum status sqlite_store_restore(struct store *st, const char *path, int64_t now, struct arena *a,
+                                 struct restored *ret_restored, struct error *err) {
+  struct change *c = arena_new(a, struct change);
+  static const struct admission nobody;
+  c->store = db_path(st->db);
+  c->now = now;
+  uuid7_new(now, c->epoch);
+  /* Like a backup that was left unfinished: what a killed process leaves is tidied away. */
+  const char *copy = arena_printf(a, "%s.backup-restore-%s.part", c->store, c->epoch).p;
+  struct store *into = NULL;
+  enum status s = open_copy(path, copy, now, &into, err);
+  c->into = into;
+  if (s == STATUS_OK)
+    s = sqlite_restore_from(st->db, into ? copy : path, on_locked, c, err);
+  if (s == STATUS_OK && !into)
+    s = make_new(st, &nobody, a, c, err);
+  remove_copy(&into, copy);
+  if (s != STATUS_OK)
+    return s;
+  c->counts.safety = str_from(c->safety);
+  *ret_restored = c->counts;
+  return STATUS_OK;
+}

@@ -1,0 +1,206 @@
+/* db.c: the driver as the store sees it: finds the engine, gathers the values of a statement, hands both on. */
+#include "store/db/db.h"
+
+#include <stdarg.h>
+
+#include "store/db/driver.h"
+#include "store/wall.h"
+
+/* A statement with more values than this is put together by struct sql. */
+enum { VALUES_MAX = 32 };
+
+bool db_is_url(const char *path) {
+  struct str s = str_from(path);
+  return str_starts(s, STR("postgresql://")) || str_starts(s, STR("postgres://"));
+}
+
+enum status db_open(const struct db_options *o, struct db **ret_db, struct error *err) {
+  enum status s = (db_is_url(o->path) ? &postgres_driver : &sqlite_driver)->open(o, ret_db, err);
+  if (s == STATUS_OK)
+    (*ret_db)->wall = wall_asked();
+  return s;
+}
+
+void db_close(struct db **db) {
+  if (*db)
+    (*db)->driver->close(*db);
+  *db = NULL;
+}
+
+enum db_engine db_engine(const struct db *db) { return db->driver->engine; }
+
+/* ---- statements ---- */
+
+static struct db_value next_value(char form, va_list *ap) {
+  struct db_value v = {.form = form};
+  switch (form) {
+  case 'i':
+  case 't':
+    v.i = va_arg(*ap, int64_t);
+    break;
+  case 'd':
+    v.d = va_arg(*ap, double);
+    break;
+  default:
+    v.s = va_arg(*ap, struct str);
+  }
+  return v;
+}
+
+static struct db_values gather(struct db_value *room, const char *format, va_list *ap) {
+  size_t n = 0;
+  for (; format && format[n] && n < VALUES_MAX; n++)
+    room[n] = next_value(format[n], ap);
+  return (struct db_values){room, n};
+}
+
+static struct db_values values_of(const struct sql *sql) { return (struct db_values){sql->v, sql->n}; }
+
+static enum status exec(struct db *db, const char *sql, struct db_values values, struct error *err) {
+  if (db->wall)
+    wall_hold(sql, db->driver->engine);
+  return db->driver->exec(db, sql, values, err);
+}
+
+enum status db_exec(struct db *db, struct error *err, const char *sql, const char *format, ...) {
+  struct db_value room[VALUES_MAX];
+  va_list ap;
+  va_start(ap, format);
+  struct db_values values = gather(room, format, &ap);
+  va_end(ap);
+  return exec(db, sql, values, err);
+}
+
+enum status db_exec_sql(struct db *db, struct error *err, const struct sql *sql) {
+  return exec(db, buf_str(&sql->text).p, values_of(sql), err);
+}
+
+enum status db_script(struct db *db, struct error *err, const char *sql) {
+  if (db->wall)
+    wall_hold(sql, db->driver->engine);
+  return db->driver->script(db, sql, err);
+}
+
+int64_t db_changes(struct db *db) { return db->driver->changes(db); }
+
+/* ---- rows ---- */
+
+static void query(struct db *db, struct rows *r, struct error *err, const char *sql, struct db_values values) {
+  *r = (struct rows){.db = db, .err = err};
+  if (db->wall)
+    wall_hold(sql, db->driver->engine);
+  db->driver->query(r, sql, values);
+}
+
+void db_query(struct db *db, struct rows *ret_rows, struct error *err, const char *sql, const char *format, ...) {
+  struct db_value room[VALUES_MAX];
+  va_list ap;
+  va_start(ap, format);
+  struct db_values values = gather(room, format, &ap);
+  va_end(ap);
+  query(db, ret_rows, err, sql, values);
+}
+
+void db_query_sql(struct db *db, struct rows *ret_rows, struct error *err, const struct sql *sql) {
+  query(db, ret_rows, err, buf_str(&sql->text).p, values_of(sql));
+}
+
+bool rows_next(struct rows *r) { return r->status == STATUS_OK && r->statement && r->db->driver->rows_next(r); }
+
+enum status rows_end(struct rows *r) {
+  r->db->driver->rows_end(r);
+  return r->status;
+}
+
+bool rows_null(const struct rows *r, int column) { return r->db->driver->rows_null(r, column); }
+int64_t rows_int(const struct rows *r, int column) { return r->db->driver->rows_int(r, column); }
+double rows_real(const struct rows *r, int column) { return r->db->driver->rows_real(r, column); }
+struct str rows_text(const struct rows *r, int column) { return r->db->driver->rows_text(r, column); }
+
+struct str rows_dup(const struct rows *r, int column, struct arena *a) {
+  struct str s = rows_text(r, column);
+  return s.p ? arena_dup(a, s) : STR_NONE;
+}
+
+static enum status first_int(struct rows *r, int64_t *ret_value, bool *ret_found) {
+  bool found = rows_next(r);
+  int64_t value = found ? rows_int(r, 0) : 0;
+  if (found) /* "INSERT ... RETURNING" is done only when it has said that there are no more rows */
+    rows_next(r);
+  enum status s = rows_end(r);
+  if (s != STATUS_OK)
+    return s;
+  *ret_value = value;
+  if (ret_found)
+    *ret_found = found;
+  return s;
+}
+
+enum status db_int(struct db *db, int64_t *ret_value, bool *ret_found, struct error *err, const char *sql,
+                   const char *format, ...) {
+  struct db_value room[VALUES_MAX];
+  struct rows r;
+  va_list ap;
+  va_start(ap, format);
+  struct db_values values = gather(room, format, &ap);
+  va_end(ap);
+  query(db, &r, err, sql, values);
+  return first_int(&r, ret_value, ret_found);
+}
+
+enum status db_int_sql(struct db *db, int64_t *ret_value, bool *ret_found, struct error *err, const struct sql *sql) {
+  struct rows r;
+  db_query_sql(db, &r, err, sql);
+  return first_int(&r, ret_value, ret_found);
+}
+
+/* ---- transactions ---- */
+
+enum status db_begin(struct db *db, struct str team, bool lazy, struct error *err) {
+  db->lazy = lazy;
+  return db->driver->begin(db, team, lazy, err);
+}
+
+enum status db_commit(struct db *db, struct error *err) {
+  enum status s = db->driver->commit(db, err);
+  db->commits += s == STATUS_OK && !db->lazy;
+  return s;
+}
+
+int64_t db_sessions(const struct db *db) { return db->sessions; }
+int64_t db_commits(const struct db *db) { return db->commits; }
+
+enum status db_snapshot(struct db *db, bool *ret_alone, struct error *err) {
+  return db->driver->snapshot(db, ret_alone, err);
+}
+
+enum status db_snapshot_end(struct db *db, bool alone, enum status s, struct error *err) {
+  return db->driver->snapshot_end(db, alone, s, err);
+}
+
+void db_rollback(struct db *db) { db->driver->rollback(db); }
+enum status db_mark(struct db *db, struct error *err) { return db->driver->mark(db, err); }
+enum status db_unmark(struct db *db, bool keep, struct error *err) { return db->driver->unmark(db, keep, err); }
+bool db_in_transaction(const struct db *db) { return db->driver->in_transaction(db); }
+bool db_writing(const struct db *db) { return db->driver->writing(db); }
+
+/* ---- the connection ---- */
+
+enum status db_team(struct db *db, struct str team, struct error *err) { return db->driver->team(db, team, err); }
+
+enum status db_stamp(struct db *db, struct db_stamp *ret_stamp, struct error *err) {
+  return db->driver->stamp(db, ret_stamp, err);
+}
+
+enum status db_wait(struct db *db, int ms, bool *ret_news, struct error *err) {
+  return db->driver->wait(db, ms, ret_news, err);
+}
+
+enum status db_checkpoint(struct db *db, bool truncate, bool *ret_done, struct error *err) {
+  return db->driver->checkpoint(db, truncate, ret_done, err);
+}
+
+int db_set_busy(struct db *db, int busy_ms) { return db->driver->set_busy(db, busy_ms); }
+int db_set_limit(struct db *db, int ms) { return db->driver->set_limit(db, ms); }
+bool db_read_only(const struct db *db) { return db->driver->read_only(db); }
+const char *db_path(const struct db *db) { return db->driver->path(db); }

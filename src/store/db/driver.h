@@ -1,0 +1,64 @@
+/* driver.h: what an engine gives to db.c, which is the same for all of them. Only the files of the driver include
+ * it: db.c, sqlite/driver.c, postgres/driver.c.
+ *
+ * An engine's connection begins with a struct db; db.c finds the engine by it. Every call means what db.h says of the
+ * function of the same name. */
+#pragma once
+
+#include "store/db/db.h"
+
+/* The values of one statement; the caller keeps texts and bytes until the statement is done. */
+struct db_values {
+  const struct db_value *v;
+  size_t n;
+};
+
+struct db_driver {
+  enum db_engine engine;
+  enum status (*open)(const struct db_options *options, struct db **ret_db, struct error *err);
+  void (*close)(struct db *db);
+
+  enum status (*exec)(struct db *db, const char *sql, struct db_values values, struct error *err);
+  enum status (*script)(struct db *db, const char *sql, struct error *err);
+  int64_t (*changes)(struct db *db);
+
+  /* `r` has its db and err; what goes wrong is told in r->status. rows_next() is asked only while r->statement is set,
+   * which it clears with the last row; rows_end() may come at any time, and again. */
+  void (*query)(struct rows *r, const char *sql, struct db_values values);
+  bool (*rows_next)(struct rows *r);
+  void (*rows_end)(struct rows *r);
+  bool (*rows_null)(const struct rows *r, int column);
+  int64_t (*rows_int)(const struct rows *r, int column);
+  double (*rows_real)(const struct rows *r, int column);
+  struct str (*rows_text)(const struct rows *r, int column);
+
+  enum status (*begin)(struct db *db, struct str team, bool lazy, struct error *err);
+  enum status (*commit)(struct db *db, struct error *err);
+  enum status (*snapshot)(struct db *db, bool *ret_alone, struct error *err);
+  enum status (*snapshot_end)(struct db *db, bool alone, enum status s, struct error *err);
+  void (*rollback)(struct db *db);
+  enum status (*mark)(struct db *db, struct error *err);
+  enum status (*unmark)(struct db *db, bool keep, struct error *err);
+  bool (*in_transaction)(const struct db *db);
+  bool (*writing)(const struct db *db);
+
+  enum status (*team)(struct db *db, struct str team, struct error *err);
+  enum status (*stamp)(struct db *db, struct db_stamp *ret_stamp, struct error *err);
+  enum status (*wait)(struct db *db, int ms, bool *ret_news, struct error *err);
+  enum status (*checkpoint)(struct db *db, bool truncate, bool *ret_done, struct error *err);
+  int (*set_busy)(struct db *db, int busy_ms);
+  int (*set_limit)(struct db *db, int ms);
+  bool (*read_only)(const struct db *db);
+  const char *(*path)(const struct db *db);
+};
+
+/* The beginning of every engine's connection. */
+struct db {
+  const struct db_driver *driver;
+  int64_t commits;
+  int64_t sessions; /* how often the engine has connected */
+  bool lazy;        /* the transaction that was begun last */
+  bool wall;        /* statements are read before they are run: wall.h */
+};
+
+extern const struct db_driver sqlite_driver, postgres_driver;

@@ -1,0 +1,66 @@
+/* judged.c: finding the memories that the present rules have not judged yet. */
+#include "store/memories/judged.h"
+
+#include "store/store_internal.h"
+
+/* No setting that anybody can set: `cairn config` knows those of its table alone. */
+static const struct str name = STR_INIT("suspect.judged");
+
+/* "2 1734": rules 2, as far as memory 1734; "2 done". */
+enum status judged_get(struct store *st, struct str team, struct arena *a, struct judged *ret_judged,
+                       struct error *err) {
+  struct rows r;
+  struct judged j = {0};
+  db_query(st->db, &r, err, "SELECT value FROM setting WHERE team = ?1 AND name = ?2", "ss", team, name);
+  struct str rest = rows_next(&r) ? rows_dup(&r, 0, a) : STR(""), version;
+  enum status s = rows_end(&r);
+  if (s != STATUS_OK)
+    return s;
+  bool known = str_next(&rest, ' ', &version) && str_int64(version, &j.version);
+  j.done = known && str_is(rest, "done");
+  if (known && !j.done && !str_int64(rest, &j.last))
+    j.last = 0;
+  *ret_judged = j;
+  return STATUS_OK;
+}
+
+enum status judged_set(struct store *st, struct str team, struct arena *a, const struct judged *judged,
+                       struct error *err) {
+  struct str value = judged->done ? arena_printf(a, "%lld done", (long long)judged->version)
+                                  : arena_printf(a, "%lld %lld", (long long)judged->version, (long long)judged->last);
+  return db_exec(st->db, err,
+                 "INSERT INTO setting (team, name, value) VALUES (?1, ?2, ?3)"
+                 " ON CONFLICT (team, name) DO UPDATE SET value = excluded.value",
+                 "sss", team, name, value);
+}
+
+enum status judged_next(struct store *st, struct str team, int64_t after, int64_t limit, struct arena *a,
+                        struct memories *ret_list, struct error *err) {
+  struct sql q = memory_select(a);
+  sql_add(&q, "m.team = ");
+  sql_text(&q, team);
+  sql_add(&q, " AND m.corpus = 'memory' AND m.suspect IS NULL AND m.id > ");
+  sql_int(&q, after);
+  sql_add(&q, " ORDER BY m.id LIMIT ");
+  sql_int(&q, limit);
+  return memory_collect(st, &q, a, ret_list, err);
+}
+
+enum status judged_left(struct store *st, struct str team, int64_t after, int64_t *ret_count, struct error *err) {
+  return db_int(st->db, ret_count, NULL, err,
+                "SELECT count(*) FROM memory WHERE team = ?1 AND corpus = 'memory' AND suspect IS NULL AND id > ?2",
+                "si", team, after);
+}
+
+/* What maintenance has marked, and is not marked any more, somebody has cleared. An agent that promotes makes it its
+ * own words, which are judged like any. */
+enum status judged_cleared(struct store *st, const struct memory *m, bool *ret_cleared, struct error *err) {
+  int64_t n;
+  enum status s = db_int(st->db, &n, NULL, err,
+                         "SELECT count(*) FROM event WHERE team = ?1 AND memory_id = ?2 AND (action = 'memory:suspect'"
+                         " OR (action = 'memory:promote' AND ?3 = 'user'))",
+                         "sis", m->team, m->id, m->trust);
+  if (s == STATUS_OK)
+    *ret_cleared = n > 0;
+  return s;
+}

@@ -1,0 +1,109 @@
+/* lifecycle.c: finding the memories whose time has come. */
+#include "store/memories/lifecycle.h"
+
+#include "store/store_internal.h"
+
+#define LAST_USE "coalesce(m.last_accessed, m.created_at)"
+
+/* 'a', 'b' for the types that the table of types marks; nothing here names one. */
+static void types_where(struct sql *q, bool (*wanted)(const struct mem_type *)) {
+  size_t n = 0;
+  sql_add(q, " AND m.type IN (");
+  for (size_t i = 0; i < types_count(); i++) {
+    const struct mem_type *t = types_at(i);
+    if (!t->stored_as && wanted(t))
+      sql_addf(q, "%s'%s'", n++ ? ", " : "", t->name);
+  }
+  sql_add(q, ")");
+}
+
+static bool fades(const struct mem_type *t) { return t->decay == DECAY_FADE; }
+static bool archives(const struct mem_type *t) { return t->archives; }
+
+enum status lifecycle_due(struct store *st, struct str team, enum lifecycle_step step, int64_t before, int64_t limit,
+                          struct arena *a, struct memories *ret_list, struct error *err) {
+  struct sql q = memory_select(a);
+  sql_add(&q, "m.state = 'active' AND m.corpus = 'memory' AND m.team = ");
+  sql_text(&q, team);
+  switch (step) {
+  case LIFE_EXPIRE:
+    sql_add(&q, " AND m.expires_at <= ");
+    break;
+  case LIFE_FADE: /* what is delivered by itself is in use by definition */
+    types_where(&q, fades);
+    sql_add(&q, " AND m.delivery = 'on_demand' AND " LAST_USE " < ");
+    break;
+  case LIFE_ARCHIVE:
+    types_where(&q, archives);
+    sql_add(&q, " AND m.delivery = 'on_demand' AND " LAST_USE " < ");
+    break;
+  case LIFE_STALE:
+    sql_add(&q, " AND m.status IN ('open', 'blocked') AND m.claimed_by IS NULL AND m.updated_at < ");
+    sql_int(&q, before);
+    sql_add(&q, " AND " LAST_USE " < ");
+    break;
+  }
+  sql_int(&q, before);
+  sql_add(&q, " ORDER BY m.id LIMIT ");
+  sql_int(&q, limit);
+  return memory_collect(st, &q, a, ret_list, err);
+}
+
+static void prune_where(struct sql *q, const struct scope *scope, int64_t before, int64_t max_access) {
+  sql_add(q, "m.team = ");
+  sql_text(q, scope->team);
+  if (!scope->all_projects) {
+    sql_add(q, " AND m.project = ");
+    sql_text(q, scope->project);
+  }
+  reach_where(q, &scope->reach, "m.project");
+  sql_add(q, " AND m.corpus = 'memory' AND m.kind <> 'rule' AND m.delivery = 'on_demand' AND m.access_count <= ");
+  sql_int(q, max_access);
+  sql_add(q, " AND " LAST_USE " < ");
+  sql_int(q, before);
+  sql_add(q, " AND m.updated_at < ");
+  sql_int(q, before);
+  /* Links of a chain stay whole: history is not pruned. */
+  sql_add(q, " AND ((m.kind = 'fact' AND m.state IN ('active', 'faded', 'expired', 'forgotten'))"
+             " OR (m.kind = 'incident' AND m.state = 'archived')"
+             " OR (m.kind = 'task' AND m.status IN ('done', 'stale')))"
+             " AND NOT EXISTS (SELECT 1 FROM link l WHERE l.team = m.team AND (l.src = m.id OR l.dst = m.id)"
+             " AND l.rel = 'supersedes')");
+}
+
+enum status prune_candidates(struct store *st, const struct scope *scope, int64_t before, int64_t max_access,
+                             int64_t limit, struct arena *a, struct memories *ret_list, int64_t *ret_total,
+                             struct error *err) {
+  struct sql count = SQL(a), q = memory_select(a);
+  sql_add(&count, "SELECT count(*) FROM memory m WHERE ");
+  prune_where(&count, scope, before, max_access);
+  struct rows r;
+  db_query_sql(st->db, &r, err, &count);
+  *ret_total = rows_next(&r) ? rows_int(&r, 0) : 0;
+  enum status s = rows_end(&r);
+  if (s != STATUS_OK)
+    return s;
+  prune_where(&q, scope, before, max_access);
+  sql_add(&q, " ORDER BY " LAST_USE ", m.id LIMIT ");
+  sql_int(&q, limit);
+  return memory_collect(st, &q, a, ret_list, err);
+}
+
+#define PENDING(vectors)                                                                                               \
+  "SELECT c.id, c.headline, c.body, c.extra FROM chunk c WHERE c.team = ?1 AND c.id > ?3 AND NOT EXISTS"               \
+  " (SELECT 1 FROM " vectors " s.chunk_id = c.id AND s.model = ?2) ORDER BY c.id LIMIT ?4"
+
+enum status chunks_pending(struct store *st, struct str team, struct str model, int64_t after, int64_t limit,
+                           struct arena *a, struct chunk_rows *ret_rows, struct error *err) {
+  struct rows r;
+  db_query(st->db, &r, err,
+           db_engine(st->db) == DB_SQLITE ? PENDING("vec_slot s WHERE") : PENDING("vec s WHERE s.team = c.team AND"),
+           "ssii", team, model, after, limit);
+  while (rows_next(&r))
+    list_push(a, ret_rows,
+              (struct chunk_row){.id = rows_int(&r, 0),
+                                 .headline = rows_dup(&r, 1, a),
+                                 .body = rows_dup(&r, 2, a),
+                                 .extra = rows_dup(&r, 3, a)});
+  return rows_end(&r);
+}

@@ -1,0 +1,462 @@
+/* memories.c: memories as rows: insert, change, delete, each with its event. */
+#include "store/memories/memories.h"
+
+#include "base/id.h"
+#include "core/memory/chunk.h"
+#include "core/text/terms.h"
+#include "core/text/text.h"
+#include "store/memories/links.h"
+#include "store/search/lexical.h"
+#include "store/store_internal.h"
+#include "store/tables/events.h"
+#include "store/vectors/embed_cache.h"
+#include "transcript/store/neighbours.h"
+
+/* ---- values by the table of fields ---- */
+
+static void bind_field(struct sql *q, const struct field *f, const struct memory *m) {
+  const void *at = field_at(m, f->offset);
+  switch (f->form) {
+  case FIELD_TEXT:
+    sql_text(q, *(const struct str *)at);
+    break;
+  case FIELD_REAL:
+    sql_real(q, *(const double *)at);
+    break;
+  default:
+    if (f->flags & FIELD_NULL)
+      sql_time(q, *(const int64_t *)at);
+    else
+      sql_int(q, *(const int64_t *)at);
+  }
+}
+
+/* ---- insert ---- */
+
+void body_hash(struct arena *a, struct str body, char out[65]) { hash_text(text_normal(a, body), out); }
+
+/* Without an id the row gets the next free one. */
+static enum status insert_row(struct txn *txn, struct arena *a, struct memory *m, struct error *err) {
+  struct sql q = SQL(a);
+  if (str_empty(m->corpus))
+    m->corpus = STR("memory");
+  size_t first = m->id ? 0 : 1;
+  sql_add(&q, "INSERT INTO memory (");
+  for (size_t i = first; i < memory_field_count; i++) {
+    sql_add(&q, i > first ? ", " : "");
+    sql_add(&q, memory_fields[i].name);
+  }
+  sql_add(&q, ") VALUES (");
+  for (size_t i = first; i < memory_field_count; i++) {
+    sql_add(&q, i > first ? ", " : "");
+    bind_field(&q, &memory_fields[i], m);
+  }
+  sql_add(&q, ") RETURNING id");
+  return db_int_sql(txn->store->db, &m->id, NULL, err, &q);
+}
+
+static enum status insert_lists(struct txn *txn, const struct memory *m, struct error *err) {
+  enum status s = STATUS_OK;
+  for (size_t i = 0; i < memory_list_count; i++)
+    for (size_t k = 0; s == STATUS_OK && k < list_at(m, i)->n; k++)
+      s = db_exec(txn->store->db, err,
+                  "INSERT INTO label (team, memory_id, field, pos, value) VALUES (?1, ?2, ?3, ?4, ?5)", "sisis",
+                  m->team, m->id, str_from(memory_lists[i].name), (int64_t)k, list_at(m, i)->v[k]);
+  return s;
+}
+
+/* Key and tags are found like text. */
+static struct str extra_text(struct arena *a, const struct memory *m, const struct notes *notes) {
+  struct buf b = BUF(a);
+  buf_add(&b, m->key);
+  for (size_t i = 0; i < m->tags.n; i++)
+    buf_addf(&b, " %.*s", STR_ARG(m->tags.v[i]));
+  for (size_t i = 0; notes && i < notes->n; i++)
+    buf_addf(&b, "\n%.*s", STR_ARG(notes->v[i].text));
+  return buf_str(&b);
+}
+
+static enum status insert_chunks(struct txn *txn, struct arena *a, const struct memory *m, struct chunk_rows *ret,
+                                 struct error *err) {
+  struct chunks parts = {0};
+  chunk_split(a, m->body, &parts);
+  enum status s = STATUS_OK;
+  for (size_t i = 0; s == STATUS_OK && i < parts.n; i++) {
+    struct chunk_row row = {.headline = m->headline,
+                            .body = {m->body.p + parts.v[i].start, parts.v[i].len},
+                            .extra = i == 0 ? extra_text(a, m, NULL) : STR("")};
+    char hash[HASH_TEXT_SIZE];
+    hash_text(row.body, hash);
+    struct chunk_text text = {.team = m->team,
+                              .memory_id = m->id,
+                              .seq = (int64_t)i,
+                              .hash = str_from(hash),
+                              .headline = row.headline,
+                              .body = row.body,
+                              .extra = row.extra,
+                              .terms = terms_of_chunk(a, m->project, row.headline, row.body, row.extra)};
+    s = lexical_add(txn, a, &text, &row.id, err);
+    list_push(a, ret, row);
+  }
+  return s;
+}
+
+static struct str full_record(struct arena *a, struct txn *txn, const struct memory *m, struct error *err,
+                              enum status *ret_status) {
+  yyjson_mut_doc *doc = json_new(a);
+  yyjson_mut_val *obj = yyjson_mut_obj(doc);
+  memory_put_fields(doc, obj, m, 0, 0);
+  json_put(doc, obj, "body", m->body);
+  memory_put_lists(doc, obj, m);
+  struct notes notes = {0};
+  struct links links = {0};
+  enum status s = notes_load(txn->store, a, m, &notes, err);
+  if (s == STATUS_OK)
+    s = links_of(txn->store, m->team, m->id, a, &links, err);
+  for (size_t i = 0; i < links.n; i++) /* another memory's words have no place in this record: it may be purged */
+    links.v[i].other_headline = STR("");
+  notes_put(doc, obj, &notes);
+  links_put(doc, obj, m->id, &links);
+  *ret_status = s;
+  return json_write(a, obj, false);
+}
+
+enum status memory_insert(struct txn *txn, struct arena *a, struct memory *m, struct chunk_rows *ret_chunks,
+                          struct error *err) {
+  enum status s = reach_write(txn->store, m->project, "a new memory in", err);
+  if (s == STATUS_OK)
+    s = insert_row(txn, a, m, err);
+  char hash[HASH_TEXT_SIZE];
+  body_hash(a, m->body, hash);
+  if (s == STATUS_OK)
+    s = db_exec(txn->store->db, err, "INSERT INTO body (memory_id, team, text, hash) VALUES (?1, ?2, ?3, ?4)", "isss",
+                m->id, m->team, m->body, str_from(hash));
+  if (s == STATUS_OK)
+    s = insert_lists(txn, m, err);
+  if (s == STATUS_OK)
+    s = insert_chunks(txn, a, m, ret_chunks, err);
+  if (s != STATUS_OK)
+    return s;
+  yyjson_mut_doc *doc = json_new(a);
+  yyjson_mut_val *after = yyjson_mut_obj(doc);
+  memory_put_fields(doc, after, m, 0, FIELD_LOCAL);
+  memory_put_lists(doc, after, m);
+  /* The body is immutable and stays in its row; the log says which text it was. */
+  json_put_int(doc, after, "body_bytes", (int64_t)m->body.n);
+  json_put(doc, after, "body_hash", str_from(hash));
+  struct event e = {.action = STR("memory:write"),
+                    .change = "insert",
+                    .memory_id = m->id,
+                    .uid = m->uid,
+                    .project = m->project,
+                    .after = json_write(a, after, false),
+                    .detail = arena_printf(a, "{\"type\":\"%.*s\",\"path\":\"cairn://memory/%.*s\",\"delta\":%zu}",
+                                           STR_ARG(m->type), STR_ARG(m->uid), m->body.n)};
+  return event_add(txn, &e, err);
+}
+
+/* ---- change ---- */
+
+static void put_or_null(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct field *f, const struct memory *m) {
+  size_t before = yyjson_mut_obj_size(obj);
+  memory_put_field(doc, obj, f, m);
+  if (yyjson_mut_obj_size(obj) == before)
+    yyjson_mut_obj_add_null(doc, obj, f->name);
+}
+
+/* A memory that comes back may find its key or skill name taken; better said here than by the schema. */
+static enum status names_free(struct txn *txn, struct arena *a, const struct memory *m, struct error *err) {
+  struct memory held;
+  bool by_key = false, by_skill = false;
+  enum status s = STATUS_OK;
+  if (m->key.p)
+    s = memory_by_key(txn->store, m->team, m->project, m->key, a, &held, &by_key, err);
+  if (s == STATUS_OK && !by_key && m->skill_name.p)
+    s = memory_by_skill(txn->store, m->team, m->skill_name, a, &held, &by_skill, err);
+  if (s != STATUS_OK || !(by_key || by_skill) || held.id == m->id)
+    return s;
+  error_set(err, STATUS_CONFLICT, "the %s '%.*s' of memory %lld is taken by memory %lld meanwhile",
+            by_key ? "key" : "skill name", STR_ARG(by_key ? m->key : m->skill_name), (long long)m->id,
+            (long long)held.id);
+  error_step(err, by_key ? "key" : "fields");
+  return error_fix(err, "forget or supersede memory %lld first", (long long)held.id);
+}
+
+enum status memory_change(struct txn *txn, struct arena *a, const struct memory *was, const struct memory *now,
+                          const char *action, struct error *err) {
+  yyjson_mut_doc *doc = json_new(a);
+  yyjson_mut_val *before = yyjson_mut_obj(doc), *after = yyjson_mut_obj(doc);
+  struct sql q = SQL(a);
+  sql_add(&q, "UPDATE memory SET ");
+  size_t changed = 0;
+  for (size_t i = 0; i < memory_field_count; i++) {
+    const struct field *f = &memory_fields[i];
+    if (!(f->flags & FIELD_MUTABLE) || memory_same_field(f, was, now))
+      continue;
+    sql_addf(&q, "%s%s = ", changed++ ? ", " : "", f->name);
+    bind_field(&q, f, now);
+    put_or_null(doc, before, f, was);
+    put_or_null(doc, after, f, now);
+  }
+  if (!changed)
+    return STATUS_OK;
+  enum status s = reach_write(txn->store, was->project, "change a memory of", err);
+  if (s != STATUS_OK)
+    return s;
+  if (str_is(now->state, "active") && !str_is(was->state, "active")) {
+    enum status names = names_free(txn, a, now, err);
+    if (names != STATUS_OK)
+      return names;
+  }
+  sql_add(&q, " WHERE team = ");
+  sql_text(&q, was->team);
+  sql_add(&q, " AND id = ");
+  sql_int(&q, was->id);
+  s = db_exec_sql(txn->store->db, err, &q);
+  struct event e = {.action = str_from(action),
+                    .change = "update",
+                    .memory_id = was->id,
+                    .uid = was->uid,
+                    .project = was->project,
+                    .before = json_write(a, before, false),
+                    .after = json_write(a, after, false)};
+  return s == STATUS_OK ? event_add(txn, &e, err) : s;
+}
+
+/* ---- delete ---- */
+
+static enum status delete_rows(struct txn *txn, struct arena *a, const struct memory *m, struct error *err) {
+  enum status s = embed_cache_forget(txn, a, m->id, err);
+  if (s == STATUS_OK)
+    s = vec_remove(txn, m->id, err);
+  /* The triggers of the full-text index want each chunk's row to be deleted, not cascaded. */
+  if (s == STATUS_OK)
+    s = db_exec(txn->store->db, err, "DELETE FROM chunk WHERE team = ?1 AND memory_id = ?2", "si", m->team, m->id);
+  if (s == STATUS_OK)
+    s = db_exec(txn->store->db, err, "DELETE FROM memory WHERE team = ?1 AND id = ?2", "si", m->team, m->id);
+  return s;
+}
+
+enum status memory_delete(struct txn *txn, struct arena *a, const struct memory *m, struct error *err) {
+  struct memory full = *m;
+  enum status s = reach_write(txn->store, m->project, "delete a memory of", err);
+  if (s == STATUS_OK)
+    s = memory_load_body(txn->store, a, &full, err);
+  if (s == STATUS_OK)
+    s = memory_load_lists(txn->store, a, &full, err);
+  if (s != STATUS_OK)
+    return s;
+  struct event e = {.action = STR("memory:prune"),
+                    .change = "delete",
+                    .memory_id = m->id,
+                    .uid = m->uid,
+                    .project = m->project,
+                    .before = full_record(a, txn, &full, err, &s)};
+  if (s == STATUS_OK)
+    s = event_add(txn, &e, err);
+  return s == STATUS_OK ? delete_rows(txn, a, m, err) : s;
+}
+
+/* A search that found the memory was recorded with its query, which may repeat the text. */
+static enum status purge_searches(struct txn *txn, struct arena *a, int64_t id, int64_t *ret_count, struct error *err) {
+  LIST(int64_t) hits = {0};
+  struct rows r;
+  db_query(txn->store->db, &r, err,
+           "SELECT seq, detail FROM event WHERE team = ?1 AND action = 'memory:search' AND detail IS NOT NULL", "s",
+           txn->team);
+  while (rows_next(&r)) {
+    yyjson_val *detail;
+    struct error ignored;
+    if (json_read(a, rows_text(&r, 1), &detail, &ignored) != STATUS_OK)
+      continue;
+    size_t i, n;
+    yyjson_val *v;
+    yyjson_arr_foreach(yyjson_obj_get(detail, "results"), i, n, v) {
+      if (yyjson_get_sint(v) == id)
+        list_push(a, &hits, rows_int(&r, 0));
+    }
+  }
+  enum status s = rows_end(&r);
+  for (size_t i = 0; s == STATUS_OK && i < hits.n; i++)
+    s = db_exec(txn->store->db, err, "UPDATE event SET detail = NULL, purged = 1 WHERE seq = ?1 AND team = ?2", "is",
+                hits.v[i], txn->team);
+  *ret_count += (int64_t)hits.n;
+  return s;
+}
+
+static bool mentions(yyjson_val *result, int64_t id) {
+  size_t i, n, k, m;
+  yyjson_val *w, *v;
+  yyjson_arr_foreach(yyjson_obj_get(result, "warnings"), i, n, w) {
+    yyjson_arr_foreach(yyjson_obj_get(w, "memories"), k, m, v) {
+      if (json_int(v, "id", 0) == id)
+        return true;
+    }
+  }
+  return false;
+}
+
+/* The remembered result of another write may have warned of this memory, with its headline. */
+static enum status purge_results(struct txn *txn, struct arena *a, int64_t id, struct error *err) {
+  struct strs keys = {0}, results = {0};
+  struct rows r;
+  db_query(txn->store->db, &r, err,
+           "SELECT key, result FROM idempotency WHERE team = ?1 AND result LIKE '%\"memories\"%'", "s", txn->team);
+  while (rows_next(&r)) {
+    yyjson_val *result;
+    struct error ignored;
+    if (json_read(a, rows_text(&r, 1), &result, &ignored) != STATUS_OK || !mentions(result, id))
+      continue;
+    yyjson_mut_doc *doc = json_new(a);
+    yyjson_mut_val *copy = yyjson_val_mut_copy(doc, result);
+    yyjson_mut_obj_remove_key(copy, "warnings");
+    json_put_arr(doc, copy, "warnings");
+    strs_push(a, &keys, rows_dup(&r, 0, a));
+    strs_push(a, &results, json_write(a, copy, false));
+  }
+  enum status s = rows_end(&r);
+  for (size_t i = 0; s == STATUS_OK && i < keys.n; i++)
+    s = db_exec(txn->store->db, err, "UPDATE idempotency SET result = ?1 WHERE team = ?2 AND key = ?3", "sss",
+                results.v[i], txn->team, keys.v[i]);
+  return s;
+}
+
+static enum status count_rows(struct txn *txn, int64_t id, struct purge_counts *c, struct error *err) {
+  struct db *db = txn->store->db;
+  enum status s = db_int(db, &c->chunks, NULL, err, "SELECT count(*) FROM chunk WHERE team = ?1 AND memory_id = ?2",
+                         "si", txn->team, id);
+  if (s == STATUS_OK)
+    s = db_int(db, &c->labels, NULL, err, "SELECT count(*) FROM label WHERE team = ?1 AND memory_id = ?2", "si",
+               txn->team, id);
+  if (s == STATUS_OK)
+    s = db_int(db, &c->annotations, NULL, err, "SELECT count(*) FROM annotation WHERE team = ?1 AND memory_id = ?2",
+               "si", txn->team, id);
+  if (s == STATUS_OK)
+    s = db_int(db, &c->links, NULL, err, "SELECT count(*) FROM link WHERE team = ?1 AND (src = ?2 OR dst = ?2)", "si",
+               txn->team, id);
+  return s;
+}
+
+enum status memory_purge(struct txn *txn, struct arena *a, const struct memory *m, struct purge_counts *ret_counts,
+                         struct error *err) {
+  struct db *db = txn->store->db;
+  struct purge_counts c = {0};
+  enum status s = reach_admin(txn->store, "purging", err);
+  if (s == STATUS_OK)
+    s = count_rows(txn, m->id, &c, err);
+  if (s == STATUS_OK)
+    s = db_exec(db, err,
+                "UPDATE event SET before = NULL, after = NULL, detail = NULL, purged = 1"
+                " WHERE team = ?1 AND (memory_id = ?2 OR uid = ?3 OR (change IN ('link', 'unlink')"
+                " AND (before LIKE '%' || ?3 || '%' OR after LIKE '%' || ?3 || '%')))",
+                "sis", m->team, m->id, m->uid);
+  c.events = db_changes(db);
+  if (s == STATUS_OK)
+    s = purge_searches(txn, a, m->id, &c.events, err);
+  if (s == STATUS_OK)
+    s = db_exec(db, err, "DELETE FROM idempotency WHERE team = ?1 AND memory_id = ?2", "si", m->team, m->id);
+  if (s == STATUS_OK)
+    s = purge_results(txn, a, m->id, err);
+  if (s == STATUS_OK)
+    s = transcript_wipe_after(txn, m, a, err);
+  if (s == STATUS_OK)
+    s = delete_rows(txn, a, m, err);
+  if (s == STATUS_OK)
+    s = db_exec(db, err, "INSERT INTO tombstone (team, uid, at, by) VALUES (?1, ?2, ?3, ?4)", "ssis", m->team, m->uid,
+                txn->now, txn->source);
+  struct event e = {.action = STR("memory:purge"), .change = "purge", .memory_id = m->id, .uid = m->uid};
+  if (s == STATUS_OK)
+    s = event_add(txn, &e, err);
+  if (s == STATUS_OK)
+    *ret_counts = c;
+  return s;
+}
+
+/* ---- notes ---- */
+
+enum status notes_load(struct store *st, struct arena *a, const struct memory *m, struct notes *ret_notes,
+                       struct error *err) {
+  struct rows r;
+  db_query(st->db, &r, err, "SELECT at, by, text FROM annotation WHERE team = ?1 AND memory_id = ?2 ORDER BY id", "si",
+           m->team, m->id);
+  while (rows_next(&r))
+    list_push(a, ret_notes, (struct note){.at = rows_int(&r, 0), .by = rows_dup(&r, 1, a), .text = rows_dup(&r, 2, a)});
+  return rows_end(&r);
+}
+
+static struct str notes_json(struct arena *a, const struct notes *notes) {
+  yyjson_mut_doc *doc = json_new(a);
+  yyjson_mut_val *obj = yyjson_mut_obj(doc);
+  notes_put(doc, obj, notes);
+  return json_write(a, obj, false);
+}
+
+/* The first chunk's text with these notes. */
+static enum status set_extra(struct txn *txn, struct arena *a, const struct memory *m, struct str extra,
+                             struct error *err) {
+  struct rows r;
+  struct str headline = STR(""), body = STR("");
+  db_query(txn->store->db, &r, err, "SELECT headline, body FROM chunk WHERE team = ?1 AND memory_id = ?2 AND seq = 0",
+           "si", m->team, m->id);
+  if (rows_next(&r)) {
+    headline = rows_dup(&r, 0, a);
+    body = rows_dup(&r, 1, a);
+  }
+  enum status s = rows_end(&r);
+  if (s != STATUS_OK)
+    return s;
+  struct chunk_text text = {.team = m->team,
+                            .memory_id = m->id,
+                            .headline = headline,
+                            .body = body,
+                            .extra = extra,
+                            .terms = terms_of_chunk(a, m->project, headline, body, extra)};
+  return lexical_change(txn, a, &text, err);
+}
+
+enum status notes_set(struct txn *txn, struct arena *a, const struct memory *m, const struct notes *was,
+                      const struct notes *now, struct error *err) {
+  struct db *db = txn->store->db;
+  enum status s = reach_write(txn->store, m->project, "annotate a memory of", err);
+  if (s == STATUS_OK)
+    s = db_exec(db, err, "DELETE FROM annotation WHERE team = ?1 AND memory_id = ?2", "si", m->team, m->id);
+  for (size_t i = 0; s == STATUS_OK && i < now->n; i++)
+    s = db_exec(db, err, "INSERT INTO annotation (team, memory_id, at, by, text) VALUES (?1, ?2, ?3, ?4, ?5)", "siiss",
+                m->team, m->id, now->v[i].at, now->v[i].by, now->v[i].text);
+  struct memory full = *m;
+  if (s == STATUS_OK)
+    s = memory_load_lists(txn->store, a, &full, err);
+  if (s == STATUS_OK)
+    s = set_extra(txn, a, m, extra_text(a, &full, now), err);
+  struct event e = {.action = STR("memory:annotate"),
+                    .change = "annotate",
+                    .memory_id = m->id,
+                    .uid = m->uid,
+                    .project = m->project,
+                    .before = notes_json(a, was),
+                    .after = notes_json(a, now)};
+  return s == STATUS_OK ? event_add(txn, &e, err) : s;
+}
+
+void notes_put(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct notes *notes) {
+  if (notes->n == 0)
+    return;
+  yyjson_mut_val *arr = json_put_arr(doc, obj, "annotations");
+  for (size_t i = 0; i < notes->n; i++) {
+    yyjson_mut_val *n = yyjson_mut_arr_add_obj(doc, arr);
+    char time[TIME_TEXT_SIZE];
+    json_put(doc, n, "at", time_format(notes->v[i].at, time));
+    json_put(doc, n, "by", notes->v[i].by);
+    json_put(doc, n, "text", notes->v[i].text);
+  }
+}
+
+void notes_get(struct arena *a, yyjson_val *obj, struct notes *ret_notes) {
+  size_t i, n;
+  yyjson_val *v;
+  yyjson_arr_foreach(yyjson_obj_get(obj, "annotations"), i, n, v) {
+    struct note note = {.by = arena_dup(a, json_str(v, "by")), .text = arena_dup(a, json_str(v, "text"))};
+    if (time_parse(json_str(v, "at"), &note.at) && !str_empty(note.text))
+      list_push(a, ret_notes, note);
+  }
+}

@@ -1,0 +1,212 @@
+/* backup.c: backups of a store on a server: into a file that is an SQLite store itself, and back.
+ *
+ * A backup is made from one snapshot, while others go on writing. Bringing one back replaces everything in one
+ * transaction under the lock of the whole store. */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/id.h"
+#include "base/os/fs.h"
+#include "store/copy/readmit.h"
+#include "store/engine.h"
+#include "store/postgres/backup.h"
+#include "store/sqlite/sqlite.h"
+
+/* ---- where automatic backups are ---- */
+
+static void add_clean(struct buf *b, struct str s) {
+  for (size_t i = 0; i < s.n; i++) {
+    char c = s.p[i];
+    bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
+    buf_addc(b, plain ? c : '_');
+  }
+}
+
+/* The value of a parameter of the address; empty when it is not there. */
+static struct str parameter(struct str query, const char *name) {
+  for (size_t at = 0; at < query.n;) {
+    size_t end = str_find(query, STR("&"), at);
+    struct str part = str_slice(query, at, end == SIZE_MAX ? query.n : end);
+    size_t equal = str_find(part, STR("="), 0);
+    if (equal != SIZE_MAX && str_is(str_slice(part, 0, equal), name))
+      return str_slice(part, equal + 1, part.n);
+    at += part.n + 1;
+  }
+  return STR("");
+}
+
+struct str postgres_backup_name(struct arena *a, const char *url) {
+  struct str s = str_from(url), query = STR("");
+  struct buf b = BUF(a);
+  if (!s.p)
+    return STR("");
+  size_t at = str_find(s, STR("://"), 0);
+  s = str_slice(s, at == SIZE_MAX ? 0 : at + 3, s.n);
+  at = str_find(s, STR("?"), 0);
+  if (at != SIZE_MAX) {
+    query = str_slice(s, at + 1, s.n);
+    s = str_slice(s, 0, at);
+  }
+  for (size_t i = s.n; i-- > 0;)
+    if (s.p[i] == '@') { /* who it is does not matter, and what stands before it must never be in a name */
+      s = str_slice(s, i + 1, s.n);
+      break;
+    }
+  add_clean(&b, s);
+  static const char *const parameters[] = {"host", "port", "dbname"};
+  for (size_t i = 0; i < ARRAY_LEN(parameters); i++) {
+    struct str value = parameter(query, parameters[i]);
+    if (!str_empty(value)) {
+      buf_addc(&b, '_');
+      add_clean(&b, value);
+    }
+  }
+  return buf_str(&b);
+}
+
+enum status postgres_backup_base(struct store *st, struct arena *a, struct str *ret_base, struct error *err) {
+  struct str name = postgres_backup_name(a, db_path(st->db));
+  return fs_xdg(a, XDG_STATE, arena_printf(a, "cairn/backups/%.*s", STR_ARG(name)).p, ret_base, err);
+}
+
+/* ---- into a file ---- */
+
+struct telling {
+  db_progress progress;
+  void *arg;
+};
+
+static void tell(void *arg, const char *what UNUSED, int64_t done, int64_t total) {
+  const struct telling *t = arg;
+  t->progress(t->arg, done, total);
+}
+
+static enum status copy_all(struct copy *c, struct error *err) {
+  struct copy_cursor cursor = {0};
+  struct str epoch;
+  enum status s = copy_count(c, err);
+  if (s == STATUS_OK)
+    s = copy_rows(c, &cursor, err);
+  if (s == STATUS_OK)
+    s = copy_verify(c, err);
+  if (s == STATUS_OK)
+    s = copy_finish(c, err);
+  if (s == STATUS_OK)
+    s = store_meta(c->from, "epoch", c->arena, &epoch, err);
+  return s == STATUS_OK ? store_set_meta(c->to, "epoch", epoch, err) : s;
+}
+
+/* A file that nobody knows yet needs no journal, and is synced once, when it is complete; then it is one file, without
+ * side files. */
+static enum status fill(struct copy *c, struct error *err) {
+  struct db *to = c->to->db;
+  bool alone = false;
+  enum status s = db_script(to, err, "PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF");
+  if (s == STATUS_OK)
+    s = db_team(c->from->db, STR_NONE, err);
+  if (s == STATUS_OK)
+    s = db_snapshot(c->from->db, &alone, err);
+  if (s != STATUS_OK)
+    return s;
+  s = db_begin(to, STR_NONE, false, err);
+  if (s == STATUS_OK)
+    s = copy_all(c, err);
+  if (s == STATUS_OK)
+    s = db_commit(to, err);
+  s = db_snapshot_end(c->from->db, alone, s, err);
+  return s == STATUS_OK ? db_script(to, err, "PRAGMA journal_mode = DELETE") : s;
+}
+
+static enum status write_file(struct store *st, const char *part, const struct telling *telling, struct error *err) {
+  struct store_options o = {.path = part, .must_exist = true};
+  struct copy c = {.from = st};
+  struct arena a;
+  jmp_buf oom;
+  volatile enum status s = store_open(&o, &c.to, err);
+  if (s != STATUS_OK)
+    return s;
+  arena_init(&a);
+  c.arena = &a;
+  if (telling->progress)
+    c.hooks = (struct copy_hooks){.arg = (void *)(uintptr_t)telling, .progress = tell};
+  if (ARENA_BOUNDARY(&a, oom))
+    s = error_set(err, STATUS_NOMEM, "out of memory");
+  else
+    s = fill(&c, err);
+  if (s != STATUS_OK)
+    store_rollback(c.to);
+  arena_release(&a);
+  store_close(&c.to);
+  return s;
+}
+
+enum status postgres_store_copy_to(struct store *st, const char *path, db_progress progress, void *arg,
+                                   struct error *err) {
+  struct telling telling = {progress, arg};
+  char part[SQLITE_PART_SIZE];
+  enum status s = sqlite_part_new(path, part, err);
+  if (s != STATUS_OK)
+    return s;
+  s = write_file(st, part, &telling, err);
+  return sqlite_part_end(part, path, s, err);
+}
+
+/* ---- and back ---- */
+
+/* Everything under one lock: what is in the safety backup is what goes. */
+static enum status replace(struct copy *c, int64_t now, struct restored *restored, struct error *err) {
+  struct copy_cursor cursor = {0};
+  struct admission known;
+  char epoch[UUID_SIZE];
+  uuid7_new(now, epoch);
+  enum status s = store_backup_path(c->to, "before-restore", now, c->arena, &restored->safety, err);
+  if (s == STATUS_OK)
+    s = store_copy_to(c->to, restored->safety.p, NULL, NULL, err);
+  if (s == STATUS_OK)
+    s = readmit_note(c->to, c->arena, &known, err);
+  if (s == STATUS_OK)
+    s = db_script(c->to->db, err, "SET LOCAL statement_timeout = 0");
+  if (s == STATUS_OK)
+    s = copy_clear(c->to, c->arena, err);
+  if (s == STATUS_OK)
+    s = copy_prepare(c->to, err);
+  if (s == STATUS_OK)
+    s = copy_rows(c, &cursor, err);
+  if (s == STATUS_OK)
+    s = copy_settle(c->to, err);
+  if (s == STATUS_OK)
+    s = copy_verify(c, err);
+  if (s == STATUS_OK)
+    s = copy_finish(c, err);
+  if (s == STATUS_OK)
+    s = readmit_apply(c->to, &known, now, c->arena, restored, err);
+  if (s == STATUS_OK)
+    s = store_set_meta(c->to, "epoch", str_from(epoch), err);
+  return s == STATUS_OK ? db_commit(c->to->db, err) : s;
+}
+
+static void close_backup(void *arg) { store_close(arg); }
+
+enum status postgres_store_restore(struct store *st, const char *path, int64_t now, struct arena *a,
+                                   struct restored *ret_restored, struct error *err) {
+  struct copy *c = arena_new(a, struct copy);
+  struct store_options o = {.path = path, .must_exist = true, .read_only = true, .now = now};
+  struct restored restored = {0};
+  c->to = st;
+  c->arena = a;
+  arena_defer(a, close_backup, &c->from);
+  enum status s = store_open(&o, &c->from, err);
+  if (s == STATUS_OK)
+    s = db_team(st->db, STR_NONE, err);
+  if (s == STATUS_OK)
+    s = db_begin(st->db, STR_NONE, false, err);
+  if (s != STATUS_OK)
+    return s;
+  s = replace(c, now, &restored, err);
+  if (s != STATUS_OK)
+    store_rollback(st);
+  store_close(&c->from);
+  if (s == STATUS_OK)
+    *ret_restored = restored;
+  return s;
+}

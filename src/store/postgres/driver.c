@@ -1,0 +1,302 @@
+/* driver.c: the database driver on PostgreSQL: statements, and what is asked of the connection.
+ *
+ * Inside a transaction a statement whose rows nobody wants is only queued; what came of it is known at the next that
+ * needs an answer, at latest when it commits. A result is fetched whole: who walks through a large table asks for it
+ * page by page. */
+#include "base/alloc.h"
+#include "base/os/clock.h"
+#include "store/postgres/internal.h"
+
+/* ---- statements ---- */
+
+/* A connection that was lost while nobody spoke takes the transaction with it. */
+static enum status lost_inside(struct postgres *db, enum status s, const struct error *err) {
+  if (s == STATUS_LOST && !db->failed) {
+    db->failed = db->failed_lost = true;
+    db->failed_depth = -1;
+    db->failure = *err;
+  }
+  return s;
+}
+
+static enum status run_inside(struct postgres *db, enum pg_kind kind, const char *sql, struct db_values values,
+                              PGresult **ret_result, struct error *err) {
+  if (db->failed)
+    return pg_give_failure(db, err);
+  enum status s = lost_inside(db, pg_queue(db, kind, sql, values, err), err);
+  if (s != STATUS_OK)
+    return s;
+  if (kind == PG_EXEC && db->pending_count < PENDING_MAX && db->pending_bytes < PENDING_BYTES)
+    return STATUS_OK;
+  if (pg_drain(db, ret_result, err) != PG_FINE)
+    return error_never_ok(err->code);
+  db->fresh = false;
+  return STATUS_OK;
+}
+
+/* A snapshot of which nothing was read yet may as well be another one. */
+static enum status run_in_snapshot(struct postgres *db, enum pg_kind kind, const char *sql, struct db_values values,
+                                   PGresult **ret_result, struct error *err) {
+  bool alone, fresh = db->fresh;
+  enum status s = run_inside(db, kind, sql, values, ret_result, err);
+  if (s != STATUS_LOST || !fresh)
+    return s;
+  pg_rollback(&db->base);
+  s = pg_snapshot(&db->base, &alone, err);
+  return s == STATUS_OK ? run_inside(db, kind, sql, values, ret_result, err) : s;
+}
+
+static enum status maybe_done(struct postgres *db, struct error *err) {
+  error_set(err, STATUS_UNAVAILABLE,
+            "%s: the connection was lost, and whether the statement was carried out is not known", db->path);
+  return error_fix(err, "look whether the change is there before you repeat it");
+}
+
+/* What writes must not do so before the settings of the session are known to be right; VACUUM and its like even stand
+ * alone. */
+static enum pg_trouble try_alone(struct postgres *db, enum pg_kind kind, const char *sql, struct db_values values,
+                                 PGresult **ret_result, bool *ret_sent, struct error *err) {
+  enum status s = pg_ready(db, err);
+  enum pg_trouble trouble = s == STATUS_OK ? PG_FINE : s == STATUS_LOST ? PG_LOST : PG_FAILED;
+  *ret_sent = false;
+  if (trouble == PG_FINE && db->pending_count > 0 && !pg_only_reads(sql))
+    trouble = pg_drain(db, NULL, err);
+  if (trouble != PG_FINE)
+    return trouble;
+  s = pg_queue_local(db, err);
+  *ret_sent = s == STATUS_OK;
+  if (s == STATUS_OK)
+    s = pg_queue(db, kind, sql, values, err);
+  if (s == STATUS_LOST)
+    return PG_LOST;
+  if (s != STATUS_OK) { /* what was queued before it is not the beginning of the next group */
+    struct error ignored;
+    pg_drain(db, NULL, &ignored);
+    return PG_FAILED;
+  }
+  return pg_drain(db, ret_result, err);
+}
+
+/* What only reads, was not sent, or was refused because the server had forgotten it, is run again on a new connection.
+ */
+static enum status run_alone(struct postgres *db, enum pg_kind kind, const char *sql, struct db_values values,
+                             PGresult **ret_result, struct error *err) {
+  bool sent;
+  for (int attempt = 0;; attempt++) {
+    enum pg_trouble trouble = try_alone(db, kind, sql, values, ret_result, &sent, err);
+    if (trouble == PG_FINE)
+      return STATUS_OK;
+    if (trouble == PG_LOST && sent && !pg_only_reads(sql))
+      return maybe_done(db, err);
+    if (attempt > 0 || trouble == PG_FAILED)
+      return error_never_ok(err->code);
+  }
+}
+
+static enum status run(struct postgres *db, enum pg_kind kind, const char *sql, struct db_values values,
+                       PGresult **ret_result, struct error *err) {
+  if (db->tx == PG_NO_TX)
+    return run_alone(db, kind, sql, values, ret_result, err);
+  return (db->tx == PG_SNAPSHOT_TX ? run_in_snapshot : run_inside)(db, kind, sql, values, ret_result, err);
+}
+
+static enum status exec(struct db *base, const char *sql, struct db_values values, struct error *err) {
+  return run(pg_own(base), PG_EXEC, sql, values, NULL, err);
+}
+
+static void query(struct rows *r, const char *sql, struct db_values values) {
+  PGresult *result = NULL;
+  r->status = run(pg_own(r->db), PG_QUERY, sql, values, &result, r->err);
+  if (r->status == STATUS_OK)
+    r->status = pg_rows_open(r, result);
+}
+
+static int64_t changes(struct db *base) {
+  struct postgres *db = pg_own(base);
+  struct error ignored; /* it is remembered, and given to the next statement */
+  if (db->tx != PG_NO_TX && !db->failed && pg_drain(db, NULL, &ignored) != PG_FINE)
+    return 0;
+  return db->changes;
+}
+
+/* ---- scripts ---- */
+
+/* Several statements in one text are not for a pipeline. */
+static enum status run_script(struct postgres *db, const char *sql, struct error *err) {
+  const struct libpq *pq = db->pq;
+  struct pg_pending p = {.kind = PG_EXEC, .depth = db->depth};
+  char *local = NULL;
+  if (db->pooled && db->tx == PG_NO_TX && !(local = pg_local_script(db, sql)))
+    return pg_nomem(err);
+  if (!pq->exitPipelineMode(db->conn)) {
+    mem_free(local);
+    return error_set(err, STATUS_INTERNAL, "%s", pq->errorMessage(db->conn));
+  }
+  PGresult *result = pq->exec(db->conn, local ? local : sql);
+  mem_free(local);
+  ExecStatusType got = pq->resultStatus(result);
+  enum pg_trouble trouble = PG_FINE;
+  if (got != PGRES_COMMAND_OK && got != PGRES_TUPLES_OK && got != PGRES_EMPTY_QUERY)
+    trouble = pg_fail(db, result, &p, err);
+  pq->clear(result);
+  if (trouble != PG_LOST && !pq->enterPipelineMode(db->conn))
+    trouble = (pg_lost(err), PG_LOST);
+  if (trouble == PG_LOST)
+    pg_drop(db);
+  if (trouble == PG_FINE)
+    return STATUS_OK;
+  return trouble == PG_LOST && db->tx == PG_NO_TX ? maybe_done(db, err) : error_never_ok(err->code);
+}
+
+static enum status script(struct db *base, const char *sql, struct error *err) {
+  struct postgres *db = pg_own(base);
+  enum status s = STATUS_OK;
+  if (db->failed)
+    return pg_give_failure(db, err);
+  if (db->tx == PG_NO_TX)
+    s = pg_ready(db, err);
+  if (s == STATUS_OK && pg_drain(db, NULL, err) != PG_FINE)
+    s = error_never_ok(err->code);
+  if (s != STATUS_OK)
+    return s;
+  s = run_script(db, sql, err);
+  if (s != STATUS_OK && db->tx != PG_NO_TX && !db->failed) {
+    db->failed = true;
+    db->failed_lost = !db->conn;
+    db->failed_depth = db->conn ? db->depth : -1;
+    db->failure = *err;
+  }
+  /* It may have opened a transaction, or ended one. */
+  if (db->conn && db->tx == PG_NO_TX && db->pq->transactionStatus(db->conn) != PQTRANS_IDLE)
+    db->tx = PG_WRITE_TX;
+  return s;
+}
+
+/* ---- the connection ---- */
+
+static bool in_transaction(const struct db *db) { return pg_own_const(db)->tx != PG_NO_TX; }
+static bool writing(const struct db *db) { return pg_own_const(db)->tx == PG_WRITE_TX; }
+static const char *path(const struct db *db) { return pg_own_const(db)->path; }
+
+static int set_busy(struct db *base, int busy_ms) {
+  struct postgres *db = pg_own(base);
+  int former = db->busy_ms;
+  db->busy_ms = busy_ms;
+  return former;
+}
+
+static int set_limit(struct db *base, int ms) {
+  struct postgres *db = pg_own(base);
+  int former = db->limit_ms;
+  db->limit_ms = ms;
+  return former;
+}
+
+/* The next statement brings it along; inside a transaction it is for the rest of that, too. */
+static enum status team(struct db *base, struct str name, struct error *err) {
+  struct postgres *db = pg_own(base);
+  const struct db_value v = {.form = 's', .s = name.p ? name : STR("*")};
+  if (!pg_set_text(&db->team, v.s))
+    return pg_nomem(err);
+  if (db->tx == PG_NO_TX)
+    return STATUS_OK;
+  return run_inside(db, PG_EXEC, "SELECT set_config('cairn.team', ?1, true)", (struct db_values){&v, 1}, NULL, err);
+}
+
+/* Nothing tells cheaply whether anybody has changed anything anywhere. */
+static enum status stamp(struct db *base, struct db_stamp *ret_stamp, struct error *err UNUSED) {
+  struct postgres *db = pg_own(base);
+  *ret_stamp = (struct db_stamp){.others = ++db->stamps};
+  return STATUS_OK;
+}
+
+/* What was changed before somebody listened is not told: the first time, and after a connection was lost, there may be
+ * news. */
+static enum status listen_to_all(struct postgres *db, struct error *err) {
+  enum status s = pg_ready(db, err);
+  if (s == STATUS_OK && db->pooled)
+    return s;
+  if (s == STATUS_OK && !db->listening) {
+    s = run_alone(db, PG_EXEC, "LISTEN cairn", PG_NO_VALUES, NULL, err);
+    db->listening = db->news = s == STATUS_OK;
+  }
+  if (s == STATUS_OK && pg_drain(db, NULL, err) != PG_FINE)
+    s = error_never_ok(err->code);
+  if (s == STATUS_OK)
+    pg_take_notifications(db);
+  return s;
+}
+
+/* Nobody tells at a pooler or a standby. A server that crashed, or another one that has taken its place, may have
+ * forgotten events, as a connection that was lost says elsewhere. */
+static enum status look_again(struct postgres *db, int ms, struct error *err) {
+  int64_t epoch;
+  pg_sleep_ms(ms);
+  enum status s = db_int(&db->base, &epoch, NULL, err, "SELECT " PG_EPOCH, NULL);
+  if (s == STATUS_OK && epoch != db->epoch) {
+    db->epoch = epoch;
+    db->base.sessions++;
+  }
+  return s;
+}
+
+static enum status wait_for_news(struct db *base, int ms, bool *ret_news, struct error *err) {
+  struct postgres *db = pg_own(base);
+  if (db->tx != PG_NO_TX)
+    return error_set(err, STATUS_INTERNAL, "news cannot come inside a transaction");
+  enum status s = listen_to_all(db, err);
+  if (s == STATUS_READONLY || (s == STATUS_OK && db->pooled)) { /* nothing is told there: look again and again */
+    s = look_again(db, ms, err);
+    if (s == STATUS_OK)
+      *ret_news = true;
+    return s;
+  }
+  if (s == STATUS_OK && !db->news && ms > 0) {
+    pg_poll_input(db, ms);
+    s = listen_to_all(db, err);
+  }
+  if (s != STATUS_OK)
+    return s;
+  *ret_news = db->news;
+  db->news = false;
+  return STATUS_OK;
+}
+
+static enum status checkpoint(struct db *db UNUSED, bool truncate UNUSED, bool *ret_done, struct error *err UNUSED) {
+  if (ret_done)
+    *ret_done = true;
+  return STATUS_OK;
+}
+
+const struct db_driver postgres_driver = {
+    .engine = DB_POSTGRES,
+    .open = pg_open,
+    .close = pg_close,
+    .exec = exec,
+    .script = script,
+    .changes = changes,
+    .query = query,
+    .rows_next = pg_rows_next,
+    .rows_end = pg_rows_end,
+    .rows_null = pg_rows_null,
+    .rows_int = pg_rows_int,
+    .rows_real = pg_rows_real,
+    .rows_text = pg_rows_text,
+    .begin = pg_begin,
+    .commit = pg_commit,
+    .snapshot = pg_snapshot,
+    .snapshot_end = pg_snapshot_end,
+    .rollback = pg_rollback,
+    .mark = pg_mark,
+    .unmark = pg_unmark,
+    .in_transaction = in_transaction,
+    .writing = writing,
+    .team = team,
+    .stamp = stamp,
+    .wait = wait_for_news,
+    .checkpoint = checkpoint,
+    .set_busy = set_busy,
+    .set_limit = set_limit,
+    .read_only = pg_read_only,
+    .path = path,
+};

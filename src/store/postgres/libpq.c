@@ -1,0 +1,40 @@
+/* libpq.c: opens libpq by name and looks its functions up. */
+#include "store/postgres/libpq.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+
+#include "base/os/library.h"
+#include "base/str.h"
+
+/* What a process can have only one of: written once, under `once`, and read afterwards. */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static struct libpq table;
+static const char *problem = "it was not opened";
+
+static bool look_up(void *library) {
+  static const struct library_function functions[] = {
+#define X(type, name, params) {"PQ" #name, offsetof(struct libpq, name)},
+      LIBPQ_FUNCTIONS(X)
+#undef X
+  };
+  return library_look_up(library, functions, ARRAY_LEN(functions), &table);
+}
+
+static void open_once(void) {
+  void *library = dlopen("libpq.so.5", RTLD_NOW | RTLD_LOCAL);
+  if (!library)
+    problem = "libpq.so.5 is not installed";
+  else
+    problem = look_up(library) ? NULL : "the installed one is older than version 14";
+}
+
+enum status libpq_open(const struct libpq **ret_pq, struct error *err) {
+  pthread_once(&once, open_once);
+  if (problem) {
+    error_set(err, STATUS_UNAVAILABLE, "a store on a PostgreSQL server needs libpq: %s", problem);
+    return error_fix(err, "install it (Debian: apt install libpq5), or name a file with --db");
+  }
+  *ret_pq = &table;
+  return STATUS_OK;
+}

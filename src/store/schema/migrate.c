@@ -1,0 +1,115 @@
+/* migrate.c: brings the schema of a store up to date: numbered migrations, embedded in the program.
+ *
+ * Each runs in one transaction, under the write lock of the whole store. A store with a newer schema is refused before
+ * anything is touched. A new migration is a file of the same number for each engine under sql/, one more line in
+ * migrate_sqlite.c and in migrate_postgres.c, and SCHEMA_VERSION. */
+#include "base/id.h"
+#include "core/memory/types.h"
+#include "store/store_internal.h"
+
+struct plan {
+  const struct migrator *by;
+  const char *const *sql;
+  int n; /* the version that they lead to */
+};
+
+int store_schema_version(void) { return SCHEMA_VERSION; }
+
+/* The version of the store, when this program can work with it. */
+static enum status known_version(struct store *st, const struct plan *plan, int64_t *ret_version, struct error *err) {
+  enum status s = plan->by->version(st, ret_version, err);
+  if (s != STATUS_OK)
+    return s;
+  if (*ret_version < 0 || (*ret_version < plan->n && !plan->sql[*ret_version])) {
+    error_set(err, STATUS_CORRUPT, "%s has schema %lld, which no version of Cairn has written: it is damaged",
+              db_path(st->db), (long long)*ret_version);
+    return error_fix(err, "it was left untouched; try one of its backups with --db BACKUP");
+  }
+  if (*ret_version <= plan->n)
+    return s;
+  error_set(err, STATUS_SCHEMA, "%s has schema %d, this program knows up to %d; it was left untouched", db_path(st->db),
+            (int)*ret_version, plan->n);
+  return error_fix(err, "upgrade cairn to the version that wrote this store");
+}
+
+/* The table of types lives in the code; the schema needs it for its foreign key. */
+static enum status fill_types(struct db *db, struct error *err) {
+  enum status s = STATUS_OK;
+  for (size_t i = 0; s == STATUS_OK && i < types_count(); i++) {
+    const struct mem_type *t = types_at(i);
+    if (!t->stored_as)
+      s = db_exec(db, err, "INSERT INTO memory_type (name, kind) VALUES (?1, ?2) ON CONFLICT DO NOTHING", "ss",
+                  str_from(t->name), str_from(kind_names[t->kind]));
+  }
+  return s;
+}
+
+static enum status first_facts(struct store *st, int64_t now, struct error *err) {
+  char epoch[UUID_SIZE], time[TIME_TEXT_SIZE];
+  uuid7_new(now, epoch);
+  struct str at = time_format(now, time);
+  enum status s = store_set_meta(st, "epoch", str_from(epoch), err);
+  if (s == STATUS_OK)
+    s = store_set_meta(st, "created_at", at, err);
+  return s == STATUS_OK ? store_set_meta(st, "maintained_at", at, err) : s;
+}
+
+static enum status run_one(struct store *st, const struct plan *plan, int64_t version, int64_t now,
+                           int64_t *ret_version, struct error *err) {
+  enum status s = plan->by->prepare(st, version, err);
+  if (s == STATUS_OK)
+    s = db_script(st->db, err, plan->sql[version]);
+  if (s == STATUS_OK)
+    s = fill_types(st->db, err);
+  if (s == STATUS_OK && version == 0)
+    s = first_facts(st, now, err);
+  int64_t next = version + 1;
+  while (next < plan->n && !plan->sql[next])
+    next++;
+  if (s == STATUS_OK)
+    s = plan->by->mark(st, next, err);
+  if (s == STATUS_OK)
+    *ret_version = next;
+  return s;
+}
+
+/* Another process may have migrated while this one waited for the lock: the version is read again under it. */
+static enum status run_all(struct store *st, const struct plan *plan, int64_t now, struct error *err) {
+  for (;;) {
+    enum status s = db_begin(st->db, STR_NONE, false, err);
+    int64_t version = 0;
+    if (s == STATUS_OK)
+      s = known_version(st, plan, &version, err);
+    if (s == STATUS_OK && version < plan->n)
+      s = run_one(st, plan, version, now, &version, err);
+    if (s == STATUS_OK)
+      s = db_commit(st->db, err);
+    if (s != STATUS_OK) {
+      db_rollback(st->db);
+      return s;
+    }
+    if (version >= plan->n)
+      return STATUS_OK;
+  }
+}
+
+enum status migrate_with(struct store *st, const char *const *sql, int n, int64_t now, struct error *err) {
+  struct plan plan = {db_engine(st->db) == DB_SQLITE ? &sqlite_migrator : &postgres_migrator, sql, n};
+  int64_t version;
+  enum status s = known_version(st, &plan, &version, err);
+  if (s != STATUS_OK)
+    return s;
+  if (version == 0 && st->must_exist && db_engine(st->db) != DB_SQLITE) {
+    error_set(err, STATUS_NOT_FOUND, "there is no store in %s", db_path(st->db));
+    return error_fix(err, "check the name of the database; the first memory that is written creates a store");
+  }
+  if (db_read_only(st->db)) {
+    if (version == n)
+      return STATUS_OK;
+    error_set(err, STATUS_READONLY, "%s cannot be written, and its schema must be brought up to date first",
+              db_path(st->db));
+    return error_fix(err, "check the permissions of the store, or name another one with --db");
+  }
+  s = plan.by->before(st, version, n, now, err);
+  return s == STATUS_OK && version < n ? run_all(st, &plan, now, err) : s;
+}

@@ -1,0 +1,41 @@
+/* candidates.c: finding what a new memory must be compared with. */
+#include "store/search/candidates.h"
+
+#include "store/search/search_rows.h"
+#include "store/store_internal.h"
+
+/* Done and stale tasks do not stand in the way of a new one. */
+static struct sql candidate_sql(struct arena *a, const struct scope *scope, struct str kind, const char *from) {
+  struct filter f = {.kind = kind, .no_retired_tasks = true};
+  struct sql q = SQL(a);
+  sql_add(&q, "SELECT m.id FROM ");
+  sql_add(&q, from);
+  sql_add(&q, " WHERE ");
+  visible(&q, scope, STATES_LIVE);
+  filter_where(&q, &f);
+  return q;
+}
+
+enum status candidates_exact(struct store *st, const struct scope *scope, struct str kind, struct str hash,
+                             struct arena *a, struct ids *ret_ids, struct error *err) {
+  /* CROSS JOIN: by the hash, never through all memories of the project. */
+  struct sql q = candidate_sql(a, scope, kind, "body b CROSS JOIN memory m");
+  sql_add(&q, " AND m.id = b.memory_id AND b.team = m.team AND b.hash = ");
+  sql_text(&q, hash);
+  sql_add(&q, " ORDER BY m.id LIMIT 5");
+  struct rows r;
+  db_query_sql(st->db, &r, err, &q);
+  while (rows_next(&r))
+    list_push(a, ret_ids, rows_int(&r, 0));
+  return rows_end(&r);
+}
+
+enum status candidates_near(struct store *st, const struct scope *scope, struct str kind, int64_t except,
+                            const struct vec_model *model, const int8_t *vector, double min_cosine, size_t k,
+                            struct arena *a, struct vec_hits *ret_hits, struct error *err) {
+  struct filter f = {.kind = kind, .no_retired_tasks = true};
+  struct chunk_filter chunks = {
+      .scope = scope, .filter = &f, .states = STATES_LIVE, .beginnings = true, .except = except, .no_entries = true};
+  struct vec_filter filter = chunk_filter_sql(st, a, &chunks);
+  return vec_search(st, model, vector, min_cosine, k, &filter, a, ret_hits, NULL, err);
+}

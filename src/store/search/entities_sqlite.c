@@ -1,0 +1,129 @@
+/* entities_sqlite.c: finds what a query names, in labels, keys and the full-text index. */
+#include "base/utf8.h"
+#include "store/engine.h"
+#include "store/search/entities.h"
+#include "store/search/query_entities.h"
+#include "store/sqlite/fts.h"
+#include "store/store_internal.h"
+
+struct entities {
+  struct store *st;
+  const struct scope *scope;
+  struct arena *a;
+  struct error *err;
+  struct fts_totals totals;
+  size_t things;
+  struct thing_rows found;
+};
+
+/* ---- looking up ---- */
+
+/* Adds the chunks that the query gives; `most` is how many make it no longer a thing. */
+static enum status add_rows(struct entities *e, struct rows *r, double most) {
+  LIST(int64_t) ids = {0};
+  while ((double)ids.n <= most && rows_next(r))
+    list_push(e->a, &ids, rows_int(r, 0));
+  enum status s = rows_end(r);
+  if (s != STATUS_OK || ids.n == 0 || (double)ids.n > most)
+    return s;
+  double weight = bm25_idf(e->totals.rows, (double)ids.n);
+  for (size_t i = 0; i < ids.n; i++)
+    list_push(e->a, &e->found, (struct thing_row){ids.v[i], 0, weight});
+  e->things++;
+  return s;
+}
+
+static enum status add_text(struct entities *e, const struct thing *thing) {
+  struct buf b = BUF(e->a);
+  fts_quote(&b, thing->value);
+  if (!str_empty(thing->joined)) {
+    buf_adds(&b, " OR ");
+    fts_quote(&b, thing->joined);
+  }
+  buf_adds(&b, thing->prefix ? " *" : "");
+  struct rows r;
+  db_query(e->st->db, &r, e->err, "SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ?1 ORDER BY rowid", "s",
+           buf_str(&b));
+  return add_rows(e, &r, thing->most);
+}
+
+static enum status add_label(struct entities *e, const struct thing *thing) {
+  struct rows r;
+  db_query(e->st->db, &r, e->err,
+           "SELECT DISTINCT c.id FROM label l JOIN chunk c ON c.memory_id = l.memory_id AND c.seq = 0"
+           " WHERE l.team = ?1 AND l.field = ?2 AND l.value IN (?3, ?4) LIMIT ?5",
+           "ssssi", e->scope->team, str_from(thing->field), thing->value, arena_lower(e->a, thing->value),
+           (int64_t)THING_ROWS + 1);
+  return add_rows(e, &r, THING_ROWS);
+}
+
+static enum status add_key(struct entities *e, const struct thing *thing) {
+  struct rows r;
+  db_query(e->st->db, &r, e->err,
+           "SELECT c.id FROM memory m JOIN chunk c ON c.memory_id = m.id AND c.seq = 0"
+           " WHERE m.team = ?1 AND m.key = ?2 LIMIT ?3",
+           "ssi", e->scope->team, thing->value, (int64_t)THING_ROWS + 1);
+  return add_rows(e, &r, THING_ROWS);
+}
+
+static enum status find_things(struct entities *e, struct str query, const struct query_terms *terms) {
+  struct query_terms own = {0};
+  struct things things = {0};
+  struct fts_counted counted = {e->st->db, &e->totals};
+  struct term_source source = fts_source(&counted);
+  enum status s = fts_totals(e->st->db, &e->totals, e->err);
+  if (s == STATUS_OK && !terms)
+    s = query_terms(&source, query, e->a, &own, e->err);
+  if (s == STATUS_OK)
+    s = things_of(&source, query, terms ? terms : &own, e->a, &things, e->err);
+  for (size_t i = 0; s == STATUS_OK && i < things.n && e->things < THINGS; i++) {
+    const struct thing *t = &things.v[i];
+    s = t->kind == THING_TEXT ? add_text(e, t) : t->kind == THING_KEY ? add_key(e, t) : add_label(e, t);
+  }
+  return s;
+}
+
+/* ---- the result ---- */
+
+static enum status accept(struct entities *e, const struct filter *f, size_t limit, struct lexical_hits *ret) {
+  struct sql sql = SQL(e->a);
+  sql_add(&sql, "SELECT m.id FROM chunk c JOIN memory m ON m.id = c.memory_id WHERE ");
+  visible(&sql, e->scope, f->states ? f->states : STATES_SEARCHED);
+  filter_where(&sql, f);
+  sql_add(&sql, " AND c.id = ");
+  sql_int(&sql, 0);
+  enum status s = STATUS_OK;
+  for (size_t i = 0; s == STATUS_OK && i < e->found.n && ret->n < limit; i++) {
+    struct rows r;
+    sql.v[sql.n - 1].i = e->found.v[i].chunk_id;
+    db_query_sql(e->st->db, &r, e->err, &sql);
+    if (rows_next(&r))
+      list_push(e->a, ret, (struct lexical_hit){e->found.v[i].chunk_id, rows_int(&r, 0), e->found.v[i].score, NULL});
+    s = rows_end(&r);
+  }
+  return s;
+}
+
+enum status sqlite_entity_search(struct store *st, const struct scope *scope, const struct filter *f, struct str query,
+                                 const struct query_terms *terms, int64_t limit, struct arena *a,
+                                 struct lexical_hits *ret_hits, struct error *err) {
+  struct entities e = {.st = st, .scope = scope, .a = a, .err = err};
+  struct lexical_hits hits = {0};
+  bool alone = false;
+  if (limit <= 0)
+    return STATUS_OK;
+  enum status s = db_snapshot(st->db, &alone, err);
+  if (s == STATUS_OK)
+    s = find_things(&e, utf8_cut(query, ENTITY_BYTES), terms);
+  if (fts_is_damage(s)) {
+    hits.damaged = true;
+    s = STATUS_OK;
+  } else if (s == STATUS_OK) {
+    things_add_up(&e.found);
+    s = accept(&e, f, (size_t)limit, &hits);
+  }
+  s = db_snapshot_end(st->db, alone, s, err);
+  if (s == STATUS_OK)
+    *ret_hits = hits;
+  return s;
+}

@@ -1,0 +1,529 @@
+/* lexical_postgres.c: full-text search on PostgreSQL: rare terms choose the rows, the server ranks them roughly, and
+ * the best of those that the caller may see are scored exactly here, from their words.
+ *
+ * The terms of a query, rarest first, choose as lexical_plan.h says: an index finds every chunk of the team that holds
+ * one of them. The server ranks these by a sum of ts_rank() of each term, weighed by its rarity, and by the length of
+ * the text: close to BM25, but not the same. The best few hundred are checked for visibility and filters in the same
+ * statement, and what passes comes with its words: BM25 of core/rank/bm25.h is computed from these, with all terms. So
+ * a search is two statements: how rare the words are, and this one. When too few pass, a scope of few texts is ranked
+ * as a whole, and else the choosing terms become more and more, with the filters inside the ranking: nothing that they
+ * let through is lost. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "store/engine.h"
+#include "store/postgres/lexemes.h"
+#include "store/search/lexical_plan.h"
+#include "store/search/search_rows.h"
+
+enum {
+  RANKED = 16,       /* terms by which the server ranks: the rarest */
+  KEEP_TIMES = 5,    /* rows of the roughly best that are checked, for each one wanted, */
+  KEEP_MORE = 200,   /* and besides */
+  SCORE_TIMES = 2,   /* rows that are scored exactly, for each one wanted, */
+  SCORE_MORE = 140,  /* and besides */
+  COMMON_OF = 3,     /* when every term is too common: rows that hold so many of them, */
+  NEWEST = 8000,     /* or, where there are too many of these, the best of the newest rows */
+  PAGE = 4000,       /* rows of a complete search that come at once */
+  TABLE_SLOTS = 256, /* of the words of a query: more than twice as many as it can have */
+};
+static const double UNRANKED_SHARE = 0.1; /* of all rarity, what the terms may have together that do not rank */
+static const double COMMON_ROWS = 6000;   /* that may hold several common terms at once, */
+static const double COMMON_SCAN = 300000; /* and that these may have together */
+
+/* ---- exact scores ---- */
+
+/* A word of the query, and where it is in the row that is being scored. */
+struct asked {
+  struct str lexeme;
+  struct word_reader at;
+};
+
+struct search {
+  struct store *st;
+  const struct scope *scope;
+  const struct filter *filter;
+  size_t limit;
+  struct arena *a;
+  struct error *err;
+  struct word_counts counts;
+  struct query_terms terms;
+  struct str within; /* what texts of the scope match, as part of a tsquery; empty: most do */
+  struct scope_tokens tokens;
+  double share;  /* of all rows, those in the scope */
+  bool complete; /* no pruning */
+  struct lexical_hits hits;
+
+  LIST(struct asked) asked;
+  size_t first[QUERY_TERMS]; /* of each term, its first word in `asked`; the others of a phrase follow */
+  size_t next[QUERY_TERMS];  /* where those of the term end */
+  unsigned short slots[TABLE_SLOTS];
+  LIST(unsigned short) same; /* of each word, the next one with the same slot */
+};
+
+static size_t slot_of(struct str lexeme) { return (size_t)(str_hash(STR_HASH, lexeme) >> 7) % TABLE_SLOTS; }
+
+/* A word may be asked for by several terms, and then it is there several times. */
+static void add_asked(struct search *q, struct str lexeme) {
+  size_t slot = slot_of(lexeme);
+  list_push(q->a, &q->same, q->slots[slot]);
+  list_push(q->a, &q->asked, (struct asked){.lexeme = lexeme});
+  q->slots[slot] = (unsigned short)q->asked.n; /* 0: none */
+}
+
+static void list_asked(struct search *q) {
+  for (size_t k = 0; k < q->terms.n; k++) {
+    struct str rest = q->terms.v[k].token, word;
+    q->first[k] = q->asked.n;
+    while (str_next(&rest, ' ', &word) && q->asked.n < UINT16_MAX)
+      add_asked(q, words_lexeme(q->a, word));
+    q->next[k] = q->asked.n;
+  }
+}
+
+static void find_asked(struct search *q, struct str bytes) {
+  struct word_reader r = words_read(bytes);
+  for (size_t i = 0; i < q->asked.n; i++)
+    q->asked.v[i].at.n = 0;
+  while (words_next(&r))
+    for (size_t i = q->slots[slot_of(r.lexeme)]; i > 0; i = q->same.v[i - 1])
+      if (str_eq(q->asked.v[i - 1].lexeme, r.lexeme))
+        q->asked.v[i - 1].at = r;
+}
+
+static bool stands_at(const struct word_reader *r, unsigned position) {
+  for (size_t i = 0; i < r->n; i++)
+    if ((words_place(r, i) & WORDS_PLACES) == position)
+      return true;
+  return false;
+}
+
+/* More than that SQLite does not count either, and it says nothing more. */
+static const double TF_MOST = 63;
+
+static double frequency(const struct search *q, size_t k) {
+  const struct word_reader *r = &q->asked.v[q->first[k]].at;
+  double tf = 0;
+  for (size_t i = 0; i < r->n; i++) {
+    unsigned place = words_place(r, i);
+    bool whole = true;
+    for (size_t w = q->first[k] + 1; whole && w < q->next[k]; w++)
+      whole = stands_at(&q->asked.v[w].at, (place & WORDS_PLACES) + (unsigned)(w - q->first[k]));
+    tf += whole ? bm25_weights[BM25_COLUMNS - 1 - (place >> 14)] : 0;
+  }
+  return tf < TF_MOST ? tf : TF_MOST;
+}
+
+static double score(struct search *q, struct str bytes, double length) {
+  double sum = 0;
+  find_asked(q, bytes);
+  for (size_t k = 0; k < q->terms.n; k++) {
+    double tf = q->next[k] > q->first[k] ? frequency(q, k) : 0;
+    if (tf > 0)
+      sum += q->terms.v[k].idf * bm25_part(tf, length / q->counts.average);
+  }
+  return sum;
+}
+
+static int by_score(const void *a, const void *b) {
+  const struct lexical_hit *x = a, *y = b;
+  if (x->score != y->score)
+    return x->score > y->score ? -1 : 1;
+  return x->chunk_id < y->chunk_id ? -1 : x->chunk_id > y->chunk_id;
+}
+
+static void keep_best(struct search *q, struct lexical_hits *hits) {
+  if (hits->n)
+    qsort(hits->v, hits->n, sizeof(*hits->v), by_score);
+  hits->n = hits->n < q->limit ? hits->n : q->limit;
+}
+
+/* ---- statements ---- */
+
+enum columns {
+  MEMORY = 0,
+  FEATURE = 1,
+  CHUNK = FEATURE + FEATURES,
+  RANK = CHUNK + 1,
+  LENGTH = CHUNK + 2,
+  WORDS = CHUNK + 3
+};
+
+/* Runs one that gives these columns; ret_rows and ret_last (may be NULL) tell how many there were, and the last. */
+static enum status read_hits(struct search *q, const struct sql *sql, struct lexical_hits *hits, size_t *ret_rows,
+                             int64_t *ret_last) {
+  struct rows r;
+  size_t n = 0;
+  db_query_sql(q->st->db, &r, q->err, sql);
+  for (; rows_next(&r); n++) {
+    double points = score(q, rows_text(&r, WORDS), (double)rows_int(&r, LENGTH));
+    int64_t chunk = rows_int(&r, CHUNK);
+    if (ret_last)
+      *ret_last = chunk;
+    if (points <= 0)
+      continue;
+    struct memory *m = arena_new(q->a, struct memory);
+    m->id = rows_int(&r, MEMORY);
+    features_read(&r, FEATURE, q->a, m);
+    list_push(q->a, hits, (struct lexical_hit){chunk, m->id, points, m});
+  }
+  *ret_rows = n;
+  return rows_end(&r);
+}
+
+/* By how many terms the server ranks: each costs as much again as finding a row, and the most common ones together
+ * change little. The exact score counts all. */
+static size_t ranked(const struct search *q) {
+  double sum = 0, rest = 0;
+  size_t n = q->terms.n < RANKED ? q->terms.n : RANKED;
+  for (size_t i = 0; i < q->terms.n; i++)
+    sum += q->terms.v[i].idf;
+  for (size_t i = n; i < q->terms.n; i++)
+    rest += q->terms.v[i].idf;
+  while (n > 1 && (rest += q->terms.v[n - 1].idf) < sum * UNRANKED_SHARE)
+    n--;
+  return n;
+}
+
+/* What is close to BM25: ts_rank() of one word grows with its places as BM25 does, from 0.61 for one to 1. The tsquery
+ * is read once, not for each row. Columns weigh the same: see bm25_weights. */
+static void add_rank(struct search *q, struct sql *sql) {
+  size_t n = ranked(q);
+  sql_add(sql, "(");
+  for (size_t i = 0; i < n; i++) {
+    const struct query_term *term = &q->terms.v[i];
+    struct buf b = BUF(q->a);
+    words_quote_term(&b, q->a, term);
+    sql_add(sql, i ? " + " : "");
+    sql_real(sql, term->idf);
+    sql_add(sql, term->phrase ? " * CASE WHEN x.tokens @@ (SELECT CAST("
+                              : " * ts_rank('{1, 1, 1, 1}', x.tokens, (SELECT CAST(");
+    sql_text(sql, buf_str(&b));
+    sql_add(sql, term->phrase ? " AS tsquery)) THEN 0.61 ELSE 0 END" : " AS tsquery)))");
+  }
+  sql_add(sql, ") / (");
+  sql_real(sql, 1 + BM25_K1 * (1 - BM25_B));
+  sql_add(sql, " + x.words * ");
+  sql_real(sql, BM25_K1 * BM25_B / q->counts.average);
+  sql_add(sql, ") AS r");
+}
+
+static void add_match(struct search *q, struct sql *sql, struct str expression) {
+  sql_add(sql, "x.team = ");
+  sql_text(sql, q->scope->team);
+  sql_add(sql, " AND x.tokens @@ CAST(");
+  sql_text(sql, expression);
+  sql_add(sql, " AS tsquery)");
+}
+
+static void add_accepted(struct search *q, struct sql *sql) {
+  visible(sql, q->scope, lexical_states(q->filter));
+  filter_where(sql, q->filter);
+}
+
+static struct sql begin_statement(struct search *q) {
+  struct sql sql = SQL(q->a);
+  sql_add(&sql, "SELECT v.*, y.words, tsvectorsend(y.tokens) FROM (");
+  return sql;
+}
+
+/* The words of a row are looked up when it is one of the best: carried through the sort they cost more than that. */
+static void end_statement(struct search *q, struct sql *sql) {
+  sql_addf(sql, " ORDER BY r DESC, chunk_id LIMIT %zu) v JOIN chunk_text y ON y.chunk_id = v.chunk_id AND y.team = ",
+           q->limit * SCORE_TIMES + SCORE_MORE);
+  sql_text(sql, q->scope->team);
+}
+
+/* Rows are ranked, and the best of them checked; of the newest ones alone, if asked for. */
+static struct sql ranked_first(struct search *q, struct str expression, bool newest) {
+  struct sql sql = begin_statement(q);
+  sql_add(&sql, "SELECT m.id, " FEATURE_COLUMNS ", t.chunk_id, t.r FROM (SELECT x.chunk_id, x.memory_id, ");
+  add_rank(q, &sql);
+  sql_add(&sql, " FROM ");
+  if (newest) {
+    sql_add(&sql, "(SELECT * FROM chunk_text WHERE team = ");
+    sql_text(&sql, q->scope->team);
+    sql_addf(&sql, " ORDER BY chunk_id DESC LIMIT %d) x WHERE ", NEWEST);
+  } else {
+    sql_add(&sql, "chunk_text x WHERE ");
+  }
+  add_match(q, &sql, expression);
+  sql_addf(&sql, " ORDER BY r DESC, chunk_id LIMIT %zu) t JOIN memory m ON m.id = t.memory_id WHERE ",
+           q->limit * KEEP_TIMES + KEEP_MORE);
+  add_accepted(q, &sql);
+  end_statement(q, &sql);
+  return sql;
+}
+
+/* Rows are checked, and those that pass ranked. */
+static struct sql checked_first(struct search *q, struct str expression) {
+  struct sql sql = begin_statement(q);
+  sql_add(&sql, "SELECT m.id, " FEATURE_COLUMNS ", x.chunk_id, ");
+  add_rank(q, &sql);
+  sql_add(&sql, " FROM chunk_text x JOIN memory m ON m.id = x.memory_id WHERE ");
+  add_match(q, &sql, expression);
+  sql_add(&sql, " AND ");
+  add_accepted(q, &sql);
+  end_statement(q, &sql);
+  return sql;
+}
+
+/* The texts of a part of a narrow scope, found from its memories: "IS TRUE" keeps the index of words out of it. */
+static struct sql from_memories(struct search *q, struct str expression, enum narrow_part part) {
+  struct sql sql = begin_statement(q);
+  sql_add(&sql, "WITH few AS MATERIALIZED (SELECT m.id, " FEATURE_COLUMNS " FROM memory m WHERE ");
+  narrow_where(&sql, q->scope, q->filter, part);
+  sql_add(&sql, ") SELECT few.*, x.chunk_id, ");
+  add_rank(q, &sql);
+  sql_add(&sql, " FROM few JOIN chunk c ON c.memory_id = few.id AND c.team = ");
+  sql_text(&sql, q->scope->team);
+  sql_add(&sql, " JOIN chunk_text x ON x.chunk_id = c.id AND x.team = ");
+  sql_text(&sql, q->scope->team);
+  sql_add(&sql, " WHERE (x.tokens @@ CAST(");
+  sql_text(&sql, expression);
+  sql_add(&sql, " AS tsquery)) IS TRUE");
+  end_statement(q, &sql);
+  return sql;
+}
+
+/* All rows that pass, a page of them. */
+static struct sql page_of_all(struct search *q, struct str expression, int64_t after) {
+  struct sql sql = SQL(q->a);
+  sql_add(&sql, "SELECT m.id, " FEATURE_COLUMNS ", x.chunk_id, 0, x.words, tsvectorsend(x.tokens)"
+                " FROM chunk_text x JOIN memory m ON m.id = x.memory_id WHERE ");
+  add_match(q, &sql, expression);
+  sql_add(&sql, " AND ");
+  add_accepted(q, &sql);
+  sql_add(&sql, " AND x.chunk_id > ");
+  sql_int(&sql, after);
+  sql_addf(&sql, " ORDER BY x.chunk_id LIMIT %d", PAGE);
+  return sql;
+}
+
+/* ---- expressions ---- */
+
+static void add_any(struct search *q, struct buf *b, size_t from, size_t to, const char *between) {
+  for (size_t i = from; i < to; i++) {
+    buf_adds(b, i > from ? between : "");
+    words_quote_term(b, q->a, &q->terms.v[i]);
+  }
+}
+
+static struct str scoped(struct search *q, struct buf *b) {
+  if (!q->within.n)
+    return buf_str(b);
+  return arena_printf(q->a, "(%.*s) & %.*s", STR_ARG(buf_str(b)), STR_ARG(q->within));
+}
+
+static struct str expression_of(struct search *q, const struct plan *plan) {
+  struct buf b = BUF(q->a);
+  add_any(q, &b, 0, plan->select, " | ");
+  if (plan->pair > plan->select) {
+    buf_adds(&b, plan->select ? " | (" : "(");
+    words_quote_term(&b, q->a, &q->terms.v[plan->select]);
+    buf_adds(&b, " & (");
+    add_any(q, &b, plan->select + 1, plan->pair, " | ");
+    buf_adds(&b, "))");
+  }
+  return scoped(q, &b);
+}
+
+static struct str some_of(struct search *q, size_t n, const char *between) {
+  struct buf b = BUF(q->a);
+  add_any(q, &b, 0, n, between);
+  return scoped(q, &b);
+}
+
+/* ---- the steps ---- */
+
+static bool enough(const struct search *q) {
+  return q->hits.n >= (q->limit < LEXICAL_ENOUGH ? q->limit : LEXICAL_ENOUGH);
+}
+
+static enum status run(struct search *q, const struct sql *sql) {
+  struct lexical_hits hits = {0};
+  size_t n = 0;
+  enum status s = read_hits(q, sql, &hits, &n, NULL);
+  keep_best(q, &hits);
+  if (s == STATUS_OK)
+    q->hits = hits;
+  return s;
+}
+
+/* Can these terms have no more rows than are kept? Then none that matches was left out. */
+static bool keeps_all(const struct search *q, const struct plan *plan) {
+  double sum = 0;
+  for (size_t i = 0; i < q->terms.n; i++)
+    sum += q->terms.v[i].df;
+  return plan->select == q->terms.n && sum <= (double)(q->limit * KEEP_TIMES + KEEP_MORE);
+}
+
+/* Every term is too common to choose alone: rows that hold several of them, if these are not too many; else the newest
+ * rows, of which many hold some. */
+static enum status search_common(struct search *q) {
+  double rows = q->counts.rows * q->share, scan = 0;
+  size_t n = 0;
+  while (n < q->terms.n && n < COMMON_OF) {
+    rows *= q->terms.v[n].df / q->counts.rows;
+    scan += q->terms.v[n++].df;
+  }
+  if (n > 1 && rows <= COMMON_ROWS && scan <= COMMON_SCAN) {
+    struct sql sql = ranked_first(q, some_of(q, n, " & "), false);
+    enum status s = run(q, &sql);
+    if (s != STATUS_OK || enough(q))
+      return s;
+  }
+  struct sql sql = ranked_first(q, some_of(q, q->terms.n, " | "), true);
+  return run(q, &sql);
+}
+
+/* Every text of the scope, when there are few. */
+static enum status search_texts(struct search *q, bool *ret_few) {
+  struct lexical_hits hits = {0};
+  size_t n;
+  enum status s = narrow_is(q->st, q->scope, q->filter, q->a, ret_few, q->err);
+  if (s != STATUS_OK || !*ret_few)
+    return s;
+  q->within = STR_NONE;
+  for (enum narrow_part part = PART_ANY; s == STATUS_OK && part < PARTS; part++)
+    if (narrow_has(q->scope, q->filter, part)) {
+      struct sql sql = from_memories(q, some_of(q, q->terms.n, " | "), part);
+      s = read_hits(q, &sql, &hits, &n, NULL);
+    }
+  keep_best(q, &hits);
+  if (s == STATUS_OK)
+    q->hits = hits;
+  return s;
+}
+
+static enum status widen(struct search *q) {
+  bool few = false;
+  enum status s = search_texts(q, &few);
+  if (s != STATUS_OK || few)
+    return s;
+  double rows = plan_select_rows(q->counts.rows);
+  size_t chosen = 0;
+  for (int step = 0; s == STATUS_OK && !enough(q) && step < LEXICAL_WIDENINGS; step++) {
+    rows *= LEXICAL_WIDER;
+    struct plan plan = plan_within(&q->terms, q->share, rows, rows, SIZE_MAX);
+    if (plan_chooses(&plan)) {
+      struct sql sql = checked_first(q, expression_of(q, &plan));
+      s = run(q, &sql);
+    }
+    chosen = plan.select;
+  }
+  if (s != STATUS_OK || enough(q) || chosen == q->terms.n)
+    return s;
+  struct sql sql = checked_first(q, some_of(q, q->terms.n, " | "));
+  return run(q, &sql);
+}
+
+static enum status search_all(struct search *q) {
+  struct str expression = some_of(q, q->terms.n, " | ");
+  struct lexical_hits hits = {0};
+  int64_t last = 0;
+  size_t n = PAGE;
+  enum status s = STATUS_OK;
+  while (s == STATUS_OK && n == PAGE) {
+    struct sql sql = page_of_all(q, expression, last);
+    s = read_hits(q, &sql, &hits, &n, &last);
+    keep_best(q, &hits);
+  }
+  if (s == STATUS_OK)
+    q->hits = hits;
+  return s;
+}
+
+static enum status search_terms(struct search *q) {
+  if (q->complete)
+    return search_all(q);
+  double rows = q->counts.rows;
+  struct plan plan = plan_within(&q->terms, q->share, plan_select_rows(rows), plan_score_rows(rows), SIZE_MAX);
+  if (!plan_chooses(&plan)) {
+    enum status s = search_common(q);
+    return s == STATUS_OK && !enough(q) ? widen(q) : s;
+  }
+  struct sql sql = ranked_first(q, expression_of(q, &plan), false);
+  enum status s = run(q, &sql);
+  return s == STATUS_OK && !enough(q) && !keeps_all(q, &plan) ? widen(q) : s;
+}
+
+static enum status tokenise_scope(struct search *q, const struct scope_tokens *asked, struct strs *ret) {
+  struct fts_tokens tokens = {0};
+  enum status s = STATUS_OK;
+  for (size_t i = 0; s == STATUS_OK && i < asked->list.n; i++)
+    s = words_tokenise(q->st, asked->list.v[i], q->a, &tokens, q->err);
+  for (size_t i = 0; i < tokens.n; i++)
+    strs_push(q->a, ret, tokens.v[i].text);
+  return s;
+}
+
+/* The projects and corpora of the scope, as the index knows them; their rows are counted with the words. */
+static enum status list_scope(struct search *q) {
+  if (q->complete)
+    return STATUS_OK;
+  q->tokens = scope_tokens(q->scope, q->a);
+  return tokenise_scope(q, &q->tokens, &q->counts.scope);
+}
+
+static enum status use_scope(struct search *q) {
+  struct buf b = BUF(q->a);
+  struct strs words = {0};
+  double rows = q->tokens.outside ? q->counts.rows - q->counts.scope_rows : q->counts.scope_rows;
+  enum status s = STATUS_OK;
+  q->share = 1;
+  if (!q->counts.scope.n || q->counts.rows < (double)LEXICAL_NARROW_TEXTS ||
+      rows >= q->counts.rows * LEXICAL_SCOPE_SHARE)
+    return STATUS_OK;
+  q->share = rows > 0 ? rows / q->counts.rows : 0;
+  if (q->tokens.outside)
+    s = scope_tokens_inside(q->st, q->scope, q->a, &q->tokens, q->err);
+  if (s == STATUS_OK)
+    s = tokenise_scope(q, &q->tokens, &words);
+  buf_adds(&b, q->tokens.outside ? "!(" : "(");
+  for (size_t i = 0; i < words.n; i++) {
+    buf_adds(&b, i ? " | " : "");
+    words_quote(&b, words.v[i]);
+  }
+  buf_addc(&b, ')');
+  q->within = buf_str(&b);
+  return s;
+}
+
+static enum status search(struct search *q, struct str query, struct lexical_hits *ret_hits) {
+  if (q->limit == 0)
+    return STATUS_OK;
+  q->counts = (struct word_counts){.st = q->st, .team = q->scope->team};
+  enum status s = list_scope(q);
+  if (s == STATUS_OK)
+    s = words_terms(&q->counts, query, q->a, &q->terms, q->err);
+  if (s == STATUS_OK && q->terms.n) {
+    s = use_scope(q);
+    list_asked(q);
+  }
+  if (s == STATUS_OK && q->terms.n)
+    s = search_terms(q);
+  if (s == STATUS_OK) {
+    struct query_terms *terms = arena_new(q->a, struct query_terms);
+    *terms = q->terms;
+    *ret_hits = q->hits;
+    ret_hits->bound = q->terms.bound * (BM25_K1 + 1);
+    ret_hits->terms = terms;
+  }
+  return s;
+}
+
+enum status postgres_lexical_search(struct store *st, const struct scope *scope, const struct filter *f,
+                                    struct str query, int64_t limit, struct arena *a, struct lexical_hits *ret_hits,
+                                    struct error *err) {
+  struct search q = {.st = st, .scope = scope, .filter = f, .limit = limit > 0 ? (size_t)limit : 0, .a = a, .err = err};
+  return search(&q, query, ret_hits);
+}
+
+enum status postgres_lexical_search_all(struct store *st, const struct scope *scope, const struct filter *f,
+                                        struct str query, int64_t limit, struct arena *a, struct lexical_hits *ret_hits,
+                                        struct error *err) {
+  struct search q = {.st = st, .scope = scope, .filter = f, .limit = limit > 0 ? (size_t)limit : 0, .a = a, .err = err};
+  q.complete = true;
+  return search(&q, query, ret_hits);
+}

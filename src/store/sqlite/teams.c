@@ -1,0 +1,28 @@
+/* teams.c: how the log of a deleted team goes in a file. */
+#include "store/engine.h"
+
+/* The triggers that keep the log stand aside within the transaction: nobody ever sees the log without them. */
+static enum status guards(struct db *db, struct arena *a, struct strs *ret_sql, struct error *err) {
+  struct rows r;
+  db_query(db, &r, err,
+           "SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND name IN ('event_append_only', 'txn_append_only')",
+           NULL);
+  while (rows_next(&r))
+    strs_push(a, ret_sql, rows_dup(&r, 0, a));
+  return rows_end(&r);
+}
+
+enum status sqlite_team_forget_log(struct txn *txn, struct arena *a, struct error *err) {
+  struct db *db = txn->store->db;
+  struct strs sql = {0};
+  enum status s = guards(db, a, &sql, err);
+  if (s == STATUS_OK)
+    s = db_script(db, err, "DROP TRIGGER event_append_only; DROP TRIGGER txn_append_only");
+  if (s == STATUS_OK)
+    s = db_exec(db, err, "DELETE FROM event WHERE team = ?1", "s", txn->team);
+  if (s == STATUS_OK)
+    s = db_exec(db, err, "DELETE FROM txn WHERE team = ?1", "s", txn->team);
+  for (size_t i = 0; s == STATUS_OK && i < sql.n; i++)
+    s = db_script(db, err, sql.v[i].p);
+  return s;
+}

@@ -1,0 +1,195 @@
+/* actions.c: action items as rows. */
+#include "store/tables/actions.h"
+
+#include "base/json.h"
+#include "store/memories/memories.h"
+#include "store/store_internal.h"
+
+#define ITEM_COLUMNS                                                                                                   \
+  "SELECT i.id, i.memory_id, i.project, i.text, i.kind, i.status, i.reason, i.source, i.decided_by, i.created_at,"     \
+  " i.decided_at FROM action_item i "
+/* What is pending in project ?2 of team ?1. */
+#define PENDING                                                                                                        \
+  "WHERE i.team = ?1 AND (i.project = '' OR i.project = ?2) AND i.status = 'pending'"                                  \
+  " AND (i.memory_id IS NULL OR EXISTS (SELECT 1 FROM memory m WHERE m.team = i.team AND m.id = i.memory_id"           \
+  " AND m.state = 'active'))"
+
+static struct action_item read_row(const struct rows *r, struct arena *a) {
+  return (struct action_item){.id = rows_int(r, 0),
+                              .memory_id = rows_int(r, 1),
+                              .project = rows_dup(r, 2, a),
+                              .text = rows_dup(r, 3, a),
+                              .kind = rows_dup(r, 4, a),
+                              .status = rows_dup(r, 5, a),
+                              .reason = rows_dup(r, 6, a),
+                              .source = rows_dup(r, 7, a),
+                              .decided_by = rows_dup(r, 8, a),
+                              .created_at = rows_int(r, 9),
+                              .decided_at = rows_int(r, 10)};
+}
+
+static enum status one(struct store *st, struct rows *r, struct arena *a, struct action_item *ret_item,
+                       bool *ret_found) {
+  bool found = rows_next(r);
+  struct action_item item = {0};
+  if (found)
+    item = read_row(r, a);
+  enum status s = rows_end(r);
+  if (s != STATUS_OK)
+    return s;
+  struct reach reach = store_reach(st);
+  if (found && !reach_reads(&reach, item.project)) {
+    reach_note(st, "action item of project", item.project);
+    found = false;
+  }
+  *ret_found = found;
+  if (found)
+    *ret_item = item;
+  return STATUS_OK;
+}
+
+static enum status several(const struct store *st, struct rows *r, struct arena *a, struct action_items *ret_list) {
+  struct reach reach = store_reach(st);
+  while (rows_next(r))
+    if (reach_reads(&reach, rows_text(r, 2)))
+      list_push(a, ret_list, read_row(r, a));
+  return rows_end(r);
+}
+
+/* ---- reading ---- */
+
+enum status action_find(struct store *st, struct str team, int64_t id, struct arena *a, struct action_item *ret_item,
+                        bool *ret_found, struct error *err) {
+  struct rows r;
+  db_query(st->db, &r, err, ITEM_COLUMNS "WHERE i.team = ?1 AND i.id = ?2", "si", team, id);
+  return one(st, &r, a, ret_item, ret_found);
+}
+
+enum status action_find_text(struct store *st, struct str team, struct str project, struct str text, int64_t memory_id,
+                             struct arena *a, struct action_item *ret_item, bool *ret_found, struct error *err) {
+  struct rows r;
+  /* Of several with one text, the one that waits for an answer. */
+  db_query(st->db, &r, err,
+           ITEM_COLUMNS "WHERE i.team = ?1 AND (i.project = '' OR i.project = ?2) AND i.text = ?3"
+                        " AND (?4 IS NULL OR i.memory_id = ?4)"
+                        " ORDER BY CASE WHEN i.status = 'pending' THEN 0 ELSE 1 END, i.id DESC LIMIT 1",
+           "ssst", team, project, text, memory_id);
+  return one(st, &r, a, ret_item, ret_found);
+}
+
+enum status actions_pending(struct store *st, struct str team, struct str project, int64_t upto, int64_t limit,
+                            struct arena *a, struct action_items *ret_list, int64_t *ret_total, struct error *err) {
+  struct rows r;
+  int64_t total;
+  upto = upto > 0 ? upto : INT64_MAX;
+  enum status s = db_int(st->db, &total, NULL, err, "SELECT count(*) FROM action_item i " PENDING " AND i.id <= ?3",
+                         "ssi", team, project, upto);
+  if (s != STATUS_OK)
+    return s;
+  db_query(st->db, &r, err, ITEM_COLUMNS PENDING " AND i.id <= ?3 ORDER BY i.id DESC LIMIT ?4", "ssii", team, project,
+           upto, limit);
+  s = several(st, &r, a, ret_list);
+  if (s == STATUS_OK && ret_total)
+    *ret_total = total;
+  return s;
+}
+
+enum status actions_all(struct store *st, struct str team, struct str project, int64_t limit, struct arena *a,
+                        struct action_items *ret_list, struct error *err) {
+  struct rows r;
+  db_query(st->db, &r, err,
+           ITEM_COLUMNS "WHERE i.team = ?1 AND (i.project = '' OR i.project = ?2) ORDER BY i.id DESC LIMIT ?3", "ssi",
+           team, project, limit);
+  return several(st, &r, a, ret_list);
+}
+
+enum status actions_newest(struct store *st, struct str team, int64_t *ret_id, struct error *err) {
+  *ret_id = 0;
+  return db_int(st->db, ret_id, NULL, err, "SELECT coalesce(max(id), 0) FROM action_item WHERE team = ?1", "s", team);
+}
+
+/* ---- changes ---- */
+
+/* The text stays out of the log: a purge of the memory that it came from would not find it there. */
+static enum status add_event(struct txn *txn, struct arena *a, const struct action_item *item, const char *action,
+                             struct str decision, struct error *err) {
+  yyjson_mut_doc *doc = json_new(a);
+  yyjson_mut_val *detail = yyjson_mut_obj(doc);
+  json_put_int(doc, detail, "item", item->id);
+  json_put_opt(doc, detail, "decision", decision);
+  struct event e = {.action = str_from(action),
+                    .memory_id = item->memory_id,
+                    .project = item->project,
+                    .detail = json_write(a, detail, false)};
+  return event_add(txn, &e, err);
+}
+
+enum status action_add(struct txn *txn, struct arena *a, struct action_item *item, bool *ret_added, struct error *err) {
+  struct db *db = txn->store->db;
+  enum status s = reach_write(txn->store, item->project, "an action item in", err);
+  if (s == STATUS_OK)
+    s = db_exec(db, err,
+                "INSERT INTO action_item (team, project, memory_id, text, kind, source, created_at)"
+                " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO NOTHING",
+                "sstsssi", txn->team, item->project, item->memory_id, item->text, item->kind, txn->source, txn->now);
+  if (s != STATUS_OK)
+    return s;
+  bool found, added = db_changes(db) > 0;
+  struct rows r;
+  db_query(db, &r, err, ITEM_COLUMNS "WHERE i.team = ?1 AND i.project = ?2 AND i.text = ?3", "sss", txn->team,
+           item->project, item->text);
+  s = one(txn->store, &r, a, item, &found);
+  if (s == STATUS_OK && added)
+    s = add_event(txn, a, item, "action:add", STR_NONE, err);
+  if (s == STATUS_OK)
+    *ret_added = added;
+  return s;
+}
+
+enum status actions_collect(struct txn *txn, const struct scope *scope, struct arena *a, int64_t *ret_added,
+                            struct error *err) {
+  struct action_items waiting = {0}, found = {0};
+  int64_t pending, count = 0;
+  enum status s = actions_pending(txn->store, scope->team, scope->project, 0, 1, a, &waiting, &pending, err);
+  if (s != STATUS_OK)
+    return s;
+  struct sql q = SQL(a);
+  sql_add(&q, "SELECT m.id, m.project, l.value FROM memory m JOIN label l ON l.team = m.team AND l.memory_id = m.id"
+              " AND l.field = 'action_items' WHERE ");
+  visible(&q, scope, STATES_LIVE);
+  sql_add(&q, " AND m.kind <> 'rule' AND m.kind <> 'task' AND m.delivery <> 'pinned'"
+              " AND " SQL_TRUSTED " AND length(l.value) <= 2000 AND m.created_at > ");
+  sql_int(&q, scope->now - ACTION_DAYS * MS_PER_DAY);
+  sql_addf(&q, " ORDER BY m.created_at DESC, m.id DESC, l.pos LIMIT %d", ACTION_CAP);
+  struct rows r;
+  db_query_sql(txn->store->db, &r, err, &q);
+  while (rows_next(&r))
+    list_push(a, &found,
+              (struct action_item){.memory_id = rows_int(&r, 0),
+                                   .project = rows_dup(&r, 1, a),
+                                   .text = rows_dup(&r, 2, a),
+                                   .kind = STR("task")});
+  s = rows_end(&r);
+  struct reach reach = store_reach(txn->store);
+  for (size_t i = 0; s == STATUS_OK && i < found.n && pending + count < ACTION_CAP; i++) {
+    bool added = false;
+    if (!reach_owns(&reach, found.v[i].project))
+      continue;
+    s = action_add(txn, a, &found.v[i], &added, err);
+    count += added;
+  }
+  if (s == STATUS_OK)
+    *ret_added = count;
+  return s;
+}
+
+enum status action_decide(struct txn *txn, struct arena *a, const struct action_item *item, struct str decision,
+                          struct str reason, struct error *err) {
+  enum status s = reach_write(txn->store, item->project, "answer an action item of", err);
+  if (s == STATUS_OK)
+    s = db_exec(txn->store->db, err,
+                "UPDATE action_item SET status = ?1, reason = ?2, decided_by = ?3, decided_session = ?4,"
+                " decided_at = ?5 WHERE team = ?6 AND id = ?7 AND status = 'pending'",
+                "ssssisi", decision, reason, txn->source, txn->session, txn->now, txn->team, item->id);
+  return s == STATUS_OK ? add_event(txn, a, item, "action:ack", decision, err) : s;
+}

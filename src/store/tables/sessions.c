@@ -1,0 +1,314 @@
+/* sessions.c: sessions of agents as rows, and the notes they hand on. */
+#include "store/tables/sessions.h"
+
+#include <sodium.h>
+
+#include "base/json.h"
+#include "store/store_internal.h"
+
+enum { SESSION_BUSY_MS = 5000 };
+
+enum status sessions_begin(struct store *st, const struct txn *who, struct txn *ret_txn, struct error *err) {
+  enum status may = reach_write(st, who->project, "write in", err);
+  if (may != STATUS_OK)
+    return may;
+  int busy = db_set_busy(st->db, SESSION_BUSY_MS);
+  if (busy < SESSION_BUSY_MS)
+    db_set_busy(st->db, busy);
+  enum status s = db_begin(st->db, who->team, false, err);
+  db_set_busy(st->db, busy);
+  if (s != STATUS_OK)
+    return s;
+  *ret_txn = *who;
+  ret_txn->store = st;
+  ret_txn->id = 0;
+  return STATUS_OK;
+}
+
+/* Base 32 without letters that are taken for digits: 50 bits. */
+void session_new_handle(char out[SESSION_HANDLE_SIZE]) {
+  static const char letters[33] = "0123456789abcdefghjkmnpqrstvwxyz";
+  uint8_t bytes[SESSION_HANDLE_SIZE - 3];
+  randombytes_buf(bytes, sizeof(bytes));
+  memcpy(out, "s-", 2);
+  for (size_t i = 0; i < sizeof(bytes); i++)
+    out[2 + i] = letters[bytes[i] & 31];
+  out[SESSION_HANDLE_SIZE - 1] = 0;
+}
+
+/* ---- changes ---- */
+
+static enum status add_event(struct txn *txn, struct arena *a, const struct session *s, const char *action,
+                             const char *name, struct str value, struct error *err) {
+  yyjson_mut_doc *doc = json_new(a);
+  yyjson_mut_val *detail = yyjson_mut_obj(doc);
+  json_put(doc, detail, "session", s->handle);
+  json_put_opt(doc, detail, name, value);
+  struct event e = {.action = str_from(action), .project = s->project, .detail = json_write(a, detail, false)};
+  return event_add(txn, &e, err);
+}
+
+enum status session_insert(struct txn *txn, struct arena *a, struct session *s, struct error *err) {
+  enum status st = db_int(
+      txn->store->db, &s->id, NULL, err,
+      "INSERT INTO session (team, handle, project, source, cwd, host, pid, started, connection, client, client_version,"
+      " task, last_item, booted_at, heartbeat_at)"
+      " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?14) RETURNING id",
+      "ssssssttssssii", s->team, s->handle, s->project, s->source, s->cwd, s->host, s->pid, s->started, s->connection,
+      s->client, s->client_version, s->task, s->last_item, txn->now);
+  if (st != STATUS_OK)
+    return st;
+  s->booted_at = s->heartbeat_at = txn->now;
+  return add_event(txn, a, s, "session:boot", "task", s->task, err);
+}
+
+enum status session_refresh(struct txn *txn, struct arena *a, const struct session *s, struct error *err) {
+  enum status st = db_exec(txn->store->db, err,
+                           "UPDATE session SET project = ?1, task = ?2, last_item = ?3, booted_at = ?4,"
+                           " heartbeat_at = ?4 WHERE team = ?5 AND id = ?6",
+                           "ssiisi", s->project, s->task, s->last_item, txn->now, s->team, s->id);
+  return st == STATUS_OK ? add_event(txn, a, s, "session:boot", "task", s->task, err) : st;
+}
+
+enum status session_set_task(struct txn *txn, struct arena *a, const struct session *s, struct str task,
+                             struct error *err) {
+  enum status st =
+      db_exec(txn->store->db, err, "UPDATE session SET task = ?1, heartbeat_at = ?2 WHERE team = ?3 AND id = ?4",
+              "sisi", task, txn->now, s->team, s->id);
+  return st == STATUS_OK ? add_event(txn, a, s, "session:task", "task", task, err) : st;
+}
+
+enum status session_end(struct txn *txn, struct arena *a, const struct session *s, const char *reason,
+                        struct error *err) {
+  enum status st =
+      db_exec(txn->store->db, err,
+              "UPDATE session SET ended_at = ?1, end_reason = ?2 WHERE team = ?3 AND id = ?4 AND ended_at IS NULL",
+              "issi", txn->now, str_from(reason), s->team, s->id);
+  if (st != STATUS_OK || db_changes(txn->store->db) == 0)
+    return st;
+  struct txn who = *txn;
+  who.team = s->team;
+  return add_event(&who, a, s, "session:end", "reason", str_from(reason), err);
+}
+
+/* What is kept is enough to read the log of the last months. */
+enum status sessions_tidy(struct txn *txn, struct error *err) {
+  struct db *db = txn->store->db;
+  enum status s = db_exec(db, err, "DELETE FROM session WHERE team = ?1 AND ended_at IS NOT NULL AND ended_at < ?2",
+                          "si", txn->team, txn->now - SESSIONS_KEPT_DAYS * MS_PER_DAY);
+  if (s == STATUS_OK)
+    s = db_exec(db, err,
+                "DELETE FROM scratch WHERE team = ?1 AND session IN"
+                " (SELECT handle FROM session WHERE team = ?1 AND ended_at IS NOT NULL AND ended_at < ?2)",
+                "si", txn->team, txn->now - MS_PER_DAY);
+  if (s == STATUS_OK)
+    s = db_exec(db, err, "DELETE FROM checkpoint WHERE team = ?1 AND at < ?2", "si", txn->team, txn->now - MS_PER_DAY);
+  return s;
+}
+
+/* ---- reading ---- */
+
+#define SESSION_COLUMNS                                                                                                \
+  "SELECT id, team, handle, project, source, cwd, host, connection, client, client_version, task, pid, started,"       \
+  " last_item, booted_at, heartbeat_at, ended_at, end_reason FROM session "
+
+static struct session read_row(const struct rows *r, struct arena *a) {
+  return (struct session){.id = rows_int(r, 0),
+                          .team = rows_dup(r, 1, a),
+                          .handle = rows_dup(r, 2, a),
+                          .project = rows_dup(r, 3, a),
+                          .source = rows_dup(r, 4, a),
+                          .cwd = rows_dup(r, 5, a),
+                          .host = rows_dup(r, 6, a),
+                          .connection = rows_dup(r, 7, a),
+                          .client = rows_dup(r, 8, a),
+                          .client_version = rows_dup(r, 9, a),
+                          .task = rows_dup(r, 10, a),
+                          .pid = rows_int(r, 11),
+                          .started = rows_int(r, 12),
+                          .last_item = rows_int(r, 13),
+                          .booted_at = rows_int(r, 14),
+                          .heartbeat_at = rows_int(r, 15),
+                          .ended_at = rows_int(r, 16),
+                          .end_reason = rows_dup(r, 17, a)};
+}
+
+/* Sessions belong to their project: nobody who works in one alone sees another's. */
+static bool seen(const struct store *st, struct str project) {
+  struct reach reach = store_reach(st);
+  return reach_owns(&reach, project);
+}
+
+/* ret_there: whether there is one, seen or not. */
+static enum status named(const struct store *st, struct rows *r, struct arena *a, struct session *ret_session,
+                         bool *ret_found, bool *ret_there) {
+  bool found = rows_next(r);
+  struct session s = {0};
+  if (found)
+    s = read_row(r, a);
+  enum status status = rows_end(r);
+  if (status != STATUS_OK)
+    return status;
+  *ret_there = found;
+  *ret_found = found && seen(st, s.project);
+  if (*ret_found)
+    *ret_session = s;
+  return STATUS_OK;
+}
+
+static enum status one(const struct store *st, struct rows *r, struct arena *a, struct session *ret_session,
+                       bool *ret_found) {
+  bool there;
+  return named(st, r, a, ret_session, ret_found, &there);
+}
+
+static enum status several(const struct store *st, struct rows *r, struct arena *a, struct sessions *ret_list) {
+  while (rows_next(r))
+    if (seen(st, rows_text(r, 3)))
+      list_push(a, ret_list, read_row(r, a));
+  return rows_end(r);
+}
+
+enum status session_find(struct store *st, struct str team, struct str ref, struct arena *a,
+                         struct session *ret_session, bool *ret_found, struct error *err) {
+  struct rows r;
+  int64_t id;
+  if (str_int64(ref, &id))
+    db_query(st->db, &r, err, SESSION_COLUMNS "WHERE team = ?1 AND id = ?2", "si", team, id);
+  else
+    db_query(st->db, &r, err, SESSION_COLUMNS "WHERE team = ?1 AND handle = ?2", "ss", team, ref);
+  bool there = false;
+  enum status s = named(st, &r, a, ret_session, ret_found, &there);
+  if (s == STATUS_OK && there && !*ret_found)
+    reach_note(st, "session", ref);
+  return s;
+}
+
+enum status session_of_origin(struct store *st, struct str team, struct str connection, struct str host, int64_t pid,
+                              int64_t started, struct str cwd, struct arena *a, struct session *ret_session,
+                              bool *ret_found, struct error *err) {
+  struct rows r;
+  *ret_found = false;
+  if (connection.p)
+    db_query(st->db, &r, err,
+             SESSION_COLUMNS "WHERE team = ?1 AND connection = ?2 AND ended_at IS NULL ORDER BY id DESC LIMIT 1", "ss",
+             team, connection);
+  else if (pid > 0)
+    db_query(st->db, &r, err,
+             SESSION_COLUMNS "WHERE team = ?1 AND " SESSION_OF_PROCESS
+                             " ORDER BY CASE WHEN cwd IS NOT DISTINCT FROM ?5 THEN 0 ELSE 1 END, id DESC LIMIT 1",
+             "ssits", team, host, pid, started, cwd);
+  else
+    return STATUS_OK;
+  return one(st, &r, a, ret_session, ret_found);
+}
+
+enum status sessions_live(struct store *st, struct str team, struct str project, struct arena *a,
+                          struct sessions *ret_list, struct error *err) {
+  struct rows r;
+  db_query(st->db, &r, err,
+           SESSION_COLUMNS "WHERE team = ?1 AND (?2 IS NULL OR project = ?2) AND ended_at IS NULL ORDER BY id DESC",
+           "ss", team, project);
+  return several(st, &r, a, ret_list);
+}
+
+/* ---- handoffs ---- */
+
+enum status handoff_add(struct txn *txn, struct arena *a, struct str session, struct str text, int64_t *ret_id,
+                        struct error *err) {
+  enum status s = db_int(txn->store->db, ret_id, NULL, err,
+                         "INSERT INTO handoff (team, project, session, source, text, created_at)"
+                         " VALUES (?1, ?2, ?3, ?4, ?5, ?6) RETURNING id",
+                         "sssssi", txn->team, txn->project, session, txn->source, text, txn->now);
+  if (s != STATUS_OK)
+    return s;
+  struct event e = {.action = STR("session:handoff"),
+                    .detail = arena_printf(a, "{\"handoff\":%lld,\"bytes\":%zu}", (long long)*ret_id, text.n)};
+  return event_add(txn, &e, err);
+}
+
+enum status handoff_last(struct store *st, struct str team, struct str project, struct str except, struct arena *a,
+                         struct handoff *ret_handoff, bool *ret_found, struct error *err) {
+  struct rows r;
+  db_query(st->db, &r, err,
+           "SELECT id, project, session, source, text, created_at FROM handoff WHERE team = ?1"
+           " AND (project = '' OR project = ?2) AND (?3 IS NULL OR session IS NULL OR session <> ?3)"
+           " ORDER BY id DESC LIMIT 1",
+           "sss", team, project, except);
+  bool found = rows_next(&r);
+  struct handoff h = {0};
+  if (found)
+    h = (struct handoff){.id = rows_int(&r, 0),
+                         .project = rows_dup(&r, 1, a),
+                         .session = rows_dup(&r, 2, a),
+                         .source = rows_dup(&r, 3, a),
+                         .text = rows_dup(&r, 4, a),
+                         .created_at = rows_int(&r, 5)};
+  enum status s = rows_end(&r);
+  if (s != STATUS_OK)
+    return s;
+  struct reach reach = store_reach(st);
+  *ret_found = found && reach_reads(&reach, h.project);
+  if (*ret_found)
+    *ret_handoff = h;
+  return STATUS_OK;
+}
+
+/* ---- scratch values ---- */
+
+enum status scratch_set(struct txn *txn, const struct session *s, struct str key, struct str value, struct error *err) {
+  return db_exec(txn->store->db, err,
+                 "INSERT INTO scratch (team, session, key, value, updated_at) VALUES (?1, ?2, ?3, ?4, ?5)"
+                 " ON CONFLICT (team, session, key) DO UPDATE SET value = excluded.value,"
+                 " updated_at = excluded.updated_at",
+                 "ssssi", s->team, s->handle, key, value, txn->now);
+}
+
+enum status scratch_get(struct store *st, const struct session *s, struct str key, struct arena *a,
+                        struct str *ret_value, struct error *err) {
+  struct rows r;
+  db_query(st->db, &r, err, "SELECT value FROM scratch WHERE team = ?1 AND session = ?2 AND key = ?3", "sss", s->team,
+           s->handle, key);
+  *ret_value = rows_next(&r) ? rows_dup(&r, 0, a) : STR_NONE;
+  return rows_end(&r);
+}
+
+enum status scratch_list(struct store *st, const struct session *s, struct arena *a, struct scratches *ret_list,
+                         struct error *err) {
+  struct rows r;
+  db_query(st->db, &r, err, "SELECT key, value, updated_at FROM scratch WHERE team = ?1 AND session = ?2 ORDER BY key",
+           "ss", s->team, s->handle);
+  while (rows_next(&r))
+    list_push(a, ret_list, (struct scratch){rows_dup(&r, 0, a), rows_dup(&r, 1, a), rows_int(&r, 2)});
+  return rows_end(&r);
+}
+
+enum status scratch_size(struct store *st, const struct session *s, struct str key, int64_t *ret_count,
+                         int64_t *ret_length, struct error *err) {
+  struct rows r;
+  db_query(st->db, &r, err,
+           "SELECT count(*), coalesce(sum(length(value)), 0) FROM scratch"
+           " WHERE team = ?1 AND session = ?2 AND key <> ?3",
+           "sss", s->team, s->handle, key);
+  bool found = rows_next(&r);
+  *ret_count = found ? rows_int(&r, 0) : 0;
+  *ret_length = found ? rows_int(&r, 1) : 0;
+  return rows_end(&r);
+}
+
+/* ---- checkpoints ---- */
+
+enum status checkpoint_last(struct store *st, struct str team, struct str project, struct str source, struct str hash,
+                            int64_t *ret_at, struct error *err) {
+  *ret_at = 0;
+  return db_int(st->db, ret_at, NULL, err,
+                "SELECT at FROM checkpoint WHERE team = ?1 AND project = ?2 AND source = ?3 AND action_hash = ?4",
+                "ssss", team, project, source, hash);
+}
+
+enum status checkpoint_note(struct txn *txn, struct str hash, struct error *err) {
+  return db_exec(txn->store->db, err,
+                 "INSERT INTO checkpoint (team, project, source, action_hash, at) VALUES (?1, ?2, ?3, ?4, ?5)"
+                 " ON CONFLICT (team, project, source, action_hash) DO UPDATE SET at = excluded.at",
+                 "ssssi", txn->team, txn->project, txn->source, hash, txn->now);
+}

@@ -1,0 +1,148 @@
+/* teams.c: lists teams, and removes one with everything that it has. */
+#include "store/tables/teams.h"
+
+#include "base/json.h"
+#include "store/engine.h"
+
+/* ---- looking ---- */
+
+static bool is_receipts(const struct store_table *t) { return strcmp(t->name, "team_removal") == 0; }
+static bool is_log(const struct store_table *t) { return strcmp(t->name, "event") == 0 || strcmp(t->name, "txn") == 0; }
+static bool has_rows(const struct store_table *t) { return t->way != TABLE_VECTORS && !is_receipts(t); }
+
+static void names_sql(struct sql *q) {
+  const char *between = "";
+  sql_add(q, "/* all teams: the operator's list */ SELECT u.team,"
+             " (SELECT count(*) FROM memory m WHERE m.team = u.team AND m.corpus = 'memory'),"
+             " (SELECT coalesce(max(t.at), 0) FROM txn t WHERE t.team = u.team) FROM (");
+  for (const struct store_table *t = store_tables; t->name; t++) {
+    if (!has_rows(t))
+      continue;
+    sql_addf(q, "%sSELECT team FROM %s", between, t->name);
+    between = " UNION ";
+  }
+  sql_add(q, ") u ORDER BY u.team");
+}
+
+enum status teams_list(struct store *st, struct arena *a, struct team_infos *ret_list, struct error *err) {
+  struct sql q = SQL(a);
+  struct rows r;
+  names_sql(&q);
+  db_query_sql(st->db, &r, err, &q);
+  while (rows_next(&r))
+    list_push(a, ret_list, (struct team_info){rows_dup(&r, 0, a), rows_int(&r, 1), rows_int(&r, 2)});
+  return rows_end(&r);
+}
+
+enum status team_count(struct store *st, struct str team, struct arena *a, struct team_rows *ret_rows,
+                       struct error *err) {
+  struct team_rows rows = {0};
+  enum status s = STATUS_OK;
+  for (size_t i = 0; s == STATUS_OK && store_tables[i].name; i++) {
+    struct sql q = SQL(a);
+    if (!has_rows(&store_tables[i]))
+      continue;
+    sql_addf(&q, "SELECT count(*) FROM %s WHERE team = ", store_tables[i].name);
+    sql_text(&q, team);
+    s = db_int_sql(st->db, &rows.of[i], NULL, err, &q);
+    rows.total += rows.of[i];
+  }
+  if (s == STATUS_OK)
+    *ret_rows = rows;
+  return s;
+}
+
+struct str team_rows_json(struct arena *a, const struct team_rows *rows) {
+  yyjson_mut_doc *doc = json_new(a);
+  yyjson_mut_val *obj = yyjson_mut_obj(doc);
+  for (size_t i = 0; store_tables[i].name; i++)
+    if (rows->of[i])
+      json_put_int(doc, obj, store_tables[i].name, rows->of[i]);
+  return json_write(a, obj, false);
+}
+
+/* ---- the end of a team ---- */
+
+static enum status delete_rows(struct txn *txn, const char *table, struct arena *a, struct error *err) {
+  struct sql q = SQL(a);
+  sql_addf(&q, "DELETE FROM %s WHERE team = ", table);
+  sql_text(&q, txn->team);
+  return db_exec_sql(txn->store->db, err, &q);
+}
+
+/* Vectors that belong to no index go by themselves. */
+static enum status delete_vectors(struct txn *txn, struct arena *a, struct error *err) {
+  bool more = true;
+  int64_t dropped;
+  enum status s = delete_rows(txn, "vec_index", a, err);
+  while (s == STATUS_OK && more)
+    s = vec_drop_unowned(txn, &dropped, &more, err);
+  return s;
+}
+
+/* What refers to something goes before it: the list backwards. What the engines have made goes with its texts, but for
+ * the counter, which is zero then, and words that linger in an index until it is merged. */
+static enum status delete_all(struct txn *txn, struct arena *a, struct error *err) {
+  enum status s = delete_vectors(txn, a, err);
+  for (size_t i = STORE_TABLES - 1; s == STATUS_OK && i-- > 0;)
+    if (has_rows(&store_tables[i]) && !is_log(&store_tables[i]))
+      s = delete_rows(txn, store_tables[i].name, a, err);
+  if (s == STATUS_OK)
+    s = team_forget_log(txn, a, err);
+  if (s == STATUS_OK)
+    s = delete_rows(txn, "chunk_count", a, err);
+  return s == STATUS_OK ? lexical_optimize(txn->store, err) : s;
+}
+
+/* Two of the same moment are a moment apart. */
+static enum status add_receipt(struct txn *txn, struct str by, struct str counts, struct error *err) {
+  return db_exec(txn->store->db, err,
+                 "INSERT INTO team_removal (team, at, by, counts)"
+                 " SELECT ?1, CASE WHEN ?2 > coalesce(max(at), 0) THEN ?2 ELSE max(at) + 1 END, ?3, ?4"
+                 " FROM team_removal WHERE team = ?1",
+                 "siss", txn->team, txn->now, by, counts);
+}
+
+enum status team_delete(struct store *st, struct str team, struct str by, int64_t now, struct arena *a,
+                        struct team_rows *ret_rows, struct error *err) {
+  struct txn txn = {.store = st, .team = team, .now = now};
+  struct team_rows rows;
+  enum status s = db_begin(st->db, team, false, err);
+  if (s == STATUS_OK)
+    s = team_count(st, team, a, &rows, err);
+  if (s == STATUS_OK)
+    s = delete_all(&txn, a, err);
+  if (s == STATUS_OK)
+    s = add_receipt(&txn, by, team_rows_json(a, &rows), err);
+  if (s == STATUS_OK)
+    s = txn_commit(&txn, err);
+  if (s == STATUS_OK)
+    *ret_rows = rows;
+  else
+    store_rollback(st);
+  return s;
+}
+
+enum status team_receipts(struct store *st, struct arena *a, struct team_receipts *ret_list, struct error *err) {
+  struct rows r;
+  db_query(st->db, &r, err,
+           "/* all teams: the operator's list */ SELECT team, by, counts, at FROM team_removal ORDER BY at DESC, team",
+           NULL);
+  while (rows_next(&r)) {
+    struct team_receipt receipt = {rows_dup(&r, 0, a), rows_dup(&r, 1, a), rows_dup(&r, 2, a), rows_int(&r, 3)};
+    list_push(a, ret_list, receipt);
+  }
+  return rows_end(&r);
+}
+
+/* Not as a store: a backup of an older version would have to be migrated first. Its log tells of every write. */
+enum status team_in_backup(const char *path, struct str team, bool *ret_holds, struct error *err) {
+  struct db_options o = {.path = path, .busy_ms = 1000, .must_exist = true, .read_only = true};
+  struct db *db = NULL;
+  int64_t one;
+  enum status s = db_open(&o, &db, err);
+  if (s == STATUS_OK)
+    s = db_int(db, &one, ret_holds, err, "SELECT 1 FROM event WHERE team = ?1 LIMIT 1", "s", team);
+  db_close(&db);
+  return s;
+}

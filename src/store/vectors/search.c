@@ -1,0 +1,445 @@
+/* search.c: the nearest vectors: a scan over all sign bits, a closer look at the bits of the nearest, exact
+ * cosines for the best of those, then the caller's filter.
+ *
+ * Where the filter lets only few of the nearest through, the chunks that pass it are listed by SQL, and the scan is
+ * made among those alone: a small project in a large store finds its own. */
+#include <stdlib.h>
+
+#include "store/engine.h"
+#include "store/search/search_rows.h"
+#include "store/vectors/internal.h"
+
+/* How many rows each step hands on, in an index of n vectors; chosen by measurement (docs/performance.md). */
+enum {
+  NEAR_ROWS = 3072,    /* nearest by the number of equal bits, ... */
+  NEAR_SHARE = 128,    /* ... and one in so many more */
+  EXACT_ROWS = 600,    /* best by their agreement with the query, whose exact cosines are taken, ... */
+  EXACT_SHARE = 4096,  /* ... and one in so many more */
+  EXACT_CLOSE = 192,   /* the same where only close ones are asked for: they agree better than all others */
+  WIDER = 8,           /* times as many when that was not enough, and too many pass the filter to list them */
+  PROBE = 64,          /* after so many tests of the filter, ... */
+  PROBE_SHARE = 16,    /* ... fewer than one of so many passed: what passes is listed */
+  LISTED_MAX = 100000, /* chunks */
+};
+
+struct candidate {
+  uint32_t block;
+  uint16_t slot, distance;
+  int32_t agreement; /* with the query, by sign and size of its components */
+};
+struct candidates {
+  struct candidate *v;
+  size_t n, cap;
+  bool cut; /* there are more, farther away, within the limit */
+};
+
+/* Chunks that may be found: a bit for each id, or all when there are none. */
+struct allowed {
+  uint64_t *bits;
+  int64_t last; /* the largest id */
+};
+
+static bool is_allowed(const struct allowed *set, int64_t chunk) {
+  return !set || (chunk <= set->last && set->bits[chunk / 64] >> (chunk % 64) & 1);
+}
+
+/* ---- the scan ---- */
+
+static void scan_block(const struct vec_kept *x, const struct vec_block *b, const uint64_t *query,
+                       uint16_t *ret_distance) {
+  size_t rows = (b->used + VEC_GROUP - 1) / VEC_GROUP * VEC_GROUP;
+  vec_scan_bits(b->bits, rows, VEC_WORDS(x->dims), query, ret_distance);
+}
+
+/* Does the filter leave out all that stands in the block? */
+static bool is_passed_by(const struct vec_filter *filter, const struct vec_block *b) {
+  return b->documents ? filter->no_documents : filter->no_memories;
+}
+
+/* Drops what is farther than the `wanted` nearest, and lowers the limit to the farthest of those. */
+static void narrow(struct candidates *list, size_t wanted, size_t *count, int *limit) {
+  size_t sum = 0, kept = 0;
+  memset(count, 0, ((size_t)*limit + 1) * sizeof(*count));
+  for (size_t i = 0; i < list->n; i++)
+    count[list->v[i].distance]++;
+  int d = 0;
+  for (; d < *limit && sum + count[d] < wanted; d++)
+    sum += count[d];
+  for (size_t i = 0; i < list->n; i++)
+    if (list->v[i].distance <= d)
+      list->v[kept++] = list->v[i];
+  list->cut |= kept < list->n;
+  list->n = kept;
+  *limit = d;
+}
+
+/* A counting sort: distances are small integers, and rows of the same distance keep their order. */
+static void sort_candidates(struct arena *a, struct candidates *list, size_t wanted, int limit) {
+  size_t *start = arena_array(a, size_t, (size_t)limit + 2);
+  struct candidate *out = arena_array(a, struct candidate, list->n + 1);
+  for (size_t i = 0; i < list->n; i++)
+    start[list->v[i].distance + 1]++;
+  for (int d = 0; d < limit; d++)
+    start[d + 1] += start[d];
+  for (size_t i = 0; i < list->n; i++)
+    out[start[list->v[i].distance]++] = list->v[i];
+  list->cut |= list->n > wanted;
+  list->n = list->n < wanted ? list->n : wanted;
+  list->v = out;
+}
+
+/* What a scan looks for: the bits of the query, and the table of its components (vec.h); and where. */
+struct probe {
+  uint64_t bits[VEC_WORDS(VEC_MAX_DIMS)];
+  int16_t *table;
+  const struct vec_filter *filter;
+};
+
+/* A distance that a few more than `wanted` rows do not exceed, judged by some of the blocks. */
+static int guess_limit(struct arena *a, const struct vec_kept *x, const struct probe *query, int limit, size_t wanted) {
+  enum { SAMPLES = 16, SPARE = 64 };
+  size_t *count = arena_array(a, size_t, (size_t)x->dims + 1), seen = 0, total = 0, sum = 0;
+  uint16_t distance[BLOCK_ROWS];
+  for (size_t i = 0; i < x->n; i++)
+    total += is_passed_by(query->filter, &x->blocks[i]) ? 0 : x->blocks[i].used;
+  size_t blocks = 0, step = total / BLOCK_ROWS / SAMPLES + 1; /* of those that count, every so many */
+  for (size_t i = 0; i < x->n; i++) {
+    const struct vec_block *b = &x->blocks[i];
+    if (is_passed_by(query->filter, b) || blocks++ % step != 0)
+      continue;
+    scan_block(x, b, query->bits, distance);
+    for (size_t k = 0; k < b->used; k++)
+      count[distance[k]]++;
+    seen += b->used;
+  }
+  if (total == 0 || wanted >= total)
+    return limit;
+  size_t enough = (size_t)((double)wanted * 1.2 * (double)seen / (double)total) + SPARE;
+  for (int d = 0; d < limit; d++)
+    if ((sum += count[d]) >= enough)
+      return d;
+  return limit;
+}
+
+/* The rows nearest by bits, at most `limit` away, nearest first: at most `wanted`. How they agree with the query is
+ * found out at once, while the processor has the block at hand. */
+static struct candidates rank_within(struct arena *a, const struct vec_kept *x, const struct probe *query, int limit,
+                                     size_t wanted, const struct allowed *allowed) {
+  struct candidates list = {0};
+  uint16_t distance[BLOCK_ROWS], near[BLOCK_ROWS];
+  size_t *count = arena_array(a, size_t, (size_t)limit + 1);
+  for (size_t i = 0; i < x->n; i++) {
+    const struct vec_block *b = &x->blocks[i];
+    if (is_passed_by(query->filter, b))
+      continue;
+    scan_block(x, b, query->bits, distance);
+    size_t n = vec_pick_near(distance, b->used, limit, near);
+    /* Ids lie apart from the bits, and each that is looked at is waited for: not where every row counts. */
+    bool all = !allowed && b->taken == b->used;
+    for (size_t k = 0; k < n; k++) {
+      int64_t chunk = all ? 0 : b->chunks[near[k]];
+      if (all || (chunk != 0 && is_allowed(allowed, chunk)))
+        list_push(a, &list,
+                  (struct candidate){(uint32_t)i, near[k], distance[near[k]],
+                                     vec_agreement(query->table, b->bits, near[k], VEC_WORDS(x->dims))});
+    }
+    if (list.n > 2 * wanted + BLOCK_ROWS)
+      narrow(&list, wanted, count, &limit);
+  }
+  narrow(&list, wanted, count, &limit);
+  sort_candidates(a, &list, wanted, limit);
+  return list;
+}
+
+/* Most rows are left out at once when a good limit is known before; where the guess was too low, all are looked at
+ * again. */
+static struct candidates rank_rows(struct arena *a, const struct vec_kept *x, const struct probe *query, int limit,
+                                   size_t wanted, const struct allowed *allowed) {
+  int guess = allowed ? limit : guess_limit(a, x, query, limit, wanted);
+  struct candidates list = rank_within(a, x, query, guess, wanted, allowed);
+  if (guess == limit || list.n >= wanted) {
+    list.cut |= guess < limit;
+    return list;
+  }
+  return rank_within(a, x, query, limit, wanted, allowed);
+}
+
+struct agreeing {
+  int32_t agreement;
+  uint32_t order; /* among the candidates */
+};
+
+static bool agrees_more(struct agreeing a, struct agreeing b) {
+  return a.agreement != b.agreement ? a.agreement > b.agreement : a.order < b.order;
+}
+
+/* Moves the `wanted` that agree best to the front, in no order (quickselect). No two are equal, by their order. */
+static void select_agreeing(struct agreeing *v, size_t n, size_t wanted) {
+  size_t from = 0, to = n; /* the border is between these */
+  while (to - from > 1) {
+    struct agreeing pivot = v[from + (to - from - 1) / 2]; /* never the last: each round must split */
+    size_t left = from, right = to - 1;
+    for (;; left++, right--) {
+      while (agrees_more(v[left], pivot))
+        left++;
+      while (agrees_more(pivot, v[right]))
+        right--;
+      if (left >= right)
+        break;
+      struct agreeing t = v[left];
+      v[left] = v[right];
+      v[right] = t;
+    }
+    if (wanted <= right)
+      to = right + 1;
+    else
+      from = right + 1;
+    if (wanted == from)
+      return;
+  }
+}
+
+/* Keeps the `wanted` that agree best. */
+static void keep_agreeing(struct arena *a, size_t wanted, struct candidates *list) {
+  if (list->n <= wanted)
+    return;
+  struct agreeing *all = arena_alloc(a, list->n * sizeof(*all));
+  struct candidate *kept = arena_alloc(a, wanted * sizeof(*kept));
+  for (size_t i = 0; i < list->n; i++)
+    all[i] = (struct agreeing){list->v[i].agreement, (uint32_t)i};
+  select_agreeing(all, list->n, wanted);
+  for (size_t i = 0; i < wanted; i++)
+    kept[i] = list->v[all[i].order];
+  list->v = kept;
+  list->n = wanted;
+  list->cut = true;
+}
+
+/* What a cosine is when the centre is taken off both vectors, for one that is about as far from the centre as the query
+ * is. */
+static double centred(const struct vec_kept *x, const int8_t *query, double cosine) {
+  double own = vec_dot(query, query, x->dims), centre = vec_dot(x->centre, x->centre, x->dims);
+  double common = centre - 2.0 * vec_dot(query, x->centre, x->dims);
+  return own + common > 0 ? (own * cosine + common) / (own + common) : -1;
+}
+
+/* Sign bits of two vectors at this cosine differ in about dims * angle / pi places; four deviations are added, so that
+ * only one row in some ten thousand that reaches the cosine is missed. */
+static int distance_limit(const struct vec_kept *x, const int8_t *query, double min_cosine) {
+  int dims = x->dims;
+  double cosine = min_cosine > -1 ? centred(x, query, min_cosine) : -1;
+  if (cosine <= -1)
+    return dims;
+  double p = __builtin_acos(cosine > 1 ? 1 : cosine) / 3.14159265358979323846;
+  double limit = dims * p + 4 * __builtin_sqrt(dims * p * (1 - p)) + 1;
+  return limit > dims ? dims : (int)limit;
+}
+
+/* ---- exact cosines ---- */
+
+struct search {
+  struct store *st;
+  struct vec_kept *x;
+  const int8_t *query;
+  double min_cosine;
+  size_t k;
+  struct vec_filter *filter;
+  struct arena *a;
+  struct vec_hits *hits;
+  struct vec_health *health;
+  struct error *err;
+};
+
+static bool nearer(const struct vec_hit *a, const struct vec_hit *b) {
+  return a->cosine != b->cosine ? a->cosine > b->cosine : a->chunk_id < b->chunk_id;
+}
+
+/* The root of the heap is the nearest hit. Few of some hundred are asked for: a heap gives them for less than a sort.
+ */
+static void sink(struct vec_hits *heap, size_t i) {
+  for (size_t child; (child = 2 * i + 1) < heap->n; i = child) {
+    if (child + 1 < heap->n && nearer(&heap->v[child + 1], &heap->v[child]))
+      child++;
+    if (!nearer(&heap->v[child], &heap->v[i]))
+      return;
+    struct vec_hit t = heap->v[i];
+    heap->v[i] = heap->v[child];
+    heap->v[child] = t;
+  }
+}
+
+static struct vec_hit take_nearest(struct vec_hits *heap) {
+  struct vec_hit nearest = heap->v[0];
+  heap->v[0] = heap->v[--heap->n];
+  sink(heap, 0);
+  return nearest;
+}
+
+/* Rows lie far from each other: they are called for some rows before they are needed. */
+enum { AHEAD = 6, CACHE_LINE = 64 };
+
+static void expect_row(const struct vec_kept *x, const struct candidate *row) {
+  const struct vec_block *b = &x->blocks[row->block];
+  __builtin_prefetch(&b->chunks[row->slot]);
+  if (!x->row_count)
+    return;
+  size_t at = (size_t)(b->id * BLOCK_ROWS + row->slot) & (x->row_count - 1);
+  __builtin_prefetch(&x->row_place[at]);
+  for (int i = 0; i < x->dims; i += CACHE_LINE)
+    __builtin_prefetch(x->rows + at * (size_t)x->dims + i);
+}
+
+/* The candidates that are similar enough, as a heap. One that has gone since its head was read is passed over. */
+static enum status rescore(struct search *s, const struct candidates *rows, struct vec_hits *ret) {
+  int dims = s->x->dims;
+  int8_t *scratch = arena_alloc(s->a, (size_t)dims);
+  for (size_t i = 0; i < rows->n; i++) {
+    const struct vec_block *b = &s->x->blocks[rows->v[i].block];
+    int64_t chunk = b->chunks[rows->v[i].slot];
+    if (i + AHEAD < rows->n)
+      expect_row(s->x, &rows->v[i + AHEAD]);
+    const int8_t *vector;
+    bool damaged;
+    enum status status =
+        vec_kept_row(s->st, s->x, b->id * BLOCK_ROWS + rows->v[i].slot, chunk, scratch, &vector, &damaged, s->err);
+    if (status != STATUS_OK)
+      return status;
+    s->health->vectors += damaged;
+    double cosine = vector ? vec_cosine(s->query, vector, dims) : -2;
+    if (vector && cosine >= s->min_cosine)
+      list_push(s->a, ret, (struct vec_hit){chunk, 0, cosine, NULL});
+  }
+  for (size_t i = ret->n / 2; i-- > 0;)
+    sink(ret, i);
+  return STATUS_OK;
+}
+
+/* Which memory the chunk belongs to; 0 when it does not count. */
+static enum status accept(struct search *s, struct vec_hit *hit) {
+  struct sql *one = &s->filter->one;
+  struct rows r;
+  one->v[one->n - 1].i = hit->chunk_id;
+  db_query_sql(s->st->db, &r, s->err, one);
+  if (rows_next(&r)) {
+    hit->memory_id = rows_int(&r, 0);
+    if (s->filter->features) {
+      struct memory *m = arena_new(s->a, struct memory);
+      m->id = hit->memory_id;
+      features_read(&r, 1, s->a, m);
+      hit->features = m;
+    }
+  }
+  return rows_end(&r);
+}
+
+/* The best that pass the filter, up to k. With `probing`, gives up when hardly any does. */
+static enum status accept_best(struct search *s, struct vec_hits *best, bool probing) {
+  s->hits->n = 0;
+  for (size_t tested = 1; best->n && s->hits->n < s->k; tested++) {
+    struct vec_hit hit = take_nearest(best);
+    enum status status = accept(s, &hit);
+    if (status != STATUS_OK)
+      return status;
+    if (hit.memory_id != 0)
+      list_push(s->a, s->hits, hit);
+    if (probing && tested >= PROBE && s->hits->n * PROBE_SHARE < tested)
+      break;
+  }
+  return STATUS_OK;
+}
+
+/* How many rows of an index get their exact cosines. */
+static size_t exact_rows(const struct search *s, size_t total) {
+  size_t rows = s->min_cosine > -1 ? EXACT_CLOSE : EXACT_ROWS + total / EXACT_SHARE;
+  return rows > 4 * s->k ? rows : 4 * s->k;
+}
+
+/* One round; ret_done when nothing that was left out could belong to the result: k were found, or all rows were looked
+ * at, or those that were not agree less than many that were not similar enough. */
+static enum status look(struct search *s, const struct probe *query, size_t times, const struct allowed *allowed,
+                        bool probing, bool *ret_done) {
+  struct vec_hits best = {0};
+  size_t total = 0;
+  for (size_t i = 0; i < s->x->n; i++)
+    total += is_passed_by(s->filter, &s->x->blocks[i]) ? 0 : BLOCK_ROWS;
+  size_t exact = exact_rows(s, total) * times;
+  size_t near = (NEAR_ROWS + total / NEAR_SHARE) * times;
+  s->health->vectors = 0;
+  struct candidates rows =
+      rank_rows(s->a, s->x, query, distance_limit(s->x, s->query, s->min_cosine), near > exact ? near : exact, allowed);
+  keep_agreeing(s->a, exact, &rows);
+  enum status status = rescore(s, &rows, &best);
+  bool more = rows.cut && best.n * 2 >= rows.n;
+  if (status == STATUS_OK)
+    status = accept_best(s, &best, probing && more);
+  *ret_done = s->hits->n == s->k || !more;
+  return status;
+}
+
+/* ---- what passes the filter ---- */
+
+static enum status list_allowed(struct search *s, struct allowed *ret, bool *ret_complete) {
+  const struct vec_kept *x = s->x;
+  int64_t last = 0, n = 0;
+  for (size_t i = 0; i < x->n; i++)
+    for (size_t k = 0; k < x->blocks[i].used; k++)
+      last = x->blocks[i].chunks[k] > last ? x->blocks[i].chunks[k] : last;
+  *ret = (struct allowed){arena_array(s->a, uint64_t, (size_t)last / 64 + 1), last};
+  struct sql *all = &s->filter->all;
+  all->v[all->n - 1].i = LISTED_MAX + 1;
+  struct rows r;
+  db_query_sql(s->st->db, &r, s->err, all);
+  for (; rows_next(&r); n++) {
+    int64_t chunk = rows_int(&r, 0);
+    if (chunk > 0 && chunk <= last)
+      ret->bits[chunk / 64] |= UINT64_C(1) << (chunk % 64);
+  }
+  *ret_complete = n <= LISTED_MAX;
+  return rows_end(&r);
+}
+
+static enum status search_index(struct search *s, const struct vec_model *m) {
+  struct allowed allowed;
+  struct probe query = {.bits = {0}, .filter = s->filter};
+  bool done = s->k == 0, complete = false, listable = s->filter->all.n > 0;
+  enum status status = vec_kept_refresh(s->st, m, &s->x, s->err);
+  if (status != STATUS_OK)
+    return status;
+  vec_bits(s->query, s->x->centre, m->dims, query.bits);
+  query.table = arena_alloc(s->a, VEC_TABLE(m->dims) * sizeof(*query.table));
+  vec_agreement_table(s->query, s->x->centre, m->dims, query.table);
+  if (!done)
+    status = look(s, &query, 1, NULL, listable, &done);
+  if (status == STATUS_OK && !done && listable) {
+    status = list_allowed(s, &allowed, &complete);
+    if (status == STATUS_OK && complete)
+      status = look(s, &query, 1, &allowed, false, &done);
+  }
+  if (status == STATUS_OK && !done && !complete)
+    status = look(s, &query, WIDER, NULL, false, &done);
+  for (size_t i = 0; i < s->x->n; i++)
+    s->health->blocks += s->x->blocks[i].damaged || !s->x->centre_sound;
+  return status;
+}
+
+/* All of it sees the same state of the store: a query that is not over holds it, and saves the others the locks. */
+enum status sqlite_vec_search(struct store *st, const struct vec_model *m, const int8_t *query, double min_cosine,
+                              size_t k, struct vec_filter *filter, struct arena *a, struct vec_hits *ret_hits,
+                              struct vec_health *ret_health, struct error *err) {
+  struct vec_hits hits = {0};
+  struct vec_health health = {0};
+  struct search search = {st, NULL, query, min_cosine, k, filter, a, &hits, &health, err};
+  struct rows held;
+  db_query(st->db, &held, err, "SELECT name FROM meta", NULL);
+  rows_next(&held);
+  enum status s = search_index(&search, m);
+  if (s == STATUS_OK)
+    s = vec_kept_ahead(st, search.x, err);
+  enum status end = rows_end(&held);
+  if (s != STATUS_OK || end != STATUS_OK)
+    return s != STATUS_OK ? s : end;
+  *ret_hits = hits;
+  if (ret_health)
+    *ret_health = health;
+  return STATUS_OK;
+}

@@ -1,0 +1,472 @@
+/* index.c: sessions.json, the index of the transcripts: read, brought up to date by the files, written.
+ *
+ * It holds nothing that is not in the files, but for what is known about the last flush. Who finds a file of another
+ * size than the index says reads that file; who finds no index reads them all.
+ *
+ * Each session has its entry in its lock file besides, as a note that whoever appends brings up to date: the index of
+ * thousands of sessions is not written for each message. A note counts while the file has the size that it says. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/id.h"
+#include "base/json.h"
+#include "base/os/clock.h"
+#include "base/os/fs.h"
+#include "transcript/file/internal.h"
+
+enum {
+  INDEX_VERSION = 1,
+  INDEX_BYTES = 256 << 20,
+  INDEX_MODE = 0600,
+  NOTE_BYTES = 1024,
+  STALE_S = 5,         /* so many seconds at least lie between two that append and write the index, */
+  STALE_BYTES = 20000, /* and one more for each so many bytes of it */
+};
+
+#define ENDING ".jsonl"
+
+static const char *index_path(const struct transcripts *t, struct arena *a) {
+  return arena_printf(a, "%.*s/sessions.json", STR_ARG(t->folder)).p;
+}
+
+/* ---- the file ---- */
+
+static int64_t get_time(yyjson_val *v, const char *name) {
+  int64_t at = 0;
+  return time_parse(json_str(v, name), &at) ? at : 0;
+}
+
+static void get_info(yyjson_val *v, struct transcript_info *info) {
+  *info = (struct transcript_info){.id = json_str(v, "id"),
+                                   .created = get_time(v, "created"),
+                                   .updated = get_time(v, "updated"),
+                                   .messages = json_int(v, "messages", 0),
+                                   .tokens = json_int(v, "tokens", 0),
+                                   .compacted = json_int(v, "compacted", 0),
+                                   .compactions = json_int(v, "compactions", 0),
+                                   .size = json_int(v, "size", -1),
+                                   .flushed = json_int(v, "flushed", 0),
+                                   .answered = json_bool(v, "answered", false),
+                                   .archived = json_bool(v, "archived", false)};
+}
+
+/* False when there is none that can be read. */
+static bool read_index(const struct transcripts *t, struct arena *a, struct transcript_infos *list) {
+  struct error ignored;
+  struct str text;
+  yyjson_val *root, *v;
+  size_t i, n;
+  if (fs_read(a, index_path(t, a), INDEX_BYTES, &text, &ignored) != STATUS_OK ||
+      json_read(a, text, &root, &ignored) != STATUS_OK || !yyjson_is_arr(yyjson_obj_get(root, "sessions")) ||
+      json_int(root, "version", 0) != INDEX_VERSION)
+    return false;
+  yyjson_arr_foreach(yyjson_obj_get(root, "sessions"), i, n, v) {
+    struct transcript_info info;
+    get_info(v, &info);
+    if (transcript_id_ok(info.id))
+      list_push(a, list, info);
+  }
+  return true;
+}
+
+static void put_time(yyjson_mut_doc *doc, yyjson_mut_val *v, const char *name, int64_t at) {
+  char time[TIME_TEXT_SIZE];
+  json_put(doc, v, name, time_format(at, time));
+}
+
+static void put_info(yyjson_mut_doc *doc, yyjson_mut_val *v, const struct transcript_info *s) {
+  json_put(doc, v, "id", s->id);
+  json_put(doc, v, "status", s->archived ? STR("archived") : STR("active"));
+  put_time(doc, v, "created", s->created);
+  put_time(doc, v, "updated", s->updated);
+  json_put_int(doc, v, "messages", s->messages);
+  json_put_int(doc, v, "tokens", s->tokens);
+  json_put_int(doc, v, "compacted", s->compacted);
+  json_put_int(doc, v, "compactions", s->compactions);
+  json_put_int(doc, v, "size", s->size);
+  if (s->flushed) {
+    json_put_int(doc, v, "flushed", s->flushed);
+    json_put_bool(doc, v, "answered", s->answered);
+  }
+  json_put_bool(doc, v, "archived", s->archived);
+}
+
+static enum status write_index(const struct transcripts *t, const struct transcript_infos *list, struct arena *a,
+                               struct error *err) {
+  yyjson_mut_doc *doc = json_new(a);
+  yyjson_mut_val *root = yyjson_mut_obj(doc);
+  json_put_int(doc, root, "version", INDEX_VERSION);
+  put_time(doc, root, "updatedAt", t->now);
+  yyjson_mut_val *arr = json_put_arr(doc, root, "sessions");
+  for (size_t i = 0; i < list->n; i++)
+    put_info(doc, yyjson_mut_arr_add_obj(doc, arr), &list->v[i]);
+  return fs_write(index_path(t, a), json_write(a, root, true), INDEX_MODE, err);
+}
+
+/* Whether somebody who appends should write it: not more often than every few seconds, and the less often the larger it
+ * is. Readers do not depend on it. */
+static bool is_stale(const struct transcripts *t, struct arena *a) {
+  struct stat sb;
+  time_t now = time(NULL);
+  if (stat(index_path(t, a), &sb) != 0)
+    return true;
+  return sb.st_mtime > now || now - sb.st_mtime > STALE_S + (time_t)(sb.st_size / STALE_BYTES);
+}
+
+/* ---- the note of a session ---- */
+
+/* Readers take no lock, and may see a note that is just being written: the sum at its end tells. */
+static bool parse_note(struct str text, struct str session, struct arena *a, struct transcript_info *ret_info) {
+  struct error ignored;
+  struct transcript_info info;
+  struct str json, sum;
+  yyjson_val *v;
+  if (!str_line(&text, &json) || !str_line(&text, &sum) || json_read(a, json, &v, &ignored) != STATUS_OK)
+    return false;
+  char wanted[HASH_TEXT_SIZE];
+  hash_text(json, wanted);
+  get_info(v, &info);
+  if (!str_is(sum, wanted) || !str_eq(info.id, session))
+    return false;
+  info.id = session;
+  *ret_info = info;
+  return true;
+}
+
+static bool read_note(const struct transcripts *t, struct str session, struct arena *a,
+                      struct transcript_info *ret_info) {
+  char text[NOTE_BYTES];
+  int fd = open(transcript_path(t, session, PLACE_LOCK, a), O_RDONLY | O_CLOEXEC);
+  ssize_t n = fd < 0 ? -1 : pread(fd, text, sizeof(text), 0);
+  if (fd >= 0)
+    close(fd);
+  return n > 0 && parse_note((struct str){text, (size_t)n}, session, a, ret_info);
+}
+
+/* Not synced: what a crash leaves of it is no note, or one of another size. */
+static void write_note(struct lock *lock, const struct transcript_info *info, struct arena *a) {
+  yyjson_mut_doc *doc = json_new(a);
+  yyjson_mut_val *v = yyjson_mut_obj(doc);
+  struct buf b = BUF(a);
+  char sum[HASH_TEXT_SIZE];
+  put_info(doc, v, info);
+  buf_add(&b, json_write(a, v, false));
+  hash_text(buf_str(&b), sum);
+  buf_addf(&b, "\n%s\n", sum);
+  if (b.n > NOTE_BYTES || pwrite(lock->fd, b.p, b.n, 0) != (ssize_t)b.n || ftruncate(lock->fd, (off_t)b.n) != 0)
+    index_forget(lock);
+}
+
+void index_forget(struct lock *lock) { (void)!ftruncate(lock->fd, 0); }
+
+/* ---- the files ---- */
+
+struct found {
+  struct str id;
+  int64_t size;
+  bool archived;
+};
+struct found_list {
+  struct found *v;
+  size_t n, cap;
+};
+
+static void close_dir(void *arg) {
+  DIR **dir = arg;
+  if (*dir)
+    closedir(*dir);
+  *dir = NULL;
+}
+
+static void find_files(const struct transcripts *t, bool archived, struct arena *a, struct found_list *list) {
+  const char *folder = archived ? arena_printf(a, "%.*s/archive", STR_ARG(t->folder)).p : t->folder.p;
+  /* Noting a file may leave this function by a jump: the arena then closes the folder. */
+  DIR **dir = arena_new(a, DIR *);
+  struct dirent *e;
+  struct stat sb;
+  arena_defer(a, close_dir, dir);
+  *dir = opendir(folder);
+  while (*dir && (e = readdir(*dir))) {
+    struct str name = str_from(e->d_name);
+    int fd = dirfd(*dir);
+    if (!str_ends(name, STR(ENDING)) || fd < 0 || fstatat(fd, e->d_name, &sb, 0) != 0 || !S_ISREG(sb.st_mode))
+      continue;
+    struct str id = str_slice(name, 0, name.n - sizeof(ENDING) + 1);
+    if (!transcript_id_ok(id))
+      continue;
+    list_push(a, list, (struct found){arena_dup(a, id), (int64_t)sb.st_size, archived});
+  }
+  close_dir(dir);
+}
+
+static int by_found(const void *x, const void *y) {
+  const struct found *p = x, *q = y;
+  int c = str_cmp(p->id, q->id);
+  return c ? c : (int)p->archived - (int)q->archived;
+}
+
+static int by_id(const void *x, const void *y) {
+  return str_cmp(((const struct transcript_info *)x)->id, ((const struct transcript_info *)y)->id);
+}
+
+static int by_newest(const void *x, const void *y) {
+  const struct transcript_info *p = x, *q = y;
+  return p->updated != q->updated ? (p->updated < q->updated ? 1 : -1) : str_cmp(p->id, q->id);
+}
+
+/* When the first message was said, whose line may be among the originals. */
+static int64_t first_time(const struct transcripts *t, const struct transcript *tr, struct arena *a) {
+  struct transcript all;
+  struct error ignored;
+  const struct messages *list = &tr->list;
+  if (tr->originals > 0 && transcript_read(t, tr->session, true, a, &all, &ignored) == STATUS_OK)
+    list = &all.list;
+  for (size_t i = 0; i < list->n; i++)
+    if (list->v[i].at)
+      return list->v[i].at;
+  return t->now;
+}
+
+static enum status scan(const struct transcripts *t, struct str session, struct arena *keep,
+                        struct transcript_info *info, struct error *err) {
+  struct arena *a = arena_child(keep);
+  struct transcript tr;
+  enum status s = transcript_load(t, session, a, &tr, err);
+  if (s == STATUS_OK) {
+    int64_t created = first_time(t, &tr, a), updated = 0;
+    for (size_t i = 0; i < tr.list.n; i++)
+      if (tr.list.v[i].at > updated && tr.list.v[i].role != SPEAKER_SUMMARY)
+        updated = tr.list.v[i].at;
+    bool same_cycle = info->compactions == tr.compactions;
+    *info = (struct transcript_info){.id = session,
+                                     .created = created,
+                                     .updated = updated ? updated : created,
+                                     .messages = (int64_t)tr.list.n - tr.damaged,
+                                     .tokens = tr.tokens,
+                                     .compacted = tr.compacted,
+                                     .compactions = tr.compactions,
+                                     .size = tr.size,
+                                     .flushed = same_cycle ? info->flushed : 0,
+                                     .answered = same_cycle && info->answered,
+                                     .archived = tr.archived};
+  }
+  arena_release(a);
+  return s;
+}
+
+/* ---- one session ---- */
+
+static struct transcript_info *entry_of(struct arena *a, struct transcript_infos *list, struct str session) {
+  for (size_t i = 0; i < list->n; i++)
+    if (str_eq(list->v[i].id, session))
+      return &list->v[i];
+  list_push(a, list, (struct transcript_info){.id = session, .size = -1});
+  return &list->v[list->n - 1];
+}
+
+static enum status update(const struct transcripts *t, struct transcript_info *e, int64_t before,
+                          const struct transcript_info *added, struct arena *a, struct error *err) {
+  if (before == 0 && e->size < 0) { /* its first messages */
+    *e = (struct transcript_info){.id = e->id, .created = added->created};
+    e->size = 0;
+  }
+  if (before < 0 || e->size != before || e->archived)
+    return scan(t, e->id, a, e, err);
+  e->messages += added->messages;
+  e->tokens += added->tokens;
+  e->size += added->size;
+  if (added->updated > e->updated)
+    e->updated = added->updated;
+  return STATUS_OK;
+}
+
+static enum status note_locked(const struct transcripts *t, struct str session, struct arena *a,
+                               struct transcript_info *ret_info, struct error *err) {
+  struct transcript_infos list = {0};
+  (void)read_index(t, a, &list);
+  struct transcript_info *e = entry_of(a, &list, session);
+  (void)read_note(t, session, a, e); /* of an older state, with what is known about the flush */
+  enum status s = scan(t, session, a, e, err);
+  if (s == STATUS_OK)
+    s = write_index(t, &list, a, err);
+  if (s == STATUS_OK)
+    *ret_info = *e;
+  return s;
+}
+
+enum status index_note(const struct transcripts *t, struct str session, struct lock *lock, struct arena *a,
+                       struct transcript_info *ret_info, struct error *err) {
+  struct lock *index;
+  enum status s = transcript_lock_index(t, a, &index, err);
+  if (s != STATUS_OK)
+    return s;
+  s = note_locked(t, session, a, ret_info, err);
+  transcript_unlock(index);
+  if (s == STATUS_OK && lock)
+    write_note(lock, ret_info, a);
+  return s;
+}
+
+enum status index_added(const struct transcripts *t, struct str session, struct lock *lock, int64_t before,
+                        const struct transcript_info *added, struct arena *a, struct transcript_info *ret_info,
+                        struct error *err) {
+  struct transcript_infos list = {0};
+  struct transcript_info e = {.id = session, .size = -1};
+  struct error ignored;
+  bool rebuilt;
+  if (!read_note(t, session, a, &e) && before > 0) {
+    (void)read_index(t, a, &list);
+    e = *entry_of(a, &list, session);
+  }
+  enum status s = update(t, &e, before, added, a, err);
+  if (s != STATUS_OK)
+    return s;
+  write_note(lock, &e, a);
+  if (!t->index_later && is_stale(t, a) && transcript_list(t, a, &list, &rebuilt, &ignored) != STATUS_OK)
+    rebuilt = false; /* who reads it next does it */
+  *ret_info = e;
+  return STATUS_OK;
+}
+
+static enum status no_such(struct str session, struct error *err) {
+  error_set(err, STATUS_NOT_FOUND, "there is no transcript of a session '%.*s'", STR_ARG(session));
+  return error_fix(err, "'cairn transcript list' shows what there is");
+}
+
+enum status transcript_flushed(const struct transcripts *t, struct str session, bool answered, struct arena *a,
+                               struct error *err) {
+  struct transcript_infos list = {0};
+  struct transcript_info now;
+  struct lock *own, *lock;
+  enum status s = transcript_find(t, session, a, &now, err); /* no lock file for what is not there */
+  if (s == STATUS_OK)
+    s = transcript_lock(t, session, a, &own, err);
+  if (s == STATUS_OK)
+    s = transcript_find(t, session, a, &now, err);
+  if (s == STATUS_OK)
+    s = transcript_lock_index(t, a, &lock, err);
+  if (s != STATUS_OK)
+    return s;
+  (void)read_index(t, a, &list);
+  struct transcript_info *e = entry_of(a, &list, session);
+  *e = now;
+  e->flushed = now.tokens ? now.tokens : 1;
+  e->answered |= answered;
+  s = write_index(t, &list, a, err);
+  if (s == STATUS_OK)
+    write_note(own, e, a);
+  transcript_unlock(lock);
+  transcript_unlock(own);
+  return s;
+}
+
+enum status transcript_find(const struct transcripts *t, struct str session, struct arena *a,
+                            struct transcript_info *ret_info, struct error *err) {
+  struct transcript_infos list = {0};
+  struct error ignored;
+  struct stat sb;
+  if (!transcript_id_ok(session))
+    return no_such(session, err);
+  bool live = stat(transcript_path(t, session, PLACE_LIVE, a), &sb) == 0;
+  if (!live && stat(transcript_path(t, session, PLACE_ARCHIVED, a), &sb) != 0)
+    return no_such(session, err);
+  struct transcript_info e;
+  bool known = read_note(t, session, a, &e) && e.size == (int64_t)sb.st_size && e.archived != live;
+  if (!known) {
+    (void)read_index(t, a, &list);
+    e = *entry_of(a, &list, session);
+    known = e.size == (int64_t)sb.st_size && e.archived != live;
+  }
+  if (known) {
+    *ret_info = e;
+    return STATUS_OK;
+  }
+  if (index_note(t, session, NULL, a, ret_info, &ignored) == STATUS_OK)
+    return STATUS_OK;
+  /* An index that cannot be written is no reason not to know. */
+  enum status s = scan(t, session, a, &e, err);
+  if (s == STATUS_OK)
+    *ret_info = e;
+  return s;
+}
+
+/* ---- all sessions ---- */
+
+static enum status refresh(const struct transcripts *t, struct arena *a, struct transcript_infos *list,
+                           bool *ret_changed, struct error *err) {
+  struct found_list files = {0};
+  struct transcript_infos now = {0};
+  enum status s = STATUS_OK;
+  find_files(t, false, a, &files);
+  find_files(t, true, a, &files);
+  if (files.n)
+    qsort(files.v, files.n, sizeof(*files.v), by_found);
+  if (list->n)
+    qsort(list->v, list->n, sizeof(*list->v), by_id);
+  *ret_changed = false;
+  for (size_t i = 0; s == STATUS_OK && i < files.n; i++) {
+    if (i > 0 && str_eq(files.v[i].id, files.v[i - 1].id))
+      continue; /* in both folders: the live one counts */
+    struct transcript_info e = {.id = files.v[i].id, .size = -1}, *old = NULL;
+    if (list->n)
+      old = bsearch(&e, list->v, list->n, sizeof(e), by_id);
+    if (old)
+      e = *old;
+    if (e.size != files.v[i].size || e.archived != files.v[i].archived) {
+      struct transcript_info note;
+      *ret_changed = true;
+      if (read_note(t, files.v[i].id, a, &note)) /* of this state, or with what is known about the flush */
+        e = note;
+      if (e.size != files.v[i].size || e.archived != files.v[i].archived)
+        s = scan(t, files.v[i].id, a, &e, err);
+      if (s == STATUS_NOT_FOUND) { /* somebody took it away just now */
+        s = STATUS_OK;
+        continue;
+      }
+    }
+    if (s == STATUS_OK)
+      list_push(a, &now, e);
+  }
+  *ret_changed |= now.n != list->n;
+  *list = now;
+  return s;
+}
+
+static enum status list_locked(const struct transcripts *t, struct arena *a, struct transcript_infos *ret_list,
+                               bool *ret_rebuilt, struct error *err) {
+  struct transcript_infos list = {0};
+  bool changed;
+  bool whole = read_index(t, a, &list);
+  enum status s = refresh(t, a, &list, &changed, err);
+  if (s == STATUS_OK && (changed || !whole) && (list.n || whole))
+    s = write_index(t, &list, a, err);
+  if (s != STATUS_OK)
+    return s;
+  if (list.n)
+    qsort(list.v, list.n, sizeof(*list.v), by_newest);
+  *ret_rebuilt = !whole && list.n > 0;
+  *ret_list = list;
+  return STATUS_OK;
+}
+
+enum status transcript_list(const struct transcripts *t, struct arena *a, struct transcript_infos *ret_list,
+                            bool *ret_rebuilt, struct error *err) {
+  struct lock *lock;
+  struct stat sb;
+  if (stat(t->folder.p, &sb) != 0 && errno == ENOENT) { /* nobody has written anything */
+    *ret_list = (struct transcript_infos){0};
+    *ret_rebuilt = false;
+    return STATUS_OK;
+  }
+  enum status s = transcript_lock_index(t, a, &lock, err);
+  if (s != STATUS_OK)
+    return s;
+  s = list_locked(t, a, ret_list, ret_rebuilt, err);
+  transcript_unlock(lock);
+  return s;
+}

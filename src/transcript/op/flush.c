@@ -1,0 +1,232 @@
+/* flush.c: memories out of a conversation: an agent's answer, or marked sentences, through the gate. */
+#include "transcript/op/flush.h"
+
+#include "core/memory/headline.h"
+#include "core/text/text.h"
+#include "transcript/file/summary.h"
+
+#define TAG "flush"
+#define NO_REPLY "[NO_REPLY]"
+
+/* ---- an answer ---- */
+
+static void add_draft(struct op_call *call, struct kept_list *list, const struct mem_type *type, struct str text) {
+  struct kept k = {0};
+  k.w.m = (struct memory){.type = str_from(type->name),
+                          .headline = headline_derive(call->arena, text),
+                          .body = text,
+                          .team = call->caller.team,
+                          .project = call->caller.project,
+                          .source = call->caller.source,
+                          .session = call->caller.session,
+                          .trust = call->caller.trust,
+                          .weight = 1.0};
+  strs_push(call->arena, &k.w.m.tags, STR(TAG));
+  list_push(call->arena, list, k);
+}
+
+static enum status bad_answer(struct op_call *call, const char *why) {
+  error_set(call->err, STATUS_USAGE, "the memories cannot be read: %s", why);
+  return error_fix(call->err,
+                   "send a JSON array of texts, or of objects such as {\"text\": \"...\", \"type\": "
+                   "\"decision\"}; or a fenced block marked 'memory' with '## Section' and items; or " NO_REPLY);
+}
+
+static enum status read_object(struct op_call *call, yyjson_val *v, struct kept_list *list) {
+  struct kept k = {0};
+  if (yyjson_obj_get(v, "batch") || yyjson_obj_get(v, "project"))
+    return bad_answer(call, "an object takes neither 'batch' nor 'project'");
+  enum status s = op_check_args(op_find(STR("remember")), v, call->err);
+  if (s == STATUS_OK)
+    s = write_from_args(call, v, &k.w);
+  if (s != STATUS_OK)
+    return s;
+  if (str_empty(k.w.m.body))
+    return bad_answer(call, "an object has no 'text'");
+  if (!strs_has(&k.w.m.tags, STR(TAG)))
+    strs_push(call->arena, &k.w.m.tags, STR(TAG));
+  list_push(call->arena, list, k);
+  return STATUS_OK;
+}
+
+static enum status read_json(struct op_call *call, struct str answer, struct kept_list *list) {
+  yyjson_val *root, *v;
+  size_t i, n;
+  if (json_read(call->arena, answer, &root, call->err) != STATUS_OK)
+    return bad_answer(call, arena_cstr(call->arena, str_from(call->err->message)));
+  if (yyjson_is_obj(root))
+    return read_object(call, root, list);
+  yyjson_arr_foreach(root, i, n, v) {
+    if (!yyjson_is_str(v) && !yyjson_is_obj(v))
+      return bad_answer(call, "the array holds something that is neither a text nor an object");
+    if (yyjson_is_str(v))
+      add_draft(call, list, type_of_kind(KIND_FACT), json_val_str(v));
+    else if (read_object(call, v, list) != STATUS_OK)
+      return call->err->code;
+  }
+  return STATUS_OK;
+}
+
+/* A section names a type by one of its words ("Key Decisions", "Lessons"); everything else is a fact. */
+static const struct mem_type *type_of_heading(struct str heading) {
+  size_t pos = 0;
+  struct str word;
+  while (text_next_word(heading, &pos, &word)) {
+    const struct mem_type *t = type_find(word);
+    if (!t && word.n > 3 && ascii_lower(word.p[word.n - 1]) == 's')
+      t = type_find(str_slice(word, 0, word.n - 1));
+    if (t && !t->stored_as)
+      return t;
+  }
+  return type_of_kind(KIND_FACT);
+}
+
+static bool is_item(struct str line) { return str_starts(line, STR("- ")) || str_starts(line, STR("* ")); }
+
+static void end_piece(struct op_call *call, struct buf *piece, const struct mem_type *type, struct kept_list *list) {
+  struct str text = str_trim(buf_str(piece));
+  if (text.n)
+    add_draft(call, list, type, arena_dup(call->arena, text));
+  piece->n = 0;
+}
+
+/* The items and paragraphs under each heading, a memory each. */
+static void read_block(struct op_call *call, struct str block, struct kept_list *list) {
+  const struct mem_type *type = type_of_kind(KIND_FACT);
+  struct buf piece = BUF(call->arena);
+  struct str line;
+  while (str_line(&block, &line)) {
+    line = str_trim(line);
+    bool heading = str_starts(line, STR("#"));
+    if (heading || is_item(line) || str_empty(line))
+      end_piece(call, &piece, type, list);
+    if (heading) {
+      type = type_of_heading(line);
+      continue;
+    }
+    if (is_item(line))
+      line = str_trim(str_slice(line, 2, line.n));
+    if (piece.n)
+      buf_addc(&piece, ' ');
+    buf_add(&piece, line);
+  }
+  end_piece(call, &piece, type, list);
+}
+
+static bool is_fence(struct str line) { return str_starts(str_trim(line), STR("```")); }
+
+/* True when there was a block. */
+static bool read_blocks(struct op_call *call, struct str answer, struct kept_list *list) {
+  struct buf block = BUF(call->arena);
+  struct str line;
+  bool inside = false, ours = false, found = false;
+  while (str_line(&answer, &line)) {
+    if (is_fence(line)) {
+      if (inside && ours)
+        read_block(call, arena_dup(call->arena, buf_str(&block)), list);
+      struct str mark = str_trim(line);
+      ours = !inside && str_ieq(str_trim(str_slice(mark, 3, mark.n)), STR("memory"));
+      inside = !inside;
+      found |= ours;
+      block.n = 0;
+    } else if (inside) {
+      buf_add(&block, line);
+      buf_addc(&block, '\n');
+    }
+  }
+  if (inside && ours) /* an answer that was cut off still says something */
+    read_block(call, buf_str(&block), list);
+  return found;
+}
+
+enum status flush_read_answer(struct op_call *call, struct str answer, struct kept_list *ret_list) {
+  struct kept_list list = {0};
+  answer = str_trim(answer);
+  enum status s = STATUS_OK;
+  if (str_eq(answer, STR(NO_REPLY)))
+    ; /* nothing was worth it */
+  else if (str_starts(answer, STR("[")) || str_starts(answer, STR("{")))
+    s = read_json(call, answer, &list);
+  else if (!read_blocks(call, answer, &list) && str_find(answer, STR(NO_REPLY), 0) == SIZE_MAX)
+    s = bad_answer(call, "there is neither JSON nor a fenced block marked 'memory' in them");
+  if (s == STATUS_OK)
+    *ret_list = list;
+  return s;
+}
+
+/* ---- no answer ---- */
+
+void flush_draft_marked(struct op_call *call, const struct message *list, size_t n, struct kept_list *ret_list) {
+  struct marked_list marked = {0};
+  size_t from = 0;
+  /* What a summary lists was stored when its messages left. */
+  while (from < n && list[from].role == SPEAKER_SUMMARY)
+    from++;
+  summary_marked(call->arena, list + from, n - from, &marked);
+  for (size_t i = 0; i < marked.n; i++) {
+    const struct mem_type *t =
+        marked.v[i].mark == MARK_DECISION ? type_of_section(BOOT_DECISIONS) : type_of_kind(KIND_FACT);
+    add_draft(call, ret_list, t, marked.v[i].text);
+    struct memory *m = &ret_list->v[ret_list->n - 1].w.m;
+    m->trust = STR("tool");
+    m->confidence = STR("low");
+    m->auto_captured = 1;
+  }
+}
+
+/* ---- through the gate ---- */
+
+static bool is_refusal(enum status s) {
+  return s == STATUS_REFUSED || s == STATUS_SECRET || s == STATUS_DUPLICATE || s == STATUS_CONFLICT ||
+         s == STATUS_USAGE || s == STATUS_NOT_FOUND;
+}
+
+static void prepare(struct op_call *call, struct kept *k) {
+  struct error *outer = call->err;
+  call->err = &k->err;
+  k->err.code = write_prepare(call, &k->w);
+  call->err = outer;
+}
+
+static enum status store_one(struct op_call *call, struct txn *txn, struct kept *k, int64_t counts[3], int64_t *refused,
+                             yyjson_mut_val *list) {
+  struct error *outer = call->err;
+  call->err = &k->err;
+  if (k->err.code == STATUS_OK)
+    k->err.code = write_try(call, txn, &k->w);
+  call->err = outer;
+  if (k->err.code == STATUS_OK) {
+    counts[k->w.action]++;
+    write_result(call, yyjson_mut_arr_add_obj(call->doc, list), &k->w);
+    return STATUS_OK;
+  }
+  if (!is_refusal(k->err.code)) {
+    *call->err = k->err;
+    return k->err.code;
+  }
+  (*refused)++;
+  yyjson_mut_val *v = op_error_json(call->doc, &k->err);
+  json_put_opt(call->doc, v, "headline", k->w.m.headline);
+  yyjson_mut_arr_append(list, v);
+  return STATUS_OK;
+}
+
+enum status flush_store(struct op_call *call, struct kept_list *list) {
+  struct txn txn;
+  int64_t counts[3] = {0}, refused = 0;
+  yyjson_mut_val *arr = yyjson_mut_arr(call->doc);
+  for (size_t i = 0; i < list->n; i++) {
+    prepare(call, &list->v[i]);
+    progress(call, "flush", (int64_t)i + 1, (int64_t)list->n);
+  }
+  enum status s = list->n ? call_begin(call, &txn) : STATUS_OK;
+  for (size_t i = 0; s == STATUS_OK && i < list->n; i++)
+    s = store_one(call, &txn, &list->v[i], counts, &refused, arr);
+  if (s != STATUS_OK)
+    return s;
+  json_put_int(call->doc, call->result, "stored", counts[WRITE_STORED] + counts[WRITE_SUPERSEDED]);
+  json_put_int(call->doc, call->result, "skipped", counts[WRITE_SKIPPED]);
+  json_put_int(call->doc, call->result, "refused", refused);
+  yyjson_mut_obj_add_val(call->doc, call->result, "memories", arr);
+  return list->n ? call_commit(call, &txn) : STATUS_OK;
+}

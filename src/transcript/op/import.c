@@ -1,0 +1,158 @@
+/* import.c: takes over the transcripts that Claude Code and Codex leave on disk.
+ *
+ * Each file is read from where the last import stopped, to its last whole line. Messages keep the ids of their source,
+ * so that nothing is stored twice, whatever becomes of the notes about how far was read. Sessions go to the project
+ * whose repository holds the folder that they were held in. */
+#include "transcript/op/import.h"
+#include "op/files/file_event.h"
+#include "op/handlers.h"
+
+enum { SAVE_FILES = 64 }; /* how far was read is noted after so many files, at the latest */
+
+/* ---- all files ---- */
+
+static enum status import_all(struct import_run *r, const struct import_paths *paths) {
+  struct op_call *call = r->call;
+  enum status s = STATUS_OK;
+  for (size_t i = 0; s == STATUS_OK && i < paths->n; i++) {
+    s = import_read_file(r, &paths->v[i]);
+    progress(call, "import", (int64_t)i + 1, (int64_t)paths->n);
+    if (s == STATUS_OK && r->noted && (i + 1) % SAVE_FILES == 0)
+      s = import_marks_write(r->notes, &r->marks, call->arena, call->err);
+  }
+  return s;
+}
+
+/* For search, where that is switched on. The messages are stored: what goes wrong fails nothing, and is said. */
+static void index_target(struct import_run *r, struct op_call own, const struct import_target *target) {
+  struct error err = {0};
+  int64_t sessions = 0, added = 0;
+  bool on = false;
+  own.err = &err;
+  enum status s = transcript_is_indexed(&own, &on);
+  if (s == STATUS_OK && on)
+    s = transcript_index_changed(&own, &target->folder, STR_NONE, &sessions, &added);
+  r->indexed += added;
+  if (s == STATUS_OK)
+    return;
+  store_rollback(own.engine->store);
+  r->not_indexed = arena_printf(own.arena, "%s; 'cairn transcript index' makes up for it", err.message);
+}
+
+/* The index of its sessions, and one event for all that came to them. */
+static enum status close_target(struct import_run *r, const struct import_target *target, struct error *err) {
+  struct op_call own = *r->call;
+  struct transcript_infos list;
+  bool rebuilt;
+  own.caller.project = target->project;
+  file_wrote(&own, FILE_EPISODIC, target->folder.folder, target->bytes);
+  enum status s = transcript_list(&target->folder, own.arena, &list, &rebuilt, err);
+  if (s == STATUS_OK)
+    index_target(r, own, target);
+  return s;
+}
+
+/* Notes how far was read and brings the indexes up to date, also after a failure: what was written stays. */
+static enum status finish(struct import_run *r, enum status s) {
+  struct op_call *call = r->call;
+  struct error first = *call->err;
+  struct error *err = s == STATUS_OK ? call->err : &(struct error){0};
+  enum status last = r->noted ? import_marks_write(r->notes, &r->marks, call->arena, err) : STATUS_OK;
+  for (size_t i = 0; i < r->targets.n && last == STATUS_OK; i++)
+    if (r->targets.v[i].messages)
+      last = close_target(r, &r->targets.v[i], err);
+  if (s == STATUS_OK)
+    return last;
+  *call->err = first;
+  return s;
+}
+
+/* ---- the operation ---- */
+
+static enum status nothing_known(struct op_call *call, struct str path) {
+  error_set(call->err, STATUS_USAGE, "%.*s is no transcript of Claude Code or Codex", STR_ARG(path));
+  return error_fix(call->err, "name their files or folders; 'cairn transcript append' takes messages in Cairn's own "
+                              "format");
+}
+
+/* The files that are named; else those in the usual folders. */
+static enum status find_all(struct op_call *call, enum import_from from, struct import_paths *paths,
+                            struct strs *looked) {
+  struct strs named = {0};
+  enum status s = STATUS_OK;
+  json_strs(call->arena, call->args, "paths", &named);
+  for (size_t i = 0; s == STATUS_OK && i < named.n; i++) {
+    s = call_not_the_store(call, named.v[i]);
+    if (s == STATUS_OK)
+      s = import_find(named.v[i], from, call->arena, paths, call->err);
+  }
+  for (int k = IMPORT_CLAUDE; named.n == 0 && k < IMPORT_FROM_COUNT; k++) {
+    struct strs folders = {0};
+    if (from != IMPORT_UNKNOWN && from != (enum import_from)k)
+      continue;
+    import_folders((enum import_from)k, call->arena, &folders);
+    for (size_t i = 0; s == STATUS_OK && i < folders.n; i++) {
+      strs_push(call->arena, looked, folders.v[i]);
+      s = import_find(folders.v[i], (enum import_from)k, call->arena, paths, call->err);
+      if (s == STATUS_NOT_FOUND) /* a program that is not used here */
+        s = STATUS_OK;
+    }
+  }
+  return s;
+}
+
+static void put_counts(struct import_run *r) {
+  yyjson_mut_doc *doc = r->call->doc;
+  yyjson_mut_val *out = r->call->result;
+  json_put_int(doc, out, "messages", r->messages);
+  json_put_int(doc, out, "sessions", (int64_t)r->sessions.n);
+  json_put_int(doc, out, "already", r->already);
+  json_put_int(doc, out, "redacted", r->redacted);
+  json_put_int(doc, out, "files", r->files);
+  json_put_int(doc, out, "unchanged", r->unchanged);
+  json_put_int(doc, out, "unknown", r->unknown);
+  json_put_int(doc, out, "torn", r->torn);
+  yyjson_mut_val *skipped = json_put_obj(doc, out, "skipped");
+  for (size_t i = 0; i < IMPORT_SKIP_COUNT; i++)
+    if (r->skipped[i])
+      json_put_int(doc, skipped, import_skip_names[i], r->skipped[i]);
+  yyjson_mut_val *projects = json_put_obj(doc, out, "projects");
+  for (size_t i = 0; i < r->targets.n; i++)
+    if (r->targets.v[i].messages)
+      json_put_int(doc, projects, arena_cstr(r->call->arena, r->targets.v[i].project), r->targets.v[i].messages);
+  if (r->indexed)
+    json_put_int(doc, out, "indexed", r->indexed);
+  json_put_opt(doc, out, "not_indexed", r->not_indexed);
+  if (r->problems) {
+    json_put_int(doc, out, "failed_count", r->problems);
+    yyjson_mut_obj_add_val(doc, out, "failed", r->failed);
+  }
+}
+
+enum status op_transcript_import(struct op_call *call) {
+  struct import_run r = {.call = call, .failed = yyjson_mut_arr(call->doc)};
+  struct import_paths paths = {0};
+  struct strs looked = {0};
+  struct transcripts home;
+  struct str from = json_str(call->args, "from");
+  enum import_from wanted = str_is(from, "claude")  ? IMPORT_CLAUDE
+                            : str_is(from, "codex") ? IMPORT_CODEX
+                                                    : IMPORT_UNKNOWN;
+  struct str project = import_chosen(call) ? call->caller.project : STR("");
+  enum status s = find_all(call, wanted, &paths, &looked);
+  if (s == STATUS_OK)
+    s = transcripts_at(call->engine->store, call->caller.team, project, call->now, call->arena, &home, call->err);
+  if (s != STATUS_OK)
+    return s;
+  r.notes = home.folder;
+  import_marks_read(r.notes, call->arena, &r.marks);
+  s = finish(&r, import_all(&r, &paths));
+  if (s != STATUS_OK)
+    return s;
+  if (r.unknown && r.unknown == r.files && r.files == 1 && !looked.n)
+    return nothing_known(call, paths.v[0].path);
+  put_counts(&r);
+  if (looked.n)
+    json_put_strs(call->doc, call->result, "looked_in", &looked);
+  return STATUS_OK;
+}

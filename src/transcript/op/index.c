@@ -1,0 +1,186 @@
+/* index.c: messages of transcripts as documents of the corpus "sessions", which a search may ask for.
+ *
+ * Opt-in, by the setting sessions.indexed. What people and agents say is found, by itself and by what stands around it;
+ * calls and results of tools are not: a file that was read would bury the conversation about it. */
+#include "base/utf8.h"
+#include "core/memory/headline.h"
+#include "core/text/text.h"
+#include "op/handlers.h"
+#include "op/search/corpus.h"
+#include "store/memories/documents.h"
+#include "store/tables/settings.h"
+#include "transcript/op/transcript.h"
+
+enum { DOCUMENT_BYTES = 100000 };
+
+enum status transcript_is_indexed(struct op_call *call, bool *ret_on) {
+  struct setting_value v;
+  enum status s = setting_get(call->engine->store, call->caller.team, SET_SESSIONS_INDEXED, call->arena, &v, call->err);
+  if (s == STATUS_OK)
+    *ret_on = str_is(v.value, "on");
+  return s;
+}
+
+static bool is_said(const struct message *m) {
+  return !m->damaged && m->id.p &&
+         (m->role == SPEAKER_USER || m->role == SPEAKER_ASSISTANT || m->role == SPEAKER_SYSTEM) &&
+         text_has_letter(m->content);
+}
+
+static void make_documents(struct arena *a, const struct redactor *what, struct str session,
+                           const struct messages *list, struct documents *ret) {
+  const char *type = type_of_sequence()->name;
+  for (size_t i = 0; i < list->n; i++) {
+    struct message m = list->v[i];
+    if (!is_said(&m))
+      continue;
+    (void)message_redact(a, what, &m); /* a file may have been edited by hand */
+    const char *role = speaker_names[m.role];
+    struct str headline = arena_printf(a, "%s: %.*s", role, STR_ARG(headline_derive(a, m.content)));
+    list_push(a, ret,
+              (struct document){.ref = arena_printf(a, "%s:%.*s", role, STR_ARG(m.id)),
+                                .type = str_from(type),
+                                .headline = headline_cut(a, headline),
+                                .text = utf8_cut(m.content, DOCUMENT_BYTES),
+                                .session = session,
+                                .at = m.at});
+  }
+}
+
+static struct str group_path(const struct transcripts *t, struct str session, struct arena *a) {
+  return arena_printf(a, "%.*s/%.*s.jsonl", STR_ARG(t->folder), STR_ARG(session));
+}
+
+static enum status add(struct op_call *call, const struct transcripts *t, struct str session,
+                       const struct messages *list, struct str hash, struct arena *a, struct document_counts *counts) {
+  struct documents documents = {0};
+  struct document_group group = {.path = group_path(t, session, a), .hash = hash, .changed_at = call->now};
+  struct txn txn;
+  make_documents(a, call->secrets, session, list, &documents);
+  if (documents.n == 0 && str_empty(hash))
+    return STATUS_OK;
+  enum status s = call_begin(call, &txn);
+  if (s == STATUS_OK)
+    s = documents_append(&txn, a, CORPUS_SESSIONS, &group, &documents, counts, call->err);
+  return s == STATUS_OK ? txn_commit(&txn, call->err) : s;
+}
+
+struct str transcript_index_added(struct op_call *call, const struct transcripts *t, struct str session,
+                                  const struct messages *list) {
+  struct document_counts counts = {0};
+  struct error *own = arena_new(call->arena, struct error), *outer = call->err;
+  call->err = own;
+  enum status s = add(call, t, session, list, STR_NONE, call->arena, &counts);
+  call->err = outer;
+  if (s == STATUS_OK)
+    return STR_NONE;
+  store_rollback(call->engine->store);
+  return arena_printf(call->arena, "%s; 'cairn transcript index' makes up for it", own->message);
+}
+
+/* ---- all that have changed ---- */
+
+static struct str state_of(const struct transcript_info *info, struct arena *a) {
+  return arena_printf(a, "%lld.%lld.%d", (long long)info->size, (long long)info->compactions, (int)info->archived);
+}
+
+static const struct document_group *find_group(const struct document_groups *groups, struct str path) {
+  for (size_t low = 0, high = groups->n; low < high;) {
+    size_t middle = (low + high) / 2;
+    int c = str_cmp(groups->v[middle].path, path);
+    if (c == 0)
+      return &groups->v[middle];
+    if (c < 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return NULL;
+}
+
+enum status transcript_index_changed(struct op_call *call, const struct transcripts *t, struct str only,
+                                     int64_t *ret_sessions, int64_t *ret_added) {
+  struct transcript_infos list;
+  struct document_groups groups = {0};
+  struct document_counts counts = {0};
+  struct arena *a = arena_child(call->arena);
+  int64_t sessions = 0;
+  bool rebuilt;
+  enum status s = transcript_list(t, call->arena, &list, &rebuilt, call->err);
+  if (s == STATUS_OK)
+    s = documents_groups(call->engine->store, call->caller.team, call->caller.project, CORPUS_SESSIONS, call->arena,
+                         &groups, call->err);
+  for (size_t i = 0; s == STATUS_OK && i < list.n && !cancelled(call); i++) {
+    const struct transcript_info *info = &list.v[i];
+    const struct document_group *had = find_group(&groups, group_path(t, info->id, a));
+    struct str state = state_of(info, a);
+    struct transcript tr;
+    if ((only.p && !str_eq(only, info->id)) || (had && str_eq(had->hash, state)))
+      continue;
+    s = transcript_read(t, info->id, true, a, &tr, call->err);
+    if (s == STATUS_OK)
+      s = add(call, t, info->id, &tr.list, state, a, &counts);
+    sessions++;
+    arena_release(a);
+    progress(call, "index", (int64_t)i + 1, (int64_t)list.n);
+  }
+  if (s != STATUS_OK)
+    return s;
+  *ret_sessions = sessions;
+  *ret_added = counts.added;
+  return STATUS_OK;
+}
+
+/* ---- the operation ---- */
+
+static enum status take_out(struct op_call *call, struct str only, const struct transcripts *t) {
+  struct document_groups groups = {0};
+  struct document_counts counts = {0};
+  struct str path = only.p ? group_path(t, only, call->arena) : STR_NONE;
+  struct txn txn;
+  int64_t sessions = 0;
+  enum status s = documents_groups(call->engine->store, call->caller.team, call->caller.project, CORPUS_SESSIONS,
+                                   call->arena, &groups, call->err);
+  if (s == STATUS_OK)
+    s = call_begin(call, &txn);
+  for (size_t i = 0; s == STATUS_OK && i < groups.n; i++) {
+    if (path.p && !str_eq(path, groups.v[i].path))
+      continue;
+    s = documents_remove(&txn, call->arena, CORPUS_SESSIONS, groups.v[i].path, &counts, call->err);
+    sessions++;
+  }
+  if (s == STATUS_OK)
+    s = txn_commit(&txn, call->err);
+  if (s != STATUS_OK)
+    return s;
+  json_put_int(call->doc, call->result, "sessions", sessions);
+  json_put_int(call->doc, call->result, "removed", counts.removed);
+  return STATUS_OK;
+}
+
+enum status op_transcript_index(struct op_call *call) {
+  struct transcripts t;
+  struct transcript_info info;
+  struct str only = json_str(call->args, "session");
+  bool on = false;
+  int64_t sessions, added;
+  enum status s = transcripts_at(call->engine->store, call->caller.team, call->caller.project, call->now, call->arena,
+                                 &t, call->err);
+  if (s == STATUS_OK && json_bool(call->args, "remove", false))
+    return take_out(call, only, &t);
+  if (s == STATUS_OK)
+    s = transcript_is_indexed(call, &on);
+  if (s == STATUS_OK && !on) {
+    error_set(call->err, STATUS_CONFLICT, "transcripts are not searched unless you say so");
+    return error_fix(call->err, "cairn config sessions.indexed on");
+  }
+  if (s == STATUS_OK && only.p)
+    s = transcript_find(&t, only, call->arena, &info, call->err);
+  if (s == STATUS_OK)
+    s = transcript_index_changed(call, &t, only, &sessions, &added);
+  if (s != STATUS_OK)
+    return s;
+  json_put_int(call->doc, call->result, "sessions", sessions);
+  json_put_int(call->doc, call->result, "added", added);
+  return corpus_embed(call);
+}

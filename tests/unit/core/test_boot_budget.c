@@ -1,0 +1,151 @@
+/* test_boot_budget.c: the boot payload, as it is sent, fits its budget and keeps what is protected. */
+#include "core/boot/budget.h"
+
+#include "core/text/token_count.h"
+#include "support/harness.h"
+
+static struct arena a; /* of the running test */
+
+static struct boot_group group(const char *name, int drop, size_t n, bool protect) {
+  struct boot_group g = {.name = name, .title = name, .fetch = "cairn list", .drop_order = drop};
+  for (size_t i = 0; i < n; i++)
+    list_push(&a, &g,
+              (struct boot_line){.id = (int64_t)i + 1,
+                                 .text = STR("a headline of about ten words that takes its room"),
+                                 .protect = protect});
+  return g;
+}
+
+struct fitted {
+  yyjson_val *result;
+  struct str json;
+  size_t tokens;
+};
+
+/* Fits, and reads what would be sent. */
+static struct fitted fit(struct boot_payload p) {
+  struct fitted f;
+  struct error err;
+  yyjson_mut_doc *doc = json_new(&a);
+  yyjson_mut_val *head = yyjson_mut_obj(doc);
+  json_put(doc, head, "project", STR("demo"));
+  p.title = STR("Memory");
+  f.json = json_write(&a, boot_fit(&a, doc, head, &p, &f.tokens), false);
+  CHECK_OK(json_read(&a, f.json, &f.result, &err), &err);
+  CHECK_INT(json_int(f.result, "tokens", -1), f.tokens);
+  return f;
+}
+
+static size_t items_of(struct fitted f, const char *name) {
+  size_t i, n;
+  yyjson_val *s;
+  yyjson_arr_foreach(yyjson_obj_get(f.result, "sections"), i, n, s) {
+    if (str_is(json_str(s, "name"), name))
+      return yyjson_arr_size(yyjson_obj_get(s, "items"));
+  }
+  FAIL("no section %s", name);
+}
+
+static bool has(struct str text, struct str part) { return str_find(text, part, 0) != SIZE_MAX; }
+
+TEST(a_large_budget_shows_everything) {
+  arena_init(&a);
+  struct boot_group g[] = {group("rules", 2, 3, false), group("tasks", 1, 4, false)};
+  struct fitted f = fit((struct boot_payload){.groups = g, .n = 2, .budget = 100000});
+  CHECK_INT(items_of(f, "rules"), 3);
+  CHECK_INT(items_of(f, "tasks"), 4);
+  CHECK_STR(json_str(f.result, "project"), "demo");
+  CHECK_INT(yyjson_arr_size(yyjson_obj_get(f.result, "dropped")), 0);
+  CHECK(!has(json_str(f.result, "text"), STR("more:")));
+  arena_release(&a);
+}
+
+TEST(the_budget_is_for_the_whole_reply) {
+  arena_init(&a);
+  for (size_t budget = 250; budget < 2500; budget += 47) {
+    test_note("budget %zu", budget);
+    struct boot_group g[] = {group("rules", 2, 5, false), group("decisions", 3, 5, false),
+                             group("tasks", 1, 20, false)};
+    struct fitted f = fit((struct boot_payload){.groups = g, .n = 3, .budget = budget});
+    CHECK(tokens_estimate(f.json) <= f.tokens + 1);
+    CHECK(f.tokens <= budget);
+    CHECK_INT(g[0].shown + g[0].dropped, 5);
+    CHECK_INT(g[2].shown + g[2].dropped, 20);
+    /* Tasks go first, then rules, then the rest. */
+    CHECK(g[0].dropped == 0 || g[2].shown == 0);
+    CHECK(g[1].dropped == 0 || g[0].shown == 0);
+  }
+  arena_release(&a);
+}
+
+TEST(no_more_is_cut_than_needed) {
+  arena_init(&a);
+  struct boot_group all[] = {group("tasks", 1, 20, false)};
+  size_t whole = fit((struct boot_payload){.groups = all, .n = 1, .budget = 100000}).tokens;
+  CHECK(whole > 600);
+  for (size_t budget = 300; budget < whole; budget += 31) {
+    test_note("budget %zu of %zu", budget, whole);
+    struct boot_group g[] = {group("tasks", 1, 20, false)};
+    struct fitted f = fit((struct boot_payload){.groups = g, .n = 1, .budget = budget});
+    /* One more line, of some forty tokens, would have been too much. */
+    CHECK(g[0].dropped > 0 && f.tokens <= budget && f.tokens + 45 > budget);
+  }
+  arena_release(&a);
+}
+
+TEST(what_is_dropped_is_counted_with_the_call_that_shows_it) {
+  arena_init(&a);
+  struct boot_group g[] = {group("tasks", 1, 20, false)};
+  struct fitted f = fit((struct boot_payload){.groups = g, .n = 1, .budget = 300});
+  yyjson_val *d = yyjson_arr_get_first(yyjson_obj_get(f.result, "dropped"));
+  CHECK_STR(json_str(d, "section"), "tasks");
+  CHECK_INT(json_int(d, "count", 0), g[0].dropped);
+  CHECK_STR(json_str(d, "fetch"), "cairn list");
+  CHECK_INT(items_of(f, "tasks") + g[0].dropped, 20);
+  CHECK(has(json_str(f.result, "text"), STR("more: cairn list")));
+  arena_release(&a);
+}
+
+TEST(protected_lines_stay_whatever_the_budget) {
+  arena_init(&a);
+  struct boot_group g[] = {group("blockers", 5, 8, true), group("identity", 0, 3, false), group("tasks", 1, 9, false)};
+  struct fitted f = fit((struct boot_payload){.groups = g, .n = 3, .budget = 10});
+  CHECK_INT(items_of(f, "blockers"), 8);
+  CHECK_INT(items_of(f, "identity"), 3);
+  CHECK_INT(items_of(f, "tasks"), 0);
+  CHECK(f.tokens > 10); /* and the reply says that it is over */
+  arena_release(&a);
+}
+
+TEST(one_of_text_and_sections_leaves_room_for_more) {
+  arena_init(&a);
+  struct boot_group both[] = {group("tasks", 1, 20, false)}, text[] = {group("tasks", 1, 20, false)};
+  fit((struct boot_payload){.groups = both, .n = 1, .budget = 500});
+  struct fitted f = fit((struct boot_payload){.groups = text, .n = 1, .budget = 500, .no_sections = true});
+  CHECK(text[0].shown > both[0].shown);
+  CHECK(!yyjson_obj_get(f.result, "sections") && yyjson_obj_get(f.result, "text"));
+  struct boot_group sections[] = {group("tasks", 1, 20, false)};
+  f = fit((struct boot_payload){.groups = sections, .n = 1, .budget = 500, .no_text = true});
+  CHECK(sections[0].shown > both[0].shown);
+  CHECK(yyjson_obj_get(f.result, "sections") && !yyjson_obj_get(f.result, "text"));
+  arena_release(&a);
+}
+
+TEST(members_of_their_own_count_too) {
+  arena_init(&a);
+  struct boot_group g[] = {
+      {.name = "handoff", .title = "Handoff", .fetch = "f", .drop_order = 4, .member = true, .single = true},
+      {.name = "sessions", .title = "Others", .fetch = "f", .drop_order = 3, .member = true}};
+  list_push(&a, &g[0], (struct boot_line){.text = STR("the docs are left"), .json = STR("{\"id\":7}")});
+  list_push(&a, &g[1], (struct boot_line){.text = STR("s-1 (cli)"), .json = STR("{\"session\":\"s-1\"}")});
+  struct fitted f = fit((struct boot_payload){.groups = g, .n = 2, .budget = 1000});
+  CHECK_INT(json_int(yyjson_obj_get(f.result, "handoff"), "id", 0), 7);
+  CHECK_INT(yyjson_arr_size(yyjson_obj_get(f.result, "sessions")), 1);
+  CHECK(has(json_str(f.result, "text"), STR("## Handoff\nthe docs are left\n")));
+  CHECK(has(json_str(f.result, "text"), STR("- s-1 (cli)\n")));
+  f = fit((struct boot_payload){.groups = g, .n = 2, .budget = 20});
+  CHECK(!yyjson_obj_get(f.result, "handoff"));
+  CHECK_INT(yyjson_arr_size(yyjson_obj_get(f.result, "sessions")), 0);
+  CHECK_INT(yyjson_arr_size(yyjson_obj_get(f.result, "dropped")), 2);
+  arena_release(&a);
+}

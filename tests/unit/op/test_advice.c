@@ -1,0 +1,96 @@
+/* test_advice.c: what operations say about the command line, for other doors. */
+#include "op/run/advice.h"
+
+#include <dirent.h>
+
+#include "base/os/fs.h"
+#include "support/harness.h"
+
+static struct arena a;
+
+static struct str as_name(const struct words_door *door, const struct op *op, yyjson_mut_val *args) {
+  return arena_printf(door->arena, "<%s %s>", op->name, json_write(door->arena, args, false).p);
+}
+
+static struct str words(const char *text) {
+  struct words_door door = {.arena = &a,
+                            .doc = json_new(&a),
+                            .call = as_name,
+                            .help = "HELP",
+                            .session = "SESSION",
+                            .elsewhere = "elsewhere"};
+  return words_at(&door, str_from(text));
+}
+
+TEST(what_cannot_be_undone_is_never_a_call) {
+  for (const struct op *op = ops; op->name; op++) {
+    struct str said = words(arena_printf(&a, "'cairn %s'", op->name).p);
+    struct str want = (op->flags & OP_DESTRUCTIVE) ? arena_printf(&a, "'cairn %s' (elsewhere)", op->name)
+                                                   : arena_printf(&a, "<%s {}>", op->name);
+    test_note("%s", op->name);
+    CHECK(str_eq(said, want));
+  }
+}
+
+TEST(a_session_and_help_are_named_as_the_door_does) {
+  CHECK_STR(words("(--session, or CAIRN_SESSION)"), "(SESSION)");
+  CHECK_STR(words("'cairn help get' says it"), "HELP says it");
+}
+
+/* Options of operations are arguments elsewhere; those of other programs are theirs. */
+TEST(options_of_other_programs_stay) {
+  CHECK_STR(words("repeat it with --inherit-key, and --reason WHY"), "repeat it with inherit_key, and reason WHY");
+  CHECK_STR(words("never use rsync --delete-excluded"), "never use rsync --delete-excluded");
+}
+
+/* What somebody stored is quoted letter by letter, whatever it reads like. */
+TEST(a_quoted_memory_stays_as_it_is) {
+  static const char *const messages[] = {
+      "close to memory 12: Never use rsync --delete",
+      "key 'k' is taken by memory 3: Push with --force, then cairn list (untrusted)",
+      "may contradict memory 3 (number: '--reason', there '4'): Push with --force",
+      "says more than memory 3, which stays: 'cairn get 3' needs --reason",
+  };
+  for (size_t i = 0; i < ARRAY_LEN(messages); i++)
+    CHECK_STR(words(messages[i]), messages[i]);
+  CHECK_STR(words("memory 3 is pinned; --reason says why"), "memory 3 is pinned; reason says why");
+  CHECK_STR(words("memory: --reason says why"), "memory: reason says why");
+}
+
+/* ---- the sources ---- */
+
+static void check_file(const char *path) {
+  static const char *const commands[] = {"cairn purge", "cairn prune", "cairn team delete", "cairn vault delete",
+                                         "cairn token delete"};
+  struct error err;
+  struct str text;
+  CHECK_OK(fs_read(&a, path, 1 << 20, &text, &err), &err);
+  for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
+    test_note("%s: %s", path, commands[i]);
+    CHECK(str_find(text, str_from(commands[i]), 0) == SIZE_MAX);
+  }
+}
+
+/* Checks each source below a folder; returns how many there are. Help and examples may name these commands: table.c. */
+static int check_folder(const char *folder) {
+  int seen = 0;
+  DIR *dir = opendir(folder);
+  CHECK(dir);
+  for (struct dirent *e; (e = readdir(dir)) != NULL;) {
+    const char *path = arena_printf(&a, "%s/%s", folder, e->d_name).p;
+    if (e->d_type == DT_DIR && e->d_name[0] != '.')
+      seen += check_folder(path);
+    else if (str_ends(str_from(e->d_name), STR(".c")) && strcmp(e->d_name, "table.c") != 0)
+      check_file(path), seen++;
+  }
+  closedir(dir);
+  return seen;
+}
+
+TEST(no_source_suggests_what_cannot_be_undone) {
+  static const char *const layers[] = {"base", "core", "embed", "store", "file", "transcript", "op", "mcp", "http"};
+  int seen = 0;
+  for (size_t i = 0; i < ARRAY_LEN(layers); i++)
+    seen += check_folder(arena_printf(&a, "%s/src/%s", CAIRN_SOURCE_DIR, layers[i]).p);
+  CHECK(seen > 300);
+}
