@@ -159,7 +159,7 @@ def main():
     check = "--check" in arguments
     files = [a for a in arguments if a != "--check"]
     here = os.path.dirname(os.path.abspath(__file__))
-    path = files[0] if files else os.path.join(here, "..", "src", "embed", "unicode_tables.c")
+    path = files[0] if files else os.path.join(here, "..", "src", "embed", "encoder", "unicode_tables.c")
     text = generate()
     if not check:
         open(path, "w", encoding="ascii").write(text)

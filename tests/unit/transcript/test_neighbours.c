@@ -3,8 +3,8 @@
 
 #include "base/id.h"
 #include "base/utf8.h"
-#include "fixture.h"
 #include "store/vectors/vectors.h"
+#include "unit/store/fixture.h"
 
 static struct fixture f;
 
