@@ -11,7 +11,7 @@
  *
  * MODEL. A handle is an open store. Any number of processes and handles can use a store at the same time. Writers take
  * turns and wait for each other; readers never wait. When a call returns success, its changes are on disk. There is no
- * global state: nothing to initialize, and any number of handles, on one store or several. Nothing runs in the
+ * global state: nothing to initialise, and any number of handles, on one store or several. Nothing runs in the
  * background: a long-running program calls the operation "maintain" from time to time, with {"if_due": true}.
  *
  * THREADS. Several threads can use one handle; its calls run one after another. For concurrency, open one handle per
