@@ -1,11 +1,11 @@
-/* remember.c: stores a fact, corrects it, and asks for it.
+/* remember.c: stores a fact, corrects it, and searches for it.
  *
  *   cc remember.c $(pkg-config --cflags --libs cairn) -o remember
  *   ./remember /tmp/example.db */
 #include <cairn.h>
 #include <stdio.h>
 
-/* Every failed call leaves its reason, in words, with the handle. */
+/* The handle holds the reason of the last failed call. */
 static int fail(struct cairn *db, const char *what) {
   struct cairn_error error;
   cairn_last_error(db, &error);
@@ -26,7 +26,7 @@ int main(int argc, char **argv) {
   if (cairn_open(&options, &db) != CAIRN_OK)
     return fail(db, "open");
 
-  /* The key names the memory, so that nobody needs to keep its number. */
+  /* The key identifies the memory, so the program need not remember its id. */
   const char *tags[] = {"staging", NULL};
   struct cairn_draft fact = {.size = sizeof(fact),
                              .headline = "Staging database port is 5433",
@@ -39,7 +39,7 @@ int main(int argc, char **argv) {
   printf("stored %s\n", written->headline);
   cairn_written_free(written);
 
-  /* A correction replaces the old memory and keeps it for the record. */
+  /* A correction supersedes the old memory, which is kept. */
   struct cairn_draft fix = {.size = sizeof(fix),
                             .headline = "Staging database port is 5434",
                             .text = "The staging database listens on port 5434.",

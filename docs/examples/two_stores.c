@@ -1,4 +1,4 @@
-/* two_stores.c: copies the decisions of one store into another; both are open at the same time.
+/* two_stores.c: copies the decisions of one store to another, with both open at the same time.
  *
  *   cc two_stores.c $(pkg-config --cflags --libs cairn) -o two_stores
  *   ./two_stores /tmp/mine.db /tmp/team.db */
@@ -18,7 +18,7 @@ static int note(struct cairn *db, const char *type, const char *headline, const 
   return status == CAIRN_OK ? status : fail(db, "remember");
 }
 
-/* The uid of a memory is the same for ever: as the key of the copy it makes this program safe to run again. */
+/* The uid of a memory never changes. As the idempotency key of the copy it makes this program safe to repeat. */
 static int copy(struct cairn *to, const char *ref, struct cairn *from) {
   struct cairn_memory *memory;
   if (cairn_get(from, ref, &memory) != CAIRN_OK)
@@ -47,7 +47,7 @@ static int copy_decisions(struct cairn *from, struct cairn *to) {
   return status;
 }
 
-/* Every change is an event, so that another program can follow a store. */
+/* Every change is logged as an event, so other programs can follow a store. */
 static int print_change(void *arg, const struct cairn_event *event) {
   (void)arg;
   if (event->txn)
@@ -64,7 +64,7 @@ static int run(struct cairn *mine, struct cairn *team) {
     status = copy_decisions(mine, team);
   if (status == CAIRN_OK && cairn_events(team, 0, print_change, NULL, NULL) != CAIRN_OK)
     status = fail(team, "events");
-  /* What has no function of its own is called by name. */
+  /* Operations without a C function are called by name. */
   char *json = NULL;
   if (status == CAIRN_OK && cairn_call(team, "list", "{\"limit\": 5}", 0, &json, NULL) != CAIRN_OK)
     status = fail(team, "list");

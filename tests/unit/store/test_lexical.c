@@ -190,7 +190,7 @@ TEST(names_are_found_however_they_are_written) {
   struct txn txn = fixture_begin(&f);
   struct memory snake = fixture_fact(&f, &txn, STR(""), STR("the function parse_ttl reads it"), NULL);
   struct memory camel = fixture_fact(&f, &txn, STR(""), STR("call openStoreFile first"), NULL);
-  struct memory path = fixture_fact(&f, &txn, STR(""), STR("it lives in src/store/sqlite.c there"), NULL);
+  struct memory path = fixture_fact(&f, &txn, STR(""), STR("it lives in src/store/sqlite/driver.c there"), NULL);
   struct memory code = fixture_fact(&f, &txn, STR(""), STR("fails with ERR4042 on arm"), NULL);
   struct memory mail = fixture_fact(&f, &txn, STR(""), STR("send an e-mail"), NULL);
   fixture_fact(&f, &txn, STR(""), STR("version 1.2.4 has 3 faults"), NULL);
