@@ -41,6 +41,15 @@ enum status {
 enum { STATUS_COUNT = 0 STATUS_LIST(X) };
 #undef X
 
+/* Returns from the enclosing function with the status of `call` unless that is STATUS_OK. Not for a function that must
+ * still release something: the arena frees memory, but no lock, descriptor or statement. */
+#define TRY(call)                                                                                                      \
+  do {                                                                                                                 \
+    enum status status_of_try = (call);                                                                                \
+    if (status_of_try != STATUS_OK)                                                                                    \
+      return status_of_try;                                                                                            \
+  } while (0)
+
 /* Lower-case name ("not_found"): stable, part of the JSON contract. */
 const char *status_name(enum status s);
 const char *status_text(enum status s);

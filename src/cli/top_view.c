@@ -24,13 +24,9 @@ static enum status put_store(struct picture *p) {
   int64_t memories, seq;
   struct store_room room;
   char time[TIME_TEXT_SIZE];
-  enum status s = count_since(st, p->top->caller.team, 0, &memories, p->err);
-  if (s == STATUS_OK)
-    s = events_place(st, p->top->caller.team, INT64_MAX, INT64_MAX, &seq, p->err);
-  if (s == STATUS_OK)
-    s = store_room(st, &room, p->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(count_since(st, p->top->caller.team, 0, &memories, p->err));
+  TRY(events_place(st, p->top->caller.team, INT64_MAX, INT64_MAX, &seq, p->err));
+  TRY(store_room(st, &room, p->err));
   json_put(p->doc, p->root, "at", time_format(p->now, time));
   json_put(p->doc, p->root, "db", str_from(db_path(store_db(st))));
   json_put_int(p->doc, p->root, "bytes", room.bytes);
@@ -61,11 +57,8 @@ static enum status put_calls(struct picture *p) {
   struct store *st = p->top->engine->store;
   struct str team = p->top->caller.team;
   struct call_stats stats;
-  enum status s = call_stats_of(st, team, p->now - p->top->minutes * 60 * MS_PER_SECOND, p->a, &stats, p->err);
-  if (s == STATUS_OK)
-    s = calls_walk(st, team, p->now - RATE_SECONDS * MS_PER_SECOND + 1, count_call, p, p->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(call_stats_of(st, team, p->now - p->top->minutes * 60 * MS_PER_SECOND, p->a, &stats, p->err));
+  TRY(calls_walk(st, team, p->now - RATE_SECONDS * MS_PER_SECOND + 1, count_call, p, p->err));
   json_put_int(p->doc, p->root, "minutes", p->top->minutes);
   json_put_num(p->doc, p->root, "calls_per_s", json_round((double)p->recent / (double)RATE_SECONDS, 2));
   json_put_int(p->doc, p->root, "calls", stats.calls);
@@ -114,13 +107,11 @@ enum status top_read(struct top *t, struct arena *a, size_t events, yyjson_val *
   struct picture p = {.top = t, .a = a, .doc = json_new(a), .now = clock_now(&t->engine->clock), .err = err};
   p.root = yyjson_mut_obj(p.doc);
   put_sessions(&p);
-  enum status s = put_store(&p);
-  if (s == STATUS_OK)
-    s = put_calls(&p);
+  TRY(put_store(&p));
+  TRY(put_calls(&p));
   struct tail tail = {&p, json_put_arr(p.doc, p.root, "events")};
-  if (s == STATUS_OK)
-    s = events_newest(t->engine->store, t->caller.team, (int64_t)events, put_event, &tail, err);
-  return s == STATUS_OK ? json_read(a, json_write(a, p.root, false), ret_picture, err) : s;
+  TRY(events_newest(t->engine->store, t->caller.team, (int64_t)events, put_event, &tail, err));
+  return json_read(a, json_write(a, p.root, false), ret_picture, err);
 }
 
 /* ---- drawing ---- */

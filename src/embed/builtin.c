@@ -40,10 +40,10 @@ static enum status embed_chunk(const struct state *s, struct arena *a, enum embe
   for (size_t i = 0; i < n; i++)
     tokenise(s, a, use, texts[i], &tokens[i]);
   float *vectors = arena_alloc(a, arena_mul(a, n * dims, sizeof(float)));
-  enum status status = encoder_run(&s->model, s->kernel, a, tokens, n, 0, vectors, err);
-  for (size_t i = 0; status == STATUS_OK && i < n; i++)
+  TRY(encoder_run(&s->model, s->kernel, a, tokens, n, 0, vectors, err));
+  for (size_t i = 0; i < n; i++)
     vec_quantise(vectors + i * dims, (int)dims, ret_vectors + i * dims);
-  return status;
+  return STATUS_OK;
 }
 
 static enum status embed(const struct embedder *e, struct arena *a, enum embed_use use, const struct str *texts,
@@ -66,9 +66,7 @@ const struct model *embedder_model(const struct embedder *e) {
 
 /* Completes a state whose model is open. */
 static enum status start(struct state *s, struct error *err) {
-  enum status status = wordpiece_init(&s->vocabulary, s->model.vocabulary, err);
-  if (status != STATUS_OK)
-    return status;
+  TRY(wordpiece_init(&s->vocabulary, s->model.vocabulary, err));
   if (s->vocabulary.count > s->model.shape.vocab)
     return error_set(err, STATUS_CORRUPT, "the model's vocabulary has %d entries, its table of words %d",
                      s->vocabulary.count, s->model.shape.vocab);
@@ -173,10 +171,8 @@ enum status embedder_bytes_open(struct arena *a, struct str bytes, const struct 
   char *room = arena_alloc(a, bytes.n + MODEL_ALIGN);
   room += -(uintptr_t)room % MODEL_ALIGN;
   memcpy(room, bytes.p, bytes.n);
-  enum status status = model_file_open_trusted((struct str){room, bytes.n}, &s->model, err);
-  if (status == STATUS_OK)
-    status = start(s, err);
-  if (status == STATUS_OK)
-    *ret_embedder = &s->embedder;
-  return status;
+  TRY(model_file_open_trusted((struct str){room, bytes.n}, &s->model, err));
+  TRY(start(s, err));
+  *ret_embedder = &s->embedder;
+  return STATUS_OK;
 }

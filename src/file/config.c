@@ -170,9 +170,7 @@ static enum status take_value(struct reading *r, const struct toml *t, struct st
   struct str value = STR_NONE;
   if (id < 0)
     return unknown_key(r, t, name);
-  enum status s = text_of(r, t, (enum setting_id)id, &value);
-  if (s != STATUS_OK)
-    return s;
+  TRY(text_of(r, t, (enum setting_id)id, &value));
   return str_is(name, VECTOR_MODEL) ? give_model(r, t, value) : give(r, t, (enum setting_id)id, value);
 }
 
@@ -192,10 +190,9 @@ enum status config_parse(struct arena *a, struct str text, struct str path, stru
                          struct error *err) {
   struct reading r = {.a = a, .path = path, .given = given, .err = err};
   struct toml *root;
-  enum status s = toml_read(a, text, arena_cstr(a, path), &root, err);
-  if (s == STATUS_OK)
-    s = take_table(&r, root, STR(""));
-  return s == STATUS_OK ? check_model(&r) : s;
+  TRY(toml_read(a, text, arena_cstr(a, path), &root, err));
+  TRY(take_table(&r, root, STR("")));
+  return check_model(&r);
 }
 
 /* ---- assignments ---- */

@@ -44,10 +44,8 @@ enum status items_json_save(struct arena *a, const char *path, struct str text, 
     *ret_written = false;
     return STATUS_OK;
   }
-  enum status s = fs_mkdirs(arena_cstr(a, fs_dirname(str_from(path))), err);
-  if (s == STATUS_OK)
-    s = fs_write(path, text, 0600, err);
-  if (s == STATUS_OK)
-    *ret_written = true;
-  return s;
+  TRY(fs_mkdirs(arena_cstr(a, fs_dirname(str_from(path))), err));
+  TRY(fs_write(path, text, 0600, err));
+  *ret_written = true;
+  return STATUS_OK;
 }

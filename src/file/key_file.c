@@ -79,8 +79,8 @@ static enum status read_text(struct arena *a, const char *path, struct str *ret_
 
 enum status key_file_read(struct arena *a, const char *path, struct master_keys *ret_keys, struct error *err) {
   struct str text;
-  enum status s = read_text(a, path, &text, err);
-  return s == STATUS_OK ? key_file_parse(a, text, path, ret_keys, err) : s;
+  TRY(read_text(a, path, &text, err));
+  return key_file_parse(a, text, path, ret_keys, err);
 }
 
 /* ---- writing ---- */

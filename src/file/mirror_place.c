@@ -42,17 +42,15 @@ enum status mirror_place_keep(struct store *st, struct str team, struct str proj
                               struct error *err) {
   struct str folder;
   struct mirror_place noted;
-  enum status s = place_agent(st, team, project, a, &folder, err);
-  if (s != STATUS_OK || (read_note(a, folder, &noted) && str_eq(noted.project, project) && str_eq(noted.path, path)))
-    return s;
+  TRY(place_agent(st, team, project, a, &folder, err));
+  if ((read_note(a, folder, &noted) && str_eq(noted.project, project) && str_eq(noted.path, path)))
+    return STATUS_OK;
   yyjson_mut_doc *doc = json_new(a);
   yyjson_mut_val *obj = yyjson_mut_obj(doc);
   json_put_int(doc, obj, "version", 1);
   json_put(doc, obj, "project", project);
   json_put(doc, obj, "path", path);
-  s = fs_mkdirs(arena_cstr(a, folder), err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(fs_mkdirs(arena_cstr(a, folder), err));
   struct str file = arena_printf(a, "%.*s/" NOTE, STR_ARG(folder));
   return fs_write(arena_cstr(a, file), arena_printf(a, "%.*s\n", STR_ARG(json_write(a, obj, true))), 0600, err);
 }
@@ -62,10 +60,9 @@ static void close_folder(void *p) { closedir(p); }
 enum status mirror_place_root(struct store *st, struct str team, struct arena *a, struct str *ret_root,
                               struct error *err) {
   struct str admin;
-  enum status s = place_agent(st, team, STR(""), a, &admin, err);
-  if (s == STATUS_OK)
-    *ret_root = fs_dirname(admin);
-  return s;
+  TRY(place_agent(st, team, STR(""), a, &admin, err));
+  *ret_root = fs_dirname(admin);
+  return STATUS_OK;
 }
 
 void mirror_place_list(struct arena *a, struct str root, struct mirror_places *ret_places) {

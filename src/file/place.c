@@ -29,9 +29,7 @@ enum status place_agent(struct store *st, struct str team, struct str project, s
                         struct error *err) {
   struct setting_value root;
   char beside[PLACE_MAX];
-  enum status s = setting_get(st, team, SET_FILES_ROOT, a, &root, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(setting_get(st, team, SET_FILES_ROOT, a, &root, err));
   struct str folder = root.value;
   if (str_empty(folder)) {
     place_side(db_path(store_db(st)), ".files", beside);
@@ -48,11 +46,8 @@ enum status place_of(struct store *st, struct str team, struct str project, enum
                      struct str *ret_path, struct error *err) {
   struct setting_value path;
   struct str agent;
-  enum status s = setting_get(st, team, id, a, &path, err);
-  if (s == STATUS_OK)
-    s = place_agent(st, team, project, a, &agent, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(setting_get(st, team, id, a, &path, err));
+  TRY(place_agent(st, team, project, a, &agent, err));
   struct str rest = path.value;
   if (str_starts(rest, STR(AGENT)))
     rest = str_slice(rest, sizeof(AGENT) - 1, rest.n);

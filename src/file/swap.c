@@ -95,9 +95,7 @@ enum status file_swap(struct arena *a, struct str path, struct str was, struct s
   bool done = false;
   if (!write_temp(w))
     return failed(w, err);
-  enum status s = exchange(w, &done, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(exchange(w, &done, err));
   if (done)
     (void)fs_sync_dir(arena_cstr(a, fs_dirname(str_from(w->target))));
   *ret_done = done;

@@ -74,11 +74,8 @@ enum status team_files_find(struct store *st, struct str team, int64_t now, stru
   struct team_files found = {0};
   struct mirror_places pages = {0};
   struct transcripts spoken;
-  enum status s = mirror_place_root(st, team, a, &found.folder, err);
-  if (s == STATUS_OK)
-    s = transcripts_at(st, team, STR(""), now, a, &spoken, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(mirror_place_root(st, team, a, &found.folder, err));
+  TRY(transcripts_at(st, team, STR(""), now, a, &spoken, err));
   found.folder = arena_dup(a, found.folder);
   mirror_place_list(a, found.folder, &pages);
   for (size_t i = 0; i < pages.n; i++)
@@ -86,10 +83,9 @@ enum status team_files_find(struct store *st, struct str team, int64_t now, stru
       strs_push(a, &found.left, pages.v[i].path);
   if (!is_below(spoken.folder, found.folder) && access(spoken.folder.p, F_OK) == 0)
     strs_push(a, &found.left, spoken.folder);
-  s = walk_folder(&found, false, &found.files, err);
-  if (s == STATUS_OK)
-    *ret_files = found;
-  return s;
+  TRY(walk_folder(&found, false, &found.files, err));
+  *ret_files = found;
+  return STATUS_OK;
 }
 
 enum status team_files_remove(const struct team_files *files, int64_t *ret_removed, struct error *err) {

@@ -288,30 +288,26 @@ static enum status read_all(const char *folder, const struct walk *what, struct 
   w->root = arena_dup(w->a, str_from(folder));
   /* Allocating may leave this function by a jump: the arena then closes the folder. */
   arena_defer(w->a, close_dir, w);
-  enum status s = read_folder(w, start(w), err);
-  while (s == STATUS_OK && w->open.n)
-    s = read_folder(w, w->open.v[--w->open.n], err);
-  return s;
+  TRY(read_folder(w, start(w), err));
+  while (w->open.n)
+    TRY(read_folder(w, w->open.v[--w->open.n], err));
+  return STATUS_OK;
 }
 
 enum status walk_folders(const char *folder, struct arena *a, struct strs *ret_folders, struct error *err) {
   struct walk_files files = {0};
   struct walk_counts counts = {0};
   struct strs folders = {0};
-  enum status s =
-      read_all(folder, &(struct walk){.a = a, .files = &files, .counts = &counts, .folders = &folders}, err);
-  if (s == STATUS_OK)
-    *ret_folders = folders;
-  return s;
+  TRY(read_all(folder, &(struct walk){.a = a, .files = &files, .counts = &counts, .folders = &folders}, err));
+  *ret_folders = folders;
+  return STATUS_OK;
 }
 
 enum status walk_list(const char *folder, struct arena *a, struct walk_files *ret_files, struct walk_counts *ret_counts,
                       struct error *err) {
   struct walk_files files = {0};
   struct walk_counts counts = {0};
-  enum status s = read_all(folder, &(struct walk){.a = a, .files = &files, .counts = &counts}, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(read_all(folder, &(struct walk){.a = a, .files = &files, .counts = &counts}, err));
   if (files.n)
     qsort(files.v, files.n, sizeof(*files.v), by_path);
   *ret_files = files;

@@ -168,16 +168,12 @@ enum status lib_run(struct lib_call *c, const char *operation, yyjson_val *args,
     error_set(&c->err, STATUS_USAGE, "there is no operation '%s'", operation ? operation : "(null)");
     return error_fix(&c->err, "cairn_operation_name() lists them");
   }
-  enum status s = check_streams(c, op, args, &c->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(check_streams(c, op, args, &c->err));
   struct op_hooks hooks = {.arg = c, .emit = emit, .cancelled = cancelled};
   yyjson_mut_val *result = NULL;
   if (op->flags & OP_SECRET)
     arena_guard(&c->result);
-  s = op_run(c->db->engine, op, &c->db->caller, &hooks, &c->arena, args, &result, &c->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(op_run(c->db->engine, op, &c->db->caller, &hooks, &c->arena, args, &result, &c->err));
   c->done = true;
   *ret_json = json_write(&c->arena, result, false);
   return STATUS_OK;
@@ -201,11 +197,8 @@ static enum status run_json(struct lib_call *c, void *arg) {
   struct str json = STR("");
   c->line = j->fn;
   c->line_arg = j->arg;
-  enum status s = json_read(&c->arena, j->args, &args, &c->err);
-  if (s == STATUS_OK)
-    s = lib_run(c, j->operation, args, &json);
-  if (s != STATUS_OK)
-    return s;
+  TRY(json_read(&c->arena, j->args, &args, &c->err));
+  TRY(lib_run(c, j->operation, args, &json));
   j->n = json.n;
   if (!j->wanted)
     return STATUS_OK;

@@ -90,9 +90,7 @@ enum status args_run(struct args *a, const char *operation, struct str *ret_json
   if (a->status != STATUS_OK)
     return a->status;
   yyjson_doc *args = yyjson_mut_val_imut_copy(a->root, &a->doc->alc);
-  enum status s = lib_run(c, operation, yyjson_doc_get_root(args), &json);
-  if (s != STATUS_OK)
-    return s;
+  TRY(lib_run(c, operation, yyjson_doc_get_root(args), &json));
   *ret_json = arena_dup(&c->result, json);
   return json_read(&c->result, *ret_json, ret_root, &c->err);
 }

@@ -65,10 +65,9 @@ static enum status run_search(struct lib_call *c, void *arg) {
   put_arg(&a, "query", str_from(q->query));
   args_members(&a, search_members, ARRAY_LEN(search_members), &o);
   args_more(&a, o.more);
-  enum status s = args_run(&a, "search", &json, &root);
-  if (s == STATUS_OK)
-    q->results = results_of(c, json, root);
-  return s;
+  TRY(args_run(&a, "search", &json, &root));
+  q->results = results_of(c, json, root);
+  return STATUS_OK;
 }
 
 int cairn_search(struct cairn *db, const char *query, const struct cairn_search_options *options,

@@ -69,10 +69,9 @@ static enum status run_write(struct lib_call *c, void *arg) {
   put_arg(&a, "text", d.text && d.text_n ? (struct str){d.text, d.text_n} : str_from(d.text));
   args_members(&a, draft_members, ARRAY_LEN(draft_members), &d);
   args_more(&a, d.more);
-  enum status s = args_run(&a, w->operation, &json, &root);
-  if (s == STATUS_OK)
-    w->written = written_of(c, json, root);
-  return s;
+  TRY(args_run(&a, w->operation, &json, &root));
+  w->written = written_of(c, json, root);
+  return STATUS_OK;
 }
 
 static int write_memory(struct cairn *db, struct write_call *w, struct cairn_written **ret_written) {
@@ -112,9 +111,7 @@ static enum status run_forget(struct lib_call *c, void *arg) {
   const char *const refs[] = {f->ref, NULL};
   args_list(&a, "ids", f->ref ? refs : NULL);
   put_arg(&a, "reason", str_from(f->reason));
-  enum status s = args_run(&a, "forget", &json, &root);
-  if (s != STATUS_OK)
-    return s;
+  TRY(args_run(&a, "forget", &json, &root));
   f->txn = json_int(root, "txn", 0);
   return STATUS_OK;
 }
@@ -208,10 +205,9 @@ static enum status run_get(struct lib_call *c, void *arg) {
   yyjson_val *root;
   struct args a = args_new(c);
   put_arg(&a, "id", str_from(g->ref));
-  enum status s = args_run(&a, "get", &json, &root);
-  if (s == STATUS_OK)
-    g->memory = memory_of(c, json, root);
-  return s;
+  TRY(args_run(&a, "get", &json, &root));
+  g->memory = memory_of(c, json, root);
+  return STATUS_OK;
 }
 
 int cairn_get(struct cairn *db, const char *ref, struct cairn_memory **ret_memory) {

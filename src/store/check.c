@@ -6,9 +6,7 @@
 enum status count_documents(struct store *st, struct str team, yyjson_mut_doc *doc, yyjson_mut_val *obj,
                             struct error *err) {
   struct rows r;
-  enum status may = reach_admin(st, "the figures", err);
-  if (may != STATUS_OK)
-    return may;
+  TRY(reach_admin(st, "the figures", err));
   db_query(st->db, &r, err,
            "SELECT corpus, count(*) FROM memory WHERE team = ?1 AND corpus <> 'memory' GROUP BY corpus ORDER BY corpus",
            "s", team);
@@ -21,9 +19,7 @@ enum status count_documents(struct store *st, struct str team, yyjson_mut_doc *d
 }
 
 enum status count_since(struct store *st, struct str team, int64_t since, int64_t *ret_count, struct error *err) {
-  enum status may = reach_admin(st, "the figures", err);
-  if (may != STATUS_OK)
-    return may;
+  TRY(reach_admin(st, "the figures", err));
   return db_int(st->db, ret_count, NULL, err,
                 "SELECT count(*) FROM memory WHERE team = ?1 AND corpus = 'memory' AND created_at >= ?2", "si", team,
                 since);
@@ -31,9 +27,7 @@ enum status count_since(struct store *st, struct str team, int64_t since, int64_
 
 enum status most_corrected(struct store *st, struct str team, yyjson_mut_doc *doc, yyjson_mut_val *arr,
                            struct error *err) {
-  enum status may = reach_admin(st, "the figures", err);
-  if (may != STATUS_OK)
-    return may;
+  TRY(reach_admin(st, "the figures", err));
   struct rows r;
   db_query(st->db, &r, err,
            "WITH RECURSIVE chain (head, id, depth) AS ("
@@ -74,24 +68,20 @@ enum status check_full_text(struct store *st, struct arena *a UNUSED, struct str
 
 enum status check_vectors(struct store *st, struct arena *a, struct str *ret_fault, struct error *err) {
   int64_t faults;
-  enum status s = db_team(st->db, STR_NONE, err);
-  if (s == STATUS_OK)
-    s = vec_check(st, &faults, err);
-  if (s == STATUS_OK)
-    *ret_fault = faults ? arena_printf(a, "the vector index is damaged in %lld places", (long long)faults) : STR("");
-  return s;
+  TRY(db_team(st->db, STR_NONE, err));
+  TRY(vec_check(st, &faults, err));
+  *ret_fault = faults ? arena_printf(a, "the vector index is damaged in %lld places", (long long)faults) : STR("");
+  return STATUS_OK;
 }
 
 /* How many rows a question about all teams counts, and what to say of them. */
 enum status check_count(struct store *st, const char *sql, const char *what, struct arena *a, struct str *ret_fault,
                         struct error *err) {
   int64_t n;
-  enum status s = db_team(st->db, STR_NONE, err);
-  if (s == STATUS_OK)
-    s = db_int(st->db, &n, NULL, err, sql, NULL);
-  if (s == STATUS_OK)
-    *ret_fault = n ? arena_printf(a, "%lld %s", (long long)n, what) : STR("");
-  return s;
+  TRY(db_team(st->db, STR_NONE, err));
+  TRY(db_int(st->db, &n, NULL, err, sql, NULL));
+  *ret_fault = n ? arena_printf(a, "%lld %s", (long long)n, what) : STR("");
+  return STATUS_OK;
 }
 
 enum status check_chunks(struct store *st, struct arena *a, struct str *ret_fault, struct error *err) {

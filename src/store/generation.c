@@ -6,17 +6,13 @@
 enum status sqlite_store_generation(struct store *st, struct str team UNUSED, struct generation *ret_generation,
                                     struct error *err) {
   struct generation g = {0};
-  enum status s =
-      db_int(st->db, &g.txn, NULL, err,
-             "/* all teams: a counter, compared and not shown */ SELECT coalesce(max(id), 0) FROM txn", NULL);
-  if (s == STATUS_OK)
-    s = db_int(st->db, &g.vectors, NULL, err, "/* all teams: the same */ SELECT coalesce(sum(live), 0) FROM vec_block",
-               NULL);
-  if (s == STATUS_OK)
-    s = events_epoch(st, g.epoch, err);
-  if (s == STATUS_OK)
-    *ret_generation = g;
-  return s;
+  TRY(db_int(st->db, &g.txn, NULL, err,
+             "/* all teams: a counter, compared and not shown */ SELECT coalesce(max(id), 0) FROM txn", NULL));
+  TRY(db_int(st->db, &g.vectors, NULL, err, "/* all teams: the same */ SELECT coalesce(sum(live), 0) FROM vec_block",
+             NULL));
+  TRY(events_epoch(st, g.epoch, err));
+  *ret_generation = g;
+  return STATUS_OK;
 }
 
 /* One question, for it is asked before every search. */
@@ -36,10 +32,9 @@ enum status postgres_store_generation(struct store *st, struct str team, struct 
     if (epoch.n)
       memcpy(g.epoch, epoch.p, epoch.n < sizeof(g.epoch) ? epoch.n : sizeof(g.epoch) - 1);
   }
-  enum status s = rows_end(&r);
-  if (s == STATUS_OK)
-    *ret_generation = g;
-  return s;
+  TRY(rows_end(&r));
+  *ret_generation = g;
+  return STATUS_OK;
 }
 
 bool generation_same(const struct generation *a, const struct generation *b) {

@@ -13,9 +13,9 @@ struct db *store_db(const struct store *st) { return st->db; }
 static enum status refuse_unfinished(struct store *st, struct error *err) {
   int64_t one;
   bool found = false;
-  enum status s = db_int(st->db, &one, &found, err, "SELECT 1 FROM meta WHERE name = ?1", "s", STR(MOVE_NOTE));
-  if (s != STATUS_OK || !found)
-    return s;
+  TRY(db_int(st->db, &one, &found, err, "SELECT 1 FROM meta WHERE name = ?1", "s", STR(MOVE_NOTE)));
+  if (!found)
+    return STATUS_OK;
   error_set(err, STATUS_CONFLICT, "a migration into this store is not finished: run it again (%s)", db_path(st->db));
   return error_fix(err, "cairn migrate --db SOURCE --to TARGET, with the same two, goes on where it was");
 }
@@ -147,15 +147,13 @@ void visible(struct sql *q, const struct scope *scope, const char *states) {
 /* ---- transactions ---- */
 
 enum status txn_begin(struct store *st, const struct txn *who, int64_t undoes, struct txn *ret_txn, struct error *err) {
-  enum status s = reach_write(st, who->project, "write in", err);
-  if (s == STATUS_OK)
-    s = db_begin(st->db, who->team, false, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(reach_write(st, who->project, "write in", err));
+  TRY(db_begin(st->db, who->team, false, err));
   char uid[UUID_SIZE];
   uuid7_new(who->now, uid);
   int64_t id;
-  s = db_int(st->db, &id, NULL, err,
+  enum status s =
+      db_int(st->db, &id, NULL, err,
              "INSERT INTO txn (uid, team, at, op, source, session, undoes) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"
              " RETURNING id",
              "ssissst", str_from(uid), who->team, who->now, str_from(who->op), who->source, who->session, undoes);
@@ -170,10 +168,9 @@ enum status txn_begin(struct store *st, const struct txn *who, int64_t undoes, s
 }
 
 enum status txn_commit(struct txn *txn, struct error *err) {
-  enum status s = db_commit(txn->store->db, err);
-  if (s == STATUS_OK)
-    vec_cache_settle(txn->store->vectors, true);
-  return s;
+  TRY(db_commit(txn->store->db, err));
+  vec_cache_settle(txn->store->vectors, true);
+  return STATUS_OK;
 }
 
 enum status txn_mark(struct txn *txn, struct error *err) { return db_mark(txn->store->db, err); }

@@ -57,9 +57,9 @@ enum status toml_skip_comment(struct toml_reader *r) {
 /* The rest of a line, in which nothing may stand. */
 static enum status end_line(struct toml_reader *r) {
   toml_skip_blanks(r);
-  enum status s = toml_skip_comment(r);
-  if (s != STATUS_OK || toml_peek(r) == -1 || toml_skip_newline(r))
-    return s;
+  TRY(toml_skip_comment(r));
+  if (toml_peek(r) == -1 || toml_skip_newline(r))
+    return STATUS_OK;
   return toml_fail(r, r->at, "something stands behind the end of this line's value or header",
                    "one 'key = value' or '[table]' a line; a comment begins with #");
 }
@@ -170,11 +170,9 @@ static enum status enter_dotted(struct toml_reader *r, const struct part *part, 
 
 enum status toml_pair(struct toml_reader *r, struct toml *table) {
   struct key key = {.n = 0};
-  enum status s = read_key(r, &key);
-  for (size_t i = 0; s == STATUS_OK && i + 1 < key.n; i++)
-    s = enter_dotted(r, &key.part[i], &table);
-  if (s != STATUS_OK)
-    return s;
+  TRY(read_key(r, &key));
+  for (size_t i = 0; i + 1 < key.n; i++)
+    TRY(enter_dotted(r, &key.part[i], &table));
   const struct part *last = &key.part[key.n - 1];
   const struct toml *there = toml_get(table, last->key);
   if (there)
@@ -250,12 +248,11 @@ static enum status read_header(struct toml_reader *r, struct toml *root, struct 
 static enum status read_line(struct toml_reader *r, struct toml *root, struct toml **table) {
   toml_skip_blanks(r);
   int c = toml_peek(r);
-  enum status s = STATUS_OK;
   if (c == '[')
-    s = read_header(r, root, table);
+    TRY(read_header(r, root, table));
   else if (c != -1 && c != '#' && c != '\n' && c != '\r')
-    s = toml_pair(r, *table);
-  return s == STATUS_OK ? end_line(r) : s;
+    TRY(toml_pair(r, *table));
+  return end_line(r);
 }
 
 enum status toml_read(struct arena *a, struct str text, const char *name, struct toml **ret_root, struct error *err) {
@@ -270,12 +267,10 @@ enum status toml_read(struct arena *a, struct str text, const char *name, struct
   struct toml *root = arena_new(a, struct toml), *table = root;
   root->how = MADE_HEADER;
   root->line = root->column = 1;
-  enum status s = STATUS_OK;
-  while (s == STATUS_OK && r.at < r.text.n)
-    s = read_line(&r, root, &table);
-  if (s == STATUS_OK)
-    *ret_root = root;
-  return s;
+  while (r.at < r.text.n)
+    TRY(read_line(&r, root, &table));
+  *ret_root = root;
+  return STATUS_OK;
 }
 
 const char *toml_form_name(const struct toml *t) {

@@ -110,11 +110,10 @@ static enum status open_issuer(struct arena *a, const struct setting_value *v, s
 /* Who listens to others and has given nobody a token has forgotten something. */
 static enum status check_tokens(struct engine *engine, struct str team, struct error *err) {
   bool any = false;
-  enum status s = tokens_any(engine->store, clock_now(&engine->clock), &any, err);
-  if (s == STATUS_OK)
-    s = db_team(store_db(engine->store), team, err);
-  if (s != STATUS_OK || any)
-    return s;
+  TRY(tokens_any(engine->store, clock_now(&engine->clock), &any, err));
+  TRY(db_team(store_db(engine->store), team, err));
+  if (any)
+    return STATUS_OK;
   error_set(err, STATUS_CONFLICT, "the store has no token, so nobody else could use the server");
   return error_fix(err, "cairn token add NAME");
 }

@@ -242,10 +242,10 @@ static void gather(struct needs *n, const struct confine *c) {
 static enum status is_wanted(const struct confine *c, bool *ret_wanted, struct error *err) {
   struct str mode = args_text(c->args->args, "sandbox");
   struct setting_value v = {.value = mode};
-  enum status s = mode.p ? STATUS_OK : setting_outside(c->context->engine.settings, SET_SANDBOX, c->a, &v, err);
-  if (s == STATUS_OK)
-    *ret_wanted = str_is(v.value, "on");
-  return s;
+  if (!mode.p)
+    TRY(setting_outside(c->context->engine.settings, SET_SANDBOX, c->a, &v, err));
+  *ret_wanted = str_is(v.value, "on");
+  return STATUS_OK;
 }
 
 enum { LOOK_MS = 500, LOOK_CONNECT_MS = 1000 };
@@ -304,8 +304,7 @@ static void tell_unlocked(void) {
 }
 
 enum status confine(const struct confine *c, struct error *err) {
-  enum status s = fence_in(c, err);
-  if (s == STATUS_OK)
-    tell_unlocked();
-  return s;
+  TRY(fence_in(c, err));
+  tell_unlocked();
+  return STATUS_OK;
 }

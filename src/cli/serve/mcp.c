@@ -82,8 +82,8 @@ static enum status start(struct serving *s) {
   find_origin(s);
   struct confine fence = {
       .a = s->a, .args = s->args, .context = &s->context, .telemetry = s->telemetry, .at_once = true};
-  enum status done = confine(&fence, &s->err);
-  return done == STATUS_OK ? mcp_new(o, &s->server, &s->err) : done;
+  TRY(confine(&fence, &s->err));
+  return mcp_new(o, &s->server, &s->err);
 }
 
 int run_mcp(struct arena *a, struct cli_args *args, struct output *out) {

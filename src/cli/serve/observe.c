@@ -15,10 +15,9 @@ enum status observe_begin(struct arena *a, struct context *context, struct telem
     folder = beside[0] ? arena_dup(a, str_from(beside)) : STR_NONE;
   else if (fs_xdg(a, XDG_STATE, "cairn/log", &folder, &ignored) != STATUS_OK)
     folder = STR_NONE;
-  enum status s = telemetry_new(folder.p, ret_telemetry, err);
-  if (s == STATUS_OK)
-    context->engine.telemetry = *ret_telemetry;
-  return s;
+  TRY(telemetry_new(folder.p, ret_telemetry, err));
+  context->engine.telemetry = *ret_telemetry;
+  return STATUS_OK;
 }
 
 void observe_notify(struct arena *a, const struct context *context, struct pool *pool, struct telemetry *telemetry) {

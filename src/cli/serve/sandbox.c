@@ -76,13 +76,12 @@ static enum status allow(int rules, const char *path, uint64_t rights, struct er
 }
 
 static enum status allow_all(int rules, const struct strs *places, uint64_t rights, struct error *err) {
-  enum status s = STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < places->n; i++) {
+  for (size_t i = 0; i < places->n; i++) {
     char path[4096];
     snprintf(path, sizeof(path), "%.*s", STR_ARG(places->v[i]));
-    s = allow(rules, path, rights, err);
+    TRY(allow(rules, path, rights, err));
   }
-  return s;
+  return STATUS_OK;
 }
 
 static enum status fence_files(const struct sandbox *keep, int version, struct error *err) {
@@ -130,12 +129,10 @@ static enum status drop_privileges(struct error *err) {
 
 enum status sandbox_enter(const struct sandbox *keep, struct sandbox_level *ret_level, struct error *err) {
   struct sandbox_level level = {.landlock = landlock_version()};
-  enum status s = drop_privileges(err);
-  if (s == STATUS_OK && level.landlock)
-    s = fence_files(keep, level.landlock, err);
-  if (s == STATUS_OK)
-    s = sandbox_filter_calls(keep->connect, &level.seccomp, err);
-  if (s == STATUS_OK)
-    *ret_level = level;
-  return s;
+  TRY(drop_privileges(err));
+  if (level.landlock)
+    TRY(fence_files(keep, level.landlock, err));
+  TRY(sandbox_filter_calls(keep->connect, &level.seccomp, err));
+  *ret_level = level;
+  return STATUS_OK;
 }

@@ -62,9 +62,7 @@ enum status gate_check_project(struct str project, struct error *err) {
 
 static enum status check_type(struct memory *m, struct error *err) {
   const struct mem_type *t;
-  enum status s = type_resolve(m->kind, m->type, &t, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(type_resolve(m->kind, m->type, &t, err));
   if (t->severity && !str_empty(m->severity) && !str_is(m->severity, t->severity)) {
     error_set(err, STATUS_REFUSED, "type '%s' means severity %s, not %.*s", t->name, t->severity, STR_ARG(m->severity));
     refuse(err, "severity");
@@ -107,10 +105,9 @@ static enum status check_severity(struct memory *m, struct error *err) {
   }
   if (!rule && !str_empty(m->severity))
     return only_for(err, "severity", kind_names[KIND_RULE], m->kind);
-  enum status s = check_choice(err, "severity", "severity", m->severity, writable);
-  if (s == STATUS_OK)
-    m->severity = !rule ? STR_NONE : str_empty(m->severity) ? STR("pattern") : m->severity;
-  return s;
+  TRY(check_choice(err, "severity", "severity", m->severity, writable));
+  m->severity = !rule ? STR_NONE : str_empty(m->severity) ? STR("pattern") : m->severity;
+  return STATUS_OK;
 }
 
 static enum status check_kind_fields(struct memory *m, struct error *err) {
@@ -122,16 +119,14 @@ static enum status check_kind_fields(struct memory *m, struct error *err) {
   }
   if (!incident && (m->root_cause.p || m->resolution.p))
     return only_for(err, m->root_cause.p ? "root_cause" : "resolution", kind_names[KIND_INCIDENT], m->kind);
-  enum status s = check_choice(err, "fields", "priority", m->priority, priorities);
-  if (s == STATUS_OK)
-    s = check_choice(err, "fields", "delivery", m->delivery, deliveries);
-  if (s == STATUS_OK)
-    s = check_choice(err, "fields", "confidence", m->confidence, confidences);
-  if (s == STATUS_OK && task) {
+  TRY(check_choice(err, "fields", "priority", m->priority, priorities));
+  TRY(check_choice(err, "fields", "delivery", m->delivery, deliveries));
+  TRY(check_choice(err, "fields", "confidence", m->confidence, confidences));
+  if (task) {
     m->priority = str_empty(m->priority) ? STR("medium") : m->priority;
     m->status = str_empty(m->status) ? STR("open") : m->status;
   }
-  return s;
+  return STATUS_OK;
 }
 
 static enum status check_skill(struct memory *m, struct error *err) {
@@ -188,8 +183,8 @@ static enum status check_values(struct memory *m, struct error *err) {
         return error_fix(err, "use short entries");
       }
     }
-  enum status s = check_lengths(m, err);
-  return s == STATUS_OK ? gate_check_project(m->project, err) : s;
+  TRY(check_lengths(m, err));
+  return gate_check_project(m->project, err);
 }
 
 /* ---- step 3: headline ---- */
@@ -282,9 +277,7 @@ static enum status check_atomic(struct arena *a, bool strict, struct memory *m, 
     refuse(err, "atomic");
     return error_fix(err, "give it a text: cairn remember TEXT");
   }
-  enum status s = check_size(m, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(check_size(m, err));
   size_t stacked = count_stacked(m->body);
   if (stacked >= 2) {
     error_set(err, STATUS_REFUSED, "the text stacks %zu dated updates into one memory", stacked);
@@ -318,36 +311,29 @@ static void suggest_type(struct arena *a, const struct memory *m, struct warning
 }
 
 static enum status check_fields(struct memory *m, struct error *err) {
-  enum status s = check_type(m, err);
-  if (s == STATUS_OK)
-    s = check_severity(m, err);
-  if (s == STATUS_OK)
-    s = check_kind_fields(m, err);
-  if (s == STATUS_OK)
-    s = check_skill(m, err);
-  return s == STATUS_OK ? check_values(m, err) : s;
+  TRY(check_type(m, err));
+  TRY(check_severity(m, err));
+  TRY(check_kind_fields(m, err));
+  TRY(check_skill(m, err));
+  return check_values(m, err);
 }
 
 enum status gate_check_exact(struct arena *a, struct memory *m, struct error *err) {
   struct warnings none = {0};
-  enum status s = check_fields(m, err);
-  if (s == STATUS_OK)
-    s = check_headline(a, true, m, &none, err);
-  return s == STATUS_OK ? check_size(m, err) : s;
+  TRY(check_fields(m, err));
+  TRY(check_headline(a, true, m, &none, err));
+  return check_size(m, err);
 }
 
 enum status gate_check(struct arena *a, bool strict, struct memory *m, struct warnings *w, struct error *err) {
-  enum status s = check_fields(m, err);
+  TRY(check_fields(m, err));
   /* An empty text has no headline to derive: that it is empty is the better message. */
-  if (s == STATUS_OK && str_empty(str_trim(m->body)))
+  if (str_empty(str_trim(m->body)))
     return check_atomic(a, strict, m, w, err);
-  if (s == STATUS_OK)
-    s = check_headline(a, strict, m, w, err);
-  if (s == STATUS_OK)
-    s = check_atomic(a, strict, m, w, err);
-  if (s == STATUS_OK)
-    suggest_type(a, m, w);
-  return s;
+  TRY(check_headline(a, strict, m, w, err));
+  TRY(check_atomic(a, strict, m, w, err));
+  suggest_type(a, m, w);
+  return STATUS_OK;
 }
 
 /* ---- step 5: duplicates ---- */

@@ -175,10 +175,9 @@ static enum status read_roots(struct arena *a, const struct convert_files *f, st
              {f->sentence, "sentence_bert_config.json", &r->sentence},
              {f->prompts, "config_sentence_transformers.json", &r->prompts},
              {f->calibration, "cairn_calibration.json", &r->calibration}};
-  enum status s = STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < ARRAY_LEN(all); i++)
-    s = read_json(a, all[i].text, all[i].name, all[i].root, err);
-  return s;
+  for (size_t i = 0; i < ARRAY_LEN(all); i++)
+    TRY(read_json(a, all[i].text, all[i].name, all[i].root, err));
+  return STATUS_OK;
 }
 
 static enum status apply_options(const struct convert_options *o, struct convert_config *c, struct error *err) {
@@ -198,23 +197,15 @@ enum status convert_config_read(struct arena *a, const struct convert_files *fil
                                 struct error *err) {
   struct roots r = {0};
   struct convert_config c = {0};
-  enum status s = read_roots(a, files, &r, err);
-  if (s == STATUS_OK)
-    s = read_encoder(r.config, &c, err);
-  if (s == STATUS_OK)
-    s = read_tokenizer(r.tokenizer, err);
-  if (s == STATUS_OK)
-    s = read_modules(r.modules, &c, err);
-  if (s == STATUS_OK)
-    s = read_pooling(r.pooling, options->pooling, &c.pooling, err);
-  if (s == STATUS_OK)
-    s = read_calibration(r.calibration, &c.calibration, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(read_roots(a, files, &r, err));
+  TRY(read_encoder(r.config, &c, err));
+  TRY(read_tokenizer(r.tokenizer, err));
+  TRY(read_modules(r.modules, &c, err));
+  TRY(read_pooling(r.pooling, options->pooling, &c.pooling, err));
+  TRY(read_calibration(r.calibration, &c.calibration, err));
   c.max_tokens = small_int(r.sentence, "max_seq_length");
   read_prompts(r.prompts, &c);
-  s = apply_options(options, &c, err);
-  if (s == STATUS_OK)
-    *ret_config = c;
-  return s;
+  TRY(apply_options(options, &c, err));
+  *ret_config = c;
+  return STATUS_OK;
 }

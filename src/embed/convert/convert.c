@@ -39,9 +39,7 @@ static enum status wrong_shape(struct reader *r, const struct safetensor *t, con
 /* Its elements; weights that are not numbers would make every vector useless. */
 static enum status floats_of(struct reader *r, const struct safetensor *t, const float **ret_floats) {
   const float *v;
-  enum status s = safetensor_floats(r->a, t, &v, r->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(safetensor_floats(r->a, t, &v, r->err));
   for (uint64_t i = 0; i < t->count; i++)
     if (!isfinite(v[i]))
       return convert_refuse(r->err, "tensor '%.*s' holds a value that is not a finite number", STR_ARG(t->name));
@@ -86,21 +84,16 @@ static enum status fetch_table(struct reader *r, struct str name, int columns, i
 
 static enum status fetch_linear(struct reader *r, struct str name, int outputs, int inputs,
                                 struct model_source_linear *ret_linear) {
-  enum status s =
-      fetch_matrix(r, arena_printf(r->a, "%.*s.weight", STR_ARG(name)), outputs, inputs, &ret_linear->weight);
-  if (s == STATUS_OK)
-    s = fetch_vector(r, arena_printf(r->a, "%.*s.bias", STR_ARG(name)), outputs, &ret_linear->bias);
-  return s;
+  TRY(fetch_matrix(r, arena_printf(r->a, "%.*s.weight", STR_ARG(name)), outputs, inputs, &ret_linear->weight));
+  return fetch_vector(r, arena_printf(r->a, "%.*s.bias", STR_ARG(name)), outputs, &ret_linear->bias);
 }
 
 /* Old checkpoints call weight and bias gamma and beta. */
 static enum status fetch_norm(struct reader *r, struct str name, int hidden, struct model_norm *ret_norm) {
   bool old = find(r, arena_printf(r->a, "%.*s.gamma", STR_ARG(name))) != NULL;
-  enum status s = fetch_vector(r, arena_printf(r->a, "%.*s.%s", STR_ARG(name), old ? "gamma" : "weight"), hidden,
-                               &ret_norm->weight);
-  if (s == STATUS_OK)
-    s = fetch_vector(r, arena_printf(r->a, "%.*s.%s", STR_ARG(name), old ? "beta" : "bias"), hidden, &ret_norm->bias);
-  return s;
+  TRY(fetch_vector(r, arena_printf(r->a, "%.*s.%s", STR_ARG(name), old ? "gamma" : "weight"), hidden,
+                   &ret_norm->weight));
+  return fetch_vector(r, arena_printf(r->a, "%.*s.%s", STR_ARG(name), old ? "beta" : "bias"), hidden, &ret_norm->bias);
 }
 
 /* ---- the encoder ---- */
@@ -156,15 +149,11 @@ static enum status fetch_layer(struct reader *r, int index, const struct model_s
                {"intermediate.dense", ffn, hidden, &l->intermediate},
                {"output.dense", hidden, ffn, &l->output}};
   struct str base = arena_printf(r->a, "encoder.layer.%d", index);
-  enum status s = STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < ARRAY_LEN(parts); i++)
-    s = fetch_linear(r, arena_printf(r->a, "%s.%s", base.p, parts[i].name), parts[i].outputs, parts[i].inputs,
-                     parts[i].linear);
-  if (s == STATUS_OK)
-    s = fetch_norm(r, arena_printf(r->a, "%s.attention.output.LayerNorm", base.p), hidden, &l->attention_norm);
-  if (s == STATUS_OK)
-    s = fetch_norm(r, arena_printf(r->a, "%s.output.LayerNorm", base.p), hidden, &l->output_norm);
-  return s;
+  for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+    TRY(fetch_linear(r, arena_printf(r->a, "%s.%s", base.p, parts[i].name), parts[i].outputs, parts[i].inputs,
+                     parts[i].linear));
+  TRY(fetch_norm(r, arena_printf(r->a, "%s.attention.output.LayerNorm", base.p), hidden, &l->attention_norm));
+  return fetch_norm(r, arena_printf(r->a, "%s.output.LayerNorm", base.p), hidden, &l->output_norm);
 }
 
 static enum status fetch_layers(struct reader *r, int said, struct model_source *m) {
@@ -209,9 +198,7 @@ static enum status check_all_used(struct reader *r) {
 
 static enum status open_tensors(struct arena *a, struct str bytes, struct reader *ret_reader, struct error *err) {
   struct reader r = {.a = a, .prefix = STR(""), .err = err};
-  enum status s = safetensors_parse(a, bytes, &r.tensors, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(safetensors_parse(a, bytes, &r.tensors, err));
   r.used = arena_array(a, bool, r.tensors.n);
   *ret_reader = r;
   return STATUS_OK;
@@ -236,16 +223,15 @@ static enum status fetch_dense(struct arena *a, const struct convert_files *file
     return convert_refuse(err, "2_Dense/config.json is not JSON");
   if (!str_ends(json_str(config, "activation_function"), STR("Identity")))
     return convert_refuse(err, "the step 2_Dense has an activation");
-  enum status s = open_tensors(a, files->dense_weights, &r, err);
-  if (s == STATUS_OK)
-    s = fetch_table(&r, STR("linear.weight"), m->shape.hidden, &m->shape.dims, &m->projection);
-  if (s != STATUS_OK || !find(&r, STR("linear.bias")))
-    return s;
+  TRY(open_tensors(a, files->dense_weights, &r, err));
+  TRY(fetch_table(&r, STR("linear.weight"), m->shape.hidden, &m->shape.dims, &m->projection));
+  if (!find(&r, STR("linear.bias")))
+    return STATUS_OK;
   const float *bias = NULL;
-  s = fetch_vector(&r, STR("linear.bias"), m->shape.dims, &bias);
-  if (s == STATUS_OK && bias && !all_zero(bias, m->shape.dims))
+  TRY(fetch_vector(&r, STR("linear.bias"), m->shape.dims, &bias));
+  if (bias && !all_zero(bias, m->shape.dims))
     return convert_refuse(err, "the step 2_Dense has a bias");
-  return s;
+  return STATUS_OK;
 }
 
 /* Either that step, or a tensor out.weight beside the encoder, as Cairn's own models are trained with. */
@@ -268,27 +254,20 @@ static enum status fetch_projection(struct reader *r, const struct convert_files
 static enum status read_weights(struct arena *a, const struct convert_files *files, const struct convert_config *c,
                                 struct model_source *m, struct error *err) {
   struct reader r;
-  enum status s = open_tensors(a, files->weights, &r, err);
-  if (s == STATUS_OK)
-    s = find_prefix(&r);
-  if (s == STATUS_OK)
-    s = fetch_embeddings(&r, m);
-  if (s == STATUS_OK)
-    s = fetch_layers(&r, c->layers, m);
-  if (s == STATUS_OK)
-    s = check_all_used(&r);
-  return s == STATUS_OK ? fetch_projection(&r, files, c->dense, m) : s;
+  TRY(open_tensors(a, files->weights, &r, err));
+  TRY(find_prefix(&r));
+  TRY(fetch_embeddings(&r, m));
+  TRY(fetch_layers(&r, c->layers, m));
+  TRY(check_all_used(&r));
+  return fetch_projection(&r, files, c->dense, m);
 }
 
 static enum status read_vocabulary(struct arena *a, struct str vocab_txt, int rows, struct str *ret_blob,
                                    struct error *err) {
   struct buf blob = BUF(a);
   struct wordpiece w;
-  enum status s = wordpiece_build(a, vocab_txt, &blob, err);
-  if (s == STATUS_OK)
-    s = wordpiece_init(&w, buf_str(&blob), err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(wordpiece_build(a, vocab_txt, &blob, err));
+  TRY(wordpiece_init(&w, buf_str(&blob), err));
   if (w.count > rows)
     return convert_refuse(err, "vocab.txt has %d entries, its table of words %d", w.count, rows);
   *ret_blob = buf_str(&blob);
@@ -313,10 +292,9 @@ static enum status calibration_of(struct arena *a, const struct model_source *m,
                                   struct error *err) {
   struct buf file = BUF(a);
   const struct embedder *e;
-  enum status s = model_file_write(m, &file, err);
-  if (s == STATUS_OK)
-    s = embedder_bytes_open(a, buf_str(&file), &e, err);
-  return s == STATUS_OK ? calibration_fit(e, a, ret_calibration, err) : s;
+  TRY(model_file_write(m, &file, err));
+  TRY(embedder_bytes_open(a, buf_str(&file), &e, err));
+  return calibration_fit(e, a, ret_calibration, err);
 }
 
 enum status model_convert(struct arena *a, const struct convert_files *files, const struct convert_options *options,

@@ -189,9 +189,7 @@ enum status model_file_write(const struct model_source *source, struct buf *out,
   struct calibration c = source->calibration;
   if (c.n == 0)
     c = (struct calibration){.n = 2, .raw = {0.0, 1.0}, .scaled = {0.0, 1.0}};
-  enum status status = check_source(source, &c, err);
-  if (status != STATUS_OK)
-    return status;
+  TRY(check_source(source, &c, err));
   struct model_layout l;
   model_layout(&source->shape, source->vocabulary.n, &l);
   /* One allocation of the right size: the buffer is filled in place. */

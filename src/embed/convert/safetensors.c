@@ -67,10 +67,9 @@ static enum status read_tensor(struct safetensor *t, yyjson_val *entry, struct s
   unsigned size = 0;
   if (!yyjson_is_obj(entry) || yyjson_obj_size(entry) != 3)
     return bad_tensor(err, t->name, "is not described by type, shape and place");
-  enum status s = read_type(t, json_str(entry, "dtype"), &size, err);
-  if (s == STATUS_OK)
-    s = read_shape(t, yyjson_obj_get(entry, "shape"), err);
-  return s == STATUS_OK ? read_place(t, yyjson_obj_get(entry, "data_offsets"), size, data, err) : s;
+  TRY(read_type(t, json_str(entry, "dtype"), &size, err));
+  TRY(read_shape(t, yyjson_obj_get(entry, "shape"), err));
+  return read_place(t, yyjson_obj_get(entry, "data_offsets"), size, data, err);
 }
 
 static enum status read_tensors(struct arena *a, yyjson_val *root, struct str data, struct safetensors *list,
@@ -148,14 +147,11 @@ enum status safetensors_parse(struct arena *a, struct str bytes, struct safetens
   struct safetensors list = {0};
   struct str data;
   yyjson_val *root;
-  enum status s = read_header(a, bytes, &root, &data, err);
-  if (s == STATUS_OK)
-    s = read_tensors(a, root, data, &list, err);
-  if (s == STATUS_OK)
-    s = check_cover(&list, data, err);
-  if (s == STATUS_OK)
-    *ret_tensors = list;
-  return s;
+  TRY(read_header(a, bytes, &root, &data, err));
+  TRY(read_tensors(a, root, data, &list, err));
+  TRY(check_cover(&list, data, err));
+  *ret_tensors = list;
+  return STATUS_OK;
 }
 
 const struct safetensor *safetensors_find(const struct safetensors *tensors, struct str name) {

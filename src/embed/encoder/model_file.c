@@ -204,9 +204,7 @@ static enum status check_start(struct str bytes, struct error *err) {
 }
 
 enum status model_file_open_trusted(struct str bytes, struct model *ret_model, struct error *err) {
-  enum status status = check_start(bytes, err);
-  if (status != STATUS_OK)
-    return status;
+  TRY(check_start(bytes, err));
   struct model m = {.bytes = bytes};
   const char *problem = read_header(bytes.p, &m);
   if (problem) {
@@ -236,9 +234,7 @@ enum status model_file_open_trusted(struct str bytes, struct model *ret_model, s
 
 enum status model_file_open(struct str bytes, struct model *ret_model, struct error *err) {
   struct model m;
-  enum status status = model_file_open_trusted(bytes, &m, err);
-  if (status != STATUS_OK)
-    return status;
+  TRY(model_file_open_trusted(bytes, &m, err));
   uint64_t sum = model_checksum(bytes.p + MODEL_HEADER_SIZE, bytes.n - MODEL_HEADER_SIZE);
   if (sum != get_u64(bytes.p + HEADER_PAYLOAD_CHECKSUM))
     return damaged(err, "its weights do not match their checksum");

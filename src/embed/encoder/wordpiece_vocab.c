@@ -268,11 +268,8 @@ enum status wordpiece_build(struct arena *a, struct str vocab_txt, struct buf *r
   struct strs entries = {0};
   uint32_t specials[4] = {0};
   struct build b = {0};
-  enum status s = read_entries(a, vocab_txt, &entries, err);
-  if (s == STATUS_OK)
-    s = find_specials(&entries, specials, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(read_entries(a, vocab_txt, &entries, err));
+  TRY(find_specials(&entries, specials, err));
   struct buf strings = BUF(a);
   b.offsets = arena_alloc(a, 4 * (entries.n + 1));
   for (size_t i = 0; i < entries.n; i++) {
@@ -284,8 +281,7 @@ enum status wordpiece_build(struct arena *a, struct str vocab_txt, struct buf *r
   b.w.offsets = b.offsets;
   b.w.strings = buf_str(&strings).p;
   b.w.strings_n = (uint32_t)strings.n;
-  s = fill_slots(a, &b, err);
-  if (s == STATUS_OK)
-    write_blob(&b, specials, ret_blob);
-  return s;
+  TRY(fill_slots(a, &b, err));
+  write_blob(&b, specials, ret_blob);
+  return STATUS_OK;
 }

@@ -171,9 +171,7 @@ enum status http_client_post(struct http_client *c, const struct http_request *r
                              struct error *err) {
   _Static_assert(HTTP_DETAIL_SIZE >= CURL_ERROR_SIZE, "libcurl writes that much");
   const struct curl_api *api = NULL;
-  enum status s = curl_api_open(&api, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(curl_api_open(&api, err));
   CURL *h = take_handle(c, api);
   if (!h)
     return error_set(err, STATUS_NOMEM, "out of memory");

@@ -201,11 +201,11 @@ static struct batch gather(const struct state *st, struct arena *a, enum embed_u
 static enum status embed_batch(struct state *st, struct arena *a, enum embed_use use, const struct batch *b,
                                int8_t *vectors, struct error *err) {
   struct http_vectors got = {0};
-  enum status s = request_vectors(st, a, use, b->texts, b->n, st->e.dims, &got, err);
+  TRY(request_vectors(st, a, use, b->texts, b->n, st->e.dims, &got, err));
   size_t dims = (size_t)st->e.dims;
-  for (size_t i = 0; s == STATUS_OK && i < b->n; i++)
+  for (size_t i = 0; i < b->n; i++)
     vec_quantise(got.v + i * dims, st->e.dims, vectors + b->places[i] * dims);
-  return s;
+  return STATUS_OK;
 }
 
 static enum status embed(const struct embedder *e, struct arena *a, enum embed_use use, const struct str *texts,
@@ -287,11 +287,11 @@ static enum status check_numbers(const struct http_embedder_config *c, struct er
 
 static enum status check_url(const struct http_embedder_config *c, bool keyed, struct http_url *ret_url,
                              struct error *err) {
-  enum status s = http_url_parse(c->url.n ? c->url : apis[c->api].url, ret_url, err);
-  if (s == STATUS_OK && keyed && !ret_url->https && !ret_url->loopback && !c->allow_plain_http)
+  TRY(http_url_parse(c->url.n ? c->url : apis[c->api].url, ret_url, err));
+  if (keyed && !ret_url->https && !ret_url->loopback && !c->allow_plain_http)
     return usage(err, "the embedder's key would travel unencrypted: the address is http, on another machine",
                  "Use an https address; or unset embedder.key_env when the endpoint needs no key.");
-  return s;
+  return STATUS_OK;
 }
 
 /* Copies the parts, one behind the other and NUL-terminated, to *at. */
@@ -337,20 +337,16 @@ enum status http_embedder_open(const struct http_embedder_config *config, struct
                                struct error *err) {
   struct str key = str_trim(config->key); /* a variable set by $(cat file) ends in a line end */
   struct http_url url = {0};
-  enum status s = check_texts(config, key, err);
-  if (s == STATUS_OK)
-    s = check_numbers(config, err);
-  if (s == STATUS_OK)
-    s = check_url(config, key.n > 0, &url, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(check_texts(config, key, err));
+  TRY(check_numbers(config, err));
+  TRY(check_url(config, key.n > 0, &url, err));
   size_t size = sizeof(struct state) + url.text.n + config->model.n + config->query_prefix.n + config->text_prefix.n +
                 key.n + 128; /* the fixed parts of the texts and their terminators */
   struct state *st = mem_zalloc(size);
   if (!st)
     return error_set(err, STATUS_NOMEM, "out of memory");
   st->size = size;
-  s = http_client_init(&st->client, err);
+  enum status s = http_client_init(&st->client, err);
   if (s != STATUS_OK) {
     mem_free(st);
     return s;

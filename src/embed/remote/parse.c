@@ -98,11 +98,9 @@ static bool place_of(yyjson_val *item, bool indexed, size_t position, size_t n, 
 enum status http_parse_openai(struct arena *a, struct str body, size_t n, int dims, struct http_vectors *ret_vectors,
                               struct error *err) {
   yyjson_val *root = NULL, *item = NULL;
-  enum status s = read_object(a, body, &root, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(read_object(a, body, &root, err));
   yyjson_val *data = yyjson_obj_get(root, "data");
-  s = check_count(a, data, "data", n, err);
+  enum status s = check_count(a, data, "data", n, err);
   struct http_vectors out = {.n = n, .dims = dims};
   bool *seen = arena_array(a, bool, n);
   bool indexed = s == STATUS_OK && yyjson_obj_get(yyjson_arr_get_first(data), "index") != NULL;
@@ -121,16 +119,13 @@ enum status http_parse_openai(struct arena *a, struct str body, size_t n, int di
 enum status http_parse_ollama(struct arena *a, struct str body, size_t n, int dims, struct http_vectors *ret_vectors,
                               struct error *err) {
   yyjson_val *root = NULL, *item = NULL;
-  enum status s = read_object(a, body, &root, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(read_object(a, body, &root, err));
   yyjson_val *list = yyjson_obj_get(root, "embeddings");
-  s = check_count(a, list, "embeddings", n, err);
+  TRY(check_count(a, list, "embeddings", n, err));
   struct http_vectors out = {.n = n, .dims = dims};
   yyjson_arr_iter iter = yyjson_arr_iter_with(list);
-  for (size_t i = 0; s == STATUS_OK && (item = yyjson_arr_iter_next(&iter)); i++)
-    s = read_vector(a, item, i, &out, err);
-  if (s == STATUS_OK)
-    *ret_vectors = out;
-  return s;
+  for (size_t i = 0; (item = yyjson_arr_iter_next(&iter)); i++)
+    TRY(read_vector(a, item, i, &out, err));
+  *ret_vectors = out;
+  return STATUS_OK;
 }

@@ -184,10 +184,8 @@ static enum status find_bearer(struct http_call *call, struct principal *ret_pri
   struct engine *engine;
   if (!token_well_formed(call->token)) /* others wait for the engines */
     return error_set(err, STATUS_UNKNOWN_CALLER, "there is no such token");
-  enum status s = pool_take(call->server->pool, &engine, err);
-  if (s != STATUS_OK)
-    return s;
-  s = identity_of_token(engine, call->token, a, ret_principal, err);
+  TRY(pool_take(call->server->pool, &engine, err));
+  enum status s = identity_of_token(engine, call->token, a, ret_principal, err);
   pool_give(call->server->pool, engine);
   return s;
 }

@@ -204,10 +204,9 @@ static void drop_source(struct source_watch *w, struct followed **at) {
 static enum status list_with(struct engine *engine, struct str team, struct arena *a, struct source_roots *ret_roots,
                              struct error *err) {
   struct setting_value v;
-  enum status s = setting_get(engine->store, team, SET_SOURCES_WATCH, a, &v, err);
-  if (s != STATUS_OK || str_is(v.value, "off") ||
-      (str_is(v.value, "auto") && db_engine(store_db(engine->store)) != DB_SQLITE))
-    return s;
+  TRY(setting_get(engine->store, team, SET_SOURCES_WATCH, a, &v, err));
+  if (str_is(v.value, "off") || (str_is(v.value, "auto") && db_engine(store_db(engine->store)) != DB_SQLITE))
+    return STATUS_OK;
   return source_roots_all(engine->store, team, a, ret_roots, err);
 }
 

@@ -150,10 +150,9 @@ static enum status find_items(struct knowledge *k, struct str query) {
   json_put(rc->doc, args, "detail", STR("full"));
   put_corpora(rc->doc, args);
   json_put_int(rc->doc, args, "limit", SEARCH_MOST);
-  enum status s = rest_op(rc, "search", args, &result);
-  if (s == STATUS_OK)
-    put_wanted(k, yyjson_mut_obj_get(result, "results"));
-  return s;
+  TRY(rest_op(rc, "search", args, &result));
+  put_wanted(k, yyjson_mut_obj_get(result, "results"));
+  return STATUS_OK;
 }
 
 static enum status read_limit(struct rest_call *rc, int64_t *ret_limit) {

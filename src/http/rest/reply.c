@@ -27,13 +27,10 @@ enum status rest_op(struct rest_call *rc, const char *op, yyjson_mut_val *args, 
                            .tell_hash = (rc->route->flags & (REST_CREATES | REST_GUARDED)) != 0};
   rc->lines = yyjson_mut_arr(rc->doc);
   rc->ran = true;
-  enum status s = json_read(a, json_write(a, args, false), &checked, &rc->err);
-  if (s == STATUS_OK)
-    s = pool_take(pool, &engine, &rc->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(json_read(a, json_write(a, args, false), &checked, &rc->err));
+  TRY(pool_take(pool, &engine, &rc->err));
   /* Nothing may allocate between here and the return of the engine but the operation, which has its own boundary. */
-  s = op_run(engine, op_find(str_from(op)), &rc->caller, &hooks, a, checked, ret_result, &rc->err);
+  enum status s = op_run(engine, op_find(str_from(op)), &rc->caller, &hooks, a, checked, ret_result, &rc->err);
   pool_give(pool, engine);
   return s;
 }

@@ -218,17 +218,16 @@ static bool is_common(struct str name) {
 
 /* A request with a body may still say in its query where it belongs: project, scope, all_projects. */
 static enum status read_queries(struct rest_call *rc) {
-  enum status s = STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < rc->http->query_count; i++) {
+  for (size_t i = 0; i < rc->http->query_count; i++) {
     const struct http_pair *q = &rc->http->queries[i];
     const struct param *p = rest_param(rc->route, q->name);
     if (!p || (rest_has_body(rc->route) && !is_common(q->name)))
       return unknown(rc,
                      rest_has_body(rc->route) && p ? "query parameter (it belongs into the body)" : "query parameter",
                      q->name);
-    s = put_text(rc, p, q->value);
+    TRY(put_text(rc, p, q->value));
   }
-  return s;
+  return STATUS_OK;
 }
 
 /* A memory may be named by its number, too: operations take ids as text. */
@@ -294,8 +293,8 @@ static enum status check_own(struct rest_call *rc) {
   if (!rc->route->params)
     return STATUS_OK;
   const struct op as = {.name = rc->route->path + (rc->route->path[0] == '/'), .params = rc->route->params};
-  enum status s = json_read(a, json_write(a, rc->args, false), &args, &rc->err);
-  return s == STATUS_OK ? op_check_args(&as, args, &rc->err) : s;
+  TRY(json_read(a, json_write(a, rc->args, false), &args, &rc->err));
+  return op_check_args(&as, args, &rc->err);
 }
 
 /* ---- the caller ---- */
@@ -319,8 +318,8 @@ static enum status read_caller(struct rest_call *rc) {
   rc->caller = rc->http->caller;
   rc->caller.source = STR("rest");
   rc->caller.trust = STR("agent");
-  enum status s = read_name(rc, "X-Cairn-Source", &rc->caller.source);
-  return s == STATUS_OK ? read_name(rc, "Cairn-Session", &rc->caller.session) : s;
+  TRY(read_name(rc, "X-Cairn-Source", &rc->caller.source));
+  return read_name(rc, "Cairn-Session", &rc->caller.session);
 }
 
 /* If-Match: the hashes of which the memory must have one. Weak tags never match. */
@@ -353,20 +352,16 @@ static bool is_json(struct str type) {
 static enum status read_call(struct rest_call *rc) {
   rc->doc = json_new(rc->http->arena);
   rc->args = yyjson_mut_obj(rc->doc);
-  enum status s = read_caller(rc);
-  if (s == STATUS_OK)
-    s = read_expected(rc);
-  if (s == STATUS_OK)
-    s = read_variable(rc);
-  if (s == STATUS_OK)
-    s = read_queries(rc);
-  if (s == STATUS_OK)
-    s = read_body(rc);
-  if (s == STATUS_OK)
-    s = read_idempotency(rc);
-  if (s == STATUS_OK)
-    s = check_own(rc);
-  return s == STATUS_OK && rc->route->prepare ? rc->route->prepare(rc) : s;
+  TRY(read_caller(rc));
+  TRY(read_expected(rc));
+  TRY(read_variable(rc));
+  TRY(read_queries(rc));
+  TRY(read_body(rc));
+  TRY(read_idempotency(rc));
+  TRY(check_own(rc));
+  if (rc->route->prepare)
+    return rc->route->prepare(rc);
+  return STATUS_OK;
 }
 
 void rest_run(struct http_call *call) {

@@ -49,9 +49,7 @@ static bool parse_v6(const char *host, struct in6_addr *ret_address) {
 
 static enum status tcp_address(const struct http_options *o, const char *host, union address *ret_address,
                                socklen_t *ret_size, struct error *err) {
-  enum status s = http_check_host(o, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(http_check_host(o, err));
   union address a = {0};
   struct in6_addr v6;
   in_port_t port = htons((uint16_t)o->port);

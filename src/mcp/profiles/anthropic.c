@@ -64,13 +64,10 @@ static enum status run_memory(struct tool_run *run) {
   yyjson_mut_val *args = yyjson_mut_obj(run->doc), *result;
   if (!c)
     return bad_call(run, "command", "is none of the six");
-  enum status s = copy_args(run, c, args);
-  if (s == STATUS_OK && c == &commands[0])
-    s = copy_range(run, args);
-  if (s == STATUS_OK)
-    s = tool_op(run, c->op, args, &result);
-  if (s != STATUS_OK)
-    return s;
+  TRY(copy_args(run, c, args));
+  if (c == &commands[0])
+    TRY(copy_range(run, args));
+  TRY(tool_op(run, c->op, args, &result));
   struct str text = {yyjson_mut_get_str(yyjson_mut_obj_get(result, "text")),
                      yyjson_mut_get_len(yyjson_mut_obj_get(result, "text"))};
   run->text = arena_dup(run->arena, text);

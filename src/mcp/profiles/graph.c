@@ -21,9 +21,7 @@ static yyjson_mut_val *lines_from(struct tool_run *run, const char *name, const 
 /* One member of the operation's result is the answer. */
 static enum status run_lines(struct tool_run *run, const char *op, yyjson_mut_val *args, const char *member) {
   yyjson_mut_val *result, *answer = yyjson_mut_obj(run->doc);
-  enum status s = tool_op(run, op, args, &result);
-  if (s != STATUS_OK)
-    return s;
+  TRY(tool_op(run, op, args, &result));
   result_copy(run, answer, member, result, member);
   answer_json(run, answer, yyjson_mut_obj_get(answer, member));
   return STATUS_OK;
@@ -44,9 +42,7 @@ static enum status add_observations(struct tool_run *run) {
 /* Deletions say that they are done, whatever was there. */
 static enum status run_delete(struct tool_run *run, yyjson_mut_val *args, const char *what) {
   yyjson_mut_val *result;
-  enum status s = tool_op(run, "graph delete", args, &result);
-  if (s != STATUS_OK)
-    return s;
+  TRY(tool_op(run, "graph delete", args, &result));
   run->text = arena_printf(run->arena, "%s deleted successfully", what);
   run->result = yyjson_mut_obj(run->doc);
   add_bool(run, run->result, "success", true);
@@ -101,10 +97,9 @@ static enum status finish_read(struct tool_run *run, yyjson_mut_val *result) {
 static enum status read_resource(struct tool_run *run, struct str variable, struct str *ret_text) {
   yyjson_mut_val *result;
   (void)variable;
-  enum status s = tool_op(run, "graph read", new_args(run), &result);
-  if (s == STATUS_OK)
-    *ret_text = pretty_json(run, graph_of(run, result));
-  return s;
+  TRY(tool_op(run, "graph read", new_args(run), &result));
+  *ret_text = pretty_json(run, graph_of(run, result));
+  return STATUS_OK;
 }
 
 /* ---- the table ---- */

@@ -93,9 +93,7 @@ static enum status add_replaced(struct tool_run *run, yyjson_mut_val *args, stru
   yyjson_mut_val *m;
   if (str_empty(old))
     return STATUS_OK;
-  enum status s = current(run, old, &m);
-  if (s != STATUS_OK)
-    return s;
+  TRY(current(run, old, &m));
   if (!json_str(run->args, "scope").n && !json_str(run->args, "project").n)
     *project = result_text(m, "project");
   add_text(run, args, "supersedes", result_text(m, "uid"));
@@ -157,9 +155,7 @@ static enum status weigh(struct tool_run *run, struct str delivery, struct str p
   size_t i, n, bytes = 0;
   add_text(run, args, "delivery", delivery);
   add_text(run, args, "project", project);
-  enum status s = run_list(run, args, NULL, NULL, SIZE_MAX, &list);
-  if (s != STATUS_OK)
-    return s;
+  TRY(run_list(run, args, NULL, NULL, SIZE_MAX, &list));
   yyjson_mut_arr_foreach(list, i, n, m) {
     bytes += result_text(m, "body").n;
   }
@@ -172,9 +168,9 @@ static enum status check_budget(struct tool_run *run, yyjson_mut_val *memory, st
   size_t tokens = 0, most = boot ? BOOTSTRAP_TOKENS : PINNED_TOKENS;
   if (!boot && !str_is(delivery, "pinned"))
     return STATUS_OK;
-  enum status s = weigh(run, delivery, project, &tokens);
-  if (s != STATUS_OK || tokens <= most)
-    return s;
+  TRY(weigh(run, delivery, project, &tokens));
+  if (tokens <= most)
+    return STATUS_OK;
   struct str json = pretty_json(run, memory);
   run->text =
       arena_printf(run->arena,
@@ -187,11 +183,8 @@ static enum status check_budget(struct tool_run *run, yyjson_mut_val *memory, st
 static enum status run_remember(struct tool_run *run) {
   yyjson_mut_val *args = new_args(run), *stored, *m;
   struct str project, delivery = delivery_here(json_str(run->args, "delivery"));
-  enum status s = place(run, &project);
-  if (s == STATUS_OK)
-    s = add_replaced(run, args, &project);
-  if (s != STATUS_OK)
-    return s;
+  TRY(place(run, &project));
+  TRY(add_replaced(run, args, &project));
   add_text(run, args, "text", json_str(run->args, "content"));
   add_text(run, args, "project", project);
   add_text(run, args, "type", json_str(run->args, "type"));
@@ -202,11 +195,8 @@ static enum status run_remember(struct tool_run *run) {
   add_tags(run, args);
   add_weight(run, args);
   add_bool(run, args, "keep_both", true);
-  s = tool_op(run, "remember", args, &stored);
-  if (s == STATUS_OK)
-    s = run_get(run, result_text(stored, "uid"), &m);
-  if (s != STATUS_OK)
-    return s;
+  TRY(tool_op(run, "remember", args, &stored));
+  TRY(run_get(run, result_text(stored, "uid"), &m));
   yyjson_mut_val *memory = memory_of(run, m), *near = contradiction(run, stored);
   run->result = yyjson_mut_obj(run->doc);
   yyjson_mut_obj_add_val(run->doc, run->result, "memory", memory);
@@ -234,16 +224,12 @@ static enum status run_recall(struct tool_run *run) {
   int64_t limit = json_int(run->args, "limit", 5);
   size_t i, n;
   limit = limit <= 0 ? 5 : limit > 100 ? 100 : limit;
-  enum status s = place(run, &w.project);
-  if (s != STATUS_OK)
-    return s;
+  TRY(place(run, &w.project));
   add_text(run, args, "query", json_str(run->args, "query"));
   add_text(run, args, "project", w.project);
   add_text(run, args, "detail", STR("full"));
   add_int(run, args, "limit", w.exact ? 100 : limit);
-  s = tool_op(run, "search", args, &found);
-  if (s != STATUS_OK)
-    return s;
+  TRY(tool_op(run, "search", args, &found));
   run->result = yyjson_mut_obj(run->doc);
   yyjson_mut_val *list = json_put_arr(run->doc, run->result, "results");
   yyjson_mut_arr_foreach(yyjson_mut_obj_get(found, "results"), i, n, m) {
@@ -263,9 +249,7 @@ static enum status run_memories(struct tool_run *run) {
   struct wanted w = {.exact = true};
   int64_t limit = json_int(run->args, "limit", 20);
   size_t i, n;
-  enum status s = place(run, &w.project);
-  if (s != STATUS_OK)
-    return s;
+  TRY(place(run, &w.project));
   if (str_empty(scope) && str_empty(project)) { /* no filter: everything there is */
     add_bool(run, args, "all_projects", true);
     w.exact = false;
@@ -276,9 +260,7 @@ static enum status run_memories(struct tool_run *run) {
     add_text(run, args, "type", json_str(run->args, "type"));
   if (!str_empty(json_str(run->args, "delivery")))
     add_text(run, args, "delivery", delivery_here(json_str(run->args, "delivery")));
-  s = run_list(run, args, is_wanted, &w, limit <= 0 ? 20 : (size_t)limit, &all);
-  if (s != STATUS_OK)
-    return s;
+  TRY(run_list(run, args, is_wanted, &w, limit <= 0 ? 20 : (size_t)limit, &all));
   run->result = yyjson_mut_obj(run->doc);
   yyjson_mut_val *list = json_put_arr(run->doc, run->result, "memories");
   yyjson_mut_arr_foreach(all, i, n, m) {
@@ -309,9 +291,7 @@ static enum status run_forget(struct tool_run *run) {
 
 static enum status run_update(struct tool_run *run) {
   yyjson_mut_val *m, *args = new_args(run), *stored;
-  enum status s = current(run, json_str(run->args, "id"), &m);
-  if (s != STATUS_OK)
-    return s;
+  TRY(current(run, json_str(run->args, "id"), &m));
   add_text(run, args, "id", result_text(m, "uid"));
   add_text(run, args, "text", json_str(run->args, "content"));
   add_text(run, args, "project", result_text(m, "project"));
@@ -319,11 +299,8 @@ static enum status run_update(struct tool_run *run) {
   static const char *const flags[] = {"soft", "inherit_pin", "inherit_skill", "inherit_key"};
   for (size_t i = 0; i < ARRAY_LEN(flags); i++)
     add_bool(run, args, flags[i], true);
-  s = tool_op(run, "supersede", args, &stored);
-  if (s == STATUS_OK)
-    s = run_get(run, result_text(stored, "uid"), &m);
-  if (s != STATUS_OK)
-    return s;
+  TRY(tool_op(run, "supersede", args, &stored));
+  TRY(run_get(run, result_text(stored, "uid"), &m));
   yyjson_mut_val *memory = memory_of(run, m);
   answer_json(run, memory, memory);
   return STATUS_OK;
@@ -396,9 +373,7 @@ static enum status read_pinned(struct tool_run *run, struct str project, struct 
   add_text(run, args, "delivery", STR("pinned"));
   json_put_bool(run->doc, args, "trusted", true);
   add_text(run, args, "project", project.p ? project : STR(""));
-  enum status s = run_list(run, args, NULL, NULL, SIZE_MAX, &list);
-  if (s != STATUS_OK)
-    return s;
+  TRY(run_list(run, args, NULL, NULL, SIZE_MAX, &list));
   /* What holds everywhere first. */
   for (int own = 0; own < 2; own++)
     yyjson_mut_arr_foreach(list, i, n, m) {

@@ -95,24 +95,18 @@ static enum status active_entry(struct tool_run *run, struct str key, yyjson_mut
 static enum status run_save(struct tool_run *run) {
   struct str key = json_str(run->args, "key"), reason = str_trim(json_str(run->args, "supersede_reason")), type;
   yyjson_mut_val *held, *args = new_args(run), *stored, *memory;
-  enum status s = resolve_type(run, json_str(run->args, "type"), &type);
-  if (s == STATUS_OK)
-    s = active_entry(run, key, &held);
-  if (s == STATUS_OK && held && str_empty(reason))
+  TRY(resolve_type(run, json_str(run->args, "type"), &type));
+  TRY(active_entry(run, key, &held));
+  if (held && str_empty(reason))
     return exists(run, held);
-  if (s != STATUS_OK)
-    return s;
   add_text(run, args, "text", json_str(run->args, "content"));
   add_text(run, args, "key", key);
   add_text(run, args, "type", type);
   add_bool(run, args, "keep_both", true); /* another key is another entry, whatever it says */
   if (reason.n)
     add_text(run, args, "reason", reason);
-  s = tool_op(run, "remember", args, &stored);
-  if (s == STATUS_OK)
-    s = run_get(run, result_text(stored, "uid"), &memory);
-  if (s != STATUS_OK)
-    return s;
+  TRY(tool_op(run, "remember", args, &stored));
+  TRY(run_get(run, result_text(stored, "uid"), &memory));
   yyjson_mut_val *r = success(run);
   yyjson_mut_obj_add_val(run->doc, r, "entry", entry_of(run, memory));
   return done(run, r);
@@ -167,14 +161,10 @@ static enum status run_memories(struct tool_run *run) {
   struct str type = json_str(run->args, "type");
   yyjson_mut_val *args = new_args(run), *list, *m, *r = yyjson_mut_obj(run->doc);
   size_t i, n;
-  enum status s = str_empty(type) ? STATUS_OK : resolve_type(run, type, &type);
-  if (s != STATUS_OK)
-    return s;
+  TRY(str_empty(type) ? STATUS_OK : resolve_type(run, type, &type));
   if (!str_empty(type))
     add_text(run, args, "type", type);
-  s = run_list(run, args, NULL, NULL, SIZE_MAX, &list);
-  if (s != STATUS_OK)
-    return s;
+  TRY(run_list(run, args, NULL, NULL, SIZE_MAX, &list));
   yyjson_mut_val *entries = json_put_arr(run->doc, r, "entries");
   yyjson_mut_arr_foreach(list, i, n, m) {
     yyjson_mut_arr_append(entries, entry_of(run, m));

@@ -27,28 +27,24 @@ static enum status projects(struct exchange *x, struct strs *ret, struct error *
       strs_push(x->arena, ret, who->projects.v[i]);
     return STATUS_OK;
   }
-  enum status s = exchange_op(x, "stats", STR("{}"), &stats, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(exchange_op(x, "stats", STR("{}"), &stats, err));
   size_t i, n;
   yyjson_obj_foreach(yyjson_obj_get(stats, "by_project"), i, n, key, v) {
     if (yyjson_get_len(key))
       strs_push(x->arena, ret, json_val_str(key));
   }
-  return s;
+  return STATUS_OK;
 }
 
 static enum status skills(struct exchange *x, struct strs *ret, struct error *err) {
   yyjson_val *found, *v;
-  enum status s = exchange_op(x, "skill list", STR("{}"), &found, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(exchange_op(x, "skill list", STR("{}"), &found, err));
   size_t i, n;
   yyjson_arr_foreach(yyjson_obj_get(found, "skills"), i, n, v) {
     if (!json_bool(v, "untrusted", false)) /* the list is shown unasked */
       strs_push(x->arena, ret, json_str(v, "name"));
   }
-  return s;
+  return STATUS_OK;
 }
 
 /* Begins with what was typed, as the store finds it: the shortest first. */
@@ -57,16 +53,14 @@ static enum status memories(struct exchange *x, struct str typed, struct values 
   yyjson_mut_val *args = yyjson_mut_obj(x->doc);
   json_put(x->doc, args, "prefix", typed);
   json_put_int(x->doc, args, "limit", VALUES_MAX);
-  enum status s = exchange_call(x, &complete_ids, json_write(x->arena, args, false), &found, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(exchange_call(x, &complete_ids, json_write(x->arena, args, false), &found, err));
   size_t i, n;
   yyjson_arr_foreach(yyjson_obj_get(found, "ids"), i, n, v) {
     strs_push(x->arena, &ret->list, arena_printf(x->arena, "%lld", (long long)yyjson_get_sint(v)));
   }
   ret->is_chosen = true;
   ret->has_more = json_bool(found, "more", false);
-  return s;
+  return STATUS_OK;
 }
 
 /* Sorts a whole list, and keeps what begins with what was typed. */

@@ -127,12 +127,9 @@ enum status exchange_call(struct exchange *x, const struct op *op, struct str ar
   struct engine *engine;
   yyjson_val *values;
   yyjson_mut_val *result;
-  enum status s = json_read(x->arena, args, &values, err);
-  if (s == STATUS_OK)
-    s = pool_take(x->server->options.pool, &engine, err);
-  if (s != STATUS_OK)
-    return s;
-  s = op_run(engine, op, &x->caller, NULL, x->arena, values, &result, err);
+  TRY(json_read(x->arena, args, &values, err));
+  TRY(pool_take(x->server->options.pool, &engine, err));
+  enum status s = op_run(engine, op, &x->caller, NULL, x->arena, values, &result, err);
   pool_give(x->server->options.pool, engine);
   return s == STATUS_OK ? json_read(x->arena, json_write(x->arena, result, false), ret_result, err) : s;
 }

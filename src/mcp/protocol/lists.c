@@ -158,9 +158,7 @@ static int by_name(const void *a, const void *b) {
  * that what nobody vouches for is not on it. */
 static enum status add_skills(struct exchange *x, yyjson_mut_val *list, struct error *err) {
   yyjson_val *result, *skill;
-  enum status s = exchange_op(x, "skill list", STR("{}"), &result, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(exchange_op(x, "skill list", STR("{}"), &result, err));
   yyjson_val *skills = yyjson_obj_get(result, "skills");
   size_t i, n, count = 0;
   yyjson_val **sorted = arena_array(x->arena, yyjson_val *, yyjson_arr_size(skills) + 1);

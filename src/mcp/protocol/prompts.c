@@ -59,19 +59,16 @@ static enum status embed(struct exchange *x, yyjson_mut_val *messages, const cha
                          struct error *err) {
   struct str uri = resource_uri(x->arena, prefix, name), variable, text;
   const struct resource *r = resource_find(x->arena, uri, &variable);
-  enum status s = r->read(x, variable, &text, err);
-  if (s == STATUS_OK)
-    add_resource(x, messages, uri, text);
-  return s;
+  TRY(r->read(x, variable, &text, err));
+  add_resource(x, messages, uri, text);
+  return STATUS_OK;
 }
 
 /* ---- the prompts ---- */
 
 static enum status get_startup(struct exchange *x, yyjson_val *args, yyjson_mut_val *messages, struct error *err) {
   struct str task = json_str(args, "task");
-  enum status s = embed(x, messages, "cairn://boot/", project_of(x, args), err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(embed(x, messages, "cairn://boot/", project_of(x, args), err));
   add_text(x, messages,
            arena_printf(
                x->arena,
@@ -100,9 +97,7 @@ static enum status get_handoff(struct exchange *x, yyjson_val *args, yyjson_mut_
 
 static enum status get_review(struct exchange *x, yyjson_val *args, yyjson_mut_val *messages, struct error *err) {
   struct str topic = json_str(args, "topic");
-  enum status s = embed(x, messages, "cairn://memory.md/", project_of(x, args), err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(embed(x, messages, "cairn://memory.md/", project_of(x, args), err));
   add_text(x, messages,
            arena_printf(
                x->arena,

@@ -91,14 +91,12 @@ static enum status read_boot(struct exchange *x, struct str project, struct str 
 
 static enum status read_memory(struct exchange *x, struct str id, struct str *ret_text, struct error *err) {
   yyjson_val *result;
-  enum status s = exchange_op(x, "get", one_arg(x, "id", id), &result, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(exchange_op(x, "get", one_arg(x, "id", id), &result, err));
   struct buf b = BUF(x->arena);
   buf_adds(&b, TOOL_NOTICE "\n");
   tool_show_memory(&b, yyjson_val_mut_copy(x->doc, result));
   *ret_text = buf_str(&b);
-  return s;
+  return STATUS_OK;
 }
 
 static struct str doubts_of(struct arena *a, yyjson_val *memory) {
@@ -112,22 +110,20 @@ static struct str doubts_of(struct arena *a, yyjson_val *memory) {
 /* A skill is used by doing what it says: who vouches for it stands in front. */
 static enum status read_skill(struct exchange *x, struct str name, struct str *ret_text, struct error *err) {
   yyjson_val *result;
-  enum status s = exchange_op(x, "skill load", one_arg(x, "name", name), &result, err);
-  if (s == STATUS_OK)
-    *ret_text = arena_printf(x->arena, "---\nname: %.*s\ndescription: %.*s\n%.*s---\n\n%.*s\n", STR_ARG(name),
-                             STR_ARG(present_line(x->arena, json_str(result, "headline"))),
-                             STR_ARG(doubts_of(x->arena, result)),
-                             STR_ARG(present_neutral(x->arena, json_str(result, "body"))));
-  return s;
+  TRY(exchange_op(x, "skill load", one_arg(x, "name", name), &result, err));
+  *ret_text =
+      arena_printf(x->arena, "---\nname: %.*s\ndescription: %.*s\n%.*s---\n\n%.*s\n", STR_ARG(name),
+                   STR_ARG(present_line(x->arena, json_str(result, "headline"))), STR_ARG(doubts_of(x->arena, result)),
+                   STR_ARG(present_neutral(x->arena, json_str(result, "body"))));
+  return STATUS_OK;
 }
 
 /* The page that 'cairn sync' writes, without the marks by which it is understood again. */
 static enum status read_page(struct exchange *x, struct str project, struct str *ret_text, struct error *err) {
   yyjson_val *result;
-  enum status s = exchange_op(x, "page", one_arg(x, "project", project), &result, err);
-  if (s == STATUS_OK)
-    *ret_text = present_neutral(x->arena, json_str(result, "text"));
-  return s;
+  TRY(exchange_op(x, "page", one_arg(x, "project", project), &result, err));
+  *ret_text = present_neutral(x->arena, json_str(result, "text"));
+  return STATUS_OK;
 }
 
 /* ---- changes ---- */
@@ -211,11 +207,9 @@ static enum status read_of_profile(struct exchange *x, const struct profile_reso
   struct engine *engine;
   *run = (struct tool_run){
       .profile = x->profile, .tool = &none, .caller = x->caller, .arena = x->arena, .doc = x->doc, .err = err};
-  enum status s = pool_take(x->server->options.pool, &engine, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(pool_take(x->server->options.pool, &engine, err));
   run->engine = engine;
-  s = r->read(run, variable, &run->text);
+  enum status s = r->read(run, variable, &run->text);
   run->engine = NULL;
   pool_give(x->server->options.pool, engine);
   if (s == STATUS_OK)

@@ -172,10 +172,9 @@ static enum status add_missing(struct tool_run *run, const struct tool_arg *arg,
   if (!arg->missing)
     return STATUS_OK;
   yyjson_val *v = NULL;
-  enum status s = json_read(run->arena, str_from(arg->missing), &v, run->err);
-  if (s == STATUS_OK)
-    yyjson_mut_obj_put(into, yyjson_mut_str(run->doc, arg->name), yyjson_val_mut_copy(run->doc, v));
-  return s;
+  TRY(json_read(run->arena, str_from(arg->missing), &v, run->err));
+  yyjson_mut_obj_put(into, yyjson_mut_str(run->doc, arg->name), yyjson_val_mut_copy(run->doc, v));
+  return STATUS_OK;
 }
 
 static enum status check_needs(struct tool_run *run, yyjson_mut_val *given) {
@@ -279,10 +278,8 @@ static enum status add_fixed(struct tool_run *run, const char *fixed, yyjson_mut
   if (!fixed)
     return STATUS_OK;
   yyjson_val *object = NULL, *key, *v;
-  enum status s = json_read(run->arena, arena_printf(run->arena, "{%s}", fixed), &object, run->err);
+  TRY(json_read(run->arena, arena_printf(run->arena, "{%s}", fixed), &object, run->err));
   size_t i, n;
-  if (s != STATUS_OK)
-    return s;
   yyjson_obj_foreach(object, i, n, key, v) {
     yyjson_mut_obj_put(into, yyjson_val_mut_copy(run->doc, key), yyjson_val_mut_copy(run->doc, v));
   }

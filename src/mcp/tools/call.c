@@ -57,11 +57,9 @@ static void remember_handle(struct exchange *x, const struct tool_run *run) {
 
 static enum status call(struct exchange *x, struct tool_run *run) {
   struct engine *engine;
-  enum status s = pool_take(x->server->options.pool, &engine, run->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(pool_take(x->server->options.pool, &engine, run->err));
   run->engine = engine;
-  s = tool_call(run);
+  enum status s = tool_call(run);
   run->engine = NULL;
   pool_give(x->server->options.pool, engine);
   return s;

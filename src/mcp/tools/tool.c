@@ -60,9 +60,7 @@ enum status tool_op(struct tool_run *run, const char *name, yyjson_mut_val *args
   if (run->profile->read_only && (op->flags & (OP_WRITE | OP_NO_TXN)))
     return refuse_write(run, op->name);
   yyjson_val *in = NULL;
-  enum status s = json_read(run->arena, json_write(run->arena, args, false), &in, run->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(json_read(run->arena, json_write(run->arena, args, false), &in, run->err));
   struct op_hooks hooks = run->hooks;
   struct collected lines = {run, yyjson_mut_arr(run->doc)};
   bool is_collected = (op->flags & OP_STREAM) && !hooks.emit;
@@ -70,9 +68,7 @@ enum status tool_op(struct tool_run *run, const char *name, yyjson_mut_val *args
     hooks = (struct op_hooks){
         .arg = &lines, .emit = collect, .progress = collector_progress, .cancelled = collector_cancelled};
   yyjson_mut_val *result = NULL;
-  s = op_run(run->engine, op, &run->caller, &hooks, run->arena, in, &result, run->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(op_run(run->engine, op, &run->caller, &hooks, run->arena, in, &result, run->err));
   if (is_collected)
     yyjson_mut_obj_put(result, yyjson_mut_str(run->doc, op->name), lines.lines);
   tool_marks_gather(run, result);
@@ -88,13 +84,10 @@ static enum status run_op(struct tool_run *run) {
   if (!op)
     return error_set(run->err, STATUS_INTERNAL, "the tool %s has no operation '%s'", run->tool->name, name ? name : "");
   yyjson_mut_val *args = NULL, *result = NULL;
-  enum status s = tool_map(run, op, &args);
-  if (s == STATUS_OK && run->tool->prepare)
-    s = run->tool->prepare(run, args);
-  if (s == STATUS_OK)
-    s = tool_op(run, op->name, args, &result);
-  if (s != STATUS_OK)
-    return s;
+  TRY(tool_map(run, op, &args));
+  if (run->tool->prepare)
+    TRY(run->tool->prepare(run, args));
+  TRY(tool_op(run, op->name, args, &result));
   run->result = result;
   return run->tool->finish ? run->tool->finish(run, result) : STATUS_OK;
 }

@@ -48,26 +48,19 @@ enum status op_agent_add(struct op_call *call) {
                         .note = json_str(call->args, "note"),
                         .created_at = call->now};
   struct txn who = who_of(call), txn;
-  enum status s = check_name(call, agent.name);
-  if (s == STATUS_OK && !role_find(json_str(call->args, "role"), &agent.role))
-    s = error_set(call->err, STATUS_USAGE, "a role is admin, project or skill");
-  if (s == STATUS_OK)
-    s = check_project(call, &agent);
-  if (s == STATUS_OK)
-    s = sessions_begin(call->engine->store, &who, &txn, call->err);
-  if (s == STATUS_OK)
-    s = agent_insert(&txn, call->arena, &agent, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(check_name(call, agent.name));
+  if (!role_find(json_str(call->args, "role"), &agent.role))
+    TRY(error_set(call->err, STATUS_USAGE, "a role is admin, project or skill"));
+  TRY(check_project(call, &agent));
+  TRY(sessions_begin(call->engine->store, &who, &txn, call->err));
+  TRY(agent_insert(&txn, call->arena, &agent, call->err));
   put_agent(call, call->result, &agent);
   return txn_commit(&txn, call->err);
 }
 
 enum status op_agent_list(struct op_call *call) {
   struct agents list = {0};
-  enum status s = agents_list(call->engine->store, call->caller.team, call->arena, &list, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(agents_list(call->engine->store, call->caller.team, call->arena, &list, call->err));
   yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "agents");
   for (size_t i = 0; i < list.n; i++)
     put_agent(call, yyjson_mut_arr_add_obj(call->doc, arr), &list.v[i]);
@@ -77,9 +70,9 @@ enum status op_agent_list(struct op_call *call) {
 
 static enum status find_agent(struct op_call *call, struct str name, struct agent *ret_agent) {
   bool found = false;
-  enum status s = agent_find(call->engine->store, call->caller.team, name, call->arena, ret_agent, &found, call->err);
-  if (s != STATUS_OK || found)
-    return s;
+  TRY(agent_find(call->engine->store, call->caller.team, name, call->arena, ret_agent, &found, call->err));
+  if (found)
+    return STATUS_OK;
   error_set(call->err, STATUS_NOT_FOUND, "no agent '%.*s' is declared", STR_ARG(name));
   return error_fix(call->err, "'cairn agent list' shows those that are");
 }
@@ -87,13 +80,9 @@ static enum status find_agent(struct op_call *call, struct str name, struct agen
 enum status op_agent_remove(struct op_call *call) {
   struct agent agent;
   struct txn who = who_of(call), txn;
-  enum status s = sessions_begin(call->engine->store, &who, &txn, call->err);
-  if (s == STATUS_OK)
-    s = find_agent(call, json_str(call->args, "name"), &agent);
-  if (s == STATUS_OK)
-    s = agent_delete(&txn, call->arena, &agent, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(sessions_begin(call->engine->store, &who, &txn, call->err));
+  TRY(find_agent(call, json_str(call->args, "name"), &agent));
+  TRY(agent_delete(&txn, call->arena, &agent, call->err));
   put_agent(call, call->result, &agent);
   return txn_commit(&txn, call->err);
 }
@@ -134,15 +123,13 @@ static enum status gather_snippet(struct message *m, size_t budget, struct buf *
   q.fusion.words = q.fusion.means = true;
   if (!str_empty(m->snippet))
     buf_add(b, tokens_cut(m->snippet, budget));
-  enum status s = retrieve_prepare(&q);
-  if (s == STATUS_OK)
-    s = retrieve(&q, STATES_LIVE, HITS_MOST, &hits);
-  for (size_t i = 0; s == STATUS_OK && i < hits.n; i++) {
-    s = memory_load_body(call->engine->store, call->arena, &hits.v[i].m, call->err);
-    if (s == STATUS_OK)
-      add_line(m, b, budget, hits.v[i].m.body, hits.v[i].m.id);
+  TRY(retrieve_prepare(&q));
+  TRY(retrieve(&q, STATES_LIVE, HITS_MOST, &hits));
+  for (size_t i = 0; i < hits.n; i++) {
+    TRY(memory_load_body(call->engine->store, call->arena, &hits.v[i].m, call->err));
+    add_line(m, b, budget, hits.v[i].m.body, hits.v[i].m.id);
   }
-  return s;
+  return STATUS_OK;
 }
 
 /* The rules of the place that the sender works in, pinned and blocking ones first. */
@@ -159,10 +146,10 @@ static enum status gather_project(struct message *m, size_t budget, struct buf *
     add_line(m, b, budget, arena_printf(call->arena, "Project %.*s.", STR_ARG(scope.project)), 0);
   if (!str_empty(m->task))
     add_line(m, b, budget, m->task, 0);
-  enum status s = memory_list(call->engine->store, &scope, &f, call->arena, &list, call->err);
-  for (size_t i = 0; s == STATUS_OK && i < list.n; i++)
+  TRY(memory_list(call->engine->store, &scope, &f, call->arena, &list, call->err));
+  for (size_t i = 0; i < list.n; i++)
     add_line(m, b, budget, list.v[i].headline, list.v[i].id);
-  return s;
+  return STATUS_OK;
 }
 
 /* As the sender would see it, whoever asks for it to be made. */
@@ -203,14 +190,11 @@ static enum status read_message(struct op_call *call, struct message *m) {
               (int)TEXT_MOST);
     return error_fix(call->err, "--action analyze --task 'what it is about'");
   }
-  enum status s = call_int(call, "budget", BUDGET_USUAL, 50, BUDGET_MOST, &budget);
-  if (s == STATUS_OK)
-    s = find_agent(call, from, &m->from);
-  if (s == STATUS_OK)
-    s = find_agent(call, to, &m->to);
-  if (s == STATUS_OK)
-    m->budget = (size_t)budget;
-  return s;
+  TRY(call_int(call, "budget", BUDGET_USUAL, 50, BUDGET_MOST, &budget));
+  TRY(find_agent(call, from, &m->from));
+  TRY(find_agent(call, to, &m->to));
+  m->budget = (size_t)budget;
+  return STATUS_OK;
 }
 
 /* Who was told what is worth a line in the log: the ids, not the texts. */
@@ -228,11 +212,8 @@ static void note_message(struct message *m) {
 enum status op_agent_message(struct op_call *call) {
   struct message m = {.call = call, .memories = yyjson_mut_arr(call->doc)};
   struct buf snippet = BUF(call->arena), project = BUF(call->arena);
-  enum status s = read_message(call, &m);
-  if (s == STATUS_OK)
-    s = gather(&m, &snippet, &project);
-  if (s != STATUS_OK)
-    return s;
+  TRY(read_message(call, &m));
+  TRY(gather(&m, &snippet, &project));
   yyjson_mut_doc *doc = call->doc;
   yyjson_mut_val *message = json_put_obj(doc, call->result, "message");
   json_put(doc, message, "from", m.from.name);

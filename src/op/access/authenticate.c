@@ -30,9 +30,7 @@ static enum status look_up(struct engine *engine, const struct token_text *text,
   bool found = false;
   uint8_t hash[TOKEN_HASH_BYTES];
   int64_t now = clock_now(&engine->clock);
-  enum status s = token_by_id(st, text->team, text->id, a, &token, &found, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(token_by_id(st, text->team, text->id, a, &token, &found, err));
   token_hash(text, hash);
   if (!token_hash_same(hash, token.hash) || !found || !token_is_live(&token, now))
     return refuse(err);

@@ -105,9 +105,7 @@ static enum status check_principal(const struct op_call *call) {
 static enum status find_agent(struct store *st, struct str team, const char *name, struct arena *a,
                               struct principal *ret_who, bool *ret_found, struct error *err) {
   struct agent agent;
-  enum status s = agent_find(st, team, str_from(name), a, &agent, ret_found, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(agent_find(st, team, str_from(name), a, &agent, ret_found, err));
   *ret_who = (struct principal){.name = arena_dup(a, str_from(name)), .team = team, .role = ROLE_SKILL};
   if (*ret_found)
     ret_who->role = agent.role;
@@ -126,10 +124,9 @@ static enum status identify(const struct op_call *call, struct principal *ret_wh
     return check_principal(call);
   }
   bool found;
-  enum status s =
-      find_agent(call->engine->store, call->caller.team, call->engine->agent, call->arena, ret_who, &found, call->err);
-  if (s != STATUS_OK || found)
-    return s;
+  TRY(find_agent(call->engine->store, call->caller.team, call->engine->agent, call->arena, ret_who, &found, call->err));
+  if (found)
+    return STATUS_OK;
   reach_note(call->engine->store, "operation", str_from(call->op->name));
   return refuse_unknown(call->engine->agent, call->err);
 }
@@ -195,9 +192,7 @@ enum status roles_enter(struct op_call *call) {
   if (is_local_user(call))
     return STATUS_OK;
   roles_wait(call);
-  enum status s = identify(call, &who);
-  if (s != STATUS_OK)
-    return s;
+  TRY(identify(call, &who));
   struct reach reach = principal_reach(&who);
   store_bind(call->engine->store, &reach);
   if (call->caller.principal)
@@ -286,12 +281,11 @@ static enum status bind_principal(struct store *st, const struct principal *who,
                                   struct error *err) {
   bool live = false;
   struct reach reach = principal_reach(who);
-  enum status s = principal_is_live(st, who, now, &live, err);
-  if (s == STATUS_OK && live)
+  TRY(principal_is_live(st, who, now, &live, err));
+  if (live)
     store_bind(st, &reach);
-  if (s == STATUS_OK)
-    *ret_over = !live;
-  return s;
+  *ret_over = !live;
+  return STATUS_OK;
 }
 
 static enum status bind_agent(struct store *st, struct str team, const char *agent, struct error *err) {

@@ -50,14 +50,12 @@ static enum status list_receipts(struct op_call *call) {
 
 /* The store's second wall is around the caller's team; this is about all of them. */
 static enum status above_teams(struct op_call *call) {
-  enum status s = operator_person(call);
-  return s == STATUS_OK ? db_team(store_db(call->engine->store), STR_NONE, call->err) : s;
+  TRY(operator_person(call));
+  return db_team(store_db(call->engine->store), STR_NONE, call->err);
 }
 
 enum status op_team_list(struct op_call *call) {
-  enum status s = above_teams(call);
-  if (s != STATUS_OK)
-    return s;
+  TRY(above_teams(call));
   return json_bool(call->args, "removed", false) ? list_receipts(call) : list_teams(call);
 }
 
@@ -120,26 +118,19 @@ enum status op_team_delete(struct op_call *call) {
   bool emptied = false;
   int64_t removed = 0;
   reads_flush(st);
-  enum status s = above_teams(call);
-  if (s == STATUS_OK)
-    s = gate_check_team(team, call->err);
-  if (s == STATUS_OK)
-    s = team_count(st, team, call->arena, &rows, call->err);
-  if (s == STATUS_OK)
-    s = team_files_find(st, team, call->now, call->arena, &files, call->err);
-  if (s == STATUS_OK && rows.total == 0 && files.files == 0)
-    s = unknown_team(call, team);
-  if (s == STATUS_OK && !str_eq(typed, team))
-    s = need_name(call, team, &rows, &files);
-  if (s == STATUS_OK)
-    s = team_delete(st, team, call->caller.source, call->now, call->arena, &rows, call->err);
-  if (s == STATUS_OK) /* texts stay in the log of a file until it is emptied */
-    s = db_checkpoint(store_db(st), true, &emptied, call->err);
-  if (s == STATUS_OK)
-    s = team_files_remove(&files, &removed, call->err);
-  if (s == STATUS_OK && str_eq(team, call->caller.team))
+  TRY(above_teams(call));
+  TRY(gate_check_team(team, call->err));
+  TRY(team_count(st, team, call->arena, &rows, call->err));
+  TRY(team_files_find(st, team, call->now, call->arena, &files, call->err));
+  if (rows.total == 0 && files.files == 0)
+    TRY(unknown_team(call, team));
+  if (!str_eq(typed, team))
+    TRY(need_name(call, team, &rows, &files));
+  TRY(team_delete(st, team, call->caller.source, call->now, call->arena, &rows, call->err));
+  TRY(db_checkpoint(store_db(st), true, &emptied, call->err));
+  TRY(team_files_remove(&files, &removed, call->err));
+  if (str_eq(team, call->caller.team))
     call->caller.team = STR_NONE; /* what is noted of this call does not begin the team anew */
-  if (s == STATUS_OK)
-    put_receipt(call, team, &rows, removed, &files, emptied && db_engine(store_db(st)) == DB_SQLITE);
-  return s;
+  put_receipt(call, team, &rows, removed, &files, emptied && db_engine(store_db(st)) == DB_SQLITE);
+  return STATUS_OK;
 }

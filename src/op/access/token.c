@@ -135,14 +135,11 @@ static enum status read_token(struct op_call *call, struct token *t) {
                       .read_only = json_bool(call->args, "read", false),
                       .created_by = call->caller.source,
                       .created_at = call->now};
-  enum status s = read_name(call, t);
-  if (s == STATUS_OK)
-    s = read_projects(call, t);
-  if (s == STATUS_OK)
-    s = read_role(call, t);
-  if (s == STATUS_OK)
-    s = read_expiry(call, t);
-  return s == STATUS_OK ? read_profile(call, t) : s;
+  TRY(read_name(call, t));
+  TRY(read_projects(call, t));
+  TRY(read_role(call, t));
+  TRY(read_expiry(call, t));
+  return read_profile(call, t);
 }
 
 /* The secret is shown now, and never again. */
@@ -162,28 +159,21 @@ static void draw(struct op_call *call, struct token *t) {
 enum status op_token_add(struct op_call *call) {
   struct token token;
   struct txn who = who_of(call), txn;
-  enum status s = check_manager(call);
-  if (s == STATUS_OK)
-    s = read_token(call, &token);
-  if (s != STATUS_OK)
-    return s;
+  TRY(check_manager(call));
+  TRY(read_token(call, &token));
   draw(call, &token);
   put_token(call, call->result, &token);
-  s = sessions_begin(call->engine->store, &who, &txn, call->err);
-  if (s == STATUS_OK)
-    s = token_insert(&txn, call->arena, &token, call->err);
-  return s == STATUS_OK ? txn_commit(&txn, call->err) : s;
+  TRY(sessions_begin(call->engine->store, &who, &txn, call->err));
+  TRY(token_insert(&txn, call->arena, &token, call->err));
+  return txn_commit(&txn, call->err);
 }
 
 /* ---- the others ---- */
 
 enum status op_token_list(struct op_call *call) {
   struct tokens list = {0};
-  enum status s = check_manager(call);
-  if (s == STATUS_OK)
-    s = tokens_list(call->engine->store, call->caller.team, call->arena, &list, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(check_manager(call));
+  TRY(tokens_list(call->engine->store, call->caller.team, call->arena, &list, call->err));
   yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "tokens");
   for (size_t i = 0; i < list.n; i++)
     put_token(call, yyjson_mut_arr_add_obj(call->doc, arr), &list.v[i]);
@@ -194,9 +184,9 @@ enum status op_token_list(struct op_call *call) {
 static enum status find(struct op_call *call, struct token *ret_token) {
   struct str ref = json_str(call->args, "name");
   bool found = false;
-  enum status s = token_find(call->engine->store, call->caller.team, ref, call->arena, ret_token, &found, call->err);
-  if (s != STATUS_OK || found)
-    return s;
+  TRY(token_find(call->engine->store, call->caller.team, ref, call->arena, ret_token, &found, call->err));
+  if (found)
+    return STATUS_OK;
   error_set(call->err, STATUS_NOT_FOUND, "there is no token '%.*s'", STR_ARG(ref));
   return error_fix(call->err, "'cairn token list' shows those that there are");
 }
@@ -204,22 +194,19 @@ static enum status find(struct op_call *call, struct token *ret_token) {
 /* Finds the token in a transaction of its own. */
 static enum status begin(struct op_call *call, struct txn *ret_txn, struct token *ret_token) {
   struct txn who = who_of(call);
-  enum status s = check_manager(call);
-  if (s == STATUS_OK)
-    s = sessions_begin(call->engine->store, &who, ret_txn, call->err);
-  return s == STATUS_OK ? find(call, ret_token) : s;
+  TRY(check_manager(call));
+  TRY(sessions_begin(call->engine->store, &who, ret_txn, call->err));
+  return find(call, ret_token);
 }
 
 enum status op_token_revoke(struct op_call *call) {
   struct token token;
   struct txn txn;
-  enum status s = begin(call, &txn, &token);
-  if (s == STATUS_OK && !token.revoked_at) {
+  TRY(begin(call, &txn, &token));
+  if (!token.revoked_at) {
     token.revoked_at = call->now;
-    s = token_revoke(&txn, call->arena, &token, call->err);
+    TRY(token_revoke(&txn, call->arena, &token, call->err));
   }
-  if (s != STATUS_OK)
-    return s;
   put_token(call, call->result, &token);
   return txn_commit(&txn, call->err);
 }
@@ -227,15 +214,12 @@ enum status op_token_revoke(struct op_call *call) {
 enum status op_token_delete(struct op_call *call) {
   struct token token;
   struct txn txn;
-  enum status s = begin(call, &txn, &token);
-  if (s == STATUS_OK && token_is_live(&token, call->now)) {
+  TRY(begin(call, &txn, &token));
+  if (token_is_live(&token, call->now)) {
     error_set(call->err, STATUS_CONFLICT, "token '%.*s' is still good", STR_ARG(token.name));
     return error_fix(call->err, "cairn token revoke %.*s", STR_ARG(token.name));
   }
-  if (s == STATUS_OK)
-    s = token_delete(&txn, call->arena, &token, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(token_delete(&txn, call->arena, &token, call->err));
   put_token(call, call->result, &token);
   return txn_commit(&txn, call->err);
 }

@@ -18,16 +18,10 @@ static enum status put_numbers(struct op_call *call) {
   struct store *st = call->engine->store;
   int64_t seq, events;
   struct counts_since n;
-  enum status s =
-      count_recent(st, call->caller.team, call->now - 30 * MS_PER_DAY, call->now - 7 * MS_PER_DAY, &n, call->err);
-  if (s == STATUS_OK)
-    s = events_last_seq(st, call->caller.team, &seq, &events, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(count_recent(st, call->caller.team, call->now - 30 * MS_PER_DAY, call->now - 7 * MS_PER_DAY, &n, call->err));
+  TRY(events_last_seq(st, call->caller.team, &seq, &events, call->err));
   yyjson_mut_val *documents = yyjson_mut_obj(call->doc);
-  s = count_documents(st, call->caller.team, call->doc, documents, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(count_documents(st, call->caller.team, call->doc, documents, call->err));
   json_put_int(call->doc, call->result, "memories", n.all);
   if (yyjson_mut_obj_size(documents))
     yyjson_mut_obj_add_val(call->doc, call->result, "documents", documents);
@@ -42,33 +36,25 @@ enum status op_stats(struct op_call *call) {
   struct store *st = call->engine->store;
   struct str maintained;
   struct store_room room;
-  enum status s = store_room(st, &room, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(store_room(st, &room, call->err));
   json_put(call->doc, call->result, "db", str_from(db_path(store_db(st))));
   json_put_int(call->doc, call->result, "size_bytes", room.bytes);
   json_put_int(call->doc, call->result, "schema", store_schema_version());
   json_put(call->doc, call->result, "team", call->caller.team);
-  s = put_numbers(call);
-  if (s == STATUS_OK)
-    s = count_groups(st, call->caller.team, call->arena, call->doc, call->result, call->err);
-  if (s == STATUS_OK)
-    s = most_corrected(st, call->caller.team, call->doc, json_put_arr(call->doc, call->result, "corrections"),
-                       call->err);
-  if (s == STATUS_OK)
-    s = store_meta(st, "maintained_at", call->arena, &maintained, call->err);
-  if (s == STATUS_OK)
-    json_put_opt(call->doc, call->result, "maintained_at", maintained);
-  return s;
+  TRY(put_numbers(call));
+  TRY(count_groups(st, call->caller.team, call->arena, call->doc, call->result, call->err));
+  TRY(most_corrected(st, call->caller.team, call->doc, json_put_arr(call->doc, call->result, "corrections"),
+                     call->err));
+  TRY(store_meta(st, "maintained_at", call->arena, &maintained, call->err));
+  json_put_opt(call->doc, call->result, "maintained_at", maintained);
+  return STATUS_OK;
 }
 
 /* ---- config ---- */
 
 static enum status put_setting(struct op_call *call, yyjson_mut_val *obj, enum setting_id id) {
   struct setting_value v;
-  enum status s = setting_get(call->engine->store, call->caller.team, id, call->arena, &v, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(setting_get(call->engine->store, call->caller.team, id, call->arena, &v, call->err));
   json_put(call->doc, obj, "name", str_from(setting_table[id].name));
   json_put(call->doc, obj, "value", v.value);
   json_put(call->doc, obj, "default", str_from(setting_table[id].fallback));
@@ -78,16 +64,15 @@ static enum status put_setting(struct op_call *call, yyjson_mut_val *obj, enum s
     json_put_int(call->doc, obj, "line", v.line);
   json_put(call->doc, obj, "environment", setting_env_name(call->arena, id));
   json_put(call->doc, obj, "help", str_from(setting_table[id].help));
-  return s;
+  return STATUS_OK;
 }
 
 /* Who has just changed the store's value learns when something else decides. */
 static enum status put_override(struct op_call *call, enum setting_id id) {
   struct setting_value v;
-  enum status s = setting_get(call->engine->store, call->caller.team, id, call->arena, &v, call->err);
-  if (s == STATUS_OK)
-    json_put_opt(call->doc, call->result, "overridden_by", setting_overridden_by(&v, id, call->arena));
-  return s;
+  TRY(setting_get(call->engine->store, call->caller.team, id, call->arena, &v, call->err));
+  json_put_opt(call->doc, call->result, "overridden_by", setting_overridden_by(&v, id, call->arena));
+  return STATUS_OK;
 }
 
 static enum status unknown_setting(struct op_call *call, struct str name) {
@@ -133,22 +118,17 @@ enum status op_config(struct op_call *call) {
   if (!unset && !value.p)
     return put_setting(call, call->result, (enum setting_id)id);
   struct txn txn = {0};
-  s = operator_alone(call); /* settings say which files and servers of the machine are used */
-  if (s == STATUS_OK)
-    s = check_guarded(call, &setting_table[id]);
-  if (s == STATUS_OK && value.p && setting_table[id].check) /* a text may hold what must not be stored */
-    s = setting_check((enum setting_id)id, value, call->err);
-  if (s == STATUS_OK)
-    s = call_begin(call, &txn);
-  if (s == STATUS_OK)
-    s = setting_set(&txn, call->arena, (enum setting_id)id, value, call->err);
-  if (s == STATUS_OK)
-    s = put_setting(call, call->result, (enum setting_id)id);
-  if (s == STATUS_OK)
-    s = put_override(call, (enum setting_id)id);
-  if (s == STATUS_OK && id >= SET_EMBEDDER && id <= SET_EMBEDDER_LAST)
-    s = reembed_put_note(call, call->result);
-  return s == STATUS_OK ? call_commit(call, &txn) : s;
+  TRY(operator_alone(call)); /* settings say which files and servers of the machine are used */
+  TRY(check_guarded(call, &setting_table[id]));
+  if (value.p && setting_table[id].check)
+    TRY(setting_check((enum setting_id)id, value, call->err));
+  TRY(call_begin(call, &txn));
+  TRY(setting_set(&txn, call->arena, (enum setting_id)id, value, call->err));
+  TRY(put_setting(call, call->result, (enum setting_id)id));
+  TRY(put_override(call, (enum setting_id)id));
+  if (id >= SET_EMBEDDER && id <= SET_EMBEDDER_LAST)
+    TRY(reembed_put_note(call, call->result));
+  return call_commit(call, &txn);
 }
 
 /* ---- backup and restore ---- */
@@ -158,7 +138,6 @@ enum status op_backup(struct op_call *call) {
   struct str path = json_str(call->args, "file");
   struct stat sb;
   bool own = path.p != NULL;
-  enum status s = STATUS_OK;
   if (path.p && db_is_url(arena_cstr(call->arena, path))) {
     error_set(call->err, STATUS_USAGE, "a backup is a file");
     return error_fix(call->err, "name a file; 'cairn migrate --to URL' copies the store into a database");
@@ -169,12 +148,11 @@ enum status op_backup(struct op_call *call) {
     return error_fix(call->err, "name a new file");
   }
   if (!own)
-    s = store_backup_path(st, "manual", call->now, call->arena, &path, call->err);
-  if (s == STATUS_OK)
-    s = backup_write(call, arena_cstr(call->arena, path));
-  if (s == STATUS_OK && !own)
+    TRY(store_backup_path(st, "manual", call->now, call->arena, &path, call->err));
+  TRY(backup_write(call, arena_cstr(call->arena, path)));
+  if (!own)
     store_tidy_backups(st, call->arena);
-  return s;
+  return STATUS_OK;
 }
 
 /* The backup must be a whole store of a schema that this program knows. */
@@ -202,29 +180,23 @@ enum status op_restore(struct op_call *call) {
   struct backup_transcripts *transcripts = arena_new(call->arena, struct backup_transcripts);
   struct restored restored;
   int64_t memories;
-  enum status s = check_backup(call, path);
-  if (s == STATUS_OK)
-    s = backup_open_transcripts(call, path, transcripts);
-  if (s == STATUS_OK && !json_bool(call->args, "confirm", false)) {
+  TRY(check_backup(call, path));
+  TRY(backup_open_transcripts(call, path, transcripts));
+  if (!json_bool(call->args, "confirm", false)) {
     error_set(call->err, STATUS_CONFIRM, "restore replaces everything in %s", db_path(store_db(st)));
     return error_fix(call->err, "repeat the call with --confirm; the present content is backed up first");
   }
-  if (s == STATUS_OK)
-    s = store_restore(st, path, call->now, call->arena, &restored, call->err);
-  if (s == STATUS_OK)
-    s = count_since(st, call->caller.team, 0, &memories, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(store_restore(st, path, call->now, call->arena, &restored, call->err));
+  TRY(count_since(st, call->caller.team, 0, &memories, call->err));
   json_put(call->doc, call->result, "file", str_from(path));
   json_put(call->doc, call->result, "safety_backup", restored.safety);
   json_put_int(call->doc, call->result, "memories", memories);
   json_put_int(call->doc, call->result, "tokens_live", restored.tokens_live);
   json_put_int(call->doc, call->result, "tokens_revoked", restored.tokens_revoked);
   json_put_int(call->doc, call->result, "grants_revoked", restored.grants_revoked);
-  s = backup_restore_transcripts(call, transcripts);
-  if (s == STATUS_OK) /* only now: the backup itself may be one of those that go */
-    store_tidy_backups(st, call->arena);
-  return s;
+  TRY(backup_restore_transcripts(call, transcripts));
+  store_tidy_backups(st, call->arena);
+  return STATUS_OK;
 }
 
 /* ---- doctor ---- */
@@ -240,20 +212,16 @@ static void put_check(struct op_call *call, yyjson_mut_val *arr, const char *nam
 
 static enum status repair(struct op_call *call) {
   struct store *st = call->engine->store;
-  enum status s = db_begin(store_db(st), STR_NONE, false, call->err);
-  if (s == STATUS_OK)
-    s = lexical_rebuild(st, call->err);
-  if (s == STATUS_OK)
-    s = vec_repair(st, call->err);
-  return s == STATUS_OK ? db_commit(store_db(st), call->err) : s;
+  TRY(db_begin(store_db(st), STR_NONE, false, call->err));
+  TRY(lexical_rebuild(st, call->err));
+  TRY(vec_repair(st, call->err));
+  return db_commit(store_db(st), call->err);
 }
 
 /* What waits is not a fault. */
 static enum status put_embedding(struct op_call *call, yyjson_mut_val *arr) {
   yyjson_mut_val *status = yyjson_mut_obj(call->doc);
-  enum status s = reembed_put_status(call, status);
-  if (s != STATUS_OK)
-    return s;
+  TRY(reembed_put_status(call, status));
   yyjson_mut_val *counts = yyjson_mut_obj_get(status, "embedded"), *v = yyjson_mut_arr_add_obj(call->doc, arr);
   json_put(call->doc, v, "name", STR("embedding"));
   json_put_bool(call->doc, v, "ok", true);
@@ -266,9 +234,7 @@ static enum status put_embedding(struct op_call *call, yyjson_mut_val *arr) {
 
 static enum status put_judging(struct op_call *call, yyjson_mut_val *arr) {
   int64_t left;
-  enum status s = judge_left(call, &left);
-  if (s != STATUS_OK)
-    return s;
+  TRY(judge_left(call, &left));
   yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, arr);
   json_put(call->doc, v, "name", STR("judging"));
   json_put_bool(call->doc, v, "ok", true);
@@ -284,9 +250,7 @@ static enum status put_judging(struct op_call *call, yyjson_mut_val *arr) {
 /* Those of the caller's team: who looks at them must have its key. */
 static enum status put_secrets(struct op_call *call, yyjson_mut_val *arr, bool *ok) {
   struct str fault, fix = STR("");
-  enum status s = secrets_check(call->engine, call->caller.team, call->arena, &fault, &fix, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(secrets_check(call->engine, call->caller.team, call->arena, &fault, &fix, call->err));
   put_check(call, arr, "secrets", fault, arena_cstr(call->arena, fix));
   *ok &= str_empty(fault);
   return STATUS_OK;
@@ -295,9 +259,9 @@ static enum status put_secrets(struct op_call *call, yyjson_mut_val *arr, bool *
 /* A restore that was interrupted has left a note. */
 static enum status put_transcripts(struct op_call *call, yyjson_mut_val *arr, bool *ok) {
   struct str note;
-  enum status s = store_meta(call->engine->store, META_TRANSCRIPTS, call->arena, &note, call->err);
-  if (s != STATUS_OK || !note.p || str_is(note, NO_TRANSCRIPTS))
-    return s;
+  TRY(store_meta(call->engine->store, META_TRANSCRIPTS, call->arena, &note, call->err));
+  if (!note.p || str_is(note, NO_TRANSCRIPTS))
+    return STATUS_OK;
   put_check(call, arr, "transcripts", STR("the transcripts of the backup that this store comes from are not back"),
             "'cairn restore' with that backup brings them back; it stays as it is");
   *ok = false;

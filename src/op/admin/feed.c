@@ -117,9 +117,9 @@ static enum status end_of_log(const struct feed *f, struct str team, int64_t *re
 /* A restore replaces the log: whoever was further than the new one goes on from its end. */
 static enum status note_epoch(struct feed *f, struct error *err) {
   char epoch[EVENTS_EPOCH_SIZE];
-  enum status s = events_epoch(f->store, epoch, err);
-  if (s != STATUS_OK || strcmp(epoch, f->epoch) == 0)
-    return s;
+  TRY(events_epoch(f->store, epoch, err));
+  if (strcmp(epoch, f->epoch) == 0)
+    return STATUS_OK;
   pthread_mutex_lock(&f->lock);
   for (struct feed_subscriber *sub = f->list; sub; sub = sub->next)
     sub->unsure = true;
@@ -133,12 +133,10 @@ static bool on_server(const struct feed *f) { return f->store && db_engine(store
 /* Whether the file has changed since the last look. */
 static enum status look_at_file(struct feed *f, bool opened, bool *ret_news, struct error *err) {
   struct db_stamp now = {0};
-  enum status s = db_stamp(store_db(f->store), &now, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(db_stamp(store_db(f->store), &now, err));
   *ret_news = opened || now.others != f->stamp.others;
   f->stamp = now;
-  return s;
+  return STATUS_OK;
 }
 
 static bool is_connection_lost(enum status s) { return s == STATUS_LOST || s == STATUS_UNAVAILABLE; }
@@ -212,9 +210,7 @@ static enum status deliver(void *arg, const struct event *e) {
 /* The place of a subscriber that has none, or one of a log that was replaced. */
 static enum status settle(struct feed *f, struct feed_subscriber *sub, int64_t *last, struct error *err) {
   int64_t end;
-  enum status s = events_end(f->store, team_of(sub), &end, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(events_end(f->store, team_of(sub), &end, err));
   pthread_mutex_lock(&f->lock);
   sub->unsure = false;
   if (*last < 0 || *last > end)
@@ -227,14 +223,12 @@ static enum status settle(struct feed *f, struct feed_subscriber *sub, int64_t *
  * their numbers to others. */
 static enum status check_place(struct feed *f, struct feed_subscriber *sub, int64_t *last, struct error *err) {
   int64_t place = *last;
-  enum status s = events_place(f->store, team_of(sub), *last, sub->last_at, &place, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(events_place(f->store, team_of(sub), *last, sub->last_at, &place, err));
   pthread_mutex_lock(&f->lock);
   sub->recheck = false;
   sub->last = *last = place;
   pthread_mutex_unlock(&f->lock);
-  return s;
+  return STATUS_OK;
 }
 
 /* Once: a stream that its client may not read any more is closed, not left open in silence. */

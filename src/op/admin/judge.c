@@ -40,14 +40,14 @@ static enum status mark(struct judging *j, struct txn *txn, const struct finding
   struct op_call *call = j->call;
   struct memory was, now;
   bool found, cleared = false;
-  enum status s = memory_by_id(txn->store, txn->team, f->id, j->a, &was, &found, call->err);
-  if (s == STATUS_OK && found)
-    s = judged_cleared(txn->store, &was, &cleared, call->err);
-  if (s != STATUS_OK || !found || cleared || was.suspect.p)
-    return s;
+  TRY(memory_by_id(txn->store, txn->team, f->id, j->a, &was, &found, call->err));
+  if (found)
+    TRY(judged_cleared(txn->store, &was, &cleared, call->err));
+  if (!found || cleared || was.suspect.p)
+    return STATUS_OK;
   now = was;
   now.suspect = f->why;
-  s = memory_change(txn, j->a, &was, &now, "memory:suspect", call->err);
+  enum status s = memory_change(txn, j->a, &was, &now, "memory:suspect", call->err);
   j->suspect++;
   return s;
 }
@@ -56,10 +56,9 @@ static enum status mark(struct judging *j, struct txn *txn, const struct finding
 static enum status note_progress(struct judging *j) {
   struct op_call *call = j->call;
   struct store *st = call->engine->store;
-  enum status s = db_begin(store_db(st), call->caller.team, true, call->err);
-  if (s == STATUS_OK)
-    s = judged_set(st, call->caller.team, j->a, &j->reached, call->err);
-  return s == STATUS_OK ? db_commit(store_db(st), call->err) : s;
+  TRY(db_begin(store_db(st), call->caller.team, true, call->err));
+  TRY(judged_set(st, call->caller.team, j->a, &j->reached, call->err));
+  return db_commit(store_db(st), call->err);
 }
 
 static enum status store_findings(struct judging *j, const struct findings *found) {
@@ -68,17 +67,14 @@ static enum status store_findings(struct judging *j, const struct findings *foun
   int64_t before = j->suspect;
   if (found->n == 0)
     return note_progress(j);
-  enum status s = call_begin(call, &txn);
-  for (size_t i = 0; s == STATUS_OK && i < found->n; i++)
-    s = mark(j, &txn, &found->v[i]);
-  if (s == STATUS_OK && j->suspect == before) {
+  TRY(call_begin(call, &txn));
+  for (size_t i = 0; i < found->n; i++)
+    TRY(mark(j, &txn, &found->v[i]));
+  if (j->suspect == before) {
     store_rollback(txn.store);
     return note_progress(j);
   }
-  if (s == STATUS_OK)
-    s = judged_set(txn.store, txn.team, j->a, &j->reached, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(judged_set(txn.store, txn.team, j->a, &j->reached, call->err));
   yyjson_mut_arr_add_sint(call->doc, j->txns, txn.id);
   return txn_commit(&txn, call->err);
 }
@@ -87,25 +83,21 @@ static enum status judge_portion(struct judging *j) {
   struct op_call *call = j->call;
   struct memories list = {0};
   struct findings found = {0};
-  enum status s = judged_next(call->engine->store, call->caller.team, j->reached.last, PORTION, j->a, &list, call->err);
-  for (size_t i = 0; s == STATUS_OK && i < list.n; i++)
-    s = judge_one(j, &list.v[i], &found);
-  if (s != STATUS_OK)
-    return s;
+  TRY(judged_next(call->engine->store, call->caller.team, j->reached.last, PORTION, j->a, &list, call->err));
+  for (size_t i = 0; i < list.n; i++)
+    TRY(judge_one(j, &list.v[i], &found));
   j->judged += (int64_t)list.n;
   j->reached.done = list.n < PORTION;
   if (list.n)
     j->reached.last = list.v[list.n - 1].id;
-  s = store_findings(j, &found);
+  enum status s = store_findings(j, &found);
   progress(call, "judge", j->judged, 0);
   return s;
 }
 
 static enum status reached(struct op_call *call, struct judged *ret_judged) {
   struct judged j;
-  enum status s = judged_get(call->engine->store, call->caller.team, call->arena, &j, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(judged_get(call->engine->store, call->caller.team, call->arena, &j, call->err));
   if (j.version < SUSPECT_VERSION)
     j = (struct judged){.version = SUSPECT_VERSION};
   j.done |= j.version > SUSPECT_VERSION; /* a newer program has better rules */
@@ -133,9 +125,7 @@ enum status judge_again(struct op_call *call, int64_t until) {
 
 enum status judge_left(struct op_call *call, int64_t *ret_count) {
   struct judged j;
-  enum status s = reached(call, &j);
-  if (s != STATUS_OK)
-    return s;
+  TRY(reached(call, &j));
   if (!j.done)
     return judged_left(call->engine->store, call->caller.team, j.last, ret_count, call->err);
   *ret_count = 0;

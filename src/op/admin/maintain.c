@@ -100,12 +100,11 @@ static enum status is_due(struct op_call *call, bool *ret_due) {
   struct str at;
   int64_t last = 0;
   double hours = json_num(call->args, "hours", 0);
-  enum status s = store_meta(call->engine->store, "maintained_at", call->arena, &at, call->err);
-  if (s == STATUS_OK && hours <= 0)
-    s = number(call, SET_MAINTAIN_HOURS, &hours);
-  if (s == STATUS_OK)
-    *ret_due = !at.p || !time_parse(at, &last) || call->now - last >= (int64_t)(hours * (double)MS_PER_HOUR);
-  return s;
+  TRY(store_meta(call->engine->store, "maintained_at", call->arena, &at, call->err));
+  if (hours <= 0)
+    TRY(number(call, SET_MAINTAIN_HOURS, &hours));
+  *ret_due = !at.p || !time_parse(at, &last) || call->now - last >= (int64_t)(hours * (double)MS_PER_HOUR);
+  return STATUS_OK;
 }
 
 /* Whether a step was asked for; without a word about it, all are. */
@@ -153,11 +152,8 @@ static enum status run_all(struct op_call *call) {
 /* Embeds what waits; an embedder that is down is told, and fails nothing. */
 static enum status embed_pending(struct op_call *call, int64_t until, int64_t *ret_dropped) {
   struct reembed_report r;
-  enum status s = reembed_run(call, until, &r);
-  if (s == STATUS_OK)
-    s = reembed_tidy(call, ret_dropped);
-  if (s != STATUS_OK)
-    return s;
+  TRY(reembed_run(call, until, &r));
+  TRY(reembed_tidy(call, ret_dropped));
   json_put_int(call->doc, call->result, "embedded", r.pass.embedded);
   if (r.flipped)
     json_put(call->doc, call->result, "now_active", r.model);
@@ -173,10 +169,9 @@ static enum status embed_pending(struct op_call *call, int64_t until, int64_t *r
 /* The table of calls keeps the last ones alone. */
 static enum status prune_calls(struct op_call *call) {
   struct store *st = call->engine->store;
-  enum status s = db_begin(store_db(st), call->caller.team, true, call->err);
-  if (s == STATUS_OK)
-    s = calls_prune(st, call->caller.team, call->now, call->err);
-  return s == STATUS_OK ? db_commit(store_db(st), call->err) : s;
+  TRY(db_begin(store_db(st), call->caller.team, true, call->err));
+  TRY(calls_prune(st, call->caller.team, call->now, call->err));
+  return db_commit(store_db(st), call->err);
 }
 
 /* Sessions that have ended long ago, of all agents; a folder that cannot be written is told, and fails nothing. */
@@ -185,10 +180,8 @@ static enum status archive_transcripts(struct op_call *call) {
   struct error err;
   double days = 0;
   int64_t count = 0;
-  enum status s = number(call, SET_SESSION_RETENTION_DAYS, &days);
-  if (s != STATUS_OK)
-    return s;
-  s = transcripts_all(call->engine->store, call->caller.team, call->now, call->arena, &folders, &err);
+  TRY(number(call, SET_SESSION_RETENTION_DAYS, &days));
+  enum status s = transcripts_all(call->engine->store, call->caller.team, call->now, call->arena, &folders, &err);
   for (size_t i = 0; s == STATUS_OK && i < folders.n; i++) {
     struct strs sessions = {0};
     s = transcript_archive_old(&folders.v[i], call->now - (int64_t)(days * (double)MS_PER_DAY), false, call->arena,
@@ -205,30 +198,24 @@ static enum status archive_transcripts(struct op_call *call) {
 enum status op_maintain(struct op_call *call) {
   int64_t began = clock_ticks_us(), dropped = 0;
   bool due = true, by_itself = json_bool(call->args, "if_due", false);
-  enum status s = STATUS_OK;
   reads_flush(call->engine->store);
   if (by_itself)
-    s = is_due(call, &due);
-  if (s == STATUS_OK && !due) {
+    TRY(is_due(call, &due));
+  if (!due) {
     json_put_bool(call->doc, call->result, "skipped", true);
     json_put(call->doc, call->result, "reason", STR("the last run was less than a day ago"));
     return STATUS_OK;
   }
-  if (s == STATUS_OK)
-    s = run_all(call);
-  if (s == STATUS_OK)
-    s = prune_calls(call);
+  TRY(run_all(call));
+  TRY(prune_calls(call));
   bool all = !yyjson_mut_obj_get(call->result, "skipped") && !yyjson_obj_get(call->args, "only");
-  if (s == STATUS_OK && all)
-    s = archive_transcripts(call);
-  if (s == STATUS_OK && all)
-    s = judge_again(call, by_itself ? clock_ticks_us() + JUDGE_BY_ITSELF_US : 0);
-  if (s == STATUS_OK && all)
-    s = embed_pending(call, by_itself ? began + EMBED_BY_ITSELF_US : 0, &dropped);
-  if (s == STATUS_OK)
-    s = db_checkpoint(store_db(call->engine->store), false, NULL, call->err);
-  if (s != STATUS_OK)
-    return s;
+  if (all)
+    TRY(archive_transcripts(call));
+  if (all)
+    TRY(judge_again(call, by_itself ? clock_ticks_us() + JUDGE_BY_ITSELF_US : 0));
+  if (all)
+    TRY(embed_pending(call, by_itself ? began + EMBED_BY_ITSELF_US : 0, &dropped));
+  TRY(db_checkpoint(store_db(call->engine->store), false, NULL, call->err));
   json_put_int(call->doc, call->result, "duration_ms", (clock_ticks_us() - began) / 1000);
   return STATUS_OK;
 }

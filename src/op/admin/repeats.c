@@ -21,10 +21,10 @@ static enum status read_rules(struct op_call *call, struct memories *ret_rules) 
                      .severity = json_str(call->args, "severity"),
                      .trusted = json_bool(call->args, "trusted", false),
                      .limit = COMPARED};
-  enum status s = memory_list(call->engine->store, &scope, &f, call->arena, ret_rules, call->err);
-  for (size_t i = 0; s == STATUS_OK && i < ret_rules->n; i++)
-    s = memory_load_body(call->engine->store, call->arena, &ret_rules->v[i], call->err);
-  return s;
+  TRY(memory_list(call->engine->store, &scope, &f, call->arena, ret_rules, call->err));
+  for (size_t i = 0; i < ret_rules->n; i++)
+    TRY(memory_load_body(call->engine->store, call->arena, &ret_rules->v[i], call->err));
+  return STATUS_OK;
 }
 
 /* Best first; of equal ones, the older memories. */
@@ -42,9 +42,7 @@ static enum status find_pairs(struct op_call *call, const struct memories *rules
   struct arena *a = call->arena;
   struct embeddings set;
   struct error why;
-  enum status s = embeddings_of(call, &set);
-  if (s != STATUS_OK)
-    return s;
+  TRY(embeddings_of(call, &set));
   if (set.n && rules->n > 1) {
     const struct embedding *e = &set.v[0];
     size_t dims = (size_t)e->model.dims;
@@ -90,13 +88,9 @@ enum status op_repeats(struct op_call *call) {
   struct pairs_found found = {0};
   double above = json_num(call->args, "above", 0.70);
   int64_t limit;
-  enum status s = call_int(call, "limit", PAIRS_SHOWN, 1, 1000, &limit);
-  if (s == STATUS_OK)
-    s = read_rules(call, &rules);
-  if (s == STATUS_OK)
-    s = find_pairs(call, &rules, above, &found);
-  if (s != STATUS_OK)
-    return s;
+  TRY(call_int(call, "limit", PAIRS_SHOWN, 1, 1000, &limit));
+  TRY(read_rules(call, &rules));
+  TRY(find_pairs(call, &rules, above, &found));
   json_put_int(call->doc, call->result, "rules", (int64_t)rules.n);
   json_put_int(call->doc, call->result, "repeated", involved(call, &found, rules.n));
   json_put_num(call->doc, call->result, "above", above);

@@ -64,18 +64,12 @@ enum status op_boot(struct op_call *call) {
   struct str format = json_str(call->args, "format");
   double fallback;
   int64_t budget;
-  enum status s =
-      setting_number(call->engine->store, call->caller.team, SET_BOOT_BUDGET, call->arena, &fallback, call->err);
-  if (s == STATUS_OK)
-    s = call_int(call, "budget", (int64_t)fallback, 100, 100000, &budget);
-  if (s != STATUS_OK)
-    return s;
+  TRY(setting_number(call->engine->store, call->caller.team, SET_BOOT_BUDGET, call->arena, &fallback, call->err));
+  TRY(call_int(call, "budget", (int64_t)fallback, 100, 100000, &budget));
   if (!format.p)
     format = STR("brief");
   session_boot(call, &b.booted);
-  s = boot_select(&b);
-  if (s != STATUS_OK)
-    return s;
+  TRY(boot_select(&b));
   put_head(&b, format, call->result);
   if (str_is(format, "full"))
     return boot_as_full(&b);

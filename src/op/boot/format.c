@@ -6,10 +6,10 @@
 static enum status add_text(struct boot *b, struct memory *m, struct boot_texts *texts) {
   struct op_call *call = b->call;
   const struct mem_type *type = type_find(m->type);
-  enum status s = memory_load_body(call->engine->store, call->arena, m, call->err);
-  if (s == STATUS_OK && type)
+  TRY(memory_load_body(call->engine->store, call->arena, m, call->err));
+  if (type)
     list_push(call->arena, texts, (struct boot_text){m->id, type, m->project, m->key, m->body});
-  return s;
+  return STATUS_OK;
 }
 
 /* One section that names all of them, so that a reader finds them as it does in the brief form. */
@@ -48,11 +48,9 @@ enum status boot_as_full(struct boot *b) {
   struct memories found = {0};
   struct boot_texts texts = {0};
   size_t used;
-  enum status s = boot_list(b, (struct filter){.delivery = STR("boot")}, &found);
-  for (size_t i = 0; s == STATUS_OK && i < found.n; i++)
-    s = add_text(b, &found.v[i], &texts);
-  if (s != STATUS_OK)
-    return s;
+  TRY(boot_list(b, (struct filter){.delivery = STR("boot")}, &found));
+  for (size_t i = 0; i < found.n; i++)
+    TRY(add_text(b, &found.v[i], &texts));
   struct str text = boot_full(call->arena, call->caller.project, call->caller.project_given ? "flag" : "surroundings",
                               &texts, BOOT_FULL_TOKENS, &used);
   json_put(call->doc, call->result, "text", text);
@@ -107,12 +105,10 @@ enum status boot_as_blocks(struct boot *b) {
   struct memories found = {0};
   struct boot_texts texts = {0};
   size_t kept = 0;
-  enum status s = list_blocks(b, &found, &kept);
+  TRY(list_blocks(b, &found, &kept));
   size_t shown = kept > BOOT_BLOCKS ? kept : found.n > BOOT_BLOCKS ? BOOT_BLOCKS : found.n;
-  for (size_t i = 0; s == STATUS_OK && i < shown; i++)
-    s = add_text(b, &found.v[i], &texts);
-  if (s != STATUS_OK)
-    return s;
+  for (size_t i = 0; i < shown; i++)
+    TRY(add_text(b, &found.v[i], &texts));
   struct str text = boot_blocks(call->arena, &texts);
   json_put(call->doc, call->result, "text", text);
   json_put_int(call->doc, call->result, "tokens", (int64_t)tokens_estimate(text));

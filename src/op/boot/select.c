@@ -129,12 +129,12 @@ static enum status add_delivered(struct boot *b) {
 /* Protected blockers first, so that a cap never evicts them. */
 static enum status add_blockers(struct boot *b) {
   struct memories rules = {0};
-  enum status s = boot_list(b, (struct filter){.severity = STR("blocker")}, &rules);
-  for (int pass = 0; s == STATUS_OK && pass < 2; pass++)
+  TRY(boot_list(b, (struct filter){.severity = STR("blocker")}, &rules));
+  for (int pass = 0; pass < 2; pass++)
     for (size_t i = 0; i < rules.n; i++)
       if (!waits(&rules.v[i]) && delivered(&rules.v[i]) == (pass == 0))
         add(b, BOOT_G_BLOCKERS, &rules.v[i], BOOT_BLOCKERS, pass == 0);
-  return s;
+  return STATUS_OK;
 }
 
 static bool is_plain_rule(const struct memory *m) {
@@ -151,11 +151,8 @@ static enum status rank_by_task(struct boot *b, struct memories *rules) {
   struct embeddings set;
   struct near_hits hits = {0};
   struct filter f = {.severity = STR("pattern"), .trusted = true, .states = STATES_LIVE};
-  enum status s = embeddings_of(call, &set);
-  if (s == STATUS_OK)
-    s = embeddings_near(call, &set, &b->scope, &f, task, 4 * BOOT_PATTERNS, &hits, NULL);
-  if (s != STATUS_OK)
-    return s;
+  TRY(embeddings_of(call, &set));
+  TRY(embeddings_near(call, &set, &b->scope, &f, task, 4 * BOOT_PATTERNS, &hits, NULL));
   b->degraded = set.degraded;
   size_t placed = 0;
   for (size_t i = 0; i < hits.n; i++)
@@ -166,29 +163,28 @@ static enum status rank_by_task(struct boot *b, struct memories *rules) {
         rules->v[placed++] = m;
         break;
       }
-  return s;
+  return STATUS_OK;
 }
 
 static enum status add_patterns(struct boot *b) {
   struct memories rules = {0};
-  enum status s = boot_list(b, (struct filter){.severity = STR("pattern")}, &rules);
-  if (s == STATUS_OK)
-    s = rank_by_task(b, &rules);
-  for (int pass = 0; s == STATUS_OK && pass < 2; pass++)
+  TRY(boot_list(b, (struct filter){.severity = STR("pattern")}, &rules));
+  TRY(rank_by_task(b, &rules));
+  for (int pass = 0; pass < 2; pass++)
     for (size_t i = 0; i < rules.n; i++)
       if (is_plain_rule(&rules.v[i]) && delivered(&rules.v[i]) == (pass == 0))
         add(b, BOOT_G_PATTERNS, &rules.v[i], BOOT_PATTERNS, pass == 0);
-  return s;
+  return STATUS_OK;
 }
 
 static enum status add_tasks(struct boot *b) {
   struct memories tasks = {0};
-  enum status s = boot_list(
-      b, (struct filter){.kind = str_from(kind_names[KIND_TASK]), .no_retired_tasks = true, .order = TASK_ORDER},
-      &tasks);
-  for (size_t i = 0; s == STATUS_OK && i < tasks.n; i++)
+  TRY(boot_list(b,
+                (struct filter){.kind = str_from(kind_names[KIND_TASK]), .no_retired_tasks = true, .order = TASK_ORDER},
+                &tasks));
+  for (size_t i = 0; i < tasks.n; i++)
     add(b, BOOT_G_TASKS, &tasks.v[i], BOOT_TASKS_SHOWN, false);
-  return s;
+  return STATUS_OK;
 }
 
 /* ---- what others left ---- */

@@ -63,24 +63,21 @@ static bool replaces(const struct session *now, const struct session *old) {
 
 static enum status end_replaced(struct op_call *call, struct txn *txn, const struct session *now) {
   struct sessions live = {0};
-  enum status s = sessions_live(txn->store, txn->team, STR_NONE, call->arena, &live, call->err);
-  for (size_t i = 0; s == STATUS_OK && i < live.n; i++)
+  TRY(sessions_live(txn->store, txn->team, STR_NONE, call->arena, &live, call->err));
+  for (size_t i = 0; i < live.n; i++)
     if (live.v[i].id != now->id && replaces(now, &live.v[i]))
-      s = session_end(txn, call->arena, &live.v[i], "replaced", call->err);
-  return s;
+      TRY(session_end(txn, call->arena, &live.v[i], "replaced", call->err));
+  return STATUS_OK;
 }
 
 static enum status write_session(struct op_call *call, struct txn *txn, struct session *s) {
   struct scope scope = scope_of(call);
   int64_t added;
-  enum status status = end_replaced(call, txn, s);
-  if (status == STATUS_OK)
-    status = actions_collect(txn, &scope, call->arena, &added, call->err);
-  if (status == STATUS_OK)
-    status = actions_newest(txn->store, txn->team, &s->last_item, call->err);
-  if (status == STATUS_OK)
-    status = s->id ? session_refresh(txn, call->arena, s, call->err) : session_insert(txn, call->arena, s, call->err);
-  return status == STATUS_OK ? sessions_tidy(txn, call->err) : status;
+  TRY(end_replaced(call, txn, s));
+  TRY(actions_collect(txn, &scope, call->arena, &added, call->err));
+  TRY(actions_newest(txn->store, txn->team, &s->last_item, call->err));
+  TRY(s->id ? session_refresh(txn, call->arena, s, call->err) : session_insert(txn, call->arena, s, call->err));
+  return sessions_tidy(txn, call->err);
 }
 
 /* A boot that names a live session is a new beginning of that session: its handle and scratch values stay. */
@@ -134,13 +131,10 @@ static enum status look_around(struct op_call *call, struct booted *b) {
   struct store *st = call->engine->store;
   const struct caller *c = &call->caller;
   bool found;
-  enum status s = roll_call(call, c->project, &b->roll);
-  if (s == STATUS_OK)
-    s = handoff_last(st, c->team, c->project, b->registered ? b->session.handle : c->session, call->arena, &b->handoff,
-                     &found, call->err);
-  if (s == STATUS_OK)
-    s = actions_pending(st, c->team, c->project, 0, ACTION_CAP, call->arena, &b->items, &b->pending, call->err);
-  return s;
+  TRY(roll_call(call, c->project, &b->roll));
+  TRY(handoff_last(st, c->team, c->project, b->registered ? b->session.handle : c->session, call->arena, &b->handoff,
+                   &found, call->err));
+  return actions_pending(st, c->team, c->project, 0, ACTION_CAP, call->arena, &b->items, &b->pending, call->err);
 }
 
 void session_boot(struct op_call *call, struct booted *ret_booted) {

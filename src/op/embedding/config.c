@@ -31,9 +31,7 @@ struct str embed_config_kept(struct arena *a, const struct embed_config *c) {
 enum status embed_config_read(struct store *st, struct str team, struct arena *a, struct embed_config *ret,
                               struct error *err) {
   struct setting_value values[EMBED_SETTINGS];
-  enum status s = settings_get(st, team, SET_EMBEDDER, SET_EMBEDDER_LAST, a, values, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(settings_get(st, team, SET_EMBEDDER, SET_EMBEDDER_LAST, a, values, err));
   *ret = (struct embed_config){0};
   for (int i = 0; i < EMBED_SETTINGS; i++) {
     ret->v[i] = values[i].value;
@@ -45,9 +43,7 @@ enum status embed_config_read(struct store *st, struct str team, struct arena *a
 
 enum status embed_config_parse(struct arena *a, struct str json, struct embed_config *ret, struct error *err) {
   yyjson_val *root;
-  enum status s = json_read(a, json, &root, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(json_read(a, json, &root, err));
   *ret = (struct embed_config){0};
   for (int i = 0; i < EMBED_SETTINGS; i++) {
     struct str value = json_str(root, setting_table[SET_EMBEDDER + i].name);
@@ -60,12 +56,12 @@ enum status embed_config_parse(struct arena *a, struct str json, struct embed_co
 
 enum status embed_config_restore(struct txn *txn, struct arena *a, const struct embed_config *c, struct error *err) {
   struct embed_config now;
-  enum status s = embed_config_read(txn->store, txn->team, a, &now, err);
-  for (int i = 0; s == STATUS_OK && i < EMBED_SETTINGS; i++)
+  TRY(embed_config_read(txn->store, txn->team, a, &now, err));
+  for (int i = 0; i < EMBED_SETTINGS; i++)
     if (!str_eq(now.v[i], c->v[i]))
-      s = setting_set(txn, a, (enum setting_id)(SET_EMBEDDER + i),
-                      str_is(c->v[i], setting_table[SET_EMBEDDER + i].fallback) ? STR_NONE : c->v[i], err);
-  return s;
+      TRY(setting_set(txn, a, (enum setting_id)(SET_EMBEDDER + i),
+                      str_is(c->v[i], setting_table[SET_EMBEDDER + i].fallback) ? STR_NONE : c->v[i], err));
+  return STATUS_OK;
 }
 
 bool embed_config_same(const struct embed_config *x, const struct embed_config *y) {
@@ -156,10 +152,8 @@ static enum status open_http(struct arena *a, const struct embed_config *c, int 
       .text_prefix = embed_config_value(c, SET_EMBEDDER_TEXT_PREFIX),
       .timeout_ms = number(c, SET_EMBEDDER_TIMEOUT_MS),
   };
-  enum status s = http_embedder_open(&http, ret, err); /* in the caller's hands at once: the next may not return */
-  if (s != STATUS_OK)
-    return s;
-  s = http_embedder_probe(*ret, a, err);
+  TRY(http_embedder_open(&http, ret, err)); /* in the caller's hands at once: the next may not return */
+  enum status s = http_embedder_probe(*ret, a, err);
   if (s == STATUS_OK) {
     name_http(c, *ret, name);
     return STATUS_OK;

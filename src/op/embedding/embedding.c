@@ -133,17 +133,17 @@ enum status embeddings_note(struct op_call *call, struct txn *txn, const struct 
   struct vec_indexes rows;
   if (!set->to_note || !e)
     return STATUS_OK;
-  enum status s = vec_indexes_of(txn->store, txn->team, call->arena, &rows, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(vec_indexes_of(txn->store, txn->team, call->arena, &rows, call->err));
   const struct vec_index *active = &rows.of[VEC_ACTIVE];
   struct vec_index index = {.model = e->model.model, .dims = e->model.dims, .config = e->kept};
   bool is = active->model.p && str_eq(active->model, index.model);
   if (active->model.p && !is)
     return vec_index_set(txn, &index, VEC_BUILDING, call->err);
-  s = vec_index_set(txn, &index, VEC_ACTIVE, call->err);
+  TRY(vec_index_set(txn, &index, VEC_ACTIVE, call->err));
   /* The settings went back before the other one was complete. */
-  return s == STATUS_OK && set->settled ? vec_index_forget(txn, VEC_BUILDING, call->err) : s;
+  if (set->settled)
+    return vec_index_forget(txn, VEC_BUILDING, call->err);
+  return STATUS_OK;
 }
 
 enum status embeddings_note_now(struct op_call *call, const struct embeddings *set) {
@@ -151,10 +151,9 @@ enum status embeddings_note_now(struct op_call *call, const struct embeddings *s
   struct txn txn = who_of(call);
   if (!set->to_note || db_read_only(db))
     return STATUS_OK;
-  enum status s = db_begin(db, call->caller.team, false, call->err);
-  if (s == STATUS_OK)
-    s = embeddings_note(call, &txn, set);
-  return s == STATUS_OK ? db_commit(db, call->err) : s;
+  TRY(db_begin(db, call->caller.team, false, call->err));
+  TRY(embeddings_note(call, &txn, set));
+  return db_commit(db, call->err);
 }
 
 /* ---- searching ---- */
@@ -254,24 +253,23 @@ static enum status compare_in(struct op_call *call, const struct embedding *e, c
   size_t dims = (size_t)e->model.dims;
   int8_t *vectors = arena_array(call->arena, int8_t, arena_mul(call->arena, n + 1, dims));
   bool *found = arena_array(call->arena, bool, n + 1);
-  enum status s = vec_fetch(call->engine->store, &e->model, chunk_ids, n, vectors, found, call->err);
-  for (size_t i = 0; s == STATUS_OK && i < n; i++) {
+  TRY(vec_fetch(call->engine->store, &e->model, chunk_ids, n, vectors, found, call->err));
+  for (size_t i = 0; i < n; i++) {
     if (!found[i] || near[i].chunk_id)
       continue;
     double cosine = vec_cosine(query, vectors + i * dims, e->model.dims);
     near[i] = near_of(e, &(struct vec_hit){.chunk_id = chunk_ids[i], .cosine = cosine});
   }
-  return s;
+  return STATUS_OK;
 }
 
 enum status embeddings_compare(struct op_call *call, struct embeddings *set, struct str text, const int64_t *chunk_ids,
                                size_t n, struct near_hit *ret_near) {
-  enum status s = STATUS_OK;
   memset(ret_near, 0, n * sizeof(*ret_near));
-  for (size_t i = 0; s == STATUS_OK && n > 0 && i < set->n; i++) {
+  for (size_t i = 0; n > 0 && i < set->n; i++) {
     const int8_t *vector;
     if (ask(call, set, i, text, &vector))
-      s = compare_in(call, &set->v[i], vector, chunk_ids, n, ret_near);
+      TRY(compare_in(call, &set->v[i], vector, chunk_ids, n, ret_near));
   }
-  return s;
+  return STATUS_OK;
 }

@@ -227,17 +227,11 @@ enum status op_model_convert(struct op_call *call) {
   struct convert_files files;
   struct convert_options options;
   struct buf file = BUF(call->arena);
-  enum status s = check_target(call, path);
-  if (s == STATUS_OK)
-    s = find_source(call, source, &folder, &weights);
-  if (s == STATUS_OK)
-    s = read_options(call, folder, &options);
-  if (s == STATUS_OK)
-    s = read_folder(call, folder, weights, &files);
-  if (s == STATUS_OK)
-    s = model_convert(call->arena, &files, &options, &file, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(check_target(call, path));
+  TRY(find_source(call, source, &folder, &weights));
+  TRY(read_options(call, folder, &options));
+  TRY(read_folder(call, folder, weights, &files));
+  TRY(model_convert(call->arena, &files, &options, &file, call->err));
   if (fs_write(path, buf_str(&file), MODEL_MODE, call->err) != STATUS_OK)
     return error_fix(call->err, "check the folder and the space on its disk, or name another file");
   return put_file(call, path);
@@ -248,8 +242,7 @@ enum status op_model_show(struct op_call *call) {
   const struct embedder *builtin = NULL;
   if (path.p)
     return put_file(call, arena_cstr(call->arena, path));
-  enum status s = embedder_builtin(&builtin, call->err);
-  if (s == STATUS_OK)
-    put_model(call, embedder_model(builtin));
-  return s;
+  TRY(embedder_builtin(&builtin, call->err));
+  put_model(call, embedder_model(builtin));
+  return STATUS_OK;
 }

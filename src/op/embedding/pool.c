@@ -281,9 +281,7 @@ enum status embed_query(struct op_call *call, const struct embedding *e, struct 
     memcpy(vector, p->answer, dims);
     return STATUS_OK;
   }
-  enum status s = embed_question(call, e, text, vector, why);
-  if (s != STATUS_OK)
-    return s;
+  TRY(embed_question(call, e, text, vector, why));
   if (!p->answer)
     p->answer = mem_alloc(dims);
   if (p->answer) {

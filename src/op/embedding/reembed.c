@@ -41,15 +41,10 @@ static enum status flip(struct op_call *call, const struct embedding *e, int64_t
   struct vec_indexes rows;
   struct embed_config config;
   bool left = false;
-  enum status s = call_begin(call, &txn);
-  if (s == STATUS_OK)
-    s = embed_config_read(txn.store, txn.team, call->arena, &config, call->err);
-  if (s == STATUS_OK)
-    s = vec_indexes_of(txn.store, txn.team, call->arena, &rows, call->err);
-  if (s == STATUS_OK)
-    s = any_left(call, e->model.model, seen, &left);
-  if (s != STATUS_OK)
-    return s;
+  TRY(call_begin(call, &txn));
+  TRY(embed_config_read(txn.store, txn.team, call->arena, &config, call->err));
+  TRY(vec_indexes_of(txn.store, txn.team, call->arena, &rows, call->err));
+  TRY(any_left(call, e->model.model, seen, &left));
   const struct vec_index *active = &rows.of[VEC_ACTIVE], *building = &rows.of[VEC_BUILDING];
   bool same = str_eq(config.json, e->config) && !(active->model.p && str_eq(active->model, e->model.model));
   if (left || !same) {
@@ -61,7 +56,7 @@ static enum status flip(struct op_call *call, const struct embedding *e, int64_t
                             .dims = e->model.dims,
                             .config = e->kept,
                             .started_at = building->model.p ? building->started_at : txn.now};
-  s = vec_index_flip(&txn, &index, call->err);
+  enum status s = vec_index_flip(&txn, &index, call->err);
   if (s == STATUS_OK)
     s = log_change(call, &txn, "embedder:flip", active->model, e->model.model);
   if (s == STATUS_OK)
@@ -146,15 +141,10 @@ static enum status refuse_rollback(struct op_call *call, const struct error *why
 static enum status abandon(struct op_call *call, const struct vec_indexes *rows, const struct embed_config *was) {
   struct txn txn;
   const struct vec_index *active = &rows->of[VEC_ACTIVE], *building = &rows->of[VEC_BUILDING];
-  enum status s = call_begin(call, &txn);
-  if (s == STATUS_OK)
-    s = embed_config_restore(&txn, call->arena, was, call->err);
-  if (s == STATUS_OK)
-    s = vec_index_forget(&txn, VEC_BUILDING, call->err);
-  if (s == STATUS_OK)
-    s = log_change(call, &txn, "embedder:rollback", building->model, active->model);
-  if (s != STATUS_OK)
-    return s;
+  TRY(call_begin(call, &txn));
+  TRY(embed_config_restore(&txn, call->arena, was, call->err));
+  TRY(vec_index_forget(&txn, VEC_BUILDING, call->err));
+  TRY(log_change(call, &txn, "embedder:rollback", building->model, active->model));
   json_put(call->doc, call->result, "model", active->model);
   json_put_opt(call->doc, call->result, "abandoned", building->model);
   return call_commit(call, &txn);
@@ -165,13 +155,9 @@ static enum status swap_back(struct op_call *call, const struct embedding *e, co
   struct txn txn;
   struct vec_indexes rows;
   bool left = false;
-  enum status s = call_begin(call, &txn);
-  if (s == STATUS_OK)
-    s = vec_indexes_of(txn.store, txn.team, call->arena, &rows, call->err);
-  if (s == STATUS_OK)
-    s = any_left(call, e->model.model, seen, &left);
-  if (s != STATUS_OK)
-    return s;
+  TRY(call_begin(call, &txn));
+  TRY(vec_indexes_of(txn.store, txn.team, call->arena, &rows, call->err));
+  TRY(any_left(call, e->model.model, seen, &left));
   const struct vec_index *previous = &rows.of[VEC_PREVIOUS], *active = &rows.of[VEC_ACTIVE];
   if (!previous->model.p || !str_eq(previous->model, e->model.model)) {
     error_set(call->err, STATUS_CONFLICT, "another process changed the index meanwhile; nothing was changed here");
@@ -182,15 +168,10 @@ static enum status swap_back(struct op_call *call, const struct embedding *e, co
     store_rollback(txn.store);
     return STATUS_OK;
   }
-  s = vec_index_flip(&txn, previous, call->err);
-  if (s == STATUS_OK)
-    s = vec_index_forget(&txn, VEC_BUILDING, call->err);
-  if (s == STATUS_OK)
-    s = embed_config_restore(&txn, call->arena, was, call->err);
-  if (s == STATUS_OK)
-    s = log_change(call, &txn, "embedder:rollback", active->model, previous->model);
-  if (s != STATUS_OK)
-    return s;
+  TRY(vec_index_flip(&txn, previous, call->err));
+  TRY(vec_index_forget(&txn, VEC_BUILDING, call->err));
+  TRY(embed_config_restore(&txn, call->arena, was, call->err));
+  TRY(log_change(call, &txn, "embedder:rollback", active->model, previous->model));
   json_put(call->doc, call->result, "model", previous->model);
   json_put(call->doc, call->result, "previous", active->model);
   return call_commit(call, &txn);
@@ -246,8 +227,8 @@ static enum status rollback(struct op_call *call) {
     error_set(call->err, STATUS_CONFLICT, "there is no former index to go back to");
     return error_fix(call->err, "'cairn reembed --status' shows the indexes; 'cairn config embedder NAME' chooses");
   }
-  s = embed_config_parse(call->arena, previous->config, &was, call->err);
-  return s == STATUS_OK ? go_back(call, previous, &was) : s;
+  TRY(embed_config_parse(call->arena, previous->config, &was, call->err));
+  return go_back(call, previous, &was);
 }
 
 /* ---- tidying up ---- */
@@ -275,16 +256,13 @@ enum status reembed_tidy(struct op_call *call, int64_t *ret_dropped) {
   struct txn txn = who_of(call);
   struct vec_indexes rows;
   int64_t cached;
-  enum status s = db_begin(db, call->caller.team, true, call->err);
-  if (s == STATUS_OK)
-    s = vec_indexes_of(txn.store, txn.team, call->arena, &rows, call->err);
-  if (s == STATUS_OK && rows.of[VEC_PREVIOUS].model.p && call->now - rows.of[VEC_PREVIOUS].flipped_at > previous_kept)
-    s = vec_index_forget(&txn, VEC_PREVIOUS, call->err);
-  if (s == STATUS_OK)
-    s = embed_cache_trim(txn.store, txn.team, &cached, call->err);
-  if (s == STATUS_OK)
-    s = db_commit(db, call->err);
-  return s == STATUS_OK ? drop_unowned(call, ret_dropped) : s;
+  TRY(db_begin(db, call->caller.team, true, call->err));
+  TRY(vec_indexes_of(txn.store, txn.team, call->arena, &rows, call->err));
+  if (rows.of[VEC_PREVIOUS].model.p && call->now - rows.of[VEC_PREVIOUS].flipped_at > previous_kept)
+    TRY(vec_index_forget(&txn, VEC_PREVIOUS, call->err));
+  TRY(embed_cache_trim(txn.store, txn.team, &cached, call->err));
+  TRY(db_commit(db, call->err));
+  return drop_unowned(call, ret_dropped);
 }
 
 static enum status drop_previous(struct op_call *call) {
@@ -317,9 +295,9 @@ static enum status drop_previous(struct op_call *call) {
 static enum status put_index(struct op_call *call, yyjson_mut_val *arr, const struct vec_index *index,
                              const char *state, int64_t *ret_done, int64_t *ret_total) {
   struct vec_model model = {call->caller.team, index->model, index->dims};
-  enum status s = vec_count(call->engine->store, &model, ret_done, ret_total, call->err);
-  if (s != STATUS_OK || !state)
-    return s;
+  TRY(vec_count(call->engine->store, &model, ret_done, ret_total, call->err));
+  if (!state)
+    return STATUS_OK;
   char time[TIME_TEXT_SIZE];
   yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, arr);
   json_put(call->doc, v, "model", index->model);
@@ -339,21 +317,16 @@ enum status reembed_put_status(struct op_call *call, yyjson_mut_val *obj) {
   struct store *st = call->engine->store;
   int64_t done = 0, total = 0;
   yyjson_mut_val *arr = yyjson_mut_arr(call->doc);
-  enum status s = vec_indexes_of(st, call->caller.team, call->arena, &rows, call->err);
-  if (s == STATUS_OK)
-    s = setting_get(st, call->caller.team, SET_EMBEDDER, call->arena, &wanted, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(vec_indexes_of(st, call->caller.team, call->arena, &rows, call->err));
+  TRY(setting_get(st, call->caller.team, SET_EMBEDDER, call->arena, &wanted, call->err));
   struct vec_index none = {.model = wanted.value, .dims = 1}, *active = &rows.of[VEC_ACTIVE];
-  s = put_index(call, arr, active->model.p ? active : &none, active->model.p ? vec_state_names[VEC_ACTIVE] : NULL,
-                &done, &total);
-  for (int i = VEC_BUILDING; s == STATUS_OK && i < VEC_STATES; i++) {
+  TRY(put_index(call, arr, active->model.p ? active : &none, active->model.p ? vec_state_names[VEC_ACTIVE] : NULL,
+                &done, &total));
+  for (int i = VEC_BUILDING; i < VEC_STATES; i++) {
     int64_t part, all;
     if (rows.of[i].model.p)
-      s = put_index(call, arr, &rows.of[i], vec_state_names[i], &part, &all);
+      TRY(put_index(call, arr, &rows.of[i], vec_state_names[i], &part, &all));
   }
-  if (s != STATUS_OK)
-    return s;
   json_put(call->doc, obj, "embedder", str_is(wanted.value, "none") || !active->model.p ? wanted.value : active->model);
   yyjson_mut_val *embedded = json_put_obj(call->doc, obj, "embedded");
   json_put_int(call->doc, embedded, "done", done);
@@ -366,9 +339,9 @@ enum status reembed_put_note(struct op_call *call, yyjson_mut_val *obj) {
   struct vec_indexes rows;
   struct embed_config now, was;
   struct error ignored;
-  enum status s = vec_indexes_of(call->engine->store, call->caller.team, call->arena, &rows, call->err);
-  if (s != STATUS_OK || !rows.of[VEC_ACTIVE].model.p)
-    return s;
+  TRY(vec_indexes_of(call->engine->store, call->caller.team, call->arena, &rows, call->err));
+  if (!rows.of[VEC_ACTIVE].model.p)
+    return STATUS_OK;
   if (embed_config_read(call->engine->store, call->caller.team, call->arena, &now, &ignored) != STATUS_OK ||
       embed_config_parse(call->arena, rows.of[VEC_ACTIVE].config, &was, &ignored) != STATUS_OK ||
       embed_config_off(&now) || embed_config_same(&now, &was))
@@ -406,12 +379,9 @@ static enum status not_available(struct op_call *call, const struct reembed_repo
 static enum status run(struct op_call *call) {
   struct reembed_report r;
   int64_t ms;
-  enum status s = call_int(call, "max_ms", 0, 0, 24 * MS_PER_HOUR, &ms);
+  TRY(call_int(call, "max_ms", 0, 0, 24 * MS_PER_HOUR, &ms));
   int64_t until = ms ? clock_ticks_us() + ms * 1000 : 0;
-  if (s == STATUS_OK)
-    s = reembed_run(call, until, &r);
-  if (s != STATUS_OK)
-    return s;
+  TRY(reembed_run(call, until, &r));
   if (!r.model.p)
     return not_available(call, &r);
   if (!r.pass.complete && (r.pass.why.code != STATUS_OK || cancelled(call)))

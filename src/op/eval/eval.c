@@ -162,9 +162,7 @@ static enum status read_options(struct eval *e) {
   e->fast = json_bool(call->args, "fast", false);
   struct str dates = json_str(call->args, "dates");
   e->dates = str_is(dates, "none") ? DATES_NONE : str_is(dates, "written") ? DATES_WRITTEN : DATES_VALID;
-  enum status s = call_int(call, "limit", 0, 0, 1000000000, &limit);
-  if (s != STATUS_OK)
-    return s;
+  TRY(call_int(call, "limit", 0, 0, 1000000000, &limit));
   e->limit = (size_t)limit;
   return open_queries_out(e);
 }
@@ -195,14 +193,10 @@ enum status op_eval(struct op_call *call) {
   e->sets = json_put_arr(call->doc, call->result, "sets");
   e->pairs = yyjson_mut_arr(call->doc);
   arena_defer(call->arena, close_file, e);
-  enum status s = look_into(call, full_path(call->arena, json_str(call->args, "dir")), &top);
-  if (s == STATUS_OK)
-    s = read_options(e);
-  if (s == STATUS_OK)
-    s = make_store(e);
-  if (s != STATUS_OK)
-    return s;
-  s = measure_all(e, &top);
+  TRY(look_into(call, full_path(call->arena, json_str(call->args, "dir")), &top));
+  TRY(read_options(e));
+  TRY(make_store(e));
+  enum status s = measure_all(e, &top);
   if (s == STATUS_OK && !e->chosen)
     s = nothing_found(e, &top);
   if (s == STATUS_OK)

@@ -60,10 +60,10 @@ static enum status measure_some(const struct embedder *e, struct arena *a, struc
     texts[2 * i] = v[i].a;
     texts[2 * i + 1] = v[i].b;
   }
-  enum status s = e->embed(e, a, EMBED_TEXT, texts, 2 * n, vectors, err);
-  for (size_t i = 0; s == STATUS_OK && i < n; i++)
+  TRY(e->embed(e, a, EMBED_TEXT, texts, 2 * n, vectors, err));
+  for (size_t i = 0; i < n; i++)
     v[i].raw = vec_cosine(vectors + 2 * i * dims, vectors + (2 * i + 1) * dims, e->dims);
-  return s;
+  return STATUS_OK;
 }
 
 enum status pairs_measure(const struct embedder *e, struct arena *a, struct pair *v, size_t n, struct error *err) {

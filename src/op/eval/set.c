@@ -235,11 +235,8 @@ static struct str titled(struct arena *a, struct str title, struct str text) {
 static enum status read_doc(struct reader *r, struct arena *scratch, struct str line) {
   struct eval_doc d = {0};
   yyjson_val *obj = NULL;
-  enum status s = parse(r, scratch, line, &obj);
-  if (s == STATUS_OK)
-    s = take_id(r, scratch, obj, &r->docs, &d.id);
-  if (s != STATUS_OK)
-    return s;
+  TRY(parse(r, scratch, line, &obj));
+  TRY(take_id(r, scratch, obj, &r->docs, &d.id));
   yyjson_val *turns = yyjson_obj_get(obj, "turns"), *meta = yyjson_obj_get(obj, "meta");
   struct str text = yyjson_is_arr(turns) ? transcript(scratch, turns) : json_str(obj, "text");
   if (!text.p)
@@ -262,11 +259,8 @@ static enum status read_query(struct reader *r, struct arena *scratch, struct st
   struct asked asked = {0};
   yyjson_val *obj = NULL, *c;
   size_t i, n;
-  enum status s = parse(r, scratch, line, &obj);
-  if (s == STATUS_OK)
-    s = take_id(r, scratch, obj, &r->queries, &q.id);
-  if (s != STATUS_OK)
-    return s;
+  TRY(parse(r, scratch, line, &obj));
+  TRY(take_id(r, scratch, obj, &r->queries, &q.id));
   if (!json_str(obj, "text").p)
     return bad_line(r, "no \"text\"");
   yyjson_val *meta = yyjson_obj_get(obj, "meta"), *dates = yyjson_obj_get(meta, "dates");
@@ -413,13 +407,9 @@ enum status eval_set_read(struct op_call *call, struct str path, size_t limit, s
   *r = (struct reader){
       .call = call, .set = arena_new(a, struct eval_set), .a = a, .docs.a = a, .queries.a = a, .groups.a = a};
   r->set->path = path;
-  enum status s = read_lines(r, "corpus.jsonl", read_doc);
-  if (s == STATUS_OK)
-    s = read_lines(r, "queries.jsonl", read_query);
-  if (s == STATUS_OK)
-    s = read_lines(r, "qrels.tsv", read_rel);
-  if (s != STATUS_OK)
-    return s;
+  TRY(read_lines(r, "corpus.jsonl", read_doc));
+  TRY(read_lines(r, "queries.jsonl", read_query));
+  TRY(read_lines(r, "qrels.tsv", read_rel));
   keep_judged(r, limit);
   make_groups(r);
   if (!r->set->queries.n) {

@@ -80,9 +80,7 @@ static enum status next_place(struct eval_store *st, struct str *ret_path) {
   }
   uuid7_new(st->call->now, uid);
   struct str name = arena_printf(st->arena, "cairn_eval_%.*s", STR_ARG(str_slice(str_from(uid), 24, 36)));
-  enum status s = database_create(st->server.p, name, st->call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(database_create(st->server.p, name, st->call->err));
   st->path = name;
   *ret_path = database_url(st->arena, st->server, name);
   return STATUS_OK;
@@ -126,17 +124,13 @@ static enum status run(struct eval_store *st, struct arena *a, const char *name,
                        yyjson_mut_val **ret_result) {
   struct caller caller = eval_caller(st);
   yyjson_val *values;
-  enum status s = json_read(a, json_write(a, args, false), &values, st->call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(json_read(a, json_write(a, args, false), &values, st->call->err));
   return op_run(st->engine, op_find(str_from(name)), &caller, NULL, a, values, ret_result, st->call->err);
 }
 
 enum status eval_store_open(struct eval_store *st) {
   struct op_call *call = st->call;
-  enum status s = open_next(st);
-  if (s != STATUS_OK)
-    return s;
+  TRY(open_next(st));
   /* A text that looks like a secret is a document all the same. */
   yyjson_mut_doc *doc = json_new(call->arena);
   yyjson_mut_val *args = yyjson_mut_obj(doc), *result;
@@ -153,9 +147,7 @@ enum status eval_store_embedder(struct eval_store *st, const struct embedder **r
   c.result = yyjson_mut_obj(c.doc);
   c.now = st->call->now;
   c.err = st->call->err;
-  enum status s = embeddings_of(&c, &set);
-  if (s != STATUS_OK)
-    return s;
+  TRY(embeddings_of(&c, &set));
   const struct embedding *wanted = embeddings_wanted(&set);
   *ret_embedder = wanted ? wanted->e : NULL;
   return STATUS_OK;
@@ -198,8 +190,8 @@ static enum status arguments(struct load *l, const struct eval_doc *d, int64_t a
   json_put(c->doc, args, "valid_from", time_format(at, time));
   if (l->what->fast)
     json_put_bool(c->doc, args, "defer_embedding", true);
-  enum status s = json_read(c->arena, json_write(c->arena, args, false), ret_args, c->err);
-  return s == STATUS_OK ? op_check_args(c->op, *ret_args, c->err) : s;
+  TRY(json_read(c->arena, json_write(c->arena, args, false), ret_args, c->err));
+  return op_check_args(c->op, *ret_args, c->err);
 }
 
 static void prepare(struct load *l, const struct eval_entry *entry, struct item *item) {
@@ -373,12 +365,10 @@ enum status eval_store_search(struct eval_store *st, struct arena *a, struct str
   json_put(doc, args, "query", query);
   json_put(doc, args, "mode", str_from(mode));
   json_put_int(doc, args, "limit", limit);
-  enum status s = json_read(a, json_write(a, args, false), &values, st->call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(json_read(a, json_write(a, args, false), &values, st->call->err));
   st->engine->clock.fixed = now;
   int64_t began = clock_ticks_us();
-  s = op_run(st->engine, op_find(STR("search")), &caller, NULL, a, values, &result, st->call->err);
+  enum status s = op_run(st->engine, op_find(STR("search")), &caller, NULL, a, values, &result, st->call->err);
   *ret_us = clock_ticks_us() - began;
   if (s != STATUS_OK)
     return s;

@@ -110,11 +110,9 @@ static enum status find_output(struct extraction *x, struct str *ret_path) {
     *ret_path = out;
     return call_not_the_store(call, out);
   }
-  enum status s =
-      place_agent(call->engine->store, call->caller.team, call->caller.project, call->arena, &folder, call->err);
-  if (s == STATUS_OK)
-    *ret_path = arena_printf(call->arena, "%.*s/items.json", STR_ARG(folder));
-  return s;
+  TRY(place_agent(call->engine->store, call->caller.team, call->caller.project, call->arena, &folder, call->err));
+  *ret_path = arena_printf(call->arena, "%.*s/items.json", STR_ARG(folder));
+  return STATUS_OK;
 }
 
 /* ---- what is stored already ---- */
@@ -154,10 +152,8 @@ static bool is_ours(const struct extraction *x, const struct document_group *g) 
 
 static enum status load_old(struct extraction *x) {
   struct op_call *call = x->call;
-  enum status s = documents_groups(call->engine->store, call->caller.team, call->caller.project, CORPUS_ITEMS,
-                                   call->arena, &x->old, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(documents_groups(call->engine->store, call->caller.team, call->caller.project, CORPUS_ITEMS, call->arena, &x->old,
+                       call->err));
   if (x->old.n)
     qsort(x->old.v, x->old.n, sizeof(*x->old.v), by_path);
   x->kept = arena_array(call->arena, bool, x->old.n + 1);
@@ -228,9 +224,7 @@ static enum status read_file(struct extraction *x, struct arena *a, const struct
   }
   struct str text;
   int64_t unreadable = x->counts.unreadable;
-  enum status s = walk_read(x->folder.p, file, a, &text, &x->counts, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(walk_read(x->folder.p, file, a, &text, &x->counts, call->err));
   if (!text.p) {
     if (kept && x->counts.unreadable > unreadable)
       *kept = true; /* it may say what it said */
@@ -319,11 +313,8 @@ static enum status save(struct extraction *x, struct str out) {
   struct stored_items items;
   int64_t by_type[ITEM_TYPES] = {0};
   bool written;
-  enum status s = items_stored(call->engine->store, call->caller.team, call->caller.project, a, &items, call->err);
-  if (s == STATUS_OK)
-    s = items_json_save(a, arena_cstr(a, out), items_json_render(a, &items), &written, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(items_stored(call->engine->store, call->caller.team, call->caller.project, a, &items, call->err));
+  TRY(items_json_save(a, arena_cstr(a, out), items_json_render(a, &items), &written, call->err));
   json_put_int(call->doc, call->result, "items", (int64_t)items.n);
   for (size_t i = 0; i < items.n; i++)
     for (int t = 0; t < ITEM_TYPES; t++)
@@ -365,37 +356,29 @@ static enum status finish(struct extraction *x, struct str out) {
   for (size_t i = 0; i < x->old.n; i++)
     gone += !x->kept[i];
   bool change = x->changed.n || gone;
-  enum status s = change ? call_begin(call, &txn) : STATUS_OK;
-  if (s == STATUS_OK && change)
-    s = store_changes(x, &txn, arena_child(call->arena));
-  if (s == STATUS_OK && change)
-    s = note_run(x, &txn, out);
-  if (s == STATUS_OK)
-    s = save(x, out);
-  if (s != STATUS_OK)
-    return s;
+  if (change)
+    TRY(call_begin(call, &txn));
+  if (change)
+    TRY(store_changes(x, &txn, arena_child(call->arena)));
+  if (change)
+    TRY(note_run(x, &txn, out));
+  TRY(save(x, out));
   put_counts(x, gone);
   if (!change)
     return STATUS_OK;
-  s = call_commit(call, &txn);
-  return s == STATUS_OK ? corpus_embed(call) : s;
+  TRY(call_commit(call, &txn));
+  return corpus_embed(call);
 }
 
 enum status op_extract(struct op_call *call) {
   struct extraction x = {.call = call};
   struct str out;
-  enum status s = find_folder(&x);
-  if (s != STATUS_OK)
-    return s;
+  TRY(find_folder(&x));
   find_root(&x);
   find_project(&x);
-  s = find_output(&x, &out);
-  if (s == STATUS_OK)
-    s = load_old(&x);
-  if (s == STATUS_OK)
-    s = read_files(&x);
-  if (s != STATUS_OK)
-    return s;
+  TRY(find_output(&x, &out));
+  TRY(load_old(&x));
+  TRY(read_files(&x));
   json_put(call->doc, call->result, "folder", x.folder);
   json_put(call->doc, call->result, "project", call->caller.project);
   json_put(call->doc, call->result, "file", out);

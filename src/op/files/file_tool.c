@@ -33,11 +33,8 @@ static enum status find_file(struct op_call *call, struct str path, struct memor
 
 static enum status load_text(struct op_call *call, struct file *f) {
   struct store *st = call->engine->store;
-  enum status s = memory_load_body(st, call->arena, &f->m, call->err);
-  if (s == STATUS_OK)
-    s = memory_load_lists(st, call->arena, &f->m, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(memory_load_body(st, call->arena, &f->m, call->err));
+  TRY(memory_load_lists(st, call->arena, &f->m, call->err));
   f->content = f->m.body;
   if (strs_has(&f->m.tags, STR(MEMFILE_BLANK_TAG)) && str_starts(f->content, STR(MEMFILE_BLANK)))
     f->content = str_slice(f->content, sizeof(MEMFILE_BLANK) - 1, f->content.n);
@@ -46,12 +43,11 @@ static enum status load_text(struct op_call *call, struct file *f) {
 
 static enum status load(struct op_call *call, struct str path, struct file *ret_file) {
   struct file f = {.path = path};
-  enum status s = find_file(call, path, &f.m, &f.found);
-  if (s == STATUS_OK && f.found)
-    s = load_text(call, &f);
-  if (s == STATUS_OK)
-    *ret_file = f;
-  return s;
+  TRY(find_file(call, path, &f.m, &f.found));
+  if (f.found)
+    TRY(load_text(call, &f));
+  *ret_file = f;
+  return STATUS_OK;
 }
 
 static enum status list_under(struct op_call *call, struct str dir, struct memories *ret_list) {
@@ -122,20 +118,15 @@ static enum status save(struct op_call *call, const struct file *was, struct str
   draft(call, was->path, content, &w);
   w.reason = str_from(reason);
   *ret_again = false;
-  enum status s = write_prepare(call, &w);
-  if (s == STATUS_OK)
-    s = call_begin(call, &txn);
-  if (s == STATUS_OK)
-    s = find_file(call, was->path, &held, &found);
-  if (s == STATUS_OK && (found != was->found || (found && held.id != was->m.id))) {
+  TRY(write_prepare(call, &w));
+  TRY(call_begin(call, &txn));
+  TRY(find_file(call, was->path, &held, &found));
+  if ((found != was->found || (found && held.id != was->m.id))) {
     store_rollback(txn.store);
     *ret_again = true;
     return STATUS_OK;
   }
-  if (s == STATUS_OK)
-    s = write_commit(call, &txn, &w);
-  if (s != STATUS_OK)
-    return s;
+  TRY(write_commit(call, &txn, &w));
   put_file(call, was->path, content, &w);
   json_put(call->doc, call->result, "text", text);
   return call_commit(call, &txn);
@@ -270,15 +261,12 @@ enum status op_file_view(struct op_call *call) {
   struct str path;
   struct file f = {0};
   struct memories list = {0};
-  enum status s = path_arg(call, "path", &path);
-  if (s == STATUS_OK && !str_is(path, MEMFILE_ROOT))
-    s = load(call, path, &f);
-  if (s == STATUS_OK && f.found)
+  TRY(path_arg(call, "path", &path));
+  if (!str_is(path, MEMFILE_ROOT))
+    TRY(load(call, path, &f));
+  if (f.found)
     return view_file(call, &f);
-  if (s == STATUS_OK)
-    s = list_under(call, path, &list);
-  if (s != STATUS_OK)
-    return s;
+  TRY(list_under(call, path, &list));
   return list.n || str_is(path, MEMFILE_ROOT) ? view_directory(call, path, &list) : missing(call, path, true);
 }
 
@@ -287,26 +275,24 @@ enum status op_file_view(struct op_call *call) {
 /* A name in the path that is a file already cannot be a folder, and a folder cannot become a file. */
 static enum status check_place(struct op_call *call, struct str path, const char *step, const char *what) {
   struct memories list = {0};
-  enum status s = list_under(call, path, &list);
-  if (s == STATUS_OK && list.n)
+  TRY(list_under(call, path, &list));
+  if (list.n)
     return clash(call, step, what, path);
-  for (size_t i = sizeof(MEMFILE_ROOT); s == STATUS_OK && i < path.n; i++) {
+  for (size_t i = sizeof(MEMFILE_ROOT); i < path.n; i++) {
     struct memory m;
     bool found = false;
     if (path.p[i] != '/')
       continue;
-    s = find_file(call, (struct str){path.p, i}, &m, &found);
-    if (s == STATUS_OK && found)
+    TRY(find_file(call, (struct str){path.p, i}, &m, &found));
+    if (found)
       return clash(call, step, "File", (struct str){path.p, i});
   }
-  return s;
+  return STATUS_OK;
 }
 
 static enum status make_create(struct op_call *call, const struct file *f, struct str *ret_content,
                                struct str *ret_text) {
-  enum status s = check_place(call, f->path, "exists", "File");
-  if (s != STATUS_OK)
-    return s;
+  TRY(check_place(call, f->path, "exists", "File"));
   if (f->found && !json_bool(call->args, "overwrite", false))
     return clash(call, "exists", "File", f->path);
   *ret_content = json_str(call->args, "file_text");
@@ -316,10 +302,10 @@ static enum status make_create(struct op_call *call, const struct file *f, struc
 
 enum status op_file_create(struct op_call *call) {
   struct str path;
-  enum status s = path_arg(call, "path", &path);
-  if (s == STATUS_OK && str_is(path, MEMFILE_ROOT))
+  TRY(path_arg(call, "path", &path));
+  if (str_is(path, MEMFILE_ROOT))
     return clash(call, "exists", "File", path);
-  return s == STATUS_OK ? edit(call, path, make_create, "written again") : s;
+  return edit(call, path, make_create, "written again");
 }
 
 /* ---- str_replace ---- */
@@ -370,8 +356,8 @@ static enum status make_replace(struct op_call *call, const struct file *f, stru
 
 enum status op_file_str_replace(struct op_call *call) {
   struct str path;
-  enum status s = path_arg(call, "path", &path);
-  return s == STATUS_OK ? edit(call, path, make_replace, "edited") : s;
+  TRY(path_arg(call, "path", &path));
+  return edit(call, path, make_replace, "edited");
 }
 
 /* ---- insert ---- */
@@ -396,8 +382,8 @@ static enum status make_insert(struct op_call *call, const struct file *f, struc
 
 enum status op_file_insert(struct op_call *call) {
   struct str path;
-  enum status s = path_arg(call, "path", &path);
-  return s == STATUS_OK ? edit(call, path, make_insert, "edited") : s;
+  TRY(path_arg(call, "path", &path));
+  return edit(call, path, make_insert, "edited");
 }
 
 /* ---- delete and rename ---- */
@@ -418,20 +404,15 @@ enum status op_file_delete(struct op_call *call) {
   struct str path;
   struct memories list = {0};
   struct txn txn;
-  enum status s = path_arg(call, "path", &path);
-  if (s == STATUS_OK)
-    s = not_the_root(call, path, "delete");
-  if (s == STATUS_OK)
-    s = call_begin(call, &txn);
-  if (s == STATUS_OK)
-    s = all_at(call, path, &list);
-  for (size_t i = 0; s == STATUS_OK && i < list.n; i++) {
+  TRY(path_arg(call, "path", &path));
+  TRY(not_the_root(call, path, "delete"));
+  TRY(call_begin(call, &txn));
+  TRY(all_at(call, path, &list));
+  for (size_t i = 0; i < list.n; i++) {
     struct memory now = list.v[i];
     memory_retire(&now, "forgotten", STR("the file was deleted"), txn.source, txn.now);
-    s = memory_change(&txn, call->arena, &list.v[i], &now, "memory:forget", call->err);
+    TRY(memory_change(&txn, call->arena, &list.v[i], &now, "memory:forget", call->err));
   }
-  if (s != STATUS_OK)
-    return s;
   json_put(call->doc, call->result, "path", path);
   json_put_int(call->doc, call->result, "files", (int64_t)list.n);
   json_put(call->doc, call->result, "text", arena_printf(call->arena, "Successfully deleted %.*s", STR_ARG(path)));
@@ -447,30 +428,23 @@ static enum status prepare_move(struct op_call *call, const struct memory *m, st
                                 struct move *ret_move) {
   struct arena *a = call->arena;
   struct file f = {.path = m->key, .m = *m, .found = true};
-  enum status s = load_text(call, &f);
-  if (s != STATUS_OK)
-    return s;
+  TRY(load_text(call, &f));
   struct str rest = str_slice(f.path, old.n, f.path.n), path;
-  s = memfile_path(arena_printf(a, "%.*s%.*s", STR_ARG(new), STR_ARG(rest)), &path, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(memfile_path(arena_printf(a, "%.*s%.*s", STR_ARG(new), STR_ARG(rest)), &path, call->err));
   struct move mv = {.from = f};
   draft(call, path, f.content, &mv.w);
   mv.w.supersedes = f.m.uid;
   mv.w.reason = arena_printf(a, "renamed from %.*s", STR_ARG(f.path));
   mv.w.defer_embedding |= many;
-  s = write_prepare(call, &mv.w);
-  if (s == STATUS_OK)
-    *ret_move = mv;
-  return s;
+  TRY(write_prepare(call, &mv.w));
+  *ret_move = mv;
+  return STATUS_OK;
 }
 
 static enum status check_target(struct op_call *call, struct str old, struct str new) {
   struct memory m;
   bool found;
-  enum status s = find_file(call, new, &m, &found);
-  if (s != STATUS_OK)
-    return s;
+  TRY(find_file(call, new, &m, &found));
   bool inside = str_starts(new, old) && (new.n == old.n || new.p[old.n] == '/');
   if (found || inside)
     return clash(call, "destination", "The destination", new);
@@ -480,32 +454,23 @@ static enum status check_target(struct op_call *call, struct str old, struct str
 static enum status move_all(struct op_call *call, struct str old, struct str new, const struct memories *list) {
   struct move *moves = arena_array(call->arena, struct move, list->n);
   struct txn txn;
-  enum status s = STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < list->n; i++)
-    s = prepare_move(call, &list->v[i], old, new, list->n > DEFER_FILES, &moves[i]);
-  if (s == STATUS_OK)
-    s = call_begin(call, &txn);
-  if (s == STATUS_OK)
-    s = check_target(call, old, new);
-  for (size_t i = 0; s == STATUS_OK && i < list->n; i++)
-    s = write_commit(call, &txn, &moves[i].w);
-  return s == STATUS_OK ? call_commit(call, &txn) : s;
+  for (size_t i = 0; i < list->n; i++)
+    TRY(prepare_move(call, &list->v[i], old, new, list->n > DEFER_FILES, &moves[i]));
+  TRY(call_begin(call, &txn));
+  TRY(check_target(call, old, new));
+  for (size_t i = 0; i < list->n; i++)
+    TRY(write_commit(call, &txn, &moves[i].w));
+  return call_commit(call, &txn);
 }
 
 enum status op_file_rename(struct op_call *call) {
   struct str old, new;
   struct memories list = {0};
-  enum status s = path_arg(call, "old_path", &old);
-  if (s == STATUS_OK)
-    s = path_arg(call, "new_path", &new);
-  if (s == STATUS_OK)
-    s = not_the_root(call, old, "rename");
-  if (s == STATUS_OK)
-    s = all_at(call, old, &list);
-  if (s == STATUS_OK)
-    s = check_target(call, old, new);
-  if (s != STATUS_OK)
-    return s;
+  TRY(path_arg(call, "old_path", &old));
+  TRY(path_arg(call, "new_path", &new));
+  TRY(not_the_root(call, old, "rename"));
+  TRY(all_at(call, old, &list));
+  TRY(check_target(call, old, new));
   json_put(call->doc, call->result, "path", new);
   json_put_int(call->doc, call->result, "files", (int64_t)list.n);
   json_put(call->doc, call->result, "text",

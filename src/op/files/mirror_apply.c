@@ -139,19 +139,17 @@ static enum status forget(struct applying *p, int64_t id) {
   struct op_call *call = p->call;
   struct memory was, now;
   bool found;
-  enum status s = memory_by_id(call->engine->store, call->caller.team, id, call->arena, &was, &found, call->err);
-  if (s != STATUS_OK || !found || !str_is(was.state, "active"))
-    return s;
+  TRY(memory_by_id(call->engine->store, call->caller.team, id, call->arena, &was, &found, call->err));
+  if (!found || !str_is(was.state, "active"))
+    return STATUS_OK;
   now = was;
   memory_retire(&now, "forgotten", taken_out, p->txn.source, p->txn.now);
-  s = memory_change(&p->txn, call->arena, &was, &now, "memory:forget", call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(memory_change(&p->txn, call->arena, &was, &now, "memory:forget", call->err));
   yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, p->report->removed);
   json_put_int(call->doc, v, "id", id);
   json_put(call->doc, v, "headline", was.headline);
   put_untrusted(call, v, &was);
-  return s;
+  return STATUS_OK;
 }
 
 /* The same knowledge is there. If it says so on this page in these words, the line stands for it; a line in other words
@@ -201,22 +199,20 @@ static enum status finish(struct applying *p, const struct mirror_block *b) {
   struct op_call *call = p->call;
   struct memory was, now;
   bool found;
-  enum status s = memory_by_id(call->engine->store, call->caller.team, b->id, call->arena, &was, &found, call->err);
-  if (s != STATUS_OK || !found || !str_is(was.kind, kind_names[KIND_TASK]) || !mirror_shows(call, &was))
-    return s;
+  TRY(memory_by_id(call->engine->store, call->caller.team, b->id, call->arena, &was, &found, call->err));
+  if (!found || !str_is(was.kind, kind_names[KIND_TASK]) || !mirror_shows(call, &was))
+    return STATUS_OK;
   now = was;
   now.status = STR("done");
   now.updated_at = call->now;
   now.claimed_by = STR_NONE;
   now.claimed_at = 0;
-  s = memory_change(&p->txn, call->arena, &was, &now, "task:status", call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(memory_change(&p->txn, call->arena, &was, &now, "task:status", call->err));
   yyjson_mut_val *v = report_line(p, p->report->finished, b);
   json_put_int(call->doc, v, "id", b->id);
   json_put(call->doc, v, "headline", was.headline);
   put_untrusted(call, v, &was);
-  return s;
+  return STATUS_OK;
 }
 
 static bool is_ticked(const struct mirror_block *b) {

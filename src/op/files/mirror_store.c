@@ -12,9 +12,7 @@ bool mirror_shows(const struct op_call *call, const struct memory *m) {
 }
 
 static enum status add_entry(struct op_call *call, struct memory *m, struct mirror_entries *list, size_t *chars) {
-  enum status s = memory_load_body(call->engine->store, call->arena, m, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(memory_load_body(call->engine->store, call->arena, m, call->err));
   struct mirror_entry e = {.id = m->id,
                            .uid = m->uid,
                            .text = mirror_text(call->arena, m->headline, m->body),
@@ -77,12 +75,12 @@ static enum status add_head(struct op_call *call, const struct memory *m, struct
   struct memory head = {0};
   bool found = false;
   int64_t id;
-  enum status s = link_head(st, m->team, m->id, &id, call->err);
-  if (s == STATUS_OK && id != m->id)
-    s = memory_by_id(st, m->team, id, call->arena, &head, &found, call->err);
-  if (s != STATUS_OK || !found || !str_eq(head.project, call->caller.project) || !str_is(head.state, "active"))
-    return s;
-  s = memory_load_body(st, call->arena, &head, call->err);
+  TRY(link_head(st, m->team, m->id, &id, call->err));
+  if (id != m->id)
+    TRY(memory_by_id(st, m->team, id, call->arena, &head, &found, call->err));
+  if (!found || !str_eq(head.project, call->caller.project) || !str_is(head.state, "active"))
+    return STATUS_OK;
+  enum status s = memory_load_body(st, call->arena, &head, call->err);
   k->head = head.id;
   k->head_uid = head.uid;
   k->head_text = mirror_text(call->arena, head.headline, head.body);
@@ -115,39 +113,37 @@ static enum status add_deleted(struct op_call *call, struct str uid, struct mirr
   struct store *st = call->engine->store;
   struct memory m = {0};
   bool purged = false, pruned = false;
-  enum status s = tombstone_exists(st, call->caller.team, uid, &purged, call->err);
-  if (s == STATUS_OK && !purged)
-    s = memory_pruned(st, call->caller.team, uid, call->arena, &m, &pruned, call->err);
-  if (s == STATUS_OK && (purged || pruned))
+  TRY(tombstone_exists(st, call->caller.team, uid, &purged, call->err));
+  if (!purged)
+    TRY(memory_pruned(st, call->caller.team, uid, call->arena, &m, &pruned, call->err));
+  if ((purged || pruned))
     list_push(call->arena, known,
               (struct mirror_known){.id = m.id, .uid = uid, .text = STR(""), .section = MIRROR_SECTION_NONE});
-  return s;
+  return STATUS_OK;
 }
 
 enum status mirror_known_of(struct op_call *call, const struct mirror_page *page, struct mirror_knowns *ret_known) {
   struct store *st = call->engine->store;
   struct str team = call->caller.team;
-  enum status s = STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < page->blocks.n; i++) {
+  for (size_t i = 0; i < page->blocks.n; i++) {
     struct str uid = page->blocks.v[i].uid;
     struct memory m;
     bool found;
     if (page->blocks.v[i].kind != MIRROR_BULLET || !uid.p || is_known(ret_known, uid))
       continue;
-    s = memory_by_uid(st, team, uid, call->arena, &m, &found, call->err);
-    if (s == STATUS_OK)
-      s = found ? add_known(call, &m, ret_known) : add_deleted(call, uid, ret_known);
+    TRY(memory_by_uid(st, team, uid, call->arena, &m, &found, call->err));
+    TRY(found ? add_known(call, &m, ret_known) : add_deleted(call, uid, ret_known));
   }
-  for (size_t i = 0; s == STATUS_OK && i < page->listed.n; i++) {
+  for (size_t i = 0; i < page->listed.n; i++) {
     struct memory m;
     bool found, known = false;
     for (size_t k = 0; k < ret_known->n && !known; k++)
       known = ret_known->v[k].id == page->listed.v[i].id;
     if (known)
       continue;
-    s = memory_by_id(st, team, page->listed.v[i].id, call->arena, &m, &found, call->err);
-    if (s == STATUS_OK && found && str_eq(mirror_tag(call->arena, m.uid), page->listed.v[i].tag))
-      s = add_known(call, &m, ret_known);
+    TRY(memory_by_id(st, team, page->listed.v[i].id, call->arena, &m, &found, call->err));
+    if (found && str_eq(mirror_tag(call->arena, m.uid), page->listed.v[i].tag))
+      TRY(add_known(call, &m, ret_known));
   }
-  return s;
+  return STATUS_OK;
 }

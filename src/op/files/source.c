@@ -130,14 +130,12 @@ static int by_group_path(const void *x, const void *y) {
 static enum status load_groups(struct source *x) {
   struct op_call *call = x->call;
   x->groups = (struct document_groups){0};
-  enum status s = documents_groups(call->engine->store, call->caller.team, call->caller.project, CORPUS_SOURCES,
-                                   call->arena, &x->groups, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(documents_groups(call->engine->store, call->caller.team, call->caller.project, CORPUS_SOURCES, call->arena,
+                       &x->groups, call->err));
   if (x->groups.n)
     qsort(x->groups.v, x->groups.n, sizeof(*x->groups.v), by_group_path);
   x->there = arena_array(call->arena, bool, x->groups.n + 1);
-  return s;
+  return STATUS_OK;
 }
 
 static bool is_copy(struct str hash) { return str_starts(hash, STR("=")); }
@@ -178,9 +176,7 @@ static enum status hash_file(struct source *x, struct arena *scratch, struct sou
     f->hash = content_of(old->hash);
     return STATUS_OK;
   }
-  enum status s = walk_read(x->root.p, f->file, scratch, &text, &x->counts, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(walk_read(x->root.p, f->file, scratch, &text, &x->counts, call->err));
   if (text.p) {
     f->hash = hash_of(call->arena, text);
     x->read++;
@@ -384,9 +380,7 @@ static enum status promote(struct source *x, struct batch *b, const struct docum
   struct walk_file file = {.path = str_slice(g->path, 1, g->path.n)};
   struct walk_counts ignored = {0};
   struct str text;
-  enum status s = walk_read("", &file, b->a, &text, &ignored, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(walk_read("", &file, b->a, &text, &ignored, call->err));
   if (!text.p || !str_eq(hash_of(b->a, text), content_of(g->hash))) {
     strs_push(b->a, &b->removed, g->path); /* the next refresh of its folder looks at it */
     return flush_if_full(x, b);
@@ -436,10 +430,9 @@ static enum status note_run(struct source *x) {
   json_put_int(doc, detail, "changed", x->stored.changed);
   json_put_int(doc, detail, "removed", x->stored.removed);
   struct event e = {.action = STR("memory:write"), .detail = json_write(call->arena, detail, false)};
-  enum status s = call_begin(call, &txn);
-  if (s == STATUS_OK)
-    s = event_add(&txn, &e, call->err);
-  return s == STATUS_OK ? txn_commit(&txn, call->err) : s;
+  TRY(call_begin(call, &txn));
+  TRY(event_add(&txn, &e, call->err));
+  return txn_commit(&txn, call->err);
 }
 
 static void put_source(const struct source *x, yyjson_mut_val *arr) {
@@ -466,20 +459,14 @@ static void put_source(const struct source *x, yyjson_mut_val *arr) {
 
 static enum status index_folder(struct op_call *call, struct str root, yyjson_mut_val *arr) {
   struct source x = {.call = call, .root = root};
-  enum status s = load_groups(&x);
-  if (s == STATUS_OK)
-    s = read_hashes(&x);
-  if (s != STATUS_OK)
-    return s;
+  TRY(load_groups(&x));
+  TRY(read_hashes(&x));
   find_copies(&x);
-  s = write_files(&x);
-  if (s == STATUS_OK)
-    s = settle_copies(&x);
-  if (s == STATUS_OK)
-    s = note_run(&x);
-  if (s == STATUS_OK)
-    put_source(&x, arr);
-  return s;
+  TRY(write_files(&x));
+  TRY(settle_copies(&x));
+  TRY(note_run(&x));
+  put_source(&x, arr);
+  return STATUS_OK;
 }
 
 /* ---- operations ---- */
@@ -494,13 +481,12 @@ static enum status already_in(struct op_call *call, struct str path, struct str 
 static enum status save_root(struct op_call *call, struct str path, const struct source_roots *roots) {
   struct txn txn;
   bool found;
-  enum status s = call_begin(call, &txn);
-  for (size_t i = 0; s == STATUS_OK && i < roots->n; i++)
+  TRY(call_begin(call, &txn));
+  for (size_t i = 0; i < roots->n; i++)
     if (is_below(roots->v[i].path, path))
-      s = source_root_remove(&txn, roots->v[i].path, &found, call->err);
-  if (s == STATUS_OK)
-    s = source_root_add(&txn, path, call->err);
-  return s == STATUS_OK ? txn_commit(&txn, call->err) : s;
+      TRY(source_root_remove(&txn, roots->v[i].path, &found, call->err));
+  TRY(source_root_add(&txn, path, call->err));
+  return txn_commit(&txn, call->err);
 }
 
 enum status op_source_add(struct op_call *call) {
@@ -585,11 +571,8 @@ enum status op_source_list(struct op_call *call) {
   struct source x = {.call = call};
   struct source_roots roots = {0};
   struct source_states states = {0};
-  enum status s = load_roots(call, &roots);
-  if (s == STATUS_OK)
-    s = load_groups(&x);
-  if (s != STATUS_OK)
-    return s;
+  TRY(load_roots(call, &roots));
+  TRY(load_groups(&x));
   load_states(call, &states);
   yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "sources");
   for (size_t i = 0; i < roots.n; i++) {
@@ -619,27 +602,17 @@ enum status op_source_remove(struct op_call *call) {
   struct source_roots roots = {0};
   struct txn txn;
   bool found;
-  enum status s = load_roots(call, &roots);
-  if (s == STATUS_OK)
-    s = find_root(call, &roots, &x.root);
-  if (s == STATUS_OK)
-    s = load_groups(&x);
-  if (s == STATUS_OK)
-    s = write_files(&x); /* no file is there: all of its groups go */
-  if (s == STATUS_OK)
-    s = call_begin(call, &txn);
-  if (s == STATUS_OK)
-    s = source_root_remove(&txn, x.root, &found, call->err);
-  if (s == STATUS_OK)
-    s = txn_commit(&txn, call->err);
-  if (s == STATUS_OK)
-    s = settle_copies(&x);
-  if (s == STATUS_OK)
-    s = note_run(&x);
-  if (s != STATUS_OK)
-    return s;
+  TRY(load_roots(call, &roots));
+  TRY(find_root(call, &roots, &x.root));
+  TRY(load_groups(&x));
+  TRY(write_files(&x)); /* no file is there: all of its groups go */
+  TRY(call_begin(call, &txn));
+  TRY(source_root_remove(&txn, x.root, &found, call->err));
+  TRY(txn_commit(&txn, call->err));
+  TRY(settle_copies(&x));
+  TRY(note_run(&x));
   json_put(call->doc, call->result, "folder", x.root);
   json_put_int(call->doc, call->result, "files", x.gone);
   json_put_int(call->doc, call->result, "removed", x.stored.removed);
-  return s;
+  return STATUS_OK;
 }

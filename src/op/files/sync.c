@@ -118,22 +118,20 @@ static enum status write_page(struct syncing *y, const struct mirror_page *page,
   struct op_call *call = y->call;
   struct mirror_entries entries = {0};
   struct mirror_options options;
-  enum status s = mirror_entries_of(call, true, y->max_chars, &entries, &options);
-  if (s != STATUS_OK)
-    return s;
+  TRY(mirror_entries_of(call, true, y->max_chars, &entries, &options));
   struct str text = mirror_render(call->arena, page, &entries, &options, &y->counts);
   y->hidden = options.hidden;
   text = as_it_was(call->arena, f, text);
   *ret_done = true;
   if ((f->bytes.p && str_eq(text, f->bytes)) || y->dry_run)
     return STATUS_OK;
-  s = file_swap(call->arena, y->path, f->bytes, text, FILE_MODE, ret_done, call->err);
-  if (s == STATUS_OK && *ret_done) {
+  TRY(file_swap(call->arena, y->path, f->bytes, text, FILE_MODE, ret_done, call->err));
+  if (*ret_done) {
     y->written = true;
     y->created = !f->bytes.p;
     y->delta = (int64_t)text.n - (int64_t)f->bytes.n;
   }
-  return s;
+  return STATUS_OK;
 }
 
 /* The store first, then the file: what happens to the file in between, a crash or another edit, is found by reading it
@@ -144,19 +142,14 @@ static enum status one_round(struct syncing *y, bool *ret_done) {
   struct mirror_page page;
   struct mirror_knowns known = {0};
   struct mirror_ids removed = {0};
-  enum status s = read_page(y, &f);
-  if (s != STATUS_OK)
-    return s;
+  TRY(read_page(y, &f));
   y->size = (int64_t)f.bytes.n;
   mirror_parse(call->arena, f.text, &page);
-  s = check_page(y, &page);
-  if (s == STATUS_OK)
-    s = mirror_known_of(call, &page, &known);
-  if (s != STATUS_OK)
-    return s;
+  TRY(check_page(y, &page));
+  TRY(mirror_known_of(call, &page, &known));
   mirror_compare(call->arena, &page, &known, &removed);
-  s = mirror_apply(call, &page, &known, &removed, y->dry_run, &y->report);
-  return s == STATUS_OK ? write_page(y, &page, &f, ret_done) : s;
+  TRY(mirror_apply(call, &page, &known, &removed, y->dry_run, &y->report));
+  return write_page(y, &page, &f, ret_done);
 }
 
 /* ---- where ---- */
@@ -192,18 +185,16 @@ static enum status find_path(struct syncing *y) {
     s = given_path(call, given, &y->path);
     return s == STATUS_OK ? check_path(y) : s;
   }
-  s = mirror_place_find(st, c->team, c->project, call->arena, &y->path, call->err);
-  if (s != STATUS_OK)
-    return s;
-  s = check_path(y);
-  if (s != STATUS_OK || y->dry_run)
-    return s;
+  TRY(mirror_place_find(st, c->team, c->project, call->arena, &y->path, call->err));
+  TRY(check_path(y));
+  if (y->dry_run)
+    return STATUS_OK;
   /* The folder of the agent is ours to make; one that a person has named is not. */
   struct str folder = STR("");
-  s = place_agent(st, c->team, c->project, call->arena, &folder, call->err);
-  if (s == STATUS_OK && str_starts(y->path, folder))
-    s = fs_mkdirs(arena_cstr(call->arena, fs_dirname(y->path)), call->err);
-  return s;
+  TRY(place_agent(st, c->team, c->project, call->arena, &folder, call->err));
+  if (str_starts(y->path, folder))
+    TRY(fs_mkdirs(arena_cstr(call->arena, fs_dirname(y->path)), call->err));
+  return STATUS_OK;
 }
 
 static enum status prepare(struct syncing *y) {
@@ -213,10 +204,7 @@ static enum status prepare(struct syncing *y) {
     error_set(call->err, STATUS_USAGE, "a page is that of one project");
     return error_fix(call->err, "name it with --project NAME, or --project '' for the global memories");
   }
-  enum status s =
-      setting_number(call->engine->store, call->caller.team, SET_MEMORY_MAX_CHARS, call->arena, &max, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(setting_number(call->engine->store, call->caller.team, SET_MEMORY_MAX_CHARS, call->arena, &max, call->err));
   y->max_chars = (size_t)max;
   return find_path(y);
 }
@@ -265,12 +253,8 @@ enum status op_page(struct op_call *call) {
   struct mirror_page none = {0};
   struct mirror_counts counts;
   double max;
-  enum status s =
-      setting_number(call->engine->store, call->caller.team, SET_MEMORY_MAX_CHARS, call->arena, &max, call->err);
-  if (s == STATUS_OK)
-    s = mirror_entries_of(call, false, (size_t)max, &entries, &options);
-  if (s != STATUS_OK)
-    return s;
+  TRY(setting_number(call->engine->store, call->caller.team, SET_MEMORY_MAX_CHARS, call->arena, &max, call->err));
+  TRY(mirror_entries_of(call, false, (size_t)max, &entries, &options));
   options.plain = true;
   json_put(call->doc, call->result, "text", mirror_render(call->arena, &none, &entries, &options, &counts));
   json_put_int(call->doc, call->result, "shown", (int64_t)counts.shown);

@@ -63,9 +63,7 @@ enum status graph_node(struct op_call *call, struct str name, struct node *ret_n
   struct scope scope = scope_of(call);
   struct graph_rows rows = {0};
   struct nodes nodes = {0};
-  enum status s = graph_entities(call->engine->store, &scope, name, call->arena, &rows, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(graph_entities(call->engine->store, &scope, name, call->arena, &rows, call->err));
   graph_group(call->arena, &rows, &nodes);
   *ret_found = nodes.n > 0;
   if (nodes.n)
@@ -160,9 +158,7 @@ static void name_nodes(struct reading *r) {
 static enum status read_all(struct reading *r) {
   struct op_call *call = r->call;
   struct graph_rows rows = {0};
-  enum status s = graph_all(call->engine->store, &r->scope, call->arena, &rows, &r->edges, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(graph_all(call->engine->store, &r->scope, call->arena, &rows, &r->edges, call->err));
   graph_group(call->arena, &rows, &r->nodes);
   name_nodes(r);
   r->all = true;
@@ -263,27 +259,24 @@ static enum status find_meant(struct op_call *call, struct str text, struct strs
   struct query q = {.call = call, .text = text, .scope = scope_of(call), .limit = SEARCH_HITS};
   struct hits hits = {0};
   q.fusion.words = q.fusion.means = true;
-  enum status s = retrieve_prepare(&q);
-  if (s == STATUS_OK)
-    s = retrieve(&q, STATES_GRAPH, SEARCH_HITS, &hits);
-  for (size_t i = 0; s == STATUS_OK && i < hits.n; i++) {
+  TRY(retrieve_prepare(&q));
+  TRY(retrieve(&q, STATES_GRAPH, SEARCH_HITS, &hits));
+  for (size_t i = 0; i < hits.n; i++) {
     struct hit *h = &hits.v[i];
     if (h->match.part[LIST_LEXICAL] < words && h->match.part[LIST_VECTOR] < same)
       continue;
-    s = memory_load_lists(call->engine->store, call->arena, &h->m, call->err);
-    if (s == STATUS_OK && h->m.entity.n && !strs_has(names, h->m.entity.v[0]))
+    TRY(memory_load_lists(call->engine->store, call->arena, &h->m, call->err));
+    if (h->m.entity.n && !strs_has(names, h->m.entity.v[0]))
       strs_push(call->arena, names, h->m.entity.v[0]);
   }
-  return s;
+  return STATUS_OK;
 }
 
 static enum status find_names(struct op_call *call, struct str text, struct strs *ret_names) {
   struct scope scope = scope_of(call);
   struct graph_rows rows = {0};
   struct strs seen = {0};
-  enum status s = graph_matches(call->engine->store, &scope, text, call->arena, &rows, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(graph_matches(call->engine->store, &scope, text, call->arena, &rows, call->err));
   if (rows.n)
     qsort(rows.v, rows.n, sizeof(*rows.v), by_id);
   for (size_t i = 0; i < rows.n; i++)
@@ -297,10 +290,9 @@ static enum status find_names(struct op_call *call, struct str text, struct strs
 static enum status read_some(struct reading *r, const struct strs *names) {
   if (names->n <= MANY)
     return read_each(r, names);
-  enum status s = read_all(r);
-  if (s == STATUS_OK)
-    keep_named(r, names);
-  return s;
+  TRY(read_all(r));
+  keep_named(r, names);
+  return STATUS_OK;
 }
 
 static enum status read_graph(struct reading *r) {
@@ -313,19 +305,17 @@ static enum status read_graph(struct reading *r) {
   for (size_t i = 0; i < asked.n; i++)
     if (!strs_has(&names, asked.v[i]))
       strs_push(call->arena, &names, asked.v[i]);
-  enum status s = text.p ? find_names(call, text, &names) : STATUS_OK;
-  return s == STATUS_OK ? read_some(r, &names) : s;
+  if (text.p)
+    TRY(find_names(call, text, &names));
+  return read_some(r, &names);
 }
 
 enum status op_graph_read(struct op_call *call) {
   struct reading r = {.call = call, .scope = scope_of(call)};
   struct db *db = store_db(call->engine->store);
   bool alone = false;
-  enum status s = db_snapshot(db, &alone, call->err);
-  if (s == STATUS_OK)
-    s = db_snapshot_end(db, alone, read_graph(&r), call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(db_snapshot(db, &alone, call->err));
+  TRY(db_snapshot_end(db, alone, read_graph(&r), call->err));
   put_reading(&r);
   return STATUS_OK;
 }

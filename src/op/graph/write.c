@@ -48,28 +48,30 @@ static void add_write(struct op_call *call, struct pending *list, struct str nam
 }
 
 static enum status prepare_all(struct op_call *call, struct pending *list) {
-  enum status s = STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < list->n; i++) {
+  for (size_t i = 0; i < list->n; i++) {
     list->v[i].defer_embedding = list->n >= DEFER_FROM;
-    s = write_prepare(call, &list->v[i]);
+    TRY(write_prepare(call, &list->v[i]));
   }
-  return s;
+  return STATUS_OK;
 }
 
 static enum status commit_all(struct op_call *call, struct txn *txn, struct pending *list) {
   bool hold = list->n >= DEFER_FROM;
-  enum status s = hold ? lexical_hold(txn, call->err) : STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < list->n; i++)
-    s = write_commit(call, txn, &list->v[i]);
-  return s == STATUS_OK && hold ? lexical_release(txn, call->err) : s;
+  if (hold)
+    TRY(lexical_hold(txn, call->err));
+  for (size_t i = 0; i < list->n; i++)
+    TRY(write_commit(call, txn, &list->v[i]));
+  if (hold)
+    return lexical_release(txn, call->err);
+  return STATUS_OK;
 }
 
 static enum status forget_row(struct op_call *call, struct txn *txn, int64_t id) {
   struct memory m, now;
   bool found;
-  enum status s = memory_by_id(txn->store, txn->team, id, call->arena, &m, &found, call->err);
-  if (s != STATUS_OK || !found || str_is(m.state, "forgotten"))
-    return s;
+  TRY(memory_by_id(txn->store, txn->team, id, call->arena, &m, &found, call->err));
+  if (!found || str_is(m.state, "forgotten"))
+    return STATUS_OK;
   now = m;
   memory_retire(&now, "forgotten", STR("deleted from the graph"), txn->source, txn->now);
   return memory_change(txn, call->arena, &m, &now, "memory:forget", call->err);
@@ -97,27 +99,26 @@ static struct str join_types(struct arena *a, const struct strs *types) {
 /* Gives a link other types; none: it goes. */
 static enum status relink(struct op_call *call, struct txn *txn, int64_t src, int64_t dst, const struct strs *types) {
   bool found;
-  enum status s = link_remove(txn, call->arena, src, STR("relates"), dst, &found, call->err);
-  if (s != STATUS_OK || types->n == 0)
-    return s;
+  TRY(link_remove(txn, call->arena, src, STR("relates"), dst, &found, call->err));
+  if (types->n == 0)
+    return STATUS_OK;
   struct link link = {.src = src, .rel = STR("relates"), .dst = dst, .reason = join_types(call->arena, types)};
   return link_add(txn, call->arena, &link, call->err);
 }
 
 static enum status find_ends(struct op_call *call, const struct relation *r, struct node *from, struct node *to) {
   bool there;
-  enum status s = graph_node(call, r->from, from, &there);
-  if (s == STATUS_OK && !there)
+  TRY(graph_node(call, r->from, from, &there));
+  if (!there)
     return no_entity(call, r->from);
-  if (s == STATUS_OK)
-    s = graph_node(call, r->to, to, &there);
-  if (s == STATUS_OK && !there)
+  TRY(graph_node(call, r->to, to, &there));
+  if (!there)
     return no_entity(call, r->to);
-  if (s == STATUS_OK && from->first == to->first) {
+  if (from->first == to->first) {
     error_set(call->err, STATUS_REFUSED, "a relation joins two entities, and '%.*s' is one", STR_ARG(r->from));
     return error_fix(call->err, "store it as an observation of the entity");
   }
-  return s;
+  return STATUS_OK;
 }
 
 static enum status add_relation(struct op_call *call, struct txn *txn, const struct relation *r, bool *ret_new) {
@@ -147,8 +148,8 @@ static enum status add_relation(struct op_call *call, struct txn *txn, const str
 static enum status drop_relation(struct op_call *call, struct txn *txn, const struct relation *r) {
   struct scope scope = scope_of(call);
   struct graph_edges edges = {0};
-  enum status s = graph_relations(txn->store, &scope, r->from, call->arena, &edges, call->err);
-  for (size_t i = 0; s == STATUS_OK && i < edges.n; i++) {
+  TRY(graph_relations(txn->store, &scope, r->from, call->arena, &edges, call->err));
+  for (size_t i = 0; i < edges.n; i++) {
     struct strs known = {0}, left = {0};
     if (!same_ends(&edges.v[i], r))
       continue;
@@ -157,9 +158,9 @@ static enum status drop_relation(struct op_call *call, struct txn *txn, const st
       if (!str_eq(known.v[k], r->type))
         strs_push(call->arena, &left, known.v[k]);
     if (left.n < known.n)
-      s = relink(call, txn, edges.v[i].src, edges.v[i].dst, &left);
+      TRY(relink(call, txn, edges.v[i].src, edges.v[i].dst, &left));
   }
-  return s;
+  return STATUS_OK;
 }
 
 /* ---- create ---- */
@@ -182,9 +183,9 @@ static enum status take_entity(struct op_call *call, const struct graph_line *li
   bool found;
   if (has_node(&c->nodes, line->name))
     return STATUS_OK;
-  enum status s = graph_node(call, line->name, &known, &found);
-  if (s != STATUS_OK || found)
-    return s;
+  TRY(graph_node(call, line->name, &known, &found));
+  if (found)
+    return STATUS_OK;
   for (size_t i = 0; i < line->observations.n; i++)
     if (!strs_has(&node.observations, line->observations.v[i]))
       strs_push(call->arena, &node.observations, line->observations.v[i]);
@@ -193,7 +194,7 @@ static enum status take_entity(struct op_call *call, const struct graph_line *li
   if (!node.observations.n)
     add_write(call, &c->writes, node.name, node.type, STR_NONE);
   list_push(call->arena, &c->nodes, node);
-  return s;
+  return STATUS_OK;
 }
 
 static enum status take_lines(struct op_call *call, struct creation *c) {
@@ -219,21 +220,16 @@ static enum status take_lines(struct op_call *call, struct creation *c) {
 enum status op_graph_create(struct op_call *call) {
   struct creation c = {0};
   struct txn txn;
-  enum status s = take_lines(call, &c);
-  if (s == STATUS_OK)
-    s = prepare_all(call, &c.writes);
-  if (s == STATUS_OK)
-    s = call_begin(call, &txn);
-  if (s == STATUS_OK)
-    s = commit_all(call, &txn, &c.writes);
-  for (size_t i = 0; s == STATUS_OK && i < c.relations.n; i++) {
+  TRY(take_lines(call, &c));
+  TRY(prepare_all(call, &c.writes));
+  TRY(call_begin(call, &txn));
+  TRY(commit_all(call, &txn, &c.writes));
+  for (size_t i = 0; i < c.relations.n; i++) {
     bool new = false;
-    s = add_relation(call, &txn, &c.relations.v[i], &new);
-    if (s == STATUS_OK && new)
+    TRY(add_relation(call, &txn, &c.relations.v[i], &new));
+    if (new)
       list_push(call->arena, &c.added, c.relations.v[i]);
   }
-  if (s != STATUS_OK)
-    return s;
   put_nodes(call, "entities", &c.nodes);
   put_relations(call, "relations", &c.added);
   if (c.writes.n || c.added.n)
@@ -250,18 +246,14 @@ static enum status take_observations(struct op_call *call, struct str text, stru
   struct strs contents = {0}, new = {0};
   struct node node;
   bool found;
-  enum status s = json_read(call->arena, text, &line, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(json_read(call->arena, text, &line, call->err));
   struct str name = json_str(line, "entityName");
   if (str_empty(name) || !yyjson_is_arr(yyjson_obj_get(line, "contents")))
     return bad_line(call, "{\"entityName\":NAME,\"contents\":[TEXT]}");
   json_strs(call->arena, line, "contents", &contents);
-  s = graph_node(call, name, &node, &found);
-  if (s == STATUS_OK && !found)
+  TRY(graph_node(call, name, &node, &found));
+  if (!found)
     return no_entity(call, name);
-  if (s != STATUS_OK)
-    return s;
   yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, results);
   json_put(call->doc, v, "entityName", name);
   for (size_t i = 0; i < contents.n; i++) {
@@ -282,18 +274,15 @@ enum status op_graph_observe(struct op_call *call) {
   struct pending writes = {0};
   struct txn txn;
   yyjson_mut_val *results = json_put_arr(call->doc, call->result, "results");
-  enum status s = STATUS_OK;
   lines_of(call, &lines);
-  for (size_t i = 0; s == STATUS_OK && i < lines.n; i++)
-    s = take_observations(call, lines.v[i], &writes, results);
-  if (s == STATUS_OK)
-    s = prepare_all(call, &writes);
-  if (s != STATUS_OK || writes.n == 0)
-    return s;
-  s = call_begin(call, &txn);
-  if (s == STATUS_OK)
-    s = commit_all(call, &txn, &writes);
-  return s == STATUS_OK ? call_commit(call, &txn) : s;
+  for (size_t i = 0; i < lines.n; i++)
+    TRY(take_observations(call, lines.v[i], &writes, results));
+  TRY(prepare_all(call, &writes));
+  if (writes.n == 0)
+    return STATUS_OK;
+  TRY(call_begin(call, &txn));
+  TRY(commit_all(call, &txn, &writes));
+  return call_commit(call, &txn);
 }
 
 /* ---- delete ---- */
@@ -319,8 +308,8 @@ static enum status take_deleted(struct op_call *call, struct str name, const str
   struct scope scope = scope_of(call);
   struct graph_rows rows = {0};
   size_t gone = 0;
-  enum status s = graph_entities(call->engine->store, &scope, name, call->arena, &rows, call->err);
-  for (size_t i = 0; s == STATUS_OK && i < rows.n; i++) {
+  TRY(graph_entities(call->engine->store, &scope, name, call->arena, &rows, call->err));
+  for (size_t i = 0; i < rows.n; i++) {
     const struct graph_row *r = &rows.v[i];
     struct str text = graph_observation(call->arena, r->name, r->type, r->body);
     if (!text.p || !strs_has(said, text))
@@ -328,17 +317,15 @@ static enum status take_deleted(struct op_call *call, struct str name, const str
     list_push(call->arena, &d->rows, r->id);
     gone++;
   }
-  if (s == STATUS_OK && gone && gone == rows.n)
+  if (gone && gone == rows.n)
     add_write(call, &d->notes, name, rows.v[0].type, STR_NONE);
-  return s;
+  return STATUS_OK;
 }
 
 static enum status take_deletion(struct op_call *call, struct str text, struct deletion *d) {
   yyjson_val *line;
   struct strs said = {0};
-  enum status s = json_read(call->arena, text, &line, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(json_read(call->arena, text, &line, call->err));
   struct relation r = {
       .from = json_str(line, "from"), .to = json_str(line, "to"), .type = json_str(line, "relationType")};
   struct str name = json_str(line, "entityName");
@@ -355,47 +342,41 @@ static enum status take_deletion(struct op_call *call, struct str text, struct d
 
 static enum status take_deletions(struct op_call *call, struct deletion *d) {
   struct strs names = {0}, lines = {0};
-  enum status s = STATUS_OK;
   json_strs(call->arena, call->args, "entities", &names);
   lines_of(call, &lines);
-  for (size_t i = 0; s == STATUS_OK && i < names.n; i++)
-    s = take_name(call, names.v[i], d);
-  for (size_t i = 0; s == STATUS_OK && i < lines.n; i++)
-    s = take_deletion(call, lines.v[i], d);
-  return s;
+  for (size_t i = 0; i < names.n; i++)
+    TRY(take_name(call, names.v[i], d));
+  for (size_t i = 0; i < lines.n; i++)
+    TRY(take_deletion(call, lines.v[i], d));
+  return STATUS_OK;
 }
 
 static enum status delete_all(struct op_call *call, struct txn *txn, struct deletion *d) {
   struct strs none = {0};
-  enum status s = STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < d->edges.n; i++)
-    s = relink(call, txn, d->edges.v[i].src, d->edges.v[i].dst, &none);
-  for (size_t i = 0; s == STATUS_OK && i < d->relations.n; i++) {
+  for (size_t i = 0; i < d->edges.n; i++)
+    TRY(relink(call, txn, d->edges.v[i].src, d->edges.v[i].dst, &none));
+  for (size_t i = 0; i < d->relations.n; i++) {
     bool again = false;
     for (size_t k = 0; k < i; k++)
       again |= same_relation(&d->relations.v[k], &d->relations.v[i]);
     if (!again)
-      s = drop_relation(call, txn, &d->relations.v[i]);
+      TRY(drop_relation(call, txn, &d->relations.v[i]));
   }
-  for (size_t i = 0; s == STATUS_OK && i < d->rows.n; i++)
-    s = forget_row(call, txn, d->rows.v[i]);
-  return s == STATUS_OK ? commit_all(call, txn, &d->notes) : s;
+  for (size_t i = 0; i < d->rows.n; i++)
+    TRY(forget_row(call, txn, d->rows.v[i]));
+  return commit_all(call, txn, &d->notes);
 }
 
 /* What is not there is as good as deleted. */
 enum status op_graph_delete(struct op_call *call) {
   struct deletion d = {0};
   struct txn txn;
-  enum status s = take_deletions(call, &d);
-  if (s == STATUS_OK)
-    s = prepare_all(call, &d.notes);
-  if (s != STATUS_OK)
-    return s;
+  TRY(take_deletions(call, &d));
+  TRY(prepare_all(call, &d.notes));
   json_put_int(call->doc, call->result, "memories", (int64_t)d.rows.n);
   if (d.rows.n + d.relations.n + d.edges.n == 0)
     return STATUS_OK;
-  s = call_begin(call, &txn);
-  if (s == STATUS_OK)
-    s = delete_all(call, &txn, &d);
-  return s == STATUS_OK ? call_commit(call, &txn) : s;
+  TRY(call_begin(call, &txn));
+  TRY(delete_all(call, &txn, &d));
+  return call_commit(call, &txn);
 }

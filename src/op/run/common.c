@@ -30,14 +30,10 @@ static enum status check_expected(struct op_call *call) {
   struct memory m;
   if (!name.p)
     name = json_val_str(yyjson_arr_get_first(yyjson_obj_get(call->args, "ids")));
-  enum status s = memory_find(call->engine->store, &scope, name, call->arena, &m, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(memory_find(call->engine->store, &scope, name, call->arena, &m, call->err));
   yyjson_mut_val *full = yyjson_mut_obj(call->doc);
   show_expired(call, &m);
-  s = put_full(call, full, &m);
-  if (s != STATUS_OK)
-    return s;
+  TRY(put_full(call, full, &m));
   struct str hash = str_from(yyjson_mut_get_str(yyjson_mut_obj_get(full, "hash")));
   if (strs_has(call->hooks.expect, hash))
     return STATUS_OK;
@@ -47,8 +43,10 @@ static enum status check_expected(struct op_call *call) {
 
 enum status call_begin(struct op_call *call, struct txn *ret_txn) {
   struct txn who = who_of(call);
-  enum status s = txn_begin(call->engine->store, &who, 0, ret_txn, call->err);
-  return s == STATUS_OK && call->hooks.expect ? check_expected(call) : s;
+  TRY(txn_begin(call->engine->store, &who, 0, ret_txn, call->err));
+  if (call->hooks.expect)
+    return check_expected(call);
+  return STATUS_OK;
 }
 
 enum status call_tell_hash(struct op_call *call) {
@@ -57,16 +55,15 @@ enum status call_tell_hash(struct op_call *call) {
   bool found;
   if (!call->hooks.tell_hash || !yyjson_mut_is_int(id))
     return STATUS_OK;
-  enum status s =
-      memory_by_id(call->engine->store, call->caller.team, yyjson_mut_get_sint(id), call->arena, &m, &found, call->err);
-  if (s != STATUS_OK || !found)
-    return s;
+  TRY(memory_by_id(call->engine->store, call->caller.team, yyjson_mut_get_sint(id), call->arena, &m, &found,
+                   call->err));
+  if (!found)
+    return STATUS_OK;
   yyjson_mut_val *full = yyjson_mut_obj(call->doc);
   show_expired(call, &m);
-  s = put_full(call, full, &m);
-  if (s == STATUS_OK)
-    json_put(call->doc, call->result, "hash", str_from(yyjson_mut_get_str(yyjson_mut_obj_get(full, "hash"))));
-  return s;
+  TRY(put_full(call, full, &m));
+  json_put(call->doc, call->result, "hash", str_from(yyjson_mut_get_str(yyjson_mut_obj_get(full, "hash"))));
+  return STATUS_OK;
 }
 
 enum status call_commit(struct op_call *call, struct txn *txn) {
@@ -121,12 +118,10 @@ enum status call_filter(struct op_call *call, struct filter *ret_filter) {
   }
   json_strs(call->arena, call->args, "tags", &f.tags);
   json_strs(call->arena, call->args, "people", &f.people);
-  enum status s = call_time(call, "since", -1, &f.since);
-  if (s == STATUS_OK)
-    s = call_time(call, "until", -1, &f.until);
-  if (s == STATUS_OK)
-    *ret_filter = f;
-  return s;
+  TRY(call_time(call, "since", -1, &f.since));
+  TRY(call_time(call, "until", -1, &f.until));
+  *ret_filter = f;
+  return STATUS_OK;
 }
 
 enum status call_cursor(struct op_call *call, struct position *ret_position) {
@@ -250,11 +245,9 @@ static enum status put_banner(struct op_call *call, yyjson_mut_val *obj, const s
   int64_t head;
   struct memory current;
   bool found = false;
-  enum status s = link_head(call->engine->store, m->team, m->id, &head, call->err);
-  if (s == STATUS_OK && head != m->id)
-    s = memory_by_id(call->engine->store, m->team, head, a, &current, &found, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(link_head(call->engine->store, m->team, m->id, &head, call->err));
+  if (head != m->id)
+    TRY(memory_by_id(call->engine->store, m->team, head, a, &current, &found, call->err));
   time_format(m->state_at, time);
   struct buf b = BUF(a);
   buf_addf(&b, "This memory is %.*s since %s: %.*s.", STR_ARG(m->state), time, STR_ARG(m->state_reason));
@@ -303,15 +296,10 @@ enum status put_full(struct op_call *call, yyjson_mut_val *obj, struct memory *m
   struct store *st = call->engine->store;
   struct notes notes = {0};
   struct links links = {0};
-  enum status s = memory_load_body(st, call->arena, m, call->err);
-  if (s == STATUS_OK)
-    s = memory_load_lists(st, call->arena, m, call->err);
-  if (s == STATUS_OK)
-    s = notes_load(st, call->arena, m, &notes, call->err);
-  if (s == STATUS_OK)
-    s = links_of(st, m->team, m->id, call->arena, &links, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(memory_load_body(st, call->arena, m, call->err));
+  TRY(memory_load_lists(st, call->arena, m, call->err));
+  TRY(notes_load(st, call->arena, m, &notes, call->err));
+  TRY(links_of(st, m->team, m->id, call->arena, &links, call->err));
   json_put_int(call->doc, obj, "id", m->id);
   memory_put_fields(call->doc, obj, m, 0, FIELD_LOCAL);
   json_put(call->doc, obj, "body", m->body);
@@ -320,9 +308,11 @@ enum status put_full(struct op_call *call, yyjson_mut_val *obj, struct memory *m
   links_put(call->doc, obj, m->id, &links);
   put_hash(call, obj);
   put_untrusted(call, obj, m);
-  s = put_banner(call, obj, m);
+  TRY(put_banner(call, obj, m));
   bool told = yyjson_mut_obj_get(obj, "banner") != NULL;
-  return s == STATUS_OK && !told ? put_shadow(call, obj, m, &links) : s;
+  if (!told)
+    return put_shadow(call, obj, m, &links);
+  return STATUS_OK;
 }
 
 enum status put_signals(struct op_call *call, yyjson_mut_val *obj, const struct memory *m) {

@@ -189,22 +189,16 @@ static void leave_team(const struct engine *engine) {
 }
 
 static enum status run_inside(struct op_call *call) {
-  enum status s = op_check_args(call->op, call->args, call->err);
-  if (s == STATUS_OK)
-    s = scrub_args(call);
-  if (s == STATUS_OK)
-    s = settle_caller(call);
-  if (s == STATUS_OK)
-    s = operator_enter(call);
-  if (s == STATUS_OK)
-    s = roles_enter(call);
-  if (s == STATUS_OK)
-    s = check_scope(call);
-  if (s == STATUS_OK)
-    s = call_check_shown(call);
-  if (s == STATUS_OK && (call->op->flags & OP_GATED))
-    s = action_gate(call);
-  return s == STATUS_OK ? call->op->run(call) : s;
+  TRY(op_check_args(call->op, call->args, call->err));
+  TRY(scrub_args(call));
+  TRY(settle_caller(call));
+  TRY(operator_enter(call));
+  TRY(roles_enter(call));
+  TRY(check_scope(call));
+  TRY(call_check_shown(call));
+  if ((call->op->flags & OP_GATED))
+    TRY(action_gate(call));
+  return call->op->run(call);
 }
 
 /* What the door gets of it, whatever came of it, holds no secrets. */

@@ -169,10 +169,9 @@ static enum status reserve(struct pool *pool, bool wait, struct resting *ret_res
 
 /* The store is opened without the lock: that may take a while. */
 static enum status open_one(struct pool *pool, struct engine **ret_engine, struct error *err) {
-  enum status s = pool->remote ? pool_failing(pool, err) : STATUS_OK;
-  if (s != STATUS_OK)
-    return s;
-  s = engine_open(&pool->options, ret_engine, err);
+  if (pool->remote)
+    TRY(pool_failing(pool, err));
+  enum status s = engine_open(&pool->options, ret_engine, err);
   if (pool->remote)
     note_outcome(pool, s, err);
   return s;
@@ -181,23 +180,19 @@ static enum status open_one(struct pool *pool, struct engine **ret_engine, struc
 /* One that rested for a while and does not work any more is closed, and another one opened in its place. */
 static enum status look_at(struct pool *pool, const struct resting *r, struct engine **ret_engine, struct error *err) {
   struct engine *engine = r->engine;
-  enum status s = STATUS_OK;
   if (engine && pool->remote && clock_ticks_us() - r->since >= CHECK_US && check(engine, err) != STATUS_OK)
     engine_close(&engine);
   if (!engine)
-    s = open_one(pool, &engine, err);
-  if (s == STATUS_OK)
-    *ret_engine = engine;
-  return s;
+    TRY(open_one(pool, &engine, err));
+  *ret_engine = engine;
+  return STATUS_OK;
 }
 
 static enum status take(struct pool *pool, bool wait, struct engine **ret_engine, struct error *err) {
   struct resting r;
   bool crowded = false;
-  enum status s = reserve(pool, wait, &r, &crowded, err);
-  if (s != STATUS_OK)
-    return s;
-  s = look_at(pool, &r, ret_engine, err);
+  TRY(reserve(pool, wait, &r, &crowded, err));
+  enum status s = look_at(pool, &r, ret_engine, err);
   if (s == STATUS_OK) {
     (*ret_engine)->crowded = crowded;
   } else {

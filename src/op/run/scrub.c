@@ -59,17 +59,16 @@ enum status scrub_text(const struct redactor *what, struct arena *a, bool redact
 
 static enum status mode_of(struct op_call *call, bool *ret_redact) {
   struct setting_value mode;
-  enum status s = setting_get(call->engine->store, call->caller.team, SET_SECRETS_MODE, call->arena, &mode, call->err);
-  if (s == STATUS_OK)
-    *ret_redact = str_is(mode.value, "redact");
-  return s;
+  TRY(setting_get(call->engine->store, call->caller.team, SET_SECRETS_MODE, call->arena, &mode, call->err));
+  *ret_redact = str_is(mode.value, "redact");
+  return STATUS_OK;
 }
 
 enum status call_scrub(struct op_call *call, struct str *text, const char *name) {
   int64_t count = 0;
   bool redact;
-  enum status s = mode_of(call, &redact);
-  return s == STATUS_OK ? scrub_text(call->secrets, call->arena, redact, text, name, &count, call->err) : s;
+  TRY(mode_of(call, &redact));
+  return scrub_text(call->secrets, call->arena, redact, text, name, &count, call->err);
 }
 
 /* ---- values of JSON ---- */
@@ -145,24 +144,22 @@ static enum status look_at(struct op_call *call, const struct param *p, struct s
   call->redacted += (int64_t)hits.n;
   if (hits.n == 0 || !(call->op->flags & OP_WRITE))
     return STATUS_OK;
-  enum status s = mode_of(call, &redact);
+  TRY(mode_of(call, &redact));
   /* A path with a hole in it would be another path. */
-  if (s == STATUS_OK && (!redact || p->flags & PARAM_PATH))
-    s = refuse(call->arena, text, &hits, spoken(call->arena, p->name), call->err);
-  return s;
+  if ((!redact || p->flags & PARAM_PATH))
+    TRY(refuse(call->arena, text, &hits, spoken(call->arena, p->name), call->err));
+  return STATUS_OK;
 }
 
 static enum status look_at_all(struct op_call *call, const struct param *p, yyjson_val *v) {
   size_t i, n;
   yyjson_val *e;
-  enum status s = STATUS_OK;
   if (yyjson_is_str(v))
     return look_at(call, p, json_val_str(v));
   yyjson_arr_foreach(v, i, n, e) {
-    if (s == STATUS_OK)
-      s = look_at(call, p, json_val_str(e));
+    TRY(look_at(call, p, json_val_str(e)));
   }
-  return s;
+  return STATUS_OK;
 }
 
 static enum status replace_args(struct op_call *call) {
@@ -180,16 +177,17 @@ static enum status replace_args(struct op_call *call) {
 enum status scrub_args(struct op_call *call) {
   size_t i, n;
   yyjson_val *key, *v;
-  enum status s = STATUS_OK;
   call->redacted = 0;
   if (call->op->flags & OP_NO_STORE)
-    return s;
+    return STATUS_OK;
   yyjson_obj_foreach(call->args, i, n, key, v) {
     const struct param *p = op_param(call->op, json_val_str(key));
-    if (s == STATUS_OK && is_looked_at(call->op, p))
-      s = look_at_all(call, p, v);
+    if (is_looked_at(call->op, p))
+      TRY(look_at_all(call, p, v));
   }
-  return s == STATUS_OK && call->redacted ? replace_args(call) : s;
+  if (call->redacted)
+    return replace_args(call);
+  return STATUS_OK;
 }
 
 /* ---- what goes out ---- */

@@ -70,9 +70,7 @@ static enum status open_key(struct engine *engine, struct str team, struct arena
                             struct error *err) {
   struct vault_key row;
   bool found;
-  enum status s = vault_key_find(engine->store, team, a, &row, &found, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(vault_key_find(engine->store, team, a, &row, &found, err));
   if (!found) {
     error_set(err, STATUS_CORRUPT, "the store does not say which key the secrets are sealed with");
     return error_fix(err, "'cairn restore' brings a backup back");

@@ -8,12 +8,8 @@ static enum status run(struct op_call *call) {
   struct scope scope = scope_of(call);
   struct memory_ids ids = {0};
   int64_t limit;
-  enum status s = call_int(call, "limit", 100, 1, 1000, &limit);
-  if (s == STATUS_OK)
-    s = memory_ids(call->engine->store, &scope, json_str(call->args, "prefix"), limit + 1, call->arena, &ids,
-                   call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(call_int(call, "limit", 100, 1, 1000, &limit));
+  TRY(memory_ids(call->engine->store, &scope, json_str(call->args, "prefix"), limit + 1, call->arena, &ids, call->err));
   yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "ids");
   for (size_t i = 0; i < ids.n && (int64_t)i < limit; i++)
     yyjson_mut_arr_add_sint(call->doc, arr, ids.v[i]);

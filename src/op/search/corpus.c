@@ -40,10 +40,9 @@ enum status put_place_of(struct op_call *call, yyjson_mut_val *obj, const struct
   struct document_place place;
   if (!memory_is_document(m))
     return STATUS_OK;
-  enum status s = documents_places(call->engine->store, m->team, &m->id, 1, call->arena, &place, call->err);
-  if (s == STATUS_OK)
-    put_place(call, obj, &place);
-  return s;
+  TRY(documents_places(call->engine->store, m->team, &m->id, 1, call->arena, &place, call->err));
+  put_place(call, obj, &place);
+  return STATUS_OK;
 }
 
 /* ---- vectors ---- */
@@ -52,9 +51,7 @@ enum { EMBED_US = 2000000 };
 
 enum status corpus_embed(struct op_call *call) {
   struct reembed_report r;
-  enum status s = reembed_run(call, clock_ticks_us() + EMBED_US, &r);
-  if (s != STATUS_OK)
-    return s;
+  TRY(reembed_run(call, clock_ticks_us() + EMBED_US, &r));
   json_put_int(call->doc, call->result, "embedded", r.pass.embedded);
   if (!r.pass.complete)
     json_put_bool(call->doc, call->result, "waiting", true);

@@ -131,20 +131,19 @@ static enum status load_features(struct query *q, struct hits *all, size_t from)
 static enum status lend(struct query *q, struct hits *all) {
   struct op_call *call = q->call;
   size_t n = all->n < LENDERS ? all->n : LENDERS;
-  enum status s = STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < n; i++) {
+  for (size_t i = 0; i < n; i++) {
     double words = all->v[i].match.part[LIST_LEXICAL];
     struct neighbour before = {0}, after = {0};
     if (words == 0 || !memory_is_entry(&all->v[i].m))
       continue;
-    s = transcript_around(call->engine->store, &q->scope, &q->filter, &all->v[i].m, call->arena, &before, &after,
-                          call->err);
-    if (s == STATUS_OK && after.memory_id)
+    TRY(transcript_around(call->engine->store, &q->scope, &q->filter, &all->v[i].m, call->arena, &before, &after,
+                          call->err));
+    if (after.memory_id)
       candidate(q, all, after.memory_id, after.chunk_id)->match.lent += LEND_NEXT * words;
-    if (s == STATUS_OK && before.memory_id)
+    if (before.memory_id)
       candidate(q, all, before.memory_id, before.chunk_id)->match.lent += LEND_BEFORE * words;
   }
-  return s;
+  return STATUS_OK;
 }
 
 /* ---- ranking ---- */
@@ -239,10 +238,10 @@ static enum status compare_rest(struct query *q, struct hits *all, size_t most) 
     }
   }
   struct near_hit *near = arena_array(call->arena, struct near_hit, n + 1);
-  enum status s = embeddings_compare(call, &q->set, q->text, chunks, n, near);
-  for (size_t i = 0; s == STATUS_OK && i < n; i++)
+  TRY(embeddings_compare(call, &q->set, q->text, chunks, n, near));
+  for (size_t i = 0; i < n; i++)
     set_similarity(rest[i], near[i].cosine, near[i].similarity);
-  return s;
+  return STATUS_OK;
 }
 
 static enum status load_rows(struct query *q, struct hits *pool) {
@@ -317,19 +316,17 @@ static void pick(struct arena *a, struct hits *pool, int64_t limit, struct hits 
 }
 
 static enum status gather(struct query *q, struct hits *all) {
-  enum status s = STATUS_OK;
   if (q->fusion.words)
-    s = add_words(q, all);
-  if (s == STATUS_OK)
-    s = load_features(q, all, 0);
+    TRY(add_words(q, all));
+  TRY(load_features(q, all, 0));
   size_t found = all->n;
-  if (s == STATUS_OK && q->fusion.words)
-    s = lend(q, all);
-  if (s == STATUS_OK && q->fusion.words)
-    s = add_named(q, all);
-  if (s == STATUS_OK && q->fusion.means)
-    s = add_near(q, all);
-  return s == STATUS_OK ? load_features(q, all, found) : s;
+  if (q->fusion.words)
+    TRY(lend(q, all));
+  if (q->fusion.words)
+    TRY(add_named(q, all));
+  if (q->fusion.means)
+    TRY(add_near(q, all));
+  return load_features(q, all, found);
 }
 
 enum status retrieve(struct query *q, const char *states, int64_t limit, struct hits *ret_hits) {
@@ -353,10 +350,9 @@ enum status retrieve(struct query *q, const char *states, int64_t limit, struct 
   keep_best(q->call->arena, &all, pool);
   while (all.n && !(all.v[all.n - 1].fusion > 0)) /* what nothing speaks for */
     all.n--;
-  s = load_rows(q, &all);
-  if (s == STATUS_OK)
-    pick(q->call->arena, &all, limit, ret_hits);
-  return s;
+  TRY(load_rows(q, &all));
+  pick(q->call->arena, &all, limit, ret_hits);
+  return STATUS_OK;
 }
 
 enum status retrieve_prepare(struct query *q) {
@@ -364,12 +360,10 @@ enum status retrieve_prepare(struct query *q) {
   struct store *st = call->engine->store;
   q->types = types_asked_for(call->arena, utf8_fold(call->arena, utf8_cut(q->text, QUERY_WORDS_BYTES)));
   q->timed = when_find(q->text, call->now, &q->when);
-  enum status s = setting_number(st, q->scope.team, SET_DECAY_HALF_LIFE, call->arena, &q->half_life_days, call->err);
-  if (s == STATUS_OK)
-    s = setting_number(st, q->scope.team, SET_VECTOR_WEIGHT, call->arena, &q->fusion.vector, call->err);
-  if (s == STATUS_OK)
-    s = embeddings_of(call, &q->set);
-  if (s == STATUS_OK && q->fusion.means)
+  TRY(setting_number(st, q->scope.team, SET_DECAY_HALF_LIFE, call->arena, &q->half_life_days, call->err));
+  TRY(setting_number(st, q->scope.team, SET_VECTOR_WEIGHT, call->arena, &q->fusion.vector, call->err));
+  TRY(embeddings_of(call, &q->set));
+  if (q->fusion.means)
     embeddings_ask(call, &q->set, q->text);
-  return s;
+  return STATUS_OK;
 }

@@ -176,14 +176,11 @@ static enum status read_mode(struct op_call *call, struct query *q) {
 static enum status read_query(struct op_call *call, struct query *q) {
   *q = (struct query){.call = call, .text = query_text(call), .scope = scope_of(call)};
   q->scope.corpora = call_corpora(call);
-  enum status s = read_mode(call, q);
-  if (s == STATUS_OK)
-    s = call_filter(call, &q->filter);
-  if (s == STATUS_OK)
-    s = call_int(call, "limit", 10, 1, 100, &q->limit);
-  if (s == STATUS_OK)
-    s = call_time(call, "as_of", -1, &q->scope.as_of);
-  return s == STATUS_OK ? retrieve_prepare(q) : s;
+  TRY(read_mode(call, q));
+  TRY(call_filter(call, &q->filter));
+  TRY(call_int(call, "limit", 10, 1, 100, &q->limit));
+  TRY(call_time(call, "as_of", -1, &q->scope.as_of));
+  return retrieve_prepare(q);
 }
 
 /* How much of the team's texts has a vector, while that is not all of it. */
@@ -192,9 +189,9 @@ static enum status put_embedded(struct query *q) {
   int64_t done, total;
   if (q->set.n == 0)
     return STATUS_OK;
-  enum status s = vec_count(call->engine->store, &q->set.v[0].model, &done, &total, call->err);
-  if (s != STATUS_OK || done >= total)
-    return s;
+  TRY(vec_count(call->engine->store, &q->set.v[0].model, &done, &total, call->err));
+  if (done >= total)
+    return STATUS_OK;
   yyjson_mut_val *obj = json_put_obj(call->doc, call->result, "embedded");
   json_put_int(call->doc, obj, "done", done);
   json_put_int(call->doc, obj, "total", total);
@@ -288,12 +285,10 @@ static enum status find(struct query *q, struct hits *ret_hits) {
 
 /* One state of the store for the whole of it. */
 static enum status answer(struct query *q, int64_t budget, struct hits *ret_hits, struct generation *ret_generation) {
-  enum status s = store_generation(q->call->engine->store, q->call->caller.team, ret_generation, q->call->err);
-  if (s == STATUS_OK)
-    s = find(q, ret_hits);
-  if (s == STATUS_OK)
-    s = put_mode(q);
-  return s == STATUS_OK ? put_results(q, ret_hits, budget) : s;
+  TRY(store_generation(q->call->engine->store, q->call->caller.team, ret_generation, q->call->err));
+  TRY(find(q, ret_hits));
+  TRY(put_mode(q));
+  return put_results(q, ret_hits, budget);
 }
 
 enum status op_search(struct op_call *call) {
@@ -305,17 +300,13 @@ enum status op_search(struct op_call *call) {
   struct str key = reply_key(call);
   if (reply_find(call, key))
     return STATUS_OK;
-  enum status s = read_query(call, &q);
-  if (s == STATUS_OK && yyjson_obj_get(call->args, "budget"))
-    s = call_int(call, "budget", 0, BUDGET_LEAST, BUDGET_MOST, &budget);
-  if (s != STATUS_OK)
-    return s;
+  TRY(read_query(call, &q));
+  if (yyjson_obj_get(call->args, "budget"))
+    TRY(call_int(call, "budget", 0, BUDGET_LEAST, BUDGET_MOST, &budget));
   json_put(call->doc, call->result, "query", q.text);
   struct db *db = store_db(call->engine->store);
-  s = db_snapshot(db, &alone, call->err);
-  if (s == STATUS_OK)
-    s = db_snapshot_end(db, alone, answer(&q, budget, &hits, &generation), call->err);
-  if (s == STATUS_OK)
-    reply_keep(call, key, &generation, note_search(&q, &hits));
-  return s;
+  TRY(db_snapshot(db, &alone, call->err));
+  TRY(db_snapshot_end(db, alone, answer(&q, budget, &hits, &generation), call->err));
+  reply_keep(call, key, &generation, note_search(&q, &hits));
+  return STATUS_OK;
 }

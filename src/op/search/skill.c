@@ -6,9 +6,7 @@
 enum status op_skill_list(struct op_call *call) {
   struct scope scope = scope_of(call);
   struct memories list = {0};
-  enum status s = skills_visible(call->engine->store, &scope, call->arena, &list, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(skills_visible(call->engine->store, &scope, call->arena, &list, call->err));
   yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "skills");
   for (size_t i = 0; i < list.n; i++) {
     const struct memory *m = &list.v[i];

@@ -28,14 +28,11 @@ enum status op_action_list(struct op_call *call) {
   struct action_items list = {0}, first = {0};
   int64_t limit, pending;
   bool all = json_bool(call->args, "all", false);
-  enum status s = call_int(call, "limit", 50, 1, 1000, &limit);
-  if (s == STATUS_OK)
-    s = actions_pending(st, c->team, c->project, 0, all ? 1 : limit, call->arena, all ? &first : &list, &pending,
-                        call->err);
-  if (s == STATUS_OK && all)
-    s = actions_all(st, c->team, c->project, limit, call->arena, &list, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(call_int(call, "limit", 50, 1, 1000, &limit));
+  TRY(actions_pending(st, c->team, c->project, 0, all ? 1 : limit, call->arena, all ? &first : &list, &pending,
+                      call->err));
+  if (all)
+    TRY(actions_all(st, c->team, c->project, limit, call->arena, &list, call->err));
   yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "items");
   for (size_t i = 0; i < list.n; i++)
     put_action_item(call->doc, yyjson_mut_arr_add_obj(call->doc, arr), &list.v[i]);

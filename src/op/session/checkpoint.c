@@ -55,10 +55,9 @@ static enum status put_relevant(struct checkpoint *c, struct str text) {
   struct hits hits = {0};
   yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "relevant");
   q.fusion.words = q.fusion.means = true;
-  enum status s = retrieve_prepare(&q);
-  if (s == STATUS_OK)
-    s = retrieve(&q, STATES_SEARCHED, RELEVANT, &hits);
-  for (size_t i = 0; s == STATUS_OK && i < hits.n; i++) {
+  TRY(retrieve_prepare(&q));
+  TRY(retrieve(&q, STATES_SEARCHED, RELEVANT, &hits));
+  for (size_t i = 0; i < hits.n; i++) {
     const struct hit *h = &hits.v[i];
     yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, arr);
     json_put_int(call->doc, v, "id", h->m.id);
@@ -68,9 +67,9 @@ static enum status put_relevant(struct checkpoint *c, struct str text) {
     json_put(call->doc, v, "snippet", first_characters(h->snippet, SNIPPET_CHARACTERS));
     json_put_num(call->doc, v, "score", json_round(h->score, 4));
   }
-  if (s == STATUS_OK && q.set.degraded.p)
+  if (q.set.degraded.p)
     c->degraded = q.set.degraded;
-  return s;
+  return STATUS_OK;
 }
 
 /* Whether the same source asked about the same action a moment ago; if not, that it asks now is noted. */

@@ -35,9 +35,7 @@ enum status roll_call(struct op_call *call, struct str project, struct roll *ret
   struct arena *a = call->arena;
   struct sessions all = {0};
   struct roll roll = {0};
-  enum status s = sessions_live(call->engine->store, call->caller.team, STR_NONE, a, &all, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(sessions_live(call->engine->store, call->caller.team, STR_NONE, a, &all, call->err));
   struct str here = process_host(a);
   roll.reasons = arena_array(a, const char *, all.n + 1);
   roll.lives = arena_array(a, enum life, all.n + 1);
@@ -62,13 +60,11 @@ enum status roll_call(struct op_call *call, struct str project, struct roll *ret
 }
 
 enum status roll_end(struct op_call *call, struct txn *txn, const struct roll *roll, struct strs *ret_ended) {
-  enum status s = STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < roll->gone.n; i++) {
-    s = session_end(txn, call->arena, &roll->gone.v[i], roll->reasons[i], call->err);
-    if (s == STATUS_OK)
-      strs_push(call->arena, ret_ended, roll->gone.v[i].handle);
+  for (size_t i = 0; i < roll->gone.n; i++) {
+    TRY(session_end(txn, call->arena, &roll->gone.v[i], roll->reasons[i], call->err));
+    strs_push(call->arena, ret_ended, roll->gone.v[i].handle);
   }
-  return s;
+  return STATUS_OK;
 }
 
 void put_session(struct op_call *call, yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct session *s,

@@ -17,9 +17,9 @@ static enum status check_key(struct op_call *call, struct str *ret_key) {
 /* A working space, not a store: what is larger, or should last, belongs into a memory or a file. */
 static enum status check_room(struct op_call *call, const struct session *session, struct str key, struct str value) {
   int64_t count, length;
-  enum status s = scratch_size(call->engine->store, session, key, &count, &length, call->err);
-  if (s != STATUS_OK || (count < VALUES_MOST && length + (int64_t)value.n <= LENGTH_MOST))
-    return s;
+  TRY(scratch_size(call->engine->store, session, key, &count, &length, call->err));
+  if ((count < VALUES_MOST && length + (int64_t)value.n <= LENGTH_MOST))
+    return STATUS_OK;
   error_set(call->err, STATUS_TOO_LARGE, "a session has room for %d scratch values of %d bytes together",
             (int)VALUES_MOST, (int)LENGTH_MOST);
   return error_fix(call->err, "shorten it, or write it to a file; what should last belongs into a memory");
@@ -29,19 +29,12 @@ enum status op_scratch_set(struct op_call *call) {
   struct str key = STR_NONE, value = json_str(call->args, "value");
   struct session session;
   struct txn who = who_of(call), txn;
-  enum status s = check_key(call, &key);
-  if (s == STATUS_OK)
-    s = session_required(call, &session);
-  if (s == STATUS_OK) {
-    who.project = session.project;
-    s = sessions_begin(call->engine->store, &who, &txn, call->err);
-  }
-  if (s == STATUS_OK)
-    s = check_room(call, &session, key, value);
-  if (s == STATUS_OK)
-    s = scratch_set(&txn, &session, key, value, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(check_key(call, &key));
+  TRY(session_required(call, &session));
+  who.project = session.project;
+  TRY(sessions_begin(call->engine->store, &who, &txn, call->err));
+  TRY(check_room(call, &session, key, value));
+  TRY(scratch_set(&txn, &session, key, value, call->err));
   json_put(call->doc, call->result, "session", session.handle);
   json_put(call->doc, call->result, "key", key);
   json_put_int(call->doc, call->result, "bytes", (int64_t)value.n);
@@ -51,13 +44,9 @@ enum status op_scratch_set(struct op_call *call) {
 enum status op_scratch_get(struct op_call *call) {
   struct str key, value = STR_NONE;
   struct session session;
-  enum status s = check_key(call, &key);
-  if (s == STATUS_OK)
-    s = session_required(call, &session);
-  if (s == STATUS_OK)
-    s = scratch_get(call->engine->store, &session, key, call->arena, &value, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(check_key(call, &key));
+  TRY(session_required(call, &session));
+  TRY(scratch_get(call->engine->store, &session, key, call->arena, &value, call->err));
   json_put(call->doc, call->result, "session", session.handle);
   json_put(call->doc, call->result, "key", key);
   json_put_bool(call->doc, call->result, "found", value.p != NULL);
@@ -69,11 +58,8 @@ enum status op_scratch_list(struct op_call *call) {
   struct scratches list = {0};
   struct session session;
   char time[TIME_TEXT_SIZE];
-  enum status s = session_required(call, &session);
-  if (s == STATUS_OK)
-    s = scratch_list(call->engine->store, &session, call->arena, &list, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(session_required(call, &session));
+  TRY(scratch_list(call->engine->store, &session, call->arena, &list, call->err));
   json_put(call->doc, call->result, "session", session.handle);
   yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "values");
   for (size_t i = 0; i < list.n; i++) {

@@ -19,9 +19,7 @@ static enum status find_named(struct op_call *call, struct session *ret_session,
   struct session s;
   bool found;
   int64_t number;
-  enum status status = session_find(call->engine->store, c->team, c->session, call->arena, &s, &found, call->err);
-  if (status != STATUS_OK)
-    return status;
+  TRY(session_find(call->engine->store, c->team, c->session, call->arena, &s, &found, call->err));
   *ret_found = found && (!str_int64(c->session, &number) || str_eq(s.source, c->source));
   if (*ret_found)
     *ret_session = s;
@@ -39,14 +37,11 @@ enum status session_current(struct op_call *call, struct session *ret_session, b
   struct store *st = call->engine->store;
   struct session found;
   bool is_there = false;
-  enum status s = STATUS_OK;
   if (!str_empty(c->session))
-    s = find_named(call, &found, &is_there);
+    TRY(find_named(call, &found, &is_there));
   else if (c->origin)
-    s = session_of_origin(st, c->team, c->origin->connection, host_of(call), c->origin->pid, c->origin->started,
-                          c->origin->cwd, call->arena, &found, &is_there, call->err);
-  if (s != STATUS_OK)
-    return s;
+    TRY(session_of_origin(st, c->team, c->origin->connection, host_of(call), c->origin->pid, c->origin->started,
+                          c->origin->cwd, call->arena, &found, &is_there, call->err));
   is_there = is_there && is_own(c, &found);
   if (is_there && session_ended_outside(&found))
     session_revive(st, &found, call->now);
@@ -96,10 +91,9 @@ static enum status end_lost(struct engine *engine, struct arena *a, struct sessi
   struct txn txn;
   if (session->ended_at)
     return STATUS_OK;
-  enum status s = sessions_begin(engine->store, &who, &txn, err);
-  if (s == STATUS_OK)
-    s = session_end(&txn, a, session, "connection closed", err);
-  return s == STATUS_OK ? txn_commit(&txn, err) : s;
+  TRY(sessions_begin(engine->store, &who, &txn, err));
+  TRY(session_end(&txn, a, session, "connection closed", err));
+  return txn_commit(&txn, err);
 }
 
 static enum status bring_back(struct engine *engine, struct arena *a, struct session *session, struct error *err) {
@@ -142,9 +136,7 @@ void session_back(struct engine *engine, struct str team, struct str handle) {
 
 static enum status say_session(struct op_call *call) {
   struct session session;
-  enum status s = session_required(call, &session);
-  if (s != STATUS_OK)
-    return s;
+  TRY(session_required(call, &session));
   json_put(call->doc, call->result, "session", session.handle);
   json_put_int(call->doc, call->result, "session_id", session.id);
   return STATUS_OK;
@@ -172,11 +164,8 @@ enum status op_session_list(struct op_call *call) {
   struct session self;
   bool is_one = false;
   struct strs ended = {0};
-  enum status s = session_current(call, &self, &is_one);
-  if (s == STATUS_OK)
-    s = roll_call(call, call->caller.all_projects ? STR_NONE : call->caller.project, &roll);
-  if (s != STATUS_OK)
-    return s;
+  TRY(session_current(call, &self, &is_one));
+  TRY(roll_call(call, call->caller.all_projects ? STR_NONE : call->caller.project, &roll));
   /* Those that are gone are left out whether or not this can be written down now. */
   struct txn txn;
   if (roll.gone.n && store_writes(call->engine->store, call->caller.project) && begin(call, NULL, &txn) == STATUS_OK &&
@@ -217,13 +206,9 @@ enum status op_session_task(struct op_call *call) {
               (int)SESSION_TASK_CHARACTERS);
     return error_fix(call->err, "say in a sentence or two what is being done");
   }
-  enum status s = session_required(call, &session);
-  if (s == STATUS_OK)
-    s = begin(call, &session, &txn);
-  if (s == STATUS_OK)
-    s = session_set_task(&txn, call->arena, &session, str_empty(task) ? STR_NONE : task, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(session_required(call, &session));
+  TRY(begin(call, &session, &txn));
+  TRY(session_set_task(&txn, call->arena, &session, str_empty(task) ? STR_NONE : task, call->err));
   put_name(call, &session);
   json_put(call->doc, call->result, "task", task);
   json_put(call->doc, call->result, "heartbeat_at", time_format(call->now, time));
@@ -259,10 +244,8 @@ void put_handoff(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct handoff 
 static enum status show_handoff(struct op_call *call) {
   struct handoff h;
   bool found;
-  enum status s = handoff_last(call->engine->store, call->caller.team, call->caller.project, STR_NONE, call->arena, &h,
-                               &found, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(handoff_last(call->engine->store, call->caller.team, call->caller.project, STR_NONE, call->arena, &h, &found,
+                   call->err));
   if (found)
     put_handoff(call->doc, json_put_obj(call->doc, call->result, "handoff"), &h);
   else
@@ -278,15 +261,10 @@ enum status op_session_handoff(struct op_call *call) {
   int64_t id;
   if (!text.p)
     return show_handoff(call);
-  enum status s = handoff_check(call, &text);
-  if (s == STATUS_OK)
-    s = session_current(call, &session, &found);
-  if (s == STATUS_OK)
-    s = begin(call, found ? &session : NULL, &txn);
-  if (s == STATUS_OK)
-    s = handoff_add(&txn, call->arena, found ? session.handle : STR_NONE, text, &id, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(handoff_check(call, &text));
+  TRY(session_current(call, &session, &found));
+  TRY(begin(call, found ? &session : NULL, &txn));
+  TRY(handoff_add(&txn, call->arena, found ? session.handle : STR_NONE, text, &id, call->err));
   json_put_int(call->doc, call->result, "id", id);
   json_put_opt(call->doc, call->result, "session", found ? session.handle : STR_NONE);
   json_put(call->doc, call->result, "project", txn.project);
@@ -301,11 +279,8 @@ static enum status already_ended(struct op_call *call, struct str text) {
   struct txn txn;
   int64_t note;
   char time[TIME_TEXT_SIZE];
-  enum status s = STATUS_OK;
   if (!str_empty(call->caller.session))
-    s = find_named(call, &session, &found);
-  if (s != STATUS_OK)
-    return s;
+    TRY(find_named(call, &session, &found));
   if (!found)
     return no_session(call);
   put_name(call, &session);
@@ -314,11 +289,8 @@ static enum status already_ended(struct op_call *call, struct str text) {
   json_put_bool(call->doc, call->result, "already", true);
   if (!text.p)
     return STATUS_OK;
-  s = begin(call, &session, &txn);
-  if (s == STATUS_OK)
-    s = handoff_add(&txn, call->arena, session.handle, text, &note, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(begin(call, &session, &txn));
+  TRY(handoff_add(&txn, call->arena, session.handle, text, &note, call->err));
   json_put_int(call->doc, call->result, "handoff", note);
   return txn_commit(&txn, call->err);
 }
@@ -330,19 +302,15 @@ enum status op_session_end(struct op_call *call) {
   struct txn txn;
   int64_t note = 0;
   char time[TIME_TEXT_SIZE];
-  enum status s = text.p ? handoff_check(call, &text) : STATUS_OK;
-  if (s == STATUS_OK)
-    s = session_current(call, &session, &found);
-  if (s == STATUS_OK && !found)
+  if (text.p)
+    TRY(handoff_check(call, &text));
+  TRY(session_current(call, &session, &found));
+  if (!found)
     return already_ended(call, text);
-  if (s == STATUS_OK)
-    s = begin(call, &session, &txn);
-  if (s == STATUS_OK && text.p)
-    s = handoff_add(&txn, call->arena, session.handle, text, &note, call->err);
-  if (s == STATUS_OK)
-    s = session_end(&txn, call->arena, &session, "ended", call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(begin(call, &session, &txn));
+  if (text.p)
+    TRY(handoff_add(&txn, call->arena, session.handle, text, &note, call->err));
+  TRY(session_end(&txn, call->arena, &session, "ended", call->err));
   put_name(call, &session);
   json_put(call->doc, call->result, "ended_at", time_format(call->now, time));
   json_put(call->doc, call->result, "reason", STR("ended"));

@@ -118,9 +118,9 @@ static enum status write_text(struct task_sync *s, struct txn *txn, struct task_
   struct write *w = &p->w;
   /* A new version has inherited one that was taken away. */
   struct str milestone = p->now.milestone.p ? w->m.milestone : STR_NONE;
-  enum status status = refuse(s, p, write_try(call, txn, w));
-  if (status != STATUS_OK || p->refused)
-    return status;
+  TRY(refuse(s, p, write_try(call, txn, w)));
+  if (p->refused)
+    return STATUS_OK;
   if (w->action == WRITE_SKIPPED) {
     p->refused = true;
     error_set(&p->why, STATUS_DUPLICATE, "memory %lld says the same", (long long)w->id);
@@ -168,10 +168,7 @@ static int64_t memory_of(const struct task_sync *s, struct str id) {
 static enum status block(struct task_sync *s, struct txn *txn, struct task_pair *p, int64_t by) {
   struct op_call *call = s->call;
   struct str path = STR_NONE;
-  enum status status =
-      by == p->memory ? STATUS_OK : link_path(txn->store, txn->team, by, p->memory, call->arena, &path, call->err);
-  if (status != STATUS_OK)
-    return status;
+  TRY(by == p->memory ? STATUS_OK : link_path(txn->store, txn->team, by, p->memory, call->arena, &path, call->err));
   if (by == p->memory || path.p) {
     p->refused = true;
     error_set(&p->why, STATUS_CONFLICT, "blocked_by would make it wait for itself");
@@ -186,50 +183,49 @@ static enum status block(struct task_sync *s, struct txn *txn, struct task_pair 
 static enum status unblock(struct task_sync *s, struct txn *txn, struct task_pair *p, int64_t by) {
   int64_t head;
   bool found;
-  enum status status = link_head(txn->store, txn->team, by, &head, s->call->err);
-  for (size_t i = 0; status == STATUS_OK && i < p->stored->entry.blocked_by.n; i++) {
+  TRY(link_head(txn->store, txn->team, by, &head, s->call->err));
+  for (size_t i = 0; i < p->stored->entry.blocked_by.n; i++) {
     struct str id = p->stored->entry.blocked_by.v[i];
     if (memory_of(s, id) == head && !strs_has(&p->now.blocked_by, id))
       return link_remove(txn, s->call->arena, p->memory, STR("blocked_by"), by, &found, s->call->err);
   }
-  return status;
+  return STATUS_OK;
 }
 
 static enum status set_blockers(struct task_sync *s, struct txn *txn, struct task_pair *p) {
   struct op_call *call = s->call;
   struct links have = {0};
-  enum status status = links_of(txn->store, txn->team, p->memory, call->arena, &have, call->err);
-  for (size_t i = 0; status == STATUS_OK && i < p->now.blocked_by.n; i++) {
+  TRY(links_of(txn->store, txn->team, p->memory, call->arena, &have, call->err));
+  for (size_t i = 0; i < p->now.blocked_by.n; i++) {
     int64_t by = memory_of(s, p->now.blocked_by.v[i]);
     bool there = by == 0;
     for (size_t k = 0; k < have.n; k++)
       there |= have.v[k].src == p->memory && have.v[k].dst == by && str_is(have.v[k].rel, "blocked_by");
     if (!there)
-      status = block(s, txn, p, by);
+      TRY(block(s, txn, p, by));
   }
-  for (size_t i = 0; status == STATUS_OK && p->stored && i < have.n; i++)
+  for (size_t i = 0; p->stored && i < have.n; i++)
     if (have.v[i].src == p->memory && str_is(have.v[i].rel, "blocked_by"))
-      status = unblock(s, txn, p, have.v[i].dst);
-  return status;
+      TRY(unblock(s, txn, p, have.v[i].dst));
+  return STATUS_OK;
 }
 
 enum status sync_apply(struct task_sync *s, struct txn *txn) {
-  enum status status = STATUS_OK;
-  for (size_t i = 0; status == STATUS_OK && i < s->pairs.n; i++) {
+  for (size_t i = 0; i < s->pairs.n; i++) {
     struct task_pair *p = &s->pairs.v[i];
     if (p->refused)
       continue;
     if (p->action == PAIR_FORGET)
-      status = forget(s, txn, p);
+      TRY(forget(s, txn, p));
     else if (p->action == PAIR_ADD || (p->action == PAIR_CHANGE && p->rewrite))
-      status = write_text(s, txn, p);
+      TRY(write_text(s, txn, p));
     else if (p->action == PAIR_CHANGE)
-      status = write_fields(s, txn, p);
+      TRY(write_fields(s, txn, p));
   }
-  for (size_t i = 0; status == STATUS_OK && i < s->pairs.n; i++) {
+  for (size_t i = 0; i < s->pairs.n; i++) {
     struct task_pair *p = &s->pairs.v[i];
     if (!p->refused && p->memory && (p->action == PAIR_ADD || p->action == PAIR_CHANGE))
-      status = set_blockers(s, txn, p);
+      TRY(set_blockers(s, txn, p));
   }
-  return status;
+  return STATUS_OK;
 }

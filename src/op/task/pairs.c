@@ -259,11 +259,8 @@ static void decide(struct task_sync *s, struct task_pair *p) {
 }
 
 enum status sync_plan(struct task_sync *s) {
-  enum status status = load(s);
-  if (status == STATUS_OK)
-    status = pair_by_base(s);
-  if (status != STATUS_OK)
-    return status;
+  TRY(load(s));
+  TRY(pair_by_base(s));
   pair_the_rest(s);
   pair_new(s);
   name_pairs(s);

@@ -39,9 +39,7 @@ static enum status settle_path(struct mirror *m) {
   struct op_call *call = m->call;
   struct arena *a = call->arena;
   struct str given = json_str(call->args, "file"), folder;
-  enum status s = place_agent(call->engine->store, call->caller.team, call->caller.project, a, &folder, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(place_agent(call->engine->store, call->caller.team, call->caller.project, a, &folder, call->err));
   if (given.p && str_empty(str_trim(given))) {
     error_set(call->err, STATUS_USAGE, "task sync: the name of the file is empty");
     return error_fix(call->err, "name a file, or leave it out: cairn task sync");
@@ -50,13 +48,10 @@ static enum status settle_path(struct mirror *m) {
   struct str dir = arena_dup(a, fs_dirname(path));
   struct str own = arena_printf(a, "%.*s/tasks", STR_ARG(folder));
   char real[PATH_MAX], hash[HASH_TEXT_SIZE];
-  s = call_not_the_store(call, path);
-  if (s == STATUS_OK)
-    s = fs_mkdirs(own.p, call->err);
-  if (s == STATUS_OK && !given.p)
-    s = fs_mkdirs(dir.p, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(call_not_the_store(call, path));
+  TRY(fs_mkdirs(own.p, call->err));
+  if (!given.p)
+    TRY(fs_mkdirs(dir.p, call->err));
   if (realpath(arena_cstr(a, path), real)) {
     m->path = arena_dup(a, str_from(real));
   } else if (errno == ENOENT && realpath(dir.p, real)) {
@@ -120,8 +115,8 @@ static enum status lock(struct mirror *m) {
   m->locks[0] = open(path.p, O_RDWR | O_CREAT | O_CLOEXEC, BASE_MODE);
   if (m->locks[0] < 0)
     return error_errno(m->call->err, errno, "cannot open '%s'", path.p);
-  enum status s = take_lock(m, m->locks[0], path.p);
-  return s == STATUS_OK ? lock_file(m) : s;
+  TRY(take_lock(m, m->locks[0], path.p));
+  return lock_file(m);
 }
 
 /* ---- reading ---- */
@@ -222,18 +217,15 @@ static enum status change_store(struct mirror *m, bool *ret_done) {
   *ret_done = true;
   if (!sync_writes(&m->sync))
     return STATUS_OK;
-  enum status s = call_begin(call, &txn);
-  if (s == STATUS_OK)
-    s = sync_list(&m->sync, &list);
-  if (s != STATUS_OK)
-    return s;
+  TRY(call_begin(call, &txn));
+  TRY(sync_list(&m->sync, &list));
   if (!sync_same_list(&m->sync, &list)) {
     store_rollback(call->engine->store);
     *ret_done = false;
     return STATUS_OK;
   }
-  s = sync_apply(&m->sync, &txn);
-  return s == STATUS_OK ? call_commit(call, &txn) : s;
+  TRY(sync_apply(&m->sync, &txn));
+  return call_commit(call, &txn);
 }
 
 static enum status run_once(struct mirror *m, bool dry_run, bool *ret_done) {

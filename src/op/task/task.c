@@ -36,20 +36,14 @@ enum status op_task_list(struct op_call *call) {
   struct filter f;
   struct scope scope = scope_of(call);
   struct memories list = {0};
-  enum status s = call_filter(call, &f);
-  if (s == STATUS_OK)
-    s = call_int(call, "limit", 50, 1, 1000, &f.limit);
-  if (s == STATUS_OK)
-    s = call_cursor(call, &f.after);
-  if (s != STATUS_OK)
-    return s;
+  TRY(call_filter(call, &f));
+  TRY(call_int(call, "limit", 50, 1, 1000, &f.limit));
+  TRY(call_cursor(call, &f.after));
   int64_t limit = f.limit++; /* one more: is there another page? */
   f.kind = str_from(kind_names[KIND_TASK]);
   f.no_retired_tasks = !f.status.p;
   f.order = TASK_ORDER;
-  s = memory_list(call->engine->store, &scope, &f, call->arena, &list, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(memory_list(call->engine->store, &scope, &f, call->arena, &list, call->err));
   put_cursor(call, &list, limit, true);
   return put_tasks(call, &list);
 }
@@ -58,10 +52,9 @@ enum status op_task_ready(struct op_call *call) {
   struct scope scope = scope_of(call);
   struct memories list = {0};
   int64_t limit;
-  enum status s = call_int(call, "limit", 20, 1, 1000, &limit);
-  if (s == STATUS_OK)
-    s = tasks_ready(call->engine->store, &scope, limit, call->arena, &list, call->err);
-  return s == STATUS_OK ? put_tasks(call, &list) : s;
+  TRY(call_int(call, "limit", 20, 1, 1000, &limit));
+  TRY(tasks_ready(call->engine->store, &scope, limit, call->arena, &list, call->err));
+  return put_tasks(call, &list);
 }
 
 /* ---- changes ---- */
@@ -91,9 +84,9 @@ static enum status check_claim(struct op_call *call, const struct memory *m, str
     return error_fix(call->err, "to take it up again: cairn task status %lld open", (long long)m->id);
   }
   struct str blockers;
-  enum status s = task_open_blockers(call->engine->store, call->caller.team, m->id, call->arena, &blockers, call->err);
-  if (s != STATUS_OK || !blockers.p)
-    return s;
+  TRY(task_open_blockers(call->engine->store, call->caller.team, m->id, call->arena, &blockers, call->err));
+  if (!blockers.p)
+    return STATUS_OK;
   error_set(call->err, STATUS_CONFLICT, "task %lld waits for %.*s", (long long)m->id, STR_ARG(blockers));
   return error_fix(call->err, "'cairn task ready' lists tasks that can be started");
 }
@@ -104,14 +97,13 @@ static enum status find_claimable(struct op_call *call, struct memory *ret) {
     return call_find(call, "id", ret);
   struct scope scope = scope_of(call);
   struct memories list = {0};
-  enum status s = tasks_ready(call->engine->store, &scope, 1, call->arena, &list, call->err);
-  if (s == STATUS_OK && list.n == 0) {
+  TRY(tasks_ready(call->engine->store, &scope, 1, call->arena, &list, call->err));
+  if (list.n == 0) {
     error_set(call->err, STATUS_NOT_FOUND, "no task is ready");
     return error_fix(call->err, "'cairn task list' shows what is open, and what it waits for");
   }
-  if (s == STATUS_OK)
-    *ret = list.v[0];
-  return s;
+  *ret = list.v[0];
+  return STATUS_OK;
 }
 
 enum status op_task_claim(struct op_call *call) {
@@ -130,24 +122,18 @@ enum status op_task_claim(struct op_call *call) {
     return error_fix(call->err, "cairn task claim ID --release");
   }
   /* The lock is taken first: of two processes, the second sees the claim of the first. */
-  enum status s = call_begin(call, &txn);
-  if (s == STATUS_OK)
-    s = find_claimable(call, &m);
-  if (s == STATUS_OK)
-    s = must_be_task(call, &m);
-  if (s == STATUS_OK && release && m.claimed_by.p && !str_eq(m.claimed_by, by) && json_str(call->args, "by").p)
+  TRY(call_begin(call, &txn));
+  TRY(find_claimable(call, &m));
+  TRY(must_be_task(call, &m));
+  if (release && m.claimed_by.p && !str_eq(m.claimed_by, by) && json_str(call->args, "by").p)
     return claimed_already(call, &m);
-  if (s == STATUS_OK && !release)
-    s = check_claim(call, &m, by);
-  if (s != STATUS_OK)
-    return s;
+  if (!release)
+    TRY(check_claim(call, &m, by));
   now = m;
   now.claimed_by = release ? STR_NONE : by;
   now.claimed_at = release ? 0 : m.claimed_by.p ? m.claimed_at : call->now;
   now.updated_at = call->now;
-  s = memory_change(&txn, call->arena, &m, &now, release ? "task:release" : "task:claim", call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(memory_change(&txn, call->arena, &m, &now, release ? "task:release" : "task:claim", call->err));
   put_brief(call, call->result, &now);
   return call_commit(call, &txn);
 }
@@ -155,13 +141,9 @@ enum status op_task_claim(struct op_call *call) {
 enum status op_task_status(struct op_call *call) {
   struct memory m, now;
   struct txn txn;
-  enum status s = call_begin(call, &txn);
-  if (s == STATUS_OK)
-    s = call_find(call, "id", &m);
-  if (s == STATUS_OK)
-    s = must_be_task(call, &m);
-  if (s != STATUS_OK)
-    return s;
+  TRY(call_begin(call, &txn));
+  TRY(call_find(call, "id", &m));
+  TRY(must_be_task(call, &m));
   now = m;
   now.status = json_str(call->args, "status");
   now.updated_at = call->now;
@@ -169,9 +151,7 @@ enum status op_task_status(struct op_call *call) {
     now.claimed_by = STR_NONE;
     now.claimed_at = 0;
   }
-  s = memory_change(&txn, call->arena, &m, &now, "task:status", call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(memory_change(&txn, call->arena, &m, &now, "task:status", call->err));
   put_brief(call, call->result, &now);
   return call_commit(call, &txn);
 }
@@ -189,29 +169,23 @@ static enum status change_block(struct op_call *call, bool add) {
   struct txn txn;
   bool found = true;
   struct str path = STR_NONE;
-  enum status s = call_begin(call, &txn);
-  if (s == STATUS_OK)
-    s = call_find(call, "id", &m);
-  if (s == STATUS_OK)
-    s = must_be_task(call, &m);
-  if (s == STATUS_OK)
-    s = call_find(call, "by", &by);
-  if (s == STATUS_OK && add)
-    s = must_be_task(call, &by);
-  if (s == STATUS_OK && add)
-    s = link_path(txn.store, txn.team, by.id, m.id, call->arena, &path, call->err);
-  if (s == STATUS_OK && path.p)
+  TRY(call_begin(call, &txn));
+  TRY(call_find(call, "id", &m));
+  TRY(must_be_task(call, &m));
+  TRY(call_find(call, "by", &by));
+  if (add)
+    TRY(must_be_task(call, &by));
+  if (add)
+    TRY(link_path(txn.store, txn.team, by.id, m.id, call->arena, &path, call->err));
+  if (path.p)
     return refuse_cycle(call, m.id, path);
   struct link l = {.src = m.id, .rel = STR("blocked_by"), .dst = by.id};
-  if (s == STATUS_OK)
-    s = add ? link_add(&txn, call->arena, &l, call->err)
-            : link_remove(&txn, call->arena, l.src, l.rel, l.dst, &found, call->err);
-  if (s == STATUS_OK && !found) {
+  TRY(add ? link_add(&txn, call->arena, &l, call->err)
+          : link_remove(&txn, call->arena, l.src, l.rel, l.dst, &found, call->err));
+  if (!found) {
     error_set(call->err, STATUS_NOT_FOUND, "task %lld does not wait for %lld", (long long)m.id, (long long)by.id);
     return error_fix(call->err, "'cairn task list' shows what each task waits for");
   }
-  if (s != STATUS_OK)
-    return s;
   put_brief(call, call->result, &m);
   json_put_int(call->doc, call->result, "by", by.id);
   return call_commit(call, &txn);

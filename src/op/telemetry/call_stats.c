@@ -37,9 +37,7 @@ static int most_calls_first(const void *a, const void *b) {
 enum status call_stats_of(struct store *st, struct str team, int64_t since, struct arena *a,
                           struct call_stats *ret_stats, struct error *err) {
   struct gather g = {.a = a};
-  enum status s = calls_walk(st, team, since, add, &g, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(calls_walk(st, team, since, add, &g, err));
   if (g.stats.n)
     qsort(g.stats.v, g.stats.n, sizeof(g.stats.v[0]), most_calls_first);
   *ret_stats = g.stats;

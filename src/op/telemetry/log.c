@@ -53,16 +53,14 @@ enum status telemetry_log_add(struct telemetry_log *log, struct str lines, struc
   char name[TELEMETRY_PATH];
   struct str folder = fs_dirname(str_from(log->path));
   snprintf(name, sizeof(name), "%.*s", STR_ARG(folder));
-  enum status s = fs_mkdirs(name, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(fs_mkdirs(name, err));
   snprintf(name, sizeof(name), "%.4080s.lock", log->path);
   int lock = open_private(name, O_RDWR);
   if (lock < 0)
     return error_errno(err, errno, "cannot open '%s'", name);
   while (flock(lock, LOCK_EX) != 0 && errno == EINTR)
     continue;
-  s = append(log, lines, err);
+  enum status s = append(log, lines, err);
   close(lock);
   return s;
 }

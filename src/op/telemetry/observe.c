@@ -45,13 +45,9 @@ static void put_store(struct op_call *call, const struct store_room *room) {
 static enum status put_figures(struct op_call *call) {
   struct store *st = call->engine->store;
   int64_t memories, seq;
-  enum status s = count_since(st, call->caller.team, 0, &memories, call->err);
-  if (s == STATUS_OK)
-    s = events_place(st, call->caller.team, INT64_MAX, INT64_MAX, &seq, call->err);
-  if (s == STATUS_OK)
-    s = reembed_put_status(call, call->result);
-  if (s != STATUS_OK)
-    return s;
+  TRY(count_since(st, call->caller.team, 0, &memories, call->err));
+  TRY(events_place(st, call->caller.team, INT64_MAX, INT64_MAX, &seq, call->err));
+  TRY(reembed_put_status(call, call->result));
   yyjson_mut_val *embedded = yyjson_mut_obj_get(call->result, "embedded");
   int64_t done = yyjson_mut_get_sint(yyjson_mut_obj_get(embedded, "done")),
           total = yyjson_mut_get_sint(yyjson_mut_obj_get(embedded, "total"));
@@ -85,14 +81,11 @@ static void put_problems(struct op_call *call, const struct store_room *room) {
 enum status op_health(struct op_call *call) {
   struct store_room room;
   put_server(call);
-  enum status s = store_room(call->engine->store, &room, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(store_room(call->engine->store, &room, call->err));
   put_store(call, &room);
-  s = put_figures(call);
-  if (s == STATUS_OK)
-    put_problems(call, &room);
-  return s;
+  TRY(put_figures(call));
+  put_problems(call, &room);
+  return STATUS_OK;
 }
 
 /* ---- metrics ---- */
@@ -137,14 +130,10 @@ static void put_process(struct op_call *call) {
 enum status op_metrics(struct op_call *call) {
   struct call_stats stats;
   int64_t hours;
-  enum status s = call_int(call, "hours", 24, 1, CALLS_KEPT_DAYS * 24, &hours);
-  if (s != STATUS_OK)
-    return s;
+  TRY(call_int(call, "hours", 24, 1, CALLS_KEPT_DAYS * 24, &hours));
   reads_flush_now(call->engine->store); /* what this handle has queued */
-  s = call_stats_of(call->engine->store, call->caller.team, call->now - hours * MS_PER_HOUR, call->arena, &stats,
-                    call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(call_stats_of(call->engine->store, call->caller.team, call->now - hours * MS_PER_HOUR, call->arena, &stats,
+                    call->err));
   json_put_int(call->doc, call->result, "hours", hours);
   json_put_int(call->doc, call->result, "calls", stats.calls);
   json_put_int(call->doc, call->result, "errors", stats.errors);

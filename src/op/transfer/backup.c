@@ -120,16 +120,12 @@ enum status backup_write(struct op_call *call, const char *path) {
   if (access(m->archive, F_OK) == 0)
     return is_there(call, m->archive);
   arena_defer(call->arena, unmake, m);
-  enum status s = store_copy_to(st, m->part, on_pages, call, call->err);
-  if (s == STATUS_OK)
-    s = db_team(store_db(st), STR_NONE, call->err); /* all teams */
-  if (s == STATUS_OK)
-    s = write_archive(call, m);
-  if (s == STATUS_OK)
-    s = name_files(call, m);
-  if (s == STATUS_OK)
-    put_made(call, m);
-  return s;
+  TRY(store_copy_to(st, m->part, on_pages, call, call->err));
+  TRY(db_team(store_db(st), STR_NONE, call->err)); /* all teams */
+  TRY(write_archive(call, m));
+  TRY(name_files(call, m));
+  put_made(call, m);
+  return STATUS_OK;
 }
 
 /* ---- bringing back ---- */
@@ -222,20 +218,16 @@ enum status backup_restore_transcripts(struct op_call *call, const struct backup
 /* Where the folders of a store's teams are. */
 static enum status files_of(struct op_call *call, struct store *st, const char **ret_folder, struct error *err) {
   struct str admin;
-  enum status s = place_agent(st, call->caller.team, STR(""), call->arena, &admin, err);
-  if (s == STATUS_OK)
-    *ret_folder = arena_cstr(call->arena, fs_dirname(fs_dirname(admin)));
-  return s;
+  TRY(place_agent(st, call->caller.team, STR(""), call->arena, &admin, err));
+  *ret_folder = arena_cstr(call->arena, fs_dirname(fs_dirname(admin)));
+  return STATUS_OK;
 }
 
 /* A file without a name, where the files of the target are. */
 static enum status temporary(struct op_call *call, struct store *to, struct tar *t) {
   const char *folder;
-  enum status s = files_of(call, to, &folder, call->err);
-  if (s == STATUS_OK)
-    s = fs_mkdirs(folder, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(files_of(call, to, &folder, call->err));
+  TRY(fs_mkdirs(folder, call->err));
   char *path = arena_cstr(call->arena, arena_printf(call->arena, "%s/.transcripts.XXXXXX", folder));
   t->name = path;
   t->fd = mkostemp(path, O_CLOEXEC);

@@ -161,24 +161,19 @@ static enum status put_all(struct export *x, bool events) {
                        .scratch = x->scratch,
                        .err = x->call->err};
   struct record header = {.kind = RECORD_HEADER, .version = EXPORT_VERSION, .schema = store_schema_version()};
-  enum status s = transfer_begin(t.store, t.err);
-  if (s == STATUS_OK)
-    s = transfer_count(&t, &x->total);
-  if (s == STATUS_OK)
-    s = put(x, &header);
-  if (s == STATUS_OK)
-    s = transfer_memories(&t, put_memory, x);
-  if (s == STATUS_OK)
-    s = transfer_links(&t, put_link, x);
-  if (s == STATUS_OK)
-    s = transfer_tombstones(&t, put_tombstone, x);
-  if (s == STATUS_OK && events)
-    s = transfer_txns(&t, put_txn, x);
-  if (s == STATUS_OK && events)
-    s = transfer_events(&t, put_event, x);
-  if (s == STATUS_OK && t.one_project)
+  TRY(transfer_begin(t.store, t.err));
+  TRY(transfer_count(&t, &x->total));
+  TRY(put(x, &header));
+  TRY(transfer_memories(&t, put_memory, x));
+  TRY(transfer_links(&t, put_link, x));
+  TRY(transfer_tombstones(&t, put_tombstone, x));
+  if (events)
+    TRY(transfer_txns(&t, put_txn, x));
+  if (events)
+    TRY(transfer_events(&t, put_event, x));
+  if (t.one_project)
     json_put(x->call->doc, x->call->result, "project", caller->project);
-  return s == STATUS_OK ? transfer_end(t.store, t.err) : s;
+  return transfer_end(t.store, t.err);
 }
 
 static void put_result(struct export *x) {

@@ -121,10 +121,10 @@ enum status import_finish(struct import *im) {
     store_rollback(call->engine->store);
     return STATUS_OK;
   }
-  enum status s = call_commit(call, &im->txn);
-  if (s == STATUS_OK && im->imported && !json_bool(call->args, "defer_embedding", false))
+  TRY(call_commit(call, &im->txn));
+  if (im->imported && !json_bool(call->args, "defer_embedding", false))
     embed_imported(im);
-  return s;
+  return STATUS_OK;
 }
 
 /* ---- foreign memories ---- */
@@ -183,11 +183,8 @@ enum status import_store(struct import *im, struct arena *a, struct memory *m, i
   w.m.session = call.caller.session;
   w.m.trust = STR("import");
   w.m.weight = 1.0;
-  s = write_prepare(&call, &w);
-  if (s == STATUS_OK)
-    s = duplicates_decide(&call, &im->txn, &w, &rep);
-  if (s != STATUS_OK)
-    return s;
+  TRY(write_prepare(&call, &w));
+  TRY(duplicates_decide(&call, &im->txn, &w, &rep));
   /* What is there stays as it is: text from outside never replaces a memory by itself. */
   if (w.action == WRITE_SKIPPED || rep.old.id) {
     im->duplicates++;
@@ -248,11 +245,9 @@ static enum status import_file(struct import *im, struct str path, struct str fo
   struct op_call *call = im->call;
   struct source source;
   enum import_format guessed = str_is(format, "cairn") ? FORMAT_NATIVE : FORMAT_GRAPH;
-  enum status s = source_open(call, path, &source);
-  if (s == STATUS_OK && (str_empty(format) || str_is(format, "auto")))
-    s = guess(call, &source, &guessed);
-  if (s != STATUS_OK)
-    return s;
+  TRY(source_open(call, path, &source));
+  if ((str_empty(format) || str_is(format, "auto")))
+    TRY(guess(call, &source, &guessed));
   im->format = guessed == FORMAT_NATIVE ? "cairn" : "graph";
   return guessed == FORMAT_NATIVE ? import_native(im, &source) : import_graph(im, &source);
 }

@@ -271,10 +271,10 @@ static enum status store_relations(struct graph *g, size_t from, size_t to) {
     buf_add(&reason, g->relations.v[i].type);
   }
   struct link link = {.src = r->src, .rel = STR("relates"), .dst = r->dst, .reason = buf_str(&reason)};
-  enum status s = transfer_has_link(txn->store, txn->team, link.src, link.rel, link.dst, &there, call.err);
-  if (s != STATUS_OK || there)
-    return s;
-  s = call_scrub(&call, &link.reason, "the relation's type");
+  TRY(transfer_has_link(txn->store, txn->team, link.src, link.rel, link.dst, &there, call.err));
+  if (there)
+    return STATUS_OK;
+  enum status s = call_scrub(&call, &link.reason, "the relation's type");
   if (s == STATUS_SECRET) {
     import_refuse_line(g->im, r->line, call.err);
     return STATUS_OK;
@@ -286,7 +286,6 @@ static enum status store_relations(struct graph *g, size_t from, size_t to) {
 }
 
 static enum status link_all(struct graph *g) {
-  enum status s = STATUS_OK;
   if (g->entities.n)
     qsort(g->entities.v, g->entities.n, sizeof(*g->entities.v), by_name);
   for (size_t i = 0; i < g->relations.n; i++) {
@@ -295,21 +294,20 @@ static enum status link_all(struct graph *g) {
   }
   if (g->relations.n)
     qsort(g->relations.v, g->relations.n, sizeof(*g->relations.v), by_ends);
-  for (size_t i = 0, end; s == STATUS_OK && i < g->relations.n; i = end) {
+  for (size_t i = 0, end; i < g->relations.n; i = end) {
     const struct relation *r = &g->relations.v[i];
     for (end = i + 1; end < g->relations.n; end++)
       if (g->relations.v[end].src != r->src || g->relations.v[end].dst != r->dst)
         break;
     arena_release(g->line);
-    s = store_relations(g, i, end);
+    TRY(store_relations(g, i, end));
   }
-  return s;
+  return STATUS_OK;
 }
 
 enum status import_graph(struct import *im, const struct source *source) {
   struct graph g = {.im = im, .line = arena_child(im->call->arena)};
-  enum status s = call_begin(im->call, &im->txn);
-  if (s == STATUS_OK)
-    s = take_lines(&g, source);
-  return s == STATUS_OK ? link_all(&g) : s;
+  TRY(call_begin(im->call, &im->txn));
+  TRY(take_lines(&g, source));
+  return link_all(&g);
 }

@@ -85,16 +85,15 @@ static enum status read_folder(struct folder *f, struct str folder) {
 static int by_path(const void *x, const void *y) { return str_cmp(*(const struct str *)x, *(const struct str *)y); }
 
 static enum status find_files(struct folder *f) {
-  enum status s = read_folder(f, STR(""));
-  while (s == STATUS_OK && f->open.n)
-    s = read_folder(f, f->open.v[--f->open.n]);
-  if (s == STATUS_OK && f->files.n == 0) {
+  TRY(read_folder(f, STR("")));
+  while (f->open.n)
+    TRY(read_folder(f, f->open.v[--f->open.n]));
+  if (f->files.n == 0) {
     error_set(f->call->err, STATUS_NOT_FOUND, "there is no Markdown file in %.*s", STR_ARG(f->root));
     return error_fix(f->call->err, "notes are files whose names end in .md or .markdown");
   }
-  if (s == STATUS_OK)
-    qsort(f->files.v, f->files.n, sizeof(*f->files.v), by_path);
-  return s;
+  qsort(f->files.v, f->files.n, sizeof(*f->files.v), by_path);
+  return STATUS_OK;
 }
 
 /* ---- one file ---- */
@@ -191,10 +190,9 @@ static enum status store_folder(struct import *im, struct str path) {
 static enum status store_input(struct import *im) {
   struct op_call *call = im->call;
   struct str text;
-  enum status s = fs_read_fd(call->arena, STDIN_FILENO, "standard input", IMPORT_MARKDOWN_MAX, &text, call->err);
-  if (s == STATUS_OK)
-    s = call_begin(call, &im->txn);
-  return s == STATUS_OK ? store_text(im, call->arena, STR("-"), text) : s;
+  TRY(fs_read_fd(call->arena, STDIN_FILENO, "standard input", IMPORT_MARKDOWN_MAX, &text, call->err));
+  TRY(call_begin(call, &im->txn));
+  return store_text(im, call->arena, STR("-"), text);
 }
 
 enum status import_markdown(struct import *im, struct str path) {
@@ -211,6 +209,6 @@ enum status import_markdown(struct import *im, struct str path) {
       path.n--;
     return store_folder(im, path);
   }
-  enum status s = call_begin(call, &im->txn);
-  return s == STATUS_OK ? store_file(im, arena_child(call->arena), path, fs_basename(path)) : s;
+  TRY(call_begin(call, &im->txn));
+  return store_file(im, arena_child(call->arena), path, fs_basename(path));
 }

@@ -66,11 +66,8 @@ static enum status read_line(struct native *n, const struct lines *lines, struct
 static enum status check_line(struct native *n, const struct lines *lines, struct record *r, struct error *err) {
   int64_t found = 0;
   struct import *im = n->im;
-  enum status s = record_scrub(n->line, r, im->call->secrets, n->redact, &found, err);
-  if (s == STATUS_OK)
-    s = record_check(n->line, r, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(record_scrub(n->line, r, im->call->secrets, n->redact, &found, err));
+  TRY(record_check(n->line, r, err));
   if (found)
     list_push(im->call->arena, &n->redacted, lines->number);
   im->redacted += found;
@@ -131,15 +128,12 @@ static enum status differs(struct native *n, const struct record *r, int64_t id,
   struct memory ours;
   struct notes notes = {0};
   bool found;
-  enum status s = memory_by_id(st, n->im->txn.team, id, n->line, &ours, &found, err);
-  if (s == STATUS_OK)
-    s = memory_load_body(st, n->line, &ours, err);
-  if (s == STATUS_OK)
-    s = memory_load_lists(st, n->line, &ours, err);
-  if (s == STATUS_OK)
-    s = notes_load(st, n->line, &ours, &notes, err);
-  if (s != STATUS_OK || !found)
-    return s;
+  TRY(memory_by_id(st, n->im->txn.team, id, n->line, &ours, &found, err));
+  TRY(memory_load_body(st, n->line, &ours, err));
+  TRY(memory_load_lists(st, n->line, &ours, err));
+  TRY(notes_load(st, n->line, &ours, &notes, err));
+  if (!found)
+    return STATUS_OK;
   for (size_t i = 0; i < memory_field_count; i++) {
     const struct field *f = &memory_fields[i];
     struct str name = str_from(f->name);
@@ -171,13 +165,13 @@ static enum status differs(struct native *n, const struct record *r, int64_t id,
 static enum status note_already(struct native *n, int64_t line, const struct record *r, int64_t id, struct error *err) {
   struct buf names = BUF(n->line);
   n->im->already++;
-  enum status s = differs(n, r, id, &names, err);
-  if (s == STATUS_OK && names.n)
+  TRY(differs(n, r, id, &names, err));
+  if (names.n)
     import_warn(n->im, "differs",
                 arena_printf(n->line, "line %lld: memory %lld is here already and differs in %s; ours stays",
                              (long long)line, (long long)id, names.p),
                 arena_printf(n->line, "to change it: cairn supersede %lld --reason WHY TEXT", (long long)id));
-  return s;
+  return STATUS_OK;
 }
 
 static enum status taken(struct error *err, const char *what, struct str name, const struct memory *held) {
@@ -191,16 +185,17 @@ static enum status check_names(struct native *n, const struct memory *m, struct 
   struct store *st = n->im->txn.store;
   struct memory held;
   bool found = false;
-  enum status s = STATUS_OK;
   if (!str_is(m->state, "active"))
-    return s;
+    return STATUS_OK;
   if (m->key.p)
-    s = memory_by_key(st, m->team, m->project, m->key, n->line, &held, &found, err);
-  if (s == STATUS_OK && found)
+    TRY(memory_by_key(st, m->team, m->project, m->key, n->line, &held, &found, err));
+  if (found)
     return taken(err, "key", m->key, &held);
-  if (s == STATUS_OK && m->skill_name.p)
-    s = memory_by_skill(st, m->team, m->skill_name, n->line, &held, &found, err);
-  return s == STATUS_OK && found ? taken(err, "skill name", m->skill_name, &held) : s;
+  if (m->skill_name.p)
+    TRY(memory_by_skill(st, m->team, m->skill_name, n->line, &held, &found, err));
+  if (found)
+    return taken(err, "skill name", m->skill_name, &held);
+  return STATUS_OK;
 }
 
 /* A file may say of itself what it likes: unless a person vouches for it, it is a text from outside. */
@@ -262,16 +257,16 @@ static enum status store_tombstone(struct native *n, int64_t line, struct record
         arena_printf(n->line, "'cairn get %lld' shows it; whether it goes here, too, is yours to say", (long long)id));
     return s;
   }
-  s = transfer_add_tombstone(&im->txn, &r->tombstone, &added, err);
-  if (s == STATUS_OK && added)
+  TRY(transfer_add_tombstone(&im->txn, &r->tombstone, &added, err));
+  if (added)
     im->tombstones++;
-  return s;
+  return STATUS_OK;
 }
 
 static enum status missing_end(struct native *n, struct str uid, bool *ret_purged, struct error *err) {
-  enum status s = tombstone_exists(n->im->txn.store, n->im->txn.team, uid, ret_purged, err);
-  if (s != STATUS_OK || *ret_purged)
-    return s;
+  TRY(tombstone_exists(n->im->txn.store, n->im->txn.team, uid, ret_purged, err));
+  if (*ret_purged)
+    return STATUS_OK;
   error_set(err, STATUS_NOT_FOUND, "the link's memory %.*s is neither in the store nor imported", STR_ARG(uid));
   return error_fix(err, "add the memory to the file, or remove the line");
 }
@@ -282,9 +277,7 @@ static enum status still_active(struct native *n, int64_t line, const struct lin
   struct import *im = n->im;
   struct memory m;
   bool found;
-  enum status s = memory_by_id(im->txn.store, im->txn.team, l->dst, n->line, &m, &found, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(memory_by_id(im->txn.store, im->txn.team, l->dst, n->line, &m, &found, err));
   if (n->first_new && l->dst >= n->first_new) {
     error_set(err, STATUS_CONFLICT, "memory %.*s is %.*s in the file, and superseded by %.*s", STR_ARG(l->dst_uid),
               STR_ARG(m.state), STR_ARG(l->src_uid));
@@ -305,12 +298,12 @@ static enum status bears_on_trusted(struct native *n, const struct link *l, bool
   if (!shadows && !waits)
     return STATUS_OK;
   struct store *st = n->im->txn.store;
-  enum status s = memory_by_id(st, n->im->txn.team, shadows ? l->dst : l->src, n->line, &ours, &found, err);
-  if (s == STATUS_OK && found)
-    s = memory_by_id(st, n->im->txn.team, shadows ? l->src : l->dst, n->line, &other, &found, err);
-  if (s == STATUS_OK && found)
+  TRY(memory_by_id(st, n->im->txn.team, shadows ? l->dst : l->src, n->line, &ours, &found, err));
+  if (found)
+    TRY(memory_by_id(st, n->im->txn.team, shadows ? l->src : l->dst, n->line, &other, &found, err));
+  if (found)
     *ret_bears = memory_trusted(&ours) && !memory_trusted(&other);
-  return s;
+  return STATUS_OK;
 }
 
 static enum status leave_link_out(struct native *n, int64_t line, const struct link *l) {
@@ -326,10 +319,8 @@ static enum status leave_link_out(struct native *n, int64_t line, const struct l
 static enum status add_link(struct native *n, const struct link *l, struct error *err) {
   struct txn *txn = &n->im->txn;
   struct error ignored;
-  enum status s = txn_mark(txn, err);
-  if (s != STATUS_OK)
-    return s;
-  s = link_add(txn, n->line, l, err);
+  TRY(txn_mark(txn, err));
+  enum status s = link_add(txn, n->line, l, err);
   enum status ended = txn_unmark(txn, s == STATUS_OK, s == STATUS_OK ? err : &ignored);
   return s == STATUS_OK ? ended : s;
 }
@@ -338,18 +329,16 @@ static enum status store_link(struct native *n, int64_t line, struct record *r, 
   struct import *im = n->im;
   struct link *l = &r->link;
   bool standing = false, there = false, purged = false, bears = false;
-  enum status s = transfer_find(im->txn.store, im->txn.team, l->src_uid, &l->src, NULL, err);
-  if (s == STATUS_OK)
-    s = transfer_find(im->txn.store, im->txn.team, l->dst_uid, &l->dst, &standing, err);
-  if (s == STATUS_OK && !(l->src && l->dst))
+  TRY(transfer_find(im->txn.store, im->txn.team, l->src_uid, &l->src, NULL, err));
+  TRY(transfer_find(im->txn.store, im->txn.team, l->dst_uid, &l->dst, &standing, err));
+  if (!(l->src && l->dst))
     return missing_end(n, l->src ? l->dst_uid : l->src_uid, &purged, err);
-  if (s == STATUS_OK)
-    s = transfer_has_link(im->txn.store, im->txn.team, l->src, l->rel, l->dst, &there, err);
-  if (s != STATUS_OK || there)
-    return s;
+  TRY(transfer_has_link(im->txn.store, im->txn.team, l->src, l->rel, l->dst, &there, err));
+  if (there)
+    return STATUS_OK;
   if (standing && str_is(l->rel, "supersedes"))
     return still_active(n, line, l, err);
-  s = bears_on_trusted(n, l, &bears, err);
+  enum status s = bears_on_trusted(n, l, &bears, err);
   if (s != STATUS_OK || bears)
     return s == STATUS_OK ? leave_link_out(n, line, l) : s;
   s = add_link(n, l, err);

@@ -56,17 +56,14 @@ enum status op_migrate(struct op_call *call) {
       .path = arena_cstr(call->arena, to), .unfinished = true, .now = call->now, .settings = call->engine->settings};
   int64_t began = clock_ticks_us();
   reads_flush(call->engine->store);
-  enum status s = check_target(call, to);
-  if (s == STATUS_OK)
-    s = store_open(&o, &m->copy.to, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(check_target(call, to));
+  TRY(store_open(&o, &m->copy.to, call->err));
   arena_defer(call->arena, close_target, &m->copy.to);
   m->copy.from = call->engine->store;
   m->copy.arena = call->arena;
   m->copy.hooks = (struct copy_hooks){call, on_progress, on_cancelled};
   m->now = call->now;
-  s = store_move(m, call->err);
+  enum status s = store_move(m, call->err);
   if (s != STATUS_OK)
     store_rollback(m->copy.to);
   else

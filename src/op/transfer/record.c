@@ -354,9 +354,8 @@ enum status record_read(struct arena *a, struct str line, struct record *ret_rec
     error_set(err, STATUS_USAGE, "a text holds a NUL character");
     return bad(err, "remove it: memories are text");
   }
-  enum status s = STATUS_OK;
   if (yyjson_obj_get(root, "cairn")) {
-    s = read_header(root, &r, err);
+    TRY(read_header(root, &r, err));
   } else {
     for (size_t kind = RECORD_HEADER + 1; kind < RECORD_KINDS && !obj; kind++) {
       obj = yyjson_obj_get(root, layouts[kind].name);
@@ -364,10 +363,9 @@ enum status record_read(struct arena *a, struct str line, struct record *ret_rec
     }
     if (!yyjson_is_obj(obj) || yyjson_obj_size(root) != 1)
       return not_a_record(err);
-    s = r.kind == RECORD_MEMORY ? read_memory(a, obj, &r, err)
-                                : read_members(a, obj, layouts[r.kind].name, layouts[r.kind].members, &r, err);
+    TRY(r.kind == RECORD_MEMORY ? read_memory(a, obj, &r, err)
+                                : read_members(a, obj, layouts[r.kind].name, layouts[r.kind].members, &r, err));
   }
-  if (s == STATUS_OK)
-    *ret_record = r;
-  return s;
+  *ret_record = r;
+  return STATUS_OK;
 }

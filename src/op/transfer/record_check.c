@@ -38,9 +38,7 @@ static enum status check_choices(struct arena *a, const struct memory *m, struct
 
 static enum status check_type(const struct memory *m, struct error *err) {
   const struct mem_type *t;
-  enum status s = type_resolve(m->kind, m->type, &t, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(type_resolve(m->kind, m->type, &t, err));
   if (str_is(m->type, t->name) && !t->stored_as && str_is(m->kind, kind_names[t->kind]))
     return STATUS_OK;
   error_set(err, STATUS_REFUSED, "type '%.*s' of kind '%.*s' is not how it is stored", STR_ARG(m->type),
@@ -99,10 +97,7 @@ static enum status check_gate(struct arena *a, const struct memory *m, struct er
   struct warnings warnings = {0};
   if (str_is(draft.severity, "deprecated"))
     draft.severity = STR("pattern");
-  enum status s =
-      memfile_is_path(m->key) ? gate_check_exact(a, &draft, err) : gate_check(a, false, &draft, &warnings, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(memfile_is_path(m->key) ? gate_check_exact(a, &draft, err) : gate_check(a, false, &draft, &warnings, err));
   if (!str_eq(draft.headline, m->headline)) {
     error_set(err, STATUS_REFUSED, "the headline is missing, or has line breaks or repeated blanks in it");
     error_step(err, "headline");
@@ -112,20 +107,15 @@ static enum status check_gate(struct arena *a, const struct memory *m, struct er
 }
 
 static enum status check_memory(struct arena *a, const struct memory *m, struct error *err) {
-  enum status s = STATUS_OK;
   if (!uuid_valid(m->uid)) {
     error_set(err, STATUS_REFUSED, "'%.*s' is not a uid", STR_ARG(m->uid));
-    s = refuse(err, "a uid is a UUID in lower case, such as 0190a0a0-0000-7000-8000-000000000000");
+    TRY(refuse(err, "a uid is a UUID in lower case, such as 0190a0a0-0000-7000-8000-000000000000"));
   }
-  if (s == STATUS_OK)
-    s = check_choices(a, m, err);
-  if (s == STATUS_OK)
-    s = check_type(m, err);
-  if (s == STATUS_OK)
-    s = check_numbers(m, err);
-  if (s == STATUS_OK)
-    s = check_shape(m, err);
-  return s == STATUS_OK ? check_gate(a, m, err) : s;
+  TRY(check_choices(a, m, err));
+  TRY(check_type(m, err));
+  TRY(check_numbers(m, err));
+  TRY(check_shape(m, err));
+  return check_gate(a, m, err);
 }
 
 /* ---- the other records ---- */

@@ -52,15 +52,13 @@ enum status vault_refuse_secret(struct op_call *call, struct str text, const cha
 }
 
 enum status vault_check_entry(struct op_call *call, struct str key, struct str value) {
-  enum status s = check_key(call, key);
-  if (s == STATUS_OK && value.n > VAULT_VALUE_BYTES) {
+  TRY(check_key(call, key));
+  if (value.n > VAULT_VALUE_BYTES) {
     error_set(call->err, STATUS_TOO_LARGE, "the value has %zu bytes, at most %d are allowed", value.n,
               VAULT_VALUE_BYTES);
-    s = error_fix(call->err, "keep large data in a file, and its path in the vault");
+    TRY(error_fix(call->err, "keep large data in a file, and its path in the vault"));
   }
-  return s == STATUS_OK
-             ? vault_refuse_secret(call, key, "the key", "name what it is for, and keep the secret as the value")
-             : s;
+  return vault_refuse_secret(call, key, "the key", "name what it is for, and keep the secret as the value");
 }
 
 enum status vault_no_such_key(struct op_call *call, struct str key) {
@@ -99,9 +97,7 @@ enum status vault_hold_key(struct op_call *call, bool make, struct held_key *ret
 enum status vault_settle_key(struct op_call *call, struct txn *txn, const struct held_key *held) {
   struct vault_key now;
   bool found;
-  enum status s = vault_key_find(txn->store, txn->team, call->arena, &now, &found, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(vault_key_find(txn->store, txn->team, call->arena, &now, &found, call->err));
   if (found ? strcmp(now.id, held->row.id) != 0 : !held->is_new) {
     error_set(call->err, STATUS_CONFLICT, "the key of the vault was changed at the same moment; nothing was stored");
     return error_fix(call->err, "repeat the call");

@@ -30,23 +30,19 @@ static void put_grant(struct op_call *call, yyjson_mut_val *obj, const struct gr
 
 static enum status check_grant(struct op_call *call, struct grant *ret_grant) {
   struct grant g = {.key = json_str(call->args, "key"), .grantee = json_str(call->args, "to"), .uses = -1};
-  enum status s = check_grantee(call, g.grantee);
-  if (s == STATUS_OK)
-    s = call_time(call, "ttl", 1, &g.expires_at);
-  if (s == STATUS_OK && yyjson_obj_get(call->args, "uses"))
-    s = call_int(call, "uses", 1, 1, USES_MOST, &g.uses);
-  if (s == STATUS_OK)
-    *ret_grant = g;
-  return s;
+  TRY(check_grantee(call, g.grantee));
+  TRY(call_time(call, "ttl", 1, &g.expires_at));
+  if (yyjson_obj_get(call->args, "uses"))
+    TRY(call_int(call, "uses", 1, 1, USES_MOST, &g.uses));
+  *ret_grant = g;
+  return STATUS_OK;
 }
 
 /* Only of secrets: everybody may read what is none. */
 static enum status check_secret(struct op_call *call, struct str key) {
   struct vault_entry e;
   bool found = false;
-  enum status s = vault_get_entry(call, key, &e, &found);
-  if (s != STATUS_OK)
-    return s;
+  TRY(vault_get_entry(call, key, &e, &found));
   if (!found)
     return vault_no_such_key(call, key);
   if (e.is_secret)
@@ -58,19 +54,12 @@ static enum status check_secret(struct op_call *call, struct str key) {
 enum status op_vault_grant(struct op_call *call) {
   struct grant g;
   struct txn txn;
-  enum status s = vault_manage(call, "granting a secret");
-  if (s == STATUS_OK)
-    s = check_grant(call, &g);
-  if (s == STATUS_OK)
-    s = call_begin(call, &txn);
-  if (s == STATUS_OK)
-    s = check_secret(call, g.key);
-  if (s == STATUS_OK)
-    s = grant_put(&txn, &g, call->err);
-  if (s == STATUS_OK)
-    s = vault_note(&txn, call->arena, g.key, "vault:grant", "to", g.grantee, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(vault_manage(call, "granting a secret"));
+  TRY(check_grant(call, &g));
+  TRY(call_begin(call, &txn));
+  TRY(check_secret(call, g.key));
+  TRY(grant_put(&txn, &g, call->err));
+  TRY(vault_note(&txn, call->arena, g.key, "vault:grant", "to", g.grantee, call->err));
   g.created_at = txn.now;
   g.created_by = txn.source;
   put_grant(call, call->result, &g);
@@ -79,10 +68,7 @@ enum status op_vault_grant(struct op_call *call) {
 
 enum status op_vault_grants(struct op_call *call) {
   struct grants list = {0};
-  enum status s =
-      grants_list(call->engine->store, call->caller.team, json_str(call->args, "key"), call->arena, &list, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(grants_list(call->engine->store, call->caller.team, json_str(call->args, "key"), call->arena, &list, call->err));
   yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "grants");
   for (size_t i = 0; i < list.n; i++)
     put_grant(call, yyjson_mut_arr_add_obj(call->doc, arr), &list.v[i]);
@@ -94,19 +80,14 @@ enum status op_vault_revoke(struct op_call *call) {
   struct str key = json_str(call->args, "key"), to = json_str(call->args, "to");
   struct txn txn;
   bool found = false;
-  enum status s = vault_manage(call, "revoking a grant");
-  if (s == STATUS_OK)
-    s = call_begin(call, &txn);
-  if (s == STATUS_OK)
-    s = grant_remove(&txn, key, to, &found, call->err);
-  if (s == STATUS_OK && !found) {
+  TRY(vault_manage(call, "revoking a grant"));
+  TRY(call_begin(call, &txn));
+  TRY(grant_remove(&txn, key, to, &found, call->err));
+  if (!found) {
     error_set(call->err, STATUS_NOT_FOUND, "'%.*s' has no grant for '%.*s'", STR_ARG(to), STR_ARG(key));
     return error_fix(call->err, "'cairn vault grants' shows the grants there are");
   }
-  if (s == STATUS_OK)
-    s = vault_note(&txn, call->arena, key, "vault:revoke", "to", to, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(vault_note(&txn, call->arena, key, "vault:revoke", "to", to, call->err));
   json_put(call->doc, call->result, "key", key);
   json_put(call->doc, call->result, "to", to);
   json_put_bool(call->doc, call->result, "revoked", true);

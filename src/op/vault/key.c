@@ -45,10 +45,9 @@ enum status key_file_place(struct arena *a, struct str *ret_path, struct error *
 
 static enum status key_path(const struct key_search *in, const char **ret_path) {
   struct str path;
-  enum status s = key_file_place(in->a, &path, in->err);
-  if (s == STATUS_OK)
-    *ret_path = path.p;
-  return s;
+  TRY(key_file_place(in->a, &path, in->err));
+  *ret_path = path.p;
+  return STATUS_OK;
 }
 
 /* ---- passphrases ---- */
@@ -125,9 +124,9 @@ static enum status open_with_passphrase(const struct key_search *in, const struc
   struct str passphrase = passphrase_from(in, "CAIRN_VAULT_PASSPHRASE", "Passphrase of the vault: ");
   if (!passphrase.p)
     return not_at_hand(in, row);
-  enum status s = stretch_key(in, passphrase, &row->how, ret_key);
-  if (s != STATUS_OK || strcmp(ret_key->id, row->id) == 0)
-    return s;
+  TRY(stretch_key(in, passphrase, &row->how, ret_key));
+  if (strcmp(ret_key->id, row->id) == 0)
+    return STATUS_OK;
   error_set(in->err, STATUS_UNAVAILABLE, "this is not the passphrase of the vault of team '%.*s'", STR_ARG(in->team));
   return error_fix(in->err, "set CAIRN_VAULT_PASSPHRASE to the one that the secrets were stored with");
 }
@@ -140,11 +139,8 @@ static enum status open_with_key(const struct key_search *in, const struct vault
     return bad_variable(in, "CAIRN_VAULT_KEY");
   if (given.p && strcmp(ret_key->id, row->id) == 0)
     return STATUS_OK;
-  enum status s = key_path(in, &path);
-  if (s == STATUS_OK)
-    s = key_file_read(in->a, path, &keys, in->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(key_path(in, &path));
+  TRY(key_file_read(in->a, path, &keys, in->err));
   for (size_t i = 0; i < keys.n; i++)
     if (strcmp(keys.v[i].id, row->id) == 0) {
       *ret_key = keys.v[i];

@@ -33,37 +33,26 @@ static enum status rotate_all(struct op_call *call, const struct held_key *old, 
                               size_t *ret_count) {
   struct vault_entries list = {0};
   struct txn txn;
-  enum status s = call_begin(call, &txn);
-  if (s == STATUS_OK)
-    s = vault_settle_key(call, &txn, old);
-  if (s == STATUS_OK)
-    s = vault_secrets(call->engine->store, txn.team, call->arena, &list, call->err);
-  for (size_t i = 0; s == STATUS_OK && i < list.n; i++)
-    s = reseal(call, &txn, old, new, &list.v[i]);
-  if (s == STATUS_OK)
-    s = vault_key_put(&txn, &new->row, call->err);
-  if (s == STATUS_OK)
-    s = note(call, &txn, old, new, list.n);
-  if (s == STATUS_OK)
-    s = call_commit(call, &txn);
-  if (s == STATUS_OK)
-    *ret_count = list.n;
-  return s;
+  TRY(call_begin(call, &txn));
+  TRY(vault_settle_key(call, &txn, old));
+  TRY(vault_secrets(call->engine->store, txn.team, call->arena, &list, call->err));
+  for (size_t i = 0; i < list.n; i++)
+    TRY(reseal(call, &txn, old, new, &list.v[i]));
+  TRY(vault_key_put(&txn, &new->row, call->err));
+  TRY(note(call, &txn, old, new, list.n));
+  TRY(call_commit(call, &txn));
+  *ret_count = list.n;
+  return STATUS_OK;
 }
 
 enum status op_vault_rotate(struct op_call *call) {
   struct key_search in = vault_search(call);
   struct held_key old, new = {.key = arena_new(call->arena, struct master_key)};
   size_t count;
-  enum status s = vault_manage(call, "changing the key of the vault");
-  if (s == STATUS_OK)
-    s = vault_hold_key(call, false, &old);
-  if (s == STATUS_OK)
-    s = key_next(&in, json_bool(call->args, "passphrase", false), &new.row, new.key);
-  if (s == STATUS_OK)
-    s = rotate_all(call, &old, &new, &count);
-  if (s != STATUS_OK)
-    return s;
+  TRY(vault_manage(call, "changing the key of the vault"));
+  TRY(vault_hold_key(call, false, &old));
+  TRY(key_next(&in, json_bool(call->args, "passphrase", false), &new.row, new.key));
+  TRY(rotate_all(call, &old, &new, &count));
   json_put_int(call->doc, call->result, "secrets", (int64_t)count);
   json_put(call->doc, call->result, "from", str_from(old.row.id));
   json_put(call->doc, call->result, "to", str_from(new.row.id));

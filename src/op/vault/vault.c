@@ -19,9 +19,7 @@ static enum status tell_former_value(struct op_call *call) {
   struct store *st = call->engine->store;
   bool emptied = false, server = db_engine(store_db(st)) != DB_SQLITE;
   struct strs backups = {0};
-  enum status s = db_checkpoint(store_db(st), true, &emptied, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(db_checkpoint(store_db(st), true, &emptied, call->err));
   store_list_backups(st, call->arena, &backups);
   if (server || !emptied)
     put_warning(call, "former_value",
@@ -41,9 +39,7 @@ static enum status tell_former_value(struct op_call *call) {
 /* Texts that hold the secret already are not changed: their owner decides. */
 static enum status tell_held(struct op_call *call, struct str value) {
   struct int64s ids = {0};
-  enum status s = secrets_held(call, value, &ids);
-  if (s != STATUS_OK)
-    return s;
+  TRY(secrets_held(call, value, &ids));
   yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "held_by");
   for (size_t i = 0; i < ids.n; i++)
     yyjson_mut_arr_add_sint(call->doc, arr, ids.v[i]);
@@ -78,18 +74,14 @@ static enum status prepare_set(struct op_call *call, struct setting_of *w) {
 
 static enum status store_value(struct op_call *call, struct txn *txn, struct setting_of *w) {
   bool was_secret = w->found && w->was.is_secret;
-  enum status s = vault_get_entry(call, w->key, &w->was, &w->found);
-  if (s != STATUS_OK)
-    return s;
+  TRY(vault_get_entry(call, w->key, &w->was, &w->found));
   if (!was_secret && w->found && w->was.is_secret) {
     error_set(call->err, STATUS_CONFLICT, "'%.*s' became a secret at the same moment", STR_ARG(w->key));
     return error_fix(call->err, "repeat the call");
   }
   if (!w->secret)
     return vault_put(txn, call->arena, w->key, w->value, "vault:set", call->err);
-  s = vault_settle_key(call, txn, &w->held);
-  if (s != STATUS_OK)
-    return s;
+  TRY(vault_settle_key(call, txn, &w->held));
   struct str sealed = seal(call->arena, w->held.key, txn->team, w->key, w->value);
   return vault_put_secret(txn, call->arena, w->key, sealed, call->err);
 }
@@ -106,13 +98,9 @@ static void tell_traces(struct op_call *call, const struct setting_of *w) {
 enum status op_vault_set(struct op_call *call) {
   struct setting_of w = {.key = json_str(call->args, "key"), .value = json_str(call->args, "value")};
   struct txn txn;
-  enum status s = prepare_set(call, &w);
-  if (s == STATUS_OK)
-    s = call_begin(call, &txn);
-  if (s == STATUS_OK)
-    s = store_value(call, &txn, &w);
-  if (s != STATUS_OK)
-    return s;
+  TRY(prepare_set(call, &w));
+  TRY(call_begin(call, &txn));
+  TRY(store_value(call, &txn, &w));
   struct vault_entry now = {.key = w.key,
                             .value = w.value,
                             .is_secret = w.secret,
@@ -121,10 +109,10 @@ enum status op_vault_set(struct op_call *call) {
                             .updated_at = txn.now};
   vault_put_entry(call, call->result, &now);
   json_put(call->doc, call->result, "action", w.found ? STR("updated") : STR("created"));
-  s = call_commit(call, &txn);
-  if (s == STATUS_OK && w.secret)
+  TRY(call_commit(call, &txn));
+  if (w.secret)
     tell_traces(call, &w);
-  return s;
+  return STATUS_OK;
 }
 
 /* ---- get, list ---- */
@@ -132,11 +120,8 @@ enum status op_vault_set(struct op_call *call) {
 /* A refusal is in the log, too, so its transaction is committed before the call fails. */
 static enum status refuse_reveal(struct op_call *call, struct txn *txn, struct str key) {
   struct str who = vault_caller(call);
-  enum status s = vault_note(txn, call->arena, key, "vault:refused", "to", who, call->err);
-  if (s == STATUS_OK)
-    s = txn_commit(txn, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(vault_note(txn, call->arena, key, "vault:refused", "to", who, call->err));
+  TRY(txn_commit(txn, call->err));
   error_set(call->err, STATUS_DENIED, "'%.*s' has no grant to see the secret '%.*s'", STR_ARG(who), STR_ARG(key));
   return error_fix(call->err, "pass the handle on, or ask a person for: cairn vault grant '%.*s' --to '%.*s' --ttl 1h",
                    STR_ARG(key), STR_ARG(who));
@@ -149,27 +134,19 @@ static enum status reveal(struct op_call *call, struct str key) {
   struct txn txn;
   struct str value, by = STR("");
   bool found = false;
-  enum status s = vault_hold_key(call, false, &held);
-  if (s == STATUS_OK)
-    s = call_begin(call, &txn);
-  if (s == STATUS_OK)
-    s = vault_settle_key(call, &txn, &held);
-  if (s == STATUS_OK)
-    s = vault_get_entry(call, key, &e, &found);
-  if (s == STATUS_OK && (!found || !e.is_secret))
+  TRY(vault_hold_key(call, false, &held));
+  TRY(call_begin(call, &txn));
+  TRY(vault_settle_key(call, &txn, &held));
+  TRY(vault_get_entry(call, key, &e, &found));
+  if ((!found || !e.is_secret))
     return vault_no_such_key(call, key);
-  if (s == STATUS_OK && !call_by_person(call))
-    s = grant_use(&txn, key, vault_caller(call), call->arena, &by, call->err);
-  if (s == STATUS_OK && !by.p)
+  if (!call_by_person(call))
+    TRY(grant_use(&txn, key, vault_caller(call), call->arena, &by, call->err));
+  if (!by.p)
     return refuse_reveal(call, &txn, key);
-  if (s == STATUS_OK)
-    s = vault_open_secret(call, &held, &e, &value);
-  if (s == STATUS_OK)
-    s = vault_note(&txn, call->arena, key, "vault:reveal", "to", vault_caller(call), call->err);
-  if (s == STATUS_OK)
-    s = txn_commit(&txn, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(vault_open_secret(call, &held, &e, &value));
+  TRY(vault_note(&txn, call->arena, key, "vault:reveal", "to", vault_caller(call), call->err));
+  TRY(txn_commit(&txn, call->err));
   vault_put_entry(call, call->result, &e);
   json_put(call->doc, call->result, "value", value);
   return STATUS_OK;
@@ -179,9 +156,7 @@ enum status op_vault_get(struct op_call *call) {
   struct str key = json_str(call->args, "key");
   struct vault_entry e;
   bool found;
-  enum status s = vault_get_entry(call, key, &e, &found);
-  if (s != STATUS_OK)
-    return s;
+  TRY(vault_get_entry(call, key, &e, &found));
   if (!found)
     return vault_no_such_key(call, key);
   if (e.is_secret && json_bool(call->args, "reveal", false))
@@ -192,10 +167,8 @@ enum status op_vault_get(struct op_call *call) {
 
 enum status op_vault_list(struct op_call *call) {
   struct vault_entries list = {0};
-  enum status s =
-      vault_walk(call->engine->store, call->caller.team, json_str(call->args, "prefix"), call->arena, &list, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(vault_walk(call->engine->store, call->caller.team, json_str(call->args, "prefix"), call->arena, &list,
+                 call->err));
   yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "entries");
   for (size_t i = 0; i < list.n; i++)
     vault_put_entry(call, yyjson_mut_arr_add_obj(call->doc, arr), &list.v[i]);
@@ -210,17 +183,13 @@ enum status op_vault_delete(struct op_call *call) {
   struct vault_entry was;
   struct txn txn;
   bool found = false;
-  enum status s = call_begin(call, &txn);
-  if (s == STATUS_OK)
-    s = vault_get_entry(call, key, &was, &found);
-  if (s == STATUS_OK && !found)
+  TRY(call_begin(call, &txn));
+  TRY(vault_get_entry(call, key, &was, &found));
+  if (!found)
     return vault_no_such_key(call, key);
-  if (s == STATUS_OK && was.is_secret)
-    s = vault_manage(call, "deleting a secret");
-  if (s == STATUS_OK)
-    s = vault_remove(&txn, call->arena, key, &found, call->err);
-  if (s != STATUS_OK)
-    return s;
+  if (was.is_secret)
+    TRY(vault_manage(call, "deleting a secret"));
+  TRY(vault_remove(&txn, call->arena, key, &found, call->err));
   json_put(call->doc, call->result, "key", key);
   json_put_bool(call->doc, call->result, "deleted", true);
   return call_commit(call, &txn);
@@ -242,23 +211,17 @@ enum status op_vault_add(struct op_call *call) {
   struct vault_entry was;
   struct txn txn;
   bool found = false;
-  enum status s = vault_check_entry(call, key, STR(""));
-  if (s == STATUS_OK)
-    s = call_begin(call, &txn);
-  if (s == STATUS_OK)
-    s = vault_get_entry(call, key, &was, &found);
-  if (s == STATUS_OK && found)
-    s = count_of(call, &was, &now);
-  if (s != STATUS_OK)
-    return s;
+  TRY(vault_check_entry(call, key, STR("")));
+  TRY(call_begin(call, &txn));
+  TRY(vault_get_entry(call, key, &was, &found));
+  if (found)
+    TRY(count_of(call, &was, &now));
   if (__builtin_add_overflow(now, by, &now)) {
     error_set(call->err, STATUS_CONFLICT, "the counter '%.*s' cannot go further", STR_ARG(key));
     return error_fix(call->err, "start it again: cairn vault set KEY 0");
   }
   struct str text = arena_printf(call->arena, "%lld", (long long)now);
-  s = vault_put(&txn, call->arena, key, text, "vault:add", call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(vault_put(&txn, call->arena, key, text, "vault:add", call->err));
   json_put(call->doc, call->result, "key", key);
   json_put_int(call->doc, call->result, "value", now);
   return call_commit(call, &txn);

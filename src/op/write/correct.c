@@ -7,19 +7,16 @@
 enum status op_supersede(struct op_call *call) {
   struct memory old;
   struct write w = {0};
-  enum status s = call_find(call, "id", &old);
-  if (s == STATUS_OK)
-    s = write_from_args(call, call->args, &w);
-  if (s != STATUS_OK)
-    return s;
+  TRY(call_find(call, "id", &old));
+  TRY(write_from_args(call, call->args, &w));
   w.supersedes = arena_printf(call->arena, "%lld", (long long)old.id);
   /* A project named in the call makes a version for that project; otherwise it stays where it is. */
   if (!call->caller.project_given)
     w.m.project = old.project;
-  s = write_run(call, &w);
-  if (s == STATUS_OK && !yyjson_mut_obj_get(call->result, "old_id"))
+  TRY(write_run(call, &w));
+  if (!yyjson_mut_obj_get(call->result, "old_id"))
     json_put_int(call->doc, call->result, "old_id", old.id);
-  return s;
+  return STATUS_OK;
 }
 
 /* ---- unsupersede ---- */
@@ -34,9 +31,8 @@ static enum status not_superseded(struct op_call *call, const struct memory *m) 
 static enum status give_back(struct op_call *call, struct txn *txn, const struct memory *old, const struct link *l) {
   struct memory now = *old;
   yyjson_val *prior = NULL;
-  enum status s = l->prior.p ? json_read(call->arena, l->prior, &prior, call->err) : STATUS_OK;
-  if (s != STATUS_OK)
-    return s;
+  if (l->prior.p)
+    TRY(json_read(call->arena, l->prior, &prior, call->err));
   memory_activate(&now);
   now.weight = json_num(prior, "weight", 1.0);
   struct str severity = json_str(prior, "severity");
@@ -62,31 +58,23 @@ enum status op_unsupersede(struct op_call *call) {
   struct link l;
   struct txn txn;
   bool found, keep = json_bool(call->args, "keep_corrector", false);
-  enum status s = call_begin(call, &txn);
-  if (s == STATUS_OK)
-    s = call_find(call, "id", &old);
-  if (s == STATUS_OK)
-    s = link_successor(txn.store, txn.team, old.id, call->arena, &l, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(call_begin(call, &txn));
+  TRY(call_find(call, "id", &old));
+  TRY(link_successor(txn.store, txn.team, old.id, call->arena, &l, call->err));
   if (!str_is(old.state, "superseded") || l.src == 0)
     return not_superseded(call, &old);
-  s = memory_by_id(txn.store, txn.team, l.src, call->arena, &corrector, &found, call->err);
-  if (s == STATUS_OK && str_is(corrector.state, "superseded"))
+  TRY(memory_by_id(txn.store, txn.team, l.src, call->arena, &corrector, &found, call->err));
+  if (str_is(corrector.state, "superseded"))
     return refuse_mid_chain(call, &corrector);
-  if (s == STATUS_OK && keep && old.key.p && str_eq(old.key, corrector.key)) {
+  if (keep && old.key.p && str_eq(old.key, corrector.key)) {
     error_set(call->err, STATUS_CONFLICT, "both memories have the key '%.*s': only one can be active",
               STR_ARG(old.key));
     return error_fix(call->err, "leave --keep-corrector out");
   }
-  if (s == STATUS_OK && !keep && !str_is(corrector.state, "forgotten"))
-    s = retire_corrector(call, &txn, &corrector);
-  if (s == STATUS_OK)
-    s = link_remove(&txn, call->arena, l.src, l.rel, l.dst, &found, call->err);
-  if (s == STATUS_OK)
-    s = give_back(call, &txn, &old, &l);
-  if (s != STATUS_OK)
-    return s;
+  if (!keep && !str_is(corrector.state, "forgotten"))
+    TRY(retire_corrector(call, &txn, &corrector));
+  TRY(link_remove(&txn, call->arena, l.src, l.rel, l.dst, &found, call->err));
+  TRY(give_back(call, &txn, &old, &l));
   json_put_int(call->doc, call->result, "id", old.id);
   json_put(call->doc, call->result, "state", STR("active"));
   if (!keep)
@@ -99,14 +87,14 @@ enum status op_unsupersede(struct op_call *call) {
 static enum status put_version(struct op_call *call, yyjson_mut_val *arr, int64_t id, struct str reason) {
   struct memory m;
   bool found;
-  enum status s = memory_by_id(call->engine->store, call->caller.team, id, call->arena, &m, &found, call->err);
-  if (s != STATUS_OK || !found)
-    return s;
+  TRY(memory_by_id(call->engine->store, call->caller.team, id, call->arena, &m, &found, call->err));
+  if (!found)
+    return STATUS_OK;
   yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, arr);
   put_brief(call, v, &m);
   json_put_opt(call->doc, v, "reason", reason);
   json_put_bool(call->doc, v, "current", str_is(m.state, "active"));
-  return s;
+  return STATUS_OK;
 }
 
 enum status op_history(struct op_call *call) {
@@ -149,13 +137,10 @@ enum status op_annotate(struct op_call *call) {
     return error_fix(call->err, "clear the notes first, then add one");
   }
   bool write = clear || !str_empty(note);
-  enum status s = write ? call_begin(call, &txn) : STATUS_OK;
-  if (s == STATUS_OK)
-    s = call_find(call, "id", &m);
-  if (s == STATUS_OK)
-    s = notes_load(call->engine->store, call->arena, &m, &was, call->err);
-  if (s != STATUS_OK)
-    return s;
+  if (write)
+    TRY(call_begin(call, &txn));
+  TRY(call_find(call, "id", &m));
+  TRY(notes_load(call->engine->store, call->arena, &m, &was, call->err));
   if (!clear)
     for (size_t i = 0; i < was.n; i++)
       list_push(call->arena, &now, was.v[i]);
@@ -167,8 +152,8 @@ enum status op_annotate(struct op_call *call) {
     json_put_arr(call->doc, call->result, "annotations");
   if (!write)
     return STATUS_OK;
-  s = notes_set(&txn, call->arena, &m, &was, &now, call->err);
-  return s == STATUS_OK ? call_commit(call, &txn) : s;
+  TRY(notes_set(&txn, call->arena, &m, &was, &now, call->err));
+  return call_commit(call, &txn);
 }
 
 /* ---- small changes of one memory ---- */
@@ -178,19 +163,13 @@ static enum status change_one(struct op_call *call, const char *action,
                               enum status (*change)(struct op_call *, struct memory *), struct memory *ret_now) {
   struct txn txn;
   struct memory was;
-  enum status s = call_begin(call, &txn);
-  if (s == STATUS_OK)
-    s = call_find(call, "id", &was);
-  if (s != STATUS_OK)
-    return s;
+  TRY(call_begin(call, &txn));
+  TRY(call_find(call, "id", &was));
   struct memory now = was;
-  s = change(call, &now);
-  if (s == STATUS_OK && str_is(was.state, "active"))
+  TRY(change(call, &now));
+  if (str_is(was.state, "active"))
     now.updated_at = call->now;
-  if (s == STATUS_OK)
-    s = memory_change(&txn, call->arena, &was, &now, action, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(memory_change(&txn, call->arena, &was, &now, action, call->err));
   json_put_int(call->doc, call->result, "id", now.id);
   *ret_now = now;
   return call_commit(call, &txn);
@@ -206,12 +185,10 @@ static enum status apply_rating(struct op_call *call, struct memory *m) {
 
 enum status op_rate(struct op_call *call) {
   struct memory m;
-  enum status s = change_one(call, "memory:rate", apply_rating, &m);
-  if (s != STATUS_OK)
-    return s;
+  TRY(change_one(call, "memory:rate", apply_rating, &m));
   json_put_int(call->doc, call->result, "upvotes", m.upvotes);
   json_put_int(call->doc, call->result, "downvotes", m.downvotes);
-  return s;
+  return STATUS_OK;
 }
 
 static enum status must_be_active(struct op_call *call, const struct memory *m) {
@@ -249,10 +226,9 @@ static enum status apply_promote(struct op_call *call, struct memory *m) {
 static enum status change_delivery(struct op_call *call, const char *action,
                                    enum status (*change)(struct op_call *, struct memory *)) {
   struct memory m;
-  enum status s = change_one(call, action, change, &m);
-  if (s == STATUS_OK)
-    json_put(call->doc, call->result, "delivery", m.delivery);
-  return s;
+  TRY(change_one(call, action, change, &m));
+  json_put(call->doc, call->result, "delivery", m.delivery);
+  return STATUS_OK;
 }
 
 enum status op_pin(struct op_call *call) { return change_delivery(call, "memory:pin", apply_pin); }
@@ -260,10 +236,9 @@ enum status op_unpin(struct op_call *call) { return change_delivery(call, "memor
 
 enum status op_promote(struct op_call *call) {
   struct memory m;
-  enum status s = change_one(call, "memory:promote", apply_promote, &m);
-  if (s == STATUS_OK)
-    json_put(call->doc, call->result, "trust", m.trust);
-  return s;
+  TRY(change_one(call, "memory:promote", apply_promote, &m));
+  json_put(call->doc, call->result, "trust", m.trust);
+  return STATUS_OK;
 }
 
 /* ---- links ---- */
@@ -273,26 +248,21 @@ static enum status change_link(struct op_call *call, bool add) {
   struct memory from, to;
   struct str rel = json_str(call->args, "rel");
   bool found = true;
-  enum status s = call_begin(call, &txn);
-  if (s == STATUS_OK)
-    s = call_find(call, "id", &from);
-  if (s == STATUS_OK)
-    s = call_find(call, "to", &to);
-  if (s == STATUS_OK && from.id == to.id) {
+  TRY(call_begin(call, &txn));
+  TRY(call_find(call, "id", &from));
+  TRY(call_find(call, "to", &to));
+  if (from.id == to.id) {
     error_set(call->err, STATUS_USAGE, "a memory cannot be linked to itself");
     return error_fix(call->err, "name two memories");
   }
   struct link link = {.src = from.id, .rel = rel, .dst = to.id};
-  if (s == STATUS_OK)
-    s = add ? link_add(&txn, call->arena, &link, call->err)
-            : link_remove(&txn, call->arena, from.id, rel, to.id, &found, call->err);
-  if (s == STATUS_OK && !found) {
+  TRY(add ? link_add(&txn, call->arena, &link, call->err)
+          : link_remove(&txn, call->arena, from.id, rel, to.id, &found, call->err));
+  if (!found) {
     error_set(call->err, STATUS_NOT_FOUND, "memory %lld has no link '%.*s' to %lld", (long long)from.id, STR_ARG(rel),
               (long long)to.id);
     return error_fix(call->err, "'cairn get %lld' shows its links", (long long)from.id);
   }
-  if (s != STATUS_OK)
-    return s;
   json_put_int(call->doc, call->result, "id", from.id);
   json_put(call->doc, call->result, "rel", rel);
   json_put_int(call->doc, call->result, "to", to.id);

@@ -35,12 +35,12 @@ static enum status add_candidate(struct op_call *call, const struct write *w, in
       return STATUS_OK;
   struct memory m;
   bool found;
-  enum status s = memory_by_id(call->engine->store, w->m.team, id, call->arena, &m, &found, call->err);
-  if (s == STATUS_OK && found)
-    s = memory_load_body(call->engine->store, call->arena, &m, call->err);
+  TRY(memory_by_id(call->engine->store, w->m.team, id, call->arena, &m, &found, call->err));
+  if (found)
+    TRY(memory_load_body(call->engine->store, call->arena, &m, call->err));
   /* A file is replaced by whoever edits it, and by nothing that merely says the same. */
-  if (s != STATUS_OK || !found || told_apart(w, &m) || memfile_is_path(m.key) || replace_outweighs(w, &m))
-    return s;
+  if (!found || told_apart(w, &m) || memfile_is_path(m.key) || replace_outweighs(w, &m))
+    return STATUS_OK;
   struct str mine = embed_text(call->arena, STR_NONE, w->m.headline, w->m.body);
   struct str theirs = embed_text(call->arena, STR_NONE, m.headline, m.body);
   if (similarity >= SIMILARITY_SAME && !same_throughout(call->arena, mine, theirs))
@@ -70,12 +70,11 @@ static enum status find_exact(struct op_call *call, const struct write *w, int64
   char hash[HASH_TEXT_SIZE];
   struct ids ids = {0};
   body_hash(call->arena, w->m.body, hash);
-  enum status s =
-      candidates_exact(call->engine->store, &scope, w->m.kind, str_from(hash), call->arena, &ids, call->err);
-  for (size_t i = 0; s == STATUS_OK && i < ids.n; i++)
+  TRY(candidates_exact(call->engine->store, &scope, w->m.kind, str_from(hash), call->arena, &ids, call->err));
+  for (size_t i = 0; i < ids.n; i++)
     if (ids.v[i] != replaced)
-      s = add_candidate(call, w, ids.v[i], 1.0, list);
-  return s;
+      TRY(add_candidate(call, w, ids.v[i], 1.0, list));
+  return STATUS_OK;
 }
 
 static enum status find_near(struct op_call *call, const struct write *w, int64_t replaced, struct similars *list) {
@@ -86,12 +85,12 @@ static enum status find_near(struct op_call *call, const struct write *w, int64_
   const struct calibration *c = judge->calibration;
   struct scope scope = scope_of_write(call, w);
   struct vec_hits hits = {0};
-  enum status s = candidates_near(call->engine->store, &scope, w->m.kind, replaced, &judge->model, vector,
-                                  uncalibrate(c, SIMILARITY_NEAR), NEAREST, call->arena, &hits, call->err);
-  for (size_t i = 0; s == STATUS_OK && i < hits.n; i++)
-    if (calibrate(c, hits.v[i].cosine) >= SIMILARITY_NEAR) /* a calibration may never reach it */
-      s = add_candidate(call, w, hits.v[i].memory_id, calibrate(c, hits.v[i].cosine), list);
-  return s;
+  TRY(candidates_near(call->engine->store, &scope, w->m.kind, replaced, &judge->model, vector,
+                      uncalibrate(c, SIMILARITY_NEAR), NEAREST, call->arena, &hits, call->err));
+  for (size_t i = 0; i < hits.n; i++)
+    if (calibrate(c, hits.v[i].cosine) >= SIMILARITY_NEAR)
+      TRY(add_candidate(call, w, hits.v[i].memory_id, calibrate(c, hits.v[i].cosine), list));
+  return STATUS_OK;
 }
 
 /* ---- acting on the verdict ---- */
@@ -202,12 +201,12 @@ static enum status take_over(struct op_call *call, struct write *w, const struct
 
 enum status duplicates_decide(struct op_call *call, struct txn *txn, struct write *w, struct replacement *rep) {
   struct similars list = {0};
-  enum status s = find_exact(call, w, rep->old.id, &list);
-  if (s == STATUS_OK && !w->defer_embedding && w->chunk_count && !memory_is_entry(&w->m))
-    s = find_near(call, w, rep->old.id, &list);
+  TRY(find_exact(call, w, rep->old.id, &list));
+  if (!w->defer_embedding && w->chunk_count && !memory_is_entry(&w->m))
+    TRY(find_near(call, w, rep->old.id, &list));
   size_t at;
-  if (s != STATUS_OK || list.n == 0)
-    return s;
+  if (list.n == 0)
+    return STATUS_OK;
   enum verdict verdict = gate_judge(&w->m, &list, &at);
   const struct similar *o = &list.v[at];
   if (rep->old.id && verdict != VERDICT_STORE) /* a correction is wanted: it is only told what else is close */
@@ -216,9 +215,7 @@ enum status duplicates_decide(struct op_call *call, struct txn *txn, struct writ
     verdict = VERDICT_STORE;
   struct memory m;
   bool found;
-  s = memory_by_id(txn->store, w->m.team, o->id, call->arena, &m, &found, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(memory_by_id(txn->store, w->m.team, o->id, call->arena, &m, &found, call->err));
   if (verdict == VERDICT_REFUSE && memory_trusted(&m)) /* a rule that nobody vouches for keeps none away */
     return refuse_rule(call, w, o);
   if (verdict == VERDICT_STORE || verdict == VERDICT_REFUSE) {
@@ -233,11 +230,10 @@ enum status duplicates_decide(struct op_call *call, struct txn *txn, struct writ
 }
 
 enum status duplicates_link(struct op_call *call, struct txn *txn, struct write *w) {
-  enum status s = STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < w->near.n; i++) {
+  for (size_t i = 0; i < w->near.n; i++) {
     struct link link = {.src = w->id, .rel = STR("contradicts"), .dst = w->near.v[i].id};
     if (w->near.v[i].difference.what != DIFFER_NONE)
-      s = link_add(txn, call->arena, &link, call->err);
+      TRY(link_add(txn, call->arena, &link, call->err));
   }
-  return s;
+  return STATUS_OK;
 }

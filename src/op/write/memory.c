@@ -107,19 +107,16 @@ static enum status batch_report(struct batch *b, const struct batch_item *item, 
 /* One transaction for each group: a line is reported when it is on disk. */
 static enum status batch_group(struct batch *b, struct batch_item *items, size_t n) {
   struct txn txn;
-  enum status s = call_begin(b->call, &txn);
-  if (s == STATUS_OK)
-    s = lexical_hold(&txn, b->call->err);
-  for (size_t i = 0; s == STATUS_OK && i < n; i++)
+  TRY(call_begin(b->call, &txn));
+  TRY(lexical_hold(&txn, b->call->err));
+  for (size_t i = 0; i < n; i++)
     if (items[i].err.code == STATUS_OK)
-      s = batch_write(b, &txn, &items[i]);
-  if (s == STATUS_OK)
-    s = lexical_release(&txn, b->call->err);
-  if (s == STATUS_OK)
-    s = txn_commit(&txn, b->call->err);
-  for (size_t i = 0; s == STATUS_OK && i < n; i++)
-    s = batch_report(b, &items[i], txn.id);
-  return s;
+      TRY(batch_write(b, &txn, &items[i]));
+  TRY(lexical_release(&txn, b->call->err));
+  TRY(txn_commit(&txn, b->call->err));
+  for (size_t i = 0; i < n; i++)
+    TRY(batch_report(b, &items[i], txn.id));
+  return STATUS_OK;
 }
 
 static void batch_close(void *arg) {
@@ -131,9 +128,7 @@ static void batch_close(void *arg) {
 
 static enum status batch_open(struct op_call *call, struct batch *b) {
   struct str path = json_str(call->args, "batch");
-  enum status s = call_not_the_store(call, path);
-  if (s != STATUS_OK)
-    return s;
+  TRY(call_not_the_store(call, path));
   bool standard = str_is(path, "-");
   int fd = standard ? dup(STDIN_FILENO) : open(arena_cstr(call->arena, path), O_RDONLY | O_CLOEXEC);
   if (fd < 0 || !(b->file = fdopen(fd, "r"))) {
@@ -199,8 +194,8 @@ enum status op_remember(struct op_call *call) {
   if (json_str(call->args, "batch").p)
     return remember_batch(call);
   struct write w = {0};
-  enum status s = write_from_args(call, call->args, &w);
-  return s == STATUS_OK ? write_run(call, &w) : s;
+  TRY(write_from_args(call, call->args, &w));
+  return write_run(call, &w);
 }
 
 /* ---- capture ---- */
@@ -280,12 +275,10 @@ enum status op_capture(struct op_call *call) {
   call->err = outer;
   struct txn txn;
   int64_t counts[3] = {0}, refused = 0;
-  enum status s = call_begin(call, &txn);
+  TRY(call_begin(call, &txn));
   yyjson_mut_val *list = yyjson_mut_arr(call->doc);
-  for (size_t i = 0; s == STATUS_OK && i < pieces.n; i++)
-    s = capture_one(call, &txn, &items[i], counts, &refused, list);
-  if (s != STATUS_OK)
-    return s;
+  for (size_t i = 0; i < pieces.n; i++)
+    TRY(capture_one(call, &txn, &items[i], counts, &refused, list));
   json_put_int(call->doc, call->result, "stored", counts[WRITE_STORED] + counts[WRITE_SUPERSEDED]);
   json_put_int(call->doc, call->result, "skipped", counts[WRITE_SKIPPED]);
   json_put_int(call->doc, call->result, "refused", refused);
@@ -323,18 +316,13 @@ enum status op_get(struct op_call *call) {
   struct memory m;
   struct scope scope = scope_of(call);
   scope.corpora = CORPORA_ALL;
-  enum status s = memory_find(call->engine->store, &scope, json_str(call->args, "id"), call->arena, &m, call->err);
-  if (s == STATUS_OK)
-    s = revive(call, &m);
-  if (s == STATUS_OK)
-    show_expired(call, &m);
-  if (s == STATUS_OK)
-    s = put_full(call, call->result, &m);
-  if (s == STATUS_OK)
-    s = put_place_of(call, call->result, &m);
-  if (s == STATUS_OK)
-    note_read(call, &m);
-  return s;
+  TRY(memory_find(call->engine->store, &scope, json_str(call->args, "id"), call->arena, &m, call->err));
+  TRY(revive(call, &m));
+  show_expired(call, &m);
+  TRY(put_full(call, call->result, &m));
+  TRY(put_place_of(call, call->result, &m));
+  note_read(call, &m);
+  return STATUS_OK;
 }
 
 /* ---- list ---- */
@@ -365,22 +353,16 @@ enum status op_list(struct op_call *call) {
   int64_t total = 0;
   struct str state = json_str(call->args, "state");
   scope.corpora = call_corpora(call);
-  enum status s = call_filter(call, &f);
-  if (s == STATUS_OK)
-    s = call_int(call, "limit", 20, 1, 1000, &f.limit);
-  if (s == STATUS_OK)
-    s = call_int(call, "offset", 0, 0, INT64_MAX, &f.offset);
-  if (s == STATUS_OK)
-    s = call_cursor(call, &f.after);
-  if (s == STATUS_OK)
-    s = call_time(call, "as_of", -1, &scope.as_of);
-  if (s != STATUS_OK)
-    return s;
+  TRY(call_filter(call, &f));
+  TRY(call_int(call, "limit", 20, 1, 1000, &f.limit));
+  TRY(call_int(call, "offset", 0, 0, INT64_MAX, &f.offset));
+  TRY(call_cursor(call, &f.after));
+  TRY(call_time(call, "as_of", -1, &scope.as_of));
   int64_t limit = f.limit++; /* one more: is there another page? */
   f.own = json_bool(call->args, "own", false);
   if (state.p) /* one of the choices of the table, so that it is safe in SQL */
     f.states = arena_printf(call->arena, "'%.*s'", STR_ARG(state)).p;
-  s = memory_list(call->engine->store, &scope, &f, call->arena, &list, call->err);
+  enum status s = memory_list(call->engine->store, &scope, &f, call->arena, &list, call->err);
   if (s == STATUS_OK)
     s = memory_count(call->engine->store, &scope, &f, call->arena, &total, call->err);
   if (s != STATUS_OK)

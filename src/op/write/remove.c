@@ -49,20 +49,16 @@ enum status op_forget(struct op_call *call) {
     error_set(call->err, STATUS_USAGE, "forget: the reason is empty");
     return error_fix(call->err, "say why, for example --reason 'no longer true'");
   }
-  enum status s = call_begin(call, &txn);
-  if (s == STATUS_OK)
-    s = find_all(call, false, &list);
-  if (s == STATUS_OK)
-    s = call_confirm_many(call, "forget takes out of every search", list.n);
-  for (size_t i = 0; s == STATUS_OK && i < list.n; i++) {
+  TRY(call_begin(call, &txn));
+  TRY(find_all(call, false, &list));
+  TRY(call_confirm_many(call, "forget takes out of every search", list.n));
+  for (size_t i = 0; i < list.n; i++) {
     struct memory now = list.v[i];
     if (str_is(now.state, "forgotten"))
       continue;
     memory_retire(&now, "forgotten", reason, txn.source, txn.now);
-    s = memory_change(&txn, call->arena, &list.v[i], &now, "memory:forget", call->err);
+    TRY(memory_change(&txn, call->arena, &list.v[i], &now, "memory:forget", call->err));
   }
-  if (s != STATUS_OK)
-    return s;
   put_ids(call, "forgotten", &list, false);
   put_ids(call, "already", &list, true);
   return call_commit(call, &txn);

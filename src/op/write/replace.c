@@ -5,9 +5,7 @@
 
 static enum status refuse_retired(struct op_call *call, const struct memory *old) {
   int64_t head;
-  enum status s = link_head(call->engine->store, old->team, old->id, &head, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(link_head(call->engine->store, old->team, old->id, &head, call->err));
   error_set(call->err, STATUS_CONFLICT, "memory %lld is %.*s, it cannot be superseded again", (long long)old->id,
             STR_ARG(old->state));
   error_step(call->err, "supersede");
@@ -77,15 +75,15 @@ static enum status expire_now(struct op_call *call, struct txn *txn, const struc
 static enum status resolve_key(struct op_call *call, struct txn *txn, struct write *w, struct replacement *rep) {
   struct memory held;
   bool found;
-  enum status s = memory_by_key(txn->store, txn->team, w->m.project, w->m.key, call->arena, &held, &found, call->err);
-  if (s != STATUS_OK || !found || held.id == rep->old.id)
-    return s;
+  TRY(memory_by_key(txn->store, txn->team, w->m.project, w->m.key, call->arena, &held, &found, call->err));
+  if (!found || held.id == rep->old.id)
+    return STATUS_OK;
   if (held.expires_at && held.expires_at <= txn->now)
     return expire_now(call, txn, &held);
   if (rep->old.id)
     return key_taken(call, &held);
-  s = memory_load_body(txn->store, call->arena, &held, call->err);
-  if (s == STATUS_OK && str_eq(held.body, w->m.body)) {
+  TRY(memory_load_body(txn->store, call->arena, &held, call->err));
+  if (str_eq(held.body, w->m.body)) {
     if (replace_outweighs(w, &held))
       return replace_choose(call, w, &held, STR("a person says it, too"), rep);
     w->action = WRITE_SKIPPED;
@@ -94,11 +92,11 @@ static enum status resolve_key(struct op_call *call, struct txn *txn, struct wri
     w->headline = held.headline;
     w->met_untrusted = !memory_trusted(&held);
     w->similarity = 1;
-    return s;
+    return STATUS_OK;
   }
-  if (s == STATUS_OK && str_empty(w->reason))
+  if (str_empty(w->reason))
     return key_taken(call, &held);
-  return s == STATUS_OK ? choose_named(call, w, &held, w->reason, rep) : s;
+  return choose_named(call, w, &held, w->reason, rep);
 }
 
 /* ---- what is not said stays as it was ---- */
@@ -225,11 +223,8 @@ static struct str prior_json(struct arena *a, const struct memory *old) {
 
 enum status replace_retire(struct op_call *call, struct txn *txn, struct write *w, struct replacement *rep) {
   struct memory *old = &rep->old, now;
-  enum status s = memory_load_lists(txn->store, call->arena, old, call->err);
-  if (s == STATUS_OK)
-    s = links_of(txn->store, txn->team, old->id, call->arena, &rep->links, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(memory_load_lists(txn->store, call->arena, old, call->err));
+  TRY(links_of(txn->store, txn->team, old->id, call->arena, &rep->links, call->err));
   inherit(call, w, old);
   w->old_id = old->id;
   w->shadow = rep->shadow;
@@ -247,8 +242,7 @@ enum status replace_retire(struct op_call *call, struct txn *txn, struct write *
  * with both of its ends. */
 static enum status carry_links(struct op_call *call, struct txn *txn, const struct write *w,
                                const struct replacement *rep) {
-  enum status s = STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < rep->links.n; i++) {
+  for (size_t i = 0; i < rep->links.n; i++) {
     const struct link *l = &rep->links.v[i];
     bool task = str_is(l->rel, "blocked_by") && str_is(w->m.kind, kind_names[KIND_TASK]);
     if (!task && !str_is(l->rel, "shadows"))
@@ -257,9 +251,9 @@ static enum status carry_links(struct op_call *call, struct txn *txn, const stru
                          .reason = l->reason,
                          .src = l->src == rep->old.id ? w->id : l->src,
                          .dst = l->dst == rep->old.id ? w->id : l->dst};
-    s = link_add(txn, call->arena, &moved, call->err);
+    TRY(link_add(txn, call->arena, &moved, call->err));
   }
-  return s;
+  return STATUS_OK;
 }
 
 enum status replace_link(struct op_call *call, struct txn *txn, struct write *w, const struct replacement *rep) {
@@ -268,6 +262,8 @@ enum status replace_link(struct op_call *call, struct txn *txn, struct write *w,
                       .dst = rep->old.id,
                       .reason = rep->reason,
                       .prior = rep->shadow ? STR_NONE : prior_json(call->arena, &rep->old)};
-  enum status s = link_add(txn, call->arena, &link, call->err);
-  return s == STATUS_OK && !rep->shadow ? carry_links(call, txn, w, rep) : s;
+  TRY(link_add(txn, call->arena, &link, call->err));
+  if (!rep->shadow)
+    return carry_links(call, txn, w, rep);
+  return STATUS_OK;
 }

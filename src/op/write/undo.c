@@ -55,11 +55,9 @@ static enum status undo_insert(struct undo *u, const struct event *e) {
   }
   /* An import brings memories that were superseded when they came. */
   yyjson_val *after;
-  s = read_json(u, e->after, &after);
-  if (s == STATUS_OK && str_is(m.state, "superseded") && !str_is(json_str(after, "state"), "superseded"))
+  TRY(read_json(u, e->after, &after));
+  if (str_is(m.state, "superseded") && !str_is(json_str(after, "state"), "superseded"))
     return conflict(u, m.id, "it was superseded");
-  if (s != STATUS_OK)
-    return s;
   now = m;
   memory_retire(&now, "forgotten", arena_printf(u->call->arena, "undo of transaction %lld", (long long)u->target),
                 u->txn.source, u->txn.now);
@@ -82,11 +80,10 @@ static enum status undo_update(struct undo *u, const struct event *e) {
     u->missing += s == STATUS_OK;
     return s;
   }
-  s = read_json(u, e->before, &before);
-  if (s == STATUS_OK)
-    s = read_json(u, e->after, &after);
-  if (s != STATUS_OK || !before)
-    return s;
+  TRY(read_json(u, e->before, &before));
+  TRY(read_json(u, e->after, &after));
+  if (!before)
+    return STATUS_OK;
   expected = now = m;
   s = memory_get_fields(u->call->arena, after, &expected, FIELD_MUTABLE, 0, u->call->err);
   if (s == STATUS_OK)
@@ -101,21 +98,19 @@ static enum status undo_update(struct undo *u, const struct event *e) {
 static enum status relink(struct undo *u, const struct memory *m, yyjson_val *record) {
   size_t i, n;
   yyjson_val *v;
-  enum status s = STATUS_OK;
   yyjson_arr_foreach(yyjson_obj_get(record, "links"), i, n, v) {
     struct memory other;
     bool found = false, out = str_is(json_str(v, "direction"), "out");
-    if (s == STATUS_OK)
-      s = load(u, json_str(v, "uid"), &other, &found);
+    TRY(load(u, json_str(v, "uid"), &other, &found));
     struct link l = {.src = out ? m->id : other.id,
                      .rel = json_str(v, "rel"),
                      .dst = out ? other.id : m->id,
                      .reason = json_str(v, "reason"),
                      .prior = json_str(v, "prior")};
-    if (s == STATUS_OK && found && time_parse(json_str(v, "at"), &l.at))
-      s = link_add(&u->txn, u->call->arena, &l, u->call->err);
+    if (found && time_parse(json_str(v, "at"), &l.at))
+      TRY(link_add(&u->txn, u->call->arena, &l, u->call->err));
   }
-  return s;
+  return STATUS_OK;
 }
 
 static enum status undo_delete(struct undo *u, const struct event *e) {
@@ -179,13 +174,9 @@ static enum status undo_notes(struct undo *u, const struct event *e) {
     u->missing += s == STATUS_OK;
     return s;
   }
-  s = read_json(u, e->before, &before);
-  if (s == STATUS_OK)
-    s = read_json(u, e->after, &after);
-  if (s == STATUS_OK)
-    s = notes_load(u->txn.store, u->call->arena, &m, &was, u->call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(read_json(u, e->before, &before));
+  TRY(read_json(u, e->after, &after));
+  TRY(notes_load(u->txn.store, u->call->arena, &m, &was, u->call->err));
   notes_get(u->call->arena, before, &now);
   notes_get(u->call->arena, after, &expected);
   if (was.n != expected.n)
@@ -235,9 +226,7 @@ static enum status undo_event(struct undo *u, const struct event *e) {
 static enum status check_target(struct op_call *call, int64_t target) {
   struct str op;
   int64_t undone_by;
-  enum status s = txn_find(call->engine->store, call->caller.team, target, call->arena, &op, &undone_by, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(txn_find(call->engine->store, call->caller.team, target, call->arena, &op, &undone_by, call->err));
   if (!op.p) {
     error_set(call->err, STATUS_NOT_FOUND, "no transaction %lld", (long long)target);
     return error_fix(call->err, "every change names its transaction; 'cairn events' lists them");

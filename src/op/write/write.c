@@ -92,8 +92,8 @@ enum status write_from_args(struct op_call *call, yyjson_val *args, struct write
   json_strs(a, args, "links", &w->links);
   json_strs(a, args, "distinct_from", &w->distinct_from);
   json_strs(a, args, "blocked_by", &w->blocked_by);
-  enum status s = read_times(call, args, m);
-  return s == STATUS_OK ? read_weight(call, args, m) : s;
+  TRY(read_times(call, args, m));
+  return read_weight(call, args, m);
 }
 
 /* ---- secrets, before anything is embedded, logged or stored ---- */
@@ -169,16 +169,14 @@ static enum status context_of(struct op_call *call, struct write *w, struct str 
 static enum status embed_chunks(struct op_call *call, struct write *w) {
   struct arena *a = call->arena;
   struct chunks parts = {0};
-  enum status s = embeddings_of(call, &w->set);
-  if (s != STATUS_OK || w->set.off)
-    return s;
+  TRY(embeddings_of(call, &w->set));
+  if (w->set.off)
+    return STATUS_OK;
   chunk_split(a, w->m.body, &parts);
   w->chunk_count = parts.n;
   w->chunk_texts = arena_array(a, struct str, parts.n + 1);
   struct str before;
-  s = context_of(call, w, &before);
-  if (s != STATUS_OK)
-    return s;
+  TRY(context_of(call, w, &before));
   for (size_t i = 0; i < parts.n; i++)
     w->chunk_texts[i] = embed_text(a, i ? STR_NONE : before, w->m.headline,
                                    (struct str){w->m.body.p + parts.v[i].start, parts.v[i].len});
@@ -326,9 +324,9 @@ static enum status skill_name_taken(struct op_call *call, struct txn *txn, const
     return STATUS_OK;
   struct memory held;
   bool found;
-  enum status s = memory_by_skill(txn->store, m->team, m->skill_name, call->arena, &held, &found, call->err);
-  if (s != STATUS_OK || !found)
-    return s;
+  TRY(memory_by_skill(txn->store, m->team, m->skill_name, call->arena, &held, &found, call->err));
+  if (!found)
+    return STATUS_OK;
   error_set(call->err, STATUS_CONFLICT, "memory %lld is the skill '%.*s' already", (long long)held.id,
             STR_ARG(m->skill_name));
   error_step(call->err, "fields");
@@ -338,16 +336,13 @@ static enum status skill_name_taken(struct op_call *call, struct txn *txn, const
 static enum status insert(struct op_call *call, struct txn *txn, struct write *w) {
   struct chunk_rows chunks = {0};
   settle_new(call, &w->m);
-  enum status s = skill_name_taken(call, txn, &w->m);
-  if (s == STATUS_OK)
-    s = memory_insert(txn, call->arena, &w->m, &chunks, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(skill_name_taken(call, txn, &w->m));
+  TRY(memory_insert(txn, call->arena, &w->m, &chunks, call->err));
   w->id = w->m.id;
   w->uid = w->m.uid;
   w->headline = w->m.headline;
-  s = store_vectors(call, txn, w, &chunks);
-  return s == STATUS_OK ? store_links(call, txn, w) : s;
+  TRY(store_vectors(call, txn, w, &chunks));
+  return store_links(call, txn, w);
 }
 
 /* A skipped write is worth a line in the log: it says that the knowledge was wanted again. */
@@ -373,13 +368,12 @@ static void stand_beside(struct op_call *call, struct write *w, struct replaceme
 }
 
 enum status write_commit(struct op_call *call, struct txn *txn, struct write *w) {
-  enum status s = STATUS_OK;
   if (w->idempotency_key.p)
-    s = idempotency_find(txn->store, txn->team, w->idempotency_key, call->arena, &w->replay, call->err);
-  if (s != STATUS_OK || w->replay.p)
-    return s;
+    TRY(idempotency_find(txn->store, txn->team, w->idempotency_key, call->arena, &w->replay, call->err));
+  if (w->replay.p)
+    return STATUS_OK;
   struct replacement rep = {0};
-  s = replace_resolve(call, txn, w, &rep);
+  enum status s = replace_resolve(call, txn, w, &rep);
   if (s == STATUS_OK && w->action != WRITE_SKIPPED && !w->exact)
     s = duplicates_decide(call, txn, w, &rep);
   if (s != STATUS_OK)
@@ -400,10 +394,8 @@ enum status write_commit(struct op_call *call, struct txn *txn, struct write *w)
 
 enum status write_try(struct op_call *call, struct txn *txn, struct write *w) {
   struct error other;
-  enum status s = txn_mark(txn, call->err);
-  if (s != STATUS_OK)
-    return s;
-  s = write_commit(call, txn, w);
+  TRY(txn_mark(txn, call->err));
+  enum status s = write_commit(call, txn, w);
   enum status end = txn_unmark(txn, s == STATUS_OK, &other);
   if (end == STATUS_OK)
     return s;
@@ -464,10 +456,9 @@ void write_result(struct op_call *call, yyjson_mut_val *obj, const struct write 
 /* The first result of an idempotency key, as it was. */
 static enum status replay(struct op_call *call, const struct write *w) {
   yyjson_val *first;
-  enum status s = json_read(call->arena, w->replay, &first, call->err);
-  if (s == STATUS_OK)
-    call->result = yyjson_val_mut_copy(call->doc, first);
-  return s;
+  TRY(json_read(call->arena, w->replay, &first, call->err));
+  call->result = yyjson_val_mut_copy(call->doc, first);
+  return STATUS_OK;
 }
 
 enum status write_run(struct op_call *call, struct write *w) {

@@ -112,11 +112,9 @@ enum status store_backup_path(struct store *st, const char *label, int64_t now, 
       stamp[n++] = *p;
   stamp[n] = 0;
   struct str base;
-  enum status s = base_of(st, a, &base, err);
-  if (s == STATUS_OK && db_engine(st->db) == DB_POSTGRES)
-    s = fs_mkdirs(arena_cstr(a, fs_dirname(base)), err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(base_of(st, a, &base, err));
+  if (db_engine(st->db) == DB_POSTGRES)
+    TRY(fs_mkdirs(arena_cstr(a, fs_dirname(base)), err));
   struct str path = arena_printf(a, "%s.backup-%s-%s", base.p, label, stamp);
   for (int again = 2; access(path.p, F_OK) == 0; again++)
     path = arena_printf(a, "%s.backup-%s.%d-%s", base.p, label, again, stamp);
@@ -127,11 +125,8 @@ enum status store_backup_path(struct store *st, const char *label, int64_t now, 
 enum status store_auto_backup(struct store *st, const char *label, int64_t now, struct arena *a, struct str *ret_path,
                               struct error *err) {
   struct str path;
-  enum status s = store_backup_path(st, label, now, a, &path, err);
-  if (s == STATUS_OK)
-    s = store_copy_to(st, path.p, NULL, NULL, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(store_backup_path(st, label, now, a, &path, err));
+  TRY(store_copy_to(st, path.p, NULL, NULL, err));
   store_tidy_backups(st, a);
   *ret_path = path;
   return STATUS_OK;
@@ -172,10 +167,9 @@ enum status store_backup_note(const char *path, struct arena *a, struct str *ret
 }
 
 enum status store_transcripts_are_back(struct store *st, struct error *err) {
-  enum status s = db_begin(st->db, STR_NONE, false, err);
-  if (s == STATUS_OK)
-    s = db_exec(st->db, err, "DELETE FROM meta WHERE name = ?1", "s", STR(META_TRANSCRIPTS));
-  return s == STATUS_OK ? db_commit(st->db, err) : s;
+  TRY(db_begin(st->db, STR_NONE, false, err));
+  TRY(db_exec(st->db, err, "DELETE FROM meta WHERE name = ?1", "s", STR(META_TRANSCRIPTS)));
+  return db_commit(st->db, err);
 }
 
 enum status sqlite_store_copy_to(struct store *st, const char *path, db_progress progress, void *arg,

@@ -173,10 +173,8 @@ enum status copy_read(struct store *st, struct copy_cursor *cursor, struct arena
   const struct store_table *t = &store_tables[cursor->table];
   if (cursor->rows == 0)
     cursor->rows = PAGE_ROWS;
-  enum status s = t->way == TABLE_VECTORS ? read_vectors(st, cursor, a, keys, ret_page, err)
-                                          : read_rows(st, cursor, a, ret_page, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(t->way == TABLE_VECTORS ? read_vectors(st, cursor, a, keys, ret_page, err)
+                              : read_rows(st, cursor, a, ret_page, err));
   if (t->way != TABLE_VECTORS)
     key_keep(cursor, t, ret_page, keys);
   fit_rows(cursor, page_bytes(ret_page));
@@ -237,12 +235,10 @@ static enum status write_chunks(struct store *st, const struct store_table *t, s
                                    .extra = v[7].s,
                                    .terms = v[8].s};
   }
-  enum status s = lexical_hold(&txn, err);
-  if (s == STATUS_OK)
-    s = write_rows(st, t, a, page, err);
-  if (s == STATUS_OK)
-    s = lexical_fill(&txn, a, texts, page->rows, err);
-  return s == STATUS_OK ? lexical_release(&txn, err) : s;
+  TRY(lexical_hold(&txn, err));
+  TRY(write_rows(st, t, a, page, err));
+  TRY(lexical_fill(&txn, a, texts, page->rows, err));
+  return lexical_release(&txn, err);
 }
 
 static enum status write_vectors(struct store *st, const struct copy_page *page, struct arena *a, struct error *err) {
@@ -446,26 +442,25 @@ enum status copy_sums(struct copy *c, struct store *st, const struct copy_cursor
 
 enum status copy_verify(struct copy *c, struct error *err) {
   struct table_sum *there = arena_array(c->arena, struct table_sum, STORE_TABLES);
-  enum status s = copy_sums(c, c->to, NULL, "verify", there, err);
-  for (size_t i = 0; s == STATUS_OK && store_tables[i].name; i++)
+  TRY(copy_sums(c, c->to, NULL, "verify", there, err));
+  for (size_t i = 0; store_tables[i].name; i++)
     if (!sum_same(&c->sums[i], &there[i])) {
       error_set(err, STATUS_CORRUPT, "the copy is not the same: table %s has %lld rows in %s and %lld in %s%s",
                 store_tables[i].name, (long long)c->sums[i].rows, db_path(c->from->db), (long long)there[i].rows,
                 db_path(c->to->db), c->sums[i].rows == there[i].rows ? ", with another content" : "");
-      s = error_fix(err, "the source is unharmed; run it again, and see that nobody else writes to the target");
+      TRY(error_fix(err, "the source is unharmed; run it again, and see that nobody else writes to the target"));
     }
-  return s;
+  return STATUS_OK;
 }
 
 static enum status copy_facts(struct copy *c, struct error *err) {
-  enum status s = STATUS_OK;
-  for (const char *const *name = content_facts; s == STATUS_OK && *name; name++) {
+  for (const char *const *name = content_facts; *name; name++) {
     struct str value;
-    s = store_meta(c->from, *name, c->arena, &value, err);
-    if (s == STATUS_OK && value.p)
-      s = store_set_meta(c->to, *name, value, err);
+    TRY(store_meta(c->from, *name, c->arena, &value, err));
+    if (value.p)
+      TRY(store_set_meta(c->to, *name, value, err));
   }
-  return s;
+  return STATUS_OK;
 }
 
 enum status copy_finish(struct copy *c, struct error *err) {

@@ -50,21 +50,18 @@ static bool read_cursor(yyjson_val *note, struct arena *a, struct copy_cursor *r
 /* Two runs into one target would copy everything twice: each goes on only while the note is its own. */
 static enum status check_note(struct move *m, struct error *err) {
   struct str now;
-  enum status s = store_meta(m->copy.to, MOVE_NOTE, m->copy.arena, &now, err);
-  if (s == STATUS_OK && (now.p != NULL) == (m->note.p != NULL) && str_eq(now, m->note))
-    return s;
-  if (s != STATUS_OK)
-    return s;
+  TRY(store_meta(m->copy.to, MOVE_NOTE, m->copy.arena, &now, err));
+  if ((now.p != NULL) == (m->note.p != NULL) && str_eq(now, m->note))
+    return STATUS_OK;
   error_set(err, STATUS_CONFLICT, "another process is migrating into %s", db_path(m->copy.to->db));
   return error_fix(err, "let it finish");
 }
 
 static enum status set_note(struct move *m, const struct copy_cursor *at, struct error *err) {
   struct str text = note_text(m, m->copy.arena, at);
-  enum status s = store_set_meta(m->copy.to, MOVE_NOTE, text, err);
-  if (s == STATUS_OK)
-    m->note = text;
-  return s;
+  TRY(store_set_meta(m->copy.to, MOVE_NOTE, text, err));
+  m->note = text;
+  return STATUS_OK;
 }
 
 /* What is lost with the machine is copied again: only the end waits for the disk. */
@@ -97,36 +94,32 @@ static enum status count_txns(struct move *m, int64_t *ret_count, struct error *
 }
 
 static enum status look_at_source(struct move *m, struct error *err) {
-  enum status s = events_epoch(m->copy.from, m->source, err);
-  if (s == STATUS_OK)
-    s = count_txns(m, &m->txns, err);
-  return s == STATUS_OK ? copy_count(&m->copy, err) : s;
+  TRY(events_epoch(m->copy.from, m->source, err));
+  TRY(count_txns(m, &m->txns, err));
+  return copy_count(&m->copy, err);
 }
 
 static enum status not_empty(struct move *m, struct error *err) {
   char epoch[EVENTS_EPOCH_SIZE];
-  enum status s = events_epoch(m->copy.to, epoch, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(events_epoch(m->copy.to, epoch, err));
   error_set(err, STATUS_CONFLICT, "%s holds something already%s; a migration needs an empty store",
             db_path(m->copy.to->db), strcmp(epoch, m->source) == 0 ? " (it may be the source itself)" : "");
   return error_fix(err, "name a new file, or a new database, with --to");
 }
 
 static enum status must_be_empty(struct move *m, struct error *err) {
-  enum status s = STATUS_OK;
-  for (const struct store_table *t = store_tables; s == STATUS_OK && t->name; t++) {
+  for (const struct store_table *t = store_tables; t->name; t++) {
     struct sql q = SQL(m->copy.arena);
     int64_t one;
     bool found = false;
     if (t->way == TABLE_VECTORS)
       continue; /* there are none without chunks */
     sql_addf(&q, "/* all teams: a copy */ SELECT 1 FROM %s LIMIT 1", t->name);
-    s = db_int_sql(m->copy.to->db, &one, &found, err, &q);
-    if (s == STATUS_OK && found)
+    TRY(db_int_sql(m->copy.to->db, &one, &found, err, &q));
+    if (found)
       return not_empty(m, err);
   }
-  return s;
+  return STATUS_OK;
 }
 
 static enum status begin_fresh(struct move *m, bool clear, struct error *err) {
@@ -134,10 +127,8 @@ static enum status begin_fresh(struct move *m, bool clear, struct error *err) {
   m->cursor = (struct copy_cursor){0};
   memset(m->copy.sums, 0, sizeof(m->copy.sums));
   m->copy.done = 0;
-  enum status s = begin_lazy(&m->copy, err);
-  if (s != STATUS_OK)
-    return s;
-  s = clear ? copy_clear(to, m->copy.arena, err) : must_be_empty(m, err);
+  TRY(begin_lazy(&m->copy, err));
+  enum status s = clear ? copy_clear(to, m->copy.arena, err) : must_be_empty(m, err);
   if (s == STATUS_OK)
     s = copy_prepare(to, err);
   if (s == STATUS_OK)
@@ -168,12 +159,12 @@ static enum status is_done(struct move *m, bool *ret_done, struct error *err) {
   struct str from;
   *ret_done = false;
   m->cursor.table = STORE_TABLES - 1;
-  enum status s = store_meta(m->copy.to, MOVE_FROM, m->copy.arena, &from, err);
-  if (s != STATUS_OK || !str_is(from, m->source))
-    return s;
-  s = compare_prefix(m, ret_done, err);
-  if (s != STATUS_OK || !*ret_done)
-    return s;
+  TRY(store_meta(m->copy.to, MOVE_FROM, m->copy.arena, &from, err));
+  if (!str_is(from, m->source))
+    return STATUS_OK;
+  TRY(compare_prefix(m, ret_done, err));
+  if (!*ret_done)
+    return STATUS_OK;
   m->report.start = MOVE_DONE;
   memcpy(m->report.sums, m->copy.sums, sizeof(m->report.sums));
   return events_epoch(m->copy.to, m->report.epoch, err);
@@ -189,7 +180,6 @@ static enum status resume(struct move *m, struct error *err) {
   yyjson_val *note;
   struct error ignored;
   bool same = false;
-  enum status s = STATUS_OK;
   if (json_read(m->copy.arena, m->note, &note, &ignored) != STATUS_OK || !str_is(json_str(note, "source"), m->source))
     return other_source(m, err);
   if (json_int(note, "txns", -1) != m->txns || !read_cursor(note, m->copy.arena, &m->cursor)) {
@@ -197,12 +187,12 @@ static enum status resume(struct move *m, struct error *err) {
     return begin_fresh(m, true, err);
   }
   m->report.start = MOVE_RESUMED;
-  s = compare_prefix(m, &same, err);
-  if (s == STATUS_OK && !same) {
+  TRY(compare_prefix(m, &same, err));
+  if (!same) {
     m->report.start = MOVE_DIFFERS;
-    s = begin_fresh(m, true, err);
+    TRY(begin_fresh(m, true, err));
   }
-  return s;
+  return STATUS_OK;
 }
 
 /* With the lock of writers: a server may still be busy with the last batch of a run that was killed, and what is read
@@ -221,20 +211,17 @@ enum status move_begin(struct move *m, struct error *err) {
   m->copy.begin = begin_lazy;
   m->copy.commit = commit_noted;
   m->report = (struct move_report){.start = MOVE_FRESH};
-  enum status s = db_team(m->copy.from->db, STR_NONE, err);
-  if (s == STATUS_OK)
-    s = db_team(m->copy.to->db, STR_NONE, err);
-  if (s == STATUS_OK)
-    s = look_at_source(m, err);
-  if (s == STATUS_OK)
-    s = first_note(m, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(db_team(m->copy.from->db, STR_NONE, err));
+  TRY(db_team(m->copy.to->db, STR_NONE, err));
+  TRY(look_at_source(m, err));
+  TRY(first_note(m, err));
   if (m->note.p)
     return resume(m, err);
   bool done;
-  s = is_done(m, &done, err);
-  return s == STATUS_OK && !done ? begin_fresh(m, false, err) : s;
+  TRY(is_done(m, &done, err));
+  if (!done)
+    return begin_fresh(m, false, err);
+  return STATUS_OK;
 }
 
 /* ---- the rest of the way ---- */
@@ -247,20 +234,17 @@ enum status move_rows(struct move *m, struct error *err) {
 }
 
 enum status move_verify(struct move *m, struct error *err) {
-  enum status s = begin_lazy(&m->copy, err);
-  if (s != STATUS_OK)
-    return s;
-  s = copy_settle(m->copy.to, err);
+  TRY(begin_lazy(&m->copy, err));
+  enum status s = copy_settle(m->copy.to, err);
   if (s == STATUS_OK)
     s = commit_noted(&m->copy, &m->cursor, err);
   if (s != STATUS_OK) {
     store_rollback(m->copy.to);
     return s;
   }
-  s = copy_verify(&m->copy, err);
-  if (s == STATUS_OK)
-    memcpy(m->report.sums, m->copy.sums, sizeof(m->report.sums));
-  return s;
+  TRY(copy_verify(&m->copy, err));
+  memcpy(m->report.sums, m->copy.sums, sizeof(m->report.sums));
+  return STATUS_OK;
 }
 
 /* The target gets an epoch of its own: from here on the two stores go different ways, and who followed the changes of
@@ -268,16 +252,12 @@ enum status move_verify(struct move *m, struct error *err) {
 static enum status finish(struct move *m, struct error *err) {
   struct store *to = m->copy.to;
   uuid7_new(m->now, m->report.epoch);
-  enum status s = check_note(m, err);
-  if (s == STATUS_OK)
-    s = copy_finish(&m->copy, err);
-  if (s == STATUS_OK)
-    s = store_set_meta(to, "epoch", str_from(m->report.epoch), err);
-  if (s == STATUS_OK)
-    s = store_set_meta(to, MOVE_FROM, str_from(m->source), err);
-  if (s == STATUS_OK)
-    s = db_exec(to->db, err, "DELETE FROM meta WHERE name = ?1", "s", STR(MOVE_NOTE));
-  return s == STATUS_OK ? db_commit(to->db, err) : s;
+  TRY(check_note(m, err));
+  TRY(copy_finish(&m->copy, err));
+  TRY(store_set_meta(to, "epoch", str_from(m->report.epoch), err));
+  TRY(store_set_meta(to, MOVE_FROM, str_from(m->source), err));
+  TRY(db_exec(to->db, err, "DELETE FROM meta WHERE name = ?1", "s", STR(MOVE_NOTE)));
+  return db_commit(to->db, err);
 }
 
 enum status move_end(struct move *m, struct error *err) {
@@ -304,12 +284,9 @@ enum status store_move(struct move *m, struct error *err) {
   struct db *from = m->copy.from->db;
   bool alone = false;
   int64_t txns = 0;
-  enum status s = db_team(from, STR_NONE, err);
-  if (s == STATUS_OK)
-    s = db_snapshot(from, &alone, err);
-  if (s != STATUS_OK)
-    return s;
-  s = under_snapshot(m, err);
+  TRY(db_team(from, STR_NONE, err));
+  TRY(db_snapshot(from, &alone, err));
+  enum status s = under_snapshot(m, err);
   s = db_snapshot_end(from, alone, s, err);
   if (s == STATUS_OK)
     s = count_txns(m, &txns, err);

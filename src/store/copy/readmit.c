@@ -23,16 +23,14 @@ static enum status never_knew(struct store *st, struct arena *a, bool *ret_never
   int64_t one;
   bool found = false;
   struct str restored;
-  enum status s = store_meta(st, RESTORED_FACT, a, &restored, err);
-  if (s == STATUS_OK)
-    s = db_int(st->db, &one, &found, err,
-               "/* all teams: a restore */ SELECT 1 WHERE EXISTS (SELECT 1 FROM token) OR EXISTS (SELECT 1 FROM vault)"
-               " OR EXISTS (SELECT 1 FROM memory) OR EXISTS (SELECT 1 FROM team_removal)"
-               " OR EXISTS (SELECT 1 FROM event WHERE action IN ('token:add', 'vault:grant'))",
-               NULL);
-  if (s == STATUS_OK)
-    *ret_never = !found && !restored.p;
-  return s;
+  TRY(store_meta(st, RESTORED_FACT, a, &restored, err));
+  TRY(db_int(st->db, &one, &found, err,
+             "/* all teams: a restore */ SELECT 1 WHERE EXISTS (SELECT 1 FROM token) OR EXISTS (SELECT 1 FROM vault)"
+             " OR EXISTS (SELECT 1 FROM memory) OR EXISTS (SELECT 1 FROM team_removal)"
+             " OR EXISTS (SELECT 1 FROM event WHERE action IN ('token:add', 'vault:grant'))",
+             NULL));
+  *ret_never = !found && !restored.p;
+  return STATUS_OK;
 }
 
 static int order_of_tokens(const void *x, const void *y) {
@@ -81,14 +79,11 @@ static enum status read_grants(struct store *st, struct arena *a, struct admissi
 
 enum status readmit_note(struct store *present, struct arena *a, struct admission *ret_known, struct error *err) {
   struct admission known = {0};
-  enum status s = never_knew(present, a, &known.empty, err);
-  if (s == STATUS_OK)
-    s = read_tokens(present, a, &known, err);
-  if (s == STATUS_OK)
-    s = read_grants(present, a, &known, err);
-  if (s == STATUS_OK)
-    *ret_known = known;
-  return s;
+  TRY(never_knew(present, a, &known.empty, err));
+  TRY(read_tokens(present, a, &known, err));
+  TRY(read_grants(present, a, &known, err));
+  *ret_known = known;
+  return STATUS_OK;
 }
 
 /* ---- what comes back ---- */
@@ -129,10 +124,10 @@ static enum status judge_token(const struct returning *r, const struct live_toke
     return STATUS_OK;
   }
   r->counts->tokens_revoked += !t->expired;
-  enum status s = db_exec(r->store->db, r->err, "UPDATE token SET revoked_at = ?3 WHERE team = ?1 AND id = ?2", "ssi",
-                          t->team, t->id, found ? found->revoked_at : r->now);
+  TRY(db_exec(r->store->db, r->err, "UPDATE token SET revoked_at = ?3 WHERE team = ?1 AND id = ?2", "ssi", t->team,
+              t->id, found ? found->revoked_at : r->now));
   const struct str facts[][2] = {{STR("token"), t->id}, {STR("name"), t->name}};
-  return s == STATUS_OK ? add_event(r, t->team, "token:revoke", facts, ARRAY_LEN(facts)) : s;
+  return add_event(r, t->team, "token:revoke", facts, ARRAY_LEN(facts));
 }
 
 static enum status judge_tokens(const struct returning *r) {
@@ -150,10 +145,10 @@ static enum status judge_tokens(const struct returning *r) {
                                    .name = rows_dup(&rows, 2, r->arena),
                                    .expired = end && end <= r->now}));
   }
-  enum status s = rows_end(&rows);
-  for (size_t i = 0; s == STATUS_OK && i < list.n; i++)
-    s = judge_token(r, &list.v[i]);
-  return s;
+  TRY(rows_end(&rows));
+  for (size_t i = 0; i < list.n; i++)
+    TRY(judge_token(r, &list.v[i]));
+  return STATUS_OK;
 }
 
 static enum status judge_grant(const struct returning *r, const struct known_grant *g) {
@@ -169,26 +164,25 @@ static enum status judge_grant(const struct returning *r, const struct known_gra
                    " WHERE team = ?1 AND key = ?2 AND grantee = ?3",
                    "sssit", g->team, g->key, g->grantee, found->uses, found->expires_at);
   r->counts->grants_revoked++;
-  enum status s = db_exec(db, r->err, "DELETE FROM vault_grant WHERE team = ?1 AND key = ?2 AND grantee = ?3", "sss",
-                          g->team, g->key, g->grantee);
+  TRY(db_exec(db, r->err, "DELETE FROM vault_grant WHERE team = ?1 AND key = ?2 AND grantee = ?3", "sss", g->team,
+              g->key, g->grantee));
   const struct str facts[][2] = {{STR("key"), g->key}, {STR("to"), g->grantee}};
-  return s == STATUS_OK ? add_event(r, g->team, "vault:revoke", facts, ARRAY_LEN(facts)) : s;
+  return add_event(r, g->team, "vault:revoke", facts, ARRAY_LEN(facts));
 }
 
 static enum status judge_grants(const struct returning *r) {
   struct admission back = {0};
-  enum status s = read_grants(r->store, r->arena, &back, r->err);
-  for (size_t i = 0; s == STATUS_OK && i < back.grants.n; i++)
-    s = judge_grant(r, &back.grants.v[i]);
-  return s;
+  TRY(read_grants(r->store, r->arena, &back, r->err));
+  for (size_t i = 0; i < back.grants.n; i++)
+    TRY(judge_grant(r, &back.grants.v[i]));
+  return STATUS_OK;
 }
 
 enum status readmit_apply(struct store *returned, const struct admission *known, int64_t now, struct arena *a,
                           struct restored *counts, struct error *err) {
   char time[TIME_TEXT_SIZE];
   struct returning r = {.store = returned, .known = known, .now = now, .arena = a, .counts = counts, .err = err};
-  enum status s = judge_tokens(&r);
-  if (s == STATUS_OK)
-    s = judge_grants(&r);
-  return s == STATUS_OK ? store_set_meta(returned, RESTORED_FACT, time_format(now, time), err) : s;
+  TRY(judge_tokens(&r));
+  TRY(judge_grants(&r));
+  return store_set_meta(returned, RESTORED_FACT, time_format(now, time), err);
 }

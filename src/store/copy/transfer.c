@@ -7,9 +7,7 @@
 /* ---- snapshot ---- */
 
 enum status transfer_begin(struct store *st, struct error *err) {
-  enum status may = reach_admin(st, "a copy of the store", err);
-  if (may != STATUS_OK)
-    return may;
+  TRY(reach_admin(st, "a copy of the store", err));
   /* Access counts that wait in the queue are part of what is exported. */
   reads_flush(st);
   bool alone;
@@ -41,8 +39,8 @@ static void start(const struct transfer *t, struct rows *r, const struct sql *q)
 }
 
 static enum status finish(struct rows *r, enum status visited) {
-  enum status s = rows_end(r);
-  return s != STATUS_OK ? s : visited;
+  TRY(rows_end(r));
+  return visited;
 }
 
 enum status transfer_count(const struct transfer *t, int64_t *ret_count) {
@@ -51,10 +49,9 @@ enum status transfer_count(const struct transfer *t, int64_t *ret_count) {
   project_sql(&q, t, " AND m.project = ");
   start(t, &r, &q);
   int64_t count = rows_next(&r) ? rows_int(&r, 0) : 0;
-  enum status s = rows_end(&r);
-  if (s == STATUS_OK)
-    *ret_count = count;
-  return s;
+  TRY(rows_end(&r));
+  *ret_count = count;
+  return STATUS_OK;
 }
 
 static enum status one_memory(const struct transfer *t, const struct rows *r, memory_visit visit, void *arg) {
@@ -62,10 +59,9 @@ static enum status one_memory(const struct transfer *t, const struct rows *r, me
   struct notes notes = {0};
   memory_row(r, t->scratch, &m);
   m.body = rows_null(r, (int)memory_field_count) ? STR("") : rows_dup(r, (int)memory_field_count, t->scratch);
-  enum status s = memory_load_lists(t->store, t->scratch, &m, t->err);
-  if (s == STATUS_OK)
-    s = notes_load(t->store, t->scratch, &m, &notes, t->err);
-  return s == STATUS_OK ? visit(arg, &m, &notes) : s;
+  TRY(memory_load_lists(t->store, t->scratch, &m, t->err));
+  TRY(notes_load(t->store, t->scratch, &m, &notes, t->err));
+  return visit(arg, &m, &notes);
 }
 
 enum status transfer_memories(const struct transfer *t, memory_visit visit, void *arg) {
@@ -224,10 +220,9 @@ static enum status translate(struct store *st, struct str team, struct arena *a,
 static enum status translate_event(struct store *st, struct str team, struct arena *a, bool outward,
                                    struct event_record *e, struct error *err) {
   struct str *texts[] = {&e->before, &e->after, &e->detail};
-  enum status s = STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < ARRAY_LEN(texts); i++)
-    s = translate(st, team, a, outward, texts[i], err);
-  return s;
+  for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+    TRY(translate(st, team, a, outward, texts[i], err));
+  return STATUS_OK;
 }
 
 #define EVENT_COLUMNS                                                                                                  \
@@ -277,13 +272,11 @@ enum status transfer_find(struct store *st, struct str team, struct str uid, int
   int64_t id = found ? rows_int(&r, 0) : 0;
   if (found)
     standing = !str_is(rows_text(&r, 1), "superseded") && !str_is(rows_text(&r, 1), "forgotten");
-  enum status s = rows_end(&r);
-  if (s != STATUS_OK)
-    return s;
+  TRY(rows_end(&r));
   *ret_id = id;
   if (ret_standing)
     *ret_standing = standing;
-  return s;
+  return STATUS_OK;
 }
 
 enum status transfer_find_txn(struct store *st, struct str team, struct str uid, int64_t *ret_id, struct error *err) {
@@ -307,12 +300,10 @@ enum status transfer_has_tombstones(struct store *st, struct str team, bool *ret
 /* ---- writing ---- */
 
 enum status transfer_add_tombstone(struct txn *txn, const struct tombstone *stone, bool *ret_added, struct error *err) {
-  enum status s = db_exec(txn->store->db, err,
-                          "INSERT INTO tombstone (team, uid, at, by) VALUES (?1, ?2, ?3, ?4)"
-                          " ON CONFLICT (team, uid) DO NOTHING",
-                          "ssis", txn->team, stone->uid, stone->at, stone->by);
-  if (s != STATUS_OK)
-    return s;
+  TRY(db_exec(txn->store->db, err,
+              "INSERT INTO tombstone (team, uid, at, by) VALUES (?1, ?2, ?3, ?4)"
+              " ON CONFLICT (team, uid) DO NOTHING",
+              "ssis", txn->team, stone->uid, stone->at, stone->by));
   *ret_added = db_changes(txn->store->db) > 0;
   struct event e = {.action = STR("memory:tombstone"), .uid = stone->uid};
   return *ret_added ? event_add(txn, &e, err) : STATUS_OK;
@@ -348,18 +339,15 @@ enum status transfer_add_event(struct txn *txn, struct arena *a, const struct ev
   struct event_record e = *record;
   int64_t memory_id = 0;
   bool purged;
-  enum status s = tells_of_purged(txn, a, &e, &purged, err);
-  if (s == STATUS_OK && purged) {
+  TRY(tells_of_purged(txn, a, &e, &purged, err));
+  if (purged) {
     e.before = e.after = e.detail = STR_NONE;
     /* The event of the purge itself never held a text. */
     e.purged = e.purged || !str_is(e.change, "purge");
   }
-  if (s == STATUS_OK)
-    s = translate_event(txn->store, txn->team, a, false, &e, err);
-  if (s == STATUS_OK && e.uid.p)
-    s = transfer_find(txn->store, txn->team, e.uid, &memory_id, NULL, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(translate_event(txn->store, txn->team, a, false, &e, err));
+  if (e.uid.p)
+    TRY(transfer_find(txn->store, txn->team, e.uid, &memory_id, NULL, err));
   return db_exec(txn->store->db, err,
                  "INSERT INTO event (team, txn, at, action, change, op, memory_id, uid, project, source, session,"
                  " before, after, detail, purged)"

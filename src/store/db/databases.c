@@ -30,10 +30,8 @@ static enum status run(const char *url, const char *what, struct str name, const
   int n = snprintf(sql, sizeof(sql), "%s %.*s%s", what, STR_ARG(name), how);
   if (n < 0 || (size_t)n >= sizeof(sql))
     return error_set(err, STATUS_USAGE, "the name of the database is too long");
-  enum status s = db_open(&options, &db, err);
-  if (s != STATUS_OK)
-    return s;
-  s = db_script(db, err, sql);
+  TRY(db_open(&options, &db, err));
+  enum status s = db_script(db, err, sql);
   db_close(&db);
   return s;
 }

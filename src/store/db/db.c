@@ -15,10 +15,9 @@ bool db_is_url(const char *path) {
 }
 
 enum status db_open(const struct db_options *o, struct db **ret_db, struct error *err) {
-  enum status s = (db_is_url(o->path) ? &postgres_driver : &sqlite_driver)->open(o, ret_db, err);
-  if (s == STATUS_OK)
-    (*ret_db)->wall = wall_asked();
-  return s;
+  TRY((db_is_url(o->path) ? &postgres_driver : &sqlite_driver)->open(o, ret_db, err));
+  (*ret_db)->wall = wall_asked();
+  return STATUS_OK;
 }
 
 void db_close(struct db **db) {
@@ -127,13 +126,11 @@ static enum status first_int(struct rows *r, int64_t *ret_value, bool *ret_found
   int64_t value = found ? rows_int(r, 0) : 0;
   if (found) /* "INSERT ... RETURNING" is done only when it has said that there are no more rows */
     rows_next(r);
-  enum status s = rows_end(r);
-  if (s != STATUS_OK)
-    return s;
+  TRY(rows_end(r));
   *ret_value = value;
   if (ret_found)
     *ret_found = found;
-  return s;
+  return STATUS_OK;
 }
 
 enum status db_int(struct db *db, int64_t *ret_value, bool *ret_found, struct error *err, const char *sql,

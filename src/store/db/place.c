@@ -171,14 +171,13 @@ static int64_t size_of(const char *store, const char *tail) {
 
 static enum status room_on_server(struct store *st, struct store_room *ret_room, struct error *err) {
   int64_t bytes;
-  enum status s = db_int(store_db(st), &bytes, NULL, err,
-                         "SELECT CAST(coalesce(sum(pg_total_relation_size(c.oid)), 0) AS bigint) FROM pg_class c"
-                         " JOIN pg_namespace n ON n.oid = c.relnamespace"
-                         " WHERE n.nspname = current_schema() AND c.relkind = 'r'",
-                         NULL);
-  if (s == STATUS_OK)
-    *ret_room = (struct store_room){.bytes = bytes, .free = -1};
-  return s;
+  TRY(db_int(store_db(st), &bytes, NULL, err,
+             "SELECT CAST(coalesce(sum(pg_total_relation_size(c.oid)), 0) AS bigint) FROM pg_class c"
+             " JOIN pg_namespace n ON n.oid = c.relnamespace"
+             " WHERE n.nspname = current_schema() AND c.relkind = 'r'",
+             NULL));
+  *ret_room = (struct store_room){.bytes = bytes, .free = -1};
+  return STATUS_OK;
 }
 
 enum status store_room(struct store *st, struct store_room *ret_room, struct error *err) {

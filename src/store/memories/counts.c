@@ -67,13 +67,9 @@ static enum status projects(struct store *st, struct str team, struct arena *a, 
 enum status count_groups(struct store *st, struct str team, struct arena *a, yyjson_mut_doc *doc, yyjson_mut_val *obj,
                          struct error *err) {
   struct counts by[COLUMNS] = {0}, by_project = {0};
-  enum status s = reach_admin(st, "the figures", err);
-  if (s == STATUS_OK)
-    s = walk(st, team, a, by, err);
-  if (s == STATUS_OK)
-    s = projects(st, team, a, &by_project, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(reach_admin(st, "the figures", err));
+  TRY(walk(st, team, a, by, err));
+  TRY(projects(st, team, a, &by_project, err));
   put(doc, obj, "by_kind", &by[BY_KIND]);
   put(doc, obj, "by_type", &by[BY_TYPE]);
   put(doc, obj, "by_state", &by[BY_STATE]);
@@ -86,9 +82,7 @@ enum status count_recent(struct store *st, struct str team, int64_t since, int64
                          struct counts_since *ret_counts, struct error *err) {
   struct rows r;
   struct counts_since found = {0};
-  enum status s = reach_admin(st, "the figures", err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(reach_admin(st, "the figures", err));
   db_query(st->db, &r, err,
            "SELECT count(*), coalesce(sum(CASE WHEN created_at >= ?2 THEN 1 ELSE 0 END), 0),"
            " coalesce(sum(CASE WHEN created_at >= ?3 THEN 1 ELSE 0 END), 0)"
@@ -96,8 +90,7 @@ enum status count_recent(struct store *st, struct str team, int64_t since, int64
            "sii", team, since, later);
   if (rows_next(&r))
     found = (struct counts_since){rows_int(&r, 0), rows_int(&r, 1), rows_int(&r, 2)};
-  s = rows_end(&r);
-  if (s == STATUS_OK)
-    *ret_counts = found;
-  return s;
+  TRY(rows_end(&r));
+  *ret_counts = found;
+  return STATUS_OK;
 }

@@ -160,9 +160,8 @@ static enum status insert_place(const struct work *w, const struct entry *e, int
 static enum status insert_chunks(const struct work *w, const struct entry *e, int64_t id) {
   struct chunks parts = {0};
   struct str project = w->txn->project.p ? w->txn->project : STR("");
-  enum status s = STATUS_OK;
   chunk_split(w->a, e->text, &parts);
-  for (size_t i = 0; s == STATUS_OK && i < parts.n; i++) {
+  for (size_t i = 0; i < parts.n; i++) {
     struct str body = {e->text.p + parts.v[i].start, parts.v[i].len};
     struct str extra = i == 0 && w->number != CORPUS_SESSIONS ? w->group->path : STR("");
     char hash[HASH_TEXT_SIZE];
@@ -176,9 +175,9 @@ static enum status insert_chunks(const struct work *w, const struct entry *e, in
                               .body = body,
                               .extra = extra,
                               .terms = terms_of_text(w->a, w->corpus, project, e->headline, body, extra)};
-    s = lexical_add(w->txn, w->a, &text, &chunk, w->err);
+    TRY(lexical_add(w->txn, w->a, &text, &chunk, w->err));
   }
-  return s;
+  return STATUS_OK;
 }
 
 static enum status insert(const struct work *w, const struct entry *e) {
@@ -195,11 +194,10 @@ static enum status insert(const struct work *w, const struct entry *e) {
 }
 
 static enum status insert_all(const struct work *w, const struct entry *entries, size_t n) {
-  enum status s = STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < n; i++)
+  for (size_t i = 0; i < n; i++)
     if (!entries[i].skip)
-      s = insert(w, &entries[i]);
-  return s;
+      TRY(insert(w, &entries[i]));
+  return STATUS_OK;
 }
 
 /* Does a caller that writes many groups hold the full text back already? */
@@ -215,27 +213,24 @@ static enum status is_held(const struct work *w, bool *ret_held) {
 static enum status insert_new(const struct work *w, const struct entry *entries, size_t n) {
   size_t fresh = 0;
   bool held = true;
-  enum status s = STATUS_OK;
   for (size_t i = 0; i < n; i++)
     fresh += !entries[i].skip;
   if (fresh >= HOLD_FROM)
-    s = is_held(w, &held);
-  if (s == STATUS_OK && !held)
-    s = lexical_hold(w->txn, w->err);
-  if (s == STATUS_OK)
-    s = insert_all(w, entries, n);
-  return s == STATUS_OK && !held ? lexical_release(w->txn, w->err) : s;
+    TRY(is_held(w, &held));
+  if (!held)
+    TRY(lexical_hold(w->txn, w->err));
+  TRY(insert_all(w, entries, n));
+  if (!held)
+    return lexical_release(w->txn, w->err);
+  return STATUS_OK;
 }
 
 static enum status delete_one(const struct work *w, int64_t id) {
   struct db *db = w->txn->store->db;
-  enum status s = vec_remove(w->txn, id, w->err);
+  TRY(vec_remove(w->txn, id, w->err));
   /* The triggers of the full-text index want each chunk's row to be deleted, not cascaded. */
-  if (s == STATUS_OK)
-    s = db_exec(db, w->err, "DELETE FROM chunk WHERE team = ?1 AND memory_id = ?2", "si", w->txn->team, id);
-  if (s == STATUS_OK)
-    s = db_exec(db, w->err, "DELETE FROM memory WHERE team = ?1 AND id = ?2", "si", w->txn->team, id);
-  return s;
+  TRY(db_exec(db, w->err, "DELETE FROM chunk WHERE team = ?1 AND memory_id = ?2", "si", w->txn->team, id));
+  return db_exec(db, w->err, "DELETE FROM memory WHERE team = ?1 AND id = ?2", "si", w->txn->team, id);
 }
 
 /* ---- a group ---- */
@@ -401,46 +396,38 @@ static enum status match(const struct work *w, struct olds *olds, struct entry *
 }
 
 static enum status delete_gone(const struct work *w, const struct olds *olds, struct document_counts *counts) {
-  enum status s = STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < olds->n; i++)
+  for (size_t i = 0; i < olds->n; i++)
     if (!olds->v[i].kept) {
       counts->removed++;
-      s = delete_one(w, olds->v[i].id);
+      TRY(delete_one(w, olds->v[i].id));
     }
-  return s;
+  return STATUS_OK;
 }
 
 /* All places are left before one is taken: refs change places with each other. */
 static enum status move_refs(const struct work *w, const struct entry *entries, size_t n) {
-  enum status s = STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < n; i++)
+  for (size_t i = 0; i < n; i++)
     if (entries[i].moved)
-      s = db_exec(w->txn->store->db, w->err, "DELETE FROM document WHERE team = ?1 AND memory_id = ?2", "si",
-                  w->txn->team, entries[i].moved->id);
-  for (size_t i = 0; s == STATUS_OK && i < n; i++)
+      TRY(db_exec(w->txn->store->db, w->err, "DELETE FROM document WHERE team = ?1 AND memory_id = ?2", "si",
+                  w->txn->team, entries[i].moved->id));
+  for (size_t i = 0; i < n; i++)
     if (entries[i].moved)
-      s = insert_place(w, &entries[i], entries[i].moved->id);
-  return s;
+      TRY(insert_place(w, &entries[i], entries[i].moved->id));
+  return STATUS_OK;
 }
 
 enum status documents_replace(struct txn *txn, struct arena *a, enum corpus corpus, const struct document_group *group,
                               const struct documents *list, struct document_counts *counts, struct error *err) {
   struct work w = work_of(txn, a, corpus, group, err);
   struct olds olds = {0};
-  enum status s = check_group(&w);
-  if (s == STATUS_OK)
-    s = load_group(&w, &olds);
-  if (s != STATUS_OK)
-    return s;
+  TRY(check_group(&w));
+  TRY(load_group(&w, &olds));
   struct entry *entries = entries_of(&w, list);
-  s = match(&w, &olds, entries, list->n, counts);
-  if (s == STATUS_OK)
-    s = delete_gone(&w, &olds, counts);
-  if (s == STATUS_OK)
-    s = move_refs(&w, entries, list->n);
-  if (s == STATUS_OK)
-    s = insert_new(&w, entries, list->n);
-  return s == STATUS_OK ? save_group(&w) : s;
+  TRY(match(&w, &olds, entries, list->n, counts));
+  TRY(delete_gone(&w, &olds, counts));
+  TRY(move_refs(&w, entries, list->n));
+  TRY(insert_new(&w, entries, list->n));
+  return save_group(&w);
 }
 
 /* Asked for one by one: a group that grows is never read as a whole. */
@@ -465,14 +452,11 @@ static enum status skip_known(const struct work *w, struct entry *entries, size_
 enum status documents_append(struct txn *txn, struct arena *a, enum corpus corpus, const struct document_group *group,
                              const struct documents *list, struct document_counts *counts, struct error *err) {
   struct work w = work_of(txn, a, corpus, group, err);
-  enum status s = check_group(&w);
-  if (s != STATUS_OK)
-    return s;
+  TRY(check_group(&w));
   struct entry *entries = entries_of(&w, list);
-  s = skip_known(&w, entries, list->n, counts);
-  if (s == STATUS_OK)
-    s = insert_new(&w, entries, list->n);
-  return s == STATUS_OK ? save_group(&w) : s;
+  TRY(skip_known(&w, entries, list->n, counts));
+  TRY(insert_new(&w, entries, list->n));
+  return save_group(&w);
 }
 
 enum status documents_remove(struct txn *txn, struct arena *a, enum corpus corpus, struct str path,
@@ -480,16 +464,12 @@ enum status documents_remove(struct txn *txn, struct arena *a, enum corpus corpu
   struct document_group group = {.path = path};
   struct work w = work_of(txn, a, corpus, &group, err);
   struct olds olds = {0};
-  enum status s = check_group(&w);
-  if (s == STATUS_OK)
-    s = load_group(&w, &olds);
-  if (s == STATUS_OK)
-    s = delete_gone(&w, &olds, counts);
-  if (s == STATUS_OK)
-    s = db_exec(txn->store->db, err,
-                "DELETE FROM document_group WHERE team = ?1 AND corpus = ?2 AND project = ?3 AND path = ?4", "ssss",
-                txn->team, w.corpus, txn->project.p ? txn->project : STR(""), path);
-  return s;
+  TRY(check_group(&w));
+  TRY(load_group(&w, &olds));
+  TRY(delete_gone(&w, &olds, counts));
+  return db_exec(txn->store->db, err,
+                 "DELETE FROM document_group WHERE team = ?1 AND corpus = ?2 AND project = ?3 AND path = ?4", "ssss",
+                 txn->team, w.corpus, txn->project.p ? txn->project : STR(""), path);
 }
 
 enum status documents_groups(struct store *st, struct str team, struct str project, enum corpus corpus, struct arena *a,
@@ -534,20 +514,17 @@ static enum status some_places(struct store *st, struct str team, const int64_t 
 
 enum status documents_places(struct store *st, struct str team, const int64_t *memory_ids, size_t n, struct arena *a,
                              struct document_place *ret_places, struct error *err) {
-  enum status s = STATUS_OK;
   for (size_t i = 0; i < n; i++)
     ret_places[i] = (struct document_place){.corpus = CORPUS_MEMORY};
-  for (size_t at = 0; s == STATUS_OK && at < n; at += SQL_IDS)
-    s = some_places(st, team, memory_ids + at, n - at < SQL_IDS ? n - at : SQL_IDS, a, ret_places + at, err);
-  return s;
+  for (size_t at = 0; at < n; at += SQL_IDS)
+    TRY(some_places(st, team, memory_ids + at, n - at < SQL_IDS ? n - at : SQL_IDS, a, ret_places + at, err));
+  return STATUS_OK;
 }
 
 /* ---- folders that are indexed as sources ---- */
 
 enum status source_root_add(struct txn *txn, struct str path, struct error *err) {
-  enum status s = reach_write(txn->store, txn->project, "a source in", err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(reach_write(txn->store, txn->project, "a source in", err));
   return db_exec(txn->store->db, err,
                  "INSERT INTO source_root (team, project, path, added_at) VALUES (?1, ?2, ?3, ?4)"
                  " ON CONFLICT (team, project, path) DO NOTHING",
@@ -558,17 +535,15 @@ enum status source_root_remove(struct txn *txn, struct str path, bool *ret_found
   struct str project = txn->project.p ? txn->project : STR("");
   int64_t one;
   bool found = false;
-  enum status s = reach_write(txn->store, txn->project, "a source in", err);
-  if (s == STATUS_OK)
-    s = db_int(txn->store->db, &one, &found, err,
-               "SELECT 1 FROM source_root WHERE team = ?1 AND project = ?2 AND path = ?3", "sss", txn->team, project,
-               path);
-  if (s == STATUS_OK && found)
-    s = db_exec(txn->store->db, err, "DELETE FROM source_root WHERE team = ?1 AND project = ?2 AND path = ?3", "sss",
-                txn->team, project, path);
-  if (s == STATUS_OK)
-    *ret_found = found;
-  return s;
+  TRY(reach_write(txn->store, txn->project, "a source in", err));
+  TRY(db_int(txn->store->db, &one, &found, err,
+             "SELECT 1 FROM source_root WHERE team = ?1 AND project = ?2 AND path = ?3", "sss", txn->team, project,
+             path));
+  if (found)
+    TRY(db_exec(txn->store->db, err, "DELETE FROM source_root WHERE team = ?1 AND project = ?2 AND path = ?3", "sss",
+                txn->team, project, path));
+  *ret_found = found;
+  return STATUS_OK;
 }
 
 enum status source_roots(struct store *st, struct str team, struct str project, struct arena *a,

@@ -106,8 +106,8 @@ static enum status edges(struct store *st, const struct scope *scope, const char
 
 enum status postgres_graph_relations(struct store *st, const struct scope *scope, struct str name, struct arena *a,
                                      struct graph_edges *ret_edges, struct error *err) {
-  enum status s = edges(st, scope, "s", name, a, ret_edges, err);
-  return s == STATUS_OK ? edges(st, scope, "d", name, a, ret_edges, err) : s;
+  TRY(edges(st, scope, "s", name, a, ret_edges, err));
+  return edges(st, scope, "d", name, a, ret_edges, err);
 }
 
 enum status postgres_graph_all(struct store *st, const struct scope *scope, struct arena *a,
@@ -115,8 +115,8 @@ enum status postgres_graph_all(struct store *st, const struct scope *scope, stru
   struct sql rows = select_entities(a, scope), q = select_edges(a, scope);
   sql_add(&rows, " ORDER BY m.id");
   sql_add(&q, " ORDER BY l.at, l.src, l.dst");
-  enum status s = collect_rows(st, &rows, a, ret_rows, err);
-  return s == STATUS_OK ? collect_edges(st, &q, a, ret_edges, err) : s;
+  TRY(collect_rows(st, &rows, a, ret_rows, err));
+  return collect_edges(st, &q, a, ret_edges, err);
 }
 
 /* ---- a text in it ---- */
@@ -144,10 +144,7 @@ enum status postgres_graph_matches(struct store *st, const struct scope *scope, 
   enum { LONGEST = 10000 }; /* as much as SQLite takes */
   if (text.n > LONGEST)
     return STATUS_OK;
-  enum status s =
-      matches(st, scope, "JOIN body b ON b.team = m.team AND b.memory_id = m.id", "b.text", text, a, ret_rows, err);
-  return s == STATUS_OK
-             ? matches(st, scope, "JOIN label t ON t.team = m.team AND t.memory_id = m.id AND t.field = 'entity_type'",
-                       "t.value", text, a, ret_rows, err)
-             : s;
+  TRY(matches(st, scope, "JOIN body b ON b.team = m.team AND b.memory_id = m.id", "b.text", text, a, ret_rows, err));
+  return matches(st, scope, "JOIN label t ON t.team = m.team AND t.memory_id = m.id AND t.field = 'entity_type'",
+                 "t.value", text, a, ret_rows, err);
 }

@@ -45,16 +45,13 @@ enum status sqlite_graph_entities(struct store *st, const struct scope *scope, s
 /* How much of the store is graph: whether to walk through all rows in their order, or from label to label. */
 static enum status is_most(struct store *st, struct str team, bool *ret_most, struct error *err) {
   int64_t part, all;
-  enum status s =
-      db_int(st->db, &part, NULL, err, "SELECT count(*) FROM label WHERE team = ?1 AND field = 'entity'", "s", team);
-  if (s == STATUS_OK)
-    s = db_int(
-        st->db, &all, NULL, err,
-        "/* all teams: how long the table is decides how to read it */ SELECT coalesce(max(memory_id), 0) FROM body",
-        NULL);
-  if (s == STATUS_OK)
-    *ret_most = part >= all / 4;
-  return s;
+  TRY(db_int(st->db, &part, NULL, err, "SELECT count(*) FROM label WHERE team = ?1 AND field = 'entity'", "s", team));
+  TRY(db_int(
+      st->db, &all, NULL, err,
+      "/* all teams: how long the table is decides how to read it */ SELECT coalesce(max(memory_id), 0) FROM body",
+      NULL));
+  *ret_most = part >= all / 4;
+  return STATUS_OK;
 }
 
 struct labelled {
@@ -167,14 +164,11 @@ enum status sqlite_graph_all(struct store *st, const struct scope *scope, struct
                              struct graph_edges *ret_edges, struct error *err) {
   struct labels names = {0}, types = {0};
   bool most = false;
-  enum status s = is_most(st, scope->team, &most, err);
-  if (s == STATUS_OK)
-    s = load_labels(st, scope->team, "entity", a, &names, err);
-  if (s == STATUS_OK)
-    s = load_labels(st, scope->team, "entity_type", a, &types, err);
-  if (s == STATUS_OK)
-    s = load_rows(st, scope, most, a, &names, &types, ret_rows, err);
-  return s == STATUS_OK ? load_edges(st, scope->team, &names, a, ret_edges, err) : s;
+  TRY(is_most(st, scope->team, &most, err));
+  TRY(load_labels(st, scope->team, "entity", a, &names, err));
+  TRY(load_labels(st, scope->team, "entity_type", a, &types, err));
+  TRY(load_rows(st, scope, most, a, &names, &types, ret_rows, err));
+  return load_edges(st, scope->team, &names, a, ret_edges, err);
 }
 
 /* ---- a text in it ---- */
@@ -207,9 +201,7 @@ static enum status collect_names(struct store *st, const struct sql *q, struct a
 static enum status match_texts(struct store *st, const struct scope *scope, struct str pattern, struct arena *a,
                                struct graph_rows *ret_rows, struct error *err) {
   bool most = false;
-  enum status s = is_most(st, scope->team, &most, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(is_most(st, scope->team, &most, err));
   struct sql q = SQL(a);
   sql_add(&q, "SELECT m.id, n.value FROM ");
   sql_add(&q, most ? "body b NOT INDEXED CROSS JOIN label n ON n.memory_id = b.memory_id AND n.field = 'entity'"
@@ -250,8 +242,8 @@ enum status sqlite_graph_matches(struct store *st, const struct scope *scope, st
   struct str pattern = pattern_of(a, text);
   if (pattern.n > LONGEST)
     return STATUS_OK;
-  enum status s = match_texts(st, scope, pattern, a, ret_rows, err);
-  return s == STATUS_OK ? match_types(st, scope, pattern, a, ret_rows, err) : s;
+  TRY(match_texts(st, scope, pattern, a, ret_rows, err));
+  return match_types(st, scope, pattern, a, ret_rows, err);
 }
 
 /* ---- relations of one entity ---- */
@@ -295,6 +287,6 @@ static enum status edges(struct store *st, const struct scope *scope, const char
 
 enum status sqlite_graph_relations(struct store *st, const struct scope *scope, struct str name, struct arena *a,
                                    struct graph_edges *ret_edges, struct error *err) {
-  enum status s = edges(st, scope, "src", name, a, ret_edges, err);
-  return s == STATUS_OK ? edges(st, scope, "dst", name, a, ret_edges, err) : s;
+  TRY(edges(st, scope, "src", name, a, ret_edges, err));
+  return edges(st, scope, "dst", name, a, ret_edges, err);
 }

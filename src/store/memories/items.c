@@ -34,9 +34,7 @@ enum status items_stored(struct store *st, struct str team, struct str project, 
                                .confidence = rows_real(&r, 7)};
     list_push(a, &list, item);
   }
-  enum status s = rows_end(&r);
-  if (s != STATUS_OK)
-    return s;
+  TRY(rows_end(&r));
   /* Servers sort text by their locale. */
   if (list.n)
     qsort(list.v, list.n, sizeof(*list.v), by_place);

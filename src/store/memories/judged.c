@@ -13,9 +13,7 @@ enum status judged_get(struct store *st, struct str team, struct arena *a, struc
   struct judged j = {0};
   db_query(st->db, &r, err, "SELECT value FROM setting WHERE team = ?1 AND name = ?2", "ss", team, name);
   struct str rest = rows_next(&r) ? rows_dup(&r, 0, a) : STR(""), version;
-  enum status s = rows_end(&r);
-  if (s != STATUS_OK)
-    return s;
+  TRY(rows_end(&r));
   bool known = str_next(&rest, ' ', &version) && str_int64(version, &j.version);
   j.done = known && str_is(rest, "done");
   if (known && !j.done && !str_int64(rest, &j.last))
@@ -56,11 +54,10 @@ enum status judged_left(struct store *st, struct str team, int64_t after, int64_
  * own words, which are judged like any. */
 enum status judged_cleared(struct store *st, const struct memory *m, bool *ret_cleared, struct error *err) {
   int64_t n;
-  enum status s = db_int(st->db, &n, NULL, err,
-                         "SELECT count(*) FROM event WHERE team = ?1 AND memory_id = ?2 AND (action = 'memory:suspect'"
-                         " OR (action = 'memory:promote' AND ?3 = 'user'))",
-                         "sis", m->team, m->id, m->trust);
-  if (s == STATUS_OK)
-    *ret_cleared = n > 0;
-  return s;
+  TRY(db_int(st->db, &n, NULL, err,
+             "SELECT count(*) FROM event WHERE team = ?1 AND memory_id = ?2 AND (action = 'memory:suspect'"
+             " OR (action = 'memory:promote' AND ?3 = 'user'))",
+             "sis", m->team, m->id, m->trust));
+  *ret_cleared = n > 0;
+  return STATUS_OK;
 }

@@ -80,9 +80,7 @@ enum status prune_candidates(struct store *st, const struct scope *scope, int64_
   struct rows r;
   db_query_sql(st->db, &r, err, &count);
   *ret_total = rows_next(&r) ? rows_int(&r, 0) : 0;
-  enum status s = rows_end(&r);
-  if (s != STATUS_OK)
-    return s;
+  TRY(rows_end(&r));
   prune_where(&q, scope, before, max_access);
   sql_add(&q, " ORDER BY " LAST_USE ", m.id LIMIT ");
   sql_int(&q, limit);

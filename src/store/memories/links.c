@@ -24,9 +24,9 @@ static enum status check_ends(struct store *st, const struct link *l, struct str
   struct reach reach = store_reach(st);
   if (reach.role == ROLE_ADMIN)
     return STATUS_OK;
-  enum status s = reach_write(st, from, "link a memory of", err);
-  if (s != STATUS_OK || reach_reads(&reach, to))
-    return s;
+  TRY(reach_write(st, from, "link a memory of", err));
+  if (reach_reads(&reach, to))
+    return STATUS_OK;
   reach_note(st, "link to a memory of", to);
   return error_set(err, STATUS_NOT_FOUND, "no memory '%lld'", (long long)l->dst);
 }
@@ -41,22 +41,21 @@ static enum status fill_uids(struct txn *txn, struct arena *a, struct link *l, s
     *(src ? &l->src_uid : &l->dst_uid) = rows_dup(&r, 1, a);
     *(src ? &from : &to) = rows_dup(&r, 2, a);
   }
-  enum status s = rows_end(&r);
-  return s == STATUS_OK ? check_ends(txn->store, l, from, to, err) : s;
+  TRY(rows_end(&r));
+  return check_ends(txn->store, l, from, to, err);
 }
 
 enum status link_add(struct txn *txn, struct arena *a, const struct link *link, struct error *err) {
   struct link l = *link;
   if (!l.at)
     l.at = txn->now;
-  enum status s = fill_uids(txn, a, &l, err);
-  if (s == STATUS_OK)
-    s = db_exec(txn->store->db, err,
-                "INSERT INTO link (team, src, rel, dst, at, reason, prior) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7"
-                " WHERE NOT EXISTS (SELECT 1 FROM link WHERE team = ?1 AND src = ?2 AND rel = ?3 AND dst = ?4)",
-                "sisiiss", txn->team, l.src, l.rel, l.dst, l.at, l.reason, l.prior);
-  if (s != STATUS_OK || db_changes(txn->store->db) == 0)
-    return s;
+  TRY(fill_uids(txn, a, &l, err));
+  TRY(db_exec(txn->store->db, err,
+              "INSERT INTO link (team, src, rel, dst, at, reason, prior) SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7"
+              " WHERE NOT EXISTS (SELECT 1 FROM link WHERE team = ?1 AND src = ?2 AND rel = ?3 AND dst = ?4)",
+              "sisiiss", txn->team, l.src, l.rel, l.dst, l.at, l.reason, l.prior));
+  if (db_changes(txn->store->db) == 0)
+    return STATUS_OK;
   struct event e = {
       .action = STR("memory:link"), .change = "link", .memory_id = l.src, .uid = l.src_uid, .after = link_json(a, &l)};
   return event_add(txn, &e, err);
@@ -107,14 +106,14 @@ enum status link_remove(struct txn *txn, struct arena *a, int64_t src, struct st
     s = reach_write(txn->store, from, "unlink a memory of", err);
   if (s != STATUS_OK || !found)
     return s;
-  s = db_exec(txn->store->db, err, "DELETE FROM link WHERE team = ?1 AND src = ?2 AND rel = ?3 AND dst = ?4", "sisi",
-              txn->team, src, rel, dst);
+  TRY(db_exec(txn->store->db, err, "DELETE FROM link WHERE team = ?1 AND src = ?2 AND rel = ?3 AND dst = ?4", "sisi",
+              txn->team, src, rel, dst));
   struct event e = {.action = STR("memory:unlink"),
                     .change = "unlink",
                     .memory_id = src,
                     .uid = l.src_uid,
                     .before = link_json(a, &l)};
-  return s == STATUS_OK ? event_add(txn, &e, err) : s;
+  return event_add(txn, &e, err);
 }
 
 enum status links_of(struct store *st, struct str team, int64_t id, struct arena *a, struct links *ret_links,
@@ -138,10 +137,9 @@ static enum status first_link(const struct store *st, struct rows *r, struct are
   struct link l = {0};
   if (rows_next(r) && seen(st, r))
     link_row(r, a, seen_from, &l);
-  enum status s = rows_end(r);
-  if (s == STATUS_OK)
-    *ret_link = l;
-  return s;
+  TRY(rows_end(r));
+  *ret_link = l;
+  return STATUS_OK;
 }
 
 enum status link_successor(struct store *st, struct str team, int64_t id, struct arena *a, struct link *ret_link,
@@ -183,9 +181,7 @@ enum status link_path(struct store *st, struct str team, int64_t from, int64_t t
   db_query(st->db, &r, err, "SELECT src, dst FROM link WHERE team = ?1 AND rel = 'blocked_by'", "s", team);
   while (rows_next(&r))
     list_push(a, &edges, (struct link){.src = rows_int(&r, 0), .dst = rows_int(&r, 1)});
-  enum status s = rows_end(&r);
-  if (s != STATUS_OK)
-    return s;
+  TRY(rows_end(&r));
   LIST(struct hop) hops = {0};
   list_push(a, &hops, (struct hop){from, SIZE_MAX});
   size_t at = 0;

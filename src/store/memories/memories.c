@@ -168,13 +168,12 @@ static void put_or_null(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct f
 static enum status names_free(struct txn *txn, struct arena *a, const struct memory *m, struct error *err) {
   struct memory held;
   bool by_key = false, by_skill = false;
-  enum status s = STATUS_OK;
   if (m->key.p)
-    s = memory_by_key(txn->store, m->team, m->project, m->key, a, &held, &by_key, err);
-  if (s == STATUS_OK && !by_key && m->skill_name.p)
-    s = memory_by_skill(txn->store, m->team, m->skill_name, a, &held, &by_skill, err);
-  if (s != STATUS_OK || !(by_key || by_skill) || held.id == m->id)
-    return s;
+    TRY(memory_by_key(txn->store, m->team, m->project, m->key, a, &held, &by_key, err));
+  if (!by_key && m->skill_name.p)
+    TRY(memory_by_skill(txn->store, m->team, m->skill_name, a, &held, &by_skill, err));
+  if (!(by_key || by_skill) || held.id == m->id)
+    return STATUS_OK;
   error_set(err, STATUS_CONFLICT, "the %s '%.*s' of memory %lld is taken by memory %lld meanwhile",
             by_key ? "key" : "skill name", STR_ARG(by_key ? m->key : m->skill_name), (long long)m->id,
             (long long)held.id);
@@ -200,9 +199,7 @@ enum status memory_change(struct txn *txn, struct arena *a, const struct memory 
   }
   if (!changed)
     return STATUS_OK;
-  enum status s = reach_write(txn->store, was->project, "change a memory of", err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(reach_write(txn->store, was->project, "change a memory of", err));
   if (str_is(now->state, "active") && !str_is(was->state, "active")) {
     enum status names = names_free(txn, a, now, err);
     if (names != STATUS_OK)
@@ -212,7 +209,7 @@ enum status memory_change(struct txn *txn, struct arena *a, const struct memory 
   sql_text(&q, was->team);
   sql_add(&q, " AND id = ");
   sql_int(&q, was->id);
-  s = db_exec_sql(txn->store->db, err, &q);
+  TRY(db_exec_sql(txn->store->db, err, &q));
   struct event e = {.action = str_from(action),
                     .change = "update",
                     .memory_id = was->id,
@@ -220,21 +217,17 @@ enum status memory_change(struct txn *txn, struct arena *a, const struct memory 
                     .project = was->project,
                     .before = json_write(a, before, false),
                     .after = json_write(a, after, false)};
-  return s == STATUS_OK ? event_add(txn, &e, err) : s;
+  return event_add(txn, &e, err);
 }
 
 /* ---- delete ---- */
 
 static enum status delete_rows(struct txn *txn, struct arena *a, const struct memory *m, struct error *err) {
-  enum status s = embed_cache_forget(txn, a, m->id, err);
-  if (s == STATUS_OK)
-    s = vec_remove(txn, m->id, err);
+  TRY(embed_cache_forget(txn, a, m->id, err));
+  TRY(vec_remove(txn, m->id, err));
   /* The triggers of the full-text index want each chunk's row to be deleted, not cascaded. */
-  if (s == STATUS_OK)
-    s = db_exec(txn->store->db, err, "DELETE FROM chunk WHERE team = ?1 AND memory_id = ?2", "si", m->team, m->id);
-  if (s == STATUS_OK)
-    s = db_exec(txn->store->db, err, "DELETE FROM memory WHERE team = ?1 AND id = ?2", "si", m->team, m->id);
-  return s;
+  TRY(db_exec(txn->store->db, err, "DELETE FROM chunk WHERE team = ?1 AND memory_id = ?2", "si", m->team, m->id));
+  return db_exec(txn->store->db, err, "DELETE FROM memory WHERE team = ?1 AND id = ?2", "si", m->team, m->id);
 }
 
 enum status memory_delete(struct txn *txn, struct arena *a, const struct memory *m, struct error *err) {
@@ -314,27 +307,23 @@ static enum status purge_results(struct txn *txn, struct arena *a, int64_t id, s
     strs_push(a, &keys, rows_dup(&r, 0, a));
     strs_push(a, &results, json_write(a, copy, false));
   }
-  enum status s = rows_end(&r);
-  for (size_t i = 0; s == STATUS_OK && i < keys.n; i++)
-    s = db_exec(txn->store->db, err, "UPDATE idempotency SET result = ?1 WHERE team = ?2 AND key = ?3", "sss",
-                results.v[i], txn->team, keys.v[i]);
-  return s;
+  TRY(rows_end(&r));
+  for (size_t i = 0; i < keys.n; i++)
+    TRY(db_exec(txn->store->db, err, "UPDATE idempotency SET result = ?1 WHERE team = ?2 AND key = ?3", "sss",
+                results.v[i], txn->team, keys.v[i]));
+  return STATUS_OK;
 }
 
 static enum status count_rows(struct txn *txn, int64_t id, struct purge_counts *c, struct error *err) {
   struct db *db = txn->store->db;
-  enum status s = db_int(db, &c->chunks, NULL, err, "SELECT count(*) FROM chunk WHERE team = ?1 AND memory_id = ?2",
-                         "si", txn->team, id);
-  if (s == STATUS_OK)
-    s = db_int(db, &c->labels, NULL, err, "SELECT count(*) FROM label WHERE team = ?1 AND memory_id = ?2", "si",
-               txn->team, id);
-  if (s == STATUS_OK)
-    s = db_int(db, &c->annotations, NULL, err, "SELECT count(*) FROM annotation WHERE team = ?1 AND memory_id = ?2",
-               "si", txn->team, id);
-  if (s == STATUS_OK)
-    s = db_int(db, &c->links, NULL, err, "SELECT count(*) FROM link WHERE team = ?1 AND (src = ?2 OR dst = ?2)", "si",
-               txn->team, id);
-  return s;
+  TRY(db_int(db, &c->chunks, NULL, err, "SELECT count(*) FROM chunk WHERE team = ?1 AND memory_id = ?2", "si",
+             txn->team, id));
+  TRY(db_int(db, &c->labels, NULL, err, "SELECT count(*) FROM label WHERE team = ?1 AND memory_id = ?2", "si",
+             txn->team, id));
+  TRY(db_int(db, &c->annotations, NULL, err, "SELECT count(*) FROM annotation WHERE team = ?1 AND memory_id = ?2", "si",
+             txn->team, id));
+  return db_int(db, &c->links, NULL, err, "SELECT count(*) FROM link WHERE team = ?1 AND (src = ?2 OR dst = ?2)", "si",
+                txn->team, id);
 }
 
 enum status memory_purge(struct txn *txn, struct arena *a, const struct memory *m, struct purge_counts *ret_counts,
@@ -402,9 +391,7 @@ static enum status set_extra(struct txn *txn, struct arena *a, const struct memo
     headline = rows_dup(&r, 0, a);
     body = rows_dup(&r, 1, a);
   }
-  enum status s = rows_end(&r);
-  if (s != STATUS_OK)
-    return s;
+  TRY(rows_end(&r));
   struct chunk_text text = {.team = m->team,
                             .memory_id = m->id,
                             .headline = headline,
@@ -417,17 +404,14 @@ static enum status set_extra(struct txn *txn, struct arena *a, const struct memo
 enum status notes_set(struct txn *txn, struct arena *a, const struct memory *m, const struct notes *was,
                       const struct notes *now, struct error *err) {
   struct db *db = txn->store->db;
-  enum status s = reach_write(txn->store, m->project, "annotate a memory of", err);
-  if (s == STATUS_OK)
-    s = db_exec(db, err, "DELETE FROM annotation WHERE team = ?1 AND memory_id = ?2", "si", m->team, m->id);
-  for (size_t i = 0; s == STATUS_OK && i < now->n; i++)
-    s = db_exec(db, err, "INSERT INTO annotation (team, memory_id, at, by, text) VALUES (?1, ?2, ?3, ?4, ?5)", "siiss",
-                m->team, m->id, now->v[i].at, now->v[i].by, now->v[i].text);
+  TRY(reach_write(txn->store, m->project, "annotate a memory of", err));
+  TRY(db_exec(db, err, "DELETE FROM annotation WHERE team = ?1 AND memory_id = ?2", "si", m->team, m->id));
+  for (size_t i = 0; i < now->n; i++)
+    TRY(db_exec(db, err, "INSERT INTO annotation (team, memory_id, at, by, text) VALUES (?1, ?2, ?3, ?4, ?5)", "siiss",
+                m->team, m->id, now->v[i].at, now->v[i].by, now->v[i].text));
   struct memory full = *m;
-  if (s == STATUS_OK)
-    s = memory_load_lists(txn->store, a, &full, err);
-  if (s == STATUS_OK)
-    s = set_extra(txn, a, m, extra_text(a, &full, now), err);
+  TRY(memory_load_lists(txn->store, a, &full, err));
+  TRY(set_extra(txn, a, m, extra_text(a, &full, now), err));
   struct event e = {.action = STR("memory:annotate"),
                     .change = "annotate",
                     .memory_id = m->id,
@@ -435,7 +419,7 @@ enum status notes_set(struct txn *txn, struct arena *a, const struct memory *m, 
                     .project = m->project,
                     .before = notes_json(a, was),
                     .after = notes_json(a, now)};
-  return s == STATUS_OK ? event_add(txn, &e, err) : s;
+  return event_add(txn, &e, err);
 }
 
 void notes_put(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct notes *notes) {

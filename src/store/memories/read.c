@@ -68,9 +68,7 @@ static enum status one(struct store *st, struct arena *a, const struct sql *q, s
   bool found = rows_next(&r);
   if (found)
     memory_row(&r, a, &m);
-  enum status s = rows_end(&r);
-  if (s != STATUS_OK)
-    return s;
+  TRY(rows_end(&r));
   *ret_found = found && seen(&reach, &m);
   if (*ret_found)
     *ret_memory = m;
@@ -145,20 +143,18 @@ static enum status note_outside(struct store *st, struct str team, struct str re
     return STATUS_OK;
   if (!str_int64(ref, &id))
     id = 0;
-  enum status s = db_int(st->db, &one_row, &found, err,
-                         "SELECT 1 FROM memory WHERE team = ?1 AND (id = ?2 OR uid = ?3 OR key = ?3) LIMIT 1", "sis",
-                         team, id, ref);
-  if (s == STATUS_OK && found)
+  TRY(db_int(st->db, &one_row, &found, err,
+             "SELECT 1 FROM memory WHERE team = ?1 AND (id = ?2 OR uid = ?3 OR key = ?3) LIMIT 1", "sis", team, id,
+             ref));
+  if (found)
     reach_note(st, "memory", ref);
-  return s;
+  return STATUS_OK;
 }
 
 /* Only its pipeline changes a document: who does not ask for its corpus is told where it comes from. */
 static enum status refuse_document(struct store *st, const struct memory *m, struct arena *a, struct error *err) {
   struct document_place place;
-  enum status s = documents_places(st, m->team, &m->id, 1, a, &place, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(documents_places(st, m->team, &m->id, 1, a, &place, err));
   struct str at = place.line ? arena_printf(a, ":%lld", (long long)place.line) : STR("");
   error_set(err, STATUS_CONFLICT, "document %lld comes from %.*s%.*s", (long long)m->id, STR_ARG(place.path),
             STR_ARG(at));
@@ -212,17 +208,16 @@ enum status memory_pruned(struct store *st, struct str team, struct str ref, str
     *ret_memory = (struct memory){.id = rows_int(&r, 0), .uid = rows_dup(&r, 1, a), .team = team, .project = STR("")};
     record = rows_dup(&r, 2, a);
   }
-  enum status s = rows_end(&r);
-  if (s == STATUS_OK && found && json_read(a, record, &was, &ignored) == STATUS_OK) {
+  TRY(rows_end(&r));
+  if (found && json_read(a, record, &was, &ignored) == STATUS_OK) {
     ret_memory->type = json_str(was, "type");
     ret_memory->session = json_str(was, "session");
     if (json_str(was, "project").p)
       ret_memory->project = json_str(was, "project");
   }
   struct reach reach = store_reach(st);
-  if (s == STATUS_OK)
-    *ret_found = found && reach_reads(&reach, ret_memory->project);
-  return s;
+  *ret_found = found && reach_reads(&reach, ret_memory->project);
+  return STATUS_OK;
 }
 
 enum status memory_load_body(struct store *st, struct arena *a, struct memory *m, struct error *err) {
@@ -281,8 +276,8 @@ static enum status rows_of_some(struct store *st, struct str team, struct arena 
   sql_text(&q, team);
   sql_add(&q, " AND m.id IN ");
   sql_ids(&q, ids, n);
-  enum status s = memory_collect(st, &q, a, &rows, err);
-  for (size_t i = 0; s == STATUS_OK && i < n; i++) {
+  TRY(memory_collect(st, &q, a, &rows, err));
+  for (size_t i = 0; i < n; i++) {
     ret_found[i] = false;
     for (size_t k = 0; k < rows.n && !ret_found[i]; k++)
       if (rows.v[k].id == ids[i]) {
@@ -290,18 +285,17 @@ static enum status rows_of_some(struct store *st, struct str team, struct arena 
         ret_found[i] = true;
       }
   }
-  return s;
+  return STATUS_OK;
 }
 
 enum status memories_by_ids(struct store *st, struct str team, struct arena *a, struct memory *const *list, size_t n,
                             bool *ret_found, struct error *err) {
   int64_t ids[SQL_IDS];
-  enum status s = STATUS_OK;
-  for (size_t at = 0, some; s == STATUS_OK && at < n; at += some) {
+  for (size_t at = 0, some; at < n; at += some) {
     some = some_ids(list + at, n - at, ids);
-    s = rows_of_some(st, team, a, list + at, some, ids, ret_found + at, err);
+    TRY(rows_of_some(st, team, a, list + at, some, ids, ret_found + at, err));
   }
-  return s;
+  return STATUS_OK;
 }
 
 static enum status lists_of_some(struct store *st, struct str team, struct arena *a, struct memory *const *list,
@@ -326,15 +320,14 @@ static enum status lists_of_some(struct store *st, struct str team, struct arena
 enum status memories_load_lists(struct store *st, struct str team, struct arena *a, struct memory *const *list,
                                 size_t n, struct error *err) {
   int64_t ids[SQL_IDS];
-  enum status s = STATUS_OK;
   for (size_t i = 0; i < n; i++)
     for (size_t k = 0; k < memory_list_count; k++)
       *list_at(list[i], k) = (struct strs){0};
-  for (size_t at = 0, some; s == STATUS_OK && at < n; at += some) {
+  for (size_t at = 0, some; at < n; at += some) {
     some = some_ids(list + at, n - at, ids);
-    s = lists_of_some(st, team, a, list + at, some, ids, err);
+    TRY(lists_of_some(st, team, a, list + at, some, ids, err));
   }
-  return s;
+  return STATUS_OK;
 }
 
 /* ---- lists ---- */
@@ -462,8 +455,7 @@ static enum status list_part(struct store *st, const struct scope *scope, const 
 static enum status list_parts(struct store *st, const struct scope *scope, const struct filter *f,
                               const struct part *parts, size_t n, struct arena *a, struct memories *list,
                               struct error *err) {
-  enum status s = STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < n; i++) {
+  for (size_t i = 0; i < n; i++) {
     struct scope of_part = *scope;
     struct filter rows = *f;
     of_part.corpora = parts[i].corpora;
@@ -471,9 +463,9 @@ static enum status list_parts(struct store *st, const struct scope *scope, const
     rows.offset = 0;
     if (parts[i].kind)
       rows.kind = str_from(parts[i].kind);
-    s = list_part(st, &of_part, &rows, a, list, err);
+    TRY(list_part(st, &of_part, &rows, a, list, err));
   }
-  return s;
+  return STATUS_OK;
 }
 
 /* The parts are of one state of the store: what moves from one to another meanwhile is in exactly one of them. */
@@ -485,14 +477,13 @@ enum status memory_list(struct store *st, const struct scope *scope, const struc
   bool alone = false;
   if (n < 2 || f->order || f->limit <= 0 || f->limit > PART_ROWS || f->offset > PART_ROWS - f->limit)
     return list_part(st, scope, f, a, ret_list, err);
-  enum status s = db_snapshot(st->db, &alone, err);
-  if (s == STATUS_OK)
-    s = db_snapshot_end(st->db, alone, list_parts(st, scope, f, parts, n, a, &all, err), err);
-  if (s == STATUS_OK && all.n)
+  TRY(db_snapshot(st->db, &alone, err));
+  TRY(db_snapshot_end(st->db, alone, list_parts(st, scope, f, parts, n, a, &all, err), err));
+  if (all.n)
     qsort(all.v, all.n, sizeof(*all.v), by_newest);
-  for (size_t i = (size_t)f->offset; s == STATUS_OK && i < all.n && i < (size_t)(f->offset + f->limit); i++)
+  for (size_t i = (size_t)f->offset; i < all.n && i < (size_t)(f->offset + f->limit); i++)
     list_push(a, ret_list, all.v[i]);
-  return s;
+  return STATUS_OK;
 }
 
 static enum status count_part(struct store *st, const struct scope *scope, const struct filter *f, struct arena *a,
@@ -533,12 +524,10 @@ enum status memory_count(struct store *st, const struct scope *scope, const stru
   int64_t count = 0;
   if ((corpora & (corpora - 1)) == 0) /* one query is of one state by itself */
     return count_parts(st, scope, f, corpora, a, ret_count, err);
-  enum status s = db_snapshot(st->db, &alone, err);
-  if (s == STATUS_OK)
-    s = db_snapshot_end(st->db, alone, count_parts(st, scope, f, corpora, a, &count, err), err);
-  if (s == STATUS_OK)
-    *ret_count = count;
-  return s;
+  TRY(db_snapshot(st->db, &alone, err));
+  TRY(db_snapshot_end(st->db, alone, count_parts(st, scope, f, corpora, a, &count, err), err));
+  *ret_count = count;
+  return STATUS_OK;
 }
 
 /* ---- remembered results, tombstones ---- */

@@ -9,13 +9,12 @@ enum status skills_visible(struct store *st, const struct scope *scope, struct a
   visible(&q, scope, STATES_LIVE);
   sql_add(&q, " AND m.skill_name IS NOT NULL ORDER BY m.skill_name");
   struct memories all = {0};
-  enum status s = memory_collect(st, &q, a, &all, err);
-  for (size_t i = 0; s == STATUS_OK && i < all.n; i++) {
+  TRY(memory_collect(st, &q, a, &all, err));
+  for (size_t i = 0; i < all.n; i++) {
     struct memory *m = &all.v[i];
-    s = memory_load_lists(st, a, m, err);
-    if (s == STATUS_OK &&
-        (scope->all_projects || m->skill_projects.n == 0 || strs_has(&m->skill_projects, scope->project)))
+    TRY(memory_load_lists(st, a, m, err));
+    if ((scope->all_projects || m->skill_projects.n == 0 || strs_has(&m->skill_projects, scope->project)))
       list_push(a, ret_list, *m);
   }
-  return s;
+  return STATUS_OK;
 }

@@ -84,16 +84,12 @@ static void tell(void *arg, const char *what UNUSED, int64_t done, int64_t total
 static enum status copy_all(struct copy *c, struct error *err) {
   struct copy_cursor cursor = {0};
   struct str epoch;
-  enum status s = copy_count(c, err);
-  if (s == STATUS_OK)
-    s = copy_rows(c, &cursor, err);
-  if (s == STATUS_OK)
-    s = copy_verify(c, err);
-  if (s == STATUS_OK)
-    s = copy_finish(c, err);
-  if (s == STATUS_OK)
-    s = store_meta(c->from, "epoch", c->arena, &epoch, err);
-  return s == STATUS_OK ? store_set_meta(c->to, "epoch", epoch, err) : s;
+  TRY(copy_count(c, err));
+  TRY(copy_rows(c, &cursor, err));
+  TRY(copy_verify(c, err));
+  TRY(copy_finish(c, err));
+  TRY(store_meta(c->from, "epoch", c->arena, &epoch, err));
+  return store_set_meta(c->to, "epoch", epoch, err);
 }
 
 /* A file that nobody knows yet needs no journal, and is synced once, when it is complete; then it is one file, without
@@ -101,14 +97,10 @@ static enum status copy_all(struct copy *c, struct error *err) {
 static enum status fill(struct copy *c, struct error *err) {
   struct db *to = c->to->db;
   bool alone = false;
-  enum status s = db_script(to, err, "PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF");
-  if (s == STATUS_OK)
-    s = db_team(c->from->db, STR_NONE, err);
-  if (s == STATUS_OK)
-    s = db_snapshot(c->from->db, &alone, err);
-  if (s != STATUS_OK)
-    return s;
-  s = db_begin(to, STR_NONE, false, err);
+  TRY(db_script(to, err, "PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF"));
+  TRY(db_team(c->from->db, STR_NONE, err));
+  TRY(db_snapshot(c->from->db, &alone, err));
+  enum status s = db_begin(to, STR_NONE, false, err);
   if (s == STATUS_OK)
     s = copy_all(c, err);
   if (s == STATUS_OK)
@@ -144,10 +136,8 @@ enum status postgres_store_copy_to(struct store *st, const char *path, db_progre
                                    struct error *err) {
   struct telling telling = {progress, arg};
   char part[SQLITE_PART_SIZE];
-  enum status s = sqlite_part_new(path, part, err);
-  if (s != STATUS_OK)
-    return s;
-  s = write_file(st, part, &telling, err);
+  TRY(sqlite_part_new(path, part, err));
+  enum status s = write_file(st, part, &telling, err);
   return sqlite_part_end(part, path, s, err);
 }
 
@@ -159,30 +149,19 @@ static enum status replace(struct copy *c, int64_t now, struct restored *restore
   struct admission known;
   char epoch[UUID_SIZE];
   uuid7_new(now, epoch);
-  enum status s = store_backup_path(c->to, "before-restore", now, c->arena, &restored->safety, err);
-  if (s == STATUS_OK)
-    s = store_copy_to(c->to, restored->safety.p, NULL, NULL, err);
-  if (s == STATUS_OK)
-    s = readmit_note(c->to, c->arena, &known, err);
-  if (s == STATUS_OK)
-    s = db_script(c->to->db, err, "SET LOCAL statement_timeout = 0");
-  if (s == STATUS_OK)
-    s = copy_clear(c->to, c->arena, err);
-  if (s == STATUS_OK)
-    s = copy_prepare(c->to, err);
-  if (s == STATUS_OK)
-    s = copy_rows(c, &cursor, err);
-  if (s == STATUS_OK)
-    s = copy_settle(c->to, err);
-  if (s == STATUS_OK)
-    s = copy_verify(c, err);
-  if (s == STATUS_OK)
-    s = copy_finish(c, err);
-  if (s == STATUS_OK)
-    s = readmit_apply(c->to, &known, now, c->arena, restored, err);
-  if (s == STATUS_OK)
-    s = store_set_meta(c->to, "epoch", str_from(epoch), err);
-  return s == STATUS_OK ? db_commit(c->to->db, err) : s;
+  TRY(store_backup_path(c->to, "before-restore", now, c->arena, &restored->safety, err));
+  TRY(store_copy_to(c->to, restored->safety.p, NULL, NULL, err));
+  TRY(readmit_note(c->to, c->arena, &known, err));
+  TRY(db_script(c->to->db, err, "SET LOCAL statement_timeout = 0"));
+  TRY(copy_clear(c->to, c->arena, err));
+  TRY(copy_prepare(c->to, err));
+  TRY(copy_rows(c, &cursor, err));
+  TRY(copy_settle(c->to, err));
+  TRY(copy_verify(c, err));
+  TRY(copy_finish(c, err));
+  TRY(readmit_apply(c->to, &known, now, c->arena, restored, err));
+  TRY(store_set_meta(c->to, "epoch", str_from(epoch), err));
+  return db_commit(c->to->db, err);
 }
 
 static void close_backup(void *arg) { store_close(arg); }
@@ -195,14 +174,10 @@ enum status postgres_store_restore(struct store *st, const char *path, int64_t n
   c->to = st;
   c->arena = a;
   arena_defer(a, close_backup, &c->from);
-  enum status s = store_open(&o, &c->from, err);
-  if (s == STATUS_OK)
-    s = db_team(st->db, STR_NONE, err);
-  if (s == STATUS_OK)
-    s = db_begin(st->db, STR_NONE, false, err);
-  if (s != STATUS_OK)
-    return s;
-  s = replace(c, now, &restored, err);
+  TRY(store_open(&o, &c->from, err));
+  TRY(db_team(st->db, STR_NONE, err));
+  TRY(db_begin(st->db, STR_NONE, false, err));
+  enum status s = replace(c, now, &restored, err);
   if (s != STATUS_OK)
     store_rollback(st);
   store_close(&c->from);

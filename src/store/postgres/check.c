@@ -27,22 +27,21 @@ static enum status check_counts(struct store *st, struct arena *a, struct str *r
 
 static enum status check_row_security(struct store *st, struct arena *a, struct str *ret_fault, struct error *err) {
   int64_t above;
-  enum status s = db_int(st->db, &above, NULL, err,
-                         "SELECT CASE WHEN rolsuper OR rolbypassrls THEN 1 ELSE 0 END FROM pg_roles"
-                         " WHERE rolname = current_user",
-                         NULL);
-  if (s == STATUS_OK && above) {
+  TRY(db_int(st->db, &above, NULL, err,
+             "SELECT CASE WHEN rolsuper OR rolbypassrls THEN 1 ELSE 0 END FROM pg_roles"
+             " WHERE rolname = current_user",
+             NULL));
+  if (above) {
     *ret_fault = STR("this user is above row-level security: the second wall between teams does not stand");
     return STATUS_OK;
   }
-  return s != STATUS_OK ? s
-                        : check_count(st,
-                                      "SELECT count(*) FROM pg_class c WHERE c.relnamespace = 'cairn'::regnamespace"
-                                      " AND c.relkind IN ('r', 'p') AND NOT (c.relrowsecurity AND"
-                                      " c.relforcerowsecurity) AND EXISTS (SELECT 1 FROM pg_attribute t"
-                                      " WHERE t.attrelid = c.oid AND t.attname = 'team')"
-                                      " AND c.relname !~ '^(chunk_text(_p[0-9]+)?|term_count)$'",
-                                      "tables of teams have no row-level security", a, ret_fault, err);
+  return check_count(st,
+                     "SELECT count(*) FROM pg_class c WHERE c.relnamespace = 'cairn'::regnamespace"
+                     " AND c.relkind IN ('r', 'p') AND NOT (c.relrowsecurity AND"
+                     " c.relforcerowsecurity) AND EXISTS (SELECT 1 FROM pg_attribute t"
+                     " WHERE t.attrelid = c.oid AND t.attname = 'team')"
+                     " AND c.relname !~ '^(chunk_text(_p[0-9]+)?|term_count)$'",
+                     "tables of teams have no row-level security", a, ret_fault, err);
 }
 
 /* pgvector is as new as the searches need; a server can be brought back to an older one. */
@@ -58,10 +57,9 @@ static enum status check_extensions(struct store *st, struct arena *a, struct st
     version = rows_dup(&r, 0, a);
     fine = rows_int(&r, 1);
   }
-  enum status s = rows_end(&r);
-  if (s == STATUS_OK)
-    *ret_fault = fine ? STR("") : arena_printf(a, "pgvector 0.8 or newer is needed, not %.*s", STR_ARG(version));
-  return s;
+  TRY(rows_end(&r));
+  *ret_fault = fine ? STR("") : arena_printf(a, "pgvector 0.8 or newer is needed, not %.*s", STR_ARG(version));
+  return STATUS_OK;
 }
 
 #define MEND "ask an administrator; a copy of the database made with pg_dump may have been brought back in part"

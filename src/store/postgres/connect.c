@@ -258,17 +258,14 @@ static enum status send_settings(struct postgres *db, struct error *err) {
   db->busy_sent = -1; /* until all of it has worked */
   if (!pg_set_text(&db->team_sent, str_from(db->team)))
     return pg_nomem(err);
-  enum status s = pg_queue(db, PG_SETTINGS,
-                           "SELECT set_config('cairn.team', ?1, false), set_config('lock_timeout', ?2, false),"
-                           " set_config('statement_timeout', ?3, false)",
-                           (struct db_values){v, ARRAY_LEN(v)}, err);
-  if (s == STATUS_OK)
-    s = pg_sync(db, err);
-  if (s == STATUS_OK) {
-    db->busy_sent = db->busy_ms;
-    db->limit_sent = db->limit_ms;
-  }
-  return s;
+  TRY(pg_queue(db, PG_SETTINGS,
+               "SELECT set_config('cairn.team', ?1, false), set_config('lock_timeout', ?2, false),"
+               " set_config('statement_timeout', ?3, false)",
+               (struct db_values){v, ARRAY_LEN(v)}, err));
+  TRY(pg_sync(db, err));
+  db->busy_sent = db->busy_ms;
+  db->limit_sent = db->limit_ms;
+  return STATUS_OK;
 }
 
 enum status pg_ready(struct postgres *db, struct error *err) {

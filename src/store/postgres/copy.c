@@ -14,23 +14,22 @@
   " ALTER TABLE chunk_text " how " TRIGGER USER; ALTER TABLE vec " how " TRIGGER USER"
 
 static enum status delete_all(struct db *db, struct arena *a, struct error *err) {
-  enum status s = db_script(db, err,
-                            "/* all teams: a store is emptied to be filled by a copy */ "
-                            "DELETE FROM chunk_text; DELETE FROM term_count; DELETE FROM chunk_count;"
-                            " DELETE FROM vec; DELETE FROM vec_count");
-  for (size_t i = STORE_TABLES - 1; s == STATUS_OK && i-- > 0;) /* what refers to others goes first */
+  TRY(db_script(db, err,
+                "/* all teams: a store is emptied to be filled by a copy */ "
+                "DELETE FROM chunk_text; DELETE FROM term_count; DELETE FROM chunk_count;"
+                " DELETE FROM vec; DELETE FROM vec_count"));
+  for (size_t i = STORE_TABLES - 1; i-- > 0;)
     if (store_tables[i].way != TABLE_VECTORS)
-      s = db_script(db, err, arena_printf(a, "/* all teams: the same */ DELETE FROM %s", store_tables[i].name).p);
-  return s;
+      TRY(db_script(db, err, arena_printf(a, "/* all teams: the same */ DELETE FROM %s", store_tables[i].name).p));
+  return STATUS_OK;
 }
 
 /* Not by TRUNCATE, of which a reader knows nothing that began before: it would find the tables empty that it had not
  * come to yet. Rows that are deleted are there for it until it ends, and nobody waits for it. */
 enum status postgres_copy_clear(struct store *st, struct arena *a, struct error *err) {
-  enum status s = db_script(st->db, err, TRIGGERS("DISABLE"));
-  if (s == STATUS_OK)
-    s = delete_all(st->db, a, err);
-  return s == STATUS_OK ? db_script(st->db, err, TRIGGERS("ENABLE")) : s;
+  TRY(db_script(st->db, err, TRIGGERS("DISABLE")));
+  TRY(delete_all(st->db, a, err));
+  return db_script(st->db, err, TRIGGERS("ENABLE"));
 }
 
 enum status postgres_copy_number(struct store *st, const struct store_table *t, int64_t *ret_last, struct error *err) {
@@ -49,18 +48,14 @@ static enum status begin_anew(struct store *st, const struct store_table *t, str
   if (rows_next(&r))
     name = rows_text(&r, 0);
   int n = snprintf(sql, sizeof(sql), "ALTER SEQUENCE %.*s RESTART", STR_ARG(name));
-  enum status s = rows_end(&r);
-  if (s != STATUS_OK)
-    return s;
+  TRY(rows_end(&r));
   if (n >= (int)sizeof(sql))
     return error_set(err, STATUS_INTERNAL, "the name of the numbers of %s is too long", t->name);
   return db_script(st->db, err, sql);
 }
 
 enum status postgres_copy_set_number(struct store *st, const struct store_table *t, int64_t last, struct error *err) {
-  enum status s = begin_anew(st, t, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(begin_anew(st, t, err));
   return db_exec(st->db, err, "SELECT setval(CAST(pg_get_serial_sequence(?1, ?2) AS regclass), ?3, ?4 > 0)", "ssii",
                  str_from(t->name), str_from(t->number), last > 0 ? last : 1, last);
 }
@@ -144,8 +139,7 @@ static enum status add_some(struct txn *txn, struct arena *a, const struct vec_r
 
 enum status postgres_vec_add_all(struct txn *txn, struct arena *a, const struct vec_row *rows, size_t n,
                                  struct error *err) {
-  enum status s = STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < n; i += VECTORS_AT_ONCE)
-    s = add_some(txn, a, rows + i, n - i < VECTORS_AT_ONCE ? n - i : VECTORS_AT_ONCE, err);
-  return s;
+  for (size_t i = 0; i < n; i += VECTORS_AT_ONCE)
+    TRY(add_some(txn, a, rows + i, n - i < VECTORS_AT_ONCE ? n - i : VECTORS_AT_ONCE, err));
+  return STATUS_OK;
 }

@@ -23,9 +23,7 @@ static enum status run_inside(struct postgres *db, enum pg_kind kind, const char
                               PGresult **ret_result, struct error *err) {
   if (db->failed)
     return pg_give_failure(db, err);
-  enum status s = lost_inside(db, pg_queue(db, kind, sql, values, err), err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(lost_inside(db, pg_queue(db, kind, sql, values, err), err));
   if (kind == PG_EXEC && db->pending_count < PENDING_MAX && db->pending_bytes < PENDING_BYTES)
     return STATUS_OK;
   if (pg_drain(db, ret_result, err) != PG_FINE)
@@ -42,8 +40,8 @@ static enum status run_in_snapshot(struct postgres *db, enum pg_kind kind, const
   if (s != STATUS_LOST || !fresh)
     return s;
   pg_rollback(&db->base);
-  s = pg_snapshot(&db->base, &alone, err);
-  return s == STATUS_OK ? run_inside(db, kind, sql, values, ret_result, err) : s;
+  TRY(pg_snapshot(&db->base, &alone, err));
+  return run_inside(db, kind, sql, values, ret_result, err);
 }
 
 static enum status maybe_done(struct postgres *db, struct error *err) {
@@ -150,16 +148,13 @@ static enum status run_script(struct postgres *db, const char *sql, struct error
 
 static enum status script(struct db *base, const char *sql, struct error *err) {
   struct postgres *db = pg_own(base);
-  enum status s = STATUS_OK;
   if (db->failed)
     return pg_give_failure(db, err);
   if (db->tx == PG_NO_TX)
-    s = pg_ready(db, err);
-  if (s == STATUS_OK && pg_drain(db, NULL, err) != PG_FINE)
-    s = error_never_ok(err->code);
-  if (s != STATUS_OK)
-    return s;
-  s = run_script(db, sql, err);
+    TRY(pg_ready(db, err));
+  if (pg_drain(db, NULL, err) != PG_FINE)
+    TRY(error_never_ok(err->code));
+  enum status s = run_script(db, sql, err);
   if (s != STATUS_OK && db->tx != PG_NO_TX && !db->failed) {
     db->failed = true;
     db->failed_lost = !db->conn;
@@ -232,12 +227,12 @@ static enum status listen_to_all(struct postgres *db, struct error *err) {
 static enum status look_again(struct postgres *db, int ms, struct error *err) {
   int64_t epoch;
   pg_sleep_ms(ms);
-  enum status s = db_int(&db->base, &epoch, NULL, err, "SELECT " PG_EPOCH, NULL);
-  if (s == STATUS_OK && epoch != db->epoch) {
+  TRY(db_int(&db->base, &epoch, NULL, err, "SELECT " PG_EPOCH, NULL));
+  if (epoch != db->epoch) {
     db->epoch = epoch;
     db->base.sessions++;
   }
-  return s;
+  return STATUS_OK;
 }
 
 static enum status wait_for_news(struct db *base, int ms, bool *ret_news, struct error *err) {

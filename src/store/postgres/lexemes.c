@@ -19,8 +19,9 @@ enum {
 
 enum status words_tokenise(struct store *st, struct str text, struct arena *a, struct fts_tokens *ret_tokens,
                            struct error *err) {
-  enum status s = st->tokeniser ? STATUS_OK : tokeniser_open(&st->tokeniser, err);
-  return s == STATUS_OK ? tokenise(st->tokeniser, text, a, ret_tokens, err) : s;
+  if (!st->tokeniser)
+    TRY(tokeniser_open(&st->tokeniser, err));
+  return tokenise(st->tokeniser, text, a, ret_tokens, err);
 }
 
 struct str words_lexeme(struct arena *a, struct str token) {
@@ -279,8 +280,7 @@ static enum status count_some(struct word_counts *c, const struct sql *q, struct
 
 static enum status count_phrases(struct word_counts *c, struct query_term *terms, size_t n, struct arena *a,
                                  struct error *err) {
-  enum status s = STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < n;) {
+  for (size_t i = 0; i < n;) {
     struct sql q = SQL(a);
     for (size_t some = 0; some < PHRASES_AT_ONCE && i < n; i++)
       if (terms[i].phrase && terms[i].df > 0) {
@@ -288,9 +288,9 @@ static enum status count_phrases(struct word_counts *c, struct query_term *terms
         some++;
       }
     if (q.n)
-      s = count_some(c, &q, terms, err);
+      TRY(count_some(c, &q, terms, err));
   }
-  return s;
+  return STATUS_OK;
 }
 
 static enum status count(void *arg, struct query_term *terms, size_t n, struct arena *a, double *ret_rows,

@@ -310,11 +310,8 @@ static enum status make_way(struct postgres *db, struct error *err) {
 enum status pg_queue(struct postgres *db, enum pg_kind kind, const char *sql, struct db_values values,
                      struct error *err) {
   struct params p;
-  enum status s = make_way(db, err);
-  if (s == STATUS_OK)
-    s = set_params(&p, values, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(make_way(db, err));
+  TRY(set_params(&p, values, err));
   bool once = db->pooled || strlen(sql) > SQL_KEPT; /* what is kept would be in another's session */
   int sent = once ? send_once(db, kind, sql, &p) : send_kept(db, kind, sql, values, &p);
   mem_free(p.memory);
@@ -322,9 +319,7 @@ enum status pg_queue(struct postgres *db, enum pg_kind kind, const char *sql, st
 }
 
 enum status pg_queue_control(struct postgres *db, enum pg_kind kind, const char *sql, struct error *err) {
-  enum status s = make_way(db, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(make_way(db, err));
   if (!send_control(db, sql))
     return not_sent(db, err);
   pg_push(db, kind, 0, false, 0);

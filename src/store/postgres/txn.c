@@ -41,12 +41,10 @@ static enum status queue_begin(struct postgres *db, struct str team, bool lazy, 
                                {.form = 'i', .i = STORE_LOCK},
                                {.form = 'i', .i = team.p ? team_lock(team) : STORE_LOCK}};
   const char *sql = team.p ? (lazy ? WITH_TEAM LAZILY : WITH_TEAM) : (lazy ? WITHOUT_TEAM LAZILY : WITHOUT_TEAM);
-  enum status s = pg_ready(db, err);
-  if (s == STATUS_OK)
-    s = pg_queue_control(db, PG_CONTROL, "BEGIN", err);
-  if (s == STATUS_OK)
-    s = pg_queue_local(db, err);
-  return s == STATUS_OK ? pg_queue(db, PG_LOCK, sql, (struct db_values){v, ARRAY_LEN(v)}, err) : s;
+  TRY(pg_ready(db, err));
+  TRY(pg_queue_control(db, PG_CONTROL, "BEGIN", err));
+  TRY(pg_queue_local(db, err));
+  return pg_queue(db, PG_LOCK, sql, (struct db_values){v, ARRAY_LEN(v)}, err);
 }
 
 /* Ends what the server has open, when nobody wants to know more about it. */
@@ -94,9 +92,7 @@ static enum status ask_again(struct postgres *db, struct error *err) {
 
 enum status pg_begin(struct db *base, struct str team, bool lazy, struct error *err) {
   struct postgres *db = pg_own(base);
-  enum status s = ask_again(db, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(ask_again(db, err));
   if (pg_read_only(base)) {
     error_set(err, STATUS_READONLY, "%s cannot be written: the server, the role or the call allows reading only",
               db->path);
@@ -254,10 +250,9 @@ enum status pg_mark(struct db *base, struct error *err) {
   struct postgres *db = pg_own(base);
   if (db->failed)
     return pg_give_failure(db, err);
-  enum status s = pg_queue_control(db, PG_CONTROL, "SAVEPOINT mark", err);
-  if (s == STATUS_OK)
-    db->depth++;
-  return s;
+  TRY(pg_queue_control(db, PG_CONTROL, "SAVEPOINT mark", err));
+  db->depth++;
+  return STATUS_OK;
 }
 
 /* What went wrong behind the mark is over with it; so the outcomes are asked for here. */

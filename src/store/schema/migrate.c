@@ -34,24 +34,22 @@ static enum status known_version(struct store *st, const struct plan *plan, int6
 
 /* The table of types lives in the code; the schema needs it for its foreign key. */
 static enum status fill_types(struct db *db, struct error *err) {
-  enum status s = STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < types_count(); i++) {
+  for (size_t i = 0; i < types_count(); i++) {
     const struct mem_type *t = types_at(i);
     if (!t->stored_as)
-      s = db_exec(db, err, "INSERT INTO memory_type (name, kind) VALUES (?1, ?2) ON CONFLICT DO NOTHING", "ss",
-                  str_from(t->name), str_from(kind_names[t->kind]));
+      TRY(db_exec(db, err, "INSERT INTO memory_type (name, kind) VALUES (?1, ?2) ON CONFLICT DO NOTHING", "ss",
+                  str_from(t->name), str_from(kind_names[t->kind])));
   }
-  return s;
+  return STATUS_OK;
 }
 
 static enum status first_facts(struct store *st, int64_t now, struct error *err) {
   char epoch[UUID_SIZE], time[TIME_TEXT_SIZE];
   uuid7_new(now, epoch);
   struct str at = time_format(now, time);
-  enum status s = store_set_meta(st, "epoch", str_from(epoch), err);
-  if (s == STATUS_OK)
-    s = store_set_meta(st, "created_at", at, err);
-  return s == STATUS_OK ? store_set_meta(st, "maintained_at", at, err) : s;
+  TRY(store_set_meta(st, "epoch", str_from(epoch), err));
+  TRY(store_set_meta(st, "created_at", at, err));
+  return store_set_meta(st, "maintained_at", at, err);
 }
 
 static enum status run_one(struct store *st, const struct plan *plan, int64_t version, int64_t now,
@@ -96,9 +94,7 @@ static enum status run_all(struct store *st, const struct plan *plan, int64_t no
 enum status migrate_with(struct store *st, const char *const *sql, int n, int64_t now, struct error *err) {
   struct plan plan = {db_engine(st->db) == DB_SQLITE ? &sqlite_migrator : &postgres_migrator, sql, n};
   int64_t version;
-  enum status s = known_version(st, &plan, &version, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(known_version(st, &plan, &version, err));
   if (version == 0 && st->must_exist && db_engine(st->db) != DB_SQLITE) {
     error_set(err, STATUS_NOT_FOUND, "there is no store in %s", db_path(st->db));
     return error_fix(err, "check the name of the database; the first memory that is written creates a store");
@@ -110,6 +106,8 @@ enum status migrate_with(struct store *st, const char *const *sql, int n, int64_
               db_path(st->db));
     return error_fix(err, "check the permissions of the store, or name another one with --db");
   }
-  s = plan.by->before(st, version, n, now, err);
-  return s == STATUS_OK && version < n ? run_all(st, &plan, now, err) : s;
+  TRY(plan.by->before(st, version, n, now, err));
+  if (version < n)
+    return run_all(st, &plan, now, err);
+  return STATUS_OK;
 }

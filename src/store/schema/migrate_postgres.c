@@ -20,13 +20,12 @@ enum { OLDEST_VECTOR = 8 /* of 0.8 */ };
 
 static enum status schema_version(struct store *st, int64_t *ret_version, struct error *err) {
   int64_t there, version = 0;
-  enum status s = db_int(st->db, &there, NULL, err,
-                         "SELECT CASE WHEN to_regclass('cairn.schema_version') IS NULL THEN 0 ELSE 1 END", NULL);
-  if (s == STATUS_OK && there)
-    s = db_int(st->db, &version, NULL, err, "SELECT version FROM cairn.schema_version", NULL);
-  if (s == STATUS_OK)
-    *ret_version = version;
-  return s;
+  TRY(db_int(st->db, &there, NULL, err,
+             "SELECT CASE WHEN to_regclass('cairn.schema_version') IS NULL THEN 0 ELSE 1 END", NULL));
+  if (there)
+    TRY(db_int(st->db, &version, NULL, err, "SELECT version FROM cairn.schema_version", NULL));
+  *ret_version = version;
+  return STATUS_OK;
 }
 
 static enum status no_backup(struct store *st UNUSED, int64_t version UNUSED, int64_t last UNUSED, int64_t now UNUSED,
@@ -38,16 +37,18 @@ static enum status no_backup(struct store *st UNUSED, int64_t version UNUSED, in
 
 static enum status make_schema(struct store *st, struct error *err) {
   int64_t may;
-  enum status s = db_int(st->db, &may, NULL, err,
-                         "SELECT CASE WHEN n.oid IS NOT NULL THEN CASE WHEN has_schema_privilege(n.oid, 'CREATE') THEN"
-                         " 2 ELSE 0 END WHEN has_database_privilege(current_database(), 'CREATE') THEN 1 ELSE 0 END"
-                         " FROM (SELECT 1) one LEFT JOIN pg_namespace n ON n.nspname = 'cairn'",
-                         NULL);
-  if (s == STATUS_OK && may == 0) {
+  TRY(db_int(st->db, &may, NULL, err,
+             "SELECT CASE WHEN n.oid IS NOT NULL THEN CASE WHEN has_schema_privilege(n.oid, 'CREATE') THEN"
+             " 2 ELSE 0 END WHEN has_database_privilege(current_database(), 'CREATE') THEN 1 ELSE 0 END"
+             " FROM (SELECT 1) one LEFT JOIN pg_namespace n ON n.nspname = 'cairn'",
+             NULL));
+  if (may == 0) {
     error_set(err, STATUS_READONLY, "this user may not create tables in %s", db_path(st->db));
     return error_fix(err, "ask an administrator to run, in that database: CREATE SCHEMA cairn AUTHORIZATION user;");
   }
-  return s == STATUS_OK && may == 1 ? db_script(st->db, err, "CREATE SCHEMA cairn") : s;
+  if (may == 1)
+    return db_script(st->db, err, "CREATE SCHEMA cairn");
+  return STATUS_OK;
 }
 
 struct extension {
@@ -76,31 +77,28 @@ static enum status look_up(struct store *st, const char *name, const char *type,
     e = (struct extension){rows_int(&r, 0), rows_int(&r, 1), rows_int(&r, 2), rows_int(&r, 3), rows_int(&r, 4), {0}};
     snprintf(e.home, sizeof(e.home), "%.*s", STR_ARG(rows_text(&r, 5)));
   }
-  enum status s = rows_end(&r);
-  if (s == STATUS_OK)
-    *ret = e;
-  return s;
+  TRY(rows_end(&r));
+  *ret = e;
+  return STATUS_OK;
 }
 
 /* Extensions are for the whole database: into `public`, unless this user may not write there. */
 static enum status create(struct store *st, const char *name, struct error *err) {
   char sql[120];
   int64_t open;
-  enum status s = db_int(st->db, &open, NULL, err,
-                         "SELECT count(*) FROM pg_namespace WHERE nspname = 'public'"
-                         " AND has_schema_privilege(oid, 'CREATE')",
-                         NULL);
-  if (s != STATUS_OK)
-    return s;
+  TRY(db_int(st->db, &open, NULL, err,
+             "SELECT count(*) FROM pg_namespace WHERE nspname = 'public'"
+             " AND has_schema_privilege(oid, 'CREATE')",
+             NULL));
   snprintf(sql, sizeof(sql), "CREATE EXTENSION IF NOT EXISTS %s SCHEMA %s", name, open ? "public" : "cairn");
   return db_script(st->db, err, sql);
 }
 
 static enum status need(struct store *st, const char *name, const char *title, const char *package, const char *type,
                         struct extension *ret, struct error *err) {
-  enum status s = look_up(st, name, type, ret, err);
-  if (s != STATUS_OK || ret->installed)
-    return s;
+  TRY(look_up(st, name, type, ret, err));
+  if (ret->installed)
+    return STATUS_OK;
   if (!ret->available) {
     error_set(err, STATUS_UNAVAILABLE, "the server of %s has no %s", db_path(st->db), title);
     return error_fix(err, "install it on the server (package %s), then run CREATE EXTENSION %s; in that database",
@@ -111,41 +109,39 @@ static enum status need(struct store *st, const char *name, const char *title, c
               name);
     return error_fix(err, "ask an administrator to run, in that database: CREATE EXTENSION %s;", name);
   }
-  s = create(st, name, err);
-  return s == STATUS_OK ? look_up(st, name, type, ret, err) : s;
+  TRY(create(st, name, err));
+  return look_up(st, name, type, ret, err);
 }
 
 static enum status make_extensions(struct store *st, struct error *err) {
   struct extension e;
-  enum status s = need(st, "vector", "pgvector", "postgresql-17-pgvector", "halfvec", &e, err);
-  if (s == STATUS_OK && e.minor < OLDEST_VECTOR) {
+  TRY(need(st, "vector", "pgvector", "postgresql-17-pgvector", "halfvec", &e, err));
+  if (e.minor < OLDEST_VECTOR) {
     error_set(err, STATUS_UNAVAILABLE, "%s has pgvector %lld.%lld, Cairn needs 0.%d or newer", db_path(st->db),
               (long long)e.minor / 1000, (long long)e.minor % 1000, OLDEST_VECTOR);
     return error_fix(err, "install the newer one on the server, then ask an administrator to run, in that database:"
                           " ALTER EXTENSION vector UPDATE;");
   }
-  if (s == STATUS_OK && !e.found) {
+  if (!e.found) {
     error_set(err, STATUS_UNAVAILABLE, "the extension vector of %s is in the schema %s, where it is not looked for",
               db_path(st->db), e.home);
     return error_fix(err, "ask an administrator to run, in that database: ALTER EXTENSION vector SET SCHEMA public;");
   }
-  return s == STATUS_OK ? need(st, "btree_gin", "btree_gin", "postgresql-contrib", "text", &e, err) : s;
+  return need(st, "btree_gin", "btree_gin", "postgresql-contrib", "text", &e, err);
 }
 
 static enum status prepare(struct store *st, int64_t version, struct error *err) {
-  enum status s = db_script(st->db, err, "SET LOCAL statement_timeout = 0; SET LOCAL client_min_messages = warning");
-  if (s != STATUS_OK || version > 0)
-    return s;
-  s = make_schema(st, err);
-  return s == STATUS_OK ? make_extensions(st, err) : s;
+  TRY(db_script(st->db, err, "SET LOCAL statement_timeout = 0; SET LOCAL client_min_messages = warning"));
+  if (version > 0)
+    return STATUS_OK;
+  TRY(make_schema(st, err));
+  return make_extensions(st, err);
 }
 
 static enum status mark(struct store *st, int64_t version, struct error *err) {
-  enum status s = db_script(st->db, err, "CREATE TABLE IF NOT EXISTS cairn.schema_version (version bigint NOT NULL)");
-  if (s == STATUS_OK)
-    s = db_exec(st->db, err, "DELETE FROM cairn.schema_version", NULL);
-  return s == STATUS_OK ? db_exec(st->db, err, "INSERT INTO cairn.schema_version (version) VALUES (?1)", "i", version)
-                        : s;
+  TRY(db_script(st->db, err, "CREATE TABLE IF NOT EXISTS cairn.schema_version (version bigint NOT NULL)"));
+  TRY(db_exec(st->db, err, "DELETE FROM cairn.schema_version", NULL));
+  return db_exec(st->db, err, "INSERT INTO cairn.schema_version (version) VALUES (?1)", "i", version);
 }
 
 const struct migrator postgres_migrator = {schema_version, no_backup, prepare, mark};

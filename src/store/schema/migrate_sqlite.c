@@ -29,13 +29,11 @@ enum { APPLICATION_ID = 0x4341524e /* "CARN" */ };
  * mark of this program would look like somebody else's. */
 static enum status file_version(struct store *st, int64_t *ret_version, struct error *err) {
   int64_t tables, app;
-  enum status s = db_int(st->db, &tables, NULL, err, "SELECT count(*) FROM sqlite_schema", NULL);
-  if (s == STATUS_OK)
-    s = db_int(st->db, &app, NULL, err, "PRAGMA application_id", NULL);
-  if (s == STATUS_OK)
-    s = db_int(st->db, ret_version, NULL, err, "PRAGMA user_version", NULL);
-  if (s != STATUS_OK || tables == 0 || app == APPLICATION_ID)
-    return s;
+  TRY(db_int(st->db, &tables, NULL, err, "SELECT count(*) FROM sqlite_schema", NULL));
+  TRY(db_int(st->db, &app, NULL, err, "PRAGMA application_id", NULL));
+  TRY(db_int(st->db, ret_version, NULL, err, "PRAGMA user_version", NULL));
+  if (tables == 0 || app == APPLICATION_ID)
+    return STATUS_OK;
   error_set(err, STATUS_CORRUPT, "%s is a database of another program; it was left untouched", db_path(st->db));
   return error_fix(err, "name another file with --db; a new store is created there");
 }
@@ -60,8 +58,10 @@ static enum status back_up_first(struct store *st, int64_t version, int64_t now,
 /* Every store that can be written: a backup that was copied into the place of one has another journal mode, which would
  * make readers wait. */
 static enum status make_ready(struct store *st, int64_t version, int64_t last, int64_t now, struct error *err) {
-  enum status s = sqlite_use_wal(st->db, err);
-  return s == STATUS_OK && version > 0 && version < last ? back_up_first(st, version, now, err) : s;
+  TRY(sqlite_use_wal(st->db, err));
+  if (version > 0 && version < last)
+    return back_up_first(st, version, now, err);
+  return STATUS_OK;
 }
 
 static enum status prepare(struct store *st UNUSED, int64_t version UNUSED, struct error *err UNUSED) {

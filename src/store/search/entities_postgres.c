@@ -128,9 +128,10 @@ static void add_key(struct entities *e, struct sql *sql, const struct thing *thi
 
 static enum status add_thing(struct entities *e, struct sql *sql, const struct thing *thing, size_t k, bool first) {
   struct looked_up l = {0};
-  enum status s = thing->kind == THING_TEXT ? look_up(e, thing, &l) : STATUS_OK;
-  if (s != STATUS_OK || (thing->kind == THING_TEXT && str_empty(l.expression)))
-    return s;
+  if (thing->kind == THING_TEXT)
+    TRY(look_up(e, thing, &l));
+  if ((thing->kind == THING_TEXT && str_empty(l.expression)))
+    return STATUS_OK;
   sql_add(sql, first ? "" : " UNION ALL ");
   if (thing->kind == THING_TEXT)
     add_text(e, sql, &l, k, thing->most);
@@ -138,7 +139,7 @@ static enum status add_thing(struct entities *e, struct sql *sql, const struct t
     add_label(e, sql, thing, k);
   else
     add_key(e, sql, thing, k);
-  return s;
+  return STATUS_OK;
 }
 
 /* ---- what comes back ---- */
@@ -165,12 +166,11 @@ static enum status find_some(struct entities *e, const struct thing *things, siz
   struct sql sql = SQL(e->a);
   struct seen_list seen[AT_ONCE] = {0};
   struct rows r;
-  enum status s = STATUS_OK;
   sql_add(&sql, "SELECT u.k, u.chunk_id, m.id FROM (");
-  for (size_t k = 0; s == STATUS_OK && k < n; k++)
-    s = add_thing(e, &sql, &things[k], k, sql.n == 0);
-  if (s != STATUS_OK || sql.n == 0)
-    return s;
+  for (size_t k = 0; k < n; k++)
+    TRY(add_thing(e, &sql, &things[k], k, sql.n == 0));
+  if (sql.n == 0)
+    return STATUS_OK;
   sql_add(&sql, ") u LEFT JOIN memory m ON m.id = u.memory_id AND ");
   visible(&sql, e->scope, lexical_states(e->filter));
   filter_where(&sql, e->filter);
@@ -180,10 +180,10 @@ static enum status find_some(struct entities *e, const struct thing *things, siz
     if (k >= 0 && k < AT_ONCE)
       list_push(e->a, &seen[k], (struct seen){rows_int(&r, 1), rows_null(&r, 2) ? 0 : rows_int(&r, 2)});
   }
-  s = rows_end(&r);
-  for (size_t k = 0; s == STATUS_OK && k < n; k++)
+  TRY(rows_end(&r));
+  for (size_t k = 0; k < n; k++)
     count_thing(e, &things[k], &seen[k]);
-  return s;
+  return STATUS_OK;
 }
 
 static enum status take_apart(void *arg, struct str text, struct arena *a, struct fts_tokens *ret_tokens,
@@ -213,9 +213,7 @@ enum status postgres_entity_search(struct store *st, const struct scope *scope, 
   struct lexical_hits hits = {0};
   if (limit <= 0)
     return STATUS_OK;
-  enum status s = find_things(&e, utf8_cut(query, ENTITY_BYTES), terms);
-  if (s != STATUS_OK)
-    return s;
+  TRY(find_things(&e, utf8_cut(query, ENTITY_BYTES), terms));
   things_add_up(&e.found);
   for (size_t i = 0; i < e.found.n && hits.n < (size_t)limit; i++)
     list_push(a, &hits, (struct lexical_hit){e.found.v[i].chunk_id, e.found.v[i].memory_id, e.found.v[i].score, NULL});

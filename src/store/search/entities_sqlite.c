@@ -23,14 +23,14 @@ static enum status add_rows(struct entities *e, struct rows *r, double most) {
   LIST(int64_t) ids = {0};
   while ((double)ids.n <= most && rows_next(r))
     list_push(e->a, &ids, rows_int(r, 0));
-  enum status s = rows_end(r);
-  if (s != STATUS_OK || ids.n == 0 || (double)ids.n > most)
-    return s;
+  TRY(rows_end(r));
+  if (ids.n == 0 || (double)ids.n > most)
+    return STATUS_OK;
   double weight = bm25_idf(e->totals.rows, (double)ids.n);
   for (size_t i = 0; i < ids.n; i++)
     list_push(e->a, &e->found, (struct thing_row){ids.v[i], 0, weight});
   e->things++;
-  return s;
+  return STATUS_OK;
 }
 
 static enum status add_text(struct entities *e, const struct thing *thing) {
@@ -71,16 +71,15 @@ static enum status find_things(struct entities *e, struct str query, const struc
   struct things things = {0};
   struct fts_counted counted = {e->st->db, &e->totals};
   struct term_source source = fts_source(&counted);
-  enum status s = fts_totals(e->st->db, &e->totals, e->err);
-  if (s == STATUS_OK && !terms)
-    s = query_terms(&source, query, e->a, &own, e->err);
-  if (s == STATUS_OK)
-    s = things_of(&source, query, terms ? terms : &own, e->a, &things, e->err);
-  for (size_t i = 0; s == STATUS_OK && i < things.n && e->things < THINGS; i++) {
+  TRY(fts_totals(e->st->db, &e->totals, e->err));
+  if (!terms)
+    TRY(query_terms(&source, query, e->a, &own, e->err));
+  TRY(things_of(&source, query, terms ? terms : &own, e->a, &things, e->err));
+  for (size_t i = 0; i < things.n && e->things < THINGS; i++) {
     const struct thing *t = &things.v[i];
-    s = t->kind == THING_TEXT ? add_text(e, t) : t->kind == THING_KEY ? add_key(e, t) : add_label(e, t);
+    TRY(t->kind == THING_TEXT ? add_text(e, t) : t->kind == THING_KEY ? add_key(e, t) : add_label(e, t));
   }
-  return s;
+  return STATUS_OK;
 }
 
 /* ---- the result ---- */
@@ -92,16 +91,15 @@ static enum status accept(struct entities *e, const struct filter *f, size_t lim
   filter_where(&sql, f);
   sql_add(&sql, " AND c.id = ");
   sql_int(&sql, 0);
-  enum status s = STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < e->found.n && ret->n < limit; i++) {
+  for (size_t i = 0; i < e->found.n && ret->n < limit; i++) {
     struct rows r;
     sql.v[sql.n - 1].i = e->found.v[i].chunk_id;
     db_query_sql(e->st->db, &r, e->err, &sql);
     if (rows_next(&r))
       list_push(e->a, ret, (struct lexical_hit){e->found.v[i].chunk_id, rows_int(&r, 0), e->found.v[i].score, NULL});
-    s = rows_end(&r);
+    TRY(rows_end(&r));
   }
-  return s;
+  return STATUS_OK;
 }
 
 enum status sqlite_entity_search(struct store *st, const struct scope *scope, const struct filter *f, struct str query,

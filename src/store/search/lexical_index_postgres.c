@@ -16,12 +16,10 @@ static bool holds(const struct txn *txn) { return txn->store->held_by && txn->st
 static enum status add_held(struct txn *txn, const struct chunk_text *t, int64_t *ret_id, struct error *err) {
   struct store *st = txn->store;
   int64_t id;
-  enum status s = db_int(st->db, &id, NULL, err,
-                         "INSERT INTO chunk (team, memory_id, seq, hash, headline, body, extra, terms)"
-                         " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) RETURNING id",
-                         "siisssss", t->team, t->memory_id, t->seq, t->hash, t->headline, t->body, t->extra, t->terms);
-  if (s != STATUS_OK)
-    return s;
+  TRY(db_int(st->db, &id, NULL, err,
+             "INSERT INTO chunk (team, memory_id, seq, hash, headline, body, extra, terms)"
+             " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) RETURNING id",
+             "siisssss", t->team, t->memory_id, t->seq, t->hash, t->headline, t->body, t->extra, t->terms));
   if (st->held_after < 0)
     st->held_after = id - 1;
   *ret_id = id;
@@ -33,9 +31,7 @@ enum status postgres_lexical_add(struct txn *txn, struct arena *a, const struct 
   struct words words;
   if (holds(txn))
     return add_held(txn, t, ret_id, err);
-  enum status s = words_of(txn->store, t, a, &words, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(words_of(txn->store, t, a, &words, err));
   return db_int(txn->store->db, ret_id, NULL, err,
                 "WITH c AS (INSERT INTO chunk (team, memory_id, seq, hash, headline, body, extra, terms)"
                 " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) RETURNING id)"
@@ -48,9 +44,7 @@ enum status postgres_lexical_add(struct txn *txn, struct arena *a, const struct 
 /* Of a text that is held back, the words are not there yet: they will be those of its new state. */
 enum status postgres_lexical_change(struct txn *txn, struct arena *a, const struct chunk_text *t, struct error *err) {
   struct words words;
-  enum status s = words_of(txn->store, t, a, &words, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(words_of(txn->store, t, a, &words, err));
   return db_exec(txn->store->db, err,
                  "WITH c AS (UPDATE chunk SET extra = ?1, terms = ?2 WHERE team = ?3 AND memory_id = ?4 AND seq = 0"
                  " RETURNING id) UPDATE chunk_text x SET words = ?5, tokens = CAST(?6 AS tsvector)"
@@ -102,19 +96,16 @@ static enum status batch_write(struct db *db, struct batch *b, struct error *err
 
 enum status postgres_lexical_fill(struct txn *txn, struct arena *a, const struct chunk_text *texts, size_t n,
                                   struct error *err) {
-  enum status s = STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < n;) {
+  for (size_t i = 0; i < n;) {
     struct batch batch = batch_new(a);
-    for (; s == STATUS_OK && i < n && batch.n < PAGE; i++) {
+    for (; i < n && batch.n < PAGE; i++) {
       struct words words;
-      s = words_of(txn->store, &texts[i], a, &words, err);
-      if (s == STATUS_OK)
-        batch_add(&batch, texts[i].team, texts[i].id, texts[i].memory_id, &words);
+      TRY(words_of(txn->store, &texts[i], a, &words, err));
+      batch_add(&batch, texts[i].team, texts[i].id, texts[i].memory_id, &words);
     }
-    if (s == STATUS_OK)
-      s = batch_write(txn->store->db, &batch, err);
+    TRY(batch_write(txn->store->db, &batch, err));
   }
-  return s;
+  return STATUS_OK;
 }
 
 /* One chunk of a page, in the arena of the page. */
@@ -216,15 +207,13 @@ static enum status walk(struct walk *w) {
 
 static enum status store_words(struct walk *w, struct arena *a, struct page *page) {
   struct batch batch = batch_new(a);
-  enum status s = STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < page->n; i++) {
+  for (size_t i = 0; i < page->n; i++) {
     struct words words;
     const struct chunk_text *t = &page->v[i].text;
-    s = words_of(w->st, t, a, &words, w->err);
-    if (s == STATUS_OK)
-      batch_add(&batch, t->team, page->v[i].id, t->memory_id, &words);
+    TRY(words_of(w->st, t, a, &words, w->err));
+    batch_add(&batch, t->team, page->v[i].id, t->memory_id, &words);
   }
-  return s == STATUS_OK ? batch_write(w->st->db, &batch, w->err) : s;
+  return batch_write(w->st->db, &batch, w->err);
 }
 
 enum status postgres_lexical_hold(struct txn *txn, struct error *err UNUSED) {
@@ -247,9 +236,7 @@ static enum status is_stale(struct walk *w, struct arena *a, const struct stored
                             struct str *ret_terms, bool *ret_stale) {
   struct chunk_text text = c->text;
   text.terms = terms_of_text(a, c->corpus, c->project, text.headline, text.body, text.extra);
-  enum status s = words_of(w->st, &text, a, ret_words, w->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(words_of(w->st, &text, a, ret_words, w->err));
   *ret_terms = text.terms;
   *ret_stale = !str_eq(text.terms, c->text.terms) || !c->tokens.p || c->length != ret_words->length ||
                !words_equal(ret_words, c->tokens);
@@ -257,13 +244,12 @@ static enum status is_stale(struct walk *w, struct arena *a, const struct stored
 }
 
 static enum status check_page(struct walk *w, struct arena *a, struct page *page) {
-  enum status s = STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < page->n && !w->stale; i++) {
+  for (size_t i = 0; i < page->n && !w->stale; i++) {
     struct words words;
     struct str terms;
-    s = is_stale(w, a, &page->v[i], &words, &terms, &w->stale);
+    TRY(is_stale(w, a, &page->v[i], &words, &terms, &w->stale));
   }
-  return s;
+  return STATUS_OK;
 }
 
 static enum status repair_page(struct walk *w, struct arena *a, struct page *page) {
@@ -288,33 +274,29 @@ static enum status repair_page(struct walk *w, struct arena *a, struct page *pag
 /* What the triggers have counted, against the tables. */
 static enum status check_counts(struct store *st, bool *ret_ok, struct error *err) {
   int64_t wrong = 0;
-  enum status s = db_int(st->db, &wrong, NULL, err,
-                         "/* all teams: doctor */ "
-                         "SELECT CAST(EXISTS (SELECT 1 FROM (SELECT team, count(*) AS n FROM chunk GROUP BY team) c"
-                         " FULL JOIN (SELECT team, sum(words) AS words FROM chunk_text GROUP BY team) t USING (team)"
-                         " FULL JOIN chunk_count k USING (team) WHERE coalesce(c.n, 0) <> coalesce(k.n, 0)"
-                         " OR coalesce(t.words, 0) <> coalesce(k.words, 0)) AS integer)",
-                         NULL);
-  if (s == STATUS_OK && !wrong)
-    s = db_int(st->db, &wrong, NULL, err,
+  TRY(db_int(st->db, &wrong, NULL, err,
+             "/* all teams: doctor */ "
+             "SELECT CAST(EXISTS (SELECT 1 FROM (SELECT team, count(*) AS n FROM chunk GROUP BY team) c"
+             " FULL JOIN (SELECT team, sum(words) AS words FROM chunk_text GROUP BY team) t USING (team)"
+             " FULL JOIN chunk_count k USING (team) WHERE coalesce(c.n, 0) <> coalesce(k.n, 0)"
+             " OR coalesce(t.words, 0) <> coalesce(k.words, 0)) AS integer)",
+             NULL));
+  if (!wrong)
+    TRY(db_int(st->db, &wrong, NULL, err,
                "/* all teams: doctor */ "
                "SELECT CAST(EXISTS (SELECT 1 FROM (SELECT x.team, u.lexeme COLLATE \"C\" AS term, count(*) AS n"
                " FROM chunk_text x, unnest(x.tokens) u GROUP BY 1, 2) c FULL JOIN term_count t USING (team, term)"
                " WHERE coalesce(c.n, 0) <> coalesce(t.n, 0)) AS integer)",
-               NULL);
-  if (s == STATUS_OK)
-    *ret_ok = !wrong;
-  return s;
+               NULL));
+  *ret_ok = !wrong;
+  return STATUS_OK;
 }
 
 /* Of all teams. */
 enum status postgres_lexical_check(struct store *st, bool *ret_ok, struct error *err) {
   struct walk w = {.st = st, .err = err, .team = STR(""), .work = check_page};
-  enum status s = db_team(st->db, STR_NONE, err);
-  if (s == STATUS_OK)
-    s = walk(&w);
-  if (s != STATUS_OK)
-    return s;
+  TRY(db_team(st->db, STR_NONE, err));
+  TRY(walk(&w));
   if (!w.stale)
     return check_counts(st, ret_ok, err);
   *ret_ok = false;
@@ -323,17 +305,15 @@ enum status postgres_lexical_check(struct store *st, bool *ret_ok, struct error 
 
 static enum status rebuild(struct store *st, struct error *err) {
   struct walk w = {.st = st, .err = err, .team = STR(""), .work = repair_page};
-  enum status s = walk(&w);
-  if (s == STATUS_OK)
-    s = db_script(st->db, err,
-                  "/* all teams: doctor */ "
-                  "DELETE FROM term_count;"
-                  "INSERT INTO term_count (team, term, n) SELECT x.team, u.lexeme COLLATE \"C\", count(*)"
-                  " FROM chunk_text x, unnest(x.tokens) u GROUP BY 1, 2;"
-                  "DELETE FROM chunk_count;"
-                  "INSERT INTO chunk_count (team, n, words) SELECT team, count(*), coalesce(sum(words), 0)"
-                  " FROM chunk_text GROUP BY team");
-  return s;
+  TRY(walk(&w));
+  return db_script(st->db, err,
+                   "/* all teams: doctor */ "
+                   "DELETE FROM term_count;"
+                   "INSERT INTO term_count (team, term, n) SELECT x.team, u.lexeme COLLATE \"C\", count(*)"
+                   " FROM chunk_text x, unnest(x.tokens) u GROUP BY 1, 2;"
+                   "DELETE FROM chunk_count;"
+                   "INSERT INTO chunk_count (team, n, words) SELECT team, count(*), coalesce(sum(words), 0)"
+                   " FROM chunk_text GROUP BY team");
 }
 
 /* Of all teams, as one change. */

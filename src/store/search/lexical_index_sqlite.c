@@ -34,13 +34,12 @@ enum status sqlite_lexical_hold(struct txn *txn, struct error *err) {
 }
 
 enum status sqlite_lexical_release(struct txn *txn, struct error *err) {
-  enum status s =
-      db_exec(txn->store->db, err,
+  TRY(db_exec(txn->store->db, err,
               "/* all teams: one index of words */ "
               "INSERT INTO chunk_fts (rowid, headline, body, extra, terms) SELECT id, headline, body, extra, terms"
               " FROM chunk WHERE id > (SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'full_text_held')",
-              NULL);
-  return s == STATUS_OK ? db_exec(txn->store->db, err, "DELETE FROM meta WHERE name = 'full_text_held'", NULL) : s;
+              NULL));
+  return db_exec(txn->store->db, err, "DELETE FROM meta WHERE name = 'full_text_held'", NULL);
 }
 
 /* The index against the texts, then the derived terms, which are part of what is indexed, against the same. */

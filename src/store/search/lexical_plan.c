@@ -101,12 +101,10 @@ enum status scope_tokens_inside(struct store *st, const struct scope *scope, str
   struct scope_tokens inside = {0};
   unsigned corpora = corpora_of(scope);
   char token[TERMS_SCOPE_SIZE];
-  enum status s =
-      list_projects(st, scope->team, PROJECTS("m.state = 'active' AND m.corpus = 'memory'"), a, &projects, err);
-  if (s == STATUS_OK)
-    s = list_projects(st, scope->team, PROJECTS("m.state <> 'active'"), a, &projects, err);
-  if (s != STATUS_OK || projects.n > PROJECTS_MOST)
-    return s;
+  TRY(list_projects(st, scope->team, PROJECTS("m.state = 'active' AND m.corpus = 'memory'"), a, &projects, err));
+  TRY(list_projects(st, scope->team, PROJECTS("m.state <> 'active'"), a, &projects, err));
+  if (projects.n > PROJECTS_MOST)
+    return STATUS_OK;
   for (size_t i = 0; i < projects.n; i++)
     push_token(a, &inside, terms_scope(projects.v[i], token));
   for (enum corpus c = CORPUS_MEMORY + 1; c < CORPUS_COUNT; c++)

@@ -444,8 +444,10 @@ static enum status search_terms(struct search *q) {
     return s == STATUS_OK && !enough(q) ? widen(q) : s;
   }
   struct sql sql = ranked_first(q, expression_of(q, &plan), false);
-  enum status s = run(q, &sql);
-  return s == STATUS_OK && !enough(q) && !keeps_all(q, &plan) ? widen(q) : s;
+  TRY(run(q, &sql));
+  if (!enough(q) && !keeps_all(q, &plan))
+    return widen(q);
+  return STATUS_OK;
 }
 
 static enum status tokenise_scope(struct search *q, const struct scope_tokens *asked, struct strs *ret) {

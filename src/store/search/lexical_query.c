@@ -44,14 +44,13 @@ static enum status add_forms(const struct term_source *source, struct str query,
                              struct query_terms *terms, struct error *err) {
   struct str rest = terms_derive(a, query, TERMS_ASKED), form, name;
   size_t pos = 0;
-  enum status s = STATUS_OK;
-  while (s == STATUS_OK && terms->n < QUERY_CONSIDERED && str_next(&rest, ' ', &form))
+  while (terms->n < QUERY_CONSIDERED && str_next(&rest, ' ', &form))
     if (!str_empty(form))
-      s = add_form(source, form, a, terms, err);
-  while (s == STATUS_OK && terms->n < QUERY_CONSIDERED && terms_next_name(query, &pos, &name))
+      TRY(add_form(source, form, a, terms, err));
+  while (terms->n < QUERY_CONSIDERED && terms_next_name(query, &pos, &name))
     if (is_short_number(name))
-      s = add_form(source, name, a, terms, err);
-  return s;
+      TRY(add_form(source, name, a, terms, err));
+  return STATUS_OK;
 }
 
 static int by_rarity(const void *a, const void *b) {
@@ -90,21 +89,18 @@ enum status query_terms(const struct term_source *source, struct str query, stru
   struct fts_tokens tokens = {0};
   struct query_terms terms = {0}, stops = {0};
   query = utf8_cut(query, QUERY_BYTES);
-  enum status s = source->tokenise(source->arg, query, a, &tokens, err);
-  for (size_t i = 0; s == STATUS_OK && i < tokens.n; i++) {
+  TRY(source->tokenise(source->arg, query, a, &tokens, err));
+  for (size_t i = 0; i < tokens.n; i++) {
     struct str surface = str_slice(query, tokens.v[i].start, tokens.v[i].end);
     struct query_term term = {.token = tokens.v[i].text, .surface = surface};
     add_term(a, terms_is_stop(arena_lower(a, surface)) ? &stops : &terms, term);
   }
-  if (s == STATUS_OK)
-    s = add_forms(source, query, a, &terms, err);
-  if (s == STATUS_OK)
-    s = weigh(source, a, &terms, err);
-  if (s == STATUS_OK && terms.n == 0) {
+  TRY(add_forms(source, query, a, &terms, err));
+  TRY(weigh(source, a, &terms, err));
+  if (terms.n == 0) {
     terms = stops;
-    s = weigh(source, a, &terms, err);
+    TRY(weigh(source, a, &terms, err));
   }
-  if (s == STATUS_OK)
-    *ret_terms = terms;
-  return s;
+  *ret_terms = terms;
+  return STATUS_OK;
 }

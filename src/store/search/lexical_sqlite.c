@@ -221,19 +221,17 @@ static bool enough(const struct search *q) {
 static enum status score_part(struct search *q, enum narrow_part part, struct lexical_hits *hits) {
   struct sql sql = SQL(q->a);
   struct rows r;
-  enum status s = STATUS_OK;
   sql_add(&sql, "SELECT m.id, c.headline, c.body, c.extra, c.terms, c.id FROM memory m"
                 " CROSS JOIN chunk c ON c.memory_id = m.id WHERE ");
   narrow_where(&sql, q->scope, q->filter, part);
   db_query_sql(q->st->db, &r, q->err, &sql);
-  while (s == STATUS_OK && rows_next(&r)) {
+  while (rows_next(&r)) {
     double score;
-    s = score_text(q, &r, 1, 0, &score);
-    if (s == STATUS_OK && score > 0)
+    TRY(score_text(q, &r, 1, 0, &score));
+    if (score > 0)
       list_push(q->a, hits, (struct lexical_hit){rows_int(&r, 5), rows_int(&r, 0), score, NULL});
   }
-  enum status end = rows_end(&r);
-  return s == STATUS_OK ? end : s;
+  return rows_end(&r);
 }
 
 /* Every text of the scope is scored; ret_few is false, and nothing is changed, when there are too many. */
@@ -302,8 +300,10 @@ static enum status search_terms(struct search *q) {
   if (q->complete)
     return search_all(q);
   struct work work = work_within(q, plan_select_rows(q->totals.rows), plan_score_rows(q->totals.rows));
-  enum status s = plan_chooses(&work.terms) ? run_plan(q, &work, &all) : search_common(q, &all);
-  return s == STATUS_OK && !all && !enough(q) ? widen(q) : s;
+  TRY(plan_chooses(&work.terms) ? run_plan(q, &work, &all) : search_common(q, &all));
+  if (!all && !enough(q))
+    return widen(q);
+  return STATUS_OK;
 }
 
 static struct str tokens_expression(struct search *q, const struct scope_tokens *tokens) {

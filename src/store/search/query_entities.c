@@ -58,8 +58,7 @@ static void add_key(struct listing *e, struct str key) {
 
 /* "..." and `...`: what stands in them, as a phrase. */
 static enum status add_quoted(struct listing *e, struct str query) {
-  enum status s = STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < query.n; i++) {
+  for (size_t i = 0; i < query.n; i++) {
     char mark = query.p[i];
     if (mark != '"' && mark != '`')
       continue;
@@ -72,11 +71,11 @@ static enum status add_quoted(struct listing *e, struct str query) {
     struct fts_tokens tokens = {0};
     if (text.n == 0 || text.n > QUOTED_BYTES)
       continue;
-    s = e->source->tokenise(e->source->arg, text, e->a, &tokens, e->err);
-    if (s == STATUS_OK && tokens.n)
+    TRY(e->source->tokenise(e->source->arg, text, e->a, &tokens, e->err));
+    if (tokens.n)
       add_text(e, text, named_rows(e));
   }
-  return s;
+  return STATUS_OK;
 }
 
 static bool mixed(struct str word) {

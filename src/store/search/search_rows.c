@@ -119,10 +119,9 @@ static enum status features_of_some(struct store *st, struct str team, struct ar
 
 enum status search_features(struct store *st, struct str team, struct arena *a, struct memory *const *list, size_t n,
                             struct error *err) {
-  enum status s = STATUS_OK;
-  for (size_t at = 0; s == STATUS_OK && at < n; at += SQL_IDS)
-    s = features_of_some(st, team, a, list + at, n - at < SQL_IDS ? n - at : SQL_IDS, err);
-  return s;
+  for (size_t at = 0; at < n; at += SQL_IDS)
+    TRY(features_of_some(st, team, a, list + at, n - at < SQL_IDS ? n - at : SQL_IDS, err));
+  return STATUS_OK;
 }
 
 static enum status snippets_of_some(struct store *st, struct str team, const int64_t *chunk_ids, size_t n,
@@ -147,8 +146,7 @@ static enum status snippets_of_some(struct store *st, struct str team, const int
 
 enum status chunk_snippets(struct store *st, struct str team, const int64_t *chunk_ids, size_t n, struct arena *a,
                            struct str *ret_texts, struct error *err) {
-  enum status s = STATUS_OK;
-  for (size_t at = 0; s == STATUS_OK && at < n; at += SQL_IDS)
-    s = snippets_of_some(st, team, chunk_ids + at, n - at < SQL_IDS ? n - at : SQL_IDS, a, ret_texts + at, err);
-  return s;
+  for (size_t at = 0; at < n; at += SQL_IDS)
+    TRY(snippets_of_some(st, team, chunk_ids + at, n - at < SQL_IDS ? n - at : SQL_IDS, a, ret_texts + at, err));
+  return STATUS_OK;
 }

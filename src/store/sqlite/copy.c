@@ -19,27 +19,26 @@ static enum status read_triggers(struct db *db, struct arena *a, struct strs *re
 }
 
 static enum status empty_tables(struct db *db, struct arena *a, struct error *err) {
-  enum status s = db_script(db, err,
-                            "/* all teams: a store is emptied to be filled by a copy */ "
-                            "INSERT INTO chunk_fts (chunk_fts) VALUES ('delete-all'); DELETE FROM vec_slot;"
-                            " DELETE FROM vec_head; DELETE FROM vec_block; DELETE FROM vec_centre;"
-                            " DELETE FROM chunk_count; DELETE FROM sqlite_sequence");
-  for (size_t i = STORE_TABLES - 1; s == STATUS_OK && i-- > 0;)
+  TRY(db_script(db, err,
+                "/* all teams: a store is emptied to be filled by a copy */ "
+                "INSERT INTO chunk_fts (chunk_fts) VALUES ('delete-all'); DELETE FROM vec_slot;"
+                " DELETE FROM vec_head; DELETE FROM vec_block; DELETE FROM vec_centre;"
+                " DELETE FROM chunk_count; DELETE FROM sqlite_sequence"));
+  for (size_t i = STORE_TABLES - 1; i-- > 0;)
     if (store_tables[i].way != TABLE_VECTORS)
-      s = db_script(db, err, arena_printf(a, "/* all teams: the same */ DELETE FROM %s", store_tables[i].name).p);
-  return s;
+      TRY(db_script(db, err, arena_printf(a, "/* all teams: the same */ DELETE FROM %s", store_tables[i].name).p));
+  return STATUS_OK;
 }
 
 enum status sqlite_copy_clear(struct store *st, struct arena *a, struct error *err) {
   struct strs names = {0}, sql = {0};
-  enum status s = read_triggers(st->db, a, &names, &sql, err);
-  for (size_t i = 0; s == STATUS_OK && i < names.n; i++)
-    s = db_script(st->db, err, arena_printf(a, "DROP TRIGGER %.*s", STR_ARG(names.v[i])).p);
-  if (s == STATUS_OK)
-    s = empty_tables(st->db, a, err);
-  for (size_t i = 0; s == STATUS_OK && i < sql.n; i++)
-    s = db_script(st->db, err, sql.v[i].p);
-  return s;
+  TRY(read_triggers(st->db, a, &names, &sql, err));
+  for (size_t i = 0; i < names.n; i++)
+    TRY(db_script(st->db, err, arena_printf(a, "DROP TRIGGER %.*s", STR_ARG(names.v[i])).p));
+  TRY(empty_tables(st->db, a, err));
+  for (size_t i = 0; i < sql.n; i++)
+    TRY(db_script(st->db, err, sql.v[i].p));
+  return STATUS_OK;
 }
 
 /* ---- numbers ---- */
@@ -51,13 +50,10 @@ enum status sqlite_copy_number(struct store *st, const struct store_table *t, in
 
 /* A table that does not remember its numbers has no row there, and gets none. */
 enum status sqlite_copy_set_number(struct store *st, const struct store_table *t, int64_t last, struct error *err) {
-  enum status s = STATUS_OK;
   if (last <= 0 || strcmp(t->name, "tool_call") == 0)
-    return s;
-  s = db_exec(st->db, err, "DELETE FROM sqlite_sequence WHERE name = ?1", "s", str_from(t->name));
-  return s != STATUS_OK ? s
-                        : db_exec(st->db, err, "INSERT INTO sqlite_sequence (name, seq) VALUES (?1, ?2)", "si",
-                                  str_from(t->name), last);
+    return STATUS_OK;
+  TRY(db_exec(st->db, err, "DELETE FROM sqlite_sequence WHERE name = ?1", "s", str_from(t->name)));
+  return db_exec(st->db, err, "INSERT INTO sqlite_sequence (name, seq) VALUES (?1, ?2)", "si", str_from(t->name), last);
 }
 
 /* Its plans go by fixed numbers, and its indexes are as fast row by row. */
@@ -93,10 +89,9 @@ enum status sqlite_vec_walk(struct store *st, struct vec_row *after, size_t limi
 
 enum status sqlite_vec_add_all(struct txn *txn, struct arena *a UNUSED, const struct vec_row *rows, size_t n,
                                struct error *err) {
-  enum status s = STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < n; i++) {
+  for (size_t i = 0; i < n; i++) {
     struct vec_model model = {.team = rows[i].team, .model = rows[i].model, .dims = rows[i].dims};
-    s = sqlite_vec_add(txn, &model, rows[i].chunk_id, rows[i].vector, err);
+    TRY(sqlite_vec_add(txn, &model, rows[i].chunk_id, rows[i].vector, err));
   }
-  return s;
+  return STATUS_OK;
 }

@@ -261,11 +261,9 @@ static void close_connection(struct db *base) {
 }
 
 static enum status open_connection(const struct db_options *o, struct db **ret_db, struct error *err) {
-  enum status s = check_path(o->path, o->must_exist || o->read_only, err);
-  if (s == STATUS_OK && !o->must_exist && !o->read_only)
-    s = create_private(o->path, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(check_path(o->path, o->must_exist || o->read_only, err));
+  if (!o->must_exist && !o->read_only)
+    TRY(create_private(o->path, err));
   struct sqlite *db = mem_zalloc(sizeof(*db));
   if (!db)
     return error_set(err, STATUS_NOMEM, "out of memory");
@@ -280,7 +278,7 @@ static enum status open_connection(const struct db_options *o, struct db **ret_d
   snprintf(wal, sizeof(wal), "%s-wal", o->path);
   db->had_log = stat(wal, &log) == 0 && log.st_size > 0;
   int rc = open_handle(db, o);
-  s = rc == SQLITE_OK ? configure(db, err) : sqlite_fail(&db->base, rc, err);
+  enum status s = rc == SQLITE_OK ? configure(db, err) : sqlite_fail(&db->base, rc, err);
   if (s != STATUS_OK) {
     close_connection(&db->base);
     return s;
@@ -478,10 +476,9 @@ static struct str text_at(const struct rows *r, int column) {
 /* data_version counts the commits of other connections, total_changes the rows that this one has changed. */
 static enum status stamp(struct db *db, struct db_stamp *ret_stamp, struct error *err) {
   int64_t mine = sqlite3_total_changes64(own(db)->handle);
-  enum status s = db_int(db, &ret_stamp->others, NULL, err, "PRAGMA data_version", NULL);
-  if (s == STATUS_OK)
-    ret_stamp->own = mine;
-  return s;
+  TRY(db_int(db, &ret_stamp->others, NULL, err, "PRAGMA data_version", NULL));
+  ret_stamp->own = mine;
+  return STATUS_OK;
 }
 
 /* ---- transactions ---- */
@@ -542,8 +539,9 @@ static void rollback(struct db *base) {
 static enum status mark(struct db *db, struct error *err) { return run(db, "SAVEPOINT mark", err); }
 
 static enum status unmark(struct db *db, bool keep, struct error *err) {
-  enum status s = keep ? STATUS_OK : run(db, "ROLLBACK TO mark", err);
-  return s == STATUS_OK ? run(db, "RELEASE mark", err) : s;
+  if (!keep)
+    TRY(run(db, "ROLLBACK TO mark", err));
+  return run(db, "RELEASE mark", err);
 }
 
 static bool writing(const struct db *db) { return sqlite3_txn_state(own_const(db)->handle, NULL) == SQLITE_TXN_WRITE; }
@@ -559,13 +557,11 @@ static enum status wait_for_news(struct db *base, int ms, bool *ret_news, struct
     struct timespec ts = {ms / 1000, ms % 1000 * 1000000L};
     nanosleep(&ts, NULL);
   }
-  enum status s = stamp(base, &now, err);
-  if (s == STATUS_OK) {
-    *ret_news = !db->looked || now.others != db->seen;
-    db->seen = now.others;
-    db->looked = true;
-  }
-  return s;
+  TRY(stamp(base, &now, err));
+  *ret_news = !db->looked || now.others != db->seen;
+  db->seen = now.others;
+  db->looked = true;
+  return STATUS_OK;
 }
 
 const struct db_driver sqlite_driver = {

@@ -184,9 +184,7 @@ enum status fts_totals(struct db *db, struct fts_totals *ret_totals, struct erro
     for (int i = 0; sound && i < BM25_MEASURED; i++, words += size)
       sound = next_varint(block, &pos, &size);
   }
-  enum status s = rows_end(&r);
-  if (s != STATUS_OK)
-    return s;
+  TRY(rows_end(&r));
   if (!sound)
     return error_set(err, STATUS_CORRUPT, "the full-text index is damaged");
   *ret_totals = (struct fts_totals){rows, rows > 0 && words > 0 ? words / rows : 1, version};
@@ -262,14 +260,13 @@ static enum status count_rows(struct db *db, struct str expression, double *ret_
   struct first f = {0};
   int64_t newest = 0;
   double rest = 0;
-  enum status s = count_first(db, expression, &f, err);
-  if (s == STATUS_OK && f.n >= FTS_EXACT)
-    s = db_int(db, &newest, NULL, err, "/* all teams: one index of words */ SELECT max(id) FROM chunk", NULL);
-  if (s == STATUS_OK && newest > f.last)
-    s = count_rest(db, expression, &f, newest, &rest, err);
-  if (s == STATUS_OK)
-    *ret_rows = (double)f.n + rest;
-  return s;
+  TRY(count_first(db, expression, &f, err));
+  if (f.n >= FTS_EXACT)
+    TRY(db_int(db, &newest, NULL, err, "/* all teams: one index of words */ SELECT max(id) FROM chunk", NULL));
+  if (newest > f.last)
+    TRY(count_rest(db, expression, &f, newest, &rest, err));
+  *ret_rows = (double)f.n + rest;
+  return STATUS_OK;
 }
 
 enum status fts_frequency(struct db *db, const struct fts_totals *totals, struct str expression, double *ret_rows,
@@ -283,9 +280,7 @@ enum status fts_frequency(struct db *db, const struct fts_totals *totals, struct
     return STATUS_OK;
   }
   double rows;
-  enum status s = count_rows(db, expression, &rows, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(count_rows(db, expression, &rows, err));
   *known = (struct remembered){key, rows};
   *ret_rows = rows;
   return STATUS_OK;
@@ -438,13 +433,11 @@ enum status fts_measure(struct db *db, const struct fts_scan *scan, struct fts_r
     row->score = score_of(scan, row->tf, *known - 1);
     return STATUS_OK;
   }
-  enum status s = read_length(db, row->chunk_id, &length, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(read_length(db, row->chunk_id, &length, err));
   if (known && length < UINT32_MAX - 1)
     *known = (uint32_t)length + 1;
   row->score = score_of(scan, row->tf, length);
-  return s;
+  return STATUS_OK;
 }
 
 /* Measures rows, which are sorted by the most that they can score, until no further row can be among the best. */

@@ -15,14 +15,11 @@ static enum status guards(struct db *db, struct arena *a, struct strs *ret_sql, 
 enum status sqlite_team_forget_log(struct txn *txn, struct arena *a, struct error *err) {
   struct db *db = txn->store->db;
   struct strs sql = {0};
-  enum status s = guards(db, a, &sql, err);
-  if (s == STATUS_OK)
-    s = db_script(db, err, "DROP TRIGGER event_append_only; DROP TRIGGER txn_append_only");
-  if (s == STATUS_OK)
-    s = db_exec(db, err, "DELETE FROM event WHERE team = ?1", "s", txn->team);
-  if (s == STATUS_OK)
-    s = db_exec(db, err, "DELETE FROM txn WHERE team = ?1", "s", txn->team);
-  for (size_t i = 0; s == STATUS_OK && i < sql.n; i++)
-    s = db_script(db, err, sql.v[i].p);
-  return s;
+  TRY(guards(db, a, &sql, err));
+  TRY(db_script(db, err, "DROP TRIGGER event_append_only; DROP TRIGGER txn_append_only"));
+  TRY(db_exec(db, err, "DELETE FROM event WHERE team = ?1", "s", txn->team));
+  TRY(db_exec(db, err, "DELETE FROM txn WHERE team = ?1", "s", txn->team));
+  for (size_t i = 0; i < sql.n; i++)
+    TRY(db_script(db, err, sql.v[i].p));
+  return STATUS_OK;
 }

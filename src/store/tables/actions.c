@@ -34,9 +34,7 @@ static enum status one(struct store *st, struct rows *r, struct arena *a, struct
   struct action_item item = {0};
   if (found)
     item = read_row(r, a);
-  enum status s = rows_end(r);
-  if (s != STATUS_OK)
-    return s;
+  TRY(rows_end(r));
   struct reach reach = store_reach(st);
   if (found && !reach_reads(&reach, item.project)) {
     reach_note(st, "action item of project", item.project);
@@ -82,16 +80,14 @@ enum status actions_pending(struct store *st, struct str team, struct str projec
   struct rows r;
   int64_t total;
   upto = upto > 0 ? upto : INT64_MAX;
-  enum status s = db_int(st->db, &total, NULL, err, "SELECT count(*) FROM action_item i " PENDING " AND i.id <= ?3",
-                         "ssi", team, project, upto);
-  if (s != STATUS_OK)
-    return s;
+  TRY(db_int(st->db, &total, NULL, err, "SELECT count(*) FROM action_item i " PENDING " AND i.id <= ?3", "ssi", team,
+             project, upto));
   db_query(st->db, &r, err, ITEM_COLUMNS PENDING " AND i.id <= ?3 ORDER BY i.id DESC LIMIT ?4", "ssii", team, project,
            upto, limit);
-  s = several(st, &r, a, ret_list);
-  if (s == STATUS_OK && ret_total)
+  TRY(several(st, &r, a, ret_list));
+  if (ret_total)
     *ret_total = total;
-  return s;
+  return STATUS_OK;
 }
 
 enum status actions_all(struct store *st, struct str team, struct str project, int64_t limit, struct arena *a,
@@ -126,33 +122,27 @@ static enum status add_event(struct txn *txn, struct arena *a, const struct acti
 
 enum status action_add(struct txn *txn, struct arena *a, struct action_item *item, bool *ret_added, struct error *err) {
   struct db *db = txn->store->db;
-  enum status s = reach_write(txn->store, item->project, "an action item in", err);
-  if (s == STATUS_OK)
-    s = db_exec(db, err,
-                "INSERT INTO action_item (team, project, memory_id, text, kind, source, created_at)"
-                " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO NOTHING",
-                "sstsssi", txn->team, item->project, item->memory_id, item->text, item->kind, txn->source, txn->now);
-  if (s != STATUS_OK)
-    return s;
+  TRY(reach_write(txn->store, item->project, "an action item in", err));
+  TRY(db_exec(db, err,
+              "INSERT INTO action_item (team, project, memory_id, text, kind, source, created_at)"
+              " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO NOTHING",
+              "sstsssi", txn->team, item->project, item->memory_id, item->text, item->kind, txn->source, txn->now));
   bool found, added = db_changes(db) > 0;
   struct rows r;
   db_query(db, &r, err, ITEM_COLUMNS "WHERE i.team = ?1 AND i.project = ?2 AND i.text = ?3", "sss", txn->team,
            item->project, item->text);
-  s = one(txn->store, &r, a, item, &found);
-  if (s == STATUS_OK && added)
-    s = add_event(txn, a, item, "action:add", STR_NONE, err);
-  if (s == STATUS_OK)
-    *ret_added = added;
-  return s;
+  TRY(one(txn->store, &r, a, item, &found));
+  if (added)
+    TRY(add_event(txn, a, item, "action:add", STR_NONE, err));
+  *ret_added = added;
+  return STATUS_OK;
 }
 
 enum status actions_collect(struct txn *txn, const struct scope *scope, struct arena *a, int64_t *ret_added,
                             struct error *err) {
   struct action_items waiting = {0}, found = {0};
   int64_t pending, count = 0;
-  enum status s = actions_pending(txn->store, scope->team, scope->project, 0, 1, a, &waiting, &pending, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(actions_pending(txn->store, scope->team, scope->project, 0, 1, a, &waiting, &pending, err));
   struct sql q = SQL(a);
   sql_add(&q, "SELECT m.id, m.project, l.value FROM memory m JOIN label l ON l.team = m.team AND l.memory_id = m.id"
               " AND l.field = 'action_items' WHERE ");
@@ -169,7 +159,7 @@ enum status actions_collect(struct txn *txn, const struct scope *scope, struct a
                                    .project = rows_dup(&r, 1, a),
                                    .text = rows_dup(&r, 2, a),
                                    .kind = STR("task")});
-  s = rows_end(&r);
+  enum status s = rows_end(&r);
   struct reach reach = store_reach(txn->store);
   for (size_t i = 0; s == STATUS_OK && i < found.n && pending + count < ACTION_CAP; i++) {
     bool added = false;
@@ -185,11 +175,10 @@ enum status actions_collect(struct txn *txn, const struct scope *scope, struct a
 
 enum status action_decide(struct txn *txn, struct arena *a, const struct action_item *item, struct str decision,
                           struct str reason, struct error *err) {
-  enum status s = reach_write(txn->store, item->project, "answer an action item of", err);
-  if (s == STATUS_OK)
-    s = db_exec(txn->store->db, err,
-                "UPDATE action_item SET status = ?1, reason = ?2, decided_by = ?3, decided_session = ?4,"
-                " decided_at = ?5 WHERE team = ?6 AND id = ?7 AND status = 'pending'",
-                "ssssisi", decision, reason, txn->source, txn->session, txn->now, txn->team, item->id);
-  return s == STATUS_OK ? add_event(txn, a, item, "action:ack", decision, err) : s;
+  TRY(reach_write(txn->store, item->project, "answer an action item of", err));
+  TRY(db_exec(txn->store->db, err,
+              "UPDATE action_item SET status = ?1, reason = ?2, decided_by = ?3, decided_session = ?4,"
+              " decided_at = ?5 WHERE team = ?6 AND id = ?7 AND status = 'pending'",
+              "ssssisi", decision, reason, txn->source, txn->session, txn->now, txn->team, item->id));
+  return add_event(txn, a, item, "action:ack", decision, err);
 }

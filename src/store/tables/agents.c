@@ -40,9 +40,7 @@ enum status agent_find(struct store *st, struct str team, struct str name, struc
   bool found = rows_next(&r);
   if (found)
     agent = read_row(&r, team, a);
-  enum status s = rows_end(&r);
-  if (s != STATUS_OK)
-    return s;
+  TRY(rows_end(&r));
   *ret_found = found;
   if (found)
     *ret_agent = agent;
@@ -52,9 +50,7 @@ enum status agent_find(struct store *st, struct str team, struct str name, struc
 enum status agents_list(struct store *st, struct str team, struct arena *a, struct agents *ret_list,
                         struct error *err) {
   struct rows r;
-  enum status may = reach_admin(st, "the list of agents", err);
-  if (may != STATUS_OK)
-    return may;
+  TRY(reach_admin(st, "the list of agents", err));
   db_query(st->db, &r, err, COLUMNS " ORDER BY name", "s", team);
   while (rows_next(&r))
     list_push(a, ret_list, read_row(&r, team, a));
@@ -74,15 +70,12 @@ static enum status add_event(struct txn *txn, struct arena *a, const struct agen
 
 enum status agent_insert(struct txn *txn, struct arena *a, const struct agent *agent, struct error *err) {
   struct db *db = txn->store->db;
-  enum status s = reach_admin(txn->store, "declaring agents", err);
-  if (s == STATUS_OK)
-    s = db_exec(db, err,
-                "INSERT INTO agent (team, name, role, project, note, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)"
-                " ON CONFLICT DO NOTHING",
-                "sssssi", txn->team, agent->name, str_from(role_names[agent->role]), agent->project, agent->note,
-                txn->now);
-  if (s != STATUS_OK)
-    return s;
+  TRY(reach_admin(txn->store, "declaring agents", err));
+  TRY(db_exec(db, err,
+              "INSERT INTO agent (team, name, role, project, note, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)"
+              " ON CONFLICT DO NOTHING",
+              "sssssi", txn->team, agent->name, str_from(role_names[agent->role]), agent->project, agent->note,
+              txn->now));
   if (db_changes(db) == 0) {
     error_set(err, STATUS_CONFLICT, "there is an agent '%.*s' already", STR_ARG(agent->name));
     return error_fix(err, "'cairn agent list' shows it; remove it first to declare it anew");
@@ -91,10 +84,9 @@ enum status agent_insert(struct txn *txn, struct arena *a, const struct agent *a
 }
 
 enum status agent_delete(struct txn *txn, struct arena *a, const struct agent *agent, struct error *err) {
-  enum status s = reach_admin(txn->store, "removing agents", err);
-  if (s == STATUS_OK)
-    s = db_exec(txn->store->db, err, "DELETE FROM agent WHERE team = ?1 AND name = ?2", "ss", txn->team, agent->name);
-  return s == STATUS_OK ? add_event(txn, a, agent, "agent:remove", err) : s;
+  TRY(reach_admin(txn->store, "removing agents", err));
+  TRY(db_exec(txn->store->db, err, "DELETE FROM agent WHERE team = ?1 AND name = ?2", "ss", txn->team, agent->name));
+  return add_event(txn, a, agent, "agent:remove", err);
 }
 
 enum status agent_refused(struct store *st, const struct txn *who, struct str agent, struct str wanted,

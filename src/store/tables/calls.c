@@ -28,11 +28,10 @@ size_t call_queue_size(const struct store *st) { return st->calls ? st->calls->r
 struct str call_queue_team(const struct store *st) { return st->calls->rows.v[0].team; }
 
 enum status call_queue_write(struct store *st, struct str team, struct error *err) {
-  enum status s = STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < call_queue_size(st); i++)
+  for (size_t i = 0; i < call_queue_size(st); i++)
     if (str_eq(st->calls->rows.v[i].team, team))
-      s = calls_add(st, &st->calls->rows.v[i], err);
-  return s;
+      TRY(calls_add(st, &st->calls->rows.v[i], err));
+  return STATUS_OK;
 }
 
 void call_queue_forget(struct store *st, struct str team) {
@@ -115,8 +114,8 @@ static enum status walk(struct rows *r, call_visit visit, void *arg) {
                            .message = rows_text(r, 10)};
     stop = visit(arg, &row);
   }
-  enum status s = rows_end(r);
-  return s != STATUS_OK ? s : stop;
+  TRY(rows_end(r));
+  return stop;
 }
 
 enum status calls_walk(struct store *st, struct str team, int64_t since, call_visit visit, void *arg,
@@ -136,11 +135,9 @@ enum status calls_errors(struct store *st, struct str team, int64_t limit, call_
 
 /* A scan of the whole table, once a day: no index is worth it. */
 enum status calls_prune(struct store *st, struct str team, int64_t now, struct error *err) {
-  enum status s = db_exec(st->db, err, "DELETE FROM tool_call WHERE team = ?1 AND at < ?2", "si", team,
-                          now - CALLS_KEPT_DAYS * MS_PER_DAY);
-  if (s == STATUS_OK)
-    s = db_exec(st->db, err,
-                "DELETE FROM tool_call WHERE team = ?1 AND id <= (SELECT max(id) FROM tool_call WHERE team = ?1) - ?2",
-                "si", team, (int64_t)CALLS_KEPT);
-  return s;
+  TRY(db_exec(st->db, err, "DELETE FROM tool_call WHERE team = ?1 AND at < ?2", "si", team,
+              now - CALLS_KEPT_DAYS * MS_PER_DAY));
+  return db_exec(st->db, err,
+                 "DELETE FROM tool_call WHERE team = ?1 AND id <= (SELECT max(id) FROM tool_call WHERE team = ?1) - ?2",
+                 "si", team, (int64_t)CALLS_KEPT);
 }

@@ -50,8 +50,8 @@ static enum status walk(struct rows *r, event_visit visit, void *arg) {
                       .purged = rows_int(r, 14) != 0};
     stop = visit(arg, &e);
   }
-  enum status s = rows_end(r);
-  return s != STATUS_OK ? s : stop;
+  TRY(rows_end(r));
+  return stop;
 }
 
 /* For callers who do not see all of the log: events of memories that they may read, but for links: these name another
@@ -110,9 +110,7 @@ enum status events_walk(struct store *st, struct str team, int64_t since, int64_
 enum status events_newest(struct store *st, struct str team, int64_t limit, event_visit visit, void *arg,
                           struct error *err) {
   struct rows r;
-  enum status may = reach_admin(st, "the event log", err);
-  if (may != STATUS_OK)
-    return may;
+  TRY(reach_admin(st, "the event log", err));
   db_query(st->db, &r, err, EVENT_COLUMNS "WHERE team = ?1 ORDER BY seq DESC LIMIT ?2", "si", team, limit);
   return walk(&r, visit, arg);
 }
@@ -149,12 +147,12 @@ enum status events_end(struct store *st, struct str team, int64_t *ret_seq, stru
 enum status events_place(struct store *st, struct str team, int64_t seq, int64_t at, int64_t *ret_seq,
                          struct error *err) {
   bool found;
-  enum status s = db_int(st->db, ret_seq, &found, err,
-                         "SELECT seq FROM event WHERE team = ?1 AND seq <= ?2 AND at <= ?3 ORDER BY seq DESC LIMIT 1",
-                         "sii", team, seq, at);
-  if (s == STATUS_OK && !found)
+  TRY(db_int(st->db, ret_seq, &found, err,
+             "SELECT seq FROM event WHERE team = ?1 AND seq <= ?2 AND at <= ?3 ORDER BY seq DESC LIMIT 1", "sii", team,
+             seq, at));
+  if (!found)
     *ret_seq = 0;
-  return s;
+  return STATUS_OK;
 }
 
 enum status events_epoch(struct store *st, char ret_epoch[EVENTS_EPOCH_SIZE], struct error *err) {
@@ -187,9 +185,9 @@ static enum status write_note(struct store *st, struct read_note *n, struct erro
   n->who.id = 0;
   struct event e = {
       .action = n->action, .memory_id = n->memory_id, .uid = n->uid, .project = n->who.project, .detail = n->detail};
-  enum status s = event_add(&n->who, &e, err);
-  if (s != STATUS_OK || n->memory_id == 0)
-    return s;
+  TRY(event_add(&n->who, &e, err));
+  if (n->memory_id == 0)
+    return STATUS_OK;
   return db_exec(
       st->db, err,
       "UPDATE memory SET access_count = access_count + 1,"

@@ -17,9 +17,7 @@ static enum status read_key(struct store *st, uint8_t ret_key[DOOR_KEY_SIZE], bo
     found = true;
     whole = sodium_hex2bin(ret_key, DOOR_KEY_SIZE, hex.p, hex.n, NULL, &n, NULL) == 0 && n == DOOR_KEY_SIZE;
   }
-  enum status s = rows_end(&r);
-  if (s != STATUS_OK)
-    return s;
+  TRY(rows_end(&r));
   if (found && !whole)
     return error_set(err, STATUS_CORRUPT, "the store's key for cursors is damaged");
   *ret_found = found;

@@ -9,9 +9,7 @@
 enum { SESSION_BUSY_MS = 5000 };
 
 enum status sessions_begin(struct store *st, const struct txn *who, struct txn *ret_txn, struct error *err) {
-  enum status may = reach_write(st, who->project, "write in", err);
-  if (may != STATUS_OK)
-    return may;
+  TRY(reach_write(st, who->project, "write in", err));
   int busy = db_set_busy(st->db, SESSION_BUSY_MS);
   if (busy < SESSION_BUSY_MS)
     db_set_busy(st->db, busy);
@@ -49,43 +47,39 @@ static enum status add_event(struct txn *txn, struct arena *a, const struct sess
 }
 
 enum status session_insert(struct txn *txn, struct arena *a, struct session *s, struct error *err) {
-  enum status st = db_int(
+  TRY(db_int(
       txn->store->db, &s->id, NULL, err,
       "INSERT INTO session (team, handle, project, source, cwd, host, pid, started, connection, client, client_version,"
       " task, last_item, booted_at, heartbeat_at)"
       " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?14) RETURNING id",
       "ssssssttssssii", s->team, s->handle, s->project, s->source, s->cwd, s->host, s->pid, s->started, s->connection,
-      s->client, s->client_version, s->task, s->last_item, txn->now);
-  if (st != STATUS_OK)
-    return st;
+      s->client, s->client_version, s->task, s->last_item, txn->now));
   s->booted_at = s->heartbeat_at = txn->now;
   return add_event(txn, a, s, "session:boot", "task", s->task, err);
 }
 
 enum status session_refresh(struct txn *txn, struct arena *a, const struct session *s, struct error *err) {
-  enum status st = db_exec(txn->store->db, err,
-                           "UPDATE session SET project = ?1, task = ?2, last_item = ?3, booted_at = ?4,"
-                           " heartbeat_at = ?4 WHERE team = ?5 AND id = ?6",
-                           "ssiisi", s->project, s->task, s->last_item, txn->now, s->team, s->id);
-  return st == STATUS_OK ? add_event(txn, a, s, "session:boot", "task", s->task, err) : st;
+  TRY(db_exec(txn->store->db, err,
+              "UPDATE session SET project = ?1, task = ?2, last_item = ?3, booted_at = ?4,"
+              " heartbeat_at = ?4 WHERE team = ?5 AND id = ?6",
+              "ssiisi", s->project, s->task, s->last_item, txn->now, s->team, s->id));
+  return add_event(txn, a, s, "session:boot", "task", s->task, err);
 }
 
 enum status session_set_task(struct txn *txn, struct arena *a, const struct session *s, struct str task,
                              struct error *err) {
-  enum status st =
-      db_exec(txn->store->db, err, "UPDATE session SET task = ?1, heartbeat_at = ?2 WHERE team = ?3 AND id = ?4",
-              "sisi", task, txn->now, s->team, s->id);
-  return st == STATUS_OK ? add_event(txn, a, s, "session:task", "task", task, err) : st;
+  TRY(db_exec(txn->store->db, err, "UPDATE session SET task = ?1, heartbeat_at = ?2 WHERE team = ?3 AND id = ?4",
+              "sisi", task, txn->now, s->team, s->id));
+  return add_event(txn, a, s, "session:task", "task", task, err);
 }
 
 enum status session_end(struct txn *txn, struct arena *a, const struct session *s, const char *reason,
                         struct error *err) {
-  enum status st =
-      db_exec(txn->store->db, err,
+  TRY(db_exec(txn->store->db, err,
               "UPDATE session SET ended_at = ?1, end_reason = ?2 WHERE team = ?3 AND id = ?4 AND ended_at IS NULL",
-              "issi", txn->now, str_from(reason), s->team, s->id);
-  if (st != STATUS_OK || db_changes(txn->store->db) == 0)
-    return st;
+              "issi", txn->now, str_from(reason), s->team, s->id));
+  if (db_changes(txn->store->db) == 0)
+    return STATUS_OK;
   struct txn who = *txn;
   who.team = s->team;
   return add_event(&who, a, s, "session:end", "reason", str_from(reason), err);
@@ -94,16 +88,13 @@ enum status session_end(struct txn *txn, struct arena *a, const struct session *
 /* What is kept is enough to read the log of the last months. */
 enum status sessions_tidy(struct txn *txn, struct error *err) {
   struct db *db = txn->store->db;
-  enum status s = db_exec(db, err, "DELETE FROM session WHERE team = ?1 AND ended_at IS NOT NULL AND ended_at < ?2",
-                          "si", txn->team, txn->now - SESSIONS_KEPT_DAYS * MS_PER_DAY);
-  if (s == STATUS_OK)
-    s = db_exec(db, err,
-                "DELETE FROM scratch WHERE team = ?1 AND session IN"
-                " (SELECT handle FROM session WHERE team = ?1 AND ended_at IS NOT NULL AND ended_at < ?2)",
-                "si", txn->team, txn->now - MS_PER_DAY);
-  if (s == STATUS_OK)
-    s = db_exec(db, err, "DELETE FROM checkpoint WHERE team = ?1 AND at < ?2", "si", txn->team, txn->now - MS_PER_DAY);
-  return s;
+  TRY(db_exec(db, err, "DELETE FROM session WHERE team = ?1 AND ended_at IS NOT NULL AND ended_at < ?2", "si",
+              txn->team, txn->now - SESSIONS_KEPT_DAYS * MS_PER_DAY));
+  TRY(db_exec(db, err,
+              "DELETE FROM scratch WHERE team = ?1 AND session IN"
+              " (SELECT handle FROM session WHERE team = ?1 AND ended_at IS NOT NULL AND ended_at < ?2)",
+              "si", txn->team, txn->now - MS_PER_DAY));
+  return db_exec(db, err, "DELETE FROM checkpoint WHERE team = ?1 AND at < ?2", "si", txn->team, txn->now - MS_PER_DAY);
 }
 
 /* ---- reading ---- */
@@ -146,9 +137,7 @@ static enum status named(const struct store *st, struct rows *r, struct arena *a
   struct session s = {0};
   if (found)
     s = read_row(r, a);
-  enum status status = rows_end(r);
-  if (status != STATUS_OK)
-    return status;
+  TRY(rows_end(r));
   *ret_there = found;
   *ret_found = found && seen(st, s.project);
   if (*ret_found)
@@ -178,10 +167,10 @@ enum status session_find(struct store *st, struct str team, struct str ref, stru
   else
     db_query(st->db, &r, err, SESSION_COLUMNS "WHERE team = ?1 AND handle = ?2", "ss", team, ref);
   bool there = false;
-  enum status s = named(st, &r, a, ret_session, ret_found, &there);
-  if (s == STATUS_OK && there && !*ret_found)
+  TRY(named(st, &r, a, ret_session, ret_found, &there));
+  if (there && !*ret_found)
     reach_note(st, "session", ref);
-  return s;
+  return STATUS_OK;
 }
 
 enum status session_of_origin(struct store *st, struct str team, struct str connection, struct str host, int64_t pid,
@@ -216,12 +205,10 @@ enum status sessions_live(struct store *st, struct str team, struct str project,
 
 enum status handoff_add(struct txn *txn, struct arena *a, struct str session, struct str text, int64_t *ret_id,
                         struct error *err) {
-  enum status s = db_int(txn->store->db, ret_id, NULL, err,
-                         "INSERT INTO handoff (team, project, session, source, text, created_at)"
-                         " VALUES (?1, ?2, ?3, ?4, ?5, ?6) RETURNING id",
-                         "sssssi", txn->team, txn->project, session, txn->source, text, txn->now);
-  if (s != STATUS_OK)
-    return s;
+  TRY(db_int(txn->store->db, ret_id, NULL, err,
+             "INSERT INTO handoff (team, project, session, source, text, created_at)"
+             " VALUES (?1, ?2, ?3, ?4, ?5, ?6) RETURNING id",
+             "sssssi", txn->team, txn->project, session, txn->source, text, txn->now));
   struct event e = {.action = STR("session:handoff"),
                     .detail = arena_printf(a, "{\"handoff\":%lld,\"bytes\":%zu}", (long long)*ret_id, text.n)};
   return event_add(txn, &e, err);
@@ -244,9 +231,7 @@ enum status handoff_last(struct store *st, struct str team, struct str project, 
                          .source = rows_dup(&r, 3, a),
                          .text = rows_dup(&r, 4, a),
                          .created_at = rows_int(&r, 5)};
-  enum status s = rows_end(&r);
-  if (s != STATUS_OK)
-    return s;
+  TRY(rows_end(&r));
   struct reach reach = store_reach(st);
   *ret_found = found && reach_reads(&reach, h.project);
   if (*ret_found)

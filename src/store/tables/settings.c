@@ -300,9 +300,7 @@ static void settle(enum setting_id id, struct setting_value *v) {
 enum status setting_outside(const struct settings_given *given, enum setting_id id, struct arena *a,
                             struct setting_value *ret_value, struct error *err) {
   struct setting_value v;
-  enum status s = from_outside(given, id, a, &v, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(from_outside(given, id, a, &v, err));
   settle(id, &v);
   *ret_value = v;
   return STATUS_OK;
@@ -311,13 +309,11 @@ enum status setting_outside(const struct settings_given *given, enum setting_id 
 enum status setting_get(struct store *st, struct str team, enum setting_id id, struct arena *a,
                         struct setting_value *ret_value, struct error *err) {
   struct setting_value v;
-  enum status s = from_outside(st->settings, id, a, &v, err);
-  if (s == STATUS_OK && !v.origin && !setting_table[id].machine) {
+  TRY(from_outside(st->settings, id, a, &v, err));
+  if (!v.origin && !setting_table[id].machine) {
     v.origin = "store";
-    s = stored(st, team, id, a, &v.value, err);
+    TRY(stored(st, team, id, a, &v.value, err));
   }
-  if (s != STATUS_OK)
-    return s;
   settle(id, &v);
   *ret_value = v;
   return STATUS_OK;
@@ -325,11 +321,8 @@ enum status setting_get(struct store *st, struct str team, enum setting_id id, s
 
 enum status settings_get(struct store *st, struct str team, enum setting_id first, enum setting_id last,
                          struct arena *a, struct setting_value *ret_values, struct error *err) {
-  enum status s = STATUS_OK;
-  for (int id = (int)first; s == STATUS_OK && id <= (int)last; id++)
-    s = from_outside(st->settings, (enum setting_id)id, a, &ret_values[id - (int)first], err);
-  if (s != STATUS_OK)
-    return s;
+  for (int id = (int)first; id <= (int)last; id++)
+    TRY(from_outside(st->settings, (enum setting_id)id, a, &ret_values[id - (int)first], err));
   struct rows r;
   db_query(st->db, &r, err, "SELECT name, value FROM setting WHERE team = ?1", "s", team);
   while (rows_next(&r)) {
@@ -345,10 +338,9 @@ enum status settings_get(struct store *st, struct str team, enum setting_id firs
 enum status setting_number(struct store *st, struct str team, enum setting_id id, struct arena *a, double *ret_value,
                            struct error *err) {
   struct setting_value v;
-  enum status s = setting_get(st, team, id, a, &v, err);
-  if (s == STATUS_OK)
-    *ret_value = v.number;
-  return s;
+  TRY(setting_get(st, team, id, a, &v, err));
+  *ret_value = v.number;
+  return STATUS_OK;
 }
 
 static struct str value_json(struct arena *a, const char *name, struct str value) {

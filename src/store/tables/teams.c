@@ -74,24 +74,22 @@ static enum status delete_rows(struct txn *txn, const char *table, struct arena 
 static enum status delete_vectors(struct txn *txn, struct arena *a, struct error *err) {
   bool more = true;
   int64_t dropped;
-  enum status s = delete_rows(txn, "vec_index", a, err);
-  while (s == STATUS_OK && more)
-    s = vec_drop_unowned(txn, &dropped, &more, err);
-  return s;
+  TRY(delete_rows(txn, "vec_index", a, err));
+  while (more)
+    TRY(vec_drop_unowned(txn, &dropped, &more, err));
+  return STATUS_OK;
 }
 
 /* What refers to something goes before it: the list backwards. What the engines have made goes with its texts, but for
  * the counter, which is zero then, and words that linger in an index until it is merged. */
 static enum status delete_all(struct txn *txn, struct arena *a, struct error *err) {
-  enum status s = delete_vectors(txn, a, err);
-  for (size_t i = STORE_TABLES - 1; s == STATUS_OK && i-- > 0;)
+  TRY(delete_vectors(txn, a, err));
+  for (size_t i = STORE_TABLES - 1; i-- > 0;)
     if (has_rows(&store_tables[i]) && !is_log(&store_tables[i]))
-      s = delete_rows(txn, store_tables[i].name, a, err);
-  if (s == STATUS_OK)
-    s = team_forget_log(txn, a, err);
-  if (s == STATUS_OK)
-    s = delete_rows(txn, "chunk_count", a, err);
-  return s == STATUS_OK ? lexical_optimize(txn->store, err) : s;
+      TRY(delete_rows(txn, store_tables[i].name, a, err));
+  TRY(team_forget_log(txn, a, err));
+  TRY(delete_rows(txn, "chunk_count", a, err));
+  return lexical_optimize(txn->store, err);
 }
 
 /* Two of the same moment are a moment apart. */

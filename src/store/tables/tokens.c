@@ -49,9 +49,7 @@ static enum status one(struct rows *r, struct str team, struct arena *a, struct 
   struct token token = {0};
   if (found)
     token = read_row(r, team, a);
-  enum status s = rows_end(r);
-  if (s != STATUS_OK)
-    return s;
+  TRY(rows_end(r));
   *ret_found = found;
   if (found)
     *ret_token = token;
@@ -68,15 +66,13 @@ enum status token_by_id(struct store *st, struct str team, struct str id, struct
 enum status tokens_any(struct store *st, int64_t now, bool *ret_any, struct error *err) {
   int64_t one;
   bool found = false;
-  enum status s = db_team(st->db, STR_NONE, err);
-  if (s == STATUS_OK)
-    s = db_int(st->db, &one, &found, err,
-               "/* all teams: a server lets in whoever has a token */ SELECT 1 FROM token"
-               " WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?1) LIMIT 1",
-               "i", now);
-  if (s == STATUS_OK)
-    *ret_any = found;
-  return s;
+  TRY(db_team(st->db, STR_NONE, err));
+  TRY(db_int(st->db, &one, &found, err,
+             "/* all teams: a server lets in whoever has a token */ SELECT 1 FROM token"
+             " WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?1) LIMIT 1",
+             "i", now));
+  *ret_any = found;
+  return STATUS_OK;
 }
 
 void token_note_use(struct store *st, const struct token *token, int64_t now) {
@@ -101,9 +97,7 @@ void token_note_use(struct store *st, const struct token *token, int64_t now) {
 enum status token_find(struct store *st, struct str team, struct str ref, struct arena *a, struct token *ret_token,
                        bool *ret_found, struct error *err) {
   struct rows r;
-  enum status may = reach_admin(st, "the list of tokens", err);
-  if (may != STATUS_OK)
-    return may;
+  TRY(reach_admin(st, "the list of tokens", err));
   db_query(st->db, &r, err,
            COLUMNS " AND (name = ?2 OR id = ?2) ORDER BY CASE WHEN name = ?2 THEN 0 ELSE 1 END LIMIT 1", "ss", team,
            ref);
@@ -113,9 +107,7 @@ enum status token_find(struct store *st, struct str team, struct str ref, struct
 enum status tokens_list(struct store *st, struct str team, struct arena *a, struct tokens *ret_list,
                         struct error *err) {
   struct rows r;
-  enum status may = reach_admin(st, "the list of tokens", err);
-  if (may != STATUS_OK)
-    return may;
+  TRY(reach_admin(st, "the list of tokens", err));
   db_query(st->db, &r, err, COLUMNS " ORDER BY name", "s", team);
   while (rows_next(&r))
     list_push(a, ret_list, read_row(&r, team, a));
@@ -150,16 +142,13 @@ static struct str write_projects(struct arena *a, const struct token *t) {
 
 enum status token_insert(struct txn *txn, struct arena *a, const struct token *t, struct error *err) {
   struct db *db = txn->store->db;
-  enum status s = reach_admin(txn->store, "making tokens", err);
-  if (s == STATUS_OK)
-    s = db_exec(db, err,
-                "INSERT INTO token (team, id, name, hash, role, projects, access, profile, created_at, created_by,"
-                " expires_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT DO NOTHING",
-                "sssbssssist", txn->team, t->id, t->name, (struct str){(const char *)t->hash, TOKEN_HASH_BYTES},
-                str_from(role_names[t->role]), write_projects(a, t), t->read_only ? STR("read") : STR("write"),
-                t->profile, txn->now, t->created_by, t->expires_at);
-  if (s != STATUS_OK)
-    return s;
+  TRY(reach_admin(txn->store, "making tokens", err));
+  TRY(db_exec(db, err,
+              "INSERT INTO token (team, id, name, hash, role, projects, access, profile, created_at, created_by,"
+              " expires_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT DO NOTHING",
+              "sssbssssist", txn->team, t->id, t->name, (struct str){(const char *)t->hash, TOKEN_HASH_BYTES},
+              str_from(role_names[t->role]), write_projects(a, t), t->read_only ? STR("read") : STR("write"),
+              t->profile, txn->now, t->created_by, t->expires_at));
   if (db_changes(db) == 0) {
     error_set(err, STATUS_CONFLICT, "there is a token '%.*s' already", STR_ARG(t->name));
     return error_fix(err, "'cairn token list' shows it; give the new one another name");
@@ -168,16 +157,14 @@ enum status token_insert(struct txn *txn, struct arena *a, const struct token *t
 }
 
 enum status token_revoke(struct txn *txn, struct arena *a, const struct token *t, struct error *err) {
-  enum status s = reach_admin(txn->store, "revoking tokens", err);
-  if (s == STATUS_OK)
-    s = db_exec(txn->store->db, err, "UPDATE token SET revoked_at = ?3 WHERE team = ?1 AND id = ?2", "ssi", txn->team,
-                t->id, txn->now);
-  return s == STATUS_OK ? add_event(txn, a, t, "token:revoke", err) : s;
+  TRY(reach_admin(txn->store, "revoking tokens", err));
+  TRY(db_exec(txn->store->db, err, "UPDATE token SET revoked_at = ?3 WHERE team = ?1 AND id = ?2", "ssi", txn->team,
+              t->id, txn->now));
+  return add_event(txn, a, t, "token:revoke", err);
 }
 
 enum status token_delete(struct txn *txn, struct arena *a, const struct token *t, struct error *err) {
-  enum status s = reach_admin(txn->store, "deleting tokens", err);
-  if (s == STATUS_OK)
-    s = db_exec(txn->store->db, err, "DELETE FROM token WHERE team = ?1 AND id = ?2", "ss", txn->team, t->id);
-  return s == STATUS_OK ? add_event(txn, a, t, "token:delete", err) : s;
+  TRY(reach_admin(txn->store, "deleting tokens", err));
+  TRY(db_exec(txn->store->db, err, "DELETE FROM token WHERE team = ?1 AND id = ?2", "ss", txn->team, t->id));
+  return add_event(txn, a, t, "token:delete", err);
 }

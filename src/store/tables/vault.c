@@ -20,9 +20,7 @@ enum status vault_find(struct store *st, struct str team, struct str key, struct
                        struct vault_entry *ret_entry, bool *ret_found, struct error *err) {
   struct rows r;
   bool found = false;
-  enum status may = reach_admin(st, "the vault", err);
-  if (may != STATUS_OK)
-    return may;
+  TRY(reach_admin(st, "the vault", err));
   db_query(st->db, &r, err, COLUMNS " AND key = ?2", "ss", team, key);
   if (rows_next(&r)) {
     *ret_entry = read_entry(&r, a);
@@ -35,9 +33,7 @@ enum status vault_find(struct store *st, struct str team, struct str key, struct
 enum status vault_walk(struct store *st, struct str team, struct str prefix, struct arena *a,
                        struct vault_entries *ret_list, struct error *err) {
   struct rows r;
-  enum status may = reach_admin(st, "the vault", err);
-  if (may != STATUS_OK)
-    return may;
+  TRY(reach_admin(st, "the vault", err));
   /* Keys are compared by their bytes: those with the prefix lie together, from the prefix on. */
   db_query(st->db, &r, err, COLUMNS " AND key >= ?2 ORDER BY key", "ss", team, prefix.p ? prefix : STR(""));
   while (rows_next(&r) && str_starts(rows_text(&r, 0), prefix))
@@ -68,15 +64,14 @@ enum status vault_note(struct txn *txn, struct arena *a, struct str key, const c
 
 static enum status put(struct txn *txn, struct arena *a, struct str key, struct str value, struct str sealed,
                        const char *action, struct error *err) {
-  enum status s = reach_admin(txn->store, "the vault", err);
-  if (s == STATUS_OK)
-    s = db_exec(txn->store->db, err,
-                "INSERT INTO vault (team, key, value, is_secret, cipher, created_at, updated_at, updated_by)"
-                " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7) ON CONFLICT (team, key) DO UPDATE"
-                " SET value = excluded.value, is_secret = excluded.is_secret, cipher = excluded.cipher,"
-                " updated_at = excluded.updated_at, updated_by = excluded.updated_by",
-                "sssibis", txn->team, key, value, (int64_t)(sealed.p != NULL), sealed, txn->now, txn->source);
-  return s == STATUS_OK ? vault_note(txn, a, key, action, NULL, STR_NONE, err) : s;
+  TRY(reach_admin(txn->store, "the vault", err));
+  TRY(db_exec(txn->store->db, err,
+              "INSERT INTO vault (team, key, value, is_secret, cipher, created_at, updated_at, updated_by)"
+              " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7) ON CONFLICT (team, key) DO UPDATE"
+              " SET value = excluded.value, is_secret = excluded.is_secret, cipher = excluded.cipher,"
+              " updated_at = excluded.updated_at, updated_by = excluded.updated_by",
+              "sssibis", txn->team, key, value, (int64_t)(sealed.p != NULL), sealed, txn->now, txn->source));
+  return vault_note(txn, a, key, action, NULL, STR_NONE, err);
 }
 
 enum status vault_put(struct txn *txn, struct arena *a, struct str key, struct str value, const char *action,
@@ -89,19 +84,14 @@ enum status vault_put_secret(struct txn *txn, struct arena *a, struct str key, s
 }
 
 enum status vault_reseal(struct txn *txn, struct str key, struct str sealed, struct error *err) {
-  enum status s = reach_admin(txn->store, "the vault", err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(reach_admin(txn->store, "the vault", err));
   return db_exec(txn->store->db, err, "UPDATE vault SET cipher = ?3 WHERE team = ?1 AND key = ?2 AND is_secret = 1",
                  "ssb", txn->team, key, sealed);
 }
 
 enum status vault_remove(struct txn *txn, struct arena *a, struct str key, bool *ret_found, struct error *err) {
-  enum status s = reach_admin(txn->store, "the vault", err);
-  if (s == STATUS_OK)
-    s = db_exec(txn->store->db, err, "DELETE FROM vault WHERE team = ?1 AND key = ?2", "ss", txn->team, key);
-  if (s != STATUS_OK)
-    return s;
+  TRY(reach_admin(txn->store, "the vault", err));
+  TRY(db_exec(txn->store->db, err, "DELETE FROM vault WHERE team = ?1 AND key = ?2", "ss", txn->team, key));
   *ret_found = db_changes(txn->store->db) > 0;
   return *ret_found ? vault_note(txn, a, key, "vault:delete", NULL, STR_NONE, err) : STATUS_OK;
 }
@@ -137,19 +127,16 @@ enum status vault_key_find(struct store *st, struct str team, struct arena *a, s
     readable = read_key(&r, a, ret_key);
   }
   *ret_found = found;
-  enum status s = rows_end(&r);
-  if (s != STATUS_OK || readable)
-    return s;
+  TRY(rows_end(&r));
+  if (readable)
+    return STATUS_OK;
   error_set(err, STATUS_CORRUPT, "what the store says of the vault's key is damaged");
   return error_fix(err, "'cairn restore' brings a backup back");
 }
 
 enum status vault_key_put(struct txn *txn, const struct vault_key *key, struct error *err) {
-  enum status s = reach_admin(txn->store, "the vault", err);
-  if (s == STATUS_OK)
-    s = db_exec(txn->store->db, err, "DELETE FROM vault_key WHERE team = ?1", "s", txn->team);
-  if (s != STATUS_OK)
-    return s;
+  TRY(reach_admin(txn->store, "the vault", err));
+  TRY(db_exec(txn->store->db, err, "DELETE FROM vault_key WHERE team = ?1", "s", txn->team));
   struct str salt = key->passphrase ? (struct str){(const char *)key->how.salt, SALT_BYTES} : STR_NONE;
   return db_exec(txn->store->db, err,
                  "INSERT INTO vault_key (team, id, way, salt, passes, memory, proof, created_at)"

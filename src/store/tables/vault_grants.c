@@ -3,12 +3,9 @@
 #include "store/tables/vault.h"
 
 enum status grant_put(struct txn *txn, const struct grant *g, struct error *err) {
-  enum status s = reach_admin(txn->store, "grants of the vault", err);
-  if (s == STATUS_OK)
-    s = db_exec(txn->store->db, err, "DELETE FROM vault_grant WHERE team = ?1 AND key = ?2 AND grantee = ?3", "sss",
-                txn->team, g->key, g->grantee);
-  if (s != STATUS_OK)
-    return s;
+  TRY(reach_admin(txn->store, "grants of the vault", err));
+  TRY(db_exec(txn->store->db, err, "DELETE FROM vault_grant WHERE team = ?1 AND key = ?2 AND grantee = ?3", "sss",
+              txn->team, g->key, g->grantee));
   return db_exec(txn->store->db, err,
                  "INSERT INTO vault_grant (team, key, grantee, uses, created_at, created_by, expires_at)"
                  " VALUES (?1, ?2, ?3, CASE WHEN ?4 < 0 THEN NULL ELSE ?4 END, ?5, ?6, ?7)",
@@ -16,13 +13,11 @@ enum status grant_put(struct txn *txn, const struct grant *g, struct error *err)
 }
 
 enum status grant_remove(struct txn *txn, struct str key, struct str grantee, bool *ret_found, struct error *err) {
-  enum status s = reach_admin(txn->store, "grants of the vault", err);
-  if (s == STATUS_OK)
-    s = db_exec(txn->store->db, err, "DELETE FROM vault_grant WHERE team = ?1 AND key = ?2 AND grantee = ?3", "sss",
-                txn->team, key, grantee);
-  if (s == STATUS_OK)
-    *ret_found = db_changes(txn->store->db) > 0;
-  return s;
+  TRY(reach_admin(txn->store, "grants of the vault", err));
+  TRY(db_exec(txn->store->db, err, "DELETE FROM vault_grant WHERE team = ?1 AND key = ?2 AND grantee = ?3", "sss",
+              txn->team, key, grantee));
+  *ret_found = db_changes(txn->store->db) > 0;
+  return STATUS_OK;
 }
 
 static struct grant read_grant(const struct rows *r, struct arena *a) {
@@ -37,9 +32,7 @@ static struct grant read_grant(const struct rows *r, struct arena *a) {
 enum status grants_list(struct store *st, struct str team, struct str key, struct arena *a, struct grants *ret_list,
                         struct error *err) {
   struct rows r;
-  enum status may = reach_admin(st, "grants of the vault", err);
-  if (may != STATUS_OK)
-    return may;
+  TRY(reach_admin(st, "grants of the vault", err));
   db_query(st->db, &r, err,
            "SELECT key, grantee, coalesce(uses, -1), created_at, created_by, expires_at FROM vault_grant"
            " WHERE team = ?1 ORDER BY key, grantee",
@@ -61,13 +54,12 @@ enum status grant_use(struct txn *txn, struct str key, struct str grantee, struc
            "sssi", txn->team, key, grantee, txn->now);
   if (rows_next(&r))
     by = rows_dup(&r, 0, a);
-  enum status s = rows_end(&r);
-  if (s == STATUS_OK && by.p)
-    s = db_exec(txn->store->db, err,
+  TRY(rows_end(&r));
+  if (by.p)
+    TRY(db_exec(txn->store->db, err,
                 "UPDATE vault_grant SET uses = uses - 1 WHERE team = ?1 AND key = ?2 AND grantee = ?3"
                 " AND uses IS NOT NULL",
-                "sss", txn->team, key, by);
-  if (s == STATUS_OK)
-    *ret_by = by;
-  return s;
+                "sss", txn->team, key, by));
+  *ret_by = by;
+  return STATUS_OK;
 }

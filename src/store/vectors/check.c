@@ -136,14 +136,13 @@ static enum status check_block(struct store *st, int64_t id, bool mend, int64_t 
 static enum status each_block(struct store *st, bool mend, int64_t *faults, struct error *err) {
   int64_t id = 0;
   bool found = true;
-  enum status s = STATUS_OK;
-  while (s == STATUS_OK && found) {
-    s = db_int(st->db, &id, &found, err,
-               "/* all teams: doctor */ SELECT id FROM vec_block WHERE id > ?1 ORDER BY id LIMIT 1", "i", id);
-    if (s == STATUS_OK && found)
-      s = check_block(st, id, mend, faults, err);
+  while (found) {
+    TRY(db_int(st->db, &id, &found, err,
+               "/* all teams: doctor */ SELECT id FROM vec_block WHERE id > ?1 ORDER BY id LIMIT 1", "i", id));
+    if (found)
+      TRY(check_block(st, id, mend, faults, err));
   }
-  return s;
+  return STATUS_OK;
 }
 
 /* ---- the centre ---- */
@@ -247,28 +246,22 @@ static enum status check_centres(struct store *st, bool mend, int64_t *faults, s
 
 enum status sqlite_vec_check(struct store *st, int64_t *ret_faults, struct error *err) {
   int64_t faults = 0;
-  enum status s = db_int(st->db, &faults, NULL, err, "/* all teams: doctor */ SELECT count(*)" WITHOUT_BLOCK, NULL);
-  if (s == STATUS_OK)
-    s = check_centres(st, false, &faults, err);
-  if (s == STATUS_OK)
-    s = each_block(st, false, &faults, err);
-  if (s == STATUS_OK)
-    *ret_faults = faults;
-  return s;
+  TRY(db_int(st->db, &faults, NULL, err, "/* all teams: doctor */ SELECT count(*)" WITHOUT_BLOCK, NULL));
+  TRY(check_centres(st, false, &faults, err));
+  TRY(each_block(st, false, &faults, err));
+  *ret_faults = faults;
+  return STATUS_OK;
 }
 
 enum status sqlite_vec_repair(struct store *st, struct error *err) {
   int64_t faults = 0;
-  enum status s = db_exec(st->db, err, "/* all teams: doctor */ DELETE" WITHOUT_BLOCK, NULL);
-  if (s == STATUS_OK)
-    s = check_centres(st, true, &faults, err);
-  if (s == STATUS_OK)
-    s = each_block(st, true, &faults, err);
+  TRY(db_exec(st->db, err, "/* all teams: doctor */ DELETE" WITHOUT_BLOCK, NULL));
+  TRY(check_centres(st, true, &faults, err));
+  TRY(each_block(st, true, &faults, err));
   /* Damage goes round the triggers that count. */
-  return s != STATUS_OK ? s
-                        : db_exec(st->db, err,
-                                  "/* all teams: doctor */ "
-                                  "UPDATE vec_block SET live = (SELECT count(*) FROM vec_slot s"
-                                  " WHERE s.place BETWEEN id * 1024 AND id * 1024 + 1023)",
-                                  NULL);
+  return db_exec(st->db, err,
+                 "/* all teams: doctor */ "
+                 "UPDATE vec_block SET live = (SELECT count(*) FROM vec_slot s"
+                 " WHERE s.place BETWEEN id * 1024 AND id * 1024 + 1023)",
+                 NULL);
 }

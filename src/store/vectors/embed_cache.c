@@ -44,11 +44,11 @@ enum status embed_cache_forget(struct txn *txn, struct arena *a, int64_t memory_
     hash_text(embed_text(a, STR_NONE, rows_text(&r, 0), rows_text(&r, 1)), hash);
     strs_push(a, &hashes, str_from(hash));
   }
-  enum status s = rows_end(&r);
-  for (size_t i = 0; s == STATUS_OK && i < hashes.n; i++)
-    s = db_exec(txn->store->db, err, "DELETE FROM embed_cache WHERE team = ?1 AND hash = ?2", "ss", txn->team,
-                hashes.v[i]);
-  return s;
+  TRY(rows_end(&r));
+  for (size_t i = 0; i < hashes.n; i++)
+    TRY(db_exec(txn->store->db, err, "DELETE FROM embed_cache WHERE team = ?1 AND hash = ?2", "ss", txn->team,
+                hashes.v[i]));
+  return STATUS_OK;
 }
 
 enum status embed_cache_trim(struct store *st, struct str team, int64_t *ret_dropped, struct error *err) {

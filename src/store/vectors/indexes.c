@@ -32,12 +32,9 @@ enum status vec_index_forget(struct txn *txn, enum vec_state state, struct error
 }
 
 enum status vec_index_set(struct txn *txn, const struct vec_index *index, enum vec_state state, struct error *err) {
-  enum status s = vec_prepare(txn, index->dims, err);
-  if (s == STATUS_OK)
-    s = db_exec(txn->store->db, err, "DELETE FROM vec_index WHERE team = ?1 AND state = ?2 AND model <> ?3", "sss",
-                txn->team, str_from(vec_state_names[state]), index->model);
-  if (s != STATUS_OK)
-    return s;
+  TRY(vec_prepare(txn, index->dims, err));
+  TRY(db_exec(txn->store->db, err, "DELETE FROM vec_index WHERE team = ?1 AND state = ?2 AND model <> ?3", "sss",
+              txn->team, str_from(vec_state_names[state]), index->model));
   return db_exec(txn->store->db, err,
                  "INSERT INTO vec_index (team, model, dims, state, config, started_at, flipped_at)"
                  " VALUES (?1, ?2, ?3, ?4, ?5, ?6, NULL) ON CONFLICT (team, model) DO UPDATE SET"
@@ -51,25 +48,19 @@ enum status vec_index_set(struct txn *txn, const struct vec_index *index, enum v
 enum status vec_index_flip(struct txn *txn, const struct vec_index *index, struct error *err) {
   struct db *db = txn->store->db;
   /* The new one gives its present state up first, so that each state has one owner all the time. */
-  enum status s = db_exec(db, err, "DELETE FROM vec_index WHERE team = ?1 AND (model = ?2 OR state = 'previous')", "ss",
-                          txn->team, index->model);
-  if (s == STATUS_OK)
-    s = db_exec(db, err,
-                "UPDATE vec_index SET state = 'previous', flipped_at = ?2 WHERE team = ?1 AND state = 'active'", "si",
-                txn->team, txn->now);
-  if (s == STATUS_OK)
-    s = vec_index_set(txn, index, VEC_ACTIVE, err);
-  return s != STATUS_OK
-             ? s
-             : db_exec(db, err, "UPDATE vec_index SET started_at = ?3, flipped_at = ?4 WHERE team = ?1 AND model = ?2",
-                       "ssii", txn->team, index->model, index->started_at ? index->started_at : txn->now, txn->now);
+  TRY(db_exec(db, err, "DELETE FROM vec_index WHERE team = ?1 AND (model = ?2 OR state = 'previous')", "ss", txn->team,
+              index->model));
+  TRY(db_exec(db, err, "UPDATE vec_index SET state = 'previous', flipped_at = ?2 WHERE team = ?1 AND state = 'active'",
+              "si", txn->team, txn->now));
+  TRY(vec_index_set(txn, index, VEC_ACTIVE, err));
+  return db_exec(db, err, "UPDATE vec_index SET started_at = ?3, flipped_at = ?4 WHERE team = ?1 AND model = ?2",
+                 "ssii", txn->team, index->model, index->started_at ? index->started_at : txn->now, txn->now);
 }
 
 enum status chunk_last(struct store *st, struct str team, int64_t *ret_id, struct error *err) {
   bool found;
-  enum status s =
-      db_int(st->db, ret_id, &found, err, "SELECT id FROM chunk WHERE team = ?1 ORDER BY id DESC LIMIT 1", "s", team);
-  if (s == STATUS_OK && !found)
+  TRY(db_int(st->db, ret_id, &found, err, "SELECT id FROM chunk WHERE team = ?1 ORDER BY id DESC LIMIT 1", "s", team));
+  if (!found)
     *ret_id = 0;
-  return s;
+  return STATUS_OK;
 }

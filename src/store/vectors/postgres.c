@@ -70,24 +70,20 @@ static enum status check_dims(const struct vec_model *m, struct error *err) {
 enum status postgres_vec_add(struct txn *txn, const struct vec_model *m, int64_t chunk_id, const int8_t *vector,
                              struct error *err) {
   char text[HALFVEC_TEXT];
-  enum status s = check_dims(m, err);
-  return s != STATUS_OK
-             ? s
-             : db_exec(txn->store->db, err,
-                       "INSERT INTO vec (team, model, chunk_id, dims, v) VALUES (?1, ?2, ?3, ?4, ?5::halfvec)", "ssiis",
-                       m->team, m->model, chunk_id, (int64_t)m->dims, halfvec_write(vector, m->dims, text));
+  TRY(check_dims(m, err));
+  return db_exec(txn->store->db, err,
+                 "INSERT INTO vec (team, model, chunk_id, dims, v) VALUES (?1, ?2, ?3, ?4, ?5::halfvec)", "ssiis",
+                 m->team, m->model, chunk_id, (int64_t)m->dims, halfvec_write(vector, m->dims, text));
 }
 
 enum status postgres_vec_add_missing(struct txn *txn, const struct vec_model *m, int64_t chunk_id, const int8_t *vector,
                                      struct error *err) {
   char text[HALFVEC_TEXT];
-  enum status s = check_dims(m, err);
-  return s != STATUS_OK
-             ? s
-             : db_exec(txn->store->db, err,
-                       "INSERT INTO vec (team, model, chunk_id, dims, v) SELECT c.team, ?2, c.id, ?4, ?5::halfvec"
-                       " FROM chunk c WHERE c.team = ?1 AND c.id = ?3 ON CONFLICT DO NOTHING",
-                       "ssiis", m->team, m->model, chunk_id, (int64_t)m->dims, halfvec_write(vector, m->dims, text));
+  TRY(check_dims(m, err));
+  return db_exec(txn->store->db, err,
+                 "INSERT INTO vec (team, model, chunk_id, dims, v) SELECT c.team, ?2, c.id, ?4, ?5::halfvec"
+                 " FROM chunk c WHERE c.team = ?1 AND c.id = ?3 ON CONFLICT DO NOTHING",
+                 "ssiis", m->team, m->model, chunk_id, (int64_t)m->dims, halfvec_write(vector, m->dims, text));
 }
 
 /* The partial index of the usual size comes with the schema. One of another size is made while no vector of that size
@@ -101,12 +97,10 @@ enum status postgres_vec_prepare(struct txn *txn, int dims, struct error *err) {
   if (dims == USUAL || dims < 1 || dims > HNSW_MAX_DIMS)
     return STATUS_OK;
   snprintf(sql, sizeof(sql), "SELECT 1 WHERE to_regclass('vec_hnsw_%d') IS NOT NULL", dims);
-  enum status s = db_int(db, &one, &there, err, sql, NULL);
-  if (s != STATUS_OK || there)
-    return s;
-  s = db_mark(db, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(db_int(db, &one, &there, err, sql, NULL));
+  if (there)
+    return STATUS_OK;
+  TRY(db_mark(db, err));
   struct error ignored;
   snprintf(sql, sizeof(sql),
            "CREATE INDEX vec_hnsw_%d ON vec USING hnsw ((v::halfvec(%d)) halfvec_cosine_ops)"
@@ -194,11 +188,10 @@ static enum status fetch_some(struct store *st, const struct vec_model *m, const
 
 enum status postgres_vec_fetch(struct store *st, const struct vec_model *m, const int64_t *chunk_ids, size_t n,
                                int8_t *ret_vectors, bool *ret_found, struct error *err) {
-  enum status s = STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < n; i += FETCHED_AT_ONCE)
-    s = fetch_some(st, m, chunk_ids + i, n - i < FETCHED_AT_ONCE ? n - i : FETCHED_AT_ONCE,
-                   ret_vectors + i * (size_t)m->dims, ret_found + i, err);
-  return s;
+  for (size_t i = 0; i < n; i += FETCHED_AT_ONCE)
+    TRY(fetch_some(st, m, chunk_ids + i, n - i < FETCHED_AT_ONCE ? n - i : FETCHED_AT_ONCE,
+                   ret_vectors + i * (size_t)m->dims, ret_found + i, err));
+  return STATUS_OK;
 }
 
 /* The server has its own cache. */
@@ -218,9 +211,7 @@ enum status postgres_vec_count(struct store *st, const struct vec_model *m, int6
     done = rows_int(&r, 0);
     total = rows_int(&r, 1);
   }
-  enum status s = rows_end(&r);
-  if (s != STATUS_OK)
-    return s;
+  TRY(rows_end(&r));
   *ret_done = done;
   *ret_total = total;
   return STATUS_OK;
@@ -254,13 +245,10 @@ enum status postgres_vec_check(struct store *st, int64_t *ret_faults, struct err
 }
 
 enum status postgres_vec_repair(struct store *st, struct error *err) {
-  enum status s =
-      db_exec(st->db, err, "/* all teams: doctor */ DELETE FROM vec s WHERE " NOT_WHOLE " OR " WITHOUT_CHUNK, NULL);
-  if (s == STATUS_OK)
-    s = db_exec(st->db, err, "/* all teams: doctor */ DELETE FROM vec_count", NULL);
-  return s != STATUS_OK ? s
-                        : db_exec(st->db, err,
-                                  "/* all teams: doctor */ INSERT INTO vec_count (team, model, n)"
-                                  " SELECT team, model, count(*) FROM vec GROUP BY team, model",
-                                  NULL);
+  TRY(db_exec(st->db, err, "/* all teams: doctor */ DELETE FROM vec s WHERE " NOT_WHOLE " OR " WITHOUT_CHUNK, NULL));
+  TRY(db_exec(st->db, err, "/* all teams: doctor */ DELETE FROM vec_count", NULL));
+  return db_exec(st->db, err,
+                 "/* all teams: doctor */ INSERT INTO vec_count (team, model, n)"
+                 " SELECT team, model, count(*) FROM vec GROUP BY team, model",
+                 NULL);
 }

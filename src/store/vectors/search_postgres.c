@@ -233,33 +233,33 @@ static enum status look_further(struct search *s) {
   struct sizes sizes = {0};
   int64_t passed = 0;
   struct sql q = by_filter(s);
-  enum status status = gather(s, &q, &passed);
-  if (status != STATUS_OK || passed <= COMPARED_MOST)
-    return status;
+  TRY(gather(s, &q, &passed));
+  if (passed <= COMPARED_MOST)
+    return STATUS_OK;
   q = by_index(s);
-  status = settle(s, SCANNED_MOST, &sizes);
-  return status == STATUS_OK ? gather(s, &q, NULL) : status;
+  TRY(settle(s, SCANNED_MOST, &sizes));
+  return gather(s, &q, NULL);
 }
 
 static enum status look_inside(struct search *s) {
   struct sizes sizes = {0};
-  enum status status = settle(s, SCANNED_LEAST, &sizes);
-  if (status != STATUS_OK || sizes.own < 1)
-    return status;
+  TRY(settle(s, SCANNED_LEAST, &sizes));
+  if (sizes.own < 1)
+    return STATUS_OK;
   bool exact = is_small(s, &sizes) || s->own == 0 || s->model->dims > HNSW_MAX_DIMS;
   /* Who asks for similar ones alone may find none, and would have looked up every vector before that is known. */
   bool joined = exact && s->min_cosine > -1 && sizes.own <= (double)COMPARED_MOST;
   struct sql q = joined ? by_filter(s) : exact ? by_order(s) : by_index(s);
-  status = gather(s, &q, NULL);
-  if (status == STATUS_OK && !exact && s->hits.n < s->k && !s->beyond)
-    status = look_further(s);
-  return status;
+  TRY(gather(s, &q, NULL));
+  if (!exact && s->hits.n < s->k && !s->beyond)
+    TRY(look_further(s));
+  return STATUS_OK;
 }
 
 static enum status look(struct search *s) {
   bool alone;
-  enum status status = db_snapshot(s->st->db, &alone, s->err);
-  return status == STATUS_OK ? db_snapshot_end(s->st->db, alone, look_inside(s), s->err) : status;
+  TRY(db_snapshot(s->st->db, &alone, s->err));
+  return db_snapshot_end(s->st->db, alone, look_inside(s), s->err);
 }
 
 static int by_cosine(const void *left, const void *right) {
@@ -277,9 +277,8 @@ enum status postgres_vec_search(struct store *st, const struct vec_model *m, con
   s.err = err;
   s.own = vec_dot(query, query, m->dims);
   s.text = halfvec_write(query, m->dims, arena_alloc(a, HALFVEC_TEXT));
-  enum status status = k > 0 ? look(&s) : STATUS_OK;
-  if (status != STATUS_OK)
-    return status;
+  if (k > 0)
+    TRY(look(&s));
   if (s.hits.n > 1)
     qsort(s.hits.v, s.hits.n, sizeof(*s.hits.v), by_cosine);
   s.hits.n = s.hits.n > k ? k : s.hits.n;

@@ -152,23 +152,18 @@ enum status sqlite_vec_add(struct txn *txn, const struct vec_model *m, int64_t c
   char place[ID_SIZE + VEC_WORDS(VEC_MAX_DIMS) * 8], row[VECTOR_MAX];
   if (m->dims < 1 || m->dims > VEC_MAX_DIMS || (uint64_t)chunk_id > id_mask)
     return error_set(err, STATUS_USAGE, "a vector of %d dimensions cannot be stored", m->dims);
-  enum status s = is_document(db, m->team, chunk_id, &room.documents, err);
-  if (s == STATUS_OK)
-    s = make_room(txn, m, &room, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(is_document(db, m->team, chunk_id, &room.documents, err));
+  TRY(make_room(txn, m, &room, err));
   vec_bits(vector, room.centre, m->dims, bits);
   place_pack(place, chunk_id, bits, m->dims);
   vector_pack(row, chunk_id, vector, m->dims);
-  s = sqlite_blob_write(db, "vec_head", "places", room.block, (size_t)room.slot * place_size(m->dims),
-                        (struct str){place, place_size(m->dims)}, err);
-  if (s == STATUS_OK)
-    s = db_exec(db, err, "UPDATE vec_block SET used = used + 1, version = version + 1 WHERE id = ?1 AND team = ?2",
-                "is", room.block, m->team);
-  if (s == STATUS_OK)
-    s = db_exec(db, err, "INSERT INTO vec_slot (place, chunk_id, model, vector) VALUES (?1, ?2, ?3, ?4)", "iisb",
-                room.block * BLOCK_ROWS + room.slot, chunk_id, m->model, (struct str){row, (size_t)m->dims + SUM_SIZE});
-  return s;
+  TRY(sqlite_blob_write(db, "vec_head", "places", room.block, (size_t)room.slot * place_size(m->dims),
+                        (struct str){place, place_size(m->dims)}, err));
+  TRY(db_exec(db, err, "UPDATE vec_block SET used = used + 1, version = version + 1 WHERE id = ?1 AND team = ?2", "is",
+              room.block, m->team));
+  return db_exec(db, err, "INSERT INTO vec_slot (place, chunk_id, model, vector) VALUES (?1, ?2, ?3, ?4)", "iisb",
+                 room.block * BLOCK_ROWS + room.slot, chunk_id, m->model,
+                 (struct str){row, (size_t)m->dims + SUM_SIZE});
 }
 
 enum status sqlite_vec_prepare(struct txn *txn UNUSED, int dims UNUSED, struct error *err UNUSED) { return STATUS_OK; }
@@ -177,11 +172,13 @@ enum status sqlite_vec_add_missing(struct txn *txn, const struct vec_model *m, i
                                    struct error *err) {
   int64_t id;
   bool waits;
-  enum status s = db_int(txn->store->db, &id, &waits, err,
-                         "SELECT c.id FROM chunk c WHERE c.id = ?1 AND c.team = ?2 AND NOT EXISTS"
-                         " (SELECT 1 FROM vec_slot s WHERE s.chunk_id = c.id AND s.model = ?3)",
-                         "iss", chunk_id, m->team, m->model);
-  return s == STATUS_OK && waits ? vec_add(txn, m, chunk_id, vector, err) : s;
+  TRY(db_int(txn->store->db, &id, &waits, err,
+             "SELECT c.id FROM chunk c WHERE c.id = ?1 AND c.team = ?2 AND NOT EXISTS"
+             " (SELECT 1 FROM vec_slot s WHERE s.chunk_id = c.id AND s.model = ?3)",
+             "iss", chunk_id, m->team, m->model));
+  if (waits)
+    return vec_add(txn, m, chunk_id, vector, err);
+  return STATUS_OK;
 }
 
 /* ---- removing ---- */
@@ -190,11 +187,9 @@ enum status sqlite_vec_add_missing(struct txn *txn, const struct vec_model *m, i
 static enum status place_clear(struct db *db, struct str team, int64_t block, int64_t slot, int dims,
                                struct error *err) {
   static const char zero[ID_SIZE + VEC_WORDS(VEC_MAX_DIMS) * 8];
-  enum status s = sqlite_blob_write(db, "vec_head", "places", block, (size_t)slot * place_size(dims),
-                                    (struct str){zero, place_size(dims)}, err);
-  return s != STATUS_OK ? s
-                        : db_exec(db, err, "UPDATE vec_block SET version = version + 1 WHERE id = ?1 AND team = ?2",
-                                  "is", block, team);
+  TRY(sqlite_blob_write(db, "vec_head", "places", block, (size_t)slot * place_size(dims),
+                        (struct str){zero, place_size(dims)}, err));
+  return db_exec(db, err, "UPDATE vec_block SET version = version + 1 WHERE id = ?1 AND team = ?2", "is", block, team);
 }
 
 /* A head that is too short has no such place; a text is forgotten all the same. */
@@ -291,12 +286,10 @@ enum status sqlite_vec_warm(struct store *st, const struct vec_model *m, struct 
 
 enum status sqlite_vec_count(struct store *st, const struct vec_model *m, int64_t *ret_done, int64_t *ret_total,
                              struct error *err) {
-  enum status s = db_int(st->db, ret_total, NULL, err,
-                         "SELECT coalesce((SELECT n FROM chunk_count WHERE team = ?1), 0)", "s", m->team);
-  return s != STATUS_OK ? s
-                        : db_int(st->db, ret_done, NULL, err,
-                                 "SELECT coalesce(sum(live), 0) FROM vec_block WHERE team = ?1 AND model = ?2", "ss",
-                                 m->team, m->model);
+  TRY(db_int(st->db, ret_total, NULL, err, "SELECT coalesce((SELECT n FROM chunk_count WHERE team = ?1), 0)", "s",
+             m->team));
+  return db_int(st->db, ret_done, NULL, err,
+                "SELECT coalesce(sum(live), 0) FROM vec_block WHERE team = ?1 AND model = ?2", "ss", m->team, m->model);
 }
 
 enum status sqlite_vec_has(struct store *st, struct str team UNUSED, struct str model, int64_t chunk_id, bool *ret_has,

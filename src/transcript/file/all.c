@@ -78,11 +78,8 @@ enum status transcripts_of_agent(struct store *st, struct str team, struct str a
                                  struct transcripts *ret_folder, struct error *err) {
   struct transcripts own;
   struct str admin;
-  enum status s = transcripts_at(st, team, STR(""), now, a, &own, err);
-  if (s == STATUS_OK)
-    s = place_agent(st, team, STR(""), a, &admin, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(transcripts_at(st, team, STR(""), now, a, &own, err));
+  TRY(place_agent(st, team, STR(""), a, &admin, err));
   if (str_starts(own.folder, admin)) {
     struct str rest = str_slice(own.folder, admin.n, own.folder.n);
     own.folder = arena_printf(a, "%.*s/%.*s%.*s", STR_ARG(fs_dirname(admin)), STR_ARG(agent), STR_ARG(rest));

@@ -63,17 +63,14 @@ static enum status keep_originals(const struct transcripts *t, const struct tran
   const char *folder = arena_cstr(a, fs_dirname(str_from(path)));
   struct open_file *f = NULL;
   struct stat sb;
-  enum status s = fs_mkdirs(folder, err);
-  if (s == STATUS_OK)
-    s = transcript_open(path, O_RDWR | O_CREAT, a, &f, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(fs_mkdirs(folder, err));
+  TRY(transcript_open(path, O_RDWR | O_CREAT, a, &f, err));
   if (fstat(f->fd, &sb) != 0)
     return error_errno(err, errno, "cannot read '%s'", path);
   int64_t at = seen->originals < (int64_t)sb.st_size ? seen->originals : (int64_t)sb.st_size;
   if (ftruncate(f->fd, at) != 0 || lseek(f->fd, at, SEEK_SET) != at)
     return error_errno(err, errno, "cannot write '%s'", path);
-  s = transcript_write_all(f->fd, lines, path, err);
+  enum status s = transcript_write_all(f->fd, lines, path, err);
   if (s == STATUS_OK && fsync(f->fd) != 0)
     s = error_errno(err, errno, "cannot write '%s'", path);
   transcript_close(f);
@@ -135,9 +132,7 @@ static enum status compact_locked(const struct transcripts *t, const struct tran
   size_t prefix = prefix_of(text, seen, count);
   if (prefix == 0)
     return changed(seen, err);
-  s = keep_originals(t, seen, str_slice(text, 0, prefix), a, &bytes, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(keep_originals(t, seen, str_slice(text, 0, prefix), a, &bytes, err));
   struct message m = summary_of(t, seen, count, summary, extractive, bytes, a);
   buf_add(&now, message_line(a, &m));
   buf_addc(&now, '\n');
@@ -157,11 +152,9 @@ enum status transcript_compact(const struct transcripts *t, const struct transcr
   struct lock *lock;
   if (count == 0 || count > seen->list.n || seen->archived)
     return error_set(err, STATUS_CONFLICT, "there is nothing to compact in session '%.*s'", STR_ARG(seen->session));
-  enum status s = transcript_lock(t, seen->session, a, &lock, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(transcript_lock(t, seen->session, a, &lock, err));
   index_forget(lock);
-  s = compact_locked(t, seen, count, summary, extractive, a, &done, err);
+  enum status s = compact_locked(t, seen, count, summary, extractive, a, &done, err);
   if (s == STATUS_OK)
     s = index_note(t, seen->session, lock, a, &info, err);
   transcript_unlock(lock);
@@ -183,19 +176,17 @@ static enum status move_away(const struct transcripts *t, struct str session, st
   const char *folder = arena_cstr(a, fs_dirname(str_from(archived)));
   struct transcript_info info;
   *ret_moved = false;
-  enum status s = transcript_find(t, session, a, &info, err);
-  if (s != STATUS_OK || info.archived || info.updated >= before)
-    return s;
-  s = fs_mkdirs(folder, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(transcript_find(t, session, a, &info, err));
+  if (info.archived || info.updated >= before)
+    return STATUS_OK;
+  TRY(fs_mkdirs(folder, err));
   if (access(archived, F_OK) == 0) {
     error_set(err, STATUS_CONFLICT, "'%s' is there already", archived);
     return error_fix(err, "move it out of the way; nothing was changed");
   }
   if (rename(live, archived) != 0)
     return error_errno(err, errno, "cannot move '%s'", live);
-  s = transcript_sync_folder(folder, err);
+  enum status s = transcript_sync_folder(folder, err);
   if (s == STATUS_OK)
     s = transcript_sync_folder(t->folder.p, err);
   if (s == STATUS_OK)
@@ -207,10 +198,8 @@ static enum status move_away(const struct transcripts *t, struct str session, st
 static enum status archive_one(const struct transcripts *t, struct str session, int64_t before, struct arena *a,
                                bool *ret_moved, struct error *err) {
   struct lock *lock;
-  enum status s = transcript_lock(t, session, a, &lock, err);
-  if (s != STATUS_OK)
-    return s;
-  s = move_away(t, session, lock, before, a, ret_moved, err);
+  TRY(transcript_lock(t, session, a, &lock, err));
+  enum status s = move_away(t, session, lock, before, a, ret_moved, err);
   transcript_unlock(lock);
   return s;
 }
@@ -218,8 +207,10 @@ static enum status archive_one(const struct transcripts *t, struct str session, 
 enum status transcript_archive(const struct transcripts *t, struct str session, struct arena *a, struct error *err) {
   struct transcript_info info;
   bool moved;
-  enum status s = transcript_find(t, session, a, &info, err); /* no lock file for what is not there */
-  return s == STATUS_OK && !info.archived ? archive_one(t, session, INT64_MAX, a, &moved, err) : s;
+  TRY(transcript_find(t, session, a, &info, err)); /* no lock file for what is not there */
+  if (!info.archived)
+    return archive_one(t, session, INT64_MAX, a, &moved, err);
+  return STATUS_OK;
 }
 
 enum status transcript_archive_old(const struct transcripts *t, int64_t before, bool dry_run, struct arena *a,
@@ -227,17 +218,16 @@ enum status transcript_archive_old(const struct transcripts *t, int64_t before, 
   struct transcript_infos list;
   struct strs sessions = {0};
   bool rebuilt;
-  enum status s = transcript_list(t, a, &list, &rebuilt, err);
-  for (size_t i = 0; s == STATUS_OK && i < list.n; i++) {
+  TRY(transcript_list(t, a, &list, &rebuilt, err));
+  for (size_t i = 0; i < list.n; i++) {
     bool moved = true;
     if (list.v[i].archived || list.v[i].updated >= before)
       continue;
     if (!dry_run)
-      s = archive_one(t, list.v[i].id, before, a, &moved, err);
-    if (s == STATUS_OK && moved)
+      TRY(archive_one(t, list.v[i].id, before, a, &moved, err));
+    if (moved)
       strs_push(a, &sessions, list.v[i].id);
   }
-  if (s == STATUS_OK)
-    *ret_sessions = sessions;
-  return s;
+  *ret_sessions = sessions;
+  return STATUS_OK;
 }

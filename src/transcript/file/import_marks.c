@@ -77,8 +77,8 @@ enum status import_marks_write(struct str folder, const struct import_marks *mar
   yyjson_mut_val *sessions = json_put_obj(doc, root, "sessions");
   for (size_t i = 0; i < marks->places.n; i++)
     json_put(doc, sessions, arena_cstr(a, marks->places.v[i].session), marks->places.v[i].project);
-  enum status s = fs_mkdirs(arena_cstr(a, folder), err);
-  return s == STATUS_OK ? fs_write(marks_path(folder, a), json_write(a, root, true), MARKS_MODE, err) : s;
+  TRY(fs_mkdirs(arena_cstr(a, folder), err));
+  return fs_write(marks_path(folder, a), json_write(a, root, true), MARKS_MODE, err);
 }
 
 static struct import_mark *find(struct import_marks *marks, struct str path) {

@@ -291,21 +291,17 @@ static enum status note_locked(const struct transcripts *t, struct str session, 
   (void)read_index(t, a, &list);
   struct transcript_info *e = entry_of(a, &list, session);
   (void)read_note(t, session, a, e); /* of an older state, with what is known about the flush */
-  enum status s = scan(t, session, a, e, err);
-  if (s == STATUS_OK)
-    s = write_index(t, &list, a, err);
-  if (s == STATUS_OK)
-    *ret_info = *e;
-  return s;
+  TRY(scan(t, session, a, e, err));
+  TRY(write_index(t, &list, a, err));
+  *ret_info = *e;
+  return STATUS_OK;
 }
 
 enum status index_note(const struct transcripts *t, struct str session, struct lock *lock, struct arena *a,
                        struct transcript_info *ret_info, struct error *err) {
   struct lock *index;
-  enum status s = transcript_lock_index(t, a, &index, err);
-  if (s != STATUS_OK)
-    return s;
-  s = note_locked(t, session, a, ret_info, err);
+  TRY(transcript_lock_index(t, a, &index, err));
+  enum status s = note_locked(t, session, a, ret_info, err);
   transcript_unlock(index);
   if (s == STATUS_OK && lock)
     write_note(lock, ret_info, a);
@@ -323,9 +319,7 @@ enum status index_added(const struct transcripts *t, struct str session, struct 
     (void)read_index(t, a, &list);
     e = *entry_of(a, &list, session);
   }
-  enum status s = update(t, &e, before, added, a, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(update(t, &e, before, added, a, err));
   write_note(lock, &e, a);
   if (!t->index_later && is_stale(t, a) && transcript_list(t, a, &list, &rebuilt, &ignored) != STATUS_OK)
     rebuilt = false; /* who reads it next does it */
@@ -343,21 +337,16 @@ enum status transcript_flushed(const struct transcripts *t, struct str session, 
   struct transcript_infos list = {0};
   struct transcript_info now;
   struct lock *own, *lock;
-  enum status s = transcript_find(t, session, a, &now, err); /* no lock file for what is not there */
-  if (s == STATUS_OK)
-    s = transcript_lock(t, session, a, &own, err);
-  if (s == STATUS_OK)
-    s = transcript_find(t, session, a, &now, err);
-  if (s == STATUS_OK)
-    s = transcript_lock_index(t, a, &lock, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(transcript_find(t, session, a, &now, err)); /* no lock file for what is not there */
+  TRY(transcript_lock(t, session, a, &own, err));
+  TRY(transcript_find(t, session, a, &now, err));
+  TRY(transcript_lock_index(t, a, &lock, err));
   (void)read_index(t, a, &list);
   struct transcript_info *e = entry_of(a, &list, session);
   *e = now;
   e->flushed = now.tokens ? now.tokens : 1;
   e->answered |= answered;
-  s = write_index(t, &list, a, err);
+  enum status s = write_index(t, &list, a, err);
   if (s == STATUS_OK)
     write_note(own, e, a);
   transcript_unlock(lock);
@@ -389,10 +378,9 @@ enum status transcript_find(const struct transcripts *t, struct str session, str
   if (index_note(t, session, NULL, a, ret_info, &ignored) == STATUS_OK)
     return STATUS_OK;
   /* An index that cannot be written is no reason not to know. */
-  enum status s = scan(t, session, a, &e, err);
-  if (s == STATUS_OK)
-    *ret_info = e;
-  return s;
+  TRY(scan(t, session, a, &e, err));
+  *ret_info = e;
+  return STATUS_OK;
 }
 
 /* ---- all sessions ---- */
@@ -442,11 +430,9 @@ static enum status list_locked(const struct transcripts *t, struct arena *a, str
   struct transcript_infos list = {0};
   bool changed;
   bool whole = read_index(t, a, &list);
-  enum status s = refresh(t, a, &list, &changed, err);
-  if (s == STATUS_OK && (changed || !whole) && (list.n || whole))
-    s = write_index(t, &list, a, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(refresh(t, a, &list, &changed, err));
+  if ((changed || !whole) && (list.n || whole))
+    TRY(write_index(t, &list, a, err));
   if (list.n)
     qsort(list.v, list.n, sizeof(*list.v), by_newest);
   *ret_rebuilt = !whole && list.n > 0;
@@ -463,10 +449,8 @@ enum status transcript_list(const struct transcripts *t, struct arena *a, struct
     *ret_rebuilt = false;
     return STATUS_OK;
   }
-  enum status s = transcript_lock_index(t, a, &lock, err);
-  if (s != STATUS_OK)
-    return s;
-  s = list_locked(t, a, ret_list, ret_rebuilt, err);
+  TRY(transcript_lock_index(t, a, &lock, err));
+  enum status s = list_locked(t, a, ret_list, ret_rebuilt, err);
   transcript_unlock(lock);
   return s;
 }

@@ -102,10 +102,9 @@ static enum status open_part(struct packer *p, const char *path, struct part *re
     return error_errno(err, errno, "cannot read '%s'", path);
   if (!S_ISREG(sb.st_mode))
     return STATUS_OK;
-  s = transcript_whole(f->fd, (int64_t)sb.st_size, p->a, path, &ret_part->bytes, err);
-  if (s == STATUS_OK)
-    ret_part->file = f;
-  return s;
+  TRY(transcript_whole(f->fd, (int64_t)sb.st_size, p->a, path, &ret_part->bytes, err));
+  ret_part->file = f;
+  return STATUS_OK;
 }
 
 static enum status changed(const struct part *part, struct error *err) {
@@ -254,12 +253,10 @@ enum status transcripts_pack(struct store *st, struct tar *out, struct arena *a,
   struct strs teams = {0}, done = {0};
   p->out = out;
   p->sums = BUF(a);
-  enum status s = find_teams(st, a, &teams, err);
-  for (size_t i = 0; s == STATUS_OK && i < teams.n; i++)
-    s = pack_team(p, st, teams.v[i], &done, a, err);
-  if (s == STATUS_OK)
-    s = put_sums(p, err);
-  if (s == STATUS_OK)
-    *ret_pack = p->done;
-  return s;
+  TRY(find_teams(st, a, &teams, err));
+  for (size_t i = 0; i < teams.n; i++)
+    TRY(pack_team(p, st, teams.v[i], &done, a, err));
+  TRY(put_sums(p, err));
+  *ret_pack = p->done;
+  return STATUS_OK;
 }

@@ -63,17 +63,17 @@ static enum status put_long_name(struct tar *t, struct str path, struct error *e
   while (n != rest + (size_t)snprintf(NULL, 0, "%zu", n))
     n = rest + (size_t)snprintf(NULL, 0, "%zu", n);
   snprintf(text, sizeof(text), "%zu path=%.*s\n", n, STR_ARG(path));
-  enum status s = put_header(t, 'x', STR("long-name"), (int64_t)n, err);
-  if (s == STATUS_OK)
-    s = tar_put(t, (struct str){text, n}, err);
-  return s == STATUS_OK ? tar_end(t, err) : s;
+  TRY(put_header(t, 'x', STR("long-name"), (int64_t)n, err));
+  TRY(tar_put(t, (struct str){text, n}, err));
+  return tar_end(t, err);
 }
 
 enum status tar_begin(struct tar *t, struct str path, int64_t bytes, struct error *err) {
   if (path.n == 0 || path.n > TAR_PATH_BYTES || bytes < 0 || bytes > TAR_FILE_BYTES)
     return error_set(err, STATUS_TOO_LARGE, "'%.*s' is too large for '%s'", STR_ARG(path), t->name);
-  enum status s = path.n > NAME_BYTES ? put_long_name(t, path, err) : STATUS_OK;
-  return s == STATUS_OK ? put_header(t, '0', path, bytes, err) : s;
+  if (path.n > NAME_BYTES)
+    TRY(put_long_name(t, path, err));
+  return put_header(t, '0', path, bytes, err);
 }
 
 enum status tar_finish(struct tar *t, struct error *err) {
@@ -122,9 +122,9 @@ static bool is_zero(const struct header *h) {
 
 static enum status read_header(struct tar *t, struct header *h, int64_t *ret_bytes, struct error *err) {
   int64_t sum;
-  enum status s = tar_read(t, t->at, h, sizeof(*h), err);
-  if (s != STATUS_OK || is_zero(h))
-    return s;
+  TRY(tar_read(t, t->at, h, sizeof(*h), err));
+  if (is_zero(h))
+    return STATUS_OK;
   if (memcmp(h->magic, "ustar", 5) != 0 || !octal(h->sum, SUM_BYTES, &sum) || sum != (int64_t)sum_of(h) ||
       !octal(h->size, sizeof(h->size), ret_bytes) || *ret_bytes > TAR_FILE_BYTES || h->prefix[0])
     return damaged(t, "a header is not one of this program", err);
@@ -140,9 +140,7 @@ static enum status read_long_name(struct tar *t, struct arena *a, int64_t bytes,
   if (bytes > EXTRA_BYTES)
     return damaged(t, "a name is too long", err);
   char *text = arena_alloc(a, (size_t)bytes + 1);
-  enum status s = tar_read(t, t->at, text, (size_t)bytes, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(tar_read(t, t->at, text, (size_t)bytes, err));
   struct str rest = {text, (size_t)bytes};
   size_t at = str_find(rest, STR(" path="), 0);
   int64_t length;
@@ -158,16 +156,13 @@ enum status tar_next(struct tar *t, struct arena *a, struct tar_file *ret_file, 
   struct stat sb;
   struct str path = STR_NONE;
   int64_t bytes = 0;
-  enum status s = read_header(t, &h, &bytes, err);
-  if (s == STATUS_OK && h.type == 'x') {
-    s = read_long_name(t, a, bytes, &path, err);
-    if (s == STATUS_OK)
-      s = read_header(t, &h, &bytes, err);
-    if (s == STATUS_OK && is_zero(&h))
-      s = damaged(t, "a long name belongs to no file", err);
+  TRY(read_header(t, &h, &bytes, err));
+  if (h.type == 'x') {
+    TRY(read_long_name(t, a, bytes, &path, err));
+    TRY(read_header(t, &h, &bytes, err));
+    if (is_zero(&h))
+      TRY(damaged(t, "a long name belongs to no file", err));
   }
-  if (s != STATUS_OK)
-    return s;
   if (is_zero(&h)) {
     *ret_more = false;
     return STATUS_OK;

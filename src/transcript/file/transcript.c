@@ -21,12 +21,11 @@ enum { FILE_MODE = 0600, WAIT_MS = 30000, POLL_MS = 5, TAIL_BYTES = 1 << 16 };
 enum status transcripts_at(struct store *st, struct str team, struct str project, int64_t now, struct arena *a,
                            struct transcripts *ret_folder, struct error *err) {
   struct str folder = STR_NONE;
-  enum status s = place_of(st, team, project, SET_SESSIONS_PATH, a, &folder, err);
-  while (s == STATUS_OK && folder.n > 1 && folder.p[folder.n - 1] == '/')
+  TRY(place_of(st, team, project, SET_SESSIONS_PATH, a, &folder, err));
+  while (folder.n > 1 && folder.p[folder.n - 1] == '/')
     folder.n--;
-  if (s == STATUS_OK)
-    *ret_folder = (struct transcripts){.folder = arena_dup(a, folder), .now = now};
-  return s;
+  *ret_folder = (struct transcripts){.folder = arena_dup(a, folder), .now = now};
+  return STATUS_OK;
 }
 
 static bool id_char(char c, size_t at) { return ascii_alnum(c) || (at > 0 && (c == '.' || c == '_' || c == '-')); }
@@ -105,9 +104,7 @@ static void unlock(void *arg) {
 /* The file stays when the lock is given back: whoever removed it would part those who wait for it. */
 static enum status take_lock(const struct transcripts *t, const char *path, const char *what, struct arena *a,
                              struct lock **ret_lock, struct error *err) {
-  enum status s = fs_mkdirs(t->folder.p, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(fs_mkdirs(t->folder.p, err));
   struct lock *lock = arena_new(a, struct lock);
   lock->fd = -1;
   arena_defer(a, unlock, lock);
@@ -168,18 +165,14 @@ static enum status set_aside(const struct transcripts *t, struct str session, st
                              struct error *err) {
   const char *path = transcript_path(t, session, PLACE_TORN, a);
   struct open_file *f;
-  enum status s = transcript_open(path, O_WRONLY | O_CREAT | O_APPEND, a, &f, err);
-  if (s == STATUS_OK)
-    s = transcript_write_all(f->fd, tail, path, err);
-  if (s == STATUS_OK)
-    s = transcript_write_all(f->fd, STR("\n"), path, err);
-  if (s == STATUS_OK && fsync(f->fd) != 0)
-    s = error_errno(err, errno, "cannot write '%s'", path);
-  if (s == STATUS_OK)
-    s = transcript_sync_folder(t->folder.p, err);
-  if (s == STATUS_OK)
-    transcript_close(f);
-  return s;
+  TRY(transcript_open(path, O_WRONLY | O_CREAT | O_APPEND, a, &f, err));
+  TRY(transcript_write_all(f->fd, tail, path, err));
+  TRY(transcript_write_all(f->fd, STR("\n"), path, err));
+  if (fsync(f->fd) != 0)
+    TRY(error_errno(err, errno, "cannot write '%s'", path));
+  TRY(transcript_sync_folder(t->folder.p, err));
+  transcript_close(f);
+  return STATUS_OK;
 }
 
 static enum status mend_tail(const struct transcripts *t, struct str session, int fd, int64_t whole, int64_t size,
@@ -196,11 +189,9 @@ static enum status mend_tail(const struct transcripts *t, struct str session, in
     *ret_size = size + 1;
     return transcript_write_all(fd, STR("\n"), path, err);
   }
-  enum status s = set_aside(t, session, tail, a, err);
-  if (s == STATUS_OK && (ftruncate(fd, whole) != 0 || fsync(fd) != 0))
-    s = error_errno(err, errno, "cannot write '%s'", path);
-  if (s != STATUS_OK)
-    return s;
+  TRY(set_aside(t, session, tail, a, err));
+  if ((ftruncate(fd, whole) != 0 || fsync(fd) != 0))
+    TRY(error_errno(err, errno, "cannot write '%s'", path));
   *ret_size = whole;
   *ret_torn = (int64_t)n;
   return STATUS_OK;
@@ -221,8 +212,8 @@ enum status transcript_mend(const struct transcripts *t, struct str session, int
   *ret_size = size;
   if (last == '\n')
     return STATUS_OK;
-  enum status s = transcript_whole(fd, size, a, path, &whole, err);
-  return s == STATUS_OK ? mend_tail(t, session, fd, whole, size, ret_size, ret_torn, a, err) : s;
+  TRY(transcript_whole(fd, size, a, path, &whole, err));
+  return mend_tail(t, session, fd, whole, size, ret_size, ret_torn, a, err);
 }
 
 /* ---- reading ---- */
@@ -301,9 +292,7 @@ static enum status add_originals(const struct transcripts *t, struct transcript 
                                  struct error *err) {
   struct transcript before = {0};
   struct str text = STR_NONE;
-  enum status s = fs_read(a, transcript_path(t, tr->session, PLACE_ORIGINALS, a), TRANSCRIPT_FILE_BYTES, &text, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(fs_read(a, transcript_path(t, tr->session, PLACE_ORIGINALS, a), TRANSCRIPT_FILE_BYTES, &text, err));
   if (text.n < (size_t)tr->originals) {
     error_set(err, STATUS_CORRUPT, "the originals of session '%.*s' are cut short: %zu of %lld bytes are there",
               STR_ARG(tr->session), text.n, (long long)tr->originals);
@@ -321,14 +310,12 @@ static enum status add_originals(const struct transcripts *t, struct transcript 
 enum status transcript_read(const struct transcripts *t, struct str session, bool originals, struct arena *a,
                             struct transcript *ret_transcript, struct error *err) {
   struct transcript tr = {0};
-  enum status s = check_id(session, err);
-  if (s == STATUS_OK)
-    s = transcript_load(t, session, a, &tr, err);
-  if (s == STATUS_OK && originals && tr.originals > 0)
-    s = add_originals(t, &tr, a, err);
-  if (s == STATUS_OK)
-    *ret_transcript = tr;
-  return s;
+  TRY(check_id(session, err));
+  TRY(transcript_load(t, session, a, &tr, err));
+  if (originals && tr.originals > 0)
+    TRY(add_originals(t, &tr, a, err));
+  *ret_transcript = tr;
+  return STATUS_OK;
 }
 
 size_t transcript_prune(struct messages *list, int64_t keep) {
@@ -441,13 +428,10 @@ enum status transcript_write_lines(const struct transcripts *t, struct str sessi
   struct open_file *f;
   int64_t size = 0;
   bool fresh = access(path, F_OK) != 0;
-  enum status s = transcript_open(path, O_RDWR | O_CREAT | O_APPEND, a, &f, err);
-  if (s == STATUS_OK)
-    s = transcript_mend(t, session, f->fd, &size, ret_torn, a, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(transcript_open(path, O_RDWR | O_CREAT | O_APPEND, a, &f, err));
+  TRY(transcript_mend(t, session, f->fd, &size, ret_torn, a, err));
   *ret_before = size;
-  s = transcript_write_all(f->fd, lines, path, err);
+  enum status s = transcript_write_all(f->fd, lines, path, err);
   if (s == STATUS_OK && fsync(f->fd) != 0)
     s = error_errno(err, errno, "cannot write '%s'", path);
   /* A full disk: what was written of it is taken back, so that the caller can try again. */
@@ -470,13 +454,9 @@ static enum status append_locked(const struct transcripts *t, struct str session
   done->path = str_from(path);
   if (s != STATUS_OK || list->n == 0)
     return s;
-  s = make_lines(t, list, a, done, &lines, err);
-  if (s == STATUS_OK)
-    s = transcript_revive(t, session, path, a, &done->revived, err);
-  if (s == STATUS_OK)
-    s = transcript_write_lines(t, session, path, buf_str(&lines), a, &before, &done->torn, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(make_lines(t, list, a, done, &lines, err));
+  TRY(transcript_revive(t, session, path, a, &done->revived, err));
+  TRY(transcript_write_lines(t, session, path, buf_str(&lines), a, &before, &done->torn, err));
   added = (struct transcript_info){.messages = done->added,
                                    .tokens = done->tokens,
                                    .size = done->bytes,
@@ -496,12 +476,9 @@ enum status transcript_append(const struct transcripts *t, struct str session, s
   struct transcript_appended done = {0};
   struct messages kept = *list;
   struct lock *lock;
-  enum status s = check_id(session, err);
-  if (s == STATUS_OK)
-    s = transcript_lock(t, session, a, &lock, err);
-  if (s != STATUS_OK)
-    return s;
-  s = append_locked(t, session, lock, &kept, skip_known, a, &done, err);
+  TRY(check_id(session, err));
+  TRY(transcript_lock(t, session, a, &lock, err));
+  enum status s = append_locked(t, session, lock, &kept, skip_known, a, &done, err);
   transcript_unlock(lock);
   if (s != STATUS_OK)
     return s;

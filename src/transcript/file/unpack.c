@@ -114,10 +114,9 @@ static enum status load(const struct tar *t, const struct tar_file *f, struct ar
     return STATUS_OK;
   }
   char *p = arena_alloc(a, (size_t)f->bytes + 1);
-  enum status s = tar_read(t, f->at, p, (size_t)f->bytes, err);
-  if (s == STATUS_OK)
-    *ret_text = (struct str){p, (size_t)f->bytes};
-  return s;
+  TRY(tar_read(t, f->at, p, (size_t)f->bytes, err));
+  *ret_text = (struct str){p, (size_t)f->bytes};
+  return STATUS_OK;
 }
 
 static enum status check_sums(struct unpacking *u, const struct tar_file *f, struct str sums, struct arena *a,
@@ -127,11 +126,8 @@ static enum status check_sums(struct unpacking *u, const struct tar_file *f, str
   bool more;
   if (f->bytes > SUMS_BYTES)
     return damaged(u->tar, "SHA256SUMS is too large", err);
-  enum status s = load(u->tar, f, a, &text, err);
-  if (s == STATUS_OK)
-    s = tar_next(u->tar, a, &none, &more, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(load(u->tar, f, a, &text, err));
+  TRY(tar_next(u->tar, a, &none, &more, err));
   if (more || !str_eq(text, sums))
     return damaged(u->tar, "its files are not those of SHA256SUMS", err);
   hash_text(text, u->id);
@@ -259,23 +255,21 @@ static enum status read_here(const struct merging *m, struct copy_of *ret_here, 
 
 static enum status put_file(const struct merging *m, enum place_kind kind, struct str text, struct error *err) {
   const char *path = transcript_path(m->t, m->session, kind, m->a);
-  enum status s = fs_mkdirs(arena_cstr(m->a, fs_dirname(str_from(path))), err);
-  if (s == STATUS_OK)
-    s = fs_write(path, text, FILE_MODE, err);
-  if (s == STATUS_OK && kind == PLACE_ORIGINALS) /* their folder may be new, and is two below that of the session */
-    s = transcript_sync_folder(arena_cstr(m->a, fs_dirname(fs_dirname(str_from(path)))), err);
-  return s;
+  TRY(fs_mkdirs(arena_cstr(m->a, fs_dirname(str_from(path))), err));
+  TRY(fs_write(path, text, FILE_MODE, err));
+  if (kind == PLACE_ORIGINALS)
+    TRY(transcript_sync_folder(arena_cstr(m->a, fs_dirname(fs_dirname(str_from(path)))), err));
+  return STATUS_OK;
 }
 
 /* The originals come first: a session that is there has what its summary stands for. */
 static enum status install(const struct merging *m, const struct copy_of *here, struct error *err) {
   const struct copy_of *from = m->from;
-  enum status s = STATUS_OK;
   if (from->originals.p && !str_starts(here->originals, from->originals))
-    s = put_file(m, PLACE_ORIGINALS, from->originals, err);
-  if (s == STATUS_OK && from->text.p)
-    s = put_file(m, from->archived ? PLACE_ARCHIVED : PLACE_LIVE, from->text, err);
-  return s;
+    TRY(put_file(m, PLACE_ORIGINALS, from->originals, err));
+  if (from->text.p)
+    TRY(put_file(m, from->archived ? PLACE_ARCHIVED : PLACE_LIVE, from->text, err));
+  return STATUS_OK;
 }
 
 /* Whether originals that nothing here refers to would be overwritten by others. */
@@ -293,10 +287,8 @@ static enum status extend(const struct merging *m, const struct strs *lines, siz
     buf_add(&text, lines->v[i]);
     buf_addc(&text, '\n');
   }
-  enum status s = transcript_revive(m->t, m->session, live, m->a, &revived, err);
-  if (s == STATUS_OK)
-    s = transcript_write_lines(m->t, m->session, live, buf_str(&text), m->a, &before, &torn, err);
-  return s;
+  TRY(transcript_revive(m->t, m->session, live, m->a, &revived, err));
+  return transcript_write_lines(m->t, m->session, live, buf_str(&text), m->a, &before, &torn, err);
 }
 
 /* Ends of lines that crashes have cut off: none is thrown away, none is added twice. */
@@ -336,11 +328,9 @@ static enum status merge_locked(const struct merging *m, enum outcome *ret_outco
 
 static enum status merge(const struct merging *m, enum outcome *ret_outcome, struct error *err) {
   struct lock *lock;
-  enum status s = transcript_lock(m->t, m->session, m->a, &lock, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(transcript_lock(m->t, m->session, m->a, &lock, err));
   index_forget(lock);
-  s = merge_locked(m, ret_outcome, err);
+  enum status s = merge_locked(m, ret_outcome, err);
   transcript_unlock(lock);
   return s;
 }
@@ -371,14 +361,12 @@ static enum status unpack_copy(struct restoring *r, const struct packed_session 
   struct merging m = {.t = &r->t, .a = a, .from = copy, .session = p->session};
   enum outcome outcome = DIVERGED;
   bool other = false;
-  enum status s = merge(&m, &outcome, err);
-  for (int depth = 0; s == STATUS_OK && outcome == DIVERGED && depth < DEEPEST; depth++) {
+  TRY(merge(&m, &outcome, err));
+  for (int depth = 0; outcome == DIVERGED && depth < DEEPEST; depth++) {
     m.session = other_name(a, m.session, copy);
     other = true;
-    s = merge(&m, &outcome, err);
+    TRY(merge(&m, &outcome, err));
   }
-  if (s != STATUS_OK)
-    return s;
   if (outcome == DIVERGED)
     return error_set(err, STATUS_CONFLICT, "session '%.*s' is here under too many names", STR_ARG(p->session));
   if (other)

@@ -35,17 +35,11 @@ struct leaving {
 static enum status find_leaving(struct op_call *call, struct leaving *ret) {
   struct leaving l = {0};
   int64_t keep = 0;
-  enum status s = transcript_of_call(call, &l.folder, &l.session);
-  if (s == STATUS_OK)
-    s = transcript_limits(call, &l.limits);
-  if (s == STATUS_OK)
-    s = call_int(call, "keep", l.limits.keep, 1, 1000000, &keep);
-  if (s == STATUS_OK)
-    s = transcript_read(&l.folder, l.session, false, call->arena, &l.tr, call->err);
-  if (s == STATUS_OK)
-    s = transcript_find(&l.folder, l.session, call->arena, &l.info, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(transcript_of_call(call, &l.folder, &l.session));
+  TRY(transcript_limits(call, &l.limits));
+  TRY(call_int(call, "keep", l.limits.keep, 1, 1000000, &keep));
+  TRY(transcript_read(&l.folder, l.session, false, call->arena, &l.tr, call->err));
+  TRY(transcript_find(&l.folder, l.session, call->arena, &l.info, call->err));
   l.count = transcript_cut(&l.tr.list, keep);
   if (l.count == 1 && l.tr.list.v[0].role == SPEAKER_SUMMARY)
     l.count = 0; /* a summary of a summary alone */
@@ -95,15 +89,13 @@ enum status op_transcript_flush(struct op_call *call) {
   struct leaving l;
   struct kept_list list = {0};
   struct str answer = json_str(call->args, "memories"), reason = json_str(call->args, "reason");
-  enum status s = find_leaving(call, &l);
-  if (s == STATUS_OK && answer.p)
-    s = flush_read_answer(call, answer, &list);
-  if (s == STATUS_OK && answer.p)
-    s = flush_store(call, &list);
-  if (s == STATUS_OK && !l.tr.archived)
-    s = transcript_flushed(&l.folder, l.session, answer.p != NULL, call->arena, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(find_leaving(call, &l));
+  if (answer.p)
+    TRY(flush_read_answer(call, answer, &list));
+  if (answer.p)
+    TRY(flush_store(call, &list));
+  if (!l.tr.archived)
+    TRY(transcript_flushed(&l.folder, l.session, answer.p != NULL, call->arena, call->err));
   json_put(call->doc, call->result, "session", l.session);
   json_put_int(call->doc, call->result, "tokens", l.tr.tokens);
   json_put_int(call->doc, call->result, "threshold", l.limits.flush);
@@ -134,10 +126,9 @@ static enum status keep_marked(struct op_call *call, const struct leaving *l) {
   if (l->limits.flush == 0 || l->info.answered)
     return STATUS_OK;
   flush_draft_marked(call, l->tr.list.v, l->count, &list);
-  enum status s = flush_store(call, &list);
-  if (s == STATUS_OK)
-    add_event(call, "memory:flush", l->session, "compaction_pending", NULL);
-  return s;
+  TRY(flush_store(call, &list));
+  add_event(call, "memory:flush", l->session, "compaction_pending", NULL);
+  return STATUS_OK;
 }
 
 static size_t summary_room(const struct leaving *l) {
@@ -151,24 +142,18 @@ enum status op_transcript_compact(struct op_call *call) {
   struct leaving l;
   struct transcript_compacted done;
   struct str summary = str_trim(json_str(call->args, "summary"));
-  enum status s = find_leaving(call, &l);
-  if (s != STATUS_OK)
-    return s;
+  TRY(find_leaving(call, &l));
   if (l.tr.archived)
     return not_now(call, &l, "the session is archived");
   if (l.tr.tokens < l.limits.compact && !json_bool(call->args, "force", false))
     return not_now(call, &l, "the session is below the threshold; --force compacts it all the same");
   if (l.count == 0)
     return not_now(call, &l, "all of its messages are among those that are kept");
-  s = keep_marked(call, &l);
-  if (s != STATUS_OK)
-    return s;
+  TRY(keep_marked(call, &l));
   bool extractive = str_empty(summary);
   if (extractive)
     summary = summary_make(call->arena, l.tr.list.v, l.count, summary_room(&l));
-  s = transcript_compact(&l.folder, &l.tr, l.count, summary, extractive, call->arena, &done, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(transcript_compact(&l.folder, &l.tr, l.count, summary, extractive, call->arena, &done, call->err));
   json_put(call->doc, call->result, "session", l.session);
   json_put_bool(call->doc, call->result, "compacted", true);
   json_put_int(call->doc, call->result, "before", done.before);

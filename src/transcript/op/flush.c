@@ -36,11 +36,8 @@ static enum status read_object(struct op_call *call, yyjson_val *v, struct kept_
   struct kept k = {0};
   if (yyjson_obj_get(v, "batch") || yyjson_obj_get(v, "project"))
     return bad_answer(call, "an object takes neither 'batch' nor 'project'");
-  enum status s = op_check_args(op_find(STR("remember")), v, call->err);
-  if (s == STATUS_OK)
-    s = write_from_args(call, v, &k.w);
-  if (s != STATUS_OK)
-    return s;
+  TRY(op_check_args(op_find(STR("remember")), v, call->err));
+  TRY(write_from_args(call, v, &k.w));
   if (str_empty(k.w.m.body))
     return bad_answer(call, "an object has no 'text'");
   if (!strs_has(&k.w.m.tags, STR(TAG)))
@@ -142,16 +139,14 @@ static bool read_blocks(struct op_call *call, struct str answer, struct kept_lis
 enum status flush_read_answer(struct op_call *call, struct str answer, struct kept_list *ret_list) {
   struct kept_list list = {0};
   answer = str_trim(answer);
-  enum status s = STATUS_OK;
   if (str_eq(answer, STR(NO_REPLY)))
-    ; /* nothing was worth it */
+    ;
   else if (str_starts(answer, STR("[")) || str_starts(answer, STR("{")))
-    s = read_json(call, answer, &list);
+    TRY(read_json(call, answer, &list));
   else if (!read_blocks(call, answer, &list) && str_find(answer, STR(NO_REPLY), 0) == SIZE_MAX)
-    s = bad_answer(call, "there is neither JSON nor a fenced block marked 'memory' in them");
-  if (s == STATUS_OK)
-    *ret_list = list;
-  return s;
+    TRY(bad_answer(call, "there is neither JSON nor a fenced block marked 'memory' in them"));
+  *ret_list = list;
+  return STATUS_OK;
 }
 
 /* ---- no answer ---- */
@@ -219,11 +214,10 @@ enum status flush_store(struct op_call *call, struct kept_list *list) {
     prepare(call, &list->v[i]);
     progress(call, "flush", (int64_t)i + 1, (int64_t)list->n);
   }
-  enum status s = list->n ? call_begin(call, &txn) : STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < list->n; i++)
-    s = store_one(call, &txn, &list->v[i], counts, &refused, arr);
-  if (s != STATUS_OK)
-    return s;
+  if (list->n)
+    TRY(call_begin(call, &txn));
+  for (size_t i = 0; i < list->n; i++)
+    TRY(store_one(call, &txn, &list->v[i], counts, &refused, arr));
   json_put_int(call->doc, call->result, "stored", counts[WRITE_STORED] + counts[WRITE_SUPERSEDED]);
   json_put_int(call->doc, call->result, "skipped", counts[WRITE_SKIPPED]);
   json_put_int(call->doc, call->result, "refused", refused);

@@ -46,10 +46,9 @@ static enum status close_target(struct import_run *r, const struct import_target
   bool rebuilt;
   own.caller.project = target->project;
   file_wrote(&own, FILE_EPISODIC, target->folder.folder, target->bytes);
-  enum status s = transcript_list(&target->folder, own.arena, &list, &rebuilt, err);
-  if (s == STATUS_OK)
-    index_target(r, own, target);
-  return s;
+  TRY(transcript_list(&target->folder, own.arena, &list, &rebuilt, err));
+  index_target(r, own, target);
+  return STATUS_OK;
 }
 
 /* Notes how far was read and brings the indexes up to date, also after a failure: what was written stays. */
@@ -139,16 +138,11 @@ enum status op_transcript_import(struct op_call *call) {
                             : str_is(from, "codex") ? IMPORT_CODEX
                                                     : IMPORT_UNKNOWN;
   struct str project = import_chosen(call) ? call->caller.project : STR("");
-  enum status s = find_all(call, wanted, &paths, &looked);
-  if (s == STATUS_OK)
-    s = transcripts_at(call->engine->store, call->caller.team, project, call->now, call->arena, &home, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(find_all(call, wanted, &paths, &looked));
+  TRY(transcripts_at(call->engine->store, call->caller.team, project, call->now, call->arena, &home, call->err));
   r.notes = home.folder;
   import_marks_read(r.notes, call->arena, &r.marks);
-  s = finish(&r, import_all(&r, &paths));
-  if (s != STATUS_OK)
-    return s;
+  TRY(finish(&r, import_all(&r, &paths)));
   if (r.unknown && r.unknown == r.files && r.files == 1 && !looked.n)
     return nothing_known(call, paths.v[0].path);
   put_counts(&r);

@@ -87,10 +87,8 @@ static enum status target_of(struct import_run *r, struct str project, size_t *r
       return STATUS_OK;
     }
   target.project = arena_dup(call->arena, project);
-  enum status s = transcripts_at(call->engine->store, call->caller.team, target.project, call->now, call->arena,
-                                 &target.folder, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(transcripts_at(call->engine->store, call->caller.team, target.project, call->now, call->arena, &target.folder,
+                     err));
   target.folder.index_later = true;
   target.folder.secrets = call->secrets;
   *ret_index = r->targets.n;
@@ -112,9 +110,7 @@ static enum status batch_of(struct reading *rd, const struct import_line *line, 
     project = project_of(rd, line->cwd);
     import_place_put(r->call->arena, &r->marks, batch.session, project);
   }
-  enum status s = target_of(r, project, &batch.target, rd->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(target_of(r, project, &batch.target, rd->err));
   rd->stop = false;
   list_push(rd->pending, &rd->batches, batch);
   *ret_batch = &rd->batches.v[rd->batches.n - 1];
@@ -127,9 +123,7 @@ static enum status write_batch(struct reading *rd, struct batch *batch) {
   struct import_run *r = rd->run;
   struct import_target *target = &r->targets.v[batch->target];
   struct transcript_appended done;
-  enum status s = transcript_append(&target->folder, batch->session, &batch->list, true, rd->pending, &done, rd->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(transcript_append(&target->folder, batch->session, &batch->list, true, rd->pending, &done, rd->err));
   r->messages += done.added;
   r->already += done.known;
   r->redacted += done.redacted;
@@ -205,10 +199,10 @@ static enum status take_line(struct reading *rd, struct str line) {
   rd->held += (int64_t)line.n;
   if (out.list.n == 0)
     return STATUS_OK;
-  enum status s = batch_of(rd, &out, &batch);
-  for (size_t i = 0; s == STATUS_OK && i < out.list.n; i++)
+  TRY(batch_of(rd, &out, &batch));
+  for (size_t i = 0; i < out.list.n; i++)
     list_push(rd->pending, &batch->list, out.list.v[i]);
-  return s;
+  return STATUS_OK;
 }
 
 static int64_t read_up_to(const struct lines *l) { return l->offset - (int64_t)(l->end - l->start); }
@@ -266,9 +260,9 @@ static enum status resume(struct reading *rd, const struct import_mark *old) {
   struct str tail;
   if (!old || old->from != rd->mark.from || old->offset > (int64_t)rd->source.st.st_size)
     return STATUS_OK;
-  enum status s = tail_of(rd, old->offset, &tail);
-  if (s != STATUS_OK || !str_eq(tail, old->tail))
-    return s;
+  TRY(tail_of(rd, old->offset, &tail));
+  if (!str_eq(tail, old->tail))
+    return STATUS_OK;
   rd->mark.offset = old->offset;
   rd->mark.lines = old->lines;
   rd->file.session = old->session;
@@ -285,13 +279,10 @@ static enum status read_file(struct reading *rd, const struct import_path *path,
   own.arena = rd->arena;
   own.err = rd->err;
   enum import_from from = path->from != IMPORT_UNKNOWN ? path->from : old ? old->from : IMPORT_UNKNOWN;
-  enum status s = call_not_the_store(&own, path->path);
-  if (s == STATUS_OK)
-    s = source_open(&own, path->path, &rd->source);
-  if (s == STATUS_OK && from == IMPORT_UNKNOWN)
-    s = guess(rd, &from);
-  if (s != STATUS_OK)
-    return s;
+  TRY(call_not_the_store(&own, path->path));
+  TRY(source_open(&own, path->path, &rd->source));
+  if (from == IMPORT_UNKNOWN)
+    TRY(guess(rd, &from));
   if (from == IMPORT_UNKNOWN) {
     rd->run->unknown++;
     return STATUS_OK;
@@ -299,11 +290,9 @@ static enum status read_file(struct reading *rd, const struct import_path *path,
   rd->mark = (struct import_mark){
       .path = path->path, .from = from, .size = path->size, .changed_at = path->changed_at, .tail = STR("")};
   import_file_open(rd->arena, from, path->path, &rd->file);
-  s = resume(rd, old);
-  if (s != STATUS_OK)
-    return s;
+  TRY(resume(rd, old));
   lines_open(&rd->lines, &rd->source, rd->arena, rd->mark.offset, rd->mark.lines + 1);
-  s = read_lines(rd);
+  enum status s = read_lines(rd);
   for (size_t i = 0; i < IMPORT_SKIP_COUNT; i++)
     rd->run->skipped[i] += rd->file.skipped[i];
   return s;

@@ -15,10 +15,9 @@ enum { DOCUMENT_BYTES = 100000 };
 
 enum status transcript_is_indexed(struct op_call *call, bool *ret_on) {
   struct setting_value v;
-  enum status s = setting_get(call->engine->store, call->caller.team, SET_SESSIONS_INDEXED, call->arena, &v, call->err);
-  if (s == STATUS_OK)
-    *ret_on = str_is(v.value, "on");
-  return s;
+  TRY(setting_get(call->engine->store, call->caller.team, SET_SESSIONS_INDEXED, call->arena, &v, call->err));
+  *ret_on = str_is(v.value, "on");
+  return STATUS_OK;
 }
 
 static bool is_said(const struct message *m) {
@@ -59,10 +58,9 @@ static enum status add(struct op_call *call, const struct transcripts *t, struct
   make_documents(a, call->secrets, session, list, &documents);
   if (documents.n == 0 && str_empty(hash))
     return STATUS_OK;
-  enum status s = call_begin(call, &txn);
-  if (s == STATUS_OK)
-    s = documents_append(&txn, a, CORPUS_SESSIONS, &group, &documents, counts, call->err);
-  return s == STATUS_OK ? txn_commit(&txn, call->err) : s;
+  TRY(call_begin(call, &txn));
+  TRY(documents_append(&txn, a, CORPUS_SESSIONS, &group, &documents, counts, call->err));
+  return txn_commit(&txn, call->err);
 }
 
 struct str transcript_index_added(struct op_call *call, const struct transcripts *t, struct str session,
@@ -164,22 +162,18 @@ enum status op_transcript_index(struct op_call *call) {
   struct str only = json_str(call->args, "session");
   bool on = false;
   int64_t sessions, added;
-  enum status s = transcripts_at(call->engine->store, call->caller.team, call->caller.project, call->now, call->arena,
-                                 &t, call->err);
-  if (s == STATUS_OK && json_bool(call->args, "remove", false))
+  TRY(transcripts_at(call->engine->store, call->caller.team, call->caller.project, call->now, call->arena, &t,
+                     call->err));
+  if (json_bool(call->args, "remove", false))
     return take_out(call, only, &t);
-  if (s == STATUS_OK)
-    s = transcript_is_indexed(call, &on);
-  if (s == STATUS_OK && !on) {
+  TRY(transcript_is_indexed(call, &on));
+  if (!on) {
     error_set(call->err, STATUS_CONFLICT, "transcripts are not searched unless you say so");
     return error_fix(call->err, "cairn config sessions.indexed on");
   }
-  if (s == STATUS_OK && only.p)
-    s = transcript_find(&t, only, call->arena, &info, call->err);
-  if (s == STATUS_OK)
-    s = transcript_index_changed(call, &t, only, &sessions, &added);
-  if (s != STATUS_OK)
-    return s;
+  if (only.p)
+    TRY(transcript_find(&t, only, call->arena, &info, call->err));
+  TRY(transcript_index_changed(call, &t, only, &sessions, &added));
   json_put_int(call->doc, call->result, "sessions", sessions);
   json_put_int(call->doc, call->result, "added", added);
   return corpus_embed(call);

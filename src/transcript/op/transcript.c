@@ -25,11 +25,10 @@ enum status transcript_of_call(struct op_call *call, struct transcripts *ret_fol
                      call->op->name);
   }
   *ret_session = session;
-  enum status s = transcripts_at(call->engine->store, call->caller.team, call->caller.project, call->now, call->arena,
-                                 ret_folder, call->err);
-  if (s == STATUS_OK)
-    ret_folder->secrets = call->secrets;
-  return s;
+  TRY(transcripts_at(call->engine->store, call->caller.team, call->caller.project, call->now, call->arena, ret_folder,
+                     call->err));
+  ret_folder->secrets = call->secrets;
+  return STATUS_OK;
 }
 
 enum status transcript_limits(struct op_call *call, struct transcript_limits *ret_limits) {
@@ -37,16 +36,14 @@ enum status transcript_limits(struct op_call *call, struct transcript_limits *re
                                         SET_TOOL_RESULTS};
   double values[ARRAY_LEN(ids)] = {0};
   struct setting_value enabled;
-  enum status s =
-      setting_get(call->engine->store, call->caller.team, SET_FLUSH_ENABLED, call->arena, &enabled, call->err);
-  for (size_t i = 0; s == STATUS_OK && i < ARRAY_LEN(ids); i++)
-    s = setting_number(call->engine->store, call->caller.team, ids[i], call->arena, &values[i], call->err);
-  if (s == STATUS_OK)
-    *ret_limits = (struct transcript_limits){.flush = str_is(enabled.value, "on") ? (int64_t)values[0] : 0,
-                                             .compact = (int64_t)values[1],
-                                             .keep = (int64_t)values[2],
-                                             .results = (int64_t)values[3]};
-  return s;
+  TRY(setting_get(call->engine->store, call->caller.team, SET_FLUSH_ENABLED, call->arena, &enabled, call->err));
+  for (size_t i = 0; i < ARRAY_LEN(ids); i++)
+    TRY(setting_number(call->engine->store, call->caller.team, ids[i], call->arena, &values[i], call->err));
+  *ret_limits = (struct transcript_limits){.flush = str_is(enabled.value, "on") ? (int64_t)values[0] : 0,
+                                           .compact = (int64_t)values[1],
+                                           .keep = (int64_t)values[2],
+                                           .results = (int64_t)values[3]};
+  return STATUS_OK;
 }
 
 static void put_time(struct op_call *call, yyjson_mut_val *v, const char *name, int64_t at) {
@@ -97,9 +94,7 @@ static enum status message_of_args(struct op_call *call, struct message *ret_mes
 static enum status append_group(struct appending *p, struct messages *list, struct arena *a) {
   struct transcript_appended done;
   bool known = json_bool(p->call->args, "skip_known", false);
-  enum status s = transcript_append(&p->folder, p->session, list, known, a, &done, p->call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(transcript_append(&p->folder, p->session, list, known, a, &done, p->call->err));
   p->done.added += done.added;
   p->done.known += done.known;
   p->done.redacted += done.redacted;
@@ -235,9 +230,7 @@ static enum status stream_some(struct stream *in, struct arena *group, bool end)
 
 static enum status stream_open(struct op_call *call, struct stream *in) {
   struct str path = json_str(call->args, "batch");
-  enum status s = call_not_the_store(call, path);
-  if (s != STATUS_OK)
-    return s;
+  TRY(call_not_the_store(call, path));
   arena_defer(call->arena, stream_close, in);
   in->fd = str_is(path, "-") ? dup(STDIN_FILENO) : open(arena_cstr(call->arena, path), O_RDONLY | O_CLOEXEC);
   if (in->fd >= 0)
@@ -288,36 +281,29 @@ static enum status append_lines(struct appending *p, yyjson_val *lines) {
       return s;
     list_push(call->arena, &list, m);
   }
-  enum status s = append_group(p, &list, call->arena);
-  if (s == STATUS_OK)
-    put_appended(p);
-  return s;
+  TRY(append_group(p, &list, call->arena));
+  put_appended(p);
+  return STATUS_OK;
 }
 
 enum status op_transcript_append(struct op_call *call) {
   struct appending p = {.call = call, .arena = call->arena};
   struct message m;
   yyjson_val *lines = yyjson_obj_get(call->args, "lines");
-  enum status s = transcript_of_call(call, &p.folder, &p.session);
-  if (s == STATUS_OK)
-    s = transcript_limits(call, &p.limits);
-  if (s == STATUS_OK)
-    s = transcript_is_indexed(call, &p.indexed);
-  if (s != STATUS_OK)
-    return s;
+  TRY(transcript_of_call(call, &p.folder, &p.session));
+  TRY(transcript_limits(call, &p.limits));
+  TRY(transcript_is_indexed(call, &p.indexed));
   if (json_str(call->args, "batch").p)
     return append_stream(&p);
   if (yyjson_arr_size(lines))
     return append_lines(&p, lines);
-  s = message_of_args(call, &m);
+  TRY(message_of_args(call, &m));
   struct messages list = {&m, 1, 1};
-  if (s == STATUS_OK)
-    s = append_group(&p, &list, call->arena);
-  if (s == STATUS_OK && list.n)
+  TRY(append_group(&p, &list, call->arena));
+  if (list.n)
     json_put(call->doc, call->result, "id", list.v[0].id);
-  if (s == STATUS_OK)
-    put_appended(&p);
-  return s;
+  put_appended(&p);
+  return STATUS_OK;
 }
 
 /* ---- read ---- */
@@ -339,15 +325,10 @@ enum status op_transcript_read(struct op_call *call) {
   struct str session;
   int64_t last;
   bool originals = json_bool(call->args, "archived", false), all = originals || json_bool(call->args, "all", false);
-  enum status s = call_int(call, "last", INT64_MAX, 1, INT64_MAX, &last);
-  if (s == STATUS_OK)
-    s = transcript_of_call(call, &folder, &session);
-  if (s == STATUS_OK)
-    s = transcript_limits(call, &limits);
-  if (s == STATUS_OK)
-    s = transcript_read(&folder, session, originals, call->arena, &tr, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(call_int(call, "last", INT64_MAX, 1, INT64_MAX, &last));
+  TRY(transcript_of_call(call, &folder, &session));
+  TRY(transcript_limits(call, &limits));
+  TRY(transcript_read(&folder, session, originals, call->arena, &tr, call->err));
   size_t pruned = all ? 0 : transcript_prune(&tr.list, limits.results);
   size_t from = tr.list.n > (uint64_t)last ? tr.list.n - (size_t)last : 0;
   json_put(call->doc, call->result, "session", session);
@@ -391,14 +372,10 @@ enum status op_transcript_list(struct op_call *call) {
   struct transcript_infos list;
   bool rebuilt = false, archived = json_bool(call->args, "archived", false);
   int64_t limit, shown = 0, total = 0;
-  enum status s = call_int(call, "limit", 50, 1, LIST_MOST, &limit);
-  if (s == STATUS_OK)
-    s = transcripts_at(call->engine->store, call->caller.team, call->caller.project, call->now, call->arena, &folder,
-                       call->err);
-  if (s == STATUS_OK)
-    s = transcript_list(&folder, call->arena, &list, &rebuilt, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(call_int(call, "limit", 50, 1, LIST_MOST, &limit));
+  TRY(transcripts_at(call->engine->store, call->caller.team, call->caller.project, call->now, call->arena, &folder,
+                     call->err));
+  TRY(transcript_list(&folder, call->arena, &list, &rebuilt, call->err));
   json_put(call->doc, call->result, "folder", folder.folder);
   yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "sessions");
   for (size_t i = 0; i < list.n; i++) {
@@ -435,19 +412,14 @@ enum status op_transcript_archive(struct op_call *call) {
   struct strs sessions = {0};
   struct str session = json_str(call->args, "session");
   double days;
-  enum status s = transcripts_at(call->engine->store, call->caller.team, call->caller.project, call->now, call->arena,
-                                 &folder, call->err);
-  if (s == STATUS_OK)
-    s = setting_number(call->engine->store, call->caller.team, SET_SESSION_RETENTION_DAYS, call->arena, &days,
-                       call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(transcripts_at(call->engine->store, call->caller.team, call->caller.project, call->now, call->arena, &folder,
+                     call->err));
+  TRY(setting_number(call->engine->store, call->caller.team, SET_SESSION_RETENTION_DAYS, call->arena, &days,
+                     call->err));
   bool dry = json_bool(call->args, "dry_run", false);
-  s = session.p ? archive_named(call, &folder, session, &sessions)
+  TRY(session.p ? archive_named(call, &folder, session, &sessions)
                 : transcript_archive_old(&folder, call->now - (int64_t)(days * (double)MS_PER_DAY), dry, call->arena,
-                                         &sessions, call->err);
-  if (s != STATUS_OK)
-    return s;
+                                         &sessions, call->err));
   json_put_bool(call->doc, call->result, "dry_run", dry);
   json_put_int(call->doc, call->result, "archived", (int64_t)sessions.n);
   json_put_strs(call->doc, call->result, "sessions", &sessions);

@@ -98,10 +98,10 @@ enum status transcript_wipe_after(struct txn *txn, const struct memory *m, struc
     list_push(a, &behind, rows_int(&r, 0));
     more = rows_int(&r, 1) != 0;
   }
-  enum status s = rows_end(&r);
-  for (size_t i = 0; s == STATUS_OK && i < behind.n; i++)
-    s = vec_remove(txn, behind.v[i], err);
-  return s;
+  TRY(rows_end(&r));
+  for (size_t i = 0; i < behind.n; i++)
+    TRY(vec_remove(txn, behind.v[i], err));
+  return STATUS_OK;
 }
 
 static enum status beside(struct store *st, const struct scope *scope, const struct filter *f, const struct memory *m,
@@ -133,12 +133,9 @@ enum status transcript_around(struct store *st, const struct scope *scope, const
                               const struct memory *m, struct arena *a, struct neighbour *ret_before,
                               struct neighbour *ret_after, struct error *err) {
   struct neighbour before = {0}, after = {0};
-  enum status s = beside(st, scope, f, m, false, a, &before, err);
-  if (s == STATUS_OK)
-    s = beside(st, scope, f, m, true, a, &after, err);
-  if (s == STATUS_OK) {
-    *ret_before = before;
-    *ret_after = after;
-  }
-  return s;
+  TRY(beside(st, scope, f, m, false, a, &before, err));
+  TRY(beside(st, scope, f, m, true, a, &after, err));
+  *ret_before = before;
+  *ret_after = after;
+  return STATUS_OK;
 }

@@ -183,9 +183,7 @@ enum status brain_prepare_write_signed(struct tool_run *run, yyjson_mut_val *arg
 enum status brain_look(struct tool_run *run, int64_t id, yyjson_mut_val **ret_memory) {
   yyjson_mut_val *args = brain_args(run), *result = NULL, *m;
   json_put(run->doc, args, "id", arena_printf(run->arena, "%lld", (long long)id));
-  enum status s = tool_op(run, "history", args, &result);
-  if (s != STATUS_OK)
-    return s;
+  TRY(tool_op(run, "history", args, &result));
   size_t i, n;
   yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, "chain"), i, n, m) {
     if (brain_int(m, "id", 0) == id) {

@@ -40,17 +40,15 @@ enum status openbrain2_finish_rate(struct tool_run *run, yyjson_mut_val *result)
 
 enum status openbrain2_prepare_pin(struct tool_run *run, yyjson_mut_val *args UNUSED) {
   yyjson_mut_val *m = NULL;
-  enum status s = openbrain2_check(run, json_str(run->args, "kind"), json_int(run->args, "memory_id", 0), &m);
-  if (s == STATUS_OK && str_empty(brain_str(m, "project")))
+  TRY(openbrain2_check(run, json_str(run->args, "kind"), json_int(run->args, "memory_id", 0), &m));
+  if (str_empty(brain_str(m, "project")))
     return brain_refuse_global_pin(run);
-  return s;
+  return STATUS_OK;
 }
 
 enum status openbrain2_finish_pin(struct tool_run *run, yyjson_mut_val *result) {
   yyjson_mut_val *m = NULL;
-  enum status s = brain_look(run, brain_int(result, "id", 0), &m);
-  if (s != STATUS_OK)
-    return s;
+  TRY(brain_look(run, brain_int(result, "id", 0), &m));
   yyjson_mut_val *to = about(run);
   json_put_bool(run->doc, to, "pinned", brain_pinned(m));
   brain_copy(run, to, "project", m, "project");
@@ -65,23 +63,18 @@ static enum status forget_one(struct tool_run *run, int64_t id, bool *ret_alread
   struct str reason = str_trim(json_str(run->args, "reason"));
   json_add_str(run->doc, json_put_arr(run->doc, args, "ids"), arena_printf(run->arena, "%lld", (long long)id));
   json_put(run->doc, args, "reason", str_empty(reason) ? STR("no reason was given") : reason);
-  enum status s = tool_op(run, "forget", args, &result);
-  if (s == STATUS_OK)
-    *ret_already = brain_count(result, "already") > 0;
-  return s;
+  TRY(tool_op(run, "forget", args, &result));
+  *ret_already = brain_count(result, "already") > 0;
+  return STATUS_OK;
 }
 
 enum status openbrain2_forget(struct tool_run *run) {
   yyjson_mut_val *m = NULL;
   bool already = false;
   int64_t id = json_int(run->args, "memory_id", 0);
-  enum status s = brain_source(run, false);
-  if (s == STATUS_OK)
-    s = openbrain2_check(run, json_str(run->args, "kind"), id, &m);
-  if (s == STATUS_OK)
-    s = forget_one(run, id, &already);
-  if (s != STATUS_OK)
-    return s;
+  TRY(brain_source(run, false));
+  TRY(openbrain2_check(run, json_str(run->args, "kind"), id, &m));
+  TRY(forget_one(run, id, &already));
   yyjson_mut_val *to = about(run);
   json_put_bool(run->doc, to, "already_forgotten", already);
   if (!already)
@@ -159,15 +152,10 @@ enum status openbrain2_unsupersede(struct tool_run *run) {
   int64_t corrector = 0;
   json_put(run->doc, args, "id", id);
   json_put_bool(run->doc, args, "keep_corrector", keep);
-  enum status s = brain_source(run, true);
-  if (s == STATUS_OK)
-    s = corrector_of(run, id, &corrector);
-  if (s == STATUS_OK)
-    s = tool_op(run, "unsupersede", args, &result);
-  if (s == STATUS_OK)
-    s = brain_look(run, brain_int(result, "id", 0), &m);
-  if (s != STATUS_OK)
-    return s;
+  TRY(brain_source(run, true));
+  TRY(corrector_of(run, id, &corrector));
+  TRY(tool_op(run, "unsupersede", args, &result));
+  TRY(brain_look(run, brain_int(result, "id", 0), &m));
   yyjson_mut_val *to = brain_success(run);
   brain_copy(run, to, "old_id", result, "id");
   json_put_int(run->doc, to, "former_corrector", corrector);

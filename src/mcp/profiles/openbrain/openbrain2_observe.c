@@ -118,11 +118,8 @@ static void put_tools(struct tool_run *run, yyjson_mut_val *to) {
 
 enum status openbrain2_health(struct tool_run *run) {
   yyjson_mut_val *health = NULL, *stats = NULL, *to = yyjson_mut_obj(run->doc);
-  enum status s = tool_op(run, "health", brain_args(run), &health);
-  if (s == STATUS_OK)
-    s = tool_op(run, "stats", brain_args(run), &stats);
-  if (s != STATUS_OK)
-    return s;
+  TRY(tool_op(run, "health", brain_args(run), &health));
+  TRY(tool_op(run, "stats", brain_args(run), &stats));
   yyjson_mut_val *from = yyjson_mut_obj_get(health, "server"), *v = json_put_obj(run->doc, to, "server");
   brain_copy(run, v, "pid", from, "pid");
   brain_copy(run, v, "version", from, "version");
@@ -139,7 +136,7 @@ enum status openbrain2_health(struct tool_run *run) {
   brain_copy(run, to, "embedder", health, "embedder");
   brain_copy(run, to, "pending_embeddings", health, "pending_embeddings");
   brain_copy_list(run, to, "problems", health, "problems");
-  s = put_tables(run, to, stats);
+  enum status s = put_tables(run, to, stats);
   put_tools(run, to);
   run->result = to;
   return s;
@@ -147,9 +144,7 @@ enum status openbrain2_health(struct tool_run *run) {
 
 enum status openbrain2_metrics(struct tool_run *run) {
   yyjson_mut_val *metrics = NULL, *to = yyjson_mut_obj(run->doc), *t;
-  enum status s = tool_op(run, "metrics", brain_args(run), &metrics);
-  if (s != STATUS_OK)
-    return s;
+  TRY(tool_op(run, "metrics", brain_args(run), &metrics));
   brain_copy(run, to, "calls", metrics, "calls");
   brain_copy(run, to, "errors", metrics, "errors");
   yyjson_mut_val *tools = json_put_obj(run->doc, to, "tools");
@@ -173,9 +168,7 @@ enum status openbrain2_recent_errors(struct tool_run *run) {
   yyjson_mut_val *args = brain_args(run), *found = NULL, *to = yyjson_mut_obj(run->doc), *e;
   int64_t n = json_int(run->args, "n", 20);
   json_put_int(run->doc, args, "limit", n < 1 ? 1 : n > 500 ? 500 : n);
-  enum status s = tool_op(run, "errors", args, &found);
-  if (s != STATUS_OK)
-    return s;
+  TRY(tool_op(run, "errors", args, &found));
   yyjson_mut_val *list = json_put_arr(run->doc, to, "errors");
   size_t i, count;
   yyjson_mut_arr_foreach(yyjson_mut_obj_get(found, "errors"), i, count, e) {

@@ -165,11 +165,8 @@ static enum status count_severities(struct tool_run *run, yyjson_mut_val *to) {
   json_put_int(run->doc, args, "limit", 1);
   json_put(run->doc, args, "type", STR("guardrail"));
   brain_project(run, args, BRAIN_READS);
-  enum status s = tool_op(run, "list", args, &blockers);
-  if (s == STATUS_OK)
-    s = list_of(run, kind_names[KIND_RULE], "active", 1, &rules);
-  if (s != STATUS_OK)
-    return s;
+  TRY(tool_op(run, "list", args, &blockers));
+  TRY(list_of(run, kind_names[KIND_RULE], "active", 1, &rules));
   yyjson_mut_val *v = json_put_obj(run->doc, to, "rules_by_severity");
   json_put_int(run->doc, v, "BLOCKER", brain_int(blockers, "total", 0));
   json_put_int(run->doc, v, "PATTERN", brain_int(rules, "total", 0) - brain_int(blockers, "total", 0));
@@ -210,19 +207,12 @@ enum status openbrain2_stats(struct tool_run *run) {
   int64_t archived = 0, active = 0;
   brain_project(run, args, BRAIN_READS);
   json_put(run->doc, to, "project", str_empty(project) ? STR("(global)") : project);
-  enum status s = count_kinds(run, to, &archived, &active);
-  if (s == STATUS_OK)
-    s = count_severities(run, to);
-  if (s == STATUS_OK)
-    s = count_tasks(run, to);
-  if (s == STATUS_OK)
-    s = tool_op(run, "action list", args, &items);
-  if (s == STATUS_OK)
-    s = tool_op(run, "session list", args, &sessions);
-  if (s == STATUS_OK)
-    s = tool_op(run, "stats", brain_args(run), &stats);
-  if (s != STATUS_OK)
-    return s;
+  TRY(count_kinds(run, to, &archived, &active));
+  TRY(count_severities(run, to));
+  TRY(count_tasks(run, to));
+  TRY(tool_op(run, "action list", args, &items));
+  TRY(tool_op(run, "session list", args, &sessions));
+  TRY(tool_op(run, "stats", brain_args(run), &stats));
   json_put_int(run->doc, to, "incidents_archived", archived);
   json_put_int(run->doc, to, "incidents_active", active);
   json_put_int(run->doc, to, "pending_action_items", brain_int(items, "pending", 0));

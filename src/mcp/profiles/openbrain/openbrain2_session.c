@@ -42,10 +42,9 @@ static enum status register_session(struct boot *b) {
   json_put_bool(run->doc, args, "register", true);
   json_put(run->doc, args, "only", STR("sections"));
   json_put_int(run->doc, args, "budget", TOKEN_CAP);
-  enum status s = tool_op(run, "boot", args, &b->booted);
-  if (s == STATUS_OK)
-    b->booted = brain_plain(run, b->booted);
-  return s;
+  TRY(tool_op(run, "boot", args, &b->booted));
+  b->booted = brain_plain(run, b->booted);
+  return STATUS_OK;
 }
 
 /* How near the patterns are to the task. */
@@ -60,10 +59,9 @@ static enum status similarities(struct boot *b, yyjson_mut_val **ret_results) {
   json_put(run->doc, args, "detail", STR("headline"));
   json_put_bool(run->doc, args, "explain", true);
   json_put_int(run->doc, args, "limit", 50);
-  enum status s = tool_op(run, "search", args, &result);
-  if (s == STATUS_OK)
-    *ret_results = yyjson_mut_obj_get(result, "results");
-  return s;
+  TRY(tool_op(run, "search", args, &result));
+  *ret_results = yyjson_mut_obj_get(result, "results");
+  return STATUS_OK;
 }
 
 static double similarity_of(yyjson_mut_val *results, int64_t id) {
@@ -275,18 +273,13 @@ enum status openbrain2_boot(struct tool_run *run) {
                    .to = yyjson_mut_obj(run->doc),
                    .project = json_str(run->args, "project"),
                    .task = str_trim(json_str(run->args, "task"))};
-  enum status s = brain_source(run, false);
-  if (s == STATUS_OK)
-    s = register_session(&b);
-  if (s != STATUS_OK)
-    return s;
+  TRY(brain_source(run, false));
+  TRY(register_session(&b));
   if (brain_str(b.booted, "session").p)
     run->caller.session = brain_str(b.booted, "session");
   json_put_bool(run->doc, b.to, "success", true);
   brain_copy(run, b.to, "worker_session_id", b.booted, "session");
-  s = put_parts(&b);
-  if (s != STATUS_OK)
-    return s;
+  TRY(put_parts(&b));
   put_caps(&b);
   put_others(&b);
   brain_copy(run, b.to, "degraded", b.booted, "degraded");

@@ -56,9 +56,7 @@ enum status openbrain2_check(struct tool_run *run, struct str kind, int64_t id, 
     error_set(run->err, STATUS_USAGE, "'%.*s' is not a kind", STR_ARG(kind));
     return error_fix(run->err, "one of: rule, fact, incident, task");
   }
-  enum status s = brain_look(run, id, &m);
-  if (s != STATUS_OK)
-    return s;
+  TRY(brain_look(run, id, &m));
   struct str is = brain_str(m, "kind");
   if (!str_ieq(is, kind)) {
     bool source = yyjson_obj_get(run->args, "source_kind") != NULL;

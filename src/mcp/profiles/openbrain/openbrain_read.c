@@ -93,10 +93,8 @@ static bool has_id(yyjson_mut_val *ids, int64_t id) {
 enum status openbrain_finish_search(struct tool_run *run, yyjson_mut_val *result) {
   yyjson_mut_val *to = brain_success(run), *m, *ids = yyjson_mut_arr(run->doc);
   yyjson_mut_val *list = json_put_arr(run->doc, to, "results");
-  enum status s = put_pinned(run, list, ids);
+  TRY(put_pinned(run, list, ids));
   size_t i, n;
-  if (s != STATUS_OK)
-    return s;
   yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, "results"), i, n, m) {
     if (has_id(ids, brain_int(m, "id", 0)))
       continue;
@@ -162,10 +160,9 @@ static enum status list_state(struct tool_run *run, const char *state, int64_t l
   json_put(run->doc, args, "detail", STR("full"));
   put_days(run, args, "days", "since");
   brain_project(run, args, BRAIN_READS);
-  enum status s = tool_op(run, "list", args, &result);
-  if (s == STATUS_OK)
-    *ret_list = yyjson_mut_obj_get(result, "memories");
-  return s;
+  TRY(tool_op(run, "list", args, &result));
+  *ret_list = yyjson_mut_obj_get(result, "memories");
+  return STATUS_OK;
 }
 
 /* Of two lists, newest first, the newer head; NULL when both are used up. */
@@ -184,11 +181,9 @@ static yyjson_mut_val *newer(yyjson_mut_val *a, size_t *i, yyjson_mut_val *b, si
 enum status openbrain_list_recent(struct tool_run *run) {
   int64_t limit = clamp(json_int(run->args, "limit", 20), 1, LIST_MAX);
   yyjson_mut_val *now = NULL, *past = NULL, *m;
-  enum status s = list_state(run, "active", limit, &now);
-  if (s == STATUS_OK && json_bool(run->args, "include_superseded", false))
-    s = list_state(run, "superseded", limit, &past);
-  if (s != STATUS_OK)
-    return s;
+  TRY(list_state(run, "active", limit, &now));
+  if (json_bool(run->args, "include_superseded", false))
+    TRY(list_state(run, "superseded", limit, &past));
   yyjson_mut_val *to = brain_success(run), *list = yyjson_mut_arr(run->doc);
   size_t i = 0, k = 0;
   while ((int64_t)yyjson_mut_arr_size(list) < limit && (m = newer(now, &i, past, &k)))
@@ -215,9 +210,7 @@ enum status openbrain_repeats(struct tool_run *run, struct str project, int64_t 
 
 enum status openbrain_finish_stats(struct tool_run *run, yyjson_mut_val *result) {
   yyjson_mut_val *repeats = NULL;
-  enum status s = openbrain_repeats(run, STR_NONE, REPEATS_SHOWN, &repeats);
-  if (s != STATUS_OK)
-    return s;
+  TRY(openbrain_repeats(run, STR_NONE, REPEATS_SHOWN, &repeats));
   yyjson_mut_val *to = brain_success(run);
   int64_t rules = brain_int(repeats, "rules", 0), repeated = brain_int(repeats, "repeated", 0);
   brain_copy(run, to, "total_memories", result, "memories");

@@ -180,10 +180,9 @@ static enum status register_session(struct boot *b, yyjson_mut_val **ret_booted)
   brain_project(run, args, BRAIN_WRITES);
   brain_boot_args(run, args);
   json_put_bool(run->doc, args, "register", true);
-  enum status s = tool_op(run, "boot", args, ret_booted);
-  if (s == STATUS_OK)
-    *ret_booted = brain_plain(run, *ret_booted);
-  return s;
+  TRY(tool_op(run, "boot", args, ret_booted));
+  *ret_booted = brain_plain(run, *ret_booted);
+  return STATUS_OK;
 }
 
 enum status openbrain_boot(struct tool_run *run) {
@@ -193,9 +192,7 @@ enum status openbrain_boot(struct tool_run *run) {
                    .context = yyjson_mut_arr(run->doc),
                    .pinned = yyjson_mut_arr(run->doc)};
   yyjson_mut_val *booted = NULL;
-  enum status s = brain_source(run, true);
-  if (s != STATUS_OK)
-    return s;
+  TRY(brain_source(run, true));
   if (works(&b, register_session(&b, &booted)) && brain_str(booted, "session").p)
     run->caller.session = brain_str(booted, "session");
   add_pinned(&b);

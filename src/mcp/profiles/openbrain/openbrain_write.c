@@ -15,9 +15,7 @@ static struct str default_type(struct str content) {
 }
 
 enum status openbrain_prepare_remember(struct tool_run *run, yyjson_mut_val *args) {
-  enum status s = brain_prepare_write_signed(run, args);
-  if (s != STATUS_OK)
-    return s;
+  TRY(brain_prepare_write_signed(run, args));
   brain_skill_args(run, args);
   struct str type = brain_str(args, "type");
   if (!type.p)
@@ -146,11 +144,8 @@ enum status openbrain_prepare_supersede(struct tool_run *run, yyjson_mut_val *ar
 
 enum status openbrain_finish_supersede(struct tool_run *run, yyjson_mut_val *result) {
   yyjson_mut_val *old = NULL, *now = NULL;
-  enum status s = brain_look(run, json_int(run->args, "old_memory_id", 0), &old);
-  if (s == STATUS_OK)
-    s = brain_look(run, brain_int(result, "id", 0), &now);
-  if (s != STATUS_OK)
-    return s;
+  TRY(brain_look(run, json_int(run->args, "old_memory_id", 0), &old));
+  TRY(brain_look(run, brain_int(result, "id", 0), &now));
   yyjson_mut_val *to = brain_success(run);
   brain_copy(run, to, "old_id", result, "supersedes");
   brain_copy(run, to, "new_id", result, "id");
@@ -202,17 +197,15 @@ enum status openbrain_finish_annotate(struct tool_run *run, yyjson_mut_val *resu
 
 enum status openbrain_prepare_pin(struct tool_run *run, yyjson_mut_val *args UNUSED) {
   yyjson_mut_val *m = NULL;
-  enum status s = brain_look(run, json_int(run->args, "memory_id", 0), &m);
-  if (s == STATUS_OK && str_empty(brain_str(m, "project")))
+  TRY(brain_look(run, json_int(run->args, "memory_id", 0), &m));
+  if (str_empty(brain_str(m, "project")))
     return brain_refuse_global_pin(run);
-  return s;
+  return STATUS_OK;
 }
 
 enum status openbrain_finish_pin(struct tool_run *run, yyjson_mut_val *result) {
   yyjson_mut_val *m = NULL;
-  enum status s = brain_look(run, brain_int(result, "id", 0), &m);
-  if (s != STATUS_OK)
-    return s;
+  TRY(brain_look(run, brain_int(result, "id", 0), &m));
   yyjson_mut_val *to = brain_success(run);
   brain_copy(run, to, "id", result, "id");
   json_put_bool(run->doc, to, "pinned", brain_pinned(result));
@@ -275,9 +268,7 @@ enum status openbrain_forget(struct tool_run *run) {
   int64_t id = json_int(run->args, "memory_id", 0);
   json_add_str(run->doc, json_put_arr(run->doc, args, "ids"), arena_printf(run->arena, "%lld", (long long)id));
   json_put(run->doc, args, "reason", STR("forgotten with forget"));
-  enum status s = tool_op(run, "forget", args, &result);
-  if (s != STATUS_OK)
-    return s;
+  TRY(tool_op(run, "forget", args, &result));
   yyjson_mut_val *to = brain_success(run);
   json_put_int(run->doc, to, "id", id);
   json_put_bool(run->doc, to, "deleted", true);
@@ -286,9 +277,7 @@ enum status openbrain_forget(struct tool_run *run) {
 
 enum status openbrain_forget_many(struct tool_run *run) {
   yyjson_mut_val *missing = yyjson_mut_arr(run->doc), *result = NULL;
-  enum status s = forget_ids(run, yyjson_obj_get(run->args, "memory_ids"), missing, &result);
-  if (s != STATUS_OK)
-    return s;
+  TRY(forget_ids(run, yyjson_obj_get(run->args, "memory_ids"), missing, &result));
   yyjson_mut_val *to = brain_success(run);
   json_put_int(run->doc, to, "deleted", (int64_t)(brain_count(result, "forgotten") + brain_count(result, "already")));
   yyjson_mut_obj_add_val(run->doc, to, "not_found", missing);
