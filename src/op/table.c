@@ -602,7 +602,7 @@ const struct op ops[] = {
    "Filters apply before the limit. With --in, also lists text read from files.",
    "cairn list --kind rule\ncairn list --state superseded --since 30d", list_params, OP_EVERYDAY, op_list},
   {"capture", "Memories", "Split raw text into memories",
-   "Splits notes or a conversation by rules into atomic memories, tags them auto_captured, and passes each through "
+   "Splits notes or a conversation by rules into atomic memories, labels them auto_captured, and passes each through "
    "the gate, in one transaction.",
    "cairn capture < notes.txt", capture_params, OP_WRITE | OP_GATED, op_capture},
   {"boot", "Memories", "Show what an agent gets at the start of a conversation",
