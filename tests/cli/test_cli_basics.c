@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fs.h"
 #include "base/json.h"
 #include "cli/args.h"
 #include "cli/doors.h"
@@ -125,6 +126,23 @@ TEST(help_all_lists_every_command) {
   CHECK(has(r.out, "\n  --db STORE"));
   check_width(r.out);
   CHECK(!store_is_there(test_store("test.db")));
+}
+
+TEST(commands_page_lists_every_command) {
+  struct str page;
+  CHECK_OK(fs_read(&a, CAIRN_SOURCE_DIR "/docs/commands.md", 1 << 20, &page, &err), &err);
+  for (const struct op *op = ops; op->name; op++) {
+    test_note("%s", op->name);
+    CHECK(has(page, arena_printf(&a, "`%s`", op->name).p) && has(page, arena_printf(&a, "cairn %s", op->name).p));
+  }
+  for (const struct door *d = doors; d->op.name; d++) {
+    test_note("%s", d->op.name);
+    CHECK(has(page, arena_printf(&a, "`%s`", d->op.name).p));
+  }
+  for (const struct builtin *b = builtins; b->name; b++) {
+    test_note("%s", b->name);
+    CHECK(has(page, arena_printf(&a, "`%s`", b->name).p));
+  }
 }
 
 static const char *const *words_of(const char *first, const char *name, const char *last) {
