@@ -6,11 +6,16 @@
 #include "cli/doors.h"
 #include "core/memory/memory.h"
 
+static const struct param help_params[] = {
+    {"all", PARAM_BOOL, 0, NULL, NULL, NULL, "list all commands and the global options"},
+    {0},
+};
+
 const struct builtin builtins[] = {
-    {"help", CLI_HELP, "[COMMAND]", "Explain a command"},
-    {"version", CLI_VERSION, "", "Print the version"},
-    {"man", CLI_MANUAL, "", "Print the manual page, as roff"},
-    {"completion", CLI_COMPLETION, "SHELL", "Print a completion script for bash, zsh or fish"},
+    {"help", CLI_HELP, "[--all | COMMAND]", "Explain a command, or list all of them", help_params},
+    {"version", CLI_VERSION, "", "Print the version", NULL},
+    {"man", CLI_MANUAL, "", "Print the manual page, as roff", NULL},
+    {"completion", CLI_COMPLETION, "SHELL", "Print a completion script for bash, zsh or fish", NULL},
     {0},
 };
 
@@ -21,13 +26,13 @@ const struct param global_params[] = {
     {"config", PARAM_TEXT, PARAM_PATH, NULL, "FILE", NULL,
      "the configuration (default: CAIRN_CONFIG, else cairn/cairn.toml in the XDG configuration folder)"},
     {"set", PARAM_LIST, 0, "setting", "NAME=VALUE", NULL,
-     "a setting for this call alone; may be repeated, and is --set for short ('cairn config' lists them)"},
-    {"source", PARAM_TEXT, 0, NULL, "NAME", NULL, "who writes (default: CAIRN_SOURCE, else cli)"},
-    {"session", PARAM_TEXT, 0, NULL, "ID", NULL, "session that it belongs to (default: CAIRN_SESSION)"},
-    {"agent", PARAM_TEXT, 0, NULL, "NAME", NULL, "be this agent, as far as its role reaches (default: CAIRN_AGENT)"},
-    {"quiet", PARAM_BOOL, 0, NULL, NULL, NULL, "no warnings, no progress; of a change print the id alone"},
-    {"no_color", PARAM_BOOL, 0, NULL, NULL, NULL, "no colour on a terminal, as NO_COLOR does"},
-    {"help", PARAM_BOOL, 0, NULL, NULL, NULL, "explain the command; -h too"},
+     "a setting for this call; --set for short; may be repeated ('cairn config' lists them)"},
+    {"source", PARAM_TEXT, 0, NULL, "NAME", NULL, "name recorded as the writer (default: CAIRN_SOURCE, else cli)"},
+    {"session", PARAM_TEXT, 0, NULL, "ID", NULL, "session of the call (default: CAIRN_SESSION)"},
+    {"agent", PARAM_TEXT, 0, NULL, "NAME", NULL, "run as this agent, limited to its role (default: CAIRN_AGENT)"},
+    {"quiet", PARAM_BOOL, 0, NULL, NULL, NULL, "no warnings or progress; for changes, print only the id"},
+    {"no_color", PARAM_BOOL, 0, NULL, NULL, NULL, "no colour on a terminal, like NO_COLOR"},
+    {"help", PARAM_BOOL, 0, NULL, NULL, NULL, "explain the command; also -h"},
     {"version", PARAM_BOOL, 0, NULL, NULL, NULL, "print the version"},
     {0},
 };
@@ -101,6 +106,8 @@ bool args_is_family(struct str word) {
 /* The parameter of this option's name, and the object that its value goes to. */
 static const struct param *find_option(const struct parser *p, struct str name, yyjson_mut_val **ret_obj) {
   const struct param *found = p->out->op ? param_in(p->out->op->params, name) : NULL;
+  if (!found && p->builtin && p->builtin->params)
+    found = param_in(p->builtin->params, name);
   if (!found)
     found = param_in(common_params, name);
   *ret_obj = p->out->args;
@@ -232,7 +239,7 @@ static enum status unknown_option(const struct parser *p, struct str name, struc
               STR_ARG(near.best));
   else
     error_set(p->err, STATUS_USAGE, "unknown option '%.*s'", STR_ARG(shown));
-  return error_fix(p->err, "cairn help%s%s   (text that starts with '-' goes behind '--')", op ? " " : "",
+  return error_fix(p->err, "cairn help%s%s   (put text that starts with '-' after '--')", op ? " " : "",
                    op ? op->name : "");
 }
 
@@ -345,7 +352,7 @@ static enum status too_many(const struct parser *p, const char *command, struct 
   return error_fix(p->err, "cairn help %s%s", command, takes_text ? "   (text with blanks needs quotes)" : "");
 }
 
-/* Words behind help, version, man and completion. */
+/* Words after help, version, man and completion. */
 static enum status take_builtin_word(struct parser *p, struct str word) {
   struct cli_args *out = p->out;
   bool room = out->command == CLI_COMPLETION ? !out->words.p : out->command == CLI_HELP && !out->op;

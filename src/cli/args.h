@@ -10,6 +10,7 @@ struct builtin {
   const char *name;
   enum cli_command command;
   const char *arguments, *summary;
+  const struct param *params; /* its options; NULL: none */
 };
 extern const struct builtin builtins[]; /* ends with name == NULL */
 
@@ -20,9 +21,9 @@ extern const struct param global_params[];
 struct cli_args {
   enum cli_command command;
   const struct op *op;       /* the operation, or the one that help is wanted for; NULL: none */
-  struct str words;          /* behind help: a family of operations ("task"); behind completion: the shell */
+  struct str words;          /* after help: a family of operations ("task"); after completion: the shell */
   yyjson_mut_doc *doc;       /* both objects belong to it */
-  yyjson_mut_val *args;      /* of the operation, by its parameters' names */
+  yyjson_mut_val *args;      /* of the operation or builtin, by its parameters' names */
   yyjson_mut_val *globals;   /* by the names in global_params */
   const struct param *input; /* the parameter that standard input is to fill; NULL: none */
   bool input_asked;          /* by "-", and not by leaving it out */

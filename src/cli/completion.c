@@ -24,6 +24,7 @@ static const struct param *by_spelling(struct arena *a, const struct param *list
 
 static const struct param *find_option(struct arena *a, const struct typed *t, struct str name) {
   const struct param *p = by_spelling(a, t->op ? t->op->params : NULL, name);
+  p = p || !t->builtin ? p : by_spelling(a, t->builtin->params, name);
   p = p ? p : by_spelling(a, common_params, name);
   return p ? p : by_spelling(a, global_params, name);
 }
@@ -133,6 +134,7 @@ void completion_words(struct buf *out, int n, const char *const *words) {
       add_values(out, word, p, arena_cstr(out->a, str_slice(word, 0, equals + 1)));
   } else if (!t.ended && str_starts(word, STR("-"))) {
     add_options(out, word, t.op ? t.op->params : NULL);
+    add_options(out, word, t.builtin ? t.builtin->params : NULL);
     add_options(out, word, common_params);
     add_options(out, word, global_params);
   } else if (t.builtin && t.builtin->command == CLI_COMPLETION) {
@@ -148,7 +150,7 @@ void completion_words(struct buf *out, int n, const char *const *words) {
 
 /* ---- scripts ---- */
 
-static const char bash_script[] = "# bash completion of cairn: source it, or put it where bash-completion looks.\n"
+static const char bash_script[] = "# bash completion for cairn: source it, or install it for bash-completion.\n"
                                   "_cairn() {\n"
                                   "  local cur=${COMP_WORDS[COMP_CWORD]} word help\n"
                                   "  [ \"$cur\" = '=' ] && cur=\n"
@@ -167,7 +169,7 @@ static const char bash_script[] = "# bash completion of cairn: source it, or put
                                   "complete -F _cairn cairn\n";
 
 static const char zsh_script[] = "#compdef cairn\n"
-                                 "# zsh completion of cairn: put it as _cairn into a folder of $fpath.\n"
+                                 "# zsh completion for cairn: save it as _cairn in a folder of $fpath.\n"
                                  "_cairn() {\n"
                                  "  local -a found\n"
                                  "  local word help\n"
@@ -186,7 +188,7 @@ static const char zsh_script[] = "#compdef cairn\n"
                                  "  compdef _cairn cairn\n"
                                  "fi\n";
 
-static const char fish_script[] = "# fish completion of cairn: put it into ~/.config/fish/completions/cairn.fish.\n"
+static const char fish_script[] = "# fish completion for cairn: save it as ~/.config/fish/completions/cairn.fish.\n"
                                   "function __cairn_complete\n"
                                   "  set -l before (commandline -opc)\n"
                                   "  set -l word (commandline -ct)\n"

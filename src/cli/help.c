@@ -7,17 +7,17 @@
 enum { WIDTH = 80, INDENT = 2, COLUMN = 28 };
 
 const struct variable variables[] = {
-    {"CAIRN_DB", "the store, a file or postgresql://USER@HOST/DATABASE, when --db is not given"},
-    {"CAIRN_PROJECT", "the project, when --project is not given; else it is the git repository of the working folder"},
+    {"CAIRN_DB", "the store if --db is not given: a file or postgresql://USER@HOST/DATABASE"},
+    {"CAIRN_PROJECT", "the project if --project is not given; else the git repository of the working folder"},
     {"CAIRN_TEAM", "the team that owns the memories (default: default)"},
-    {"CAIRN_SOURCE", "who writes, when --source is not given"},
-    {"CAIRN_SESSION", "the session, when --session is not given"},
-    {"CAIRN_PROFILE", "the set of MCP tools, when --profile is not given"},
-    {"CAIRN_BUSY_MS", "how long to wait for a store that another process keeps locked, in milliseconds"},
+    {"CAIRN_SOURCE", "the writer's name if --source is not given"},
+    {"CAIRN_SESSION", "the session if --session is not given"},
+    {"CAIRN_PROFILE", "the MCP tool profile if --profile is not given"},
+    {"CAIRN_BUSY_MS", "lock timeout: how long to wait for another process, in milliseconds"},
     {"CAIRN_NO_MAINTAIN", "1: no daily maintenance after a write"},
-    {"CAIRN_NOW", "an RFC 3339 timestamp that stops the clock there, for tests and demonstrations"},
-    {"XDG_DATA_HOME", "where the default store is: cairn/cairn.db below it (default: ~/.local/share)"},
-    {"NO_COLOR", "when set, no colour"},
+    {"CAIRN_NOW", "an RFC 3339 timestamp to use as the current time, for tests and demonstrations"},
+    {"XDG_DATA_HOME", "base folder of the default store, cairn/cairn.db (default: ~/.local/share)"},
+    {"NO_COLOR", "if set, no colour"},
     {0},
 };
 
@@ -54,7 +54,7 @@ static void heading(struct buf *out, const struct style *style, const char *text
   buf_addf(out, "\n%s%s%s\n", style->bold, text, style->reset);
 }
 
-/* A term, and what it means in a column beside it, or below it when the term is long. */
+/* A term with its text in a column to the right, or on the next line if the term is long. */
 static void add_row(struct buf *out, struct str term, struct str text, size_t column) {
   term_pad(out, 0, INDENT);
   buf_add(out, term);
@@ -80,36 +80,62 @@ static bool has_params(const struct param *list, bool by_place) {
   return false;
 }
 
-static size_t command_column(void) {
+/* The commands of a list: operations first, then servers. */
+static const struct op *next_command(const struct op *op) {
+  if (!op)
+    return ops;
+  const struct door *d = door_of(op);
+  op = d ? &d[1].op : &op[1];
+  if (!d && !op->name)
+    op = &doors[0].op;
+  return op->name ? op : NULL;
+}
+
+static bool is_listed(const struct op *op, bool everyday) { return !everyday || (op->flags & OP_EVERYDAY); }
+
+static size_t command_column(bool everyday) {
   size_t widest = 0;
-  for (const struct op *op = ops; op->name; op++)
-    if (strlen(op->name) > widest)
+  for (const struct op *op = next_command(NULL); op; op = next_command(op))
+    if (is_listed(op, everyday) && strlen(op->name) > widest)
       widest = strlen(op->name);
   return INDENT + widest + 2;
 }
 
-void help_program(struct buf *out, const struct style *style) {
-  buf_addf(out,
-           "%scairn%s: durable memory for AI agents\n\nUsage: cairn [OPTION]... COMMAND [ARGUMENT]...\n"
-           "       cairn help COMMAND\n",
+static void add_title(struct buf *out, const struct style *style) {
+  buf_addf(out, "%scairn%s: durable memory for AI agents\n\nUsage: cairn [OPTION]... COMMAND [ARGUMENT]...\n",
            style->bold, style->reset);
-  size_t column = command_column();
+}
+
+static void add_commands(struct buf *out, const struct style *style, bool everyday) {
+  size_t column = command_column(everyday);
   const char *group = "";
-  for (const struct op *op = ops; op->name; op++) {
+  for (const struct op *op = next_command(NULL); op; op = next_command(op)) {
+    if (!is_listed(op, everyday))
+      continue;
     if (strcmp(group, op->group) != 0)
       heading(out, style, op->group);
     group = op->group;
     add_row(out, str_from(op->name), str_from(op->summary), column);
   }
-  heading(out, style, "Servers");
-  for (const struct door *d = doors; d->op.name; d++)
-    add_row(out, str_from(d->op.name), str_from(d->op.summary), column);
+}
+
+void help_program(struct buf *out, const struct style *style) {
+  add_title(out, style);
+  add_commands(out, style, true);
+  buf_adds(out, "\n'cairn help COMMAND' explains a command, 'cairn help --all' lists all commands.\n");
+}
+
+void help_all(struct buf *out, const struct style *style) {
+  add_title(out, style);
+  add_commands(out, style, false);
+  size_t column = command_column(false);
   heading(out, style, "Help");
   for (const struct builtin *b = builtins; b->name; b++)
     add_row(out, str_from(b->name), str_from(b->summary), column);
-  heading(out, style, "Options of every command");
+  heading(out, style, "Global options");
   add_params(out, common_params, false);
   add_params(out, global_params, false);
+  buf_adds(out, "\n'cairn help COMMAND' explains a command.\n");
 }
 
 void help_family(struct buf *out, const struct style *style, struct str word) {
@@ -143,7 +169,7 @@ void help_operation(struct buf *out, const struct style *style, const struct op 
   if (has_params(op->params, false))
     heading(out, style, "Options");
   add_params(out, op->params, false);
-  heading(out, style, "Options of every command");
+  heading(out, style, "Global options");
   add_params(out, common_params, false);
   add_params(out, global_params, false);
   add_examples(out, style, str_from(op->example));

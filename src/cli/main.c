@@ -41,6 +41,8 @@ static int print_builtin(struct arena *a, const struct cli_args *args, struct ou
       help_operation(&b, &out->out.style, args->op);
     else if (args->words.p)
       help_family(&b, &out->out.style, args->words);
+    else if (args_flag(args->args, "all"))
+      help_all(&b, &out->out.style);
     else
       help_program(&b, &out->out.style);
     break;

@@ -94,6 +94,8 @@ static void add_commands(struct buf *out) {
   for (const struct builtin *b = builtins; b->name; b++) {
     buf_addf(out, ".TP\n\\fBcairn %s\\fR%s%s\n", b->name, b->arguments[0] ? " " : "", b->arguments);
     add_line(out, arena_printf(out->a, "%s.", b->summary).p);
+    if (b->params)
+      add_params(out, b->params);
   }
 }
 
@@ -106,7 +108,7 @@ static void add_exit_codes(struct buf *out) {
       STATUS_LIST(X)
 #undef X
   };
-  buf_adds(out, ".SH EXIT STATUS\nThe name is the error's code in JSON.\n");
+  buf_adds(out, ".SH EXIT STATUS\nThe name is the error code in JSON.\n");
   for (size_t i = 0; i < ARRAY_LEN(outcomes); i++) {
     buf_addf(out, ".TP\n\\fB%d\\fR ", outcomes[i].code);
     add_line(out, outcomes[i].name);
@@ -119,10 +121,10 @@ void manual_page(struct buf *out) {
   buf_adds(out, ".SH NAME\ncairn \\- durable memory for AI agents\n"
                 ".SH SYNOPSIS\n\\fBcairn\\fR [\\fIOPTION\\fR]... \\fICOMMAND\\fR [\\fIARGUMENT\\fR]...\n"
                 ".SH DESCRIPTION\n");
-  add_line(out, "Cairn keeps what agents and people have learned: rules, facts, incidents and tasks, each a memory "
-                "with a headline, a text, and a history. A gate checks every write; corrections supersede and are "
-                "never lost; search works by meaning and by words. Everything is in one file.");
-  buf_adds(out, ".SH OPTIONS\nOptions of every command; they may stand before or behind it.\n");
+  add_line(out, "Cairn stores what agents and people learn: rules, facts, incidents and tasks. Each is a memory with a "
+                "headline, a text and a history. A gate checks every write. Corrections supersede old memories and "
+                "keep them. Search combines meaning and words. The store is one file.");
+  buf_adds(out, ".SH OPTIONS\nGlobal options may stand before or after the command.\n");
   add_params(out, common_params);
   add_params(out, global_params);
   add_commands(out);
@@ -134,5 +136,5 @@ void manual_page(struct buf *out) {
   add_exit_codes(out);
   buf_adds(out, ".SH FILES\n.TP\n");
   add_line(out, "~/.local/share/cairn/cairn.db");
-  buf_adds(out, "the default store, made at its first use\n");
+  buf_adds(out, "the default store, created on first use\n");
 }

@@ -16,8 +16,8 @@
 enum { MINUTES = 15, MINUTES_MAX = 24 * 60, INTERVAL_MS = 1000, HEIGHT = 24, SNAPSHOT_EVENTS = 20, BUSY_MS = 200 };
 
 const struct param top_params[] = {
-    {"once", PARAM_BOOL, 0, NULL, NULL, NULL, "print one picture and end"},
-    {"minutes", PARAM_INT, 0, NULL, "N", NULL, "latencies over so many minutes, 1 to 1440 (default 15)"},
+    {"once", PARAM_BOOL, 0, NULL, NULL, NULL, "print one snapshot and exit"},
+    {"minutes", PARAM_INT, 0, NULL, "N", NULL, "period for latencies, 1 to 1440 minutes (default 15)"},
     {0},
 };
 

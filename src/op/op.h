@@ -47,6 +47,7 @@ enum {
   OP_GATED = 32,      /* waits until the agent has answered its action items; see action_gate.c */
   OP_OPERATOR = 64,   /* concerns more than the caller's team: closed to tokens; see operator.h */
   OP_SECRET = 128,    /* handles secrets: the call's memory is locked, left out of core dumps, and wiped */
+  OP_EVERYDAY = 256,  /* listed in the short help */
 };
 
 struct op_call;

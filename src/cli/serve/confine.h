@@ -13,7 +13,7 @@ extern const char *const sandbox_modes[];
    NULL,                                                                                                               \
    NULL,                                                                                                               \
    sandbox_modes,                                                                                                      \
-   "give up other files, network and programs (default: the setting sandbox, else on)"}
+   "block access to other files, network and programs (default: the setting sandbox, else on)"}
 
 struct confine {
   struct arena *a;

@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include "base/json.h"
+#include "base/os/fs.h"
 #include "cli/args.h"
+#include "cli/doors.h"
 #include "support/harness.h"
 #include "support/proc.h"
 #include "support/store.h"
@@ -75,17 +77,72 @@ static int64_t count(void) { return json_int(parsed(CAIRN("list", "--json", "--a
 
 /* ---- help ---- */
 
-TEST(help_lists_every_command) {
+/* Is there a row for this command? */
+static bool lists(struct str help, const struct op *op) {
+  return has(help, arena_printf(&a, "\n  %s ", op->name).p) && has(help, op->summary);
+}
+
+static void check_width(struct str text) {
+  struct str line;
+  while (str_line(&text, &line))
+    if (line.n > 80)
+      test_fail(__FILE__, __LINE__, "too long: %.*s", STR_ARG(line));
+}
+
+TEST(help_lists_everyday_commands) {
   struct run r = CAIRN("help"), alone = run_args(ARGS(NULL), STR_NONE), flag = CAIRN("--help");
   CHECK_INT(r.exit_code, 0);
   CHECK_STR(r.err, "");
   CHECK(str_eq(r.out, alone.out) && alone.exit_code == 0);
   CHECK(str_eq(r.out, flag.out) && flag.exit_code == 0);
-  for (const struct op *op = ops; op->name; op++)
-    CHECK(has(r.out, arena_printf(&a, "\n  %s ", op->name).p) && has(r.out, op->summary));
+  size_t n = 0;
+  for (const struct op *op = ops; op->name; op++) {
+    test_note("%s", op->name);
+    CHECK(lists(r.out, op) == ((op->flags & OP_EVERYDAY) != 0));
+    n += lists(r.out, op);
+  }
+  for (const struct door *d = doors; d->op.name; d++) {
+    CHECK(lists(r.out, &d->op) == ((d->op.flags & OP_EVERYDAY) != 0));
+    n += lists(r.out, &d->op);
+  }
+  CHECK(n >= 8 && n <= 14);
+  CHECK(has(r.out, "cairn help COMMAND") && has(r.out, "cairn help --all"));
+  check_width(r.out);
+  CHECK(!store_is_there(test_store("test.db")));
+}
+
+TEST(help_all_lists_every_command) {
+  struct run r = CAIRN("help", "--all");
+  CHECK_INT(r.exit_code, 0);
+  CHECK_STR(r.err, "");
+  for (const struct op *op = ops; op->name; op++) {
+    test_note("%s", op->name);
+    CHECK(lists(r.out, op));
+  }
+  for (const struct door *d = doors; d->op.name; d++)
+    CHECK(lists(r.out, &d->op));
   for (const struct builtin *b = builtins; b->name; b++)
     CHECK(has(r.out, arena_printf(&a, "\n  %s ", b->name).p));
+  CHECK(has(r.out, "\n  --db STORE"));
+  check_width(r.out);
   CHECK(!store_is_there(test_store("test.db")));
+}
+
+TEST(commands_page_lists_every_command) {
+  struct str page;
+  CHECK_OK(fs_read(&a, CAIRN_SOURCE_DIR "/docs/commands.md", 1 << 20, &page, &err), &err);
+  for (const struct op *op = ops; op->name; op++) {
+    test_note("%s", op->name);
+    CHECK(has(page, arena_printf(&a, "`%s`", op->name).p) && has(page, arena_printf(&a, "cairn %s", op->name).p));
+  }
+  for (const struct door *d = doors; d->op.name; d++) {
+    test_note("%s", d->op.name);
+    CHECK(has(page, arena_printf(&a, "`%s`", d->op.name).p));
+  }
+  for (const struct builtin *b = builtins; b->name; b++) {
+    test_note("%s", b->name);
+    CHECK(has(page, arena_printf(&a, "`%s`", b->name).p));
+  }
 }
 
 static const char *const *words_of(const char *first, const char *name, const char *last) {

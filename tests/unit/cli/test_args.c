@@ -180,6 +180,11 @@ TEST(help_and_its_friends) {
   const char *const alone[] = {"cairn", NULL};
   CHECK_OK(parse(alone), &err);
   CHECK_INT(got.command, CLI_HELP);
+  CHECK(!args_flag(got.args, "all"));
+  CHECK_OK(PARSE("help", "--all"), &err);
+  CHECK_INT(got.command, CLI_HELP);
+  CHECK(!got.op && !got.words.p && args_flag(got.args, "all"));
+  CHECK_REFUSED("unknown option '--al'", "help", "--al");
   CHECK_OK(PARSE("help", "task", "add"), &err);
   CHECK_INT(got.command, CLI_HELP);
   CHECK_STR(str_from(got.op->name), "task add");

@@ -38,6 +38,8 @@ TEST(options) {
   CHECK_STR(OFFERED("get", "--headl"), "");
   CHECK_STR(OFFERED("get", "--js"), "--json ");
   CHECK_STR(OFFERED("remember", "--", "--js"), "");
+  CHECK_STR(OFFERED("help", "--al"), "--all --all-projects ");
+  CHECK_STR(OFFERED("version", "--al"), "--all-projects ");
 }
 
 TEST(values) {
