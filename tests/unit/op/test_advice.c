@@ -23,7 +23,7 @@ static struct str words(const char *text) {
 }
 
 TEST(what_cannot_be_undone_is_never_a_call) {
-  for (const struct op *op = ops; op->name; op++) {
+  EACH_OP(op) {
     struct str said = words(arena_printf(&a, "'cairn %s'", op->name).p);
     struct str want = (op->flags & OP_DESTRUCTIVE) ? arena_printf(&a, "'cairn %s' (elsewhere)", op->name)
                                                    : arena_printf(&a, "<%s {}>", op->name);
