@@ -125,6 +125,8 @@ enum status memory_insert(struct txn *txn, struct arena *a, struct memory *m, st
                           struct error *err) {
   enum status s = reach_write(txn->store, m->project, "a new memory in", err);
   if (s == STATUS_OK)
+    s = store_check_type(txn->store, m->type, m->kind, err);
+  if (s == STATUS_OK)
     s = insert_row(txn, a, m, err);
   char hash[HASH_TEXT_SIZE];
   body_hash(a, m->body, hash);
