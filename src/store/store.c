@@ -41,6 +41,8 @@ enum status store_open(const struct store_options *o, struct store **ret_store, 
     s = db_open(&dbo, &st->db, err);
   if (s == STATUS_OK)
     s = migrate(st, o->now, err);
+  if (s == STATUS_OK)
+    s = store_update_types(st, err);
   if (s == STATUS_OK && !o->unfinished)
     s = refuse_unfinished(st, err);
   if (s != STATUS_OK) {

@@ -19,6 +19,7 @@ struct store {
   struct db *db;
   struct bound bound;
   bool must_exist;           /* a database without a store in it is not made one */
+  bool lacks_types;          /* a type of this program is missing in the store, and cannot be added */
   struct vec_cache *vectors; /* owned by store/vectors/sqlite.c */
   struct read_queue *reads;  /* owned by events.c */
   struct call_queue *calls;  /* owned by calls.c */
@@ -35,6 +36,10 @@ enum { SCHEMA_VERSION = 11 };
 NODISCARD enum status migrate(struct store *st, int64_t now, struct error *err);
 /* The same with any list of migrations: the first n lead to version n. One that is NULL belongs to the one before. */
 NODISCARD enum status migrate_with(struct store *st, const char *const *sql, int n, int64_t now, struct error *err);
+/* Adds the types that the store does not have yet: an older version may have made it. Writes only if one is missing. */
+NODISCARD enum status store_update_types(struct store *st, struct error *err);
+/* An error if the type could not be added. */
+NODISCARD enum status store_check_type(struct store *st, struct str type, struct str kind, struct error *err);
 /* What engines do in their own way when they bring a schema up to date. */
 struct migrator {
   /* What the store has, 0 for a new one; what is no store of this program is refused. */

@@ -1,5 +1,5 @@
-/* reply_cache.c: a table of replies, each in one of a few places by its key's hash; the one used longest ago makes
- * room. */
+/* reply_cache.c: a table of replies, each in one of a few places by its key's hash; the least recently used one makes
+ * room. Teams share it: each reply has the generation that it was found in, and a change drops those of its team. */
 #include "op/run/reply_cache.h"
 
 #include "base/alloc.h"
@@ -10,14 +10,14 @@ enum { PLACES = 256, WAYS = 8, REPLY_MAX = 64 << 10, CACHE_BYTES = 4 << 20, MINU
 struct reply {
   int64_t until; /* something expires then */
   uint64_t used; /* when, counted */
+  uint64_t team; /* hash of its name */
+  struct generation generation;
+  struct db_stamp stamp; /* of the store when the generation was last compared */
   size_t key_n, json_n, note_n;
   char text[]; /* key, json, note */
 };
 
 struct reply_cache {
-  struct db_stamp stamp;        /* when this was the store's ... */
-  struct generation generation; /* ... this was the memories'; and all replies are of it */
-  bool known;
   size_t bytes;
   uint64_t uses;
   struct reply *places[PLACES];
@@ -32,15 +32,28 @@ static void drop(struct reply_cache *c, size_t place) {
   c->places[place] = NULL;
 }
 
-static void clear(struct reply_cache *c) {
+/* The replies of a team that were found before this generation. */
+static void drop_stale(struct reply_cache *c, uint64_t team, const struct generation *now) {
   for (size_t i = 0; i < PLACES; i++)
-    drop(c, i);
+    if (c->places[i] && c->places[i]->team == team && !generation_same(&c->places[i]->generation, now))
+      drop(c, i);
+}
+
+static void make_room(struct reply_cache *c, size_t bytes) {
+  while (c->bytes > 0 && c->bytes + bytes > CACHE_BYTES) {
+    size_t oldest = PLACES;
+    for (size_t i = 0; i < PLACES; i++)
+      if (c->places[i] && (oldest == PLACES || c->places[i]->used < c->places[oldest]->used))
+        oldest = i;
+    drop(c, oldest);
+  }
 }
 
 void reply_cache_free(struct reply_cache **cache) {
   if (!*cache)
     return;
-  clear(*cache);
+  for (size_t i = 0; i < PLACES; i++)
+    drop(*cache, i);
   mem_free(*cache);
   *cache = NULL;
 }
@@ -85,24 +98,25 @@ static size_t place_for(const struct reply_cache *c, struct str key) {
   return best;
 }
 
-/* Nothing written at all is quickly seen; else it may have been reads alone. */
-static bool is_current(struct op_call *call, struct reply_cache *c) {
+static uint64_t team_hash(const struct op_call *call) { return str_hash(STR_HASH, call->caller.team); }
+
+/* Nothing written at all is quickly seen; else it may have been reads alone. A stale reply is dropped. */
+static bool is_current(struct op_call *call, struct reply_cache *c, struct reply *r) {
   struct store *st = call->engine->store;
   struct db_stamp stamp;
   struct generation now;
   struct error ignored;
-  if (!c->known || db_stamp(store_db(st), &stamp, &ignored) != STATUS_OK)
+  if (db_stamp(store_db(st), &stamp, &ignored) != STATUS_OK)
     return false;
-  if (stamp.own == c->stamp.own && stamp.others == c->stamp.others)
+  if (stamp.own == r->stamp.own && stamp.others == r->stamp.others)
     return true;
   if (store_generation(st, call->caller.team, &now, &ignored) != STATUS_OK)
     return false;
-  if (!generation_same(&now, &c->generation)) {
-    clear(c);
-    c->known = false;
+  if (!generation_same(&now, &r->generation)) {
+    drop_stale(c, r->team, &now);
     return false;
   }
-  c->stamp = stamp;
+  r->stamp = stamp;
   return true;
 }
 
@@ -116,7 +130,7 @@ bool reply_find(struct op_call *call, struct str key) {
   struct reply *r = c ? find(c, key) : NULL;
   struct error ignored;
   yyjson_val *found;
-  if (!r || call->now >= r->until || !is_current(call, c) ||
+  if (!r || call->now >= r->until || !is_current(call, c, r) ||
       json_read(call->arena, (struct str){r->text + r->key_n, r->json_n}, &found, &ignored) != STATUS_OK)
     return false;
   size_t i, n;
@@ -129,22 +143,10 @@ bool reply_find(struct op_call *call, struct str key) {
   return true;
 }
 
-/* The cache with this generation; NULL when that cannot be known. Another generation empties it. */
-static struct reply_cache *cache_of(struct op_call *call, const struct generation *generation) {
-  struct engine *e = call->engine;
+static struct reply_cache *cache_of(struct engine *e) {
   if (!e->replies)
     e->replies = mem_zalloc(sizeof(*e->replies));
-  struct reply_cache *c = e->replies;
-  if (!c)
-    return NULL;
-  if (c->known && generation_same(&c->generation, generation))
-    return c;
-  clear(c);
-  c->generation = *generation;
-  /* A stamp that was never seen: the first look asks for the generation. */
-  c->stamp = (struct db_stamp){-1, -1};
-  c->known = true;
-  return c;
+  return e->replies;
 }
 
 void reply_keep(struct op_call *call, struct str key, const struct generation *generation, struct str note) {
@@ -155,13 +157,21 @@ void reply_keep(struct op_call *call, struct str key, const struct generation *g
     return;
   struct str json = json_write(call->arena, call->result, false);
   size_t n = key.n + json.n + note.n;
-  struct reply_cache *c = n <= REPLY_MAX ? cache_of(call, generation) : NULL;
+  struct reply_cache *c = n <= REPLY_MAX ? cache_of(call->engine) : NULL;
   struct reply *r = c ? mem_alloc(sizeof(*r) + n) : NULL;
   if (!r)
     return;
-  if (c->bytes + n > CACHE_BYTES)
-    clear(c);
-  *r = (struct reply){.until = until, .used = ++c->uses, .key_n = key.n, .json_n = json.n, .note_n = note.n};
+  drop_stale(c, team_hash(call), generation);
+  make_room(c, n);
+  /* A stamp that was never seen: the first look asks for the generation. */
+  *r = (struct reply){.until = until,
+                      .used = ++c->uses,
+                      .team = team_hash(call),
+                      .generation = *generation,
+                      .stamp = {-1, -1},
+                      .key_n = key.n,
+                      .json_n = json.n,
+                      .note_n = note.n};
   memcpy(r->text, key.p, key.n);
   memcpy(r->text + key.n, json.p, json.n);
   memcpy(r->text + key.n + json.n, note.p, note.n);

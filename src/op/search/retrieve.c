@@ -35,15 +35,39 @@ static struct hit *candidate(struct query *q, struct hits *all, int64_t memory_i
   return &all->v[all->n - 1];
 }
 
-/* A chunk beside the best one that speaks of the same adds to it: the answer runs on there. Chunks of a memory have
- * numbers that follow each other. */
-static double beside(const struct lexical_hits *hits, const struct lexical_hit *best) {
+static bool has_sibling(const struct lexical_hits *hits, size_t at) {
+  for (size_t i = 0; i < hits->n; i++)
+    if (i != at && hits->v[i].memory_id == hits->v[at].memory_id)
+      return true;
+  return false;
+}
+
+/* The place of each hit in its memory. Ids do not tell: concurrent writers draw theirs from one sequence. -1 for the
+ * only hit of a memory, which has no neighbour among them. */
+static enum status find_places(struct query *q, const struct lexical_hits *hits, int64_t **ret_places) {
+  struct op_call *call = q->call;
+  int64_t *places = arena_array(call->arena, int64_t, hits->n + 1);
+  int64_t *found = arena_array(call->arena, int64_t, hits->n + 1);
+  int64_t *ids = arena_array(call->arena, int64_t, hits->n + 1);
+  size_t n = 0;
+  for (size_t i = 0; i < hits->n; i++)
+    if (has_sibling(hits, i))
+      ids[n++] = hits->v[i].chunk_id;
+  enum status s = chunk_places(call->engine->store, q->scope.team, ids, n, call->arena, found, call->err);
+  for (size_t i = 0, k = 0; s == STATUS_OK && i < hits->n; i++)
+    places[i] = k < n && ids[k] == hits->v[i].chunk_id ? found[k++] : -1;
+  *ret_places = places;
+  return s;
+}
+
+/* A matching chunk next to the best one raises its score: the answer runs on there. */
+static double beside(const struct lexical_hits *hits, const int64_t *places, size_t best) {
   double most = 0;
   for (size_t i = 0; i < hits->n; i++) {
-    const struct lexical_hit *h = &hits->v[i];
-    bool next = h->chunk_id == best->chunk_id + 1 || h->chunk_id == best->chunk_id - 1;
-    if (h->memory_id == best->memory_id && next && h->score > most)
-      most = h->score;
+    bool known = places[i] >= 0 && places[best] >= 0;
+    bool next = places[i] == places[best] + 1 || places[i] == places[best] - 1;
+    if (known && next && hits->v[i].memory_id == hits->v[best].memory_id && hits->v[i].score > most)
+      most = hits->v[i].score;
   }
   return LEND_BEFORE * most;
 }
@@ -51,10 +75,13 @@ static double beside(const struct lexical_hits *hits, const struct lexical_hit *
 static enum status add_words(struct query *q, struct hits *all) {
   struct op_call *call = q->call;
   struct lexical_hits hits = {0};
+  int64_t *places = NULL;
   enum status s =
       lexical_search(call->engine->store, &q->scope, &q->filter, q->text, WORD_CHUNKS, call->arena, &hits, call->err);
   q->damaged |= s == STATUS_OK && hits.damaged;
   q->terms = hits.terms;
+  if (s == STATUS_OK)
+    s = find_places(q, &hits, &places);
   for (size_t i = 0; s == STATUS_OK && i < hits.n; i++) {
     const struct lexical_hit *from = &hits.v[i];
     struct hit *h = candidate(q, all, from->memory_id, from->chunk_id);
@@ -63,7 +90,7 @@ static enum status add_words(struct query *q, struct hits *all) {
     h->raw[LIST_LEXICAL] = from->score;
     if (from->features)
       h->m = *from->features;
-    double share = (from->score + beside(&hits, from)) / hits.bound;
+    double share = (from->score + beside(&hits, places, i)) / hits.bound;
     h->match.part[LIST_LEXICAL] = share < 1 ? share : 1;
   }
   return s;

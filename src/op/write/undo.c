@@ -164,6 +164,13 @@ static enum status undo_link(struct undo *u, const struct event *e, bool added) 
   return link_add(&u->txn, u->call->arena, &l, u->call->err);
 }
 
+static bool same_notes(const struct notes *a, const struct notes *b) {
+  for (size_t i = 0; i < a->n && i < b->n; i++)
+    if (a->v[i].at != b->v[i].at || !str_eq(a->v[i].by, b->v[i].by) || !str_eq(a->v[i].text, b->v[i].text))
+      return false;
+  return a->n == b->n;
+}
+
 static enum status undo_notes(struct undo *u, const struct event *e) {
   struct memory m;
   bool found;
@@ -179,7 +186,7 @@ static enum status undo_notes(struct undo *u, const struct event *e) {
   TRY(notes_load(u->txn.store, u->call->arena, &m, &was, u->call->err));
   notes_get(u->call->arena, before, &now);
   notes_get(u->call->arena, after, &expected);
-  if (was.n != expected.n)
+  if (!same_notes(&was, &expected))
     return conflict(u, m.id, "its notes");
   u->changes++;
   return notes_set(&u->txn, u->call->arena, &m, &was, &now, u->call->err);

@@ -291,6 +291,8 @@ enum status sqlite_store_restore(struct store *st, const char *path, int64_t now
     s = sqlite_restore_from(st->db, into ? copy : path, on_locked, c, err);
   if (s == STATUS_OK && !into)
     s = make_new(st, &nobody, a, c, err);
+  if (s == STATUS_OK && !into) /* opening the copy has done it already */
+    s = store_update_types(st, err);
   remove_copy(&into, copy);
   if (s != STATUS_OK)
     return s;

@@ -6,8 +6,7 @@
 #include "store/db/driver.h"
 #include "store/wall.h"
 
-/* A statement with more values than this is put together by struct sql. */
-enum { VALUES_MAX = 32 };
+enum { VALUES_MAX = 32 }; /* db.h says so too */
 
 bool db_is_url(const char *path) {
   struct str s = str_from(path);
@@ -46,11 +45,16 @@ static struct db_value next_value(char form, va_list *ap) {
   return v;
 }
 
-static struct db_values gather(struct db_value *room, const char *format, va_list *ap) {
-  size_t n = 0;
-  for (; format && format[n] && n < VALUES_MAX; n++)
-    room[n] = next_value(format[n], ap);
-  return (struct db_values){room, n};
+static enum status gather(struct db_value *room, const char *format, va_list *ap, struct db_values *ret,
+                          struct error *err) {
+  size_t n = format ? strlen(format) : 0;
+  if (n > VALUES_MAX)
+    return error_set(err, STATUS_INTERNAL, "a statement has %zu values, at most %d can be given by a format", n,
+                     VALUES_MAX);
+  for (size_t i = 0; i < n; i++)
+    room[i] = next_value(format[i], ap);
+  *ret = (struct db_values){room, n};
+  return STATUS_OK;
 }
 
 static struct db_values values_of(const struct sql *sql) { return (struct db_values){sql->v, sql->n}; }
@@ -63,11 +67,12 @@ static enum status exec(struct db *db, const char *sql, struct db_values values,
 
 enum status db_exec(struct db *db, struct error *err, const char *sql, const char *format, ...) {
   struct db_value room[VALUES_MAX];
+  struct db_values values;
   va_list ap;
   va_start(ap, format);
-  struct db_values values = gather(room, format, &ap);
+  enum status s = gather(room, format, &ap, &values, err);
   va_end(ap);
-  return exec(db, sql, values, err);
+  return s == STATUS_OK ? exec(db, sql, values, err) : s;
 }
 
 enum status db_exec_sql(struct db *db, struct error *err, const struct sql *sql) {
@@ -91,13 +96,22 @@ static void query(struct db *db, struct rows *r, struct error *err, const char *
   db->driver->query(r, sql, values);
 }
 
-void db_query(struct db *db, struct rows *ret_rows, struct error *err, const char *sql, const char *format, ...) {
+static void query_with(struct db *db, struct rows *r, struct error *err, const char *sql, const char *format,
+                       va_list *ap) {
   struct db_value room[VALUES_MAX];
+  struct db_values values;
+  enum status s = gather(room, format, ap, &values, err);
+  if (s == STATUS_OK)
+    query(db, r, err, sql, values);
+  else
+    *r = (struct rows){.db = db, .err = err, .status = s};
+}
+
+void db_query(struct db *db, struct rows *ret_rows, struct error *err, const char *sql, const char *format, ...) {
   va_list ap;
   va_start(ap, format);
-  struct db_values values = gather(room, format, &ap);
+  query_with(db, ret_rows, err, sql, format, &ap);
   va_end(ap);
-  query(db, ret_rows, err, sql, values);
 }
 
 void db_query_sql(struct db *db, struct rows *ret_rows, struct error *err, const struct sql *sql) {
@@ -135,13 +149,11 @@ static enum status first_int(struct rows *r, int64_t *ret_value, bool *ret_found
 
 enum status db_int(struct db *db, int64_t *ret_value, bool *ret_found, struct error *err, const char *sql,
                    const char *format, ...) {
-  struct db_value room[VALUES_MAX];
   struct rows r;
   va_list ap;
   va_start(ap, format);
-  struct db_values values = gather(room, format, &ap);
+  query_with(db, &r, err, sql, format, &ap);
   va_end(ap);
-  query(db, &r, err, sql, values);
   return first_int(&r, ret_value, ret_found);
 }
 

@@ -6,6 +6,7 @@
  *
  * Values are bound by a format string, one letter each:
  *   i int64_t   d double   s struct str, NULL when .p is   b the same as bytes   t time: int64_t, NULL when 0
+ * A format has at most 32 letters; more are an error. A statement with more values is put together by struct sql.
  * Statements are prepared once for each connection and kept. */
 #pragma once
 

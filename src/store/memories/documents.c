@@ -137,6 +137,7 @@ static enum status insert_memory(const struct work *w, const struct entry *e, in
   bool task = str_is(str_from(e->kind), "task");
   int64_t at = e->d->at > 0 ? e->d->at : t->now;
   uuid7_new(t->now, uid);
+  TRY(store_check_type(t->store, str_from(e->type), str_from(e->kind), w->err));
   return db_int(t->store->db, ret_id, NULL, w->err,
                 "INSERT INTO memory (uid, team, project, kind, type, severity, headline, trust, valid_from, created_at,"
                 " updated_at, status, priority, source, session, corpus, suspect) VALUES"

@@ -1,6 +1,8 @@
 /* memories.c: memories as rows: insert, change, delete, each with its event. */
 #include "store/memories/memories.h"
 
+#include <stdio.h>
+
 #include "base/id.h"
 #include "core/memory/chunk.h"
 #include "core/text/terms.h"
@@ -124,6 +126,8 @@ static struct str full_record(struct arena *a, struct txn *txn, const struct mem
 enum status memory_insert(struct txn *txn, struct arena *a, struct memory *m, struct chunk_rows *ret_chunks,
                           struct error *err) {
   enum status s = reach_write(txn->store, m->project, "a new memory in", err);
+  if (s == STATUS_OK)
+    s = store_check_type(txn->store, m->type, m->kind, err);
   if (s == STATUS_OK)
     s = insert_row(txn, a, m, err);
   char hash[HASH_TEXT_SIZE];
@@ -250,30 +254,60 @@ enum status memory_delete(struct txn *txn, struct arena *a, const struct memory 
   return s == STATUS_OK ? delete_rows(txn, a, m, err) : s;
 }
 
-/* A search that found the memory was recorded with its query, which may repeat the text. */
-static enum status purge_searches(struct txn *txn, struct arena *a, int64_t id, int64_t *ret_count, struct error *err) {
-  LIST(int64_t) hits = {0};
+/* Rows that name a memory are read and changed a page at a time, so that memory use does not grow with the log. */
+enum { PURGE_PAGE = SQL_IDS };
+
+static bool lists(struct arena *a, struct str detail, int64_t id) {
+  yyjson_val *read, *v;
+  struct error ignored;
+  size_t i, n;
+  if (json_read(a, detail, &read, &ignored) != STATUS_OK)
+    return false;
+  yyjson_arr_foreach(yyjson_obj_get(read, "results"), i, n, v) {
+    if (yyjson_get_sint(v) == id)
+      return true;
+  }
+  return false;
+}
+
+/* The condition may also fit the text of the query; what is listed decides. */
+static enum status purge_some_searches(struct txn *txn, struct arena *a, int64_t id, int64_t *after, bool *ret_more,
+                                       int64_t *ret_count, struct error *err) {
+  int64_t hits[PURGE_PAGE];
+  size_t n = 0, read = 0;
   struct rows r;
   db_query(txn->store->db, &r, err,
-           "SELECT seq, detail FROM event WHERE team = ?1 AND action = 'memory:search' AND detail IS NOT NULL", "s",
-           txn->team);
-  while (rows_next(&r)) {
-    yyjson_val *detail;
-    struct error ignored;
-    if (json_read(a, rows_text(&r, 1), &detail, &ignored) != STATUS_OK)
-      continue;
-    size_t i, n;
-    yyjson_val *v;
-    yyjson_arr_foreach(yyjson_obj_get(detail, "results"), i, n, v) {
-      if (yyjson_get_sint(v) == id)
-        list_push(a, &hits, rows_int(&r, 0));
-    }
+           "SELECT seq, detail FROM event WHERE team = ?1 AND action = 'memory:search' AND seq > ?2"
+           " AND replace(replace(replace(detail, ' ', ''), '[', ','), ']', ',') LIKE ?3 ORDER BY seq LIMIT ?4",
+           "sisi", txn->team, *after, arena_printf(a, "%%,%lld,%%", (long long)id), (int64_t)PURGE_PAGE);
+  for (; rows_next(&r); read++) {
+    *after = rows_int(&r, 0);
+    if (lists(a, rows_text(&r, 1), id))
+      hits[n++] = *after;
   }
   enum status s = rows_end(&r);
-  for (size_t i = 0; s == STATUS_OK && i < hits.n; i++)
-    s = db_exec(txn->store->db, err, "UPDATE event SET detail = NULL, purged = 1 WHERE seq = ?1 AND team = ?2", "is",
-                hits.v[i], txn->team);
-  *ret_count += (int64_t)hits.n;
+  *ret_more = read == PURGE_PAGE;
+  if (s != STATUS_OK || n == 0)
+    return s;
+  *ret_count += (int64_t)n;
+  struct sql q = SQL(a);
+  sql_add(&q, "UPDATE event SET detail = NULL, purged = 1 WHERE team = ");
+  sql_text(&q, txn->team);
+  sql_add(&q, " AND seq IN ");
+  sql_ids(&q, hits, n);
+  return db_exec_sql(txn->store->db, err, &q);
+}
+
+/* A search that found the memory was recorded with its query, which may repeat the text. */
+static enum status purge_searches(struct txn *txn, struct arena *a, int64_t id, int64_t *ret_count, struct error *err) {
+  int64_t after = 0;
+  bool more = true;
+  enum status s = STATUS_OK;
+  while (s == STATUS_OK && more) {
+    struct arena *page = arena_child(a);
+    s = purge_some_searches(txn, page, id, &after, &more, ret_count, err);
+    arena_release(page);
+  }
   return s;
 }
 
@@ -289,29 +323,54 @@ static bool mentions(yyjson_val *result, int64_t id) {
   return false;
 }
 
-/* The remembered result of another write may have warned of this memory, with its headline. */
-static enum status purge_results(struct txn *txn, struct arena *a, int64_t id, struct error *err) {
+static struct str without_warnings(struct arena *a, yyjson_val *result) {
+  yyjson_mut_doc *doc = json_new(a);
+  yyjson_mut_val *copy = yyjson_val_mut_copy(doc, result);
+  yyjson_mut_obj_remove_key(copy, "warnings");
+  json_put_arr(doc, copy, "warnings");
+  return json_write(a, copy, false);
+}
+
+enum { RESULT_KEY_BYTES = 200 * 4 }; /* the schema allows 200 characters */
+
+static enum status purge_some_results(struct txn *txn, struct arena *a, int64_t id, char after[RESULT_KEY_BYTES + 1],
+                                      bool *ret_more, struct error *err) {
   struct strs keys = {0}, results = {0};
+  size_t read = 0;
   struct rows r;
   db_query(txn->store->db, &r, err,
-           "SELECT key, result FROM idempotency WHERE team = ?1 AND result LIKE '%\"memories\"%'", "s", txn->team);
-  while (rows_next(&r)) {
+           "SELECT key, result FROM idempotency WHERE team = ?1 AND key > ?2 AND result LIKE '%\"memories\"%'"
+           " AND (replace(result, ' ', '') LIKE ?3 OR replace(result, ' ', '') LIKE ?4) ORDER BY key LIMIT ?5",
+           "ssssi", txn->team, str_from(after), arena_printf(a, "%%\"id\":%lld,%%", (long long)id),
+           arena_printf(a, "%%\"id\":%lld}%%", (long long)id), (int64_t)PURGE_PAGE);
+  for (; rows_next(&r); read++) {
     yyjson_val *result;
     struct error ignored;
+    snprintf(after, RESULT_KEY_BYTES + 1, "%.*s", STR_ARG(rows_text(&r, 0)));
     if (json_read(a, rows_text(&r, 1), &result, &ignored) != STATUS_OK || !mentions(result, id))
       continue;
-    yyjson_mut_doc *doc = json_new(a);
-    yyjson_mut_val *copy = yyjson_val_mut_copy(doc, result);
-    yyjson_mut_obj_remove_key(copy, "warnings");
-    json_put_arr(doc, copy, "warnings");
     strs_push(a, &keys, rows_dup(&r, 0, a));
-    strs_push(a, &results, json_write(a, copy, false));
+    strs_push(a, &results, without_warnings(a, result));
   }
-  TRY(rows_end(&r));
-  for (size_t i = 0; i < keys.n; i++)
-    TRY(db_exec(txn->store->db, err, "UPDATE idempotency SET result = ?1 WHERE team = ?2 AND key = ?3", "sss",
-                results.v[i], txn->team, keys.v[i]));
-  return STATUS_OK;
+  enum status s = rows_end(&r);
+  *ret_more = read == PURGE_PAGE;
+  for (size_t i = 0; s == STATUS_OK && i < keys.n; i++)
+    s = db_exec(txn->store->db, err, "UPDATE idempotency SET result = ?1 WHERE team = ?2 AND key = ?3", "sss",
+                results.v[i], txn->team, keys.v[i]);
+  return s;
+}
+
+/* The remembered result of another write may have warned of this memory, with its headline. */
+static enum status purge_results(struct txn *txn, struct arena *a, int64_t id, struct error *err) {
+  char after[RESULT_KEY_BYTES + 1] = "";
+  bool more = true;
+  enum status s = STATUS_OK;
+  while (s == STATUS_OK && more) {
+    struct arena *page = arena_child(a);
+    s = purge_some_results(txn, page, id, after, &more, err);
+    arena_release(page);
+  }
+  return s;
 }
 
 static enum status count_rows(struct txn *txn, int64_t id, struct purge_counts *c, struct error *err) {

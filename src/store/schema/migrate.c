@@ -43,6 +43,56 @@ static enum status fill_types(struct db *db, struct error *err) {
   return STATUS_OK;
 }
 
+/* A newer program may have added types that this one does not know; they stay. */
+static enum status is_type_missing(struct db *db, bool *ret_missing, struct error *err) {
+  struct rows r;
+  size_t wanted = 0, found = 0;
+  for (size_t i = 0; i < types_count(); i++)
+    wanted += !types_at(i)->stored_as;
+  db_query(db, &r, err, "SELECT name, kind FROM memory_type", NULL);
+  while (rows_next(&r)) {
+    const struct mem_type *t = type_find(rows_text(&r, 0));
+    found += t && !t->stored_as && str_is(rows_text(&r, 0), t->name) && str_is(rows_text(&r, 1), kind_names[t->kind]);
+  }
+  *ret_missing = found < wanted;
+  return rows_end(&r);
+}
+
+enum status store_update_types(struct store *st, struct error *err) {
+  bool missing = false;
+  st->lacks_types = false;
+  if (db_read_only(st->db))
+    return STATUS_OK;
+  TRY(is_type_missing(st->db, &missing, err));
+  if (!missing)
+    return STATUS_OK;
+  enum status s = db_begin(st->db, STR_NONE, false, err);
+  if (s == STATUS_OK)
+    s = fill_types(st->db, err);
+  if (s == STATUS_OK)
+    s = db_commit(st->db, err);
+  if (s == STATUS_OK)
+    return s;
+  db_rollback(st->db);
+  /* A role without INSERT on the table can still read, and write memories of the other types. */
+  st->lacks_types = s == STATUS_READONLY;
+  return st->lacks_types ? STATUS_OK : s;
+}
+
+/* The foreign key would refuse it too, but not say what to do. */
+enum status store_check_type(struct store *st, struct str type, struct str kind, struct error *err) {
+  int64_t one;
+  bool found = true;
+  if (st->lacks_types)
+    TRY(db_int(st->db, &one, &found, err, "SELECT 1 FROM memory_type WHERE name = ?1 AND kind = ?2", "ss", type, kind));
+  if (found)
+    return STATUS_OK;
+  error_set(err, STATUS_READONLY, "%s does not have the type '%.*s' yet, and this role may not add it", db_path(st->db),
+            STR_ARG(type));
+  return error_fix(err,
+                   "run any command once as the role that owns the tables, such as 'cairn stats': it adds the type");
+}
+
 static enum status first_facts(struct store *st, int64_t now, struct error *err) {
   char epoch[UUID_SIZE], time[TIME_TEXT_SIZE];
   uuid7_new(now, epoch);

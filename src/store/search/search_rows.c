@@ -150,3 +150,28 @@ enum status chunk_snippets(struct store *st, struct str team, const int64_t *chu
     TRY(snippets_of_some(st, team, chunk_ids + at, n - at < SQL_IDS ? n - at : SQL_IDS, a, ret_texts + at, err));
   return STATUS_OK;
 }
+
+static enum status places_of_some(struct store *st, struct str team, const int64_t *chunk_ids, size_t n,
+                                  struct arena *a, int64_t *ret_places, struct error *err) {
+  struct sql q = SQL(a);
+  struct rows r;
+  sql_add(&q, "SELECT id, seq FROM chunk WHERE team = ");
+  sql_text(&q, team);
+  sql_add(&q, " AND id IN ");
+  sql_ids(&q, chunk_ids, n);
+  for (size_t i = 0; i < n; i++)
+    ret_places[i] = -1;
+  db_query_sql(st->db, &r, err, &q);
+  while (rows_next(&r))
+    for (size_t i = 0; i < n; i++)
+      if (chunk_ids[i] == rows_int(&r, 0))
+        ret_places[i] = rows_int(&r, 1);
+  return rows_end(&r);
+}
+
+enum status chunk_places(struct store *st, struct str team, const int64_t *chunk_ids, size_t n, struct arena *a,
+                         int64_t *ret_places, struct error *err) {
+  for (size_t at = 0; at < n; at += SQL_IDS)
+    TRY(places_of_some(st, team, chunk_ids + at, n - at < SQL_IDS ? n - at : SQL_IDS, a, ret_places + at, err));
+  return STATUS_OK;
+}

@@ -34,3 +34,6 @@ void features_read(const struct rows *r, int column, struct arena *a, struct mem
 /* The texts of some chunks, ret_texts[n]; "" for one that is gone. */
 NODISCARD enum status chunk_snippets(struct store *st, struct str team, const int64_t *chunk_ids, size_t n,
                                      struct arena *a, struct str *ret_texts, struct error *err);
+/* The places of some chunks in their memories, from 0 on, ret_places[n]; -1 for one that is gone. */
+NODISCARD enum status chunk_places(struct store *st, struct str team, const int64_t *chunk_ids, size_t n,
+                                   struct arena *a, int64_t *ret_places, struct error *err);

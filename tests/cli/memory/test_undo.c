@@ -194,6 +194,22 @@ TEST(what_was_changed_since_is_a_conflict) {
   REFUSED("conflict", "undo", num(stored));
 }
 
+/* As many notes as after the transaction, but not the same ones. */
+TEST(a_note_that_replaced_another_is_a_conflict) {
+  int64_t id = STORE("Parsley grows in pots");
+  int64_t txn = jint(OK("annotate", num(id), "On the balcony"), "txn");
+  OK("annotate", num(id), "--clear");
+  OK("annotate", num(id), "--source", "bob", "In the kitchen");
+  yyjson_val *e = REFUSED("conflict", "undo", num(txn));
+  CHECK(has(jstr(e, "message"), "notes"));
+  CHECK_STR(sql_string("SELECT text FROM annotation"), "In the kitchen");
+  /* The same text by another author, or at another time, is another note. */
+  OK("annotate", num(id), "--clear");
+  OK("annotate", num(id), "--source", "bob", "On the balcony");
+  REFUSED("conflict", "undo", num(txn));
+  CHECK_INT(sql_number("SELECT count(*) FROM annotation"), 1);
+}
+
 TEST(an_undo_is_all_or_nothing) {
   int64_t a = STORE("Parsley grows in pots"), b = STORE("Quince jam needs an hour");
   int64_t txn = jint(OK("forget", num(a), num(b), "--reason", "eaten"), "txn");

@@ -37,8 +37,8 @@ static int64_t searches(void) {
   return n;
 }
 
-/* Is the reply in the cache? The key is made as op_run() would. */
-static bool cached(const char *query) {
+/* As op_run() would make it. */
+static struct op_call call_of(const char *query) {
   struct op_call call = {.op = op_find(STR("search")),
                          .engine = engine,
                          .caller = caller,
@@ -48,6 +48,12 @@ static bool cached(const char *query) {
                          .err = &err};
   CHECK_OK(json_read(&a, str_from(textf("{\"query\":\"%s\",\"mode\":\"keyword\"}", query)), &call.args, &err), &err);
   call.result = yyjson_mut_obj(call.doc);
+  return call;
+}
+
+/* Is the reply in the cache? */
+static bool cached(const char *query) {
+  struct op_call call = call_of(query);
   return reply_find(&call, reply_key(&call));
 }
 
@@ -132,5 +138,77 @@ TEST(many_questions_fit_and_old_ones_make_room, .slow = true) {
   for (int i = 0; i < 1000; i++)
     kept += cached(textf("printer %d", i));
   CHECK(kept >= 100 && kept <= 256);
+  engine_close(&engine);
+}
+
+/* ---- several teams ---- */
+
+static bool team_cached(const char *team, const char *query) {
+  caller.team = str_from(team);
+  return cached(query);
+}
+
+static struct str team_search(const char *team, const char *query) {
+  caller.team = str_from(team);
+  return search(query);
+}
+
+TEST(teams_do_not_empty_it_for_each_other) {
+  static const char *const teams[] = {"alpha", "beta", "gamma"};
+  open_engine();
+  for (size_t i = 0; i < ARRAY_LEN(teams); i++) {
+    caller.team = str_from(teams[i]);
+    for (size_t k = 0; k <= i; k++) /* each at another transaction of its own */
+      run(engine, "remember", textf("{\"text\":\"Printer %zu of team %s stands on floor two\"}", k, teams[i]));
+  }
+  for (int round = 0; round < 3; round++)
+    for (size_t i = 0; i < ARRAY_LEN(teams); i++) {
+      test_note("round %d, %s", round, teams[i]);
+      CHECK_INT(team_cached(teams[i], "printer"), round > 0);
+      CHECK(has(team_search(teams[i], "printer"), teams[i]));
+    }
+  /* A change is noticed by its team. */
+  caller.team = STR("beta");
+  run(engine, "remember", "{\"text\":\"A plotter replaced the printer on floor nine\"}");
+  CHECK(!team_cached("beta", "printer"));
+  CHECK(has(team_search("beta", "printer"), "plotter"));
+  CHECK(team_cached("beta", "printer"));
+  CHECK(!has(team_search("alpha", "printer"), "plotter"));
+  engine_close(&engine);
+}
+
+/* In a file the counter of transactions is that of all teams. */
+TEST(a_change_leaves_the_replies_of_other_teams, .only = TEST_ON_POSTGRES) {
+  open_engine();
+  caller.team = STR("alpha");
+  run(engine, "remember", "{\"text\":\"The printer of the first team stands on floor two\"}");
+  team_search("alpha", "printer");
+  team_search("beta", "printer");
+  run(engine, "remember", "{\"text\":\"A plotter replaced the printer on floor nine\"}");
+  CHECK(team_cached("alpha", "printer"));
+  CHECK(!team_cached("beta", "printer"));
+  engine_close(&engine);
+}
+
+TEST(large_replies_of_many_teams_are_bounded) {
+  enum { TEAMS = 80, BYTES = 60 << 10, MOST = (4 << 20) / BYTES };
+  char text[BYTES];
+  memset(text, 'x', sizeof(text));
+  open_engine();
+  for (int i = 0; i < TEAMS; i++) {
+    struct generation now;
+    caller.team = str_from(textf("team%d", i));
+    struct op_call call = call_of("printer");
+    CHECK_OK(store_generation(engine->store, caller.team, &now, &err), &err);
+    json_put(call.doc, call.result, "text", (struct str){text, sizeof(text)});
+    reply_keep(&call, reply_key(&call), &now, STR("{}"));
+  }
+  int kept = 0;
+  for (int i = 0; i < TEAMS; i++)
+    kept += team_cached(textf("team%d", i), "printer");
+  CHECK(kept <= MOST);
+  CHECK(kept > MOST / 2); /* the oldest made room, not all of them */
+  CHECK(!team_cached("team0", "printer"));
+  CHECK(team_cached(textf("team%d", TEAMS - 1), "printer"));
   engine_close(&engine);
 }

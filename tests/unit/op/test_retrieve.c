@@ -11,11 +11,13 @@ static struct error err;
 static struct arena a;
 static struct engine *e;
 
-static void open_engine(void) {
-  struct engine_options o = {.path = test_store("retrieve.db"), .clock = {.fixed = 1763208000000}};
+static void open_store(const char *name) {
+  struct engine_options o = {.path = test_store(name), .clock = {.fixed = 1763208000000}};
   setenv("CAIRN_EMBEDDER", "hash-v1", 1);
   CHECK_OK(engine_open(&o, &e, &err), &err);
 }
+
+static void open_engine(void) { open_store("retrieve.db"); }
 
 static void close_engine(void) {
   engine_close(&e);
@@ -86,6 +88,78 @@ TEST(a_nul_is_a_blank) {
     CHECK_STR(str_from(yyjson_mut_get_str(yyjson_mut_obj_get(r, "query"))), "  ");
   }
   close_engine();
+}
+
+/* ---- chunks next to each other ---- */
+
+/* Without vectors, which would tie the ids of chunks. */
+static void remember_bare(struct str text) {
+  yyjson_mut_doc *doc = json_new(&a);
+  yyjson_mut_val *args = yyjson_mut_obj(doc);
+  json_put(doc, args, "text", text);
+  json_put(doc, args, "type", STR("note"));
+  json_put_bool(doc, args, "defer_embedding", true);
+  call("remember", doc, args);
+}
+
+/* Memory 1 has several chunks; its first sentences, more than one chunk of them, speak of the falcon. Memory 2 has the
+ * other word of the query, so that nothing scores as much as a text can. */
+static void remember_falcons(void) {
+  enum { FALCONS = 40, SENTENCES = 120 };
+  struct buf b = BUF(&a);
+  for (int i = 0; i < SENTENCES; i++)
+    buf_addf(&b, "%s number %d was seen on the old tower near the river. ", i < FALCONS ? "Falcon" : "Gull", i);
+  remember_bare(buf_str(&b));
+  remember_bare(STR("The heron fishes at dawn"));
+}
+
+/* How well memory 1 fits the words of a query. */
+static double words_of_falcons(void) {
+  yyjson_mut_doc *doc = json_new(&a);
+  yyjson_mut_val *args = yyjson_mut_obj(doc);
+  json_put(doc, args, "query", STR("falcon heron ostrich"));
+  json_put(doc, args, "mode", STR("keyword"));
+  json_put_bool(doc, args, "explain", true);
+  yyjson_mut_val *results = yyjson_mut_obj_get(call("search", doc, args), "results"), *v;
+  size_t i, n;
+  yyjson_mut_arr_foreach(results, i, n, v) {
+    if (yyjson_mut_get_sint(yyjson_mut_obj_get(v, "id")) == 1)
+      return yyjson_mut_get_num(yyjson_mut_obj_get(yyjson_mut_obj_get(v, "parts"), "words"));
+  }
+  FAIL("memory 1 was not found");
+}
+
+/* Ids with gaps, as writers of several teams on one server draw them. */
+static double words_with_gaps(void) {
+  open_store("gaps.db");
+  struct direct *d = direct_open(test_store("gaps.db"));
+  if (on_postgres())
+    direct_do(d, "ALTER TABLE chunk ALTER COLUMN id SET INCREMENT BY 10");
+  remember_falcons();
+  if (!on_postgres()) {
+    yyjson_mut_doc *doc = json_new(&a);
+    yyjson_mut_val *args = yyjson_mut_obj(doc);
+    direct_do(d, "UPDATE chunk SET id = 1000 + 10 * id");
+    json_put_bool(doc, args, "fix", true);
+    call("doctor", doc, args);
+  }
+  CHECK_INT(direct_number(d, "SELECT min(y.id - x.id) FROM chunk x JOIN chunk y ON y.memory_id = x.memory_id"
+                             " AND y.seq = x.seq + 1"),
+            10);
+  direct_close(d);
+  double words = words_of_falcons();
+  engine_close(&e);
+  return words;
+}
+
+TEST(neighbours_count_whatever_their_ids_are) {
+  open_store("even.db");
+  remember_falcons();
+  double words = words_of_falcons();
+  engine_close(&e);
+  CHECK(words > 0 && words < 1);
+  CHECK_NEAR(words_with_gaps(), words, 1e-6);
+  arena_release(&a);
 }
 
 TEST(a_third_copy_is_marked) {

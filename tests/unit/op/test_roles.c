@@ -180,8 +180,7 @@ TEST(a_token_that_only_reads_changes_nothing) {
   for (size_t i = 0; i < ARRAY_LEN(readers); i++) {
     EACH_OP(op) {
       test_note("%s", op->name);
-      CHECK(principal_may(readers[i], op) ==
-            (role_may(readers[i]->role, op) && !(op->flags & (OP_WRITE | OP_NO_TXN))));
+      CHECK(principal_may(readers[i], op) == (role_may(readers[i]->role, op) && !(op->flags & (OP_WRITE | OP_NO_TXN))));
     }
     struct str before = sql_string("SELECT count(*) FROM memory");
     CHECK_INT(call(readers[i], "remember", "{\"text\":\"The fence is eleven feet high\"}"), STATUS_DENIED);

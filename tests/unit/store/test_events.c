@@ -1,5 +1,8 @@
 /* test_events.c: reads are queued, counted and written in batches. */
+#include <sqlite3.h>
+
 #include "fixture.h"
+#include "store/sqlite/internal.h"
 #include "store/tables/events.h"
 
 static int64_t count(struct fixture *f, const char *sql) {
@@ -60,5 +63,101 @@ TEST(a_rolled_back_change_leaves_no_event) {
   CHECK_INT(count(&f, "SELECT count(*) FROM memory"), 0);
   CHECK_INT(count(&f, "SELECT count(*) FROM chunk"), 0);
   CHECK_INT(count(&f, "SELECT count(*) FROM txn"), 0);
+  fixture_close(&f);
+}
+
+/* ---- purge ---- */
+
+enum { SEARCHES = 4000, PURGE_BYTES = 256 << 10 };
+
+/* Searches with queries of a kilobyte; every `nth` has found memory 1, among others whose ids have its digit. */
+static void note_searches(struct direct *d, const char *query, int nth) {
+  struct arena a = {0};
+  struct buf b = BUF(&a);
+  buf_addf(&b,
+           "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)"
+           " INSERT INTO event (team, at, action, op, project, source, detail) SELECT 'default', 1763208000000,"
+           " 'memory:search', 'search', '', 'test', '{\"query\":\"%s ",
+           SEARCHES, query);
+  for (int i = 0; i < 100; i++)
+    buf_adds(&b, "long words ");
+  buf_addf(&b, "\",\"results\":[21,' || CASE WHEN i %% %d = 0 THEN '1' ELSE '11' END || ',101]}' FROM n", nth);
+  direct_do(d, buf_str(&b).p);
+  arena_release(&a);
+}
+
+static int64_t purge_first(struct fixture *f) {
+  struct purge_counts counts;
+  struct txn txn = fixture_begin(f);
+  struct memory m;
+  bool found;
+  CHECK_OK(memory_by_id(f->store, STR("default"), 1, &f->arena, &m, &found, &f->err), &f->err);
+  CHECK(found);
+  size_t before = f->arena.used;
+  CHECK_OK(memory_purge(&txn, &f->arena, &m, &counts, &f->err), &f->err);
+  CHECK(f->arena.used - before < PURGE_BYTES);
+  fixture_commit(f, &txn);
+  return counts.events;
+}
+
+static struct direct *searched_store(struct fixture *f, const char *query, int nth) {
+  *f = fixture_new();
+  struct txn txn = fixture_begin(f);
+  CHECK_INT(fixture_fact(f, &txn, STR(""), STR("The falcon nests on the tower"), NULL).id, 1);
+  fixture_commit(f, &txn);
+  struct direct *d = direct_open(test_store("store.db"));
+  note_searches(d, query, nth);
+  return d;
+}
+
+TEST(a_purge_empties_the_searches_that_found_the_memory) {
+  static const int shares[] = {1, 2, SEARCHES}; /* the queries look like lists with the memory */
+  for (size_t i = 0; i < ARRAY_LEN(shares); i++) {
+    struct fixture f;
+    struct direct *d = searched_store(&f, "[1,1]", shares[i]);
+    test_note("one of %d", shares[i]);
+    int64_t events = purge_first(&f);
+    CHECK_INT(events, 1 + SEARCHES / shares[i]); /* with that of the write */
+    CHECK_INT(direct_number(d, "SELECT count(*) FROM event WHERE action = 'memory:search' AND purged = 1"
+                               " AND detail IS NULL"),
+              SEARCHES / shares[i]);
+    CHECK_INT(direct_number(d, "SELECT count(*) FROM event WHERE action = 'memory:search' AND purged = 0"
+                               " AND detail LIKE '%[21,11,101]%'"),
+              SEARCHES - SEARCHES / shares[i]);
+    direct_close(d);
+    fixture_close(&f);
+    store_remove(test_store("store.db"));
+  }
+}
+
+static int count_row(unsigned what UNUSED, void *rows, void *statement UNUSED, void *more UNUSED) {
+  ++*(int64_t *)rows;
+  return 0;
+}
+
+TEST(a_purge_reads_only_the_searches_that_found_the_memory, .only = TEST_ON_SQLITE) {
+  struct fixture f;
+  int64_t rows = 0;
+  direct_close(searched_store(&f, "falcon", SEARCHES / 10));
+  sqlite3_trace_v2(sqlite_handle(store_db(f.store)), SQLITE_TRACE_ROW, count_row, &rows);
+  purge_first(&f);
+  sqlite3_trace_v2(sqlite_handle(store_db(f.store)), 0, NULL, NULL);
+  CHECK(rows >= 10 && rows < 100);
+  fixture_close(&f);
+}
+
+/* The results that repeated calls get, too. */
+TEST(a_purge_goes_through_remembered_results_in_pages) {
+  struct fixture f;
+  struct direct *d = searched_store(&f, "falcon", SEARCHES);
+  direct_do(d, "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)"
+               " INSERT INTO idempotency (team, key, at, result) SELECT 'default', 'k' || i, 1763208000000,"
+               " '{\"id\":21,\"warnings\":[{\"name\":\"contradiction\",\"memories\":[{\"id\":' ||"
+               " CASE WHEN i % 2 = 0 THEN 1 ELSE 11 END || ',\"headline\":\"The falcon\"}]}]}' FROM n");
+  purge_first(&f);
+  CHECK_INT(direct_number(d, "SELECT count(*) FROM idempotency WHERE result LIKE '%falcon%'"), 500);
+  CHECK_INT(direct_number(d, "SELECT count(*) FROM idempotency WHERE result LIKE '%\"warnings\":[]%'"), 500);
+  CHECK_INT(direct_number(d, "SELECT count(*) FROM idempotency WHERE result LIKE '%\"id\":1,%'"), 0);
+  direct_close(d);
   fixture_close(&f);
 }

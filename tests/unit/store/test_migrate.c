@@ -1,12 +1,12 @@
 /* test_migrate.c: creating a store, migrating an older one, refusing a newer or a foreign one. */
 #include <sqlite3.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/id.h"
+#include "fixture.h"
 #include "store/store_internal.h"
-#include "support/harness.h"
-#include "support/proc.h"
 
 static enum status open_at(const char *path, struct store **ret, struct error *err) {
   struct store_options o = {.path = path, .now = 1763200000000};
@@ -180,6 +180,154 @@ TEST(a_file_that_is_no_database_is_refused, .only = TEST_ON_SQLITE) {
   CHECK_STATUS(open_at(path, &st, &err), STATUS_CORRUPT);
   CHECK_STR(file_read(path), "Dear diary, this is certainly not an SQLite database file.\n");
   CHECK(err.fix[0] != 0);
+}
+
+/* ---- types that an older version did not have ---- */
+
+/* The store as a version without the type 'idea' would have made it; nobody has it open. */
+static struct direct *without_ideas(const char *path) {
+  struct store *st = NULL;
+  struct error err;
+  CHECK_OK(open_at(path, &st, &err), &err);
+  store_close(&st);
+  struct direct *d = direct_open(path);
+  direct_do(d, "DELETE FROM memory_type WHERE name = 'idea'");
+  return d;
+}
+
+static enum status store_idea(struct fixture *f) {
+  struct txn txn = fixture_begin(f);
+  char uid[UUID_SIZE];
+  uuid7_new(f->now, uid);
+  struct memory m = {.uid = str_from(uid),
+                     .team = STR("default"),
+                     .project = STR(""),
+                     .kind = STR("fact"),
+                     .type = STR("idea"),
+                     .headline = STR("An idea"),
+                     .body = STR("Grow parsley on the roof"),
+                     .delivery = STR("on_demand"),
+                     .trust = STR("user"),
+                     .state = STR("active"),
+                     .weight = 1.0,
+                     .valid_from = f->now,
+                     .created_at = f->now,
+                     .updated_at = f->now,
+                     .source = STR("test")};
+  struct chunk_rows chunks = {0};
+  enum status s = memory_insert(&txn, &f->arena, &m, &chunks, &f->err);
+  if (s == STATUS_OK)
+    return txn_commit(&txn, &f->err);
+  store_rollback(f->store);
+  return s;
+}
+
+TEST(a_missing_type_is_added_when_a_store_is_opened) {
+  struct direct *d = without_ideas(test_store("store.db"));
+  /* A type of a newer version, which stays. */
+  direct_do(d, "INSERT INTO memory_type (name, kind) VALUES ('dream', 'fact')");
+  struct fixture f = fixture_new();
+  CHECK_OK(store_idea(&f), &f.err);
+  CHECK_INT(direct_number(d, "SELECT count(*) FROM memory_type WHERE name IN ('idea', 'dream')"), 2);
+  CHECK_INT(direct_number(d, "SELECT count(*) FROM memory WHERE type = 'idea'"), 1);
+  direct_close(d);
+  fixture_close(&f);
+}
+
+/* A writer would make it wait, and fail. */
+TEST(a_store_with_all_types_is_opened_without_writing) {
+  struct direct *d = without_ideas(test_store("store.db"));
+  struct store_options o = {.path = test_store("store.db"), .busy_ms = 50, .now = 1763200000000};
+  struct store *st = NULL;
+  struct error err;
+  direct_lock(d);
+  CHECK_STATUS(store_open(&o, &st, &err), STATUS_BUSY);
+  o.read_only = true;
+  CHECK_OK(store_open(&o, &st, &err), &err);
+  store_close(&st);
+  o.read_only = false;
+  direct_do(d, "COMMIT");
+  CHECK_OK(store_open(&o, &st, &err), &err);
+  store_close(&st);
+  direct_lock(d);
+  CHECK_OK(store_open(&o, &st, &err), &err);
+  store_close(&st);
+  direct_close(d);
+}
+
+TEST(a_missing_type_keeps_nobody_from_reading) {
+  struct direct *d = without_ideas(test_store("store.db"));
+  struct store_options o = {.path = test_store("store.db"), .read_only = true, .now = 1763200000000};
+  struct store *st = NULL;
+  struct error err;
+  CHECK_OK(store_open(&o, &st, &err), &err);
+  store_close(&st);
+  CHECK_INT(direct_number(d, "SELECT count(*) FROM memory_type WHERE name = 'idea'"), 0);
+  direct_close(d);
+}
+
+TEST(several_processes_add_one_type) {
+  enum { PROCESSES = 6 };
+  const char *path = test_store("store.db");
+  int start[2];
+  char byte;
+  pid_t pids[PROCESSES];
+  direct_close(without_ideas(path)); /* SQLite must not be open when a process forks */
+  CHECK_INT(pipe(start), 0);
+  for (int i = 0; i < PROCESSES; i++) {
+    pids[i] = fork();
+    if (pids[i] == 0) {
+      struct store *st = NULL;
+      close(start[1]);
+      while (read(start[0], &byte, 1) > 0)
+        ;
+      struct error err;
+      enum status s = open_at(path, &st, &err);
+      store_close(&st);
+      _exit(s == STATUS_OK ? 0 : 1);
+    }
+    CHECK(pids[i] > 0);
+  }
+  struct direct *d = direct_open(path);
+  direct_lock(d); /* while it is held, all of them find the type missing and wait */
+  close(start[1]);
+  usleep(200 * 1000);
+  direct_do(d, "COMMIT");
+  for (int i = 0; i < PROCESSES; i++) {
+    int how;
+    CHECK_INT(waitpid(pids[i], &how, 0), pids[i]);
+    CHECK_INT(how, 0);
+  }
+  CHECK_INT(direct_number(d, "SELECT count(*) FROM memory_type WHERE name = 'idea'"), 1);
+  direct_close(d);
+}
+
+TEST(a_role_that_may_not_add_types_is_told_so_when_it_needs_one, .only = TEST_ON_POSTGRES) {
+  struct direct *d = without_ideas(test_store("store.db"));
+  direct_do(d, "DO $$ BEGIN EXECUTE format('REVOKE INSERT ON memory_type FROM %I', current_user); END $$");
+  struct fixture f = fixture_new();
+  struct txn txn = fixture_begin(&f);
+  fixture_fact(&f, &txn, STR(""), STR("Parsley grows in pots"), NULL);
+  fixture_commit(&f, &txn);
+  CHECK_STATUS(store_idea(&f), STATUS_READONLY);
+  CHECK(strstr(f.err.message, "'idea'") && strstr(f.err.fix, "owns the tables"));
+  /* Another role adds it: this connection notices. */
+  direct_do(d, "DO $$ BEGIN EXECUTE format('GRANT INSERT ON memory_type TO %I', current_user); END $$;"
+               "INSERT INTO memory_type (name, kind) VALUES ('idea', 'fact')");
+  CHECK_OK(store_idea(&f), &f.err);
+  direct_close(d);
+  fixture_close(&f);
+}
+
+/* A process that has the store open goes on with what the backup holds. */
+TEST(a_restored_backup_gets_the_missing_types, .only = TEST_ON_SQLITE) {
+  const char *backup = path_join(NULL, "backup.db");
+  direct_close(without_ideas(backup));
+  struct fixture f = fixture_new();
+  struct restored restored;
+  CHECK_OK(store_restore(f.store, backup, f.now, &f.arena, &restored, &f.err), &f.err);
+  CHECK_OK(store_idea(&f), &f.err);
+  fixture_close(&f);
 }
 
 TEST(a_folder_is_refused, .only = TEST_ON_SQLITE) {

@@ -36,6 +36,45 @@ TEST(values_come_back_as_they_went_in, .only = TEST_ON_SQLITE) {
   CHECK(db == NULL);
 }
 
+/* 32 values, and one more. */
+#define ONES_8 INT64_C(1), INT64_C(1), INT64_C(1), INT64_C(1), INT64_C(1), INT64_C(1), INT64_C(1), INT64_C(1)
+#define ONES_32 ONES_8, ONES_8, ONES_8, ONES_8
+
+static const char *sum_of(struct arena *a, int n) {
+  struct buf b = BUF(a);
+  for (int i = 1; i <= n; i++)
+    buf_addf(&b, "%s CAST(?%d AS bigint)", i == 1 ? "SELECT" : " +", i);
+  return buf_str(&b).p;
+}
+
+TEST(more_values_than_a_format_may_have_are_an_error) {
+  static const char format[] = "iiiiiiiiiiiiiiiiiiiiiiiiiiiiiiiii", *full = format + 1;
+  struct fixture f = fixture_new();
+  struct db *db = store_db(f.store);
+  struct rows r;
+  int64_t n = 0;
+  CHECK_OK(db_int(db, &n, NULL, &f.err, sum_of(&f.arena, 32), full, ONES_32), &f.err);
+  CHECK_INT(n, 32);
+  CHECK_OK(db_exec(db, &f.err, sum_of(&f.arena, 32), full, ONES_32), &f.err);
+  const char *sql = sum_of(&f.arena, 33);
+  CHECK_STATUS(db_int(db, &n, NULL, &f.err, sql, format, ONES_32, INT64_C(1)), STATUS_INTERNAL);
+  CHECK(strstr(f.err.message, "33") != NULL);
+  CHECK_STATUS(db_exec(db, &f.err, sql, format, ONES_32, INT64_C(1)), STATUS_INTERNAL);
+  db_query(db, &r, &f.err, sql, format, ONES_32, INT64_C(1));
+  CHECK(!rows_next(&r));
+  CHECK_STATUS(rows_end(&r), STATUS_INTERNAL);
+  /* A statement that was put together has no such limit. */
+  struct sql q = SQL(&f.arena);
+  for (int i = 0; i < 33; i++) {
+    sql_add(&q, i == 0 ? "SELECT CAST(" : " + CAST(");
+    sql_int(&q, 1);
+    sql_add(&q, " AS bigint)");
+  }
+  CHECK_OK(db_int_sql(db, &n, NULL, &f.err, &q), &f.err);
+  CHECK_INT(n, 33);
+  fixture_close(&f);
+}
+
 TEST(a_statement_may_run_inside_itself, .only = TEST_ON_SQLITE) {
   struct db *db = scratch("n.db");
   struct error err;
