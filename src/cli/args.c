@@ -95,7 +95,7 @@ static const struct param *param_in(const struct param *list, struct str name) {
 }
 
 bool args_is_family(struct str word) {
-  for (const struct op *op = ops; op->name; op++) {
+  EACH_OP(op) {
     struct str name = str_from(op->name);
     if (str_starts(name, word) && name.n > word.n && name.p[word.n] == ' ')
       return word.n > 0;
@@ -214,7 +214,7 @@ static void offer_options(struct suggest *near, struct arena *a, const struct pa
 }
 
 static bool some_operation_has(struct str name) {
-  for (const struct op *op = ops; op->name; op++)
+  EACH_OP(op)
     if (param_in(op->params, name))
       return true;
   for (const struct door *d = doors; d->op.name; d++)
@@ -306,7 +306,7 @@ static enum status take_option(struct parser *p, struct str arg) {
 static enum status unknown_command(const struct parser *p, struct str word) {
   struct suggest near;
   suggest_init(&near, word);
-  for (const struct op *op = ops; op->name; op++) {
+  EACH_OP(op) {
     struct str name = str_from(op->name), family = name;
     suggest_offer(&near, name);
     if (str_next(&name, ' ', &family))
@@ -416,7 +416,7 @@ static void choose_input(struct cli_args *out) {
 
 static enum status need_subcommand(const struct parser *p) {
   struct buf names = BUF(p->a);
-  for (const struct op *op = ops; op->name; op++) {
+  EACH_OP(op) {
     struct str name = str_from(op->name);
     if (str_starts(name, p->family) && name.n > p->family.n && name.p[p->family.n] == ' ')
       buf_addf(&names, "%s%s", names.n ? ", " : "", op->name + p->family.n + 1);

@@ -94,7 +94,7 @@ static void add_options(struct buf *out, struct str typed, const struct param *l
 /* The next word of commands: the first, or the second behind a family. Each family is offered once. */
 static void add_commands(struct buf *out, struct str typed, struct str family) {
   struct str last = STR_NONE;
-  for (const struct op *op = ops; op->name; op++) {
+  EACH_OP(op) {
     struct str rest = str_from(op->name), first;
     str_next(&rest, ' ', &first);
     bool two = rest.n > 0;

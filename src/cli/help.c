@@ -82,13 +82,11 @@ static bool has_params(const struct param *list, bool by_place) {
 
 /* The commands of a list: operations first, then servers. */
 static const struct op *next_command(const struct op *op) {
-  if (!op)
-    return ops;
-  const struct door *d = door_of(op);
-  op = d ? &d[1].op : &op[1];
-  if (!d && !op->name)
-    op = &doors[0].op;
-  return op->name ? op : NULL;
+  const struct door *d = op ? door_of(op) : NULL;
+  if (d)
+    return d[1].op.name ? &d[1].op : NULL;
+  op = op_next(op);
+  return op ? op : &doors[0].op;
 }
 
 static bool is_listed(const struct op *op, bool everyday) { return !everyday || (op->flags & OP_EVERYDAY); }
@@ -142,7 +140,7 @@ void help_family(struct buf *out, const struct style *style, struct str word) {
   buf_addf(out, "Usage: cairn %.*s COMMAND [ARGUMENT]...\n", STR_ARG(word));
   heading(out, style, "Commands");
   struct str prefix = arena_printf(out->a, "%.*s ", STR_ARG(word));
-  for (const struct op *op = ops; op->name; op++)
+  EACH_OP(op)
     if (str_starts(str_from(op->name), prefix))
       add_row(out, help_usage(out->a, op), str_from(op->summary), COLUMN);
 }

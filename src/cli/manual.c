@@ -81,7 +81,7 @@ static void add_operation(struct buf *out, const struct op *op) {
 
 static void add_commands(struct buf *out) {
   const char *group = "";
-  for (const struct op *op = ops; op->name; op++) {
+  EACH_OP(op) {
     if (strcmp(group, op->group) != 0)
       add_request(out, "SH", arena_printf(out->a, "COMMANDS: %s", op->group));
     group = op->group;

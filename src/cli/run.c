@@ -194,8 +194,7 @@ static int exit_code_of(const struct call *c, yyjson_mut_val *result) {
 static void maintain_if_due(struct call *c, struct engine *engine) {
   const struct op *op = c->args->op, *maintain = op_find(STR("maintain"));
   /* Those that copy, judge or configure the store leave it as they found it. */
-  bool apart = (op->flags & (OP_NO_STORE | OP_NO_TXN | OP_STREAM)) || strcmp(op->name, "config") == 0 ||
-               strcmp(op->name, "doctor") == 0;
+  bool apart = (op->flags & (OP_NO_STORE | OP_NO_TXN | OP_STREAM | OP_NO_UPKEEP)) != 0;
   if (apart || !maintain || op == maintain || c->context.no_maintain || interrupted || engine->agent[0])
     return;
   struct arena scratch;
@@ -214,29 +213,15 @@ static void maintain_if_due(struct call *c, struct engine *engine) {
 
 /* ---- the call ---- */
 
-/* A mistyped path must not look like an empty store to those who copy or judge what is there. */
-static bool needs_existing_store(const struct call *c) {
-  static const char *const names[] = {"export", "backup", "doctor", "migrate"};
-  for (size_t i = 0; i < ARRAY_LEN(names); i++)
-    if (strcmp(c->args->op->name, names[i]) == 0)
-      return !c->context.default_store;
-  return false;
-}
-
-/* Whether the call goes into the table of calls: not of those that look at the store or copy it, and leave it as they
- * found it, nor of those that go on for as long as somebody listens. */
+/* Does the call go into the table of calls? Not those that observe or copy the store, nor streams. */
 static bool is_recorded(const struct op *op) {
-  static const char *const observers[] = {"doctor", "health", "metrics", "errors"};
-  for (size_t i = 0; i < ARRAY_LEN(observers); i++)
-    if (strcmp(op->name, observers[i]) == 0)
-      return false;
-  return !(op->flags & (OP_NO_STORE | OP_NO_TXN | OP_STREAM));
+  return !(op->flags & (OP_NO_STORE | OP_NO_TXN | OP_STREAM | OP_OBSERVES));
 }
 
 static enum status open_engine(struct call *c, struct engine **ret_engine) {
   struct engine_options *options = &c->context.engine;
   options->record_calls = is_recorded(c->args->op);
-  options->must_exist = needs_existing_store(c);
+  options->must_exist = (c->args->op->flags & OP_EXISTING) && !c->context.default_store;
   if (c->args->op->flags & OP_NO_STORE)
     options->path = NULL;
   if (options->path && c->context.default_store) {

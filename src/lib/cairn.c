@@ -36,19 +36,31 @@ const char *cairn_version(void) { return CAIRN_VERSION; }
 
 size_t cairn_operation_count(void) {
   size_t n = 0;
-  while (ops[n].name)
+  EACH_OP(op)
     n++;
   return n;
 }
 
-const char *cairn_operation_name(size_t index) { return index < cairn_operation_count() ? ops[index].name : NULL; }
+static const struct op *operation_at(size_t index) {
+  const struct op *op = op_next(NULL);
+  while (op && index--)
+    op = op_next(op);
+  return op;
+}
+
+const char *cairn_operation_name(size_t index) {
+  const struct op *op = operation_at(index);
+  return op ? op->name : NULL;
+}
 
 const char *cairn_operation_summary(size_t index) {
-  return index < cairn_operation_count() ? ops[index].summary : NULL;
+  const struct op *op = operation_at(index);
+  return op ? op->summary : NULL;
 }
 
 unsigned cairn_operation_flags(size_t index) {
-  return index < cairn_operation_count() ? ops[index].flags & (OP_WRITE | OP_DESTRUCTIVE | OP_STREAM) : 0;
+  const struct op *op = operation_at(index);
+  return op ? op->flags & (OP_WRITE | OP_DESTRUCTIVE | OP_STREAM) : 0;
 }
 
 void cairn_free(void *p) { mem_free(p); }

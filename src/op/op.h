@@ -2,7 +2,7 @@
  * command line, MCP tools, REST routes, the library, the manual and their tests are all driven by it; no door
  * contains logic.
  *
- * A new operation is one entry in table.c and one handler in the file of its family. */
+ * A new operation is one row in src/op/table/ and one handler in the room of its family. */
 #pragma once
 
 #include "base/json.h"
@@ -39,15 +39,20 @@ struct param {
 };
 
 enum {
-  OP_WRITE = 1,       /* changes the store */
-  OP_DESTRUCTIVE = 2, /* cannot be undone, or touches many memories */
-  OP_STREAM = 4,      /* hands out lines as it goes, through call->emit */
-  OP_NO_STORE = 8,    /* opens no store */
-  OP_NO_TXN = 16,     /* writes, but not as a transaction of the store (backup, restore, sessions) */
-  OP_GATED = 32,      /* waits until the agent has answered its action items; see action_gate.c */
-  OP_OPERATOR = 64,   /* concerns more than the caller's team: closed to tokens; see operator.h */
-  OP_SECRET = 128,    /* handles secrets: the call's memory is locked, left out of core dumps, and wiped */
-  OP_EVERYDAY = 256,  /* listed in the short help */
+  OP_WRITE = 1,        /* changes the store */
+  OP_DESTRUCTIVE = 2,  /* cannot be undone, or touches many memories */
+  OP_STREAM = 4,       /* hands out lines as it goes, through call->emit */
+  OP_NO_STORE = 8,     /* opens no store */
+  OP_NO_TXN = 16,      /* writes, but not as a transaction of the store (backup, restore, sessions) */
+  OP_GATED = 32,       /* waits until the agent has answered its action items; see action_gate.c */
+  OP_OPERATOR = 64,    /* concerns more than the caller's team: closed to tokens; see operator.h */
+  OP_SECRET = 128,     /* handles secrets: the call's memory is locked, left out of core dumps, and wiped */
+  OP_EVERYDAY = 256,   /* listed in the short help */
+  OP_PROJECT = 512,    /* agents with the role project may call it */
+  OP_OBSERVES = 1024,  /* looks at the store and leaves no trace: not recorded as a call */
+  OP_NO_UPKEEP = 2048, /* no maintenance follows it */
+  OP_EXISTING = 4096,  /* needs a store that exists: a mistyped path must not look like an empty one */
+  OP_BOOTS = 8192,     /* starts a conversation */
 };
 
 struct op_call;
@@ -62,6 +67,9 @@ struct op {
   const char *example;        /* command lines, one per line, that work as they are */
   const struct param *params; /* ends with name == NULL */
   unsigned flags;
+  const char *result;  /* members of its result, in the notation of op/run/results.h */
+  const char *reveals; /* member of the result that shows a secret because the caller asked for it, or NULL */
+  const char *local;   /* why remote callers may not have it, or NULL */
   enum status (*run)(struct op_call *call);
 };
 
@@ -124,7 +132,9 @@ struct op_call {
   struct error *err;
 };
 
-extern const struct op ops[]; /* ends with name == NULL, in the order of the help text */
+/* The operation after `op` in the order of the help text; the first one for NULL, NULL after the last. */
+const struct op *op_next(const struct op *op);
+#define EACH_OP(op) for (const struct op *op = op_next(NULL); op; op = op_next(op))
 
 /* By name; NULL when there is none. */
 const struct op *op_find(struct str name);

@@ -163,7 +163,7 @@ static yyjson_val *frozen(struct arena *a, yyjson_mut_val *v) {
 void check_result(const char *file, int line, const char *op, yyjson_val *result, bool strict) {
   struct arena a;
   arena_init(&a);
-  const char *members = op_result(str_from(op));
+  const char *members = op_find(str_from(op))->result;
   yyjson_mut_val *schema =
       members ? result_schema(&a, json_new(&a), members, &(struct result_style){.refs = NULL}) : NULL;
   if (!schema)

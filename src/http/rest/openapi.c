@@ -108,9 +108,8 @@ static void put_results(const struct writer *w, yyjson_mut_val *schemas) {
   for (const struct shape *s = result_shapes; s->name; s++)
     yyjson_mut_obj_add_val(w->doc, schemas, result_name(w->a, s->name).p,
                            result_schema(w->a, w->doc, s->members, &style));
-  for (const struct op *op = ops; op->name; op++)
-    yyjson_mut_obj_add_val(w->doc, schemas, op_schema(w, op),
-                           result_schema(w->a, w->doc, op_result(str_from(op->name)), &style));
+  EACH_OP(op)
+    yyjson_mut_obj_add_val(w->doc, schemas, op_schema(w, op), result_schema(w->a, w->doc, op->result, &style));
 }
 
 /* ---- operations ---- */
@@ -336,7 +335,7 @@ static yyjson_mut_val *all_paths(const struct writer *w) {
   yyjson_mut_val *paths = yyjson_mut_obj(w->doc);
   for (const struct rest_route *r = rest_routes; r->method; r++)
     put_operation(w, paths, r);
-  for (const struct op *op = ops; op->name; op++) {
+  EACH_OP(op) {
     struct rest_route r;
     if (rest_other(w->a, op, &r))
       put_operation(w, paths, &r);

@@ -9,9 +9,8 @@ enum { NAME_MAX_BYTES = 200 };
 /* ---- routes ---- */
 
 static bool is_refused(const struct op *op) {
-  for (const struct rest_refusal *r = rest_refusals; r->op; r++)
-    if (strcmp(r->op, op->name) == 0)
-      return true;
+  if (op->local)
+    return true;
   for (const struct param *p = op->params; p->name; p++)
     if ((p->flags & PARAM_REQUIRED) && (p->flags & PARAM_PATH))
       return true;
@@ -84,7 +83,7 @@ static bool find_route(struct finding *f) {
   for (const struct rest_route *r = rest_routes; r->method; r++)
     if (consider(f, r))
       return true;
-  for (const struct op *op = ops; op->name; op++) {
+  EACH_OP(op) {
     struct rest_route *r = arena_new(a, struct rest_route);
     if (rest_other(a, op, r) && consider(f, r))
       return true;

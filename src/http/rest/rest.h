@@ -5,7 +5,7 @@
  * body; what the path names is an argument, too. The OpenAPI document (openapi.c) is made from the same two tables.
  *
  * A new route is one line in http/rest/routes.c. An operation without a route is reached as POST /api/v1/ops/NAME,
- * unless it is on the list of those that no remote caller may have. */
+ * unless its row says why remote callers may not have it (`local`). */
 #pragma once
 
 #include "http/http.h"
@@ -35,12 +35,6 @@ struct rest_route {
   void (*run)(struct rest_call *rc); /* after the arguments were read; answers */
 };
 extern const struct rest_route rest_routes[]; /* ends with method == NULL; literal segments before {name} */
-
-/* Operations that are not offered, and why. */
-struct rest_refusal {
-  const char *op, *why;
-};
-extern const struct rest_refusal rest_refusals[]; /* ends with op == NULL */
 
 /* The route of an operation that has none in the table: POST /ops/NAME. False: it has one, or is not offered. */
 bool rest_other(struct arena *a, const struct op *op, struct rest_route *ret_route);

@@ -111,24 +111,3 @@ const struct rest_route rest_routes[] = {
    .summary = "Search by scope", .help = "The results are those of /search; 'searched' names the scopes that hold anything."),
   {0},
 };
-
-const struct rest_refusal rest_refusals[] = {
-  {"export", "writes a file of the server, or more than a reply should hold"},
-  {"import", "reads a file of the server"},
-  {"source add", "reads a folder of the server"},
-  {"source remove", "names a folder of the server"},
-  {"extract", "reads a folder of the server"},
-  {"transcript import", "reads files of the server"},
-  {"backup", "writes a file of the server"},
-  {"sync", "reads and writes a file of the server"},
-  {"restore", "reads a file of the server and replaces the whole store"},
-  {"migrate", "copies the whole store, all teams, to a place that the caller names"},
-  {"team list", "is about all teams: on the machine of the store alone"},
-  {"team delete", "is about all teams: on the machine of the store alone"},
-  {"eval", "reads a folder of the server and works for minutes"},
-  {"model convert", "reads and writes files of the server"},
-  {"model show", "reads a file of the server"},
-  {"agent add", "decides who reaches what: on the machine of the store alone"},
-  {"agent remove", "decides who reaches what: on the machine of the store alone"},
-  {0},
-};

@@ -36,7 +36,7 @@ static void keep_common(struct arena *a, struct joined *j, yyjson_mut_val *requi
 
 static bool join(struct arena *a, yyjson_mut_doc *doc, const char *op, const struct result_style *style,
                  struct joined *j) {
-  const char *members = op ? op_result(str_from(op)) : NULL;
+  const char *members = op ? op_find(str_from(op))->result : NULL;
   yyjson_mut_val *schema = members ? result_schema(a, doc, members, style) : NULL, *key, *v;
   size_t i, n;
   if (!schema)

@@ -1,82 +1,15 @@
-/* roles.c: the table of what roles may call, and the way of a call into the reach of its agent. */
+/* roles.c: which operations a role may call, and binding a call to the reach of its agent. */
 #include "op/access/roles.h"
 
-/* Of agents that work in one project: what is about memories, tasks and sessions, all of which the store keeps within
- * their project, and their own transcripts, which are files of the project. Everything else is closed to them, and to
- * agents with the role skill all of it: the vault, settings, the log, copies of the store, what concerns a whole team
- * or names files, and operations that are not listed because they are newer than this list. */
-static const char *const of_project[] = {
-    "action ack",
-    "action add",
-    "action list",
-    "agent message", /* from itself alone */
-    "annotate",
-    "boot",
-    "capture",
-    "checkpoint",
-    "file create",
-    "file delete",
-    "file insert",
-    "file rename",
-    "file str_replace",
-    "file view",
-    "forget",
-    "get",
-    "graph create",
-    "graph delete",
-    "graph observe",
-    "graph read",
-    "history",
-    "link",
-    "list",
-    "page",
-    "pin",
-    "rate",
-    "remember",
-    "repeats",
-    "scratch get",
-    "scratch list",
-    "scratch set",
-    "search",
-    "session end",
-    "session handoff",
-    "session list",
-    "session task",
-    "skill list",
-    "skill load",
-    "supersede",
-    "task add",
-    "task block",
-    "task claim",
-    "task list",
-    "task ready",
-    "task status",
-    "task unblock",
-    "transcript append",
-    "transcript compact",
-    "transcript flush",
-    "transcript list",
-    "transcript read",
-    "unlink",
-    "unpin",
-    "unsupersede",
-    NULL,
-};
-static const char *const of_skill[] = {NULL};
-
-static const char *const *const open_to[] = {[ROLE_PROJECT] = of_project, [ROLE_SKILL] = of_skill};
-
-bool role_may(enum role role, struct str op) {
-  if (role == ROLE_ADMIN)
-    return true;
-  for (const char *const *name = open_to[role]; *name; name++)
-    if (str_is(op, *name))
-      return true;
-  return false;
+/* Agents with the role project work with memories, tasks, sessions and transcripts of their project (OP_PROJECT).
+ * Everything else is closed to them: the vault, settings, the log, copies of the store, whatever concerns a whole team
+ * or names files, and operations whose row does not say otherwise. Agents with the role skill call nothing. */
+bool role_may(enum role role, const struct op *op) {
+  return role == ROLE_ADMIN || (role == ROLE_PROJECT && (op->flags & OP_PROJECT));
 }
 
 bool principal_may(const struct principal *who, const struct op *op) {
-  return !who || (role_may(who->role, str_from(op->name)) &&
+  return !who || (role_may(who->role, op) &&
                   !(who->read_only && (op->flags & (OP_WRITE | OP_NO_TXN)))); /* what is no transaction writes files */
 }
 
@@ -133,13 +66,13 @@ static enum status identify(const struct op_call *call, struct principal *ret_wh
 
 /* ---- what it may, and where ---- */
 
-static enum status refuse_op(const struct principal *who, const char *op, struct error *err) {
-  if (who->read_only && role_may(who->role, str_from(op))) {
-    error_set(err, STATUS_DENIED, "'%.*s' only reads, and may not call '%s'", STR_ARG(who->name), op);
+static enum status refuse_op(const struct principal *who, const struct op *op, struct error *err) {
+  if (who->read_only && role_may(who->role, op)) {
+    error_set(err, STATUS_DENIED, "'%.*s' only reads, and may not call '%s'", STR_ARG(who->name), op->name);
     return error_fix(err, "tell whom you work for what you would have changed");
   }
   error_set(err, STATUS_DENIED, "'%.*s' has the role %s, and may not call '%s'", STR_ARG(who->name),
-            role_names[who->role], op);
+            role_names[who->role], op->name);
   if (who->role == ROLE_SKILL)
     return error_fix(err, "work with the context of the message, and hand the result back to its sender");
   return error_fix(err, "ask whoever runs Cairn; 'cairn help agent add' says what roles may do");
@@ -200,7 +133,7 @@ enum status roles_enter(struct op_call *call) {
   if (principal_may(&who, call->op))
     return settle_place(call, &who);
   reach_note(call->engine->store, "operation", str_from(call->op->name));
-  return refuse_op(&who, call->op->name, call->err);
+  return refuse_op(&who, call->op, call->err);
 }
 
 void roles_rest(struct engine *engine) {

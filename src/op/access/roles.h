@@ -11,7 +11,7 @@
 #include "store/tables/agents.h"
 
 /* Whether a role may call an operation; an unknown one only the administrator. */
-bool role_may(enum role role, struct str op);
+bool role_may(enum role role, const struct op *op);
 
 /* The same of who calls, who may only read, too; NULL is the local user. For lists of what there is to call. */
 bool principal_may(const struct principal *who, const struct op *op);

@@ -43,7 +43,7 @@ static bool next_word(struct str *rest, bool quoted, struct str *ret_word) {
 static const struct op *leading_op(struct str text) {
   const struct op *best = NULL;
   size_t best_n = 0;
-  for (const struct op *op = ops; op->name; op++) {
+  EACH_OP(op) {
     size_t n = strlen(op->name);
     bool ends = text.n == n || (text.n > n && !ascii_alnum(text.p[n]) && text.p[n] != '_' && text.p[n] != '-');
     if (n > best_n && str_starts(text, str_from(op->name)) && ends) {
@@ -151,7 +151,7 @@ static void add_command(const struct words_door *door, struct buf *b, struct str
 }
 
 static bool is_option(struct str word) {
-  for (const struct op *op = ops; op->name; op++)
+  EACH_OP(op)
     if (option(op, word))
       return true;
   return false;

@@ -13,7 +13,7 @@
 #include "store/tables/events.h"
 
 const struct op *op_find(struct str name) {
-  for (const struct op *op = ops; op->name; op++)
+  EACH_OP(op)
     if (str_is(name, op->name))
       return op;
   return NULL;
@@ -252,7 +252,7 @@ static struct str client_of(const struct caller *c, char number[24]) {
 static void note_call(const struct op_call *call, enum status s, int64_t duration_us) {
   const struct caller *c = &call->caller;
   char number[24];
-  bool booted = s == STATUS_OK && strcmp(call->op->name, "boot") == 0;
+  bool booted = s == STATUS_OK && (call->op->flags & OP_BOOTS);
   struct telemetry_call t = {.name = c->tool.p ? c->tool : str_from(call->op->name),
                              .op = str_from(call->op->name),
                              .team = c->team,

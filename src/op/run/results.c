@@ -10,18 +10,11 @@ struct parser {
   bool bad;
 };
 
-static const struct shape *find(const struct shape *list, struct str name) {
-  for (; list->name; list++)
-    if (str_is(name, list->name))
-      return list;
+const struct shape *result_shape(struct str name) {
+  for (const struct shape *s = result_shapes; s->name; s++)
+    if (str_is(name, s->name))
+      return s;
   return NULL;
-}
-
-const struct shape *result_shape(struct str name) { return find(result_shapes, name); }
-
-const char *op_result(struct str op) {
-  const struct shape *s = find(op_results, op);
-  return s ? s->members : NULL;
 }
 
 struct str result_name(struct arena *a, const char *name) {

@@ -1,4 +1,4 @@
-/* results.h: what operations answer, as data: one row for each operation (results_table.c), from which the output
+/* results.h: what operations answer, as data: the member `result` of each operation's row, from which the output
  * schemas of MCP's tools and the response schemas of the OpenAPI document are made.
  *
  * A row lists members, separated by blanks, in a notation of its own:
@@ -19,11 +19,8 @@ struct shape {
 };
 
 extern const struct shape result_shapes[]; /* what several results share; ends with name == NULL */
-extern const struct shape op_results[];    /* by operation; ends with name == NULL */
 
 const struct shape *result_shape(struct str name);
-/* The members of an operation's result; NULL: there is no such operation. */
-const char *op_result(struct str op);
 
 struct result_style {
   /* What a reference to a shape begins with, its name in capitals behind it; NULL: shapes are written out. */

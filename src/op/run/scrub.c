@@ -9,18 +9,6 @@
 /* No secret is shorter. */
 enum { SECRET_MIN = 8 };
 
-/* Results that show a secret because it was asked for. */
-static const struct {
-  const char *op, *member;
-} revealed[] = {{"vault get", "value"}, {"token add", "token"}};
-
-static bool is_revealed(const struct op *op, struct str member) {
-  for (size_t i = 0; i < ARRAY_LEN(revealed); i++)
-    if (str_is(member, revealed[i].member) && strcmp(op->name, revealed[i].op) == 0)
-      return true;
-  return false;
-}
-
 /* ---- texts ---- */
 
 static void find(const struct redactor *what, struct arena *a, struct str text, struct secret_hits *ret) {
@@ -197,7 +185,7 @@ void scrub_result(struct op_call *call) {
   yyjson_mut_val *key, *v;
   int64_t ignored = 0;
   yyjson_mut_obj_foreach(call->result, i, n, key, v) {
-    if (!is_revealed(call->op, str_from(yyjson_mut_get_str(key))))
+    if (!call->op->reveals || strcmp(yyjson_mut_get_str(key), call->op->reveals) != 0)
       clean_value(call->secrets, call->arena, v, &ignored);
   }
 }

@@ -96,7 +96,7 @@ TEST(help_lists_everyday_commands) {
   CHECK(str_eq(r.out, alone.out) && alone.exit_code == 0);
   CHECK(str_eq(r.out, flag.out) && flag.exit_code == 0);
   size_t n = 0;
-  for (const struct op *op = ops; op->name; op++) {
+  EACH_OP(op) {
     test_note("%s", op->name);
     CHECK(lists(r.out, op) == ((op->flags & OP_EVERYDAY) != 0));
     n += lists(r.out, op);
@@ -115,7 +115,7 @@ TEST(help_all_lists_every_command) {
   struct run r = CAIRN("help", "--all");
   CHECK_INT(r.exit_code, 0);
   CHECK_STR(r.err, "");
-  for (const struct op *op = ops; op->name; op++) {
+  EACH_OP(op) {
     test_note("%s", op->name);
     CHECK(lists(r.out, op));
   }
@@ -131,7 +131,7 @@ TEST(help_all_lists_every_command) {
 TEST(commands_page_lists_every_command) {
   struct str page;
   CHECK_OK(fs_read(&a, CAIRN_SOURCE_DIR "/docs/commands.md", 1 << 20, &page, &err), &err);
-  for (const struct op *op = ops; op->name; op++) {
+  EACH_OP(op) {
     test_note("%s", op->name);
     CHECK(has(page, arena_printf(&a, "`%s`", op->name).p) && has(page, arena_printf(&a, "cairn %s", op->name).p));
   }
@@ -159,7 +159,7 @@ static const char *const *words_of(const char *first, const char *name, const ch
 }
 
 TEST(help_of_every_command_mentions_every_parameter, .seconds = 60, .slow = true) {
-  for (const struct op *op = ops; op->name; op++) {
+  EACH_OP(op) {
     struct run r = run_args(words_of("help", op->name, NULL), STR_NONE);
     CHECK_INT(r.exit_code, 0);
     CHECK(has(r.out, arena_printf(&a, "Usage: cairn %s", op->name).p));

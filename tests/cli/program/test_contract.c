@@ -271,7 +271,7 @@ TEST(no_example_of_the_help_is_a_mistake, .seconds = 60, .slow = true) {
   CHECK_INT(proc_run(.argv = ARGS("sh", "-c", "mkdir bin && ln -s \"$0\" bin/cairn", CAIRN_BIN)).exit_code, 0);
   cli_set(textf("PATH=%s:%s", bin, getenv("PATH")));
   file_write(path_join(NULL, "notes.txt"), STR("The boat is painted green now.\n"));
-  for (const struct op *op = ops; op->name; op++) {
+  EACH_OP(op) {
     struct str rest = str_from(op->example), line;
     CHECK(rest.n > 0);
     while (str_line(&rest, &line)) {
@@ -287,7 +287,7 @@ TEST(no_example_of_the_help_is_a_mistake, .seconds = 60, .slow = true) {
 
 TEST(every_command_answers_in_json, .seconds = 60) {
   STORE("Parsley grows in pots");
-  for (const struct op *op = ops; op->name; op++) {
+  EACH_OP(op) {
     static struct arena a;
     LIST(const char *) argv = {0};
     struct str name = str_from(op->name), word;

@@ -215,7 +215,7 @@ TEST(json_is_known_before_parsing) {
 
 /* Whatever the table says, each parameter can be given, and under the name that help shows. */
 TEST(every_parameter_of_every_operation_is_understood) {
-  for (const struct op *op = ops; op->name; op++)
+  EACH_OP(op)
     for (const struct param *p = op->params; p->name; p++) {
       LIST(const char *) argv = {0};
       struct str name = str_from(op->name), word;

@@ -91,7 +91,7 @@ TEST(every_operation_is_described) {
   size_t routes = 0;
   for (const struct rest_route *r = rest_routes; r->method; r++)
     routes++;
-  for (const struct op *op = ops; op->name; op++) {
+  EACH_OP(op) {
     struct rest_route r;
     routes += rest_other(&arena, op, &r);
   }

@@ -80,7 +80,7 @@ static bool reaches(const struct tool *t, const char *op) {
 }
 
 TEST(every_operation_of_an_agent_is_reached) {
-  for (const struct op *op = ops; op->name; op++) {
+  EACH_OP(op) {
     bool found = false;
     for (const struct tool *t = profiles[0]->tools; t->name; t++)
       found = found || reaches(t, op->name);

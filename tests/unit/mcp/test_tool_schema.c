@@ -159,7 +159,7 @@ static bool needs_file(const struct op *op) {
 
 TEST(the_full_profile_has_every_operation) {
   const struct profile *full = profile_find(STR("full"));
-  for (const struct op *op = ops; op->name; op++) {
+  EACH_OP(op) {
     struct buf name = BUF(&tooling_arena);
     buf_addf(&name, "memory_%s", op->name);
     for (size_t i = 0; i < name.n; i++)

@@ -272,7 +272,7 @@ TEST(names_of_another_team_are_names_of_nothing, .seconds = 120) {
   struct str before = rows_of(victim.team);
   CHECK(str_find(before, STR(MARK " hums"), 0) != SIZE_MAX);
   size_t struck = 0;
-  for (const struct op *op = ops; op->name; op++) {
+  EACH_OP(op) {
     for (const struct param *p = op->params; is_attacked(op) && p->name; p++)
       for (size_t i = 0; takes_names(p) && i < alpha.n; i++) {
         if (p->form == PARAM_INT && !is_number(alpha.mine[i]))
@@ -296,7 +296,7 @@ TEST(nothing_of_another_team_is_shown_unasked, .seconds = 60) {
   struct caller thief = attacker;
   for (int stolen = 0; stolen < 2; stolen++) {
     thief.session = stolen ? alpha.session : STR_NONE;
-    for (const struct op *op = ops; op->name; op++) {
+    EACH_OP(op) {
       yyjson_mut_doc *doc = json_new(&arena);
       yyjson_mut_val *args = yyjson_mut_obj(doc);
       if (!is_attacked(op) || strcmp(op->name, "events") == 0)
@@ -434,7 +434,7 @@ TEST(the_reader_sees_every_table_that_sqlite_touches, .seconds = 60, .only = TES
   CHECK_OK(db_script(store_db(engine->store), &err, "PRAGMA foreign_keys = OFF"), &err);
   sqlite3_trace_v2(db, SQLITE_TRACE_STMT, note_text, &all);
   populate(&victim, "quagga", MARK);
-  for (const struct op *op = ops; op->name; op++)
+  EACH_OP(op)
     for (const struct param *p = op->params; is_attacked(op) && p->name; p++) {
       enum status s;
       if (!(p->flags & PARAM_PATH) && strcmp(p->name, "follow") != 0) /* no file, and nothing that does not end */
@@ -536,7 +536,7 @@ TEST(a_token_opens_nothing_that_concerns_more_than_its_team) {
   struct caller caller = attacker;
   caller.principal = &bearer;
   size_t closed = 0;
-  for (const struct op *op = ops; op->name; op++) {
+  EACH_OP(op) {
     yyjson_mut_doc *doc = json_new(&arena);
     yyjson_mut_val *args = yyjson_mut_obj(doc);
     bool names_file = false, known = false;

@@ -155,7 +155,7 @@ static bool is_sent(const struct op *op, const struct param *p) {
 
 static size_t send_everywhere(void) {
   size_t sent = 0;
-  for (const struct op *op = ops; op->name; op++) {
+  EACH_OP(op) {
     if (op->flags & OP_NO_STORE)
       continue;
     for (const struct param *p = op->params; p->name; p++)

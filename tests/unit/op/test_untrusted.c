@@ -366,7 +366,7 @@ static bool is_tried(const char *name) {
 }
 
 TEST(every_operation_is_tried_or_left_out) {
-  for (const struct op *op = ops; op->name; op++) {
+  EACH_OP(op) {
     bool out = false;
     for (const char *const *n = left_out; *n; n++)
       out |= strcmp(*n, op->name) == 0;
