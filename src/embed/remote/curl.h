@@ -1,7 +1,7 @@
 /* curl.h: libcurl, opened when it is first needed.
  *
- * Linked in the usual way it would bring thirty libraries (TLS, Kerberos, LDAP, HTTP/2, ...) into every start of the
- * program: measured, 6 ms more for each `cairn get` (docs/architecture.md), for people most of whom never send a text
+ * Linking it would load thirty more libraries (TLS, Kerberos, LDAP, HTTP/2, ...) at every start of the program: 6 ms
+ * more for each `cairn get`, measured (docs/architecture/embedders.md), although most people never send a text
  * anywhere. So it is opened by name, and only its headers are needed to build. */
 #pragma once
 
