@@ -1,4 +1,4 @@
-/* store/sqlite/fts.c: FTS5 below lexical search: its tokeniser, row counts, and an own auxiliary function that scores.
+/* fts.c: FTS5 below lexical search: its tokeniser, row counts, and an own auxiliary function that scores.
  */
 #include "store/sqlite/fts.h"
 

@@ -1,4 +1,4 @@
-/* store/sqlite/tokeniser.c: FTS5's tokeniser, of a connection or alone. */
+/* tokeniser.c: FTS5's tokeniser, of a connection or alone. */
 #include "store/sqlite/tokeniser.h"
 
 #include "base/alloc.h"

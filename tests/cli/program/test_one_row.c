@@ -24,7 +24,7 @@ static void build(void) {
   struct run r = proc_run(.argv = ARGS("cp", "-r", CAIRN_SOURCE_DIR "/src", "."));
   CHECK_INT(r.exit_code, 0);
   insert("core/memory/types.c", "static const struct mem_type types[] = {",
-         "{.name = \"recipe\", .kind = KIND_FACT, .page = \"Recipes\", .long_body = true, .decay = DECAY_SCORE},");
+         "{.name = \"recipe\", .kind = KIND_FACT, .page = \"Notes\", .long_body = true, .decay = DECAY_SCORE},");
   add("store/tables/setting_rows.h", "SETTING(SET_SPICE, NUMBER(\"recipe.spice\", \"3\", 0, 9, \"how hot\"))");
   insert(
       "mcp/profiles/default.c", "static const struct tool tools[] = {",
