@@ -264,7 +264,7 @@ TEST(bad_links_and_events_are_refused) {
             "member 'prior' is not an object");
   CHECK_STR(bad_check("{\"link\":{\"src\":\"" UID "\",\"rel\":\"cites\",\"dst\":\"" UID2
                       "\",\"at\":\"2026-01-01\",\"prior\":{\"weight\":\"x\"}}}"),
-            "member 'weight' has the wrong type or form");
+            "member 'weight' has the wrong type or format");
   CHECK_STR(
       bad_check("{\"event\":{\"at\":\"2026-01-01\",\"action\":\"a\",\"op\":\"o\",\"project\":\"\",\"source\":\"s\","
                 "\"change\":\"melt\",\"txn\":\"" UID "\"}}"),
