@@ -6,7 +6,7 @@
 static struct arena a;
 
 /* What the disguises make of a text, apart from the two that change every one. */
-static struct str undone(size_t which, const char *text) { return suspect_disguises[which].undo(&a, str_from(text)); }
+static struct str undone(size_t which, const char *text) { return suspect_decoders[which].decode(&a, str_from(text)); }
 
 enum { ESCAPES, HEX, PIECES, ROTATED, BACKWARDS };
 
