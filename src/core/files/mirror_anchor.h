@@ -1,18 +1,18 @@
-/* mirror_mark.h: the comments by which MEMORY.md is understood again; shared by its reader and its writer. */
+/* mirror_anchor.h: HTML comments in MEMORY.md; shared by its parser and its renderer. */
 #pragma once
 
 #include "core/files/mirror.h"
 
-#define MARK_BEGIN "<!-- cairn:"
-#define MARK_END "-->"
-#define MARK_PAGE "page"                      /* the list at the end */
-#define MARK_LEFT MARK_BEGIN "left " MARK_END /* ends the line that says what was left out */
-#define MARK_ESCAPED "lt;!-- cairn:"          /* behind '&' and any number of "amp;" */
+#define ANCHOR_BEGIN "<!-- cairn:"
+#define ANCHOR_END "-->"
+#define ANCHOR_PAGE "page"                              /* the list at the end of the page */
+#define ANCHOR_LEFT_OUT ANCHOR_BEGIN "left " ANCHOR_END /* ends a notice about memories left out */
+#define ANCHOR_ESCAPED "lt;!-- cairn:"                  /* after '&' and any number of "amp;" */
 
-/* The word of a note in its comment; NULL for none. */
+/* Keyword of a note in its comment; NULL for MIRROR_NO_NOTE. */
 const char *mirror_note_word(enum mirror_note note);
-/* A text in which a mark of its own would be taken for one of the page, and back. */
+/* Escape comments in the text of a memory that look like anchors. */
 struct str mirror_escape(struct arena *a, struct str text);
 struct str mirror_unescape(struct arena *a, struct str text);
-/* Whether a text directly behind a bullet would be read as a part of it. */
-bool mirror_clings(struct str text);
+/* True if a text directly after a bullet would be parsed as part of it. */
+bool mirror_is_continuation(struct str text);
