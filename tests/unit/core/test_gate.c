@@ -81,7 +81,7 @@ TEST(rules_incidents_and_tasks_hold_400_words) {
   }
 }
 
-TEST(a_long_fact_is_for_assist_mode) {
+TEST(a_long_fact_is_allowed_only_in_assist_mode) {
   arena_init(&arena);
   struct warnings w = {0};
   struct error err;
