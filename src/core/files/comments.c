@@ -59,7 +59,7 @@ static const struct language languages[] = {
 
 /* ---- language of a file ---- */
 
-static bool in_names(const char *names, struct str name, bool whole) {
+static bool is_in_names(const char *names, struct str name, bool whole) {
   struct str rest = str_from(names), one;
   while (str_next(&rest, ' ', &one)) {
     bool is_whole = str_starts(one, STR("="));
@@ -84,11 +84,11 @@ static enum prose_kind kind_of(struct str file, const struct language **ret_lang
   for (int whole = 1; whole >= 0; whole--) {
     struct str wanted = whole ? name : extension;
     for (size_t i = 0; wanted.n && i < ARRAY_LEN(languages); i++)
-      if (in_names(languages[i].names, wanted, whole)) {
+      if (is_in_names(languages[i].names, wanted, whole)) {
         *ret_language = &languages[i];
         return PROSE_COMMENTS;
       }
-    if (wanted.n && in_names(TEXTS, wanted, whole))
+    if (wanted.n && is_in_names(TEXTS, wanted, whole))
       return PROSE_TEXT;
   }
   return PROSE_NONE;

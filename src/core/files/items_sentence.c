@@ -25,7 +25,7 @@ static size_t word_end(struct str s, size_t i) {
   return i;
 }
 
-static bool all_upper(struct str s) {
+static bool is_all_upper(struct str s) {
   for (size_t i = 0; i < s.n; i++)
     if (!ascii_upper(s.p[i]))
       return false;
@@ -63,7 +63,7 @@ static size_t skip_owner(struct str s, size_t i) {
 /* Reads the rest of a marker whose word, of row `row`, ends at `end`. */
 static struct marker read_marker(struct str s, size_t row, size_t start, size_t end, bool sign) {
   struct marker none = {.form = MARKER_NONE}, m = {.form = MARKER_SMALL, .type = markers[row].type};
-  bool upper = all_upper(str_slice(s, start, end)), closed = end < s.n && s.p[end] == ']';
+  bool upper = is_all_upper(str_slice(s, start, end)), closed = end < s.n && s.p[end] == ']';
   size_t i = skip_owner(s, skip_any(s, end, "]"));
   i = skip_any(s, i, "*_");
   bool wide = str_starts(str_slice(s, i, s.n), STR("\xef\xbc\x9a"));

@@ -18,7 +18,7 @@ static const struct mirror_known *find(const struct comparison *c, struct str ui
   return NULL;
 }
 
-static bool *shown(const struct comparison *c, const struct mirror_known *k) {
+static bool *shown_flag(const struct comparison *c, const struct mirror_known *k) {
   assert(k >= c->known->v && k < c->known->v + c->known->n);
   return &c->shown[k - c->known->v];
 }
@@ -162,8 +162,8 @@ static void compare_copy(const struct comparison *c, struct mirror_block *b, con
 static bool find_lost(const struct comparison *c, struct mirror_block *b) {
   for (size_t i = 0; i < c->known->n; i++) {
     const struct mirror_known *k = &c->known->v[i];
-    if (k->active && !*shown(c, k) && !is_moved(b, k->section) && str_eq(b->text, k->text)) {
-      *shown(c, k) = true;
+    if (k->active && !*shown_flag(c, k) && !is_moved(b, k->section) && str_eq(b->text, k->text)) {
+      *shown_flag(c, k) = true;
       settle(b, MIRROR_KEEP, k->id);
       return true;
     }
@@ -186,8 +186,8 @@ static void compare_clashed(const struct comparison *c, struct mirror_block *b, 
       settle(b, MIRROR_DROP, 0);
     else
       settle_clash(b, rival);
-  } else if (!was_tried(c, b) || (listed && !*shown(c, rival))) {
-    *shown(c, rival) = true;
+  } else if (!was_tried(c, b) || (listed && !*shown_flag(c, rival))) {
+    *shown_flag(c, rival) = true;
     settle(b, MIRROR_EDIT, rival->id);
   } else {
     settle(b, MIRROR_HOLD, rival->id);
@@ -205,9 +205,9 @@ static void pass_anchored(const struct comparison *c, struct mirror_block *b) {
     compare_copy(c, b, k);
     return;
   }
-  *shown(c, k) = true;
+  *shown_flag(c, k) = true;
   if (str_empty(b->text)) {
-    *shown(c, k) = false; /* only the anchor is left: the user removed the text */
+    *shown_flag(c, k) = false; /* only the anchor is left: the user removed the text */
     settle(b, MIRROR_DROP, 0);
     return;
   }

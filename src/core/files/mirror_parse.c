@@ -256,18 +256,18 @@ static size_t bullet_end(const struct reader *r, size_t next) {
   size_t end = next;
   bool blank = false;
   while (next < r->text.n) {
-    size_t behind;
-    struct str line = line_at(r, next, &behind);
+    size_t after;
+    struct str line = line_at(r, next, &after);
     bool indented = indent_of(line) >= 2 || (line.n && line.p[0] == '\t');
     if (is_blank(line)) {
       blank = true;
     } else if ((indented && !is_left_out_notice(line)) || (!blank && is_lazy(line))) {
-      end = behind;
+      end = after;
       blank = false;
     } else {
       break;
     }
-    next = behind;
+    next = after;
   }
   return end;
 }
@@ -391,8 +391,8 @@ static bool read_list(struct reader *r, struct str line) {
   r->page->ours = true;
   /* Text after the comment on the same line belongs to the user. */
   line_at(r, end, &next);
-  size_t behind = end + sizeof(ANCHOR_END) - 1;
-  skip_to(r, is_blank(str_slice(r->text, behind, next)) ? next : behind);
+  size_t after = end + sizeof(ANCHOR_END) - 1;
+  skip_to(r, is_blank(str_slice(r->text, after, next)) ? next : after);
   return true;
 }
 

@@ -25,19 +25,19 @@ static uint32_t peek(struct str s, size_t pos) { return pos < s.n ? utf8_next(s,
 static bool is_spaced_alnum(uint32_t cp) { return cp == '_' || (utf8_is_alnum(cp) && !utf8_is_unspaced(cp)); }
 
 /* True if the punctuation at s.p[i] is inside a word: "config.yaml", "don't", "10:30", "1,000". */
-static bool is_inside_word(struct str s, size_t i, size_t behind) {
+static bool is_inside_word(struct str s, size_t i, size_t next) {
   uint32_t cp = peek(s, i);
-  char before = i ? s.p[i - 1] : ' ', after = behind < s.n ? s.p[behind] : ' ';
+  char before = i ? s.p[i - 1] : ' ', after = next < s.n ? s.p[next] : ' ';
   if (cp == 0x2019 || cp == '\'')
     return ascii_alpha(after);
   if (cp == ',')
-    return ascii_digit(before) && behind + 3 <= s.n && ascii_digit(after) && ascii_digit(s.p[behind + 1]) &&
-           ascii_digit(s.p[behind + 2]);
+    return ascii_digit(before) && next + 3 <= s.n && ascii_digit(after) && ascii_digit(s.p[next + 1]) &&
+           ascii_digit(s.p[next + 2]);
   if (cp == ':')
-    return (ascii_digit(before) && ascii_digit(after)) || (after == '/' && behind + 1 < s.n && s.p[behind + 1] == '/');
+    return (ascii_digit(before) && ascii_digit(after)) || (after == '/' && next + 1 < s.n && s.p[next + 1] == '/');
   if (cp == '/' && (before == ':' || before == '/'))
     return true;
-  return (cp == '.' || cp == '-' || cp == '/' || cp == '@' || cp == '+') && is_spaced_alnum(peek(s, behind));
+  return (cp == '.' || cp == '-' || cp == '/' || cp == '@' || cp == '+') && is_spaced_alnum(peek(s, next));
 }
 
 static size_t chunk_end(struct str s, size_t i) {

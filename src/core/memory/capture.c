@@ -275,7 +275,7 @@ struct blocks {
   size_t last_line; /* start of its last line */
 };
 
-static bool last_is(const struct blocks *blocks, enum block_kind kind) {
+static bool is_last(const struct blocks *blocks, enum block_kind kind) {
   return blocks->n && blocks->v[blocks->n - 1].kind == kind;
 }
 
@@ -293,7 +293,7 @@ static void put_line(struct arena *a, struct blocks *blocks, enum block_kind kin
 
 /* A title above a line of = or -: one short line that is not a sentence. */
 static bool is_title(struct str text, const struct blocks *blocks, struct str rule) {
-  if (!blocks->open || !last_is(blocks, BLOCK_TEXT))
+  if (!blocks->open || !is_last(blocks, BLOCK_TEXT))
     return false;
   const struct block *b = &blocks->v[blocks->n - 1];
   struct str title = str_trim(str_slice(text, b->start, b->end));
@@ -306,7 +306,7 @@ static bool is_title(struct str text, const struct blocks *blocks, struct str ru
 static bool is_continuation(struct str text, const struct blocks *blocks, struct str line, size_t indent) {
   if (markup_speaker(line))
     return false;
-  if (!last_is(blocks, BLOCK_LIST))
+  if (!is_last(blocks, BLOCK_LIST))
     return blocks->open;
   struct str before = str_slice(text, blocks->last_line, blocks->v[blocks->n - 1].end);
   return indent >= 2 || (blocks->open && markup_wraps(before, line));
@@ -330,8 +330,8 @@ static void put_text(struct arena *a, struct str text, struct blocks *blocks, si
     break;
   case LINE_BULLET:
     /* Blank lines between items do not end a list. */
-    blocks->open = blocks->open || last_is(blocks, BLOCK_LIST);
-    put_line(a, blocks, BLOCK_LIST, !last_is(blocks, BLOCK_LIST), start, end);
+    blocks->open = blocks->open || is_last(blocks, BLOCK_LIST);
+    put_line(a, blocks, BLOCK_LIST, !is_last(blocks, BLOCK_LIST), start, end);
     break;
   default: {
     bool more = is_continuation(text, blocks, line, l.indent);
@@ -365,7 +365,7 @@ static void find_blocks(struct arena *a, struct str text, struct blocks *ret) {
       continue;
     }
     /* Code belongs to the text before it, even after blank lines. */
-    ret->open = ret->n && !last_is(ret, BLOCK_HEADING);
+    ret->open = ret->n && !is_last(ret, BLOCK_HEADING);
     put_line(a, ret, BLOCK_TEXT, false, start, end);
   }
 }

@@ -113,16 +113,16 @@ double words_shared(struct arena *a, struct str x, struct str y) {
   return least ? (double)in_both(&one, &other) / (double)least : 0;
 }
 
-void mmr_pick(struct arena *a, const struct word_set *texts, const double *scores, size_t n, size_t k,
-              size_t *ret_order, size_t *ret_n) {
+size_t mmr_pick(struct arena *a, const struct word_set *texts, const double *scores, size_t n, size_t k,
+                size_t *ret_order) {
   static const double lambda = 0.7;
   double *nearest = arena_array(a, double, n + 1);
   bool *taken = arena_array(a, bool, n + 1);
   double top = 0;
   for (size_t i = 0; i < n; i++)
     top = scores[i] > top ? scores[i] : top;
-  *ret_n = 0;
-  while (*ret_n < k && *ret_n < n) {
+  size_t picked = 0;
+  while (picked < k && picked < n) {
     size_t best = n;
     double best_value = 0;
     for (size_t i = 0; i < n; i++) {
@@ -137,12 +137,13 @@ void mmr_pick(struct arena *a, const struct word_set *texts, const double *score
     }
     assert(best < n);
     taken[best] = true;
-    ret_order[(*ret_n)++] = best;
+    ret_order[picked++] = best;
     for (size_t i = 0; i < n; i++) {
       double s = taken[i] ? 0 : jaccard(&texts[i], &texts[best]);
       nearest[i] = s > nearest[i] ? s : nearest[i];
     }
   }
+  return picked;
 }
 
 void mark_copies(const struct word_set *texts, size_t n, bool *ret_copies) {

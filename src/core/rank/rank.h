@@ -58,9 +58,10 @@ struct word_set {
 struct word_set word_set(struct arena *a, struct str text);
 /* Share of the distinct words of the shorter text that the longer one contains, 0 to 1. */
 double words_shared(struct arena *a, struct str x, struct str y);
-/* Maximal marginal relevance: picks k of n texts, lambda 0.7, Jaccard similarity of words. */
-void mmr_pick(struct arena *a, const struct word_set *texts, const double *scores, size_t n, size_t k,
-              size_t *ret_order, size_t *ret_n);
+/* Maximal marginal relevance: picks at most k of n texts, lambda 0.7, Jaccard similarity of words. Returns how many
+ * indexes it wrote to ret_order. */
+size_t mmr_pick(struct arena *a, const struct word_set *texts, const double *scores, size_t n, size_t k,
+                size_t *ret_order);
 /* Sets ret_copies[i] if text i nearly repeats two texts before it; texts are in score order. Two similar texts may be
  * an update or independent confirmation; a third adds nothing. */
 void mark_copies(const struct word_set *texts, size_t n, bool *ret_copies);

@@ -87,10 +87,10 @@ const struct redactor *redactor_new(struct arena *a, const struct strs *known) {
 }
 
 static void scan(struct redact_scan *s, const struct redactor *what) {
-  redact_known(s, &what->known);
-  redact_blocks(s);
-  redact_vendors(s, &what->vendors);
-  redact_contexts(s);
+  redact_find_known(s, &what->known);
+  redact_find_blocks(s);
+  redact_find_vendors(s, &what->vendors);
+  redact_find_contexts(s);
 }
 
 /* Findings depend on their context, so the redacted text is scanned again until nothing more is found. Text without

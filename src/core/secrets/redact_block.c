@@ -143,7 +143,7 @@ static void find_putty(struct redact_scan *s) {
   }
 }
 
-void redact_blocks(struct redact_scan *s) {
+void redact_find_blocks(struct redact_scan *s) {
   find_armored(s);
   find_putty(s);
 }

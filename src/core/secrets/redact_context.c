@@ -19,7 +19,7 @@ struct link {
 static size_t name_end_before(struct str text, size_t at) {
   size_t limit = at > 8 ? at - 8 : 0;
   while (at > limit && (is_blank(text.p[at - 1]) || redact_one_of(text.p[at - 1], "\"'`*\\") ||
-                        (text.p[at - 1] == ']' && !redact_word_before(text, at))))
+                        (text.p[at - 1] == ']' && !redact_has_word_before(text, at))))
     at--;
   return at;
 }
@@ -50,7 +50,7 @@ static size_t end_before_type(struct str text, size_t end) {
 
 /* Flags of the name before a link; 0 if it does not name a secret. */
 static unsigned linked_name(struct str text, char separator, struct link *link, size_t *ret_start) {
-  unsigned flags = redact_name(text, link->name_end, ret_start);
+  unsigned flags = redact_name_flags(text, link->name_end, ret_start);
   if (flags || link->name_end == 0)
     return flags;
   size_t end = link->name_end;
@@ -61,7 +61,7 @@ static unsigned linked_name(struct str text, char separator, struct link *link, 
   if (end == link->name_end)
     return 0;
   link->loose = link->loose || separator != '=';
-  return redact_name(text, end, ret_start);
+  return redact_name_flags(text, end, ret_start);
 }
 
 static bool has_lower(struct str s) {
@@ -89,7 +89,8 @@ static bool is_path(struct str v) {
 /* An identifier, not a value: settings.v2.api_key, x25519.X25519PrivateKey. */
 static bool is_member(struct str v) {
   size_t start;
-  return memchr(v.p, '.', v.n) && redact_run(v, 0, IN_WORD | IN_DOT, SIZE_MAX) == v.n && redact_name(v, v.n, &start);
+  return memchr(v.p, '.', v.n) && redact_run(v, 0, IN_WORD | IN_DOT, SIZE_MAX) == v.n &&
+         redact_name_flags(v, v.n, &start);
 }
 
 static bool is_secret(struct str text, const struct link *link, unsigned flags, size_t name_start,
@@ -202,7 +203,7 @@ static size_t find_option(struct redact_scan *s, size_t at) {
   size_t value = listed ? end + 2 : end + redact_at(text, end, " ");
   if (!redact_at(text, at, "--") || value == end || redact_at(text, value, "-"))
     return at + 1;
-  if (!redact_name(text, end, &start) || start != at)
+  if (!redact_name_flags(text, end, &start) || start != at)
     return at + 1;
   return find_linked(s, end, (struct link){.name_end = end, .value = value, .shell = true});
 }
@@ -306,7 +307,7 @@ static size_t find_hex(struct redact_scan *s, size_t at) {
   struct str text = s->text;
   size_t digits = at + (redact_at(text, at, "0x") ? 2 : 0), n = redact_run(text, digits, IN_HEX, SIZE_MAX);
   size_t end = digits + n, before = at;
-  if (n < 32 || redact_word_after(text, end) || !redact_is_varied(str_slice(text, digits, end)))
+  if (n < 32 || redact_has_word_after(text, end) || !redact_is_varied(str_slice(text, digits, end)))
     return end > at ? end : at + 1;
   if (n == 32 && redact_at(text, end, "-us") && redact_run(text, end + 3, IN_DIGIT, 3) > 0) {
     end += 3 + redact_run(text, end + 3, IN_DIGIT, 3);
@@ -319,7 +320,7 @@ static size_t find_hex(struct redact_scan *s, size_t at) {
   if (before >= 3 && before < at && redact_at(text, before - 3, " is"))
     before -= 3;
   size_t start = 0;
-  unsigned flags = before < at ? redact_name(text, before, &start) : 0;
+  unsigned flags = before < at ? redact_name_flags(text, before, &start) : 0;
   bool in_path = start > 0 && text.p[start - 1] == '/'; /* /etc/pam.d/passwd and its checksum */
   if (flags & (NAME_PASSWORD | NAME_SECRET | NAME_KEY) && !in_path)
     redact_add(s, at, end, "hex_secret", FOUND_CONTEXT);
@@ -352,7 +353,7 @@ static size_t find_word(struct redact_scan *s, size_t at) {
 static size_t find_in_run(struct redact_scan *s, size_t at) {
   size_t run = at + redact_run(s->text, at, IN_ALNUM, SIZE_MAX), start = at + redact_escape_tail(s->text, at);
   size_t end = start > at && start < s->text.n ? find_word(s, start) : at;
-  if (end <= run && !redact_word_before(s->text, at))
+  if (end <= run && !redact_has_word_before(s->text, at))
     end = find_word(s, at);
   return end > run ? end : run;
 }
@@ -380,7 +381,7 @@ static size_t find_punctuation(struct redact_scan *s, size_t at) {
   }
 }
 
-void redact_contexts(struct redact_scan *s) {
+void redact_find_contexts(struct redact_scan *s) {
   for (size_t i = 0; i < s->text.n;) {
     size_t next = redact_in(s->text.p[i], IN_ALNUM) ? find_in_run(s, i) : find_punctuation(s, i);
     i = next > i ? next : i + 1;

@@ -352,7 +352,7 @@ static void search_layer(struct search *q, struct layer *l) {
   search_spellings(q, l);
 }
 
-void redact_known(struct redact_scan *s, const struct known_index *index) {
+void redact_find_known(struct redact_scan *s, const struct known_index *index) {
   if (!index->head)
     return;
   struct search q = {.scan = s, .index = index, .left = LAYERS_TIMES * s->text.n + LAYERS_MORE};

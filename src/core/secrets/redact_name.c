@@ -156,7 +156,7 @@ static const struct secret_word *longest_word(struct str text, const struct name
   return found;
 }
 
-unsigned redact_name(struct str text, size_t end, size_t *ret_start) {
+unsigned redact_name_flags(struct str text, size_t end, size_t *ret_start) {
   /* Last letters of all secret words: rejects most names quickly. */
   static const char lasts[] = "dewtanyksl";
   if (end == 0)
@@ -176,7 +176,7 @@ unsigned redact_name(struct str text, size_t end, size_t *ret_start) {
   /* The n of a \n in JSON is not part of the name. */
   if (start > 0 && text.p[start - 1] == '\\' && end - start > 1)
     start++;
-  if (redact_word_before(text, start))
+  if (redact_has_word_before(text, start))
     return 0;
   *ret_start = start;
   /* "PASS: 12 tests" is not a password, DB_PASS is. */

@@ -272,7 +272,7 @@ static size_t match_vendor(struct str text, size_t at, const struct vendor *v, s
     end += redact_run(text, end, last_part(v)->alphabet, SIZE_MAX);
   while (text.p[end - 1] == '.')
     end--;
-  if (redact_word_after(text, end))
+  if (redact_has_word_after(text, end))
     return at;
   *ret_start = v->flags & NAMED ? at + head : at;
   return end;
@@ -288,7 +288,7 @@ static size_t run_before(struct str text, size_t at, unsigned alphabet, size_t l
 /* 123456789:AA...: number and key of a Telegram bot. */
 static size_t match_telegram(struct str text, size_t at, size_t *ret_start) {
   size_t digits = run_before(text, at, IN_DIGIT, 12), n = redact_run(text, at + 1, IN_B64URL, 36);
-  if (digits < 8 || digits > 10 || n != 35 || text.p[at + 1] != 'A' || redact_word_after(text, at + 36))
+  if (digits < 8 || digits > 10 || n != 35 || text.p[at + 1] != 'A' || redact_has_word_after(text, at + 36))
     return at;
   *ret_start = at - digits;
   return is_credible(str_slice(text, at + 1, at + 36), RANDOM) ? at + 36 : at;
@@ -299,7 +299,8 @@ static size_t match_entra(struct str text, size_t at, size_t *ret_start) {
   if (at < 5 || text.p[at - 1] != 'Q' || !ascii_digit(text.p[at - 2]) || run_before(text, at, IN_B64URL, 5) != 5)
     return at;
   size_t n = redact_run(text, at + 1, IN_B64URL | IN_DOT, 40);
-  if (n < 31 || n > 34 || redact_word_before(text, at - 5) || !is_credible(str_slice(text, at + 1, at + 1 + n), RANDOM))
+  if (n < 31 || n > 34 || redact_has_word_before(text, at - 5) ||
+      !is_credible(str_slice(text, at + 1, at + 1 + n), RANDOM))
     return at;
   *ret_start = at - 5;
   return at + 1 + n;
@@ -367,12 +368,12 @@ static size_t match_word(struct redact_scan *s, const struct vendor_index *index
   size_t start = at + redact_escape_tail(s->text, at), end = start;
   if (start > at && start + 1 < s->text.n)
     end = match_any(s, index, start);
-  if (end == start && !redact_word_before(s->text, at))
+  if (end == start && !redact_has_word_before(s->text, at))
     end = match_any(s, index, start = at);
   return end > start ? end : at + redact_run(s->text, at, IN_ALNUM, SIZE_MAX);
 }
 
-void redact_vendors(struct redact_scan *s, const struct vendor_index *index) {
+void redact_find_vendors(struct redact_scan *s, const struct vendor_index *index) {
   struct str text = s->text;
   for (size_t i = 0; i + 1 < text.n;) {
     size_t end = i;

@@ -81,7 +81,7 @@ static bool is_marker_before(struct str text, size_t at) {
   return false;
 }
 
-size_t redact_tail_length(struct str text, size_t at) {
+size_t redact_escape_length(struct str text, size_t at) {
   if (text.p[at - 1] == '%')
     return redact_run(text, at, IN_HEX, 2) == 2 ? 2 : 0;
   if (at < text.n && text.p[at] == 'u')
@@ -89,7 +89,7 @@ size_t redact_tail_length(struct str text, size_t at) {
   return at < text.n && redact_one_of(text.p[at], "nrt");
 }
 
-bool redact_word_joins(struct str text, size_t at) {
+bool redact_is_part_of_word(struct str text, size_t at) {
   static const size_t tails[] = {1, 2, 5};
   if (text.p[at - 1] == ']')
     return is_marker_before(text, at);
@@ -99,7 +99,7 @@ bool redact_word_joins(struct str text, size_t at) {
   return true;
 }
 
-bool redact_word_after(struct str text, size_t at) {
+bool redact_has_word_after(struct str text, size_t at) {
   return at < text.n && (redact_in(text.p[at], IN_ALNUM) || redact_marker(text, at) > 0);
 }
 

@@ -55,10 +55,10 @@ struct redactor {
 };
 
 /* The finders. Each appends its findings in any order. */
-void redact_known(struct redact_scan *s, const struct known_index *index);
-void redact_blocks(struct redact_scan *s);
-void redact_vendors(struct redact_scan *s, const struct vendor_index *index);
-void redact_contexts(struct redact_scan *s);
+void redact_find_known(struct redact_scan *s, const struct known_index *index);
+void redact_find_blocks(struct redact_scan *s);
+void redact_find_vendors(struct redact_scan *s, const struct vendor_index *index);
+void redact_find_contexts(struct redact_scan *s);
 
 /* Alphabets as bits; a byte may be in several. */
 enum {
@@ -101,15 +101,15 @@ bool redact_at_nocase(struct str text, size_t at, const char *lower);
 size_t redact_marker(struct str text, size_t at);
 /* True if a word continues before or after a position: there is a letter or digit that is not part of an escape such as
  * \n, %3D or \u0022. A marker counts as a letter, so that redacting a secret never turns its neighbor into a word. */
-bool redact_word_joins(struct str text, size_t at);
-static inline bool redact_word_before(struct str text, size_t at) {
-  return at > 0 && (redact_in(text.p[at - 1], IN_ALNUM) || text.p[at - 1] == ']') && redact_word_joins(text, at);
+bool redact_is_part_of_word(struct str text, size_t at);
+static inline bool redact_has_word_before(struct str text, size_t at) {
+  return at > 0 && (redact_in(text.p[at - 1], IN_ALNUM) || text.p[at - 1] == ']') && redact_is_part_of_word(text, at);
 }
-bool redact_word_after(struct str text, size_t at);
+bool redact_has_word_after(struct str text, size_t at);
 /* Length of the rest of an escape whose % or \ precedes `at`. A word may also start after it. */
-size_t redact_tail_length(struct str text, size_t at);
+size_t redact_escape_length(struct str text, size_t at);
 static inline size_t redact_escape_tail(struct str text, size_t at) {
-  return at > 0 && (text.p[at - 1] == '%' || text.p[at - 1] == '\\') ? redact_tail_length(text, at) : 0;
+  return at > 0 && (text.p[at - 1] == '%' || text.p[at - 1] == '\\') ? redact_escape_length(text, at) : 0;
 }
 /* End of the base64 data of a data: URI whose ";base64," is at `at`; `at` if there is none. Image data is long enough
  * to match any pattern by chance. */
@@ -137,7 +137,7 @@ enum {
   NAME_AWS = 16,
   NAME_GCP = 32,
 };
-unsigned redact_name(struct str text, size_t end, size_t *ret_start);
+unsigned redact_name_flags(struct str text, size_t end, size_t *ret_start);
 
 /* The value after a '=' or ':'. */
 struct redact_value {

@@ -91,7 +91,7 @@ static bool read_bare(struct str text, size_t at, struct redact_value *ret) {
   size_t stop = bare_end(text, at, BARE_BYTES), end = trimmed_end(text, at, stop);
   if (redact_marker(text, stop) || is_code(text, at) || redact_at(text, at, "("))
     return false;
-  bool prose = end == stop && redact_at(text, stop, " ") && redact_word_after(text, stop + 1);
+  bool prose = end == stop && redact_at(text, stop, " ") && redact_has_word_after(text, stop + 1);
   *ret = (struct redact_value){.start = at, .end = end, .prose = prose};
   return end > at;
 }

@@ -219,7 +219,7 @@ static void apply_rules(struct reading *r) {
       const struct suspect_rule *rule = &suspect_rules[k];
       if (!(r->words.v[i] & rule->lead) || r->weights[rule->found] >= rule->weight)
         continue;
-      size_t from = i > rule->before ? i - rule->before : 0, to = i + rule->behind + 1;
+      size_t from = i > rule->before ? i - rule->before : 0, to = i + rule->after + 1;
       uint64_t around = 0;
       for (size_t w = from; w < to && w < r->words.n; w++)
         around |= r->words.v[w];

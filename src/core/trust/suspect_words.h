@@ -62,7 +62,7 @@ struct suspect_rule {
   enum suspect_finding found;
   int weight;
   uint64_t lead, needs;
-  size_t before, behind; /* words before and after the lead that are searched */
+  size_t before, after; /* words before and after the lead that are searched */
 };
 /* A literal phrase in folded text; `then`, if not NULL, at most SUSPECT_NEAR bytes after it. */
 struct suspect_phrase {
