@@ -4,19 +4,13 @@
 #include <assert.h>
 
 #include "base/utf8.h"
+#include "core/text/text.h"
 
 static const struct str root = STR_INIT(MEMFILE_ROOT);
 
 /* ---- paths ---- */
 
 bool memfile_is_path(struct str key) { return key.n > root.n + 1 && str_starts(key, STR(MEMFILE_ROOT "/")); }
-
-static bool has_control(struct str s) {
-  for (size_t i = 0; i < s.n; i++)
-    if ((unsigned char)s.p[i] < 0x20 || s.p[i] == 0x7f)
-      return true;
-  return false;
-}
 
 /* A percent-encoded dot is an attempt to leave the folder. */
 static bool has_encoded_dot(struct str s) {
@@ -32,7 +26,7 @@ static const char *path_error(struct str path) {
     return "must be /memories or lie below it";
   if (path.n > MEMFILE_PATH_BYTES)
     return "is too long: at most 200 bytes are allowed";
-  if (has_control(path))
+  if (text_has_control(path))
     return "holds a control character";
   if (has_encoded_dot(path))
     return "would escape the /memories directory";

@@ -13,13 +13,6 @@ static void warn(struct arena *a, struct warnings *w, const char *code, struct s
 
 /* ---- names ---- */
 
-static bool has_control(struct str s) {
-  for (size_t i = 0; i < s.n; i++)
-    if ((unsigned char)s.p[i] < 0x20 || s.p[i] == 0x7f)
-      return true;
-  return false;
-}
-
 enum status gate_check_team(struct str team, struct error *err) {
   bool ok = team.n >= 1 && team.n <= TEAM_BYTES;
   for (size_t i = 0; ok && i < team.n; i++) {
@@ -34,7 +27,7 @@ enum status gate_check_team(struct str team, struct error *err) {
 
 enum status gate_check_key(struct str key, struct error *err) {
   int64_t number;
-  if (str_empty(str_trim(key)) || key.n > KEY_BYTES || has_control(key)) {
+  if (str_empty(str_trim(key)) || key.n > KEY_BYTES || text_has_control(key)) {
     error_set(err, STATUS_REFUSED, "a key is 1 to %d bytes of plain text", KEY_BYTES);
     error_step(err, "key");
     return error_fix(err, "use a short name such as 'auth-approach'");
@@ -48,7 +41,7 @@ enum status gate_check_key(struct str key, struct error *err) {
 }
 
 enum status gate_check_project(struct str project, struct error *err) {
-  if (project.n > LABEL_BYTES || has_control(project) || !str_eq(project, str_trim(project))) {
+  if (project.n > LABEL_BYTES || text_has_control(project) || !str_eq(project, str_trim(project))) {
     error_set(err, STATUS_USAGE, "a project name is at most %d bytes of plain text", LABEL_BYTES);
     return error_fix(err, "use the name of its folder or repository");
   }
@@ -129,7 +122,7 @@ static enum status check_kind_fields(struct memory *m, struct error *err) {
 static enum status check_skill(struct memory *m, struct error *err) {
   bool skill = m->skill_name.p != NULL;
   if (skill &&
-      (str_empty(str_trim(m->skill_name)) || m->skill_name.n > SKILL_NAME_BYTES || has_control(m->skill_name))) {
+      (str_empty(str_trim(m->skill_name)) || m->skill_name.n > SKILL_NAME_BYTES || text_has_control(m->skill_name))) {
     error_set(err, STATUS_REFUSED, "a skill name is 1 to %d bytes of plain text", SKILL_NAME_BYTES);
     error_step(err, "fields");
     return error_fix(err, "use a short name such as 'release-checklist'");

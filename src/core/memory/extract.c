@@ -84,13 +84,6 @@ static void add_once(struct arena *a, struct strs *list, struct str s, size_t ma
   strs_push(a, list, arena_dup(a, s));
 }
 
-static bool is_listed(struct str word, const char *const *list, size_t n) {
-  for (size_t i = 0; i < n; i++)
-    if (str_ieq(word, str_from(list[i])))
-      return true;
-  return false;
-}
-
 /* ---- tags and mentions */
 
 /* The name at pos: letters, digits and, between them, the characters in `inner`. With `one_script`, it ends at a change
@@ -148,7 +141,7 @@ static void add_tag(struct arena *a, struct str s, size_t sign, size_t pos, stru
   struct str name = name_at(s, pos, "_-/", false);
   if (name.n > NAME_BYTES || !text_has_letter(name) || is_color(name))
     return;
-  if (is_line_start(s, sign) && is_listed(name, directives, ARRAY_LEN(directives)))
+  if (is_line_start(s, sign) && text_is_one_of(name, directives, ARRAY_LEN(directives)))
     return;
   bool anchor = sign >= 2 && s.p[sign - 1] == '(' && s.p[sign - 2] == ']';
   if (!anchor)
@@ -184,7 +177,7 @@ static void add_mention(struct arena *a, struct str s, size_t sign, struct strs 
     return;
   if (str_ends(name, STR(".com")) || str_ends(name, STR(".org")) || str_ends(name, STR(".net")))
     return;
-  if (!is_listed(name, nobody, ARRAY_LEN(nobody)) && !is_decorator(s, sign, end))
+  if (!text_is_one_of(name, nobody, ARRAY_LEN(nobody)) && !is_decorator(s, sign, end))
     add_once(a, ret, name, EXTRACT_PEOPLE);
 }
 
@@ -216,7 +209,7 @@ static const struct {
 
 static bool is_negation(struct str word) {
   static const char *const words[] = {"not", "no", "never", "without", "nor"};
-  return is_listed(word, words, ARRAY_LEN(words)) || str_ends(word, STR("n't")) ||
+  return text_is_one_of(word, words, ARRAY_LEN(words)) || str_ends(word, STR("n't")) ||
          str_ends(word, STR("n\xe2\x80\x99t"));
 }
 
@@ -224,7 +217,7 @@ static bool is_negation(struct str word) {
 static bool is_statement_word(struct str word) {
   static const char *const words[] = {"if",   "whether", "which", "that", "what",  "how",   "why",
                                       "when", "because", "it",    "this", "these", "there", "as"};
-  return is_listed(word, words, ARRAY_LEN(words));
+  return text_is_one_of(word, words, ARRAY_LEN(words));
 }
 
 /* The clause being read. */

@@ -170,13 +170,6 @@ static const char *const labels[] = {
     "update", "warning",    "what",    "when",    "where",      "why",      "http",    "https",
 };
 
-static bool is_label(struct str word) {
-  for (size_t i = 0; i < ARRAY_LEN(labels); i++)
-    if (str_ieq(word, str_from(labels[i])))
-      return true;
-  return false;
-}
-
 /* Offset after the one to three capitalized words at `at`; 0 if there are none. */
 static size_t skip_name(struct str s, size_t at) {
   size_t words = 0, i = at;
@@ -191,7 +184,7 @@ static size_t skip_name(struct str s, size_t at) {
         break;
       i = next;
     }
-    if (++words == 1 && is_label(str_slice(s, start, i)))
+    if (++words == 1 && text_is_one_of(str_slice(s, start, i), labels, ARRAY_LEN(labels)))
       return 0;
     if (words == 3 || i >= s.n || s.p[i] != ' ' || i - at > SPEAKER_MAX)
       return i - at > SPEAKER_MAX ? 0 : i;

@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "base/utf8.h"
+#include "core/text/text.h"
 
 enum { WILD_WORDS = 4, WILD_BYTES = 80 };
 
@@ -47,13 +48,6 @@ static size_t skip_apostrophe(struct str s, size_t pos) {
   return str_starts(str_slice(s, pos, s.n), STR("\xe2\x80\x99")) ? pos + 3 : 0;
 }
 
-static bool is_one_of(struct str word, const char *const *list, size_t n) {
-  for (size_t i = 0; i < n; i++)
-    if (str_ieq(word, str_from(list[i])))
-      return true;
-  return false;
-}
-
 /* True if the word before `start` or after `end` puts the phrase into the past tense. */
 static bool is_past(struct str s, size_t start, size_t end) {
   static const char *const before[] = {"has", "have", "had", "was", "were", "did", "i've", "we've"};
@@ -66,7 +60,7 @@ static bool is_past(struct str s, size_t start, size_t end) {
   size_t from = to;
   while (from > 0 && to - from < 8 && !ascii_space(s.p[from - 1]))
     from--;
-  if (is_one_of(str_slice(s, from, to), before, ARRAY_LEN(before)))
+  if (text_is_one_of(str_slice(s, from, to), before, ARRAY_LEN(before)))
     return true;
   from = skip_space(s, end);
   to = from;
@@ -75,7 +69,7 @@ static bool is_past(struct str s, size_t start, size_t end) {
   struct str word = str_slice(s, from, to);
   bool past_form = word.n > 4 && str_ieq(str_slice(word, word.n - 2, word.n), STR("ed")) &&
                    !str_ieq(str_slice(word, word.n - 3, word.n), STR("eed"));
-  return past_form || is_one_of(word, after, ARRAY_LEN(after));
+  return past_form || text_is_one_of(word, after, ARRAY_LEN(after));
 }
 
 /* End of the match of the rest of the phrase at pos; 0 if there is none. */

@@ -67,6 +67,20 @@ bool text_next_word(struct str s, size_t *pos, struct str *ret_word) {
   return false;
 }
 
+bool text_is_one_of(struct str word, const char *const *list, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    if (str_ieq(word, str_from(list[i])))
+      return true;
+  return false;
+}
+
+bool text_has_control(struct str s) {
+  for (size_t i = 0; i < s.n; i++)
+    if ((unsigned char)s.p[i] < 0x20 || s.p[i] == 0x7f)
+      return true;
+  return false;
+}
+
 /* ---- word count of the gate */
 
 /* A token is the text between white space. It counts as one word. If it has characters of a script without spaces, each

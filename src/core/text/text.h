@@ -22,6 +22,11 @@ struct str text_cut(struct str s, size_t max_words, size_t max_bytes);
  * versions, file names and an ellipsis do not end a sentence. */
 bool text_next_sentence(struct str s, size_t *pos, struct str *ret_sentence);
 
+/* True for an ASCII control character. */
+bool text_has_control(struct str s);
+/* True if the word is in the list, ignoring ASCII case. */
+bool text_is_one_of(struct str word, const char *const *list, size_t n);
+
 bool text_has_letter(struct str s);
 /* Offset of the first letter; s.n if there is none. */
 size_t text_first_letter(struct str s);
