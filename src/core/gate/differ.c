@@ -392,8 +392,9 @@ static bool is_replaced(struct texts *x, struct gap g, const struct rest *r) {
          !is_initialism(&x->b, g.b, g.b_end, r->a->stem) && !is_same_path(r->a->stem, r->b->stem);
 }
 
-/* A replaced name always counts. A replaced plain word counts only if little else differs: an unknown synonym is then
- * reported as a difference, which is the cheaper error. The limits were tuned on the pairs of bench/calibrate.c. */
+/* A replaced name counts if the gap has at most NAMES_MAX words per side. A replaced plain word counts only if little
+ * else differs: an unknown synonym is then reported as a difference, which is the cheaper error. The limits were tuned
+ * on the pairs of bench/calibrate.c. */
 static void compare_words(struct texts *x) {
   enum { NAMES_MAX = 3, WIDTH_MAX = 3, LOOSE_WIDTH_MAX = 2, LOOSE_PLACES_MAX = 2 };
   struct gap g = {0};

@@ -1,4 +1,4 @@
-/* duplicate.h: decides whether a new memory duplicates an existing one. The caller finds the candidates. */
+/* duplicate.h: verdict on duplicates: compares a new memory with similar ones, which the caller has found. */
 #pragma once
 
 #include "core/gate/differ.h"
@@ -21,7 +21,7 @@ struct similars {
 enum verdict {
   VERDICT_STORE,     /* not a duplicate; warn if anything is near */
   VERDICT_SKIP,      /* a duplicate: keep the existing memory */
-  VERDICT_SUPERSEDE, /* same meaning with more detail: replace the existing memory */
+  VERDICT_SUPERSEDE, /* same meaning, with more detail or another key: replace the existing memory */
   VERDICT_REFUSE,    /* a rule too close to another rule */
 };
 

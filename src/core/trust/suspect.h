@@ -12,7 +12,8 @@
 
 #include "core/memory/memory.h"
 
-/* Version of the rules. Increment it if their findings change, so that stored texts are checked again. */
+/* Version of the rules. Increment it if their findings change, so that stored texts are checked again. Texts older than
+ * version 1 were never checked. */
 enum { SUSPECT_VERSION = 2 };
 
 /* Names of the findings, separated by blanks ("override secrecy"); absent if the text is not suspect. */
