@@ -1,5 +1,7 @@
-/* budget.c: fitting the boot payload into its budget. */
+/* budget.c: token budget of the boot payload. */
 #include "core/boot/budget.h"
+
+#include <assert.h>
 
 #include "core/text/token_count.h"
 
@@ -96,7 +98,7 @@ static yyjson_mut_val *build(struct arena *a, yyjson_mut_doc *doc, yyjson_mut_va
   return result;
 }
 
-/* The result says its own size: a guess with as many digits comes to the same. */
+/* The result contains its own size, so it is built twice: the second time with a size of the right number of digits. */
 static size_t measure(struct arena *a, yyjson_mut_val *head, const struct boot_payload *p) {
   size_t tokens = p->budget;
   for (int round = 0; round < 2; round++)
@@ -104,9 +106,9 @@ static size_t measure(struct arena *a, yyjson_mut_val *head, const struct boot_p
   return tokens;
 }
 
-/* ---- cutting ---- */
+/* ---- applying the budget ---- */
 
-/* The group that gives up its last line next; NULL when only protected lines are left. */
+/* The group whose last line is dropped next; NULL if only protected lines are left. */
 static struct boot_group *next_victim(struct boot_group *groups, size_t n) {
   struct boot_group *victim = NULL;
   for (size_t g = 0; g < n; g++) {
@@ -119,10 +121,10 @@ static struct boot_group *next_victim(struct boot_group *groups, size_t n) {
   return victim;
 }
 
-/* What a line takes at most, with all that is around it: parts never come to less than the whole, so that cutting lines
- * worth the excess cuts no line too much. */
-static size_t size_of(struct arena *a, const struct boot_payload *p, const struct boot_group *group,
-                      const struct boot_line *line) {
+/* Upper bound of the tokens of a line. The estimates of parts never add up to less than that of the whole, so dropping
+ * lines until their sizes reach the excess never drops a line too many. */
+static size_t line_tokens(struct arena *a, const struct boot_payload *p, const struct boot_group *group,
+                          const struct boot_line *line) {
   yyjson_mut_doc *doc = json_new(a);
   yyjson_mut_val *parts = yyjson_mut_arr(doc);
   if (!p->no_text) {
@@ -146,7 +148,8 @@ yyjson_mut_val *boot_fit(struct arena *a, yyjson_mut_doc *doc, yyjson_mut_val *h
     if (!victim)
       break;
     for (size_t cut = 0; victim && cut < tokens - p->budget; victim = next_victim(p->groups, p->n)) {
-      cut += size_of(a, p, victim, &victim->v[--victim->shown]);
+      assert(victim->shown > 0);
+      cut += line_tokens(a, p, victim, &victim->v[--victim->shown]);
       victim->dropped++;
     }
   }

@@ -1,4 +1,4 @@
-/* budget.h: what an agent gets at the start of a conversation: choosing within a token budget, and rendering. Pure. */
+/* budget.h: boot payload of an agent, cut to fit its token budget. Pure. */
 #pragma once
 
 #include "base/json.h"
@@ -6,38 +6,38 @@
 enum { BOOT_BLOCKERS = 5, BOOT_PATTERNS = 5, BOOT_TASKS_SHOWN = 20, BOOT_EACH = 5 };
 
 struct boot_line {
-  int64_t id;          /* 0: none is shown */
+  int64_t id;          /* 0 if none is shown */
   struct str text;     /* one line */
-  bool protect;        /* never dropped, whatever the budget */
-  struct str headline; /* in the JSON; absent: the text */
+  bool protect;        /* never dropped */
+  struct str headline; /* in the JSON; the text if absent */
   struct str priority, status;
-  struct str json; /* of a group that is a member of its own: the whole object */
+  struct str json; /* only for a group with `member` set: the whole object */
 };
 
 struct boot_group {
   const char *name, *title;
-  const char *fetch; /* the call that shows what was dropped */
-  int drop_order;    /* 1 is dropped first; 0 = never */
-  bool member;       /* not one of the sections: a list of its own, under its name */
-  bool single;       /* a member that is one object, or absent; its text is a paragraph */
+  const char *fetch; /* call that shows the dropped lines */
+  int drop_order;    /* 1 is dropped first; 0 means never */
+  bool member;       /* a top-level member of the result instead of a section */
+  bool single;       /* a member that is one object or absent, not a list; its text is a paragraph */
   struct boot_line *v;
   size_t n, cap;
-  size_t shown;   /* how many of v fit */
-  size_t dropped; /* beyond the cap of the section, or by the budget */
+  size_t shown;   /* lines that fit, from the start of v */
+  size_t dropped; /* lines beyond the cap of the section or the budget */
 };
 
 struct boot_payload {
   struct str title; /* of the text */
-  struct str note;  /* a line below it, or absent */
+  struct str note;  /* line below the title; may be absent */
   struct boot_group *groups;
   size_t n;
   size_t budget;
-  bool no_text;     /* leave the text out of the result, */
-  bool no_sections; /* or what it says once more: sections, and the groups that are members */
+  bool no_text;     /* leave out the text */
+  bool no_sections; /* leave out the sections and members, which repeat the text */
 };
 
-/* Cuts groups (in the order in which they are shown) until the result as it is sent, JSON and all, fits the budget:
- * from the end of the group with the lowest drop order first, never a protected line. Returns the result: the members
- * of `head`, then text, tokens, budget, sections, dropped, and the groups that are members. */
+/* Applies the budget: drops lines until the JSON result fits. Drops from the end of the group with the lowest drop
+ * order first, never a protected line. Returns the result: the members of `head`, then text, tokens, budget, sections,
+ * dropped, and the groups with `member` set. */
 yyjson_mut_val *boot_fit(struct arena *a, yyjson_mut_doc *doc, yyjson_mut_val *head, struct boot_payload *p,
                          size_t *ret_tokens);

@@ -1,9 +1,9 @@
-/* render.c: the boot payload as texts in full, and as blocks by type. */
+/* render.c: boot payload in the formats "full" and "blocks". */
 #include "core/boot/render.h"
 
 size_t boot_full_tokens(size_t bytes) { return (bytes * 2 + 3) / 7; }
 
-/* 30_000 */
+/* 30000 is written as 30_000. */
 static void add_number(struct buf *b, size_t n) {
   char digits[27];
   size_t at = sizeof(digits);
@@ -15,7 +15,7 @@ static void add_number(struct buf *b, size_t n) {
   buf_add(b, (struct str){digits + at, sizeof(digits) - at});
 }
 
-/* A text of several lines stays one item of the list. */
+/* Indents further lines, so that the text stays one list item. */
 static void add_item(struct buf *b, const struct boot_text *t, bool labelled) {
   struct str rest = t->body, line;
   buf_adds(b, "- ");
@@ -39,7 +39,7 @@ static void add_heading(struct buf *b, const struct boot_texts *texts, const cha
   }
 }
 
-/* Each heading once, where the table of types first names it. */
+/* Headings are in the order of the table of types. */
 static void add_headings(struct buf *b, const struct boot_texts *texts, bool labelled) {
   for (size_t i = 0; i < types_count(); i++)
     if (types_at(i)->title)
@@ -65,7 +65,7 @@ static void add_stats(struct buf *b, struct str project, const char *from, const
   buf_adds(b, " bytes)\n");
   if (used > budget)
     buf_addf(b,
-             "- WARNING: the bootstrap memories take %zu%% of their budget; nothing was cut. Shorten them, or deliver "
+             "- WARNING: the bootstrap memories use %zu%% of their budget; nothing was cut. Shorten them, or deliver "
              "some of them on demand.\n",
              percent);
 }
@@ -79,9 +79,9 @@ struct str boot_full(struct arena *a, struct str project, const char *project_fr
   *ret_used = boot_full_tokens(bytes);
   if (texts->n == 0)
     return STR("");
-  buf_adds(&b, "# Memory\n\nWhat must be known from the first message on, loaded from Cairn.\n"
+  buf_adds(&b, "# Memory\n\nLoaded from Cairn; applies from the first message on.\n"
                "\n## System\n\n"
-               "- Cairn is the long-term memory of this conversation: store what should last there, and nowhere else.\n"
+               "- Cairn is the long-term memory of this conversation: store lasting knowledge there and nowhere else.\n"
                "- Search Cairn at the first message, and before claiming anything about past work.\n");
   if (!str_empty(project))
     buf_addf(&b, "\nProject: %.*s\n", STR_ARG(project));

@@ -1,4 +1,4 @@
-/* render.h: two more renderings of what an agent gets at the start: texts in full, and blocks by type. Pure. */
+/* render.h: boot payload in the formats "full" (whole texts) and "blocks". Pure. */
 #pragma once
 
 #include "core/memory/types.h"
@@ -16,12 +16,12 @@ struct boot_texts {
   size_t n, cap;
 };
 
-/* The estimate of this rendering: 3.5 bytes a token, rounded. */
+/* Token estimate of the "full" format: 3.5 bytes per token, rounded. */
 size_t boot_full_tokens(size_t bytes);
-/* Markdown: the texts in full under the headings of their types, then what they take. More than the budget is said, and
- * not cut. Nothing at all for no texts. ret_used: tokens of the texts. */
+/* Markdown: whole texts under the headings of their types, then statistics. Exceeding the budget adds a warning;
+ * nothing is cut. Empty if there are no texts. *ret_used is the tokens of the texts. */
 struct str boot_full(struct arena *a, struct str project, const char *project_from, const struct boot_texts *texts,
                      size_t budget, size_t *ret_used);
 
-/* "[TYPE] [key]: content", one block for each text in the order given; a text without a key shows its number. */
+/* "[TYPE] [key]: content", one block per text; the id if it has no key. */
 struct str boot_blocks(struct arena *a, const struct boot_texts *texts);

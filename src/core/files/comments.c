@@ -1,17 +1,17 @@
-/* comments.c: finds the comments of the usual languages. */
+/* comments.c: comment scanner for common programming languages. */
 #include "core/files/comments.h"
 
 #include "base/buf.h"
 
-/* How a family of languages writes comments and texts. */
+/* Comment and string syntax of a family of languages. */
 struct language {
-  const char *names;   /* extensions, and whole names with '=' before them; lower case, blank-separated */
-  const char *line[2]; /* what begins a comment up to the end of the line */
-  const char *open, *close;
-  const char *quotes; /* each begins a text that ends with it, on the same line */
-  bool chars;         /* ' holds one character; alone it is something else: a lifetime, an apostrophe */
-  bool raw;           /* ` begins a text of several lines */
-  bool documents;     /* """ at the start of a line is documentation */
+  const char *names;        /* extensions, and whole names after '='; lower case, separated by blanks */
+  const char *line[2];      /* start of a line comment */
+  const char *open, *close; /* block comment */
+  const char *quotes;       /* delimiters of strings within a line */
+  bool chars;               /* 'x' is a character literal; a single ' is a lifetime or an apostrophe */
+  bool raw;                 /* ` delimits a string of several lines */
+  bool documents;           /* """ at the start of a line is documentation */
 };
 
 #define TEXTS                                                                                                          \
@@ -57,9 +57,9 @@ static const struct language languages[] = {
     {.names = "html htm xhtml xml", .open = "<!--", .close = "-->"},
 };
 
-/* ---- which language ---- */
+/* ---- language of a file ---- */
 
-static bool in_names(const char *names, struct str name, bool whole) {
+static bool is_in_names(const char *names, struct str name, bool whole) {
   struct str rest = str_from(names), one;
   while (str_next(&rest, ' ', &one)) {
     bool is_whole = str_starts(one, STR("="));
@@ -69,7 +69,7 @@ static bool in_names(const char *names, struct str name, bool whole) {
   return false;
 }
 
-/* ret_language: NULL for plain text and for what is not known. */
+/* *ret_language is NULL for plain text and unknown files. */
 static enum prose_kind kind_of(struct str file, const struct language **ret_language) {
   struct str name = file, extension = STR_NONE;
   for (size_t i = file.n; i > 0; i--)
@@ -84,11 +84,11 @@ static enum prose_kind kind_of(struct str file, const struct language **ret_lang
   for (int whole = 1; whole >= 0; whole--) {
     struct str wanted = whole ? name : extension;
     for (size_t i = 0; wanted.n && i < ARRAY_LEN(languages); i++)
-      if (in_names(languages[i].names, wanted, whole)) {
+      if (is_in_names(languages[i].names, wanted, whole)) {
         *ret_language = &languages[i];
         return PROSE_COMMENTS;
       }
-    if (wanted.n && in_names(TEXTS, wanted, whole))
+    if (wanted.n && is_in_names(TEXTS, wanted, whole))
       return PROSE_TEXT;
   }
   return PROSE_NONE;
@@ -107,13 +107,13 @@ struct reader {
   const struct language *l;
   size_t pos, line_start;
   int64_t line;
-  int64_t last;   /* the line of the last comment */
-  bool code;      /* there is code on this line, before this place */
-  bool last_code; /* the last comment stood behind code */
+  int64_t last;   /* line of the last comment */
+  bool code;      /* code precedes the position on this line */
+  bool last_code; /* code preceded the last comment on its line */
   struct prose_lines *ret;
 };
 
-static bool here(const struct reader *r, const char *what) {
+static bool is_here(const struct reader *r, const char *what) {
   return what && r->s.p[r->pos] == what[0] && str_starts(str_slice(r->s, r->pos, r->s.n), str_from(what));
 }
 
@@ -125,7 +125,7 @@ static void next_byte(struct reader *r) {
   }
 }
 
-/* The end of the line, or `to`: many comments may stand on one long line, which is not to be read for each. */
+/* End of the line, at most `to`, so that a long line with many comments is not read again for each. */
 static size_t line_end(const struct reader *r, size_t to) {
   const char *hit = to > r->pos ? memchr(r->s.p + r->pos, '\n', to - r->pos) : NULL;
   return hit ? (size_t)(hit - r->s.p) : to;
@@ -137,8 +137,8 @@ static void put(struct reader *r, struct str text, bool starts) {
   r->last_code = r->code;
 }
 
-/* A comment on a line of its own goes on from the one of the line before; one behind code says something new. */
-static bool begins(const struct reader *r) {
+/* A comment without code on its line continues the comment of the previous line. */
+static bool is_new_comment(const struct reader *r) {
   return r->ret->n == 0 || r->last < r->line - 1 || r->code || r->last_code;
 }
 
@@ -147,12 +147,12 @@ static void read_line_comment(struct reader *r, const char *mark) {
   char again = mark[strlen(mark) - 1];
   while (from < end && (r->s.p[from] == again || r->s.p[from] == '!'))
     from++; /* "///", "//!", "##", ";;" */
-  put(r, str_slice(r->s, from, end), begins(r));
+  put(r, str_slice(r->s, from, end), is_new_comment(r));
   r->pos = end;
 }
 
-/* Without the stars at the edge of a block. */
-static struct str without_stars(struct str s) {
+/* Strips the stars at the left edge of a block comment. */
+static struct str strip_stars(struct str s) {
   s = str_trim(s);
   size_t stars = 0;
   while (stars < s.n && s.p[stars] == '*')
@@ -162,14 +162,14 @@ static struct str without_stars(struct str s) {
 }
 
 static void read_block(struct reader *r, size_t from, size_t to, const char *close) {
-  bool starts = begins(r), stars = str_is(str_from(close), "*/");
+  bool starts = is_new_comment(r), stars = str_is(str_from(close), "*/");
   size_t after = to + strlen(close) < r->s.n ? to + strlen(close) : r->s.n;
   while (r->pos < from)
     next_byte(r);
   for (;;) {
     size_t end = line_end(r, to);
     struct str text = str_slice(r->s, r->pos, end);
-    put(r, stars ? without_stars(text) : text, starts);
+    put(r, stars ? strip_stars(text) : text, starts);
     starts = false;
     while (r->pos < end)
       next_byte(r);
@@ -181,8 +181,8 @@ static void read_block(struct reader *r, size_t from, size_t to, const char *clo
     next_byte(r);
 }
 
-/* The end of the text that begins here, or the place behind its mark when it is none. */
-static size_t behind_text(const struct reader *r, char quote) {
+/* End of the string that starts here; one past the quote if it is not closed on this line. */
+static size_t string_end(const struct reader *r, char quote) {
   for (size_t i = r->pos + 1; i < r->s.n && r->s.p[i] != '\n'; i++) {
     if (r->s.p[i] == '\\')
       i++;
@@ -192,8 +192,8 @@ static size_t behind_text(const struct reader *r, char quote) {
   return r->pos + 1;
 }
 
-/* One character, which may have four bytes, or one that is written with a backslash. */
-static size_t behind_char(const struct reader *r) {
+/* End of a character literal: one character of up to four bytes, or an escape; one past the quote if it is neither. */
+static size_t char_end(const struct reader *r) {
   size_t i = r->pos + 1;
   bool escaped = i < r->s.n && r->s.p[i] == '\\';
   size_t most = r->pos + (escaped ? 12 : 6);
@@ -207,7 +207,7 @@ static size_t behind_char(const struct reader *r) {
 }
 
 static bool read_document(struct reader *r) {
-  const char *mark = here(r, "\"\"\"") ? "\"\"\"" : here(r, "'''") ? "'''" : NULL;
+  const char *mark = is_here(r, "\"\"\"") ? "\"\"\"" : is_here(r, "'''") ? "'''" : NULL;
   if (!mark)
     return false;
   size_t close = str_find(r->s, str_from(mark), r->pos + 3);
@@ -223,8 +223,8 @@ static bool read_document(struct reader *r) {
   return true;
 }
 
-/* A mark such as # begins a comment only where a word could begin: "$#", "a--b", "http://" are something else. */
-static bool is_free(const struct reader *r, const char *mark) {
+/* True if a comment can start here: not in "$#", "a--b", "http://". */
+static bool can_start_comment(const struct reader *r, const char *mark) {
   char before = r->pos > r->line_start ? r->s.p[r->pos - 1] : ' ';
   if (str_is(str_from(mark), "//"))
     return before != ':';
@@ -233,14 +233,14 @@ static bool is_free(const struct reader *r, const char *mark) {
 
 static bool read_comment(struct reader *r) {
   const struct language *l = r->l;
-  bool own_line = l->open && l->open[0] == '='; /* Ruby's stands at the start of a line */
-  if (here(r, l->open) && (!own_line || r->pos == r->line_start)) {
+  bool own_line = l->open && l->open[0] == '='; /* "=begin" in Ruby must start a line */
+  if (is_here(r, l->open) && (!own_line || r->pos == r->line_start)) {
     size_t from = r->pos + strlen(l->open), close = str_find(r->s, str_from(l->close), from);
     read_block(r, from, close == SIZE_MAX ? r->s.n : close, l->close);
     return true;
   }
   for (size_t i = 0; i < ARRAY_LEN(l->line); i++)
-    if (here(r, l->line[i]) && is_free(r, l->line[i])) {
+    if (is_here(r, l->line[i]) && can_start_comment(r, l->line[i])) {
       read_line_comment(r, l->line[i]);
       return true;
     }
@@ -257,9 +257,9 @@ static void read_code(struct reader *r) {
   char c = r->s.p[r->pos];
   bool quote = c == '"' || c == '\'';
   if (quote && r->l->quotes && strchr(r->l->quotes, c)) {
-    skip_to(r, behind_text(r, c));
+    skip_to(r, string_end(r, c));
   } else if (r->l->chars && c == '\'') {
-    skip_to(r, behind_char(r));
+    skip_to(r, char_end(r));
   } else if (r->l->raw && c == '`') {
     size_t close = str_find(r->s, STR("`"), r->pos + 1);
     skip_to(r, (close == SIZE_MAX ? r->pos : close) + 1);

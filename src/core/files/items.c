@@ -1,5 +1,7 @@
-/* items.c: goes through the prose of a file, block by block, and collects items. */
+/* items.c: extraction of items from the prose of a file, block by block. */
 #include "core/files/items.h"
+
+#include <assert.h>
 
 #include "base/id.h"
 #include "base/utf8.h"
@@ -11,23 +13,22 @@
 #include "core/text/text.h"
 
 enum {
-  LEVELS = 7,          /* of headings, and one below them for labels: "Decisions:" */
-  FRONT_LINES = 200,   /* front matter ends within so many lines, or it is none */
-  CONTENT_WORDS = 220, /* a paragraph */
-  BLOCK_BYTES = 4096,  /* what is read of a paragraph at once */
+  LEVELS = 7,          /* heading levels 1 to 6, and one below them for labels such as "Decisions:" */
+  FRONT_LINES = 200,   /* maximum lines of front matter */
+  CONTENT_WORDS = 220, /* maximum words of an item's content */
+  BLOCK_BYTES = 4096,  /* maximum bytes of a block */
   NAMES_READ = 64,
 };
 
 const char *const item_type_names[ITEM_TYPES] = {"entity", "claim", "decision", "task", "note"};
 
-/* Why we think so. */
 enum evidence {
   BY_CHECK_BOX,
-  BY_HEADING_MARK,
-  BY_MARK,
+  BY_HEADING_MARKER,
+  BY_MARKER,
   BY_SECTION,
-  BY_SMALL_MARK,
-  BY_INNER_MARK,
+  BY_SMALL_MARKER,
+  BY_INNER_MARKER,
   BY_SENTENCE,
   BY_DEFINITION,
   BY_NOTES_SECTION,
@@ -36,22 +37,22 @@ enum evidence {
   BY_NAMED,
 };
 static const double confidence_of[] = {
-    [BY_CHECK_BOX] = 0.95,    [BY_HEADING_MARK] = 0.95,   [BY_MARK] = 0.9,        [BY_SECTION] = 0.85,
-    [BY_SMALL_MARK] = 0.8,    [BY_INNER_MARK] = 0.7,      [BY_SENTENCE] = 0.7,    [BY_DEFINITION] = 0.7,
+    [BY_CHECK_BOX] = 0.95,    [BY_HEADING_MARKER] = 0.95, [BY_MARKER] = 0.9,      [BY_SECTION] = 0.85,
+    [BY_SMALL_MARKER] = 0.8,  [BY_INNER_MARKER] = 0.7,    [BY_SENTENCE] = 0.7,    [BY_DEFINITION] = 0.7,
     [BY_NOTES_SECTION] = 0.6, [BY_WEAK_DEFINITION] = 0.5, [BY_NAMED_OFTEN] = 0.5, [BY_NAMED] = 0.4,
 };
 
-/* What a heading or a label has announced. */
+/* A section of items of one type, started by a heading or a label. */
 struct section {
   bool on;
   enum item_type type;
   size_t level;
-  bool label; /* announced by a line such as "Decisions:", which holds for one list or one paragraph */
-  bool one;   /* a single item: its title is the heading above */
-  size_t taken;
+  bool label;   /* started by a line such as "Decisions:", which applies to one list or one paragraph */
+  bool one;     /* a single item, titled by the heading above */
+  size_t taken; /* items found in it */
 };
 
-/* A heading that is the title of the item whose text follows. */
+/* A heading that is the title of an item whose text follows. */
 struct pending {
   bool on;
   enum item_type type;
@@ -60,10 +61,10 @@ struct pending {
   int64_t line;
 };
 
-/* Lines that belong together, joined by line ends. */
+/* A paragraph or list item. */
 struct block {
-  struct str text;
-  size_t first; /* of the lines of the file */
+  struct str text; /* lines joined by LF */
+  size_t first;    /* index of the first prose line */
   bool bullet;
 };
 
@@ -73,19 +74,19 @@ struct finder {
   struct prose_lines lines;
   size_t i;
   char fence;
-  bool listed; /* the last block was an entry of a list: indented text belongs to it, and is no code */
+  bool listed; /* the last block was a list item: indented text belongs to it and is not code */
   struct str headings[LEVELS];
   struct section section;
   struct pending pending;
-  bool detail;               /* under a heading whose item is complete */
-  LIST(struct block) blocks; /* for names */
+  bool detail;               /* below a heading whose item is complete */
+  LIST(struct block) blocks; /* searched for names */
   LIST(uint64_t) seen;
   struct items *ret;
 };
 
 /* ---- results ---- */
 
-/* What makes it the same item: an entity is known by its name, the others by what they say. */
+/* Text that identifies an item: the name of an entity, the content of others. */
 static struct str identity(struct arena *a, const struct item *item) {
   return text_normal(a, item->type == ITEM_ENTITY ? item->title : item->content);
 }
@@ -98,7 +99,7 @@ static bool is_new(struct finder *f, uint64_t hash) {
   return true;
 }
 
-/* Without the end of a comment, and without emphasis whose beginning was part of a mark. */
+/* Strips the end of an HTML comment, and closing emphasis whose start was part of a marker. */
 static struct str clean(struct arena *a, struct str s) {
   s = str_trim(s);
   if (str_ends(s, STR("-->")))
@@ -110,7 +111,7 @@ static struct str clean(struct arena *a, struct str s) {
   return pairs % 2 && str_ends(s, STR("**")) ? str_trim(str_slice(s, 0, s.n - 2)) : s;
 }
 
-/* `title` may be absent: then it is made from the content. */
+/* Adds an item. An absent title is derived from the content. */
 static void add(struct finder *f, enum item_type type, enum evidence by, struct str title, struct str content,
                 int64_t line) {
   if (f->ret->n >= ITEMS_MAX)
@@ -128,6 +129,7 @@ static int64_t line_at(const struct finder *f, const struct block *b, size_t off
   size_t lines = 0;
   for (size_t i = 0; i < offset; i++)
     lines += b->text.p[i] == '\n';
+  assert(b->first + lines < f->lines.n);
   return f->lines.v[b->first + lines].line;
 }
 
@@ -135,45 +137,45 @@ static int64_t line_at(const struct finder *f, const struct block *b, size_t off
 
 static struct str text_of(const struct finder *f, size_t i) { return f->lines.v[i].text; }
 
-/* The level of a heading that is underlined in the next line; 0 when it is none. */
-static size_t underlined(const struct finder *f, size_t i) {
+/* Level of a heading underlined on the next line; 0 if line i is not one. */
+static size_t underlined_level(const struct finder *f, size_t i) {
   if (f->kind != PROSE_TEXT || i + 1 >= f->lines.n || markup_line(text_of(f, i + 1)).kind != LINE_RULE)
     return 0;
   struct str rule = str_trim(text_of(f, i + 1));
   return rule.p[0] == '=' ? 1 : rule.p[0] == '-' ? 2 : 0;
 }
 
-/* How far a block reaches. */
+/* Which lines belong to a block. */
 enum reach {
-  REACH_WRAPPED,   /* lines that were merely wrapped */
+  REACH_WRAPPED,   /* wrapped lines */
   REACH_PARAGRAPH, /* all lines of text */
-  REACH_NESTED,    /* what is indented below an entry of a list, too */
+  REACH_NESTED,    /* also lines indented below a list item */
 };
 
-static bool goes_on(const struct finder *f, const struct line *first, size_t next, enum reach reach) {
+static bool is_continued(const struct finder *f, const struct line *first, size_t next, enum reach reach) {
   if (next >= f->lines.n || f->lines.v[next].starts)
     return false;
   struct str text = text_of(f, next);
   struct line line = markup_line(text);
-  if (mark_at_start(str_slice(text, line.text, text.n)).form != MARK_NONE)
+  if (marker_at_start(str_slice(text, line.text, text.n)).form != MARKER_NONE)
     return false;
   if (line.kind == LINE_BULLET)
     return reach == REACH_NESTED && first->kind == LINE_BULLET && !line.task && line.indent > first->indent;
   if (line.kind == LINE_QUOTE)
     return first->kind == LINE_QUOTE;
-  if (line.kind != LINE_TEXT || underlined(f, next))
+  if (line.kind != LINE_TEXT || underlined_level(f, next))
     return false;
   bool inside = first->kind == LINE_BULLET && line.indent > first->indent;
   return reach != REACH_WRAPPED || inside || markup_wraps(text_of(f, next - 1), text);
 }
 
-/* The block that begins at the current line, `offset` bytes behind its start; the finder stands behind it. */
-static struct block gather(struct finder *f, const struct line *first, size_t offset, enum reach reach) {
+/* Reads the block that starts at byte `offset` of the current line, and moves to the line after it. */
+static struct block read_block(struct finder *f, const struct line *first, size_t offset, enum reach reach) {
   struct block b = {.first = f->i, .bullet = first->kind == LINE_BULLET};
   struct buf text = BUF(f->a);
   struct str line = text_of(f, f->i);
   buf_add(&text, str_trim(str_slice(line, offset, line.n)));
-  for (f->i++; text.n < BLOCK_BYTES && goes_on(f, first, f->i, reach); f->i++) {
+  for (f->i++; text.n < BLOCK_BYTES && is_continued(f, first, f->i, reach); f->i++) {
     line = text_of(f, f->i);
     buf_addc(&text, '\n');
     buf_add(&text, str_trim(str_slice(line, first->kind == LINE_QUOTE ? markup_line(line).text : 0, line.n)));
@@ -184,13 +186,13 @@ static struct block gather(struct finder *f, const struct line *first, size_t of
 
 static void read_sentence(struct finder *f, const struct block *b, struct str s) {
   size_t at = (size_t)(s.p - b->text.p), inner;
-  struct mark m = mark_inside(s, &inner);
+  struct marker m = marker_inside(s, &inner);
   struct definition d;
-  if (m.form != MARK_NONE)
-    add(f, m.type, BY_INNER_MARK, STR_NONE, str_slice(s, m.rest, s.n), line_at(f, b, at + inner));
-  else if (sentence_decides(s))
+  if (m.form != MARKER_NONE)
+    add(f, m.type, BY_INNER_MARKER, STR_NONE, str_slice(s, m.rest, s.n), line_at(f, b, at + inner));
+  else if (sentence_is_decision(s))
     add(f, ITEM_DECISION, BY_SENTENCE, STR_NONE, s, line_at(f, b, at));
-  else if (sentence_defines(s, &d))
+  else if (sentence_is_definition(s, &d))
     add(f, ITEM_ENTITY, d.strong ? BY_DEFINITION : BY_WEAK_DEFINITION, d.name, s, line_at(f, b, at));
 }
 
@@ -202,7 +204,7 @@ static void read_sentences(struct finder *f, const struct block *b) {
 
 /* ---- sections ---- */
 
-/* "**Term**: what it is", "Term - what it is". */
+/* "**Term**: definition", "Term - definition". */
 static bool take_term(struct finder *f, const struct block *b) {
   static const char *const separators[] = {": ", " - ", " \xe2\x80\x93 ", " \xe2\x80\x94 ", ":** ", ":\n"};
   size_t best = SIZE_MAX;
@@ -241,7 +243,7 @@ static bool take_in_section(struct finder *f, const struct block *b) {
   return true;
 }
 
-/* The item of a heading without text below it says what the heading says. */
+/* A heading without text below it is the content of its item. */
 static void end_pending(struct finder *f) {
   struct pending *p = &f->pending;
   if (p->on)
@@ -261,27 +263,27 @@ static void take_heading(struct finder *f, size_t level, struct str text) {
     f->headings[i] = STR_NONE;
   struct section *s = &f->section;
   if (s->on && !s->label && level > s->level) {
-    /* Tasks and notes are in groups; each decision may have a heading of its own. */
+    /* A heading in a section of tasks or notes is a group; in other sections it is the title of an item. */
     if (s->type != ITEM_TASK && s->type != ITEM_NOTE)
       f->pending = (struct pending){true, s->type, BY_SECTION, heading_bare(plain), line};
     return;
   }
   *s = (struct section){0};
-  struct mark m = mark_at_start(plain);
-  if (m.form != MARK_NONE && m.rest < plain.n)
-    f->pending = (struct pending){true, m.type, BY_HEADING_MARK, str_slice(plain, m.rest, plain.n), line};
-  else if (heading_announces(plain, &type, &one))
+  struct marker m = marker_at_start(plain);
+  if (m.form != MARKER_NONE && m.rest < plain.n)
+    f->pending = (struct pending){true, m.type, BY_HEADING_MARKER, str_slice(plain, m.rest, plain.n), line};
+  else if (heading_item_type(plain, &type, &one))
     *s = (struct section){.on = true, .type = type, .level = level, .one = one};
 }
 
-/* "Decisions:", or "TODO:" alone on its line. */
-static bool take_label(struct finder *f, struct str text, const struct mark *m) {
+/* "Decisions:" or "TODO:" without other text on the line. */
+static bool take_label(struct finder *f, struct str text, const struct marker *m) {
   enum item_type type = m->type;
-  bool one = true, alone = m->form != MARK_NONE && m->rest >= text.n;
+  bool one = true, alone = m->form != MARKER_NONE && m->rest >= text.n;
   bool ends = text.n && text.n < HEADLINE_BYTES && strchr(":*_ ", text.p[text.n - 1]) && text.p[text.n - 1];
-  if (m->form == MARK_NONE && ends) {
+  if (m->form == MARKER_NONE && ends) {
     struct str plain = markup_plain(f->a, text);
-    alone = str_ends(plain, STR(":")) && heading_announces(plain, &type, &one);
+    alone = str_ends(plain, STR(":")) && heading_item_type(plain, &type, &one);
   }
   if (alone)
     f->section = (struct section){.on = true, .type = type, .level = LEVELS, .label = true, .one = one};
@@ -297,21 +299,21 @@ static void take_block(struct finder *f, const struct line *line) {
   struct str rest = str_slice(text, line->text, text.n);
   f->listed = line->kind == LINE_BULLET || (f->listed && line->indent > 0);
   if (line->task) {
-    struct block b = gather(f, line, line->text, REACH_WRAPPED);
+    struct block b = read_block(f, line, line->text, REACH_WRAPPED);
     if (!line->done)
       add(f, ITEM_TASK, BY_CHECK_BOX, STR_NONE, b.text, number);
     return;
   }
-  struct mark m = mark_at_start(rest);
+  struct marker m = marker_at_start(rest);
   if (take_label(f, rest, &m))
     return;
-  if (m.form != MARK_NONE) {
-    struct block b = gather(f, line, line->text + m.rest, REACH_WRAPPED);
-    add(f, m.type, m.form == MARK_FULL ? BY_MARK : BY_SMALL_MARK, STR_NONE, b.text, number);
+  if (m.form != MARKER_NONE) {
+    struct block b = read_block(f, line, line->text + m.rest, REACH_WRAPPED);
+    add(f, m.type, m.form == MARKER_FULL ? BY_MARKER : BY_SMALL_MARKER, STR_NONE, b.text, number);
     return;
   }
   bool whole = f->section.on && !f->detail;
-  struct block b = gather(f, line, line->text, whole ? REACH_NESTED : REACH_PARAGRAPH);
+  struct block b = read_block(f, line, line->text, whole ? REACH_NESTED : REACH_PARAGRAPH);
   list_push(f->a, &f->blocks, b);
   if (f->pending.on) {
     add(f, f->pending.type, f->pending.by, f->pending.title, b.text, f->pending.line);
@@ -322,14 +324,14 @@ static void take_block(struct finder *f, const struct line *line) {
   }
 }
 
-/* "[name]: address", which Markdown shows nowhere. */
+/* "[name]: address", which is not displayed. */
 static bool is_link_definition(struct str s) {
   size_t close = str_starts(s, STR("[")) ? str_find(s, STR("]: "), 0) : SIZE_MAX;
-  return close != SIZE_MAX && close < HEADLINE_BYTES && mark_at_start(s).form == MARK_NONE;
+  return close != SIZE_MAX && close < HEADLINE_BYTES && marker_at_start(s).form == MARKER_NONE;
 }
 
-/* Lines that are no prose. Goes through all of them in order: it follows fenced code. */
-static bool is_passed_over(struct finder *f, struct str text, const struct line *line) {
+/* True for a line that is not prose. Must be called for each line in order, because it tracks fenced code. */
+static bool is_skipped(struct finder *f, struct str text, const struct line *line) {
   if (markup_in_fence(text, &f->fence) || line->kind == LINE_BLANK || line->kind == LINE_RULE ||
       line->kind == LINE_TABLE)
     return true;
@@ -339,23 +341,24 @@ static bool is_passed_over(struct finder *f, struct str text, const struct line 
   return code || is_link_definition(str_trim(text));
 }
 
-static void step(struct finder *f) {
+static void read_next(struct finder *f) {
   const struct prose_line *l = &f->lines.v[f->i];
   struct line line = markup_line(l->text);
   if (l->starts && f->kind == PROSE_COMMENTS) {
     f->fence = 0;
     f->section = (struct section){0};
   }
-  size_t level = line.kind == LINE_TEXT ? underlined(f, f->i) : 0;
-  if (is_passed_over(f, l->text, &line)) {
+  size_t level = line.kind == LINE_TEXT ? underlined_level(f, f->i) : 0;
+  if (is_skipped(f, l->text, &line)) {
     f->i++;
   } else if (level) {
     take_heading(f, level, l->text);
     f->i += 2;
   } else if (line.kind == LINE_HEADING && f->kind == PROSE_TEXT) {
-    struct str marks = str_trim(l->text);
-    while (level < marks.n && marks.p[level] == '#')
+    struct str text = str_trim(l->text);
+    while (level < text.n && text.p[level] == '#')
       level++;
+    assert(level < LEVELS);
     take_heading(f, level, str_slice(l->text, line.text, l->text.n));
     f->i++;
   } else {
@@ -363,8 +366,8 @@ static void step(struct finder *f) {
   }
 }
 
-/* The line behind front matter ("---" ... "---") at the start of a text. */
-static size_t behind_front(const struct prose_lines *lines) {
+/* Index of the line after front matter ("---" ... "---"); 0 if there is none. */
+static size_t skip_front_matter(const struct prose_lines *lines) {
   if (lines->n == 0 || !str_eq(str_trim(lines->v[0].text), STR("---")))
     return 0;
   for (size_t i = 1; i < lines->n && i < FRONT_LINES; i++)
@@ -375,7 +378,7 @@ static size_t behind_front(const struct prose_lines *lines) {
 
 /* ---- names ---- */
 
-/* The same bytes with code, links and line ends blotted out. */
+/* Overwrites code, links and line breaks; offsets stay the same. */
 static struct str prose_of(struct arena *a, struct str s) {
   char *p = arena_cstr(a, s);
   bool code = false;
@@ -393,14 +396,14 @@ static struct str prose_of(struct arena *a, struct str s) {
   return (struct str){p, s.n};
 }
 
-/* A licence names many, and says nothing about the project. */
+/* Legal texts contain many names that are unrelated to the project. */
 static bool is_legal(struct str s) {
   return str_find(s, STR("Copyright"), 0) != SIZE_MAX || str_find(s, STR("License"), 0) != SIZE_MAX ||
          str_find(s, STR("SPDX"), 0) != SIZE_MAX;
 }
 
-/* Do two words that may be capitalised stand beside each other? Most texts are let go here. */
-static bool may_name(struct str s) {
+/* Quick check: true if two words in a row may be capitalized. Rejects most texts. */
+static bool may_have_names(struct str s) {
   bool before = false;
   for (size_t i = 0; i < s.n; i++) {
     if (i > 0 && !ascii_space(s.p[i - 1]))
@@ -415,7 +418,7 @@ static bool may_name(struct str s) {
   return false;
 }
 
-/* The sentence of the block in which the name stands. */
+/* The sentence of the block that contains offset `at`. */
 static struct str sentence_with(const struct block *b, size_t at) {
   struct str s = b->text;
   for (size_t pos = 0; text_next_sentence(b->text, &pos, &s);)
@@ -432,7 +435,7 @@ static void add_name(struct finder *f, struct str name, const struct str *prose)
         first = i;
         first_at = at;
       }
-  /* In comments one mention is too little: they name types, functions and people in passing. */
+  /* In comments, a single mention does not count: they mention types, functions and people in passing. */
   if (count == 0 || (count == 1 && f->kind == PROSE_COMMENTS))
     return;
   const struct block *b = &f->blocks.v[first];
@@ -444,8 +447,8 @@ static void find_names(struct finder *f) {
   struct str *prose = arena_array(f->a, struct str, f->blocks.n + 1);
   struct strs names = {0};
   for (size_t i = 0; i < f->blocks.n; i++) {
-    prose[i] =
-        !may_name(f->blocks.v[i].text) || is_legal(f->blocks.v[i].text) ? STR("") : prose_of(f->a, f->blocks.v[i].text);
+    struct str text = f->blocks.v[i].text;
+    prose[i] = !may_have_names(text) || is_legal(text) ? STR("") : prose_of(f->a, text);
     subject_read(subjects, prose[i]);
   }
   subject_list(f->a, subjects, NAMES_READ, &names);
@@ -458,9 +461,9 @@ static void find_names(struct finder *f) {
   }
 }
 
-/* ---- all ---- */
+/* ---- extraction ---- */
 
-/* By line; what is of the same line stays in the order of finding. Only names and headings are out of order. */
+/* Stable insertion sort: only names and headings are out of order. */
 static void sort_by_line(struct items *list) {
   for (size_t i = 1; i < list->n; i++) {
     struct item item = list->v[i];
@@ -477,8 +480,8 @@ void items_find(struct arena *a, struct str file, struct str text, struct items 
   f.kind = comments_read(a, file, text, &f.lines);
   if (f.kind == PROSE_NONE)
     return;
-  for (f.i = f.kind == PROSE_TEXT ? behind_front(&f.lines) : 0; f.i < f.lines.n;)
-    step(&f);
+  for (f.i = f.kind == PROSE_TEXT ? skip_front_matter(&f.lines) : 0; f.i < f.lines.n;)
+    read_next(&f);
   end_pending(&f);
   find_names(&f);
   sort_by_line(ret);

@@ -1,9 +1,9 @@
-/* items.h: what a file says that is worth finding: entities, claims, decisions, tasks, notes. By rule, never by model.
+/* items.h: rule-based extraction of entities, claims, decisions, tasks and notes from a file.
  *
- * Prose is all of a Markdown or plain text, and the comments of a source file (core/files/comments.h). Evidence, with
- * the confidence that it gives, is one table in items.c: check boxes, marks ("DECISION:", "TODO(ann):"), headings ("##
- * Decisions", "## Decision: x"), sentences that decide or define, and capitalised names. Fenced and indented code,
- * tables and front matter are passed over. */
+ * Reads the prose of the file (core/files/comments.h). A table in items.c has the kinds of evidence and their
+ * confidence: check boxes, markers ("DECISION:", "TODO(ann):"), headings ("## Decisions", "## Decision: x"), sentences
+ * that state a decision or a definition, and capitalized names. Fenced and indented code, tables and front matter are
+ * skipped. */
 #pragma once
 
 #include "base/arena.h"
@@ -15,8 +15,8 @@ enum { ITEMS_MAX = 1000, ITEM_BYTES = 1200, ITEM_NAMES = 10, ITEM_ID_SIZE = 22 }
 
 struct item {
   enum item_type type;
-  struct str title;   /* one line; of an entity its name */
-  struct str content; /* one line, as it was written; at most ITEM_BYTES */
+  struct str title;   /* one line; the name of an entity */
+  struct str content; /* one line, as written; at most ITEM_BYTES */
   int64_t line;       /* from 1 */
   double confidence;  /* above 0, below 1 */
 };
@@ -25,12 +25,12 @@ struct items {
   size_t n, cap;
 };
 
-/* The rules as they are now. What was found by others is to be found again. */
+/* Version of the rules. Increment it if their results change, so that files are read again. */
 enum { ITEM_RULES = 1 };
 
-/* By line, none twice, at most ITEMS_MAX. The results lie in the arena. */
+/* Finds at most ITEMS_MAX items without duplicates, ordered by line. */
 void items_find(struct arena *a, struct str file, struct str text, struct items *ret);
 
-/* "item_" and 16 hexadecimal digits: of type, file and the normal form of the content (of an entity: of its name), so
- * that it stays when the item moves to another line, and when case or white space change. */
+/* "item_" and 16 hex digits: a hash of type, file and normalized content (for an entity, its name). Moving the item, or
+ * changing case or white space, does not change it. */
 void item_id(struct arena *a, struct str file, const struct item *item, char out[ITEM_ID_SIZE]);

@@ -1,4 +1,4 @@
-/* items_sentence.c: marks, headings, and sentences that decide or define. Data and small matchers. */
+/* items_sentence.c: matchers of markers, sentences and headings that indicate items. */
 #include "core/files/items_sentence.h"
 
 #include "base/utf8.h"
@@ -7,13 +7,13 @@
 
 enum { OWNER_BYTES = 40, NAME_WORDS = 4, NAME_BYTES = 80, SENTENCE_WORDS = 5, HEADING_WORDS = 4 };
 
-/* ---- marks ---- */
+/* ---- markers ---- */
 
 static const struct {
   const char *word;
   enum item_type type;
-  bool bare; /* is a mark in capital letters without a colon, too */
-} marks[] = {
+  bool bare; /* in capital letters, also a marker without a colon */
+} markers[] = {
     {"claim", ITEM_CLAIM, false},       {"fact", ITEM_CLAIM, false},       {"note", ITEM_NOTE, false},
     {"todo", ITEM_TASK, true},          {"fixme", ITEM_TASK, true},        {"task", ITEM_TASK, false},
     {"decision", ITEM_DECISION, false}, {"decided", ITEM_DECISION, false}, {"agreed", ITEM_DECISION, false},
@@ -25,20 +25,20 @@ static size_t word_end(struct str s, size_t i) {
   return i;
 }
 
-static bool all_upper(struct str s) {
+static bool is_all_upper(struct str s) {
   for (size_t i = 0; i < s.n; i++)
     if (!ascii_upper(s.p[i]))
       return false;
   return s.n > 0;
 }
 
-/* The row of a word; ARRAY_LEN(marks) when there is none. */
-static size_t mark_row(struct str word) {
+/* Row of a word; ARRAY_LEN(markers) if it is not a marker. */
+static size_t marker_row(struct str word) {
   size_t i = 0;
   if (word.n == 0)
-    return ARRAY_LEN(marks);
-  while (i < ARRAY_LEN(marks) &&
-         (ascii_lower(word.p[0]) != marks[i].word[0] || !str_ieq(word, str_from(marks[i].word))))
+    return ARRAY_LEN(markers);
+  while (i < ARRAY_LEN(markers) &&
+         (ascii_lower(word.p[0]) != markers[i].word[0] || !str_ieq(word, str_from(markers[i].word))))
     i++;
   return i;
 }
@@ -49,7 +49,7 @@ static size_t skip_any(struct str s, size_t i, const char *chars) {
   return i;
 }
 
-/* "(ann)" or "[#12]" behind the word. */
+/* Skips "(ann)" or "[#12]". */
 static size_t skip_owner(struct str s, size_t i) {
   if (i >= s.n || (s.p[i] != '(' && s.p[i] != '['))
     return i;
@@ -60,21 +60,21 @@ static size_t skip_owner(struct str s, size_t i) {
   return i;
 }
 
-/* What stands behind the word of row `row`, which ends at `end`. */
-static struct mark mark_behind(struct str s, size_t row, size_t start, size_t end, bool sign) {
-  struct mark none = {.form = MARK_NONE}, m = {.form = MARK_SMALL, .type = marks[row].type};
-  bool upper = all_upper(str_slice(s, start, end)), closed = end < s.n && s.p[end] == ']';
+/* Reads the rest of a marker whose word, of row `row`, ends at `end`. */
+static struct marker read_marker(struct str s, size_t row, size_t start, size_t end, bool sign) {
+  struct marker none = {.form = MARKER_NONE}, m = {.form = MARKER_SMALL, .type = markers[row].type};
+  bool upper = is_all_upper(str_slice(s, start, end)), closed = end < s.n && s.p[end] == ']';
   size_t i = skip_owner(s, skip_any(s, end, "]"));
   i = skip_any(s, i, "*_");
   bool wide = str_starts(str_slice(s, i, s.n), STR("\xef\xbc\x9a"));
   bool colon = wide || (i < s.n && s.p[i] == ':' && (i + 1 >= s.n || s.p[i + 1] != ':'));
   if (colon) {
-    m.form = upper ? MARK_FULL : MARK_SMALL;
+    m.form = upper ? MARKER_FULL : MARKER_SMALL;
     i = skip_any(s, i + (wide ? 3 : 1), "*_");
     if (!wide && i < s.n && !ascii_space(s.p[i]) && !upper)
       return none; /* "note:x" is an address */
   } else {
-    bool bare = sign || (upper && (closed || marks[row].bare));
+    bool bare = sign || (upper && (closed || markers[row].bare));
     if (!bare || (i < s.n && !ascii_space(s.p[i])))
       return none; /* "TODOs", "TODO.md" */
   }
@@ -82,7 +82,7 @@ static struct mark mark_behind(struct str s, size_t row, size_t start, size_t en
   return m;
 }
 
-struct mark mark_at_start(struct str s) {
+struct marker marker_at_start(struct str s) {
   size_t i = skip_any(s, 0, " \t");
   if (str_starts(str_slice(s, i, s.n), STR("<!--")))
     i = skip_any(s, i + 4, " \t");
@@ -90,33 +90,33 @@ struct mark mark_at_start(struct str s) {
   bool sign = i < s.n && (s.p[i] == '@' || s.p[i] == '\\');
   if (i < s.n && (sign || s.p[i] == '['))
     i += i + 1 < s.n && s.p[i + 1] == '!' ? 2 : 1;
-  size_t end = word_end(s, i), row = mark_row(str_slice(s, i, end));
-  return row < ARRAY_LEN(marks) ? mark_behind(s, row, i, end, sign) : (struct mark){.form = MARK_NONE};
+  size_t end = word_end(s, i), row = marker_row(str_slice(s, i, end));
+  return row < ARRAY_LEN(markers) ? read_marker(s, row, i, end, sign) : (struct marker){.form = MARKER_NONE};
 }
 
-struct mark mark_inside(struct str s, size_t *ret_at) {
+struct marker marker_inside(struct str s, size_t *ret_at) {
   bool code = false;
   for (size_t i = 0; i < s.n; i++) {
     if (s.p[i] == '`')
       code = !code;
     if (code || !ascii_upper(s.p[i]) || (i > 0 && (ascii_alnum(s.p[i - 1]) || strchr("_-\"'./", s.p[i - 1]))))
       continue;
-    size_t end = word_end(s, i), row = mark_row(str_slice(s, i, end));
-    struct mark m = {.form = MARK_NONE};
-    if (row < ARRAY_LEN(marks))
-      m = mark_behind(s, row, i, end, false);
-    if (m.form == MARK_FULL && m.rest < s.n && ascii_space(s.p[m.rest - 1])) {
+    size_t end = word_end(s, i), row = marker_row(str_slice(s, i, end));
+    struct marker m = {.form = MARKER_NONE};
+    if (row < ARRAY_LEN(markers))
+      m = read_marker(s, row, i, end, false);
+    if (m.form == MARKER_FULL && m.rest < s.n && ascii_space(s.p[m.rest - 1])) {
       *ret_at = i;
       return m;
     }
     i = end - 1;
   }
-  return (struct mark){.form = MARK_NONE};
+  return (struct marker){.form = MARKER_NONE};
 }
 
 /* ---- sentences ---- */
 
-bool sentence_decides(struct str s) {
+bool sentence_is_decision(struct str s) {
   static const char *const cues[] = {
       "^we decided",      "^we have decided", "^we've decided",   "^we chose",         "^we have chosen",
       "^we agreed",       "^we have agreed",  "^we opted for",    "^we opted to",      "^we settled on",
@@ -124,15 +124,15 @@ bool sentence_decides(struct str s) {
       "^agreed to",       "^agreed that",     "^the decision is", "^the decision was", "^the team decided",
       "^the team agreed", "^the team chose",
   };
-  /* Nearly every sentence is let go by its first letter. */
+  /* The first letter rejects most sentences. */
   for (size_t i = 0; s.n && i < ARRAY_LEN(cues); i++)
     if (ascii_lower(s.p[0]) == cues[i][1] && phrase_at(s, 0, cues[i]))
       return true;
   return false;
 }
 
-/* Words that begin sentences of the form "x is a y" and name nothing. */
-static bool is_no_name(struct str word) {
+/* Words that start sentences like "x is a y" but are not names. */
+static bool is_common_word(struct str word) {
   static const char *const words[] = {
       "above",    "after",      "all",    "also",      "although", "and",    "another", "any",   "anything", "as",
       "at",       "because",    "before", "below",     "both",     "but",    "by",      "each",  "either",   "every",
@@ -158,8 +158,8 @@ static bool has_inner_capital(struct str word) {
   return false;
 }
 
-/* A capitalised word at i; the offset behind it, or i. */
-static size_t behind_capitalised(struct str s, size_t i) {
+/* Offset after the capitalized word at i; i if there is none. */
+static size_t skip_capitalized(struct str s, size_t i) {
   size_t at = i;
   if (at >= s.n || !utf8_is_upper(utf8_next(s, &at)))
     return i;
@@ -174,15 +174,15 @@ static size_t behind_capitalised(struct str s, size_t i) {
   return at;
 }
 
-/* A name of capitalised words at `from`; the offset behind it, or `from`. */
-static size_t behind_name(struct str s, size_t from, struct definition *d) {
+/* Reads a name of capitalized words at `from`. Returns the offset after it; `from` if there is none. */
+static size_t read_name(struct str s, size_t from, struct definition *d) {
   size_t i = from, words = 0;
   while (words < NAME_WORDS) {
-    size_t start = i + (words > 0 && i < s.n && s.p[i] == ' '), end = behind_capitalised(s, start);
+    size_t start = i + (words > 0 && i < s.n && s.p[i] == ' '), end = skip_capitalized(s, start);
     if (end == start || (words > 0 && start == i))
       break;
     struct str word = str_slice(s, start, end);
-    if (words == 0 && is_no_name(word))
+    if (words == 0 && is_common_word(word))
       return from;
     d->strong |= words > 0 || has_inner_capital(word);
     i = end;
@@ -192,8 +192,8 @@ static size_t behind_name(struct str s, size_t from, struct definition *d) {
   return i;
 }
 
-/* A name between two marks of emphasis or code; the offset behind the second one, or `from`. */
-static size_t behind_marked(struct str s, size_t from, struct definition *d) {
+/* Reads a name in emphasis or code at `from`. Returns the offset after it; `from` if there is none. */
+static size_t read_emphasized(struct str s, size_t from, struct definition *d) {
   static const char *const pairs[] = {"**", "__", "`", "*"};
   for (size_t i = 0; i < ARRAY_LEN(pairs); i++) {
     struct str mark = str_from(pairs[i]);
@@ -210,7 +210,7 @@ static size_t behind_marked(struct str s, size_t from, struct definition *d) {
   return from;
 }
 
-static bool says_what_it_is(struct str rest) {
+static bool has_defining_verb(struct str rest) {
   static const char *const verbs[] = {"is a",  "is an",      "is the",    "is one of",
                                       "means", "stands for", "refers to", "denotes"};
   for (size_t i = 0; i < ARRAY_LEN(verbs); i++)
@@ -219,22 +219,22 @@ static bool says_what_it_is(struct str rest) {
   return false;
 }
 
-bool sentence_defines(struct str s, struct definition *ret_definition) {
+bool sentence_is_definition(struct str s, struct definition *ret_definition) {
   struct definition d = {0};
   size_t i = 0;
   size_t article = phrase_at(s, 0, "the");
   if (article || (article = phrase_at(s, 0, "an")) || (article = phrase_at(s, 0, "a")))
     i = skip_any(s, article, " \n");
   size_t from = i;
-  i = behind_marked(s, from, &d);
+  i = read_emphasized(s, from, &d);
   if (i == from)
-    i = behind_name(s, from, &d);
-  if (i == from || d.name.n > NAME_BYTES || !text_has_letter(d.name) || is_no_name(d.name))
+    i = read_name(s, from, &d);
+  if (i == from || d.name.n > NAME_BYTES || !text_has_letter(d.name) || is_common_word(d.name))
     return false;
   d.strong |= article > 0;
   i = skip_owner(s, skip_any(s, i, " \n"));
   i = skip_any(s, i, " \n");
-  if (!says_what_it_is(str_slice(s, i, s.n)) || s.p[s.n - 1] == '?' || text_count_words(s) < SENTENCE_WORDS)
+  if (!has_defining_verb(str_slice(s, i, s.n)) || s.p[s.n - 1] == '?' || text_count_words(s) < SENTENCE_WORDS)
     return false;
   *ret_definition = d;
   return true;
@@ -243,10 +243,10 @@ bool sentence_defines(struct str s, struct definition *ret_definition) {
 /* ---- headings ---- */
 
 static const struct {
-  const char *words; /* with which a heading ends */
+  const char *words; /* end of the heading */
   enum item_type type;
   bool one;
-} announcements[] = {
+} heading_types[] = {
     {"decision", ITEM_DECISION, true},
     {"decisions", ITEM_DECISION, false},
     {"agreements", ITEM_DECISION, false},
@@ -284,21 +284,21 @@ struct str heading_bare(struct str plain) {
   return separate && rest < plain.n ? str_slice(plain, rest, plain.n) : plain;
 }
 
-bool heading_announces(struct str plain, enum item_type *ret_type, bool *ret_one) {
+bool heading_item_type(struct str plain, enum item_type *ret_type, bool *ret_one) {
   plain = heading_bare(plain);
   while (plain.n && (plain.p[plain.n - 1] == ':' || ascii_space(plain.p[plain.n - 1])))
     plain.n--;
   if (text_count_words(plain) > HEADING_WORDS || str_ieq(plain, STR("release notes")))
     return false;
-  for (size_t i = 0; i < ARRAY_LEN(announcements); i++) {
-    struct str words = str_from(announcements[i].words);
+  for (size_t i = 0; i < ARRAY_LEN(heading_types); i++) {
+    struct str words = str_from(heading_types[i].words);
     size_t from = plain.n - words.n;
     if (plain.n < words.n || !str_ieq(str_slice(plain, from, plain.n), words))
       continue;
     if (from > 0 && !ascii_space(plain.p[from - 1]))
       continue;
-    *ret_type = announcements[i].type;
-    *ret_one = announcements[i].one;
+    *ret_type = heading_types[i].type;
+    *ret_one = heading_types[i].one;
     return true;
   }
   return false;

@@ -1,7 +1,10 @@
 /* memfile.c: paths, lines and edits of the files under /memories. */
 #include "core/files/memfile.h"
 
+#include <assert.h>
+
 #include "base/utf8.h"
+#include "core/text/text.h"
 
 static const struct str root = STR_INIT(MEMFILE_ROOT);
 
@@ -9,31 +12,25 @@ static const struct str root = STR_INIT(MEMFILE_ROOT);
 
 bool memfile_is_path(struct str key) { return key.n > root.n + 1 && str_starts(key, STR(MEMFILE_ROOT "/")); }
 
-static bool has_control(struct str s) {
-  for (size_t i = 0; i < s.n; i++)
-    if ((unsigned char)s.p[i] < 0x20 || s.p[i] == 0x7f)
-      return true;
-  return false;
-}
-
-/* A dot that was percent-encoded: nobody names a file so, but somebody may try to climb out that way. */
-static bool has_coded_dot(struct str s) {
+/* A percent-encoded dot is an attempt to leave the folder. */
+static bool has_encoded_dot(struct str s) {
   for (size_t i = 0; i + 2 < s.n; i++)
     if (s.p[i] == '%' && s.p[i + 1] == '2' && ascii_lower(s.p[i + 2]) == 'e')
       return true;
   return false;
 }
 
-static const char *fault_of(struct str path) {
+/* NULL if the path is valid. */
+static const char *path_error(struct str path) {
   if (!str_eq(path, root) && !memfile_is_path(path))
     return "must be /memories or lie below it";
   if (path.n > MEMFILE_PATH_BYTES)
     return "is too long: at most 200 bytes are allowed";
-  if (has_control(path))
+  if (text_has_control(path))
     return "holds a control character";
-  if (has_coded_dot(path))
+  if (has_encoded_dot(path))
     return "would escape the /memories directory";
-  if (path.p[path.n - 1] == '/') /* no part comes of what is behind the last one */
+  if (path.p[path.n - 1] == '/') /* str_next() returns no empty part at the end */
     return "has an empty part";
   struct str rest = {path.p + 1, path.n - 1}, part;
   while (str_next(&rest, '/', &part)) {
@@ -49,7 +46,7 @@ enum status memfile_path(struct str given, struct str *ret_path, struct error *e
   struct str path = given;
   if (path.n > 1 && path.p[path.n - 1] == '/')
     path.n--;
-  const char *fault = fault_of(path);
+  const char *fault = path_error(path);
   if (!fault) {
     *ret_path = path;
     return STATUS_OK;
@@ -61,7 +58,7 @@ enum status memfile_path(struct str given, struct str *ret_path, struct error *e
 
 /* ---- lines ---- */
 
-/* The next line with its line feed; false at the end. */
+/* Reads the next line, including its line feed; false at the end. */
 static bool next_line(struct str text, size_t *pos, struct str *ret_line) {
   if (*pos >= text.n)
     return false;
@@ -94,7 +91,7 @@ struct str memfile_number(struct arena *a, struct str text, size_t from, size_t 
     if (shown + length > MEMFILE_SHOWN_CHARS) {
       if (shown)
         break;
-      /* One line that is longer than all that may be shown: its beginning is better than nothing. */
+      /* The first line exceeds the limit: show its beginning. */
       size_t end = 0;
       for (size_t i = 0; i < MEMFILE_SHOWN_CHARS - 8; i++)
         utf8_next(line, &end);
@@ -125,6 +122,7 @@ size_t memfile_line_at(struct str text, size_t offset) {
 }
 
 struct str memfile_replace(struct arena *a, struct str text, size_t at, size_t len, struct str by) {
+  assert(at <= text.n && len <= text.n - at);
   struct buf b = BUF(a);
   buf_add(&b, str_slice(text, 0, at));
   buf_add(&b, by);
@@ -161,19 +159,20 @@ struct str memfile_size(struct arena *a, int64_t bytes) {
   return arena_printf(a, "%.1f%c", size, units[unit]);
 }
 
-static bool left_out(struct str name) { return name.p[0] == '.' || str_is(name, "node_modules"); }
+static bool is_hidden(struct str name) { return name.p[0] == '.' || str_is(name, "node_modules"); }
 
 void memfile_list(struct arena *a, struct str dir, const struct memfile_entries *files,
                   struct memfile_entries *ret_entries) {
-  size_t last[2] = {0, 0}; /* the folder that was listed last on each level; 0: none */
+  size_t last[2] = {0, 0}; /* last folder listed on each level; 0 if none */
   list_push(a, ret_entries, (struct memfile_entry){dir, 0, true});
   for (size_t i = 0; i < files->n; i++) {
     const struct memfile_entry *f = &files->v[i];
+    assert(f->path.n > dir.n && str_starts(f->path, dir));
     struct str rest = {f->path.p + dir.n + 1, f->path.n - dir.n - 1}, part;
     struct str all = rest;
     bool hidden = false;
     while (str_next(&all, '/', &part))
-      hidden |= left_out(part);
+      hidden |= is_hidden(part);
     if (hidden)
       continue;
     ret_entries->v[0].size += f->size;

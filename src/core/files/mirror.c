@@ -1,5 +1,7 @@
-/* mirror.c: sections of MEMORY.md, and texts as they stand there. */
+/* mirror.c: sections of MEMORY.md, and canonical form and hashes of its texts. */
 #include "core/files/mirror.h"
+
+#include <assert.h>
 
 #include "base/id.h"
 #include "core/memory/headline.h"
@@ -7,10 +9,10 @@
 
 /* ---- sections ---- */
 
-/* Which type is shown where is said in the table of types; here are the order, and what else people call them. */
+/* Order and alternative titles. The table of types (core/memory/types.c) has the section of each type. */
 static const struct {
   const char *title;
-  const char *others[5]; /* ends with NULL */
+  const char *others[5]; /* NULL-terminated */
 } sections[] = {
     {"Key Decisions", {"decisions"}},
     {"User Preferences", {"preferences", "feedback"}},
@@ -30,7 +32,10 @@ static const struct {
 
 size_t mirror_section_count(void) { return ARRAY_LEN(sections); }
 
-const char *mirror_section_title(int section) { return sections[section].title; }
+const char *mirror_section_title(int section) {
+  assert(section >= 0 && (size_t)section < ARRAY_LEN(sections));
+  return sections[section].title;
+}
 
 int mirror_section_find(struct str title) {
   title = str_trim(title);
@@ -82,8 +87,8 @@ struct str mirror_canonical(struct arena *a, struct str text) {
   return buf_str(&b);
 }
 
-/* A headline that was taken from the text says nothing of its own. */
-static bool says_more(struct arena *a, struct str headline, struct str body) {
+/* False for a headline that repeats the body. */
+static bool adds_information(struct arena *a, struct str headline, struct str body) {
   if (str_empty(headline) || str_eq(headline, headline_derive(a, body)))
     return false;
   struct str h = text_normal(a, headline), t = text_normal(a, body);
@@ -92,7 +97,7 @@ static bool says_more(struct arena *a, struct str headline, struct str body) {
 
 struct str mirror_text(struct arena *a, struct str headline, struct str body) {
   struct str text = mirror_canonical(a, body);
-  if (!says_more(a, headline, text))
+  if (!adds_information(a, headline, text))
     return text;
   struct str line = text_collapse(a, headline);
   return mirror_canonical(a, arena_printf(a, "**%.*s**: %.*s", STR_ARG(line), STR_ARG(text)));
@@ -108,7 +113,7 @@ struct str mirror_hash(struct arena *a, struct str text) { return short_hash(a, 
 
 struct str mirror_tag(struct arena *a, struct str uid) { return short_hash(a, uid, MIRROR_TAG); }
 
-/* Letters that could end a comment, or a word of it, as %XX. */
+/* Percent-encodes characters that could end the comment or a word in it. */
 static void add_name(struct buf *b, struct str name) {
   for (size_t i = 0; i < name.n; i++)
     if (ascii_alnum(name.p[i]) || name.p[i] == '_' || name.p[i] == '.')

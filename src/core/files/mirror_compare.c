@@ -1,12 +1,14 @@
-/* mirror_compare.c: what a person has changed on the page, told from what the store has changed. */
+/* mirror_compare.c: comparison of MEMORY.md with the store: finds changes of the user and of the store. */
 #include "core/files/mirror.h"
+
+#include <assert.h>
 
 struct comparison {
   struct arena *a;
   struct mirror_page *page;
   const struct mirror_knowns *known;
-  bool *shown;   /* by the place in `known`: a bullet stands for it */
-  bool *settled; /* by block */
+  bool *shown;   /* per element of `known`: it has a bullet */
+  bool *settled; /* per block */
 };
 
 static const struct mirror_known *find(const struct comparison *c, struct str uid) {
@@ -16,7 +18,10 @@ static const struct mirror_known *find(const struct comparison *c, struct str ui
   return NULL;
 }
 
-static bool *shown(const struct comparison *c, const struct mirror_known *k) { return &c->shown[k - c->known->v]; }
+static bool *shown_flag(const struct comparison *c, const struct mirror_known *k) {
+  assert(k >= c->known->v && k < c->known->v + c->known->n);
+  return &c->shown[k - c->known->v];
+}
 
 struct str mirror_try_hash(struct arena *a, const struct mirror_block *b) {
   const char *title = b->section == MIRROR_SECTION_NONE ? "" : mirror_section_title(b->section);
@@ -25,24 +30,24 @@ struct str mirror_try_hash(struct arena *a, const struct mirror_block *b) {
 
 void mirror_hold(struct arena *a, struct mirror_block *b, enum mirror_note note, struct str why) {
   b->fate = MIRROR_HOLD;
-  if (b->note != MIRROR_CONFLICT) /* beside the text that holds, whatever else is wrong with it */
+  if (b->note != MIRROR_CONFLICT) /* a conflict stays a conflict, whatever else is wrong */
     b->note = note;
   b->note_hash = mirror_try_hash(a, b);
   b->note_text = why;
 }
 
-/* It was tried as it stands, and it is known why it is no memory. */
-static bool tried(const struct comparison *c, const struct mirror_block *b) {
+/* True if this text could not be stored before; the note says why. */
+static bool was_tried(const struct comparison *c, const struct mirror_block *b) {
   return b->note != MIRROR_NO_NOTE && str_eq(b->note_hash, mirror_try_hash(c->a, b));
 }
 
-/* The text with a box that may be a part of it. */
+/* The text including a check box that may be part of it. */
 static struct str with_box(struct arena *a, const struct mirror_block *b) {
   return b->box ? arena_printf(a, "[%c] %.*s", b->box, STR_ARG(b->text)) : b->text;
 }
 
-/* Whether the person has changed the text. A box before a text that is no task's belongs to it. */
-static bool changed(const struct comparison *c, struct mirror_block *b, struct str known) {
+/* True if the user has changed the text. If the memory is not a task, a check box is part of its text. */
+static bool is_changed(const struct comparison *c, struct mirror_block *b, struct str known) {
   if (str_eq(b->text, known) || str_eq(b->hash, mirror_hash(c->a, b->text)))
     return false;
   struct str boxed = with_box(c->a, b);
@@ -53,7 +58,7 @@ static bool changed(const struct comparison *c, struct mirror_block *b, struct s
   return false;
 }
 
-static bool moved(const struct mirror_block *b, int section) {
+static bool is_moved(const struct mirror_block *b, int section) {
   return b->section != MIRROR_SECTION_NONE && b->section != section;
 }
 
@@ -63,19 +68,19 @@ static void settle(struct mirror_block *b, enum mirror_fate fate, int64_t id) {
 }
 
 static void settle_new(const struct comparison *c, struct mirror_block *b) {
-  settle(b, tried(c, b) ? MIRROR_HOLD : MIRROR_ADD, 0);
+  settle(b, was_tried(c, b) ? MIRROR_HOLD : MIRROR_ADD, 0);
   if (b->fate == MIRROR_ADD)
     b->uid = b->hash = STR_NONE;
 }
 
-/* From now on it is about the memory that took the place of its own. Its hash is that of no text. */
+/* Attaches the bullet to the memory that superseded its own. The hash matches no text. */
 static void settle_clash(struct mirror_block *b, const struct mirror_known *k) {
   settle(b, MIRROR_CLASH, k->head);
   b->uid = k->head_uid;
   b->hash = STR("000000000000");
 }
 
-/* The memory that has taken the place of this one has a bullet, too. */
+/* Notes that the memory that superseded k has a bullet. */
 static void show_head(const struct comparison *c, const struct mirror_known *k) {
   for (size_t i = 0; i < c->known->n; i++)
     c->shown[i] |= c->known->v[i].id == k->head;
@@ -88,17 +93,16 @@ static bool is_listed(const struct comparison *c, const struct mirror_known *k) 
   return false;
 }
 
-/* The store has retired it, or has another text, since the page was written. What the page did not show then, the
- * person has put back since: a line that was cut, and pasted after the page was read in between. */
+/* True if the page showed the memory when it was written. Otherwise the user has put the bullet back: the line was cut,
+ * and pasted after a sync in between. */
 static bool was_shown(const struct comparison *c, const struct mirror_known *k) {
   return !c->page->owner.p || is_listed(c, k);
 }
 
-/* Superseded in the store. A person's new text and the store's new text are both kept: which one holds is for the
- * person to say. */
+/* The store has superseded the memory. If the user has changed it too, both texts are kept and the user decides. */
 static void compare_superseded(const struct comparison *c, struct mirror_block *b, const struct mirror_known *k) {
-  bool same = (was_shown(c, k) && !changed(c, b, k->text)) || str_eq(b->text, k->head_text);
-  if (!same && tried(c, b)) {
+  bool same = (was_shown(c, k) && !is_changed(c, b, k->text)) || str_eq(b->text, k->head_text);
+  if (!same && was_tried(c, b)) {
     settle(b, MIRROR_HOLD, k->head);
     return;
   }
@@ -107,31 +111,31 @@ static void compare_superseded(const struct comparison *c, struct mirror_block *
     return;
   }
   show_head(c, k);
-  if (!moved(b, k->head_section) || !moved(b, k->section)) {
+  if (!is_moved(b, k->head_section) || !is_moved(b, k->section)) {
     settle(b, MIRROR_KEEP, k->head);
-  } else if (tried(c, b)) {
+  } else if (was_tried(c, b)) {
     settle(b, MIRROR_HOLD, k->head);
   } else {
-    b->text = k->head_text; /* only its place was changed here, and only its text there */
+    b->text = k->head_text; /* the user changed only the section, the store only the text */
     settle(b, MIRROR_EDIT, k->head);
   }
 }
 
-static void compare_marked(const struct comparison *c, struct mirror_block *b, const struct mirror_known *k) {
+static void compare_anchored(const struct comparison *c, struct mirror_block *b, const struct mirror_known *k) {
   if (!k->active && k->head)
     compare_superseded(c, b, k);
-  else if (!k->active && was_shown(c, k) && !changed(c, b, k->text))
+  else if (!k->active && was_shown(c, k) && !is_changed(c, b, k->text))
     settle(b, MIRROR_DROP, 0);
   else if (!k->active)
     settle_new(c, b);
-  else if (!changed(c, b, k->text) && !moved(b, k->section))
+  else if (!is_changed(c, b, k->text) && !is_moved(b, k->section))
     settle(b, MIRROR_KEEP, k->id);
   else
-    settle(b, tried(c, b) ? MIRROR_HOLD : MIRROR_EDIT, k->id);
+    settle(b, was_tried(c, b) ? MIRROR_HOLD : MIRROR_EDIT, k->id);
 }
 
-/* Of several bullets with one mark the one that was not changed is the memory, else the first; a changed copy is a new
- * text. */
+/* Of several bullets with the same anchor, the unchanged one is the memory, or the first if all are changed. Other
+ * changed ones are new texts. */
 static bool is_copy(const struct comparison *c, struct mirror_block *b, const struct mirror_known *k) {
   struct mirror_block *first = NULL, *intact = NULL;
   for (size_t i = 0; i < c->page->blocks.n; i++) {
@@ -139,14 +143,14 @@ static bool is_copy(const struct comparison *c, struct mirror_block *b, const st
     if (o->kind != MIRROR_BULLET || o->note == MIRROR_CONFLICT || !str_eq(o->uid, k->uid))
       continue;
     first = first ? first : o;
-    if (!changed(c, o, k->text) && (!intact || (moved(intact, k->section) && !moved(o, k->section))))
+    if (!is_changed(c, o, k->text) && (!intact || (is_moved(intact, k->section) && !is_moved(o, k->section))))
       intact = o;
   }
   return b != (intact ? intact : first);
 }
 
 static void compare_copy(const struct comparison *c, struct mirror_block *b, const struct mirror_known *k) {
-  bool same = !changed(c, b, k->text);
+  bool same = !is_changed(c, b, k->text);
   b->uid = b->hash = STR_NONE;
   if (same || str_empty(b->text))
     settle(b, MIRROR_DROP, 0);
@@ -154,12 +158,12 @@ static void compare_copy(const struct comparison *c, struct mirror_block *b, con
     settle_new(c, b);
 }
 
-/* A bullet whose mark got lost, but not its text. */
+/* Matches a bullet without an anchor by its text. */
 static bool find_lost(const struct comparison *c, struct mirror_block *b) {
   for (size_t i = 0; i < c->known->n; i++) {
     const struct mirror_known *k = &c->known->v[i];
-    if (k->active && !*shown(c, k) && !moved(b, k->section) && str_eq(b->text, k->text)) {
-      *shown(c, k) = true;
+    if (k->active && !*shown_flag(c, k) && !is_moved(b, k->section) && str_eq(b->text, k->text)) {
+      *shown_flag(c, k) = true;
       settle(b, MIRROR_KEEP, k->id);
       return true;
     }
@@ -167,32 +171,32 @@ static bool find_lost(const struct comparison *c, struct mirror_block *b) {
   return false;
 }
 
-/* A bullet that clashed: it waits until the person has changed it, or has taken the other one away. */
+/* A bullet in conflict stays until the user changes it or removes the other one. */
 static void compare_clashed(const struct comparison *c, struct mirror_block *b, const struct mirror_known *k,
                             bool listed) {
   const struct mirror_known *rival = k;
   if (!rival || (!rival->active && !rival->head)) {
     b->uid = b->hash = STR_NONE;
     b->note = MIRROR_NO_NOTE;
-    settle(b, MIRROR_ADD, 0); /* nothing stands against it any more */
+    settle(b, MIRROR_ADD, 0); /* the other memory is gone */
   } else if (str_eq(b->text, rival->text) && rival->active) {
-    settle(b, MIRROR_DROP, 0); /* the person has taken the other text */
+    settle(b, MIRROR_DROP, 0); /* the user chose the other text */
   } else if (!rival->active) {
     if (str_eq(b->text, rival->head_text))
       settle(b, MIRROR_DROP, 0);
     else
       settle_clash(b, rival);
-  } else if (!tried(c, b) || (listed && !*shown(c, rival))) {
-    *shown(c, rival) = true;
+  } else if (!was_tried(c, b) || (listed && !*shown_flag(c, rival))) {
+    *shown_flag(c, rival) = true;
     settle(b, MIRROR_EDIT, rival->id);
   } else {
     settle(b, MIRROR_HOLD, rival->id);
   }
 }
 
-/* ---- passes: marks first, then what has none, then what waits for the person ---- */
+/* ---- passes: bullets with anchors, then without, then conflicts ---- */
 
-static void pass_marked(const struct comparison *c, struct mirror_block *b) {
+static void pass_anchored(const struct comparison *c, struct mirror_block *b) {
   const struct mirror_known *k = find(c, b->uid);
   if (b->note == MIRROR_CONFLICT || !k)
     return;
@@ -201,19 +205,19 @@ static void pass_marked(const struct comparison *c, struct mirror_block *b) {
     compare_copy(c, b, k);
     return;
   }
-  *shown(c, k) = true;
+  *shown_flag(c, k) = true;
   if (str_empty(b->text)) {
-    *shown(c, k) = false; /* only the mark was left: the text was taken away */
+    *shown_flag(c, k) = false; /* only the anchor is left: the user removed the text */
     settle(b, MIRROR_DROP, 0);
     return;
   }
-  compare_marked(c, b, k);
+  compare_anchored(c, b, k);
 }
 
-static void pass_unmarked(const struct comparison *c, struct mirror_block *b) {
+static void pass_unanchored(const struct comparison *c, struct mirror_block *b) {
   if (b->note == MIRROR_CONFLICT || c->settled[b - c->page->blocks.v])
     return;
-  b->uid = b->hash = STR_NONE; /* of another store, or of one that was brought back to an earlier state */
+  b->uid = b->hash = STR_NONE; /* from another store, or from before a restore */
   if (str_empty(b->text))
     settle(b, MIRROR_DROP, 0);
   else if (!find_lost(c, b))
@@ -229,10 +233,10 @@ void mirror_compare(struct arena *a, struct mirror_page *page, const struct mirr
                          .settled = arena_array(a, bool, page->blocks.n + 1)};
   for (size_t i = 0; i < page->blocks.n; i++)
     if (page->blocks.v[i].kind == MIRROR_BULLET)
-      pass_marked(&c, &page->blocks.v[i]);
+      pass_anchored(&c, &page->blocks.v[i]);
   for (size_t i = 0; i < page->blocks.n; i++)
     if (page->blocks.v[i].kind == MIRROR_BULLET)
-      pass_unmarked(&c, &page->blocks.v[i]);
+      pass_unanchored(&c, &page->blocks.v[i]);
   for (size_t i = 0; i < page->blocks.n; i++) {
     struct mirror_block *b = &page->blocks.v[i];
     const struct mirror_known *k = find(&c, b->uid);

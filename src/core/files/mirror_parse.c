@@ -1,10 +1,10 @@
-/* mirror_parse.c: reads MEMORY.md: headings, bullets with their marks and notes, and what is the person's own. */
+/* mirror_parse.c: parser of MEMORY.md: headings, bullets with anchors and notes, text of the user. */
 #include "base/id.h"
-#include "core/files/mirror_mark.h"
+#include "core/files/mirror_anchor.h"
 
 enum { INDENT_MAX = 3, LEVELS = 6 };
 
-/* ---- marks ---- */
+/* ---- anchors ---- */
 
 static const struct {
   enum mirror_note note;
@@ -18,20 +18,20 @@ const char *mirror_note_word(enum mirror_note note) {
   return NULL;
 }
 
-/* How many bytes of "amp;" stand at i before MARK_ESCAPED; SIZE_MAX when that does not follow. */
-static size_t amps(struct str s, size_t i) {
+/* Bytes of "amp;" at i before ANCHOR_ESCAPED; SIZE_MAX if that does not follow. */
+static size_t count_amps(struct str s, size_t i) {
   size_t from = i;
   while (str_starts(str_slice(s, i, s.n), STR("amp;")))
     i += 4;
-  return str_starts(str_slice(s, i, s.n), STR(MARK_ESCAPED)) ? i - from : SIZE_MAX;
+  return str_starts(str_slice(s, i, s.n), STR(ANCHOR_ESCAPED)) ? i - from : SIZE_MAX;
 }
 
 struct str mirror_escape(struct arena *a, struct str text) {
   struct buf b = BUF(a);
   for (size_t i = 0; i < text.n; i++) {
-    if (text.p[i] == '&' && amps(text, i + 1) != SIZE_MAX)
+    if (text.p[i] == '&' && count_amps(text, i + 1) != SIZE_MAX)
       buf_adds(&b, "&amp;");
-    else if (text.p[i] == '<' && str_starts(str_slice(text, i, text.n), STR(MARK_BEGIN)))
+    else if (text.p[i] == '<' && str_starts(str_slice(text, i, text.n), STR(ANCHOR_BEGIN)))
       buf_adds(&b, "&lt;");
     else
       buf_addc(&b, text.p[i]);
@@ -42,7 +42,7 @@ struct str mirror_escape(struct arena *a, struct str text) {
 struct str mirror_unescape(struct arena *a, struct str text) {
   struct buf b = BUF(a);
   for (size_t i = 0; i < text.n; i++) {
-    size_t n = text.p[i] == '&' ? amps(text, i + 1) : SIZE_MAX;
+    size_t n = text.p[i] == '&' ? count_amps(text, i + 1) : SIZE_MAX;
     buf_addc(&b, n == 0 ? '<' : text.p[i]);
     if (n == 0)
       i += 3; /* "lt;" */
@@ -59,9 +59,9 @@ static bool is_hex(struct str s, size_t n) {
   return ok;
 }
 
-/* The inside of a comment behind "cairn:". False: it is none of ours, and stays text. The first mark of a bullet says
- * which memory it is: the others came with bullets that the person has joined to it. */
-static bool take_mark(struct mirror_block *b, struct str inside) {
+/* Parses the text of a comment after "cairn:". False if it is not an anchor or note: then it stays text. Only the first
+ * anchor of a bullet counts: others come from bullets that the user has merged into it. */
+static bool take_anchor(struct mirror_block *b, struct str inside) {
   inside = str_trim(inside);
   struct str word = inside, rest = STR("");
   for (size_t i = 0; i < inside.n && word.n == inside.n; i++)
@@ -82,23 +82,23 @@ static bool take_mark(struct mirror_block *b, struct str inside) {
   enum { UID = UUID_SIZE - 1 };
   if (word.n < UID || !uuid_valid(str_slice(word, 0, UID)))
     return false;
-  if (!b->uid.p) { /* a damaged hash is like that of another text */
+  if (!b->uid.p) { /* a damaged hash is treated like that of another text */
     b->uid = str_slice(word, 0, UID);
     b->hash = word.n > UID ? str_slice(word, UID + 1, word.n) : STR("");
   }
   return true;
 }
 
-/* The text without its marks. A line that held nothing else goes with them. */
-static struct str without_marks(struct arena *a, struct mirror_block *b, struct str text) {
+/* Strips the anchors and notes of a text, including lines without other content. */
+static struct str strip_anchors(struct arena *a, struct mirror_block *b, struct str text) {
   struct buf out = BUF(a);
   size_t pos = 0;
-  for (size_t at; (at = str_find(text, STR(MARK_BEGIN), pos)) != SIZE_MAX;) {
-    size_t inside = at + sizeof(MARK_BEGIN) - 1, end = str_find(text, STR(MARK_END), inside);
+  for (size_t at; (at = str_find(text, STR(ANCHOR_BEGIN), pos)) != SIZE_MAX;) {
+    size_t inside = at + sizeof(ANCHOR_BEGIN) - 1, end = str_find(text, STR(ANCHOR_END), inside);
     if (end == SIZE_MAX)
       break;
-    bool ours = take_mark(b, str_slice(text, inside, end));
-    end += sizeof(MARK_END) - 1;
+    bool ours = take_anchor(b, str_slice(text, inside, end));
+    end += sizeof(ANCHOR_END) - 1;
     buf_add(&out, str_slice(text, pos, ours ? at : end));
     pos = end;
     if (!ours)
@@ -119,12 +119,12 @@ struct reader {
   struct str text;
   size_t pos, line;
   struct mirror_page *page;
-  int sections[LEVELS + 1]; /* of the headings above the present place */
-  int level;                /* of the innermost */
-  bool prose;               /* the last block is prose, and goes on */
+  int sections[LEVELS + 1]; /* section of the current heading of each level */
+  int level;                /* of the innermost heading */
+  bool prose;               /* the last block is prose and may continue */
 };
 
-/* The line at `pos` with and without its end. */
+/* The line at `pos` without its line break. *ret_next is the start of the next line. */
 static struct str line_at(const struct reader *r, size_t pos, size_t *ret_next) {
   size_t end = pos;
   while (end < r->text.n && r->text.p[end] != '\n')
@@ -145,7 +145,7 @@ static size_t indent_of(struct str line) {
 
 static bool is_blank(struct str line) { return str_empty(str_trim(line)); }
 
-/* "- ", "* ", "+ ", "1. ", "1) " with what is before and behind; 0: the line is no bullet. */
+/* Length of "- ", "* ", "+ ", "1. " or "1) ", with the blanks around it; 0 if the line is not a bullet. */
 static size_t prefix_of(struct str line) {
   size_t i = indent_of(line), from = i;
   if (i > INDENT_MAX || i >= line.n)
@@ -165,7 +165,7 @@ static size_t prefix_of(struct str line) {
   return text > i && text < line.n ? text : 0;
 }
 
-/* "---", "* * *": a line across the page, and no bullet. */
+/* "---", "* * *": a horizontal rule, not a bullet. */
 static bool is_rule(struct str line) {
   line = str_trim(line);
   size_t n = 0;
@@ -186,7 +186,7 @@ static int heading_level(struct str line) {
   return n >= 1 && n <= LEVELS && ((size_t)n == line.n || ascii_space(line.p[n])) ? n : 0;
 }
 
-/* The length of a fence of code: three or more backticks or tildes. */
+/* Length of a code fence, three or more backticks or tildes; 0 if the line is not one. */
 static size_t fence_of(struct str line) {
   struct str s = str_trim(line);
   size_t n = 0;
@@ -195,18 +195,18 @@ static size_t fence_of(struct str line) {
   return n >= 3 && indent_of(line) <= INDENT_MAX ? n : 0;
 }
 
-static bool is_left(struct str line) { return str_ends(str_trim(line), STR(MARK_LEFT)); }
+static bool is_left_out_notice(struct str line) { return str_ends(str_trim(line), STR(ANCHOR_LEFT_OUT)); }
 
-/* A bullet without a text. */
-static bool is_bare(struct str line) {
+/* A bullet without text. */
+static bool is_bare_bullet(struct str line) {
   line = str_trim(line);
   return str_is(line, "-") || str_is(line, "*") || str_is(line, "+");
 }
 
-/* A line that goes on with a bullet's paragraph although it is not indented, as Markdown has it. */
+/* A lazy continuation line of Markdown: it continues the paragraph of a bullet without indentation. */
 static bool is_lazy(struct str line) {
   return !is_blank(line) && !heading_level(line) && !fence_of(line) && !bullet_at(line) && !is_rule(line) &&
-         !is_left(line) && !is_bare(line) && !strchr("<>|=", line.p[indent_of(line)]);
+         !is_left_out_notice(line) && !is_bare_bullet(line) && !strchr("<>|=", line.p[indent_of(line)]);
 }
 
 /* ---- blocks ---- */
@@ -227,7 +227,7 @@ static struct mirror_block *add_block(struct reader *r, enum mirror_kind kind, s
   return &r->page->blocks.v[r->page->blocks.n - 1];
 }
 
-/* Passes over what the page says of itself: it is written anew. */
+/* Skips text that is generated on every write. */
 static void skip_to(struct reader *r, size_t to) {
   for (; r->pos < to; r->pos++)
     r->line += r->text.p[r->pos] == '\n';
@@ -251,33 +251,33 @@ static void read_heading(struct reader *r, struct str line, int level, size_t ne
   b->own = own;
 }
 
-/* Where the bullet that begins here ends. Blank lines belong to it when an indented line follows. */
+/* End of the bullet that starts here. Blank lines belong to it if an indented line follows. */
 static size_t bullet_end(const struct reader *r, size_t next) {
   size_t end = next;
   bool blank = false;
   while (next < r->text.n) {
-    size_t behind;
-    struct str line = line_at(r, next, &behind);
+    size_t after;
+    struct str line = line_at(r, next, &after);
     bool indented = indent_of(line) >= 2 || (line.n && line.p[0] == '\t');
     if (is_blank(line)) {
       blank = true;
-    } else if ((indented && !is_left(line)) || (!blank && is_lazy(line))) {
-      end = behind;
+    } else if ((indented && !is_left_out_notice(line)) || (!blank && is_lazy(line))) {
+      end = after;
       blank = false;
     } else {
       break;
     }
-    next = behind;
+    next = after;
   }
   return end;
 }
 
-bool mirror_clings(struct str text) {
+bool mirror_is_continuation(struct str text) {
   bool blank = false;
   struct str line;
   while (str_next(&text, '\n', &line)) {
     if (!is_blank(line))
-      return ((indent_of(line) >= 2 || line.p[0] == '\t') && !is_left(line)) || (!blank && is_lazy(line));
+      return ((indent_of(line) >= 2 || line.p[0] == '\t') && !is_left_out_notice(line)) || (!blank && is_lazy(line));
     blank = true;
   }
   return false;
@@ -290,7 +290,7 @@ static size_t indent_to_cut(struct str line, size_t prefix) {
   return indent > prefix ? prefix : indent;
 }
 
-/* The text of a bullet: its lines without the indentation that the bullet gives them. */
+/* Text of a bullet, without the indentation of its lines. */
 static struct str bullet_text(const struct reader *r, size_t end, size_t prefix) {
   struct buf b = BUF(r->a);
   for (size_t pos = r->pos, next; pos < end; pos = next) {
@@ -302,7 +302,7 @@ static struct str bullet_text(const struct reader *r, size_t end, size_t prefix)
   return buf_str(&b);
 }
 
-/* "[ ] " or "[x] " before the text; in a section of other things it is a part of it. */
+/* Reads "[ ] " or "[x] " before the text. Outside of task sections it is part of the text. */
 static void take_box(struct mirror_block *b) {
   const struct mem_type *t = mirror_section_type(b->section);
   if ((t && t->kind != KIND_TASK) || b->text.n < 4 || b->text.p[0] != '[' || b->text.p[2] != ']' || b->text.p[3] != ' ')
@@ -319,16 +319,16 @@ static void read_bullet(struct reader *r, struct str line, size_t prefix, size_t
   struct str text = bullet_text(r, end, prefix);
   struct mirror_block *b = add_block(r, MIRROR_BULLET, end);
   b->prefix = str_slice(line, 0, prefix);
-  b->text = mirror_canonical(r->a, mirror_unescape(r->a, mirror_canonical(r->a, without_marks(r->a, b, text))));
+  b->text = mirror_canonical(r->a, mirror_unescape(r->a, mirror_canonical(r->a, strip_anchors(r->a, b, text))));
   take_box(b);
   r->page->ours |= b->uid.p != NULL;
   if (str_empty(b->text) && !b->uid.p)
     b->kind = MIRROR_PROSE;
 }
 
-/* ---- what is not read ---- */
+/* ---- skipped blocks ---- */
 
-/* To the end of a block of code, or of the text. */
+/* End of a fenced code block, or of the text. */
 static size_t fence_end(const struct reader *r, struct str line, size_t next) {
   size_t n = fence_of(line);
   char c = str_trim(line).p[0];
@@ -340,16 +340,16 @@ static size_t fence_end(const struct reader *r, struct str line, size_t next) {
   return next;
 }
 
-/* A comment of the person's: to the end of the line that ends it. */
+/* End of the line on which a comment of the user ends. */
 static size_t comment_end(const struct reader *r) {
-  size_t end = str_find(r->text, STR(MARK_END), r->pos), next;
+  size_t end = str_find(r->text, STR(ANCHOR_END), r->pos), next;
   if (end == SIZE_MAX)
     return r->text.n;
   line_at(r, end, &next);
   return next;
 }
 
-/* Front matter, at the beginning alone. */
+/* End of front matter at the start of the text; 0 if there is none. */
 static size_t front_end(const struct reader *r) {
   size_t next;
   if (r->pos != 0 || !str_is(line_at(r, 0, &next), "---"))
@@ -362,13 +362,13 @@ static size_t front_end(const struct reader *r) {
   return 0;
 }
 
-/* ---- the list of what was shown ---- */
+/* ---- list of shown memories ---- */
 
 static bool read_list(struct reader *r, struct str line) {
-  static const struct str begin = STR_INIT(MARK_BEGIN MARK_PAGE " ");
+  static const struct str begin = STR_INIT(ANCHOR_BEGIN ANCHOR_PAGE " ");
   if (!str_starts(line, begin))
     return false;
-  size_t from = r->pos + begin.n, end = str_find(r->text, STR(MARK_END), from), next;
+  size_t from = r->pos + begin.n, end = str_find(r->text, STR(ANCHOR_END), from), next;
   if (end == SIZE_MAX)
     return false;
   struct str inside = str_slice(r->text, from, end);
@@ -389,10 +389,10 @@ static bool read_list(struct reader *r, struct str line) {
       i++;
   }
   r->page->ours = true;
-  /* What stands behind the comment on its line is the person's. */
+  /* Text after the comment on the same line belongs to the user. */
   line_at(r, end, &next);
-  size_t behind = end + sizeof(MARK_END) - 1;
-  skip_to(r, is_blank(str_slice(r->text, behind, next)) ? next : behind);
+  size_t after = end + sizeof(ANCHOR_END) - 1;
+  skip_to(r, is_blank(str_slice(r->text, after, next)) ? next : after);
   return true;
 }
 
@@ -411,7 +411,7 @@ void mirror_parse(struct arena *a, struct str text, struct mirror_page *ret_page
     size_t prefix = bullet_at(line);
     if (read_list(&r, line))
       continue;
-    if (is_left(line))
+    if (is_left_out_notice(line))
       skip_to(&r, next);
     else if (level)
       read_heading(&r, line, level, next);
@@ -426,4 +426,4 @@ void mirror_parse(struct arena *a, struct str text, struct mirror_page *ret_page
   }
 }
 
-bool mirror_is_page(struct str text) { return str_find(text, STR(MARK_BEGIN MARK_PAGE " "), 0) != SIZE_MAX; }
+bool mirror_is_page(struct str text) { return str_find(text, STR(ANCHOR_BEGIN ANCHOR_PAGE " "), 0) != SIZE_MAX; }

@@ -1,8 +1,9 @@
-/* mirror_render.c: writes MEMORY.md: what the person wrote, and between it the memories that fit. */
+/* mirror_render.c: renderer of MEMORY.md: the text of the user and the memories that fit. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/utf8.h"
-#include "core/files/mirror_mark.h"
+#include "core/files/mirror_anchor.h"
 
 enum { WHY_BYTES = 600, NOTICE_CHARS = 400 };
 
@@ -16,19 +17,20 @@ struct writer {
   const struct mirror_page *page;
   const struct mirror_entries *entries;
   const struct mirror_options *options;
-  struct place *by_id; /* of all entries, in the order of their ids */
-  bool *chosen, *done; /* by entry: it fits; it stands on the page */
-  size_t *of_block;    /* by block: its entry, SIZE_MAX for none */
-  size_t *insert_at;   /* by section: new bullets come before this block; SIZE_MAX: it has no heading */
-  bool after_bullet;   /* nothing but blank lines has been written since the last bullet */
+  struct place *by_id; /* all entries, ordered by id */
+  bool *chosen;        /* per entry: it fits */
+  bool *done;          /* per entry: it was written */
+  size_t *of_block;    /* per block: index of its entry; SIZE_MAX if none */
+  size_t *insert_at;   /* per section: block before which new bullets are inserted; SIZE_MAX if it has no heading */
+  bool after_bullet;   /* only blank lines were written since the last bullet */
   struct buf out;
-  struct buf list;
+  struct buf list; /* shown memories, for the last line */
 };
 
 /* ---- texts ---- */
 
-/* Lines of a text behind a prefix; the mark ends the first one, where nothing can take it for the end of something. */
-static void add_text(struct buf *b, struct str prefix, struct str text, struct str mark) {
+/* Adds a bullet. The anchor ends its first line, where it cannot be inside a code block. */
+static void add_text(struct buf *b, struct str prefix, struct str text, struct str anchor) {
   struct str line;
   for (bool first = true; first || text.n; first = false) {
     if (!str_next(&text, '\n', &line))
@@ -39,13 +41,13 @@ static void add_text(struct buf *b, struct str prefix, struct str text, struct s
       buf_addc(b, ' ');
     buf_add(b, line);
     if (first)
-      buf_add(b, mark);
+      buf_add(b, anchor);
     buf_addc(b, '\n');
   }
 }
 
-static struct str mark_of(struct arena *a, struct str uid, struct str hash) {
-  return arena_printf(a, " " MARK_BEGIN "%.*s:%.*s " MARK_END, STR_ARG(uid), STR_ARG(hash));
+static struct str anchor_of(struct arena *a, struct str uid, struct str hash) {
+  return arena_printf(a, " " ANCHOR_BEGIN "%.*s:%.*s " ANCHOR_END, STR_ARG(uid), STR_ARG(hash));
 }
 
 static struct str entry_text(const struct writer *w, const struct mirror_entry *e, struct str prefix) {
@@ -57,11 +59,11 @@ static struct str entry_text(const struct writer *w, const struct mirror_entry *
   struct str text = mirror_escape(w->a, e->text);
   if (e->task)
     text = arena_printf(w->a, "[ ] %.*s", STR_ARG(text));
-  add_text(&b, prefix, text, mark_of(w->a, e->uid, mirror_hash(w->a, e->text)));
+  add_text(&b, prefix, text, anchor_of(w->a, e->uid, mirror_hash(w->a, e->text)));
   return buf_str(&b);
 }
 
-/* On one line, and without what would end a comment. */
+/* Adds the reason on one line, without "--", which would end the comment. */
 static void add_why(struct buf *b, struct str why) {
   why = utf8_cut(why, WHY_BYTES);
   for (size_t i = 0; i < why.n; i++) {
@@ -71,25 +73,25 @@ static void add_why(struct buf *b, struct str why) {
   }
 }
 
-/* A bullet that is no memory, as the person wrote it, and why it is none. */
+/* A bullet that was not stored, as the user wrote it, with its note. */
 static struct str held_text(const struct writer *w, const struct mirror_block *b) {
   struct buf out = BUF(w->a);
   struct str text = mirror_escape(w->a, b->text);
   if (b->box)
     text = arena_printf(w->a, "[%c] %.*s", b->box, STR_ARG(text));
-  add_text(&out, b->prefix, text, b->uid.p ? mark_of(w->a, b->uid, b->hash) : STR(""));
+  add_text(&out, b->prefix, text, b->uid.p ? anchor_of(w->a, b->uid, b->hash) : STR(""));
   const char *word = mirror_note_word(b->note);
   if (word) {
     for (size_t i = 0; i < b->prefix.n; i++)
       buf_addc(&out, ' ');
-    buf_addf(&out, MARK_BEGIN "%s %.*s ", word, STR_ARG(b->note_hash));
+    buf_addf(&out, ANCHOR_BEGIN "%s %.*s ", word, STR_ARG(b->note_hash));
     add_why(&out, b->note_text);
-    buf_adds(&out, " " MARK_END "\n");
+    buf_adds(&out, " " ANCHOR_END "\n");
   }
   return buf_str(&out);
 }
 
-/* ---- which bullet is which memory ---- */
+/* ---- bullets and entries ---- */
 
 static int by_id(const void *x, const void *y) {
   int64_t a = ((const struct place *)x)->id, b = ((const struct place *)y)->id;
@@ -111,7 +113,7 @@ static size_t entry_of(const struct writer *w, const struct mirror_block *b) {
     return SIZE_MAX;
   if (!is_held(b))
     return find_entry(w, b->id);
-  /* An edit that was refused still stands for its memory; one that clashed stands beside it. */
+  /* A refused edit replaces the bullet of its memory; a conflicting one is shown in addition to it. */
   for (size_t i = 0; b->uid.p && b->note != MIRROR_CONFLICT && b->fate == MIRROR_HOLD && i < w->entries->n; i++)
     if (str_eq(w->entries->v[i].uid, b->uid))
       return i;
@@ -134,7 +136,7 @@ static void find_places(struct writer *w) {
   }
 }
 
-/* New bullets come before the first one of their section, or at the end of what stands below its heading. */
+/* New bullets are inserted before the first bullet of their section, or after the prose below its heading. */
 static void find_inserts(struct writer *w) {
   size_t sections = mirror_section_count(), n = w->page->blocks.n;
   w->insert_at = arena_array(w->a, size_t, sections + 1);
@@ -151,10 +153,10 @@ static void find_inserts(struct writer *w) {
   }
 }
 
-/* ---- what fits ---- */
+/* ---- entries that fit ---- */
 
-/* Blank lines come and go with what is around them, and must not decide what fits: else a full page would never settle.
- * Each line pays for one behind it instead, and each heading for those around it. */
+/* The number of blank lines depends on the content around them. If it decided what fits, rendering a full page might
+ * never reach a fixed point. So each line counts as if a blank line followed, and headings for those around them. */
 enum { HEADING_MORE = 3 };
 
 static size_t prose_chars(struct str text) {
@@ -190,12 +192,13 @@ static void choose(struct writer *w, struct str header, struct mirror_counts *co
   for (size_t i = 0; i < w->entries->n; i++) {
     const struct mirror_entry *e = &w->entries->v[i];
     const struct mirror_block *b = blocks[i];
-    size_t cost = 30; /* its place in the list, and a blank line */
+    assert(e->section >= 0 && (size_t)e->section < mirror_section_count());
+    size_t cost = 30; /* its element in the list, and a blank line */
     if (!b || !is_held(b))
       cost += utf8_length(entry_text(w, e, b ? b->prefix : STR("- ")));
     bool heading = !b && w->insert_at[e->section] == SIZE_MAX && !headed[e->section];
     if (heading)
-      cost += strlen(mirror_section_title(e->section)) + 5 + HEADING_MORE; /* "## ", and as any line */
+      cost += strlen(mirror_section_title(e->section)) + 5 + HEADING_MORE; /* 5: "## " and the 2 of prose_chars() */
     w->chosen[i] = used + cost <= room;
     if (w->chosen[i]) {
       used += cost;
@@ -207,14 +210,14 @@ static void choose(struct writer *w, struct str header, struct mirror_counts *co
   }
 }
 
-/* ---- the page ---- */
+/* ---- page ---- */
 
 static void end_line(struct buf *b) {
   if (b->n && b->p[b->n - 1] != '\n')
     buf_addc(b, '\n');
 }
 
-/* One blank line, and not more, before what comes. */
+/* Ends the text with exactly one blank line. */
 static void blank_line(struct buf *b) {
   while (b->n && ascii_space(b->p[b->n - 1]))
     b->n--;
@@ -236,7 +239,7 @@ static void add_entry(struct writer *w, size_t i, struct str prefix) {
   w->after_bullet = true;
 }
 
-/* The entries of a section that have no bullet yet; `prefix` as that of the bullets around them. */
+/* Adds the entries of a section that have no bullet yet. */
 static bool add_new(struct writer *w, int section, const bool *placed, struct str prefix) {
   bool any = false;
   for (size_t i = 0; i < w->entries->n; i++)
@@ -275,7 +278,7 @@ static void add_block(struct writer *w, size_t i) {
   size_t e = w->of_block[i];
   if (b->kind != MIRROR_BULLET) {
     end_line(&w->out);
-    if (w->after_bullet && mirror_clings(b->raw)) /* what stood between them is gone */
+    if (w->after_bullet && mirror_is_continuation(b->raw)) /* the block that separated them is gone */
       buf_adds(&w->out, "<!-- -->\n");
     buf_add(&w->out, b->raw);
     w->after_bullet &= str_empty(str_trim(b->raw));
@@ -290,7 +293,7 @@ static void add_block(struct writer *w, size_t i) {
   }
 }
 
-/* The beginning of a page on which there is nothing yet but bullets. */
+/* Header of a page that has only bullets; empty otherwise. */
 static struct str header_of(const struct writer *w) {
   struct buf b = BUF(w->a);
   for (size_t i = 0; i < w->page->blocks.n; i++)
@@ -301,8 +304,8 @@ static struct str header_of(const struct writer *w) {
   else
     buf_adds(&b, "# Memory\n");
   if (!w->options->plain)
-    buf_adds(&b, "\n<!-- Each bullet is a memory. Change, add, move or remove bullets as you like: 'cairn sync' "
-                 "takes the changes over. Leave the comments at the ends of lines as they are. -->\n");
+    buf_adds(&b, "\n<!-- Each bullet is a memory. Edit, add, move or remove bullets; 'cairn sync' stores the changes. "
+                 "Do not edit the comments at the ends of lines. -->\n");
   return buf_str(&b);
 }
 
@@ -316,15 +319,15 @@ static void add_sections(struct writer *w, const bool *placed) {
 }
 
 static void add_notices(struct writer *w, const struct mirror_counts *counts) {
-  const char *mark = w->options->plain ? "" : " " MARK_LEFT;
+  const char *anchor = w->options->plain ? "" : " " ANCHOR_LEFT_OUT;
   if (counts->left_out || w->options->hidden)
     blank_line(&w->out);
   if (counts->left_out)
-    buf_addf(&w->out, "*Left out: %zu more, for which there is no room in %zu characters; 'cairn list' has all.*%s\n",
-             counts->left_out, w->options->max_chars, mark);
+    buf_addf(&w->out, "*Left out: %zu more that do not fit into %zu characters; 'cairn list' shows all.*%s\n",
+             counts->left_out, w->options->max_chars, anchor);
   if (w->options->hidden)
-    buf_addf(&w->out, "*Left out: %lld that came from tools or imports and nobody has promoted.*%s\n",
-             (long long)w->options->hidden, mark);
+    buf_addf(&w->out, "*Left out: %lld untrusted memories from tools or imports that were not promoted.*%s\n",
+             (long long)w->options->hidden, anchor);
 }
 
 static struct str render_once(struct arena *a, const struct mirror_page *page, const struct mirror_entries *entries,
@@ -357,12 +360,12 @@ static struct str render_once(struct arena *a, const struct mirror_page *page, c
     w.out.n--;
   if (!options->plain) {
     struct str owner = mirror_owner(a, options->team, options->project);
-    buf_addf(&w.out, MARK_BEGIN MARK_PAGE " %.*s%.*s " MARK_END "\n", STR_ARG(owner), STR_ARG(buf_str(&w.list)));
+    buf_addf(&w.out, ANCHOR_BEGIN ANCHOR_PAGE " %.*s%.*s " ANCHOR_END "\n", STR_ARG(owner), STR_ARG(buf_str(&w.list)));
   }
   return buf_str(&w.out);
 }
 
-/* A page that was just written, with every bullet as it stands there. */
+/* Parses a page that was just rendered, and keeps every bullet. */
 static void read_again(struct arena *a, struct str text, const struct mirror_entries *entries,
                        struct mirror_page *ret_page) {
   mirror_parse(a, text, ret_page);
@@ -381,8 +384,7 @@ struct str mirror_render(struct arena *a, const struct mirror_page *page, const 
                          const struct mirror_options *options, struct mirror_counts *ret_counts) {
   enum { ROUNDS = 6 };
   struct str text = render_once(a, page, entries, options, ret_counts), before = STR("");
-  /* What is new on a full page brings headings and blank lines that take room, too: the page is settled when it is
-   * written as it was read. */
+  /* New headings and blank lines take space too, so render until the output no longer changes. */
   for (int i = 0; i < ROUNDS && !options->plain && !str_eq(text, before); i++) {
     struct mirror_page again;
     before = text;

@@ -1,4 +1,4 @@
-/* pieces.c: cuts the text of a file into the pieces that a search finds. */
+/* pieces.c: splitting of a file's text into searchable pieces. */
 #include "core/files/pieces.h"
 
 #include "base/buf.h"
@@ -11,13 +11,13 @@ struct cutter {
   struct str text;
   struct pieces *out;
   struct str heading;
-  size_t start;       /* of the piece that is being gathered */
-  int64_t start_line; /* its number */
-  size_t tokens;      /* of it so far */
-  size_t blank;       /* where it could be cut: behind its last empty line; 0: nowhere */
-  int64_t blank_line;
-  size_t blank_tokens; /* up to there */
-  bool said;           /* it has more than headings */
+  size_t start;        /* offset of the current piece */
+  int64_t start_line;  /* its line number */
+  size_t tokens;       /* tokens of the current piece */
+  size_t blank;        /* offset of its last empty line, where it may be cut; 0 if none */
+  int64_t blank_line;  /* line number of that line */
+  size_t blank_tokens; /* tokens up to that line */
+  bool has_text;       /* it has more than headings */
 };
 
 static bool is_markdown(struct str name) {
@@ -30,7 +30,7 @@ static bool is_markdown(struct str name) {
   return false;
 }
 
-/* Empty lines at both ends are not a part of a piece. */
+/* Adds the piece that ends at `end`, without empty lines at its ends. */
 static void emit(struct cutter *c, size_t end) {
   struct piece p = {.text = str_slice(c->text, c->start, end), .heading = c->heading, .line = c->start_line};
   struct str line, rest = p.text;
@@ -50,7 +50,7 @@ static void begin(struct cutter *c, size_t start, int64_t line) {
   c->tokens = c->blank = c->blank_tokens = 0;
 }
 
-/* Ends the piece before a line that does not fit any more. */
+/* Ends the piece before a line that does not fit. */
 static void cut(struct cutter *c, size_t at, int64_t line) {
   if (c->blank && c->blank_tokens >= CHUNK_TARGET / 2) {
     size_t left = c->tokens - c->blank_tokens;
@@ -73,13 +73,13 @@ static void add_line(struct cutter *c, size_t at, struct str line, int64_t numbe
     c->blank_line = number;
     c->blank_tokens = c->tokens;
   } else {
-    c->said = true;
+    c->has_text = true;
   }
 }
 
-/* A heading begins a piece, unless there is nothing but headings in the one before. */
+/* A heading starts a piece unless the current piece has only headings. */
 static void add_heading(struct cutter *c, size_t at, struct str line, int64_t number) {
-  if (c->said) {
+  if (c->has_text) {
     emit(c, at);
     begin(c, at, number);
   }
@@ -87,7 +87,7 @@ static void add_heading(struct cutter *c, size_t at, struct str line, int64_t nu
   if (str_empty(c->heading))
     c->heading = STR_NONE;
   add_line(c, at, line, number);
-  c->said = false;
+  c->has_text = false;
 }
 
 void pieces_split(struct arena *a, struct str name, struct str text, struct pieces *ret) {

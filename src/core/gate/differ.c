@@ -1,11 +1,13 @@
-/* differ.c: aligns two texts and judges what was replaced.
+/* differ.c: difference check of two texts.
  *
- * 1. Both texts become tokens (differ_token.c): words by stem, numbers by value, dates by their parts.
- * 2. A weighted longest common subsequence pairs tokens in order; equal ones left over are paired wherever they are.
- * 3. Between the pairs lie gaps. Where both sides of a gap have something left, something was replaced: opposites,
- *    numbers, dates, versions and names are judged by kind; a plain word only when the rest of the texts is equal.
- * 4. Pairs of which one is governed by a negator are opposed. */
+ * 1. Tokenize both texts (differ_token.c): words by stem, numbers by value, dates by their parts.
+ * 2. Pair tokens in order by a weighted longest common subsequence; then pair equal leftovers at any position.
+ * 3. Compare the gaps between pairs. If both sides of a gap have unpaired tokens, something was replaced: antonyms,
+ *    numbers, dates, versions and names count by kind; a plain word counts only if the rest of the texts is equal.
+ * 4. Report a negation for a pair of which only one token is negated. */
 #include "core/gate/differ.h"
+
+#include <assert.h>
 
 #include "base/buf.h"
 #include "core/gate/differ_token.h"
@@ -14,15 +16,15 @@ enum {
   WINDOW = 320, /* tokens of each side that are aligned at once */
   WEIGHT_CONTENT = 4,
   WEIGHT_GRAMMAR = 1,
-  PICK_MAX = 64, /* tokens of each side of a gap that are compared each with each: texts with more left are not near */
+  PICK_MAX = 64, /* unpaired tokens per side of a gap that are compared with each other; near texts have fewer */
 };
 
 struct texts {
   struct arena *arena;
   struct lexicon *lexicon;
   struct tokens a, b;
-  uint32_t *score;                             /* the table of one window: [tokens of a + 1][tokens of b + 1] */
-  size_t shared, left_a, left_b;               /* content tokens: paired, and left over */
+  uint32_t *score;                             /* table of one window: [tokens of a + 1][tokens of b + 1] */
+  size_t shared, left_a, left_b;               /* content tokens: paired, unpaired in a, unpaired in b */
   struct difference found[DIFFER_ANTONYM + 1]; /* the first of each kind */
 };
 
@@ -32,6 +34,7 @@ struct gap {
 
 const char *differ_name(enum differ what) {
   static const char *const names[] = {"none", "number", "date", "version", "name", "negation", "antonym"};
+  assert((size_t)what < ARRAY_LEN(names));
   return names[what];
 }
 
@@ -43,9 +46,10 @@ static void report(struct texts *x, enum differ what, const struct token *a, con
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
-static bool left(const struct token *t) { return t->content && t->partner < 0; }
+static bool is_unpaired(const struct token *t) { return t->content && t->partner < 0; }
 
 static void pair(struct texts *x, size_t i, size_t j, bool moved) {
+  assert(i < x->a.n && j < x->b.n);
   struct token *a = &x->a.v[i], *b = &x->b.v[j];
   a->partner = (int)j;
   b->partner = (int)i;
@@ -54,9 +58,10 @@ static void pair(struct texts *x, size_t i, size_t j, bool moved) {
 
 /* ---- alignment */
 
-/* Aligns the two ranges of w and pairs what lies before the limits. Returns what follows the last pair. */
+/* Aligns the two ranges of w and pairs tokens below the limits. Returns the ranges after the last pair. */
 static struct gap align_window(struct texts *x, struct gap w, size_t limit_a, size_t limit_b) {
   size_t na = w.a_end - w.a, nb = w.b_end - w.b;
+  assert(na <= WINDOW && nb <= WINDOW);
   uint32_t *score = x->score;
   memset(score + na * (nb + 1), 0, (nb + 1) * sizeof(*score));
   for (size_t i = na; i-- > 0;) {
@@ -88,8 +93,8 @@ static struct gap align_window(struct texts *x, struct gap w, size_t limit_a, si
   return rest;
 }
 
-/* What lies between the equal beginning and the equal end. */
-static struct gap equal_ends(const struct tokens *a, const struct tokens *b) {
+/* The ranges that remain without the common prefix and suffix. */
+static struct gap trim_equal_ends(const struct tokens *a, const struct tokens *b) {
   struct gap g = {0, a->n, 0, b->n};
   for (; g.a < g.a_end && g.b < g.b_end && a->v[g.a].key == b->v[g.b].key; g.a++, g.b++)
     ;
@@ -99,7 +104,7 @@ static struct gap equal_ends(const struct tokens *a, const struct tokens *b) {
 }
 
 static void align(struct texts *x) {
-  struct gap rest = equal_ends(&x->a, &x->b);
+  struct gap rest = trim_equal_ends(&x->a, &x->b);
   for (size_t i = 0; i < rest.a; i++)
     pair(x, i, i, false);
   for (size_t i = rest.a_end, j = rest.b_end; i < x->a.n; i++, j++)
@@ -120,12 +125,12 @@ static void align(struct texts *x) {
   }
 }
 
-/* Equal content that stands elsewhere is said all the same. */
+/* Pairs equal content words that are at different positions. */
 static void pair_moved(struct texts *x) {
   size_t size = 16;
   while (size < x->b.n * 2)
     size *= 2;
-  /* For each key, the leftover tokens of b as a list, first one first; indexes are + 1, 0 ends a list. */
+  /* Per key, a list of unpaired tokens of b in order. Indexes are + 1; 0 ends a list. */
   struct {
     uint64_t key;
     size_t head;
@@ -135,7 +140,7 @@ static void pair_moved(struct texts *x) {
   for (size_t j = x->b.n; j > 0; j--) {
     const struct token *b = &x->b.v[j - 1];
     size_t at = (size_t)b->key & (size - 1);
-    if (!left(b))
+    if (!is_unpaired(b))
       continue;
     while (slots[at].used && slots[at].key != b->key)
       at = (at + 1) & (size - 1);
@@ -147,7 +152,7 @@ static void pair_moved(struct texts *x) {
   for (size_t i = 0; i < x->a.n; i++) {
     const struct token *a = &x->a.v[i];
     size_t at = (size_t)a->key & (size - 1);
-    if (!left(a))
+    if (!is_unpaired(a))
       continue;
     while (slots[at].used && slots[at].key != a->key)
       at = (at + 1) & (size - 1);
@@ -186,7 +191,7 @@ static void pick(const struct texts *x, struct gap g, bool grammar, struct pick 
       ret->b[ret->nb++] = j;
 }
 
-/* ---- words that relate */
+/* ---- synonyms and antonyms */
 
 static enum relation relation_of(struct texts *x, const struct token *a, const struct token *b) {
   enum relation by_table = lexicon_relation(lexicon_senses(x->lexicon, a->stem), lexicon_senses(x->lexicon, b->stem));
@@ -195,8 +200,8 @@ static enum relation relation_of(struct texts *x, const struct token *a, const s
   return word_relation(a->stem, b->stem);
 }
 
-/* Pairs synonyms, and opposites of which one is negated; reports the other opposites. */
-static void relate(struct texts *x, const struct pick *p) {
+/* Pairs synonyms and antonyms. Reports antonyms unless one is negated, and synonyms if one is. */
+static void compare_related(struct texts *x, const struct pick *p) {
   for (size_t i = 0; i < p->na; i++)
     for (size_t j = 0; j < p->nb; j++) {
       const struct token *a = &x->a.v[p->a[i]], *b = &x->b.v[p->b[j]];
@@ -215,24 +220,24 @@ static void relate(struct texts *x, const struct pick *p) {
 
 /* ---- numbers, dates, versions */
 
-static bool typed(const struct token *t) { return t->kind != TOKEN_WORD && t->partner < 0; }
+static bool is_unpaired_value(const struct token *t) { return t->kind != TOKEN_WORD && t->partner < 0; }
 
-static bool after_name(const struct tokens *ts, const struct token *t) {
+static bool is_after_name(const struct tokens *ts, const struct token *t) {
   const struct token *before = t > ts->v ? t - 1 : NULL;
-  /* Only a blank between them: "MAX_RETRIES=3" is no version. */
+  /* Exactly one blank between them: "MAX_RETRIES=3" is not a version. */
   return before && before->text.p + before->text.n + 1 == t->text.p && t->text.p[-1] == ' ' &&
          (before->name || str_is(before->word, "version") || str_is(before->word, "release"));
 }
 
-/* "Postgres 15": what follows a name is its version. */
-static bool versions(const struct texts *x, const struct token *a, const struct token *b) {
+/* A number after a name is its version: "Postgres 15". */
+static bool are_versions(const struct texts *x, const struct token *a, const struct token *b) {
   if (a->kind == TOKEN_VERSION || b->kind == TOKEN_VERSION)
     return a->kind != TOKEN_DATE && b->kind != TOKEN_DATE;
   return a->kind == TOKEN_NUMBER && b->kind == TOKEN_NUMBER && !a->dimension && !b->dimension && !a->spelled &&
-         !b->spelled && after_name(&x->a, a) && after_name(&x->b, b);
+         !b->spelled && is_after_name(&x->a, a) && is_after_name(&x->b, b);
 }
 
-static bool compatible_dates(const struct token *a, const struct token *b) {
+static bool are_compatible_dates(const struct token *a, const struct token *b) {
   const int p[] = {a->year, a->month, a->day, a->clock}, q[] = {b->year, b->month, b->day, b->clock};
   for (size_t i = 0; i < ARRAY_LEN(p); i++)
     if (p[i] && q[i] && p[i] != q[i])
@@ -241,11 +246,11 @@ static bool compatible_dates(const struct token *a, const struct token *b) {
   return !a->weekday || !b->weekday || a->weekday == b->weekday || relative;
 }
 
-/* Whether one is the other with less detail: "March 3" and "2026-03-03", "1.2" and "v1.2.4", "5" and "$5". */
-static bool compatible(const struct texts *x, const struct token *a, const struct token *b) {
+/* True if one is the other with less detail: "March 3" and "2026-03-03", "1.2" and "v1.2.4", "5" and "$5". */
+static bool are_compatible(const struct texts *x, const struct token *a, const struct token *b) {
   if (a->kind == TOKEN_DATE && b->kind == TOKEN_DATE)
-    return compatible_dates(a, b);
-  if (versions(x, a, b)) {
+    return are_compatible_dates(a, b);
+  if (are_versions(x, a, b)) {
     struct str s = a->stem.n < b->stem.n ? a->stem : b->stem, l = a->stem.n < b->stem.n ? b->stem : a->stem;
     return str_starts(l, s) && (l.n == s.n || l.p[s.n] == '.' || l.p[s.n] == '-');
   }
@@ -259,26 +264,27 @@ static bool is_year(const struct token *t) {
          t->text.n == 4;
 }
 
-/* What stands against each other when a was replaced by b. */
-static enum differ conflict(const struct texts *x, const struct token *a, const struct token *b) {
-  if (versions(x, a, b))
+/* The difference if b replaces a. */
+static enum differ value_conflict(const struct texts *x, const struct token *a, const struct token *b) {
+  if (are_versions(x, a, b))
     return DIFFER_VERSION;
   if (a->kind != b->kind || (a->dimension != b->dimension && a->dimension && b->dimension))
     return DIFFER_NONE;
   return a->kind == TOKEN_DATE || (is_year(a) && is_year(b)) ? DIFFER_DATE : DIFFER_NUMBER;
 }
 
-static void compare_typed(struct texts *x, const struct pick *p) {
+/* Pass 0 pairs compatible values, pass 1 reports the rest. */
+static void compare_values(struct texts *x, const struct pick *p) {
   for (int pass = 0; pass < 2; pass++)
     for (size_t i = 0; i < p->na; i++)
       for (size_t j = 0; j < p->nb; j++) {
         const struct token *a = &x->a.v[p->a[i]], *b = &x->b.v[p->b[j]];
-        if (!typed(a) || !typed(b))
+        if (!is_unpaired_value(a) || !is_unpaired_value(b))
           continue;
-        enum differ what = pass ? conflict(x, a, b) : DIFFER_NONE;
+        enum differ what = pass ? value_conflict(x, a, b) : DIFFER_NONE;
         if (what != DIFFER_NONE)
           report(x, what, a, b);
-        if (what != DIFFER_NONE || (!pass && compatible(x, a, b)))
+        if (what != DIFFER_NONE || (!pass && are_compatible(x, a, b)))
           pair(x, p->a[i], p->b[j], true);
       }
 }
@@ -286,11 +292,11 @@ static void compare_typed(struct texts *x, const struct pick *p) {
 static bool is_article(const struct token *t) { return t->partner < 0 && word_in(t->word, "a an"); }
 
 static bool is_plural_count(const struct token *t) {
-  return typed(t) && t->kind == TOKEN_NUMBER && t->dimension == DIMENSION_NONE && t->class != WORD_ORDINAL &&
-         t->value >= 2;
+  return is_unpaired_value(t) && t->kind == TOKEN_NUMBER && t->dimension == DIMENSION_NONE &&
+         t->class != WORD_ORDINAL && t->value >= 2;
 }
 
-/* "a man" for "two men". */
+/* "a man" replaced by "two men". */
 static void compare_article(struct texts *x, const struct pick *p) {
   for (size_t i = 0; i < p->na; i++)
     for (size_t j = 0; j < p->nb; j++) {
@@ -303,8 +309,8 @@ static void compare_article(struct texts *x, const struct pick *p) {
 
 /* ---- negation */
 
-/* Whether another word close by carries the negation on this side: "do not use npm" for "avoid npm". */
-static bool negated_nearby(const struct tokens *own, const struct tokens *other, size_t at) {
+/* True if a nearby word is negated instead: "do not use npm" for "avoid npm". */
+static bool is_negated_nearby(const struct tokens *own, const struct tokens *other, size_t at) {
   size_t from = at > 4 ? at - 4 : 0, to = at + 5 < own->n ? at + 5 : own->n;
   for (size_t i = from; i < to; i++) {
     const struct token *t = &own->v[i];
@@ -319,8 +325,9 @@ static void compare_negation(struct texts *x) {
     const struct token *a = &x->a.v[i], *b = a->partner < 0 ? NULL : &x->b.v[a->partner];
     if (!b || a->key != b->key || a->negated == b->negated)
       continue;
-    bool excused = a->negated ? negated_nearby(&x->b, &x->a, (size_t)a->partner) : negated_nearby(&x->a, &x->b, i);
-    if (!excused)
+    bool balanced =
+        a->negated ? is_negated_nearby(&x->b, &x->a, (size_t)a->partner) : is_negated_nearby(&x->a, &x->b, i);
+    if (!balanced)
       report(x, DIFFER_NEGATION, a, b);
   }
 }
@@ -339,14 +346,14 @@ static bool is_initialism(const struct tokens *ts, size_t from, size_t to, struc
   return n > 1 && n == letters.n;
 }
 
-/* The last part of a path stands for the path. */
-static bool same_path(struct str a, struct str b) {
+/* True if one is a path and the other its last components. */
+static bool is_same_path(struct str a, struct str b) {
   struct str s = a.n < b.n ? a : b, l = a.n < b.n ? b : a;
   return s.n && l.n > s.n && str_ends(l, s) && l.p[l.n - s.n - 1] == '/';
 }
 
 /* "web site" for "website". */
-static bool same_letters(struct texts *x, struct gap g) {
+static bool has_same_letters(struct texts *x, struct gap g) {
   struct buf a = BUF(x->arena), b = BUF(x->arena);
   for (size_t i = g.a; i < g.a_end; i++)
     buf_add(&a, x->a.v[i].word);
@@ -355,22 +362,23 @@ static bool same_letters(struct texts *x, struct gap g) {
   return a.n && str_eq(buf_str(&a), buf_str(&b));
 }
 
-/* What is left of a gap after all that is related was paired. */
+/* Unpaired content tokens of a gap. */
 struct rest {
   size_t na, nb;
-  const struct token *a, *b, *name_a, *name_b; /* the first ones; NULL: none */
+  const struct token *a, *b;           /* first token of each side; NULL if none */
+  const struct token *name_a, *name_b; /* first name of each side; NULL if none */
 };
 
 static struct rest rest_of(const struct texts *x, struct gap g) {
   struct rest r = {0};
   for (size_t i = g.a_end; i-- > g.a;)
-    if (left(&x->a.v[i])) {
+    if (is_unpaired(&x->a.v[i])) {
       r.na++;
       r.a = &x->a.v[i];
       r.name_a = r.a->name ? r.a : r.name_a;
     }
   for (size_t j = g.b_end; j-- > g.b;)
-    if (left(&x->b.v[j])) {
+    if (is_unpaired(&x->b.v[j])) {
       r.nb++;
       r.b = &x->b.v[j];
       r.name_b = r.b->name ? r.b : r.name_b;
@@ -378,14 +386,15 @@ static struct rest rest_of(const struct texts *x, struct gap g) {
   return r;
 }
 
-/* Both sides have something of their own here, and not only another way to write it. */
-static bool replaced(struct texts *x, struct gap g, const struct rest *r) {
-  return r->na && r->nb && !same_letters(x, g) && !is_initialism(&x->a, g.a, g.a_end, r->b->stem) &&
-         !is_initialism(&x->b, g.b, g.b_end, r->a->stem) && !same_path(r->a->stem, r->b->stem);
+/* True if both sides have unpaired tokens that are not the same name in another spelling. */
+static bool is_replaced(struct texts *x, struct gap g, const struct rest *r) {
+  return r->na && r->nb && !has_same_letters(x, g) && !is_initialism(&x->a, g.a, g.a_end, r->b->stem) &&
+         !is_initialism(&x->b, g.b, g.b_end, r->a->stem) && !is_same_path(r->a->stem, r->b->stem);
 }
 
-/* Names stand against names. A plain word counts as replaced only where little else differs: then an unknown synonym
- * is taken for a difference, which is the cheaper error. The limits were chosen on the pairs of bench/calibrate.c. */
+/* A replaced name counts if the gap has at most NAMES_MAX words per side. A replaced plain word counts only if little
+ * else differs: an unknown synonym is then reported as a difference, which is the cheaper error. The limits were tuned
+ * on the pairs of bench/calibrate.c. */
 static void compare_words(struct texts *x) {
   enum { NAMES_MAX = 3, WIDTH_MAX = 3, LOOSE_WIDTH_MAX = 2, LOOSE_PLACES_MAX = 2 };
   struct gap g = {0};
@@ -393,9 +402,9 @@ static void compare_words(struct texts *x) {
   size_t places = 0, inside = 0, widest = 0, left_a = x->left_a, left_b = x->left_b;
   for (bool more = next_gap(x, &g, true); more; more = next_gap(x, &g, false)) {
     struct rest r = rest_of(x, g);
-    if (!replaced(x, g, &r))
+    if (!is_replaced(x, g, &r))
       continue;
-    if (first.a && r.a->key == first.a->key && r.b->key == first.b->key) { /* "beer" for "wine", again */
+    if (first.a && r.a->key == first.a->key && r.b->key == first.b->key) { /* the same replacement again */
       left_a -= r.na;
       left_b -= r.nb;
       continue;
@@ -415,16 +424,16 @@ static void compare_words(struct texts *x) {
     report(x, DIFFER_NAME, first.a, first.b);
 }
 
-/* ---- swapped pieces */
+/* ---- swapped words */
 
-static bool same_run(const struct token *a, const struct token *b, size_t n) {
+static bool is_same_run(const struct token *a, const struct token *b, size_t n) {
   for (size_t i = 0; i < n; i++)
     if (a[i].key != b[i].key)
       return false;
   return true;
 }
 
-/* A range without the words that come and go when a sentence is turned round. */
+/* Copies a range without articles and possessives, which change when a sentence is reordered. */
 static struct tokens without_articles(struct arena *a, const struct tokens *ts, size_t from, size_t to) {
   struct tokens out = {0};
   for (size_t i = from; i < to; i++)
@@ -433,16 +442,16 @@ static struct tokens without_articles(struct arena *a, const struct tokens *ts, 
   return out;
 }
 
-/* A middle that does not care about the order of what it joins. */
-static bool symmetric(const struct token *t, size_t n) {
+/* True if the order of the words that these tokens join does not matter. */
+static bool is_symmetric(const struct token *t, size_t n) {
   for (size_t i = 0; i < n; i++)
     if (!word_in(t[i].word, "and or with both plus"))
       return false;
   return true;
 }
 
-/* "Use A, B is old" for "Use B, A is old": names on both sides of a comma that ends no list. */
-static bool across_comma(const struct token *a, size_t n, const struct token *after) {
+/* "Use A, B is old" for "Use B, A is old": names on both sides of a comma that is not part of a list. */
+static bool is_across_comma(const struct token *a, size_t n, const struct token *after) {
   return n == 2 && a[0].name && a[1].name && a[0].clause != a[1].clause && after && after->clause == a[1].clause &&
          !word_in(after->word, "and or");
 }
@@ -450,31 +459,31 @@ static bool across_comma(const struct token *a, size_t n, const struct token *af
 /* "P m Q" for "Q m P": tabs instead of spaces, from 5 to 10, staging before production. */
 static void compare_order(struct texts *x) {
   enum { RANGE_MAX = 64, PIECE_MAX = 3, MIDDLE_MAX = 8 };
-  struct gap g = equal_ends(&x->a, &x->b);
+  struct gap g = trim_equal_ends(&x->a, &x->b);
   if (g.a_end - g.a > RANGE_MAX || g.b_end - g.b > RANGE_MAX)
     return;
   const struct token *after = g.a_end < x->a.n ? &x->a.v[g.a_end] : NULL;
   struct tokens ta = without_articles(x->arena, &x->a, g.a, g.a_end);
   struct tokens tb = without_articles(x->arena, &x->b, g.b, g.b_end);
-  g = equal_ends(&ta, &tb);
+  g = trim_equal_ends(&ta, &tb);
   size_t n = g.a_end - g.a;
   if (!ta.v || !tb.v || n < 2 || n != g.b_end - g.b)
     return;
   const struct token *a = ta.v + g.a, *b = tb.v + g.b;
-  bool across = across_comma(a, n, g.a_end < ta.n ? a + n : after);
+  bool across = is_across_comma(a, n, g.a_end < ta.n ? a + n : after);
   for (size_t p = 1; p <= PIECE_MAX && p < n; p++)
     for (size_t q = 1; q <= PIECE_MAX && p + q <= n; q++) {
       size_t middle = n - p - q;
-      if (middle <= MIDDLE_MAX && (across || !symmetric(a + p, middle)) && same_run(a, b + n - p, p) &&
-          same_run(a + n - q, b, q) && same_run(a + p, b + q, middle)) {
+      if (middle <= MIDDLE_MAX && (across || !is_symmetric(a + p, middle)) && is_same_run(a, b + n - p, p) &&
+          is_same_run(a + n - q, b, q) && is_same_run(a + p, b + q, middle)) {
         report(x, a[0].kind == TOKEN_NUMBER ? DIFFER_NUMBER : DIFFER_NAME, a, b);
         return;
       }
     }
 }
 
-/* "tests and lint" for "tests or lint": counts where nothing else differs; elsewhere it is a matter of style. */
-static void compare_junctions(struct texts *x) {
+/* "tests and lint" for "tests or lint". The caller has checked that nothing else differs; otherwise it is style. */
+static void compare_conjunctions(struct texts *x) {
   struct gap g = {0};
   for (bool more = next_gap(x, &g, true); more; more = next_gap(x, &g, false)) {
     if (g.a_end != g.a + 1 || g.b_end != g.b + 1)
@@ -485,16 +494,16 @@ static void compare_junctions(struct texts *x) {
   }
 }
 
-/* ---- all together */
+/* ---- the check */
 
-static void count(struct texts *x) {
+static void count_pairs(struct texts *x) {
   x->shared = x->left_a = x->left_b = 0;
   for (size_t i = 0; i < x->a.n; i++) {
     x->shared += x->a.v[i].content && x->a.v[i].partner >= 0;
-    x->left_a += left(&x->a.v[i]);
+    x->left_a += is_unpaired(&x->a.v[i]);
   }
   for (size_t j = 0; j < x->b.n; j++)
-    x->left_b += left(&x->b.v[j]);
+    x->left_b += is_unpaired(&x->b.v[j]);
 }
 
 static void compare_gaps(struct texts *x) {
@@ -505,25 +514,25 @@ static void compare_gaps(struct texts *x) {
     if (!p.na || !p.nb)
       continue;
     compare_article(x, &p);
-    compare_typed(x, &p);
-    relate(x, &p);
+    compare_values(x, &p);
+    compare_related(x, &p);
   }
-  /* What was said elsewhere, in other words: "increase the timeout", "the timeout should be decreased". */
+  /* Reworded at another position: "increase the timeout", "the timeout should be decreased". */
   pick(x, all, false, &p);
   if (p.na < PICK_MAX && p.nb < PICK_MAX) {
-    compare_typed(x, &p);
-    relate(x, &p);
+    compare_values(x, &p);
+    compare_related(x, &p);
   }
-  count(x);
+  count_pairs(x);
   compare_words(x);
   if (x->left_a + x->left_b == 0)
-    compare_junctions(x);
+    compare_conjunctions(x);
 }
 
 struct difference differ_check(struct arena *arena, struct str a, struct str b) {
   static const enum differ order[] = {DIFFER_VERSION, DIFFER_DATE,     DIFFER_NUMBER,
                                       DIFFER_ANTONYM, DIFFER_NEGATION, DIFFER_NAME};
-  if (str_cmp(a, b) > 0) { /* one order only, so that ties in the alignment fall the same way for both */
+  if (str_cmp(a, b) > 0) { /* a fixed order makes the check symmetric: ties in the alignment resolve the same way */
     struct difference d = differ_check(arena, b, a);
     return (struct difference){d.what, d.b, d.a};
   }
@@ -532,8 +541,8 @@ struct difference differ_check(struct arena *arena, struct str a, struct str b) 
   struct texts *x = arena_new(arena, struct texts);
   x->arena = arena;
   x->lexicon = lexicon_new(arena);
-  x->a = tokens_of(arena, x->lexicon, a);
-  x->b = tokens_of(arena, x->lexicon, b);
+  x->a = differ_tokenize(arena, x->lexicon, a);
+  x->b = differ_tokenize(arena, x->lexicon, b);
   align(x);
   pair_moved(x);
   compare_order(x);

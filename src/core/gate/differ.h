@@ -1,16 +1,16 @@
-/* differ.h: "similar is not equal": finds what makes two near-identical texts say different things.
+/* differ.h: difference check: finds contradictions between two near-identical texts.
  *
- * An embedder puts "the limit is 5" beside "the limit is 50", and "we use npm" beside "we do not use npm". Before the
- * gate calls a text a duplicate, it asks here whether a number, date, version, name, negation or opposite word stands
- * against it. Only replaced or opposed pieces count: a text that merely says more, or says the same in another order,
- * does not differ. Errors lean to one side on purpose: an unknown replacement is reported as a difference, because a
- * needless warning costs less than a lost correction. */
+ * To an embedder, "the limit is 5" is close to "the limit is 50", and "we use npm" to "we do not use npm". Before the
+ * gate calls a text a duplicate, this check looks for a different number, date, version, name, negation or antonym.
+ * Only replaced or opposed words count: a text that adds details, or says the same in another order, does not differ.
+ * An unknown replacement is reported as a difference on purpose, because a needless warning costs less than a lost
+ * correction. */
 #pragma once
 
 #include "base/arena.h"
 
 enum differ {
-  DIFFER_NONE, /* nothing that contradicts */
+  DIFFER_NONE, /* no contradiction */
   DIFFER_NUMBER,
   DIFFER_DATE,
   DIFFER_VERSION,
@@ -21,12 +21,12 @@ enum differ {
 
 struct difference {
   enum differ what;
-  struct str a, b; /* the two pieces that differ, slices of the inputs; absent for DIFFER_NONE */
+  struct str a, b; /* the differing pieces, slices of the inputs; absent for DIFFER_NONE */
 };
 
-/* "number", "negation", ...: stable, for messages and JSON; "none" for DIFFER_NONE. */
+/* "none", "number", "negation", ...: stable, used in messages and JSON. */
 const char *differ_name(enum differ what);
 
-/* Pure and symmetric: differ_check(b, a) finds the same kind. Any bytes are allowed. Linear in the length of the texts,
+/* Symmetric: differ_check(b, a) finds the same kind. Accepts any bytes. Takes time linear in the length of the texts,
  * times a fixed window. */
 struct difference differ_check(struct arena *arena, struct str a, struct str b);

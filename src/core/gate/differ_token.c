@@ -1,5 +1,5 @@
-/* differ_token.c: cuts a text into the tokens of differ.c: recognises numbers, quantities, dates, versions and names,
- * and finds which word each negator governs. */
+/* differ_token.c: tokenizer of the difference check. Recognizes numbers, quantities, dates, versions and names, and
+ * finds the word that each negator governs. */
 #include "core/gate/differ_token.h"
 
 #include "base/buf.h"
@@ -13,36 +13,38 @@ struct reader {
   struct str text;
   struct tokens out;
   int clause;
-  bool sentence_start, code; /* code: between backquotes */
+  bool sentence_start;
+  bool code; /* between backquotes */
 };
 
-/* ---- cutting */
+/* ---- chunks */
 
 static uint32_t peek(struct str s, size_t pos) { return pos < s.n ? utf8_next(s, &pos) : 0; }
 
-static bool spaced_alnum(uint32_t cp) { return cp == '_' || (utf8_is_alnum(cp) && !utf8_is_unspaced(cp)); }
+/* Alphanumeric in a script that separates words by spaces. */
+static bool is_spaced_alnum(uint32_t cp) { return cp == '_' || (utf8_is_alnum(cp) && !utf8_is_unspaced(cp)); }
 
-/* Whether the mark at s.p[i] stands inside a word: "config.yaml", "don't", "10:30", "1,000". */
-static bool joins(struct str s, size_t i, size_t behind) {
+/* True if the punctuation at s.p[i] is inside a word: "config.yaml", "don't", "10:30", "1,000". */
+static bool is_inside_word(struct str s, size_t i, size_t next) {
   uint32_t cp = peek(s, i);
-  char before = i ? s.p[i - 1] : ' ', after = behind < s.n ? s.p[behind] : ' ';
+  char before = i ? s.p[i - 1] : ' ', after = next < s.n ? s.p[next] : ' ';
   if (cp == 0x2019 || cp == '\'')
     return ascii_alpha(after);
   if (cp == ',')
-    return ascii_digit(before) && behind + 3 <= s.n && ascii_digit(after) && ascii_digit(s.p[behind + 1]) &&
-           ascii_digit(s.p[behind + 2]);
+    return ascii_digit(before) && next + 3 <= s.n && ascii_digit(after) && ascii_digit(s.p[next + 1]) &&
+           ascii_digit(s.p[next + 2]);
   if (cp == ':')
-    return (ascii_digit(before) && ascii_digit(after)) || (after == '/' && behind + 1 < s.n && s.p[behind + 1] == '/');
+    return (ascii_digit(before) && ascii_digit(after)) || (after == '/' && next + 1 < s.n && s.p[next + 1] == '/');
   if (cp == '/' && (before == ':' || before == '/'))
     return true;
-  return (cp == '.' || cp == '-' || cp == '/' || cp == '@' || cp == '+') && spaced_alnum(peek(s, behind));
+  return (cp == '.' || cp == '-' || cp == '/' || cp == '@' || cp == '+') && is_spaced_alnum(peek(s, next));
 }
 
 static size_t chunk_end(struct str s, size_t i) {
   while (i < s.n) {
     size_t next = i;
     uint32_t cp = utf8_next(s, &next);
-    if (!spaced_alnum(cp) && !joins(s, i, next))
+    if (!is_spaced_alnum(cp) && !is_inside_word(s, i, next))
       break;
     i = next;
   }
@@ -58,9 +60,9 @@ static struct token *push(struct reader *r, struct str text) {
   return &r->out.v[r->out.n - 1];
 }
 
-/* ---- numbers, dates and versions, each from one chunk */
+/* ---- numbers, dates and versions within one chunk */
 
-/* Reads digits with thousands separators at *pos. More of them than a double holds exactly are no number but a name. */
+/* Reads digits with thousands separators at *pos. Fails if a double cannot hold them exactly: then it is a name. */
 static bool read_digits(struct str s, size_t *pos, double *ret_value) {
   size_t i = *pos, digits = 0;
   double value = 0;
@@ -115,7 +117,7 @@ static void set_hour(struct token *t, bool afternoon) {
   t->clock = 1 + ((int)t->value % 12 + (afternoon ? 12 : 0)) * 3600;
 }
 
-/* "v1", "1.2.3": a leading v, or two dots and more. Addresses (four numbers) are names. */
+/* "v1", "1.2.3": a leading v, or two dots. IP addresses (three dots) are names. */
 static bool read_version(struct str s, struct token *t) {
   bool marked = s.n > 1 && s.p[0] == 'v' && ascii_digit(s.p[1]);
   size_t dots = 0;
@@ -147,7 +149,7 @@ static bool read_number(struct str s, struct token *t) {
   }
   struct str suffix = str_slice(s, pos, s.n);
   enum dimension dimension = money ? DIMENSION_MONEY : DIMENSION_NONE;
-  double unit = suffix.n ? word_unit(suffix, true, &dimension) : 1;
+  double unit = suffix.n ? unit_factor(suffix, true, &dimension) : 1;
   bool half = str_is(suffix, "am") || str_is(suffix, "pm");
   if (unit <= 0 && !half && !word_in(suffix, "st nd rd th x +"))
     return false;
@@ -161,8 +163,8 @@ static bool read_number(struct str s, struct token *t) {
 
 /* ---- words */
 
-/* Written like a name: a capital inside a sentence, or capitals inside the word. */
-static bool like_name(struct str word, bool first) {
+/* Looks like a name: a capital letter inside a sentence, or capitals inside the word. */
+static bool is_name_like(struct str word, bool first) {
   bool inner = false;
   size_t i = 0;
   bool capital = utf8_is_upper(word.n ? utf8_next(word, &i) : 0);
@@ -184,7 +186,7 @@ static void push_word(struct reader *r, struct str text, bool first) {
   }
   bool negation = tail && str_ieq(str_slice(text, tail, text.n), STR("t"));
   struct token *t = push(r, text);
-  t->name |= like_name(str_slice(text, 0, end), first);
+  t->name |= is_name_like(str_slice(text, 0, end), first);
   if (tail)
     t->word = t->stem = utf8_fold(r->a, str_slice(text, 0, end - (negation && end > 2)));
   if (negation) {
@@ -193,17 +195,17 @@ static void push_word(struct reader *r, struct str text, bool first) {
   }
 }
 
-/* Or marks of a list. */
-static bool only_letters(struct str s, const char *marks) {
+/* True if the text has only letters and the given ASCII punctuation. */
+static bool only_letters(struct str s, const char *punctuation) {
   for (size_t i = 0; i < s.n;) {
     uint32_t cp = utf8_next(s, &i);
-    if (!utf8_is_letter(cp) && cp != 0x2019 && !(cp < 0x80 && cp && strchr(marks, (int)cp)))
+    if (!utf8_is_letter(cp) && cp != 0x2019 && !(cp < 0x80 && cp && strchr(punctuation, (int)cp)))
       return false;
   }
   return true;
 }
 
-/* "U.S." is "US". */
+/* "U.S." becomes "US". */
 static void drop_dots(struct reader *r, struct token *t) {
   struct buf letters = BUF(r->a);
   for (size_t i = 0; i < t->word.n; i++) {
@@ -217,11 +219,10 @@ static void drop_dots(struct reader *r, struct token *t) {
 
 static void push_chunk(struct reader *r, struct str text);
 
-/* Each part between the marks is a chunk of its own. */
-static void push_parts(struct reader *r, struct str text, const char *marks) {
+static void push_parts(struct reader *r, struct str text, const char *separators) {
   size_t from = 0;
   for (size_t i = 0; i <= text.n; i++)
-    if (i == text.n || (text.p[i] && strchr(marks, text.p[i]))) {
+    if (i == text.n || (text.p[i] && strchr(separators, text.p[i]))) {
       if (i > from)
         push_chunk(r, str_slice(text, from, i));
       from = i + 1;
@@ -249,8 +250,8 @@ static void push_chunk(struct reader *r, struct str text) {
   drop_dots(r, t);
 }
 
-/* Punctuation: where clauses and sentences end, and where quoted code begins. */
-static void mark(struct reader *r, uint32_t cp, bool before_space) {
+/* Tracks ends of clauses and sentences, and quoted code. */
+static void read_punctuation(struct reader *r, uint32_t cp, bool before_space) {
   if (cp == '`')
     r->code = !r->code;
   if (cp == '.' || cp == '!' || cp == '?' || cp == '\n' || cp == 0x3002 || cp == ':' || cp == '*' || cp == '#')
@@ -259,8 +260,8 @@ static void mark(struct reader *r, uint32_t cp, bool before_space) {
     r->clause += cp != '.' || before_space;
 }
 
-/* A mark before a word that belongs to it: "-5", "$5", ".env". */
-static bool leads(struct str s, size_t start, uint32_t cp, uint32_t next) {
+/* True for a prefix that is part of the word: "-5", "$5", ".env". */
+static bool is_prefix(struct str s, size_t start, uint32_t cp, uint32_t next) {
   char before = start ? s.p[start - 1] : ' ';
   if (next >= 0x80 || !(ascii_space(before) || before == '(' || before == '='))
     return false;
@@ -275,16 +276,16 @@ static void read_all(struct reader *r) {
     uint32_t cp = utf8_next(s, &i), next = peek(s, i);
     if (utf8_is_unspaced(cp) && utf8_is_alnum(cp)) {
       push(r, str_slice(s, start, i));
-    } else if (spaced_alnum(cp) || leads(s, start, cp, next)) {
+    } else if (is_spaced_alnum(cp) || is_prefix(s, start, cp, next)) {
       i = chunk_end(s, i);
       push_chunk(r, str_slice(s, start, i));
     } else {
-      mark(r, cp, i == s.n || utf8_is_space(next) || next == '"' || next == '\'');
+      read_punctuation(r, cp, i == s.n || utf8_is_space(next) || next == '"' || next == '\'');
     }
   }
 }
 
-/* ---- what neighbours make of a token */
+/* ---- tokens in context */
 
 static struct token *next_in_clause(struct tokens *t, size_t i) {
   return i + 1 < t->n && t->v[i + 1].clause == t->v[i].clause ? &t->v[i + 1] : NULL;
@@ -294,15 +295,15 @@ static void extend(struct token *t, const struct token *last) {
   t->text.n = (size_t)(last->text.p + last->text.n - t->text.p);
 }
 
-/* "twenty five", "two hundred", "3 million", "5 seconds", "7 pm": swallows what belongs to the number at i and returns
- * how many tokens that were. */
+/* "twenty five", "two hundred", "3 million", "5 seconds", "7 pm": merges the following tokens into the number at i and
+ * returns their count. */
 static size_t read_quantity(struct tokens *ts, size_t i) {
   struct token *t = &ts->v[i], *next;
   size_t used = 0;
   while ((next = next_in_clause(ts, i + used)) != NULL) {
     bool tens = t->spelled && t->value >= 20 && next->class == WORD_NUMBER && next->spelled && next->value < 10;
     enum dimension dimension = DIMENSION_NONE;
-    double unit = t->dimension == DIMENSION_NONE ? word_unit(next->word, false, &dimension) : 0;
+    double unit = t->dimension == DIMENSION_NONE ? unit_factor(next->word, false, &dimension) : 0;
     if (tens && (int64_t)t->value % 10 == 0) {
       t->value += next->value;
     } else if (next->class == WORD_MULTIPLE && (!t->dimension || t->dimension == DIMENSION_MONEY) && t->value < 1e15) {
@@ -321,17 +322,17 @@ static size_t read_quantity(struct tokens *ts, size_t i) {
   return used;
 }
 
-static bool day_number(const struct token *t) {
+static bool is_day_number(const struct token *t) {
   return t && t->kind == TOKEN_NUMBER && t->dimension == DIMENSION_NONE && t->value >= 1 && t->value <= 31;
 }
 
-static bool year_number(const struct token *t) {
+static bool is_year_number(const struct token *t) {
   return t && t->kind == TOKEN_NUMBER && t->dimension == DIMENSION_NONE && t->value >= 1900 && t->value < 2200 &&
          !t->spelled;
 }
 
-/* A month that stands by itself. "May" is one after a word that a verb cannot follow: "until May", "the end of May". */
-static bool bare_month(const struct tokens *ts, size_t i) {
+/* A month without day or year. "May" counts only after a word that no verb follows: "until May", "the end of May". */
+static bool is_bare_month(const struct tokens *ts, size_t i) {
   static const char *const before[] = {"of",    "in",     "until", "till", "by",      "since", "before",
                                        "after", "during", "from",  "to",   "through", "for",   "this",
                                        "next",  "last",   "early", "late", "between"};
@@ -346,19 +347,20 @@ static bool bare_month(const struct tokens *ts, size_t i) {
   return false;
 }
 
-/* "March 3", "3 March", "March 3, 2026", "March 2026": returns how many tokens behind i were swallowed. */
+/* "March 3", "3 March", "March 3, 2026", "March 2026": merges the following tokens into the one at i and returns their
+ * count. */
 static size_t read_date(struct tokens *ts, size_t i) {
   struct token *t = &ts->v[i], *one = i + 1 < ts->n ? &ts->v[i + 1] : NULL;
   bool month_first = t->class == WORD_MONTH;
   const struct token *month = month_first ? t : one;
-  if (!month || month->class != WORD_MONTH || (!month_first && !day_number(t)))
+  if (!month || month->class != WORD_MONTH || (!month_first && !is_day_number(t)))
     return 0;
-  short day = month_first ? (short)(day_number(one) ? one->value : 0) : (short)t->value;
+  short day = month_first ? (short)(is_day_number(one) ? one->value : 0) : (short)t->value;
   size_t used = month_first ? day > 0 : 1;
   struct token *after = i + used + 1 < ts->n ? &ts->v[i + used + 1] : NULL;
-  short year = year_number(after) ? (short)after->value : 0;
+  short year = is_year_number(after) ? (short)after->value : 0;
   used += year > 0;
-  if (day == 0 && year == 0 && !bare_month(ts, i))
+  if (day == 0 && year == 0 && !is_bare_month(ts, i))
     return 0;
   t->kind = TOKEN_DATE;
   t->month = (short)month->value;
@@ -405,8 +407,8 @@ static void combine(struct tokens *ts) {
   ts->n = to;
 }
 
-/* In a headline every word has a capital: there it says nothing. */
-static void forget_title_case(struct tokens *ts) {
+/* In title case, a capital letter does not indicate a name. */
+static void ignore_title_case(struct tokens *ts) {
   size_t capitals = 0, words = 0;
   for (size_t i = 0; i < ts->n; i++)
     if (ts->v[i].kind == TOKEN_WORD && ts->v[i].class == WORD_CONTENT && ascii_alpha(ts->v[i].text.p[0])) {
@@ -422,8 +424,8 @@ static void forget_title_case(struct tokens *ts) {
 
 static const char comparatives[] = "more less fewer greater later earlier";
 
-/* Some words negate only in company: "stop using", "fail to", "instead of". */
-static bool negates(const struct tokens *ts, size_t i) {
+/* Some words negate only in combination: "stop using", "fail to", "instead of". */
+static bool is_negating(const struct tokens *ts, size_t i) {
   const struct token *t = &ts->v[i];
   struct str next = i + 1 < ts->n && ts->v[i + 1].clause == t->clause ? ts->v[i + 1].word : STR_NONE;
   struct str before = i && ts->v[i - 1].clause == t->clause ? ts->v[i - 1].word : STR_NONE;
@@ -438,10 +440,11 @@ static bool negates(const struct tokens *ts, size_t i) {
   return !str_is(next, "only") && !str_is(before, "or");
 }
 
-/* The next content word of the clause; where there is none ("played by nobody"), the one before. */
+/* The word that the negator at i governs: the next content word of the clause, or the previous one if none follows
+ * ("played by nobody"). */
 static struct token *governed(struct tokens *ts, size_t i) {
   int clause = ts->v[i].clause;
-  if (i + 1 < ts->n && word_in(ts->v[i + 1].word, comparatives)) /* "no more than 5" says nothing against the 5 */
+  if (i + 1 < ts->n && word_in(ts->v[i + 1].word, comparatives)) /* "no more than 5" does not negate the 5 */
     return &ts->v[i + 1];
   for (size_t j = i + 1; j < ts->n && j <= i + 6 && ts->v[j].clause == clause; j++)
     if (ts->v[j].content && !(j == i + 1 && str_is(ts->v[j].word, "one")))
@@ -455,7 +458,7 @@ static struct token *governed(struct tokens *ts, size_t i) {
 static void find_negations(struct tokens *ts) {
   for (size_t i = 0; i < ts->n; i++) {
     struct token *t = &ts->v[i];
-    if (t->class == WORD_NEGATOR && !negates(ts, i))
+    if (t->class == WORD_NEGATOR && !is_negating(ts, i))
       t->class = str_is(t->word, "instead") ? WORD_STOP : WORD_CONTENT;
     t->content = t->kind != TOKEN_WORD || t->class == WORD_CONTENT;
   }
@@ -477,8 +480,8 @@ static uint64_t mix(uint64_t h, uint64_t x) {
   return h ^ h >> 29;
 }
 
-/* Twelve digits: forgives what the conversion between units may cost in the last place. */
-static int64_t significant(double value, int *ret_exponent) {
+/* Rounds to 12 digits, which hides the rounding error of unit conversions. */
+static int64_t round_digits(double value, int *ret_exponent) {
   double size = value < 0 ? -value : value;
   int exponent = 0;
   while (size > 0 && size < 1e11) {
@@ -498,7 +501,7 @@ static uint64_t key_of(const struct token *t) {
   uint64_t h = mix(1, t->kind == TOKEN_VERSION ? 0 : (uint64_t)t->kind);
   if (t->kind == TOKEN_NUMBER) {
     int exponent;
-    int64_t digits = significant(t->value, &exponent);
+    int64_t digits = round_digits(t->value, &exponent);
     return mix(mix(mix(h, (uint64_t)digits), (uint64_t)exponent), t->dimension);
   }
   if (t->kind == TOKEN_DATE)
@@ -509,14 +512,14 @@ static uint64_t key_of(const struct token *t) {
   return h;
 }
 
-struct tokens tokens_of(struct arena *a, struct lexicon *l, struct str text) {
+struct tokens differ_tokenize(struct arena *a, struct lexicon *l, struct str text) {
   struct reader r = {.a = a, .lexicon = l, .text = text};
   read_all(&r);
   for (size_t i = 0; i < r.out.n; i++)
     classify(&r, &r.out.v[i]);
   combine(&r.out);
   find_negations(&r.out);
-  forget_title_case(&r.out);
+  ignore_title_case(&r.out);
   for (size_t i = 0; i < r.out.n; i++)
     r.out.v[i].key = key_of(&r.out.v[i]);
   return r.out;

@@ -1,4 +1,4 @@
-/* differ_words.c: the word tables of differ.c, and how words of one root are recognised. */
+/* differ_words.c: lexicon of the difference check: word tables, stemming, units. */
 #include "core/gate/differ_words.h"
 
 static const char stop_words[] =
@@ -12,7 +12,7 @@ static const char stop_words[] =
     "both either well ever else etc ok both going make makes something someone somebody anything longer have "
     "each every all set sets eg ie vs mr mrs ms dr";
 
-/* Each governs the next content word of its clause. Those with a condition are in negates(), differ_token.c. */
+/* Each governs the next content word of its clause. is_negating() in differ_token.c has the exceptions. */
 static const char negators[] =
     "not no never none nothing nobody nowhere neither nor without cannot cant dont doesnt didnt isnt arent wasnt "
     "werent wont wouldnt shouldnt couldnt hasnt havent hadnt mustnt unless hardly barely avoid avoids avoiding "
@@ -22,7 +22,7 @@ static const char negators[] =
     "\xe7\x84\xa1 "
     "\xe6\x97\xa0 \xe5\x88\xab";
 
-/* Numbers: the nth word of each list has that value, "-" where there is none. */
+/* The position of a word in its list, from 0, is its value. "-" is a placeholder. */
 static const char cardinals[] = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
                                 "fifteen sixteen seventeen eighteen nineteen twenty";
 static const char ordinals[] = "- first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth";
@@ -47,7 +47,7 @@ static const struct {
 };
 
 static const struct {
-  const char *names; /* a single letter counts only right behind digits */
+  const char *names; /* a single letter counts only directly after digits */
   enum dimension dimension;
   double factor;
 } units[] = {
@@ -79,7 +79,7 @@ static const struct {
     {"bn", DIMENSION_NONE, 1e9},
 };
 
-/* Irregular forms, "form stem" in turn; a stem is what word_stem() makes of the base form. */
+/* Irregular forms as pairs "form stem". The stem is the one that word_stem() returns for the base form. */
 static const char irregular[] =
     "men man women woman children child people person feet foot teeth tooth mice mouse wives wif knives knif went go "
     "gone go goes go ran run took tak taken tak gave giv given giv made mak wrote writ written writ "
@@ -92,8 +92,8 @@ static const char irregular[] =
     "drew draw drawn draw sang sing indices index vertices vertex criteria criterion dying di "
     "embed embed embeds embed embedded embed embedding embed embeddings embed";
 
-/* Opposites: the words on one side of " / " mean about the same, sides exclude each other. A list with several
- * slashes is a set whose members exclude one another. Inflections need no entry of their own. */
+/* Words on the same side of " / " are synonyms; words on different sides exclude each other. Inflections need no
+ * entry. */
 static const char *const opposites[] = {
     "enable activate / disable deactivate",
     "allow permit / deny forbid forbidden prohibit ban disallow refuse",
@@ -297,7 +297,6 @@ static const char *const opposites[] = {
     "dressed clothed / naked nude",
 };
 
-/* Words that may stand for each other without changing what is said. */
 static const char *const synonyms[] = {
     "repository repo",
     "database db",
@@ -388,11 +387,11 @@ static const char *const synonyms[] = {
 
 /* ---- index */
 
-/* Open addressing; sizes are powers of two, about twice the words that go in. */
+/* Open addressing. Sizes are powers of two, about twice the number of words. */
 enum { SURFACE_SLOTS = 1024, SENSE_SLOTS = 2048 };
 
 struct surface {
-  struct str word, stem; /* stem: of an irregular form, else absent */
+  struct str word, stem; /* stem: only for an irregular form */
   struct word_info info;
 };
 
@@ -403,7 +402,7 @@ struct meaning {
 
 struct lexicon {
   struct arena *a;
-  struct meaning *meanings; /* made at the first question: equal texts never ask */
+  struct meaning *meanings; /* built on first use: texts without replaced words never need it */
   struct surface surface[SURFACE_SLOTS];
 };
 
@@ -414,6 +413,7 @@ static size_t hash_word(struct str word) {
   return h ^ h >> 15;
 }
 
+/* Slot of the word, or the free slot for it. The loop ends because the table is never full. */
 static struct surface *surface_slot(struct lexicon *l, struct str word) {
   size_t at = hash_word(word) % SURFACE_SLOTS;
   while (l->surface[at].word.n && !str_eq(l->surface[at].word, word))
@@ -505,7 +505,7 @@ enum relation lexicon_relation(const struct sense *a, const struct sense *b) {
   return found;
 }
 
-/* ---- words of one root */
+/* ---- stems and spelling */
 
 static bool has_vowel(struct str w) {
   for (size_t i = 0; i < w.n; i++)
@@ -527,7 +527,7 @@ struct str word_stem(struct str w) {
     return w;
   bool cut = false, inflected = memchr("sdgy", w.p[w.n - 1], 4) != NULL;
   if (inflected && (cut_ending(&w, "ies", 2) || cut_ending(&w, "ied", 2) || cut_ending(&w, "ily", 3)))
-    return w; /* "tries" and "tried" are "tr", as, below, is "try" */
+    return w; /* "tries" and "tried" become "tr", as "try" does below */
   if (inflected && !str_ends(w, STR("ss")) && !str_ends(w, STR("us")) && !str_ends(w, STR("is")))
     cut = cut_ending(&w, "s", 2);
   if (inflected && !str_ends(w, STR("eed")))
@@ -552,14 +552,14 @@ bool word_in(struct str word, const char *list) {
   return false;
 }
 
-/* Endings that change a word's class but not what it is about. */
-static bool derives(struct str ending) {
+/* Endings that change the part of speech but not the topic. */
+static bool is_derivational(struct str ending) {
   return word_in(ending, " e y i er or r ment ion ation tion ition al ity ness abl ibl iv anc enc anci enci l ic ical "
                          "ist ism iz is ifi at t ent ant ar");
 }
 
-/* British and American spelling: s for z, ou for o. */
-static bool same_spelling(struct str a, struct str b) {
+/* Ignores British and American variants: s for z, ou for o. */
+static bool is_same_spelling(struct str a, struct str b) {
   size_t i = 0, j = 0;
   while (i < a.n && j < b.n) {
     char x = a.p[i] == 'z' ? 's' : a.p[i], y = b.p[j] == 'z' ? 's' : b.p[j];
@@ -575,7 +575,7 @@ static bool same_spelling(struct str a, struct str b) {
   return i == a.n && j == b.n;
 }
 
-static bool opposite_affix(struct str a, struct str b) {
+static bool has_negating_affix(struct str a, struct str b) {
   static const struct str prefixes[] = {STR_INIT("un"),  STR_INIT("in"),  STR_INIT("im"),  STR_INIT("ir"),
                                         STR_INIT("il"),  STR_INIT("dis"), STR_INIT("non"), STR_INIT("de"),
                                         STR_INIT("mis"), STR_INIT("anti")};
@@ -589,18 +589,18 @@ static bool opposite_affix(struct str a, struct str b) {
 }
 
 enum relation word_relation(struct str a, struct str b) {
-  if (opposite_affix(a, b) || opposite_affix(b, a))
+  if (has_negating_affix(a, b) || has_negating_affix(b, a))
     return RELATION_OPPOSITE;
   size_t n = 0;
   while (n < a.n && n < b.n && a.p[n] == b.p[n])
     n++;
   for (size_t cut = n; n >= 4 && cut + 1 >= n && cut >= 4; cut--)
-    if (derives(str_slice(a, cut, a.n)) && derives(str_slice(b, cut, b.n)))
+    if (is_derivational(str_slice(a, cut, a.n)) && is_derivational(str_slice(b, cut, b.n)))
       return RELATION_SAME;
-  return same_spelling(a, b) ? RELATION_SAME : RELATION_NONE;
+  return is_same_spelling(a, b) ? RELATION_SAME : RELATION_NONE;
 }
 
-double word_unit(struct str word, bool attached, enum dimension *ret_dimension) {
+double unit_factor(struct str word, bool attached, enum dimension *ret_dimension) {
   for (size_t i = 0; i < ARRAY_LEN(units); i++) {
     struct str rest = str_from(units[i].names), name;
     while (str_next(&rest, ' ', &name))

@@ -1,20 +1,20 @@
-/* differ_words.h: the words that differ.c knows: function words, negators, numbers, units, synonyms, opposites. */
+/* differ_words.h: lexicon of the difference check: stop words, negators, numbers, units, synonyms, antonyms. */
 #pragma once
 
 #include "base/arena.h"
 
 enum word_class {
   WORD_CONTENT,
-  WORD_STOP,     /* grammar: does not count when texts are compared */
-  WORD_NEGATOR,  /* turns round the word that it governs */
+  WORD_STOP,     /* grammar: ignored when texts are compared */
+  WORD_NEGATOR,  /* negates the word that it governs */
   WORD_NUMBER,   /* value is set */
   WORD_MULTIPLE, /* "hundred": multiplies the number before it */
   WORD_ORDINAL,  /* "third": value is set */
   WORD_MONTH,    /* value 1 to 12 */
-  WORD_DAY,      /* value 1 to 7 for weekdays, above that "today" and its like */
+  WORD_DAY,      /* value 1 to 7 for weekdays; above 7 for relative days such as "today" */
 };
 
-/* What a unit measures; quantities of two kinds are never equal. */
+/* What a unit measures. Quantities of different dimensions are never equal. */
 enum dimension {
   DIMENSION_NONE,
   DIMENSION_TIME,
@@ -30,34 +30,32 @@ struct word_info {
   double value;
 };
 
-/* How two different words relate. */
 enum relation { RELATION_NONE, RELATION_SAME, RELATION_OPPOSITE };
 
-/* One membership of a word in a group of the tables. */
+/* Membership of a word in one group of the synonym and antonym tables. */
 struct sense {
-  const struct sense *next; /* the word's other senses */
-  short group, side;        /* the same group and side: synonyms; the same group, another side: opposites */
+  const struct sense *next; /* other senses of the word */
+  short group, side;        /* same group and side: synonyms; same group, different side: antonyms */
 };
 
 struct lexicon;
 
-/* The tables, indexed; one for each check, in the arena. */
+/* Indexes the tables in the arena; one lexicon per check. Words passed to these functions are case-folded. */
 struct lexicon *lexicon_new(struct arena *a);
-/* Of a folded word. */
 struct word_info lexicon_class(struct lexicon *l, struct str word);
-/* The form in which a folded word's inflections meet: "uses", "using" and "used" are "us", "men" is "man". */
+/* Stem by table, then by rule: "uses", "using" and "used" become "us", "men" becomes "man". */
 struct str lexicon_stem(struct lexicon *l, struct str word);
-/* The same by rule alone. */
+/* Stem by rule only. */
 struct str word_stem(struct str word);
-/* Of a stem; NULL when the tables do not know it. */
+/* NULL if the tables do not know the stem. */
 const struct sense *lexicon_senses(struct lexicon *l, struct str stem);
 enum relation lexicon_relation(const struct sense *a, const struct sense *b);
 
-/* What the letters alone say: stems of one word ("deploy", "deployment"; "organis", "organiz"), or opposites by prefix
- * and suffix ("stable", "unstable"; "useful", "useless"). */
+/* Relation by spelling: stems of one word ("deploy", "deployment"; "organis", "organiz"), or antonyms by prefix or
+ * suffix ("stable", "unstable"; "useful", "useless"). */
 enum relation word_relation(struct str stem_a, struct str stem_b);
-/* Whether a list of words with single blanks between them holds this one. */
+/* True if the list, whose words are separated by single blanks, contains the word. */
 bool word_in(struct str word, const char *list);
-/* How many base units (milliseconds, bytes, ...) the folded word stands for; 0 when it is no unit. Single letters count
- * only where they are `attached` to digits. */
-double word_unit(struct str word, bool attached, enum dimension *ret_dimension);
+/* Base units (milliseconds, bytes, ...) per one of this unit; 0 if the word is not a unit. Single letters count only
+ * if they are attached to digits. */
+double unit_factor(struct str word, bool attached, enum dimension *ret_dimension);

@@ -1,27 +1,17 @@
-/* gate.c: the write gate: kind and type, severity, headline, one idea, and the verdict on duplicates. */
+/* gate.c: write gate: checks of kind and type, severity and other fields, headline, one idea. */
 #include "core/gate/gate.h"
 
 #include "base/id.h"
 #include "base/utf8.h"
-#include "core/gate/similarity.h"
 #include "core/memory/extract.h"
 #include "core/memory/headline.h"
 #include "core/text/text.h"
-
-static enum status refuse(struct error *err, const char *step) { return error_step(err, step); }
 
 static void warn(struct arena *a, struct warnings *w, const char *code, struct str message, struct str fix) {
   list_push(a, w, (struct warning){.code = code, .message = message, .fix = fix});
 }
 
 /* ---- names ---- */
-
-static bool has_control(struct str s) {
-  for (size_t i = 0; i < s.n; i++)
-    if ((unsigned char)s.p[i] < 0x20 || s.p[i] == 0x7f)
-      return true;
-  return false;
-}
 
 enum status gate_check_team(struct str team, struct error *err) {
   bool ok = team.n >= 1 && team.n <= TEAM_BYTES;
@@ -31,28 +21,28 @@ enum status gate_check_team(struct str team, struct error *err) {
   }
   if (ok)
     return STATUS_OK;
-  error_set(err, STATUS_USAGE, "'%.*s' is not the name of a team", STR_ARG(team));
-  return error_fix(err, "use 1 to %d of: a-z 0-9 _ -", TEAM_BYTES);
+  error_set(err, STATUS_USAGE, "'%.*s' is not a valid team name", STR_ARG(team));
+  return error_fix(err, "use 1 to %d characters of: a-z 0-9 _ -", TEAM_BYTES);
 }
 
 enum status gate_check_key(struct str key, struct error *err) {
   int64_t number;
-  if (str_empty(str_trim(key)) || key.n > KEY_BYTES || has_control(key)) {
+  if (str_empty(str_trim(key)) || key.n > KEY_BYTES || text_has_control(key)) {
     error_set(err, STATUS_REFUSED, "a key is 1 to %d bytes of plain text", KEY_BYTES);
-    refuse(err, "key");
+    error_step(err, "key");
     return error_fix(err, "use a short name such as 'auth-approach'");
   }
   if (uuid_valid(key) || str_int64(key, &number)) {
     error_set(err, STATUS_REFUSED, "key '%.*s' looks like an id", STR_ARG(key));
-    refuse(err, "key");
+    error_step(err, "key");
     return error_fix(err, "use a short name such as 'auth-approach'");
   }
   return STATUS_OK;
 }
 
 enum status gate_check_project(struct str project, struct error *err) {
-  if (project.n > LABEL_BYTES || has_control(project) || !str_eq(project, str_trim(project))) {
-    error_set(err, STATUS_USAGE, "a project's name is at most %d bytes of plain text", LABEL_BYTES);
+  if (project.n > LABEL_BYTES || text_has_control(project) || !str_eq(project, str_trim(project))) {
+    error_set(err, STATUS_USAGE, "a project name is at most %d bytes of plain text", LABEL_BYTES);
     return error_fix(err, "use the name of its folder or repository");
   }
   return STATUS_OK;
@@ -65,7 +55,7 @@ static enum status check_type(struct memory *m, struct error *err) {
   TRY(type_resolve(m->kind, m->type, &t, err));
   if (t->severity && !str_empty(m->severity) && !str_is(m->severity, t->severity)) {
     error_set(err, STATUS_REFUSED, "type '%s' means severity %s, not %.*s", t->name, t->severity, STR_ARG(m->severity));
-    refuse(err, "severity");
+    error_step(err, "severity");
     return error_fix(err, "use type '%s' with severity '%.*s'", t->stored_as, STR_ARG(m->severity));
   }
   m->kind = str_from(kind_names[t->kind]);
@@ -77,11 +67,11 @@ static enum status check_type(struct memory *m, struct error *err) {
   return STATUS_OK;
 }
 
-/* ---- step 2: severity, and the other fields that only some kinds have ---- */
+/* ---- step 2: severity and other fields that only some kinds have ---- */
 
 static enum status only_for(struct error *err, const char *field, const char *kind, struct str given) {
   error_set(err, STATUS_REFUSED, "%s belongs to a %s, and this is a %.*s", field, kind, STR_ARG(given));
-  refuse(err, str_is(str_from(field), "severity") ? "severity" : "fields");
+  error_step(err, str_is(str_from(field), "severity") ? "severity" : "fields");
   return error_fix(err, "drop %s, or use kind '%s'", field, kind);
 }
 
@@ -90,7 +80,7 @@ static enum status check_choice(struct error *err, const char *step, const char 
   if (str_empty(value) || one_of(value, choices))
     return STATUS_OK;
   error_set(err, STATUS_REFUSED, "'%.*s' is not a %s", STR_ARG(value), field);
-  refuse(err, step);
+  error_step(err, step);
   error_fix(err, "one of: %s, %s%s%s", choices[0], choices[1], choices[2] ? ", " : "", choices[2] ? choices[2] : "");
   return err->code;
 }
@@ -99,8 +89,8 @@ static enum status check_severity(struct memory *m, struct error *err) {
   static const char *const writable[] = {"blocker", "pattern", NULL};
   bool rule = str_is(m->kind, kind_names[KIND_RULE]);
   if (str_is(m->severity, "deprecated")) {
-    error_set(err, STATUS_REFUSED, "severity 'deprecated' is set by supersede alone");
-    refuse(err, "severity");
+    error_set(err, STATUS_REFUSED, "severity 'deprecated' is set only by supersede");
+    error_step(err, "severity");
     return error_fix(err, "supersede the rule instead: cairn supersede ID --reason WHY TEXT");
   }
   if (!rule && !str_empty(m->severity))
@@ -132,14 +122,14 @@ static enum status check_kind_fields(struct memory *m, struct error *err) {
 static enum status check_skill(struct memory *m, struct error *err) {
   bool skill = m->skill_name.p != NULL;
   if (skill &&
-      (str_empty(str_trim(m->skill_name)) || m->skill_name.n > SKILL_NAME_BYTES || has_control(m->skill_name))) {
-    error_set(err, STATUS_REFUSED, "the name of a skill is 1 to %d bytes of plain text", SKILL_NAME_BYTES);
-    refuse(err, "fields");
+      (str_empty(str_trim(m->skill_name)) || m->skill_name.n > SKILL_NAME_BYTES || text_has_control(m->skill_name))) {
+    error_set(err, STATUS_REFUSED, "a skill name is 1 to %d bytes of plain text", SKILL_NAME_BYTES);
+    error_step(err, "fields");
     return error_fix(err, "use a short name such as 'release-checklist'");
   }
   if (!skill && (m->skill_keywords.n || m->skill_projects.n || m->skill_always_on || str_is(m->delivery, "skill"))) {
     error_set(err, STATUS_REFUSED, "a skill needs a name");
-    refuse(err, "fields");
+    error_step(err, "fields");
     return error_fix(err, "add skill_name, for example 'release-checklist'");
   }
   if (str_empty(m->delivery))
@@ -147,15 +137,14 @@ static enum status check_skill(struct memory *m, struct error *err) {
   return STATUS_OK;
 }
 
-/* Fields beside the body are remarks, not texts. */
 static enum status check_lengths(const struct memory *m, struct error *err) {
   for (size_t i = 0; i < memory_field_count; i++) {
     const struct field *f = &memory_fields[i];
     if (f->form != FIELD_TEXT || ((const struct str *)field_at(m, f->offset))->n <= REMARK_BYTES)
       continue;
     error_set(err, STATUS_REFUSED, "%s is longer than %d bytes", f->name, REMARK_BYTES);
-    refuse(err, "fields");
-    return error_fix(err, "put what is long into the text itself");
+    error_step(err, "fields");
+    return error_fix(err, "move long text into the body");
   }
   return STATUS_OK;
 }
@@ -165,21 +154,18 @@ static enum status check_values(struct memory *m, struct error *err) {
     m->weight = 1.0;
   if (!(m->weight >= 0.1 && m->weight <= 1.0)) {
     error_set(err, STATUS_REFUSED, "weight %g is outside 0.1 to 1.0", m->weight);
-    refuse(err, "fields");
+    error_step(err, "fields");
     return error_fix(err, "use a weight from 0.1 (a guess) to 1.0 (certain)");
   }
-  if (m->key.p) {
-    enum status s = gate_check_key(m->key, err);
-    if (s != STATUS_OK)
-      return s;
-  }
+  if (m->key.p)
+    TRY(gate_check_key(m->key, err));
   for (size_t i = 0; i < memory_list_count; i++)
     for (size_t k = 0; k < list_at(m, i)->n; k++) {
       struct str v = list_at(m, i)->v[k];
       if (str_empty(str_trim(v)) || v.n > 4 * LABEL_BYTES) {
         error_set(err, STATUS_REFUSED, "an entry of %s is empty or over %d bytes", memory_lists[i].name,
                   4 * LABEL_BYTES);
-        refuse(err, "fields");
+        error_step(err, "fields");
         return error_fix(err, "use short entries");
       }
     }
@@ -190,8 +176,8 @@ static enum status check_values(struct memory *m, struct error *err) {
 /* ---- step 3: headline ---- */
 
 static enum status headline_too_long(struct arena *a, size_t words, struct str headline, struct error *err) {
-  error_set(err, STATUS_REFUSED, "the headline has %zu words, at most %d are allowed", words, HEADLINE_WORDS);
-  refuse(err, "headline");
+  error_set(err, STATUS_REFUSED, "the headline has %zu words; at most %d are allowed", words, HEADLINE_WORDS);
+  error_step(err, "headline");
   struct str shorter = headline_derive(a, headline);
   return error_fix(err, "repeat the call with a shorter one, for example --headline '%.*s'", STR_ARG(shorter));
 }
@@ -202,29 +188,29 @@ static enum status check_headline(struct arena *a, bool strict, struct memory *m
     struct str derived = headline_derive(a, m->body);
     if (strict || !text_has_letter(derived)) {
       error_set(err, STATUS_REFUSED, "the headline is missing");
-      refuse(err, "headline");
+      error_step(err, "headline");
       return error_fix(err, "repeat the call with --headline '%.*s'",
-                       STR_ARG(text_has_letter(derived) ? derived : STR("at most 15 words that say what it is about")));
+                       STR_ARG(text_has_letter(derived) ? derived : STR("a summary of at most 15 words")));
     }
     m->headline = derived;
     warn(a, w, "headline_derived", arena_printf(a, "headline taken from the text: %.*s", STR_ARG(derived)),
-         STR("give a headline of your own with --headline"));
+         STR("set a headline with --headline"));
   }
   m->headline = text_collapse(a, m->headline);
   size_t words = text_count_words(m->headline);
   if (words > HEADLINE_WORDS || m->headline.n > HEADLINE_LIMIT_BYTES)
     return headline_too_long(a, words, m->headline, err);
   if (!text_has_letter(m->headline)) {
-    error_set(err, STATUS_REFUSED, "the headline '%.*s' has no letter in it", STR_ARG(m->headline));
-    refuse(err, "headline");
-    return error_fix(err, "say in a few words what it is about");
+    error_set(err, STATUS_REFUSED, "the headline '%.*s' contains no letter", STR_ARG(m->headline));
+    error_step(err, "headline");
+    return error_fix(err, "summarize the text in a few words");
   }
   return STATUS_OK;
 }
 
 /* ---- step 4: one idea ---- */
 
-/* Whether a line begins with a dated GUARDRAIL or an "Update:" marker, the trace of texts merged into one wall. */
+/* True for a line that begins with "Update:" or a dated GUARDRAIL: several of them mean that texts were merged. */
 static bool is_stacked_marker(struct str line) {
   while (line.n && !ascii_alnum(line.p[0])) {
     line.p++;
@@ -257,32 +243,32 @@ static size_t count_stacked(struct str body) {
 }
 
 static enum status too_long(size_t words, const struct memory *m, struct error *err) {
-  error_set(err, STATUS_REFUSED, "the text has %zu words, a %.*s holds at most %d", words, STR_ARG(m->kind),
+  error_set(err, STATUS_REFUSED, "the text has %zu words; a %.*s holds at most %d", words, STR_ARG(m->kind),
             BODY_WORDS);
-  refuse(err, "atomic");
-  return error_fix(err, "store one idea for each memory: split it by hand, or with 'cairn capture'");
+  error_step(err, "atomic");
+  return error_fix(err, "store one idea per memory: split the text by hand or with 'cairn capture'");
 }
 
 static enum status check_size(const struct memory *m, struct error *err) {
   if (m->body.n <= BODY_BYTES)
     return STATUS_OK;
-  error_set(err, STATUS_TOO_LARGE, "the text has %zu bytes, at most %d are allowed", m->body.n, BODY_BYTES);
-  refuse(err, "atomic");
+  error_set(err, STATUS_TOO_LARGE, "the text has %zu bytes; at most %d are allowed", m->body.n, BODY_BYTES);
+  error_step(err, "atomic");
   return error_fix(err, "split it, or index the file as a source instead of remembering it");
 }
 
 static enum status check_atomic(struct arena *a, bool strict, struct memory *m, struct warnings *w, struct error *err) {
   if (str_empty(str_trim(m->body))) {
-    error_set(err, STATUS_REFUSED, "there is no text to remember");
-    refuse(err, "atomic");
-    return error_fix(err, "give it a text: cairn remember TEXT");
+    error_set(err, STATUS_REFUSED, "the text is empty");
+    error_step(err, "atomic");
+    return error_fix(err, "pass the text: cairn remember TEXT");
   }
   TRY(check_size(m, err));
   size_t stacked = count_stacked(m->body);
   if (stacked >= 2) {
     error_set(err, STATUS_REFUSED, "the text stacks %zu dated updates into one memory", stacked);
-    refuse(err, "atomic");
-    return error_fix(err, "store the current state alone; use 'cairn supersede' for each later change");
+    error_step(err, "atomic");
+    return error_fix(err, "store only the current state; use 'cairn supersede' for each later change");
   }
   size_t words = text_count_words(m->body);
   if (words <= BODY_WORDS)
@@ -290,24 +276,24 @@ static enum status check_atomic(struct arena *a, bool strict, struct memory *m, 
   const struct mem_type *t = type_find(m->type);
   if (strict || !t || !t->long_body)
     return too_long(words, m, err);
-  warn(a, w, "long_text", arena_printf(a, "a long text: %zu words are stored in one memory, in chunks", words),
-       STR("smaller memories are found more exactly"));
+  warn(a, w, "long_text", arena_printf(a, "long text: %zu words are stored in one memory, in chunks", words),
+       STR("search is more precise with smaller memories"));
   return STATUS_OK;
 }
 
-/* A text that reads like another type is stored as asked, with a suggestion. */
+/* Adds a warning if the text reads like another type. */
 static void suggest_type(struct arena *a, const struct memory *m, struct warnings *w) {
   const char *hint = extract_type_hint(m->body);
   const struct mem_type *t = hint ? type_find(str_from(hint)) : NULL;
   if (!t || str_is(m->type, t->stored_as ? t->stored_as : t->name))
     return;
-  /* Between types of the same kind only a plain one is doubted: a person who said "note" meant it. */
+  /* Suggest only over the default type of a kind: a caller who said "note" meant it. */
   const struct mem_type *given = type_find(m->type);
   if (given && given != type_of_kind(given->kind))
     return;
   warn(a, w, "type_suggestion",
-       arena_printf(a, "this reads like a %s, it was stored as %.*s", t->name, STR_ARG(m->type)),
-       arena_printf(a, "use --type %s next time if that is what it is", t->name));
+       arena_printf(a, "this reads like type %s; it was stored as %.*s", t->name, STR_ARG(m->type)),
+       arena_printf(a, "use --type %s next time if that fits", t->name));
 }
 
 static enum status check_fields(struct memory *m, struct error *err) {
@@ -327,28 +313,11 @@ enum status gate_check_exact(struct arena *a, struct memory *m, struct error *er
 
 enum status gate_check(struct arena *a, bool strict, struct memory *m, struct warnings *w, struct error *err) {
   TRY(check_fields(m, err));
-  /* An empty text has no headline to derive: that it is empty is the better message. */
+  /* Report empty text as such, not as a missing headline. */
   if (str_empty(str_trim(m->body)))
     return check_atomic(a, strict, m, w, err);
   TRY(check_headline(a, strict, m, w, err));
   TRY(check_atomic(a, strict, m, w, err));
   suggest_type(a, m, w);
   return STATUS_OK;
-}
-
-/* ---- step 5: duplicates ---- */
-
-enum verdict gate_judge(const struct memory *draft, const struct similars *similar, size_t *ret_at) {
-  for (size_t i = 0; i < similar->n; i++) {
-    const struct similar *o = &similar->v[i];
-    if (o->similarity < SIMILARITY_SAME || o->difference.what != DIFFER_NONE)
-      continue;
-    *ret_at = i;
-    /* Another comma is no detail: the same words have similarity 1. */
-    bool more = str_is(draft->kind, kind_names[KIND_FACT]) && draft->body.n > o->body.n && o->similarity < 1;
-    bool renamed = draft->key.p && !str_eq(draft->key, o->key);
-    return more || renamed ? VERDICT_SUPERSEDE : VERDICT_SKIP;
-  }
-  *ret_at = 0;
-  return similar->n && str_is(draft->kind, kind_names[KIND_RULE]) ? VERDICT_REFUSE : VERDICT_STORE;
 }

@@ -1,5 +1,7 @@
-/* capture.c: blocks of a text, and the pieces that they are cut into. */
+/* capture.c: splitting of raw text into blocks, and of blocks into atomic pieces. */
 #include "core/memory/capture.h"
+
+#include <assert.h>
 
 #include "base/buf.h"
 #include "base/utf8.h"
@@ -8,9 +10,9 @@
 #include "core/text/markup.h"
 #include "core/text/text.h"
 
-/* What stands before a piece is short enough that CAPTURE_MAX_WORDS holds for the whole. */
+/* A piece with its heading and lead-in stays within CAPTURE_MAX_WORDS. */
 enum { LEAD_WORDS = 40, LEAD_BYTES = 600, PIECE_WORDS = CAPTURE_MAX_WORDS - LEAD_WORDS - HEADLINE_WORDS };
-/* A shorter sentence makes no headline while there is a longer one. */
+/* Leading sentences with fewer words are not used as a headline. */
 enum { SENTENCE_WORDS = 3 };
 
 static const char *const blocker_words[] = {
@@ -26,7 +28,7 @@ static bool is_blocker(struct str text) {
 
 /* ---- pieces */
 
-/* The end of the list item that begins at pos: the start of the next one that is not deeper than `indent`. */
+/* End of the list item that starts at pos: the start of the next item indented at most `indent`. */
 static size_t item_end(struct str list, size_t pos, size_t indent) {
   char fence = 0;
   for (size_t at = pos; at < list.n;) {
@@ -45,10 +47,11 @@ struct splitter {
   struct arena *a;
   struct pieces *out;
   size_t dropped;
-  struct str heading, lead; /* plain text under which the next pieces stand; may be empty */
-  const char *lead_start;   /* where the lead-in is in the text, until a list has followed it */
+  struct str heading, lead; /* plain text of the current heading and lead-in; may be empty */
+  const char *lead_start;   /* position of the lead-in until its list was added; else NULL */
 };
 
+/* Converts CRLF to LF. */
 static void add_text(struct buf *out, struct str s) {
   for (size_t i = 0; i < s.n; i++)
     if (s.p[i] != '\r' || i + 1 == s.n || s.p[i + 1] != '\n')
@@ -69,8 +72,8 @@ static struct str make_body(const struct splitter *sp, struct str text) {
   return buf_str(&out);
 }
 
-/* Without the "Great." or "Understood." with which a turn begins, as long as something follows. */
-static struct str without_interjections(struct str said) {
+/* Skips a leading "Great." or "Understood." if more text follows. */
+static struct str skip_interjections(struct str said) {
   struct str sentence;
   for (size_t pos = 0, start = 0; text_next_sentence(said, &pos, &sentence); start = pos) {
     struct str rest = str_slice(said, start, said.n);
@@ -81,7 +84,7 @@ static struct str without_interjections(struct str said) {
 }
 
 static struct str make_headline(const struct splitter *sp, struct str said) {
-  struct str headline = headline_derive(sp->a, without_interjections(said));
+  struct str headline = headline_derive(sp->a, skip_interjections(said));
   if (sp->heading.n == 0 || str_starts(headline, sp->heading))
     return headline;
   struct buf both = BUF(sp->a);
@@ -92,7 +95,7 @@ static struct str make_headline(const struct splitter *sp, struct str said) {
   return fits ? buf_str(&both) : headline;
 }
 
-static struct str without_blank_lines(struct str text) {
+static struct str skip_blank_lines(struct str text) {
   while (text.n) {
     size_t end = markup_line_end(text, 0);
     if (markup_line(str_slice(text, 0, end)).kind != LINE_BLANK || end == text.n)
@@ -102,7 +105,7 @@ static struct str without_blank_lines(struct str text) {
   return text;
 }
 
-/* The part before fenced code, which is what the author says; all of it when it begins with code. */
+/* The text before fenced code; all of it if it starts with code. */
 static struct str before_code(struct str text) {
   for (size_t start = 0; start < text.n; start = markup_line_end(text, start) + 1)
     if (markup_line(str_slice(text, start, markup_line_end(text, start))).kind == LINE_FENCE)
@@ -110,7 +113,7 @@ static struct str before_code(struct str text) {
   return text;
 }
 
-/* The kind that the text speaks for, else the kind of what it stands under. */
+/* Kind indicated by the text, else by its lead-in or heading. */
 static const char *guess_kind(const struct splitter *sp, struct str said, bool open_task) {
   struct str sources[] = {open_task ? STR("[ ]") : said, sp->lead, sp->heading};
   const size_t last = kind_cue_count - 1;
@@ -122,31 +125,31 @@ static const char *guess_kind(const struct splitter *sp, struct str said, bool o
   return kind_cues[last].type;
 }
 
-/* One piece of at most PIECE_WORDS words. */
+/* Adds text of at most PIECE_WORDS words. */
 static void add_piece(struct splitter *sp, struct str text) {
-  text = without_blank_lines(text);
+  text = skip_blank_lines(text);
   struct line line = markup_line(str_slice(text, 0, markup_line_end(text, 0)));
   bool bullet = line.kind == LINE_BULLET, marked = bullet || line.kind == LINE_QUOTE;
   struct str rest = str_trim(str_slice(text, marked ? line.text : 0, text.n));
-  /* In a list, "Name:" is what the item is about. */
+  /* In a list item, "Name:" is a topic, not a speaker. */
   size_t speaker = bullet ? 0 : markup_speaker(str_slice(rest, 0, markup_line_end(rest, 0)));
   struct str said = str_slice(rest, speaker, rest.n);
   if (!text_has_letter(said) || text_count_words(said) < CAPTURE_MIN_WORDS) {
     sp->dropped += said.n > 0;
     return;
   }
-  struct str words = before_code(said);
+  struct str prose = before_code(said);
   bool one_item = bullet && item_end(text, 0, line.indent) == text.n;
   struct piece piece = {
       .headline = make_headline(sp, said),
       .body = make_body(sp, one_item ? rest : str_trim(text)),
-      .type_cue = guess_kind(sp, words, line.task && !line.done),
-      .blocker = is_blocker(words),
+      .type_cue = guess_kind(sp, prose, line.task && !line.done),
+      .blocker = is_blocker(prose),
   };
   list_push(sp->a, sp->out, piece);
 }
 
-/* Text that has no line break to split at: whole sentences are packed, and what is longer is cut between words. */
+/* Splits text without usable line breaks: packs whole sentences, and cuts longer ones between words. */
 static void add_sentences(struct splitter *sp, struct str text) {
   struct str sentence;
   size_t start = 0, words = 0;
@@ -177,9 +180,8 @@ static void add_part(struct splitter *sp, struct str text) {
     add_piece(sp, text);
 }
 
-/* A long paragraph is split at line breaks behind at least min_words words, except where a line was merely wrapped or
- * is code. */
-static void add_lines_of(struct splitter *sp, struct str text, size_t min_words) {
+/* Splits a long paragraph at line breaks after at least min_words words, but not in code or at a wrapped line. */
+static void add_lines(struct splitter *sp, struct str text, size_t min_words) {
   if (text_count_words(text) <= CAPTURE_LINE_WORDS) {
     add_piece(sp, text);
     return;
@@ -198,8 +200,8 @@ static void add_lines_of(struct splitter *sp, struct str text, size_t min_words)
     words += more;
     bool code = markup_in_fence(line, &fence);
     struct str next = str_slice(text, end < text.n ? end + 1 : end, markup_line_end(text, end + 1));
-    bool goes_on = code ? fence != 0 : markup_wraps(line, next) || markup_line(next).kind == LINE_FENCE;
-    if (!goes_on && words >= min_words) {
+    bool continues = code ? fence != 0 : markup_wraps(line, next) || markup_line(next).kind == LINE_FENCE;
+    if (!continues && words >= min_words) {
       add_part(sp, str_slice(text, start, end));
       start = end < text.n ? end + 1 : end;
       words = 0;
@@ -210,7 +212,7 @@ static void add_lines_of(struct splitter *sp, struct str text, size_t min_words)
     add_part(sp, str_slice(text, start, text.n));
 }
 
-static void add_paragraph(struct splitter *sp, struct str text) { add_lines_of(sp, text, CAPTURE_MIN_WORDS); }
+static void add_paragraph(struct splitter *sp, struct str text) { add_lines(sp, text, CAPTURE_MIN_WORDS); }
 
 /* ---- lists */
 
@@ -219,19 +221,19 @@ static size_t item_words(struct str item) {
   return text_count_words(str_slice(item, line.text, item.n));
 }
 
-/* A list that stays whole, as far as that goes, takes the words that lead into it along. */
+/* Adds a list as one piece if it fits, with its lead-in. */
 static void add_whole_list(struct splitter *sp, struct str list) {
   struct str lead = sp->lead;
   if (sp->lead_start) {
     list = (struct str){sp->lead_start, (size_t)(list.p + list.n - sp->lead_start)};
     sp->lead = STR_NONE;
   }
-  add_lines_of(sp, list, CAPTURE_LINE_WORDS);
+  add_lines(sp, list, CAPTURE_LINE_WORDS);
   sp->lead = lead;
 }
 
-/* Items that are sentences become pieces when they are most of the list; an item that is too short stays with the one
- * before it, so that nothing is lost. Other lists stay whole. */
+/* If most items are sentences, each becomes a piece; a short item stays with the one before it, so that nothing is
+ * dropped. Other lists are not split. */
 static void add_list(struct splitter *sp, struct str list) {
   size_t indent = markup_line(str_slice(list, 0, markup_line_end(list, 0))).indent;
   size_t items = 0, sentences = 0;
@@ -247,7 +249,6 @@ static void add_list(struct splitter *sp, struct str list) {
   for (size_t pos = 0, end; pos < list.n; pos = end) {
     end = item_end(list, pos, indent);
     size_t more = item_words(str_slice(list, pos, end));
-    /* What was gathered is complete unless it, or this item, is too short to stand alone. */
     if (words >= CAPTURE_MIN_WORDS && more >= CAPTURE_MIN_WORDS) {
       add_paragraph(sp, str_slice(list, start, pos));
       start = pos;
@@ -270,17 +271,18 @@ struct block {
 struct blocks {
   struct block *v;
   size_t n, cap;
-  bool open;        /* the last one can still grow */
-  size_t last_line; /* where its last line begins */
+  bool open;        /* the last block may still grow */
+  size_t last_line; /* start of its last line */
 };
 
-static bool last_is(const struct blocks *blocks, enum block_kind kind) {
+static bool is_last(const struct blocks *blocks, enum block_kind kind) {
   return blocks->n && blocks->v[blocks->n - 1].kind == kind;
 }
 
-/* Adds the line [start, end) to the last block, or begins a new one. */
+/* Appends the line [start, end) to the open block, or starts a new block. */
 static void put_line(struct arena *a, struct blocks *blocks, enum block_kind kind, bool fresh, size_t start,
                      size_t end) {
+  assert(!blocks->open || blocks->n);
   if (blocks->open && !fresh)
     blocks->v[blocks->n - 1].end = end;
   else
@@ -289,9 +291,9 @@ static void put_line(struct arena *a, struct blocks *blocks, enum block_kind kin
   blocks->last_line = start;
 }
 
-/* "Title" above a line of = or -: one short line that is no sentence. */
+/* A title above a line of = or -: one short line that is not a sentence. */
 static bool is_title(struct str text, const struct blocks *blocks, struct str rule) {
-  if (!blocks->open || !last_is(blocks, BLOCK_TEXT))
+  if (!blocks->open || !is_last(blocks, BLOCK_TEXT))
     return false;
   const struct block *b = &blocks->v[blocks->n - 1];
   struct str title = str_trim(str_slice(text, b->start, b->end));
@@ -300,11 +302,11 @@ static bool is_title(struct str text, const struct blocks *blocks, struct str ru
          !memchr(".!?", title.p[title.n - 1], 3) && text_count_words(title) <= HEADLINE_WORDS;
 }
 
-/* Does a line of text go on with the open block, or, behind a blank line, with the last item of a list? */
-static bool goes_on(struct str text, const struct blocks *blocks, struct str line, size_t indent) {
+/* True if the line continues the open block or, after a blank line, the last item of a list. */
+static bool is_continuation(struct str text, const struct blocks *blocks, struct str line, size_t indent) {
   if (markup_speaker(line))
     return false;
-  if (!last_is(blocks, BLOCK_LIST))
+  if (!is_last(blocks, BLOCK_LIST))
     return blocks->open;
   struct str before = str_slice(text, blocks->last_line, blocks->v[blocks->n - 1].end);
   return indent >= 2 || (blocks->open && markup_wraps(before, line));
@@ -328,18 +330,18 @@ static void put_text(struct arena *a, struct str text, struct blocks *blocks, si
     break;
   case LINE_BULLET:
     /* Blank lines between items do not end a list. */
-    blocks->open = blocks->open || last_is(blocks, BLOCK_LIST);
-    put_line(a, blocks, BLOCK_LIST, !last_is(blocks, BLOCK_LIST), start, end);
+    blocks->open = blocks->open || is_last(blocks, BLOCK_LIST);
+    put_line(a, blocks, BLOCK_LIST, !is_last(blocks, BLOCK_LIST), start, end);
     break;
   default: {
-    bool more = goes_on(text, blocks, line, l.indent);
+    bool more = is_continuation(text, blocks, line, l.indent);
     blocks->open = blocks->open || more;
     put_line(a, blocks, BLOCK_TEXT, !more, start, end);
   }
   }
 }
 
-/* Where the last fence of that mark begins; SIZE_MAX when there is none. A fence that is opened there has no end. */
+/* Start of the last fence with that character, SIZE_MAX if there is none. A fence opened there is never closed. */
 static size_t last_fence(struct str text, char mark) {
   size_t last = SIZE_MAX;
   for (size_t start = 0; start < text.n; start = markup_line_end(text, start) + 1) {
@@ -362,16 +364,16 @@ static void find_blocks(struct arena *a, struct str text, struct blocks *ret) {
       put_text(a, text, ret, start, end);
       continue;
     }
-    /* Code belongs to the text before it, blank lines between them or not. */
-    ret->open = ret->n && !last_is(ret, BLOCK_HEADING);
+    /* Code belongs to the text before it, even after blank lines. */
+    ret->open = ret->n && !is_last(ret, BLOCK_HEADING);
     put_line(a, ret, BLOCK_TEXT, false, start, end);
   }
 }
 
-/* ---- all of it */
+/* ---- lead-ins and headings */
 
-/* The offset of the last sentence of a paragraph when it leads into the items of the list below: it ends with a colon
- * or asks what they answer, or is a title in bold. SIZE_MAX otherwise. */
+/* Offset of the last sentence of a paragraph if it introduces the list that follows: it ends with a colon or a question
+ * mark, or is bold. SIZE_MAX otherwise. */
 static size_t find_lead(struct str block, const struct block *next) {
   if (!next || next->kind != BLOCK_LIST)
     return SIZE_MAX;

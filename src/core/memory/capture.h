@@ -1,19 +1,19 @@
-/* capture.h: splits raw text (a conversation, notes) into atomic pieces, by rule. */
+/* capture.h: rule-based splitting of raw text (a conversation, notes) into atomic pieces. */
 #pragma once
 
 #include "base/arena.h"
 
 enum {
-  CAPTURE_MIN_WORDS = 5,    /* what is shorter says nothing on its own */
-  CAPTURE_LINE_WORDS = 300, /* longer paragraphs are split at their line breaks */
-  CAPTURE_MAX_WORDS = 400,  /* no body is longer, what was put before it included */
+  CAPTURE_MIN_WORDS = 5,    /* shorter parts are dropped */
+  CAPTURE_LINE_WORDS = 300, /* longer paragraphs are split at line breaks */
+  CAPTURE_MAX_WORDS = 400,  /* limit of a body, including its heading and lead-in */
 };
 
 struct piece {
-  struct str headline;  /* as headline_derive() makes it, behind "heading: " where that fits */
-  struct str body;      /* the text, behind the heading and the lead-in that it stands under */
-  const char *type_cue; /* the kind that its words speak for */
-  bool blocker;         /* it forbids something; means a severity only where the kind is a rule */
+  struct str headline;  /* from headline_derive(), prefixed with "heading: " if that fits */
+  struct str body;      /* the text, prefixed with its heading and lead-in */
+  const char *type_cue; /* kind indicated by the text */
+  bool blocker;         /* forbids something; a severity only if the kind is a rule */
 };
 
 struct pieces {
@@ -21,7 +21,7 @@ struct pieces {
   size_t n, cap;
 };
 
-/* Pieces in the order of the text; *ret_dropped counts the parts that were too short. Blank lines, headings, turns of
- * speakers and list items that are sentences of their own begin a piece; fenced code stays with the text before it; a
- * speaker's name stays in the body and off the headline. */
+/* Returns pieces in text order; *ret_dropped counts the parts that were too short. Blank lines, headings, turns of
+ * speakers and list items that are full sentences start a piece. Fenced code stays with the text before it. A speaker's
+ * name stays in the body but not in the headline. */
 void capture_split(struct arena *a, struct str text, struct pieces *ret, size_t *ret_dropped);

@@ -1,17 +1,19 @@
-/* chunk.c: packs sentences, or the turns of a conversation, into chunks. */
+/* chunk.c: chunking by sentences or by the turns of a conversation. */
 #include "core/memory/chunk.h"
+
+#include <assert.h>
 
 #include "base/buf.h"
 #include "core/text/text.h"
 #include "core/text/token_count.h"
 #include "transcript/core/turns.h"
 
-/* A piece of text that is never divided between chunks: a sentence, or a part of a long one. */
+/* Text that is never split across chunks: a sentence, or part of a long one. */
 struct unit {
   size_t start, end;
   size_t gap;     /* tokens of the white space before it */
-  size_t tokens;  /* its own */
-  bool paragraph; /* begins one */
+  size_t tokens;  /* without the gap */
+  bool paragraph; /* starts a paragraph */
 };
 
 struct units {
@@ -19,8 +21,7 @@ struct units {
   size_t n, cap;
 };
 
-/* A good place to cut inside a text that must be cut within `room`: behind the last line, else behind the last word,
- * provided that no more than half of the room is lost; else at its end. */
+/* Where to cut a text of which only `room` fits: after the last line or word in its second half, else at its end. */
 static size_t cut_inside(struct str room) {
   size_t word = 0;
   for (size_t i = room.n; i > room.n / 2; i--) {
@@ -56,7 +57,7 @@ static void add_sentence(struct arena *a, struct str body, size_t start, size_t 
   }
 }
 
-/* True when all units from i on, with the white space before them, come to at most `room` tokens. */
+/* True if all units from i on, with their gaps, have at most `room` tokens. */
 static bool rest_fits(const struct units *units, size_t i, size_t room) {
   for (; i < units->n; i++) {
     size_t more = units->v[i].gap + units->v[i].tokens;
@@ -67,7 +68,7 @@ static bool rest_fits(const struct units *units, size_t i, size_t room) {
   return true;
 }
 
-/* One past the last unit of the chunk that begins with unit `first`. */
+/* One past the last unit of the chunk that starts with unit `first`. */
 static size_t chunk_end(const struct units *units, size_t first) {
   size_t tokens = units->v[first].tokens, paragraph = 0, i = first + 1;
   for (; i < units->n; i++) {
@@ -78,13 +79,13 @@ static size_t chunk_end(const struct units *units, size_t first) {
       break;
     tokens += u->gap + u->tokens;
   }
-  /* A short rest is taken along: on its own it would be mostly overlap. */
+  /* Include a short rest: a separate chunk would be mostly overlap. */
   if (rest_fits(units, i, CHUNK_MAX - tokens))
     return units->n;
   return paragraph ? paragraph : i;
 }
 
-/* The unit with which the next chunk begins, so that it repeats the end of the chunk [first, end). */
+/* First unit of the chunk after [first, end), including the overlap. */
 static size_t overlap_start(const struct units *units, size_t first, size_t end) {
   size_t tokens = 0, i = end;
   while (i > first + 1) {
@@ -93,10 +94,11 @@ static size_t overlap_start(const struct units *units, size_t first, size_t end)
       break;
     i--;
   }
+  assert(i > first); /* each chunk starts after the previous one */
   return i;
 }
 
-/* The chunks of ordinary text, which lies `base` bytes behind the start of the body. */
+/* Splits plain text that starts at byte `base` of the body. */
 static void split_text(struct arena *a, struct str text, size_t base, struct chunks *ret) {
   struct str whole = str_trim(text);
   if (tokens_estimate(whole) <= CHUNK_MAX) {
@@ -119,12 +121,12 @@ static void split_text(struct arena *a, struct str text, size_t base, struct chu
 
 /* ---- conversations */
 
-/* Tokens of the turns first <= t < end, with what is between them. */
+/* Tokens of the turns [first, end) and of the text between them. */
 static size_t tokens_between(struct str body, const struct turns *t, size_t first, size_t end) {
   return tokens_estimate(str_slice(body, t->v[first].start, t->v[end - 1].end));
 }
 
-/* One past the long turn that is turn `first`, or that answers it when it is short; `first` when there is none. */
+/* One past the long turn at `first`, or the long turn that answers a short turn at `first`; `first` if neither. */
 static size_t reply_end(const struct turns *t, size_t first) {
   if (t->v[first].tokens > CHUNK_TURNS)
     return first + 1;
@@ -132,7 +134,7 @@ static size_t reply_end(const struct turns *t, size_t first) {
   return asked && t->v[first + 1].tokens > CHUNK_TURNS ? first + 2 : first;
 }
 
-/* One past the last turn of a chunk of whole turns that begins with turn `first` and holds turn `next`. */
+/* One past the last turn of a chunk of whole turns that starts with turn `first` and includes turn `next`. */
 static size_t pack_end(struct str body, const struct turns *t, size_t first, size_t next) {
   size_t end = next + 1;
   while (end < t->n && reply_end(t, end) == end && tokens_between(body, t, first, end + 1) <= CHUNK_TURNS)
@@ -141,7 +143,7 @@ static size_t pack_end(struct str body, const struct turns *t, size_t first, siz
 }
 
 static void split_turns(struct arena *a, struct str body, const struct turns *t, struct chunks *ret) {
-  size_t first = 0; /* turn of the last chunk of whole turns; after a long one: `next` */
+  size_t first = 0; /* first turn of the previous chunk of whole turns; equal to `next` after a long turn */
   for (size_t next = 0; next < t->n;) {
     size_t end = reply_end(t, next);
     if (end > next) {
@@ -150,7 +152,7 @@ static void split_turns(struct arena *a, struct str body, const struct turns *t,
       next = first = end;
       continue;
     }
-    /* A short turn is said again, so that what follows it is understood. */
+    /* Repeat a short turn as context of the turn that follows it. */
     bool again = next > first + 1 && t->v[next - 1].tokens < CHUNK_AGAIN &&
                  tokens_between(body, t, next - 1, next + 1) <= CHUNK_TURNS;
     first = again ? next - 1 : next;
@@ -172,8 +174,8 @@ void chunk_split(struct arena *a, struct str body, struct chunks *ret) {
     split_text(a, body, 0, ret);
 }
 
-/* A headline that was taken from the body differs from it in white space and marks alone. */
-static bool begins_with(struct str body, struct str headline) {
+/* True if the body starts with the headline, ignoring white space and ASCII punctuation. */
+static bool starts_with_headline(struct str body, struct str headline) {
   size_t i = 0, k = 0;
   for (;;) {
     while (k < headline.n && !ascii_alnum(headline.p[k]) && !(headline.p[k] & 0x80))
@@ -188,10 +190,11 @@ static bool begins_with(struct str body, struct str headline) {
 }
 
 struct str embed_text(struct arena *a, struct str before, struct str headline, struct str body) {
-  /* A derived headline is the beginning of the body: said once is enough. */
+  /* Do not repeat a headline derived from the body. */
   struct str stem = headline;
   if (str_ends(stem, STR("…")))
     stem.n -= sizeof("…") - 1;
-  struct str text = begins_with(body, stem) ? body : arena_printf(a, "%.*s. %.*s", STR_ARG(headline), STR_ARG(body));
+  struct str text =
+      starts_with_headline(body, stem) ? body : arena_printf(a, "%.*s. %.*s", STR_ARG(headline), STR_ARG(body));
   return str_empty(before) ? text : arena_printf(a, "%.*s\n%.*s", STR_ARG(before), STR_ARG(text));
 }

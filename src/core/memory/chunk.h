@@ -1,19 +1,19 @@
-/* chunk.h: cuts a body into the overlapping pieces that are indexed and embedded. */
+/* chunk.h: chunking of a body for indexing and embedding. */
 #pragma once
 
 #include "base/arena.h"
 
-/* In tokens of tokens_estimate(). */
+/* In tokens as counted by tokens_estimate(). */
 enum {
   CHUNK_TARGET = 400,
   CHUNK_OVERLAP = 80,
   CHUNK_MAX = 500,
-  CHUNK_TURNS = 110, /* turns of a conversation are packed up to this; a longer one has its own chunks */
-  CHUNK_ASKED = 60,  /* a turn below this stands with the long one that answers it */
-  CHUNK_AGAIN = 40,  /* a turn below this is repeated at the head of the next chunk */
+  CHUNK_TURNS = 110, /* turns of a conversation are packed up to this size; a longer turn gets its own chunks */
+  CHUNK_ASKED = 60,  /* a turn shorter than this shares a chunk with the long turn that answers it */
+  CHUNK_AGAIN = 40,  /* a turn shorter than this is repeated at the start of the next chunk */
 };
 
-/* A range of bytes of the body. */
+/* Byte range of the body. */
 struct chunk {
   size_t start, len;
 };
@@ -23,18 +23,17 @@ struct chunks {
   size_t n, cap;
 };
 
-/* Chunks of about CHUNK_TARGET tokens that end, where possible, with a paragraph, else with a sentence, a word or a
- * character, each beginning with the last CHUNK_OVERLAP tokens or so of the one before. They are in order, none lies
- * inside another, none is over CHUNK_MAX tokens, and together they hold all text that is not white space. A body of at
- * most CHUNK_MAX tokens is one chunk; one of white space alone has none.
+/* Splits a body into chunks of about CHUNK_TARGET tokens. A chunk ends at the end of a paragraph if possible, else of a
+ * sentence, a word or a character, and begins with about CHUNK_OVERLAP tokens of the previous chunk. Chunks are in
+ * order, none contains another, none exceeds CHUNK_MAX tokens, and together they cover all text except white space. A
+ * body of at most CHUNK_MAX tokens is one chunk. A body of white space has none.
  *
- * A conversation (transcript/core/turns.h) of more than CHUNK_TURNS tokens is cut between turns instead, because an
- * embedder reads little more than that of a chunk, and a short statement behind a long reply would never be read: a
- * chunk holds whole turns of at most CHUNK_TURNS tokens together, and repeats at most one short turn of the chunk
- * before. A longer turn begins a chunk, or stands in it behind the one short turn before it, is cut like any other
- * text, and ends one.
- */
+ * A conversation (transcript/core/turns.h) of more than CHUNK_TURNS tokens is split between turns instead: an embedder
+ * reads little more than that of a chunk, so a short statement after a long reply would never be read. A chunk holds
+ * whole turns of at most CHUNK_TURNS tokens in total and repeats at most one short turn of the previous chunk. A longer
+ * turn starts a chunk, possibly after the one short turn that precedes it, is split like any other text, and ends a
+ * chunk. */
 void chunk_split(struct arena *a, struct str body, struct chunks *ret);
 
-/* The text that stands for a chunk in an embedder. `before`: the end of the entry that it follows, or absent. */
+/* Text of a chunk as passed to the embedder. `before` is the end of the preceding entry, or absent. */
 struct str embed_text(struct arena *a, struct str before, struct str headline, struct str body);

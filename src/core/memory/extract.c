@@ -1,4 +1,4 @@
-/* extract.c: tags, mentions and action items; the cues that speak for a type. */
+/* extract.c: extraction of tags, mentions, action items and a type suggestion. */
 #include "core/memory/extract.h"
 
 #include "base/utf8.h"
@@ -9,16 +9,16 @@
 
 enum { NAME_BYTES = 64, HEADLINE_LOOK = 2000, CLAUSE_WORDS = 4 };
 
-/* ---- prose: the text with code and links blotted out, byte for byte at the same place */
+/* ---- prose: the text with code and links overwritten; offsets stay the same */
 
-static void blot(char *p, size_t from, size_t to, char with) {
+static void overwrite(char *p, size_t from, size_t to, char with) {
   for (size_t i = from; i < to; i++)
     if (p[i] != '\n')
       p[i] = with;
 }
 
-/* Code inside a line becomes a word of small letters: the sentence keeps its shape. */
-static void blot_code(char *p, size_t start, size_t end) {
+/* Inline code becomes a lower-case word, so that the sentence keeps its structure. */
+static void overwrite_code(char *p, size_t start, size_t end) {
   for (size_t i = start; i < end; i++) {
     if (p[i] != '`')
       continue;
@@ -30,13 +30,13 @@ static void blot_code(char *p, size_t start, size_t end) {
       return;
     for (i = (size_t)(close - p); i + 1 < end && p[i + 1] == '`';)
       i++;
-    blot(p, open, i + 1, 'x');
+    overwrite(p, open, i + 1, 'x');
   }
 }
 
-static bool ends_link(char c) { return ascii_space(c) || c == '<' || c == '>' || c == '"' || c == '`' || c == ')'; }
+static bool is_link_end(char c) { return ascii_space(c) || c == '<' || c == '>' || c == '"' || c == '`' || c == ')'; }
 
-static void blot_links(char *p, size_t start, size_t end) {
+static void overwrite_links(char *p, size_t start, size_t end) {
   for (size_t i = start; i + 3 < end; i++) {
     bool scheme = memcmp(p + i, "://", 3) == 0, www = memcmp(p + i, "www.", 4) == 0;
     if (!scheme && !www)
@@ -44,9 +44,9 @@ static void blot_links(char *p, size_t start, size_t end) {
     size_t from = i, to = i;
     while (from > start && i - from < 12 && ascii_alnum(p[from - 1]))
       from--;
-    while (to < end && !ends_link(p[to]))
+    while (to < end && !is_link_end(p[to]))
       to++;
-    blot(p, from, to, 'x');
+    overwrite(p, from, to, 'x');
     i = to;
   }
 }
@@ -57,17 +57,17 @@ static struct str make_prose(struct arena *a, struct str text) {
   for (size_t start = 0; start < text.n;) {
     size_t end = markup_line_end(text, start);
     if (markup_in_fence(str_slice(text, start, end), &fence)) {
-      blot(p, start, end, ' ');
+      overwrite(p, start, end, ' ');
     } else {
-      blot_code(p, start, end);
-      blot_links(p, start, end);
+      overwrite_code(p, start, end);
+      overwrite_links(p, start, end);
     }
     start = end + 1;
   }
   return (struct str){p, text.n};
 }
 
-/* ---- lists without repetitions */
+/* ---- lists without duplicates */
 
 static void add_once(struct arena *a, struct strs *list, struct str s, size_t max) {
   if (list->n == max)
@@ -84,18 +84,11 @@ static void add_once(struct arena *a, struct strs *list, struct str s, size_t ma
   strs_push(a, list, arena_dup(a, s));
 }
 
-static bool is_listed(struct str word, const char *const *list, size_t n) {
-  for (size_t i = 0; i < n; i++)
-    if (str_ieq(word, str_from(list[i])))
-      return true;
-  return false;
-}
-
 /* ---- tags and mentions */
 
-/* The run of name characters at pos: letters, digits and `marks`, which do not end it. A run that begins in a spaced
- * script ends where an unspaced one begins when `one_script` is set. */
-static struct str name_at(struct str s, size_t pos, const char *marks, bool one_script) {
+/* The name at pos: letters, digits and, between them, the characters in `inner`. With `one_script`, it ends at a change
+ * between a script that separates words by spaces and one that does not. */
+static struct str name_at(struct str s, size_t pos, const char *inner, bool one_script) {
   size_t i = pos, end = pos;
   bool unspaced = false;
   while (i < s.n && i - pos <= NAME_BYTES) {
@@ -106,15 +99,15 @@ static struct str name_at(struct str s, size_t pos, const char *marks, bool one_
       else if (one_script && utf8_is_unspaced(cp) != unspaced)
         break;
       end = i;
-    } else if (cp == 0 || cp >= 0x80 || !strchr(marks, (int)cp)) {
+    } else if (cp == 0 || cp >= 0x80 || !strchr(inner, (int)cp)) {
       break;
     }
   }
   return str_slice(s, pos, end);
 }
 
-/* Can a tag or mention begin here? Behind a letter it would be part of something else: "C#", "a@b.org". */
-static bool is_free(struct str s, size_t pos) {
+/* True if a tag or mention can start at pos. After a letter the sign is part of a word: "C#", "a@b.org". */
+static bool can_start_at(struct str s, size_t pos) {
   if (pos == 0)
     return true;
   size_t start = pos - 1;
@@ -126,14 +119,14 @@ static bool is_free(struct str s, size_t pos) {
   return before >= 0x80 || before == 0 || !strchr("#@/&_-.=\\+$%~", (int)before);
 }
 
-/* Only white space between the start of the line and pos. */
-static bool starts_line(struct str s, size_t pos) {
+/* True if only white space precedes pos on its line. */
+static bool is_line_start(struct str s, size_t pos) {
   while (pos > 0 && (s.p[pos - 1] == ' ' || s.p[pos - 1] == '\t'))
     pos--;
   return pos == 0 || s.p[pos - 1] == '\n';
 }
 
-static bool is_colour(struct str name) {
+static bool is_color(struct str name) {
   if (name.n != 3 && name.n != 4 && name.n != 6 && name.n != 8)
     return false;
   for (size_t i = 0; i < name.n; i++)
@@ -146,20 +139,20 @@ static void add_tag(struct arena *a, struct str s, size_t sign, size_t pos, stru
   static const char *const directives[] = {"include", "define", "undef",  "if",     "ifdef",  "ifndef",   "elif",
                                            "else",    "endif",  "pragma", "import", "region", "endregion"};
   struct str name = name_at(s, pos, "_-/", false);
-  if (name.n > NAME_BYTES || !text_has_letter(name) || is_colour(name))
+  if (name.n > NAME_BYTES || !text_has_letter(name) || is_color(name))
     return;
-  if (starts_line(s, sign) && is_listed(name, directives, ARRAY_LEN(directives)))
+  if (is_line_start(s, sign) && text_is_one_of(name, directives, ARRAY_LEN(directives)))
     return;
   bool anchor = sign >= 2 && s.p[sign - 1] == '(' && s.p[sign - 2] == ']';
   if (!anchor)
     add_once(a, ret, name, EXTRACT_TAGS);
 }
 
-/* A decorator stands alone on its line above a definition. */
+/* A decorator is the only text on its line and precedes a definition. */
 static bool is_decorator(struct str s, size_t sign, size_t end) {
   static const char *const openings[] = {"def ",       "class ",    "async ",  "public ", "private ",
                                          "protected ", "function ", "export ", "static ", "@"};
-  if (!starts_line(s, sign) || (end < s.n && s.p[end] != '\n' && s.p[end] != '\r'))
+  if (!is_line_start(s, sign) || (end < s.n && s.p[end] != '\n' && s.p[end] != '\r'))
     return false;
   size_t next = markup_line_end(s, end);
   while (next < s.n && ascii_space(s.p[next]))
@@ -171,7 +164,7 @@ static bool is_decorator(struct str s, size_t sign, size_t end) {
 }
 
 static void add_mention(struct arena *a, struct str s, size_t sign, struct strs *ret) {
-  /* Words behind @ that address nobody: groups, annotations, style sheets, versions. */
+  /* Words after @ that are not people: groups, annotations, style sheets, versions. */
   static const char *const nobody[] = {"here",    "channel", "everyone", "all",    "team",       "param",    "return",
                                        "returns", "throws",  "see",      "since",  "deprecated", "override", "property",
                                        "media",   "import",  "latest",   "types",  "todo",       "example",  "test",
@@ -184,7 +177,7 @@ static void add_mention(struct arena *a, struct str s, size_t sign, struct strs 
     return;
   if (str_ends(name, STR(".com")) || str_ends(name, STR(".org")) || str_ends(name, STR(".net")))
     return;
-  if (!is_listed(name, nobody, ARRAY_LEN(nobody)) && !is_decorator(s, sign, end))
+  if (!text_is_one_of(name, nobody, ARRAY_LEN(nobody)) && !is_decorator(s, sign, end))
     add_once(a, ret, name, EXTRACT_PEOPLE);
 }
 
@@ -194,7 +187,7 @@ static void find_signs(struct arena *a, struct str prose, struct extracted *ret)
     bool wide_hash = (unsigned char)c == 0xef && str_starts(str_slice(prose, i, prose.n), STR("\xef\xbc\x83"));
     if (c != '#' && c != '@' && !wide_hash)
       continue;
-    if (!is_free(prose, i))
+    if (!can_start_at(prose, i))
       continue;
     if (c == '@')
       add_mention(a, prose, i, &ret->people);
@@ -207,7 +200,7 @@ static void find_signs(struct arena *a, struct str prose, struct extracted *ret)
 
 static const struct {
   const char *phrase;
-  bool near_start; /* only near the start of a clause: "we should", not "as it should" */
+  bool near_start; /* counts only near the start of a clause: "we should", not "as it should" */
 } action_cues[] = {
     {"need to", false},      {"needs to", false},  {"must", false},        {"have to", false}, {"has to", false},
     {"follow-up", false},    {"todo", false},      {"to do:", false},      {"fixme", false},   {"remember to", false},
@@ -216,24 +209,24 @@ static const struct {
 
 static bool is_negation(struct str word) {
   static const char *const words[] = {"not", "no", "never", "without", "nor"};
-  return is_listed(word, words, ARRAY_LEN(words)) || str_ends(word, STR("n't")) ||
+  return text_is_one_of(word, words, ARRAY_LEN(words)) || str_ends(word, STR("n't")) ||
          str_ends(word, STR("n\xe2\x80\x99t"));
 }
 
-/* Words that begin a clause which only tells or supposes something. */
-static bool is_telling(struct str word) {
+/* Words that start a clause without a request: statements, conditions. */
+static bool is_statement_word(struct str word) {
   static const char *const words[] = {"if",   "whether", "which", "that", "what",  "how",   "why",
                                       "when", "because", "it",    "this", "these", "there", "as"};
-  return is_listed(word, words, ARRAY_LEN(words));
+  return text_is_one_of(word, words, ARRAY_LEN(words));
 }
 
-/* Where the reader stands in a sentence. */
+/* The clause being read. */
 struct clause {
   size_t start, words;
-  bool telling;
+  bool statement;
 };
 
-static bool joins_clauses(struct str word) {
+static bool is_conjunction(struct str word) {
   return str_ieq(word, STR("and")) || str_ieq(word, STR("but")) || str_ieq(word, STR("so")) ||
          str_ieq(word, STR("then"));
 }
@@ -242,37 +235,37 @@ static bool has_cue(struct str s, size_t at, struct str before, const struct cla
   for (size_t i = 0; i < ARRAY_LEN(action_cues); i++) {
     if (!phrase_at(s, at, action_cues[i].phrase))
       continue;
-    bool placed = !action_cues[i].near_start || (clause->words < CLAUSE_WORDS && !clause->telling);
+    bool placed = !action_cues[i].near_start || (clause->words < CLAUSE_WORDS && !clause->statement);
     if (placed && !is_negation(before))
       return true;
   }
   return false;
 }
 
-/* Finds the clause in which the sentence asks for an action; SIZE_MAX when it does not. */
+/* Finds the cue of an action and the start of its clause. */
 static bool find_cue(struct str s, size_t *ret_clause, size_t *ret_at) {
   struct clause clause = {0};
   struct str word, before = STR_NONE;
   for (size_t pos = 0, end = 0; text_next_word(s, &pos, &word); end = pos) {
     size_t at = (size_t)(word.p - s.p);
-    bool mark = false;
+    bool separator = false;
     for (size_t i = end; i < at && before.n; i++)
-      mark |= s.p[i] == ',' || s.p[i] == ';' || s.p[i] == ':' || s.p[i] == '(';
-    if (mark || joins_clauses(word))
+      separator |= s.p[i] == ',' || s.p[i] == ';' || s.p[i] == ':' || s.p[i] == '(';
+    if (separator || is_conjunction(word))
       clause = (struct clause){.start = at};
     if (has_cue(s, at, before, &clause)) {
       *ret_clause = clause.start;
       *ret_at = at;
       return true;
     }
-    clause.telling |= is_telling(word);
-    clause.words += !joins_clauses(word);
+    clause.statement |= is_statement_word(word);
+    clause.words += !is_conjunction(word);
     before = word;
   }
   return false;
 }
 
-/* `prose` and `text` are the same sentence, without and with its code and links. */
+/* `prose` and `text` are the same sentence, without and with code and links. */
 static void add_action(struct arena *a, struct str prose, struct str text, struct strs *ret) {
   struct line line = markup_line(str_slice(prose, 0, markup_line_end(prose, 0)));
   size_t clause = 0, at = 0;
@@ -280,7 +273,7 @@ static void add_action(struct arena *a, struct str prose, struct str text, struc
     return;
   if (!line.task && !find_cue(prose, &clause, &at))
     return;
-  /* A long sentence is entered where it asks for something. */
+  /* A long sentence is cut to start at its request. */
   size_t start = 0;
   if (text.n > EXTRACT_ACTION_BYTES && at > EXTRACT_ACTION_BYTES / 2)
     start = at - clause <= EXTRACT_ACTION_BYTES / 2 ? clause : at;
@@ -298,9 +291,9 @@ static void find_actions(struct arena *a, struct str prose, struct str text, str
   }
 }
 
-/* ---- all of it */
+/* ---- metadata */
 
-/* A headline that was cut from the beginning of the body says nothing twice. */
+/* True if the headline repeats the start of the body. */
 static bool is_repeated(struct arena *a, struct str headline, struct str body) {
   if (str_ends(headline, STR("\xe2\x80\xa6")))
     headline.n -= 3;
@@ -321,9 +314,9 @@ void extract_metadata(struct arena *a, struct str headline, struct str body, str
   subject_list(a, subjects, EXTRACT_TOPICS, &ret->topics);
 }
 
-/* ---- the type that a text speaks for */
+/* ---- type suggestion */
 
-/* The type of all cues in s; NULL when there is none, and *ret_many set when they disagree. */
+/* Type of the cues in s; NULL if there are none. Sets *ret_many if they conflict. */
 static const char *type_in(struct str s, bool anchored, bool *ret_many) {
   const char *found = NULL;
   size_t limit = anchored ? 1 : s.n;

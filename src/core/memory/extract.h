@@ -1,22 +1,20 @@
-/* extract.h: tags, people, topics and action items found in a text, and a guess at its type. By rule, never by model.
- */
+/* extract.h: rule-based extraction of tags, people, topics, action items and a type suggestion from a text. */
 #pragma once
 
 #include "base/buf.h"
 
 enum { EXTRACT_TAGS = 20, EXTRACT_PEOPLE = 20, EXTRACT_TOPICS = 10, EXTRACT_ACTIONS = 10, EXTRACT_ACTION_BYTES = 200 };
 
-/* Each list is in order of appearance, without repetitions (case apart), no longer than the numbers above. */
+/* Each list is in order of appearance, without case-insensitive duplicates, and limited by the numbers above. */
 struct extracted {
-  struct strs tags;   /* "#billing", without the sign; no issue numbers, headings, colours, parts of links or code */
-  struct strs people; /* "@alice", without the sign; no e-mail addresses, packages, decorators */
-  struct strs topics; /* names of several words, names like PostgreSQL or AWS, names that are repeated */
-  struct strs action_items; /* plain sentences that ask for something to be done */
+  struct strs tags;         /* "billing" for "#billing"; not issue numbers, headings, colors, parts of links or code */
+  struct strs people;       /* "alice" for "@alice"; not e-mail addresses, packages, decorators */
+  struct strs topics;       /* names of several words, names like PostgreSQL or AWS, repeated names */
+  struct strs action_items; /* plain sentences that ask for an action */
 };
 
-/* The results lie in the arena. Text in fenced code is not looked at, code inside a line and links only in action
- * items. */
+/* Fenced code is ignored; inline code and links are read only for action items. */
 void extract_metadata(struct arena *a, struct str headline, struct str body, struct extracted *ret);
 
-/* The name of the type that the beginning of the text speaks for; NULL when there is no cue, or cues for several. */
+/* Name of the type that the start of the text indicates; NULL without a cue or with conflicting cues. */
 const char *extract_type_hint(struct str text);

@@ -1,15 +1,15 @@
-/* headline.h: a headline for a text that came without one. */
+/* headline.h: headline derivation for texts written without one. */
 #pragma once
 
 #include "base/arena.h"
 
 enum { HEADLINE_WORDS = 15, HEADLINE_BYTES = 200 };
 
-/* The first sentence that says something: without marks of lists, headings, quotes and emphasis, without its final full
- * stop, cut to HEADLINE_WORDS words of the gate's count and HEADLINE_BYTES bytes, with an ellipsis joined to the last
- * word when it was cut. Sentences without a letter ("1.") and fenced code are passed over while there is other text.
- * Empty exactly when the body has no letter; valid UTF-8 always. */
+/* Returns the first sentence without list, heading, quote and emphasis markup and without its final full stop,
+ * truncated to HEADLINE_WORDS words (as the gate counts them) and HEADLINE_BYTES bytes. A truncated headline ends with
+ * an ellipsis. Sentences without a letter ("1.") and fenced code are skipped if there is other text. The result is
+ * valid UTF-8, and empty only if the body has no letter. */
 struct str headline_derive(struct arena *a, struct str body);
 
-/* Cuts one line of plain text to those limits in the same way. Empty when it has no letter. */
+/* Truncates a line of plain text in the same way. Empty if it has no letter. */
 struct str headline_cut(struct arena *a, struct str line);

@@ -1,5 +1,7 @@
-/* memory.c: the table of a memory's fields, and JSON by that table. */
+/* memory.c: table of the fields of a memory, and JSON conversion driven by it. */
 #include "core/memory/memory.h"
+
+#include <assert.h>
 
 #include "base/os/clock.h"
 
@@ -105,6 +107,7 @@ bool memory_same_field(const struct field *f, const struct memory *x, const stru
 }
 
 void memory_retire(struct memory *m, const char *state, struct str reason, struct str by, int64_t at) {
+  assert(one_of(str_from(state), memory_states));
   m->state = str_from(state);
   m->state_reason = reason;
   m->state_by = by;
@@ -117,7 +120,7 @@ void memory_activate(struct memory *m) {
   m->state_at = 0;
 }
 
-static bool wanted(const struct field *f, unsigned all, unsigned none) {
+static bool is_selected(const struct field *f, unsigned all, unsigned none) {
   return (f->flags & all) == all && !(f->flags & (none | FIELD_COLUMN));
 }
 
@@ -153,7 +156,7 @@ void memory_put_field(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct fie
 
 void memory_put_fields(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct memory *m, unsigned all, unsigned none) {
   for (size_t i = 0; i < memory_field_count; i++)
-    if (wanted(&memory_fields[i], all, none))
+    if (is_selected(&memory_fields[i], all, none))
       memory_put_field(doc, obj, &memory_fields[i], m);
 }
 
@@ -202,9 +205,9 @@ enum status memory_get_fields(struct arena *a, yyjson_val *obj, struct memory *m
                               struct error *err) {
   for (size_t i = 0; i < memory_field_count; i++) {
     const struct field *f = &memory_fields[i];
-    yyjson_val *v = wanted(f, all, none) ? yyjson_obj_get(obj, f->name) : NULL;
+    yyjson_val *v = is_selected(f, all, none) ? yyjson_obj_get(obj, f->name) : NULL;
     if (v && !get_field(a, v, f, field_at(m, f->offset)))
-      return error_set(err, STATUS_USAGE, "member '%s' has the wrong type or form", f->name);
+      return error_set(err, STATUS_USAGE, "member '%s' has the wrong type or format", f->name);
   }
   return STATUS_OK;
 }

@@ -1,7 +1,7 @@
-/* type_cues.c: the words that speak for a type, beside the table of types: data only. */
+/* type_cues.c: phrases that indicate a memory type (data only). */
 #include "core/memory/types.h"
 
-/* Anchored cues (^) outrank the others. */
+/* Anchored cues (^) take precedence over the others. */
 const struct type_cue type_cues[] = {
     {"decision", "^decision:"},
     {"decision", "^decided:"},
@@ -94,7 +94,7 @@ const struct type_cue type_cues[] = {
 };
 const size_t type_cue_count = ARRAY_LEN(type_cues);
 
-/* The first row that matches wins; the last one is for what matches none. */
+/* The first match wins; the last row is the default. */
 const struct type_cue kind_cues[] = {
     {"rule", "never~"},
     {"rule", "must not"},

@@ -1,6 +1,7 @@
-/* types.c: the table of memory types, and look-ups in it. */
+/* types.c: table of memory types and lookups in it. */
 #include "core/memory/types.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #include "core/text/text.h"
@@ -77,7 +78,10 @@ bool kind_parse(struct str name, enum kind *ret_kind) {
 
 size_t types_count(void) { return ARRAY_LEN(types); }
 
-const struct mem_type *types_at(size_t i) { return &types[i]; }
+const struct mem_type *types_at(size_t i) {
+  assert(i < ARRAY_LEN(types));
+  return &types[i];
+}
 
 static bool has_name(const struct mem_type *t, struct str name) {
   if (str_ieq(name, str_from(t->name)))
@@ -96,7 +100,7 @@ const struct mem_type *type_find(struct str name) {
 }
 
 const struct mem_type *type_of_kind(enum kind kind) {
-  /* The first type of a kind in the table is its plain one. */
+  /* The first type of a kind in the table is its default. */
   size_t i = 0;
   while (types[i].kind != kind)
     i++;
@@ -127,12 +131,15 @@ struct str types_of_sequence(struct arena *a) {
   return buf_str(&b);
 }
 
-size_t type_number(const struct mem_type *t) { return (size_t)(t - types); }
+size_t type_number(const struct mem_type *t) {
+  assert(t >= types && t < types + ARRAY_LEN(types));
+  return (size_t)(t - types);
+}
 
 static bool has_word(const struct mem_type *t, struct str word) {
-  struct str rest = str_from(t->words ? t->words : ""), asked;
-  while (str_next(&rest, ' ', &asked))
-    if (str_eq(word, asked))
+  struct str rest = str_from(t->words ? t->words : ""), own;
+  while (str_next(&rest, ' ', &own))
+    if (str_eq(word, own))
       return true;
   return false;
 }

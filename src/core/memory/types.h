@@ -1,6 +1,4 @@
-/* types.h: the one table of memory types: policy as data. Nothing else in the code names a type.
- *
- * A new type, or a change of what a type means, is one line in types.c. */
+/* types.h: table of memory types and their policies. A new type is one line in types.c; no other code names a type. */
 #pragma once
 
 #include "base/buf.h"
@@ -10,14 +8,14 @@
 /* The lifecycle of a memory. */
 enum kind { KIND_RULE, KIND_FACT, KIND_INCIDENT, KIND_TASK, KIND_COUNT };
 
-/* How a memory loses influence with time. */
+/* How a memory ages. */
 enum decay {
   DECAY_NEVER, /* evergreen */
   DECAY_SCORE, /* ranks lower with age, stays active */
-  DECAY_FADE,  /* ranks lower with age, and fades when it was not used for long */
+  DECAY_FADE,  /* ranks lower with age, and fades after a long time without use */
 };
 
-/* The section of the boot payload that a type belongs to, in the order in which sections are shown. */
+/* Sections of the boot payload, in display order. */
 enum boot_section { BOOT_NO, BOOT_RULES, BOOT_IDENTITY, BOOT_LESSONS, BOOT_DECISIONS, BOOT_CONTEXT, BOOT_TASKS };
 
 struct mem_type {
@@ -25,47 +23,46 @@ struct mem_type {
   enum kind kind;
   const char *aliases[5]; /* ends with NULL */
   enum boot_section boot;
-  bool droppable; /* may a budget drop it at boot? */
+  bool droppable; /* the boot budget may drop it */
   bool archives;  /* archived after a time without access */
-  bool prose;     /* what imported prose becomes */
+  bool prose;     /* type of imported prose */
   bool long_body; /* may hold more than 400 words in assist mode */
-  bool sequence;  /* entries of one session follow each other: the one before says what the next is about */
+  bool sequence;  /* entries of a session form a sequence: each is the context of the next */
   enum decay decay;
-  /* A shorthand is stored as another type with these fields set; NULL otherwise. */
+  /* An alias type is stored as another type with these fields set; NULL otherwise. */
   const char *stored_as, *severity, *delivery;
-  const char *words; /* words of a query that ask for this type, blank-separated */
-  const char *item;  /* what it is as an item of a project's knowledge: entity, claim, task, decision; NULL: note */
-  const char *page;  /* the section of MEMORY.md that shows it */
-  const char *title; /* its heading where texts are shown in full; NULL: that of its kind's own type */
+  const char *words; /* query words that ask for this type, separated by blanks */
+  const char *item;  /* item type in project knowledge: entity, claim, task, decision; NULL means note */
+  const char *page;  /* section of MEMORY.md */
+  const char *title; /* heading in full-text listings; NULL: the title of the default type of its kind */
 };
 
 extern const char *const kind_names[KIND_COUNT];
 bool kind_parse(struct str name, enum kind *ret_kind);
 
-/* Phrases that speak for a type: of a text whose type was given (a suggestion), and of a piece of raw text (first match
- * wins; the last row is what everything else is). */
+/* Phrases that indicate a type: type_cues for suggestions, kind_cues for pieces of captured text (the first match wins;
+ * the last row is the default). */
 extern const struct type_cue type_cues[], kind_cues[];
 extern const size_t type_cue_count, kind_cue_count;
 
 size_t types_count(void);
 const struct mem_type *types_at(size_t i);
-/* By name or alias, without case; NULL when there is none. */
+/* Finds a type by name or alias, ignoring case; NULL if unknown. */
 const struct mem_type *type_find(struct str name);
-/* Its heading where texts are shown in full. */
 const char *type_title(const struct mem_type *t);
-/* The type a kind has when none is given. */
+/* Default type of a kind. */
 const struct mem_type *type_of_kind(enum kind kind);
-/* A factor for memories of each type, types_count() of them in the order of types_at(): above 1 where a word of the
- * query asks for it. */
+/* Ranking factors, indexed like types_at(): above 1 for a type that a word of the query asks for. */
 const double *types_asked_for(struct arena *a, struct str folded_query);
-/* The number of a type, by which types_at() finds it. */
+/* Index of a type for types_at(). */
 size_t type_number(const struct mem_type *t);
-/* The first type whose entries follow each other, and all of them as a list for SQL: 'a', 'b'. */
+/* The first type with `sequence` set. */
 const struct mem_type *type_of_sequence(void);
+/* All types with `sequence` set, as a list for SQL: 'a', 'b'. */
 struct str types_of_sequence(struct arena *a);
-/* The type of imported prose, and the first one of a section of the boot payload. */
 const struct mem_type *type_of_prose(void);
+/* The first type of a section of the boot payload; NULL if there is none. */
 const struct mem_type *type_of_section(enum boot_section section);
-/* Finds the type that a write means from what was given (either may be empty); a clear error otherwise. */
+/* Resolves the kind and type of a write; either may be empty. */
 NODISCARD enum status type_resolve(struct str kind, struct str type, const struct mem_type **ret_type,
                                    struct error *err);

@@ -1,11 +1,14 @@
-/* bm25.c: weights and inverse document frequency. */
+/* bm25.c: BM25 column weights and inverse document frequency. */
 #include "core/rank/bm25.h"
+
+#include <assert.h>
 
 const double bm25_weights[BM25_COLUMNS] = {
     [BM25_HEADLINE] = 1.0, [BM25_BODY] = 1.0, [BM25_EXTRA] = 1.0, [BM25_TERMS] = 1.0};
 
-/* The natural logarithm of x >= 1 by its series: libm may differ between machines, these steps cannot. */
-static double log_of(double x) {
+/* Natural logarithm of x >= 1 by its series. Unlike libm, it gives the same bits on every machine. */
+static double natural_log(double x) {
+  assert(x >= 1);
   double whole = 0;
   for (; x > 1.5; x *= 0.5)
     whole += 0.69314718055994530942;
@@ -17,5 +20,5 @@ static double log_of(double x) {
 
 double bm25_idf(double rows, double df) {
   double without = rows > df ? rows - df : 0;
-  return log_of(1 + (without + 0.5) / (df + 0.5));
+  return natural_log(1 + (without + 0.5) / (df + 0.5));
 }

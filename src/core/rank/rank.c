@@ -1,6 +1,7 @@
-/* rank.c: fusion, decay, boosts and diversity. */
+/* rank.c: ranking of search hits: fusion, factors and diversity. */
 #include "core/rank/rank.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/os/clock.h"
@@ -15,7 +16,7 @@ double half_power(double x) {
   double whole = 1;
   for (; x >= 1; x -= 1)
     whole *= 0.5;
-  /* exp(-x ln 2) for 0 <= x < 1 by its series: libm may differ between machines, these steps cannot. */
+  /* exp(-x ln 2) for 0 <= x < 1 by its series. Unlike libm, it gives the same bits on every machine. */
   double t = -x * 0.69314718055994530942, term = 1, sum = 1;
   for (int i = 1; i < 20; i++) {
     term = term * t / i;
@@ -28,7 +29,7 @@ double retention(double days, double half_life_days) { return half_power(days / 
 
 /* ---- fusion ---- */
 
-/* A thing that is named exactly speaks for a memory, but not alone. */
+/* An entity match supports other matches, but does not decide. */
 #define ENTITY_SHARE 0.02
 
 double fuse(const struct fusion *how, const struct match *m) {
@@ -40,14 +41,14 @@ double fuse(const struct fusion *how, const struct match *m) {
   return (1 - how->vector) * words + how->vector * m->part[LIST_VECTOR] + named;
 }
 
-/* ---- what the memory itself brings ---- */
+/* ---- factors of a memory ---- */
 
 struct rank_parts rank_parts(const struct rank_policy *policy, const struct memory *m) {
   static const double untrusted = 0.9, suspect = 0.6;
   struct rank_parts p = {1, m->weight, 1, 1, 1, 1, 1};
   const struct mem_type *t = type_find(m->type);
   if (!t || t->decay != DECAY_NEVER) {
-    /* A memory that was never read is as old as it is, not older. */
+    /* A memory that was never read has the age since its creation. */
     int64_t used = m->last_accessed > m->created_at ? m->last_accessed : m->created_at;
     double days = (double)(policy->now - used) / (double)MS_PER_DAY;
     p.decay = half_power(days > 0 ? days / policy->half_life_days : 0);
@@ -57,14 +58,14 @@ struct rank_parts rank_parts(const struct rank_policy *policy, const struct memo
   p.rating = 1 + 0.1 * (double)votes;
   if (!memory_trusted(m) && m->suspect.p)
     p.trust = suspect;
-  else if (!memory_trusted(m) && !memory_is_document(m)) /* who wants documents has asked for them */
+  else if (!memory_trusted(m) && !memory_is_document(m)) /* documents are searched only on request */
     p.trust = untrusted;
   p.access = 1 + 0.02 * (double)(m->access_count > 10 ? 10 : m->access_count);
   return p;
 }
 
 double rank_product(const struct rank_parts *p) {
-  static const double share = 0.3; /* of a score that age can take */
+  static const double share = 0.3; /* largest share of a score that age removes */
   return (1 - share + share * p->decay) * p->weight * p->rating * p->access * p->time * p->type * p->trust;
 }
 
@@ -112,16 +113,16 @@ double words_shared(struct arena *a, struct str x, struct str y) {
   return least ? (double)in_both(&one, &other) / (double)least : 0;
 }
 
-void mmr_pick(struct arena *a, const struct word_set *texts, const double *scores, size_t n, size_t k,
-              size_t *ret_order, size_t *ret_n) {
+size_t mmr_pick(struct arena *a, const struct word_set *texts, const double *scores, size_t n, size_t k,
+                size_t *ret_order) {
   static const double lambda = 0.7;
   double *nearest = arena_array(a, double, n + 1);
   bool *taken = arena_array(a, bool, n + 1);
   double top = 0;
   for (size_t i = 0; i < n; i++)
     top = scores[i] > top ? scores[i] : top;
-  *ret_n = 0;
-  while (*ret_n < k && *ret_n < n) {
+  size_t picked = 0;
+  while (picked < k && picked < n) {
     size_t best = n;
     double best_value = 0;
     for (size_t i = 0; i < n; i++) {
@@ -134,13 +135,15 @@ void mmr_pick(struct arena *a, const struct word_set *texts, const double *score
         best_value = value;
       }
     }
+    assert(best < n);
     taken[best] = true;
-    ret_order[(*ret_n)++] = best;
+    ret_order[picked++] = best;
     for (size_t i = 0; i < n; i++) {
       double s = taken[i] ? 0 : jaccard(&texts[i], &texts[best]);
       nearest[i] = s > nearest[i] ? s : nearest[i];
     }
   }
+  return picked;
 }
 
 void mark_copies(const struct word_set *texts, size_t n, bool *ret_copies) {

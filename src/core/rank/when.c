@@ -1,5 +1,7 @@
-/* when.c: finds the time expression of a query and measures how near a time is to it. */
+/* when.c: time expressions in queries: matching, choice of the best, closeness of a time. */
 #include "core/rank/when.h"
+
+#include <assert.h>
 
 #include "base/os/clock.h"
 #include "base/utf8.h"
@@ -10,7 +12,7 @@ enum { READ_BYTES = 2000, MAX_WORDS = 512, MAX_LEADS = 4 };
 
 struct word {
   struct str text;
-  bool first; /* of its sentence */
+  bool first; /* starts a sentence */
 };
 
 struct words {
@@ -20,18 +22,18 @@ struct words {
 
 /* ---- words */
 
-/* "Sept. 5", "Mon. 8. May": the full stop belongs to the word. */
-static bool takes_stop(struct str word) {
+/* "Sept. 5", "Mon. 8. May": the full stop does not end the sentence. */
+static bool is_abbreviation(struct str word) {
   struct reading r = {0};
   return word.n <= 4 && !str_ieq(word, STR("may")) &&
          (word_read('M', word, &r) || word_read('W', word, &r) || word_read('D', word, &r));
 }
 
-/* The end of a sentence lies in the text between two words. */
-static bool ends_sentence(struct str before, struct str gap) {
+/* True if a sentence ends in the text between two words. */
+static bool has_sentence_end(struct str before, struct str gap) {
   for (size_t i = 0; i < gap.n; i++) {
     char c = gap.p[i];
-    if (c == '?' || c == '!' || c == ';' || c == '\n' || c == '|' || (c == '.' && !takes_stop(before)))
+    if (c == '?' || c == '!' || c == ';' || c == '\n' || c == '|' || (c == '.' && !is_abbreviation(before)))
       return true;
   }
   return false;
@@ -42,7 +44,7 @@ static void push_word(struct words *words, struct str text, bool first) {
     words->v[words->n++] = (struct word){text, first};
 }
 
-/* A date of ten characters at the start of s: one word, though a slash would divide it. */
+/* True for a date of ten characters at the start of s, which is one word even with slashes. */
 static bool is_date(struct str s) {
   if (s.n < 10 || (s.n > 10 && ascii_digit(s.p[10])))
     return false;
@@ -50,7 +52,7 @@ static bool is_date(struct str s) {
   return word_read('I', str_slice(s, 0, 10), &r);
 }
 
-static struct str without_possessive(struct str word) {
+static struct str strip_possessive(struct str word) {
   static const struct str endings[] = {STR_INIT("'s"), STR_INIT("'S"), STR_INIT("’s")};
   for (size_t i = 0; i < ARRAY_LEN(endings); i++)
     if (str_ends(word, endings[i]))
@@ -58,7 +60,7 @@ static struct str without_possessive(struct str word) {
   return word;
 }
 
-/* "mid-March" and "three-days-ago" are words by themselves; "2023-05" stays as it is. */
+/* Splits "mid-March" and "three-days-ago", but not "2023-05". */
 static void add_parts(struct words *words, struct str word, bool first) {
   if (ascii_digit(word.p[0])) {
     push_word(words, word, first);
@@ -79,8 +81,8 @@ static void split_words(struct str query, struct words *ret) {
       word.n = 10;
       pos = start + 10;
     }
-    bool first = ret->n == 0 || ends_sentence(before, str_slice(query, end, start));
-    add_parts(ret, without_possessive(word), first);
+    bool first = ret->n == 0 || has_sentence_end(before, str_slice(query, end, start));
+    add_parts(ret, strip_possessive(word), first);
     before = word;
     end = pos;
   }
@@ -88,9 +90,9 @@ static void split_words(struct str query, struct words *ret) {
 
 /* ---- patterns
  *
- * Words between blanks: a capital is a class of words (see word_read()), anything else the word itself or its
- * alternatives; "?" before it: it may be missing. What stands before, "in the", "since", is read apart: `lead` names
- * the words of which one must be there, 0 when the expression stands for itself. */
+ * Elements are separated by blanks: a capital is a class of words (see word_read()), anything else a word or
+ * alternatives; "?" makes an element optional. Leading words such as "in the" and "since" are parsed separately: if
+ * `lead` is not 0, one of these words must precede. */
 
 static const struct pattern {
   unsigned lead;
@@ -141,20 +143,20 @@ static bool one_of(struct str word, struct str choices) {
   return false;
 }
 
-/* Word i against one element of a pattern. */
-static bool fits(const struct words *words, size_t i, struct str element, struct reading *r) {
+/* Matches word i against one element of a pattern. */
+static bool match_element(const struct words *words, size_t i, struct str element, struct reading *r) {
   const struct word *word = &words->v[i];
   if (element.n > 1 || !ascii_upper(element.p[0]))
     return one_of(word->text, element);
   if (!word_read(element.p[0], word->text, r))
     return false;
-  /* Written with a capital it is a month, unless it is a verb that begins the sentence. */
+  /* Capitalized it is a month, unless it is a verb at the start of a sentence. */
   if (element.p[0] == 'M' && ascii_upper(word->text.p[0]))
     r->unsure = r->unsure && word->first && one_of(word->text, STR("may|march"));
   return true;
 }
 
-/* Where the words from i on end that match the rest of the pattern; 0 when they do not. */
+/* One past the last of the words from i on that match the rest of the pattern; 0 if they do not. */
 static size_t match(const struct words *words, size_t i, size_t first, struct str rest, struct reading *r) {
   struct str element;
   if (!str_next(&rest, ' ', &element))
@@ -163,7 +165,7 @@ static size_t match(const struct words *words, size_t i, size_t first, struct st
   element = str_slice(element, optional, element.n);
   struct reading with = *r;
   size_t end = 0;
-  if (i < words->n && (i == first || !words->v[i].first) && fits(words, i, element, &with))
+  if (i < words->n && (i == first || !words->v[i].first) && match_element(words, i, element, &with))
     end = match(words, i + 1, first, rest, &with);
   if (end)
     *r = with;
@@ -175,9 +177,9 @@ static size_t match(const struct words *words, size_t i, size_t first, struct st
 /* ---- expressions */
 
 struct expression {
-  size_t start, end; /* words, what leads to it included */
+  size_t start, end; /* words, including the lead */
   unsigned lead;
-  bool loose; /* "recently": anything else says more */
+  bool loose; /* "recently": any other expression is preferred */
   struct when when;
 };
 
@@ -194,20 +196,20 @@ static unsigned read_lead(const struct words *words, size_t start, size_t *ret_e
   return lead;
 }
 
-/* The words that join the two ends of a range. */
-static bool joins_range(const struct words *words, size_t i) {
+/* True for a word that joins the two ends of a range. */
+static bool is_range_word(const struct words *words, size_t i) {
   return i < words->n && !words->v[i].first && one_of(words->v[i].text, STR("and|to|till|until|through"));
 }
 
-/* "What did we do today" asks for a time; "which tool do we use today" does not. */
-static bool speaks_of_the_past(const struct words *words, size_t end) {
+/* "What did we do today" asks about a time; "which tool do we use today" does not. */
+static bool is_about_past(const struct words *words, size_t end) {
   for (size_t i = 0; i < end; i++)
     if (one_of(words->v[i].text, STR("did|done|was|were|have|has|had|earlier|made|said")))
       return true;
   return false;
 }
 
-/* The longest expression that begins with word `start`, seen at the time `now`. `given` is a lead known beforehand. */
+/* Reads the longest expression that starts with word `start`, relative to `now`. `given` is added to its lead. */
 static bool read_expression(const struct words *words, size_t start, unsigned given, int64_t now,
                             struct expression *ret) {
   size_t at, best = 0;
@@ -223,8 +225,8 @@ static bool read_expression(const struct words *words, size_t start, unsigned gi
     r.closing = end == words->n || words->v[end].first;
     r.before_of = !r.closing && str_ieq(words->v[end].text, STR("of"));
     r.counted = !r.closing && word_is_counted(words->v[end].text);
-    r.past = speaks_of_the_past(words, end);
-    r.ranged = given || joins_range(words, end);
+    r.past = is_about_past(words, end);
+    r.ranged = given || is_range_word(words, end);
     struct when when;
     if (!pattern->window(&r, now, &when))
       continue;
@@ -234,7 +236,7 @@ static bool read_expression(const struct words *words, size_t start, unsigned gi
   return best > 0;
 }
 
-/* "two days before" in front of an expression. */
+/* Reads the "two days" of "two days before ...". */
 static bool read_distance(const struct words *words, size_t end, struct reading *ret) {
   if (end == 0 || !word_read('U', words->v[end - 1].text, ret))
     return false;
@@ -243,7 +245,7 @@ static bool read_distance(const struct words *words, size_t end, struct reading 
   return true;
 }
 
-/* What "since", "after", "before" and "until" make of the window behind them. */
+/* Changes the window for "since", "after", "before" and "until". */
 static void apply_lead(const struct words *words, int64_t now, struct expression *e) {
   struct when w = e->when;
   struct reading distance = {0};
@@ -262,10 +264,10 @@ static void apply_lead(const struct words *words, int64_t now, struct expression
     e->when = w;
 }
 
-/* "between March and May": the second end, when there is one, widens the window of the first. */
+/* "between March and May": extends the window to the second end, if there is one. */
 static void read_range(const struct words *words, int64_t now, struct expression *e) {
   struct expression second;
-  if (!(e->lead & LEAD_RANGE) || !joins_range(words, e->end) ||
+  if (!(e->lead & LEAD_RANGE) || !is_range_word(words, e->end) ||
       !read_expression(words, e->end + 1, LEAD_RANGE, now, &second))
     return;
   /* "from March to May 2023" means the March before that May. */
@@ -280,8 +282,8 @@ static void read_range(const struct words *words, int64_t now, struct expression
   e->end = second.end;
 }
 
-/* A question for a length of time: the times in it are its ends, not where the answer was written. */
-static bool asks_how_long(const struct words *words) {
+/* True for a question about a duration: its times are not when the answer was written. */
+static bool is_about_duration(const struct words *words) {
   struct reading ignored = {0};
   bool asked = false;
   for (size_t i = 0; i < words->n; i++) {
@@ -296,7 +298,7 @@ static bool asks_how_long(const struct words *words) {
   return false;
 }
 
-static bool more_telling(const struct expression *a, const struct expression *b) {
+static bool is_more_specific(const struct expression *a, const struct expression *b) {
   if (a->loose != b->loose)
     return b->loose;
   return a->when.until - a->when.from < b->when.until - b->when.from;
@@ -307,7 +309,7 @@ bool when_find(struct str query, int64_t now, struct when *ret_when) {
   if (now < 0 || now >= days_from_civil(2200, 1, 1) * MS_PER_DAY)
     return false;
   split_words(utf8_cut(query, READ_BYTES), &words);
-  if (asks_how_long(&words))
+  if (is_about_duration(&words))
     return false;
   bool found = false;
   struct expression best = {0}, e;
@@ -318,7 +320,8 @@ bool when_find(struct str query, int64_t now, struct when *ret_when) {
     }
     read_range(&words, now, &e);
     apply_lead(&words, now, &e);
-    if (!found || more_telling(&e, &best))
+    assert(e.end > i);
+    if (!found || is_more_specific(&e, &best))
       best = e;
     found = true;
     i = e.end;

@@ -1,4 +1,4 @@
-/* when_words.c: the vocabulary of time expressions. */
+/* when_words.c: vocabulary of time expressions. */
 #include "core/rank/when_parts.h"
 
 struct named {
@@ -17,7 +17,7 @@ static bool find_named(const struct named *names, size_t n, struct str word, int
 }
 #define FIND(names, word, ret_value) find_named(names, ARRAY_LEN(names), word, ret_value)
 
-/* 1 to max_digits digits at the start of the word; how many there are. */
+/* Reads at most max_digits digits at the start of the word; returns their number. */
 static size_t leading_digits(struct str word, size_t max_digits, int *ret_value) {
   size_t n = 0;
   int value = 0;
@@ -65,7 +65,7 @@ static bool read_turn(struct str word, struct reading *r) {
   return true;
 }
 
-/* Not "sat", "sun" and "wed", which are other words far more often. */
+/* Without "sat", "sun" and "wed", which are usually other words. */
 static bool read_weekday(struct str word, struct reading *r) {
   static const struct named days[] = {
       {"monday", 0}, {"tuesday", 1}, {"wednesday", 2}, {"thursday", 3}, {"friday", 4}, {"saturday", 5}, {"sunday", 6},
@@ -121,7 +121,7 @@ static bool read_season(struct str word, struct reading *r) {
   if (!FIND(seasons, word, &season))
     return false;
   r->season = (enum season)season;
-  /* A framework and a verb: they need a year or "last" beside them. */
+  /* Also a framework and a verb: they need a year or "last". */
   r->unsure = str_ieq(word, STR("spring")) || str_ieq(word, STR("fall"));
   return true;
 }
@@ -186,7 +186,7 @@ unsigned word_lead(struct str word) {
 }
 
 bool word_is_counted(struct str word) {
-  static const struct named things[] = {
+  static const struct named nouns[] = {
       {"mornings", 0}, {"afternoons", 0}, {"evenings", 0}, {"nights", 0}, {"ms", 0},    {"tokens", 0},
       {"bytes", 0},    {"words", 0},      {"lines", 0},    {"steps", 0},  {"items", 0}, {"rows", 0},
       {"files", 0},    {"people", 0},     {"times", 0},    {"users", 0},  {"miles", 0}, {"dollars", 0},
@@ -195,5 +195,5 @@ bool word_is_counted(struct str word) {
   };
   struct reading ignored = {0};
   int yes;
-  return FIND(things, word, &yes) || read_unit(word, &ignored);
+  return FIND(nouns, word, &yes) || read_unit(word, &ignored);
 }

@@ -1,4 +1,4 @@
-/* access_token.c: the text of a token, and what is kept of its secret. */
+/* access_token.c: format of access tokens and hash of their secret. */
 #include "core/secrets/access_token.h"
 
 #include <sodium.h>
@@ -23,7 +23,7 @@ void token_id(const uint8_t bytes[TOKEN_ID_CHARS], char out[TOKEN_ID_CHARS + 1])
   out[TOKEN_ID_CHARS] = 0;
 }
 
-/* The decoder takes some bytes above 127 for letters: one secret would have several texts. */
+/* Requires ASCII: the decoder accepts some bytes above 127 as letters, so one secret would have several encodings. */
 static bool read_secret(struct str text, uint8_t out[TOKEN_SECRET_BYTES]) {
   size_t n = 0;
   const char *end = NULL;
@@ -55,7 +55,7 @@ struct str token_write(struct arena *a, const struct token_text *t) {
   return text;
 }
 
-/* Neither a team nor an id holds a dot. */
+/* The dots are unambiguous separators: neither a team nor an id contains one. */
 void token_hash(const struct token_text *t, uint8_t out[TOKEN_HASH_BYTES]) {
   crypto_generichash_state state;
   crypto_generichash_init(&state, NULL, 0, TOKEN_HASH_BYTES);

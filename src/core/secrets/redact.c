@@ -1,6 +1,7 @@
-/* redact.c: runs the finders over a text, merges what they found, replaces and describes it. */
+/* redact.c: secret scanner: runs the finders, merges their findings, redacts and describes them. */
 #include "core/secrets/redact.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/utf8.h"
@@ -17,7 +18,7 @@ static int by_position(const void *x, const void *y) {
   return strcmp(a->pattern, b->pattern);
 }
 
-/* Overlapping findings become one, so that no rest of a secret stays behind. */
+/* Merges overlapping findings, so that no part of a secret remains. */
 static void merge(struct redact_scan *s, struct secret_hits *ret) {
   enum found_rank rank = FOUND_CONTEXT;
   *ret = (struct secret_hits){0};
@@ -44,7 +45,7 @@ static const char marker_open[] = "[REDACTED:";
 
 static size_t marker_length(const struct secret_hit *h) { return sizeof(marker_open) - 1 + strlen(h->pattern) + 1; }
 
-/* Where each hit's marker starts in the redacted text. */
+/* Start of each hit's marker in the redacted text. */
 static size_t *marker_starts(struct arena *a, const struct secret_hits *hits) {
   size_t *starts = arena_array(a, size_t, hits->n), cut = 0, added = 0;
   for (size_t i = 0; i < hits->n; i++) {
@@ -55,8 +56,8 @@ static size_t *marker_starts(struct arena *a, const struct secret_hits *hits) {
   return starts;
 }
 
-/* A position of the redacted text in the text itself; inside a marker it is the start of the secret, or its end. */
-static size_t in_original(const struct secret_hits *hits, const size_t *markers, size_t at, bool is_end) {
+/* Maps a position of the redacted text to the original. Inside a marker it is the start or the end of the secret. */
+static size_t original_position(const struct secret_hits *hits, const size_t *markers, size_t at, bool is_end) {
   size_t low = 0, high = hits->n;
   while (low < high) {
     size_t middle = (low + high) / 2;
@@ -86,14 +87,14 @@ const struct redactor *redactor_new(struct arena *a, const struct strs *known) {
 }
 
 static void scan(struct redact_scan *s, const struct redactor *what) {
-  redact_known(s, &what->known);
-  redact_blocks(s);
-  redact_vendors(s, &what->vendors);
-  redact_contexts(s);
+  redact_find_known(s, &what->known);
+  redact_find_blocks(s);
+  redact_find_vendors(s, &what->vendors);
+  redact_find_contexts(s);
 }
 
-/* What is found depends on what is around it, so what is left is searched again until nothing more is found: then
- * searching the redacted text finds nothing either. Two rounds nearly always, and one for a text without secrets. */
+/* Findings depend on their context, so the redacted text is scanned again until nothing more is found. Text without
+ * secrets takes one round, nearly all other text two. */
 enum { ROUNDS_MAX = 8 };
 
 void redact_find(struct arena *a, struct str text, const struct redactor *what, struct secret_hits *ret) {
@@ -112,8 +113,8 @@ void redact_find(struct arena *a, struct str text, const struct redactor *what, 
     size_t *markers = marker_starts(a, ret);
     for (size_t i = 0; i < s.out.n; i++) {
       struct found *f = &s.out.v[i];
-      redact_add(&all, in_original(ret, markers, f->start, false), in_original(ret, markers, f->end, true), f->pattern,
-                 f->rank);
+      redact_add(&all, original_position(ret, markers, f->start, false), original_position(ret, markers, f->end, true),
+                 f->pattern, f->rank);
     }
     merge(&all, ret);
   }
@@ -126,6 +127,7 @@ struct str redact_apply(struct arena *a, struct str text, const struct secret_hi
   size_t pos = 0;
   for (size_t i = 0; i < hits->n; i++) {
     const struct secret_hit *h = &hits->v[i];
+    assert(h->start >= pos && h->len <= text.n - h->start);
     buf_add(&out, str_slice(text, pos, h->start));
     buf_adds(&out, marker_open);
     buf_adds(&out, h->pattern);
@@ -136,7 +138,7 @@ struct str redact_apply(struct arena *a, struct str text, const struct secret_hi
   return buf_str(&out);
 }
 
-/* Characters from..to of s, on one line. */
+/* Adds the characters [from, to) of s on one line. */
 static void add_characters(struct buf *out, struct str s, size_t from, size_t to) {
   size_t pos = 0;
   for (size_t i = 0; i < to && pos < s.n; i++) {

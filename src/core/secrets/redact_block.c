@@ -1,11 +1,12 @@
-/* redact_block.c: finds private key blocks, complete or cut off, also inside JSON strings. */
+/* redact_block.c: finder of private key blocks, complete or truncated, also in JSON strings. */
 #include "core/secrets/redact_scan.h"
 
-/* A piece of base64 shorter than this is key data only at the end of more; one longer than that needs no other sign. */
-enum { DATA_MIN = 16, DATA_SURE = 40 };
+enum {
+  DATA_MIN = 16,  /* shorter base64 is key data only at the end of more */
+  DATA_SURE = 40, /* base64 of this length is always key data */
+};
 
-/* The end of "<verb> <LABEL>-----" at `at`, where the label is capitals, digits and blanks; 0 when it is something
- * else. */
+/* End of "<verb> <LABEL>-----" at `at`, where the label is capitals, digits and blanks; 0 if it is not there. */
 static size_t label_end(struct str text, size_t at, const char *verb, struct str *ret_label) {
   if (!redact_at(text, at, verb))
     return 0;
@@ -16,9 +17,8 @@ static size_t label_end(struct str text, size_t at, const char *verb, struct str
   return end + redact_run(text, end, IN_DASH, 5);
 }
 
-/* Behind what may stand between the pieces of base64: blanks, quotation marks, the "> " and "|" of mails and YAML, the
- * \n of a JSON string. */
-static size_t skip_between(struct str text, size_t at) {
+/* Skips separators between pieces of base64: blanks, quotes, the "> " and "|" of mails and YAML, the \n of JSON. */
+static size_t skip_separators(struct str text, size_t at) {
   while (at < text.n) {
     char c = text.p[at];
     if (c == '\\' && at + 1 < text.n && (text.p[at + 1] == 'n' || text.p[at + 1] == 'r' || text.p[at + 1] == 't'))
@@ -31,7 +31,7 @@ static size_t skip_between(struct str text, size_t at) {
   return at;
 }
 
-/* Behind a header line of the block such as "Proc-Type: 4,ENCRYPTED". */
+/* Skips a header line such as "Proc-Type: 4,ENCRYPTED". */
 static size_t skip_header(struct str text, size_t at) {
   static const char *const names[] = {"Proc-Type:", "DEK-Info:", "Version:", "Comment:", "Hash:", "Charset:"};
   for (size_t i = 0; i < ARRAY_LEN(names); i++) {
@@ -53,11 +53,11 @@ static bool is_data(struct str piece, bool after_data) {
   return after_data && piece.n > 0 && (sign || redact_strength(piece) >= STRENGTH_MIXED);
 }
 
-/* The end of the key data at `at`; `at` when there is none. */
+/* End of the key data at `at`; `at` if there is none. */
 static size_t data_end(struct str text, size_t at) {
   size_t end = at, i = at;
   for (;;) {
-    i = skip_between(text, i);
+    i = skip_separators(text, i);
     if (i == text.n)
       return end;
     size_t header = skip_header(text, i);
@@ -83,8 +83,8 @@ static bool has_data(struct str text) {
   return false;
 }
 
-/* The end of the block whose BEGIN line ends at `at`: its END line when that is the next line of dashes, otherwise the
- * end of the key data. `at` when the block holds no key. */
+/* End of the block whose BEGIN line ends at `at`: the END line if it is the next line of dashes, otherwise the end of
+ * the key data. `at` if the block contains no key. */
 static size_t block_end(struct str text, size_t at) {
   size_t dashes = str_find(text, STR("----"), at);
   struct str label;
@@ -98,8 +98,8 @@ static size_t block_end(struct str text, size_t at) {
   return has_data(str_slice(text, at, dashes)) ? end : at;
 }
 
-/* Whether the block is the "private_key" of a service account's JSON. */
-static bool in_service_account(struct str text, size_t at) {
+/* True if the block is the "private_key" member of a Google service account. */
+static bool is_service_account_key(struct str text, size_t at) {
   static const char name[] = "private_key";
   size_t i = at;
   while (i > 0 && at - i < 12 && memchr("\\\": \t", text.p[i - 1], 5))
@@ -124,26 +124,26 @@ static void find_armored(struct redact_scan *s) {
     size_t end = block_end(text, header);
     if (end == header)
       continue;
-    redact_add(s, start, end, in_service_account(text, start) ? "gcp_service_account" : "private_key", FOUND_BLOCK);
+    redact_add(s, start, end, is_service_account_key(text, start) ? "gcp_service_account" : "private_key", FOUND_BLOCK);
     i = end;
   }
 }
 
-/* "Private-Lines: 14" of a PuTTY key file, and the lines after it. */
+/* The lines after "Private-Lines: 14" in a PuTTY key file. */
 static void find_putty(struct redact_scan *s) {
   static const struct str name = STR_INIT("Private-Lines: ");
   struct str text = s->text;
   for (size_t i = str_find(text, name, 0); i != SIZE_MAX; i = str_find(text, name, i)) {
     i += name.n;
     i += redact_run(text, i, IN_DIGIT, 6);
-    size_t start = skip_between(text, i), end = data_end(text, i);
+    size_t start = skip_separators(text, i), end = data_end(text, i);
     if (end > start)
       redact_add(s, start, end, "private_key", FOUND_BLOCK);
     i = end;
   }
 }
 
-void redact_blocks(struct redact_scan *s) {
+void redact_find_blocks(struct redact_scan *s) {
   find_armored(s);
   find_putty(s);
 }

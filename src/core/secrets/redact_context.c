@@ -1,30 +1,30 @@
-/* redact_context.c: finds secrets by where they stand: after a telling name, in a header, in a URL. */
+/* redact_context.c: finder of secrets by context: after the name of a secret, in a header, in a URL. */
 #include "core/secrets/redact_scan.h"
 
 enum { JUDGED_BYTES = 512 };
 
-static bool blank(char c) { return c == ' ' || c == '\t'; }
+static bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
 /* How a name and a value are connected. */
 struct link {
-  size_t name_end, value; /* where the name ends and where the value may start */
-  bool loose;             /* by words, not by a sign: "the password is ..." */
+  size_t name_end, value; /* end of the name, and where the value may start */
+  bool loose;             /* by words, not punctuation: "the password is ..." */
   bool tight;             /* by a '=' without blanks */
-  bool shell;             /* the next word is the value whatever follows: --password x */
+  bool shell;             /* the next word is always the value: --password x */
   bool call;              /* set_password("x"), but also should_pass("x") */
 };
 
-/* Back over what may stand between a name and its separator: blanks, quotation marks, the ']' of a subscript, '*'; but
- * not into a marker, whose own name is no name. */
+/* Skips back over characters between a name and its separator: blanks, quotes, the ']' of a subscript, '*'. Stops at a
+ * [REDACTED:...] marker. */
 static size_t name_end_before(struct str text, size_t at) {
   size_t limit = at > 8 ? at - 8 : 0;
-  while (at > limit && (blank(text.p[at - 1]) || redact_one_of(text.p[at - 1], "\"'`*\\") ||
-                        (text.p[at - 1] == ']' && !redact_word_before(text, at))))
+  while (at > limit && (is_blank(text.p[at - 1]) || redact_one_of(text.p[at - 1], "\"'`*\\") ||
+                        (text.p[at - 1] == ']' && !redact_has_word_before(text, at))))
     at--;
   return at;
 }
 
-/* The end of "password" in "password for the staging database"; `end` when there is no such "for". */
+/* End of "password" in "password for the staging database"; `end` if there is no such "for". */
 static size_t end_before_for(struct str text, size_t end) {
   for (size_t i = end; i > 4 && end - i < 48; i--) {
     if (redact_at(text, i - 5, " for "))
@@ -35,7 +35,7 @@ static size_t end_before_for(struct str text, size_t end) {
   return end;
 }
 
-/* The end of "password" in "password: str" and "password string". */
+/* End of "password" in "password: str" and "password string"; `end` if there is no type. */
 static size_t end_before_type(struct str text, size_t end) {
   static const char *const types[] = {"str", "string", "bytes"};
   for (size_t i = 0; i < ARRAY_LEN(types); i++) {
@@ -48,9 +48,9 @@ static size_t end_before_type(struct str text, size_t end) {
   return end;
 }
 
-/* Finds the name that a link belongs to; 0 when it names no secret. */
+/* Flags of the name before a link; 0 if it does not name a secret. */
 static unsigned linked_name(struct str text, char separator, struct link *link, size_t *ret_start) {
-  unsigned flags = redact_name(text, link->name_end, ret_start);
+  unsigned flags = redact_name_flags(text, link->name_end, ret_start);
   if (flags || link->name_end == 0)
     return flags;
   size_t end = link->name_end;
@@ -61,7 +61,7 @@ static unsigned linked_name(struct str text, char separator, struct link *link, 
   if (end == link->name_end)
     return 0;
   link->loose = link->loose || separator != '=';
-  return redact_name(text, end, ret_start);
+  return redact_name_flags(text, end, ret_start);
 }
 
 static bool has_lower(struct str s) {
@@ -71,9 +71,9 @@ static bool has_lower(struct str s) {
   return false;
 }
 
-/* DB_PASSWORD=correct-horse-battery: words, but in a place where nothing else can be meant. */
-static bool worded_password(struct str name, const struct link *link, struct str value) {
-  if (!link->tight || has_lower(name) || value.n < 12 || redact_placeholder(value) || !redact_varied(value))
+/* DB_PASSWORD=correct-horse-battery: plain words, but the context is unambiguous. */
+static bool is_word_password(struct str name, const struct link *link, struct str value) {
+  if (!link->tight || has_lower(name) || value.n < 12 || redact_is_placeholder(value) || !redact_is_varied(value))
     return false;
   for (size_t i = 0; i < value.n; i++)
     if (redact_one_of(value.p[i], "./(){}[]<> \t") || redact_at_nocase(value, i, "pass") ||
@@ -86,43 +86,44 @@ static bool is_path(struct str v) {
   return redact_at(v, 0, "/") || redact_at(v, 0, "./") || redact_at(v, 0, "../") || redact_at(v, 0, "~/");
 }
 
-/* The name of a thing, not the thing: settings.v2.api_key, x25519.X25519PrivateKey. */
+/* An identifier, not a value: settings.v2.api_key, x25519.X25519PrivateKey. */
 static bool is_member(struct str v) {
   size_t start;
-  return memchr(v.p, '.', v.n) && redact_run(v, 0, IN_WORD | IN_DOT, SIZE_MAX) == v.n && redact_name(v, v.n, &start);
+  return memchr(v.p, '.', v.n) && redact_run(v, 0, IN_WORD | IN_DOT, SIZE_MAX) == v.n &&
+         redact_name_flags(v, v.n, &start);
 }
 
-static bool judge(struct str text, const struct link *link, unsigned flags, size_t name_start,
-                  const struct redact_value *value) {
+static bool is_secret(struct str text, const struct link *link, unsigned flags, size_t name_start,
+                      const struct redact_value *value) {
   struct str v = str_slice(text, value->start, value->end);
   if (str_find(v, STR("://"), 0) != SIZE_MAX || is_member(v))
     return false;
   if (flags & NAME_GCP)
-    return v.n >= 32 && redact_run(v, 0, IN_HEX, SIZE_MAX) == v.n && redact_varied(v);
+    return v.n >= 32 && redact_run(v, 0, IN_HEX, SIZE_MAX) == v.n && redact_is_varied(v);
   int need = flags & NAME_PASSWORD ? STRENGTH_NUMBER : STRENGTH_MIXED;
   bool loose = (link->loose && !value->quoted) || (value->prose && !link->tight && !link->shell);
   need = is_path(v) ? STRENGTH_RANDOM : need + (loose || link->call);
   if ((int)redact_strength(v) >= need)
     return true;
-  return flags & NAME_PASSWORD && worded_password(str_slice(text, name_start, link->name_end), link, v);
+  return flags & NAME_PASSWORD && is_word_password(str_slice(text, name_start, link->name_end), link, v);
 }
 
 static size_t find_header(struct redact_scan *s, size_t at);
 
-/* Judges the name and the value around a separator; returns where to go on. */
+/* Examines the name and the value around a separator; returns where to continue. */
 static size_t find_linked(struct redact_scan *s, size_t at, struct link link) {
   struct str text = s->text;
   size_t name_start;
   unsigned flags = linked_name(text, text.p[at], &link, &name_start);
   if (!flags || flags & NAME_KEY)
     return at + 1;
-  /* One of many colons: the secret:name of an ARN. */
+  /* One of several colons, as in an ARN: secret:name. */
   if (text.p[at] == ':' && name_start > 0 && text.p[name_start - 1] == ':')
     return at + 1;
   if (flags & NAME_HEADER)
     return find_header(s, link.value);
   struct redact_value value;
-  if (!redact_read_value(text, link.value, &value) || !judge(text, &link, flags, name_start, &value))
+  if (!redact_read_value(text, link.value, &value) || !is_secret(text, &link, flags, name_start, &value))
     return at + 1;
   size_t end = redact_value_end(text, &value);
   const char *pattern = flags & NAME_AWS   ? "aws_secret_key"
@@ -139,11 +140,11 @@ static size_t find_equals(struct redact_scan *s, size_t at) {
     value++;
   size_t sign = at > 0 && redact_one_of(text.p[at - 1], ":?") ? at - 1 : at; /* := and ?= */
   size_t name_end = name_end_before(text, sign);
-  bool tight = name_end == sign && value < text.n && !blank(text.p[value]);
+  bool tight = name_end == sign && value < text.n && !is_blank(text.p[value]);
   return find_linked(s, at, (struct link){.name_end = name_end, .value = value, .tight = tight});
 }
 
-/* <password>...</password>, in one line */
+/* <password>...</password> on one line */
 static size_t find_element(struct redact_scan *s, size_t at) {
   struct str text = s->text;
   size_t start = at, close = at + 1;
@@ -165,7 +166,7 @@ static size_t find_call(struct redact_scan *s, size_t at) {
   return find_linked(s, at, (struct link){.name_end = at, .value = at + 1, .call = true});
 }
 
-/* The password is ... */
+/* "the password is ..." */
 static size_t find_is(struct redact_scan *s, size_t at) {
   struct str text = s->text;
   if (at == 0 || text.p[at - 1] != ' ' || !redact_at(text, at, "is "))
@@ -190,10 +191,10 @@ static size_t find_user_option(struct redact_scan *s, size_t at) {
   return end;
 }
 
-/* --password x; with a '=' it is an assignment like any other. */
+/* --password x. With a '=', find_equals() handles it. */
 static size_t find_option(struct redact_scan *s, size_t at) {
   struct str text = s->text;
-  if (at > 0 && !blank(text.p[at - 1]) && !redact_one_of(text.p[at - 1], "\n\"'`[("))
+  if (at > 0 && !is_blank(text.p[at - 1]) && !redact_one_of(text.p[at - 1], "\n\"'`[("))
     return at + 1;
   if (redact_at(text, at, "-u ") || redact_at(text, at, "--user "))
     return find_user_option(s, at + (text.p[at + 1] == 'u' ? 3 : 7));
@@ -202,14 +203,14 @@ static size_t find_option(struct redact_scan *s, size_t at) {
   size_t value = listed ? end + 2 : end + redact_at(text, end, " ");
   if (!redact_at(text, at, "--") || value == end || redact_at(text, value, "-"))
     return at + 1;
-  if (!redact_name(text, end, &start) || start != at)
+  if (!redact_name_flags(text, end, &start) || start != at)
     return at + 1;
   return find_linked(s, end, (struct link){.name_end = end, .value = value, .shell = true});
 }
 
-/* ---- Headers, URLs, hex ---- */
+/* ---- headers, URLs, hex ---- */
 
-/* The credentials of a header at `at`, when they are at least `min` long and look like it. */
+/* Credentials of at least `min` bytes at `at`. */
 static size_t find_credentials(struct redact_scan *s, size_t at, size_t min, const char *pattern) {
   enum { ALPHABET = IN_B64URL | IN_PLUS_SLASH | IN_DOT | IN_EQUALS | IN_PERCENT };
   size_t n = redact_run(s->text, at, ALPHABET, JUDGED_BYTES);
@@ -222,11 +223,11 @@ static size_t find_credentials(struct redact_scan *s, size_t at, size_t min, con
   return end;
 }
 
-/* What follows "Authorization:": a scheme and credentials, or credentials alone. */
+/* After "Authorization:": a scheme and credentials, or only credentials. */
 static size_t find_header(struct redact_scan *s, size_t at) {
   struct str text = s->text;
   size_t limit = text.n - at > 8 ? at + 8 : text.n;
-  while (at < limit && (blank(text.p[at]) || redact_one_of(text.p[at], "\"'`\\")))
+  while (at < limit && (is_blank(text.p[at]) || redact_one_of(text.p[at], "\"'`\\")))
     at++;
   size_t scheme = redact_run(text, at, IN_LOWER | IN_UPPER, 16);
   if (scheme == 0 || !redact_at(text, at + scheme, " "))
@@ -256,9 +257,9 @@ static bool is_database(struct str scheme) {
   return false;
 }
 
-/* user:password@ has no other meaning, so words will do; but not those that every manual uses. */
-static bool url_password(struct str user, struct str password) {
-  if (password.n < 8 || redact_placeholder(password) || !redact_varied(password))
+/* user:password@ is unambiguous, so plain words count, except those that every manual uses. */
+static bool is_url_password(struct str user, struct str password) {
+  if (password.n < 8 || redact_is_placeholder(password) || !redact_is_varied(password))
     return false;
   if (redact_strength(password) >= STRENGTH_NUMBER)
     return true;
@@ -269,14 +270,14 @@ static bool url_password(struct str user, struct str password) {
   return user.n > 0 && !str_ieq(user, password);
 }
 
-/* The user, and behind the colon the password, of the URL whose "://" is at `at`; both empty when there is no '@'. */
+/* Finds user and password of the URL whose "://" is at `at`; both are empty if there is no '@'. */
 static void read_userinfo(struct str text, size_t at, size_t *ret_colon, size_t *ret_end) {
   size_t user = at + 3, colon = 0, end = 0;
   for (size_t i = user; i < text.n && i - user < JUDGED_BYTES; i++) {
     char c = text.p[i];
     if (ascii_space(c) || redact_one_of(c, "/\"'`<>\\") || (c == '[' && redact_marker(text, i)))
       break;
-    /* A query or fragment; but people leave these signs in passwords too. */
+    /* Start of a query or fragment, but people also use these characters in passwords. */
     if (redact_one_of(c, "?#") && (!colon || redact_run(text, colon + 1, IN_DIGIT, 6) == i - colon - 1))
       break;
     end = c == '@' ? i : end;
@@ -296,29 +297,30 @@ static size_t find_url(struct redact_scan *s, size_t at) {
   struct str name = str_slice(text, user, colon);
   if (name.n >= 20 && redact_strength(name) == STRENGTH_RANDOM)
     redact_add(s, user, colon, pattern, FOUND_CONTEXT);
-  if (colon < end && url_password(name, str_slice(text, colon + 1, end)))
+  if (colon < end && is_url_password(name, str_slice(text, colon + 1, end)))
     redact_add(s, colon + 1, end, pattern, FOUND_CONTEXT);
   return end;
 }
 
-/* At least 32 hex digits right after "key", "token", "secret" or "password". */
+/* At least 32 hex digits directly after "key", "token", "secret" or "password". */
 static size_t find_hex(struct redact_scan *s, size_t at) {
   struct str text = s->text;
   size_t digits = at + (redact_at(text, at, "0x") ? 2 : 0), n = redact_run(text, digits, IN_HEX, SIZE_MAX);
   size_t end = digits + n, before = at;
-  if (n < 32 || redact_word_after(text, end) || !redact_varied(str_slice(text, digits, end)))
+  if (n < 32 || redact_has_word_after(text, end) || !redact_is_varied(str_slice(text, digits, end)))
     return end > at ? end : at + 1;
   if (n == 32 && redact_at(text, end, "-us") && redact_run(text, end + 3, IN_DIGIT, 3) > 0) {
     end += 3 + redact_run(text, end + 3, IN_DIGIT, 3);
     redact_add(s, at, end, "mailchimp_key", FOUND_VENDOR);
     return end;
   }
-  while (before > 0 && at - before < 4 && (blank(text.p[before - 1]) || redact_one_of(text.p[before - 1], ":=\"'`>(")))
+  while (before > 0 && at - before < 4 &&
+         (is_blank(text.p[before - 1]) || redact_one_of(text.p[before - 1], ":=\"'`>(")))
     before--;
   if (before >= 3 && before < at && redact_at(text, before - 3, " is"))
     before -= 3;
   size_t start = 0;
-  unsigned flags = before < at ? redact_name(text, before, &start) : 0;
+  unsigned flags = before < at ? redact_name_flags(text, before, &start) : 0;
   bool in_path = start > 0 && text.p[start - 1] == '/'; /* /etc/pam.d/passwd and its checksum */
   if (flags & (NAME_PASSWORD | NAME_SECRET | NAME_KEY) && !in_path)
     redact_add(s, at, end, "hex_secret", FOUND_CONTEXT);
@@ -334,7 +336,7 @@ static size_t find_colon(struct redact_scan *s, size_t at, size_t width) {
   return find_linked(s, at, (struct link){.name_end = name_end_before(text, at), .value = at + width});
 }
 
-/* What a word may start. */
+/* Findings that start at the beginning of a word. */
 static size_t find_word(struct redact_scan *s, size_t at) {
   char c = s->text.p[at];
   if (c == 'i')
@@ -347,16 +349,17 @@ static size_t find_word(struct redact_scan *s, size_t at) {
   return redact_in(c, IN_HEX) ? find_hex(s, at) : at;
 }
 
-/* A run of letters and digits: a word starts there, or behind the tail of an escape. */
+/* Searches at the start of a run of letters and digits, and after the escape that it starts with. */
 static size_t find_in_run(struct redact_scan *s, size_t at) {
   size_t run = at + redact_run(s->text, at, IN_ALNUM, SIZE_MAX), start = at + redact_escape_tail(s->text, at);
   size_t end = start > at && start < s->text.n ? find_word(s, start) : at;
-  if (end <= run && !redact_word_before(s->text, at))
+  if (end <= run && !redact_has_word_before(s->text, at))
     end = find_word(s, at);
   return end > run ? end : run;
 }
 
-static size_t find_sign(struct redact_scan *s, size_t at) {
+/* Findings around punctuation. */
+static size_t find_punctuation(struct redact_scan *s, size_t at) {
   static const char wide_colon[] = "：";
   switch (s->text.p[at]) {
   case '=':
@@ -378,9 +381,9 @@ static size_t find_sign(struct redact_scan *s, size_t at) {
   }
 }
 
-void redact_contexts(struct redact_scan *s) {
+void redact_find_contexts(struct redact_scan *s) {
   for (size_t i = 0; i < s->text.n;) {
-    size_t next = redact_in(s->text.p[i], IN_ALNUM) ? find_in_run(s, i) : find_sign(s, i);
+    size_t next = redact_in(s->text.p[i], IN_ALNUM) ? find_in_run(s, i) : find_punctuation(s, i);
     i = next > i ? next : i + 1;
   }
 }

@@ -1,33 +1,34 @@
-/* redact_known.c: finds the vault's own values in a text, as they are and in hex or base64. redact_layers.c undoes what
- * else may be wrapped around them.
+/* redact_known.c: finder of vault values, plain and in hex or base64. redact_layers.c decodes other encodings.
  *
- * At each place of the text a hash of the next bytes says whether a form of a value may start there; then it is
- * compared, encoded as it goes. So time does not grow with the number of values, and no copy of one is made. */
+ * At each position, a hash of the next bytes tells whether a form of a value may start there. The form is encoded
+ * during the comparison. So the time does not grow with the number of values, and no value is copied. */
+#include <assert.h>
+
 #include "base/utf8.h"
 #include "core/secrets/redact_scan.h"
 
-/* Shorter values would be found in ordinary words. No form is shorter than its value. */
+/* Shorter values would match ordinary words. No form is shorter than its value. */
 enum { KNOWN_MIN = 8 };
 
 const char redact_known_pattern[] = "vault_secret";
 
-/* ---- the forms of a value ---- */
+/* ---- forms of a value ---- */
 
 enum form { FORM_PLAIN, FORM_HEX, FORM_HEX_UPPER, FORM_BASE64, FORM_BASE64URL };
 
 struct needle {
   struct str value;
   enum form form;
-  uint8_t shift; /* of base64: how many bytes come before the value in its group of three */
-  uint32_t next; /* the next needle with the same hash, plus one */
+  uint8_t shift; /* base64: bytes before the value in its group of three */
+  uint32_t next; /* index of the next needle with the same hash, + 1 */
 };
 
 static bool is_base64(const struct needle *n) { return n->form >= FORM_BASE64; }
 
-/* Base64 writes six bits at a time: the first bit that belongs to a character of the value alone. */
+/* Base64 encodes six bits per character: the first bit of the first character that has only bits of the value. */
 static size_t first_bit(const struct needle *n) { return n->shift ? (8u * n->shift + 5) / 6 * 6 : 0; }
 
-/* How many characters hold bits of the value, and of it alone. */
+/* Number of characters that have only bits of the value. */
 static size_t form_length(const struct needle *n) {
   if (is_base64(n))
     return (8 * (n->shift + n->value.n) - first_bit(n)) / 6;
@@ -51,16 +52,17 @@ static char form_at(const struct needle *n, size_t i) {
   return (n->form == FORM_HEX ? "0123456789abcdef" : "0123456789ABCDEF")[i % 2 ? byte & 15 : byte >> 4];
 }
 
-/* ---- the index ---- */
+/* ---- index ---- */
 
 static size_t hash_at(const char *p, unsigned bits) {
   uint64_t window;
   memcpy(&window, p, sizeof(window));
   return (size_t)(window * UINT64_C(0x9e3779b97f4a7c15) >> (64 - bits));
 }
-_Static_assert(sizeof(uint64_t) == KNOWN_MIN, "the hash covers what every form has");
+_Static_assert(sizeof(uint64_t) == KNOWN_MIN, "the hash covers the bytes that every form has");
 
 static void add_needle(struct known_index *to, struct needle n) {
+  assert(form_length(&n) >= KNOWN_MIN);
   char start[KNOWN_MIN];
   for (size_t i = 0; i < KNOWN_MIN; i++)
     start[i] = form_at(&n, i);
@@ -99,7 +101,7 @@ void redact_index_known(struct arena *a, const struct strs *known, struct known_
 
 /* ---- finding forms ---- */
 
-static bool is_there(struct str text, size_t at, const struct needle *n) {
+static bool is_needle_at(struct str text, size_t at, const struct needle *n) {
   size_t length = form_length(n);
   if (length > text.n - at)
     return false;
@@ -109,18 +111,18 @@ static bool is_there(struct str text, size_t at, const struct needle *n) {
   return true;
 }
 
-/* The longest needle at `at`. */
+/* Longest needle at `at`, or NULL. */
 static const struct needle *needle_at(const struct known_index *index, struct str text, size_t at) {
   const struct needle *best = NULL;
   for (uint32_t k = index->head[hash_at(text.p + at, index->bits)]; k; k = index->v[k - 1].next) {
     const struct needle *n = &index->v[k - 1];
-    if (is_there(text, at, n) && (!best || form_length(n) > form_length(best)))
+    if (is_needle_at(text, at, n) && (!best || form_length(n) > form_length(best)))
       best = n;
   }
   return best;
 }
 
-/* With the neighbours that carry bits of the value too, and the '=' at the end. */
+/* Includes neighboring characters that hold bits of the value, and the '=' padding. */
 static struct known_span span_of(struct str text, size_t at, const struct needle *n) {
   struct known_span s = {at, at + form_length(n)};
   if (!is_base64(n))

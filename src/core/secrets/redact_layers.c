@@ -1,29 +1,30 @@
-/* redact_layers.c: undoes what a text wraps around the vault's values: the escapes of URLs and JSON strings, lines, hex
- * and base64, also two of them around each other.
+/* redact_layers.c: finder of encoded vault values: URL and JSON escapes, line breaks, hex and base64, also nested.
  *
- * Each way of reading a text gives another text, a layer, in which the values are looked for, and which may be read in
- * one of the ways again: up to two spellings, and one time hex or base64, in whatever order; hex or base64 right
- * around a value costs none of these, because redact_known.c looks for those forms. What is found is led back, layer by
- * layer, to its place in the text. What all layers may hold together is bounded by the length of the text, what comes
- * out of one run of hex or base64 by its part of it; layers of the first spelling are always read. */
+ * Decoding a text gives another text, a layer. Layers are searched for the values and may be decoded again: up to two
+ * spellings (escapes, line breaks) and one level of hex or base64, in any order. Hex or base64 directly around a value
+ * does not count, because redact_known.c searches for those forms. Findings are mapped back, layer by layer, to the
+ * original text. The total size of all layers is limited in proportion to the text, and that of a run of hex or base64
+ * in proportion to the run. Layers of the first spelling are always decoded. */
+#include <assert.h>
+
 #include "base/utf8.h"
 #include "core/secrets/redact_scan.h"
 
 enum {
   SPELLINGS_MOST = 2,
   INNER_MOST = SPELLINGS_MOST + 1,
-  BASE64_LEAST = 14, /* of eight bytes, one of them escaped; nothing shorter holds a value in two wrappings */
+  BASE64_LEAST = 14, /* eight bytes, one of them escaped: the shortest run with a value in two encodings */
   HEX_LEAST = 20,
-  LAYERS_TIMES = 32, /* so many times the text, and a little */
+  LAYERS_TIMES = 32, /* size limit of all layers: LAYERS_TIMES * length of the text + LAYERS_MORE */
   LAYERS_MORE = 4096,
-  MARK_EVERY = 256, /* bytes of a layer */
+  ANCHOR_EVERY = 256, /* bytes of a layer */
 };
 
-/* ---- spellings: how a text may write characters ---- */
+/* ---- spellings: escapes and line breaks ---- */
 
 enum spelling { SPELLED_URL, SPELLED_FORM, SPELLED_JSON, SPELLED_WRAPPED };
 
-/* Without its sign a text is not spelled so. */
+/* A text without `sign` is not in that spelling. */
 static const struct {
   enum spelling how;
   char sign;
@@ -33,7 +34,7 @@ static int hex_digit(char c) {
   return ascii_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* The number of the hex digits at `at`, -1 when they are none. */
+/* Value of the hex digits at `at`, -1 if they are not hex. */
 static int32_t hex(struct str text, size_t at, size_t digits) {
   int32_t v = 0;
   for (size_t i = at; i < at + digits; i++) {
@@ -45,10 +46,11 @@ static int32_t hex(struct str text, size_t at, size_t digits) {
   return v;
 }
 
-/* What one unit of the text stands for, and how many bytes it takes there. */
+/* A decoded unit of the text. */
 struct unit {
   char bytes[4];
-  size_t n, used;
+  size_t n;    /* decoded bytes */
+  size_t used; /* bytes in the text */
 };
 
 static struct unit literal(char c) { return (struct unit){.bytes = {c}, .n = 1, .used = 1}; }
@@ -58,7 +60,7 @@ static struct unit read_url(struct str text, size_t at) {
   return byte < 0 ? literal(text.p[at]) : (struct unit){.bytes = {(char)byte}, .n = 1, .used = 3};
 }
 
-/* \uXXXX, or two of them that form a pair. */
+/* \uXXXX, or two of them that form a surrogate pair. */
 static struct unit read_json_unicode(struct str text, size_t at) {
   struct unit u = {.used = 6};
   int32_t cp = hex(text, at + 2, 4);
@@ -86,7 +88,7 @@ static struct unit read_json(struct str text, size_t at) {
   return k ? (struct unit){.bytes = {to[k - from]}, .n = 1, .used = 2} : literal(text.p[at]);
 }
 
-/* A line end and the indentation behind it stand for nothing. */
+/* A line break and the indentation after it decode to nothing. */
 static struct unit read_wrapped(struct str text, size_t at) {
   size_t end = at;
   while (end < text.n &&
@@ -105,25 +107,27 @@ static struct unit read_unit(struct str text, size_t at, enum spelling how) {
     return read_json(text, at);
   case SPELLED_WRAPPED:
     return read_wrapped(text, at);
-  default:
-    return read_url(text, at);
+  case SPELLED_URL:
+    break;
   }
+  return read_url(text, at);
 }
 
-/* A place in the text and how much comes before it when it is read. */
+/* A position in the text and the number of decoded bytes before it. */
 struct place {
   size_t at, read;
 };
 
-/* The text as it reads, which is never longer; false when it reads as it is written. marks[i] is the first place with
- * i * MARK_EVERY bytes before it. */
-static bool unspelled(char *out, struct place *marks, struct str text, enum spelling how, struct str *ret) {
-  size_t n = 0, marked = 0;
+/* Decodes the text, which never gets longer; false if decoding changes nothing. anchors[i] is the first place with
+ * i * ANCHOR_EVERY decoded bytes before it. */
+static bool decode_spelling(char *out, struct place *anchors, struct str text, enum spelling how, struct str *ret) {
+  size_t n = 0, anchor_count = 0;
   bool changed = false;
   for (size_t at = 0; at < text.n;) {
     struct unit u = read_unit(text, at, how);
-    if (n >= marked * MARK_EVERY)
-      marks[marked++] = (struct place){at, n};
+    assert(u.used > 0 && u.n <= u.used);
+    if (n >= anchor_count * ANCHOR_EVERY)
+      anchors[anchor_count++] = (struct place){at, n};
     changed |= u.n != 1 || u.used != 1 || u.bytes[0] != text.p[at];
     memcpy(out + n, u.bytes, u.n);
     n += u.n;
@@ -133,13 +137,13 @@ static bool unspelled(char *out, struct place *marks, struct str text, enum spel
   return changed;
 }
 
-/* From where to look for the place with `read` bytes before it: never far from it. */
-static struct place mark_before(const struct place *marks, size_t read) {
-  size_t i = read / MARK_EVERY;
-  return marks[i].read <= read ? marks[i] : marks[i - 1];
+/* Last anchor with at most `read` decoded bytes before it. */
+static struct place anchor_before(const struct place *anchors, size_t read) {
+  size_t i = read / ANCHOR_EVERY;
+  return anchors[i].read <= read ? anchors[i] : anchors[i - 1];
 }
 
-/* The first unit that stands for something once `read` bytes are read. */
+/* First unit with `read` decoded bytes before it that does not decode to nothing. */
 static struct place start_of(struct str text, struct place from, size_t read, enum spelling how) {
   while (from.at < text.n) {
     struct unit u = read_unit(text, from.at, how);
@@ -161,27 +165,27 @@ static size_t end_of(struct str text, struct place from, size_t read, enum spell
 /* ---- layers ---- */
 
 struct layer {
-  struct layer *outer; /* NULL: the text itself */
+  struct layer *outer; /* NULL for the original text */
   enum { LAYER_SPELLED, LAYER_BASE64, LAYER_HEX } kind;
   struct str text;
   enum spelling how;
-  struct place reached; /* of a spelled one: where the last find began, in the outer text */
-  struct place *marks;  /* of a spelled one: places in the outer text */
-  size_t from;          /* of hex and base64: where it begins in the outer text */
-  int spelled;          /* how many of it and those around it are */
-  bool decoded;         /* it or one around it is hex or base64 */
+  struct place reached;  /* LAYER_SPELLED: start of the last finding in the outer text */
+  struct place *anchors; /* LAYER_SPELLED: places in the outer text */
+  size_t from;           /* hex and base64: start in the outer text */
+  int spelled;           /* number of spellings, including the outer layers */
+  bool decoded;          /* this or an outer layer is hex or base64 */
 };
 
 struct search {
   struct redact_scan *scan;
   const struct known_index *index;
-  struct arena *a;        /* NULL: nothing was needed yet */
-  char *room[INNER_MOST]; /* for a layer in so many others: no layer is longer than the text */
-  struct place *marks[INNER_MOST];
-  size_t left; /* bytes that may still be read into layers */
+  struct arena *a;        /* NULL until needed */
+  char *room[INNER_MOST]; /* buffer per nesting depth; no layer is longer than the text */
+  struct place *anchors[INNER_MOST];
+  size_t left; /* bytes that may still be decoded into layers */
 };
 
-/* Where a span of a layer is in the text around it: of base64 all characters that carry a bit of it. */
+/* Maps a span of a layer to the outer text. In base64, includes all characters with a bit of it. */
 static struct known_span outward(struct layer *l, struct known_span s) {
   struct str text = l->outer->text;
   struct known_span out = {l->from + 2 * s.start, l->from + 2 * s.end};
@@ -189,9 +193,9 @@ static struct known_span outward(struct layer *l, struct known_span s) {
     out = (struct known_span){l->from + 8 * s.start / 6, l->from + (8 * s.end + 5) / 6};
     out.end += redact_run(text, out.end, IN_EQUALS, 2);
   } else if (l->kind == LAYER_SPELLED) {
-    struct place mark = mark_before(l->marks, s.start);
-    bool here = l->reached.read <= s.start && l->reached.read > mark.read;
-    l->reached = start_of(text, here ? l->reached : mark, s.start, l->how);
+    struct place anchor = anchor_before(l->anchors, s.start);
+    bool nearer = l->reached.read <= s.start && l->reached.read > anchor.read;
+    l->reached = start_of(text, nearer ? l->reached : anchor, s.start, l->how);
     out = (struct known_span){l->reached.at, end_of(text, l->reached, s.end, l->how)};
   }
   return out;
@@ -206,23 +210,25 @@ static void find_in(const struct search *q, struct layer *l) {
   }
 }
 
-static bool may_hold(struct search *q, size_t bytes) {
+/* Takes bytes from the budget; false if it is exhausted. */
+static bool spend(struct search *q, size_t bytes) {
   if (bytes > q->left)
     return false;
   q->left -= bytes;
   return true;
 }
 
-/* A part of the search gets no more than this; what is left of it is there for others again by pay_back(). */
-static size_t lend(struct search *q, size_t most) {
-  size_t kept = q->left > most ? q->left - most : 0;
-  q->left -= kept;
-  return kept;
+/* Limits the budget of a part of the search to `most`. Returns the reserved rest, for release(). */
+static size_t reserve(struct search *q, size_t most) {
+  size_t reserved = q->left > most ? q->left - most : 0;
+  q->left -= reserved;
+  return reserved;
 }
 
-static void pay_back(struct search *q, size_t kept) { q->left += kept; }
+static void release(struct search *q, size_t reserved) { q->left += reserved; }
 
 static char *room_for(struct search *q, const struct layer *inner) {
+  assert(inner->spelled + inner->decoded >= 1 && inner->spelled + inner->decoded <= INNER_MOST);
   char **room = &q->room[inner->spelled + inner->decoded - 1];
   if (!q->a)
     q->a = arena_child(q->scan->a);
@@ -231,30 +237,30 @@ static char *room_for(struct search *q, const struct layer *inner) {
   return *room;
 }
 
-static struct place *marks_for(struct search *q, const struct layer *inner) {
-  struct place **marks = &q->marks[inner->spelled + inner->decoded - 1];
-  if (!*marks)
-    *marks = arena_array(q->a, struct place, q->scan->text.n / MARK_EVERY + 1);
-  return *marks;
+static struct place *anchors_for(struct search *q, const struct layer *inner) {
+  struct place **anchors = &q->anchors[inner->spelled + inner->decoded - 1];
+  if (!*anchors)
+    *anchors = arena_array(q->a, struct place, q->scan->text.n / ANCHOR_EVERY + 1);
+  return *anchors;
 }
 
-static bool read_as(struct search *q, struct layer *inner) {
+static bool decode_layer(struct search *q, struct layer *inner) {
   char *room = room_for(q, inner);
-  inner->marks = marks_for(q, inner);
-  return unspelled(room, inner->marks, inner->outer->text, inner->how, &inner->text);
+  inner->anchors = anchors_for(q, inner);
+  return decode_spelling(room, inner->anchors, inner->outer->text, inner->how, &inner->text);
 }
 
-static void look_into(struct search *q, struct layer *l);
+static void search_layer(struct search *q, struct layer *l);
 
-static void read_spelled(struct search *q, struct layer *l) {
+static void search_spellings(struct search *q, struct layer *l) {
   for (size_t i = 0; i < ARRAY_LEN(spellings) && l->spelled < SPELLINGS_MOST; i++) {
     struct layer inner = {
         .outer = l, .kind = LAYER_SPELLED, .how = spellings[i].how, .spelled = l->spelled + 1, .decoded = l->decoded};
-    size_t kept = l->outer ? 0 : lend(q, q->left / (ARRAY_LEN(spellings) - i));
-    if (l->text.n && memchr(l->text.p, spellings[i].sign, l->text.n) && (!l->outer || may_hold(q, l->text.n)) &&
-        read_as(q, &inner))
-      look_into(q, &inner);
-    pay_back(q, kept);
+    size_t reserved = l->outer ? 0 : reserve(q, q->left / (ARRAY_LEN(spellings) - i));
+    if (l->text.n && memchr(l->text.p, spellings[i].sign, l->text.n) && (!l->outer || spend(q, l->text.n)) &&
+        decode_layer(q, &inner))
+      search_layer(q, &inner);
+    release(q, reserved);
   }
 }
 
@@ -285,13 +291,13 @@ static struct str from_hex(char *out, struct str run) {
   return (struct str){out, run.n / 2};
 }
 
-/* Where the groups begin is not known: other letters may stand before them. A picture reads like a text full of
- * escapes: it must not use up what those behind it need. */
-static void read_run(struct search *q, struct layer *l, size_t from, size_t to, bool is_hex) {
+/* Decodes a run at each possible alignment, because other letters may precede the encoded text. A run gets only its
+ * share of the budget: image data decodes to text full of escapes and must not exhaust it. */
+static void search_run(struct search *q, struct layer *l, size_t from, size_t to, bool is_hex) {
   size_t shifts = is_hex ? 2 : 4, least = is_hex ? HEX_LEAST : BASE64_LEAST;
   size_t share =
       q->left / (l->text.n - from) * (to - from) + q->left % (l->text.n - from) * (to - from) / (l->text.n - from);
-  size_t kept = lend(q, is_hex ? share / 2 : share); /* what is hex may be base64, too */
+  size_t reserved = reserve(q, is_hex ? share / 2 : share); /* hex is also searched as base64 */
   for (size_t shift = 0; shift < shifts && to - from - shift >= least; shift++) {
     struct layer inner = {.outer = l,
                           .kind = is_hex ? LAYER_HEX : LAYER_BASE64,
@@ -299,17 +305,17 @@ static void read_run(struct search *q, struct layer *l, size_t from, size_t to, 
                           .spelled = l->spelled,
                           .decoded = true};
     struct str run = str_slice(l->text, inner.from, to);
-    size_t others = lend(q, q->left / (shifts - shift));
-    if (may_hold(q, run.n)) {
+    size_t other_shifts = reserve(q, q->left / (shifts - shift));
+    if (spend(q, run.n)) {
       inner.text = is_hex ? from_hex(room_for(q, &inner), run) : from_base64(room_for(q, &inner), run);
-      look_into(q, &inner);
+      search_layer(q, &inner);
     }
-    pay_back(q, others);
+    release(q, other_shifts);
   }
-  pay_back(q, kept);
+  release(q, reserved);
 }
 
-/* The next run that is long enough. Looked at from its last character backwards: of prose most is never looked at. */
+/* Start of the next run of at least BASE64_LEAST bytes. Checks backwards from its last byte, which skips most prose. */
 static size_t next_run(struct str text, size_t at) {
   while (at + BASE64_LEAST <= text.n) {
     size_t k = BASE64_LEAST;
@@ -322,36 +328,36 @@ static size_t next_run(struct str text, size_t at) {
   return text.n;
 }
 
-static void read_runs(struct search *q, struct layer *l) {
+static void search_runs(struct search *q, struct layer *l) {
   struct str text = l->text;
-  size_t kept = lend(q, q->left / 2);
+  size_t reserved = reserve(q, q->left / 2);
   for (size_t at = next_run(text, 0); at < text.n;) {
     size_t end = at + redact_run(text, at, IN_B64 | IN_B64URL, text.n);
     for (size_t i = at; end - at >= HEX_LEAST && i < end;) {
       size_t digits = redact_run(text, i, IN_HEX, end - i);
       if (digits >= HEX_LEAST)
-        read_run(q, l, i, i + digits, true);
+        search_run(q, l, i, i + digits, true);
       i += digits + 1;
     }
-    read_run(q, l, at, end, false);
+    search_run(q, l, at, end, false);
     at = next_run(text, end);
   }
-  pay_back(q, kept);
+  release(q, reserved);
 }
 
-static void look_into(struct search *q, struct layer *l) {
+static void search_layer(struct search *q, struct layer *l) {
   find_in(q, l);
   if (!l->decoded)
-    read_runs(q, l);
-  read_spelled(q, l);
+    search_runs(q, l);
+  search_spellings(q, l);
 }
 
-void redact_known(struct redact_scan *s, const struct known_index *index) {
+void redact_find_known(struct redact_scan *s, const struct known_index *index) {
   if (!index->head)
     return;
   struct search q = {.scan = s, .index = index, .left = LAYERS_TIMES * s->text.n + LAYERS_MORE};
   struct layer text = {.text = s->text};
-  look_into(&q, &text);
+  search_layer(&q, &text);
   if (q.a)
     arena_release(q.a);
 }

@@ -1,13 +1,15 @@
-/* redact_name.c: tells whether the words in front of a value name a secret: DB_PASSWORD, apiKey, "client secret". */
+/* redact_name.c: recognition of names that hold secrets: DB_PASSWORD, apiKey, "client secret". */
+#include <assert.h>
+
 #include "core/secrets/redact_scan.h"
 
-/* How far back a name is read. */
+/* Bytes read backwards. */
 enum { NAME_BYTES = 48, NAME_RUN = 128 };
 
-/* Beside the NAME_ flags: too short to be trusted inside a longer word, such as compass. */
+/* In addition to the NAME_ flags: matches only a whole word, because longer words contain it, such as compass. */
 enum { WHOLE = 1024 };
 
-/* The last words of names that hold secrets, in lower case, without blanks, '_' and '-'. */
+/* Last words of names that hold secrets, in lower case, without blanks, '_' and '-'. */
 static const struct secret_word {
   struct str word;
   unsigned flags;
@@ -65,7 +67,7 @@ static const struct secret_word {
     {STR_INIT("key"), NAME_KEY | WHOLE},
 };
 
-/* Words before "token" or "key" that take the secret away: page tokens, a language model's tokens, cache keys. */
+/* Words before "token" or "key" that make it harmless: page tokens, tokens of language models, cache keys. */
 static const struct str harmless_words[] = {
     STR_INIT("next"),     STR_INIT("page"),        STR_INIT("continuation"), STR_INIT("cursor"),  STR_INIT("max"),
     STR_INIT("min"),      STR_INIT("num"),         STR_INIT("eos"),          STR_INIT("bos"),     STR_INIT("pad"),
@@ -77,31 +79,31 @@ static const struct str harmless_words[] = {
     STR_INIT("starting"), STR_INIT("client"),      STR_INIT("publickey"),
 };
 
-/* A name, last byte first, in lower case and without what joins its words; at[] is where each byte came from. */
+/* A name, reversed, in lower case, without separators between its words; at[] is the position of each byte. */
 struct name {
   char text[NAME_BYTES];
   size_t at[NAME_BYTES], n;
 };
 
-static bool name_byte(char c) { return redact_in(c, IN_ALNUM) || (unsigned char)c >= 0x80; }
+static bool is_name_byte(char c) { return redact_in(c, IN_ALNUM) || (unsigned char)c >= 0x80; }
 
-/* At most two blanks deep: "the API key" is as far as prose is followed. */
+/* Reads backwards over at most two blanks: "the API key". */
 static void read_name(struct str text, size_t end, struct name *ret) {
   size_t blanks = 0;
   for (size_t i = end; i > 0 && end - i < NAME_BYTES; i--) {
     char c = text.p[i - 1];
     blanks += c == ' ';
-    if (blanks > 2 || !(name_byte(c) || redact_in(c, IN_UNDERSCORE | IN_DASH | IN_DOT) || c == ' '))
+    if (blanks > 2 || !(is_name_byte(c) || redact_in(c, IN_UNDERSCORE | IN_DASH | IN_DOT) || c == ' '))
       return;
-    if (!name_byte(c))
+    if (!is_name_byte(c))
       continue;
     ret->text[ret->n] = ascii_lower(c);
     ret->at[ret->n++] = i - 1;
   }
 }
 
-/* Whether the name, without its last `skip` bytes, ends with the word. */
-static bool name_ends(const struct name *name, size_t skip, struct str word) {
+/* True if the name without its last `skip` bytes ends with the word. */
+static bool ends_with(const struct name *name, size_t skip, struct str word) {
   if (name->n < skip + word.n)
     return false;
   for (size_t i = 0; i < word.n; i++)
@@ -110,34 +112,35 @@ static bool name_ends(const struct name *name, size_t skip, struct str word) {
   return true;
 }
 
-/* Whether byte k of the name starts a word: after a joint or a digit, or in the middle of camelCase. */
-static bool starts_word(struct str text, const struct name *name, size_t k) {
+/* True if byte k of the name starts a word: after a separator or a digit, or inside camelCase. */
+static bool is_word_start(struct str text, const struct name *name, size_t k) {
+  assert(k < name->n);
   size_t at = name->at[k];
   if (at == 0 || !ascii_alpha(text.p[at - 1]))
     return true;
   return ascii_upper(text.p[at]) && !ascii_upper(text.p[at - 1]);
 }
 
-static bool word_before(struct str text, const struct name *name, size_t skip, struct str word) {
-  return name_ends(name, skip, word) && starts_word(text, name, skip + word.n - 1);
+static bool has_word_before(struct str text, const struct name *name, size_t skip, struct str word) {
+  return ends_with(name, skip, word) && is_word_start(text, name, skip + word.n - 1);
 }
 
-static bool harmless(struct str text, const struct name *name, struct str secret) {
-  if (word_before(text, name, secret.n, STR("public")) || word_before(text, name, secret.n, STR("publishable")))
+static bool is_harmless(struct str text, const struct name *name, struct str secret) {
+  if (has_word_before(text, name, secret.n, STR("public")) || has_word_before(text, name, secret.n, STR("publishable")))
     return true;
   if (!str_is(secret, "token") && !str_is(secret, "key"))
     return false;
   for (size_t i = 0; i < ARRAY_LEN(harmless_words); i++)
-    if (word_before(text, name, secret.n, harmless_words[i]))
+    if (has_word_before(text, name, secret.n, harmless_words[i]))
       return true;
   return false;
 }
 
-/* Whether the last n bytes of the name are one word, without joints inside. */
-static bool is_whole(struct str text, const struct name *name, size_t n) {
+/* True if the last n bytes of the name are one word, without separators inside. */
+static bool is_whole_word(struct str text, const struct name *name, size_t n) {
   if (n == 0 || n > name->n)
     return false;
-  return name->at[0] - name->at[n - 1] == n - 1 && starts_word(text, name, n - 1);
+  return name->at[0] - name->at[n - 1] == n - 1 && is_word_start(text, name, n - 1);
 }
 
 static const struct secret_word *longest_word(struct str text, const struct name *name) {
@@ -146,15 +149,15 @@ static const struct secret_word *longest_word(struct str text, const struct name
     const struct secret_word *w = &secret_words[i];
     if (found && w->word.n <= found->word.n)
       continue;
-    if (!name_ends(name, 0, w->word) || (w->flags & WHOLE && !is_whole(text, name, w->word.n)))
+    if (!ends_with(name, 0, w->word) || (w->flags & WHOLE && !is_whole_word(text, name, w->word.n)))
       continue;
     found = w;
   }
   return found;
 }
 
-unsigned redact_name(struct str text, size_t end, size_t *ret_start) {
-  /* The last letters of all secret words, to be done with most names at once. */
+unsigned redact_name_flags(struct str text, size_t end, size_t *ret_start) {
+  /* Last letters of all secret words: rejects most names quickly. */
   static const char lasts[] = "dewtanyksl";
   if (end == 0)
     return 0;
@@ -164,19 +167,19 @@ unsigned redact_name(struct str text, size_t end, size_t *ret_start) {
   struct name name = {0};
   read_name(text, end, &name);
   const struct secret_word *w = longest_word(text, &name);
-  if (!w || harmless(text, &name, w->word))
+  if (!w || is_harmless(text, &name, w->word))
     return 0;
-  /* The run of the name's last word: DB_PASSWORD, not "the DB_PASSWORD". */
+  /* Start of the last word of the name: DB_PASSWORD, not "the DB_PASSWORD". */
   size_t start = end;
   while (start > 0 && end - start < NAME_RUN && redact_in(text.p[start - 1], IN_WORD | IN_DASH | IN_DOT))
     start--;
-  /* The n of a JSON string's \n is no part of the name. */
+  /* The n of a \n in JSON is not part of the name. */
   if (start > 0 && text.p[start - 1] == '\\' && end - start > 1)
     start++;
-  if (redact_word_before(text, start))
+  if (redact_has_word_before(text, start))
     return 0;
   *ret_start = start;
-  /* "PASS: 12 tests" is no password, DB_PASS is. */
+  /* "PASS: 12 tests" is not a password, DB_PASS is. */
   if (end - start == 4 && w->word.n == 4)
     return NAME_SECRET;
   return w->flags & ~(unsigned)WHOLE;

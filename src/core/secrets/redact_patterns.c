@@ -1,24 +1,25 @@
-/* redact_patterns.c: credential formats that can be told by themselves: the vendors' table and its matcher. */
+/* redact_patterns.c: finder of vendor credential formats: the table and its matcher. */
 #include "core/secrets/redact_scan.h"
 
 enum {
   /* The prefix also occurs in ordinary words: the rest must look random. */
   RANDOM = 1,
-  /* The prefix and the length are proof enough; only the variety of the rest is asked. */
+  /* The prefix and the length are sufficient; the rest needs only a few different bytes. */
   CERTAIN = 2,
-  /* No '_', '-', '.' or '/' before it either, which would make the prefix the end of a longer name. */
-  ALONE = 4,
-  /* The first literal is a name, not a part of the secret. */
+  /* Must not follow '_', '-', '.' or '/': there the prefix would be the end of a longer name. */
+  ISOLATED = 4,
+  /* The first literal is a name, not part of the secret. */
   NAMED = 8,
   /* The first part is the base64 of a decimal number. */
   SNOWFLAKE = 16,
-  /* Starts where a run of base64url starts: a row whose first part has no upper limit, so that no run is read twice. */
+  /* Must be at the start of a run of base64url. Set if the first part has no upper limit, so that no run is read twice.
+   */
   RUN_START = 32,
-  /* Only the last part is secret: those before it are names, which may hold any word. */
+  /* Only the last part is secret; the parts before it are names and may contain any word. */
   NAMES_FIRST = 64,
 };
 
-/* A literal, then min..max bytes of an alphabet; max 0: any number. */
+/* A literal, then min..max bytes of an alphabet; max 0 means no limit. */
 struct part {
   const char *literal;
   uint16_t alphabet, min, max;
@@ -42,8 +43,8 @@ struct vendor {
     "discord_token", SNOWFLAKE, { {literal, IN_B64URL, 22, 30}, {".", IN_B64URL, 5, 8}, {".", IN_B64URL, 27, 0} }      \
   }
 
-/* Order matters only where one prefix begins with another: the first match wins. Lengths are those of issued keys, with
- * some room where the vendor reserves it. */
+/* The first match wins, which matters only if one prefix starts with another. Lengths are those of issued keys, with
+ * headroom where the vendor reserves it. */
 static const struct vendor vendors[] = {
     {"anthropic_key", 0, ONE("sk-ant-", IN_B64URL, 20, 0)},
     {"openrouter_key", 0, ONE("sk-or-v1-", IN_HEX, 32, 0)},
@@ -108,7 +109,7 @@ static const struct vendor vendors[] = {
     {"npm_token", 0, ONE("npm_", IN_ALNUM, 36, 0)},
     {"pypi_token", RANDOM, ONE("pypi-", IN_B64URL, 50, 0)},
     {"rubygems_key", 0, ONE("rubygems_", IN_HEX, 48, 0)},
-    {"crates_token", RANDOM | ALONE, ONE("cio", IN_ALNUM, 32, 32)},
+    {"crates_token", RANDOM | ISOLATED, ONE("cio", IN_ALNUM, 32, 32)},
     {"clojars_token", 0, ONE("CLOJARS_", IN_HEX, 60, 0)},
     {"huggingface_token", 0, ONE("hf_", IN_ALNUM, 30, 0)},
     {"huggingface_token", 0, ONE("api_org_", IN_ALNUM, 30, 0)},
@@ -122,8 +123,8 @@ static const struct vendor vendors[] = {
     {"elevenlabs_key", RANDOM, ONE("sk_", IN_HEX, 48, 48)},
     {"sendgrid_key", 0, {{"SG.", IN_B64URL, 16, 32}, {".", IN_B64URL, 32, 64}}},
     {"brevo_key", 0, {{"xkeysib-", IN_HEX, 64, 64}, {"-", IN_ALNUM, 16, 0}}},
-    {"mailgun_key", ALONE, ONE("key-", IN_HEX, 32, 32)},
-    {"twilio_key", ALONE, ONE("SK", IN_HEX_LOWER, 32, 32)},
+    {"mailgun_key", ISOLATED, ONE("key-", IN_HEX, 32, 32)},
+    {"twilio_key", ISOLATED, ONE("SK", IN_HEX_LOWER, 32, 32)},
     {"digitalocean_token", 0, ONE("dop_v1_", IN_HEX, 64, 0)},
     {"digitalocean_token", 0, ONE("doo_v1_", IN_HEX, 64, 0)},
     {"digitalocean_token", 0, ONE("dor_v1_", IN_HEX, 64, 0)},
@@ -158,20 +159,20 @@ static const struct vendor vendors[] = {
     {"shopify_token", 0, ONE("shpss_", IN_HEX, 32, 0)},
     {"square_token", 0, ONE("sq0atp-", IN_B64URL, 22, 0)},
     {"square_token", 0, ONE("sq0csp-", IN_B64URL, 40, 0)},
-    {"square_token", RANDOM | ALONE, ONE("EAAA", IN_B64URL, 60, 60)},
-    {"facebook_token", RANDOM | ALONE, ONE("EAAC", IN_ALNUM, 100, 0)},
-    {"facebook_token", RANDOM | ALONE, ONE("EAAM", IN_ALNUM, 100, 0)},
+    {"square_token", RANDOM | ISOLATED, ONE("EAAA", IN_B64URL, 60, 60)},
+    {"facebook_token", RANDOM | ISOLATED, ONE("EAAC", IN_ALNUM, 100, 0)},
+    {"facebook_token", RANDOM | ISOLATED, ONE("EAAM", IN_ALNUM, 100, 0)},
     {"linear_key", 0, ONE("lin_api_", IN_ALNUM, 32, 0)},
     {"linear_key", 0, ONE("lin_oauth_", IN_ALNUM, 32, 0)},
     {"notion_token", 0, ONE("ntn_", IN_ALNUM, 40, 0)},
-    {"notion_token", RANDOM | ALONE, ONE("secret_", IN_ALNUM, 43, 43)},
+    {"notion_token", RANDOM | ISOLATED, ONE("secret_", IN_ALNUM, 43, 43)},
     {"airtable_token", RANDOM, {{"pat", IN_ALNUM, 14, 14}, {".", IN_HEX, 64, 64}}},
     {"figma_token", 0, ONE("figd_", IN_B64URL, 40, 0)},
     {"atlassian_token", 0, ONE("ATATT3", IN_B64URL | IN_EQUALS, 60, 0)},
     {"postman_key", 0, {{"PMAK-", IN_HEX, 24, 24}, {"-", IN_HEX, 34, 34}}},
     {"contentful_token", 0, ONE("CFPAT-", IN_B64URL, 43, 0)},
-    {"dropbox_token", RANDOM | ALONE, ONE("sl.", IN_B64URL, 100, 0)},
-    {"databricks_token", ALONE, ONE("dapi", IN_HEX_LOWER, 32, 32)},
+    {"dropbox_token", RANDOM | ISOLATED, ONE("sl.", IN_B64URL, 100, 0)},
+    {"databricks_token", ISOLATED, ONE("dapi", IN_HEX_LOWER, 32, 32)},
     {"grafana_token", 0, {{"glsa_", IN_ALNUM, 32, 32}, {"_", IN_HEX, 8, 8}}},
     {"grafana_token", 0, ONE("glc_", IN_B64 | IN_EQUALS, 32, 0)},
     {"newrelic_key", 0, ONE("NRAK-", IN_ALNUM, 27, 0)},
@@ -186,10 +187,10 @@ static const struct vendor vendors[] = {
     {"sonar_token", 0, ONE("sqp_", IN_HEX, 40, 0)},
     {"sourcegraph_token", 0, ONE("sgp_", IN_HEX | IN_UNDERSCORE, 40, 0)},
     {"posthog_key", 0, ONE("phx_", IN_ALNUM, 40, 0)},
-    {"artifactory_key", RANDOM | ALONE, ONE("AKCp", IN_ALNUM, 69, 0)},
+    {"artifactory_key", RANDOM | ISOLATED, ONE("AKCp", IN_ALNUM, 69, 0)},
     {"openshift_token", 0, ONE("sha256~", IN_B64URL, 43, 0)},
-    {"easypost_key", RANDOM | ALONE, ONE("EZAK", IN_ALNUM, 54, 54)},
-    {"alibaba_key_id", RANDOM | ALONE, ONE("LTAI", IN_ALNUM, 20, 20)},
+    {"easypost_key", RANDOM | ISOLATED, ONE("EZAK", IN_ALNUM, 54, 54)},
+    {"alibaba_key_id", RANDOM | ISOLATED, ONE("LTAI", IN_ALNUM, 20, 20)},
     {"cairn_token",
      NAMES_FIRST,
      {{"cairn_", IN_B64URL, 1, 64}, {".", IN_LOWER | IN_DIGIT, 12, 12}, {".", IN_B64URL, 43, 43}}},
@@ -199,7 +200,8 @@ static const struct vendor vendors[] = {
 
 enum { JUDGED_RUN = 144 };
 
-/* Parts of any length are followed only so far until the match is certain: a text full of prefixes costs no more. */
+/* Parts without a limit are read only up to JUDGED_RUN bytes until the match is certain, which keeps a text full of
+ * prefixes cheap. */
 static bool match_parts(struct str text, size_t at, const struct vendor *v, size_t *ret_end) {
   for (size_t i = 0; i < ARRAY_LEN(v->parts) && v->parts[i].literal; i++) {
     const struct part *p = &v->parts[i];
@@ -223,8 +225,8 @@ static const struct part *last_part(const struct vendor *v) {
   return p;
 }
 
-/* Discord's bot tokens start with the base64 of the bot's number. */
-static bool base64_number(struct str text, size_t at) {
+/* Discord bot tokens start with the base64 of the bot's number. */
+static bool is_base64_number(struct str text, size_t at) {
   size_t n = redact_run(text, at, IN_B64URL, 32);
   uint32_t bits = 0, have = 0;
   for (size_t i = 0; i < n; i++) {
@@ -245,88 +247,89 @@ static bool base64_number(struct str text, size_t at) {
   return true;
 }
 
-static bool convincing(struct str body, unsigned flags) {
-  if (!redact_varied(body) || redact_placeholder(body))
+static bool is_credible(struct str body, unsigned flags) {
+  if (!redact_is_varied(body) || redact_is_placeholder(body))
     return false;
   enum strength need = flags & CERTAIN ? STRENGTH_NONE : flags & RANDOM ? STRENGTH_MIXED : STRENGTH_NUMBER;
   return redact_strength(body) >= need;
 }
 
-/* The end of the vendor's secret at `at`, or `at`; ret_start leaves out a literal that is only a name. */
+/* End of the secret at `at`, or `at` if there is none. *ret_start skips a literal that is only a name. */
 static size_t match_vendor(struct str text, size_t at, const struct vendor *v, size_t *ret_start) {
   size_t end, head = strlen(v->parts[0].literal);
-  if (v->flags & ALONE && at > 0 && redact_in(text.p[at - 1], IN_UNDERSCORE | IN_DASH | IN_DOT | IN_PLUS_SLASH))
+  if (v->flags & ISOLATED && at > 0 && redact_in(text.p[at - 1], IN_UNDERSCORE | IN_DASH | IN_DOT | IN_PLUS_SLASH))
     return at;
   if (v->flags & RUN_START && at > 0 && redact_in(text.p[at - 1], IN_UNDERSCORE | IN_DASH))
     return at;
   if (!match_parts(text, at, v, &end))
     return at;
-  if (v->flags & SNOWFLAKE && !base64_number(text, at))
+  if (v->flags & SNOWFLAKE && !is_base64_number(text, at))
     return at;
   size_t judged = v->flags & NAMES_FIRST ? end - last_part(v)->min : at + head;
-  if (!convincing(str_slice(text, judged, end), v->flags))
+  if (!is_credible(str_slice(text, judged, end), v->flags))
     return at;
   if (last_part(v)->max == 0)
     end += redact_run(text, end, last_part(v)->alphabet, SIZE_MAX);
   while (text.p[end - 1] == '.')
     end--;
-  if (redact_word_after(text, end))
+  if (redact_has_word_after(text, end))
     return at;
   *ret_start = v->flags & NAMED ? at + head : at;
   return end;
 }
 
-static size_t alnum_before(struct str text, size_t at, unsigned alphabet, size_t limit) {
+static size_t run_before(struct str text, size_t at, unsigned alphabet, size_t limit) {
   size_t n = 0;
   while (n < limit && n < at && redact_in(text.p[at - 1 - n], alphabet))
     n++;
   return n;
 }
 
-/* 123456789:AA...: a Telegram bot's number and key. */
-static size_t telegram(struct str text, size_t at, size_t *ret_start) {
-  size_t digits = alnum_before(text, at, IN_DIGIT, 12), n = redact_run(text, at + 1, IN_B64URL, 36);
-  if (digits < 8 || digits > 10 || n != 35 || text.p[at + 1] != 'A' || redact_word_after(text, at + 36))
+/* 123456789:AA...: number and key of a Telegram bot. */
+static size_t match_telegram(struct str text, size_t at, size_t *ret_start) {
+  size_t digits = run_before(text, at, IN_DIGIT, 12), n = redact_run(text, at + 1, IN_B64URL, 36);
+  if (digits < 8 || digits > 10 || n != 35 || text.p[at + 1] != 'A' || redact_has_word_after(text, at + 36))
     return at;
   *ret_start = at - digits;
-  return convincing(str_slice(text, at + 1, at + 36), RANDOM) ? at + 36 : at;
+  return is_credible(str_slice(text, at + 1, at + 36), RANDOM) ? at + 36 : at;
 }
 
-/* abc8Q~...: a client secret of Microsoft Entra. */
-static size_t entra(struct str text, size_t at, size_t *ret_start) {
-  if (at < 5 || text.p[at - 1] != 'Q' || !ascii_digit(text.p[at - 2]) || alnum_before(text, at, IN_B64URL, 5) != 5)
+/* abc8Q~...: client secret of Microsoft Entra. */
+static size_t match_entra(struct str text, size_t at, size_t *ret_start) {
+  if (at < 5 || text.p[at - 1] != 'Q' || !ascii_digit(text.p[at - 2]) || run_before(text, at, IN_B64URL, 5) != 5)
     return at;
   size_t n = redact_run(text, at + 1, IN_B64URL | IN_DOT, 40);
-  if (n < 31 || n > 34 || redact_word_before(text, at - 5) || !convincing(str_slice(text, at + 1, at + 1 + n), RANDOM))
+  if (n < 31 || n > 34 || redact_has_word_before(text, at - 5) ||
+      !is_credible(str_slice(text, at + 1, at + 1 + n), RANDOM))
     return at;
   *ret_start = at - 5;
   return at + 1 + n;
 }
 
 /* abcdefghijklmn.atlasv1....: Terraform Cloud. */
-static size_t terraform(struct str text, size_t at, size_t *ret_start) {
+static size_t match_terraform(struct str text, size_t at, size_t *ret_start) {
   static const char middle[] = ".atlasv1.";
-  if (!redact_at(text, at, middle) || alnum_before(text, at, IN_ALNUM, 15) != 14)
+  if (!redact_at(text, at, middle) || run_before(text, at, IN_ALNUM, 15) != 14)
     return at;
   size_t key = at + sizeof(middle) - 1, n = redact_run(text, key, IN_B64URL, SIZE_MAX);
-  if (n < 50 || !convincing(str_slice(text, key, key + n), RANDOM))
+  if (n < 50 || !is_credible(str_slice(text, key, key + n), RANDOM))
     return at;
   *ret_start = at - 14;
   return key + n;
 }
 
-/* Formats that are known by their middle; their byte there and their matcher. */
+/* Formats recognized by a byte in their middle. */
 static const struct middle {
   char byte;
   const char *pattern;
   size_t (*match)(struct str text, size_t at, size_t *ret_start);
 } middles[] = {
-    {':', "telegram_token", telegram},
-    {'~', "azure_client_secret", entra},
-    {'.', "terraform_token", terraform},
+    {':', "telegram_token", match_telegram},
+    {'~', "azure_client_secret", match_entra},
+    {'.', "terraform_token", match_terraform},
 };
 
-_Static_assert(ARRAY_LEN(vendors) < VENDORS_MAX, "the index counts in bytes");
+_Static_assert(ARRAY_LEN(vendors) < VENDORS_MAX, "the index stores row numbers in a byte");
 
 static size_t prefix_hash(const char *p) { return ((unsigned char)p[0] * 37u + (unsigned char)p[1]) % VENDOR_HEADS; }
 
@@ -360,17 +363,17 @@ static size_t match_middle(struct redact_scan *s, size_t at) {
   return at;
 }
 
-/* A run of letters and digits starts at `at`: vendors' prefixes start there, or behind the tail of an escape. */
+/* Matches at the start of a run of letters and digits, or after the escape that it starts with. */
 static size_t match_word(struct redact_scan *s, const struct vendor_index *index, size_t at) {
   size_t start = at + redact_escape_tail(s->text, at), end = start;
   if (start > at && start + 1 < s->text.n)
     end = match_any(s, index, start);
-  if (end == start && !redact_word_before(s->text, at))
+  if (end == start && !redact_has_word_before(s->text, at))
     end = match_any(s, index, start = at);
   return end > start ? end : at + redact_run(s->text, at, IN_ALNUM, SIZE_MAX);
 }
 
-void redact_vendors(struct redact_scan *s, const struct vendor_index *index) {
+void redact_find_vendors(struct redact_scan *s, const struct vendor_index *index) {
   struct str text = s->text;
   for (size_t i = 0; i + 1 < text.n;) {
     size_t end = i;

@@ -1,4 +1,4 @@
-/* redact_scan.c: alphabets, word boundaries, and the test whether a value looks generated or written. */
+/* redact_scan.c: alphabets, word boundaries, and detection of generated values for the secret scanner. */
 #include "core/secrets/redact_scan.h"
 
 const uint16_t redact_alphabet[256] = {
@@ -74,14 +74,14 @@ size_t redact_marker(struct str text, size_t at) {
   return n >= 1 && n <= MARKER_NAME_MAX && redact_at(text, name + n, "]") ? name + n + 1 - at : 0;
 }
 
-static bool marker_before(struct str text, size_t at) {
+static bool is_marker_before(struct str text, size_t at) {
   for (size_t back = 2; back <= at && back <= MARKER_NAME_MAX + 11; back++)
     if (text.p[at - back] == '[')
       return redact_marker(text, at - back) == back;
   return false;
 }
 
-size_t redact_tail_length(struct str text, size_t at) {
+size_t redact_escape_length(struct str text, size_t at) {
   if (text.p[at - 1] == '%')
     return redact_run(text, at, IN_HEX, 2) == 2 ? 2 : 0;
   if (at < text.n && text.p[at] == 'u')
@@ -89,17 +89,17 @@ size_t redact_tail_length(struct str text, size_t at) {
   return at < text.n && redact_one_of(text.p[at], "nrt");
 }
 
-bool redact_word_joins(struct str text, size_t at) {
+bool redact_is_part_of_word(struct str text, size_t at) {
   static const size_t tails[] = {1, 2, 5};
   if (text.p[at - 1] == ']')
-    return marker_before(text, at);
+    return is_marker_before(text, at);
   for (size_t i = 0; i < ARRAY_LEN(tails); i++)
     if (at > tails[i] && redact_escape_tail(text, at - tails[i]) == tails[i])
       return false;
   return true;
 }
 
-bool redact_word_after(struct str text, size_t at) {
+bool redact_has_word_after(struct str text, size_t at) {
   return at < text.n && (redact_in(text.p[at], IN_ALNUM) || redact_marker(text, at) > 0);
 }
 
@@ -111,15 +111,15 @@ size_t redact_skip_data(struct str text, size_t at) {
   return data + redact_run(text, data, IN_B64 | IN_EQUALS, SIZE_MAX);
 }
 
-/* Values are judged by their beginning, so that a judgement costs the same whatever the length. */
+/* Only the beginning of a value is examined, so that the cost does not depend on its length. */
 enum { JUDGED_MAX = 128 };
 
 _Static_assert(JUDGED_MAX < 256, "counted in bytes");
 
 static struct str judged(struct str value) { return value.n > JUDGED_MAX ? (struct str){value.p, JUDGED_MAX} : value; }
 
-/* Sum of squared byte counts: n * n over it is the number of different bytes that a text as uneven would have. */
-static size_t squares(struct str value) {
+/* Sum of squared byte counts. n * n divided by it is the effective number of different bytes. */
+static size_t sum_of_squares(struct str value) {
   uint8_t count[256] = {0};
   size_t sum = 0;
   for (size_t i = 0; i < value.n; i++)
@@ -127,14 +127,14 @@ static size_t squares(struct str value) {
   return sum;
 }
 
-bool redact_varied(struct str value) {
+bool redact_is_varied(struct str value) {
   value = judged(value);
-  return value.n * value.n >= 5 * squares(value);
+  return value.n * value.n >= 5 * sum_of_squares(value);
 }
 
-/* $NAME, ${...}, $(...), %NAME%, {{...}}, {name}, <...>, [...], ENC[...], arn:..., vault:...: stands for a value that
- * is elsewhere. */
-static bool reference(struct str value) {
+/* A reference to a value stored elsewhere: $NAME, ${...}, $(...), %NAME%, {{...}}, {name}, <...>, [...], ENC[...],
+ * arn:..., vault:... */
+static bool is_reference(struct str value) {
   static const char *const prefixes[] = {
       "${", "$(", "{{", "enc[", "enc(", "arn:", "vault:", "env:", "ref+", "op:/", "projects/"};
   for (size_t i = 0; i < ARRAY_LEN(prefixes); i++)
@@ -161,8 +161,7 @@ static bool reference(struct str value) {
   }
 }
 
-/* Whether a word of a placeholder is at `at`. */
-static bool placeholder_word(struct str value, size_t at) {
+static bool is_placeholder_word(struct str value, size_t at) {
   static const char *const words[] = {
       "example", "placeholder", "changeme", "change-me", "change_me", "redacted", "replace",    "xxxxx", "*****",
       ".....",   "your-",       "your_",    "-here",     "_here",     "goeshere", "not-a-real", "&lt;",  "${",
@@ -176,28 +175,28 @@ static bool placeholder_word(struct str value, size_t at) {
   return false;
 }
 
-bool redact_placeholder(struct str value) {
+bool redact_is_placeholder(struct str value) {
   value = judged(value);
-  if (value.n == 0 || reference(value) || redact_at_nocase(value, 0, "your"))
+  if (value.n == 0 || is_reference(value) || redact_at_nocase(value, 0, "your"))
     return true;
   for (size_t i = 0; i < value.n; i++)
-    if (placeholder_word(value, i))
+    if (is_placeholder_word(value, i))
       return true;
   return false;
 }
 
-/* Letter pairs that make up 1 in 50 pairs of English words and identifiers, but half of the pairs of random letters:
- * for each first letter a bit for each second one. */
+/* Rare letter pairs: 1 in 50 pairs of English words and identifiers, but half of the pairs of random letters. One row
+ * per first letter, one bit per second letter. */
 static const uint32_t rare_pairs[26] = {
     0x2014211, 0x2e104e2, 0x2e12262, 0x2e136c0, 0x2000200, 0x2e1b6c6, 0x3e9062e, 0x2e5a6ee, 0x1510380,
     0x3efbfee, 0x3f396ee, 0x2c306c0, 0x2e322e4, 0x2c10202, 0x3010280, 0x2e10662, 0x3eff7ff, 0x2810280,
     0x2a2024a, 0x2a10642, 0x3f10680, 0x3ffbeee, 0x3f99e6e, 0x3f376ea, 0x3f306ea, 0x3fffeee,
 };
 
-static bool rare_pair(char a, char b) { return rare_pairs[(a | 32) - 'a'] >> ((b | 32) - 'a') & 1; }
+static bool is_rare_pair(char a, char b) { return rare_pairs[(a | 32) - 'a'] >> ((b | 32) - 'a') & 1; }
 
-/* What one run of letters and digits is made of. A piece is "Token" or "TOKEN" in "AccessTOKEN2": letters between
- * digits and changes from lower to upper case. */
+/* Counts of a run of letters and digits. A piece is a group of letters that ends at a digit or at a change from lower
+ * to upper case: "Access" and "TOKEN" in "AccessTOKEN2". `turns` are changes between letters and digits. */
 struct run_shape {
   size_t n, letters, digits, hex, pieces, turns, pairs, rare;
 };
@@ -216,13 +215,13 @@ static struct run_shape run_shape(struct str run) {
     bool joined = letter_before && !(ascii_upper(c) && !ascii_upper(before));
     s.pieces += !joined;
     s.pairs += joined;
-    s.rare += joined && rare_pair(before, c);
+    s.rare += joined && is_rare_pair(before, c);
   }
   return s;
 }
 
-/* Whether a run of letters and digits is unlike a word, a name or a number. */
-static bool run_is_odd(struct str run) {
+/* True if a run of letters and digits does not look like a word, a name or a number. */
+static bool is_odd_run(struct str run) {
   struct run_shape s = run_shape(run);
   if (s.letters == 0 || (s.n <= 4 && s.turns <= 2))
     return false;
@@ -232,11 +231,11 @@ static bool run_is_odd(struct str run) {
     return true;
   if (s.digits > 0)
     return s.rare >= 2 && s.rare * 5 >= s.pairs;
-  /* Names of programs have odd pairs too: tsqlBraceOpen, CLOUDSDK. */
+  /* Identifiers have rare pairs too: tsqlBraceOpen, CLOUDSDK. */
   return s.rare >= 3 && s.rare * (s.letters < 12 ? 2 : 4) >= s.pairs;
 }
 
-/* No word is this long: correcthorsebatterystaple. */
+/* Longer than any single word: correcthorsebatterystaple. */
 enum { RUN_TOGETHER = 24 };
 
 struct shape {
@@ -252,7 +251,7 @@ static struct shape shape_of(struct str value) {
       s.upper += redact_in(value.p[k], IN_UPPER);
       s.digit += redact_in(value.p[k], IN_DIGIT);
     }
-    if (n && run_is_odd(str_slice(value, i, i + n)))
+    if (n && is_odd_run(str_slice(value, i, i + n)))
       s.odd += n;
     s.longest = n > s.longest ? n : s.longest;
     i += n;
@@ -264,8 +263,8 @@ static struct shape shape_of(struct str value) {
   return s;
 }
 
-/* What people write after "password:" when they mean the method. */
-static bool technical_term(struct str value) {
+/* Algorithm names, which people write after "password:". */
+static bool is_technical_term(struct str value) {
   static const char *const terms[] = {"argon2", "bcrypt",  "scrypt", "pbkdf2", "sha",   "hmac", "aes",
                                       "rsa",    "ed25519", "ecdsa",  "base64", "oauth", "jwt",  "utf"};
   if (value.n > 20)
@@ -278,7 +277,7 @@ static bool technical_term(struct str value) {
 
 enum strength redact_strength(struct str value) {
   value = judged(value);
-  if (value.n < 8 || value.n * value.n < 4 * squares(value) || redact_placeholder(value))
+  if (value.n < 8 || value.n * value.n < 4 * sum_of_squares(value) || redact_is_placeholder(value))
     return STRENGTH_NONE;
   struct shape s = shape_of(value);
   size_t alnum = s.lower + s.upper + s.digit;
@@ -286,13 +285,13 @@ enum strength redact_strength(struct str value) {
     return s.n >= 16 && (s.odd * 2 >= alnum || s.special > 1) ? STRENGTH_RANDOM : STRENGTH_MIXED;
   if (s.odd == 0) {
     bool date_or_version = s.lower + s.upper == 0 && s.joints > 0;
-    bool telling = s.digit || s.special || s.longest >= RUN_TOGETHER;
-    return telling && !date_or_version && !technical_term(value) ? STRENGTH_NUMBER : STRENGTH_NONE;
+    bool not_words = s.digit || s.special || s.longest >= RUN_TOGETHER;
+    return not_words && !date_or_version && !is_technical_term(value) ? STRENGTH_NUMBER : STRENGTH_NONE;
   }
   if (s.n >= 16 && s.odd * 2 >= alnum)
     return STRENGTH_RANDOM;
   int classes = (s.lower > 0) + (s.upper > 0) + (s.digit > 0) + (s.special > 0);
   if (s.odd >= 8 || classes >= 3)
     return STRENGTH_MIXED;
-  return technical_term(value) ? STRENGTH_NONE : STRENGTH_NUMBER;
+  return is_technical_term(value) ? STRENGTH_NONE : STRENGTH_NUMBER;
 }

@@ -1,11 +1,11 @@
-/* redact_scan.h: what the parts of the secret finder share; private to src/core/secrets. */
+/* redact_scan.h: internals of the secret scanner; private to src/core/secrets. */
 #pragma once
 
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/str.h"
 
-/* Where two findings overlap, the lower rank names the union. */
+/* If two findings overlap, the lower rank names the union. */
 enum found_rank { FOUND_KNOWN, FOUND_BLOCK, FOUND_VENDOR, FOUND_CONTEXT };
 
 struct found {
@@ -25,28 +25,28 @@ static inline void redact_add(struct redact_scan *s, size_t start, size_t end, c
   list_push(s->a, &s->out, (struct found){start, end, pattern, rank});
 }
 
-/* The vendors' table by a hash of the first two bytes of a prefix: the first row, plus one; the rest are chained. */
+/* Hash table of the vendor formats by the first two bytes of their prefix. head[] and next[] hold row numbers + 1. */
 enum { VENDOR_HEADS = 1024, VENDORS_MAX = 255 };
 struct vendor_index {
   uint8_t head[VENDOR_HEADS], next[VENDORS_MAX];
 };
 void redact_index_vendors(struct vendor_index *ret);
 
-/* The known values by a hash of the first bytes of each of their forms, in the same way. */
+/* Hash table of the vault values by the first bytes of each of their forms. */
 struct needle;
 struct known_index {
   struct needle *v;
   size_t n;
-  uint32_t *head; /* NULL: nothing is known */
-  unsigned bits;  /* of the hash */
+  uint32_t *head; /* index into v + 1; NULL without values */
+  unsigned bits;  /* size of the hash */
 };
 void redact_index_known(struct arena *a, const struct strs *known, struct known_index *ret);
 extern const char redact_known_pattern[];
 struct known_span {
   size_t start, end;
 };
-/* Finds the next form of a value that starts at *at or behind it, and moves *at to where the search goes on: inside the
- * find, because values may overlap each other. The text may be any bytes. */
+/* Finds the next form of a value at or after *at, and advances *at by one past its start, because values may overlap.
+ * Accepts any bytes. */
 bool redact_next_known(const struct known_index *index, struct str text, size_t *at, struct known_span *ret);
 
 struct redactor {
@@ -54,13 +54,13 @@ struct redactor {
   struct known_index known;
 };
 
-/* The finders. Each appends what it found, in any order. */
-void redact_known(struct redact_scan *s, const struct known_index *index);
-void redact_blocks(struct redact_scan *s);
-void redact_vendors(struct redact_scan *s, const struct vendor_index *index);
-void redact_contexts(struct redact_scan *s);
+/* The finders. Each appends its findings in any order. */
+void redact_find_known(struct redact_scan *s, const struct known_index *index);
+void redact_find_blocks(struct redact_scan *s);
+void redact_find_vendors(struct redact_scan *s, const struct vendor_index *index);
+void redact_find_contexts(struct redact_scan *s);
 
-/* Alphabets, as bits: a byte may be in several. */
+/* Alphabets as bits; a byte may be in several. */
 enum {
   IN_LOWER = 1,
   IN_UPPER = 2,
@@ -73,9 +73,9 @@ enum {
   IN_DOT = 256,
   IN_EQUALS = 512,
   IN_PERCENT = 1024,
-  IN_SPECIAL = 2048,   /* punctuation that passwords have and prose does not put inside words */
-  IN_BARE_STOP = 4096, /* may end a value that is not quoted */
-  IN_HOLDER = 8192,    /* may start a word that gives a placeholder away */
+  IN_SPECIAL = 2048,   /* punctuation used in passwords but not inside words of prose */
+  IN_BARE_STOP = 4096, /* may end an unquoted value */
+  IN_HOLDER = 8192,    /* first byte of a placeholder word */
 
   IN_ALNUM = IN_LOWER | IN_UPPER | IN_DIGIT,
   IN_WORD = IN_ALNUM | IN_UNDERSCORE,
@@ -93,62 +93,60 @@ static inline size_t redact_run(struct str text, size_t from, unsigned alphabet,
     i++;
   return i - from;
 }
-/* Whether the text at `at` starts with a literal; the second form ignores ASCII case and wants it in lower case. */
+/* True if `literal` is at `at`. The second form ignores ASCII case; its literal is in lower case. */
 bool redact_at(struct str text, size_t at, const char *literal);
 bool redact_at_nocase(struct str text, size_t at, const char *lower);
 
-/* Length of the [REDACTED:name] at `at`, 0 when there is none. */
+/* Length of the [REDACTED:name] marker at `at`, 0 if there is none. */
 size_t redact_marker(struct str text, size_t at);
-/* Whether a word goes on to the left or right of a position: a letter or digit that is not the tail of an escape such
- * as \n, %3D or \u0022. A marker counts as one, so that cutting out a secret never makes a new word of its neighbour.
- */
-bool redact_word_joins(struct str text, size_t at);
-static inline bool redact_word_before(struct str text, size_t at) {
-  return at > 0 && (redact_in(text.p[at - 1], IN_ALNUM) || text.p[at - 1] == ']') && redact_word_joins(text, at);
+/* True if a word continues before or after a position: there is a letter or digit that is not part of an escape such as
+ * \n, %3D or \u0022. A marker counts as a letter, so that redacting a secret never turns its neighbor into a word. */
+bool redact_is_part_of_word(struct str text, size_t at);
+static inline bool redact_has_word_before(struct str text, size_t at) {
+  return at > 0 && (redact_in(text.p[at - 1], IN_ALNUM) || text.p[at - 1] == ']') && redact_is_part_of_word(text, at);
 }
-bool redact_word_after(struct str text, size_t at);
-/* Length of the tail of an escape that starts at `at`, where a run of letters and digits starts: behind it is where a
- * word may start as well. */
-size_t redact_tail_length(struct str text, size_t at);
+bool redact_has_word_after(struct str text, size_t at);
+/* Length of the rest of an escape whose % or \ precedes `at`. A word may also start after it. */
+size_t redact_escape_length(struct str text, size_t at);
 static inline size_t redact_escape_tail(struct str text, size_t at) {
-  return at > 0 && (text.p[at - 1] == '%' || text.p[at - 1] == '\\') ? redact_tail_length(text, at) : 0;
+  return at > 0 && (text.p[at - 1] == '%' || text.p[at - 1] == '\\') ? redact_escape_length(text, at) : 0;
 }
-/* The end of the base64 data of a data: URI whose ";base64," is at `at`; `at` when there is none. Pictures are long,
- * and sooner or later look like anything. */
+/* End of the base64 data of a data: URI whose ";base64," is at `at`; `at` if there is none. Image data is long enough
+ * to match any pattern by chance. */
 size_t redact_skip_data(struct str text, size_t at);
 
-/* How much a value looks like a generated secret. */
+/* How likely a value is a generated secret. */
 enum strength {
-  STRENGTH_NONE,   /* words, a placeholder, a reference, too short, or too little variety */
-  STRENGTH_NUMBER, /* words with digits or signs: hunter2222, Summer2024, but also oauth2-client */
+  STRENGTH_NONE,   /* words, a placeholder, a reference, too short, or too few different bytes */
+  STRENGTH_NUMBER, /* words with digits or punctuation: hunter2222, Summer2024, but also oauth2-client */
   STRENGTH_MIXED,  /* a good password, or a short key */
   STRENGTH_RANDOM, /* a generated key */
 };
 enum strength redact_strength(struct str value);
-/* More than a few different bytes. */
-bool redact_varied(struct str value);
-/* Says itself that it stands for something else: ${X}, <token>, xxxx, changeme, example. */
-bool redact_placeholder(struct str value);
+/* True if the value has more than a few different bytes. */
+bool redact_is_varied(struct str value);
+/* ${X}, <token>, xxxx, changeme, example. */
+bool redact_is_placeholder(struct str value);
 
-/* What the words that end at `end` name; 0: no secret. ret_start: where the last of them starts. */
+/* Kind of secret that the name ending at `end` indicates; 0 if none. *ret_start is the start of its last word. */
 enum {
   NAME_PASSWORD = 1, /* chosen by people */
   NAME_SECRET = 2,   /* generated: tokens and keys */
-  NAME_KEY = 4,      /* the word "key" alone, which says little */
+  NAME_KEY = 4,      /* only the word "key": a weak sign */
   NAME_HEADER = 8,   /* Authorization */
   NAME_AWS = 16,
   NAME_GCP = 32,
 };
-unsigned redact_name(struct str text, size_t end, size_t *ret_start);
+unsigned redact_name_flags(struct str text, size_t end, size_t *ret_start);
 
-/* What stands behind a '=' or ':'. */
+/* The value after a '=' or ':'. */
 struct redact_value {
   size_t start, end;
   bool quoted;
-  bool prose; /* not quoted, and more words follow on the line */
+  bool prose; /* unquoted, and more words follow on the line */
 };
-/* Reads the value at `at`, behind blanks: in quotation marks, or up to a blank. False when there is none, when it is
- * code or when it is redacted. Of a long value only the beginning is read. */
+/* Reads the value at `at`, after blanks: quoted, or up to a blank. False if there is none, or it is code or redacted.
+ * Of a long value, only the beginning is read. */
 bool redact_read_value(struct str text, size_t at, struct redact_value *ret);
-/* The real end of a value that turned out to be a secret. */
+/* Full end of a value that was found to be a secret. */
 size_t redact_value_end(struct str text, const struct redact_value *value);

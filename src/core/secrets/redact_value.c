@@ -1,8 +1,8 @@
-/* redact_value.c: reads the value behind a separator: quoted, escaped, or bare. */
+/* redact_value.c: reader of the value after a separator: quoted, escaped or bare. */
 #include "core/secrets/redact_scan.h"
 
-/* A value is read so far before a decision; what is longer is followed only once the decision is made, so that the
- * whole scan stays linear. */
+/* Bytes of a value read before deciding whether it is a secret. Only secrets are read to their end, which keeps the
+ * scan linear. */
 enum { BARE_BYTES = 160, QUOTED_BYTES = 512 };
 
 static size_t skip_blanks(struct str text, size_t at) {
@@ -12,7 +12,6 @@ static size_t skip_blanks(struct str text, size_t at) {
   return at;
 }
 
-/* Quotation marks: what opens a value and what closes it. */
 static const struct quote {
   struct str open, close;
 } quotes[] = {
@@ -29,8 +28,8 @@ static const struct quote *quote_at(struct str text, size_t at) {
   return NULL;
 }
 
-/* The closing quotation mark of a value that starts at `at`, in the same line; SIZE_MAX when there is none. In a JSON
- * string inside a JSON string (`escaped`) the mark has a backslash. */
+/* Position of the closing quote of a value that starts at `at`, on the same line; SIZE_MAX if there is none. In JSON
+ * nested in a JSON string (`escaped`), the quote has a backslash. */
 static size_t closing_quote(struct str text, size_t at, const struct quote *q, bool escaped) {
   size_t end = text.n - at > QUOTED_BYTES ? at + QUOTED_BYTES : text.n;
   for (size_t i = at; i < end && text.p[i] != '\n'; i++) {
@@ -45,8 +44,8 @@ static size_t closing_quote(struct str text, size_t at, const struct quote *q, b
   return SIZE_MAX;
 }
 
-/* Whether a value without quotation marks ends at a byte of IN_BARE_STOP. */
-static bool ends_bare(struct str text, size_t at) {
+/* True if an unquoted value ends at this byte of IN_BARE_STOP. */
+static bool is_bare_end(struct str text, size_t at) {
   char c = text.p[at];
   switch (c) {
   case '\\':
@@ -58,7 +57,7 @@ static bool ends_bare(struct str text, size_t at) {
     size_t name = redact_run(text, at + 1, IN_WORD, 32);
     return name > 0 && (redact_at(text, at + 1 + name, "=") || (c == ',' && redact_at(text, at + 1 + name, ":")));
   }
-  default: /* also typographic marks and the punctuation of CJK texts */
+  default: /* also typographic and CJK punctuation */
     return (unsigned char)c < 0x80 || redact_at(text, at, "\xe2\x80") || redact_at(text, at, "\xe3\x80") ||
            redact_at(text, at, "\xef\xbc");
   }
@@ -66,7 +65,7 @@ static bool ends_bare(struct str text, size_t at) {
 
 static size_t bare_end(struct str text, size_t at, size_t limit) {
   size_t end = text.n - at > limit ? at + limit : text.n, i = at;
-  while (i < end && !(redact_in(text.p[i], IN_BARE_STOP) && ends_bare(text, i)))
+  while (i < end && !(redact_in(text.p[i], IN_BARE_STOP) && is_bare_end(text, i)))
     i++;
   /* The limit may be inside a character. */
   while (i > at && i < text.n && ((unsigned char)text.p[i] & 0xc0) == 0x80)
@@ -80,7 +79,7 @@ static size_t trimmed_end(struct str text, size_t at, size_t end) {
   return end;
 }
 
-/* read_token(...), tokens[0], $self->token, Config::token: code that gets a value. */
+/* Code that reads a value: read_token(...), tokens[0], $self->token, Config::token. */
 static bool is_code(struct str text, size_t at) {
   at += redact_at(text, at, "$") || redact_at(text, at, "&");
   size_t n = redact_run(text, at, IN_WORD | IN_DOT, BARE_BYTES), end = at + n;
@@ -92,7 +91,7 @@ static bool read_bare(struct str text, size_t at, struct redact_value *ret) {
   size_t stop = bare_end(text, at, BARE_BYTES), end = trimmed_end(text, at, stop);
   if (redact_marker(text, stop) || is_code(text, at) || redact_at(text, at, "("))
     return false;
-  bool prose = end == stop && redact_at(text, stop, " ") && redact_word_after(text, stop + 1);
+  bool prose = end == stop && redact_at(text, stop, " ") && redact_has_word_after(text, stop + 1);
   *ret = (struct redact_value){.start = at, .end = end, .prose = prose};
   return end > at;
 }
@@ -122,7 +121,7 @@ bool redact_read_value(struct str text, size_t at, struct redact_value *ret) {
   if (close == SIZE_MAX)
     return i < text.n && read_bare(text, i, ret);
   *ret = (struct redact_value){.start = i, .end = close, .quoted = true};
-  /* "password=" + password + ";" has code between its quotation marks. */
+  /* In "password=" + password + ";" the text between the quotes is code. */
   return close > i && text.p[i] != ' ' && !has_marker(str_slice(text, i, close));
 }
 

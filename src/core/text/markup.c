@@ -1,4 +1,4 @@
-/* markup.c: kinds of lines, speakers' prefixes, and text without its marks. */
+/* markup.c: parser of light Markdown: kinds of lines, speakers, plain text. */
 #include "core/text/markup.h"
 
 #include "base/buf.h"
@@ -9,7 +9,7 @@ enum { WRAP_MIN = 56, WRAP_MAX = 120, SPEAKER_MAX = 40, PLAIN_MAX = 4000, LINK_M
 
 /* ---- lines */
 
-static bool blank_at(struct str s, size_t i) { return i >= s.n || ascii_space(s.p[i]); }
+static bool is_blank_at(struct str s, size_t i) { return i >= s.n || ascii_space(s.p[i]); }
 
 static size_t skip_blanks(struct str s, size_t i) {
   while (i < s.n && ascii_space(s.p[i]))
@@ -17,8 +17,7 @@ static size_t skip_blanks(struct str s, size_t i) {
   return i;
 }
 
-/* Length of the run of c at i. */
-static size_t run_of(struct str s, size_t i, char c) {
+static size_t run_length(struct str s, size_t i, char c) {
   size_t n = 0;
   while (i + n < s.n && s.p[i + n] == c)
     n++;
@@ -39,17 +38,17 @@ static bool is_rule(struct str s, size_t i) {
   return count >= 3;
 }
 
-/* Offset behind a bullet's sign at i ("-", "*", "+", or one of the printed ones); 0 when there is none. */
-static size_t behind_sign(struct str s, size_t i) {
+/* Offset after the bullet character at i ("-", "*", "+", or a typographic one); 0 if there is none. */
+static size_t skip_bullet(struct str s, size_t i) {
   size_t next = i;
   uint32_t cp = utf8_next(s, &next);
-  bool sign = cp == '-' || cp == '*' || cp == '+' || cp == 0x2022 || cp == 0x2023 || cp == 0x25e6 || cp == 0x25aa ||
-              cp == 0x2013 || cp == 0x2014 || cp == 0xb7;
-  return sign && blank_at(s, next) ? next : 0;
+  bool bullet = cp == '-' || cp == '*' || cp == '+' || cp == 0x2022 || cp == 0x2023 || cp == 0x25e6 || cp == 0x25aa ||
+                cp == 0x2013 || cp == 0x2014 || cp == 0xb7;
+  return bullet && is_blank_at(s, next) ? next : 0;
 }
 
-/* Offset behind a number at i: "1.", "12)", "(3)", "a)", "1" + U+3001; 0 when there is none. */
-static size_t behind_number(struct str s, size_t i) {
+/* Offset after the list number at i: "1.", "12)", "(3)", "a)", "1" + U+3001; 0 if there is none. */
+static size_t skip_number(struct str s, size_t i) {
   bool open = s.p[i] == '(';
   i += open;
   size_t digits = 0;
@@ -62,12 +61,12 @@ static size_t behind_number(struct str s, size_t i) {
   if (!open && digits && str_starts(str_slice(s, end, s.n), STR("\xe3\x80\x81")))
     return end + 3;
   bool closed = s.p[end] == ')' || (!open && !letter && s.p[end] == '.');
-  return closed && blank_at(s, end + 1) ? end + 1 : 0;
+  return closed && is_blank_at(s, end + 1) ? end + 1 : 0;
 }
 
-static void read_box(struct str s, struct line *ret_line) {
+static void read_check_box(struct str s, struct line *ret_line) {
   size_t i = ret_line->text;
-  if (i + 3 > s.n || s.p[i] != '[' || s.p[i + 2] != ']' || !blank_at(s, i + 3))
+  if (i + 3 > s.n || s.p[i] != '[' || s.p[i + 2] != ']' || !is_blank_at(s, i + 3))
     return;
   char c = s.p[i + 1];
   if (c != ' ' && c != 'x' && c != 'X' && c != '-')
@@ -77,12 +76,12 @@ static void read_box(struct str s, struct line *ret_line) {
   ret_line->text = skip_blanks(s, i + 3);
 }
 
-/* Behind the backticks of a fence there are no others: that would be code inside a line. */
+/* More backticks on the line mean inline code, not a fence. */
 static bool is_fence(struct str s, size_t i) {
-  size_t ticks = run_of(s, i, '`');
+  size_t ticks = run_length(s, i, '`');
   if (ticks >= 3)
     return memchr(s.p + i + ticks, '`', s.n - i - ticks) == NULL;
-  return run_of(s, i, '~') >= 3;
+  return run_length(s, i, '~') >= 3;
 }
 
 struct line markup_line(struct str s) {
@@ -94,29 +93,29 @@ struct line markup_line(struct str s) {
   if (i == s.n)
     return line;
   line.kind = LINE_TEXT;
-  size_t hashes = run_of(s, i, '#');
-  size_t mark = 0;
+  size_t hashes = run_length(s, i, '#');
+  size_t after = 0; /* offset after the markup */
   if (is_fence(s, i)) {
     line.kind = LINE_FENCE;
-  } else if (hashes >= 1 && hashes <= 6 && blank_at(s, i + hashes)) {
+  } else if (hashes >= 1 && hashes <= 6 && is_blank_at(s, i + hashes)) {
     line.kind = LINE_HEADING;
-    mark = i + hashes;
+    after = i + hashes;
   } else if (s.p[i] == '>') {
     line.kind = LINE_QUOTE;
-    for (mark = i; mark < s.n && (s.p[mark] == '>' || ascii_space(s.p[mark]));)
-      mark++;
+    for (after = i; after < s.n && (s.p[after] == '>' || ascii_space(s.p[after]));)
+      after++;
   } else if (s.p[i] == '|') {
     line.kind = LINE_TABLE;
-    mark = i + 1;
+    after = i + 1;
   } else if (is_rule(s, i)) {
     line.kind = LINE_RULE;
-  } else if ((mark = behind_sign(s, i)) != 0 || (mark = behind_number(s, i)) != 0) {
+  } else if ((after = skip_bullet(s, i)) != 0 || (after = skip_number(s, i)) != 0) {
     line.kind = LINE_BULLET;
   }
-  if (mark)
-    line.text = skip_blanks(s, mark);
+  if (after)
+    line.text = skip_blanks(s, after);
   if (line.kind == LINE_BULLET)
-    read_box(s, &line);
+    read_check_box(s, &line);
   return line;
 }
 
@@ -124,10 +123,10 @@ bool markup_in_fence(struct str s, char *fence) {
   struct line line = markup_line(s);
   if (line.kind != LINE_FENCE)
     return *fence != 0;
-  char mark = s.p[line.text];
+  char c = s.p[line.text];
   if (*fence == 0)
-    *fence = mark;
-  else if (*fence == mark)
+    *fence = c;
+  else if (*fence == c)
     *fence = 0;
   return true;
 }
@@ -137,7 +136,7 @@ size_t markup_line_end(struct str s, size_t pos) {
   return hit ? (size_t)(hit - s.p) : s.n;
 }
 
-/* As wide as text that was wrapped at some usual column; longer lines come from software that does not wrap. */
+/* True for the width of hard-wrapped text; longer lines come from software that does not wrap. */
 static bool is_wrapped_width(struct str line) {
   size_t columns = 0;
   for (size_t i = 0; i < line.n && columns <= WRAP_MAX;)
@@ -159,7 +158,7 @@ bool markup_wraps(struct str line, struct str next) {
 
 /* ---- speakers */
 
-/* Words before a colon that name the text behind them, not the one who says it. */
+/* Words before a colon that label the text, not its speaker. */
 static const char *const labels[] = {
     "action", "actions",    "agreed",  "answer",  "background", "blocker",  "bug",     "cause",     "caution",
     "claim",  "conclusion", "context", "date",    "decided",    "decision", "error",   "example",   "fact",
@@ -171,15 +170,8 @@ static const char *const labels[] = {
     "update", "warning",    "what",    "when",    "where",      "why",      "http",    "https",
 };
 
-static bool is_label(struct str word) {
-  for (size_t i = 0; i < ARRAY_LEN(labels); i++)
-    if (str_ieq(word, str_from(labels[i])))
-      return true;
-  return false;
-}
-
-/* One to three capitalised words of letters; `at` is where they begin. Returns the offset behind them, or 0. */
-static size_t behind_name(struct str s, size_t at) {
+/* Offset after the one to three capitalized words at `at`; 0 if there are none. */
+static size_t skip_name(struct str s, size_t at) {
   size_t words = 0, i = at;
   for (;;) {
     size_t start = i, pos = i;
@@ -192,7 +184,7 @@ static size_t behind_name(struct str s, size_t at) {
         break;
       i = next;
     }
-    if (++words == 1 && is_label(str_slice(s, start, i)))
+    if (++words == 1 && text_is_one_of(str_slice(s, start, i), labels, ARRAY_LEN(labels)))
       return 0;
     if (words == 3 || i >= s.n || s.p[i] != ' ' || i - at > SPEAKER_MAX)
       return i - at > SPEAKER_MAX ? 0 : i;
@@ -200,8 +192,8 @@ static size_t behind_name(struct str s, size_t at) {
   }
 }
 
-/* Roles are often written without a capital. */
-static size_t behind_role(struct str s, size_t at) {
+/* Offset after the role at `at`, in any case; 0 if there is none. */
+static size_t skip_role(struct str s, size_t at) {
   static const char *const roles[] = {"user", "assistant", "human", "system", "agent", "bot", "ai", "me"};
   for (size_t i = 0; i < ARRAY_LEN(roles); i++) {
     struct str role = str_from(roles[i]);
@@ -211,8 +203,8 @@ static size_t behind_role(struct str s, size_t at) {
   return 0;
 }
 
-/* "[10:42] " or "(2024-05-01 10:42) " before a name. */
-static size_t behind_stamp(struct str s, size_t i) {
+/* Skips a timestamp before a name: "[10:42] " or "(2024-05-01 10:42) ". */
+static size_t skip_timestamp(struct str s, size_t i) {
   if (i >= s.n || (s.p[i] != '[' && s.p[i] != '('))
     return i;
   char close = s.p[i] == '[' ? ']' : ')';
@@ -227,29 +219,29 @@ static size_t behind_stamp(struct str s, size_t i) {
 
 size_t markup_speaker(struct str line) {
   size_t i = skip_blanks(line, 0);
-  i = behind_stamp(line, i);
-  size_t stars = run_of(line, i, '*');
+  i = skip_timestamp(line, i);
+  size_t stars = run_length(line, i, '*');
   i += stars;
   if (stars > 3 || i >= line.n)
     return 0;
-  size_t end = behind_role(line, i);
+  size_t end = skip_role(line, i);
   if (!end)
-    end = behind_name(line, i);
+    end = skip_name(line, i);
   if (!end)
     return 0;
-  /* The colon stands inside the emphasis or behind it. */
-  end += run_of(line, end, '*');
+  /* The colon is inside or after the emphasis. */
+  end += run_length(line, end, '*');
   if (end >= line.n || line.p[end] != ':')
     return 0;
   end++;
-  end += run_of(line, end, '*');
-  return blank_at(line, end) ? skip_blanks(line, end) : 0;
+  end += run_length(line, end, '*');
+  return is_blank_at(line, end) ? skip_blanks(line, end) : 0;
 }
 
 /* ---- plain text */
 
-/* The text of the link or picture whose '[' is at i; the offset behind it, or 0 when this is no link. */
-static size_t behind_link(struct str s, size_t i, struct str *ret_text) {
+/* Offset after the link or image whose '[' is at i; 0 if it is not a link. */
+static size_t skip_link(struct str s, size_t i, struct str *ret_text) {
   struct str near = utf8_cut(str_slice(s, i, s.n), LINK_MAX);
   size_t close = str_find(near, STR("]("), 0);
   if (close == SIZE_MAX || memchr(near.p + 1, '[', close - 1))
@@ -261,7 +253,7 @@ static size_t behind_link(struct str s, size_t i, struct str *ret_text) {
   return end + 1;
 }
 
-/* Emphasis touches a word on exactly one side; "2 * 3" and "a*b" are arithmetic. */
+/* Emphasis is next to a word on exactly one side; "2 * 3" and "a*b" are arithmetic. */
 static bool is_emphasis(struct str s, size_t i, size_t n) {
   bool before = i > 0 && !ascii_space(s.p[i - 1]);
   bool after = i + n < s.n && !ascii_space(s.p[i + n]);
@@ -275,15 +267,15 @@ static void add_inline(struct buf *out, struct str s) {
     char c = s.p[i];
     struct str text;
     size_t end;
-    if (c == '!' && i + 1 < s.n && s.p[i + 1] == '[' && behind_link(s, i + 1, &text)) {
+    if (c == '!' && i + 1 < s.n && s.p[i + 1] == '[' && skip_link(s, i + 1, &text)) {
       i++;
-    } else if (c == '[' && (end = behind_link(s, i, &text)) != 0) {
+    } else if (c == '[' && (end = skip_link(s, i, &text)) != 0) {
       buf_add(out, text);
       i = end;
-    } else if (c == '`' || (c == '~' && run_of(s, i, '~') >= 2)) {
-      i += run_of(s, i, c);
-    } else if (c == '*' && is_emphasis(s, i, run_of(s, i, '*'))) {
-      i += run_of(s, i, '*');
+    } else if (c == '`' || (c == '~' && run_length(s, i, '~') >= 2)) {
+      i += run_length(s, i, c);
+    } else if (c == '*' && is_emphasis(s, i, run_length(s, i, '*'))) {
+      i += run_length(s, i, '*');
     } else {
       buf_addc(out, c);
       i++;
@@ -291,7 +283,7 @@ static void add_inline(struct buf *out, struct str s) {
   }
 }
 
-/* Length of a quotation mark at the start of s, and the class it belongs to: 1 opens, 2 closes, 3 either. */
+/* Length of the quotation mark at the start of s, 0 if there is none. Class 1 opens, 2 closes, 3 is either. */
 static size_t quote_at(struct str s, int *ret_class) {
   static const struct {
     struct str mark;
@@ -302,7 +294,7 @@ static size_t quote_at(struct str s, int *ret_class) {
       {STR_INIT("\xe3\x80\x8c"), 1}, {STR_INIT("\xe3\x80\x8d"), 2},
   };
   if (s.p[0] != '"' && (unsigned char)s.p[0] < 0x80)
-    return 0; /* nearly every byte of a text */
+    return 0; /* fast path */
   for (size_t i = 0; i < ARRAY_LEN(marks); i++)
     if (str_starts(s, marks[i].mark)) {
       *ret_class = marks[i].class;
@@ -311,8 +303,8 @@ static size_t quote_at(struct str s, int *ret_class) {
   return 0;
 }
 
-/* Quotation marks around the whole go; so does a lone one, whose partner was cut off with the next sentence. */
-static struct str without_quotes(struct str s) {
+/* Strips quotes around the whole text, and a single quote whose partner is in another sentence. */
+static struct str strip_quotes(struct str s) {
   size_t count = 0, first = 0, last = 0, last_at = 0;
   int class = 0;
   for (size_t i = 0; i < s.n;) {
@@ -346,5 +338,5 @@ struct str markup_plain(struct arena *a, struct str s) {
   }
   struct buf out = BUF(a);
   add_inline(&out, s);
-  return without_quotes(text_collapse(a, buf_str(&out)));
+  return strip_quotes(text_collapse(a, buf_str(&out)));
 }

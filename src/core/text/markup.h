@@ -1,4 +1,4 @@
-/* markup.h: reads the light Markdown that people and models write: kinds of lines, marks, speakers. */
+/* markup.h: parser of light Markdown: kinds of lines, speakers, plain text. */
 #pragma once
 
 #include "base/arena.h"
@@ -16,25 +16,25 @@ enum line_kind {
 
 struct line {
   enum line_kind kind;
-  size_t indent;   /* columns of white space before the first mark; a tab goes to the next multiple of 4 */
-  size_t text;     /* offset of the text behind indent and mark */
-  bool task, done; /* a bullet with a check box, and whether it is checked */
+  size_t indent; /* columns of leading white space; a tab advances to the next multiple of 4 */
+  size_t text;   /* offset of the text after indentation and markup */
+  bool task;     /* a bullet with a check box */
+  bool done;     /* a checked box */
 };
 
-/* What a line (without its line end) is. */
+/* Parses a line, without its line break. */
 struct line markup_line(struct str s);
-/* Follows fenced code line by line: true when this line is part of it, its fences included. *fence is 0 before the
- * first line. */
+/* Tracks fenced code line by line: true if this line is code or a fence. *fence is 0 before the first line. */
 bool markup_in_fence(struct str line, char *fence);
-/* The end of the line that holds s.p[pos]: the offset of its LF, or s.n. */
+/* End of the line at s.p[pos]: the offset of its LF, or s.n. */
 size_t markup_line_end(struct str s, size_t pos);
-/* True when `next` merely continues the text of `line`, which was wrapped to some width. */
+/* True if `next` continues the text of `line` after a soft line break. */
 bool markup_wraps(struct str line, struct str next);
 
-/* Length of a speaker's prefix at the start of a line ("User: ", "**Alice:** ", "[10:42] Bob: "); 0 when there is
- * none. Labels such as "Note:" and "Decision:" are not speakers. */
+/* Length of a speaker's prefix at the start of a line ("User: ", "**Alice:** ", "[10:42] Bob: "); 0 if there is none.
+ * Labels such as "Note:" and "Decision:" are not speakers. */
 size_t markup_speaker(struct str line);
 
-/* One line of plain text: marks of lists, headings, quotes and emphasis removed, links replaced by their text, white
- * space collapsed, surrounding quotation marks dropped. Meant for short texts: only the first 4,000 bytes are read. */
+/* Converts to one line of plain text: removes list, heading, quote and emphasis markup, replaces links by their text,
+ * collapses white space, strips surrounding quotes. For short texts: reads only the first 4,000 bytes. */
 struct str markup_plain(struct arena *a, struct str s);

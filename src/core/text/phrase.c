@@ -1,35 +1,38 @@
-/* phrase.c: cue phrases at the edges of words. */
+/* phrase.c: matcher of cue phrases in text. */
 #include "core/text/phrase.h"
 
+#include <assert.h>
+
 #include "base/utf8.h"
+#include "core/text/text.h"
 
 enum { WILD_WORDS = 4, WILD_BYTES = 80 };
 
-/* Letters of spaced scripts: in the others, any character may be the neighbour of a word. */
-static bool in_word(uint32_t cp) { return cp == '_' || (utf8_is_alnum(cp) && !utf8_is_unspaced(cp)); }
+/* Letters of scripts that separate words by spaces; other characters may be next to a word. */
+static bool is_word_char(uint32_t cp) { return cp == '_' || (utf8_is_alnum(cp) && !utf8_is_unspaced(cp)); }
 
-static bool word_at(struct str s, size_t pos) { return pos < s.n && in_word(utf8_next(s, &pos)); }
+static bool is_word_at(struct str s, size_t pos) { return pos < s.n && is_word_char(utf8_next(s, &pos)); }
 
-static bool word_before(struct str s, size_t pos) {
+static bool is_word_before(struct str s, size_t pos) {
   if (pos == 0)
     return false;
   size_t start = pos - 1;
   while (start > 0 && pos - start < 4 && ((unsigned char)s.p[start] & 0xc0) == 0x80)
     start--;
-  return word_at(s, start);
+  return is_word_at(s, start);
 }
 
-/* A hyphen inside a compound ("never-ending") is no edge of a word. */
-static bool edge_before(struct str s, size_t pos) {
+/* A hyphen inside a compound ("never-ending") is not a word boundary. */
+static bool is_boundary_before(struct str s, size_t pos) {
   if (pos > 0 && s.p[pos - 1] == '-')
-    return !word_before(s, pos - 1);
-  return !word_before(s, pos);
+    return !is_word_before(s, pos - 1);
+  return !is_word_before(s, pos);
 }
 
-static bool edge_behind(struct str s, size_t pos) {
+static bool is_boundary_after(struct str s, size_t pos) {
   if (pos < s.n && s.p[pos] == '-')
-    return !word_at(s, pos + 1);
-  return !word_at(s, pos);
+    return !is_word_at(s, pos + 1);
+  return !is_word_at(s, pos);
 }
 
 static size_t skip_space(struct str s, size_t pos) {
@@ -38,33 +41,26 @@ static size_t skip_space(struct str s, size_t pos) {
   return pos;
 }
 
-/* Offset behind the apostrophe at pos, plain or typographic; 0 when there is none. */
-static size_t behind_apostrophe(struct str s, size_t pos) {
+/* Offset after the apostrophe at pos, plain or typographic; 0 if there is none. */
+static size_t skip_apostrophe(struct str s, size_t pos) {
   if (pos < s.n && s.p[pos] == '\'')
     return pos + 1;
   return str_starts(str_slice(s, pos, s.n), STR("\xe2\x80\x99")) ? pos + 3 : 0;
 }
 
-static bool is_one_of(struct str word, const char *const *list, size_t n) {
-  for (size_t i = 0; i < n; i++)
-    if (str_ieq(word, str_from(list[i])))
-      return true;
-  return false;
-}
-
-/* Does the word before `start` or the one behind `end` put the phrase into a report of what happened? */
+/* True if the word before `start` or after `end` puts the phrase into the past tense. */
 static bool is_past(struct str s, size_t start, size_t end) {
   static const char *const before[] = {"has", "have", "had", "was", "were", "did", "i've", "we've"};
-  static const char *const behind[] = {"been",  "ran",   "got",  "had",  "was",   "saw",  "came",
-                                       "went",  "made",  "did",  "knew", "heard", "met",  "were",
-                                       "found", "broke", "sent", "took", "gave",  "left", "mind"};
+  static const char *const after[] = {"been",  "ran",   "got",  "had",  "was",   "saw",  "came",
+                                      "went",  "made",  "did",  "knew", "heard", "met",  "were",
+                                      "found", "broke", "sent", "took", "gave",  "left", "mind"};
   size_t to = start;
   while (to > 0 && ascii_space(s.p[to - 1]))
     to--;
   size_t from = to;
   while (from > 0 && to - from < 8 && !ascii_space(s.p[from - 1]))
     from--;
-  if (is_one_of(str_slice(s, from, to), before, ARRAY_LEN(before)))
+  if (text_is_one_of(str_slice(s, from, to), before, ARRAY_LEN(before)))
     return true;
   from = skip_space(s, end);
   to = from;
@@ -73,10 +69,10 @@ static bool is_past(struct str s, size_t start, size_t end) {
   struct str word = str_slice(s, from, to);
   bool past_form = word.n > 4 && str_ieq(str_slice(word, word.n - 2, word.n), STR("ed")) &&
                    !str_ieq(str_slice(word, word.n - 3, word.n), STR("eed"));
-  return past_form || is_one_of(word, behind, ARRAY_LEN(behind));
+  return past_form || text_is_one_of(word, after, ARRAY_LEN(after));
 }
 
-/* The end of the match of the phrase's rest at pos; 0 when there is none. */
+/* End of the match of the rest of the phrase at pos; 0 if there is none. */
 static size_t match(struct str s, size_t start, size_t pos, const char *phrase);
 
 static size_t match_wild(struct str s, size_t start, size_t pos, const char *rest) {
@@ -98,10 +94,11 @@ static size_t match_wild(struct str s, size_t start, size_t pos, const char *res
 }
 
 static size_t match(struct str s, size_t start, size_t pos, const char *phrase) {
+  assert(*phrase); /* phrase[-1] is read below */
   for (; *phrase; phrase++) {
     char c = *phrase;
     if (c == '~')
-      return !edge_behind(s, pos) || is_past(s, start, pos) ? 0 : pos;
+      return !is_boundary_after(s, pos) || is_past(s, start, pos) ? 0 : pos;
     if (c == '*')
       return match_wild(s, start, pos, phrase + 1);
     if (c == ' ') {
@@ -110,7 +107,7 @@ static size_t match(struct str s, size_t start, size_t pos, const char *phrase) 
         return 0;
       pos = next;
     } else if (c == '\'') {
-      pos = behind_apostrophe(s, pos);
+      pos = skip_apostrophe(s, pos);
       if (!pos)
         return 0;
     } else if (c == '-') {
@@ -121,7 +118,7 @@ static size_t match(struct str s, size_t start, size_t pos, const char *phrase) 
       return 0;
     }
   }
-  return ascii_alnum(phrase[-1]) && !edge_behind(s, pos) ? 0 : pos;
+  return ascii_alnum(phrase[-1]) && !is_boundary_after(s, pos) ? 0 : pos;
 }
 
 size_t phrase_at(struct str s, size_t pos, const char *phrase) {
@@ -132,7 +129,7 @@ size_t phrase_at(struct str s, size_t pos, const char *phrase) {
   }
   if (!*phrase || pos >= s.n || ascii_lower(s.p[pos]) != *phrase)
     return 0;
-  if (ascii_alnum(*phrase) && !edge_before(s, pos))
+  if (ascii_alnum(*phrase) && !is_boundary_before(s, pos))
     return 0;
   size_t end = match(s, pos, pos, phrase);
   return end ? end - pos : 0;

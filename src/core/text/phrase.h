@@ -1,24 +1,27 @@
-/* phrase.h: finds cue phrases in text, without case, at the edges of words.
+/* phrase.h: matcher of cue phrases in text.
  *
- * A phrase is lower-case ASCII. A blank stands for any white space, an apostrophe also for the typographic one, and *
- * for one to four words of the same sentence: "chose * over". A phrase that begins or ends with a letter or digit
- * matches there only at the edge of a word; "-" in a phrase also matches a blank or nothing ("follow-up", "follow up",
- * "followup"). "never~" does not match where the verb beside it tells of the past ("has never", "never worked"). "^" at
- * the start matches only at the start of the text. */
+ * A phrase is lower-case ASCII and matches any case. Pattern characters:
+ *   blank  any white space
+ *   '      also the typographic apostrophe
+ *   -      also a blank or nothing: "follow-up", "follow up", "followup"
+ *   *      one to four words of the same sentence: "chose * over"
+ *   ~      at the end: no match beside a verb in the past tense: "never~" matches neither "has never" nor "never
+ * worked" ^      at the start: only at the start of the text If a phrase starts or ends with a letter or digit, it
+ * matches only whole words there. */
 #pragma once
 
 #include "base/str.h"
 
-/* A phrase that speaks for a type; tables of these are searched from the top. */
+/* A phrase that indicates a type; tables of these are searched from the top. */
 struct type_cue {
   const char *type, *phrase;
 };
 
-/* Length of the match at s.p[pos]; 0 when the phrase is not there. */
+/* Length of the match at s.p[pos]; 0 if there is none. */
 size_t phrase_at(struct str s, size_t pos, const char *phrase);
-/* The next offset at or after `from` at which a phrase may begin: the start of a word, or a mark such as @ or [;
- * s.n at the end. */
+/* Next offset at or after `from` where a phrase may start: the start of a word, or punctuation such as @ or [; s.n at
+ * the end. */
 size_t phrase_start(struct str s, size_t from);
 bool phrase_in(struct str s, const char *phrase);
-/* The first row of the table whose phrase is in s; n when there is none. */
+/* First row of the table whose phrase is in s; n if there is none. */
 size_t phrase_first_cue(struct str s, const struct type_cue *cues, size_t n);

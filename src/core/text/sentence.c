@@ -1,19 +1,19 @@
-/* sentence.c: where a sentence ends (text_next_sentence). */
+/* sentence.c: sentence boundaries (text_next_sentence). */
 #include "base/utf8.h"
 #include "core/text/markup.h"
 #include "core/text/text.h"
 
 enum { LAST_WORD_MAX = 24 };
 
-/* Words that may be followed by a full stop that ends nothing. */
+/* Whether a full stop after an abbreviation ends the sentence. */
 enum rule {
   NEVER_ENDS,        /* "e.g." */
   ENDS_BEFORE_UPPER, /* "etc. Then", but not "etc. and" */
-  GOES_ON_AT_DIGIT,  /* "No. 5", but not "no. We" */
+  GOES_ON_AT_DIGIT,  /* not in "No. 5", but in "no. We" */
 };
 
 static const struct {
-  const char *word; /* lower case, without its last full stop */
+  const char *word; /* lower case, without the last full stop */
   enum rule rule;
 } abbreviations[] = {
     {"e.g", NEVER_ENDS},         {"i.e", NEVER_ENDS},        {"eg", NEVER_ENDS},          {"ie", NEVER_ENDS},
@@ -40,7 +40,7 @@ static bool is_stop(uint32_t cp) {
          is_wide_stop(cp);
 }
 
-/* Marks that close what the sentence opened: they belong to it. */
+/* Closing quotes, brackets and markup, which belong to the sentence. */
 static bool is_closer(uint32_t cp) {
   if (cp < 0x80)
     return cp != 0 && strchr("\"')]}*_`", (int)cp) != NULL;
@@ -48,7 +48,7 @@ static bool is_closer(uint32_t cp) {
          cp == 0x203a;
 }
 
-/* The word that ends at `end`, looked for no further back than `start` and a few bytes. */
+/* The word that ends at `end`, of at most LAST_WORD_MAX bytes, not before `start`. */
 static struct str last_word(struct str s, size_t start, size_t end) {
   size_t from = end;
   while (from > start && end - from < LAST_WORD_MAX && !ascii_space(s.p[from - 1]) &&
@@ -57,7 +57,7 @@ static struct str last_word(struct str s, size_t start, size_t end) {
   return str_slice(s, from, end);
 }
 
-/* "U.S", "z.B": single letters with stops between them. */
+/* "U.S", "z.B": single letters separated by full stops. */
 static bool is_initials(struct str word) {
   for (size_t i = 0; i < word.n; i++)
     if (i % 2 == 0 ? !ascii_alpha(word.p[i]) : word.p[i] != '.')
@@ -72,13 +72,14 @@ static bool is_number(struct str word) {
   return word.n > 0 && word.n <= 4;
 }
 
-/* Does the single full stop at `dot` end the sentence that began at `start` and goes on, if it does, with `next`? */
-static bool full_stop_ends(struct str s, size_t start, size_t dot, uint32_t next) {
+/* True if the single full stop at `dot` ends the sentence that starts at `start`. `next` is the first character after
+ * it, 0 at the end of the text. */
+static bool is_full_stop_end(struct str s, size_t start, size_t dot, uint32_t next) {
   struct str word = last_word(s, start, dot);
   if (word.n == 0)
-    return next == 0; /* a stop on its own is a sign that someone writes about */
+    return next == 0; /* an isolated full stop is a symbol */
   if (word.p == s.p + start && is_number(word))
-    return false; /* "1. Do this": the number of a list */
+    return false; /* "1. Do this": a list number */
   for (size_t i = 0; i < ARRAY_LEN(abbreviations); i++) {
     if (!str_ieq(word, str_from(abbreviations[i].word)))
       continue;
@@ -94,8 +95,8 @@ static bool full_stop_ends(struct str s, size_t start, size_t dot, uint32_t next
   return next == 0 || !is_initials(word);
 }
 
-/* Reads the stops and closers from *pos on and moves *pos behind them; true when they end the sentence. */
-static bool stop_ends(struct str s, size_t start, size_t *pos) {
+/* Moves *pos after the stops and closers at *pos; true if they end the sentence. */
+static bool read_stops(struct str s, size_t start, size_t *pos) {
   size_t first = *pos, i = *pos, stops = 0;
   bool wide = false, question = false, closed = false;
   while (i < s.n) {
@@ -125,12 +126,12 @@ static bool stop_ends(struct str s, size_t start, size_t *pos) {
   if (question)
     return !(closed && lower); /* "Why?" he asked. */
   if (stops > 1)
-    return !lower; /* an ellipsis in mid-sentence */
-  return s.p[first] != '.' || full_stop_ends(s, start, first, follows);
+    return !lower; /* an ellipsis inside a sentence */
+  return s.p[first] != '.' || is_full_stop_end(s, start, first, follows);
 }
 
-/* Does the line break at `pos` end the sentence? */
-static bool break_ends(struct str s, size_t pos) {
+/* True if the line break at `pos` ends the sentence. */
+static bool is_break_end(struct str s, size_t pos) {
   const char *before = pos ? memrchr(s.p, '\n', pos) : NULL;
   size_t line = before ? (size_t)(before - s.p) + 1 : 0;
   return !markup_wraps(str_slice(s, line, pos), str_slice(s, pos + 1, markup_line_end(s, pos + 1)));
@@ -148,11 +149,11 @@ bool text_next_sentence(struct str s, size_t *pos, struct str *ret_sentence) {
   while (i < s.n) {
     size_t next = i;
     uint32_t cp = utf8_next(s, &next);
-    if (cp == '\n' && break_ends(s, i))
+    if (cp == '\n' && is_break_end(s, i))
       break;
     if (is_stop(cp)) {
       next = i;
-      if (stop_ends(s, start, &next)) {
+      if (read_stops(s, start, &next)) {
         i = next;
         break;
       }

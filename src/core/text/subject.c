@@ -1,28 +1,27 @@
-/* subject.c: collects capitalised names. */
+/* subject.c: extraction of the topics of a text by capital letters. */
 #include "core/text/subject.h"
 
 #include "base/utf8.h"
 #include "core/text/markup.h"
 #include "core/text/text.h"
 
-/* Later names are ignored once so many are known: a text has no more than a handful of subjects. */
+/* Names after the first SUBJECTS_MAX are ignored: a text has no more than a handful of subjects. */
 enum { SUBJECTS_MAX = 256, SLOTS = 1024, NAME_WORDS = 4, NAME_BYTES = 80, WORD_BYTES = 32 };
 
 struct subject {
   struct str name;
   size_t count;
-  bool inside; /* seen within a sentence, where a capital letter means something */
-  bool strong; /* a name by its form alone */
+  bool inside; /* seen inside a sentence, where a capital letter is significant */
+  bool strong; /* looks like a name */
 };
 
 struct subjects {
   struct subject v[SUBJECTS_MAX];
   size_t n;
-  uint16_t slots[SLOTS]; /* open addressing: index + 1, 0 = free */
+  uint16_t slots[SLOTS]; /* open addressing: index + 1; 0 if free */
 };
 
-/* Words that are no names though they are often capitalised: at the start of sentences, in titles, as labels. Sorted.
- */
+/* Words that are often capitalized but are not names: at the start of sentences, in titles, as labels. Sorted. */
 static const char *const common[] = {
     "a",       "about",     "above",     "according", "action",    "actions",   "add",      "added",      "after",
     "again",   "aka",       "all",       "already",   "also",      "although",  "always",   "am",         "an",
@@ -91,18 +90,18 @@ static bool is_common(struct str word) {
   return false;
 }
 
-/* ---- the table */
+/* ---- table of subjects */
 
-static uint32_t hash(struct str s) {
+static uint32_t hash_name(struct str s) {
   uint32_t h = 2166136261u;
   for (size_t i = 0; i < s.n; i++)
     h = (h ^ (unsigned char)ascii_lower(s.p[i])) * 16777619u;
   return h;
 }
 
-/* The subject of that name, made if there is room; NULL when there is none. */
-static struct subject *lookup(struct subjects *subjects, struct str name) {
-  for (uint32_t slot = hash(name) % SLOTS;; slot = (slot + 1) % SLOTS) {
+/* Finds or adds the subject; NULL if the table is full. */
+static struct subject *find_or_add(struct subjects *subjects, struct str name) {
+  for (uint32_t slot = hash_name(name) % SLOTS;; slot = (slot + 1) % SLOTS) {
     uint16_t index = subjects->slots[slot];
     if (index && str_ieq(subjects->v[index - 1].name, name))
       return &subjects->v[index - 1];
@@ -116,8 +115,8 @@ static struct subject *lookup(struct subjects *subjects, struct str name) {
   }
 }
 
-static void add(struct subjects *subjects, struct str name, bool inside, bool strong) {
-  struct subject *s = lookup(subjects, name);
+static void count_name(struct subjects *subjects, struct str name, bool inside, bool strong) {
+  struct subject *s = find_or_add(subjects, name);
   if (!s)
     return;
   s->count++;
@@ -125,16 +124,18 @@ static void add(struct subjects *subjects, struct str name, bool inside, bool st
   s->strong |= strong;
 }
 
-/* ---- forms of words */
+/* ---- word forms */
 
 enum form { FORM_NONE, FORM_CAPITAL, FORM_NAME, FORM_CAPS };
 
 struct letters {
-  size_t upper, lower, digits, humps; /* humps: a capital behind a small letter */
-  bool first_upper, marks;
+  size_t upper, lower, digits;
+  size_t humps; /* upper-case letters after a lower-case letter */
+  bool first_upper;
+  bool marks; /* an underscore or a leading dot */
 };
 
-static struct letters look(struct str word) {
+static struct letters count_letters(struct str word) {
   struct letters l = {0};
   bool after_lower = false;
   for (size_t i = 0; i < word.n;) {
@@ -155,7 +156,7 @@ static struct letters look(struct str word) {
 static enum form form_of(struct str word) {
   if (word.n > WORD_BYTES || word.n < 2 || is_common(word))
     return FORM_NONE;
-  struct letters l = look(word);
+  struct letters l = count_letters(word);
   if (l.marks || l.digits > 2 || l.upper == 0)
     return FORM_NONE;
   if (l.lower == 0 && l.first_upper && l.upper + l.digits >= 2)
@@ -165,7 +166,7 @@ static enum form form_of(struct str word) {
   return l.first_upper && l.lower ? FORM_CAPITAL : FORM_NONE;
 }
 
-static struct str without_possessive(struct str word) {
+static struct str strip_possessive(struct str word) {
   if (str_ends(word, STR("'s")))
     word.n -= 2;
   else if (str_ends(word, STR("\xe2\x80\x99s")))
@@ -175,35 +176,36 @@ static struct str without_possessive(struct str word) {
 
 /* ---- reading */
 
-/* Capitalised words in a row, one blank between them. */
+/* Capitalized words in a row, separated by single blanks. */
 struct run {
   size_t start, end, words;
   enum form form; /* of the last word */
-  bool opening;   /* begins where any word would be capitalised */
+  bool opening;   /* starts where any word is capitalized */
 };
 
-static void finish(struct subjects *subjects, struct str s, struct run *run) {
+static void end_run(struct subjects *subjects, struct str s, struct run *run) {
   struct str name = str_slice(s, run->start, run->end);
   if (run->words == 1)
-    add(subjects, name, !run->opening, run->form != FORM_CAPITAL);
+    count_name(subjects, name, !run->opening, run->form != FORM_CAPITAL);
   else if (run->words > 1 && run->words <= NAME_WORDS && name.n <= NAME_BYTES)
-    add(subjects, name, true, true);
+    count_name(subjects, name, true, true);
   *run = (struct run){0};
 }
 
-/* Behind a colon, a quotation mark or a mark of a list, a capital says as little as at the start of a sentence. */
-static bool opens_here(struct str s, size_t at) {
+/* True after a colon, a quotation mark or list markup, where a capital letter is as common as at the start of a
+ * sentence. */
+static bool is_opening(struct str s, size_t at) {
   while (at > 0 && s.p[at - 1] == ' ')
     at--;
   return at == 0 || memchr(":\"'([{|*>#-.!?/\n\r\t", s.p[at - 1], 18) || (unsigned char)s.p[at - 1] >= 0x80;
 }
 
-/* A sentence in capitals names nothing. */
+/* In a sentence in capitals, they do not indicate names. */
 static bool is_shouting(struct str s) {
   size_t words = 0, caps = 0;
   struct str word;
   for (size_t pos = 0; text_next_word(s, &pos, &word); words++) {
-    struct letters l = look(utf8_cut(word, WORD_BYTES));
+    struct letters l = count_letters(utf8_cut(word, WORD_BYTES));
     caps += l.lower == 0 && l.upper > 1;
   }
   return words > 3 && caps * 2 > words;
@@ -215,24 +217,24 @@ static void read_sentence(struct subjects *subjects, struct str s) {
   bool first = true, shouting = is_shouting(s);
   for (size_t pos = 0; text_next_word(s, &pos, &word); first = false) {
     size_t start = (size_t)(word.p - s.p);
-    struct str name = without_possessive(word);
+    struct str name = strip_possessive(word);
     enum form form = form_of(name);
     if (shouting && form == FORM_CAPS)
       form = FORM_NONE;
     bool joins = run.words && start == run.end + 1 && s.p[run.end] == ' ';
     if (!joins || form == FORM_NONE)
-      finish(subjects, s, &run);
+      end_run(subjects, s, &run);
     if (form == FORM_NONE)
       continue;
     if (run.words == 0) {
       run.start = start;
-      run.opening = first || opens_here(s, start);
+      run.opening = first || is_opening(s, start);
     }
     run.end = start + name.n;
     run.words++;
     run.form = form;
   }
-  finish(subjects, s, &run);
+  end_run(subjects, s, &run);
 }
 
 struct subjects *subject_new(struct arena *a) { return arena_new(a, struct subjects); }
@@ -243,9 +245,9 @@ void subject_read(struct subjects *subjects, struct str prose) {
     read_sentence(subjects, sentence);
 }
 
-/* ---- the list */
+/* ---- listing */
 
-/* True when the word is part of a longer name that was found: "Alice" beside "Alice Smith". */
+/* True if the word is part of a longer name: "Alice" if "Alice Smith" was found. */
 static bool is_part(const struct subjects *subjects, const struct subject *word) {
   for (size_t i = 0; i < subjects->n; i++) {
     struct str rest = subjects->v[i].name, part;

@@ -1,4 +1,4 @@
-/* terms.c: derived tokens of a text for the full-text index; stop words. */
+/* terms.c: derived tokens for the full-text index, and stop words. */
 #include "core/text/terms.h"
 
 #include "base/utf8.h"
@@ -16,7 +16,7 @@ static void add_token(struct buf *out, struct str token) {
 
 static bool has_unspaced(struct str s) {
   for (size_t i = 0; i < s.n;) {
-    if ((unsigned char)s.p[i] < 0xe0) { /* none of them is encoded in fewer than three bytes */
+    if ((unsigned char)s.p[i] < 0xe0) { /* these scripts take at least three bytes per character */
       i++;
       continue;
     }
@@ -49,7 +49,7 @@ static void derive_unspaced(struct arena *a, struct str text, enum terms_use use
     add_token(out, before);
 }
 
-/* ---- names ---- */
+/* ---- identifiers ---- */
 
 static bool is_joiner(char c) { return c == '_' || c == '.' || c == '/' || c == '\\' || c == '-' || c == ':'; }
 static bool is_divider(char c) { return c == '/' || c == '\\' || c == ':'; }
@@ -58,9 +58,8 @@ static bool is_part(uint32_t cp) {
   return cp < 0x80 ? ascii_alnum((char)cp) : utf8_is_alnum(cp) && !utf8_is_unspaced(cp);
 }
 
-/* Behind the joiners at pos, when the name goes on there: one of each sort but "_" and ":", of which there may be more.
- */
-static size_t behind_joiners(struct str s, size_t pos) {
+/* Offset after the joiners at pos if the name continues there, else 0. Only "_" and ":" may be repeated. */
+static size_t skip_joiners(struct str s, size_t pos) {
   size_t next = pos;
   while (next < s.n && is_joiner(s.p[next])) {
     bool more = s.p[next] == '_' || s.p[next] == ':';
@@ -71,12 +70,12 @@ static size_t behind_joiners(struct str s, size_t pos) {
   return next > pos && is_part(peek(s, next)) ? next : 0;
 }
 
-/* Behind the next character, with the joiners before it, of the name that reaches to i; 0 when it ends there. */
+/* Offset after the next character of the name, or after the joiners at i; 0 if the name ends at i. */
 static size_t name_step(struct str s, size_t i) {
-  if (ascii_alnum(s.p[i])) /* nearly always, and every text that is stored comes through here */
+  if (ascii_alnum(s.p[i])) /* fast path: every stored text passes here */
     return i + 1;
   size_t next = i;
-  return is_part(utf8_next(s, &next)) ? next : behind_joiners(s, i);
+  return is_part(utf8_next(s, &next)) ? next : skip_joiners(s, i);
 }
 
 bool terms_next_name(struct str s, size_t *pos, struct str *ret_name) {
@@ -95,7 +94,7 @@ bool terms_next_name(struct str s, size_t *pos, struct str *ret_name) {
   return false;
 }
 
-/* ASCII is enough: what has humps or digits inside it is a name of a program. */
+/* True if a part of a name starts at i: camel case, or a change between letters and digits. Identifiers are ASCII. */
 static bool is_boundary(struct str s, size_t i) {
   char before = s.p[i - 1], here = s.p[i], after = i + 1 < s.n ? s.p[i + 1] : 0;
   if (ascii_digit(before) != ascii_digit(here))
@@ -124,7 +123,7 @@ static void add_parts(struct str name, struct buf *out) {
   size_t boundaries = 0, start = 0;
   for (size_t i = 1; i < name.n; i++)
     boundaries += is_boundary(name, i);
-  if (boundaries == 0 || boundaries >= PARTS_MAX) /* more: a hash, a number of a ticket */
+  if (boundaries == 0 || boundaries >= PARTS_MAX) /* more parts: a hash or a ticket number */
     return;
   for (size_t i = 1; i <= name.n; i++) {
     if (i < name.n && !is_boundary(name, i))
@@ -152,7 +151,7 @@ static void add_joined(struct str name, struct buf *out) {
       buf_addc(out, name.p[i]);
 }
 
-/* A word of small letters, perhaps with a capital: nothing to derive, as of most words. */
+/* A lower-case or capitalized word, as most are: nothing to derive. */
 static bool is_plain(struct str name) {
   size_t i = ascii_alpha(name.p[0]);
   while (i < name.n && name.p[i] >= 'a' && name.p[i] <= 'z')
@@ -191,10 +190,10 @@ struct str terms_derive(struct arena *a, struct str text, enum terms_use use) {
   return buf_str(&out);
 }
 
-/* ---- projects ---- */
+/* ---- scopes ---- */
 
-/* FNV-1a in letters that no stemmer touches. */
-static struct str spell(uint64_t hash, char out[TERMS_SCOPE_SIZE]) {
+/* Encodes a hash in letters that no stemmer changes. */
+static struct str hash_token(uint64_t hash, char out[TERMS_SCOPE_SIZE]) {
   static const char letters[] = "bcdfghjkmnpqrtvw";
   hash ^= hash >> 32;
   size_t n = 0;
@@ -207,21 +206,21 @@ static struct str spell(uint64_t hash, char out[TERMS_SCOPE_SIZE]) {
 }
 
 struct str terms_scope(struct str project, char out[TERMS_SCOPE_SIZE]) {
-  return spell(str_hash(STR_HASH, project), out);
+  return hash_token(str_hash(STR_HASH, project), out);
 }
 
 static bool is_memory(struct str corpus) { return str_empty(corpus) || str_is(corpus, "memory"); }
 
-/* A control character, which no project's name has, keeps them apart from projects. */
+/* A control character, which no project name contains, separates corpora from projects. */
 static uint64_t corpus_hash(struct str corpus) { return str_hash(str_hash(STR_HASH, STR("\x1f")), corpus); }
 
 struct str terms_scope_of(struct str corpus, struct str project, char out[TERMS_SCOPE_SIZE]) {
   if (is_memory(corpus))
     return terms_scope(project, out);
-  return spell(str_hash(str_hash(corpus_hash(corpus), STR("\x1f")), project), out);
+  return hash_token(str_hash(str_hash(corpus_hash(corpus), STR("\x1f")), project), out);
 }
 
-struct str terms_corpus(struct str corpus, char out[TERMS_SCOPE_SIZE]) { return spell(corpus_hash(corpus), out); }
+struct str terms_corpus(struct str corpus, char out[TERMS_SCOPE_SIZE]) { return hash_token(corpus_hash(corpus), out); }
 
 struct str terms_of_text(struct arena *a, struct str corpus, struct str project, struct str headline, struct str body,
                          struct str extra) {

@@ -1,44 +1,42 @@
-/* terms.h: what a full-text index must hold besides words, so that every script and every spelling is found; the words
- * that find nothing. */
+/* terms.h: derived tokens for the full-text index (scripts without spaces, identifiers, scopes), and stop words. */
 #pragma once
 
 #include "base/buf.h"
 
 enum terms_use {
-  TERMS_STORED, /* of a text that is indexed */
-  TERMS_ASKED,  /* of a query: the fewest that find it */
+  TERMS_STORED, /* for a text that is indexed */
+  TERMS_ASKED,  /* for a query: as few as possible */
 };
 
-/* Tokens that a tokeniser for spaced scripts does not see, separated by blanks; empty for most texts:
- * - of scripts written without spaces, each character and each pair of neighbours. A query asks for pairs, for a
- *   character only where it stands alone: so one, two and any number of characters are found. (Triples, which need no
- *   more room, cannot find words of one or two characters, and most Chinese words have two.)
- * - of "parse_ttl", "foo.bar/baz.c", "e-mail", "v1.2.3" the joined form, of the whole and of each part of a path, so
- *   that every way to write a name finds every other;
- * - of "parseTtl", "HTTPServer", "ERR404" the parts. */
+/* Tokens that a tokenizer for scripts with spaces does not produce, separated by blanks; empty for most texts:
+ * - for scripts written without spaces, each character and each pair of adjacent characters. A query uses pairs, and a
+ *   single character only if it has no neighbor, so any number of characters is found. (Triples take no more space, but
+ *   cannot find words of one or two characters, and most Chinese words have two.)
+ * - for "parse_ttl", "foo.bar/baz.c", "e-mail", "v1.2.3", the form without separators, of the whole and of each path
+ *   component, so that every spelling of a name finds the others;
+ * - for "parseTtl", "HTTPServer", "ERR404", the parts. */
 struct str terms_derive(struct arena *a, struct str text, enum terms_use use);
 
-/* A token that stands for a project and is no word of any language: texts of a few projects are told from the others
- * inside the index. Two projects may share one. */
+/* Token for a project, which is not a word of any language: lets the index filter by project. Two projects may share a
+ * token. */
 enum { TERMS_SCOPE_SIZE = 20 };
 struct str terms_scope(struct str project, char out[TERMS_SCOPE_SIZE]);
 
-/* The same for the documents of a corpus (store/memories/documents.h): of a project, and of all projects. No memory has
- * one of them. */
+/* Tokens for the documents of a corpus (store/memories/documents.h): of one project, and of all projects. Memories
+ * never have them. */
 struct str terms_scope_of(struct str corpus, struct str project, char out[TERMS_SCOPE_SIZE]);
 struct str terms_corpus(struct str corpus, char out[TERMS_SCOPE_SIZE]);
 
-/* What is indexed beside the text of a chunk: the token of its project, and what is derived from the three, which are
- * read as one text. */
+/* Tokens indexed with a chunk: the token of its project, and the tokens derived from headline, body and extra. */
 struct str terms_of_chunk(struct arena *a, struct str project, struct str headline, struct str body, struct str extra);
-/* With the tokens of its corpus; of a memory ("memory" or empty) it is what the above says. */
+/* Also adds the tokens of the corpus, unless it is "memory" or empty. */
 struct str terms_of_text(struct arena *a, struct str corpus, struct str project, struct str headline, struct str body,
                          struct str extra);
 
-/* English words that are in every second text: they never say which one is meant. Folded to lower case. */
+/* True for an English stop word, in lower case. */
 bool terms_is_stop(struct str word);
 
-/* A word that looks like a name in a program: a digit, an underscore, a hump, or a joiner inside it. */
+/* True for a word that looks like an identifier: it has a digit, an underscore, camel case, or a separator inside. */
 bool terms_is_identifier(struct str word);
-/* The next run of letters, digits and joiners (_ . / \ - :) at or after *pos, without joiners at its ends. */
+/* Reads the next run of letters, digits and inner separators (_ . / \ - :) at or after *pos. */
 bool terms_next_name(struct str s, size_t *pos, struct str *ret_name);

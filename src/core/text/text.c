@@ -1,4 +1,4 @@
-/* text.c: words, word counts and normal forms of plain text. */
+/* text.c: words, word counts and normalization of plain text. */
 #include "core/text/text.h"
 
 #include "base/buf.h"
@@ -6,8 +6,8 @@
 
 /* ---- words */
 
-/* Vowel signs and tone marks of the unspaced scripts belong to the character before them. */
-static bool joins_previous(uint32_t cp) {
+/* True for vowel signs and tone marks of scripts without spaces, which belong to the character before them. */
+static bool is_combining(uint32_t cp) {
   bool digit = (cp >= 0x0e50 && cp <= 0x0e59) || (cp >= 0x0ed0 && cp <= 0x0ed9) || (cp >= 0x1040 && cp <= 0x1049) ||
                (cp >= 0x1090 && cp <= 0x1099) || (cp >= 0x17e0 && cp <= 0x17f9);
   return !digit && !utf8_is_letter(cp) && utf8_is_alnum(cp);
@@ -15,10 +15,10 @@ static bool joins_previous(uint32_t cp) {
 
 static uint32_t peek(struct str s, size_t pos) { return pos < s.n ? utf8_next(s, &pos) : 0; }
 
-static bool spaced_alnum(uint32_t cp) { return utf8_is_alnum(cp) && !utf8_is_unspaced(cp); }
+static bool is_spaced_alnum(uint32_t cp) { return utf8_is_alnum(cp) && !utf8_is_unspaced(cp); }
 
-/* Where the word goes on behind the joiner at pos; 0 when the joiner does not join. */
-static size_t behind_joiner(struct str s, size_t pos) {
+/* Offset after the joiner at pos if the word continues there, else 0. */
+static size_t skip_joiner(struct str s, size_t pos) {
   uint32_t cp = peek(s, pos);
   size_t next = pos;
   if (cp == '_') {
@@ -29,17 +29,17 @@ static size_t behind_joiner(struct str s, size_t pos) {
   } else {
     return 0;
   }
-  return spaced_alnum(peek(s, next)) ? next : 0;
+  return is_spaced_alnum(peek(s, next)) ? next : 0;
 }
 
 static size_t word_end(struct str s, size_t pos) {
   while (pos < s.n) {
     size_t next = pos;
-    if (spaced_alnum(utf8_next(s, &next))) {
+    if (is_spaced_alnum(utf8_next(s, &next))) {
       pos = next;
       continue;
     }
-    next = behind_joiner(s, pos);
+    next = skip_joiner(s, pos);
     if (next == 0)
       break;
     pos = next;
@@ -57,7 +57,7 @@ bool text_next_word(struct str s, size_t *pos, struct str *ret_word) {
     if (!utf8_is_unspaced(cp))
       i = word_end(s, i);
     else
-      for (uint32_t mark = peek(s, i); utf8_is_unspaced(mark) && joins_previous(mark); mark = peek(s, i))
+      for (uint32_t mark = peek(s, i); utf8_is_unspaced(mark) && is_combining(mark); mark = peek(s, i))
         utf8_next(s, &i);
     *ret_word = str_slice(s, start, i);
     *pos = i;
@@ -67,18 +67,32 @@ bool text_next_word(struct str s, size_t *pos, struct str *ret_word) {
   return false;
 }
 
-/* ---- the gate's count */
+bool text_is_one_of(struct str word, const char *const *list, size_t n) {
+  for (size_t i = 0; i < n; i++)
+    if (str_ieq(word, str_from(list[i])))
+      return true;
+  return false;
+}
 
-/* A token is what stands between white space. It counts as one word, or, when it holds unspaced script, as one for each
- * of those characters and one for each run of other letters between them. */
+bool text_has_control(struct str s) {
+  for (size_t i = 0; i < s.n; i++)
+    if ((unsigned char)s.p[i] < 0x20 || s.p[i] == 0x7f)
+      return true;
+  return false;
+}
+
+/* ---- word count of the gate */
+
+/* A token is the text between white space. It counts as one word. If it has characters of a script without spaces, each
+ * of them counts as a word, and so does each run of other letters. */
 struct counter {
-  size_t done;     /* words of the tokens before this one */
-  size_t unspaced; /* unspaced characters of this token */
-  size_t runs;     /* runs of other letters of this token */
+  size_t done;     /* words of the previous tokens */
+  size_t unspaced; /* characters of scripts without spaces in this token */
+  size_t runs;     /* runs of other letters in this token */
   bool in_token, in_run;
 };
 
-static size_t counted(const struct counter *c) {
+static size_t count_so_far(const struct counter *c) {
   if (!c->in_token)
     return c->done;
   return c->done + (c->unspaced ? c->unspaced + c->runs : 1);
@@ -86,13 +100,13 @@ static size_t counted(const struct counter *c) {
 
 static void count_char(struct counter *c, uint32_t cp) {
   if (utf8_is_space(cp)) {
-    *c = (struct counter){.done = counted(c)};
+    *c = (struct counter){.done = count_so_far(c)};
     return;
   }
   c->in_token = true;
   if (utf8_is_unspaced(cp)) {
     c->in_run = false;
-    c->unspaced += utf8_is_alnum(cp) && !(c->unspaced && joins_previous(cp));
+    c->unspaced += utf8_is_alnum(cp) && !(c->unspaced && is_combining(cp));
   } else if (utf8_is_alnum(cp) && !c->in_run) {
     c->in_run = true;
     c->runs++;
@@ -103,7 +117,7 @@ size_t text_count_words(struct str s) {
   struct counter c = {0};
   for (size_t i = 0; i < s.n;)
     count_char(&c, utf8_next(s, &i));
-  return counted(&c);
+  return count_so_far(&c);
 }
 
 static struct str trim_end(struct str s) {
@@ -119,7 +133,7 @@ struct str text_cut(struct str s, size_t max_words, size_t max_bytes) {
     size_t start = i;
     uint32_t cp = utf8_next(s, &i);
     count_char(&c, cp);
-    if (counted(&c) > max_words)
+    if (count_so_far(&c) > max_words)
       return trim_end(str_slice(s, 0, start));
     if (utf8_is_space(cp) || utf8_is_unspaced(cp))
       between_words = start;
@@ -131,7 +145,7 @@ struct str text_cut(struct str s, size_t max_words, size_t max_bytes) {
   return trim_end(s);
 }
 
-/* ---- normal forms */
+/* ---- normalization */
 
 size_t text_first_letter(struct str s) {
   for (size_t i = 0; i < s.n;) {
@@ -162,8 +176,8 @@ struct str text_collapse(struct arena *a, struct str s) {
   return buf_str(&out);
 }
 
-/* Punctuation of prose; symbols such as + # % $ @ & = < > / say something and are not in it. */
-static bool is_prose_mark(uint32_t cp) {
+/* Punctuation of prose, without significant symbols such as + # % $ @ & = < > /. */
+static bool is_punctuation(uint32_t cp) {
   if (cp < 0x80)
     return cp != 0 && strchr(".,;:!?\"'()[]{}`*_~-", (int)cp) != NULL;
   return (cp >= 0x2010 && cp <= 0x2027) || (cp >= 0x2030 && cp <= 0x205e) || (cp >= 0x3001 && cp <= 0x3003) ||
@@ -171,13 +185,13 @@ static bool is_prose_mark(uint32_t cp) {
          cp == 0xa1 || cp == 0xbf || cp == 0xb7;
 }
 
-static struct str trim_marks(struct str word) {
+static struct str trim_punctuation(struct str word) {
   size_t start = 0, end = 0;
   for (size_t i = 0; i < word.n;) {
     size_t at = i;
     uint32_t cp = utf8_next(word, &i);
-    if (is_prose_mark(cp)) {
-      /* A sign before a number and the dot of a hidden file are part of the word. */
+    if (is_punctuation(cp)) {
+      /* Keep the sign of a number and the dot of a hidden file. */
       bool sign = end == 0 && ((cp == '-' && i < word.n && ascii_digit(word.p[i])) ||
                                (cp == '.' && i < word.n && ascii_alnum(word.p[i])));
       if (!sign)
@@ -198,7 +212,7 @@ struct str text_normal(struct arena *a, struct str s) {
     for (; i < folded.n; end = i)
       if (utf8_is_space(utf8_next(folded, &i)))
         break;
-    struct str word = trim_marks(str_slice(folded, start, end));
+    struct str word = trim_punctuation(str_slice(folded, start, end));
     if (word.n == 0)
       continue;
     if (out.n)

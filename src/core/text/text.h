@@ -1,33 +1,38 @@
-/* text.h: words, sentences and normal forms of plain text in any script.
+/* text.h: words, sentences and normalization of plain text in any script.
  *
- * Everything here is linear in its input and takes any bytes; what is not valid UTF-8 is read as U+FFFD. */
+ * All functions take linear time and accept any bytes; invalid UTF-8 is read as U+FFFD. */
 #pragma once
 
 #include "base/arena.h"
 
-/* The next word at or after *pos, and *pos moved behind it; false at the end. A word is a run of letters, marks and
- * digits with single ' - . (and any _) inside it: "don't", "v1.2", "foo_bar". In scripts that are written without
- * spaces each character is a word. */
+/* Reads the next word at or after *pos and moves *pos after it; false at the end. A word is a run of letters, combining
+ * marks and digits with single ' - . (and any _) inside it: "don't", "v1.2", "foo_bar". In scripts written without
+ * spaces, each character is a word. */
 bool text_next_word(struct str s, size_t *pos, struct str *ret_word);
 
-/* How many words the write gate sees: parts between white space, each character of an unspaced script being a word of
- * its own. Equal to a split on white space wherever there is no such script. */
+/* Word count of the write gate: parts between white space; each character of a script without spaces counts as a word.
+ */
 size_t text_count_words(struct str s);
-/* The longest prefix of at most max_words words by the same count, and at most max_bytes bytes. It ends between words
- * unless its first word alone is over max_bytes. No white space at its end. */
+/* Longest prefix of at most max_words words, counted as above, and max_bytes bytes, without trailing white space. It
+ * ends between words unless the first word exceeds max_bytes. */
 struct str text_cut(struct str s, size_t max_words, size_t max_bytes);
 
-/* The next sentence at or after *pos, without white space at its ends, and *pos moved behind it; false at the end.
- * Sentences cover all text that is not white space. A line break ends a sentence unless the line was merely wrapped.
- * Known abbreviations, numbers, versions, file names and an ellipsis do not end one. */
+/* Reads the next sentence at or after *pos, trimmed, and moves *pos after it; false at the end. Sentences cover all
+ * text except white space. A line break ends a sentence unless the line was wrapped. Known abbreviations, numbers,
+ * versions, file names and an ellipsis do not end a sentence. */
 bool text_next_sentence(struct str s, size_t *pos, struct str *ret_sentence);
 
+/* True for an ASCII control character. */
+bool text_has_control(struct str s);
+/* True if the word is in the list, ignoring ASCII case. */
+bool text_is_one_of(struct str word, const char *const *list, size_t n);
+
 bool text_has_letter(struct str s);
-/* The offset of the first letter; s.n when there is none. */
+/* Offset of the first letter; s.n if there is none. */
 size_t text_first_letter(struct str s);
 
-/* White space folded to single blanks, and none at the ends. The result is valid UTF-8. */
+/* Trims, and folds white space to single blanks. The result is valid UTF-8. */
 struct str text_collapse(struct arena *a, struct str s);
-/* The form in which two texts are the same text: folded case, no punctuation at the edges of words, single blanks.
- * Symbols that carry meaning stay: "C++" is not "C#", "-5" is not "5", ".env" is not "env". */
+/* Normal form for comparing texts: folded case, no punctuation around words, single blanks. Significant symbols stay:
+ * "C++" is not "C#", "-5" is not "5", ".env" is not "env". */
 struct str text_normal(struct arena *a, struct str s);

@@ -1,14 +1,14 @@
-/* token_count.c: the token estimate. */
+/* token_count.c: estimate of the language model tokens of a text. */
 #include "core/text/token_count.h"
 
 #include "base/utf8.h"
 
-/* The unit is a twelfth of a token, so that every weight is whole and sums are exact. */
+/* Weights are in twelfths of a token, so that all are integers and sums are exact. */
 enum { UNIT = 12, WORD = 16 /* 1 / 0.75 */ };
 
 struct meter {
-  size_t chars; /* by characters */
-  size_t words; /* by words */
+  size_t chars; /* estimate by characters */
+  size_t words; /* estimate by words */
   bool in_word, in_space;
 };
 
@@ -33,7 +33,7 @@ static void meter_add(struct meter *m, uint32_t cp) {
   m->in_space = space;
 }
 
-/* The same for ASCII, which most text is. */
+/* meter_add() for ASCII, which most text is. */
 static void meter_add_ascii(struct meter *m, char c) {
   bool space = ascii_space(c);
   if (space)

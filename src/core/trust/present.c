@@ -1,10 +1,10 @@
-/* present.c: stored text made harmless for those who read it again. */
+/* present.c: sanitizer for stored text shown to a model or a terminal. */
 #include "core/trust/present.h"
 
 #include "base/buf.h"
 #include "base/utf8.h"
 
-/* ---- characters that show nothing ---- */
+/* ---- invisible characters ---- */
 
 static bool is_joiner(uint32_t c) { return c == 0x200C || c == 0x200D; }
 
@@ -22,8 +22,8 @@ static bool is_invisible(uint32_t c) {
   return false;
 }
 
-/* Joiners shape words of some scripts and compose emoji: between two such characters one of them is text. */
-static bool joins(uint32_t before, struct str s, size_t pos) {
+/* Joiners shape words of some scripts and compose emoji, so between two such characters they are kept. */
+static bool is_joining(uint32_t before, struct str s, size_t pos) {
   if (before < 0x300 || pos >= s.n)
     return false;
   uint32_t after = utf8_next(s, &pos);
@@ -32,7 +32,7 @@ static bool joins(uint32_t before, struct str s, size_t pos) {
 
 /* ---- terminal escapes ---- */
 
-/* Behind an escape sequence that starts at s.p[pos] with ESC: CSI, or a string that BEL or ESC \ ends, or ESC x. */
+/* End of the escape sequence whose ESC is at s.p[pos]: CSI, a string ended by BEL or ESC \, or ESC x. */
 static size_t skip_escape(struct str s, size_t pos) {
   size_t i = pos + 1;
   if (i >= s.n)
@@ -44,7 +44,7 @@ static size_t skip_escape(struct str s, size_t pos) {
     return i < s.n && s.p[i] >= 0x40 && s.p[i] <= 0x7E ? i + 1 : i;
   }
   if (kind == ']' || kind == 'P' || kind == '_' || kind == '^' || kind == 'X') {
-    /* Another escape ends it unfinished: so no part of a text is looked at twice. */
+    /* Stop at another escape, so that no byte is read twice. */
     size_t k = i;
     while (k < s.n && s.p[k] != '\n' && s.p[k] != 7 && s.p[k] != 0x1B)
       k++;
@@ -52,12 +52,12 @@ static size_t skip_escape(struct str s, size_t pos) {
       return k + 1;
     if (k + 1 < s.n && s.p[k] == 0x1B && s.p[k + 1] == '\\')
       return k + 2;
-    return i; /* without an end it is text */
+    return i; /* unterminated: treat as text */
   }
   return kind >= 0x20 && kind <= 0x7E && !ascii_alnum(kind) ? i : pos + 1;
 }
 
-/* Most text is plain, and is taken by the run: printable ASCII, line ends and tabs. */
+/* Length of the run of printable ASCII, line breaks and tabs, which are copied at once. */
 static size_t plain_run(struct str s, size_t from) {
   size_t i = from;
   while (i < s.n && ((s.p[i] >= 0x20 && s.p[i] < 0x7F) || s.p[i] == '\n' || s.p[i] == '\t'))
@@ -83,7 +83,7 @@ struct str present_visible(struct arena *a, struct str s) {
     uint32_t c = utf8_next(s, &i);
     if (c == 0x2028 || c == 0x2029)
       c = '\n';
-    if (is_joiner(c) ? !joins(before, s, i) : is_invisible(c))
+    if (is_joiner(c) ? !is_joining(before, s, i) : is_invisible(c))
       continue;
     char out[4];
     buf_add(&b, (struct str){out, utf8_put(c, out)});
@@ -92,13 +92,13 @@ struct str present_visible(struct arena *a, struct str s) {
   return buf_str(&b);
 }
 
-/* ---- what would pass for more than text ---- */
+/* ---- imitated prompt markup ---- */
 
-/* So far behind its '<' a tag's name is looked for. */
+/* Bytes after '<' in which the name of a tag may start. */
 enum { TAG_GAP = 16 };
 
-/* Beginnings of names that prompts, clients and chat templates use for their tags. The first list is defused wherever
- * it stands; the second holds words of programs, too: there a '<' behind a name is a type's argument, "List<User>". */
+/* Prefixes of the tag names of prompts, clients and chat templates. tag_names are always defused. weak_names also occur
+ * in code, where '<' after an identifier is a type argument: "List<User>". */
 static const char *const tag_names[] = {
     "system",
     "sys>",
@@ -124,7 +124,7 @@ static const char *const weak_names[] = {
     "claude", "policy", "admin",     "example",     "note",    "rule",     NULL,
 };
 
-static bool names_tag(struct str rest, const char *const *names) {
+static bool has_tag_name(struct str rest, const char *const *names) {
   for (const char *const *t = names; *t; t++) {
     size_t n = strlen(*t);
     if (rest.n >= n && str_ieq((struct str){rest.p, n}, str_from(*t)))
@@ -133,51 +133,51 @@ static bool names_tag(struct str rest, const char *const *names) {
   return false;
 }
 
-/* '<' at s.p[pos] opens a tag that a model could take for one of its prompt. */
-static bool opens_tag(struct str s, size_t pos) {
+/* True if the '<' at s.p[pos] opens a tag that a model could take for part of its prompt. */
+static bool is_prompt_tag(struct str s, size_t pos) {
   size_t i = pos + 1, end = s.n - i < TAG_GAP ? s.n : i + TAG_GAP;
   while (i < end && (s.p[i] == '/' || s.p[i] == '<' || ascii_space(s.p[i])))
     i++;
   struct str rest = {s.p + i, s.n - i};
   if (str_starts(rest, STR("|")) || str_starts(rest, STR("!--")) || str_starts(rest, STR("![CDATA[")))
     return true;
-  bool behind_name = pos > 0 && (ascii_alnum(s.p[pos - 1]) || s.p[pos - 1] == '_');
-  return names_tag(rest, tag_names) || (!behind_name && names_tag(rest, weak_names));
+  bool after_name = pos > 0 && (ascii_alnum(s.p[pos - 1]) || s.p[pos - 1] == '_');
+  return has_tag_name(rest, tag_names) || (!after_name && has_tag_name(rest, weak_names));
 }
 
-static size_t run_of(struct str s, size_t pos) {
+static size_t run_length(struct str s, size_t pos) {
   size_t n = 1;
   while (pos + n < s.n && s.p[pos + n] == s.p[pos])
     n++;
   return n;
 }
 
-/* "[INST]", "[/INST]", "[SYSTEM]": the length of the mark at s.p[pos], or 0. */
-static size_t bracket_mark(struct str s, size_t pos) {
-  static const char *const marks[] = {"[INST]", "[/INST]", "[SYSTEM]", "[/SYSTEM]", NULL};
-  for (const char *const *m = marks; *m; m++) {
-    size_t n = strlen(*m);
-    if (s.n - pos >= n && str_ieq((struct str){s.p + pos, n}, str_from(*m)))
+/* Length of the "[INST]", "[/INST]" or "[SYSTEM]" at s.p[pos], or 0. */
+static size_t bracket_tag(struct str s, size_t pos) {
+  static const char *const tags[] = {"[INST]", "[/INST]", "[SYSTEM]", "[/SYSTEM]", NULL};
+  for (const char *const *t = tags; *t; t++) {
+    size_t n = strlen(*t);
+    if (s.n - pos >= n && str_ieq((struct str){s.p + pos, n}, str_from(*t)))
       return n;
   }
   return 0;
 }
 
-/* Takes what starts at s.p[pos] and must not stay as it is; 0: nothing does. */
+/* Writes a harmless form of the markup at s.p[pos] and returns the bytes consumed; 0 if there is no markup. */
 static size_t defuse(struct buf *b, struct str s, size_t pos) {
   char c = s.p[pos];
   size_t n = 1;
   if (c == '`' || c == '~') {
-    n = run_of(s, pos);
+    n = run_length(s, pos);
     for (size_t i = 0; i < n; i++)
       buf_addc(b, n < 3 ? c : c == '`' ? '\'' : '=');
     return n;
   }
-  if (c == '<' && opens_tag(s, pos)) {
+  if (c == '<' && is_prompt_tag(s, pos)) {
     buf_adds(b, "\xE2\x80\xB9");
     return 1;
   }
-  if (c == '[' && (n = bracket_mark(s, pos)) > 0) {
+  if (c == '[' && (n = bracket_tag(s, pos)) > 0) {
     buf_addc(b, '(');
     buf_add(b, str_slice(s, pos + 1, pos + n - 1));
     buf_addc(b, ')');
@@ -186,7 +186,7 @@ static size_t defuse(struct buf *b, struct str s, size_t pos) {
   return 0;
 }
 
-static struct str defused(struct arena *a, struct str s) {
+static struct str defuse_all(struct arena *a, struct str s) {
   struct buf b = BUF(a);
   for (size_t i = 0, from = 0;; i++) {
     if (i < s.n && !strchr("`~<[", s.p[i]))
@@ -200,8 +200,8 @@ static struct str defused(struct arena *a, struct str s) {
   }
 }
 
-/* In both, what is invisible goes first, so that it cannot keep apart what would be found together. */
-struct str present_neutral(struct arena *a, struct str s) { return defused(a, present_visible(a, s)); }
+/* Invisible characters are removed first, because they could split markup. */
+struct str present_neutral(struct arena *a, struct str s) { return defuse_all(a, present_visible(a, s)); }
 
 struct str present_line(struct arena *a, struct str s) {
   struct str t = present_visible(a, s);
@@ -217,5 +217,5 @@ struct str present_line(struct arena *a, struct str s) {
     gap = false;
     buf_addc(&b, t.p[i] == '`' ? '\'' : t.p[i]);
   }
-  return defused(a, buf_str(&b));
+  return defuse_all(a, buf_str(&b));
 }

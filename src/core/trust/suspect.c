@@ -1,4 +1,4 @@
-/* suspect.c: reads a text as its attacker would want it to be read, and counts what speaks against it. */
+/* suspect.c: prompt injection detector: undoes evasions, then applies the tables of suspect_words.c. */
 #include "core/trust/suspect.h"
 
 #include "base/utf8.h"
@@ -7,17 +7,17 @@
 #include "core/trust/suspect_words.h"
 
 enum {
-  SLOTS = 4096,            /* of the lexicon; a power of two, and several times the number of its words */
-  STEM_LEAST = 3,          /* bytes of a stem */
-  WORD_MOST = 64,          /* bytes of a word that is looked up: longer ones are none of ours */
-  SPELLED_LEAST = 4,       /* letters that stand alone, one after the other, before they are read together */
-  DISGUISED_MOST = 1 << 16 /* bytes in which codes are looked for: each costs a reading more */
+  SLOTS = 4096,          /* size of the lexicon: a power of two, several times the number of words */
+  STEM_LEAST = 3,        /* bytes of a stem */
+  WORD_MOST = 64,        /* bytes; longer words are not in the lexicon */
+  SPELLED_LEAST = 4,     /* single letters in a row that are read as one word */
+  DECODED_MOST = 1 << 16 /* bytes that are decoded: each decoder costs another pass */
 };
 
-/* ---- the lexicon: words and stems by their hash ---- */
+/* ---- lexicon: words and stems by hash ---- */
 
 struct slot {
-  uint64_t hash, classes; /* classes 0: free */
+  uint64_t hash, classes; /* classes is 0 in a free slot */
 };
 
 static const uint64_t stem_salt = UINT64_C(0x9e3779b97f4a7c15);
@@ -29,7 +29,7 @@ static struct slot *slot_of(struct slot *slots, uint64_t hash) {
   return &slots[i];
 }
 
-static struct slot *lexicon(struct arena *a) {
+static struct slot *suspect_lexicon(struct arena *a) {
   struct slot *slots = arena_array(a, struct slot, SLOTS);
   for (size_t i = 0; i < suspect_word_count; i++) {
     struct str rest = str_from(suspect_words[i].words), word;
@@ -56,9 +56,9 @@ static uint64_t classes_of(struct slot *slots, struct str word) {
   return classes | slot_of(slots, hash)->classes;
 }
 
-/* ---- words in disguise ---- */
+/* ---- look-alike letters ---- */
 
-/* The Latin letter that a character passes for; itself when it does for none. */
+/* Latin letter that the character looks like; otherwise the character itself. */
 static uint32_t latin_of(uint32_t c) {
   static const struct {
     uint32_t c;
@@ -76,43 +76,43 @@ static uint32_t latin_of(uint32_t c) {
   return c;
 }
 
-static struct str undisguised(struct str word, char out[WORD_MOST]) {
+static struct str to_latin(struct str word, char out[WORD_MOST]) {
   size_t n = 0;
   for (size_t i = 0; i < word.n && n + 4 <= WORD_MOST;)
     n += utf8_put(latin_of(utf8_next(word, &i)), out + n);
   return (struct str){out, n};
 }
 
-/* ---- a text as a row of classes ---- */
+/* ---- word rules ---- */
 
 struct reading {
   struct arena *a;
   struct slot *slots;
-  LIST(uint64_t) words; /* the classes of each */
-  struct buf spelled;   /* letters that stood alone */
+  LIST(uint64_t) words; /* classes of each word */
+  struct buf spelled;   /* single letters in a row */
   int weights[FOUND_COUNT];
 };
 
-static void found(struct reading *r, enum suspect_finding what, int weight) {
+static void add_finding(struct reading *r, enum suspect_finding what, int weight) {
   if (r->weights[what] < weight)
     r->weights[what] = weight;
 }
 
-static uint64_t meaning(struct reading *r, struct str word) {
+static uint64_t word_classes(struct reading *r, struct str word) {
   char latin[WORD_MOST];
   uint64_t classes = classes_of(r->slots, word);
   if (!classes && word.n <= WORD_MOST)
-    classes = classes_of(r->slots, undisguised(word, latin));
+    classes = classes_of(r->slots, to_latin(word, latin));
   return classes;
 }
 
 static uint64_t add_word(struct reading *r, struct str word) {
-  uint64_t classes = meaning(r, word);
+  uint64_t classes = word_classes(r, word);
   list_push(r->a, &r->words, classes);
   return classes;
 }
 
-/* The length of the longest word of the lexicon with which a text begins; 0: of none that is long enough. */
+/* Length of the longest word of the lexicon at the start of s, of more than SPELLED_LEAST bytes; 0 if there is none. */
 static size_t long_word(struct reading *r, struct str s) {
   uint64_t hash = STR_HASH;
   size_t longest = 0;
@@ -124,8 +124,8 @@ static size_t long_word(struct reading *r, struct str s) {
   return longest;
 }
 
-/* "i g n o r e a l l": read as one word or, where it is none, as the long words in it. */
-static void end_spelling(struct reading *r) {
+/* "i g n o r e a l l" is read as one word, or if that is unknown, as the long words in it. */
+static void flush_spelled(struct reading *r) {
   struct str all = buf_str(&r->spelled);
   r->spelled.n = 0;
   if (all.n < SPELLED_LEAST || add_word(r, all))
@@ -138,30 +138,29 @@ static void end_spelling(struct reading *r) {
   }
 }
 
-static bool in_word(struct str s, size_t pos) {
+static bool is_word_char(struct str s, size_t pos) {
   if (pos >= s.n)
     return false;
   uint32_t c = utf8_next(s, &pos);
   return utf8_is_alnum(c) && !utf8_is_unspaced(c);
 }
 
-/* The length of the apostrophe at pos, plain or typographic; 0 when there is none. */
+/* Length of the apostrophe at pos, plain or typographic; 0 if there is none. */
 static size_t apostrophe_at(struct str s, size_t pos) {
   if (pos < s.n && s.p[pos] == '\'')
     return 1;
   return str_starts(str_slice(s, pos, s.n), STR("\xe2\x80\x99")) ? 3 : 0;
 }
 
-/* Behind the word that begins at pos; pos when there is none. An apostrophe, and marks that pass for letters, belong to
- * a word inside of it. */
+/* End of the word at pos; pos if there is none. Inside a word, apostrophes and letter-like punctuation belong to it. */
 static size_t word_end(struct str s, size_t pos) {
-  while (in_word(s, pos)) {
+  while (is_word_char(s, pos)) {
     (void)utf8_next(s, &pos);
-    size_t mark = apostrophe_at(s, pos);
-    if (!mark && pos < s.n)
-      mark = memchr("@$!|", s.p[pos], 4) != NULL;
-    if (mark && in_word(s, pos + mark))
-      pos += mark;
+    size_t inner = apostrophe_at(s, pos);
+    if (!inner && pos < s.n)
+      inner = memchr("@$!|", s.p[pos], 4) != NULL;
+    if (inner && is_word_char(s, pos + inner))
+      pos += inner;
   }
   return pos;
 }
@@ -171,28 +170,28 @@ static struct str without_apostrophes(struct arena *a, struct str word) {
   if (str_find(word, STR("'"), 0) == SIZE_MAX && str_find(word, STR("\xe2\x80\x99"), 0) == SIZE_MAX)
     return word;
   for (size_t i = 0; i < word.n;) {
-    size_t mark = apostrophe_at(word, i);
-    if (!mark)
+    size_t n = apostrophe_at(word, i);
+    if (!n)
       buf_addc(&b, word.p[i]);
-    i += mark ? mark : 1;
+    i += n ? n : 1;
   }
   return buf_str(&b);
 }
 
-/* "don't" is one word; "n'informe" and "l'utilisateur" are an article and another one. */
+/* Handles apostrophes: "don't" is one word; "n'informe" and "l'utilisateur" are a short word and another one. */
 static void add_elided(struct reading *r, struct str word) {
   enum { ARTICLE = 4 };
-  uint64_t classes = meaning(r, without_apostrophes(r->a, word));
+  uint64_t classes = word_classes(r, without_apostrophes(r->a, word));
   for (size_t i = 1; i <= ARTICLE && i < word.n; i++) {
-    size_t mark = apostrophe_at(word, i);
-    if (mark)
-      classes |= meaning(r, str_slice(word, i + mark, word.n));
+    size_t n = apostrophe_at(word, i);
+    if (n)
+      classes |= word_classes(r, str_slice(word, i + n, word.n));
   }
   list_push(r->a, &r->words, classes);
 }
 
 static void read_words(struct reading *r, struct str s) {
-  size_t behind = 0; /* the last word */
+  size_t last_end = 0; /* end of the last word */
   for (size_t pos = 0; pos < s.n;) {
     size_t end = word_end(s, pos);
     if (end == pos) {
@@ -202,16 +201,16 @@ static void read_words(struct reading *r, struct str s) {
     struct str word = str_slice(s, pos, end);
     size_t first = 0;
     (void)utf8_next(word, &first);
-    bool alone = first == word.n;
-    if (r->spelled.n && (!alone || pos - behind > 1))
-      end_spelling(r);
-    if (alone)
+    bool single = first == word.n;
+    if (r->spelled.n && (!single || pos - last_end > 1))
+      flush_spelled(r);
+    if (single)
       buf_add(&r->spelled, word);
     else
       add_elided(r, word);
-    behind = pos = end;
+    last_end = pos = end;
   }
-  end_spelling(r);
+  flush_spelled(r);
 }
 
 static void apply_rules(struct reading *r) {
@@ -220,18 +219,18 @@ static void apply_rules(struct reading *r) {
       const struct suspect_rule *rule = &suspect_rules[k];
       if (!(r->words.v[i] & rule->lead) || r->weights[rule->found] >= rule->weight)
         continue;
-      size_t from = i > rule->before ? i - rule->before : 0, to = i + rule->behind + 1;
+      size_t from = i > rule->before ? i - rule->before : 0, to = i + rule->after + 1;
       uint64_t around = 0;
       for (size_t w = from; w < to && w < r->words.n; w++)
         around |= r->words.v[w];
       if ((around & rule->needs) == rule->needs)
-        found(r, rule->found, rule->weight);
+        add_finding(r, rule->found, rule->weight);
     }
 }
 
-/* ---- what is found as it stands ---- */
+/* ---- phrases ---- */
 
-static bool has_mark(struct str s, struct str text, struct str then) {
+static bool has_phrase(struct str s, struct str text, struct str then) {
   for (size_t at = str_find(s, text, 0); at != SIZE_MAX; at = str_find(s, text, at + 1)) {
     size_t from = at + text.n, to = s.n - from < SUSPECT_NEAR ? s.n : from + SUSPECT_NEAR;
     if (!then.p || str_find(str_slice(s, from, to), then, 0) != SIZE_MAX)
@@ -240,11 +239,11 @@ static bool has_mark(struct str s, struct str text, struct str then) {
   return false;
 }
 
-static void read_marks(struct reading *r, struct str s) {
-  for (size_t i = 0; i < suspect_mark_count; i++) {
-    const struct suspect_mark *m = &suspect_marks[i];
-    if (r->weights[m->found] < m->weight && has_mark(s, str_from(m->text), str_from(m->then)))
-      found(r, m->found, m->weight);
+static void read_phrases(struct reading *r, struct str s) {
+  for (size_t i = 0; i < suspect_phrase_count; i++) {
+    const struct suspect_phrase *p = &suspect_phrases[i];
+    if (r->weights[p->found] < p->weight && has_phrase(s, str_from(p->text), str_from(p->then)))
+      add_finding(r, p->found, p->weight);
   }
 }
 
@@ -265,7 +264,7 @@ static bool has_one_of(struct str s, struct str words) {
   return false;
 }
 
-/* One of the words, and near behind it one of the others. */
+/* True if one of `words` is followed closely by one of `others`. */
 static bool has_words(struct str s, struct str words, struct str others) {
   struct str word;
   if (!others.p)
@@ -283,32 +282,32 @@ static void read_unspaced(struct reading *r, struct str s) {
   if (!has_unspaced(s))
     return;
   for (size_t i = 0; i < suspect_unspaced_count; i++) {
-    const struct suspect_mark *m = &suspect_unspaced[i];
-    struct str then = m->then ? utf8_fold(r->a, str_from(m->then)) : STR_NONE;
-    if (r->weights[m->found] < m->weight && has_words(s, utf8_fold(r->a, str_from(m->text)), then))
-      found(r, m->found, m->weight);
+    const struct suspect_phrase *p = &suspect_unspaced[i];
+    struct str then = p->then ? utf8_fold(r->a, str_from(p->then)) : STR_NONE;
+    if (r->weights[p->found] < p->weight && has_words(s, utf8_fold(r->a, str_from(p->text)), then))
+      add_finding(r, p->found, p->weight);
   }
 }
 
-/* A link that takes something along: "![x](https://host/?d={summary})" is fetched as soon as it is shown. */
+/* Links with data in them. An image such as "![x](https://host/?d={summary})" is fetched as soon as it is shown. */
 static void read_links(struct reading *r, struct str s) {
   enum { LINK_MOST = 400 };
   for (size_t at = str_find(s, STR("](http"), 0); at != SIZE_MAX; at = str_find(s, STR("](http"), at + 1)) {
     size_t end = at;
-    bool taken = false;
+    bool has_data = false;
     while (end < s.n && end - at < LINK_MOST && s.p[end] != ')' && s.p[end] != '\n')
-      taken |= strchr("{<$", s.p[end++]) != NULL;
+      has_data |= strchr("{<$", s.p[end++]) != NULL;
     size_t open = at;
     while (open > 0 && at - open < SUSPECT_NEAR && s.p[open] != '[')
       open--;
-    if (taken)
-      found(r, FOUND_EXFILTRATION, open > 0 && s.p[open - 1] == '!' ? 3 : 2);
+    if (has_data)
+      add_finding(r, FOUND_EXFILTRATION, open > 0 && s.p[open - 1] == '!' ? 3 : 2);
   }
 }
 
-/* ---- what nobody sees ---- */
+/* ---- hidden characters ---- */
 
-/* Letters of flags and other emoji are no hidden text: a few, behind the flag that they belong to. */
+/* Tag characters after a flag emoji are part of it, not hidden text. */
 static void read_hidden(struct reading *r, struct str s) {
   enum { BLACK_FLAG = 0x1f3f4, SOME = 4 };
   size_t zero = 0, tags = 0, turns = 0, selectors = 0;
@@ -328,9 +327,9 @@ static void read_hidden(struct reading *r, struct str s) {
     selectors += c >= 0xe0100 && c <= 0xe01ef;
   }
   if (tags >= SOME || selectors >= SOME)
-    found(r, FOUND_HIDDEN, 3);
+    add_finding(r, FOUND_HIDDEN, 3);
   else if (turns || zero >= SOME)
-    found(r, FOUND_HIDDEN, 2);
+    add_finding(r, FOUND_HIDDEN, 2);
 }
 
 /* ---- base64 ---- */
@@ -343,8 +342,8 @@ static int sextet(char c) {
   return c == '+' || c == '-' ? 62 : c == '/' || c == '_' ? 63 : -1;
 }
 
-/* The decoded text, or nothing when it is none. */
-static struct str decoded(struct arena *a, struct str code) {
+/* The decoded base64; absent if it is not text. */
+static struct str decode_base64(struct arena *a, struct str code) {
   struct buf b = BUF(a);
   unsigned bits = 0;
   for (size_t i = 0; i < code.n; i++) {
@@ -364,55 +363,55 @@ static struct str decoded(struct arena *a, struct str code) {
 
 static void read_text(struct reading *r, struct str text);
 
-static void read_encoded(struct reading *r, struct str s) {
+static void read_base64(struct reading *r, struct str s) {
   enum { LEAST = 24 };
   for (size_t i = 0; i < s.n;) {
     size_t end = i;
     while (end < s.n && sextet(s.p[end]) >= 0)
       end++;
-    struct str text = end - i >= LEAST ? decoded(r->a, str_slice(s, i, end)) : STR_NONE;
+    struct str text = end - i >= LEAST ? decode_base64(r->a, str_slice(s, i, end)) : STR_NONE;
     if (text.p) {
       struct reading inner = {.a = r->a, .slots = r->slots, .spelled = BUF(r->a)};
       read_text(&inner, text);
       for (int k = 0; k < FOUND_COUNT; k++)
         if (inner.weights[k] >= 2) {
-          found(r, (enum suspect_finding)k, inner.weights[k]);
-          found(r, FOUND_ENCODED, 2);
+          add_finding(r, (enum suspect_finding)k, inner.weights[k]);
+          add_finding(r, FOUND_ENCODED, 2);
         }
     }
     i = end > i ? end : i + 1;
   }
 }
 
-/* What only an undone text says: of the same words as they stand, nothing is counted twice. What is hidden is seen in
- * the text itself: backwards, a flag would not be one. */
-static void read_disguised(struct reading *r, struct str s) {
-  for (size_t i = 0; i < suspect_disguise_count; i++) {
-    const struct disguise *d = &suspect_disguises[i];
-    struct str text = d->undo(r->a, utf8_cut(s, DISGUISED_MOST));
+/* Adds findings that only a decoded text has. FOUND_HIDDEN is checked only in the original: reversed, the tag
+ * characters of a flag emoji would precede it. */
+static void read_decoded(struct reading *r, struct str s) {
+  for (size_t i = 0; i < suspect_decoder_count; i++) {
+    const struct decoder *d = &suspect_decoders[i];
+    struct str text = d->decode(r->a, utf8_cut(s, DECODED_MOST));
     if (!text.p)
       continue;
     struct reading inner = {.a = r->a, .slots = r->slots, .spelled = BUF(r->a)};
     read_text(&inner, text);
     for (int k = 0; k < FOUND_COUNT; k++)
       if (k != FOUND_HIDDEN && inner.weights[k] >= d->least && inner.weights[k] > r->weights[k]) {
-        found(r, (enum suspect_finding)k, inner.weights[k]);
-        found(r, FOUND_ENCODED, 2);
+        add_finding(r, (enum suspect_finding)k, inner.weights[k]);
+        add_finding(r, FOUND_ENCODED, 2);
       }
   }
 }
 
-/* ---- all of it ---- */
+/* ---- the check ---- */
 
 static void read_text(struct reading *r, struct str text) {
   struct buf b = BUF(r->a);
   read_hidden(r, text);
-  buf_addc(&b, '\n'); /* so that the first line begins as the others do */
+  buf_addc(&b, '\n'); /* phrases may require a line break before them */
   buf_add(&b, utf8_fold(r->a, present_visible(r->a, text)));
   struct str s = buf_str(&b);
   read_words(r, s);
   apply_rules(r);
-  read_marks(r, s);
+  read_phrases(r, s);
   read_unspaced(r, s);
   read_links(r, s);
 }
@@ -430,10 +429,10 @@ static struct str verdict(struct arena *a, const struct reading *r) {
 
 struct str suspect_text(struct arena *a, struct str text) {
   struct arena *work = arena_child(a);
-  struct reading r = {.a = work, .slots = lexicon(work), .spelled = BUF(work)};
+  struct reading r = {.a = work, .slots = suspect_lexicon(work), .spelled = BUF(work)};
   read_text(&r, text);
-  read_encoded(&r, text);
-  read_disguised(&r, text);
+  read_base64(&r, text);
+  read_decoded(&r, text);
   struct str names = verdict(a, &r);
   arena_release(work);
   return names;

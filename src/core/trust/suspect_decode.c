@@ -1,4 +1,4 @@
-/* suspect_decode.c: takes simple disguises off a text. */
+/* suspect_decode.c: decoders of escapes, hex, rot13, reversed text and split words. */
 #include "core/trust/suspect_decode.h"
 
 #include "base/buf.h"
@@ -11,7 +11,7 @@ static int hex_digit(char c) {
   return l >= 'a' && l <= 'f' ? l - 'a' + 10 : -1;
 }
 
-/* So many hex digits at pos as a number; false when they are fewer. */
+/* Reads exactly `digits` hex digits at pos. */
 static bool read_hex(struct str s, size_t pos, size_t digits, uint32_t *ret) {
   uint32_t n = 0;
   if (s.n < pos + digits)
@@ -28,7 +28,7 @@ static bool read_hex(struct str s, size_t pos, size_t digits, uint32_t *ret) {
 
 /* ---- escapes: %49, \u0049, \x49, &#73;, &#x49; ---- */
 
-/* Behind the entity at pos, with its character; pos when there is none. */
+/* Reads the HTML entity at pos. Returns its end; pos if there is none. */
 static size_t read_entity(struct str s, size_t pos, uint32_t *ret) {
   enum { LONGEST = 8 };
   size_t i = pos + 2;
@@ -50,7 +50,7 @@ static size_t read_entity(struct str s, size_t pos, uint32_t *ret) {
   return i + 1;
 }
 
-/* Behind the escape at pos; pos when there is none. A byte of %XX is put as it is: several make a character. */
+/* Reads the escape at pos. Returns its end; pos if there is none. *ret_byte: the value is a byte of UTF-8, from %XX. */
 static size_t read_escape(struct str s, size_t pos, uint32_t *ret, bool *ret_byte) {
   *ret_byte = s.p[pos] == '%';
   if (*ret_byte && read_hex(s, pos + 1, 2, ret))
@@ -64,7 +64,7 @@ static size_t read_escape(struct str s, size_t pos, uint32_t *ret, bool *ret_byt
   return s.p[pos] == '&' ? read_entity(s, pos, ret) : pos;
 }
 
-static struct str unescaped(struct arena *a, struct str s) {
+static struct str decode_escapes(struct arena *a, struct str s) {
   struct buf b = BUF(a);
   bool any = false;
   for (size_t i = 0; i < s.n;) {
@@ -88,8 +88,8 @@ static struct str unescaped(struct arena *a, struct str s) {
 
 /* ---- hex ---- */
 
-/* Long runs of digits whose bytes are letters become text; what is around them stays. */
-static struct str unhexed(struct arena *a, struct str s) {
+/* Decodes long runs of hex digits that encode text. */
+static struct str decode_hex(struct arena *a, struct str s) {
   enum { LEAST = 24 };
   struct buf b = BUF(a);
   bool any = false;
@@ -113,9 +113,9 @@ static struct str unhexed(struct arena *a, struct str s) {
   return any ? buf_str(&b) : STR_NONE;
 }
 
-/* ---- letters that are others, or in another order ---- */
+/* ---- rot13 and reversed text ---- */
 
-static struct str rotated(struct arena *a, struct str s) {
+static struct str decode_rot13(struct arena *a, struct str s) {
   struct buf b = BUF(a);
   for (size_t i = 0; i < s.n; i++) {
     char c = s.p[i], first = ascii_upper(c) ? 'A' : 'a';
@@ -124,7 +124,7 @@ static struct str rotated(struct arena *a, struct str s) {
   return s.n ? buf_str(&b) : STR_NONE;
 }
 
-static struct str reversed(struct arena *a, struct str s) {
+static struct str decode_reversed(struct arena *a, struct str s) {
   char *out = arena_alloc(a, s.n + 1);
   size_t at = s.n;
   for (size_t i = 0, from = 0; i < s.n; from = i) {
@@ -135,14 +135,14 @@ static struct str reversed(struct arena *a, struct str s) {
   return s.n ? (struct str){out + at, s.n - at} : STR_NONE;
 }
 
-/* ---- words in pieces ---- */
+/* ---- split words ---- */
 
 static bool is_letter(struct str s, size_t pos) {
   return pos < s.n && (ascii_alpha(s.p[pos]) || (unsigned char)s.p[pos] >= 0x80);
 }
 
-/* Behind "' + '", or a hyphen with or without the end of its line, between letters; pos when there is none. */
-static size_t read_seam(struct str s, size_t pos) {
+/* End of a split at pos: "' + '", or a hyphen between letters, perhaps at the end of a line; pos if there is none. */
+static size_t read_split(struct str s, size_t pos) {
   size_t i = pos;
   if (s.p[i] == '-') {
     i++;
@@ -161,12 +161,12 @@ static size_t read_seam(struct str s, size_t pos) {
   return i < s.n && s.p[i] == quote ? i + 1 : pos;
 }
 
-static struct str joined(struct arena *a, struct str s) {
+static struct str decode_split(struct arena *a, struct str s) {
   struct buf b = BUF(a);
   bool any = false;
   for (size_t i = 0; i < s.n;) {
-    bool seam = s.p[i] == '-' || s.p[i] == '\'' || s.p[i] == '"';
-    size_t end = seam ? read_seam(s, i) : i;
+    bool may_split = s.p[i] == '-' || s.p[i] == '\'' || s.p[i] == '"';
+    size_t end = may_split ? read_split(s, i) : i;
     any |= end > i;
     if (end == i)
       buf_addc(&b, s.p[i++]);
@@ -176,5 +176,6 @@ static struct str joined(struct arena *a, struct str s) {
   return any ? buf_str(&b) : STR_NONE;
 }
 
-const struct disguise suspect_disguises[] = {{unescaped, 2}, {unhexed, 2}, {joined, 3}, {rotated, 3}, {reversed, 3}};
-const size_t suspect_disguise_count = ARRAY_LEN(suspect_disguises);
+const struct decoder suspect_decoders[] = {
+    {decode_escapes, 2}, {decode_hex, 2}, {decode_split, 3}, {decode_rot13, 3}, {decode_reversed, 3}};
+const size_t suspect_decoder_count = ARRAY_LEN(suspect_decoders);

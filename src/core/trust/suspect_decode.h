@@ -1,14 +1,15 @@
-/* suspect_decode.h: what a text says behind simple codes: escapes, hex, rot13, backwards, words in pieces.
+/* suspect_decode.h: decoders of simple encodings: escapes, hex, rot13, reversed text, split words.
  *
- * Each is undone for the whole text, which then is read like any other; what only shows in the undone text counts. */
+ * Each decodes the whole text, which is then checked like any other. Only findings that the original text does not have
+ * count. */
 #pragma once
 
 #include "base/arena.h"
 
-struct disguise {
-  /* The text without it; absent when it has none. Linear in the text, and never longer than it. */
-  struct str (*undo)(struct arena *a, struct str text);
-  int least; /* a finding of less weight may be chance */
+struct decoder {
+  /* Returns the decoded text, absent if nothing is encoded. Linear; the result is never longer than the text. */
+  struct str (*decode)(struct arena *a, struct str text);
+  int least; /* findings of less weight may be accidental and do not count */
 };
-extern const struct disguise suspect_disguises[];
-extern const size_t suspect_disguise_count;
+extern const struct decoder suspect_decoders[];
+extern const size_t suspect_decoder_count;

@@ -1,7 +1,7 @@
-/* suspect_words.c: words, rules and marks by which a text that instructs its reader is known. Data only.
+/* suspect_words.c: word classes, rules and phrases of the prompt injection detector (data only).
  *
- * Weights: 3 is enough alone; 2 says much, and is found in honest texts now and then; 1 is common, and counts only
- * beside others. A finding counts once, by its heaviest row. */
+ * Weights: 3 makes a text suspect; 2 is strong, but occurs in honest texts now and then; 1 is common and counts only
+ * with other findings. A finding counts once, with its largest weight. */
 #include "core/trust/suspect_words.h"
 
 #include "base/attr.h"
@@ -170,7 +170,7 @@ const struct suspect_rule suspect_rules[] = {
   {FOUND_SCRIPTED, 3, CLASS(WHEN), CLASS(USER) | CLASS(ASK) | CLASS(ANSWER) | CLASS(ALWAYS), 2, 18},
   {FOUND_SCRIPTED, 2, CLASS(WHEN), CLASS(USER) | CLASS(SAYS) | CLASS(ACT), 1, 16},
   {FOUND_SCRIPTED, 1, CLASS(WHEN), CLASS(SAYS) | CLASS(ACT), 1, 12},
-    {FOUND_MEMORY_ORDER, 2, CLASS(STORE), CLASS(MEMORY) | CLASS(TOOL), 6, 6},
+  {FOUND_MEMORY_ORDER, 2, CLASS(STORE), CLASS(MEMORY) | CLASS(TOOL), 6, 6},
   {FOUND_MEMORY_ORDER, 3, CLASS(STORE), CLASS(YOUR) | CLASS(MEMORY), 1, 7},
   {FOUND_MEMORY_ORDER, 2, CLASS(STORE), CLASS(FOREVER) | CLASS(MEMORY), 1, 7},
   {FOUND_AUTHORITY, 2, CLASS(AUTHORITY), CLASS(DECREE), 5, 8},
@@ -198,7 +198,7 @@ const struct suspect_rule suspect_rules[] = {
 };
 const size_t suspect_rule_count = ARRAY_LEN(suspect_rules);
 
-const struct suspect_mark suspect_marks[] = {
+const struct suspect_phrase suspect_phrases[] = {
   {FOUND_ROLE_TAG, 3, "<|im_start|>", NULL},
   {FOUND_ROLE_TAG, 3, "<|im_end|>", NULL},
   {FOUND_ROLE_TAG, 3, "<|system|>", NULL},
@@ -301,10 +301,10 @@ const struct suspect_mark suspect_marks[] = {
   {FOUND_DANGEROUS, 1, "push --force", NULL},
   {FOUND_DANGEROUS, 1, "chmod 777", NULL},
 };
-const size_t suspect_mark_count = ARRAY_LEN(suspect_marks);
+const size_t suspect_phrase_count = ARRAY_LEN(suspect_phrases);
 
 /* Chinese in both scripts, Japanese, Korean. */
-const struct suspect_mark suspect_unspaced[] = {
+const struct suspect_phrase suspect_unspaced[] = {
   {FOUND_OVERRIDE, 3, "忽略|忘记|忘掉|忘記|无视|無視|抛开|不要理会|不用理会|别管|不再遵守|不要遵守|不必遵守|绕过", "指令|指示|提示词|规则|規則|设定|規定|规定"},
   {FOUND_OVERRIDE, 3, "指示|命令|指令|ルール", "無視|忘れ"},
   {FOUND_OVERRIDE, 3, "지시|지침|명령|규칙", "무시|잊|따르지"},

@@ -1,32 +1,32 @@
-/* suspect_words.h: what suspect.c looks for, as tables. */
+/* suspect_words.h: tables of the prompt injection detector: words, rules, phrases. */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
 /* clang-format off */
-/* Names are stored and shown: they stay as they are. */
+/* Names are stored and shown: never change them. */
 #define SUSPECT_FINDINGS(X)                                                    \
   X(OVERRIDE, "override")           /* revokes earlier instructions or rules */ \
-  X(PERSONA, "persona")             /* gives the reader another role, without limits */ \
-  X(PROMPT_LEAK, "prompt-leak")     /* asks for the reader's own prompt */ \
-  X(SECRECY, "secrecy")             /* the user must not know */ \
-  X(ROLE_TAG, "role-tag")           /* marks of a prompt or of a conversation's turns */ \
-  X(TOOL_CALL, "tool-call")         /* imitates a call of a tool */ \
-  X(HIDDEN, "hidden-text")          /* not meant for human eyes */ \
-  X(EXFILTRATION, "exfiltration")   /* sends data away */ \
-  X(STANDING, "standing-order")     /* from now on, always */ \
-  X(SCRIPTED, "scripted-answer")    /* when asked this, answer that */ \
-  X(MEMORY_ORDER, "memory-order")   /* has itself remembered */ \
-  X(AUTHORITY, "authority")         /* claims to speak for somebody with power */ \
-  X(SAFETY_OFF, "safety-off")       /* checks shall be skipped */ \
-  X(UNASKED, "unasked")             /* nobody shall be asked */ \
-  X(ADDRESS, "address")             /* speaks to a model as such */ \
-  X(OBEDIENCE, "obedience")         /* demands to be followed, and nothing else */ \
-  X(DANGEROUS, "dangerous-command") /* commands that destroy, or run what others send */ \
-  X(ENCODED, "encoded")             /* says it in a simple code */
+  X(PERSONA, "persona")             /* assigns the reader another role, without limits */ \
+  X(PROMPT_LEAK, "prompt-leak")     /* asks for the reader's prompt */ \
+  X(SECRECY, "secrecy")             /* hides something from the user */ \
+  X(ROLE_TAG, "role-tag")           /* imitates tags of a prompt or turns of a conversation */ \
+  X(TOOL_CALL, "tool-call")         /* imitates a tool call */ \
+  X(HIDDEN, "hidden-text")          /* invisible to humans */ \
+  X(EXFILTRATION, "exfiltration")   /* sends data elsewhere */ \
+  X(STANDING, "standing-order")     /* "from now on, always" */ \
+  X(SCRIPTED, "scripted-answer")    /* "when asked X, answer Y" */ \
+  X(MEMORY_ORDER, "memory-order")   /* asks to be stored in memory */ \
+  X(AUTHORITY, "authority")         /* claims to speak with authority */ \
+  X(SAFETY_OFF, "safety-off")       /* asks to skip checks */ \
+  X(UNASKED, "unasked")             /* asks to act without confirmation */ \
+  X(ADDRESS, "address")             /* addresses a model */ \
+  X(OBEDIENCE, "obedience")         /* demands to follow only this */ \
+  X(DANGEROUS, "dangerous-command") /* destructive commands, or remote code */ \
+  X(ENCODED, "encoded")             /* uses a simple encoding */
 
-/* Classes of words: what words of many languages have in common. */
+/* Word classes: words of several languages with one meaning. */
 #define SUSPECT_CLASSES(X) \
   X(IGNORE) X(EARLIER) X(ALL) X(ORDERS) X(YOUR) X(LIMITS) X(VOID) X(OUTRANK) X(YOU) X(ARE) X(NOW) X(LONGER) X(BOUND) \
   X(PRETEND) X(APPLY) X(UNBOUND) X(MODE) X(WITHOUT) X(NOT) X(TELL) X(LEARN) X(USER) X(USERS) X(THIS) X(HIDE) \
@@ -49,24 +49,23 @@ enum suspect_class_number {
 #undef X
       NUMBER_COUNT
 };
-_Static_assert(NUMBER_COUNT <= 64, "a set of classes is one word");
+_Static_assert(NUMBER_COUNT <= 64, "a set of classes is a uint64_t");
 #define CLASS(id) (UINT64_C(1) << NUMBER_##id)
 
-/* Words of a class, separated by blanks, as utf8_fold() leaves them; * at the end: whatever begins so. */
+/* Words of a class, separated by blanks, folded by utf8_fold(); a * at the end matches any continuation. */
 struct suspect_words {
   uint64_t class;
   const char *words;
 };
-/* A word of the class `lead`, and around it one of each class in `needs`: so many words before it and behind it. */
+/* A word of a class in `lead`, with one word of each class in `needs` nearby. */
 struct suspect_rule {
   enum suspect_finding found;
   int weight;
   uint64_t lead, needs;
-  size_t before, behind;
+  size_t before, after; /* words before and after the lead that are searched */
 };
-/* What is found as it stands, in folded text without blanks at the ends of lines; `then`, when there is one, at most
- * SUSPECT_NEAR bytes behind it. */
-struct suspect_mark {
+/* A literal phrase in folded text; `then`, if not NULL, at most SUSPECT_NEAR bytes after it. */
+struct suspect_phrase {
   enum suspect_finding found;
   int weight;
   const char *text, *then;
@@ -78,9 +77,9 @@ extern const struct suspect_words suspect_words[];
 extern const size_t suspect_word_count;
 extern const struct suspect_rule suspect_rules[];
 extern const size_t suspect_rule_count;
-extern const struct suspect_mark suspect_marks[];
-extern const size_t suspect_mark_count;
-/* Of scripts that are written without spaces: looked for only where there are such characters. `text` and `then` are
- * one of several words, with '|' between them. */
-extern const struct suspect_mark suspect_unspaced[];
+extern const struct suspect_phrase suspect_phrases[];
+extern const size_t suspect_phrase_count;
+/* Phrases of scripts written without spaces; searched only in text with such characters. `text` and `then` are lists of
+ * alternatives separated by '|'. */
+extern const struct suspect_phrase suspect_unspaced[];
 extern const size_t suspect_unspaced_count;

@@ -330,12 +330,12 @@ static void pick(struct arena *a, struct hits *pool, int64_t limit, struct hits 
     return;
   struct word_set *texts = arena_array(a, struct word_set, pool->n);
   double *scores = arena_array(a, double, pool->n);
-  size_t *order = arena_array(a, size_t, pool->n), n;
+  size_t *order = arena_array(a, size_t, pool->n);
   for (size_t i = 0; i < pool->n; i++) {
     texts[i] = pool->v[i].words = word_set(a, pool->v[i].snippet);
     scores[i] = pool->v[i].score;
   }
-  mmr_pick(a, texts, scores, pool->n, (size_t)limit * DIVERSE, order, &n);
+  size_t n = mmr_pick(a, texts, scores, pool->n, (size_t)limit * DIVERSE, order);
   for (size_t i = 0; i < n; i++)
     list_push(a, ret, pool->v[order[i]]);
   keep_best(a, ret, ret->n);

@@ -5,6 +5,7 @@
  * duplicates and stores, inside a transaction that the caller holds. */
 #pragma once
 
+#include "core/gate/duplicate.h"
 #include "core/gate/gate.h"
 #include "core/memory/chunk.h"
 #include "op/embedding/embedding.h"

@@ -1,4 +1,4 @@
-/* test_access_token.c: the text of a token: what is one, what is not, and what is kept of it. */
+/* test_access_token.c: format of access tokens, and hash of their secret. */
 #include "core/secrets/access_token.h"
 
 #include <sodium.h>
@@ -28,16 +28,16 @@ TEST(a_token_has_team_id_and_secret) {
   CHECK(is_token("cairn_team_1-x.777777777777." SECRET));
 }
 
-TEST(everything_else_is_none) {
+TEST(malformed_tokens_are_refused) {
   static const char *const wrong[] = {
       "",
       "cairn_",
       "cairn_default",
       "cairn_default.abcdefgh2345",
       "cairn_default.abcdefgh2345.",
-      "cairn_default.abcdefgh234." SECRET,   /* an id of 11 */
-      "cairn_default.abcdefgh23455." SECRET, /* of 13 */
-      "cairn_default.abcdefgh2341." SECRET,  /* 1 is no letter of it */
+      "cairn_default.abcdefgh234." SECRET,   /* an id of 11 characters */
+      "cairn_default.abcdefgh23455." SECRET, /* of 13 characters */
+      "cairn_default.abcdefgh2341." SECRET,  /* 1 is not in the alphabet */
       "cairn_default.ABCDEFGH2345." SECRET,
       "cairn_.abcdefgh2345." SECRET,
       "cairn_Default.abcdefgh2345." SECRET,
@@ -52,7 +52,7 @@ TEST(everything_else_is_none) {
       GOOD ".",
       GOOD "A",
       "cairn_default.abcdefgh2345.AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh",  /* too short */
-      "cairn_default.abcdefgh2345.AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh9", /* bits behind the last byte */
+      "cairn_default.abcdefgh2345.AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh9", /* nonzero bits after the last byte */
       "cairn_default.abcdefgh2345.AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh+",
       "cairn_default.abcdefgh2345.AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdH h",
       "cairn_default..abcdefgh2345." SECRET,
@@ -69,7 +69,8 @@ TEST(everything_else_is_none) {
   CHECK(!token_parse(STR("cairn_default\0.abcdefgh2345." SECRET), &t));
 }
 
-/* By another implementation: python3 -c 'hashlib.blake2b(b"default.abcdefgh2345." + bytes(range(32)), digest_size=32)'
+/* From another implementation: python3 -c 'hashlib.blake2b(b"default.abcdefgh2345." + bytes(range(32)),
+ * digest_size=32)'
  */
 TEST(the_hash_is_blake2b_of_team_id_and_secret) {
   struct token_text t, other;

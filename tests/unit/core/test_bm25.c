@@ -1,4 +1,4 @@
-/* test_bm25.c: the formula against values worked out by hand. */
+/* test_bm25.c: BM25 functions against values computed by hand. */
 #include "core/rank/bm25.h"
 #include "support/harness.h"
 

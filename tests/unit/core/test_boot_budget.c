@@ -1,4 +1,4 @@
-/* test_boot_budget.c: the boot payload, as it is sent, fits its budget and keeps what is protected. */
+/* test_boot_budget.c: the boot payload fits its token budget and keeps protected lines. */
 #include "core/boot/budget.h"
 
 #include "core/text/token_count.h"
@@ -22,7 +22,7 @@ struct fitted {
   size_t tokens;
 };
 
-/* Fits, and reads what would be sent. */
+/* Applies the budget and parses the result. */
 static struct fitted fit(struct boot_payload p) {
   struct fitted f;
   struct error err;
@@ -71,14 +71,14 @@ TEST(the_budget_is_for_the_whole_reply) {
     CHECK(f.tokens <= budget);
     CHECK_INT(g[0].shown + g[0].dropped, 5);
     CHECK_INT(g[2].shown + g[2].dropped, 20);
-    /* Tasks go first, then rules, then the rest. */
+    /* Tasks are dropped first, then rules, then the rest. */
     CHECK(g[0].dropped == 0 || g[2].shown == 0);
     CHECK(g[1].dropped == 0 || g[0].shown == 0);
   }
   arena_release(&a);
 }
 
-TEST(no_more_is_cut_than_needed) {
+TEST(no_more_lines_are_dropped_than_needed) {
   arena_init(&a);
   struct boot_group all[] = {group("tasks", 1, 20, false)};
   size_t whole = fit((struct boot_payload){.groups = all, .n = 1, .budget = 100000}).tokens;
@@ -87,13 +87,13 @@ TEST(no_more_is_cut_than_needed) {
     test_note("budget %zu of %zu", budget, whole);
     struct boot_group g[] = {group("tasks", 1, 20, false)};
     struct fitted f = fit((struct boot_payload){.groups = g, .n = 1, .budget = budget});
-    /* One more line, of some forty tokens, would have been too much. */
+    /* One more line of about 40 tokens would not fit. */
     CHECK(g[0].dropped > 0 && f.tokens <= budget && f.tokens + 45 > budget);
   }
   arena_release(&a);
 }
 
-TEST(what_is_dropped_is_counted_with_the_call_that_shows_it) {
+TEST(dropped_lines_are_counted_with_the_call_that_shows_them) {
   arena_init(&a);
   struct boot_group g[] = {group("tasks", 1, 20, false)};
   struct fitted f = fit((struct boot_payload){.groups = g, .n = 1, .budget = 300});
@@ -106,18 +106,18 @@ TEST(what_is_dropped_is_counted_with_the_call_that_shows_it) {
   arena_release(&a);
 }
 
-TEST(protected_lines_stay_whatever_the_budget) {
+TEST(protected_lines_are_never_dropped) {
   arena_init(&a);
   struct boot_group g[] = {group("blockers", 5, 8, true), group("identity", 0, 3, false), group("tasks", 1, 9, false)};
   struct fitted f = fit((struct boot_payload){.groups = g, .n = 3, .budget = 10});
   CHECK_INT(items_of(f, "blockers"), 8);
   CHECK_INT(items_of(f, "identity"), 3);
   CHECK_INT(items_of(f, "tasks"), 0);
-  CHECK(f.tokens > 10); /* and the reply says that it is over */
+  CHECK(f.tokens > 10); /* over budget, and the result says so */
   arena_release(&a);
 }
 
-TEST(one_of_text_and_sections_leaves_room_for_more) {
+TEST(leaving_out_text_or_sections_fits_more_lines) {
   arena_init(&a);
   struct boot_group both[] = {group("tasks", 1, 20, false)}, text[] = {group("tasks", 1, 20, false)};
   fit((struct boot_payload){.groups = both, .n = 1, .budget = 500});
@@ -131,7 +131,7 @@ TEST(one_of_text_and_sections_leaves_room_for_more) {
   arena_release(&a);
 }
 
-TEST(members_of_their_own_count_too) {
+TEST(top_level_members_count_too) {
   arena_init(&a);
   struct boot_group g[] = {
       {.name = "handoff", .title = "Handoff", .fetch = "f", .drop_order = 4, .member = true, .single = true},

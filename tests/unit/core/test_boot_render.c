@@ -1,4 +1,4 @@
-/* test_boot_render.c: the boot payload as texts in full and as blocks. */
+/* test_boot_render.c: boot payload in the formats "full" and "blocks". */
 #include "core/boot/render.h"
 
 #include "support/harness.h"
@@ -12,7 +12,7 @@ static void add(struct boot_texts *t, int64_t id, const char *type, const char *
 
 static bool has(struct str text, const char *part) { return str_find(text, str_from(part), 0) != SIZE_MAX; }
 
-TEST(tokens_are_bytes_by_three_and_a_half_rounded) {
+TEST(tokens_are_bytes_divided_by_three_and_a_half) {
   CHECK_INT(boot_full_tokens(0), 0);
   CHECK_INT(boot_full_tokens(1), 0); /* 0.29 */
   CHECK_INT(boot_full_tokens(2), 1); /* 0.57 */
@@ -20,7 +20,7 @@ TEST(tokens_are_bytes_by_three_and_a_half_rounded) {
   CHECK_INT(boot_full_tokens(105000), 30000);
 }
 
-TEST(texts_stand_under_their_headings) {
+TEST(texts_are_listed_under_their_headings) {
   arena_init(&a);
   struct boot_texts t = {0};
   size_t used;
@@ -62,7 +62,7 @@ TEST(without_a_project_nothing_is_labelled) {
   arena_release(&a);
 }
 
-TEST(more_than_the_budget_is_said_and_not_cut) {
+TEST(exceeding_the_budget_warns_and_cuts_nothing) {
   arena_init(&a);
   struct boot_texts t = {0};
   size_t used;

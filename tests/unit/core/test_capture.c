@@ -1,4 +1,4 @@
-/* test_capture.c: raw text becomes atomic pieces. */
+/* test_capture.c: splitting of raw text into atomic pieces. */
 #include "core/memory/capture.h"
 
 #include "base/buf.h"
@@ -14,7 +14,7 @@ struct result {
   size_t dropped;
 };
 
-/* Splits, and checks what holds for every piece: it would pass the write gate. */
+/* Splits, and checks that every piece would pass the write gate. */
 static void capture_str(struct result *r, struct str text) {
   arena_init(&r->a);
   capture_split(&r->a, text, &r->pieces, &r->dropped);
@@ -37,7 +37,7 @@ static void check_piece(const struct result *r, size_t i, const char *kind, cons
   CHECK_STR(str_from(r->pieces.v[i].type_cue), kind);
 }
 
-TEST(nothing_gives_nothing) {
+TEST(empty_text_gives_no_pieces) {
   static const char *const texts[] = {"", "\r\n \t\n", "---\n***\n===", "ok"};
   static const size_t dropped[] = {0, 0, 0, 1};
   for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
@@ -107,7 +107,7 @@ TEST(speakers_stay_off_the_headline) {
   arena_release(&r.a);
 }
 
-TEST(interjections_make_no_headline) {
+TEST(interjections_are_not_headlines) {
   struct result r;
   capture(&r,
           "User: great. Also never log the raw token.\n\nAssistant: Understood. Will do.\n\nOh. No. Well. Yes. Hm.");

@@ -8,7 +8,7 @@
 
 static struct str chunk_text(struct str body, struct chunk c) { return str_slice(body, c.start, c.start + c.len); }
 
-/* What holds for every body. */
+/* Invariants of every body. */
 static void check_chunks(struct str body, const struct chunks *chunks) {
   size_t covered = 0, start = 0;
   for (size_t i = 0; i < chunks->n; i++) {
@@ -184,7 +184,7 @@ TEST(a_megabyte_of_anything_is_quick, .slow = true) {
 
 /* ---- conversations */
 
-/* A turn of so many words behind its label: 4/3 of a token for each, the label included. */
+/* A turn of `words` words after its label; each word is 4/3 of a token, including the label. */
 static void say(struct buf *out, const char *label, const char *first, int words) {
   buf_addf(out, "%s %s", label, first);
   for (int i = 1; i < words; i++)
@@ -197,7 +197,7 @@ static bool begins_turn(struct str text) {
          str_starts(text, STR("Caroline: ")) || str_starts(text, STR("Melanie: "));
 }
 
-TEST(a_question_stands_before_its_long_answer) {
+TEST(a_question_shares_a_chunk_with_its_long_answer) {
   struct arena a;
   arena_init(&a);
   struct buf body = BUF(&a);
@@ -219,7 +219,7 @@ TEST(a_question_stands_before_its_long_answer) {
   arena_release(&a);
 }
 
-TEST(a_long_statement_stands_apart_from_its_long_answer) {
+TEST(a_long_statement_does_not_share_a_chunk_with_its_long_answer) {
   struct arena a;
   arena_init(&a);
   struct buf body = BUF(&a);
@@ -233,8 +233,8 @@ TEST(a_long_statement_stands_apart_from_its_long_answer) {
   arena_release(&a);
 }
 
-/* 21 words with the label are 28 or 29 tokens: three turns fill a chunk, and the last of them begins the next one. */
-TEST(short_turns_are_packed_and_one_is_said_again) {
+/* 21 words with the label are 28 or 29 tokens: three turns fill a chunk, and the last one is repeated in the next. */
+TEST(short_turns_are_packed_and_one_is_repeated) {
   struct arena a;
   arena_init(&a);
   struct buf body = BUF(&a);
@@ -255,7 +255,7 @@ TEST(short_turns_are_packed_and_one_is_said_again) {
 }
 
 /* 36 words are 48 tokens: two to a chunk, and none is short enough to be repeated. */
-TEST(turns_that_are_not_short_are_said_once) {
+TEST(longer_turns_are_not_repeated) {
   struct arena a;
   arena_init(&a);
   struct buf body = BUF(&a);
@@ -269,7 +269,7 @@ TEST(turns_that_are_not_short_are_said_once) {
   arena_release(&a);
 }
 
-TEST(a_label_may_stand_above_what_is_said) {
+TEST(a_label_may_be_on_its_own_line) {
   struct arena a;
   arena_init(&a);
   struct buf body = BUF(&a);
@@ -293,8 +293,8 @@ TEST(a_short_conversation_is_one_chunk) {
   arena_release(&a);
 }
 
-/* Each of these says a turn in its own way; four turns of 70 words (95 tokens) are four chunks. */
-TEST(conversations_are_known_by_their_labels) {
+/* Each of these writes a turn in another way; four turns of 70 words (95 tokens) are four chunks. */
+TEST(conversations_are_recognized_by_their_labels) {
   static const char *const labels[][2] = {
       {"user:", "assistant:"},
       {"User:", "AI:"},
@@ -318,7 +318,7 @@ TEST(conversations_are_known_by_their_labels) {
       say(&body, labels[i][k % 2], "so", 70);
     struct chunks chunks;
     split(&a, buf_str(&body), &chunks);
-    /* what is written above the first turn is packed with it or stands alone */
+    /* text above the first turn is packed with it or gets its own chunk */
     CHECK(chunks.n == 4 || chunks.n == 5);
     for (size_t k = chunks.n - 3; k < chunks.n; k++)
       CHECK(str_starts(chunk_text(buf_str(&body), chunks.v[k]), str_from(labels[i][(k - chunks.n + 4) % 2])));
@@ -345,8 +345,8 @@ TEST(a_reply_may_have_paragraphs_lists_and_headings) {
   arena_release(&a);
 }
 
-/* Each of these comes to more than CHUNK_TURNS tokens and less than CHUNK_MAX: one chunk, unless it is misread. */
-TEST(other_text_with_colons_is_no_conversation) {
+/* Each of these has more than CHUNK_TURNS tokens and less than CHUNK_MAX: one chunk, unless it is misread. */
+TEST(other_text_with_colons_is_not_a_conversation) {
   static const struct {
     const char *what, *text;
     int times;
@@ -401,7 +401,7 @@ TEST(other_text_with_colons_is_no_conversation) {
   }
 }
 
-TEST(a_document_that_begins_with_a_short_exchange_is_none) {
+TEST(a_document_that_starts_with_a_short_exchange_is_not_a_conversation) {
   struct arena a;
   arena_init(&a);
   struct buf body = BUF(&a);
@@ -413,7 +413,7 @@ TEST(a_document_that_begins_with_a_short_exchange_is_none) {
   arena_release(&a);
 }
 
-TEST(a_document_that_quotes_a_conversation_is_none) {
+TEST(a_document_that_quotes_a_conversation_is_not_a_conversation) {
   struct arena a;
   arena_init(&a);
   struct buf body = BUF(&a);

@@ -1,13 +1,13 @@
-/* test_comments.c: prose by file name, and the comments of several languages. */
+/* test_comments.c: kind of prose by file name, and comments of several languages. */
 #include "core/files/comments.h"
 
 #include "base/buf.h"
 #include "support/harness.h"
 
-/* In the texts of tests: a line of this file with a comment of that kind would be refused. */
+/* A macro, because the checks of this repository refuse line comments. */
 #define SLASHES "//"
 
-/* "LINE:TEXT" for each line, joined by '|'; '+' before those that go on. */
+/* "LINE:TEXT" for each line, joined by '|'; '+' before continuation lines. */
 static void check_lines(const char *file, const char *text, const char *want) {
   struct arena a;
   struct prose_lines lines;
@@ -21,7 +21,7 @@ static void check_lines(const char *file, const char *text, const char *want) {
   arena_release(&a);
 }
 
-TEST(the_name_of_a_file_says_what_prose_it_has) {
+TEST(the_file_name_determines_the_kind_of_prose) {
   CHECK_INT(comments_kind(STR("docs/a.md")), PROSE_TEXT);
   CHECK_INT(comments_kind(STR("README")), PROSE_TEXT);
   CHECK_INT(comments_kind(STR("Notes.TXT")), PROSE_TEXT);
@@ -34,7 +34,7 @@ TEST(the_name_of_a_file_says_what_prose_it_has) {
   CHECK_INT(comments_kind(STR("a.md/b")), PROSE_NONE);
 }
 
-TEST(comments_of_c_are_found_and_texts_are_not) {
+TEST(comments_of_c_are_found_and_strings_are_not) {
   check_lines("a.c", "int a; " SLASHES " one\n// two\n\n/* three */ int b;\n", "1:one|2:two|4:three");
   check_lines("a.c", "/*\n * first\n *\n * second\n */\n", "1:|+2:first|+3:|+4:second|+5:");
   check_lines("a.c", "char *u = \"http://x\"; char q = '\"'; " SLASHES " real\n", "1:real");
@@ -45,7 +45,7 @@ TEST(comments_of_c_are_found_and_texts_are_not) {
   check_lines("a.c", "/* never closed\n", "1:never closed|+2:");
 }
 
-TEST(a_lone_quotation_mark_hides_no_comment) {
+TEST(an_unpaired_quote_hides_no_comment) {
   check_lines("a.rs", "fn f<'a>(x: &'a str) {} " SLASHES " kept\n", "1:kept");
   check_lines("a.js", "const r = /`/; " SLASHES " kept\n", "1:kept");
   check_lines("a.js", "x = `\n// text\n`; " SLASHES " kept\n", "3:kept");

@@ -1,4 +1,4 @@
-/* test_differ.c: what counts as another statement, and what is the same one in other words. */
+/* test_differ.c: difference check: contradictions are found, restatements are not. */
 #include "base/buf.h"
 #include "core/gate/differ.h"
 #include "support/harness.h"
@@ -8,7 +8,7 @@ struct sample {
   const char *a, *b;
 };
 
-/* Both directions: the kind may not depend on which text was stored first. */
+/* Checks both directions: the kind must not depend on which text was stored first. */
 static void check_all(const struct sample *samples, size_t n) {
   int wrong = 0;
   for (size_t i = 0; i < n; i++) {
@@ -189,7 +189,7 @@ TEST(pieces_are_slices_of_the_inputs) {
   arena_release(&arena);
 }
 
-/* A change far behind the first alignment window is found, in both directions, within the time limit. */
+/* A change far beyond the first alignment window is found, in both directions, within the time limit. */
 TEST(long_texts) {
   struct arena arena;
   arena_init(&arena);
@@ -206,7 +206,7 @@ TEST(long_texts) {
   arena_release(&arena);
 }
 
-/* Texts of a megabyte without a common order, or without a common word, take time and memory by their length only. */
+/* Megabyte texts in a different order, or without a common word, take linear time and memory. */
 TEST(hostile_texts_take_linear_time, .slow = true) {
   struct arena arena;
   arena_init(&arena);

@@ -91,7 +91,7 @@ TEST(topics_are_names) {
   check_topics("They use GitHub, iPhone and S3.", "GitHub|iPhone|S3");
 }
 
-TEST(capitals_alone_make_no_topic) {
+TEST(capitals_do_not_make_a_topic) {
   check_topics("Deploy it. Deploy again. Deploy more.", "");
   check_topics("We went to Paris once.", "");
   check_topics("The plan is on Monday. The plan is for March. I think I know.", "");
@@ -101,7 +101,7 @@ TEST(capitals_alone_make_no_topic) {
   check_topics("just lower case words, MAX_SIZE and x.y", "");
 }
 
-TEST(topics_come_at_most_ten) {
+TEST(there_are_at_most_ten_topics) {
   struct arena a;
   struct extracted e =
       extract(&a, "aFooBar, bFooBar, cFooBar, dFooBar, eFooBar, fFooBar, gFooBar, hFooBar, iFooBar, jFooBar, kFooBar");
@@ -110,7 +110,7 @@ TEST(topics_come_at_most_ten) {
   arena_release(&a);
 }
 
-TEST(action_items_are_sentences_that_ask) {
+TEST(action_items_are_requests) {
   check_actions("The build is green. We need to rotate the keys. It rained.", "We need to rotate the keys.");
   check_actions("Bob has to call. Follow up with Ann. Remember to pay.",
                 "Bob has to call.|Follow up with Ann.|Remember to pay.");
@@ -121,7 +121,7 @@ TEST(action_items_are_sentences_that_ask) {
                 "We should add tests, and later we should run make test.");
 }
 
-TEST(action_items_are_not_tellings) {
+TEST(statements_are_not_action_items) {
   check_actions("It should work now. This should be fine.", "");
   check_actions("If the disk should fail, nothing happens.", "");
   check_actions("You don't need to restart. There is no need to worry. He doesn’t have to.", "");

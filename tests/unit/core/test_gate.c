@@ -1,4 +1,4 @@
-/* test_gate.c: the gate's checks and its verdict on duplicates, without a store. */
+/* test_gate.c: checks of the write gate, without a store. */
 #include "core/gate/gate.h"
 
 #include "support/harness.h"
@@ -81,7 +81,7 @@ TEST(rules_incidents_and_tasks_hold_400_words) {
   }
 }
 
-TEST(a_long_fact_is_for_assist_mode) {
+TEST(a_long_fact_is_allowed_only_in_assist_mode) {
   arena_init(&arena);
   struct warnings w = {0};
   struct error err;
@@ -169,42 +169,4 @@ TEST(keys_that_look_like_ids_are_refused) {
   CHECK_STATUS(gate_check_key(STR("01920000-0000-7000-8000-000000000000"), &err), STATUS_REFUSED);
   CHECK_STATUS(gate_check_key(STR("  "), &err), STATUS_REFUSED);
   CHECK_STATUS(gate_check_key(STR("a\nb"), &err), STATUS_REFUSED);
-}
-
-/* ---- the verdict ---- */
-
-static enum verdict judge(const char *kind, const char *body, double similarity, enum differ what, const char *old) {
-  struct memory m = {.kind = str_from(kind), .body = str_from(body)};
-  struct similar one = {.id = 7, .body = str_from(old), .similarity = similarity, .difference = {.what = what}};
-  struct similars list = {&one, 1, 1};
-  size_t at = 99;
-  enum verdict v = gate_judge(&m, &list, &at);
-  CHECK_INT(at, 0);
-  return v;
-}
-
-TEST(the_same_is_not_stored_twice) {
-  CHECK_INT(judge("fact", "short", 0.95, DIFFER_NONE, "short"), VERDICT_SKIP);
-  CHECK_INT(judge("rule", "short", 0.95, DIFFER_NONE, "short"), VERDICT_SKIP);
-  CHECK_INT(judge("incident", "much longer", 0.95, DIFFER_NONE, "short"), VERDICT_SKIP);
-  CHECK_INT(judge("fact", "much longer text", 0.92, DIFFER_NONE, "short"), VERDICT_SUPERSEDE);
-  CHECK_INT(judge("fact", "short", 0.92, DIFFER_NONE, "much longer text"), VERDICT_SKIP);
-}
-
-TEST(near_rules_are_refused_and_near_facts_stored) {
-  CHECK_INT(judge("rule", "a", 0.75, DIFFER_NONE, "b"), VERDICT_REFUSE);
-  CHECK_INT(judge("fact", "a", 0.91, DIFFER_NONE, "b"), VERDICT_STORE);
-  CHECK_INT(judge("task", "a", 0.80, DIFFER_NONE, "b"), VERDICT_STORE);
-}
-
-TEST(a_difference_makes_it_an_update_whatever_the_similarity) {
-  CHECK_INT(judge("fact", "the limit is 50", 1.0, DIFFER_NUMBER, "the limit is 5"), VERDICT_STORE);
-  CHECK_INT(judge("rule", "the limit is 50", 1.0, DIFFER_NUMBER, "the limit is 5"), VERDICT_REFUSE);
-}
-
-TEST(nothing_similar_is_stored) {
-  struct memory m = {.kind = STR("rule")};
-  struct similars none = {0};
-  size_t at;
-  CHECK_INT(gate_judge(&m, &none, &at), VERDICT_STORE);
 }

@@ -1,4 +1,4 @@
-/* test_headline.c: headlines from the first sentence that says something. */
+/* test_headline.c: headlines derived from the first sentence. */
 #include "core/memory/headline.h"
 
 #include "base/buf.h"
@@ -20,7 +20,7 @@ TEST(first_sentence_without_its_full_stop) {
   check_headline("no stop at all", "no stop at all");
 }
 
-TEST(marks_are_removed) {
+TEST(markup_is_removed) {
   check_headline("## Deploy **notes** for `main`\n\ntext", "Deploy notes for main");
   check_headline("- [ ] Fix the [login page](https://x.org/a_b) today", "Fix the login page today");
   check_headline("> * 1. Nested marks go", "Nested marks go");

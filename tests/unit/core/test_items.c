@@ -1,10 +1,10 @@
-/* test_items.c: entities, claims, decisions, tasks and notes of a text. */
+/* test_items.c: extraction of entities, claims, decisions, tasks and notes. */
 #include "core/files/items.h"
 
 #include "base/buf.h"
 #include "support/harness.h"
 
-/* In the texts of tests: a line of this file with a comment of that kind would be refused. */
+/* A macro, because the checks of this repository refuse line comments. */
 #define SLASHES "//"
 
 /* "LINE TYPE TITLE" of each item, joined by '|'. */
@@ -42,7 +42,7 @@ static double confidence(const char *text) {
   return c;
 }
 
-TEST(marks_say_the_type) {
+TEST(markers_set_the_type) {
   check("a.md", "CLAIM: the cache is warm\n", "1 claim the cache is warm");
   check("a.md", "FACT: the cache is warm\n", "1 claim the cache is warm");
   check("a.md", "NOTE: the cache is warm\n", "1 note the cache is warm");
@@ -54,7 +54,7 @@ TEST(marks_say_the_type) {
   check("a.md", "AGREED: keep the cache\n", "1 decision keep the cache");
 }
 
-TEST(marks_stand_in_many_places) {
+TEST(markers_are_found_in_many_places) {
   check("a.md", "x\n\n- TODO(ann): drop it\n> NOTE: look\n", "3 task drop it|4 note look");
   check("a.md", "**Decision:** one lock\n", "1 decision one lock");
   check("a.md", "**Decision**: one lock\n", "1 decision one lock");
@@ -66,7 +66,7 @@ TEST(marks_stand_in_many_places) {
   check("a.c", "/** @todo drop it */\n", "1 task drop it");
 }
 
-TEST(what_only_looks_like_a_mark_is_none) {
+TEST(text_similar_to_a_marker_is_ignored) {
   check("a.md", "The file TODO.md, TODOs and todo lists.\n", "");
   check("a.md", "Write `TODO: x` there.\n", "");
   check("a.md", "```\nTODO: x\n```\n", "");
@@ -86,12 +86,12 @@ TEST(wrapped_lines_belong_to_the_item) {
         "1 task handle the error of a second close");
 }
 
-TEST(boxes_that_are_open_are_tasks) {
+TEST(open_check_boxes_are_tasks) {
   check("a.md", "- [ ] write\n- [x] read\n* [ ] sing\n1. [ ] count\n", "1 task write|3 task sing|4 task count");
   CHECK_NEAR(confidence("- [ ] write\n"), 0.95, 1e-9);
 }
 
-TEST(headings_announce_items) {
+TEST(headings_start_sections_of_items) {
   check("a.md", "# Key Decisions\n\n- Use one lock\n- Use two\n\nNo locks at all.\n",
         "3 decision Use one lock|4 decision Use two|6 decision No locks at all");
   check("a.md", "# 12. Use Fastify\n\n## Decision\n\nIt is faster.\n\nThe end.\n", "5 decision Use Fastify");
@@ -111,13 +111,13 @@ TEST(a_section_ends_with_the_next_heading) {
   check("a.md", "# A\n## Tasks\n- call\n### Later\n- write\n# B\n- not\n", "3 task call|5 task write");
 }
 
-TEST(sentences_decide) {
+TEST(sentences_state_decisions) {
   check("a.md", "All went well. We chose SQLite over files.\n", "1 decision We chose SQLite over files");
   check("a.md", "It was agreed that we ship.\n", "1 decision It was agreed that we ship");
   check("a.md", "They said that we decided nothing.\n", "");
 }
 
-TEST(sentences_define) {
+TEST(sentences_state_definitions) {
   check("a.md", "The Gateway is a server in front of others.\n", "1 entity Gateway");
   check("a.md", "`fs_write` is the function that writes files.\n", "1 entity fs_write");
   check("a.md", "Model Context Protocol (MCP) is a protocol for tools.\n", "1 entity Model Context Protocol");
@@ -161,7 +161,7 @@ static struct str id_of(struct arena *a, const char *file, const char *text) {
   return str_from(out);
 }
 
-TEST(ids_stay_with_what_is_said) {
+TEST(ids_depend_on_the_content_only) {
   struct arena a;
   arena_init(&a);
   struct str id = id_of(&a, "a.md", "TODO: call Bob\n");
@@ -171,7 +171,7 @@ TEST(ids_stay_with_what_is_said) {
   CHECK(!str_eq(id, id_of(&a, "b.md", "TODO: call Bob\n")));
   CHECK(!str_eq(id, id_of(&a, "a.md", "NOTE: call Bob\n")));
   CHECK(!str_eq(id, id_of(&a, "a.md", "TODO: call Eve\n")));
-  /* An entity is known by its name. */
+  /* An entity is identified by its name. */
   CHECK(str_eq(id_of(&a, "a.md", "The Gateway is a server in front of others.\n"),
                id_of(&a, "a.md", "The Gateway is the door to all the others.\n")));
   arena_release(&a);

@@ -41,7 +41,7 @@ TEST(lines_that_look_like_others_are_text) {
   check_line("12345. too long", LINE_TEXT, "12345. too long");
 }
 
-TEST(boxes_are_read) {
+TEST(check_boxes_are_read) {
   CHECK(markup_line(STR("- [ ] open")).task);
   CHECK(!markup_line(STR("- [ ] open")).done);
   CHECK(markup_line(STR("* [x] done")).done);
@@ -65,7 +65,7 @@ static void check_speaker(const char *line, const char *said) {
   CHECK_STR(n ? str_slice(s, n, s.n) : STR_NONE, said);
 }
 
-TEST(speakers_are_taken_off) {
+TEST(speakers_are_recognized) {
   check_speaker("User: hello", "hello");
   check_speaker("assistant: hello", "hello");
   check_speaker("**Alice:** hello", "hello");
@@ -94,7 +94,7 @@ static void check_plain(const char *text, const char *want) {
   arena_release(&a);
 }
 
-TEST(plain_text_has_no_marks) {
+TEST(plain_text_has_no_markup) {
   check_plain("  - **Use** `make` *now*,\r\n please ", "Use make now, please");
   check_plain("![pic](a.png) and [text](http://x.org/(a) end", "pic and text end");
   check_plain("[1] is not [a link] (here)", "[1] is not [a link] (here)");

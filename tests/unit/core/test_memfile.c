@@ -11,7 +11,7 @@ static bool taken(const char *given) {
   return memfile_path(str_from(given), &path, &err) == STATUS_OK;
 }
 
-TEST(paths_lie_in_the_folder) {
+TEST(paths_must_be_inside_the_folder) {
   static const char *const good[] = {"/memories",         "/memories/",     "/memories/a",   "/memories/a/b.md",
                                      "/memories/.hidden", "/memories/a..b", "/memories/%20", "/memories/\xc3\xa9 x"};
   static const char *const bad[] = {"",
@@ -71,7 +71,7 @@ TEST(lines_are_counted_and_numbered) {
   CHECK_INT(last, 0);
 }
 
-TEST(what_is_shown_has_an_end) {
+TEST(output_is_limited) {
   struct buf b = BUF(&a);
   size_t last;
   for (int i = 0; i < 3000; i++)

@@ -1,4 +1,5 @@
-/* test_mirror.c: MEMORY.md: reading, comparing, writing; and random edits on both sides, of which none may be lost. */
+/* test_mirror.c: parsing, comparison and rendering of MEMORY.md; random edits on both sides, none of which may be lost.
+ */
 #include "core/files/mirror.h"
 
 #include "base/utf8.h"
@@ -6,7 +7,7 @@
 
 static struct arena a; /* lives as long as the test */
 
-/* ---- a store of its own ---- */
+/* ---- a store in memory ---- */
 
 struct mem {
   struct str uid, text;
@@ -15,7 +16,7 @@ struct mem {
   int64_t next; /* what superseded it */
 };
 
-static LIST(struct mem) store; /* the id is the place and one */
+static LIST(struct mem) store; /* the id is the index + 1 */
 static const struct mirror_options options = {
     .team = STR_INIT("default"), .project = STR_INIT("web"), .max_chars = 50000};
 
@@ -89,7 +90,7 @@ struct outcome {
   struct mirror_counts counts;
 };
 
-/* What the operation does, with a gate that refuses what holds the word. */
+/* Does what the sync operation does, with a gate that refuses texts with the word. */
 static struct str sync_with(struct str text, const char *refuse, const struct mirror_options *o, struct outcome *ret) {
   struct mirror_page page;
   struct mirror_knowns known = {0};
@@ -135,7 +136,7 @@ static struct str swap(struct str text, const char *from, const char *to) {
                       STR_ARG(str_slice(text, at + strlen(from), text.n)));
 }
 
-/* Without the line that holds `part`. */
+/* Removes the line that contains `part`. */
 static struct str cut_line(struct str text, const char *part) {
   struct str rest = text, line;
   struct buf b = BUF(&a);
@@ -176,7 +177,7 @@ TEST(texts_in_canonical_form) {
   CHECK_STR(mirror_text(&a, STR("It is 5433"), STR("It is 5433.")), "It is 5433.");
 }
 
-/* ---- writing ---- */
+/* ---- rendering ---- */
 
 TEST(a_new_page) {
   keep(section("Facts"), STR("The port is 5433."));
@@ -190,7 +191,7 @@ TEST(a_new_page) {
   CHECK(str_eq(sync(page), page));
 }
 
-TEST(the_page_to_be_read_has_no_marks) {
+TEST(the_read_only_page_has_no_anchors) {
   struct mirror_options plain = options;
   struct mirror_page none = {0};
   struct mirror_entries entries = {0};
@@ -202,7 +203,7 @@ TEST(the_page_to_be_read_has_no_marks) {
             "# Memory of web\n\n## Rules\n\n- Never deploy on Friday. [1]\n  Not even small things.\n");
 }
 
-TEST(long_and_odd_texts_come_back) {
+TEST(long_and_odd_texts_survive_a_round_trip) {
   static const char *const texts[] = {"- -\nx",
                                       "--",
                                       "one\n\n\n  two\n\tthree",
@@ -235,7 +236,7 @@ TEST(long_and_odd_texts_come_back) {
   }
 }
 
-TEST(what_does_not_fit_is_said_and_not_removed) {
+TEST(memories_that_do_not_fit_are_counted_and_not_removed) {
   struct mirror_options small = options;
   struct outcome o;
   small.max_chars = 2000;
@@ -251,7 +252,7 @@ TEST(what_does_not_fit_is_said_and_not_removed) {
   CHECK(str_eq(page, again));
 }
 
-/* ---- a person's edits ---- */
+/* ---- edits of the user ---- */
 
 TEST(added_changed_removed_moved) {
   int64_t port = keep(section("Facts"), STR("The port is 5433.")), gone = keep(section("Facts"), STR("Old news."));
@@ -301,7 +302,7 @@ TEST(both_sides_changed) {
   struct str again = sync_with(page, NULL, &options, &o);
   CHECK_INT(o.actions, 0);
   CHECK(str_eq(page, again));
-  /* The person insists. */
+  /* The user changes it again. */
   struct str insists = sync_with(swap(page, "6000.", "6000!"), NULL, &options, &o);
   CHECK_INT(o.actions, 1);
   CHECK_STR(mem_of(head_of(theirs))->text, "The port is 6000!");
@@ -345,7 +346,7 @@ TEST(a_refused_edit_stays_and_is_tried_when_it_changes) {
   page = sync_with(swap(page, "port is secret", "port is 1"), "secret", &options, &o);
   CHECK_INT(o.actions, 1);
   CHECK_STR(mem_of(head_of(1))->text, "The port is 1.");
-  /* Taken away, the refused line is gone, and nothing else. */
+  /* Removing the refused line removes nothing else. */
   page = sync_with(cut_line(cut_line(page, "a secret, too"), "cairn:refused"), "secret", &options, &o);
   CHECK_INT(o.actions, 0);
   CHECK(!has(page, "secret"));
@@ -366,7 +367,7 @@ TEST(a_page_that_was_cut_off_removes_nothing) {
     CHECK_INT(o.removed.n, 0);
     CHECK_INT(store.n >= before, true);
   }
-  /* An unfinished fence above it all is no removal either. */
+  /* An unclosed fence above everything does not remove anything either. */
   sync_with(swap(page, "## Facts\n", "```\n## Facts\n"), NULL, &options, &o);
   CHECK_INT(o.removed.n, 0);
 }
@@ -386,14 +387,14 @@ TEST(a_line_that_is_put_back_is_a_memory_again) {
   CHECK(!mem_of(one)->active);
   struct str back = sync(swap(without, "- Two.", arena_printf(&a, "%.*s- Two.", STR_ARG(line)).p));
   CHECK(has(back, "- One. <") && store.n == 3 && mem_of(3)->active);
-  /* A comment opened above it takes it away, closed again it gives it back. */
+  /* Opening a comment above it removes it, removing the comment restores it. */
   struct str hidden = sync(swap(back, "- One.", "<!-- \n- One."));
   CHECK(has(hidden, "<!-- \n- One. <") && !mem_of(3)->active);
   struct str again = sync(swap(hidden, "<!-- \n", ""));
   CHECK(has(again, "- One. <") && store.n == 4 && mem_of(4)->active);
 }
 
-TEST(a_lost_mark_is_found_again_by_its_text) {
+TEST(a_bullet_without_its_anchor_is_matched_by_its_text) {
   keep(section("Facts"), STR("One."));
   struct str page = sync(STR(""));
   size_t at = str_find(page, STR("- One. <"), 0), end = str_find(page, STR("-->"), at);
@@ -437,7 +438,7 @@ TEST(a_page_of_another_store_is_new_here) {
     CHECK(read.blocks.v[i].kind != MIRROR_BULLET || read.blocks.v[i].fate == MIRROR_ADD);
 }
 
-TEST(what_is_hand_written_is_kept) {
+TEST(text_of_the_user_is_preserved) {
   struct str text = STR("---\ntitle: x\n- no bullet\n---\n\nWords.\n\n```\n- code\n```\n<!--\n- hidden\n-->\n\n"
                         "## Conventions\n- tabs\n  and more\nlazy\n\n1. first\n2) second\n\n* * *\n-\n\n| a | b |\n");
   struct outcome o;
@@ -486,7 +487,7 @@ static void store_moves(void) {
   }
 }
 
-/* A few lines of the page are changed, as an editor would. */
+/* Changes a few lines of the page, as an editor would. */
 static struct str person_moves(struct str page) {
   for (size_t n = dice(5); n > 0; n--) {
     LIST(struct str) lines = {0};
@@ -495,7 +496,7 @@ static struct str person_moves(struct str page) {
       list_push(&a, &lines, line);
     size_t at = lines.n ? dice(lines.n) : 0, to = lines.n ? dice(lines.n) : 0, what = dice(8);
     if ((what == 1 || what == 2) && lines.n && has(lines.v[at], "<!-- cairn:page"))
-      continue; /* nobody moves that into the middle of a bullet */
+      continue; /* users do not move that into the middle of a bullet */
     struct buf b = BUF(&a);
     struct str fresh = new_words(), moved = lines.n ? lines.v[at] : STR("");
     for (size_t i = 0; i <= lines.n; i++) {
@@ -535,7 +536,7 @@ static bool stored(struct str word) {
   return false;
 }
 
-/* Every word that was on the page is on it, or in the store. */
+/* Every word that was on the page is on the page or in the store. */
 static void check_words(struct str before, struct str after) {
   for (int i = 1; i <= words; i++) {
     struct str word = arena_printf(&a, "w%dw", i);
@@ -544,7 +545,7 @@ static void check_words(struct str before, struct str after) {
   }
 }
 
-/* Nothing was removed whose mark is still on the page with its text. */
+/* No memory was removed whose anchor and text are still on the page. */
 static void check_removed(struct str before, const struct mirror_ids *removed) {
   struct mirror_page page;
   mirror_parse(&a, before, &page);
@@ -578,7 +579,7 @@ TEST(random_edits_on_both_sides_lose_no_line, .seconds = 60, .slow = true) {
       struct str once = page;
       page = sync_with(page, "never", &o, &out);
       check_words(once, page);
-      /* A line that waits may have to be told of what became of its rival in the same call. */
+      /* A line in conflict learns only in the next sync what this one did to the other text. */
       for (int more = 0; more < 3 && str_find(once, STR("cairn:conflict"), 0) != SIZE_MAX; more++) {
         once = page;
         page = sync_with(page, "never", &o, &out);

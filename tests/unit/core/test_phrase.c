@@ -1,4 +1,4 @@
-/* test_phrase.c: cue phrases at the edges of words. */
+/* test_phrase.c: matcher of cue phrases. */
 #include "core/text/phrase.h"
 
 #include "support/harness.h"
@@ -21,7 +21,7 @@ TEST(hyphens_are_optional) {
   CHECK(phrase_in(STR("followup"), "follow-up"));
 }
 
-TEST(stars_stand_for_a_few_words) {
+TEST(stars_match_a_few_words) {
   CHECK(phrase_in(STR("we chose Redis over X"), "chose * over"));
   CHECK(phrase_in(STR("chose one two three four over X"), "chose * over"));
   CHECK(!phrase_in(STR("chose one two three four five over X"), "chose * over"));

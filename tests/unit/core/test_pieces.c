@@ -1,4 +1,4 @@
-/* test_pieces.c: files cut into pieces: where, under which heading, from which line. */
+/* test_pieces.c: splitting of files into pieces with their headings and lines. */
 #include "core/files/pieces.h"
 
 #include "base/buf.h"
@@ -39,7 +39,7 @@ TEST(markdown_is_cut_at_headings) {
   CHECK_INT(p.v[2].line, 11);
 }
 
-TEST(headings_without_text_stand_with_what_follows) {
+TEST(headings_without_text_are_joined_to_the_next_piece) {
   struct pieces p = split("a.md", STR("# One\n\n## Two\n\ntext\n"));
   CHECK_INT(p.n, 1);
   CHECK_STR(p.v[0].heading, "Two");
@@ -55,12 +55,12 @@ TEST(other_files_have_no_headings) {
   CHECK_STR(p.v[0].text, "# a comment\nx = 1");
 }
 
-TEST(nothing_has_no_pieces) {
+TEST(empty_text_has_no_pieces) {
   CHECK_INT(split("a.md", STR("")).n, 0);
   CHECK_INT(split("a.md", STR(" \n\t\n\n")).n, 0);
 }
 
-/* Paragraphs of ten lines: cuts are between them, no line is lost or doubled, and each piece knows its line. */
+/* Paragraphs of ten lines: they are not cut, no line is lost or repeated, and each piece has its line number. */
 TEST(long_texts_are_cut_at_empty_lines) {
   struct buf b = BUF(&a);
   for (int i = 1; i <= 1000; i++)

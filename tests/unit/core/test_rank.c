@@ -1,4 +1,4 @@
-/* test_rank.c: fusion, decay, boosts, diversity. */
+/* test_rank.c: fusion, factors and diversity of the ranking. */
 #include <math.h>
 
 #include "base/os/clock.h"
@@ -44,7 +44,7 @@ TEST(rules_identity_and_lessons_are_evergreen) {
   }
 }
 
-TEST(a_memory_that_was_never_read_is_as_old_as_it_is) {
+TEST(an_unread_memory_ages_from_its_creation) {
   struct rank_policy p = {30, 1000 * MS_PER_DAY};
   struct memory m = plain("fact");
   CHECK_NEAR(rank_parts(&p, &m).decay, 1, 0);
@@ -76,10 +76,10 @@ TEST(words_and_meaning_count_by_their_weights) {
   CHECK_NEAR(fused(0.7, 1, 0, 0, 0), 0.3, 1e-12); /* the 0.7 and 0.3 of earlier systems */
   CHECK_NEAR(fused(0.7, 0, 1, 0, 0), 0.7, 1e-12);
   CHECK_NEAR(fused(0.5, 0, 0, 0, 0), 0, 1e-12);
-  CHECK(fused(0.5, 0.9, 0.9, 0, 0) > fused(0.5, 1, 0, 0, 0)); /* found by both: better than by one alone */
+  CHECK(fused(0.5, 0.9, 0.9, 0, 0) > fused(0.5, 1, 0, 0, 0)); /* found by both lists: better than by one */
 }
 
-/* The best hit has the highest score: earlier systems had it upside down. */
+/* The best hit has the highest score; earlier systems reversed this. */
 TEST(fusion_rises_with_each_part) {
   for (int i = 0; i < 10; i++) {
     double x = i / 10.0, y = (i + 1) / 10.0;
@@ -90,14 +90,14 @@ TEST(fusion_rises_with_each_part) {
   }
 }
 
-TEST(one_side_alone_has_the_whole_scale) {
+TEST(a_single_list_gets_the_whole_weight) {
   struct match m = {.part = {[LIST_LEXICAL] = 0.8, [LIST_VECTOR] = 0.6}};
   CHECK_NEAR(fuse(&(struct fusion){.vector = 0.5, .words = true}, &m), 0.8, 1e-12);
   CHECK_NEAR(fuse(&(struct fusion){.vector = 0.5, .means = true}, &m), 0.6, 1e-12);
 }
 
-/* A good answer of a year ago must not lose to a bad one of today. */
-TEST(age_takes_a_part_of_a_score_and_no_more) {
+/* A good answer of a year ago must rank above a bad one of today. */
+TEST(age_reduces_a_score_by_a_limited_share) {
   struct rank_policy p = {30, 400 * MS_PER_DAY};
   struct memory old = {.type = STR("note"), .weight = 1, .created_at = MS_PER_DAY};
   struct memory young = {.type = STR("note"), .weight = 1, .created_at = p.now};
@@ -107,21 +107,20 @@ TEST(age_takes_a_part_of_a_score_and_no_more) {
   CHECK_NEAR(rank_product(&o) / rank_product(&y), 0.7, 0.001);
 }
 
-TEST(diversity_prefers_another_text_to_a_repetition) {
+TEST(diversity_ranks_repetitions_lower) {
   struct arena a;
   arena_init(&a);
   struct word_set texts[] = {word_set(&a, STR("the cat sat on the mat")), word_set(&a, STR("The cat sat on the mat")),
                              word_set(&a, STR("deploy needs two approvals"))};
   double scores[] = {1.0, 0.98, 0.8};
-  size_t order[3], n;
-  mmr_pick(&a, texts, scores, 3, 2, order, &n);
-  CHECK_INT(n, 2);
+  size_t order[3];
+  CHECK_INT(mmr_pick(&a, texts, scores, 3, 2, order), 2);
   CHECK_INT(order[0], 0);
   CHECK_INT(order[1], 2);
   arena_release(&a);
 }
 
-TEST(what_nobody_vouches_for_comes_behind) {
+TEST(untrusted_memories_rank_lower) {
   struct rank_policy p = {.half_life_days = 90, .now = 1};
   struct memory user = {.weight = 1, .trust = STR("user"), .suspect = STR("override")},
                 agent = {.weight = 1, .trust = STR("agent")}, tool = {.weight = 1, .trust = STR("tool")},

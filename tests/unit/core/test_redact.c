@@ -1,4 +1,4 @@
-/* test_redact.c: what is a secret and what is not, what replaces it, and what a preview shows. */
+/* test_redact.c: secret scanner: findings, redaction, previews. */
 #include "core/secrets/redact.h"
 
 #include "base/utf8.h"
@@ -15,7 +15,7 @@ static struct str concat3(struct arena *a, const char *before, struct str middle
   return arena_printf(a, "%s%.*s%s", before, STR_ARG(middle), after);
 }
 
-/* A secret between what comes before and after it, and the name that it is found by. */
+/* A secret, the text around it, and the expected pattern. */
 struct positive {
   const char *pattern, *before, *secret, *after;
 };
@@ -139,7 +139,7 @@ static const struct positive placed_secrets[] = {
     {"hex_secret", "the key is ", "<h32>", ""},
 };
 
-/* The text has one secret, exactly this one, under this name; once it is cut out, nothing is left to find. */
+/* Checks that the text has exactly this secret with this pattern, and that the redacted text has none. */
 static void check_positive(struct arena *a, const struct positive *p, uint32_t seed) {
   struct str secret = key_make(a, p->secret, seed);
   struct str text = concat3(a, p->before, secret, p->after);
@@ -165,9 +165,9 @@ static void check_positives(const struct positive *v, size_t n) {
 
 TEST(vendor_keys_are_found) { check_positives(vendor_keys, ARRAY_LEN(vendor_keys)); }
 
-TEST(secrets_are_found_by_their_place) { check_positives(placed_secrets, ARRAY_LEN(placed_secrets)); }
+TEST(secrets_are_found_by_context) { check_positives(placed_secrets, ARRAY_LEN(placed_secrets)); }
 
-TEST(a_vendor_key_is_found_wherever_it_stands) {
+TEST(a_vendor_key_is_found_in_any_context) {
   static const char *const around[][2] = {
       {"", ""},           {"\"", "\""},         {"`", "`"},
       {"(", ")"},         {"=", "\n"},          {"é", "é"},
@@ -183,9 +183,9 @@ TEST(a_vendor_key_is_found_wherever_it_stands) {
   arena_release(&a);
 }
 
-/* The byte \001 is taken out before use: it keeps what only looks like a key from looking so to other scanners. */
+/* The byte \001 is removed before use: it hides fake keys from other scanners. */
 static const char *const harmless[] = {
-    /* Talk about secrets. */
+    /* Prose about secrets. */
     "token budget: 4000 tokens for the boot payload",
     "the password reset flow sends a mail",
     "the api key is stored in the vault",
@@ -231,7 +231,7 @@ static const char *const harmless[] = {
     "postgres://${DB_USER}:${DB_PASSWORD}@db/x",
     "https://<user>:<password>@host/",
     "password: [REDACTED:secret_assignment]",
-    /* What is random but public. */
+    /* Random but public values. */
     "commit 3f786850e387550fdab836ed7e6dc881de23001b fixes it",
     "id 550e8400-e29b-41d4-a716-446655440000",
     "sha256: e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855  empty.txt",
@@ -268,7 +268,7 @@ static const char *const harmless[] = {
     "const token: AccessTokenV2Response = await getToken(clientId42);",
 };
 
-TEST(ordinary_text_is_left_alone) {
+TEST(ordinary_text_is_not_redacted) {
   struct arena a;
   arena_init(&a);
   for (size_t i = 0; i < ARRAY_LEN(harmless); i++) {
@@ -285,7 +285,7 @@ TEST(ordinary_text_is_left_alone) {
   arena_release(&a);
 }
 
-TEST(nothing_is_in_nothing) {
+TEST(empty_text_has_no_secrets) {
   struct arena a;
   arena_init(&a);
   CHECK_INT(find(&a, STR_NONE).n, 0);
@@ -318,7 +318,7 @@ static void check_block(struct arena *a, const char *before, struct str block, c
   CHECK_STR(redact_apply(a, text, &hits), arena_cstr(a, arena_printf(a, "%s[REDACTED:%s]%s", before, pattern, after)));
 }
 
-TEST(a_private_key_block_goes_as_a_whole) {
+TEST(a_private_key_block_is_redacted_as_a_whole) {
   static const char *const labels[] = {"PRIVATE KEY",          "RSA PRIVATE KEY",     "EC PRIVATE KEY",
                                        "DSA PRIVATE KEY",      "OPENSSH PRIVATE KEY", "PGP PRIVATE KEY BLOCK",
                                        "ENCRYPTED PRIVATE KEY"};
@@ -333,7 +333,7 @@ TEST(a_private_key_block_goes_as_a_whole) {
   arena_release(&a);
 }
 
-TEST(a_private_key_that_is_cut_off_goes_too) {
+TEST(a_truncated_private_key_is_redacted) {
   struct arena a;
   arena_init(&a);
   check_block(&a, "key:\n", pem(&a, "RSA PRIVATE KEY", 3, "\n", false), "", "private_key");
@@ -343,7 +343,7 @@ TEST(a_private_key_that_is_cut_off_goes_too) {
   arena_release(&a);
 }
 
-TEST(a_key_of_a_service_account_is_named_so) {
+TEST(a_service_account_key_has_its_own_pattern) {
   struct arena a;
   arena_init(&a);
   struct str key = concat3(&a, "", pem(&a, "PRIVATE KEY", 5, "\\n", true), "\\n");
@@ -373,7 +373,7 @@ TEST(two_blocks_are_two_hits) {
 
 /* ---- Overlap, order, numbers ---- */
 
-TEST(the_more_certain_name_wins_and_nothing_stays_behind) {
+TEST(the_more_certain_pattern_names_the_union) {
   struct arena a;
   arena_init(&a);
   struct str github = key_make(&a, "ghp_<a36>", 1), jwt = key_make(&a, "eyJ<u33>.eyJ<u60>.<u43>", 2);
@@ -418,8 +418,8 @@ TEST(many_secrets_in_one_text_are_all_found_in_order) {
   arena_release(&a);
 }
 
-/* "public token" is harmless until "public" is a part of something else that goes. */
-TEST(what_is_left_is_searched_again) {
+/* "public token" is harmless until "public" is redacted as part of something else. */
+TEST(redacted_text_is_scanned_again) {
   struct arena a;
   arena_init(&a);
   struct strs known = {0};
@@ -432,7 +432,7 @@ TEST(what_is_left_is_searched_again) {
   arena_release(&a);
 }
 
-TEST(cutting_out_one_secret_makes_no_other) {
+TEST(redacting_one_secret_creates_no_other) {
   struct arena a;
   arena_init(&a);
   struct str key = key_make(&a, "ghp_<a36>", 3);
@@ -446,7 +446,7 @@ TEST(cutting_out_one_secret_makes_no_other) {
   arena_release(&a);
 }
 
-/* ---- Known values ---- */
+/* ---- Vault values ---- */
 
 static struct str redact_known_values(struct arena *a, const char *text, size_t n, const char *const values[]) {
   struct strs known = {0};
@@ -457,8 +457,8 @@ static struct str redact_known_values(struct arena *a, const char *text, size_t 
   return redact_apply(a, str_from(text), &hits);
 }
 
-TEST(a_known_value_is_found_however_it_is_written) {
-  /* Encodings by Python's base64, urllib.parse and json. */
+TEST(a_vault_value_is_found_in_any_encoding) {
+  /* Encoded with Python's base64, urllib.parse and json. */
   static const char *const value[] = {"s3cr3t-Välue/+\"x\\y 😀!"};
   static const char *const cases[][2] = {
       {"it is s3cr3t-Välue/+\"x\\y 😀! ok", "it is [REDACTED:vault_secret] ok"},
@@ -482,8 +482,8 @@ TEST(a_known_value_is_found_however_it_is_written) {
   arena_release(&a);
 }
 
-/* Encodings by Python's base64, urllib.parse and json. */
-TEST(a_known_value_is_found_in_two_wrappings) {
+/* Encoded with Python's base64, urllib.parse and json. */
+TEST(a_vault_value_is_found_in_two_encodings) {
   static const char *const value[] = {"s3cr3t-Välue/+\"x\\y 😀!"};
   static const char *const cases[][2] = {
       {"?q=czNjcjN0LVbDpGx1ZS8rInhceSDwn5iAIQ%3D%3D&r", "?q=[REDACTED:vault_secret]&r"}, /* url of base64 */
@@ -535,7 +535,7 @@ TEST(a_known_value_is_found_in_two_wrappings) {
   arena_release(&a);
 }
 
-TEST(known_values_may_overlap_and_repeat) {
+TEST(vault_values_may_overlap_and_repeat) {
   static const char *const values[] = {"alpha-beta", "beta-gamma", "alpha-beta-gamma-delta", "short",
                                        "\n  trailing-blank \n"};
   struct arena a;
@@ -548,7 +548,7 @@ TEST(known_values_may_overlap_and_repeat) {
   arena_release(&a);
 }
 
-TEST(a_known_value_wins_over_a_pattern_and_spares_markers) {
+TEST(a_vault_value_wins_over_a_pattern_and_not_inside_markers) {
   static const char *const values[] = {"hunter2222", "secret_assignment", "REDACTED:"};
   struct arena a;
   arena_init(&a);
@@ -597,8 +597,8 @@ TEST(no_preview_shows_more_than_a_third) {
 
 /* ---- Time ---- */
 
-/* Far more than it takes, far less than a quadratic scan would. */
-TEST(a_megabyte_of_anything_is_scanned_at_once, .slow = true) {
+/* Far more than a linear scan takes, far less than a quadratic one. */
+TEST(a_megabyte_is_scanned_in_linear_time, .slow = true) {
   static const char *const pieces[] = {
       "The token budget is 4000; see https://x.y/z for the password reset flow.\n",
       "sk-",
@@ -635,8 +635,8 @@ TEST(a_megabyte_of_anything_is_scanned_at_once, .slow = true) {
   }
 }
 
-/* Each of the runs is found in twice, in a text that reads otherwise than it is written. The encoding is Python's. */
-TEST(finds_in_many_runs_are_led_back_at_once) {
+/* Each run has two findings, in a text with escapes. Encoded with Python. */
+TEST(findings_in_many_runs_are_mapped_in_linear_time) {
   static const char *const known[] = {"AAAAAAAA", "BBBBBBBB"};
   struct arena a;
   arena_init(&a);
@@ -652,7 +652,7 @@ TEST(finds_in_many_runs_are_led_back_at_once) {
   arena_release(&a);
 }
 
-/* So many characters that say nothing, in lines of so many; 0: in one. */
+/* Random base64 of `n` characters in lines of `line`; 0 means one line. */
 static void add_picture(struct buf *b, size_t n, size_t line) {
   static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
   uint64_t x = 7;
@@ -664,9 +664,9 @@ static void add_picture(struct buf *b, size_t n, size_t line) {
   }
 }
 
-TEST(a_value_behind_pictures_is_found) {
+TEST(a_value_after_image_data_is_found) {
   static const char *const known[] = {"tide turns at nine"};
-  /* Base64 of url, by Python; url of url. */
+  /* Base64 of url, encoded with Python; url of url. */
   static const char *const forms[] = {"dXNlciUzQXRpZGUlMjB0dXJucyUyMGF0JTIwbmluZQ",
                                       "user%253Atide%2520turns%2520at%2520nine"};
   static const size_t lines[] = {0, 76};

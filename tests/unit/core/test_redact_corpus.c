@@ -1,6 +1,5 @@
-/* test_redact_corpus.c: how much is found, and how much is touched that should not be: real-looking keys of many
- * vendors in the surroundings in which keys are lost, and texts that have nothing to hide. docs/security.md has the
- * figures. */
+/* test_redact_corpus.c: detection rate and false positives of the secret scanner: realistic keys of many vendors in
+ * typical contexts, and texts without secrets. docs/security.md has the figures. */
 #include <sodium.h>
 
 #include "base/os/fs.h"
@@ -10,7 +9,7 @@
 
 #define CORPUS CAIRN_SOURCE_DIR "/tests/data/secrets"
 
-/* "%" stands for the key. No name in here tells that a secret follows: the key must be known by itself. */
+/* "%" is replaced by the key. No name indicates a secret: the format of the key must suffice. */
 static const char *const surroundings[] = {
     "export SERVICE_VALUE=%\n",
     "{\"user\": \"deploy\", \"value\": \"%\", \"retries\": 3}",
@@ -35,7 +34,7 @@ static struct str load(struct arena *a, const char *name) {
   return text;
 }
 
-/* The surroundings stay, the key goes. */
+/* The key is redacted and the text around it is unchanged. */
 static void check_key(struct arena *a, const char *around, struct str before, struct str key) {
   struct str rest = str_from(around), left, right;
   CHECK(str_next(&rest, '%', &left));
@@ -50,7 +49,7 @@ static void check_key(struct arena *a, const char *around, struct str before, st
     FAIL("%zu hits in: %.*s\nbecame: %.*s", hits.n, STR_ARG(text), STR_ARG(clean));
 }
 
-TEST(keys_of_every_vendor_are_found_in_every_surrounding) {
+TEST(keys_of_every_vendor_are_found_in_every_context) {
   struct arena all, a;
   arena_init(&all);
   struct str rest = load(&all, CORPUS "/keys.tsv"), line, pattern, before;
@@ -74,8 +73,8 @@ TEST(keys_of_every_vendor_are_found_in_every_surrounding) {
   arena_release(&all);
 }
 
-/* Also not by what is done to find the vault's values in them. */
-TEST(texts_without_secrets_are_not_touched) {
+/* Also when scanned for vault values. */
+TEST(texts_without_secrets_are_not_redacted) {
   enum { KNOWN = 200 };
   struct arena a;
   arena_init(&a);
@@ -101,7 +100,7 @@ TEST(texts_without_secrets_are_not_touched) {
   arena_release(&a);
 }
 
-/* ---- two wrappings around a value ---- */
+/* ---- values in two encodings ---- */
 
 static struct str in_url(struct arena *a, struct str s) {
   struct buf b = BUF(a);
@@ -145,7 +144,7 @@ static struct str in_base64url(struct arena *a, struct str s) {
   return in_base64_as(a, s, sodium_base64_VARIANT_URLSAFE_NO_PADDING);
 }
 
-TEST(values_in_any_two_wrappings_are_found_and_nothing_else_is_touched) {
+TEST(values_in_any_two_encodings_are_found_and_nothing_else_is_redacted) {
   static struct str (*const wrap[])(struct arena *a, struct str s) = {in_url, in_json, in_hex, in_base64, in_base64url};
   static const char *const forms[] = {"<a8>", "<a3>/<a4>&<a9>", "\"<a12>\\<a3>", "<a31>+ <a17>"};
   struct arena a;

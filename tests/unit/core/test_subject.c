@@ -1,4 +1,4 @@
-/* test_subject.c: capitalised names. */
+/* test_subject.c: extraction of topics by capital letters. */
 #include "core/text/subject.h"
 
 #include "support/harness.h"
@@ -20,8 +20,8 @@ static void check_subjects(const char *prose, const char *want) {
   arena_release(&a);
 }
 
-/* The table of common words is searched by halves: words from all over it must be found. */
-TEST(common_words_are_no_names) {
+/* The table of common words is searched by bisection: words from all parts of it must be found. */
+TEST(common_words_are_not_names) {
   static const char *const words[] = {"A",     "About",    "Because", "Context", "Decision",  "Friday",
                                       "I'm",   "January",  "Let's",   "Never",   "Otherwise", "Problem",
                                       "Since", "Tomorrow", "Update",  "Warning", "Yours",     "DON’T"};
@@ -49,13 +49,13 @@ TEST(longer_names_hide_their_parts) {
   check_subjects("five Alpha Beta Gamma Delta Epsilon in a row", "");
 }
 
-TEST(forms_that_only_names_have) {
+TEST(some_word_forms_are_always_names) {
   check_subjects("we run MySQL, eBay and EC2 on x86", "MySQL|eBay|EC2");
   check_subjects("id aB3xK9dE2 and MAX_LEN and foo.Bar", "");
   check_subjects("Élan vital, said ÉLAN; mais Élan", "Élan");
 }
 
-TEST(many_names_are_cut_off) {
+TEST(the_number_of_names_is_limited) {
   struct arena a;
   arena_init(&a);
   struct buf text = BUF(&a);

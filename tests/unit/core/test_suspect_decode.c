@@ -1,12 +1,12 @@
-/* test_suspect_decode.c: each disguise is undone, and a text without it is left alone. */
+/* test_suspect_decode.c: decoders of simple encodings. */
 #include "core/trust/suspect_decode.h"
 
 #include "support/harness.h"
 
 static struct arena a;
 
-/* What the disguises make of a text, apart from the two that change every one. */
-static struct str undone(size_t which, const char *text) { return suspect_disguises[which].undo(&a, str_from(text)); }
+/* Decoders by index; the last two, rot13 and reversal, change every text. */
+static struct str undone(size_t which, const char *text) { return suspect_decoders[which].decode(&a, str_from(text)); }
 
 enum { ESCAPES, HEX, PIECES, ROTATED, BACKWARDS };
 
@@ -25,11 +25,11 @@ TEST(escapes_become_characters) {
 TEST(hex_of_letters_becomes_text) {
   CHECK_STR(undone(HEX, "x: 48656c6c6f2c20776f726c6421 y"), "x: Hello, world! y");
   CHECK(!undone(HEX, "48656c6c6f").p);                               /* short */
-  CHECK(!undone(HEX, "9f86d081884c7d659a2feaa0c55ad01500000000").p); /* no text */
+  CHECK(!undone(HEX, "9f86d081884c7d659a2feaa0c55ad01500000000").p); /* not text */
   CHECK(!undone(HEX, "48656c6c6f2c20776f726c64210").p);              /* odd */
 }
 
-TEST(pieces_become_words) {
+TEST(split_words_are_joined) {
   CHECK_STR(undone(PIECES, "ig-nore pre-\nvious"), "ignore previous");
   CHECK_STR(undone(PIECES, "'ign' + 'ore'"), "'ignore'");
   CHECK_STR(undone(PIECES, "\"a\".\"b\""), "\"ab\"");
@@ -40,7 +40,7 @@ TEST(pieces_become_words) {
   }
 }
 
-TEST(letters_are_rotated_and_turned_around) {
+TEST(rot13_and_reversed_text_are_decoded) {
   CHECK_STR(undone(ROTATED, "Uryyb, 1"), "Hello, 1");
   CHECK_STR(undone(BACKWARDS, "ab\xC3\xA9"), "\xC3\xA9"
                                              "ba");

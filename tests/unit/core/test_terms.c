@@ -1,4 +1,4 @@
-/* test_terms.c: derived tokens, names, stop words. */
+/* test_terms.c: derived tokens of the full-text index, and stop words. */
 #include "core/text/terms.h"
 #include "support/harness.h"
 
@@ -20,7 +20,7 @@ TEST(unspaced_scripts_give_characters_and_pairs) {
   CHECK_STR(stored("ｶﾅ"), "カ ナ カナ"); /* half-width kana are the same kana */
 }
 
-TEST(a_query_asks_for_pairs_and_for_single_characters_alone) {
+TEST(a_query_uses_pairs_and_isolated_characters) {
   CHECK_STR(asked("東京都"), "東京 京都");
   CHECK_STR(asked("東京"), "東京");
   CHECK_STR(asked("東"), "東");
@@ -40,12 +40,12 @@ TEST(names_are_joined) {
   CHECK_STR(stored("__init__"), "");
 }
 
-TEST(humps_and_numbers_are_parts) {
+TEST(camel_case_and_numbers_are_split) {
   CHECK_STR(stored("parseTtl"), "parse Ttl");
   CHECK_STR(stored("HTTPServer"), "HTTP Server");
   CHECK_STR(stored("ERR404"), "ERR 404");
   CHECK_STR(stored("getUser_byId"), "getUserbyId get User by Id");
-  CHECK_STR(stored("9f86d081884c7d65"), ""); /* a hash has none */
+  CHECK_STR(stored("9f86d081884c7d65"), ""); /* a hash is not split */
 }
 
 TEST(identifiers_are_told_from_words) {
@@ -61,7 +61,7 @@ TEST(identifiers_are_told_from_words) {
   }
 }
 
-TEST(names_end_where_joiners_do_not_join) {
+TEST(names_do_not_end_with_a_joiner) {
   struct str s = STR("(see /usr/lib/x.so, or C:\\tmp\\y.) --flag a//b"), name;
   static const char *const want[] = {"see", "usr/lib/x.so", "or", "C:\\tmp\\y", "flag", "a", "b"};
   size_t pos = 0, n = 0;
@@ -86,8 +86,8 @@ TEST(stop_words_are_known) {
   }
 }
 
-TEST(a_project_has_a_token_of_its_own) {
+TEST(a_project_has_its_own_token) {
   char one[TERMS_SCOPE_SIZE], other[TERMS_SCOPE_SIZE];
   CHECK_STR(terms_scope(STR(""), one), "zqcrwqbtwg");
-  CHECK_STR(terms_scope(STR("cairn"), other), "zqdtbcqkcg"); /* FNV-1a, worked out apart */
+  CHECK_STR(terms_scope(STR("cairn"), other), "zqdtbcqkcg"); /* FNV-1a, computed separately */
 }

@@ -1,10 +1,10 @@
-/* test_text.c: words, sentences and normal forms. */
+/* test_text.c: words, sentences and normalization. */
 #include "core/text/text.h"
 
 #include "base/buf.h"
 #include "support/harness.h"
 
-/* The parts joined with '|', so that one string states what is expected. */
+/* Joins the parts with '|', so that the expected value is one string. */
 static struct str join(struct arena *a, struct str s, bool (*next)(struct str, size_t *, struct str *)) {
   struct buf out = BUF(a);
   struct str part;
@@ -37,7 +37,7 @@ static struct str repeat(struct arena *a, const char *unit, size_t bytes) {
   return buf_str(&out);
 }
 
-TEST(words_keep_inner_marks) {
+TEST(words_keep_inner_punctuation) {
   check_words("Don't use foo_bar in v1.2, state-of-the-art!", "Don't|use|foo_bar|in|v1.2|state-of-the-art");
   check_words("the user\xe2\x80\x99s file main.c.", "the|user\xe2\x80\x99s|file|main.c");
   check_words("a--b 'quoted' -x- __init__ foo__bar", "a|b|quoted|x|init|foo__bar");
@@ -121,7 +121,7 @@ TEST(sentences_of_unspaced_scripts_need_no_blank) {
                   "\xe3\x80\x8c\xe7\x95\x8c\xe3\x80\x82\xe3\x80\x8d|\xe7\x95\x8c");
 }
 
-TEST(sentences_end_at_line_breaks_that_mean_something) {
+TEST(sentences_end_at_hard_line_breaks) {
   check_sentences("Deploy on Friday\nFix the build\r\nRest", "Deploy on Friday|Fix the build|Rest");
   check_sentences("- one thing\n- another\n  goes on\n3. third", "- one thing|- another\n  goes on|3. third");
   check_sentences("# Title\nbody text here", "# Title|body text here");
@@ -172,7 +172,7 @@ TEST(normal_form_ignores_case_and_edge_punctuation) {
   arena_release(&a);
 }
 
-TEST(normal_form_keeps_what_makes_a_difference) {
+TEST(normal_form_keeps_significant_symbols) {
   struct arena a;
   arena_init(&a);
   CHECK_STR(text_normal(&a, STR("Use C++.")), "use c++");
@@ -183,7 +183,7 @@ TEST(normal_form_keeps_what_makes_a_difference) {
   arena_release(&a);
 }
 
-/* Every walk over a megabyte must take time in proportion; the test's time limit is the check. */
+/* Reading a megabyte must take linear time; the time limit of the test checks it. */
 TEST(a_megabyte_of_anything_is_quick, .slow = true) {
   static const char *const units[] = {"a",  " ",   "\n",           ". ",   "a.", "_a",
                                       "a'", "A\n", "\xe4\xb8\x96", "\x80", "\"", "...\n"};

@@ -1,4 +1,4 @@
-/* test_token_count.c: the token estimate stays on the safe side and adds up. */
+/* test_token_count.c: the token estimate is conservative and additive. */
 #include "core/text/token_count.h"
 
 #include "base/utf8.h"
@@ -28,13 +28,13 @@ TEST(code_and_numbers_cost_more_than_prose) {
   struct str prose = STR("the same thirty bytes of prose");
   CHECK_INT(code.n, prose.n);
   CHECK(tokens_estimate(code) > tokens_estimate(prose));
-  /* At least a tenth over characters / 4, which is what code takes. */
+  /* At least a tenth more than characters / 4, as measured for code. */
   CHECK(tokens_estimate(code) * 40 >= code.n * 11);
   CHECK(tokens_estimate(STR("2024-11-15T10:42:07Z")) >= 9);
   CHECK(tokens_estimate(STR("\xf0\x9f\x8e\x89")) >= 2);
 }
 
-TEST(halves_never_come_to_less_than_the_whole) {
+TEST(parts_never_add_up_to_less_than_the_whole) {
   struct str s =
       STR("Mixed text: caf\xc3\xa9 \xe4\xb8\x96\xe7\x95\x8c,   f(x) = 42;\n\n\t\tnext \xf0\x9f\x8e\x89 line.");
   size_t whole = tokens_estimate(s);

@@ -1,4 +1,4 @@
-/* test_types.c: the table of types answers as the specification lists it. */
+/* test_types.c: the table of types matches the specification. */
 #include "core/memory/types.h"
 #include "support/harness.h"
 
@@ -51,7 +51,7 @@ TEST(every_type_and_alias_of_the_specification) {
     resolves(all[i].name, all[i].kind, all[i].stored);
 }
 
-TEST(shorthands_carry_their_fields) {
+TEST(alias_types_set_their_fields) {
   CHECK_STR(str_from(type_find(STR("guardrail"))->severity), "blocker");
   CHECK_STR(str_from(type_find(STR("bootstrap"))->delivery), "boot");
   CHECK(type_find(STR("GuardRail")) == type_find(STR("guardrail")));
@@ -70,7 +70,7 @@ TEST(only_facts_and_contexts_fade) {
   }
 }
 
-TEST(a_kind_alone_means_its_plain_type) {
+TEST(a_kind_without_a_type_means_its_default_type) {
   struct error err;
   const struct mem_type *t;
   CHECK_OK(type_resolve(STR("incident"), STR(""), &t, &err), &err);

@@ -1,4 +1,4 @@
-/* test_when.c: time words become windows of time; other words do not. */
+/* test_when.c: time expressions become windows of time; other words do not. */
 #include "core/rank/when.h"
 
 #include "base/arena.h"
@@ -166,7 +166,7 @@ TEST(the_calendar_at_its_edges) {
   CHECK_ALL("2023-03-31T12:00:00Z", short_month);
 }
 
-TEST(before_means_all_that_was_before) {
+TEST(before_means_all_earlier_times) {
   struct when w;
   CHECK(when_find(STR("anything before March 2023"), at(wednesday), &w));
   CHECK_INT(w.until, at("2023-03-01"));
@@ -175,7 +175,7 @@ TEST(before_means_all_that_was_before) {
   CHECK_INT(w.until, at("2023-06-14"));
 }
 
-TEST(the_most_telling_expression_counts) {
+TEST(the_most_specific_expression_counts) {
   static const struct expected all[] = {
       {"what happened in March, and what on 8 May 2023?", "2023-05-08", "2023-05-09"},
       {"recently, I think last month", "2023-05-01", "2023-06-01"},
@@ -184,7 +184,7 @@ TEST(the_most_telling_expression_counts) {
   CHECK_ALL(wednesday, all);
 }
 
-TEST(words_that_only_look_like_time) {
+TEST(ambiguous_words_are_not_times) {
   static const char *const none[] = {"",
                                      " ",
                                      "may I use tabs here?",
@@ -262,7 +262,7 @@ TEST(words_that_only_look_like_time) {
   }
 }
 
-TEST(nearness_falls_from_one_to_nothing) {
+TEST(closeness_falls_from_one_to_zero) {
   struct when w = {1000, 3000, 400};
   CHECK(when_near(&w, 1000) == 1 && when_near(&w, 2999) == 1);
   CHECK(when_near(&w, 800) == 0.5 && when_near(&w, 3200) == 0.5);
@@ -305,7 +305,7 @@ TEST(only_the_beginning_of_a_long_query_is_read) {
   }
 }
 
-TEST(a_clock_that_is_off_gives_no_time) {
+TEST(a_wrong_clock_gives_no_time) {
   struct when w;
   CHECK(!when_find(STR("yesterday"), -1, &w));
   CHECK(!when_find(STR("yesterday"), INT64_MAX, &w));

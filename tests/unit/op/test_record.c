@@ -208,9 +208,9 @@ TEST(what_cannot_be_stored_is_refused) {
       {"A short note", "two  blanks", "repeated blanks"},
       {"A short note", "line\\nbreak", "line breaks"},
       {"A short note", "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 words", "at most 15"},
-      {"Some text.", "", "no text"},
-      {"Some text.", " \\n ", "no text"},
-      {"\"project\":\"web\"", "\"project\":\" web\"", "project's name"},
+      {"Some text.", "", "the text is empty"},
+      {"Some text.", " \\n ", "the text is empty"},
+      {"\"project\":\"web\"", "\"project\":\" web\"", "a project name"},
       {"\"delivery\"", "\"key\":\"12\",\"delivery\"", "looks like an id"},
       {"\"delivery\"", "\"key\":\"\",\"delivery\"", "a key is"},
       {"\"source\"", "\"confidence\":\"huge\",\"source\"", "'huge' is not a confidence"},
@@ -264,7 +264,7 @@ TEST(bad_links_and_events_are_refused) {
             "member 'prior' is not an object");
   CHECK_STR(bad_check("{\"link\":{\"src\":\"" UID "\",\"rel\":\"cites\",\"dst\":\"" UID2
                       "\",\"at\":\"2026-01-01\",\"prior\":{\"weight\":\"x\"}}}"),
-            "member 'weight' has the wrong type or form");
+            "member 'weight' has the wrong type or format");
   CHECK_STR(
       bad_check("{\"event\":{\"at\":\"2026-01-01\",\"action\":\"a\",\"op\":\"o\",\"project\":\"\",\"source\":\"s\","
                 "\"change\":\"melt\",\"txn\":\"" UID "\"}}"),

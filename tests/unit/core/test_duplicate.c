@@ -1,0 +1,40 @@
+/* test_duplicate.c: verdict on duplicates, without a store. */
+#include "core/gate/duplicate.h"
+
+#include "support/harness.h"
+
+static enum verdict judge(const char *kind, const char *body, double similarity, enum differ what, const char *old) {
+  struct memory m = {.kind = str_from(kind), .body = str_from(body)};
+  struct similar one = {.id = 7, .body = str_from(old), .similarity = similarity, .difference = {.what = what}};
+  struct similars list = {&one, 1, 1};
+  size_t at = 99;
+  enum verdict v = gate_judge(&m, &list, &at);
+  CHECK_INT(at, 0);
+  return v;
+}
+
+TEST(duplicates_are_skipped_or_superseded) {
+  CHECK_INT(judge("fact", "short", 0.95, DIFFER_NONE, "short"), VERDICT_SKIP);
+  CHECK_INT(judge("rule", "short", 0.95, DIFFER_NONE, "short"), VERDICT_SKIP);
+  CHECK_INT(judge("incident", "much longer", 0.95, DIFFER_NONE, "short"), VERDICT_SKIP);
+  CHECK_INT(judge("fact", "much longer text", 0.92, DIFFER_NONE, "short"), VERDICT_SUPERSEDE);
+  CHECK_INT(judge("fact", "short", 0.92, DIFFER_NONE, "much longer text"), VERDICT_SKIP);
+}
+
+TEST(near_rules_are_refused_and_near_facts_stored) {
+  CHECK_INT(judge("rule", "a", 0.75, DIFFER_NONE, "b"), VERDICT_REFUSE);
+  CHECK_INT(judge("fact", "a", 0.91, DIFFER_NONE, "b"), VERDICT_STORE);
+  CHECK_INT(judge("task", "a", 0.80, DIFFER_NONE, "b"), VERDICT_STORE);
+}
+
+TEST(a_text_that_differs_is_never_a_duplicate) {
+  CHECK_INT(judge("fact", "the limit is 50", 1.0, DIFFER_NUMBER, "the limit is 5"), VERDICT_STORE);
+  CHECK_INT(judge("rule", "the limit is 50", 1.0, DIFFER_NUMBER, "the limit is 5"), VERDICT_REFUSE);
+}
+
+TEST(a_text_without_near_ones_is_stored) {
+  struct memory m = {.kind = STR("rule")};
+  struct similars none = {0};
+  size_t at;
+  CHECK_INT(gate_judge(&m, &none, &at), VERDICT_STORE);
+}
