@@ -1,10 +1,10 @@
-/* graph.c: the nine tools of the official memory server, over the knowledge graph that lies in the memories. */
+/* graph.c: profile with the nine tools of the official memory server, on the knowledge graph in the memories. */
 #include "mcp/profiles/foreign.h"
 #include "mcp/profiles/profiles.h"
 
 /* ---- calls ---- */
 
-/* The objects of an argument as lines of JSON, each with its type where the operation wants one. */
+/* The objects of an argument as lines of JSON; `type` is added to each unless it is NULL. */
 static yyjson_mut_val *lines_from(struct tool_run *run, const char *name, const char *type) {
   yyjson_mut_val *args = new_args(run), *list = json_put_arr(run->doc, args, "lines");
   size_t i, n;
@@ -18,7 +18,7 @@ static yyjson_mut_val *lines_from(struct tool_run *run, const char *name, const 
   return args;
 }
 
-/* One member of the operation's result is the answer. */
+/* Answers with one member of the operation's result. */
 static enum status run_lines(struct tool_run *run, const char *op, yyjson_mut_val *args, const char *member) {
   yyjson_mut_val *result, *answer = yyjson_mut_obj(run->doc);
   TRY(tool_op(run, op, args, &result));
@@ -39,7 +39,7 @@ static enum status add_observations(struct tool_run *run) {
   return run_lines(run, "graph observe", lines_from(run, "observations", NULL), "results");
 }
 
-/* Deletions say that they are done, whatever was there. */
+/* Like the official server, reports success even if nothing was there. */
 static enum status run_delete(struct tool_run *run, yyjson_mut_val *args, const char *what) {
   yyjson_mut_val *result;
   TRY(tool_op(run, "graph delete", args, &result));
@@ -104,7 +104,7 @@ static enum status read_resource(struct tool_run *run, struct str variable, stru
 
 /* ---- the table ---- */
 
-static void say_error(struct tool_run *run, const struct error *err) {
+static void format_error(struct tool_run *run, const struct error *err) {
   run->text = arena_printf(run->arena, "%s", err->message);
   run->result = op_error_json(run->doc, err);
 }
@@ -224,5 +224,5 @@ const struct profile profile_graph = {
     .tools = tools,
     .resources = resources,
     .budget = -1,
-    .error = say_error,
+    .error = format_error,
 };

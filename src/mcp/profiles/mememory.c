@@ -1,4 +1,4 @@
-/* mememory.c: the seven tools and the resources of mememory. */
+/* mememory.c: profile with the seven tools and the resources of mememory. */
 #include "core/text/token_count.h"
 #include "mcp/profiles/foreign.h"
 #include "mcp/profiles/mememory_help.h"
@@ -8,13 +8,15 @@ enum { BOOTSTRAP_TOKENS = 30000, PINNED_TOKENS = 5000, NEAR_SHOWN = 5 };
 
 /* ---- memories ---- */
 
-static struct str delivery_there(struct str ours) {
+static struct str to_foreign_delivery(struct str ours) {
   if (str_is(ours, "boot"))
     return STR("bootstrap");
   return str_is(ours, "pinned") ? ours : STR("on_demand");
 }
 
-static struct str delivery_here(struct str theirs) { return str_is(theirs, "bootstrap") ? STR("boot") : theirs; }
+static struct str from_foreign_delivery(struct str theirs) {
+  return str_is(theirs, "bootstrap") ? STR("boot") : theirs;
+}
 
 static yyjson_mut_val *memory_of(struct tool_run *run, yyjson_mut_val *m) {
   yyjson_mut_val *v = yyjson_mut_obj(run->doc), *l;
@@ -26,7 +28,7 @@ static yyjson_mut_val *memory_of(struct tool_run *run, yyjson_mut_val *m) {
   if (project.n)
     add_text(run, v, "project", project);
   result_copy(run, v, "type", m, "type");
-  add_text(run, v, "delivery", delivery_there(result_text(m, "delivery")));
+  add_text(run, v, "delivery", to_foreign_delivery(result_text(m, "delivery")));
   result_copy(run, v, "tags", m, "tags");
   result_copy(run, v, "weight", m, "weight");
   yyjson_mut_arr_foreach(yyjson_mut_obj_get(m, "links"), i, n, l) {
@@ -41,7 +43,7 @@ static yyjson_mut_val *memory_of(struct tool_run *run, yyjson_mut_val *m) {
   return v;
 }
 
-/* The current version of what an id names: an id that an agent noted stays good after updates. */
+/* The current version of a memory: ids that an agent has noted stay valid after updates. */
 static enum status current(struct tool_run *run, struct str id, yyjson_mut_val **ret_memory) {
   enum status s = run_get(run, id, ret_memory);
   if (s != STATUS_OK || !str_is(result_text(*ret_memory, "state"), "superseded"))
@@ -50,15 +52,15 @@ static enum status current(struct tool_run *run, struct str id, yyjson_mut_val *
   return head ? run_get(run, arena_printf(run->arena, "%lld", (long long)head), ret_memory) : s;
 }
 
-/* ---- where ---- */
+/* ---- scope ---- */
 
 static enum status need_project(struct tool_run *run) {
   error_set(run->err, STATUS_USAGE, "project is required when scope is project");
   return error_fix(run->err, "repeat the call with project");
 }
 
-/* The project of a call: "" is the global scope. */
-static enum status place(struct tool_run *run, struct str *ret_project) {
+/* The project of a call; "" is the global scope. */
+static enum status project_of(struct tool_run *run, struct str *ret_project) {
   struct str scope = json_str(run->args, "scope"), project = json_str(run->args, "project");
   if (str_is(scope, "global") || (str_empty(scope) && str_empty(project)))
     *ret_project = STR("");
@@ -87,7 +89,7 @@ static void add_weight(struct tool_run *run, yyjson_mut_val *args) {
   json_put_num(run->doc, args, "weight", w < 0.1 ? 0.1 : w);
 }
 
-/* What a replacement does not say stays as it was: its place. */
+/* A replacement without a scope keeps that of the old memory. */
 static enum status add_replaced(struct tool_run *run, yyjson_mut_val *args, struct str *project) {
   struct str old = str_trim(json_str(run->args, "supersedes"));
   yyjson_mut_val *m;
@@ -101,13 +103,13 @@ static enum status add_replaced(struct tool_run *run, yyjson_mut_val *args, stru
   return STATUS_OK;
 }
 
-/* The memories that it may contradict; NULL when there are none. */
+/* The memories that the stored one may contradict; NULL if there are none. */
 static yyjson_mut_val *contradiction(struct tool_run *run, yyjson_mut_val *stored) {
   size_t i, n;
   yyjson_mut_val *w;
   yyjson_val *copy;
   struct error ignored;
-  /* Parts of a result may be JSON that is not parsed yet. */
+  /* Parts of a result may be raw JSON. */
   if (json_read(run->arena, json_write(run->arena, stored, false), &copy, &ignored) != STATUS_OK)
     return NULL;
   stored = yyjson_val_mut_copy(run->doc, copy);
@@ -118,7 +120,7 @@ static yyjson_mut_val *contradiction(struct tool_run *run, yyjson_mut_val *store
   return NULL;
 }
 
-static enum status say_conflict(struct tool_run *run, yyjson_mut_val *memory, yyjson_mut_val *near) {
+static enum status report_conflict(struct tool_run *run, yyjson_mut_val *memory, yyjson_mut_val *near) {
   yyjson_mut_val *list = json_put_arr(run->doc, run->result, "contradictions"), *o, *other;
   struct buf b = BUF(run->arena);
   size_t i, n;
@@ -130,9 +132,7 @@ static enum status say_conflict(struct tool_run *run, yyjson_mut_val *memory, yy
   yyjson_mut_arr_foreach(near, i, n, o) {
     if (i >= NEAR_SHOWN)
       break;
-    enum status s = run_get(run, arena_printf(run->arena, "%lld", (long long)result_int(o, "id")), &other);
-    if (s != STATUS_OK)
-      return s;
+    TRY(run_get(run, arena_printf(run->arena, "%lld", (long long)result_int(o, "id")), &other));
     double similarity = yyjson_mut_get_num(yyjson_mut_obj_get(o, "similarity"));
     buf_addf(&b, "  [%.*s] (similarity: %.0f%%) %.*s\n", STR_ARG(result_text(other, "uid")), similarity * 100,
              STR_ARG(result_text(other, "body")));
@@ -149,8 +149,8 @@ static enum status say_conflict(struct tool_run *run, yyjson_mut_val *memory, yy
   return STATUS_OK;
 }
 
-/* Tokens of all memories that are delivered this way. */
-static enum status weigh(struct tool_run *run, struct str delivery, struct str project, size_t *ret_tokens) {
+/* Estimated tokens of all memories with this delivery. */
+static enum status count_tokens(struct tool_run *run, struct str delivery, struct str project, size_t *ret_tokens) {
   yyjson_mut_val *args = new_args(run), *list, *m;
   size_t i, n, bytes = 0;
   add_text(run, args, "delivery", delivery);
@@ -159,7 +159,7 @@ static enum status weigh(struct tool_run *run, struct str delivery, struct str p
   yyjson_mut_arr_foreach(list, i, n, m) {
     bytes += result_text(m, "body").n;
   }
-  *ret_tokens = (bytes * 2 + 3) / 7; /* 3.5 bytes each */
+  *ret_tokens = (bytes * 2 + 3) / 7; /* 3.5 bytes per token */
   return STATUS_OK;
 }
 
@@ -168,7 +168,7 @@ static enum status check_budget(struct tool_run *run, yyjson_mut_val *memory, st
   size_t tokens = 0, most = boot ? BOOTSTRAP_TOKENS : PINNED_TOKENS;
   if (!boot && !str_is(delivery, "pinned"))
     return STATUS_OK;
-  TRY(weigh(run, delivery, project, &tokens));
+  TRY(count_tokens(run, delivery, project, &tokens));
   if (tokens <= most)
     return STATUS_OK;
   struct str json = pretty_json(run, memory);
@@ -182,8 +182,8 @@ static enum status check_budget(struct tool_run *run, yyjson_mut_val *memory, st
 
 static enum status run_remember(struct tool_run *run) {
   yyjson_mut_val *args = new_args(run), *stored, *m;
-  struct str project, delivery = delivery_here(json_str(run->args, "delivery"));
-  TRY(place(run, &project));
+  struct str project, delivery = from_foreign_delivery(json_str(run->args, "delivery"));
+  TRY(project_of(run, &project));
   TRY(add_replaced(run, args, &project));
   add_text(run, args, "text", json_str(run->args, "content"));
   add_text(run, args, "project", project);
@@ -202,7 +202,7 @@ static enum status run_remember(struct tool_run *run) {
   yyjson_mut_obj_add_val(run->doc, run->result, "memory", memory);
   run->text = pretty_json(run, memory);
   if (near && yyjson_mut_arr_size(near))
-    return say_conflict(run, memory, near);
+    return report_conflict(run, memory, near);
   return check_budget(run, memory, result_text(m, "delivery"), project);
 }
 
@@ -210,7 +210,7 @@ static enum status run_remember(struct tool_run *run) {
 
 struct wanted {
   struct str project;
-  bool exact; /* of that project alone */
+  bool exact; /* only memories of that project */
 };
 
 static bool is_wanted(yyjson_mut_val *m, const void *arg) {
@@ -224,7 +224,7 @@ static enum status run_recall(struct tool_run *run) {
   int64_t limit = json_int(run->args, "limit", 5);
   size_t i, n;
   limit = limit <= 0 ? 5 : limit > 100 ? 100 : limit;
-  TRY(place(run, &w.project));
+  TRY(project_of(run, &w.project));
   add_text(run, args, "query", json_str(run->args, "query"));
   add_text(run, args, "project", w.project);
   add_text(run, args, "detail", STR("full"));
@@ -249,8 +249,8 @@ static enum status run_memories(struct tool_run *run) {
   struct wanted w = {.exact = true};
   int64_t limit = json_int(run->args, "limit", 20);
   size_t i, n;
-  TRY(place(run, &w.project));
-  if (str_empty(scope) && str_empty(project)) { /* no filter: everything there is */
+  TRY(project_of(run, &w.project));
+  if (str_empty(scope) && str_empty(project)) { /* no filter: all projects */
     add_bool(run, args, "all_projects", true);
     w.exact = false;
   } else {
@@ -259,7 +259,7 @@ static enum status run_memories(struct tool_run *run) {
   if (!str_empty(json_str(run->args, "type")))
     add_text(run, args, "type", json_str(run->args, "type"));
   if (!str_empty(json_str(run->args, "delivery")))
-    add_text(run, args, "delivery", delivery_here(json_str(run->args, "delivery")));
+    add_text(run, args, "delivery", from_foreign_delivery(json_str(run->args, "delivery")));
   TRY(run_list(run, args, is_wanted, &w, limit <= 0 ? 20 : (size_t)limit, &all));
   run->result = yyjson_mut_obj(run->doc);
   yyjson_mut_val *list = json_put_arr(run->doc, run->result, "memories");
@@ -281,7 +281,7 @@ static enum status run_forget(struct tool_run *run) {
     add_text(run, args, "reason", STR("deleted by forget"));
     s = tool_op(run, "forget", args, &result);
   }
-  if (s != STATUS_OK && s != STATUS_NOT_FOUND) /* what is not there is as good as deleted */
+  if (s != STATUS_OK && s != STATUS_NOT_FOUND) /* a missing memory counts as deleted */
     return s;
   run->result = yyjson_mut_obj(run->doc);
   add_text(run, run->result, "id", id);
@@ -329,7 +329,7 @@ static enum status finish_stats(struct tool_run *run, yyjson_mut_val *result) {
   result_copy(run, r, "by_type", result, "by_type");
   deliveries = json_put_obj(run->doc, r, "by_delivery");
   yyjson_mut_obj_foreach(yyjson_mut_obj_get(result, "by_delivery"), i, n, key, v) {
-    struct str name = delivery_there((struct str){yyjson_mut_get_str(key), yyjson_mut_get_len(key)});
+    struct str name = to_foreign_delivery((struct str){yyjson_mut_get_str(key), yyjson_mut_get_len(key)});
     if (str_is(name, "on_demand"))
       on_demand += yyjson_mut_get_sint(v);
     else
@@ -358,7 +358,7 @@ static enum status read_bootstrap(struct tool_run *run, struct str project, stru
   add_text(run, args, "project", project.p ? project : STR(""));
   add_text(run, args, "format", STR("full"));
   const struct origin *origin = run->caller.origin;
-  run->caller.origin = NULL; /* reading it begins no session */
+  run->caller.origin = NULL; /* reading it must not start a session */
   enum status s = tool_op(run, "boot", args, &result);
   run->caller.origin = origin;
   if (s == STATUS_OK)
@@ -374,7 +374,7 @@ static enum status read_pinned(struct tool_run *run, struct str project, struct 
   json_put_bool(run->doc, args, "trusted", true);
   add_text(run, args, "project", project.p ? project : STR(""));
   TRY(run_list(run, args, NULL, NULL, SIZE_MAX, &list));
-  /* What holds everywhere first. */
+  /* Global memories first. */
   for (int own = 0; own < 2; own++)
     yyjson_mut_arr_foreach(list, i, n, m) {
       struct str of = result_text(m, "project");
@@ -403,7 +403,7 @@ static const struct profile_resource resources[] = {
 
 /* ---- the table ---- */
 
-static void say_error(struct tool_run *run, const struct error *err) {
+static void format_error(struct tool_run *run, const struct error *err) {
   struct str fix = tool_words(run, str_from(err->fix));
   run->text =
       arena_printf(run->arena, "%s failed: %s%s%.*s", run->tool->name, err->message, fix.n ? "\n" : "", STR_ARG(fix));
@@ -507,5 +507,5 @@ const struct profile profile_mememory = {
     .tools = tools,
     .resources = resources,
     .budget = -1,
-    .error = say_error,
+    .error = format_error,
 };

@@ -1,11 +1,12 @@
-/* openhive.c: the tools of openhive: memories by key, superseded with a reason, and the vault of a team. */
+/* openhive.c: profile with the tools of openhive: memories by key, superseded with a reason, and the vault of a team.
+ */
 #include "core/memory/types.h"
 #include "mcp/profiles/foreign.h"
 #include "mcp/profiles/profiles.h"
 
 /* ---- types ---- */
 
-/* Of our types these are openhive's; its aliases are ours, and one that means another type here. */
+/* openhive's types, a subset of Cairn's. It has the same aliases, except that "note" means a decision. */
 static const char *const type_names[] = {"identity", "lesson", "decision", "context", "reference", "historical"};
 
 static enum status resolve_type(struct tool_run *run, struct str given, struct str *ret_type) {
@@ -22,7 +23,7 @@ static enum status resolve_type(struct tool_run *run, struct str given, struct s
 
 /* ---- entries ---- */
 
-/* A memory that was stored without a key is named by its number, which is taken wherever a key is. */
+/* A memory without a key is named by its id, which is accepted wherever a key is. */
 static void put_key(struct tool_run *run, yyjson_mut_val *into, yyjson_mut_val *memory) {
   struct str key = result_text(memory, "key");
   add_text(run, into, "key", key.p ? key : arena_printf(run->arena, "%lld", (long long)result_int(memory, "id")));
@@ -63,7 +64,7 @@ static enum status done(struct tool_run *run, yyjson_mut_val *result) {
 
 /* ---- memory_save ---- */
 
-static enum status exists(struct tool_run *run, yyjson_mut_val *memory) {
+static enum status refuse_existing(struct tool_run *run, yyjson_mut_val *memory) {
   struct str key = result_text(memory, "key"), type = result_text(memory, "type"), body = result_text(memory, "body");
   error_set(run->err, STATUS_CONFLICT,
             "Active entry exists for key \"%.*s\", supersede_reason required. Current entry: [%.*s] %.*s", STR_ARG(key),
@@ -71,7 +72,7 @@ static enum status exists(struct tool_run *run, yyjson_mut_val *memory) {
   return error_fix(run->err, "say in supersede_reason why the current entry was wrong or is outdated");
 }
 
-/* The memory that holds the key now; NULL when none does. */
+/* The active memory with this key; NULL if there is none. */
 static enum status active_entry(struct tool_run *run, struct str key, yyjson_mut_val **ret_memory) {
   struct error *outer = run->err, ignored;
   yyjson_mut_val *m = NULL;
@@ -98,11 +99,11 @@ static enum status run_save(struct tool_run *run) {
   TRY(resolve_type(run, json_str(run->args, "type"), &type));
   TRY(active_entry(run, key, &held));
   if (held && str_empty(reason))
-    return exists(run, held);
+    return refuse_existing(run, held);
   add_text(run, args, "text", json_str(run->args, "content"));
   add_text(run, args, "key", key);
   add_text(run, args, "type", type);
-  add_bool(run, args, "keep_both", true); /* another key is another entry, whatever it says */
+  add_bool(run, args, "keep_both", true); /* similar text under another key is another entry */
   if (reason.n)
     add_text(run, args, "reason", reason);
   TRY(tool_op(run, "remember", args, &stored));
@@ -215,7 +216,7 @@ static enum status finish_vault_delete(struct tool_run *run, yyjson_mut_val *res
 
 /* ---- the table ---- */
 
-static void say_error(struct tool_run *run, const struct error *err) {
+static void format_error(struct tool_run *run, const struct error *err) {
   yyjson_mut_val *r = yyjson_mut_obj(run->doc);
   struct str fix = tool_words(run, str_from(err->fix));
   add_bool(run, r, "success", false);
@@ -248,11 +249,11 @@ static const struct tool_arg list_args[] = {{.name = "type", .form = TOOL_TEXT, 
 static const struct tool_arg vault_set_args[] = {
     KEY("name of the value"),
     {.name = "value", .form = TOOL_TEXT, .flags = ARG_REQUIRED},
-    {.name = "is_secret", .form = TOOL_BOOL, .to = "secret", .help = "encrypt it; agents see its handle alone"},
+    {.name = "is_secret", .form = TOOL_BOOL, .to = "secret", .help = "encrypt it; agents see only its handle"},
     {0},
 };
 static const struct tool_arg vault_list_args[] = {
-    {.name = "prefix", .form = TOOL_TEXT, .help = "only keys that begin with it"}, {0}};
+    {.name = "prefix", .form = TOOL_TEXT, .help = "only keys with this prefix"}, {0}};
 
 static const struct tool tools[] = {
     {.name = "memory_save",
@@ -323,5 +324,5 @@ const struct profile profile_openhive = {
         "the vault, not in memory; so do secrets, with is_secret. Speak of a secret by its handle, vault:KEY.",
     .tools = tools,
     .budget = -1,
-    .error = say_error,
+    .error = format_error,
 };

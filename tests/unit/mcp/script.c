@@ -1,4 +1,4 @@
-/* script.c: a scripted conversation with a profile. */
+/* script.c: scripted conversation with a profile. */
 #include "script.h"
 
 #include "base/utf8.h"

@@ -1,9 +1,8 @@
-/* test_profile_openbrain.c: a conversation in the words of Open Brain v1: its 26 tools with their arguments, result
- * fields and refusals. */
+/* test_profile_openbrain.c: conversation with the 26 tools of Open Brain v1: arguments, result fields, errors. */
 #include "base/utf8.h"
 #include "script.h"
 
-/* Written apart, so that no file of the repository holds what looks like a secret. */
+/* Split, so that no file of the repository has text that looks like a secret. */
 #define TOKEN                                                                                                          \
   "ghp_"                                                                                                               \
   "x7Kq2mVn9Lr4Tz8Wc1Yb6Hs3Jd5Fg0Pa4Ee7"
@@ -31,7 +30,7 @@ static void remembering(void) {
   CHECK(yyjson_mut_is_arr(yyjson_mut_obj_get(r, "topics")));
   CHECK(yyjson_mut_is_arr(yyjson_mut_obj_get(r, "action_items")));
   CHECK_STR(brain_str(r, "stored_at"), "2025-11-15T12:00:00.000Z");
-  /* the same again is skipped, and points at what is there */
+  /* a duplicate is skipped and names the existing memory */
   r = script_call("remember", J({
                     "content" : "We decided to use PostgreSQL 17 for the billing service. @alice will own it.",
                     "source" : "claude",
@@ -39,7 +38,7 @@ static void remembering(void) {
                   }));
   CHECK_STR(brain_str(r, "action"), "skipped");
   CHECK_INT(brain_int(r, "id", 0), 1);
-  /* a guardrail of a project is pinned by itself, a global one is not */
+  /* a guardrail of a project is pinned automatically, a global one is not */
   r = script_call("remember", J({
                     "content" : "Never deploy on Friday without a rollback plan",
                     "source" : "claude",
@@ -96,7 +95,7 @@ static void searching(void) {
                                     "as_of" : ""
                                   })),
                  *e;
-  /* pinned first, and not counted: limit 1 leaves room for one more */
+  /* pinned first, outside the limit: limit 1 leaves room for one more */
   CHECK_INT(brain_int(r, "count", 0), 2);
   e = script_at(r, "results", 0);
   CHECK_INT(brain_int(e, "id", 0), 2);
@@ -119,14 +118,14 @@ static void searching(void) {
   CHECK_INT(brain_int(script_at(r, "results", 0), "id", 0), 1);
   r = script_call("search", J({"query" : "billing", "source" : "claude", "until_days" : 3}));
   CHECK_INT(brain_int(r, "count", -1), 0);
-  /* true since March, known since November */
+  /* valid since March, known since November */
   r = script_call("search",
                   J({"query" : "billing", "source" : "claude", "type_filter" : "decision", "as_of" : "2025-11-16"}));
   CHECK_INT(brain_int(r, "count", -1), 1);
   r = script_call("search",
                   J({"query" : "billing", "source" : "claude", "type_filter" : "decision", "as_of" : "2025-02-01"}));
   CHECK_INT(brain_int(r, "count", -1), 0);
-  /* nothing found is an empty list, in the same form */
+  /* no results: an empty list of the same shape */
   r = script_call("search", J({"query" : "billing", "source" : "claude", "people_filter" : ["nobody"]}));
   CHECK_INT(brain_int(r, "count", -1), 0);
   CHECK(yyjson_mut_is_arr(yyjson_mut_obj_get(r, "results")));
@@ -162,7 +161,7 @@ static void reading(void) {
   CHECK_STR(brain_str(script_call("annotate", J({"memory_id" : 1, "clear" : true})), "annotation"), "");
 }
 
-/* A text of so many characters, each of two bytes. */
+/* A text of n characters of two bytes each. */
 static struct str long_text(char out[1000], size_t n) {
   for (size_t i = 0; i < n; i++) {
     out[2 * i] = (char)0xc3;
@@ -218,7 +217,7 @@ static void correcting(void) {
   CHECK_STR(brain_str(r, "type"), "decision");
   CHECK_STR(brain_str(r, "project"), "harbor");
   CHECK(!brain_bool(r, "old_pinned") && !brain_bool(r, "new_pinned"));
-  /* what was corrected says where the truth is now */
+  /* a superseded memory names its successor */
   r = script_call("recall", J({"memory_id" : 1}));
   CHECK(script_says(r, "banner", "7"));
   CHECK_INT(brain_int(r, "superseded_by_id", 0), 7);
@@ -231,7 +230,7 @@ static void correcting(void) {
   CHECK(script_with(r, "results", "id", 7) && script_with(r, "results", "id", 1));
   CHECK_INT(brain_int(script_call("list_recent", J({"include_superseded" : true})), "count", 0), 7);
   CHECK_INT(brain_int(script_call("list_recent", "{}"), "count", 0), 6);
-  /* refusals: a target that is gone names the head of the chain */
+  /* errors: a superseded target names the head of the chain */
   r = script_refused(
       "supersede",
       J({"old_memory_id" : 1, "new_content" : "Billing runs on SQLite.", "reason" : "moved", "source" : "claude"}));
@@ -239,7 +238,7 @@ static void correcting(void) {
   blocked("supersede", J({"old_memory_id" : 7, "new_content" : "Billing.", "reason" : "moved"}), "source_required");
   script_refused("supersede",
                  J({"old_memory_id" : 7, "new_content" : "Billing.", "reason" : " ", "source" : "claude"}));
-  /* a pin is taken over when that is asked for */
+  /* a pin is inherited on request */
   r = script_call("supersede", J({
                     "old_memory_id" : 2,
                     "new_content" : "Never deploy on Friday or before a holiday without a rollback plan",
@@ -250,7 +249,7 @@ static void correcting(void) {
   CHECK(brain_bool(r, "old_pinned") && brain_bool(r, "new_pinned"));
   CHECK_STR(brain_str(r, "type"), "guardrail");
   CHECK_INT(brain_int(r, "new_id", 0), 8);
-  /* and taken back */
+  /* and reverted */
   blocked("unsupersede", J({"memory_id" : 1}), "source_required");
   r = script_call("unsupersede", J({"memory_id" : 1, "source" : "claude"}));
   CHECK_INT(brain_int(r, "id", 0), 1);
@@ -383,7 +382,7 @@ static void action_items(void) {
   yyjson_mut_val *last = script_at(r, "context", brain_count(r, "context") - 1);
   CHECK_STR(brain_str(last, "section"), "ACTION ITEMS PENDING");
 
-  /* writes wait for an answer, reads do not */
+  /* writes are blocked until the item is answered, reads are not */
   const char *write = J({"content" : "Lunch is at noon on Mondays", "source" : "windsurf", "project" : "harbor"});
   r = script_refused("remember", write);
   CHECK_STR(brain_str(r, "blocked_by"), "action_items_pending");
@@ -437,7 +436,7 @@ static void checkpoints(void) {
   CHECK(script_says(script_at(r, "guardrails", 0), "content", "Never deploy on Friday"));
   CHECK(brain_count(r, "relevant") >= 1 && brain_count(r, "relevant") <= 5);
   CHECK(brain_num(script_at(r, "relevant", 0), "similarity", -1) >= 0);
-  /* the same question within 300 s */
+  /* the same action within 300 s */
   script_wait(299 * MS_PER_SECOND);
   CHECK(brain_bool(script_call("brain_checkpoint", args), "skipped"));
   script_wait(2 * MS_PER_SECOND);
@@ -477,7 +476,7 @@ static void cleaning(void) {
   r = script_call("prune", J({"days" : 90, "min_access" : 0, "dry_run" : false}));
   CHECK(!brain_bool(r, "dry_run"));
   CHECK_INT(brain_int(r, "deleted", 0), would);
-  /* what is pinned, and every rule, stays */
+  /* pinned memories and rules stay */
   CHECK(brain_str(script_call("recall", J({"memory_id" : 8})), "content").n);
   CHECK(brain_str(script_call("recall", J({"memory_id" : 9})), "content").n);
 }
@@ -516,7 +515,7 @@ TEST(a_conversation_with_open_brain) {
   script_close();
 }
 
-TEST(guardrails_that_say_nearly_the_same_are_told) {
+TEST(reports_near_duplicate_guardrails) {
   script_open("openbrain");
   script_call("remember", J({
                 "content" : "Never deploy on Friday without a rollback plan",
@@ -524,7 +523,7 @@ TEST(guardrails_that_say_nearly_the_same_are_told) {
                 "type_override" : "guardrail",
                 "project" : "harbor"
               }));
-  /* one that is too close is not stored: the answer says where it is and how to replace it */
+  /* a near duplicate is not stored: the answer names the existing one and how to replace it */
   yyjson_mut_val *r = script_call("remember", J({
                                     "content" : "Never deploy on Friday without a rollback plan and two reviewers",
                                     "source" : "a",
@@ -544,7 +543,7 @@ TEST(guardrails_that_say_nearly_the_same_are_told) {
   CHECK_STR(brain_str(script_at(r, "stored", 0), "action"), "skipped");
   CHECK_INT(brain_int(script_at(r, "stored", 0), "id", 0), 1);
   CHECK_INT(brain_int(script_call("stats", "{}"), "total_memories", 0), 1);
-  /* two that were told apart all the same are a correction that had to be made twice */
+  /* two near duplicates that were kept count as a repeated correction */
   script_op("remember", J({
               "text" : "Never deploy on Friday without a rollback plan and two reviewers",
               "type" : "guardrail",
@@ -571,7 +570,7 @@ TEST(guardrails_that_say_nearly_the_same_are_told) {
   script_close();
 }
 
-TEST(a_server_of_one_project_keeps_to_it) {
+TEST(a_server_of_one_project_stays_in_it) {
   script_open("openbrain");
   script_call("remember", J({"content" : "The harbor crane needs oil", "source" : "a", "project" : "harbor"}));
   script_call("remember", J({"content" : "The crane of the quarry is red", "source" : "a", "project" : "quarry"}));
@@ -582,7 +581,7 @@ TEST(a_server_of_one_project_keeps_to_it) {
   r = script_call("search", J({"query" : "crane", "source" : "a"}));
   CHECK_INT(brain_int(r, "count", 0), 1);
   CHECK_INT(brain_int(script_at(r, "results", 0), "id", 0), 2);
-  /* a correction stays where the corrected memory is */
+  /* a correction stays in the project of the corrected memory */
   r = script_call(
       "supersede",
       J({"old_memory_id" : 1, "new_content" : "The harbor crane was oiled", "reason" : "done", "source" : "a"}));
@@ -591,7 +590,7 @@ TEST(a_server_of_one_project_keeps_to_it) {
   script_close();
 }
 
-TEST(a_boot_that_fails_lets_the_conversation_begin) {
+TEST(boot_succeeds_without_its_failed_parts) {
   script_open("openbrain");
   yyjson_mut_val *r = script_call("boot_session", "{\"project\":\"bad\\u0001name\",\"source\":\"claude\"}");
   CHECK(brain_bool(r, "success") && brain_bool(r, "booted"));

@@ -1,9 +1,8 @@
-/* test_profile_openbrain2.c: a conversation in the words of brain_v2: its 39 tools with their arguments, result fields
- * and refusals. */
+/* test_profile_openbrain2.c: conversation with the 39 tools of brain_v2: arguments, result fields, errors. */
 #include "base/utf8.h"
 #include "script.h"
 
-/* Written apart, so that no file of the repository holds what looks like a secret. */
+/* Split, so that no file of the repository has text that looks like a secret. */
 #define TOKEN                                                                                                          \
   "ghp_"                                                                                                               \
   "x7Kq2mVn9Lr4Tz8Wc1Yb6Hs3Jd5Fg0Pa4Ee7"
@@ -38,7 +37,7 @@ static void rules(void) {
   CHECK_STR(brain_str(r, "severity"), "BLOCKER");
   CHECK(script_is_null(r, "supersedes") && script_is_null(r, "superseded_by"));
   CHECK_STR(brain_str(r, "created_at"), "2025-11-15T12:00:00.000Z");
-  /* the same again: a result, not an error */
+  /* a duplicate: a result, not an error */
   r = script_call("remember_rule_v2", J({
                     "headline" : "Never deploy on Friday without a rollback plan",
                     "body" : "In March a deploy on Friday took the shop down for two days.",
@@ -51,7 +50,7 @@ static void rules(void) {
   CHECK_STR(brain_str(r, "existing_headline"), "Never deploy on Friday without a rollback plan");
   CHECK_NEAR(brain_num(r, "threshold", 0), 0.75, 1e-9);
   CHECK(script_says(r, "hint", "supersede_rule_v2(old_id=1"));
-  /* and so is one that is close */
+  /* also a near duplicate */
   r = script_call("remember_rule_v2", J({
                     "headline" : "Never deploy on Friday without a rollback plan and two reviewers",
                     "body" : "In March a deploy on Friday took the shop down for two days.",
@@ -152,7 +151,7 @@ static void capturing(void) {
   CHECK_STR(brain_str(v, "kind"), "fact");
   CHECK_INT(brain_int(v, "id", 0), 6);
   CHECK_STR(brain_str(v, "action"), "stored");
-  /* a text that forbids is a rule, and a blocker */
+  /* a prohibition is a rule with severity BLOCKER */
   CHECK_STR(brain_str(script_at(r, "stored", 1), "kind"), "rule");
   r = script_call("capture_context_v2",
                   J({"context" : "The nightly export writes Parquet files.", "project" : "harbor"}));
@@ -178,7 +177,7 @@ static void reading(void) {
   r = script_call("recall_v2", J({"kind" : "task", "memory_id" : 5}));
   CHECK_STR(brain_str(yyjson_mut_obj_get(r, "extra"), "status"), "blocked");
   CHECK_STR(brain_str(yyjson_mut_obj_get(r, "extra"), "priority"), "high");
-  /* a kind that does not fit is refused, with the one that does */
+  /* a wrong kind is refused; the error names the right one */
   r = script_refused("recall_v2", J({"kind" : "fact", "memory_id" : 1}));
   CHECK(script_says(r, "error", "recall_v2(kind=\"rule\", memory_id=1)"));
   script_refused("recall_v2", J({"kind" : "poem", "memory_id" : 1}));
@@ -265,7 +264,7 @@ static void correcting(void) {
                   }));
   CHECK_STR(brain_str(r, "kind"), "fact");
   CHECK_INT(brain_int(r, "id", 0), 9);
-  /* back again: the corrector is retired, the severity restored */
+  /* undone: the corrector is retired, the severity restored */
   blocked("unsupersede_v2", J({"old_id" : 1}), "source_required");
   r = script_call("unsupersede_v2", J({"old_id" : 1, "source" : "claude"}));
   CHECK_INT(brain_int(r, "old_id", 0), 1);
@@ -371,7 +370,7 @@ static void booting(void) {
   CHECK_STR(brain_str(v, "headline"), "Never deploy on Friday without a rollback plan");
   CHECK_STR(brain_str(v, "project"), "harbor");
   CHECK_INT(brain_count(r, "blockers"), 2);
-  /* the skill that is not always on stays out */
+  /* the skill that is not always on is left out */
   CHECK(!script_with(r, "patterns", "memory_id", 13));
   CHECK(brain_count(r, "patterns") >= 1 && brain_count(r, "patterns") <= 5);
   CHECK(yyjson_mut_is_num(yyjson_mut_obj_get(script_at(r, "patterns", 0), "similarity")));
@@ -481,7 +480,7 @@ static void action_items(void) {
   CHECK_STR(brain_str(r, "blocked_by"), "action_items_pending");
   CHECK_INT(brain_int(r, "pending_count", 0), 2);
   CHECK(script_says(r, "error", "acknowledge_action_item_v2(item_id="));
-  /* also where the project is that of the memory at hand */
+  /* also if the project is that of the memory */
   blocked("supersede_rule_v2",
           J({"old_id" : 6, "new_headline" : "The export writes CSV", "new_body" : "Since May.", "reason" : "changed"}),
           "action_items_pending");
@@ -599,7 +598,7 @@ static void maintaining(void) {
   CHECK(brain_str(r, "skipped_reason").n);
   CHECK_STR(brain_str(r, "last_run_at"), "2025-11-15T12:00:00.000Z");
 
-  /* the fact that replaced one with a ttl has none of its own; half lives pass */
+  /* the fact that replaced one with a ttl has none; half-lives pass */
   script_wait(40 * MS_PER_DAY);
   r = script_call("decay_facts_v2", "{}");
   CHECK(brain_int(r, "deactivated_count", 0) >= 2);
@@ -607,7 +606,7 @@ static void maintaining(void) {
   CHECK_INT(brain_int(r, "reactivated_count", -1), 0);
   CHECK_INT(brain_int(r, "ttl_expired_count", -1), 0);
   CHECK_INT(brain_int(script_call("decay_facts_v2", "{}"), "deactivated_count", -1), 0);
-  /* recall brings a faded fact back */
+  /* recall reactivates a faded fact */
   CHECK(!script_with(script_call("list_recent_v2", J({"kind" : "fact"})), "rows", "memory_id", 6));
   script_call("recall_v2", J({"kind" : "fact", "memory_id" : 6}));
   CHECK(script_with(script_call("list_recent_v2", J({"kind" : "fact"})), "rows", "memory_id", 6));
@@ -669,7 +668,7 @@ TEST(a_conversation_with_brain_v2, .seconds = 60) {
   script_close();
 }
 
-TEST(what_a_boot_leaves_out_is_named) {
+TEST(boot_names_what_it_leaves_out) {
   script_open("openbrain2");
   char args[200];
   for (int i = 0; i < 25; i++) {

@@ -1,4 +1,4 @@
-/* brain.c: what the profiles openbrain and openbrain2 share. */
+/* brain.c: helpers shared by the profiles openbrain and openbrain2. */
 #include "mcp/profiles/openbrain/brain.h"
 
 #include "base/utf8.h"

@@ -1,4 +1,4 @@
-/* brain_session.c: sessions and scratch values in the form that both brains give them. */
+/* brain_session.c: sessions and scratch values of openbrain and openbrain2. */
 #include "mcp/profiles/openbrain/brain.h"
 
 /* ---- scratch ---- */

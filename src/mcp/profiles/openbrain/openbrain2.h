@@ -1,15 +1,15 @@
-/* openbrain2.h: the functions behind the rows of mcp/profiles/openbrain/profile_v2.c. */
+/* openbrain2.h: functions of the rows in mcp/profiles/openbrain/profile_v2.c. */
 #pragma once
 
 #include "mcp/profiles/openbrain/brain.h"
 
-/* A duplicate is a result there, not an error. Everything else: brain_error(). */
+/* A duplicate is a result in that system, not an error. For all other errors: brain_error(). */
 void openbrain2_error(struct tool_run *run, const struct error *err);
-/* The memory of that id without counting as a use; refused when it is of another kind than the call says. */
+/* Reads a memory without counting it as an access; refuses one of another kind. */
 NODISCARD enum status openbrain2_check(struct tool_run *run, struct str kind, int64_t id, yyjson_mut_val **ret_memory);
 /* kind, id, memory_id, headline, body, project, severity, supersedes, superseded_by, created_at. */
 void openbrain2_put_memory(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *memory, struct str body);
-/* BLOCKER, PATTERN, DEPRECATED; null for what is no rule. */
+/* BLOCKER, PATTERN, DEPRECATED; null if it is not a rule. */
 void openbrain2_put_severity(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *memory);
 
 /* openbrain2_write.c */

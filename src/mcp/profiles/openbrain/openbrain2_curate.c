@@ -1,8 +1,8 @@
-/* openbrain2_curate.c: the tools of brain_v2 that rate, pin, forget and tidy up. */
+/* openbrain2_curate.c: tools of brain_v2 that rate, pin, forget and prune. */
 #include "core/memory/types.h"
 #include "mcp/profiles/openbrain/openbrain2.h"
 
-/* What every answer about one memory begins with. */
+/* Starts an answer about one memory. */
 static yyjson_mut_val *about(struct tool_run *run) {
   yyjson_mut_val *to = brain_success(run);
   json_put(run->doc, to, "kind", json_str(run->args, "kind"));
@@ -88,7 +88,7 @@ static void add_pair(struct tool_run *run, yyjson_mut_val *list, struct str kind
   yyjson_mut_arr_add_sint(run->doc, pair, id);
 }
 
-/* One that is not there stops none of the others. */
+/* Missing memories are reported and do not stop the others. */
 enum status openbrain2_forget_many(struct tool_run *run) {
   yyjson_val *kinds = yyjson_obj_get(run->args, "kinds"), *ids = yyjson_obj_get(run->args, "memory_ids");
   size_t n = yyjson_arr_size(ids);
@@ -129,7 +129,7 @@ enum status openbrain2_forget_many(struct tool_run *run) {
 
 /* ---- unsupersede ---- */
 
-/* What took the place of a memory; 0 when nothing did. */
+/* The id of the memory that superseded this one; 0 if there is none. */
 static enum status corrector_of(struct tool_run *run, struct str id, int64_t *ret_id) {
   yyjson_mut_val *args = brain_args(run), *result = NULL, *m;
   json_put(run->doc, args, "id", id);
@@ -227,7 +227,7 @@ static void put_step(struct tool_run *run, yyjson_mut_val *to, const char *name,
 
 static void put_decay(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *result) {
   put_step(run, to, "deactivated", "deactivated_count", result, "faded");
-  /* A faded fact comes back when it is recalled, not when maintenance runs. */
+  /* A faded fact is reactivated by a recall, not by maintenance. */
   json_put_arr(run->doc, to, "reactivated");
   json_put_int(run->doc, to, "reactivated_count", 0);
   put_step(run, to, "ttl_expired", "ttl_expired_count", result, "expired");

@@ -1,4 +1,4 @@
-/* openbrain2_observe.c: the tools of brain_v2 that look before an action, and at the server itself. */
+/* openbrain2_observe.c: tools of brain_v2 for checkpoints and observability. */
 #include "core/memory/types.h"
 #include "mcp/profiles/openbrain/openbrain2.h"
 
@@ -16,7 +16,7 @@ static void put_rule(struct tool_run *run, yyjson_mut_val *list, yyjson_mut_val 
   json_put_bool(run->doc, v, "pinned", brain_pinned(m));
 }
 
-/* Blockers, those that are pinned first. */
+/* Blockers, pinned ones first. */
 static enum status put_guardrails(struct tool_run *run, yyjson_mut_val *to) {
   yyjson_mut_val *args = brain_args(run), *result = NULL, *m, *list = json_put_arr(run->doc, to, "guardrails");
   brain_project(run, args, BRAIN_READS);
@@ -86,9 +86,9 @@ enum status openbrain2_reminder(struct tool_run *run) {
       "on the same project, tell the user. At the end call end_session_v2(handoff=...).");
 }
 
-/* ---- the server itself ---- */
+/* ---- observability ---- */
 
-/* How many rows there are of each kind, under the names of that system's tables. */
+/* Row counts by the names of that system's tables. */
 static enum status put_tables(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *stats) {
   static const char *const names[][2] = {
       {"rules", "rule"}, {"facts", "fact"}, {"incidents", "incident"}, {"tasks", "task"}};

@@ -1,8 +1,8 @@
-/* openbrain2_read.c: the tools of brain_v2 that find, show and count memories. */
+/* openbrain2_read.c: tools of brain_v2 that find, show and count memories. */
 #include "core/memory/memory.h"
 #include "mcp/profiles/openbrain/openbrain2.h"
 
-enum { SEARCH_MAX = 100, LIST_MAX = 200, ALL_OF_THEM = 1000 };
+enum { SEARCH_MAX = 100, LIST_MAX = 200, TASKS_MAX = 1000 };
 
 static int64_t clamp(int64_t n, int64_t low, int64_t high) { return n < low ? low : n > high ? high : n; }
 
@@ -179,7 +179,7 @@ static enum status count_tasks(struct tool_run *run, yyjson_mut_val *to) {
   for (const char *const *status = task_statuses; s == STATUS_OK && *status; status++) {
     yyjson_mut_val *args = brain_args(run), *result = NULL;
     json_put(run->doc, args, "status", str_from(*status));
-    json_put_int(run->doc, args, "limit", ALL_OF_THEM);
+    json_put_int(run->doc, args, "limit", TASKS_MAX);
     brain_project(run, args, BRAIN_READS);
     s = tool_op(run, "task list", args, &result);
     json_put_int(run->doc, v, *status, brain_int(result, "count", 0));

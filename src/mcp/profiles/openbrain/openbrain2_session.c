@@ -1,4 +1,4 @@
-/* openbrain2_session.c: the tools of brain_v2 around a session: boot, handoffs, action items, checkpoint. */
+/* openbrain2_session.c: tools of brain_v2 for sessions: boot, handoffs, action items. */
 #include "core/boot/budget.h"
 #include "core/memory/types.h"
 #include "mcp/profiles/openbrain/openbrain2.h"
@@ -9,7 +9,7 @@ enum { HANDOFF_CHARS = 2000, TRUNCATED_NAMED = 50, TOKEN_CAP = 2000 };
 
 struct boot {
   struct tool_run *run;
-  yyjson_mut_val *booted; /* what our boot said */
+  yyjson_mut_val *booted; /* result of the operation */
   yyjson_mut_val *to;
   struct str project, task;
 };
@@ -47,7 +47,7 @@ static enum status register_session(struct boot *b) {
   return STATUS_OK;
 }
 
-/* How near the patterns are to the task. */
+/* Search results for the task, for the similarities of the patterns. */
 static enum status similarities(struct boot *b, yyjson_mut_val **ret_results) {
   struct tool_run *run = b->run;
   yyjson_mut_val *args = brain_args(run), *result = NULL;
@@ -163,7 +163,7 @@ static void put_handoff(struct boot *b) {
   brain_null(run, b->to, "handoff_source");
 }
 
-/* Names what did not fit, so that it can be recalled. */
+/* Lists the ids of items that did not fit, so that they can be recalled. */
 static enum status name_dropped(struct boot *b, yyjson_mut_val *names, const char *section) {
   struct tool_run *run = b->run;
   bool tasks = str_is(str_from(section), "tasks"), blockers = str_is(str_from(section), "blockers");
@@ -201,7 +201,7 @@ static enum status put_truncated(struct boot *b) {
   return s;
 }
 
-/* Sections that the other system does not have, when memories of those types are there. */
+/* Sections that brain_v2 does not have, if they are not empty. */
 static void put_others(struct boot *b) {
   static const char *const names[] = {"identity", "lessons", "pinned", "decisions", "context"};
   struct tool_run *run = b->run;
@@ -289,7 +289,7 @@ enum status openbrain2_boot(struct tool_run *run) {
 
 /* ---- handoffs ---- */
 
-/* A note that is too long is cut, as there. */
+/* A note that is too long is truncated, as in that system. */
 enum status openbrain2_prepare_end(struct tool_run *run, yyjson_mut_val *args) {
   struct str note = str_trim(json_str(run->args, "handoff"));
   yyjson_mut_obj_remove_key(args, "handoff");
@@ -315,7 +315,7 @@ enum status openbrain2_prepare_handoff(struct tool_run *run, yyjson_mut_val *arg
 enum status openbrain2_finish_handoff(struct tool_run *run, yyjson_mut_val *result) {
   yyjson_mut_val *to = brain_success(run), *sessions = NULL, *s, *args = brain_args(run);
   brain_copy(run, to, "handoff_id", result, "id");
-  /* The note names the session by its handle; the number is in the list. */
+  /* The result has the session's handle; the list maps it to the number. */
   json_put_bool(run->doc, args, "all_projects", true);
   enum status status = tool_op(run, "session list", args, &sessions);
   size_t i, n;

@@ -1,4 +1,4 @@
-/* openbrain2_write.c: the tools of brain_v2 that store memories, and what its write gate says. */
+/* openbrain2_write.c: tools of brain_v2 that store memories, and its write gate. */
 #include "core/gate/similarity.h"
 #include "core/memory/headline.h"
 #include "core/memory/types.h"
@@ -6,7 +6,7 @@
 
 enum { BODY_CAP = 400 };
 
-/* ---- memories as that system shows them ---- */
+/* ---- memories ---- */
 
 void openbrain2_put_severity(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *memory) {
   struct str severity = brain_str(memory, "severity");
@@ -71,16 +71,16 @@ enum status openbrain2_check(struct tool_run *run, struct str kind, int64_t id, 
 
 /* ---- the gate ---- */
 
-static size_t words_of(struct str text) {
+static size_t count_words(struct str text) {
   size_t n = 0;
   for (size_t i = 0; i < text.n; i++)
     n += !ascii_space(text.p[i]) && (i == 0 || ascii_space(text.p[i - 1]));
   return n;
 }
 
-/* What that gate refuses and ours would help with. */
+/* Limits of that system's gate which Cairn's does not have. */
 static enum status check_texts(struct tool_run *run, struct str headline, struct str body) {
-  size_t in_headline = words_of(headline), in_body = words_of(body);
+  size_t in_headline = count_words(headline), in_body = count_words(body);
   if (!in_headline || in_headline > HEADLINE_WORDS) {
     if (in_headline)
       error_set(run->err, STATUS_REFUSED, "the headline has %zu words, at most %d are allowed", in_headline,
@@ -97,7 +97,7 @@ static enum status check_texts(struct tool_run *run, struct str headline, struct
       error_set(run->err, STATUS_REFUSED, "the body has %zu words, at most %d are allowed", in_body, BODY_CAP);
     error_step(run->err, "atomic");
     return error_fix(run->err,
-                     in_body ? "store each idea for itself, or use capture_context_v2" : "say what it is about");
+                     in_body ? "store each idea separately, or use capture_context_v2" : "say what it is about");
   }
   return STATUS_OK;
 }

@@ -1,4 +1,4 @@
-/* openbrain_read.c: the tools of Open Brain v1 that find and show memories. */
+/* openbrain_read.c: tools of Open Brain v1 that find and show memories. */
 #include "mcp/profiles/openbrain/openbrain.h"
 
 enum { SEARCH_MAX = 50, SEARCH_PREVIEW = 200, LIST_MAX = 100, LIST_PREVIEW = 150, REPEATS_SHOWN = 5 };
@@ -110,7 +110,7 @@ enum status openbrain_finish_search(struct tool_run *run, yyjson_mut_val *result
 
 /* ---- recall ---- */
 
-/* Which memory took its place. */
+/* The id of the memory that superseded it. */
 static int64_t successor(yyjson_mut_val *memory) {
   yyjson_mut_val *l;
   size_t i, n;
@@ -165,7 +165,7 @@ static enum status list_state(struct tool_run *run, const char *state, int64_t l
   return STATUS_OK;
 }
 
-/* Of two lists, newest first, the newer head; NULL when both are used up. */
+/* Merges two lists sorted newest first: the next memory, NULL at the end. */
 static yyjson_mut_val *newer(yyjson_mut_val *a, size_t *i, yyjson_mut_val *b, size_t *k) {
   yyjson_mut_val *x = yyjson_mut_arr_get(a, *i), *y = yyjson_mut_arr_get(b, *k);
   bool first = x && (!y || str_cmp(brain_str(x, "created_at"), brain_str(y, "created_at")) > 0 ||
@@ -202,7 +202,7 @@ enum status openbrain_repeats(struct tool_run *run, struct str project, int64_t 
   else
     json_put_bool(run->doc, args, "all_projects", true);
   json_put(run->doc, args, "severity", STR("blocker"));
-  json_put_bool(run->doc, args, "trusted", true); /* boot shows them */
+  json_put_bool(run->doc, args, "trusted", true); /* boot shows only trusted ones */
   json_put_num(run->doc, args, "above", 0.70);
   json_put_int(run->doc, args, "limit", limit);
   return tool_op(run, "repeats", args, ret_result);
@@ -221,8 +221,7 @@ enum status openbrain_finish_stats(struct tool_run *run, yyjson_mut_val *result)
   brain_copy_list(run, to, "repeated_corrections", repeats, "pairs");
   if (repeated)
     json_put(run->doc, to, "correction_warning",
-             arena_printf(run->arena,
-                          "%lld of %lld guardrails say nearly the same as another one: supersede one of each",
+             arena_printf(run->arena, "%lld of %lld guardrails nearly duplicate another one: supersede one of each",
                           (long long)repeated, (long long)rules));
   else
     brain_null(run, to, "correction_warning");

@@ -1,4 +1,4 @@
-/* openbrain_session.c: the tools of Open Brain v1 around a session: boot, action items, checkpoint, reminder. */
+/* openbrain_session.c: tools of Open Brain v1 for sessions: boot, action items, checkpoint, reminder. */
 #include "mcp/profiles/openbrain/openbrain.h"
 
 enum {
@@ -13,12 +13,12 @@ enum {
 struct boot {
   struct tool_run *run;
   struct str project, task;
-  yyjson_mut_val *context, *pinned; /* sections; ids of what is pinned */
-  struct str degraded;              /* why a part is missing */
+  yyjson_mut_val *context, *pinned; /* sections; ids of pinned memories */
+  struct str degraded;              /* first error; absent: none */
 };
 
-/* A part that fails costs that part: a conversation must be able to begin. */
-static bool works(struct boot *b, enum status s) {
+/* A failed part is left out: boot must succeed. */
+static bool succeeded(struct boot *b, enum status s) {
   if (s != STATUS_OK && !b->degraded.p)
     b->degraded = arena_dup(b->run->arena, str_from(b->run->err->message));
   return s == STATUS_OK;
@@ -41,7 +41,7 @@ static yyjson_mut_val *section(struct boot *b, const char *name) {
   return v;
 }
 
-/* Empty ones are left out. */
+/* Empty sections are left out. */
 static void close_section(struct boot *b, yyjson_mut_val *v) {
   size_t n = brain_count(v, "content");
   yyjson_mut_set_sint(yyjson_mut_obj_get(v, "count"), (int64_t)n);
@@ -63,7 +63,7 @@ static bool is_pinned_here(struct boot *b, int64_t id) {
   return false;
 }
 
-/* Memories of a result, as far as they are not pinned, cut to so many characters; 0: whole. */
+/* Adds memories that are not pinned, truncated to `characters`; 0: whole. */
 static void add_memories(struct boot *b, yyjson_mut_val *v, yyjson_mut_val *list, size_t most, size_t characters) {
   size_t i, n;
   yyjson_mut_val *m;
@@ -81,7 +81,7 @@ static yyjson_mut_val *listed(struct boot *b, const char *name, const char *valu
   json_put_bool(b->run->doc, args, "trusted", true);
   json_put(b->run->doc, args, "detail", STR("full"));
   json_put_int(b->run->doc, args, "limit", limit);
-  return works(b, tool_op(b->run, "list", args, &result)) ? yyjson_mut_obj_get(result, "memories") : NULL;
+  return succeeded(b, tool_op(b->run, "list", args, &result)) ? yyjson_mut_obj_get(result, "memories") : NULL;
 }
 
 static void add_pinned(struct boot *b) {
@@ -105,7 +105,7 @@ static void add_context(struct boot *b) {
   json_put_bool(run->doc, args, "trusted", true);
   json_put(run->doc, args, "detail", STR("full"));
   json_put_int(run->doc, args, "limit", 4 * CONTEXT_SHOWN);
-  if (works(b, tool_op(run, "search", args, &result)))
+  if (succeeded(b, tool_op(run, "search", args, &result)))
     add_memories(b, v, yyjson_mut_obj_get(result, "results"), CONTEXT_SHOWN, CONTEXT_CHARS);
   close_section(b, v);
 }
@@ -128,7 +128,7 @@ static void add_repeats(struct boot *b) {
   yyjson_mut_val *v = section(b, "REPEATED CORRECTIONS (CRITICAL)"), *result = NULL, *p;
   struct str where = str_empty(b->project) ? STR_NONE : b->project;
   size_t i, n;
-  if (works(b, openbrain_repeats(run, where, 5, &result)))
+  if (succeeded(b, openbrain_repeats(run, where, 5, &result)))
     yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, "pairs"), i, n, p) {
       yyjson_mut_val *x = yyjson_mut_obj_get(p, "a"), *y = yyjson_mut_obj_get(p, "b");
       add_line(b, v,
@@ -161,7 +161,7 @@ static void put_items(struct boot *b, yyjson_mut_val *to) {
   yyjson_mut_val *list = json_put_arr(run->doc, to, "pending_action_items");
   size_t i, n;
   brain_project(run, args, BRAIN_WRITES);
-  if (works(b, tool_op(run, "action list", args, &result)))
+  if (succeeded(b, tool_op(run, "action list", args, &result)))
     yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, "items"), i, n, item) {
       yyjson_mut_val *one = yyjson_mut_arr_add_obj(run->doc, list);
       brain_copy(run, one, "id", item, "id");
@@ -193,7 +193,7 @@ enum status openbrain_boot(struct tool_run *run) {
                    .pinned = yyjson_mut_arr(run->doc)};
   yyjson_mut_val *booted = NULL;
   TRY(brain_source(run, true));
-  if (works(&b, register_session(&b, &booted)) && brain_str(booted, "session").p)
+  if (succeeded(&b, register_session(&b, &booted)) && brain_str(booted, "session").p)
     run->caller.session = brain_str(booted, "session");
   add_pinned(&b);
   add_context(&b);

@@ -1,4 +1,4 @@
-/* openbrain_write.c: the tools of Open Brain v1 that change memories. */
+/* openbrain_write.c: tools of Open Brain v1 that change memories. */
 #include "base/utf8.h"
 #include "core/memory/extract.h"
 #include "core/memory/types.h"
@@ -6,8 +6,8 @@
 
 /* ---- remember ---- */
 
-/* Without a type it is a note, unless its first words speak for another type that is no rule and no task: those have
- * consequences that somebody should ask for. */
+/* The default is a note, unless the first words suggest another type of fact. Rules and tasks have consequences and
+ * must be requested explicitly. */
 static struct str default_type(struct str content) {
   const char *hint = extract_type_hint(content);
   const struct mem_type *t = hint ? type_find(str_from(hint)) : NULL;
@@ -25,7 +25,7 @@ enum status openbrain_prepare_remember(struct tool_run *run, yyjson_mut_val *arg
   return STATUS_OK;
 }
 
-static const char *action_word(struct str action) {
+static const char *action_name(struct str action) {
   return str_is(action, "superseded") ? "updated" : str_is(action, "skipped") ? "skipped" : "stored";
 }
 
@@ -34,13 +34,13 @@ static void put_metadata(struct tool_run *run, yyjson_mut_val *to, struct str ki
   extract_metadata(run->arena, STR(""), content, &found);
   json_put_strs(run->doc, to, "people", &found.people);
   json_put_strs(run->doc, to, "topics", &found.topics);
-  if (str_is(kind, kind_names[KIND_RULE])) /* what it asks for is never done */
+  if (str_is(kind, kind_names[KIND_RULE])) /* a rule is never done */
     json_put_arr(run->doc, to, "action_items");
   else
     json_put_strs(run->doc, to, "action_items", &found.action_items);
 }
 
-/* A near memory is told with the call that replaces it. */
+/* Reports a near duplicate with the call that replaces it. */
 static void put_near(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *result) {
   yyjson_mut_val *w;
   size_t i, n;
@@ -54,7 +54,7 @@ static void put_near(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *r
 
 enum status openbrain_finish_remember(struct tool_run *run, yyjson_mut_val *result) {
   yyjson_mut_val *to = brain_success(run);
-  const char *action = action_word(brain_str(result, "action"));
+  const char *action = action_name(brain_str(result, "action"));
   json_put(run->doc, to, "action", str_from(action));
   brain_copy(run, to, "id", result, "id");
   json_put(run->doc, to, "type", openbrain_type(result));
@@ -95,7 +95,7 @@ void openbrain_error(struct tool_run *run, const struct error *err) {
 
 /* ---- capture_context ---- */
 
-/* A piece that was not stored. True: because of a secret. */
+/* Reports a piece that was not stored; true if it has a secret. */
 static bool put_refused(struct tool_run *run, yyjson_mut_val *errors, struct str preview, yyjson_mut_val *why) {
   yyjson_mut_val *v = yyjson_mut_arr_add_obj(run->doc, errors);
   bool secret = str_is(brain_str(why, "code"), "secret");
@@ -125,12 +125,12 @@ enum status openbrain_finish_capture(struct tool_run *run, yyjson_mut_val *resul
     json_put_int(run->doc, v, "id", id);
     json_put(run->doc, v, "preview", preview);
     json_put(run->doc, v, "type", openbrain_type(known ? there : m));
-    json_put(run->doc, v, "action", known ? STR("skipped") : str_from(action_word(brain_str(m, "action"))));
+    json_put(run->doc, v, "action", known ? STR("skipped") : str_from(action_name(brain_str(m, "action"))));
   }
   if (!secret || yyjson_mut_arr_size(stored))
     return STATUS_OK;
-  error_set(run->err, STATUS_SECRET, "the context holds what looks like a secret: nothing of it was stored");
-  return error_fix(run->err, "take it out, and say where it is kept instead");
+  error_set(run->err, STATUS_SECRET, "the context seems to hold a secret: nothing was stored");
+  return error_fix(run->err, "remove it and store its location instead");
 }
 
 /* ---- belief revision ---- */
@@ -239,7 +239,7 @@ enum status openbrain_finish_prune(struct tool_run *run, yyjson_mut_val *result)
   return STATUS_OK;
 }
 
-/* Those that are there, in one step; `missing` gets the others. */
+/* Forgets the existing ones in one transaction; adds the others to `missing`. */
 static enum status forget_ids(struct tool_run *run, yyjson_val *wanted, yyjson_mut_val *missing,
                               yyjson_mut_val **ret_result) {
   yyjson_mut_val *args = brain_args(run), *m;
@@ -256,7 +256,7 @@ static enum status forget_ids(struct tool_run *run, yyjson_val *wanted, yyjson_m
     else
       json_add_str(run->doc, ids, arena_printf(run->arena, "%lld", (long long)yyjson_get_sint(id)));
   }
-  json_put_bool(run->doc, args, "confirm", true); /* that system asks nobody, and undo brings them back */
+  json_put_bool(run->doc, args, "confirm", true); /* that system does not ask, and undo restores them */
   if (yyjson_mut_arr_size(ids))
     return tool_op(run, "forget", args, ret_result);
   *ret_result = yyjson_mut_obj(run->doc);

@@ -1,5 +1,5 @@
-/* profile_v1.c: the 26 tools of Open Brain v1, for agents whose prompts name them. Data only; openbrain.h has
- * the functions, docs/moving/openbrain.md says what differs. */
+/* profile_v1.c: profile with the 26 tools of Open Brain v1, for agents whose prompts name them. The functions are in
+ * openbrain.h; docs/moving/openbrain.md lists the differences. */
 #include "mcp/profiles/openbrain/openbrain.h"
 #include "mcp/profiles/profiles.h"
 
@@ -30,7 +30,7 @@ static const struct tool_arg remember_args[] = {
                                    "episodic, guardrail, note"),
   PROJECT,
   LIST_OF("projects", "tags", "more project names, as tags"),
-  TEXT("valid_time", 0, "valid_from", "since when it is true, ISO 8601; default now"),
+  TEXT("valid_time", 0, "valid_from", "valid since, ISO 8601; default now"),
   SKILL, END
 };
 static const struct tool_arg capture_args[] = {
@@ -46,7 +46,7 @@ static const struct tool_arg search_args[] = {
   INT("since_days", LOCAL, NULL, "0", "only of the last N days"),
   INT("until_days", LOCAL, NULL, "0", "only older than N days"),
   TEXT("as_of", 0, NULL, "what was known and true then, ISO 8601"),
-  FLAG("include_superseded", 0, NULL, "false", "also what was corrected since"),
+  FLAG("include_superseded", 0, NULL, "false", "also superseded memories"),
   END
 };
 static const struct tool_arg recall_args[] = {MEMORY_ID, END};
@@ -58,13 +58,13 @@ static const struct tool_arg annotate_args[] = {
 static const struct tool_arg list_args[] = {
   INT("limit", LOCAL, NULL, "20", "at most 100"),
   INT("days", LOCAL, NULL, "0", "only of the last N days"),
-  FLAG("include_superseded", LOCAL, NULL, "false", "also what was corrected since"), END
+  FLAG("include_superseded", LOCAL, NULL, "false", "also superseded memories"), END
 };
 static const struct tool_arg no_args[] = {END};
 static const struct tool_arg prune_args[] = {
-  INT("days", 0, NULL, "90", "not used for so long; at least 30"),
+  INT("days", 0, NULL, "90", "days without use; at least 30"),
   INT("min_access", 0, NULL, "0", "read at most this often"),
-  FLAG("dry_run", LOCAL, NULL, "true", "only say what would go"), END
+  FLAG("dry_run", LOCAL, NULL, "true", "only list what would be removed"), END
 };
 static const struct tool_arg forget_many_args[] = {
   {"memory_ids", TOOL_INTS, REQ, "ids", NULL, NULL, "ids of the memories", NULL}, END
@@ -133,9 +133,9 @@ static const struct tool tools[] = {
    .prepare = openbrain_prepare_annotate, .finish = openbrain_finish_annotate},
   {.name = "list_recent", .title = "List recent", .description = "The newest memories.",
    .op = "list", .flags = TOOL_READS, .args = list_args, .run = openbrain_list_recent},
-  {.name = "stats", .title = "Stats", .description = "Counts, and guardrails that say nearly the same.",
+  {.name = "stats", .title = "Stats", .description = "Counts, and near-duplicate guardrails.",
    .op = "stats", .flags = TOOL_READS, .args = no_args, .finish = openbrain_finish_stats},
-  {.name = "prune", .title = "Prune", .description = "Remove old memories that nobody uses; a dry run by default.",
+  {.name = "prune", .title = "Prune", .description = "Remove old unused memories; a dry run by default.",
    .op = "prune", .flags = TOOL_DESTROYS, .args = prune_args,
    .prepare = openbrain_prepare_prune, .finish = openbrain_finish_prune},
   {.name = "forget", .title = "Forget", .description = "Take a memory out of use.",
@@ -168,7 +168,7 @@ static const struct tool tools[] = {
   {.name = "update_active_task", .title = "Update active task", .description = "Tell other sessions what you do now.",
    .op = "session task", .flags = TOOL_IDEMPOTENT, .args = task_args,
    .prepare = brain_prepare_session_signed, .finish = brain_finish_task},
-  {.name = "list_active_sessions", .title = "List active sessions", .description = "Who else is at work.",
+  {.name = "list_active_sessions", .title = "List active sessions", .description = "Other active sessions.",
    .op = "session list", .flags = TOOL_READS, .args = sessions_args,
    .prepare = brain_prepare_read_signed, .finish = brain_finish_sessions},
   {.name = "end_session", .title = "End session", .description = "Sign off.",

@@ -1,5 +1,5 @@
-/* profile_v2.c: the 39 tools of brain_v2, for agents whose prompts name them. Data only; openbrain2.h has the
- * functions, docs/moving/openbrain2.md says what differs. */
+/* profile_v2.c: profile with the 39 tools of brain_v2, for agents whose prompts name them. The functions are in
+ * openbrain2.h; docs/moving/openbrain2.md lists the differences. */
 #include "mcp/profiles/openbrain/openbrain2.h"
 #include "mcp/profiles/profiles.h"
 
@@ -116,9 +116,9 @@ static const struct tool_arg unsupersede_args[] = {
   FLAG("keep_corrector", 0, NULL, "false", "leave the correction active too"), END
 };
 static const struct tool_arg prune_args[] = {
-  INT("days", 0, NULL, "90", "not used for so long; at least 30"),
+  INT("days", 0, NULL, "90", "days without use; at least 30"),
   INT("min_access", 0, NULL, "0", "read at most this often"),
-  FLAG("dry_run", LOCAL, NULL, "true", "only say what would go"), END
+  FLAG("dry_run", LOCAL, NULL, "true", "only list what would be removed"), END
 };
 static const struct tool_arg due_args[] = {
   {"hours", TOOL_NUMBER, 0, NULL, NULL, "24", "how old the last run must be", NULL}, END
@@ -159,7 +159,7 @@ static const struct tool tools[] = {
    .description = "Tell other sessions what you do now.",
    .op = "session task", .flags = TOOL_IDEMPOTENT, .args = task_args,
    .prepare = brain_prepare_session, .finish = brain_finish_task},
-  {.name = "list_active_sessions_v2", .title = "List active sessions", .description = "Who else is at work.",
+  {.name = "list_active_sessions_v2", .title = "List active sessions", .description = "Other active sessions.",
    .op = "session list", .flags = TOOL_READS, .args = sessions_args,
    .prepare = brain_prepare_read, .finish = brain_finish_sessions},
   {.name = "write_handoff_v2", .title = "Write handoff", .description = "A note for the next session.",
@@ -223,7 +223,7 @@ static const struct tool tools[] = {
    .flags = TOOL_DESTROYS | TOOL_IDEMPOTENT, .args = forget_many_args, .run = openbrain2_forget_many},
   {.name = "unsupersede_v2", .title = "Unsupersede", .description = "Take a correction back.",
    .op = "unsupersede", .args = unsupersede_args, .run = openbrain2_unsupersede},
-  {.name = "prune_v2", .title = "Prune", .description = "Remove old memories that nobody uses; a dry run by default.",
+  {.name = "prune_v2", .title = "Prune", .description = "Remove old unused memories; a dry run by default.",
    .op = "prune", .flags = TOOL_DESTROYS, .args = prune_args,
    .prepare = openbrain2_prepare_prune, .finish = openbrain2_finish_prune},
 
@@ -263,7 +263,7 @@ static const struct tool tools[] = {
    .op = "scratch list", .flags = TOOL_READS, .args = no_args, .finish = brain_finish_scratch_list},
 
   /* observability */
-  {.name = "health_v2", .title = "Health", .description = "Is everything as it should be?",
+  {.name = "health_v2", .title = "Health", .description = "Server and store health.",
    .op = "doctor", .flags = TOOL_READS, .args = no_args, .run = openbrain2_health},
   {.name = "metrics_v2", .title = "Metrics", .description = "Calls, errors and times of each tool.",
    .flags = TOOL_READS, .args = no_args, .run = openbrain2_metrics},
