@@ -24,10 +24,18 @@ struct mcp_options {
   struct pool *pool;
   struct feed *feed; /* NULL: no change notifications */
   const struct profile *profile;
-  bool conformance;    /* serve the fixtures of the official conformance suite; see server.h */
+  bool conformance;    /* also serve the fixtures of the official conformance suite; see server.h */
   bool one_connection; /* stdio: the legacy handshake belongs to the process, not to a session id */
   bool no_maintain;    /* stdio: no maintenance while idle */
 };
+/* The option --conformance, the last row of a table. Only builds with tests have it; else the row is a terminator. */
+#ifdef CAIRN_CONFORMANCE
+#define CONFORMANCE_PARAM                                                                                              \
+  {"conformance", PARAM_BOOL, 0, NULL, NULL, NULL, "also offer the fixtures of the MCP conformance suite"}
+#else
+#define CONFORMANCE_PARAM {0}
+#endif
+
 NODISCARD enum status mcp_new(const struct mcp_options *options, struct mcp_server **ret_server, struct error *err);
 /* Called before a transport closes its connections: cancels running calls, ends each stream with its last message, and
  * refuses new streams. The transport must still call mcp_hang_up() for each stream. */

@@ -17,8 +17,8 @@ enum { ENGINES = 4 };
 const struct param mcp_params[] = {
     {"profile", PARAM_TEXT, 0, NULL, "NAME", NULL,
      "set of tools that is offered (default: CAIRN_PROFILE, else default)"},
-    {"conformance", PARAM_BOOL, 0, NULL, NULL, NULL, "offer the fixtures of the MCP conformance suite, too"},
     SANDBOX_PARAM,
+    CONFORMANCE_PARAM,
     {0},
 };
 

@@ -31,8 +31,8 @@ const struct param serve_params[] = {
     {"allow_host", PARAM_LIST, 0, NULL, "NAME", NULL,
      "a name that clients may call the server by, besides its address; repeat it"},
     {"require_token", PARAM_BOOL, 0, NULL, NULL, NULL, "ask callers on this machine for a token, too"},
-    {"conformance", PARAM_BOOL, 0, NULL, NULL, NULL, "offer the fixtures of the MCP conformance suite, too"},
     SANDBOX_PARAM,
+    CONFORMANCE_PARAM,
     {0},
 };
 

@@ -102,7 +102,7 @@ void list_tools(struct exchange *x) {
       yyjson_mut_arr_append(list, tool_definition(x->doc, offered));
   }
   if (x->server->options.conformance)
-    fixture_tools(x, list);
+    mcp_fixtures->list_tools(x, list);
   answer_page(x, &tool_list, list, after);
 }
 
@@ -116,7 +116,7 @@ void list_prompts(struct exchange *x) {
     if (op_offered(who, p->op))
       yyjson_mut_arr_append(list, prompt_definition(x->doc, p));
   if (x->server->options.conformance)
-    fixture_prompts(x, list);
+    mcp_fixtures->list_prompts(x, list);
   answer_page(x, &prompt_list, list, after);
 }
 
@@ -228,7 +228,7 @@ void list_resources(struct exchange *x) {
     }
   }
   if (x->server->options.conformance)
-    fixture_resources(x, list);
+    mcp_fixtures->list_resources(x, list);
   follow(x);
   answer_page(x, &resource_list, list, after);
 }
@@ -251,6 +251,6 @@ void list_templates(struct exchange *x) {
                                             .mime = r->mime,
                                             .is_template = true});
   if (x->server->options.conformance)
-    fixture_templates(x, list);
+    mcp_fixtures->list_templates(x, list);
   answer_page(x, &template_list, list, after);
 }

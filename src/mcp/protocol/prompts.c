@@ -174,6 +174,6 @@ void method_prompts_get(struct exchange *x) {
     return;
   else if (p)
     get(x, p, args);
-  else if (!x->server->options.conformance || !fixture_prompt(x, name, args))
+  else if (!x->server->options.conformance || !mcp_fixtures->get_prompt(x, name, args))
     exchange_error(x, 200, RPC_PARAMS, NULL, "Unknown prompt: %.*s", STR_ARG(name.n > 128 ? STR("?") : name));
 }

@@ -255,6 +255,6 @@ void method_resources_read(struct exchange *x) {
     exchange_error(x, 200, RPC_PARAMS, NULL, "Invalid params: uri is missing");
   else if (!input_check(x, &state))
     return;
-  else if (!read_any(x, uri) && !(x->server->options.conformance && fixture_read(x, uri)))
+  else if (!read_any(x, uri) && !(x->server->options.conformance && mcp_fixtures->read(x, uri)))
     not_found(x, uri);
 }

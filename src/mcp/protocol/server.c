@@ -209,6 +209,8 @@ void mcp_handle(struct mcp_server *server, const struct mcp_sender *sender, cons
 
 /* ---- lifetime ---- */
 
+const struct mcp_fixtures *mcp_fixtures;
+
 enum status mcp_new(const struct mcp_options *options, struct mcp_server **ret_server, struct error *err) {
   struct mcp_server *server = mem_zalloc(sizeof(*server));
   if (!server)
@@ -218,6 +220,7 @@ enum status mcp_new(const struct mcp_options *options, struct mcp_server **ret_s
     return error_set(err, STATUS_INTERNAL, "no source of random numbers is available");
   }
   server->options = *options;
+  server->options.conformance = options->conformance && mcp_fixtures;
   server->message_pool = secret_pool_new();
   randombytes_buf(server->secret, sizeof(server->secret));
   pthread_mutex_init(&server->lock, NULL);

@@ -248,12 +248,17 @@ void lost_note(struct mcp_server *server, struct lost *l);
 void lost_back(struct mcp_server *server, struct str team, struct str handle);
 void lost_stop(struct mcp_server *server);
 
-/* ---- fixtures.c: for the official conformance suite, with --conformance alone ---- */
+/* ---- fixtures of the official conformance suite ---- */
 
-void fixture_tools(struct exchange *x, yyjson_mut_val *list);
-void fixture_prompts(struct exchange *x, yyjson_mut_val *list);
-void fixture_resources(struct exchange *x, yyjson_mut_val *list);
-void fixture_templates(struct exchange *x, yyjson_mut_val *list);
-bool fixture_call(struct exchange *x, struct str name, yyjson_val *args);
-bool fixture_prompt(struct exchange *x, struct str name, yyjson_val *args);
-bool fixture_read(struct exchange *x, struct str uri);
+/* tests/program/conformance.c defines them; only builds with tests have them. */
+struct mcp_fixtures {
+  void (*list_tools)(struct exchange *x, yyjson_mut_val *list);
+  void (*list_prompts)(struct exchange *x, yyjson_mut_val *list);
+  void (*list_resources)(struct exchange *x, yyjson_mut_val *list);
+  void (*list_templates)(struct exchange *x, yyjson_mut_val *list);
+  /* False if there is no such tool, prompt or resource. */
+  bool (*call)(struct exchange *x, struct str name);
+  bool (*get_prompt)(struct exchange *x, struct str name, yyjson_val *args);
+  bool (*read)(struct exchange *x, struct str uri);
+};
+extern const struct mcp_fixtures *mcp_fixtures; /* NULL: none; the option `conformance` has no effect */

@@ -148,7 +148,7 @@ void method_tools_call(struct exchange *x) {
     const struct tool *tool = tool_find(x->profile, name);
     if (tool)
       run_tool(x, tool, args);
-    else if (!x->server->options.conformance || !fixture_call(x, name, args))
+    else if (!x->server->options.conformance || !mcp_fixtures->call(x, name))
       exchange_error(x, 200, RPC_PARAMS, NULL, "Unknown tool: %.*s", STR_ARG(name.n > 128 ? STR("?") : name));
   }
 }
