@@ -1,7 +1,7 @@
 /* foreign.h: helpers for profiles that imitate other systems: reading results of operations, answering in JSON. */
 #pragma once
 
-#include "mcp/tools/tool.h"
+#include "mcp/tools/shape.h"
 
 struct str result_text(yyjson_mut_val *obj, const char *name);
 int64_t result_int(yyjson_mut_val *obj, const char *name);

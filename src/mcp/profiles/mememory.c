@@ -18,30 +18,39 @@ static struct str from_foreign_delivery(struct str theirs) {
   return str_is(theirs, "bootstrap") ? STR("boot") : theirs;
 }
 
-static yyjson_mut_val *memory_of(struct tool_run *run, yyjson_mut_val *m) {
-  yyjson_mut_val *v = yyjson_mut_obj(run->doc), *l;
+static void put_scope(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *m) {
   struct str project = result_text(m, "project");
-  size_t i, n;
-  result_copy(run, v, "id", m, "uid");
-  result_copy(run, v, "content", m, "body");
-  add_text(run, v, "scope", project.n ? STR("project") : STR("global"));
+  add_text(run, to, "scope", project.n ? STR("project") : STR("global"));
   if (project.n)
-    add_text(run, v, "project", project);
-  result_copy(run, v, "type", m, "type");
-  add_text(run, v, "delivery", to_foreign_delivery(result_text(m, "delivery")));
-  result_copy(run, v, "tags", m, "tags");
-  result_copy(run, v, "weight", m, "weight");
+    add_text(run, to, "project", project);
+}
+
+static void put_delivery(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *m) {
+  add_text(run, to, "delivery", to_foreign_delivery(result_text(m, "delivery")));
+}
+
+static void put_superseded(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *m) {
+  yyjson_mut_val *l;
+  size_t i, n;
   yyjson_mut_arr_foreach(yyjson_mut_obj_get(m, "links"), i, n, l) {
     if (str_is(result_text(l, "direction"), "out") &&
         (str_is(result_text(l, "rel"), "supersedes") || str_is(result_text(l, "rel"), "shadows")))
-      result_copy(run, v, "supersedes", l, "uid");
+      result_copy(run, to, "supersedes", l, "uid");
   }
-  result_copy(run, v, "created_at", m, "created_at");
-  result_copy(run, v, "updated_at", m, "created_at"); /* a text never changes: its version is as old as it */
-  result_copy(run, v, "ttl", m, "expires_at");
-  result_copy(run, v, "untrusted", m, "untrusted");
-  return v;
 }
+
+static const struct shape memory_shape[] = {
+    COPY("id=uid content=body"),
+    CALL(put_scope),
+    COPY("type"),
+    CALL(put_delivery),
+    COPY("tags weight"),
+    CALL(put_superseded),
+    COPY("created_at updated_at=created_at"), /* a text never changes after its creation */
+    COPY("ttl=expires_at untrusted"),
+    {0},
+};
+static const struct shape hit_shape[] = {OBJECT("memory", memory_shape), COPY("score"), {0}};
 
 /* The current version of a memory: ids that an agent has noted stay valid after updates. */
 static enum status current(struct tool_run *run, struct str id, yyjson_mut_val **ret_memory) {
@@ -137,7 +146,7 @@ static enum status report_conflict(struct tool_run *run, yyjson_mut_val *memory,
     buf_addf(&b, "  [%.*s] (similarity: %.0f%%) %.*s\n", STR_ARG(result_text(other, "uid")), similarity * 100,
              STR_ARG(result_text(other, "body")));
     yyjson_mut_val *c = yyjson_mut_arr_add_obj(run->doc, list);
-    yyjson_mut_obj_add_val(run->doc, c, "memory", memory_of(run, other));
+    yyjson_mut_obj_add_val(run->doc, c, "memory", shape_object(run, other, memory_shape));
     json_put_num(run->doc, c, "similarity", similarity);
   }
   buf_adds(&b, "\nOptions:\n  1. Keep both: if they complement each other\n"
@@ -197,7 +206,7 @@ static enum status run_remember(struct tool_run *run) {
   add_bool(run, args, "keep_both", true);
   TRY(tool_op(run, "remember", args, &stored));
   TRY(run_get(run, result_text(stored, "uid"), &m));
-  yyjson_mut_val *memory = memory_of(run, m), *near = contradiction(run, stored);
+  yyjson_mut_val *memory = shape_object(run, m, memory_shape), *near = contradiction(run, stored);
   run->result = yyjson_mut_obj(run->doc);
   yyjson_mut_obj_add_val(run->doc, run->result, "memory", memory);
   run->text = pretty_json(run, memory);
@@ -233,22 +242,18 @@ static enum status run_recall(struct tool_run *run) {
   run->result = yyjson_mut_obj(run->doc);
   yyjson_mut_val *list = json_put_arr(run->doc, run->result, "results");
   yyjson_mut_arr_foreach(yyjson_mut_obj_get(found, "results"), i, n, m) {
-    if (!is_wanted(m, &w) || (int64_t)yyjson_mut_arr_size(list) >= limit)
-      continue;
-    yyjson_mut_val *v = yyjson_mut_arr_add_obj(run->doc, list);
-    yyjson_mut_obj_add_val(run->doc, v, "memory", memory_of(run, m));
-    result_copy(run, v, "score", m, "score");
+    if (is_wanted(m, &w) && (int64_t)yyjson_mut_arr_size(list) < limit)
+      yyjson_mut_arr_append(list, shape_object(run, m, hit_shape));
   }
   answer_json(run, run->result, list);
   return STATUS_OK;
 }
 
 static enum status run_memories(struct tool_run *run) {
-  yyjson_mut_val *args = new_args(run), *all, *m;
+  yyjson_mut_val *args = new_args(run), *all;
   struct str scope = json_str(run->args, "scope"), project = json_str(run->args, "project");
   struct wanted w = {.exact = true};
   int64_t limit = json_int(run->args, "limit", 20);
-  size_t i, n;
   TRY(project_of(run, &w.project));
   if (str_empty(scope) && str_empty(project)) { /* no filter: all projects */
     add_bool(run, args, "all_projects", true);
@@ -262,10 +267,8 @@ static enum status run_memories(struct tool_run *run) {
     add_text(run, args, "delivery", from_foreign_delivery(json_str(run->args, "delivery")));
   TRY(run_list(run, args, is_wanted, &w, limit <= 0 ? 20 : (size_t)limit, &all));
   run->result = yyjson_mut_obj(run->doc);
-  yyjson_mut_val *list = json_put_arr(run->doc, run->result, "memories");
-  yyjson_mut_arr_foreach(all, i, n, m) {
-    yyjson_mut_arr_append(list, memory_of(run, m));
-  }
+  yyjson_mut_val *list = shape_list(run, all, memory_shape);
+  yyjson_mut_obj_add_val(run->doc, run->result, "memories", list);
   answer_json(run, run->result, list);
   return STATUS_OK;
 }
@@ -301,7 +304,7 @@ static enum status run_update(struct tool_run *run) {
     add_bool(run, args, flags[i], true);
   TRY(tool_op(run, "supersede", args, &stored));
   TRY(run_get(run, result_text(stored, "uid"), &m));
-  yyjson_mut_val *memory = memory_of(run, m);
+  yyjson_mut_val *memory = shape_object(run, m, memory_shape);
   answer_json(run, memory, memory);
   return STATUS_OK;
 }

@@ -106,7 +106,7 @@ static yyjson_mut_val *first_members(struct arena *a, yyjson_mut_doc *doc, const
 
 yyjson_mut_val *tool_output(struct arena *a, yyjson_mut_doc *doc, const struct tool *tool, size_t room) {
   struct joined j;
-  if (tool->run || (tool->finish && !(tool->flags & TOOL_SAME)))
+  if (tool->run || tool->shape || (tool->finish && !(tool->flags & TOOL_SAME)))
     return NULL;
   for (int shallow = 0; shallow < 2; shallow++) {
     struct result_style style = {.loose = true, .shallow = shallow};

@@ -2,6 +2,7 @@
 #include "mcp/tools/tool.h"
 
 #include "mcp/tools/internal.h"
+#include "mcp/tools/shape.h"
 #include "op/run/scrub.h"
 
 const struct profile *profile_find(struct str name) {
@@ -78,6 +79,13 @@ enum status tool_op(struct tool_run *run, const char *name, yyjson_mut_val *args
 
 /* ---- the call ---- */
 
+static void apply_shape(struct tool_run *run, yyjson_mut_val *result) {
+  const char *shown = run->tool->shown;
+  run->result = shape_object(run, result, run->tool->shape);
+  if (shown)
+    run->text = json_write(run->arena, *shown ? yyjson_mut_obj_get(run->result, shown) : run->result, true);
+}
+
 static enum status run_op(struct tool_run *run) {
   const char *name = run->action ? run->action->op : run->tool->op;
   const struct op *op = name ? op_find(str_from(name)) : NULL;
@@ -89,6 +97,8 @@ static enum status run_op(struct tool_run *run) {
     TRY(run->tool->prepare(run, args));
   TRY(tool_op(run, op->name, args, &result));
   run->result = result;
+  if (run->tool->shape)
+    apply_shape(run, result);
   return run->tool->finish ? run->tool->finish(run, result) : STATUS_OK;
 }
 

@@ -4,7 +4,7 @@
  * A row: `args` describes the client's arguments; each is passed to the operation's argument `to`, or to the one with
  * the same name if `to` is NULL; `fixed` adds members. Functions cover what a table cannot express: `prepare` changes
  * the operation's arguments before the call, `finish` turns its result into the tool's, `run` replaces both, for tools
- * that need several operations or none.
+ * that need several operations or none. A `shape` is a table in place of `finish`.
  *
  * A new profile is one file with a table, and one line in profiles.c. */
 #pragma once
@@ -58,6 +58,7 @@ enum {
 };
 
 struct tool_run;
+struct shape;
 
 /* A tool with an argument `action` maps to several operations. Each action takes those of the tool's arguments that its
  * operation has; any other argument is an error that lists the valid ones. */
@@ -81,6 +82,8 @@ struct tool {
   enum status (*prepare)(struct tool_run *run, yyjson_mut_val *args);
   enum status (*finish)(struct tool_run *run, yyjson_mut_val *result);
   enum status (*run)(struct tool_run *run);
+  const struct shape *shape; /* replaces `finish`: the answer as a table (shape.h) */
+  const char *shown;         /* with `shape`: the text is the indented JSON of this member, "": of the whole answer */
   /* Ends with name == NULL. The tool then has an argument `action`, which is required unless the row has an `op`: the
    * operation that runs without it. */
   const struct tool_action *actions;

@@ -2,11 +2,10 @@
  * and scratch values. */
 #pragma once
 
-#include "mcp/tools/tool.h"
+#include "mcp/profiles/foreign.h"
 
 /* ---- members of a result; a missing one, or one of another type, yields the default ---- */
 
-struct str brain_str(yyjson_mut_val *obj, const char *name);
 int64_t brain_int(yyjson_mut_val *obj, const char *name, int64_t missing);
 double brain_num(yyjson_mut_val *obj, const char *name, double missing);
 bool brain_bool(yyjson_mut_val *obj, const char *name);
@@ -15,21 +14,15 @@ size_t brain_count(yyjson_mut_val *obj, const char *name);
 
 /* ---- building ---- */
 
-/* An object of the call's document: arguments of an operation, or a result with "success": true. */
-yyjson_mut_val *brain_args(struct tool_run *run);
+/* Sets the answer to {"success": true}. */
 yyjson_mut_val *brain_success(struct tool_run *run);
-/* Copies a member; a list that is missing becomes an empty one. */
-void brain_copy(struct tool_run *run, yyjson_mut_val *to, const char *name, yyjson_mut_val *from, const char *member);
+/* Copies a list; a missing one becomes an empty one. */
 void brain_copy_list(struct tool_run *run, yyjson_mut_val *to, const char *name, yyjson_mut_val *from,
                      const char *member);
 void brain_null(struct tool_run *run, yyjson_mut_val *to, const char *name);
 /* The result with its raw JSON parts parsed. */
 yyjson_mut_val *brain_plain(struct tool_run *run, yyjson_mut_val *result);
-/* The first `characters` characters. */
-struct str brain_preview(struct str text, size_t characters);
 struct str brain_upper(struct tool_run *run, struct str text);
-struct str brain_time(struct tool_run *run, int64_t ms);
-int64_t brain_now(const struct tool_run *run);
 
 /* ---- arguments ---- */
 
@@ -59,6 +52,10 @@ enum status brain_prepare_write_signed(struct tool_run *run, yyjson_mut_val *arg
 NODISCARD enum status brain_look(struct tool_run *run, int64_t id, yyjson_mut_val **ret_memory);
 /* All notes on a memory as one text. */
 struct str brain_annotation(struct tool_run *run, yyjson_mut_val *memory);
+/* For shapes: "annotation" if there is one; "score": upvotes minus downvotes; "similarity" of a search result. */
+void brain_put_annotation(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *memory);
+void brain_put_score(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *memory);
+void brain_put_similarity(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *memory);
 bool brain_pinned(yyjson_mut_val *memory);
 /* Refuses to pin a memory without a project. */
 NODISCARD enum status brain_refuse_global_pin(struct tool_run *run);
@@ -70,19 +67,14 @@ void brain_error(struct tool_run *run, const struct error *err);
 
 /* ---- tools that are the same in both ---- */
 
-enum status brain_finish_scratch_set(struct tool_run *run, yyjson_mut_val *result);
-enum status brain_finish_scratch_get(struct tool_run *run, yyjson_mut_val *result);
-enum status brain_finish_scratch_list(struct tool_run *run, yyjson_mut_val *result);
+extern const struct shape brain_scratch_set_shape[], brain_scratch_get_shape[], brain_scratch_list_shape[];
+extern const struct shape brain_task_shape[], brain_sessions_shape[], brain_end_shape[];
+extern const struct shape brain_session_shape[]; /* one session */
 enum status brain_prepare_session(struct tool_run *run, yyjson_mut_val *args);
 enum status brain_prepare_session_signed(struct tool_run *run, yyjson_mut_val *args);
-enum status brain_finish_task(struct tool_run *run, yyjson_mut_val *result);
-enum status brain_finish_sessions(struct tool_run *run, yyjson_mut_val *result);
-enum status brain_finish_end(struct tool_run *run, yyjson_mut_val *result);
+
 /* Task and location of a boot. A pid or host from the agent counts only if the server knows neither process nor
  * connection: later calls must be matched with the session by their origin. */
 void brain_boot_args(struct tool_run *run, yyjson_mut_val *args);
-/* Sessions in the form of active_sessions. */
-void brain_put_sessions(struct tool_run *run, yyjson_mut_val *to, const char *name, yyjson_mut_val *from,
-                        const char *member);
 /* A message that a client shows when a conversation begins. */
 enum status brain_reminder(struct tool_run *run, const char *title, const char *message);

@@ -52,28 +52,22 @@ static void put_target(struct tool_run *run, yyjson_mut_val *args) {
   if (!m && first > 0 && brain_look(run, first, &m) != STATUS_OK)
     m = NULL;
   if (m)
-    brain_copy(run, args, "project", m, "project");
+    result_copy(run, args, "project", m, "project");
   else
     brain_project(run, args, BRAIN_WRITES);
 }
 
 /* Adds the pending items; returns the call that answers the first. */
 static struct str put_pending(struct tool_run *run, bool is_v2, yyjson_mut_val *to) {
-  yyjson_mut_val *args = brain_args(run), *result = NULL, *item;
+  yyjson_mut_val *args = new_args(run), *result = NULL, *item;
   struct error why = *run->err;
   struct buf call = BUF(run->arena);
   put_target(run, args);
   if (tool_op(run, "action list", args, &result) == STATUS_OK) {
     json_put_int(run->doc, to, "pending_count", brain_int(result, "pending", 0));
-    yyjson_mut_val *list = json_put_arr(run->doc, to, "pending_action_items");
-    size_t i, n;
-    yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, "items"), i, n, item) {
-      yyjson_mut_val *v = yyjson_mut_arr_add_obj(run->doc, list);
-      brain_copy(run, v, "id", item, "id");
-      brain_copy(run, v, "memory_id", item, "memory");
-      brain_copy(run, v, "text", item, "text");
-      brain_copy(run, v, "kind", item, "kind");
-    }
+    static const struct shape items[] = {COPY("id memory_id=memory text kind"), {0}};
+    yyjson_mut_obj_add_val(run->doc, to, "pending_action_items",
+                           shape_list(run, yyjson_mut_obj_get(result, "items"), items));
   }
   *run->err = why;
   item = yyjson_mut_arr_get_first(yyjson_mut_obj_get(result, "items"));
@@ -81,7 +75,7 @@ static struct str put_pending(struct tool_run *run, bool is_v2, yyjson_mut_val *
     buf_addf(&call, "acknowledge_action_item_v2(item_id=%lld, ", (long long)brain_int(item, "id", 0));
   else
     buf_addf(&call, "acknowledge_action_item(source=\"%.*s\", memory_id=%lld, text=\"%.*s\", ",
-             STR_ARG(run->caller.source), (long long)brain_int(item, "memory", 0), STR_ARG(brain_str(item, "text")));
+             STR_ARG(run->caller.source), (long long)brain_int(item, "memory", 0), STR_ARG(result_text(item, "text")));
   buf_adds(&call, "decision=\"will_execute\"), or already_done or not_relevant with a reason; one call for each item");
   return buf_str(&call);
 }
