@@ -16,8 +16,8 @@ enum { ENGINES = 4 };
 
 const struct param mcp_params[] = {
     {"profile", PARAM_TEXT, 0, NULL, "NAME", NULL, "tool profile (default: CAIRN_PROFILE, else default)"},
-    {"conformance", PARAM_BOOL, 0, NULL, NULL, NULL, "also offer the fixtures of the MCP conformance suite"},
     SANDBOX_PARAM,
+    CONFORMANCE_PARAM,
     {0},
 };
 

@@ -31,8 +31,8 @@ const struct param serve_params[] = {
     {"allow_host", PARAM_LIST, 0, NULL, "NAME", NULL,
      "host name that clients may use, besides the address; may be repeated"},
     {"require_token", PARAM_BOOL, 0, NULL, NULL, NULL, "require a token from local clients too"},
-    {"conformance", PARAM_BOOL, 0, NULL, NULL, NULL, "also offer the fixtures of the MCP conformance suite"},
     SANDBOX_PARAM,
+    CONFORMANCE_PARAM,
     {0},
 };
 

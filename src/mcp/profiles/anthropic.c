@@ -1,6 +1,6 @@
-/* anthropic.c: Anthropic's memory tool (memory_20250818): one tool with six commands over files in /memories.
+/* anthropic.c: profile of Anthropic's memory tool (memory_20250818): one tool with six commands on files in /memories.
  *
- * The sentences of successes come with the results of the operations; here is what its errors look like. */
+ * The operations return the texts of successful calls; this file formats the errors. */
 #include "core/files/memfile.h"
 #include "mcp/profiles/profiles.h"
 
@@ -8,7 +8,7 @@
 
 struct command {
   const char *name, *op;
-  const char *args[4]; /* that it needs, all but the last `optional` ones; ends with NULL */
+  const char *args[4]; /* required, except for the last `optional` ones; ends with NULL */
   size_t optional;
 };
 
@@ -63,7 +63,7 @@ static enum status run_memory(struct tool_run *run) {
   const struct command *c = command_of(json_str(run->args, "command"));
   yyjson_mut_val *args = yyjson_mut_obj(run->doc), *result;
   if (!c)
-    return bad_call(run, "command", "is none of the six");
+    return bad_call(run, "command", "is not one of the six");
   TRY(copy_args(run, c, args));
   if (c == &commands[0])
     TRY(copy_range(run, args));
@@ -78,7 +78,7 @@ static enum status run_memory(struct tool_run *run) {
 
 /* ---- errors ---- */
 
-/* An error's message has an end; a text that was looked for may be longer, and is repeated in full. */
+/* Repeats the searched text in full; an error's message may have truncated it. */
 static struct str match_error(struct tool_run *run, const struct error *err) {
   struct str old = json_str(run->args, "old_str"), path = json_str(run->args, "path"), fix = str_from(err->fix);
   if (strcmp(err->step, "no_match") == 0)
@@ -101,7 +101,7 @@ static void say_error(struct tool_run *run, const struct error *err) {
   if (is_step(err, "no_match") || is_step(err, "matches"))
     run->text = match_error(run, err);
   else if (err->code == STATUS_SECRET)
-    run->text = arena_printf(run->arena, "Error: %s. Take it out, and note where it is kept instead.", err->message);
+    run->text = arena_printf(run->arena, "Error: %s. Remove it and store its location instead.", err->message);
   else
     run->text = arena_printf(run->arena, "%s%s", bare ? "" : "Error: ", err->message);
   run->result = yyjson_mut_obj(run->doc);
@@ -116,8 +116,8 @@ static const struct tool_arg memory_args[] = {
     {.name = "view_range", .form = TOOL_INTS, .help = "view: first and last line, such as [1, 20]; -1 is the end"},
     {.name = "file_text", .form = TOOL_TEXT, .help = "create: the content"},
     {.name = "old_str", .form = TOOL_TEXT, .help = "str_replace: text that occurs once in the file"},
-    {.name = "new_str", .form = TOOL_TEXT, .help = "str_replace: what takes its place; without it the text goes"},
-    {.name = "insert_line", .form = TOOL_INT, .help = "insert: the line behind which the text goes; 0 is the top"},
+    {.name = "new_str", .form = TOOL_TEXT, .help = "str_replace: replacement; without it the text is removed"},
+    {.name = "insert_line", .form = TOOL_INT, .help = "insert: line after which the text is inserted; 0 is the top"},
     {.name = "insert_text", .form = TOOL_TEXT, .help = "insert: the text"},
     {.name = "old_path", .form = TOOL_TEXT, .help = "rename: file or directory"},
     {.name = "new_path", .form = TOOL_TEXT, .help = "rename: its new path"},
@@ -140,6 +140,6 @@ const struct profile profile_anthropic = {
     .name = "anthropic",
     .title = "Cairn as Anthropic's memory tool",
     .tools = tools,
-    .budget = -1, /* a view is cut at 16,000 characters, as the tool's clients expect */
+    .budget = -1, /* no limit; the operation truncates a view at 16,000 characters, as the tool's clients expect */
     .error = say_error,
 };

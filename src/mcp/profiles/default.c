@@ -1,7 +1,7 @@
-/* default.c: the profile of Cairn's own: few tools, through which an agent reaches everything that is its own.
+/* default.c: Cairn's default profile: a few tools that cover every operation an agent needs.
  *
- * Every word here is sent with every conversation: a tool has at most 250 tokens. What is rarely needed is in `fields`,
- * whose members are arguments of the operation. */
+ * All of this text is sent with every conversation: a tool has at most 250 tokens. Rarely used arguments of the
+ * operation are members of `fields`. */
 #include "mcp/profiles/default.h"
 #include "mcp/profiles/profiles.h"
 
@@ -35,7 +35,7 @@ const struct tool_arg default_search_args[] = {
 
 const struct tool_arg default_get_args[] = {
   ARG("id", ID, .flags = ARG_REQUIRED, .help = "id, uid or key"),
-  ARG("from", INT, .flags = ARG_LOCAL, .help = "byte of the body to begin with"),
+  ARG("from", INT, .flags = ARG_LOCAL, .help = "first byte of the body"),
   PROJECT, MAX_TOKENS,
   END
 };
@@ -161,7 +161,7 @@ const struct tool_action default_skill_actions[] = {
   END
 };
 
-/* No `fields` here: settings are shown, not changed, by an agent. */
+/* No `fields`: agents may read settings, not change them. */
 static const struct tool_arg admin_args[] = {
   ARG("name", TEXT, .help = "a setting"),
   ARG("days", INT),

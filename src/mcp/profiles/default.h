@@ -1,4 +1,4 @@
-/* default.h: what the default profile shares with the one that only reads. */
+/* default.h: declarations shared by the default and the read-only profile. */
 #pragma once
 
 #include "mcp/tools/tool.h"

@@ -1,12 +1,11 @@
-/* default_rows.c: what the tables of the default profile cannot say: the start of a conversation, and a part of a body.
- */
+/* default_rows.c: functions of the default profile: boot, and reading part of a body. */
 #include "core/text/token_count.h"
 #include "core/trust/present.h"
 #include "mcp/profiles/default.h"
 #include "mcp/tools/internal.h"
 
-/* The operation fits its reply into the budget as it is sent; the text says it all, so the sections stay out. Commands
- * that become calls of tools take a few words more. */
+/* The operation fits its reply into the budget. The text contains everything, so the sections are left out. The share
+ * leaves room for tool calls, which are longer than the commands that they replace. */
 enum { BOOT_SHARE = 94 };
 
 enum status default_boot_prepare(struct tool_run *run, yyjson_mut_val *args) {
@@ -17,8 +16,8 @@ enum status default_boot_prepare(struct tool_run *run, yyjson_mut_val *args) {
   return STATUS_OK;
 }
 
-/* "- 3 more: cairn list ..." is the operation's own line, and names a command. */
-static struct str line_words(struct tool_run *run, struct str line) {
+/* Rewrites "- 3 more: cairn list ...", which the operation adds and which names a command. */
+static struct str rewrite_line(struct tool_run *run, struct str line) {
   size_t i = 2;
   while (i < line.n && ascii_digit(line.p[i]))
     i++;
@@ -26,8 +25,8 @@ static struct str line_words(struct tool_run *run, struct str line) {
   return is_more ? tool_words(run, line) : line;
 }
 
-/* The calls that fetch what was dropped, before the reply is measured: they are longer than the commands. */
-static void say_fetch(struct tool_run *run, yyjson_mut_val *dropped) {
+/* Rewrites the commands that fetch dropped items before the reply is measured: calls are longer. */
+static void rewrite_dropped(struct tool_run *run, yyjson_mut_val *dropped) {
   size_t i, n;
   yyjson_mut_val *e;
   yyjson_mut_arr_foreach(dropped, i, n, e) {
@@ -45,11 +44,11 @@ enum status default_boot_finish(struct tool_run *run, yyjson_mut_val *result) {
   rest = present_neutral(run->arena, rest);
   struct buf b = BUF(run->arena);
   while (str_line(&rest, &line))
-    buf_addf(&b, "%.*s\n", STR_ARG(line_words(run, line)));
+    buf_addf(&b, "%.*s\n", STR_ARG(rewrite_line(run, line)));
   struct str shown = buf_str(&b), degraded = mut_member(result, "degraded");
   yyjson_mut_set_strn(text, shown.p, shown.n);
-  say_fetch(run, yyjson_mut_obj_get(result, "dropped"));
-  /* The text says what was dropped, too. */
+  rewrite_dropped(run, yyjson_mut_obj_get(result, "dropped"));
+  /* The text also lists what was dropped. */
   if (run->budget > 0 && tokens_estimate(json_write(run->arena, result, false)) > (size_t)run->budget)
     yyjson_mut_obj_remove_key(result, "dropped");
   if (degraded.n)
@@ -58,7 +57,7 @@ enum status default_boot_finish(struct tool_run *run, yyjson_mut_val *result) {
   return STATUS_OK;
 }
 
-/* Offsets are those of the text as it is shown, so that the next part begins where the last one ended. */
+/* Offsets count bytes of the escaped text, so that parts join without gaps. */
 enum status default_get_finish(struct tool_run *run, yyjson_mut_val *result) {
   int64_t from = json_int(run->args, "from", 0);
   yyjson_mut_val *body = yyjson_mut_obj_get(result, "body");

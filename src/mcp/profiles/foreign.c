@@ -1,4 +1,4 @@
-/* foreign.c: what the profiles of other systems share. */
+/* foreign.c: helpers for profiles that imitate other systems. */
 #include "mcp/profiles/foreign.h"
 
 struct str result_text(yyjson_mut_val *obj, const char *name) {
@@ -51,9 +51,7 @@ enum status run_list(struct tool_run *run, yyjson_mut_val *args, wanted_fn wante
   add_text(run, args, "detail", STR("full"));
   while (offset < total && yyjson_mut_arr_size(all) < limit) {
     yyjson_mut_obj_put(args, yyjson_mut_str(run->doc, "offset"), yyjson_mut_sint(run->doc, offset));
-    enum status s = tool_op(run, "list", args, &page);
-    if (s != STATUS_OK)
-      return s;
+    TRY(tool_op(run, "list", args, &page));
     total = result_int(page, "total");
     offset += PAGE;
     size_t i, n;

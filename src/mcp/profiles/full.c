@@ -1,5 +1,5 @@
-/* full.c: one tool for each operation, with the operation's own arguments: for programs, and for agents that
- * may do everything. What needs a file of the server is left to the command line. */
+/* full.c: profile with one tool per operation and the operation's own arguments: for programs, and for agents that may
+ * do everything. Operations on files of the server are available only from the CLI. */
 #include "mcp/profiles/profiles.h"
 
 /* clang-format off */

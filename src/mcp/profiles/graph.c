@@ -1,10 +1,10 @@
-/* graph.c: the nine tools of the official memory server, over the knowledge graph that lies in the memories. */
+/* graph.c: profile with the nine tools of the official memory server, on the knowledge graph in the memories. */
 #include "mcp/profiles/foreign.h"
 #include "mcp/profiles/profiles.h"
 
 /* ---- calls ---- */
 
-/* The objects of an argument as lines of JSON, each with its type where the operation wants one. */
+/* The objects of an argument as lines of JSON; `type` is added to each unless it is NULL. */
 static yyjson_mut_val *lines_from(struct tool_run *run, const char *name, const char *type) {
   yyjson_mut_val *args = new_args(run), *list = json_put_arr(run->doc, args, "lines");
   size_t i, n;
@@ -18,7 +18,7 @@ static yyjson_mut_val *lines_from(struct tool_run *run, const char *name, const 
   return args;
 }
 
-/* One member of the operation's result is the answer. */
+/* Answers with one member of the operation's result. */
 static enum status run_lines(struct tool_run *run, const char *op, yyjson_mut_val *args, const char *member) {
   yyjson_mut_val *result, *answer = yyjson_mut_obj(run->doc);
   TRY(tool_op(run, op, args, &result));
@@ -39,7 +39,7 @@ static enum status add_observations(struct tool_run *run) {
   return run_lines(run, "graph observe", lines_from(run, "observations", NULL), "results");
 }
 
-/* Deletions say that they are done, whatever was there. */
+/* Like the official server, reports success even if nothing was there. */
 static enum status run_delete(struct tool_run *run, yyjson_mut_val *args, const char *what) {
   yyjson_mut_val *result;
   TRY(tool_op(run, "graph delete", args, &result));
@@ -65,46 +65,22 @@ static enum status delete_relations(struct tool_run *run) {
   return run_delete(run, lines_from(run, "relations", NULL), "Relations");
 }
 
-/* The members that the official server has, and no others: whoever stores the answer again stores the graph. */
-static yyjson_mut_val *copy_members(struct tool_run *run, yyjson_mut_val *list, const char *const *names) {
-  yyjson_mut_val *copy = yyjson_mut_arr(run->doc), *v;
-  size_t i, n;
-  yyjson_mut_arr_foreach(list, i, n, v) {
-    yyjson_mut_val *to = yyjson_mut_arr_add_obj(run->doc, copy);
-    for (const char *const *p = names; *p; p++)
-      result_copy(run, to, *p, v, *p);
-  }
-  return copy;
-}
-
-static yyjson_mut_val *graph_of(struct tool_run *run, yyjson_mut_val *result) {
-  static const char *const of_entity[] = {"name", "entityType", "observations", NULL};
-  static const char *const of_relation[] = {"from", "to", "relationType", NULL};
-  yyjson_mut_val *graph = yyjson_mut_obj(run->doc);
-  yyjson_mut_obj_add_val(run->doc, graph, "entities",
-                         copy_members(run, yyjson_mut_obj_get(result, "entities"), of_entity));
-  yyjson_mut_obj_add_val(run->doc, graph, "relations",
-                         copy_members(run, yyjson_mut_obj_get(result, "relations"), of_relation));
-  return graph;
-}
-
-static enum status finish_read(struct tool_run *run, yyjson_mut_val *result) {
-  yyjson_mut_val *graph = graph_of(run, result);
-  answer_json(run, graph, graph);
-  return STATUS_OK;
-}
+/* Only the members of the official server, so that a client which stores the answer again stores the same graph. */
+static const struct shape entity_shape[] = {COPY("name entityType observations"), {0}};
+static const struct shape relation_shape[] = {COPY("from to relationType"), {0}};
+static const struct shape graph_shape[] = {EACH("entities", entity_shape), EACH("relations", relation_shape), {0}};
 
 static enum status read_resource(struct tool_run *run, struct str variable, struct str *ret_text) {
   yyjson_mut_val *result;
   (void)variable;
   TRY(tool_op(run, "graph read", new_args(run), &result));
-  *ret_text = pretty_json(run, graph_of(run, result));
+  *ret_text = pretty_json(run, shape_object(run, result, graph_shape));
   return STATUS_OK;
 }
 
 /* ---- the table ---- */
 
-static void say_error(struct tool_run *run, const struct error *err) {
+static void format_error(struct tool_run *run, const struct error *err) {
   run->text = arena_printf(run->arena, "%s", err->message);
   run->result = op_error_json(run->doc, err);
 }
@@ -192,7 +168,8 @@ static const struct tool tools[] = {
      .flags = TOOL_READS | TOOL_IDEMPOTENT,
      .args = no_args,
      .output = OUT_GRAPH,
-     .finish = finish_read},
+     .shape = graph_shape,
+     .shown = ""},
     {.name = "search_nodes",
      .title = "Search Nodes",
      .description = "Find entities by text and by meaning.",
@@ -200,7 +177,8 @@ static const struct tool tools[] = {
      .flags = TOOL_READS | TOOL_IDEMPOTENT,
      .args = search_args,
      .output = OUT_GRAPH,
-     .finish = finish_read},
+     .shape = graph_shape,
+     .shown = ""},
     {.name = "open_nodes",
      .title = "Open Nodes",
      .description = "Entities by their names, with their relations.",
@@ -208,7 +186,8 @@ static const struct tool tools[] = {
      .flags = TOOL_READS | TOOL_IDEMPOTENT,
      .args = open_args,
      .output = OUT_GRAPH,
-     .finish = finish_read},
+     .shape = graph_shape,
+     .shown = ""},
     {0},
 };
 
@@ -224,5 +203,5 @@ const struct profile profile_graph = {
     .tools = tools,
     .resources = resources,
     .budget = -1,
-    .error = say_error,
+    .error = format_error,
 };

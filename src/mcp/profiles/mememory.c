@@ -1,4 +1,4 @@
-/* mememory.c: the seven tools and the resources of mememory. */
+/* mememory.c: profile with the seven tools and the resources of mememory. */
 #include "core/text/token_count.h"
 #include "mcp/profiles/foreign.h"
 #include "mcp/profiles/mememory_help.h"
@@ -8,40 +8,51 @@ enum { BOOTSTRAP_TOKENS = 30000, PINNED_TOKENS = 5000, NEAR_SHOWN = 5 };
 
 /* ---- memories ---- */
 
-static struct str delivery_there(struct str ours) {
+static struct str to_foreign_delivery(struct str ours) {
   if (str_is(ours, "boot"))
     return STR("bootstrap");
   return str_is(ours, "pinned") ? ours : STR("on_demand");
 }
 
-static struct str delivery_here(struct str theirs) { return str_is(theirs, "bootstrap") ? STR("boot") : theirs; }
+static struct str from_foreign_delivery(struct str theirs) {
+  return str_is(theirs, "bootstrap") ? STR("boot") : theirs;
+}
 
-static yyjson_mut_val *memory_of(struct tool_run *run, yyjson_mut_val *m) {
-  yyjson_mut_val *v = yyjson_mut_obj(run->doc), *l;
+static void put_scope(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *m) {
   struct str project = result_text(m, "project");
-  size_t i, n;
-  result_copy(run, v, "id", m, "uid");
-  result_copy(run, v, "content", m, "body");
-  add_text(run, v, "scope", project.n ? STR("project") : STR("global"));
+  add_text(run, to, "scope", project.n ? STR("project") : STR("global"));
   if (project.n)
-    add_text(run, v, "project", project);
-  result_copy(run, v, "type", m, "type");
-  add_text(run, v, "delivery", delivery_there(result_text(m, "delivery")));
-  result_copy(run, v, "tags", m, "tags");
-  result_copy(run, v, "weight", m, "weight");
+    add_text(run, to, "project", project);
+}
+
+static void put_delivery(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *m) {
+  add_text(run, to, "delivery", to_foreign_delivery(result_text(m, "delivery")));
+}
+
+static void put_superseded(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *m) {
+  yyjson_mut_val *l;
+  size_t i, n;
   yyjson_mut_arr_foreach(yyjson_mut_obj_get(m, "links"), i, n, l) {
     if (str_is(result_text(l, "direction"), "out") &&
         (str_is(result_text(l, "rel"), "supersedes") || str_is(result_text(l, "rel"), "shadows")))
-      result_copy(run, v, "supersedes", l, "uid");
+      result_copy(run, to, "supersedes", l, "uid");
   }
-  result_copy(run, v, "created_at", m, "created_at");
-  result_copy(run, v, "updated_at", m, "created_at"); /* a text never changes: its version is as old as it */
-  result_copy(run, v, "ttl", m, "expires_at");
-  result_copy(run, v, "untrusted", m, "untrusted");
-  return v;
 }
 
-/* The current version of what an id names: an id that an agent noted stays good after updates. */
+static const struct shape memory_shape[] = {
+    COPY("id=uid content=body"),
+    CALL(put_scope),
+    COPY("type"),
+    CALL(put_delivery),
+    COPY("tags weight"),
+    CALL(put_superseded),
+    COPY("created_at updated_at=created_at"), /* a text never changes after its creation */
+    COPY("ttl=expires_at untrusted"),
+    {0},
+};
+static const struct shape hit_shape[] = {OBJECT("memory", memory_shape), COPY("score"), {0}};
+
+/* The current version of a memory: ids that an agent has noted stay valid after updates. */
 static enum status current(struct tool_run *run, struct str id, yyjson_mut_val **ret_memory) {
   enum status s = run_get(run, id, ret_memory);
   if (s != STATUS_OK || !str_is(result_text(*ret_memory, "state"), "superseded"))
@@ -50,15 +61,15 @@ static enum status current(struct tool_run *run, struct str id, yyjson_mut_val *
   return head ? run_get(run, arena_printf(run->arena, "%lld", (long long)head), ret_memory) : s;
 }
 
-/* ---- where ---- */
+/* ---- scope ---- */
 
 static enum status need_project(struct tool_run *run) {
   error_set(run->err, STATUS_USAGE, "project is required when scope is project");
   return error_fix(run->err, "repeat the call with project");
 }
 
-/* The project of a call: "" is the global scope. */
-static enum status place(struct tool_run *run, struct str *ret_project) {
+/* The project of a call; "" is the global scope. */
+static enum status project_of(struct tool_run *run, struct str *ret_project) {
   struct str scope = json_str(run->args, "scope"), project = json_str(run->args, "project");
   if (str_is(scope, "global") || (str_empty(scope) && str_empty(project)))
     *ret_project = STR("");
@@ -87,7 +98,7 @@ static void add_weight(struct tool_run *run, yyjson_mut_val *args) {
   json_put_num(run->doc, args, "weight", w < 0.1 ? 0.1 : w);
 }
 
-/* What a replacement does not say stays as it was: its place. */
+/* A replacement without a scope keeps that of the old memory. */
 static enum status add_replaced(struct tool_run *run, yyjson_mut_val *args, struct str *project) {
   struct str old = str_trim(json_str(run->args, "supersedes"));
   yyjson_mut_val *m;
@@ -101,13 +112,13 @@ static enum status add_replaced(struct tool_run *run, yyjson_mut_val *args, stru
   return STATUS_OK;
 }
 
-/* The memories that it may contradict; NULL when there are none. */
+/* The memories that the stored one may contradict; NULL if there are none. */
 static yyjson_mut_val *contradiction(struct tool_run *run, yyjson_mut_val *stored) {
   size_t i, n;
   yyjson_mut_val *w;
   yyjson_val *copy;
   struct error ignored;
-  /* Parts of a result may be JSON that is not parsed yet. */
+  /* Parts of a result may be raw JSON. */
   if (json_read(run->arena, json_write(run->arena, stored, false), &copy, &ignored) != STATUS_OK)
     return NULL;
   stored = yyjson_val_mut_copy(run->doc, copy);
@@ -118,7 +129,7 @@ static yyjson_mut_val *contradiction(struct tool_run *run, yyjson_mut_val *store
   return NULL;
 }
 
-static enum status say_conflict(struct tool_run *run, yyjson_mut_val *memory, yyjson_mut_val *near) {
+static enum status report_conflict(struct tool_run *run, yyjson_mut_val *memory, yyjson_mut_val *near) {
   yyjson_mut_val *list = json_put_arr(run->doc, run->result, "contradictions"), *o, *other;
   struct buf b = BUF(run->arena);
   size_t i, n;
@@ -130,14 +141,12 @@ static enum status say_conflict(struct tool_run *run, yyjson_mut_val *memory, yy
   yyjson_mut_arr_foreach(near, i, n, o) {
     if (i >= NEAR_SHOWN)
       break;
-    enum status s = run_get(run, arena_printf(run->arena, "%lld", (long long)result_int(o, "id")), &other);
-    if (s != STATUS_OK)
-      return s;
+    TRY(run_get(run, arena_printf(run->arena, "%lld", (long long)result_int(o, "id")), &other));
     double similarity = yyjson_mut_get_num(yyjson_mut_obj_get(o, "similarity"));
     buf_addf(&b, "  [%.*s] (similarity: %.0f%%) %.*s\n", STR_ARG(result_text(other, "uid")), similarity * 100,
              STR_ARG(result_text(other, "body")));
     yyjson_mut_val *c = yyjson_mut_arr_add_obj(run->doc, list);
-    yyjson_mut_obj_add_val(run->doc, c, "memory", memory_of(run, other));
+    yyjson_mut_obj_add_val(run->doc, c, "memory", shape_object(run, other, memory_shape));
     json_put_num(run->doc, c, "similarity", similarity);
   }
   buf_adds(&b, "\nOptions:\n  1. Keep both: if they complement each other\n"
@@ -149,8 +158,8 @@ static enum status say_conflict(struct tool_run *run, yyjson_mut_val *memory, yy
   return STATUS_OK;
 }
 
-/* Tokens of all memories that are delivered this way. */
-static enum status weigh(struct tool_run *run, struct str delivery, struct str project, size_t *ret_tokens) {
+/* Estimated tokens of all memories with this delivery. */
+static enum status count_tokens(struct tool_run *run, struct str delivery, struct str project, size_t *ret_tokens) {
   yyjson_mut_val *args = new_args(run), *list, *m;
   size_t i, n, bytes = 0;
   add_text(run, args, "delivery", delivery);
@@ -159,7 +168,7 @@ static enum status weigh(struct tool_run *run, struct str delivery, struct str p
   yyjson_mut_arr_foreach(list, i, n, m) {
     bytes += result_text(m, "body").n;
   }
-  *ret_tokens = (bytes * 2 + 3) / 7; /* 3.5 bytes each */
+  *ret_tokens = (bytes * 2 + 3) / 7; /* 3.5 bytes per token */
   return STATUS_OK;
 }
 
@@ -168,7 +177,7 @@ static enum status check_budget(struct tool_run *run, yyjson_mut_val *memory, st
   size_t tokens = 0, most = boot ? BOOTSTRAP_TOKENS : PINNED_TOKENS;
   if (!boot && !str_is(delivery, "pinned"))
     return STATUS_OK;
-  TRY(weigh(run, delivery, project, &tokens));
+  TRY(count_tokens(run, delivery, project, &tokens));
   if (tokens <= most)
     return STATUS_OK;
   struct str json = pretty_json(run, memory);
@@ -182,8 +191,8 @@ static enum status check_budget(struct tool_run *run, yyjson_mut_val *memory, st
 
 static enum status run_remember(struct tool_run *run) {
   yyjson_mut_val *args = new_args(run), *stored, *m;
-  struct str project, delivery = delivery_here(json_str(run->args, "delivery"));
-  TRY(place(run, &project));
+  struct str project, delivery = from_foreign_delivery(json_str(run->args, "delivery"));
+  TRY(project_of(run, &project));
   TRY(add_replaced(run, args, &project));
   add_text(run, args, "text", json_str(run->args, "content"));
   add_text(run, args, "project", project);
@@ -197,12 +206,12 @@ static enum status run_remember(struct tool_run *run) {
   add_bool(run, args, "keep_both", true);
   TRY(tool_op(run, "remember", args, &stored));
   TRY(run_get(run, result_text(stored, "uid"), &m));
-  yyjson_mut_val *memory = memory_of(run, m), *near = contradiction(run, stored);
+  yyjson_mut_val *memory = shape_object(run, m, memory_shape), *near = contradiction(run, stored);
   run->result = yyjson_mut_obj(run->doc);
   yyjson_mut_obj_add_val(run->doc, run->result, "memory", memory);
   run->text = pretty_json(run, memory);
   if (near && yyjson_mut_arr_size(near))
-    return say_conflict(run, memory, near);
+    return report_conflict(run, memory, near);
   return check_budget(run, memory, result_text(m, "delivery"), project);
 }
 
@@ -210,7 +219,7 @@ static enum status run_remember(struct tool_run *run) {
 
 struct wanted {
   struct str project;
-  bool exact; /* of that project alone */
+  bool exact; /* only memories of that project */
 };
 
 static bool is_wanted(yyjson_mut_val *m, const void *arg) {
@@ -224,7 +233,7 @@ static enum status run_recall(struct tool_run *run) {
   int64_t limit = json_int(run->args, "limit", 5);
   size_t i, n;
   limit = limit <= 0 ? 5 : limit > 100 ? 100 : limit;
-  TRY(place(run, &w.project));
+  TRY(project_of(run, &w.project));
   add_text(run, args, "query", json_str(run->args, "query"));
   add_text(run, args, "project", w.project);
   add_text(run, args, "detail", STR("full"));
@@ -233,24 +242,20 @@ static enum status run_recall(struct tool_run *run) {
   run->result = yyjson_mut_obj(run->doc);
   yyjson_mut_val *list = json_put_arr(run->doc, run->result, "results");
   yyjson_mut_arr_foreach(yyjson_mut_obj_get(found, "results"), i, n, m) {
-    if (!is_wanted(m, &w) || (int64_t)yyjson_mut_arr_size(list) >= limit)
-      continue;
-    yyjson_mut_val *v = yyjson_mut_arr_add_obj(run->doc, list);
-    yyjson_mut_obj_add_val(run->doc, v, "memory", memory_of(run, m));
-    result_copy(run, v, "score", m, "score");
+    if (is_wanted(m, &w) && (int64_t)yyjson_mut_arr_size(list) < limit)
+      yyjson_mut_arr_append(list, shape_object(run, m, hit_shape));
   }
   answer_json(run, run->result, list);
   return STATUS_OK;
 }
 
 static enum status run_memories(struct tool_run *run) {
-  yyjson_mut_val *args = new_args(run), *all, *m;
+  yyjson_mut_val *args = new_args(run), *all;
   struct str scope = json_str(run->args, "scope"), project = json_str(run->args, "project");
   struct wanted w = {.exact = true};
   int64_t limit = json_int(run->args, "limit", 20);
-  size_t i, n;
-  TRY(place(run, &w.project));
-  if (str_empty(scope) && str_empty(project)) { /* no filter: everything there is */
+  TRY(project_of(run, &w.project));
+  if (str_empty(scope) && str_empty(project)) { /* no filter: all projects */
     add_bool(run, args, "all_projects", true);
     w.exact = false;
   } else {
@@ -259,13 +264,11 @@ static enum status run_memories(struct tool_run *run) {
   if (!str_empty(json_str(run->args, "type")))
     add_text(run, args, "type", json_str(run->args, "type"));
   if (!str_empty(json_str(run->args, "delivery")))
-    add_text(run, args, "delivery", delivery_here(json_str(run->args, "delivery")));
+    add_text(run, args, "delivery", from_foreign_delivery(json_str(run->args, "delivery")));
   TRY(run_list(run, args, is_wanted, &w, limit <= 0 ? 20 : (size_t)limit, &all));
   run->result = yyjson_mut_obj(run->doc);
-  yyjson_mut_val *list = json_put_arr(run->doc, run->result, "memories");
-  yyjson_mut_arr_foreach(all, i, n, m) {
-    yyjson_mut_arr_append(list, memory_of(run, m));
-  }
+  yyjson_mut_val *list = shape_list(run, all, memory_shape);
+  yyjson_mut_obj_add_val(run->doc, run->result, "memories", list);
   answer_json(run, run->result, list);
   return STATUS_OK;
 }
@@ -281,7 +284,7 @@ static enum status run_forget(struct tool_run *run) {
     add_text(run, args, "reason", STR("deleted by forget"));
     s = tool_op(run, "forget", args, &result);
   }
-  if (s != STATUS_OK && s != STATUS_NOT_FOUND) /* what is not there is as good as deleted */
+  if (s != STATUS_OK && s != STATUS_NOT_FOUND) /* a missing memory counts as deleted */
     return s;
   run->result = yyjson_mut_obj(run->doc);
   add_text(run, run->result, "id", id);
@@ -301,7 +304,7 @@ static enum status run_update(struct tool_run *run) {
     add_bool(run, args, flags[i], true);
   TRY(tool_op(run, "supersede", args, &stored));
   TRY(run_get(run, result_text(stored, "uid"), &m));
-  yyjson_mut_val *memory = memory_of(run, m);
+  yyjson_mut_val *memory = shape_object(run, m, memory_shape);
   answer_json(run, memory, memory);
   return STATUS_OK;
 }
@@ -329,7 +332,7 @@ static enum status finish_stats(struct tool_run *run, yyjson_mut_val *result) {
   result_copy(run, r, "by_type", result, "by_type");
   deliveries = json_put_obj(run->doc, r, "by_delivery");
   yyjson_mut_obj_foreach(yyjson_mut_obj_get(result, "by_delivery"), i, n, key, v) {
-    struct str name = delivery_there((struct str){yyjson_mut_get_str(key), yyjson_mut_get_len(key)});
+    struct str name = to_foreign_delivery((struct str){yyjson_mut_get_str(key), yyjson_mut_get_len(key)});
     if (str_is(name, "on_demand"))
       on_demand += yyjson_mut_get_sint(v);
     else
@@ -358,7 +361,7 @@ static enum status read_bootstrap(struct tool_run *run, struct str project, stru
   add_text(run, args, "project", project.p ? project : STR(""));
   add_text(run, args, "format", STR("full"));
   const struct origin *origin = run->caller.origin;
-  run->caller.origin = NULL; /* reading it begins no session */
+  run->caller.origin = NULL; /* reading it must not start a session */
   enum status s = tool_op(run, "boot", args, &result);
   run->caller.origin = origin;
   if (s == STATUS_OK)
@@ -374,7 +377,7 @@ static enum status read_pinned(struct tool_run *run, struct str project, struct 
   json_put_bool(run->doc, args, "trusted", true);
   add_text(run, args, "project", project.p ? project : STR(""));
   TRY(run_list(run, args, NULL, NULL, SIZE_MAX, &list));
-  /* What holds everywhere first. */
+  /* Global memories first. */
   for (int own = 0; own < 2; own++)
     yyjson_mut_arr_foreach(list, i, n, m) {
       struct str of = result_text(m, "project");
@@ -403,7 +406,7 @@ static const struct profile_resource resources[] = {
 
 /* ---- the table ---- */
 
-static void say_error(struct tool_run *run, const struct error *err) {
+static void format_error(struct tool_run *run, const struct error *err) {
   struct str fix = tool_words(run, str_from(err->fix));
   run->text =
       arena_printf(run->arena, "%s failed: %s%s%.*s", run->tool->name, err->message, fix.n ? "\n" : "", STR_ARG(fix));
@@ -507,5 +510,5 @@ const struct profile profile_mememory = {
     .tools = tools,
     .resources = resources,
     .budget = -1,
-    .error = say_error,
+    .error = format_error,
 };

@@ -1,4 +1,4 @@
-/* mememory_help.c: what the tool `help` of the profile mememory says. */
+/* mememory_help.c: texts of the tool `help` of the profile mememory. */
 #include "mcp/profiles/mememory_help.h"
 
 #include <stddef.h>

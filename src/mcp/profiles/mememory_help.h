@@ -1,4 +1,4 @@
-/* mememory_help.h: what the tool `help` of the profile mememory says. */
+/* mememory_help.h: texts of the tool `help` of the profile mememory. */
 #pragma once
 
 struct help_topic {

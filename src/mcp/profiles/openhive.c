@@ -1,11 +1,12 @@
-/* openhive.c: the tools of openhive: memories by key, superseded with a reason, and the vault of a team. */
+/* openhive.c: profile with the tools of openhive: memories by key, superseded with a reason, and the vault of a team.
+ */
 #include "core/memory/types.h"
 #include "mcp/profiles/foreign.h"
 #include "mcp/profiles/profiles.h"
 
 /* ---- types ---- */
 
-/* Of our types these are openhive's; its aliases are ours, and one that means another type here. */
+/* openhive's types, a subset of Cairn's. It has the same aliases, except that "note" means a decision. */
 static const char *const type_names[] = {"identity", "lesson", "decision", "context", "reference", "historical"};
 
 static enum status resolve_type(struct tool_run *run, struct str given, struct str *ret_type) {
@@ -22,39 +23,37 @@ static enum status resolve_type(struct tool_run *run, struct str given, struct s
 
 /* ---- entries ---- */
 
-/* A memory that was stored without a key is named by its number, which is taken wherever a key is. */
+/* A memory without a key is named by its id, which is accepted wherever a key is. */
 static void put_key(struct tool_run *run, yyjson_mut_val *into, yyjson_mut_val *memory) {
   struct str key = result_text(memory, "key");
   add_text(run, into, "key", key.p ? key : arena_printf(run->arena, "%lld", (long long)result_int(memory, "id")));
 }
 
-static yyjson_mut_val *entry_of(struct tool_run *run, yyjson_mut_val *memory) {
-  yyjson_mut_val *e = yyjson_mut_obj(run->doc), *l;
-  size_t i, n;
-  result_copy(run, e, "id", memory, "id");
-  add_text(run, e, "team_name", run->caller.team);
-  put_key(run, e, memory);
-  result_copy(run, e, "content", memory, "body");
-  result_copy(run, e, "type", memory, "type");
-  result_copy(run, e, "untrusted", memory, "untrusted");
-  add_bool(run, e, "is_active", str_is(result_text(memory, "state"), "active"));
-  yyjson_mut_arr_foreach(yyjson_mut_obj_get(memory, "links"), i, n, l) {
-    if (!str_is(result_text(l, "rel"), "supersedes") || !str_is(result_text(l, "direction"), "out"))
-      continue;
-    result_copy(run, e, "supersedes_id", l, "id");
-    result_copy(run, e, "supersede_reason", l, "reason");
-  }
-  result_copy(run, e, "updated_by", memory, "source");
-  result_copy(run, e, "created_at", memory, "created_at");
-  result_copy(run, e, "updated_at", memory, "created_at"); /* a text never changes: its version is as old as it */
-  return e;
+static void put_team(struct tool_run *run, yyjson_mut_val *into, yyjson_mut_val *memory UNUSED) {
+  add_text(run, into, "team_name", run->caller.team);
 }
 
-static yyjson_mut_val *success(struct tool_run *run) {
-  yyjson_mut_val *r = yyjson_mut_obj(run->doc);
-  add_bool(run, r, "success", true);
-  return r;
+static void put_superseded(struct tool_run *run, yyjson_mut_val *into, yyjson_mut_val *memory) {
+  static const struct shape rows[] = {COPY("supersedes_id=id supersede_reason=reason"), {0}};
+  yyjson_mut_val *l;
+  size_t i, n;
+  yyjson_mut_arr_foreach(yyjson_mut_obj_get(memory, "links"), i, n, l) {
+    if (str_is(result_text(l, "rel"), "supersedes") && str_is(result_text(l, "direction"), "out"))
+      shape_add(run, into, l, rows);
+  }
 }
+
+static const struct shape entry_shape[] = {
+    COPY("id"),
+    CALL(put_team),
+    CALL(put_key),
+    COPY("content=body type untrusted"),
+    IS("is_active=state", "active"),
+    CALL(put_superseded),
+    COPY("updated_by=source created_at updated_at=created_at"), /* a text never changes after its creation */
+    {0},
+};
+static const struct shape saved_shape[] = {SUCCESS, OBJECT("entry", entry_shape), {0}};
 
 static enum status done(struct tool_run *run, yyjson_mut_val *result) {
   answer_json(run, result, result);
@@ -63,7 +62,7 @@ static enum status done(struct tool_run *run, yyjson_mut_val *result) {
 
 /* ---- memory_save ---- */
 
-static enum status exists(struct tool_run *run, yyjson_mut_val *memory) {
+static enum status refuse_existing(struct tool_run *run, yyjson_mut_val *memory) {
   struct str key = result_text(memory, "key"), type = result_text(memory, "type"), body = result_text(memory, "body");
   error_set(run->err, STATUS_CONFLICT,
             "Active entry exists for key \"%.*s\", supersede_reason required. Current entry: [%.*s] %.*s", STR_ARG(key),
@@ -71,7 +70,7 @@ static enum status exists(struct tool_run *run, yyjson_mut_val *memory) {
   return error_fix(run->err, "say in supersede_reason why the current entry was wrong or is outdated");
 }
 
-/* The memory that holds the key now; NULL when none does. */
+/* The active memory with this key; NULL if there is none. */
 static enum status active_entry(struct tool_run *run, struct str key, yyjson_mut_val **ret_memory) {
   struct error *outer = run->err, ignored;
   yyjson_mut_val *m = NULL;
@@ -98,18 +97,16 @@ static enum status run_save(struct tool_run *run) {
   TRY(resolve_type(run, json_str(run->args, "type"), &type));
   TRY(active_entry(run, key, &held));
   if (held && str_empty(reason))
-    return exists(run, held);
+    return refuse_existing(run, held);
   add_text(run, args, "text", json_str(run->args, "content"));
   add_text(run, args, "key", key);
   add_text(run, args, "type", type);
-  add_bool(run, args, "keep_both", true); /* another key is another entry, whatever it says */
+  add_bool(run, args, "keep_both", true); /* similar text under another key is another entry */
   if (reason.n)
     add_text(run, args, "reason", reason);
   TRY(tool_op(run, "remember", args, &stored));
   TRY(run_get(run, result_text(stored, "uid"), &memory));
-  yyjson_mut_val *r = success(run);
-  yyjson_mut_obj_add_val(run->doc, r, "entry", entry_of(run, memory));
-  return done(run, r);
+  return done(run, shape_object(run, memory, saved_shape));
 }
 
 /* ---- the other memory tools ---- */
@@ -132,90 +129,52 @@ static enum status run_delete(struct tool_run *run) {
     if (s != STATUS_OK)
       return s;
   }
-  yyjson_mut_val *r = success(run);
+  yyjson_mut_val *r = yyjson_mut_obj(run->doc);
+  add_bool(run, r, "success", true);
   add_bool(run, r, "deleted", found);
   return done(run, r);
 }
 
-static enum status finish_search(struct tool_run *run, yyjson_mut_val *result) {
-  yyjson_mut_val *r = yyjson_mut_obj(run->doc), *list = json_put_arr(run->doc, r, "results"), *m;
-  size_t i, n;
-  yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, "results"), i, n, m) {
-    yyjson_mut_val *e = yyjson_mut_arr_add_obj(run->doc, list);
-    struct str source = result_text(m, "source");
-    put_key(run, e, m);
-    result_copy(run, e, "snippet", m, "snippet");
-    result_copy(run, e, "untrusted", m, "untrusted");
-    result_copy(run, e, "score", m, "score");
-    result_copy(run, e, "type", m, "type");
-    add_bool(run, e, "is_active", !str_is(result_text(m, "state"), "superseded"));
-    add_text(run, e, "source", str_is(source, "keyword") ? source : STR("hybrid"));
-  }
-  add_text(run, r, "search_mode",
-           str_is(result_text(result, "search_mode"), "keyword") ? STR("keyword") : STR("hybrid"));
-  result_copy(run, r, "degraded", result, "degraded");
-  return done(run, r);
+static struct str mode_of(yyjson_mut_val *from, const char *name) {
+  return str_is(result_text(from, name), "keyword") ? STR("keyword") : STR("hybrid");
 }
+
+static void put_hit_state(struct tool_run *run, yyjson_mut_val *into, yyjson_mut_val *memory) {
+  add_bool(run, into, "is_active", !str_is(result_text(memory, "state"), "superseded"));
+  add_text(run, into, "source", mode_of(memory, "source"));
+}
+
+static void put_search_mode(struct tool_run *run, yyjson_mut_val *into, yyjson_mut_val *result) {
+  add_text(run, into, "search_mode", mode_of(result, "search_mode"));
+}
+
+static const struct shape hit_shape[] = {CALL(put_key), COPY("snippet untrusted score type"), CALL(put_hit_state), {0}};
+static const struct shape search_shape[] = {EACH("results", hit_shape), CALL(put_search_mode), COPY("degraded"), {0}};
 
 static enum status run_memories(struct tool_run *run) {
   struct str type = json_str(run->args, "type");
-  yyjson_mut_val *args = new_args(run), *list, *m, *r = yyjson_mut_obj(run->doc);
-  size_t i, n;
+  yyjson_mut_val *args = new_args(run), *list, *r = yyjson_mut_obj(run->doc), *entries;
   TRY(str_empty(type) ? STATUS_OK : resolve_type(run, type, &type));
   if (!str_empty(type))
     add_text(run, args, "type", type);
   TRY(run_list(run, args, NULL, NULL, SIZE_MAX, &list));
-  yyjson_mut_val *entries = json_put_arr(run->doc, r, "entries");
-  yyjson_mut_arr_foreach(list, i, n, m) {
-    yyjson_mut_arr_append(entries, entry_of(run, m));
-  }
+  entries = shape_list(run, list, entry_shape);
+  yyjson_mut_obj_add_val(run->doc, r, "entries", entries);
   answer_json(run, r, entries);
   return STATUS_OK;
 }
 
 /* ---- the vault ---- */
 
-static yyjson_mut_val *vault_entry(struct tool_run *run, yyjson_mut_val *value) {
-  yyjson_mut_val *e = yyjson_mut_obj(run->doc);
-  result_copy(run, e, "key", value, "key");
-  result_copy(run, e, "value", value, "value");
-  result_copy(run, e, "handle", value, "handle");
-  result_copy(run, e, "isSecret", value, "is_secret");
-  result_copy(run, e, "updated_at", value, "updated_at");
-  return e;
-}
-
-static enum status finish_vault_set(struct tool_run *run, yyjson_mut_val *result) {
-  yyjson_mut_val *r = success(run);
-  yyjson_mut_obj_add_val(run->doc, r, "entry", vault_entry(run, result));
-  return done(run, r);
-}
-
-static enum status finish_vault_get(struct tool_run *run, yyjson_mut_val *result) {
-  yyjson_mut_val *r = success(run);
-  result_copy(run, r, "value", result, "value");
-  return done(run, r);
-}
-
-static enum status finish_vault_list(struct tool_run *run, yyjson_mut_val *result) {
-  yyjson_mut_val *r = yyjson_mut_obj(run->doc), *list = json_put_arr(run->doc, r, "entries"), *v;
-  size_t i, n;
-  yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, "entries"), i, n, v) {
-    yyjson_mut_arr_append(list, vault_entry(run, v));
-  }
-  answer_json(run, r, list);
-  return STATUS_OK;
-}
-
-static enum status finish_vault_delete(struct tool_run *run, yyjson_mut_val *result) {
-  yyjson_mut_val *r = success(run);
-  result_copy(run, r, "deleted", result, "deleted");
-  return done(run, r);
-}
+static const struct shape value_shape[] = {COPY("key value handle isSecret=is_secret updated_at"), {0}};
+static const struct shape vault_set_shape[] = {SUCCESS, OBJECT("entry", value_shape), {0}};
+static const struct shape vault_get_shape[] = {SUCCESS, COPY("value"), {0}};
+static const struct shape vault_list_shape[] = {EACH("entries", value_shape), {0}};
+static const struct shape vault_delete_shape[] = {SUCCESS, COPY("deleted"), {0}};
 
 /* ---- the table ---- */
 
-static void say_error(struct tool_run *run, const struct error *err) {
+static void format_error(struct tool_run *run, const struct error *err) {
   yyjson_mut_val *r = yyjson_mut_obj(run->doc);
   struct str fix = tool_words(run, str_from(err->fix));
   add_bool(run, r, "success", false);
@@ -248,11 +207,11 @@ static const struct tool_arg list_args[] = {{.name = "type", .form = TOOL_TEXT, 
 static const struct tool_arg vault_set_args[] = {
     KEY("name of the value"),
     {.name = "value", .form = TOOL_TEXT, .flags = ARG_REQUIRED},
-    {.name = "is_secret", .form = TOOL_BOOL, .to = "secret", .help = "encrypt it; agents see its handle alone"},
+    {.name = "is_secret", .form = TOOL_BOOL, .to = "secret", .help = "encrypt it; agents see only its handle"},
     {0},
 };
 static const struct tool_arg vault_list_args[] = {
-    {.name = "prefix", .form = TOOL_TEXT, .help = "only keys that begin with it"}, {0}};
+    {.name = "prefix", .form = TOOL_TEXT, .help = "only keys with this prefix"}, {0}};
 
 static const struct tool tools[] = {
     {.name = "memory_save",
@@ -275,7 +234,8 @@ static const struct tool tools[] = {
      .flags = TOOL_READS | TOOL_ALWAYS,
      .args = search_args,
      .fixed = "\"include_superseded\":true",
-     .finish = finish_search},
+     .shape = search_shape,
+     .shown = ""},
     {.name = "memory_list",
      .title = "List memories",
      .description = "All active entries, newest first.",
@@ -288,7 +248,8 @@ static const struct tool tools[] = {
          "Store a named value: counters, flags, progress, caches; with is_secret an encrypted one. Never searched.",
      .op = "vault set",
      .args = vault_set_args,
-     .finish = finish_vault_set},
+     .shape = vault_set_shape,
+     .shown = ""},
     {.name = "vault_get",
      .title = "Get a value",
      .description = "Read a named value; a secret only when a person has granted it.",
@@ -296,21 +257,24 @@ static const struct tool tools[] = {
      .flags = TOOL_READS,
      .args = key_args,
      .fixed = "\"reveal\":true",
-     .finish = finish_vault_get},
+     .shape = vault_get_shape,
+     .shown = ""},
     {.name = "vault_list",
      .title = "List values",
      .description = "Named values of the team.",
      .op = "vault list",
      .flags = TOOL_READS,
      .args = vault_list_args,
-     .finish = finish_vault_list},
+     .shape = vault_list_shape,
+     .shown = "entries"},
     {.name = "vault_delete",
      .title = "Delete a value",
      .description = "Remove a named value.",
      .op = "vault delete",
      .flags = TOOL_DESTROYS,
      .args = key_args,
-     .finish = finish_vault_delete},
+     .shape = vault_delete_shape,
+     .shown = ""},
     {0},
 };
 
@@ -323,5 +287,5 @@ const struct profile profile_openhive = {
         "the vault, not in memory; so do secrets, with is_secret. Speak of a secret by its handle, vault:KEY.",
     .tools = tools,
     .budget = -1,
-    .error = say_error,
+    .error = format_error,
 };

@@ -1,4 +1,4 @@
-/* profiles.c: the profiles that a server can offer; the first is the default. */
+/* profiles.c: table of profiles; the first is the default. */
 #include "mcp/profiles/profiles.h"
 
 const struct profile *const profiles[] = {

@@ -1,4 +1,4 @@
-/* profiles.h: the profiles by name, for profiles.c; each is defined in profile_NAME.c. */
+/* profiles.h: the profiles by name, for profiles.c. */
 #pragma once
 
 #include "mcp/tools/tool.h"

@@ -1,4 +1,4 @@
-/* readonly.c: the part of the default profile that only reads. */
+/* readonly.c: read-only subset of the default profile. */
 #include "mcp/profiles/default.h"
 #include "mcp/profiles/profiles.h"
 

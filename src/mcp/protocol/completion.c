@@ -1,4 +1,4 @@
-/* completion.c: completion/complete: projects, skills and memories that may stand in an argument. */
+/* completion.c: completion/complete: values of arguments: projects, skills, memories. */
 #include "mcp/protocol/prompts.h"
 #include "mcp/protocol/resources.h"
 #include "op/access/authenticate.h"
@@ -8,12 +8,12 @@ enum { VALUES_MAX = 100 };
 
 struct values {
   struct strs list;
-  bool is_chosen; /* only what begins with what was typed, in its order; else all there are */
+  bool is_filtered; /* matches the prefix and is ordered; else the list has all values, unordered */
   bool has_more;
 };
 
-/* Beginning with what was typed, ASCII case aside. */
-static bool begins(struct str s, struct str typed) {
+/* Ignores ASCII case. */
+static bool has_prefix(struct str s, struct str typed) {
   return s.n >= typed.n && str_ieq(str_slice(s, 0, typed.n), typed);
 }
 
@@ -22,7 +22,7 @@ static int by_bytes(const void *a, const void *b) { return str_cmp(*(const struc
 static enum status projects(struct exchange *x, struct strs *ret, struct error *err) {
   yyjson_val *stats, *key, *v;
   const struct principal *who = x->caller.principal;
-  if (who && who->role == ROLE_PROJECT) { /* it may not count what there is */
+  if (who && who->role == ROLE_PROJECT) { /* this role may not call stats */
     for (size_t i = 0; i < who->projects.n; i++)
       strs_push(x->arena, ret, who->projects.v[i]);
     return STATUS_OK;
@@ -41,13 +41,13 @@ static enum status skills(struct exchange *x, struct strs *ret, struct error *er
   TRY(exchange_op(x, "skill list", STR("{}"), &found, err));
   size_t i, n;
   yyjson_arr_foreach(yyjson_obj_get(found, "skills"), i, n, v) {
-    if (!json_bool(v, "untrusted", false)) /* the list is shown unasked */
+    if (!json_bool(v, "untrusted", false)) /* completions are shown without a request of the user */
       strs_push(x->arena, ret, json_str(v, "name"));
   }
   return STATUS_OK;
 }
 
-/* Begins with what was typed, as the store finds it: the shortest first. */
+/* Ids with the prefix, shortest first. */
 static enum status memories(struct exchange *x, struct str typed, struct values *ret, struct error *err) {
   yyjson_val *found, *v;
   yyjson_mut_val *args = yyjson_mut_obj(x->doc);
@@ -58,18 +58,18 @@ static enum status memories(struct exchange *x, struct str typed, struct values 
   yyjson_arr_foreach(yyjson_obj_get(found, "ids"), i, n, v) {
     strs_push(x->arena, &ret->list, arena_printf(x->arena, "%lld", (long long)yyjson_get_sint(v)));
   }
-  ret->is_chosen = true;
+  ret->is_filtered = true;
   ret->has_more = json_bool(found, "more", false);
   return STATUS_OK;
 }
 
-/* Sorts a whole list, and keeps what begins with what was typed. */
-static void choose(struct exchange *x, struct values *values, struct str typed) {
+/* Sorts the list and drops values without the prefix. */
+static void filter(struct exchange *x, struct values *values, struct str typed) {
   struct strs kept = {0};
   if (values->list.n)
     qsort(values->list.v, values->list.n, sizeof(values->list.v[0]), by_bytes);
   for (size_t i = 0; i < values->list.n; i++)
-    if (begins(values->list.v[i], typed))
+    if (has_prefix(values->list.v[i], typed))
       strs_push(x->arena, &kept, values->list.v[i]);
   values->list = kept;
   values->has_more = kept.n > VALUES_MAX;
@@ -78,18 +78,17 @@ static void choose(struct exchange *x, struct values *values, struct str typed) 
 static void answer(struct exchange *x, struct values *found, struct str typed) {
   yyjson_mut_val *result = yyjson_mut_obj(x->doc), *completion = json_put_obj(x->doc, result, "completion");
   yyjson_mut_val *values = json_put_arr(x->doc, completion, "values");
-  bool counted = !found->is_chosen;
-  if (!found->is_chosen)
-    choose(x, found, typed);
+  bool counted = !found->is_filtered;
+  if (counted)
+    filter(x, found, typed);
   for (size_t i = 0; i < found->list.n && i < VALUES_MAX; i++)
     json_add_str(x->doc, values, found->list.v[i]);
-  if (counted || !found->has_more) /* how many begin like this in a large store, nobody waits for */
+  if (counted || !found->has_more) /* counting all matches in a large store would take too long */
     json_put_int(x->doc, completion, "total", (int64_t)found->list.n);
   json_put_bool(x->doc, completion, "hasMore", found->has_more);
   exchange_result(x, result);
 }
 
-/* Which list an argument is completed from. */
 static enum status values_of(struct exchange *x, struct str argument, struct str typed, struct values *ret,
                              struct error *err) {
   if (str_is(argument, "project"))
@@ -99,7 +98,7 @@ static enum status values_of(struct exchange *x, struct str argument, struct str
   return str_is(argument, "id") ? memories(x, typed, ret, err) : STATUS_OK;
 }
 
-static bool known_ref(struct exchange *x, yyjson_val *ref) {
+static bool is_known_ref(struct exchange *x, yyjson_val *ref) {
   struct str type = json_str(ref, "type");
   if (str_is(type, "ref/prompt"))
     return prompt_find(json_str(ref, "name")) || x->server->options.conformance;
@@ -121,7 +120,7 @@ void method_complete(struct exchange *x) {
   struct error err = {0};
   if (!name.p || !typed.p)
     exchange_error(x, 200, RPC_PARAMS, NULL, "Invalid params: argument needs a name and a value");
-  else if (!known_ref(x, ref))
+  else if (!is_known_ref(x, ref))
     exchange_error(x, 200, RPC_PARAMS, NULL,
                    "Invalid params: ref names no prompt and no resource template of this server");
   else if (values_of(x, name, typed, &found, &err) != STATUS_OK)

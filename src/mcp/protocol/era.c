@@ -1,7 +1,7 @@
-/* era.c: which revision of the protocol a message belongs to, and whether it says so consistently.
+/* era.c: determines the protocol revision of a message and checks that headers and body agree.
  *
- * Requests of 2026-07-28 stand alone: each brings its version and the client's capabilities in _meta, over HTTP also in
- * headers. All others belong to a client that has introduced itself with initialize. */
+ * Requests of 2026-07-28 are self-contained: each has its version and the client's capabilities in _meta, over HTTP
+ * also in headers. All others belong to a client that has sent initialize. */
 #include <sodium.h>
 
 #include "mcp/protocol/server.h"
@@ -15,9 +15,9 @@ bool era_is_legacy(struct str version) {
   return false;
 }
 
-/* ---- who calls ---- */
+/* ---- caller ---- */
 
-/* "Claude Code" becomes "claude-code": a source is a word. */
+/* "Claude Code" becomes "claude-code". */
 static struct str slug(struct arena *a, struct str name) {
   struct buf b = BUF(a);
   for (size_t i = 0; i < name.n && b.n < 64; i++) {
@@ -32,7 +32,7 @@ static struct str slug(struct arena *a, struct str name) {
   return buf_str(&b);
 }
 
-static void settle_caller(struct exchange *x, struct str client, struct str version) {
+static void set_caller(struct exchange *x, struct str client, struct str version) {
   x->caller = x->sender->caller;
   if (x->caller.origin)
     x->origin = *x->caller.origin;
@@ -91,7 +91,7 @@ bool era_name_matches(struct arena *a, struct str header, struct str value) {
   return decode_name(a, str_trim(header), &name) && str_eq(name, value);
 }
 
-/* Methods whose subject stands in a header, too. */
+/* Checks Mcp-Name, for methods that require it. */
 static bool check_name(struct exchange *x) {
   static const struct {
     const char *method, *member;
@@ -112,7 +112,7 @@ static bool check_headers(struct exchange *x) {
   return check_name(x);
 }
 
-static bool settle_modern(struct exchange *x) {
+static bool read_modern(struct exchange *x) {
   yyjson_val *meta = x->in->meta;
   if (!meta)
     return refuse_params(x, "_meta is missing; it carries " MCP_META "protocolVersion and clientCapabilities");
@@ -129,7 +129,7 @@ static bool settle_modern(struct exchange *x) {
   if (x->head->http && !check_headers(x))
     return false;
   yyjson_val *info = yyjson_obj_get(meta, MCP_META "clientInfo");
-  settle_caller(x, json_str(info, "name"), json_str(info, "version"));
+  set_caller(x, json_str(info, "name"), json_str(info, "version"));
   if (!str_empty(json_str(meta, MCP_META_SESSION)))
     x->caller.session = json_str(meta, MCP_META_SESSION);
   return true;
@@ -142,7 +142,7 @@ static bool refuse_legacy(struct exchange *x, int http, const char *what) {
   return false;
 }
 
-static bool settle_session(struct exchange *x) {
+static bool find_session(struct exchange *x) {
   struct mcp_server *server = x->server;
   if (server->options.one_connection) {
     x->session = mcp_session_only(server);
@@ -154,25 +154,25 @@ static bool settle_session(struct exchange *x) {
   return x->session || refuse_legacy(x, 404, "Session not found: begin again with initialize");
 }
 
-static bool settle_legacy(struct exchange *x) {
-  bool begins = x->in->kind == RPC_REQUEST && str_is(x->in->method, "initialize");
+static bool read_legacy(struct exchange *x) {
+  bool is_initialize = x->in->kind == RPC_REQUEST && str_is(x->in->method, "initialize");
   struct str header = str_trim(x->head->version);
-  if (x->head->http && !begins && header.n && !era_is_legacy(header))
+  if (x->head->http && !is_initialize && header.n && !era_is_legacy(header))
     return refuse_legacy(x, 400, "Bad request: unsupported MCP-Protocol-Version");
   struct error err;
-  if (begins) {
+  if (is_initialize) {
     yyjson_val *info = yyjson_obj_get(x->in->params, "clientInfo");
     x->capabilities = yyjson_obj_get(x->in->params, "capabilities");
-    settle_caller(x, json_str(info, "name"), json_str(info, "version"));
+    set_caller(x, json_str(info, "name"), json_str(info, "version"));
     return true;
   }
-  if (!settle_session(x))
+  if (!find_session(x))
     return false;
   struct mcp_session *s = x->session;
   x->version = str_empty(s->version) ? str_from(legacy_versions[0]) : s->version;
   if (s->capabilities.n && json_read(x->arena, s->capabilities, &x->capabilities, &err) != STATUS_OK)
     x->capabilities = NULL;
-  settle_caller(x, s->client, s->client_version);
+  set_caller(x, s->client, s->client_version);
   pthread_mutex_lock(&x->server->lock);
   if (str_empty(x->caller.session) && s->handle[0])
     x->caller.session = arena_dup(x->arena, str_from(s->handle));
@@ -180,14 +180,14 @@ static bool settle_legacy(struct exchange *x) {
   return true;
 }
 
-/* ---- which of them ---- */
+/* ---- revision ---- */
 
-/* Before a legacy client has introduced itself, methods that only modern servers have can only be meant for one. */
+/* Methods that only modern servers have: before an initialize they mark a modern client. */
 static bool is_modern_method(struct str method) {
   return str_is(method, "server/discover") || str_is(method, "subscriptions/listen");
 }
 
-static bool has_introduced_itself(const struct exchange *x) {
+static bool has_initialized(const struct exchange *x) {
   if (!x->server->options.one_connection)
     return x->head->session.n > 0;
   pthread_mutex_lock(&x->server->lock);
@@ -196,15 +196,15 @@ static bool has_introduced_itself(const struct exchange *x) {
   return yes;
 }
 
-bool era_settle(struct exchange *x) {
+bool era_determine(struct exchange *x) {
   struct str header = str_trim(x->head->version);
   bool request = x->in->kind == RPC_REQUEST;
   x->modern = (x->in->meta && yyjson_obj_get(x->in->meta, MCP_META "protocolVersion")) ||
               (request && x->head->http && header.n && !era_is_legacy(header)) ||
-              (request && is_modern_method(x->in->method) && !has_introduced_itself(x));
+              (request && is_modern_method(x->in->method) && !has_initialized(x));
   if (x->in->kind == RPC_REQUEST && x->in->meta)
     x->progress_token = yyjson_obj_get(x->in->meta, "progressToken");
   if (x->progress_token && !yyjson_is_str(x->progress_token) && !yyjson_is_num(x->progress_token))
     x->progress_token = NULL;
-  return x->modern ? settle_modern(x) : settle_legacy(x);
+  return x->modern ? read_modern(x) : read_legacy(x);
 }

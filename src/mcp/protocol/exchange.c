@@ -1,4 +1,4 @@
-/* exchange.c: what a method does with its exchange: answers, notifications, progress, operations. */
+/* exchange.c: responses, notifications, progress and operations of one exchange. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -11,21 +11,21 @@ enum { PROGRESS_EVERY_US = 50 * 1000 };
 bool exchange_cancelled(struct exchange *x) {
   if (atomic_load(&x->cancelled) || (x->in->cancelled && atomic_load(x->in->cancelled)))
     return true;
-  /* Since 2026-07-28 hanging up is how a call over HTTP is cancelled; before, it was not. */
+  /* Since 2026-07-28 a disconnect cancels a call over HTTP; before, it did not. */
   return x->modern && x->head->http && x->out->gone && x->out->gone(x->out->arg);
 }
 
-static void tell_secret(struct exchange *x) {
+static void announce_secret(struct exchange *x) {
   if (x->out->secret)
     x->out->secret(x->out->arg,
                    rpc_error(x->arena, x->doc, x->in->id, RPC_INTERNAL,
-                             STR("the answer may have held a secret, and is not kept: repeat the call"), NULL));
+                             STR("the answer may have held a secret and was not stored: repeat the call"), NULL));
 }
 
-/* An arena that is guarded for good is that of an operation that handles secrets. */
+/* The arena stays guarded only for operations that handle secrets. */
 static bool is_secret(const struct exchange *x) { return x->arena->guarded && !x->arena->undecided; }
 
-/* The answer to a call that was cancelled is not sent: the client has forgotten it. */
+/* No response is sent to a cancelled call. */
 static void send_answer(struct exchange *x, int http, struct str text) {
   bool cancelled = exchange_cancelled(x);
   pthread_mutex_lock(&x->sending);
@@ -33,7 +33,7 @@ static void send_answer(struct exchange *x, int http, struct str text) {
     x->answered = true;
     x->reply->status = cancelled ? 202 : http;
     if (!cancelled && is_secret(x))
-      tell_secret(x);
+      announce_secret(x);
     if (!cancelled)
       x->out->send(x->out->arg, text, true);
   }
@@ -52,7 +52,7 @@ void exchange_result(struct exchange *x, yyjson_mut_val *result) {
   send_answer(x, 200, rpc_result(x->arena, doc, x->in->id, result));
 }
 
-/* Lists differ by token and team: nobody but the caller may keep them. */
+/* Lists differ by token and team, so shared caches must not store them. */
 void exchange_cached(struct exchange *x, yyjson_mut_val *result, int64_t ttl_ms) {
   if (x->modern) {
     json_put_int(x->doc, result, "ttlMs", ttl_ms);
@@ -66,7 +66,7 @@ void exchange_error(struct exchange *x, int http, int code, yyjson_mut_val *data
   va_start(ap, fmt);
   struct str message = arena_vprintf(x->arena, fmt, ap);
   va_end(ap);
-  struct secret_hits hits; /* it may quote what the client sent, and there may be no store to ask */
+  struct secret_hits hits; /* may quote the client's input; the store's patterns may be unavailable */
   redact_find(x->arena, message, NULL, &hits);
   message = redact_apply(x->arena, message, &hits);
   send_answer(x, http, rpc_error(x->arena, x->doc, x->in->id, code, message, data));
@@ -86,7 +86,7 @@ void exchange_notify(struct exchange *x, const char *method, yyjson_mut_val *par
   pthread_mutex_unlock(&x->sending);
 }
 
-/* Operations may tell progress from a thread of theirs, so nothing of the exchange's arena is used. */
+/* Operations may report progress from their own threads, so the exchange's arena is not used. */
 void exchange_progress(struct exchange *x, const char *what, double done, double total) {
   int64_t now = clock_ticks_us();
   bool last = total > 0 && done >= total;
@@ -131,10 +131,11 @@ enum status exchange_call(struct exchange *x, const struct op *op, struct str ar
   TRY(pool_take(x->server->options.pool, &engine, err));
   enum status s = op_run(engine, op, &x->caller, NULL, x->arena, values, &result, err);
   pool_give(x->server->options.pool, engine);
-  return s == STATUS_OK ? json_read(x->arena, json_write(x->arena, result, false), ret_result, err) : s;
+  TRY(s);
+  return json_read(x->arena, json_write(x->arena, result, false), ret_result, err);
 }
 
-bool exchange_who(struct exchange *x, const struct principal **ret_who) {
+bool exchange_principal(struct exchange *x, const struct principal **ret_who) {
   struct pool *pool = x->server->options.pool;
   struct engine *engine;
   struct error err;
@@ -156,7 +157,7 @@ yyjson_val *exchange_capability(const struct exchange *x, const char *name) {
   return yyjson_is_obj(v) ? v : NULL;
 }
 
-/* An empty object stands for forms, as it did when there was nothing else. */
+/* An empty object means forms: the only mode in older revisions. */
 bool exchange_can_elicit(const struct exchange *x) {
   yyjson_val *e = exchange_capability(x, "elicitation");
   return e && (yyjson_obj_size(e) == 0 || yyjson_obj_get(e, "form"));

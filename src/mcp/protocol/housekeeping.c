@@ -1,4 +1,4 @@
-/* housekeeping.c: one thread that waits until nobody has called for a while. */
+/* housekeeping.c: thread that works after a period without calls. */
 #include "mcp/protocol/housekeeping.h"
 
 #include <stdatomic.h>
@@ -7,7 +7,7 @@
 #include "base/os/thread.h"
 #include "op/admin/upkeep.h"
 
-/* How long nobody must have called; how long to wait between two portions of embedding. */
+/* Time without calls before work starts; pause between two batches of embeddings. */
 enum { QUIET_MS = 1500, BETWEEN_MS = 300 };
 
 struct housekeeping {
@@ -17,17 +17,17 @@ struct housekeeping {
   pthread_cond_t changed;
   pthread_t thread;
   bool started, stop, maintained;
-  int64_t calls;   /* that are over */
-  atomic_int busy; /* that are running */
+  int64_t calls;   /* completed */
+  atomic_int busy; /* running calls */
   atomic_bool ends;
 };
 
-static bool disturbed(void *arg) {
+static bool is_interrupted(void *arg) {
   struct housekeeping *keeper = arg;
   return atomic_load(&keeper->busy) > 0 || atomic_load(&keeper->ends);
 }
 
-/* With the lock: until a call is over and no other has begun for a while. */
+/* Waits, with the lock held, until a call has ended and QUIET_MS passed without another. */
 static void wait_for_quiet(struct housekeeping *keeper, int64_t seen) {
   while (!keeper->stop && keeper->calls == seen)
     pthread_cond_wait(&keeper->changed, &keeper->lock);
@@ -40,7 +40,7 @@ static void wait_for_quiet(struct housekeeping *keeper, int64_t seen) {
 
 static void *run(void *arg) {
   struct housekeeping *keeper = arg;
-  struct op_hooks hooks = {.arg = keeper, .cancelled = disturbed};
+  struct op_hooks hooks = {.arg = keeper, .cancelled = is_interrupted};
   int64_t seen = 0;
   pthread_mutex_lock(&keeper->lock);
   while (!keeper->stop) {
@@ -81,7 +81,7 @@ void housekeeping_busy(struct housekeeping *keeper) {
     atomic_fetch_add(&keeper->busy, 1);
 }
 
-/* The thread begins with the first call that is over. */
+/* Starts the thread after the first call. */
 void housekeeping_rest(struct housekeeping *keeper) {
   if (!keeper)
     return;

@@ -1,4 +1,4 @@
-/* housekeeping.h: work for a server that nobody calls: the daily maintenance, and embedding what waits. */
+/* housekeeping.h: background work of an idle stdio server: daily maintenance, pending embeddings. */
 #pragma once
 
 #include "op/op.h"
@@ -6,9 +6,9 @@
 
 struct housekeeping;
 
-/* Nothing happens before the first call is over. NULL when there is no memory; all functions take that. */
+/* Starts working after the first call. NULL if out of memory; all functions accept that. */
 struct housekeeping *housekeeping_new(struct pool *pool, const struct caller *caller);
-/* A call begins, and is over. What runs in between stops at its next safe point. */
+/* A call begins, and ends. Work in progress stops at its next safe point when a call begins. */
 void housekeeping_busy(struct housekeeping *keeper);
 void housekeeping_rest(struct housekeeping *keeper);
 void housekeeping_stop(struct housekeeping **keeper);

@@ -1,12 +1,12 @@
-/* input.c: asking the user: by a question in a result that the client answers with a second request (2026-07-28), or by
- * a request of our own (before). */
+/* input.c: asks the user: by a result that the client answers with a second request (2026-07-28), or by a request to
+ * the client (before). */
 #include "base/id.h"
 #include "mcp/protocol/server.h"
 #include "op/access/authenticate.h"
 
 enum { STATE_VALID_MS = 10 * 60 * 1000 };
 
-/* The state belongs to one caller and one request with these arguments: it cannot be carried over to another. */
+/* Binds the state to one caller and one request with its arguments. */
 static struct str purpose_of(const struct exchange *x) {
   char digest[HASH_TEXT_SIZE];
   yyjson_val *args = yyjson_obj_get(x->in->params, "arguments");
@@ -43,7 +43,7 @@ bool input_check(struct exchange *x, struct str *ret_state) {
   if (!yyjson_is_str(state) || !state_open(x->server, x->arena, x->caller.team, purpose_of(x), json_val_str(state),
                                            clock_now(&clock), ret_state))
     return refuse(x,
-                  "requestState was not made by this server for this request, or is too old; begin again without it");
+                  "requestState was not made by this server for this request, or is too old; start again without it");
   return true;
 }
 
@@ -92,7 +92,7 @@ static enum input_answer confirm_modern(struct exchange *x, struct str message) 
   if (!input_check(x, &state))
     return INPUT_PENDING;
   yyjson_val *answer = input_response(x, "confirm");
-  /* An answer without our state was not given to our question. */
+  /* Without the state it is not an answer to this question. */
   if (answer && str_is(state, "confirm"))
     return answer_of(answer);
   yyjson_mut_val *requests = yyjson_mut_obj(x->doc);

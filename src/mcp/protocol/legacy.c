@@ -1,4 +1,4 @@
-/* legacy.c: clients of the revisions with a handshake: initialize, their sessions, the level of their log. */
+/* legacy.c: clients of the revisions with a handshake: initialize, sessions, log level. */
 #include <sodium.h>
 
 #include "base/alloc.h"
@@ -9,7 +9,7 @@ enum { SESSIONS_MAX = 1024, SESSION_RANDOM = 20, CAPABILITIES_MAX = 64 * 1024, N
 
 static const char *const newest_legacy = "2025-11-25";
 
-/* ---- what the server says of itself, in both eras ---- */
+/* ---- description of the server, in both eras ---- */
 
 yyjson_mut_val *server_capabilities(struct exchange *x) {
   yyjson_mut_doc *doc = x->doc;
@@ -48,15 +48,13 @@ static struct str copy_into(char **at, struct str s) {
   return copy;
 }
 
-static size_t room(struct str s) { return s.n + 1; }
-
-/* One piece of memory with all its texts, which never change. */
+/* One allocation with all its texts, which never change. */
 static struct mcp_session *mcp_session_new(const struct caller *c, struct str version, struct str client,
-                                           struct str number, struct str capabilities) {
-  struct str texts[] = {version, client, number, capabilities, c->team, c->project, c->source, c->trust};
+                                           struct str client_version, struct str capabilities) {
+  struct str texts[] = {version, client, client_version, capabilities, c->team, c->project, c->source, c->trust};
   size_t size = sizeof(struct mcp_session);
   for (size_t i = 0; i < ARRAY_LEN(texts); i++)
-    size += room(texts[i]);
+    size += texts[i].n + 1;
   struct mcp_session *s = mem_zalloc(size);
   struct principal *who = c->principal ? principal_keep(c->principal) : NULL;
   if (!s || (c->principal && !who)) {
@@ -69,7 +67,7 @@ static struct mcp_session *mcp_session_new(const struct caller *c, struct str ve
   s->log_level = -1;
   s->version = copy_into(&at, version);
   s->client = copy_into(&at, client);
-  s->client_version = copy_into(&at, number);
+  s->client_version = copy_into(&at, client_version);
   s->capabilities = copy_into(&at, capabilities);
   s->team = copy_into(&at, c->team);
   s->caller = (struct caller){.team = s->team,
@@ -109,7 +107,7 @@ void mcp_session_drop(struct mcp_server *server, struct mcp_session *session) {
     mcp_session_free(session);
 }
 
-/* What the client began with a boot is over when the client is. */
+/* Ends the memory session that a boot of the client has begun. */
 static void end_handle(struct mcp_server *server, const struct mcp_session *session) {
   const struct op *op = op_find(STR("session end"));
   struct engine *engine;
@@ -127,7 +125,7 @@ static void end_handle(struct mcp_server *server, const struct mcp_session *sess
     yyjson_mut_val *result;
     if (json_read(&a, STR("{}"), &args, &err) != STATUS_OK ||
         op_run(engine, op, &caller, NULL, &a, args, &result, &err) != STATUS_OK)
-      caller.session = STR_NONE; /* it ends by itself when nobody is heard of any more */
+      caller.session = STR_NONE; /* it expires for lack of heartbeats */
   }
   arena_release(&a);
   pool_give(server->options.pool, engine);
@@ -147,20 +145,20 @@ void mcp_session_end(struct mcp_server *server, struct mcp_session *session) {
   mcp_session_drop(server, session);
 }
 
-static bool is_same(const struct principal *a, const struct principal *b) {
-  return str_eq(a->name, b->name) && str_eq(a->token, b->token); /* a name may be given anew, an id never */
+static bool is_same_principal(const struct principal *a, const struct principal *b) {
+  return str_eq(a->name, b->name) && str_eq(a->token, b->token); /* names are reused, token ids are not */
 }
 
-/* Somebody else's session is as unknown as none: an id is a name and opens nothing. */
-static bool is_of(const struct mcp_session *s, const struct caller *c) {
+/* A session of another caller counts as unknown: knowing the id gives no access. */
+static bool is_owner(const struct caller *c, const struct mcp_session *s) {
   return str_eq(s->team, c->team) &&
-         (s->who && c->principal ? is_same(s->who, c->principal) : !s->who && !c->principal);
+         (s->who && c->principal ? is_same_principal(s->who, c->principal) : !s->who && !c->principal);
 }
 
 struct mcp_session *mcp_session_find(struct mcp_server *server, struct str id, const struct caller *caller) {
   pthread_mutex_lock(&server->lock);
   struct mcp_session *s = server->sessions;
-  while (s && !(str_is(id, s->id) && is_of(s, caller)))
+  while (s && !(str_is(id, s->id) && is_owner(caller, s)))
     s = s->next;
   if (s) {
     s->refs++;
@@ -184,8 +182,8 @@ struct mcp_session *mcp_session_only(struct mcp_server *server) {
   return s;
 }
 
-/* The one that nobody has used for the longest time; it is held. */
-static struct mcp_session *oldest(struct mcp_server *server) {
+/* The least recently used session if there are too many; holds a reference. */
+static struct mcp_session *eviction_candidate(struct mcp_server *server) {
   pthread_mutex_lock(&server->lock);
   struct mcp_session *found = NULL;
   for (struct mcp_session *s = server->sessions; s && server->session_count >= SESSIONS_MAX; s = s->next)
@@ -197,30 +195,30 @@ static struct mcp_session *oldest(struct mcp_server *server) {
   return found;
 }
 
-static void make_room(struct mcp_server *server) {
-  struct mcp_session *old = oldest(server);
+static void evict_session(struct mcp_server *server) {
+  struct mcp_session *old = eviction_candidate(server);
   if (!old)
     return;
   mcp_session_end(server, old);
   mcp_session_drop(server, old);
 }
 
-/* On stdio the new one takes the place of the one before, and its streams. */
-static void begin(struct exchange *x, struct mcp_session *s) {
+/* On stdio the new session replaces the one before and keeps its streams. */
+static void add_session(struct exchange *x, struct mcp_session *s) {
   struct mcp_server *server = x->server;
   if (!server->options.one_connection) {
     uint8_t bytes[SESSION_RANDOM];
     randombytes_buf(bytes, sizeof(bytes));
     sodium_bin2hex(s->id, sizeof(s->id), bytes, sizeof(bytes));
     memcpy(x->reply->session, s->id, sizeof(s->id));
-    make_room(server);
+    evict_session(server);
   }
   pthread_mutex_lock(&server->lock);
   struct mcp_session *before = server->options.one_connection ? server->sessions : NULL;
-  if (before)
+  if (before) {
     memcpy(s->handle, before->handle, sizeof(s->handle));
-  if (before)
     unlink_session(server, before);
+  }
   s->used = clock_ticks_us();
   s->next = server->sessions;
   server->sessions = s;
@@ -230,7 +228,7 @@ static void begin(struct exchange *x, struct mcp_session *s) {
     mcp_session_drop(server, before);
 }
 
-static struct str cut(struct str s) { return s.n > NAME_MAX_BYTES ? str_slice(s, 0, NAME_MAX_BYTES) : s; }
+static struct str limit_name(struct str s) { return s.n > NAME_MAX_BYTES ? str_slice(s, 0, NAME_MAX_BYTES) : s; }
 
 void legacy_initialize(struct exchange *x) {
   struct str wanted = json_str(x->in->params, "protocolVersion");
@@ -243,12 +241,12 @@ void legacy_initialize(struct exchange *x) {
   if (caps.n > CAPABILITIES_MAX)
     caps = STR("");
   struct mcp_session *s =
-      mcp_session_new(&x->caller, version, cut(x->origin.client), cut(x->origin.client_version), caps);
+      mcp_session_new(&x->caller, version, limit_name(x->origin.client), limit_name(x->origin.client_version), caps);
   if (!s) {
     exchange_error(x, 503, RPC_INTERNAL, NULL, "out of memory");
     return;
   }
-  begin(x, s);
+  add_session(x, s);
   yyjson_mut_val *result = yyjson_mut_obj(x->doc);
   json_put(x->doc, result, "protocolVersion", version);
   yyjson_mut_obj_add_val(x->doc, result, "capabilities", server_capabilities(x));

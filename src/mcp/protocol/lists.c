@@ -1,7 +1,6 @@
-/* lists.c: tools/list, prompts/list, resources/list, resources/templates/list: the same bytes for the same store.
+/* lists.c: tools/list, prompts/list, resources/list, resources/templates/list. Deterministic for a given store.
  *
- * A cursor names the last item of a page and is sealed: one that was not made for this list of this caller, or is too
- * old, is refused. */
+ * A cursor is the sealed name of the last item of a page. It is valid only for its list and caller, and it expires. */
 #include "base/os/clock.h"
 #include "mcp/protocol/prompts.h"
 #include "mcp/protocol/resources.h"
@@ -9,33 +8,42 @@
 
 enum { PAGE_SIZE = 100, LIST_TTL_MS = 300 * 1000 };
 
+struct listing {
+  const char *name;   /* purpose of its cursors */
+  const char *member; /* of the result */
+  const char *key;    /* member that identifies an item */
+  int64_t ttl_ms;
+};
+static const struct listing tool_list = {"tools", "tools", "name", LIST_TTL_MS};
+static const struct listing prompt_list = {"prompts", "prompts", "name", LIST_TTL_MS};
+static const struct listing resource_list = {"resources", "resources", "uri", 0};
+static const struct listing template_list = {"templates", "resourceTemplates", "uriTemplate", LIST_TTL_MS};
+
 #define DAY_MS (INT64_C(24) * 3600 * 1000)
 
-/* For a day at least; until the end of one, so that a list has the same bytes all day. */
-static int64_t cursor_ends(void) {
+/* In one to two days, at midnight, so that a list has the same bytes all day. */
+static int64_t cursor_expiry(void) {
   struct clock clock = {0};
   return (clock_now(&clock) / DAY_MS + 2) * DAY_MS;
 }
 
-/* A cursor goes on with a list of one caller. */
-static struct str purpose_of(const struct exchange *x, const char *list) {
+static struct str purpose_of(const struct exchange *x, const struct listing *l) {
   const struct principal *who = x->caller.principal;
-  return arena_printf(x->arena, "%s\n%.*s\n%.*s\n%.*s", list, STR_ARG(x->caller.team),
+  return arena_printf(x->arena, "%s\n%.*s\n%.*s\n%.*s", l->name, STR_ARG(x->caller.team),
                       STR_ARG(who ? who->name : STR("")), STR_ARG(who && who->token.p ? who->token : STR("")));
 }
 
-/* The name behind which the page begins; absent: at the beginning. False: refused, and answered. */
-static bool read_cursor(struct exchange *x, const char *list, struct str *ret_after) {
+/* The name after which the page starts; absent: the first page. False: refused, and the error is sent. */
+static bool read_cursor(struct exchange *x, const struct listing *l, struct str *ret_after) {
   yyjson_val *cursor = yyjson_obj_get(x->in->params, "cursor");
   struct str text = json_val_str(cursor);
   struct clock clock = {0};
   *ret_after = STR_NONE;
   if (!cursor || (text.p && text.n == 0))
     return true;
-  if (text.p &&
-      state_open(x->server, x->arena, x->caller.team, purpose_of(x, list), text, clock_now(&clock), ret_after))
+  if (text.p && state_open(x->server, x->arena, x->caller.team, purpose_of(x, l), text, clock_now(&clock), ret_after))
     return true;
-  exchange_error(x, 200, RPC_PARAMS, NULL, "Invalid params: this cursor is not one of this list; begin without one");
+  exchange_error(x, 200, RPC_PARAMS, NULL, "Invalid params: this cursor is not valid for this list; start without one");
   return false;
 }
 
@@ -44,7 +52,7 @@ static struct str name_of(yyjson_mut_val *item, const char *key) {
   return (struct str){yyjson_mut_get_str(name), yyjson_mut_get_len(name)};
 }
 
-/* Behind the item of that name; where it has gone meanwhile, before the first that would have come behind it. */
+/* The index after the item of that name; if it is gone, the index of the first item that sorts after it. */
 static size_t place_after(yyjson_mut_val *items, const char *key, struct str after) {
   size_t i, n, later = SIZE_MAX;
   yyjson_mut_val *item;
@@ -59,14 +67,13 @@ static size_t place_after(yyjson_mut_val *items, const char *key, struct str aft
   return later;
 }
 
-/* Cuts the page out of the whole list. `key` is the member that tells items apart. */
-static void answer_page(struct exchange *x, const char *list, const char *member, const char *key,
-                        yyjson_mut_val *items, struct str after, int64_t ttl_ms) {
-  yyjson_mut_val *result = yyjson_mut_obj(x->doc), *page = json_put_arr(x->doc, result, member);
+/* Answers with the page that starts after the item `after`. */
+static void answer_page(struct exchange *x, const struct listing *l, yyjson_mut_val *items, struct str after) {
+  yyjson_mut_val *result = yyjson_mut_obj(x->doc), *page = json_put_arr(x->doc, result, l->member);
   yyjson_mut_val *item;
   struct str last = STR_NONE;
   bool more = false;
-  size_t i, n, taken = 0, from = place_after(items, key, after);
+  size_t i, n, taken = 0, from = place_after(items, l->key, after);
   yyjson_mut_arr_foreach(items, i, n, item) {
     if (i < from)
       continue;
@@ -74,19 +81,19 @@ static void answer_page(struct exchange *x, const char *list, const char *member
     if (more)
       break;
     yyjson_mut_arr_append(page, yyjson_mut_val_mut_copy(x->doc, item));
-    last = name_of(item, key);
+    last = name_of(item, l->key);
     taken++;
   }
   if (more)
     json_put(x->doc, result, "nextCursor",
-             state_seal(x->server, x->arena, x->caller.team, purpose_of(x, list), last, cursor_ends()));
-  exchange_cached(x, result, ttl_ms);
+             state_seal(x->server, x->arena, x->caller.team, purpose_of(x, l), last, cursor_expiry()));
+  exchange_cached(x, result, l->ttl_ms);
 }
 
 void list_tools(struct exchange *x) {
   struct str after;
   const struct principal *who;
-  if (!read_cursor(x, "tools", &after) || !exchange_who(x, &who))
+  if (!read_cursor(x, &tool_list, &after) || !exchange_principal(x, &who))
     return;
   yyjson_mut_val *list = yyjson_mut_arr(x->doc);
   for (const struct tool *t = x->profile->tools; t->name; t++) {
@@ -95,52 +102,58 @@ void list_tools(struct exchange *x) {
       yyjson_mut_arr_append(list, tool_definition(x->doc, offered));
   }
   if (x->server->options.conformance)
-    fixture_tools(x, list);
-  answer_page(x, "tools", "tools", "name", list, after, LIST_TTL_MS);
+    mcp_fixtures->list_tools(x, list);
+  answer_page(x, &tool_list, list, after);
 }
 
 void list_prompts(struct exchange *x) {
   struct str after;
   const struct principal *who;
-  if (!read_cursor(x, "prompts", &after) || !exchange_who(x, &who))
+  if (!read_cursor(x, &prompt_list, &after) || !exchange_principal(x, &who))
     return;
   yyjson_mut_val *list = yyjson_mut_arr(x->doc);
   for (const struct prompt *p = prompts; p->name; p++)
     if (op_offered(who, p->op))
       yyjson_mut_arr_append(list, prompt_definition(x->doc, p));
   if (x->server->options.conformance)
-    fixture_prompts(x, list);
-  answer_page(x, "prompts", "prompts", "name", list, after, LIST_TTL_MS);
+    mcp_fixtures->list_prompts(x, list);
+  answer_page(x, &prompt_list, list, after);
 }
 
 /* ---- resources ---- */
 
-static yyjson_mut_val *describe(struct exchange *x, yyjson_mut_val *list, const char *member, struct str uri,
-                                struct str name, struct str title, struct str description, const char *mime) {
+struct description {
+  struct str uri, name, title, text;
+  const char *mime; /* NULL: Markdown */
+  bool is_template;
+};
+
+static void add_description(struct exchange *x, yyjson_mut_val *list, const struct description *d) {
   yyjson_mut_val *r = yyjson_mut_arr_add_obj(x->doc, list);
-  json_put(x->doc, r, member, uri);
-  json_put(x->doc, r, "name", name);
-  json_put(x->doc, r, "title", title);
-  json_put(x->doc, r, "description", description);
-  json_put(x->doc, r, "mimeType", str_from(mime));
-  return r;
+  json_put(x->doc, r, d->is_template ? "uriTemplate" : "uri", d->uri);
+  json_put(x->doc, r, "name", d->name);
+  json_put(x->doc, r, "title", d->title);
+  json_put(x->doc, r, "description", d->text);
+  json_put(x->doc, r, "mimeType", str_from(d->mime ? d->mime : "text/markdown"));
 }
 
 static void add_project(struct exchange *x, const struct principal *who, yyjson_mut_val *list, struct str project) {
   struct str of = project.n ? project : STR("global memories");
   if (op_offered(who, "boot"))
-    describe(x, list, "uri", resource_uri(x->arena, "cairn://boot/", project),
-             arena_printf(x->arena, "boot: %.*s", STR_ARG(of)),
-             arena_printf(x->arena, "Boot payload: %.*s", STR_ARG(of)),
-             STR("What an agent should know at the start of a conversation."), "text/markdown");
+    add_description(x, list,
+                    &(struct description){.uri = resource_uri(x->arena, "cairn://boot/", project),
+                                          .name = arena_printf(x->arena, "boot: %.*s", STR_ARG(of)),
+                                          .title = arena_printf(x->arena, "Boot payload: %.*s", STR_ARG(of)),
+                                          .text = STR("What an agent should know at the start of a conversation.")});
   if (op_offered(who, "page"))
-    describe(x, list, "uri", resource_uri(x->arena, "cairn://memory.md/", project),
-             arena_printf(x->arena, "memory.md: %.*s", STR_ARG(of)),
-             arena_printf(x->arena, "Memory on one page: %.*s", STR_ARG(of)),
-             STR("The headlines of all active memories, by kind."), "text/markdown");
+    add_description(x, list,
+                    &(struct description){.uri = resource_uri(x->arena, "cairn://memory.md/", project),
+                                          .name = arena_printf(x->arena, "memory.md: %.*s", STR_ARG(of)),
+                                          .title = arena_printf(x->arena, "Memory on one page: %.*s", STR_ARG(of)),
+                                          .text = STR("The headlines of all active memories, by kind.")});
 }
 
-/* Of who works in certain projects, these; of others, the one that they are in. */
+/* The projects of a caller with the project role, else the caller's current project; and the global memories. */
 static void add_projects(struct exchange *x, const struct principal *who, yyjson_mut_val *list) {
   bool limited = who && who->role == ROLE_PROJECT;
   for (size_t i = 0; limited && i < who->projects.n; i++)
@@ -154,8 +167,7 @@ static int by_name(const void *a, const void *b) {
   return str_cmp(json_str(*(yyjson_val *const *)a, "name"), json_str(*(yyjson_val *const *)b, "name"));
 }
 
-/* Names and headlines are stored text: they say what a skill is, and are cut to a line. The list is read unasked, so
- * that what nobody vouches for is not on it. */
+/* Clients show the list without a request of the user, so untrusted skills are left out. */
 static enum status add_skills(struct exchange *x, yyjson_mut_val *list, struct error *err) {
   yyjson_val *result, *skill;
   TRY(exchange_op(x, "skill list", STR("{}"), &result, err));
@@ -169,21 +181,29 @@ static enum status add_skills(struct exchange *x, yyjson_mut_val *list, struct e
   qsort(sorted, count, sizeof(sorted[0]), by_name);
   for (i = 0; i < count; i++) {
     struct str name = json_str(sorted[i], "name");
-    describe(x, list, "uri", resource_uri(x->arena, "cairn://skill/", name),
-             arena_printf(x->arena, "skill: %.*s", STR_ARG(name)), name, json_str(sorted[i], "headline"),
-             "text/markdown");
+    add_description(x, list,
+                    &(struct description){.uri = resource_uri(x->arena, "cairn://skill/", name),
+                                          .name = arena_printf(x->arena, "skill: %.*s", STR_ARG(name)),
+                                          .title = name,
+                                          .text = json_str(sorted[i], "headline")});
   }
   return STATUS_OK;
 }
 
-static void add_of_profile(struct exchange *x, const struct principal *who, yyjson_mut_val *list, bool templates) {
+static void add_profile_resources(struct exchange *x, const struct principal *who, yyjson_mut_val *list,
+                                  bool templates) {
   for (const struct profile_resource *r = x->profile->resources; r->uri && op_offered(who, "get"); r++)
     if ((strchr(r->uri, '{') != NULL) == templates)
-      describe(x, list, templates ? "uriTemplate" : "uri", str_from(r->uri), str_from(r->name), str_from(r->title),
-               str_from(r->description), r->mime);
+      add_description(x, list,
+                      &(struct description){.uri = str_from(r->uri),
+                                            .name = str_from(r->name),
+                                            .title = str_from(r->title),
+                                            .text = str_from(r->description),
+                                            .mime = r->mime,
+                                            .is_template = templates});
 }
 
-/* Whoever has the list wants to know when it changes; where that is not possible, the list is still right. */
+/* Clients with the list are notified of changes. If that fails, the list is still correct. */
 static void follow(struct exchange *x) {
   struct error err;
   if (!x->modern && x->server->options.feed && !x->caller.principal &&
@@ -195,11 +215,11 @@ void list_resources(struct exchange *x) {
   struct str after;
   struct error err = {0};
   const struct principal *who;
-  if (!read_cursor(x, "resources", &after) || !exchange_who(x, &who))
+  if (!read_cursor(x, &resource_list, &after) || !exchange_principal(x, &who))
     return;
   yyjson_mut_val *list = yyjson_mut_arr(x->doc);
   if (x->profile->resources) {
-    add_of_profile(x, who, list, false);
+    add_profile_resources(x, who, list, false);
   } else {
     add_projects(x, who, list);
     if (op_offered(who, "skill list") && add_skills(x, list, &err) != STATUS_OK) {
@@ -208,24 +228,29 @@ void list_resources(struct exchange *x) {
     }
   }
   if (x->server->options.conformance)
-    fixture_resources(x, list);
+    mcp_fixtures->list_resources(x, list);
   follow(x);
-  answer_page(x, "resources", "resources", "uri", list, after, 0);
+  answer_page(x, &resource_list, list, after);
 }
 
 void list_templates(struct exchange *x) {
   struct str after;
   const struct principal *who;
-  if (!read_cursor(x, "templates", &after) || !exchange_who(x, &who))
+  if (!read_cursor(x, &template_list, &after) || !exchange_principal(x, &who))
     return;
   yyjson_mut_val *list = yyjson_mut_arr(x->doc);
   if (x->profile->resources)
-    add_of_profile(x, who, list, true);
+    add_profile_resources(x, who, list, true);
   for (const struct resource *r = resources; r->uri && !x->profile->resources; r++)
     if (op_offered(who, r->op))
-      describe(x, list, "uriTemplate", str_from(r->uri), str_from(r->name), str_from(r->title),
-               str_from(r->description), r->mime);
+      add_description(x, list,
+                      &(struct description){.uri = str_from(r->uri),
+                                            .name = str_from(r->name),
+                                            .title = str_from(r->title),
+                                            .text = str_from(r->description),
+                                            .mime = r->mime,
+                                            .is_template = true});
   if (x->server->options.conformance)
-    fixture_templates(x, list);
-  answer_page(x, "templates", "resourceTemplates", "uriTemplate", list, after, LIST_TTL_MS);
+    mcp_fixtures->list_templates(x, list);
+  answer_page(x, &template_list, list, after);
 }

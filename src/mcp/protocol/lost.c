@@ -1,8 +1,9 @@
-/* lost.c: sessions of memories that live as long as a stream of their client: when the client is gone, they end.
+/* lost.c: ends memory sessions whose client has closed its stream.
  *
- * That is found out by threads that must not wait for the store, so one of our own ends them. Who comes back meanwhile,
- * with another stream of the same session, has not gone: streams are looked at before the session is ended and again
- * afterwards, and a new stream looks at its session once it is among them. So one of the two sees the other. */
+ * Threads that notice the disconnect must not block on the store, so a separate thread ends the sessions. A client may
+ * reconnect meanwhile with another stream of the same session. To cover that race, open streams are checked before the
+ * session is ended and again afterwards, and a new stream checks its session once it is listed. So one of the two sees
+ * the other. */
 #include "base/alloc.h"
 #include "base/os/thread.h"
 #include "mcp/protocol/server.h"
@@ -24,7 +25,7 @@ static void end_session(struct mcp_server *server, const struct lost *l) {
   struct error err;
   if (subscriptions_hold(server, l->team, l->handle) || !server->options.pool ||
       pool_take(server->options.pool, &engine, &err) != STATUS_OK)
-    return; /* it ends by its silence */
+    return; /* the session expires for lack of heartbeats */
   session_lost(engine, l->team, l->handle);
   if (subscriptions_hold(server, l->team, l->handle))
     session_back(engine, l->team, l->handle);
@@ -35,7 +36,7 @@ void lost_back(struct mcp_server *server, struct str team, struct str handle) {
   struct engine *engine;
   struct error err;
   if (!server->options.pool || pool_take(server->options.pool, &engine, &err) != STATUS_OK)
-    return; /* its next call finds it ended, and brings it back */
+    return; /* the client's next call reopens it */
   session_back(engine, team, handle);
   pool_give(server->options.pool, engine);
 }
@@ -70,8 +71,8 @@ bool lost_start(struct mcp_server *server) {
 
 void lost_note(struct mcp_server *server, struct lost *l) {
   pthread_mutex_lock(&server->lock);
-  bool noted = l && server->lost_started && !server->closing; /* a server that stops has lost nobody */
-  if (noted) {
+  bool queued = l && server->lost_started && !server->closing; /* a server that stops ends no sessions */
+  if (queued) {
     struct lost **end = &server->lost;
     while (*end)
       end = &(*end)->next;
@@ -80,7 +81,7 @@ void lost_note(struct mcp_server *server, struct lost *l) {
     pthread_cond_signal(&server->lost_more);
   }
   pthread_mutex_unlock(&server->lock);
-  if (!noted)
+  if (!queued)
     mem_free(l);
 }
 

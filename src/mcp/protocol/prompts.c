@@ -1,5 +1,5 @@
-/* prompts.c: prompts, and prompts/get. What is recalled stands in a message of its own, as an embedded resource: data
- * with its origin, not a part of the instructions. */
+/* prompts.c: prompts/get. Stored text is sent as an embedded resource in its own message: data with an origin, separate
+ * from the instructions. */
 #include "mcp/protocol/prompts.h"
 
 #include "mcp/protocol/resources.h"
@@ -54,7 +54,7 @@ static struct str project_of(const struct exchange *x, yyjson_val *args) {
   return given.p ? given : x->caller.project.p ? x->caller.project : STR("");
 }
 
-/* A resource of ours as a message. */
+/* Adds a resource of the server as a message. */
 static enum status embed(struct exchange *x, yyjson_mut_val *messages, const char *prefix, struct str name,
                          struct error *err) {
   struct str uri = resource_uri(x->arena, prefix, name), variable, text;
@@ -131,7 +131,6 @@ const struct prompt prompts[] = {
     {0},
 };
 
-/* Values of a prompt are texts. */
 static bool check_args(struct exchange *x, const struct prompt *p, yyjson_val *args) {
   size_t i, n;
   yyjson_val *key, *v;
@@ -175,6 +174,6 @@ void method_prompts_get(struct exchange *x) {
     return;
   else if (p)
     get(x, p, args);
-  else if (!x->server->options.conformance || !fixture_prompt(x, name, args))
+  else if (!x->server->options.conformance || !mcp_fixtures->get_prompt(x, name, args))
     exchange_error(x, 200, RPC_PARAMS, NULL, "Unknown prompt: %.*s", STR_ARG(name.n > 128 ? STR("?") : name));
 }

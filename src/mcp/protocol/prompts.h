@@ -1,4 +1,4 @@
-/* prompts.h: the prompts that a person can choose: startup, handoff, review. */
+/* prompts.h: prompts for the user: startup, handoff, review. */
 #pragma once
 
 #include "mcp/protocol/server.h"
@@ -12,7 +12,7 @@ struct prompt {
   struct prompt_arg args[4]; /* ends with name == NULL; none is required */
   /* Adds the messages. */
   enum status (*get)(struct exchange *x, yyjson_val *args, yyjson_mut_val *messages, struct error *err);
-  const char *op; /* that it is about: who may not call it is not offered the prompt */
+  const char *op; /* operation that the prompt needs: hidden from callers who may not call it */
 };
 
 extern const struct prompt prompts[]; /* ends with name == NULL */

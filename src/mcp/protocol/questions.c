@@ -1,11 +1,10 @@
-/* questions.c: requests to a legacy client, sent on the stream of the call that needs the answer, which waits for it.
- */
+/* questions.c: requests to a legacy client, sent on the stream of the call, which blocks until the response. */
 #include <errno.h>
 
 #include "base/alloc.h"
 #include "mcp/protocol/server.h"
 
-/* A person may think for a while; nobody waits for ever. */
+/* A person may need minutes to answer. */
 enum { ANSWER_WAIT_S = 600, POLL_MS = 200, ANSWER_MAX = 1 << 20 };
 
 struct question {
@@ -33,14 +32,14 @@ static void begin(struct exchange *x, struct question *q) {
   pthread_mutex_unlock(&server->lock);
 }
 
-/* Until the answer is there; false when nobody waits for it any more. */
-static bool wait_for(struct exchange *x, struct question *q) {
+/* False on timeout, cancellation, or disconnect. */
+static bool wait_for_answer(struct exchange *x, struct question *q) {
   struct mcp_server *server = x->server;
   struct timespec until, end;
   clock_gettime(CLOCK_MONOTONIC, &end);
   add_ms(&end, ANSWER_WAIT_S * 1000L);
   pthread_mutex_lock(&server->lock);
-  while (!q->answered && !server->closing && !server->deaf && !exchange_cancelled(x)) {
+  while (!q->answered && !server->closing && !server->input_ended && !exchange_cancelled(x)) {
     clock_gettime(CLOCK_MONOTONIC, &until);
     bool late = until.tv_sec > end.tv_sec;
     if (late || (x->session && x->session->ended))
@@ -69,7 +68,7 @@ enum status question_ask(struct exchange *x, const char *method, yyjson_mut_val 
   if (!x->answered)
     x->out->send(x->out->arg, text, false);
   pthread_mutex_unlock(&x->sending);
-  if (!wait_for(x, &q))
+  if (!wait_for_answer(x, &q))
     return error_set(err, STATUS_INTERRUPTED, "the client did not answer the question");
   *ret_result = NULL;
   if (!q.result)
@@ -103,7 +102,7 @@ bool question_answer(struct mcp_server *server, const struct mcp_session *sessio
 
 void questions_end(struct mcp_server *server) {
   pthread_mutex_lock(&server->lock);
-  server->deaf = true;
+  server->input_ended = true;
   pthread_cond_broadcast(&server->answered);
   pthread_mutex_unlock(&server->lock);
 }

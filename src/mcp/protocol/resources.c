@@ -1,4 +1,4 @@
-/* resources.c: the resources of Cairn, and resources/read. */
+/* resources.c: resources/read. */
 #include "mcp/protocol/resources.h"
 
 #include "core/memory/memory.h"
@@ -75,8 +75,8 @@ static struct str one_arg(struct exchange *x, const char *name, struct str value
   return json_write(x->arena, args, false);
 }
 
-/* Reading a page is not the beginning of a conversation: for this call the client is unknown, and no session of it
- * begins. */
+/* Reading the payload does not start a conversation: the call carries no client and no session, so boot registers
+ * none. */
 static enum status read_boot(struct exchange *x, struct str project, struct str *ret_text, struct error *err) {
   struct caller caller = x->caller;
   yyjson_val *result;
@@ -99,7 +99,8 @@ static enum status read_memory(struct exchange *x, struct str id, struct str *re
   return STATUS_OK;
 }
 
-static struct str doubts_of(struct arena *a, yyjson_val *memory) {
+/* Lines of a front matter that label an untrusted memory. */
+static struct str trust_lines(struct arena *a, yyjson_val *memory) {
   struct str suspect = json_str(memory, "suspect");
   if (!json_bool(memory, "untrusted", false))
     return STR("");
@@ -107,18 +108,18 @@ static struct str doubts_of(struct arena *a, yyjson_val *memory) {
                       suspect.p ? "suspect: " : "", STR_ARG(suspect), suspect.p ? "\n" : "");
 }
 
-/* A skill is used by doing what it says: who vouches for it stands in front. */
+/* Agents follow the text of a skill, so its trust comes first. */
 static enum status read_skill(struct exchange *x, struct str name, struct str *ret_text, struct error *err) {
   yyjson_val *result;
   TRY(exchange_op(x, "skill load", one_arg(x, "name", name), &result, err));
-  *ret_text =
-      arena_printf(x->arena, "---\nname: %.*s\ndescription: %.*s\n%.*s---\n\n%.*s\n", STR_ARG(name),
-                   STR_ARG(present_line(x->arena, json_str(result, "headline"))), STR_ARG(doubts_of(x->arena, result)),
-                   STR_ARG(present_neutral(x->arena, json_str(result, "body"))));
+  *ret_text = arena_printf(x->arena, "---\nname: %.*s\ndescription: %.*s\n%.*s---\n\n%.*s\n", STR_ARG(name),
+                           STR_ARG(present_line(x->arena, json_str(result, "headline"))),
+                           STR_ARG(trust_lines(x->arena, result)),
+                           STR_ARG(present_neutral(x->arena, json_str(result, "body"))));
   return STATUS_OK;
 }
 
-/* The page that 'cairn sync' writes, without the marks by which it is understood again. */
+/* The page that 'cairn sync' writes, without its anchors. */
 static enum status read_page(struct exchange *x, struct str project, struct str *ret_text, struct error *err) {
   yyjson_val *result;
   TRY(exchange_op(x, "page", one_arg(x, "project", project), &result, err));
@@ -128,7 +129,7 @@ static enum status read_page(struct exchange *x, struct str project, struct str 
 
 /* ---- changes ---- */
 
-/* A global memory shows in every project. */
+/* Global memories belong to every project. */
 static bool concerns_project(struct str project, const struct event *e, yyjson_val *before UNUSED,
                              yyjson_val *after UNUSED) {
   return e->memory_id > 0 && (str_empty(e->project) || str_eq(e->project, project));
@@ -149,7 +150,7 @@ static bool concerns_skill(struct str name, const struct event *e UNUSED, yyjson
 const struct resource resources[] = {
     {"cairn://boot/{project}", "boot", "Boot payload of a project",
      "What an agent should know at the start of a conversation: blockers, patterns, identity, decisions, tasks. "
-     "An empty project means global memories alone.",
+     "An empty project means only global memories.",
      "text/markdown", read_boot, concerns_project, "boot"},
     {"cairn://memory.md/{project}", "memory.md", "Memory of a project as one page",
      "MEMORY.md of a project: its memories and the global ones by section, most important and newest first, each with "
@@ -173,7 +174,7 @@ static yyjson_mut_val *add_content(struct exchange *x, yyjson_mut_val *contents,
   return content;
 }
 
-/* `run`: of a profile's resource, with what its text does not say of itself; of one of ours, which does, empty. */
+/* `run` has the untrusted parts of a profile's resource; it is empty for the server's own, which label theirs. */
 static void answer_text(struct exchange *x, struct str uri, const char *mime, struct str text,
                         const struct tool_run *run) {
   yyjson_mut_val *result = yyjson_mut_obj(x->doc), *contents = json_put_arr(x->doc, result, "contents");
@@ -201,8 +202,8 @@ static void read_failed(struct exchange *x, struct str uri, const struct error *
     exchange_failed(x, err);
 }
 
-static enum status read_of_profile(struct exchange *x, const struct profile_resource *r, struct str variable,
-                                   struct tool_run *run, struct error *err) {
+static enum status read_profile_resource(struct exchange *x, const struct profile_resource *r, struct str variable,
+                                         struct tool_run *run, struct error *err) {
   static const struct tool none = {.name = "resources/read"};
   struct engine *engine;
   *run = (struct tool_run){
@@ -213,11 +214,11 @@ static enum status read_of_profile(struct exchange *x, const struct profile_reso
   run->engine = NULL;
   pool_give(x->server->options.pool, engine);
   if (s == STATUS_OK)
-    tool_marks(run, false);
+    tool_report_untrusted(run, false);
   return s;
 }
 
-/* False: no such resource. */
+/* False if there is no such resource. */
 static bool read_any(struct exchange *x, struct str uri) {
   struct error err = {0};
   struct str variable, text = STR_NONE;
@@ -230,7 +231,7 @@ static bool read_any(struct exchange *x, struct str uri) {
       r++;
     if (!r->uri)
       return false;
-    s = read_of_profile(x, r, variable, &run, &err);
+    s = read_profile_resource(x, r, variable, &run, &err);
     text = run.text;
     mime = r->mime;
   } else {
@@ -254,6 +255,6 @@ void method_resources_read(struct exchange *x) {
     exchange_error(x, 200, RPC_PARAMS, NULL, "Invalid params: uri is missing");
   else if (!input_check(x, &state))
     return;
-  else if (!read_any(x, uri) && !(x->server->options.conformance && fixture_read(x, uri)))
+  else if (!read_any(x, uri) && !(x->server->options.conformance && mcp_fixtures->read(x, uri)))
     not_found(x, uri);
 }

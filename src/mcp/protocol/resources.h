@@ -1,6 +1,6 @@
-/* resources.h: what can be read by URI: the boot payload, memories, skills, a project's memory as one page.
+/* resources.h: resources: the boot payload, memories, skills, a project's memories as one page.
  *
- * A profile may bring resources of its own in their place (tool.h). */
+ * A profile may replace them by its own (tool.h). */
 #pragma once
 
 #include "mcp/protocol/server.h"
@@ -9,18 +9,18 @@ struct resource {
   const char *uri; /* ends with one {variable} */
   const char *name, *title, *description, *mime;
   enum status (*read)(struct exchange *x, struct str variable, struct str *ret_text, struct error *err);
-  /* Is this what an event is about? `variable` is decoded; before and after may be NULL. */
+  /* True if the event changes the resource. `variable` is decoded; before and after may be NULL. */
   bool (*concerns)(struct str variable, const struct event *e, yyjson_val *before, yyjson_val *after);
-  const char *op; /* that reads it: who may not call it is not offered the resource */
+  const char *op; /* operation that reads it: hidden from callers who may not call it */
 };
 
 extern const struct resource resources[]; /* ends with uri == NULL */
 
-/* The resource behind a URI, and the decoded variable; NULL when there is none. */
+/* The resource of a URI, and the decoded variable; NULL if there is none. */
 const struct resource *resource_find(struct arena *a, struct str uri, struct str *ret_variable);
-/* "cairn://boot/" and a name, encoded. */
+/* The URI from a prefix such as "cairn://boot/" and a name, percent-encoded. */
 struct str resource_uri(struct arena *a, const char *prefix, struct str name);
-/* Whether a URI's template is one of ours; then *ret_resource says which, for completion. */
+/* The resource with this URI template; NULL if there is none. */
 const struct resource *resource_of_template(struct str uri);
-/* Does `uri` begin like this template, and what stands in place of its variable? */
+/* Matches a URI against a template; *ret_variable is the decoded value of its variable. */
 bool resource_fits(struct arena *a, const char *uri_template, struct str uri, struct str *ret_variable);

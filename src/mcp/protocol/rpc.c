@@ -1,4 +1,4 @@
-/* rpc.c: reading and writing JSON-RPC messages. */
+/* rpc.c: JSON-RPC reader and writer. */
 #include "mcp/protocol/rpc.h"
 
 #include "mcp/mcp.h"
@@ -39,7 +39,7 @@ static void read_params(struct rpc_message *m) {
                                                    : NULL;
   if (why && m->kind == RPC_REQUEST)
     bad(m, RPC_PARAMS, why);
-  if (why) /* a notification is never answered, not even a wrong one */
+  if (why) /* a notification gets no response, even if it is invalid */
     return;
   m->params = params;
   m->meta = meta;

@@ -1,4 +1,4 @@
-/* server.c: the dispatcher: the table of methods, and one message from its text to its answer. */
+/* server.c: dispatcher: the table of methods, and the processing of one message. */
 #include "mcp/protocol/server.h"
 
 #include <sodium.h>
@@ -26,7 +26,7 @@ static void method_discover(struct exchange *x) {
 static const struct method {
   const char *name;
   unsigned eras;
-  bool quick; /* opens no store and waits for nothing */
+  bool quick; /* neither opens the store nor blocks */
   method_fn run;
 } methods[] = {
     {"initialize", ERA_LEGACY, true, legacy_initialize},
@@ -55,7 +55,7 @@ static const struct method *method_find(struct str name) {
 
 bool server_is_quick(const struct rpc_message *in) {
   const struct method *m = in->kind == RPC_REQUEST ? method_find(in->method) : NULL;
-  return m ? m->quick : true; /* what has no method here ends at once */
+  return m ? m->quick : true; /* an unknown method fails at once */
 }
 
 /* ---- requests ---- */
@@ -103,19 +103,19 @@ static void cancel(struct exchange *x) {
   for (struct exchange *r = server->running; r; r = r->next)
     if (rpc_same_id(r->in->id, id) && (server->options.one_connection || r->session == x->session))
       atomic_store(&r->cancelled, true);
-  pthread_cond_broadcast(&server->answered); /* one of them may wait for the client */
+  pthread_cond_broadcast(&server->answered); /* the call may be waiting for the client */
   pthread_mutex_unlock(&server->lock);
   if (server->options.one_connection)
     subscriptions_cancel(server, id);
 }
 
-/* Over HTTP a wrong one gets a status; on stdio nothing is ever sent for it. */
-static void run_other(struct exchange *x) {
+/* Notifications and responses. Over HTTP an invalid one gets a status; on stdio nothing is ever sent. */
+static void run_one_way(struct exchange *x) {
   struct str header = str_trim(x->head->version);
   x->modern = (x->in->meta && yyjson_obj_get(x->in->meta, MCP_META "protocolVersion")) ||
               (x->head->http && header.n && !era_is_legacy(header));
   x->answered = !x->head->http;
-  if (!x->modern && !era_settle(x))
+  if (!x->modern && !era_determine(x))
     return;
   if (x->in->kind == RPC_RESPONSE)
     question_answer(x->server, x->session, x->in, x->arena);
@@ -131,12 +131,12 @@ static void run_message(struct exchange *x) {
   if (x->in->kind == RPC_BAD)
     run_bad(x);
   else if (x->in->kind != RPC_REQUEST)
-    run_other(x);
-  else if (era_settle(x))
+    run_one_way(x);
+  else if (era_determine(x))
     run_request(x);
 }
 
-/* Without memory the answer cannot even name the request. */
+/* Without memory, not even the request's id can be echoed. */
 static void answer_no_memory(struct exchange *x) {
   static const struct str text =
       STR_INIT("{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32603,\"message\":\"out of memory\"}}");
@@ -176,7 +176,7 @@ void server_dispatch(struct mcp_server *server, const struct mcp_sender *sender,
   pthread_mutex_destroy(&x.sending);
 }
 
-/* Tools handle secrets, and say so when they run an operation; nothing else does. */
+/* Only tools handle secrets; whether a call does is known when it runs its operation. */
 static bool may_be_secret(const struct rpc_message *in) {
   return in->kind == RPC_BAD || (in->kind == RPC_REQUEST && str_is(in->method, "tools/call"));
 }
@@ -184,7 +184,7 @@ static bool may_be_secret(const struct rpc_message *in) {
 void rpc_read_guarded(struct mcp_server *server, struct arena *a, struct str text, struct rpc_message *ret_message) {
   jmp_buf oom;
   if (text.n <= MCP_GUARDED_MAX)
-    arena_guard_first(a, server->pieces);
+    arena_guard_first(a, server->message_pool);
   if (ARENA_BOUNDARY(a, oom)) {
     *ret_message = (struct rpc_message){.kind = RPC_BAD, .code = RPC_INTERNAL, .why = "out of memory"};
     arena_release(a);
@@ -207,7 +207,9 @@ void mcp_handle(struct mcp_server *server, const struct mcp_sender *sender, cons
   arena_release(&arena);
 }
 
-/* ---- life ---- */
+/* ---- lifetime ---- */
+
+const struct mcp_fixtures *mcp_fixtures;
 
 enum status mcp_new(const struct mcp_options *options, struct mcp_server **ret_server, struct error *err) {
   struct mcp_server *server = mem_zalloc(sizeof(*server));
@@ -215,10 +217,11 @@ enum status mcp_new(const struct mcp_options *options, struct mcp_server **ret_s
     return error_set(err, STATUS_NOMEM, "out of memory");
   if (sodium_init() < 0) {
     mem_free(server);
-    return error_set(err, STATUS_INTERNAL, "the source of random numbers is not available");
+    return error_set(err, STATUS_INTERNAL, "no source of random numbers is available");
   }
   server->options = *options;
-  server->pieces = secret_pool_new();
+  server->options.conformance = options->conformance && mcp_fixtures;
+  server->message_pool = secret_pool_new();
   randombytes_buf(server->secret, sizeof(server->secret));
   pthread_mutex_init(&server->lock, NULL);
   pthread_mutex_init(&server->following, NULL);
@@ -250,7 +253,7 @@ void mcp_close(struct mcp_server **server) {
   pthread_cond_destroy(&s->answered);
   pthread_cond_destroy(&s->lost_more);
   sodium_memzero(s->secret, sizeof(s->secret));
-  secret_pool_free(&s->pieces);
+  secret_pool_free(&s->message_pool);
   mem_free(s);
   *server = NULL;
 }

@@ -1,4 +1,4 @@
-/* server.h: what the files of the dispatcher share: the server, legacy sessions, one exchange, streams. */
+/* server.h: declarations shared by the dispatcher's files: the server, legacy sessions, one exchange, streams. */
 #pragma once
 
 #include <pthread.h>
@@ -7,7 +7,7 @@
 #include "mcp/mcp.h"
 #include "mcp/protocol/rpc.h"
 
-/* Codes of the protocol, beside those of JSON-RPC. */
+/* Error codes of MCP, in addition to those of JSON-RPC. */
 enum {
   MCP_HEADER_MISMATCH = -32020,
   MCP_NO_CAPABILITY = -32021,
@@ -17,23 +17,23 @@ enum {
 
 #define MCP_MODERN "2026-07-28"
 #define MCP_META "io.modelcontextprotocol/"
-/* Of ours: in _meta of a modern request, the session of memories that it belongs to. */
+/* Member of _meta in modern requests: the memory session. */
 #define MCP_META_SESSION "cairn/session"
 
 enum { MCP_SECRET_SIZE = 32, MCP_HANDLE_SIZE = 80 };
 
-/* A resource that a legacy session wants to hear of. */
+/* A subscribed resource. */
 struct resource;
 struct watched {
   struct watched *next;
-  int64_t told;  /* the transaction that it was last told of */
-  uint64_t seen; /* the news that it was last compared with */
+  int64_t told;  /* transaction of the last notification */
+  uint64_t seen; /* number of the last change it was compared with */
   const struct resource *resource;
-  struct str uri, variable; /* behind it in memory */
+  struct str uri, variable; /* allocated with the struct */
 };
 
-/* A legacy client from its initialize on; on stdio there is one, for the process. Everything but the texts, which stay
- * as they were made, belongs to the server's lock. */
+/* A legacy client after initialize; on stdio there is one per process. The texts never change; the server's lock
+ * protects everything else. */
 struct mcp_session {
   struct mcp_session *next;
   int refs;
@@ -42,27 +42,27 @@ struct mcp_session {
   struct str team, version, client, client_version, capabilities; /* capabilities: JSON */
   struct watched *watched;
   char id[MCP_SESSION_SIZE];
-  char handle[MCP_HANDLE_SIZE]; /* of the session of memories that a boot on this connection began */
-  int log_level;                /* index into log levels; -1: not set */
-  struct caller caller;         /* as it was at the initialize, for ending the handle */
-  struct principal *who;        /* whose session it is; NULL: the local user's */
+  char handle[MCP_HANDLE_SIZE]; /* memory session that a boot on this connection has begun */
+  int log_level;                /* index of the level; -1: not set */
+  struct caller caller;         /* as of initialize, for ending the handle */
+  struct principal *who;        /* owner; NULL: the local user */
 };
 
 struct question;
 struct follower;
 
-/* A session of memories that ends with a stream of its client. */
+/* A memory session that ends with a stream of its client. */
 struct lost {
   struct lost *next;
-  struct str team, handle; /* behind it in memory */
+  struct str team, handle; /* point into text */
   char text[];
 };
 
 struct mcp_server {
   struct mcp_options options;
-  uint8_t secret[MCP_SECRET_SIZE]; /* of the process; see state.c */
-  struct secret_pool *pieces;      /* for messages that are being read; NULL: none could be had */
-  pthread_mutex_t lock;            /* for all below */
+  uint8_t secret[MCP_SECRET_SIZE];  /* key of the process; see state.c */
+  struct secret_pool *message_pool; /* locked memory for parsing messages; NULL: none available */
+  pthread_mutex_t lock;             /* protects everything below */
   pthread_cond_t answered;
   struct mcp_session *sessions;
   size_t session_count;
@@ -70,16 +70,16 @@ struct mcp_server {
   struct exchange *running;
   struct question *questions;
   uint64_t asked, news;      /* counters */
-  bool closing, deaf;        /* deaf: no client can answer any more */
-  pthread_mutex_t following; /* for the followers; taken before the feed's own lock */
+  bool closing, input_ended; /* input_ended: clients cannot answer any more */
+  pthread_mutex_t following; /* protects the followers; taken before the feed's own lock */
   struct follower *followers;
-  struct lost *lost; /* to be ended; of `lock` */
+  struct lost *lost; /* queue of sessions to end; under `lock` */
   pthread_cond_t lost_more;
   pthread_t lost_thread;
   bool lost_started, lost_quit;
 };
 
-/* One message on its way through the dispatcher. */
+/* One message being processed. */
 struct exchange {
   struct exchange *next;
   struct mcp_server *server;
@@ -93,77 +93,77 @@ struct exchange {
   struct rpc_message *in;
 
   bool modern;
-  struct mcp_session *session; /* legacy: of this client; NULL: none yet */
-  struct str version;          /* of the protocol */
-  yyjson_val *capabilities;    /* of the client; NULL: unknown */
-  struct caller caller;        /* the sender's, with what the client says of itself */
+  struct mcp_session *session; /* legacy session of the client; NULL: none yet */
+  struct str version;          /* protocol revision */
+  yyjson_val *capabilities;    /* the client's; NULL: unknown */
+  struct caller caller;        /* the sender's, plus the client's name and version */
   struct origin origin;
 
   pthread_mutex_t sending;
   bool answered;
   atomic_bool cancelled;
   yyjson_val *progress_token;
-  double progress;       /* the last value told */
-  int64_t progress_tick; /* when */
+  double progress;       /* last value sent */
+  int64_t progress_tick; /* time of the last notification, in ticks */
 };
 
 /* ---- server.c ---- */
 
 typedef void (*method_fn)(struct exchange *x);
-/* Runs a message that was parsed; what mcp_handle() does after parsing. */
+/* Runs a parsed message; the second half of mcp_handle(). */
 void server_dispatch(struct mcp_server *server, const struct mcp_sender *sender, const struct mcp_head *head,
                      struct arena *arena, struct rpc_message *in, struct mcp_out *out, struct mcp_reply *reply);
-/* rpc_read() where no boundary for want of memory is set: that is a bad message, too. The arena is new; it stays
- * guarded while the message may hold a secret. */
+/* rpc_read() with its own out-of-memory boundary; out of memory makes a bad message, too. The arena must be new; it
+ * stays guarded if the message may hold a secret. */
 void rpc_read_guarded(struct mcp_server *server, struct arena *a, struct str text, struct rpc_message *ret_message);
-/* Methods that neither open the store nor wait: a transport may run them where it reads. */
+/* True if the method neither opens the store nor blocks: a transport may run it on its reading thread. */
 bool server_is_quick(const struct rpc_message *in);
-/* Tells the calls of a session, or all with session == NULL, to stop. */
+/* Cancels all running calls, and all later ones. */
 void server_cancel_all(struct mcp_server *server);
 
-/* ---- exchange.c: what a method answers ---- */
+/* ---- exchange.c ---- */
 
 void exchange_result(struct exchange *x, yyjson_mut_val *result);
-/* With ttlMs and cacheScope, which modern lists and reads carry. */
+/* Adds ttlMs and cacheScope in modern responses. */
 void exchange_cached(struct exchange *x, yyjson_mut_val *result, int64_t ttl_ms);
-/* An error of the protocol; `http` is its status there. data may be NULL. */
+/* A protocol error; `http` is the HTTP status. data may be NULL. */
 void exchange_error(struct exchange *x, int http, int code, yyjson_mut_val *data, const char *fmt, ...)
     PRINTF_FMT(5, 6);
-/* The status as an error of the protocol: for what is neither a tool's nor the client's fault. */
+/* An internal error with the message of `err`. */
 void exchange_failed(struct exchange *x, const struct error *err);
-/* A notification on the exchange's own stream, unless it is answered or cancelled. */
+/* Notification on the exchange's own stream, unless the exchange is answered or cancelled. */
 void exchange_notify(struct exchange *x, const char *method, yyjson_mut_val *params);
 bool exchange_cancelled(struct exchange *x);
 void exchange_progress(struct exchange *x, const char *what, double done, double total);
-/* Runs an operation with an engine of the pool, as the exchange's caller. `args` is JSON. */
+/* Runs an operation as the exchange's caller. `args` is JSON. */
 enum status exchange_op(struct exchange *x, const char *name, struct str args, yyjson_val **ret_result,
                         struct error *err);
-/* The same with an operation that is not in the table. */
+/* The same for an operation that is not in the table. */
 enum status exchange_call(struct exchange *x, const struct op *op, struct str args, yyjson_val **ret_result,
                           struct error *err);
-/* Who calls, for lists of what there is; NULL: the local user. False: it cannot be found out, and that is answered. */
-bool exchange_who(struct exchange *x, const struct principal **ret_who);
-/* The client's capability by path, as "elicitation"; NULL: not declared. */
+/* The caller's principal, for filtering lists; NULL: the local user. False: it failed, and the error is sent. */
+bool exchange_principal(struct exchange *x, const struct principal **ret_who);
+/* The client's capability, such as "elicitation"; NULL: not declared. */
 yyjson_val *exchange_capability(const struct exchange *x, const char *name);
 bool exchange_can_elicit(const struct exchange *x);
 
 /* ---- era.c ---- */
 
-/* Settles era, session, version, caller; false: refused, and answered. */
-bool era_settle(struct exchange *x);
+/* Sets era, session, version and caller; false: refused, and the error is sent. */
+bool era_determine(struct exchange *x);
 bool era_is_legacy(struct str version);
-/* Compares an Mcp-Name header, which may be base64, with the value of the body. */
+/* Compares an Mcp-Name header, which may be base64, with the value in the body. */
 bool era_name_matches(struct arena *a, struct str header, struct str value);
 
 /* ---- legacy.c ---- */
 
 void legacy_initialize(struct exchange *x);
 void legacy_set_level(struct exchange *x);
-/* Of this caller; holds a reference. */
+/* The caller's session with this id; adds a reference. */
 struct mcp_session *mcp_session_find(struct mcp_server *server, struct str id, const struct caller *caller);
 void mcp_session_drop(struct mcp_server *server, struct mcp_session *session);
 void mcp_session_end(struct mcp_server *server, struct mcp_session *session);
-/* The only one of a server with one connection; made when there is none. */
+/* The only session of a server with one connection; created if there is none. */
 struct mcp_session *mcp_session_only(struct mcp_server *server);
 yyjson_mut_val *server_capabilities(struct exchange *x);
 yyjson_mut_val *server_info(const struct exchange *x, yyjson_mut_doc *doc);
@@ -187,34 +187,34 @@ void method_listen(struct exchange *x);
 
 /* ---- questions.c: requests to a legacy client ---- */
 
-/* Sends a request on the exchange's stream and waits for the answer. The result is NULL when the client answered with
- * an error. */
+/* Sends a request on the exchange's stream and blocks until the response. The result is NULL if the client responds
+ * with an error. */
 enum status question_ask(struct exchange *x, const char *method, yyjson_mut_val *params, yyjson_val **ret_result,
                          struct error *err);
-/* A response came in: true when somebody waits for it. */
+/* Delivers a response; false if no call waits for it. */
 bool question_answer(struct mcp_server *server, const struct mcp_session *session, const struct rpc_message *in,
                      struct arena *a);
-/* No answer will come any more. */
+/* The input has ended: wakes all calls that wait for a response. */
 void questions_end(struct mcp_server *server);
 
-/* ---- input.c: what the user is asked, in both eras ---- */
+/* ---- input.c: questions to the user, in both eras ---- */
 
 enum input_answer { INPUT_YES, INPUT_NO, INPUT_PENDING, INPUT_IMPOSSIBLE };
-/* Asks whether to go on. PENDING: the exchange is answered already (modern: the client asks and comes back; or the call
- * was cancelled). IMPOSSIBLE: the client cannot ask. */
+/* Asks for consent. PENDING: the exchange is answered already (modern: the client asks and repeats the request; or the
+ * call was cancelled). IMPOSSIBLE: the client cannot ask. */
 enum input_answer input_confirm(struct exchange *x, struct str message);
-/* Checks inputResponses and requestState of a modern request; false: refused, and answered. ret_state is what the state
- * carried, absent when there was none. */
+/* Checks inputResponses and requestState of a modern request; false: refused, and the error is sent. ret_state is the
+ * payload of the state, absent if there is none. */
 bool input_check(struct exchange *x, struct str *ret_state);
 /* The client's answer for a key; NULL: none. */
 yyjson_val *input_response(const struct exchange *x, const char *key);
-/* Answers a modern request by asking: `requests` maps keys to requests; `state` may be absent. */
+/* Answers a modern request with questions: `requests` maps keys to requests; `state` may be absent. */
 void input_required(struct exchange *x, yyjson_mut_val *requests, struct str state);
 
-/* ---- state.c: texts that come back from a client and must not have been changed ---- */
+/* ---- state.c: authenticated state that clients return ---- */
 
-/* Opaque text that carries `payload`, valid for this purpose alone, for so long (0: for good), at every server of the
- * store. The purpose names the team and the caller, too; no engine of the pool may be held. */
+/* Opaque text with `payload`, valid only for this purpose, until `expires` (0: forever), on every server of the store.
+ * The purpose must include the team and the caller. The calling thread must not hold an engine of the pool. */
 struct str state_seal(const struct mcp_server *server, struct arena *a, struct str team, struct str purpose,
                       struct str payload, int64_t expires);
 bool state_open(const struct mcp_server *server, struct arena *a, struct str team, struct str purpose,
@@ -222,38 +222,43 @@ bool state_open(const struct mcp_server *server, struct arena *a, struct str tea
 
 /* ---- subscriptions.c ---- */
 
-/* Begins to follow the events of a team, unless it is followed already. */
+/* Follows the events of a team, unless it is followed already. */
 enum status subscriptions_follow(struct mcp_server *server, struct str team, struct error *err);
-/* A list has changed: "tools", "prompts", "resources". For conformance fixtures, and for skills. */
+/* Notifies that a list has changed: "tools", "prompts", "resources". For the conformance fixtures. */
 void subscriptions_list_changed(struct mcp_server *server, struct str team, const char *list);
 void subscriptions_updated(struct mcp_server *server, struct str team, struct str uri);
-/* The client cancels a listen: true when there was one with that id. */
+/* Ends the listen request with that id; false if there is none. */
 bool subscriptions_cancel(struct mcp_server *server, yyjson_val *id);
 void subscriptions_end(struct mcp_server *server);
-/* The streams of a session end with it. */
+/* Ends the streams of a session. */
 void subscriptions_end_session(struct mcp_server *server, const struct mcp_session *session);
 
-/* Does an open stream hold this session? */
+/* True if an open stream keeps the memory session alive. */
 bool subscriptions_hold(struct mcp_server *server, struct str team, struct str handle);
 
-/* ---- lost.c: sessions of memories that end with a stream ---- */
+/* ---- lost.c: memory sessions that end with a stream ---- */
 
-/* NULL: no memory. */
+/* NULL if out of memory. */
 struct lost *lost_new(struct str team, struct str handle);
-/* Before a stream is opened that holds a session; false: it cannot be held. */
+/* Starts the thread. Called before a stream with a memory session is opened; false: the stream cannot keep one. */
 bool lost_start(struct mcp_server *server);
-/* The stream is gone; takes the note (NULL: there was none). */
+/* Queues the session of a closed stream to be ended. Takes ownership; NULL is ignored. */
 void lost_note(struct mcp_server *server, struct lost *l);
-/* A session that is held is live, whatever was noted before. */
+/* Reopens a session that a new stream keeps alive, in case it was ended meanwhile. */
 void lost_back(struct mcp_server *server, struct str team, struct str handle);
 void lost_stop(struct mcp_server *server);
 
-/* ---- fixtures.c: for the official conformance suite, with --conformance alone ---- */
+/* ---- fixtures of the official conformance suite ---- */
 
-void fixture_tools(struct exchange *x, yyjson_mut_val *list);
-void fixture_prompts(struct exchange *x, yyjson_mut_val *list);
-void fixture_resources(struct exchange *x, yyjson_mut_val *list);
-void fixture_templates(struct exchange *x, yyjson_mut_val *list);
-bool fixture_call(struct exchange *x, struct str name, yyjson_val *args);
-bool fixture_prompt(struct exchange *x, struct str name, yyjson_val *args);
-bool fixture_read(struct exchange *x, struct str uri);
+/* tests/program/conformance.c defines them; only builds with tests have them. */
+struct mcp_fixtures {
+  void (*list_tools)(struct exchange *x, yyjson_mut_val *list);
+  void (*list_prompts)(struct exchange *x, yyjson_mut_val *list);
+  void (*list_resources)(struct exchange *x, yyjson_mut_val *list);
+  void (*list_templates)(struct exchange *x, yyjson_mut_val *list);
+  /* False if there is no such tool, prompt or resource. */
+  bool (*call)(struct exchange *x, struct str name);
+  bool (*get_prompt)(struct exchange *x, struct str name, yyjson_val *args);
+  bool (*read)(struct exchange *x, struct str uri);
+};
+extern const struct mcp_fixtures *mcp_fixtures; /* NULL: none; the option `conformance` has no effect */

@@ -1,18 +1,18 @@
-/* state.c: sealed texts: what a client carries back to us (cursors, the state of a question) is checked by a code that
- * only the servers of this store can make.
+/* state.c: sealed state that clients return (cursors, the state of a question), authenticated by a MAC that only
+ * servers of this store can make.
  *
- * The key is asked for each time: that happens rarely, and the store may have been replaced meanwhile. Where it cannot
- * be had, because the store is away or only read, the process has one of its own: good for as long as it lives. */
+ * The key is loaded each time: calls are rare, and the store may have been replaced. If the store is unavailable or
+ * read-only, the process uses its own random key, which is valid until it ends. */
 #include <sodium.h>
 
 #include "mcp/protocol/server.h"
 #include "store/tables/seal_key.h"
 
-/* code, time of expiry, payload */
+/* MAC, time of expiry, payload */
 enum { EXPIRES_SIZE = 8, SEALED_MAX = 64 * 1024 };
 
-_Static_assert(MCP_SECRET_SIZE == crypto_auth_KEYBYTES, "the secret is the key of the code");
-_Static_assert(DOOR_KEY_SIZE == crypto_auth_KEYBYTES, "so is that of the store");
+_Static_assert(MCP_SECRET_SIZE == crypto_auth_KEYBYTES, "the process key is a MAC key");
+_Static_assert(DOOR_KEY_SIZE == crypto_auth_KEYBYTES, "the store's key is a MAC key");
 
 static bool store_key(const struct mcp_server *server, struct str team, uint8_t ret_key[DOOR_KEY_SIZE]) {
   struct error err;
@@ -27,10 +27,10 @@ static bool store_key(const struct mcp_server *server, struct str team, uint8_t 
   return s == STATUS_OK;
 }
 
-static void code_of(const uint8_t key[DOOR_KEY_SIZE], struct arena *a, struct str purpose, struct str body,
-                    uint8_t out[crypto_auth_BYTES]) {
+static void make_mac(const uint8_t key[DOOR_KEY_SIZE], struct arena *a, struct str purpose, struct str body,
+                     uint8_t out[crypto_auth_BYTES]) {
   struct buf b = BUF(a);
-  buf_addf(&b, "%zu:", purpose.n); /* so that no two pairs of texts look the same */
+  buf_addf(&b, "%zu:", purpose.n); /* length prefix: no two pairs of purpose and body collide */
   buf_add(&b, purpose);
   buf_add(&b, body);
   crypto_auth(out, (const uint8_t *)b.p, b.n, key);
@@ -44,7 +44,7 @@ struct str state_seal(const struct mcp_server *server, struct arena *a, struct s
     buf_addc(&body, (char)((uint64_t)expires >> (8 * i)));
   buf_add(&body, payload);
   bool kept = store_key(server, team, key);
-  code_of(kept ? key : server->secret, a, purpose, buf_str(&body), code);
+  make_mac(kept ? key : server->secret, a, purpose, buf_str(&body), code);
   sodium_memzero(key, sizeof(key));
   buf_add(&all, (struct str){(const char *)code, sizeof(code)});
   buf_add(&all, buf_str(&body));
@@ -55,14 +55,14 @@ struct str state_seal(const struct mcp_server *server, struct arena *a, struct s
   return (struct str){text, size - 1};
 }
 
-/* By the store's key, or by that of the process. */
-static bool is_ours(const struct mcp_server *server, struct arena *a, struct str team, struct str purpose,
-                    struct str body, const uint8_t *given) {
+/* Made with the store's key, or with that of the process. */
+static bool is_authentic(const struct mcp_server *server, struct arena *a, struct str team, struct str purpose,
+                         struct str body, const uint8_t *given) {
   uint8_t code[crypto_auth_BYTES], key[DOOR_KEY_SIZE];
-  code_of(server->secret, a, purpose, body, code);
+  make_mac(server->secret, a, purpose, body, code);
   bool ours = sodium_memcmp(code, given, sizeof(code)) == 0;
   if (!ours && store_key(server, team, key)) {
-    code_of(key, a, purpose, body, code);
+    make_mac(key, a, purpose, body, code);
     ours = sodium_memcmp(code, given, sizeof(code)) == 0;
   }
   sodium_memzero(key, sizeof(key));
@@ -82,7 +82,7 @@ bool state_open(const struct mcp_server *server, struct arena *a, struct str tea
       end != sealed.p + sealed.n || n < CODE_SIZE + EXPIRES_SIZE)
     return false;
   struct str body = {(const char *)bytes + CODE_SIZE, n - CODE_SIZE};
-  if (!is_ours(server, a, team, purpose, body, bytes))
+  if (!is_authentic(server, a, team, purpose, body, bytes))
     return false;
   uint64_t expires = 0;
   for (int i = 0; i < EXPIRES_SIZE; i++)

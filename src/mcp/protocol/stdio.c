@@ -1,8 +1,8 @@
-/* stdio.c: the transport of a child process: one message a line on standard input and output.
+/* stdio.c: stdio transport: one message per line on standard input and output.
  *
- * The calling thread reads. What answers at once (the handshake, lists, ping, cancelling) is run there, so that it is
- * never held up; calls are run by workers, which are started when there is something for them. Standard output carries
- * the protocol and nothing else: descriptor 1 is pointed at standard error before anything can print. */
+ * The calling thread reads and runs quick methods (handshake, lists, ping, cancellation), so that calls never delay
+ * them. Workers, started on demand, run the calls. Standard output carries only the protocol: descriptor 1 is
+ * redirected to standard error before anything can print. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -19,14 +19,14 @@
 enum {
   WORKERS_MAX = 16,
   QUEUE_MAX = 1000,
-  WRITE_PIECE = 4096, /* PIPE_BUF: poll() promises that so much can be written without waiting */
+  WRITE_PIECE = 4096, /* PIPE_BUF: after poll() this much can be written without blocking */
   READ_PIECE = 64 * 1024,
-  DRAIN_MS = 1000, /* calls that are under way when the input ends may finish, and then stop */
+  DRAIN_MS = 1000, /* grace period for running calls when the input ends */
   STOP_MS = 1000,
-  STACK_BYTES = 16 * 1024, /* what functions that saw a secret leave behind: registers that were saved, at most */
+  STACK_BYTES = 16 * 1024, /* stack that may hold secrets after a call: at most saved registers */
 };
 
-/* A call on its way to a worker, with the memory that its message lives in. */
+/* A queued call, with the arena of its message. */
 struct job {
   struct job *next;
   struct arena arena;
@@ -40,9 +40,9 @@ struct stdio {
   struct mcp_out out;
   struct housekeeping *keeper;
 
-  int fd; /* where messages go */
+  int fd; /* output */
   pthread_mutex_t writing;
-  char *piece; /* WRITE_PIECE bytes: of mem_secret(), as `line` is */
+  char *piece; /* WRITE_PIECE bytes from mem_secret(), like `line` */
   atomic_bool broken, ending;
 
   pthread_mutex_t lock;
@@ -53,16 +53,16 @@ struct stdio {
   pthread_t threads[WORKERS_MAX];
   struct job *running[WORKERS_MAX];
 
-  char *line; /* what was read and is not a line yet */
+  char *line; /* input that is not a complete line yet */
   size_t n, cap;
-  bool skipping; /* the rest of a line that was too long */
+  bool skipping; /* skips the rest of a line that is too long */
 };
 
 static const struct mcp_head no_head;
 
 /* ---- writing ---- */
 
-/* False when nobody reads. At the end of the process a client that does not read is not waited for. */
+/* False if the client has closed the pipe. While the process ends, does not wait for a client that does not read. */
 static bool write_piece(struct stdio *io, const char *p, size_t n, size_t *ret_written) {
   struct pollfd out = {.fd = io->fd, .events = POLLOUT};
   int ready = poll(&out, 1, 100);
@@ -92,7 +92,7 @@ static void send_line(void *arg, struct str json, bool last UNUSED) {
   if (!json.p)
     return;
   pthread_mutex_lock(&io->writing);
-  /* A short message goes out in one piece, its end included. */
+  /* A short message and its newline are written in one piece. */
   if (io->piece && json.n < WRITE_PIECE) {
     memcpy(io->piece, json.p, json.n);
     io->piece[json.n] = '\n';
@@ -123,7 +123,7 @@ static void mark(struct job *job, yyjson_val *id) {
     atomic_store(&job->cancelled, true);
 }
 
-/* The dispatcher knows what runs; here are also those that wait for a worker. */
+/* Cancels queued calls; the dispatcher cancels running ones. */
 static void cancel_waiting(struct stdio *io, const struct rpc_message *in) {
   yyjson_val *id = yyjson_obj_get(in->params, "requestId");
   if (in->kind != RPC_NOTIFICATION || !str_is(in->method, "notifications/cancelled") || !id)
@@ -176,11 +176,11 @@ static void *work(void *arg) {
   return NULL;
 }
 
-/* Puts it into the queue, and starts a worker when all are busy. */
+/* Starts a worker if all are busy. */
 static void enqueue(struct stdio *io, struct job *job) {
   pthread_mutex_lock(&io->lock);
   while (io->queued >= QUEUE_MAX)
-    pthread_cond_wait(&io->done, &io->lock); /* the client is told to wait by not being read */
+    pthread_cond_wait(&io->done, &io->lock); /* backpressure: the input is not read meanwhile */
   *io->last = job;
   io->last = &job->next;
   io->queued++;
@@ -189,7 +189,7 @@ static void enqueue(struct stdio *io, struct job *job) {
     io->workers++;
   bool alone = io->workers == 0;
   pthread_cond_signal(&io->more);
-  if (alone) { /* not even one thread could be had */
+  if (alone) { /* no thread could be started */
     io->first = NULL;
     io->last = &io->first;
     io->queued = 0;
@@ -237,7 +237,7 @@ static void refuse_long(struct stdio *io) {
       true);
 }
 
-/* The lines of what was read; a part of one is kept. */
+/* Handles the complete lines of the input and keeps the incomplete one. */
 static void take_lines(struct stdio *io) {
   size_t from = 0;
   for (;;) {
@@ -252,7 +252,7 @@ static void take_lines(struct stdio *io) {
   }
   io->n -= from;
   memmove(io->line, io->line + from, io->n);
-  sodium_memzero(io->line + io->n, from); /* it may have been a secret */
+  sodium_memzero(io->line + io->n, from); /* it may hold a secret */
   if (io->n > MCP_MESSAGE_MAX && !io->skipping) {
     refuse_long(io);
     io->skipping = true;
@@ -261,7 +261,7 @@ static void take_lines(struct stdio *io) {
     io->n = 0;
 }
 
-/* What is larger than a message with a secret can be is in ordinary memory. */
+/* Buffers larger than any message with a secret are in ordinary memory. */
 static void free_line(struct stdio *io) {
   if (io->cap > MCP_GUARDED_MAX) {
     sodium_memzero(io->line, io->cap);
@@ -287,7 +287,7 @@ static bool make_room(struct stdio *io) {
   return true;
 }
 
-/* A megabyte that one message needed is not kept for the next hours. */
+/* Shrinks the buffer after a large message. */
 static void give_room(struct stdio *io) {
   if (io->n || io->cap <= 16 * READ_PIECE)
     return;
@@ -316,13 +316,13 @@ static void read_until_end(struct stdio *io, int signals) {
     sodium_stackzero(STACK_BYTES);
     give_room(io);
   }
-  if (io->n && !io->skipping) /* the last line may lack its end */
+  if (io->n && !io->skipping) /* the last line may lack its newline */
     take_line(io, (struct str){io->line, io->n});
 }
 
 /* ---- the end ---- */
 
-/* Waits until nothing is queued or running; false after so long. */
+/* Waits until nothing is queued or running; false on timeout. */
 static bool drain(struct stdio *io, int ms) {
   struct timespec until;
   clock_gettime(CLOCK_REALTIME, &until);
@@ -348,8 +348,8 @@ static void join(struct stdio *io) {
     pthread_join(io->threads[i], NULL);
 }
 
-/* Answers that are nearly there still go out; then every call is asked to stop. One that does not is left behind: the
- * process ends, and the store forgets a transaction that was not committed. */
+/* Lets running calls finish for a moment, then cancels them. A call that does not stop is abandoned: the process ends,
+ * and the store rolls back its transaction. */
 static void finish(struct stdio *io) {
   questions_end(io->server);
   bool empty = drain(io, DRAIN_MS);
@@ -363,7 +363,7 @@ static void finish(struct stdio *io) {
 
 /* ---- descriptors and signals ---- */
 
-/* Standard output is ours alone from now on. */
+/* Reserves standard output for the protocol. */
 static int take_stdout(void) {
   int fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
   if (fd >= 0 && dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
@@ -374,7 +374,7 @@ static int take_stdout(void) {
   return fd;
 }
 
-/* SIGTERM and SIGINT end the process as the end of the input does; a closed pipe is an error of a write. */
+/* SIGTERM and SIGINT act like the end of the input. SIGPIPE is ignored: a closed pipe is a write error. */
 static int take_signals(sigset_t *former) {
   struct sigaction ignore = {.sa_handler = SIG_IGN};
   sigset_t set;
@@ -408,7 +408,7 @@ int mcp_stdio(struct mcp_server *server, const struct mcp_sender *sender) {
   read_until_end(&io, signals);
   finish(&io);
   if (signals >= 0) {
-    struct signalfd_siginfo taken; /* one that waits would end the process when it is let in */
+    struct signalfd_siginfo taken; /* a pending signal would kill the process once it is unblocked */
     while (read(signals, &taken, sizeof(taken)) == (ssize_t)sizeof(taken))
       continue;
     close(signals);

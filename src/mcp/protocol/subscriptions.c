@@ -1,5 +1,5 @@
-/* subscriptions.c: streams that stay open: subscriptions/listen, and the stream of a legacy session; both are fed from
- * the event log, so that what other processes change is told, too. */
+/* subscriptions.c: long-lived streams: subscriptions/listen, and the stream of a legacy session. Both follow the event
+ * log, so clients also hear of changes by other processes. */
 #include <stdio.h>
 
 #include "base/alloc.h"
@@ -11,33 +11,34 @@ enum { WATCHED_MAX = 1000, URI_MAX = 2048, STREAMS_MAX = 4096, ID_MAX = 1024 };
 struct mcp_stream {
   struct mcp_stream *next;
   struct mcp_server *server;
-  int refs;             /* of the server's lock; in the list until there is none */
-  pthread_mutex_t lock; /* recursive: a send may find that the client is gone, and hang up */
+  int refs;             /* under the server's lock; the stream is in the list until it is 0 */
+  pthread_mutex_t lock; /* recursive: a send may find that the client has disconnected, and hang up */
   atomic_bool closed;
   struct mcp_out out;
-  struct mcp_session *session; /* of a legacy stream; NULL with one connection: whichever there is */
+  struct mcp_session *session; /* of a legacy stream; NULL with one connection: the server's only session */
   bool modern, tools, prompts, resources;
-  struct watched *watched; /* modern; those of a legacy session are in the session */
-  int64_t list_told;       /* the transaction of the last list_changed */
-  struct follower *own;    /* of a stream that somebody with a token opened; else the team's follower speaks */
-  struct str team, id;     /* id: JSON of the request's */
-  struct lost *lost;       /* the session that ends with it, or NULL; of the server's lock once it is in the list */
+  struct watched *watched; /* of a modern stream; a legacy session has its own list */
+  int64_t list_told;       /* transaction of the last list_changed */
+  struct follower *own;    /* of a stream opened with a token; else the team's follower serves it */
+  struct str team, id;     /* id: the request's id as JSON */
+  struct lost *lost; /* session that ends with the stream, or NULL; under the server's lock once the stream is listed */
 };
 
-/* Follows the log for all streams of a team, or for one that hears of less. */
+/* Follows the log for all streams of a team, or for one stream whose token sees less. */
 struct follower {
   struct follower *next;
   struct mcp_server *server;
   struct feed_subscriber *subscriber;
   bool of_one;
-  atomic_bool ended; /* its token is no longer good */
-  atomic_bool over;  /* that one is gone; whoever follows next clears it away: this thread may be the feed's */
+  atomic_bool ended; /* its token has expired or was revoked */
+  atomic_bool
+      over; /* its stream is gone; the next stream_follow() frees it, since the current thread may be the feed's */
   struct str team;
 };
 
 /* ---- lists of URIs ---- */
 
-/* What the URI names is settled here, so that an event needs no memory to be compared with it. */
+/* Resolves the URI here, so that comparing it with an event allocates nothing. */
 static bool watch(struct arena *a, struct mcp_server *server, struct watched **list, struct str uri) {
   size_t count = 0;
   struct str variable = STR_NONE;
@@ -67,7 +68,7 @@ static bool watch(struct arena *a, struct mcp_server *server, struct watched **l
   return add || known;
 }
 
-/* With the server's lock, or alone. */
+/* With the server's lock, or while no other thread knows the list. */
 static void unwatch(struct watched **list, struct str uri) {
   while (*list && !str_eq((*list)->uri, uri))
     list = &(*list)->next;
@@ -78,7 +79,7 @@ static void unwatch(struct watched **list, struct str uri) {
   mem_free(w);
 }
 
-/* ---- life of a stream ---- */
+/* ---- lifetime of a stream ---- */
 
 static struct mcp_stream *stream_new(struct mcp_server *server, const struct mcp_out *out, struct str team,
                                      struct str id) {
@@ -116,7 +117,7 @@ static void stream_free(struct mcp_stream *s) {
   mem_free(s);
 }
 
-/* A stream whose token has ended before it was in the list. */
+/* Token expired before registration. */
 static bool is_late(const struct mcp_stream *s) { return s->own && atomic_load(&s->own->ended); }
 
 static bool stream_link(struct mcp_stream *s) {
@@ -150,7 +151,7 @@ static void stream_drop(struct mcp_stream *s) {
     stream_free(s);
 }
 
-/* The next one, held; the former is dropped. NULL begins. */
+/* The next stream with a reference; drops that of the former. NULL starts. */
 static struct mcp_stream *next_stream(struct mcp_server *server, struct mcp_stream *former) {
   pthread_mutex_lock(&server->lock);
   struct mcp_stream *s = former ? former->next : server->streams;
@@ -164,7 +165,7 @@ static struct mcp_stream *next_stream(struct mcp_server *server, struct mcp_stre
 
 /* ---- sending ---- */
 
-/* {"_meta": {subscriptionId}} for modern streams; NULL where nothing would stand in it. */
+/* {"_meta": {subscriptionId}} for modern streams, else {}. */
 static yyjson_mut_val *params_for(const struct mcp_stream *s, yyjson_mut_doc *doc) {
   yyjson_mut_val *params = yyjson_mut_obj(doc);
   if (s->modern)
@@ -189,7 +190,7 @@ static void stream_notify(struct mcp_stream *s, struct arena *a, const char *met
   stream_send(s, rpc_send(a, doc, STR_NONE, method, s->modern || uri.p ? params : NULL), false);
 }
 
-/* Of several streams of a legacy session one gets a message: the newest. */
+/* A legacy session sends each message only on its newest stream. */
 static bool speaks_for_session(struct mcp_stream *s) {
   struct mcp_server *server = s->server;
   pthread_mutex_lock(&server->lock);
@@ -200,17 +201,17 @@ static bool speaks_for_session(struct mcp_stream *s) {
   return s->modern || first == s;
 }
 
-/* ---- what an event means ---- */
+/* ---- notifications ---- */
 
 struct news {
-  const struct event *event; /* NULL: somebody says that `uri` or a list has changed */
+  const struct event *event; /* NULL: `uri` or `list` has changed */
   yyjson_val *before, *after;
   struct str uri;
   const char *list;
   int64_t txn;
   uint64_t number;
   struct arena *arena;
-  const struct follower *from; /* whose streams are meant; NULL, or the team's: those that have no own */
+  const struct follower *from; /* follower whose streams are notified; NULL, or the team's: streams without their own */
 };
 
 static bool concerns(const struct news *news, const struct watched *w) {
@@ -219,7 +220,7 @@ static bool concerns(const struct news *news, const struct watched *w) {
   return news->event && w->resource && w->resource->concerns(w->variable, news->event, news->before, news->after);
 }
 
-/* The next URI of the list that changed, and was not told of in this transaction; its length, 0: none. */
+/* Copies the next changed URI that was not notified in this transaction; returns its length, 0: none. */
 static size_t next_changed(struct watched *list, const struct news *news, char out[URI_MAX]) {
   for (struct watched *w = list; w; w = w->next) {
     if (w->seen == news->number)
@@ -256,7 +257,7 @@ static void tell_list(struct mcp_stream *s, const struct news *news) {
   pthread_mutex_lock(&s->server->lock);
   bool told = news->txn && s->list_told == news->txn;
   s->list_told = news->txn;
-  /* On one connection the stream is there before a legacy client is, if one ever comes. */
+  /* With one connection the stream exists before a legacy client initializes, if one ever does. */
   const struct mcp_session *session = s->session ? s->session : s->server->sessions;
   wanted = wanted && (s->modern || (session && session->version.n > 0));
   pthread_mutex_unlock(&s->server->lock);
@@ -281,7 +282,6 @@ static void tell(struct mcp_server *server, struct str team, struct news *news) 
   }
 }
 
-/* What the event says, and to whom it matters. */
 static void tell_parsed(struct mcp_server *server, struct str team, struct news news, struct arena *a) {
   const struct event *e = news.event;
   struct error err;
@@ -290,13 +290,13 @@ static void tell_parsed(struct mcp_server *server, struct str team, struct news 
     news.before = NULL;
   if (e && e->after.n && json_read(a, e->after, &news.after, &err) != STATUS_OK)
     news.after = NULL;
-  /* Skills are listed. */
+  /* resources/list includes skills. */
   if (json_str(news.before, "skill_name").p || json_str(news.after, "skill_name").p)
     news.list = "resources";
   tell(server, team, &news);
 }
 
-/* Without memory the news is lost. */
+/* Out of memory drops the notification. */
 static void tell_guarded(struct mcp_server *server, struct str team, const struct news *news) {
   struct arena a;
   jmp_buf oom;
@@ -306,8 +306,7 @@ static void tell_guarded(struct mcp_server *server, struct str team, const struc
   arena_release(&a);
 }
 
-/* A listen ends with the result of its request; on stdio, where nothing else shows it, it is also cancelled. Without
- * memory it just ends. */
+/* A listen ends with the result of its request. Out of memory, it ends without one. */
 static void finish(struct mcp_stream *s) {
   struct arena a;
   jmp_buf oom;
@@ -326,7 +325,7 @@ static void finish(struct mcp_stream *s) {
   arena_release(&a);
 }
 
-/* Those who were told of the log by a token that is no longer good. One that is about to be opened looks at `ended`. */
+/* Ends the streams of a follower whose token is no longer valid. A stream that is being opened checks `ended`. */
 static void end_streams_of(struct follower *f) {
   atomic_store(&f->ended, true);
   for (struct mcp_stream *s = next_stream(f->server, NULL); s; s = next_stream(f->server, s))
@@ -357,7 +356,7 @@ void subscriptions_updated(struct mcp_server *server, struct str team, struct st
 
 /* ---- following the log ---- */
 
-/* With the lock on followers held, here and below. */
+/* Called with server->following held, like clear_away(). */
 static enum status follower_new(struct mcp_server *server, const struct caller *c, struct follower **ret_follower,
                                 struct error *err) {
   struct follower *f = mem_zalloc(sizeof(*f) + c->team.n + 1);
@@ -406,7 +405,7 @@ enum status subscriptions_follow(struct mcp_server *server, struct str team, str
   return s;
 }
 
-/* For a stream that is not in the list yet. */
+/* The stream must not be in the list yet. */
 static enum status stream_follow(struct mcp_stream *s, const struct caller *c, struct error *err) {
   struct mcp_server *server = s->server;
   if (!c->principal || !server->options.feed)
@@ -450,7 +449,7 @@ void method_unsubscribe(struct exchange *x) {
   exchange_result(x, yyjson_mut_obj(x->doc));
 }
 
-/* The session of a GET or DELETE, held; NULL with the status that says why. */
+/* The session of a GET or DELETE with a reference; NULL with an HTTP status. */
 static struct mcp_session *session_of(struct mcp_server *server, const struct mcp_sender *sender,
                                       const struct mcp_head *head, int *ret_status) {
   struct str version = str_trim(head->version);
@@ -478,8 +477,8 @@ void mcp_listen(struct mcp_server *server, const struct mcp_sender *sender, cons
     s->session = session;
   else if (session)
     mcp_session_drop(server, session);
-  /* Over HTTP the stream has no other use; on stdio it is always there, and the log is followed when it is asked for.
-   * Without the log the stream is silent, which is no reason to refuse it, unless somebody must see when it ends. */
+  /* Over HTTP the stream's only use is following the log. On stdio it always exists, and the log is followed on demand.
+   * A stream that cannot follow is silent; it is refused only if it has a token, whose end would go unnoticed. */
   bool followed = !s || !session || stream_follow(s, &sender->caller, &err) == STATUS_OK || !sender->caller.principal;
   if (s && (!followed || !stream_link(s))) {
     stream_free(s);
@@ -517,7 +516,7 @@ static bool can_serve(struct exchange *x, struct str uri) {
   return x->server->options.feed && uri.p && resource_find(x->arena, uri, &variable);
 }
 
-/* What the client wants and gets, into the stream and as JSON. */
+/* Sets up the requested notifications; returns the accepted ones as JSON. */
 static yyjson_mut_val *accept(struct exchange *x, struct mcp_stream *s, yyjson_val *filter) {
   yyjson_mut_val *accepted = yyjson_mut_obj(x->doc), *list = NULL;
   bool lists = x->server->options.conformance, changes = x->server->options.feed || lists;
@@ -557,12 +556,12 @@ static bool check_filter(struct exchange *x, yyjson_val *filter) {
   return ok;
 }
 
-/* The session that the client names lives as long as the stream. False: refused, and answered. */
+/* Keeps the client's memory session alive as long as the stream. False: refused, and the error is sent. */
 static bool hold_session(struct exchange *x, struct mcp_stream *stream) {
   yyjson_val *result;
   struct error err;
   if (str_empty(x->caller.session) || !x->head->http)
-    return true; /* on stdio the process is looked at */
+    return true; /* on stdio the session lives as long as the process */
   enum status s = exchange_call(x, &session_of_call, STR("{}"), &result, &err);
   if (s == STATUS_NOT_FOUND || s == STATUS_CONFLICT)
     exchange_error(x, 200, RPC_PARAMS, NULL, "Invalid params: " MCP_META_SESSION ": %s", err.message);
@@ -575,7 +574,7 @@ static bool hold_session(struct exchange *x, struct mcp_stream *stream) {
   return true;
 }
 
-/* Following begins before the acknowledgement: what changes after it is told. */
+/* Following starts before the acknowledgement, so that no later change is missed. */
 void method_listen(struct exchange *x) {
   yyjson_val *filter = yyjson_obj_get(x->in->params, "notifications");
   struct str id = json_write_val(x->arena, x->in->id);
@@ -597,7 +596,7 @@ void method_listen(struct exchange *x) {
     return;
   }
   yyjson_mut_val *accepted = accept(x, s, filter);
-  bool follows = s->resources || s->watched || x->caller.principal; /* whose end is noticed by following */
+  bool follows = s->resources || s->watched || x->caller.principal; /* following also notices the end of a token */
   if (follows && stream_follow(s, &x->caller, &err) != STATUS_OK) {
     stream_free(s);
     exchange_failed(x, &err);
@@ -607,7 +606,7 @@ void method_listen(struct exchange *x) {
   yyjson_mut_obj_add_val(x->doc, params, "notifications", accepted);
   struct str text = rpc_send(x->arena, x->doc, STR_NONE, "notifications/subscriptions/acknowledged", params);
   struct str held = s->lost ? arena_dup(x->arena, s->lost->handle) : STR_NONE;
-  pthread_mutex_lock(&s->lock); /* nothing comes before the acknowledgement */
+  pthread_mutex_lock(&s->lock); /* nothing may precede the acknowledgement */
   bool linked = stream_link(s);
   if (linked) {
     x->reply->status = 200;
@@ -617,7 +616,7 @@ void method_listen(struct exchange *x) {
       finish(s);
   }
   pthread_mutex_unlock(&s->lock);
-  if (linked && held.p) /* from here on it is held; what came before may have ended it */
+  if (linked && held.p) /* lost.c may have ended it before the stream was listed */
     lost_back(x->server, x->caller.team, held);
   if (linked)
     return;
@@ -625,7 +624,7 @@ void method_listen(struct exchange *x) {
   exchange_error(x, 503, RPC_INTERNAL, NULL, "too many open streams; close some");
 }
 
-/* ---- the end ---- */
+/* ---- shutdown ---- */
 
 bool subscriptions_hold(struct mcp_server *server, struct str team, struct str handle) {
   bool held = false;
@@ -657,7 +656,7 @@ bool subscriptions_cancel(struct mcp_server *server, yyjson_val *id) {
     if (!s->modern || s->closed || !str_eq(s->id, text))
       continue;
     found = true;
-    mcp_hang_up(server, s); /* the reference of the transport, which keeps none with one connection */
+    mcp_hang_up(server, s); /* drops the transport's reference, which it does not use with one connection */
   }
   arena_release(&a);
   return found;
@@ -686,7 +685,7 @@ void subscriptions_end(struct mcp_server *server) {
     server->streams = s->next;
     stream_free(s);
   }
-  while (server->followers) { /* streams know theirs to the end */
+  while (server->followers) { /* streams point to theirs until they are freed */
     struct follower *f = server->followers;
     server->followers = f->next;
     mem_free(f);

@@ -1,9 +1,8 @@
-/* advice.c: what operations say about the command line, said again for somebody who has only tools: the same call
- * as a tool of the profile is found in its table. */
+/* advice.c: rewrites CLI commands in messages of operations as calls of the profile's tools. */
 #include "op/run/advice.h"
 #include "mcp/tools/internal.h"
 
-/* ---- the tool that does what an operation does ---- */
+/* ---- the tool for an operation ---- */
 
 struct found {
   const struct tool *tool;
@@ -27,7 +26,7 @@ static bool find_tool(const struct profile *profile, const char *op, struct foun
   return false;
 }
 
-/* The tool's name of an argument of the operation; absent when it has none of its own. */
+/* The tool's name for an argument of the operation; absent if it has none. */
 static struct str shown_name(const struct found *f, struct str param) {
   struct str rest = str_from(f->action ? f->action->renames : NULL), pair;
   while (str_next(&rest, ' ', &pair)) {
@@ -41,7 +40,7 @@ static struct str shown_name(const struct found *f, struct str param) {
   return f->tool->args ? STR_NONE : param;
 }
 
-/* The argument that takes what has none of its own; NULL when there is none. */
+/* The ARG_SPREAD argument, which takes arguments without a name in the tool; NULL if there is none. */
 static const char *spread_name(const struct tool *tool) {
   for (const struct tool_arg *p = tool->args; p && p->name; p++)
     if (p->flags & ARG_SPREAD)
@@ -64,7 +63,7 @@ struct str tool_call_text(const struct tool_run *run, const char *op, yyjson_mut
     struct tool_arg ignored;
     const struct param *p = op_param(op_find(str_from(op)), param);
     if (!p || !tool_arg_of(p, &ignored))
-      continue; /* what the door or the user says */
+      continue; /* set by the server or the user */
     if (!name.p && !spread)
       return STR_NONE;
     if (!name.p && !fields)

@@ -1,4 +1,4 @@
-/* answer.c: what a tool answers: a result or a refusal, stored text as data, and everything within the budget. */
+/* answer.c: a tool's answer: escapes stored text, formats errors, and applies the budget. */
 #include "core/text/token_count.h"
 #include "core/trust/present.h"
 #include "mcp/tools/internal.h"
@@ -6,7 +6,7 @@
 
 static void neutralise(struct tool_run *run, yyjson_mut_val *of, struct str name, yyjson_mut_val *v);
 
-/* JSON that was put into the result as it was stored. What cannot be read is shown as a text. */
+/* Stored JSON that the result contains verbatim. Invalid JSON is shown as text. */
 static void neutralise_raw(struct tool_run *run, yyjson_mut_val *of, struct str name, yyjson_mut_val *v) {
   struct str raw = {yyjson_mut_get_raw(v), yyjson_mut_get_len(v)};
   struct error ignored;
@@ -40,17 +40,17 @@ static void neutralise(struct tool_run *run, yyjson_mut_val *of, struct str name
   }
 }
 
-/* A text that a row's function made is cut at its end. */
+/* Truncates a text that a row's function made. */
 static void fit_text(struct tool_run *run) {
-  struct str mark = STR("\n[cut: the answer is longer than its budget; ask for less]");
+  struct str note = STR("\n[cut: the answer is longer than its budget; ask for less]");
   if (tokens_estimate(run->text) <= (size_t)run->budget)
     return;
-  struct str kept = tokens_cut(run->text, (size_t)run->budget - tokens_estimate(mark));
-  run->text = arena_printf(run->arena, "%.*s%.*s", STR_ARG(kept), STR_ARG(mark));
+  struct str kept = tokens_cut(run->text, (size_t)run->budget - tokens_estimate(note));
+  run->text = arena_printf(run->arena, "%.*s%.*s", STR_ARG(kept), STR_ARG(note));
 }
 
-static void form(struct tool_run *run, bool own) {
-  if (run->budget == 0) /* refused before its arguments were read */
+static void shape(struct tool_run *run, bool own) {
+  if (run->budget == 0) /* refused before the arguments were read */
     run->budget = tool_budget(run->profile);
   if (!run->result)
     run->result = yyjson_mut_obj(run->doc);
@@ -62,7 +62,7 @@ static void form(struct tool_run *run, bool own) {
   neutralise(run, NULL, STR(""), run->result);
   if (run->tool->flags & TOOL_WHOLE) {
     if (own)
-      run->text = tool_rendered(run);
+      run->text = tool_render(run);
     return;
   }
   tool_fit(run, own);
@@ -72,8 +72,8 @@ static void form(struct tool_run *run, bool own) {
 
 void tool_answer(struct tool_run *run) {
   bool own = !run->text.p;
-  form(run, own);
-  tool_marks(run, own);
+  shape(run, own);
+  tool_report_untrusted(run, own);
 }
 
 void tool_answer_error(struct tool_run *run) {

@@ -1,5 +1,5 @@
-/* args.c: checks what a client sends against the table of a tool, and maps it onto an operation's arguments. What
- * is wrong is refused with a sentence that names the argument and what it should be. */
+/* args.c: checks a client's arguments against the table of a tool, and maps them to an operation's arguments. Errors
+ * name the argument and what it should be. */
 #include "base/suggest.h"
 #include "mcp/tools/internal.h"
 
@@ -14,8 +14,7 @@ static enum tool_form form_of(enum param_form form) {
   return forms[form];
 }
 
-/* A file name means nothing to a client; waiting for ever is not for a call; agreement comes from the user; where a
- * caller runs is known to the door. */
+/* Not for clients: file names, waiting without end, the user's consent, and what the server knows about the caller. */
 static bool is_offered(const struct param *p) {
   static const char *const names[] = {"follow", "confirm", "register", "pid", "host", "cwd", NULL};
   for (const char *const *n = names; *n; n++)
@@ -125,23 +124,21 @@ static enum status check_choices(struct tool_run *run, const struct tool_arg *ar
   return bad_choice(run, str_from(arg->name), s, arg->choices);
 }
 
-/* ---- all of them ---- */
+/* ---- checks ---- */
 
 static enum status check_one(struct tool_run *run, const struct tool_arg *arg, yyjson_val *v, yyjson_mut_val *into) {
   yyjson_mut_val *value = tool_value(run, arg->form, v);
   if (!value)
-    return bad_form(run, str_from(arg->name), tool_form_words(arg->form));
-  enum status s = check_choices(run, arg, value);
+    return bad_form(run, str_from(arg->name), tool_form_name(arg->form));
+  TRY(check_choices(run, arg, value));
   size_t i, n;
   yyjson_mut_val *e;
   if (yyjson_mut_is_arr(value))
     yyjson_mut_arr_foreach(value, i, n, e) {
-      if (s == STATUS_OK)
-        s = check_choices(run, arg, e);
+      TRY(check_choices(run, arg, e));
     }
-  if (s == STATUS_OK)
-    yyjson_mut_obj_put(into, yyjson_mut_str(run->doc, arg->name), value);
-  return s;
+  yyjson_mut_obj_put(into, yyjson_mut_str(run->doc, arg->name), value);
+  return STATUS_OK;
 }
 
 static enum status choose_action(struct tool_run *run, yyjson_val *v) {
@@ -152,7 +149,7 @@ static enum status choose_action(struct tool_run *run, yyjson_val *v) {
   for (const struct tool_action *p = run->tool->actions; p->name; p++) {
     if (str_is(name, p->name))
       run->action = p;
-    /* A profile that only reads knows no other actions. */
+    /* A read-only profile has no other actions. */
     if (!run->profile->read_only || (p->flags & TOOL_READS))
       list_push(run->arena, &choices, p->name);
   }
@@ -188,9 +185,8 @@ static enum status check_needs(struct tool_run *run, yyjson_mut_val *given) {
 enum status tool_check(struct tool_run *run) {
   const struct tool_arg *args = tool_args_of(run->arena, run->tool);
   yyjson_mut_val *checked = yyjson_mut_obj(run->doc);
-  enum status s = STATUS_OK;
   if (run->tool->actions)
-    s = choose_action(run, yyjson_obj_get(run->args, "action"));
+    TRY(choose_action(run, yyjson_obj_get(run->args, "action")));
   if (run->action)
     yyjson_mut_obj_put(checked, yyjson_mut_str(run->doc, "action"), yyjson_mut_str(run->doc, run->action->name));
   size_t i, n;
@@ -198,28 +194,26 @@ enum status tool_check(struct tool_run *run) {
   yyjson_obj_foreach(run->args, i, n, key, v) {
     struct str name = json_val_str(key);
     const struct tool_arg *arg = find_arg(args, name);
-    if (s != STATUS_OK || yyjson_is_null(v) || (!arg && run->tool->actions && str_is(name, "action")))
+    if (yyjson_is_null(v) || (!arg && run->tool->actions && str_is(name, "action")))
       continue;
     if (!arg && str_is(name, "session") && yyjson_is_str(v))
-      run->caller.session = json_val_str(v); /* every tool takes it; not every definition spends words on it */
+      run->caller.session = json_val_str(v); /* every tool takes it, also if its definition does not list it */
     else
-      s = arg ? check_one(run, arg, v, checked) : unknown(run, args, name);
+      TRY(arg ? check_one(run, arg, v, checked) : unknown(run, args, name));
   }
-  for (const struct tool_arg *p = args; p->name && s == STATUS_OK; p++)
-    s = add_missing(run, p, checked);
-  if (s == STATUS_OK)
-    s = check_needs(run, checked);
-  if (s == STATUS_OK)
-    s = json_read(run->arena, json_write(run->arena, checked, false), &run->args, run->err);
+  for (const struct tool_arg *p = args; p->name; p++)
+    TRY(add_missing(run, p, checked));
+  TRY(check_needs(run, checked));
+  TRY(json_read(run->arena, json_write(run->arena, checked, false), &run->args, run->err));
   const struct tool_arg *session = find_arg(args, STR("session"));
-  if (s == STATUS_OK && session && !session->to && !(session->flags & ARG_LOCAL) && json_str(run->args, "session").p)
+  if (session && !session->to && !(session->flags & ARG_LOCAL) && json_str(run->args, "session").p)
     run->caller.session = json_str(run->args, "session");
-  return s;
+  return STATUS_OK;
 }
 
 /* ---- the operation's arguments ---- */
 
-/* "id=ids": the operation's name of an argument in this action. */
+/* The operation's name for an argument of this action, from renames such as "id=ids"; absent if not renamed. */
 static struct str renamed(const struct tool_run *run, struct str name) {
   struct str rest = str_from(run->action ? run->action->renames : NULL), pair;
   while (str_next(&rest, ' ', &pair)) {
@@ -240,12 +234,12 @@ static enum status put(struct tool_run *run, const struct op *op, yyjson_mut_val
   const struct param *p = op_param(op, name);
   yyjson_mut_val *value = p ? tool_value(run, form_of(p->form), v) : yyjson_val_mut_copy(run->doc, v);
   if (!value)
-    return bad_form(run, shown, tool_form_words(form_of(p->form)));
+    return bad_form(run, shown, tool_form_name(form_of(p->form)));
   yyjson_mut_obj_put(into, yyjson_mut_strncpy(run->doc, name.p, name.n), value);
   return STATUS_OK;
 }
 
-/* What an action takes, in the words of the tool. */
+/* Error that lists the arguments of an action by the tool's names. */
 static enum status not_taken(struct tool_run *run, const struct op *op, const struct tool_arg *args, struct str name) {
   struct buf list = BUF(run->arena);
   for (const struct tool_arg *p = args; p->name; p++)
@@ -267,9 +261,8 @@ static enum status spread(struct tool_run *run, const struct op *op, yyjson_mut_
       add_params(op->params, &at);
       return unknown(run, list, name);
     }
-    enum status s = yyjson_is_null(v) ? STATUS_OK : put(run, op, into, name, name, v);
-    if (s != STATUS_OK)
-      return s;
+    if (!yyjson_is_null(v))
+      TRY(put(run, op, into, name, name, v));
   }
   return STATUS_OK;
 }
@@ -304,21 +297,18 @@ static enum status map_one(struct tool_run *run, const struct op *op, const stru
 enum status tool_map(struct tool_run *run, const struct op *op, yyjson_mut_val **ret_args) {
   const struct tool_arg *args = tool_args_of(run->arena, run->tool);
   yyjson_mut_val *into = yyjson_mut_obj(run->doc);
-  enum status s = STATUS_OK;
   size_t i, n;
   yyjson_val *key, *v;
   yyjson_obj_foreach(run->args, i, n, key, v) {
     const struct tool_arg *arg = find_arg(args, json_val_str(key));
-    if (arg && s == STATUS_OK)
-      s = map_one(run, op, args, arg, v, into);
+    if (arg)
+      TRY(map_one(run, op, args, arg, v, into));
   }
-  if (s == STATUS_OK)
-    s = add_fixed(run, run->tool->fixed, into);
-  if (s == STATUS_OK && run->action)
-    s = add_fixed(run, run->action->fixed, into);
-  if (s == STATUS_OK && run->confirmed && op_param(op, STR("confirm")))
+  TRY(add_fixed(run, run->tool->fixed, into));
+  if (run->action)
+    TRY(add_fixed(run, run->action->fixed, into));
+  if (run->confirmed && op_param(op, STR("confirm")))
     yyjson_mut_obj_put(into, yyjson_mut_str(run->doc, "confirm"), yyjson_mut_bool(run->doc, true));
-  if (s == STATUS_OK)
-    *ret_args = into;
-  return s;
+  *ret_args = into;
+  return STATUS_OK;
 }

@@ -1,5 +1,4 @@
-/* call.c: tools/call: a tool of the profile with an engine of the pool, and the user's word where it takes that.
- */
+/* call.c: tools/call: runs a tool of the profile with an engine of the pool; asks for the user's consent if needed. */
 #include <stdio.h>
 
 #include "mcp/protocol/server.h"
@@ -25,11 +24,11 @@ static void answer(struct exchange *x, const struct tool_run *run) {
   /* The result may belong to another document; its values live as long as this one. */
   struct str json = run->result ? json_write(x->arena, run->result, false) : STR_NONE;
   add_block(doc, content, run->text.p ? run->text : json.p ? json : STR(""));
-  if (run->notice.p) { /* behind the answer: clients of other systems read the first block */
+  if (run->notice.p) { /* after the answer: clients of foreign profiles read the first block */
     add_block(doc, content, run->notice);
     yyjson_mut_obj_add_val(doc, json_put_obj(doc, result, "_meta"), TOOL_UNTRUSTED, run->untrusted);
   }
-  /* A schema that a row brings along knows nothing of refusals: those are text alone. */
+  /* A schema from the row does not describe errors, so those are sent only as text. */
   bool structured = (x->modern || str_cmp(x->version, STR("2025-06-18")) >= 0) && !(run->is_error && run->tool->output);
   if (run->result && structured)
     yyjson_mut_obj_add_val(doc, result, "structuredContent", run->result);
@@ -37,7 +36,7 @@ static void answer(struct exchange *x, const struct tool_run *run) {
   exchange_result(x, result);
 }
 
-/* ---- a session of memories, remembered for a legacy connection ---- */
+/* ---- the memory session of a legacy connection ---- */
 
 static bool is_boot(const struct tool_run *run) {
   const char *op = run->action ? run->action->op : run->tool->op;
@@ -65,13 +64,13 @@ static enum status call(struct exchange *x, struct tool_run *run) {
   return s;
 }
 
-/* What the client did wrong, or what keeps the store from answering, is for the model to read. */
+/* Makes run->err the tool's answer, so that the model reads it. */
 static void fail(struct tool_run *run) {
   tool_answer_error(run);
   tool_answer(run);
 }
 
-/* True when the call is to be made again, with the user's consent. */
+/* True if the call is to be repeated with the user's consent. */
 static bool confirm(struct exchange *x, struct tool_run *run) {
   struct str question = arena_printf(x->arena, "%s. Go ahead?", run->err->message);
   switch (input_confirm(x, question)) {
@@ -93,12 +92,12 @@ static bool confirm(struct exchange *x, struct tool_run *run) {
   return false;
 }
 
-/* The argument `confirm` is the door's, unless the tool has one of its own. It counts where the client cannot ask the
- * user: a model does not answer for them. */
+/* Removes the argument `confirm`, unless the tool has its own. It counts only if the client cannot ask the user: a
+ * model must not consent on the user's behalf. */
 static bool take_confirm(struct exchange *x, const struct tool *tool, yyjson_val **args) {
   struct error err;
   yyjson_val *given = yyjson_obj_get(*args, "confirm");
-  if (!given || !tool_asks(tool))
+  if (!given || !tool_needs_consent(tool))
     return false;
   bool yes = yyjson_is_true(given) && !exchange_can_elicit(x);
   yyjson_mut_val *rest = yyjson_val_mut_copy(x->doc, *args);
@@ -149,7 +148,7 @@ void method_tools_call(struct exchange *x) {
     const struct tool *tool = tool_find(x->profile, name);
     if (tool)
       run_tool(x, tool, args);
-    else if (!x->server->options.conformance || !fixture_call(x, name, args))
+    else if (!x->server->options.conformance || !mcp_fixtures->call(x, name))
       exchange_error(x, 200, RPC_PARAMS, NULL, "Unknown tool: %.*s", STR_ARG(name.n > 128 ? STR("?") : name));
   }
 }

@@ -1,13 +1,13 @@
-/* fit.c: fits an answer into its budget.
+/* fit.c: fits an answer into its token budget.
  *
- * Text and structured content are the same facts twice, and a client shows one of them to the model: each is kept
- * within the budget. Lists lose whole items at their end, long texts are cut between characters, and the answer says
- * what was left out and which call shows it. */
+ * Text and structured content repeat the same facts, and a client shows one of them to the model, so each must fit the
+ * budget. Lists lose whole items at their end, long texts are cut between characters, and the answer says what was left
+ * out and which call shows it. */
 #include "core/text/token_count.h"
 #include "mcp/tools/internal.h"
 
-/* CUT_MIN: what is left of a cut text at least; CALL_LONGEST: a call that takes more tokens is not repeated;
- * HUGE_BYTES: a text of more bytes for each token of the budget is certainly too long, or hardly more than blanks. */
+/* CUT_MIN: minimum tokens left of a cut text. CALL_LONGEST: longer calls are not repeated in the answer. HUGE_BYTES: a
+ * text with more bytes per token of the budget is certainly too long, or nearly all blanks. */
 enum { ROUNDS = 200, CUT_MIN = 24, LISTS_MAX = 4, CALL_LONGEST = 80, HUGE_BYTES = 8 };
 
 static size_t size_of(struct tool_run *run, yyjson_mut_val *v) {
@@ -19,12 +19,12 @@ struct cut_list {
   size_t left_out, kept;
 };
 
-/* What was taken away so far. */
+/* What was removed so far. */
 struct cut {
   struct tool_run *run;
   struct cut_list lists[LISTS_MAX];
   size_t n;
-  int64_t last_seq; /* of events: where the list ends now */
+  int64_t last_seq; /* last event that is left, if the list is one of events */
   bool has_texts, has_stripped;
 };
 
@@ -36,7 +36,7 @@ static bool offers(const struct tool *tool, const char *arg) {
   return op && op_param(op, str_from(arg));
 }
 
-/* The call that shows more of the same. */
+/* The call that shows the rest. */
 static struct str more_call(const struct cut *c) {
   struct tool_run *run = c->run;
   const char *name = run->action ? run->action->op : run->tool->op;
@@ -88,7 +88,7 @@ static struct cut_list *cut_list(struct cut *c, const char *name) {
   return l;
 }
 
-/* Numbers of the result that speak of the list must stay true. */
+/* Keeps `count` and `last_seq` consistent with the shortened list. */
 static void recount(struct cut *c, yyjson_mut_val *list, size_t before) {
   yyjson_mut_val *count = yyjson_mut_obj_get(c->run->result, "count");
   yyjson_mut_val *last = yyjson_mut_obj_get(c->run->result, "last_seq");
@@ -101,7 +101,7 @@ static void recount(struct cut *c, yyjson_mut_val *list, size_t before) {
   yyjson_mut_set_sint(last, c->last_seq);
 }
 
-/* The longest list of the answer, by tokens, that can lose an item. */
+/* The longest list by tokens with at least two items. */
 static yyjson_mut_val *longest_list(struct tool_run *run, yyjson_mut_val *obj, const char **ret_name) {
   yyjson_mut_val *best = NULL, *key, *v;
   size_t most = 0, i, n;
@@ -135,13 +135,12 @@ static bool drop_items(struct cut *c, size_t over) {
   return true;
 }
 
-/* Members that a reader does without when room is scarce. */
-static const char *const slim_names[] = {"uid",        "weight",        "delivery",   "age_days",     "topics",
+static const char *const expendable[] = {"uid",        "weight",        "delivery",   "age_days",     "topics",
                                          "upvotes",    "downvotes",     "updated_at", "action_items", "access_count",
                                          "valid_from", "last_accessed", NULL};
 
-bool tool_may_slim(struct str member) {
-  for (const char *const *p = slim_names; *p; p++)
+bool tool_is_expendable(struct str member) {
+  for (const char *const *p = expendable; *p; p++)
     if (str_is(member, *p))
       return true;
   return false;
@@ -150,7 +149,7 @@ bool tool_may_slim(struct str member) {
 static void slim(yyjson_mut_val *v) {
   size_t i, n;
   yyjson_mut_val *e;
-  for (const char *const *p = slim_names; tool_is_memory(v) && *p; p++)
+  for (const char *const *p = expendable; tool_is_memory(v) && *p; p++)
     yyjson_mut_obj_remove_key(v, *p);
   if (yyjson_mut_is_arr(v))
     yyjson_mut_arr_foreach(v, i, n, e) {
@@ -158,7 +157,7 @@ static void slim(yyjson_mut_val *v) {
     }
 }
 
-/* The last resort of a very small budget: what is not the answer itself goes, the largest first. */
+/* Last resort for a very small budget: removes the largest member that is not the answer itself. */
 static bool strip_member(struct tool_run *run, yyjson_mut_val *obj) {
   static const char *const kept[] = {"id",      "headline", "body",    "snippet",    "text",      "trust", "untrusted",
                                      "suspect", "source",   "session", "created_at", "truncated", "name",  NULL};
@@ -225,8 +224,8 @@ static bool offers_from(const struct profile *profile) {
   return false;
 }
 
-/* What stands where a text was cut. */
-static struct str cut_mark(struct tool_run *run, const struct longest *l, size_t kept) {
+/* The note at the end of a cut text. */
+static struct str cut_note(struct tool_run *run, const struct longest *l, size_t kept) {
   yyjson_mut_val *id = yyjson_mut_is_obj(l->owner) ? yyjson_mut_obj_get(l->owner, "id") : NULL;
   if (!id)
     return STR(" [cut]");
@@ -243,20 +242,20 @@ static struct str cut_mark(struct tool_run *run, const struct longest *l, size_t
   return arena_printf(run->arena, " [cut; %.*s shows it]", STR_ARG(call));
 }
 
-/* Cuts a text so that it takes about `tokens`, its mark included; false when it is short enough, or the shortest. */
+/* Cuts a text to about `tokens`, note included; false if that would not shorten it. */
 static bool cut_text(struct tool_run *run, const struct longest *l, size_t tokens) {
-  struct str s = mut_text(l->v), mark = cut_mark(run, l, s.n);
-  size_t marked = tokens_estimate(mark);
-  struct str kept = tokens_cut(s, tokens > marked + CUT_MIN ? tokens - marked : CUT_MIN);
-  mark = cut_mark(run, l, kept.n);
-  if (kept.n + mark.n >= s.n)
+  struct str s = mut_text(l->v), note = cut_note(run, l, s.n);
+  size_t note_size = tokens_estimate(note);
+  struct str kept = tokens_cut(s, tokens > note_size + CUT_MIN ? tokens - note_size : CUT_MIN);
+  note = cut_note(run, l, kept.n);
+  if (kept.n + note.n >= s.n)
     return false;
-  struct str out = arena_printf(run->arena, "%.*s%.*s", STR_ARG(kept), STR_ARG(mark));
+  struct str out = arena_printf(run->arena, "%.*s%.*s", STR_ARG(kept), STR_ARG(note));
   mut_set_text(l->v, run->arena, out);
   return true;
 }
 
-/* What is longer than the whole budget is cut before anything is measured: a body may have a million bytes. */
+/* Cuts texts longer than the whole budget before anything is measured: a body may have a million bytes. */
 static void cut_huge(struct cut *c, yyjson_mut_val *v, yyjson_mut_val *owner, struct str name) {
   size_t i, n, budget = (size_t)c->run->budget;
   yyjson_mut_val *key, *e;
@@ -283,7 +282,7 @@ static bool cut_longest(struct cut *c, size_t over) {
   return true;
 }
 
-/* No text of a list may crowd out the others: a third of the budget each. */
+/* Limits each text of a list to a third of the budget, so that it does not crowd out the others. */
 static void cap_items(struct cut *c) {
   const char *name = NULL;
   yyjson_mut_val *list = longest_list(c->run, c->run->result, &name);
@@ -303,18 +302,18 @@ static size_t answer_size(struct tool_run *run, bool own) {
   size_t json = size_of(run, run->result), text;
   if (!own)
     return json;
-  run->text = tool_rendered(run);
+  run->text = tool_render(run);
   text = tokens_estimate(run->text);
   return json > text ? json : text;
 }
 
-/* A result of a form that nobody thought of is not sent at all. */
+/* The result of an unforeseen shape is replaced by a message. */
 static void say_too_large(struct tool_run *run, bool own) {
   run->result = yyjson_mut_obj(run->doc);
   json_put(run->doc, run->result, "truncated",
            arena_printf(run->arena, "the answer does not fit %d tokens; ask for less", run->budget));
   if (own)
-    run->text = tool_rendered(run);
+    run->text = tool_render(run);
 }
 
 void tool_fit(struct tool_run *run, bool own) {

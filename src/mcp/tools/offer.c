@@ -1,6 +1,6 @@
-/* offer.c: which tools of a profile, and which of their actions, a caller is offered: those that it may call.
+/* offer.c: hides the tools and actions of a profile that a caller may not call.
  *
- * This spares a model useless attempts. What is refused is decided when it is called (op/access/roles.h). */
+ * This saves a model useless attempts. Access is enforced at the call (op/access/roles.h). */
 #include "mcp/tools/internal.h"
 #include "op/access/roles.h"
 
@@ -20,8 +20,8 @@ static const struct tool_action *actions_offered(const struct principal *who, st
   return list.v;
 }
 
-/* Which operations a function calls is not in the table: it is taken at its word about reading. */
-static bool function_offered(const struct principal *who, const struct tool *tool) {
+/* The table does not say which operations a function calls, so the row's TOOL_READS flag decides. */
+static bool may_call_function(const struct principal *who, const struct tool *tool) {
   return who->role != ROLE_SKILL && (!who->read_only || (tool->flags & TOOL_READS));
 }
 
@@ -29,7 +29,7 @@ const struct tool *tool_offered(const struct principal *who, struct arena *a, co
   if (!who)
     return tool;
   if (tool->run)
-    return function_offered(who, tool) ? tool : NULL;
+    return may_call_function(who, tool) ? tool : NULL;
   struct tool *part = arena_new(a, struct tool);
   *part = *tool;
   part->actions = actions_offered(who, a, tool->actions);

@@ -1,15 +1,15 @@
-/* output.c: the schema of what a tool answers, from the table of results (op/run/results.h).
+/* output.c: output schema of a tool, from the table of results (op/run/results.h).
  *
- * An answer is a result, a refusal (`error`), or as much of a result as its budget holds (`truncated`): what a result
- * always has is required of the first alone. */
+ * An answer is a result, an error (`error`), or the part of a result that fits its budget (`truncated`). Only a
+ * complete result must have the required members. */
 #include "core/text/token_count.h"
 #include "mcp/tools/internal.h"
 #include "op/run/results.h"
 
-/* Members of several results, in the order in which they matter. */
+/* Union of the members of several results, most important first. */
 struct joined {
   yyjson_mut_val *properties;
-  struct strs required; /* in every one of them */
+  struct strs required; /* required in every result */
   bool any;
 };
 
@@ -25,7 +25,7 @@ static void keep_common(struct arena *a, struct joined *j, yyjson_mut_val *requi
   size_t i, n;
   yyjson_mut_val *v;
   yyjson_mut_arr_foreach(required, i, n, v) {
-    if (!tool_may_slim(mut_text(v)))
+    if (!tool_is_expendable(mut_text(v)))
       strs_push(a, &theirs, mut_text(v));
   }
   for (i = 0; i < theirs.n; i++)
@@ -46,14 +46,14 @@ static bool join(struct arena *a, yyjson_mut_doc *doc, const char *op, const str
     yyjson_mut_val *other = yyjson_mut_obj_getn(j->properties, yyjson_mut_get_str(key), yyjson_mut_get_len(key));
     if (!other)
       yyjson_mut_obj_add(j->properties, yyjson_mut_val_mut_copy(doc, key), yyjson_mut_val_mut_copy(doc, v));
-    else if (!yyjson_mut_equals(other, v)) /* it depends on the action */
+    else if (!yyjson_mut_equals(other, v)) /* depends on the action: no type */
       yyjson_mut_obj_clear(other);
   }
   j->any = true;
   return true;
 }
 
-/* Of all operations that the tool stands for; false when one of them is not described. */
+/* Joins the results of all operations of the tool; false if one of them is not described. */
 static bool join_all(struct arena *a, yyjson_mut_doc *doc, const struct tool *tool, const struct result_style *style,
                      struct joined *j) {
   *j = (struct joined){.properties = yyjson_mut_obj(doc)};
@@ -90,8 +90,7 @@ static yyjson_mut_val *object_of(yyjson_mut_doc *doc, yyjson_mut_val *properties
 
 static size_t size_of(struct arena *a, yyjson_mut_val *v) { return tokens_estimate(json_write(a, v, false)); }
 
-/* As many members as there is room for, in their order. The estimate of the whole is never more than the sum of its
- * parts'. */
+/* As many members as fit, in order. The estimate of the whole never exceeds the sum of its parts. */
 static yyjson_mut_val *first_members(struct arena *a, yyjson_mut_doc *doc, const struct joined *j, size_t room) {
   yyjson_mut_val *some = yyjson_mut_obj(doc), *key, *v;
   static const struct strs none;
@@ -107,7 +106,7 @@ static yyjson_mut_val *first_members(struct arena *a, yyjson_mut_doc *doc, const
 
 yyjson_mut_val *tool_output(struct arena *a, yyjson_mut_doc *doc, const struct tool *tool, size_t room) {
   struct joined j;
-  if (tool->run || (tool->finish && !(tool->flags & TOOL_SAME)))
+  if (tool->run || tool->shape || (tool->finish && !(tool->flags & TOOL_SAME)))
     return NULL;
   for (int shallow = 0; shallow < 2; shallow++) {
     struct result_style style = {.loose = true, .shallow = shallow};

@@ -1,4 +1,4 @@
-/* schema.c: the definition of a tool as tools/list gives it, from its row alone: the same bytes every time. */
+/* schema.c: the definition of a tool for tools/list, built only from its row: the same bytes every time. */
 #include "core/text/token_count.h"
 #include "mcp/tools/internal.h"
 
@@ -16,7 +16,7 @@ static void put_choices(yyjson_mut_doc *doc, yyjson_mut_val *schema, const char 
     yyjson_mut_arr_add_str(doc, list, *c);
 }
 
-/* JSON that a table holds. A table that is not valid JSON shows in the tests; here it becomes "any object". */
+/* JSON literal of a table. Invalid JSON becomes "any object" here; the tests find it. */
 static yyjson_mut_val *literal(yyjson_mut_doc *doc, const char *json) {
   yyjson_read_err e;
   char *text = (char *)(uintptr_t)json;
@@ -87,21 +87,21 @@ static void put_actions(yyjson_mut_doc *doc, yyjson_mut_val *properties, yyjson_
     yyjson_mut_arr_add_str(doc, required, "action");
 }
 
-static bool op_asks(const char *name) {
+static bool op_needs_consent(const char *name) {
   const struct op *op = name ? op_find(str_from(name)) : NULL;
   return op && op_param(op, STR("confirm"));
 }
 
-bool tool_asks(const struct tool *tool) {
-  bool asks = op_asks(tool->op);
+bool tool_needs_consent(const struct tool *tool) {
+  bool asks = op_needs_consent(tool->op);
   for (const struct tool_action *p = tool->actions; p && p->name; p++)
-    asks = asks || op_asks(p->op);
+    asks = asks || op_needs_consent(p->op);
   for (const struct tool_arg *p = tool->args; p && p->name; p++)
     asks = asks && strcmp(p->name, "confirm") != 0;
   return asks;
 }
 
-/* For clients that cannot ask the user: the user's word as an argument, which the door takes. */
+/* For clients that cannot ask the user: consent as an argument, which method_tools_call() removes. */
 static void put_confirm(yyjson_mut_doc *doc, yyjson_mut_val *properties) {
   yyjson_mut_val *schema = json_put_obj(doc, properties, "confirm");
   put_type(doc, schema, "boolean");
@@ -120,7 +120,7 @@ static yyjson_mut_val *input_schema(yyjson_mut_doc *doc, const struct tool *tool
     put_params(doc, properties, required, op->params);
     put_params(doc, properties, required, common_params);
   }
-  if (tool_asks(tool))
+  if (tool_needs_consent(tool))
     put_confirm(doc, properties);
   yyjson_mut_obj_add_val(doc, schema, "properties", properties);
   if (yyjson_mut_arr_size(required))
@@ -129,7 +129,7 @@ static yyjson_mut_val *input_schema(yyjson_mut_doc *doc, const struct tool *tool
   return schema;
 }
 
-/* Hints that equal the protocol's defaults are left out: every byte is sent with every conversation. */
+/* Hints that equal the protocol's defaults are omitted: every byte is sent with every conversation. */
 static void put_annotations(yyjson_mut_doc *doc, yyjson_mut_val *def, unsigned flags) {
   yyjson_mut_val *hints = json_put_obj(doc, def, "annotations");
   if (flags & TOOL_READS)
@@ -157,7 +157,6 @@ static void put_description(yyjson_mut_doc *doc, yyjson_mut_val *def, const stru
     yyjson_mut_obj_add_str(doc, def, "description", op->summary);
 }
 
-/* The definition with an output schema, or with none. */
 static yyjson_mut_val *definition(yyjson_mut_doc *doc, const struct tool *tool, yyjson_mut_val *output) {
   yyjson_mut_val *def = yyjson_mut_obj(doc);
   yyjson_mut_obj_add_str(doc, def, "name", tool->name);
@@ -172,8 +171,8 @@ static yyjson_mut_val *definition(yyjson_mut_doc *doc, const struct tool *tool, 
   return def;
 }
 
-/* A row with arguments of its own is written for models, and has its limit; one that is an operation as it is, is for
- * programs. */
+/* The size limit holds for rows with their own `args`, which are written for models. Rows that only name an operation
+ * are for programs. */
 yyjson_mut_val *tool_definition(yyjson_mut_doc *doc, const struct tool *tool) {
   struct arena *a = doc->alc.ctx;
   yyjson_mut_val *plain = definition(doc, tool, literal(doc, tool->output ? tool->output : ANY_OBJECT));

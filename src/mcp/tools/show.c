@@ -1,8 +1,7 @@
-/* show.c: a result as the model reads it: stored text in blocks of its own, everything else line by line. */
+/* show.c: renders a result as text for the model: stored text in fenced blocks, one line for each other member. */
 #include "core/trust/present.h"
 #include "mcp/tools/internal.h"
 
-/* A memory, or another piece of text that somebody stored: a handoff, an action item. */
 bool tool_is_memory(yyjson_mut_val *v) {
   if (!yyjson_mut_is_obj(v) || !yyjson_mut_obj_get(v, "id"))
     return false;
@@ -36,8 +35,8 @@ static void show_head(struct buf *b, yyjson_mut_val *m) {
   buf_addc(b, '\n');
 }
 
-/* Said in the first line, or of no use to a reader. */
-static bool is_said(struct str name) {
+/* Shown in the first line, or useless to a reader. */
+static bool is_in_head(struct str name) {
   static const char *const names[] = {
       "id",      "uid",        "headline",   "kind",         "type",     "severity",  "created_at",
       "project", "key",        "source",     "trust",        "state",    "status",    "priority",
@@ -84,7 +83,7 @@ void tool_show_memory(struct buf *b, yyjson_mut_val *m) {
   size_t i, n;
   yyjson_mut_val *key, *v;
   yyjson_mut_obj_foreach(m, i, n, key, v) {
-    if (is_said(mut_text(key)))
+    if (is_in_head(mut_text(key)))
       continue;
     buf_addf(b, "%.*s: ", STR_ARG(mut_text(key)));
     show_value(b, v);
@@ -131,7 +130,7 @@ static void show_member(struct buf *b, struct str name, yyjson_mut_val *v) {
     return;
   }
   if (is_empty(v)) {
-    /* A list that was asked for and is empty is an answer. */
+    /* An empty list is an answer. */
     if (yyjson_mut_is_arr(v))
       buf_addf(b, "%.*s: none\n", STR_ARG(name));
     return;
@@ -151,7 +150,7 @@ static void show_member(struct buf *b, struct str name, yyjson_mut_val *v) {
   buf_addc(b, '\n');
 }
 
-struct str tool_rendered(struct tool_run *run) {
+struct str tool_render(struct tool_run *run) {
   struct buf b = BUF(run->arena);
   if (has_memories(run->result))
     buf_adds(&b, TOOL_NOTICE "\n");

@@ -1,7 +1,8 @@
-/* tool.c: runs a tool: checks its arguments, maps them onto an operation, and gives the answer its form. */
+/* tool.c: runs a tool: checks its arguments, maps them to an operation, and shapes the answer. */
 #include "mcp/tools/tool.h"
 
 #include "mcp/tools/internal.h"
+#include "mcp/tools/shape.h"
 #include "op/run/scrub.h"
 
 const struct profile *profile_find(struct str name) {
@@ -20,7 +21,7 @@ const struct tool *tool_find(const struct profile *profile, struct str name) {
 
 /* ---- one operation ---- */
 
-/* Lines of a streaming operation become a list in its result. */
+/* Collects the lines of a streaming operation as a list in its result. */
 struct collected {
   struct tool_run *run;
   yyjson_mut_val *lines;
@@ -49,7 +50,7 @@ static bool collector_cancelled(void *arg) {
 }
 
 static enum status refuse_write(struct tool_run *run, const char *what) {
-  error_set(run->err, STATUS_READONLY, "%s is not possible here: this connection only reads", what);
+  error_set(run->err, STATUS_READONLY, "%s is not possible here: this connection is read-only", what);
   return error_fix(run->err, "tell the user what you would have changed");
 }
 
@@ -71,12 +72,19 @@ enum status tool_op(struct tool_run *run, const char *name, yyjson_mut_val *args
   TRY(op_run(run->engine, op, &run->caller, &hooks, run->arena, in, &result, run->err));
   if (is_collected)
     yyjson_mut_obj_put(result, yyjson_mut_str(run->doc, op->name), lines.lines);
-  tool_marks_gather(run, result);
+  tool_collect_untrusted(run, result);
   *ret_result = result;
   return STATUS_OK;
 }
 
 /* ---- the call ---- */
+
+static void apply_shape(struct tool_run *run, yyjson_mut_val *result) {
+  const char *shown = run->tool->shown;
+  run->result = shape_object(run, result, run->tool->shape);
+  if (shown)
+    run->text = json_write(run->arena, *shown ? yyjson_mut_obj_get(run->result, shown) : run->result, true);
+}
 
 static enum status run_op(struct tool_run *run) {
   const char *name = run->action ? run->action->op : run->tool->op;
@@ -89,6 +97,8 @@ static enum status run_op(struct tool_run *run) {
     TRY(run->tool->prepare(run, args));
   TRY(tool_op(run, op->name, args, &result));
   run->result = result;
+  if (run->tool->shape)
+    apply_shape(run, result);
   return run->tool->finish ? run->tool->finish(run, result) : STATUS_OK;
 }
 
@@ -110,8 +120,13 @@ static void set_budget(struct tool_run *run) {
   run->budget = n < 0 ? -1 : (int)n;
 }
 
-/* What cannot be undone is the user's to decide: the words for the door that asks. */
-static enum status ask(struct tool_run *run) {
+static enum status run_checked(struct tool_run *run) {
+  TRY(check_reading(run));
+  return run->tool->run ? run->tool->run(run) : run_op(run);
+}
+
+/* An irreversible change needs the user's consent: rewrites the fix for the caller that asks for it. */
+static enum status refuse_unconfirmed(struct tool_run *run) {
   static const char *const repeat = "repeat the call with --confirm";
   struct str fix = str_from(run->err->fix);
   struct buf b = BUF(run->arena);
@@ -129,7 +144,7 @@ enum status tool_call(struct tool_run *run) {
   run->result = NULL;
   run->text = STR_NONE;
   run->is_error = false;
-  run->doubts = NULL;
+  run->labeled = NULL;
   run->budget = 0;
   enum status s = tool_check(run);
   if (s != STATUS_OK) {
@@ -137,11 +152,9 @@ enum status tool_call(struct tool_run *run) {
     return s;
   }
   set_budget(run);
-  s = check_reading(run);
-  if (s == STATUS_OK)
-    s = run->tool->run ? run->tool->run(run) : run_op(run);
+  s = run_checked(run);
   if (s == STATUS_CONFIRM)
-    return ask(run);
+    return refuse_unconfirmed(run);
   if (s != STATUS_OK)
     tool_answer_error(run);
   tool_answer(run);

@@ -1,19 +1,19 @@
-/* value.c: one value of a client in the form that its argument has.
+/* value.c: converts a client's value to the form of its argument.
  *
- * Clients and models send numbers as text, one text for a list of one, a list as its JSON text: whatever has one
- * meaning is taken. */
+ * Clients and models send numbers as text, one text for a list of one, a list as JSON text: every unambiguous value is
+ * accepted. */
 #include "mcp/tools/internal.h"
 
-static const char *const form_words[] = {
+static const char *const form_names[] = {
     [TOOL_TEXT] = "a text",        [TOOL_INT] = "a whole number",        [TOOL_NUMBER] = "a number",
     [TOOL_BOOL] = "true or false", [TOOL_LIST] = "a list of texts",      [TOOL_INTS] = "a list of whole numbers",
     [TOOL_OBJECT] = "an object",   [TOOL_OBJECTS] = "a list of objects", [TOOL_ID] = "an id, uid or key",
 };
 
-const char *tool_form_words(enum tool_form form) { return form_words[form]; }
+const char *tool_form_name(enum tool_form form) { return form_names[form]; }
 
-/* A list or an object that was sent as its JSON text. */
-static yyjson_val *unpacked(struct tool_run *run, yyjson_val *v, char first) {
+/* Parses a list or an object that was sent as JSON text. */
+static yyjson_val *unpack(struct tool_run *run, yyjson_val *v, char first) {
   struct str s = str_trim(json_val_str(v));
   struct error ignored;
   yyjson_val *inner = NULL;
@@ -66,7 +66,7 @@ static yyjson_mut_val *as_bool(struct tool_run *run, yyjson_val *v) {
 }
 
 static yyjson_mut_val *as_object(struct tool_run *run, yyjson_val *v) {
-  v = unpacked(run, v, '{');
+  v = unpack(run, v, '{');
   return yyjson_is_obj(v) ? yyjson_val_mut_copy(run->doc, v) : NULL;
 }
 
@@ -93,7 +93,7 @@ static yyjson_mut_val *as_one(struct tool_run *run, enum tool_form form, yyjson_
 yyjson_mut_val *tool_value(struct tool_run *run, enum tool_form form, yyjson_val *v) {
   if (form != TOOL_LIST && form != TOOL_INTS && form != TOOL_OBJECTS)
     return as_one(run, form, v);
-  v = unpacked(run, v, '[');
+  v = unpack(run, v, '[');
   yyjson_mut_val *list = yyjson_mut_arr(run->doc);
   if (!yyjson_is_arr(v)) {
     yyjson_mut_val *one = as_one(run, form, v);

@@ -1,4 +1,4 @@
-/* script.c: a scripted conversation with a profile. */
+/* script.c: scripted conversation with a profile. */
 #include "script.h"
 
 #include "base/utf8.h"
@@ -72,7 +72,7 @@ yyjson_mut_val *script_call(const char *tool, const char *args) { return answer(
 yyjson_mut_val *script_refused(const char *tool, const char *args) {
   yyjson_mut_val *r = answer(tool, args, true);
   CHECK(yyjson_mut_is_false(yyjson_mut_obj_get(r, "success")));
-  CHECK(!str_empty(brain_str(r, "error")));
+  CHECK(!str_empty(result_text(r, "error")));
   return r;
 }
 
@@ -126,7 +126,7 @@ yyjson_mut_val *script_with(yyjson_mut_val *obj, const char *list, const char *n
 bool script_is_null(yyjson_mut_val *obj, const char *name) { return yyjson_mut_is_null(yyjson_mut_obj_get(obj, name)); }
 
 bool script_says(yyjson_mut_val *obj, const char *name, const char *part) {
-  return str_find(brain_str(obj, name), str_from(part), 0) != SIZE_MAX;
+  return str_find(result_text(obj, name), str_from(part), 0) != SIZE_MAX;
 }
 
 void script_all_called(void) {

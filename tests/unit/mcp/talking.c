@@ -1,4 +1,4 @@
-/* talking.c: a dispatcher for tests. */
+/* talking.c: dispatcher for tests. */
 #include "talking.h"
 
 #include <unistd.h>
@@ -8,7 +8,7 @@
 
 static struct arena arena;
 
-/* Copies that live as long as the test. Not from an arena: a test may keep memory from the thread. */
+/* Copies that live as long as the test. Not from an arena: a test may make allocations of the thread fail. */
 static struct kept {
   struct kept *next;
   char text[];

@@ -1,4 +1,4 @@
-/* talking.h: a dispatcher for tests, and what it says. */
+/* talking.h: dispatcher for tests, and the messages that it sends. */
 #pragma once
 
 #include "mcp/protocol/server.h"
@@ -6,35 +6,35 @@
 
 enum { SAID_MAX = 512 };
 
-/* What was sent for one exchange or one stream; safe from several threads. */
+/* Messages of one exchange or one stream; thread-safe. */
 struct said {
   pthread_mutex_t lock;
   pthread_cond_t more;
   struct str lines[SAID_MAX];
   size_t n;
-  bool last;  /* the last one was the answer */
-  bool ended; /* a stream ended without a word */
-  bool gone;  /* what the transport says of the client */
+  bool last;  /* the last message was the response */
+  bool ended; /* a stream ended without a final message */
+  bool gone;  /* the transport reports the client as disconnected */
   struct mcp_out out;
   struct mcp_reply reply;
 };
 
-/* With a pool and a feed on a store of the test's own, hashed features for vectors, and the profile `full`. */
+/* A server with a pool and a feed on a new store, hashed features as vectors, and the profile `full`. */
 struct mcp_server *talking_server(bool one_connection, bool conformance);
 void talking_stop(struct mcp_server **server);
-/* Who sends: team "default", project "web". */
+/* A sender with team "default" and project "web". */
 struct mcp_sender talking_sender(void);
 
 void said_init(struct said *s);
-/* Waits until there are so many lines; the test's time limit is the limit. */
+/* Waits until there are n lines; only the test's time limit ends the wait. */
 void said_wait(struct said *s, size_t n);
 size_t said_count(struct said *s);
 /* A line as JSON. */
 yyjson_val *said_line(struct said *s, size_t i);
 
-/* One message, run to its end. */
+/* Runs one message to its end. */
 void say(struct mcp_server *server, const struct mcp_head *head, const char *message, struct said *ret_said);
-/* The one line that it says; NULL head is stdio. */
+/* Runs a message and returns its only line; a NULL head means stdio. */
 yyjson_val *ask(struct mcp_server *server, const struct mcp_head *head, const char *message);
 
 /* {"jsonrpc","id":1,"method","params"} with the _meta of a modern request; params are members, "" for none. */

@@ -1,4 +1,4 @@
-/* test_era.c: which revision a message belongs to, and what is wrong with one that contradicts itself. */
+/* test_era.c: protocol revision of a message, and errors for inconsistent ones. */
 #include "talking.h"
 
 #define NEW "2026-07-28"
@@ -37,7 +37,7 @@ TEST(era_modern_over_http) {
   static const struct era_case cases[] = {
       {"tools/list", GOOD, NEW, "tools/list", NULL, NULL, 200, 0},
       {"server/discover", GOOD, NEW, "server/discover", NULL, NULL, 200, 0},
-      /* a session id is of another era, and ignored */
+      /* a session id belongs to the other era and is ignored */
       {"tools/list", GOOD, NEW, "tools/list", NULL, "abc", 200, 0},
       /* _meta */
       {"tools/list", "", NEW, "tools/list", NULL, NULL, 400, -32602},
@@ -66,14 +66,14 @@ TEST(era_modern_over_http) {
       {"resources/read", GOOD ",\"uri\":\"test://static-text\"", NEW, "resources/read", "test://static-text", NULL, 200,
        0},
       {"resources/read", GOOD ",\"uri\":\"test://static-text\"", NEW, "resources/read", "test://x", NULL, 400, -32020},
-      /* methods of the other era, and of none */
+      /* methods of the other era, and unknown ones */
       {"initialize", GOOD, NEW, "initialize", NULL, NULL, 404, -32601},
       {"ping", GOOD, NEW, "ping", NULL, NULL, 404, -32601},
       {"logging/setLevel", GOOD, NEW, "logging/setLevel", NULL, NULL, 404, -32601},
       {"resources/subscribe", GOOD, NEW, "resources/subscribe", NULL, NULL, 404, -32601},
       {"resources/unsubscribe", GOOD, NEW, "resources/unsubscribe", NULL, NULL, 404, -32601},
       {"no/such", GOOD, NEW, "no/such", NULL, NULL, 404, -32601},
-      /* inside a method the exchange is sound: the error is in the answer */
+      /* errors of a method have HTTP status 200 */
       {"tools/call", GOOD ",\"name\":\"nobody\"", NEW, "tools/call", "nobody", NULL, 200, -32602},
       {"tools/call", GOOD ",\"name\":\"test_missing_capability\"", NEW, "tools/call", "test_missing_capability", NULL,
        400, -32021},
@@ -110,7 +110,7 @@ TEST(era_unsupported_version_says_which_are) {
   talking_stop(&server);
 }
 
-/* A client that asks for a version that is not known is offered the newest with a handshake. */
+/* A client that requests an unknown version gets the newest revision with a handshake. */
 TEST(era_initialize_negotiates) {
   static const struct {
     const char *wanted, *given;
@@ -127,7 +127,7 @@ TEST(era_initialize_negotiates) {
   }
 }
 
-/* On stdio both eras are served by one process, in any order. */
+/* On stdio one process serves both eras, in any order. */
 TEST(era_both_on_stdio) {
   struct mcp_server *server = talking_server(true, false);
   CHECK(jget(ask(server, NULL, modern("server/discover", "")), "result.capabilities.tools"));

@@ -1,4 +1,4 @@
-/* test_principal.c: bearers of tokens over MCP: what they are offered, their sessions, and what they hear of. */
+/* test_principal.c: callers with tokens over MCP: visible tools, sessions, notifications. */
 #include <unistd.h>
 
 #include "op/access/authenticate.h"
@@ -70,7 +70,7 @@ static yyjson_val *definition(yyjson_val *reply, const char *name) {
   return NULL;
 }
 
-TEST(tools_are_those_that_the_bearer_may_call) {
+TEST(lists_only_tools_that_the_caller_may_call) {
   struct mcp_server *server = talking_server(false, false);
   struct principal reader = bearer("{\"name\":\"reader\",\"read\":true}"),
                    web = bearer("{\"name\":\"web\",\"projects\":[\"web\"]}"),
@@ -85,14 +85,14 @@ TEST(tools_are_those_that_the_bearer_may_call) {
   CHECK(!lists(of_web, "tools", "name", "memory_vault_get"));
   CHECK_INT((int64_t)jlen(ask_as(server, &skill, NULL, "tools/list", ""), "result.tools"), 0);
   CHECK_INT((int64_t)jlen(ask_as(server, &skill, "openbrain", "tools/list", ""), "result.tools"), 0);
-  /* What is not offered is refused, too. */
+  /* Hidden tools are refused, too. */
   yyjson_val *r = ask_as(server, &reader, NULL, "tools/call",
                          "\"name\":\"memory_remember\",\"arguments\":{\"text\":\"The fence is high\"}");
   CHECK(jbool(r, "result.isError") && has(jstr(r, "result.content[0].text"), "only reads"));
   talking_stop(&server);
 }
 
-TEST(actions_that_the_bearer_may_not_call_are_left_out) {
+TEST(omits_actions_that_the_caller_may_not_call) {
   struct mcp_server *server = talking_server(false, false);
   struct principal reader = bearer("{\"name\":\"reader\",\"read\":true}");
   yyjson_val *all = definition(ask_as(server, NULL, "default", "tools/list", ""), "memory_task");
@@ -106,7 +106,7 @@ TEST(actions_that_the_bearer_may_not_call_are_left_out) {
   talking_stop(&server);
 }
 
-TEST(prompts_and_resources_are_those_that_the_bearer_may_read) {
+TEST(lists_only_prompts_and_resources_that_the_caller_may_read) {
   struct mcp_server *server = talking_server(false, false);
   struct principal reader = bearer("{\"name\":\"reader\",\"read\":true,\"projects\":[\"alpha\",\"beta\"]}"),
                    skill = bearer("{\"name\":\"skill\",\"role\":\"skill\"}");
@@ -131,7 +131,7 @@ TEST(prompts_and_resources_are_those_that_the_bearer_may_read) {
   talking_stop(&server);
 }
 
-/* ---- sessions of former revisions ---- */
+/* ---- legacy sessions ---- */
 
 static int status_of(struct mcp_server *server, const struct principal *who, const char *session) {
   static struct said s;
@@ -140,7 +140,7 @@ static int status_of(struct mcp_server *server, const struct principal *who, con
   return s.reply.status;
 }
 
-TEST(a_session_belongs_to_the_one_who_began_it) {
+TEST(a_session_belongs_to_its_creator) {
   struct mcp_server *server = talking_server(false, false);
   struct principal one = bearer("{\"name\":\"one\"}"), two = bearer("{\"name\":\"two\"}");
   static struct said s;
@@ -170,7 +170,7 @@ TEST(a_session_belongs_to_the_one_who_began_it) {
   talking_stop(&server);
 }
 
-/* ---- what is heard of ---- */
+/* ---- notifications ---- */
 
 #define WANTED                                                                                                         \
   "\"resourcesListChanged\":true,\"resourceSubscriptions\":[\"cairn://boot/alpha\",\"cairn://boot/beta\","             \
@@ -190,7 +190,7 @@ static bool heard(struct said *s, const char *text) {
   return false;
 }
 
-TEST(a_project_hears_nothing_of_another) {
+TEST(no_notifications_about_other_projects) {
   struct mcp_server *server = talking_server(false, false);
   static struct said of_alpha, of_admin;
   run("remember", "{\"text\":\"The first one is of alpha\",\"project\":\"alpha\"}");
@@ -204,7 +204,7 @@ TEST(a_project_hears_nothing_of_another) {
   run("link", "{\"id\":\"1\",\"rel\":\"relates\",\"to\":\"2\",\"all_projects\":true}");
   run("remember", "{\"text\":\"Everybody writes tests\",\"project\":\"\"}");
   said_wait(&of_admin, 6);
-  said_wait(&of_alpha, 2); /* what is global shows in its boot */
+  said_wait(&of_alpha, 2); /* global memories are part of its boot */
   usleep(300 * 1000);
   CHECK(heard(&of_admin, "boot/beta") && heard(&of_admin, "memory/2") && heard(&of_admin, "list_changed"));
   CHECK(heard(&of_alpha, "boot/alpha"));
@@ -215,7 +215,7 @@ TEST(a_project_hears_nothing_of_another) {
   talking_stop(&server);
 }
 
-TEST(a_revoked_token_ends_its_stream_and_hears_nothing_more) {
+TEST(a_revoked_token_ends_its_stream) {
   struct mcp_server *server = talking_server(false, false);
   static struct said s, steady;
   run("remember", "{\"text\":\"The first one is of alpha\",\"project\":\"alpha\"}");
@@ -228,20 +228,20 @@ TEST(a_revoked_token_ends_its_stream_and_hears_nothing_more) {
   said_wait(&steady, 3);
   size_t before = said_count(&s), of_other = said_count(&steady);
   run("token revoke", "{\"name\":\"alpha\"}");
-  said_wait(&s, before + 1); /* the end of its request */
+  said_wait(&s, before + 1); /* result of the listen request */
   CHECK(has(s.lines[before], "\"resultType\":\"complete\""));
   run("remember", "{\"text\":\"Nobody else may know of the third\",\"project\":\"alpha\"}");
   said_wait(&steady, of_other + 1);
   CHECK_INT((int64_t)said_count(&s), (int64_t)before + 1);
   mcp_hang_up(server, s.reply.stream);
-  /* What a stream leaves behind is cleared away by the next. */
+  /* The next stream frees the follower of the last one. */
   listen_as(server, &other, &s);
   mcp_hang_up(server, s.reply.stream);
   mcp_hang_up(server, steady.reply.stream);
   talking_stop(&server);
 }
 
-TEST(a_token_names_a_profile_that_there_is) {
+TEST(a_token_must_name_a_known_profile) {
   const char *const *choice = op_param(op_find(STR("token add")), STR("profile"))->choices;
   for (const struct profile *const *p = profiles; *p; p++, choice++) {
     CHECK(*choice);

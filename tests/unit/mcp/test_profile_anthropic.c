@@ -1,4 +1,4 @@
-/* test_profile_anthropic.c: a conversation with Anthropic's memory tool: every sentence of its documents, literally. */
+/* test_profile_anthropic.c: Anthropic's memory tool: every documented message, literally. */
 #include "support/harness.h"
 #include "tooling.h"
 
@@ -12,7 +12,7 @@ static void begin(void) {
   CHECK(profile != NULL);
 }
 
-/* The text of a success, and of a refusal. */
+/* The text of a successful and of a refused call. */
 static struct str said(const char *json) {
   tooling_ok(&run, profile, engine, "memory", json);
   return run.text;
@@ -78,7 +78,7 @@ TEST(a_conversation_word_for_word) {
   engine_close(&engine);
 }
 
-TEST(what_is_not_there_is_refused_in_the_words_of_each_command) {
+TEST(missing_paths_are_refused_with_the_message_of_each_command) {
   begin();
   said("{\"command\":\"create\",\"path\":\"/memories/dir/a\",\"file_text\":\"one\"}");
   CHECK_STR(refused("{\"command\":\"view\",\"path\":\"/memories/no\"}"),
@@ -114,7 +114,7 @@ TEST(edits_that_cannot_be_made_say_where_and_why) {
             "Error: Invalid `insert_line` parameter: -1. It should be within the range of lines of the file: [0, 4]");
   CHECK_STR(refused("{\"command\":\"rename\",\"old_path\":\"/memories/a\",\"new_path\":\"/memories/b\"}"),
             "Error: The destination /memories/b already exists");
-  /* A text that was looked for is repeated in full, however long it is. */
+  /* The searched text is repeated in full, even if it is long. */
   struct buf b = BUF(&tooling_arena);
   for (int i = 0; i < 2000; i++)
     buf_addc(&b, 'q');
@@ -127,7 +127,7 @@ TEST(edits_that_cannot_be_made_say_where_and_why) {
   engine_close(&engine);
 }
 
-TEST(without_new_str_the_text_goes) {
+TEST(without_new_str_the_text_is_removed) {
   begin();
   said("{\"command\":\"create\",\"path\":\"/memories/a\",\"file_text\":\"keep this, drop that\"}");
   CHECK_STR(said("{\"command\":\"str_replace\",\"path\":\"/memories/a\",\"old_str\":\", drop that\"}"),
@@ -190,7 +190,7 @@ TEST(paths_stay_in_the_directory) {
   engine_close(&engine);
 }
 
-TEST(what_a_command_needs_is_named) {
+TEST(missing_arguments_are_named) {
   begin();
   CHECK_STR(refused("{\"command\":\"view\"}"), "Error: the argument `path` is missing");
   CHECK_STR(refused("{\"command\":\"create\",\"path\":\"/memories/a\"}"), "Error: the argument `file_text` is missing");

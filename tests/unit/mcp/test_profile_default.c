@@ -1,4 +1,4 @@
-/* test_profile_default.c: the default profile: small, and everything of an agent can be reached through it. */
+/* test_profile_default.c: default profile: small, and covers every operation of an agent. */
 #include "core/text/token_count.h"
 #include "mcp/tools/tool.h"
 #include "support/harness.h"
@@ -33,7 +33,7 @@ TEST(names_are_short_and_plain) {
   }
 }
 
-/* What an agent does not need, or must not have, and why. */
+/* Operations without a tool, and why. */
 static const struct {
   const char *op, *why;
 } left_out[] = {
@@ -79,7 +79,7 @@ static bool reaches(const struct tool *t, const char *op) {
   return false;
 }
 
-TEST(every_operation_of_an_agent_is_reached) {
+TEST(every_operation_of_an_agent_has_a_tool) {
   EACH_OP(op) {
     bool found = false;
     for (const struct tool *t = profiles[0]->tools; t->name; t++)
@@ -89,8 +89,8 @@ TEST(every_operation_of_an_agent_is_reached) {
   }
 }
 
-/* Arguments of operations that no tool takes: the door knows where a caller runs, agreement is the user's, files are
- * the server's, and the engine has its own budget and its own choice of parts. */
+/* Arguments of operations that no tool takes: the server knows where the caller runs, only the user consents, files
+ * belong to the server, and the tool engine sets budget and parts. */
 static bool is_withheld(const struct param *p) {
   static const char *const names[] = {"pid",    "host",    "cwd",   "register", "confirm",  "follow",        "budget",
                                       "if_due", "only",    "value", "unset",    "rollback", "drop_previous", "max_ms",
@@ -236,7 +236,7 @@ TEST(every_action_of_correction_works) {
   CHECK_STR(said("state"), "active");
   CHECK_STATUS(call_as_agent("memory_correct", "{\"action\":\"purge\",\"id\":2}"), STATUS_CONFIRM);
   CHECK(!tooling_has(str_from(tooling_error.fix), "--") && !tooling_has(str_from(tooling_error.fix), "cairn"));
-  /* Nothing that an agent sends counts as the user's agreement. */
+  /* An agent cannot consent for the user. */
   CHECK_STATUS(call_as_agent("memory_correct", "{\"action\":\"purge\",\"id\":2,\"confirm\":true}"), STATUS_USAGE);
   CHECK_OK(call_as_agent("memory_correct", "{\"action\":\"purge\",\"id\":2,\"fields\":{\"confirm\":true}}"),
            &tooling_error);
@@ -260,7 +260,7 @@ TEST(tasks_and_the_store_through_the_tools) {
     test_note("%s", *p);
     agent("memory_admin", arena_printf(&tooling_arena, "{\"action\":\"%s\"}", *p).p);
   }
-  /* Settings are shown, not changed. */
+  /* Settings are read-only. */
   CHECK_STATUS(call_as_agent("memory_admin", "{\"action\":\"config\",\"name\":\"gate.mode\",\"value\":\"strict\"}"),
                STATUS_USAGE);
   engine_close(&engine);

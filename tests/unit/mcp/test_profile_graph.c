@@ -1,5 +1,5 @@
-/* test_profile_graph.c: a conversation with the nine tools of the official memory server: its names, arguments, results
- * and refusals. */
+/* test_profile_graph.c: conversation with the nine tools of the official memory server: names, arguments, results,
+ * errors. */
 #include "support/harness.h"
 #include "support/proc.h"
 #include "tooling.h"
@@ -14,7 +14,7 @@ static void begin(void) {
   CHECK(profile != NULL);
 }
 
-/* What the model reads, as JSON. */
+/* The text as JSON. */
 static yyjson_val *call(const char *tool, const char *json) {
   yyjson_val *v;
   tooling_ok(&run, profile, engine, tool, json);
@@ -22,7 +22,7 @@ static yyjson_val *call(const char *tool, const char *json) {
   return v;
 }
 
-/* Compact, for comparing. */
+/* Compact JSON for comparisons. */
 static struct str compact(yyjson_val *v) { return json_write_val(&tooling_arena, v); }
 static struct str structured(void) { return json_write(&tooling_arena, run.result, false); }
 
@@ -70,7 +70,7 @@ TEST(a_graph_is_made_and_read) {
   CHECK_STR(compact(call("read_graph", "{}")), "{\"entities\":[],\"relations\":[]}");
   CHECK_STR(compact(call("create_entities", "{\"entities\":[" ALICE "," ACME "]}")), "[" ALICE "," ACME "]");
   CHECK_STR(structured(), "{\"entities\":[" ALICE "," ACME "]}");
-  /* A name that is there is left alone. */
+  /* An existing name is not changed. */
   CHECK_STR(
       compact(call("create_entities", "{\"entities\":[{\"name\":\"Acme\",\"entityType\":\"bank\",\"observations\":"
                                       "[\"New\"]}," BOB "]}")),
@@ -115,7 +115,7 @@ TEST(nodes_are_opened_with_their_relations) {
   fill();
   yyjson_val *g = call("open_nodes", "{\"names\":[\"Acme\",\"Nobody\"]}");
   CHECK_STR(compact(yyjson_obj_get(g, "entities")), "[" ACME "]");
-  /* Relations to entities that were not asked for are shown: one end is enough. */
+  /* Relations with one requested entity are included. */
   CHECK_STR(compact(yyjson_obj_get(g, "relations")), "[" WORKS "]");
   CHECK_STR(compact(call("open_nodes", "{\"names\":[\"Nobody\"]}")), "{\"entities\":[],\"relations\":[]}");
   CHECK_STR(compact(call("open_nodes", "{\"names\":[]}")), "{\"entities\":[],\"relations\":[]}");
@@ -135,13 +135,13 @@ TEST(nodes_are_found_by_name_type_and_observation) {
   yyjson_val *g = call("search_nodes", "{\"query\":\"chess\"}");
   CHECK_STR(compact(yyjson_obj_get(g, "relations")), "[" KNOWS "]");
   CHECK_STR(compact(call("search_nodes", "{\"query\":\"zeppelin\"}")), "{\"entities\":[],\"relations\":[]}");
-  /* Words that do not stand together are found, too. */
+  /* Words need not be adjacent. */
   g = call("search_nodes", "{\"query\":\"fluent in Spanish\"}");
   CHECK(tooling_has(compact(yyjson_obj_get(g, "entities")), "Alice Smith"));
   engine_close(&engine);
 }
 
-TEST(deletions_are_silent_about_what_is_not_there) {
+TEST(deleting_missing_items_succeeds) {
   begin();
   fill();
   CHECK_STR(said("delete_observations",
@@ -151,7 +151,7 @@ TEST(deletions_are_silent_about_what_is_not_there) {
   CHECK_STR(structured(), "{\"success\":true,\"message\":\"Observations deleted successfully\"}");
   yyjson_val *g = call("open_nodes", "{\"names\":[\"Alice Smith\"]}");
   CHECK(tooling_has(compact(g), "\"observations\":[\"Speaks fluent Spanish\"]"));
-  /* Without its last observation an entity is still there, with its relations. */
+  /* An entity without observations stays, with its relations. */
   said("delete_observations",
        "{\"deletions\":[{\"entityName\":\"Alice Smith\",\"observations\":[\"Speaks fluent Spanish\"]}]}");
   g = call("open_nodes", "{\"names\":[\"Alice Smith\"]}");
@@ -170,7 +170,7 @@ TEST(deletions_are_silent_about_what_is_not_there) {
   CHECK_STR(said("delete_entities", "{\"entityNames\":[\"Alice Smith\",\"Nobody\"]}"), "Entities deleted successfully");
   CHECK_STR(structured(), "{\"success\":true,\"message\":\"Entities deleted successfully\"}");
   CHECK_STR(compact(call("read_graph", "{}")), "{\"entities\":[" ACME "," BOB "],\"relations\":[]}");
-  /* The name can be used again, and nothing of the former one is left. */
+  /* The name can be reused; nothing of the deleted entity is left. */
   call("create_entities",
        "{\"entities\":[{\"name\":\"Alice Smith\",\"entityType\":\"cat\",\"observations\":[\"Purrs\"]}]}");
   g = call("open_nodes", "{\"names\":[\"Alice Smith\"]}");

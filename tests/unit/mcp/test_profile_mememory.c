@@ -1,5 +1,4 @@
-/* test_profile_mememory.c: a conversation with the seven tools of mememory, and its resources, as its documents
- * describe them. */
+/* test_profile_mememory.c: conversation with the seven tools of mememory, and its resources, as documented. */
 #include "support/harness.h"
 #include "tooling.h"
 
@@ -18,7 +17,7 @@ static struct str said(const char *tool, const char *json) {
   return run.text;
 }
 
-/* What the model reads, as JSON. */
+/* The text as JSON. */
 static yyjson_val *call(const char *tool, const char *json) {
   yyjson_val *v;
   CHECK_OK(json_read(&tooling_arena, said(tool, json), &v, &tooling_error), &tooling_error);
@@ -81,7 +80,7 @@ TEST(a_memory_has_the_fields_of_the_documents) {
   engine_close(&engine);
 }
 
-TEST(weights_outside_their_range_are_settled) {
+TEST(weights_outside_their_range_are_clamped) {
   begin();
   CHECK_NEAR(json_num(call("remember", "{\"content\":\"The lake is deep\",\"weight\":0}"), "weight", 0), 1.0, 1e-9);
   CHECK_NEAR(json_num(call("remember", "{\"content\":\"A train leaves at noon\",\"weight\":7}"), "weight", 0), 1.0,
@@ -91,7 +90,7 @@ TEST(weights_outside_their_range_are_settled) {
   engine_close(&engine);
 }
 
-TEST(recall_sees_the_project_and_what_is_global) {
+TEST(recall_covers_the_project_and_global_memories) {
   begin();
   call("remember", "{\"content\":\"The database of match is Postgres\",\"scope\":\"project\",\"project\":\"match\"}");
   call("remember", "{\"content\":\"The database of remide is Oracle\",\"scope\":\"project\",\"project\":\"remide\"}");
@@ -128,15 +127,15 @@ TEST(a_contradiction_is_stored_and_reported_with_four_options) {
   CHECK(tooling_has(text, "\"content\": \"The staging database of the billing team listens on port 5434 of the old "
                           "machine in rack seven\""));
   CHECK(yyjson_mut_obj_get(run.result, "memory") && yyjson_mut_obj_get(run.result, "contradictions"));
-  /* Both are there. */
+  /* Both are stored. */
   CHECK_INT(yyjson_arr_size(call("list", "{}")), 2);
-  /* A rule is no exception here. */
+  /* Rules are no exception. */
   call("remember", "{\"content\":\"Never merge into the release branch without a review by 2 people of the "
                    "team\",\"type\":\"rule\"}");
   text = said("remember", "{\"content\":\"Never merge into the release branch without a review by 3 people of the "
                           "team\",\"type\":\"rule\"}");
   CHECK(str_starts(text, STR("CONTRADICTION DETECTED")));
-  /* The same text is not stored twice. */
+  /* Duplicates are not stored. */
   struct str again = json_str(call("remember", "{\"content\":\"The staging database of the billing team listens on "
                                                "port 5433 of the old machine in rack seven\"}"),
                               "id");
@@ -177,7 +176,7 @@ TEST(an_update_keeps_what_it_does_not_change) {
   CHECK_NEAR(json_num(m, "weight", 0), 0.7, 1e-9);
   CHECK_STR(json_str(m, "ttl"), "2025-12-15T12:00:00.000Z");
   CHECK(str_eq(json_str(m, "supersedes"), id));
-  /* The id that an agent knows stays good. */
+  /* The old id stays valid. */
   m = call("update", with_id("{\"id\":\"", id, "\",\"content\":\"Deploys happen on Thursday\"}"));
   CHECK_STR(json_str(m, "content"), "Deploys happen on Thursday");
   CHECK_INT(yyjson_arr_size(call("list", "{}")), 1);
@@ -189,7 +188,7 @@ TEST(an_update_keeps_what_it_does_not_change) {
   engine_close(&engine);
 }
 
-TEST(forgetting_what_is_not_there_is_no_error) {
+TEST(forgetting_a_missing_memory_succeeds) {
   begin();
   CHECK_STR(said("forget", "{\"id\":\"00000000-0000-4000-8000-000000000000\"}"),
             "Memory 00000000-0000-4000-8000-000000000000 deleted");
@@ -227,7 +226,7 @@ TEST(lists_are_filtered) {
   engine_close(&engine);
 }
 
-TEST(what_is_too_much_at_every_start_is_said) {
+TEST(warns_when_boot_memories_exceed_the_budget) {
   begin();
   struct buf b = BUF(&tooling_arena);
   /* 5,000 tokens of 3.5 bytes are 17,500 bytes: 60 notes of about 300 are more. */
@@ -253,7 +252,7 @@ TEST(what_is_too_much_at_every_start_is_said) {
   engine_close(&engine);
 }
 
-TEST(resources_show_what_comes_by_itself) {
+TEST(resources_show_bootstrap_and_pinned_memories) {
   begin();
   struct str text;
   call("remember", "{\"content\":\"Always respond in Russian\",\"type\":\"bootstrap\"}");

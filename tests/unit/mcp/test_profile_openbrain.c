@@ -1,16 +1,15 @@
-/* test_profile_openbrain.c: a conversation in the words of Open Brain v1: its 26 tools with their arguments, result
- * fields and refusals. */
+/* test_profile_openbrain.c: conversation with the 26 tools of Open Brain v1: arguments, result fields, errors. */
 #include "base/utf8.h"
 #include "script.h"
 
-/* Written apart, so that no file of the repository holds what looks like a secret. */
+/* Split, so that no file of the repository has text that looks like a secret. */
 #define TOKEN                                                                                                          \
   "ghp_"                                                                                                               \
   "x7Kq2mVn9Lr4Tz8Wc1Yb6Hs3Jd5Fg0Pa4Ee7"
 
 static void blocked(const char *tool, const char *args, const char *by) {
   yyjson_mut_val *r = script_refused(tool, args);
-  CHECK_STR(brain_str(r, "blocked_by"), by);
+  CHECK_STR(result_text(r, "blocked_by"), by);
 }
 
 static void remembering(void) {
@@ -23,23 +22,23 @@ static void remembering(void) {
                     "projects" : [],
                     "valid_time" : "2025-03-01"
                   }));
-  CHECK_STR(brain_str(r, "action"), "stored");
+  CHECK_STR(result_text(r, "action"), "stored");
   CHECK_INT(brain_int(r, "id", 0), 1);
-  CHECK_STR(brain_str(r, "type"), "decision");
+  CHECK_STR(result_text(r, "type"), "decision");
   CHECK_INT(brain_count(r, "people"), 1);
   CHECK(yyjson_mut_equals_str(script_at(r, "people", 0), "alice"));
   CHECK(yyjson_mut_is_arr(yyjson_mut_obj_get(r, "topics")));
   CHECK(yyjson_mut_is_arr(yyjson_mut_obj_get(r, "action_items")));
-  CHECK_STR(brain_str(r, "stored_at"), "2025-11-15T12:00:00.000Z");
-  /* the same again is skipped, and points at what is there */
+  CHECK_STR(result_text(r, "stored_at"), "2025-11-15T12:00:00.000Z");
+  /* a duplicate is skipped and names the existing memory */
   r = script_call("remember", J({
                     "content" : "We decided to use PostgreSQL 17 for the billing service. @alice will own it.",
                     "source" : "claude",
                     "project" : "harbor"
                   }));
-  CHECK_STR(brain_str(r, "action"), "skipped");
+  CHECK_STR(result_text(r, "action"), "skipped");
   CHECK_INT(brain_int(r, "id", 0), 1);
-  /* a guardrail of a project is pinned by itself, a global one is not */
+  /* a guardrail of a project is pinned automatically, a global one is not */
   r = script_call("remember", J({
                     "content" : "Never deploy on Friday without a rollback plan",
                     "source" : "claude",
@@ -47,12 +46,12 @@ static void remembering(void) {
                     "project" : "harbor"
                   }));
   CHECK_INT(brain_int(r, "id", 0), 2);
-  CHECK_STR(brain_str(r, "type"), "guardrail");
+  CHECK_STR(result_text(r, "type"), "guardrail");
   CHECK(brain_bool(r, "auto_pinned"));
   CHECK_INT(brain_count(r, "action_items"), 0);
   r = script_call("remember", J({"content" : "The office cat is called Turbine", "source" : "claude"}));
   CHECK_INT(brain_int(r, "id", 0), 3);
-  CHECK_STR(brain_str(r, "type"), "note");
+  CHECK_STR(result_text(r, "type"), "note");
   CHECK(!yyjson_mut_obj_get(r, "auto_pinned"));
   /* refusals */
   blocked("remember", J({"content" : "Nobody says who I am"}), "source_required");
@@ -74,9 +73,9 @@ static void capturing(void) {
   CHECK_INT(brain_count(r, "stored"), 2);
   CHECK_INT(brain_count(r, "errors"), 0);
   CHECK_INT(brain_int(script_at(r, "stored", 0), "id", 0), 4);
-  CHECK_STR(brain_str(script_at(r, "stored", 0), "action"), "stored");
+  CHECK_STR(result_text(script_at(r, "stored", 0), "action"), "stored");
   CHECK(script_says(script_at(r, "stored", 0), "preview", "The ingest queue"));
-  CHECK(brain_str(script_at(r, "stored", 1), "type").p);
+  CHECK(result_text(script_at(r, "stored", 1), "type").p);
   blocked("capture_context", J({"context" : "The ingest queue is drained by three workers."}), "source_required");
   blocked("capture_context",
           "{\"context\":\"The token for the archive bucket is " TOKEN " since May.\",\"source\":\"claude\"}",
@@ -96,7 +95,7 @@ static void searching(void) {
                                     "as_of" : ""
                                   })),
                  *e;
-  /* pinned first, and not counted: limit 1 leaves room for one more */
+  /* pinned first, outside the limit: limit 1 leaves room for one more */
   CHECK_INT(brain_int(r, "count", 0), 2);
   e = script_at(r, "results", 0);
   CHECK_INT(brain_int(e, "id", 0), 2);
@@ -104,10 +103,10 @@ static void searching(void) {
   CHECK_NEAR(brain_num(e, "similarity", 0), 1.0, 1e-9);
   e = script_at(r, "results", 1);
   CHECK_INT(brain_int(e, "id", 0), 1);
-  CHECK_STR(brain_str(e, "preview"), "We decided to use PostgreSQL 17 for the billing service. @alice will own it.");
-  CHECK_STR(brain_str(e, "type"), "decision");
-  CHECK_STR(brain_str(e, "project"), "harbor");
-  CHECK_STR(brain_str(e, "created_at"), "2025-11-15T12:00:00.000Z");
+  CHECK_STR(result_text(e, "preview"), "We decided to use PostgreSQL 17 for the billing service. @alice will own it.");
+  CHECK_STR(result_text(e, "type"), "decision");
+  CHECK_STR(result_text(e, "project"), "harbor");
+  CHECK_STR(result_text(e, "created_at"), "2025-11-15T12:00:00.000Z");
   CHECK(!brain_bool(e, "pinned"));
   CHECK_INT(brain_int(e, "score", -1), 0);
   CHECK(brain_num(e, "similarity", 0) > 0 && brain_num(e, "similarity", 0) <= 1);
@@ -119,14 +118,14 @@ static void searching(void) {
   CHECK_INT(brain_int(script_at(r, "results", 0), "id", 0), 1);
   r = script_call("search", J({"query" : "billing", "source" : "claude", "until_days" : 3}));
   CHECK_INT(brain_int(r, "count", -1), 0);
-  /* true since March, known since November */
+  /* valid since March, known since November */
   r = script_call("search",
                   J({"query" : "billing", "source" : "claude", "type_filter" : "decision", "as_of" : "2025-11-16"}));
   CHECK_INT(brain_int(r, "count", -1), 1);
   r = script_call("search",
                   J({"query" : "billing", "source" : "claude", "type_filter" : "decision", "as_of" : "2025-02-01"}));
   CHECK_INT(brain_int(r, "count", -1), 0);
-  /* nothing found is an empty list, in the same form */
+  /* no results: an empty list of the same shape */
   r = script_call("search", J({"query" : "billing", "source" : "claude", "people_filter" : ["nobody"]}));
   CHECK_INT(brain_int(r, "count", -1), 0);
   CHECK(yyjson_mut_is_arr(yyjson_mut_obj_get(r, "results")));
@@ -135,10 +134,10 @@ static void searching(void) {
 
 static void reading(void) {
   yyjson_mut_val *r = script_call("recall", J({"memory_id" : 1}));
-  CHECK_STR(brain_str(r, "content"), "We decided to use PostgreSQL 17 for the billing service. @alice will own it.");
-  CHECK_STR(brain_str(r, "type"), "decision");
-  CHECK_STR(brain_str(r, "source"), "claude");
-  CHECK_STR(brain_str(r, "valid_time"), "2025-03-01T00:00:00.000Z");
+  CHECK_STR(result_text(r, "content"), "We decided to use PostgreSQL 17 for the billing service. @alice will own it.");
+  CHECK_STR(result_text(r, "type"), "decision");
+  CHECK_STR(result_text(r, "source"), "claude");
+  CHECK_STR(result_text(r, "valid_time"), "2025-03-01T00:00:00.000Z");
   CHECK(!yyjson_mut_obj_get(r, "banner"));
   CHECK(brain_bool(script_call("recall", J({"memory_id" : 4})), "auto_captured"));
   script_refused("recall", J({"memory_id" : 999}));
@@ -152,17 +151,17 @@ static void reading(void) {
   script_refused("rate", J({"memory_id" : 1, "direction" : "sideways"}));
   script_refused("rate", J({"memory_id" : 999, "direction" : "up"}));
 
-  CHECK_STR(brain_str(script_call("annotate", J({"memory_id" : 1})), "annotation"), "");
+  CHECK_STR(result_text(script_call("annotate", J({"memory_id" : 1})), "annotation"), "");
   r = script_call("annotate", J({"memory_id" : 1, "note" : "The port is 5433", "clear" : false}));
-  CHECK_STR(brain_str(r, "annotation"), "The port is 5433");
-  CHECK_STR(brain_str(script_call("annotate", J({"memory_id" : 1, "note" : ""})), "annotation"), "The port is 5433");
+  CHECK_STR(result_text(r, "annotation"), "The port is 5433");
+  CHECK_STR(result_text(script_call("annotate", J({"memory_id" : 1, "note" : ""})), "annotation"), "The port is 5433");
   r = script_call("search", J({"query" : "billing", "source" : "claude", "type_filter" : "decision"}));
-  CHECK_STR(brain_str(script_at(r, "results", 0), "annotation"), "The port is 5433");
+  CHECK_STR(result_text(script_at(r, "results", 0), "annotation"), "The port is 5433");
   CHECK_INT(brain_int(script_at(r, "results", 0), "score", 0), 1);
-  CHECK_STR(brain_str(script_call("annotate", J({"memory_id" : 1, "clear" : true})), "annotation"), "");
+  CHECK_STR(result_text(script_call("annotate", J({"memory_id" : 1, "clear" : true})), "annotation"), "");
 }
 
-/* A text of so many characters, each of two bytes. */
+/* A text of n characters of two bytes each. */
 static struct str long_text(char out[1000], size_t n) {
   for (size_t i = 0; i < n; i++) {
     out[2 * i] = (char)0xc3;
@@ -184,12 +183,12 @@ static void listing(void) {
   yyjson_mut_val *r = script_call("list_recent", J({"limit" : 2}));
   CHECK_INT(brain_int(r, "count", 0), 2);
   CHECK_INT(brain_int(script_at(r, "memories", 0), "id", 0), 6);
-  CHECK_INT(utf8_length(brain_str(script_at(r, "memories", 0), "preview")), 150);
+  CHECK_INT(utf8_length(result_text(script_at(r, "memories", 0), "preview")), 150);
   CHECK_INT(brain_int(script_call("list_recent", J({"limit" : 100000})), "count", 0), 6);
   r = script_call("search", "{\"query\":\"Long\",\"source\":\"claude\"}");
   yyjson_mut_val *e = script_with(r, "results", "id", 6);
   CHECK(e);
-  CHECK_INT(utf8_length(brain_str(e, "preview")), 200);
+  CHECK_INT(utf8_length(result_text(e, "preview")), 200);
   script_wait(2 * MS_PER_DAY);
   CHECK_INT(brain_int(script_call("list_recent", J({"days" : 1})), "count", -1), 0);
   CHECK_INT(brain_int(script_call("list_recent", J({"days" : 3})), "count", 0), 6);
@@ -214,16 +213,16 @@ static void correcting(void) {
   CHECK_INT(brain_int(r, "old_id", 0), 1);
   int64_t new_id = brain_int(r, "new_id", 0);
   CHECK_INT(new_id, 7);
-  CHECK_STR(brain_str(r, "new_action"), "stored");
-  CHECK_STR(brain_str(r, "type"), "decision");
-  CHECK_STR(brain_str(r, "project"), "harbor");
+  CHECK_STR(result_text(r, "new_action"), "stored");
+  CHECK_STR(result_text(r, "type"), "decision");
+  CHECK_STR(result_text(r, "project"), "harbor");
   CHECK(!brain_bool(r, "old_pinned") && !brain_bool(r, "new_pinned"));
-  /* what was corrected says where the truth is now */
+  /* a superseded memory names its successor */
   r = script_call("recall", J({"memory_id" : 1}));
   CHECK(script_says(r, "banner", "7"));
   CHECK_INT(brain_int(r, "superseded_by_id", 0), 7);
-  CHECK_STR(brain_str(r, "superseded_reason"), "upgraded");
-  CHECK_STR(brain_str(r, "superseded_at"), "2025-11-17T12:00:01.000Z");
+  CHECK_STR(result_text(r, "superseded_reason"), "upgraded");
+  CHECK_STR(result_text(r, "superseded_at"), "2025-11-17T12:00:01.000Z");
   r = script_call("search", J({"query" : "PostgreSQL billing service", "source" : "claude"}));
   CHECK(script_with(r, "results", "id", 7) && !script_with(r, "results", "id", 1));
   r = script_call("search",
@@ -231,7 +230,7 @@ static void correcting(void) {
   CHECK(script_with(r, "results", "id", 7) && script_with(r, "results", "id", 1));
   CHECK_INT(brain_int(script_call("list_recent", J({"include_superseded" : true})), "count", 0), 7);
   CHECK_INT(brain_int(script_call("list_recent", "{}"), "count", 0), 6);
-  /* refusals: a target that is gone names the head of the chain */
+  /* errors: a superseded target names the head of the chain */
   r = script_refused(
       "supersede",
       J({"old_memory_id" : 1, "new_content" : "Billing runs on SQLite.", "reason" : "moved", "source" : "claude"}));
@@ -239,7 +238,7 @@ static void correcting(void) {
   blocked("supersede", J({"old_memory_id" : 7, "new_content" : "Billing.", "reason" : "moved"}), "source_required");
   script_refused("supersede",
                  J({"old_memory_id" : 7, "new_content" : "Billing.", "reason" : " ", "source" : "claude"}));
-  /* a pin is taken over when that is asked for */
+  /* a pin is inherited on request */
   r = script_call("supersede", J({
                     "old_memory_id" : 2,
                     "new_content" : "Never deploy on Friday or before a holiday without a rollback plan",
@@ -248,9 +247,9 @@ static void correcting(void) {
                     "inherit_pinned" : true
                   }));
   CHECK(brain_bool(r, "old_pinned") && brain_bool(r, "new_pinned"));
-  CHECK_STR(brain_str(r, "type"), "guardrail");
+  CHECK_STR(result_text(r, "type"), "guardrail");
   CHECK_INT(brain_int(r, "new_id", 0), 8);
-  /* and taken back */
+  /* and reverted */
   blocked("unsupersede", J({"memory_id" : 1}), "source_required");
   r = script_call("unsupersede", J({"memory_id" : 1, "source" : "claude"}));
   CHECK_INT(brain_int(r, "id", 0), 1);
@@ -272,12 +271,12 @@ static void skills_and_pins(void) {
   CHECK_INT(id, 9);
   r = script_call("search", J({"query" : "how does the SHUTDOWN go", "source" : "claude"}));
   CHECK_INT(brain_int(script_at(r, "results", 0), "id", 0), 9);
-  CHECK_STR(brain_str(script_at(r, "results", 0), "via_skill_trigger"), "graceful-shutdown");
+  CHECK_STR(result_text(script_at(r, "results", 0), "via_skill_trigger"), "graceful-shutdown");
   r = script_call("load_skill", J({"name" : "graceful-shutdown", "source" : "claude", "project" : ""}));
-  CHECK_STR(brain_str(r, "content"), "Drain the node, wait for zero connections, then stop the service.");
+  CHECK_STR(result_text(r, "content"), "Drain the node, wait for zero connections, then stop the service.");
   CHECK_INT(brain_int(r, "id", 0), 9);
-  CHECK_STR(brain_str(r, "type"), "procedural");
-  CHECK_STR(brain_str(yyjson_mut_obj_get(r, "skill_trigger"), "name"), "graceful-shutdown");
+  CHECK_STR(result_text(r, "type"), "procedural");
+  CHECK_STR(result_text(yyjson_mut_obj_get(r, "skill_trigger"), "name"), "graceful-shutdown");
   CHECK_INT(brain_count(yyjson_mut_obj_get(r, "skill_trigger"), "keywords"), 2);
   script_refused("load_skill", J({"name" : "levitate", "source" : "claude"}));
   blocked("load_skill", J({"name" : "graceful-shutdown"}), "source_required");
@@ -286,7 +285,7 @@ static void skills_and_pins(void) {
   CHECK(script_says(r, "error", "project"));
   r = script_call("pin", J({"memory_id" : 4}));
   CHECK(brain_bool(r, "pinned"));
-  CHECK_STR(brain_str(r, "project"), "harbor");
+  CHECK_STR(result_text(r, "project"), "harbor");
   r = script_call("unpin", J({"memory_id" : 4}));
   CHECK(!brain_bool(r, "pinned"));
   script_refused("pin", J({"memory_id" : 999}));
@@ -304,21 +303,21 @@ static void booting(void) {
                                   })),
                  *c = script_at(r, "context", 0);
   CHECK(brain_bool(r, "booted"));
-  CHECK_STR(brain_str(r, "project"), "harbor");
-  CHECK_STR(brain_str(r, "source"), "claude");
+  CHECK_STR(result_text(r, "project"), "harbor");
+  CHECK_STR(result_text(r, "source"), "claude");
   CHECK(brain_int(r, "session_id", 0) > 0);
   CHECK_INT(brain_int(r, "sections_loaded", 0), brain_count(r, "context"));
   CHECK(!yyjson_mut_obj_get(r, "degraded"));
-  CHECK(brain_str(r, "message").n);
-  CHECK_STR(brain_str(c, "section"), "PINNED GUARDRAILS");
+  CHECK(result_text(r, "message").n);
+  CHECK_STR(result_text(c, "section"), "PINNED GUARDRAILS");
   CHECK_INT(brain_int(c, "count", 0), 1);
   CHECK(yyjson_mut_equals_str(script_at(c, "content", 0),
                               "Never deploy on Friday or before a holiday without a rollback plan"));
-  CHECK_STR(brain_str(script_at(r, "context", 1), "section"), "PROJECT CONTEXT");
+  CHECK_STR(result_text(script_at(r, "context", 1), "section"), "PROJECT CONTEXT");
   CHECK(brain_int(script_at(r, "context", 1), "count", 0) >= 1 &&
         brain_int(script_at(r, "context", 1), "count", 0) <= 5);
-  CHECK_STR(brain_str(script_at(r, "context", 2), "section"), "RECENT HISTORY (7 days)");
-  CHECK_STR(brain_str(script_at(r, "context", 3), "section"), "KNOWN ISSUES & CORRECTIONS");
+  CHECK_STR(result_text(script_at(r, "context", 2), "section"), "RECENT HISTORY (7 days)");
+  CHECK_STR(result_text(script_at(r, "context", 3), "section"), "KNOWN ISSUES & CORRECTIONS");
 }
 
 static void sessions(void) {
@@ -329,7 +328,7 @@ static void sessions(void) {
       script_call("update_active_task", J({"source" : "claude", "task" : "migrating the schema", "session_id" : 0}));
   int64_t mine = brain_int(r, "session_id", 0);
   CHECK(mine > 0);
-  CHECK_STR(brain_str(r, "task"), "migrating the schema");
+  CHECK_STR(result_text(r, "task"), "migrating the schema");
   /* a second client of the same project sees the first */
   script_as("two");
   r = script_call("boot_session", J({"project" : "harbor", "source" : "cursor", "task" : "docs"}));
@@ -337,31 +336,31 @@ static void sessions(void) {
   CHECK(other > 0 && other != mine);
   bool told = false;
   for (size_t i = 0; i < brain_count(r, "context"); i++)
-    told |= str_is(brain_str(script_at(r, "context", i), "section"), "OTHER ACTIVE SESSIONS");
+    told |= str_is(result_text(script_at(r, "context", i), "section"), "OTHER ACTIVE SESSIONS");
   CHECK(told);
   script_as("one");
   r = script_call("list_active_sessions", J({"source" : "claude", "project" : "", "exclude_self" : true}));
   CHECK_INT(brain_int(r, "count", 0), 1);
   CHECK_INT(brain_int(script_at(r, "sessions", 0), "id", 0), other);
-  CHECK_STR(brain_str(script_at(r, "sessions", 0), "source"), "cursor");
-  CHECK_STR(brain_str(script_at(r, "sessions", 0), "current_task"), "docs");
-  CHECK_STR(brain_str(script_at(r, "sessions", 0), "status"), "active");
+  CHECK_STR(result_text(script_at(r, "sessions", 0), "source"), "cursor");
+  CHECK_STR(result_text(script_at(r, "sessions", 0), "current_task"), "docs");
+  CHECK_STR(result_text(script_at(r, "sessions", 0), "status"), "active");
   CHECK(yyjson_mut_is_bool(yyjson_mut_obj_get(r, "registry_trustworthy")));
   CHECK(yyjson_mut_obj_get(r, "registry_staleness_seconds"));
   r = script_call("list_active_sessions", J({"source" : "claude", "exclude_self" : false}));
   CHECK_INT(brain_int(r, "count", 0), 2);
 
   r = script_call("scratch_set", J({"key" : "branch", "value" : "fix/login"}));
-  CHECK_STR(brain_str(r, "key"), "branch");
+  CHECK_STR(result_text(r, "key"), "branch");
   r = script_call("scratch_get", J({"key" : "branch"}));
   CHECK(brain_bool(r, "found"));
-  CHECK_STR(brain_str(r, "value"), "fix/login");
+  CHECK_STR(result_text(r, "value"), "fix/login");
   r = script_call("scratch_get", J({"key" : "nothing"}));
   CHECK(!brain_bool(r, "found"));
   CHECK(script_is_null(r, "value"));
   r = script_call("scratch_list", "{}");
   CHECK_INT(brain_int(r, "count", 0), 1);
-  CHECK_STR(brain_str(yyjson_mut_obj_get(r, "entries"), "branch"), "fix/login");
+  CHECK_STR(result_text(yyjson_mut_obj_get(r, "entries"), "branch"), "fix/login");
 }
 
 static void action_items(void) {
@@ -378,15 +377,15 @@ static void action_items(void) {
   CHECK_INT(brain_count(r, "pending_action_items"), 1);
   yyjson_mut_val *item = script_at(r, "pending_action_items", 0);
   CHECK_INT(brain_int(item, "memory_id", 0), id);
-  CHECK_STR(brain_str(item, "text"), "We need to rotate the signing key.");
+  CHECK_STR(result_text(item, "text"), "We need to rotate the signing key.");
   CHECK(script_says(r, "message", "acknowledge_action_item"));
   yyjson_mut_val *last = script_at(r, "context", brain_count(r, "context") - 1);
-  CHECK_STR(brain_str(last, "section"), "ACTION ITEMS PENDING");
+  CHECK_STR(result_text(last, "section"), "ACTION ITEMS PENDING");
 
-  /* writes wait for an answer, reads do not */
+  /* writes are blocked until the item is answered, reads are not */
   const char *write = J({"content" : "Lunch is at noon on Mondays", "source" : "windsurf", "project" : "harbor"});
   r = script_refused("remember", write);
-  CHECK_STR(brain_str(r, "blocked_by"), "action_items_pending");
+  CHECK_STR(result_text(r, "blocked_by"), "action_items_pending");
   CHECK_INT(brain_int(r, "pending_count", 0), 1);
   CHECK(script_says(r, "error", "acknowledge_action_item"));
   blocked("capture_context",
@@ -416,12 +415,12 @@ static void action_items(void) {
       "\"reason\":\"%s\"}",
       (long long)id, "already_done", "rotated yesterday");
   r = script_call("acknowledge_action_item", args);
-  CHECK_STR(brain_str(r, "decision"), "already_done");
-  CHECK_STR(brain_str(r, "text"), "We need to rotate the signing key.");
+  CHECK_STR(result_text(r, "decision"), "already_done");
+  CHECK_STR(result_text(r, "text"), "We need to rotate the signing key.");
   CHECK_INT(brain_int(r, "removed", -1), 1);
   CHECK_INT(brain_int(r, "remaining", -1), 0);
   CHECK_INT(brain_int(script_call("acknowledge_action_item", args), "removed", -1), 0);
-  CHECK_STR(brain_str(script_call("remember", write), "action"), "stored");
+  CHECK_STR(result_text(script_call("remember", write), "action"), "stored");
   snprintf(args, sizeof(args), "{\"source\":\"windsurf\",\"memory_id\":%lld,\"text\":\"x\",\"decision\":\"maybe\"}",
            (long long)id);
   script_refused("acknowledge_action_item", args);
@@ -437,16 +436,16 @@ static void checkpoints(void) {
   CHECK(script_says(script_at(r, "guardrails", 0), "content", "Never deploy on Friday"));
   CHECK(brain_count(r, "relevant") >= 1 && brain_count(r, "relevant") <= 5);
   CHECK(brain_num(script_at(r, "relevant", 0), "similarity", -1) >= 0);
-  /* the same question within 300 s */
+  /* the same action within 300 s */
   script_wait(299 * MS_PER_SECOND);
   CHECK(brain_bool(script_call("brain_checkpoint", args), "skipped"));
   script_wait(2 * MS_PER_SECOND);
   CHECK(!brain_bool(script_call("brain_checkpoint", args), "skipped"));
 
   r = script_call("brain_startup_reminder", "{}");
-  CHECK_STR(brain_str(r, "type"), "system_message");
-  CHECK_STR(brain_str(r, "action"), "display_at_session_start");
-  CHECK(brain_str(r, "level").n && brain_str(r, "title").n);
+  CHECK_STR(result_text(r, "type"), "system_message");
+  CHECK_STR(result_text(r, "action"), "display_at_session_start");
+  CHECK(result_text(r, "level").n && result_text(r, "title").n);
   CHECK(script_says(r, "message", "boot_session"));
 }
 
@@ -477,9 +476,9 @@ static void cleaning(void) {
   r = script_call("prune", J({"days" : 90, "min_access" : 0, "dry_run" : false}));
   CHECK(!brain_bool(r, "dry_run"));
   CHECK_INT(brain_int(r, "deleted", 0), would);
-  /* what is pinned, and every rule, stays */
-  CHECK(brain_str(script_call("recall", J({"memory_id" : 8})), "content").n);
-  CHECK(brain_str(script_call("recall", J({"memory_id" : 9})), "content").n);
+  /* pinned memories and rules stay */
+  CHECK(result_text(script_call("recall", J({"memory_id" : 8})), "content").n);
+  CHECK(result_text(script_call("recall", J({"memory_id" : 9})), "content").n);
 }
 
 TEST(the_26_tools) {
@@ -516,7 +515,7 @@ TEST(a_conversation_with_open_brain) {
   script_close();
 }
 
-TEST(guardrails_that_say_nearly_the_same_are_told) {
+TEST(reports_near_duplicate_guardrails) {
   script_open("openbrain");
   script_call("remember", J({
                 "content" : "Never deploy on Friday without a rollback plan",
@@ -524,14 +523,14 @@ TEST(guardrails_that_say_nearly_the_same_are_told) {
                 "type_override" : "guardrail",
                 "project" : "harbor"
               }));
-  /* one that is too close is not stored: the answer says where it is and how to replace it */
+  /* a near duplicate is not stored: the answer names the existing one and how to replace it */
   yyjson_mut_val *r = script_call("remember", J({
                                     "content" : "Never deploy on Friday without a rollback plan and two reviewers",
                                     "source" : "a",
                                     "type_override" : "guardrail",
                                     "project" : "harbor"
                                   }));
-  CHECK_STR(brain_str(r, "action"), "skipped");
+  CHECK_STR(result_text(r, "action"), "skipped");
   CHECK_INT(brain_int(r, "id", 0), 1);
   CHECK(script_says(r, "hint", "supersede(old_memory_id=1"));
   CHECK(brain_num(r, "similarity", 0) >= 0.75);
@@ -541,10 +540,10 @@ TEST(guardrails_that_say_nearly_the_same_are_told) {
                     "project" : "harbor"
                   }));
   CHECK_INT(brain_int(r, "memories_stored", -1), 0);
-  CHECK_STR(brain_str(script_at(r, "stored", 0), "action"), "skipped");
+  CHECK_STR(result_text(script_at(r, "stored", 0), "action"), "skipped");
   CHECK_INT(brain_int(script_at(r, "stored", 0), "id", 0), 1);
   CHECK_INT(brain_int(script_call("stats", "{}"), "total_memories", 0), 1);
-  /* two that were told apart all the same are a correction that had to be made twice */
+  /* two near duplicates that were kept count as a repeated correction */
   script_op("remember", J({
               "text" : "Never deploy on Friday without a rollback plan and two reviewers",
               "type" : "guardrail",
@@ -562,36 +561,36 @@ TEST(guardrails_that_say_nearly_the_same_are_told) {
   CHECK_INT(brain_int(yyjson_mut_obj_get(script_at(r, "repeated_corrections", 0), "a"), "id", 0), 1);
   CHECK_INT(brain_int(yyjson_mut_obj_get(script_at(r, "repeated_corrections", 0), "b"), "id", 0), 2);
   CHECK_NEAR(brain_num(r, "correction_repeat_rate", 0), 0.6667, 1e-9);
-  CHECK(brain_str(r, "correction_warning").n);
+  CHECK(result_text(r, "correction_warning").n);
   r = script_call("boot_session", J({"project" : "harbor", "source" : "a"}));
   bool told = false;
   for (size_t i = 0; i < brain_count(r, "context"); i++)
-    told |= str_is(brain_str(script_at(r, "context", i), "section"), "REPEATED CORRECTIONS (CRITICAL)");
+    told |= str_is(result_text(script_at(r, "context", i), "section"), "REPEATED CORRECTIONS (CRITICAL)");
   CHECK(told);
   script_close();
 }
 
-TEST(a_server_of_one_project_keeps_to_it) {
+TEST(a_server_of_one_project_stays_in_it) {
   script_open("openbrain");
   script_call("remember", J({"content" : "The harbor crane needs oil", "source" : "a", "project" : "harbor"}));
   script_call("remember", J({"content" : "The crane of the quarry is red", "source" : "a", "project" : "quarry"}));
   CHECK_INT(brain_int(script_call("search", J({"query" : "crane", "source" : "a"})), "count", 0), 2);
   script_in("quarry");
   yyjson_mut_val *r = script_call("remember", J({"content" : "Lunch is at noon", "source" : "a"}));
-  CHECK_STR(brain_str(script_call("recall", J({"memory_id" : 3})), "project"), "quarry");
+  CHECK_STR(result_text(script_call("recall", J({"memory_id" : 3})), "project"), "quarry");
   r = script_call("search", J({"query" : "crane", "source" : "a"}));
   CHECK_INT(brain_int(r, "count", 0), 1);
   CHECK_INT(brain_int(script_at(r, "results", 0), "id", 0), 2);
-  /* a correction stays where the corrected memory is */
+  /* a correction stays in the project of the corrected memory */
   r = script_call(
       "supersede",
       J({"old_memory_id" : 1, "new_content" : "The harbor crane was oiled", "reason" : "done", "source" : "a"}));
-  CHECK_STR(brain_str(r, "project"), "harbor");
+  CHECK_STR(result_text(r, "project"), "harbor");
   script_in(NULL);
   script_close();
 }
 
-TEST(a_boot_that_fails_lets_the_conversation_begin) {
+TEST(boot_succeeds_without_its_failed_parts) {
   script_open("openbrain");
   yyjson_mut_val *r = script_call("boot_session", "{\"project\":\"bad\\u0001name\",\"source\":\"claude\"}");
   CHECK(brain_bool(r, "success") && brain_bool(r, "booted"));

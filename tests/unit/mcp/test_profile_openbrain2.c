@@ -1,22 +1,21 @@
-/* test_profile_openbrain2.c: a conversation in the words of brain_v2: its 39 tools with their arguments, result fields
- * and refusals. */
+/* test_profile_openbrain2.c: conversation with the 39 tools of brain_v2: arguments, result fields, errors. */
 #include "base/utf8.h"
 #include "script.h"
 
-/* Written apart, so that no file of the repository holds what looks like a secret. */
+/* Split, so that no file of the repository has text that looks like a secret. */
 #define TOKEN                                                                                                          \
   "ghp_"                                                                                                               \
   "x7Kq2mVn9Lr4Tz8Wc1Yb6Hs3Jd5Fg0Pa4Ee7"
 
 static yyjson_mut_val *gate(const char *tool, const char *args) {
   yyjson_mut_val *r = script_refused(tool, args);
-  CHECK_STR(brain_str(r, "step"), "write_gate");
-  CHECK(str_starts(brain_str(r, "error"), STR("write gate rejected: ")));
+  CHECK_STR(result_text(r, "step"), "write_gate");
+  CHECK(str_starts(result_text(r, "error"), STR("write gate rejected: ")));
   return r;
 }
 
 static void blocked(const char *tool, const char *args, const char *by) {
-  CHECK_STR(brain_str(script_refused(tool, args), "blocked_by"), by);
+  CHECK_STR(result_text(script_refused(tool, args), "blocked_by"), by);
 }
 
 /* ---- write ---- */
@@ -30,28 +29,28 @@ static void rules(void) {
                                     "source" : "claude",
                                     "skill_trigger" : null
                                   }));
-  CHECK_STR(brain_str(r, "kind"), "rule");
+  CHECK_STR(result_text(r, "kind"), "rule");
   CHECK_INT(brain_int(r, "id", 0), 1);
-  CHECK_STR(brain_str(r, "headline"), "Never deploy on Friday without a rollback plan");
-  CHECK_STR(brain_str(r, "body"), "In March a deploy on Friday took the shop down for two days.");
-  CHECK_STR(brain_str(r, "project"), "harbor");
-  CHECK_STR(brain_str(r, "severity"), "BLOCKER");
+  CHECK_STR(result_text(r, "headline"), "Never deploy on Friday without a rollback plan");
+  CHECK_STR(result_text(r, "body"), "In March a deploy on Friday took the shop down for two days.");
+  CHECK_STR(result_text(r, "project"), "harbor");
+  CHECK_STR(result_text(r, "severity"), "BLOCKER");
   CHECK(script_is_null(r, "supersedes") && script_is_null(r, "superseded_by"));
-  CHECK_STR(brain_str(r, "created_at"), "2025-11-15T12:00:00.000Z");
-  /* the same again: a result, not an error */
+  CHECK_STR(result_text(r, "created_at"), "2025-11-15T12:00:00.000Z");
+  /* a duplicate: a result, not an error */
   r = script_call("remember_rule_v2", J({
                     "headline" : "Never deploy on Friday without a rollback plan",
                     "body" : "In March a deploy on Friday took the shop down for two days.",
                     "project" : "harbor"
                   }));
   CHECK(brain_bool(r, "duplicate"));
-  CHECK_STR(brain_str(r, "kind"), "rule");
+  CHECK_STR(result_text(r, "kind"), "rule");
   CHECK_INT(brain_int(r, "existing_id", 0), 1);
   CHECK_NEAR(brain_num(r, "similarity", 0), 1, 0.01);
-  CHECK_STR(brain_str(r, "existing_headline"), "Never deploy on Friday without a rollback plan");
+  CHECK_STR(result_text(r, "existing_headline"), "Never deploy on Friday without a rollback plan");
   CHECK_NEAR(brain_num(r, "threshold", 0), 0.75, 1e-9);
   CHECK(script_says(r, "hint", "supersede_rule_v2(old_id=1"));
-  /* and so is one that is close */
+  /* also a near duplicate */
   r = script_call("remember_rule_v2", J({
                     "headline" : "Never deploy on Friday without a rollback plan and two reviewers",
                     "body" : "In March a deploy on Friday took the shop down for two days.",
@@ -65,7 +64,7 @@ static void rules(void) {
                     "project" : "harbor"
                   }));
   CHECK_INT(brain_int(r, "id", 0), 2);
-  CHECK_STR(brain_str(r, "severity"), "PATTERN");
+  CHECK_STR(result_text(r, "severity"), "PATTERN");
   /* the gate: severity, headline, body */
   gate("remember_rule_v2", J({"headline" : "Loud", "body" : "It is loud here.", "severity" : "CONTEXT"}));
   gate("remember_rule_v2", J({"headline" : "Loud", "body" : "It is loud here.", "severity" : "DEPRECATED"}));
@@ -97,7 +96,7 @@ static void other_kinds(void) {
                                     "ttl" : "2026-01-15T00:00:00Z",
                                     "source" : "claude"
                                   }));
-  CHECK_STR(brain_str(r, "kind"), "fact");
+  CHECK_STR(result_text(r, "kind"), "fact");
   CHECK_INT(brain_int(r, "id", 0), 3);
   CHECK(script_is_null(r, "severity"));
   r = script_call("remember_fact_v2", J({
@@ -116,7 +115,7 @@ static void other_kinds(void) {
                     "linked_rule_ids" : [1],
                     "source" : "claude"
                   }));
-  CHECK_STR(brain_str(r, "kind"), "incident");
+  CHECK_STR(result_text(r, "kind"), "incident");
   CHECK_INT(brain_int(r, "id", 0), 4);
   r = script_call("remember_task_v2", J({
                     "content" : "Write the release notes",
@@ -125,13 +124,13 @@ static void other_kinds(void) {
                     "due_condition" : "before the freeze",
                     "source" : "claude"
                   }));
-  CHECK_STR(brain_str(r, "kind"), "task");
+  CHECK_STR(result_text(r, "kind"), "task");
   CHECK_INT(brain_int(r, "id", 0), 5);
-  CHECK_STR(brain_str(r, "body"), "Write the release notes");
+  CHECK_STR(result_text(r, "body"), "Write the release notes");
   script_refused("remember_task_v2", J({"content" : "Write more", "priority" : "urgent"}));
   r = script_call("update_task_status_v2", J({"task_id" : 5, "status" : "blocked", "source" : "claude"}));
   CHECK_INT(brain_int(r, "task_id", 0), 5);
-  CHECK_STR(brain_str(r, "status"), "blocked");
+  CHECK_STR(result_text(r, "status"), "blocked");
   script_refused("update_task_status_v2", J({"task_id" : 5, "status" : "lost"}));
   script_refused("update_task_status_v2", J({"task_id" : 999, "status" : "done"}));
   script_refused("update_task_status_v2", J({"task_id" : 3, "status" : "done"}));
@@ -149,21 +148,21 @@ static void capturing(void) {
   CHECK_INT(brain_int(r, "memories_stored", 0), 2);
   CHECK_INT(brain_int(r, "total_chunks", 0), 2);
   v = script_at(r, "stored", 0);
-  CHECK_STR(brain_str(v, "kind"), "fact");
+  CHECK_STR(result_text(v, "kind"), "fact");
   CHECK_INT(brain_int(v, "id", 0), 6);
-  CHECK_STR(brain_str(v, "action"), "stored");
-  /* a text that forbids is a rule, and a blocker */
-  CHECK_STR(brain_str(script_at(r, "stored", 1), "kind"), "rule");
+  CHECK_STR(result_text(v, "action"), "stored");
+  /* a prohibition is a rule with severity BLOCKER */
+  CHECK_STR(result_text(script_at(r, "stored", 1), "kind"), "rule");
   r = script_call("capture_context_v2",
                   J({"context" : "The nightly export writes Parquet files.", "project" : "harbor"}));
   CHECK_INT(brain_int(r, "memories_stored", -1), 0);
   v = script_at(r, "stored", 0);
-  CHECK_STR(brain_str(v, "action"), "duplicate");
+  CHECK_STR(result_text(v, "action"), "duplicate");
   CHECK_INT(brain_int(v, "id", 0), 6);
   CHECK(brain_num(v, "similarity", 0) > 0.9);
   r = script_call("capture_context_v2", "{\"context\":\"The token for the archive bucket is " TOKEN " since May.\"}");
-  CHECK_STR(brain_str(script_at(r, "stored", 0), "action"), "rejected");
-  CHECK(brain_str(script_at(r, "stored", 0), "reason").n);
+  CHECK_STR(result_text(script_at(r, "stored", 0), "action"), "rejected");
+  CHECK(result_text(script_at(r, "stored", 0), "reason").n);
   script_refused("capture_context_v2", J({"context" : ""}));
 }
 
@@ -171,14 +170,14 @@ static void capturing(void) {
 
 static void reading(void) {
   yyjson_mut_val *r = script_call("recall_v2", J({"kind" : "rule", "memory_id" : 1})), *v;
-  CHECK_STR(brain_str(r, "kind"), "rule");
+  CHECK_STR(result_text(r, "kind"), "rule");
   CHECK_INT(brain_int(r, "id", 0), 1);
-  CHECK_STR(brain_str(r, "body"), "In March a deploy on Friday took the shop down for two days.");
-  CHECK_STR(brain_str(r, "severity"), "BLOCKER");
+  CHECK_STR(result_text(r, "body"), "In March a deploy on Friday took the shop down for two days.");
+  CHECK_STR(result_text(r, "severity"), "BLOCKER");
   r = script_call("recall_v2", J({"kind" : "task", "memory_id" : 5}));
-  CHECK_STR(brain_str(yyjson_mut_obj_get(r, "extra"), "status"), "blocked");
-  CHECK_STR(brain_str(yyjson_mut_obj_get(r, "extra"), "priority"), "high");
-  /* a kind that does not fit is refused, with the one that does */
+  CHECK_STR(result_text(yyjson_mut_obj_get(r, "extra"), "status"), "blocked");
+  CHECK_STR(result_text(yyjson_mut_obj_get(r, "extra"), "priority"), "high");
+  /* a wrong kind is refused; the error names the right one */
   r = script_refused("recall_v2", J({"kind" : "fact", "memory_id" : 1}));
   CHECK(script_says(r, "error", "recall_v2(kind=\"rule\", memory_id=1)"));
   script_refused("recall_v2", J({"kind" : "poem", "memory_id" : 1}));
@@ -189,10 +188,10 @@ static void reading(void) {
       J({"query" : "which port does the staging database use", "kind" : "", "project" : "harbor", "limit" : 3}));
   CHECK_INT(brain_int(r, "count", 0), brain_count(r, "results"));
   v = script_at(r, "results", 0);
-  CHECK_STR(brain_str(v, "kind"), "fact");
+  CHECK_STR(result_text(v, "kind"), "fact");
   CHECK_INT(brain_int(v, "memory_id", 0), 3);
-  CHECK_STR(brain_str(v, "headline"), "Staging database is Postgres 17 on port 5433");
-  CHECK_STR(brain_str(v, "project"), "harbor");
+  CHECK_STR(result_text(v, "headline"), "Staging database is Postgres 17 on port 5433");
+  CHECK_STR(result_text(v, "project"), "harbor");
   CHECK(brain_num(v, "similarity", 0) > 0);
   CHECK(!yyjson_mut_obj_get(v, "body"));
   r = script_call("search_v2", J({"query" : "deploy", "kind" : "incident"}));
@@ -204,14 +203,14 @@ static void reading(void) {
                   J({"limit" : 2, "days" : 0, "kind" : "", "project" : "", "include_forgotten" : false}));
   CHECK_INT(brain_int(r, "count", 0), 2);
   CHECK_INT(brain_int(script_at(r, "rows", 0), "memory_id", 0), 7);
-  CHECK_STR(brain_str(script_at(r, "rows", 0), "kind"), "rule");
+  CHECK_STR(result_text(script_at(r, "rows", 0), "kind"), "rule");
   CHECK_INT(brain_int(script_call("list_recent_v2", J({"kind" : "rule"})), "count", 0), 3);
   CHECK_INT(brain_int(script_call("list_recent_v2", J({"limit" : 5000})), "count", 0), 7);
 }
 
 static void counting(void) {
   yyjson_mut_val *r = script_call("stats_v2", J({"project" : "harbor"})), *kinds = yyjson_mut_obj_get(r, "by_kind");
-  CHECK_STR(brain_str(r, "project"), "harbor");
+  CHECK_STR(result_text(r, "project"), "harbor");
   CHECK_INT(brain_int(yyjson_mut_obj_get(kinds, "rule"), "active", 0), 3);
   CHECK_INT(brain_int(yyjson_mut_obj_get(kinds, "rule"), "total", 0), 4);
   CHECK_INT(brain_int(yyjson_mut_obj_get(kinds, "fact"), "active", 0), 2);
@@ -227,7 +226,7 @@ static void counting(void) {
   CHECK_INT(brain_int(sticky, "revised_lineage_count", 0), 1);
   CHECK_INT(brain_int(script_at(sticky, "revised_lineages", 0), "head_rule_id", 0), 8);
   CHECK_INT(brain_int(script_at(sticky, "revised_lineages", 0), "revisions", 0), 2);
-  CHECK_STR(brain_str(script_call("stats_v2", "{}"), "project"), "(global)");
+  CHECK_STR(result_text(script_call("stats_v2", "{}"), "project"), "(global)");
 }
 
 /* ---- correction ---- */
@@ -243,10 +242,10 @@ static void correcting(void) {
                                   }));
   CHECK_INT(brain_int(r, "id", 0), 8);
   CHECK_INT(brain_int(r, "supersedes", 0), 1);
-  CHECK_STR(brain_str(r, "severity"), "BLOCKER");
-  CHECK_STR(brain_str(r, "project"), "harbor");
+  CHECK_STR(result_text(r, "severity"), "BLOCKER");
+  CHECK_STR(result_text(r, "project"), "harbor");
   r = script_call("recall_v2", J({"kind" : "rule", "memory_id" : 1}));
-  CHECK_STR(brain_str(r, "severity"), "DEPRECATED");
+  CHECK_STR(result_text(r, "severity"), "DEPRECATED");
   CHECK_INT(brain_int(r, "superseded_by", 0), 8);
   CHECK(script_says(r, "banner", "8"));
   r = script_refused("supersede_rule_v2",
@@ -263,16 +262,16 @@ static void correcting(void) {
                     "new_body" : "It runs in the container staging-db.",
                     "reason" : "upgraded"
                   }));
-  CHECK_STR(brain_str(r, "kind"), "fact");
+  CHECK_STR(result_text(r, "kind"), "fact");
   CHECK_INT(brain_int(r, "id", 0), 9);
-  /* back again: the corrector is retired, the severity restored */
+  /* undone: the corrector is retired, the severity restored */
   blocked("unsupersede_v2", J({"old_id" : 1}), "source_required");
   r = script_call("unsupersede_v2", J({"old_id" : 1, "source" : "claude"}));
   CHECK_INT(brain_int(r, "old_id", 0), 1);
   CHECK_INT(brain_int(r, "former_corrector", 0), 8);
   CHECK(brain_bool(r, "corrector_retired"));
-  CHECK_STR(brain_str(r, "restored_severity"), "BLOCKER");
-  CHECK(brain_str(r, "note").n);
+  CHECK_STR(result_text(r, "restored_severity"), "BLOCKER");
+  CHECK(result_text(r, "note").n);
   script_refused("unsupersede_v2", J({"old_id" : 1, "source" : "claude"}));
   script_refused("unsupersede_v2", J({"old_id" : 999, "source" : "claude"}));
   /* in the middle of a chain it is refused */
@@ -292,17 +291,17 @@ static void correcting(void) {
   r = script_call("unsupersede_v2", J({"old_id" : 10, "source" : "claude", "keep_corrector" : true}));
   CHECK(!brain_bool(r, "corrector_retired"));
   CHECK_INT(brain_int(r, "former_corrector", 0), 11);
-  CHECK_STR(brain_str(r, "restored_severity"), "PATTERN");
+  CHECK_STR(result_text(r, "restored_severity"), "PATTERN");
 }
 
 static void curating(void) {
   yyjson_mut_val *r = script_call("annotate_v2", J({"kind" : "rule", "memory_id" : 1, "note" : "", "clear" : false}));
-  CHECK_STR(brain_str(r, "annotation"), "");
+  CHECK_STR(result_text(r, "annotation"), "");
   r = script_call("annotate_v2", J({"kind" : "rule", "memory_id" : 1, "note" : "Also true for QA"}));
-  CHECK_STR(brain_str(r, "annotation"), "Also true for QA");
+  CHECK_STR(result_text(r, "annotation"), "Also true for QA");
   CHECK(!brain_bool(r, "cleared"));
   CHECK_INT(brain_int(r, "memory_id", 0), 1);
-  CHECK_STR(brain_str(r, "kind"), "rule");
+  CHECK_STR(result_text(r, "kind"), "rule");
   r = script_call("annotate_v2", J({"kind" : "rule", "memory_id" : 1, "clear" : true}));
   CHECK(brain_bool(r, "cleared"));
   CHECK(script_is_null(r, "annotation"));
@@ -317,8 +316,8 @@ static void curating(void) {
 
   r = script_call("pin_v2", J({"kind" : "rule", "memory_id" : 1}));
   CHECK(brain_bool(r, "pinned"));
-  CHECK_STR(brain_str(r, "project"), "harbor");
-  CHECK_STR(brain_str(r, "headline"), "Never deploy on Friday without a rollback plan");
+  CHECK_STR(result_text(r, "project"), "harbor");
+  CHECK_STR(result_text(r, "headline"), "Never deploy on Friday without a rollback plan");
   int64_t global =
       brain_int(script_call("remember_fact_v2",
                             J({"headline" : "The office cat is called Turbine", "body" : "She sleeps on the router."})),
@@ -341,11 +340,11 @@ static void skills(void) {
                   }));
   CHECK_INT(brain_int(r, "id", 0), 13);
   r = script_call("search_v2", J({"query" : "how does a Shutdown work", "project" : "harbor"}));
-  CHECK_STR(brain_str(script_at(r, "results", 0), "via_skill_trigger"), "graceful-shutdown");
+  CHECK_STR(result_text(script_at(r, "results", 0), "via_skill_trigger"), "graceful-shutdown");
   r = script_call("load_skill_v2", J({"name" : "graceful-shutdown", "source" : "claude", "project" : "harbor"}));
   CHECK_INT(brain_int(r, "memory_id", 0), 13);
-  CHECK_STR(brain_str(r, "body"), "Drain the node, wait for zero connections, then stop it.");
-  CHECK_STR(brain_str(r, "via_skill_trigger"), "graceful-shutdown");
+  CHECK_STR(result_text(r, "body"), "Drain the node, wait for zero connections, then stop it.");
+  CHECK_STR(result_text(r, "via_skill_trigger"), "graceful-shutdown");
   CHECK(!brain_bool(yyjson_mut_obj_get(r, "skill_trigger"), "always_on"));
   blocked("load_skill_v2", J({"name" : "levitate"}), "not_found");
 }
@@ -363,31 +362,31 @@ static void booting(void) {
                                     "host" : "elsewhere"
                                   })),
                  *v;
-  CHECK(brain_str(r, "worker_session_id").n);
+  CHECK(result_text(r, "worker_session_id").n);
   CHECK(brain_int(r, "session_id", 0) > 0);
   v = script_at(r, "blockers", 0);
-  CHECK_STR(brain_str(v, "kind"), "rule");
+  CHECK_STR(result_text(v, "kind"), "rule");
   CHECK_INT(brain_int(v, "memory_id", 0), 1);
-  CHECK_STR(brain_str(v, "headline"), "Never deploy on Friday without a rollback plan");
-  CHECK_STR(brain_str(v, "project"), "harbor");
+  CHECK_STR(result_text(v, "headline"), "Never deploy on Friday without a rollback plan");
+  CHECK_STR(result_text(v, "project"), "harbor");
   CHECK_INT(brain_count(r, "blockers"), 2);
-  /* the skill that is not always on stays out */
+  /* the skill that is not always on is left out */
   CHECK(!script_with(r, "patterns", "memory_id", 13));
   CHECK(brain_count(r, "patterns") >= 1 && brain_count(r, "patterns") <= 5);
   CHECK(yyjson_mut_is_num(yyjson_mut_obj_get(script_at(r, "patterns", 0), "similarity")));
   v = script_at(r, "active_tasks", 0);
   CHECK_INT(brain_int(v, "id", 0), 5);
-  CHECK_STR(brain_str(v, "content"), "Write the release notes");
-  CHECK_STR(brain_str(v, "priority"), "high");
-  CHECK_STR(brain_str(v, "status"), "blocked");
+  CHECK_STR(result_text(v, "content"), "Write the release notes");
+  CHECK_STR(result_text(v, "priority"), "high");
+  CHECK_STR(result_text(v, "status"), "blocked");
   v = yyjson_mut_obj_get(r, "working_context");
-  CHECK_STR(brain_str(v, "task"), "review pull requests");
-  CHECK_STR(brain_str(v, "project"), "harbor");
-  CHECK_STR(brain_str(v, "source"), "claude");
+  CHECK_STR(result_text(v, "task"), "review pull requests");
+  CHECK_STR(result_text(v, "project"), "harbor");
+  CHECK_STR(result_text(v, "source"), "claude");
   CHECK_INT(brain_count(r, "pending_action_items"), 0);
   CHECK(!brain_bool(r, "writes_blocked"));
   CHECK_INT(brain_count(r, "other_active_sessions"), 0);
-  CHECK_STR(brain_str(r, "handoff"), "");
+  CHECK_STR(result_text(r, "handoff"), "");
   CHECK(brain_int(r, "token_estimate", 0) > 0 && brain_int(r, "token_estimate", 0) <= 2000);
   CHECK_INT(brain_count(r, "truncated"), 0);
   CHECK(yyjson_mut_is_bool(yyjson_mut_obj_get(r, "registry_trustworthy")));
@@ -398,10 +397,10 @@ static void booting(void) {
 static void sessions(void) {
   yyjson_mut_val *r = script_call("update_active_task_v2", J({"task" : "migrating", "session_id" : 0}));
   int64_t mine = brain_int(r, "session_id", 0);
-  CHECK_STR(brain_str(r, "task"), "migrating");
+  CHECK_STR(result_text(r, "task"), "migrating");
   r = script_call("scratch_set_v2", J({"key" : "branch", "value" : "fix/login"}));
   CHECK(brain_bool(r, "stored"));
-  CHECK_STR(brain_str(script_call("scratch_get_v2", J({"key" : "branch"})), "value"), "fix/login");
+  CHECK_STR(result_text(script_call("scratch_get_v2", J({"key" : "branch"})), "value"), "fix/login");
   CHECK(!brain_bool(script_call("scratch_get_v2", J({"key" : "nothing"})), "found"));
   CHECK_INT(brain_int(script_call("scratch_list_v2", "{}"), "count", 0), 1);
 
@@ -414,12 +413,12 @@ static void sessions(void) {
 
   script_as("two");
   r = script_call("boot_session_v2", J({"project" : "harbor", "source" : "cursor", "task" : "docs"}));
-  CHECK_STR(brain_str(r, "handoff"), "Tests pass; the docs are left.");
-  CHECK_STR(brain_str(yyjson_mut_obj_get(r, "handoff_source"), "source"), "claude");
+  CHECK_STR(result_text(r, "handoff"), "Tests pass; the docs are left.");
+  CHECK_STR(result_text(yyjson_mut_obj_get(r, "handoff_source"), "source"), "claude");
   CHECK(brain_int(yyjson_mut_obj_get(r, "handoff_source"), "handoff_id", 0) > 0);
   CHECK_INT(brain_count(r, "other_active_sessions"), 1);
   CHECK_INT(brain_int(script_at(r, "other_active_sessions", 0), "id", 0), mine);
-  CHECK_STR(brain_str(script_at(r, "other_active_sessions", 0), "current_task"), "migrating");
+  CHECK_STR(result_text(script_at(r, "other_active_sessions", 0), "current_task"), "migrating");
   int64_t other = brain_int(r, "session_id", 0);
   r = script_call("list_active_sessions_v2", J({"project" : "harbor", "exclude_self" : true}));
   CHECK_INT(brain_int(r, "count", 0), 1);
@@ -433,10 +432,10 @@ static void sessions(void) {
   script_as("three");
   script_refused("update_active_task_v2", J({"task" : "nothing", "session_id" : 0}));
   r = script_call("boot_session_v2", J({"project" : "harbor", "source" : "windsurf"}));
-  CHECK_STR(brain_str(r, "handoff"), "Docs are done.");
+  CHECK_STR(result_text(r, "handoff"), "Docs are done.");
   r = script_call("boot_session_v2",
                   J({"project" : "harbor", "source" : "windsurf", "handoff" : "Start with the tests"}));
-  CHECK_STR(brain_str(r, "handoff"), "Start with the tests");
+  CHECK_STR(result_text(r, "handoff"), "Start with the tests");
 }
 
 static void action_items(void) {
@@ -449,8 +448,8 @@ static void action_items(void) {
                                   })),
                  *v;
   int64_t task = brain_int(r, "id", 0);
-  CHECK_STR(brain_str(r, "text"), "Write a rollback plan");
-  CHECK_STR(brain_str(r, "kind"), "task");
+  CHECK_STR(result_text(r, "text"), "Write a rollback plan");
+  CHECK_STR(result_text(r, "kind"), "task");
   r = script_call("create_action_item_v2", J({
                     "source_kind" : "rule",
                     "source_id" : 1,
@@ -469,24 +468,24 @@ static void action_items(void) {
   CHECK_INT(brain_count(r, "pending_action_items"), 2);
   v = script_with(r, "pending_action_items", "id", task);
   CHECK(v);
-  CHECK_STR(brain_str(v, "source_kind"), "incident");
+  CHECK_STR(result_text(v, "source_kind"), "incident");
   CHECK_INT(brain_int(v, "source_id", 0), 4);
-  CHECK_STR(brain_str(v, "text"), "Write a rollback plan");
-  CHECK_STR(brain_str(v, "project"), "harbor");
-  CHECK_STR(brain_str(v, "kind"), "task");
-  CHECK(brain_str(v, "created_at").n);
+  CHECK_STR(result_text(v, "text"), "Write a rollback plan");
+  CHECK_STR(result_text(v, "project"), "harbor");
+  CHECK_STR(result_text(v, "kind"), "task");
+  CHECK(result_text(v, "created_at").n);
 
   r = script_refused("remember_fact_v2",
                      J({"headline" : "Lunch is at noon", "body" : "On Mondays.", "project" : "harbor"}));
-  CHECK_STR(brain_str(r, "blocked_by"), "action_items_pending");
+  CHECK_STR(result_text(r, "blocked_by"), "action_items_pending");
   CHECK_INT(brain_int(r, "pending_count", 0), 2);
   CHECK(script_says(r, "error", "acknowledge_action_item_v2(item_id="));
-  /* also where the project is that of the memory at hand */
+  /* also if the project is that of the memory */
   blocked("supersede_rule_v2",
           J({"old_id" : 6, "new_headline" : "The export writes CSV", "new_body" : "Since May.", "reason" : "changed"}),
           "action_items_pending");
   r = script_refused("forget_v2", J({"kind" : "fact", "memory_id" : 6, "reason" : "old"}));
-  CHECK_STR(brain_str(r, "blocked_by"), "action_items_pending");
+  CHECK_STR(result_text(r, "blocked_by"), "action_items_pending");
   CHECK_INT(brain_int(r, "pending_count", 0), 2);
   CHECK(!script_says(r, "error", "item_id=0"));
   script_call("search_v2", J({"query" : "export"}));
@@ -504,8 +503,8 @@ static void action_items(void) {
            (long long)rule);
   r = script_call("acknowledge_action_item_v2", args);
   CHECK_INT(brain_int(r, "id", 0), rule);
-  CHECK_STR(brain_str(r, "status"), "will_execute");
-  CHECK_STR(brain_str(r, "text"), "Check the calendar");
+  CHECK_STR(result_text(r, "status"), "will_execute");
+  CHECK_STR(result_text(r, "text"), "Check the calendar");
   CHECK(!brain_bool(r, "already_acked"));
   CHECK_INT(brain_int(r, "remaining", -1), 1);
   CHECK(brain_bool(script_call("acknowledge_action_item_v2", args), "already_acked"));
@@ -522,23 +521,23 @@ static void checkpoints(void) {
   blocked("brain_checkpoint_v2", J({"action" : "deploy", "source" : ""}), "source_required");
   script_refused("brain_checkpoint_v2", J({"action" : "", "source" : "claude"}));
   yyjson_mut_val *r = script_call("brain_checkpoint_v2", args), *v;
-  CHECK_STR(brain_str(r, "action"), "deploy to production");
-  CHECK_STR(brain_str(r, "context"), "shop");
+  CHECK_STR(result_text(r, "action"), "deploy to production");
+  CHECK_STR(result_text(r, "context"), "shop");
   CHECK_INT(brain_int(r, "guardrails_count", 0), 2);
   v = script_at(r, "guardrails", 0);
   CHECK_INT(brain_int(v, "memory_id", 0), 1);
-  CHECK_STR(brain_str(v, "severity"), "BLOCKER");
+  CHECK_STR(result_text(v, "severity"), "BLOCKER");
   CHECK(brain_bool(v, "pinned"));
   CHECK_INT(brain_int(r, "relevant_count", 0), brain_count(r, "relevant"));
   CHECK(brain_count(r, "relevant") >= 1);
-  CHECK(brain_str(r, "message").n);
+  CHECK(result_text(r, "message").n);
   r = script_call("brain_checkpoint_v2", args);
   CHECK(brain_bool(r, "skipped"));
   CHECK(script_says(r, "reason", "300"));
   r = script_call("brain_startup_reminder_v2", "{}");
-  CHECK_STR(brain_str(r, "type"), "system_message");
-  CHECK_STR(brain_str(r, "level"), "mandatory");
-  CHECK_STR(brain_str(r, "action"), "display_at_session_start");
+  CHECK_STR(result_text(r, "type"), "system_message");
+  CHECK_STR(result_text(r, "level"), "mandatory");
+  CHECK_STR(result_text(r, "action"), "display_at_session_start");
   CHECK(script_says(r, "message", "boot_session_v2"));
   CHECK(script_says(r, "message", "acknowledge_action_item_v2"));
 }
@@ -548,7 +547,7 @@ static void observing(void) {
   CHECK(brain_int(v, "pid", 0) > 0);
   CHECK(yyjson_mut_is_num(yyjson_mut_obj_get(v, "uptime_seconds")));
   CHECK(yyjson_mut_is_int(yyjson_mut_obj_get(v, "tool_calls_total")));
-  CHECK_STR(brain_str(yyjson_mut_obj_get(r, "db"), "status"), "connected");
+  CHECK_STR(result_text(yyjson_mut_obj_get(r, "db"), "status"), "connected");
   CHECK_INT(brain_int(yyjson_mut_obj_get(r, "tables"), "incidents", 0), 1);
   CHECK_INT(brain_int(yyjson_mut_obj_get(r, "tools"), "count", 0), 39);
   CHECK_INT(brain_count(yyjson_mut_obj_get(r, "tools"), "names"), 39);
@@ -564,12 +563,12 @@ static void forgetting(void) {
   yyjson_mut_val *r =
       script_call("forget_v2", J({"kind" : "fact", "memory_id" : 12, "reason" : "she moved out", "source" : "claude"}));
   CHECK(!brain_bool(r, "already_forgotten"));
-  CHECK(brain_str(r, "forgotten_at").n);
+  CHECK(result_text(r, "forgotten_at").n);
   CHECK_INT(brain_int(r, "memory_id", 0), 12);
   CHECK(brain_bool(script_call("forget_v2", J({"kind" : "fact", "memory_id" : 12})), "already_forgotten"));
   r = yyjson_mut_obj_get(script_call("recall_v2", J({"kind" : "fact", "memory_id" : 12})), "forgotten");
-  CHECK_STR(brain_str(r, "forgotten_reason"), "she moved out");
-  CHECK_STR(brain_str(r, "forgotten_by"), "claude");
+  CHECK_STR(result_text(r, "forgotten_reason"), "she moved out");
+  CHECK_STR(result_text(r, "forgotten_by"), "claude");
   CHECK(script_says(r, "banner", "FORGOTTEN"));
   CHECK(!script_with(script_call("list_recent_v2", "{}"), "rows", "memory_id", 12));
   CHECK(script_with(script_call("list_recent_v2", J({"include_forgotten" : true})), "rows", "memory_id", 12));
@@ -596,10 +595,10 @@ static void maintaining(void) {
   CHECK_INT(brain_count(r, "deactivated") + brain_count(r, "archived") + brain_count(r, "ttl_expired"), 0);
   r = script_call("run_maintenance_if_due_v2", J({"hours" : 24}));
   CHECK(brain_bool(r, "skipped"));
-  CHECK(brain_str(r, "skipped_reason").n);
-  CHECK_STR(brain_str(r, "last_run_at"), "2025-11-15T12:00:00.000Z");
+  CHECK(result_text(r, "skipped_reason").n);
+  CHECK_STR(result_text(r, "last_run_at"), "2025-11-15T12:00:00.000Z");
 
-  /* the fact that replaced one with a ttl has none of its own; half lives pass */
+  /* the fact that replaced one with a ttl has none; half-lives pass */
   script_wait(40 * MS_PER_DAY);
   r = script_call("decay_facts_v2", "{}");
   CHECK(brain_int(r, "deactivated_count", 0) >= 2);
@@ -607,7 +606,7 @@ static void maintaining(void) {
   CHECK_INT(brain_int(r, "reactivated_count", -1), 0);
   CHECK_INT(brain_int(r, "ttl_expired_count", -1), 0);
   CHECK_INT(brain_int(script_call("decay_facts_v2", "{}"), "deactivated_count", -1), 0);
-  /* recall brings a faded fact back */
+  /* recall reactivates a faded fact */
   CHECK(!script_with(script_call("list_recent_v2", J({"kind" : "fact"})), "rows", "memory_id", 6));
   script_call("recall_v2", J({"kind" : "fact", "memory_id" : 6}));
   CHECK(script_with(script_call("list_recent_v2", J({"kind" : "fact"})), "rows", "memory_id", 6));
@@ -632,7 +631,7 @@ static void maintaining(void) {
   yyjson_mut_val *ids = yyjson_mut_obj_get(r, "deleted_ids");
   CHECK_INT(brain_count(ids, "fact") + brain_count(ids, "incident") + brain_count(ids, "task"), would);
   CHECK(!yyjson_mut_obj_get(ids, "rule"));
-  CHECK(brain_str(script_call("recall_v2", J({"kind" : "rule", "memory_id" : 1})), "body").n);
+  CHECK(result_text(script_call("recall_v2", J({"kind" : "rule", "memory_id" : 1})), "body").n);
 }
 
 TEST(the_39_tools) {
@@ -669,7 +668,7 @@ TEST(a_conversation_with_brain_v2, .seconds = 60) {
   script_close();
 }
 
-TEST(what_a_boot_leaves_out_is_named) {
+TEST(boot_names_what_it_leaves_out) {
   script_open("openbrain2");
   char args[200];
   for (int i = 0; i < 25; i++) {

@@ -1,4 +1,4 @@
-/* test_profile_openhive.c: a conversation with the eight tools of openhive, as its documents describe them. */
+/* test_profile_openhive.c: conversation with the eight tools of openhive, as documented. */
 #include "support/harness.h"
 #include "tooling.h"
 
@@ -12,7 +12,7 @@ static void begin(void) {
   CHECK(profile != NULL);
 }
 
-/* What the model reads, as JSON. */
+/* The text as JSON. */
 static yyjson_val *shown(void) {
   yyjson_val *v;
   CHECK_OK(json_read(&tooling_arena, run.text, &v, &tooling_error), &tooling_error);
@@ -71,7 +71,7 @@ TEST(an_entry_is_saved_superseded_and_deleted) {
   CHECK(json_str(entry, "created_at").n > 0 && json_str(entry, "updated_at").n > 0);
   int64_t first = json_int(entry, "id", 0);
 
-  /* Without a reason it is refused, with the current entry, even when the text is the same. */
+  /* Without a reason it is refused and shows the current entry, even if the text is the same. */
   r = refused("memory_save", "{\"key\":\"auth-approach\",\"content\":\"Sessions in Redis\",\"type\":\"decision\"}");
   CHECK(tooling_has(json_str(r, "error"), "supersede_reason required"));
   CHECK(tooling_has(json_str(r, "error"), "We use JWT with 1h expiry"));
@@ -84,7 +84,7 @@ TEST(an_entry_is_saved_superseded_and_deleted) {
   CHECK_INT(json_int(entry, "supersedes_id", 0), first);
   CHECK_STR(json_str(entry, "supersede_reason"), "JWT could not be revoked");
 
-  /* The list has the active one; a search has both, marked. */
+  /* The list has the active entry; a search has both, with is_active. */
   r = call("memory_list", "{}");
   CHECK_INT(yyjson_arr_size(r), 1);
   CHECK_STR(json_str(yyjson_arr_get(r, 0), "content"), "We use opaque session tokens");
@@ -141,7 +141,7 @@ TEST(types_have_aliases) {
   engine_close(&engine);
 }
 
-TEST(two_keys_are_two_entries_whatever_they_say) {
+TEST(two_keys_are_two_entries_even_with_the_same_text) {
   begin();
   call("memory_save", "{\"key\":\"a\",\"content\":\"Never deploy on Fridays\",\"type\":\"lesson\"}");
   call("memory_save", "{\"key\":\"b\",\"content\":\"Never deploy on Fridays\",\"type\":\"lesson\"}");
@@ -198,14 +198,14 @@ TEST(the_vault_keeps_values_and_hides_secrets) {
   refused("vault_delete", "{\"key\":\"db\"}");
   r = refused("vault_set", "{\"key\":\"token\",\"value\":\"ghp_16C7e42F292c6912E7710c838347Ae178B4a\"}");
   CHECK(!tooling_has(run.text, "ghp_16C7e42F292c6912E7710c838347Ae178B4a"));
-  /* Values are no memories. */
+  /* Values are not memories. */
   CHECK_INT(yyjson_arr_size(yyjson_obj_get(call("memory_search", "{\"query\":\"reported posts\"}"), "results")), 0);
   CHECK_INT(yyjson_arr_size(call("memory_list", "{}")), 0);
   engine_close(&engine);
   arena_release(&tooling_arena); /* a sanitizer does not look for pointers in locked memory */
 }
 
-TEST(what_is_missing_is_named) {
+TEST(missing_arguments_and_keys_are_named) {
   begin();
   CHECK_STATUS(tooling_call(&run, profile, engine, "memory_save", "{\"key\":\"a\"}"), STATUS_USAGE);
   CHECK_STATUS(tooling_call(&run, profile, engine, "memory_search", "{}"), STATUS_USAGE);

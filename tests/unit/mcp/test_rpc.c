@@ -1,4 +1,4 @@
-/* test_rpc.c: what a message is, and what is wrong with one that is none. */
+/* test_rpc.c: parsing of messages, and errors for invalid ones. */
 #include "mcp/protocol/rpc.h"
 
 #include "mcp/mcp.h"
@@ -86,7 +86,7 @@ TEST(rpc_size_has_a_limit) {
   CHECK_INT(read_text((struct str){big, n - 1}).kind, RPC_REQUEST);
 }
 
-/* Ids come back as they were, type and digits. */
+/* Ids keep their type and digits. */
 TEST(rpc_ids_are_echoed) {
   static const char *const ids[] = {
       "0", "1", "-7", "9223372036854775807", "18446744073709551615", "\"1\"", "\"a\\u0000b\"", "\"\"", "\"\xc3\xa4\""};

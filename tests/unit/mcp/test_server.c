@@ -1,4 +1,4 @@
-/* test_server.c: the dispatcher: lists, calls, resources, prompts, completions, sessions, what the user is asked. */
+/* test_server.c: dispatcher: lists, calls, resources, prompts, completions, sessions, questions to the user. */
 #include <sodium.h>
 #include <unistd.h>
 
@@ -29,7 +29,7 @@ TEST(server_lists_are_the_same_bytes) {
   talking_stop(&two);
 }
 
-/* Behind the code of 32 bytes: when it ends, the lowest byte first. */
+/* The expiry follows the MAC of 32 bytes, little-endian. */
 static bool cursor_is_for_days(const char *cursor) {
   const int64_t day = 24 * 3600 * 1000;
   struct clock clock = {0};
@@ -64,18 +64,18 @@ TEST(server_pages_have_cursors_of_their_own) {
   CHECK_STR(jstr(second, "result.resources[0].uri"), "cairn://skill/skill-096");
   CHECK(!jget(second, "result.nextCursor"));
   CHECK_STR(jstr(second, "result.cacheScope"), "private");
-  /* An empty one is the beginning; one of another list, a changed one, and no text at all are refused. */
+  /* An empty cursor means the first page; one of another list, a changed one, and a non-text are refused. */
   CHECK_INT(jlen(ask(server, NULL, modern("resources/list", "\"cursor\":\"\"")), "result.resources"), 100);
   CHECK_INT(jint(ask(server, NULL, modern("tools/list", textf("\"cursor\":\"%s\"", cursor))), "error.code"), -32602);
   CHECK_INT(jint(ask(server, NULL, modern("resources/list", textf("\"cursor\":\"%sA\"", cursor))), "error.code"),
             -32602);
   CHECK_INT(jint(ask(server, NULL, modern("resources/list", "\"cursor\":7")), "error.code"), -32602);
-  /* What the cursor names may go meanwhile. */
+  /* The item that the cursor names may be deleted meanwhile. */
   CHECK(!jbool(call(server, "\"name\":\"memory_forget\",\"arguments\":{\"ids\":[\"96\"],\"reason\":\"gone\"}"),
                "result.isError"));
   second = ask(server, NULL, modern("resources/list", textf("\"cursor\":\"%s\"", cursor)));
   CHECK_STR(jstr(second, "result.resources[0].uri"), "cairn://skill/skill-096");
-  /* Another server of the store goes on where this one was. */
+  /* Another server of the store accepts the cursor. */
   talking_stop(&server);
   server = talking_server(true, false);
   second = ask(server, NULL, modern("resources/list", textf("\"cursor\":\"%s\"", cursor)));
@@ -84,8 +84,8 @@ TEST(server_pages_have_cursors_of_their_own) {
   talking_stop(&server);
 }
 
-/* A key of the store outlives the process; what it seals does not live for ever. */
-TEST(server_cursors_grow_old) {
+/* The store's key outlives the process, so cursors must expire. */
+TEST(server_cursors_expire) {
   struct mcp_server *server = talking_server(true, false);
   struct arena a;
   struct clock clock = {0};
@@ -118,7 +118,7 @@ TEST(server_calls_a_tool) {
   talking_stop(&server);
 }
 
-TEST(server_tells_bad_arguments_to_the_model) {
+TEST(server_reports_bad_arguments_to_the_model) {
   struct mcp_server *server = talking_server(true, false);
   static const char *const calls[] = {
       "\"name\":\"memory_remember\",\"arguments\":{}",
@@ -141,7 +141,7 @@ TEST(server_tells_bad_arguments_to_the_model) {
   talking_stop(&server);
 }
 
-/* Structured content is newer than the first revisions. */
+/* The first revisions have no structured content. */
 TEST(server_speaks_the_revision_of_the_client) {
   struct mcp_server *server = talking_server(true, false);
   CHECK(jget(ask(server, NULL, legacy("initialize", "\"protocolVersion\":\"2024-11-05\"")), "result"));
@@ -165,7 +165,7 @@ TEST(server_client_is_the_source) {
   talking_stop(&server);
 }
 
-/* A legacy connection keeps the session that its boot began, and ends it. */
+/* A legacy connection keeps the memory session of its boot, and ends it. */
 TEST(server_remembers_the_session_of_boot) {
   struct mcp_server *server = talking_server(true, false);
   CHECK(jget(ask(server, NULL, legacy("initialize", "\"protocolVersion\":\"2025-11-25\"")), "result"));
@@ -203,17 +203,17 @@ TEST(server_confirms_by_a_second_request) {
   CHECK_STR(jstr(v, "result.inputRequests.confirm.params.requestedSchema.type"), "object");
   const char *state = textf("\"requestState\":\"%s\"", cstr(jstr(v, "result.requestState")));
   CHECK_INT(count_memories(server), 2);
-  /* The word of another request, a changed one, an answer without a state: nothing is done. */
+  /* A state of another request, a changed state, an answer without a state: nothing is done. */
   CHECK_INT(jint(call_elicit(server, textf("%s,%s,%s", PURGE("2"), state, YES)), "error.code"), -32602);
   CHECK_INT(jint(call_elicit(server, textf("%s,\"requestState\":\"x\",%s", PURGE("1"), YES)), "error.code"), -32602);
   CHECK_INT(jint(call_elicit(server, textf("%s,\"requestState\":7,%s", PURGE("1"), YES)), "error.code"), -32602);
   CHECK_INT(jint(call_elicit(server, PURGE("1") ",\"inputResponses\":null"), "error.code"), -32602);
   CHECK_INT(jint(call_elicit(server, PURGE("1") ",\"inputResponses\":{\"confirm\":5}"), "error.code"), -32602);
   CHECK_STR(jstr(call_elicit(server, PURGE("1") "," YES), "result.resultType"), "input_required");
-  /* Missing answers are asked for again, and others ignored. */
+  /* A missing answer is requested again; others are ignored. */
   v = call_elicit(server, textf("%s,%s,\"inputResponses\":{\"other\":{}}", PURGE("1"), state));
   CHECK_STR(jstr(v, "result.resultType"), "input_required");
-  /* No is an answer. */
+  /* The user may decline. */
   v = call_elicit(server, textf("%s,%s,\"inputResponses\":{\"confirm\":{\"action\":\"decline\"}}", PURGE("1"), state));
   CHECK(jbool(v, "result.isError"));
   v = call_elicit(server, textf("%s,%s,\"inputResponses\":{\"confirm\":{\"action\":\"accept\",\"content\":{\"confirm\":"
@@ -227,8 +227,8 @@ TEST(server_confirms_by_a_second_request) {
   talking_stop(&server);
 }
 
-/* The key belongs to the store: another server of it, or one that was started again, knows what this one asked. */
-TEST(server_of_the_same_store_takes_an_answer_over) {
+/* The key belongs to the store: another or restarted server of it accepts the answer. */
+TEST(server_of_the_same_store_accepts_an_answer) {
   struct mcp_server *one = talking_server(true, false), *two = talking_server(true, false);
   CHECK(!jbool(call(one, STORE_CALL("Our office is in Bern")), "result.isError"));
   CHECK(!jbool(call(one, STORE_CALL("Backups run at three in the night")), "result.isError"));
@@ -245,7 +245,7 @@ TEST(server_of_the_same_store_takes_an_answer_over) {
   talking_stop(&one);
 }
 
-/* Who cannot ask is told which argument confirms. */
+/* A client that cannot ask is told which argument confirms. */
 TEST(server_confirms_by_argument) {
   struct mcp_server *server = talking_server(true, false);
   CHECK(!jbool(call(server, STORE_CALL("Our office is in Bern")), "result.isError"));
@@ -310,7 +310,7 @@ TEST(server_confirms_by_a_request_to_a_legacy_client) {
   talking_stop(&server);
 }
 
-/* A call that was cancelled gets no answer, also while it waits for one. */
+/* A cancelled call gets no response, even while it waits for the client. */
 TEST(server_cancels) {
   struct mcp_server *server = talking_server(true, true);
   CHECK(jget(ask(server, NULL, legacy("initialize", INIT_ELICIT)), "result"));
@@ -333,7 +333,7 @@ TEST(server_cancels) {
   talking_stop(&server);
 }
 
-TEST(server_tells_progress) {
+TEST(server_reports_progress) {
   struct mcp_server *server = talking_server(true, true);
   struct said said;
   say(server, NULL,
@@ -433,7 +433,7 @@ TEST(server_completes) {
   CHECK_INT(jlen(v, "result.completion.values"), 100);
   CHECK_INT(jint(v, "result.completion.total"), 120);
   CHECK(jbool(v, "result.completion.hasMore"));
-  /* Ids by their first digits, the shortest first; the newest when nothing was typed. */
+  /* Ids by prefix, shortest first; the newest for an empty prefix. */
   static const char id[] = "\"ref\":{\"type\":\"ref/resource\",\"uri\":\"cairn://memory/{id}\"},\"argument\":{"
                            "\"name\":\"id\",\"value\":\"%s\"}";
   CHECK(!jbool(
@@ -492,10 +492,9 @@ TEST(server_sessions_are_bound_and_end) {
   CHECK_INT(said.n, 0);
   struct mcp_head strange = http_head("1999-01-01", NULL, NULL, id);
   say(server, &strange, "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}", &said);
-  CHECK_INT(said.reply.status,
-            202); /* a version that is not of the legacy ones is a modern one, which has no sessions */
+  CHECK_INT(said.reply.status, 202); /* any version that is not legacy counts as modern, which has no sessions */
 
-  /* The id of one team opens nothing for another. */
+  /* A session id of one team is useless to another. */
   struct mcp_sender stranger = talking_sender();
   stranger.caller.team = STR("others");
   said_init(&said);
@@ -515,7 +514,7 @@ TEST(server_sessions_are_bound_and_end) {
   talking_stop(&server);
 }
 
-TEST(server_forgets_the_oldest_session) {
+TEST(server_evicts_the_least_recently_used_session) {
   struct mcp_server *server = talking_server(false, false);
   struct mcp_head head = http_head(NULL, NULL, NULL, NULL);
   static char ids[1100][MCP_SESSION_SIZE];
@@ -534,7 +533,7 @@ TEST(server_forgets_the_oldest_session) {
   talking_stop(&server);
 }
 
-/* The batch, the bad, and the large. */
+/* Batches, invalid messages, large messages. */
 TEST(server_refuses_bad_messages_over_http) {
   struct mcp_server *server = talking_server(false, false);
   struct mcp_head head = http_head(NULL, NULL, NULL, NULL);
@@ -554,8 +553,8 @@ TEST(server_refuses_bad_messages_over_http) {
   talking_stop(&server);
 }
 
-/* Without memory a request fails, and the next one works. */
-TEST(server_survives_want_of_memory) {
+/* A request fails when out of memory, and the next one works. */
+TEST(server_survives_out_of_memory) {
   struct mcp_server *server = talking_server(true, false);
   for (long nth = 1; nth < 60; nth++) {
     struct said said;

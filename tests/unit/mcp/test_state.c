@@ -1,4 +1,4 @@
-/* test_state.c: sealed texts: whatever a client changes is noticed. */
+/* test_state.c: sealed state: every change by a client is detected. */
 #include <sodium.h>
 
 #include "mcp/protocol/server.h"
@@ -31,8 +31,7 @@ TEST(state_tampered_is_refused) {
     char *p = (char *)(uintptr_t)copy.p;
     p[i] = p[i] == 'A' ? 'B' : 'A';
     test_note("byte %zu", i);
-    /* The last character of base64 holds bits that stand for nothing: it may decode to the same bytes, or not at all.
-     */
+    /* The last character of base64 has unused bits: it may decode to the same bytes, or be invalid. */
     if (state_open(s, &a, STR("default"), STR("list"), copy, 0, &out))
       CHECK(i == sealed.n - 1 && str_eq(out, STR("payload")));
   }
@@ -43,7 +42,7 @@ TEST(state_tampered_is_refused) {
   CHECK(!state_open(s, &a, STR("default"), STR("list"), STR("not base64 !"), 0, &out));
 }
 
-/* A cursor of one list is none of another, and two purposes cannot be joined to look like a third. */
+/* A cursor of one list is invalid for another, and purpose and body cannot be shifted into each other. */
 TEST(state_belongs_to_its_purpose) {
   struct mcp_server *s = server_of(1);
   struct str out, sealed = state_seal(s, &a, STR("default"), STR("tools"), STR("x"), 0);

@@ -1,11 +1,11 @@
-/* test_subscriptions.c: streams get what they asked for, whoever changed it, once, and nothing else. */
+/* test_subscriptions.c: streams get each requested notification once, also for changes by other processes. */
 #include <unistd.h>
 
 #include "talking.h"
 
 static const struct mcp_head stdio_head;
 
-/* Another process, so to speak: an engine of its own. */
+/* A separate engine stands for another process. */
 static yyjson_val *run(const char *op, const char *args) {
   struct error err;
   struct engine *engine = NULL;
@@ -61,7 +61,7 @@ TEST(subscriptions_modern) {
   }
   CHECK(list && boot && memory && skill);
 
-  /* A global memory shows in every project; one of another project does not. */
+  /* A global memory belongs to every project; one of another project does not. */
   remember("{\"text\":\"Everybody speaks German here\",\"scope\":\"global\"}");
   said_wait(&s, 7);
   remember("{\"text\":\"Nobody looks at this one\",\"project\":\"elsewhere\"}");
@@ -74,8 +74,8 @@ TEST(subscriptions_modern) {
   talking_stop(&server);
 }
 
-/* One transaction with many memories is one piece of news for what shows all of them. */
-TEST(subscriptions_are_told_once_for_a_transaction) {
+/* A transaction with many memories is one notification per resource. */
+TEST(subscriptions_notify_once_per_transaction) {
   struct mcp_server *server = talking_server(false, false);
   static struct said s;
   file_write(path_join(NULL, "notes.md"), STR("# Notes\n\n- The first port is 81\n- The second machine is called Otto\n"
@@ -95,7 +95,7 @@ TEST(subscriptions_are_told_once_for_a_transaction) {
   talking_stop(&server);
 }
 
-TEST(subscriptions_refuse_nonsense) {
+TEST(subscriptions_refuse_invalid_filters) {
   struct mcp_server *server = talking_server(false, false);
   static const char *const filters[] = {"", "\"notifications\":[]", "\"notifications\":{\"toolsListChanged\":1}",
                                         "\"notifications\":{\"resourceSubscriptions\":\"x\"}"};
@@ -104,7 +104,7 @@ TEST(subscriptions_refuse_nonsense) {
   talking_stop(&server);
 }
 
-/* The end of a listen is the result of its request. */
+/* A listen ends with the result of its request. */
 TEST(subscriptions_end_with_a_result) {
   struct mcp_server *server = talking_server(false, false);
   static struct said s;
@@ -121,7 +121,7 @@ TEST(subscriptions_end_with_a_result) {
   talking_stop(&server);
 }
 
-/* On one connection a listen is cancelled by its id; nothing more is said for it. */
+/* With one connection a listen is cancelled by its id; nothing more is sent for it. */
 TEST(subscriptions_are_cancelled) {
   struct mcp_server *server = talking_server(true, false);
   static struct said s, none;
@@ -189,7 +189,7 @@ TEST(subscriptions_have_limits) {
   talking_stop(&server);
 }
 
-/* ---- the session of a client that has no connection ---- */
+/* ---- memory sessions of clients without a connection ---- */
 
 static void hold(struct mcp_server *server, const char *handle, struct said *s) {
   struct mcp_head head = http_head(MCP_MODERN, "subscriptions/listen", NULL, NULL);
@@ -213,7 +213,7 @@ static void wait_for_end(const char *handle) {
   CHECK_STR(end_of(handle), "connection closed");
 }
 
-TEST(a_session_ends_with_the_last_stream_that_holds_it) {
+TEST(a_session_ends_with_its_last_stream) {
   struct mcp_server *server = talking_server(false, false);
   static struct said first, second, other, unknown;
   const char *one = boot(), *two = boot();
@@ -227,15 +227,15 @@ TEST(a_session_ends_with_the_last_stream_that_holds_it) {
   CHECK_INT(jint(said_line(&unknown, 0), "error.code"), -32602);
   mcp_hang_up(server, first.reply.stream);
   mcp_hang_up(server, other.reply.stream);
-  wait_for_end(two); /* they are ended in their order: that of the first was looked at by now */
+  wait_for_end(two); /* sessions are ended in order: the first was checked by now */
   CHECK_STR(end_of(one), "live");
   mcp_hang_up(server, second.reply.stream);
   wait_for_end(one);
-  /* Who comes back is live again. */
+  /* A client that reconnects is active again. */
   hold(server, one, &first);
   CHECK(first.reply.stream);
   CHECK_STR(end_of(one), "live");
-  mcp_stop(server); /* a server that stops has lost nobody */
+  mcp_stop(server); /* a server that stops ends no sessions */
   mcp_hang_up(server, first.reply.stream);
   talking_stop(&server);
   CHECK_STR(end_of(one), "live");

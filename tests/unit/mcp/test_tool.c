@@ -1,4 +1,4 @@
-/* test_tool.c: tools over a real store: arguments, answers, refusals, confirmation. */
+/* test_tool.c: tools on a real store: arguments, answers, errors, confirmation. */
 #include "mcp/tools/tool.h"
 
 #include "support/harness.h"
@@ -59,7 +59,7 @@ TEST(arguments_reach_the_operation_under_its_names) {
   engine_close(&engine);
 }
 
-TEST(what_is_wrong_is_named) {
+TEST(errors_name_the_argument) {
   engine = tooling_engine();
   CHECK(tooling_has(str_from(refusal("keep", "{\"nots\":\"x\"}")), "'nots'"));
   CHECK(tooling_has(str_from(tooling_error.fix), "did you mean 'note'"));
@@ -97,7 +97,7 @@ TEST(an_action_takes_what_its_operation_takes) {
   engine_close(&engine);
 }
 
-TEST(what_cannot_be_undone_is_asked_for) {
+TEST(irreversible_changes_need_consent) {
   engine = tooling_engine();
   tooling_ok(&run, &profile, engine, "keep", "{\"note\":\"The code of the door is on the fridge\"}");
   CHECK_STATUS(tooling_call(&run, &profile, engine, "change", "{\"action\":\"purge\",\"id\":1}"), STATUS_CONFIRM);
@@ -108,8 +108,8 @@ TEST(what_cannot_be_undone_is_asked_for) {
   engine_close(&engine);
 }
 
-/* Eleven memories in one call of the full profile: forgotten, and the forgetting undone. */
-TEST(many_at_once_are_asked_for) {
+/* Eleven memories in one call of the full profile: forgotten, and restored. */
+TEST(bulk_changes_need_consent) {
   const struct profile *full = profile_find(STR("full"));
   engine = tooling_engine();
   struct buf ids = BUF(&tooling_arena);
@@ -130,7 +130,7 @@ TEST(many_at_once_are_asked_for) {
   CHECK(!run.is_error);
   CHECK_INT(yyjson_mut_arr_size(yyjson_mut_obj_get(run.result, "forgotten")), 9);
   run.confirmed = false;
-  /* One transaction that touched nine of them may be undone, one that touched more is asked for. */
+  /* Undoing a transaction with nine memories needs no consent, with more it does. */
   int64_t txn = yyjson_mut_get_sint(yyjson_mut_obj_get(run.result, "txn"));
   tooling_ok(&run, full, engine, "memory_undo", arena_printf(&tooling_arena, "{\"txn\":%lld}", (long long)txn).p);
   tooling_trust = STR("user");
@@ -150,11 +150,11 @@ TEST(many_at_once_are_asked_for) {
   engine_close(&engine);
 }
 
-TEST(a_profile_that_reads_writes_nothing) {
+TEST(a_read_only_profile_refuses_writes) {
   engine = tooling_engine();
   tooling_ok(&run, &profile, engine, "keep", "{\"note\":\"Lunch is at noon\"}");
   CHECK_OK(tooling_call(&run, &reading, engine, "keep", "{\"note\":\"Dinner is at six\"}"), &tooling_error);
-  CHECK(run.is_error && tooling_has(run.text, "only reads"));
+  CHECK(run.is_error && tooling_has(run.text, "is read-only"));
   CHECK_OK(tooling_call(&run, &reading, engine, "change", "{\"action\":\"forget\",\"id\":1,\"reason\":\"x\"}"),
            &tooling_error);
   CHECK(run.is_error);

@@ -1,4 +1,4 @@
-/* test_tool_advice.c: what operations say of the command line becomes a call of a tool. */
+/* test_tool_advice.c: CLI commands in messages become calls of tools. */
 #include "mcp/tools/tool.h"
 #include "support/harness.h"
 #include "tooling.h"
@@ -51,13 +51,13 @@ TEST(options_become_arguments) {
   CHECK_STR(words("default", "a -- b, x--y"), "a -- b, x--y");
 }
 
-TEST(what_no_tool_does_is_for_the_user) {
+TEST(commands_without_a_tool_are_for_the_user) {
   CHECK_STR(words("default", "run 'cairn doctor --repair'"), "run 'cairn doctor --repair' (a command for the user)");
   CHECK_STR(words("default", "'cairn help search' lists its arguments"),
             "the definition of the tool lists its arguments");
 }
 
-TEST(other_text_stays) {
+TEST(other_text_is_unchanged) {
   CHECK_STR(words("default", "take it out and say where it is kept"), "take it out and say where it is kept");
   CHECK_STR(words("default", ""), "");
   CHECK_STR(words("default", "a cairn is a heap of stones"), "a cairn is a heap of stones");

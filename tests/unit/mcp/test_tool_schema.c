@@ -1,4 +1,4 @@
-/* test_tool_schema.c: definitions of all profiles: valid, flat, small names, the same bytes every time. */
+/* test_tool_schema.c: definitions of all profiles: valid, flat, short names, deterministic. */
 #include "core/text/token_count.h"
 #include "mcp/tools/tool.h"
 #include "support/harness.h"
@@ -38,7 +38,7 @@ static void check_properties(const struct tool *t, yyjson_mut_val *schema) {
   }
 }
 
-TEST(definitions_of_all_profiles_are_sound) {
+TEST(definitions_of_all_profiles_are_valid) {
   for (const struct profile *const *p = profiles; *p; p++)
     for (const struct tool *t = (*p)->tools; t->name; t++) {
       test_note("%s %s", (*p)->name, t->name);
@@ -136,21 +136,21 @@ TEST(a_row_without_arguments_has_those_of_its_operation) {
   CHECK(hint(&t, "readOnlyHint", false));
 }
 
-/* What cannot be a tool, because it needs the name of a file, or is not for a model to decide. */
+/* Operations without a tool: those that need a file name, and those that a model must not call. */
 static bool needs_file(const struct op *op) {
   if (strcmp(op->name, "export") == 0)
-    return true; /* everything at once is no answer for a model */
+    return true; /* too large for a model */
   if (strcmp(op->name, "agent add") == 0 || strcmp(op->name, "agent remove") == 0)
-    return true; /* who reaches what */
+    return true; /* access control */
   if (str_starts(str_from(op->name), STR("token ")))
-    return true; /* who is let in */
+    return true; /* authentication */
   if (strcmp(op->name, "vault grant") == 0 || strcmp(op->name, "vault revoke") == 0 ||
       strcmp(op->name, "vault rotate") == 0)
-    return true; /* for persons */
+    return true; /* for people */
   if (strcmp(op->name, "team list") == 0 || strcmp(op->name, "team delete") == 0)
-    return true; /* for a person alone */
+    return true; /* only for people */
   if (strcmp(op->name, "transcript import") == 0)
-    return true; /* reads the home of whoever runs the server */
+    return true; /* reads the home directory of the server's user */
   for (const struct param *p = op->params; p->name; p++)
     if ((p->flags & PARAM_PATH) && (p->flags & PARAM_REQUIRED))
       return true;
@@ -185,7 +185,7 @@ TEST(the_readonly_profile_only_reads) {
   }
 }
 
-/* ---- what a tool answers ---- */
+/* ---- output schemas ---- */
 
 static yyjson_mut_val *output(const struct tool *t) { return yyjson_mut_obj_get(definition(t), "outputSchema"); }
 
@@ -193,7 +193,7 @@ static yyjson_mut_val *answered(const struct tool *t, const char *name) {
   return yyjson_mut_obj_get(yyjson_mut_obj_get(output(t), "properties"), name);
 }
 
-TEST(every_tool_of_the_full_profile_says_what_it_answers) {
+TEST(every_tool_of_the_full_profile_has_an_output_schema) {
   for (const struct tool *t = profile_find(STR("full"))->tools; t->name; t++) {
     test_note("%s", t->name);
     CHECK(yyjson_mut_obj_size(yyjson_mut_obj_get(output(t), "properties")) > 0);
@@ -213,8 +213,8 @@ TEST(results_refusals_and_cut_answers_are_all_allowed) {
   CHECK_STR(json_write(&tooling_arena, yyjson_mut_arr_get(any, 2), false), "{\"required\":[\"truncated\"]}");
 }
 
-/* Several operations: what one of them has is described, what all have is required, and what differs is left open. */
-TEST(a_tool_with_actions_answers_what_one_of_them_does) {
+/* Several operations: members of any are described, members of all are required, and differing types are left open. */
+TEST(a_tool_with_actions_has_the_union_of_their_results) {
   static const struct tool_action actions[] = {{.name = "pin", .op = "pin"}, {.name = "rate", .op = "rate"}, {0}};
   static const struct tool_action differing[] = {
       {.name = "a", .op = "vault add"}, {.name = "g", .op = "vault get"}, {0}};
@@ -227,11 +227,11 @@ TEST(a_tool_with_actions_answers_what_one_of_them_does) {
   CHECK_STR(json_write(&tooling_arena, answered(&t, "value"), false), "{}");
 }
 
-/* It may make anything of the result. */
+/* A function may change the result arbitrarily. */
 static enum status changes(struct tool_run *run UNUSED, yyjson_mut_val *result UNUSED) { return STATUS_OK; }
 
-/* A row for models says less rather than grow: the limit is that of the whole definition. */
-TEST(a_schema_takes_the_room_that_is_left) {
+/* In a row for models the schema is shortened: the limit is that of the whole definition. */
+TEST(a_schema_fits_the_remaining_budget) {
   static const struct tool_arg none[] = {{0}};
   struct tool t = {.name = "t", .description = "d", .op = "search", .args = none};
   CHECK(is_type(answered(&t, "results"), "array"));

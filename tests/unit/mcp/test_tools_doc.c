@@ -1,6 +1,6 @@
-/* test_tools_doc.c: docs/tools.md says of the default profile what its table says.
+/* test_tools_doc.c: docs/tools.md matches the table of the default profile.
  *
- * A part of the page that is out of date is printed as it should be, to be copied. */
+ * If a part of the page is out of date, the correct text is printed. */
 #include "base/os/fs.h"
 #include "mcp/tools/tool.h"
 #include "support/harness.h"

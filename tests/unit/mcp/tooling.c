@@ -1,4 +1,4 @@
-/* tooling.c: a store and a caller for tests of tools. */
+/* tooling.c: store and caller for tests of tools. */
 #include "tooling.h"
 
 #include "support/harness.h"

@@ -1,14 +1,7 @@
-/* brain.c: what the profiles openbrain and openbrain2 share. */
+/* brain.c: helpers shared by the profiles openbrain and openbrain2. */
 #include "mcp/profiles/openbrain/brain.h"
 
-#include "base/utf8.h"
-
 /* ---- members of a result ---- */
-
-struct str brain_str(yyjson_mut_val *obj, const char *name) {
-  yyjson_mut_val *v = yyjson_mut_obj_get(obj, name);
-  return yyjson_mut_is_str(v) ? (struct str){yyjson_mut_get_str(v), yyjson_mut_get_len(v)} : STR_NONE;
-}
 
 int64_t brain_int(yyjson_mut_val *obj, const char *name, int64_t missing) {
   yyjson_mut_val *v = yyjson_mut_obj_get(obj, name);
@@ -26,24 +19,16 @@ size_t brain_count(yyjson_mut_val *obj, const char *name) { return yyjson_mut_ar
 
 /* ---- building ---- */
 
-yyjson_mut_val *brain_args(struct tool_run *run) { return yyjson_mut_obj(run->doc); }
-
 yyjson_mut_val *brain_success(struct tool_run *run) {
   run->result = yyjson_mut_obj(run->doc);
   json_put_bool(run->doc, run->result, "success", true);
   return run->result;
 }
 
-void brain_copy(struct tool_run *run, yyjson_mut_val *to, const char *name, yyjson_mut_val *from, const char *member) {
-  yyjson_mut_val *v = yyjson_mut_obj_get(from, member);
-  if (v)
-    yyjson_mut_obj_add_val(run->doc, to, name, yyjson_mut_val_mut_copy(run->doc, v));
-}
-
 void brain_copy_list(struct tool_run *run, yyjson_mut_val *to, const char *name, yyjson_mut_val *from,
                      const char *member) {
   if (yyjson_mut_is_arr(yyjson_mut_obj_get(from, member)))
-    brain_copy(run, to, name, from, member);
+    result_copy(run, to, name, from, member);
   else
     json_put_arr(run->doc, to, name);
 }
@@ -60,26 +45,12 @@ yyjson_mut_val *brain_plain(struct tool_run *run, yyjson_mut_val *result) {
   return yyjson_val_mut_copy(run->doc, read);
 }
 
-struct str brain_preview(struct str text, size_t characters) {
-  size_t at = 0;
-  for (size_t i = 0; i < characters && at < text.n; i++)
-    utf8_next(text, &at);
-  return (struct str){text.p, at};
-}
-
 struct str brain_upper(struct tool_run *run, struct str text) {
   struct str copy = arena_dup(run->arena, text);
   char *p = (char *)(uintptr_t)copy.p;
   for (size_t i = 0; i < copy.n; i++)
     p[i] = p[i] >= 'a' && p[i] <= 'z' ? (char)(p[i] - 32) : p[i];
   return copy;
-}
-
-int64_t brain_now(const struct tool_run *run) { return clock_now(&run->engine->clock); }
-
-struct str brain_time(struct tool_run *run, int64_t ms) {
-  char text[TIME_TEXT_SIZE];
-  return arena_dup(run->arena, time_format(ms, text));
 }
 
 /* ---- arguments ---- */
@@ -146,16 +117,14 @@ void brain_skill_args(struct tool_run *run, yyjson_mut_val *args) {
 }
 
 void brain_put_skill(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *memory) {
-  struct str name = brain_str(memory, "skill_name");
-  if (!name.p) {
+  static const struct shape skill[] = {COPY("name=skill_name"),
+                                       LIST_OR_EMPTY("keywords=skill_keywords projects=skill_projects"),
+                                       BOOLEAN("always_on=skill_always_on"),
+                                       {0}};
+  if (result_text(memory, "skill_name").p)
+    shape_add(run, to, memory, (const struct shape[]){OBJECT("skill_trigger", skill), {0}});
+  else
     brain_null(run, to, "skill_trigger");
-    return;
-  }
-  yyjson_mut_val *skill = json_put_obj(run->doc, to, "skill_trigger");
-  json_put(run->doc, skill, "name", name);
-  brain_copy_list(run, skill, "keywords", memory, "skill_keywords");
-  brain_copy_list(run, skill, "projects", memory, "skill_projects");
-  json_put_bool(run->doc, skill, "always_on", brain_bool(memory, "skill_always_on"));
 }
 
 static enum status prepare(struct tool_run *run, yyjson_mut_val *args, enum brain_scope scope, bool with_source) {
@@ -181,7 +150,7 @@ enum status brain_prepare_write_signed(struct tool_run *run, yyjson_mut_val *arg
 /* ---- memories ---- */
 
 enum status brain_look(struct tool_run *run, int64_t id, yyjson_mut_val **ret_memory) {
-  yyjson_mut_val *args = brain_args(run), *result = NULL, *m;
+  yyjson_mut_val *args = new_args(run), *result = NULL, *m;
   json_put(run->doc, args, "id", arena_printf(run->arena, "%lld", (long long)id));
   TRY(tool_op(run, "history", args, &result));
   size_t i, n;
@@ -199,7 +168,7 @@ struct str brain_annotation(struct tool_run *run, yyjson_mut_val *memory) {
   size_t i, n;
   yyjson_mut_val *note;
   yyjson_mut_arr_foreach(yyjson_mut_obj_get(memory, "annotations"), i, n, note) {
-    struct str text = brain_str(note, "text");
+    struct str text = result_text(note, "text");
     if (b.n)
       buf_addc(&b, '\n');
     buf_add(&b, text.p ? text : STR(""));
@@ -207,7 +176,22 @@ struct str brain_annotation(struct tool_run *run, yyjson_mut_val *memory) {
   return buf_str(&b);
 }
 
-bool brain_pinned(yyjson_mut_val *memory) { return str_is(brain_str(memory, "delivery"), "pinned"); }
+void brain_put_annotation(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *memory) {
+  struct str note = brain_annotation(run, memory);
+  if (!str_empty(note))
+    json_put(run->doc, to, "annotation", note);
+}
+
+void brain_put_score(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *memory) {
+  json_put_int(run->doc, to, "score", brain_int(memory, "upvotes", 0) - brain_int(memory, "downvotes", 0));
+}
+
+void brain_put_similarity(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *memory) {
+  double semantic = brain_num(yyjson_mut_obj_get(memory, "parts"), "similarity", 0);
+  json_put_num(run->doc, to, "similarity", json_round(semantic > 0 ? semantic : brain_num(memory, "score", 0), 4));
+}
+
+bool brain_pinned(yyjson_mut_val *memory) { return str_is(result_text(memory, "delivery"), "pinned"); }
 
 enum status brain_refuse_global_pin(struct tool_run *run) {
   error_set(run->err, STATUS_CONFLICT, "Cannot pin a global memory: a pin belongs to a project");

@@ -1,17 +1,17 @@
-/* brain_error.c: how both brains say no: {"success": false, "error", "blocked_by"}. */
+/* brain_error.c: error format of openbrain and openbrain2: {"success": false, "error", "blocked_by"}. */
 #include "mcp/profiles/openbrain/brain.h"
 
-/* About the text of a write: the gate names its step. An answer to an action item is refused without one. */
-static bool by_the_gate(const struct error *err) {
+/* True if the write gate refused the text: it names its step. A refused answer to an action item has none. */
+static bool is_from_gate(const struct error *err) {
   return (err->code == STATUS_REFUSED && err->step) || err->code == STATUS_DUPLICATE;
 }
 
-/* What helps here, where an operation speaks of a command that these profiles have no tool for. */
+/* Fixes that replace those of an operation, which name commands without a tool in these profiles. */
 static const struct {
   const char *op;
   enum status code;
   const char *fix;
-} said_otherwise[] = {
+} fixes[] = {
     {"skill load", STATUS_NOT_FOUND, "a search brings skills up by their keywords, with their names"},
     {"action ack", STATUS_REFUSED, "repeat the call with a reason, or answer will_execute"},
     {"action ack", STATUS_NOT_FOUND, "a new boot lists what is pending; a text must be given word for word"},
@@ -22,24 +22,24 @@ static const struct {
 };
 
 static struct str fix_of(struct tool_run *run, const struct error *err) {
-  for (size_t i = 0; i < ARRAY_LEN(said_otherwise); i++)
-    if (run->tool->op && strcmp(run->tool->op, said_otherwise[i].op) == 0 && err->code == said_otherwise[i].code)
-      return str_from(said_otherwise[i].fix);
+  for (size_t i = 0; i < ARRAY_LEN(fixes); i++)
+    if (run->tool->op && strcmp(run->tool->op, fixes[i].op) == 0 && err->code == fixes[i].code)
+      return str_from(fixes[i].fix);
   return tool_words(run, str_from(err->fix));
 }
 
 static const char *blocked_by(const struct error *err) {
-  static const char *const as_they_are[] = {"source_required", "prune_safeguard", "action_items_pending"};
+  static const char *const steps[] = {"source_required", "prune_safeguard", "action_items_pending"};
   struct str step = str_from(err->step);
   if (err->code == STATUS_SECRET)
     return "secrets_filter";
-  for (size_t i = 0; i < ARRAY_LEN(as_they_are); i++)
-    if (str_is(step, as_they_are[i]))
-      return as_they_are[i];
+  for (size_t i = 0; i < ARRAY_LEN(steps); i++)
+    if (str_is(step, steps[i]))
+      return steps[i];
   return str_is(step, "action_items") ? "action_items_pending" : NULL;
 }
 
-/* Where the call would have written: into the project of the memory that it names, else into its own. */
+/* The project that the call would have written to: that of the memory it names, else its own. */
 static void put_target(struct tool_run *run, yyjson_mut_val *args) {
   static const char *const names[] = {"old_memory_id", "old_id", "memory_id", "task_id"};
   yyjson_mut_val *m = NULL;
@@ -52,36 +52,30 @@ static void put_target(struct tool_run *run, yyjson_mut_val *args) {
   if (!m && first > 0 && brain_look(run, first, &m) != STATUS_OK)
     m = NULL;
   if (m)
-    brain_copy(run, args, "project", m, "project");
+    result_copy(run, args, "project", m, "project");
   else
     brain_project(run, args, BRAIN_WRITES);
 }
 
-/* What is waiting, and the call that answers the first of it. */
-static struct str put_pending(struct tool_run *run, bool second, yyjson_mut_val *to) {
-  yyjson_mut_val *args = brain_args(run), *result = NULL, *item;
+/* Adds the pending items; returns the call that answers the first. */
+static struct str put_pending(struct tool_run *run, bool is_v2, yyjson_mut_val *to) {
+  yyjson_mut_val *args = new_args(run), *result = NULL, *item;
   struct error why = *run->err;
   struct buf call = BUF(run->arena);
   put_target(run, args);
   if (tool_op(run, "action list", args, &result) == STATUS_OK) {
     json_put_int(run->doc, to, "pending_count", brain_int(result, "pending", 0));
-    yyjson_mut_val *list = json_put_arr(run->doc, to, "pending_action_items");
-    size_t i, n;
-    yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, "items"), i, n, item) {
-      yyjson_mut_val *v = yyjson_mut_arr_add_obj(run->doc, list);
-      brain_copy(run, v, "id", item, "id");
-      brain_copy(run, v, "memory_id", item, "memory");
-      brain_copy(run, v, "text", item, "text");
-      brain_copy(run, v, "kind", item, "kind");
-    }
+    static const struct shape items[] = {COPY("id memory_id=memory text kind"), {0}};
+    yyjson_mut_obj_add_val(run->doc, to, "pending_action_items",
+                           shape_list(run, yyjson_mut_obj_get(result, "items"), items));
   }
   *run->err = why;
   item = yyjson_mut_arr_get_first(yyjson_mut_obj_get(result, "items"));
-  if (second)
+  if (is_v2)
     buf_addf(&call, "acknowledge_action_item_v2(item_id=%lld, ", (long long)brain_int(item, "id", 0));
   else
     buf_addf(&call, "acknowledge_action_item(source=\"%.*s\", memory_id=%lld, text=\"%.*s\", ",
-             STR_ARG(run->caller.source), (long long)brain_int(item, "memory", 0), STR_ARG(brain_str(item, "text")));
+             STR_ARG(run->caller.source), (long long)brain_int(item, "memory", 0), STR_ARG(result_text(item, "text")));
   buf_adds(&call, "decision=\"will_execute\"), or already_done or not_relevant with a reason; one call for each item");
   return buf_str(&call);
 }
@@ -94,15 +88,15 @@ static void add_sentence(struct buf *b, struct str text) {
 void brain_error(struct tool_run *run, const struct error *err) {
   struct error e = *err;
   const char *by = blocked_by(&e);
-  bool waiting = str_is(str_from(by), "action_items_pending");
-  bool second = str_is(str_from(run->profile->name), "openbrain2"), gate = second && by_the_gate(&e) && !waiting;
+  bool pending = str_is(str_from(by), "action_items_pending");
+  bool is_v2 = str_is(str_from(run->profile->name), "openbrain2"), gate = is_v2 && is_from_gate(&e) && !pending;
   yyjson_mut_val *to = yyjson_mut_obj(run->doc), *more = yyjson_mut_obj(run->doc), *key, *v;
   struct buf b = BUF(run->arena);
   if (gate)
     buf_adds(&b, "write gate rejected: ");
   buf_adds(&b, e.message);
-  if (waiting)
-    add_sentence(&b, put_pending(run, second, more));
+  if (pending)
+    add_sentence(&b, put_pending(run, is_v2, more));
   else if (e.fix[0])
     add_sentence(&b, fix_of(run, &e));
   json_put_bool(run->doc, to, "success", false);

@@ -1,28 +1,25 @@
-/* openbrain.h: the functions behind the rows of mcp/profiles/openbrain/profile_v1.c. */
+/* openbrain.h: functions of the rows in mcp/profiles/openbrain/profile_v1.c. */
 #pragma once
 
 #include "mcp/profiles/openbrain/brain.h"
 
-/* A refused duplicate is an answer there: nothing was stored, and this is where it is. Everything else: brain_error().
- */
+/* A refused duplicate is an answer in that system: nothing was stored, and the existing memory is named. For all other
+ * errors: brain_error(). */
 void openbrain_error(struct tool_run *run, const struct error *err);
 
-/* The type of a memory in the words of that system. */
+/* The type of a memory by that system's names. */
 struct str openbrain_type(yyjson_mut_val *memory);
-/* One entry of search and list_recent: id, preview, type, people, topics, action_items, created_at, ... */
-yyjson_mut_val *openbrain_put_entry(struct tool_run *run, yyjson_mut_val *list, yyjson_mut_val *memory,
-                                    size_t characters);
+void openbrain_put_type(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *memory);
 
 /* openbrain_write.c */
 enum status openbrain_prepare_remember(struct tool_run *run, yyjson_mut_val *args);
-enum status openbrain_finish_remember(struct tool_run *run, yyjson_mut_val *result);
+extern const struct shape openbrain_remember_shape[], openbrain_unsupersede_shape[], openbrain_rate_shape[];
 enum status openbrain_finish_capture(struct tool_run *run, yyjson_mut_val *result);
 enum status openbrain_prepare_supersede(struct tool_run *run, yyjson_mut_val *args);
 enum status openbrain_finish_supersede(struct tool_run *run, yyjson_mut_val *result);
-enum status openbrain_finish_unsupersede(struct tool_run *run, yyjson_mut_val *result);
-enum status openbrain_finish_rate(struct tool_run *run, yyjson_mut_val *result);
+
 enum status openbrain_prepare_annotate(struct tool_run *run, yyjson_mut_val *args);
-enum status openbrain_finish_annotate(struct tool_run *run, yyjson_mut_val *result);
+
 enum status openbrain_prepare_pin(struct tool_run *run, yyjson_mut_val *args);
 enum status openbrain_finish_pin(struct tool_run *run, yyjson_mut_val *result);
 enum status openbrain_prepare_prune(struct tool_run *run, yyjson_mut_val *args);
@@ -33,16 +30,15 @@ enum status openbrain_forget_many(struct tool_run *run);
 /* openbrain_read.c */
 enum status openbrain_prepare_search(struct tool_run *run, yyjson_mut_val *args);
 enum status openbrain_finish_search(struct tool_run *run, yyjson_mut_val *result);
-enum status openbrain_finish_recall(struct tool_run *run, yyjson_mut_val *result);
+extern const struct shape openbrain_recall_shape[], openbrain_annotate_shape[], openbrain_skill_shape[];
 enum status openbrain_list_recent(struct tool_run *run);
 enum status openbrain_finish_stats(struct tool_run *run, yyjson_mut_val *result);
-enum status openbrain_finish_skill(struct tool_run *run, yyjson_mut_val *result);
-/* Pairs of guardrails that say nearly the same; at most `limit`. */
+
+/* Pairs of near-duplicate guardrails, at most `limit`. */
 NODISCARD enum status openbrain_repeats(struct tool_run *run, struct str project, int64_t limit,
                                         yyjson_mut_val **ret_result);
 
 /* openbrain_session.c */
 enum status openbrain_boot(struct tool_run *run);
-enum status openbrain_finish_ack(struct tool_run *run, yyjson_mut_val *result);
-enum status openbrain_finish_checkpoint(struct tool_run *run, yyjson_mut_val *result);
+extern const struct shape openbrain_ack_shape[], openbrain_checkpoint_shape[];
 enum status openbrain_reminder(struct tool_run *run);

@@ -1,16 +1,16 @@
-/* openbrain2.h: the functions behind the rows of mcp/profiles/openbrain/profile_v2.c. */
+/* openbrain2.h: functions of the rows in mcp/profiles/openbrain/profile_v2.c. */
 #pragma once
 
 #include "mcp/profiles/openbrain/brain.h"
 
-/* A duplicate is a result there, not an error. Everything else: brain_error(). */
+/* A duplicate is a result in that system, not an error. For all other errors: brain_error(). */
 void openbrain2_error(struct tool_run *run, const struct error *err);
-/* The memory of that id without counting as a use; refused when it is of another kind than the call says. */
+/* Reads a memory without counting it as an access; refuses one of another kind. */
 NODISCARD enum status openbrain2_check(struct tool_run *run, struct str kind, int64_t id, yyjson_mut_val **ret_memory);
-/* kind, id, memory_id, headline, body, project, severity, supersedes, superseded_by, created_at. */
-void openbrain2_put_memory(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *memory, struct str body);
-/* BLOCKER, PATTERN, DEPRECATED; null for what is no rule. */
-void openbrain2_put_severity(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *memory);
+/* Rows of a memory; `body` is the row of its text. Severity: BLOCKER, PATTERN, DEPRECATED; null if it is not a rule. */
+#define MEMORY(body)                                                                                                   \
+  COPY("kind id memory_id=id headline"), body, COPY("project untrusted"), UPPER("severity"), CALL(openbrain2_put_links)
+void openbrain2_put_links(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *memory);
 
 /* openbrain2_write.c */
 enum status openbrain2_prepare_remember(struct tool_run *run, yyjson_mut_val *args);
@@ -18,22 +18,20 @@ enum status openbrain2_prepare_incident(struct tool_run *run, yyjson_mut_val *ar
 enum status openbrain2_finish_remember(struct tool_run *run, yyjson_mut_val *result);
 enum status openbrain2_finish_capture(struct tool_run *run, yyjson_mut_val *result);
 enum status openbrain2_prepare_supersede(struct tool_run *run, yyjson_mut_val *args);
-enum status openbrain2_finish_supersede(struct tool_run *run, yyjson_mut_val *result);
-enum status openbrain2_finish_status(struct tool_run *run, yyjson_mut_val *result);
+extern const struct shape openbrain2_supersede_shape[], openbrain2_status_shape[];
 
 /* openbrain2_read.c */
 enum status openbrain2_prepare_kind(struct tool_run *run, yyjson_mut_val *args);
-enum status openbrain2_finish_recall(struct tool_run *run, yyjson_mut_val *result);
+extern const struct shape openbrain2_recall_shape[], openbrain2_search_shape[], openbrain2_skill_shape[];
 enum status openbrain2_prepare_search(struct tool_run *run, yyjson_mut_val *args);
-enum status openbrain2_finish_search(struct tool_run *run, yyjson_mut_val *result);
+
 enum status openbrain2_list_recent(struct tool_run *run);
 enum status openbrain2_stats(struct tool_run *run);
-enum status openbrain2_finish_skill(struct tool_run *run, yyjson_mut_val *result);
 
 /* openbrain2_curate.c */
 enum status openbrain2_prepare_annotate(struct tool_run *run, yyjson_mut_val *args);
-enum status openbrain2_finish_annotate(struct tool_run *run, yyjson_mut_val *result);
-enum status openbrain2_finish_rate(struct tool_run *run, yyjson_mut_val *result);
+extern const struct shape openbrain2_annotate_shape[], openbrain2_rate_shape[], openbrain2_decay_shape[],
+    openbrain2_archive_shape[];
 enum status openbrain2_prepare_pin(struct tool_run *run, yyjson_mut_val *args);
 enum status openbrain2_finish_pin(struct tool_run *run, yyjson_mut_val *result);
 enum status openbrain2_forget(struct tool_run *run);
@@ -42,8 +40,6 @@ enum status openbrain2_unsupersede(struct tool_run *run);
 enum status openbrain2_prepare_prune(struct tool_run *run, yyjson_mut_val *args);
 enum status openbrain2_finish_prune(struct tool_run *run, yyjson_mut_val *result);
 enum status openbrain2_finish_maintenance(struct tool_run *run, yyjson_mut_val *result);
-enum status openbrain2_finish_decay(struct tool_run *run, yyjson_mut_val *result);
-enum status openbrain2_finish_archive(struct tool_run *run, yyjson_mut_val *result);
 
 /* openbrain2_session.c */
 enum status openbrain2_boot(struct tool_run *run);
@@ -51,8 +47,7 @@ enum status openbrain2_prepare_end(struct tool_run *run, yyjson_mut_val *args);
 enum status openbrain2_prepare_handoff(struct tool_run *run, yyjson_mut_val *args);
 enum status openbrain2_finish_handoff(struct tool_run *run, yyjson_mut_val *result);
 enum status openbrain2_prepare_item(struct tool_run *run, yyjson_mut_val *args);
-enum status openbrain2_finish_item(struct tool_run *run, yyjson_mut_val *result);
-enum status openbrain2_finish_ack(struct tool_run *run, yyjson_mut_val *result);
+extern const struct shape openbrain2_item_shape[], openbrain2_ack_shape[];
 
 /* openbrain2_observe.c */
 enum status openbrain2_finish_checkpoint(struct tool_run *run, yyjson_mut_val *result);

@@ -1,14 +1,9 @@
-/* openbrain2_curate.c: the tools of brain_v2 that rate, pin, forget and tidy up. */
+/* openbrain2_curate.c: tools of brain_v2 that rate, pin, forget and prune. */
 #include "core/memory/types.h"
 #include "mcp/profiles/openbrain/openbrain2.h"
 
-/* What every answer about one memory begins with. */
-static yyjson_mut_val *about(struct tool_run *run) {
-  yyjson_mut_val *to = brain_success(run);
-  json_put(run->doc, to, "kind", json_str(run->args, "kind"));
-  json_put_int(run->doc, to, "memory_id", json_int(run->args, "memory_id", 0));
-  return to;
-}
+/* Start of an answer about one memory. */
+#define ABOUT SUCCESS, ARGUMENT("kind memory_id")
 
 /* ---- notes, ratings, pins ---- */
 
@@ -19,47 +14,36 @@ enum status openbrain2_prepare_annotate(struct tool_run *run, yyjson_mut_val *ar
   return openbrain2_prepare_kind(run, args);
 }
 
-enum status openbrain2_finish_annotate(struct tool_run *run, yyjson_mut_val *result) {
-  yyjson_mut_val *to = about(run);
-  bool clear = json_bool(run->args, "clear", false);
-  if (clear)
+static void put_notes(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *memory) {
+  if (json_bool(run->args, "clear", false))
     brain_null(run, to, "annotation");
   else
-    json_put(run->doc, to, "annotation", brain_annotation(run, result));
-  json_put_bool(run->doc, to, "cleared", clear);
-  return STATUS_OK;
+    json_put(run->doc, to, "annotation", brain_annotation(run, memory));
 }
 
-enum status openbrain2_finish_rate(struct tool_run *run, yyjson_mut_val *result) {
-  yyjson_mut_val *to = about(run);
-  brain_copy(run, to, "upvotes", result, "upvotes");
-  brain_copy(run, to, "downvotes", result, "downvotes");
-  json_put_int(run->doc, to, "score", brain_int(result, "upvotes", 0) - brain_int(result, "downvotes", 0));
-  return STATUS_OK;
-}
+const struct shape openbrain2_annotate_shape[] = {ABOUT, CALL(put_notes), ARGUMENT("cleared=clear"), {0}};
+const struct shape openbrain2_rate_shape[] = {ABOUT, COPY("upvotes downvotes"), CALL(brain_put_score), {0}};
 
 enum status openbrain2_prepare_pin(struct tool_run *run, yyjson_mut_val *args UNUSED) {
   yyjson_mut_val *m = NULL;
   TRY(openbrain2_check(run, json_str(run->args, "kind"), json_int(run->args, "memory_id", 0), &m));
-  if (str_empty(brain_str(m, "project")))
+  if (str_empty(result_text(m, "project")))
     return brain_refuse_global_pin(run);
   return STATUS_OK;
 }
 
 enum status openbrain2_finish_pin(struct tool_run *run, yyjson_mut_val *result) {
+  static const struct shape pinned[] = {ABOUT, IS("pinned=delivery", "pinned"), COPY("project headline"), {0}};
   yyjson_mut_val *m = NULL;
   TRY(brain_look(run, brain_int(result, "id", 0), &m));
-  yyjson_mut_val *to = about(run);
-  json_put_bool(run->doc, to, "pinned", brain_pinned(m));
-  brain_copy(run, to, "project", m, "project");
-  brain_copy(run, to, "headline", m, "headline");
+  run->result = shape_object(run, m, pinned);
   return STATUS_OK;
 }
 
 /* ---- forget ---- */
 
 static enum status forget_one(struct tool_run *run, int64_t id, bool *ret_already) {
-  yyjson_mut_val *args = brain_args(run), *result = NULL;
+  yyjson_mut_val *args = new_args(run), *result = NULL;
   struct str reason = str_trim(json_str(run->args, "reason"));
   json_add_str(run->doc, json_put_arr(run->doc, args, "ids"), arena_printf(run->arena, "%lld", (long long)id));
   json_put(run->doc, args, "reason", str_empty(reason) ? STR("no reason was given") : reason);
@@ -75,10 +59,9 @@ enum status openbrain2_forget(struct tool_run *run) {
   TRY(brain_source(run, false));
   TRY(openbrain2_check(run, json_str(run->args, "kind"), id, &m));
   TRY(forget_one(run, id, &already));
-  yyjson_mut_val *to = about(run);
-  json_put_bool(run->doc, to, "already_forgotten", already);
-  if (!already)
-    json_put(run->doc, to, "forgotten_at", brain_time(run, brain_now(run)));
+  static const struct shape before[] = {ABOUT, FIXED("\"already_forgotten\":true"), {0}};
+  static const struct shape now[] = {ABOUT, FIXED("\"already_forgotten\":false"), NOW("forgotten_at"), {0}};
+  run->result = shape_object(run, m, already ? before : now);
   return STATUS_OK;
 }
 
@@ -88,7 +71,7 @@ static void add_pair(struct tool_run *run, yyjson_mut_val *list, struct str kind
   yyjson_mut_arr_add_sint(run->doc, pair, id);
 }
 
-/* One that is not there stops none of the others. */
+/* Missing memories are reported and do not stop the others. */
 enum status openbrain2_forget_many(struct tool_run *run) {
   yyjson_val *kinds = yyjson_obj_get(run->args, "kinds"), *ids = yyjson_obj_get(run->args, "memory_ids");
   size_t n = yyjson_arr_size(ids);
@@ -97,30 +80,26 @@ enum status openbrain2_forget_many(struct tool_run *run) {
               yyjson_arr_size(kinds), n);
     return error_fix(run->err, "give one kind for each id");
   }
-  enum status s = brain_source(run, false);
+  TRY(brain_source(run, false));
   yyjson_mut_val *to = yyjson_mut_obj(run->doc);
   json_put_bool(run->doc, to, "success", true);
   yyjson_mut_val *forgotten = json_put_arr(run->doc, to, "forgotten");
   yyjson_mut_val *already = json_put_arr(run->doc, to, "already_forgotten");
   yyjson_mut_val *missing = json_put_arr(run->doc, to, "not_found");
-  for (size_t i = 0; s == STATUS_OK && i < n; i++) {
+  for (size_t i = 0; i < n; i++) {
     struct str kind = json_val_str(yyjson_arr_get(kinds, i));
     int64_t id = yyjson_get_sint(yyjson_arr_get(ids, i));
     yyjson_mut_val *m = NULL;
     bool before = false;
-    s = openbrain2_check(run, kind, id, &m);
+    enum status s = openbrain2_check(run, kind, id, &m);
     if (s == STATUS_NOT_FOUND || s == STATUS_USAGE) {
       add_pair(run, missing, kind, id);
-      s = STATUS_OK;
       continue;
     }
-    if (s == STATUS_OK)
-      s = forget_one(run, id, &before);
-    if (s == STATUS_OK)
-      add_pair(run, before ? already : forgotten, kind, id);
+    TRY(s);
+    TRY(forget_one(run, id, &before));
+    add_pair(run, before ? already : forgotten, kind, id);
   }
-  if (s != STATUS_OK)
-    return s;
   json_put_int(run->doc, to, "forgotten_count", (int64_t)yyjson_mut_arr_size(forgotten));
   json_put_int(run->doc, to, "total_requested", (int64_t)n);
   run->result = to;
@@ -129,9 +108,9 @@ enum status openbrain2_forget_many(struct tool_run *run) {
 
 /* ---- unsupersede ---- */
 
-/* What took the place of a memory; 0 when nothing did. */
+/* The id of the memory that superseded this one; 0 if there is none. */
 static enum status corrector_of(struct tool_run *run, struct str id, int64_t *ret_id) {
-  yyjson_mut_val *args = brain_args(run), *result = NULL, *m;
+  yyjson_mut_val *args = new_args(run), *result = NULL, *m;
   json_put(run->doc, args, "id", id);
   enum status s = tool_op(run, "history", args, &result);
   bool next = false;
@@ -147,7 +126,7 @@ static enum status corrector_of(struct tool_run *run, struct str id, int64_t *re
 
 enum status openbrain2_unsupersede(struct tool_run *run) {
   struct str id = arena_printf(run->arena, "%lld", (long long)json_int(run->args, "old_id", 0));
-  yyjson_mut_val *args = brain_args(run), *result = NULL, *m = NULL;
+  yyjson_mut_val *args = new_args(run), *result = NULL, *m = NULL;
   bool keep = json_bool(run->args, "keep_corrector", false);
   int64_t corrector = 0;
   json_put(run->doc, args, "id", id);
@@ -157,10 +136,10 @@ enum status openbrain2_unsupersede(struct tool_run *run) {
   TRY(tool_op(run, "unsupersede", args, &result));
   TRY(brain_look(run, brain_int(result, "id", 0), &m));
   yyjson_mut_val *to = brain_success(run);
-  brain_copy(run, to, "old_id", result, "id");
+  result_copy(run, to, "old_id", result, "id");
   json_put_int(run->doc, to, "former_corrector", corrector);
   json_put_bool(run->doc, to, "corrector_retired", !keep);
-  json_put(run->doc, to, "restored_severity", brain_upper(run, brain_str(m, "severity")));
+  json_put(run->doc, to, "restored_severity", brain_upper(run, result_text(m, "severity")));
   json_put(run->doc, to, "note",
            arena_printf(run->arena,
                         keep ? "%.*s and its corrector %lld are both active"
@@ -184,7 +163,7 @@ static void put_deleted(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val
   for (size_t k = 0; k < ARRAY_LEN(kinds); k++) {
     yyjson_mut_val *of_kind = json_put_arr(run->doc, ids, kind_names[kinds[k]]);
     yyjson_mut_arr_foreach(list, i, n, m) {
-      if (str_is(brain_str(m, "kind"), kind_names[kinds[k]]))
+      if (str_is(result_text(m, "kind"), kind_names[kinds[k]]))
         yyjson_mut_arr_add_sint(run->doc, of_kind, brain_int(m, "id", 0));
     }
   }
@@ -198,13 +177,13 @@ enum status openbrain2_finish_prune(struct tool_run *run, yyjson_mut_val *result
   json_put_bool(run->doc, to, "dry_run", dry);
   if (dry) {
     json_put_int(run->doc, to, "would_delete_this_call", (int64_t)n);
-    brain_copy(run, to, "would_delete_total", result, "total");
+    result_copy(run, to, "would_delete_total", result, "total");
   } else {
     json_put_int(run->doc, to, "deleted", (int64_t)n);
     put_deleted(run, to, list);
-    brain_copy(run, to, "txn", result, "txn");
+    result_copy(run, to, "txn", result, "txn");
   }
-  brain_copy(run, to, "max_per_call", result, "max_per_call");
+  result_copy(run, to, "max_per_call", result, "max_per_call");
   json_put(run->doc, to, "criteria",
            arena_printf(run->arena,
                         "older than %lld days, not pinned; facts read at most %lld times, archived incidents, done or "
@@ -218,45 +197,27 @@ enum status openbrain2_finish_prune(struct tool_run *run, yyjson_mut_val *result
 
 /* ---- maintenance ---- */
 
-static void put_step(struct tool_run *run, yyjson_mut_val *to, const char *name, const char *count,
-                     yyjson_mut_val *result, const char *step) {
-  yyjson_mut_val *ids = yyjson_mut_obj_get(result, "ids");
-  brain_copy_list(run, to, name, ids, step);
-  json_put_int(run->doc, to, count, (int64_t)brain_count(ids, step));
-}
+#define STEP(name, step) LIST_OR_EMPTY(name "=ids." step), COUNT(name "_count=ids." step)
+/* A faded fact is reactivated by a recall, not by maintenance. */
+#define DECAY                                                                                                          \
+  STEP("deactivated", "faded"), FIXED("\"reactivated\":[],\"reactivated_count\":0"), STEP("ttl_expired", "expired")
 
-static void put_decay(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *result) {
-  put_step(run, to, "deactivated", "deactivated_count", result, "faded");
-  /* A faded fact comes back when it is recalled, not when maintenance runs. */
-  json_put_arr(run->doc, to, "reactivated");
-  json_put_int(run->doc, to, "reactivated_count", 0);
-  put_step(run, to, "ttl_expired", "ttl_expired_count", result, "expired");
-}
-
-enum status openbrain2_finish_decay(struct tool_run *run, yyjson_mut_val *result) {
-  put_decay(run, brain_success(run), result);
-  return STATUS_OK;
-}
-
-enum status openbrain2_finish_archive(struct tool_run *run, yyjson_mut_val *result) {
-  put_step(run, brain_success(run), "archived", "archived_count", result, "archived");
-  return STATUS_OK;
-}
+const struct shape openbrain2_decay_shape[] = {SUCCESS, DECAY, {0}};
+const struct shape openbrain2_archive_shape[] = {SUCCESS, STEP("archived", "archived"), {0}};
+static const struct shape maintenance_shape[] = {
+    DECAY, STEP("archived", "archived"), STEP("stale_tasks", "stale"), COPY("duration_ms"), {0}};
 
 enum status openbrain2_finish_maintenance(struct tool_run *run, yyjson_mut_val *result) {
   yyjson_mut_val *to = brain_success(run), *stats = NULL;
   bool skipped = brain_bool(result, "skipped");
   json_put_bool(run->doc, to, "skipped", skipped);
   if (skipped) {
-    enum status s = tool_op(run, "stats", brain_args(run), &stats);
+    enum status s = tool_op(run, "stats", new_args(run), &stats);
     json_put(run->doc, to, "skipped_reason",
              arena_printf(run->arena, "the last run was less than %g hours ago", json_num(run->args, "hours", 24)));
-    brain_copy(run, to, "last_run_at", stats, "maintained_at");
+    result_copy(run, to, "last_run_at", stats, "maintained_at");
     return s;
   }
-  put_decay(run, to, result);
-  put_step(run, to, "archived", "archived_count", result, "archived");
-  put_step(run, to, "stale_tasks", "stale_tasks_count", result, "stale");
-  brain_copy(run, to, "duration_ms", result, "duration_ms");
+  shape_add(run, to, result, maintenance_shape);
   return STATUS_OK;
 }

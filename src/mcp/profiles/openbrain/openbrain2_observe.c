@@ -1,4 +1,4 @@
-/* openbrain2_observe.c: the tools of brain_v2 that look before an action, and at the server itself. */
+/* openbrain2_observe.c: tools of brain_v2 for checkpoints and observability. */
 #include "core/memory/types.h"
 #include "mcp/profiles/openbrain/openbrain2.h"
 
@@ -6,19 +6,18 @@ enum { GUARDRAILS_SHOWN = 10 };
 
 /* ---- checkpoint ---- */
 
-static void put_rule(struct tool_run *run, yyjson_mut_val *list, yyjson_mut_val *m) {
-  yyjson_mut_val *v = yyjson_mut_arr_add_obj(run->doc, list);
-  json_put(run->doc, v, "kind", str_from(kind_names[KIND_RULE]));
-  brain_copy(run, v, "memory_id", m, "id");
-  brain_copy(run, v, "headline", m, "headline");
-  openbrain2_put_severity(run, v, m);
-  brain_copy(run, v, "project", m, "project");
-  json_put_bool(run->doc, v, "pinned", brain_pinned(m));
-}
+static const struct shape rule_shape[] = {
+    FIXED("\"kind\":\"rule\""),
+    COPY("memory_id=id headline"),
+    UPPER("severity"),
+    COPY("project"),
+    IS("pinned=delivery", "pinned"),
+    {0},
+};
 
-/* Blockers, those that are pinned first. */
+/* Blockers, pinned ones first. */
 static enum status put_guardrails(struct tool_run *run, yyjson_mut_val *to) {
-  yyjson_mut_val *args = brain_args(run), *result = NULL, *m, *list = json_put_arr(run->doc, to, "guardrails");
+  yyjson_mut_val *args = new_args(run), *result = NULL, *m, *list = json_put_arr(run->doc, to, "guardrails");
   brain_project(run, args, BRAIN_READS);
   json_put(run->doc, args, "type", STR("guardrail"));
   json_put_int(run->doc, args, "limit", 1000);
@@ -27,7 +26,7 @@ static enum status put_guardrails(struct tool_run *run, yyjson_mut_val *to) {
   for (int pass = 0; pass < 2; pass++)
     yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, "memories"), i, n, m) {
       if (brain_pinned(m) == (pass == 0) && yyjson_mut_arr_size(list) < GUARDRAILS_SHOWN)
-        put_rule(run, list, m);
+        yyjson_mut_arr_append(list, shape_object(run, m, rule_shape));
     }
   return s;
 }
@@ -36,16 +35,14 @@ static enum status put_relevant(struct tool_run *run, yyjson_mut_val *to, yyjson
   yyjson_mut_val *list = json_put_arr(run->doc, to, "relevant"), *m;
   size_t i, n;
   yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, "relevant"), i, n, m) {
+    static const struct shape head[] = {COPY("kind memory_id=id headline"), {0}};
+    static const struct shape scope[] = {UPPER("severity"), COPY("project"), {0}};
+    static const struct shape similarity[] = {ROUND("similarity=score"), {0}};
     yyjson_mut_val *v = yyjson_mut_arr_add_obj(run->doc, list), *all = NULL;
-    enum status s = brain_look(run, brain_int(m, "id", 0), &all);
-    if (s != STATUS_OK)
-      return s;
-    brain_copy(run, v, "kind", m, "kind");
-    brain_copy(run, v, "memory_id", m, "id");
-    brain_copy(run, v, "headline", m, "headline");
-    openbrain2_put_severity(run, v, all);
-    brain_copy(run, v, "project", all, "project");
-    json_put_num(run->doc, v, "similarity", json_round(brain_num(m, "score", 0), 4));
+    TRY(brain_look(run, brain_int(m, "id", 0), &all));
+    shape_add(run, v, m, head);
+    shape_add(run, v, all, scope);
+    shape_add(run, v, m, similarity);
   }
   return STATUS_OK;
 }
@@ -63,16 +60,15 @@ enum status openbrain2_finish_checkpoint(struct tool_run *run, yyjson_mut_val *r
   struct str context = json_str(run->args, "context"), project = json_str(run->args, "project");
   json_put(run->doc, to, "context", context.p ? context : STR(""));
   json_put(run->doc, to, "project", project.p ? project : STR(""));
-  enum status s = put_guardrails(run, to);
-  if (s == STATUS_OK)
-    s = put_relevant(run, to, result);
+  TRY(put_guardrails(run, to));
+  TRY(put_relevant(run, to, result));
   json_put_int(run->doc, to, "guardrails_count", (int64_t)brain_count(to, "guardrails"));
   json_put_int(run->doc, to, "relevant_count", (int64_t)brain_count(to, "relevant"));
-  brain_copy(run, to, "degraded", result, "degraded");
+  result_copy(run, to, "degraded", result, "degraded");
   json_put(run->doc, to, "message",
            arena_printf(run->arena, "Checkpoint complete. %zu guardrails, %zu relevant. Review before proceeding.",
                         brain_count(to, "guardrails"), brain_count(to, "relevant")));
-  return s;
+  return STATUS_OK;
 }
 
 enum status openbrain2_reminder(struct tool_run *run) {
@@ -86,25 +82,24 @@ enum status openbrain2_reminder(struct tool_run *run) {
       "on the same project, tell the user. At the end call end_session_v2(handoff=...).");
 }
 
-/* ---- the server itself ---- */
+/* ---- observability ---- */
 
-/* How many rows there are of each kind, under the names of that system's tables. */
+/* Row counts by the names of that system's tables. */
 static enum status put_tables(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *stats) {
   static const char *const names[][2] = {
       {"rules", "rule"}, {"facts", "fact"}, {"incidents", "incident"}, {"tasks", "task"}};
-  yyjson_mut_val *v = json_put_obj(run->doc, to, "tables"), *args = brain_args(run), *items = NULL, *sessions = NULL;
+  yyjson_mut_val *v = json_put_obj(run->doc, to, "tables"), *args = new_args(run), *items = NULL, *sessions = NULL;
   yyjson_mut_val *by_kind = yyjson_mut_obj_get(stats, "by_kind");
   for (size_t i = 0; i < ARRAY_LEN(names); i++)
     json_put_int(run->doc, v, names[i][0], brain_int(by_kind, names[i][1], 0));
   json_put_bool(run->doc, args, "all_projects", true);
-  enum status s = tool_op(run, "action list", args, &items);
-  if (s == STATUS_OK)
-    s = tool_op(run, "session list", args, &sessions);
-  brain_copy(run, v, "memory_index", stats, "memories");
+  TRY(tool_op(run, "action list", args, &items));
+  TRY(tool_op(run, "session list", args, &sessions));
+  result_copy(run, v, "memory_index", stats, "memories");
   json_put_int(run->doc, v, "action_items", brain_int(items, "pending", 0));
   json_put_int(run->doc, v, "active_sessions", brain_int(sessions, "count", 0));
-  brain_copy(run, v, "v2_audit", stats, "events");
-  return s;
+  result_copy(run, v, "v2_audit", stats, "events");
+  return STATUS_OK;
 }
 
 static void put_tools(struct tool_run *run, yyjson_mut_val *to) {
@@ -116,48 +111,53 @@ static void put_tools(struct tool_run *run, yyjson_mut_val *to) {
   yyjson_mut_obj_add_val(run->doc, v, "names", names);
 }
 
+static void put_session(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *health UNUSED) {
+  json_put(run->doc, to, "session_id", run->caller.session.p ? run->caller.session : STR(""));
+}
+
+static const struct shape server_shape[] = {
+    COPY("pid=server.pid version=server.version"), CALL(put_session),
+    REAL("uptime_seconds=server.uptime_s"),        INTEGER("tool_calls_total=server.calls"),
+    TEXT_OR_EMPTY("log_file=server.log_file"),     {0},
+};
+static const struct shape db_shape[] = {
+    FIXED("\"status\":\"connected\""), COPY("path=store.path writable=store.writable"), {0}};
+static const struct shape health_shape[] = {
+    OBJECT("server", server_shape),
+    OBJECT("db", db_shape),
+    FIXED("\"ollama\":{\"status\":\"not used: the embedder is part of the server\"}"),
+    COPY("embedder pending_embeddings"),
+    LIST_OR_EMPTY("problems"),
+    {0},
+};
+
 enum status openbrain2_health(struct tool_run *run) {
-  yyjson_mut_val *health = NULL, *stats = NULL, *to = yyjson_mut_obj(run->doc);
-  TRY(tool_op(run, "health", brain_args(run), &health));
-  TRY(tool_op(run, "stats", brain_args(run), &stats));
-  yyjson_mut_val *from = yyjson_mut_obj_get(health, "server"), *v = json_put_obj(run->doc, to, "server");
-  brain_copy(run, v, "pid", from, "pid");
-  brain_copy(run, v, "version", from, "version");
-  json_put(run->doc, v, "session_id", run->caller.session.p ? run->caller.session : STR(""));
-  json_put_num(run->doc, v, "uptime_seconds", brain_num(from, "uptime_s", 0));
-  json_put_int(run->doc, v, "tool_calls_total", brain_int(from, "calls", 0));
-  json_put(run->doc, v, "log_file", brain_str(from, "log_file").p ? brain_str(from, "log_file") : STR(""));
-  v = json_put_obj(run->doc, to, "db");
-  json_put(run->doc, v, "status", STR("connected"));
-  brain_copy(run, v, "path", yyjson_mut_obj_get(health, "store"), "path");
-  brain_copy(run, v, "writable", yyjson_mut_obj_get(health, "store"), "writable");
-  v = json_put_obj(run->doc, to, "ollama");
-  json_put(run->doc, v, "status", STR("not used: the embedder is part of the server"));
-  brain_copy(run, to, "embedder", health, "embedder");
-  brain_copy(run, to, "pending_embeddings", health, "pending_embeddings");
-  brain_copy_list(run, to, "problems", health, "problems");
-  enum status s = put_tables(run, to, stats);
+  yyjson_mut_val *health = NULL, *stats = NULL;
+  TRY(tool_op(run, "health", new_args(run), &health));
+  TRY(tool_op(run, "stats", new_args(run), &stats));
+  yyjson_mut_val *to = shape_object(run, health, health_shape);
+  TRY(put_tables(run, to, stats));
   put_tools(run, to);
   run->result = to;
-  return s;
+  return STATUS_OK;
 }
 
 enum status openbrain2_metrics(struct tool_run *run) {
   yyjson_mut_val *metrics = NULL, *to = yyjson_mut_obj(run->doc), *t;
-  TRY(tool_op(run, "metrics", brain_args(run), &metrics));
-  brain_copy(run, to, "calls", metrics, "calls");
-  brain_copy(run, to, "errors", metrics, "errors");
+  TRY(tool_op(run, "metrics", new_args(run), &metrics));
+  result_copy(run, to, "calls", metrics, "calls");
+  result_copy(run, to, "errors", metrics, "errors");
   yyjson_mut_val *tools = json_put_obj(run->doc, to, "tools");
   size_t i, n;
   yyjson_mut_arr_foreach(yyjson_mut_obj_get(metrics, "tools"), i, n, t) {
-    struct str name = brain_str(t, "name");
+    struct str name = result_text(t, "name");
     yyjson_mut_val *v = yyjson_mut_obj(run->doc);
     int64_t calls = brain_int(t, "calls", 0), errors = brain_int(t, "errors", 0);
     json_put_int(run->doc, v, "calls", calls);
     json_put_int(run->doc, v, "errors", errors);
     json_put_num(run->doc, v, "error_rate", calls ? json_round((double)errors / (double)calls, 4) : 0);
-    brain_copy(run, v, "avg_ms", t, "avg_ms");
-    brain_copy(run, v, "p99_ms", t, "p99_ms");
+    result_copy(run, v, "avg_ms", t, "avg_ms");
+    result_copy(run, v, "p99_ms", t, "p99_ms");
     yyjson_mut_obj_add(tools, yyjson_mut_strncpy(run->doc, name.p, name.n), v);
   }
   run->result = to;
@@ -165,22 +165,13 @@ enum status openbrain2_metrics(struct tool_run *run) {
 }
 
 enum status openbrain2_recent_errors(struct tool_run *run) {
-  yyjson_mut_val *args = brain_args(run), *found = NULL, *to = yyjson_mut_obj(run->doc), *e;
+  static const struct shape error_shape[] = {
+      COPY("occurred_at=at tool_name=name project source duration_ms error error_msg=message"), {0}};
+  static const struct shape errors_shape[] = {EACH("errors", error_shape), {0}};
+  yyjson_mut_val *args = new_args(run), *found = NULL;
   int64_t n = json_int(run->args, "n", 20);
   json_put_int(run->doc, args, "limit", n < 1 ? 1 : n > 500 ? 500 : n);
   TRY(tool_op(run, "errors", args, &found));
-  yyjson_mut_val *list = json_put_arr(run->doc, to, "errors");
-  size_t i, count;
-  yyjson_mut_arr_foreach(yyjson_mut_obj_get(found, "errors"), i, count, e) {
-    yyjson_mut_val *v = yyjson_mut_arr_add_obj(run->doc, list);
-    brain_copy(run, v, "occurred_at", e, "at");
-    brain_copy(run, v, "tool_name", e, "name");
-    brain_copy(run, v, "project", e, "project");
-    brain_copy(run, v, "source", e, "source");
-    brain_copy(run, v, "duration_ms", e, "duration_ms");
-    brain_copy(run, v, "error", e, "error");
-    brain_copy(run, v, "error_msg", e, "message");
-  }
-  run->result = to;
+  run->result = shape_object(run, found, errors_shape);
   return STATUS_OK;
 }

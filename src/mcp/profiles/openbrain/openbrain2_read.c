@@ -1,8 +1,8 @@
-/* openbrain2_read.c: the tools of brain_v2 that find, show and count memories. */
+/* openbrain2_read.c: tools of brain_v2 that find, show and count memories. */
 #include "core/memory/memory.h"
 #include "mcp/profiles/openbrain/openbrain2.h"
 
-enum { SEARCH_MAX = 100, LIST_MAX = 200, ALL_OF_THEM = 1000 };
+enum { SEARCH_MAX = 100, LIST_MAX = 200, TASKS_MAX = 1000 };
 
 static int64_t clamp(int64_t n, int64_t low, int64_t high) { return n < low ? low : n > high ? high : n; }
 
@@ -13,36 +13,34 @@ enum status openbrain2_prepare_kind(struct tool_run *run, yyjson_mut_val *args U
   return openbrain2_check(run, json_str(run->args, "kind"), json_int(run->args, "memory_id", 0), &m);
 }
 
-static void put_state(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *result) {
-  struct str state = brain_str(result, "state");
-  if (str_is(state, "forgotten")) {
-    yyjson_mut_val *f = json_put_obj(run->doc, to, "forgotten");
-    brain_copy(run, f, "forgotten_at", result, "state_at");
-    brain_copy(run, f, "forgotten_reason", result, "state_reason");
-    brain_copy(run, f, "forgotten_by", result, "state_by");
-    json_put(run->doc, f, "banner",
-             STR("This memory has been FORGOTTEN. It is shown for the record; do not take it for current truth."));
-  } else {
-    brain_copy(run, to, "banner", result, "banner");
-  }
+static void put_state(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *memory) {
+  static const struct shape forgotten[] = {
+      COPY("forgotten_at=state_at forgotten_reason=state_reason forgotten_by=state_by"),
+      FIXED("\"banner\":\"This memory has been FORGOTTEN. It is shown for the record; do not take it for current "
+            "truth.\""),
+      {0}};
+  if (str_is(result_text(memory, "state"), "forgotten"))
+    yyjson_mut_obj_add_val(run->doc, to, "forgotten", shape_object(run, memory, forgotten));
+  else
+    result_copy(run, to, "banner", memory, "banner");
 }
 
-enum status openbrain2_finish_recall(struct tool_run *run, yyjson_mut_val *result) {
-  static const char *const more[] = {"status",     "priority", "due",          "root_cause",    "resolution", "tags",
-                                     "expires_at", "state",    "access_count", "last_accessed", "claimed_by"};
-  yyjson_mut_val *to = brain_success(run);
-  openbrain2_put_memory(run, to, result, brain_str(result, "body"));
-  yyjson_mut_val *extra = json_put_obj(run->doc, to, "extra");
-  for (size_t i = 0; i < ARRAY_LEN(more); i++)
-    brain_copy(run, extra, more[i], result, more[i]);
-  struct str note = brain_annotation(run, result);
-  if (!str_empty(note))
-    json_put(run->doc, to, "annotation", note);
-  if (brain_str(result, "skill_name").p)
-    brain_put_skill(run, to, result);
-  put_state(run, to, result);
-  return STATUS_OK;
+static void put_skill(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *memory) {
+  if (result_text(memory, "skill_name").p)
+    brain_put_skill(run, to, memory);
 }
+
+static const struct shape extra_shape[] = {
+    COPY("status priority due root_cause resolution tags expires_at state access_count last_accessed claimed_by"), {0}};
+const struct shape openbrain2_recall_shape[] = {
+    SUCCESS,
+    MEMORY(COPY("body")),
+    OBJECT("extra", extra_shape),
+    CALL(brain_put_annotation),
+    CALL(put_skill),
+    CALL(put_state),
+    {0},
+};
 
 /* ---- search and lists ---- */
 
@@ -55,35 +53,23 @@ enum status openbrain2_prepare_search(struct tool_run *run, yyjson_mut_val *args
   return s;
 }
 
-static yyjson_mut_val *put_row(struct tool_run *run, yyjson_mut_val *list, yyjson_mut_val *m) {
-  yyjson_mut_val *v = yyjson_mut_arr_add_obj(run->doc, list);
-  brain_copy(run, v, "kind", m, "kind");
-  brain_copy(run, v, "memory_id", m, "id");
-  brain_copy(run, v, "headline", m, "headline");
-  openbrain2_put_severity(run, v, m);
-  brain_copy(run, v, "project", m, "project");
-  brain_copy(run, v, "untrusted", m, "untrusted");
-  return v;
+static void put_forgotten_reason(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *memory) {
+  if (str_is(result_text(memory, "state"), "forgotten"))
+    result_copy(run, to, "forgotten_reason", memory, "state_reason");
 }
 
-enum status openbrain2_finish_search(struct tool_run *run, yyjson_mut_val *result) {
-  yyjson_mut_val *to = run->result = yyjson_mut_obj(run->doc), *m;
-  yyjson_mut_val *list = json_put_arr(run->doc, to, "results");
-  size_t i, n;
-  yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, "results"), i, n, m) {
-    yyjson_mut_val *v = put_row(run, list, m), *parts = yyjson_mut_obj_get(m, "parts");
-    double by_meaning = brain_num(parts, "similarity", 0), by_all = brain_num(m, "score", 0);
-    json_put_num(run->doc, v, "similarity", json_round(by_meaning > 0 ? by_meaning : by_all, 4));
-    brain_copy(run, v, "via_skill_trigger", m, "via_skill_trigger");
-  }
-  json_put_int(run->doc, to, "count", (int64_t)yyjson_mut_arr_size(list));
-  brain_copy(run, to, "degraded", result, "degraded");
-  return STATUS_OK;
-}
+#define ROW COPY("kind memory_id=id headline"), UPPER("severity"), COPY("project untrusted")
+static const struct shape found_shape[] = {ROW, CALL(brain_put_similarity), COPY("via_skill_trigger"), {0}};
+static const struct shape listed_shape[] = {
+    ROW, IS("pinned=delivery", "pinned"), IS("active=state", "active"), COPY("created_at"), CALL(put_forgotten_reason),
+    {0},
+};
+const struct shape openbrain2_search_shape[] = {
+    EACH("results", found_shape), COUNT("count=results"), COPY("degraded"), {0}};
 
 static enum status list_of(struct tool_run *run, const char *kind, const char *state, int64_t limit,
                            yyjson_mut_val **ret_result) {
-  yyjson_mut_val *args = brain_args(run);
+  yyjson_mut_val *args = new_args(run);
   json_put_int(run->doc, args, "limit", limit);
   json_put(run->doc, args, "state", str_from(state));
   if (kind && *kind)
@@ -96,7 +82,7 @@ static enum status list_of(struct tool_run *run, const char *kind, const char *s
 }
 
 static bool is_newer(yyjson_mut_val *x, yyjson_mut_val *y) {
-  int order = str_cmp(brain_str(x, "created_at"), brain_str(y, "created_at"));
+  int order = str_cmp(result_text(x, "created_at"), result_text(y, "created_at"));
   return order > 0 || (order == 0 && brain_int(x, "id", 0) > brain_int(y, "id", 0));
 }
 
@@ -108,9 +94,7 @@ enum status openbrain2_list_recent(struct tool_run *run) {
   size_t at[ARRAY_LEN(states)] = {0};
   for (size_t i = 0; i < ARRAY_LEN(states) && states[i]; i++) {
     yyjson_mut_val *result = NULL;
-    enum status s = list_of(run, kind, states[i], limit, &result);
-    if (s != STATUS_OK)
-      return s;
+    TRY(list_of(run, kind, states[i], limit, &result));
     from[i] = yyjson_mut_obj_get(result, "memories");
   }
   while ((int64_t)yyjson_mut_arr_size(list) < limit) {
@@ -119,12 +103,7 @@ enum status openbrain2_list_recent(struct tool_run *run) {
       break;
     bool first = x && (!y || is_newer(x, y));
     at[first ? 0 : 1]++;
-    yyjson_mut_val *m = first ? x : y, *v = put_row(run, list, m);
-    json_put_bool(run->doc, v, "pinned", brain_pinned(m));
-    json_put_bool(run->doc, v, "active", str_is(brain_str(m, "state"), "active"));
-    brain_copy(run, v, "created_at", m, "created_at");
-    if (str_is(brain_str(m, "state"), "forgotten"))
-      brain_copy(run, v, "forgotten_reason", m, "state_reason");
+    yyjson_mut_arr_append(list, shape_object(run, first ? x : y, listed_shape));
   }
   to = run->result = yyjson_mut_obj(run->doc);
   json_put_int(run->doc, to, "count", (int64_t)yyjson_mut_arr_size(list));
@@ -140,9 +119,7 @@ static enum status count_kinds(struct tool_run *run, yyjson_mut_val *to, int64_t
     int64_t total = 0, active = 0, forgotten = 0;
     for (const char *const *state = memory_states; *state; state++) {
       yyjson_mut_val *result = NULL;
-      enum status s = list_of(run, kind_names[k], *state, 1, &result);
-      if (s != STATUS_OK)
-        return s;
+      TRY(list_of(run, kind_names[k], *state, 1, &result));
       int64_t n = brain_int(result, "total", 0);
       total += n;
       active = str_is(str_from(*state), "active") ? n : active;
@@ -161,7 +138,7 @@ static enum status count_kinds(struct tool_run *run, yyjson_mut_val *to, int64_t
 }
 
 static enum status count_severities(struct tool_run *run, yyjson_mut_val *to) {
-  yyjson_mut_val *args = brain_args(run), *blockers = NULL, *rules = NULL;
+  yyjson_mut_val *args = new_args(run), *blockers = NULL, *rules = NULL;
   json_put_int(run->doc, args, "limit", 1);
   json_put(run->doc, args, "type", STR("guardrail"));
   brain_project(run, args, BRAIN_READS);
@@ -175,34 +152,24 @@ static enum status count_severities(struct tool_run *run, yyjson_mut_val *to) {
 
 static enum status count_tasks(struct tool_run *run, yyjson_mut_val *to) {
   yyjson_mut_val *v = json_put_obj(run->doc, to, "tasks_by_status");
-  enum status s = STATUS_OK;
-  for (const char *const *status = task_statuses; s == STATUS_OK && *status; status++) {
-    yyjson_mut_val *args = brain_args(run), *result = NULL;
+  for (const char *const *status = task_statuses; *status; status++) {
+    yyjson_mut_val *args = new_args(run), *result = NULL;
     json_put(run->doc, args, "status", str_from(*status));
-    json_put_int(run->doc, args, "limit", ALL_OF_THEM);
+    json_put_int(run->doc, args, "limit", TASKS_MAX);
     brain_project(run, args, BRAIN_READS);
-    s = tool_op(run, "task list", args, &result);
+    TRY(tool_op(run, "task list", args, &result));
     json_put_int(run->doc, v, *status, brain_int(result, "count", 0));
   }
-  return s;
+  return STATUS_OK;
 }
 
-static void put_stickiness(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *stats) {
-  yyjson_mut_val *v = json_put_obj(run->doc, to, "correction_stickiness"), *c;
-  yyjson_mut_val *list = json_put_arr(run->doc, v, "revised_lineages");
-  size_t i, n;
-  yyjson_mut_arr_foreach(yyjson_mut_obj_get(stats, "corrections"), i, n, c) {
-    yyjson_mut_val *one = yyjson_mut_arr_add_obj(run->doc, list);
-    brain_copy(run, one, "head_rule_id", c, "id");
-    brain_copy(run, one, "headline", c, "headline");
-    brain_copy(run, one, "revisions", c, "versions");
-  }
-  json_put_int(run->doc, v, "revised_lineage_count", (int64_t)yyjson_mut_arr_size(list));
-}
+static const struct shape lineage_shape[] = {COPY("head_rule_id=id headline revisions=versions"), {0}};
+static const struct shape corrections_shape[] = {
+    EACH("revised_lineages=corrections", lineage_shape), COUNT("revised_lineage_count=corrections"), {0}};
 
 enum status openbrain2_stats(struct tool_run *run) {
   yyjson_mut_val *to = yyjson_mut_obj(run->doc), *items = NULL, *sessions = NULL, *stats = NULL;
-  yyjson_mut_val *args = brain_args(run);
+  yyjson_mut_val *args = new_args(run);
   struct str project = json_str(run->args, "project");
   int64_t archived = 0, active = 0;
   brain_project(run, args, BRAIN_READS);
@@ -212,28 +179,23 @@ enum status openbrain2_stats(struct tool_run *run) {
   TRY(count_tasks(run, to));
   TRY(tool_op(run, "action list", args, &items));
   TRY(tool_op(run, "session list", args, &sessions));
-  TRY(tool_op(run, "stats", brain_args(run), &stats));
+  TRY(tool_op(run, "stats", new_args(run), &stats));
   json_put_int(run->doc, to, "incidents_archived", archived);
   json_put_int(run->doc, to, "incidents_active", active);
   json_put_int(run->doc, to, "pending_action_items", brain_int(items, "pending", 0));
   json_put_int(run->doc, to, "active_sessions", brain_int(sessions, "count", 0));
-  put_stickiness(run, to, stats);
+  yyjson_mut_obj_add_val(run->doc, to, "correction_stickiness", shape_object(run, stats, corrections_shape));
   run->result = to;
   return STATUS_OK;
 }
 
 /* ---- skills ---- */
 
-enum status openbrain2_finish_skill(struct tool_run *run, yyjson_mut_val *result) {
-  yyjson_mut_val *to = brain_success(run);
-  brain_copy(run, to, "kind", result, "kind");
-  brain_copy(run, to, "memory_id", result, "id");
-  brain_copy(run, to, "headline", result, "headline");
-  brain_copy(run, to, "body", result, "body");
-  brain_copy(run, to, "project", result, "project");
-  openbrain2_put_severity(run, to, result);
-  brain_put_skill(run, to, result);
-  brain_copy(run, to, "via_skill_trigger", result, "skill_name");
-  brain_copy(run, to, "created_at", result, "created_at");
-  return STATUS_OK;
-}
+const struct shape openbrain2_skill_shape[] = {
+    SUCCESS,
+    COPY("kind memory_id=id headline body project"),
+    UPPER("severity"),
+    CALL(brain_put_skill),
+    COPY("via_skill_trigger=skill_name created_at"),
+    {0},
+};

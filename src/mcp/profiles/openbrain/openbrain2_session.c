@@ -1,4 +1,4 @@
-/* openbrain2_session.c: the tools of brain_v2 around a session: boot, handoffs, action items, checkpoint. */
+/* openbrain2_session.c: tools of brain_v2 for sessions: boot, handoffs, action items. */
 #include "core/boot/budget.h"
 #include "core/memory/types.h"
 #include "mcp/profiles/openbrain/openbrain2.h"
@@ -9,7 +9,7 @@ enum { HANDOFF_CHARS = 2000, TRUNCATED_NAMED = 50, TOKEN_CAP = 2000 };
 
 struct boot {
   struct tool_run *run;
-  yyjson_mut_val *booted; /* what our boot said */
+  yyjson_mut_val *booted; /* result of the operation */
   yyjson_mut_val *to;
   struct str project, task;
 };
@@ -18,7 +18,7 @@ static yyjson_mut_val *items_of(struct boot *b, const char *name) {
   yyjson_mut_val *s;
   size_t i, n;
   yyjson_mut_arr_foreach(yyjson_mut_obj_get(b->booted, "sections"), i, n, s) {
-    if (str_is(brain_str(s, "name"), name))
+    if (str_is(result_text(s, "name"), name))
       return yyjson_mut_obj_get(s, "items");
   }
   return NULL;
@@ -36,7 +36,7 @@ static bool has_item(yyjson_mut_val *items, int64_t id) {
 
 static enum status register_session(struct boot *b) {
   struct tool_run *run = b->run;
-  yyjson_mut_val *args = brain_args(run);
+  yyjson_mut_val *args = new_args(run);
   brain_project(run, args, BRAIN_WRITES);
   brain_boot_args(run, args);
   json_put_bool(run->doc, args, "register", true);
@@ -47,10 +47,10 @@ static enum status register_session(struct boot *b) {
   return STATUS_OK;
 }
 
-/* How near the patterns are to the task. */
+/* Search results for the task, for the similarities of the patterns. */
 static enum status similarities(struct boot *b, yyjson_mut_val **ret_results) {
   struct tool_run *run = b->run;
-  yyjson_mut_val *args = brain_args(run), *result = NULL;
+  yyjson_mut_val *args = new_args(run), *result = NULL;
   if (str_empty(b->task) || !yyjson_mut_arr_size(items_of(b, "patterns")))
     return STATUS_OK;
   brain_project(run, args, BRAIN_WRITES);
@@ -80,31 +80,24 @@ static enum status put_rules(struct boot *b, const char *section, yyjson_mut_val
   bool patterns = str_is(str_from(section), "patterns");
   size_t i, n;
   yyjson_mut_arr_foreach(items_of(b, section), i, n, item) {
+    static const struct shape rule_shape[] = {COPY("kind memory_id=id headline project"), {0}};
     yyjson_mut_val *m = NULL, *v = yyjson_mut_arr_add_obj(run->doc, list);
-    enum status s = brain_look(run, brain_int(item, "id", 0), &m);
-    if (s != STATUS_OK)
-      return s;
-    brain_copy(run, v, "kind", m, "kind");
-    brain_copy(run, v, "memory_id", m, "id");
-    brain_copy(run, v, "headline", m, "headline");
-    brain_copy(run, v, "project", m, "project");
+    TRY(brain_look(run, brain_int(item, "id", 0), &m));
+    shape_add(run, v, m, rule_shape);
     if (patterns)
       json_put_num(run->doc, v, "similarity", similarity_of(near, brain_int(item, "id", 0)));
   }
   return STATUS_OK;
 }
 
+static void put_section(struct boot *b, yyjson_mut_val *to, const char *name, yyjson_mut_val *items,
+                        const struct shape *rows) {
+  yyjson_mut_obj_add_val(b->run->doc, to, name, shape_list(b->run, items, rows));
+}
+
 static void put_tasks(struct boot *b) {
-  struct tool_run *run = b->run;
-  yyjson_mut_val *list = json_put_arr(run->doc, b->to, "active_tasks"), *item;
-  size_t i, n;
-  yyjson_mut_arr_foreach(items_of(b, "tasks"), i, n, item) {
-    yyjson_mut_val *v = yyjson_mut_arr_add_obj(run->doc, list);
-    brain_copy(run, v, "id", item, "id");
-    brain_copy(run, v, "content", item, "headline");
-    brain_copy(run, v, "priority", item, "priority");
-    brain_copy(run, v, "status", item, "status");
-  }
+  static const struct shape rows[] = {COPY("id content=headline priority status"), {0}};
+  put_section(b, b->to, "active_tasks", items_of(b, "tasks"), rows);
 }
 
 static void put_context(struct boot *b) {
@@ -121,24 +114,16 @@ static enum status put_items(struct boot *b) {
   yyjson_mut_val *list = json_put_arr(run->doc, b->to, "pending_action_items"), *item;
   size_t i, n;
   yyjson_mut_arr_foreach(yyjson_mut_obj_get(b->booted, "action_items"), i, n, item) {
+    static const struct shape id_shape[] = {COPY("id"), {0}}, kind_shape[] = {NULLABLE("source_kind=kind"), {0}};
+    static const struct shape rest_shape[] = {NULLABLE("source_id=memory"), COPY("text project kind created_at"), {0}};
     yyjson_mut_val *v = yyjson_mut_arr_add_obj(run->doc, list), *m = NULL;
     int64_t id = brain_int(item, "memory", 0);
     enum status s = id ? brain_look(run, id, &m) : STATUS_OK;
     if (s != STATUS_OK && s != STATUS_NOT_FOUND)
       return s;
-    brain_copy(run, v, "id", item, "id");
-    if (m)
-      brain_copy(run, v, "source_kind", m, "kind");
-    else
-      brain_null(run, v, "source_kind");
-    if (id)
-      brain_copy(run, v, "source_id", item, "memory");
-    else
-      brain_null(run, v, "source_id");
-    brain_copy(run, v, "text", item, "text");
-    brain_copy(run, v, "project", item, "project");
-    brain_copy(run, v, "kind", item, "kind");
-    brain_copy(run, v, "created_at", item, "created_at");
+    shape_add(run, v, item, id_shape);
+    shape_add(run, v, m, kind_shape);
+    shape_add(run, v, item, rest_shape);
   }
   json_put_bool(run->doc, b->to, "writes_blocked", brain_bool(b->booted, "writes_blocked"));
   return STATUS_OK;
@@ -149,13 +134,11 @@ static void put_handoff(struct boot *b) {
   struct str given = str_trim(json_str(run->args, "handoff"));
   yyjson_mut_val *last = yyjson_mut_obj_get(b->booted, "handoff");
   if (!str_empty(given)) {
-    json_put(run->doc, b->to, "handoff", brain_preview(given, HANDOFF_CHARS));
+    json_put(run->doc, b->to, "handoff", text_preview(given, HANDOFF_CHARS));
   } else if (yyjson_mut_is_obj(last)) {
-    brain_copy(run, b->to, "handoff", last, "text");
-    yyjson_mut_val *v = json_put_obj(run->doc, b->to, "handoff_source");
-    brain_copy(run, v, "handoff_id", last, "id");
-    brain_copy(run, v, "source", last, "source");
-    brain_copy(run, v, "created_at", last, "created_at");
+    static const struct shape source[] = {COPY("handoff_id=id source created_at"), {0}};
+    static const struct shape rows[] = {COPY("handoff=text"), OBJECT("handoff_source", source), {0}};
+    shape_add(run, b->to, last, rows);
     return;
   } else {
     json_put(run->doc, b->to, "handoff", STR(""));
@@ -163,11 +146,11 @@ static void put_handoff(struct boot *b) {
   brain_null(run, b->to, "handoff_source");
 }
 
-/* Names what did not fit, so that it can be recalled. */
+/* Lists the ids of items that did not fit, so that they can be recalled. */
 static enum status name_dropped(struct boot *b, yyjson_mut_val *names, const char *section) {
   struct tool_run *run = b->run;
   bool tasks = str_is(str_from(section), "tasks"), blockers = str_is(str_from(section), "blockers");
-  yyjson_mut_val *args = brain_args(run), *result = NULL, *m;
+  yyjson_mut_val *args = new_args(run), *result = NULL, *m;
   brain_project(run, args, BRAIN_WRITES);
   json_put_int(run->doc, args, "limit", 1000);
   if (!tasks)
@@ -176,7 +159,7 @@ static enum status name_dropped(struct boot *b, yyjson_mut_val *names, const cha
   size_t i, n;
   yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, tasks ? "tasks" : "memories"), i, n, m) {
     int64_t id = brain_int(m, "id", 0);
-    bool here = tasks || str_is(brain_str(m, "severity"), blockers ? "blocker" : "pattern");
+    bool here = tasks || str_is(result_text(m, "severity"), blockers ? "blocker" : "pattern");
     if (!here || has_item(items_of(b, section), id) || yyjson_mut_arr_size(names) >= TRUNCATED_NAMED)
       continue;
     json_add_str(run->doc, names,
@@ -189,52 +172,44 @@ static enum status name_dropped(struct boot *b, yyjson_mut_val *names, const cha
 static enum status put_truncated(struct boot *b) {
   struct tool_run *run = b->run;
   yyjson_mut_val *names = json_put_arr(run->doc, b->to, "truncated"), *d;
-  enum status s = STATUS_OK;
   size_t i, n;
   yyjson_mut_arr_foreach(yyjson_mut_obj_get(b->booted, "dropped"), i, n, d) {
-    struct str section = brain_str(d, "section");
+    struct str section = result_text(d, "section");
     static const char *const known[] = {"tasks", "patterns", "blockers"};
-    for (size_t k = 0; k < ARRAY_LEN(known) && s == STATUS_OK; k++)
+    for (size_t k = 0; k < ARRAY_LEN(known); k++)
       if (str_is(section, known[k]))
-        s = name_dropped(b, names, known[k]);
+        TRY(name_dropped(b, names, known[k]));
   }
-  return s;
+  return STATUS_OK;
 }
 
-/* Sections that the other system does not have, when memories of those types are there. */
+/* Sections that brain_v2 does not have, if they are not empty. */
 static void put_others(struct boot *b) {
   static const char *const names[] = {"identity", "lessons", "pinned", "decisions", "context"};
-  struct tool_run *run = b->run;
-  yyjson_mut_val *others = NULL, *item;
+  static const struct shape rows[] = {COPY("memory_id=id headline"), {0}};
+  yyjson_mut_val *others = NULL;
   for (size_t k = 0; k < ARRAY_LEN(names); k++) {
     yyjson_mut_val *items = items_of(b, names[k]);
-    size_t i, n;
     if (!yyjson_mut_arr_size(items))
       continue;
-    others = others ? others : json_put_obj(run->doc, b->to, "also");
-    yyjson_mut_val *list = json_put_arr(run->doc, others, names[k]);
-    yyjson_mut_arr_foreach(items, i, n, item) {
-      yyjson_mut_val *v = yyjson_mut_arr_add_obj(run->doc, list);
-      brain_copy(run, v, "memory_id", item, "id");
-      brain_copy(run, v, "headline", item, "headline");
-    }
+    others = others ? others : json_put_obj(b->run->doc, b->to, "also");
+    put_section(b, others, names[k], items, rows);
   }
 }
 
 static enum status put_registry(struct boot *b) {
   struct tool_run *run = b->run;
-  yyjson_mut_val *args = brain_args(run), *result = NULL;
+  yyjson_mut_val *args = new_args(run), *result = NULL;
   brain_project(run, args, BRAIN_WRITES);
   json_put_bool(run->doc, args, "exclude_self", true);
-  enum status s = tool_op(run, "session list", args, &result);
-  brain_put_sessions(run, b->to, "other_active_sessions", result, "sessions");
-  if (yyjson_mut_is_num(yyjson_mut_obj_get(result, "staleness_s")))
-    brain_copy(run, b->to, "registry_staleness_seconds", result, "staleness_s");
-  else
-    brain_null(run, b->to, "registry_staleness_seconds");
-  json_put_bool(run->doc, b->to, "registry_trustworthy", brain_bool(result, "trustworthy"));
+  static const struct shape rows[] = {EACH("other_active_sessions=sessions", brain_session_shape),
+                                      NULLABLE("registry_staleness_seconds=staleness_s"),
+                                      BOOLEAN("registry_trustworthy=trustworthy"),
+                                      {0}};
+  TRY(tool_op(run, "session list", args, &result));
+  shape_add(run, b->to, result, rows);
   brain_copy_list(run, b->to, "self_healed_ended_ids", b->booted, "ended");
-  return s;
+  return STATUS_OK;
 }
 
 static void put_caps(struct boot *b) {
@@ -249,23 +224,17 @@ static void put_caps(struct boot *b) {
 
 static enum status put_parts(struct boot *b) {
   yyjson_mut_val *near = NULL;
-  enum status s = similarities(b, &near);
-  if (s == STATUS_OK)
-    s = put_rules(b, "blockers", NULL);
-  if (s == STATUS_OK)
-    s = put_rules(b, "patterns", near);
+  TRY(similarities(b, &near));
+  TRY(put_rules(b, "blockers", NULL));
+  TRY(put_rules(b, "patterns", near));
   put_tasks(b);
   put_context(b);
-  if (s == STATUS_OK)
-    s = put_items(b);
-  brain_copy(b->run, b->to, "session_id", b->booted, "session_id");
+  TRY(put_items(b));
+  result_copy(b->run, b->to, "session_id", b->booted, "session_id");
   put_handoff(b);
-  brain_copy(b->run, b->to, "token_estimate", b->booted, "tokens");
-  if (s == STATUS_OK)
-    s = put_truncated(b);
-  if (s == STATUS_OK)
-    s = put_registry(b);
-  return s;
+  result_copy(b->run, b->to, "token_estimate", b->booted, "tokens");
+  TRY(put_truncated(b));
+  return put_registry(b);
 }
 
 enum status openbrain2_boot(struct tool_run *run) {
@@ -275,26 +244,26 @@ enum status openbrain2_boot(struct tool_run *run) {
                    .task = str_trim(json_str(run->args, "task"))};
   TRY(brain_source(run, false));
   TRY(register_session(&b));
-  if (brain_str(b.booted, "session").p)
-    run->caller.session = brain_str(b.booted, "session");
+  if (result_text(b.booted, "session").p)
+    run->caller.session = result_text(b.booted, "session");
   json_put_bool(run->doc, b.to, "success", true);
-  brain_copy(run, b.to, "worker_session_id", b.booted, "session");
+  result_copy(run, b.to, "worker_session_id", b.booted, "session");
   TRY(put_parts(&b));
   put_caps(&b);
   put_others(&b);
-  brain_copy(run, b.to, "degraded", b.booted, "degraded");
+  result_copy(run, b.to, "degraded", b.booted, "degraded");
   run->result = b.to;
   return STATUS_OK;
 }
 
 /* ---- handoffs ---- */
 
-/* A note that is too long is cut, as there. */
+/* A note that is too long is truncated, as in that system. */
 enum status openbrain2_prepare_end(struct tool_run *run, yyjson_mut_val *args) {
   struct str note = str_trim(json_str(run->args, "handoff"));
   yyjson_mut_obj_remove_key(args, "handoff");
   if (!str_empty(note))
-    json_put(run->doc, args, "handoff", brain_preview(note, HANDOFF_CHARS));
+    json_put(run->doc, args, "handoff", text_preview(note, HANDOFF_CHARS));
   return brain_prepare_session(run, args);
 }
 
@@ -308,20 +277,20 @@ enum status openbrain2_prepare_handoff(struct tool_run *run, yyjson_mut_val *arg
     error_set(run->err, STATUS_USAGE, "handoff content is empty");
     return error_fix(run->err, "say what is done and what is left");
   }
-  json_put(run->doc, args, "text", brain_preview(text, HANDOFF_CHARS));
+  json_put(run->doc, args, "text", text_preview(text, HANDOFF_CHARS));
   return s;
 }
 
 enum status openbrain2_finish_handoff(struct tool_run *run, yyjson_mut_val *result) {
-  yyjson_mut_val *to = brain_success(run), *sessions = NULL, *s, *args = brain_args(run);
-  brain_copy(run, to, "handoff_id", result, "id");
-  /* The note names the session by its handle; the number is in the list. */
+  yyjson_mut_val *to = brain_success(run), *sessions = NULL, *s, *args = new_args(run);
+  result_copy(run, to, "handoff_id", result, "id");
+  /* The result has the session's handle; the list maps it to the number. */
   json_put_bool(run->doc, args, "all_projects", true);
   enum status status = tool_op(run, "session list", args, &sessions);
   size_t i, n;
   yyjson_mut_arr_foreach(yyjson_mut_obj_get(sessions, "sessions"), i, n, s) {
-    if (str_eq(brain_str(s, "session"), brain_str(result, "session")))
-      brain_copy(run, to, "session_id", s, "session_id");
+    if (str_eq(result_text(s, "session"), result_text(result, "session")))
+      result_copy(run, to, "session_id", s, "session_id");
   }
   if (!yyjson_mut_obj_get(to, "session_id"))
     brain_null(run, to, "session_id");
@@ -338,20 +307,6 @@ enum status openbrain2_prepare_item(struct tool_run *run, yyjson_mut_val *args) 
   return s;
 }
 
-enum status openbrain2_finish_item(struct tool_run *run, yyjson_mut_val *result) {
-  static const char *const same[] = {"id", "text", "kind", "project"};
-  yyjson_mut_val *to = brain_success(run);
-  for (size_t i = 0; i < ARRAY_LEN(same); i++)
-    brain_copy(run, to, same[i], result, same[i]);
-  return STATUS_OK;
-}
-
-enum status openbrain2_finish_ack(struct tool_run *run, yyjson_mut_val *result) {
-  static const char *const same[] = {"id", "status", "text"};
-  yyjson_mut_val *to = brain_success(run);
-  for (size_t i = 0; i < ARRAY_LEN(same); i++)
-    brain_copy(run, to, same[i], result, same[i]);
-  json_put_bool(run->doc, to, "already_acked", brain_int(result, "removed", 0) == 0);
-  brain_copy(run, to, "remaining", result, "remaining");
-  return STATUS_OK;
-}
+const struct shape openbrain2_item_shape[] = {SUCCESS, COPY("id text kind project"), {0}};
+const struct shape openbrain2_ack_shape[] = {
+    SUCCESS, COPY("id status text"), NOT("already_acked=removed"), COPY("remaining"), {0}};

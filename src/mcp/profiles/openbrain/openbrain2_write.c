@@ -1,4 +1,4 @@
-/* openbrain2_write.c: the tools of brain_v2 that store memories, and what its write gate says. */
+/* openbrain2_write.c: tools of brain_v2 that store memories, and its write gate. */
 #include "core/gate/similarity.h"
 #include "core/memory/headline.h"
 #include "core/memory/types.h"
@@ -6,47 +6,29 @@
 
 enum { BODY_CAP = 400 };
 
-/* ---- memories as that system shows them ---- */
-
-void openbrain2_put_severity(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *memory) {
-  struct str severity = brain_str(memory, "severity");
-  if (severity.p)
-    json_put(run->doc, to, "severity", brain_upper(run, severity));
-  else
-    brain_null(run, to, "severity");
-}
+/* ---- memories ---- */
 
 static void put_link(struct tool_run *run, yyjson_mut_val *to, const char *name, yyjson_mut_val *memory,
                      const char *direction) {
   yyjson_mut_val *l;
   size_t i, n;
   yyjson_mut_arr_foreach(yyjson_mut_obj_get(memory, "links"), i, n, l) {
-    if (str_is(brain_str(l, "rel"), "supersedes") && str_is(brain_str(l, "direction"), direction)) {
-      brain_copy(run, to, name, l, "id");
+    if (str_is(result_text(l, "rel"), "supersedes") && str_is(result_text(l, "direction"), direction)) {
+      result_copy(run, to, name, l, "id");
       return;
     }
   }
   brain_null(run, to, name);
 }
 
-void openbrain2_put_memory(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *memory, struct str body) {
-  brain_copy(run, to, "kind", memory, "kind");
-  brain_copy(run, to, "id", memory, "id");
-  brain_copy(run, to, "memory_id", memory, "id");
-  brain_copy(run, to, "headline", memory, "headline");
-  json_put(run->doc, to, "body", body);
-  brain_copy(run, to, "project", memory, "project");
-  brain_copy(run, to, "untrusted", memory, "untrusted");
-  openbrain2_put_severity(run, to, memory);
+void openbrain2_put_links(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *memory) {
+  static const struct shape created[] = {COPY("created_at"), {0}}, now[] = {NOW("created_at"), {0}};
   if (yyjson_mut_obj_get(memory, "supersedes"))
-    brain_copy(run, to, "supersedes", memory, "supersedes");
+    result_copy(run, to, "supersedes", memory, "supersedes");
   else
     put_link(run, to, "supersedes", memory, "out");
   put_link(run, to, "superseded_by", memory, "in");
-  if (brain_str(memory, "created_at").p)
-    brain_copy(run, to, "created_at", memory, "created_at");
-  else
-    json_put(run->doc, to, "created_at", brain_time(run, brain_now(run)));
+  shape_add(run, to, memory, result_text(memory, "created_at").p ? created : now);
 }
 
 enum status openbrain2_check(struct tool_run *run, struct str kind, int64_t id, yyjson_mut_val **ret_memory) {
@@ -57,7 +39,7 @@ enum status openbrain2_check(struct tool_run *run, struct str kind, int64_t id, 
     return error_fix(run->err, "one of: rule, fact, incident, task");
   }
   TRY(brain_look(run, id, &m));
-  struct str is = brain_str(m, "kind");
+  struct str is = result_text(m, "kind");
   if (!str_ieq(is, kind)) {
     bool source = yyjson_obj_get(run->args, "source_kind") != NULL;
     error_set(run->err, STATUS_NOT_FOUND, "not found: %.*s id=%lld; that memory is of kind %.*s", STR_ARG(kind),
@@ -71,16 +53,16 @@ enum status openbrain2_check(struct tool_run *run, struct str kind, int64_t id, 
 
 /* ---- the gate ---- */
 
-static size_t words_of(struct str text) {
+static size_t count_words(struct str text) {
   size_t n = 0;
   for (size_t i = 0; i < text.n; i++)
     n += !ascii_space(text.p[i]) && (i == 0 || ascii_space(text.p[i - 1]));
   return n;
 }
 
-/* What that gate refuses and ours would help with. */
+/* Limits of that system's gate which Cairn's does not have. */
 static enum status check_texts(struct tool_run *run, struct str headline, struct str body) {
-  size_t in_headline = words_of(headline), in_body = words_of(body);
+  size_t in_headline = count_words(headline), in_body = count_words(body);
   if (!in_headline || in_headline > HEADLINE_WORDS) {
     if (in_headline)
       error_set(run->err, STATUS_REFUSED, "the headline has %zu words, at most %d are allowed", in_headline,
@@ -97,13 +79,13 @@ static enum status check_texts(struct tool_run *run, struct str headline, struct
       error_set(run->err, STATUS_REFUSED, "the body has %zu words, at most %d are allowed", in_body, BODY_CAP);
     error_step(run->err, "atomic");
     return error_fix(run->err,
-                     in_body ? "store each idea for itself, or use capture_context_v2" : "say what it is about");
+                     in_body ? "store each idea separately, or use capture_context_v2" : "say what it is about");
   }
   return STATUS_OK;
 }
 
 static void lower_severity(struct tool_run *run, yyjson_mut_val *args) {
-  struct str severity = brain_str(args, "severity");
+  struct str severity = result_text(args, "severity");
   yyjson_mut_obj_remove_key(args, "severity");
   if (!str_empty(severity))
     json_put(run->doc, args, "severity", arena_lower(run->arena, severity));
@@ -152,7 +134,7 @@ void openbrain2_error(struct tool_run *run, const struct error *err) {
   struct error e = *err;
   yyjson_mut_val *existing = NULL;
   if (e.code == STATUS_DUPLICATE && e.about && brain_look(run, e.about, &existing) == STATUS_OK) {
-    put_duplicate(run, brain_str(existing, "kind"), e.about, e.similarity, brain_str(existing, "headline"));
+    put_duplicate(run, result_text(existing, "kind"), e.about, e.similarity, result_text(existing, "headline"));
     run->is_error = false;
     return;
   }
@@ -168,7 +150,7 @@ static void put_neighbours(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_
   yyjson_mut_val *w;
   size_t i, n;
   yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, "warnings"), i, n, w) {
-    if (!str_is(brain_str(w, "code"), "contradiction"))
+    if (!str_is(result_text(w, "code"), "contradiction"))
       continue;
     yyjson_mut_val *extra = json_put_obj(run->doc, to, "extra");
     brain_copy_list(run, extra, "similar_existing", w, "memories");
@@ -180,15 +162,13 @@ static void put_neighbours(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_
 }
 
 enum status openbrain2_finish_remember(struct tool_run *run, yyjson_mut_val *result) {
-  if (str_is(brain_str(result, "action"), "skipped")) {
-    put_duplicate(run, brain_str(result, "kind"), brain_int(result, "id", 0), brain_num(result, "similarity", 1),
-                  brain_str(result, "headline"));
+  if (str_is(result_text(result, "action"), "skipped")) {
+    put_duplicate(run, result_text(result, "kind"), brain_int(result, "id", 0), brain_num(result, "similarity", 1),
+                  result_text(result, "headline"));
     return STATUS_OK;
   }
-  yyjson_mut_val *to = brain_success(run);
-  struct str body = json_str(run->args, "body"), content = json_str(run->args, "content");
-  openbrain2_put_memory(run, to, result, body.p ? body : content);
-  put_neighbours(run, to, result);
+  static const struct shape stored[] = {SUCCESS, MEMORY(ARGUMENT("body=body|content")), CALL(put_neighbours), {0}};
+  run->result = shape_object(run, result, stored);
   return STATUS_OK;
 }
 
@@ -198,22 +178,22 @@ enum status openbrain2_finish_capture(struct tool_run *run, yyjson_mut_val *resu
   size_t i, n;
   yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, "memories"), i, n, m) {
     yyjson_mut_val *v = yyjson_mut_arr_add_obj(run->doc, list), *why = yyjson_mut_obj_get(m, "error");
-    struct str code = brain_str(why, "code"), action = brain_str(m, "action");
+    struct str code = result_text(why, "code"), action = result_text(m, "action");
     bool known = str_is(code, "duplicate") || str_is(action, "skipped");
-    brain_copy(run, v, "kind", m, "kind");
+    result_copy(run, v, "kind", m, "kind");
     if (why)
-      brain_copy(run, v, "id", why, "memory");
+      result_copy(run, v, "id", why, "memory");
     else
-      brain_copy(run, v, "id", m, "id");
-    brain_copy(run, v, "headline", m, "headline");
+      result_copy(run, v, "id", m, "id");
+    result_copy(run, v, "headline", m, "headline");
     json_put(run->doc, v, "action",
              known                                               ? STR("duplicate")
              : str_is(code, "refused") || str_is(code, "secret") ? STR("rejected")
              : why                                               ? STR("error")
                                                                  : STR("stored"));
-    brain_copy(run, v, "similarity", known && why ? why : m, "similarity");
+    result_copy(run, v, "similarity", known && why ? why : m, "similarity");
     if (why && !known)
-      brain_copy(run, v, "reason", why, "message");
+      result_copy(run, v, "reason", why, "message");
     if (known)
       json_put(run->doc, v, "hint",
                arena_printf(run->arena, "supersede_rule_v2(old_id=%lld, new_headline=..., new_body=..., reason=...)",
@@ -237,15 +217,5 @@ enum status openbrain2_prepare_supersede(struct tool_run *run, yyjson_mut_val *a
   return s;
 }
 
-enum status openbrain2_finish_supersede(struct tool_run *run, yyjson_mut_val *result) {
-  yyjson_mut_val *to = brain_success(run);
-  openbrain2_put_memory(run, to, result, json_str(run->args, "new_body"));
-  return STATUS_OK;
-}
-
-enum status openbrain2_finish_status(struct tool_run *run, yyjson_mut_val *result) {
-  yyjson_mut_val *to = brain_success(run);
-  brain_copy(run, to, "task_id", result, "id");
-  brain_copy(run, to, "status", result, "status");
-  return STATUS_OK;
-}
+const struct shape openbrain2_supersede_shape[] = {SUCCESS, MEMORY(ARGUMENT("body=new_body")), {0}};
+const struct shape openbrain2_status_shape[] = {SUCCESS, COPY("task_id=id status"), {0}};

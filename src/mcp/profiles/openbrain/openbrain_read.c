@@ -1,4 +1,4 @@
-/* openbrain_read.c: the tools of Open Brain v1 that find and show memories. */
+/* openbrain_read.c: tools of Open Brain v1 that find and show memories. */
 #include "mcp/profiles/openbrain/openbrain.h"
 
 enum { SEARCH_MAX = 50, SEARCH_PREVIEW = 200, LIST_MAX = 100, LIST_PREVIEW = 150, REPEATS_SHOWN = 5 };
@@ -6,36 +6,30 @@ enum { SEARCH_MAX = 50, SEARCH_PREVIEW = 200, LIST_MAX = 100, LIST_PREVIEW = 150
 /* ---- entries ---- */
 
 struct str openbrain_type(yyjson_mut_val *memory) {
-  struct str type = brain_str(memory, "type");
-  if (str_is(type, "rule") && str_is(brain_str(memory, "severity"), "blocker"))
+  struct str type = result_text(memory, "type");
+  if (str_is(type, "rule") && str_is(result_text(memory, "severity"), "blocker"))
     return STR("guardrail");
   return str_is(type, "lesson") ? STR("insight") : type;
 }
 
-yyjson_mut_val *openbrain_put_entry(struct tool_run *run, yyjson_mut_val *list, yyjson_mut_val *memory,
-                                    size_t characters) {
-  yyjson_mut_val *v = yyjson_mut_arr_add_obj(run->doc, list);
-  struct str text = brain_str(memory, "body");
-  brain_copy(run, v, "id", memory, "id");
-  json_put(run->doc, v, "preview", brain_preview(text.p ? text : brain_str(memory, "headline"), characters));
-  json_put(run->doc, v, "type", openbrain_type(memory));
-  brain_copy_list(run, v, "people", memory, "people");
-  brain_copy_list(run, v, "topics", memory, "topics");
-  brain_copy_list(run, v, "action_items", memory, "action_items");
-  brain_copy(run, v, "created_at", memory, "created_at");
-  brain_copy(run, v, "project", memory, "project");
-  json_put_bool(run->doc, v, "pinned", brain_pinned(memory));
-  struct str note = brain_annotation(run, memory);
-  if (!str_empty(note))
-    json_put(run->doc, v, "annotation", note);
-  json_put_int(run->doc, v, "score", brain_int(memory, "upvotes", 0) - brain_int(memory, "downvotes", 0));
-  brain_copy(run, v, "untrusted", memory, "untrusted");
-  if (str_is(brain_str(memory, "state"), "superseded")) {
-    json_put_bool(run->doc, v, "superseded", true);
-    brain_copy(run, v, "superseded_by_id", memory, "superseded_by");
-  }
-  return v;
+void openbrain_put_type(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *memory) {
+  json_put(run->doc, to, "type", openbrain_type(memory));
 }
+
+static void put_superseded(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *memory) {
+  static const struct shape rows[] = {FIXED("\"superseded\":true"), COPY("superseded_by_id=superseded_by"), {0}};
+  if (str_is(result_text(memory, "state"), "superseded"))
+    shape_add(run, to, memory, rows);
+}
+
+#define ENTRY(characters)                                                                                              \
+  COPY("id"), PREVIEW("preview=body|headline", characters), CALL(openbrain_put_type),                                  \
+      LIST_OR_EMPTY("people topics action_items"), COPY("created_at project"), IS("pinned=delivery", "pinned"),        \
+      CALL(brain_put_annotation), CALL(brain_put_score), COPY("untrusted"), CALL(put_superseded)
+static const struct shape listed_shape[] = {ENTRY(LIST_PREVIEW), {0}};
+static const struct shape pinned_shape[] = {ENTRY(SEARCH_PREVIEW), FIXED("\"similarity\":1.0"), {0}};
+static const struct shape found_shape[] = {
+    ENTRY(SEARCH_PREVIEW), CALL(brain_put_similarity), COPY("via_skill_trigger"), {0}};
 
 /* ---- search ---- */
 
@@ -61,7 +55,7 @@ enum status openbrain_prepare_search(struct tool_run *run, yyjson_mut_val *args)
 /* The pinned memories of the project come first, and do not count against the limit. */
 static enum status put_pinned(struct tool_run *run, yyjson_mut_val *list, yyjson_mut_val *ids) {
   struct str project = json_str(run->args, "project");
-  yyjson_mut_val *args = brain_args(run), *result = NULL, *m;
+  yyjson_mut_val *args = new_args(run), *result = NULL, *m;
   if (str_empty(project))
     return STATUS_OK;
   json_put(run->doc, args, "project", project);
@@ -71,10 +65,9 @@ static enum status put_pinned(struct tool_run *run, yyjson_mut_val *list, yyjson
   enum status s = tool_op(run, "list", args, &result);
   size_t i, n;
   yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, "memories"), i, n, m) {
-    if (!str_eq(brain_str(m, "project"), project))
+    if (!str_eq(result_text(m, "project"), project))
       continue;
-    yyjson_mut_val *v = openbrain_put_entry(run, list, m, SEARCH_PREVIEW);
-    json_put_num(run->doc, v, "similarity", 1.0);
+    yyjson_mut_arr_append(list, shape_object(run, m, pinned_shape));
     yyjson_mut_arr_add_sint(run->doc, ids, brain_int(m, "id", 0));
   }
   return s;
@@ -96,65 +89,59 @@ enum status openbrain_finish_search(struct tool_run *run, yyjson_mut_val *result
   TRY(put_pinned(run, list, ids));
   size_t i, n;
   yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, "results"), i, n, m) {
-    if (has_id(ids, brain_int(m, "id", 0)))
-      continue;
-    yyjson_mut_val *v = openbrain_put_entry(run, list, m, SEARCH_PREVIEW), *parts = yyjson_mut_obj_get(m, "parts");
-    double by_meaning = brain_num(parts, "similarity", 0), by_all = brain_num(m, "score", 0);
-    json_put_num(run->doc, v, "similarity", json_round(by_meaning > 0 ? by_meaning : by_all, 4));
-    brain_copy(run, v, "via_skill_trigger", m, "via_skill_trigger");
+    if (!has_id(ids, brain_int(m, "id", 0)))
+      yyjson_mut_arr_append(list, shape_object(run, m, found_shape));
   }
   json_put_int(run->doc, to, "count", (int64_t)yyjson_mut_arr_size(list));
-  brain_copy(run, to, "degraded", result, "degraded");
+  result_copy(run, to, "degraded", result, "degraded");
   return STATUS_OK;
 }
 
 /* ---- recall ---- */
 
-/* Which memory took its place. */
+/* The id of the memory that superseded it. */
 static int64_t successor(yyjson_mut_val *memory) {
   yyjson_mut_val *l;
   size_t i, n;
   yyjson_mut_arr_foreach(yyjson_mut_obj_get(memory, "links"), i, n, l) {
-    if (str_is(brain_str(l, "rel"), "supersedes") && str_is(brain_str(l, "direction"), "in"))
+    if (str_is(result_text(l, "rel"), "supersedes") && str_is(result_text(l, "direction"), "in"))
       return brain_int(l, "id", 0);
   }
   return 0;
 }
 
-static void put_banner(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *result) {
-  brain_copy(run, to, "banner", result, "banner");
-  if (!str_is(brain_str(result, "state"), "superseded"))
+static void put_successor(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *memory) {
+  static const struct shape rows[] = {COPY("superseded_at=state_at superseded_reason=state_reason"), {0}};
+  if (!str_is(result_text(memory, "state"), "superseded"))
     return;
-  json_put_int(run->doc, to, "superseded_by_id", successor(result));
-  brain_copy(run, to, "superseded_at", result, "state_at");
-  brain_copy(run, to, "superseded_reason", result, "state_reason");
+  json_put_int(run->doc, to, "superseded_by_id", successor(memory));
+  shape_add(run, to, memory, rows);
 }
 
-enum status openbrain_finish_recall(struct tool_run *run, yyjson_mut_val *result) {
-  static const char *const same[] = {"created_at", "project",   "access_count", "last_accessed",
-                                     "upvotes",    "downvotes", "source",       "untrusted"};
-  static const char *const lists[] = {"people", "topics", "action_items", "tags"};
-  yyjson_mut_val *to = brain_success(run);
-  brain_copy(run, to, "id", result, "id");
-  brain_copy(run, to, "content", result, "body");
-  json_put(run->doc, to, "type", openbrain_type(result));
-  for (size_t i = 0; i < ARRAY_LEN(lists); i++)
-    brain_copy_list(run, to, lists[i], result, lists[i]);
-  for (size_t i = 0; i < ARRAY_LEN(same); i++)
-    brain_copy(run, to, same[i], result, same[i]);
-  brain_copy(run, to, "valid_time", result, "valid_from");
-  json_put(run->doc, to, "annotation", brain_annotation(run, result));
-  json_put_bool(run->doc, to, "pinned", brain_pinned(result));
-  json_put_bool(run->doc, to, "auto_captured", brain_bool(result, "auto_captured"));
-  brain_put_skill(run, to, result);
-  put_banner(run, to, result);
-  return STATUS_OK;
+static void put_notes(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *memory) {
+  json_put(run->doc, to, "annotation", brain_annotation(run, memory));
 }
+
+const struct shape openbrain_recall_shape[] = {
+    SUCCESS,
+    COPY("id content=body"),
+    CALL(openbrain_put_type),
+    LIST_OR_EMPTY("people topics action_items tags"),
+    COPY("created_at project access_count last_accessed upvotes downvotes source untrusted valid_time=valid_from"),
+    CALL(put_notes),
+    IS("pinned=delivery", "pinned"),
+    BOOLEAN("auto_captured"),
+    CALL(brain_put_skill),
+    COPY("banner"),
+    CALL(put_successor),
+    {0},
+};
+const struct shape openbrain_annotate_shape[] = {SUCCESS, COPY("id"), CALL(put_notes), ARGUMENT("cleared=clear"), {0}};
 
 /* ---- list_recent ---- */
 
 static enum status list_state(struct tool_run *run, const char *state, int64_t limit, yyjson_mut_val **ret_list) {
-  yyjson_mut_val *args = brain_args(run), *result = NULL;
+  yyjson_mut_val *args = new_args(run), *result = NULL;
   json_put_int(run->doc, args, "limit", limit);
   json_put(run->doc, args, "state", str_from(state));
   json_put(run->doc, args, "detail", STR("full"));
@@ -165,11 +152,11 @@ static enum status list_state(struct tool_run *run, const char *state, int64_t l
   return STATUS_OK;
 }
 
-/* Of two lists, newest first, the newer head; NULL when both are used up. */
+/* Merges two lists sorted newest first: the next memory, NULL at the end. */
 static yyjson_mut_val *newer(yyjson_mut_val *a, size_t *i, yyjson_mut_val *b, size_t *k) {
   yyjson_mut_val *x = yyjson_mut_arr_get(a, *i), *y = yyjson_mut_arr_get(b, *k);
-  bool first = x && (!y || str_cmp(brain_str(x, "created_at"), brain_str(y, "created_at")) > 0 ||
-                     (str_eq(brain_str(x, "created_at"), brain_str(y, "created_at")) &&
+  bool first = x && (!y || str_cmp(result_text(x, "created_at"), result_text(y, "created_at")) > 0 ||
+                     (str_eq(result_text(x, "created_at"), result_text(y, "created_at")) &&
                       brain_int(x, "id", 0) > brain_int(y, "id", 0)));
   if (first)
     (*i)++;
@@ -187,7 +174,7 @@ enum status openbrain_list_recent(struct tool_run *run) {
   yyjson_mut_val *to = brain_success(run), *list = yyjson_mut_arr(run->doc);
   size_t i = 0, k = 0;
   while ((int64_t)yyjson_mut_arr_size(list) < limit && (m = newer(now, &i, past, &k)))
-    openbrain_put_entry(run, list, m, LIST_PREVIEW);
+    yyjson_mut_arr_append(list, shape_object(run, m, listed_shape));
   json_put_int(run->doc, to, "count", (int64_t)yyjson_mut_arr_size(list));
   yyjson_mut_obj_add_val(run->doc, to, "memories", list);
   return STATUS_OK;
@@ -196,13 +183,13 @@ enum status openbrain_list_recent(struct tool_run *run) {
 /* ---- stats ---- */
 
 enum status openbrain_repeats(struct tool_run *run, struct str project, int64_t limit, yyjson_mut_val **ret_result) {
-  yyjson_mut_val *args = brain_args(run);
+  yyjson_mut_val *args = new_args(run);
   if (project.p)
     json_put(run->doc, args, "project", project);
   else
     json_put_bool(run->doc, args, "all_projects", true);
   json_put(run->doc, args, "severity", STR("blocker"));
-  json_put_bool(run->doc, args, "trusted", true); /* boot shows them */
+  json_put_bool(run->doc, args, "trusted", true); /* boot shows only trusted ones */
   json_put_num(run->doc, args, "above", 0.70);
   json_put_int(run->doc, args, "limit", limit);
   return tool_op(run, "repeats", args, ret_result);
@@ -213,16 +200,13 @@ enum status openbrain_finish_stats(struct tool_run *run, yyjson_mut_val *result)
   TRY(openbrain_repeats(run, STR_NONE, REPEATS_SHOWN, &repeats));
   yyjson_mut_val *to = brain_success(run);
   int64_t rules = brain_int(repeats, "rules", 0), repeated = brain_int(repeats, "repeated", 0);
-  brain_copy(run, to, "total_memories", result, "memories");
-  brain_copy(run, to, "by_type", result, "by_type");
-  brain_copy(run, to, "last_7_days", result, "last_7_days");
-  brain_copy(run, to, "last_30_days", result, "last_30_days");
+  static const struct shape counts[] = {COPY("total_memories=memories by_type last_7_days last_30_days"), {0}};
+  shape_add(run, to, result, counts);
   json_put_num(run->doc, to, "correction_repeat_rate", rules ? json_round((double)repeated / (double)rules, 4) : 0);
   brain_copy_list(run, to, "repeated_corrections", repeats, "pairs");
   if (repeated)
     json_put(run->doc, to, "correction_warning",
-             arena_printf(run->arena,
-                          "%lld of %lld guardrails say nearly the same as another one: supersede one of each",
+             arena_printf(run->arena, "%lld of %lld guardrails nearly duplicate another one: supersede one of each",
                           (long long)repeated, (long long)rules));
   else
     brain_null(run, to, "correction_warning");
@@ -231,13 +215,5 @@ enum status openbrain_finish_stats(struct tool_run *run, yyjson_mut_val *result)
 
 /* ---- load_skill ---- */
 
-enum status openbrain_finish_skill(struct tool_run *run, yyjson_mut_val *result) {
-  yyjson_mut_val *to = brain_success(run);
-  brain_copy(run, to, "content", result, "body");
-  brain_copy(run, to, "id", result, "id");
-  json_put(run->doc, to, "type", openbrain_type(result));
-  brain_copy(run, to, "project", result, "project");
-  brain_copy(run, to, "untrusted", result, "untrusted");
-  brain_put_skill(run, to, result);
-  return STATUS_OK;
-}
+const struct shape openbrain_skill_shape[] = {
+    SUCCESS, COPY("content=body id"), CALL(openbrain_put_type), COPY("project untrusted"), CALL(brain_put_skill), {0}};

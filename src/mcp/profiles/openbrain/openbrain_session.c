@@ -1,4 +1,4 @@
-/* openbrain_session.c: the tools of Open Brain v1 around a session: boot, action items, checkpoint, reminder. */
+/* openbrain_session.c: tools of Open Brain v1 for sessions: boot, action items, checkpoint, reminder. */
 #include "mcp/profiles/openbrain/openbrain.h"
 
 enum {
@@ -13,19 +13,19 @@ enum {
 struct boot {
   struct tool_run *run;
   struct str project, task;
-  yyjson_mut_val *context, *pinned; /* sections; ids of what is pinned */
-  struct str degraded;              /* why a part is missing */
+  yyjson_mut_val *context, *pinned; /* sections; ids of pinned memories */
+  struct str degraded;              /* first error; absent: none */
 };
 
-/* A part that fails costs that part: a conversation must be able to begin. */
-static bool works(struct boot *b, enum status s) {
+/* A failed part is left out: boot must succeed. */
+static bool succeeded(struct boot *b, enum status s) {
   if (s != STATUS_OK && !b->degraded.p)
     b->degraded = arena_dup(b->run->arena, str_from(b->run->err->message));
   return s == STATUS_OK;
 }
 
 static yyjson_mut_val *args_of(struct boot *b) {
-  yyjson_mut_val *args = brain_args(b->run);
+  yyjson_mut_val *args = new_args(b->run);
   if (str_empty(b->project) && !b->run->caller.project_given)
     json_put_bool(b->run->doc, args, "all_projects", true);
   else if (!str_empty(b->project))
@@ -41,7 +41,7 @@ static yyjson_mut_val *section(struct boot *b, const char *name) {
   return v;
 }
 
-/* Empty ones are left out. */
+/* Empty sections are left out. */
 static void close_section(struct boot *b, yyjson_mut_val *v) {
   size_t n = brain_count(v, "content");
   yyjson_mut_set_sint(yyjson_mut_obj_get(v, "count"), (int64_t)n);
@@ -63,15 +63,15 @@ static bool is_pinned_here(struct boot *b, int64_t id) {
   return false;
 }
 
-/* Memories of a result, as far as they are not pinned, cut to so many characters; 0: whole. */
+/* Adds memories that are not pinned, truncated to `characters`; 0: whole. */
 static void add_memories(struct boot *b, yyjson_mut_val *v, yyjson_mut_val *list, size_t most, size_t characters) {
   size_t i, n;
   yyjson_mut_val *m;
   yyjson_mut_arr_foreach(list, i, n, m) {
-    struct str body = brain_str(m, "body");
+    struct str body = result_text(m, "body");
     if (is_pinned_here(b, brain_int(m, "id", 0)) || brain_count(v, "content") >= most)
       continue;
-    add_line(b, v, characters ? brain_preview(body, characters) : body);
+    add_line(b, v, characters ? text_preview(body, characters) : body);
   }
 }
 
@@ -81,7 +81,7 @@ static yyjson_mut_val *listed(struct boot *b, const char *name, const char *valu
   json_put_bool(b->run->doc, args, "trusted", true);
   json_put(b->run->doc, args, "detail", STR("full"));
   json_put_int(b->run->doc, args, "limit", limit);
-  return works(b, tool_op(b->run, "list", args, &result)) ? yyjson_mut_obj_get(result, "memories") : NULL;
+  return succeeded(b, tool_op(b->run, "list", args, &result)) ? yyjson_mut_obj_get(result, "memories") : NULL;
 }
 
 static void add_pinned(struct boot *b) {
@@ -105,7 +105,7 @@ static void add_context(struct boot *b) {
   json_put_bool(run->doc, args, "trusted", true);
   json_put(run->doc, args, "detail", STR("full"));
   json_put_int(run->doc, args, "limit", 4 * CONTEXT_SHOWN);
-  if (works(b, tool_op(run, "search", args, &result)))
+  if (succeeded(b, tool_op(run, "search", args, &result)))
     add_memories(b, v, yyjson_mut_obj_get(result, "results"), CONTEXT_SHOWN, CONTEXT_CHARS);
   close_section(b, v);
 }
@@ -128,13 +128,13 @@ static void add_repeats(struct boot *b) {
   yyjson_mut_val *v = section(b, "REPEATED CORRECTIONS (CRITICAL)"), *result = NULL, *p;
   struct str where = str_empty(b->project) ? STR_NONE : b->project;
   size_t i, n;
-  if (works(b, openbrain_repeats(run, where, 5, &result)))
+  if (succeeded(b, openbrain_repeats(run, where, 5, &result)))
     yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, "pairs"), i, n, p) {
       yyjson_mut_val *x = yyjson_mut_obj_get(p, "a"), *y = yyjson_mut_obj_get(p, "b");
       add_line(b, v,
                arena_printf(run->arena, "[%lld] %.*s / [%lld] %.*s (similarity %.2f)", (long long)brain_int(x, "id", 0),
-                            STR_ARG(brain_str(x, "headline")), (long long)brain_int(y, "id", 0),
-                            STR_ARG(brain_str(y, "headline")), brain_num(p, "similarity", 0)));
+                            STR_ARG(result_text(x, "headline")), (long long)brain_int(y, "id", 0),
+                            STR_ARG(result_text(y, "headline")), brain_num(p, "similarity", 0)));
     }
   close_section(b, v);
 }
@@ -144,10 +144,10 @@ static void add_sessions(struct boot *b, yyjson_mut_val *booted) {
   yyjson_mut_val *v = section(b, "OTHER ACTIVE SESSIONS"), *s;
   size_t i, n;
   yyjson_mut_arr_foreach(yyjson_mut_obj_get(booted, "sessions"), i, n, s) {
-    struct str task = brain_str(s, "task");
+    struct str task = result_text(s, "task");
     add_line(b, v,
              arena_printf(run->arena, "session %lld: %.*s since %.*s: %.*s", (long long)brain_int(s, "session_id", 0),
-                          STR_ARG(brain_str(s, "source")), STR_ARG(brain_str(s, "booted_at")),
+                          STR_ARG(result_text(s, "source")), STR_ARG(result_text(s, "booted_at")),
                           STR_ARG(task.p ? task : STR("(no task given)"))));
   }
   close_section(b, v);
@@ -157,18 +157,16 @@ static void add_sessions(struct boot *b, yyjson_mut_val *booted) {
 
 static void put_items(struct boot *b, yyjson_mut_val *to) {
   struct tool_run *run = b->run;
-  yyjson_mut_val *v = section(b, "ACTION ITEMS PENDING"), *args = brain_args(run), *result = NULL, *item;
-  yyjson_mut_val *list = json_put_arr(run->doc, to, "pending_action_items");
+  static const struct shape item_shape[] = {COPY("id memory_id=memory text"), {0}};
+  yyjson_mut_val *v = section(b, "ACTION ITEMS PENDING"), *args = new_args(run), *result = NULL, *item;
   size_t i, n;
   brain_project(run, args, BRAIN_WRITES);
-  if (works(b, tool_op(run, "action list", args, &result)))
-    yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, "items"), i, n, item) {
-      yyjson_mut_val *one = yyjson_mut_arr_add_obj(run->doc, list);
-      brain_copy(run, one, "id", item, "id");
-      brain_copy(run, one, "memory_id", item, "memory");
-      brain_copy(run, one, "text", item, "text");
-      add_line(b, v, brain_str(item, "text"));
-    }
+  yyjson_mut_val *items =
+      succeeded(b, tool_op(run, "action list", args, &result)) ? yyjson_mut_obj_get(result, "items") : NULL;
+  yyjson_mut_arr_foreach(items, i, n, item) {
+    add_line(b, v, result_text(item, "text"));
+  }
+  yyjson_mut_obj_add_val(run->doc, to, "pending_action_items", shape_list(run, items, item_shape));
   close_section(b, v);
 }
 
@@ -176,7 +174,7 @@ static void put_items(struct boot *b, yyjson_mut_val *to) {
 
 static enum status register_session(struct boot *b, yyjson_mut_val **ret_booted) {
   struct tool_run *run = b->run;
-  yyjson_mut_val *args = brain_args(run);
+  yyjson_mut_val *args = new_args(run);
   brain_project(run, args, BRAIN_WRITES);
   brain_boot_args(run, args);
   json_put_bool(run->doc, args, "register", true);
@@ -193,8 +191,8 @@ enum status openbrain_boot(struct tool_run *run) {
                    .pinned = yyjson_mut_arr(run->doc)};
   yyjson_mut_val *booted = NULL;
   TRY(brain_source(run, true));
-  if (works(&b, register_session(&b, &booted)) && brain_str(booted, "session").p)
-    run->caller.session = brain_str(booted, "session");
+  if (succeeded(&b, register_session(&b, &booted)) && result_text(booted, "session").p)
+    run->caller.session = result_text(booted, "session");
   add_pinned(&b);
   add_context(&b);
   add_history(&b);
@@ -205,7 +203,7 @@ enum status openbrain_boot(struct tool_run *run) {
   json_put_bool(run->doc, to, "booted", true);
   json_put(run->doc, to, "project", b.project.p ? b.project : STR(""));
   json_put(run->doc, to, "source", run->caller.source);
-  brain_copy(run, to, "session_id", booted, "session_id");
+  result_copy(run, to, "session_id", booted, "session_id");
   put_items(&b, to);
   json_put_int(run->doc, to, "sections_loaded", (int64_t)yyjson_mut_arr_size(b.context));
   yyjson_mut_obj_add_val(run->doc, to, "context", b.context);
@@ -227,45 +225,28 @@ enum status openbrain_boot(struct tool_run *run) {
 
 /* ---- the rest ---- */
 
-enum status openbrain_finish_ack(struct tool_run *run, yyjson_mut_val *result) {
-  yyjson_mut_val *to = brain_success(run);
-  brain_copy(run, to, "decision", result, "decision");
-  brain_copy(run, to, "text", result, "text");
-  brain_copy(run, to, "removed", result, "removed");
-  brain_copy(run, to, "remaining", result, "remaining");
-  return STATUS_OK;
-}
+const struct shape openbrain_ack_shape[] = {SUCCESS, COPY("decision text removed remaining"), {0}};
 
-enum status openbrain_finish_checkpoint(struct tool_run *run, yyjson_mut_val *result) {
-  yyjson_mut_val *to = brain_success(run), *m;
-  size_t i, n;
-  brain_copy(run, to, "action", result, "action");
-  json_put_bool(run->doc, to, "skipped", brain_bool(result, "skipped"));
+static const struct shape guardrail_shape[] = {COPY("id"), PREVIEW("content=text", GUARDRAIL_CHARS), {0}};
+static const struct shape relevant_shape[] = {
+    COPY("id"), PREVIEW("content=snippet", RELEVANT_CHARS), CALL(openbrain_put_type), ROUND("similarity=score"), {0}};
+static const struct shape checked_shape[] = {
+    EACH("guardrails", guardrail_shape), EACH("relevant", relevant_shape), COPY("degraded"), {0}};
+
+static void put_checked(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *result) {
   if (brain_bool(result, "skipped")) {
     json_put(run->doc, to, "reason",
              arena_printf(run->arena, "checked already; the cooldown is %lld s",
                           (long long)brain_int(result, "cooldown_s", 300)));
-    return STATUS_OK;
+    return;
   }
-  yyjson_mut_val *rules = json_put_arr(run->doc, to, "guardrails"), *near = json_put_arr(run->doc, to, "relevant");
-  yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, "guardrails"), i, n, m) {
-    yyjson_mut_val *v = yyjson_mut_arr_add_obj(run->doc, rules);
-    brain_copy(run, v, "id", m, "id");
-    json_put(run->doc, v, "content", brain_preview(brain_str(m, "text"), GUARDRAIL_CHARS));
-  }
-  yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, "relevant"), i, n, m) {
-    yyjson_mut_val *v = yyjson_mut_arr_add_obj(run->doc, near);
-    brain_copy(run, v, "id", m, "id");
-    json_put(run->doc, v, "content", brain_preview(brain_str(m, "snippet"), RELEVANT_CHARS));
-    json_put(run->doc, v, "type", openbrain_type(m));
-    json_put_num(run->doc, v, "similarity", json_round(brain_num(m, "score", 0), 4));
-  }
-  brain_copy(run, to, "degraded", result, "degraded");
+  shape_add(run, to, result, checked_shape);
   json_put(run->doc, to, "message",
            arena_printf(run->arena, "Checkpoint complete: %zu guardrails, %zu relevant memories. Read them first.",
                         brain_count(to, "guardrails"), brain_count(to, "relevant")));
-  return STATUS_OK;
 }
+
+const struct shape openbrain_checkpoint_shape[] = {SUCCESS, COPY("action"), BOOLEAN("skipped"), CALL(put_checked), {0}};
 
 enum status openbrain_reminder(struct tool_run *run) {
   return brain_reminder(run, "Open Brain: boot first",

@@ -1,5 +1,5 @@
-/* profile_v1.c: the 26 tools of Open Brain v1, for agents whose prompts name them. Data only; openbrain.h has
- * the functions, docs/moving/openbrain.md says what differs. */
+/* profile_v1.c: profile with the 26 tools of Open Brain v1, for agents whose prompts name them. The functions are in
+ * openbrain.h; docs/moving/openbrain.md lists the differences. */
 #include "mcp/profiles/openbrain/openbrain.h"
 #include "mcp/profiles/profiles.h"
 
@@ -30,7 +30,7 @@ static const struct tool_arg remember_args[] = {
                                    "episodic, guardrail, note"),
   PROJECT,
   LIST_OF("projects", "tags", "more project names, as tags"),
-  TEXT("valid_time", 0, "valid_from", "since when it is true, ISO 8601; default now"),
+  TEXT("valid_time", 0, "valid_from", "valid since, ISO 8601; default now"),
   SKILL, END
 };
 static const struct tool_arg capture_args[] = {
@@ -46,7 +46,7 @@ static const struct tool_arg search_args[] = {
   INT("since_days", LOCAL, NULL, "0", "only of the last N days"),
   INT("until_days", LOCAL, NULL, "0", "only older than N days"),
   TEXT("as_of", 0, NULL, "what was known and true then, ISO 8601"),
-  FLAG("include_superseded", 0, NULL, "false", "also what was corrected since"),
+  FLAG("include_superseded", 0, NULL, "false", "also superseded memories"),
   END
 };
 static const struct tool_arg recall_args[] = {MEMORY_ID, END};
@@ -58,13 +58,13 @@ static const struct tool_arg annotate_args[] = {
 static const struct tool_arg list_args[] = {
   INT("limit", LOCAL, NULL, "20", "at most 100"),
   INT("days", LOCAL, NULL, "0", "only of the last N days"),
-  FLAG("include_superseded", LOCAL, NULL, "false", "also what was corrected since"), END
+  FLAG("include_superseded", LOCAL, NULL, "false", "also superseded memories"), END
 };
 static const struct tool_arg no_args[] = {END};
 static const struct tool_arg prune_args[] = {
-  INT("days", 0, NULL, "90", "not used for so long; at least 30"),
+  INT("days", 0, NULL, "90", "days without use; at least 30"),
   INT("min_access", 0, NULL, "0", "read at most this often"),
-  FLAG("dry_run", LOCAL, NULL, "true", "only say what would go"), END
+  FLAG("dry_run", LOCAL, NULL, "true", "only list what would be removed"), END
 };
 static const struct tool_arg forget_many_args[] = {
   {"memory_ids", TOOL_INTS, REQ, "ids", NULL, NULL, "ids of the memories", NULL}, END
@@ -116,7 +116,7 @@ static const struct tool_arg checkpoint_args[] = {
 static const struct tool tools[] = {
   {.name = "remember", .title = "Remember", .description = "Store one thought, decision or fact.",
    .op = "remember", .args = remember_args,
-   .prepare = openbrain_prepare_remember, .finish = openbrain_finish_remember},
+   .prepare = openbrain_prepare_remember, .shape = openbrain_remember_shape},
   {.name = "capture_context", .title = "Capture context",
    .description = "Split raw text into memories and store them. Call it after a task, a decision or a finding.",
    .op = "capture", .args = capture_args,
@@ -125,17 +125,17 @@ static const struct tool tools[] = {
    .op = "search", .flags = TOOL_READS | TOOL_ALWAYS, .args = search_args,
    .prepare = openbrain_prepare_search, .finish = openbrain_finish_search},
   {.name = "recall", .title = "Recall", .description = "One memory in full.",
-   .op = "get", .flags = TOOL_READS, .args = recall_args, .finish = openbrain_finish_recall},
+   .op = "get", .flags = TOOL_READS, .args = recall_args, .shape = openbrain_recall_shape},
   {.name = "rate", .title = "Rate", .description = "Say whether a memory was useful.",
-   .op = "rate", .args = rate_args, .finish = openbrain_finish_rate},
+   .op = "rate", .args = rate_args, .shape = openbrain_rate_shape},
   {.name = "annotate", .title = "Annotate", .description = "Add, read or clear notes on a memory.",
    .op = "annotate", .args = annotate_args,
-   .prepare = openbrain_prepare_annotate, .finish = openbrain_finish_annotate},
+   .prepare = openbrain_prepare_annotate, .shape = openbrain_annotate_shape},
   {.name = "list_recent", .title = "List recent", .description = "The newest memories.",
    .op = "list", .flags = TOOL_READS, .args = list_args, .run = openbrain_list_recent},
-  {.name = "stats", .title = "Stats", .description = "Counts, and guardrails that say nearly the same.",
+  {.name = "stats", .title = "Stats", .description = "Counts, and near-duplicate guardrails.",
    .op = "stats", .flags = TOOL_READS, .args = no_args, .finish = openbrain_finish_stats},
-  {.name = "prune", .title = "Prune", .description = "Remove old memories that nobody uses; a dry run by default.",
+  {.name = "prune", .title = "Prune", .description = "Remove old unused memories; a dry run by default.",
    .op = "prune", .flags = TOOL_DESTROYS, .args = prune_args,
    .prepare = openbrain_prepare_prune, .finish = openbrain_finish_prune},
   {.name = "forget", .title = "Forget", .description = "Take a memory out of use.",
@@ -143,20 +143,20 @@ static const struct tool tools[] = {
   {.name = "forget_many", .title = "Forget many", .description = "Take several memories out of use.",
    .flags = TOOL_DESTROYS | TOOL_IDEMPOTENT, .args = forget_many_args, .run = openbrain_forget_many},
   {.name = "scratch_set", .title = "Scratch: set", .description = "Keep a value as long as the session lives.",
-   .op = "scratch set", .flags = TOOL_IDEMPOTENT, .args = scratch_set_args, .finish = brain_finish_scratch_set},
+   .op = "scratch set", .flags = TOOL_IDEMPOTENT, .args = scratch_set_args, .shape = brain_scratch_set_shape},
   {.name = "scratch_get", .title = "Scratch: get", .description = "A value of the session.",
-   .op = "scratch get", .flags = TOOL_READS, .args = scratch_get_args, .finish = brain_finish_scratch_get},
+   .op = "scratch get", .flags = TOOL_READS, .args = scratch_get_args, .shape = brain_scratch_get_shape},
   {.name = "scratch_list", .title = "Scratch: list", .description = "All values of the session.",
-   .op = "scratch list", .flags = TOOL_READS, .args = no_args, .finish = brain_finish_scratch_list},
+   .op = "scratch list", .flags = TOOL_READS, .args = no_args, .shape = brain_scratch_list_shape},
   {.name = "supersede", .title = "Supersede", .description = "Replace a memory that is wrong or outdated.",
    .op = "supersede", .args = supersede_args,
    .prepare = openbrain_prepare_supersede, .finish = openbrain_finish_supersede},
   {.name = "unsupersede", .title = "Unsupersede", .description = "Take a correction back.",
    .op = "unsupersede", .args = unsupersede_args,
-   .prepare = openbrain_prepare_supersede, .finish = openbrain_finish_unsupersede},
+   .prepare = openbrain_prepare_supersede, .shape = openbrain_unsupersede_shape},
   {.name = "load_skill", .title = "Load skill", .description = "A skill by its name.",
    .op = "skill load", .flags = TOOL_READS, .args = skill_args,
-   .prepare = brain_prepare_read_signed, .finish = openbrain_finish_skill},
+   .prepare = brain_prepare_read_signed, .shape = openbrain_skill_shape},
   {.name = "pin", .title = "Pin", .description = "Show a memory of a project at every boot and first in its searches.",
    .op = "pin", .flags = TOOL_IDEMPOTENT, .args = recall_args,
    .prepare = openbrain_prepare_pin, .finish = openbrain_finish_pin},
@@ -167,21 +167,21 @@ static const struct tool tools[] = {
    .op = "boot", .flags = TOOL_ALWAYS, .args = boot_args, .run = openbrain_boot},
   {.name = "update_active_task", .title = "Update active task", .description = "Tell other sessions what you do now.",
    .op = "session task", .flags = TOOL_IDEMPOTENT, .args = task_args,
-   .prepare = brain_prepare_session_signed, .finish = brain_finish_task},
-  {.name = "list_active_sessions", .title = "List active sessions", .description = "Who else is at work.",
+   .prepare = brain_prepare_session_signed, .shape = brain_task_shape},
+  {.name = "list_active_sessions", .title = "List active sessions", .description = "Other active sessions.",
    .op = "session list", .flags = TOOL_READS, .args = sessions_args,
-   .prepare = brain_prepare_read_signed, .finish = brain_finish_sessions},
+   .prepare = brain_prepare_read_signed, .shape = brain_sessions_shape},
   {.name = "end_session", .title = "End session", .description = "Sign off.",
    .op = "session end", .flags = TOOL_IDEMPOTENT, .args = end_args,
-   .prepare = brain_prepare_session_signed, .finish = brain_finish_end},
+   .prepare = brain_prepare_session_signed, .shape = brain_end_shape},
   {.name = "acknowledge_action_item", .title = "Acknowledge action item",
    .description = "Answer a pending action item; storing is blocked until all are answered.",
    .op = "action ack", .flags = TOOL_IDEMPOTENT, .args = ack_args,
-   .prepare = brain_prepare_session_signed, .finish = openbrain_finish_ack},
+   .prepare = brain_prepare_session_signed, .shape = openbrain_ack_shape},
   {.name = "brain_checkpoint", .title = "Brain checkpoint",
    .description = "Before a risky action: guardrails and what is relevant to it.",
    .op = "checkpoint", .flags = TOOL_READS, .args = checkpoint_args,
-   .prepare = brain_prepare_write_signed, .finish = openbrain_finish_checkpoint},
+   .prepare = brain_prepare_write_signed, .shape = openbrain_checkpoint_shape},
   {.name = "brain_startup_reminder", .title = "Startup reminder", .description = "What to do first in a session.",
    .flags = TOOL_READS, .args = no_args, .run = openbrain_reminder},
   {0},

@@ -1,5 +1,5 @@
-/* profile_v2.c: the 39 tools of brain_v2, for agents whose prompts name them. Data only; openbrain2.h has the
- * functions, docs/moving/openbrain2.md says what differs. */
+/* profile_v2.c: profile with the 39 tools of brain_v2, for agents whose prompts name them. The functions are in
+ * openbrain2.h; docs/moving/openbrain2.md lists the differences. */
 #include "mcp/profiles/openbrain/openbrain2.h"
 #include "mcp/profiles/profiles.h"
 
@@ -116,9 +116,9 @@ static const struct tool_arg unsupersede_args[] = {
   FLAG("keep_corrector", 0, NULL, "false", "leave the correction active too"), END
 };
 static const struct tool_arg prune_args[] = {
-  INT("days", 0, NULL, "90", "not used for so long; at least 30"),
+  INT("days", 0, NULL, "90", "days without use; at least 30"),
   INT("min_access", 0, NULL, "0", "read at most this often"),
-  FLAG("dry_run", LOCAL, NULL, "true", "only say what would go"), END
+  FLAG("dry_run", LOCAL, NULL, "true", "only list what would be removed"), END
 };
 static const struct tool_arg due_args[] = {
   {"hours", TOOL_NUMBER, 0, NULL, NULL, "24", "how old the last run must be", NULL}, END
@@ -154,14 +154,14 @@ static const struct tool tools[] = {
    .op = "boot", .flags = TOOL_ALWAYS, .args = boot_args, .run = openbrain2_boot},
   {.name = "end_session_v2", .title = "End session", .description = "Sign off, with a note for the next session.",
    .op = "session end", .flags = TOOL_IDEMPOTENT, .args = end_args,
-   .prepare = openbrain2_prepare_end, .finish = brain_finish_end},
+   .prepare = openbrain2_prepare_end, .shape = brain_end_shape},
   {.name = "update_active_task_v2", .title = "Update active task",
    .description = "Tell other sessions what you do now.",
    .op = "session task", .flags = TOOL_IDEMPOTENT, .args = task_args,
-   .prepare = brain_prepare_session, .finish = brain_finish_task},
-  {.name = "list_active_sessions_v2", .title = "List active sessions", .description = "Who else is at work.",
+   .prepare = brain_prepare_session, .shape = brain_task_shape},
+  {.name = "list_active_sessions_v2", .title = "List active sessions", .description = "Other active sessions.",
    .op = "session list", .flags = TOOL_READS, .args = sessions_args,
-   .prepare = brain_prepare_read, .finish = brain_finish_sessions},
+   .prepare = brain_prepare_read, .shape = brain_sessions_shape},
   {.name = "write_handoff_v2", .title = "Write handoff", .description = "A note for the next session.",
    .op = "session handoff", .args = handoff_args,
    .prepare = openbrain2_prepare_handoff, .finish = openbrain2_finish_handoff},
@@ -186,18 +186,18 @@ static const struct tool tools[] = {
    .prepare = brain_prepare_write, .finish = openbrain2_finish_capture},
   {.name = "supersede_rule_v2", .title = "Supersede", .description = "Replace a rule, or any memory, by a corrected one.",
    .op = "supersede", .args = supersede_args,
-   .prepare = openbrain2_prepare_supersede, .finish = openbrain2_finish_supersede},
+   .prepare = openbrain2_prepare_supersede, .shape = openbrain2_supersede_shape},
   {.name = "update_task_status_v2", .title = "Update task status", .description = "open, blocked, done or stale.",
    .op = "task status", .flags = TOOL_IDEMPOTENT, .args = status_args,
-   .prepare = brain_prepare_session, .finish = openbrain2_finish_status},
+   .prepare = brain_prepare_session, .shape = openbrain2_status_shape},
 
   /* read */
   {.name = "recall_v2", .title = "Recall", .description = "One memory in full.",
    .op = "get", .flags = TOOL_READS, .args = memory_args,
-   .prepare = openbrain2_prepare_kind, .finish = openbrain2_finish_recall},
+   .prepare = openbrain2_prepare_kind, .shape = openbrain2_recall_shape},
   {.name = "search_v2", .title = "Search", .description = "Find memories by meaning; headlines only.",
    .op = "search", .flags = TOOL_READS | TOOL_ALWAYS, .args = search_args,
-   .prepare = openbrain2_prepare_search, .finish = openbrain2_finish_search},
+   .prepare = openbrain2_prepare_search, .shape = openbrain2_search_shape},
   {.name = "list_recent_v2", .title = "List recent", .description = "The newest memories; headlines only.",
    .op = "list", .flags = TOOL_READS, .args = list_args, .run = openbrain2_list_recent},
   {.name = "stats_v2", .title = "Stats", .description = "Counts by kind, severity, status; rules that keep changing.",
@@ -206,9 +206,9 @@ static const struct tool tools[] = {
   /* curation */
   {.name = "annotate_v2", .title = "Annotate", .description = "Add, read or clear notes on a memory.",
    .op = "annotate", .args = annotate_args,
-   .prepare = openbrain2_prepare_annotate, .finish = openbrain2_finish_annotate},
+   .prepare = openbrain2_prepare_annotate, .shape = openbrain2_annotate_shape},
   {.name = "rate_v2", .title = "Rate", .description = "Say whether a memory was useful.",
-   .op = "rate", .args = rate_args, .prepare = openbrain2_prepare_kind, .finish = openbrain2_finish_rate},
+   .op = "rate", .args = rate_args, .prepare = openbrain2_prepare_kind, .shape = openbrain2_rate_shape},
   {.name = "pin_v2", .title = "Pin", .description = "Show a memory of a project at every boot.",
    .op = "pin", .flags = TOOL_IDEMPOTENT, .args = memory_args,
    .prepare = openbrain2_prepare_pin, .finish = openbrain2_finish_pin},
@@ -223,7 +223,7 @@ static const struct tool tools[] = {
    .flags = TOOL_DESTROYS | TOOL_IDEMPOTENT, .args = forget_many_args, .run = openbrain2_forget_many},
   {.name = "unsupersede_v2", .title = "Unsupersede", .description = "Take a correction back.",
    .op = "unsupersede", .args = unsupersede_args, .run = openbrain2_unsupersede},
-  {.name = "prune_v2", .title = "Prune", .description = "Remove old memories that nobody uses; a dry run by default.",
+  {.name = "prune_v2", .title = "Prune", .description = "Remove old unused memories; a dry run by default.",
    .op = "prune", .flags = TOOL_DESTROYS, .args = prune_args,
    .prepare = openbrain2_prepare_prune, .finish = openbrain2_finish_prune},
 
@@ -237,33 +237,33 @@ static const struct tool tools[] = {
    .finish = openbrain2_finish_maintenance},
   {.name = "decay_facts_v2", .title = "Decay facts", .description = "Fade and expire facts that are due.",
    .op = "maintain", .flags = TOOL_IDEMPOTENT, .args = no_args,
-   .fixed = "\"named\":true,\"only\":[\"faded\",\"expired\"]", .finish = openbrain2_finish_decay},
+   .fixed = "\"named\":true,\"only\":[\"faded\",\"expired\"]", .shape = openbrain2_decay_shape},
   {.name = "archive_incidents_v2", .title = "Archive incidents", .description = "Archive incidents that are due.",
    .op = "maintain", .flags = TOOL_IDEMPOTENT, .args = no_args, .fixed = "\"named\":true,\"only\":[\"archived\"]",
-   .finish = openbrain2_finish_archive},
+   .shape = openbrain2_archive_shape},
 
   /* action items */
   {.name = "acknowledge_action_item_v2", .title = "Acknowledge action item",
    .description = "Answer a pending action item; writing is blocked until all are answered.",
    .op = "action ack", .flags = TOOL_IDEMPOTENT, .args = ack_args,
-   .prepare = brain_prepare_session, .finish = openbrain2_finish_ack},
+   .prepare = brain_prepare_session, .shape = openbrain2_ack_shape},
   {.name = "create_action_item_v2", .title = "Create action item",
    .description = "Something that the next session must answer before it writes.",
-   .op = "action add", .args = item_args, .prepare = openbrain2_prepare_item, .finish = openbrain2_finish_item},
+   .op = "action add", .args = item_args, .prepare = openbrain2_prepare_item, .shape = openbrain2_item_shape},
 
   /* skills, working memory */
   {.name = "load_skill_v2", .title = "Load skill", .description = "A skill by its name.",
    .op = "skill load", .flags = TOOL_READS, .args = skill_args,
-   .prepare = brain_prepare_read, .finish = openbrain2_finish_skill},
+   .prepare = brain_prepare_read, .shape = openbrain2_skill_shape},
   {.name = "scratch_set_v2", .title = "Scratch: set", .description = "Keep a value as long as the session lives.",
-   .op = "scratch set", .flags = TOOL_IDEMPOTENT, .args = scratch_set_args, .finish = brain_finish_scratch_set},
+   .op = "scratch set", .flags = TOOL_IDEMPOTENT, .args = scratch_set_args, .shape = brain_scratch_set_shape},
   {.name = "scratch_get_v2", .title = "Scratch: get", .description = "A value of the session.",
-   .op = "scratch get", .flags = TOOL_READS, .args = scratch_get_args, .finish = brain_finish_scratch_get},
+   .op = "scratch get", .flags = TOOL_READS, .args = scratch_get_args, .shape = brain_scratch_get_shape},
   {.name = "scratch_list_v2", .title = "Scratch: list", .description = "All values of the session.",
-   .op = "scratch list", .flags = TOOL_READS, .args = no_args, .finish = brain_finish_scratch_list},
+   .op = "scratch list", .flags = TOOL_READS, .args = no_args, .shape = brain_scratch_list_shape},
 
   /* observability */
-  {.name = "health_v2", .title = "Health", .description = "Is everything as it should be?",
+  {.name = "health_v2", .title = "Health", .description = "Server and store health.",
    .op = "doctor", .flags = TOOL_READS, .args = no_args, .run = openbrain2_health},
   {.name = "metrics_v2", .title = "Metrics", .description = "Calls, errors and times of each tool.",
    .flags = TOOL_READS, .args = no_args, .run = openbrain2_metrics},

@@ -1,9 +1,7 @@
-/* fixtures.c: tools, prompts and resources of the official conformance suite: what they answer is fixed. */
-#include "mcp/protocol/fixtures.h"
+/* conformance.c: tools, prompts and resources of the official conformance suite, with fixed answers. */
+#include "conformance.h"
 
 #include <time.h>
-
-#include "mcp/protocol/resources.h"
 
 #define PNG "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 #define WAV "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA="
@@ -116,7 +114,7 @@ static void define(struct exchange *x, yyjson_mut_val *list, const struct fixtur
                          fixture_json(x, t->input ? t->input : "{\"type\":\"object\",\"additionalProperties\":false}"));
 }
 
-void fixture_tools(struct exchange *x, yyjson_mut_val *list) {
+static void list_fixture_tools(struct exchange *x, yyjson_mut_val *list) {
   for (const struct fixture_tool *t = tools; t->name; t++)
     define(x, list, t);
   for (const struct fixture_tool *t = fixture_input_tools; t->name; t++)
@@ -129,7 +127,7 @@ static const struct fixture_tool *find(const struct fixture_tool *list, struct s
   return list->name ? list : NULL;
 }
 
-bool fixture_call(struct exchange *x, struct str name, yyjson_val *args UNUSED) {
+static bool call_fixture(struct exchange *x, struct str name) {
   const struct fixture_tool *t = find(tools, name);
   t = t ? t : find(fixture_input_tools, name);
   if (!t)
@@ -143,7 +141,7 @@ bool fixture_call(struct exchange *x, struct str name, yyjson_val *args UNUSED) 
 
 /* ---- prompts ---- */
 
-void fixture_prompts(struct exchange *x, yyjson_mut_val *list) {
+static void list_fixture_prompts(struct exchange *x, yyjson_mut_val *list) {
   static const char *const defs[] = {
       "{\"name\":\"test_simple_prompt\",\"description\":\"A prompt without arguments\"}",
       ("{\"name\":\"test_prompt_with_arguments\",\"description\":\"A prompt with two arguments\",\"arguments\":["
@@ -187,7 +185,7 @@ static void prompt_with_resource(struct exchange *x, struct str uri) {
   answer_messages(x, blocks, 2);
 }
 
-bool fixture_prompt(struct exchange *x, struct str name, yyjson_val *args) {
+static bool get_fixture_prompt(struct exchange *x, struct str name, yyjson_val *args) {
   if (str_is(name, "test_simple_prompt")) {
     yyjson_mut_val *blocks[] = {text_block(x, STR("This is a simple prompt for testing."))};
     answer_messages(x, blocks, 1);
@@ -215,7 +213,7 @@ bool fixture_prompt(struct exchange *x, struct str name, yyjson_val *args) {
   ("{\"uri\":\"test://" name "\",\"name\":\"" name "\",\"description\":\"" description "\",\"mimeType\":\"" mime "\""  \
    "}")
 
-void fixture_resources(struct exchange *x, yyjson_mut_val *list) {
+static void list_fixture_resources(struct exchange *x, yyjson_mut_val *list) {
   static const char *const defs[] = {RESOURCE("static-text", "A text", "text/plain"),
                                      RESOURCE("static-binary", "An image", "image/png"),
                                      RESOURCE("watched-resource", "A text to watch", "text/plain")};
@@ -223,7 +221,7 @@ void fixture_resources(struct exchange *x, yyjson_mut_val *list) {
     yyjson_mut_arr_append(list, fixture_json(x, defs[i]));
 }
 
-void fixture_templates(struct exchange *x, yyjson_mut_val *list) {
+static void list_fixture_templates(struct exchange *x, yyjson_mut_val *list) {
   yyjson_mut_arr_append(list, fixture_json(x, "{\"uriTemplate\":\"test://template/{id}/data\",\"name\":\"template\","
                                               "\"description\":\"Data by id\",\"mimeType\":\"application/json\"}"));
 }
@@ -237,7 +235,7 @@ static void answer_content(struct exchange *x, struct str uri, const char *mime,
   exchange_cached(x, result, 0);
 }
 
-bool fixture_read(struct exchange *x, struct str uri) {
+static bool read_fixture(struct exchange *x, struct str uri) {
   static const struct str before = STR_INIT("test://template/"), after = STR_INIT("/data");
   if (str_is(uri, "test://static-text")) {
     answer_content(x, uri, "text/plain", "text", STR("This is the content of the static text resource."));
@@ -257,3 +255,13 @@ bool fixture_read(struct exchange *x, struct str uri) {
   }
   return true;
 }
+
+static const struct mcp_fixtures fixtures = {.list_tools = list_fixture_tools,
+                                             .list_prompts = list_fixture_prompts,
+                                             .list_resources = list_fixture_resources,
+                                             .list_templates = list_fixture_templates,
+                                             .call = call_fixture,
+                                             .get_prompt = get_fixture_prompt,
+                                             .read = read_fixture};
+
+__attribute__((constructor)) static void install_fixtures(void) { mcp_fixtures = &fixtures; }

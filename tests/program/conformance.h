@@ -1,5 +1,4 @@
-/* fixtures.h: what the official conformance suite expects of a server, beside what a server is for. Offered with
- * --conformance alone. */
+/* conformance.h: fixtures that the official conformance suite expects of a server, offered with --conformance. */
 #pragma once
 
 #include "mcp/protocol/server.h"
@@ -10,12 +9,12 @@ struct fixture_tool {
   const char *result; /* JSON of the result; NULL: `run` */
   method_fn run;
 };
-extern const struct fixture_tool fixture_input_tools[]; /* fixtures_input.c; ends with name == NULL */
+extern const struct fixture_tool fixture_input_tools[]; /* conformance_input.c; ends with name == NULL */
 
-/* JSON as a value of the exchange's document; and as its result. */
+/* Parses JSON into the exchange's document; and answers with it. */
 yyjson_mut_val *fixture_json(struct exchange *x, const char *json);
 void fixture_answer(struct exchange *x, const char *json);
 void fixture_say(struct exchange *x, struct str text);
-/* Asks for one thing, by JSON of {"key": {"method": ..., "params": ...}}. */
+/* Answers with questions: JSON of {"key": {"method": ..., "params": ...}}. */
 void fixture_ask(struct exchange *x, const char *requests, struct str state);
 void fixture_prompt_input(struct exchange *x);

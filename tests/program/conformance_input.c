@@ -1,6 +1,6 @@
-/* fixtures_input.c: fixtures of the conformance suite that ask the client: by requests of our own before 2026-07-28, by
+/* conformance_input.c: fixtures of the conformance suite that ask the client: by requests to it before 2026-07-28, by
  * results that require input since. */
-#include "mcp/protocol/fixtures.h"
+#include "conformance.h"
 
 #define FORM(message, properties, required)                                                                            \
   "{\"message\":\"" message "\",\"requestedSchema\":{\"type\":\"object\",\"properties\":{" properties                  \
@@ -18,7 +18,7 @@ void fixture_ask(struct exchange *x, const char *requests, struct str state) {
   input_required(x, fixture_json(x, requests), state);
 }
 
-/* ---- legacy: requests of our own ---- */
+/* ---- legacy: requests to the client ---- */
 
 static bool need_legacy(struct exchange *x, const char *capability) {
   if (!x->modern && exchange_capability(x, capability))
@@ -112,7 +112,7 @@ static void run_enums(struct exchange *x) {
 
 /* ---- modern: results that require input ---- */
 
-/* -32021 with what is missing. */
+/* -32021 with the missing capability. */
 static bool need_capability(struct exchange *x, const char *name) {
   if (exchange_capability(x, name))
     return true;
@@ -163,7 +163,7 @@ static void ask_roots(struct exchange *x) {
     fixture_ask(x, "{" ROOTS("client_roots") "}", STR_NONE);
 }
 
-/* Also for tampered states: input_check() refuses those. */
+/* Also tests tampered states: input_check() refuses them. */
 static void ask_state(struct exchange *x) {
   struct str state;
   if (!input_check(x, &state))
@@ -202,7 +202,7 @@ static void ask_rounds(struct exchange *x) {
                 STR("first"));
 }
 
-/* Only what the client can do. */
+/* Asks only for what the client supports. */
 static void ask_capable(struct exchange *x) {
   if (exchange_capability(x, "elicitation"))
     ask_elicitation(x);
