@@ -106,7 +106,7 @@ static void cancel(struct exchange *x) {
   pthread_cond_broadcast(&server->answered); /* one of them may wait for the client */
   pthread_mutex_unlock(&server->lock);
   if (server->options.one_connection)
-    subscriptions_cancel(server, id);
+    subscriptions_cancel(server, x->arena, id);
 }
 
 /* Over HTTP a wrong one gets a status; on stdio nothing is ever sent for it. */

@@ -229,7 +229,7 @@ enum status subscriptions_follow(struct mcp_server *server, struct str team, str
 void subscriptions_list_changed(struct mcp_server *server, struct str team, const char *list);
 void subscriptions_updated(struct mcp_server *server, struct str team, struct str uri);
 /* The client cancels a listen: true when there was one with that id. */
-bool subscriptions_cancel(struct mcp_server *server, yyjson_val *id);
+bool subscriptions_cancel(struct mcp_server *server, struct arena *a, yyjson_val *id);
 void subscriptions_end(struct mcp_server *server);
 /* The streams of a session end with it. */
 void subscriptions_end_session(struct mcp_server *server, const struct mcp_session *session);
