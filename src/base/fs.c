@@ -100,7 +100,7 @@ bool fs_sync_dir(const char *folder) {
   return ok;
 }
 
-static bool sync_around(const char *path) {
+bool fs_sync_around(const char *path) {
   char dir[PATH_MAX];
   struct str name = fs_dirname(str_from(path));
   snprintf(dir, sizeof(dir), "%.*s", STR_ARG(name));
@@ -138,7 +138,7 @@ enum status fs_write(const char *path, struct str text, mode_t mode, struct erro
   errno = why;
   if (!ok || rename(temp, target) != 0)
     return write_failed(path, temp, err);
-  return sync_around(target) ? STATUS_OK : error_errno(err, errno, "cannot sync the folder of '%s'", path);
+  return fs_sync_around(target) ? STATUS_OK : error_errno(err, errno, "cannot sync the folder of '%s'", path);
 }
 
 enum status fs_mkdirs(const char *path, struct error *err) {

@@ -21,6 +21,8 @@ NODISCARD enum status fs_write(const char *path, struct str text, mode_t mode, s
 bool fs_put(int fd, struct str text);
 /* A file that is new in a folder, or renamed there, is on disk only when the folder is; false with errno. */
 bool fs_sync_dir(const char *folder);
+/* The same for the folder that holds the file. */
+bool fs_sync_around(const char *path);
 
 /* The folder and its parents, each missing one with mode 0700. */
 NODISCARD enum status fs_mkdirs(const char *path, struct error *err);
