@@ -52,18 +52,23 @@ enum status fs_read_fd(struct arena *a, int fd, const char *name, size_t limit, 
   return STATUS_OK;
 }
 
-static void close_deferred(void *p) {
-  int *fd = p;
+void fs_close(int *fd) {
   if (*fd >= 0)
     close(*fd);
   *fd = -1;
 }
 
-enum status fs_read(struct arena *a, const char *path, size_t limit, struct str *ret_text, struct error *err) {
-  /* Reading allocates, and that may leave this function by a jump: the arena then closes the file. */
+static void close_deferred(void *fd) { fs_close(fd); }
+
+int *fs_descriptor(struct arena *a) {
   int *fd = arena_alloc(a, sizeof(*fd));
   *fd = -1;
   arena_defer(a, close_deferred, fd);
+  return fd;
+}
+
+enum status fs_read(struct arena *a, const char *path, size_t limit, struct str *ret_text, struct error *err) {
+  int *fd = fs_descriptor(a);
   *fd = open(path, O_RDONLY | O_CLOEXEC);
   if (*fd < 0)
     return error_errno(err, errno, "cannot open '%s'", path);
@@ -73,7 +78,7 @@ enum status fs_read(struct arena *a, const char *path, size_t limit, struct str 
     s = too_large(path, limit, err);
   else
     s = fs_read_fd(a, *fd, path, limit, ret_text, err);
-  close_deferred(fd);
+  fs_close(fd);
   return s;
 }
 
