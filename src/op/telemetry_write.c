@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/thread.h"
 #include "op/telemetry_internal.h"
 #include "store/events.h"
 
@@ -258,17 +259,11 @@ static int64_t tend(struct telemetry *t) {
   return t->buffered_at ? t->buffered_at + WAIT_US : 0;
 }
 
-/* clock_ticks_us() and the condition's clock are the same one. */
-static void wait_until(struct telemetry *t, pthread_cond_t *cond, int64_t ticks) {
-  struct timespec until = {ticks / 1000000, ticks % 1000000 * 1000};
-  pthread_cond_timedwait(cond, &t->lock, &until);
-}
-
 /* The calls of a busy server are written together. The lock is held. */
 static void gather(struct telemetry *t) {
   int64_t until = clock_ticks_us() + GATHER_US;
   while (!t->stop && t->written < t->noted && t->noted - t->written < BATCH && clock_ticks_us() < until)
-    wait_until(t, &t->wake, until);
+    (void)cond_wait_until(&t->wake, &t->lock, until);
 }
 
 void *telemetry_run(void *telemetry) {
@@ -283,7 +278,7 @@ void *telemetry_run(void *telemetry) {
     if (t->stop || (batch && t->written < t->noted))
       continue;
     if (next)
-      wait_until(t, &t->wake, next);
+      (void)cond_wait_until(&t->wake, &t->lock, next);
     else
       pthread_cond_wait(&t->wake, &t->lock);
   }
@@ -315,7 +310,7 @@ static bool wait_for_files(struct telemetry *t) {
   int64_t end = clock_ticks_us() + CLOSE_WAIT_US;
   pthread_mutex_lock(&t->lock);
   while (t->started && (t->writing || t->written < t->noted) && clock_ticks_us() < end)
-    wait_until(t, &t->idle, end);
+    (void)cond_wait_until(&t->idle, &t->lock, end);
   bool waiting = t->buffered_at != 0;
   pthread_mutex_unlock(&t->lock);
   return waiting;
