@@ -161,13 +161,11 @@ static enum status move_inside(struct engine *e, const char *path, struct arena 
 /* By an engine whose lock is held; false when it should be tried again. */
 static bool move_by(struct engine *e, const char *path, const struct request *r) {
   struct arena a;
-  jmp_buf oom;
+  struct store_boundary oom;
   volatile enum status s = STATUS_NOMEM;
   arena_init(&a);
-  if (!ARENA_BOUNDARY(&a, oom))
+  if (!STORE_BOUNDARY(e->store, &a, oom))
     s = move_inside(e, path, &a, r);
-  else
-    store_rollback(e->store);
   arena_release(&a);
   return s != STATUS_BUSY;
 }
