@@ -3,7 +3,8 @@
  * Out of memory: arena_alloc() never returns NULL. When the system has no memory left it jumps to the boundary that
  * the arena's owner set with ARENA_BOUNDARY; the owner rolls back and reports STATUS_NOMEM. Code between the two
  * therefore checks nothing and frees nothing; what is not memory (a file, a blob handle) is registered with
- * arena_defer() or closed before the next allocation. */
+ * arena_defer() or closed before the next allocation. Around reads of a store the boundary is STORE_BOUNDARY
+ * (store/store.h). */
 #pragma once
 
 #include <setjmp.h>

@@ -3,6 +3,7 @@
 
 #ifndef __cplusplus
 /* The headers that declare them must come first, or their own prototypes would not compile. */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,4 +55,10 @@
 #define calloc CAIRN_BANNED(calloc)
 #define realloc CAIRN_BANNED(realloc)
 #define free CAIRN_BANNED(free)
+
+/* Timed waits go by the monotonic clock: base/os/thread.h. */
+#undef pthread_cond_init
+#undef pthread_cond_timedwait
+#define pthread_cond_init CAIRN_BANNED(pthread_cond_init)
+#define pthread_cond_timedwait CAIRN_BANNED(pthread_cond_timedwait)
 #endif

@@ -57,23 +57,20 @@ static enum status check_file(const char *path, int fd, struct error *err) {
   return st.st_mode & 077 ? refuse_file(path, "can be read by others", err) : STATUS_OK;
 }
 
-static void close_file(void *fd) { close((int)(intptr_t)fd); }
-
 /* Absent when there is no such file. */
 static enum status read_text(struct arena *a, const char *path, struct str *ret_text, struct error *err) {
-  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0 && errno == ENOENT) {
+  int *fd = fs_descriptor(a);
+  *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (*fd < 0 && errno == ENOENT) {
     *ret_text = STR_NONE;
     return STATUS_OK;
   }
-  if (fd < 0)
+  if (*fd < 0)
     return error_errno(err, errno, "cannot open the key file '%s'", path);
-  struct arena *open_for = arena_child(a); /* it closes the file */
-  arena_defer(open_for, close_file, (void *)(intptr_t)fd);
-  enum status s = check_file(path, fd, err);
+  enum status s = check_file(path, *fd, err);
   if (s == STATUS_OK)
-    s = fs_read_fd(a, fd, path, KEY_FILE_MAX, ret_text, err);
-  arena_release(open_for);
+    s = fs_read_fd(a, *fd, path, KEY_FILE_MAX, ret_text, err);
+  fs_close(fd);
   return s;
 }
 
@@ -88,14 +85,12 @@ enum status key_file_read(struct arena *a, const char *path, struct master_keys 
 /* Who adds a key holds the lock of the folder: of two at once, none overwrites the other's key. */
 static enum status lock_folder(struct arena *a, const char *path, struct error *err) {
   const char *folder = arena_cstr(a, fs_dirname(str_from(path)));
-  enum status s = fs_mkdirs(folder, err);
-  int fd = s == STATUS_OK ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-  if (s != STATUS_OK)
-    return s;
-  if (fd < 0)
+  int *fd = fs_descriptor(a);
+  TRY(fs_mkdirs(folder, err));
+  *fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (*fd < 0)
     return error_errno(err, errno, "cannot open the folder '%s'", folder);
-  arena_defer(a, close_file, (void *)(intptr_t)fd);
-  while (flock(fd, LOCK_EX) != 0)
+  while (flock(*fd, LOCK_EX) != 0)
     if (errno != EINTR)
       return error_errno(err, errno, "cannot lock the folder '%s'", folder);
   return STATUS_OK;

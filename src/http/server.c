@@ -80,9 +80,9 @@ static struct http_daemon *daemon_new(const struct http_options *o) {
   d->keep_alive_us = (o->keep_alive_ms ? o->keep_alive_ms : KEEP_ALIVE_MS) * 1000;
   pthread_mutex_init(&d->lock, NULL);
   pthread_mutex_init(&d->work_lock, NULL);
-  pthread_cond_init(&d->work, NULL);
+  cond_init(&d->work);
   cond_init(&d->spare_work);
-  pthread_cond_init(&d->idle, NULL);
+  cond_init(&d->idle);
   return d;
 }
 

@@ -202,3 +202,18 @@ void store_rollback(struct store *st) {
   db_rollback(st->db);
   vec_cache_settle(st->vectors, false);
 }
+
+void store_boundary_set(struct store *st, struct store_boundary *ret_boundary) {
+  ret_boundary->store = st;
+  if (st)
+    ret_boundary->scope = db_scope(st->db);
+}
+
+bool store_boundary_left(const struct store_boundary *b) {
+  if (!b->store)
+    return true;
+  db_scope_abort(b->store->db, b->scope);
+  if (!b->scope.in_transaction)
+    vec_cache_settle(b->store->vectors, false);
+  return true;
+}

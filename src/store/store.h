@@ -58,6 +58,24 @@ void visible(struct sql *q, const struct scope *scope, const char *states);
 #define STATES_LIVE "'active'"
 #define STATES_SEARCHED "'active', 'archived'"
 
+/* ---- running out of memory ---- */
+
+/* ARENA_BOUNDARY() around reads of a store: after a jump, it ends the queries and the snapshot that the code was left
+ * with; those of the caller go on. A query that stays open would hold its snapshot: later reads of the handle would see
+ * an old state, and the log of a file could not be emptied. `st` may be NULL.
+ *
+ *   struct store_boundary oom;
+ *   if (STORE_BOUNDARY(st, a, oom)) { ...out of memory... } else { ...work... } */
+struct store_boundary {
+  jmp_buf jump;
+  struct store *store;
+  struct db_scope scope;
+};
+#define STORE_BOUNDARY(st, arena, b)                                                                                   \
+  (store_boundary_set((st), &(b)), ARENA_BOUNDARY((arena), (b).jump) && store_boundary_left(&(b)))
+void store_boundary_set(struct store *st, struct store_boundary *ret_boundary);
+bool store_boundary_left(const struct store_boundary *b); /* true */
+
 /* ---- transactions ---- */
 
 struct txn {

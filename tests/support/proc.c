@@ -1,6 +1,7 @@
 /* proc.c: runs programs for black-box tests. */
 #include "support/proc.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -236,6 +237,16 @@ static struct run finish(struct proc *p, struct str input) {
 struct run proc_wait(struct proc *p) { return finish(p, STR_NONE); }
 
 struct run proc_run_spec(const struct proc_spec *spec) { return finish(proc_start_spec(spec), spec->input); }
+
+int open_descriptors(void) {
+  int n = 0;
+  DIR *dir = opendir("/proc/self/fd");
+  while (dir && readdir(dir))
+    n++;
+  if (dir)
+    closedir(dir);
+  return n;
+}
 
 struct str file_read(const char *path) {
   int fd = open(path, O_RDONLY | O_CLOEXEC);

@@ -49,6 +49,8 @@ void proc_kill(struct proc *p, int number);
  * lines already read included. */
 struct run proc_wait(struct proc *p);
 
+/* How many descriptors this process has open. */
+int open_descriptors(void);
 /* Reads or writes a whole file; a failure ends the test. */
 struct str file_read(const char *path);
 void file_write(const char *path, struct str text);

@@ -6,8 +6,10 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/arena.h"
 #include "base/buf.h"
+#include "store/store.h"
 #include "support/pg.h"
 #include "support/proc.h"
 
@@ -263,4 +265,41 @@ static bool tables_hold(const char *store, struct str bytes) {
 
 bool store_has(const char *store, struct str bytes) {
   return is_url(store) ? tables_hold(store, bytes) : files_hold(store, bytes);
+}
+
+static void check_reads_anew(struct store *st, struct direct *other) {
+  static int written;
+  struct str seen;
+  struct error err;
+  char sql[200], want[16];
+  snprintf(want, sizeof(want), "%d", ++written);
+  snprintf(sql, sizeof(sql),
+           "INSERT INTO meta (name, value) VALUES ('test_written', '%s')"
+           " ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+           want);
+  direct_do(other, sql);
+  CHECK(!db_in_transaction(store_db(st)));
+  CHECK_OK(store_meta(st, "test_written", &memory, &seen, &err), &err);
+  CHECK_STR(seen, want);
+}
+
+void no_wall(void) { unsetenv("CAIRN_WALL"); }
+
+int check_leaves_no_snapshot(struct store *st, const char *store, void (*call)(void *arg), void *arg) {
+  struct direct *other = direct_open(store);
+  int failures = 0;
+  bool failed = true;
+  call(arg); /* prepares its statements: later on only what it reads needs memory */
+  check_reads_anew(st, other);
+  for (long n = 1; failed; n += 1 + n / 50) { /* sanitizer builds have a place for each object */
+    test_note("allocation %ld", n);
+    alloc_fail_at(n, 0);
+    call(arg);
+    failed = alloc_failures() > 0;
+    alloc_fail_at(0, 0);
+    check_reads_anew(st, other);
+    failures += failed;
+  }
+  direct_close(other);
+  return failures;
 }

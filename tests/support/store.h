@@ -34,6 +34,13 @@ int64_t direct_number(struct direct *d, const char *sql);
 /* A write transaction that keeps the program from writing, until the connection is closed or says COMMIT. */
 void direct_lock(struct direct *d);
 
+/* Runs the call with each of its allocations failing in turn, until none does. After each, the handle has no snapshot
+ * left open: it reads what another connection has just committed. How often the call failed. Before the handle is
+ * opened, no_wall() switches off the check of its statements, which needs memory of its own. */
+struct store;
+void no_wall(void);
+int check_leaves_no_snapshot(struct store *st, const char *store, void (*call)(void *arg), void *arg);
+
 /* Every row of every table as text, but for what tells of calls: two that are equal are the same store. */
 struct str store_dump(const char *store);
 /* Whether the bytes are anywhere in the files of the store, or in its tables, compared without ASCII case. */

@@ -52,18 +52,23 @@ enum status fs_read_fd(struct arena *a, int fd, const char *name, size_t limit, 
   return STATUS_OK;
 }
 
-static void close_deferred(void *p) {
-  int *fd = p;
+void fs_close(int *fd) {
   if (*fd >= 0)
     close(*fd);
   *fd = -1;
 }
 
-enum status fs_read(struct arena *a, const char *path, size_t limit, struct str *ret_text, struct error *err) {
-  /* Reading allocates, and that may leave this function by a jump: the arena then closes the file. */
+static void close_deferred(void *fd) { fs_close(fd); }
+
+int *fs_descriptor(struct arena *a) {
   int *fd = arena_alloc(a, sizeof(*fd));
   *fd = -1;
   arena_defer(a, close_deferred, fd);
+  return fd;
+}
+
+enum status fs_read(struct arena *a, const char *path, size_t limit, struct str *ret_text, struct error *err) {
+  int *fd = fs_descriptor(a);
   *fd = open(path, O_RDONLY | O_CLOEXEC);
   if (*fd < 0)
     return error_errno(err, errno, "cannot open '%s'", path);
@@ -73,7 +78,7 @@ enum status fs_read(struct arena *a, const char *path, size_t limit, struct str 
     s = too_large(path, limit, err);
   else
     s = fs_read_fd(a, *fd, path, limit, ret_text, err);
-  close_deferred(fd);
+  fs_close(fd);
   return s;
 }
 
@@ -100,7 +105,7 @@ bool fs_sync_dir(const char *folder) {
   return ok;
 }
 
-static bool sync_around(const char *path) {
+bool fs_sync_around(const char *path) {
   char dir[PATH_MAX];
   struct str name = fs_dirname(str_from(path));
   snprintf(dir, sizeof(dir), "%.*s", STR_ARG(name));
@@ -138,7 +143,7 @@ enum status fs_write(const char *path, struct str text, mode_t mode, struct erro
   errno = why;
   if (!ok || rename(temp, target) != 0)
     return write_failed(path, temp, err);
-  return sync_around(target) ? STATUS_OK : error_errno(err, errno, "cannot sync the folder of '%s'", path);
+  return fs_sync_around(target) ? STATUS_OK : error_errno(err, errno, "cannot sync the folder of '%s'", path);
 }
 
 enum status fs_mkdirs(const char *path, struct error *err) {

@@ -16,10 +16,18 @@ NODISCARD enum status fs_read(struct arena *a, const char *path, size_t limit, s
  * symbolic link stays one; `mode` is that of a new file. */
 NODISCARD enum status fs_write(const char *path, struct str text, mode_t mode, struct error *err);
 
+/* A descriptor that the arena closes; -1 so far. It is asked for before open(): reading allocates, and an out-of-memory
+ * jump would leave the file open. */
+int *fs_descriptor(struct arena *a);
+/* Closes it now, if it is open. */
+void fs_close(int *fd);
+
 /* All of the text, from where the file stands; false with errno. */
 bool fs_put(int fd, struct str text);
 /* A file that is new in a folder, or renamed there, is on disk only when the folder is; false with errno. */
 bool fs_sync_dir(const char *folder);
+/* The same for the folder that holds the file. */
+bool fs_sync_around(const char *path);
 
 /* The folder and its parents, each missing one with mode 0700. */
 NODISCARD enum status fs_mkdirs(const char *path, struct error *err);

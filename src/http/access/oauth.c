@@ -37,10 +37,10 @@ static enum status keys_load(const char *path, struct keys **ret_keys, struct er
     return error_set(err, STATUS_NOMEM, "out of memory");
   arena_init(&k->arena);
   jmp_buf oom;
-  enum status s = STATUS_NOMEM;
+  enum status s; /* set after each return of setjmp(): a jump would leave it undefined, or at what fs_read() returned */
   struct str text;
   if (ARENA_BOUNDARY(&k->arena, oom)) {
-    error_set(err, STATUS_NOMEM, "out of memory");
+    s = error_set(err, STATUS_NOMEM, "out of memory");
   } else {
     s = fs_read(&k->arena, path, JWKS_BYTES, &text, err);
     if (s == STATUS_OK)
@@ -59,8 +59,8 @@ static bool is_same(const struct stat *a, const struct stat *b) {
          a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-/* A file that is gone, or holds no keys, leaves those in force that were there: an editor at work must not lock
- * everybody out. */
+/* If the file is missing or holds no keys, the previous keys stay in force: an editor that is saving it must not lock
+ * everyone out. Without memory to read it, the next call tries again. */
 static void refresh(struct oauth *o) {
   struct stat now;
   struct keys *keys = NULL;
@@ -70,10 +70,11 @@ static void refresh(struct oauth *o) {
   pthread_rwlock_unlock(&o->lock);
   if (same)
     return;
-  bool loaded = keys_load(o->options.jwks, &keys, &ignored) == STATUS_OK;
+  enum status s = keys_load(o->options.jwks, &keys, &ignored);
   pthread_rwlock_wrlock(&o->lock);
-  o->seen = now;
-  if (loaded) {
+  if (s != STATUS_NOMEM)
+    o->seen = now;
+  if (s == STATUS_OK) {
     struct keys *old = o->keys;
     o->keys = keys;
     keys = old;

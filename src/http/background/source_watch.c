@@ -213,13 +213,12 @@ static enum status list_with(struct engine *engine, struct str team, struct aren
 static enum status list_sources(struct source_watch *w, struct arena *a, struct source_roots *ret_roots,
                                 struct error *err) {
   struct engine *engine;
-  jmp_buf oom, *outer = a->oom;
-  enum status s = pool_take(w->pool, &engine, err);
-  if (s != STATUS_OK)
-    return s;
+  struct store_boundary oom;
+  jmp_buf *outer = a->oom;
+  TRY(pool_take(w->pool, &engine, err));
   volatile enum status listed = STATUS_NOMEM;
   pthread_mutex_lock(&engine->lock);
-  if (!ARENA_BOUNDARY(a, oom))
+  if (!STORE_BOUNDARY(engine->store, a, oom))
     listed = list_with(engine, w->caller.team, a, ret_roots, err);
   a->oom = outer;
   pthread_mutex_unlock(&engine->lock);

@@ -28,6 +28,7 @@ struct mcp_channel {
   struct mcp_out out;
   struct http_call *call; /* while the dispatcher runs */
   struct str answer;      /* the only message, in the call's memory */
+  bool no_memory;         /* for the answer */
   struct str instead;     /* of an answer that must not be kept; as long as `call` */
   bool begun;             /* there was a stream */
   bool done;              /* the last message was sent */
@@ -213,10 +214,40 @@ static void on_close(void *arg) {
   unref(c);
 }
 
+/* What is allocated from the call's memory below must not jump to the call's boundary: that would leave the dispatcher
+ * in the middle of its work, and the channel locked. */
+static const struct str no_memory_text =
+    STR_INIT("{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32603,\"message\":\"out of memory\"}}");
+
+static bool dup_for_call(struct http_call *call, struct str text, struct str *ret_copy) {
+  jmp_buf oom, *outer = call->arena->oom;
+  volatile bool done = false;
+  if (!ARENA_BOUNDARY(call->arena, oom)) {
+    *ret_copy = arena_dup(call->arena, text);
+    done = true;
+  }
+  call->arena->oom = outer;
+  return done;
+}
+
+/* NULL with the reason as the call's reply. */
+static struct http_stream *begin_stream(struct http_call *call) {
+  jmp_buf oom, *outer = call->arena->oom;
+  struct http_stream *volatile stream = NULL;
+  if (!ARENA_BOUNDARY(call->arena, oom)) {
+    stream = http_stream_begin(call);
+  } else {
+    call->header_count = 0;
+    http_reply_json(call, 503, no_memory_text);
+  }
+  call->arena->oom = outer;
+  return stream;
+}
+
 /* Makes the call a stream of this channel. The lock is held. */
 static bool attach(struct mcp_channel *c, struct http_call *call) {
   struct attachment *at = mem_zalloc(sizeof(*at));
-  struct http_stream *stream = at ? http_stream_begin(call) : NULL;
+  struct http_stream *stream = at ? begin_stream(call) : NULL;
   if (!stream) {
     mem_free(at);
     return false;
@@ -243,7 +274,9 @@ static void send(void *arg, struct str json, bool last) {
   struct mcp_channel *c = arg;
   pthread_mutex_lock(&c->lock);
   if (!c->begun && last && c->call && !c->listening) {
-    c->answer = arena_dup(c->call->arena, json);
+    c->no_memory = !dup_for_call(c->call, json, &c->answer);
+    if (c->no_memory)
+      c->answer = no_memory_text;
   } else if (json.p && !c->done && (c->begun || (c->call && begin(c)))) {
     c->sent++;
     if (can_resume(c))
@@ -265,7 +298,8 @@ static void secret(void *arg, struct str instead) {
   pthread_mutex_lock(&c->lock);
   if (c->call) {
     arena_guard(c->call->arena);
-    c->instead = arena_dup(c->call->arena, instead);
+    if (!dup_for_call(c->call, instead, &c->instead))
+      c->instead = no_memory_text; /* anything but the secret */
   }
   pthread_mutex_unlock(&c->lock);
 }
@@ -335,11 +369,11 @@ static void drop_from_hub(struct mcp_channel *c) {
     unref(c);
 }
 
-static void reply_in_one_piece(struct mcp_channel *c, const struct mcp_reply *reply, struct http_call *call) {
+static void reply_in_one_piece(struct str answer, const struct mcp_reply *reply, struct http_call *call) {
   if (reply->session[0])
     http_add_header(call, "Mcp-Session-Id", str_from(reply->session));
-  if (c->answer.p)
-    http_reply_json(call, reply->status ? reply->status : 200, c->answer);
+  if (answer.p)
+    http_reply_json(call, reply->status ? reply->status : 200, answer);
   else if (reply->status >= 400)
     http_reply_problem_status(call, reply->status, reply->status == 404 ? "Not Found" : "Bad Request",
                               reply->status == 404 ? "there is no such session"
@@ -348,17 +382,18 @@ static void reply_in_one_piece(struct mcp_channel *c, const struct mcp_reply *re
     http_reply_text(call, reply->status ? reply->status : 202, NULL, STR(""));
 }
 
+/* The reply comes last: it allocates, and may leave by a jump. */
 void channel_finish(struct mcp_channel *c, const struct mcp_reply *reply) {
   pthread_mutex_lock(&c->lock);
   struct http_call *call = c->call;
+  struct str answer = c->answer;
+  bool no_memory = c->no_memory;
   c->mcp = reply->stream;
   if (c->mcp && !c->begun && !c->done)
     c->gone = !begin(c); /* which has said why not */
-  bool begun = c->begun, final = c->mcp && (c->gone || c->done);
+  bool begun = c->begun, final = c->mcp && (c->gone || c->done), in_one_piece = !begun && !c->gone;
   c->call = NULL;
   c->instead = STR_NONE;
-  if (!begun && !c->gone)
-    reply_in_one_piece(c, reply, call);
   if (begun && !c->mcp)
     let_go(c); /* nothing comes any more */
   if (!c->left && !c->stream)
@@ -369,6 +404,10 @@ void channel_finish(struct mcp_channel *c, const struct mcp_reply *reply) {
   if (final)
     hang_up(c);
   unref(c);
+  if (in_one_piece && no_memory)
+    http_reply_json(call, 503, answer);
+  else if (in_one_piece)
+    reply_in_one_piece(answer, reply, call);
 }
 
 /* ---- coming back ---- */

@@ -5,8 +5,6 @@
  * instead. The spare workers stand in for calls that last, because they wait for their client, or have much to do: so
  * that neither its answer nor anybody's short question waits for them. They step back afterwards: what a handle on the
  * store allocates stays in the heaps of the few threads that use it. */
-#include <errno.h>
-
 #include "base/os/thread.h"
 #include "http/internal.h"
 
@@ -122,18 +120,10 @@ bool work_push(struct http_daemon *d, struct http_exchange *x) {
 }
 
 bool work_wait_idle(struct http_daemon *d, int64_t wait_ms) {
-  struct timespec until;
-  clock_gettime(CLOCK_REALTIME, &until);
-  until.tv_sec += wait_ms / MS_PER_SECOND;
-  until.tv_nsec += wait_ms % MS_PER_SECOND * 1000000;
-  if (until.tv_nsec >= 1000000000) {
-    until.tv_sec++;
-    until.tv_nsec -= 1000000000;
-  }
+  int64_t until = clock_ticks_us() + wait_ms * 1000;
   pthread_mutex_lock(&d->work_lock);
-  int late = 0;
-  while ((d->busy || d->first) && late != ETIMEDOUT)
-    late = pthread_cond_timedwait(&d->idle, &d->work_lock, &until);
+  while ((d->busy || d->first) && cond_wait_until(&d->idle, &d->work_lock, until))
+    continue;
   bool idle = !d->busy && !d->first;
   pthread_mutex_unlock(&d->work_lock);
   return idle;

@@ -30,13 +30,14 @@ static enum status check_key_file(int fd, const char *path, struct error *err) {
 
 static enum status load_key(struct arena *a, const char *path, char **ret_text, struct error *err) {
   struct str text;
-  int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (fd < 0)
+  int *fd = fs_descriptor(a);
+  *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (*fd < 0)
     return error_errno(err, errno, "the key '%s' cannot be opened", path);
-  enum status s = check_key_file(fd, path, err);
+  enum status s = check_key_file(*fd, path, err);
   if (s == STATUS_OK)
-    s = fs_read_fd(a, fd, path, PEM_MAX, &text, err);
-  close(fd);
+    s = fs_read_fd(a, *fd, path, PEM_MAX, &text, err);
+  fs_close(fd);
   if (s == STATUS_OK) {
     *ret_text = arena_cstr(a, text);
     sodium_memzero((char *)(uintptr_t)text.p, text.n);

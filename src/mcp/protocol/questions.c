@@ -1,11 +1,10 @@
 /* questions.c: requests to a legacy client, sent on the stream of the call, which blocks until the response. */
-#include <errno.h>
-
 #include "base/alloc.h"
+#include "base/os/thread.h"
 #include "mcp/protocol/server.h"
 
 /* A person may need minutes to answer. */
-enum { ANSWER_WAIT_S = 600, POLL_MS = 200, ANSWER_MAX = 1 << 20 };
+enum { ANSWER_WAIT_US = 600 * 1000 * 1000, POLL_MS = 200, ANSWER_MAX = 1 << 20 };
 
 struct question {
   struct question *next;
@@ -15,12 +14,6 @@ struct question {
   char *result; /* JSON; NULL: an error, or too large */
   size_t result_n;
 };
-
-static void add_ms(struct timespec *t, long ms) {
-  t->tv_nsec += ms % 1000 * 1000000L;
-  t->tv_sec += ms / 1000 + t->tv_nsec / 1000000000L;
-  t->tv_nsec %= 1000000000L;
-}
 
 static void begin(struct exchange *x, struct question *q) {
   struct mcp_server *server = x->server;
@@ -35,17 +28,12 @@ static void begin(struct exchange *x, struct question *q) {
 /* False on timeout, cancellation, or disconnect. */
 static bool wait_for_answer(struct exchange *x, struct question *q) {
   struct mcp_server *server = x->server;
-  struct timespec until, end;
-  clock_gettime(CLOCK_MONOTONIC, &end);
-  add_ms(&end, ANSWER_WAIT_S * 1000L);
+  int64_t end = clock_ticks_us() + ANSWER_WAIT_US;
   pthread_mutex_lock(&server->lock);
   while (!q->answered && !server->closing && !server->input_ended && !exchange_cancelled(x)) {
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    bool late = until.tv_sec > end.tv_sec;
-    if (late || (x->session && x->session->ended))
+    if (clock_ticks_us() > end || (x->session && x->session->ended))
       break;
-    add_ms(&until, POLL_MS);
-    pthread_cond_timedwait(&server->answered, &server->lock, &until);
+    cond_wait_ms(&server->answered, &server->lock, POLL_MS);
   }
   struct question **at = &server->questions;
   while (*at && *at != q)

@@ -106,7 +106,7 @@ static void cancel(struct exchange *x) {
   pthread_cond_broadcast(&server->answered); /* the call may be waiting for the client */
   pthread_mutex_unlock(&server->lock);
   if (server->options.one_connection)
-    subscriptions_cancel(server, id);
+    subscriptions_cancel(server, x->arena, id);
 }
 
 /* Notifications and responses. Over HTTP an invalid one gets a status; on stdio nothing is ever sent. */

@@ -228,7 +228,7 @@ enum status subscriptions_follow(struct mcp_server *server, struct str team, str
 void subscriptions_list_changed(struct mcp_server *server, struct str team, const char *list);
 void subscriptions_updated(struct mcp_server *server, struct str team, struct str uri);
 /* Ends the listen request with that id; false if there is none. */
-bool subscriptions_cancel(struct mcp_server *server, yyjson_val *id);
+bool subscriptions_cancel(struct mcp_server *server, struct arena *a, yyjson_val *id);
 void subscriptions_end(struct mcp_server *server);
 /* Ends the streams of a session. */
 void subscriptions_end_session(struct mcp_server *server, const struct mcp_session *session);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/os/thread.h"
 #include "mcp/protocol/housekeeping.h"
 #include "mcp/protocol/server.h"
 
@@ -324,16 +325,10 @@ static void read_until_end(struct stdio *io, int signals) {
 
 /* Waits until nothing is queued or running; false on timeout. */
 static bool drain(struct stdio *io, int ms) {
-  struct timespec until;
-  clock_gettime(CLOCK_REALTIME, &until);
-  until.tv_sec += ms / 1000;
-  until.tv_nsec += ms % 1000 * 1000000L;
-  until.tv_sec += until.tv_nsec / 1000000000L;
-  until.tv_nsec %= 1000000000L;
-  int rc = 0;
+  int64_t until = clock_ticks_us() + (int64_t)ms * 1000;
   pthread_mutex_lock(&io->lock);
-  while ((io->queued || io->busy) && rc == 0)
-    rc = pthread_cond_timedwait(&io->done, &io->lock, &until);
+  while ((io->queued || io->busy) && cond_wait_until(&io->done, &io->lock, until))
+    continue;
   bool empty = !io->queued && !io->busy;
   pthread_mutex_unlock(&io->lock);
   return empty;
@@ -400,8 +395,8 @@ int mcp_stdio(struct mcp_server *server, const struct mcp_sender *sender) {
   io.piece = mem_secret(WRITE_PIECE);
   pthread_mutex_init(&io.writing, NULL);
   pthread_mutex_init(&io.lock, NULL);
-  pthread_cond_init(&io.more, NULL);
-  pthread_cond_init(&io.done, NULL);
+  cond_init(&io.more);
+  cond_init(&io.done);
   struct mcp_reply reply;
   mcp_listen(server, sender, &no_head, &io.out, &reply);
   io.keeper = server->options.no_maintain ? NULL : housekeeping_new(server->options.pool, &sender->caller);

@@ -183,11 +183,18 @@ static void stream_send(struct mcp_stream *s, struct str text, bool last) {
   pthread_mutex_unlock(&s->lock);
 }
 
-static void stream_notify(struct mcp_stream *s, struct arena *a, const char *method, struct str uri) {
-  yyjson_mut_doc *doc = json_new(a);
-  yyjson_mut_val *params = params_for(s, doc);
-  json_put_opt(doc, params, "uri", uri);
-  stream_send(s, rpc_send(a, doc, STR_NONE, method, s->modern || uri.p ? params : NULL), false);
+/* Never jumps: callers hold a reference to the stream. Without memory the stream misses this message. */
+static void stream_notify(struct mcp_stream *s, const char *method, struct str uri) {
+  struct arena a;
+  jmp_buf oom;
+  arena_init(&a);
+  if (!ARENA_BOUNDARY(&a, oom)) {
+    yyjson_mut_doc *doc = json_new(&a);
+    yyjson_mut_val *params = params_for(s, doc);
+    json_put_opt(doc, params, "uri", uri);
+    stream_send(s, rpc_send(&a, doc, STR_NONE, method, s->modern || uri.p ? params : NULL), false);
+  }
+  arena_release(&a);
 }
 
 /* A legacy session sends each message only on its newest stream. */
@@ -210,7 +217,6 @@ struct news {
   const char *list;
   int64_t txn;
   uint64_t number;
-  struct arena *arena;
   const struct follower *from; /* follower whose streams are notified; NULL, or the team's: streams without their own */
 };
 
@@ -246,7 +252,7 @@ static void tell_updates(struct mcp_stream *s, const struct news *news) {
     n = next_changed(list, news, uri);
     pthread_mutex_unlock(&server->lock);
     if (n)
-      stream_notify(s, news->arena, "notifications/resources/updated", (struct str){uri, n});
+      stream_notify(s, "notifications/resources/updated", (struct str){uri, n});
   } while (n);
 }
 
@@ -263,11 +269,14 @@ static void tell_list(struct mcp_stream *s, const struct news *news) {
   pthread_mutex_unlock(&s->server->lock);
   if (!wanted || told)
     return;
-  stream_notify(s, news->arena, arena_printf(news->arena, "notifications/%s/list_changed", news->list).p, STR_NONE);
+  char method[64];
+  snprintf(method, sizeof(method), "notifications/%s/list_changed", news->list);
+  stream_notify(s, method, STR_NONE);
 }
 
 static const struct follower *of_one(const struct follower *f) { return f && f->of_one ? f : NULL; }
 
+/* Nothing here may jump: the stream whose turn it is would never be released. */
 static void tell(struct mcp_server *server, struct str team, struct news *news) {
   pthread_mutex_lock(&server->lock);
   news->number = ++server->news;
@@ -285,7 +294,6 @@ static void tell(struct mcp_server *server, struct str team, struct news *news) 
 static void tell_parsed(struct mcp_server *server, struct str team, struct news news, struct arena *a) {
   const struct event *e = news.event;
   struct error err;
-  news.arena = a;
   if (e && e->before.n && json_read(a, e->before, &news.before, &err) != STATUS_OK)
     news.before = NULL;
   if (e && e->after.n && json_read(a, e->after, &news.after, &err) != STATUS_OK)
@@ -574,31 +582,41 @@ static bool hold_session(struct exchange *x, struct mcp_stream *stream) {
   return true;
 }
 
+/* A stream that is not in the list yet. */
+static void free_unlinked(void *p) {
+  struct mcp_stream **s = p;
+  if (*s)
+    stream_free(*s);
+  *s = NULL;
+}
+
 /* Following starts before the acknowledgement, so that no later change is missed. */
 void method_listen(struct exchange *x) {
   yyjson_val *filter = yyjson_obj_get(x->in->params, "notifications");
   struct str id = json_write_val(x->arena, x->in->id);
+  struct mcp_stream **unlinked = arena_new(x->arena, struct mcp_stream *); /* freed by the arena after a jump */
   struct error err;
+  arena_defer(x->arena, free_unlinked, unlinked);
   if (!check_filter(x, filter))
     return;
   if (id.n > ID_MAX) {
     exchange_error(x, 200, RPC_INVALID, NULL, "Invalid request: the id is too long");
     return;
   }
-  struct mcp_stream *s = stream_new(x->server, x->out, x->caller.team, id);
+  struct mcp_stream *s = *unlinked = stream_new(x->server, x->out, x->caller.team, id);
   if (!s) {
     exchange_error(x, 200, RPC_INTERNAL, NULL, "out of memory");
     return;
   }
   s->modern = true;
   if (!hold_session(x, s)) {
-    stream_free(s);
+    free_unlinked(unlinked);
     return;
   }
   yyjson_mut_val *accepted = accept(x, s, filter);
   bool follows = s->resources || s->watched || x->caller.principal; /* following also notices the end of a token */
   if (follows && stream_follow(s, &x->caller, &err) != STATUS_OK) {
-    stream_free(s);
+    free_unlinked(unlinked);
     exchange_failed(x, &err);
     return;
   }
@@ -609,6 +627,7 @@ void method_listen(struct exchange *x) {
   pthread_mutex_lock(&s->lock); /* nothing may precede the acknowledgement */
   bool linked = stream_link(s);
   if (linked) {
+    *unlinked = NULL;
     x->reply->status = 200;
     x->reply->stream = s;
     s->out.send(s->out.arg, text, false);
@@ -620,7 +639,7 @@ void method_listen(struct exchange *x) {
     lost_back(x->server, x->caller.team, held);
   if (linked)
     return;
-  stream_free(s);
+  free_unlinked(unlinked);
   exchange_error(x, 503, RPC_INTERNAL, NULL, "too many open streams; close some");
 }
 
@@ -647,18 +666,15 @@ void mcp_hang_up(struct mcp_server *server, struct mcp_stream *stream) {
   stream_drop(stream);
 }
 
-bool subscriptions_cancel(struct mcp_server *server, yyjson_val *id) {
-  struct arena a;
+bool subscriptions_cancel(struct mcp_server *server, struct arena *a, yyjson_val *id) {
   bool found = false;
-  arena_init(&a);
-  struct str text = json_write_val(&a, id);
+  struct str text = json_write_val(a, id);
   for (struct mcp_stream *s = next_stream(server, NULL); s; s = next_stream(server, s)) {
     if (!s->modern || s->closed || !str_eq(s->id, text))
       continue;
     found = true;
     mcp_hang_up(server, s); /* drops the transport's reference, which it does not use with one connection */
   }
-  arena_release(&a);
   return found;
 }
 

@@ -42,11 +42,12 @@ static enum status look_up(struct engine *engine, const struct token_text *text,
 enum status identity_of_token(struct engine *engine, struct str token, struct arena *a, struct principal *ret_principal,
                               struct error *err) {
   struct token_text text;
-  jmp_buf oom, *outer = a->oom;
+  struct store_boundary oom;
+  jmp_buf *outer = a->oom;
   if (!token_parse(token, &text))
     return refuse(err);
   volatile enum status s = engine_hold(engine, text.team, err);
-  if (ARENA_BOUNDARY(a, oom))
+  if (STORE_BOUNDARY(engine->store, a, oom))
     s = error_set(err, STATUS_NOMEM, "out of memory");
   else if (s == STATUS_OK)
     s = look_up(engine, &text, a, ret_principal, err);
@@ -64,12 +65,12 @@ struct reach principal_reach(const struct principal *p) {
 enum status principal_is_live(struct store *st, const struct principal *p, int64_t now, bool *ret_live,
                               struct error *err) {
   struct arena scratch;
-  jmp_buf oom;
+  struct store_boundary oom;
   volatile enum status s = STATUS_OK;
   struct token token;
   volatile bool live = !p->expires_at || now < p->expires_at;
   arena_init(&scratch);
-  if (ARENA_BOUNDARY(&scratch, oom)) {
+  if (STORE_BOUNDARY(st, &scratch, oom)) {
     s = error_set(err, STATUS_NOMEM, "out of memory");
   } else if (live && p->token.p) {
     bool found = false;

@@ -166,7 +166,7 @@ void roles_leave(struct op_call *call) {
 
 enum status roles_check(struct engine *engine, const struct caller *caller, const char *op, struct error *err) {
   struct arena a;
-  jmp_buf oom;
+  struct store_boundary oom;
   struct op_call call = {.op = op_find(str_from(op)),
                          .engine = engine,
                          .caller = *caller,
@@ -177,7 +177,7 @@ enum status roles_check(struct engine *engine, const struct caller *caller, cons
     return STATUS_OK;
   arena_init(&a);
   volatile enum status s = engine_hold(engine, caller->team, err);
-  if (ARENA_BOUNDARY(&a, oom))
+  if (STORE_BOUNDARY(engine->store, &a, oom))
     s = error_set(err, STATUS_NOMEM, "out of memory");
   else if (s == STATUS_OK)
     s = roles_enter(&call);
@@ -189,7 +189,8 @@ enum status roles_check(struct engine *engine, const struct caller *caller, cons
 
 enum status roles_who(struct engine *engine, const struct caller *caller, struct arena *a,
                       const struct principal **ret_who, struct error *err) {
-  jmp_buf oom, *outer = a->oom;
+  struct store_boundary oom;
+  jmp_buf *outer = a->oom;
   struct principal *volatile who = NULL;
   bool found; /* who is not declared may nothing */
   if (!engine->agent[0]) {
@@ -197,7 +198,7 @@ enum status roles_who(struct engine *engine, const struct caller *caller, struct
     return STATUS_OK;
   }
   volatile enum status s = engine_hold(engine, caller->team, err);
-  if (ARENA_BOUNDARY(a, oom)) {
+  if (STORE_BOUNDARY(engine->store, a, oom)) {
     s = error_set(err, STATUS_NOMEM, "out of memory");
   } else if (s == STATUS_OK) {
     who = arena_new(a, struct principal);
@@ -223,10 +224,10 @@ static enum status bind_principal(struct store *st, const struct principal *who,
 
 static enum status bind_agent(struct store *st, struct str team, const char *agent, struct error *err) {
   struct arena a;
-  jmp_buf oom;
+  struct store_boundary oom;
   volatile enum status s;
   arena_init(&a);
-  if (ARENA_BOUNDARY(&a, oom)) {
+  if (STORE_BOUNDARY(st, &a, oom)) {
     s = error_set(err, STATUS_NOMEM, "out of memory");
   } else {
     struct principal who = {.role = ROLE_SKILL};

@@ -66,7 +66,7 @@ enum status feed_new(const struct engine_options *options, struct feed **ret_fee
   f->clock = options->clock;
   memcpy(f->agent, options->agent, sizeof(f->agent));
   cond_init(&f->wake);
-  pthread_cond_init(&f->served, NULL);
+  cond_init(&f->served);
   pthread_mutex_init(&f->lock, NULL);
   *ret_feed = f;
   return STATUS_OK;

@@ -83,14 +83,14 @@ bool upkeep_source(struct pool *pool, const struct caller *caller, const struct 
 
 enum status upkeep_root(struct pool *pool, struct str team, struct arena *a, struct str *ret_root, struct error *err) {
   struct engine *engine;
-  jmp_buf oom;
-  enum status s = pool_take(pool, &engine, err);
-  if (s != STATUS_OK)
-    return s;
+  struct store_boundary oom;
+  jmp_buf *outer = a->oom;
+  TRY(pool_take(pool, &engine, err));
   volatile enum status found = STATUS_NOMEM;
   pthread_mutex_lock(&engine->lock);
-  if (!ARENA_BOUNDARY(a, oom))
+  if (!STORE_BOUNDARY(engine->store, a, oom))
     found = mirror_place_root(engine->store, team, a, ret_root, err);
+  a->oom = outer;
   pthread_mutex_unlock(&engine->lock);
   pool_give(pool, engine);
   return found == STATUS_NOMEM ? error_set(err, STATUS_NOMEM, "out of memory") : found;

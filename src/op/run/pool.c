@@ -70,7 +70,7 @@ static void line_up(struct pool *pool, struct turn *turn) {
 /* With the lock, which waiting gives up. A turn leaves the line when it comes: none outlives its waiter. */
 static struct engine *wait_for_turn(struct pool *pool) {
   struct turn turn = {.next = NULL};
-  pthread_cond_init(&turn.come, NULL);
+  cond_init(&turn.come);
   line_up(pool, &turn);
   while (!turn.has_come)
     pthread_cond_wait(&turn.come, &pool->lock);

@@ -335,10 +335,10 @@ void scrub_begin(struct op_call *call) {
 void scrub_door_error(struct engine *engine, struct str team, struct error *err) {
   struct arena a;
   struct error ignored;
-  jmp_buf oom;
+  struct store_boundary oom;
   arena_init(&a);
   enum status held = engine ? engine_hold(engine, team, &ignored) : STATUS_NOT_FOUND;
-  if (ARENA_BOUNDARY(&a, oom))
+  if (STORE_BOUNDARY(engine ? engine->store : NULL, &a, oom))
     error_set(err, STATUS_NOMEM, "out of memory");
   else
     clean_error(held == STATUS_OK ? scrub_known(engine, team, &a) : NULL, &a, err);

@@ -140,11 +140,11 @@ static void refresh(struct engine *engine, struct known *k, struct arena *scratc
 /* Without memory, what was known stays known. */
 static void refresh_guarded(struct engine *engine, struct known *k) {
   struct arena scratch, memory;
-  jmp_buf oom;
+  struct store_boundary oom;
   arena_init(&scratch);
   arena_init(&memory);
   arena_guard(&memory);
-  if (!ARENA_BOUNDARY(&scratch, oom)) {
+  if (!STORE_BOUNDARY(engine->store, &scratch, oom)) {
     memory.oom = scratch.oom;
     refresh(engine, k, &scratch, &memory);
   }

@@ -147,11 +147,11 @@ static int64_t pending(struct store *st, struct str team, struct arena *a) {
   return total > done ? total - done : 0;
 }
 
-/* With memory of its own: a jump for want of it must not leave the engine locked. */
+/* With memory of its own: an out-of-memory jump must leave neither the engine locked nor a snapshot open. */
 static void read_store(struct engine *e, struct str team, struct metrics_figures *f) {
   struct error ignored;
   struct arena a;
-  jmp_buf oom;
+  struct store_boundary oom;
   int64_t n;
   arena_init(&a);
   pthread_mutex_lock(&e->lock);
@@ -162,7 +162,7 @@ static void read_store(struct engine *e, struct str team, struct metrics_figures
     f->memories = n;
   if (events_place(e->store, team, INT64_MAX, INT64_MAX, &n, &ignored) == STATUS_OK)
     f->last_seq = n;
-  if (!ARENA_BOUNDARY(&a, oom))
+  if (!STORE_BOUNDARY(e->store, &a, oom))
     f->pending_embeddings = pending(e->store, team, &a);
   pthread_mutex_unlock(&e->lock);
   arena_release(&a);

@@ -36,18 +36,16 @@ void telemetry_note_in(struct engine *e, const struct telemetry_call *call) {
 /* Without a thread: one look whether there is such a file. */
 static void move_now(struct engine *e) {
   struct arena a;
-  jmp_buf oom;
+  struct store_boundary oom;
   struct error err;
   char path[BEFORE_BOOT_PATH];
   before_boot_path(db_path(store_db(e->store)), path);
   arena_init(&a);
-  if (!ARENA_BOUNDARY(&a, oom)) {
+  if (!STORE_BOUNDARY(e->store, &a, oom)) {
     int64_t now = clock_now(&e->clock);
     enum status s =
         before_boot_move(e->store, path, &a, STR_NONE, STR_NONE, now - BEFORE_BOOT_WAIT_MS, now, NULL, &err);
     (void)s; /* calls that are not recorded harm nobody */
-  } else {
-    store_rollback(e->store);
   }
   arena_release(&a);
 }

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/os/thread.h"
 #include "op/telemetry/internal.h"
 #include "store/tables/events.h"
 
@@ -160,13 +161,11 @@ static enum status move_inside(struct engine *e, const char *path, struct arena 
 /* By an engine whose lock is held; false when it should be tried again. */
 static bool move_by(struct engine *e, const char *path, const struct request *r) {
   struct arena a;
-  jmp_buf oom;
+  struct store_boundary oom;
   volatile enum status s = STATUS_NOMEM;
   arena_init(&a);
-  if (!ARENA_BOUNDARY(&a, oom))
+  if (!STORE_BOUNDARY(e->store, &a, oom))
     s = move_inside(e, path, &a, r);
-  else
-    store_rollback(e->store);
   arena_release(&a);
   return s != STATUS_BUSY;
 }
@@ -258,17 +257,11 @@ static int64_t tend(struct telemetry *t) {
   return t->buffered_at ? t->buffered_at + WAIT_US : 0;
 }
 
-/* clock_ticks_us() and the condition's clock are the same one. */
-static void wait_until(struct telemetry *t, pthread_cond_t *cond, int64_t ticks) {
-  struct timespec until = {ticks / 1000000, ticks % 1000000 * 1000};
-  pthread_cond_timedwait(cond, &t->lock, &until);
-}
-
 /* The calls of a busy server are written together. The lock is held. */
 static void gather(struct telemetry *t) {
   int64_t until = clock_ticks_us() + GATHER_US;
   while (!t->stop && t->written < t->noted && t->noted - t->written < BATCH && clock_ticks_us() < until)
-    wait_until(t, &t->wake, until);
+    (void)cond_wait_until(&t->wake, &t->lock, until);
 }
 
 void *telemetry_run(void *telemetry) {
@@ -283,7 +276,7 @@ void *telemetry_run(void *telemetry) {
     if (t->stop || (batch && t->written < t->noted))
       continue;
     if (next)
-      wait_until(t, &t->wake, next);
+      (void)cond_wait_until(&t->wake, &t->lock, next);
     else
       pthread_cond_wait(&t->wake, &t->lock);
   }
@@ -315,7 +308,7 @@ static bool wait_for_files(struct telemetry *t) {
   int64_t end = clock_ticks_us() + CLOSE_WAIT_US;
   pthread_mutex_lock(&t->lock);
   while (t->started && (t->writing || t->written < t->noted) && clock_ticks_us() < end)
-    wait_until(t, &t->idle, end);
+    (void)cond_wait_until(&t->idle, &t->lock, end);
   bool waiting = t->buffered_at != 0;
   pthread_mutex_unlock(&t->lock);
   return waiting;

@@ -52,6 +52,13 @@ static enum backup_file kind_of(struct str file) {
   return str_ends(file, STR(BACKUP_TRANSCRIPTS)) ? ARCHIVE : WHOLE;
 }
 
+static void close_folder(void *arg) {
+  DIR **dir = arg;
+  if (*dir)
+    closedir(*dir);
+  *dir = NULL;
+}
+
 /* Files of one kind that begin as automatic backups do. */
 static void list_files(struct store *st, struct arena *a, enum backup_file kind, struct strs *ret_paths) {
   const char *name;
@@ -61,15 +68,15 @@ static void list_files(struct store *st, struct arena *a, enum backup_file kind,
     return;
   struct str folder = folder_of(a, base.p, &name);
   struct str prefix = arena_printf(a, "%s.backup-", name);
-  DIR *d = opendir(folder.p);
-  if (!d)
-    return;
-  for (struct dirent *e; (e = readdir(d));) {
+  DIR **dir = arena_new(a, DIR *); /* closed by the arena if noting a name leaves by a jump */
+  arena_defer(a, close_folder, dir);
+  *dir = opendir(folder.p);
+  for (struct dirent *e; *dir && (e = readdir(*dir));) {
     struct str file = str_from(e->d_name);
     if (str_starts(file, prefix) && kind_of(file) == kind)
       strs_push(a, ret_paths, arena_printf(a, "%s%s", folder.p, e->d_name));
   }
-  closedir(d);
+  close_folder(dir);
 }
 
 void store_list_backups(struct store *st, struct arena *a, struct strs *ret_paths) {

@@ -93,6 +93,7 @@ static void query(struct db *db, struct rows *r, struct error *err, const char *
   *r = (struct rows){.db = db, .err = err};
   if (db->wall)
     wall_hold(sql, db->driver->engine);
+  db->queries++;
   db->driver->query(r, sql, values);
 }
 
@@ -188,6 +189,13 @@ enum status db_snapshot_end(struct db *db, bool alone, enum status s, struct err
 }
 
 void db_rollback(struct db *db) { db->driver->rollback(db); }
+
+struct db_scope db_scope(const struct db *db) {
+  return (struct db_scope){.queries = db->queries, .in_transaction = db_in_transaction(db)};
+}
+
+void db_scope_abort(struct db *db, struct db_scope scope) { db->driver->scope_abort(db, scope); }
+
 enum status db_mark(struct db *db, struct error *err) { return db->driver->mark(db, err); }
 enum status db_unmark(struct db *db, bool keep, struct error *err) { return db->driver->unmark(db, keep, err); }
 bool db_in_transaction(const struct db *db) { return db->driver->in_transaction(db); }

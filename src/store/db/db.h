@@ -121,6 +121,14 @@ NODISCARD enum status db_snapshot(struct db *db, bool *ret_alone, struct error *
 NODISCARD enum status db_snapshot_end(struct db *db, bool alone, enum status s, struct error *err);
 /* Ends any open transaction and every running query; cannot fail. */
 void db_rollback(struct db *db);
+/* What runs on a connection at some point. db_scope_abort() ends the queries, and the transaction, that began after it;
+ * those that ran before go on. For code that was left by an out-of-memory jump: store.h has a boundary that does it. */
+struct db_scope {
+  int64_t queries; /* the number of the last one */
+  bool in_transaction;
+};
+struct db_scope db_scope(const struct db *db);
+void db_scope_abort(struct db *db, struct db_scope scope);
 /* A point inside a transaction, and the end of it: what was changed since is kept, or taken back. */
 NODISCARD enum status db_mark(struct db *db, struct error *err);
 NODISCARD enum status db_unmark(struct db *db, bool keep, struct error *err);

@@ -37,6 +37,7 @@ struct db_driver {
   enum status (*snapshot)(struct db *db, bool *ret_alone, struct error *err);
   enum status (*snapshot_end)(struct db *db, bool alone, enum status s, struct error *err);
   void (*rollback)(struct db *db);
+  void (*scope_abort)(struct db *db, struct db_scope scope);
   enum status (*mark)(struct db *db, struct error *err);
   enum status (*unmark)(struct db *db, bool keep, struct error *err);
   bool (*in_transaction)(const struct db *db);
@@ -57,6 +58,7 @@ struct db {
   const struct db_driver *driver;
   int64_t commits;
   int64_t sessions; /* how often the engine has connected */
+  int64_t queries;  /* how many have begun: the number of the last one */
   bool lazy;        /* the transaction that was begun last */
   bool wall;        /* statements are read before they are run: wall.h */
 };

@@ -321,7 +321,7 @@ enum status pg_queue_local(struct postgres *db, struct error *err) {
 
 void pg_close(struct db *base) {
   struct postgres *db = pg_own(base);
-  pg_rows_forget(db);
+  pg_rows_forget(db, -1);
   pg_drop(db);
   mem_free(db->url);
   mem_free(db->path);

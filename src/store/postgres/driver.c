@@ -282,6 +282,7 @@ const struct db_driver postgres_driver = {
     .snapshot = pg_snapshot,
     .snapshot_end = pg_snapshot_end,
     .rollback = pg_rollback,
+    .scope_abort = pg_scope_abort,
     .mark = pg_mark,
     .unmark = pg_unmark,
     .in_transaction = in_transaction,

@@ -178,7 +178,8 @@ double pg_rows_real(const struct rows *r, int column);
 struct str pg_rows_text(const struct rows *r, int column);
 /* Frees the results of all open ones, whose owners may never come back to end them. */
 void pg_rows_cut(struct postgres *db);
-void pg_rows_forget(struct postgres *db);
+/* Those of later queries, whose owners will not come back to end them. */
+void pg_rows_forget(struct postgres *db, int64_t after);
 
 /* ---- store/postgres/txn.c ---- */
 enum status pg_begin(struct db *base, struct str team, bool lazy, struct error *err);
@@ -186,5 +187,6 @@ enum status pg_commit(struct db *base, struct error *err);
 enum status pg_snapshot(struct db *base, bool *ret_alone, struct error *err);
 enum status pg_snapshot_end(struct db *base, bool alone, enum status s, struct error *err);
 void pg_rollback(struct db *base);
+void pg_scope_abort(struct db *base, struct db_scope scope);
 enum status pg_mark(struct db *base, struct error *err);
 enum status pg_unmark(struct db *base, bool keep, struct error *err);

@@ -26,6 +26,7 @@ struct pg_rows {
   PGresult *result;
   struct postgres *db;
   struct pg_rows *next, *former;
+  int64_t query; /* its number; see struct db_scope */
   int64_t count;
   char texts[TEXTS][TEXT_SIZE]; /* numbers that were asked for as text, by column */
 };
@@ -39,6 +40,7 @@ enum status pg_rows_open(struct rows *r, PGresult *result) {
   }
   own->result = result;
   own->db = db;
+  own->query = db->base.queries;
   own->count = db->pq->ntuples(result);
   own->next = db->rows;
   if (own->next)
@@ -48,16 +50,19 @@ enum status pg_rows_open(struct rows *r, PGresult *result) {
   return STATUS_OK;
 }
 
-void pg_rows_end(struct rows *r) {
-  struct pg_rows *own = r->statement;
-  r->statement = NULL;
-  if (!own)
-    return;
+static void free_rows(struct pg_rows *own) {
   own->db->pq->clear(own->result);
   *(own->former ? &own->former->next : &own->db->rows) = own->next;
   if (own->next)
     own->next->former = own->former;
   mem_free(own);
+}
+
+void pg_rows_end(struct rows *r) {
+  struct pg_rows *own = r->statement;
+  r->statement = NULL;
+  if (own)
+    free_rows(own);
 }
 
 void pg_rows_cut(struct postgres *db) {
@@ -68,12 +73,11 @@ void pg_rows_cut(struct postgres *db) {
   }
 }
 
-void pg_rows_forget(struct postgres *db) {
-  while (db->rows) {
-    struct pg_rows *own = db->rows;
-    db->rows = own->next;
-    db->pq->clear(own->result);
-    mem_free(own);
+void pg_rows_forget(struct postgres *db, int64_t after) {
+  for (struct pg_rows *own = db->rows, *next; own; own = next) {
+    next = own->next;
+    if (own->query > after)
+      free_rows(own);
   }
 }
 

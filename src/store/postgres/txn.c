@@ -201,6 +201,15 @@ void pg_rollback(struct db *base) {
   over(db);
 }
 
+void pg_scope_abort(struct db *base, struct db_scope scope) {
+  struct postgres *db = pg_own(base);
+  pg_rows_forget(db, scope.queries);
+  if (scope.in_transaction || db->tx == PG_NO_TX)
+    return;
+  take_back(db);
+  over(db);
+}
+
 /* ---- snapshots ---- */
 
 /* Nothing is waited for: the first query brings the answer along. */

@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/os/fs.h"
 #include "store/sqlite/internal.h"
 #include "store/sqlite/sqlite.h"
 
@@ -78,12 +79,15 @@ enum status sqlite_part_new(const char *path, char ret_part[SQLITE_PART_SIZE], s
   return STATUS_OK;
 }
 
+/* The folder is synced, too: callers go on to change or replace the store, and the backup must survive a crash then. */
 enum status sqlite_part_end(const char *part, const char *path, enum status s, struct error *err) {
   static const char *const tails[] = {"", "-wal", "-shm", "-journal"};
   if (s == STATUS_OK)
     s = sync_file(part, err);
   if (s == STATUS_OK && rename(part, path) != 0)
     s = error_errno(err, errno, "cannot name the backup %s", path);
+  else if (s == STATUS_OK && !fs_sync_around(path))
+    s = error_errno(err, errno, "cannot sync the folder of the backup %s", path);
   for (size_t i = 0; s != STATUS_OK && i < ARRAY_LEN(tails); i++) {
     char file[SQLITE_PART_SIZE + 16];
     snprintf(file, sizeof(file), "%s%s", part, tails[i]);

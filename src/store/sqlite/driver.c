@@ -24,6 +24,13 @@ enum {
 struct cached {
   char *sql;
   sqlite3_stmt *statement;
+  int64_t query; /* the last query for which it was prepared; see struct db_scope */
+};
+
+/* A running statement that is not in the cache. */
+struct loose {
+  sqlite3_stmt *statement;
+  int64_t query;
 };
 
 struct sqlite {
@@ -31,8 +38,8 @@ struct sqlite {
   sqlite3 *handle;
   struct sqlite_fts *fts;
   struct cached cache[CACHE_SIZE];
-  struct cached *last;            /* the one used last: loops ask for the same statement again and again */
-  sqlite3_stmt *loose[LOOSE_MAX]; /* running statements that are not in the cache */
+  struct cached *last; /* the one used last: loops ask for the same statement again and again */
+  struct loose loose[LOOSE_MAX];
   int loose_count;
   int64_t busy_since; /* ticks when the present wait began */
   int busy_ms;
@@ -255,6 +262,8 @@ static void close_connection(struct db *base) {
     sqlite3_finalize(db->cache[i].statement);
     mem_free(db->cache[i].sql);
   }
+  for (int i = 0; i < db->loose_count; i++)
+    sqlite3_finalize(db->loose[i].statement);
   sqlite3_close_v2(db->handle);
   sqlite_fts_close(&db->fts);
   mem_free(db);
@@ -333,6 +342,7 @@ static bool is_last(const struct sqlite *db, const char *sql) {
 /* The cached statement of this text, a new cache entry, or (when its places are taken or it is running) a fresh one. */
 static int prepare(struct sqlite *db, const char *sql, sqlite3_stmt **ret, bool *ret_cached) {
   if (is_last(db, sql)) {
+    db->last->query = db->base.queries;
     *ret = db->last->statement;
     *ret_cached = true;
     return SQLITE_OK;
@@ -349,6 +359,7 @@ static int prepare(struct sqlite *db, const char *sql, sqlite3_stmt **ret, bool 
     if (strcmp(c->sql, sql) == 0) {
       if (sqlite3_stmt_busy(c->statement))
         break;
+      c->query = db->base.queries;
       *ret = c->statement;
       *ret_cached = true;
       db->last = c;
@@ -362,10 +373,10 @@ static int prepare(struct sqlite *db, const char *sql, sqlite3_stmt **ret, bool 
   char *copy = free_slot ? mem_alloc(n) : NULL;
   if (copy) {
     memcpy(copy, sql, n);
-    *free_slot = (struct cached){copy, *ret};
+    *free_slot = (struct cached){copy, *ret, db->base.queries};
     *ret_cached = true;
   } else if (db->loose_count < LOOSE_MAX) {
-    db->loose[db->loose_count++] = *ret;
+    db->loose[db->loose_count++] = (struct loose){*ret, db->base.queries};
   }
   return rc;
 }
@@ -373,7 +384,7 @@ static int prepare(struct sqlite *db, const char *sql, sqlite3_stmt **ret, bool 
 static void finish(struct sqlite *db, sqlite3_stmt *statement, bool cached) {
   if (!cached) {
     for (int i = 0; i < db->loose_count; i++)
-      if (db->loose[i] == statement)
+      if (db->loose[i].statement == statement)
         db->loose[i] = db->loose[--db->loose_count];
     sqlite3_finalize(statement);
     return;
@@ -531,8 +542,24 @@ static void rollback(struct db *base) {
     sqlite3_reset(db->cache[i].statement);
   /* What is not kept was left by a query that an out-of-memory jump cut off. */
   while (db->loose_count > 0)
-    sqlite3_finalize(db->loose[--db->loose_count]);
+    sqlite3_finalize(db->loose[--db->loose_count].statement);
   if (in_transaction(base))
+    sqlite3_exec(db->handle, "ROLLBACK", NULL, NULL, NULL);
+}
+
+static void scope_abort(struct db *base, struct db_scope scope) {
+  struct sqlite *db = own(base);
+  for (int i = 0; i < CACHE_SIZE; i++)
+    if (db->cache[i].statement && db->cache[i].query > scope.queries) {
+      sqlite3_reset(db->cache[i].statement);
+      sqlite3_clear_bindings(db->cache[i].statement);
+    }
+  for (int i = db->loose_count - 1; i >= 0; i--)
+    if (db->loose[i].query > scope.queries) {
+      sqlite3_finalize(db->loose[i].statement);
+      db->loose[i] = db->loose[--db->loose_count];
+    }
+  if (!scope.in_transaction && in_transaction(base))
     sqlite3_exec(db->handle, "ROLLBACK", NULL, NULL, NULL);
 }
 
@@ -583,6 +610,7 @@ const struct db_driver sqlite_driver = {
     .snapshot = snapshot,
     .snapshot_end = snapshot_end,
     .rollback = rollback,
+    .scope_abort = scope_abort,
     .mark = mark,
     .unmark = unmark,
     .in_transaction = in_transaction,

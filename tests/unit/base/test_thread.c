@@ -2,9 +2,11 @@
 #include "base/os/thread.h"
 
 #include <signal.h>
+#include <unistd.h>
 
 #include "base/os/clock.h"
 #include "support/harness.h"
+#include "support/libc.h"
 
 static void *look(void *arg) {
   sigset_t *mask = arg;
@@ -35,4 +37,43 @@ TEST(waiting_ends_by_itself) {
   pthread_mutex_unlock(&lock);
   CHECK(clock_ticks_us() - began >= 20000);
   pthread_cond_destroy(&cond);
+}
+
+struct meeting {
+  pthread_mutex_t lock;
+  pthread_cond_t cond;
+  bool come;
+};
+
+static void *come_later(void *arg) {
+  struct meeting *m = arg;
+  usleep(50000);
+  pthread_mutex_lock(&m->lock);
+  m->come = true;
+  pthread_cond_signal(&m->cond);
+  pthread_mutex_unlock(&m->lock);
+  return NULL;
+}
+
+/* A clock that is set forward must not end a wait early, one that is set back must not prolong it. */
+TEST(waiting_does_not_depend_on_the_time_of_day) {
+  for (int hours = -1; hours <= 1; hours++) {
+    struct meeting m = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    pthread_t thread;
+    test_note("%d hours", hours);
+    libc_shift_time_of_day(hours * 3600L);
+    cond_init(&m.cond);
+    pthread_mutex_lock(&m.lock);
+    int64_t began = clock_ticks_us();
+    while (cond_wait_until(&m.cond, &m.lock, began + 20000))
+      continue;
+    CHECK(clock_ticks_us() - began >= 20000);
+    CHECK_INT(thread_start(&thread, come_later, &m), 0);
+    while (!m.come)
+      CHECK(cond_wait_until(&m.cond, &m.lock, began + 15 * INT64_C(1000000)));
+    pthread_mutex_unlock(&m.lock);
+    pthread_join(thread, NULL);
+    pthread_cond_destroy(&m.cond);
+  }
+  libc_shift_time_of_day(0);
 }

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "support/harness.h"
 #include "support/proc.h"
 
@@ -120,4 +121,48 @@ TEST(of_many_that_add_at_once_no_key_is_lost) {
   for (int i = 0, status; i < WRITERS; i++)
     CHECK(wait(&status) > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0);
   CHECK_INT(read_ok(path).n, WRITERS * EACH);
+}
+
+static enum status read_in(struct arena *own, const char *path, struct master_keys *keys) {
+  jmp_buf oom;
+  if (ARENA_BOUNDARY(own, oom))
+    return STATUS_NOMEM;
+  return key_file_read(own, path, keys, &err);
+}
+
+static enum status add_in(struct arena *own, const char *path, struct master_key *key) {
+  jmp_buf oom;
+  if (ARENA_BOUNDARY(own, oom))
+    return STATUS_NOMEM;
+  return key_file_add(own, path, key, &err);
+}
+
+/* A server that is short of memory must not run out of descriptors as well, nor keep the folder locked. */
+TEST(no_descriptor_is_left_open_without_memory) {
+  const char *path = path_join(NULL, "vault.key");
+  file_write(path, STR(KEY "\n"));
+  CHECK(chmod(path, 0600) == 0);
+  int before = open_descriptors(), failures = 0;
+  bool failed = true;
+  for (long n = 1; failed; n++) {
+    struct arena own;
+    struct master_keys keys = {0};
+    struct master_key key;
+    test_note("allocation %ld", n);
+    arena_init(&own);
+    alloc_fail_at(n, 0);
+    enum status s = read_in(&own, path, &keys);
+    failed = alloc_failures() > 0;
+    CHECK_INT(s, failed ? STATUS_NOMEM : STATUS_OK);
+    arena_release(&own);
+    CHECK_INT(open_descriptors(), before);
+    alloc_fail_at(n, 0);
+    s = add_in(&own, path, &key);
+    failed |= s != STATUS_OK;
+    alloc_fail_at(0, 0);
+    arena_release(&own);
+    CHECK_INT(open_descriptors(), before);
+    failures += failed;
+  }
+  CHECK(failures >= 1);
 }

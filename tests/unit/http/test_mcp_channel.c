@@ -1,6 +1,7 @@
 /* test_mcp_channel.c: what a channel keeps for a client that comes back, and what it must not. */
 #include "http/mcp/channel.h"
 
+#include "base/alloc.h"
 #include "http/server.h"
 #include "support/serve.h"
 
@@ -96,4 +97,46 @@ TEST(a_secret_in_one_piece_is_in_guarded_memory) {
   CHECK_STR(a.body, "{\"answer\":\"hush\"}");
   wire_close(w);
   stop();
+}
+
+/* ---- without memory ---- */
+
+/* A dispatcher must get back what it called: it holds sessions, engines and locks. False: the channel jumped over it.
+ */
+static bool answer_with(struct http_call *call, struct mcp_channel *c, struct str json, bool secret) {
+  struct mcp_out *out = channel_out(c);
+  jmp_buf oom;
+  if (ARENA_BOUNDARY(call->arena, oom))
+    return false;
+  if (secret)
+    out->secret(out->arg, json);
+  out->send(out->arg, json, true);
+  return true;
+}
+
+TEST(an_answer_without_memory_says_so) {
+  enum { LONG = 40000 };
+  static struct arena a;
+  char *text = arena_alloc(&a, LONG);
+  struct error err;
+  memset(text, ' ', LONG);
+  CHECK_OK(mcp_hub_new(NULL, &hub, &err), &err);
+  for (int secret = 0; secret <= 1; secret++) {
+    struct arena own;
+    struct http_call call = {.arena = &own};
+    arena_init(&own);
+    struct mcp_channel *c = channel_new(hub, &call, &(struct channel_options){.session = STR("the session")});
+    CHECK(c);
+    alloc_fail_at(1, 1);
+    bool returned = answer_with(&call, c, (struct str){text, LONG}, secret);
+    CHECK(alloc_failures() >= 1 + secret);
+    alloc_fail_at(0, 0);
+    CHECK(returned);
+    own.oom = NULL;
+    channel_finish(c, &(struct mcp_reply){.status = 200});
+    CHECK_INT(call.status, 503);
+    CHECK(str_find(call.reply, STR("out of memory"), 0) != SIZE_MAX);
+    arena_release(&own);
+  }
+  mcp_hub_free(&hub);
 }

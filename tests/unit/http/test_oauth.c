@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "support/cli.h"
 #include "support/issuer.h"
 
@@ -128,6 +129,72 @@ TEST(keys_are_read_again_when_their_file_changes) {
   file_write(path, str_from(textf("{\"keys\":[%s]}", issuer_jwk(ISSUER_EC))));
   CHECK_STATUS(identify(oauth, ec), STATUS_OK);
   oauth_free(&oauth);
+}
+
+/* A file that does not fit into the arena's first block: reading it, parsing it and each key need memory of their own.
+ */
+static void write_large_set(const char *path, enum issuer_key key) {
+  enum { PADDING = 20000 };
+  char *padding = arena_alloc(&a, PADDING);
+  memset(padding, ' ', PADDING);
+  file_write(path, arena_printf(&a, "{\"keys\":[%s]}%.*s", issuer_jwk(key), (int)PADDING, padding));
+}
+
+TEST(an_issuer_without_memory_fails_or_has_its_keys) {
+  const char *path = path_join(NULL, "jwks.json"), *token = issuer_token(ISSUER_EC, CLAIMS);
+  struct oauth_options o = {
+      .issuer = "https://id.example", .audience = "https://memory.example/mcp", .jwks = path, .claim_prefix = "cairn_"};
+  write_large_set(path, ISSUER_EC);
+  int failures = 0;
+  bool failed = true;
+  for (long n = 1; failed; n++) {
+    struct oauth *oauth = NULL;
+    struct error err;
+    test_note("allocation %ld", n);
+    alloc_fail_at(n, 0);
+    enum status s = oauth_new(&o, &oauth, &err);
+    failed = alloc_failures() > 0;
+    alloc_fail_at(0, 0);
+    if (failed) {
+      CHECK_STATUS(s, STATUS_NOMEM);
+      CHECK(!oauth);
+      failures++;
+    } else {
+      CHECK_OK(s, &err);
+      CHECK_STATUS(identify(oauth, token), STATUS_OK);
+    }
+    oauth_free(&oauth);
+  }
+  CHECK(failures >= 4); /* the issuer, the keys, the text, what is parsed */
+}
+
+/* Whether the nth allocation was reached, and failed. */
+static bool identify_fails_at(long n, struct oauth *oauth, const char *token) {
+  jmp_buf oom;
+  alloc_fail_at(n, 0);
+  if (!ARENA_BOUNDARY(&a, oom))
+    (void)identify(oauth, token);
+  a.oom = NULL;
+  bool failed = alloc_failures() > 0;
+  alloc_fail_at(0, 0);
+  return failed;
+}
+
+/* New keys that could not be read for want of memory are read by the next call. */
+TEST(keys_that_found_no_memory_are_read_again) {
+  const char *path = path_join(NULL, "jwks.json");
+  const char *ec = issuer_token(ISSUER_EC, CLAIMS), *ed = issuer_token(ISSUER_ED, CLAIMS);
+  bool failed = true;
+  for (long n = 1; failed; n++) {
+    test_note("allocation %ld", n);
+    write_large_set(path, ISSUER_EC);
+    struct oauth *oauth = open_issuer(path);
+    write_large_set(path, ISSUER_ED);
+    failed = identify_fails_at(n, oauth, ed);
+    CHECK_STATUS(identify(oauth, ed), STATUS_OK);
+    CHECK_STATUS(identify(oauth, ec), STATUS_UNKNOWN_CALLER);
+    oauth_free(&oauth);
+  }
 }
 
 TEST(without_keys_there_is_no_issuer) {

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "support/libc.h"
 #include "support/serve.h"
 
 enum { STREAMS = 3 };
@@ -224,6 +225,36 @@ TEST(calls_that_take_too_long_are_told_to_stop) {
   struct wire *w = asked(port, "/slow");
   wait_until(&begun, 1);
   http_drain(server, 50);
+  http_stop(&server);
+  CHECK_INT(atomic_load(&gone_seen), 1);
+  CHECK_INT(wire_answer(w, false).status, 200);
+}
+
+/* While a server that ends waits for its calls, somebody sets the clock an hour forward: the deadline is over at once.
+ */
+TEST(a_clock_set_forward_cuts_no_call_off) {
+  int port = start((struct http_options){0});
+  struct wire *w = asked(port, "/slow");
+  wait_until(&begun, 1);
+  pthread_t thread;
+  CHECK(pthread_create(&thread, NULL, let_it_go, NULL) == 0);
+  libc_shift_time_of_day(-3600);
+  http_drain(server, 10000);
+  libc_shift_time_of_day(0);
+  http_stop(&server);
+  CHECK_STR(wire_answer(w, false).body, "{\"slow\":true}");
+  CHECK_INT(atomic_load(&gone_seen), 0);
+  pthread_join(thread, NULL);
+}
+
+/* An hour back: the deadline is an hour away. */
+TEST(a_clock_set_back_does_not_hold_up_the_end) {
+  int port = start((struct http_options){0});
+  struct wire *w = asked(port, "/slow");
+  wait_until(&begun, 1);
+  libc_shift_time_of_day(3600);
+  http_drain(server, 50);
+  libc_shift_time_of_day(0);
   http_stop(&server);
   CHECK_INT(atomic_load(&gone_seen), 1);
   CHECK_INT(wire_answer(w, false).status, 200);

@@ -1,6 +1,9 @@
-/* test_tls.c: connections that never become encrypted do not stay. */
+/* test_tls.c: connections that never become encrypted do not stay; reading a pair without memory. */
 #include "http/tls/tls.h"
 
+#include <sys/stat.h>
+
+#include "base/alloc.h"
 #include "http/server.h"
 #include "support/certificate.h"
 #include "support/serve.h"
@@ -34,4 +37,42 @@ TEST(a_handshake_has_the_time_of_a_request) {
   wire_close(slow);
   wire_close(plain);
   http_stop(&server);
+}
+
+static enum status load_in(struct arena *own, const struct certificate *c, struct tls *tls) {
+  struct error err;
+  jmp_buf oom;
+  if (ARENA_BOUNDARY(own, oom))
+    return STATUS_NOMEM;
+  return tls_load(own, c->path, c->key, tls, &err);
+}
+
+TEST(a_pair_without_memory_leaves_no_file_open) {
+  enum { PADDING = 20000 }; /* the key needs a block of its own */
+  static struct arena a;
+  struct certificate c = certificate_make();
+  char *padding = arena_alloc(&a, PADDING);
+  memset(padding, '\n', PADDING);
+  file_write(c.key, arena_printf(&a, "%.*s%.*s", STR_ARG(file_read(c.key)), (int)PADDING, padding));
+  CHECK(chmod(c.key, 0600) == 0);
+  struct arena own;
+  struct tls first = {0};
+  arena_init(&own);
+  CHECK_INT(load_in(&own, &c, &first), STATUS_OK); /* GnuTLS may keep descriptors of its own from now on */
+  arena_release(&own);
+  int before = open_descriptors(), failures = 0;
+  bool failed = true;
+  for (long n = 1; failed; n++) {
+    struct tls tls = {0};
+    test_note("allocation %ld", n);
+    alloc_fail_at(n, 0);
+    enum status s = load_in(&own, &c, &tls);
+    failed = alloc_failures() > 0;
+    alloc_fail_at(0, 0);
+    CHECK_INT(s, failed ? STATUS_NOMEM : STATUS_OK);
+    arena_release(&own);
+    CHECK_INT(open_descriptors(), before);
+    failures += failed;
+  }
+  CHECK(failures >= 2);
 }

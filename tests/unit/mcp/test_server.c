@@ -1,9 +1,11 @@
 /* test_server.c: dispatcher: lists, calls, resources, prompts, completions, sessions, questions to the user. */
 #include <sodium.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "mcp/protocol/server.h"
+#include "support/libc.h"
 #include "talking.h"
 
 #define STORE_CALL(text) "\"name\":\"memory_remember\",\"arguments\":{\"text\":\"" text "\"}"
@@ -574,4 +576,47 @@ TEST(server_survives_out_of_memory) {
   }
   CHECK(jget(ask(server, NULL, modern("tools/list", "")), "result.tools"));
   talking_stop(&server);
+}
+
+/* ---- stdio ---- */
+
+/* `cairn mcp` with this input, in a child whose clock is set by so many seconds while it ends; what it says. */
+static struct str stdio_says(const char *input, long seconds) {
+  static struct arena memory;
+  int in[2], out[2], status;
+  struct buf said = BUF(&memory);
+  CHECK(pipe(in) == 0 && pipe(out) == 0);
+  CHECK(write(in[1], input, strlen(input)) == (ssize_t)strlen(input));
+  close(in[1]);
+  pid_t child = fork();
+  if (child == 0) {
+    dup2(in[0], STDIN_FILENO);
+    dup2(out[1], STDOUT_FILENO);
+    close(out[0]);
+    close(out[1]);
+    struct mcp_server *server = talking_server(true, true);
+    struct mcp_sender sender = talking_sender();
+    libc_shift_time_of_day(seconds);
+    _exit(mcp_stdio(server, &sender));
+  }
+  close(in[0]);
+  close(out[1]);
+  char piece[4096];
+  ssize_t n;
+  while ((n = read(out[0], piece, sizeof(piece))) > 0)
+    buf_add(&said, (struct str){piece, (size_t)n});
+  close(out[0]);
+  CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  return buf_str(&said);
+}
+
+/* A call that is under way when the input ends gets its second, whatever the clock says. */
+TEST(stdio_ends_the_same_when_the_clock_is_set) {
+  const char *call_slow = modern("tools/call", "\"name\":\"test_tool_with_progress\"");
+  for (int hours = -1; hours <= 1; hours++) {
+    test_note("%d hours", hours);
+    struct str said = stdio_says(textf("%s\n", call_slow), hours * 3600L);
+    if (str_find(said, STR("\"result\""), 0) == SIZE_MAX)
+      FAIL("no answer: '%.*s'", STR_ARG(said));
+  }
 }

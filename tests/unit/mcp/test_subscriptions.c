@@ -1,6 +1,8 @@
 /* test_subscriptions.c: streams get each requested notification once, also for changes by other processes. */
+#include <malloc.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "talking.h"
 
 static const struct mcp_head stdio_head;
@@ -239,4 +241,119 @@ TEST(a_session_ends_with_its_last_stream) {
   mcp_hang_up(server, first.reply.stream);
   talking_stop(&server);
   CHECK_STR(end_of(one), "live");
+}
+
+/* ---- without memory ---- */
+
+/* A stream that missed a message is still released when its client hangs up, and the other streams get theirs. */
+TEST(a_message_without_memory_keeps_no_stream) {
+  struct mcp_server *server = talking_server(false, true);
+  static struct said older, newer;
+  for (long n = 1; n <= 8; n++) {
+    test_note("allocation %ld", n);
+    listen(server, "\"toolsListChanged\":true,\"resourceSubscriptions\":[\"test://watched\"]", &older);
+    listen(server, "\"toolsListChanged\":true,\"resourceSubscriptions\":[\"test://watched\"]", &newer);
+    CHECK(older.reply.stream && newer.reply.stream);
+    alloc_fail_at(n, 0);
+    subscriptions_list_changed(server, STR("default"), "tools");
+    bool failed = alloc_failures() > 0;
+    alloc_fail_at(n, 0);
+    subscriptions_updated(server, STR("default"), STR("test://watched"));
+    failed &= alloc_failures() > 0;
+    alloc_fail_at(0, 0);
+    mcp_hang_up(server, older.reply.stream);
+    mcp_hang_up(server, newer.reply.stream);
+    CHECK(!server->streams);
+    if (n == 1) { /* the newest comes first */
+      CHECK(failed);
+      CHECK_INT(newer.n, 1);
+      CHECK_INT(older.n, 3);
+    }
+    if (!failed)
+      break;
+  }
+  talking_stop(&server);
+}
+
+/* The feed's thread may still be at the stream whose client has hung up. */
+static void wait_for_no_stream(struct mcp_server *server) {
+  for (bool any = true; any; usleep(1000)) { /* the test's time limit is the limit */
+    pthread_mutex_lock(&server->lock);
+    any = server->streams != NULL;
+    pthread_mutex_unlock(&server->lock);
+  }
+}
+
+static void ignore(void *arg UNUSED, struct str json UNUSED, bool last UNUSED) {}
+
+static size_t bytes_in_use(void) { return mallinfo2().uordblks; }
+
+/* A listen that fails leaves nothing behind. Sanitizers, which have an allocator of their own, look for leaks. */
+TEST(a_listen_without_memory_leaves_no_stream) {
+  enum { ROUNDS = 20, URIS = 200, ID = 900 };
+  struct mcp_server *server = talking_server(false, false);
+  struct mcp_sender sender = talking_sender();
+  static struct arena a;
+  struct buf message = BUF(&a);
+  buf_adds(&message, "{\"jsonrpc\":\"2.0\",\"method\":\"subscriptions/listen\",\"id\":\"");
+  for (int i = 0; i < ID; i++)
+    buf_addc(&message, 'x');
+  buf_adds(&message, "\",\"params\":{\"_meta\":{\"" MCP_META "protocolVersion\":\"2026-07-28\",\"" MCP_META
+                     "clientCapabilities\":{}},\"notifications\":{\"resourceSubscriptions\":[");
+  for (int i = 1; i <= URIS; i++) /* more than a block of the arena */
+    buf_addf(&message, "%s\"cairn://memory/%d\"", i > 1 ? "," : "", i);
+  buf_adds(&message, "]}}}");
+  static struct said first; /* so that the team is followed, and the store open, before anything is counted */
+  listen(server, "\"resourceSubscriptions\":[\"cairn://boot/web\"]", &first);
+  remember("{\"text\":\"The first memory of all\"}");
+  said_wait(&first, 2);
+  mcp_hang_up(server, first.reply.stream);
+  wait_for_no_stream(server);
+  int failures = 0;
+  bool failed = true;
+  for (long n = 1; failed; n += 1 + n / 50) { /* sanitizer builds have a place for each object */
+    test_note("allocation %ld", n);
+    size_t before = bytes_in_use();
+    for (int round = 0; failed && round < ROUNDS; round++) {
+      struct mcp_out out = {.send = ignore};
+      struct mcp_reply reply;
+      alloc_fail_at(n, 0);
+      mcp_handle(server, &sender, &stdio_head, buf_str(&message), &out, &reply);
+      failed = alloc_failures() > 0;
+      alloc_fail_at(0, 0);
+      if (reply.stream)
+        mcp_hang_up(server, reply.stream);
+    }
+    CHECK(!server->streams);
+    size_t after = bytes_in_use();
+    if (failed && after > before + ROUNDS * ID / 2)
+      FAIL("%zu bytes more are in use", after - before);
+    failures += failed;
+  }
+  CHECK(failures >= 4);
+  talking_stop(&server);
+}
+
+TEST(a_cancel_survives_want_of_memory) {
+  static const char cancel[] =
+      "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{\"requestId\":1}}";
+  struct mcp_server *server = talking_server(true, false);
+  struct mcp_sender sender = talking_sender();
+  static struct said s, none;
+  int failures = 0;
+  bool failed = true;
+  for (long n = 1; failed; n++) {
+    test_note("allocation %ld", n);
+    listen(server, "\"resourcesListChanged\":true", &s);
+    said_init(&none);
+    alloc_fail_at(n, 1);
+    mcp_handle(server, &sender, &stdio_head, str_from(cancel), &none.out, &none.reply);
+    failed = alloc_failures() > 0;
+    alloc_fail_at(0, 0);
+    failures += failed;
+    say(server, NULL, cancel, &none);
+    CHECK(!server->streams);
+  }
+  CHECK(failures >= 1);
+  talking_stop(&server);
 }

@@ -159,3 +159,32 @@ TEST(a_kept_principal_is_a_copy) {
   CHECK(reach.read_only && reach.project_count == 2 && reach_owns(&reach, STR("api")));
   mem_free(kept);
 }
+
+/* ---- without memory ---- */
+
+static void ask_who(void *token) {
+  struct arena own;
+  struct principal p;
+  arena_init(&own);
+  enum status s = identity_of_token(engine, *(struct str *)token, &own, &p, &err);
+  CHECK_INT(s, alloc_failures() ? STATUS_NOMEM : STATUS_OK);
+  arena_release(&own);
+}
+
+static void ask_whether_live(void *who) {
+  bool live = false;
+  enum status s = principal_is_live(engine->store, who, NOW, &live, &err);
+  CHECK_INT(s, alloc_failures() ? STATUS_NOMEM : STATUS_OK);
+  CHECK(live == (s == STATUS_OK));
+}
+
+TEST(a_bearer_who_found_no_memory_leaves_no_snapshot) {
+  no_wall();
+  open_engine(NOW);
+  struct str token = make("red", "{\"name\":\"one\",\"projects\":[\"web\",\"api\"],\"profile\":\"readonly\"}");
+  struct principal who;
+  CHECK_OK(identity_of_token(engine, token, &a, &who, &err), &err);
+  CHECK(check_leaves_no_snapshot(engine->store, cli_db(), ask_who, &token) >= 1);
+  CHECK(check_leaves_no_snapshot(engine->store, cli_db(), ask_whether_live, &who) >= 1);
+  engine_close(&engine);
+}

@@ -1,6 +1,4 @@
 /* test_import.c: imports and exports that run out of memory change nothing and leave nothing open. */
-#include <dirent.h>
-
 #include "base/alloc.h"
 #include "op/op.h"
 #include "support/harness.h"
@@ -63,16 +61,6 @@ static int64_t count(struct engine *e, const char *sql) {
   return n;
 }
 
-static int open_files(void) {
-  int n = 0;
-  DIR *dir = opendir("/proc/self/fd");
-  while (dir && readdir(dir))
-    n++;
-  if (dir)
-    closedir(dir);
-  return n;
-}
-
 /* Each allocation in turn fails, until none is left to fail. */
 static void import_with_failures(const char *file, const char *text, int64_t want) {
   struct engine *e = open_engine();
@@ -81,14 +69,14 @@ static void import_with_failures(const char *file, const char *text, int64_t wan
   const char *path = path_join(NULL, file);
   file_write(path, str_from(text));
   snprintf(args, sizeof(args), "{\"file\":\"%s\"}", path);
-  int files = open_files();
+  int files = open_descriptors();
   for (long n = 1;; n++) {
     test_note("allocation %ld", n);
     alloc_fail_at(n, 0);
     enum status s = call(e, "import", args, &err);
     bool failed = alloc_failures() > 0;
     alloc_fail_at(0, 0);
-    CHECK_INT(open_files(), files);
+    CHECK_INT(open_descriptors(), files);
     if (!failed) {
       CHECK_OK(s, &err);
       CHECK(n > 1);
@@ -118,14 +106,14 @@ TEST(an_export_survives_a_lack_of_memory) {
   const char *out = path_join(NULL, "out.jsonl");
   file_write(out, STR("the old file"));
   snprintf(args, sizeof(args), "{\"file\":\"%s\",\"events\":true}", out);
-  int files = open_files();
+  int files = open_descriptors();
   for (long n = 1;; n++) {
     test_note("allocation %ld", n);
     alloc_fail_at(n, 0);
     enum status s = call(e, "export", args, &err);
     bool failed = alloc_failures() > 0;
     alloc_fail_at(0, 0);
-    CHECK_INT(open_files(), files);
+    CHECK_INT(open_descriptors(), files);
     if (s == STATUS_OK) { /* also when what failed could be done without */
       CHECK_STR(file_read(out), native);
       file_write(out, STR("the old file"));

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/os/fs.h"
 #include "op/op.h"
 #include "support/harness.h"
@@ -169,4 +170,31 @@ TEST(alive_says_who_answers) {
   CHECK_INT(json_int(v, "pid", 0), getpid());
   CHECK(json_num(v, "uptime_s", -1) >= 0);
   telemetry_close(&t);
+}
+
+static void scrape(void *pool) {
+  struct arena own;
+  jmp_buf oom;
+  arena_init(&own);
+  if (!ARENA_BOUNDARY(&own, oom))
+    (void)metrics_page(&own, NULL, pool, STR("default"));
+  arena_release(&own);
+}
+
+TEST(a_scrape_without_memory_leaves_no_snapshot) {
+  no_wall();
+  const char *path = test_store("a.db");
+  struct pool *pool = new_pool(path, 1);
+  struct engine *e;
+  struct caller caller = {.team = STR("default"), .project = STR(""), .source = STR("test"), .trust = STR("user")};
+  yyjson_val *args;
+  yyjson_mut_val *result;
+  setenv("CAIRN_EMBEDDER", "hash-v1", 1); /* so that there is an index, whose row is read */
+  CHECK_OK(pool_take(pool, &e, &err), &err);
+  CHECK_OK(json_read(&a, STR("{\"text\":\"The boat is green\"}"), &args, &err), &err);
+  CHECK_OK(op_run(e, op_find(STR("remember")), &caller, NULL, &a, args, &result, &err), &err);
+  pool_give(pool, e);
+  check_has_line(metrics_page(&a, NULL, pool, STR("default")), "cairn_pending_embeddings 0");
+  CHECK(check_leaves_no_snapshot(e->store, path, scrape, pool) >= 2);
+  pool_close(&pool);
 }

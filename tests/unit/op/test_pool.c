@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/os/thread.h"
+#include "op/admin/upkeep.h"
 #include "store/check.h"
 #include "support/harness.h"
 #include "support/proc.h"
@@ -145,5 +146,18 @@ TEST(a_server_that_is_not_there_is_not_asked_again_at_once) {
   size_t opened, busy;
   pool_count(pool, &opened, &busy);
   CHECK_INT(opened, 0);
+  pool_close(&pool);
+}
+
+/* The caller's arena must not jump into a function that has returned. */
+TEST(a_root_leaves_no_boundary_behind) {
+  struct arena a;
+  struct str root;
+  struct error err;
+  start("a.db", 1);
+  arena_init(&a);
+  CHECK_OK(upkeep_root(pool, STR("default"), &a, &root, &err), &err);
+  CHECK(!a.oom);
+  arena_release(&a);
   pool_close(&pool);
 }

@@ -1,6 +1,7 @@
 /* test_roles.c: what roles may call: a closed list, and everything that is not on it; how far a token reaches. */
 #include "op/access/roles.h"
 
+#include "base/alloc.h"
 #include "support/cli.h"
 
 /* What an agent of a project may call, by the specification: memories, tasks and sessions of its own. */
@@ -357,5 +358,42 @@ TEST(a_session_knows_its_project) {
   CHECK_INT(sql_number("SELECT count(*) FROM event WHERE action = 'scope:refused'"), 0);
   CHECK_INT(call(&who, "action add", "{\"text\":\"Rotate the key\"}"), STATUS_DENIED);
   CHECK(strstr(err.message, "alpha, beta"));
+  engine_close(&engine);
+}
+
+/* ---- without memory ---- */
+
+static const struct caller of_agent = {
+    .team = STR_INIT("default"), .project = STR_INIT(""), .source = STR_INIT("mcp"), .trust = STR_INIT("agent")};
+
+static void ask_who(void *arg UNUSED) {
+  struct arena own;
+  const struct principal *who = NULL;
+  arena_init(&own);
+  enum status s = roles_who(engine, &of_agent, &own, &who, &err);
+  CHECK_INT(s, alloc_failures() ? STATUS_NOMEM : STATUS_OK);
+  CHECK((who != NULL) == (s == STATUS_OK));
+  arena_release(&own);
+}
+
+static void ask_whether_allowed(void *arg UNUSED) {
+  enum status s = roles_check(engine, &of_agent, "search", &err);
+  CHECK_INT(s, alloc_failures() ? STATUS_NOMEM : STATUS_OK);
+}
+
+static void bind(void *arg UNUSED) {
+  bool over = true;
+  enum status s = roles_bind(engine->store, NULL, STR("default"), "web", NOW, &over, &err);
+  CHECK_INT(s, alloc_failures() ? STATUS_NOMEM : STATUS_OK);
+}
+
+TEST(an_agent_who_found_no_memory_leaves_no_snapshot) {
+  no_wall();
+  open_as("");
+  CHECK_OK(call(NULL, "agent add", "{\"name\":\"web\",\"role\":\"project\",\"project\":\"alpha\"}"), &err);
+  open_as("web");
+  CHECK(check_leaves_no_snapshot(engine->store, cli_db(), ask_who, NULL) >= 1);
+  CHECK(check_leaves_no_snapshot(engine->store, cli_db(), ask_whether_allowed, NULL) >= 1);
+  CHECK(check_leaves_no_snapshot(engine->store, cli_db(), bind, NULL) >= 1);
   engine_close(&engine);
 }

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "op/vault/key.h"
 #include "support/cli.h"
 #include "support/scan.h"
@@ -195,4 +196,19 @@ TEST(a_process_with_a_key_leaves_no_core_dump) {
   CHECK_INT(limit.rlim_cur, 0);
   CHECK_INT(limit.rlim_max, 0);
   close_engine(&e);
+}
+
+static void look_again(void *e) { (void)secrets_known(e, caller.team); }
+
+/* What was known stays known, and the next look reads the vault of then. */
+TEST(secrets_that_found_no_memory_leave_no_snapshot) {
+  no_wall();
+  struct engine *one = open_engine(), *two = open_engine();
+  set(two, "a", "first value");
+  CHECK(knows(one, "first value"));
+  CHECK(check_leaves_no_snapshot(one->store, test_store("store.db"), look_again, one) >= 1);
+  set(two, "b", "second value");
+  CHECK(knows(one, "first value") && knows(one, "second value"));
+  close_engine(&one);
+  close_engine(&two);
 }

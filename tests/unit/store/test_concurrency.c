@@ -174,3 +174,60 @@ TEST(vectors_that_were_rolled_back_are_not_remembered) {
   CHECK_INT(nearest(&f, first), 0);
   fixture_close(&f);
 }
+
+#define IDS "SELECT id FROM memory WHERE team = ?1 ORDER BY id"
+
+/* Begins a snapshot and a query, and runs out of memory. */
+static void jump_out_of_a_query(struct fixture *f) {
+  struct db *db = store_db(f->store);
+  struct store_boundary oom;
+  struct arena own;
+  arena_init(&own);
+  if (!STORE_BOUNDARY(f->store, &own, oom)) {
+    struct rows r;
+    bool alone;
+    CHECK_OK(db_snapshot(db, &alone, &f->err), &f->err);
+    db_query(db, &r, &f->err, IDS, "s", STR("default"));
+    CHECK(rows_next(&r));
+    (void)arena_alloc(&own, SIZE_MAX);
+    FAIL("there is so much memory");
+  }
+  arena_release(&own);
+}
+
+/* What was begun behind the boundary is over, what was begun before it goes on. */
+TEST(a_boundary_ends_what_was_begun_behind_it) {
+  struct fixture f = fixture_new();
+  struct db *db = store_db(f.store);
+  struct txn txn = fixture_begin(&f);
+  for (int i = 0; i < 3; i++)
+    fixture_fact(&f, &txn, STR(""), arena_printf(&f.arena, "text %d", i), NULL);
+  fixture_commit(&f, &txn);
+  struct rows r;
+  int64_t seen = 0, last = 0;
+  db_query(db, &r, &f.err, IDS, "s", STR("default"));
+  for (; rows_next(&r); seen++) { /* the same statement */
+    CHECK(rows_int(&r, 0) > last);
+    last = rows_int(&r, 0);
+    jump_out_of_a_query(&f);
+    CHECK_INT(rows_int(&r, 0), last);
+  }
+  CHECK_OK(rows_end(&r), &f.err);
+  CHECK_INT(seen, 3);
+  CHECK(!db_in_transaction(db));
+
+  txn = fixture_begin(&f);
+  fixture_fact(&f, &txn, STR(""), STR("one more"), NULL);
+  jump_out_of_a_query(&f);
+  CHECK(db_in_transaction(db));
+  fixture_commit(&f, &txn);
+  CHECK_INT(count(&f, "SELECT count(*) FROM memory"), 4);
+
+  jump_out_of_a_query(&f);
+  CHECK(!db_in_transaction(db));
+  struct direct *other = direct_open(test_store("store.db"));
+  direct_do(other, "INSERT INTO meta (name, value) VALUES ('test_written', '1')");
+  direct_close(other);
+  CHECK_INT(count(&f, "SELECT count(*) FROM meta WHERE name = 'test_written'"), 1);
+  fixture_close(&f);
+}

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/alloc.h"
 #include "base/id.h"
 #include "fixture.h"
 #include "store/store_internal.h"
@@ -334,4 +335,40 @@ TEST(a_folder_is_refused, .only = TEST_ON_SQLITE) {
   struct store *st = NULL;
   struct error err;
   CHECK_STATUS(open_at(test_dir(), &st, &err), STATUS_USAGE);
+}
+
+static bool list_in(struct arena *own, struct store *st) {
+  struct strs list = {0};
+  jmp_buf oom;
+  if (ARENA_BOUNDARY(own, oom))
+    return false;
+  store_list_backups(st, own, &list);
+  return true;
+}
+
+TEST(a_list_of_backups_without_memory_leaves_no_folder_open, .only = TEST_ON_SQLITE) {
+  enum { FILES = 200 }; /* more names than fit into a block of the arena */
+  struct store *st = NULL;
+  struct error err;
+  CHECK_OK(open_at(path_join(NULL, "many.db"), &st, &err), &err);
+  for (int i = 0; i < FILES; i++) {
+    char name[200];
+    snprintf(name, sizeof(name), "many.db.backup-%0100d-20251115T114510.%03dZ", 0, i);
+    file_write(path_join(NULL, name), STR(""));
+  }
+  int before = open_descriptors(), failures = 0;
+  bool done = false;
+  for (long n = 1; !done; n += 1 + n / 20) {
+    struct arena own;
+    test_note("allocation %ld", n);
+    arena_init(&own);
+    alloc_fail_at(n, 0);
+    done = list_in(&own, st);
+    alloc_fail_at(0, 0);
+    arena_release(&own);
+    CHECK_INT(open_descriptors(), before);
+    failures += !done;
+  }
+  CHECK(failures >= 2);
+  store_close(&st);
 }

@@ -1,9 +1,11 @@
 /* test_sqlite.c: the driver: values, nested statements, rollback, waiting for a lock, backup. */
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "fixture.h"
 #include "store/sqlite/sqlite.h"
+#include "support/libc.h"
 
 static struct db *scratch(const char *name) {
   struct db_options o = {.path = path_join(NULL, name), .busy_ms = 5000};
@@ -189,5 +191,26 @@ TEST(a_backup_is_one_private_file_and_never_half_there, .only = TEST_ON_SQLITE) 
   CHECK_INT(n, 1);
   store_close(&copy);
   CHECK(store_copy_to(f.store, "/nowhere/at/all.db", NULL, NULL, &f.err) != STATUS_OK);
+  fixture_close(&f);
+}
+
+static const char *backup_path;
+static int folder_syncs; /* of the backup's folder, once the backup had its name */
+
+static void note_sync(int fd) {
+  struct stat synced, folder;
+  CHECK(fstat(fd, &synced) == 0 && stat(test_dir(), &folder) == 0);
+  bool same = synced.st_dev == folder.st_dev && synced.st_ino == folder.st_ino;
+  folder_syncs += same && access(backup_path, F_OK) == 0;
+}
+
+/* Without its folder on disk, a crash takes the backup along, and what follows it may have changed the store. */
+TEST(the_name_of_a_backup_is_on_disk, .only = TEST_ON_SQLITE) {
+  struct fixture f = fixture_new();
+  backup_path = path_join(NULL, "copy.db");
+  libc_watch_fsync(note_sync);
+  CHECK_OK(store_copy_to(f.store, backup_path, NULL, NULL, &f.err), &f.err);
+  libc_watch_fsync(NULL);
+  CHECK_INT(folder_syncs, 1);
   fixture_close(&f);
 }
