@@ -23,11 +23,11 @@ static bool has_encoded_dot(struct str s) {
 /* NULL if the path is valid. */
 static const char *path_error(struct str path) {
   if (!str_eq(path, root) && !memfile_is_path(path))
-    return "must be /memories or lie below it";
+    return "must be /memories or below it";
   if (path.n > MEMFILE_PATH_BYTES)
     return "is too long: at most 200 bytes are allowed";
   if (text_has_control(path))
-    return "holds a control character";
+    return "contains a control character";
   if (has_encoded_dot(path))
     return "would escape the /memories directory";
   if (path.p[path.n - 1] == '/') /* str_next() returns no empty part at the end */

@@ -69,23 +69,23 @@ static enum status check_type(struct memory *m, struct error *err) {
 
 /* ---- step 2: severity and other fields that only some kinds have ---- */
 
-static enum status only_for(struct error *err, const char *field, const char *kind, struct str given) {
-  error_set(err, STATUS_REFUSED, "%s belongs to a %s, and this is a %.*s", field, kind, STR_ARG(given));
+static enum status refuse_field(struct error *err, const char *field, const char *kind, struct str given) {
+  error_set(err, STATUS_REFUSED, "%s is only for kind %s, not for kind %.*s", field, kind, STR_ARG(given));
   error_step(err, str_is(str_from(field), "severity") ? "severity" : "fields");
   return error_fix(err, "drop %s, or use kind '%s'", field, kind);
 }
 
-static enum status check_choice(struct error *err, const char *step, const char *field, struct str value,
-                                const char *const *choices) {
+static enum status check_choice(struct arena *a, const char *step, const char *field, struct str value,
+                                const char *const *choices, struct error *err) {
   if (str_empty(value) || one_of(value, choices))
     return STATUS_OK;
   error_set(err, STATUS_REFUSED, "'%.*s' is not a %s", STR_ARG(value), field);
   error_step(err, step);
-  error_fix(err, "one of: %s, %s%s%s", choices[0], choices[1], choices[2] ? ", " : "", choices[2] ? choices[2] : "");
-  return err->code;
+  struct str list = one_of_text(a, choices);
+  return error_fix(err, "use one of: %.*s", STR_ARG(list));
 }
 
-static enum status check_severity(struct memory *m, struct error *err) {
+static enum status check_severity(struct arena *a, struct memory *m, struct error *err) {
   static const char *const writable[] = {"blocker", "pattern", NULL};
   bool rule = str_is(m->kind, kind_names[KIND_RULE]);
   if (str_is(m->severity, "deprecated")) {
@@ -94,24 +94,24 @@ static enum status check_severity(struct memory *m, struct error *err) {
     return error_fix(err, "supersede the rule instead: cairn supersede ID --reason WHY TEXT");
   }
   if (!rule && !str_empty(m->severity))
-    return only_for(err, "severity", kind_names[KIND_RULE], m->kind);
-  TRY(check_choice(err, "severity", "severity", m->severity, writable));
+    return refuse_field(err, "severity", kind_names[KIND_RULE], m->kind);
+  TRY(check_choice(a, "severity", "severity", m->severity, writable, err));
   m->severity = !rule ? STR_NONE : str_empty(m->severity) ? STR("pattern") : m->severity;
   return STATUS_OK;
 }
 
-static enum status check_kind_fields(struct memory *m, struct error *err) {
+static enum status check_kind_fields(struct arena *a, struct memory *m, struct error *err) {
   bool task = str_is(m->kind, kind_names[KIND_TASK]), incident = str_is(m->kind, kind_names[KIND_INCIDENT]);
   if (!task) {
     const char *field = m->priority.p ? "priority" : m->milestone.p ? "milestone" : m->due.p ? "due" : NULL;
     if (field || m->acceptance.n)
-      return only_for(err, field ? field : "acceptance", kind_names[KIND_TASK], m->kind);
+      return refuse_field(err, field ? field : "acceptance", kind_names[KIND_TASK], m->kind);
   }
   if (!incident && (m->root_cause.p || m->resolution.p))
-    return only_for(err, m->root_cause.p ? "root_cause" : "resolution", kind_names[KIND_INCIDENT], m->kind);
-  TRY(check_choice(err, "fields", "priority", m->priority, priorities));
-  TRY(check_choice(err, "fields", "delivery", m->delivery, deliveries));
-  TRY(check_choice(err, "fields", "confidence", m->confidence, confidences));
+    return refuse_field(err, m->root_cause.p ? "root_cause" : "resolution", kind_names[KIND_INCIDENT], m->kind);
+  TRY(check_choice(a, "fields", "priority", m->priority, priorities, err));
+  TRY(check_choice(a, "fields", "delivery", m->delivery, deliveries, err));
+  TRY(check_choice(a, "fields", "confidence", m->confidence, confidences, err));
   if (task) {
     m->priority = str_empty(m->priority) ? STR("medium") : m->priority;
     m->status = str_empty(m->status) ? STR("open") : m->status;
@@ -296,23 +296,23 @@ static void suggest_type(struct arena *a, const struct memory *m, struct warning
        arena_printf(a, "use --type %s next time if that fits", t->name));
 }
 
-static enum status check_fields(struct memory *m, struct error *err) {
+static enum status check_fields(struct arena *a, struct memory *m, struct error *err) {
   TRY(check_type(m, err));
-  TRY(check_severity(m, err));
-  TRY(check_kind_fields(m, err));
+  TRY(check_severity(a, m, err));
+  TRY(check_kind_fields(a, m, err));
   TRY(check_skill(m, err));
   return check_values(m, err);
 }
 
 enum status gate_check_exact(struct arena *a, struct memory *m, struct error *err) {
   struct warnings none = {0};
-  TRY(check_fields(m, err));
+  TRY(check_fields(a, m, err));
   TRY(check_headline(a, true, m, &none, err));
   return check_size(m, err);
 }
 
 enum status gate_check(struct arena *a, bool strict, struct memory *m, struct warnings *w, struct error *err) {
-  TRY(check_fields(m, err));
+  TRY(check_fields(a, m, err));
   /* Report empty text as such, not as a missing headline. */
   if (str_empty(str_trim(m->body)))
     return check_atomic(a, strict, m, w, err);

@@ -161,6 +161,16 @@ TEST(fields_of_other_kinds_are_refused) {
   refused(m, false, "fields");
 }
 
+TEST(an_unknown_value_is_refused_with_all_allowed_ones) {
+  struct warnings w = {0};
+  struct error err;
+  struct memory m = draft("text");
+  m.headline = STR("Headline");
+  m.delivery = STR("mail");
+  CHECK_STATUS(check(&m, false, &w, &err), STATUS_REFUSED);
+  CHECK_STR(str_from(err.fix), "use one of: boot, pinned, skill, on_demand");
+}
+
 TEST(keys_that_look_like_ids_are_refused) {
   struct error err;
   CHECK_OK(gate_check_key(STR("auth-approach"), &err), &err);

@@ -192,7 +192,7 @@ TEST(what_cannot_be_stored_is_refused) {
       {"\"kind\":\"fact\",\"type\":\"note\"", "\"kind\":\"task\",\"type\":\"task\"", "a task needs status"},
       {"\"source\"", "\"status\":\"open\",\"priority\":\"low\",\"source\"", "only a task has status"},
       {"\"source\"", "\"claimed_by\":\"x\",\"source\"", "claimed_by and claimed_at"},
-      {"\"source\"", "\"root_cause\":\"x\",\"source\"", "root_cause belongs to a incident"},
+      {"\"source\"", "\"root_cause\":\"x\",\"source\"", "root_cause is only for kind incident"},
       {"\"state\":\"active\"", "\"state\":\"asleep\"", "'asleep' is not a state"},
       {"\"state\":\"active\"", "\"state\":\"faded\"", "says why and since when"},
       {"\"trust\":\"user\"", "\"trust\":\"root\"", "'root' is not a trust"},
