@@ -1,9 +1,9 @@
-/* status.h: every outcome that the program knows, in one table: name, exit code, HTTP status, JSON-RPC code, text.
+/* status.h: status codes with their name, exit code, HTTP status, JSON-RPC code and text.
  *
- * A new outcome is one more line here; the doors translate by table and need no change. */
+ * To add a status, add a line to STATUS_LIST; the CLI, MCP, REST and library read the table. */
 #pragma once
 
-/* name, its text in JSON, exit code, HTTP status, JSON-RPC code, what it means */
+/* name, JSON name, exit code, HTTP status, JSON-RPC code, meaning */
 #define STATUS_LIST(X)                                                                                                 \
   X(OK, "ok", 0, 200, 0, "done")                                                                                       \
   X(INTERNAL, "internal", 1, 500, -32603, "a bug in Cairn")                                                            \
@@ -41,8 +41,8 @@ enum status {
 enum { STATUS_COUNT = 0 STATUS_LIST(X) };
 #undef X
 
-/* Returns from the enclosing function with the status of `call` unless that is STATUS_OK. Not for a function that must
- * still release something: the arena frees memory, but no lock, descriptor or statement. */
+/* Returns the status of `call` from the enclosing function unless it is STATUS_OK. Do not use it in a function that
+ * must still release a lock, descriptor or statement: the arena frees only memory. */
 #define TRY(call)                                                                                                      \
   do {                                                                                                                 \
     enum status status_of_try = (call);                                                                                \
@@ -50,7 +50,7 @@ enum { STATUS_COUNT = 0 STATUS_LIST(X) };
       return status_of_try;                                                                                            \
   } while (0)
 
-/* Lower-case name ("not_found"): stable, part of the JSON contract. */
+/* Lower-case name ("not_found"). Part of the JSON format, so it never changes. */
 const char *status_name(enum status s);
 const char *status_text(enum status s);
 int status_exit_code(enum status s);

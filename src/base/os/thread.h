@@ -1,4 +1,4 @@
-/* thread.h: threads that work behind a program, and waiting that a change of the clock does not disturb. */
+/* thread.h: background threads, and condition variables with a timeout on the monotonic clock. */
 #pragma once
 
 #include <pthread.h>
@@ -6,12 +6,12 @@
 
 #include "base/attr.h"
 
-/* Starts a thread that takes no signals: they stay with those of the program. 0, or an error number. */
+/* Starts a thread with all signals blocked, so the program's own threads handle them. Returns 0 or an errno value. */
 NODISCARD int thread_start(pthread_t *ret_thread, void *(*run)(void *), void *arg);
-/* How many cores this process may use, at least one. */
+/* Number of cores that this process may use; at least 1. */
 size_t thread_cores(void);
 
-/* A condition for cond_wait_ms(): by the monotonic clock. */
+/* Initialises a condition variable for cond_wait_ms(). */
 void cond_init(pthread_cond_t *cond);
-/* With the lock: until somebody signals, or so many milliseconds have passed, or for no reason. */
+/* Waits for a signal or until the timeout. The caller holds the lock. May wake up spuriously. */
 void cond_wait_ms(pthread_cond_t *cond, pthread_mutex_t *lock, int ms);
