@@ -34,7 +34,7 @@ void json_put(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *name, struct
 void json_put_opt(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *name, struct str value);
 void json_put_int(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *name, int64_t value);
 void json_put_num(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *name, double value);
-/* Rounds a number >= 0 to so many decimals. */
+/* Rounds a number >= 0 to this number of decimals. */
 double json_round(double value, int decimals);
 void json_put_bool(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *name, bool value);
 void json_put_strs(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *name, const struct strs *list);

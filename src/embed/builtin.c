@@ -53,8 +53,7 @@ static enum status embed(const struct embedder *e, struct arena *a, enum embed_u
     enum status s = embed_chunk(e->state, scratch, use, texts + i, n - i < CHUNK_TEXTS ? n - i : CHUNK_TEXTS,
                                 ret_vectors + i * (size_t)e->dims, err);
     arena_release(scratch);
-    if (s != STATUS_OK)
-      return s;
+    TRY(s);
   }
   return STATUS_OK;
 }

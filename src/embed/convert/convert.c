@@ -311,8 +311,7 @@ enum status model_convert(struct arena *a, const struct convert_files *files, co
     struct arena *scratch = arena_child(a);
     enum status s = fit_calibration(scratch, &m, &m.calibration, err);
     arena_release(scratch);
-    if (s != STATUS_OK)
-      return s;
+    TRY(s);
   }
   return model_file_write(&m, ret_file, err);
 }

@@ -56,7 +56,7 @@ static enum status read_offsets(struct safetensor *t, yyjson_val *offsets, unsig
     return bad_tensor(err, t->name, "has no valid offsets");
   uint64_t from = yyjson_get_uint(first), to = yyjson_get_uint(last), bytes;
   if (from > to || to > data.n)
-    return bad_tensor(err, t->name, "lies outside the file");
+    return bad_tensor(err, t->name, "is outside the file");
   if (__builtin_mul_overflow(t->count, size, &bytes) || bytes != to - from)
     return bad_tensor(err, t->name, "has a shape that does not match its size");
   t->data = str_slice(data, from, to);

@@ -187,7 +187,7 @@ static bool next_word(struct wordpiece_reader *r) {
 static void split_word(struct wordpiece_reader *r) {
   r->pieces_given = 0;
   r->pieces_n =
-      r->points > WORDPIECE_WORD_MAX ? 0 : wordpiece_cut(r->w, (struct str){r->word, (size_t)r->bytes}, r->pieces);
+      r->points > WORDPIECE_WORD_MAX ? 0 : wordpiece_split(r->w, (struct str){r->word, (size_t)r->bytes}, r->pieces);
   if (r->pieces_n == 0)
     r->pieces[r->pieces_n++] = r->w->unk;
 }

@@ -39,7 +39,7 @@ struct str wordpiece_entry(const struct wordpiece *w, int32_t id);
 
 /* Splits one word of 1 to WORDPIECE_WORD_MAX code points into the longest pieces from left to right. Returns their
  * number, or 0 if it cannot be split. */
-int wordpiece_cut(const struct wordpiece *w, struct str word, int32_t ret_pieces[WORDPIECE_WORD_MAX]);
+int wordpiece_split(const struct wordpiece *w, struct str word, int32_t ret_pieces[WORDPIECE_WORD_MAX]);
 
 /* Writes [CLS], the pieces of the text and [SEP]: at most max_tokens (at least 2) in all. Reads no more of the text
  * than needed. Scratch memory comes from the arena. */

@@ -85,7 +85,7 @@ static int32_t find(const struct wordpiece *w, struct str piece, bool inner, uin
   return at == UINT32_MAX ? -1 : (int32_t)(get32(w->slots + 4 * (size_t)at) & 0xffffff) - 1;
 }
 
-int wordpiece_cut(const struct wordpiece *w, struct str word, int32_t ret_pieces[WORDPIECE_WORD_MAX]) {
+int wordpiece_split(const struct wordpiece *w, struct str word, int32_t ret_pieces[WORDPIECE_WORD_MAX]) {
   uint32_t hashes[WORDPIECE_WORD_BYTES];
   int n = 0;
   assert(word.n <= WORDPIECE_WORD_BYTES);

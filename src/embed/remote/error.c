@@ -65,15 +65,16 @@ void http_quote(struct str text, struct str key, char *ret_quote, size_t size) {
 
 /* ---- errors ---- */
 
-static void add_fix(const struct http_place *at, int code, struct error *err) {
+static void add_fix(const struct http_endpoint *endpoint, int code, struct error *err) {
   if (code == 401 || code == 403)
     (void)error_fix(err, "Check the key: the variable named by embedder.key_env must hold a key that %.*s accepts.",
-                    URL_SHOWN, at->url);
-  else if (code == 404 && at->api == HTTP_OLLAMA)
+                    URL_SHOWN, endpoint->url);
+  else if (code == 404 && endpoint->api == HTTP_OLLAMA)
     (void)error_fix(err, "Fetch the model (ollama pull %.*s), or check embedder.url and embedder.model.",
-                    STR_ARG(at->model));
+                    STR_ARG(endpoint->model));
   else if (code == 404)
-    (void)error_fix(err, "Check embedder.url (it usually ends in /v1) and embedder.model (%.*s).", STR_ARG(at->model));
+    (void)error_fix(err, "Check embedder.url (it usually ends in /v1) and embedder.model (%.*s).",
+                    STR_ARG(endpoint->model));
   else if (code >= 300 && code < 400)
     (void)error_fix(err, "Redirects are not followed, so that the key and the text go only to the configured host. If "
                          "you trust the new address, set embedder.url to it.");
@@ -81,49 +82,51 @@ static void add_fix(const struct http_place *at, int code, struct error *err) {
     (void)error_fix(err, "The endpoint limits the request rate: wait and try again, or check the account's quota.");
   else if (code >= 400 && code < 500)
     (void)error_fix(err, "Check embedder.model (%.*s) and embedder.dims against what the endpoint offers.",
-                    STR_ARG(at->model));
+                    STR_ARG(endpoint->model));
   else
     (void)error_fix(err, "The endpoint failed: try again later. Until then search works by keyword.");
 }
 
-static enum status error_answer(const struct http_place *at, const struct http_reply *reply, int tries,
+static enum status error_answer(const struct http_endpoint *endpoint, const struct http_reply *reply, int tries,
                                 struct error *err) {
   char quote[HTTP_QUOTE_SIZE], often[32] = "", wait[48] = "";
   bool redirect = reply->code >= 300 && reply->code < 400;
-  http_quote(redirect ? str_from(reply->detail) : http_reply_body(reply), at->key, quote, sizeof(quote));
+  http_quote(redirect ? str_from(reply->detail) : http_reply_body(reply), endpoint->key, quote, sizeof(quote));
   if (tries > 1)
     snprintf(often, sizeof(often), ", %d times", tries);
   if (reply->retry_after_s)
     snprintf(wait, sizeof(wait), " (try again in %lld s)", (long long)reply->retry_after_s);
-  error_set(err, STATUS_UNAVAILABLE, "the embedding endpoint %.*s answered with status %d%s%s%s%s", URL_SHOWN, at->url,
-            reply->code, often, wait,
+  error_set(err, STATUS_UNAVAILABLE, "the embedding endpoint %.*s answered with status %d%s%s%s%s", URL_SHOWN,
+            endpoint->url, reply->code, often, wait,
             redirect   ? ", a redirect to "
             : quote[0] ? ": "
                        : "",
             quote);
-  add_fix(at, reply->code, err);
+  add_fix(endpoint, reply->code, err);
   return err->code;
 }
 
-enum status http_error(const struct http_place *at, const struct http_reply *reply, int tries, struct error *err) {
+enum status http_error(const struct http_endpoint *endpoint, const struct http_reply *reply, int tries,
+                       struct error *err) {
   char quote[HTTP_QUOTE_SIZE];
-  http_quote(str_from(reply->detail), at->key, quote, sizeof(quote));
+  http_quote(str_from(reply->detail), endpoint->key, quote, sizeof(quote));
   switch (reply->outcome) {
   case HTTP_ANSWERED:
-    return error_never_ok(error_answer(at, reply, tries, err));
+    return error_never_ok(error_answer(endpoint, reply, tries, err));
   case HTTP_NO_ANSWER:
-    error_set(err, STATUS_UNAVAILABLE, "the embedding endpoint %.*s did not answer (%d %s): %s", URL_SHOWN, at->url,
-              tries, tries == 1 ? "try" : "tries", quote);
+    error_set(err, STATUS_UNAVAILABLE, "the embedding endpoint %.*s did not answer (%d %s): %s", URL_SHOWN,
+              endpoint->url, tries, tries == 1 ? "try" : "tries", quote);
     return error_fix(err,
-                     at->api == HTTP_OLLAMA
+                     endpoint->api == HTTP_OLLAMA
                          ? "Check that Ollama runs (ollama serve) and that embedder.url is its address. Until then "
                            "search works by keyword."
                          : "Check embedder.url and the network. Until then search works by keyword.");
   case HTTP_BROKEN:
-    error_set(err, STATUS_UNAVAILABLE, "the embedding endpoint %.*s cannot be used: %s", URL_SHOWN, at->url, quote);
+    error_set(err, STATUS_UNAVAILABLE, "the embedding endpoint %.*s cannot be used: %s", URL_SHOWN, endpoint->url,
+              quote);
     return error_fix(err, "Check embedder.url; an https address needs a certificate that this machine trusts.");
   case HTTP_TOO_LARGE:
-    error_set(err, STATUS_UNAVAILABLE, "the embedding endpoint %.*s sent more than %zu bytes", URL_SHOWN, at->url,
+    error_set(err, STATUS_UNAVAILABLE, "the embedding endpoint %.*s sent more than %zu bytes", URL_SHOWN, endpoint->url,
               reply->limit);
     return error_fix(err, "That is too large for embeddings: check embedder.url.");
   case HTTP_NO_MEMORY:
@@ -132,13 +135,13 @@ enum status http_error(const struct http_place *at, const struct http_reply *rep
   return error_set(err, STATUS_NOMEM, "out of memory");
 }
 
-enum status http_error_parse(const struct http_place *at, struct str body, struct error *err) {
+enum status http_error_parse(const struct http_endpoint *endpoint, struct str body, struct error *err) {
   char why[ERROR_MESSAGE_MAX / 2], fix[ERROR_FIX_MAX], quote[HTTP_QUOTE_SIZE / 2];
   bool shown = str_starts(str_from(err->message), STR("not valid JSON"));
-  http_quote(str_from(err->message), at->key, why, sizeof(why));
-  http_quote(body, at->key, quote, sizeof(quote));
+  http_quote(str_from(err->message), endpoint->key, why, sizeof(why));
+  http_quote(body, endpoint->key, quote, sizeof(quote));
   snprintf(fix, sizeof(fix), "%s", err->fix);
   error_set(err, STATUS_UNAVAILABLE, "the embedding endpoint %.*s sent an unusable response: %s%s%s", URL_SHOWN,
-            at->url, why, shown ? ": " : "", shown ? quote : "");
+            endpoint->url, why, shown ? ": " : "", shown ? quote : "");
   return error_fix(err, "%s", fix);
 }

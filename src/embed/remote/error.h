@@ -11,13 +11,14 @@ enum { HTTP_QUOTE_SIZE = 201 };
  * The key is printable ASCII. */
 void http_quote(struct str text, struct str key, char *ret_quote, size_t size);
 
-struct http_place {
+struct http_endpoint {
   enum http_api api;
   const char *url;
   struct str model, key;
 };
 
 /* Sets the error for a failed request: STATUS_UNAVAILABLE or STATUS_NOMEM. */
-enum status http_error(const struct http_place *at, const struct http_reply *reply, int tries, struct error *err);
+enum status http_error(const struct http_endpoint *endpoint, const struct http_reply *reply, int tries,
+                       struct error *err);
 /* Adds the endpoint to the parser's error in *err. `body` is quoted if it is not JSON. */
-enum status http_error_parse(const struct http_place *at, struct str body, struct error *err);
+enum status http_error_parse(const struct http_endpoint *endpoint, struct str body, struct error *err);

@@ -41,7 +41,7 @@ struct state {
   struct embedder e;
   size_t size; /* of the whole allocation, including texts */
   struct http_client client;
-  struct http_place at;
+  struct http_endpoint endpoint;
   struct str query_prefix, text_prefix;
   const char *authorization; /* NULL without a key */
   bool direct;
@@ -94,7 +94,7 @@ static int64_t retry_wait(const struct state *st, const struct http_reply *r, st
 /* Posts until it succeeds, fails permanently, or runs out of retries or time. */
 static enum status post(struct state *st, struct str body, int64_t deadline, struct http_reply *reply,
                         struct error *err) {
-  struct http_request request = {.url = st->at.url,
+  struct http_request request = {.url = st->endpoint.url,
                                  .authorization = st->authorization,
                                  .body = body,
                                  .connect_timeout_ms = st->connect_ms,
@@ -110,7 +110,7 @@ static enum status post(struct state *st, struct str body, int64_t deadline, str
       return STATUS_OK;
     int64_t wait = retry_wait(st, reply, body, attempt);
     if (last || !is_retryable(reply) || (reply->retry_after_s && wait > WAIT_MAX_MS) || wait >= deadline - now_ms())
-      return http_error(&st->at, reply, attempt + 1, err);
+      return http_error(&st->endpoint, reply, attempt + 1, err);
     sleep_ms(wait);
   }
 }
@@ -127,11 +127,11 @@ struct batch {
 static struct str request_body(const struct state *st, struct arena *a, const struct batch *b, int dims) {
   yyjson_mut_doc *doc = json_new(a);
   yyjson_mut_val *root = yyjson_mut_obj(doc);
-  json_put(doc, root, "model", st->at.model);
+  json_put(doc, root, "model", st->endpoint.model);
   yyjson_mut_val *input = json_put_arr(doc, root, "input");
   for (size_t i = 0; i < b->n; i++)
     json_add_str(doc, input, b->texts[i]);
-  if (st->at.api == HTTP_OPENAI) {
+  if (st->endpoint.api == HTTP_OPENAI) {
     json_put(doc, root, "encoding_format", STR("float"));
     if (dims)
       json_put_int(doc, root, "dimensions", dims);
@@ -152,7 +152,7 @@ static enum status request_vectors(struct state *st, struct arena *a, const stru
   struct http_reply *reply = arena_new(a, struct http_reply);
   arena_defer(a, release_reply, reply);
   int64_t deadline = now_ms() + (b->use == EMBED_QUERY ? st->query_ms : st->text_ms);
-  int requested = st->at.api == HTTP_OPENAI && !atomic_load(&st->without_dims) ? dims : 0;
+  int requested = st->endpoint.api == HTTP_OPENAI && !atomic_load(&st->without_dims) ? dims : 0;
   enum status s = post(st, request_body(st, a, b, requested), deadline, reply, err);
   if (s != STATUS_OK) {
     if (!requested || !rejects_dims(reply))
@@ -161,9 +161,9 @@ static enum status request_vectors(struct state *st, struct arena *a, const stru
     atomic_store(&st->without_dims, true);
   }
   struct str body = http_reply_body(reply);
-  s = st->at.api == HTTP_OPENAI ? http_parse_openai(a, body, b->n, dims, ret_vectors, err)
-                                : http_parse_ollama(a, body, b->n, dims, ret_vectors, err);
-  return s == STATUS_OK ? s : http_error_parse(&st->at, body, err);
+  s = st->endpoint.api == HTTP_OPENAI ? http_parse_openai(a, body, b->n, dims, ret_vectors, err)
+                                      : http_parse_ollama(a, body, b->n, dims, ret_vectors, err);
+  return s == STATUS_OK ? s : http_error_parse(&st->endpoint, body, err);
 }
 
 /* ---- embedder ---- */
@@ -219,8 +219,7 @@ static enum status embed(const struct embedder *e, struct arena *a, enum embed_u
     struct batch b = next_batch(st, part, use, texts, n, &next);
     enum status s = b.n ? embed_batch(st, part, &b, vectors, err) : STATUS_OK;
     arena_release(part);
-    if (s != STATUS_OK)
-      return s;
+    TRY(s);
   }
   if (size)
     memcpy(ret_vectors, vectors, size);
@@ -304,17 +303,17 @@ static struct str put(char **at, struct str a, struct str b) {
 static void fill(struct state *st, const struct http_embedder_config *c, struct str key, const struct http_url *url) {
   static const struct str bearer = STR_INIT("Authorization: Bearer ");
   char *at = st->texts;
-  st->at.api = c->api;
-  st->at.url = put(&at, url->text, apis[c->api].path).p;
+  st->endpoint.api = c->api;
+  st->endpoint.url = put(&at, url->text, apis[c->api].path).p;
   struct str provider = put(&at, str_from(apis[c->api].name), STR(":"));
   at--; /* e.model is "PROVIDER:MODEL" */
-  st->at.model = put(&at, c->model, STR_NONE);
+  st->endpoint.model = put(&at, c->model, STR_NONE);
   st->e.model = provider.p;
   st->query_prefix = put(&at, c->query_prefix, STR_NONE);
   st->text_prefix = put(&at, c->text_prefix, STR_NONE);
   struct str header = put(&at, bearer, key);
   st->authorization = key.n ? header.p : NULL;
-  st->at.key = str_slice(header, bearer.n, header.n);
+  st->endpoint.key = str_slice(header, bearer.n, header.n);
   assert(at <= (char *)st + st->size);
   st->direct = url->loopback;
   st->query_ms = c->timeout_ms ? c->timeout_ms : QUERY_MS;
