@@ -1,5 +1,5 @@
-# The commands people type. CMake builds (CMakePresets.json), scripts/test tests; each target first installs what is
-# missing (scripts/setup).
+# Entry points for users. CMake builds (CMakePresets.json), scripts/test runs the tests. Each target first installs missing
+# packages (scripts/setup).
 PREFIX ?= /usr/local
 DESTDIR ?=
 FUZZ_SECONDS ?= 60
@@ -12,7 +12,7 @@ build:
 	@scripts/setup build
 	@scripts/build release
 
-#: make run         build, then serve MCP and REST on your store until Ctrl-C; RUN_SECONDS=N, PORT=N, CAIRN_DB=FILE
+#: make run         build, then serve your store over MCP and REST until Ctrl-C; RUN_SECONDS=N, PORT=N, CAIRN_DB=FILE
 run: build
 	@scripts/run
 
@@ -20,40 +20,40 @@ run: build
 tour: build
 	@scripts/tour
 
-#: make test        what CI runs, in 15 minutes: static checks, all tests, sanitizers, PostgreSQL
+#: make test        run the CI tests in 15 minutes: static checks, all tests, sanitizers, PostgreSQL
 test:
 	@scripts/setup test
 	@scripts/test
 
-#: make test-all    every test in every build and on both engines, all analysers, short fuzzing: about an hour
+#: make test-all    run every test in every build and on both engines, all analysers, short fuzzing: about an hour
 test-all:
 	@scripts/setup test
 	@scripts/test all
 
-#: make quick       only the tests, without sanitizers, stores in files
+#: make quick       run only the tests, without sanitizers, on SQLite
 quick:
 	@scripts/setup build
 	@scripts/test quick
 
-#: make check       only the static checks, on all files
+#: make check       run only the static checks, on all files
 check:
 	@scripts/setup test
 	@scripts/test static
 
-#: make bench       build the benchmarks and run them; BENCH_QUICK=1 leaves out the store of a million memories
+#: make bench       build and run the benchmarks; BENCH_QUICK=1 skips the store of a million memories
 bench:
 	@scripts/setup build
 	@scripts/build bench
 	@bench/run
 
-#: make bench-pg    a store on a PostgreSQL server of its own: 100,000 and 1,000,000 memories; SIZES="20000" for others
+#: make bench-pg    benchmark a private PostgreSQL server with 100,000 and 1,000,000 memories; SIZES="20000" for others
 bench-pg:
 	@scripts/setup build
 	@scripts/pg setup
 	@scripts/build bench
 	@bench/run pg $(SIZES)
 
-#: make torture     eight processes, killed at random, on one store, then on a server that crashes: TORTURE_SECONDS=300
+#: make torture     kill eight processes at random on one store, then crash a database server; TORTURE_SECONDS=300
 torture:
 	@scripts/setup test
 	@scripts/build test
@@ -65,29 +65,29 @@ fuzz:
 	@scripts/setup test
 	@scripts/fuzz $(FUZZ_SECONDS)
 
-#: make coverage    which lines the tests reach: build/coverage/*.gcov and a summary
+#: make coverage    measure the test coverage: build/coverage/*.gcov and a summary
 coverage:
 	@scripts/setup build
 	@scripts/coverage
 
-#: make install     PREFIX=/usr/local DESTDIR=
+#: make install     install to PREFIX=/usr/local; DESTDIR=
 install: build
 	@DESTDIR="$(DESTDIR)" cmake --install build --prefix "$(PREFIX)" --strip >/dev/null
 	@echo "installed to $(DESTDIR)$(PREFIX)"
 
-#: make uninstall   with the same PREFIX and DESTDIR
+#: make uninstall   remove the installed files; same PREFIX and DESTDIR
 uninstall: build
 	@scripts/uninstall "$(PREFIX)" "$(DESTDIR)"
 
-#: make format      lay out the C files
+#: make format      format the C files
 format:
 	@scripts/setup test
 	@scripts/check-format --fix
 
-#: make clean       remove build/, with the packages unpacked there
+#: make clean       remove build/, including the packages unpacked there
 clean:
 	rm -rf build
-	@echo "removed build/; what scripts/setup unpacked there is fetched again when it is needed"
+	@echo "removed build/; scripts/setup will download its packages again when needed"
 
 #: make help        this list
 help:

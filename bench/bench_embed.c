@@ -55,7 +55,8 @@ static double fastest(const struct model *m, const struct kernel *k, const struc
     struct error err;
     float *vectors = arena_alloc(&a, n * (size_t)m->shape.dims * sizeof(float));
     double began = now_us();
-    if (encoder_run(m, k, &a, texts, n, threads, vectors, &err) != STATUS_OK)
+    if (encoder_run(m, &a, &(struct encoder_input){.texts = texts, .n = n, .kernel = k, .threads = threads}, vectors,
+                    &err) != STATUS_OK)
       fail("%s", err.message);
     double took = (now_us() - began) / 1000;
     best = i == 0 || took < best ? took : best;

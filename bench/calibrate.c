@@ -11,7 +11,7 @@
 #include "base/buf.h"
 #include "base/os/clock.h"
 #include "embed/builtin.h"
-#include "embed/calibration.h"
+#include "embed/embed.h"
 #include "embed/fit.h"
 #include "op/eval/pairs.h"
 

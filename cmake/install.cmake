@@ -1,7 +1,7 @@
-# What `make install` puts where, and how the installed files find each other.
+# Installed files and their locations.
 if(TARGET cairn)
   install(TARGETS cairn RUNTIME)
-  # The program itself writes its manual and its completion scripts, from the table of operations.
+  # The program generates its manual page and completion scripts from the table of operations.
   set(made ${CMAKE_BINARY_DIR}/made)
   install(CODE "
     file(MAKE_DIRECTORY ${made})
@@ -19,7 +19,7 @@ install(FILES ${static_library} DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(EXISTS ${CMAKE_SOURCE_DIR}/include/cairn.h)
   install(FILES ${CMAKE_SOURCE_DIR}/include/cairn.h TYPE INCLUDE)
 endif()
-# Static linking: a private yyjson has no name that -l finds.
+# For static linking; -l does not find a private yyjson.
 if(CAIRN_PRIVATE_YYJSON)
   set(CAIRN_YYJSON_LIBS "-L\${libdir}/cairn -Wl,-rpath,\${libdir}/cairn -l:libyyjson.so.0")
 else()
@@ -28,7 +28,7 @@ endif()
 configure_file(${CMAKE_SOURCE_DIR}/cmake/cairn.pc.in ${CMAKE_BINARY_DIR}/cairn.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/cairn.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-# A yyjson that is not the system's travels with Cairn (cmake/dependencies.cmake says how it is found).
+# An unpacked yyjson is installed with Cairn (see cmake/dependencies.cmake).
 if(CAIRN_PRIVATE_YYJSON)
   install(FILES ${yyjson_files} DESTINATION ${private_dir})
   file(RELATIVE_PATH from_lib /${CMAKE_INSTALL_LIBDIR} /${private_dir})

@@ -65,7 +65,7 @@ enum cairn_status {
   CAIRN_NOT_FOUND = 3,       /* no such memory, task, skill, transaction or file */
   CAIRN_REFUSED = 4,         /* the write gate refused the text */
   CAIRN_SECRET = 5,          /* the text contains a secret */
-  CAIRN_DUPLICATE = 6,       /* the same knowledge is stored already */
+  CAIRN_DUPLICATE = 6,       /* the same knowledge is already stored */
   CAIRN_CONFLICT = 7,        /* the store is not in the state that the call requires */
   CAIRN_CONFIRM = 8,         /* a destructive call that was not confirmed */
   CAIRN_BUSY = 9,            /* another process kept the store locked for too long */

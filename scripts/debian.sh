@@ -1,13 +1,13 @@
-# What the scripts that fetch Debian packages have in common; sourced, not run.
+# Functions for scripts that download Debian packages; sourced, not run.
 
-# packages_of GROUPS: their names in scripts/packages.txt.
+# packages_of GROUPS: names of the packages of these groups in scripts/packages.txt.
 packages_of() {
   awk -v groups=" $1 " '
     /^\[/ { on = index(groups, " " substr($0, 2, length($0) - 2) " ") > 0; next }
     on && NF && !/^#/ { print $1 }' scripts/packages.txt
 }
 
-# Where this machine gets Debian from, out of its own apt sources: deb822 (*.sources) or one-line (*.list).
+# debian_mirror CODENAME: the Debian mirror in this machine's apt sources, deb822 (*.sources) or one-line (*.list).
 debian_mirror() {
   local suites="^($1|stable|oldstable)\$" files=()
   shopt -s nullglob
@@ -26,8 +26,8 @@ debian_mirror() {
   done
 }
 
-# debian_apt SUITE FOLDER: sets apt to an apt-get of this release of Debian that keeps all its state in the folder and
-# thinks that nothing is installed; fails when the machine names no mirror.
+# debian_apt SUITE FOLDER: sets `apt` to an apt-get command for this Debian release that keeps its state in the folder and
+# assumes that nothing is installed. Fails if this machine has no mirror configured.
 debian_apt() {
   local suite=$1 tmp=$2 codename mirror
   codename=$(. /etc/os-release; echo "${VERSION_CODENAME:-}")

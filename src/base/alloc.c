@@ -1,10 +1,10 @@
-/* alloc.c: malloc with a fault-injection hook for each thread. */
+/* alloc.c: malloc and locked memory with per-thread fault injection. */
 #include "base/alloc.h"
 
 #include <sodium.h>
 #include <stdlib.h>
 
-/* The one file that may: see banned.h. */
+/* Lift the ban of banned.h. */
 #undef malloc
 #undef calloc
 #undef realloc
@@ -43,18 +43,17 @@ void *mem_realloc(void *p, size_t size) { return must_fail() ? NULL : realloc(p,
 
 void mem_free(void *p) { free(p); }
 
-/* libsodium puts the end of a piece before a page that cannot be touched: what is a multiple of 16 begins at one, too.
- */
+/* libsodium places the end of an allocation at a guard page, so rounding the size up to 16 also aligns the start. */
 void *mem_secret(size_t size) {
-  size_t room = (size + 15) & ~(size_t)15;
-  return must_fail() || room < size || sodium_init() < 0 ? NULL : sodium_malloc(room ? room : 16);
+  size_t rounded = (size + 15) & ~(size_t)15;
+  return must_fail() || rounded < size || sodium_init() < 0 ? NULL : sodium_malloc(rounded ? rounded : 16);
 }
 
 void mem_secret_free(void *p) { sodium_free(p); }
 
 bool mem_secret_locks(size_t size) {
   void *p = mem_secret(size);
-  bool locks = p && sodium_mlock(p, size) == 0; /* what sodium_malloc() has tried, too, without a word */
+  bool locks = p && sodium_mlock(p, size) == 0; /* sodium_malloc() ignores a failed lock */
   mem_secret_free(p);
   return locks;
 }

@@ -1,6 +1,7 @@
 /* arena.c: bump allocator in chained blocks. */
 #include "base/arena.h"
 
+#include <assert.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +9,7 @@
 #include "base/alloc.h"
 #include "base/secret_pool.h"
 
-/* AddressSanitizer sees the edges of malloc's pieces only, so in its builds every piece is one. */
+/* AddressSanitizer checks only the bounds of malloc blocks, so its builds use one block per allocation. */
 #if defined(__SANITIZE_ADDRESS__)
 #define EXACT 1
 #elif defined(__has_feature)
@@ -26,11 +27,11 @@ struct arena_block {
   struct arena_block *next;
   size_t used, size;
   bool guarded;
-  bool piece; /* of the arena's pool */
+  bool pooled; /* belongs to the arena's secret pool */
   _Alignas(ALIGN) char data[];
 };
 
-_Static_assert(sizeof(struct arena_block) + 16 * 1024 <= SECRET_PIECE, "a piece is a block");
+_Static_assert(sizeof(struct arena_block) + 16 * 1024 <= SECRET_PIECE, "a default block fits into a piece");
 
 struct arena_defer {
   struct arena_defer *next;
@@ -47,7 +48,7 @@ static void run_deferred(struct arena *a) {
 }
 
 static void free_block(struct arena *a, struct arena_block *b) {
-  if (b->piece) {
+  if (b->pooled) {
     secret_pool_give(a->pieces, b, sizeof(*b) + b->used);
   } else if (b->guarded) {
     mem_secret_free(b);
@@ -83,14 +84,14 @@ void arena_release(struct arena *a) {
 }
 
 void arena_recycle(struct arena *a, size_t most) {
-  size_t used = a->used, all = used + used / 4; /* what stands at the end of a block, and a little more the next time */
+  size_t wanted = a->used + a->used / 4; /* room for the unused ends of blocks and for some growth */
   run_deferred(a);
   if (!EXACT && !a->guarded && a->head && !a->head->guarded && !a->head->next && a->head->size <= most) {
     a->head->used = a->used = 0;
     return;
   }
   arena_release(a);
-  a->first = all < most ? all : most;
+  a->first = wanted < most ? wanted : most;
 }
 
 static void out_of_memory(struct arena *a) {
@@ -107,28 +108,26 @@ size_t arena_mul(struct arena *a, size_t x, size_t y) {
   return product;
 }
 
-/* What was asked for is in it: a piece has room for the usual block. */
-static struct arena_block *get_memory(struct arena *a, size_t room) {
-  size_t all = sizeof(struct arena_block) + room;
-  if (a->guarded && a->pieces && !EXACT && all <= SECRET_PIECE) {
+static struct arena_block *new_block(struct arena *a, size_t size) {
+  size_t total = sizeof(struct arena_block) + size;
+  if (a->guarded && a->pieces && !EXACT && total <= SECRET_PIECE) {
     struct arena_block *b = secret_pool_take(a->pieces);
     if (b) {
-      *b = (struct arena_block){.size = room, .guarded = true, .piece = true};
+      *b = (struct arena_block){.size = size, .guarded = true, .pooled = true};
       return b;
     }
   }
-  struct arena_block *b = a->guarded ? mem_secret(all) : mem_alloc(all);
+  struct arena_block *b = a->guarded ? mem_secret(total) : mem_alloc(total);
   if (b)
-    *b = (struct arena_block){.size = room, .guarded = a->guarded};
+    *b = (struct arena_block){.size = size, .guarded = a->guarded};
   return b;
 }
 
 static struct arena_block *add_block(struct arena *a, size_t size) {
-  /* Large requests get a block of their own behind the head, so that the head's free space stays in use. */
+  /* A large request gets its own block after the head, so that the head's free space stays in use. */
   bool own = a->head && a->head->guarded == a->guarded && size > BLOCK_SIZE / 4;
   size_t least = a->head || a->first < BLOCK_SIZE ? BLOCK_SIZE : a->first;
-  size_t room = own || size > least ? size : least;
-  struct arena_block *b = get_memory(a, room);
+  struct arena_block *b = new_block(a, own || size > least ? size : least);
   if (!b)
     out_of_memory(a);
   if (own) {
@@ -149,6 +148,7 @@ void *arena_alloc(struct arena *a, size_t size) {
   struct arena_block *b = a->head;
   if (EXACT || !b || b->guarded != a->guarded || b->size - b->used < size)
     b = add_block(a, size);
+  assert(b->guarded == a->guarded && b->used <= b->size && b->size - b->used >= size);
   void *p = b->data + b->used;
   b->used += size;
   a->used += size;
@@ -198,10 +198,10 @@ struct str arena_printf(struct arena *a, const char *fmt, ...) {
   return s;
 }
 
-/* The record may be what there is no memory for: then it is done at once. */
+/* If the record cannot be allocated, fn runs before the jump to the outer boundary. */
 void arena_defer(struct arena *a, void (*fn)(void *), void *p) {
-  jmp_buf none, *outer = a->oom;
-  if (ARENA_BOUNDARY(a, none)) {
+  jmp_buf inner, *outer = a->oom;
+  if (ARENA_BOUNDARY(a, inner)) {
     a->oom = outer;
     fn(p);
     out_of_memory(a);

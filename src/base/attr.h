@@ -1,4 +1,4 @@
-/* attr.h: compiler attributes and the few macros that every file may use. */
+/* attr.h: compiler attributes and macros for every file. */
 #pragma once
 
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #define PRINTF_FMT(fmt, first) __attribute__((format(printf, fmt, first)))
 #define UNUSED __attribute__((unused))
 
-/* Runs fn(&variable) when the variable leaves its scope, on every path. */
+/* Calls fn(&variable) when the variable goes out of scope. A longjmp skips it. */
 #define CLEANUP(fn) __attribute__((cleanup(fn)))
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))

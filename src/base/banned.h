@@ -1,8 +1,8 @@
-/* banned.h: turns libc calls that are easy to misuse into compile errors; every .c file gets it from the build. */
+/* banned.h: makes error-prone libc functions a compile error. The build includes it in every .c file. */
 #pragma once
 
 #ifndef __cplusplus
-/* The headers that declare them must come first, or their own prototypes would not compile. */
+/* Include the declaring headers first; their prototypes would not compile after the macros. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@
 #define strdup CAIRN_BANNED(strdup)
 #define strndup CAIRN_BANNED(strndup)
 
-/* Memory comes from an arena, or from base/alloc.h; only alloc.c lifts this ban. */
+/* Use an arena or base/alloc.h instead. Only alloc.c lifts this ban. */
 #undef malloc
 #undef calloc
 #undef realloc

@@ -1,10 +1,12 @@
-/* buf.c: growable text and arrays in an arena. */
+/* buf.c: growable strings and arrays in an arena. */
 #include "base/buf.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 static void buf_reserve(struct buf *b, size_t more) {
-  if (b->cap - b->n > more) /* one byte is kept for the NUL */
+  assert(b->n <= b->cap);
+  if (b->cap - b->n > more) /* includes space for the terminating NUL */
     return;
   size_t cap = b->cap ? b->cap : 128;
   while (cap - b->n <= more)
@@ -47,11 +49,12 @@ void buf_addf(struct buf *b, const char *fmt, ...) {
 }
 
 void *list_grow(struct arena *a, const void *v, size_t n, size_t *cap, size_t size) {
-  size_t room = *cap ? arena_mul(a, *cap, 2) : 8;
-  void *p = arena_alloc(a, arena_mul(a, room, size));
+  assert(n == *cap);
+  size_t wider = *cap ? arena_mul(a, *cap, 2) : 8;
+  void *p = arena_alloc(a, arena_mul(a, wider, size));
   if (n)
     memcpy(p, v, n * size);
-  *cap = room; /* only now: a list that outlives a lack of memory has the room that it says */
+  *cap = wider; /* set last: after an out-of-memory jump the list must still be consistent */
   return p;
 }
 

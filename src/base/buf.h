@@ -1,9 +1,9 @@
-/* buf.h: growable text and typed growable arrays in an arena. */
+/* buf.h: growable strings and arrays in an arena. */
 #pragma once
 
 #include "base/arena.h"
 
-/* p is always NUL-terminated once anything was added. */
+/* p is NUL-terminated, and NULL until something is added. */
 struct buf {
   struct arena *a;
   char *p;
@@ -32,7 +32,7 @@ static inline struct str buf_str(const struct buf *b) { return (struct str){b->p
   } while (0)
 void *list_grow(struct arena *a, const void *v, size_t n, size_t *cap, size_t size);
 
-/* A list of slices, passed between functions. */
+/* List of slices, for passing between functions. */
 struct strs {
   struct str *v;
   size_t n, cap;

@@ -1,6 +1,7 @@
-/* error.c: building error texts. */
+/* error.c: formatting of error messages. */
 #include "base/error.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -8,11 +9,12 @@
 
 #include "base/utf8.h"
 
-/* Formats into out[size], cut at a character boundary, on one line whatever the texts in it hold. The arguments may
- * point into out: errors are made of errors. */
+/* Formats into out[size] as one line, truncated between characters. The arguments may point into out, because errors
+ * quote earlier errors. */
 PRINTF_FMT(3, 0)
 static void format(char *out, size_t size, const char *fmt, va_list ap) {
-  char text[ERROR_FIX_MAX + 1]; /* one more than any field, so that the cut sees what comes behind it */
+  char text[ERROR_FIX_MAX + 1]; /* utf8_cut() needs the byte after the last one that fits */
+  assert(size < sizeof(text));
   vsnprintf(text, size + 1, fmt, ap);
   struct str fits = utf8_cut((struct str){text, strlen(text)}, size - 1);
   for (size_t i = 0; i < fits.n; i++)

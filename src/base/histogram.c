@@ -1,10 +1,12 @@
-/* histogram.c: log-linear buckets, and quantiles from them. */
+/* histogram.c: log-linear buckets and their quantiles. */
 #include "base/histogram.h"
+
+#include <assert.h>
 
 enum { SUB = 1 << HISTOGRAM_SUB_BITS };
 
-/* Values below 2 * SUB are their own bucket. A larger one is shifted right until it lies in [SUB, 2 * SUB): the shift
- * says which doubling it belongs to, what is left of it the bucket in there. */
+/* Values below 2 * SUB are their own bucket. Larger ones are shifted right until they lie in [SUB, 2 * SUB): the shift
+ * selects the power of two, the shifted value the bucket within it. */
 static int bucket_of(int64_t value) {
   uint64_t v = value < 0 ? 0 : (uint64_t)value, top = (UINT64_C(1) << HISTOGRAM_TOP_BITS) - 1;
   if (v > top)
@@ -12,10 +14,12 @@ static int bucket_of(int64_t value) {
   if (v < 2 * SUB)
     return (int)v;
   int shift = 63 - __builtin_clzll(v) - HISTOGRAM_SUB_BITS;
-  return shift * SUB + (int)(v >> shift);
+  int bucket = shift * SUB + (int)(v >> shift);
+  assert(bucket < HISTOGRAM_BUCKETS);
+  return bucket;
 }
 
-static int64_t middle_of(int bucket) {
+static int64_t bucket_middle(int bucket) {
   if (bucket < 2 * SUB)
     return bucket;
   int shift = bucket / SUB - 1;
@@ -38,7 +42,7 @@ int64_t histogram_quantile(const struct histogram *h, int permille) {
   for (int i = 0; i < HISTOGRAM_BUCKETS; i++) {
     seen += h->count[i];
     if (seen >= rank && seen > 0)
-      return middle_of(i) < h->max ? middle_of(i) : h->max;
+      return bucket_middle(i) < h->max ? bucket_middle(i) : h->max;
   }
   return h->max;
 }

@@ -1,8 +1,8 @@
-/* histogram.h: how often which value came, in constant memory, for quantiles of durations.
+/* histogram.h: histogram in constant memory, for quantiles of durations.
  *
- * Log-linear: values below 64 have a bucket each; above, every doubling is cut into 32 buckets of the same width. A
- * quantile is the middle of the bucket that holds the value of its rank, so it is wrong by at most 1/64 of that value
- * (1.6 %), whatever the distribution; below 64 it is exact. Values from 0 to 2^40 - 1: in microseconds, twelve days. */
+ * Buckets are log-linear: values below 64 have one bucket each; above, each power of two is split into 32 buckets of
+ * equal width. A quantile is the middle of its bucket, so its error is at most 1/64 of the value (1.6 %); below 64 it
+ * is exact. The range is 0 to 2^40 - 1: twelve days in microseconds. */
 #pragma once
 
 #include <stdint.h>
@@ -19,7 +19,7 @@ struct histogram {
   uint64_t count[HISTOGRAM_BUCKETS];
 };
 
-/* A negative value counts as 0, one beyond the range as its end; sum and max are exact all the same. */
+/* Negative values count as 0. Values above the range go into the last bucket; sum and max stay exact. */
 void histogram_add(struct histogram *h, int64_t value);
-/* The value of rank ceil(n * permille / 1000), of n values in order; 0 when there is none. */
+/* Value of rank ceil(n * permille / 1000) among the n sorted values; 0 if empty. */
 int64_t histogram_quantile(const struct histogram *h, int permille);

@@ -1,4 +1,4 @@
-/* id.c: UUIDs and hashes from libsodium. */
+/* id.c: UUIDs and content hashes. */
 #include "base/id.h"
 
 #include <sodium.h>

@@ -1,4 +1,4 @@
-/* json.c: yyjson over an arena. */
+/* json.c: yyjson with arena memory. */
 #include "base/json.h"
 
 #include "base/utf8.h"
@@ -20,7 +20,7 @@ static yyjson_alc *alc_of(struct arena *a) {
   return alc;
 }
 
-/* yyjson parses without recursion, but what walks the result may recurse. */
+/* yyjson parses without recursion, but code that walks the result may recurse. */
 static bool too_deep(struct str text) {
   int depth = 0;
   bool quoted = false;
@@ -47,7 +47,7 @@ enum status json_read(struct arena *a, struct str text, yyjson_val **ret_root, s
   if (too_deep(text))
     return error_set(err, STATUS_USAGE, "JSON nested deeper than %d levels", JSON_MAX_DEPTH);
   yyjson_read_err e = {0};
-  /* The flags ask for no in-place parsing, so the text is not written to. */
+  /* Without YYJSON_READ_INSITU the text is not written to. */
   yyjson_doc *doc = yyjson_read_opts((char *)(uintptr_t)text.p, text.n, 0, alc_of(a), &e);
   if (!doc)
     return error_set(err, STATUS_USAGE, "not valid JSON: %s at byte %zu", e.msg, e.pos);
@@ -98,18 +98,9 @@ void json_strs(struct arena *a, yyjson_val *obj, const char *name, struct strs *
   }
 }
 
-/* One bad byte would make the writer refuse the whole document, so it becomes U+FFFD here. */
+/* yyjson refuses to write a document with invalid UTF-8. */
 static struct str valid_text(const yyjson_mut_doc *doc, struct str s) {
-  if (!s.p)
-    return STR("");
-  if (utf8_check(s) == s.n)
-    return s;
-  struct buf out = BUF(doc->alc.ctx);
-  for (size_t i = 0; i < s.n;) {
-    char bytes[4];
-    buf_add(&out, (struct str){bytes, utf8_put(utf8_next(s, &i), bytes)});
-  }
-  return buf_str(&out);
+  return s.p ? utf8_repair(doc->alc.ctx, s, SIZE_MAX) : STR("");
 }
 
 void json_put(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *name, struct str value) {

@@ -1,12 +1,13 @@
-/* secret_pool.c: a list of free pieces, cut from a few large ones. */
+/* secret_pool.c: list of free pieces, cut from a few large slabs. */
 #include "base/secret_pool.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <sodium.h>
 
 #include "base/alloc.h"
 
-/* Half a megabyte at most, of the eight that a process may usually lock. */
+/* At most half a megabyte of the eight that a process may usually lock. */
 enum { SLAB_PIECES = 16, SLABS = 2 };
 
 struct piece {
@@ -15,7 +16,7 @@ struct piece {
 
 struct secret_pool {
   pthread_mutex_t lock;
-  struct piece *first; /* free ones */
+  struct piece *first; /* free pieces */
   void *slabs[SLABS];
   size_t count;
 };
@@ -65,6 +66,7 @@ void *secret_pool_take(struct secret_pool *pool) {
 }
 
 void secret_pool_give(struct secret_pool *pool, void *piece, size_t used) {
+  assert(used <= SECRET_PIECE);
   sodium_memzero(piece, used < sizeof(struct piece) ? sizeof(struct piece) : used);
   pthread_mutex_lock(&pool->lock);
   push(pool, piece);

@@ -1,24 +1,23 @@
-/* secret_pool.h: pieces of memory as mem_secret() gives it, used again and again.
+/* secret_pool.h: thread-safe pool of reusable pieces of locked memory.
  *
- * A server does not know which message brings a secret before it has read it, so that every message is read into such
- * memory; to ask the system for it each time would cost more than to answer. Pieces may be taken and given by any
- * thread. */
+ * A server reads every message into locked memory, because it cannot know in advance which one contains a secret.
+ * Calling mem_secret() for each message would cost more than handling it. */
 #pragma once
 
 #include <stddef.h>
 
 #include "base/attr.h"
 
-/* A block of an arena, and its head. */
+/* Size of an arena block with its header. */
 enum { SECRET_PIECE = 16 * 1024 + 64 };
 
 struct secret_pool;
-/* NULL when there is no memory. It holds none for secrets before the first piece is taken. */
+/* NULL if out of memory. Locked memory is allocated when the first piece is taken. */
 NODISCARD struct secret_pool *secret_pool_new(void);
-/* All pieces have been given back. */
+/* All pieces must have been given back. */
 void secret_pool_free(struct secret_pool **pool);
 
-/* SECRET_PIECE bytes, aligned for any type; NULL when as much as a pool may hold is in use: mem_secret() is slower. */
+/* SECRET_PIECE bytes, aligned for any type; NULL if the pool is exhausted (then use mem_secret()). */
 void *secret_pool_take(struct secret_pool *pool);
-/* Wipes the first `used` bytes: no others were written to. */
+/* Wipes the first `used` bytes, which must cover all that was written. */
 void secret_pool_give(struct secret_pool *pool, void *piece, size_t used);

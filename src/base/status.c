@@ -1,5 +1,7 @@
-/* status.c: the table of outcomes, read by the doors. */
+/* status.c: lookups in the table of status codes. */
 #include "base/status.h"
+
+#include <assert.h>
 
 static const struct {
   const char *name;
@@ -11,8 +13,15 @@ static const struct {
 #undef X
 };
 
-const char *status_name(enum status s) { return table[s].name; }
-const char *status_text(enum status s) { return table[s].text; }
-int status_exit_code(enum status s) { return table[s].exit_code; }
-int status_http(enum status s) { return table[s].http; }
-int status_rpc(enum status s) { return table[s].rpc; }
+_Static_assert(sizeof(table) / sizeof(table[0]) == STATUS_COUNT, "one row per status");
+
+static unsigned row(enum status s) {
+  assert((unsigned)s < STATUS_COUNT);
+  return (unsigned)s;
+}
+
+const char *status_name(enum status s) { return table[row(s)].name; }
+const char *status_text(enum status s) { return table[row(s)].text; }
+int status_exit_code(enum status s) { return table[row(s)].exit_code; }
+int status_http(enum status s) { return table[row(s)].http; }
+int status_rpc(enum status s) { return table[row(s)].rpc; }

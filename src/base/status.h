@@ -1,18 +1,18 @@
-/* status.h: every outcome that the program knows, in one table: name, exit code, HTTP status, JSON-RPC code, text.
+/* status.h: status codes with their name, exit code, HTTP status, JSON-RPC code and text.
  *
- * A new outcome is one more line here; the doors translate by table and need no change. */
+ * To add a status, add a line to STATUS_LIST; the CLI, MCP, REST and library read the table. */
 #pragma once
 
-/* name, its text in JSON, exit code, HTTP status, JSON-RPC code, what it means */
+/* name, JSON name, exit code, HTTP status, JSON-RPC code, meaning */
 #define STATUS_LIST(X)                                                                                                 \
   X(OK, "ok", 0, 200, 0, "done")                                                                                       \
   X(INTERNAL, "internal", 1, 500, -32603, "a bug in Cairn")                                                            \
   X(USAGE, "usage", 2, 400, -32602, "the call itself is wrong: unknown option, missing or malformed argument")         \
   X(NOT_FOUND, "not_found", 3, 404, -32001, "no such memory, task, skill, transaction or file")                        \
   X(REFUSED, "refused", 4, 422, -32002, "the write gate refused the text")                                             \
-  X(SECRET, "secret", 4, 422, -32003, "the text holds a secret")                                                       \
-  X(DUPLICATE, "duplicate", 5, 409, -32004, "the same knowledge is stored already")                                    \
-  X(CONFLICT, "conflict", 5, 409, -32005, "the store is not in the state that the call needs")                         \
+  X(SECRET, "secret", 4, 422, -32003, "the text contains a secret")                                                    \
+  X(DUPLICATE, "duplicate", 5, 409, -32004, "the same knowledge is already stored")                                    \
+  X(CONFLICT, "conflict", 5, 409, -32005, "the store is not in the state that the call requires")                      \
   X(CONFIRM, "confirm", 6, 428, -32006, "a destructive call that was not confirmed")                                   \
   X(BUSY, "busy", 7, 503, -32007, "another process kept the store locked for too long")                                \
   X(READONLY, "readonly", 8, 403, -32008, "the store cannot be written")                                               \
@@ -24,10 +24,10 @@
   X(TOO_LARGE, "too_large", 2, 413, -32014, "the input is larger than the limit")                                      \
   X(INTERRUPTED, "interrupted", 130, 499, -32015, "stopped by the caller")                                             \
   X(DEGRADED, "degraded", 11, 503, -32016, "a check found problems")                                                   \
-  X(UNAVAILABLE, "unavailable", 12, 503, -32017, "a service that the call needs gave no usable answer")                \
+  X(UNAVAILABLE, "unavailable", 12, 503, -32017, "a required service gave no usable answer")                           \
   X(STALE, "stale", 5, 412, -32018, "the memory has changed since the caller read it")                                 \
   X(LOST, "lost", 12, 503, -32019, "the connection to the server was lost; nothing was changed")                       \
-  X(DENIED, "denied", 13, 403, -32020, "the role of the agent does not allow it")                                      \
+  X(DENIED, "denied", 13, 403, -32020, "the agent's role does not allow it")                                           \
   X(UNKNOWN_CALLER, "unknown_caller", 13, 401, -32021, "no token, or one that is wrong, expired or revoked")           \
   X(LIMITED, "limited", 7, 429, -32022, "too many calls, or too many wrong tokens, in a short time")
 
@@ -41,8 +41,8 @@ enum status {
 enum { STATUS_COUNT = 0 STATUS_LIST(X) };
 #undef X
 
-/* Returns from the enclosing function with the status of `call` unless that is STATUS_OK. Not for a function that must
- * still release something: the arena frees memory, but no lock, descriptor or statement. */
+/* Returns the status of `call` from the enclosing function unless it is STATUS_OK. Do not use it in a function that
+ * must still release a lock, descriptor or statement: the arena frees only memory. */
 #define TRY(call)                                                                                                      \
   do {                                                                                                                 \
     enum status status_of_try = (call);                                                                                \
@@ -50,7 +50,7 @@ enum { STATUS_COUNT = 0 STATUS_LIST(X) };
       return status_of_try;                                                                                            \
   } while (0)
 
-/* Lower-case name ("not_found"): stable, part of the JSON contract. */
+/* Lower-case name ("not_found"). Part of the JSON format, so it never changes. */
 const char *status_name(enum status s);
 const char *status_text(enum status s);
 int status_exit_code(enum status s);

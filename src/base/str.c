@@ -1,4 +1,4 @@
-/* str.c: slices: compare, find, cut, parse. */
+/* str.c: comparing, searching, splitting and parsing slices. */
 #include "base/str.h"
 
 #include <locale.h>
@@ -102,7 +102,7 @@ bool str_double(struct str s, double *ret_value) {
       return false;
   memcpy(text, s.p, s.n);
   text[s.n] = 0;
-  /* The process may live in a locale that writes "0,25"; glibc hands out its built-in "C" without allocating. */
+  /* The process locale may write "0,25". glibc returns its built-in "C" locale without allocating. */
   locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
   char *end;
   double value = strtod_l(text, &end, c);

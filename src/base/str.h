@@ -1,4 +1,4 @@
-/* str.h: text as (pointer, length) slices that own nothing. */
+/* str.h: non-owning (pointer, length) string slices. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,8 +8,8 @@
 
 #include "base/attr.h"
 
-/* A slice of bytes. Not NUL-terminated unless its maker says so; {NULL, 0} is the empty one and means "absent"
- * where absence is allowed. */
+/* Slice of bytes. Not NUL-terminated unless documented. {NULL, 0} is empty, and means "absent" where that is allowed.
+ */
 struct str {
   const char *p;
   size_t n;
@@ -19,7 +19,7 @@ struct str {
 #define STR_INIT(literal) {"" literal, sizeof(literal) - 1}
 #define STR_NONE ((struct str){NULL, 0})
 
-/* printf("%.*s", STR_ARG(s)): lengths over INT_MAX are cut, they only appear in messages. */
+/* printf("%.*s", STR_ARG(s)); truncated at INT_MAX bytes. */
 #define STR_ARG(s) (int)((s).n > 0x7fffffff ? 0x7fffffff : (s).n), ((s).p ? (s).p : "")
 
 static inline struct str str_from(const char *cstr) { return cstr ? (struct str){cstr, strlen(cstr)} : STR_NONE; }
@@ -28,23 +28,23 @@ static inline bool str_empty(struct str s) { return s.n == 0; }
 static inline bool str_eq(struct str a, struct str b) { return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0); }
 static inline bool str_is(struct str a, const char *cstr) { return str_eq(a, str_from(cstr)); }
 
-/* Byte order, as memcmp; a prefix sorts first. */
+/* Byte order like memcmp(); a prefix sorts first. */
 int str_cmp(struct str a, struct str b);
-/* Equal when ASCII letters are compared without case. */
+/* Equal, ignoring the case of ASCII letters. */
 bool str_ieq(struct str a, struct str b);
 bool str_starts(struct str s, struct str prefix);
 bool str_ends(struct str s, struct str suffix);
-/* Offset of needle in s at or after `from`; SIZE_MAX when it is not there. */
+/* Offset of the first needle in s at or after `from`; SIZE_MAX if there is none. */
 size_t str_find(struct str s, struct str needle, size_t from);
-/* Without ASCII white space at both ends. */
+/* Removes ASCII white space at both ends. */
 struct str str_trim(struct str s);
-/* Cuts the part before the next `sep` off *rest; false when nothing is left. */
+/* Splits the part before the next `sep` off *rest; false if *rest is empty. */
 bool str_next(struct str *rest, char sep, struct str *ret_part);
-/* The next line of *rest without its line end (LF or CR LF); false at the end. */
+/* Splits the next line off *rest, without its LF or CR LF; false if *rest is empty. */
 bool str_line(struct str *rest, struct str *ret_line);
-/* Decimal integer with an optional sign, the whole slice; false when it is anything else or overflows. */
+/* Parses the whole slice as a decimal integer with an optional sign; false if malformed or out of range. */
 bool str_int64(struct str s, int64_t *ret_value);
-/* Decimal number ("1", "0.25", "1e-3"), the whole slice; finite only. */
+/* Parses the whole slice as a finite decimal number ("1", "0.25", "1e-3"). */
 bool str_double(struct str s, double *ret_value);
 
 static inline bool ascii_alpha(char c) { return (c | 32) >= 'a' && (c | 32) <= 'z'; }
@@ -55,6 +55,7 @@ static inline bool ascii_space(char c) { return c == ' ' || (c >= '\t' && c <= '
 static inline char ascii_lower(char c) { return ascii_upper(c) ? (char)(c | 32) : c; }
 bool str_is_ascii(struct str s);
 
-/* FNV-1a: goes on from `h`, and begins with STR_HASH. The same everywhere; not for what an enemy chooses. */
+/* FNV-1a. Start with STR_HASH; pass the last result as `h` to continue. Same on all machines; not collision-resistant.
+ */
 #define STR_HASH UINT64_C(14695981039346656037)
 uint64_t str_hash(uint64_t h, struct str s);

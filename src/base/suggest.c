@@ -1,4 +1,4 @@
-/* suggest.c: the name nearest to a mistyped one. */
+/* suggest.c: closest name by edit distance. */
 #include "base/suggest.h"
 
 enum { NAME_MAX_BYTES = 64 };
@@ -8,7 +8,7 @@ static size_t min(size_t a, size_t b) { return a < b ? a : b; }
 size_t suggest_distance(struct str a, struct str b) {
   if (a.n > NAME_MAX_BYTES || b.n > NAME_MAX_BYTES)
     return SIZE_MAX;
-  /* Three rows of the usual table: a swap looks two rows back. */
+  /* Keep three rows of the table, because a swap looks two rows back. */
   size_t rows[3][NAME_MAX_BYTES + 1];
   for (size_t j = 0; j <= b.n; j++)
     rows[0][j] = j;
@@ -27,13 +27,13 @@ size_t suggest_distance(struct str a, struct str b) {
 }
 
 void suggest_init(struct suggest *s, struct str word) {
-  /* A third of the word may be wrong; more than that is another word. */
+  /* Up to a third of the word may be wrong. */
   *s = (struct suggest){.word = word, .distance = word.n < 3 ? 1 : word.n / 3 + 1};
 }
 
 void suggest_offer(struct suggest *s, struct str candidate) {
   size_t distance = suggest_distance(s->word, candidate);
-  /* A prefix is what somebody types who expects abbreviations. */
+  /* A prefix counts as one edit: the user may expect abbreviations to work. */
   if (s->word.n >= 2 && str_starts(candidate, s->word))
     distance = min(distance, 1);
   if (distance >= s->distance + (s->best.p == NULL) || distance >= candidate.n)

@@ -1,10 +1,10 @@
-/* suggest.h: "did you mean ...?": the name nearest to a mistyped one. */
+/* suggest.h: closest valid name for a mistyped one ("did you mean ...?"). */
 #pragma once
 
 #include "base/str.h"
 
-/* Offer every valid name, then read `best`: absent when none is near enough to be a slip of the finger. Of equally
- * near names the first one offered wins. */
+/* Offer every valid name, then read `best`. It is absent if no name is close enough to be a typo. If several are
+ * equally close, the first one offered wins. */
 struct suggest {
   struct str word;
   struct str best;
@@ -12,8 +12,8 @@ struct suggest {
 };
 
 void suggest_init(struct suggest *s, struct str word);
-/* The candidate must outlive the search. */
+/* The candidate must outlive `s`. */
 void suggest_offer(struct suggest *s, struct str candidate);
 
-/* Edits between two names: insert, delete, replace, swap of neighbours; SIZE_MAX for names over 64 bytes. */
+/* Edit distance: insertions, deletions, replacements, swaps of neighbours. SIZE_MAX for names over 64 bytes. */
 size_t suggest_distance(struct str a, struct str b);

@@ -1,11 +1,12 @@
-/* utf8.c: UTF-8 on top of utf8proc's tables. */
+/* utf8.c: UTF-8 with the tables of utf8proc. */
 #include "base/utf8.h"
 
+#include <assert.h>
 #include <utf8proc.h>
 
 #include "base/buf.h"
 
-/* Length of the valid sequence at p, 0 when it is bad. */
+/* Length of the valid sequence at p; 0 if invalid. */
 static size_t sequence(const unsigned char *p, size_t n) {
   unsigned char c = p[0];
   if (c < 0x80)
@@ -35,7 +36,25 @@ size_t utf8_check(struct str s) {
   return s.n;
 }
 
+struct str utf8_repair(struct arena *a, struct str s, size_t max_bad) {
+  struct buf out = BUF(a);
+  size_t bad = 0;
+  for (struct str rest = s;;) {
+    size_t valid = utf8_check(rest);
+    if (valid == s.n)
+      return s;
+    buf_add(&out, str_slice(rest, 0, valid));
+    if (valid == rest.n)
+      return buf_str(&out);
+    if (++bad > max_bad)
+      return STR_NONE;
+    buf_adds(&out, "\xef\xbf\xbd");
+    rest = str_slice(rest, valid + 1, rest.n);
+  }
+}
+
 uint32_t utf8_next(struct str s, size_t *pos) {
+  assert(*pos < s.n);
   const unsigned char *p = (const unsigned char *)s.p + *pos;
   if (p[0] < 0x80) {
     (*pos)++;
@@ -64,7 +83,7 @@ size_t utf8_put(uint32_t cp, char out[4]) {
 struct str utf8_cut(struct str s, size_t max) {
   if (s.n <= max)
     return s;
-  /* At most three steps back: a longer run of such bytes is no character, and cutting in it loses nothing. */
+  /* At most three steps back: a longer run of continuation bytes is invalid anyway. */
   for (size_t back = 0; back <= 3 && back <= max; back++)
     if (((unsigned char)s.p[max - back] & 0xc0) != 0x80)
       return (struct str){s.p, max - back};
@@ -122,8 +141,8 @@ bool utf8_is_unspaced(uint32_t cp) {
          (cp >= 0x20000 && cp <= 0x3ffff); /* Han, further extensions */
 }
 
-/* Marks that are accents. The vowel signs of Thai, Devanagari or Arabic are marks too, but they make the word; so does
- * the stroke that tells U+2260 (not equal) from "=". */
+/* True for accents, which folding removes. Other combining marks are kept because they change the word: the vowel signs
+ * of Thai, Devanagari and Arabic, and the stroke that distinguishes U+2260 (not equal) from "=". */
 static bool is_accent(int32_t cp) {
   return (cp >= 0x0300 && cp <= 0x036f && !(cp >= 0x0334 && cp <= 0x0338)) || (cp >= 0x1ab0 && cp <= 0x1aff) ||
          (cp >= 0x1dc0 && cp <= 0x1dff) || (cp >= 0x20d0 && cp <= 0x20ff) || (cp >= 0xfe20 && cp <= 0xfe2f);
@@ -135,7 +154,7 @@ struct code_points {
 };
 
 static void push_decomposed(struct arena *a, struct code_points *list, uint32_t cp) {
-  enum { PARTS_MAX = 32 }; /* the longest decomposition there is has 18 */
+  enum { PARTS_MAX = 32 }; /* the longest decomposition has 18 */
   utf8proc_int32_t parts[PARTS_MAX];
   int boundary = 0;
   utf8proc_ssize_t n =
@@ -146,8 +165,8 @@ static void push_decomposed(struct arena *a, struct code_points *list, uint32_t 
       list_push(a, list, parts[i]);
 }
 
-/* Unicode's canonical order: marks behind their letter by combining class. It looks back over 32 marks at most, which
- * no language needs, so that a text made of nothing else takes no quadratic time. */
+/* Sorts marks into canonical order, by combining class. Looks back over at most 32 marks, more than any language needs,
+ * so that text made of marks does not take quadratic time. */
 static void order_marks(struct code_points *list) {
   for (size_t i = 1; i < list->n; i++) {
     int32_t mark = list->v[i];
@@ -175,7 +194,7 @@ static void fold_run(struct arena *a, struct buf *out, struct str run) {
   }
 }
 
-/* ASCII that no mark follows, which is most text, takes the short way. */
+/* ASCII that no combining mark follows takes a fast path. */
 static bool is_plain(struct str s, size_t i) {
   return (unsigned char)s.p[i] < 0x80 && (i + 1 == s.n || (unsigned char)s.p[i + 1] < 0x80);
 }

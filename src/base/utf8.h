@@ -1,26 +1,28 @@
-/* utf8.h: UTF-8: validate, walk, cut, fold. */
+/* utf8.h: validating, decoding, truncating and folding UTF-8. */
 #pragma once
 
 #include "base/arena.h"
 
-/* Strict: no overlong forms, no surrogates, nothing above U+10FFFF. Returns the offset of the first bad byte, or
- * s.n when all is well. */
+/* Offset of the first invalid byte, or s.n if all is valid. Rejects overlong forms, surrogates and code points above
+ * U+10FFFF. */
 size_t utf8_check(struct str s);
-/* The code point at s.p[*pos] of valid UTF-8, and *pos moved behind it. Bad bytes come back as U+FFFD, one each. */
+/* Replaces each invalid byte by U+FFFD; absent if there are more than max_bad of them. Returns s itself if valid. */
+struct str utf8_repair(struct arena *a, struct str s, size_t max_bad);
+/* Decodes the code point at s.p[*pos] and advances *pos. An invalid byte is skipped and gives U+FFFD. */
 uint32_t utf8_next(struct str s, size_t *pos);
-/* Writes cp to out[4]; returns its length. */
+/* Encodes cp and returns its length. Surrogates and values above U+10FFFF become U+FFFD. */
 size_t utf8_put(uint32_t cp, char out[4]);
-/* The longest prefix of at most max bytes that ends between characters. */
+/* Longest prefix of at most max bytes that ends between characters. */
 struct str utf8_cut(struct str s, size_t max);
 /* Number of code points. */
 size_t utf8_length(struct str s);
 
 bool utf8_is_letter(uint32_t cp);
-bool utf8_is_alnum(uint32_t cp); /* letters, marks and digits: what a word is made of */
+bool utf8_is_alnum(uint32_t cp); /* letters, marks and digits: the characters of words */
 bool utf8_is_upper(uint32_t cp);
 bool utf8_is_space(uint32_t cp);
-/* Scripts written without spaces (Han, kana, Hangul, Thai, ...): each character counts as a word. */
+/* True for scripts in which each character counts as a word (Han, kana, Hangul, Thai, ...). */
 bool utf8_is_unspaced(uint32_t cp);
 
-/* Lower case, compatibility-composed, without diacritics: the form in which texts are compared. */
+/* Folds for comparison: lower case, compatibility-composed, without diacritics. */
 struct str utf8_fold(struct arena *a, struct str s);

@@ -164,23 +164,10 @@ static enum status not_a_number(const struct parser *p, const struct param *para
   return error_fix(p->err, "%s %s", label, example);
 }
 
-/* Bytes that are no text become U+FFFD, one each. */
-static struct str as_text(struct arena *a, struct str noise) {
-  struct buf b = BUF(a);
-  char c[4];
-  if (utf8_check(noise) == noise.n)
-    return noise;
-  for (size_t pos = 0; pos < noise.n;) {
-    size_t n = utf8_put(utf8_next(noise, &pos), c);
-    buf_add(&b, (struct str){c, n});
-  }
-  return buf_str(&b);
-}
-
 static enum status put_text(const struct parser *p, yyjson_mut_val *obj, const struct param *param, struct str value) {
   yyjson_mut_doc *doc = p->out->doc;
   if (param->flags & PARAM_NOISE)
-    value = as_text(p->a, value);
+    value = utf8_repair(p->a, value, SIZE_MAX);
   struct str shown = utf8_cut(value, SHOWN_BYTES);
   int64_t whole;
   double number;

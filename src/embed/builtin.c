@@ -1,4 +1,4 @@
-/* builtin.c: the embedders that run a stored encoder: tokenise, encode, quantise. */
+/* builtin.c: embedders that run an encoder in this process: tokenise, encode, quantise. */
 #include "embed/builtin.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "embed/encoder/wordpiece.h"
 #include "embed/vec.h"
 
-/* Texts that are encoded in one go; bounds the memory of a call. */
+/* Texts per encoder run; bounds the memory of a call. */
 enum { CHUNK_TEXTS = 512 };
 
 struct state {
@@ -40,7 +40,7 @@ static enum status embed_chunk(const struct state *s, struct arena *a, enum embe
   for (size_t i = 0; i < n; i++)
     tokenise(s, a, use, texts[i], &tokens[i]);
   float *vectors = arena_alloc(a, arena_mul(a, n * dims, sizeof(float)));
-  TRY(encoder_run(&s->model, s->kernel, a, tokens, n, 0, vectors, err));
+  TRY(encoder_run(&s->model, a, &(struct encoder_input){.texts = tokens, .n = n, .kernel = s->kernel}, vectors, err));
   for (size_t i = 0; i < n; i++)
     vec_quantise(vectors + i * dims, (int)dims, ret_vectors + i * dims);
   return STATUS_OK;
@@ -48,15 +48,14 @@ static enum status embed_chunk(const struct state *s, struct arena *a, enum embe
 
 static enum status embed(const struct embedder *e, struct arena *a, enum embed_use use, const struct str *texts,
                          size_t n, int8_t *ret_vectors, struct error *err) {
-  const struct state *s = e->state;
-  enum status status = STATUS_OK;
-  for (size_t i = 0; status == STATUS_OK && i < n; i += CHUNK_TEXTS) {
+  for (size_t i = 0; i < n; i += CHUNK_TEXTS) {
     struct arena *scratch = arena_child(a);
-    status = embed_chunk(s, scratch, use, texts + i, n - i < CHUNK_TEXTS ? n - i : CHUNK_TEXTS,
-                         ret_vectors + i * (size_t)e->dims, err);
+    enum status s = embed_chunk(e->state, scratch, use, texts + i, n - i < CHUNK_TEXTS ? n - i : CHUNK_TEXTS,
+                                ret_vectors + i * (size_t)e->dims, err);
     arena_release(scratch);
+    TRY(s);
   }
-  return status;
+  return STATUS_OK;
 }
 
 const struct model *embedder_model(const struct embedder *e) {
@@ -64,11 +63,11 @@ const struct model *embedder_model(const struct embedder *e) {
   return e->embed == embed ? &s->model : NULL;
 }
 
-/* Completes a state whose model is open. */
-static enum status start(struct state *s, struct error *err) {
+/* Sets up the vocabulary, kernel and embedder of an open model. */
+static enum status init_embedder(struct state *s, struct error *err) {
   TRY(wordpiece_init(&s->vocabulary, s->model.vocabulary, err));
   if (s->vocabulary.count > s->model.shape.vocab)
-    return error_set(err, STATUS_CORRUPT, "the model's vocabulary has %d entries, its table of words %d",
+    return error_set(err, STATUS_CORRUPT, "the model's vocabulary has %d entries, but its word table has %d",
                      s->vocabulary.count, s->model.shape.vocab);
   s->kernel = kernel_best();
   s->embedder = (struct embedder){.model = s->model.name,
@@ -85,7 +84,7 @@ __asm__(".pushsection .rodata\n.balign 64\n.global cairn_builtin_model\n.global 
 extern const char cairn_builtin_model[] __attribute__((visibility("hidden")));
 extern const char cairn_builtin_model_end[] __attribute__((visibility("hidden")));
 
-/* Set up once for the process, read-only from then on. */
+/* Set once per process, then read-only. */
 static struct {
   struct state state;
   enum status status;
@@ -96,7 +95,7 @@ static void open_builtin(void) {
   struct str bytes = {cairn_builtin_model, (size_t)(cairn_builtin_model_end - cairn_builtin_model)};
   builtin.status = model_file_open_trusted(bytes, &builtin.state.model, &builtin.err);
   if (builtin.status == STATUS_OK)
-    builtin.status = start(&builtin.state, &builtin.err);
+    builtin.status = init_embedder(&builtin.state, &builtin.err);
 }
 
 enum status embedder_builtin(const struct embedder **ret_embedder, struct error *err) {
@@ -113,7 +112,7 @@ enum status embedder_builtin(const struct embedder **ret_embedder, struct error 
 enum status embedder_builtin(const struct embedder **ret_embedder, struct error *err) {
   (void)ret_embedder;
   error_set(err, STATUS_NOT_FOUND, "this cairn was built without its embedding model");
-  return error_fix(err, "Make model/cairn-embed-v2.cairn (model/README.md says how) and build again.");
+  return error_fix(err, "Create model/cairn-embed-v2.cairn (see model/README.md) and build again.");
 }
 #endif
 
@@ -126,35 +125,35 @@ static void close_file(struct embedder *e) {
 static enum status map_file(const char *path, struct str *ret_bytes, struct error *err) {
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0)
-    return error_errno(err, errno, "the model %s cannot be opened", path);
+    return error_errno(err, errno, "cannot open the model %s", path);
   struct stat st;
   void *p = MAP_FAILED;
   int failed = fstat(fd, &st) != 0 ? errno : 0;
   if (!failed && (!S_ISREG(st.st_mode) || st.st_size < MODEL_HEADER_SIZE)) {
     close(fd);
-    return error_set(err, STATUS_CORRUPT, "%s is not a model file of Cairn", path);
+    return error_set(err, STATUS_CORRUPT, "%s is not a Cairn model file", path);
   }
   if (!failed && (p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0)) == MAP_FAILED)
     failed = errno;
   close(fd);
   if (failed)
-    return error_errno(err, failed, "the model %s cannot be read", path);
+    return error_errno(err, failed, "cannot read the model %s", path);
   *ret_bytes = (struct str){p, (size_t)st.st_size};
   return STATUS_OK;
 }
 
+static enum status open_mapped(struct state *s, struct str bytes, struct error *err) {
+  if (!s)
+    return error_set(err, STATUS_NOMEM, "out of memory");
+  TRY(model_file_open(bytes, &s->model, err));
+  return init_embedder(s, err);
+}
+
 enum status embedder_file_open(const char *path, struct embedder **ret_embedder, struct error *err) {
   struct str bytes;
-  enum status status = map_file(path, &bytes, err);
-  if (status != STATUS_OK)
-    return status;
+  TRY(map_file(path, &bytes, err));
   struct state *s = mem_zalloc(sizeof(*s));
-  if (!s)
-    status = error_set(err, STATUS_NOMEM, "out of memory");
-  if (status == STATUS_OK)
-    status = model_file_open(bytes, &s->model, err);
-  if (status == STATUS_OK)
-    status = start(s, err);
+  enum status status = open_mapped(s, bytes, err);
   if (status != STATUS_OK) {
     munmap((void *)(uintptr_t)bytes.p, bytes.n);
     mem_free(s);
@@ -168,11 +167,11 @@ enum status embedder_file_open(const char *path, struct embedder **ret_embedder,
 enum status embedder_bytes_open(struct arena *a, struct str bytes, const struct embedder **ret_embedder,
                                 struct error *err) {
   struct state *s = arena_array(a, struct state, 1);
-  char *room = arena_alloc(a, bytes.n + MODEL_ALIGN);
-  room += -(uintptr_t)room % MODEL_ALIGN;
-  memcpy(room, bytes.p, bytes.n);
-  TRY(model_file_open_trusted((struct str){room, bytes.n}, &s->model, err));
-  TRY(start(s, err));
+  char *copy = arena_alloc(a, bytes.n + MODEL_ALIGN);
+  copy += -(uintptr_t)copy % MODEL_ALIGN;
+  memcpy(copy, bytes.p, bytes.n);
+  TRY(model_file_open_trusted((struct str){copy, bytes.n}, &s->model, err));
+  TRY(init_embedder(s, err));
   *ret_embedder = &s->embedder;
   return STATUS_OK;
 }

@@ -1,20 +1,20 @@
-/* builtin.h: embedders over a stored encoder: the one that is a part of the program, and those in files.
+/* builtin.h: embedders that run an encoder in this process: the built-in model, and models in files.
  *
- * Both are safe to use from several threads at once; a call with many texts spreads them over the cores. */
+ * They are thread-safe. A call with many texts uses several cores. */
 #pragma once
 
 #include "embed/encoder/model_file.h"
 
-/* cairn-embed-v2, out of the program's own read-only pages. STATUS_NOT_FOUND in a program that was built without it. */
+/* cairn-embed-v2, read from the program's own read-only pages. STATUS_NOT_FOUND if built without it. */
 NODISCARD enum status embedder_builtin(const struct embedder **ret_embedder, struct error *err);
 
-/* The model in a file that `cairn model convert` wrote, mapped and checked in full; close() gives it back. The file
- * must not be written to while it is in use: replace it by renaming. */
+/* Opens a model written by `cairn model convert`. The file is mapped and fully checked; close() releases it. Replace
+ * the file only by renaming: it must not be written to while it is in use. */
 NODISCARD enum status embedder_file_open(const char *path, struct embedder **ret_embedder, struct error *err);
 
-/* A model in memory; the embedder lives as long as the arena. */
+/* Opens a model in memory. The embedder lives as long as the arena. */
 NODISCARD enum status embedder_bytes_open(struct arena *a, struct str bytes, const struct embedder **ret_embedder,
                                           struct error *err);
 
-/* What one of these runs; NULL for any other embedder. */
+/* The model of such an embedder; NULL for other embedders. */
 const struct model *embedder_model(const struct embedder *e);

@@ -1,6 +1,7 @@
-/* fit.c: finds the calibration of an embedder by judged pairs. */
+/* fit.c: calibration of an embedder, fitted on labelled pairs. */
 #include "embed/fit.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -11,20 +12,21 @@ __asm__(".pushsection .rodata\n.global cairn_calibration_pairs\ncairn_calibratio
         "\"\n.byte 0\n.popsection\n");
 extern const char cairn_calibration_pairs[] __attribute__((visibility("hidden")));
 
-/* ---- the knots ---- */
+/* ---- knots ---- */
 
-#define CANNOT_TELL 0.25 /* wrong as often as one that guesses is every second time */
-#define STEP 0.002       /* between two knots at least */
+#define ERROR_RATE_MAX 0.25 /* half of the error rate of guessing */
+#define STEP 0.002          /* minimum distance of two knots */
 
-/* An embedder that cannot tell one statement from another must never make a memory count as a duplicate. */
-static const struct calibration mute = {.n = 2, .raw = {-1, 1}, .scaled = {0, 0.5}};
+/* For an embedder that cannot tell statements apart: it must never make a memory count as a duplicate. */
+static const struct calibration useless = {.n = 2, .raw = {-1, 1}, .scaled = {0, 0.5}};
 
 static int ascending(const void *a, const void *b) {
   const double *x = a, *y = b;
   return (*x > *y) - (*x < *y);
 }
 
-static bool sort(double *v, size_t n) {
+/* False if empty or not all finite. */
+static bool sort_finite(double *v, size_t n) {
   for (size_t i = 0; i < n; i++)
     if (!isfinite(v[i]))
       return false;
@@ -33,56 +35,58 @@ static bool sort(double *v, size_t n) {
   return n > 0;
 }
 
-/* The value that this share of the sorted ones lies below. */
+/* Quantile of sorted values. */
 static double quantile(const double *v, size_t n, double share) {
+  assert(n > 0);
   size_t at = (size_t)(share * (double)n);
   return v[at < n ? at : n - 1];
 }
 
-/* Walks up the sorted `same` until as large a share of them is left behind as of `near` lies ahead. */
-static double even_mark(const struct fit_cosines *c, double *ret_wrong) {
-  size_t below = 0; /* of `near` */
+/* The threshold with equal error rates, and that rate: the share of `same` below it equals the share of `near` above
+ * it. */
+static double equal_error_threshold(const struct fit_cosines *c, double *ret_rate) {
+  size_t below = 0; /* `near` values below the threshold */
   for (size_t i = 0; i < c->same_n; i++) {
     while (below < c->near_n && c->near[below] < c->same[i])
       below++;
     double missed = (double)(i + 1) / (double)c->same_n;
     double taken = (double)(c->near_n - below) / (double)c->near_n;
-    *ret_wrong = fmax((double)i / (double)c->same_n, taken);
+    *ret_rate = fmax((double)i / (double)c->same_n, taken);
     if (missed >= taken || i + 1 == c->same_n)
       return c->same[i];
   }
-  *ret_wrong = 1;
+  *ret_rate = 1;
   return 1;
 }
 
-static double same_mark(const struct fit_cosines *c, double wrong) {
-  double taken = fmax(0.125, 0.25 - 1.5 * wrong);
+static double same_threshold(const struct fit_cosines *c, double error_rate) {
+  double taken = fmax(0.125, 0.25 - 1.5 * error_rate);
   double highest = c->near[c->near_n - 1];
   return fmax(quantile(c->same, c->same_n, 1 - taken), highest + (1 - highest) / 2);
 }
 
 struct calibration fit_knots(struct fit_cosines *c) {
-  double sum = 0, wrong;
-  if (!sort(c->same, c->same_n) || !sort(c->near, c->near_n) || !sort(c->other, c->other_n))
-    return mute;
-  double even = even_mark(c, &wrong);
-  if (wrong >= CANNOT_TELL)
-    return mute;
+  double sum = 0, error_rate;
+  if (!sort_finite(c->same, c->same_n) || !sort_finite(c->near, c->near_n) || !sort_finite(c->other, c->other_n))
+    return useless;
+  double near = equal_error_threshold(c, &error_rate);
+  if (error_rate >= ERROR_RATE_MAX)
+    return useless;
   for (size_t i = 0; i < c->other_n; i++)
     sum += c->other[i];
   struct calibration k = {.n = 5, .scaled = {0, 0.5, SIMILARITY_NEAR, SIMILARITY_SAME, 1}};
-  double marks[] = {sum / (double)c->other_n, quantile(c->near, c->near_n, 0.75), even, same_mark(c, wrong), 1};
+  double raw[] = {sum / (double)c->other_n, quantile(c->near, c->near_n, 0.75), near, same_threshold(c, error_rate), 1};
   for (int i = k.n - 1; i >= 0; i--)
-    k.raw[i] = i == k.n - 1 ? 1 : fmin(marks[i], k.raw[i + 1] - STEP);
+    k.raw[i] = i == k.n - 1 ? 1 : fmin(raw[i], k.raw[i + 1] - STEP);
   k.raw[0] = fmax(k.raw[0], -1);
-  return k.raw[1] > k.raw[0] ? k : mute;
+  return k.raw[1] > k.raw[0] ? k : useless;
 }
 
-/* ---- the pairs ---- */
+/* ---- pairs ---- */
 
 struct fit_pairs {
-  LIST(struct str) texts; /* two for each */
-  LIST(char) labels;      /* the first letter says which */
+  LIST(struct str) texts; /* two per pair */
+  LIST(char) labels;      /* first letter of "same", "near" or "other" */
 };
 
 static void read_pairs(struct arena *a, struct fit_pairs *ret) {
@@ -102,9 +106,7 @@ enum status calibration_fit(const struct embedder *e, struct arena *a, struct ca
   read_pairs(a, &pairs);
   size_t n = pairs.labels.n;
   int8_t *vectors = arena_array(a, int8_t, arena_mul(a, 2 * n, dims));
-  enum status s = e->embed(e, a, EMBED_TEXT, pairs.texts.v, 2 * n, vectors, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(e->embed(e, a, EMBED_TEXT, pairs.texts.v, 2 * n, vectors, err));
   struct fit_cosines c = {
       .same = arena_array(a, double, n), .near = arena_array(a, double, n), .other = arena_array(a, double, n)};
   for (size_t i = 0; i < n; i++) {

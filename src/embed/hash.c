@@ -1,6 +1,8 @@
-/* hash.c: hash-v1, the embedder without weights: features of spelling hashed into 256 dimensions.
+/* hash.c: hash-v1, an embedder without weights: spelling features hashed into 256 dimensions.
  *
- * Integer arithmetic only. A change to anything here changes every vector: it needs a new model name. */
+ * It uses only integer arithmetic. Any change here changes all vectors and needs a new model name. */
+#include <assert.h>
+
 #include "base/buf.h"
 #include "base/utf8.h"
 #include "embed/embed.h"
@@ -8,18 +10,18 @@
 
 enum {
   DIMS = 256,
-  /* Longer texts are cut: callers embed chunks of some 400 tokens, and memory has to be bounded. */
-  TEXT_MAX = 64 * 1024,
-  WORD_MAX = 64, /* bytes of a word that count */
-  /* What one feature of each kind weighs; chosen by bench/calibrate.c on stsb, mrpc and quora. */
+  TEXT_MAX =
+      64 * 1024, /* bytes; longer texts are truncated to bound memory. Callers embed chunks of about 400 tokens */
+  WORD_MAX = 64, /* bytes; longer words are truncated */
+  /* Weights of the features, chosen by bench/calibrate.c on stsb, mrpc and quora. */
   WEIGHT_WORD = 16,
   WEIGHT_PAIR = 3,
   WEIGHT_TRIGRAM = 6,
-  WEIGHT_STOP = 2, /* the word, and half of each pair that it is in; no trigrams */
+  WEIGHT_STOP = 2, /* for a stop word, and for its half of each pair; it has no trigrams */
   WEIGHT_CHARACTER = 6,
 };
 
-/* Words so common that sharing them says little. Those that turn a meaning round (not, never, before) are left out. */
+/* Common words that say little about similarity, except those that change the meaning (not, never, before). */
 static const char stop_words[] =
     " a an the this that these those it its i me my we us our you your he him his she her they them their "
     "is are was were be been being am do does did done have has had having "
@@ -56,12 +58,7 @@ static uint64_t mix(uint64_t h) {
   return h ^ h >> 33;
 }
 
-static uint64_t hash_of(const char *p, size_t n, uint64_t seed) {
-  uint64_t h = UINT64_C(0xcbf29ce484222325) ^ mix(seed);
-  for (size_t i = 0; i < n; i++)
-    h = (h ^ (unsigned char)p[i]) * UINT64_C(0x100000001b3);
-  return mix(h) | 1;
-}
+static uint64_t hash_of(struct str s, uint64_t seed) { return mix(str_hash(STR_HASH ^ mix(seed), s)) | 1; }
 
 static bool is_stop_word(struct str w) {
   char needle[16];
@@ -72,7 +69,7 @@ static bool is_stop_word(struct str w) {
   return memmem(stop_words, sizeof(stop_words) - 1, needle, w.n + 2) != NULL;
 }
 
-/* Light stemming: enough that "use", "uses", "used" and "using" meet. */
+/* Light stemming: "use", "uses", "used" and "using" get the same stem. */
 static struct str stem(struct str w) {
   static const struct {
     struct str suffix;
@@ -93,21 +90,18 @@ static struct str stem(struct str w) {
   return w;
 }
 
-/* Length of the character at p + i when it belongs into the word that began before it, else 0. A dot or comma
- * counts between digits, an apostrophe between letters. */
-static size_t joins(struct str s, size_t i, uint32_t cp, size_t next) {
+/* Whether the character cp at s.p[i], up to `next`, continues the word before it. Dots and commas do between digits. */
+static bool continues_word(struct str s, size_t i, uint32_t cp, size_t next) {
   if (utf8_is_alnum(cp) && !utf8_is_unspaced(cp))
-    return next - i;
-  if ((cp == '.' || cp == ',') && next < s.n && ascii_digit(s.p[i - 1]) && ascii_digit(s.p[next]))
-    return next - i;
-  return 0;
+    return true;
+  return (cp == '.' || cp == ',') && next < s.n && ascii_digit(s.p[i - 1]) && ascii_digit(s.p[next]);
 }
 
 static void add_word(struct arena *a, struct words *out, struct str text, bool character) {
   struct word w = {.text = text, .character = character, .stop = is_stop_word(text)};
   if (!character && !w.stop)
     w.text = stem(utf8_cut(text, WORD_MAX));
-  w.hash = hash_of(w.text.p, w.text.n, 1);
+  w.hash = hash_of(w.text, 1);
   list_push(a, out, w);
 }
 
@@ -125,12 +119,12 @@ static struct words split(struct arena *a, struct str s) {
     while (i < s.n) {
       size_t next = i;
       uint32_t c = utf8_next(s, &next);
-      if (!joins(s, i, c, next))
+      if (!continues_word(s, i, c, next))
         break;
       i = next;
     }
     add_word(a, &out, str_slice(s, start, i), false);
-    /* "don't" and "it's": the tail behind the apostrophe is not a word of its own. */
+    /* Skip the rest of "don't" and "it's". */
     if (i + 1 < s.n && s.p[i] == '\'' && ascii_alpha(s.p[i + 1]))
       while (++i < s.n && ascii_alpha(s.p[i]))
         ;
@@ -150,15 +144,16 @@ static void add_feature(struct table *t, uint64_t hash, int32_t weight) {
 
 static void add_trigrams(struct table *t, struct str w) {
   char padded[WORD_MAX + 2];
+  assert(w.n <= WORD_MAX);
   memcpy(padded + 1, w.p, w.n);
   padded[0] = '<';
   padded[w.n + 1] = '>';
   for (size_t i = 0; i + 3 <= w.n + 2; i++)
-    add_feature(t, hash_of(padded + i, 3, 3), WEIGHT_TRIGRAM);
+    add_feature(t, hash_of((struct str){padded + i, 3}, 3), WEIGHT_TRIGRAM);
 }
 
-static struct table features(struct arena *a, const struct words *words) {
-  size_t n = 0;
+static struct table collect_features(struct arena *a, const struct words *words) {
+  size_t n = 0; /* upper bound of the number of features; the table is at most half full */
   for (size_t i = 0; i < words->n; i++)
     n += 2 + words->v[i].text.n;
   size_t size = 64;
@@ -180,7 +175,7 @@ static struct table features(struct arena *a, const struct words *words) {
   return t;
 }
 
-/* 16 * the square root: a word said four times counts double. */
+/* 16 * sqrt(count): a word that occurs four times counts double. */
 static int64_t damp(uint32_t count) {
   uint64_t n = (uint64_t)count << 8, root = 16;
   while ((root + 1) * (root + 1) <= n)
@@ -190,14 +185,14 @@ static int64_t damp(uint32_t count) {
 
 static void embed_one(struct arena *a, struct str text, int8_t *ret_vector) {
   struct words words = split(a, utf8_fold(a, utf8_cut(text, TEXT_MAX)));
-  struct table t = features(a, &words);
+  struct table t = collect_features(a, &words);
   int64_t sums[DIMS] = {0};
   for (size_t i = 0; i <= t.mask; i++) {
     const struct feature *f = &t.slots[i];
     if (!f->hash)
       continue;
     int64_t value = f->weight * damp(f->count);
-    /* Each feature goes to two places: a collision then blurs two texts less than it would with one. */
+    /* Add each feature to two dimensions, which reduces the effect of collisions. */
     uint64_t h = mix(f->hash);
     sums[h % DIMS] += h >> 40 & 1 ? value : -value;
     sums[(h >> 16) % DIMS] += h >> 41 & 1 ? value : -value;

@@ -1,20 +1,21 @@
-/* vec.c: dot, cosine, quantisation and the scan over sign bits. */
+/* vec.c: dot product, cosine, quantisation, and scans over sign bits. */
 #include "embed/vec.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
 #if defined(__x86_64__)
-/* Its inline functions allocate, which is banned. */
+/* Its inline functions use malloc and free, which banned.h forbids. */
 #undef malloc
 #undef free
 #include <immintrin.h>
 #endif
 
-/* The hot loops are compiled several times and the right copy is picked when the program starts. All of them are
- * integer arithmetic, so the copies cannot disagree. Plain under sanitizers, which do not run while a copy is picked.
- * Static behind plain functions, because clang 14 gives a cloned function another name at the link; it also picks by
- * feature correctly, but not by level. */
+/* Hot loops are compiled for several processors, and the loader selects a version. They use only integers, so all
+ * versions give the same results. Not under sanitizers, which are not initialised when the loader selects. The clones
+ * are static and called by plain functions, because clang 14 exports them under other names; clang 14 also selects
+ * correctly only by feature, not by level. */
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
 #define VEC_PLAIN
@@ -38,7 +39,7 @@ static int32_t dot_plain(const int8_t *a, const int8_t *b, int dims) {
   return sum;
 }
 
-/* The three products that a cosine is made of. */
+/* The dot products for a cosine. */
 struct dots {
   int32_t aa, bb, ab;
 };
@@ -57,7 +58,7 @@ AVX2 static inline int32_t sum_8(__m256i sums) {
   return _mm_cvtsi128_si32(four);
 }
 
-/* Sixteen products at once; pairs of them are added as 32 bits, so that nothing saturates. */
+/* 16 products per step; pairs are added in 32 bits, so nothing saturates. */
 AVX2 static int32_t dot_avx2(const int8_t *a, const int8_t *b, int dims) {
   __m256i sums = _mm256_setzero_si256();
   int i = 0;
@@ -66,7 +67,7 @@ AVX2 static int32_t dot_avx2(const int8_t *a, const int8_t *b, int dims) {
   return sum_8(sums) + dot_plain(a + i, b + i, dims - i);
 }
 
-/* In one pass: widening the bytes is most of the work. */
+/* One pass for all three products, because widening the bytes is most of the work. */
 AVX2 static struct dots dots_avx2(const int8_t *a, const int8_t *b, int dims) {
   __m256i aa = _mm256_setzero_si256(), bb = aa, ab = aa;
   int i = 0;
@@ -99,8 +100,8 @@ static struct dots dots_of(const int8_t *a, const int8_t *b, int dims) {
 }
 
 double vec_cosine(const int8_t *a, const int8_t *b, int dims) {
-  /* The products stay below 2^53 for VEC_MAX_DIMS, so the double under the root is exact, and root and division
-   * are correctly rounded everywhere. */
+  /* The product of the norms is below 2^53 for VEC_MAX_DIMS, so its conversion is exact; square root and division are
+   * correctly rounded on every machine. */
   struct dots dots = dots_of(a, b, dims);
   int64_t norms = (int64_t)dots.aa * dots.bb;
   return norms ? (double)dots.ab / sqrt((double)norms) : 0.0;
@@ -108,26 +109,26 @@ double vec_cosine(const int8_t *a, const int8_t *b, int dims) {
 
 /* ---- quantisation ---- */
 
-/* Before the rotation some signs are flipped, in a fixed pattern without order: else what is regular in the vectors
- * would meet what is regular in it. */
-static bool flips(int i) { return (uint32_t)i * UINT32_C(0x9e3779b1) >> 17 & 1; }
+/* Fixed pseudo-random signs, applied before the rotation: otherwise regular patterns in the vectors could coincide with
+ * those of the transform. */
+static bool is_flipped(int i) { return (uint32_t)i * UINT32_C(0x9e3779b1) >> 17 & 1; }
 
-/* The largest power of two up to n: dimensions that are none are rotated in parts that are. */
-static int part_of(int n) {
+/* Largest power of two up to n. Other numbers of dimensions are rotated in parts of such sizes. */
+static int part_size(int n) {
   int part = 1;
   while (part * 2 <= n)
     part *= 2;
   return part;
 }
 
-/* The Walsh-Hadamard transform, sums and differences alone: a rotation, and lengths grow by the root of the part. What
- * a smaller part lacks is made up for by scale(), by the root of two for each time that it is halved. */
+/* Walsh-Hadamard transform: a rotation that also multiplies lengths by the square root of the part's size. Smaller
+ * parts are scaled by the square root of two for each halving, so that all have the same factor. */
 #define ROTATE(type, name, scale)                                                                                      \
   static VEC_CLONES void name(type *x, int dims) {                                                                     \
-    int first = part_of(dims);                                                                                         \
+    int first = part_size(dims);                                                                                       \
     for (int i = 0; i < dims; i++)                                                                                     \
-      x[i] = flips(i) ? -x[i] : x[i];                                                                                  \
-    for (int at = 0, part = first; at < dims; at += part, part = part_of(dims - at)) {                                 \
+      x[i] = is_flipped(i) ? -x[i] : x[i];                                                                             \
+    for (int at = 0, part = first; at < dims; at += part, part = part_size(dims - at)) {                               \
       for (int half = 1; half < part; half *= 2)                                                                       \
         for (int i = at; i < at + part; i += 2 * half)                                                                 \
           for (int k = i; k < i + half; k++) {                                                                         \
@@ -147,6 +148,7 @@ ROTATE(int64_t, rotate_sums, ROOT_OF_TWO_SUM)
 
 void vec_quantise(const float *v, int dims, int8_t *ret_vector) {
   double x[VEC_MAX_DIMS], largest = 0;
+  assert(dims >= 0 && dims <= VEC_MAX_DIMS);
   for (int i = 0; i < dims; i++) {
     x[i] = (double)v[i];
     if (!isfinite(x[i])) {
@@ -174,8 +176,9 @@ static uint64_t largest_of(const int64_t *x, int dims) {
 
 void vec_quantise_sums(const int64_t *sums, int dims, int8_t *ret_vector) {
   int64_t x[VEC_MAX_DIMS];
-  /* Large sums lose low bits that the result could not show, so that there is room for the sums and products below;
-   * small ones gain some. */
+  assert(dims >= 0 && dims <= VEC_MAX_DIMS);
+  /* Scale to 30 bits, so that the sums and products below cannot overflow. The low bits that are lost do not affect the
+   * result. */
   uint64_t largest = largest_of(sums, dims);
   int down = 0, up = 0;
   while (largest >> down >> 30)
@@ -224,7 +227,7 @@ void vec_scan_bits_plain(const uint64_t *groups, size_t nrows, int words, const 
 }
 
 #if defined(__x86_64__)
-/* A group is one register: eight rows at once. */
+/* One register holds one word of the eight rows of a group. */
 __attribute__((target("avx512f,avx512vpopcntdq"))) static void
 scan_avx512(const uint64_t *groups, size_t nrows, int words, const uint64_t *query, uint16_t *ret_distance) {
   if (words == 4) { /* 256 dimensions, the built-in embedders */
@@ -289,16 +292,16 @@ int32_t vec_agreement(const int16_t *table, const uint64_t *groups, size_t row, 
   return even + odd;
 }
 
-/* Stretches that hold none are passed over as a whole. In the others every row is noted, and counts when it is near: a
- * branch would be guessed wrong too often. */
+/* Blocks without a near row are skipped. In the others, every row is written and the counter advances only for near
+ * ones: a branch would be mispredicted too often. */
 static VEC_CLONES size_t pick_near(const uint16_t *distance, size_t n, uint16_t limit, uint16_t *ret_rows) {
-  enum { STRETCH = 16 };
+  enum { BLOCK = 16 };
   size_t found = 0, row = 0;
-  for (; row + STRETCH <= n; row += STRETCH) {
+  for (; row + BLOCK <= n; row += BLOCK) {
     uint16_t any = 0;
-    for (size_t i = 0; i < STRETCH; i++)
+    for (size_t i = 0; i < BLOCK; i++)
       any |= distance[row + i] <= limit;
-    for (size_t i = 0; any && i < STRETCH; i++) {
+    for (size_t i = 0; any && i < BLOCK; i++) {
       ret_rows[found] = (uint16_t)(row + i);
       found += distance[row + i] <= limit;
     }

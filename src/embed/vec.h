@@ -1,51 +1,55 @@
-/* vec.h: arithmetic on embedding vectors, in integers, so that every machine ranks alike.
+/* vec.h: integer arithmetic on embedding vectors, so that ranking is the same on every machine.
  *
- * A vector is int8[dims] whose largest component is 127 or -127, or all zero for a text without features; lengths
- * differ, cosines take them into account. Beside it live its sign bits, one a dimension, for the fast first scan. */
+ * A vector is int8[dims]. Its largest component is 127 or -127; a text without features has a zero vector. Vectors are
+ * not normalised. Their sign bits, one per dimension, are stored separately for a fast first scan. */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* What the largest component is scaled to, and the most dimensions that the arithmetic here has room for. */
-enum { VEC_LARGEST = 127, VEC_MAX_DIMS = 4096 };
+enum {
+  VEC_LARGEST = 127,   /* absolute value of the largest component */
+  VEC_MAX_DIMS = 4096, /* more could overflow */
+};
 
-/* Words of 64 sign bits that a vector needs. */
+/* Number of 64-bit words for the sign bits of a vector. */
 #define VEC_WORDS(dims) (((dims) + 63) / 64)
 
 int32_t vec_dot(const int8_t *a, const int8_t *b, int dims);
-/* -1 to 1; 0 when either vector is zero. */
+/* -1 to 1; 0 if either vector is zero. */
 double vec_cosine(const int8_t *a, const int8_t *b, int dims);
 
-/* Rotates, scales the largest component to VEC_LARGEST and rounds half away from zero. Not finite, or all zero: zero.
+/* Rotates, scales the largest component to VEC_LARGEST and rounds half away from zero. A vector that is zero or has a
+ * component that is not finite becomes zero.
  *
- * The rotation is the same for all vectors, so that it leaves every cosine as it is; but it gives each dimension its
- * share of what an embedder knows. Embedders put much into few dimensions (a constant in one of them is usual): there
- * the small ones would be lost in rounding, and their signs would be noise. */
+ * The rotation is the same for all vectors, so cosines do not change, but information is spread evenly over the
+ * dimensions. Embedders concentrate it in a few, often with a constant in one of them; without the rotation the small
+ * components would be lost in rounding and their signs would be noise. */
 void vec_quantise(const float *v, int dims, int8_t *ret_vector);
-/* The same for integer sums of any size; no floating point at all. */
+/* Same for integer sums of any size, without floating point. */
 void vec_quantise_sums(const int64_t *sums, int dims, int8_t *ret_vector);
 
-/* ret_bits[VEC_WORDS(dims)]: bit i % 64 of word i / 64 is set where component i is above that of `centre` (NULL: above
- * zero). The centre is what many vectors have in common: taken off, signs tell more. */
+/* Sets bit i % 64 of ret_bits[i / 64] if component i is above that of `centre` (NULL: zero). The centre is the mean of
+ * many vectors; signs relative to it are more informative. ret_bits has VEC_WORDS(dims) words. */
 void vec_bits(const int8_t *v, const int8_t *centre, int dims, uint64_t *ret_bits);
 int vec_hamming(const uint64_t *a, const uint64_t *b, int words);
 
-/* Bits of many vectors lie in groups of eight rows: word 0 of each of the eight, then word 1 of each, and so on. */
+/* Sign bits of many vectors are stored in groups of eight rows: word 0 of each row, then word 1 of each, and so on. */
 enum { VEC_GROUP = 8 };
-/* The place of a row's word in such an array. */
+/* Index of a row's word in such an array. */
 #define VEC_AT(row, word, words)                                                                                       \
   (((size_t)(row) / VEC_GROUP * (size_t)(words) + (size_t)(word)) * VEC_GROUP + (size_t)(row) % VEC_GROUP)
-/* Hamming distance of each of the rows to the query. nrows is a multiple of VEC_GROUP. */
+/* Hamming distance of each row to the query. nrows is a multiple of VEC_GROUP. */
 void vec_scan_bits(const uint64_t *groups, size_t nrows, int words, const uint64_t *query, uint16_t *ret_distance);
-/* The same without the processor's special instructions. */
+/* Same without AVX-512. */
 void vec_scan_bits_plain(const uint64_t *groups, size_t nrows, int words, const uint64_t *query,
                          uint16_t *ret_distance);
-/* How well bits agree with a vector: the sum of all its components (less the centre's), each with the sign that the bit
- * says. Better than counting, and dearer: the table[VEC_TABLE(dims)] is made once for a query. */
+/* Agreement of sign bits with a vector: the sum of its components (minus the centre's), negated where the bit is 0.
+ * More accurate and slower than the Hamming distance. The table of VEC_TABLE(dims) entries is computed once per query.
+ */
 #define VEC_TABLE(dims) ((size_t)VEC_WORDS(dims) * 8 * 256)
 void vec_agreement_table(const int8_t *query, const int8_t *centre, int dims, int16_t *ret_table);
-/* Of one row of the groups. */
+/* Agreement of one row of the groups. */
 int32_t vec_agreement(const int16_t *table, const uint64_t *groups, size_t row, int words);
-/* The numbers of the rows that are at most `limit` away, in their order; returns how many. ret_rows has room for n. */
+/* Lists the rows with a distance of at most `limit`, in order, and returns their number. ret_rows has space for n. */
 size_t vec_pick_near(const uint16_t *distance, size_t n, int limit, uint16_t *ret_rows);

@@ -93,20 +93,7 @@ static struct str as_text(struct arena *a, struct str bytes) {
     return STR_NONE;
   if (str_starts(bytes, STR("\xef\xbb\xbf")))
     bytes = str_slice(bytes, 3, bytes.n);
-  if (utf8_check(bytes) == bytes.n)
-    return bytes;
-  struct buf b = BUF(a);
-  size_t bad = 0;
-  for (struct str rest = bytes; rest.n && bad <= bytes.n / BAD_SHARE;) {
-    size_t good = utf8_check(rest);
-    buf_add(&b, str_slice(rest, 0, good));
-    if (good == rest.n)
-      break;
-    bad++;
-    buf_adds(&b, "\xef\xbf\xbd");
-    rest = str_slice(rest, good + 1, rest.n);
-  }
-  return bad <= bytes.n / BAD_SHARE ? buf_str(&b) : STR_NONE;
+  return utf8_repair(a, bytes, bytes.n / BAD_SHARE);
 }
 
 enum status walk_read(const char *folder, const struct walk_file *file, struct arena *a, struct str *ret_text,

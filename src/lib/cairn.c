@@ -1,4 +1,4 @@
-/* cairn.c: handles of the C library: opening, closing, errors; and what it tells about itself. */
+/* cairn.c: C library: opening and closing handles, errors, version and list of operations. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -9,27 +9,25 @@
 #include "file/config.h"
 #include "lib/handle.h"
 
-/* The public numbers are those of the program. */
+/* The constants of cairn.h must match the internal ones. */
 #define X(name, json, exit, http, rpc, text)                                                                           \
   _Static_assert((int)CAIRN_##name == (int)STATUS_##name, "cairn.h differs from base/status.h in " #name);
 STATUS_LIST(X)
 #undef X
-_Static_assert(sizeof(((struct cairn_error *)0)->message) == ERROR_MESSAGE_MAX, "messages would be cut");
-_Static_assert(sizeof(((struct cairn_error *)0)->fix) == ERROR_FIX_MAX, "advice would be cut");
+_Static_assert(sizeof(((struct cairn_error *)0)->message) == ERROR_MESSAGE_MAX, "messages would be truncated");
+_Static_assert(sizeof(((struct cairn_error *)0)->fix) == ERROR_FIX_MAX, "fixes would be truncated");
 _Static_assert((int)CAIRN_OP_WRITES == (int)OP_WRITE && (int)CAIRN_OP_DESTRUCTIVE == (int)OP_DESTRUCTIVE &&
                    (int)CAIRN_OP_STREAMS == (int)OP_STREAM,
                "cairn.h differs from op/op.h");
 
 /* ---- about the library ---- */
 
-static bool known_status(int status) { return status >= 0 && status < STATUS_COUNT; }
+static bool is_status(int status) { return status >= 0 && status < STATUS_COUNT; }
 
-const char *cairn_status_name(int status) {
-  return known_status(status) ? status_name((enum status)status) : "unknown";
-}
+const char *cairn_status_name(int status) { return is_status(status) ? status_name((enum status)status) : "unknown"; }
 
 const char *cairn_status_text(int status) {
-  return known_status(status) ? status_text((enum status)status) : "not a status of this version";
+  return is_status(status) ? status_text((enum status)status) : "not a status of this version";
 }
 
 const char *cairn_version(void) { return CAIRN_VERSION; }
@@ -74,7 +72,7 @@ bool lib_copy_sized(void *ret, size_t known, const void *given, size_t first) {
     n = first;
   memset(ret, 0, known);
   memcpy(ret, given, n < known ? n : known);
-  /* A newer caller may use this library as long as it asks for nothing new. */
+  /* A newer caller is fine as long as its new members are zero. */
   for (size_t i = known; i < n; i++)
     if (((const char *)given)[i] != 0)
       return false;
@@ -92,12 +90,12 @@ static enum status text_option(struct arena *a, const char *name, const char *gi
 
 static enum status load_caller(struct cairn *db, const struct cairn_options *o, struct error *err) {
   struct caller *c = &db->caller;
-  if (text_option(&db->arena, "team", o->team, "default", &c->team, err) != STATUS_OK ||
-      text_option(&db->arena, "project", o->project, "", &c->project, err) != STATUS_OK ||
-      text_option(&db->arena, "source", o->source, "library", &c->source, err) != STATUS_OK ||
-      text_option(&db->arena, "session", o->session, NULL, &c->session, err) != STATUS_OK ||
-      gate_check_team(c->team, err) != STATUS_OK || gate_check_project(c->project, err) != STATUS_OK)
-    return err->code;
+  TRY(text_option(&db->arena, "team", o->team, "default", &c->team, err));
+  TRY(text_option(&db->arena, "project", o->project, "", &c->project, err));
+  TRY(text_option(&db->arena, "source", o->source, "library", &c->source, err));
+  TRY(text_option(&db->arena, "session", o->session, NULL, &c->session, err));
+  TRY(gate_check_team(c->team, err));
+  TRY(gate_check_project(c->project, err));
   if (str_empty(c->source))
     c->source = STR("library");
   c->all_projects = o->all_projects;
@@ -105,24 +103,24 @@ static enum status load_caller(struct cairn *db, const struct cairn_options *o, 
   return STATUS_OK;
 }
 
-/* As on the command line: a process that the environment binds stays bound. */
+/* As on the command line, CAIRN_AGENT cannot be overridden. */
 static enum status load_agent(const char *given, struct engine_options *e, struct error *err) {
   struct str bound = str_from(getenv("CAIRN_AGENT")), name = str_from(given);
   if (given && bound.n && !str_eq(name, bound)) {
     error_set(err, STATUS_DENIED, "this process is bound to another agent by CAIRN_AGENT");
-    return error_fix(err, "leave the option agent out");
+    return error_fix(err, "omit the option agent");
   }
   name = given ? name : bound;
   if (!given && bound.n == 0)
     return STATUS_OK;
   if (!agent_name_ok(name))
-    return error_set(err, STATUS_USAGE, "the option agent is no name: 1 to %d of A-Z a-z 0-9 _ . -",
+    return error_set(err, STATUS_USAGE, "the option agent is not a valid name: 1 to %d of A-Z a-z 0-9 _ . -",
                      (int)AGENT_NAME_MAX);
   memcpy(e->agent, name.p, name.n);
   return STATUS_OK;
 }
 
-/* The store of the command line, when none is named. */
+/* Defaults to the store of the command line. */
 static enum status find_store(struct arena *a, const char *given, const char **ret_path, struct error *err) {
   const char *variable = getenv("CAIRN_DB");
   if (given && !given[0])
@@ -134,8 +132,7 @@ static enum status find_store(struct arena *a, const char *given, const char **r
     if (engine_default_path(a, &path, err) != STATUS_OK)
       return error_fix(err, "name a store in the option path, or in CAIRN_DB");
     dir = fs_dirname(path);
-    if (fs_mkdirs(arena_cstr(a, dir), err) != STATUS_OK)
-      return err->code;
+    TRY(fs_mkdirs(arena_cstr(a, dir), err));
     given = path.p;
   }
   *ret_path = given;
@@ -145,12 +142,10 @@ static enum status find_store(struct arena *a, const char *given, const char **r
 static enum status load_config(struct arena *a, const struct cairn_options *o, const struct settings_given **ret,
                                struct error *err) {
   struct config_source source = {.option = "the option settings"};
-  if (text_option(a, "config", o->config, NULL, &source.file, err) != STATUS_OK)
-    return err->code;
+  TRY(text_option(a, "config", o->config, NULL, &source.file, err));
   for (const char *const *one = o->settings; one && *one; one++) {
     struct str text;
-    if (text_option(a, "settings", *one, NULL, &text, err) != STATUS_OK)
-      return err->code;
+    TRY(text_option(a, "settings", *one, NULL, &text, err));
     strs_push(a, &source.assignments, text);
   }
   return config_load(a, &source, ret, err);
@@ -158,20 +153,18 @@ static enum status load_config(struct arena *a, const struct cairn_options *o, c
 
 /* ---- opening and closing ---- */
 
-static enum status open_inside(struct cairn *db, const struct cairn_options *given) {
+static enum status open_engine(struct cairn *db, const struct cairn_options *given) {
   struct cairn_options o = {0};
   struct engine_options e = {0};
   if (given && !lib_copy_sized(&o, sizeof(o), given, SIZE_UP_TO(struct cairn_options, settings)))
     return error_set(&db->error, STATUS_USAGE, "the options have members that version %s does not know", CAIRN_VERSION);
-  if (load_caller(db, &o, &db->error) != STATUS_OK ||
-      load_config(&db->arena, &o, &e.settings, &db->error) != STATUS_OK ||
-      find_store(&db->arena, o.path, &e.path, &db->error) != STATUS_OK)
-    return db->error.code;
+  TRY(load_caller(db, &o, &db->error));
+  TRY(load_config(&db->arena, &o, &e.settings, &db->error));
+  TRY(find_store(&db->arena, o.path, &e.path, &db->error));
+  TRY(load_agent(o.agent, &e, &db->error));
   e.must_exist = o.must_exist;
-  e.busy_ms = o.busy_ms < 0 ? 1 : o.busy_ms; /* the engine takes 0 for its default */
+  e.busy_ms = o.busy_ms < 0 ? 1 : o.busy_ms; /* 0 means the engine's default */
   e.clock.fixed = o.fixed_now_ms > 0 ? o.fixed_now_ms : 0;
-  if (load_agent(o.agent, &e, &db->error) != STATUS_OK)
-    return db->error.code;
   return engine_open(&e, &db->engine, &db->error);
 }
 
@@ -191,7 +184,7 @@ int cairn_open(const struct cairn_options *options, struct cairn **ret_db) {
   if (ARENA_BOUNDARY(&db->arena, oom))
     s = error_set(&db->error, STATUS_NOMEM, "out of memory");
   else
-    s = open_inside(db, options);
+    s = open_engine(db, options);
   db->arena.oom = NULL;
   return (int)s;
 }
@@ -201,10 +194,7 @@ void cairn_close(struct cairn **db) {
   if (!d)
     return;
   if (d->owner == getpid()) {
-    pthread_mutex_lock(&d->state);
-    bool own_callback = d->inside && pthread_equal(d->thread, pthread_self());
-    pthread_mutex_unlock(&d->state);
-    if (own_callback)
+    if (lib_in_callback(d))
       return;
     engine_close(&d->engine);
     arena_release(&d->arena);
@@ -218,8 +208,8 @@ void cairn_close(struct cairn **db) {
 
 /* ---- errors ---- */
 
-static void copy_text(char *ret_text, size_t room, const char *text) {
-  struct str s = utf8_cut(str_from(text), room - 1);
+static void copy_text(char *ret_text, size_t size, const char *text) {
+  struct str s = utf8_cut(str_from(text), size - 1);
   if (s.n)
     memcpy(ret_text, s.p, s.n);
   ret_text[s.n] = 0;
@@ -230,11 +220,11 @@ void cairn_last_error(const struct cairn *db, struct cairn_error *ret_error) {
   if (!db) {
     error_set(&e, STATUS_NOMEM, "out of memory: there is no handle");
   } else if (db->owner != getpid()) {
-    /* The parent may have held the lock at the moment of the fork. */
+    /* Do not lock: the parent may have held the lock at the fork. */
     error_set(&e, STATUS_USAGE, "this handle belongs to another process");
     error_fix(&e, "open a handle after fork()");
   } else {
-    struct cairn *d = (struct cairn *)(uintptr_t)db; /* a mutex is locked even in what is only read */
+    struct cairn *d = (struct cairn *)(uintptr_t)db; /* locking modifies the mutex of a const handle */
     pthread_mutex_lock(&d->state);
     e = d->error;
     pthread_mutex_unlock(&d->state);

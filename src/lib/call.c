@@ -1,24 +1,25 @@
-/* call.c: one call on a handle: its turn, its memory, its error; and operations with JSON in and out.
+/* call.c: calls on a handle: locking, memory and errors; operations with JSON arguments and results.
  *
- * Locking rule: `calls` is held for the whole of a call, `state` only to look at or change the few members it guards,
- * and always inside `calls` or alone. */
+ * Locking rule: `calls` is held during a whole call, `state` only to read or change the members that it guards. `state`
+ * may be taken while holding `calls`, never the other way round. */
+#include <assert.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "lib/handle.h"
 
-/* A search needs about half a megabyte; more than this is not kept from one call to the next. */
+/* Maximum memory kept between calls; a search needs about half a megabyte. */
 enum { SPARE_BYTES = 2 << 20 };
 
-/* ---- a call's turn ---- */
+/* ---- locking ---- */
 
-static void keep_error(struct cairn *db, const struct error *err) {
+static void store_error(struct cairn *db, const struct error *err) {
   pthread_mutex_lock(&db->state);
   db->error = *err;
   pthread_mutex_unlock(&db->state);
 }
 
-static bool in_own_callback(struct cairn *db) {
+bool lib_in_callback(struct cairn *db) {
   pthread_mutex_lock(&db->state);
   bool own = db->inside && pthread_equal(db->thread, pthread_self());
   pthread_mutex_unlock(&db->state);
@@ -32,15 +33,15 @@ static void set_inside(struct cairn *db, bool inside) {
   pthread_mutex_unlock(&db->state);
 }
 
-/* The engine does not change once the handle is open, so that it needs no lock; the error of a failed opening stays. */
+/* `engine` does not change after opening, so it needs no lock. The error of a failed opening stays. */
 static enum status enter(struct cairn *db) {
   if (!db || db->owner != getpid())
     return STATUS_USAGE;
-  if (in_own_callback(db)) {
+  if (lib_in_callback(db)) {
     struct error err;
     error_set(&err, STATUS_USAGE, "a callback called the handle that is running it");
-    error_fix(&err, "open a second handle on the same store for it");
-    keep_error(db, &err);
+    error_fix(&err, "open a second handle on the same store for the callback");
+    store_error(db, &err);
     return err.code;
   }
   if (!db->engine) {
@@ -61,12 +62,13 @@ static void leave(struct cairn *db) {
 
 /* ---- results ---- */
 
-/* In front of a result: the arena that holds them both. */
+/* Precedes a result: the arena that contains both. */
 struct result_head {
   _Alignas(16) struct arena arena;
 };
 
 void *lib_result_new(struct lib_call *call, size_t size) {
+  assert(!call->head);
   call->head = arena_zalloc(&call->result, sizeof(*call->head) + size);
   return call->head + 1;
 }
@@ -74,20 +76,20 @@ void *lib_result_new(struct lib_call *call, size_t size) {
 void lib_result_free(void *result) {
   if (!result)
     return;
-  struct arena a = ((struct result_head *)result - 1)->arena; /* a copy: releasing it frees the original */
+  struct arena a = ((struct result_head *)result - 1)->arena; /* a copy, because the release frees the original */
   arena_release(&a);
 }
 
-/* ---- the boundary ---- */
+/* ---- out-of-memory boundary ---- */
 
 static enum status out_of_memory(struct lib_call *c) {
   if (!c->done)
     return error_set(&c->err, STATUS_NOMEM, "out of memory; nothing was changed");
-  error_set(&c->err, STATUS_NOMEM, "out of memory for the result; the operation itself is done");
+  error_set(&c->err, STATUS_NOMEM, "out of memory for the result; the operation itself succeeded");
   return error_step(&c->err, "result");
 }
 
-static enum status work_inside(struct lib_call *c, lib_work work, void *arg) {
+static enum status run_guarded(struct lib_call *c, lib_work work, void *arg) {
   jmp_buf oom;
   if (ARENA_BOUNDARY(&c->arena, oom))
     return out_of_memory(c);
@@ -100,7 +102,7 @@ int lib_guard(struct cairn *db, lib_work work, void *arg) {
   if (s != STATUS_OK)
     return (int)s;
   struct lib_call c = {.db = db, .arena = db->spare};
-  s = work_inside(&c, work, arg);
+  s = run_guarded(&c, work, arg);
   c.arena.oom = c.result.oom = NULL;
   arena_recycle(&c.arena, SPARE_BYTES);
   db->spare = c.arena;
@@ -110,10 +112,10 @@ int lib_guard(struct cairn *db, lib_work work, void *arg) {
   else
     arena_release(&c.result);
   if (s != STATUS_OK) {
-    /* The operation cannot know why a callback stopped it. */
+    /* An operation that a callback stopped does not set a useful error. */
     if (c.err.code != s || s == STATUS_INTERRUPTED)
       error_set(&c.err, s, "%s", status_text(s));
-    keep_error(db, &c.err);
+    store_error(db, &c.err);
   }
   leave(db);
   return (int)s;
@@ -125,13 +127,13 @@ static enum status emit(void *arg, struct str line) {
   struct lib_call *c = arg;
   if (!c->line)
     return STATUS_OK;
-  if (line.n >= c->line_room) {
-    size_t room = line.n < 4096 ? 4096 : line.n + line.n / 2;
-    char *p = mem_realloc(c->line_text, room);
+  if (line.n >= c->line_cap) {
+    size_t cap = line.n < 4096 ? 4096 : line.n + line.n / 2;
+    char *p = mem_realloc(c->line_text, cap);
     if (!p)
       return STATUS_NOMEM;
     c->line_text = p;
-    c->line_room = room;
+    c->line_cap = cap;
   }
   if (line.n)
     memcpy(c->line_text, line.p, line.n);
@@ -139,18 +141,18 @@ static enum status emit(void *arg, struct str line) {
   return c->line(c->line_arg, c->line_text, line.n) == 0 ? STATUS_OK : STATUS_INTERRUPTED;
 }
 
-static bool cancelled(void *arg) {
+static bool is_cancelled(void *arg) {
   struct lib_call *c = arg;
   return atomic_load(&c->db->interrupted);
 }
 
-/* What only a program with standard streams can do, and lines that nobody would get. */
+/* Rejects "-" for a standard stream, and streaming operations without a callback. */
 static enum status check_streams(const struct lib_call *c, const struct op *op, yyjson_val *args, struct error *err) {
   bool to_file = false;
   for (const struct param *p = op->params; p->name; p++) {
     struct str value = (p->flags & PARAM_PATH) ? json_str(args, p->name) : STR_NONE;
     if (str_is(value, "-")) {
-      error_set(err, STATUS_USAGE, "%s: %s cannot be '-' here: the library leaves the standard streams alone", op->name,
+      error_set(err, STATUS_USAGE, "%s: %s cannot be '-': the library does not use the standard streams", op->name,
                 p->name);
       return error_fix(err, "name a file");
     }
@@ -158,7 +160,7 @@ static enum status check_streams(const struct lib_call *c, const struct op *op, 
   }
   if (!(op->flags & OP_STREAM) || c->line || to_file)
     return STATUS_OK;
-  error_set(err, STATUS_USAGE, "%s gives its result line by line", op->name);
+  error_set(err, STATUS_USAGE, "%s returns its result line by line", op->name);
   return error_fix(err, "call it with cairn_stream() and a callback");
 }
 
@@ -169,7 +171,7 @@ enum status lib_run(struct lib_call *c, const char *operation, yyjson_val *args,
     return error_fix(&c->err, "cairn_operation_name() lists them");
   }
   TRY(check_streams(c, op, args, &c->err));
-  struct op_hooks hooks = {.arg = c, .emit = emit, .cancelled = cancelled};
+  struct op_hooks hooks = {.arg = c, .emit = emit, .cancelled = is_cancelled};
   yyjson_mut_val *result = NULL;
   if (op->flags & OP_SECRET)
     arena_guard(&c->result);
@@ -179,7 +181,7 @@ enum status lib_run(struct lib_call *c, const char *operation, yyjson_val *args,
   return STATUS_OK;
 }
 
-/* ---- JSON in, JSON out ---- */
+/* ---- JSON calls ---- */
 
 struct json_call {
   const char *operation;

@@ -1,4 +1,4 @@
-/* convert.c: between the structures of the public header and the JSON of the operations. */
+/* convert.c: conversion between the structures of cairn.h and the JSON of operations. */
 #include "lib/convert.h"
 
 #include "base/os/clock.h"
@@ -11,22 +11,22 @@ struct args args_new(struct lib_call *call) {
   return (struct args){.call = call, .doc = doc, .root = yyjson_mut_obj(doc)};
 }
 
-/* JSON would silently replace what is not UTF-8. */
-static bool text_ok(struct args *a, const char *name, struct str text) {
+/* json_put() would silently replace invalid UTF-8. */
+static bool check_text(struct args *a, const char *name, struct str text) {
   if (utf8_check(text) != text.n)
     a->status = error_set(&a->call->err, STATUS_USAGE, "%s is not valid UTF-8", name);
   return a->status == STATUS_OK;
 }
 
-void put_arg(struct args *a, const char *name, struct str text) {
-  if (text.p && text_ok(a, name, text))
+void args_string(struct args *a, const char *name, struct str text) {
+  if (text.p && check_text(a, name, text))
     json_put(a->doc, a->root, name, text);
 }
 
 void args_list(struct args *a, const char *name, const char *const *list) {
   yyjson_mut_val *arr = list ? json_put_arr(a->doc, a->root, name) : NULL;
   for (; arr && *list; list++)
-    if (text_ok(a, name, str_from(*list)))
+    if (check_text(a, name, str_from(*list)))
       json_add_str(a->doc, arr, str_from(*list));
 }
 
@@ -35,7 +35,7 @@ void args_int(struct args *a, const char *name, int64_t value) { json_put_int(a-
 static void add_member(struct args *a, const struct member *m, const void *at) {
   switch (m->form) {
   case FORM_TEXT:
-    put_arg(a, m->name, str_from(*(const char *const *)at));
+    args_string(a, m->name, str_from(*(const char *const *)at));
     break;
   case FORM_LIST:
     args_list(a, m->name, *(const char *const *const *)at);
@@ -60,24 +60,24 @@ void args_members(struct args *a, const struct member *list, size_t n, const voi
     add_member(a, &list[i], (const char *)structure + list[i].offset);
 }
 
-void args_more(struct args *a, const char *more) {
-  struct error *err = &a->call->err;
+static enum status add_more(struct args *a, const char *more, struct error *err) {
   yyjson_val *obj, *key, *value;
   size_t i, n;
-  if (!more || a->status != STATUS_OK)
-    return;
-  a->status = json_read(&a->call->arena, str_from(more), &obj, err);
-  if (a->status == STATUS_OK && !yyjson_is_obj(obj))
-    a->status = error_set(err, STATUS_USAGE, "more must be a JSON object");
-  if (a->status != STATUS_OK)
-    return;
+  TRY(json_read(&a->call->arena, str_from(more), &obj, err));
+  if (!yyjson_is_obj(obj))
+    return error_set(err, STATUS_USAGE, "more must be a JSON object");
   yyjson_obj_foreach(obj, i, n, key, value) {
     struct str name = json_val_str(key);
     if (yyjson_mut_obj_getn(a->root, name.p, name.n))
-      a->status = error_set(err, STATUS_USAGE, "'%.*s' is given twice: as a member and in more", STR_ARG(name));
-    else
-      yyjson_mut_obj_add(a->root, yyjson_mut_strncpy(a->doc, name.p, name.n), yyjson_val_mut_copy(a->doc, value));
+      return error_set(err, STATUS_USAGE, "'%.*s' is given twice: as a member and in more", STR_ARG(name));
+    yyjson_mut_obj_add(a->root, yyjson_mut_strncpy(a->doc, name.p, name.n), yyjson_val_mut_copy(a->doc, value));
   }
+  return STATUS_OK;
+}
+
+void args_more(struct args *a, const char *more) {
+  if (more && a->status == STATUS_OK)
+    a->status = add_more(a, more, &a->call->err);
 }
 
 enum status newer_structure(struct lib_call *c, const char *name) {
@@ -87,8 +87,7 @@ enum status newer_structure(struct lib_call *c, const char *name) {
 enum status args_run(struct args *a, const char *operation, struct str *ret_json, yyjson_val **ret_root) {
   struct lib_call *c = a->call;
   struct str json;
-  if (a->status != STATUS_OK)
-    return a->status;
+  TRY(a->status);
   yyjson_doc *args = yyjson_mut_val_imut_copy(a->root, &a->doc->alc);
   TRY(lib_run(c, operation, yyjson_doc_get_root(args), &json));
   *ret_json = arena_dup(&c->result, json);

@@ -1,4 +1,4 @@
-/* convert.h: between the structures of the public header and the JSON of the operations. */
+/* convert.h: conversion between the structures of cairn.h and the JSON of operations. */
 #pragma once
 
 #include "lib/handle.h"
@@ -7,14 +7,14 @@
 
 enum form { FORM_TEXT, FORM_LIST, FORM_NUMBER, FORM_INT, FORM_BOOL };
 
-/* A member of a structure and the argument that it becomes; what is zero is left out. */
+/* Member of a structure and its argument name. Zero members are omitted. */
 struct member {
   const char *name;
   enum form form;
   size_t offset;
 };
 
-/* Arguments in the making; after the first failure nothing more is done. */
+/* Arguments under construction. After the first failure, further calls do nothing. */
 struct args {
   struct lib_call *call;
   yyjson_mut_doc *doc;
@@ -23,22 +23,20 @@ struct args {
 };
 
 struct args args_new(struct lib_call *call);
-void put_arg(struct args *a, const char *name, struct str text);           /* nothing when it is absent */
-void args_list(struct args *a, const char *name, const char *const *list); /* ends with NULL */
+void args_string(struct args *a, const char *name, struct str text);       /* omitted if absent */
+void args_list(struct args *a, const char *name, const char *const *list); /* NULL-terminated; omitted if NULL */
 void args_int(struct args *a, const char *name, int64_t value);
 void args_members(struct args *a, const struct member *list, size_t n, const void *structure);
-/* Arguments that have no member of their own, as a JSON object; NULL: none. */
+/* Adds arguments without a member, from a JSON object; may be NULL. */
 void args_more(struct args *a, const char *more);
-/* Runs the operation; its result, parsed, in memory that the caller will get. Texts in it are NUL-terminated. */
+/* Runs the operation and parses its result into call->result. Strings in it are NUL-terminated. */
 NODISCARD enum status args_run(struct args *a, const char *operation, struct str *ret_json, yyjson_val **ret_root);
 
-/* The error of a structure that lib_copy_sized() does not know. */
+/* Error for a structure that lib_copy_sized() rejects. */
 enum status newer_structure(struct lib_call *c, const char *name);
 
 /* ---- JSON to structures ---- */
 
-/* A member's text, NULL when there is none; a time in milliseconds, 0 when there is none; a list that ends with NULL.
- */
-const char *text_of(yyjson_val *obj, const char *name);
-int64_t time_of(yyjson_val *obj, const char *name);
-const char *const *list_of(struct lib_call *c, yyjson_val *obj, const char *name);
+const char *text_of(yyjson_val *obj, const char *name);                            /* NULL if missing */
+int64_t time_of(yyjson_val *obj, const char *name);                                /* milliseconds; 0 if missing */
+const char *const *list_of(struct lib_call *c, yyjson_val *obj, const char *name); /* NULL-terminated */

@@ -1,7 +1,7 @@
-/* find.c: many at a time with C structures instead of JSON: search, and the event log. */
+/* find.c: search and the event log with C structures instead of JSON. */
 #include "lib/convert.h"
 
-/* ---- searching ---- */
+/* ---- search ---- */
 
 #define SEARCH(name, form) {#name, form, offsetof(struct cairn_search_options, name)}
 static const struct member search_members[] = {
@@ -62,7 +62,7 @@ static enum status run_search(struct lib_call *c, void *arg) {
   if (q->options && !lib_copy_sized(&o, sizeof(o), q->options, SIZE_UP_TO(struct cairn_search_options, more)))
     return newer_structure(c, "the search");
   struct args a = args_new(c);
-  put_arg(&a, "query", str_from(q->query));
+  args_string(&a, "query", str_from(q->query));
   args_members(&a, search_members, ARRAY_LEN(search_members), &o);
   args_more(&a, o.more);
   TRY(args_run(&a, "search", &json, &root));
@@ -85,13 +85,13 @@ int cairn_search(struct cairn *db, const char *query, const struct cairn_search_
 
 void cairn_results_free(struct cairn_results *results) { lib_result_free(results); }
 
-/* ---- the event log ---- */
+/* ---- event log ---- */
 
 struct events_call {
   int64_t since, last;
   cairn_event_fn fn;
   void *arg;
-  enum status failed; /* why a line did not reach fn */
+  enum status failed; /* of parsing a line */
   struct error err;
 };
 
@@ -136,20 +136,20 @@ static enum status run_events(struct lib_call *c, void *arg) {
   struct str json;
   yyjson_val *root;
   if (!e->fn)
-    return error_set(&c->err, STATUS_USAGE, "events: there is no callback");
+    return error_set(&c->err, STATUS_USAGE, "events: the callback is missing");
   struct args a = args_new(c);
   args_int(&a, "since", e->since);
   args_int(&a, "limit", 0); /* all */
   c->line = on_event_line;
   c->line_arg = e;
   enum status s = args_run(&a, "events", &json, &root);
-  if (s == STATUS_OK)
-    e->last = json_int(root, "last_seq", e->since);
-  else if (e->failed != STATUS_OK) {
+  if (s != STATUS_OK && e->failed != STATUS_OK) {
     c->err = e->err;
-    s = e->failed;
+    return e->failed;
   }
-  return s;
+  TRY(s);
+  e->last = json_int(root, "last_seq", e->since);
+  return STATUS_OK;
 }
 
 int cairn_events(struct cairn *db, int64_t since, cairn_event_fn fn, void *arg, int64_t *ret_last) {

@@ -1,4 +1,4 @@
-/* typed.c: one memory at a time with C structures instead of JSON: remember, supersede, forget, get. */
+/* typed.c: remember, supersede, forget and get with C structures instead of JSON. */
 #include "lib/convert.h"
 
 /* ---- writing ---- */
@@ -61,12 +61,12 @@ static enum status run_write(struct lib_call *c, void *arg) {
   struct str json;
   yyjson_val *root;
   if (!w->draft)
-    return error_set(&c->err, STATUS_USAGE, "there is no draft");
+    return error_set(&c->err, STATUS_USAGE, "the draft is missing");
   if (!lib_copy_sized(&d, sizeof(d), w->draft, SIZE_UP_TO(struct cairn_draft, more)))
     return newer_structure(c, "the draft");
   struct args a = args_new(c);
-  put_arg(&a, "id", str_from(w->ref));
-  put_arg(&a, "text", d.text && d.text_n ? (struct str){d.text, d.text_n} : str_from(d.text));
+  args_string(&a, "id", str_from(w->ref));
+  args_string(&a, "text", d.text && d.text_n ? (struct str){d.text, d.text_n} : str_from(d.text));
   args_members(&a, draft_members, ARRAY_LEN(draft_members), &d);
   args_more(&a, d.more);
   TRY(args_run(&a, w->operation, &json, &root));
@@ -110,7 +110,7 @@ static enum status run_forget(struct lib_call *c, void *arg) {
   struct args a = args_new(c);
   const char *const refs[] = {f->ref, NULL};
   args_list(&a, "ids", f->ref ? refs : NULL);
-  put_arg(&a, "reason", str_from(f->reason));
+  args_string(&a, "reason", str_from(f->reason));
   TRY(args_run(&a, "forget", &json, &root));
   f->txn = json_int(root, "txn", 0);
   return STATUS_OK;
@@ -154,7 +154,7 @@ static const struct cairn_note *notes_of(struct lib_call *c, yyjson_val *arr) {
   return list;
 }
 
-static const struct cairn_link *links_of_json(struct lib_call *c, yyjson_val *arr) {
+static const struct cairn_link *link_array(struct lib_call *c, yyjson_val *arr) {
   struct cairn_link *list = arena_array(&c->result, struct cairn_link, yyjson_arr_size(arr) + 1);
   size_t i, n;
   yyjson_val *v;
@@ -191,7 +191,7 @@ static struct cairn_memory *memory_of(struct lib_call *c, struct str json, yyjso
                              .note_count = yyjson_arr_size(notes),
                              .notes = notes_of(c, notes),
                              .link_count = yyjson_arr_size(links),
-                             .links = links_of_json(c, links),
+                             .links = link_array(c, links),
                              .json = json.p,
                              .json_n = json.n};
   for (size_t i = 0; i < ARRAY_LEN(memory_texts); i++)
@@ -204,7 +204,7 @@ static enum status run_get(struct lib_call *c, void *arg) {
   struct str json;
   yyjson_val *root;
   struct args a = args_new(c);
-  put_arg(&a, "id", str_from(g->ref));
+  args_string(&a, "id", str_from(g->ref));
   TRY(args_run(&a, "get", &json, &root));
   g->memory = memory_of(c, json, root);
   return STATUS_OK;

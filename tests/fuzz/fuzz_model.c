@@ -15,7 +15,8 @@ static void use(struct arena *a, const struct model *m) {
   struct encoder_text text = {ids, 2};
   float *vector = arena_array(a, float, (size_t)m->shape.dims);
   struct error err = {0};
-  FUZZ_CHECK(encoder_run(m, &kernel_scalar, a, &text, 1, 1, vector, &err) == STATUS_OK);
+  FUZZ_CHECK(encoder_run(m, a, &(struct encoder_input){.texts = &text, .n = 1, .kernel = &kernel_scalar, .threads = 1},
+                         vector, &err) == STATUS_OK);
 }
 
 static void try(struct arena *a, struct str bytes) {

@@ -1,6 +1,7 @@
-/* clock.c: time: reading it, writing it, durations. */
+/* clock.c: reading the clock; parsing and formatting timestamps and durations. */
 #include "base/os/clock.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -52,8 +53,8 @@ struct str time_format(int64_t ms, char out[TIME_TEXT_SIZE]) {
   return (struct str){out, (size_t)n};
 }
 
-/* Exactly n digits at *pos. */
-static bool digits(struct str s, size_t *pos, size_t n, int *ret_value) {
+/* Parses exactly n digits at *pos. */
+static bool parse_digits(struct str s, size_t *pos, size_t n, int *ret_value) {
   if (s.n - *pos < n)
     return false;
   int value = 0;
@@ -68,7 +69,8 @@ static bool digits(struct str s, size_t *pos, size_t n, int *ret_value) {
   return true;
 }
 
-static bool one_of(struct str s, size_t *pos, const char *set) {
+/* Skips one character of the set at *pos. */
+static bool skip_one_of(struct str s, size_t *pos, const char *set) {
   if (*pos >= s.n || s.p[*pos] == 0 || !strchr(set, s.p[*pos]))
     return false;
   (*pos)++;
@@ -78,13 +80,14 @@ static bool one_of(struct str s, size_t *pos, const char *set) {
 static int days_in_month(int y, int m) {
   static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
   bool leap = (y % 4 == 0 && y % 100 != 0) || y % 400 == 0;
+  assert(m >= 1 && m <= 12);
   return m == 2 && leap ? 29 : days[m - 1];
 }
 
 static bool parse_date(struct str s, size_t *pos, int64_t *ret_days) {
   int y, m, d;
-  if (!digits(s, pos, 4, &y) || !one_of(s, pos, "-") || !digits(s, pos, 2, &m) || !one_of(s, pos, "-") ||
-      !digits(s, pos, 2, &d))
+  if (!parse_digits(s, pos, 4, &y) || !skip_one_of(s, pos, "-") || !parse_digits(s, pos, 2, &m) ||
+      !skip_one_of(s, pos, "-") || !parse_digits(s, pos, 2, &d))
     return false;
   if (y < 1 || m < 1 || m > 12 || d < 1 || d > days_in_month(y, m))
     return false;
@@ -105,13 +108,13 @@ static bool parse_fraction(struct str s, size_t *pos, int *ret_ms) {
 
 static bool parse_offset(struct str s, size_t *pos, int *ret_minutes) {
   *ret_minutes = 0;
-  if (one_of(s, pos, "Zz"))
+  if (skip_one_of(s, pos, "Zz"))
     return true;
   if (*pos >= s.n)
     return false;
   int sign = s.p[*pos] == '-' ? -1 : 1, h, m;
-  if (!one_of(s, pos, "+-") || !digits(s, pos, 2, &h) || !one_of(s, pos, ":") || !digits(s, pos, 2, &m) || h > 23 ||
-      m > 59)
+  if (!skip_one_of(s, pos, "+-") || !parse_digits(s, pos, 2, &h) || !skip_one_of(s, pos, ":") ||
+      !parse_digits(s, pos, 2, &m) || h > 23 || m > 59)
     return false;
   *ret_minutes = sign * (h * 60 + m);
   return true;
@@ -127,16 +130,17 @@ bool time_parse(struct str s, int64_t *ret_ms) {
     return true;
   }
   int h, m, sec, ms = 0, offset;
-  if (!one_of(s, &pos, "Tt ") || !digits(s, &pos, 2, &h) || !one_of(s, &pos, ":") || !digits(s, &pos, 2, &m) ||
-      !one_of(s, &pos, ":") || !digits(s, &pos, 2, &sec) || h > 23 || m > 59 || sec > 60)
+  if (!skip_one_of(s, &pos, "Tt ") || !parse_digits(s, &pos, 2, &h) || !skip_one_of(s, &pos, ":") ||
+      !parse_digits(s, &pos, 2, &m) || !skip_one_of(s, &pos, ":") || !parse_digits(s, &pos, 2, &sec) || h > 23 ||
+      m > 59 || sec > 60)
     return false;
-  if (one_of(s, &pos, ".") && !parse_fraction(s, &pos, &ms))
+  if (skip_one_of(s, &pos, ".") && !parse_fraction(s, &pos, &ms))
     return false;
   if (!parse_offset(s, &pos, &offset) || pos != s.n)
     return false;
   int64_t at =
       days * MS_PER_DAY + h * MS_PER_HOUR + m * INT64_C(60000) + sec * INT64_C(1000) + ms - offset * INT64_C(60000);
-  /* An offset or a leap second can lead out of the years that time_format() can write with four digits. */
+  /* An offset or a leap second can lead outside the four-digit years that time_format() writes. */
   if (at < days_from_civil(1, 1, 1) * MS_PER_DAY || at >= days_from_civil(10000, 1, 1) * MS_PER_DAY)
     return false;
   *ret_ms = at;

@@ -1,4 +1,4 @@
-/* fs.c: whole files, folders, XDG paths. */
+/* fs.c: whole files, directories, XDG paths. */
 #include "base/os/fs.h"
 
 #include <errno.h>
@@ -15,8 +15,8 @@ static enum status too_large(const char *name, size_t limit, struct error *err) 
   return error_set(err, STATUS_TOO_LARGE, "%s is larger than the limit of %zu bytes", name, limit);
 }
 
-/* How much to ask for first: a regular file says its size. */
-static size_t first_capacity(int fd, size_t limit) {
+/* The size of a regular file, or a default, plus one byte to detect the end or an overflow of the limit. */
+static size_t initial_capacity(int fd, size_t limit) {
   struct stat st;
   size_t size = FIRST_READ;
   if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0)
@@ -26,7 +26,7 @@ static size_t first_capacity(int fd, size_t limit) {
 
 enum status fs_read_fd(struct arena *a, int fd, const char *name, size_t limit, struct str *ret_text,
                        struct error *err) {
-  size_t cap = first_capacity(fd, limit), n = 0;
+  size_t cap = initial_capacity(fd, limit), n = 0;
   char *p = arena_alloc(a, cap + 1);
   for (;;) {
     ssize_t got = read(fd, p + n, cap - n);
@@ -97,7 +97,7 @@ bool fs_sync_dir(const char *folder) {
   int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0)
     return false;
-  /* Some file systems cannot sync a folder; that is not a failed write. */
+  /* Some file systems cannot sync a directory; that is not a failed write. */
   bool ok = fsync(fd) == 0 || errno == EINVAL;
   int why = errno;
   close(fd);
@@ -121,7 +121,7 @@ static enum status write_failed(const char *path, const char *temp, struct error
 enum status fs_write(const char *path, struct str text, mode_t mode, struct error *err) {
   char target[PATH_MAX], temp[PATH_MAX + sizeof(".XXXXXX")];
   struct stat st;
-  /* A link is followed, so that the file it points at is replaced and not the link. */
+  /* Resolve links, so that the target is replaced and not the link. */
   if (!realpath(path, target)) {
     if (errno != ENOENT)
       return error_errno(err, errno, "cannot write '%s'", path);
@@ -159,7 +159,7 @@ enum status fs_mkdirs(const char *path, struct error *err) {
     part[i] = 0;
     int made = mkdir(part, DIR_MODE), why = errno;
     struct stat st;
-    /* What exists may answer with other errors than EEXIST, on a read-only file system for example. */
+    /* An existing directory may give other errors than EEXIST, for example on a read-only file system. */
     if (made != 0 && (stat(part, &st) != 0 || !S_ISDIR(st.st_mode)))
       return error_errno(err, why == EEXIST ? ENOTDIR : why, "cannot create the folder '%s'", part);
     part[i] = kept;
@@ -175,7 +175,7 @@ enum status fs_xdg(struct arena *a, enum xdg which, const char *rest, struct str
       [XDG_CONFIG] = {"XDG_CONFIG_HOME", ".config"},
       [XDG_STATE] = {"XDG_STATE_HOME", ".local/state"},
   };
-  /* The specification says that a relative path is to be ignored. */
+  /* The XDG specification requires relative paths to be ignored. */
   const char *base = getenv(places[which].variable), *home = getenv("HOME");
   if (base && base[0] == '/')
     *ret_path = arena_printf(a, "%s/%s", base, rest);

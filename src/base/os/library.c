@@ -1,4 +1,4 @@
-/* library.c: looks up the functions of an open library. */
+/* library.c: function lookup in a loaded library. */
 #include "base/os/library.h"
 
 #include <dlfcn.h>

@@ -1,14 +1,12 @@
-/* library.h: functions of a shared library that is opened by name, when it is first needed: linked, it would cost every
- * start of the program. */
+/* library.h: functions of shared libraries that are loaded on first use; linking them would slow down every start. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Where a function's address goes in the caller's table. */
 struct library_function {
   const char *name;
-  size_t offset;
+  size_t offset; /* of the function pointer in the caller's table */
 };
-/* Fills the table; false when the library lacks one of them. */
+/* Fills the table; false if the library lacks one of the functions. */
 bool library_look_up(void *library, const struct library_function *functions, size_t n, void *table);

@@ -1,4 +1,4 @@
-/* process.c: processes of this machine, as /proc shows them. */
+/* process.c: state of processes, from /proc. */
 #include "base/os/process.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Ticks are rounded, and the begin of the machine moves a little when its clock is set. */
+/* Ticks are rounded, and the computed boot time changes a little when the clock is set. */
 enum { TOLERANCE_MS = 2000, START_FIELD = 22 };
 
 struct str process_host(struct arena *a) {
@@ -21,8 +21,8 @@ struct str process_host(struct arena *a) {
   return name[0] ? arena_lower(a, str_from(name)) : STR_NONE;
 }
 
-/* The beginning of a small file. */
-static bool read_start(const char *path, char *buffer, size_t size, struct str *ret_text) {
+/* Reads up to `size` bytes of a file. */
+static bool read_prefix(const char *path, char *buffer, size_t size, struct str *ret_text) {
   int fd = open(path, O_RDONLY | O_CLOEXEC);
   if (fd < 0)
     return false;
@@ -60,9 +60,8 @@ bool process_parse_stat(struct str line, char *ret_state, int64_t *ret_ticks) {
   return false;
 }
 
-/* When the machine began, ms since 1970. The difference of two clocks, which move together: only setting the time moves
- * it. */
-static bool machine_began(int64_t *ret_ms) {
+/* Boot time in ms since 1970: the difference of two clocks, which changes only when the time is set. */
+static bool boot_time(int64_t *ret_ms) {
   struct timespec real, since;
   if (clock_gettime(CLOCK_REALTIME, &real) != 0 || clock_gettime(CLOCK_BOOTTIME, &since) != 0)
     return false;
@@ -70,23 +69,23 @@ static bool machine_began(int64_t *ret_ms) {
   return true;
 }
 
-static bool look(int64_t pid, char *ret_state, int64_t *ret_started) {
+static bool read_process(int64_t pid, char *ret_state, int64_t *ret_started) {
   char path[64], buffer[2048];
   struct str line;
-  int64_t ticks, began;
+  int64_t ticks, boot;
   long rate = sysconf(_SC_CLK_TCK);
   snprintf(path, sizeof(path), "/proc/%lld/stat", (long long)pid);
-  if (rate <= 0 || !read_start(path, buffer, sizeof(buffer), &line) || !process_parse_stat(line, ret_state, &ticks) ||
-      !machine_began(&began))
+  if (rate <= 0 || !read_prefix(path, buffer, sizeof(buffer), &line) || !process_parse_stat(line, ret_state, &ticks) ||
+      !boot_time(&boot))
     return false;
-  *ret_started = began + ticks * 1000 / rate;
+  *ret_started = boot + ticks * 1000 / rate;
   return true;
 }
 
 bool process_started(int64_t pid, int64_t *ret_started) {
   char state;
   int64_t started;
-  if (pid <= 0 || !look(pid, &state, &started))
+  if (pid <= 0 || !read_process(pid, &state, &started))
     return false;
   *ret_started = started;
   return true;
@@ -94,15 +93,15 @@ bool process_started(int64_t pid, int64_t *ret_started) {
 
 enum process_state process_look(struct str here, struct str host, int64_t pid, int64_t started) {
   char state = 'S';
-  int64_t now = 0;
+  int64_t actual = 0;
   if (pid <= 0 || !host.p || !here.p || !str_ieq(here, host))
     return PROCESS_ELSEWHERE;
   if (pid > INT32_MAX || (kill((pid_t)pid, 0) != 0 && errno == ESRCH))
     return PROCESS_DEAD;
-  /* It is there, and hidden from us: whose it is cannot be said. */
-  if (!look(pid, &state, &now))
+  /* It exists, but /proc hides its start time. */
+  if (!read_process(pid, &state, &actual))
     return kill((pid_t)pid, 0) != 0 && errno == ESRCH ? PROCESS_DEAD : PROCESS_ELSEWHERE;
-  if (started && (now - started > TOLERANCE_MS || started - now > TOLERANCE_MS))
+  if (started && (actual - started > TOLERANCE_MS || started - actual > TOLERANCE_MS))
     return PROCESS_REUSED;
   if (state == 'Z' || state == 'X' || state == 'x')
     return PROCESS_DEAD;

@@ -1,31 +1,27 @@
-/* process.h: is a process of this machine still there, and is it still the same one?
- *
- * A pid alone names nobody for long: it is given to another process soon after. A pid with the moment at which the
- * process began does. */
+/* process.h: whether a process is still running. Pids are reused, so a process is identified by pid and start time. */
 #pragma once
 
 #include "base/arena.h"
 
 enum process_state {
   PROCESS_ALIVE,
-  PROCESS_STOPPED,   /* by a signal or a debugger: it is there and does nothing */
-  PROCESS_WAITING,   /* in a system call that nothing interrupts: hung, when it lasts */
-  PROCESS_DEAD,      /* ended, or a zombie */
+  PROCESS_STOPPED,   /* by a signal or a debugger */
+  PROCESS_WAITING,   /* in uninterruptible sleep; hung if it lasts */
+  PROCESS_DEAD,      /* exited, or a zombie */
   PROCESS_REUSED,    /* the pid belongs to another process now */
-  PROCESS_ELSEWHERE, /* of another host, or without a pid: nothing can be said */
+  PROCESS_ELSEWHERE, /* unknown: on another host, without a pid, or hidden from us */
 };
 
-/* This machine's name in lower case; absent when it has none. */
+/* Host name in lower case; absent if it has none. */
 struct str process_host(struct arena *a);
-/* When the process began, ms since 1970, within two seconds; false when there is none, or nothing is known of it. */
+/* Start time in ms since 1970, accurate to two seconds; false if there is no such process or it is hidden. */
 bool process_started(int64_t pid, int64_t *ret_started);
-/* What has become of the process that `host`, `pid` and `started` (0: unknown) name; `here` is process_host(). */
+/* State of the process with this host, pid and start time (0: unknown). `here` is process_host(). */
 enum process_state process_look(struct str here, struct str host, int64_t pid, int64_t started);
 
-/* One line of /proc/PID/stat: the letter of the state, and the start in ticks since the machine began. The name in it
- * may be anything, also ") R 1". */
+/* Parses /proc/PID/stat: the state letter, and the start in clock ticks since boot. The process name in it may be
+ * anything, even ") R 1". */
 bool process_parse_stat(struct str line, char *ret_state, int64_t *ret_ticks);
 
-/* For a process that holds keys, from now on: it leaves no core dump, and other processes of its user cannot look into
- * its memory. */
+/* For a process that holds keys: disables core dumps, and denies other processes of the user access to its memory. */
 void process_conceal(void);

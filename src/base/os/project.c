@@ -1,4 +1,4 @@
-/* project.c: the name of the git project that a folder belongs to. */
+/* project.c: name of the git repository that contains a directory. */
 #include "base/os/project.h"
 
 #include <limits.h>
@@ -8,25 +8,26 @@
 
 #include "base/os/fs.h"
 
-enum { POINTER_MAX = 4096 + 64 }; /* a .git file holds "gitdir: " and a path */
+enum { POINTER_MAX = 4096 + 64 }; /* bytes of a .git file: "gitdir: " and a path */
 
-static bool is(mode_t type, const char *path) {
+static bool is_type(mode_t type, const char *path) {
   struct stat st;
   return stat(path, &st) == 0 && (st.st_mode & S_IFMT) == type;
 }
 
-static bool has(struct arena *a, struct str dir, const char *name, mode_t type) {
-  return is(type, arena_printf(a, "%.*s/%s", STR_ARG(dir), name).p);
+static bool has_entry(struct arena *a, struct str dir, const char *name, mode_t type) {
+  return is_type(type, arena_printf(a, "%.*s/%s", STR_ARG(dir), name).p);
 }
 
-/* What git itself looks for: without these a folder is no repository, whatever its name. */
+/* The same check as git's own. */
 static bool is_git_dir(struct arena *a, struct str dir) {
-  return has(a, dir, "HEAD", S_IFREG) &&
-         (has(a, dir, "commondir", S_IFREG) || (has(a, dir, "objects", S_IFDIR) && has(a, dir, "refs", S_IFDIR)));
+  return has_entry(a, dir, "HEAD", S_IFREG) &&
+         (has_entry(a, dir, "commondir", S_IFREG) ||
+          (has_entry(a, dir, "objects", S_IFDIR) && has_entry(a, dir, "refs", S_IFDIR)));
 }
 
-/* The first line of a small file; false when it cannot be read. */
-static bool read_line(struct arena *a, const char *path, struct str *ret_line) {
+/* Reads the first line of a small file; false if it is empty or unreadable. */
+static bool read_first_line(struct arena *a, const char *path, struct str *ret_line) {
   struct error err;
   struct str text;
   if (fs_read(a, path, POINTER_MAX, &text, &err) != STATUS_OK || !str_line(&text, ret_line))
@@ -35,7 +36,7 @@ static bool read_line(struct arena *a, const char *path, struct str *ret_line) {
   return ret_line->n > 0;
 }
 
-/* `path` seen from `base`; links and ".." are resolved where the file exists. */
+/* `path` relative to `base`; links and ".." are resolved if the file exists. */
 static struct str resolve(struct arena *a, struct str base, struct str path) {
   struct str joined =
       path.p[0] == '/' ? arena_dup(a, path) : arena_printf(a, "%.*s/%.*s", STR_ARG(base), STR_ARG(path));
@@ -45,33 +46,33 @@ static struct str resolve(struct arena *a, struct str base, struct str path) {
 
 static struct str common_dir(struct arena *a, struct str git_dir) {
   struct str line;
-  if (read_line(a, arena_printf(a, "%.*s/commondir", STR_ARG(git_dir)).p, &line))
+  if (read_first_line(a, arena_printf(a, "%.*s/commondir", STR_ARG(git_dir)).p, &line))
     return resolve(a, git_dir, line);
-  /* A worktree whose main repository is not here (a container that mounts the one and not the other): its path still
-   * says where the repository was. */
+  /* The main repository of a worktree may be missing, for example in a container that mounts only the worktree. Then
+   * the path of the git directory still names it. */
   struct str above = fs_dirname(git_dir);
   if (str_is(fs_basename(above), "worktrees"))
     return fs_dirname(above);
   return git_dir;
 }
 
-/* A hidden folder (.git, .bare) is named by the one that holds it. */
-static struct str name_of(struct str common) {
+/* A hidden directory (.git, .bare) takes the name of its parent. */
+static struct str repository_name(struct str common) {
   struct str name = fs_basename(common);
   if (str_starts(name, STR(".")))
     name = fs_basename(fs_dirname(common));
   return str_ends(name, STR(".git")) ? str_slice(name, 0, name.n - 4) : name;
 }
 
-/* Is `dir` the top of a work tree, or a repository itself? */
-static bool git_dir_at(struct arena *a, struct str dir, struct str *ret_git_dir) {
+/* Finds the git directory if `dir` is the top of a work tree or a git directory itself. */
+static bool find_git_dir(struct arena *a, struct str dir, struct str *ret_git_dir) {
   struct str dot_git = arena_printf(a, "%.*s/.git", STR_ARG(dir));
   struct str line;
-  if (is(S_IFDIR, dot_git.p) && is_git_dir(a, dot_git)) {
+  if (is_type(S_IFDIR, dot_git.p) && is_git_dir(a, dot_git)) {
     *ret_git_dir = dot_git;
     return true;
   }
-  if (is(S_IFREG, dot_git.p) && read_line(a, dot_git.p, &line) && str_starts(line, STR("gitdir:"))) {
+  if (is_type(S_IFREG, dot_git.p) && read_first_line(a, dot_git.p, &line) && str_starts(line, STR("gitdir:"))) {
     line = str_trim(str_slice(line, 7, line.n));
     if (line.n == 0)
       return false;
@@ -89,12 +90,12 @@ bool project_find(struct arena *a, const char *dir, struct str *ret_name) {
   if (!realpath(dir ? dir : ".", start))
     return false;
   struct str at = str_from(start), git_dir;
-  while (!git_dir_at(a, at, &git_dir)) {
+  while (!find_git_dir(a, at, &git_dir)) {
     if (str_is(at, "/"))
       return false;
     at = fs_dirname(at);
   }
-  struct str name = name_of(common_dir(a, git_dir));
+  struct str name = repository_name(common_dir(a, git_dir));
   if (name.n == 0 || str_is(name, ".") || str_is(name, ".."))
     return false;
   *ret_name = arena_dup(a, name);

@@ -1,4 +1,4 @@
-/* thread.c: starting quiet threads, counting cores, waiting with a limit. */
+/* thread.c: background threads, number of cores, waiting with a timeout. */
 #include "base/os/thread.h"
 
 #include <errno.h>
@@ -13,9 +13,9 @@
 #undef pthread_cond_timedwait
 
 int thread_start(pthread_t *ret_thread, void *(*run)(void *), void *arg) {
-  sigset_t every, before;
-  sigfillset(&every);
-  pthread_sigmask(SIG_SETMASK, &every, &before);
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
   int failed = pthread_create(ret_thread, NULL, run, arg);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   return failed;

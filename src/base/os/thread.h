@@ -1,4 +1,4 @@
-/* thread.h: threads that work behind a program, and waiting that a change of the clock does not disturb. */
+/* thread.h: background threads, and condition variables with a timeout on the monotonic clock. */
 #pragma once
 
 #include <pthread.h>
@@ -8,15 +8,15 @@
 
 #include "base/attr.h"
 
-/* Starts a thread that takes no signals: they stay with those of the program. 0, or an error number. */
+/* Starts a thread with all signals blocked, so the program's own threads handle them. Returns 0 or an errno value. */
 NODISCARD int thread_start(pthread_t *ret_thread, void *(*run)(void *), void *arg);
-/* How many cores this process may use, at least one. */
+/* Number of cores that this process may use; at least 1. */
 size_t thread_cores(void);
 
-/* Every condition of the program: its waits are timed by the monotonic clock. Others do not compile (banned.h): a wait
- * by the time of day stalls or spins when somebody sets the clock. */
+/* Initialises a condition variable for timed waits by the monotonic clock. Others do not compile (banned.h): a wait by
+ * the time of day stalls or spins when the clock is set. */
 void cond_init(pthread_cond_t *cond);
-/* With the lock: until somebody signals, or so many milliseconds have passed, or for no reason. */
+/* Waits for a signal or until the timeout. The caller holds the lock. May wake up spuriously. */
 void cond_wait_ms(pthread_cond_t *cond, pthread_mutex_t *lock, int ms);
 /* The same until a time of clock_ticks_us(); false once it has come. */
 bool cond_wait_until(pthread_cond_t *cond, pthread_mutex_t *lock, int64_t until_us);

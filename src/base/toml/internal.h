@@ -1,11 +1,18 @@
-/* internal.h: the reader's state, shared by toml.c (lines, keys, tables) and base/toml/value.c (values). */
+/* internal.h: parser state shared by toml.c (lines, keys, tables), value.c (values) and text.c (strings). */
 #pragma once
 
 #include "base/buf.h"
 #include "base/toml/toml.h"
 
-/* What made a table: a header above it, its own header, a dotted key, braces. An array of tables holds such tables. */
-enum made { MADE_IMPLIED, MADE_HEADER, MADE_DOTTED, MADE_INLINE, MADE_ARRAY_OF_TABLES, MADE_VALUE };
+/* How a node was defined; decides whether it may be extended. */
+enum made {
+  MADE_IMPLIED, /* parent in the header of another table */
+  MADE_HEADER,
+  MADE_DOTTED, /* by a dotted key */
+  MADE_INLINE,
+  MADE_ARRAY_OF_TABLES,
+  MADE_VALUE,
+};
 
 struct toml_reader {
   struct arena *a;
@@ -13,36 +20,36 @@ struct toml_reader {
   const char *name;
   size_t at;
   int depth;
-  int section, sections; /* the header or the braces that keys are read under; and how many there were */
+  int section, sections; /* current header or inline table; their number so far */
   struct {
-    size_t at, begin; /* line ends are counted up to here; where the line begins */
+    size_t at, begin; /* offset up to which lines are counted; start of its line */
     int line;         /* from 0 */
-  } known;
+  } known;            /* cache of toml_place() */
   struct error *err;
 };
 
-/* An error at a place in the text. */
+/* Sets an error at an offset of the text. */
 enum status toml_fail(struct toml_reader *r, size_t at, const char *what, const char *fix);
 void toml_place(struct toml_reader *r, size_t at, int *ret_line, int *ret_column);
 
-/* The byte at the place, or -1 at the end. */
+/* The current byte, or -1 at the end. */
 static inline int toml_peek(const struct toml_reader *r) {
   return r->at < r->text.n ? (unsigned char)r->text.p[r->at] : -1;
 }
 static inline bool toml_looking_at(const struct toml_reader *r, struct str what) {
   return str_starts(str_slice(r->text, r->at, r->text.n), what);
 }
-/* Past blanks and tabs. */
+/* Skips spaces and tabs. */
 void toml_skip_blanks(struct toml_reader *r);
-/* Past a comment, if there is one. */
+/* Skips a comment, if there is one. */
 NODISCARD enum status toml_skip_comment(struct toml_reader *r);
-/* Past one line end; false when there is none. */
+/* Skips one line end; false if there is none. */
 bool toml_skip_newline(struct toml_reader *r);
 
-/* "key = value" into the table; used for lines and between braces. */
+/* Parses "key = value" into the table, on a line or in an inline table. */
 NODISCARD enum status toml_pair(struct toml_reader *r, struct toml *table);
-void toml_append(struct toml *to, struct toml *what);
-/* base/toml/value.c: what stands behind "=", into *v. */
+void toml_append(struct toml *parent, struct toml *child);
+/* value.c: parses the value after "=" into *v. */
 NODISCARD enum status toml_value(struct toml_reader *r, struct toml *v);
-/* base/toml/text.c: a text in one kind of quotes; `many` allows those over several lines. */
+/* text.c: parses a quoted string; `many` allows multi-line strings. */
 NODISCARD enum status toml_text(struct toml_reader *r, bool many, struct str *ret_text);

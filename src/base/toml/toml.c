@@ -1,10 +1,12 @@
-/* toml.c: the lines of a TOML text: comments, keys, headers, and which tables may be made how often. */
+/* toml.c: lines of a TOML document: comments, keys, headers, and the rules for defining tables. */
 #include "base/toml/toml.h"
+
+#include <assert.h>
 
 #include "base/toml/internal.h"
 #include "base/utf8.h"
 
-/* ---- places and errors ---- */
+/* ---- positions and errors ---- */
 
 void toml_place(struct toml_reader *r, size_t at, int *ret_line, int *ret_column) {
   if (at < r->known.begin)
@@ -25,7 +27,7 @@ enum status toml_fail(struct toml_reader *r, size_t at, const char *what, const 
   return error_fix(r->err, "%s", fix);
 }
 
-/* ---- between things ---- */
+/* ---- white space and comments ---- */
 
 void toml_skip_blanks(struct toml_reader *r) {
   while (toml_peek(r) == ' ' || toml_peek(r) == '\t')
@@ -50,28 +52,28 @@ enum status toml_skip_comment(struct toml_reader *r) {
     if (c == -1 || c == '\n' || toml_looking_at(r, STR("\r\n")))
       return STATUS_OK;
     if ((c < 0x20 && c != '\t') || c == 0x7f)
-      return toml_fail(r, r->at, "a comment holds a control character", "remove it");
+      return toml_fail(r, r->at, "control character in a comment", "remove it");
   }
 }
 
-/* The rest of a line, in which nothing may stand. */
+/* Only white space and a comment may follow. */
 static enum status end_line(struct toml_reader *r) {
   toml_skip_blanks(r);
   TRY(toml_skip_comment(r));
   if (toml_peek(r) == -1 || toml_skip_newline(r))
     return STATUS_OK;
-  return toml_fail(r, r->at, "something stands behind the end of this line's value or header",
-                   "one 'key = value' or '[table]' a line; a comment begins with #");
+  return toml_fail(r, r->at, "unexpected text after the value or header",
+                   "write one 'key = value' or '[table]' per line; comments begin with #");
 }
 
 /* ---- tables ---- */
 
-void toml_append(struct toml *to, struct toml *what) {
-  if (to->last)
-    to->last->next = what;
+void toml_append(struct toml *parent, struct toml *child) {
+  if (parent->last)
+    parent->last->next = child;
   else
-    to->first = what;
-  to->last = what;
+    parent->first = child;
+  parent->last = child;
 }
 
 struct toml *toml_get(const struct toml *table, struct str key) {
@@ -111,13 +113,12 @@ static enum status read_part(struct toml_reader *r, struct str *ret_key) {
   while (is_bare(toml_peek(r)))
     r->at++;
   if (r->at == from)
-    return toml_fail(r, from, "a key is missing",
-                     "a key is made of letters, digits, '_' and '-'; anything else stands in quotes");
+    return toml_fail(r, from, "a key is missing", "keys consist of letters, digits, '_' and '-'; put others in quotes");
   *ret_key = arena_dup(r->a, str_slice(r->text, from, r->at));
   return STATUS_OK;
 }
 
-/* a.b."c": the blanks behind it are read, too. */
+/* Reads a.b."c" and the blanks after it. */
 static enum status read_key(struct toml_reader *r, struct key *ret_key) {
   ret_key->n = 0;
   for (;;) {
@@ -126,9 +127,7 @@ static enum status read_key(struct toml_reader *r, struct key *ret_key) {
       return toml_fail(r, r->at, "the key has too many parts", "use a shorter one");
     struct part *part = &ret_key->part[ret_key->n];
     part->at = r->at;
-    enum status s = read_part(r, &part->key);
-    if (s != STATUS_OK)
-      return s;
+    TRY(read_part(r, &part->key));
     ret_key->n++;
     toml_skip_blanks(r);
     if (toml_peek(r) != '.')
@@ -137,8 +136,8 @@ static enum status read_key(struct toml_reader *r, struct key *ret_key) {
   }
 }
 
-/* A key in a message: short, on one line. */
-static struct str shown(struct arena *a, struct str key) {
+/* The key for a message: short and on one line. */
+static struct str printable_key(struct arena *a, struct str key) {
   struct str copy = arena_dup(a, utf8_cut(key, 100));
   char *p = (char *)(uintptr_t)copy.p;
   for (size_t i = 0; i < copy.n; i++)
@@ -147,14 +146,15 @@ static struct str shown(struct arena *a, struct str key) {
   return copy;
 }
 
-static enum status twice(struct toml_reader *r, const struct part *part, const struct toml *there) {
-  struct str key = shown(r->a, part->key);
-  return toml_fail(r, part->at, arena_printf(r->a, "'%.*s' is there already, in line %d", STR_ARG(key), there->line).p,
-                   "keep one of the two");
+static enum status redefined(struct toml_reader *r, const struct part *part, const struct toml *earlier) {
+  struct str key = printable_key(r->a, part->key);
+  return toml_fail(r, part->at,
+                   arena_printf(r->a, "'%.*s' is already defined on line %d", STR_ARG(key), earlier->line).p,
+                   "remove one of the two");
 }
 
-/* The table that a part of a dotted key names, made when it is missing. One that has a header of its own, or belongs to
- * another header's lines, is not added to. */
+/* Enters the table named by a part of a dotted key, and creates it if it is missing. Tables with their own header, or
+ * defined under another header, cannot be extended. */
 static enum status enter_dotted(struct toml_reader *r, const struct part *part, struct toml **table) {
   struct toml *t = toml_get(*table, part->key);
   if (!t)
@@ -163,7 +163,7 @@ static enum status enter_dotted(struct toml_reader *r, const struct part *part, 
     t->how = MADE_DOTTED;
     t->section = r->section;
   } else if (t->how != MADE_DOTTED || t->section != r->section)
-    return twice(r, part, t);
+    return redefined(r, part, t);
   *table = t;
   return STATUS_OK;
 }
@@ -171,14 +171,15 @@ static enum status enter_dotted(struct toml_reader *r, const struct part *part, 
 enum status toml_pair(struct toml_reader *r, struct toml *table) {
   struct key key = {.n = 0};
   TRY(read_key(r, &key));
+  assert(key.n > 0);
   for (size_t i = 0; i + 1 < key.n; i++)
     TRY(enter_dotted(r, &key.part[i], &table));
   const struct part *last = &key.part[key.n - 1];
-  const struct toml *there = toml_get(table, last->key);
-  if (there)
-    return twice(r, last, there);
+  const struct toml *earlier = toml_get(table, last->key);
+  if (earlier)
+    return redefined(r, last, earlier);
   if (toml_peek(r) != '=')
-    return toml_fail(r, r->at, "'=' is missing behind the key", "write key = value");
+    return toml_fail(r, r->at, "'=' is missing after the key", "write key = value");
   r->at++;
   toml_skip_blanks(r);
   return toml_value(r, add(r, table, last->key, last->at, MADE_VALUE));
@@ -193,16 +194,16 @@ static enum status enter_header(struct toml_reader *r, const struct part *part, 
   else if (t->how == MADE_ARRAY_OF_TABLES)
     t = t->last;
   else if (t->how == MADE_INLINE || t->how == MADE_VALUE)
-    return twice(r, part, t);
+    return redefined(r, part, t);
   *table = t;
   return STATUS_OK;
 }
 
-/* [a.b], whose table it makes. */
+/* Defines the table of [a.b]. */
 static enum status make_table(struct toml_reader *r, const struct part *part, struct toml **table) {
   struct toml *t = toml_get(*table, part->key);
   if (t && t->how != MADE_IMPLIED)
-    return twice(r, part, t);
+    return redefined(r, part, t);
   if (!t)
     t = add(r, *table, part->key, part->at, MADE_HEADER);
   t->how = MADE_HEADER;
@@ -210,11 +211,11 @@ static enum status make_table(struct toml_reader *r, const struct part *part, st
   return STATUS_OK;
 }
 
-/* [[a.b]], which adds a table to an array. */
+/* Appends a table for [[a.b]] to its array. */
 static enum status make_element(struct toml_reader *r, const struct part *part, struct toml **table) {
   struct toml *t = toml_get(*table, part->key);
   if (t && t->how != MADE_ARRAY_OF_TABLES)
-    return twice(r, part, t);
+    return redefined(r, part, t);
   if (!t)
     t = add(r, *table, part->key, part->at, MADE_ARRAY_OF_TABLES);
   t->form = TOML_ARRAY;
@@ -228,22 +229,19 @@ static enum status read_header(struct toml_reader *r, struct toml *root, struct 
   struct toml *table = root;
   struct key key = {.n = 0};
   r->at += close.n;
-  enum status s = read_key(r, &key);
-  if (s != STATUS_OK)
-    return s;
+  TRY(read_key(r, &key));
   if (!toml_looking_at(r, close))
     return toml_fail(r, r->at, "the header is not closed", element ? "write [[name]]" : "write [name]");
   r->at += close.n;
   r->section = ++r->sections;
-  for (size_t i = 0; s == STATUS_OK && i + 1 < key.n; i++)
-    s = enter_header(r, &key.part[i], &table);
-  if (s == STATUS_OK)
-    s = (element ? make_element : make_table)(r, &key.part[key.n - 1], &table);
+  for (size_t i = 0; i + 1 < key.n; i++)
+    TRY(enter_header(r, &key.part[i], &table));
+  TRY((element ? make_element : make_table)(r, &key.part[key.n - 1], &table));
   *ret_table = table;
-  return s;
+  return STATUS_OK;
 }
 
-/* ---- the whole ---- */
+/* ---- documents ---- */
 
 static enum status read_line(struct toml_reader *r, struct toml *root, struct toml **table) {
   toml_skip_blanks(r);
@@ -260,9 +258,9 @@ enum status toml_read(struct arena *a, struct str text, const char *name, struct
   size_t bad = utf8_check(text);
   if (bad < text.n) {
     r.text.n = bad;
-    return toml_fail(&r, bad, "this is not valid UTF-8", "save the file as UTF-8");
+    return toml_fail(&r, bad, "not valid UTF-8", "save the file as UTF-8");
   }
-  if (str_starts(text, STR("\xef\xbb\xbf"))) /* some editors put it there */
+  if (str_starts(text, STR("\xef\xbb\xbf"))) /* byte order mark */
     r.text = str_slice(text, 3, text.n);
   struct toml *root = arena_new(a, struct toml), *table = root;
   root->how = MADE_HEADER;
@@ -275,7 +273,7 @@ enum status toml_read(struct arena *a, struct str text, const char *name, struct
 
 const char *toml_form_name(const struct toml *t) {
   static const char *const names[] = {
-      [TOML_TABLE] = "a table",    [TOML_ARRAY] = "an array", [TOML_TEXT] = "a text",
-      [TOML_INTEGER] = "a number", [TOML_FLOAT] = "a number", [TOML_BOOL] = "a truth value"};
+      [TOML_TABLE] = "a table",    [TOML_ARRAY] = "an array", [TOML_TEXT] = "a string",
+      [TOML_INTEGER] = "a number", [TOML_FLOAT] = "a number", [TOML_BOOL] = "a boolean"};
   return names[t->form];
 }

@@ -1,4 +1,4 @@
-/* value.c: the values of TOML: numbers, truth values, arrays, tables in braces. */
+/* value.c: TOML values: numbers, booleans, arrays, inline tables. */
 #include "base/toml/internal.h"
 
 /* ---- numbers ---- */
@@ -9,8 +9,8 @@ static int digit_value(char c) {
   return ascii_alpha(c) ? ascii_lower(c) - 'a' + 10 : 99;
 }
 
-/* Digits with single '_' between them, from s.p[*at] on, without the '_' into b; false when there are none, or a '_'
- * stands elsewhere. */
+/* Copies digits from s.p[*at] on into b, without the single '_' allowed between them; false if there are no digits or a
+ * '_' is misplaced. */
 static bool take_digits(struct str s, size_t *at, int base, struct buf *b) {
   bool digit = false;
   for (; *at < s.n; ++*at) {
@@ -29,12 +29,12 @@ static bool take_digits(struct str s, size_t *at, int base, struct buf *b) {
   return digit;
 }
 
-/* Of 0xff, 0o17, 0b1 and decimal digits with a sign; false when it is no int64. */
-static bool sum_up(struct str digits, int base, bool negative, int64_t *ret_value) {
-  uint64_t value = 0, most = (uint64_t)INT64_MAX + negative;
+/* False if the value does not fit into an int64. */
+static bool parse_integer(struct str digits, int base, bool negative, int64_t *ret_value) {
+  uint64_t value = 0, max = (uint64_t)INT64_MAX + negative;
   for (size_t i = 0; i < digits.n; i++) {
     uint64_t digit = (uint64_t)digit_value(digits.p[i]);
-    if (value > (most - digit) / (uint64_t)base)
+    if (value > (max - digit) / (uint64_t)base)
       return false;
     value = value * (uint64_t)base + digit;
   }
@@ -44,24 +44,25 @@ static bool sum_up(struct str digits, int base, bool negative, int64_t *ret_valu
 
 enum number { NO_NUMBER, TOO_LARGE, NUMBER };
 
-static enum number whole(struct toml_reader *r, struct str digits, int base, bool negative, struct toml *v) {
-  if (!sum_up(digits, base, negative, &v->integer))
+static enum number set_integer(struct toml_reader *r, struct str digits, int base, bool negative, struct toml *v) {
+  if (!parse_integer(digits, base, negative, &v->integer))
     return TOO_LARGE;
   v->form = TOML_INTEGER;
   v->text = arena_printf(r->a, "%lld", (long long)v->integer);
   return NUMBER;
 }
 
-static enum number prefixed(struct toml_reader *r, struct str word, struct toml *v) {
+/* 0xff, 0o17 or 0b1 */
+static enum number read_prefixed(struct toml_reader *r, struct str word, struct toml *v) {
   struct buf b = BUF(r->a);
   size_t at = 2;
   int base = word.p[1] == 'x' ? 16 : word.p[1] == 'o' ? 8 : 2;
   if (!take_digits(word, &at, base, &b) || at != word.n)
     return NO_NUMBER;
-  return whole(r, buf_str(&b), base, false, v);
+  return set_integer(r, buf_str(&b), base, false, v);
 }
 
-/* The part behind the digits: .5, e10, .5e-3; false when it is malformed. */
+/* Copies the part after the integer digits (.5, e10, .5e-3) into b; false if malformed. */
 static bool take_fraction(struct str word, size_t *at, struct buf *b) {
   if (*at < word.n && word.p[*at] == '.') {
     buf_addc(b, '.');
@@ -85,7 +86,7 @@ static enum number read_number(struct toml_reader *r, struct str word, struct to
   size_t at = 0;
   bool negative = word.p[0] == '-', sign = negative || word.p[0] == '+';
   if (!sign && word.n > 2 && word.p[0] == '0' && (word.p[1] == 'x' || word.p[1] == 'o' || word.p[1] == 'b'))
-    return prefixed(r, word, v);
+    return read_prefixed(r, word, v);
   if (negative)
     buf_addc(&b, '-');
   at = sign;
@@ -100,7 +101,7 @@ static enum number read_number(struct toml_reader *r, struct str word, struct to
   if (!take_digits(word, &at, 10, &b) || (b.p[digits] == '0' && b.n - digits > 1))
     return NO_NUMBER;
   if (at == word.n)
-    return whole(r, str_slice(buf_str(&b), digits, b.n), 10, negative, v);
+    return set_integer(r, str_slice(buf_str(&b), digits, b.n), 10, negative, v);
   if (!take_fraction(word, &at, &b))
     return NO_NUMBER;
   v->form = TOML_FLOAT;
@@ -108,7 +109,7 @@ static enum number read_number(struct toml_reader *r, struct str word, struct to
   return NUMBER;
 }
 
-/* ---- words ---- */
+/* ---- unquoted values ---- */
 
 /* 2026-01-31, 07:32:00: digits, then '-' or ':'. */
 static bool looks_like_time(struct str word) {
@@ -131,52 +132,46 @@ static enum status read_word(struct toml_reader *r, struct toml *v) {
     return STATUS_OK;
   }
   if (looks_like_time(word))
-    return toml_fail(r, from, "dates and times are not used here", "write it as a text, in quotes");
+    return toml_fail(r, from, "dates and times are not supported", "write it as a string in quotes");
   switch (word.n ? read_number(r, word, v) : NO_NUMBER) {
   case NUMBER:
     r->at = to;
     return STATUS_OK;
   case TOO_LARGE:
-    return toml_fail(r, from, "the number is too large", "use one of at most 64 bits");
+    return toml_fail(r, from, "the number is too large", "use a number that fits into 64 bits");
   case NO_NUMBER:
     break;
   }
-  return toml_fail(r, from, word.n ? "this is no value" : "a value is missing",
-                   "a text stands in quotes; a number is written 10, 0.5 or 1e6; else true or false");
+  return toml_fail(r, from, word.n ? "not a valid value" : "the value is missing",
+                   "write a string in quotes, a number such as 10, 0.5 or 1e6, or true or false");
 }
 
 /* ---- arrays and tables ---- */
 
-/* Blanks, line ends and comments, as they may stand in an array. */
+/* Skips blanks, line ends and comments, which are allowed in an array. */
 static enum status skip_lines(struct toml_reader *r) {
-  enum status s;
   do {
     toml_skip_blanks(r);
-    s = toml_skip_comment(r);
-  } while (s == STATUS_OK && toml_skip_newline(r));
-  return s;
+    TRY(toml_skip_comment(r));
+  } while (toml_skip_newline(r));
+  return STATUS_OK;
 }
 
 static enum status read_array(struct toml_reader *r, struct toml *v) {
   size_t begin = r->at++;
   v->form = TOML_ARRAY;
   for (;;) {
-    enum status s = skip_lines(r);
-    if (s != STATUS_OK)
-      return s;
+    TRY(skip_lines(r));
     if (toml_peek(r) == ']')
       break;
     if (toml_peek(r) == -1)
-      return toml_fail(r, begin, "the array that begins here is not closed", "close it with ]");
+      return toml_fail(r, begin, "the array is not closed", "close it with ]");
     struct toml *element = arena_new(r->a, struct toml);
     toml_place(r, r->at, &element->line, &element->column);
     element->how = MADE_VALUE;
     toml_append(v, element);
-    s = toml_value(r, element);
-    if (s == STATUS_OK)
-      s = skip_lines(r);
-    if (s != STATUS_OK)
-      return s;
+    TRY(toml_value(r, element));
+    TRY(skip_lines(r));
     if (toml_peek(r) == ',')
       r->at++;
     else if (toml_peek(r) != ']' && toml_peek(r) != -1)
@@ -191,15 +186,13 @@ static enum status read_pairs(struct toml_reader *r, struct toml *v) {
   if (toml_peek(r) == '}')
     return STATUS_OK;
   for (;;) {
-    enum status s = toml_pair(r, v);
-    if (s != STATUS_OK)
-      return s;
+    TRY(toml_pair(r, v));
     toml_skip_blanks(r);
     if (toml_peek(r) == '}')
       return STATUS_OK;
     if (toml_peek(r) != ',')
-      return toml_fail(r, r->at, "',' or '}' is missing in the table in braces",
-                       "write { a = 1, b = 2 } on one line, without a comma at its end");
+      return toml_fail(r, r->at, "',' or '}' is missing in the inline table",
+                       "write { a = 1, b = 2 } on one line, without a trailing comma");
     r->at++;
   }
 }
@@ -225,7 +218,7 @@ enum status toml_value(struct toml_reader *r, struct toml *v) {
   if (c != '[' && c != '{')
     return read_word(r, v);
   if (++r->depth > TOML_DEPTH)
-    return toml_fail(r, r->at, "arrays and tables are too deep in each other", "use fewer of them");
+    return toml_fail(r, r->at, "arrays and tables are nested too deeply", "use fewer levels");
   enum status s = c == '[' ? read_array(r, v) : read_inline(r, v);
   r->depth--;
   return s;

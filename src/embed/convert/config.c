@@ -1,4 +1,4 @@
-/* config.c: what a model's JSON files say about it: anything that the encoder would not do is refused. */
+/* config.c: reads a model's JSON files and rejects what the encoder does not support. */
 #include "embed/convert/config.h"
 
 #include "base/json.h"
@@ -10,12 +10,12 @@ enum status convert_refuse(struct error *err, const char *fmt, ...) {
   vsnprintf(why, sizeof(why), fmt, ap);
   va_end(ap);
   error_set(err, STATUS_USAGE, "this model cannot be converted: %s", why);
-  return error_fix(err,
-                   "Cairn runs BERT encoders with an uncased WordPiece vocabulary: bge, e5, gte, MiniLM and others; "
-                   "an embedding server can run the rest");
+  return error_fix(
+      err, "Cairn supports BERT encoders with an uncased WordPiece vocabulary (bge, e5, gte, MiniLM and others); "
+           "use an embedding server for other models");
 }
 
-/* NULL for a file that is not there. */
+/* *ret_root is NULL for a missing file. */
 static enum status read_json(struct arena *a, struct str text, const char *name, yyjson_val **ret_root,
                              struct error *err) {
   struct error why = {0};
@@ -25,10 +25,10 @@ static enum status read_json(struct arena *a, struct str text, const char *name,
   if (json_read(a, text, ret_root, &why) != STATUS_OK)
     return convert_refuse(err, "%s is not JSON: %s", name, why.message);
   return yyjson_is_obj(*ret_root) || yyjson_is_arr(*ret_root) ? STATUS_OK
-                                                              : convert_refuse(err, "%s holds no object", name);
+                                                              : convert_refuse(err, "%s has no object", name);
 }
 
-/* A whole number from 1 to what any model has; 0 when it is not there. */
+/* An integer from 1 to 2^20 - 1, more than any model needs; 0 if missing or out of range. */
 static int small_int(yyjson_val *obj, const char *name) {
   int64_t v = json_int(obj, name, 0);
   return v > 0 && v < 1 << 20 ? (int)v : 0;
@@ -65,7 +65,7 @@ static enum status read_encoder(yyjson_val *config, struct convert_config *c, st
   return read_activation(json_str(config, "hidden_act"), &c->activation, err);
 }
 
-/* ---- the tokeniser ---- */
+/* ---- tokenizer_config.json ---- */
 
 static enum status read_tokenizer(yyjson_val *t, struct error *err) {
   if (!json_bool(t, "do_lower_case", true))
@@ -73,11 +73,11 @@ static enum status read_tokenizer(yyjson_val *t, struct error *err) {
   if (!json_bool(t, "strip_accents", true))
     return convert_refuse(err, "its vocabulary keeps accents");
   if (!json_bool(t, "tokenize_chinese_chars", true))
-    return convert_refuse(err, "its vocabulary does not take CJK characters one by one");
+    return convert_refuse(err, "its vocabulary does not split CJK characters");
   return STATUS_OK;
 }
 
-/* ---- what follows the encoder ---- */
+/* ---- steps after the encoder ---- */
 
 static bool module_is(struct str type, const char *name) {
   struct str tail = str_from(name);
@@ -99,7 +99,7 @@ static enum status read_modules(yyjson_val *modules, struct convert_config *c, s
 
 static enum status pooling_unknown(struct error *err, const char *why) {
   error_set(err, STATUS_USAGE, "%s", why);
-  return error_fix(err, "say --pooling cls or --pooling mean, as the model's card has it");
+  return error_fix(err, "use --pooling cls or --pooling mean, as the model card says");
 }
 
 static enum status read_pooling(yyjson_val *pooling, const char *wanted, enum model_pooling *ret_pooling,
@@ -115,9 +115,9 @@ static enum status read_pooling(yyjson_val *pooling, const char *wanted, enum mo
   if (wanted)
     cls = strcmp(wanted, "cls") == 0;
   else if (!pooling)
-    return pooling_unknown(err, "no file says how the model's vectors are pooled (1_Pooling/config.json is not there)");
+    return pooling_unknown(err, "the model's pooling is unknown (1_Pooling/config.json is missing)");
   else if (other || cls == mean)
-    return pooling_unknown(err, "1_Pooling/config.json asks for a pooling that is neither [CLS] nor the mean alone");
+    return pooling_unknown(err, "1_Pooling/config.json asks for a pooling other than [CLS] or mean");
   *ret_pooling = cls ? MODEL_POOL_CLS : MODEL_POOL_MEAN;
   return STATUS_OK;
 }
@@ -129,7 +129,7 @@ static void read_prompts(yyjson_val *root, struct convert_config *c) {
   c->text_prefix = text.p ? text : json_str(prompts, "passage");
 }
 
-/* ---- what its cosines mean ---- */
+/* ---- cairn_calibration.json ---- */
 
 static bool read_knots(yyjson_val *list, double ret_knots[8], size_t n) {
   for (size_t i = 0; i < n; i++) {
@@ -141,7 +141,8 @@ static bool read_knots(yyjson_val *list, double ret_knots[8], size_t n) {
   return true;
 }
 
-/* Two lists of the same length, raw cosines and what they are on Cairn's scale; the writer checks that both rise. */
+/* Two lists of the same length: raw cosines, and their values on Cairn's scale. model_file_write() checks that both
+ * rise. */
 static enum status read_calibration(yyjson_val *root, struct calibration *ret_calibration, struct error *err) {
   struct calibration c = {0};
   yyjson_val *raw = yyjson_obj_get(root, "raw"), *scaled = yyjson_obj_get(root, "scaled");
@@ -157,7 +158,7 @@ static enum status read_calibration(yyjson_val *root, struct calibration *ret_ca
   return STATUS_OK;
 }
 
-/* ---- all of it ---- */
+/* ---- all files ---- */
 
 struct roots {
   yyjson_val *config, *tokenizer, *modules, *pooling, *sentence, *prompts, *calibration;
@@ -187,9 +188,8 @@ static enum status apply_options(const struct convert_options *o, struct convert
   c->text_prefix = o->text_prefix.p ? o->text_prefix : c->text_prefix;
   if (c->heads)
     return STATUS_OK;
-  error_set(err, STATUS_USAGE,
-            "no file says how many attention heads the model has (config.json, num_attention_heads)");
-  return error_fix(err, "put the model's config.json beside its weights, or say --heads N");
+  error_set(err, STATUS_USAGE, "the model's number of attention heads is unknown (num_attention_heads in config.json)");
+  return error_fix(err, "put the model's config.json next to its weights, or use --heads N");
 }
 
 enum status convert_config_read(struct arena *a, const struct convert_files *files,

@@ -1,4 +1,4 @@
-/* convert.c: finds the tensors of a BERT encoder by their roles, checks their shapes, and has them stored. */
+/* convert.c: finds the tensors of a BERT encoder by name, checks their shapes and writes the model file. */
 #include "embed/convert/convert.h"
 
 #include <math.h>
@@ -10,18 +10,18 @@
 #include "embed/encoder/wordpiece.h"
 #include "embed/fit.h"
 
-enum { SIZE_MOST = 1 << 24 }; /* more than any length that the format has room for */
+enum { LENGTH_MAX = 1 << 24 }; /* larger than any dimension that the format allows */
 
-/* A checkpoint that is being read. */
+/* Open checkpoint. */
 struct reader {
   struct arena *a;
   struct safetensors tensors;
-  struct str prefix; /* what stands before each name: "", "bert.", ... */
-  bool *used;        /* for each tensor */
+  struct str prefix; /* of all tensor names: "", "bert.", ... */
+  bool *used;        /* one per tensor */
   struct error *err;
 };
 
-/* ---- one tensor ---- */
+/* ---- tensors ---- */
 
 static const struct safetensor *find(struct reader *r, struct str name) {
   const struct safetensor *t =
@@ -32,17 +32,17 @@ static const struct safetensor *find(struct reader *r, struct str name) {
 }
 
 static enum status wrong_shape(struct reader *r, const struct safetensor *t, const char *want) {
-  return convert_refuse(r->err, "tensor '%.*s' has the shape %s where %s is expected", STR_ARG(t->name),
+  return convert_refuse(r->err, "tensor '%.*s' has the shape %s, expected %s", STR_ARG(t->name),
                         safetensor_shape(r->a, t).p, want);
 }
 
-/* Its elements; weights that are not numbers would make every vector useless. */
-static enum status floats_of(struct reader *r, const struct safetensor *t, const float **ret_floats) {
+/* Elements that are not finite would make every vector useless. */
+static enum status finite_floats(struct reader *r, const struct safetensor *t, const float **ret_floats) {
   const float *v;
   TRY(safetensor_floats(r->a, t, &v, r->err));
   for (uint64_t i = 0; i < t->count; i++)
     if (!isfinite(v[i]))
-      return convert_refuse(r->err, "tensor '%.*s' holds a value that is not a finite number", STR_ARG(t->name));
+      return convert_refuse(r->err, "tensor '%.*s' has a value that is not a finite number", STR_ARG(t->name));
   *ret_floats = v;
   return STATUS_OK;
 }
@@ -51,14 +51,14 @@ static enum status missing(struct reader *r, struct str name) {
   return convert_refuse(r->err, "it has no tensor '%.*s%.*s'", STR_ARG(r->prefix), STR_ARG(name));
 }
 
-/* A matrix [rows][columns]. */
+/* [rows][columns] */
 static enum status fetch_matrix(struct reader *r, struct str name, int rows, int columns, const float **ret_floats) {
   const struct safetensor *t = find(r, name);
   if (!t)
     return missing(r, name);
   if (t->dims != 2 || t->shape[0] != (uint64_t)rows || t->shape[1] != (uint64_t)columns)
     return wrong_shape(r, t, arena_printf(r->a, "[%d, %d]", rows, columns).p);
-  return floats_of(r, t, ret_floats);
+  return finite_floats(r, t, ret_floats);
 }
 
 static enum status fetch_vector(struct reader *r, struct str name, int n, const float **ret_floats) {
@@ -67,19 +67,19 @@ static enum status fetch_vector(struct reader *r, struct str name, int n, const 
     return missing(r, name);
   if (t->dims != 1 || t->shape[0] != (uint64_t)n)
     return wrong_shape(r, t, arena_printf(r->a, "[%d]", n).p);
-  return floats_of(r, t, ret_floats);
+  return finite_floats(r, t, ret_floats);
 }
 
-/* A table [any number][columns]. */
+/* [any number][columns] */
 static enum status fetch_table(struct reader *r, struct str name, int columns, int *ret_rows,
                                const float **ret_floats) {
   const struct safetensor *t = find(r, name);
   if (!t)
     return missing(r, name);
-  if (t->dims != 2 || t->shape[0] == 0 || t->shape[0] > SIZE_MOST || t->shape[1] != (uint64_t)columns)
+  if (t->dims != 2 || t->shape[0] == 0 || t->shape[0] > LENGTH_MAX || t->shape[1] != (uint64_t)columns)
     return wrong_shape(r, t, arena_printf(r->a, "[n, %d]", columns).p);
   *ret_rows = (int)t->shape[0];
-  return floats_of(r, t, ret_floats);
+  return finite_floats(r, t, ret_floats);
 }
 
 static enum status fetch_linear(struct reader *r, struct str name, int outputs, int inputs,
@@ -96,11 +96,11 @@ static enum status fetch_norm(struct reader *r, struct str name, int hidden, str
   return fetch_vector(r, arena_printf(r->a, "%.*s.%s", STR_ARG(name), old ? "beta" : "bias"), hidden, &ret_norm->bias);
 }
 
-/* ---- the encoder ---- */
+/* ---- encoder ---- */
 
 static const struct str word_table = STR_INIT("embeddings.word_embeddings.weight");
 
-/* Where the checkpoint keeps the encoder: the names of other families would be found, but mean something else. */
+/* Only these prefixes: other model families use the same tensor names with another meaning. */
 static enum status find_prefix(struct reader *r) {
   static const char *const known[] = {"", "bert.", "model.", "model.bert.", "auto_model.", "0.auto_model."};
   for (size_t i = 0; i < ARRAY_LEN(known); i++) {
@@ -111,28 +111,24 @@ static enum status find_prefix(struct reader *r) {
   r->prefix = STR("");
   for (size_t i = 0; i < r->tensors.n; i++)
     if (str_ends(r->tensors.v[i].name, word_table))
-      return convert_refuse(r->err, "its word table is called '%.*s', as that of another family",
+      return convert_refuse(r->err, "its word table is '%.*s', which belongs to another model family",
                             STR_ARG(r->tensors.v[i].name));
   return missing(r, word_table);
 }
 
 static enum status fetch_embeddings(struct reader *r, struct model_source *m) {
   const struct safetensor *words = find(r, word_table);
-  if (!words || words->dims != 2 || words->shape[1] == 0 || words->shape[1] > SIZE_MOST)
+  if (!words || words->dims != 2 || words->shape[1] == 0 || words->shape[1] > LENGTH_MAX)
     return words ? wrong_shape(r, words, "[words, hidden]") : missing(r, word_table);
   struct model_shape *shape = &m->shape;
   int types;
   shape->hidden = (int)words->shape[1];
-  enum status s = fetch_table(r, word_table, shape->hidden, &shape->vocab, &m->words);
-  if (s == STATUS_OK)
-    s = fetch_table(r, STR("embeddings.position_embeddings.weight"), shape->hidden, &shape->positions, &m->positions);
-  if (s == STATUS_OK)
-    s = fetch_table(r, STR("embeddings.token_type_embeddings.weight"), shape->hidden, &types, &m->token_types);
-  if (s == STATUS_OK)
-    s = fetch_norm(r, STR("embeddings.LayerNorm"), shape->hidden, &m->embedding_norm);
+  TRY(fetch_table(r, word_table, shape->hidden, &shape->vocab, &m->words));
+  TRY(fetch_table(r, STR("embeddings.position_embeddings.weight"), shape->hidden, &shape->positions, &m->positions));
+  TRY(fetch_table(r, STR("embeddings.token_type_embeddings.weight"), shape->hidden, &types, &m->token_types));
   if (shape->positions > CONVERT_POSITIONS_MAX)
     shape->positions = CONVERT_POSITIONS_MAX;
-  return s;
+  return fetch_norm(r, STR("embeddings.LayerNorm"), shape->hidden, &m->embedding_norm);
 }
 
 static enum status fetch_layer(struct reader *r, int index, const struct model_shape *shape,
@@ -156,30 +152,30 @@ static enum status fetch_layer(struct reader *r, int index, const struct model_s
   return fetch_norm(r, arena_printf(r->a, "%s.output.LayerNorm", base.p), hidden, &l->output_norm);
 }
 
-static enum status fetch_layers(struct reader *r, int said, struct model_source *m) {
+/* `expected` is the number in config.json, or 0. */
+static enum status fetch_layers(struct reader *r, int expected, struct model_source *m) {
   int n = 0;
   while (find(r, arena_printf(r->a, "encoder.layer.%d.attention.self.query.weight", n)))
     n++;
   if (n == 0)
     return missing(r, STR("encoder.layer.0.attention.self.query.weight"));
-  if (said && said != n)
-    return convert_refuse(r->err, "config.json says %d layers, the weights have %d", said, n);
+  if (expected && expected != n)
+    return convert_refuse(r->err, "config.json says %d layers, but the weights have %d", expected, n);
   struct str first = STR("encoder.layer.0.intermediate.dense.weight");
   const struct safetensor *wide = find(r, first);
-  if (!wide || wide->dims != 2 || wide->shape[0] == 0 || wide->shape[0] > SIZE_MOST)
+  if (!wide || wide->dims != 2 || wide->shape[0] == 0 || wide->shape[0] > LENGTH_MAX)
     return wide ? wrong_shape(r, wide, "[feed-forward, hidden]") : missing(r, first);
   m->shape.layers = n;
   m->shape.ffn = (int)wide->shape[0];
   struct model_source_layer *layers = arena_array(r->a, struct model_source_layer, (size_t)n);
-  enum status s = STATUS_OK;
-  for (int i = 0; s == STATUS_OK && i < n; i++)
-    s = fetch_layer(r, i, &m->shape, &layers[i]);
+  for (int i = 0; i < n; i++)
+    TRY(fetch_layer(r, i, &m->shape, &layers[i]));
   m->layers = layers;
-  return s;
+  return STATUS_OK;
 }
 
-/* A part of the encoder that nothing asked for would be left out of every vector. What follows the encoder (a pooler,
- * the heads of its training) is not used for embedding. */
+/* An unused tensor of the encoder means that the vectors would be wrong. Tensors after the encoder (a pooler, training
+ * heads) are not needed for embedding. */
 static enum status check_all_used(struct reader *r) {
   static const char *const parts[] = {"encoder.", "embeddings"};
   for (size_t i = 0; i < r->tensors.n; i++) {
@@ -194,7 +190,7 @@ static enum status check_all_used(struct reader *r) {
   return STATUS_OK;
 }
 
-/* ---- the projection ---- */
+/* ---- projection ---- */
 
 static enum status open_tensors(struct arena *a, struct str bytes, struct reader *ret_reader, struct error *err) {
   struct reader r = {.a = a, .prefix = STR(""), .err = err};
@@ -211,7 +207,7 @@ static bool all_zero(const float *v, int n) {
   return true;
 }
 
-/* The step "Dense" of sentence-transformers, as far as the stored form has it: no bias, no activation. */
+/* The "Dense" step of sentence-transformers. The model file has neither its bias nor its activation. */
 static enum status fetch_dense(struct arena *a, const struct convert_files *files, struct model_source *m,
                                struct error *err) {
   struct reader r;
@@ -234,22 +230,21 @@ static enum status fetch_dense(struct arena *a, const struct convert_files *file
   return STATUS_OK;
 }
 
-/* Either that step, or a tensor out.weight beside the encoder, as Cairn's own models are trained with. */
+/* The projection is that step, or a tensor out.weight as in Cairn's own models. */
 static enum status fetch_projection(struct reader *r, const struct convert_files *files, bool dense,
                                     struct model_source *m) {
   struct str own = STR("out.weight");
   m->shape.dims = m->shape.hidden;
-  enum status s = STATUS_OK;
   r->prefix = STR("");
   if (dense)
-    s = fetch_dense(r->a, files, m, r->err);
+    TRY(fetch_dense(r->a, files, m, r->err));
   else if (find(r, own))
-    s = fetch_table(r, own, m->shape.hidden, &m->shape.dims, &m->projection);
+    TRY(fetch_table(r, own, m->shape.hidden, &m->shape.dims, &m->projection));
   m->shape.projection = m->projection != NULL;
-  return s;
+  return STATUS_OK;
 }
 
-/* ---- the whole ---- */
+/* ---- model ---- */
 
 static enum status read_weights(struct arena *a, const struct convert_files *files, const struct convert_config *c,
                                 struct model_source *m, struct error *err) {
@@ -269,27 +264,27 @@ static enum status read_vocabulary(struct arena *a, struct str vocab_txt, int ro
   TRY(wordpiece_build(a, vocab_txt, &blob, err));
   TRY(wordpiece_init(&w, buf_str(&blob), err));
   if (w.count > rows)
-    return convert_refuse(err, "vocab.txt has %d entries, its table of words %d", w.count, rows);
+    return convert_refuse(err, "vocab.txt has %d entries, but the word table has %d", w.count, rows);
   *ret_blob = buf_str(&blob);
   return STATUS_OK;
 }
 
-static enum status settle_length(const struct convert_config *c, const struct convert_options *o,
-                                 struct model_shape *shape, struct error *err) {
+static enum status set_max_tokens(const struct convert_config *c, const struct convert_options *o,
+                                  struct model_shape *shape, struct error *err) {
   shape->max_tokens = c->max_tokens ? c->max_tokens : shape->positions;
   if (o->max_tokens && (o->max_tokens < 3 || o->max_tokens > shape->positions)) {
-    error_set(err, STATUS_USAGE, "a text of %d tokens does not fit: the model has %d positions", o->max_tokens,
+    error_set(err, STATUS_USAGE, "--max-tokens %d is out of range: the model has %d positions", o->max_tokens,
               shape->positions);
-    return error_fix(err, "say --max-tokens with 3 to %d", shape->positions);
+    return error_fix(err, "use --max-tokens with 3 to %d", shape->positions);
   }
   if (shape->max_tokens > shape->positions)
     shape->max_tokens = shape->positions;
   return STATUS_OK;
 }
 
-/* What cosines of this model mean, when its files do not say it: the finished model is asked. */
-static enum status calibration_of(struct arena *a, const struct model_source *m, struct calibration *ret_calibration,
-                                  struct error *err) {
+/* Fits the calibration by running the converted model. */
+static enum status fit_calibration(struct arena *a, const struct model_source *m, struct calibration *ret_calibration,
+                                   struct error *err) {
   struct buf file = BUF(a);
   const struct embedder *e;
   TRY(model_file_write(m, &file, err));
@@ -301,15 +296,10 @@ enum status model_convert(struct arena *a, const struct convert_files *files, co
                           struct buf *ret_file, struct error *err) {
   struct convert_config c = {0};
   struct model_source m = {.name = options->name};
-  enum status s = convert_config_read(a, files, options, &c, err);
-  if (s == STATUS_OK)
-    s = read_weights(a, files, &c, &m, err);
-  if (s == STATUS_OK)
-    s = read_vocabulary(a, files->vocab, m.shape.vocab, &m.vocabulary, err);
-  if (s == STATUS_OK)
-    s = settle_length(&c, options, &m.shape, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(convert_config_read(a, files, options, &c, err));
+  TRY(read_weights(a, files, &c, &m, err));
+  TRY(read_vocabulary(a, files->vocab, m.shape.vocab, &m.vocabulary, err));
+  TRY(set_max_tokens(&c, options, &m.shape, err));
   m.shape.heads = c.heads;
   m.shape.pooling = c.pooling;
   m.shape.activation = c.activation;
@@ -317,9 +307,11 @@ enum status model_convert(struct arena *a, const struct convert_files *files, co
   m.query_prefix = c.query_prefix;
   m.text_prefix = c.text_prefix;
   m.calibration = options->calibration ? *options->calibration : c.calibration;
-  struct arena *scratch = arena_child(a);
-  if (m.calibration.n == 0)
-    s = calibration_of(scratch, &m, &m.calibration, err);
-  arena_release(scratch);
-  return s == STATUS_OK ? model_file_write(&m, ret_file, err) : s;
+  if (m.calibration.n == 0) {
+    struct arena *scratch = arena_child(a);
+    enum status s = fit_calibration(scratch, &m, &m.calibration, err);
+    arena_release(scratch);
+    TRY(s);
+  }
+  return model_file_write(&m, ret_file, err);
 }

@@ -1,10 +1,11 @@
-/* model_write.c: turns an encoder in float into the stored form: quantises, packs, folds what can be folded. */
+/* model_write.c: writes a model file: quantises and packs the float weights. */
+#include <assert.h>
 #include <math.h>
 
 #include "embed/encoder/model_file.h"
 #include "embed/encoder/model_layout.h"
 
-/* Where a file is being written: everything before `p` is done. */
+/* Output position. */
 struct writer {
   char *p;
 };
@@ -38,8 +39,8 @@ static int8_t rounded(float x, float scale) {
   return (int8_t)(q > 127 ? 127 : q < -127 ? -127 : q);
 }
 
-/* The scale at which the largest weight of a row becomes 127. Symmetric, and -128 is never used: the kernels multiply
- * bytes in pairs and rely on it. */
+/* Scale that maps the largest weight of a row to 127. -128 is never used; the kernels rely on that when they multiply
+ * pairs of bytes. */
 static float row_scale(const float *row, size_t n) {
   float largest = 0;
   for (size_t i = 0; i < n; i++)
@@ -133,7 +134,7 @@ static void put_header(char *h, const struct model_source *s, const struct calib
     memcpy(h + HEADER_TEXT_PREFIX, s->text_prefix.p, s->text_prefix.n);
 }
 
-static bool finite_all(const float *v, size_t n) {
+static bool all_finite(const float *v, size_t n) {
   for (size_t i = 0; v && i < n; i++)
     if (!isfinite(v[i]))
       return false;
@@ -141,11 +142,11 @@ static bool finite_all(const float *v, size_t n) {
 }
 
 static bool linear_finite(const struct model_source_linear *m, size_t outputs, size_t inputs) {
-  return finite_all(m->weight, outputs * inputs) && finite_all(m->bias, outputs);
+  return all_finite(m->weight, outputs * inputs) && all_finite(m->bias, outputs);
 }
 
 static bool norm_finite(const struct model_norm *n, size_t hidden) {
-  return finite_all(n->weight, hidden) && finite_all(n->bias, hidden);
+  return all_finite(n->weight, hidden) && all_finite(n->bias, hidden);
 }
 
 static bool layer_finite(const struct model_source_layer *l, size_t hidden, size_t ffn) {
@@ -157,15 +158,15 @@ static bool layer_finite(const struct model_source_layer *l, size_t hidden, size
 
 static bool source_finite(const struct model_source *s) {
   size_t hidden = (size_t)s->shape.hidden;
-  bool finite = finite_all(s->words, (size_t)s->shape.vocab * hidden) &&
-                finite_all(s->positions, (size_t)s->shape.positions * hidden) && finite_all(s->token_types, hidden) &&
-                norm_finite(&s->embedding_norm, hidden) && finite_all(s->projection, (size_t)s->shape.dims * hidden);
+  bool finite = all_finite(s->words, (size_t)s->shape.vocab * hidden) &&
+                all_finite(s->positions, (size_t)s->shape.positions * hidden) && all_finite(s->token_types, hidden) &&
+                norm_finite(&s->embedding_norm, hidden) && all_finite(s->projection, (size_t)s->shape.dims * hidden);
   for (int i = 0; finite && i < s->shape.layers; i++)
     finite = layer_finite(&s->layers[i], hidden, (size_t)s->shape.ffn);
   return finite;
 }
 
-static bool text_fits(struct str s, size_t most) { return s.n <= most && !(s.n && memchr(s.p, 0, s.n)); }
+static bool text_fits(struct str s, size_t max) { return s.n <= max && !(s.n && memchr(s.p, 0, s.n)); }
 
 static enum status check_source(const struct model_source *s, const struct calibration *c, struct error *err) {
   const char *problem = model_shape_problem(&s->shape);
@@ -177,7 +178,7 @@ static enum status check_source(const struct model_source *s, const struct calib
     problem = "a prefix";
   if (problem) {
     error_set(err, STATUS_USAGE, "this model cannot be stored: %s does not fit", problem);
-    return error_fix(err, "The hidden size, the feed-forward size and the size of a head have to be multiples of %d.",
+    return error_fix(err, "The hidden size, the feed-forward size and the head size must be multiples of %d.",
                      MODEL_LANES);
   }
   if (!source_finite(s))
@@ -192,7 +193,6 @@ enum status model_file_write(const struct model_source *source, struct buf *out,
   TRY(check_source(source, &c, err));
   struct model_layout l;
   model_layout(&source->shape, source->vocabulary.n, &l);
-  /* One allocation of the right size: the buffer is filled in place. */
   struct arena *scratch = arena_child(out->a);
   char *start = arena_alloc(out->a, (size_t)l.total + 1);
   struct writer w = {start};
@@ -209,6 +209,7 @@ enum status model_file_write(const struct model_source *source, struct buf *out,
   if (source->shape.projection)
     put_floats(&w, source->projection, (size_t)source->shape.dims * (size_t)source->shape.hidden);
   align(&w, start);
+  assert((uint64_t)(w.p - start) == l.total);
   put_u64(start + HEADER_PAYLOAD_CHECKSUM, model_checksum(start + MODEL_HEADER_SIZE, l.total - MODEL_HEADER_SIZE));
   put_u64(start + HEADER_CHECKSUM, model_checksum(start, MODEL_HEADER_SIZE));
   start[l.total] = 0;

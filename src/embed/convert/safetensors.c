@@ -1,4 +1,4 @@
-/* safetensors.c: reads a safetensors file; every number in it is checked before it is used. */
+/* safetensors.c: parser for safetensors files; validates every number before use. */
 #include "embed/convert/safetensors.h"
 
 #include <stdlib.h>
@@ -14,16 +14,16 @@ static const struct {
              {"U64", 8}, {"U32", 4}, {"U16", 2},  {"U8", 1},  {"BOOL", 1}, {"F8_E4M3", 1}, {"F8_E5M2", 1}};
 
 static enum status bad_file(struct error *err, const char *what) {
-  error_set(err, STATUS_USAGE, "this is not a whole safetensors file: %s", what);
-  return error_fix(err, "get the file again; pickled checkpoints (.bin, .pt) have to be saved as safetensors first");
+  error_set(err, STATUS_USAGE, "not a valid safetensors file: %s", what);
+  return error_fix(err, "download the file again; save pickled checkpoints (.bin, .pt) as safetensors first");
 }
 
 static enum status bad_tensor(struct error *err, struct str name, const char *what) {
-  error_set(err, STATUS_USAGE, "this is not a whole safetensors file: tensor '%.*s' %s", STR_ARG(name), what);
-  return error_fix(err, "get the file again");
+  error_set(err, STATUS_USAGE, "not a valid safetensors file: tensor '%.*s' %s", STR_ARG(name), what);
+  return error_fix(err, "download the file again");
 }
 
-/* ---- the header ---- */
+/* ---- header ---- */
 
 static enum status read_type(struct safetensor *t, struct str type, unsigned *ret_size, struct error *err) {
   for (size_t i = 0; i < ARRAY_LEN(types); i++)
@@ -32,33 +32,33 @@ static enum status read_type(struct safetensor *t, struct str type, unsigned *re
       *ret_size = types[i].size;
       return STATUS_OK;
     }
-  return bad_tensor(err, t->name, "has a type that is not known");
+  return bad_tensor(err, t->name, "has an unknown type");
 }
 
 static enum status read_shape(struct safetensor *t, yyjson_val *shape, struct error *err) {
   if (!yyjson_is_arr(shape) || yyjson_arr_size(shape) > SAFETENSORS_DIMS_MAX)
-    return bad_tensor(err, t->name, "has no usable shape");
+    return bad_tensor(err, t->name, "has no valid shape");
   size_t i, n;
   yyjson_val *v;
   t->count = 1;
   yyjson_arr_foreach(shape, i, n, v) {
     if (!yyjson_is_uint(v) || __builtin_mul_overflow(t->count, yyjson_get_uint(v), &t->count))
-      return bad_tensor(err, t->name, "has no usable shape");
+      return bad_tensor(err, t->name, "has no valid shape");
     t->shape[t->dims++] = yyjson_get_uint(v);
   }
   return STATUS_OK;
 }
 
-static enum status read_place(struct safetensor *t, yyjson_val *offsets, unsigned size, struct str data,
-                              struct error *err) {
+static enum status read_offsets(struct safetensor *t, yyjson_val *offsets, unsigned size, struct str data,
+                                struct error *err) {
   yyjson_val *first = yyjson_arr_get(offsets, 0), *last = yyjson_arr_get(offsets, 1);
   if (!yyjson_is_arr(offsets) || yyjson_arr_size(offsets) != 2 || !yyjson_is_uint(first) || !yyjson_is_uint(last))
-    return bad_tensor(err, t->name, "has no place");
+    return bad_tensor(err, t->name, "has no valid offsets");
   uint64_t from = yyjson_get_uint(first), to = yyjson_get_uint(last), bytes;
   if (from > to || to > data.n)
-    return bad_tensor(err, t->name, "lies outside the file");
+    return bad_tensor(err, t->name, "is outside the file");
   if (__builtin_mul_overflow(t->count, size, &bytes) || bytes != to - from)
-    return bad_tensor(err, t->name, "has a shape that does not fit its bytes");
+    return bad_tensor(err, t->name, "has a shape that does not match its size");
   t->data = str_slice(data, from, to);
   return STATUS_OK;
 }
@@ -66,10 +66,10 @@ static enum status read_place(struct safetensor *t, yyjson_val *offsets, unsigne
 static enum status read_tensor(struct safetensor *t, yyjson_val *entry, struct str data, struct error *err) {
   unsigned size = 0;
   if (!yyjson_is_obj(entry) || yyjson_obj_size(entry) != 3)
-    return bad_tensor(err, t->name, "is not described by type, shape and place");
+    return bad_tensor(err, t->name, "is not described by type, shape and offsets");
   TRY(read_type(t, json_str(entry, "dtype"), &size, err));
   TRY(read_shape(t, yyjson_obj_get(entry, "shape"), err));
-  return read_place(t, yyjson_obj_get(entry, "data_offsets"), size, data, err);
+  return read_offsets(t, yyjson_obj_get(entry, "data_offsets"), size, data, err);
 }
 
 static enum status read_tensors(struct arena *a, yyjson_val *root, struct str data, struct safetensors *list,
@@ -83,16 +83,14 @@ static enum status read_tensors(struct arena *a, yyjson_val *root, struct str da
     if (str_is(t->name, "__metadata__"))
       continue;
     list->n++;
-    enum status s = read_tensor(t, entry, data, err);
-    if (s != STATUS_OK)
-      return s;
+    TRY(read_tensor(t, entry, data, err));
   }
   return STATUS_OK;
 }
 
-/* ---- as a whole ---- */
+/* ---- file ---- */
 
-static int by_place(const void *x, const void *y) {
+static int by_offset(const void *x, const void *y) {
   const struct safetensor *a = x, *b = y;
   if (a->data.p != b->data.p)
     return a->data.p < b->data.p ? -1 : 1;
@@ -104,23 +102,23 @@ static int by_name(const void *x, const void *y) {
   return str_cmp(a->name, b->name);
 }
 
-/* Every byte belongs to one tensor, and every name is there once. */
+/* Each byte must belong to one tensor, and names must be unique. Leaves the list sorted by name. */
 static enum status check_cover(struct safetensors *list, struct str data, struct error *err) {
   const char *next = data.p;
   if (list->n == 0)
-    return bad_file(err, "it holds no tensor");
-  qsort(list->v, list->n, sizeof(*list->v), by_place);
+    return bad_file(err, "it has no tensors");
+  qsort(list->v, list->n, sizeof(*list->v), by_offset);
   for (size_t i = 0; i < list->n; i++) {
     if (list->v[i].data.p != next)
-      return bad_tensor(err, list->v[i].name, "overlaps another one, or leaves a gap");
+      return bad_tensor(err, list->v[i].name, "overlaps another or follows a gap");
     next += list->v[i].data.n;
   }
   if (next != data.p + data.n)
-    return bad_file(err, "bytes are left over behind its last tensor");
+    return bad_file(err, "there are bytes after its last tensor");
   qsort(list->v, list->n, sizeof(*list->v), by_name);
   for (size_t i = 1; i < list->n; i++)
     if (str_eq(list->v[i].name, list->v[i - 1].name))
-      return bad_tensor(err, list->v[i].name, "is there twice");
+      return bad_tensor(err, list->v[i].name, "occurs twice");
   return STATUS_OK;
 }
 
@@ -132,7 +130,7 @@ static enum status read_header(struct arena *a, struct str bytes, yyjson_val **r
   for (size_t i = 0; i < LENGTH_SIZE; i++)
     length |= (uint64_t)(unsigned char)bytes.p[i] << 8 * i;
   if (length > HEADER_MAX || length > bytes.n - LENGTH_SIZE)
-    return bad_file(err, "its header is longer than the file, or than any header");
+    return bad_file(err, "its header is longer than the file or than 16 MiB");
   struct str text = str_slice(bytes, LENGTH_SIZE, LENGTH_SIZE + length);
   struct error why;
   if (json_read(a, text, ret_root, &why) != STATUS_OK)
@@ -176,11 +174,10 @@ static float from_half(uint32_t h) {
     return from_bits(sign | 0x7f800000U | fraction << 13);
   if (exponent)
     return from_bits(sign | (exponent + 112) << 23 | fraction << 13);
-  float small = (float)fraction * 0x1p-24F; /* a whole number of the smallest steps */
+  float small = (float)fraction * 0x1p-24F; /* subnormal */
   return sign ? -small : small;
 }
 
-/* Four bytes, little endian as the file has them. */
 static float from_single(const char *p) { return from_bits(bits16(p) | bits16(p + 2) << 16); }
 
 enum status safetensor_floats(struct arena *a, const struct safetensor *t, const float **ret_floats,

@@ -1,7 +1,7 @@
-/* safetensors.h: reads a safetensors file: named tensors, nothing that could run.
+/* safetensors.h: parser for safetensors files.
  *
- * The file is a length (8 bytes, little endian), a JSON object of so many bytes that names each tensor with its type,
- * shape and place, and the data, without gaps or overlaps. */
+ * A file consists of the length of the header (8 bytes, little endian), the header (a JSON object with the type, shape
+ * and offsets of each named tensor), and the data, without gaps or overlaps. */
 #pragma once
 
 #include "base/arena.h"
@@ -14,26 +14,26 @@ struct safetensor {
   const char *type; /* "F32", static */
   int dims;
   uint64_t shape[SAFETENSORS_DIMS_MAX];
-  uint64_t count;  /* elements: the product of the shape */
-  struct str data; /* points into the file's bytes */
+  uint64_t count;  /* number of elements */
+  struct str data; /* slice of the file */
 };
 
-/* In the order of their names. */
+/* Sorted by name. */
 struct safetensors {
   struct safetensor *v;
   size_t n;
 };
 
-/* STATUS_USAGE, with the reason and the tensor's name, for anything that is not a whole, consistent file. What comes
- * back points into the bytes. */
+/* The result points into `bytes`. STATUS_USAGE, with the reason and the tensor's name, if the file is truncated or
+ * inconsistent. */
 NODISCARD enum status safetensors_parse(struct arena *a, struct str bytes, struct safetensors *ret_tensors,
                                         struct error *err);
 
-/* NULL when there is none of this name. */
+/* NULL if there is no such tensor. */
 const struct safetensor *safetensors_find(const struct safetensors *tensors, struct str name);
 
-/* The elements in float: the file's own bytes where they are F32 and lie well, else a copy. STATUS_USAGE for a tensor
- * that is neither F32, F16 nor BF16. */
+/* Elements as float: the file's own bytes if they are F32 and aligned, else a copy. STATUS_USAGE unless the type is
+ * F32, F16 or BF16. */
 NODISCARD enum status safetensor_floats(struct arena *a, const struct safetensor *t, const float **ret_floats,
                                         struct error *err);
 

@@ -1,7 +1,9 @@
-/* encoder.c: the layers of the encoder, over the rows of several texts at once. */
+/* encoder.c: layers of the encoder, over the rows of several texts at once. */
 #include "embed/encoder/encoder_pass.h"
 
-/* The state of one pass: all rows of its texts, one behind the other. */
+#include <assert.h>
+
+/* State of one pass. The rows (tokens) of its texts follow each other. */
 struct pass {
   const struct model *m;
   const struct kernel *k;
@@ -17,8 +19,8 @@ size_t encoder_rows(const struct encoder_text *texts, size_t n) {
   return rows;
 }
 
-/* On 64-byte boundaries: a row then begins where a cache line does. */
-static void *aligned(struct arena *a, size_t size) {
+/* Aligned to 64 bytes, so that rows start at cache lines. */
+static void *alloc_aligned(struct arena *a, size_t size) {
   uintptr_t p = (uintptr_t)arena_alloc(a, size + 64);
   return (void *)((p + 63) & ~(uintptr_t)63);
 }
@@ -30,14 +32,15 @@ void encoder_scratch_init(struct encoder_scratch *s, struct arena *a, const stru
   size_t inputs = rows * hidden > block * ffn ? rows * hidden : block * ffn;
   float **const buffers[] = {&s->x, &s->query, &s->key, &s->value, &s->context};
   for (size_t i = 0; i < ARRAY_LEN(buffers); i++)
-    *buffers[i] = aligned(a, rows * hidden * sizeof(float));
-  s->inner = aligned(a, block * ffn * sizeof(float));
-  s->inputs = aligned(a, inputs * sizeof(int16_t)); /* the largest form of an input */
-  s->rows = aligned(a, rows * sizeof(*s->rows));
-  s->attention = aligned(a, kernel_attention_scratch(longest, hidden, (size_t)m->shape.heads) * sizeof(float));
+    *buffers[i] = alloc_aligned(a, rows * hidden * sizeof(float));
+  s->inner = alloc_aligned(a, block * ffn * sizeof(float));
+  s->inputs = alloc_aligned(a, inputs * sizeof(int16_t)); /* the largest input_size of a kernel */
+  s->rows = alloc_aligned(a, rows * sizeof(*s->rows));
+  s->attention = alloc_aligned(a, kernel_attention_scratch(longest, hidden, (size_t)m->shape.heads) * sizeof(float));
 }
 
 static void quantise_rows(const struct pass *p, const float *x, size_t nrows, size_t width) {
+  assert(p->k->input_size <= sizeof(int16_t));
   for (size_t r = 0; r < nrows; r++)
     p->k->quantise(x + r * width, width, p->s->inputs + r * width * p->k->input_size, &p->s->rows[r]);
 }
@@ -48,12 +51,14 @@ static void embed_rows(const struct pass *p) {
   for (size_t i = 0; i < p->ntexts; i++)
     for (size_t t = 0; t < p->texts[i].n; t++, x += p->hidden) {
       size_t id = (size_t)p->texts[i].ids[t];
+      assert(id < (size_t)m->shape.vocab);
       p->k->embed(m->words + id * p->hidden, m->word_scale[id], m->position_rows + t * p->hidden, p->hidden, x);
       p->k->norm(x, NULL, p->hidden, &m->embedding_norm, m->shape.norm_eps);
     }
 }
 
-/* Leaves the first row of each text, in float and quantised; all that the last layer needs to ask for. */
+/* Moves the first row of each text, in float and quantised, to the front. With CLS pooling the last layer needs only
+ * their queries. */
 static void keep_first_rows(struct pass *p) {
   size_t size = p->hidden * p->k->input_size;
   for (size_t i = 0, row = 0; i < p->ntexts; row += p->texts[i++].n) {
@@ -64,24 +69,24 @@ static void keep_first_rows(struct pass *p) {
   p->nrows = p->ntexts;
 }
 
-/* Attention of every text to itself; `first_only`: the first token alone asks. */
+/* Self-attention of each text. With `first_only` only the first token has a query. */
 static void attend_texts(const struct pass *p, bool first_only) {
-  size_t row = 0, asking = 0;
+  size_t row = 0, query = 0;
   for (size_t i = 0; i < p->ntexts; i++) {
     struct kernel_attention at = {
         .tokens = p->texts[i].n,
         .queries = first_only ? 1 : p->texts[i].n,
         .hidden = p->hidden,
         .heads = (size_t)p->m->shape.heads,
-        .query = p->s->query + asking * p->hidden,
+        .query = p->s->query + query * p->hidden,
         .key = p->s->key + row * p->hidden,
         .value = p->s->value + row * p->hidden,
         .scratch = p->s->attention,
-        .context = p->s->context + asking * p->hidden,
+        .context = p->s->context + query * p->hidden,
     };
     p->k->attend(&at);
     row += at.tokens;
-    asking += at.queries;
+    query += at.queries;
   }
 }
 
@@ -90,7 +95,7 @@ static void add_norm(const struct pass *p, size_t from, size_t nrows, const floa
     p->k->norm(p->s->x + (from + r) * p->hidden, add + r * p->hidden, p->hidden, norm, p->m->shape.norm_eps);
 }
 
-/* In blocks of rows: the wide rows between the two matrices stay in the cache. */
+/* Works in blocks of rows, so that the wide rows between the two matrices stay in the cache. */
 static void feed_forward(const struct pass *p, const struct model_layer *l) {
   size_t ffn = (size_t)p->m->shape.ffn;
   for (size_t row = 0, n; row < p->nrows; row += n) {
@@ -99,7 +104,7 @@ static void feed_forward(const struct pass *p, const struct model_layer *l) {
     p->k->multiply(&l->intermediate, p->s->inputs, p->s->rows, n, p->s->inner);
     p->k->activate(p->s->inner, n * ffn, p->m->shape.activation);
     quantise_rows(p, p->s->inner, n, ffn);
-    /* The query's rows are free by now. */
+    /* The query buffer is no longer needed. */
     p->k->multiply(&l->output, p->s->inputs, p->s->rows, n, p->s->query);
     add_norm(p, row, n, p->s->query, &l->output_norm);
   }
@@ -122,7 +127,7 @@ static void run_layer(struct pass *p, int index) {
   feed_forward(p, &l);
 }
 
-/* The mean of a text's rows, in the order of its tokens, left in the first of them. */
+/* Replaces the first row by the mean of all rows, summed in order. */
 static void mean_rows(float *x, size_t nrows, size_t hidden) {
   for (size_t i = 0; i < hidden; i++) {
     float sum = 0;

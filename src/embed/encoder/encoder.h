@@ -1,21 +1,27 @@
-/* encoder.h: a BERT encoder over a stored model: token ids in, one float vector for each text out.
+/* encoder.h: BERT encoder: token ids in, one float vector per text out.
  *
- * The vectors are the same on every processor, for any number of threads, and whichever texts stand beside each other
- * in a call. */
+ * A text gets the same vector on every processor, with any number of threads, and whatever other texts are in the call.
+ */
 #pragma once
 
 #include "embed/encoder/kernel.h"
 
-/* 1 to shape.positions ids, each below shape.vocab, the special ones included. */
+/* 1 to shape.positions ids below shape.vocab, including the special tokens. */
 struct encoder_text {
   const int32_t *ids;
   size_t n;
 };
 
-/* ret_vectors[n][dims], not normalised. The kernel is NULL for the best one, threads 0 for one on each core (at most
- * ENCODER_MAX_THREADS); they are gone when the call returns. STATUS_INTERNAL for ids or lengths that the model does not
- * have. */
 enum { ENCODER_MAX_THREADS = 16 };
-NODISCARD enum status encoder_run(const struct model *m, const struct kernel *kernel, struct arena *a,
-                                  const struct encoder_text *texts, size_t n, size_t threads, float *ret_vectors,
-                                  struct error *err);
+
+struct encoder_input {
+  const struct encoder_text *texts;
+  size_t n;
+  const struct kernel *kernel; /* NULL: the fastest */
+  size_t threads;              /* 0: one per core; at most ENCODER_MAX_THREADS */
+};
+
+/* Writes ret_vectors[n][dims], not normalised. The threads end before it returns. STATUS_INTERNAL if ids or lengths are
+ * out of range for the model. */
+NODISCARD enum status encoder_run(const struct model *m, struct arena *a, const struct encoder_input *in,
+                                  float *ret_vectors, struct error *err);

@@ -1,13 +1,13 @@
-/* encoder_batch.c: many texts: cut into passes, spread over the cores. */
+/* encoder_batch.c: splits many texts into passes and runs them on several threads. */
 #include <stdatomic.h>
 
 #include "base/buf.h"
 #include "base/os/thread.h"
 #include "embed/encoder/encoder_pass.h"
 
-/* Short texts share a pass: the weights are then read once for all of them. Rows of a pass, as far as the lengths
- * allow: more than the most gains nothing, and fewer than the least are not worth a thread. */
-enum { PASS_LEAST = 24, PASS_MOST = 96 };
+/* Rows per pass, as far as the lengths of the texts allow. Short texts share a pass, so that the weights are read once
+ * for all of them. More than the maximum gains nothing; fewer than the minimum are not worth a thread. */
+enum { PASS_MIN_ROWS = 24, PASS_MAX_ROWS = 96 };
 
 struct part {
   size_t first, n; /* texts */
@@ -20,7 +20,7 @@ struct batch {
   float *vectors;
   struct part *parts;
   size_t nparts;
-  atomic_size_t next; /* the part that nobody has taken yet */
+  atomic_size_t next; /* next part to process */
 };
 
 struct worker {
@@ -41,7 +41,7 @@ static void *work(void *arg) {
   return NULL;
 }
 
-/* The calling thread works too, so a thread that cannot be started costs time and nothing else. */
+/* The calling thread works too, so a failure to start a thread only costs time. */
 static void run_workers(struct worker *workers, size_t n) {
   for (size_t i = 1; i < n; i++)
     workers[i].started = thread_start(&workers[i].thread, work, &workers[i]) == 0;
@@ -53,23 +53,26 @@ static void run_workers(struct worker *workers, size_t n) {
 
 static enum status check_text(const struct model_shape *s, const struct encoder_text *text, struct error *err) {
   if (text->n < 1 || text->n > (size_t)s->positions)
-    return error_set(err, STATUS_INTERNAL, "a text of %zu tokens for a model of %d positions", text->n, s->positions);
+    return error_set(err, STATUS_INTERNAL, "a text has %zu tokens, but the model has %d positions", text->n,
+                     s->positions);
   for (size_t i = 0; i < text->n; i++)
     if (text->ids[i] < 0 || text->ids[i] >= s->vocab)
-      return error_set(err, STATUS_INTERNAL, "token %d for a model with a vocabulary of %d", text->ids[i], s->vocab);
+      return error_set(err, STATUS_INTERNAL, "token %d is outside the model's vocabulary of %d", text->ids[i],
+                       s->vocab);
   return STATUS_OK;
 }
 
-/* How many rows a pass should have, so that every thread gets some. */
+/* Number of rows per pass that gives every thread a share. */
 static size_t pass_rows(const struct batch *b, size_t n, size_t threads) {
   size_t share = encoder_rows(b->texts, n) / threads;
-  return share < PASS_LEAST ? PASS_LEAST : share > PASS_MOST ? PASS_MOST : share;
+  return share < PASS_MIN_ROWS ? PASS_MIN_ROWS : share > PASS_MAX_ROWS ? PASS_MAX_ROWS : share;
 }
 
-/* Neighbours go together as long as they fit; the most rows of a part, and of a text. */
-static void cut(struct arena *a, struct batch *b, size_t n, size_t limit, size_t *ret_rows, size_t *ret_longest) {
+/* Splits the texts into parts of at most `limit` rows, or one longer text. Returns the rows of the largest part and of
+ * the longest text. */
+static void split(struct arena *a, struct batch *b, size_t n, size_t limit, size_t *ret_rows, size_t *ret_longest) {
   b->parts = arena_array(a, struct part, n);
-  size_t most = 0, longest = 0, rows = 0;
+  size_t max_rows = 0, longest = 0, rows = 0;
   for (size_t i = 0; i < n; i++) {
     size_t length = b->texts[i].n;
     if (i == 0 || rows + length > limit) {
@@ -78,31 +81,27 @@ static void cut(struct arena *a, struct batch *b, size_t n, size_t limit, size_t
     }
     b->parts[b->nparts - 1].n++;
     rows += length;
-    most = rows > most ? rows : most;
+    max_rows = rows > max_rows ? rows : max_rows;
     longest = length > longest ? length : longest;
   }
-  *ret_rows = most;
+  *ret_rows = max_rows;
   *ret_longest = longest;
 }
 
-enum status encoder_run(const struct model *m, const struct kernel *kernel, struct arena *a,
-                        const struct encoder_text *texts, size_t n, size_t threads, float *ret_vectors,
+enum status encoder_run(const struct model *m, struct arena *a, const struct encoder_input *in, float *ret_vectors,
                         struct error *err) {
-  for (size_t i = 0; i < n; i++) {
-    enum status status = check_text(&m->shape, &texts[i], err);
-    if (status != STATUS_OK)
-      return status;
-  }
-  if (n == 0)
+  for (size_t i = 0; i < in->n; i++)
+    TRY(check_text(&m->shape, &in->texts[i], err));
+  if (in->n == 0)
     return STATUS_OK;
   struct arena *scratch = arena_child(a);
-  struct batch b = {.m = m, .k = kernel ? kernel : kernel_best(), .texts = texts, .vectors = ret_vectors};
-  size_t rows, longest;
+  struct batch b = {.m = m, .k = in->kernel ? in->kernel : kernel_best(), .texts = in->texts, .vectors = ret_vectors};
+  size_t rows, longest, threads = in->threads;
   if (threads == 0)
-    threads = n > 1 ? thread_cores() : 1;
+    threads = in->n > 1 ? thread_cores() : 1;
   if (threads > ENCODER_MAX_THREADS)
     threads = ENCODER_MAX_THREADS;
-  cut(scratch, &b, n, pass_rows(&b, n, threads), &rows, &longest);
+  split(scratch, &b, in->n, pass_rows(&b, in->n, threads), &rows, &longest);
   if (threads > b.nparts)
     threads = b.nparts;
   struct worker workers[ENCODER_MAX_THREADS] = {0};

@@ -1,4 +1,4 @@
-/* kernel.c: which kernels there are, and which one this processor takes. */
+/* kernel.c: list of kernels and selection of the fastest. */
 #include "embed/encoder/kernel.h"
 
 static const struct kernel *const kernels[] = {
@@ -22,6 +22,6 @@ const struct kernel *kernel_best(void) {
 
 size_t kernel_attention_scratch(size_t tokens, size_t hidden, size_t heads) {
   size_t padded = (tokens + MODEL_LANES - 1) / MODEL_LANES * MODEL_LANES;
-  /* The keys of a head, turned round, and the scores of four queries. */
+  /* The transposed keys of a head, and the scores of four queries. */
   return padded * (hidden / heads) + 4 * padded;
 }

@@ -1,22 +1,22 @@
-/* kernel.h: the arithmetic of the encoder, once for each kind of processor; all of them give the same bits.
+/* kernel.h: arithmetic of the encoder for each kind of processor. All kernels give bit-identical results.
  *
- * Products of matrices are sums of integers, which no order can change. The float parts are one source
- * (kernel_body.h), compiled for each processor: operations on single lanes, sums over 16 lanes that are added up in
- * one fixed order, no fused multiply-add (the whole project is built with -ffp-contract=off), no libm. */
+ * Matrix products are sums of integers, so their order does not matter. The float code is shared (kernel_body.h) and
+ * compiled for each processor: element-wise operations, and sums over 16 lanes in a fixed order. It uses neither fused
+ * multiply-add (the project is built with -ffp-contract=off) nor libm. */
 #pragma once
 
 #include "embed/encoder/model_file.h"
 
-/* How a row of activations was quantised: x is about scale * (q - zero), q and zero in 0..255. */
+/* Quantisation of a row of activations: x is about scale * (q - zero), with q and zero in 0..255. */
 struct kernel_row {
   float scale;
   int32_t zero;
 };
 
-/* One text's part of a batch, for the attention. */
+/* Attention within one text. */
 struct kernel_attention {
-  size_t tokens;  /* keys and values */
-  size_t queries; /* the first so many tokens ask; the others' results are not needed */
+  size_t tokens;  /* number of keys and values */
+  size_t queries; /* number of queries, for the first tokens */
   size_t hidden, heads;
   const float *query, *key, *value; /* [tokens][hidden] */
   float *scratch;                   /* kernel_attention_scratch() floats */
@@ -25,7 +25,7 @@ struct kernel_attention {
 
 struct kernel {
   const char *name;
-  size_t input_size; /* bytes of one quantised activation: each kernel has its own form */
+  size_t input_size; /* bytes of a quantised activation in this kernel */
   bool (*usable)(void);
   /* n is a multiple of MODEL_LANES in all of these. */
   void (*quantise)(const float *x, size_t n, void *ret_inputs, struct kernel_row *ret_row);
@@ -41,14 +41,15 @@ struct kernel {
   float (*dot)(const float *a, const float *b, size_t n);
 };
 
-/* Rows that multiply() takes in one go: callers with many of them gain nothing by passing more. */
+/* Passing more rows to multiply() at once gains nothing. */
 enum { KERNEL_ROWS = 48 };
 
 size_t kernel_attention_scratch(size_t tokens, size_t hidden, size_t heads);
 
-/* The fastest kernel that this processor has. */
+/* The fastest kernel that this processor supports. */
 const struct kernel *kernel_best(void);
-/* All that were compiled in, the plain one first; usable() says which can run here. NULL behind the last. */
+/* All compiled kernels, starting with kernel_scalar, whether or not this processor supports them; NULL after the last.
+ */
 const struct kernel *kernel_at(size_t index);
 
 extern const struct kernel kernel_scalar;

@@ -1,6 +1,6 @@
-/* kernel_avx2.c: the kernel for processors with AVX2: products of 16-bit numbers, so that nothing saturates. */
+/* kernel_avx2.c: kernel for AVX2. Multiplies 16-bit numbers, so nothing saturates. */
 #ifdef __x86_64__
-/* Its inline functions allocate, which is banned. */
+/* Its inline functions use malloc and free, which banned.h forbids. */
 #undef malloc
 #undef free
 #include <immintrin.h>
@@ -22,7 +22,7 @@ static inline void store_inputs(vi q, input *p) {
   _mm_storeu_si128((__m128i *)p, _mm256_castsi256_si128(packed));
 }
 
-/* Each of the four registers of a row holds four outputs, as two sums of every other pair of inputs. */
+/* Each row has four registers with four outputs each; an output is two partial sums over alternate pairs of inputs. */
 __attribute__((always_inline)) static inline void dot_tile(const int8_t *packed, size_t stride, const input *inputs,
                                                            size_t k, size_t rows, size_t panels,
                                                            int32_t (*tile)[TILE_PANELS * 16]) {

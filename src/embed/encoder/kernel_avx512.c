@@ -1,6 +1,6 @@
-/* kernel_avx512.c: the kernel for processors with AVX-512 and VNNI: 64 products in one instruction. */
+/* kernel_avx512.c: kernel for AVX-512 with VNNI: 64 products per instruction. */
 #ifdef __x86_64__
-/* Its inline functions allocate, which is banned. */
+/* Its inline functions use malloc and free, which banned.h forbids. */
 #undef malloc
 #undef free
 #include <immintrin.h>
@@ -46,7 +46,7 @@ __attribute__((always_inline)) static inline void dot_tile(const int8_t *packed,
 #pragma GCC unroll 4
       for (size_t c = 0; c < panels; c++) {
         sums[r][c] = _mm512_dpbusd_epi32(sums[r][c], x, weights[c]);
-        __asm__("" : "+v"(sums[r][c])); /* else gcc 12 copies sums between registers, at half the speed */
+        __asm__("" : "+v"(sums[r][c])); /* keeps gcc 12 from copying sums between registers, which halves the speed */
       }
     }
   } while ((i += 4) < k);

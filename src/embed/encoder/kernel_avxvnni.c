@@ -1,8 +1,7 @@
-/* kernel_avxvnni.c: the kernel for processors with AVX2 and the 256-bit form of VNNI: 32 products in one instruction.
- */
+/* kernel_avxvnni.c: kernel for AVX2 with 256-bit VNNI: 32 products per instruction. */
 #ifdef __x86_64__
 #include <cpuid.h>
-/* Its inline functions allocate, which is banned. */
+/* Its inline functions use malloc and free, which banned.h forbids. */
 #undef malloc
 #undef free
 #include <immintrin.h>
@@ -17,7 +16,7 @@ typedef float vf __attribute__((vector_size(32)));
 typedef int32_t vi __attribute__((vector_size(32)));
 typedef uint8_t input;
 
-/* Asked of the processor itself: not every compiler's table of features has it. */
+/* Uses CPUID, because not every compiler's __builtin_cpu_supports() knows the feature. */
 static bool kernel_usable(void) {
   unsigned a = 0, b, c, d;
   return __builtin_cpu_supports("avx2") && __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a & 1U << 4);

@@ -1,14 +1,15 @@
-/* kernel_body.h: the float half of a kernel, written once; each kernel_*.c includes it behind its own definitions.
+/* kernel_body.h: float code shared by all kernels. Each kernel_*.c includes it after its own definitions.
  *
  * The including file defines
- *   KERNEL_NAME, LANES (floats of a register: 4, 8 or 16), TILE_ROWS (at most 6), TILE_PANELS (1, 2 or 4),
- *   typedef ... input;                   a quantised activation as the dot products want it
- *   INPUT_SHIFT                          what is subtracted from q (0..255) when it is stored as an input
+ *   KERNEL, KERNEL_NAME, LANES (floats per register: 4, 8 or 16), TILE_ROWS (at most 6), TILE_PANELS (1, 2 or 4),
+ *   typedef ... vf, vi;                  registers of LANES floats and of LANES int32
+ *   typedef ... input;                   type of a quantised activation in dot_tile()
+ *   INPUT_SHIFT                          subtracted from q (0..255) when it is stored as an input
  *   kernel_usable()
- *   store_inputs(vi q, input *p)         LANES values of 0..255, already shifted
- *   dot_tile(packed, stride, inputs, k, rows, panels, tile)   sums of products, inlined with constant rows and panels
+ *   store_inputs(vi q, input *p)         stores LANES values of 0..255 minus INPUT_SHIFT
+ *   dot_tile(packed, stride, inputs, k, rows, panels, tile)   dot products; inlined with constant rows and panels
  *
- * Everything here is either the same operation on each lane, or a sum of sum16(): no result depends on LANES. */
+ * All operations are element-wise or sums with sum16(), so no result depends on LANES. */
 
 enum { VECTORS = 16 / LANES };
 
@@ -32,19 +33,19 @@ static inline vf as_float(vi v) { return (vf)v; }
 
 static inline vi as_int(vf v) { return (vi)v; }
 
-/* Where the mask (all ones or zero) is set a, else b. */
+/* a where the mask is all ones, b where it is zero. */
 static inline vf pick(vi mask, vf a, vf b) { return as_float((mask & as_int(a)) | (~mask & as_int(b))); }
 
 static inline vf larger(vf a, vf b) { return pick(a > b, a, b); }
 
 static inline vf smaller(vf a, vf b) { return pick(a < b, a, b); }
 
-/* To the nearest whole number, half to even, for |x| below 2^22: the sum has no room for a fraction. */
+/* Adding this rounds to the nearest integer, half to even, for |x| < 2^22: the sum has no bits left for a fraction. */
 #define ROUNDER 12582912.0F
 
 static inline vi round_int(vf x) { return as_int(x + ROUNDER) - 0x4b400000; }
 
-/* 16 partial sums, added up as a tree: the one order in which every kernel sums. */
+/* Adds 16 partial sums as a tree, in the same order in every kernel. */
 static inline float sum16(const vf part[VECTORS]) {
   float s[16];
   for (size_t j = 0; j < VECTORS; j++)
@@ -65,7 +66,7 @@ static inline float max16(const vf part[VECTORS]) {
   return most;
 }
 
-/* e^x for x <= 0, to some 2e-7 of the value; 0 below -87. */
+/* e^x for x <= 0, with a relative error of about 2e-7; 0 below -87. */
 static inline vf exp_negative(vf x) {
   vf bounded = larger(x, all(-87.0F));
   vf t = bounded * 1.44269504F;
@@ -76,12 +77,12 @@ static inline vf exp_negative(vf x) {
   p = p * f + 0.24022238F;
   p = p * f + 0.693146884F;
   p = p * f + 1.0F;
-  /* 2^whole by the exponent alone: whole is at least -126. */
+  /* 2^whole, by setting the exponent; whole is at least -126. */
   vi power = (round_int(whole) + 127) << 23;
   return pick(x < all(-87.0F), all(0.0F), p * as_float(power));
 }
 
-/* A rational function in z * z, fitted for 0 <= z <= 4, where 1 is reached; wrong by at most 4e-7. */
+/* erf(z) for z >= 0: a rational function of z * z, fitted for z <= 4, where erf reaches 1; error at most 4e-7. */
 static inline vf erf_positive(vf z) {
   z = smaller(z, all(4.0F));
   vf u = z * z;
@@ -105,7 +106,7 @@ static inline vf gelu_erf(vf x) {
   return x * 0.5F * (e + 1.0F);
 }
 
-/* x * sigmoid(2u), which is x * (1 + tanh u) / 2. The exponential is taken of the side where it is below one. */
+/* x * sigmoid(2u), which is x * (1 + tanh u) / 2. Uses the exponential of the negative side, which is below 1. */
 static inline vf gelu_tanh(vf x) {
   vf u = x * 1.59576912F * (x * x * 0.044715F + 1.0F);
   vi negative = as_int(u) < 0;
@@ -164,22 +165,22 @@ static void quantise(const float *x, size_t n, void *ret_inputs, struct kernel_r
       lows[j] = larger(lows[j], -v);
       highs[j] = larger(highs[j], v);
     }
-  /* From -low to high, with zero among the values, in 255 steps. */
+  /* The range -low..high includes zero and is divided into 255 steps. */
   float low = max16(lows), high = max16(highs), range = low + high;
-  /* A row of nothing, or of what is no number, is all zero. */
+  /* A row that is zero or not finite is quantised to zero. */
   float inverse = range > 1e-30F && range < 1e30F ? 255.0F / range : 0;
   int32_t zero = inverse > 0 ? (int32_t)(low * inverse + 0.5F) : 0;
   zero = zero > 255 ? 255 : zero;
   for (size_t i = 0; i < n; i += LANES) {
     vi q = round_int(load(x + i) * inverse) + zero;
     q &= ~(q < 0);
-    q |= q > 255; /* all ones: 255 in the byte that counts */
+    q |= q > 255; /* all ones, masked to 255 below */
     store_inputs((q & 255) - INPUT_SHIFT, out + i);
   }
   *ret_row = (struct kernel_row){inverse > 0 ? range / 255.0F : 0, zero};
 }
 
-/* From sums of products to the result, for one row of a tile. */
+/* Converts the integer sums of one row of a tile to float. */
 static inline void finish_row(const struct model_matrix *m, size_t output, size_t panels, const int32_t *sums,
                               const struct kernel_row *row, float *ret_out) {
   for (size_t i = 0; i < panels * 16; i += LANES) {
@@ -217,14 +218,14 @@ static inline void multiply_tile(const struct model_matrix *m, size_t output, si
     finish_row(m, output, panels, tile[r], &rows[r], ret_out + r * (size_t)m->outputs + output);
 }
 
-/* The weights of a few outputs stay in the first cache while all rows pass over them. */
+/* Loops over the outputs first, so that the weights of a tile stay in the L1 cache for all rows. */
 static void multiply(const struct model_matrix *m, const void *inputs, const struct kernel_row *rows, size_t nrows,
                      float *ret_out) {
   size_t outputs = (size_t)m->outputs, k = (size_t)m->inputs;
   for (size_t output = 0, step; output < outputs; output += step) {
     size_t panels = (outputs - output) / 16 >= TILE_PANELS ? TILE_PANELS : 1;
     step = panels * 16;
-    /* Tiles of about the same height: 13 rows are 5, 4 and 4, not 6, 6 and 1. */
+    /* Use tiles of about the same height: 5, 4 and 4 for 13 rows, not 6, 6 and 1. */
     for (size_t row = 0, height; row < nrows; row += height) {
       size_t left = nrows - row, tiles = (left + TILE_ROWS - 1) / TILE_ROWS;
       height = (left + tiles - 1) / tiles;
@@ -238,7 +239,7 @@ static void embed(const int8_t *word, float scale, const float *position, size_t
     ret_row[i] = (float)word[i] * scale + position[i];
 }
 
-/* The scores of up to four queries against all keys. `keys` is [size][padded], so that keys are lanes. */
+/* Scores of up to four queries against all keys. `keys` is transposed to [size][padded], so that keys are lanes. */
 static void score(const float *query, size_t stride, size_t nqueries, const float *keys, size_t size, size_t padded,
                   float *ret_scores) {
   const float *q[4];
@@ -260,7 +261,7 @@ static void score(const float *query, size_t stride, size_t nqueries, const floa
   }
 }
 
-/* Weights of sum 1; those of the padding are zero. */
+/* The weights of the padding are zero. */
 static void softmax(float *scores, size_t tokens, size_t padded) {
   for (size_t t = tokens; t < padded; t++)
     scores[t] = scores[0];
@@ -283,7 +284,7 @@ static void softmax(float *scores, size_t tokens, size_t padded) {
     store(scores + t, load(scores + t) * factor);
 }
 
-/* Values weighted by the scores of up to four queries. */
+/* Sums of the values, weighted by the scores of up to four queries. */
 static void mix(const float *scores, size_t padded, const float *value, size_t stride, size_t tokens, size_t size,
                 size_t nqueries, float *ret_context) {
   const float *w[4];

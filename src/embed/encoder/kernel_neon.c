@@ -1,4 +1,4 @@
-/* kernel_neon.c: the kernel for every 64-bit ARM processor: products of bytes, widened and added in pairs. */
+/* kernel_neon.c: kernel for any 64-bit ARM processor: products of bytes, widened and added in pairs. */
 #ifdef __aarch64__
 #include <arm_neon.h>
 
@@ -19,7 +19,7 @@ static inline void store_inputs(vi q, input *p) {
     p[i] = (int8_t)q[i];
 }
 
-/* Four outputs at a time; their inputs' products lie beside each other, in two halves of two outputs. */
+/* Four outputs at a time, in two registers with the partial sums of two outputs each. */
 __attribute__((always_inline)) static inline void dot_tile(const int8_t *packed, size_t stride, const input *inputs,
                                                            size_t k, size_t rows, size_t panels,
                                                            int32_t (*tile)[TILE_PANELS * 16]) {

@@ -1,4 +1,4 @@
-/* kernel_neondot.c: the kernel for 64-bit ARM processors with dot products: 16 products in one instruction. */
+/* kernel_neondot.c: kernel for 64-bit ARM processors with dot products: 16 products per instruction. */
 #ifdef __aarch64__
 #include <arm_neon.h>
 #include <sys/auxv.h>
@@ -13,7 +13,7 @@ typedef float vf __attribute__((vector_size(16)));
 typedef int32_t vi __attribute__((vector_size(16)));
 typedef int8_t input;
 
-/* HWCAP_ASIMDDP of Linux. */
+/* HWCAP_ASIMDDP */
 static bool kernel_usable(void) { return getauxval(AT_HWCAP) & 1UL << 20; }
 
 static inline void store_inputs(vi q, input *p) {

@@ -1,4 +1,4 @@
-/* kernel_scalar.c: the kernel that needs nothing of a processor; what all others are compared with. */
+/* kernel_scalar.c: portable kernel, the reference for all others. */
 #include "embed/encoder/kernel.h"
 
 #define KERNEL kernel_scalar

@@ -1,6 +1,6 @@
-/* kernel_sse2.c: the kernel for any x86-64 processor: products of 16-bit numbers, eight at a time. */
+/* kernel_sse2.c: kernel for any x86-64 processor: products of 16-bit numbers, eight at a time. */
 #ifdef __x86_64__
-/* Its inline functions allocate, which is banned. */
+/* Its inline functions use malloc and free, which banned.h forbids. */
 #undef malloc
 #undef free
 #include <emmintrin.h>
@@ -21,7 +21,8 @@ static inline void store_inputs(vi q, input *p) {
   _mm_storel_epi64((__m128i *)p, _mm_packs_epi32((__m128i)q, (__m128i)q));
 }
 
-/* Four outputs at a time, in two registers for each row: two outputs, as two sums of every other pair of inputs. */
+/* Four outputs at a time. Each row has two registers with two outputs each; an output is two partial sums over
+ * alternate pairs of inputs. */
 __attribute__((always_inline)) static inline void dot_tile(const int8_t *packed, size_t stride, const input *inputs,
                                                            size_t k, size_t rows, size_t panels,
                                                            int32_t (*tile)[TILE_PANELS * 16]) {
@@ -35,7 +36,7 @@ __attribute__((always_inline)) static inline void dot_tile(const int8_t *packed,
     size_t i = 0;
     do {
       __m128i bytes = _mm_loadu_si128((const __m128i *)(packed + i * 16 + o * 4));
-      /* Each byte twice, then the lower one shifted out: sign extension. */
+      /* Sign extension: duplicate each byte, then shift the lower copy out. */
       __m128i first = _mm_srai_epi16(_mm_unpacklo_epi8(bytes, bytes), 8);
       __m128i second = _mm_srai_epi16(_mm_unpackhi_epi8(bytes, bytes), 8);
 #pragma GCC unroll 3

@@ -1,6 +1,6 @@
-/* model_file.c: opens the stored form of an encoder: header, lengths, checksums, and where each section lies.
+/* model_file.c: opens a model file: header, lengths, checksums and sections.
  *
- * The header, little endian:
+ * Header, little endian:
  *
  *     0  "CAIRNEMB"              40  layers, hidden, heads, ffn, vocab, positions, dims, max_tokens: u32 each
  *     8  version, u32            72  pooling, activation, projection: u32 each
@@ -11,6 +11,7 @@
  */
 #include "embed/encoder/model_file.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "embed/encoder/model_layout.h"
@@ -23,7 +24,8 @@ static uint64_t step(uint64_t h, const char *p) {
   return (h << 29 | h >> 35) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
-/* Lanes, so that the multiplications overlap. Each step can be undone, so any change of one word shows. */
+/* Uses several lanes, so that multiplications overlap. Each step is invertible, so any change of one word changes the
+ * checksum. */
 uint64_t model_checksum(const char *p, size_t n) {
   uint64_t a = 1, b = 2, c = 3, d = 4, e = 5, f = 6;
   size_t at = 0;
@@ -57,21 +59,20 @@ static uint64_t get_u64(const char *p) {
   return v;
 }
 
-/* A text that is ended by zero within its room. */
-static bool get_text(const char *p, size_t room, struct str *ret_text) {
-  const char *end = memchr(p, 0, room);
+/* Reads a NUL-terminated text from a field of `size` bytes. */
+static bool get_text(const char *p, size_t size, struct str *ret_text) {
+  const char *end = memchr(p, 0, size);
   if (!end)
     return false;
   *ret_text = (struct str){p, (size_t)(end - p)};
   return true;
 }
 
-/* Sections lie on boundaries of MODEL_ALIGN, so they can be read as what they are. */
+/* Sections are aligned, so they can be read in place. */
 static const float *floats(const char *p) { return (const void *)p; }
 
 static bool between(int64_t value, int64_t low, int64_t high) { return value >= low && value <= high; }
 
-/* The first thing that is wrong with a shape, or NULL. */
 const char *model_shape_problem(const struct model_shape *s) {
   if (!between(s->layers, 1, MODEL_MAX_LAYERS))
     return "the number of layers";
@@ -86,7 +87,7 @@ const char *model_shape_problem(const struct model_shape *s) {
   if (!between(s->positions, 2, MODEL_MAX_POSITIONS))
     return "the number of positions";
   if (!between(s->max_tokens, 2, s->positions))
-    return "the number of tokens of a text";
+    return "the maximum number of tokens";
   if (!between(s->dims, 1, VEC_MAX_DIMS) || (!s->projection && s->dims != s->hidden))
     return "the number of dimensions";
   if (!between((int64_t)s->pooling, MODEL_POOL_CLS, MODEL_POOL_MEAN))
@@ -119,7 +120,7 @@ static void read_shape(const char *h, struct model_shape *s) {
                           &s->vocab,  &s->positions, &s->dims,  &s->max_tokens};
   for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
     *numbers[i] = get_int(h + HEADER_SHAPE + 4 * i);
-  /* Kept in range before they become enumerations; the number past the last one is refused as unknown. */
+  /* Clamp before the conversion to enum; one past the last value is rejected later. */
   uint32_t pooling = get_u32(h + HEADER_POOLING), activation = get_u32(h + HEADER_ACTIVATION);
   s->pooling = (enum model_pooling)(pooling > MODEL_POOL_MEAN ? MODEL_POOL_MEAN + 1 : pooling);
   s->activation = (enum model_activation)(activation > MODEL_RELU ? MODEL_RELU + 1 : activation);
@@ -127,7 +128,7 @@ static void read_shape(const char *h, struct model_shape *s) {
   memcpy(&s->norm_eps, h + HEADER_NORM_EPS, 4);
 }
 
-/* Everything of the header that does not need the rest of the file; NULL when it is well. */
+/* Reads the header; returns the invalid field, or NULL. */
 static const char *read_header(const char *h, struct model *m) {
   read_shape(h, &m->shape);
   const char *problem = model_shape_problem(&m->shape);
@@ -149,7 +150,7 @@ static const char *read_header(const char *h, struct model *m) {
   return NULL;
 }
 
-/* Sizes cannot overflow: the limits of a shape keep every section below 2^36, and the vocabulary is no longer than the
+/* Sizes cannot overflow: the limits of a shape keep every section below 2^36, and the vocabulary is not longer than the
  * file. */
 static uint64_t padded(uint64_t size) { return (size + MODEL_ALIGN - 1) & ~(uint64_t)(MODEL_ALIGN - 1); }
 
@@ -185,12 +186,12 @@ static enum status check_start(struct str bytes, struct error *err) {
   if (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__)
     return error_set(err, STATUS_INTERNAL, "models can only be used on little-endian machines");
   if ((uintptr_t)bytes.p % MODEL_ALIGN)
-    return error_set(err, STATUS_INTERNAL, "the bytes of a model do not lie on a boundary of %d", MODEL_ALIGN);
+    return error_set(err, STATUS_INTERNAL, "the model is not aligned to %d bytes", MODEL_ALIGN);
   if (bytes.n < MODEL_HEADER_SIZE || memcmp(bytes.p, MODEL_MAGIC, 8) != 0)
-    return error_set(err, STATUS_CORRUPT, "this is not a model file of Cairn");
+    return error_set(err, STATUS_CORRUPT, "this is not a Cairn model file");
   uint32_t version = get_u32(bytes.p + HEADER_VERSION);
   if (version != MODEL_VERSION) {
-    error_set(err, STATUS_CORRUPT, "the model file has version %u, this program knows version %d", version,
+    error_set(err, STATUS_CORRUPT, "the model file has version %u, but this program supports version %d", version,
               MODEL_VERSION);
     return error_fix(err, "Convert the model again with this version of cairn.");
   }
@@ -213,13 +214,13 @@ enum status model_file_open_trusted(struct str bytes, struct model *ret_model, s
   }
   uint64_t vocabulary_size = get_u64(bytes.p + HEADER_VOCABULARY);
   if (vocabulary_size > bytes.n)
-    return damaged(err, "it ends early");
+    return damaged(err, "it is truncated");
   struct model_layout l;
   model_layout(&m.shape, vocabulary_size, &l);
   if (get_u64(bytes.p + HEADER_TOTAL) != l.total)
-    return damaged(err, "its length does not match what it holds");
+    return damaged(err, "its length does not match its header");
   if (bytes.n != l.total)
-    return damaged(err, bytes.n < l.total ? "it ends early" : "something follows its end");
+    return damaged(err, bytes.n < l.total ? "it is truncated" : "there are bytes after its end");
   m.vocabulary = (struct str){bytes.p + l.vocabulary, (size_t)vocabulary_size};
   m.words = (const int8_t *)(bytes.p + l.words);
   m.word_scale = floats(bytes.p + l.word_scale);
@@ -259,6 +260,7 @@ static struct model_norm take_norm(const char **p, int hidden) {
 
 struct model_layer model_layer(const struct model *m, int index) {
   int hidden = m->shape.hidden, ffn = m->shape.ffn;
+  assert(index >= 0 && index < m->shape.layers);
   const char *p = m->layers + (size_t)index * layer_size(&m->shape);
   struct model_layer l;
   l.query = take_matrix(&p, hidden, hidden);

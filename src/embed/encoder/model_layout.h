@@ -1,4 +1,4 @@
-/* model_layout.h: where things lie in a model file; shared by the reader and the writer, and by nobody else. */
+/* model_layout.h: offsets in a model file. Used only by its reader and writer. */
 #pragma once
 
 #include "embed/encoder/model_file.h"
@@ -7,7 +7,7 @@
 
 enum { MODEL_VERSION = 1 };
 
-/* Limits that no product of sizes can pass 64 bits with, nor a sum of products 32: 255 * 127 * MODEL_MAX_FFN. */
+/* With these limits no product of sizes overflows 64 bits, and no dot product 32 bits: 255 * 127 * MODEL_MAX_FFN. */
 enum {
   MODEL_MAX_LAYERS = 64,
   MODEL_MAX_HIDDEN = 4096,
@@ -43,6 +43,6 @@ void model_layout(const struct model_shape *s, uint64_t vocabulary_size, struct 
 
 uint64_t model_checksum(const char *p, size_t n);
 
-/* What is wrong, in words that follow "it does not fit: "; NULL: nothing. */
+/* The first invalid part ("the hidden size"), or NULL. */
 const char *model_shape_problem(const struct model_shape *s);
 const char *model_calibration_problem(const struct calibration *c);

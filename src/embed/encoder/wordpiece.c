@@ -1,18 +1,17 @@
-/* wordpiece.c: from text to words: lower case, decomposition, what is dropped, where a word ends. */
+/* wordpiece.c: splitting text into words: lower case, decomposition, dropped characters, word boundaries. */
 #include "embed/encoder/wordpiece.h"
 
 #include <assert.h>
 
 #include "base/utf8.h"
 #include "embed/encoder/unicode_tables.h"
-#include "embed/encoder/wordpiece_vocab.h"
 
 enum { ASCII_DROP = 0, ASCII_SPACE = 1, ASCII_ALONE = 2 };
 enum { SIGMA = 0x3c3, FINAL_SIGMA = 0x3c2 };
 
-/* ---- the word ---- */
+/* ---- word ---- */
 
-/* A word that has become too long is only counted: it will be [UNK], whatever it holds. */
+/* A word that is too long becomes [UNK], so its content no longer matters. */
 static void add_point(struct wordpiece_reader *r, uint32_t cp) {
   if (r->points >= WORDPIECE_WORD_MAX) {
     r->points = WORDPIECE_WORD_MAX + 1;
@@ -20,12 +19,13 @@ static void add_point(struct wordpiece_reader *r, uint32_t cp) {
   }
   char bytes[4];
   size_t n = utf8_put(cp, bytes);
+  assert((size_t)r->bytes + n <= sizeof(r->word));
   memcpy(r->word + r->bytes, bytes, n);
   r->bytes += (int)n;
   r->points++;
 }
 
-/* Marks that follow each other stand in canonical order, those of the same rank as they came. */
+/* Inserts a mark in canonical order; marks of the same rank keep their order. */
 static void add_mark(struct wordpiece_reader *r, uint32_t cp, unsigned rank) {
   if (r->points + r->marks_n >= WORDPIECE_WORD_MAX) {
     r->points = WORDPIECE_WORD_MAX + 1;
@@ -37,13 +37,13 @@ static void add_mark(struct wordpiece_reader *r, uint32_t cp, unsigned rank) {
   r->marks[to] = rank << 24 | cp;
 }
 
-static void end_marks(struct wordpiece_reader *r) {
+static void flush_marks(struct wordpiece_reader *r) {
   for (int i = 0; i < r->marks_n; i++)
     add_point(r, r->marks[i] & 0xffffff);
   r->marks_n = 0;
 }
 
-/* ---- the final sigma ---- */
+/* ---- final sigma ---- */
 
 static bool in_ranges(const uint32_t *ranges, int n, uint32_t cp) {
   int low = 0, high = n;
@@ -60,9 +60,9 @@ static bool in_ranges(const uint32_t *ranges, int n, uint32_t cp) {
 static bool is_cased(uint32_t cp) { return in_ranges(unicode_cased, unicode_cased_n, cp); }
 static bool is_ignorable(uint32_t cp) { return in_ranges(unicode_ignorable, unicode_ignorable_n, cp); }
 
-/* A capital sigma from `at` to `next`: final when a cased letter is before it and none behind it, those that Unicode
- * calls case-ignorable left out. Each sigma looks back to the one before it and ahead to the next at the most, so that
- * the whole text is read a fixed number of times. */
+/* Lower case of the capital sigma from `at` to `next`: final if a cased letter precedes it and none follows, skipping
+ * case-ignorable characters. Each sigma looks at most back to the previous one and ahead to the next, so the total time
+ * is linear. */
 static uint32_t lower_sigma(struct wordpiece_reader *r, size_t at, size_t next) {
   while (r->sigma_from < at) {
     uint32_t cp = utf8_next(r->text, &r->sigma_from);
@@ -82,7 +82,7 @@ static uint32_t lower_sigma(struct wordpiece_reader *r, size_t at, size_t next) 
   return final ? FINAL_SIGMA : SIGMA;
 }
 
-/* ---- from text to words ---- */
+/* ---- characters ---- */
 
 static void add_hangul(struct wordpiece_reader *r, uint32_t cp) {
   uint32_t place = cp - 0xac00, last = place % 28;
@@ -98,7 +98,7 @@ static void add_mapped(struct wordpiece_reader *r, const uint32_t *map) {
     more = *map & UNICODE_MAP_MORE;
     unsigned class = unicode_entry(cp);
     if (class == UNICODE_WORD) {
-      end_marks(r);
+      flush_marks(r);
       add_point(r, cp);
     } else {
       add_mark(r, cp, class);
@@ -106,18 +106,18 @@ static void add_mapped(struct wordpiece_reader *r, const uint32_t *map) {
   }
 }
 
-/* A character that ends a word, or is one. False: the word is complete. */
+/* Handles a character that ends a word or is one itself (`alone`). False: the word is complete. */
 static bool end_word(struct wordpiece_reader *r, uint32_t cp, bool alone, size_t next) {
   if (r->points)
-    return false; /* the character itself is read again */
+    return false; /* the next call reads the character again */
   r->pos = next;
   if (alone)
     add_point(r, cp);
   return !alone;
 }
 
-/* The character at pos, which is not ASCII, into the word. False: the word is complete. */
-static bool read_wide(struct wordpiece_reader *r) {
+/* Adds the non-ASCII character at pos to the word. False: the word is complete. */
+static bool read_non_ascii(struct wordpiece_reader *r) {
   size_t next = r->pos;
   uint32_t cp = utf8_next(r->text, &next);
   unsigned class = unicode_entry(cp);
@@ -131,7 +131,7 @@ static bool read_wide(struct wordpiece_reader *r) {
   }
   bool mark = class == UNICODE_DROP_MARK || (class >= UNICODE_FIRST_MARK && class < UNICODE_FIRST_MAP);
   if (!mark)
-    end_marks(r);
+    flush_marks(r);
   if (class == UNICODE_SPACE || class == UNICODE_ALONE)
     return end_word(r, cp, class == UNICODE_ALONE, next);
   r->pos = next;
@@ -146,10 +146,10 @@ static bool read_wide(struct wordpiece_reader *r) {
   return true;
 }
 
-/* ASCII from pos on, up to the first byte that is not. False: the word is complete. */
+/* Adds ASCII characters from pos on to the word. False: the word is complete. */
 static bool read_ascii(struct wordpiece_reader *r) {
   const unsigned char *p = (const unsigned char *)r->text.p;
-  end_marks(r);
+  flush_marks(r);
   for (; r->pos < r->text.n && p[r->pos] < 0x80; r->pos++) {
     unsigned char c = unicode_ascii[p[r->pos]];
     if (c > ASCII_ALONE) {
@@ -158,7 +158,7 @@ static bool read_ascii(struct wordpiece_reader *r) {
       r->points += r->points <= WORDPIECE_WORD_MAX;
     } else if (c != ASCII_DROP) {
       if (r->points)
-        return false; /* the character itself is read again */
+        return false; /* the next call reads the character again */
       if (c == ASCII_SPACE)
         continue;
       r->word[r->bytes++] = (char)p[r->pos++];
@@ -169,25 +169,25 @@ static bool read_ascii(struct wordpiece_reader *r) {
   return true;
 }
 
-/* The next word into r->word; false when there is none. */
+/* Reads the next word into r->word; false at the end. */
 static bool next_word(struct wordpiece_reader *r) {
   r->points = r->bytes = 0;
   r->marks_n = 0;
   while (r->pos < r->text.n) {
-    bool more = (unsigned char)r->text.p[r->pos] < 0x80 ? read_ascii(r) : read_wide(r);
+    bool more = (unsigned char)r->text.p[r->pos] < 0x80 ? read_ascii(r) : read_non_ascii(r);
     if (!more)
       return true;
   }
-  end_marks(r);
+  flush_marks(r);
   return r->points > 0;
 }
 
 /* ---- pieces ---- */
 
-static void cut_word(struct wordpiece_reader *r) {
+static void split_word(struct wordpiece_reader *r) {
   r->pieces_given = 0;
   r->pieces_n =
-      r->points > WORDPIECE_WORD_MAX ? 0 : wordpiece_cut(r->w, (struct str){r->word, (size_t)r->bytes}, r->pieces);
+      r->points > WORDPIECE_WORD_MAX ? 0 : wordpiece_split(r->w, (struct str){r->word, (size_t)r->bytes}, r->pieces);
   if (r->pieces_n == 0)
     r->pieces[r->pieces_n++] = r->w->unk;
 }
@@ -206,7 +206,7 @@ size_t wordpiece_next(struct wordpiece_reader *r, int32_t *ret_ids, size_t max) 
     if (r->pieces_given < r->pieces_n)
       ret_ids[n++] = r->pieces[r->pieces_given++];
     else if (next_word(r))
-      cut_word(r);
+      split_word(r);
     else
       break;
   }

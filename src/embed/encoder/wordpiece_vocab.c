@@ -1,20 +1,21 @@
-/* wordpiece_vocab.c: the vocabulary as one block of bytes that is used where it lies: made, opened, searched.
+/* wordpiece_vocab.c: binary form of the vocabulary: building, opening, searching.
  *
  * All numbers are 32 bits, little endian:
  *
  *   header    magic[8], version, entries, slots, probes, longest, string bytes, [CLS], [SEP], [UNK], [PAD]
  *   slots     hash table: top 8 bits of the hash << 24 | id + 1, or 0
- *   offsets   entries + 1: where each entry's string begins; the last one is the end
- *   strings   the entries as they stand in vocab.txt, one behind the other
+ *   offsets   start of each entry's string, and the end of the last one: entries + 1 numbers
+ *   strings   the entries as in vocab.txt, concatenated
  *
- * A piece that continues a word is hashed without its "##" from another start value, so that one pass over the rest of
- * a word gives the hash of all its beginnings. No search looks at more than `probes` slots in a row. */
-#include "embed/encoder/wordpiece_vocab.h"
+ * A piece that continues a word is hashed without its "##" and with another start value, so that one pass over the rest
+ * of a word gives the hashes of all its prefixes. No search looks at more than `probes` slots in a row. */
+#include <assert.h>
 
 #include "base/utf8.h"
+#include "embed/encoder/wordpiece.h"
 
 enum { HEADER_SIZE = 48, VERSION = 1, PROBES_MAX = 64, STRINGS_MAX = 1 << 28, SLOTS_MAX = 1 << 26 };
-/* Words of the header behind the magic. */
+/* Numbers of the header after the magic. */
 enum { H_VERSION, H_COUNT, H_SLOTS, H_PROBES, H_LONGEST, H_STRINGS, H_CLS, H_SEP, H_UNK, H_PAD, H_WORDS };
 
 static const char magic[8] = {'C', 'A', 'I', 'R', 'N', 'W', 'P', 'V'};
@@ -30,7 +31,7 @@ static void put32(char *p, uint32_t v) {
     p[i] = (char)(v >> 8 * i & 0xff);
 }
 
-/* ---- the hash ---- */
+/* ---- hash ---- */
 
 static uint32_t hash_start(bool inner) { return inner ? 0x9747b28cU : 0x811c9dc5U; }
 static uint32_t hash_add(uint32_t h, char c) { return (h ^ (unsigned char)c) * 0x01000193U; }
@@ -62,7 +63,7 @@ static struct str without_marker(struct str entry, bool *ret_inner) {
   return *ret_inner ? str_slice(entry, 2, entry.n) : entry;
 }
 
-/* The slot of this piece, or the free one where it would go; UINT32_MAX when the search ends before either. */
+/* Slot of the piece, or a free slot for it; UINT32_MAX if neither is within `probes` slots. */
 static uint32_t find_slot(const struct wordpiece *w, struct str piece, bool inner, uint32_t hash) {
   for (uint32_t i = 0; i < w->probes; i++) {
     uint32_t at = (hash + i) & w->mask, slot = get32(w->slots + 4 * (size_t)at);
@@ -78,23 +79,24 @@ static uint32_t find_slot(const struct wordpiece *w, struct str piece, bool inne
   return UINT32_MAX;
 }
 
-/* Its id, or -1. */
+/* Id of the piece, or -1. */
 static int32_t find(const struct wordpiece *w, struct str piece, bool inner, uint32_t hash) {
   uint32_t at = find_slot(w, piece, inner, hash);
   return at == UINT32_MAX ? -1 : (int32_t)(get32(w->slots + 4 * (size_t)at) & 0xffffff) - 1;
 }
 
-int wordpiece_cut(const struct wordpiece *w, struct str word, int32_t ret_pieces[WORDPIECE_WORD_MAX]) {
+int wordpiece_split(const struct wordpiece *w, struct str word, int32_t ret_pieces[WORDPIECE_WORD_MAX]) {
   uint32_t hashes[WORDPIECE_WORD_BYTES];
   int n = 0;
+  assert(word.n <= WORDPIECE_WORD_BYTES);
   for (size_t start = 0; start < word.n;) {
     bool inner = start > 0;
-    size_t most = word.n - start < w->longest ? word.n - start : w->longest;
+    size_t max = word.n - start < w->longest ? word.n - start : w->longest;
     uint32_t h = hash_start(inner);
-    for (size_t i = 0; i < most; i++)
+    for (size_t i = 0; i < max; i++)
       hashes[i] = h = hash_add(h, word.p[start + i]);
     int32_t id = -1;
-    size_t len = most;
+    size_t len = max;
     for (; len > 0; len--) {
       bool within = start + len < word.n && ((unsigned char)word.p[start + len] & 0xc0) == 0x80;
       if (!within && (id = find(w, str_slice(word, start, start + len), inner, hash_end(hashes[len - 1]))) >= 0)
@@ -112,18 +114,18 @@ int wordpiece_cut(const struct wordpiece *w, struct str word, int32_t ret_pieces
 
 static enum status corrupt(struct error *err, const char *what) {
   error_set(err, STATUS_CORRUPT, "the model's vocabulary is damaged: %s", what);
-  return error_fix(err, "get the model file again, or convert it again");
+  return error_fix(err, "download the model file again, or convert the model again");
 }
 
 enum status wordpiece_init(struct wordpiece *ret_w, struct str blob, struct error *err) {
   if (blob.n < HEADER_SIZE || memcmp(blob.p, magic, sizeof(magic)) != 0)
-    return corrupt(err, "it does not begin as one");
+    return corrupt(err, "it has no valid header");
   uint32_t h[H_WORDS];
   for (int i = 0; i < H_WORDS; i++)
     h[i] = get32(blob.p + sizeof(magic) + 4 * i);
   if (h[H_VERSION] != VERSION) {
-    error_set(err, STATUS_CORRUPT, "the model's vocabulary has version %u; this program knows %d", h[H_VERSION],
-              VERSION);
+    error_set(err, STATUS_CORRUPT, "the model's vocabulary has version %u, but this program supports version %d",
+              h[H_VERSION], VERSION);
     return error_fix(err, "use a newer Cairn, or convert the model again");
   }
   bool power = h[H_SLOTS] > 0 && (h[H_SLOTS] & (h[H_SLOTS] - 1)) == 0;
@@ -135,7 +137,7 @@ enum status wordpiece_init(struct wordpiece *ret_w, struct str blob, struct erro
       return corrupt(err, "a special token is not one of its entries");
   size_t slots = 4 * (size_t)h[H_SLOTS], offsets = 4 * ((size_t)h[H_COUNT] + 1);
   if (blob.n != HEADER_SIZE + slots + offsets + h[H_STRINGS])
-    return corrupt(err, "its length is not what its header says");
+    return corrupt(err, "its length does not match its header");
   const char *p = blob.p + HEADER_SIZE;
   *ret_w = (struct wordpiece){.count = (int32_t)h[H_COUNT],
                               .cls = (int32_t)h[H_CLS],
@@ -152,21 +154,20 @@ enum status wordpiece_init(struct wordpiece *ret_w, struct str blob, struct erro
   return STATUS_OK;
 }
 
-/* ---- making ---- */
+/* ---- building ---- */
 
-/* What is being put together; `w` points into the parts, so that the search above works on it. */
 struct build {
-  struct wordpiece w;
+  struct wordpiece w; /* points into the parts below, so that find_slot() works on it */
   char *slots, *offsets;
-  uint32_t used; /* the longest search so far */
+  uint32_t used; /* longest search so far */
 };
 
-static enum status no_vocabulary(struct error *err, const char *what) {
+static enum status not_a_vocabulary(struct error *err, const char *what) {
   error_set(err, STATUS_USAGE, "this is not the vocabulary of a BERT model: %s", what);
-  return error_fix(err, "it is the file vocab.txt: one entry a line, with the special tokens among them");
+  return error_fix(err, "use the model's vocab.txt, which has one entry per line and includes the special tokens");
 }
 
-/* A line of a text file: LF, CR LF and CR end it. */
+/* Like str_line(), but a lone CR also ends a line. */
 static bool next_line(struct str *rest, struct str *ret_line) {
   if (rest->n == 0)
     return false;
@@ -182,25 +183,25 @@ static bool next_line(struct str *rest, struct str *ret_line) {
 static enum status read_entries(struct arena *a, struct str text, struct strs *ret_entries, struct error *err) {
   struct str line;
   if (text.n > STRINGS_MAX)
-    return no_vocabulary(err, "it is too large");
+    return not_a_vocabulary(err, "it is too large");
   while (next_line(&text, &line)) {
     if (utf8_check(line) != line.n) {
       error_set(err, STATUS_USAGE, "line %zu of the vocabulary is not UTF-8", ret_entries->n + 1);
-      return error_fix(err, "name the model's own vocab.txt");
+      return error_fix(err, "use the model's own vocab.txt");
     }
     if (ret_entries->n == WORDPIECE_VOCAB_MAX)
-      return no_vocabulary(err, "it has too many lines");
+      return not_a_vocabulary(err, "it has too many lines");
     strs_push(a, ret_entries, line);
   }
-  return ret_entries->n ? STATUS_OK : no_vocabulary(err, "it is empty");
+  return ret_entries->n ? STATUS_OK : not_a_vocabulary(err, "it is empty");
 }
 
-/* False when the entry found no place within PROBES_MAX slots: the table has to be larger. The later of two equal
- * entries counts, as with the readers of other programs. */
+/* False if there is no free slot within PROBES_MAX: the table must be larger. The later of two equal entries wins, as
+ * in other programs. */
 static bool insert(struct build *b, int32_t id) {
   bool inner;
   struct str piece = without_marker(wordpiece_entry(&b->w, id), &inner);
-  /* What no word can match needs no place. */
+  /* No word can match these. */
   if (piece.n == 0 || utf8_length(piece) > WORDPIECE_WORD_MAX)
     return true;
   uint32_t hash = hash_of(piece, inner), at = find_slot(&b->w, piece, inner, hash);
@@ -213,12 +214,12 @@ static bool insert(struct build *b, int32_t id) {
   return true;
 }
 
-/* At most half full, so that most searches end at the first or second slot. */
+/* The table is at most half full, so most searches end at the first or second slot. */
 static enum status fill_slots(struct arena *a, struct build *b, struct error *err) {
   uint32_t slots = 16;
   while (slots < 2 * (uint32_t)b->w.count)
     slots *= 2;
-  for (uint32_t most = 8 * slots; slots <= most; slots *= 2) {
+  for (uint32_t max = 8 * slots; slots <= max; slots *= 2) {
     b->slots = arena_zalloc(a, 4 * (size_t)slots);
     b->w.slots = b->slots;
     b->w.mask = slots - 1;
@@ -232,7 +233,7 @@ static enum status fill_slots(struct arena *a, struct build *b, struct error *er
       return STATUS_OK;
     }
   }
-  return no_vocabulary(err, "its entries are made to collide");
+  return not_a_vocabulary(err, "its entries are made to collide");
 }
 
 static enum status find_specials(const struct strs *entries, uint32_t ret_ids[4], struct error *err) {

@@ -1,6 +1,7 @@
-/* http.c: the embedder behind HTTP: prefixes and cuts, batches, tries and time limits. */
+/* http.c: embedders over HTTP: prefixes, truncation, batches, retries and time limits. */
 #include "embed/remote/http.h"
 
+#include <assert.h>
 #include <sodium.h>
 #include <stdatomic.h>
 #include <time.h>
@@ -10,7 +11,6 @@
 #include "base/os/clock.h"
 #include "base/utf8.h"
 #include "core/text/token_count.h"
-#include "embed/calibration.h"
 #include "embed/remote/client.h"
 #include "embed/remote/error.h"
 #include "embed/remote/parse.h"
@@ -22,14 +22,14 @@ enum {
   CONNECT_MS = 3 * 1000,
   RETRIES = 2,
   BACKOFF_MS = 200,
-  WAIT_MAX_MS = 5 * 1000, /* before a try; a server that asks for more is told to the caller */
+  WAIT_MAX_MS = 5 * 1000, /* before a retry; if the server asks for more, the call fails with its Retry-After */
   BATCH_TEXTS = 64,
   BATCH_BYTES = 256 * 1024,
   RESPONSE_MAX = 64 * 1024 * 1024,
-  /* OpenAI's models take 8,191 tokens and refuse a longer text as a whole; the beginning is better than nothing. */
+  /* OpenAI's models accept 8,191 tokens and reject longer texts, so texts are truncated. */
   TEXT_TOKENS = 8000,
-  TEXT_BYTES = 64 * 1024, /* more than that never fits, and need not be counted */
-  /* Bounds of the configuration. */
+  TEXT_BYTES = 64 * 1024, /* always more than TEXT_TOKENS; bounds the counting */
+  /* Limits of the configuration. */
   TIME_MAX_MS = 10 * 60 * 1000,
   RETRIES_MAX = 10,
   BATCH_MAX = 2048,
@@ -39,15 +39,15 @@ enum {
 
 struct state {
   struct embedder e;
-  size_t size; /* of the whole block, texts included */
+  size_t size; /* of the whole allocation, including texts */
   struct http_client client;
-  struct http_place at;
+  struct http_endpoint endpoint;
   struct str query_prefix, text_prefix;
   const char *authorization; /* NULL without a key */
   bool direct;
   int query_ms, text_ms, connect_ms, retries, backoff_ms;
   size_t batch, response_max;
-  atomic_bool without_dims; /* the endpoint does not know the parameter "dimensions" */
+  atomic_bool without_dims; /* the endpoint does not support the parameter "dimensions" */
   char texts[];
 };
 
@@ -59,7 +59,7 @@ static const struct {
     [HTTP_OLLAMA] = {"ollama", STR_INIT("http://127.0.0.1:11434"), STR_INIT("/api/embed")},
 };
 
-/* ---- one request, with its tries ---- */
+/* ---- request with retries ---- */
 
 static int64_t now_ms(void) { return clock_ticks_us() / 1000; }
 
@@ -69,7 +69,7 @@ static void sleep_ms(int64_t ms) {
     ;
 }
 
-static bool worth_a_retry(const struct http_reply *r) {
+static bool is_retryable(const struct http_reply *r) {
   static const int codes[] = {408, 429, 500, 502, 503, 504};
   for (size_t i = 0; i < ARRAY_LEN(codes); i++)
     if (r->outcome == HTTP_ANSWERED && r->code == codes[i])
@@ -77,26 +77,24 @@ static bool worth_a_retry(const struct http_reply *r) {
   return r->outcome == HTTP_NO_ANSWER;
 }
 
-/* The wait before the next try: a quarter more or less than the rule says, so that those who were refused together do
- * not come back together. Which it is follows from what is sent, so that the same call always does the same. */
-static int64_t wait_for(const struct state *st, const struct http_reply *r, struct str body, int attempt) {
+/* Wait before the next try: exponential backoff with a jitter of up to a quarter, so that clients that were rejected
+ * together do not retry together. The jitter is a hash of the body, so the same call always behaves the same. */
+static int64_t retry_wait(const struct state *st, const struct http_reply *r, struct str body, int attempt) {
   int64_t base = st->backoff_ms;
   for (int i = 0; i < attempt && base < WAIT_MAX_MS; i++)
     base *= 4;
   base = base < WAIT_MAX_MS ? base : WAIT_MAX_MS;
-  uint64_t h = UINT64_C(0xcbf29ce484222325) + (uint64_t)attempt;
-  for (size_t i = 0; i < body.n; i++)
-    h = (h ^ (unsigned char)body.p[i]) * UINT64_C(0x100000001b3);
+  uint64_t h = str_hash(STR_HASH + (uint64_t)attempt, body);
   int64_t wait = base - base / 4 + (int64_t)((h >> 32) % (uint64_t)(base / 2 + 1));
   int64_t asked = r->outcome == HTTP_ANSWERED ? r->retry_after_s : 0;
   asked = asked < TIME_MAX_MS ? asked * 1000 : INT64_MAX;
   return wait > asked ? wait : asked;
 }
 
-/* A success fills *reply. What another try may mend is tried again until the tries or the time are used up. */
+/* Posts until it succeeds, fails permanently, or runs out of retries or time. */
 static enum status post(struct state *st, struct str body, int64_t deadline, struct http_reply *reply,
                         struct error *err) {
-  struct http_request request = {.url = st->at.url,
+  struct http_request request = {.url = st->endpoint.url,
                                  .authorization = st->authorization,
                                  .body = body,
                                  .connect_timeout_ms = st->connect_ms,
@@ -106,29 +104,34 @@ static enum status post(struct state *st, struct str body, int64_t deadline, str
     int64_t left = deadline - now_ms();
     bool last = attempt >= st->retries;
     request.timeout_ms = last ? left : left * 2 / 3;
-    request.timeout_ms = request.timeout_ms > 1 ? request.timeout_ms : 1; /* 0 would mean: no limit */
-    enum status s = http_client_post(&st->client, &request, reply, err);
-    if (s != STATUS_OK)
-      return s;
+    request.timeout_ms = request.timeout_ms > 1 ? request.timeout_ms : 1; /* 0 would mean no limit */
+    TRY(http_client_post(&st->client, &request, reply, err));
     if (reply->outcome == HTTP_ANSWERED && reply->code >= 200 && reply->code < 300)
       return STATUS_OK;
-    int64_t wait = wait_for(st, reply, body, attempt);
-    if (last || !worth_a_retry(reply) || (reply->retry_after_s && wait > WAIT_MAX_MS) || wait >= deadline - now_ms())
-      return http_error(&st->at, reply, attempt + 1, err);
+    int64_t wait = retry_wait(st, reply, body, attempt);
+    if (last || !is_retryable(reply) || (reply->retry_after_s && wait > WAIT_MAX_MS) || wait >= deadline - now_ms())
+      return http_error(&st->endpoint, reply, attempt + 1, err);
     sleep_ms(wait);
   }
 }
 
-/* ---- one batch ---- */
+/* ---- batch ---- */
 
-static struct str request_body(const struct state *st, struct arena *a, const struct str *texts, size_t n, int dims) {
+struct batch {
+  enum embed_use use;
+  struct str *texts; /* with prefixes, truncated */
+  size_t *places;    /* index of each text among those of the call */
+  size_t n;
+};
+
+static struct str request_body(const struct state *st, struct arena *a, const struct batch *b, int dims) {
   yyjson_mut_doc *doc = json_new(a);
   yyjson_mut_val *root = yyjson_mut_obj(doc);
-  json_put(doc, root, "model", st->at.model);
+  json_put(doc, root, "model", st->endpoint.model);
   yyjson_mut_val *input = json_put_arr(doc, root, "input");
-  for (size_t i = 0; i < n; i++)
-    json_add_str(doc, input, texts[i]);
-  if (st->at.api == HTTP_OPENAI) {
+  for (size_t i = 0; i < b->n; i++)
+    json_add_str(doc, input, b->texts[i]);
+  if (st->endpoint.api == HTTP_OPENAI) {
     json_put(doc, root, "encoding_format", STR("float"));
     if (dims)
       json_put_int(doc, root, "dimensions", dims);
@@ -138,33 +141,32 @@ static struct str request_body(const struct state *st, struct arena *a, const st
 
 static void release_reply(void *reply) { http_reply_release(reply); }
 
-static bool objects_to_dims(const struct http_reply *r) {
+static bool rejects_dims(const struct http_reply *r) {
   return r->outcome == HTTP_ANSWERED && (r->code == 400 || r->code == 422) &&
          str_find(http_reply_body(r), STR("imension"), 0) != SIZE_MAX;
 }
 
-/* The vectors of texts that are ready to be sent. dims 0 takes what comes. */
-static enum status request_vectors(struct state *st, struct arena *a, enum embed_use use, const struct str *texts,
-                                   size_t n, int dims, struct http_vectors *ret_vectors, struct error *err) {
+/* dims 0 accepts any dimensions. */
+static enum status request_vectors(struct state *st, struct arena *a, const struct batch *b, int dims,
+                                   struct http_vectors *ret_vectors, struct error *err) {
   struct http_reply *reply = arena_new(a, struct http_reply);
   arena_defer(a, release_reply, reply);
-  int64_t deadline = now_ms() + (use == EMBED_QUERY ? st->query_ms : st->text_ms);
-  int asked = st->at.api == HTTP_OPENAI && !atomic_load(&st->without_dims) ? dims : 0;
-  enum status s = post(st, request_body(st, a, texts, n, asked), deadline, reply, err);
-  if (s != STATUS_OK && asked && objects_to_dims(reply)) {
-    s = post(st, request_body(st, a, texts, n, 0), deadline, reply, err);
-    if (s == STATUS_OK)
-      atomic_store(&st->without_dims, true);
+  int64_t deadline = now_ms() + (b->use == EMBED_QUERY ? st->query_ms : st->text_ms);
+  int requested = st->endpoint.api == HTTP_OPENAI && !atomic_load(&st->without_dims) ? dims : 0;
+  enum status s = post(st, request_body(st, a, b, requested), deadline, reply, err);
+  if (s != STATUS_OK) {
+    if (!requested || !rejects_dims(reply))
+      return s;
+    TRY(post(st, request_body(st, a, b, 0), deadline, reply, err));
+    atomic_store(&st->without_dims, true);
   }
-  if (s != STATUS_OK)
-    return s;
   struct str body = http_reply_body(reply);
-  s = st->at.api == HTTP_OPENAI ? http_parse_openai(a, body, n, dims, ret_vectors, err)
-                                : http_parse_ollama(a, body, n, dims, ret_vectors, err);
-  return s == STATUS_OK ? s : http_error_parse(&st->at, body, err);
+  s = st->endpoint.api == HTTP_OPENAI ? http_parse_openai(a, body, b->n, dims, ret_vectors, err)
+                                      : http_parse_ollama(a, body, b->n, dims, ret_vectors, err);
+  return s == STATUS_OK ? s : http_error_parse(&st->endpoint, body, err);
 }
 
-/* ---- the embedder ---- */
+/* ---- embedder ---- */
 
 static struct str prepare(const struct state *st, struct arena *a, enum embed_use use, struct str text) {
   struct buf b = BUF(a);
@@ -173,17 +175,12 @@ static struct str prepare(const struct state *st, struct arena *a, enum embed_us
   return tokens_cut(buf_str(&b), TEXT_TOKENS);
 }
 
-struct batch {
-  struct str *texts;
-  size_t *places;
-  size_t n;
-};
-
-/* Gathers texts from *next on until the batch is full. A text without content is left out: endpoints refuse it, and its
+/* Collects texts from *next on until the batch is full. Blank texts are skipped: endpoints reject them, and their
  * vector is zero. */
-static struct batch gather(const struct state *st, struct arena *a, enum embed_use use, const struct str *texts,
-                           size_t n, size_t *next) {
-  struct batch b = {arena_array(a, struct str, st->batch), arena_array(a, size_t, st->batch), 0};
+static struct batch next_batch(const struct state *st, struct arena *a, enum embed_use use, const struct str *texts,
+                               size_t n, size_t *next) {
+  struct batch b = {
+      .use = use, .texts = arena_array(a, struct str, st->batch), .places = arena_array(a, size_t, st->batch)};
   size_t bytes = 0;
   for (; *next < n && b.n < st->batch; ++*next) {
     if (str_empty(str_trim(texts[*next])))
@@ -198,10 +195,10 @@ static struct batch gather(const struct state *st, struct arena *a, enum embed_u
   return b;
 }
 
-static enum status embed_batch(struct state *st, struct arena *a, enum embed_use use, const struct batch *b,
-                               int8_t *vectors, struct error *err) {
+static enum status embed_batch(struct state *st, struct arena *a, const struct batch *b, int8_t *vectors,
+                               struct error *err) {
   struct http_vectors got = {0};
-  TRY(request_vectors(st, a, use, b->texts, b->n, st->e.dims, &got, err));
+  TRY(request_vectors(st, a, b, st->e.dims, &got, err));
   size_t dims = (size_t)st->e.dims;
   for (size_t i = 0; i < b->n; i++)
     vec_quantise(got.v + i * dims, st->e.dims, vectors + b->places[i] * dims);
@@ -213,17 +210,16 @@ static enum status embed(const struct embedder *e, struct arena *a, enum embed_u
   struct state *st = e->state;
   if (e->dims == 0) {
     error_set(err, STATUS_UNAVAILABLE, "the dimensions of %s are not known yet", e->model);
-    return error_fix(err, "Set embedder.dims, or let the endpoint be asked once.");
+    return error_fix(err, "Set embedder.dims.");
   }
   size_t size = arena_mul(a, n, (size_t)e->dims);
   int8_t *vectors = arena_zalloc(a, size);
   for (size_t next = 0; next < n;) {
-    struct arena *part = arena_child(a); /* an answer is many times as large as its vectors */
-    struct batch b = gather(st, part, use, texts, n, &next);
-    enum status s = b.n ? embed_batch(st, part, use, &b, vectors, err) : STATUS_OK;
+    struct arena *part = arena_child(a); /* a response is many times as large as its vectors */
+    struct batch b = next_batch(st, part, use, texts, n, &next);
+    enum status s = b.n ? embed_batch(st, part, &b, vectors, err) : STATUS_OK;
     arena_release(part);
-    if (s != STATUS_OK)
-      return s;
+    TRY(s);
   }
   if (size)
     memcpy(ret_vectors, vectors, size);
@@ -237,7 +233,7 @@ enum status http_embedder_probe(struct embedder *e, struct arena *a, struct erro
   struct arena *part = arena_child(a);
   struct str text = prepare(st, part, EMBED_QUERY, STR("How many dimensions?"));
   struct http_vectors got = {0};
-  enum status s = request_vectors(st, part, EMBED_QUERY, &text, 1, 0, &got, err);
+  enum status s = request_vectors(st, part, &(struct batch){.use = EMBED_QUERY, .texts = &text, .n = 1}, 0, &got, err);
   arena_release(part);
   if (s == STATUS_OK)
     e->dims = got.dims;
@@ -264,11 +260,11 @@ static enum status check_texts(const struct http_embedder_config *c, struct str 
                  "Set embedder.model, for example to text-embedding-3-small (openai) or nomic-embed-text (ollama).");
   for (size_t i = 0; i < c->model.n; i++)
     if ((unsigned char)c->model.p[i] < 0x20)
-      return usage(err, "the name of the embedding model holds a control character", "Correct embedder.model.");
+      return usage(err, "the name of the embedding model has a control character", "Correct embedder.model.");
   for (size_t i = 0; i < key.n; i++)
     if (key.n > KEY_MAX || key.p[i] < 0x21 || key.p[i] > 0x7e)
-      return usage(err, "the embedder's key is longer than 1,024 bytes or holds a character that a key cannot have",
-                   "Check the variable that embedder.key_env names: blanks, quotes and line ends do not belong there.");
+      return usage(err, "the embedder's key is longer than 1,024 bytes or has an invalid character",
+                   "Check the variable named by embedder.key_env: it must not contain blanks or line ends.");
   return STATUS_OK;
 }
 
@@ -289,12 +285,12 @@ static enum status check_url(const struct http_embedder_config *c, bool keyed, s
                              struct error *err) {
   TRY(http_url_parse(c->url.n ? c->url : apis[c->api].url, ret_url, err));
   if (keyed && !ret_url->https && !ret_url->loopback && !c->allow_plain_http)
-    return usage(err, "the embedder's key would travel unencrypted: the address is http, on another machine",
-                 "Use an https address; or unset embedder.key_env when the endpoint needs no key.");
+    return usage(err, "the embedder's key would be sent unencrypted: the address is http, on another machine",
+                 "Use an https address, or unset embedder.key_env if the endpoint needs no key.");
   return STATUS_OK;
 }
 
-/* Copies the parts, one behind the other and NUL-terminated, to *at. */
+/* Copies the concatenation of a and b to *at, NUL-terminated, and advances *at. */
 static struct str put(char **at, struct str a, struct str b) {
   struct str whole = {*at, a.n + b.n};
   memcpy(*at, a.n ? a.p : "", a.n);
@@ -307,17 +303,18 @@ static struct str put(char **at, struct str a, struct str b) {
 static void fill(struct state *st, const struct http_embedder_config *c, struct str key, const struct http_url *url) {
   static const struct str bearer = STR_INIT("Authorization: Bearer ");
   char *at = st->texts;
-  st->at.api = c->api;
-  st->at.url = put(&at, url->text, apis[c->api].path).p;
+  st->endpoint.api = c->api;
+  st->endpoint.url = put(&at, url->text, apis[c->api].path).p;
   struct str provider = put(&at, str_from(apis[c->api].name), STR(":"));
-  at--; /* the label goes on where the provider's name ends */
-  st->at.model = put(&at, c->model, STR_NONE);
+  at--; /* e.model is "PROVIDER:MODEL" */
+  st->endpoint.model = put(&at, c->model, STR_NONE);
   st->e.model = provider.p;
   st->query_prefix = put(&at, c->query_prefix, STR_NONE);
   st->text_prefix = put(&at, c->text_prefix, STR_NONE);
   struct str header = put(&at, bearer, key);
   st->authorization = key.n ? header.p : NULL;
-  st->at.key = str_slice(header, bearer.n, header.n);
+  st->endpoint.key = str_slice(header, bearer.n, header.n);
+  assert(at <= (char *)st + st->size);
   st->direct = url->loopback;
   st->query_ms = c->timeout_ms ? c->timeout_ms : QUERY_MS;
   st->text_ms = c->text_timeout_ms ? c->text_timeout_ms : st->query_ms * 3;
@@ -335,13 +332,13 @@ static void fill(struct state *st, const struct http_embedder_config *c, struct 
 
 enum status http_embedder_open(const struct http_embedder_config *config, struct embedder **ret_embedder,
                                struct error *err) {
-  struct str key = str_trim(config->key); /* a variable set by $(cat file) ends in a line end */
+  struct str key = str_trim(config->key); /* may end with a line end */
   struct http_url url = {0};
   TRY(check_texts(config, key, err));
   TRY(check_numbers(config, err));
   TRY(check_url(config, key.n > 0, &url, err));
   size_t size = sizeof(struct state) + url.text.n + config->model.n + config->query_prefix.n + config->text_prefix.n +
-                key.n + 128; /* the fixed parts of the texts and their terminators */
+                key.n + 128; /* for fixed strings and terminators */
   struct state *st = mem_zalloc(size);
   if (!st)
     return error_set(err, STATUS_NOMEM, "out of memory");

@@ -1,17 +1,17 @@
-/* parse.h: what an embedding endpoint answered, read from its bytes alone. */
+/* parse.h: parser for the responses of embedding endpoints. */
 #pragma once
 
 #include "base/arena.h"
 #include "base/error.h"
 
 struct http_vectors {
-  float *v; /* n * dims, in the order of the texts; finite, none without length */
+  float *v; /* n * dims, in the order of the texts; finite, no zero vectors */
   size_t n;
   int dims;
 };
 
-/* The vectors of n texts, each with `dims` components; 0 takes what the answer has, up to VEC_MAX_DIMS. Anything else,
- * and be it one number too few, is STATUS_UNAVAILABLE: a vector that is wrong would be found again and again.
+/* Reads the vectors of n texts with `dims` components each (0: as in the response, up to VEC_MAX_DIMS). Any deviation
+ * is STATUS_UNAVAILABLE, because a wrong vector would affect searches until it is re-embedded.
  *
  * OpenAI: {"data": [{"index": 0, "embedding": [...]}, ...]}, in any order; without "index", in the order of the texts.
  */

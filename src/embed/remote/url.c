@@ -1,22 +1,24 @@
-/* url.c: reads the address of an endpoint. */
+/* url.c: parser for the URL of an endpoint. */
 #include "embed/remote/url.h"
 
 #include <arpa/inet.h>
+#include <assert.h>
 
 enum { URL_MAX = 1024, HOST_MAX = 255 };
 
 static bool is_loopback(struct str host) {
   if (str_ieq(host, STR("localhost")) || str_is(host, "[::1]"))
     return true;
-  /* Only the plain form counts: "127.1" and "0x7f.0.0.1" are left to those who like riddles. */
+  /* Only the dotted form counts, not "127.1" or "0x7f.0.0.1". */
   char name[HOST_MAX + 1];
   struct in_addr address;
+  assert(host.n <= HOST_MAX);
   memcpy(name, host.p, host.n);
   name[host.n] = 0;
   return inet_pton(AF_INET, name, &address) == 1 && ntohl(address.s_addr) >> 24 == 127;
 }
 
-/* Length of the host at the start of s; 0 when there is none. */
+/* Length of the host at the start of s; 0 if there is none. */
 static size_t host_length(struct str s) {
   size_t n = 0;
   if (s.n && s.p[0] == '[') { /* an IPv6 address */
@@ -70,11 +72,12 @@ static bool parse(struct str text, struct http_url *url) {
 enum status http_url_parse(struct str text, struct http_url *ret_url, struct error *err) {
   struct http_url url = {0};
   if (!parse(text, &url)) {
-    /* It is not shown: someone may have put a key into it. */
+    /* The message does not quote the URL, because it may contain a key. */
     error_set(err, STATUS_USAGE,
               "the address of the embedding endpoint is not of the form http(s)://host[:port][/path]");
-    return error_fix(err, "Set it to something like https://api.openai.com/v1 or http://127.0.0.1:11434; a key belongs "
-                          "into an environment variable, never into the address.");
+    return error_fix(err,
+                     "Set it to something like https://api.openai.com/v1 or http://127.0.0.1:11434. Put a key into "
+                     "an environment variable, never into the address.");
   }
   *ret_url = url;
   return STATUS_OK;

@@ -6,8 +6,8 @@
 
 #include "base/os/fs.h"
 #include "embed/builtin.h"
-#include "embed/calibration.h"
 #include "embed/convert/convert.h"
+#include "embed/embed.h"
 #include "op/handlers.h"
 #include "op/run/common.h"
 

@@ -2,7 +2,7 @@
 #include "base/alloc.h"
 #include "base/id.h"
 #include "core/secrets/redact.h"
-#include "embed/calibration.h"
+#include "embed/embed.h"
 #include "embed/fit.h"
 #include "op/embedding/config.h"
 #include "op/embedding/embedding.h"

@@ -1,6 +1,6 @@
 /* duplicates.c: measuring the duplicate check on sentence pairs: what counts as the same, and what should not. */
 #include "base/os/fs.h"
-#include "embed/calibration.h"
+#include "embed/embed.h"
 #include "embed/fit.h"
 #include "op/eval/eval.h"
 #include "op/eval/pairs.h"

@@ -1,11 +1,11 @@
-/* test_alloc.c: the allocation door and its fault injection. */
+/* test_alloc.c: allocation wrappers and their fault injection. */
 #include "base/alloc.h"
 
 #include <pthread.h>
 
 #include "support/harness.h"
 
-TEST(zero_bytes_is_a_piece_too) {
+TEST(zero_bytes_are_allocated) {
   void *p = mem_alloc(0), *z = mem_zalloc(0);
   CHECK(p && z);
   mem_free(p);
@@ -23,7 +23,7 @@ TEST(zalloc_clears_and_realloc_keeps) {
   mem_free(p);
 }
 
-/* Whether the next allocation succeeds. */
+/* True if the next allocation succeeds. */
 static bool works(void) {
   void *p = mem_alloc(1);
   mem_free(p);
@@ -39,7 +39,7 @@ TEST(the_nth_allocation_fails_once) {
   CHECK_INT(alloc_failures(), 1);
 }
 
-TEST(sticky_failures_go_on_until_switched_off) {
+TEST(sticky_failures_continue_until_switched_off) {
   alloc_fail_at(2, 1);
   CHECK(works());
   CHECK(!works());
@@ -57,7 +57,7 @@ static void *works_in_thread(void *p) {
   return NULL;
 }
 
-TEST(injection_is_for_the_calling_thread) {
+TEST(injection_is_per_thread) {
   alloc_fail_at(1, 1);
   pthread_t thread;
   bool other = false;

@@ -1,11 +1,11 @@
-/* test_arena.c: the bump allocator: alignment, growth, deferred calls, running out of memory. */
+/* test_arena.c: bump allocator: alignment, growth, deferred calls, running out of memory. */
 #include "base/arena.h"
 
 #include "base/alloc.h"
 #include "support/harness.h"
 #include "support/scan.h"
 
-TEST(pieces_are_aligned_and_do_not_overlap) {
+TEST(allocations_are_aligned_and_do_not_overlap) {
   struct arena a;
   arena_init(&a);
   enum { COUNT = 3000 };
@@ -22,7 +22,7 @@ TEST(pieces_are_aligned_and_do_not_overlap) {
   arena_release(&a);
 }
 
-TEST(large_pieces) {
+TEST(large_allocations) {
   struct arena a;
   arena_init(&a);
   char *small = arena_alloc(&a, 10);
@@ -56,12 +56,12 @@ TEST(a_recycled_arena_keeps_one_block_that_is_large_enough) {
   }
   struct arena_block *kept = a.head;
   char *first = arena_alloc(&a, SIZE), *last = arena_alloc(&a, PIECES * SIZE - SIZE);
-  if (kept) /* where every piece is one of its own, nothing is kept */
+  if (kept) /* with one block per allocation, nothing is kept */
     CHECK(a.head == kept && last > first && last - first < PIECES * SIZE);
   arena_release(&a);
 }
 
-TEST(what_cannot_be_noted_for_later_is_done_at_once) {
+TEST(defer_without_memory_runs_the_function) {
   static int runs;
   static struct arena a;
   jmp_buf boundary;
@@ -126,7 +126,7 @@ TEST(deferred_calls_run_newest_first_and_once) {
   int *numbers = arena_array(&a, int, 3);
   for (int i = 0; i < 3; i++) {
     numbers[i] = i + 1;
-    arena_defer(&a, note, &numbers[i]); /* reads arena memory: it must still be there */
+    arena_defer(&a, note, &numbers[i]); /* reads arena memory, which must still be valid */
   }
   arena_release(&a);
   CHECK_INT(called, 3);
@@ -137,13 +137,13 @@ TEST(deferred_calls_run_newest_first_and_once) {
   CHECK_INT(called, 3);
 }
 
-/* Not in the test itself, whose locals a jump may have changed. */
+/* Not a local of the test: longjmp may change those. */
 static void use_and_release(struct arena *a) {
   CHECK_STR(arena_dup(a, STR("the arena still works")), "the arena still works");
   arena_release(a);
 }
 
-TEST(out_of_memory_goes_to_the_boundary) {
+TEST(out_of_memory_jumps_to_the_boundary) {
   struct arena a;
   arena_init(&a);
   jmp_buf boundary;
@@ -152,7 +152,7 @@ TEST(out_of_memory_goes_to_the_boundary) {
     static int one = 1;
     arena_defer(&a, note, &one);
     alloc_fail_at(1, 0);
-    for (int i = 0; i < 10000; i++) /* more than a block holds */
+    for (int i = 0; i < 10000; i++) /* more than fits into a block */
       (void)arena_alloc(&a, 64);
     FAIL("no jump");
   } else {
@@ -222,8 +222,8 @@ TEST(guarded_memory_is_locked_and_not_dumped) {
   arena_release(&a);
 }
 
-TEST(what_a_guarded_arena_held_before_is_wiped) {
-  /* "wiped and gone", masked: the test itself must not hold it. */
+TEST(guarding_wipes_earlier_allocations) {
+  /* "wiped and gone", masked, so that the test itself does not contain it. */
   static const char masked[] = "\x22\x3c\x25\x30\x31\x75\x34\x3b\x31\x75\x32\x3a\x3b\x30";
   struct arena a;
   arena_init(&a);

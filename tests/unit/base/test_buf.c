@@ -1,4 +1,4 @@
-/* test_buf.c: growable text and lists. */
+/* test_buf.c: growable strings and lists. */
 #include "base/buf.h"
 
 #include "base/alloc.h"
@@ -101,8 +101,8 @@ TEST(slices_in_a_list) {
   arena_release(&a);
 }
 
-/* A list may outlive the lack of memory that it met: the room that it says it has must be there. */
-TEST(a_list_that_could_not_grow_keeps_what_it_had) {
+/* A list may be used after an out-of-memory jump, so its capacity must be right. */
+TEST(a_list_that_cannot_grow_stays_valid) {
   struct big {
     char bytes[100000];
   };

@@ -1,4 +1,4 @@
-/* test_clock.c: RFC 3339 time, durations, the clock that can be stopped. */
+/* test_clock.c: RFC 3339 timestamps, durations, fixed clocks. */
 #include "base/os/clock.h"
 
 #include "support/harness.h"
@@ -15,13 +15,13 @@ TEST(rfc_3339_examples) {
   CHECK_INT(parsed("1985-04-12T23:20:50.52Z"), INT64_C(482196050520));
   CHECK_INT(parsed("1996-12-19T16:39:57-08:00"), INT64_C(851042397000));
   CHECK_INT(parsed("1996-12-20T00:39:57Z"), INT64_C(851042397000));
-  /* A leap second counts as the first of the next minute. */
+  /* A leap second equals the first second of the next minute. */
   CHECK_INT(parsed("1990-12-31T23:59:60Z"), INT64_C(662688000000));
   CHECK_INT(parsed("1990-12-31T15:59:60-08:00"), INT64_C(662688000000));
   CHECK_INT(parsed("1937-01-01T12:00:27.87+00:20"), INT64_C(-1041337172130));
 }
 
-TEST(forms_that_are_taken) {
+TEST(accepted_formats) {
   CHECK_INT(parsed("1970-01-01T00:00:00Z"), 0);
   CHECK_INT(parsed("1970-01-01t00:00:01z"), 1000);
   CHECK_INT(parsed("1970-01-01 00:00:01Z"), 1000);
@@ -47,7 +47,7 @@ TEST(leap_years) {
   CHECK_INT(parsed("2100-03-01"), INT64_C(4107542400000));
 }
 
-TEST(forms_that_are_refused) {
+TEST(rejected_formats) {
   static const char *const bad[] = {
       "",
       "now",
@@ -112,7 +112,7 @@ TEST(format_of_any_number_fits) {
 }
 
 TEST(format_and_parse_agree) {
-  /* A step that is prime to a day goes through every part of a date. */
+  /* A step coprime to a day reaches every part of a date. */
   for (int64_t ms = INT64_C(-62135596800000); ms < INT64_C(253402300800000); ms += INT64_C(86400000) * 97 + 12345679)
     CHECK_INT(parsed(formatted(ms).p), ms);
 }

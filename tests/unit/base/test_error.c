@@ -1,4 +1,4 @@
-/* test_error.c: building error texts. */
+/* test_error.c: formatting of error messages. */
 #include "base/error.h"
 
 #include <errno.h>
@@ -6,7 +6,7 @@
 #include "base/utf8.h"
 #include "support/harness.h"
 
-TEST(set_starts_anew_and_returns_the_code) {
+TEST(set_starts_a_new_error_and_returns_the_code) {
   struct error e = {0};
   CHECK_STATUS(error_set(&e, STATUS_REFUSED, "the %s is %d words", "headline", 30), STATUS_REFUSED);
   CHECK_STATUS(error_step(&e, "headline"), STATUS_REFUSED);

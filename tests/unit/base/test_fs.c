@@ -1,4 +1,4 @@
-/* test_fs.c: whole files, folders, XDG paths. */
+/* test_fs.c: whole files, directories, XDG paths. */
 #include "base/os/fs.h"
 
 #include <fcntl.h>
@@ -18,7 +18,7 @@ static mode_t mode_of(const char *path) {
   return st.st_mode & 07777;
 }
 
-/* How many entries the test's folder has, "." and ".." left out. */
+/* Number of entries in the test's directory, without "." and "..". */
 static int entries(void) {
   struct run r = proc_run(.argv = ARGS("find", test_dir(), "-mindepth", "1"));
   int n = 0;
@@ -53,12 +53,12 @@ TEST(read_has_a_limit) {
   got = STR("untouched");
   CHECK_STATUS(fs_read(&a, path, 4, &got, &err), STATUS_TOO_LARGE);
   CHECK_STR(got, "untouched");
-  /* What says no size of its own is stopped too. */
+  /* Also for files that report no size. */
   CHECK_STATUS(fs_read(&a, "/dev/zero", 100 * 1000, &got, &err), STATUS_TOO_LARGE);
   CHECK_STR(got, "untouched");
 }
 
-TEST(read_of_what_is_not_there) {
+TEST(read_of_a_missing_file) {
   struct str got = STR("untouched");
   CHECK_STATUS(fs_read(&a, path_join(NULL, "none"), 10, &got, &err), STATUS_NOT_FOUND);
   CHECK(str_find(str_from(err.message), STR("none"), 0) != SIZE_MAX);
@@ -98,7 +98,7 @@ TEST(write_replaces_and_leaves_nothing_else) {
 }
 
 TEST(write_is_a_rename) {
-  /* Whoever has the old file open keeps the old text, whole. */
+  /* A reader that has the old file open still sees all of the old text. */
   const char *path = path_join(NULL, "f");
   file_write(path, STR("old text"));
   int fd = open(path, O_RDONLY);
@@ -119,7 +119,7 @@ TEST(write_follows_a_link) {
   CHECK(lstat(link, &st) == 0 && S_ISLNK(st.st_mode));
 }
 
-TEST(write_that_cannot_be_done) {
+TEST(failed_writes) {
   CHECK_STATUS(fs_write(path_join(NULL, "no/such/folder"), STR("x"), 0600, &err), STATUS_NOT_FOUND);
   CHECK(fs_write(test_dir(), STR("x"), 0600, &err) != STATUS_OK);
   CHECK_INT(entries(), 0);

@@ -1,4 +1,5 @@
-/* test_histogram.c: quantiles against exact ones, on distributions that durations have, within the promised error. */
+/* test_histogram.c: quantiles against exact ones, within the documented error, on typical distributions of durations.
+ */
 #include "base/histogram.h"
 
 #include <math.h>
@@ -41,7 +42,7 @@ static void check_all(size_t n) {
   CHECK_INT(h.max, values[n - 1]);
 }
 
-TEST(nothing_has_no_quantiles) {
+TEST(an_empty_histogram_has_no_quantiles) {
   CHECK_INT(histogram_quantile(&h, 500), 0);
   CHECK_INT(histogram_quantile(&h, 990), 0);
 }
@@ -74,12 +75,12 @@ TEST(quantiles_of_durations_with_a_long_tail) {
   uint64_t state = 7;
   for (int i = 0; i < MANY; i++) {
     double u = ((double)next(&state) + 1) / 2147483649.0;
-    values[i] = (int64_t)(800.0 * pow(u, -1.2)); /* some microseconds short of a millisecond, up to minutes */
+    values[i] = (int64_t)(800.0 * pow(u, -1.2)); /* from just under a millisecond up to minutes */
   }
   check_all(MANY);
 }
 
-TEST(quantiles_of_two_humps) {
+TEST(quantiles_of_a_bimodal_distribution) {
   uint64_t state = 3;
   for (int i = 0; i < MANY; i++)
     values[i] = i % 50 ? 900 + (int64_t)(next(&state) % 200) : 5000000 + (int64_t)(next(&state) % 1000000);
@@ -100,14 +101,14 @@ TEST(every_power_of_two_and_its_neighbours_stay_within_the_error) {
     for (int64_t v = (INT64_C(1) << bit) - 1; v <= (INT64_C(1) << bit) + 1; v++) {
       memset(&h, 0, sizeof(h));
       histogram_add(&h, v);
-      histogram_add(&h, INT64_C(1) << 39); /* the largest is known exactly: it must not help */
+      histogram_add(&h, INT64_C(1) << 39); /* the maximum is exact and must not help */
       int64_t got = histogram_quantile(&h, 500);
       test_note("%lld became %lld", (long long)v, (long long)got);
       CHECK(llabs(got - v) * 64 <= v);
     }
 }
 
-TEST(what_is_out_of_range_is_counted_at_its_end) {
+TEST(values_out_of_range_go_to_the_ends) {
   histogram_add(&h, -5);
   CHECK_INT(histogram_quantile(&h, 500), 0);
   CHECK_INT(h.sum, 0);

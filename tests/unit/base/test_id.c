@@ -1,4 +1,4 @@
-/* test_id.c: UUIDs by RFC 9562, SHA-256 by FIPS 180-4. */
+/* test_id.c: UUIDs (RFC 9562) and SHA-256 (FIPS 180-4). */
 #include "base/id.h"
 
 #include "support/harness.h"

@@ -1,4 +1,4 @@
-/* test_json.c: reading and writing JSON over an arena. */
+/* test_json.c: reading and writing JSON in an arena. */
 #include "base/json.h"
 
 #include "base/alloc.h"
@@ -39,7 +39,7 @@ TEST(members_are_read_by_type) {
   CHECK_INT(none.n, 0);
 }
 
-TEST(nothing_is_found_in_what_is_no_object) {
+TEST(readers_accept_values_that_are_not_objects) {
   CHECK(json_str(must_read("[1]"), "a").p == NULL);
   CHECK(json_str(must_read("\"a\""), "a").p == NULL);
   CHECK(json_str(NULL, "a").p == NULL);
@@ -53,7 +53,7 @@ TEST(integers_are_exact_over_the_whole_range) {
   CHECK_INT(json_int(o, "id", 0), INT64_C(9007199254740993)); /* 2^53 + 1: a double cannot hold it */
 }
 
-TEST(integers_too_large_are_not_taken_for_negative_ones) {
+TEST(large_integers_do_not_become_negative) {
   yyjson_val *o = must_read("{\"u\":18446744073709551615,\"v\":9223372036854775808,\"w\":99999999999999999999}");
   CHECK_INT(json_int(o, "u", 5), 5);
   CHECK_INT(json_int(o, "v", 5), 5);
@@ -91,7 +91,7 @@ TEST(nesting_has_a_limit) {
     enum status want = depth <= JSON_MAX_DEPTH ? STATUS_OK : STATUS_USAGE;
     CHECK_STATUS(json_read(&a, (struct str){text, 2 * (size_t)depth}, &root, &err), want);
   }
-  /* Brackets in a string, behind an escaped quote, do not count. */
+  /* Brackets in a string, after an escaped quote, do not count. */
   struct buf quoted = BUF(&a);
   buf_adds(&quoted, "\"\\\"");
   for (int i = 0; i < 2 * JSON_MAX_DEPTH; i++)
@@ -100,7 +100,7 @@ TEST(nesting_has_a_limit) {
   must_read(quoted.p);
 }
 
-TEST(the_text_may_go_after_reading) {
+TEST(the_text_may_be_freed_after_reading) {
   char text[] = "{\"k\":\"value\"}";
   yyjson_val *o = must_read(text);
   memset(text, 'x', sizeof(text) - 1);
@@ -147,7 +147,7 @@ TEST(numbers_that_json_lacks_become_null) {
   CHECK_STR(json_write(&a, o, false), "{\"nan\":null,\"inf\":null}");
 }
 
-TEST(bad_bytes_do_not_spoil_the_document) {
+TEST(invalid_utf8_is_replaced) {
   yyjson_mut_doc *doc = json_new(&a);
   yyjson_mut_val *o = yyjson_mut_obj(doc);
   json_put(doc, o, "bad",
@@ -162,7 +162,7 @@ TEST(values_are_written_back) {
   CHECK_STR(json_write_val(&a, must_read(" { \"a\" : [ 1 , 2.5 , \"\\u00e9\" ] } ")), "{\"a\":[1,2.5,\"\u00e9\"]}");
 }
 
-TEST(out_of_memory_in_the_parser_goes_to_the_boundary) {
+TEST(out_of_memory_in_the_parser_jumps_to_the_boundary) {
   struct buf text = BUF(&a);
   buf_adds(&text, "[0");
   for (int i = 1; i < 5000; i++)
@@ -184,5 +184,5 @@ TEST(out_of_memory_in_the_parser_goes_to_the_boundary) {
     alloc_fail_at(0, 0);
     arena_release(&own);
   }
-  CHECK(nth > 2); /* at least one failure was met on the way */
+  CHECK(nth > 2); /* at least one failure occurred */
 }

@@ -1,4 +1,4 @@
-/* test_process.c: real processes: alive, stopped, killed, a zombie, another one with the same pid. */
+/* test_process.c: states of real processes: alive, stopped, killed, zombie, reused pid. */
 #include "base/os/process.h"
 
 #include <signal.h>
@@ -11,7 +11,7 @@
 
 static struct arena a; /* of the running test */
 
-/* A child that does nothing until it is killed. */
+/* A child that sleeps until it is killed. */
 static pid_t child(void) {
   pid_t pid = fork();
   CHECK(pid >= 0);
@@ -31,7 +31,7 @@ static enum process_state look(pid_t pid, int64_t started) {
   return process_look(here, here, pid, started);
 }
 
-/* What was asked for is not there at once: a signal takes a moment. */
+/* Waits for the state, because a signal takes a moment. */
 static bool becomes(pid_t pid, int64_t started, enum process_state want) {
   for (int i = 0; i < 500; i++) {
     if (look(pid, started) == want)
@@ -50,7 +50,7 @@ TEST(the_host_is_in_lower_case) {
   arena_release(&a);
 }
 
-TEST(a_process_began_when_it_was_started) {
+TEST(start_time_of_a_process) {
   arena_init(&a);
   struct clock clock = {0};
   int64_t before = clock_now(&clock), started = 0;
@@ -72,22 +72,22 @@ TEST(killed_stopped_and_reused_are_told_apart) {
   pid_t pid = child();
   CHECK(process_started(pid, &started));
   CHECK_INT(look(pid, started), PROCESS_ALIVE);
-  CHECK_INT(look(pid, 0), PROCESS_ALIVE); /* nobody knows when it began */
+  CHECK_INT(look(pid, 0), PROCESS_ALIVE); /* unknown start time */
   kill(pid, SIGSTOP);
   CHECK(becomes(pid, started, PROCESS_STOPPED));
   kill(pid, SIGCONT);
   CHECK(becomes(pid, started, PROCESS_ALIVE));
-  /* The pid is the same, the process is not: it began an hour later than the one that is meant. */
+  /* The same pid, but the process started an hour after the expected one. */
   CHECK_INT(look(pid, started - 3600 * 1000), PROCESS_REUSED);
   CHECK_INT(look(pid, started + 3600 * 1000), PROCESS_REUSED);
   kill(pid, SIGKILL);
-  CHECK(becomes(pid, started, PROCESS_DEAD)); /* a zombie: nobody has waited for it */
+  CHECK(becomes(pid, started, PROCESS_DEAD)); /* a zombie */
   waitpid(pid, NULL, 0);
   CHECK_INT(look(pid, started), PROCESS_DEAD);
   arena_release(&a);
 }
 
-TEST(nothing_is_said_of_other_hosts) {
+TEST(processes_of_other_hosts_are_unknown) {
   arena_init(&a);
   struct str here = process_host(&a);
   CHECK_INT(process_look(here, STR("another-host"), getpid(), 0), PROCESS_ELSEWHERE);
@@ -98,7 +98,7 @@ TEST(nothing_is_said_of_other_hosts) {
   arena_release(&a);
 }
 
-TEST(a_name_cannot_forge_the_line) {
+TEST(a_process_name_cannot_forge_its_state) {
 #define FIELDS " 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 "
   char state = 0;
   int64_t ticks = 0;

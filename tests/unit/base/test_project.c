@@ -1,4 +1,4 @@
-/* test_project.c: naming the git project of a folder; the repositories are laid out as git lays them out. */
+/* test_project.c: name of the git repository of a directory, with repositories laid out as git does. */
 #include "base/os/project.h"
 
 #include <unistd.h>
@@ -17,7 +17,7 @@ static void file(const char *name, const char *text) { file_write(path_join(NULL
 
 static const char *in(const char *dir, const char *name) { return arena_printf(&a, "%s/%s", dir, name).p; }
 
-/* The parts by which git knows a repository. */
+/* The files by which git recognises a repository. */
 static void repository(const char *dir) {
   folder(in(dir, "objects"));
   folder(in(dir, "refs"));
@@ -37,7 +37,7 @@ TEST(a_plain_repository_from_any_depth) {
   check_name("proj/src/deep", "proj");
 }
 
-TEST(the_working_folder_is_the_default) {
+TEST(the_working_directory_is_the_default) {
   repository("here/.git");
   CHECK(chdir(path_join(NULL, "here")) == 0);
   struct str name;
@@ -79,7 +79,7 @@ TEST(bare_repositories) {
   check_name("tool/main", "tool");
 }
 
-TEST(what_only_looks_like_a_repository_is_passed_over) {
+TEST(directories_that_only_look_like_a_repository_are_skipped) {
   repository("outer/.git");
   folder("outer/inner/.git"); /* empty */
   check_name("outer/inner", "outer");
@@ -94,7 +94,7 @@ TEST(no_repository) {
   struct str name = STR("untouched");
   CHECK(!project_find(&a, path_join(NULL, "does-not-exist"), &name));
   if (project_find(&a, test_dir(), &name))
-    return; /* the temporary folder lies in a repository: nothing can be said */
+    return; /* the temporary directory is in a repository */
   folder("alone");
   check_name("alone", NULL);
   CHECK_STR(name, "untouched");

@@ -1,11 +1,11 @@
-/* test_secret_pool.c: pieces of locked memory: given out once, wiped, bounded. */
+/* test_secret_pool.c: pool of locked memory: reuse, wiping, limit. */
 #include "base/secret_pool.h"
 
 #include "base/arena.h"
 #include "support/harness.h"
 #include "support/scan.h"
 
-TEST(pieces_are_safe_wiped_and_given_out_again) {
+TEST(pieces_are_locked_wiped_and_reused) {
   struct secret_pool *pool = secret_pool_new();
   CHECK(pool);
   uint8_t *a = secret_pool_take(pool), *b = secret_pool_take(pool);
@@ -24,7 +24,7 @@ TEST(pieces_are_safe_wiped_and_given_out_again) {
   secret_pool_free(&pool);
 }
 
-TEST(a_pool_holds_a_megabyte_at_most) {
+TEST(a_pool_has_less_than_a_megabyte) {
   enum { MOST = (1 << 20) / SECRET_PIECE };
   struct secret_pool *pool = secret_pool_new();
   void *taken[MOST];
@@ -37,7 +37,7 @@ TEST(a_pool_holds_a_megabyte_at_most) {
   secret_pool_free(&pool);
 }
 
-TEST(an_arena_of_which_nobody_knows_is_guarded_until_somebody_does) {
+TEST(an_undecided_arena_is_guarded_until_it_is_relaxed) {
   struct secret_pool *pool = secret_pool_new();
   struct arena a;
   arena_init(&a);
@@ -51,7 +51,7 @@ TEST(an_arena_of_which_nobody_knows_is_guarded_until_somebody_does) {
   CHECK(!a.guarded);
 
   arena_guard_first(&a, pool);
-  arena_guard(&a); /* it is about a secret */
+  arena_guard(&a); /* the text contains a secret */
   arena_relax(&a);
   CHECK(scan_is_safe(arena_alloc(&a, 100)));
   arena_release(&a);
@@ -62,7 +62,7 @@ TEST(an_arena_of_which_nobody_knows_is_guarded_until_somebody_does) {
   secret_pool_free(&pool);
 }
 
-TEST(what_an_arena_took_from_a_pool_it_gives_back_wiped) {
+TEST(an_arena_returns_its_pieces_wiped) {
   struct secret_pool *pool = secret_pool_new();
   struct arena a;
   arena_init(&a);
@@ -77,7 +77,7 @@ TEST(what_an_arena_took_from_a_pool_it_gives_back_wiped) {
   uint8_t *piece = secret_pool_take(pool);
   CHECK(piece);
   for (size_t i = sizeof(void *); i < 1000; i++)
-    CHECK(piece[i] != 9); /* it may never have been used: a sanitizer's arenas take none */
+    CHECK(piece[i] != 9); /* may be unused: arenas of sanitizer builds take no pieces */
   secret_pool_give(pool, piece, 0);
   secret_pool_free(&pool);
 }

@@ -1,4 +1,4 @@
-/* test_status.c: the table of outcomes, whose names and codes are a contract. */
+/* test_status.c: table of status codes; names and codes must not change. */
 #include "base/status.h"
 
 #include "support/harness.h"
@@ -30,13 +30,13 @@ TEST(rpc_codes_are_unique_and_in_the_ranges_of_the_standard) {
     else if (all[i] == STATUS_USAGE)
       CHECK_INT(code, -32602); /* JSON-RPC 2.0: invalid params */
     else
-      CHECK(code <= -32000 && code >= -32099); /* JSON-RPC 2.0: for the server to define */
+      CHECK(code <= -32000 && code >= -32099); /* JSON-RPC 2.0: reserved for the server */
     for (size_t k = 0; k < i; k++)
       CHECK(code != status_rpc(all[k]));
   }
 }
 
-TEST(exit_and_http_codes_say_success_only_for_ok) {
+TEST(only_ok_has_success_codes) {
   for (size_t i = 0; i < ARRAY_LEN(all); i++) {
     bool ok = all[i] == STATUS_OK;
     CHECK_INT(status_exit_code(all[i]) == 0, ok);
@@ -46,10 +46,10 @@ TEST(exit_and_http_codes_say_success_only_for_ok) {
   }
 }
 
-TEST(contract) {
+TEST(names_and_codes_do_not_change) {
   CHECK_INT(STATUS_OK, 0);
   CHECK_STR(str_from(status_name(STATUS_NOT_FOUND)), "not_found");
   CHECK_INT(status_http(STATUS_NOT_FOUND), 404);
   CHECK_INT(status_exit_code(STATUS_USAGE), 2);
-  CHECK_INT(status_exit_code(STATUS_INTERRUPTED), 130); /* 128 + SIGINT, as shells have it */
+  CHECK_INT(status_exit_code(STATUS_INTERRUPTED), 130); /* 128 + SIGINT, as in shells */
 }

@@ -1,4 +1,4 @@
-/* test_str.c: slices: compare, find, cut, parse. */
+/* test_str.c: comparing, searching, splitting and parsing slices. */
 #include "base/str.h"
 
 #include <locale.h>
@@ -43,7 +43,7 @@ TEST(order_is_by_unsigned_bytes_and_prefixes_first) {
   CHECK_INT(sign(str_cmp(STR_NONE, STR_NONE)), 0);
 }
 
-TEST(case_blind_equality_is_for_ascii_alone) {
+TEST(only_ascii_case_is_ignored) {
   CHECK(str_ieq(STR("Content-TYPE"), STR("content-type")));
   CHECK(!str_ieq(STR("a"), STR("ab")));
   CHECK(!str_ieq(STR("\xc3\x89"), STR("\xc3\xa9")));
@@ -129,7 +129,7 @@ TEST(integers) {
   }
 }
 
-TEST(integers_refused_leave_the_result_alone) {
+TEST(rejected_integers_leave_the_result_unchanged) {
   static const char *const bad[] = {"",
                                     "-",
                                     "+",
@@ -168,7 +168,7 @@ TEST(numbers) {
   }
 }
 
-TEST(numbers_refused) {
+TEST(rejected_numbers) {
   static const char *const bad[] = {"",      ".",     "e5", "1e", "nan", "inf",  "-inf",
                                     "1e400", "0x1p3", " 1", "1 ", "1,5", "1.2.3"};
   for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
@@ -183,7 +183,7 @@ TEST(numbers_refused) {
 }
 
 TEST(numbers_do_not_depend_on_the_locale) {
-  /* Where no such locale is installed this repeats the test above. */
+  /* If no such locale is installed, this repeats the test above. */
   (void)(setlocale(LC_ALL, "de_DE.UTF-8") || setlocale(LC_ALL, "fr_FR.UTF-8"));
   double value;
   CHECK(str_double(STR("0.25"), &value));
@@ -191,7 +191,7 @@ TEST(numbers_do_not_depend_on_the_locale) {
   CHECK(!str_double(STR("0,25"), &value));
 }
 
-/* Against the definition, for every byte there is. */
+/* Against the definitions, for every byte. */
 TEST(ascii_classes) {
   for (int i = 0; i < 256; i++) {
     char c = (char)i;
@@ -205,7 +205,7 @@ TEST(ascii_classes) {
   }
 }
 
-/* The vectors that the algorithm's authors published. */
+/* Test vectors of the algorithm's authors. */
 TEST(hashes_are_fnv_1a) {
   CHECK(str_hash(STR_HASH, STR("")) == UINT64_C(0xcbf29ce484222325));
   CHECK(str_hash(STR_HASH, STR("a")) == UINT64_C(0xaf63dc4c8601ec8c));

@@ -1,4 +1,4 @@
-/* test_suggest.c: the name nearest to a mistyped one. */
+/* test_suggest.c: closest name for a mistyped one. */
 #include "base/suggest.h"
 
 #include "support/harness.h"
@@ -27,7 +27,7 @@ static struct str nearest(const char *word, const char *const *names) {
   return s.best;
 }
 
-TEST(the_nearest_name_wins) {
+TEST(the_closest_name_wins) {
   const char *const names[] = {"search", "list", "stats", "restore", NULL};
   CHECK_STR(nearest("serch", names), "search");
   CHECK_STR(nearest("lst", names), "list");
@@ -35,7 +35,7 @@ TEST(the_nearest_name_wins) {
   CHECK_STR(nearest("rest", names), "restore"); /* an abbreviation */
 }
 
-TEST(far_names_are_not_suggested) {
+TEST(distant_names_are_not_suggested) {
   const char *const names[] = {"search", "list", "pin", NULL};
   CHECK(!nearest("banana", names).p);
   CHECK(!nearest("", names).p);

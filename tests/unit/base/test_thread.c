@@ -1,4 +1,4 @@
-/* test_thread.c: threads without signals, and waiting with a limit. */
+/* test_thread.c: threads with blocked signals, and waiting with a timeout. */
 #include "base/os/thread.h"
 
 #include <signal.h>
@@ -14,7 +14,7 @@ static void *look(void *arg) {
   return NULL;
 }
 
-TEST(a_thread_takes_no_signals_and_its_starter_keeps_its_own) {
+TEST(a_thread_blocks_signals_and_its_parent_does_not) {
   sigset_t before, after, inside;
   pthread_t thread;
   pthread_sigmask(SIG_SETMASK, NULL, &before);
@@ -26,13 +26,13 @@ TEST(a_thread_takes_no_signals_and_its_starter_keeps_its_own) {
   CHECK(thread_cores() >= 1);
 }
 
-TEST(waiting_ends_by_itself) {
+TEST(waiting_times_out) {
   pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   pthread_cond_t cond;
   cond_init(&cond);
   pthread_mutex_lock(&lock);
   int64_t began = clock_ticks_us(), until = began + 20000;
-  while (clock_ticks_us() < until) /* it may end for no reason */
+  while (clock_ticks_us() < until) /* it may wake up spuriously */
     cond_wait_ms(&cond, &lock, 20);
   pthread_mutex_unlock(&lock);
   CHECK(clock_ticks_us() - began >= 20000);

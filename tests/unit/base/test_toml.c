@@ -1,4 +1,4 @@
-/* test_toml.c: TOML 1.0, by the examples and rules of its specification. */
+/* test_toml.c: TOML 1.0, with examples and rules from its specification. */
 #include "base/toml/toml.h"
 
 #include "base/buf.h"
@@ -15,13 +15,13 @@ static struct toml *read_ok(const char *text) {
   return root;
 }
 
-/* By a path of bare keys: "a.b.c". */
+/* Finds a value by a path of bare keys: "a.b.c". */
 static struct toml *find(struct toml *t, const char *path) {
   struct str rest = str_from(path), key;
   while (str_next(&rest, '.', &key)) {
     t = toml_get(t, key);
     if (!t)
-      FAIL("there is no %s", path);
+      FAIL("%s is missing", path);
   }
   return t;
 }
@@ -38,7 +38,7 @@ static int64_t int_at(const char *toml, const char *path) {
   return t->integer;
 }
 
-/* Refused, at this line and column. */
+/* Checks for an error at this line and column. */
 static void refused(const char *text, int line, int column) {
   struct toml *root = NULL;
   test_note("%s", text);
@@ -49,7 +49,7 @@ static void refused(const char *text, int line, int column) {
   CHECK(err.fix[0] && !strchr(err.message, '\n') && !root);
 }
 
-TEST(an_empty_text_is_an_empty_table) {
+TEST(an_empty_document_is_an_empty_table) {
   CHECK(!read_ok("")->first);
   CHECK(!read_ok("\n  # a comment\n\t\r\n#")->first);
   CHECK(!read_ok("\xef\xbb\xbf# from an editor that marks its files\n")->first);
@@ -68,7 +68,7 @@ TEST(keys_are_bare_quoted_or_dotted) {
   CHECK_INT(toml_get(root, STR("\xc3\xa9"))->integer, 4);
 }
 
-TEST(bad_keys_are_refused_where_they_stand) {
+TEST(errors_in_keys_have_their_position) {
   refused("= 1", 1, 1);
   refused("a\nb = 1", 1, 2);
   refused("a..b = 1", 1, 3);
@@ -82,7 +82,7 @@ TEST(bad_keys_are_refused_where_they_stand) {
   refused("\"a\" = 1\n'a' = 2", 2, 1);
 }
 
-TEST(the_four_kinds_of_texts) {
+TEST(the_four_kinds_of_strings) {
   CHECK_STR(text_at("a = \"q \\\"x\\\" \\t\\\\ \\u00E9 \\U0001F600\"", "a"), "q \"x\" \t\\ \xc3\xa9 \xf0\x9f\x98\x80");
   CHECK_STR(text_at("a = 'C:\\Users\\n'", "a"), "C:\\Users\\n");
   CHECK_STR(text_at("a = \"\"\"\nRoses\nViolets\"\"\"", "a"), "Roses\nViolets");
@@ -93,7 +93,7 @@ TEST(the_four_kinds_of_texts) {
   CHECK_STR(text_at("a = \"\"\"\"\"\"", "a"), "");
 }
 
-TEST(quotes_inside_long_texts) {
+TEST(quotes_inside_multi_line_strings) {
   CHECK_STR(text_at("a = \"\"\"Two: \"\". Enough.\"\"\"", "a"), "Two: \"\". Enough.");
   CHECK_STR(text_at("a = \"\"\"\"This,\" she said.\"\"\"", "a"), "\"This,\" she said.");
   CHECK_STR(text_at("a = \"\"\"x\"\"\"\"\"", "a"), "x\"\"");
@@ -101,7 +101,7 @@ TEST(quotes_inside_long_texts) {
   refused("a = \"\"\"x\"\"\"\"\"\"", 1, 14);
 }
 
-TEST(bad_texts_are_refused_where_they_stand) {
+TEST(errors_in_strings_have_their_position) {
   refused("a = \"open", 1, 5);
   refused("a = \"open\nb = 1", 1, 5);
   refused("a = 'open\n'", 1, 5);
@@ -118,7 +118,7 @@ TEST(bad_texts_are_refused_where_they_stand) {
   refused("a = \"\xff\"", 1, 6);
 }
 
-TEST(whole_numbers) {
+TEST(integers) {
   static const struct {
     const char *text;
     int64_t value;
@@ -159,7 +159,7 @@ TEST(whole_numbers) {
   CHECK_STR(find(read_ok("a = +1_0"), "a")->text, "10");
 }
 
-TEST(other_numbers_and_truth) {
+TEST(floats_and_booleans) {
   static const struct {
     const char *text, *kept;
   } good[] = {{"3.1415", "3.1415"},       {"-0.01", "-0.01"}, {"5e+22", "5e+22"},       {"1E06", "1e06"},
@@ -181,7 +181,7 @@ TEST(other_numbers_and_truth) {
   refused("a = # nothing", 1, 5);
 }
 
-TEST(dates_are_refused_in_words) {
+TEST(dates_are_rejected_with_a_message) {
   refused("a = 1979-05-27", 1, 5);
   CHECK(strstr(err.message, "dates"));
   refused("a = 07:32:00", 1, 5);
@@ -204,7 +204,7 @@ TEST(arrays) {
   refused("a = [1,,2]", 1, 8);
 }
 
-TEST(tables_in_braces) {
+TEST(inline_tables) {
   struct toml *root = read_ok("a = { x = 1, y.z = 2 , 'q' = {} }\nb = {}");
   CHECK_INT(find(root, "a.x")->integer, 1);
   CHECK_INT(find(root, "a.y.z")->integer, 2);
@@ -217,7 +217,7 @@ TEST(tables_in_braces) {
   refused("a = { b = { c = 1 }, b.d = 2 }", 1, 22);
 }
 
-TEST(tables_by_headers) {
+TEST(table_headers) {
   struct toml *root = read_ok("x = 1\n[a]\nx = 2\n[ a . 'b' ] # here\nx = 3\n[c.d]\n[c]\nx = 4");
   CHECK_INT(find(root, "x")->integer, 1);
   CHECK_INT(find(root, "a.x")->integer, 2);
@@ -235,7 +235,7 @@ TEST(tables_by_headers) {
   refused("[a.b.c]\nz = 9\n[a]\nb.c.t = 1", 4, 3);
 }
 
-/* The specification's own example of what dotted keys define. */
+/* The specification's example for dotted keys. */
 TEST(dotted_keys_define_tables) {
   const char *fruit = "[fruit]\napple.color = \"red\"\napple.taste.sweet = true\n";
   CHECK_INT(

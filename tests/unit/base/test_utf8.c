@@ -1,4 +1,4 @@
-/* test_utf8.c: UTF-8 by RFC 3629, classes and folding by Unicode's tables. */
+/* test_utf8.c: UTF-8 (RFC 3629), character classes, folding. */
 #include "base/utf8.h"
 
 #include "support/harness.h"
@@ -14,10 +14,10 @@ TEST(rfc_3629_examples_are_valid) {
   CHECK_INT(utf8_check((struct str){"a\0b", 3}), 3);
 }
 
-TEST(bad_sequences_are_found_where_they_start) {
+TEST(offset_of_invalid_sequences) {
   static const char *const bad[] = {
-      "\x80",                     /* continuation alone */
-      "\xbf",                     /* the last of them */
+      "\x80",                     /* lone continuation byte */
+      "\xbf",                     /* the last continuation byte */
       "\xc0\xaf",                 /* overlong "/" in two bytes */
       "\xc1\xbf",                 /* the largest overlong of two bytes */
       "\xe0\x80\xaf",             /* in three */
@@ -47,8 +47,8 @@ TEST(bad_sequences_are_found_where_they_start) {
   }
 }
 
-/* Every code point, written by the rule of RFC 3629 section 3 and read back. */
-TEST(every_code_point_makes_the_round_trip) {
+/* Lengths by RFC 3629, section 3. */
+TEST(every_code_point_round_trips) {
   for (uint32_t cp = 0; cp <= 0x10ffff; cp++) {
     if (cp >= 0xd800 && cp <= 0xdfff)
       continue;
@@ -63,7 +63,7 @@ TEST(every_code_point_makes_the_round_trip) {
   }
 }
 
-TEST(put_never_makes_bad_bytes) {
+TEST(put_replaces_invalid_code_points) {
   static const uint32_t bad[] = {0xd800, 0xdfff, 0x110000, 0xffffffff};
   for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
     char text[4];
@@ -72,7 +72,7 @@ TEST(put_never_makes_bad_bytes) {
   }
 }
 
-TEST(bad_bytes_are_walked_one_by_one) {
+TEST(invalid_bytes_are_decoded_one_by_one) {
   struct str s = STR("a\xe2\x82z\xff");
   static const uint32_t want[] = {'a', 0xfffd, 0xfffd, 'z', 0xfffd};
   size_t pos = 0;
@@ -81,7 +81,27 @@ TEST(bad_bytes_are_walked_one_by_one) {
   CHECK_INT(pos, s.n);
 }
 
-TEST(cut_falls_between_characters) {
+TEST(repair_replaces_each_invalid_byte) {
+  struct arena a;
+  arena_init(&a);
+  struct str valid = STR("a\u20ac"), empty = STR("");
+  CHECK(utf8_repair(&a, valid, 0).p == valid.p);
+  CHECK(utf8_repair(&a, empty, 0).p == empty.p);
+  CHECK(utf8_repair(&a, STR_NONE, 0).p == NULL);
+  CHECK_STR(utf8_repair(&a, STR("\xff"), SIZE_MAX), "\ufffd");
+  CHECK_STR(utf8_repair(&a, STR("a\xe2\x82z\u20ac\xff"), SIZE_MAX), "a\ufffd\ufffdz\u20ac\ufffd");
+  arena_release(&a);
+}
+
+TEST(repair_has_a_limit) {
+  struct arena a;
+  arena_init(&a);
+  CHECK_STR(utf8_repair(&a, STR("\xffz\xff"), 2), "\ufffdz\ufffd");
+  CHECK(utf8_repair(&a, STR("\xffz\xff"), 1).p == NULL);
+  arena_release(&a);
+}
+
+TEST(cut_is_between_characters) {
   struct str s = STR("a\xc3\xa9\xe2\x82\xac\xf0\x9f\x99\x82z"); /* a e-acute euro smile z: 1 2 3 4 1 bytes */
   static const size_t want[] = {0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 11, 11, 11};
   for (size_t max = 0; max < ARRAY_LEN(want); max++)
@@ -90,7 +110,7 @@ TEST(cut_falls_between_characters) {
   CHECK_INT(utf8_cut(STR_NONE, 5).n, 0);
 }
 
-TEST(cut_of_bad_text_makes_progress) {
+TEST(cut_of_invalid_text_makes_progress) {
   char text[100];
   memset(text, 0x80, sizeof(text));
   CHECK_INT(utf8_cut((struct str){text, sizeof(text)}, 50).n, 50);
@@ -109,7 +129,7 @@ TEST(classes) {
   CHECK(utf8_is_upper('A') && utf8_is_upper(0xc9) && utf8_is_upper(0x416));
   CHECK(!utf8_is_upper('a') && !utf8_is_upper(0xe9) && !utf8_is_upper(0x4e2d));
   CHECK(utf8_is_space(' ') && utf8_is_space('\n') && utf8_is_space(0xa0) && utf8_is_space(0x3000));
-  CHECK(!utf8_is_space('a') && !utf8_is_space(0x200b)); /* a zero-width space is a format character */
+  CHECK(!utf8_is_space('a') && !utf8_is_space(0x200b)); /* zero-width space: a format character */
   CHECK(utf8_is_unspaced(0x4e2d) && utf8_is_unspaced(0x3042) && utf8_is_unspaced(0x0e01) && utf8_is_unspaced(0x20000));
   CHECK(!utf8_is_unspaced('a') && !utf8_is_unspaced(0x416) && !utf8_is_unspaced(0xe9));
 }
@@ -119,7 +139,7 @@ static void check_fold(const char *text, const char *want) {
   arena_init(&a);
   struct str once = utf8_fold(&a, str_from(text));
   CHECK_STR(once, want);
-  CHECK_STR(utf8_fold(&a, once), want); /* folding what is folded changes nothing */
+  CHECK_STR(utf8_fold(&a, once), want); /* folding is idempotent */
   arena_release(&a);
 }
 
@@ -146,7 +166,7 @@ TEST(fold_compatibility_forms) {
   check_fold("a\u00adb", "ab");     /* soft hyphen is ignorable */
 }
 
-TEST(fold_keeps_what_makes_the_word) {
+TEST(fold_keeps_marks_that_change_the_word) {
   check_fold("\uac00\uac01", "\uac00\uac01"); /* Hangul syllables stay composed */
   check_fold("\u1100\u1161", "\uac00");       /* and are composed from jamo */
   check_fold("\u304c", "\u304c");             /* ga is not ka */
@@ -157,7 +177,7 @@ TEST(fold_keeps_what_makes_the_word) {
   check_fold("=\u0338", "\u2260");
 }
 
-TEST(fold_of_bad_bytes_is_valid) {
+TEST(fold_of_invalid_bytes_is_valid) {
   struct arena a;
   arena_init(&a);
   struct str s = utf8_fold(&a, STR("A\xff\xe2\x82Z"));
@@ -168,7 +188,7 @@ TEST(fold_of_bad_bytes_is_valid) {
 TEST(fold_of_many_marks_takes_linear_time) {
   enum { MARKS = 200 * 1000 };
   static char text[2 * MARKS];
-  for (size_t i = 0; i < MARKS; i++) /* Hebrew points of falling class: each has to move */
+  for (size_t i = 0; i < MARKS; i++) /* Hebrew points of descending class: each must move */
     memcpy(text + 2 * i, i % 2 ? "\xd6\xb0" : "\xd6\xbf", 2);
   struct arena a;
   arena_init(&a);

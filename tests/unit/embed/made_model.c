@@ -1,4 +1,4 @@
-/* made_model.c: made-up encoders, and the same arithmetic in plain double precision. */
+/* made_model.c: random small encoders, and a reference implementation in double precision. */
 #include "made_model.h"
 
 #include <math.h>
@@ -109,7 +109,7 @@ static double activate(double x, enum model_activation activation) {
   return x > 0 ? x : 0;
 }
 
-/* Row t's attention to all rows, one head after the other. */
+/* Attention of row t to all rows, head by head. */
 static void attend(const struct model_shape *s, const double *q, const double *k, const double *v, int t, int tokens,
                    double *ret) {
   int size = s->hidden / s->heads;

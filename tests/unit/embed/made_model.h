@@ -1,18 +1,18 @@
-/* made_model.h: made-up encoders of a few kilobytes, and the same arithmetic in plain double precision. */
+/* made_model.h: random encoders of a few kilobytes, and a reference implementation in double precision. */
 #pragma once
 
 #include "embed/encoder/model_file.h"
 
-/* 2 layers, hidden 32, 2 heads, ffn 64, 20 words, 24 positions, all of them usable. */
+/* 2 layers, hidden 32, 2 heads, ffn 64, 20 words, 24 positions and tokens. */
 extern const struct model_shape made_shape;
 
-/* Random weights that are whole multiples of a power of two, so that storing them as int8 loses nothing. */
+/* Random weights that are multiples of a power of two, so that quantisation loses nothing. */
 struct model_source made_source(struct arena *a, const struct model_shape *shape, uint32_t seed);
-/* The stored form, on the boundary that it needs. */
+/* The model file, aligned. */
 struct str made_file(struct arena *a, const struct model_source *source);
-/* The vector of a text, not normalised: ret_vector[dims]. */
+/* Computes the vector of a text, not normalised: ret_vector[dims]. */
 void made_reference(struct arena *a, const struct model_source *source, const int32_t *ids, size_t n,
                     double *ret_vector);
 double made_cosine(const float *a, const double *b, size_t n);
-/* The next of a sequence of numbers between -1 and 1. */
+/* Next pseudo-random number between -1 and 1. */
 float made_random(uint32_t *state);

@@ -1,4 +1,4 @@
-/* test_builtin.c: the embedder inside the program against golden vectors, and embedders out of files. */
+/* test_builtin.c: the built-in embedder against golden vectors, and embedders from files. */
 #include "embed/builtin.h"
 
 #include <unistd.h>
@@ -14,7 +14,7 @@
 
 #define MODEL_PATH CAIRN_SOURCE_DIR "/model/cairn-embed-v2.cairn"
 
-/* NULL, having said so, in a build without the model. */
+/* NULL, with a note, in a build without the model. */
 static const struct embedder *builtin(void) {
   const struct embedder *e = NULL;
   struct error err = {0};
@@ -54,15 +54,14 @@ static void check_golden(const struct embedder *e, const char *path) {
   arena_release(&a);
 }
 
-/* Made by the reference in numpy from the weights before they became int8. */
+/* Computed by the numpy reference from the weights before quantisation. */
 TEST(builtin_golden_vectors) {
   const struct embedder *e = builtin();
   if (e)
     check_golden(e, CAIRN_SOURCE_DIR "/tests/data/embed_golden.json");
 }
 
-/* The first version of the weights, all the way: exported, converted by the program, embedded, against the golden
- * vectors that came with them. */
+/* The first version of the weights, exported and converted by the program, against the golden vectors of its export. */
 TEST(first_weights_golden_vectors, .seconds = 120) {
   const char *shared = CAIRN_SOURCE_DIR "/../shared/model", *folder = path_join(NULL, "first");
   const char *weights = path_join(shared, "cairn-embed-v1.npz"), *file = path_join(NULL, "first.cairn");
@@ -85,7 +84,7 @@ TEST(first_weights_golden_vectors, .seconds = 120) {
   e->close(e);
 }
 
-TEST(builtin_knows_meaning) {
+TEST(builtin_compares_meaning) {
   const struct embedder *e = builtin();
   if (!e)
     return;
@@ -104,7 +103,7 @@ TEST(builtin_knows_meaning) {
   arena_release(&a);
 }
 
-/* Words of the vocabulary at random, up to the longest text: whole models, every kernel, the same bits. */
+/* Random words of the vocabulary, up to the longest text: every kernel gives the same bits. */
 TEST(builtin_same_bits_on_every_kernel, .seconds = 60) {
   if (!builtin())
     return;
@@ -126,18 +125,24 @@ TEST(builtin_same_bits_on_every_kernel, .seconds = 60) {
       ids[t] = (int32_t)((made_random(&seed) + 1) * 0.4999F * (float)m.shape.vocab);
     struct encoder_text text = {ids, lengths[i]};
     float want[256], got[256];
-    CHECK_OK(encoder_run(&m, &kernel_scalar, &a, &text, 1, 1, want, &err), &err);
+    CHECK_OK(encoder_run(&m, &a,
+                         &(struct encoder_input){.texts = &text, .n = 1, .kernel = &kernel_scalar, .threads = 1}, want,
+                         &err),
+             &err);
     for (size_t k = 1; kernel_at(k); k++)
       if (kernel_at(k)->usable()) {
         test_note("%s, %zu tokens", kernel_at(k)->name, lengths[i]);
-        CHECK_OK(encoder_run(&m, kernel_at(k), &a, &text, 1, 1, got, &err), &err);
+        CHECK_OK(encoder_run(&m, &a,
+                             &(struct encoder_input){.texts = &text, .n = 1, .kernel = kernel_at(k), .threads = 1}, got,
+                             &err),
+                 &err);
         CHECK(memcmp(got, want, sizeof(got)) == 0);
       }
   }
   arena_release(&a);
 }
 
-TEST(file_embeds_as_the_program_does) {
+TEST(file_gives_the_same_vectors_as_the_builtin) {
   const struct embedder *inside = builtin();
   if (!inside)
     return;
@@ -166,7 +171,7 @@ static const char *write_tiny(struct arena *a, struct model_source *source) {
   return path;
 }
 
-TEST(file_marks_questions_with_the_prefix) {
+TEST(file_adds_the_prefix_to_queries) {
   struct arena a;
   arena_init(&a);
   struct error err = {0};
@@ -186,7 +191,7 @@ TEST(file_marks_questions_with_the_prefix) {
   arena_release(&a);
 }
 
-TEST(file_cuts_long_texts) {
+TEST(file_truncates_long_texts) {
   struct arena a;
   arena_init(&a);
   struct error err = {0};
@@ -207,7 +212,7 @@ TEST(file_cuts_long_texts) {
   arena_release(&a);
 }
 
-TEST(file_refuses_what_is_no_model) {
+TEST(file_rejects_other_files) {
   struct arena a;
   arena_init(&a);
   struct error err = {0};
@@ -217,7 +222,7 @@ TEST(file_refuses_what_is_no_model) {
   const char *path = arena_printf(&a, "%s/empty", test_dir()).p;
   CHECK_OK(fs_write(path, STR(""), 0600, &err), &err);
   CHECK_STATUS(embedder_file_open(path, &e, &err), STATUS_CORRUPT);
-  /* A vocabulary with more entries than there are words. */
+  /* A vocabulary with more entries than the word table. */
   struct model_shape shape = made_shape;
   shape.vocab = 9;
   struct model_source source = made_source(&a, &shape, 1);

@@ -1,4 +1,4 @@
-/* test_convert.c: conversion of small models made here: the roles of tensors, the files beside them, refusals. */
+/* test_convert.c: conversion of small generated models: tensors, configuration files, errors. */
 #include "embed/convert/convert.h"
 
 #include "embed/encoder/wordpiece.h"
@@ -21,11 +21,11 @@ static struct buf convert(const struct convert_files *files, const struct conver
   return out;
 }
 
-/* The calibration is given: by_hand() has the one that takes cosines as they are. */
-static const struct calibration as_they_are = {.n = 2, .raw = {0, 1}, .scaled = {0, 1}};
-static const struct convert_options named = {.name = STR_INIT("tiny"), .calibration = &as_they_are};
+/* As in by_hand(). */
+static const struct calibration identity = {.n = 2, .raw = {0, 1}, .scaled = {0, 1}};
+static const struct convert_options named = {.name = STR_INIT("tiny"), .calibration = &identity};
 
-/* Opens a converted file, whose bytes have to lie on a boundary. */
+/* Opens a converted file from an aligned copy. */
 static struct model opened(struct buf file) {
   struct model m;
   struct error err = {0};
@@ -36,7 +36,7 @@ static struct model opened(struct buf file) {
   return m;
 }
 
-/* ---- roles ---- */
+/* ---- tensors ---- */
 
 static const float *values(const char *name, int rows, int columns) {
   return tiny_values(&a, name, (size_t)rows * (size_t)(columns ? columns : 1));
@@ -53,7 +53,7 @@ static struct model_norm norm(const char *name) {
                              values(arena_printf(&a, "%s.bias", name).p, TINY_HIDDEN, 0)};
 }
 
-/* The file that the same weights give when each is named by hand. */
+/* The file for the same weights, assigned by hand. */
 static struct buf by_hand(void) {
   struct model_source_layer layers[TINY_LAYERS];
   for (int i = 0; i < TINY_LAYERS; i++)
@@ -91,13 +91,13 @@ static struct buf by_hand(void) {
   return out;
 }
 
-TEST(each_tensor_gets_its_role) {
+TEST(each_tensor_is_found) {
   struct convert_files f = files_of(&(struct tiny_spec){0});
   struct buf want = by_hand(), got = convert(&f, &named);
   CHECK(str_eq(buf_str(&got), buf_str(&want)));
 }
 
-TEST(prefixes_types_and_old_names_make_no_difference) {
+TEST(prefixes_types_and_old_names_are_supported) {
   static const struct tiny_spec specs[] = {{.prefix = "bert."},
                                            {.prefix = "model."},
                                            {.prefix = "0.auto_model."},
@@ -116,9 +116,9 @@ TEST(prefixes_types_and_old_names_make_no_difference) {
   }
 }
 
-/* ---- what the files and the caller say ---- */
+/* ---- configuration ---- */
 
-TEST(the_files_beside_the_weights_count) {
+TEST(configuration_files_are_read) {
   struct convert_files f = files_of(&(struct tiny_spec){0});
   f.config = STR("{\"num_attention_heads\": 1, \"hidden_act\": \"gelu_new\", \"layer_norm_eps\": 0.001}");
   f.pooling = STR("{\"pooling_mode_cls_token\": false, \"pooling_mode_mean_tokens\": true}");
@@ -139,7 +139,7 @@ TEST(the_files_beside_the_weights_count) {
   CHECK(!m.shape.projection && m.shape.dims == TINY_HIDDEN);
 }
 
-TEST(what_the_caller_says_goes_first) {
+TEST(options_override_the_files) {
   struct convert_files f = files_of(&(struct tiny_spec){0});
   f.sentence = STR("{\"max_seq_length\": 7}");
   f.prompts = STR("{\"prompts\": {\"query\": \"query: \"}}");
@@ -158,7 +158,7 @@ TEST(what_the_caller_says_goes_first) {
   CHECK_STR(str_from(m.name), "other");
 }
 
-TEST(a_length_beyond_the_positions_is_cut) {
+TEST(max_tokens_is_limited_to_the_positions) {
   struct convert_files f = files_of(&(struct tiny_spec){0});
   f.sentence = STR("{\"max_seq_length\": 512}");
   CHECK_INT(opened(convert(&f, &named)).shape.max_tokens, TINY_POSITIONS);
@@ -189,7 +189,7 @@ TEST(a_dense_step_becomes_the_projection) {
   CHECK(memcmp(m.projection, values("linear.weight", 16, TINY_HIDDEN), 16 * TINY_HIDDEN * sizeof(float)) == 0);
 }
 
-/* ---- refusals ---- */
+/* ---- errors ---- */
 
 static void refused(const struct convert_files *f, const struct convert_options *o, const char *message) {
   struct error err = {0};
@@ -221,18 +221,18 @@ TEST(tensors_that_are_missing_or_wrong_are_named) {
   for (size_t i = 0; i < ARRAY_LEN(names); i++) {
     test_note("%s", names[i]);
     refused_spec((struct tiny_spec){.without = names[i]}, names[i]);
-    /* Tables may have any number of rows; another number of layers shows in the config. */
+    /* Tables may have any number of rows; a wrong number of layers is found through config.json. */
     bool table = i < 3;
     if (!table && strcmp(names[i], "encoder.layer.0.intermediate.dense.weight") != 0)
       refused_spec((struct tiny_spec){.wrong = names[i], .prefix = "bert."}, names[i]);
   }
-  /* One row more here is one more there. */
+  /* One more row here means one more there. */
   refused_spec((struct tiny_spec){.wrong = "encoder.layer.0.intermediate.dense.weight"},
-               "'encoder.layer.0.intermediate.dense.bias' has the shape [48] where [49] is expected");
+               "'encoder.layer.0.intermediate.dense.bias' has the shape [48], expected [49]");
   refused_spec((struct tiny_spec){.without = "encoder.layer.1.attention.self.query.weight"}, "2 layers");
 }
 
-TEST(parts_that_would_be_lost_are_refused) {
+TEST(unused_encoder_tensors_are_rejected) {
   refused_spec((struct tiny_spec){.extra = "encoder.layer.0.adapter.down.weight"},
                "'encoder.layer.0.adapter.down.weight'");
   refused_spec((struct tiny_spec){.extra = "embeddings_project.weight"}, "'embeddings_project.weight'");
@@ -246,7 +246,7 @@ static void refused_config(const char *config, const char *message) {
   refused(&f, &named, message);
 }
 
-TEST(other_families_are_refused) {
+TEST(other_model_families_are_rejected) {
   refused_config("{\"model_type\": \"roberta\", \"num_attention_heads\": 2}", "'roberta'");
   refused_config("{\"model_type\": \"bert\", \"position_embedding_type\": \"relative_key\"}", "relative_key");
   refused_config("{\"num_attention_heads\": 2, \"is_decoder\": true}", "decoder");
@@ -256,7 +256,7 @@ TEST(other_families_are_refused) {
   refused_config("{\"num_attention_heads\": -2}", "heads");
   refused_config("{}", "heads");
   refused_config("{", "config.json is not JSON");
-  refused_config("7", "config.json holds no object");
+  refused_config("7", "config.json has no object");
   struct convert_files f = files_of(&(struct tiny_spec){0});
   f.tokenizer = STR("{\"do_lower_case\": false}");
   refused(&f, &named, "cased");
@@ -269,18 +269,18 @@ TEST(other_families_are_refused) {
 TEST(pooling_must_be_known) {
   struct convert_files f = files_of(&(struct tiny_spec){0});
   f.pooling = STR_NONE;
-  refused(&f, &named, "pooled");
+  refused(&f, &named, "pooling is unknown");
   f.pooling = STR("{\"pooling_mode_cls_token\": true, \"pooling_mode_mean_tokens\": true}");
-  refused(&f, &named, "neither");
+  refused(&f, &named, "other than [CLS] or mean");
   f.pooling = STR("{\"pooling_mode_mean_tokens\": true, \"pooling_mode_max_tokens\": true}");
-  refused(&f, &named, "neither");
+  refused(&f, &named, "other than [CLS] or mean");
   f.pooling = STR("{\"pooling_mode\": \"lasttoken\"}");
-  refused(&f, &named, "neither");
+  refused(&f, &named, "other than [CLS] or mean");
   f.pooling = STR("{\"pooling_mode\": \"mean\"}");
   CHECK_INT(opened(convert(&f, &named)).shape.pooling, MODEL_POOL_MEAN);
 }
 
-TEST(further_steps_are_refused) {
+TEST(unknown_steps_are_rejected) {
   struct convert_files f = files_of(&(struct tiny_spec){0});
   f.modules = STR("[{\"path\": \"2_LSTM\", \"type\": \"sentence_transformers.models.LSTM\"}]");
   refused(&f, &named, "LSTM");
@@ -301,17 +301,17 @@ TEST(the_vocabulary_must_fit) {
   convert(&f, &named);
 }
 
-TEST(weights_that_are_not_numbers_are_refused) {
+TEST(weights_that_are_not_finite_are_rejected) {
   struct convert_files f = files_of(&(struct tiny_spec){0});
   char *bytes = arena_cstr(&a, f.weights);
-  /* The last bytes are the pooler's, which is not read; those of the first table begin behind the header. */
+  /* The last bytes belong to the pooler, which is not read; those of the first table start after the header. */
   size_t header = (unsigned char)bytes[0] | (size_t)(unsigned char)bytes[1] << 8;
   memcpy(bytes + 8 + header, "\0\0\xc0\x7f", 4);
   f.weights.p = bytes;
   refused(&f, &named, "embeddings.word_embeddings.weight");
 }
 
-TEST(lengths_and_names_that_do_not_fit_are_refused) {
+TEST(lengths_and_names_out_of_range_are_rejected) {
   struct convert_files f = files_of(&(struct tiny_spec){0});
   struct convert_options o = named;
   o.max_tokens = TINY_POSITIONS + 1;
@@ -333,16 +333,16 @@ TEST(a_given_calibration_is_stored) {
   CHECK_NEAR(m.calibration.scaled[1], 0.75, 0);
 }
 
-TEST(without_one_the_model_is_asked) {
+TEST(a_missing_calibration_is_fitted) {
   struct convert_files f = files_of(&(struct tiny_spec){0});
   struct convert_options o = {.name = STR("tiny")};
   struct model m = opened(convert(&f, &o));
-  /* Weights of noise cannot tell: nothing is near. */
+  /* Random weights cannot tell texts apart, so nothing is near. */
   CHECK(m.calibration.n >= 2);
   CHECK(calibrate(&m.calibration, 1) < SIMILARITY_NEAR);
 }
 
-TEST(a_calibration_is_taken_over) {
+TEST(a_calibration_file_is_read) {
   struct tiny_spec spec = {0};
   struct convert_files files = files_of(&spec);
   files.calibration = STR("{\"raw\": [0, 0.8, 1], \"scaled\": [0, 0.5, 1]}");
@@ -353,7 +353,7 @@ TEST(a_calibration_is_taken_over) {
   CHECK_NEAR(calibrate(&m.calibration, 0.9), 0.75, 1e-12);
 }
 
-TEST(a_calibration_that_makes_no_sense_is_refused) {
+TEST(an_invalid_calibration_is_rejected) {
   static const char *const bad[] = {"{}",
                                     "[]",
                                     "{\"raw\": [0, 1]}",

@@ -1,4 +1,4 @@
-/* test_encoder.c: the encoder against plain double precision, on every kernel, for any number of threads. */
+/* test_encoder.c: the encoder against a reference in double precision, with every kernel and number of threads. */
 #include "embed/encoder/encoder.h"
 
 #include "made_model.h"
@@ -30,9 +30,12 @@ static void check_shape(struct model_shape shape, uint32_t seed) {
       if (!kernel_at(i)->usable())
         continue;
       test_note("%zu tokens, kernel %s", n, kernel_at(i)->name);
-      CHECK_OK(encoder_run(&m, kernel_at(i), &a, &text, 1, 1, got, &err), &err);
+      CHECK_OK(encoder_run(&m, &a,
+                           &(struct encoder_input){.texts = &text, .n = 1, .kernel = kernel_at(i), .threads = 1}, got,
+                           &err),
+               &err);
       CHECK(made_cosine(got, want, dims) > 0.999);
-      /* The length as well, not the direction alone. */
+      /* Compare the length, too. */
       CHECK_NEAR((double)got[0], want[0], 0.15);
     }
   }
@@ -69,7 +72,7 @@ TEST(encoder_other_sizes) {
   check_shape(shape, 5);
 }
 
-/* Texts of many lengths, alone and together, one thread and several: always the same bits. */
+/* Texts of many lengths give the same bits, one by one or together, with one thread or several. */
 static void check_batches(enum model_pooling pooling) {
   enum { N = 60, DIMS = 32 };
   struct arena a;
@@ -86,23 +89,28 @@ static void check_batches(enum model_pooling pooling) {
   for (uint32_t i = 0; i < N; i++) {
     texts[i] = (struct encoder_text){ids[i], 1 + i * 5 % 24};
     random_ids(ids[i], 24, 20, i);
-    CHECK_OK(encoder_run(&m, &kernel_scalar, &a, &texts[i], 1, 1, alone[i], &err), &err);
+    CHECK_OK(encoder_run(&m, &a,
+                         &(struct encoder_input){.texts = &texts[i], .n = 1, .kernel = &kernel_scalar, .threads = 1},
+                         alone[i], &err),
+             &err);
   }
   for (size_t threads = 0; threads <= 20; threads += threads < 4 ? 1 : 8)
     for (size_t n = 1; n <= N; n += 59) {
       memset(together, 0, sizeof(together));
-      CHECK_OK(encoder_run(&m, NULL, &a, texts, n, threads, together[0], &err), &err);
+      CHECK_OK(
+          encoder_run(&m, &a, &(struct encoder_input){.texts = texts, .n = n, .threads = threads}, together[0], &err),
+          &err);
       test_note("%zu threads, %zu texts", threads, n);
       CHECK(memcmp(together, alone, n * sizeof(alone[0])) == 0);
     }
-  CHECK_OK(encoder_run(&m, NULL, &a, NULL, 0, 0, NULL, &err), &err);
+  CHECK_OK(encoder_run(&m, &a, &(struct encoder_input){0}, NULL, &err), &err);
   arena_release(&a);
 }
 
 TEST(encoder_batches_of_first_tokens) { check_batches(MODEL_POOL_CLS); }
 TEST(encoder_batches_of_means) { check_batches(MODEL_POOL_MEAN); }
 
-TEST(encoder_refuses_foreign_ids) {
+TEST(encoder_rejects_ids_out_of_range) {
   struct arena a;
   arena_init(&a);
   struct error err = {0};
@@ -113,8 +121,9 @@ TEST(encoder_refuses_foreign_ids) {
   int32_t high[] = {1, 20}, low[] = {-1}, many[25] = {0};
   struct encoder_text bad[] = {{high, 2}, {low, 1}, {many, 25}, {many, 0}};
   for (size_t i = 0; i < ARRAY_LEN(bad); i++)
-    CHECK_STATUS(encoder_run(&m, NULL, &a, &bad[i], 1, 1, out, &err), STATUS_INTERNAL);
+    CHECK_STATUS(encoder_run(&m, &a, &(struct encoder_input){.texts = &bad[i], .n = 1, .threads = 1}, out, &err),
+                 STATUS_INTERNAL);
   struct encoder_text good = {many, 24};
-  CHECK_OK(encoder_run(&m, NULL, &a, &good, 1, 1, out, &err), &err);
+  CHECK_OK(encoder_run(&m, &a, &(struct encoder_input){.texts = &good, .n = 1, .threads = 1}, out, &err), &err);
   arena_release(&a);
 }

@@ -1,10 +1,10 @@
-/* test_fit.c: the calibration of an embedder that nobody has measured. */
+/* test_fit.c: fitted calibrations. */
 #include "embed/fit.h"
 
 #include <math.h>
 
 #include "embed/builtin.h"
-#include "embed/calibration.h"
+#include "embed/embed.h"
 #include "embed/vec.h"
 #include "support/harness.h"
 
@@ -13,14 +13,14 @@ static void check_rises(const struct calibration *c) {
   CHECK_NEAR(calibrate(c, 1.0), 1.0, 0);
 }
 
-/* Whatever two texts are, they are not called near. */
+/* No cosine counts as near. */
 static void check_mute(const struct calibration *c) {
   CHECK(calibration_valid(c));
   CHECK(calibrate(c, 1.0) < SIMILARITY_NEAR);
 }
 
-TEST(knots_stand_where_the_rules_say) {
-  /* In no order on purpose. same: 0.81, 0.82, ... 1.00; near: 0.40, 0.42, ... 0.78; other: 0.1 and 0.3. */
+TEST(knots_follow_the_rules) {
+  /* Deliberately unsorted. same: 0.81, 0.82, ... 1.00; near: 0.40, 0.42, ... 0.78; other: 0.1 and 0.3. */
   double same[20], near[20], other[] = {0.3, 0.1};
   for (int i = 0; i < 20; i++) {
     same[i * 7 % 20] = 0.81 + i * 0.01;
@@ -29,14 +29,14 @@ TEST(knots_stand_where_the_rules_say) {
   struct calibration c = fit_knots(&(struct fit_cosines){same, near, other, 20, 20, 2});
   check_rises(&c);
   CHECK_INT(c.n, 5);
-  CHECK_NEAR(calibrate(&c, 0.2), 0, 1e-9);                /* the mean of 0.1 and 0.3 */
-  CHECK_NEAR(calibrate(&c, 0.70), 0.5, 1e-9);             /* 15 of 20 lie below 0.40 + 15 * 0.02 */
-  CHECK_NEAR(calibrate(&c, 0.81), SIMILARITY_NEAR, 1e-9); /* all of one kind above, all of the other below */
-  CHECK_NEAR(calibrate(&c, 0.96), SIMILARITY_SAME, 1e-9); /* nothing is wrong: a quarter, 0.96 to 1.00, is above */
+  CHECK_NEAR(calibrate(&c, 0.2), 0, 1e-9);                /* mean of 0.1 and 0.3 */
+  CHECK_NEAR(calibrate(&c, 0.70), 0.5, 1e-9);             /* 15 of 20 are below 0.40 + 15 * 0.02 */
+  CHECK_NEAR(calibrate(&c, 0.81), SIMILARITY_NEAR, 1e-9); /* all `same` at or above, all `near` below */
+  CHECK_NEAR(calibrate(&c, 0.96), SIMILARITY_SAME, 1e-9); /* no errors: a quarter, 0.96 to 1.00, is above */
 }
 
-TEST(what_tells_badly_is_believed_less) {
-  /* Two of 20 on the wrong side: of `same` 0.5 and 0.6, of `near` 0.83 and 0.85. */
+TEST(a_high_error_rate_raises_the_upper_threshold) {
+  /* Two of 20 are on the wrong side: 0.5 and 0.6 of `same`, 0.83 and 0.85 of `near`. */
   double same[20] = {0.5, 0.6}, near[20] = {0.83, 0.85}, other[] = {0.0};
   for (int i = 2; i < 20; i++) {
     same[i] = 0.81 + i * 0.01;
@@ -46,11 +46,11 @@ TEST(what_tells_badly_is_believed_less) {
   same[3] = 0.86;
   struct calibration c = fit_knots(&(struct fit_cosines){same, near, other, 20, 20, 1});
   check_rises(&c);
-  /* A tenth is wrong: the least share, an eighth, is called the same: from the 18th of 20 on. */
+  /* An error rate of a tenth: the minimum share, an eighth, counts as same: from the 18th of 20 on. */
   CHECK_NEAR(uncalibrate(&c, SIMILARITY_SAME), 0.98, 1e-9);
 }
 
-TEST(the_upper_mark_keeps_away_from_the_highest_near_one) {
+TEST(the_upper_threshold_keeps_a_distance_to_the_highest_near_cosine) {
   double same[20], near[20], other[] = {0.0};
   for (int i = 0; i < 20; i++) {
     same[i] = 0.90 + i * 0.002;
@@ -62,14 +62,14 @@ TEST(the_upper_mark_keeps_away_from_the_highest_near_one) {
   CHECK_NEAR(uncalibrate(&c, SIMILARITY_SAME), 0.99, 1e-9);
 }
 
-TEST(knots_rise_when_all_cosines_crowd_below_one) {
+TEST(knots_rise_if_all_cosines_are_close_to_one) {
   double same[] = {1, 1, 1, 1}, near[] = {0.9999, 0.9999, 0.9999, 0.9999}, other[] = {0.9998, 0.9998};
   struct calibration c = fit_knots(&(struct fit_cosines){same, near, other, 4, 4, 2});
   check_rises(&c);
   CHECK(calibrate(&c, 0.98) < 0.5);
 }
 
-TEST(nonsense_brings_nothing_near) {
+TEST(useless_embedders_bring_nothing_near) {
   double ones[] = {1, 1, 1, 1}, more[] = {1, 1, 1, 1}, others[] = {1, 1}, nan[] = {0.9, (double)NAN, 0.9, 0.9};
   struct calibration c = fit_knots(&(struct fit_cosines){ones, more, others, 4, 4, 2});
   check_mute(&c);
@@ -77,7 +77,7 @@ TEST(nonsense_brings_nothing_near) {
   check_mute(&c);
   c = fit_knots(&(struct fit_cosines){0});
   check_mute(&c);
-  /* The wrong way round. */
+  /* Swapped. */
   double high[] = {0.9, 0.91, 0.92, 0.93}, low[] = {0.1, 0.2, 0.3, 0.4};
   c = fit_knots(&(struct fit_cosines){low, high, others, 4, 4, 2});
   check_mute(&c);
@@ -86,7 +86,7 @@ TEST(nonsense_brings_nothing_near) {
   check_mute(&c);
 }
 
-/* The rules are tuned so that they find what was measured on far more pairs. */
+/* The rules are tuned to reproduce calibrations that were measured on far more pairs. */
 static void check_agrees(const struct embedder *e, double most) {
   struct arena a;
   struct error err = {0};
@@ -102,9 +102,9 @@ static void check_agrees(const struct embedder *e, double most) {
   arena_release(&a);
 }
 
-TEST(the_fit_agrees_with_what_was_measured_for_hash_v1) { check_agrees(embedder_hash(), 0.04); }
+TEST(the_fit_agrees_with_the_measured_calibration_of_hash_v1) { check_agrees(embedder_hash(), 0.04); }
 
-TEST(the_fit_agrees_with_what_was_measured_for_the_built_in_model) {
+TEST(the_fit_agrees_with_the_measured_calibration_of_the_built_in_model) {
   const struct embedder *e = NULL;
   struct error err;
   if (embedder_builtin(&e, &err) == STATUS_OK)
@@ -124,7 +124,7 @@ static enum status always_the_same(const struct embedder *e, struct arena *a, en
   return STATUS_OK;
 }
 
-TEST(an_embedder_that_fails_or_always_says_the_same) {
+TEST(embedders_that_fail_or_are_constant) {
   struct arena a;
   struct error err = {0};
   struct calibration c = {.n = 7};

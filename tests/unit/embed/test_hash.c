@@ -1,4 +1,4 @@
-/* test_hash.c: what hash-v1 holds to be similar. */
+/* test_hash.c: similarities of hash-v1. */
 #include "base/buf.h"
 #include "embed/embed.h"
 #include "embed/vec.h"
@@ -29,7 +29,7 @@ TEST(model_and_dims) {
   CHECK_INT(embedder_hash()->dims, DIMS);
 }
 
-TEST(equal_texts_are_equal) {
+TEST(equal_texts_have_equal_vectors) {
   CHECK(cosine("Deploys go through the staging cluster first", "Deploys go through the staging cluster first") == 1.0);
 }
 
@@ -66,7 +66,7 @@ TEST(restatements_are_the_same_and_neighbours_are_near) {
   CHECK(similarity("We use npm for the web client", "Backups run every night at two") < SIMILARITY_NEAR);
 }
 
-TEST(text_without_features_is_like_nothing) {
+TEST(text_without_features_is_similar_to_nothing) {
   static const char *const texts[] = {"", " \n\t", "?!... --- ()", "\xff\xfe"};
   int8_t v[DIMS];
   for (size_t i = 0; i < 3; i++) {
@@ -116,7 +116,7 @@ TEST(batch_equals_one_by_one) {
   arena_release(&a);
 }
 
-/* A megabyte of noise takes no more than the first part does, and a word said a thousand times does not drown others.
+/* A megabyte of noise costs no more than its truncated part, and a word repeated a thousand times does not hide others.
  */
 TEST(large_and_repeated_text) {
   struct arena a;

@@ -1,4 +1,4 @@
-/* test_http.c: HTTP embedders against a real server that answers right, wrong, late or not at all. */
+/* test_http.c: HTTP embedders against a real server that answers correctly, wrongly, late or not at all. */
 #include "embed/remote/http.h"
 
 #include <pthread.h>
@@ -16,7 +16,7 @@ enum { DIMS = 8 };
 
 static const struct str three[] = {STR_INIT("the first text"), STR_INIT("a second one"), STR_INIT("dr\xc3\xa9i")};
 
-/* What most tests want: quick tries, eight dimensions. */
+/* Configuration of most tests: short waits, eight dimensions. */
 static struct http_embedder_config quick(enum http_api api, const char *url) {
   return (struct http_embedder_config){
       .api = api, .url = str_from(url), .model = STR("m"), .dims = DIMS, .backoff_ms = 4, .timeout_ms = 15000};
@@ -51,7 +51,7 @@ static void check_vectors(const struct embedder *e, const struct str *texts, siz
   arena_release(&a);
 }
 
-/* One text that cannot be embedded: the error, and vectors left as they were. */
+/* Embedding one text fails and leaves the vector unchanged. */
 static struct error check_failure(const struct embedder *e) {
   struct arena a;
   arena_init(&a);
@@ -67,7 +67,7 @@ static struct error check_failure(const struct embedder *e) {
   return err;
 }
 
-/* The whole life of an embedder for which everything fails in the same way; `requests` is what the server must see. */
+/* Opens an embedder, fails and closes it. The server must see `requests` requests. */
 static struct error fails_with(struct http_server *s, const struct http_embedder_config *c, int requests) {
   struct embedder *e = open_embedder(c);
   struct error err = check_failure(e);
@@ -82,9 +82,9 @@ static void contains(const char *text, const char *part) {
     FAIL("\"%s\" does not contain \"%s\"", text, part);
 }
 
-/* ---- right answers ---- */
+/* ---- correct responses ---- */
 
-TEST(openai_request_and_answer) {
+TEST(openai_request_and_response) {
   struct http_server *s = http_server_start(.dims = DIMS);
   struct http_embedder_config c = quick(HTTP_OPENAI, http_server_url(s));
   c.model = STR("text-embedding-3-small");
@@ -107,7 +107,7 @@ TEST(openai_request_and_answer) {
   http_server_stop(s);
 }
 
-TEST(ollama_request_and_answer) {
+TEST(ollama_request_and_response) {
   struct http_server *s = http_server_start(.dims = DIMS);
   struct http_embedder_config c = quick(HTTP_OLLAMA, http_server_url(s));
   c.model = STR("nomic-embed-text");
@@ -125,7 +125,7 @@ TEST(ollama_request_and_answer) {
   http_server_stop(s);
 }
 
-TEST(slashes_behind_the_address_do_not_matter) {
+TEST(trailing_slashes_of_the_address_are_ignored) {
   struct http_server *s = http_server_start(.dims = DIMS);
   struct http_embedder_config c = quick(HTTP_OPENAI, NULL);
   char url[128];
@@ -138,13 +138,13 @@ TEST(slashes_behind_the_address_do_not_matter) {
   http_server_stop(s);
 }
 
-TEST(answers_in_another_order_are_put_in_order) {
+TEST(vectors_are_sorted_by_index) {
   struct http_server *s =
       http_server_start(.dims = DIMS, HTTP_STEPS({.act = HTTP_ACT_SHUFFLED}, {.act = HTTP_ACT_BARE}));
   struct http_embedder_config c = quick(HTTP_OPENAI, http_server_url(s));
   struct embedder *e = open_embedder(&c);
   check_vectors(e, three, 3);
-  check_vectors(e, three, 3); /* without an index: as they come */
+  check_vectors(e, three, 3); /* without an index: in order */
   e->close(e);
   http_server_stop(s);
 }
@@ -159,7 +159,7 @@ TEST(the_largest_vectors) {
   http_server_stop(s);
 }
 
-TEST(prefixes_mark_what_a_text_is_for) {
+TEST(prefixes_of_queries_and_texts) {
   struct http_server *s = http_server_start(.dims = DIMS);
   struct http_embedder_config c = quick(HTTP_OLLAMA, http_server_url(s));
   c.query_prefix = STR("search_query: ");
@@ -180,7 +180,7 @@ TEST(prefixes_mark_what_a_text_is_for) {
   http_server_stop(s);
 }
 
-TEST(texts_without_content_are_not_sent) {
+TEST(blank_texts_are_not_sent) {
   struct http_server *s = http_server_start(.dims = DIMS);
   struct http_embedder_config c = quick(HTTP_OPENAI, http_server_url(s));
   struct embedder *e = open_embedder(&c);
@@ -228,8 +228,8 @@ TEST(many_texts_go_in_batches_over_one_connection) {
   http_server_stop(s);
 }
 
-/* 20,000 bytes of prose are below the 8,000 tokens at which a text is cut; 13 of them fit into 256 KiB. */
-TEST(a_batch_is_limited_in_bytes_too) {
+/* 20,000 bytes of prose are below the limit of 8,000 tokens; 13 of them fit into 256 KiB. */
+TEST(a_batch_has_a_limit_of_bytes) {
   struct http_server *s = http_server_start(.dims = DIMS);
   struct http_embedder_config c = quick(HTTP_OPENAI, http_server_url(s));
   struct embedder *e = open_embedder(&c);
@@ -253,8 +253,8 @@ TEST(a_batch_is_limited_in_bytes_too) {
   http_server_stop(s);
 }
 
-/* Each of these characters is three bytes and a token: 8,000 of them are kept, and none is cut in two. */
-TEST(long_texts_are_cut_between_characters) {
+/* Each of these characters has three bytes and is a token: 8,000 are kept, none is split. */
+TEST(long_texts_are_truncated_between_characters) {
   struct http_server *s = http_server_start(.dims = DIMS);
   struct http_embedder_config c = quick(HTTP_OPENAI, http_server_url(s));
   struct embedder *e = open_embedder(&c);
@@ -277,7 +277,7 @@ TEST(long_texts_are_cut_between_characters) {
 
 /* ---- dimensions ---- */
 
-TEST(a_probe_learns_the_dimensions) {
+TEST(a_probe_sets_the_dimensions) {
   struct http_server *s = http_server_start(.dims = 24);
   struct http_embedder_config c = quick(HTTP_OPENAI, http_server_url(s));
   c.dims = 0;
@@ -299,7 +299,7 @@ TEST(a_probe_learns_the_dimensions) {
   http_server_stop(s);
 }
 
-TEST(a_failed_probe_learns_nothing) {
+TEST(a_failed_probe_sets_nothing) {
   struct http_server *s = http_server_start(HTTP_STEPS({.status = 401}));
   struct http_embedder_config c = quick(HTTP_OPENAI, http_server_url(s));
   c.dims = 0;
@@ -314,7 +314,7 @@ TEST(a_failed_probe_learns_nothing) {
   http_server_stop(s);
 }
 
-TEST(an_endpoint_that_does_not_know_dimensions_is_not_asked_again) {
+TEST(dimensions_are_not_requested_again_after_a_rejection) {
   struct http_server *s = http_server_start(.dims = DIMS, HTTP_STEPS({.act = HTTP_ACT_FUSSY}));
   struct http_embedder_config c = quick(HTTP_OPENAI, http_server_url(s));
   struct embedder *e = open_embedder(&c);
@@ -328,15 +328,15 @@ TEST(an_endpoint_that_does_not_know_dimensions_is_not_asked_again) {
   http_server_stop(s);
 }
 
-TEST(wrong_dimensions_are_refused) {
+TEST(wrong_dimensions_are_rejected) {
   struct http_server *s = http_server_start(.dims = DIMS, HTTP_STEPS({.dims = DIMS + 1}));
   struct http_embedder_config c = quick(HTTP_OLLAMA, http_server_url(s));
   struct error err = fails_with(s, &c, 1);
-  contains(err.message, "9 dimensions, where 8");
+  contains(err.message, "9 dimensions, expected 8");
   contains(err.fix, "embedder.dims");
 }
 
-TEST(wrong_counts_are_refused) {
+TEST(wrong_counts_are_rejected) {
   for (int missing = -1; missing <= 1; missing += 2)
     for (int api = HTTP_OPENAI; api <= HTTP_OLLAMA; api++) {
       struct http_server *s = http_server_start(.dims = DIMS, HTTP_STEPS({.missing = missing}));
@@ -345,9 +345,9 @@ TEST(wrong_counts_are_refused) {
     }
 }
 
-/* ---- tries ---- */
+/* ---- retries ---- */
 
-TEST(faults_that_pass_are_tried_again) {
+TEST(transient_errors_are_retried) {
   static const int codes[] = {408, 429, 500, 502, 503, 504};
   for (size_t i = 0; i < ARRAY_LEN(codes); i++) {
     test_note("status %d", codes[i]);
@@ -361,7 +361,7 @@ TEST(faults_that_pass_are_tried_again) {
   }
 }
 
-TEST(faults_that_last_are_not) {
+TEST(permanent_errors_are_not_retried) {
   static const struct {
     int code;
     const char *fix;
@@ -383,19 +383,19 @@ TEST(faults_that_last_are_not) {
   }
 }
 
-TEST(ollama_without_the_model_says_how_to_fetch_it) {
+TEST(ollama_without_the_model_suggests_to_pull_it) {
   struct http_server *s = http_server_start(HTTP_STEPS({.status = 404, .body = "{\"error\":\"model not found\"}"}));
   struct http_embedder_config c = quick(HTTP_OLLAMA, http_server_url(s));
   contains(fails_with(s, &c, 1).fix, "ollama pull m");
 }
 
-TEST(a_fault_for_ever_ends_after_three_tries) {
+TEST(there_are_three_tries_by_default) {
   struct http_server *s = http_server_start(HTTP_STEPS({.status = 500}));
   struct http_embedder_config c = quick(HTTP_OPENAI, http_server_url(s));
   contains(fails_with(s, &c, 3).message, "status 500, 3 times");
 }
 
-TEST(the_number_of_tries_can_be_set) {
+TEST(the_number_of_retries_can_be_set) {
   struct http_server *s = http_server_start(HTTP_STEPS({.status = 500}));
   struct http_embedder_config c = quick(HTTP_OPENAI, http_server_url(s));
   c.retries = -1;
@@ -420,10 +420,10 @@ TEST(retry_after_is_honoured) {
   http_server_stop(s);
 }
 
-TEST(a_wait_that_is_too_long_is_not_begun) {
+TEST(a_long_retry_after_fails_at_once) {
   static const char *const headers[] = {"Retry-After: 3600\r\n", "Retry-After: 99999999999999\r\n",
                                         "Retry-After: 20\r\n"};
-  for (size_t i = 0; i < ARRAY_LEN(headers); i++) { /* beyond the bound, and twice beyond what is left of 15 s */
+  for (size_t i = 0; i < ARRAY_LEN(headers); i++) { /* above the maximum wait, and twice above the rest of 15 s */
     struct http_server *s = http_server_start(HTTP_STEPS({.status = 429, .headers = headers[i]}));
     struct http_embedder_config c = quick(HTTP_OPENAI, http_server_url(s));
     int64_t began = clock_ticks_us();
@@ -434,19 +434,19 @@ TEST(a_wait_that_is_too_long_is_not_begun) {
   }
 }
 
-/* ---- no answer ---- */
+/* ---- no response ---- */
 
-TEST(nobody_listens) {
+TEST(connection_refused) {
   struct http_embedder_config c = quick(HTTP_OLLAMA, http_server_nobody());
   struct embedder *e = open_embedder(&c);
   struct error err = check_failure(e);
-  contains(err.message, "no answer (3 tries)");
+  contains(err.message, "did not answer (3 tries)");
   contains(err.message, "127.0.0.1");
   contains(err.fix, "ollama serve");
   e->close(e);
 }
 
-TEST(a_slow_server_costs_no_more_than_the_limit) {
+TEST(a_slow_server_times_out) {
   struct http_server *s = http_server_start(.dims = DIMS, HTTP_STEPS({.delay_ms = 20 * 1000}));
   struct http_embedder_config c = quick(HTTP_OPENAI, http_server_url(s));
   c.timeout_ms = 400;
@@ -454,13 +454,13 @@ TEST(a_slow_server_costs_no_more_than_the_limit) {
   struct embedder *e = open_embedder(&c);
   struct error err = check_failure(e);
   CHECK(clock_ticks_us() - began < 15 * 1000 * 1000); /* the server takes 20 s */
-  contains(err.message, "no answer");
+  contains(err.message, "did not answer");
   CHECK(http_server_requests(s) >= 1);
   e->close(e);
   http_server_stop(s);
 }
 
-TEST(a_hanging_connection_is_given_up_for_another) {
+TEST(a_hanging_connection_is_retried) {
   struct http_server *s = http_server_start(.dims = DIMS, HTTP_STEPS({.delay_ms = 20 * 1000}, {0}));
   struct http_embedder_config c = quick(HTTP_OPENAI, http_server_url(s));
   c.text_timeout_ms = 2100;
@@ -471,20 +471,20 @@ TEST(a_hanging_connection_is_given_up_for_another) {
   http_server_stop(s);
 }
 
-TEST(bytes_that_drip_in_do_not_prolong_it) {
+TEST(slow_bytes_do_not_extend_the_time_limit) {
   struct http_server *s = http_server_start(.dims = 256, HTTP_STEPS({.act = HTTP_ACT_DRIP}));
   struct http_embedder_config c = quick(HTTP_OPENAI, http_server_url(s));
   c.dims = 256;
   c.timeout_ms = 400;
   int64_t began = clock_ticks_us();
   struct embedder *e = open_embedder(&c);
-  contains(check_failure(e).message, "no answer");
+  contains(check_failure(e).message, "did not answer");
   CHECK(clock_ticks_us() - began < 15 * 1000 * 1000);
   e->close(e);
   http_server_stop(s);
 }
 
-TEST(broken_connections_are_tried_again) {
+TEST(broken_connections_are_retried) {
   struct http_server *s =
       http_server_start(.dims = DIMS, HTTP_STEPS({.act = HTTP_ACT_HANG_UP}, {.act = HTTP_ACT_CUT}, {0}));
   struct http_embedder_config c = quick(HTTP_OPENAI, http_server_url(s));
@@ -495,15 +495,15 @@ TEST(broken_connections_are_tried_again) {
   http_server_stop(s);
 }
 
-TEST(a_body_that_is_cut_short_is_no_answer) {
+TEST(a_truncated_body_is_an_error) {
   struct http_server *s = http_server_start(.dims = DIMS, HTTP_STEPS({.act = HTTP_ACT_CUT}));
   struct http_embedder_config c = quick(HTTP_OLLAMA, http_server_url(s));
-  contains(fails_with(s, &c, 3).message, "no answer");
+  contains(fails_with(s, &c, 3).message, "did not answer");
 }
 
-/* ---- answers that are none ---- */
+/* ---- unusable responses ---- */
 
-TEST(unusable_bodies_are_refused_at_once) {
+TEST(unusable_bodies_are_not_retried) {
   static const struct {
     const char *body, *says;
   } cases[] = {
@@ -526,32 +526,32 @@ TEST(unusable_bodies_are_refused_at_once) {
     struct http_embedder_config c = quick(HTTP_OPENAI, http_server_url(s));
     struct error err = fails_with(s, &c, 1);
     contains(err.message, cases[i].says);
-    contains(err.message, "cannot be used");
+    contains(err.message, "unusable response");
     for (const char *p = err.message; *p; p++)
       CHECK((unsigned char)*p >= 0x20 && (unsigned char)*p != 0xff);
   }
 }
 
-TEST(a_body_that_is_too_large_is_not_taken) {
+TEST(a_body_that_is_too_large_is_rejected) {
   struct http_server *s = http_server_start(.dims = DIMS, HTTP_STEPS({.act = HTTP_ACT_ENDLESS}));
   struct http_embedder_config c = quick(HTTP_OPENAI, http_server_url(s));
   c.response_max = 1024 * 1024;
   contains(fails_with(s, &c, 1).message, "more than 1048576 bytes");
-  s = http_server_start(.dims = 1024); /* this one says how large it is */
+  s = http_server_start(.dims = 1024); /* this one sends its length */
   c = quick(HTTP_OPENAI, http_server_url(s));
   c.dims = 1024;
   c.response_max = 4096;
   contains(fails_with(s, &c, 1).message, "more than 4096 bytes");
 }
 
-TEST(the_usual_limit_stops_an_endless_body) {
+TEST(the_default_limit_stops_an_endless_body) {
   struct http_server *s = http_server_start(.dims = DIMS, HTTP_STEPS({.act = HTTP_ACT_ENDLESS}));
   struct http_embedder_config c = quick(HTTP_OPENAI, http_server_url(s));
-  c.timeout_ms = 15 * 1000; /* the size is what must stop it */
+  c.timeout_ms = 15 * 1000; /* the size limit must stop it */
   contains(fails_with(s, &c, 1).message, "more than 67108864 bytes");
 }
 
-/* ---- the key ---- */
+/* ---- key ---- */
 
 TEST(an_echoed_key_is_not_shown) {
   static const struct http_step steps[] = {{.act = HTTP_ACT_ECHO_KEY, .status = 401},
@@ -599,10 +599,10 @@ static enum status try_open(const struct http_embedder_config *c, struct error *
   return s;
 }
 
-TEST(a_key_does_not_travel_in_the_clear) {
+TEST(a_key_is_not_sent_unencrypted) {
   struct error err = {0};
   struct http_embedder_config c = quick(HTTP_OPENAI, "http://embeddings.example:8080/v1");
-  CHECK_OK(try_open(&c, &err), &err); /* no key, no harm */
+  CHECK_OK(try_open(&c, &err), &err); /* without a key it is allowed */
   c.key = STR(KEY);
   CHECK_STATUS(try_open(&c, &err), STATUS_USAGE);
   contains(err.message, "unencrypted");
@@ -621,7 +621,7 @@ TEST(a_key_does_not_travel_in_the_clear) {
 
 /* ---- opening ---- */
 
-TEST(configurations_that_cannot_work_are_refused) {
+TEST(invalid_configurations_are_rejected) {
   struct error err = {0};
   const struct http_embedder_config good = quick(HTTP_OPENAI, "http://127.0.0.1:1");
   struct http_embedder_config bad[12];
@@ -647,7 +647,7 @@ TEST(configurations_that_cannot_work_are_refused) {
   CHECK_OK(try_open(&good, &err), &err);
 }
 
-TEST(no_memory_to_open) {
+TEST(out_of_memory_while_opening) {
   struct error err = {0};
   struct http_embedder_config c = quick(HTTP_OPENAI, "http://127.0.0.1:1");
   struct embedder *e = NULL;
@@ -656,8 +656,8 @@ TEST(no_memory_to_open) {
   CHECK(e == NULL);
 }
 
-/* Wherever memory runs out during a call: an error or a jump to the boundary, and the next call works. */
-TEST(no_memory_during_a_call) {
+/* Each allocation of a call fails once, with an error or a jump to the boundary; the next call works. */
+TEST(out_of_memory_during_a_call) {
   struct http_server *s = http_server_start(.dims = DIMS);
   struct http_embedder_config c = quick(HTTP_OPENAI, http_server_url(s));
   struct embedder *e = open_embedder(&c);
@@ -685,7 +685,7 @@ TEST(no_memory_during_a_call) {
   http_server_stop(s);
 }
 
-TEST(the_calibration_is_careful_or_given) {
+TEST(the_calibration_can_be_set) {
   static const struct calibration own = {.n = 2, .raw = {0, 1}, .scaled = {0, 1}};
   struct http_embedder_config c = quick(HTTP_OPENAI, "http://127.0.0.1:1");
   struct embedder *e = open_embedder(&c);

@@ -1,4 +1,4 @@
-/* test_http_error.c: what is shown of a text from outside, and that it is never the key. */
+/* test_http_error.c: quotes of untrusted text, which never contain the key. */
 #include "embed/remote/error.h"
 
 #include "base/utf8.h"
@@ -21,7 +21,7 @@ TEST(quotes_are_plain_text) {
   CHECK_STR(str_from(quote(NULL, NULL)), "");
 }
 
-TEST(quotes_are_short_and_end_between_characters) {
+TEST(quotes_are_truncated_between_characters) {
   char text[1001];
   for (size_t from = 0; from < 4; from++) {
     memset(text, 'x', from);
@@ -33,7 +33,7 @@ TEST(quotes_are_short_and_end_between_characters) {
   }
 }
 
-TEST(keys_are_taken_out) {
+TEST(keys_are_removed) {
   CHECK_STR(str_from(quote("key " KEY " is wrong", KEY)), "key [key] is wrong");
   CHECK_STR(str_from(quote(KEY KEY, KEY)), "[key][key]");
   CHECK_STR(str_from(quote("the end ...KLMNOP", KEY)), "the end ...[key]");
@@ -44,8 +44,8 @@ TEST(keys_are_taken_out) {
   CHECK_STR(str_from(quote("nothing", "")), "nothing");
 }
 
-/* Wherever the key stands in a long text, no six characters of it survive the cut. */
-TEST(keys_at_the_cut_are_taken_out) {
+/* At any position in a long text, no six characters of the key survive the truncation. */
+TEST(truncated_keys_are_removed) {
   char text[400];
   for (size_t at = 150; at < 210; at++) {
     memset(text, '.', sizeof(text));

@@ -1,4 +1,4 @@
-/* test_http_parse.c: answers of embedding endpoints, good and bad. */
+/* test_http_parse.c: valid and invalid responses of embedding endpoints. */
 #include "embed/remote/parse.h"
 
 #include "base/buf.h"
@@ -34,7 +34,7 @@ static void check_bad(parser parse, const char *body, size_t n, int dims, const 
   arena_release(&a);
 }
 
-TEST(openai_answers) {
+TEST(openai_responses) {
   const float want[] = {1, -2, 0.5f, 3};
   check_good(http_parse_openai,
              "{\"object\":\"list\",\"data\":[{\"index\":0,\"embedding\":[1,-2]},{\"index\":1,\"embedding\":[0.5,3.0]}],"
@@ -46,14 +46,14 @@ TEST(openai_answers) {
              2, want);
 }
 
-TEST(ollama_answers) {
+TEST(ollama_responses) {
   const float want[] = {1, -2, 0.5f, 3};
   check_good(http_parse_ollama, "{\"model\":\"m\",\"embeddings\":[[1,-2],[0.5,3]],\"total_duration\":1}", 2, 2, 2,
              want);
   check_good(http_parse_ollama, "{\"embeddings\":[[1,-2,0.5,3]]}", 1, 0, 4, want);
 }
 
-TEST(openai_answers_that_are_refused) {
+TEST(openai_responses_that_are_rejected) {
   static const struct {
     const char *body;
     size_t n;
@@ -64,9 +64,9 @@ TEST(openai_answers_that_are_refused) {
       {"{\"data\":[7]}", 1, "vector"},
       {"{\"data\":[{\"index\":0}]}", 1, "missing"},
       {"{\"data\":[{\"index\":0,\"embedding\":[]}]}", 1, "0 dimensions"},
-      {"{\"data\":[{\"index\":0,\"embedding\":[1]}]}", 1, "1 dimensions, where 2"},
+      {"{\"data\":[{\"index\":0,\"embedding\":[1]}]}", 1, "1 dimensions, expected 2"},
       {"{\"data\":[{\"index\":0,\"embedding\":[1,2]},{\"index\":1,\"embedding\":[1,2,3]}]}", 2,
-       "3 dimensions, where 2"},
+       "3 dimensions, expected 2"},
       {"{\"data\":[{\"index\":0,\"embedding\":[1,2]},{\"index\":0,\"embedding\":[1,2]}]}", 2, "index"},
       {"{\"data\":[{\"index\":0,\"embedding\":[1,2]},{\"index\":2,\"embedding\":[1,2]}]}", 2, "index"},
       {"{\"data\":[{\"index\":0,\"embedding\":[1,2]},{\"embedding\":[1,2]}]}", 2, "index"},
@@ -87,17 +87,17 @@ TEST(openai_answers_that_are_refused) {
     check_bad(http_parse_openai, cases[i].body, cases[i].n, 2, cases[i].says);
 }
 
-TEST(ollama_answers_that_are_refused) {
+TEST(ollama_responses_that_are_rejected) {
   check_bad(http_parse_ollama, "{\"embedding\":[1,2]}", 1, 2, "no list \"embeddings\"");
   check_bad(http_parse_ollama, "{\"embeddings\":[[1,2]]}", 2, 2, "1 vectors for 2");
-  check_bad(http_parse_ollama, "{\"embeddings\":[[1,2],[1]]}", 2, 0, "1 dimensions, where 2");
+  check_bad(http_parse_ollama, "{\"embeddings\":[[1,2],[1]]}", 2, 0, "1 dimensions, expected 2");
   check_bad(http_parse_ollama, "{\"embeddings\":[[1,[2]]]}", 1, 2, "finite");
   check_bad(http_parse_ollama, "{\"embeddings\":[\"AACAPw==\"]}", 1, 2, "base64");
   check_bad(http_parse_ollama, "{\"error\":\"model not found\"}", 1, 2, "model not found");
   check_bad(http_parse_ollama, "", 1, 2, "empty");
 }
 
-TEST(more_dimensions_than_there_is_room_for) {
+TEST(too_many_dimensions) {
   struct arena a;
   arena_init(&a);
   struct buf b = BUF(&a);
@@ -105,6 +105,6 @@ TEST(more_dimensions_than_there_is_room_for) {
   for (int i = 1; i < 4097; i++)
     buf_adds(&b, ",1");
   buf_adds(&b, "]]}");
-  check_bad(http_parse_ollama, b.p, 1, 0, "4097 dimensions; 1 to 4096");
+  check_bad(http_parse_ollama, b.p, 1, 0, "4097 dimensions, outside 1..4096");
   arena_release(&a);
 }

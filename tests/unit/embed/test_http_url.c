@@ -1,9 +1,9 @@
-/* test_http_url.c: addresses of endpoints: what is taken, and what counts as this machine. */
+/* test_http_url.c: URLs of endpoints: accepted forms, and loopback addresses. */
 #include "embed/remote/url.h"
 
 #include "support/harness.h"
 
-TEST(addresses_that_are_taken) {
+TEST(accepted_urls) {
   static const struct {
     const char *text, *kept;
     bool https, loopback;
@@ -17,7 +17,7 @@ TEST(addresses_that_are_taken) {
       {"https://[2001:db8::1]", "https://[2001:db8::1]", true, false},
       {"http://10.0.0.1", "http://10.0.0.1", false, false},
       {"http://my_host-1.local:65535/a/b-c_d~e%20f", "http://my_host-1.local:65535/a/b-c_d~e%20f", false, false},
-      /* Not this machine, whatever they look like. */
+      /* Not loopback, although they look like it. */
       {"http://127.example.com", "http://127.example.com", false, false},
       {"http://127.0.0.1.example.com", "http://127.0.0.1.example.com", false, false},
       {"http://localhost.example.com", "http://localhost.example.com", false, false},
@@ -36,7 +36,7 @@ TEST(addresses_that_are_taken) {
   }
 }
 
-TEST(addresses_that_are_refused) {
+TEST(rejected_urls) {
   static const char *const cases[] = {
       "",
       "localhost",

@@ -1,4 +1,4 @@
-/* test_kernel.c: every kernel against plain arithmetic, and bit for bit against the scalar one. */
+/* test_kernel.c: every kernel against plain arithmetic, and bit by bit against the scalar kernel. */
 #include "embed/encoder/kernel.h"
 
 #include <math.h>
@@ -40,7 +40,7 @@ static float *product(struct arena *a, const struct kernel *k, const struct mode
   return out;
 }
 
-/* Runs fn for every kernel that this processor has, the scalar one included, and says which there were. */
+/* Runs fn for every kernel that this processor supports, and notes their names. */
 static void each_kernel(void (*fn)(const struct kernel *k)) {
   for (size_t i = 0; kernel_at(i); i++)
     if (kernel_at(i)->usable()) {
@@ -68,7 +68,7 @@ static void product_is_right(const struct kernel *k) {
         for (size_t i = 0; i < inputs; i++) {
           double w = (double)m.packed[o / 16 * 16 * inputs + i / 4 * 64 + o % 16 * 4 + i % 4] * (double)m.scale[o];
           want += w * (double)x[r * inputs + i];
-          slack += fabs(w) * 6.0 / 255 * 0.501; /* half a step of the inputs */
+          slack += fabs(w) * 6.0 / 255 * 0.501; /* half a quantisation step of the inputs */
         }
         CHECK_NEAR((double)got[r * outputs + o], want + (double)m.bias[o], slack);
       }
@@ -78,7 +78,7 @@ static void product_is_right(const struct kernel *k) {
 
 TEST(kernels_multiply) { each_kernel(product_is_right); }
 
-/* Whole numbers over the full range of a byte come through the quantisation unchanged: sums must be exact. */
+/* Integers over the full range of a byte are quantised without loss, so sums must be exact. */
 static void product_is_exact(const struct kernel *k) {
   enum { INPUTS = 1536, OUTPUTS = 64 };
   struct arena a;
@@ -115,7 +115,7 @@ static void rows_of_nothing(const struct kernel *k) {
   struct model_matrix m = random_matrix(&a, 16, 32, 1);
   float x[3 * 32] = {0};
   for (size_t i = 32; i < 64; i++)
-    x[i] = i % 2 ? INFINITY : NAN; /* only a damaged model has such; it must not crash */
+    x[i] = i % 2 ? INFINITY : NAN; /* a damaged model may have such values; they must not crash */
   for (size_t i = 64; i < 96; i++)
     x[i] = 1e-38F;
   const float *got = product(&a, k, &m, x, 3);
@@ -124,7 +124,7 @@ static void rows_of_nothing(const struct kernel *k) {
   arena_release(&a);
 }
 
-TEST(kernels_take_rows_of_nothing) { each_kernel(rows_of_nothing); }
+TEST(kernels_quantise_zero_and_non_finite_rows) { each_kernel(rows_of_nothing); }
 
 static double gelu(double x) { return x * 0.5 * (1 + erf(x / sqrt(2))); }
 
@@ -170,7 +170,7 @@ static void norm_is_right(const struct kernel *k) {
 
 TEST(kernels_norm) { each_kernel(norm_is_right); }
 
-/* What every kernel has to give to the last bit, one after the other, for one seed. */
+/* Results of all operations for one seed, which must be bit-identical in every kernel. */
 static float *everything(struct arena *a, const struct kernel *k, uint32_t seed, size_t *ret_n) {
   enum { TOKENS_MAX = 70, HIDDEN = 96, HEADS = 3, ALL = 200000 };
   float *all = arena_array(a, float, ALL);
@@ -233,7 +233,7 @@ static void same_bits_as_scalar(const struct kernel *k) {
 
 TEST(kernels_give_the_same_bits) { each_kernel(same_bits_as_scalar); }
 
-/* Nothing is written behind the end of a result, whatever the number of rows. */
+/* Nothing is written after the end of a result, for any number of rows. */
 static void stays_inside(const struct kernel *k) {
   for (size_t rows = 1; rows <= 14; rows++) {
     struct arena a;
@@ -255,7 +255,7 @@ static void stays_inside(const struct kernel *k) {
   }
 }
 
-TEST(kernels_write_where_they_should) { each_kernel(stays_inside); }
+TEST(kernels_do_not_write_out_of_bounds) { each_kernel(stays_inside); }
 
 TEST(best_kernel_is_usable) {
   CHECK(kernel_best()->usable());

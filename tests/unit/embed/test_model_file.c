@@ -1,4 +1,4 @@
-/* test_model_file.c: the stored form of an encoder: what is written is read back; what is damaged is refused. */
+/* test_model_file.c: model files: writing and reading back, rejection of damaged files. */
 #include "embed/encoder/model_file.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 #include "made_model.h"
 #include "support/harness.h"
 
-TEST(model_file_keeps_what_it_was_given) {
+TEST(model_file_round_trips) {
   struct arena a;
   arena_init(&a);
   struct model_shape shape = made_shape;
@@ -29,7 +29,7 @@ TEST(model_file_keeps_what_it_was_given) {
   CHECK_INT(m.calibration.n, 3);
   CHECK_NEAR(m.calibration.raw[1], 0.25, 0);
   CHECK_NEAR(m.calibration.scaled[1], 0.5, 0);
-  /* A word and its scale, a position with the token type folded in, the projection as it was. */
+  /* A word and its scale, a position with the token type added, the unchanged projection. */
   for (int i = 0; i < 32; i++) {
     CHECK_NEAR((double)m.words[7 * 32 + i] * (double)m.word_scale[7], (double)source.words[7 * 32 + i], 0);
     CHECK_NEAR((double)m.position_rows[5 * 32 + i], (double)(source.positions[5 * 32 + i] + source.token_types[i]), 0);
@@ -38,7 +38,7 @@ TEST(model_file_keeps_what_it_was_given) {
   arena_release(&a);
 }
 
-TEST(model_file_without_calibration_takes_cosines_as_they_are) {
+TEST(model_file_without_calibration_has_the_identity) {
   struct arena a;
   arena_init(&a);
   struct model_source source = made_source(&a, &made_shape, 1);
@@ -50,7 +50,7 @@ TEST(model_file_without_calibration_takes_cosines_as_they_are) {
   arena_release(&a);
 }
 
-/* The order that kernel.h's users rely on: 16 outputs side by side, four inputs of each. */
+/* The order that the kernels expect: 16 outputs side by side, with four inputs each. */
 static void check_matrix(const struct model_matrix *m, const struct model_source_linear *source, int outputs,
                          int inputs, double factor) {
   CHECK_INT(m->outputs, outputs);
@@ -79,7 +79,7 @@ TEST(model_file_packs_matrices) {
   CHECK_OK(model_file_open(made_file(&a, &source), &m, &err), &err);
   for (int i = 0; i < 2; i++) {
     struct model_layer l = model_layer(&m, i);
-    check_matrix(&l.query, &layers[i].query, 32, 32, 0.25); /* heads of 16: their root is in it */
+    check_matrix(&l.query, &layers[i].query, 32, 32, 0.25); /* 1 / sqrt(16) for heads of 16 */
     check_matrix(&l.key, &layers[i].key, 32, 32, 1);
     check_matrix(&l.value, &layers[i].value, 32, 32, 1);
     check_matrix(&l.attention_output, &layers[i].attention_output, 32, 32, 1);
@@ -91,7 +91,7 @@ TEST(model_file_packs_matrices) {
   arena_release(&a);
 }
 
-TEST(model_file_refuses_every_truncation) {
+TEST(model_file_rejects_every_truncation) {
   struct arena a;
   arena_init(&a);
   struct model_source source = made_source(&a, &made_shape, 1);
@@ -111,7 +111,7 @@ TEST(model_file_refuses_every_truncation) {
   arena_release(&a);
 }
 
-TEST(model_file_refuses_every_changed_byte) {
+TEST(model_file_rejects_every_changed_byte) {
   struct arena a;
   arena_init(&a);
   struct model_source source = made_source(&a, &made_shape, 1);
@@ -142,7 +142,7 @@ static void refused(const struct model_source *source, const char *reason) {
   arena_release(&a);
 }
 
-TEST(model_file_refuses_what_it_cannot_hold) {
+TEST(model_file_rejects_unsupported_models) {
   struct arena a;
   arena_init(&a);
   struct model_source good = made_source(&a, &made_shape, 1), s;

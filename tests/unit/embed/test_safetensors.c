@@ -1,4 +1,4 @@
-/* test_safetensors.c: the safetensors reader on files made here, whole and damaged. */
+/* test_safetensors.c: the safetensors parser on generated files, valid and damaged. */
 #include "embed/convert/safetensors.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@ static struct arena a;
 
 static struct str file(const char *header, struct str data) { return tensor_raw(&a, str_from(header), data); }
 
-/* A copy that ends where the block ends, so that a sanitizer sees a read behind it. */
+/* A copy that ends with its allocation, so that a sanitizer detects reads after the end. */
 static struct str tight(struct str s) {
   char *p = arena_alloc(&a, s.n);
   memcpy(p, s.p, s.n);
@@ -39,7 +39,7 @@ TEST(tensors_are_found_by_name) {
   CHECK(!safetensors_find(&list, STR("c")) && !safetensors_find(&list, STR("")));
 }
 
-/* Bit patterns from the standard's tables. */
+/* Bit patterns from the tables of the standard. */
 TEST(half_precision) {
   static const struct {
     const char *bytes;
@@ -68,7 +68,7 @@ TEST(half_precision) {
   CHECK(isnan(v[0]));
 }
 
-TEST(brain_floats_and_floats_at_odd_places) {
+TEST(brain_floats_and_unaligned_floats) {
   struct safetensors list;
   struct error err = {0};
   const float *v;
@@ -99,7 +99,7 @@ static void refused(struct str bytes, const char *message) {
 #define X "{\"x\":{\"dtype\":\"F32\",\"shape\":"
 #define REFUSED_HEADER(header, data, message) refused(file(header, STR(data)), message)
 
-TEST(what_is_not_whole_is_refused) {
+TEST(invalid_files_are_rejected) {
   refused(STR(""), "too short");
   refused(STR("\x08\0\0"), "too short");
   refused(STR("\x08\0\0\0\0\0\0\0{}"), "header");
@@ -114,16 +114,16 @@ TEST(what_is_not_whole_is_refused) {
   REFUSED_HEADER("{\"x\":{\"dtype\":\"Q4\",\"shape\":[1],\"data_offsets\":[0,4]}}", "1234", "type");
   REFUSED_HEADER(X "[1],\"data_offsets\":[0,8]}}", "1234", "outside");
   REFUSED_HEADER(X "[1],\"data_offsets\":[4,0]}}", "1234", "outside");
-  REFUSED_HEADER(X "[1],\"data_offsets\":[-4,0]}}", "1234", "no place");
-  REFUSED_HEADER(X "[1],\"data_offsets\":[0]}}", "1234", "no place");
-  REFUSED_HEADER(X "[1],\"data_offsets\":[0,4.0]}}", "1234", "no place");
-  REFUSED_HEADER(X "[2],\"data_offsets\":[0,4]}}", "1234", "does not fit");
-  REFUSED_HEADER(X "[-1],\"data_offsets\":[0,4]}}", "1234", "no usable shape");
-  REFUSED_HEADER(X "[1,1,1,1,1,1,1,1,1],\"data_offsets\":[0,4]}}", "1234", "no usable shape");
-  /* Products that pass 64 bits, once by the shape and once by the size of an element. */
-  REFUSED_HEADER(X "[4294967296,4294967296],\"data_offsets\":[0,4]}}", "1234", "no usable shape");
-  REFUSED_HEADER(X "[4611686018427387905],\"data_offsets\":[0,4]}}", "1234", "does not fit");
-  REFUSED_HEADER(X "[1],\"data_offsets\":[0,4]}}", "12345", "left over");
+  REFUSED_HEADER(X "[1],\"data_offsets\":[-4,0]}}", "1234", "no valid offsets");
+  REFUSED_HEADER(X "[1],\"data_offsets\":[0]}}", "1234", "no valid offsets");
+  REFUSED_HEADER(X "[1],\"data_offsets\":[0,4.0]}}", "1234", "no valid offsets");
+  REFUSED_HEADER(X "[2],\"data_offsets\":[0,4]}}", "1234", "does not match");
+  REFUSED_HEADER(X "[-1],\"data_offsets\":[0,4]}}", "1234", "no valid shape");
+  REFUSED_HEADER(X "[1,1,1,1,1,1,1,1,1],\"data_offsets\":[0,4]}}", "1234", "no valid shape");
+  /* Products that overflow 64 bits, by the shape and by the size of an element. */
+  REFUSED_HEADER(X "[4294967296,4294967296],\"data_offsets\":[0,4]}}", "1234", "no valid shape");
+  REFUSED_HEADER(X "[4611686018427387905],\"data_offsets\":[0,4]}}", "1234", "does not match");
+  REFUSED_HEADER(X "[1],\"data_offsets\":[0,4]}}", "12345", "after its last tensor");
   REFUSED_HEADER(X "[1],\"data_offsets\":[1,5]}}", "12345", "gap");
   REFUSED_HEADER(X "[1],\"data_offsets\":[0,4]},\"y\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}",
                  "1234", "overlaps");
@@ -131,7 +131,7 @@ TEST(what_is_not_whole_is_refused) {
                  "12345678", "twice");
 }
 
-TEST(every_shorter_file_is_refused) {
+TEST(every_truncation_is_rejected) {
   struct str whole = tiny_weights(&a, &(struct tiny_spec){0});
   struct safetensors list;
   struct error err = {0};
@@ -141,7 +141,7 @@ TEST(every_shorter_file_is_refused) {
     CHECK_STATUS(safetensors_parse(&a, str_slice(whole, 0, n), &list, &err), STATUS_USAGE);
 }
 
-TEST(empty_tensors_have_a_place) {
+TEST(empty_tensors) {
   struct safetensors list;
   struct error err = {0};
   struct str s = file("{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]},"

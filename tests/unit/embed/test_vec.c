@@ -1,18 +1,18 @@
-/* test_vec.c: vector arithmetic against values worked out by hand and against plain loops. */
+/* test_vec.c: vector arithmetic against values computed by hand and against plain loops. */
 #include "embed/vec.h"
 
 #include <math.h>
 
 #include "support/harness.h"
 
-/* A small generator of its own, so that the inputs are the same everywhere. */
+/* Pseudo-random numbers that are the same on every machine. */
 static uint64_t next_random(uint64_t *state) {
   *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
   return *state ^ *state >> 31;
 }
 
-/* Registers hold sixteen: lengths that are no multiple of that must count to their end. */
-TEST(a_cosine_is_made_of_dots) {
+/* Registers have 16 components; also test lengths that are not a multiple of 16. */
+TEST(cosine_agrees_with_dot_products) {
   int8_t a[70], b[70];
   for (int i = 0; i < 70; i++) {
     a[i] = (int8_t)(i * 37 % 255 - 127);
@@ -60,7 +60,7 @@ TEST(dot_agrees_with_a_plain_sum_at_every_length) {
   }
 }
 
-/* Quantised vectors are rotated: what holds is the largest component, and every cosine. */
+/* Quantised vectors are rotated, so only the largest component and cosines can be compared. */
 static int largest(const int8_t *v, int dims) {
   int most = 0;
   for (int i = 0; i < dims; i++)
@@ -70,14 +70,14 @@ static int largest(const int8_t *v, int dims) {
 
 TEST(quantise_scales_to_the_largest_component) {
   int8_t v[3];
-  vec_quantise((float[]){0.0f, 5.0f, 0.0f}, 3, v); /* rotated within the first two, by 45 degrees */
+  vec_quantise((float[]){0.0f, 5.0f, 0.0f}, 3, v); /* rotated by 45 degrees in the first two dimensions */
   CHECK_INT(abs(v[0]), 127);
   CHECK_INT(abs(v[1]), 127);
   CHECK_INT(v[2], 0);
   vec_quantise((float[]){0.0f, 0.0f, -1e30f}, 3, v);
   CHECK(v[0] == 0 && v[1] == 0);
   CHECK_INT(abs(v[2]), 127);
-  vec_quantise((float[]){-0.003f, 0.004f, 0.0f}, 3, v); /* a sum and a difference: 1 to 7 */
+  vec_quantise((float[]){-0.003f, 0.004f, 0.0f}, 3, v); /* sum and difference, in the ratio 1 to 7 */
   CHECK_INT(largest(v, 3), 127);
   CHECK_INT(abs(v[0]) + abs(v[1]), 127 + 18);
 }
@@ -91,7 +91,7 @@ TEST(quantise_keeps_cosines) {
     static int8_t va[VEC_MAX_DIMS], vb[VEC_MAX_DIMS];
     double dot = 0, aa = 0, bb = 0;
     for (int i = 0; i < dims[k]; i++) {
-      /* The first component says the same of all vectors, and is by far the largest: the others must not be lost. */
+      /* The first component is the same in all vectors and by far the largest; the others must not be lost. */
       sa[i] = (int64_t)(next_random(&seed) % 2001) - 1000 + (i == 0 ? 20000 : 0);
       sb[i] = sa[i] / 2 + (int64_t)(next_random(&seed) % 2001) - 1000 + (i == 0 ? 20000 : 0);
       a[i] = (float)sa[i] / 1000;
@@ -136,7 +136,7 @@ TEST(quantised_sums_of_any_size) {
   CHECK_INT(largest(large, 4), 127);
 }
 
-TEST(bits_are_signs_against_the_centre) {
+TEST(bits_are_signs_relative_to_the_centre) {
   int8_t v[70] = {0}, centre[70] = {0};
   uint64_t bits[VEC_WORDS(70)] = {UINT64_MAX, UINT64_MAX};
   v[0] = 1;
@@ -165,7 +165,7 @@ TEST(hamming) {
 
 enum { ROWS = 104, WORDS_MAX = 7 };
 
-/* Rows of random bits, once one behind the other, once in groups. */
+/* Rows of random bits, once row by row and once in groups. */
 static void random_rows(uint64_t *rows, uint64_t *groups, int words, uint64_t *seed) {
   for (int r = 0; r < ROWS; r++)
     for (int w = 0; w < words; w++)
@@ -191,7 +191,7 @@ TEST(scan_agrees_with_hamming) {
   }
 }
 
-TEST(agreement_is_a_sum_with_signs) {
+TEST(agreement_is_a_signed_sum) {
   for (int dims = 60; dims <= 400; dims += 85) {
     static int16_t table[VEC_TABLE(400)];
     int words = VEC_WORDS(dims);
@@ -214,7 +214,7 @@ TEST(agreement_is_a_sum_with_signs) {
   }
 }
 
-TEST(near_rows_are_picked_in_order) {
+TEST(near_rows_are_listed_in_order) {
   uint16_t distance[100], rows[100];
   for (int i = 0; i < 100; i++)
     distance[i] = (uint16_t)(i % 10);

@@ -1,4 +1,4 @@
-/* test_wordpiece.c: the tokeniser on texts whose pieces can be written down by hand; damaged vocabularies. */
+/* test_wordpiece.c: the tokeniser on hand-checked texts, and damaged vocabularies. */
 #include "embed/encoder/wordpiece.h"
 
 #include "base/json.h"
@@ -7,7 +7,7 @@
 
 #define SPECIALS "[PAD]\n[UNK]\n[CLS]\n[SEP]\n"
 
-/* What the tests cut with. The ids do not matter: results are shown as text. */
+/* Vocabulary of the tests. The ids do not matter, because results are compared as text. */
 static const char small[] =
     SPECIALS "un\n##aff\n##able\nunaff\na\n##a\n##b\nb\ncafe\n,\n.\n[\n]\n#\n*\n日\n本\n語\nσ\n##σ\n"
              "##ς\nς\ni\n##i\nss\nß\nı\n한\n\xe1\x84\x92\n##\xe1\x85\xa1\n##\xe1\x86\xab\nfi\nﬁ\n";
@@ -17,7 +17,7 @@ struct fixture {
   struct str blob;
   struct wordpiece w;
 };
-static struct fixture f; /* of the one test that runs in a process */
+static struct fixture f; /* each test runs in its own process */
 
 static void open_text(struct str vocabulary) {
   struct error err = {0};
@@ -29,7 +29,7 @@ static void open_text(struct str vocabulary) {
   CHECK_OK(wordpiece_init(&f.w, f.blob, &err), &err);
 }
 
-/* The pieces with blanks between them, without [CLS] and [SEP]. */
+/* The pieces separated by blanks, without [CLS] and [SEP]. */
 static struct str pieces(struct str text) {
   static int32_t ids[4096];
   struct buf b = BUF(&f.a);
@@ -48,15 +48,15 @@ TEST(the_longest_piece_wins_from_the_left) {
   PIECES("", "");
   PIECES(" \t\r\n ", "");
   PIECES("un", "un");
-  /* "unaff" is longer than "un"; "un ##aff ##able" would do as well. */
+  /* "unaff" is longer than "un", although "un ##aff ##able" would work, too. */
   PIECES("unaffable", "unaff ##able");
   PIECES("UNAFFABLE unb", "unaff ##able un ##b");
-  /* One piece that is missing makes the whole word unknown, not a part of it. */
+  /* One missing piece makes the whole word unknown. */
   PIECES("unaffx b", "[UNK] b");
   PIECES("xun", "[UNK]");
 }
 
-TEST(punctuation_and_cjk_stand_alone) {
+TEST(punctuation_and_cjk_are_separate_words) {
   open_text(str_from(small));
   PIECES("a,b.", "a , b .");
   PIECES("[CLS]", "[ [UNK] ]");
@@ -65,7 +65,7 @@ TEST(punctuation_and_cjk_stand_alone) {
   PIECES("日本語", "日 本 語");
   PIECES("a日b", "a 日 b");
   PIECES("a—b", "a [UNK] b");
-  /* The Greek question mark is a semicolon, which the vocabulary lacks; U+FF0C is punctuation of its own. */
+  /* The Greek question mark becomes a semicolon, which the vocabulary lacks; U+FF0C is separate punctuation. */
   PIECES("a;b", "a [UNK] b");
   PIECES("a，b", "a [UNK] b");
 }
@@ -78,7 +78,7 @@ TEST(accents_controls_and_bad_bytes_are_dropped) {
   PIECES("a\x01"
          "b a\0b",
          "a ##b a ##b");
-  /* The vertical tab and the form feed are controls, too, and no spaces here. */
+  /* Vertical tab and form feed are controls here, not spaces. */
   PIECES("a\vb a\fb a\nb", "a ##b a ##b a b");
   PIECES("a\xff"
          "b a\xe2\x82"
@@ -87,7 +87,7 @@ TEST(accents_controls_and_bad_bytes_are_dropped) {
   PIECES("a\xef\xbf\xbd"
          "b",
          "a ##b");
-  /* A surrogate in UTF-8 is no character. */
+  /* A surrogate is not valid UTF-8. */
   PIECES("a\xed\xa0\x80"
          "b",
          "a ##b");
@@ -99,9 +99,9 @@ TEST(accents_controls_and_bad_bytes_are_dropped) {
   PIECES("\xcc\x81\xcc\x81", "");
 }
 
-TEST(lower_case_is_the_full_one) {
+TEST(lower_case_follows_unicode) {
   open_text(str_from(small));
-  /* Final and not, with an accent between, before an apostrophe, alone, and twice. */
+  /* Final or not, with an accent in between, before an apostrophe, alone, and twice. */
   PIECES("ΣΣ", "σ ##ς");
   PIECES("ΣΣΣ", "σ ##σ ##ς");
   PIECES("Σ", "σ");
@@ -112,30 +112,30 @@ TEST(lower_case_is_the_full_one) {
          "b",
          "a ##σ ##b");
   PIECES("aΣ b", "a ##ς b");
-  /* The full stop is ignored when the end of a word is looked for, so the letter behind it counts. */
+  /* A full stop is case-ignorable, so the letter after it counts. */
   PIECES("aΣ.b", "a ##σ . b");
   PIECES("a.Σ", "a . ς");
-  /* A byte that is no character separates. */
+  /* An invalid byte separates. */
   PIECES("aΣ\xff"
          "b",
          "a ##ς ##b");
-  /* I with a dot above is i and a dot, which is dropped; the one without a dot stays. */
+  /* Capital I with a dot becomes i and a dot, which is dropped; dotless i stays. */
   PIECES("İ ı", "i ı");
   PIECES("ß ẞ", "ß ß");
-  /* Canonical decomposition takes no ligature apart. */
+  /* Canonical decomposition does not split ligatures. */
   PIECES("ﬁ", "ﬁ");
-  /* The Kelvin sign is k, the Angstrom sign a with a ring. */
+  /* The Kelvin sign becomes k, the Angstrom sign a with a ring. */
   PIECES("Å", "a");
 }
 
-TEST(hangul_is_taken_apart) {
+TEST(hangul_is_decomposed) {
   open_text(str_from(small));
-  /* The syllable is in the vocabulary as well, but no text has it any more. */
+  /* The vocabulary has the syllable, too, but no decomposed text contains it. */
   PIECES("한", "\xe1\x84\x92 ##\xe1\x85\xa1 ##\xe1\x86\xab");
   PIECES("하", "\xe1\x84\x92 ##\xe1\x85\xa1");
 }
 
-TEST(marks_that_stay_are_put_in_order) {
+TEST(kept_marks_are_sorted) {
   /* U+16FF0 has combining class 6, U+1D165 has 216; neither is dropped. */
   open_text(STR(SPECIALS "a\U00016ff0\U0001d165b\na\U0001d165\nx\n##\U00016ff0b\n"));
   PIECES("a\U00016ff0\U0001d165"
@@ -144,7 +144,7 @@ TEST(marks_that_stay_are_put_in_order) {
   PIECES("a\U0001d165\U00016ff0"
          "b",
          "a\U00016ff0\U0001d165b");
-  /* An accent between them changes nothing, a joiner (class 0) keeps them apart, though both are dropped. */
+  /* Both an accent and a joiner (class 0) are dropped, but only the joiner separates the marks. */
   PIECES("a\U0001d165\xcc\x81\U00016ff0"
          "b",
          "a\U00016ff0\U0001d165b");
@@ -161,10 +161,10 @@ TEST(a_word_has_at_most_a_hundred_code_points) {
   CHECK_INT(most.n, 1 + 99 * strlen(" ##a"));
   CHECK_STR(pieces((struct str){word, 101}), "[UNK]");
   CHECK_STR(pieces((struct str){word, sizeof(word)}), "[UNK]");
-  /* What is dropped does not count. */
+  /* Dropped characters do not count. */
   word[50] = '\x01';
   CHECK_INT(pieces((struct str){word, 101}).n, most.n);
-  /* What an accent was on does, once. */
+  /* A letter with an accent counts once. */
   struct buf b = BUF(&f.a);
   for (int i = 0; i < 100; i++)
     buf_adds(&b, "á");
@@ -173,7 +173,7 @@ TEST(a_word_has_at_most_a_hundred_code_points) {
   CHECK_STR(pieces(buf_str(&b)), "[UNK]");
 }
 
-TEST(tokens_are_cut_at_the_limit) {
+TEST(tokens_are_truncated_at_the_limit) {
   int32_t ids[8] = {-1, -1, -1, -1, -1, -1, -1, -1};
   size_t n;
   open_text(str_from(small));
@@ -188,7 +188,7 @@ TEST(tokens_are_cut_at_the_limit) {
   CHECK_INT(n, 4);
 }
 
-TEST(windows_together_are_the_whole_text) {
+TEST(incremental_reads_give_the_whole_text) {
   open_text(str_from(small));
   struct str text = STR("unaffable ΣΣ, café 日本 aab unknown ΑΣ. b");
   int32_t whole[64], part[64];
@@ -209,7 +209,7 @@ TEST(windows_together_are_the_whole_text) {
   }
 }
 
-TEST(a_count_may_be_long) {
+TEST(count_of_a_long_text) {
   open_text(str_from(small));
   struct buf b = BUF(&f.a);
   for (int i = 0; i < 1000; i++)
@@ -220,7 +220,7 @@ TEST(a_count_may_be_long) {
 
 /* ---- vocabularies ---- */
 
-TEST(lines_end_in_any_way_and_the_later_of_two_counts) {
+TEST(all_line_ends_work_and_the_later_duplicate_wins) {
   int32_t ids[8];
   size_t n;
   open_text(STR("[PAD]\r\n[UNK]\r[CLS]\n[SEP]\na\n\nb\na"));
@@ -251,18 +251,18 @@ static void refused(struct str vocabulary, const char *message) {
   arena_release(&a);
 }
 
-TEST(what_is_no_vocabulary_is_refused) {
+TEST(invalid_vocabularies_are_rejected) {
   refused(STR(""), "empty");
   refused(STR("[PAD]\n[UNK]\n[CLS]\n"), "[SEP]");
   refused(STR("[PAD]\n[UNK]\n[SEP]\n"), "[CLS]");
   refused(STR("[PAD]\n[CLS]\n[SEP]\n"), "[UNK]");
   refused(STR("[CLS]\n[UNK]\n[SEP]\n"), "[PAD]");
-  /* What RoBERTa's has. */
+  /* The special tokens of RoBERTa. */
   refused(STR("<s>\n<pad>\n</s>\n<unk>\n"), "[CLS]");
   refused(STR(SPECIALS "a\n\xff\n"), "line 6");
 }
 
-TEST(a_long_entry_and_an_empty_further_piece_do_no_harm) {
+TEST(long_entries_and_an_empty_inner_piece_are_harmless) {
   static struct arena a;
   struct buf b = BUF(&a);
   buf_adds(&b, SPECIALS "##\n");
@@ -281,17 +281,17 @@ static void corrupt(struct str blob, const char *message) {
     FAIL("'%s' does not say '%s'", err.message, message);
 }
 
-TEST(a_damaged_header_or_length_is_refused) {
+TEST(a_damaged_header_or_length_is_rejected) {
   open_text(str_from(small));
   for (size_t n = 0; n < f.blob.n; n++)
-    corrupt(str_slice(f.blob, 0, n), n < 48 ? "does not begin" : "length");
+    corrupt(str_slice(f.blob, 0, n), n < 48 ? "no valid header" : "length");
   char *copy = arena_alloc(&f.a, f.blob.n + 1);
   memcpy(copy, f.blob.p, f.blob.n);
   corrupt((struct str){copy, f.blob.n + 1}, "length");
   copy[8] = 2;
   corrupt((struct str){copy, f.blob.n}, "version 2");
   copy[8] = 1;
-  /* Each word of the header behind the version, all bits set: nothing that is out of range gets through. */
+  /* Set all bits of each header field after the version: values out of range are rejected. */
   for (size_t at = 12; at < 48; at += 4) {
     memset(copy + at, 0xff, 4);
     corrupt((struct str){copy, f.blob.n}, at >= 32 ? "special token" : "out of range");
@@ -299,7 +299,7 @@ TEST(a_damaged_header_or_length_is_refused) {
   }
 }
 
-TEST(damage_behind_the_header_gives_ids_within_the_vocabulary) {
+TEST(damage_after_the_header_gives_ids_within_the_vocabulary) {
   open_text(str_from(small));
   uint32_t seed = 1;
   char *copy = arena_alloc(&f.a, f.blob.n);
@@ -320,7 +320,7 @@ TEST(damage_behind_the_header_gives_ids_within_the_vocabulary) {
   }
 }
 
-/* Quadratic work would take minutes here; the test's time limit is the check. */
+/* Quadratic time would exceed the time limit of the test. */
 TEST(hostile_texts_of_a_megabyte) {
   static const char *const units[] = {"a",
                                       "\xcc\x81",

@@ -1,4 +1,4 @@
-/* test_wordpiece_reference.c: the tokeniser against the reference in Python: 100,000 lines, and every code point. */
+/* test_wordpiece_reference.c: the tokeniser against a Python reference: 100,000 lines, and every code point. */
 #include "embed/encoder/wordpiece.h"
 
 #include <unistd.h>
@@ -13,7 +13,7 @@
 
 enum { LIMIT = 0x110000, IDS_MAX = 1 << 16 };
 
-/* The reference is not a part of the repository: where it is missing, the tests that need it say so. */
+/* The reference is not part of the repository; tests that need it are skipped with a note if it is missing. */
 static bool have_model(void) {
   bool there = access(MODEL "/reference.py", R_OK) == 0 && access(MODEL "/vocab.txt", R_OK) == 0;
   if (!there)
@@ -30,7 +30,7 @@ static struct wordpiece open_vocabulary(struct arena *a, struct str text) {
   return w;
 }
 
-/* CRC-32 as zlib has it. */
+/* CRC-32 as in zlib. */
 static uint32_t crc32_of(const unsigned char *p, size_t n) {
   uint32_t crc = 0xffffffffU;
   for (size_t i = 0; i < n; i++) {
@@ -63,7 +63,7 @@ static void check_record(const struct wordpiece *w, struct str *rest) {
   size_t length = take32(rest), most = take32(rest), want_n = take32(rest), n;
   uint32_t want = take32(rest);
   CHECK(length <= rest->n);
-  /* A copy of its own, so that a sanitizer sees a read behind the end. */
+  /* A copy, so that a sanitizer detects reads after the end. */
   struct arena a;
   arena_init(&a);
   char *copy = arena_alloc(&a, length);
@@ -81,7 +81,7 @@ static void check_record(const struct wordpiece *w, struct str *rest) {
   arena_release(&a);
 }
 
-/* Runs the script and compares all its records. */
+/* Runs the script and compares its records. */
 static void compare(const char *what, int number, const struct wordpiece *w, size_t at_least) {
   const char *path = path_join(NULL, "records");
   char text[16];
@@ -114,7 +114,7 @@ TEST(a_hundred_thousand_lines_have_the_ids_of_the_reference, .seconds = 300, .sl
   arena_release(&a);
 }
 
-/* Each code point as an entry, as a first piece and as a further one, so that the ids show the text that is left. */
+/* Each code point is an entry, as a first and as an inner piece, so that the ids show the normalised text. */
 static struct str all_code_points(struct arena *a) {
   struct buf b = BUF(a);
   buf_adds(&b, "[PAD]\n[UNK]\n[CLS]\n[SEP]\n");
@@ -141,7 +141,7 @@ TEST(every_code_point_in_every_context_is_as_in_the_reference, .seconds = 300, .
   arena_release(&a);
 }
 
-TEST(the_tables_are_what_their_script_writes, .seconds = 60, .slow = true) {
+TEST(the_tables_match_their_generator, .seconds = 60, .slow = true) {
   struct run r = proc_run(.argv = ARGS("python3", "-c", "import unicodedata; print(unicodedata.unidata_version)"));
   if (r.exit_code != 0 || !str_is(str_trim(r.out), "14.0.0")) {
     printf("skipped: no Python with Unicode 14.0.0\n");

@@ -100,11 +100,11 @@ TEST(mistakes_name_their_line) {
   refused("gate.mode = 'lenient'", "c.toml:1:6: 'lenient' is not a value of gate.mode");
   refused("[fact]\n\nhalf_life_days = -3", "c.toml:3:1: '-3' is not a value of fact.half_life_days");
   refused("fact.half_life_days = inf", "c.toml:1:6: 'inf' is not a value");
-  refused("fact.half_life_days = '7'", "c.toml:1:6: fact.half_life_days is a number, without quotes, not a text");
-  refused("gate.mode = true", "c.toml:1:6: gate.mode is a text in quotes, not a truth value");
+  refused("fact.half_life_days = '7'", "c.toml:1:6: fact.half_life_days is a number, without quotes, not a string");
+  refused("gate.mode = true", "c.toml:1:6: gate.mode is a text in quotes, not a boolean");
   refused("[memory]\nflushEnabled = 1", "c.toml:2:1: flush.enabled is true or false, not a number");
   refused("files.root = ['a']", "c.toml:1:7: files.root is a text in quotes, not an array");
-  refused("gate.mode = strict", "c.toml:1:13: this is no value");
+  refused("gate.mode = strict", "c.toml:1:13: not a valid value");
   refused("[memory]\nmemoryPath = 'a'\n[files]\nmemory_path = 'b'",
           "c.toml:4:1: files.memory_path is set already, in line 2");
 }

@@ -1,4 +1,4 @@
-/* test_cairn.c: handles of the C library: opening, errors, options, threads, several stores. */
+/* test_cairn.c: C library: opening, errors, options, threads, several stores. */
 #include "cairn.h"
 
 #include <pthread.h>
@@ -31,7 +31,7 @@ static int64_t remember(struct cairn *db, const char *text) {
   return id;
 }
 
-/* How many memories `list` counts; the number behind "total": in its JSON. */
+/* Number of memories: "total" in the JSON of `list`. */
 static int64_t count(struct cairn *db) {
   char *json = NULL;
   CHECK_INT(cairn_call(db, "list", "{\"limit\":1,\"all_projects\":true}", 0, &json, NULL), CAIRN_OK);
@@ -48,7 +48,7 @@ static struct cairn_error error_of(struct cairn *db) {
   return e;
 }
 
-TEST(tells_about_itself) {
+TEST(version_and_status_names) {
   CHECK_STR(str_from(cairn_version()), CAIRN_VERSION);
   CHECK_STR(str_from(cairn_status_name(CAIRN_NOT_FOUND)), "not_found");
   CHECK_STR(str_from(cairn_status_name(CAIRN_DEGRADED)), "degraded");
@@ -78,7 +78,7 @@ TEST(operations_can_be_listed) {
   CHECK_INT(cairn_operation_flags(n), 0);
 }
 
-TEST(close_accepts_nothing_and_clears_the_handle) {
+TEST(close_accepts_null_and_clears_the_handle) {
   cairn_close(NULL);
   struct cairn *db = NULL;
   cairn_close(&db);
@@ -102,7 +102,7 @@ TEST(a_new_handle_has_no_error) {
 
 /* ---- failed opening ---- */
 
-TEST(a_failed_open_says_why, .only = TEST_ON_SQLITE) {
+TEST(a_failed_open_has_an_error, .only = TEST_ON_SQLITE) {
   const char *path = path_join(NULL, "notes.txt");
   file_write(path, STR("these are notes, and no store; more than a hundred bytes of them, to be sure: .........."
                        "......................................................................................."));
@@ -114,7 +114,7 @@ TEST(a_failed_open_says_why, .only = TEST_ON_SQLITE) {
   CHECK_INT(e.code, CAIRN_CORRUPT);
   CHECK(strstr(e.message, path) != NULL);
   CHECK(e.fix[0] != 0);
-  /* Every call on it fails in the same way, and keeps the reason. */
+  /* Every call on it fails with the same error. */
   struct cairn_draft d = {.text = "Ravens are clever birds"};
   struct cairn_memory *m = NULL;
   CHECK_INT(cairn_remember(db, &d, NULL), CAIRN_CORRUPT);
@@ -145,7 +145,7 @@ static void refuses(const struct cairn_options *o, const char *part) {
   cairn_close(&db);
 }
 
-TEST(malformed_options_are_refused) {
+TEST(malformed_options_are_rejected) {
   const char *path = test_store_new("a.db");
   refuses(&(struct cairn_options){.path = ""}, "path");
   refuses(&(struct cairn_options){.path = path, .team = "Not A Slug"}, "team");
@@ -157,7 +157,7 @@ TEST(malformed_options_are_refused) {
   CHECK_INT(cairn_open(NULL, NULL), CAIRN_USAGE);
 }
 
-TEST(calls_without_a_handle_are_refused) {
+TEST(calls_without_a_handle_are_rejected) {
   struct cairn_draft d = {.text = "Ravens are clever birds"};
   CHECK_INT(cairn_remember(NULL, &d, NULL), CAIRN_USAGE);
   CHECK_INT(cairn_call(NULL, "stats", NULL, 0, NULL, NULL), CAIRN_USAGE);
@@ -168,7 +168,7 @@ TEST(calls_without_a_handle_are_refused) {
 
 /* ---- options ---- */
 
-/* Ends behind the options, so that a sanitizer sees who reads more than it was given. */
+/* An allocation of exactly the given size, so that a sanitizer detects reads after it. */
 static int open_sized(const void *options, size_t n, size_t size, struct cairn **ret_db) {
   void *copy = malloc(n);
   CHECK(copy != NULL);
@@ -188,18 +188,18 @@ TEST(options_may_be_shorter_or_longer) {
   db = open_store("a.db");
   cairn_close(&db);
 
-  /* A program from before `team` was added: what lies behind must not be read. */
+  /* A program built before `team` existed: nothing after its options may be read. */
   size_t old = offsetof(struct cairn_options, team);
   long_options.o.team = "BAD TEAM";
   CHECK_INT(open_sized(&long_options, old, old, &db), CAIRN_OK);
   cairn_close(&db);
   long_options.o.team = NULL;
 
-  /* No size: the structure of version 0.1. */
+  /* Size 0 means the structure of version 0.1. */
   CHECK_INT(open_sized(&long_options, sizeof(long_options.o), 0, &db), CAIRN_OK);
   cairn_close(&db);
 
-  /* A program of the future, which asks for nothing new, and then for something. */
+  /* A newer program, first without and then with a new option. */
   CHECK_INT(open_sized(&long_options, sizeof(long_options), sizeof(long_options), &db), CAIRN_OK);
   cairn_close(&db);
   long_options.more[63] = 1;
@@ -251,7 +251,7 @@ TEST(settings_come_from_options_and_a_file) {
   check_setting(&o, "\"value\":\"2000\"", "\"origin\":\"default\"");
 }
 
-TEST(a_mistake_in_the_configuration_opens_nothing) {
+TEST(an_invalid_configuration_opens_nothing) {
   const char *path = path_join(NULL, "mine.toml"), *const bad[] = {"gate.mode=lenient", NULL};
   struct cairn_options o = {.size = sizeof(o), .path = test_store_new("a.db"), .config = path};
   struct cairn *db = NULL;
@@ -272,7 +272,7 @@ TEST(a_mistake_in_the_configuration_opens_nothing) {
   CHECK(!store_is_there(o.path));
 }
 
-TEST(options_say_who_writes_and_where) {
+TEST(options_set_the_caller) {
   struct cairn_options o = {.size = sizeof(o),
                             .path = test_store("a.db"),
                             .project = "shop",
@@ -292,7 +292,7 @@ TEST(options_say_who_writes_and_where) {
   cairn_memory_free(m);
   cairn_close(&db);
 
-  /* Another team sees nothing of it; another project neither, unless it asks for all. */
+  /* Invisible to another team, and to another project unless it asks for all projects. */
   struct {
     const char *team, *project;
     bool all;
@@ -333,7 +333,7 @@ TEST(one_store_is_open_twice) {
   CHECK_INT(count(two), 1);
   remember(two, "The harbour closes at ten in the evening");
   CHECK_INT(count(one), 2);
-  cairn_close(&one); /* must not take the other one's locks along */
+  cairn_close(&one); /* must not release the locks of the other */
   remember(two, "Tea is served at four o'clock");
   one = open_store("a.db");
   CHECK_INT(count(one), 3);
@@ -373,7 +373,7 @@ struct worker {
   int bad;
 };
 
-/* Reports by a number: a check of the harness ends the process, not the thread. */
+/* Returns a number, because a failed check would end the whole process. */
 static void *work(void *arg) {
   struct worker *w = arg;
   for (int i = 0; i < EACH; i++) {
@@ -389,7 +389,7 @@ static void *work(void *arg) {
       snprintf(ref, sizeof(ref), "%lld", (long long)written->id);
     w->bad += cairn_get(w->db, ref, &m) != CAIRN_OK || strcmp(m->body, text) != 0;
     w->bad += cairn_search(w->db, w->subject, NULL, &r) != CAIRN_OK || r->count == 0;
-    /* Failures, and what they say, at the same time. */
+    /* Provoke errors and read them at the same time. */
     struct cairn_error e;
     w->bad += cairn_get(w->db, "999999", NULL) != CAIRN_NOT_FOUND;
     cairn_last_error(w->db, &e);
@@ -449,7 +449,7 @@ static void *open_and_close(void *arg) {
   return NULL;
 }
 
-/* The first of them creates the store, the others wait for it. */
+/* The first thread creates the store; the others wait for it. */
 TEST(threads_may_open_a_new_store_together) {
   pthread_t t[THREADS];
   struct opener o[THREADS];

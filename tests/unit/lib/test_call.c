@@ -1,4 +1,4 @@
-/* test_call.c: operations by name with JSON in and out, lines, interruption, callbacks. */
+/* test_call.c: operations with JSON arguments and results, streams, interruption, callbacks. */
 #include <pthread.h>
 #include <time.h>
 #include <unistd.h>
@@ -25,7 +25,7 @@ static void must(struct cairn *db, int status) {
     FAIL("%s: %s", cairn_status_name(status), e.message);
 }
 
-/* The result of a call, parsed; it lives as long as the test. */
+/* The parsed result of a call; lives as long as the test. */
 static yyjson_val *call(struct cairn *db, const char *operation, const char *args) {
   char *json = NULL;
   size_t n = 0;
@@ -50,13 +50,13 @@ static void refused(struct cairn *db, const char *operation, const char *args, i
     FAIL("'%s' does not mention '%s'", e.message, part);
 }
 
-TEST(json_goes_in_and_comes_out) {
+TEST(json_arguments_and_results) {
   struct cairn *db = open_store("a.db");
   yyjson_val *r = call(db, "remember", "{\"text\": \"Ravens are clever birds\", \"tags\": [\"birds\"]}");
   CHECK_INT(json_int(r, "id", 0), 1);
   CHECK_STR(json_str(r, "action"), "stored");
   CHECK_STR(json_str(call(db, "get", "{\"id\": \"1\"}"), "body"), "Ravens are clever birds");
-  /* A length ends the arguments; without any there is none. */
+  /* With and without a length, and without arguments. */
   CHECK_INT(cairn_call(db, "get", "{\"id\":\"1\"}rubbish", 10, NULL, NULL), CAIRN_OK);
   CHECK_INT(json_int(call(db, "stats", NULL), "memories", 0), 1);
   size_t n = 0;
@@ -65,7 +65,7 @@ TEST(json_goes_in_and_comes_out) {
   cairn_close(&db);
 }
 
-TEST(what_is_wrong_is_said) {
+TEST(errors_have_messages) {
   struct cairn *db = open_store("a.db");
   refused(db, "remind", "{}", CAIRN_USAGE, "remind");
   refused(db, NULL, "{}", CAIRN_USAGE, "operation");
@@ -83,7 +83,7 @@ TEST(what_is_wrong_is_said) {
   cairn_close(&db);
 }
 
-TEST(the_standard_streams_are_left_alone) {
+TEST(standard_streams_are_rejected) {
   struct cairn *db = open_store("a.db");
   refused(db, "remember", "{\"batch\": \"-\"}", CAIRN_USAGE, "'-'");
   refused(db, "import", "{\"file\": \"-\"}", CAIRN_USAGE, "'-'");
@@ -95,7 +95,7 @@ TEST(the_standard_streams_are_left_alone) {
 /* ---- lines ---- */
 
 struct lines {
-  struct cairn *db; /* the one that gives them */
+  struct cairn *db; /* handle that runs the callback */
   int count, stop_at, inner, other;
   struct cairn *second;
   char last[2000];
@@ -163,7 +163,7 @@ TEST(a_callback_cannot_call_its_own_handle) {
   cairn_close(&db);
 }
 
-TEST(a_batch_gives_a_line_for_each) {
+TEST(a_batch_gives_a_line_per_item) {
   struct cairn *db = open_store("a.db");
   file_write(path_join(NULL, "batch.jsonl"), STR("{\"text\": \"Ravens are clever birds\"}\n"
                                                  "{\"text\": \"Tea is served at four o'clock\"}\n"));
@@ -201,7 +201,7 @@ static void *follow(void *arg) {
   return NULL;
 }
 
-TEST(a_follower_is_stopped_from_outside) {
+TEST(another_thread_can_stop_a_follower) {
   struct cairn *writer = open_store("a.db");
   struct follower f = {.db = open_store("a.db"), .status = -1};
   pthread_t t;
@@ -218,7 +218,7 @@ TEST(a_follower_is_stopped_from_outside) {
   cairn_close(&writer);
 }
 
-/* A stop that comes a moment too early must not be lost: the follower would never end. */
+/* An interrupt just before the call must not be lost, or a follower would never end. */
 TEST(an_interrupt_before_the_call_counts) {
   struct follower f = {.db = open_store("a.db"), .status = -1};
   cairn_interrupt(f.db);

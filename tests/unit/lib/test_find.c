@@ -32,7 +32,7 @@ static struct cairn *three_memories(void) {
   return db;
 }
 
-/* The ids that a search gives, as a sum of 1 << id. */
+/* The ids found by a search, as a bit mask. */
 static int found(struct cairn *db, const char *query, const struct cairn_search_options *o) {
   struct cairn_results *r = NULL;
   must(db, cairn_search(db, query, o, &r));
@@ -43,7 +43,7 @@ static int found(struct cairn *db, const char *query, const struct cairn_search_
   return set;
 }
 
-TEST(search_finds_by_words) {
+TEST(search_by_keyword) {
   struct cairn *db = three_memories();
   struct cairn_results *r = NULL;
   must(db, cairn_search(db, "when does the harbour close", NULL, &r));
@@ -107,7 +107,7 @@ TEST(detail_decides_how_much_text) {
   cairn_close(&db);
 }
 
-TEST(what_was_corrected_is_left_out_unless_asked_for) {
+TEST(superseded_memories_are_optional) {
   struct cairn *db = three_memories();
   struct cairn_draft d = {.text = "The harbour closes at nine in the evening", .reason = "new timetable"};
   must(db, cairn_supersede(db, "2", &d, NULL));
@@ -137,7 +137,7 @@ TEST(no_result_is_not_an_error) {
   cairn_close(&db);
 }
 
-TEST(bad_searches_are_refused) {
+TEST(invalid_searches_are_rejected) {
   struct cairn *db = open_store();
   struct cairn_results *r = NULL;
   CHECK_INT(cairn_search(db, NULL, NULL, &r), CAIRN_USAGE);

@@ -1,4 +1,4 @@
-/* test_nomem.c: a write and an opening with no memory left at every possible place: nothing half done, nothing lost. */
+/* test_nomem.c: out of memory at every allocation of a write and of opening: nothing is half done or lost. */
 #include "base/alloc.h"
 #include "cairn.h"
 #include "support/harness.h"
@@ -7,8 +7,8 @@
 
 static const char text[] = "Ravens are clever birds and remember faces for years";
 
-/* After the first few hundred places, every so many: sanitizer builds have a place for each object. On a server each
- * place costs a database. */
+/* After the first few hundred allocations only every nth one fails: sanitizer builds have one allocation per object. On
+ * a server each step costs a database. */
 static long next_place(long n) { return n + 1 + n / (on_postgres() ? 3 : 200); }
 
 static struct cairn *open_store(const char *path) {
@@ -34,7 +34,7 @@ static void check_sound(struct cairn *db) {
   cairn_free(json);
 }
 
-/* The memory is there as a whole, or not at all; what the error says is true; the handle goes on working. */
+/* The memory is stored completely or not at all, as the error says, and the handle still works. */
 static void check_after_failure(struct cairn *db, int status) {
   struct cairn_error e;
   cairn_last_error(db, &e);
@@ -56,7 +56,7 @@ static void check_after_failure(struct cairn *db, int status) {
   cairn_results_free(r);
 }
 
-/* Fails allocation after allocation of one call until it gets through; at least `least` of them must have failed. */
+/* Fails each allocation of a call in turn until the call succeeds; at least `least` must have failed. */
 static void torture(int (*call)(struct cairn *db), int least) {
   const char *path = test_store("a.db");
   int failures = 0;
@@ -105,7 +105,7 @@ static int json_remember(struct cairn *db) {
 
 TEST(a_call_survives_every_failure, .seconds = 60, .slow = true) { torture(json_remember, 3); }
 
-/* Memory that is gone for good: from the nth allocation on, all fail. */
+/* From the nth allocation on, all fail. */
 TEST(remember_survives_the_end_of_memory, .seconds = 60, .slow = true) {
   const char *path = test_store("a.db");
   for (long n = 1; n < 4000; n = n < 20 ? n + 1 : n * 3 / 2) {
@@ -121,7 +121,7 @@ TEST(remember_survives_the_end_of_memory, .seconds = 60, .slow = true) {
   }
 }
 
-/* A change of what is there: done, or not done, as the error says. */
+/* A change is done or not done, as the error says. */
 static void torture_change(const char *operation, const char *args, const char *done_mark) {
   const char *path = test_store("a.db");
   bool failed = true;
@@ -160,7 +160,7 @@ TEST(changes_survive_every_failure, .seconds = 60, .slow = true) {
   torture_change("annotate", "{\"id\": \"1\", \"note\": \"seen in Oslo\"}", "seen in Oslo");
 }
 
-/* Reads have nothing to lose, and must not fail for the sake of their own record. */
+/* Reads must not fail because their access cannot be recorded. */
 TEST(reads_survive_every_failure, .seconds = 60) {
   struct cairn *db = open_store(test_store("a.db"));
   CHECK_INT(typed_remember(db), CAIRN_OK);

@@ -1,4 +1,4 @@
-/* test_typed.c: one memory at a time with C structures: remember, supersede, forget, get. */
+/* test_typed.c: remember, supersede, forget and get with C structures. */
 #include "cairn.h"
 #include "support/harness.h"
 #include "support/proc.h"
@@ -37,7 +37,7 @@ static bool has(const char *const *list, const char *text) {
   return false;
 }
 
-TEST(a_memory_comes_back_as_it_was) {
+TEST(a_memory_round_trips) {
   struct cairn *db = open_store();
   const char *tags[] = {"birds", "science", NULL}, *people[] = {"Ida", NULL};
   struct cairn_draft d = {.size = sizeof(d),
@@ -165,7 +165,7 @@ TEST(supersede_keeps_the_old_version) {
   CHECK_INT(m->head, 2);
   cairn_memory_free(m);
 
-  /* Without a reason, and of a memory that was replaced already. */
+  /* Without a reason, and for a memory that is already superseded. */
   struct cairn_draft bare = {.text = "The harbour closes at eight in the evening"};
   w = NULL;
   CHECK(cairn_supersede(db, "harbour", &bare, &w) != CAIRN_OK);
@@ -236,7 +236,7 @@ TEST(more_takes_any_other_argument) {
   cairn_close(&db);
 }
 
-TEST(bad_drafts_are_refused) {
+TEST(invalid_drafts_are_rejected) {
   struct cairn *db = open_store();
   const char *bad_tags[] = {"fine", "\xfe", NULL};
   refused(db, NULL, CAIRN_USAGE, "draft");
@@ -254,7 +254,7 @@ TEST(bad_drafts_are_refused) {
   cairn_close(&db);
 }
 
-TEST(the_length_of_the_text_counts) {
+TEST(the_length_of_the_text_is_used) {
   struct cairn *db = open_store();
   struct cairn_draft d = {.text = "Ravens are clever birds, said nobody", .text_n = 23};
   must(db, cairn_remember(db, &d, NULL));
@@ -265,7 +265,7 @@ TEST(the_length_of_the_text_counts) {
   cairn_close(&db);
 }
 
-/* A draft of a program that was built before the last members existed. */
+/* A draft of a program built before the last members existed. */
 TEST(a_shorter_draft_is_enough) {
   struct cairn *db = open_store();
   struct cairn_draft full = {
