@@ -47,8 +47,8 @@ enum status place_agent(struct store *st, struct str team, struct str project, s
   return STATUS_OK;
 }
 
-enum status place_of(struct store *st, struct str team, struct str project, enum setting_id id, struct arena *a,
-                     struct str *ret_path, struct error *err) {
+enum status agent_path(struct store *st, struct str team, struct str project, enum setting_id id, struct arena *a,
+                       struct str *ret_path, struct error *err) {
   struct setting_value path;
   struct str agent;
   TRY(setting_get(st, team, id, a, &path, err));
@@ -94,7 +94,7 @@ enum status mirror_place_find(struct store *st, struct str team, struct str proj
     *ret_path = noted.path;
     return STATUS_OK;
   }
-  return place_of(st, team, project, SET_MEMORY_PATH, a, ret_path, err);
+  return agent_path(st, team, project, SET_MEMORY_PATH, a, ret_path, err);
 }
 
 enum status mirror_place_keep(struct store *st, struct str team, struct str project, struct str path, struct arena *a,

@@ -9,8 +9,8 @@
 NODISCARD enum status place_agent(struct store *st, struct str team, struct str project, struct arena *a,
                                   struct str *ret_folder, struct error *err);
 /* The path in a setting, with "<agent>" replaced by that folder; relative paths are below it. */
-NODISCARD enum status place_of(struct store *st, struct str team, struct str project, enum setting_id id,
-                               struct arena *a, struct str *ret_path, struct error *err);
+NODISCARD enum status agent_path(struct store *st, struct str team, struct str project, enum setting_id id,
+                                 struct arena *a, struct str *ret_path, struct error *err);
 
 /* ---- MEMORY.md: each agent's folder has a note with its path ---- */
 

@@ -95,18 +95,24 @@ static struct str label_of(const struct labels *labels, size_t *at, int64_t id) 
   return *at < labels->n && labels->v[*at].id == id ? labels->v[*at].value : STR_NONE;
 }
 
+struct graph_labels {
+  struct labels names, types; /* of entities */
+  bool most;                  /* see is_most() */
+};
+
 /* Also removes the names of memories that the scope cannot see; the others stay, in any state. */
-static enum status load_rows(struct store *st, const struct scope *scope, bool most, struct arena *a,
-                             struct labels *names, const struct labels *types, struct graph_rows *ret_rows,
-                             struct error *err) {
+static enum status load_rows(struct store *st, const struct scope *scope, struct graph_labels *labels, struct arena *a,
+                             struct graph_rows *ret_rows, struct error *err) {
+  struct labels *names = &labels->names;
+  const struct labels *types = &labels->types;
   struct sql q = SQL(a);
   struct rows r;
   size_t name_at = 0, type_at = 0, seen = 0;
   sql_add(&q, "SELECT m.id, CASE WHEN m.state IN (" STATES_GRAPH ") THEN b.text END, " UNTRUSTED ", m.suspect FROM ");
-  sql_add(&q, most ? "memory m NOT INDEXED" : "label n CROSS JOIN memory m ON m.id = n.memory_id");
+  sql_add(&q, labels->most ? "memory m NOT INDEXED" : "label n CROSS JOIN memory m ON m.id = n.memory_id");
   sql_add(&q, " CROSS JOIN body b ON b.memory_id = m.id WHERE ");
   visible(&q, scope, STATES_ANY);
-  if (!most) {
+  if (!labels->most) {
     sql_add(&q, " AND n.field = 'entity' AND n.team = ");
     sql_text(&q, scope->team);
   }
@@ -160,13 +166,12 @@ static enum status load_edges(struct store *st, struct str team, const struct la
 
 enum status sqlite_graph_all(struct store *st, const struct scope *scope, struct arena *a, struct graph_rows *ret_rows,
                              struct graph_edges *ret_edges, struct error *err) {
-  struct labels names = {0}, types = {0};
-  bool most = false;
-  TRY(is_most(st, scope->team, &most, err));
-  TRY(load_labels(st, scope->team, "entity", a, &names, err));
-  TRY(load_labels(st, scope->team, "entity_type", a, &types, err));
-  TRY(load_rows(st, scope, most, a, &names, &types, ret_rows, err));
-  return load_edges(st, scope->team, &names, a, ret_edges, err);
+  struct graph_labels labels = {0};
+  TRY(is_most(st, scope->team, &labels.most, err));
+  TRY(load_labels(st, scope->team, "entity", a, &labels.names, err));
+  TRY(load_labels(st, scope->team, "entity_type", a, &labels.types, err));
+  TRY(load_rows(st, scope, &labels, a, ret_rows, err));
+  return load_edges(st, scope->team, &labels.names, a, ret_edges, err);
 }
 
 /* ---- text search ----

@@ -172,20 +172,19 @@ enum status session_find(struct store *st, struct str team, struct str ref, stru
   return STATUS_OK;
 }
 
-enum status session_of_origin(struct store *st, struct str team, struct str connection, struct str host, int64_t pid,
-                              int64_t started, struct str cwd, struct arena *a, struct session *ret_session,
-                              bool *ret_found, struct error *err) {
+enum status session_of_origin(struct store *st, const struct session_origin *from, struct arena *a,
+                              struct session *ret_session, bool *ret_found, struct error *err) {
   struct rows r;
   *ret_found = false;
-  if (connection.p)
+  if (from->connection.p)
     db_query(st->db, &r, err,
              SESSION_COLUMNS "WHERE team = ?1 AND connection = ?2 AND ended_at IS NULL ORDER BY id DESC LIMIT 1", "ss",
-             team, connection);
-  else if (pid > 0)
+             from->team, from->connection);
+  else if (from->pid > 0)
     db_query(st->db, &r, err,
              SESSION_COLUMNS "WHERE team = ?1 AND " SESSION_OF_PROCESS
                              " ORDER BY CASE WHEN cwd IS NOT DISTINCT FROM ?5 THEN 0 ELSE 1 END, id DESC LIMIT 1",
-             "ssits", team, host, pid, started, cwd);
+             "ssits", from->team, from->host, from->pid, from->started, from->cwd);
   else
     return STATUS_OK;
   return read_one(st, &r, a, ret_session, ret_found);

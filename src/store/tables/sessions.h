@@ -50,9 +50,12 @@ NODISCARD enum status session_end(struct txn *txn, struct arena *a, const struct
 /* By handle or id, live or ended. */
 NODISCARD enum status session_find(struct store *st, struct str team, struct str ref, struct arena *a,
                                    struct session *ret_session, bool *ret_found, struct error *err);
+struct session_origin {
+  struct str team, connection, host, cwd; /* connection may be absent */
+  int64_t pid, started;
+};
 /* The newest live session of this connection or, without a connection, of this process; sessions in `cwd` first. */
-NODISCARD enum status session_of_origin(struct store *st, struct str team, struct str connection, struct str host,
-                                        int64_t pid, int64_t started, struct str cwd, struct arena *a,
+NODISCARD enum status session_of_origin(struct store *st, const struct session_origin *from, struct arena *a,
                                         struct session *ret_session, bool *ret_found, struct error *err);
 /* Live sessions of the team, of one project unless `project` is absent; newest first. */
 NODISCARD enum status sessions_live(struct store *st, struct str team, struct str project, struct arena *a,

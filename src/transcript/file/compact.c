@@ -120,10 +120,11 @@ static enum status compact_locked(const struct transcripts *t, const struct comp
   struct open_file *f = NULL;
   struct str text = STR_NONE;
   struct buf now = BUF(a);
-  int64_t size, torn, bytes = 0;
+  struct repaired repaired;
+  int64_t bytes = 0;
   enum status s = transcript_open(path, O_RDWR | O_APPEND, a, &f, err);
   if (s == STATUS_OK)
-    s = transcript_mend(t, seen->session, f->fd, &size, &torn, a, err);
+    s = transcript_repair(t, seen->session, f->fd, a, &repaired, err);
   if (s == STATUS_OK)
     s = fs_read(a, path, TRANSCRIPT_FILE_BYTES, &text, err);
   if (s == STATUS_NOT_FOUND)
@@ -156,10 +157,10 @@ enum status transcript_compact(const struct transcripts *t, const struct compact
   if (c->count == 0 || c->count > seen->list.n || seen->archived)
     return error_set(err, STATUS_CONFLICT, "there is nothing to compact in session '%.*s'", STR_ARG(seen->session));
   TRY(transcript_lock(t, seen->session, a, &lock, err));
-  index_forget(lock);
+  index_invalidate(lock);
   enum status s = compact_locked(t, c, a, &done, err);
   if (s == STATUS_OK)
-    s = index_note(t, seen->session, lock, a, &info, err);
+    s = index_update(t, seen->session, lock, a, &info, err);
   transcript_unlock(lock);
   if (s != STATUS_OK)
     return s;
@@ -191,7 +192,7 @@ static enum status archive_locked(const struct transcripts *t, struct str sessio
     return error_errno(err, errno, "cannot move '%s'", live);
   TRY(transcript_sync_folder(folder, err));
   TRY(transcript_sync_folder(t->folder.p, err));
-  TRY(index_note(t, session, lock, a, &info, err));
+  TRY(index_update(t, session, lock, a, &info, err));
   *ret_moved = true;
   return STATUS_OK;
 }

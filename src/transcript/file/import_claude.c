@@ -42,7 +42,7 @@ static const struct str injections[] = {STR_INIT("<system-reminder>"),
                                         STR_INIT("[Request interrupted by user"),
                                         {NULL, 0}};
 
-static bool is_injected(struct str text) { return import_begins(str_trim(text), injections); }
+static bool is_injected(struct str text) { return import_has_prefix(str_trim(text), injections); }
 
 bool import_is_claude(yyjson_val *root) {
   struct str type = json_str(root, "type");
@@ -215,5 +215,5 @@ void import_claude(struct arena *a, struct import_file *file, yyjson_val *root, 
   else if (str_is(type, "attachment"))
     add_attachment(&l, root);
   else
-    import_skipped(file, import_begins(type, notes) ? IMPORT_BOOKKEEPING : IMPORT_STRANGE);
+    import_skipped(file, import_has_prefix(type, notes) ? IMPORT_BOOKKEEPING : IMPORT_STRANGE);
 }

@@ -25,7 +25,7 @@ static const struct str injections[] = {STR_INIT("<environment_context>"),
                                         STR_INIT("<hook_prompt>"),
                                         {NULL, 0}};
 
-static bool is_injected(struct str text) { return import_begins(str_trim(text), injections); }
+static bool is_injected(struct str text) { return import_has_prefix(str_trim(text), injections); }
 
 static bool is_one_of(struct str text, const char *const *names) {
   for (; *names; names++)

@@ -89,7 +89,7 @@ int64_t import_time(struct import_file *file, yyjson_val *line) {
   return file->at;
 }
 
-bool import_begins(struct str text, const struct str *prefixes) {
+bool import_has_prefix(struct str text, const struct str *prefixes) {
   for (size_t i = 0; prefixes[i].p; i++)
     if (str_starts(text, prefixes[i]))
       return true;

@@ -91,4 +91,4 @@ void import_note_cwd(struct import_file *file, struct str cwd);
 /* The time of the line, else the last time in the file. */
 int64_t import_time(struct import_file *file, yyjson_val *line);
 /* True if the text starts with one of the prefixes; the list ends with {NULL, 0}. */
-bool import_begins(struct str text, const struct str *prefixes);
+bool import_has_prefix(struct str text, const struct str *prefixes);

@@ -159,10 +159,10 @@ static void write_note(struct lock *lock, const struct transcript_info *info, st
   hash_text(buf_str(&b), sum);
   buf_addf(&b, "\n%s\n", sum);
   if (b.n > NOTE_BYTES || pwrite(lock->fd, b.p, b.n, 0) != (ssize_t)b.n || ftruncate(lock->fd, (off_t)b.n) != 0)
-    index_forget(lock);
+    index_invalidate(lock);
 }
 
-void index_forget(struct lock *lock) { (void)!ftruncate(lock->fd, 0); }
+void index_invalidate(struct lock *lock) { (void)!ftruncate(lock->fd, 0); }
 
 /* ---- the files ---- */
 
@@ -289,8 +289,8 @@ static enum status note_locked(const struct transcripts *t, struct str session, 
   return STATUS_OK;
 }
 
-enum status index_note(const struct transcripts *t, struct str session, struct lock *lock, struct arena *a,
-                       struct transcript_info *ret_info, struct error *err) {
+enum status index_update(const struct transcripts *t, struct str session, struct lock *lock, struct arena *a,
+                         struct transcript_info *ret_info, struct error *err) {
   struct lock *index;
   TRY(transcript_lock_index(t, a, &index, err));
   enum status s = note_locked(t, session, a, ret_info, err);
@@ -300,9 +300,9 @@ enum status index_note(const struct transcripts *t, struct str session, struct l
   return s;
 }
 
-enum status index_added(const struct transcripts *t, struct str session, struct lock *lock, int64_t before,
-                        const struct transcript_info *added, struct arena *a, struct transcript_info *ret_info,
-                        struct error *err) {
+enum status index_append(const struct transcripts *t, struct str session, struct lock *lock, int64_t before,
+                         const struct transcript_info *added, struct arena *a, struct transcript_info *ret_info,
+                         struct error *err) {
   struct transcript_infos list = {0};
   struct transcript_info e = {.id = session, .size = -1};
   struct error ignored;
@@ -319,8 +319,8 @@ enum status index_added(const struct transcripts *t, struct str session, struct 
   return STATUS_OK;
 }
 
-enum status transcript_flushed(const struct transcripts *t, struct str session, bool answered, struct arena *a,
-                               struct error *err) {
+enum status transcript_set_flushed(const struct transcripts *t, struct str session, bool answered, struct arena *a,
+                                   struct error *err) {
   struct transcript_infos list = {0};
   struct transcript_info now;
   struct lock *own, *lock;
@@ -362,7 +362,7 @@ enum status transcript_find(const struct transcripts *t, struct str session, str
     *ret_info = e;
     return STATUS_OK;
   }
-  if (index_note(t, session, NULL, a, ret_info, &ignored) == STATUS_OK)
+  if (index_update(t, session, NULL, a, ret_info, &ignored) == STATUS_OK)
     return STATUS_OK;
   /* The index cannot be written: answer from the file. */
   TRY(scan(t, session, a, &e, err));
@@ -376,7 +376,6 @@ static enum status refresh(const struct transcripts *t, struct arena *a, struct 
                            bool *ret_changed, struct error *err) {
   struct found_list files = {0};
   struct transcript_infos now = {0};
-  enum status s = STATUS_OK;
   find_files(t, false, a, &files);
   find_files(t, true, a, &files);
   if (files.n)
@@ -384,7 +383,7 @@ static enum status refresh(const struct transcripts *t, struct arena *a, struct 
   if (list->n)
     qsort(list->v, list->n, sizeof(*list->v), by_id);
   *ret_changed = false;
-  for (size_t i = 0; s == STATUS_OK && i < files.n; i++) {
+  for (size_t i = 0; i < files.n; i++) {
     if (i > 0 && str_eq(files.v[i].id, files.v[i - 1].id))
       continue; /* in both folders: the live one wins */
     struct transcript_info e = {.id = files.v[i].id, .size = -1}, *old = NULL;
@@ -397,19 +396,18 @@ static enum status refresh(const struct transcripts *t, struct arena *a, struct 
       *ret_changed = true;
       if (read_note(t, files.v[i].id, a, &note)) /* current, or out of date with the state of the flush */
         e = note;
-      if (e.size != files.v[i].size || e.archived != files.v[i].archived)
-        s = scan(t, files.v[i].id, a, &e, err);
-      if (s == STATUS_NOT_FOUND) { /* deleted in the meantime */
-        s = STATUS_OK;
-        continue;
+      if (e.size != files.v[i].size || e.archived != files.v[i].archived) {
+        enum status s = scan(t, files.v[i].id, a, &e, err);
+        if (s == STATUS_NOT_FOUND) /* deleted in the meantime */
+          continue;
+        TRY(s);
       }
     }
-    if (s == STATUS_OK)
-      list_push(a, &now, e);
+    list_push(a, &now, e);
   }
   *ret_changed |= now.n != list->n;
   *list = now;
-  return s;
+  return STATUS_OK;
 }
 
 static enum status list_locked(const struct transcripts *t, struct arena *a, struct transcript_infos *ret_list,

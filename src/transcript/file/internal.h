@@ -33,32 +33,37 @@ void transcript_close_dir(void *dir);
 enum status transcript_missing(struct str session, struct error *err);
 
 /* Offset after the last newline; 0 if there is none. */
-NODISCARD enum status transcript_whole(int fd, int64_t size, struct arena *a, const char *path, int64_t *ret_end,
-                                       struct error *err);
+NODISCARD enum status transcript_whole_bytes(int fd, int64_t size, struct arena *a, const char *path, int64_t *ret_end,
+                                             struct error *err);
 /* Moves a session back from the archive. Needs the session's lock. */
 NODISCARD enum status transcript_revive(const struct transcripts *t, struct str session, const char *live,
                                         struct arena *a, bool *ret_revived, struct error *err);
+/* A file after the repair of its end. */
+struct repaired {
+  int64_t size; /* bytes */
+  int64_t torn; /* bytes moved to the torn file */
+};
 /* Repairs the end of the file, appends whole lines and returns when they are on disk. Needs the session's lock. */
 NODISCARD enum status transcript_write_lines(const struct transcripts *t, struct str session, const char *path,
-                                             struct str lines, struct arena *a, int64_t *ret_before, int64_t *ret_torn,
+                                             struct str lines, struct arena *a, struct repaired *ret_before,
                                              struct error *err);
 
 /* Repairs the end of a file after a crash: moves an incomplete line to the torn file, or adds a missing newline to a
- * complete one. Needs the session's lock. *ret_torn: bytes moved. */
-NODISCARD enum status transcript_mend(const struct transcripts *t, struct str session, int fd, int64_t *ret_size,
-                                      int64_t *ret_torn, struct arena *a, struct error *err);
+ * complete one. Needs the session's lock. */
+NODISCARD enum status transcript_repair(const struct transcripts *t, struct str session, int fd, struct arena *a,
+                                        struct repaired *ret_repaired, struct error *err);
 
 /* Reads the live file, or the archived one. */
 NODISCARD enum status transcript_load(const struct transcripts *t, struct str session, struct arena *a,
                                       struct transcript *ret_transcript, struct error *err);
 
 /* Scans the file of a session and updates its index entry, and the note in the lock file if `lock` is not NULL. */
-NODISCARD enum status index_note(const struct transcripts *t, struct str session, struct lock *lock, struct arena *a,
-                                 struct transcript_info *ret_info, struct error *err);
+NODISCARD enum status index_update(const struct transcripts *t, struct str session, struct lock *lock, struct arena *a,
+                                   struct transcript_info *ret_info, struct error *err);
 /* Updates the entry after an append to a file that was `before` bytes long: the session's note at once, the index only
  * if it has not been written for a while. Needs the session's lock. */
-NODISCARD enum status index_added(const struct transcripts *t, struct str session, struct lock *lock, int64_t before,
-                                  const struct transcript_info *added, struct arena *a,
-                                  struct transcript_info *ret_info, struct error *err);
+NODISCARD enum status index_append(const struct transcripts *t, struct str session, struct lock *lock, int64_t before,
+                                   const struct transcript_info *added, struct arena *a,
+                                   struct transcript_info *ret_info, struct error *err);
 /* Invalidates the note before the file is replaced. Needs the session's lock. */
-void index_forget(struct lock *lock);
+void index_invalidate(struct lock *lock);

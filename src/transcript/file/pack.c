@@ -89,7 +89,7 @@ static enum status open_part(struct packer *p, const char *path, struct part *re
     return error_errno(err, errno, "cannot read '%s'", path);
   if (!S_ISREG(sb.st_mode))
     return STATUS_OK;
-  TRY(transcript_whole(f->fd, (int64_t)sb.st_size, p->a, path, &ret_part->bytes, err));
+  TRY(transcript_whole_bytes(f->fd, (int64_t)sb.st_size, p->a, path, &ret_part->bytes, err));
   ret_part->file = f;
   return STATUS_OK;
 }

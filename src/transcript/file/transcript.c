@@ -23,7 +23,7 @@ enum { FILE_MODE = 0600, WAIT_MS = 30000, POLL_MS = 5, TAIL_BYTES = 1 << 16 };
 enum status transcripts_at(struct store *st, struct str team, struct str project, int64_t now, struct arena *a,
                            struct transcripts *ret_folder, struct error *err) {
   struct str folder = STR_NONE;
-  TRY(place_of(st, team, project, SET_SESSIONS_PATH, a, &folder, err));
+  TRY(agent_path(st, team, project, SET_SESSIONS_PATH, a, &folder, err));
   while (folder.n > 1 && folder.p[folder.n - 1] == '/')
     folder.n--;
   *ret_folder = (struct transcripts){.folder = arena_dup(a, folder), .now = now};
@@ -150,8 +150,8 @@ void transcript_unlock(struct lock *lock) { unlock(lock); }
 
 /* ---- crash repair ---- */
 
-enum status transcript_whole(int fd, int64_t size, struct arena *a, const char *path, int64_t *ret_end,
-                             struct error *err) {
+enum status transcript_whole_bytes(int fd, int64_t size, struct arena *a, const char *path, int64_t *ret_end,
+                                   struct error *err) {
   char *piece = arena_alloc(a, TAIL_BYTES);
   for (int64_t end = size; end > 0;) {
     int64_t from = end > TAIL_BYTES ? end - TAIL_BYTES : 0;
@@ -184,46 +184,45 @@ static enum status set_aside(const struct transcripts *t, struct str session, st
   return STATUS_OK;
 }
 
-static enum status mend_tail(const struct transcripts *t, struct str session, int fd, int64_t whole, int64_t size,
-                             int64_t *ret_size, int64_t *ret_torn, struct arena *a, struct error *err) {
+/* Repairs the bytes of the file from `whole` on. */
+static enum status repair_tail(const struct transcripts *t, struct str session, int fd, int64_t whole, struct arena *a,
+                               struct repaired *m, struct error *err) {
   const char *path = transcript_path(t, session, PLACE_LIVE, a);
-  assert(whole >= 0 && whole <= size);
-  size_t n = (size_t)(size - whole);
+  assert(whole >= 0 && whole <= m->size);
+  size_t n = (size_t)(m->size - whole);
   char *p = arena_alloc(a, n + 1);
-  struct message m;
+  struct message message;
   struct error ignored;
   if (pread(fd, p, n, whole) != (ssize_t)n)
     return error_errno(err, EIO, "cannot read '%s'", path);
   struct str tail = {p, n};
-  if (message_read(a, tail, &m, &ignored) == STATUS_OK) { /* only the newline is missing */
-    *ret_size = size + 1;
+  if (message_read(a, tail, &message, &ignored) == STATUS_OK) { /* only the newline is missing */
+    m->size++;
     return transcript_write_all(fd, STR("\n"), path, err);
   }
   TRY(set_aside(t, session, tail, a, err));
   if (ftruncate(fd, whole) != 0 || fsync(fd) != 0)
     return error_errno(err, errno, "cannot write '%s'", path);
-  *ret_size = whole;
-  *ret_torn = (int64_t)n;
+  *m = (struct repaired){.size = whole, .torn = (int64_t)n};
   return STATUS_OK;
 }
 
-enum status transcript_mend(const struct transcripts *t, struct str session, int fd, int64_t *ret_size,
-                            int64_t *ret_torn, struct arena *a, struct error *err) {
+enum status transcript_repair(const struct transcripts *t, struct str session, int fd, struct arena *a,
+                              struct repaired *ret_repaired, struct error *err) {
   const char *path = transcript_path(t, session, PLACE_LIVE, a);
   struct stat sb;
   char last = '\n';
   int64_t whole = 0;
-  *ret_torn = 0;
   if (fstat(fd, &sb) != 0)
     return error_errno(err, errno, "cannot read '%s'", path);
   int64_t size = (int64_t)sb.st_size;
   if (size > 0 && pread(fd, &last, 1, size - 1) != 1)
     return error_errno(err, EIO, "cannot read '%s'", path);
-  *ret_size = size;
+  *ret_repaired = (struct repaired){.size = size};
   if (last == '\n')
     return STATUS_OK;
-  TRY(transcript_whole(fd, size, a, path, &whole, err));
-  return mend_tail(t, session, fd, whole, size, ret_size, ret_torn, a, err);
+  TRY(transcript_whole_bytes(fd, size, a, path, &whole, err));
+  return repair_tail(t, session, fd, whole, a, ret_repaired, err);
 }
 
 /* ---- reading ---- */
@@ -435,18 +434,16 @@ enum status transcript_revive(const struct transcripts *t, struct str session, c
 }
 
 enum status transcript_write_lines(const struct transcripts *t, struct str session, const char *path, struct str lines,
-                                   struct arena *a, int64_t *ret_before, int64_t *ret_torn, struct error *err) {
+                                   struct arena *a, struct repaired *ret_before, struct error *err) {
   struct open_file *f;
-  int64_t size = 0;
   bool fresh = access(path, F_OK) != 0;
   TRY(transcript_open(path, O_RDWR | O_CREAT | O_APPEND, a, &f, err));
-  TRY(transcript_mend(t, session, f->fd, &size, ret_torn, a, err));
-  *ret_before = size;
+  TRY(transcript_repair(t, session, f->fd, a, ret_before, err));
   enum status s = transcript_write_all(f->fd, lines, path, err);
   if (s == STATUS_OK && fsync(f->fd) != 0)
     s = error_errno(err, errno, "cannot write '%s'", path);
   /* On a full disk: remove the partial write, so that the caller can retry. */
-  if (s != STATUS_OK && ftruncate(f->fd, size) == 0)
+  if (s != STATUS_OK && ftruncate(f->fd, ret_before->size) == 0)
     (void)fsync(f->fd);
   if (s == STATUS_OK && fresh)
     s = transcript_sync_folder(t->folder.p, err);
@@ -459,7 +456,7 @@ static enum status append_locked(const struct transcripts *t, struct str session
                                  struct transcript_appended *done, struct error *err) {
   struct buf lines = BUF(a);
   struct transcript_info added = {0}, now = {0};
-  int64_t before = 0;
+  struct repaired before;
   const char *path = transcript_path(t, session, PLACE_LIVE, a);
   done->path = str_from(path);
   if (skip_known)
@@ -468,7 +465,8 @@ static enum status append_locked(const struct transcripts *t, struct str session
     return STATUS_OK;
   TRY(make_lines(t, list, a, done, &lines, err));
   TRY(transcript_revive(t, session, path, a, &done->revived, err));
-  TRY(transcript_write_lines(t, session, path, buf_str(&lines), a, &before, &done->torn, err));
+  TRY(transcript_write_lines(t, session, path, buf_str(&lines), a, &before, err));
+  done->torn = before.torn;
   added = (struct transcript_info){.messages = done->added,
                                    .tokens = done->tokens,
                                    .size = done->bytes,
@@ -476,7 +474,7 @@ static enum status append_locked(const struct transcripts *t, struct str session
                                    .updated = list->v[list->n - 1].at};
   /* The messages are on disk. If the index cannot be updated now, the next reader does it. */
   struct error ignored;
-  if (index_added(t, session, lock, before, &added, a, &now, &ignored) == STATUS_OK) {
+  if (index_append(t, session, lock, before.size, &added, a, &now, &ignored) == STATUS_OK) {
     done->total_messages = now.messages;
     done->total_tokens = now.tokens;
   }

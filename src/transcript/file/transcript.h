@@ -111,8 +111,8 @@ NODISCARD enum status transcript_list(const struct transcripts *t, struct arena 
 NODISCARD enum status transcript_find(const struct transcripts *t, struct str session, struct arena *a,
                                       struct transcript_info *ret_info, struct error *err);
 /* Records that the agent was asked for memories, or has answered. */
-NODISCARD enum status transcript_flushed(const struct transcripts *t, struct str session, bool answered,
-                                         struct arena *a, struct error *err);
+NODISCARD enum status transcript_set_flushed(const struct transcripts *t, struct str session, bool answered,
+                                             struct arena *a, struct error *err);
 
 /* ---- compaction, archive ---- */
 

@@ -219,10 +219,10 @@ static enum status read_here(const struct merging *m, struct copy_of *ret_here, 
   const char *live = transcript_path(m->t, m->session, PLACE_LIVE, m->a);
   struct copy_of here = {0};
   struct open_file *f = NULL;
-  int64_t size, torn;
+  struct repaired repaired;
   struct error missing;
   if (transcript_open(live, O_RDWR | O_APPEND, m->a, &f, &missing) == STATUS_OK) {
-    enum status s = transcript_mend(m->t, m->session, f->fd, &size, &torn, m->a, err);
+    enum status s = transcript_repair(m->t, m->session, f->fd, m->a, &repaired, err);
     transcript_close(f);
     TRY(s);
   }
@@ -264,7 +264,7 @@ static bool originals_differ(const struct copy_of *here, const struct copy_of *f
 static enum status extend(const struct merging *m, const struct strs *lines, size_t have, struct error *err) {
   const char *live = transcript_path(m->t, m->session, PLACE_LIVE, m->a);
   struct buf text = BUF(m->a);
-  int64_t before, torn;
+  struct repaired before;
   bool revived;
   assert(have < lines->n);
   for (size_t i = have; i < lines->n; i++) {
@@ -272,7 +272,7 @@ static enum status extend(const struct merging *m, const struct strs *lines, siz
     buf_addc(&text, '\n');
   }
   TRY(transcript_revive(m->t, m->session, live, m->a, &revived, err));
-  return transcript_write_lines(m->t, m->session, live, buf_str(&text), m->a, &before, &torn, err);
+  return transcript_write_lines(m->t, m->session, live, buf_str(&text), m->a, &before, err);
 }
 
 /* Adds the archive's torn lines unless they are here already. */
@@ -310,7 +310,7 @@ static enum status merge_locked(const struct merging *m, enum outcome *ret_outco
 static enum status merge(const struct merging *m, enum outcome *ret_outcome, struct error *err) {
   struct lock *lock;
   TRY(transcript_lock(m->t, m->session, m->a, &lock, err));
-  index_forget(lock);
+  index_invalidate(lock);
   enum status s = merge_locked(m, ret_outcome, err);
   transcript_unlock(lock);
   return s;

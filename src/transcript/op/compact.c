@@ -94,7 +94,7 @@ enum status op_transcript_flush(struct op_call *call) {
   if (answer.p)
     TRY(flush_store(call, &list));
   if (!l.tr.archived)
-    TRY(transcript_flushed(&l.folder, l.session, answer.p != NULL, call->arena, call->err));
+    TRY(transcript_set_flushed(&l.folder, l.session, answer.p != NULL, call->arena, call->err));
   json_put(call->doc, call->result, "session", l.session);
   json_put_int(call->doc, call->result, "tokens", l.tr.tokens);
   json_put_int(call->doc, call->result, "threshold", l.limits.flush);

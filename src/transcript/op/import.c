@@ -134,7 +134,7 @@ enum status op_transcript_import(struct op_call *call) {
   enum import_from wanted = str_is(from, "claude")  ? IMPORT_CLAUDE
                             : str_is(from, "codex") ? IMPORT_CODEX
                                                     : IMPORT_UNKNOWN;
-  struct str project = import_chosen(call) ? call->caller.project : STR("");
+  struct str project = import_has_project(call) ? call->caller.project : STR("");
   TRY(find_all(call, wanted, &paths, &looked));
   TRY(transcripts_at(call->engine->store, call->caller.team, project, call->now, call->arena, &home, call->err));
   r.folder = home.folder;

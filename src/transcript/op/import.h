@@ -28,7 +28,7 @@ struct import_run {
 };
 
 /* True if the caller chose the project for all sessions. */
-static inline bool import_chosen(const struct op_call *call) {
+static inline bool import_has_project(const struct op_call *call) {
   return call->caller.project_given || json_str(call->args, "scope").p;
 }
 

@@ -107,7 +107,7 @@ static enum status find_batch(struct reading *rd, const struct import_line *line
       return STATUS_OK;
     }
   rd->stop = true; /* an error here would occur for every file */
-  if (!import_chosen(r->call) && !import_place_find(&r->states, batch.session, &project)) {
+  if (!import_has_project(r->call) && !import_place_find(&r->states, batch.session, &project)) {
     project = find_project(rd, line->cwd);
     import_place_put(r->call->arena, &r->states, batch.session, project);
   }

@@ -391,7 +391,7 @@ TEST(a_flush_is_known_from_the_index_or_from_the_note) {
   struct transcripts t = folder();
   struct transcript_info info;
   say(&t, SPEAKER_USER, "a", "one");
-  CHECK_OK(transcript_flushed(&t, S, true, &arena, &err), &err);
+  CHECK_OK(transcript_set_flushed(&t, S, true, &arena, &err), &err);
   struct str note = file_read(file_of("s1.lock"));
   file_write(file_of("s1.lock"), STR(""));
   CHECK_OK(transcript_find(&t, S, &arena, &info, &err), &err);
@@ -410,10 +410,10 @@ TEST(a_flush_is_noted_until_the_next_compaction) {
   struct transcript_info info;
   for (int i = 0; i < 5; i++)
     say(&t, SPEAKER_USER, NULL, "x");
-  CHECK_OK(transcript_flushed(&t, S, false, &arena, &err), &err);
+  CHECK_OK(transcript_set_flushed(&t, S, false, &arena, &err), &err);
   CHECK_OK(transcript_find(&t, S, &arena, &info, &err), &err);
   CHECK(info.flushed > 0 && !info.answered);
-  CHECK_OK(transcript_flushed(&t, S, true, &arena, &err), &err);
+  CHECK_OK(transcript_set_flushed(&t, S, true, &arena, &err), &err);
   say(&t, SPEAKER_USER, NULL, "x");
   CHECK_OK(transcript_find(&t, S, &arena, &info, &err), &err);
   CHECK(info.answered);
