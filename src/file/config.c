@@ -1,4 +1,4 @@
-/* config.c: reads cairn.toml and assignments into settings, strictly: what is not understood is an error. */
+/* config.c: parsing cairn.toml and --set assignments; unknown keys and values are errors. */
 #include "file/config.h"
 
 #include <errno.h>
@@ -12,8 +12,8 @@
 
 enum { SHOWN_BYTES = 60 };
 
-/* Keys besides the names of the settings. A table cannot be a text, too, so that embedder and sandbox have a second
- * name in [embedder] and [sandbox]; [memory] holds the names of the specification that these files come from. */
+/* Other names of settings. A TOML key cannot be both a table and a text, so embedder and sandbox have a second name in
+ * [embedder] and [sandbox]. [memory] has the names of the specification that defines MEMORY.md and the transcripts. */
 static const struct alias {
   const char *key;
   enum setting_id id;
@@ -29,7 +29,7 @@ static const struct alias {
     {"memory.flushEnabled", SET_FLUSH_ENABLED},
     {"memory.flushThreshold", SET_FLUSH_THRESHOLD},
     {"memory.searchProvider", SET_SEARCH_PROVIDER},
-    {"memory.vectorModel", SET_EMBEDDER_MODEL}, /* or SET_EMBEDDER: see model_of() */
+    {"memory.vectorModel", SET_EMBEDDER_MODEL}, /* or SET_EMBEDDER: see set_model() */
     {"memory.toolResultRetention", SET_TOOL_RESULTS},
 };
 #define VECTOR_MODEL "memory.vectorModel"
@@ -38,7 +38,7 @@ struct reading {
   struct arena *a;
   struct str path;
   struct settings_given *given;
-  const struct toml *model; /* vectorModel, when it names a model and no embedder */
+  const struct toml *model; /* vectorModel, if it names a model and not an embedder */
   struct error *err;
 };
 
@@ -48,8 +48,8 @@ static enum status fail_at(struct reading *r, const struct toml *t, const char *
   return error_set(r->err, STATUS_USAGE, "%.*s:%d:%d: %s", STR_ARG(r->path), t->line, t->column, what);
 }
 
-/* Somebody's text in a message: short, on one line. */
-static struct str shown(struct arena *a, struct str text) {
+/* User text for a message: truncated, on one line. */
+static struct str excerpt(struct arena *a, struct str text) {
   struct str copy = arena_dup(a, utf8_cut(text, SHOWN_BYTES));
   char *p = (char *)(uintptr_t)copy.p;
   for (size_t i = 0; i < copy.n; i++)
@@ -69,7 +69,7 @@ static enum status unknown_key(struct reading *r, const struct toml *t, struct s
   struct suggest near;
   suggest_init(&near, name);
   offer_all(&near, true);
-  fail_at(r, t, arena_printf(r->a, "there is no setting '%.*s'", STR_ARG(shown(r->a, name))).p);
+  fail_at(r, t, arena_printf(r->a, "there is no setting '%.*s'", STR_ARG(excerpt(r->a, name))).p);
   if (near.best.p)
     return error_fix(r->err, "did you mean '%.*s'?", STR_ARG(near.best));
   return error_fix(r->err, "'cairn config --config /dev/null' lists the settings");
@@ -77,7 +77,7 @@ static enum status unknown_key(struct reading *r, const struct toml *t, struct s
 
 /* ---- keys ---- */
 
-/* -1 when there is none. */
+/* -1 if there is none. */
 static int find_key(struct str name) {
   for (size_t i = 0; i < ARRAY_LEN(aliases); i++)
     if (str_is(name, aliases[i].key))
@@ -85,18 +85,18 @@ static int find_key(struct str name) {
   return setting_find(name);
 }
 
-static bool begins(const char *key, struct str table) {
+static bool is_in_table(const char *key, struct str table) {
   struct str k = str_from(key);
   return k.n > table.n && k.p[table.n] == '.' && str_starts(k, table);
 }
 
-/* Is there a key in a table of this name? */
+/* True if any key belongs to a table of this name. */
 static bool is_table(struct str name) {
   for (size_t i = 0; i < ARRAY_LEN(aliases); i++)
-    if (begins(aliases[i].key, name))
+    if (is_in_table(aliases[i].key, name))
       return true;
   for (int i = 0; i < SET_COUNT; i++)
-    if (begins(setting_table[i].name, name))
+    if (is_in_table(setting_table[i].name, name))
       return true;
   return false;
 }
@@ -108,8 +108,8 @@ static enum status wrong_form(struct reading *r, const struct toml *t, enum sett
   return error_fix(r->err, "%s", setting_table[id].help);
 }
 
-/* The value as the setting has it. */
-static enum status text_of(struct reading *r, const struct toml *t, enum setting_id id, struct str *ret_text) {
+/* The TOML value as the text of a setting. */
+static enum status setting_text(struct reading *r, const struct toml *t, enum setting_id id, struct str *ret_text) {
   bool number = t->form == TOML_INTEGER || t->form == TOML_FLOAT;
   if (setting_is_number(id)) {
     if (!number)
@@ -125,7 +125,7 @@ static enum status text_of(struct reading *r, const struct toml *t, enum setting
   return STATUS_OK;
 }
 
-static enum status give(struct reading *r, const struct toml *t, enum setting_id id, struct str value) {
+static enum status set(struct reading *r, const struct toml *t, enum setting_id id, struct str value) {
   struct setting_given *to = &r->given->file[id];
   struct error why = {0};
   if (to->value.p) {
@@ -141,47 +141,44 @@ static enum status give(struct reading *r, const struct toml *t, enum setting_id
   return STATUS_OK;
 }
 
-/* vectorModel names an embedder, or the model that one over the network is asked for. */
-static enum status give_model(struct reading *r, const struct toml *t, struct str value) {
+/* vectorModel names an embedder, or a model of a remote embedder. */
+static enum status set_model(struct reading *r, const struct toml *t, struct str value) {
   struct error ignored;
   if (str_empty(value)) {
     fail_at(r, t, "vectorModel is empty");
-    return error_fix(r->err, "leave the line out for the default, or write \"none\" for a search by words alone");
+    return error_fix(r->err, "remove the line for the default, or write \"none\" for full-text search only");
   }
   if (setting_check(SET_EMBEDDER, value, &ignored) == STATUS_OK)
-    return give(r, t, SET_EMBEDDER, value);
+    return set(r, t, SET_EMBEDDER, value);
   r->model = t;
-  return give(r, t, SET_EMBEDDER_MODEL, value);
+  return set(r, t, SET_EMBEDDER_MODEL, value);
 }
 
-/* A model that nobody would be asked for is a mistake, and not a wish that is ignored. */
+/* Setting a model that no embedder uses is an error. */
 static enum status check_model(struct reading *r) {
   struct str embedder = r->given->file[SET_EMBEDDER].value;
   if (!r->model || str_is(embedder, "openai") || str_is(embedder, "ollama"))
     return STATUS_OK;
-  fail_at(r, r->model,
-          "vectorModel names a model of an embedder over the network, and the file names no such embedder");
+  fail_at(r, r->model, "vectorModel names a model of a remote embedder, but the file does not set such an embedder");
   return error_fix(r->err, "add [embedder] with name = \"ollama\" or \"openai\", or use one of: cairn-embed-v2, "
                            "hash-v1, none");
 }
 
-static enum status take_value(struct reading *r, const struct toml *t, struct str name) {
+static enum status read_value(struct reading *r, const struct toml *t, struct str name) {
   int id = find_key(name);
   struct str value = STR_NONE;
   if (id < 0)
     return unknown_key(r, t, name);
-  TRY(text_of(r, t, (enum setting_id)id, &value));
-  return str_is(name, VECTOR_MODEL) ? give_model(r, t, value) : give(r, t, (enum setting_id)id, value);
+  TRY(setting_text(r, t, (enum setting_id)id, &value));
+  return str_is(name, VECTOR_MODEL) ? set_model(r, t, value) : set(r, t, (enum setting_id)id, value);
 }
 
-static enum status take_table(struct reading *r, const struct toml *table, struct str prefix) {
+static enum status read_table(struct reading *r, const struct toml *table, struct str prefix) {
   for (const struct toml *t = table->first; t; t = t->next) {
     struct str name = prefix.n ? arena_printf(r->a, "%.*s.%.*s", STR_ARG(prefix), STR_ARG(t->key)) : t->key;
     /* embedder = "ollama" is a setting, [embedder] a table of others. */
     bool inside = t->form == TOML_TABLE && is_table(name);
-    enum status s = inside ? take_table(r, t, name) : take_value(r, t, name);
-    if (s != STATUS_OK)
-      return s;
+    TRY(inside ? read_table(r, t, name) : read_value(r, t, name));
   }
   return STATUS_OK;
 }
@@ -191,7 +188,7 @@ enum status config_parse(struct arena *a, struct str text, struct str path, stru
   struct reading r = {.a = a, .path = path, .given = given, .err = err};
   struct toml *root;
   TRY(toml_read(a, text, arena_cstr(a, path), &root, err));
-  TRY(take_table(&r, root, STR("")));
+  TRY(read_table(&r, root, STR("")));
   return check_model(&r);
 }
 
@@ -201,7 +198,7 @@ enum status config_assign(struct arena *a, struct str assignment, const char *op
                           struct error *err) {
   size_t equals = str_find(assignment, STR("="), 0);
   struct str name = str_slice(assignment, 0, equals == SIZE_MAX ? assignment.n : equals);
-  struct str label = shown(a, name);
+  struct str label = excerpt(a, name);
   if (equals == SIZE_MAX) {
     error_set(err, STATUS_USAGE, "%s needs NAME=VALUE, not '%.*s'", option, STR_ARG(label));
     return error_fix(err, "%s gate.mode=strict", option);
@@ -226,9 +223,9 @@ enum status config_assign(struct arena *a, struct str assignment, const char *op
   return STATUS_OK;
 }
 
-/* ---- all of it ---- */
+/* ---- files ---- */
 
-/* The file that is read when nobody names one; absent when it is not there, or nobody has a home. */
+/* The default file; absent if it does not exist or there is no home folder. */
 static struct str default_file(struct arena *a) {
   struct str path;
   struct stat st;
@@ -245,7 +242,7 @@ static enum status find_file(struct arena *a, const struct config_source *source
   struct str path = source->file.p ? source->file : variable.n ? variable : default_file(a);
   if (source->file.p && str_empty(path)) {
     error_set(err, STATUS_USAGE, "the name of the configuration file is empty");
-    return error_fix(err, "--config FILE; /dev/null stands for none");
+    return error_fix(err, "--config FILE; /dev/null means none");
   }
   if (utf8_check(path) != path.n) {
     error_set(err, STATUS_USAGE, "the name of the configuration file is not valid UTF-8");
@@ -259,17 +256,16 @@ enum status config_load(struct arena *a, const struct config_source *source, con
                         struct error *err) {
   struct settings_given *given = arena_new(a, struct settings_given);
   struct str text;
-  enum status s = find_file(a, source, &given->path, err);
-  if (s == STATUS_OK && given->path.p) {
-    s = fs_read(a, given->path.p, CONFIG_BYTES, &text, err);
-    if (s != STATUS_OK)
-      return error_fix(err, "this is the configuration file; --config FILE or CAIRN_CONFIG names another one, "
-                            "/dev/null none");
-    s = config_parse(a, text, given->path, given, err);
+  TRY(find_file(a, source, &given->path, err));
+  if (given->path.p) {
+    if (fs_read(a, given->path.p, CONFIG_BYTES, &text, err) != STATUS_OK)
+      return error_fix(err,
+                       "this is the configuration file; choose another with --config FILE or CAIRN_CONFIG, or none "
+                       "with /dev/null");
+    TRY(config_parse(a, text, given->path, given, err));
   }
-  for (size_t i = 0; s == STATUS_OK && i < source->assignments.n; i++)
-    s = config_assign(a, source->assignments.v[i], source->option, given, err);
-  if (s == STATUS_OK)
-    *ret_given = given;
-  return s;
+  for (size_t i = 0; i < source->assignments.n; i++)
+    TRY(config_assign(a, source->assignments.v[i], source->option, given, err));
+  *ret_given = given;
+  return STATUS_OK;
 }

@@ -1,12 +1,12 @@
-/* ignore.c: the rules of .gitignore files, as git reads them.
+/* ignore.c: matching paths against .gitignore rules.
  *
- * A path is compared one name after the other, and a name one byte after the other. In both a star needs to remember
- * only the last one before it, so that no pattern takes more than (pattern x path) steps. */
+ * Paths are matched name by name, names byte by byte. Both only backtrack to the last star, so matching takes at most
+ * (pattern x path) steps. */
 #include "file/ignore.h"
 
 /* ---- one name ---- */
 
-/* One byte of a class or of a plain text, with its backslash taken off. */
+/* One byte of the pattern, unescaped. */
 static bool take_byte(struct str p, size_t *pos, char *ret_c) {
   if (p.p[*pos] == '\\')
     ++*pos;
@@ -16,8 +16,8 @@ static bool take_byte(struct str p, size_t *pos, char *ret_c) {
   return true;
 }
 
-/* "[a-z]" at *pos, moved behind it. A class that does not end fits nothing. */
-static bool class_fits(struct str p, size_t *pos, char c) {
+/* Matches the class "[a-z]" at *pos and moves *pos behind it. An unterminated class matches nothing. */
+static bool class_matches(struct str p, size_t *pos, char c) {
   size_t i = *pos + 1;
   bool negated = i < p.n && (p.p[i] == '!' || p.p[i] == '^'), found = false;
   i += negated;
@@ -39,14 +39,14 @@ static bool class_fits(struct str p, size_t *pos, char c) {
   return found != negated;
 }
 
-/* What stands at *pos, no star, against one byte; *pos is moved behind it. */
-static bool byte_fits(struct str p, size_t *pos, char c) {
+/* Matches the pattern element at *pos, which is not a star, with one byte and moves *pos behind it. */
+static bool byte_matches(struct str p, size_t *pos, char c) {
   if (p.p[*pos] == '?') {
     ++*pos;
     return true;
   }
   if (p.p[*pos] == '[')
-    return class_fits(p, pos, c);
+    return class_matches(p, pos, c);
   char want;
   return take_byte(p, pos, &want) && want == c;
 }
@@ -59,7 +59,7 @@ bool ignore_glob(struct str pattern, struct str name) {
       from = i;
       continue;
     }
-    if (p < pattern.n && byte_fits(pattern, &p, name.p[i])) {
+    if (p < pattern.n && byte_matches(pattern, &p, name.p[i])) {
       i++;
       continue;
     }
@@ -75,7 +75,7 @@ bool ignore_glob(struct str pattern, struct str name) {
 
 /* ---- a path ---- */
 
-/* The part of s from *pos to the next slash; *pos is moved behind that. */
+/* The part of s from *pos to the next slash; moves *pos behind the slash. */
 static struct str part_at(struct str s, size_t *pos) {
   size_t from = *pos, to = str_find(s, STR("/"), from);
   if (to == SIZE_MAX)
@@ -84,14 +84,14 @@ static struct str part_at(struct str s, size_t *pos) {
   return str_slice(s, from, to);
 }
 
-static bool path_fits(struct str pattern, struct str path) {
+static bool path_matches(struct str pattern, struct str path) {
   size_t p = 0, i = 0, star = SIZE_MAX, from = 0;
   while (i < path.n) {
     size_t next_p = p, next_i = i;
     struct str name = part_at(path, &next_i);
     if (p < pattern.n) {
       struct str part = part_at(pattern, &next_p);
-      if (str_is(part, "**")) { /* at the end it wants a name at least: what is in a folder, not the folder */
+      if (str_is(part, "**")) { /* at the end it matches the contents of a folder, not the folder itself */
         p = star = next_p;
         from = i;
         if (p >= pattern.n)
@@ -115,8 +115,8 @@ static bool path_fits(struct str pattern, struct str path) {
 
 /* ---- rules ---- */
 
-/* Blanks at the end do not count, unless the last one has a backslash. */
-static struct str without_blanks(struct str line) {
+/* Trims trailing blanks, unless the last one is escaped. */
+static struct str trim_blanks(struct str line) {
   while (line.n && line.p[line.n - 1] == ' ') {
     size_t slashes = 0;
     while (slashes + 1 < line.n && line.p[line.n - 2 - slashes] == '\\')
@@ -129,7 +129,7 @@ static struct str without_blanks(struct str line) {
 }
 
 static bool rule_parse(struct str line, struct ignore_rule *ret_rule) {
-  struct ignore_rule r = {.pattern = without_blanks(line)};
+  struct ignore_rule r = {.pattern = trim_blanks(line)};
   if (str_starts(r.pattern, STR("#")))
     return false;
   if (str_starts(r.pattern, STR("!"))) {
@@ -160,10 +160,10 @@ struct ignore *ignore_parse(struct arena *a, const struct ignore *parent, struct
   return ig;
 }
 
-static bool rule_fits(const struct ignore_rule *r, struct str path, struct str name, bool folder) {
+static bool rule_matches(const struct ignore_rule *r, struct str path, struct str name, bool folder) {
   if (r->folders_only && !folder)
     return false;
-  return r->anchored ? path_fits(r->pattern, path) : ignore_glob(r->pattern, name);
+  return r->anchored ? path_matches(r->pattern, path) : ignore_glob(r->pattern, name);
 }
 
 bool ignore_match(const struct ignore *rules, struct str path, bool folder) {
@@ -173,7 +173,7 @@ bool ignore_match(const struct ignore *rules, struct str path, bool folder) {
   struct str name = str_slice(path, slash, path.n);
   for (const struct ignore *ig = rules; ig; ig = ig->parent)
     for (size_t i = ig->rules.n; i > 0 && ig->base < path.n; i--)
-      if (rule_fits(&ig->rules.v[i - 1], str_slice(path, ig->base, path.n), name, folder))
+      if (rule_matches(&ig->rules.v[i - 1], str_slice(path, ig->base, path.n), name, folder))
         return !ig->rules.v[i - 1].negated;
   return false;
 }

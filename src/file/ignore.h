@@ -1,26 +1,25 @@
-/* ignore.h: the rules of .gitignore files, as git reads them. */
+/* ignore.h: matching paths against .gitignore rules, with git's semantics. */
 #pragma once
 
 #include "base/buf.h"
 
 struct ignore_rule {
-  struct str pattern; /* without '!', and without a slash at either end */
+  struct str pattern; /* without '!' and without slashes at the ends */
   bool negated, folders_only, anchored;
 };
 
-/* The rules of one folder, and those of the folders above it. */
+/* Rules of one folder, linked to those of the folders above it. */
 struct ignore {
   const struct ignore *parent;
-  size_t base; /* how many bytes of a path are the folder's own, its slash included */
+  size_t base; /* length of the folder's path, including the slash */
   LIST(struct ignore_rule) rules;
 };
 
-/* The rules of a file's text; they point into it. `folder` is "" or "a/b", as the paths are that will be asked about.
- */
+/* Parses a .gitignore; the rules point into `text`. `folder` is "" or "a/b", relative like the paths to match. */
 struct ignore *ignore_parse(struct arena *a, const struct ignore *parent, struct str folder, struct str text);
-/* Whether a path is left out. The deepest file that has a rule for it decides, and in it the last one. Folders that are
- * left out are not entered, so that nothing below them comes back: the caller sees to that. */
+/* True if the path is ignored. The last matching rule of the deepest file decides. The caller must not enter ignored
+ * folders, since nothing below them can be included again. */
 bool ignore_match(const struct ignore *rules, struct str path, bool folder);
 
-/* Whether a pattern without a slash ("*.[ch]") fits a name. */
+/* True if a pattern without slashes ("*.[ch]") matches the name. */
 bool ignore_glob(struct str pattern, struct str name);

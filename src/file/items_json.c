@@ -1,4 +1,4 @@
-/* items_json.c: writes items.json. */
+/* items_json.c: writing items.json. */
 #include "file/items_json.h"
 
 #include <sys/stat.h>

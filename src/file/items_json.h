@@ -1,15 +1,15 @@
-/* items_json.h: items.json, the knowledge that was extracted from the files of a project. */
+/* items_json.h: writing items.json, the knowledge extracted from a project's files. */
 #pragma once
 
-#include "store/memories/items.h"
+#include "store/memories/documents.h"
 
-/* An array of objects {id, type, title, content, sourceFile, lineNumber, confidence, extractedAt}, in the order given;
- * the same items are the same bytes. */
+/* An array of objects {id, type, title, content, sourceFile, lineNumber, confidence, extractedAt}, in the given order.
+ * Deterministic. */
 struct str items_json_render(struct arena *a, const struct stored_items *items);
 
-/* Writes it, as a whole or not at all, unless the file says the same already. Folders above it are made. */
+/* Writes the file atomically unless it already has this content. Creates missing folders. */
 NODISCARD enum status items_json_save(struct arena *a, const char *path, struct str text, bool *ret_written,
                                       struct error *err);
 
-/* The name that a memory type has as an item: entity, claim, decision, task, note. */
+/* Item type of a memory type: entity, claim, decision, task, note. */
 const char *items_json_type(struct str memory_type);

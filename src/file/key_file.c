@@ -1,4 +1,4 @@
-/* key_file.c: reading and extending the file of master keys. */
+/* key_file.c: reading the key file and adding keys to it. */
 #include "file/key_file.h"
 
 #include <errno.h>
@@ -32,7 +32,7 @@ enum status key_file_parse(struct arena *a, struct str text, const char *name, s
     line = str_trim(line);
     if (str_empty(line) || line.p[0] == '#')
       continue;
-    /* The id follows from the key, so a line that was damaged is noticed. */
+    /* The id is derived from the key, which detects damaged lines. */
     if (!str_next(&line, ' ', &id) || !master_parse(line, &key) || !str_is(id, key.id))
       return bad_line(name, number, err);
     list_push(a, ret_keys, key);
@@ -57,7 +57,7 @@ static enum status check_file(const char *path, int fd, struct error *err) {
   return st.st_mode & 077 ? refuse_file(path, "can be read by others", err) : STATUS_OK;
 }
 
-/* Absent when there is no such file. */
+/* ret_text is absent if there is no such file. */
 static enum status read_text(struct arena *a, const char *path, struct str *ret_text, struct error *err) {
   int *fd = fs_descriptor(a);
   *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -82,7 +82,7 @@ enum status key_file_read(struct arena *a, const char *path, struct master_keys 
 
 /* ---- writing ---- */
 
-/* Who adds a key holds the lock of the folder: of two at once, none overwrites the other's key. */
+/* Locks the folder, so that of two processes that add keys at once, neither overwrites the other's key. */
 static enum status lock_folder(struct arena *a, const char *path, struct error *err) {
   const char *folder = arena_cstr(a, fs_dirname(str_from(path)));
   int *fd = fs_descriptor(a);

@@ -1,7 +1,6 @@
-/* key_file.h: the file that holds the master keys of vaults: a line "id key" for each, the newest last.
+/* key_file.h: file with the master keys of vaults: one line "id key" each, the newest last.
  *
- * Keys are added and never taken away: what was sealed with a former key, in a backup or in another store, would be
- * lost with it. */
+ * Keys are never removed: backups and other stores may still need an old key. */
 #pragma once
 
 #include "base/buf.h"
@@ -13,12 +12,12 @@ struct master_keys {
   size_t n, cap;
 };
 
-/* The keys of a text; lines that are empty or begin with '#' are left out. `name` is what messages call it. */
+/* Parses keys; ignores empty lines and those that start with '#'. `name` is used in messages. */
 NODISCARD enum status key_file_parse(struct arena *a, struct str text, const char *name, struct master_keys *ret_keys,
                                      struct error *err);
-/* No keys when there is no such file. Refused when it is not a plain file, or not this user's alone. */
+/* Returns no keys if there is no such file. Refuses a file that is not regular or that other users can access. */
 NODISCARD enum status key_file_read(struct arena *a, const char *path, struct master_keys *ret_keys, struct error *err);
-/* The newest key, or a new one when there is none. */
+/* The newest key; creates one if there is none. */
 NODISCARD enum status key_file_first(struct arena *a, const char *path, struct master_key *ret_key, struct error *err);
-/* A new key behind the others. When it returns, the key is on disk. */
+/* Appends a new key, which is on disk when this returns. */
 NODISCARD enum status key_file_add(struct arena *a, const char *path, struct master_key *ret_key, struct error *err);

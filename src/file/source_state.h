@@ -1,18 +1,18 @@
-/* source_state.h: how a server follows the sources of a team: noted beside the agents' files, for those who ask.
+/* source_state.h: status file of the server that watches a team's sources, for `cairn source list` in other processes.
  *
- *   <files.root>/<team>/.sources.lock   locked (flock) by the server that follows them; one does
- *   <files.root>/<team>/.sources.json   what it does for each folder */
+ *   <files.root>/<team>/.sources.lock   locked (flock) by the one server that watches them
+ *   <files.root>/<team>/.sources.json   its status for each folder */
 #pragma once
 
 #include "base/buf.h"
 #include "base/error.h"
 
 enum source_way {
-  SOURCE_ALONE,   /* nobody follows it */
-  SOURCE_WATCHED, /* a change is noticed at once */
-  SOURCE_SCANNED, /* too many folders: it is looked at now and then */
-  SOURCE_CLOSED,  /* the server cannot read it: its sandbox was closed before, or it has no right */
-  SOURCE_EMPTY,   /* nothing is in it, or it is not there: what is stored stays */
+  SOURCE_ALONE,   /* not watched */
+  SOURCE_WATCHED, /* changes are noticed at once */
+  SOURCE_SCANNED, /* too many folders to watch: scanned periodically */
+  SOURCE_CLOSED,  /* not readable for the server: no permission, or added after the sandbox was closed */
+  SOURCE_EMPTY,   /* empty or missing: stored documents are kept */
 };
 extern const char *const source_way_names[];
 
@@ -25,9 +25,10 @@ struct source_states {
   size_t n, cap;
 };
 
-/* Becomes the one that follows; -1: another process does, or there is no such folder. Closing it ends that. */
+/* Takes the lock and returns its descriptor; -1 if another process has it or the folder cannot be created. Close it to
+ * release the lock. */
 int source_state_claim(struct str root, struct arena *a);
 NODISCARD enum status source_state_write(struct str root, const struct source_states *states, struct arena *a,
                                          struct error *err);
-/* Nothing when no server follows them now. */
+/* Returns nothing if no server holds the lock. */
 void source_state_read(struct str root, struct arena *a, struct source_states *ret_states);

@@ -1,4 +1,4 @@
-/* swap.c: replacing a file that somebody else may be editing. */
+/* swap.c: compare-and-swap of a file that others may be editing. */
 #include "file/swap.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ static enum status failed(struct swap *w, struct error *err) {
   return error_errno(err, why, "cannot write '%s'", w->target);
 }
 
-/* The new content, in a file beside the old one. */
+/* Writes the new content to a temporary file beside the old one. */
 static bool write_temp(struct swap *w) {
   struct stat st;
   if (stat(w->target, &st) == 0)
@@ -45,15 +45,15 @@ static bool write_temp(struct swap *w) {
   return ok;
 }
 
-static bool holds(struct swap *w, const char *path, struct str text) {
+static bool has_content(struct swap *w, const char *path, struct str text) {
   struct str found;
   struct error ignored;
   return fs_read(w->a, path, READ_MAX, &found, &ignored) == STATUS_OK && str_eq(found, text);
 }
 
-/* Where two files cannot be exchanged, a moment between looking and renaming remains. */
+/* For file systems without RENAME_EXCHANGE: leaves a short race between comparing and renaming. */
 static enum status rename_over(struct swap *w, bool *ret_done, struct error *err) {
-  *ret_done = w->was.p ? holds(w, w->target, w->was) : access(w->target, F_OK) != 0;
+  *ret_done = w->was.p ? has_content(w, w->target, w->was) : access(w->target, F_OK) != 0;
   if (*ret_done && rename(w->temp, w->target) != 0)
     return failed(w, err);
   if (!*ret_done)
@@ -72,11 +72,11 @@ static enum status exchange(struct swap *w, bool *ret_done, struct error *err) {
     unlink(w->temp);
     return STATUS_OK;
   }
-  *ret_done = !w->was.p || holds(w, w->temp, w->was);
+  *ret_done = !w->was.p || has_content(w, w->temp, w->was);
   if (!*ret_done && renameat2(AT_FDCWD, w->temp, AT_FDCWD, w->target, RENAME_EXCHANGE) != 0)
     return error_errno(err, errno, "'%s' was changed while it was written; the change is in '%s'", w->target, w->temp);
-  /* Whoever edited the new content in the moment that it was there finds it beside the file. */
-  if (w->was.p && (*ret_done || holds(w, w->temp, w->text)))
+  /* If someone edited the new content while it was in place, the edit stays in the temporary file. */
+  if (w->was.p && (*ret_done || has_content(w, w->temp, w->text)))
     unlink(w->temp);
   return STATUS_OK;
 }

@@ -1,4 +1,4 @@
-/* swap.h: replacing a file that somebody else may be editing: only as long as it is what was read. */
+/* swap.h: compare-and-swap of a file that others may be editing. */
 #pragma once
 
 #include <sys/types.h>
@@ -6,9 +6,9 @@
 #include "base/arena.h"
 #include "base/error.h"
 
-/* Replaces the content `was` (absent: there was no file) by `text`, atomically and synced to disk. When the file holds
- * anything else by now it is left as it is, and ret_done is false: there is no moment at which another's edit could be
- * overwritten, where the file system can exchange two files. Links are followed, the mode of the file stays; `mode` is
- * that of a new one. */
+/* Replaces the content `was` (absent if there was no file) with `text`, atomically and synced to disk. If the file has
+ * other content by now, it is left unchanged and ret_done is false. On file systems with RENAME_EXCHANGE there is no
+ * race in which another's edit could be overwritten. Follows links and keeps the file's mode; `mode` is for a new file.
+ */
 NODISCARD enum status file_swap(struct arena *a, struct str path, struct str was, struct str text, mode_t mode,
                                 bool *ret_done, struct error *err);

@@ -1,11 +1,11 @@
-/* tasks_json.c: tasks.json: reading and writing it, and the merge of both sides. */
+/* tasks_json.c: reading, writing and merging tasks.json. */
 #include "file/tasks_json.h"
 
 #include "base/os/clock.h"
 
 const char *const task_progress_names[] = {"pending", "in_progress", "blocked", "done", NULL};
 
-/* How people and programs write them; the first of each is ours. */
+/* Accepted spellings; the first four are written. */
 static const struct {
   const char *name;
   enum task_progress status;
@@ -40,7 +40,7 @@ static void read_status(struct arena *a, yyjson_val *v, struct task_entry *e) {
       e->says |= SAYS_STATUS;
       return;
     }
-  complain(a, e, "its status is none of pending, in_progress, blocked, done");
+  complain(a, e, "status is not one of pending, in_progress, blocked, done");
 }
 
 static void read_priority(struct arena *a, yyjson_val *v, struct task_entry *e) {
@@ -58,7 +58,7 @@ static void read_priority(struct arena *a, yyjson_val *v, struct task_entry *e) 
       e->priority = (enum task_level)i;
       return;
     }
-  complain(a, e, "its priority is no number (1 is high, 2 medium, 3 low)");
+  complain(a, e, "priority is not a number (1 is high, 2 medium, 3 low)");
 }
 
 static void read_list(struct arena *a, yyjson_val *v, unsigned bit, struct strs *list, struct task_entry *e) {
@@ -75,7 +75,8 @@ static void read_list(struct arena *a, yyjson_val *v, unsigned bit, struct strs 
       strs_push(a, list, s);
   }
   if (bad)
-    complain(a, e, bit == SAYS_BLOCKED_BY ? "blocked_by is no list of ids" : "acceptance_criteria is no list of texts");
+    complain(a, e,
+             bit == SAYS_BLOCKED_BY ? "blocked_by is not a list of ids" : "acceptance_criteria is not a list of texts");
 }
 
 static struct str read_text(struct arena *a, yyjson_val *v, const char *problem, struct task_entry *e) {
@@ -88,14 +89,14 @@ static struct str read_text(struct arena *a, yyjson_val *v, const char *problem,
 static struct task_entry read_entry(struct arena *a, yyjson_val *v) {
   struct task_entry e = {.raw = v, .priority = TASK_MEDIUM};
   if (!yyjson_is_obj(v)) {
-    complain(a, &e, "it is no object");
+    complain(a, &e, "not an object");
     return e;
   }
   yyjson_val *milestone = yyjson_obj_get(v, "milestone");
-  e.id = read_text(a, yyjson_obj_get(v, "id"), "its id is no text", &e);
+  e.id = read_text(a, yyjson_obj_get(v, "id"), "id is not a text", &e);
   e.memory = json_str(v, "memory");
-  e.description = read_text(a, yyjson_obj_get(v, "description"), "its description is no text", &e);
-  e.milestone = read_text(a, milestone, "its milestone is no text", &e);
+  e.description = read_text(a, yyjson_obj_get(v, "description"), "description is not a text", &e);
+  e.milestone = read_text(a, milestone, "milestone is not a text", &e);
   e.says |= milestone ? SAYS_MILESTONE : 0;
   e.created = json_str(v, "created");
   e.completed = json_str(v, "completed");
@@ -104,7 +105,7 @@ static struct task_entry read_entry(struct arena *a, yyjson_val *v) {
   read_list(a, yyjson_obj_get(v, "acceptance_criteria"), SAYS_ACCEPTANCE, &e.acceptance, &e);
   read_list(a, yyjson_obj_get(v, "blocked_by"), SAYS_BLOCKED_BY, &e.blocked_by, &e);
   if (!e.description.p)
-    complain(a, &e, "it has no description");
+    complain(a, &e, "no description");
   return e;
 }
 
@@ -113,19 +114,19 @@ enum status tasks_json_read(struct arena *a, const char *name, struct str text, 
   struct task_file file = {0};
   struct error why;
   if (json_read(a, text, &file.root, &why) != STATUS_OK) {
-    error_set(err, STATUS_USAGE, "%s is no JSON: %s", name, why.message);
-    return error_fix(err, "mend it, or move it away: the next call writes it anew");
+    error_set(err, STATUS_USAGE, "%s is not JSON: %s", name, why.message);
+    return error_fix(err, "repair it, or move it away: the next call writes a new one");
   }
   yyjson_val *list = yyjson_obj_get(file.root, "tasks"), *v;
   if (!yyjson_is_arr(list)) {
     error_set(err, STATUS_USAGE, "%s has no list of tasks", name);
-    return error_fix(err, "a file of tasks is {\"tasks\": [...]}; name another file, or mend this one");
+    return error_fix(err, "a file of tasks is {\"tasks\": [...]}; name another file, or repair this one");
   }
   size_t i, n;
   yyjson_arr_foreach(list, i, n, v) {
     struct task_entry e = read_entry(a, v);
     if (e.id.p && task_entry_find(&file.tasks, e.id))
-      complain(a, &e, "another task above it has the same id");
+      complain(a, &e, "an earlier task has the same id");
     list_push(a, &file.tasks, e);
   }
   *ret_file = file;
@@ -134,7 +135,7 @@ enum status tasks_json_read(struct arena *a, const char *name, struct str text, 
 
 /* ---- writing ---- */
 
-/* Sets a member where it stands, or adds it. */
+/* Replaces a member in place, or adds it. */
 static void set(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *name, yyjson_mut_val *value) {
   if (!yyjson_mut_obj_replace(obj, yyjson_mut_str(doc, name), value))
     yyjson_mut_obj_add(obj, yyjson_mut_str(doc, name), value);
@@ -158,7 +159,7 @@ static bool same_texts(const struct strs *x, const struct strs *y) {
   return x->n == y->n;
 }
 
-/* What differs from the entry as it stood in the file; a new one has stood nowhere, and gets all members. */
+/* Writes the members that differ from the entry in the file; all members of a new entry (was == NULL). */
 static void put_entry(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct task_entry *e,
                       const struct task_entry *was) {
   if (!was || !str_eq(e->id, was->id))
@@ -228,11 +229,11 @@ bool task_entry_same(const struct task_entry *x, const struct task_entry *y) {
          same_texts(&x->blocked_by, &y->blocked_by);
 }
 
-/* ---- the merge ---- */
+/* ---- merge ---- */
 
 enum side { FROM_FILE, FROM_STORE };
 
-/* Whose value counts: of one that only one side has changed, that side's. */
+/* The side whose value is used: the one that changed it, or the file on a conflict. */
 static enum side choose(struct arena *a, bool sides_agree, bool file_changed, bool store_changed, const char *member,
                         struct strs *conflicts) {
   if (sides_agree || !file_changed)
@@ -242,7 +243,7 @@ static enum side choose(struct arena *a, bool sides_agree, bool file_changed, bo
   return FROM_FILE;
 }
 
-/* Everything in either list, less what the other side has taken out of the base. */
+/* Union of both lists, without elements of the base that one side has removed. */
 static struct strs merge_texts(struct arena *a, const struct strs *base, const struct strs *file,
                                const struct strs *store) {
   struct strs out = {0};
@@ -255,8 +256,8 @@ static struct strs merge_texts(struct arena *a, const struct strs *base, const s
   return out;
 }
 
-/* What the file does not say is what it was. */
-static struct task_entry completed_by(const struct task_entry *file, const struct task_entry *other) {
+/* Fills members that the file omits from `other`. */
+static struct task_entry fill_omitted(const struct task_entry *file, const struct task_entry *other) {
   struct task_entry f = *file;
   if (!(f.says & SAYS_MILESTONE))
     f.milestone = other->milestone;
@@ -273,7 +274,7 @@ static struct task_entry completed_by(const struct task_entry *file, const struc
 
 struct task_entry task_entry_merge(struct arena *a, const struct task_entry *base, const struct task_entry *file,
                                    const struct task_entry *store, struct strs *conflicts) {
-  struct task_entry f = completed_by(file, base ? base : store), out = *file;
+  struct task_entry f = fill_omitted(file, base ? base : store), out = *file;
   const struct task_entry *s = store, *b = base;
   bool text = choose(a, str_eq(f.description, s->description), !b || !str_eq(f.description, b->description),
                      !b || !str_eq(s->description, b->description), "description", conflicts) == FROM_STORE;

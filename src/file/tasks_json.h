@@ -1,5 +1,4 @@
-/* tasks_json.h: tasks.json: a list of tasks that people and programs edit, read and written without losing what is not
- * ours, and merged with what the store says. Pure. */
+/* tasks_json.h: reading and writing tasks.json, and merging it with the store. Preserves unknown members. No I/O. */
 #pragma once
 
 #include "base/json.h"
@@ -8,7 +7,7 @@ enum task_level { TASK_HIGH, TASK_MEDIUM, TASK_LOW };
 enum task_progress { TASK_PENDING, TASK_IN_PROGRESS, TASK_BLOCKED, TASK_DONE };
 extern const char *const task_progress_names[]; /* "pending", ... */
 
-/* Members that an entry may leave out, which says nothing about them. */
+/* Optional members that an entry contains. */
 enum {
   SAYS_MILESTONE = 1,
   SAYS_PRIORITY = 2,
@@ -19,16 +18,16 @@ enum {
 };
 
 struct task_entry {
-  struct str id;     /* "TASK-001"; absent in a new entry of a person who leaves it to us */
-  struct str memory; /* uid; in our own copy of the file alone */
+  struct str id;     /* "TASK-001"; absent in a new entry without one */
+  struct str memory; /* uid; only in our own copy of the file */
   struct str milestone, description;
   enum task_level priority;
   enum task_progress status;
   struct strs acceptance, blocked_by;
-  struct str created, completed; /* as they stand there */
-  unsigned says;
-  yyjson_val *raw;    /* NULL: not in the file yet */
-  struct str problem; /* why it cannot be understood: it stays as it is; absent: it can */
+  struct str created, completed; /* verbatim */
+  unsigned says;                 /* SAYS_ bits */
+  yyjson_val *raw;               /* NULL if not in the file yet */
+  struct str problem;            /* why the entry is invalid and left unchanged; absent if it is valid */
 };
 struct task_entries {
   struct task_entry *v;
@@ -36,25 +35,24 @@ struct task_entries {
 };
 
 struct task_file {
-  yyjson_val *root; /* NULL: there is none yet */
+  yyjson_val *root; /* NULL if there is no file yet */
   struct task_entries tasks;
 };
 
-/* What is wrong with one entry is told in it; what is wrong with the whole is an error. `name` is the file's. */
+/* A bad entry gets a problem; a bad file is an error. `name` is used in messages. */
 NODISCARD enum status tasks_json_read(struct arena *a, const char *name, struct str text, struct task_file *ret_file,
                                       struct error *err);
-/* The file with these entries; members that are not ours, and how ours are spelt, stay as they are in `file`. */
+/* The file's new text. Keeps unknown members, and the spelling of unchanged values. */
 struct str tasks_json_write(struct arena *a, const struct task_file *file, const struct task_entries *tasks);
 
-/* The entry of that id; NULL when there is none. */
+/* NULL if there is none. */
 struct task_entry *task_entry_find(const struct task_entries *list, struct str id);
-/* "TASK-008" behind the highest number of these two lists. */
+/* The next id, such as "TASK-008", after the highest of both lists. */
 struct str task_entry_new_id(struct arena *a, const struct task_entries *x, const struct task_entries *y);
-/* Whether the six members that both sides know are the same; lists in any order. */
+/* Compares the six shared members; the order of lists does not matter. */
 bool task_entry_same(const struct task_entry *x, const struct task_entry *y);
 
-/* Three ways: what one side has changed since `base` (NULL: not known) is taken over; of what both have changed, the
- * file's is taken, and the member is named in conflicts. Of lists, everything that either side has added or taken away.
- */
+/* Three-way merge; base may be NULL if unknown. If both sides changed a member, the file wins and the member is added
+ * to conflicts. For lists, additions and removals of both sides apply. */
 struct task_entry task_entry_merge(struct arena *a, const struct task_entry *base, const struct task_entry *file,
                                    const struct task_entry *store, struct strs *conflicts);

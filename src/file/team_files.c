@@ -1,4 +1,4 @@
-/* team_files.c: finds and removes the files of a team. */
+/* team_files.c: finding and removing the files of a team. */
 #include "file/team_files.h"
 
 #include <dirent.h>
@@ -8,12 +8,12 @@
 #include <unistd.h>
 
 #include "base/os/fs.h"
-#include "file/mirror_place.h"
+#include "file/place.h"
 #include "transcript/file/transcript.h"
 
 enum { DEEPEST = 64 };
 
-/* ---- walking ---- */
+/* ---- traversal ---- */
 
 static bool is_dots(const char *name) { return strcmp(name, ".") == 0 || strcmp(name, "..") == 0; }
 
@@ -57,7 +57,7 @@ static enum status walk_folder(const struct team_files *files, bool remove, int6
   int bad = walk(AT_FDCWD, files->folder.p, remove, 0, &count);
   if (bad && bad != ENOENT) {
     error_errno(err, bad, "cannot %s the files of the team in %s", remove ? "remove" : "read", files->folder.p);
-    return error_fix(err, "see who owns the folder; the same call again goes on with what is left");
+    return error_fix(err, "check who owns the folder, then run the same command again");
   }
   *ret_count = count;
   return STATUS_OK;

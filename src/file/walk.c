@@ -1,4 +1,4 @@
-/* walk.c: the files of a folder that are worth reading: text, of a sensible size, not hidden, not generated. */
+/* walk.c: listing the text files of a folder, without hidden, ignored, generated and huge ones. */
 #include "file/walk.h"
 
 #include <dirent.h>
@@ -18,11 +18,11 @@
 
 enum {
   IGNORE_BYTES = 1 << 20,
-  BAD_SHARE = 20, /* a text may have one byte in so many that is not UTF-8; more is no text, or nobody's */
+  BAD_SHARE = 20, /* with more than one invalid UTF-8 byte in BAD_SHARE, a file counts as binary */
 };
 
-/* What tools put beside a person's work, and what they write into it. */
-static const char *const kept_folders[] = {
+/* Folders of dependencies, and generated files. */
+static const char *const dependencies[] = {
     "node_modules", "bower_components", "jspm_packages", "__pycache__", "site-packages", "CVS", "_darcs"};
 static const char *const generated[] = {"package-lock.json",
                                         "npm-shrinkwrap.json",
@@ -39,11 +39,11 @@ static const char *const generated[] = {"package-lock.json",
                                         "*.min.css",
                                         "*.js.map",
                                         "*.css.map"};
-/* A folder with one of these in it was made by a program, which can make it again. */
-static const char *const marks[] = {"CACHEDIR.TAG", "pyvenv.cfg"};
+/* Files that tag a folder as generated. */
+static const char *const tags[] = {"CACHEDIR.TAG", "pyvenv.cfg"};
 
 struct folder {
-  struct str path; /* as rules see it: below the top of the repository */
+  struct str path; /* relative to the top of the repository, as rules need it */
   const struct ignore *rules;
   int depth;
 };
@@ -51,12 +51,12 @@ struct folder {
 struct walk {
   struct arena *a;
   struct str root;
-  size_t skip; /* bytes of a path that lead from the top of the repository to the folder */
+  size_t skip; /* length of the path from the top of the repository to the root */
   DIR *dir;
   LIST(struct folder) open;
   struct walk_files *files;
   struct walk_counts *counts;
-  struct strs *folders; /* NULL: nobody asks for them */
+  struct strs *folders; /* may be NULL */
 };
 
 /* ---- one file ---- */
@@ -68,7 +68,7 @@ static void close_fd(void *p) {
   *fd = -1;
 }
 
-/* A regular file, not through a link, and without waiting for what is none. */
+/* Reads a regular file. Does not follow links, and does not block on pipes. */
 static enum status read_regular(struct arena *a, const char *path, size_t limit, struct str *ret_text,
                                 struct error *err) {
   int *fd = arena_alloc(a, sizeof(*fd));
@@ -80,14 +80,14 @@ static enum status read_regular(struct arena *a, const char *path, size_t limit,
   if (*fd < 0 || fstat(*fd, &st) != 0)
     s = error_errno(err, errno, "cannot open '%s'", path);
   else if (!S_ISREG(st.st_mode))
-    s = error_set(err, STATUS_IO, "'%s' is no file", path);
+    s = error_set(err, STATUS_IO, "'%s' is not a regular file", path);
   else
     s = fs_read_fd(a, *fd, path, limit, ret_text, err);
   close_fd(fd);
   return s;
 }
 
-/* Text whose few bad bytes became U+FFFD; absent when it is binary. */
+/* Replaces a few invalid bytes by U+FFFD; absent if the file is binary. */
 static struct str as_text(struct arena *a, struct str bytes) {
   if (bytes.n && memchr(bytes.p, 0, bytes.n))
     return STR_NONE;
@@ -129,12 +129,12 @@ static struct str below(struct arena *a, struct str folder, struct str name) {
   return folder.n ? arena_printf(a, "%.*s/%.*s", STR_ARG(folder), STR_ARG(name)) : arena_dup(a, name);
 }
 
-/* The part of a path that the caller sees. */
+/* The path relative to the root. */
 static struct str shown(const struct walk *w, struct str path) {
   return path.n > w->skip ? str_slice(path, w->skip, path.n) : STR("");
 }
 
-/* The rules of the .gitignore file in a folder of the disk, if it has one, in front of those that hold already. */
+/* Adds the rules of the folder's .gitignore, if any, to those of its parents. */
 static const struct ignore *rules_of(struct arena *a, const struct ignore *rules, struct str disk, struct str path) {
   struct str text = STR_NONE;
   struct error ignored;
@@ -144,15 +144,15 @@ static const struct ignore *rules_of(struct arena *a, const struct ignore *rules
   return ignore_parse(a, rules, path, text);
 }
 
-static bool named(const char *const *list, size_t n, struct str name) {
+static bool matches_any(const char *const *list, size_t n, struct str name) {
   for (size_t i = 0; i < n; i++)
     if (ignore_glob(str_from(list[i]), name))
       return true;
   return false;
 }
 
-/* A name that can stand in a reply, on one line. */
-static bool plain_name(struct str name) {
+/* True if the name is valid UTF-8 without control characters. */
+static bool is_plain_name(struct str name) {
   for (size_t i = 0; i < name.n; i++)
     if ((unsigned char)name.p[i] < ' ' || name.p[i] == 0x7f)
       return false;
@@ -174,14 +174,15 @@ static void take_entry(struct walk *w, const struct folder *in, int dir, struct 
   struct stat st;
   if (str_is(name, ".") || str_is(name, ".."))
     return;
-  if (!plain_name(name) || fstatat(dir, name.p, &st, AT_SYMLINK_NOFOLLOW) != 0) {
+  if (!is_plain_name(name) || fstatat(dir, name.p, &st, AT_SYMLINK_NOFOLLOW) != 0) {
     w->counts->unreadable++;
     return;
   }
   bool folder = S_ISDIR(st.st_mode);
   struct str path = below(w->a, in->path, name);
   if (name.p[0] == '.' || ignore_match(in->rules, path, folder) ||
-      (folder ? named(kept_folders, ARRAY_LEN(kept_folders), name) : named(generated, ARRAY_LEN(generated), name)))
+      (folder ? matches_any(dependencies, ARRAY_LEN(dependencies), name)
+              : matches_any(generated, ARRAY_LEN(generated), name)))
     w->counts->hidden++;
   else if (S_ISLNK(st.st_mode))
     w->counts->links++;
@@ -193,14 +194,14 @@ static void take_entry(struct walk *w, const struct folder *in, int dir, struct 
     w->counts->unreadable++; /* too deep, or a pipe, a socket, a device */
 }
 
-static bool made_by_a_program(int dir) {
-  for (size_t i = 0; i < ARRAY_LEN(marks); i++)
-    if (faccessat(dir, marks[i], F_OK, 0) == 0)
+static bool is_generated(int dir) {
+  for (size_t i = 0; i < ARRAY_LEN(tags); i++)
+    if (faccessat(dir, tags[i], F_OK, 0) == 0)
       return true;
   return false;
 }
 
-/* The folder that was asked for must be there; others may have gone by now, or be somebody else's. */
+/* Only a missing root is an error. Subfolders may have been deleted, or may be unreadable. */
 static enum status read_folder(struct walk *w, struct folder in, struct error *err) {
   struct str disk = in.depth ? below(w->a, w->root, shown(w, in.path)) : w->root;
   int fd = open(disk.p, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (in.depth ? O_NOFOLLOW : 0));
@@ -214,7 +215,7 @@ static enum status read_folder(struct walk *w, struct folder in, struct error *e
     w->counts->unreadable++;
     return STATUS_OK;
   }
-  if (in.depth && made_by_a_program(fd)) {
+  if (in.depth && is_generated(fd)) {
     w->counts->hidden++;
   } else {
     w->counts->folders++;
@@ -228,15 +229,15 @@ static enum status read_folder(struct walk *w, struct folder in, struct error *e
   return STATUS_OK;
 }
 
-/* ---- the repository around it ---- */
+/* ---- the enclosing repository ---- */
 
 static bool has_git(struct arena *a, struct str folder) {
   struct stat st;
   return stat(arena_printf(a, "%.*s/.git", STR_ARG(folder)).p, &st) == 0;
 }
 
-/* A folder of a repository is under the rules of those above it, too, unless it is left out itself: then a person who
- * names it wants to see it. */
+/* Loads the rules of the folders between the top of the repository and the root. If they ignore the root itself, they
+ * do not apply: the user named it explicitly. */
 static struct folder start(struct walk *w) {
   char real[PATH_MAX];
   struct folder in = {.path = STR("")};
@@ -273,7 +274,7 @@ static enum status read_all(const char *folder, const struct walk *what, struct 
   struct walk *w = arena_new(what->a, struct walk);
   *w = *what;
   w->root = arena_dup(w->a, str_from(folder));
-  /* Allocating may leave this function by a jump: the arena then closes the folder. */
+  /* A failed allocation longjmps out; the arena then closes the folder. */
   arena_defer(w->a, close_dir, w);
   TRY(read_folder(w, start(w), err));
   while (w->open.n)

@@ -9,7 +9,7 @@
 #include "base/alloc.h"
 #include "base/os/fs.h"
 #include "cli/serve/sandbox.h"
-#include "file/mirror_place.h"
+#include "file/place.h"
 #include "op/embedding/config.h"
 #include "op/vault/key.h"
 #include "store/db/place.h"

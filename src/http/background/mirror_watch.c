@@ -12,7 +12,7 @@
 #include "base/alloc.h"
 #include "base/os/fs.h"
 #include "base/os/thread.h"
-#include "file/mirror_place.h"
+#include "file/place.h"
 #include "op/admin/upkeep.h"
 
 enum {

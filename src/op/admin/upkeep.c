@@ -1,7 +1,7 @@
 /* upkeep.c: runs maintenance and embedding with an engine of the pool and memory of its own. */
 #include "op/admin/upkeep.h"
 
-#include "file/mirror_place.h"
+#include "file/place.h"
 
 static bool run(struct engine *engine, const struct caller *caller, const struct op_hooks *hooks, const char *name,
                 struct str text, struct arena *a, bool *ret_ok) {

@@ -4,7 +4,8 @@
 #include "op/boot/boot.h"
 #include "op/session/action.h"
 #include "op/write/write.h"
-#include "store/memories/tasks.h"
+#include "store/memories/links.h"
+#include "store/memories/memories.h"
 #include "store/search/search_rows.h"
 #include "store/vectors/vectors.h"
 

@@ -8,7 +8,7 @@
 #include "core/text/text.h"
 #include "op/handlers.h"
 #include "op/write/replace.h"
-#include "store/memories/files.h"
+#include "store/memories/memories.h"
 
 /* DEFER_BYTES: embedding a long text takes long, and an edit is waited for: maintenance does it. */
 enum { TRIES = 20, DEFER_BYTES = 16384, DEFER_FILES = 8 };
@@ -182,7 +182,7 @@ static enum status view_directory(struct op_call *call, struct str path, const s
   bool any = false;
   for (size_t i = 0; s == STATUS_OK && i < list->n; i++) {
     struct memfile_entry e = {.path = list->v[i].key};
-    s = file_size(call->engine->store, call->caller.team, list->v[i].id, &e.size, call->err);
+    s = memory_file_size(call->engine->store, call->caller.team, list->v[i].id, &e.size, call->err);
     list_push(a, &files, e);
   }
   if (s != STATUS_OK)

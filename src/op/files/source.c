@@ -18,7 +18,7 @@
 #include "base/utf8.h"
 #include "core/files/pieces.h"
 #include "core/secrets/redact.h"
-#include "file/mirror_place.h"
+#include "file/place.h"
 #include "file/source_state.h"
 #include "file/walk.h"
 #include "op/handlers.h"

@@ -6,7 +6,7 @@
 
 #include "base/os/fs.h"
 #include "base/utf8.h"
-#include "file/mirror_place.h"
+#include "file/place.h"
 #include "file/swap.h"
 #include "op/files/file_event.h"
 #include "op/files/mirror.h"

@@ -6,7 +6,7 @@
 #include "op/run/reply_cache.h"
 #include "op/search/corpus.h"
 #include "op/search/retrieve.h"
-#include "store/memories/skills.h"
+#include "store/memories/memories.h"
 #include "store/tables/settings.h"
 
 enum { SKILL_HITS = 5, BUDGET_LEAST = 50, BUDGET_MOST = 1000000 };

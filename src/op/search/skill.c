@@ -1,7 +1,7 @@
 /* skill.c: skills: memories that surface by their keywords, or by name. */
 #include "op/handlers.h"
 #include "op/run/common.h"
-#include "store/memories/skills.h"
+#include "store/memories/memories.h"
 
 enum status op_skill_list(struct op_call *call) {
   struct scope scope = scope_of(call);

@@ -40,8 +40,14 @@ enum status session_current(struct op_call *call, struct session *ret_session, b
   if (!str_empty(c->session))
     TRY(find_named(call, &found, &is_there));
   else if (c->origin)
-    TRY(session_of_origin(st, c->team, c->origin->connection, host_of(call), c->origin->pid, c->origin->started,
-                          c->origin->cwd, call->arena, &found, &is_there, call->err));
+    TRY(session_of_origin(st,
+                          &(struct session_origin){.team = c->team,
+                                                   .connection = c->origin->connection,
+                                                   .host = host_of(call),
+                                                   .cwd = c->origin->cwd,
+                                                   .pid = c->origin->pid,
+                                                   .started = c->origin->started},
+                          call->arena, &found, &is_there, call->err));
   is_there = is_there && is_own(c, &found);
   if (is_there && session_ended_outside(&found))
     session_revive(st, &found, call->now);

@@ -1,7 +1,8 @@
 /* task.c: tasks: add, list, ready, claim, status, and the graph of what waits for what. */
 #include "op/handlers.h"
 #include "op/write/write.h"
-#include "store/memories/tasks.h"
+#include "store/memories/links.h"
+#include "store/memories/memories.h"
 
 enum status op_task_add(struct op_call *call) {
   struct write w = {0};

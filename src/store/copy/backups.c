@@ -1,4 +1,4 @@
-/* backups.c: automatic backups of a store: naming, listing, keeping the newest; bringing one back. */
+/* backups.c: automatic backups of a store: naming, listing, rotation, restore. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,18 +14,18 @@
 #include "store/sqlite/sqlite.h"
 #include "store/store_internal.h"
 
-enum { STRAY_SECONDS = 24 * 3600 }; /* an unfinished copy this old belongs to nobody: its process was killed */
+enum { STRAY_SECONDS = 24 * 3600 }; /* age from which an unfinished copy is assumed to be left by a killed process */
 
-/* How the paths of automatic backups begin: beside a file, in the user's state folder for a server. */
-static enum status base_of(struct store *st, struct arena *a, struct str *ret_base, struct error *err) {
+/* Common prefix of the backups' paths: the store file, or for a server a path in the user's state folder. */
+static enum status backup_base(struct store *st, struct arena *a, struct str *ret_base, struct error *err) {
   if (db_engine(st->db) == DB_POSTGRES)
     return postgres_backup_base(st, a, ret_base, err);
   *ret_base = str_from(db_path(st->db));
   return STATUS_OK;
 }
 
-/* Splits such a path into folder and file name. */
-static struct str folder_of(struct arena *a, const char *path, const char **ret_name) {
+/* Splits a path into folder and file name. */
+static struct str split_path(struct arena *a, const char *path, const char **ret_name) {
   const char *slash = strrchr(path, '/');
   *ret_name = slash ? slash + 1 : path;
   return slash ? arena_dup(a, (struct str){path, (size_t)(slash - path) + 1}) : STR("./");
@@ -33,7 +33,7 @@ static struct str folder_of(struct arena *a, const char *path, const char **ret_
 
 static int by_text(const void *x, const void *y) { return str_cmp(*(const struct str *)x, *(const struct str *)y); }
 
-/* The time stands at the end of the name; the label before it must not decide the order. */
+/* Compares the time at the end of the name first, so that the label does not matter. */
 static int by_time(const void *x, const void *y) {
   struct str a = *(const struct str *)x, b = *(const struct str *)y;
   enum { STAMP = 20 };
@@ -45,7 +45,7 @@ static int by_time(const void *x, const void *y) {
 
 enum backup_file { WHOLE, UNFINISHED, ARCHIVE };
 
-static enum backup_file kind_of(struct str file) {
+static enum backup_file classify(struct str file) {
   if (str_ends(file, STR(".part")) || str_ends(file, STR("-journal")) || str_ends(file, STR("-wal")) ||
       str_ends(file, STR("-shm")))
     return UNFINISHED;
@@ -59,21 +59,21 @@ static void close_folder(void *arg) {
   *dir = NULL;
 }
 
-/* Files of one kind that begin as automatic backups do. */
+/* Files of one kind with the prefix of automatic backups. */
 static void list_files(struct store *st, struct arena *a, enum backup_file kind, struct strs *ret_paths) {
   const char *name;
   struct str base;
   struct error ignored;
-  if (base_of(st, a, &base, &ignored) != STATUS_OK || !base.p)
+  if (backup_base(st, a, &base, &ignored) != STATUS_OK || !base.p)
     return;
-  struct str folder = folder_of(a, base.p, &name);
+  struct str folder = split_path(a, base.p, &name);
   struct str prefix = arena_printf(a, "%s.backup-", name);
   DIR **dir = arena_new(a, DIR *); /* closed by the arena if noting a name leaves by a jump */
   arena_defer(a, close_folder, dir);
   *dir = opendir(folder.p);
   for (struct dirent *e; *dir && (e = readdir(*dir));) {
     struct str file = str_from(e->d_name);
-    if (str_starts(file, prefix) && kind_of(file) == kind)
+    if (str_starts(file, prefix) && classify(file) == kind)
       strs_push(a, ret_paths, arena_printf(a, "%s%s", folder.p, e->d_name));
   }
   close_folder(dir);
@@ -94,14 +94,14 @@ static void remove_stray(const char *path) {
 void store_tidy_backups(struct store *st, struct arena *a) {
   struct strs all = {0}, parts = {0}, archives = {0};
   store_list_backups(st, a, &all);
-  for (size_t i = 0; i + BACKUPS_KEPT < all.n; i++) { /* what goes with it first: alone it would be found by nobody */
+  for (size_t i = 0; i + BACKUPS_KEPT < all.n; i++) { /* the archive first: without its backup nobody would find it */
     unlink(arena_printf(a, "%s" BACKUP_TRANSCRIPTS, all.v[i].p).p);
     unlink(all.v[i].p);
   }
   list_files(st, a, UNFINISHED, &parts);
   for (size_t i = 0; i < parts.n; i++)
     remove_stray(parts.v[i].p);
-  list_files(st, a, ARCHIVE, &archives); /* whose backup was killed before it had its name */
+  list_files(st, a, ARCHIVE, &archives); /* the process may have been killed before it named the backup */
   for (size_t i = 0; i < archives.n; i++) {
     struct str path = archives.v[i];
     if (access(arena_cstr(a, str_slice(path, 0, path.n - strlen(BACKUP_TRANSCRIPTS))), F_OK) != 0)
@@ -114,12 +114,12 @@ enum status store_backup_path(struct store *st, const char *label, int64_t now, 
   char text[TIME_TEXT_SIZE], stamp[24];
   time_format(now, text);
   size_t n = 0;
-  for (const char *p = text; *p && n < 19; p++) /* 20261115T114510.123Z, without what some file systems refuse */
+  for (const char *p = text; *p && n < 19; p++) /* 20261115T114510.123Z: some file systems refuse colons */
     if (*p != '-' && *p != ':')
       stamp[n++] = *p;
   stamp[n] = 0;
   struct str base;
-  TRY(base_of(st, a, &base, err));
+  TRY(backup_base(st, a, &base, err));
   if (db_engine(st->db) == DB_POSTGRES)
     TRY(fs_mkdirs(arena_cstr(a, fs_dirname(base)), err));
   struct str path = arena_printf(a, "%s.backup-%s-%s", base.p, label, stamp);
@@ -139,22 +139,22 @@ enum status store_auto_backup(struct store *st, const char *label, int64_t now, 
   return STATUS_OK;
 }
 
-/* ---- what goes with a backup ---- */
+/* ---- note about the archive of transcripts ---- */
 
-/* The journal mode of a backup is one without side files, and stays so. */
+static enum status write_note(struct db *db, struct str transcripts, struct error *err) {
+  TRY(db_begin(db, STR_NONE, false, err));
+  TRY(db_exec(db, err,
+              "INSERT INTO meta (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+              "ss", STR(META_TRANSCRIPTS), transcripts));
+  return db_commit(db, err);
+}
+
+/* Keeps the journal mode of the backup, which has no side files. */
 enum status store_note_backup(const char *path, struct str transcripts, struct error *err) {
   struct db_options o = {.path = path, .must_exist = true};
   struct db *db = NULL;
-  enum status s = db_open(&o, &db, err);
-  if (s == STATUS_OK)
-    s = db_begin(db, STR_NONE, false, err);
-  if (s == STATUS_OK)
-    s = db_exec(
-        db, err,
-        "INSERT INTO meta (name, value) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = excluded.value", "ss",
-        STR(META_TRANSCRIPTS), transcripts);
-  if (s == STATUS_OK)
-    s = db_commit(db, err);
+  TRY(db_open(&o, &db, err));
+  enum status s = write_note(db, transcripts, err);
   db_close(&db);
   return s;
 }
@@ -163,12 +163,10 @@ enum status store_backup_note(const char *path, struct arena *a, struct str *ret
   struct db_options o = {.path = path, .must_exist = true, .read_only = true};
   struct db *db = NULL;
   struct rows r;
-  enum status s = db_open(&o, &db, err);
-  if (s == STATUS_OK) {
-    db_query(db, &r, err, "SELECT value FROM meta WHERE name = ?1", "s", STR(META_TRANSCRIPTS));
-    *ret_transcripts = rows_next(&r) ? rows_dup(&r, 0, a) : STR_NONE;
-    s = rows_end(&r);
-  }
+  TRY(db_open(&o, &db, err));
+  db_query(db, &r, err, "SELECT value FROM meta WHERE name = ?1", "s", STR(META_TRANSCRIPTS));
+  *ret_transcripts = rows_next(&r) ? rows_dup(&r, 0, a) : STR_NONE;
+  enum status s = rows_end(&r);
   db_close(&db);
   return s;
 }
@@ -187,7 +185,7 @@ enum status sqlite_store_copy_to(struct store *st, const char *path, db_progress
 /* ---- restore ---- */
 
 struct change {
-  struct store *into; /* what comes back: a copy of the backup, or NULL when nobody in it could be let in */
+  struct store *into; /* writable copy of the backup; NULL if the backup has no tokens or grants to revoke */
   const char *store;
   int64_t now;
   char epoch[UUID_SIZE];
@@ -195,36 +193,37 @@ struct change {
   struct restored counts;
 };
 
-/* One transaction on what comes back. */
+static enum status change_content(struct store *st, const struct admission *known, struct arena *a, struct change *c,
+                                  struct error *err) {
+  TRY(db_begin(st->db, STR_NONE, false, err));
+  TRY(readmit_apply(st, known, c->now, a, &c->counts, err));
+  TRY(store_set_meta(st, "epoch", str_from(c->epoch), err));
+  return db_commit(st->db, err);
+}
+
+/* Revokes tokens and grants in the restored content and gives it a new epoch, in one transaction. */
 static enum status make_new(struct store *st, const struct admission *known, struct arena *a, struct change *c,
                             struct error *err) {
-  enum status s = db_begin(st->db, STR_NONE, false, err);
-  if (s == STATUS_OK)
-    s = readmit_apply(st, known, c->now, a, &c->counts, err);
-  if (s == STATUS_OK)
-    s = store_set_meta(st, "epoch", str_from(c->epoch), err);
-  if (s == STATUS_OK)
-    s = db_commit(st->db, err);
+  enum status s = change_content(st, known, a, c, err);
   if (s != STATUS_OK)
     store_rollback(st);
   return s;
 }
 
-static enum status keep_present(struct store *present, struct arena *a, struct change *c, struct error *err) {
+static enum status back_up_present(struct store *present, struct arena *a, struct change *c, struct error *err) {
   struct str path;
   struct admission known;
-  enum status s = store_backup_path(present, "before-restore", c->now, a, &path, err);
-  if (s == STATUS_OK)
-    s = store_copy_to(present, path.p, NULL, NULL, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(store_backup_path(present, "before-restore", c->now, a, &path, err));
+  TRY(store_copy_to(present, path.p, NULL, NULL, err));
   snprintf(c->safety, sizeof(c->safety), "%.*s", STR_ARG(path));
-  if (c->into)
-    s = readmit_note(present, a, &known, err);
-  return s == STATUS_OK && c->into ? make_new(c->into, &known, a, c, err) : s;
+  if (!c->into)
+    return STATUS_OK;
+  TRY(readmit_note(present, a, &known, err));
+  return make_new(c->into, &known, a, c, err);
 }
 
-/* Runs under the lock of the restore, whose connection is taken: this one only reads. Nothing may jump out of here. */
+/* Runs while the restore holds the lock. The restore uses its own connection, so this opens a read-only one. Must not
+ * longjmp out. */
 static enum status on_locked(void *arg, struct error *err) {
   struct change *c = arg;
   struct store_options o = {.path = c->store, .must_exist = true, .read_only = true, .now = c->now};
@@ -238,7 +237,7 @@ static enum status on_locked(void *arg, struct error *err) {
   if (ARENA_BOUNDARY(&a, oom))
     s = error_set(err, STATUS_NOMEM, "out of memory; nothing was changed");
   else
-    s = keep_present(st, &a, c, err);
+    s = back_up_present(st, &a, c, err);
   if (s != STATUS_OK && c->into)
     store_rollback(c->into);
   arena_release(&a);
@@ -246,8 +245,8 @@ static enum status on_locked(void *arg, struct error *err) {
   return s;
 }
 
-/* A copy of the backup can be changed before it comes back: others see the old content, or the new without those who
- * were shut out since; nothing between, whenever the process is killed. */
+/* Copies the backup, so that tokens and grants are revoked before it becomes visible. Even if the process is killed,
+ * others see either the old content or the new content with the revocations. */
 static enum status open_copy(const char *backup, const char *copy, int64_t now, struct store **ret_copy,
                              struct error *err) {
   struct store_options from = {.path = backup, .must_exist = true, .read_only = true, .now = now},
@@ -263,7 +262,7 @@ static enum status open_copy(const char *backup, const char *copy, int64_t now, 
   if (s != STATUS_OK || !any)
     return s;
   s = store_open(&to, &st, err);
-  if (s == STATUS_OK) /* one file, that is read by a connection of the restore's own */
+  if (s == STATUS_OK) /* a single file without WAL: the restore reads it with its own connection */
     s = db_script(st->db, err, "PRAGMA journal_mode = DELETE; PRAGMA synchronous = OFF");
   if (s == STATUS_OK)
     *ret_copy = st;
@@ -289,7 +288,7 @@ enum status sqlite_store_restore(struct store *st, const char *path, int64_t now
   c->store = db_path(st->db);
   c->now = now;
   uuid7_new(now, c->epoch);
-  /* Like a backup that was left unfinished: what a killed process leaves is tidied away. */
+  /* Named like an unfinished backup, so that store_tidy_backups() removes it if the process is killed. */
   const char *copy = arena_printf(a, "%s.backup-restore-%s.part", c->store, c->epoch).p;
   struct store *into = NULL;
   enum status s = open_copy(path, copy, now, &into, err);

@@ -1,15 +1,16 @@
-/* copy.c: reads tables in pages, writes them into another store, and compares the two. */
+/* copy.c: copying all tables to another store in pages, and comparing checksums. */
 #include "store/copy/copy.h"
 
+#include <assert.h>
 #include <sodium.h>
 
 #include "store/engine.h"
 
 enum {
-  PAGE_ROWS = 250,              /* of the first page of a table, ... */
-  PAGE_ROWS_MAX = 4000,         /* ... and of later ones, as long as their texts are short */
-  PAGE_BYTES = 4 * 1024 * 1024, /* what a page should hold at most */
-  STATEMENT_VALUES = 1500,      /* of one statement that inserts several rows */
+  PAGE_ROWS = 250,              /* rows of a table's first page */
+  PAGE_ROWS_MAX = 4000,         /* maximum rows of later pages, if texts are short */
+  PAGE_BYTES = 4 * 1024 * 1024, /* target size of a page */
+  STATEMENT_VALUES = 1500,      /* values of a multi-row INSERT */
   ARENA_KEEP = 16 * 1024 * 1024,
 };
 
@@ -17,7 +18,7 @@ static bool on_sqlite(const struct store *st) { return db_engine(st->db) == DB_S
 
 /* ---- reading ---- */
 
-/* The columns that a walk goes by: the cursor's key, without the team where SQLite's key has none. */
+/* Index of the first key column: 1 skips the team, which some keys of SQLite do not contain. */
 static size_t first_key(const struct store *st, const struct store_table *t) {
   return on_sqlite(st) && !t->by_team ? 1 : 0;
 }
@@ -69,7 +70,7 @@ static void page_sql(struct sql *q, const struct store *st, const struct copy_cu
   sql_int(q, (int64_t)cursor->rows);
 }
 
-/* NULL keeps the type of its column: a server wants to know it. */
+/* A NULL keeps the type of its column, which PostgreSQL needs. */
 static struct db_value value_of(const struct rows *r, int column, char form, struct arena *a) {
   bool null = rows_null(r, column);
   if (form == 'i')
@@ -84,7 +85,7 @@ static struct db_value value_of(const struct rows *r, int column, char form, str
 
 typedef LIST(struct db_value) values;
 
-/* What the rows weigh: their texts, and some for each value. */
+/* Approximate size: the texts, and a share for each value. */
 static size_t page_bytes(const struct copy_page *page) {
   size_t n = page->rows * page->columns, bytes = n * sizeof(struct db_value) / 8;
   for (size_t i = 0; i < n; i++)
@@ -111,8 +112,7 @@ static enum status read_rows(struct store *st, const struct copy_cursor *cursor,
   return rows_end(&r);
 }
 
-/* The same for vectors. Those that are damaged are passed over, so that a page can be short, or empty, before the
- * last. */
+/* Like read_rows(), for vectors. Skips damaged ones, so a page that is not the last may be short or empty. */
 static enum status read_vectors(struct store *st, struct copy_cursor *cursor, struct arena *a, struct arena *keys,
                                 struct copy_page *ret_page, struct error *err) {
   struct vec_row after = {.team = cursor->key[0].s, .model = cursor->key[1].s, .chunk_id = cursor->key[2].i};
@@ -120,9 +120,7 @@ static enum status read_vectors(struct store *st, struct copy_cursor *cursor, st
   values list = {0};
   if (!cursor->begun)
     after = (struct vec_row){.team = STR(""), .model = STR("")};
-  enum status s = vec_walk(st, &after, cursor->rows, a, &found, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(vec_walk(st, &after, cursor->rows, a, &found, err));
   for (size_t i = 0; i < found.n; i++) {
     const struct vec_row *v = &found.v[i];
     list_push(a, &list, (struct db_value){.form = 's', .s = v->team});
@@ -143,8 +141,8 @@ static const struct db_value *key_of(const struct store_table *t, const struct c
   return &page->v[row * page->columns + table_column(t, key_name(t, i))];
 }
 
-static void key_keep(struct copy_cursor *cursor, const struct store_table *t, const struct copy_page *page,
-                     struct arena *keys) {
+static void advance(struct copy_cursor *cursor, const struct store_table *t, const struct copy_page *page,
+                    struct arena *keys) {
   if (page->rows == 0)
     return;
   for (size_t i = 0; i < key_size(t); i++) {
@@ -161,7 +159,7 @@ static void next_table(struct copy_cursor *cursor) {
   cursor->rows = 0;
 }
 
-static void fit_rows(struct copy_cursor *cursor, size_t bytes) {
+static void adapt_page_size(struct copy_cursor *cursor, size_t bytes) {
   if (bytes > PAGE_BYTES && cursor->rows > 1)
     cursor->rows /= 2;
   else if (bytes < PAGE_BYTES / 4 && cursor->rows < PAGE_ROWS_MAX)
@@ -171,13 +169,14 @@ static void fit_rows(struct copy_cursor *cursor, size_t bytes) {
 enum status copy_read(struct store *st, struct copy_cursor *cursor, struct arena *a, struct arena *keys,
                       struct copy_page *ret_page, struct error *err) {
   const struct store_table *t = &store_tables[cursor->table];
+  assert(t->name);
   if (cursor->rows == 0)
     cursor->rows = PAGE_ROWS;
   TRY(t->way == TABLE_VECTORS ? read_vectors(st, cursor, a, keys, ret_page, err)
                               : read_rows(st, cursor, a, ret_page, err));
   if (t->way != TABLE_VECTORS)
-    key_keep(cursor, t, ret_page, keys);
-  fit_rows(cursor, page_bytes(ret_page));
+    advance(cursor, t, ret_page, keys);
+  adapt_page_size(cursor, page_bytes(ret_page));
   if (ret_page->last)
     next_table(cursor);
   return STATUS_OK;
@@ -200,23 +199,22 @@ static struct sql insert_sql(const struct store_table *t, struct arena *a, size_
   return q;
 }
 
-/* A server gets as many rows at once as it can, in statements that are always the same, and the rest one by one. */
+/* PostgreSQL gets multi-row statements of a fixed size, so that one plan serves all; the remaining rows go singly. */
 static enum status write_rows(struct store *st, const struct store_table *t, struct arena *a,
                               const struct copy_page *page, struct error *err) {
   size_t many = on_sqlite(st) ? 1 : STATEMENT_VALUES / page->columns;
   struct sql several = {0}, one = insert_sql(t, a, 1);
   if (page->rows >= many && many > 1)
     several = insert_sql(t, a, many);
-  enum status s = STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < page->rows;) {
+  for (size_t i = 0; i < page->rows;) {
     size_t n = many > 1 && page->rows - i >= many ? many : 1;
     struct sql *q = n > 1 ? &several : &one;
     q->v = page->v + i * page->columns;
     q->n = n * page->columns;
-    s = db_exec_sql(st->db, err, q);
+    TRY(db_exec_sql(st->db, err, q));
     i += n;
   }
-  return s;
+  return STATUS_OK;
 }
 
 static enum status write_chunks(struct store *st, const struct store_table *t, struct arena *a,
@@ -255,6 +253,7 @@ enum status copy_write(struct store *st, const struct store_table *t, struct are
                        struct error *err) {
   if (page->rows == 0)
     return STATUS_OK;
+  assert(page->columns == table_columns(t));
   switch (t->way) {
   case TABLE_CHUNKS:
     return write_chunks(st, t, a, page, err);
@@ -265,7 +264,7 @@ enum status copy_write(struct store *st, const struct store_table *t, struct are
   }
 }
 
-/* ---- sums ---- */
+/* ---- checksums ---- */
 
 static void add_word(struct buf *b, uint64_t word) {
   char bytes[8];
@@ -274,7 +273,7 @@ static void add_word(struct buf *b, uint64_t word) {
   buf_add(b, (struct str){bytes, sizeof(bytes)});
 }
 
-/* One letter for what it is, then eight bytes, lowest first: the number, or the length of the bytes that follow. */
+/* A type letter, then eight bytes, little-endian: the number, or the length of the bytes that follow. NULL is '-'. */
 static void add_canonical(struct buf *b, char form, const struct db_value *v) {
   uint64_t word;
   if (v->form == 't' || ((form == 's' || form == 'b') && !v->s.p)) {
@@ -331,38 +330,38 @@ void sum_text(const struct table_sum *sum, char out[HASH_TEXT_SIZE]) {
   out[HASH_TEXT_SIZE - 1] = 0;
 }
 
-/* ---- the whole ---- */
+/* ---- whole stores ---- */
 
 static bool at_end(const struct copy_cursor *cursor) { return !store_tables[cursor->table].name; }
 
-static void tell(struct copy *c, const char *what) {
+static void report_progress(struct copy *c, const char *what) {
   if (c->hooks.progress)
     c->hooks.progress(c->hooks.arg, what, c->done < c->total ? c->done : c->total, c->total);
 }
 
-static bool stopped(const struct copy *c) { return c->hooks.cancelled && c->hooks.cancelled(c->hooks.arg); }
-
-static enum status stop(struct error *err) {
-  error_set(err, STATUS_INTERRUPTED, "stopped before everything was copied");
-  return error_fix(err, "the same call goes on where it was");
+static enum status check_cancelled(const struct copy *c, struct error *err) {
+  if (!c->hooks.cancelled || !c->hooks.cancelled(c->hooks.arg))
+    return STATUS_OK;
+  error_set(err, STATUS_INTERRUPTED, "interrupted before everything was copied");
+  return error_fix(err, "run the same command again to continue");
 }
 
 enum status copy_count(struct copy *c, struct error *err) {
-  enum status s = STATUS_OK;
   c->total = 0;
-  for (const struct store_table *t = store_tables; s == STATUS_OK && t->name; t++) {
+  for (const struct store_table *t = store_tables; t->name; t++) {
     struct sql q = SQL(c->arena);
     int64_t n = 0;
-    /* A text has one vector as a rule. */
+    /* Counting chunks is cheaper, and a chunk usually has one vector. */
     sql_addf(&q, "/* all teams: a copy */ SELECT count(*) FROM %s", t->way == TABLE_VECTORS ? "chunk" : t->name);
-    s = db_int_sql(c->from->db, &n, NULL, err, &q);
+    TRY(db_int_sql(c->from->db, &n, NULL, err, &q));
     c->total += n;
   }
-  return s;
+  return STATUS_OK;
 }
 
 static enum status write_page(struct copy *c, const struct store_table *t, struct arena *a,
                               const struct copy_page *page, const struct copy_cursor *at, struct error *err) {
+  assert(!c->begin == !c->commit);
   enum status s = c->begin ? c->begin(c, err) : STATUS_OK;
   if (s == STATUS_OK)
     s = copy_write(c->to, t, a, page, err);
@@ -375,30 +374,25 @@ static enum status write_page(struct copy *c, const struct store_table *t, struc
 
 enum status copy_rows(struct copy *c, struct copy_cursor *cursor, struct error *err) {
   struct arena *a = arena_child(c->arena);
-  enum status s = STATUS_OK;
-  while (s == STATUS_OK && !at_end(cursor)) {
+  while (!at_end(cursor)) {
     size_t table = cursor->table;
     struct copy_page page;
-    if (stopped(c))
-      return stop(err);
+    TRY(check_cancelled(c, err));
     arena_recycle(a, ARENA_KEEP);
-    s = copy_read(c->from, cursor, a, c->arena, &page, err);
-    if (s == STATUS_OK)
-      s = write_page(c, &store_tables[table], a, &page, cursor, err);
-    if (s != STATUS_OK)
-      break;
+    TRY(copy_read(c->from, cursor, a, c->arena, &page, err));
+    TRY(write_page(c, &store_tables[table], a, &page, cursor, err));
     copy_sum(&store_tables[table], a, &page, &c->sums[table]);
     c->done += (int64_t)page.rows;
-    tell(c, "copy");
+    report_progress(c, "copy");
   }
-  return s;
+  return STATUS_OK;
 }
 
 static bool same_value(const struct db_value *a, const struct db_value *b) {
   return a->form == b->form && (a->form == 's' ? str_eq(a->s, b->s) : a->i == b->i);
 }
 
-/* Cuts the page off behind the row of `until`; false when it is not there. */
+/* Truncates the page after the row of `until`; false if the page does not contain it. */
 static bool cut_page(struct copy_page *page, const struct store_table *t, const struct copy_cursor *until) {
   for (size_t row = 0; row < page->rows; row++) {
     size_t same = 0;
@@ -416,28 +410,24 @@ enum status copy_sums(struct copy *c, struct store *st, const struct copy_cursor
                       struct table_sum ret_sums[STORE_TABLES], struct error *err) {
   struct arena *a = arena_child(c->arena);
   struct copy_cursor cursor = {0};
-  enum status s = STATUS_OK;
   memset(ret_sums, 0, STORE_TABLES * sizeof(*ret_sums));
   c->done = 0;
-  while (s == STATUS_OK && !at_end(&cursor)) {
+  while (!at_end(&cursor)) {
     size_t table = cursor.table;
     struct copy_page page;
     if (until && (table > until->table || (table == until->table && !until->begun)))
       break;
-    if (stopped(c))
-      return stop(err);
+    TRY(check_cancelled(c, err));
     arena_recycle(a, ARENA_KEEP);
-    s = copy_read(st, &cursor, a, c->arena, &page, err);
-    if (s != STATUS_OK)
-      break;
+    TRY(copy_read(st, &cursor, a, c->arena, &page, err));
     bool cut = until && table == until->table && cut_page(&page, &store_tables[table], until);
     copy_sum(&store_tables[table], a, &page, &ret_sums[table]);
     c->done += (int64_t)page.rows;
-    tell(c, what);
+    report_progress(c, what);
     if (cut)
       break;
   }
-  return s;
+  return STATUS_OK;
 }
 
 enum status copy_verify(struct copy *c, struct error *err) {
@@ -445,10 +435,10 @@ enum status copy_verify(struct copy *c, struct error *err) {
   TRY(copy_sums(c, c->to, NULL, "verify", there, err));
   for (size_t i = 0; store_tables[i].name; i++)
     if (!sum_same(&c->sums[i], &there[i])) {
-      error_set(err, STATUS_CORRUPT, "the copy is not the same: table %s has %lld rows in %s and %lld in %s%s",
+      error_set(err, STATUS_CORRUPT, "the copy differs: table %s has %lld rows in %s and %lld in %s%s",
                 store_tables[i].name, (long long)c->sums[i].rows, db_path(c->from->db), (long long)there[i].rows,
-                db_path(c->to->db), c->sums[i].rows == there[i].rows ? ", with another content" : "");
-      TRY(error_fix(err, "the source is unharmed; run it again, and see that nobody else writes to the target"));
+                db_path(c->to->db), c->sums[i].rows == there[i].rows ? ", with different content" : "");
+      return error_fix(err, "the source is unchanged; run it again, and make sure nobody else writes to the target");
     }
   return STATUS_OK;
 }
@@ -464,18 +454,15 @@ static enum status copy_facts(struct copy *c, struct error *err) {
 }
 
 enum status copy_finish(struct copy *c, struct error *err) {
-  enum status s = STATUS_OK;
-  for (const struct store_table *t = store_tables; s == STATUS_OK && t->name; t++) {
+  for (const struct store_table *t = store_tables; t->name; t++) {
     struct sql q = SQL(c->arena);
     int64_t last = 0, highest = 0;
     if (!t->number)
       continue;
-    s = copy_number(c->from, t, &last, err);
+    TRY(copy_number(c->from, t, &last, err));
     sql_addf(&q, "/* all teams: a copy */ SELECT coalesce(max(%s), 0) FROM %s", t->number, t->name);
-    if (s == STATUS_OK)
-      s = db_int_sql(c->to->db, &highest, NULL, err, &q);
-    if (s == STATUS_OK)
-      s = copy_set_number(c->to, t, last > highest ? last : highest, err);
+    TRY(db_int_sql(c->to->db, &highest, NULL, err, &q));
+    TRY(copy_set_number(c->to, t, last > highest ? last : highest, err));
   }
-  return s == STATUS_OK ? copy_facts(c, err) : s;
+  return copy_facts(c, err);
 }

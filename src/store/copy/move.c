@@ -1,6 +1,7 @@
-/* move.c: moving a store: the note in the target, going on after an interruption, the end. */
+/* move.c: migrating a store: progress note in the target, resuming, verification. */
 #include "store/copy/move.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #include "base/json.h"
@@ -8,7 +9,7 @@
 
 const char *const move_start_names[] = {"fresh", "resumed", "source_changed", "copy_differs", "already_done"};
 
-/* ---- the note ---- */
+/* ---- the progress note ---- */
 
 static struct str note_text(const struct move *m, struct arena *a, const struct copy_cursor *at) {
   yyjson_mut_doc *doc = json_new(a);
@@ -39,6 +40,7 @@ static bool read_cursor(yyjson_val *note, struct arena *a, struct copy_cursor *r
   if (yyjson_arr_size(key) > TABLE_KEY_MAX + 1)
     return false;
   yyjson_arr_foreach(key, i, n, v) {
+    assert(i < ARRAY_LEN(ret->key));
     if (yyjson_is_str(v))
       ret->key[i] = (struct db_value){.form = 's', .s = arena_dup(a, json_val_str(v))};
     else
@@ -47,14 +49,14 @@ static bool read_cursor(yyjson_val *note, struct arena *a, struct copy_cursor *r
   return true;
 }
 
-/* Two runs into one target would copy everything twice: each goes on only while the note is its own. */
+/* Detects a second run into the same target, which would copy everything twice: the note must be our last one. */
 static enum status check_note(struct move *m, struct error *err) {
   struct str now;
   TRY(store_meta(m->copy.to, MOVE_NOTE, m->copy.arena, &now, err));
   if ((now.p != NULL) == (m->note.p != NULL) && str_eq(now, m->note))
     return STATUS_OK;
   error_set(err, STATUS_CONFLICT, "another process is migrating into %s", db_path(m->copy.to->db));
-  return error_fix(err, "let it finish");
+  return error_fix(err, "wait until it has finished");
 }
 
 static enum status set_note(struct move *m, const struct copy_cursor *at, struct error *err) {
@@ -64,7 +66,7 @@ static enum status set_note(struct move *m, const struct copy_cursor *at, struct
   return STATUS_OK;
 }
 
-/* What is lost with the machine is copied again: only the end waits for the disk. */
+/* Only the last commit syncs to disk: pages lost in a crash are copied again. */
 static enum status begin_lazy(struct copy *c, struct error *err) {
   enum status s = db_begin(c->to->db, STR_NONE, true, err);
   if (s == STATUS_OK)
@@ -87,13 +89,13 @@ static enum status commit_noted(struct copy *c, const struct copy_cursor *at, st
   return s;
 }
 
-/* ---- beginning ---- */
+/* ---- begin ---- */
 
 static enum status count_txns(struct move *m, int64_t *ret_count, struct error *err) {
   return db_int(m->copy.from->db, ret_count, NULL, err, "/* all teams: a copy */ SELECT count(*) FROM txn", NULL);
 }
 
-static enum status look_at_source(struct move *m, struct error *err) {
+static enum status read_source(struct move *m, struct error *err) {
   TRY(events_epoch(m->copy.from, m->source, err));
   TRY(count_txns(m, &m->txns, err));
   return copy_count(&m->copy, err);
@@ -102,18 +104,18 @@ static enum status look_at_source(struct move *m, struct error *err) {
 static enum status not_empty(struct move *m, struct error *err) {
   char epoch[EVENTS_EPOCH_SIZE];
   TRY(events_epoch(m->copy.to, epoch, err));
-  error_set(err, STATUS_CONFLICT, "%s holds something already%s; a migration needs an empty store",
-            db_path(m->copy.to->db), strcmp(epoch, m->source) == 0 ? " (it may be the source itself)" : "");
+  error_set(err, STATUS_CONFLICT, "%s is not empty%s; a migration needs an empty store", db_path(m->copy.to->db),
+            strcmp(epoch, m->source) == 0 ? " (it may be the source itself)" : "");
   return error_fix(err, "name a new file, or a new database, with --to");
 }
 
-static enum status must_be_empty(struct move *m, struct error *err) {
+static enum status check_empty(struct move *m, struct error *err) {
   for (const struct store_table *t = store_tables; t->name; t++) {
     struct sql q = SQL(m->copy.arena);
     int64_t one;
     bool found = false;
     if (t->way == TABLE_VECTORS)
-      continue; /* there are none without chunks */
+      continue; /* without chunks there are no vectors */
     sql_addf(&q, "/* all teams: a copy */ SELECT 1 FROM %s LIMIT 1", t->name);
     TRY(db_int_sql(m->copy.to->db, &one, &found, err, &q));
     if (found)
@@ -128,7 +130,7 @@ static enum status begin_fresh(struct move *m, bool clear, struct error *err) {
   memset(m->copy.sums, 0, sizeof(m->copy.sums));
   m->copy.done = 0;
   TRY(begin_lazy(&m->copy, err));
-  enum status s = clear ? copy_clear(to, m->copy.arena, err) : must_be_empty(m, err);
+  enum status s = clear ? copy_clear(to, m->copy.arena, err) : check_empty(m, err);
   if (s == STATUS_OK)
     s = copy_prepare(to, err);
   if (s == STATUS_OK)
@@ -138,23 +140,21 @@ static enum status begin_fresh(struct move *m, bool clear, struct error *err) {
   return s;
 }
 
-/* What was copied is compared with the source as it is now: reading also changes a store (counts of accesses, the log
- * of calls), and somebody may have touched the target. */
+/* Compares the copied rows with the current source: even reads change a store (access counts, log of calls), and the
+ * target may have been modified. */
 static enum status compare_prefix(struct move *m, bool *ret_same, struct error *err) {
   struct table_sum *there = arena_array(m->copy.arena, struct table_sum, STORE_TABLES);
-  enum status s = copy_sums(&m->copy, m->copy.from, &m->cursor, "compare", m->copy.sums, err);
+  TRY(copy_sums(&m->copy, m->copy.from, &m->cursor, "compare", m->copy.sums, err));
   int64_t done = m->copy.done;
-  if (s == STATUS_OK)
-    s = copy_sums(&m->copy, m->copy.to, NULL, "compare", there, err);
-  bool same = true;
-  for (size_t i = 0; s == STATUS_OK && store_tables[i].name; i++)
-    same &= sum_same(&m->copy.sums[i], &there[i]);
+  TRY(copy_sums(&m->copy, m->copy.to, NULL, "compare", there, err));
   m->copy.done = done;
-  *ret_same = same;
-  return s;
+  *ret_same = true;
+  for (size_t i = 0; store_tables[i].name; i++)
+    *ret_same &= sum_same(&m->copy.sums[i], &there[i]);
+  return STATUS_OK;
 }
 
-/* A run that was killed behind its last step, or is repeated: the two are compared, and nothing is written. */
+/* True if an earlier run has finished and both stores are still equal. Nothing is written. */
 static enum status is_done(struct move *m, bool *ret_done, struct error *err) {
   struct str from;
   *ret_done = false;
@@ -173,7 +173,7 @@ static enum status is_done(struct move *m, bool *ret_done, struct error *err) {
 static enum status other_source(struct move *m, struct error *err) {
   error_set(err, STATUS_CONFLICT, "%s is the target of an unfinished migration from another store",
             db_path(m->copy.to->db));
-  return error_fix(err, "run that migration again to its end, or name a new file or database with --to");
+  return error_fix(err, "finish that migration first, or name a new file or database with --to");
 }
 
 static enum status resume(struct move *m, struct error *err) {
@@ -195,9 +195,8 @@ static enum status resume(struct move *m, struct error *err) {
   return STATUS_OK;
 }
 
-/* With the lock of writers: a server may still be busy with the last batch of a run that was killed, and what is read
- * beside that is out of date by the time this one writes. */
-static enum status first_note(struct move *m, struct error *err) {
+/* Reads the note under the write lock: a server may still be committing the last batch of a killed run. */
+static enum status read_note(struct move *m, struct error *err) {
   struct store *to = m->copy.to;
   enum status s = db_begin(to->db, STR_NONE, true, err);
   if (s == STATUS_OK)
@@ -213,8 +212,8 @@ enum status move_begin(struct move *m, struct error *err) {
   m->report = (struct move_report){.start = MOVE_FRESH};
   TRY(db_team(m->copy.from->db, STR_NONE, err));
   TRY(db_team(m->copy.to->db, STR_NONE, err));
-  TRY(look_at_source(m, err));
-  TRY(first_note(m, err));
+  TRY(read_source(m, err));
+  TRY(read_note(m, err));
   if (m->note.p)
     return resume(m, err);
   bool done;
@@ -224,7 +223,7 @@ enum status move_begin(struct move *m, struct error *err) {
   return STATUS_OK;
 }
 
-/* ---- the rest of the way ---- */
+/* ---- rows, verify, end ---- */
 
 enum status move_rows(struct move *m, struct error *err) {
   int64_t before = m->copy.done;
@@ -247,8 +246,8 @@ enum status move_verify(struct move *m, struct error *err) {
   return STATUS_OK;
 }
 
-/* The target gets an epoch of its own: from here on the two stores go different ways, and who followed the changes of
- * one must not go on with the other as if they were the same. */
+/* The target gets its own epoch: the stores diverge from here, and a reader of one feed must not continue with the
+ * other. */
 static enum status finish(struct move *m, struct error *err) {
   struct store *to = m->copy.to;
   uuid7_new(m->now, m->report.epoch);
@@ -269,28 +268,23 @@ enum status move_end(struct move *m, struct error *err) {
   return s;
 }
 
-static enum status under_snapshot(struct move *m, struct error *err) {
-  enum status s = move_begin(m, err);
+static enum status move_all(struct move *m, struct error *err) {
+  TRY(move_begin(m, err));
   if (m->report.start == MOVE_DONE)
-    return s;
-  if (s == STATUS_OK)
-    s = move_rows(m, err);
-  if (s == STATUS_OK)
-    s = move_verify(m, err);
-  return s == STATUS_OK ? move_end(m, err) : s;
+    return STATUS_OK;
+  TRY(move_rows(m, err));
+  TRY(move_verify(m, err));
+  return move_end(m, err);
 }
 
 enum status store_move(struct move *m, struct error *err) {
   struct db *from = m->copy.from->db;
-  bool alone = false;
+  bool snapshot = false;
   int64_t txns = 0;
   TRY(db_team(from, STR_NONE, err));
-  TRY(db_snapshot(from, &alone, err));
-  enum status s = under_snapshot(m, err);
-  s = db_snapshot_end(from, alone, s, err);
-  if (s == STATUS_OK)
-    s = count_txns(m, &txns, err);
-  if (s == STATUS_OK)
-    m->report.missing = txns - m->txns;
-  return s;
+  TRY(db_snapshot(from, &snapshot, err));
+  TRY(db_snapshot_end(from, snapshot, move_all(m, err), err));
+  TRY(count_txns(m, &txns, err));
+  m->report.missing = txns - m->txns;
+  return STATUS_OK;
 }

@@ -1,4 +1,4 @@
-/* readmit.c: what was taken away since a backup stays taken away when the backup comes back. */
+/* readmit.c: keeping tokens and grants revoked when a backup is restored. */
 #include "store/copy/readmit.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "store/store_internal.h"
 
-/* Says that a store came from a backup once: one that holds nobody may have known somebody before. */
+/* Set in a store that was restored: even if it has no tokens now, it may have had some before. */
 #define RESTORED_FACT "restored_at"
 
 enum status readmit_any(struct store *backup, bool *ret_any, struct error *err) {
@@ -17,9 +17,9 @@ enum status readmit_any(struct store *backup, bool *ret_any, struct error *err) 
                 NULL);
 }
 
-/* ---- what the present store says ---- */
+/* ---- the present store ---- */
 
-static enum status never_knew(struct store *st, struct arena *a, bool *ret_never, struct error *err) {
+static enum status is_unused(struct store *st, struct arena *a, bool *ret_unused, struct error *err) {
   int64_t one;
   bool found = false;
   struct str restored;
@@ -29,17 +29,17 @@ static enum status never_knew(struct store *st, struct arena *a, bool *ret_never
              " OR EXISTS (SELECT 1 FROM memory) OR EXISTS (SELECT 1 FROM team_removal)"
              " OR EXISTS (SELECT 1 FROM event WHERE action IN ('token:add', 'vault:grant'))",
              NULL));
-  *ret_never = !found && !restored.p;
+  *ret_unused = !found && !restored.p;
   return STATUS_OK;
 }
 
-static int order_of_tokens(const void *x, const void *y) {
+static int by_token(const void *x, const void *y) {
   const struct known_token *a = x, *b = y;
   int c = str_cmp(a->team, b->team);
   return c ? c : str_cmp(a->id, b->id);
 }
 
-static int order_of_grants(const void *x, const void *y) {
+static int by_grant(const void *x, const void *y) {
   const struct known_grant *a = x, *b = y;
   int c = str_cmp(a->team, b->team);
   if (c == 0)
@@ -55,7 +55,7 @@ static enum status read_tokens(struct store *st, struct arena *a, struct admissi
         a, &known->tokens,
         ((struct known_token){.team = rows_dup(&r, 0, a), .id = rows_dup(&r, 1, a), .revoked_at = rows_int(&r, 2)}));
   if (known->tokens.n)
-    qsort(known->tokens.v, known->tokens.n, sizeof(known->tokens.v[0]), order_of_tokens);
+    qsort(known->tokens.v, known->tokens.n, sizeof(known->tokens.v[0]), by_token);
   return rows_end(&r);
 }
 
@@ -73,20 +73,20 @@ static enum status read_grants(struct store *st, struct arena *a, struct admissi
                                     .uses = rows_int(&r, 3),
                                     .expires_at = rows_int(&r, 4)}));
   if (known->grants.n)
-    qsort(known->grants.v, known->grants.n, sizeof(known->grants.v[0]), order_of_grants);
+    qsort(known->grants.v, known->grants.n, sizeof(known->grants.v[0]), by_grant);
   return rows_end(&r);
 }
 
 enum status readmit_note(struct store *present, struct arena *a, struct admission *ret_known, struct error *err) {
   struct admission known = {0};
-  TRY(never_knew(present, a, &known.empty, err));
+  TRY(is_unused(present, a, &known.empty, err));
   TRY(read_tokens(present, a, &known, err));
   TRY(read_grants(present, a, &known, err));
   *ret_known = known;
   return STATUS_OK;
 }
 
-/* ---- what comes back ---- */
+/* ---- the restored store ---- */
 
 struct returning {
   struct store *store;
@@ -114,11 +114,11 @@ struct live_token {
   bool expired;
 };
 
-static enum status judge_token(const struct returning *r, const struct live_token *t) {
+static enum status readmit_token(const struct returning *r, const struct live_token *t) {
   const struct admission *known = r->known;
   struct known_token wanted = {.team = t->team, .id = t->id}, *found = NULL;
   if (known->tokens.n)
-    found = bsearch(&wanted, known->tokens.v, known->tokens.n, sizeof(wanted), order_of_tokens);
+    found = bsearch(&wanted, known->tokens.v, known->tokens.n, sizeof(wanted), by_token);
   if (known->empty || (found && !found->revoked_at)) {
     r->counts->tokens_live += !t->expired;
     return STATUS_OK;
@@ -130,7 +130,7 @@ static enum status judge_token(const struct returning *r, const struct live_toke
   return add_event(r, t->team, "token:revoke", facts, ARRAY_LEN(facts));
 }
 
-static enum status judge_tokens(const struct returning *r) {
+static enum status readmit_tokens(const struct returning *r) {
   struct rows rows;
   LIST(struct live_token) list = {0};
   db_query(r->store->db, &rows, r->err,
@@ -147,15 +147,15 @@ static enum status judge_tokens(const struct returning *r) {
   }
   TRY(rows_end(&rows));
   for (size_t i = 0; i < list.n; i++)
-    TRY(judge_token(r, &list.v[i]));
+    TRY(readmit_token(r, &list.v[i]));
   return STATUS_OK;
 }
 
-static enum status judge_grant(const struct returning *r, const struct known_grant *g) {
+static enum status readmit_grant(const struct returning *r, const struct known_grant *g) {
   const struct known_grant *found = NULL;
   struct db *db = r->store->db;
   if (r->known->grants.n)
-    found = bsearch(g, r->known->grants.v, r->known->grants.n, sizeof(*g), order_of_grants);
+    found = bsearch(g, r->known->grants.v, r->known->grants.n, sizeof(*g), by_grant);
   if (r->known->empty)
     return STATUS_OK;
   if (found)
@@ -170,11 +170,11 @@ static enum status judge_grant(const struct returning *r, const struct known_gra
   return add_event(r, g->team, "vault:revoke", facts, ARRAY_LEN(facts));
 }
 
-static enum status judge_grants(const struct returning *r) {
+static enum status readmit_grants(const struct returning *r) {
   struct admission back = {0};
   TRY(read_grants(r->store, r->arena, &back, r->err));
   for (size_t i = 0; i < back.grants.n; i++)
-    TRY(judge_grant(r, &back.grants.v[i]));
+    TRY(readmit_grant(r, &back.grants.v[i]));
   return STATUS_OK;
 }
 
@@ -182,7 +182,7 @@ enum status readmit_apply(struct store *returned, const struct admission *known,
                           struct restored *counts, struct error *err) {
   char time[TIME_TEXT_SIZE];
   struct returning r = {.store = returned, .known = known, .now = now, .arena = a, .counts = counts, .err = err};
-  TRY(judge_tokens(&r));
-  TRY(judge_grants(&r));
+  TRY(readmit_tokens(&r));
+  TRY(readmit_grants(&r));
   return store_set_meta(returned, RESTORED_FACT, time_format(now, time), err);
 }

@@ -1,5 +1,7 @@
-/* transfer.c: walking a team's records for an export, and writing the rows of an import. */
+/* transfer.c: reading a team's records for an export, and writing the rows of an import. */
 #include "store/copy/transfer.h"
+
+#include <stdlib.h>
 
 #include "base/id.h"
 #include "store/store_internal.h"
@@ -8,15 +10,14 @@
 
 enum status transfer_begin(struct store *st, struct error *err) {
   TRY(reach_admin(st, "a copy of the store", err));
-  /* Access counts that wait in the queue are part of what is exported. */
-  reads_flush(st);
-  bool alone;
-  return db_snapshot(st->db, &alone, err);
+  reads_flush(st); /* queued access counts belong to the export */
+  bool begun;
+  return db_snapshot(st->db, &begun, err);
 }
 
 enum status transfer_end(struct store *st, struct error *err) { return db_snapshot_end(st->db, true, STATUS_OK, err); }
 
-/* ---- walks ---- */
+/* ---- reading ---- */
 
 static struct sql team_sql(const struct transfer *t, const char *first) {
   struct sql q = SQL(t->scratch);
@@ -32,8 +33,8 @@ static void project_sql(struct sql *q, const struct transfer *t, const char *con
   sql_text(q, t->project);
 }
 
-/* The statement's text is in the arena that is released after each record, so its values must not be bound from
- * there: the driver binds text where it is. Team and project belong to the caller; the text itself is copied. */
+/* Only the statement's text may be in the scratch arena, which is released after each record: the driver copies the
+ * text but binds values without copying. The bound values, team and project, belong to the caller. */
 static void start(const struct transfer *t, struct rows *r, const struct sql *q) {
   db_query_sql(t->store->db, r, t->err, q);
 }
@@ -85,7 +86,7 @@ enum status transfer_memories(const struct transfer *t, memory_visit visit, void
 
 enum status transfer_links(const struct transfer *t, link_visit visit, void *arg) {
   struct rows r;
-  /* In the order of the index on uids: only the links of one memory are ever sorted. */
+  /* Follows the index on uids, so only the links of one memory are sorted at a time. */
   struct sql q = team_sql(t, "SELECT s.uid, l.rel, d.uid, l.at, l.reason, l.prior"
                              " FROM memory s CROSS JOIN link l JOIN memory d ON d.team = l.team AND d.id = l.dst"
                              " WHERE l.team = s.team AND l.src = s.id AND s.team = ");
@@ -109,7 +110,7 @@ enum status transfer_links(const struct transfer *t, link_visit visit, void *arg
 
 enum status transfer_tombstones(const struct transfer *t, tombstone_visit visit, void *arg) {
   struct rows r;
-  /* A tombstone does not say which project its memory was in. */
+  /* Tombstones have no project. */
   if (t->one_project)
     return STATUS_OK;
   struct sql q = team_sql(t, "SELECT uid, at, by FROM tombstone WHERE team = ");
@@ -150,11 +151,11 @@ enum status transfer_txns(const struct transfer *t, txn_visit visit, void *arg) 
   return finish(&r, s);
 }
 
-/* ---- JSON of events: ids become uids on the way out, and ids of the new store on the way in ---- */
+/* ---- JSON of events: export replaces ids with uids, import replaces uids with ids of the new store ---- */
 
 static void drop_member(yyjson_mut_val *obj, const char *name) { yyjson_mut_obj_remove_key(obj, name); }
 
-/* The record of a deleted memory holds its id and team, and the ids of its neighbours beside their uids. */
+/* Removes ids and team, which have no meaning in another store. Links keep their uids. */
 static void drop_local(yyjson_mut_val *record) {
   drop_member(record, "id");
   drop_member(record, "team");
@@ -173,31 +174,28 @@ static enum status uid_of(struct store *st, struct str team, int64_t id, struct 
   return rows_end(&r);
 }
 
-/* "results" of a search: ids to uids, or back; a memory that is gone is left out. */
+/* "results" of a search: ids to uids, or back. Memories that no longer exist are omitted. */
 static enum status translate_results(struct store *st, struct str team, struct arena *a, yyjson_mut_doc *doc,
                                      yyjson_mut_val *detail, bool outward, struct error *err) {
   yyjson_mut_val *was = yyjson_mut_obj_get(detail, "results"), *now = yyjson_mut_arr(doc), *v;
   if (!yyjson_mut_is_arr(was))
     return STATUS_OK;
-  enum status s = STATUS_OK;
   size_t i, n;
   yyjson_mut_arr_foreach(was, i, n, v) {
     struct str uid = {yyjson_mut_get_str(v), yyjson_mut_get_len(v)};
     int64_t id = yyjson_mut_get_sint(v);
-    if (s != STATUS_OK)
-      continue;
     if (outward && yyjson_mut_is_int(v)) {
-      s = uid_of(st, team, id, a, &uid, err);
+      TRY(uid_of(st, team, id, a, &uid, err));
       if (uid.p)
         json_add_str(doc, now, uid);
     } else if (!outward && yyjson_mut_is_str(v)) {
-      s = transfer_find(st, team, uid, &id, NULL, err);
+      TRY(transfer_find(st, team, uid, &id, NULL, err));
       if (id)
         yyjson_mut_arr_add_sint(doc, now, id);
     }
   }
   yyjson_mut_obj_replace(detail, yyjson_mut_strcpy(doc, "results"), now);
-  return s;
+  return STATUS_OK;
 }
 
 static enum status translate(struct store *st, struct str team, struct arena *a, bool outward, struct str *json,
@@ -208,13 +206,12 @@ static enum status translate(struct store *st, struct str team, struct arena *a,
     return STATUS_OK;
   yyjson_mut_doc *doc = json_new(a);
   yyjson_mut_val *copy = yyjson_val_mut_copy(doc, root);
-  enum status s = STATUS_OK;
   if (yyjson_mut_is_obj(copy)) {
     drop_local(copy);
-    s = translate_results(st, team, a, doc, copy, outward, err);
+    TRY(translate_results(st, team, a, doc, copy, outward, err));
   }
   *json = json_write(a, copy, false);
-  return s;
+  return STATUS_OK;
 }
 
 static enum status translate_event(struct store *st, struct str team, struct arena *a, bool outward,
@@ -262,7 +259,7 @@ enum status transfer_events(const struct transfer *t, event_record_visit visit, 
   return finish(&r, s);
 }
 
-/* ---- looking up ---- */
+/* ---- lookup ---- */
 
 enum status transfer_find(struct store *st, struct str team, struct str uid, int64_t *ret_id, bool *ret_standing,
                           struct error *err) {
@@ -317,21 +314,22 @@ enum status transfer_add_txn(struct txn *txn, const struct txn_record *record, i
                 "ssissst", record->uid, txn->team, record->at, record->op, record->source, record->session, undoes);
 }
 
-/* Whether the event tells of a memory that was purged here, by itself or among the results of a search. */
-static enum status tells_of_purged(struct txn *txn, struct arena *a, const struct event_record *e, bool *ret_purged,
+/* True if the event is about a memory that was purged here, or lists it among the results of a search. */
+static enum status mentions_purged(struct txn *txn, struct arena *a, const struct event_record *e, bool *ret_purged,
                                    struct error *err) {
   struct error ignored;
   yyjson_val *detail = NULL, *v;
   size_t i, n;
   *ret_purged = false;
-  enum status s = e->uid.p ? tombstone_exists(txn->store, txn->team, e->uid, ret_purged, err) : STATUS_OK;
+  if (e->uid.p)
+    TRY(tombstone_exists(txn->store, txn->team, e->uid, ret_purged, err));
   if (e->detail.p && json_read(a, e->detail, &detail, &ignored) != STATUS_OK)
-    return s;
+    return STATUS_OK;
   yyjson_arr_foreach(yyjson_obj_get(detail, "results"), i, n, v) {
-    if (s == STATUS_OK && !*ret_purged && yyjson_is_str(v))
-      s = tombstone_exists(txn->store, txn->team, json_val_str(v), ret_purged, err);
+    if (!*ret_purged && yyjson_is_str(v))
+      TRY(tombstone_exists(txn->store, txn->team, json_val_str(v), ret_purged, err));
   }
-  return s;
+  return STATUS_OK;
 }
 
 enum status transfer_add_event(struct txn *txn, struct arena *a, const struct event_record *record, int64_t of,
@@ -339,10 +337,10 @@ enum status transfer_add_event(struct txn *txn, struct arena *a, const struct ev
   struct event_record e = *record;
   int64_t memory_id = 0;
   bool purged;
-  TRY(tells_of_purged(txn, a, &e, &purged, err));
+  TRY(mentions_purged(txn, a, &e, &purged, err));
   if (purged) {
     e.before = e.after = e.detail = STR_NONE;
-    /* The event of the purge itself never held a text. */
+    /* The purge event itself never had a text. */
     e.purged = e.purged || !str_is(e.change, "purge");
   }
   TRY(translate_event(txn->store, txn->team, a, false, &e, err));
@@ -356,13 +354,13 @@ enum status transfer_add_event(struct txn *txn, struct arena *a, const struct ev
                  e.source, e.session, e.before, e.after, e.detail, e.purged);
 }
 
-/* ---- telling reads apart ---- */
+/* ---- fingerprints of reads: FNV-1a ---- */
 
-static uint64_t mark_add(uint64_t h, const void *p, size_t n) {
+static uint64_t hash_add(uint64_t h, const void *p, size_t n) {
   const unsigned char *bytes = p;
   for (size_t i = 0; i < n; i++)
     h = (h ^ bytes[i]) * 1099511628211u;
-  return (h ^ 0xff) * 1099511628211u; /* between two texts */
+  return (h ^ 0xff) * 1099511628211u; /* separator */
 }
 
 uint64_t transfer_read_mark(const struct event_record *e) {
@@ -370,10 +368,10 @@ uint64_t transfer_read_mark(const struct event_record *e) {
   uint64_t h = 14695981039346656037u;
   for (size_t i = 0; i < sizeof(e->at); i++) {
     unsigned char byte = (unsigned char)((uint64_t)e->at >> (8 * i));
-    h = mark_add(h, &byte, 1);
+    h = hash_add(h, &byte, 1);
   }
   for (size_t i = 0; i < ARRAY_LEN(texts); i++)
-    h = mark_add(h, texts[i].p, texts[i].n);
+    h = hash_add(h, texts[i].p, texts[i].n);
   return h;
 }
 

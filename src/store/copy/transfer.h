@@ -1,14 +1,14 @@
-/* transfer.h: walking a team's records in a stable order for an export, and the rows that only an import writes.
+/* transfer.h: reading a team's records in a stable order for an export, and writing the rows of an import.
  *
- * Walkers hand out one record at a time, in memory that is theirs until visit() returns: what they need does not grow
- * with the store. Records name memories and transactions by uid; ids stay inside a store. */
+ * Records are visited one at a time and are valid until visit() returns, so memory use does not grow with the store.
+ * Records name memories and transactions by uid; ids have no meaning outside a store. */
 #pragma once
 
 #include "store/memories/links.h"
 #include "store/memories/memories.h"
 #include "store/tables/events.h"
 
-/* What is exported: everything of the team, or one of its projects (with the links inside it). */
+/* Scope of an export: the whole team, or one of its projects with the links inside it. */
 struct transfer {
   struct store *store;
   struct str team, project;
@@ -30,15 +30,15 @@ struct txn_record {
 struct event_record {
   struct str txn; /* uid, absent for reads */
   struct str action, change, op, uid, project, source, session;
-  struct str before, after, detail; /* JSON without anything that only this store understands */
+  struct str before, after, detail; /* JSON without ids of this store */
   int64_t at, purged;
 };
 
-/* A snapshot: all walks between these two see the same state. */
+/* All reads between these two calls see the same snapshot. */
 NODISCARD enum status transfer_begin(struct store *st, struct error *err);
 NODISCARD enum status transfer_end(struct store *st, struct error *err);
 
-/* How many memories a walk will visit. */
+/* Number of memories that transfer_memories() visits. */
 NODISCARD enum status transfer_count(const struct transfer *t, int64_t *ret_count);
 
 typedef enum status (*memory_visit)(void *arg, struct memory *m, const struct notes *notes);
@@ -48,17 +48,17 @@ typedef enum status (*txn_visit)(void *arg, const struct txn_record *txn);
 typedef enum status (*event_record_visit)(void *arg, const struct event_record *event);
 
 /* Memories of every state with body, lists and notes, by uid; links by uids and rel; tombstones by uid; transactions
- * and events oldest first, without those of imports: they tell of the arrival in this store, not of the memories. A
- * visit may stop its walk by a status of its own. */
+ * and events oldest first. Those of imports are omitted: they describe the arrival in this store. A visit stops the
+ * iteration by returning anything but STATUS_OK. */
 NODISCARD enum status transfer_memories(const struct transfer *t, memory_visit visit, void *arg);
 NODISCARD enum status transfer_links(const struct transfer *t, link_visit visit, void *arg);
 NODISCARD enum status transfer_tombstones(const struct transfer *t, tombstone_visit visit, void *arg);
 NODISCARD enum status transfer_txns(const struct transfer *t, txn_visit visit, void *arg);
 NODISCARD enum status transfer_events(const struct transfer *t, event_record_visit visit, void *arg);
 
-/* ---- for an import; 0 in ret_id: there is none ---- */
+/* ---- for an import; ret_id is 0 if there is none ---- */
 
-/* ret_standing (may be NULL): whether it is neither superseded nor forgotten. */
+/* ret_standing (may be NULL): true if it is neither superseded nor forgotten. */
 NODISCARD enum status transfer_find(struct store *st, struct str team, struct str uid, int64_t *ret_id,
                                     bool *ret_standing, struct error *err);
 NODISCARD enum status transfer_find_txn(struct store *st, struct str team, struct str uid, int64_t *ret_id,
@@ -67,22 +67,22 @@ NODISCARD enum status transfer_has_link(struct store *st, struct str team, int64
                                         bool *ret_there, struct error *err);
 NODISCARD enum status transfer_has_tombstones(struct store *st, struct str team, bool *ret_some, struct error *err);
 
-/* Adds a tombstone and says so in the log; false in ret_added when it was there. */
+/* Adds a tombstone, with an event; ret_added is false if it exists. */
 NODISCARD enum status transfer_add_tombstone(struct txn *txn, const struct tombstone *tombstone, bool *ret_added,
                                              struct error *err);
-/* A transaction of the past; `undoes` is the id of the one that it reversed, 0 for none. */
+/* Adds an imported transaction; `undoes` is the id of the one that it reversed, 0 for none. */
 NODISCARD enum status transfer_add_txn(struct txn *txn, const struct txn_record *record, int64_t undoes,
                                        int64_t *ret_id, struct error *err);
-/* An event of the past, of the transaction `of` (0 for a read). */
+/* Adds an imported event of transaction `of` (0 for a read). */
 NODISCARD enum status transfer_add_event(struct txn *txn, struct arena *a, const struct event_record *record,
                                          int64_t of, struct error *err);
 
-/* What tells one read from another, as a number; reads have no uid. */
+/* Fingerprint of a read, since reads have no uid. */
 uint64_t transfer_read_mark(const struct event_record *event);
 struct read_marks {
   uint64_t *v;
   size_t n, cap;
 };
-/* The marks of all reads in the log, sorted. */
+/* Fingerprints of all reads in the log, sorted. */
 NODISCARD enum status transfer_read_marks(struct store *st, struct str team, struct arena *a,
                                           struct read_marks *ret_marks, struct error *err);

@@ -1,5 +1,4 @@
-/* counts.c: how many memories a team has, by what they are: one walk over the table for most of it, and one each for
- * the projects and for what is recent. */
+/* counts.c: counts of a team's memories by kind, type, state, delivery and project, and counts of recent ones. */
 #include "store/check.h"
 #include "store/engine.h"
 
@@ -14,7 +13,7 @@ struct counts {
 
 enum { BY_KIND, BY_TYPE, BY_STATE, BY_DELIVERY, COLUMNS };
 
-/* Kept in the order of the names. */
+/* Keeps the list sorted by name. */
 static void add(struct arena *a, struct counts *list, struct str name, int64_t n) {
   size_t at = 0;
   while (at < list->n && str_cmp(list->v[at].name, name) < 0)
@@ -28,15 +27,16 @@ static void add(struct arena *a, struct counts *list, struct str name, int64_t n
   list->v[at] = (struct count){arena_dup(a, name), n};
 }
 
-static void put(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *member, const struct counts *list) {
+static void put_counts(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *member, const struct counts *list) {
   yyjson_mut_val *to = json_put_obj(doc, obj, member);
   for (size_t i = 0; i < list->n; i++)
     yyjson_mut_obj_add(to, yyjson_mut_strncpy(doc, list->v[i].name.p, list->v[i].name.n),
                        yyjson_mut_sint(doc, list->v[i].n));
 }
 
-static enum status walk(struct store *st, struct str team, struct arena *a, struct counts by[COLUMNS],
-                        struct error *err) {
+/* One scan counts all columns. Only active memories count, except by state. */
+static enum status count_columns(struct store *st, struct str team, struct arena *a, struct counts by[COLUMNS],
+                                 struct error *err) {
   struct rows r;
   db_query(st->db, &r, err,
            "SELECT kind, type, state, delivery, count(*) FROM memory WHERE team = ?1 AND corpus = 'memory'"
@@ -51,9 +51,9 @@ static enum status walk(struct store *st, struct str team, struct arena *a, stru
   return rows_end(&r);
 }
 
-/* There may be many projects, and an index has them counted nearly for nothing. */
-static enum status projects(struct store *st, struct str team, struct arena *a, struct counts *list,
-                            struct error *err) {
+/* A query of its own: there may be many projects, and an index covers it. */
+static enum status count_projects(struct store *st, struct str team, struct arena *a, struct counts *list,
+                                  struct error *err) {
   struct rows r;
   db_query(st->db, &r, err,
            "SELECT project, count(*) FROM memory WHERE team = ?1 AND corpus = 'memory' AND state = 'active'"
@@ -68,13 +68,13 @@ enum status count_groups(struct store *st, struct str team, struct arena *a, yyj
                          struct error *err) {
   struct counts by[COLUMNS] = {0}, by_project = {0};
   TRY(reach_admin(st, "the figures", err));
-  TRY(walk(st, team, a, by, err));
-  TRY(projects(st, team, a, &by_project, err));
-  put(doc, obj, "by_kind", &by[BY_KIND]);
-  put(doc, obj, "by_type", &by[BY_TYPE]);
-  put(doc, obj, "by_state", &by[BY_STATE]);
-  put(doc, obj, "by_project", &by_project);
-  put(doc, obj, "by_delivery", &by[BY_DELIVERY]);
+  TRY(count_columns(st, team, a, by, err));
+  TRY(count_projects(st, team, a, &by_project, err));
+  put_counts(doc, obj, "by_kind", &by[BY_KIND]);
+  put_counts(doc, obj, "by_type", &by[BY_TYPE]);
+  put_counts(doc, obj, "by_state", &by[BY_STATE]);
+  put_counts(doc, obj, "by_project", &by_project);
+  put_counts(doc, obj, "by_delivery", &by[BY_DELIVERY]);
   return STATUS_OK;
 }
 

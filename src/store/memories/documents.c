@@ -1,6 +1,7 @@
-/* documents.c: documents of the corpora, written a group at a time, and where each of them stands. */
+/* documents.c: rows of documents, written one group at a time, and their locations. */
 #include "store/memories/documents.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/id.h"
@@ -14,9 +15,9 @@
 #include "store/store_internal.h"
 
 enum {
-  PATH_MOST = 1500, /* bytes that fit into an index of every engine, with the other columns of the key */
-  REF_MOST = 300,
-  HOLD_FROM = 8, /* so many new texts enter the full-text index faster together */
+  PATH_MAX_BYTES = 1500, /* fits into an index of every engine, with the other columns of the key */
+  REF_MAX_BYTES = 300,
+  BULK_FROM = 8, /* from this many new texts on, filling the full-text index once is faster */
 };
 
 const char *const corpus_names[CORPUS_COUNT] = {"memory", "items", "sessions", "sources"};
@@ -34,32 +35,35 @@ bool corpus_parse(struct str name, enum corpus *ret_corpus) {
 struct work {
   struct txn *txn;
   struct arena *a;
-  struct str corpus;
   enum corpus number;
+  struct str corpus, project; /* "" if the transaction has no project */
   const struct document_group *group;
   struct error *err;
 };
 
-static struct work work_of(struct txn *txn, struct arena *a, enum corpus corpus, const struct document_group *group,
-                           struct error *err) {
-  return (struct work){txn, a, str_from(corpus_names[corpus]), corpus, group, err};
+static struct str text_or_empty(struct str text) { return text.p ? text : STR(""); }
+
+static struct work work_start(struct txn *txn, struct arena *a, enum corpus corpus, const struct document_group *group,
+                              struct error *err) {
+  assert(corpus > CORPUS_MEMORY && corpus < CORPUS_COUNT);
+  return (struct work){
+      txn, a, corpus, str_from(corpus_names[corpus]), text_or_empty(txn->project), group, err,
+  };
 }
 
 static enum status check_group(const struct work *w) {
-  if (w->number == CORPUS_MEMORY || w->number >= CORPUS_COUNT)
-    return error_set(w->err, STATUS_INTERNAL, "memories are no documents");
-  if (!str_empty(w->group->path) && w->group->path.n <= PATH_MOST)
-    return reach_write(w->txn->store, w->txn->project.p ? w->txn->project : STR(""), "documents of", w->err);
+  if (!str_empty(w->group->path) && w->group->path.n <= PATH_MAX_BYTES)
+    return reach_write(w->txn->store, w->project, "documents of", w->err);
   error_set(w->err, STATUS_USAGE, "a path of %zu bytes cannot be indexed", w->group->path.n);
-  return error_fix(w->err, "paths have at most %d bytes: index a folder further down", (int)PATH_MOST);
+  return error_fix(w->err, "paths have at most %d bytes: index a folder further down", (int)PATH_MAX_BYTES);
 }
 
 /* ---- one document ---- */
 
-/* As the schema takes it: valid UTF-8 without NULs. */
+/* Valid UTF-8 without NULs, as the schema requires. */
 static struct str clean(struct arena *a, struct str text) {
   if (str_empty(text) || (utf8_check(text) == text.n && !memchr(text.p, 0, text.n)))
-    return text.p ? text : STR("");
+    return text_or_empty(text);
   struct buf b = BUF(a);
   for (size_t pos = 0; pos < text.n;) {
     char out[4];
@@ -70,15 +74,15 @@ static struct str clean(struct arena *a, struct str text) {
   return buf_str(&b);
 }
 
-/* A text as it is stored. */
+/* A document prepared for storage. */
 struct entry {
   const struct document *d;
   struct str ref, headline, text;
   const char *type, *kind, *severity; /* severity NULL: none */
   char hash[HASH_TEXT_SIZE];
   size_t order;
-  bool skip;               /* nothing is to be written: it is there, or says nothing */
-  const struct old *moved; /* the same text under another ref */
+  bool skip;               /* stored already, or blank */
+  const struct old *moved; /* stored row with the same text under another ref */
 };
 
 static void set_type(struct entry *e) {
@@ -116,9 +120,9 @@ static void set_hash(struct entry *e, struct arena *a) {
   hash_text(buf_str(&b), e->hash);
 }
 
-static struct entry entry_of(const struct work *w, const struct document *d, size_t order) {
+static struct entry entry_make(const struct work *w, const struct document *d, size_t order) {
   struct entry e = {.d = d, .order = order, .text = clean(w->a, d->text)};
-  e.ref = utf8_cut(clean(w->a, d->ref), REF_MOST);
+  e.ref = utf8_cut(clean(w->a, d->ref), REF_MAX_BYTES);
   e.skip = str_empty(str_trim(e.text));
   set_type(&e);
   set_headline(&e, w->a, w->group->path);
@@ -142,8 +146,8 @@ static enum status insert_memory(const struct work *w, const struct entry *e, in
                 "INSERT INTO memory (uid, team, project, kind, type, severity, headline, trust, valid_from, created_at,"
                 " updated_at, status, priority, source, session, corpus, suspect) VALUES"
                 " (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16) RETURNING id",
-                "ssssssssiissssss", str_from(uid), t->team, t->project.p ? t->project : STR(""), str_from(e->kind),
-                str_from(e->type), e->severity ? str_from(e->severity) : STR_NONE, e->headline,
+                "ssssssssiissssss", str_from(uid), t->team, w->project, str_from(e->kind), str_from(e->type),
+                e->severity ? str_from(e->severity) : STR_NONE, e->headline,
                 w->number == CORPUS_ITEMS ? STR("extraction") : STR("import"), at, t->now,
                 task ? STR("open") : STR_NONE, task ? STR("medium") : STR_NONE, t->source,
                 str_empty(e->d->session) ? STR_NONE : e->d->session, w->corpus, suspect_text(w->a, e->text));
@@ -153,14 +157,13 @@ static enum status insert_place(const struct work *w, const struct entry *e, int
   return db_exec(w->txn->store->db, w->err,
                  "INSERT INTO document (memory_id, team, corpus, project, path, ref, line, confidence, hash)"
                  " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-                 "isssssids", id, w->txn->team, w->corpus, w->txn->project.p ? w->txn->project : STR(""),
-                 w->group->path, e->ref, line_of(e->d), confidence_of(e->d), str_from(e->hash));
+                 "isssssids", id, w->txn->team, w->corpus, w->project, w->group->path, e->ref, line_of(e->d),
+                 confidence_of(e->d), str_from(e->hash));
 }
 
-/* The name of a file finds what stands in it; a session's says nothing. */
+/* A file's path is indexed with its first chunk. A session's path is not: it says nothing about the text. */
 static enum status insert_chunks(const struct work *w, const struct entry *e, int64_t id) {
   struct chunks parts = {0};
-  struct str project = w->txn->project.p ? w->txn->project : STR("");
   chunk_split(w->a, e->text, &parts);
   for (size_t i = 0; i < parts.n; i++) {
     struct str body = {e->text.p + parts.v[i].start, parts.v[i].len};
@@ -175,7 +178,7 @@ static enum status insert_chunks(const struct work *w, const struct entry *e, in
                               .headline = e->headline,
                               .body = body,
                               .extra = extra,
-                              .terms = terms_of_text(w->a, w->corpus, project, e->headline, body, extra)};
+                              .terms = terms_of_text(w->a, w->corpus, w->project, e->headline, body, extra)};
     TRY(lexical_add(w->txn, w->a, &text, &chunk, w->err));
   }
   return STATUS_OK;
@@ -184,14 +187,12 @@ static enum status insert_chunks(const struct work *w, const struct entry *e, in
 static enum status insert(const struct work *w, const struct entry *e) {
   int64_t id;
   char hash[HASH_TEXT_SIZE];
-  enum status s = insert_memory(w, e, &id);
+  TRY(insert_memory(w, e, &id));
   body_hash(w->a, e->text, hash);
-  if (s == STATUS_OK)
-    s = db_exec(w->txn->store->db, w->err, "INSERT INTO body (memory_id, team, text, hash) VALUES (?1, ?2, ?3, ?4)",
-                "isss", id, w->txn->team, e->text, str_from(hash));
-  if (s == STATUS_OK)
-    s = insert_place(w, e, id);
-  return s == STATUS_OK ? insert_chunks(w, e, id) : s;
+  TRY(db_exec(w->txn->store->db, w->err, "INSERT INTO body (memory_id, team, text, hash) VALUES (?1, ?2, ?3, ?4)",
+              "isss", id, w->txn->team, e->text, str_from(hash)));
+  TRY(insert_place(w, e, id));
+  return insert_chunks(w, e, id);
 }
 
 static enum status insert_all(const struct work *w, const struct entry *entries, size_t n) {
@@ -201,7 +202,7 @@ static enum status insert_all(const struct work *w, const struct entry *entries,
   return STATUS_OK;
 }
 
-/* Does a caller that writes many groups hold the full text back already? */
+/* True if a caller that writes many groups has already called lexical_hold(). */
 static enum status is_held(const struct work *w, bool *ret_held) {
   int64_t one;
   struct store *st = w->txn->store;
@@ -216,20 +217,20 @@ static enum status insert_new(const struct work *w, const struct entry *entries,
   bool held = true;
   for (size_t i = 0; i < n; i++)
     fresh += !entries[i].skip;
-  if (fresh >= HOLD_FROM)
+  if (fresh >= BULK_FROM)
     TRY(is_held(w, &held));
-  if (!held)
-    TRY(lexical_hold(w->txn, w->err));
+  if (held)
+    return insert_all(w, entries, n);
+  /* A failure rolls the transaction back, and the hold with it. */
+  TRY(lexical_hold(w->txn, w->err));
   TRY(insert_all(w, entries, n));
-  if (!held)
-    return lexical_release(w->txn, w->err);
-  return STATUS_OK;
+  return lexical_release(w->txn, w->err);
 }
 
 static enum status delete_one(const struct work *w, int64_t id) {
   struct db *db = w->txn->store->db;
   TRY(vec_remove(w->txn, id, w->err));
-  /* The triggers of the full-text index want each chunk's row to be deleted, not cascaded. */
+  /* Delete chunks explicitly: the triggers of the full-text index do not fire on cascades. */
   TRY(db_exec(db, w->err, "DELETE FROM chunk WHERE team = ?1 AND memory_id = ?2", "si", w->txn->team, id));
   return db_exec(db, w->err, "DELETE FROM memory WHERE team = ?1 AND id = ?2", "si", w->txn->team, id);
 }
@@ -242,11 +243,11 @@ static enum status save_group(const struct work *w) {
                  "INSERT INTO document_group (team, corpus, project, path, hash, size, changed_at)"
                  " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (team, corpus, project, path)"
                  " DO UPDATE SET hash = excluded.hash, size = excluded.size, changed_at = excluded.changed_at",
-                 "sssssii", w->txn->team, w->corpus, w->txn->project.p ? w->txn->project : STR(""), g->path,
-                 g->hash.p ? g->hash : STR(""), g->size > 0 ? g->size : 0, g->changed_at);
+                 "sssssii", w->txn->team, w->corpus, w->project, g->path, text_or_empty(g->hash),
+                 g->size > 0 ? g->size : 0, g->changed_at);
 }
 
-/* What is stored of a group. */
+/* A stored document of the group. */
 struct old {
   int64_t id, line;
   struct str ref, hash;
@@ -263,7 +264,7 @@ static enum status load_group(const struct work *w, struct olds *ret) {
   db_query(w->txn->store->db, &r, w->err,
            "SELECT memory_id, line, ref, hash, confidence FROM document"
            " WHERE team = ?1 AND corpus = ?2 AND project = ?3 AND path = ?4 ORDER BY memory_id",
-           "ssss", w->txn->team, w->corpus, w->txn->project.p ? w->txn->project : STR(""), w->group->path);
+           "ssss", w->txn->team, w->corpus, w->project, w->group->path);
   while (rows_next(&r)) {
     struct old o = {.id = rows_int(&r, 0),
                     .line = rows_int(&r, 1),
@@ -290,13 +291,13 @@ static int entry_by_ref(const void *x, const void *y) {
   return order ? order : (a->order > b->order) - (a->order < b->order);
 }
 
-/* The same documents in another order. */
+/* The stored documents, sorted by ref or by hash. */
 struct index {
   struct old **v;
   size_t n;
 };
 
-static struct index index_of(struct arena *a, struct olds *list, int (*order)(const void *, const void *)) {
+static struct index index_build(struct arena *a, struct olds *list, int (*order)(const void *, const void *)) {
   struct index x = {arena_array(a, struct old *, list->n + 1), list->n};
   for (size_t i = 0; i < list->n; i++)
     x.v[i] = &list->v[i];
@@ -305,8 +306,8 @@ static struct index index_of(struct arena *a, struct olds *list, int (*order)(co
   return x;
 }
 
-/* The first one that is not before the key. */
-static size_t first_of(const struct index *x, struct str key, bool ref) {
+/* Lower bound: position of the first document whose ref (or hash) is not less than the key. */
+static size_t lower_bound(const struct index *x, struct str key, bool ref) {
   size_t low = 0, high = x->n;
   while (low < high) {
     size_t mid = low + (high - low) / 2;
@@ -318,21 +319,21 @@ static size_t first_of(const struct index *x, struct str key, bool ref) {
   return low;
 }
 
-static struct old *of_ref(const struct index *refs, struct str ref) {
-  size_t i = first_of(refs, ref, true);
+static struct old *find_ref(const struct index *refs, struct str ref) {
+  size_t i = lower_bound(refs, ref, true);
   return i < refs->n && str_eq(refs->v[i]->ref, ref) ? refs->v[i] : NULL;
 }
 
-/* One of the same text that nobody has taken yet. */
-static struct old *of_hash(const struct index *hashes, struct str hash) {
-  for (size_t i = first_of(hashes, hash, false); i < hashes->n && str_eq(hashes->v[i]->hash, hash); i++)
+/* A document with the same text that no entry has claimed yet. */
+static struct old *find_hash(const struct index *hashes, struct str hash) {
+  for (size_t i = lower_bound(hashes, hash, false); i < hashes->n && str_eq(hashes->v[i]->hash, hash); i++)
     if (!hashes->v[i]->kept)
       return hashes->v[i];
   return NULL;
 }
 
-/* Of several with one ref the first counts. */
-static void skip_doubles(struct arena *a, struct entry *entries, size_t n) {
+/* Keeps the first entry of each ref. */
+static void skip_duplicates(struct arena *a, struct entry *entries, size_t n) {
   struct entry **sorted = arena_array(a, struct entry *, n + 1);
   for (size_t i = 0; i < n; i++)
     sorted[i] = &entries[i];
@@ -349,15 +350,15 @@ static void skip_doubles(struct arena *a, struct entry *entries, size_t n) {
   }
 }
 
-static struct entry *entries_of(const struct work *w, const struct documents *list) {
+static struct entry *entries_make(const struct work *w, const struct documents *list) {
   struct entry *entries = arena_array(w->a, struct entry, list->n + 1);
   for (size_t i = 0; i < list->n; i++)
-    entries[i] = entry_of(w, &list->v[i], i);
-  skip_doubles(w->a, entries, list->n);
+    entries[i] = entry_make(w, &list->v[i], i);
+  skip_duplicates(w->a, entries, list->n);
   return entries;
 }
 
-static enum status move_line(const struct work *w, const struct entry *e, const struct old *o) {
+static enum status update_place(const struct work *w, const struct entry *e, const struct old *o) {
   if (o->line == line_of(e->d) && o->confidence == confidence_of(e->d))
     return STATUS_OK;
   return db_exec(w->txn->store->db, w->err,
@@ -365,21 +366,20 @@ static enum status move_line(const struct work *w, const struct entry *e, const 
                  line_of(e->d), confidence_of(e->d), w->txn->team, o->id);
 }
 
-/* What is the same under the same ref, then what is the same under another one. */
+/* Matches entries with stored documents: first by ref and text, then by text under another ref. */
 static enum status match(const struct work *w, struct olds *olds, struct entry *entries, size_t n,
                          struct document_counts *counts) {
-  struct index refs = index_of(w->a, olds, by_ref), hashes = index_of(w->a, olds, by_hash);
-  enum status s = STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < n; i++) {
-    struct old *o = entries[i].skip ? NULL : of_ref(&refs, entries[i].ref);
+  struct index refs = index_build(w->a, olds, by_ref), hashes = index_build(w->a, olds, by_hash);
+  for (size_t i = 0; i < n; i++) {
+    struct old *o = entries[i].skip ? NULL : find_ref(&refs, entries[i].ref);
     if (!o || !str_is(o->hash, entries[i].hash))
       continue;
     o->kept = entries[i].skip = true;
     counts->same++;
-    s = move_line(w, &entries[i], o);
+    TRY(update_place(w, &entries[i], o));
   }
   for (size_t i = 0; i < n; i++) {
-    struct old *o = entries[i].skip ? NULL : of_hash(&hashes, str_from(entries[i].hash));
+    struct old *o = entries[i].skip ? NULL : find_hash(&hashes, str_from(entries[i].hash));
     if (!o)
       continue;
     o->kept = entries[i].skip = true;
@@ -388,12 +388,12 @@ static enum status match(const struct work *w, struct olds *olds, struct entry *
   }
   for (size_t i = 0; i < n; i++)
     if (!entries[i].skip) {
-      const struct old *o = of_ref(&refs, entries[i].ref);
+      const struct old *o = find_ref(&refs, entries[i].ref);
       counts->changed += o && !o->kept;
       counts->added += !o || o->kept;
-      counts->removed -= o && !o->kept; /* counted with those that go */
+      counts->removed -= o && !o->kept; /* delete_gone() counts it */
     }
-  return s;
+  return STATUS_OK;
 }
 
 static enum status delete_gone(const struct work *w, const struct olds *olds, struct document_counts *counts) {
@@ -405,7 +405,7 @@ static enum status delete_gone(const struct work *w, const struct olds *olds, st
   return STATUS_OK;
 }
 
-/* All places are left before one is taken: refs change places with each other. */
+/* Deletes all old places before inserting new ones: refs may swap. */
 static enum status move_refs(const struct work *w, const struct entry *entries, size_t n) {
   for (size_t i = 0; i < n; i++)
     if (entries[i].moved)
@@ -419,11 +419,11 @@ static enum status move_refs(const struct work *w, const struct entry *entries, 
 
 enum status documents_replace(struct txn *txn, struct arena *a, enum corpus corpus, const struct document_group *group,
                               const struct documents *list, struct document_counts *counts, struct error *err) {
-  struct work w = work_of(txn, a, corpus, group, err);
+  struct work w = work_start(txn, a, corpus, group, err);
   struct olds olds = {0};
   TRY(check_group(&w));
   TRY(load_group(&w, &olds));
-  struct entry *entries = entries_of(&w, list);
+  struct entry *entries = entries_make(&w, list);
   TRY(match(&w, &olds, entries, list->n, counts));
   TRY(delete_gone(&w, &olds, counts));
   TRY(move_refs(&w, entries, list->n));
@@ -431,30 +431,28 @@ enum status documents_replace(struct txn *txn, struct arena *a, enum corpus corp
   return save_group(&w);
 }
 
-/* Asked for one by one: a group that grows is never read as a whole. */
+/* Looks up each ref: a growing group is never loaded completely. */
 static enum status skip_known(const struct work *w, struct entry *entries, size_t n, struct document_counts *counts) {
-  enum status s = STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < n; i++) {
+  for (size_t i = 0; i < n; i++) {
     int64_t one;
     bool there = false;
     if (entries[i].skip)
       continue;
-    s = db_int(w->txn->store->db, &one, &there, w->err,
+    TRY(db_int(w->txn->store->db, &one, &there, w->err,
                "SELECT 1 FROM document WHERE team = ?1 AND corpus = ?2 AND project = ?3 AND path = ?4 AND ref = ?5",
-               "sssss", w->txn->team, w->corpus, w->txn->project.p ? w->txn->project : STR(""), w->group->path,
-               entries[i].ref);
+               "sssss", w->txn->team, w->corpus, w->project, w->group->path, entries[i].ref));
     entries[i].skip = there;
     counts->same += there;
     counts->added += !there;
   }
-  return s;
+  return STATUS_OK;
 }
 
 enum status documents_append(struct txn *txn, struct arena *a, enum corpus corpus, const struct document_group *group,
                              const struct documents *list, struct document_counts *counts, struct error *err) {
-  struct work w = work_of(txn, a, corpus, group, err);
+  struct work w = work_start(txn, a, corpus, group, err);
   TRY(check_group(&w));
-  struct entry *entries = entries_of(&w, list);
+  struct entry *entries = entries_make(&w, list);
   TRY(skip_known(&w, entries, list->n, counts));
   TRY(insert_new(&w, entries, list->n));
   return save_group(&w);
@@ -463,26 +461,26 @@ enum status documents_append(struct txn *txn, struct arena *a, enum corpus corpu
 enum status documents_remove(struct txn *txn, struct arena *a, enum corpus corpus, struct str path,
                              struct document_counts *counts, struct error *err) {
   struct document_group group = {.path = path};
-  struct work w = work_of(txn, a, corpus, &group, err);
+  struct work w = work_start(txn, a, corpus, &group, err);
   struct olds olds = {0};
   TRY(check_group(&w));
   TRY(load_group(&w, &olds));
   TRY(delete_gone(&w, &olds, counts));
   return db_exec(txn->store->db, err,
                  "DELETE FROM document_group WHERE team = ?1 AND corpus = ?2 AND project = ?3 AND path = ?4", "ssss",
-                 txn->team, w.corpus, txn->project.p ? txn->project : STR(""), path);
+                 txn->team, w.corpus, w.project, path);
 }
 
 enum status documents_groups(struct store *st, struct str team, struct str project, enum corpus corpus, struct arena *a,
                              struct document_groups *ret_groups, struct error *err) {
   struct rows r;
   struct reach reach = store_reach(st);
-  if (!reach_reads(&reach, project.p ? project : STR("")))
+  if (!reach_reads(&reach, text_or_empty(project)))
     return STATUS_OK;
   db_query(st->db, &r, err,
            "SELECT path, hash, size, changed_at FROM document_group WHERE team = ?1 AND corpus = ?2 AND project = ?3"
            " ORDER BY path",
-           "sss", team, str_from(corpus_names[corpus]), project.p ? project : STR(""));
+           "sss", team, str_from(corpus_names[corpus]), text_or_empty(project));
   while (rows_next(&r)) {
     struct document_group g = {
         .path = rows_dup(&r, 0, a), .hash = rows_dup(&r, 1, a), .size = rows_int(&r, 2), .changed_at = rows_int(&r, 3)};
@@ -491,7 +489,7 @@ enum status documents_groups(struct store *st, struct str team, struct str proje
   return rows_end(&r);
 }
 
-/* ---- where they stand ---- */
+/* ---- places ---- */
 
 static enum status some_places(struct store *st, struct str team, const int64_t *ids, size_t n, struct arena *a,
                                struct document_place *ret, struct error *err) {
@@ -522,18 +520,18 @@ enum status documents_places(struct store *st, struct str team, const int64_t *m
   return STATUS_OK;
 }
 
-/* ---- folders that are indexed as sources ---- */
+/* ---- folders indexed as sources ---- */
 
 enum status source_root_add(struct txn *txn, struct str path, struct error *err) {
   TRY(reach_write(txn->store, txn->project, "a source in", err));
   return db_exec(txn->store->db, err,
                  "INSERT INTO source_root (team, project, path, added_at) VALUES (?1, ?2, ?3, ?4)"
                  " ON CONFLICT (team, project, path) DO NOTHING",
-                 "sssi", txn->team, txn->project.p ? txn->project : STR(""), path, txn->now);
+                 "sssi", txn->team, text_or_empty(txn->project), path, txn->now);
 }
 
 enum status source_root_remove(struct txn *txn, struct str path, bool *ret_found, struct error *err) {
-  struct str project = txn->project.p ? txn->project : STR("");
+  struct str project = text_or_empty(txn->project);
   int64_t one;
   bool found = false;
   TRY(reach_write(txn->store, txn->project, "a source in", err));
@@ -551,10 +549,10 @@ enum status source_roots(struct store *st, struct str team, struct str project, 
                          struct source_roots *ret_roots, struct error *err) {
   struct rows r;
   struct reach reach = store_reach(st);
-  if (!reach_reads(&reach, project.p ? project : STR("")))
+  if (!reach_reads(&reach, text_or_empty(project)))
     return STATUS_OK;
   db_query(st->db, &r, err, "SELECT path, added_at FROM source_root WHERE team = ?1 AND project = ?2 ORDER BY path",
-           "ss", team, project.p ? project : STR(""));
+           "ss", team, text_or_empty(project));
   while (rows_next(&r))
     list_push(a, ret_roots, (struct source_root){.path = rows_dup(&r, 0, a), .added_at = rows_int(&r, 1)});
   return rows_end(&r);
@@ -579,4 +577,43 @@ enum status source_root_paths(struct store *st, struct str team, struct arena *a
   while (rows_next(&r))
     strs_push(a, ret_paths, rows_dup(&r, 0, a));
   return rows_end(&r);
+}
+
+/* ---- stored items ---- */
+
+static int by_place(const void *x, const void *y) {
+  const struct stored_item *a = x, *b = y;
+  int order = str_cmp(a->path, b->path);
+  if (order == 0)
+    order = (a->line > b->line) - (a->line < b->line);
+  return order ? order : str_cmp(a->id, b->id);
+}
+
+enum status items_stored(struct store *st, struct str team, struct str project, struct arena *a,
+                         struct stored_items *ret_items, struct error *err) {
+  struct stored_items list = {0};
+  struct rows r;
+  db_query(st->db, &r, err,
+           "SELECT d.ref, m.type, m.headline, b.text, d.path, d.line, m.created_at, d.confidence FROM document d"
+           " JOIN memory m ON m.team = d.team AND m.id = d.memory_id"
+           " JOIN body b ON b.team = d.team AND b.memory_id = d.memory_id"
+           " WHERE d.team = ?1 AND d.corpus = ?2 AND d.project = ?3",
+           "sss", team, str_from(corpus_names[CORPUS_ITEMS]), text_or_empty(project));
+  while (rows_next(&r)) {
+    struct stored_item item = {.id = rows_dup(&r, 0, a),
+                               .type = rows_dup(&r, 1, a),
+                               .title = rows_dup(&r, 2, a),
+                               .content = rows_dup(&r, 3, a),
+                               .path = rows_dup(&r, 4, a),
+                               .line = rows_int(&r, 5),
+                               .at = rows_int(&r, 6),
+                               .confidence = rows_real(&r, 7)};
+    list_push(a, &list, item);
+  }
+  TRY(rows_end(&r));
+  /* Sorted here: PostgreSQL would sort by locale. */
+  if (list.n)
+    qsort(list.v, list.n, sizeof(*list.v), by_place);
+  *ret_items = list;
+  return STATUS_OK;
 }

@@ -1,11 +1,10 @@
-/* documents.h: texts that search finds but that are no memories: items extracted from files, messages of transcripts,
- * sources.
+/* documents.h: searchable texts that are not memories: items extracted from files, transcript messages, source files.
  *
- * A document is a row of the table of memories whose corpus is not 'memory'. Nothing that lists, boots, corrects,
- * counts or maintains memories sees it: visible() leaves it out unless scope->corpora asks for it. Documents are
- * written by their own pipelines alone, through here, a group (a file, a session) at a time, without an event for each
- * row: one event tells of the whole run. Who writes many groups in one transaction calls lexical_hold() before them and
- * lexical_release() behind them (lexical.h): the full-text index is then filled once. */
+ * A document is a row of the memory table whose corpus is not 'memory'. visible() excludes it unless scope->corpora
+ * includes its corpus, so listing, boot, correction, counts and maintenance never see documents. Only the pipelines of
+ * the corpora write documents, one group (a file, a session) at a time. Rows get no events of their own: one event
+ * describes the run. A caller that writes many groups in one transaction calls lexical_hold() before and
+ * lexical_release() after them (lexical.h), which fills the full-text index once. */
 #pragma once
 
 #include "store/store.h"
@@ -15,23 +14,23 @@ extern const char *const corpus_names[CORPUS_COUNT]; /* "memory", "items", "sess
 bool corpus_parse(struct str name, enum corpus *ret_corpus);
 
 struct document {
-  struct str ref;  /* names it in its group: an item's id, a message's id, the number of a piece */
-  struct str type; /* of core/memory/types.h */
+  struct str ref;  /* unique in the group: item id, message id or chunk number */
+  struct str type; /* see core/memory/types.h */
   struct str headline, text;
-  struct str session; /* of a message; absent elsewhere. Messages of a session lend score to their neighbours. */
-  int64_t line;       /* in its file, from 1; 0: none */
-  double confidence;  /* of an item, 0 to 1 */
-  int64_t at;         /* when it was said or found, ms */
+  struct str session; /* only messages; neighbours in a session raise each other's score */
+  int64_t line;       /* from 1; 0 if none */
+  double confidence;  /* only items: 0 to 1 */
+  int64_t at;         /* time of the message or extraction, ms */
 };
 struct documents {
   struct document *v;
   size_t n, cap;
 };
 
-/* A file or a session, with what tells whether it has changed. */
+/* A file or session. Hash, size and time tell whether it has changed. */
 struct document_group {
   struct str path;
-  struct str hash; /* of its content; may be empty */
+  struct str hash; /* content hash; may be empty */
   int64_t size, changed_at;
 };
 struct document_groups {
@@ -43,12 +42,12 @@ struct document_counts {
   int64_t added, changed, same, removed;
 };
 
-/* Makes these the documents of the group: what is the same stays (with its vectors), the rest is written or removed.
- * Team and project are the transaction's. Texts come without secrets already. The counts are added to. */
+/* Replaces the documents of a group. Unchanged ones stay, with their vectors; others are inserted or deleted.
+ * Team and project come from the transaction. Texts must already be redacted. Adds to `counts`. */
 NODISCARD enum status documents_replace(struct txn *txn, struct arena *a, enum corpus corpus,
                                         const struct document_group *group, const struct documents *list,
                                         struct document_counts *counts, struct error *err);
-/* Adds to the group; what is there already, by its ref, stays. */
+/* Adds documents to the group; existing refs are left unchanged. */
 NODISCARD enum status documents_append(struct txn *txn, struct arena *a, enum corpus corpus,
                                        const struct document_group *group, const struct documents *list,
                                        struct document_counts *counts, struct error *err);
@@ -58,18 +57,18 @@ NODISCARD enum status documents_remove(struct txn *txn, struct arena *a, enum co
 NODISCARD enum status documents_groups(struct store *st, struct str team, struct str project, enum corpus corpus,
                                        struct arena *a, struct document_groups *ret_groups, struct error *err);
 
-/* Where a found document stands; corpus is CORPUS_MEMORY for what is a memory. */
+/* Location of a document; corpus is CORPUS_MEMORY if the row is a memory. */
 struct document_place {
   enum corpus corpus;
   struct str path, ref;
   int64_t line;
   double confidence;
 };
-/* ret_places[n], for rows that a search has found. */
+/* Fills ret_places[n]. */
 NODISCARD enum status documents_places(struct store *st, struct str team, const int64_t *memory_ids, size_t n,
                                        struct arena *a, struct document_place *ret_places, struct error *err);
 
-/* ---- folders that are indexed as sources ---- */
+/* ---- folders indexed as sources ---- */
 
 struct source_root {
   struct str project, path;
@@ -83,9 +82,26 @@ NODISCARD enum status source_root_add(struct txn *txn, struct str path, struct e
 NODISCARD enum status source_root_remove(struct txn *txn, struct str path, bool *ret_found, struct error *err);
 NODISCARD enum status source_roots(struct store *st, struct str team, struct str project, struct arena *a,
                                    struct source_roots *ret_roots, struct error *err);
-/* Those of all projects of a team. */
+/* Source folders of all projects of a team. */
 NODISCARD enum status source_roots_all(struct store *st, struct str team, struct arena *a,
                                        struct source_roots *ret_roots, struct error *err);
-/* Their folders. */
+/* The distinct paths of these folders. */
 NODISCARD enum status source_root_paths(struct store *st, struct str team, struct arena *a, struct strs *ret_paths,
                                         struct error *err);
+
+/* ---- stored items: documents of the corpus `items` with their texts ---- */
+
+struct stored_item {
+  struct str id, type; /* type: see core/memory/types.h */
+  struct str title, content, path;
+  int64_t line, at;
+  double confidence;
+};
+struct stored_items {
+  struct stored_item *v;
+  size_t n, cap;
+};
+
+/* Sorted by path, line and id, bytewise on every engine. */
+NODISCARD enum status items_stored(struct store *st, struct str team, struct str project, struct arena *a,
+                                   struct stored_items *ret_items, struct error *err);

@@ -1,11 +1,9 @@
-/* graph_postgres.c: entities and relations, read from labels and links of a store on PostgreSQL.
+/* graph_postgres.c: knowledge graph queries for PostgreSQL.
  *
- * The planner knows how many labels there are of a kind, and finds the order of the joins itself; each names the team,
- * so that it reads one partition of a table. */
+ * The planner chooses the join order from its statistics. Every join names the team, so it reads one partition. */
 #include "store/engine.h"
 
-#define STATES_ANY "'active', 'superseded', 'forgotten', 'expired', 'archived', 'faded'"
-/* Numbers, as the other engine has them. */
+/* 0 or 1, as SQLite returns booleans. */
 #define UNTRUSTED(m) "CASE WHEN " SQL_TRUSTED_AS(m) " THEN 0 ELSE 1 END"
 #define ENTITY_OF(label, team, memory)                                                                                 \
   " JOIN label " label " ON " label ".team = " team " AND " label ".memory_id = " memory " AND " label                 \
@@ -76,7 +74,7 @@ enum status postgres_graph_entities(struct store *st, const struct scope *scope,
 
 /* ---- relations ---- */
 
-/* The links between two memories that name an entity and may be seen, whatever state they are in. */
+/* Links between two visible memories of entities, in any state. */
 static struct sql select_edges(struct arena *a, const struct scope *scope) {
   struct sql q = SQL(a);
   sql_add(&q, "SELECT l.src, l.dst, l.at, s.value, d.value, l.reason, " UNTRUSTED("m") " + " UNTRUSTED(
@@ -119,9 +117,9 @@ enum status postgres_graph_all(struct store *st, const struct scope *scope, stru
   return collect_edges(st, &q, a, ret_edges, err);
 }
 
-/* ---- a text in it ---- */
+/* ---- text search ---- */
 
-/* Texts are compared byte by byte (COLLATE "C"), and so lower() changes ASCII letters alone. */
+/* COLLATE "C" makes lower() change only ASCII letters. */
 static enum status matches(struct store *st, const struct scope *scope, const char *from, const char *column,
                            struct str text, struct arena *a, struct graph_rows *ret_rows, struct error *err) {
   struct sql q = SQL(a);
@@ -141,8 +139,7 @@ static enum status matches(struct store *st, const struct scope *scope, const ch
 
 enum status postgres_graph_matches(struct store *st, const struct scope *scope, struct str text, struct arena *a,
                                    struct graph_rows *ret_rows, struct error *err) {
-  enum { LONGEST = 10000 }; /* as much as SQLite takes */
-  if (text.n > LONGEST)
+  if (text.n > GRAPH_PATTERN_MAX)
     return STATUS_OK;
   TRY(matches(st, scope, "JOIN body b ON b.team = m.team AND b.memory_id = m.id", "b.text", text, a, ret_rows, err));
   return matches(st, scope, "JOIN label t ON t.team = m.team AND t.memory_id = m.id AND t.field = 'entity_type'",

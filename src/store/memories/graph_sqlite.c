@@ -1,13 +1,11 @@
-/* graph_sqlite.c: entities and relations, read from labels and links.
+/* graph_sqlite.c: knowledge graph queries for SQLite.
  *
- * Joins are written in the order in which they are to run: a name leads to its memories through the index of labels,
- * and the whole graph is read in the order in which its rows lie. */
+ * CROSS JOIN fixes the join order: one entity is found through the label index, the whole graph is read in rowid
+ * order. */
+#include <assert.h>
+
 #include "store/engine.h"
-#include "store/memories/graph.h"
 
-#include "store/store_internal.h"
-
-#define STATES_ANY "'active', 'superseded', 'forgotten', 'expired', 'archived', 'faded'"
 #define UNTRUSTED "NOT " SQL_TRUSTED
 
 /* ---- one entity ---- */
@@ -40,16 +38,15 @@ enum status sqlite_graph_entities(struct store *st, const struct scope *scope, s
   return rows_end(&r);
 }
 
-/* ---- all of them ---- */
+/* ---- the whole graph ---- */
 
-/* How much of the store is graph: whether to walk through all rows in their order, or from label to label. */
+/* True if the graph is at least a quarter of the store: a table scan is then faster than going from label to label. */
 static enum status is_most(struct store *st, struct str team, bool *ret_most, struct error *err) {
   int64_t part, all;
   TRY(db_int(st->db, &part, NULL, err, "SELECT count(*) FROM label WHERE team = ?1 AND field = 'entity'", "s", team));
-  TRY(db_int(
-      st->db, &all, NULL, err,
-      "/* all teams: how long the table is decides how to read it */ SELECT coalesce(max(memory_id), 0) FROM body",
-      NULL));
+  TRY(db_int(st->db, &all, NULL, err,
+             "/* all teams: the table size decides how to read it */ SELECT coalesce(max(memory_id), 0) FROM body",
+             NULL));
   *ret_most = part >= all / 4;
   return STATUS_OK;
 }
@@ -57,7 +54,7 @@ static enum status is_most(struct store *st, struct str team, bool *ret_most, st
 struct labelled {
   int64_t id;
   struct str value;
-  bool untrusted; /* known of what may be seen */
+  bool untrusted; /* set by load_rows() */
 };
 struct labels {
   struct labelled *v;
@@ -69,7 +66,7 @@ static int by_id(const void *x, const void *y) {
   return a->id < b->id ? -1 : a->id > b->id;
 }
 
-/* From the index of labels alone, in which equal texts stand together: each is copied once. */
+/* Reads only the label index. Equal values are adjacent there, and each is copied once. */
 static enum status load_labels(struct store *st, struct str team, const char *field, struct arena *a,
                                struct labels *ret_labels, struct error *err) {
   struct rows r;
@@ -91,25 +88,31 @@ static const struct labelled *find_label(const struct labels *labels, int64_t id
   return labels->n ? bsearch(&key, labels->v, labels->n, sizeof(key), by_id) : NULL;
 }
 
-/* The label of a memory; ids come in order, and *at moves with them. */
+/* The label of a memory. Ids must be ascending: *at only moves forward. */
 static struct str label_of(const struct labels *labels, size_t *at, int64_t id) {
   while (*at < labels->n && labels->v[*at].id < id)
     ++*at;
   return *at < labels->n && labels->v[*at].id == id ? labels->v[*at].value : STR_NONE;
 }
 
-/* Labels of what the scope may not see go; the others stay, whatever state their memories are in. */
-static enum status load_rows(struct store *st, const struct scope *scope, bool most, struct arena *a,
-                             struct labels *names, const struct labels *types, struct graph_rows *ret_rows,
-                             struct error *err) {
+struct graph_labels {
+  struct labels names, types; /* of entities */
+  bool most;                  /* see is_most() */
+};
+
+/* Also removes the names of memories that the scope cannot see; the others stay, in any state. */
+static enum status load_rows(struct store *st, const struct scope *scope, struct graph_labels *labels, struct arena *a,
+                             struct graph_rows *ret_rows, struct error *err) {
+  struct labels *names = &labels->names;
+  const struct labels *types = &labels->types;
   struct sql q = SQL(a);
   struct rows r;
   size_t name_at = 0, type_at = 0, seen = 0;
   sql_add(&q, "SELECT m.id, CASE WHEN m.state IN (" STATES_GRAPH ") THEN b.text END, " UNTRUSTED ", m.suspect FROM ");
-  sql_add(&q, most ? "memory m NOT INDEXED" : "label n CROSS JOIN memory m ON m.id = n.memory_id");
+  sql_add(&q, labels->most ? "memory m NOT INDEXED" : "label n CROSS JOIN memory m ON m.id = n.memory_id");
   sql_add(&q, " CROSS JOIN body b ON b.memory_id = m.id WHERE ");
   visible(&q, scope, STATES_ANY);
-  if (!most) {
+  if (!labels->most) {
     sql_add(&q, " AND n.field = 'entity' AND n.team = ");
     sql_text(&q, scope->team);
   }
@@ -133,6 +136,7 @@ static enum status load_rows(struct store *st, const struct scope *scope, bool m
                                  .untrusted = untrusted,
                                  .suspect = rows_dup(&r, 3, a)});
   }
+  assert(seen <= names->n);
   names->n = seen;
   return rows_end(&r);
 }
@@ -162,21 +166,19 @@ static enum status load_edges(struct store *st, struct str team, const struct la
 
 enum status sqlite_graph_all(struct store *st, const struct scope *scope, struct arena *a, struct graph_rows *ret_rows,
                              struct graph_edges *ret_edges, struct error *err) {
-  struct labels names = {0}, types = {0};
-  bool most = false;
-  TRY(is_most(st, scope->team, &most, err));
-  TRY(load_labels(st, scope->team, "entity", a, &names, err));
-  TRY(load_labels(st, scope->team, "entity_type", a, &types, err));
-  TRY(load_rows(st, scope, most, a, &names, &types, ret_rows, err));
-  return load_edges(st, scope->team, &names, a, ret_edges, err);
+  struct graph_labels labels = {0};
+  TRY(is_most(st, scope->team, &labels.most, err));
+  TRY(load_labels(st, scope->team, "entity", a, &labels.names, err));
+  TRY(load_labels(st, scope->team, "entity_type", a, &labels.types, err));
+  TRY(load_rows(st, scope, &labels, a, ret_rows, err));
+  return load_edges(st, scope->team, &labels.names, a, ret_edges, err);
 }
 
-/* ---- a text in it ---- */
+/* ---- text search ----
+ *
+ * unlikely() makes SQLite test the pattern first and read the memory only for matches. */
 
-/* What is unlikely is looked up for the few rows that match; else SQLite would first read all memories, for a filter.
- */
-
-/* "%text%", where nothing in the text has a meaning of its own. */
+/* "%text%" with the text's own wildcards escaped. */
 static struct str pattern_of(struct arena *a, struct str text) {
   struct buf b = BUF(a);
   buf_addc(&b, '%');
@@ -215,7 +217,7 @@ static enum status match_texts(struct store *st, const struct scope *scope, stru
   return collect_names(st, &q, a, ret_rows, err);
 }
 
-/* Types are few: the index is read by leaps, from each to the next. */
+/* There are few distinct types: a recursive query skips from each to the next in the index. */
 static enum status match_types(struct store *st, const struct scope *scope, struct str pattern, struct arena *a,
                                struct graph_rows *ret_rows, struct error *err) {
   struct sql q = SQL(a);
@@ -238,9 +240,8 @@ static enum status match_types(struct store *st, const struct scope *scope, stru
 
 enum status sqlite_graph_matches(struct store *st, const struct scope *scope, struct str text, struct arena *a,
                                  struct graph_rows *ret_rows, struct error *err) {
-  enum { LONGEST = 10000 }; /* of a pattern that SQLite takes */
   struct str pattern = pattern_of(a, text);
-  if (pattern.n > LONGEST)
+  if (pattern.n > GRAPH_PATTERN_MAX)
     return STATUS_OK;
   TRY(match_texts(st, scope, pattern, a, ret_rows, err));
   return match_types(st, scope, pattern, a, ret_rows, err);

@@ -1,12 +1,12 @@
-/* judged.c: finding the memories that the present rules have not judged yet. */
+/* judged.c: progress of re-screening stored memories for prompt injection. */
 #include "store/memories/judged.h"
 
 #include "store/store_internal.h"
 
-/* No setting that anybody can set: `cairn config` knows those of its table alone. */
+/* Stored with the settings but not settable: `cairn config` knows only those of its table. */
 static const struct str name = STR_INIT("suspect.judged");
 
-/* "2 1734": rules 2, as far as memory 1734; "2 done". */
+/* Value: "2 1734" (rules version 2, last memory 1734) or "2 done". */
 enum status judged_get(struct store *st, struct str team, struct arena *a, struct judged *ret_judged,
                        struct error *err) {
   struct rows r;
@@ -50,8 +50,8 @@ enum status judged_left(struct store *st, struct str team, int64_t after, int64_
                 "si", team, after);
 }
 
-/* What maintenance has marked, and is not marked any more, somebody has cleared. An agent that promotes makes it its
- * own words, which are judged like any. */
+/* A memory that maintenance once flagged and that is not flagged now was cleared by a person. Promotion by an agent
+ * does not clear: the memory becomes the agent's own text, which is screened like any other. */
 enum status judged_cleared(struct store *st, const struct memory *m, bool *ret_cleared, struct error *err) {
   int64_t n;
   TRY(db_int(st->db, &n, NULL, err,

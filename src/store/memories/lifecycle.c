@@ -1,11 +1,13 @@
-/* lifecycle.c: finding the memories whose time has come. */
+/* lifecycle.c: queries for memories to expire, fade, archive or prune, and for chunks to embed. */
 #include "store/memories/lifecycle.h"
+
+#include <assert.h>
 
 #include "store/store_internal.h"
 
 #define LAST_USE "coalesce(m.last_accessed, m.created_at)"
 
-/* 'a', 'b' for the types that the table of types marks; nothing here names one. */
+/* Adds the names of the stored types for which `wanted` is true. */
 static void types_where(struct sql *q, bool (*wanted)(const struct mem_type *)) {
   size_t n = 0;
   sql_add(q, " AND m.type IN (");
@@ -14,6 +16,7 @@ static void types_where(struct sql *q, bool (*wanted)(const struct mem_type *)) 
     if (!t->stored_as && wanted(t))
       sql_addf(q, "%s'%s'", n++ ? ", " : "", t->name);
   }
+  assert(n > 0);
   sql_add(q, ")");
 }
 
@@ -29,7 +32,7 @@ enum status lifecycle_due(struct store *st, struct str team, enum lifecycle_step
   case LIFE_EXPIRE:
     sql_add(&q, " AND m.expires_at <= ");
     break;
-  case LIFE_FADE: /* what is delivered by itself is in use by definition */
+  case LIFE_FADE: /* memories delivered at boot are always in use */
     types_where(&q, fades);
     sql_add(&q, " AND m.delivery = 'on_demand' AND " LAST_USE " < ");
     break;
@@ -63,7 +66,7 @@ static void prune_where(struct sql *q, const struct scope *scope, int64_t before
   sql_int(q, before);
   sql_add(q, " AND m.updated_at < ");
   sql_int(q, before);
-  /* Links of a chain stay whole: history is not pruned. */
+  /* Members of a supersedes chain are history and are not pruned. */
   sql_add(q, " AND ((m.kind = 'fact' AND m.state IN ('active', 'faded', 'expired', 'forgotten'))"
              " OR (m.kind = 'incident' AND m.state = 'archived')"
              " OR (m.kind = 'task' AND m.status IN ('done', 'stale')))"

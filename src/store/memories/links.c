@@ -1,5 +1,7 @@
-/* links.c: links between memories, as rows. */
+/* links.c: rows of links between memories. */
 #include "store/memories/links.h"
+
+#include <assert.h>
 
 #include "store/memories/memories.h"
 #include "store/store_internal.h"
@@ -18,7 +20,7 @@ static struct str link_json(struct arena *a, const struct link *l) {
   return json_write(a, obj, false);
 }
 
-/* A link belongs to the memory that it begins at: who may write that one may link it to what it may read. */
+/* A link belongs to its source: the caller needs write access to the source and read access to the target. */
 static enum status check_ends(struct store *st, const struct link *l, struct str from, struct str to,
                               struct error *err) {
   struct reach reach = store_reach(st);
@@ -69,8 +71,8 @@ enum status link_add(struct txn *txn, struct arena *a, const struct link *link, 
                                              " FROM link l JOIN memory s ON s.team = l.team AND s.id = l.src JOIN "    \
                                              "memory d ON d.team = l.team AND d.id = l.dst "
 
-/* A link is seen by who may read both of its ends. */
-static bool seen(const struct store *st, const struct rows *r) {
+/* A link is visible if the caller may read both ends. */
+static bool is_visible(const struct store *st, const struct rows *r) {
   struct reach reach = store_reach(st);
   return reach_reads(&reach, rows_text(r, 12)) && reach_reads(&reach, rows_text(r, 13));
 }
@@ -96,16 +98,14 @@ enum status link_remove(struct txn *txn, struct arena *a, int64_t src, struct st
   struct link l;
   db_query(txn->store->db, &r, err, LINK_COLUMNS "WHERE l.team = ?1 AND l.src = ?2 AND l.rel = ?3 AND l.dst = ?4",
            "sisi", txn->team, src, rel, dst);
-  bool found = rows_next(&r) && seen(txn->store, &r);
-  struct str from = found ? rows_dup(&r, 12, a) : STR_NONE;
-  if (found)
+  *ret_found = rows_next(&r) && is_visible(txn->store, &r);
+  struct str from = *ret_found ? rows_dup(&r, 12, a) : STR_NONE;
+  if (*ret_found)
     link_row(&r, a, src, &l);
-  enum status s = rows_end(&r);
-  *ret_found = found;
-  if (s == STATUS_OK && found)
-    s = reach_write(txn->store, from, "unlink a memory of", err);
-  if (s != STATUS_OK || !found)
-    return s;
+  TRY(rows_end(&r));
+  if (!*ret_found)
+    return STATUS_OK;
+  TRY(reach_write(txn->store, from, "unlink a memory of", err));
   TRY(db_exec(txn->store->db, err, "DELETE FROM link WHERE team = ?1 AND src = ?2 AND rel = ?3 AND dst = ?4", "sisi",
               txn->team, src, rel, dst));
   struct event e = {.action = STR("memory:unlink"),
@@ -124,7 +124,7 @@ enum status links_of(struct store *st, struct str team, int64_t id, struct arena
            id);
   while (rows_next(&r)) {
     struct link l;
-    if (!seen(st, &r))
+    if (!is_visible(st, &r))
       continue;
     link_row(&r, a, id, &l);
     list_push(a, ret_links, l);
@@ -135,7 +135,7 @@ enum status links_of(struct store *st, struct str team, int64_t id, struct arena
 static enum status first_link(const struct store *st, struct rows *r, struct arena *a, int64_t seen_from,
                               struct link *ret_link) {
   struct link l = {0};
-  if (rows_next(r) && seen(st, r))
+  if (rows_next(r) && is_visible(st, r))
     link_row(r, a, seen_from, &l);
   TRY(rows_end(r));
   *ret_link = l;
@@ -167,13 +167,29 @@ enum status link_head(struct store *st, struct str team, int64_t id, int64_t *re
                 "si", team, id);
 }
 
-/* Breadth first, over all blocked_by links of the team: tasks are few, and a path query in SQL would walk every path
- * of a graph with diamonds. */
+enum status task_open_blockers(struct store *st, struct str team, int64_t id, struct arena *a, struct str *ret_ids,
+                               struct error *err) {
+  struct buf b = BUF(a);
+  struct rows r;
+  db_query(st->db, &r, err,
+           "SELECT b.id, b.project FROM link l JOIN memory b ON b.team = l.team AND b.id = l.dst"
+           " WHERE l.team = ?1 AND l.src = ?2 AND l.rel = 'blocked_by' AND " OPEN_BLOCKER " ORDER BY b.id",
+           "si", team, id);
+  struct reach reach = store_reach(st);
+  while (rows_next(&r))
+    if (reach_reads(&reach, rows_text(&r, 1)))
+      buf_addf(&b, "%s%lld", b.n ? ", " : "", (long long)rows_int(&r, 0));
+  *ret_ids = b.n ? buf_str(&b) : STR_NONE;
+  return rows_end(&r);
+}
+
 struct hop {
   int64_t id;
-  size_t from; /* index of the hop before */
+  size_t from; /* index of the previous hop; SIZE_MAX for the first */
 };
 
+/* Breadth-first search over all blocked_by links of the team. There are few tasks, and a recursive query in SQL would
+ * follow every path of a graph with diamonds. */
 enum status link_path(struct store *st, struct str team, int64_t from, int64_t to, struct arena *a,
                       struct str *ret_path, struct error *err) {
   struct links edges = {0};
@@ -196,6 +212,7 @@ enum status link_path(struct store *st, struct str team, int64_t from, int64_t t
   *ret_path = STR_NONE;
   if (at == hops.n)
     return STATUS_OK;
+  assert(hops.v[at].id == to);
   struct str path = arena_printf(a, "%lld", (long long)hops.v[at].id);
   for (size_t i = hops.v[at].from; i != SIZE_MAX; i = hops.v[i].from)
     path = arena_printf(a, "%lld -> %.*s", (long long)hops.v[i].id, STR_ARG(path));

@@ -1,6 +1,7 @@
-/* memories.c: memories as rows: insert, change, delete, each with its event. */
+/* memories.c: inserting, changing, deleting and purging rows of memories, each with its event. */
 #include "store/memories/memories.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #include "base/id.h"
@@ -13,8 +14,6 @@
 #include "store/tables/events.h"
 #include "store/vectors/embed_cache.h"
 #include "transcript/store/neighbours.h"
-
-/* ---- values by the table of fields ---- */
 
 static void bind_field(struct sql *q, const struct field *f, const struct memory *m) {
   const void *at = field_at(m, f->offset);
@@ -37,7 +36,7 @@ static void bind_field(struct sql *q, const struct field *f, const struct memory
 
 void body_hash(struct arena *a, struct str body, char out[65]) { hash_text(text_normal(a, body), out); }
 
-/* Without an id the row gets the next free one. */
+/* A row without an id gets the next free one. */
 static enum status insert_row(struct txn *txn, struct arena *a, struct memory *m, struct error *err) {
   struct sql q = SQL(a);
   if (str_empty(m->corpus))
@@ -58,16 +57,15 @@ static enum status insert_row(struct txn *txn, struct arena *a, struct memory *m
 }
 
 static enum status insert_lists(struct txn *txn, const struct memory *m, struct error *err) {
-  enum status s = STATUS_OK;
   for (size_t i = 0; i < memory_list_count; i++)
-    for (size_t k = 0; s == STATUS_OK && k < list_at(m, i)->n; k++)
-      s = db_exec(txn->store->db, err,
+    for (size_t k = 0; k < list_at(m, i)->n; k++)
+      TRY(db_exec(txn->store->db, err,
                   "INSERT INTO label (team, memory_id, field, pos, value) VALUES (?1, ?2, ?3, ?4, ?5)", "sisis",
-                  m->team, m->id, str_from(memory_lists[i].name), (int64_t)k, list_at(m, i)->v[k]);
-  return s;
+                  m->team, m->id, str_from(memory_lists[i].name), (int64_t)k, list_at(m, i)->v[k]));
+  return STATUS_OK;
 }
 
-/* Key and tags are found like text. */
+/* Key, tags and notes: indexed with the first chunk. */
 static struct str extra_text(struct arena *a, const struct memory *m, const struct notes *notes) {
   struct buf b = BUF(a);
   buf_add(&b, m->key);
@@ -82,8 +80,8 @@ static enum status insert_chunks(struct txn *txn, struct arena *a, const struct 
                                  struct error *err) {
   struct chunks parts = {0};
   chunk_split(a, m->body, &parts);
-  enum status s = STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < parts.n; i++) {
+  for (size_t i = 0; i < parts.n; i++) {
+    assert(parts.v[i].start + parts.v[i].len <= m->body.n);
     struct chunk_row row = {.headline = m->headline,
                             .body = {m->body.p + parts.v[i].start, parts.v[i].len},
                             .extra = i == 0 ? extra_text(a, m, NULL) : STR("")};
@@ -97,14 +95,14 @@ static enum status insert_chunks(struct txn *txn, struct arena *a, const struct 
                               .body = row.body,
                               .extra = row.extra,
                               .terms = terms_of_chunk(a, m->project, row.headline, row.body, row.extra)};
-    s = lexical_add(txn, a, &text, &row.id, err);
+    TRY(lexical_add(txn, a, &text, &row.id, err));
     list_push(a, ret, row);
   }
-  return s;
+  return STATUS_OK;
 }
 
-static struct str full_record(struct arena *a, struct txn *txn, const struct memory *m, struct error *err,
-                              enum status *ret_status) {
+static enum status full_record(struct txn *txn, struct arena *a, const struct memory *m, struct str *ret_record,
+                               struct error *err) {
   yyjson_mut_doc *doc = json_new(a);
   yyjson_mut_val *obj = yyjson_mut_obj(doc);
   memory_put_fields(doc, obj, m, 0, 0);
@@ -112,40 +110,32 @@ static struct str full_record(struct arena *a, struct txn *txn, const struct mem
   memory_put_lists(doc, obj, m);
   struct notes notes = {0};
   struct links links = {0};
-  enum status s = notes_load(txn->store, a, m, &notes, err);
-  if (s == STATUS_OK)
-    s = links_of(txn->store, m->team, m->id, a, &links, err);
-  for (size_t i = 0; i < links.n; i++) /* another memory's words have no place in this record: it may be purged */
+  TRY(notes_load(txn->store, a, m, &notes, err));
+  TRY(links_of(txn->store, m->team, m->id, a, &links, err));
+  for (size_t i = 0; i < links.n; i++) /* the other memory may be purged later: its text must not stay here */
     links.v[i].other_headline = STR("");
   notes_put(doc, obj, &notes);
   links_put(doc, obj, m->id, &links);
-  *ret_status = s;
-  return json_write(a, obj, false);
+  *ret_record = json_write(a, obj, false);
+  return STATUS_OK;
 }
 
 enum status memory_insert(struct txn *txn, struct arena *a, struct memory *m, struct chunk_rows *ret_chunks,
                           struct error *err) {
-  enum status s = reach_write(txn->store, m->project, "a new memory in", err);
-  if (s == STATUS_OK)
-    s = store_check_type(txn->store, m->type, m->kind, err);
-  if (s == STATUS_OK)
-    s = insert_row(txn, a, m, err);
   char hash[HASH_TEXT_SIZE];
   body_hash(a, m->body, hash);
-  if (s == STATUS_OK)
-    s = db_exec(txn->store->db, err, "INSERT INTO body (memory_id, team, text, hash) VALUES (?1, ?2, ?3, ?4)", "isss",
-                m->id, m->team, m->body, str_from(hash));
-  if (s == STATUS_OK)
-    s = insert_lists(txn, m, err);
-  if (s == STATUS_OK)
-    s = insert_chunks(txn, a, m, ret_chunks, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(reach_write(txn->store, m->project, "a new memory in", err));
+  TRY(store_check_type(txn->store, m->type, m->kind, err));
+  TRY(insert_row(txn, a, m, err));
+  TRY(db_exec(txn->store->db, err, "INSERT INTO body (memory_id, team, text, hash) VALUES (?1, ?2, ?3, ?4)", "isss",
+              m->id, m->team, m->body, str_from(hash)));
+  TRY(insert_lists(txn, m, err));
+  TRY(insert_chunks(txn, a, m, ret_chunks, err));
   yyjson_mut_doc *doc = json_new(a);
   yyjson_mut_val *after = yyjson_mut_obj(doc);
   memory_put_fields(doc, after, m, 0, FIELD_LOCAL);
   memory_put_lists(doc, after, m);
-  /* The body is immutable and stays in its row; the log says which text it was. */
+  /* The body is immutable and stays in its row; the log has only its hash. */
   json_put_int(doc, after, "body_bytes", (int64_t)m->body.n);
   json_put(doc, after, "body_hash", str_from(hash));
   struct event e = {.action = STR("memory:write"),
@@ -168,8 +158,9 @@ static void put_or_null(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct f
     yyjson_mut_obj_add_null(doc, obj, f->name);
 }
 
-/* A memory that comes back may find its key or skill name taken; better said here than by the schema. */
-static enum status names_free(struct txn *txn, struct arena *a, const struct memory *m, struct error *err) {
+/* Fails if the key or skill name of a memory that becomes active again is taken; the schema's error would be obscure.
+ */
+static enum status check_names_free(struct txn *txn, struct arena *a, const struct memory *m, struct error *err) {
   struct memory held;
   bool by_key = false, by_skill = false;
   if (m->key.p)
@@ -178,7 +169,7 @@ static enum status names_free(struct txn *txn, struct arena *a, const struct mem
     TRY(memory_by_skill(txn->store, m->team, m->skill_name, a, &held, &by_skill, err));
   if (!(by_key || by_skill) || held.id == m->id)
     return STATUS_OK;
-  error_set(err, STATUS_CONFLICT, "the %s '%.*s' of memory %lld is taken by memory %lld meanwhile",
+  error_set(err, STATUS_CONFLICT, "the %s '%.*s' of memory %lld is now taken by memory %lld",
             by_key ? "key" : "skill name", STR_ARG(by_key ? m->key : m->skill_name), (long long)m->id,
             (long long)held.id);
   error_step(err, by_key ? "key" : "fields");
@@ -187,6 +178,7 @@ static enum status names_free(struct txn *txn, struct arena *a, const struct mem
 
 enum status memory_change(struct txn *txn, struct arena *a, const struct memory *was, const struct memory *now,
                           const char *action, struct error *err) {
+  assert(was->id == now->id && str_eq(was->team, now->team));
   yyjson_mut_doc *doc = json_new(a);
   yyjson_mut_val *before = yyjson_mut_obj(doc), *after = yyjson_mut_obj(doc);
   struct sql q = SQL(a);
@@ -204,11 +196,8 @@ enum status memory_change(struct txn *txn, struct arena *a, const struct memory 
   if (!changed)
     return STATUS_OK;
   TRY(reach_write(txn->store, was->project, "change a memory of", err));
-  if (str_is(now->state, "active") && !str_is(was->state, "active")) {
-    enum status names = names_free(txn, a, now, err);
-    if (names != STATUS_OK)
-      return names;
-  }
+  if (str_is(now->state, "active") && !str_is(was->state, "active"))
+    TRY(check_names_free(txn, a, now, err));
   sql_add(&q, " WHERE team = ");
   sql_text(&q, was->team);
   sql_add(&q, " AND id = ");
@@ -229,29 +218,21 @@ enum status memory_change(struct txn *txn, struct arena *a, const struct memory 
 static enum status delete_rows(struct txn *txn, struct arena *a, const struct memory *m, struct error *err) {
   TRY(embed_cache_forget(txn, a, m->id, err));
   TRY(vec_remove(txn, m->id, err));
-  /* The triggers of the full-text index want each chunk's row to be deleted, not cascaded. */
+  /* Delete chunks explicitly: the triggers of the full-text index do not fire on cascades. */
   TRY(db_exec(txn->store->db, err, "DELETE FROM chunk WHERE team = ?1 AND memory_id = ?2", "si", m->team, m->id));
   return db_exec(txn->store->db, err, "DELETE FROM memory WHERE team = ?1 AND id = ?2", "si", m->team, m->id);
 }
 
 enum status memory_delete(struct txn *txn, struct arena *a, const struct memory *m, struct error *err) {
   struct memory full = *m;
-  enum status s = reach_write(txn->store, m->project, "delete a memory of", err);
-  if (s == STATUS_OK)
-    s = memory_load_body(txn->store, a, &full, err);
-  if (s == STATUS_OK)
-    s = memory_load_lists(txn->store, a, &full, err);
-  if (s != STATUS_OK)
-    return s;
-  struct event e = {.action = STR("memory:prune"),
-                    .change = "delete",
-                    .memory_id = m->id,
-                    .uid = m->uid,
-                    .project = m->project,
-                    .before = full_record(a, txn, &full, err, &s)};
-  if (s == STATUS_OK)
-    s = event_add(txn, &e, err);
-  return s == STATUS_OK ? delete_rows(txn, a, m, err) : s;
+  struct event e = {
+      .action = STR("memory:prune"), .change = "delete", .memory_id = m->id, .uid = m->uid, .project = m->project};
+  TRY(reach_write(txn->store, m->project, "delete a memory of", err));
+  TRY(memory_load_body(txn->store, a, &full, err));
+  TRY(memory_load_lists(txn->store, a, &full, err));
+  TRY(full_record(txn, a, &full, &e.before, err));
+  TRY(event_add(txn, &e, err));
+  return delete_rows(txn, a, m, err);
 }
 
 /* Rows that name a memory are read and changed a page at a time, so that memory use does not grow with the log. */
@@ -298,7 +279,7 @@ static enum status purge_some_searches(struct txn *txn, struct arena *a, int64_t
   return db_exec_sql(txn->store->db, err, &q);
 }
 
-/* A search that found the memory was recorded with its query, which may repeat the text. */
+/* The event of a search that found the memory has the query, which may repeat the text. */
 static enum status purge_searches(struct txn *txn, struct arena *a, int64_t id, int64_t *ret_count, struct error *err) {
   int64_t after = 0;
   bool more = true;
@@ -360,7 +341,7 @@ static enum status purge_some_results(struct txn *txn, struct arena *a, int64_t 
   return s;
 }
 
-/* The remembered result of another write may have warned of this memory, with its headline. */
+/* The saved result of another write may contain a warning with this memory's headline. */
 static enum status purge_results(struct txn *txn, struct arena *a, int64_t id, struct error *err) {
   char after[RESULT_KEY_BYTES + 1] = "";
   bool more = true;
@@ -439,7 +420,7 @@ static struct str notes_json(struct arena *a, const struct notes *notes) {
   return json_write(a, obj, false);
 }
 
-/* The first chunk's text with these notes. */
+/* Updates the extra text of the first chunk and its terms. */
 static enum status set_extra(struct txn *txn, struct arena *a, const struct memory *m, struct str extra,
                              struct error *err) {
   struct rows r;

@@ -1,6 +1,6 @@
-/* memories.h: memories as rows: insert, find, load, change, delete; lists, bodies, chunks and notes with them.
+/* memories.h: rows of memories: insert, find, load, change, delete, with their lists, bodies, chunks and notes.
  *
- * Every change goes through here and writes its event in the same transaction. */
+ * Every change goes through these functions, which write its event in the same transaction. */
 #pragma once
 
 #include "core/memory/memory.h"
@@ -15,26 +15,26 @@ struct chunk_rows {
   size_t n, cap;
 };
 
-/* Stores a new memory with its body, lists and chunks; m->id is set when it was 0, else that id is used. */
+/* Stores a new memory with its body, lists and chunks. Uses m->id, or sets it if it is 0. */
 NODISCARD enum status memory_insert(struct txn *txn, struct arena *a, struct memory *m, struct chunk_rows *ret_chunks,
                                     struct error *err);
 
-/* Writes the mutable fields in which `now` differs from `was`; an event records both. Nothing differs: nothing
- * happens. `action` is the event's name. */
+/* Writes the mutable fields in which `now` differs from `was`, and an event with both values. Does nothing if nothing
+ * differs. `action` is the event's name. */
 NODISCARD enum status memory_change(struct txn *txn, struct arena *a, const struct memory *was,
                                     const struct memory *now, const char *action, struct error *err);
 
-/* Deletes a memory; the event holds the whole record, so that it can be undone. */
+/* Deletes a memory. The event holds the whole record, for undo. */
 NODISCARD enum status memory_delete(struct txn *txn, struct arena *a, const struct memory *m, struct error *err);
 
-/* Removes every trace: rows, vectors, snapshots of the event log, remembered results; leaves a tombstone. */
 struct purge_counts {
   int64_t chunks, labels, annotations, links, events;
 };
+/* Erases a memory: rows, vectors, snapshots in the event log, saved results. Leaves a tombstone. */
 NODISCARD enum status memory_purge(struct txn *txn, struct arena *a, const struct memory *m,
                                    struct purge_counts *ret_counts, struct error *err);
 
-/* ---- reading: fields and headline; body and lists are loaded when asked for ---- */
+/* ---- reading: these load the fields; body and lists are loaded separately ---- */
 
 struct memories {
   struct memory *v;
@@ -45,19 +45,16 @@ NODISCARD enum status memory_by_id(struct store *st, struct str team, int64_t id
                                    struct memory *ret_memory, bool *ret_found, struct error *err);
 NODISCARD enum status memory_by_uid(struct store *st, struct str team, struct str uid, struct arena *a,
                                     struct memory *ret_memory, bool *ret_found, struct error *err);
-/* The active memory of that key in exactly that project. */
+/* The active memory with this key in exactly this project. */
 NODISCARD enum status memory_by_key(struct store *st, struct str team, struct str project, struct str key,
                                     struct arena *a, struct memory *ret_memory, bool *ret_found, struct error *err);
-/* The active memory that is the skill of that name. */
+/* The active memory with this skill name. */
 NODISCARD enum status memory_by_skill(struct store *st, struct str team, struct str name, struct arena *a,
                                       struct memory *ret_memory, bool *ret_found, struct error *err);
-/* By id, uid or key as a person names it: the key's active memory in the project, else the global one, else the
- * newest that ever had it. Not found is an error that says what to do, and so is a document of a corpus that the scope
- * does not ask for. */
+/* By id, uid or key. A key finds the active memory in the project, else the active global one, else the newest that
+ * ever had it. Fails if there is none, or if it is a document of a corpus outside the scope. */
 NODISCARD enum status memory_find(struct store *st, const struct scope *scope, struct str ref, struct arena *a,
                                   struct memory *ret_memory, struct error *err);
-/* The texts of the team's memories and documents behind the id `after`, by id, at most `limit`: for what goes through
- * all of them. */
 struct body {
   int64_t id;
   struct str text;
@@ -66,36 +63,39 @@ struct bodies {
   struct body *v;
   size_t n, cap;
 };
+/* Up to `limit` texts of memories and documents with ids greater than `after`, by id. */
 NODISCARD enum status memory_bodies(struct store *st, struct str team, int64_t after, int64_t limit, struct arena *a,
                                     struct bodies *ret_list, struct error *err);
 NODISCARD enum status memory_load_body(struct store *st, struct arena *a, struct memory *m, struct error *err);
-/* One that was pruned: its id, uid, type, project and session, as the event log remembers them. */
+/* Size of the memory as a file, in bytes. */
+NODISCARD enum status memory_file_size(struct store *st, struct str team, int64_t id, int64_t *ret_size,
+                                       struct error *err);
+/* A pruned memory: id, uid, type, project and session from the event log. */
 NODISCARD enum status memory_pruned(struct store *st, struct str team, struct str ref, struct arena *a,
                                     struct memory *ret_memory, bool *ret_found, struct error *err);
 NODISCARD enum status memory_load_lists(struct store *st, struct arena *a, struct memory *m, struct error *err);
-/* The same for several of a team, by one statement for some dozens of them. */
+/* The same for several memories of a team, one query for each SQL_IDS of them. */
 NODISCARD enum status memories_load_lists(struct store *st, struct str team, struct arena *a,
                                           struct memory *const *list, size_t n, struct error *err);
-/* The rows of several: list[i] gets the fields of the memory with list[i]->id, and ret_found[i] says whether there is
- * one. */
+/* Loads the fields of several: list[i]->id names the memory, ret_found[i] tells if it exists. */
 NODISCARD enum status memories_by_ids(struct store *st, struct str team, struct arena *a, struct memory *const *list,
                                       size_t n, bool *ret_found, struct error *err);
 
-/* High, medium, low; then the oldest first. */
+/* By priority, then oldest first. */
 #define TASK_RANK "CASE m.priority WHEN 'high' THEN 0 WHEN 'medium' THEN 1 ELSE 2 END"
 #define TASK_ORDER TASK_RANK ", m.created_at, m.id"
-/* Of a page that has not room for all: what comes by itself at boot and what forbids, then the newest. */
+/* For pages that cannot show all: blockers and memories delivered at boot, then the newest. */
 #define PAGE_ORDER                                                                                                     \
   "CASE WHEN m.severity = 'blocker' OR m.delivery IN ('boot', 'pinned') THEN 0 ELSE 1 END, m.created_at DESC, m.id "   \
   "DESC"
 
-/* The place of a memory in a list, by which a later call goes on behind it, whatever was added or removed since. */
+/* Cursor: position of a memory in a list. Stays valid when others are added or removed. */
 struct position {
-  int64_t rank;   /* of its priority, in lists in TASK_ORDER; else 0 */
-  int64_t at, id; /* id 0: no place */
+  int64_t rank;   /* priority rank in lists in TASK_ORDER; else 0 */
+  int64_t at, id; /* id 0: start of the list */
 };
 
-/* As memory_trusted() says it, on alias m. */
+/* memory_trusted() in SQL, on alias m. */
 #define SQL_TRUSTED SQL_TRUSTED_AS("m")
 #define SQL_TRUSTED_AS(m) "(" m ".trust = 'user' OR (" m ".trust = 'agent' AND " m ".suspect IS NULL))"
 
@@ -103,33 +103,43 @@ struct filter {
   struct str kind, type, severity, delivery, status, milestone, skill_name;
   const char *states; /* SQL list; NULL = STATES_LIVE */
   struct strs tags, people;
-  int64_t since, until;  /* creation time; 0 = open */
-  bool no_retired_tasks; /* leave out done and stale tasks */
-  bool trusted;          /* SQL_TRUSTED: only what may be shown to whoever did not ask for it */
+  int64_t since, until;  /* creation time; 0 = unbounded */
+  bool no_retired_tasks; /* exclude done and stale tasks */
+  bool trusted;          /* only trusted memories: SQL_TRUSTED */
   const char *order;     /* SQL; NULL = newest first */
   int64_t limit, offset;
-  bool own;              /* of the scope's project alone, without the global ones */
-  struct position after; /* go on behind this one */
+  bool own;              /* only the scope's project, without global memories */
+  struct position after; /* continue after this one */
 };
 /* Adds "AND ..." for each filter that is set, on alias m. */
 void filter_where(struct sql *q, const struct filter *f);
-/* Adds what leads to the few memories with the first of these labels without a look at the others; beside
- * filter_where(), which decides. */
+/* Adds a redundant condition on the first label, which lets the engine use the label index. filter_where() still tests
+ * all of them. */
 void filter_by_label(struct sql *q, struct str team, const char *field, const struct strs *values);
 NODISCARD enum status memory_list(struct store *st, const struct scope *scope, const struct filter *f, struct arena *a,
                                   struct memories *ret_list, struct error *err);
 NODISCARD enum status memory_count(struct store *st, const struct scope *scope, const struct filter *f, struct arena *a,
                                    int64_t *ret_count, struct error *err);
-/* Ids of visible memories that begin with these digits, the shortest first; for "" the newest; for other text none. */
 struct memory_ids {
   int64_t *v;
   size_t n, cap;
 };
+/* Ids of visible memories that start with these digits, shortest first. The newest for "", none for other text. */
 NODISCARD enum status memory_ids(struct store *st, const struct scope *scope, struct str digits, int64_t limit,
                                  struct arena *a, struct memory_ids *ret_ids, struct error *err);
-/* "SELECT <fields> FROM memory m WHERE ", for statements of this folder; memory_collect() runs one. */
+/* Visible skills with their lists, by name, without those bound to other projects. */
+NODISCARD enum status skills_visible(struct store *st, const struct scope *scope, struct arena *a,
+                                     struct memories *ret_list, struct error *err);
+/* Tasks that are open, unclaimed and without open blockers, in TASK_ORDER. */
+NODISCARD enum status tasks_ready(struct store *st, const struct scope *scope, int64_t limit, struct arena *a,
+                                  struct memories *ret_list, struct error *err);
+/* Memories of the scope's own project whose keys are paths below `dir`, at any depth, by path. */
+NODISCARD enum status files_under(struct store *st, const struct scope *scope, struct str dir, struct arena *a,
+                                  struct memories *ret_list, struct error *err);
+
+/* "SELECT <fields> FROM memory m WHERE ", to be completed and run by memory_collect(). */
 struct sql memory_select(struct arena *a);
-/* The column list of alias m, and one row that begins with it; for walks that must not keep them all. */
+/* The column list of alias m, and a row that starts with these columns; for scans that do not keep all rows. */
 void memory_columns(struct buf *b);
 void memory_row(const struct rows *r, struct arena *a, struct memory *ret_memory);
 NODISCARD enum status memory_collect(struct store *st, const struct sql *q, struct arena *a, struct memories *ret_list,
@@ -147,15 +157,15 @@ struct notes {
 };
 NODISCARD enum status notes_load(struct store *st, struct arena *a, const struct memory *m, struct notes *ret_notes,
                                  struct error *err);
-/* Replaces the notes of a memory; the event records both lists, and the full-text row follows. */
+/* Replaces the notes of a memory and updates its full-text row. The event records both lists. */
 NODISCARD enum status notes_set(struct txn *txn, struct arena *a, const struct memory *m, const struct notes *was,
                                 const struct notes *now, struct error *err);
 void notes_put(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct notes *notes);
 void notes_get(struct arena *a, yyjson_val *obj, struct notes *ret_notes);
 
-/* ---- exact duplicates, remembered results, tombstones ---- */
+/* ---- exact duplicates, tombstones, idempotency keys ---- */
 
-/* The hash by which exact restatements are found. */
+/* Hash of the normalised text, which finds exact duplicates. */
 void body_hash(struct arena *a, struct str body, char out[65]);
 NODISCARD enum status tombstone_exists(struct store *st, struct str team, struct str uid, bool *ret_exists,
                                        struct error *err);

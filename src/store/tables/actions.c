@@ -1,4 +1,4 @@
-/* actions.c: action items as rows. */
+/* actions.c: rows of action items. */
 #include "store/tables/actions.h"
 
 #include "base/json.h"
@@ -8,7 +8,7 @@
 #define ITEM_COLUMNS                                                                                                   \
   "SELECT i.id, i.memory_id, i.project, i.text, i.kind, i.status, i.reason, i.source, i.decided_by, i.created_at,"     \
   " i.decided_at FROM action_item i "
-/* What is pending in project ?2 of team ?1. */
+/* Pending items of project ?2 of team ?1; see actions.h. */
 #define PENDING                                                                                                        \
   "WHERE i.team = ?1 AND (i.project = '' OR i.project = ?2) AND i.status = 'pending'"                                  \
   " AND (i.memory_id IS NULL OR EXISTS (SELECT 1 FROM memory m WHERE m.team = i.team AND m.id = i.memory_id"           \
@@ -28,8 +28,8 @@ static struct action_item read_row(const struct rows *r, struct arena *a) {
                               .decided_at = rows_int(r, 10)};
 }
 
-static enum status one(struct store *st, struct rows *r, struct arena *a, struct action_item *ret_item,
-                       bool *ret_found) {
+static enum status read_one(struct store *st, struct rows *r, struct arena *a, struct action_item *ret_item,
+                            bool *ret_found) {
   bool found = rows_next(r);
   struct action_item item = {0};
   if (found)
@@ -46,7 +46,7 @@ static enum status one(struct store *st, struct rows *r, struct arena *a, struct
   return STATUS_OK;
 }
 
-static enum status several(const struct store *st, struct rows *r, struct arena *a, struct action_items *ret_list) {
+static enum status read_all(const struct store *st, struct rows *r, struct arena *a, struct action_items *ret_list) {
   struct reach reach = store_reach(st);
   while (rows_next(r))
     if (reach_reads(&reach, rows_text(r, 2)))
@@ -60,19 +60,19 @@ enum status action_find(struct store *st, struct str team, int64_t id, struct ar
                         bool *ret_found, struct error *err) {
   struct rows r;
   db_query(st->db, &r, err, ITEM_COLUMNS "WHERE i.team = ?1 AND i.id = ?2", "si", team, id);
-  return one(st, &r, a, ret_item, ret_found);
+  return read_one(st, &r, a, ret_item, ret_found);
 }
 
 enum status action_find_text(struct store *st, struct str team, struct str project, struct str text, int64_t memory_id,
                              struct arena *a, struct action_item *ret_item, bool *ret_found, struct error *err) {
   struct rows r;
-  /* Of several with one text, the one that waits for an answer. */
+  /* A pending item comes before decided ones with the same text. */
   db_query(st->db, &r, err,
            ITEM_COLUMNS "WHERE i.team = ?1 AND (i.project = '' OR i.project = ?2) AND i.text = ?3"
                         " AND (?4 IS NULL OR i.memory_id = ?4)"
                         " ORDER BY CASE WHEN i.status = 'pending' THEN 0 ELSE 1 END, i.id DESC LIMIT 1",
            "ssst", team, project, text, memory_id);
-  return one(st, &r, a, ret_item, ret_found);
+  return read_one(st, &r, a, ret_item, ret_found);
 }
 
 enum status actions_pending(struct store *st, struct str team, struct str project, int64_t upto, int64_t limit,
@@ -84,7 +84,7 @@ enum status actions_pending(struct store *st, struct str team, struct str projec
              project, upto));
   db_query(st->db, &r, err, ITEM_COLUMNS PENDING " AND i.id <= ?3 ORDER BY i.id DESC LIMIT ?4", "ssii", team, project,
            upto, limit);
-  TRY(several(st, &r, a, ret_list));
+  TRY(read_all(st, &r, a, ret_list));
   if (ret_total)
     *ret_total = total;
   return STATUS_OK;
@@ -96,7 +96,7 @@ enum status actions_all(struct store *st, struct str team, struct str project, i
   db_query(st->db, &r, err,
            ITEM_COLUMNS "WHERE i.team = ?1 AND (i.project = '' OR i.project = ?2) ORDER BY i.id DESC LIMIT ?3", "ssi",
            team, project, limit);
-  return several(st, &r, a, ret_list);
+  return read_all(st, &r, a, ret_list);
 }
 
 enum status actions_newest(struct store *st, struct str team, int64_t *ret_id, struct error *err) {
@@ -106,7 +106,7 @@ enum status actions_newest(struct store *st, struct str team, int64_t *ret_id, s
 
 /* ---- changes ---- */
 
-/* The text stays out of the log: a purge of the memory that it came from would not find it there. */
+/* The event has no text: purging the memory that the item came from would not remove it from the log. */
 static enum status add_event(struct txn *txn, struct arena *a, const struct action_item *item, const char *action,
                              struct str decision, struct error *err) {
   yyjson_mut_doc *doc = json_new(a);
@@ -131,18 +131,16 @@ enum status action_add(struct txn *txn, struct arena *a, struct action_item *ite
   struct rows r;
   db_query(db, &r, err, ITEM_COLUMNS "WHERE i.team = ?1 AND i.project = ?2 AND i.text = ?3", "sss", txn->team,
            item->project, item->text);
-  TRY(one(txn->store, &r, a, item, &found));
+  TRY(read_one(txn->store, &r, a, item, &found));
   if (added)
     TRY(add_event(txn, a, item, "action:add", STR_NONE, err));
   *ret_added = added;
   return STATUS_OK;
 }
 
-enum status actions_collect(struct txn *txn, const struct scope *scope, struct arena *a, int64_t *ret_added,
-                            struct error *err) {
-  struct action_items waiting = {0}, found = {0};
-  int64_t pending, count = 0;
-  TRY(actions_pending(txn->store, scope->team, scope->project, 0, 1, a, &waiting, &pending, err));
+/* Action items of recent memories; see actions_collect(). */
+static enum status extracted_items(struct store *st, const struct scope *scope, struct arena *a,
+                                   struct action_items *ret_list, struct error *err) {
   struct sql q = SQL(a);
   sql_add(&q, "SELECT m.id, m.project, l.value FROM memory m JOIN label l ON l.team = m.team AND l.memory_id = m.id"
               " AND l.field = 'action_items' WHERE ");
@@ -152,25 +150,32 @@ enum status actions_collect(struct txn *txn, const struct scope *scope, struct a
   sql_int(&q, scope->now - ACTION_DAYS * MS_PER_DAY);
   sql_addf(&q, " ORDER BY m.created_at DESC, m.id DESC, l.pos LIMIT %d", ACTION_CAP);
   struct rows r;
-  db_query_sql(txn->store->db, &r, err, &q);
+  db_query_sql(st->db, &r, err, &q);
   while (rows_next(&r))
-    list_push(a, &found,
+    list_push(a, ret_list,
               (struct action_item){.memory_id = rows_int(&r, 0),
                                    .project = rows_dup(&r, 1, a),
                                    .text = rows_dup(&r, 2, a),
                                    .kind = STR("task")});
-  enum status s = rows_end(&r);
+  return rows_end(&r);
+}
+
+enum status actions_collect(struct txn *txn, const struct scope *scope, struct arena *a, int64_t *ret_added,
+                            struct error *err) {
+  struct action_items newest = {0}, found = {0};
+  int64_t pending, count = 0;
+  TRY(actions_pending(txn->store, scope->team, scope->project, 0, 1, a, &newest, &pending, err));
+  TRY(extracted_items(txn->store, scope, a, &found, err));
   struct reach reach = store_reach(txn->store);
-  for (size_t i = 0; s == STATUS_OK && i < found.n && pending + count < ACTION_CAP; i++) {
+  for (size_t i = 0; i < found.n && pending + count < ACTION_CAP; i++) {
     bool added = false;
     if (!reach_owns(&reach, found.v[i].project))
       continue;
-    s = action_add(txn, a, &found.v[i], &added, err);
+    TRY(action_add(txn, a, &found.v[i], &added, err));
     count += added;
   }
-  if (s == STATUS_OK)
-    *ret_added = count;
-  return s;
+  *ret_added = count;
+  return STATUS_OK;
 }
 
 enum status action_decide(struct txn *txn, struct arena *a, const struct action_item *item, struct str decision,

@@ -1,4 +1,4 @@
-/* agents.c: declared agents as rows. */
+/* agents.c: rows of declared agents. */
 #include "store/tables/agents.h"
 
 #include "base/json.h"
@@ -19,7 +19,7 @@ struct reach agent_reach(const struct agent *agent) {
   return (struct reach){.role = agent->role, .projects = &agent->project, .project_count = agent->role == ROLE_PROJECT};
 }
 
-/* A role that this program does not know reaches nothing. */
+/* An unknown role is read as ROLE_SKILL, which has no access. */
 static struct agent read_row(const struct rows *r, struct str team, struct arena *a) {
   enum role role;
   if (!role_find(rows_text(r, 1), &role))
@@ -78,7 +78,7 @@ enum status agent_insert(struct txn *txn, struct arena *a, const struct agent *a
               txn->now));
   if (db_changes(db) == 0) {
     error_set(err, STATUS_CONFLICT, "there is an agent '%.*s' already", STR_ARG(agent->name));
-    return error_fix(err, "'cairn agent list' shows it; remove it first to declare it anew");
+    return error_fix(err, "'cairn agent list' shows it; remove it first to declare it again");
   }
   return add_event(txn, a, agent, "agent:add", err);
 }

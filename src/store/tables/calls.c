@@ -1,10 +1,12 @@
-/* calls.c: the table of calls, and the queue of those that are not written yet. */
+/* calls.c: rows of tool calls, and the queue of calls that are not written yet. */
 #include "store/tables/calls.h"
+
+#include <assert.h>
 
 #include "base/alloc.h"
 #include "store/store_internal.h"
 
-/* QUEUE_MAX: while another process holds the lock for long; calls of that time are not recorded. */
+/* If another process holds the lock for long and QUEUE_MAX is reached, further calls are not recorded. */
 enum { QUEUE_BATCH = 64, QUEUE_MAX = 4096, QUEUE_AGE_MS = 1000 };
 
 struct call_queue {
@@ -25,7 +27,10 @@ enum status calls_add(struct store *st, const struct call_row *row, struct error
 
 size_t call_queue_size(const struct store *st) { return st->calls ? st->calls->rows.n : 0; }
 
-struct str call_queue_team(const struct store *st) { return st->calls->rows.v[0].team; }
+struct str call_queue_team(const struct store *st) {
+  assert(call_queue_size(st) > 0);
+  return st->calls->rows.v[0].team;
+}
 
 enum status call_queue_write(struct store *st, struct str team, struct error *err) {
   for (size_t i = 0; i < call_queue_size(st); i++)
@@ -57,7 +62,7 @@ void call_queue_free(struct call_queue *queue) {
   mem_free(queue);
 }
 
-static struct str copied(struct arena *a, struct str s) { return s.p ? arena_dup(a, s) : STR_NONE; }
+static struct str copy(struct arena *a, struct str s) { return s.p ? arena_dup(a, s) : STR_NONE; }
 
 void calls_note(struct store *st, const struct call_row *row) {
   if (db_read_only(st->db))
@@ -73,21 +78,21 @@ void calls_note(struct store *st, const struct call_row *row) {
   if (q->rows.n >= QUEUE_MAX && !queues_flush(st, 0))
     return;
   if (ARENA_BOUNDARY(&q->arena, oom))
-    return; /* a call that is not recorded is better than a call that fails */
+    return; /* losing the record is better than failing the call */
   if (q->rows.n == 0)
     q->since = clock_ticks_us();
   struct call_row r = *row;
-  r.event_id = copied(&q->arena, row->event_id);
-  r.team = copied(&q->arena, row->team);
-  r.session = copied(&q->arena, row->session);
-  r.tool = copied(&q->arena, row->tool);
-  r.op = copied(&q->arena, row->op);
-  r.project = copied(&q->arena, row->project);
-  r.source = copied(&q->arena, row->source);
-  r.error = copied(&q->arena, row->error);
-  r.message = copied(&q->arena, row->message);
+  r.event_id = copy(&q->arena, row->event_id);
+  r.team = copy(&q->arena, row->team);
+  r.session = copy(&q->arena, row->session);
+  r.tool = copy(&q->arena, row->tool);
+  r.op = copy(&q->arena, row->op);
+  r.project = copy(&q->arena, row->project);
+  r.source = copy(&q->arena, row->source);
+  r.error = copy(&q->arena, row->error);
+  r.message = copy(&q->arena, row->message);
   list_push(&q->arena, &q->rows, r);
-  /* The caller does not wait: who holds the lock now is gone at the next try. */
+  /* Never wait for the lock: the next flush tries again. */
   if (q->rows.n % QUEUE_BATCH == 0 || clock_ticks_us() - q->since > QUEUE_AGE_MS * 1000)
     if (!queues_flush(st, 0))
       q->since = clock_ticks_us();
@@ -133,7 +138,7 @@ enum status calls_errors(struct store *st, struct str team, int64_t limit, call_
   return walk(&r, visit, arg);
 }
 
-/* A scan of the whole table, once a day: no index is worth it. */
+/* Scans the whole table, but only once a day: an index would not pay. */
 enum status calls_prune(struct store *st, struct str team, int64_t now, struct error *err) {
   TRY(db_exec(st->db, err, "DELETE FROM tool_call WHERE team = ?1 AND at < ?2", "si", team,
               now - CALLS_KEPT_DAYS * MS_PER_DAY));

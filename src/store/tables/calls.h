@@ -1,5 +1,4 @@
-/* calls.h: calls of tools, with how long they took and how they ended: of every process that uses the store, kept for a
- * while. */
+/* calls.h: rows of tool calls of all processes, with duration and outcome; kept for CALLS_KEPT_DAYS. */
 #pragma once
 
 #include "store/store.h"
@@ -7,24 +6,24 @@
 enum { CALLS_KEPT = 100000, CALLS_KEPT_DAYS = 30 };
 
 struct call_row {
-  struct str event_id; /* a uuid: the same call is stored once */
+  struct str event_id; /* a uuid, which makes the insert idempotent */
   struct str team, session, tool, op, project, source;
   int64_t at, duration_us;
-  struct str error, message; /* absent: it succeeded */
+  struct str error, message; /* absent on success */
 };
 
-/* Queues it: nothing is written now. Written together with the queue of reads (events.h), or dropped when the store is
- * busy for long. The texts are copied. */
+/* Queues a call and copies its texts. Flushed together with the queue of reads (events.h), dropped if the store stays
+ * busy for long. */
 void calls_note(struct store *st, const struct call_row *row);
-/* At once, in the present transaction; one that is stored already stays as it is. */
+/* Inserts a call in the current transaction; does nothing if it exists. */
 NODISCARD enum status calls_add(struct store *st, const struct call_row *row, struct error *err);
 
 typedef enum status (*call_visit)(void *arg, const struct call_row *row);
-/* Those of the team since a time, in no order. */
+/* Calls of the team since a time, unordered. */
 NODISCARD enum status calls_walk(struct store *st, struct str team, int64_t since, call_visit visit, void *arg,
                                  struct error *err);
-/* The last ones that failed, newest first. */
+/* Failed calls, newest first. */
 NODISCARD enum status calls_errors(struct store *st, struct str team, int64_t limit, call_visit visit, void *arg,
                                    struct error *err);
-/* Drops what is too old, or too much. */
+/* Deletes calls older than CALLS_KEPT_DAYS or beyond CALLS_KEPT. */
 NODISCARD enum status calls_prune(struct store *st, struct str team, int64_t now, struct error *err);

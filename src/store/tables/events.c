@@ -1,12 +1,12 @@
-/* events.c: the append-only event log and the queue of reads. */
+/* events.c: append-only event log, and the queue of reads that are not written yet. */
 #include "store/tables/events.h"
 
 #include "base/alloc.h"
 #include "store/store_internal.h"
 
-/* READS_BATCH, READS_AGE_MS: a commit makes every other connection drop the pages that it keeps, and searches read them
- * again: under load there are few commits. An engine that nobody uses is flushed much sooner (op/telemetry/write.c).
- * READS_MAX: while another process holds the lock for long; what is read then is no longer recorded. */
+/* READS_BATCH, READS_AGE_MS: each commit invalidates the page caches of all other connections, so commits are rare
+ * under load. An idle engine is flushed much sooner (op/telemetry/write.c).
+ * READS_MAX: if another process holds the lock for long, further reads are not recorded. */
 enum { READS_BATCH = 512, READS_MAX = 4096, READS_AGE_MS = 5000, READS_BUSY_MS = 2000, CALLS_BUSY_MS = 100 };
 
 enum status event_add(struct txn *txn, const struct event *e, struct error *err) {
@@ -24,7 +24,7 @@ enum status event_add(struct txn *txn, const struct event *e, struct error *err)
   "SELECT seq, txn, at, action, change, op, memory_id, uid, project, source, session, before, after, detail, purged"   \
   " FROM event "
 
-static enum status walk(struct rows *r, event_visit visit, void *arg) {
+static enum status visit_rows(struct rows *r, event_visit visit, void *arg) {
   enum status stop = STATUS_OK;
   char change[16];
   while (stop == STATUS_OK && rows_next(r)) {
@@ -54,8 +54,7 @@ static enum status walk(struct rows *r, event_visit visit, void *arg) {
   return stop;
 }
 
-/* For callers who do not see all of the log: events of memories that they may read, but for links: these name another
- * memory. */
+/* For callers with limited access: events of readable memories, except links, which name another memory. */
 static struct sql select_within(struct arena *a, const struct reach *reach, struct str team, int64_t since,
                                 struct str action, int64_t limit) {
   struct sql q = SQL(a);
@@ -88,7 +87,7 @@ static enum status walk_within(struct store *st, const struct reach *reach, stru
     struct rows r;
     struct sql q = select_within(&scratch, reach, team, since, action, limit);
     db_query_sql(st->db, &r, err, &q);
-    s = walk(&r, visit, arg);
+    s = visit_rows(&r, visit, arg);
   }
   arena_release(&scratch);
   return s;
@@ -104,7 +103,7 @@ enum status events_walk(struct store *st, struct str team, int64_t since, int64_
   db_query(st->db, &r, err,
            EVENT_COLUMNS "WHERE seq > ?1 AND team = ?2 AND (?3 IS NULL OR action = ?3) ORDER BY seq LIMIT ?4", "issi",
            since, team, action, limit);
-  return walk(&r, visit, arg);
+  return visit_rows(&r, visit, arg);
 }
 
 enum status events_newest(struct store *st, struct str team, int64_t limit, event_visit visit, void *arg,
@@ -112,7 +111,7 @@ enum status events_newest(struct store *st, struct str team, int64_t limit, even
   struct rows r;
   TRY(reach_admin(st, "the event log", err));
   db_query(st->db, &r, err, EVENT_COLUMNS "WHERE team = ?1 ORDER BY seq DESC LIMIT ?2", "si", team, limit);
-  return walk(&r, visit, arg);
+  return visit_rows(&r, visit, arg);
 }
 
 enum status events_of_txn(struct store *st, struct str team, int64_t txn, bool backwards, event_visit visit, void *arg,
@@ -122,7 +121,7 @@ enum status events_of_txn(struct store *st, struct str team, int64_t txn, bool b
            backwards ? EVENT_COLUMNS "WHERE txn = ?1 AND team = ?2 ORDER BY seq DESC"
                      : EVENT_COLUMNS "WHERE txn = ?1 AND team = ?2 ORDER BY seq",
            "is", txn, team);
-  return walk(&r, visit, arg);
+  return visit_rows(&r, visit, arg);
 }
 
 enum status events_last_seq(struct store *st, struct str team, int64_t *ret_seq, int64_t *ret_count,
@@ -135,12 +134,12 @@ enum status events_last_seq(struct store *st, struct str team, int64_t *ret_seq,
   return rows_end(&r);
 }
 
-/* In a file there is one writer at a time, and the end of the log is everybody's. On a server teams write side by side:
- * a number of another team may have been committed before a smaller one of this team. */
+/* SQLite has one writer at a time, so the end of the whole log serves every team. On PostgreSQL teams write
+ * concurrently: another team may commit a larger seq before this team commits a smaller one. */
 enum status events_end(struct store *st, struct str team, int64_t *ret_seq, struct error *err) {
   if (db_engine(st->db) == DB_SQLITE)
     return db_int(st->db, ret_seq, NULL, err,
-                  "/* all teams: where the log of a file ends */ SELECT coalesce(max(seq), 0) FROM event", NULL);
+                  "/* all teams: end of the log of a file */ SELECT coalesce(max(seq), 0) FROM event", NULL);
   return db_int(st->db, ret_seq, NULL, err, "SELECT coalesce(max(seq), 0) FROM event WHERE team = ?1", "s", team);
 }
 
@@ -213,8 +212,8 @@ static void read_queue_forget(struct store *st, struct str team) {
     st->reads->notes.n = kept;
 }
 
-/* What is queued of one team. False when somebody else has the lock, or the server is gone for a while; anything else
- * that goes wrong is no reason to try again. */
+/* Writes the queued rows of one team. False if the store is locked or the connection lost: the rows stay queued. Other
+ * errors drop them. */
 static bool flush_team(struct store *st, struct str team) {
   struct error err;
   enum status s = db_begin(st->db, team, true, &err);
@@ -234,7 +233,7 @@ static bool flush_team(struct store *st, struct str team) {
   return true;
 }
 
-/* Team by team, usually there is one: on a server the lock of one team is no other's. */
+/* Team by team, since PostgreSQL locks each team separately. Usually there is one. */
 bool queues_flush(struct store *st, int busy_ms) {
   if (read_queue_size(st) + call_queue_size(st) == 0 || db_in_transaction(st->db))
     return true;
@@ -265,7 +264,7 @@ void reads_note(struct store *st, const struct txn *who, struct str action, int6
   if (q->notes.n >= READS_MAX && !queues_flush(st, 0))
     return;
   if (ARENA_BOUNDARY(&q->arena, oom))
-    return; /* a read that is not recorded is better than a read that fails */
+    return; /* losing the record is better than failing the read */
   if (q->notes.n == 0)
     q->since = clock_ticks_us();
   struct read_note n = {.who = *who, .memory_id = memory_id};
@@ -277,13 +276,13 @@ void reads_note(struct store *st, const struct txn *who, struct str action, int6
   n.uid = uid.p ? arena_dup(&q->arena, uid) : STR_NONE;
   n.detail = detail.p ? arena_dup(&q->arena, detail) : STR_NONE;
   list_push(&q->arena, &q->notes, n);
-  /* The reader does not wait: who holds the lock now is gone at the next try. */
+  /* Never wait for the lock: the next flush tries again. */
   if (q->notes.n % READS_BATCH == 0 || clock_ticks_us() - q->since > READS_AGE_MS * 1000)
     if (!queues_flush(st, 0))
       q->since = clock_ticks_us();
 }
 
-/* Nobody waits so that calls alone can be recorded. */
+/* Wait less if only calls are queued. */
 void reads_flush(struct store *st) { queues_flush(st, read_queue_size(st) ? READS_BUSY_MS : CALLS_BUSY_MS); }
 
 bool reads_flush_now(struct store *st) { return queues_flush(st, 0); }

@@ -1,4 +1,4 @@
-/* events.h: the append-only event log: every change with before and after, reads in batches, and the feed. */
+/* events.h: append-only event log: changes with before and after, batched reads, and the feed. */
 #pragma once
 
 #include "store/store.h"
@@ -12,39 +12,39 @@ struct event {
   bool purged;
 };
 
-/* Adds an event to a transaction; team, source, session, op and time are the transaction's. */
+/* Adds an event; team, source, session, op and time come from the transaction. */
 NODISCARD enum status event_add(struct txn *txn, const struct event *e, struct error *err);
 
-/* Walks the feed: events of the team after `since`, oldest first; visit may stop it by another status. */
+/* Visits events of the team after `since`, oldest first. Stops when visit returns anything but STATUS_OK. */
 typedef enum status (*event_visit)(void *arg, const struct event *e);
 NODISCARD enum status events_walk(struct store *st, struct str team, int64_t since, int64_t limit, struct str action,
                                   event_visit visit, void *arg, struct error *err);
-/* The last ones of the team, newest first. */
+/* The last `limit` events of the team, newest first. */
 NODISCARD enum status events_newest(struct store *st, struct str team, int64_t limit, event_visit visit, void *arg,
                                     struct error *err);
-/* The events of a transaction; newest first when `backwards`. */
+/* Events of a transaction; newest first if `backwards`. */
 NODISCARD enum status events_of_txn(struct store *st, struct str team, int64_t txn, bool backwards, event_visit visit,
                                     void *arg, struct error *err);
 NODISCARD enum status events_last_seq(struct store *st, struct str team, int64_t *ret_seq, int64_t *ret_count,
                                       struct error *err);
-/* A number behind which everything is new to this team: the last one of its log, or of the whole log; 0: it is empty.
- * Not to be shown: how far the whole log has come is nobody's business but the store's. */
+/* A seq after which every event is new to this team; 0 if the log is empty. It may be the end of the whole log, so
+ * never show it: it would reveal the activity of other teams. */
 NODISCARD enum status events_end(struct store *st, struct str team, int64_t *ret_seq, struct error *err);
-/* The last number up to `seq` whose event is not newer than `at`: `seq` itself, when its event was written then;
- * 0: there is none. With the highest numbers for both, the last event of the team. */
+/* The last seq of the team up to `seq` whose event is not newer than `at`; 0 if there is none. With INT64_MAX for
+ * both: the team's last event. */
 NODISCARD enum status events_place(struct store *st, struct str team, int64_t seq, int64_t at, int64_t *ret_seq,
                                    struct error *err);
-/* Changes when a restore has replaced the log, whose numbers then begin again where that log ended; "" when the store
- * has none. */
+/* Changes when a restore replaces the log, after which seq continues from the restored log. "" if the store has none.
+ */
 enum { EVENTS_EPOCH_SIZE = 40 };
 NODISCARD enum status events_epoch(struct store *st, char ret_epoch[EVENTS_EPOCH_SIZE], struct error *err);
 
-/* Queues a read or a search: nothing is written now. With memory_id > 0 it also counts as an access. Written in one
- * batch when many have gathered, at reads_flush(), and when the store is closed. The text is copied. */
+/* Queues a read or search and copies its texts. With memory_id > 0 it also counts as an access. Written in batches, by
+ * reads_flush(), and when the store is closed. */
 void reads_note(struct store *st, const struct txn *who, struct str action, int64_t memory_id, struct str uid,
                 struct str detail);
-/* Writes what is queued (and calls.h with it), without waiting for the disk. Reads never fail for it: a busy store
- * drops the batch. */
+/* Writes both queues (reads, and calls of calls.h) without syncing to disk. Never fails: if the store stays busy, the
+ * rows remain queued. */
 void reads_flush(struct store *st);
-/* The same, when nobody holds the lock; false: what is queued stays. */
+/* The same without waiting for the lock; false if rows remain queued. */
 bool reads_flush_now(struct store *st);

@@ -1,20 +1,22 @@
-/* heartbeats.c: signs of life of sessions: every call is one, and few of them are written. */
+/* heartbeats.c: heartbeats of sessions: every call is one, but few are written. */
+#include <assert.h>
+
 #include "base/alloc.h"
 #include "base/id.h"
 #include "store/store_internal.h"
 #include "store/tables/sessions.h"
 
-/* Sessions that a handle remembers: a process has one, a server's handle some. */
+/* Sessions cached per store handle: a process has one, a server several. */
 enum { BEATS_KNOWN = 64 };
 
 struct beats {
   struct {
     uint8_t who[HASH_BYTES];
-    int64_t at; /* when it was last written, or found to be written by another */
+    int64_t at; /* time of the last heartbeat in the store */
   } known[BEATS_KNOWN];
 };
 
-/* Who is ended by a look from outside, and calls, was not dead. */
+/* Reasons with which others end a session. A call from such a session shows that it was still alive. */
 #define BY_MISTAKE                                                                                                     \
   "end_reason = 'process ended' OR end_reason = 'pid reused' OR end_reason = 'silent'"                                 \
   " OR end_reason = 'connection closed'"
@@ -23,9 +25,9 @@ struct beats {
 #define BY_PROCESS " WHERE team = ?1 AND " SESSION_OF_PROCESS
 #define LAST "SELECT max(CASE WHEN ended_at IS NULL THEN heartbeat_at ELSE 0 END) FROM session"
 
-/* The last beat that the store knows; 0: it should know one; found is false where there is nobody to beat for. */
-static enum status last_beat(struct store *st, const struct beat *b, int64_t *ret_at, bool *ret_found,
-                             struct error *err) {
+/* Last heartbeat in the store; 0 if the session was ended by mistake. found is false if there is no such session. */
+static enum status last_heartbeat(struct store *st, const struct beat *b, int64_t *ret_at, bool *ret_found,
+                                  struct error *err) {
   struct rows r;
   if (b->handle.p)
     db_query(st->db, &r, err, LAST BY_HANDLE, "ss", b->team, b->handle);
@@ -38,7 +40,7 @@ static enum status last_beat(struct store *st, const struct beat *b, int64_t *re
   return rows_end(&r);
 }
 
-static enum status write_beat(struct store *st, const struct beat *b, int64_t now, struct error *err) {
+static enum status write_heartbeat(struct store *st, const struct beat *b, int64_t now, struct error *err) {
   if (b->handle.p)
     return db_exec(st->db, err, "UPDATE session SET heartbeat_at = ?3, ended_at = NULL, end_reason = NULL" BY_HANDLE,
                    "ssi", b->team, b->handle, now);
@@ -51,7 +53,7 @@ static enum status write_beat(struct store *st, const struct beat *b, int64_t no
 
 #define PROJECTS "SELECT DISTINCT project FROM session"
 
-/* Whether somebody else's session would get the sign: a caller that works in some projects names no other's. */
+/* True if the session belongs to a project that the caller does not own. */
 static bool is_foreign(struct store *st, const struct beat *b) {
   struct error ignored;
   struct reach reach = store_reach(st);
@@ -70,13 +72,13 @@ static bool is_foreign(struct store *st, const struct beat *b) {
   return rows_end(&r) != STATUS_OK || foreign;
 }
 
-/* True when it is written; a store that somebody else holds is tried again at the next call. */
-static bool flush_beat(struct store *st, const struct beat *b, int64_t now) {
+/* True if written. A locked store is tried again at the next call. */
+static bool flush_heartbeat(struct store *st, const struct beat *b, int64_t now) {
   struct error err;
   int busy = db_set_busy(st->db, 0);
   enum status s = db_begin(st->db, b->team, true, &err);
   if (s == STATUS_OK) {
-    s = write_beat(st, b, now, &err);
+    s = write_heartbeat(st, b, now, &err);
     if (s == STATUS_OK)
       s = db_commit(st->db, &err);
     if (s != STATUS_OK)
@@ -86,8 +88,8 @@ static bool flush_beat(struct store *st, const struct beat *b, int64_t now) {
   return s == STATUS_OK;
 }
 
-/* One slot for each caller; the one not heard of for longest gives way. */
-static size_t slot_of(struct beats *beats, const uint8_t who[HASH_BYTES]) {
+/* The slot of a caller; evicts the oldest entry if there is none. */
+static size_t find_slot(struct beats *beats, const uint8_t who[HASH_BYTES]) {
   size_t oldest = 0;
   for (size_t i = 0; i < BEATS_KNOWN; i++) {
     if (memcmp(beats->known[i].who, who, HASH_BYTES) == 0)
@@ -100,7 +102,7 @@ static size_t slot_of(struct beats *beats, const uint8_t who[HASH_BYTES]) {
   return oldest;
 }
 
-static void name_caller(const struct beat *b, uint8_t out[HASH_BYTES]) {
+static void hash_caller(const struct beat *b, uint8_t out[HASH_BYTES]) {
   uint8_t parts[3][HASH_BYTES] = {{0}};
   hash_bytes(b->team, parts[0]);
   hash_bytes(b->handle.p ? b->handle : b->connection.p ? b->connection : b->host, parts[1]);
@@ -117,18 +119,19 @@ void session_beat(struct store *st, const struct beat *b, int64_t now) {
   if (!st->beats && !(st->beats = mem_zalloc(sizeof(*st->beats))))
     return;
   uint8_t who[HASH_BYTES];
-  name_caller(b, who);
-  size_t slot = slot_of(st->beats, who);
+  hash_caller(b, who);
+  size_t slot = find_slot(st->beats, who);
+  assert(slot < BEATS_KNOWN);
   int64_t *at = &st->beats->known[slot].at, last;
   if (*at && now - *at < BEAT_EVERY_MS && now >= *at)
     return;
   struct error err;
   bool found;
-  if (is_foreign(st, b) || last_beat(st, b, &last, &found, &err) != STATUS_OK)
+  if (is_foreign(st, b) || last_heartbeat(st, b, &last, &found, &err) != STATUS_OK)
     return;
   if (!found || (now - last < BEAT_EVERY_MS && now >= last))
     *at = found ? last : now;
-  else if (flush_beat(st, b, now))
+  else if (flush_heartbeat(st, b, now))
     *at = now;
 }
 
@@ -142,7 +145,7 @@ bool session_ended_outside(const struct session *s) {
 
 void session_revive(struct store *st, struct session *s, int64_t now) {
   struct beat b = {.team = s->team, .handle = s->handle};
-  if (!store_writes(st, s->project) || db_in_transaction(st->db) || !flush_beat(st, &b, now))
+  if (!store_writes(st, s->project) || db_in_transaction(st->db) || !flush_heartbeat(st, &b, now))
     return;
   s->heartbeat_at = now;
   s->ended_at = 0;

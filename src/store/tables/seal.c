@@ -1,16 +1,16 @@
-/* seal.c: sealing and opening, by libsodium. */
+/* seal.c: encryption of secrets with libsodium. */
 #include "store/tables/seal.h"
 
 #include <sodium.h>
 
 #include "base/buf.h"
 
-_Static_assert(MASTER_BYTES == crypto_generichash_KEYBYTES, "a master key derives others");
-_Static_assert(MASTER_BYTES == crypto_aead_xchacha20poly1305_ietf_KEYBYTES, "which seal");
-_Static_assert(SALT_BYTES == crypto_pwhash_SALTBYTES, "the salt of Argon2id");
+_Static_assert(MASTER_BYTES == crypto_generichash_KEYBYTES, "size of the key that derives others");
+_Static_assert(MASTER_BYTES == crypto_aead_xchacha20poly1305_ietf_KEYBYTES, "size of derived keys");
+_Static_assert(SALT_BYTES == crypto_pwhash_SALTBYTES, "size of the Argon2id salt");
 
 enum {
-  FORM = 1, /* the first byte of a sealed text: how it was sealed */
+  FORM = 1, /* first byte of a sealed text: format version */
   NONCE_BYTES = crypto_aead_xchacha20poly1305_ietf_NPUBBYTES,
   TAG_BYTES = crypto_aead_xchacha20poly1305_ietf_ABYTES,
   ID_BYTES = (MASTER_ID_SIZE - 1) / 2,
@@ -19,7 +19,7 @@ _Static_assert(SEAL_BYTES == 1 + NONCE_BYTES + TAG_BYTES, "form, nonce, tag");
 
 /* ---- keys ---- */
 
-/* What a master key is used for never meets: the purpose is hashed, too. */
+/* Derives a key or id. Hashing the purpose keeps the uses of a master key apart. */
 static void derive(const uint8_t bytes[MASTER_BYTES], struct str purpose, struct str of, uint8_t *out, size_t n) {
   crypto_generichash_state st;
   crypto_generichash_init(&st, bytes, MASTER_BYTES, n);
@@ -65,7 +65,7 @@ void stretch_new(struct stretch *ret_how) {
 
 bool master_stretch(struct str passphrase, const struct stretch *how, struct master_key *ret_key) {
   uint8_t bytes[MASTER_BYTES];
-  /* A store that somebody has tampered with must not take all memory. */
+  /* A tampered store must not make us allocate all memory. */
   bool ok =
       how->passes >= (int64_t)crypto_pwhash_OPSLIMIT_MIN && how->passes <= (int64_t)crypto_pwhash_OPSLIMIT_SENSITIVE &&
       how->memory >= (int64_t)crypto_pwhash_MEMLIMIT_MIN && how->memory <= (int64_t)crypto_pwhash_MEMLIMIT_SENSITIVE &&
@@ -79,8 +79,8 @@ bool master_stretch(struct str passphrase, const struct stretch *how, struct mas
 
 /* ---- texts ---- */
 
-/* What a sealed text belongs to. The id has one length, and a team holds no NUL, so no two read alike. */
-static struct str bond_of(struct arena *a, const struct master_key *key, struct str team, struct str name) {
+/* Associated data: format, key id, team, name. Unambiguous, since the id has a fixed length and a team has no NUL. */
+static struct str associated_data(struct arena *a, const struct master_key *key, struct str team, struct str name) {
   struct buf b = BUF(a);
   buf_addc(&b, FORM);
   buf_adds(&b, key->id);
@@ -92,12 +92,12 @@ static struct str bond_of(struct arena *a, const struct master_key *key, struct 
 
 struct str seal(struct arena *a, const struct master_key *key, struct str team, struct str name, struct str text) {
   uint8_t own[MASTER_BYTES], *out = arena_alloc(a, text.n + SEAL_BYTES);
-  struct str bond = bond_of(a, key, team, name);
+  struct str bound = associated_data(a, key, team, name);
   derive(key->bytes, STR("cairn vault team "), team, own, sizeof(own));
   out[0] = FORM;
   randombytes_buf(out + 1, NONCE_BYTES);
   crypto_aead_xchacha20poly1305_ietf_encrypt(out + 1 + NONCE_BYTES, NULL, (const uint8_t *)text.p, text.n,
-                                             (const uint8_t *)bond.p, bond.n, NULL, out + 1, own);
+                                             (const uint8_t *)bound.p, bound.n, NULL, out + 1, own);
   sodium_memzero(own, sizeof(own));
   return (struct str){(const char *)out, text.n + SEAL_BYTES};
 }
@@ -108,12 +108,12 @@ bool unseal(struct arena *a, const struct master_key *key, struct str team, stru
     return false;
   uint8_t own[MASTER_BYTES];
   const uint8_t *in = (const uint8_t *)sealed.p;
-  struct str bond = bond_of(a, key, team, name);
+  struct str bound = associated_data(a, key, team, name);
   size_t n = sealed.n - SEAL_BYTES;
   char *text = arena_alloc(a, n + 1);
   derive(key->bytes, STR("cairn vault team "), team, own, sizeof(own));
   bool ok = crypto_aead_xchacha20poly1305_ietf_decrypt((uint8_t *)text, NULL, NULL, in + 1 + NONCE_BYTES,
-                                                       sealed.n - 1 - NONCE_BYTES, (const uint8_t *)bond.p, bond.n,
+                                                       sealed.n - 1 - NONCE_BYTES, (const uint8_t *)bound.p, bound.n,
                                                        in + 1, own) == 0;
   sodium_memzero(own, sizeof(own));
   text[ok ? n : 0] = 0;

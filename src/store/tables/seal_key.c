@@ -1,4 +1,4 @@
-/* seal_key.c: the key with which doors seal what clients carry back to them. */
+/* seal_key.c: key that signs cursors and other state sent to clients. */
 #include "store/tables/seal_key.h"
 
 #include <sodium.h>

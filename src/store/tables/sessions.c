@@ -1,4 +1,4 @@
-/* sessions.c: sessions of agents as rows, and the notes they hand on. */
+/* sessions.c: rows of agent sessions, handoffs, scratch values and checkpoints. */
 #include "store/tables/sessions.h"
 
 #include <sodium.h>
@@ -23,7 +23,7 @@ enum status sessions_begin(struct store *st, const struct txn *who, struct txn *
   return STATUS_OK;
 }
 
-/* Base 32 without letters that are taken for digits: 50 bits. */
+/* 50 random bits in Crockford base 32, which has no letters that look like digits. */
 void session_new_handle(char out[SESSION_HANDLE_SIZE]) {
   static const char letters[33] = "0123456789abcdefghjkmnpqrstvwxyz";
   uint8_t bytes[SESSION_HANDLE_SIZE - 3];
@@ -85,7 +85,6 @@ enum status session_end(struct txn *txn, struct arena *a, const struct session *
   return add_event(&who, a, s, "session:end", "reason", str_from(reason), err);
 }
 
-/* What is kept is enough to read the log of the last months. */
 enum status sessions_tidy(struct txn *txn, struct error *err) {
   struct db *db = txn->store->db;
   TRY(db_exec(db, err, "DELETE FROM session WHERE team = ?1 AND ended_at IS NOT NULL AND ended_at < ?2", "si",
@@ -124,36 +123,36 @@ static struct session read_row(const struct rows *r, struct arena *a) {
                           .end_reason = rows_dup(r, 17, a)};
 }
 
-/* Sessions belong to their project: nobody who works in one alone sees another's. */
-static bool seen(const struct store *st, struct str project) {
+/* Sessions are visible only to callers who own their project. */
+static bool is_visible(const struct store *st, struct str project) {
   struct reach reach = store_reach(st);
   return reach_owns(&reach, project);
 }
 
-/* ret_there: whether there is one, seen or not. */
-static enum status named(const struct store *st, struct rows *r, struct arena *a, struct session *ret_session,
-                         bool *ret_found, bool *ret_there) {
+/* ret_exists: also true if the caller may not see it. */
+static enum status read_any(const struct store *st, struct rows *r, struct arena *a, struct session *ret_session,
+                            bool *ret_found, bool *ret_exists) {
   bool found = rows_next(r);
   struct session s = {0};
   if (found)
     s = read_row(r, a);
   TRY(rows_end(r));
-  *ret_there = found;
-  *ret_found = found && seen(st, s.project);
+  *ret_exists = found;
+  *ret_found = found && is_visible(st, s.project);
   if (*ret_found)
     *ret_session = s;
   return STATUS_OK;
 }
 
-static enum status one(const struct store *st, struct rows *r, struct arena *a, struct session *ret_session,
-                       bool *ret_found) {
-  bool there;
-  return named(st, r, a, ret_session, ret_found, &there);
+static enum status read_one(const struct store *st, struct rows *r, struct arena *a, struct session *ret_session,
+                            bool *ret_found) {
+  bool exists;
+  return read_any(st, r, a, ret_session, ret_found, &exists);
 }
 
-static enum status several(const struct store *st, struct rows *r, struct arena *a, struct sessions *ret_list) {
+static enum status read_all(const struct store *st, struct rows *r, struct arena *a, struct sessions *ret_list) {
   while (rows_next(r))
-    if (seen(st, rows_text(r, 3)))
+    if (is_visible(st, rows_text(r, 3)))
       list_push(a, ret_list, read_row(r, a));
   return rows_end(r);
 }
@@ -166,30 +165,29 @@ enum status session_find(struct store *st, struct str team, struct str ref, stru
     db_query(st->db, &r, err, SESSION_COLUMNS "WHERE team = ?1 AND id = ?2", "si", team, id);
   else
     db_query(st->db, &r, err, SESSION_COLUMNS "WHERE team = ?1 AND handle = ?2", "ss", team, ref);
-  bool there = false;
-  TRY(named(st, &r, a, ret_session, ret_found, &there));
-  if (there && !*ret_found)
+  bool exists = false;
+  TRY(read_any(st, &r, a, ret_session, ret_found, &exists));
+  if (exists && !*ret_found)
     reach_note(st, "session", ref);
   return STATUS_OK;
 }
 
-enum status session_of_origin(struct store *st, struct str team, struct str connection, struct str host, int64_t pid,
-                              int64_t started, struct str cwd, struct arena *a, struct session *ret_session,
-                              bool *ret_found, struct error *err) {
+enum status session_of_origin(struct store *st, const struct session_origin *from, struct arena *a,
+                              struct session *ret_session, bool *ret_found, struct error *err) {
   struct rows r;
   *ret_found = false;
-  if (connection.p)
+  if (from->connection.p)
     db_query(st->db, &r, err,
              SESSION_COLUMNS "WHERE team = ?1 AND connection = ?2 AND ended_at IS NULL ORDER BY id DESC LIMIT 1", "ss",
-             team, connection);
-  else if (pid > 0)
+             from->team, from->connection);
+  else if (from->pid > 0)
     db_query(st->db, &r, err,
              SESSION_COLUMNS "WHERE team = ?1 AND " SESSION_OF_PROCESS
                              " ORDER BY CASE WHEN cwd IS NOT DISTINCT FROM ?5 THEN 0 ELSE 1 END, id DESC LIMIT 1",
-             "ssits", team, host, pid, started, cwd);
+             "ssits", from->team, from->host, from->pid, from->started, from->cwd);
   else
     return STATUS_OK;
-  return one(st, &r, a, ret_session, ret_found);
+  return read_one(st, &r, a, ret_session, ret_found);
 }
 
 enum status sessions_live(struct store *st, struct str team, struct str project, struct arena *a,
@@ -198,7 +196,7 @@ enum status sessions_live(struct store *st, struct str team, struct str project,
   db_query(st->db, &r, err,
            SESSION_COLUMNS "WHERE team = ?1 AND (?2 IS NULL OR project = ?2) AND ended_at IS NULL ORDER BY id DESC",
            "ss", team, project);
-  return several(st, &r, a, ret_list);
+  return read_all(st, &r, a, ret_list);
 }
 
 /* ---- handoffs ---- */

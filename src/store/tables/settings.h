@@ -1,8 +1,7 @@
-/* settings.h: the settings that a team can change: one table with defaults, checks and help.
+/* settings.h: settings of a team or machine: one table with defaults, checks and help.
  *
- * A value comes from the command line, else from the environment, else from the configuration file, else from the
- * store, else from the default. What is nearest to a call counts most; the store's values are shared by all who use it.
- * A new setting is one line in the table of settings.c. */
+ * A value comes from, in this order: the command line, the environment, the configuration file, the store, the default.
+ * Values in the store are shared by all its users. A new setting is one line in the table of settings.c. */
 #pragma once
 
 #include "store/store.h"
@@ -10,7 +9,7 @@
 enum setting_id {
   SET_GATE_MODE,
   SET_SECRETS_MODE,
-  SET_EMBEDDER, /* from here to SET_EMBEDDER_LAST: what an embedder is opened with */
+  SET_EMBEDDER, /* from here to SET_EMBEDDER_LAST: parameters of the embedder */
   SET_EMBEDDER_URL,
   SET_EMBEDDER_MODEL,
   SET_EMBEDDER_DIMS,
@@ -28,7 +27,7 @@ enum setting_id {
   SET_MAINTAIN_HOURS,
   SET_BOOT_BUDGET,
   SET_NOTIFY_ERRORS,
-  SET_FILES_ROOT, /* from here to SET_TOOL_RESULTS: the files of an agent */
+  SET_FILES_ROOT, /* from here to SET_TOOL_RESULTS: an agent's files */
   SET_MEMORY_PATH,
   SET_MEMORY_MAX_CHARS,
   SET_SESSIONS_PATH,
@@ -41,7 +40,7 @@ enum setting_id {
   SET_FLUSH_THRESHOLD,
   SET_SEARCH_PROVIDER,
   SET_TOOL_RESULTS,
-  SET_SERVE_REQUIRE_TOKEN, /* from here to SET_OAUTH_CLAIM_PREFIX: who may reach 'cairn serve' */
+  SET_SERVE_REQUIRE_TOKEN, /* from here to SET_OAUTH_CLAIM_PREFIX: access to 'cairn serve' */
   SET_SERVE_RATE,
   SET_SERVE_BURST,
   SET_OAUTH_ISSUER,
@@ -56,57 +55,55 @@ enum setting_id {
 
 struct setting {
   const char *name, *fallback;
-  const char *const *choices; /* NULL: a number, or a text */
+  const char *const *choices; /* NULL for a number or text */
   double low, high;
   const char *help;
-  /* For a text: NULL when the value will do, else what a value is like. */
+  /* For a text: returns NULL if the value is valid, else a description of valid values. */
   const char *(*check)(struct str value);
-  bool secretive; /* what is given by mistake may be a secret: errors do not repeat it */
-  /* Of the machine, not of a team: the store neither takes nor gives it. Whoever may change a team's store must not
-   * thereby open the machine to others. */
-  bool machine;
-  bool guarded; /* names places or servers: a person sets it in the store, no agent */
+  bool secretive; /* errors do not repeat the value: it may be a secret given by mistake */
+  bool machine;   /* never kept in the store: write access to it must not open the machine to others */
+  bool guarded;   /* names paths or servers: only a person may set it in the store, not an agent */
 };
 extern const struct setting setting_table[SET_COUNT];
 
 struct setting_value {
   struct str value;
   const char *origin; /* "default", "store", "file", "environment", "flag" */
-  double number;      /* when it is one */
-  struct str file;    /* the configuration file, of origin "file", ... */
-  int line;           /* ... and where in it; else 0 */
+  double number;      /* 0 unless the value is a number */
+  struct str file;    /* configuration file, if origin is "file" */
+  int line;           /* line in it, else 0 */
 };
 
-/* Values that a process was started with, checked; the file's as well as the command line's. */
+/* Values from the command line and the configuration file, checked. */
 struct setting_given {
-  struct str value; /* absent: not given */
+  struct str value; /* absent if not given */
   int line;
 };
 struct settings_given {
   struct setting_given flag[SET_COUNT], file[SET_COUNT];
-  struct str path; /* of the file; absent: there is none */
+  struct str path; /* of the file; absent if there is none */
 };
 
-/* -1 when there is none of this name. */
+/* -1 if there is no such setting. */
 int setting_find(struct str name);
 /* CAIRN_GATE_MODE for gate.mode. */
 struct str setting_env_name(struct arena *a, enum setting_id id);
-/* Without a store: as far as the process was started with it, else the default. */
+/* The value without a store: an override, else the default. */
 NODISCARD enum status setting_outside(const struct settings_given *given, enum setting_id id, struct arena *a,
                                       struct setting_value *ret_value, struct error *err);
 NODISCARD enum status setting_get(struct store *st, struct str team, enum setting_id id, struct arena *a,
                                   struct setting_value *ret_value, struct error *err);
 NODISCARD enum status setting_number(struct store *st, struct str team, enum setting_id id, struct arena *a,
                                      double *ret_value, struct error *err);
-/* The settings first to last at once, into ret_values[last - first + 1]. */
+/* All settings from first to last, into ret_values[last - first + 1]. */
 NODISCARD enum status settings_get(struct store *st, struct str team, enum setting_id first, enum setting_id last,
                                    struct arena *a, struct setting_value *ret_values, struct error *err);
-/* Sets it, or brings the default back when value is absent; with an event. */
+/* Sets the value, or resets it to the default if `value` is absent; with an event. */
 NODISCARD enum status setting_set(struct txn *txn, struct arena *a, enum setting_id id, struct str value,
                                   struct error *err);
-/* What decides instead of the store: "--set", the name of a variable, "FILE:LINE"; absent: nothing. */
+/* The origin that overrides the store: "--set", the name of a variable, or "FILE:LINE"; absent if none does. */
 struct str setting_overridden_by(const struct setting_value *v, enum setting_id id, struct arena *a);
-/* Is the setting a number, or one of "on" and "off"? Else it is a text. */
+/* True for a number, or for "on" and "off". Other settings are texts. */
 bool setting_is_number(enum setting_id id);
 bool setting_is_switch(enum setting_id id);
 NODISCARD enum status setting_check(enum setting_id id, struct str value, struct error *err);

@@ -1,16 +1,14 @@
-/* teams.c: lists teams, and removes one with everything that it has. */
+/* teams.c: listing teams, and deleting a team with all its rows. */
 #include "store/tables/teams.h"
 
 #include "base/json.h"
 #include "store/engine.h"
 
-/* ---- looking ---- */
-
 static bool is_receipts(const struct store_table *t) { return strcmp(t->name, "team_removal") == 0; }
 static bool is_log(const struct store_table *t) { return strcmp(t->name, "event") == 0 || strcmp(t->name, "txn") == 0; }
 static bool has_rows(const struct store_table *t) { return t->way != TABLE_VECTORS && !is_receipts(t); }
 
-static void names_sql(struct sql *q) {
+static void select_teams(struct sql *q) {
   const char *between = "";
   sql_add(q, "/* all teams: the operator's list */ SELECT u.team,"
              " (SELECT count(*) FROM memory m WHERE m.team = u.team AND m.corpus = 'memory'),"
@@ -27,7 +25,7 @@ static void names_sql(struct sql *q) {
 enum status teams_list(struct store *st, struct arena *a, struct team_infos *ret_list, struct error *err) {
   struct sql q = SQL(a);
   struct rows r;
-  names_sql(&q);
+  select_teams(&q);
   db_query_sql(st->db, &r, err, &q);
   while (rows_next(&r))
     list_push(a, ret_list, (struct team_info){rows_dup(&r, 0, a), rows_int(&r, 1), rows_int(&r, 2)});
@@ -37,19 +35,17 @@ enum status teams_list(struct store *st, struct arena *a, struct team_infos *ret
 enum status team_count(struct store *st, struct str team, struct arena *a, struct team_rows *ret_rows,
                        struct error *err) {
   struct team_rows rows = {0};
-  enum status s = STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && store_tables[i].name; i++) {
+  for (size_t i = 0; store_tables[i].name; i++) {
     struct sql q = SQL(a);
     if (!has_rows(&store_tables[i]))
       continue;
     sql_addf(&q, "SELECT count(*) FROM %s WHERE team = ", store_tables[i].name);
     sql_text(&q, team);
-    s = db_int_sql(st->db, &rows.of[i], NULL, err, &q);
+    TRY(db_int_sql(st->db, &rows.of[i], NULL, err, &q));
     rows.total += rows.of[i];
   }
-  if (s == STATUS_OK)
-    *ret_rows = rows;
-  return s;
+  *ret_rows = rows;
+  return STATUS_OK;
 }
 
 struct str team_rows_json(struct arena *a, const struct team_rows *rows) {
@@ -61,7 +57,7 @@ struct str team_rows_json(struct arena *a, const struct team_rows *rows) {
   return json_write(a, obj, false);
 }
 
-/* ---- the end of a team ---- */
+/* ---- deleting a team ---- */
 
 static enum status delete_rows(struct txn *txn, const char *table, struct arena *a, struct error *err) {
   struct sql q = SQL(a);
@@ -70,7 +66,7 @@ static enum status delete_rows(struct txn *txn, const char *table, struct arena 
   return db_exec_sql(txn->store->db, err, &q);
 }
 
-/* Vectors that belong to no index go by themselves. */
+/* Deletes the indexes, then the vectors that no index owns. */
 static enum status delete_vectors(struct txn *txn, struct arena *a, struct error *err) {
   bool more = true;
   int64_t dropped;
@@ -80,8 +76,8 @@ static enum status delete_vectors(struct txn *txn, struct arena *a, struct error
   return STATUS_OK;
 }
 
-/* What refers to something goes before it: the list backwards. What the engines have made goes with its texts, but for
- * the counter, which is zero then, and words that linger in an index until it is merged. */
+/* Deletes in reverse table order, so that references go before their targets. Derived rows are deleted with the texts,
+ * except the chunk counter and terms that stay in the full-text index until it is merged. */
 static enum status delete_all(struct txn *txn, struct arena *a, struct error *err) {
   TRY(delete_vectors(txn, a, err));
   for (size_t i = STORE_TABLES - 1; i-- > 0;)
@@ -92,7 +88,7 @@ static enum status delete_all(struct txn *txn, struct arena *a, struct error *er
   return lexical_optimize(txn->store, err);
 }
 
-/* Two of the same moment are a moment apart. */
+/* Receipts of a team have distinct times: a second one in the same millisecond gets the next. */
 static enum status add_receipt(struct txn *txn, struct str by, struct str counts, struct error *err) {
   return db_exec(txn->store->db, err,
                  "INSERT INTO team_removal (team, at, by, counts)"
@@ -101,22 +97,20 @@ static enum status add_receipt(struct txn *txn, struct str by, struct str counts
                  "siss", txn->team, txn->now, by, counts);
 }
 
+static enum status delete_in(struct txn *txn, struct str by, struct arena *a, struct team_rows *ret_rows,
+                             struct error *err) {
+  TRY(db_begin(txn->store->db, txn->team, false, err));
+  TRY(team_count(txn->store, txn->team, a, ret_rows, err));
+  TRY(delete_all(txn, a, err));
+  TRY(add_receipt(txn, by, team_rows_json(a, ret_rows), err));
+  return txn_commit(txn, err);
+}
+
 enum status team_delete(struct store *st, struct str team, struct str by, int64_t now, struct arena *a,
                         struct team_rows *ret_rows, struct error *err) {
   struct txn txn = {.store = st, .team = team, .now = now};
-  struct team_rows rows;
-  enum status s = db_begin(st->db, team, false, err);
-  if (s == STATUS_OK)
-    s = team_count(st, team, a, &rows, err);
-  if (s == STATUS_OK)
-    s = delete_all(&txn, a, err);
-  if (s == STATUS_OK)
-    s = add_receipt(&txn, by, team_rows_json(a, &rows), err);
-  if (s == STATUS_OK)
-    s = txn_commit(&txn, err);
-  if (s == STATUS_OK)
-    *ret_rows = rows;
-  else
+  enum status s = delete_in(&txn, by, a, ret_rows, err);
+  if (s != STATUS_OK)
     store_rollback(st);
   return s;
 }
@@ -133,7 +127,8 @@ enum status team_receipts(struct store *st, struct arena *a, struct team_receipt
   return rows_end(&r);
 }
 
-/* Not as a store: a backup of an older version would have to be migrated first. Its log tells of every write. */
+/* Opens the backup as a plain database, since opening an old one as a store would migrate it. Every write is in the
+ * event table. */
 enum status team_in_backup(const char *path, struct str team, bool *ret_holds, struct error *err) {
   struct db_options o = {.path = path, .busy_ms = 1000, .must_exist = true, .read_only = true};
   struct db *db = NULL;

@@ -1,4 +1,4 @@
-/* tokens.c: tokens as rows. */
+/* tokens.c: rows of access tokens. */
 #include "store/tables/tokens.h"
 
 #include "base/json.h"
@@ -23,7 +23,7 @@ static void read_projects(struct str json, struct arena *a, struct strs *ret_pro
   }
 }
 
-/* What this program does not understand reaches nothing, and writes nothing. */
+/* Unknown values are read as the least access: ROLE_SKILL, read-only. */
 static struct token read_row(const struct rows *r, struct str team, struct arena *a) {
   struct token t = {.team = arena_dup(a, team),
                     .id = rows_dup(r, 0, a),
@@ -44,7 +44,8 @@ static struct token read_row(const struct rows *r, struct str team, struct arena
   return t;
 }
 
-static enum status one(struct rows *r, struct str team, struct arena *a, struct token *ret_token, bool *ret_found) {
+static enum status read_one(struct rows *r, struct str team, struct arena *a, struct token *ret_token,
+                            bool *ret_found) {
   bool found = rows_next(r);
   struct token token = {0};
   if (found)
@@ -60,7 +61,7 @@ enum status token_by_id(struct store *st, struct str team, struct str id, struct
                         bool *ret_found, struct error *err) {
   struct rows r;
   db_query(st->db, &r, err, COLUMNS " AND id = ?2", "ss", team, id);
-  return one(&r, team, a, ret_token, ret_found);
+  return read_one(&r, team, a, ret_token, ret_found);
 }
 
 enum status tokens_any(struct store *st, int64_t now, bool *ret_any, struct error *err) {
@@ -68,7 +69,7 @@ enum status tokens_any(struct store *st, int64_t now, bool *ret_any, struct erro
   bool found = false;
   TRY(db_team(st->db, STR_NONE, err));
   TRY(db_int(st->db, &one, &found, err,
-             "/* all teams: a server lets in whoever has a token */ SELECT 1 FROM token"
+             "/* all teams: a server accepts tokens of any team */ SELECT 1 FROM token"
              " WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?1) LIMIT 1",
              "i", now));
   *ret_any = found;
@@ -92,7 +93,7 @@ void token_note_use(struct store *st, const struct token *token, int64_t now) {
   db_set_busy(st->db, busy);
 }
 
-/* ---- the administrator's ---- */
+/* ---- administration ---- */
 
 enum status token_find(struct store *st, struct str team, struct str ref, struct arena *a, struct token *ret_token,
                        bool *ret_found, struct error *err) {
@@ -101,7 +102,7 @@ enum status token_find(struct store *st, struct str team, struct str ref, struct
   db_query(st->db, &r, err,
            COLUMNS " AND (name = ?2 OR id = ?2) ORDER BY CASE WHEN name = ?2 THEN 0 ELSE 1 END LIMIT 1", "ss", team,
            ref);
-  return one(&r, team, a, ret_token, ret_found);
+  return read_one(&r, team, a, ret_token, ret_found);
 }
 
 enum status tokens_list(struct store *st, struct str team, struct arena *a, struct tokens *ret_list,
@@ -150,7 +151,7 @@ enum status token_insert(struct txn *txn, struct arena *a, const struct token *t
               str_from(role_names[t->role]), write_projects(a, t), t->read_only ? STR("read") : STR("write"),
               t->profile, txn->now, t->created_by, t->expires_at));
   if (db_changes(db) == 0) {
-    error_set(err, STATUS_CONFLICT, "there is a token '%.*s' already", STR_ARG(t->name));
+    error_set(err, STATUS_CONFLICT, "token '%.*s' exists already", STR_ARG(t->name));
     return error_fix(err, "'cairn token list' shows it; give the new one another name");
   }
   return add_event(txn, a, t, "token:add", err);

@@ -1,4 +1,4 @@
-/* tokens.h: the tokens of a team as rows: who the bearer is, how far it reaches, how long. */
+/* tokens.h: rows of a team's access tokens: role, projects, access, expiry. */
 #pragma once
 
 #include "core/secrets/access_token.h"
@@ -8,9 +8,9 @@ struct token {
   struct str team, id, name;
   uint8_t hash[TOKEN_HASH_BYTES]; /* of the secret: token_hash() */
   enum role role;
-  struct strs projects; /* of ROLE_PROJECT */
+  struct strs projects; /* only for ROLE_PROJECT */
   bool read_only;
-  struct str profile; /* absent: any */
+  struct str profile; /* absent if any */
   struct str created_by;
   int64_t created_at, expires_at, revoked_at, used_at; /* 0: never */
 };
@@ -21,23 +21,23 @@ struct tokens {
 
 bool token_is_live(const struct token *token, int64_t now);
 
-/* For whoever is to be known by it: whatever the handle may reach. */
+/* Needs no access rights, since it tells who the caller is. */
 NODISCARD enum status token_by_id(struct store *st, struct str team, struct str id, struct arena *a,
                                   struct token *ret_token, bool *ret_found, struct error *err);
-/* Notes that it was used, at most once in TOKEN_USE_MS, without waiting for a lock or the disk. */
+/* Records the use, at most once in TOKEN_USE_MS, without waiting for the lock or the disk. */
 enum { TOKEN_USE_MS = 60 * 1000 };
 void token_note_use(struct store *st, const struct token *token, int64_t now);
 
-/* Whether anybody at all, of whatever team, could be let in by a token; for the operator of a server. */
+/* True if any team has a valid token. */
 NODISCARD enum status tokens_any(struct store *st, int64_t now, bool *ret_any, struct error *err);
 
-/* The rest is the administrator's. By its name, or else by its id: */
+/* The rest needs administrator rights. Finds a token by name, else by id. */
 NODISCARD enum status token_find(struct store *st, struct str team, struct str ref, struct arena *a,
                                  struct token *ret_token, bool *ret_found, struct error *err);
-/* By name. */
+/* Sorted by name. */
 NODISCARD enum status tokens_list(struct store *st, struct str team, struct arena *a, struct tokens *ret_list,
                                   struct error *err);
-/* Each with its event, which holds nothing of the secret. A name that is taken is STATUS_CONFLICT. */
+/* These write an event, without the secret. A taken name is STATUS_CONFLICT. */
 NODISCARD enum status token_insert(struct txn *txn, struct arena *a, const struct token *token, struct error *err);
 NODISCARD enum status token_revoke(struct txn *txn, struct arena *a, const struct token *token, struct error *err);
 NODISCARD enum status token_delete(struct txn *txn, struct arena *a, const struct token *token, struct error *err);

@@ -1,4 +1,4 @@
-/* vault.c: the rows of the vault: values, secrets, and the key that secrets are sealed with. */
+/* vault.c: rows of the vault: values, secrets, the team's key, grants. */
 #include "store/tables/vault.h"
 
 #include "base/json.h"
@@ -34,7 +34,7 @@ enum status vault_walk(struct store *st, struct str team, struct str prefix, str
                        struct vault_entries *ret_list, struct error *err) {
   struct rows r;
   TRY(reach_admin(st, "the vault", err));
-  /* Keys are compared by their bytes: those with the prefix lie together, from the prefix on. */
+  /* Keys are compared bytewise, so those with the prefix are adjacent. */
   db_query(st->db, &r, err, COLUMNS " AND key >= ?2 ORDER BY key", "ss", team, prefix.p ? prefix : STR(""));
   while (rows_next(&r) && str_starts(rows_text(&r, 0), prefix))
     list_push(a, ret_list, read_entry(&r, a));
@@ -50,7 +50,7 @@ enum status vault_secrets(struct store *st, struct str team, struct arena *a, st
   return rows_end(&r);
 }
 
-/* The log names the key: what was stored under it is nobody's business but the reader's. */
+/* The event has only the key, never the value. */
 enum status vault_note(struct txn *txn, struct arena *a, struct str key, const char *action, const char *member,
                        struct str text, struct error *err) {
   yyjson_mut_doc *doc = json_new(a);
@@ -62,8 +62,8 @@ enum status vault_note(struct txn *txn, struct arena *a, struct str key, const c
   return event_add(txn, &e, err);
 }
 
-static enum status put(struct txn *txn, struct arena *a, struct str key, struct str value, struct str sealed,
-                       const char *action, struct error *err) {
+static enum status put_row(struct txn *txn, struct arena *a, struct str key, struct str value, struct str sealed,
+                           const char *action, struct error *err) {
   TRY(reach_admin(txn->store, "the vault", err));
   TRY(db_exec(txn->store->db, err,
               "INSERT INTO vault (team, key, value, is_secret, cipher, created_at, updated_at, updated_by)"
@@ -76,11 +76,11 @@ static enum status put(struct txn *txn, struct arena *a, struct str key, struct 
 
 enum status vault_put(struct txn *txn, struct arena *a, struct str key, struct str value, const char *action,
                       struct error *err) {
-  return put(txn, a, key, value, STR_NONE, action, err);
+  return put_row(txn, a, key, value, STR_NONE, action, err);
 }
 
 enum status vault_put_secret(struct txn *txn, struct arena *a, struct str key, struct str sealed, struct error *err) {
-  return put(txn, a, key, STR(""), sealed, "vault:set", err);
+  return put_row(txn, a, key, STR(""), sealed, "vault:set", err);
 }
 
 enum status vault_reseal(struct txn *txn, struct str key, struct str sealed, struct error *err) {
@@ -130,8 +130,8 @@ enum status vault_key_find(struct store *st, struct str team, struct arena *a, s
   TRY(rows_end(&r));
   if (readable)
     return STATUS_OK;
-  error_set(err, STATUS_CORRUPT, "what the store says of the vault's key is damaged");
-  return error_fix(err, "'cairn restore' brings a backup back");
+  error_set(err, STATUS_CORRUPT, "the store's record of the vault key is damaged");
+  return error_fix(err, "restore a backup with 'cairn restore'");
 }
 
 enum status vault_key_put(struct txn *txn, const struct vault_key *key, struct error *err) {
@@ -143,4 +143,68 @@ enum status vault_key_put(struct txn *txn, const struct vault_key *key, struct e
                  " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
                  "sssbttbi", txn->team, str_from(key->id), key->passphrase ? STR("passphrase") : STR("key"), salt,
                  key->how.passes, key->how.memory, key->proof, txn->now);
+}
+
+/* ---- grants ---- */
+
+enum status grant_put(struct txn *txn, const struct grant *g, struct error *err) {
+  TRY(reach_admin(txn->store, "grants of the vault", err));
+  TRY(db_exec(txn->store->db, err, "DELETE FROM vault_grant WHERE team = ?1 AND key = ?2 AND grantee = ?3", "sss",
+              txn->team, g->key, g->grantee));
+  return db_exec(txn->store->db, err,
+                 "INSERT INTO vault_grant (team, key, grantee, uses, created_at, created_by, expires_at)"
+                 " VALUES (?1, ?2, ?3, CASE WHEN ?4 < 0 THEN NULL ELSE ?4 END, ?5, ?6, ?7)",
+                 "sssiist", txn->team, g->key, g->grantee, g->uses, txn->now, txn->source, g->expires_at);
+}
+
+enum status grant_remove(struct txn *txn, struct str key, struct str grantee, bool *ret_found, struct error *err) {
+  TRY(reach_admin(txn->store, "grants of the vault", err));
+  TRY(db_exec(txn->store->db, err, "DELETE FROM vault_grant WHERE team = ?1 AND key = ?2 AND grantee = ?3", "sss",
+              txn->team, key, grantee));
+  *ret_found = db_changes(txn->store->db) > 0;
+  return STATUS_OK;
+}
+
+static struct grant read_grant(const struct rows *r, struct arena *a) {
+  return (struct grant){.key = rows_dup(r, 0, a),
+                        .grantee = rows_dup(r, 1, a),
+                        .uses = rows_int(r, 2),
+                        .created_at = rows_int(r, 3),
+                        .created_by = rows_dup(r, 4, a),
+                        .expires_at = rows_int(r, 5)};
+}
+
+enum status grants_list(struct store *st, struct str team, struct str key, struct arena *a, struct grants *ret_list,
+                        struct error *err) {
+  struct rows r;
+  TRY(reach_admin(st, "grants of the vault", err));
+  db_query(st->db, &r, err,
+           "SELECT key, grantee, coalesce(uses, -1), created_at, created_by, expires_at FROM vault_grant"
+           " WHERE team = ?1 ORDER BY key, grantee",
+           "s", team);
+  while (rows_next(&r))
+    if (!key.p || str_eq(rows_text(&r, 0), key))
+      list_push(a, ret_list, read_grant(&r, a));
+  return rows_end(&r);
+}
+
+enum status grant_use(struct txn *txn, struct str key, struct str grantee, struct arena *a, struct str *ret_by,
+                      struct error *err) {
+  struct rows r;
+  struct str by = STR_NONE;
+  /* DESC: '*' sorts before every name, so the grantee's own grant is used first. */
+  db_query(txn->store->db, &r, err,
+           "SELECT grantee FROM vault_grant WHERE team = ?1 AND key = ?2 AND grantee IN (?3, '" GRANTEE_ALL "')"
+           " AND (uses IS NULL OR uses > 0) AND (expires_at IS NULL OR expires_at > ?4) ORDER BY grantee DESC LIMIT 1",
+           "sssi", txn->team, key, grantee, txn->now);
+  if (rows_next(&r))
+    by = rows_dup(&r, 0, a);
+  TRY(rows_end(&r));
+  if (by.p)
+    TRY(db_exec(txn->store->db, err,
+                "UPDATE vault_grant SET uses = uses - 1 WHERE team = ?1 AND key = ?2 AND grantee = ?3"
+                " AND uses IS NOT NULL",
+                "sss", txn->team, key, by));
+  *ret_by = by;
+  return STATUS_OK;
 }

@@ -1,4 +1,4 @@
-/* turns.c: finds the turns of a written conversation. */
+/* turns.c: detecting the turns of a written conversation. */
 #include "transcript/core/turns.h"
 
 #include "base/buf.h"
@@ -8,20 +8,20 @@
 enum {
   LABEL_BYTES = 40,
   LABEL_WORDS = 3,
-  MAX_SPEAKERS = 32,  /* labels that are told apart; further ones begin no turn */
-  MAX_PREAMBLE = 110, /* tokens before the first turn of a person and a program */
-  MIN_LINE = 8,       /* tokens of a line with a label, on average: values of keys are shorter */
-  MAX_LINE = 30,      /* more than this counts as this */
+  MAX_SPEAKERS = 32,  /* further labels do not start turns */
+  MAX_PREAMBLE = 110, /* tokens before the first turn of a chat */
+  MIN_LINE = 8,       /* average tokens of a line with a label; values of keys are shorter */
+  MAX_LINE = 30,      /* cap on the tokens of a line */
 };
 
 enum role { ROLE_NONE, ROLE_PERSON, ROLE_PROGRAM, ROLE_OTHER };
 
 struct label {
   size_t start;   /* of its line */
-  size_t speaker; /* index; MAX_SPEAKERS when there are too many */
-  size_t tokens;  /* of its line, or of the next one when it stands alone; up to MAX_LINE */
-  bool paragraph; /* a blank line, or nothing, before it */
-  bool indented;  /* the next line is, as a long value of a key is written */
+  size_t speaker; /* index; MAX_SPEAKERS if there are too many */
+  size_t tokens;  /* of its line, or of the next line if the label has a line of its own; at most MAX_LINE */
+  bool paragraph; /* starts a paragraph */
+  bool indented;  /* the next line is indented, like the long value of a key */
 };
 struct labels {
   struct label *v;
@@ -33,8 +33,8 @@ struct scan {
   struct str speakers[MAX_SPEAKERS];
   size_t speaker_count;
   struct labels labels;
-  size_t keys;              /* lines with a label that is no name */
-  size_t lines, paragraphs; /* that are not blank */
+  size_t keys;              /* lines with a label that is not a name */
+  size_t lines, paragraphs; /* not blank */
 };
 
 /* ---- labels */
@@ -57,7 +57,7 @@ static enum role role_of(struct str label) {
   return in_list(label, others, ARRAY_LEN(others)) ? ROLE_OTHER : ROLE_NONE;
 }
 
-/* What stands before a colon at the start of a line and is no name. */
+/* Labels at the start of a line that are not names. */
 static bool is_heading(struct str label) {
   static const char *const words[] = {
       "error",   "errors",    "warning",  "warn",       "info",    "debug",    "trace",       "fatal",      "critical",
@@ -75,7 +75,7 @@ static bool is_heading(struct str label) {
   return in_list(label, words, ARRAY_LEN(words));
 }
 
-static size_t skip_marks(struct str line, size_t i) {
+static size_t skip_emphasis(struct str line, size_t i) {
   while (i < line.n && (line.p[i] == '*' || line.p[i] == '_'))
     i++;
   return i;
@@ -96,13 +96,13 @@ static size_t word_end(struct str line, size_t start) {
 
 static bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 
-/* What stands before the colon at the start of a line: nothing, a name, or what is no name. */
+/* Label before a colon at the start of a line: none, a name, or another key. */
 enum label_kind { LABEL_NONE, LABEL_NAME, LABEL_KEY };
 
-/* 1 to 3 words and a colon; a name when each has a capital, or together they are a known role. */
+/* One to three words and a colon; a name if each word is capitalised or the label is a known role. */
 static enum label_kind read_label(struct str line, struct str *ret_label) {
   line = utf8_cut(line, LABEL_BYTES + 2 * sizeof("**:"));
-  size_t start = skip_marks(line, 0), end = start, i = start, words = 0;
+  size_t start = skip_emphasis(line, 0), end = start, i = start, words = 0;
   bool lower = false;
   while (words < LABEL_WORDS) {
     end = word_end(line, i);
@@ -115,11 +115,11 @@ static enum label_kind read_label(struct str line, struct str *ret_label) {
     i = end + 1;
   }
   struct str label = str_slice(line, start, end);
-  size_t colon = skip_marks(line, end);
+  size_t colon = skip_emphasis(line, end);
   if (colon >= line.n || line.p[colon] != ':' || label.n > LABEL_BYTES || ascii_digit(label.p[0]))
     return LABEL_NONE;
-  size_t behind = skip_marks(line, colon + 1);
-  if (behind < line.n && !ascii_space(line.p[behind]))
+  size_t after = skip_emphasis(line, colon + 1);
+  if (after < line.n && !ascii_space(line.p[after]))
     return LABEL_NONE;
   *ret_label = label;
   return (lower && role_of(label) == ROLE_NONE) || is_heading(label) ? LABEL_KEY : LABEL_NAME;
@@ -129,15 +129,14 @@ static size_t speaker_index(struct scan *s, struct str label) {
   for (size_t i = 0; i < s->speaker_count; i++)
     if (str_ieq(s->speakers[i], label))
       return i;
-  if (s->speaker_count < MAX_SPEAKERS)
-    s->speakers[s->speaker_count++] = label;
-  else
+  if (s->speaker_count == MAX_SPEAKERS)
     return MAX_SPEAKERS;
-  return s->speaker_count - 1;
+  s->speakers[s->speaker_count] = label;
+  return s->speaker_count++;
 }
 
-/* How much is said behind a label. What is indented below it is a value, not speech. */
-static size_t said(struct str line, struct str below) {
+/* Tokens after a label. An indented line below it is a value, not speech. */
+static size_t spoken_tokens(struct str line, struct str below) {
   struct str text = str_trim(line), next = STR_NONE;
   while (text.n && (text.p[text.n - 1] == '*' || text.p[text.n - 1] == '_'))
     text.n--;
@@ -154,7 +153,7 @@ static size_t said(struct str line, struct str below) {
 
 static void scan_lines(struct scan *s, struct str body) {
   struct str rest = body, line, name;
-  bool blank = true, labelled = false; /* what the line before was */
+  bool blank = true, labelled = false; /* of the previous line */
   while (str_line(&rest, &line)) {
     bool first = blank;
     blank = str_trim(line).n == 0;
@@ -170,14 +169,15 @@ static void scan_lines(struct scan *s, struct str body) {
     labelled = kind == LABEL_NAME;
     if (labelled) {
       size_t start = (size_t)(line.p - body.p);
-      list_push(s->a, &s->labels, (struct label){start, speaker_index(s, name), said(line, rest), first, false});
+      list_push(s->a, &s->labels,
+                (struct label){start, speaker_index(s, name), spoken_tokens(line, rest), first, false});
     }
   }
 }
 
-/* ---- judgement */
+/* ---- classification */
 
-static struct labels labels_of(const struct scan *s, const bool wanted[MAX_SPEAKERS + 1]) {
+static struct labels select_labels(const struct scan *s, const bool wanted[MAX_SPEAKERS + 1]) {
   struct labels some = {0};
   for (size_t i = 0; i < s->labels.n; i++)
     if (wanted[s->labels.v[i].speaker])
@@ -185,14 +185,14 @@ static struct labels labels_of(const struct scan *s, const bool wanted[MAX_SPEAK
   return some;
 }
 
-static bool says_enough(const struct labels *labels) {
+static bool is_long_enough(const struct labels *labels) {
   size_t tokens = 0;
   for (size_t i = 0; i < labels->n; i++)
     tokens += labels->v[i].tokens;
   return tokens >= MIN_LINE * labels->n;
 }
 
-/* A person and a program: their labels are so plain that a reply may be as long as it likes. */
+/* Labels such as "user" and "assistant" are so clear that turns may have any length. */
 static bool is_chat(const struct scan *s, struct str body, struct labels *ret) {
   bool wanted[MAX_SPEAKERS + 1] = {false}, person = false, program = false;
   for (size_t i = 0; i < s->speaker_count; i++) {
@@ -201,15 +201,15 @@ static bool is_chat(const struct scan *s, struct str body, struct labels *ret) {
     person |= role == ROLE_PERSON;
     program |= role == ROLE_PROGRAM;
   }
-  *ret = labels_of(s, wanted);
-  if (!person || !program || ret->n < 2 || !says_enough(ret))
+  *ret = select_labels(s, wanted);
+  if (!person || !program || ret->n < 2 || !is_long_enough(ret))
     return false;
-  /* Notes may hold an exchange; a conversation begins with one, or has more. */
+  /* Notes may quote a single exchange; a conversation starts with it or has more. */
   struct str preamble = str_trim(str_slice(body, 0, ret->v[0].start));
   return ret->n > 2 ? tokens_estimate(preamble) <= MAX_PREAMBLE : preamble.n == 0;
 }
 
-/* Records have three or more fields, in the same order or with the same one at the head of each; or long values. */
+/* Records have three or more fields in a fixed order, or the same first field; or indented values. */
 static bool is_table(const struct labels *labels, size_t speakers) {
   bool in_order = speakers > 2, same_head = speakers > 2;
   size_t indented = 0;
@@ -222,7 +222,7 @@ static bool is_table(const struct labels *labels, size_t speakers) {
   return in_order || same_head || 4 * indented > labels->n;
 }
 
-/* Names that come again and again. Where two do, one that comes once is taken for a part of what somebody says. */
+/* Names that repeat. If two do, labels that occur once are part of the speech. */
 static bool is_talk(const struct scan *s, struct labels *ret) {
   size_t counts[MAX_SPEAKERS + 1] = {0}, again = 0, paragraphs = 0;
   bool wanted[MAX_SPEAKERS + 1] = {false};
@@ -231,13 +231,13 @@ static bool is_talk(const struct scan *s, struct labels *ret) {
   size_t speakers = again >= 2 ? again : s->speaker_count;
   for (size_t i = 0; i < s->speaker_count; i++)
     wanted[i] = again < 2 || counts[i] >= 2;
-  *ret = labels_of(s, wanted);
+  *ret = select_labels(s, wanted);
   if (s->speaker_count == MAX_SPEAKERS || ret->n < 3 || speakers < 2 || speakers > (ret->n + 1) / 2)
     return false;
   for (size_t i = 0; i < ret->n; i++)
     paragraphs += ret->v[i].paragraph;
   bool most = 2 * ret->n > s->lines || (paragraphs > 2 && 2 * paragraphs > s->paragraphs);
-  return most && 2 * s->keys < ret->n && says_enough(ret) && !is_table(ret, speakers);
+  return most && 2 * s->keys < ret->n && is_long_enough(ret) && !is_table(ret, speakers);
 }
 
 static void add_turn(struct arena *a, struct str body, size_t start, size_t end, struct turns *turns) {

@@ -1,9 +1,9 @@
-/* turns.h: tells a written conversation from other text, and finds its turns. */
+/* turns.h: detecting written conversations and their turns. */
 #pragma once
 
 #include "base/arena.h"
 
-/* What one speaker says at a time, label included: bytes of the body, without white space at the ends. */
+/* Text of one speaker with its label: offsets in the body, without surrounding white space. */
 struct turn {
   size_t start, end;
   size_t tokens; /* tokens_estimate() */
@@ -13,13 +13,13 @@ struct turns {
   size_t n, cap;
 };
 
-/* The turns of a conversation; false when the body is none. A turn begins with a line that begins with a label of at
- * most three words and a colon: "user:", "Caroline:", "**Alice**:", "Speaker 1:". There are two turns and two speakers
- * at least, and either
- *   - the labels are those of a person and a program ("user" and "assistant"), and begin near the start: at it, when
- * there are two; or
- *   - they look like names and come again and again, and most lines or most paragraphs begin with one.
- * Keys and values, headers, logs and definitions are no conversation: their labels are in lower case, well known, come
- * only once, come in a fixed order of three or more, or say little. Text before the first label is a turn as well; the
- * turns hold all text that is not white space. */
+/* The turns of a conversation; false if the body is not one. A turn starts with a line that starts with a label of at
+ * most three words and a colon: "user:", "Caroline:", "**Alice**:", "Speaker 1:". A conversation has at least two turns
+ * and two speakers, and either
+ *   - the labels are roles of a person and a program ("user" and "assistant") and start near the beginning, or exactly
+ *     at it if there are only two; or
+ *   - the labels look like names that repeat, and most lines or paragraphs start with one.
+ * Keys and values, headers, logs and definitions are not conversations: their labels are in lower case, well known,
+ * unique, in a fixed order of three or more, or followed by little text. Text before the first label is a turn, too;
+ * the turns cover all text that is not white space. */
 bool transcript_turns(struct arena *a, struct str body, struct turns *ret);

@@ -1,4 +1,4 @@
-/* all.c: the folders of transcripts of all agents of a team, for maintenance and backups. */
+/* all.c: transcript folders of all agents of a team, for maintenance and backups. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -6,20 +6,13 @@
 
 #include "base/os/fs.h"
 #include "file/place.h"
-#include "transcript/file/transcript.h"
-
-static void close_dir(void *arg) {
-  DIR **dir = arg;
-  if (*dir)
-    closedir(*dir);
-  *dir = NULL;
-}
+#include "transcript/file/internal.h"
 
 static int by_path(const void *x, const void *y) {
   return str_cmp(((const struct transcripts *)x)->folder, ((const struct transcripts *)y)->folder);
 }
 
-/* One that cannot be looked at is not taken for one that is not there: a backup would be without it. */
+/* An unreadable folder is an error: a backup must not omit it silently. */
 static enum status add_folder(struct str path, struct str agent, int64_t now, struct arena *a,
                               struct transcripts_list *list, struct error *err) {
   struct stat sb;
@@ -31,13 +24,13 @@ static enum status add_folder(struct str path, struct str agent, int64_t now, st
   return STATUS_OK;
 }
 
-/* The folder `rest` below each entry of the parent. */
+/* Adds the folder `rest` below each entry of the parent. */
 static enum status add_folders(const char *parent, struct str rest, int64_t now, struct arena *a,
                                struct transcripts_list *list, struct error *err) {
   DIR **dir = arena_new(a, DIR *);
   struct dirent *e = NULL;
   enum status s = STATUS_OK;
-  arena_defer(a, close_dir, dir);
+  arena_defer(a, transcript_close_dir, dir);
   *dir = opendir(parent);
   if (!*dir && (errno == ENOENT || errno == ENOTDIR))
     return STATUS_OK;
@@ -47,27 +40,23 @@ static enum status add_folders(const char *parent, struct str rest, int64_t now,
                      now, a, list, err);
   if (s == STATUS_OK && errno)
     s = error_errno(err, errno, "cannot read the folder '%s'", parent);
-  close_dir(dir);
+  transcript_close_dir(dir);
   return s;
 }
 
-/* Each agent's folder lies beside the one of no project, and the transcripts lie in each at the same place. */
+/* The agents' folders are siblings of the admin folder, and the transcripts have the same relative path in each. */
 enum status transcripts_all(struct store *st, struct str team, int64_t now, struct arena *a,
                             struct transcripts_list *ret_folders, struct error *err) {
   struct transcripts own;
   struct transcripts_list list = {0};
   struct str agent;
-  enum status s = transcripts_at(st, team, STR(""), now, a, &own, err);
-  if (s == STATUS_OK)
-    s = place_agent(st, team, STR(""), a, &agent, err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(transcripts_at(st, team, STR(""), now, a, &own, err));
+  TRY(place_agent(st, team, STR(""), a, &agent, err));
   if (str_starts(own.folder, agent))
-    s = add_folders(arena_cstr(a, fs_dirname(agent)), str_slice(own.folder, agent.n, own.folder.n), now, a, &list, err);
+    TRY(add_folders(arena_cstr(a, fs_dirname(agent)), str_slice(own.folder, agent.n, own.folder.n), now, a, &list,
+                    err));
   else
-    s = add_folder(own.folder, STR(""), now, a, &list, err); /* one folder for all of them */
-  if (s != STATUS_OK)
-    return s;
+    TRY(add_folder(own.folder, STR(""), now, a, &list, err)); /* shared by all agents */
   if (list.n)
     qsort(list.v, list.n, sizeof(*list.v), by_path);
   *ret_folders = list;

@@ -1,4 +1,5 @@
-/* compact.c: taking messages out of a session's context, and sessions out of use; their lines stay. */
+/* compact.c: compacting sessions and moving them to the archive. */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,8 +20,8 @@ static bool same_tool(const struct message *call, const struct message *result) 
          str_eq(call->id, result->id);
 }
 
-/* The call of the result at `i`, or `i` itself. A result that names no call belongs to the message before it. */
-static size_t call_of(const struct messages *list, size_t i) {
+/* Index of the call of the result at `i`, or `i` itself. A result without an id belongs to the previous message. */
+static size_t find_call(const struct messages *list, size_t i) {
   for (size_t k = i; k-- > 0;)
     if (same_tool(&list->v[k], &list->v[i]))
       return k;
@@ -29,35 +30,36 @@ static size_t call_of(const struct messages *list, size_t i) {
 
 size_t transcript_cut(const struct messages *list, int64_t keep) {
   size_t cut = list->n > (size_t)keep ? list->n - (size_t)keep : 0;
-  /* A result that stays needs its call; that may be in front of other results, whose calls are then needed, too. */
+  /* A kept result needs its call. Between the call and the result there may be other results that need theirs. */
   for (size_t i = list->n; i-- > cut && cut > 0;) {
     if (list->v[i].role != SPEAKER_TOOL_RESULT || list->v[i].damaged)
       continue;
-    size_t call = call_of(list, i);
+    size_t call = find_call(list, i);
     if (call < cut)
       cut = call;
   }
+  assert(cut <= list->n);
   return cut;
 }
 
 /* ---- compaction ---- */
 
-/* The bytes of the first `count` messages, line ends and blank lines between them included; 0 when they are others. */
-static size_t prefix_of(struct str text, const struct transcript *seen, size_t count) {
+/* Length of the first c->count messages in the file, including newlines and blank lines; 0 if they differ. */
+static size_t prefix_length(struct str text, const struct compaction *c) {
   struct str rest = text, line;
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < c->count; i++) {
     do {
       if (!str_line(&rest, &line))
         return 0;
     } while (str_empty(str_trim(line)));
-    if (!str_eq(line, seen->list.v[i].raw))
+    if (!str_eq(line, c->seen->list.v[i].raw))
       return 0;
   }
   return text.n - rest.n;
 }
 
-/* Adds the lines to the originals, behind what counts there: a compaction that was killed may have left more. */
-static enum status keep_originals(const struct transcripts *t, const struct transcript *seen, struct str lines,
+/* Appends the lines to the originals, overwriting what a killed compaction may have left after the valid bytes. */
+static enum status save_originals(const struct transcripts *t, const struct transcript *seen, struct str lines,
                                   struct arena *a, int64_t *ret_bytes, struct error *err) {
   const char *path = transcript_path(t, seen->session, PLACE_ORIGINALS, a);
   const char *folder = arena_cstr(a, fs_dirname(str_from(path)));
@@ -74,32 +76,32 @@ static enum status keep_originals(const struct transcripts *t, const struct tran
   if (s == STATUS_OK && fsync(f->fd) != 0)
     s = error_errno(err, errno, "cannot write '%s'", path);
   transcript_close(f);
-  if (s == STATUS_OK)
-    s = transcript_sync_folder(folder, err);
-  if (s == STATUS_OK)
-    s = transcript_sync_folder(arena_cstr(a, fs_dirname(str_from(folder))), err);
+  if (s != STATUS_OK)
+    return s;
   *ret_bytes = at + (int64_t)lines.n;
-  return s;
+  TRY(transcript_sync_folder(folder, err));
+  return transcript_sync_folder(arena_cstr(a, fs_dirname(str_from(folder))), err);
 }
 
-static struct message summary_of(const struct transcripts *t, const struct transcript *seen, size_t count,
-                                 struct str text, bool extractive, int64_t bytes, struct arena *a) {
+static struct message summary_message(const struct transcripts *t, const struct compaction *c, int64_t bytes,
+                                      struct arena *a) {
+  const struct transcript *seen = c->seen;
   yyjson_mut_doc *doc = json_new(a);
   yyjson_mut_val *extra = yyjson_mut_obj(doc);
   yyjson_mut_val *archive = json_put_obj(doc, extra, "archive");
   char id[UUID_SIZE];
   int64_t taken = 0;
-  for (size_t i = 0; i < count; i++)
+  for (size_t i = 0; i < c->count; i++)
     taken += seen->list.v[i].role != SPEAKER_SUMMARY || seen->list.v[i].damaged;
   uuid7_new(t->now, id);
   json_put(doc, archive, "file", arena_printf(a, "archive/originals/%.*s.jsonl", STR_ARG(seen->session)));
   json_put_int(doc, archive, "bytes", bytes);
   json_put_int(doc, archive, "messages", seen->compacted + taken);
   json_put_int(doc, archive, "compactions", seen->compactions + 1);
-  json_put_bool(doc, extra, "extractive", extractive);
+  json_put_bool(doc, extra, "extractive", c->extractive);
   struct message m = {.id = arena_printf(a, "sum_%s", id),
                       .role = SPEAKER_SUMMARY,
-                      .content = text,
+                      .content = c->summary,
                       .at = t->now,
                       .extra = json_write(a, extra, false)};
   (void)message_redact(a, t->secrets, &m);
@@ -107,21 +109,22 @@ static struct message summary_of(const struct transcripts *t, const struct trans
 }
 
 static enum status changed(const struct transcript *seen, struct error *err) {
-  error_set(err, STATUS_CONFLICT, "session '%.*s' was compacted by somebody else just now", STR_ARG(seen->session));
+  error_set(err, STATUS_CONFLICT, "session '%.*s' was just compacted by another process", STR_ARG(seen->session));
   return error_fix(err, "read it again: 'cairn transcript read %.*s'", STR_ARG(seen->session));
 }
 
-static enum status compact_locked(const struct transcripts *t, const struct transcript *seen, size_t count,
-                                  struct str summary, bool extractive, struct arena *a,
+static enum status compact_locked(const struct transcripts *t, const struct compaction *c, struct arena *a,
                                   struct transcript_compacted *done, struct error *err) {
+  const struct transcript *seen = c->seen;
   const char *path = transcript_path(t, seen->session, PLACE_LIVE, a);
   struct open_file *f = NULL;
   struct str text = STR_NONE;
   struct buf now = BUF(a);
-  int64_t size, torn, bytes = 0;
+  struct repaired repaired;
+  int64_t bytes = 0;
   enum status s = transcript_open(path, O_RDWR | O_APPEND, a, &f, err);
   if (s == STATUS_OK)
-    s = transcript_mend(t, seen->session, f->fd, &size, &torn, a, err);
+    s = transcript_repair(t, seen->session, f->fd, a, &repaired, err);
   if (s == STATUS_OK)
     s = fs_read(a, path, TRANSCRIPT_FILE_BYTES, &text, err);
   if (s == STATUS_NOT_FOUND)
@@ -129,11 +132,12 @@ static enum status compact_locked(const struct transcripts *t, const struct tran
   if (s != STATUS_OK)
     return s;
   transcript_close(f);
-  size_t prefix = prefix_of(text, seen, count);
+  size_t prefix = prefix_length(text, c);
   if (prefix == 0)
     return changed(seen, err);
-  TRY(keep_originals(t, seen, str_slice(text, 0, prefix), a, &bytes, err));
-  struct message m = summary_of(t, seen, count, summary, extractive, bytes, a);
+  assert(prefix <= text.n);
+  TRY(save_originals(t, seen, str_slice(text, 0, prefix), a, &bytes, err));
+  struct message m = summary_message(t, c, bytes, a);
   buf_add(&now, message_line(a, &m));
   buf_addc(&now, '\n');
   buf_add(&now, str_slice(text, prefix, text.n));
@@ -143,20 +147,20 @@ static enum status compact_locked(const struct transcripts *t, const struct tran
   return fs_write(path, buf_str(&now), FILE_MODE, err);
 }
 
-enum status transcript_compact(const struct transcripts *t, const struct transcript *seen, size_t count,
-                               struct str summary, bool extractive, struct arena *a,
+enum status transcript_compact(const struct transcripts *t, const struct compaction *c, struct arena *a,
                                struct transcript_compacted *ret_done, struct error *err) {
+  const struct transcript *seen = c->seen;
   struct transcript_compacted done = {
-      .before = seen->tokens, .messages_before = (int64_t)seen->list.n, .taken = (int64_t)count};
+      .before = seen->tokens, .messages_before = (int64_t)seen->list.n, .taken = (int64_t)c->count};
   struct transcript_info info;
   struct lock *lock;
-  if (count == 0 || count > seen->list.n || seen->archived)
+  if (c->count == 0 || c->count > seen->list.n || seen->archived)
     return error_set(err, STATUS_CONFLICT, "there is nothing to compact in session '%.*s'", STR_ARG(seen->session));
   TRY(transcript_lock(t, seen->session, a, &lock, err));
-  index_forget(lock);
-  enum status s = compact_locked(t, seen, count, summary, extractive, a, &done, err);
+  index_invalidate(lock);
+  enum status s = compact_locked(t, c, a, &done, err);
   if (s == STATUS_OK)
-    s = index_note(t, seen->session, lock, a, &info, err);
+    s = index_update(t, seen->session, lock, a, &info, err);
   transcript_unlock(lock);
   if (s != STATUS_OK)
     return s;
@@ -168,9 +172,9 @@ enum status transcript_compact(const struct transcripts *t, const struct transcr
 
 /* ---- the archive ---- */
 
-/* With the lock: into the archive, unless it has a newer message. */
-static enum status move_away(const struct transcripts *t, struct str session, struct lock *lock, int64_t before,
-                             struct arena *a, bool *ret_moved, struct error *err) {
+/* Moves a session to the archive unless it has a message since `before`. Needs the lock. */
+static enum status archive_locked(const struct transcripts *t, struct str session, struct lock *lock, int64_t before,
+                                  struct arena *a, bool *ret_moved, struct error *err) {
   const char *live = transcript_path(t, session, PLACE_LIVE, a);
   const char *archived = transcript_path(t, session, PLACE_ARCHIVED, a);
   const char *folder = arena_cstr(a, fs_dirname(str_from(archived)));
@@ -181,25 +185,23 @@ static enum status move_away(const struct transcripts *t, struct str session, st
     return STATUS_OK;
   TRY(fs_mkdirs(folder, err));
   if (access(archived, F_OK) == 0) {
-    error_set(err, STATUS_CONFLICT, "'%s' is there already", archived);
-    return error_fix(err, "move it out of the way; nothing was changed");
+    error_set(err, STATUS_CONFLICT, "'%s' exists already", archived);
+    return error_fix(err, "move it away; nothing was changed");
   }
   if (rename(live, archived) != 0)
     return error_errno(err, errno, "cannot move '%s'", live);
-  enum status s = transcript_sync_folder(folder, err);
-  if (s == STATUS_OK)
-    s = transcript_sync_folder(t->folder.p, err);
-  if (s == STATUS_OK)
-    s = index_note(t, session, lock, a, &info, err);
-  *ret_moved = s == STATUS_OK;
-  return s;
+  TRY(transcript_sync_folder(folder, err));
+  TRY(transcript_sync_folder(t->folder.p, err));
+  TRY(index_update(t, session, lock, a, &info, err));
+  *ret_moved = true;
+  return STATUS_OK;
 }
 
 static enum status archive_one(const struct transcripts *t, struct str session, int64_t before, struct arena *a,
                                bool *ret_moved, struct error *err) {
   struct lock *lock;
   TRY(transcript_lock(t, session, a, &lock, err));
-  enum status s = move_away(t, session, lock, before, a, ret_moved, err);
+  enum status s = archive_locked(t, session, lock, before, a, ret_moved, err);
   transcript_unlock(lock);
   return s;
 }
@@ -207,10 +209,8 @@ static enum status archive_one(const struct transcripts *t, struct str session, 
 enum status transcript_archive(const struct transcripts *t, struct str session, struct arena *a, struct error *err) {
   struct transcript_info info;
   bool moved;
-  TRY(transcript_find(t, session, a, &info, err)); /* no lock file for what is not there */
-  if (!info.archived)
-    return archive_one(t, session, INT64_MAX, a, &moved, err);
-  return STATUS_OK;
+  TRY(transcript_find(t, session, a, &info, err)); /* creates no lock file if there is no such session */
+  return info.archived ? STATUS_OK : archive_one(t, session, INT64_MAX, a, &moved, err);
 }
 
 enum status transcript_archive_old(const struct transcripts *t, int64_t before, bool dry_run, struct arena *a,

@@ -1,13 +1,13 @@
-/* import_codex.c: a line of a rollout of Codex as messages.
+/* import_codex.c: converting lines of Codex rollouts to messages.
  *
- * A line is {timestamp, type, payload}. The first is of type session_meta; a session that was made from another one has
- * that one's header among its lines too. Lines of type response_item are what goes over the API: messages, calls of
- * functions and their outputs, joined by call_id. Lines of type event_msg tell the same once more for the screen.
- * Before September 2025 lines were the bare items, and the first line a header without a type. */
+ * A line is {timestamp, type, payload}. The first is of type session_meta; a forked session also contains the header of
+ * its parent. Lines of type response_item are API items: messages, function calls and their outputs, joined by call_id.
+ * Lines of type event_msg repeat them for display. Before September 2025 lines were bare items, and the first line a
+ * header without a type. */
 #include "base/os/fs.h"
 #include "transcript/file/import_line.h"
 
-/* Parts of a user's message that no person has written. */
+/* Parts of a user message that Codex inserts. */
 static const struct str injections[] = {STR_INIT("<environment_context>"),
                                         STR_INIT("<user_instructions>"),
                                         STR_INIT("# AGENTS.md instructions"),
@@ -25,9 +25,9 @@ static const struct str injections[] = {STR_INIT("<environment_context>"),
                                         STR_INIT("<hook_prompt>"),
                                         {NULL, 0}};
 
-static bool injected(struct str text) { return import_begins(str_trim(text), injections); }
+static bool is_injected(struct str text) { return import_has_prefix(str_trim(text), injections); }
 
-static bool one_of(struct str text, const char *const *names) {
+static bool is_one_of(struct str text, const char *const *names) {
   for (; *names; names++)
     if (str_is(text, *names))
       return true;
@@ -40,8 +40,8 @@ static const char *const bare_types[] = {
     "message",          "reasoning",        "function_call",           "function_call_output",
     "local_shell_call", "custom_tool_call", "custom_tool_call_output", NULL};
 
-/* The header of a file from before there were types. */
-static bool old_header(yyjson_val *root) {
+/* The header of the old format, which has no type. */
+static bool is_old_header(yyjson_val *root) {
   return !json_str(root, "type").p && json_str(root, "id").p && json_str(root, "timestamp").p &&
          (yyjson_obj_get(root, "instructions") || yyjson_obj_get(root, "git"));
 }
@@ -49,10 +49,10 @@ static bool old_header(yyjson_val *root) {
 bool import_is_codex(yyjson_val *root) {
   struct str type = json_str(root, "type");
   if (yyjson_is_obj(yyjson_obj_get(root, "payload")))
-    return one_of(type, wrapped_types);
-  if (old_header(root) || json_str(root, "record_type").p)
+    return is_one_of(type, wrapped_types);
+  if (is_old_header(root) || json_str(root, "record_type").p)
     return true;
-  return one_of(type, bare_types) && !yyjson_obj_get(root, "sessionId");
+  return is_one_of(type, bare_types) && !yyjson_obj_get(root, "sessionId");
 }
 
 struct item {
@@ -101,15 +101,15 @@ static void read_header(struct import_file *file, yyjson_val *header) {
   import_note_cwd(file, json_str(header, "cwd"));
 }
 
-/* Old headers do not tell the folder; the first message does: "<cwd>/home/x</cwd>". */
+/* Old headers do not have the folder; the first message does: "<cwd>/home/x</cwd>". */
 static void read_environment(struct import_file *file, struct str text) {
-  static const struct str marks[][2] = {{STR_INIT("<cwd>"), STR_INIT("</cwd>")},
-                                        {STR_INIT("Current working directory: "), STR_INIT("\n")}};
-  for (size_t i = 0; i < ARRAY_LEN(marks); i++) {
-    size_t from = str_find(text, marks[i][0], 0);
-    size_t to = from == SIZE_MAX ? SIZE_MAX : str_find(text, marks[i][1], from + marks[i][0].n);
+  static const struct str tags[][2] = {{STR_INIT("<cwd>"), STR_INIT("</cwd>")},
+                                       {STR_INIT("Current working directory: "), STR_INIT("\n")}};
+  for (size_t i = 0; i < ARRAY_LEN(tags); i++) {
+    size_t from = str_find(text, tags[i][0], 0);
+    size_t to = from == SIZE_MAX ? SIZE_MAX : str_find(text, tags[i][1], from + tags[i][0].n);
     if (to != SIZE_MAX)
-      import_note_cwd(file, str_trim(str_slice(text, from + marks[i][0].n, to)));
+      import_note_cwd(file, str_trim(str_slice(text, from + tags[i][0].n, to)));
   }
 }
 
@@ -133,16 +133,16 @@ static void add_message(struct item *it, yyjson_val *item) {
     return;
   }
   int64_t context = it->file->skipped[IMPORT_CONTEXT];
-  struct str text = import_content(it->a, it->file, content, user ? injected : NULL);
+  struct str text = import_content(it->a, it->file, content, user ? is_injected : NULL);
   if (str_empty(str_trim(text)) && it->file->skipped[IMPORT_CONTEXT] > context)
-    return; /* counted already */
+    return; /* already counted */
   add(it,
       (struct message){.id = id.n ? id : it->base, .role = user ? SPEAKER_USER : SPEAKER_ASSISTANT, .content = text},
       false);
 }
 
-/* Arguments come as the text of a JSON value, or as a value. */
-static struct str json_of(struct arena *a, yyjson_val *value) {
+/* Arguments are a JSON value, or a string that contains one. */
+static struct str arguments_json(struct arena *a, yyjson_val *value) {
   yyjson_val *inner;
   struct error ignored;
   if (!value)
@@ -158,13 +158,14 @@ static void add_call(struct item *it, yyjson_val *item, struct str name, yyjson_
   id = id.n ? id : json_str(item, "id");
   id = id.n ? id : it->base;
   name = name.n ? name : STR("tool");
-  if (space.n) /* of an MCP server: "mcp__github" */
+  if (space.n) /* MCP server: "mcp__github" */
     name = arena_printf(it->a, "%.*s%s%.*s", STR_ARG(space), str_ends(space, STR("__")) ? "" : "__", STR_ARG(name));
   import_note_call(it->file, id, name);
-  add(it, (struct message){.id = id, .role = SPEAKER_TOOL_CALL, .name = name, .input = json_of(it->a, input)}, false);
+  add(it, (struct message){.id = id, .role = SPEAKER_TOOL_CALL, .name = name, .input = arguments_json(it->a, input)},
+      false);
 }
 
-/* The output of a command is often the text of {"output": ..., "metadata": {"exit_code": ...}}. */
+/* Outputs of commands are often a string with {"output": ..., "metadata": {"exit_code": ...}}. */
 static struct str unwrap(struct arena *a, struct str text, bool *failed) {
   yyjson_val *inner;
   struct error ignored;
@@ -180,7 +181,7 @@ static void add_output(struct item *it, yyjson_val *item) {
   yyjson_val *output = yyjson_obj_get(item, "output");
   bool failed = yyjson_is_obj(output) && !json_bool(output, "success", true);
   if (!output)
-    output = yyjson_obj_get(item, "tools"); /* what a search for tools has found */
+    output = yyjson_obj_get(item, "tools"); /* result of a tool search */
   struct str text = unwrap(it->a, import_content(it->a, it->file, output, NULL), &failed);
   id = id.n ? id : it->base;
   add(it,
@@ -188,7 +189,7 @@ static void add_output(struct item *it, yyjson_val *item) {
       failed);
 }
 
-/* Calls whose type is their name. */
+/* Calls identified by their type. */
 static bool add_named_call(struct item *it, struct str type, yyjson_val *item) {
   static const struct {
     const char *type, *name, *input;
@@ -229,7 +230,7 @@ static void skip_event(struct import_file *file, struct str type) {
     import_skipped(file, str_starts(type, STR("agent_reasoning")) ? IMPORT_THINKING : IMPORT_BOOKKEEPING);
 }
 
-/* A summary that only the maker can read has no message. */
+/* Encrypted summaries have no message. */
 static void add_summary(struct item *it, yyjson_val *payload) {
   struct str text = json_str(payload, "message");
   if (str_empty(text))
@@ -250,7 +251,7 @@ static void read_wrapped(struct item *it, struct str type, yyjson_val *payload) 
       read_header(it->file, payload);
     if (str_is(type, "turn_context"))
       import_note_cwd(it->file, json_str(payload, "cwd"));
-    import_skipped(it->file, one_of(type, wrapped_types) ? IMPORT_BOOKKEEPING : IMPORT_STRANGE);
+    import_skipped(it->file, is_one_of(type, wrapped_types) ? IMPORT_BOOKKEEPING : IMPORT_STRANGE);
   }
 }
 
@@ -261,7 +262,7 @@ void import_codex(struct arena *a, struct import_file *file, yyjson_val *root, s
   it.at = import_time(file, root);
   if (yyjson_is_obj(payload)) {
     read_wrapped(&it, json_str(root, "type"), payload);
-  } else if (old_header(root)) {
+  } else if (is_old_header(root)) {
     read_header(file, root);
     import_skipped(file, IMPORT_BOOKKEEPING);
   } else if (json_str(root, "record_type").p) {

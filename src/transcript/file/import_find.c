@@ -1,4 +1,4 @@
-/* import_find.c: where other programs leave their transcripts. */
+/* import_find.c: finding transcripts of Claude Code and Codex. */
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -8,34 +8,27 @@
 #include "base/os/fs.h"
 #include "base/utf8.h"
 #include "transcript/file/import_files.h"
+#include "transcript/file/internal.h"
 
 enum { DEPTH = 16 };
 
-static void close_dir(void *arg) {
-  DIR **dir = arg;
-  if (*dir)
-    closedir(*dir);
-  *dir = NULL;
-}
-
 static int by_bytes(const void *x, const void *y) { return str_cmp(*(const struct str *)x, *(const struct str *)y); }
 
-/* The names in a folder, sorted; what is hidden is left out. A folder that cannot be read has none. */
+/* Sorted names in a folder without hidden ones; none if it cannot be read. */
 static void list_names(struct arena *a, const char *folder, struct strs *names) {
-  DIR **dir = arena_alloc(a, sizeof(*dir)); /* closed by the arena when noting a name leaves by a jump */
+  DIR **dir = arena_new(a, DIR *);
   struct dirent *e;
-  *dir = NULL;
-  arena_defer(a, close_dir, dir);
+  arena_defer(a, transcript_close_dir, dir);
   *dir = opendir(folder);
   while (*dir && (e = readdir(*dir)))
     if (e->d_name[0] != '.')
       strs_push(a, names, arena_dup(a, str_from(e->d_name)));
-  close_dir(dir);
+  transcript_close_dir(dir);
   if (names->n)
     qsort(names->v, names->n, sizeof(*names->v), by_bytes);
 }
 
-/* A file may be named, and be in a folder that is named; `earlier` files came from other names. */
+/* Skips a file that one of the `earlier` arguments has already added. */
 static void add_file(struct arena *a, struct import_paths *list, size_t earlier, struct str path, enum import_from from,
                      const struct stat *st) {
   int64_t changed = (int64_t)st->st_mtim.tv_sec * 1000 + st->st_mtim.tv_nsec / 1000000;
@@ -46,7 +39,7 @@ static void add_file(struct arena *a, struct import_paths *list, size_t earlier,
             (struct import_path){.path = path, .from = from, .size = (int64_t)st->st_size, .changed_at = changed});
 }
 
-/* What Claude Code writes while it compacts is no conversation. */
+/* "agent-acompact-" is an internal file of Claude Code's compaction. */
 static bool is_transcript(struct str name, enum import_from from) {
   if (!str_ends(name, STR(".jsonl")) || str_starts(name, STR("agent-acompact-")))
     return false;

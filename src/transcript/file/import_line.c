@@ -1,4 +1,4 @@
-/* import_line.c: what the readers of other programs' transcripts share: ids, content in its many forms, calls. */
+/* import_line.c: common parts of the readers of foreign transcripts: ids, content, tool calls. */
 #include "transcript/file/import_line.h"
 
 #include "base/id.h"
@@ -12,7 +12,7 @@ const char *const import_skip_names[IMPORT_SKIP_COUNT] = {"bookkeeping", "contex
 
 /* ---- files ---- */
 
-/* "rollout-2026-01-20T11-57-17-<uuid>" and "<uuid>": the last 36 bytes, when they are a uuid. */
+/* "rollout-2026-01-20T11-57-17-<uuid>" or "<uuid>": the last 36 bytes, if they are a uuid. */
 static struct str session_of(struct str stem) {
   if (stem.n >= UUID_SIZE - 1) {
     struct str end = str_slice(stem, stem.n - (UUID_SIZE - 1), stem.n);
@@ -43,7 +43,7 @@ enum import_from import_guess_line(struct arena *a, struct str line) {
   return import_is_claude(root) ? IMPORT_CLAUDE : IMPORT_UNKNOWN;
 }
 
-/* A line with a time of its own is itself wherever it stands; without one, the same words may be said twice. */
+/* Hash of the line. Without a timestamp it includes the line number, since the same text may occur twice. */
 static struct str base_id(struct arena *a, const struct import_file *file, yyjson_val *root, struct str line,
                           int64_t number) {
   struct buf b = BUF(a);
@@ -67,7 +67,7 @@ void import_read_line(struct arena *a, struct import_file *file, struct str line
   if (line.n && (json_read(a, line, &root, &ignored) != STATUS_OK || !yyjson_is_obj(root))) {
     import_skipped(file, IMPORT_BROKEN);
   } else if (line.n) {
-    bool own = file->from == IMPORT_CLAUDE && json_str(root, "uuid").n > 0; /* then nobody asks */
+    bool own = file->from == IMPORT_CLAUDE && json_str(root, "uuid").n > 0; /* then base is not used */
     struct str base = own ? STR_NONE : base_id(a, file, root, line, number);
     if (file->from == IMPORT_CLAUDE)
       import_claude(a, file, root, base, &out);
@@ -89,14 +89,14 @@ int64_t import_time(struct import_file *file, yyjson_val *line) {
   return file->at;
 }
 
-bool import_begins(struct str text, const struct str *prefixes) {
+bool import_has_prefix(struct str text, const struct str *prefixes) {
   for (size_t i = 0; prefixes[i].p; i++)
     if (str_starts(text, prefixes[i]))
       return true;
   return false;
 }
 
-/* ---- calls of tools ---- */
+/* ---- tool calls ---- */
 
 void import_note_call(struct import_file *file, struct str id, struct str name) {
   struct import_call *call = &file->calls[file->n_calls++ % IMPORT_CALLS];
@@ -120,7 +120,7 @@ static struct str cut(struct arena *a, struct str text) {
   size_t n = IMPORT_TEXT_BYTES;
   if (text.n <= IMPORT_TEXT_BYTES)
     return text;
-  while (n && ((unsigned char)text.p[n] & 0xc0) == 0x80) /* never inside a character */
+  while (n && ((unsigned char)text.p[n] & 0xc0) == 0x80) /* do not split a character */
     n--;
   struct buf b = BUF(a);
   buf_add(&b, str_slice(text, 0, n));
@@ -128,7 +128,7 @@ static struct str cut(struct arena *a, struct str text) {
   return buf_str(&b);
 }
 
-/* JSON cannot be cut: of an input that is too long, a text with its beginning stays. */
+/* Truncated JSON is invalid: an input that is too long becomes a string with its beginning. */
 static struct str cut_input(struct arena *a, struct str input) {
   if (input.n <= IMPORT_TEXT_BYTES)
     return input;
@@ -148,12 +148,12 @@ void import_add(struct arena *a, struct import_file *file, struct import_line *o
   list_push(a, &out->list, m);
 }
 
-static struct str refer(struct arena *a, yyjson_val *part) {
+static struct str link_text(struct arena *a, yyjson_val *part) {
   struct str title = json_str(part, "title"), url = json_str(part, "url");
   return arena_printf(a, "%.*s%s%.*s", STR_ARG(title), title.n && url.n ? " " : "", STR_ARG(url));
 }
 
-/* The text of one part of a list; absent when there is none. */
+/* The text of a content part; absent if there is none. */
 static struct str part_text(struct arena *a, yyjson_val *part) {
   struct str type = json_str(part, "type");
   struct str text = yyjson_is_str(part) ? json_val_str(part) : json_str(part, "text");
@@ -170,7 +170,7 @@ static struct str part_text(struct arena *a, yyjson_val *part) {
   if (str_is(type, "tool_reference"))
     return arena_printf(a, "[tool: %.*s]", STR_ARG(json_str(part, "tool_name")));
   if (json_str(part, "url").p)
-    return refer(a, part);
+    return link_text(a, part);
   return STR_NONE;
 }
 

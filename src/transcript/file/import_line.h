@@ -1,8 +1,8 @@
-/* import_line.h: transcripts that other programs leave on disk, read a line at a time into messages of ours. Pure.
+/* import_line.h: converting transcripts of Claude Code and Codex to messages, line by line. No I/O.
  *
  * Claude Code writes "<config>/projects/<folder>/<session>.jsonl", Codex "<home>/sessions/YYYY/MM/DD/rollout-*.jsonl".
- * Neither format is documented by its maker, and both change: what is not known is counted and passed over, never an
- * error. Both are append-only, so that the messages of a line depend on that line and on a little that went before. */
+ * Both formats are undocumented and change: unknown content is counted and skipped, never an error. Both are
+ * append-only, so the messages of a line depend only on that line and the state in struct import_file. */
 #pragma once
 
 #include "base/json.h"
@@ -11,64 +11,64 @@
 enum import_from { IMPORT_UNKNOWN, IMPORT_CLAUDE, IMPORT_CODEX, IMPORT_FROM_COUNT };
 extern const char *const import_from_names[IMPORT_FROM_COUNT]; /* "unknown", "claude", "codex" */
 
-/* Why something is not imported. */
+/* Reasons to skip a line or part. */
 enum import_skip {
-  IMPORT_BOOKKEEPING, /* what the program notes for itself: snapshots, progress, titles, counters */
-  IMPORT_CONTEXT,     /* what the program puts into the conversation: instructions, environment, reminders */
+  IMPORT_BOOKKEEPING, /* internal records: snapshots, progress, titles, counters */
+  IMPORT_CONTEXT,     /* text inserted by the program: instructions, environment, reminders */
   IMPORT_THINKING,    /* the model's reasoning */
-  IMPORT_REPEATED,    /* what another line says as well */
+  IMPORT_REPEATED,    /* repeated by another line */
   IMPORT_EMPTY,       /* messages without text */
-  IMPORT_STRANGE,     /* lines and parts of a kind that is not known */
-  IMPORT_BROKEN,      /* lines that are no JSON object */
+  IMPORT_STRANGE,     /* unknown kinds of lines and parts */
+  IMPORT_BROKEN,      /* lines that are not a JSON object */
   IMPORT_TOO_LONG,    /* lines over the limit */
   IMPORT_SKIP_COUNT
 };
 extern const char *const import_skip_names[IMPORT_SKIP_COUNT];
 
 enum {
-  IMPORT_TEXT_BYTES = 1 << 20, /* of one message; what is longer is cut, and says so */
-  IMPORT_CALLS = 256,          /* calls of tools whose results are still waited for */
+  IMPORT_TEXT_BYTES = 1 << 20, /* maximum bytes per message; longer ones are truncated and say so */
+  IMPORT_CALLS = 256,          /* recent tool calls remembered for their results */
 };
 
 struct import_call {
   struct str id, name;
 };
 
-/* A file that is being read. The strings live in `arena`. */
+/* State of a file that is being read. The strings are allocated in `arena`. */
 struct import_file {
   struct arena *arena;
   enum import_from from;
-  struct str session;    /* by the file's name, until its header says better */
-  struct str agent;      /* of a file that holds the work of a helper: its name; absent elsewhere */
-  struct str cwd;        /* first recorded folder; absent: none yet */
-  struct str repository; /* its name, where the file tells it */
-  bool versioned;        /* the folder was in a repository */
-  bool header;           /* the session's own header was seen; later ones are copies of others */
-  int64_t at;            /* the last time that was told, ms: lines without one come from then */
+  struct str session;    /* from the file name, until the header is read */
+  struct str agent;      /* name of the subagent, if the file is one's; else absent */
+  struct str cwd;        /* first recorded working directory; absent if none yet */
+  struct str repository; /* name of the repository, if recorded */
+  bool versioned;        /* the working directory was in a repository */
+  bool header;           /* the session's own header was read; later ones belong to other sessions */
+  int64_t at;            /* last timestamp, ms; used for lines without one */
   struct import_call calls[IMPORT_CALLS];
-  size_t n_calls; /* ever; the newest IMPORT_CALLS are there */
+  size_t n_calls; /* total; the last IMPORT_CALLS are in the ring */
   int64_t skipped[IMPORT_SKIP_COUNT];
 };
 
-/* What one line holds. */
+/* Content of one line. */
 struct import_line {
-  struct str session; /* where its messages belong, as the program calls it */
-  struct str cwd;     /* recorded with it, else the file's; may be absent */
+  struct str session; /* the program's session id */
+  struct str cwd;     /* working directory of the line, else of the file; may be absent */
   struct messages list;
 };
 
-/* Begins a file by its path: its name tells the session. */
+/* Initialises the state of a file; the session id comes from the file name. */
 void import_file_open(struct arena *a, enum import_from from, struct str path, struct import_file *ret_file);
-/* Which program has written a line; IMPORT_UNKNOWN when it is neither or does not tell. */
+/* The program that wrote the line, or IMPORT_UNKNOWN. */
 enum import_from import_guess_line(struct arena *a, struct str line);
-/* The messages of a line, by file->from, in memory of `a`; `number` is the line's, from 1. What is left out is counted
- * in file->skipped. */
+/* Converts a line in the format file->from; `number` is the line number, from 1. Counts skipped parts in file->skipped.
+ */
 void import_read_line(struct arena *a, struct import_file *file, struct str line, int64_t number,
                       struct import_line *ret_line);
 
-/* ---- what the two share ---- */
+/* ---- internal to the readers ---- */
 
-/* `base` is an id for what has none of its own. */
+/* `base` is the id for messages without one. */
 void import_claude(struct arena *a, struct import_file *file, yyjson_val *root, struct str base,
                    struct import_line *out);
 void import_codex(struct arena *a, struct import_file *file, yyjson_val *root, struct str base,
@@ -77,18 +77,18 @@ bool import_is_claude(yyjson_val *root);
 bool import_is_codex(yyjson_val *root);
 
 static inline void import_skipped(struct import_file *file, enum import_skip why) { file->skipped[why]++; }
-/* Adds a message; one without any text is counted instead. Texts that are too long are cut. */
+/* Adds a message, or counts it as skipped if it has no text. Truncates long texts. */
 void import_add(struct arena *a, struct import_file *file, struct import_line *out, struct message m);
-/* The text of content in any of the forms that it has: a text, a list of parts, an object with content. Parts that
- * `injected` recognises are left out and counted (NULL: none); pictures and other files become "[image]" and such. */
+/* The text of content in any form: a string, a list of parts, an object with content. Skips and counts parts for which
+ * `injected` is true (NULL for none). Images and files become "[image]" and such. */
 struct str import_content(struct arena *a, struct import_file *file, yyjson_val *content, bool (*injected)(struct str));
-/* Adds the text of one part of a list to what there is. */
+/* Appends the text of one part. */
 void import_part(struct import_file *file, yyjson_val *part, bool (*injected)(struct str), struct buf *text);
 void import_note_call(struct import_file *file, struct str id, struct str name);
 struct str import_call_name(const struct import_file *file, struct str id);
-/* Notes the folder of the file, the first one that is told. */
+/* Sets file->cwd if it is not set. */
 void import_note_cwd(struct import_file *file, struct str cwd);
-/* The time of a line; the last one that was told when it has none. */
+/* The time of the line, else the last time in the file. */
 int64_t import_time(struct import_file *file, yyjson_val *line);
-/* Does a text begin with one of these? The list ends with {NULL, 0}. */
-bool import_begins(struct str text, const struct str *prefixes);
+/* True if the text starts with one of the prefixes; the list ends with {NULL, 0}. */
+bool import_has_prefix(struct str text, const struct str *prefixes);

@@ -1,10 +1,10 @@
-/* index.c: sessions.json, the index of the transcripts: read, brought up to date by the files, written.
+/* index.c: sessions.json, the index of transcripts.
  *
- * It holds nothing that is not in the files, but for what is known about the last flush. Who finds a file of another
- * size than the index says reads that file; who finds no index reads them all.
+ * The index can be rebuilt from the files, except for the state of the last flush. An entry whose size differs from the
+ * file is out of date, and the file is scanned again.
  *
- * Each session has its entry in its lock file besides, as a note that whoever appends brings up to date: the index of
- * thousands of sessions is not written for each message. A note counts while the file has the size that it says. */
+ * Each session also has its entry as a note in its lock file. Appends update only the note, since rewriting an index of
+ * thousands of sessions for each message would be slow. A note is valid if its size matches the file. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -24,8 +24,8 @@ enum {
   INDEX_BYTES = 256 << 20,
   INDEX_MODE = 0600,
   NOTE_BYTES = 1024,
-  STALE_S = 5,         /* so many seconds at least lie between two that append and write the index, */
-  STALE_BYTES = 20000, /* and one more for each so many bytes of it */
+  STALE_S = 5,         /* minimum seconds between two writes of the index by appends ... */
+  STALE_BYTES = 20000, /* ... plus one second for each STALE_BYTES of the index */
 };
 
 #define ENDING ".jsonl"
@@ -55,7 +55,7 @@ static void get_info(yyjson_val *v, struct transcript_info *info) {
                                    .archived = json_bool(v, "archived", false)};
 }
 
-/* False when there is none that can be read. */
+/* False if the index is missing or unreadable. */
 static bool read_index(const struct transcripts *t, struct arena *a, struct transcript_infos *list) {
   struct error ignored;
   struct str text;
@@ -108,8 +108,8 @@ static enum status write_index(const struct transcripts *t, const struct transcr
   return fs_write(index_path(t, a), json_write(a, root, true), INDEX_MODE, err);
 }
 
-/* Whether somebody who appends should write it: not more often than every few seconds, and the less often the larger it
- * is. Readers do not depend on it. */
+/* True if an append should write the index: every few seconds, less often if it is large. Readers do not depend on it.
+ */
 static bool is_stale(const struct transcripts *t, struct arena *a) {
   struct stat sb;
   time_t now = time(NULL);
@@ -120,7 +120,7 @@ static bool is_stale(const struct transcripts *t, struct arena *a) {
 
 /* ---- the note of a session ---- */
 
-/* Readers take no lock, and may see a note that is just being written: the sum at its end tells. */
+/* Readers take no lock: the checksum at the end detects a partially written note. */
 static bool parse_note(struct str text, struct str session, struct arena *a, struct transcript_info *ret_info) {
   struct error ignored;
   struct transcript_info info;
@@ -148,7 +148,7 @@ static bool read_note(const struct transcripts *t, struct str session, struct ar
   return n > 0 && parse_note((struct str){text, (size_t)n}, session, a, ret_info);
 }
 
-/* Not synced: what a crash leaves of it is no note, or one of another size. */
+/* Not synced: after a crash the checksum or the size does not match. */
 static void write_note(struct lock *lock, const struct transcript_info *info, struct arena *a) {
   yyjson_mut_doc *doc = json_new(a);
   yyjson_mut_val *v = yyjson_mut_obj(doc);
@@ -159,10 +159,10 @@ static void write_note(struct lock *lock, const struct transcript_info *info, st
   hash_text(buf_str(&b), sum);
   buf_addf(&b, "\n%s\n", sum);
   if (b.n > NOTE_BYTES || pwrite(lock->fd, b.p, b.n, 0) != (ssize_t)b.n || ftruncate(lock->fd, (off_t)b.n) != 0)
-    index_forget(lock);
+    index_invalidate(lock);
 }
 
-void index_forget(struct lock *lock) { (void)!ftruncate(lock->fd, 0); }
+void index_invalidate(struct lock *lock) { (void)!ftruncate(lock->fd, 0); }
 
 /* ---- the files ---- */
 
@@ -176,20 +176,12 @@ struct found_list {
   size_t n, cap;
 };
 
-static void close_dir(void *arg) {
-  DIR **dir = arg;
-  if (*dir)
-    closedir(*dir);
-  *dir = NULL;
-}
-
 static void find_files(const struct transcripts *t, bool archived, struct arena *a, struct found_list *list) {
   const char *folder = archived ? arena_printf(a, "%.*s/archive", STR_ARG(t->folder)).p : t->folder.p;
-  /* Noting a file may leave this function by a jump: the arena then closes the folder. */
   DIR **dir = arena_new(a, DIR *);
   struct dirent *e;
   struct stat sb;
-  arena_defer(a, close_dir, dir);
+  arena_defer(a, transcript_close_dir, dir);
   *dir = opendir(folder);
   while (*dir && (e = readdir(*dir))) {
     struct str name = str_from(e->d_name);
@@ -201,7 +193,7 @@ static void find_files(const struct transcripts *t, bool archived, struct arena 
       continue;
     list_push(a, list, (struct found){arena_dup(a, id), (int64_t)sb.st_size, archived});
   }
-  close_dir(dir);
+  transcript_close_dir(dir);
 }
 
 static int by_found(const void *x, const void *y) {
@@ -219,7 +211,7 @@ static int by_newest(const void *x, const void *y) {
   return p->updated != q->updated ? (p->updated < q->updated ? 1 : -1) : str_cmp(p->id, q->id);
 }
 
-/* When the first message was said, whose line may be among the originals. */
+/* Time of the first message, which may be among the originals. */
 static int64_t first_time(const struct transcripts *t, const struct transcript *tr, struct arena *a) {
   struct transcript all;
   struct error ignored;
@@ -261,7 +253,7 @@ static enum status scan(const struct transcripts *t, struct str session, struct 
 
 /* ---- one session ---- */
 
-static struct transcript_info *entry_of(struct arena *a, struct transcript_infos *list, struct str session) {
+static struct transcript_info *find_or_add(struct arena *a, struct transcript_infos *list, struct str session) {
   for (size_t i = 0; i < list->n; i++)
     if (str_eq(list->v[i].id, session))
       return &list->v[i];
@@ -271,7 +263,7 @@ static struct transcript_info *entry_of(struct arena *a, struct transcript_infos
 
 static enum status update(const struct transcripts *t, struct transcript_info *e, int64_t before,
                           const struct transcript_info *added, struct arena *a, struct error *err) {
-  if (before == 0 && e->size < 0) { /* its first messages */
+  if (before == 0 && e->size < 0) { /* a new session */
     *e = (struct transcript_info){.id = e->id, .created = added->created};
     e->size = 0;
   }
@@ -289,16 +281,16 @@ static enum status note_locked(const struct transcripts *t, struct str session, 
                                struct transcript_info *ret_info, struct error *err) {
   struct transcript_infos list = {0};
   (void)read_index(t, a, &list);
-  struct transcript_info *e = entry_of(a, &list, session);
-  (void)read_note(t, session, a, e); /* of an older state, with what is known about the flush */
+  struct transcript_info *e = find_or_add(a, &list, session);
+  (void)read_note(t, session, a, e); /* may be out of date, but has the state of the flush */
   TRY(scan(t, session, a, e, err));
   TRY(write_index(t, &list, a, err));
   *ret_info = *e;
   return STATUS_OK;
 }
 
-enum status index_note(const struct transcripts *t, struct str session, struct lock *lock, struct arena *a,
-                       struct transcript_info *ret_info, struct error *err) {
+enum status index_update(const struct transcripts *t, struct str session, struct lock *lock, struct arena *a,
+                         struct transcript_info *ret_info, struct error *err) {
   struct lock *index;
   TRY(transcript_lock_index(t, a, &index, err));
   enum status s = note_locked(t, session, a, ret_info, err);
@@ -308,41 +300,36 @@ enum status index_note(const struct transcripts *t, struct str session, struct l
   return s;
 }
 
-enum status index_added(const struct transcripts *t, struct str session, struct lock *lock, int64_t before,
-                        const struct transcript_info *added, struct arena *a, struct transcript_info *ret_info,
-                        struct error *err) {
+enum status index_append(const struct transcripts *t, struct str session, struct lock *lock, int64_t before,
+                         const struct transcript_info *added, struct arena *a, struct transcript_info *ret_info,
+                         struct error *err) {
   struct transcript_infos list = {0};
   struct transcript_info e = {.id = session, .size = -1};
   struct error ignored;
   bool rebuilt;
   if (!read_note(t, session, a, &e) && before > 0) {
     (void)read_index(t, a, &list);
-    e = *entry_of(a, &list, session);
+    e = *find_or_add(a, &list, session);
   }
   TRY(update(t, &e, before, added, a, err));
   write_note(lock, &e, a);
   if (!t->index_later && is_stale(t, a) && transcript_list(t, a, &list, &rebuilt, &ignored) != STATUS_OK)
-    rebuilt = false; /* who reads it next does it */
+    rebuilt = false; /* the next reader updates it */
   *ret_info = e;
   return STATUS_OK;
 }
 
-static enum status no_such(struct str session, struct error *err) {
-  error_set(err, STATUS_NOT_FOUND, "there is no transcript of a session '%.*s'", STR_ARG(session));
-  return error_fix(err, "'cairn transcript list' shows what there is");
-}
-
-enum status transcript_flushed(const struct transcripts *t, struct str session, bool answered, struct arena *a,
-                               struct error *err) {
+enum status transcript_set_flushed(const struct transcripts *t, struct str session, bool answered, struct arena *a,
+                                   struct error *err) {
   struct transcript_infos list = {0};
   struct transcript_info now;
   struct lock *own, *lock;
-  TRY(transcript_find(t, session, a, &now, err)); /* no lock file for what is not there */
+  TRY(transcript_find(t, session, a, &now, err)); /* creates no lock file if there is no such session */
   TRY(transcript_lock(t, session, a, &own, err));
   TRY(transcript_find(t, session, a, &now, err));
   TRY(transcript_lock_index(t, a, &lock, err));
   (void)read_index(t, a, &list);
-  struct transcript_info *e = entry_of(a, &list, session);
+  struct transcript_info *e = find_or_add(a, &list, session);
   *e = now;
   e->flushed = now.tokens ? now.tokens : 1;
   e->answered |= answered;
@@ -360,24 +347,24 @@ enum status transcript_find(const struct transcripts *t, struct str session, str
   struct error ignored;
   struct stat sb;
   if (!transcript_id_ok(session))
-    return no_such(session, err);
+    return transcript_missing(session, err);
   bool live = stat(transcript_path(t, session, PLACE_LIVE, a), &sb) == 0;
   if (!live && stat(transcript_path(t, session, PLACE_ARCHIVED, a), &sb) != 0)
-    return no_such(session, err);
+    return transcript_missing(session, err);
   struct transcript_info e;
   bool known = read_note(t, session, a, &e) && e.size == (int64_t)sb.st_size && e.archived != live;
   if (!known) {
     (void)read_index(t, a, &list);
-    e = *entry_of(a, &list, session);
+    e = *find_or_add(a, &list, session);
     known = e.size == (int64_t)sb.st_size && e.archived != live;
   }
   if (known) {
     *ret_info = e;
     return STATUS_OK;
   }
-  if (index_note(t, session, NULL, a, ret_info, &ignored) == STATUS_OK)
+  if (index_update(t, session, NULL, a, ret_info, &ignored) == STATUS_OK)
     return STATUS_OK;
-  /* An index that cannot be written is no reason not to know. */
+  /* The index cannot be written: answer from the file. */
   TRY(scan(t, session, a, &e, err));
   *ret_info = e;
   return STATUS_OK;
@@ -389,7 +376,6 @@ static enum status refresh(const struct transcripts *t, struct arena *a, struct 
                            bool *ret_changed, struct error *err) {
   struct found_list files = {0};
   struct transcript_infos now = {0};
-  enum status s = STATUS_OK;
   find_files(t, false, a, &files);
   find_files(t, true, a, &files);
   if (files.n)
@@ -397,9 +383,9 @@ static enum status refresh(const struct transcripts *t, struct arena *a, struct 
   if (list->n)
     qsort(list->v, list->n, sizeof(*list->v), by_id);
   *ret_changed = false;
-  for (size_t i = 0; s == STATUS_OK && i < files.n; i++) {
+  for (size_t i = 0; i < files.n; i++) {
     if (i > 0 && str_eq(files.v[i].id, files.v[i - 1].id))
-      continue; /* in both folders: the live one counts */
+      continue; /* in both folders: the live one wins */
     struct transcript_info e = {.id = files.v[i].id, .size = -1}, *old = NULL;
     if (list->n)
       old = bsearch(&e, list->v, list->n, sizeof(e), by_id);
@@ -408,21 +394,20 @@ static enum status refresh(const struct transcripts *t, struct arena *a, struct 
     if (e.size != files.v[i].size || e.archived != files.v[i].archived) {
       struct transcript_info note;
       *ret_changed = true;
-      if (read_note(t, files.v[i].id, a, &note)) /* of this state, or with what is known about the flush */
+      if (read_note(t, files.v[i].id, a, &note)) /* current, or out of date with the state of the flush */
         e = note;
-      if (e.size != files.v[i].size || e.archived != files.v[i].archived)
-        s = scan(t, files.v[i].id, a, &e, err);
-      if (s == STATUS_NOT_FOUND) { /* somebody took it away just now */
-        s = STATUS_OK;
-        continue;
+      if (e.size != files.v[i].size || e.archived != files.v[i].archived) {
+        enum status s = scan(t, files.v[i].id, a, &e, err);
+        if (s == STATUS_NOT_FOUND) /* deleted in the meantime */
+          continue;
+        TRY(s);
       }
     }
-    if (s == STATUS_OK)
-      list_push(a, &now, e);
+    list_push(a, &now, e);
   }
   *ret_changed |= now.n != list->n;
   *list = now;
-  return s;
+  return STATUS_OK;
 }
 
 static enum status list_locked(const struct transcripts *t, struct arena *a, struct transcript_infos *ret_list,
@@ -444,7 +429,7 @@ enum status transcript_list(const struct transcripts *t, struct arena *a, struct
                             bool *ret_rebuilt, struct error *err) {
   struct lock *lock;
   struct stat sb;
-  if (stat(t->folder.p, &sb) != 0 && errno == ENOENT) { /* nobody has written anything */
+  if (stat(t->folder.p, &sb) != 0 && errno == ENOENT) { /* nothing has been written yet */
     *ret_list = (struct transcript_infos){0};
     *ret_rebuilt = false;
     return STATUS_OK;

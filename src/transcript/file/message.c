@@ -1,4 +1,4 @@
-/* message.c: one message of a transcript: a line of JSON, read and written. */
+/* message.c: reading and writing a transcript message, a line of JSON. */
 #include "transcript/file/message.h"
 
 #include "base/json.h"
@@ -6,7 +6,7 @@
 #include "base/utf8.h"
 #include "core/text/token_count.h"
 
-/* What a message costs besides its texts. */
+/* Overhead of a message, in tokens. */
 enum { MESSAGE_TOKENS = 4 };
 
 const char *const speaker_names[SPEAKER_COUNT + 1] = {
@@ -33,7 +33,7 @@ static bool is_own(struct str name) {
   return false;
 }
 
-/* The members that are not ours, as an object of their own; absent when there are none. */
+/* Unknown members as a JSON object; absent if there are none. */
 static struct str read_extra(struct arena *a, yyjson_val *line) {
   yyjson_mut_doc *doc = NULL;
   yyjson_mut_val *rest = NULL;
@@ -51,14 +51,14 @@ static struct str read_extra(struct arena *a, yyjson_val *line) {
   return doc ? json_write(a, rest, false) : STR_NONE;
 }
 
-/* Text as it is, nothing for null, the JSON text of anything else. */
+/* A string verbatim, nothing for null, other values as JSON. */
 static struct str text_of(struct arena *a, yyjson_val *v) {
   if (!v || yyjson_is_null(v))
     return STR_NONE;
   return yyjson_is_str(v) ? json_val_str(v) : json_write_val(a, v);
 }
 
-/* Milliseconds, or seconds, since 1970, as some programs write it; or RFC 3339. */
+/* Accepts RFC 3339, and milliseconds or seconds since 1970. */
 static bool read_time(yyjson_val *v, int64_t *ret_at) {
   if (!v || yyjson_is_null(v)) {
     *ret_at = 0;
@@ -83,8 +83,7 @@ static enum status bad(struct error *err, const char *what, struct str value) {
 
 enum status message_read(struct arena *a, struct str line, struct message *ret_message, struct error *err) {
   yyjson_val *v;
-  enum status s = json_read(a, line, &v, err);
-  if (s != STATUS_OK)
+  if (json_read(a, line, &v, err) != STATUS_OK)
     return error_fix(err, "a message is one JSON object on a line: {\"role\": \"user\", \"content\": \"Hello\"}");
   if (!yyjson_is_obj(v))
     return bad(err, "a message is a JSON object, not ", line);
@@ -99,7 +98,7 @@ enum status message_read(struct arena *a, struct str line, struct message *ret_m
   if (input && !yyjson_is_null(input))
     m.input = json_write_val(a, input);
   if (!read_time(yyjson_obj_get(v, "timestamp"), &m.at))
-    return bad(err, "the timestamp of the message is not a time such as 2026-02-05T10:00:00Z", STR_NONE);
+    return bad(err, "the timestamp is not a time such as 2026-02-05T10:00:00Z", STR_NONE);
   if (!m.content.p && !m.name.p && !m.input.p)
     return bad(err, "a message needs content", STR_NONE);
   m.extra = read_extra(a, v);
@@ -115,7 +114,7 @@ static void put_parsed(struct arena *a, yyjson_mut_doc *doc, yyjson_mut_val *obj
   if (json_read(a, json, &v, &ignored) == STATUS_OK)
     yyjson_mut_obj_add_val(doc, obj, name, yyjson_val_mut_copy(doc, v));
   else
-    json_put(doc, obj, name, json); /* what is no JSON is a text */
+    json_put(doc, obj, name, json); /* not JSON: store it as a string */
 }
 
 static void put_extra(struct arena *a, yyjson_mut_doc *doc, yyjson_mut_val *obj, struct str json) {
@@ -170,14 +169,14 @@ static struct str redact_text(struct redaction *r, struct str text) {
   return redact_apply(r->a, text, &hits);
 }
 
-/* The value of a member: its name may be what tells that it is a secret, as in {"password": "..."}. */
+/* Redacts the value of a member, also if only its name shows that it is a secret, as in {"password": "..."}. */
 static struct str redact_member(struct redaction *r, struct str name, struct str text) {
   struct secret_hits hits = {0}, inside = {0};
   struct str both = arena_printf(r->a, "%.*s=%.*s", STR_ARG(name), STR_ARG(text));
   int64_t before = r->count;
   text = redact_text(r, text);
   if (r->count > before)
-    return text; /* it had some on its own */
+    return text;
   redact_find(r->a, both, r->what, &hits);
   for (size_t i = 0; i < hits.n; i++)
     if (hits.v[i].start > name.n) {
@@ -189,7 +188,7 @@ static struct str redact_member(struct redaction *r, struct str name, struct str
   return redact_apply(r->a, text, &inside);
 }
 
-/* A copy of a value without secrets. The depth is bounded by json_read(). */
+/* A redacted copy of a value. The depth is bounded by json_read(). */
 static yyjson_mut_val *redact_value(struct redaction *r, yyjson_mut_doc *doc, struct str name, yyjson_val *v) {
   size_t i, n;
   yyjson_val *key, *value;

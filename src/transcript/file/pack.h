@@ -1,10 +1,10 @@
-/* pack.h: all transcripts of a store in one file, for backups: a tar archive of what lies in their folders.
+/* pack.h: tar archive of all transcripts of a store, for backups.
  *
  *   <team>/<agent>/<session>.jsonl, archive/<session>.jsonl, archive/originals/<session>.jsonl, <session>.torn
- *   SHA256SUMS                  of all files before it, as sha256sum(1) writes it; the last file
+ *   SHA256SUMS                  of all files before it, in the format of sha256sum(1); the last file
  *
- * The agent is the name of its folder; "@shared" where the settings give all agents of a team one folder. Locks are
- * left out, and so is the index, which is made from the files. */
+ * <agent> is the name of the agent's folder, or "@shared" if all agents of a team share one. Locks and the index are
+ * omitted; the index is rebuilt from the files. */
 #pragma once
 
 #include "base/id.h"
@@ -12,20 +12,20 @@
 #include "transcript/file/transcript.h"
 
 #define TRANSCRIPTS_SHARED "@shared"
-/* Whether a folder of this name can be in an archive. */
+/* True if a folder of this name can be stored in an archive. */
 bool transcripts_agent_ok(struct str agent);
 
 struct transcript_pack {
   int64_t sessions, files, bytes;
-  char id[HASH_TEXT_SIZE]; /* SHA-256 of SHA256SUMS: it says which archive this is */
+  char id[HASH_TEXT_SIZE]; /* SHA-256 of SHA256SUMS; identifies the archive */
 };
 
-/* Writes those of all teams of the store. Each session is taken at one moment, under its lock, up to its last whole
- * line; others may append meanwhile. */
+/* Writes the transcripts of all teams. Each session is read under its lock, up to its last whole line; other sessions
+ * may be appended to meanwhile. */
 NODISCARD enum status transcripts_pack(struct store *st, struct tar *out, struct arena *a,
                                        struct transcript_pack *ret_pack, struct error *err);
 
-/* Files of one session in an archive; those that it does not have are absent. */
+/* Files of one session in an archive; missing ones are absent. */
 struct packed_session {
   struct str team, agent, session;
   struct tar_file live, archived, originals, torn;
@@ -39,24 +39,24 @@ struct unpacking {
   struct packed_sessions sessions;
   char id[HASH_TEXT_SIZE];
 };
-/* Reads the whole archive and compares every hash: STATUS_CORRUPT when anything is not as it was written. */
+/* Reads the whole archive and verifies all hashes; STATUS_CORRUPT if anything differs. */
 NODISCARD enum status transcripts_check_pack(struct tar *in, struct arena *a, struct unpacking *ret_unpacking,
                                              struct error *err);
 
-/* A session of the archive that goes another way than the one of that name here: both are kept. */
+/* A session whose messages differ in the archive and here; both are kept. */
 struct diverged {
   struct str team, agent, session, kept_as;
 };
 struct transcripts_unpacked {
-  int64_t restored; /* were not here */
-  int64_t extended; /* were here, with fewer messages */
-  int64_t kept;     /* are here with all that the archive has, or more */
+  int64_t restored; /* did not exist here */
+  int64_t extended; /* had fewer messages here */
+  int64_t kept;     /* have all messages of the archive, or more */
   struct {
     struct diverged *v;
     size_t n, cap;
   } diverged;
 };
-/* Brings them back where the settings of the store say. Nothing that is here is removed or shortened: messages that are
- * missing at the end of a session are added. What was done already is done no second time. */
+/* Restores the sessions to the folders that the store's settings name. Never removes or truncates existing sessions;
+ * adds messages missing at their end. Idempotent. */
 NODISCARD enum status transcripts_unpack(struct store *st, const struct unpacking *from, int64_t now, struct arena *a,
                                          struct transcripts_unpacked *ret_done, struct error *err);

@@ -1,4 +1,4 @@
-/* tar.c: headers of archives: written, read, and their checksums. */
+/* tar.c: reading and writing tar archives. */
 #include "transcript/file/tar.h"
 
 #include <errno.h>
@@ -10,14 +10,14 @@
 
 enum { BLOCK = 512, NAME_BYTES = 100, SUM_AT = 148, SUM_BYTES = 8, EXTRA_BYTES = 1 << 16 };
 
-/* The header of ustar: numbers are octal text. */
+/* ustar header; numbers are octal text. */
 struct header {
   char name[NAME_BYTES], mode[8], uid[8], gid[8], size[12], mtime[12], sum[SUM_BYTES], type, link[100];
   char magic[6], version[2], owner[32], group[32], major[8], minor[8], prefix[155], padding[12];
 };
 _Static_assert(sizeof(struct header) == BLOCK, "a header is one block");
 
-static unsigned sum_of(const struct header *h) {
+static unsigned checksum(const struct header *h) {
   const unsigned char *p = (const unsigned char *)h;
   unsigned sum = 0;
   for (size_t i = 0; i < BLOCK; i++)
@@ -45,7 +45,7 @@ static enum status put_header(struct tar *t, char type, struct str name, int64_t
   memcpy(h.name, name.p, name.n < NAME_BYTES ? name.n : NAME_BYTES);
   put_octal(h.size, sizeof(h.size) - 1, (uint64_t)bytes);
   put_octal(h.mtime, sizeof(h.mtime) - 1, (uint64_t)(t->now > 0 ? t->now / 1000 : 0));
-  put_octal(h.sum, SUM_BYTES - 2, sum_of(&h)); /* a NUL and a space end it */
+  put_octal(h.sum, SUM_BYTES - 2, checksum(&h)); /* followed by NUL and space */
   h.sum[SUM_BYTES - 1] = ' ';
   return tar_put(t, (struct str){(const char *)&h, sizeof(h)}, err);
 }
@@ -56,7 +56,7 @@ enum status tar_end(struct tar *t, struct error *err) {
   return over ? tar_put(t, (struct str){zeros, BLOCK - over}, err) : STATUS_OK;
 }
 
-/* "<length> path=<path>\n", where the length counts its own digits. */
+/* "<length> path=<path>\n"; the length includes its own digits. */
 static enum status put_long_name(struct tar *t, struct str path, struct error *err) {
   char text[TAR_PATH_BYTES + 32];
   size_t rest = path.n + sizeof(" path=\n") - 1, n = rest + 1;
@@ -83,9 +83,9 @@ enum status tar_finish(struct tar *t, struct error *err) {
 
 /* ---- reading ---- */
 
-static enum status damaged(const struct tar *t, const char *why, struct error *err) {
+enum status tar_damaged(const struct tar *t, const char *why, struct error *err) {
   error_set(err, STATUS_CORRUPT, "'%s' is damaged: %s", t->name, why);
-  return error_fix(err, "name another backup");
+  return error_fix(err, "use another backup");
 }
 
 enum status tar_read(const struct tar *t, int64_t at, void *out, size_t n, struct error *err) {
@@ -96,14 +96,14 @@ enum status tar_read(const struct tar *t, int64_t at, void *out, size_t n, struc
     if (got < 0)
       return error_errno(err, errno, "cannot read '%s'", t->name);
     if (got == 0)
-      return damaged(t, "it is cut off", err);
+      return tar_damaged(t, "it is truncated", err);
     done += (size_t)got;
   }
   return STATUS_OK;
 }
 
 /* Octal digits, up to a NUL or a space. */
-static bool octal(const char *p, size_t n, int64_t *ret_value) {
+static bool parse_octal(const char *p, size_t n, int64_t *ret_value) {
   int64_t v = 0;
   size_t i = 0;
   for (; i < n && p[i] >= '0' && p[i] <= '7'; i++)
@@ -125,27 +125,27 @@ static enum status read_header(struct tar *t, struct header *h, int64_t *ret_byt
   TRY(tar_read(t, t->at, h, sizeof(*h), err));
   if (is_zero(h))
     return STATUS_OK;
-  if (memcmp(h->magic, "ustar", 5) != 0 || !octal(h->sum, SUM_BYTES, &sum) || sum != (int64_t)sum_of(h) ||
-      !octal(h->size, sizeof(h->size), ret_bytes) || *ret_bytes > TAR_FILE_BYTES || h->prefix[0])
-    return damaged(t, "a header is not one of this program", err);
+  if (memcmp(h->magic, "ustar", 5) != 0 || !parse_octal(h->sum, SUM_BYTES, &sum) || sum != (int64_t)checksum(h) ||
+      !parse_octal(h->size, sizeof(h->size), ret_bytes) || *ret_bytes > TAR_FILE_BYTES || h->prefix[0])
+    return tar_damaged(t, "a header was not written by Cairn", err);
   t->at += BLOCK;
   return STATUS_OK;
 }
 
 static int64_t padded(int64_t bytes) { return (bytes + BLOCK - 1) / BLOCK * BLOCK; }
 
-/* Of the pairs that a pax header may hold this program writes one. */
+/* We support only the pax `path` record. */
 static enum status read_long_name(struct tar *t, struct arena *a, int64_t bytes, struct str *ret_path,
                                   struct error *err) {
   if (bytes > EXTRA_BYTES)
-    return damaged(t, "a name is too long", err);
+    return tar_damaged(t, "a name is too long", err);
   char *text = arena_alloc(a, (size_t)bytes + 1);
   TRY(tar_read(t, t->at, text, (size_t)bytes, err));
   struct str rest = {text, (size_t)bytes};
   size_t at = str_find(rest, STR(" path="), 0);
   int64_t length;
   if (at == SIZE_MAX || !str_int64(str_slice(rest, 0, at), &length) || length != bytes || rest.p[rest.n - 1] != '\n')
-    return damaged(t, "a long name is not one of this program", err);
+    return tar_damaged(t, "a long name was not written by Cairn", err);
   *ret_path = str_slice(rest, at + sizeof(" path=") - 1, rest.n - 1);
   t->at += padded(bytes);
   return STATUS_OK;
@@ -161,16 +161,16 @@ enum status tar_next(struct tar *t, struct arena *a, struct tar_file *ret_file, 
     TRY(read_long_name(t, a, bytes, &path, err));
     TRY(read_header(t, &h, &bytes, err));
     if (is_zero(&h))
-      TRY(damaged(t, "a long name belongs to no file", err));
+      return tar_damaged(t, "a long name has no file", err);
   }
   if (is_zero(&h)) {
     *ret_more = false;
     return STATUS_OK;
   }
   if (h.type != '0')
-    return damaged(t, "it holds something that is no plain file", err);
+    return tar_damaged(t, "it contains an entry that is not a regular file", err);
   if (fstat(t->fd, &sb) != 0 || bytes > (int64_t)sb.st_size - t->at)
-    return damaged(t, "it is cut off", err);
+    return tar_damaged(t, "it is truncated", err);
   if (!path.p)
     path = arena_dup(a, (struct str){h.name, strnlen(h.name, NAME_BYTES)});
   *ret_file = (struct tar_file){path, t->at, bytes};

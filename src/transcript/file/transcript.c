@@ -1,6 +1,8 @@
-/* transcript.c: appending to transcripts and reading them: locks, whole lines, nothing lost. */
+/* transcript.c: appending to and reading transcripts: locks, crash repair. */
 #include "transcript/file/transcript.h"
 
+#include <assert.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -16,24 +18,24 @@
 
 enum { FILE_MODE = 0600, WAIT_MS = 30000, POLL_MS = 5, TAIL_BYTES = 1 << 16 };
 
-/* ---- names ---- */
+/* ---- paths and ids ---- */
 
 enum status transcripts_at(struct store *st, struct str team, struct str project, int64_t now, struct arena *a,
                            struct transcripts *ret_folder, struct error *err) {
   struct str folder = STR_NONE;
-  TRY(place_of(st, team, project, SET_SESSIONS_PATH, a, &folder, err));
+  TRY(agent_path(st, team, project, SET_SESSIONS_PATH, a, &folder, err));
   while (folder.n > 1 && folder.p[folder.n - 1] == '/')
     folder.n--;
   *ret_folder = (struct transcripts){.folder = arena_dup(a, folder), .now = now};
   return STATUS_OK;
 }
 
-static bool id_char(char c, size_t at) { return ascii_alnum(c) || (at > 0 && (c == '.' || c == '_' || c == '-')); }
+static bool is_id_char(char c, size_t at) { return ascii_alnum(c) || (at > 0 && (c == '.' || c == '_' || c == '-')); }
 
 bool transcript_id_ok(struct str session) {
   bool ok = session.n > 0 && session.n <= TRANSCRIPT_ID_BYTES;
   for (size_t i = 0; ok && i < session.n; i++)
-    ok = id_char(session.p[i], i);
+    ok = is_id_char(session.p[i], i);
   return ok;
 }
 
@@ -43,7 +45,7 @@ struct str transcript_id_safe(struct arena *a, struct str any) {
   struct buf b = BUF(a);
   buf_adds(&b, "s");
   for (size_t i = 0; i < any.n && i < 80; i++)
-    buf_addc(&b, id_char(any.p[i], i + 1) ? any.p[i] : '-');
+    buf_addc(&b, is_id_char(any.p[i], i + 1) ? any.p[i] : '-');
   buf_addf(&b, "-%016llx", (unsigned long long)str_hash(STR_HASH, any));
   return buf_str(&b);
 }
@@ -94,6 +96,13 @@ enum status transcript_sync_folder(const char *path, struct error *err) {
   return fs_sync_dir(path) ? STATUS_OK : error_errno(err, errno, "cannot sync the folder '%s'", path);
 }
 
+void transcript_close_dir(void *arg) {
+  DIR **dir = arg;
+  if (*dir)
+    closedir(*dir);
+  *dir = NULL;
+}
+
 static void unlock(void *arg) {
   struct lock *lock = arg;
   if (lock->fd >= 0)
@@ -101,7 +110,7 @@ static void unlock(void *arg) {
   lock->fd = -1;
 }
 
-/* The file stays when the lock is given back: whoever removed it would part those who wait for it. */
+/* The lock file is never removed: processes that wait for it would lock different files. */
 static enum status take_lock(const struct transcripts *t, const char *path, const char *what, struct arena *a,
                              struct lock **ret_lock, struct error *err) {
   TRY(fs_mkdirs(t->folder.p, err));
@@ -117,7 +126,7 @@ static enum status take_lock(const struct transcripts *t, const char *path, cons
       return error_errno(err, errno, "cannot lock '%s'", path);
     if (clock_ticks_us() >= end) {
       error_set(err, STATUS_BUSY, "another process has kept %s locked for too long", what);
-      return error_fix(err, "try again; 'fuser %s' says who it is", path);
+      return error_fix(err, "try again; 'fuser %s' shows the process", path);
     }
     poll(NULL, 0, POLL_MS);
   }
@@ -130,7 +139,7 @@ enum status transcript_lock(const struct transcripts *t, struct str session, str
   return take_lock(t, transcript_path(t, session, PLACE_LOCK, a), "the session", a, ret_lock, err);
 }
 
-/* No session's id begins with a dot. */
+/* The name cannot clash: session ids do not start with a dot. */
 enum status transcript_lock_index(const struct transcripts *t, struct arena *a, struct lock **ret_lock,
                                   struct error *err) {
   const char *path = arena_printf(a, "%.*s/.index.lock", STR_ARG(t->folder)).p;
@@ -139,10 +148,10 @@ enum status transcript_lock_index(const struct transcripts *t, struct arena *a, 
 
 void transcript_unlock(struct lock *lock) { unlock(lock); }
 
-/* ---- torn lines ---- */
+/* ---- crash repair ---- */
 
-enum status transcript_whole(int fd, int64_t size, struct arena *a, const char *path, int64_t *ret_end,
-                             struct error *err) {
+enum status transcript_whole_bytes(int fd, int64_t size, struct arena *a, const char *path, int64_t *ret_end,
+                                   struct error *err) {
   char *piece = arena_alloc(a, TAIL_BYTES);
   for (int64_t end = size; end > 0;) {
     int64_t from = end > TAIL_BYTES ? end - TAIL_BYTES : 0;
@@ -169,56 +178,56 @@ static enum status set_aside(const struct transcripts *t, struct str session, st
   TRY(transcript_write_all(f->fd, tail, path, err));
   TRY(transcript_write_all(f->fd, STR("\n"), path, err));
   if (fsync(f->fd) != 0)
-    TRY(error_errno(err, errno, "cannot write '%s'", path));
+    return error_errno(err, errno, "cannot write '%s'", path);
   TRY(transcript_sync_folder(t->folder.p, err));
   transcript_close(f);
   return STATUS_OK;
 }
 
-static enum status mend_tail(const struct transcripts *t, struct str session, int fd, int64_t whole, int64_t size,
-                             int64_t *ret_size, int64_t *ret_torn, struct arena *a, struct error *err) {
+/* Repairs the bytes of the file from `whole` on. */
+static enum status repair_tail(const struct transcripts *t, struct str session, int fd, int64_t whole, struct arena *a,
+                               struct repaired *m, struct error *err) {
   const char *path = transcript_path(t, session, PLACE_LIVE, a);
-  size_t n = (size_t)(size - whole);
+  assert(whole >= 0 && whole <= m->size);
+  size_t n = (size_t)(m->size - whole);
   char *p = arena_alloc(a, n + 1);
-  struct message m;
+  struct message message;
   struct error ignored;
   if (pread(fd, p, n, whole) != (ssize_t)n)
     return error_errno(err, EIO, "cannot read '%s'", path);
   struct str tail = {p, n};
-  if (message_read(a, tail, &m, &ignored) == STATUS_OK) { /* only its line end is missing */
-    *ret_size = size + 1;
+  if (message_read(a, tail, &message, &ignored) == STATUS_OK) { /* only the newline is missing */
+    m->size++;
     return transcript_write_all(fd, STR("\n"), path, err);
   }
   TRY(set_aside(t, session, tail, a, err));
-  if ((ftruncate(fd, whole) != 0 || fsync(fd) != 0))
-    TRY(error_errno(err, errno, "cannot write '%s'", path));
-  *ret_size = whole;
-  *ret_torn = (int64_t)n;
+  if (ftruncate(fd, whole) != 0 || fsync(fd) != 0)
+    return error_errno(err, errno, "cannot write '%s'", path);
+  *m = (struct repaired){.size = whole, .torn = (int64_t)n};
   return STATUS_OK;
 }
 
-enum status transcript_mend(const struct transcripts *t, struct str session, int fd, int64_t *ret_size,
-                            int64_t *ret_torn, struct arena *a, struct error *err) {
+enum status transcript_repair(const struct transcripts *t, struct str session, int fd, struct arena *a,
+                              struct repaired *ret_repaired, struct error *err) {
   const char *path = transcript_path(t, session, PLACE_LIVE, a);
   struct stat sb;
   char last = '\n';
   int64_t whole = 0;
-  *ret_torn = 0;
   if (fstat(fd, &sb) != 0)
     return error_errno(err, errno, "cannot read '%s'", path);
   int64_t size = (int64_t)sb.st_size;
   if (size > 0 && pread(fd, &last, 1, size - 1) != 1)
     return error_errno(err, EIO, "cannot read '%s'", path);
-  *ret_size = size;
+  *ret_repaired = (struct repaired){.size = size};
   if (last == '\n')
     return STATUS_OK;
-  TRY(transcript_whole(fd, size, a, path, &whole, err));
-  return mend_tail(t, session, fd, whole, size, ret_size, ret_torn, a, err);
+  TRY(transcript_whole_bytes(fd, size, a, path, &whole, err));
+  return repair_tail(t, session, fd, whole, a, ret_repaired, err);
 }
 
 /* ---- reading ---- */
 
-/* What the summary that compaction has left says about it. */
+/* Reads the record of the compaction from its summary. */
 static void read_compaction(struct arena *a, const struct message *m, struct transcript *tr) {
   struct error ignored;
   yyjson_val *extra;
@@ -246,9 +255,9 @@ static void read_lines(struct arena *a, struct str text, struct transcript *tr) 
   }
 }
 
-static enum status no_session(struct str session, struct error *err) {
+enum status transcript_missing(struct str session, struct error *err) {
   error_set(err, STATUS_NOT_FOUND, "there is no transcript of a session '%.*s'", STR_ARG(session));
-  return error_fix(err, "'cairn transcript list' shows what there is");
+  return error_fix(err, "'cairn transcript list' shows all transcripts");
 }
 
 enum status transcript_load(const struct transcripts *t, struct str session, struct arena *a,
@@ -263,7 +272,7 @@ enum status transcript_load(const struct transcripts *t, struct str session, str
     s = fs_read(a, path, TRANSCRIPT_FILE_BYTES, &text, err);
   }
   if (s == STATUS_NOT_FOUND)
-    return no_session(session, err);
+    return transcript_missing(session, err);
   if (s != STATUS_OK)
     return s;
   size_t whole = text.n;
@@ -282,21 +291,21 @@ enum status transcript_load(const struct transcripts *t, struct str session, str
 static enum status check_id(struct str session, struct error *err) {
   if (transcript_id_ok(session))
     return STATUS_OK;
-  error_set(err, STATUS_USAGE, "'%.*s' cannot be the id of a session", STR_ARG(session));
-  return error_fix(err, "use 1 to %d letters, digits and . _ - inside, for example 2026-02-05-release",
+  error_set(err, STATUS_USAGE, "'%.*s' is not a valid session id", STR_ARG(session));
+  return error_fix(err, "use 1 to %d letters, digits, and . _ - except at the start: 2026-02-05-release",
                    (int)TRANSCRIPT_ID_BYTES);
 }
 
-/* Puts the lines that summaries stand for before what the session has. */
+/* Prepends the lines that were replaced by summaries. */
 static enum status add_originals(const struct transcripts *t, struct transcript *tr, struct arena *a,
                                  struct error *err) {
   struct transcript before = {0};
   struct str text = STR_NONE;
   TRY(fs_read(a, transcript_path(t, tr->session, PLACE_ORIGINALS, a), TRANSCRIPT_FILE_BYTES, &text, err));
   if (text.n < (size_t)tr->originals) {
-    error_set(err, STATUS_CORRUPT, "the originals of session '%.*s' are cut short: %zu of %lld bytes are there",
+    error_set(err, STATUS_CORRUPT, "the originals of session '%.*s' are truncated: %zu of %lld bytes",
               STR_ARG(tr->session), text.n, (long long)tr->originals);
-    return error_fix(err, "bring archive/originals/%.*s.jsonl back from a backup", STR_ARG(tr->session));
+    return error_fix(err, "restore archive/originals/%.*s.jsonl from a backup", STR_ARG(tr->session));
   }
   read_lines(a, str_slice(text, 0, (size_t)tr->originals), &before);
   for (size_t i = 0; i < tr->list.n; i++)
@@ -336,7 +345,7 @@ size_t transcript_prune(struct messages *list, int64_t keep) {
 
 /* ---- appending ---- */
 
-/* Ids with roles, in a table of open addressing. */
+/* Hash table of ids and roles, with open addressing. */
 struct known {
   const struct message **slots;
   size_t mask;
@@ -350,10 +359,11 @@ static void known_init(struct arena *a, struct known *k, size_t most) {
   k->mask = n - 1;
 }
 
-/* False when it was there already. */
+/* False if it is in the table already. */
 static bool known_add(struct known *k, const struct message *m) {
   if (!m->id.p || m->damaged)
     return true;
+  assert((k->mask & (k->mask + 1)) == 0);
   size_t at = (size_t)str_hash(STR_HASH + m->role, m->id) & k->mask;
   for (; k->slots[at]; at = (at + 1) & k->mask)
     if (k->slots[at]->role == m->role && str_eq(k->slots[at]->id, m->id))
@@ -362,8 +372,8 @@ static bool known_add(struct known *k, const struct message *m) {
   return true;
 }
 
-static enum status leave_out_known(const struct transcripts *t, struct str session, struct messages *list,
-                                   struct arena *a, int64_t *ret_known, struct error *err) {
+static enum status skip_known_messages(const struct transcripts *t, struct str session, struct messages *list,
+                                       struct arena *a, int64_t *ret_known, struct error *err) {
   struct transcript tr = {0};
   struct known k;
   size_t n = 0;
@@ -384,7 +394,7 @@ static enum status leave_out_known(const struct transcripts *t, struct str sessi
   return STATUS_OK;
 }
 
-/* The lines of the messages, complete and without secrets. */
+/* Completes and redacts the messages, and makes their lines. */
 static enum status make_lines(const struct transcripts *t, struct messages *list, struct arena *a,
                               struct transcript_appended *done, struct buf *lines, struct error *err) {
   for (size_t i = 0; i < list->n; i++) {
@@ -401,7 +411,7 @@ static enum status make_lines(const struct transcripts *t, struct messages *list
     if (m->raw.n > TRANSCRIPT_LINE_BYTES) {
       error_set(err, STATUS_TOO_LARGE, "a message of %zu bytes is over the limit of %d", m->raw.n,
                 (int)TRANSCRIPT_LINE_BYTES);
-      return error_fix(err, "store it in a file, and its path in the message");
+      return error_fix(err, "store the content in a file, and its path in the message");
     }
     buf_add(lines, m->raw);
     buf_addc(lines, '\n');
@@ -424,18 +434,16 @@ enum status transcript_revive(const struct transcripts *t, struct str session, c
 }
 
 enum status transcript_write_lines(const struct transcripts *t, struct str session, const char *path, struct str lines,
-                                   struct arena *a, int64_t *ret_before, int64_t *ret_torn, struct error *err) {
+                                   struct arena *a, struct repaired *ret_before, struct error *err) {
   struct open_file *f;
-  int64_t size = 0;
   bool fresh = access(path, F_OK) != 0;
   TRY(transcript_open(path, O_RDWR | O_CREAT | O_APPEND, a, &f, err));
-  TRY(transcript_mend(t, session, f->fd, &size, ret_torn, a, err));
-  *ret_before = size;
+  TRY(transcript_repair(t, session, f->fd, a, ret_before, err));
   enum status s = transcript_write_all(f->fd, lines, path, err);
   if (s == STATUS_OK && fsync(f->fd) != 0)
     s = error_errno(err, errno, "cannot write '%s'", path);
-  /* A full disk: what was written of it is taken back, so that the caller can try again. */
-  if (s != STATUS_OK && ftruncate(f->fd, size) == 0)
+  /* On a full disk: remove the partial write, so that the caller can retry. */
+  if (s != STATUS_OK && ftruncate(f->fd, ret_before->size) == 0)
     (void)fsync(f->fd);
   if (s == STATUS_OK && fresh)
     s = transcript_sync_folder(t->folder.p, err);
@@ -448,23 +456,25 @@ static enum status append_locked(const struct transcripts *t, struct str session
                                  struct transcript_appended *done, struct error *err) {
   struct buf lines = BUF(a);
   struct transcript_info added = {0}, now = {0};
-  int64_t before = 0;
+  struct repaired before;
   const char *path = transcript_path(t, session, PLACE_LIVE, a);
-  enum status s = skip_known ? leave_out_known(t, session, list, a, &done->known, err) : STATUS_OK;
   done->path = str_from(path);
-  if (s != STATUS_OK || list->n == 0)
-    return s;
+  if (skip_known)
+    TRY(skip_known_messages(t, session, list, a, &done->known, err));
+  if (list->n == 0)
+    return STATUS_OK;
   TRY(make_lines(t, list, a, done, &lines, err));
   TRY(transcript_revive(t, session, path, a, &done->revived, err));
-  TRY(transcript_write_lines(t, session, path, buf_str(&lines), a, &before, &done->torn, err));
+  TRY(transcript_write_lines(t, session, path, buf_str(&lines), a, &before, err));
+  done->torn = before.torn;
   added = (struct transcript_info){.messages = done->added,
                                    .tokens = done->tokens,
                                    .size = done->bytes,
                                    .created = list->v[0].at,
                                    .updated = list->v[list->n - 1].at};
-  /* The messages are on disk: what cannot be counted now is counted by whoever reads it next. */
+  /* The messages are on disk. If the index cannot be updated now, the next reader does it. */
   struct error ignored;
-  if (index_added(t, session, lock, before, &added, a, &now, &ignored) == STATUS_OK) {
+  if (index_append(t, session, lock, before.size, &added, a, &now, &ignored) == STATUS_OK) {
     done->total_messages = now.messages;
     done->total_tokens = now.tokens;
   }

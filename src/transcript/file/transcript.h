@@ -1,16 +1,16 @@
-/* transcript.h: transcripts of conversations: "<folder>/<session>.jsonl", a message a line, and what belongs to them.
+/* transcript.h: transcripts of sessions: "<folder>/<session>.jsonl", one message per line, and related files.
  *
- *   <session>.jsonl                    the conversation as its agent should have it: a summary, once it was compacted,
- *                                      and the messages behind it
- *   <session>.lock                     locked (flock) by whoever writes the session; holds its entry of the index
- *   <session>.torn                     ends of lines that a crash cut off: nothing is thrown away
- *   sessions.json                      the index: {version, updatedAt, sessions}; made anew when it is lost
- *   archive/<session>.jsonl            a session without a message for sessions.retention_days
- *   archive/originals/<session>.jsonl  the lines that summaries stand for
+ *   <session>.jsonl                    the session as its agent should see it: a summary, if it was compacted, and the
+ *                                      messages after it
+ *   <session>.lock                     locked (flock) by writers; contains the session's index entry
+ *   <session>.torn                     incomplete lines left by crashes
+ *   sessions.json                      the index: {version, updatedAt, sessions}; rebuilt if it is lost
+ *   archive/<session>.jsonl            a session without messages for sessions.retention_days
+ *   archive/originals/<session>.jsonl  the lines that summaries replace
  *
- * A message that transcript_append() has taken is on disk. No line is ever lost: compaction copies the lines that it
- * takes out before it replaces the file, and the summary says how many bytes of the copy count, so that a compaction
- * that was killed has no effect. Secrets are taken out of all that is written. */
+ * transcript_append() returns when the messages are on disk. No line is ever lost: compaction copies the lines it
+ * removes before it replaces the file, and the summary records how many bytes of the copy are valid, so a killed
+ * compaction has no effect. Secrets are redacted from everything written. */
 #pragma once
 
 #include "store/store.h"
@@ -21,47 +21,47 @@ enum { TRANSCRIPT_ID_BYTES = 128, TRANSCRIPT_LINE_BYTES = 8 << 20 };
 
 /* The folder of an agent's transcripts. */
 struct transcripts {
-  struct str folder;              /* NUL-terminated, without a slash at its end */
+  struct str folder;              /* NUL-terminated, without a trailing slash */
   int64_t now;                    /* ms */
-  int wait_ms;                    /* for a lock, at most; 0: the usual time */
-  const struct redactor *secrets; /* what is taken out of all that is written; NULL: the patterns alone */
-  struct str agent; /* of transcripts_all(): the name of the agent's folder; "": one folder for all of them */
-  bool index_later; /* appending leaves sessions.json alone: the caller calls transcript_list() when it has finished */
+  int wait_ms;                    /* timeout for locks; 0 for the default */
+  const struct redactor *secrets; /* secrets to redact; NULL for the built-in patterns only */
+  struct str agent;               /* set by transcripts_all(): name of the agent's folder, "" if all agents share one */
+  bool index_later; /* appending does not update sessions.json: the caller calls transcript_list() at the end */
 };
-/* By the settings; nothing is created. */
+/* The folder according to the settings; creates nothing. */
 NODISCARD enum status transcripts_at(struct store *st, struct str team, struct str project, int64_t now,
                                      struct arena *a, struct transcripts *ret_folder, struct error *err);
 
-/* Those of all agents of the team that have one. */
+/* The existing folders of all agents of the team. */
 struct transcripts_list {
   struct transcripts *v;
   size_t n, cap;
 };
 NODISCARD enum status transcripts_all(struct store *st, struct str team, int64_t now, struct arena *a,
                                       struct transcripts_list *ret_folders, struct error *err);
-/* The one of the agent whose folder has this name; where all of them have one folder, that one. */
+/* The folder of the agent with this folder name, or the one that all agents share. */
 NODISCARD enum status transcripts_of_agent(struct store *st, struct str team, struct str agent, int64_t now,
                                            struct arena *a, struct transcripts *ret_folder, struct error *err);
 
-/* A session's id is the name of its file: letters, digits, and . _ - inside, 1 to TRANSCRIPT_ID_BYTES bytes. */
+/* A session id is a file name: letters, digits, and . _ - except at the start, 1 to TRANSCRIPT_ID_BYTES bytes. */
 bool transcript_id_ok(struct str session);
-/* An id of any form as one that is ok: what cannot be in it becomes '-', and a hash keeps ids apart that meet. */
+/* Makes any id valid: replaces other characters by '-' and appends a hash to keep it unique. */
 struct str transcript_id_safe(struct arena *a, struct str any);
 
 /* ---- writing ---- */
 
 struct transcript_appended {
   struct str path;
-  int64_t added, known, redacted; /* messages; messages that were there already; secrets taken out */
-  int64_t bytes, tokens;          /* of what was added */
-  int64_t torn;                   /* bytes of a cut-off line that were set aside first; 0: the file was whole */
+  int64_t added, known, redacted; /* messages added, messages skipped as known, secrets redacted */
+  int64_t bytes, tokens;          /* of the added messages */
+  int64_t torn;                   /* bytes of an incomplete line moved to the torn file first; 0 if none */
   int64_t total_messages, total_tokens;
-  bool revived; /* it was archived, and is not any more */
+  bool revived; /* the session was archived and is live again */
 };
 
-/* Adds messages at the end, all of them or none, and comes back when they are on disk. Those without an id or a time
- * get one, in the list too. With skip_known, messages that the session has already (by id and role, archived ones
- * included) are left out, of the list too: adding again what an importer has read changes nothing. */
+/* Appends all messages or none, and returns when they are on disk. Sets missing ids and times, also in the list. With
+ * skip_known, messages that the session has already (by id and role, including originals) are removed from the list and
+ * not added, which makes imports idempotent. */
 NODISCARD enum status transcript_append(const struct transcripts *t, struct str session, struct messages *list,
                                         bool skip_known, struct arena *a, struct transcript_appended *ret_done,
                                         struct error *err);
@@ -73,66 +73,71 @@ struct transcript {
   struct messages list;
   int64_t tokens;
   int64_t size;      /* bytes of the file */
-  int64_t damaged;   /* lines that are no messages; they stay where they are */
-  int64_t torn;      /* bytes behind the last line end: a crash, or somebody who writes just now */
-  int64_t compacted; /* messages that the summary at its beginning stands for */
-  int64_t originals; /* bytes of the file of originals that count */
+  int64_t damaged;   /* lines that are not messages; they are left in place */
+  int64_t torn;      /* bytes after the last newline: a crash, or a write in progress */
+  int64_t compacted; /* messages replaced by the summary at the start */
+  int64_t originals; /* valid bytes of the file of originals */
   int64_t compactions;
   bool archived;
 };
 
-/* The session as its agent should have it; with `originals`, everything that was ever said, in order, with the
- * summaries where they were made. STATUS_NOT_FOUND when there is none of this id. */
+/* Reads the session as its agent should see it. With `originals`: all messages ever written, in order, with summaries
+ * where they were made. STATUS_NOT_FOUND if there is no such session. */
 NODISCARD enum status transcript_read(const struct transcripts *t, struct str session, bool originals, struct arena *a,
                                       struct transcript *ret_transcript, struct error *err);
-/* Leaves out all but the last `keep` results of tools; their calls stay. Returns how many were left out. */
+/* Removes all but the last `keep` tool results; calls stay. Returns the number removed. */
 size_t transcript_prune(struct messages *list, int64_t keep);
 
 struct transcript_info {
   struct str id;
-  int64_t created, updated; /* of its first and last message, ms */
-  int64_t messages, tokens; /* as an agent has it now */
-  int64_t compacted;        /* messages that a summary stands for */
+  int64_t created, updated; /* time of the first and last message, ms */
+  int64_t messages, tokens; /* of the live file */
+  int64_t compacted;        /* messages replaced by a summary */
   int64_t compactions;
-  int64_t size;    /* bytes: a file of another size has changed behind the index */
-  int64_t flushed; /* tokens it had at the last flush of this cycle; 0: none */
-  bool answered;   /* that flush got an answer */
+  int64_t size;    /* bytes; if the file's size differs, the entry is out of date */
+  int64_t flushed; /* tokens at the last flush since the last compaction; 0 if none */
+  bool answered;   /* the agent has answered that flush */
   bool archived;
 };
 struct transcript_infos {
   struct transcript_info *v;
   size_t n, cap;
 };
-/* All sessions, the one with the newest message first; the index is brought up to date by the files, and written when
- * it was not. *ret_rebuilt: it was lost or damaged. */
+/* All sessions, most recently updated first. Updates the index from the files if needed. *ret_rebuilt: it was lost or
+ * damaged. */
 NODISCARD enum status transcript_list(const struct transcripts *t, struct arena *a, struct transcript_infos *ret_list,
                                       bool *ret_rebuilt, struct error *err);
-/* One of them; STATUS_NOT_FOUND. */
+/* One session, or STATUS_NOT_FOUND. */
 NODISCARD enum status transcript_find(const struct transcripts *t, struct str session, struct arena *a,
                                       struct transcript_info *ret_info, struct error *err);
-/* Notes that the agent was asked for memories, or has answered. */
-NODISCARD enum status transcript_flushed(const struct transcripts *t, struct str session, bool answered,
-                                         struct arena *a, struct error *err);
+/* Records that the agent was asked for memories, or has answered. */
+NODISCARD enum status transcript_set_flushed(const struct transcripts *t, struct str session, bool answered,
+                                             struct arena *a, struct error *err);
 
 /* ---- compaction, archive ---- */
 
-/* How many of the first messages leave the context when at least `keep` stay: no call is parted from its result. */
+/* Number of messages to remove from the start so that at least `keep` stay and no call is separated from its result. */
 size_t transcript_cut(const struct messages *list, int64_t keep);
 
+struct compaction {
+  const struct transcript *seen; /* as returned by transcript_read() */
+  size_t count;                  /* messages to replace, from the start */
+  struct str summary;
+  bool extractive; /* the summary was made by summary_make() */
+};
 struct transcript_compacted {
   struct str path, originals, summary_id;
   int64_t before, after; /* tokens */
   int64_t messages_before, messages_after, taken;
 };
-/* Replaces the first `count` messages of what transcript_read() gave by a summary; STATUS_CONFLICT when they are not
- * the session's first messages any more. What was added since stays. */
-NODISCARD enum status transcript_compact(const struct transcripts *t, const struct transcript *seen, size_t count,
-                                         struct str summary, bool extractive, struct arena *a,
+/* Replaces the first messages of a session with a summary. STATUS_CONFLICT if they are no longer its first messages.
+ * Messages added since are kept. */
+NODISCARD enum status transcript_compact(const struct transcripts *t, const struct compaction *c, struct arena *a,
                                          struct transcript_compacted *ret_done, struct error *err);
 
-/* Moves sessions whose last message is older than `before` into the archive. */
+/* Archives sessions whose last message is older than `before`. */
 NODISCARD enum status transcript_archive_old(const struct transcripts *t, int64_t before, bool dry_run, struct arena *a,
                                              struct strs *ret_sessions, struct error *err);
-/* The one session, whatever its age. */
+/* Archives one session of any age. */
 NODISCARD enum status transcript_archive(const struct transcripts *t, struct str session, struct arena *a,
                                          struct error *err);

@@ -1,11 +1,10 @@
-/* unpack.c: checking an archive of transcripts, and bringing its sessions back beside those that are here.
+/* unpack.c: verifying an archive of transcripts, and merging its sessions with the existing ones.
  *
- * Sessions are compared by what was said, line by line, summaries of compactions left out: a session that was compacted
- * since, and has gone on, is the same one. */
-#include <errno.h>
+ * Sessions are compared by their message lines without summaries of compactions, so a session that was compacted and
+ * continued since is still recognised. */
+#include <assert.h>
 #include <fcntl.h>
 #include <sodium.h>
-#include <unistd.h>
 
 #include "base/json.h"
 #include "base/os/fs.h"
@@ -19,37 +18,32 @@ enum { PIECE = 1 << 16, SUMS_BYTES = 1 << 30, FILE_MODE = 0600, NAME_HASH = 16, 
 
 /* ---- the archive ---- */
 
-static enum status damaged(const struct tar *t, const char *why, struct error *err) {
-  error_set(err, STATUS_CORRUPT, "'%s' is damaged: %s", t->name, why);
-  return error_fix(err, "name another backup");
-}
-
-static bool take_ending(struct str *name, struct str ending) {
+static bool cut_suffix(struct str *name, struct str ending) {
   if (!str_ends(*name, ending))
     return false;
   name->n -= ending.n;
   return true;
 }
 
-static bool take_start(struct str *name, struct str start) {
+static bool cut_prefix(struct str *name, struct str start) {
   if (!str_starts(*name, start))
     return false;
   *name = str_slice(*name, start.n, name->n);
   return true;
 }
 
-/* Which file of which session; false when it is none. */
+/* Parses the session and the kind of file; false if it is not a transcript. */
 static bool parse_path(struct str path, struct packed_session *ret_session, enum place_kind *ret_kind) {
   struct error ignored;
   struct str rest = path, team, agent;
   if (!str_next(&rest, '/', &team) || !str_next(&rest, '/', &agent))
     return false;
   *ret_kind = PLACE_LIVE;
-  if (take_start(&rest, STR("archive/")))
-    *ret_kind = take_start(&rest, STR("originals/")) ? PLACE_ORIGINALS : PLACE_ARCHIVED;
-  else if (take_ending(&rest, STR(".torn")))
+  if (cut_prefix(&rest, STR("archive/")))
+    *ret_kind = cut_prefix(&rest, STR("originals/")) ? PLACE_ORIGINALS : PLACE_ARCHIVED;
+  else if (cut_suffix(&rest, STR(".torn")))
     *ret_kind = PLACE_TORN;
-  if (*ret_kind != PLACE_TORN && !take_ending(&rest, STR(".jsonl")))
+  if (*ret_kind != PLACE_TORN && !cut_suffix(&rest, STR(".jsonl")))
     return false;
   *ret_session = (struct packed_session){.team = team, .agent = agent, .session = rest};
   return gate_check_team(team, &ignored) == STATUS_OK && transcripts_agent_ok(agent) && transcript_id_ok(rest);
@@ -72,17 +66,17 @@ static bool same_session(const struct packed_session *x, const struct packed_ses
   return str_eq(x->session, y->session) && str_eq(x->agent, y->agent) && str_eq(x->team, y->team);
 }
 
-/* The files of a session follow each other. */
+/* The files of a session are adjacent. */
 static enum status note_file(struct unpacking *u, const struct tar_file *f, struct arena *a, struct error *err) {
   struct packed_session s;
   enum place_kind kind;
   if (!parse_path(f->path, &s, &kind))
-    return damaged(u->tar, "it holds a file that is no transcript", err);
+    return tar_damaged(u->tar, "it contains a file that is not a transcript", err);
   if (u->sessions.n == 0 || !same_session(&u->sessions.v[u->sessions.n - 1], &s))
     list_push(a, &u->sessions, s);
   struct tar_file *place = file_of(&u->sessions.v[u->sessions.n - 1], kind);
   if (place->path.p)
-    return damaged(u->tar, "it holds a file twice", err);
+    return tar_damaged(u->tar, "it contains a file twice", err);
   *place = *f;
   return STATUS_OK;
 }
@@ -95,9 +89,7 @@ static enum status add_sum(const struct tar *t, const struct tar_file *f, char *
   crypto_hash_sha256_init(&hash);
   for (int64_t at = 0; at < f->bytes;) {
     size_t n = f->bytes - at < PIECE ? (size_t)(f->bytes - at) : PIECE;
-    enum status s = tar_read(t, f->at + at, piece, n, err);
-    if (s != STATUS_OK)
-      return s;
+    TRY(tar_read(t, f->at + at, piece, n, err));
     crypto_hash_sha256_update(&hash, (const unsigned char *)piece, n);
     at += (int64_t)n;
   }
@@ -125,11 +117,11 @@ static enum status check_sums(struct unpacking *u, const struct tar_file *f, str
   struct str text;
   bool more;
   if (f->bytes > SUMS_BYTES)
-    return damaged(u->tar, "SHA256SUMS is too large", err);
+    return tar_damaged(u->tar, "SHA256SUMS is too large", err);
   TRY(load(u->tar, f, a, &text, err));
   TRY(tar_next(u->tar, a, &none, &more, err));
   if (more || !str_eq(text, sums))
-    return damaged(u->tar, "its files are not those of SHA256SUMS", err);
+    return tar_damaged(u->tar, "its files do not match SHA256SUMS", err);
   hash_text(text, u->id);
   return STATUS_OK;
 }
@@ -142,28 +134,22 @@ enum status transcripts_check_pack(struct tar *in, struct arena *a, struct unpac
   for (;;) {
     struct tar_file f;
     bool more;
-    enum status s = tar_next(in, a, &f, &more, err);
-    if (s == STATUS_OK && !more)
-      s = damaged(in, "it has no SHA256SUMS", err);
-    if (s != STATUS_OK)
-      return s;
+    TRY(tar_next(in, a, &f, &more, err));
+    if (!more)
+      return tar_damaged(in, "it has no SHA256SUMS", err);
     if (str_is(f.path, "SHA256SUMS")) {
-      s = check_sums(&u, &f, buf_str(&sums), a, err);
-      if (s == STATUS_OK)
-        *ret_unpacking = u;
-      return s;
+      TRY(check_sums(&u, &f, buf_str(&sums), a, err));
+      *ret_unpacking = u;
+      return STATUS_OK;
     }
-    s = note_file(&u, &f, a, err);
-    if (s == STATUS_OK)
-      s = add_sum(in, &f, piece, &sums, err);
-    if (s != STATUS_OK)
-      return s;
+    TRY(note_file(&u, &f, a, err));
+    TRY(add_sum(in, &f, piece, &sums, err));
   }
 }
 
-/* ---- what was said ---- */
+/* ---- comparing ---- */
 
-/* A session as it lies here, or in the archive. */
+/* A session, here or in the archive. */
 struct copy_of {
   struct str text, originals, torn;
   bool archived;
@@ -175,8 +161,8 @@ static struct str whole_lines(struct str text) {
   return text;
 }
 
-/* Of a summary that compaction has made: how many bytes of the originals count; -1: it is something else. */
-static int64_t compaction_of(struct arena *a, struct str line) {
+/* Valid bytes of the originals, if the line is a summary made by compaction; else -1. */
+static int64_t compacted_bytes(struct arena *a, struct str line) {
   struct message m;
   struct error ignored;
   yyjson_val *extra;
@@ -189,16 +175,17 @@ static int64_t compaction_of(struct arena *a, struct str line) {
 static void add_lines(struct arena *a, struct str text, struct strs *list) {
   struct str line;
   while (str_line(&text, &line))
-    if (!str_empty(str_trim(line)) && compaction_of(a, line) < 0)
+    if (!str_empty(str_trim(line)) && compacted_bytes(a, line) < 0)
       strs_push(a, list, line);
 }
 
-static struct strs history(struct arena *a, const struct copy_of *c) {
+/* All message lines ever written: originals and current ones. */
+static struct strs all_lines(struct arena *a, const struct copy_of *c) {
   struct strs list = {0};
   struct str rest = c->text, first = STR("");
   while (str_empty(str_trim(first)) && str_line(&rest, &first))
     ;
-  int64_t bytes = compaction_of(a, first);
+  int64_t bytes = compacted_bytes(a, first);
   if (bytes > 0 && c->originals.p)
     add_lines(a,
               whole_lines(str_slice(c->originals, 0, (size_t)bytes < c->originals.n ? (size_t)bytes : c->originals.n)),
@@ -213,44 +200,40 @@ struct merging {
   const struct transcripts *t;
   struct arena *a;
   const struct copy_of *from;
-  struct str session; /* the name that it gets here */
+  struct str session; /* its id here */
 };
 
 enum outcome { RESTORED_NEW, EXTENDED, KEPT, DIVERGED };
 
-static enum status read_if_there(const char *path, struct arena *a, struct str *ret_text, struct error *err) {
+static enum status read_if_exists(const char *path, struct arena *a, struct str *ret_text, struct error *err) {
   struct str text = STR_NONE;
-  enum status s =
-      fs_read(a, path, (size_t)TAR_FILE_BYTES, &text, err); /* also what is too long to be read as a whole */
+  /* The limit of the archive, not of transcripts, so that anything it contains can be compared. */
+  enum status s = fs_read(a, path, (size_t)TAR_FILE_BYTES, &text, err);
   if (s == STATUS_OK || s == STATUS_NOT_FOUND)
     *ret_text = text;
   return s == STATUS_NOT_FOUND ? STATUS_OK : s;
 }
 
-/* With the lock, after what a crash has left was mended, as for every writer. */
+/* Needs the lock. Repairs the end of the file first, as every writer does. */
 static enum status read_here(const struct merging *m, struct copy_of *ret_here, struct error *err) {
   const char *live = transcript_path(m->t, m->session, PLACE_LIVE, m->a);
   struct copy_of here = {0};
   struct open_file *f = NULL;
-  int64_t size, torn;
+  struct repaired repaired;
   struct error missing;
-  enum status s = STATUS_OK;
   if (transcript_open(live, O_RDWR | O_APPEND, m->a, &f, &missing) == STATUS_OK) {
-    s = transcript_mend(m->t, m->session, f->fd, &size, &torn, m->a, err);
+    enum status s = transcript_repair(m->t, m->session, f->fd, m->a, &repaired, err);
     transcript_close(f);
+    TRY(s);
   }
-  if (s == STATUS_OK)
-    s = read_if_there(live, m->a, &here.text, err);
+  TRY(read_if_exists(live, m->a, &here.text, err));
   here.archived = !here.text.p;
-  if (s == STATUS_OK && here.archived)
-    s = read_if_there(transcript_path(m->t, m->session, PLACE_ARCHIVED, m->a), m->a, &here.text, err);
-  if (s == STATUS_OK)
-    s = read_if_there(transcript_path(m->t, m->session, PLACE_ORIGINALS, m->a), m->a, &here.originals, err);
-  if (s == STATUS_OK)
-    s = read_if_there(transcript_path(m->t, m->session, PLACE_TORN, m->a), m->a, &here.torn, err);
-  if (s == STATUS_OK)
-    *ret_here = here;
-  return s;
+  if (here.archived)
+    TRY(read_if_exists(transcript_path(m->t, m->session, PLACE_ARCHIVED, m->a), m->a, &here.text, err));
+  TRY(read_if_exists(transcript_path(m->t, m->session, PLACE_ORIGINALS, m->a), m->a, &here.originals, err));
+  TRY(read_if_exists(transcript_path(m->t, m->session, PLACE_TORN, m->a), m->a, &here.torn, err));
+  *ret_here = here;
+  return STATUS_OK;
 }
 
 static enum status put_file(const struct merging *m, enum place_kind kind, struct str text, struct error *err) {
@@ -262,7 +245,7 @@ static enum status put_file(const struct merging *m, enum place_kind kind, struc
   return STATUS_OK;
 }
 
-/* The originals come first: a session that is there has what its summary stands for. */
+/* Writes the originals first, so that a visible session always has those its summary refers to. */
 static enum status install(const struct merging *m, const struct copy_of *here, struct error *err) {
   const struct copy_of *from = m->from;
   if (from->originals.p && !str_starts(here->originals, from->originals))
@@ -272,7 +255,7 @@ static enum status install(const struct merging *m, const struct copy_of *here, 
   return STATUS_OK;
 }
 
-/* Whether originals that nothing here refers to would be overwritten by others. */
+/* True if installing would overwrite different originals that exist here. */
 static bool originals_differ(const struct copy_of *here, const struct copy_of *from) {
   return here->originals.n && from->originals.n && !str_starts(from->originals, here->originals) &&
          !str_starts(here->originals, from->originals);
@@ -281,17 +264,18 @@ static bool originals_differ(const struct copy_of *here, const struct copy_of *f
 static enum status extend(const struct merging *m, const struct strs *lines, size_t have, struct error *err) {
   const char *live = transcript_path(m->t, m->session, PLACE_LIVE, m->a);
   struct buf text = BUF(m->a);
-  int64_t before, torn;
+  struct repaired before;
   bool revived;
+  assert(have < lines->n);
   for (size_t i = have; i < lines->n; i++) {
     buf_add(&text, lines->v[i]);
     buf_addc(&text, '\n');
   }
   TRY(transcript_revive(m->t, m->session, live, m->a, &revived, err));
-  return transcript_write_lines(m->t, m->session, live, buf_str(&text), m->a, &before, &torn, err);
+  return transcript_write_lines(m->t, m->session, live, buf_str(&text), m->a, &before, err);
 }
 
-/* Ends of lines that crashes have cut off: none is thrown away, none is added twice. */
+/* Adds the archive's torn lines unless they are here already. */
 static enum status merge_torn(const struct merging *m, const struct copy_of *here, struct error *err) {
   struct str torn = m->from->torn;
   struct buf all = BUF(m->a);
@@ -305,38 +289,35 @@ static enum status merge_torn(const struct merging *m, const struct copy_of *her
 
 static enum status merge_locked(const struct merging *m, enum outcome *ret_outcome, struct error *err) {
   struct copy_of here;
-  enum status s = read_here(m, &here, err);
-  if (s != STATUS_OK)
-    return s;
-  struct strs mine = history(m->a, &here), theirs = history(m->a, m->from);
+  TRY(read_here(m, &here, err));
+  struct strs mine = all_lines(m->a, &here), theirs = all_lines(m->a, m->from);
   size_t same = 0;
   while (same < mine.n && same < theirs.n && str_eq(mine.v[same], theirs.v[same]))
     same++;
-  if (!here.text.p) { /* a file without anything that counts is one nevertheless: it gets what it lacks */
+  if (!here.text.p) /* no file here; an empty file is extended instead */
     *ret_outcome = originals_differ(&here, m->from) ? DIVERGED : RESTORED_NEW;
-    s = *ret_outcome == RESTORED_NEW ? install(m, &here, err) : STATUS_OK;
-  } else if (same == theirs.n) {
+  else if (same == theirs.n)
     *ret_outcome = KEPT;
-  } else if (same == mine.n) {
-    *ret_outcome = EXTENDED;
-    s = extend(m, &theirs, same, err);
-  } else {
-    *ret_outcome = DIVERGED;
-  }
-  return s == STATUS_OK && *ret_outcome != DIVERGED ? merge_torn(m, &here, err) : s;
+  else
+    *ret_outcome = same == mine.n ? EXTENDED : DIVERGED;
+  if (*ret_outcome == RESTORED_NEW)
+    TRY(install(m, &here, err));
+  if (*ret_outcome == EXTENDED)
+    TRY(extend(m, &theirs, same, err));
+  return *ret_outcome == DIVERGED ? STATUS_OK : merge_torn(m, &here, err);
 }
 
 static enum status merge(const struct merging *m, enum outcome *ret_outcome, struct error *err) {
   struct lock *lock;
   TRY(transcript_lock(m->t, m->session, m->a, &lock, err));
-  index_forget(lock);
+  index_invalidate(lock);
   enum status s = merge_locked(m, ret_outcome, err);
   transcript_unlock(lock);
   return s;
 }
 
-/* The same content gets the same name: a restore that is repeated finds what it has left. */
-static struct str other_name(struct arena *a, struct str session, const struct copy_of *from) {
+/* An id derived from the content, so that a repeated restore finds the copy it made before. */
+static struct str diverged_id(struct arena *a, struct str session, const struct copy_of *from) {
   char hash[HASH_TEXT_SIZE];
   struct buf all = BUF(a);
   buf_add(&all, from->text.p ? from->text : STR(""));
@@ -347,13 +328,13 @@ static struct str other_name(struct arena *a, struct str session, const struct c
                       hash);
 }
 
-/* ---- all of them ---- */
+/* ---- all sessions ---- */
 
 struct restoring {
   const struct unpacking *from;
   struct transcripts_unpacked *done;
-  struct arena *a;      /* of all */
-  struct transcripts t; /* of the session at hand */
+  struct arena *a;
+  struct transcripts t; /* folder of the current session */
 };
 
 static enum status unpack_copy(struct restoring *r, const struct packed_session *p, const struct copy_of *copy,
@@ -363,12 +344,12 @@ static enum status unpack_copy(struct restoring *r, const struct packed_session 
   bool other = false;
   TRY(merge(&m, &outcome, err));
   for (int depth = 0; outcome == DIVERGED && depth < DEEPEST; depth++) {
-    m.session = other_name(a, m.session, copy);
+    m.session = diverged_id(a, m.session, copy);
     other = true;
     TRY(merge(&m, &outcome, err));
   }
   if (outcome == DIVERGED)
-    return error_set(err, STATUS_CONFLICT, "session '%.*s' is here under too many names", STR_ARG(p->session));
+    return error_set(err, STATUS_CONFLICT, "session '%.*s' exists in too many diverged copies", STR_ARG(p->session));
   if (other)
     list_push(r->a, &r->done->diverged, (struct diverged){p->team, p->agent, p->session, arena_dup(r->a, m.session)});
   else
@@ -376,27 +357,29 @@ static enum status unpack_copy(struct restoring *r, const struct packed_session 
   return STATUS_OK;
 }
 
+static enum status unpack_copies(struct restoring *r, const struct packed_session *p, struct arena *a,
+                                 struct error *err) {
+  struct copy_of copy = {.archived = !p->live.path.p}, second = {.archived = true};
+  TRY(load(r->from->tar, copy.archived ? &p->archived : &p->live, a, &copy.text, err));
+  TRY(load(r->from->tar, &p->originals, a, &copy.originals, err));
+  TRY(load(r->from->tar, &p->torn, a, &copy.torn, err));
+  TRY(unpack_copy(r, p, &copy, a, err));
+  if (copy.archived || !p->archived.path.p)
+    return STATUS_OK;
+  /* Both live and archived: only manual changes can cause that. */
+  TRY(load(r->from->tar, &p->archived, a, &second.text, err));
+  return unpack_copy(r, p, &second, a, err);
+}
+
 static enum status unpack_session(struct restoring *r, const struct packed_session *p, struct error *err) {
   struct arena *a = arena_child(r->a);
-  struct copy_of copy = {.archived = !p->live.path.p}, second = {.archived = true};
-  enum status s = load(r->from->tar, copy.archived ? &p->archived : &p->live, a, &copy.text, err);
-  if (s == STATUS_OK)
-    s = load(r->from->tar, &p->originals, a, &copy.originals, err);
-  if (s == STATUS_OK)
-    s = load(r->from->tar, &p->torn, a, &copy.torn, err);
-  if (s == STATUS_OK)
-    s = unpack_copy(r, p, &copy, a, err);
-  if (s == STATUS_OK && !copy.archived && p->archived.path.p) { /* both, which nobody but a person brings about */
-    s = load(r->from->tar, &p->archived, a, &second.text, err);
-    if (s == STATUS_OK)
-      s = unpack_copy(r, p, &second, a, err);
-  }
+  enum status s = unpack_copies(r, p, a, err);
   arena_release(a);
   return s;
 }
 
-/* What came back is on disk with its folders; the index follows the files, now or when somebody reads it. The folders
- * above may be new, too; one that may not be opened is somebody else's, and was there before. */
+/* Updates the index if possible; else the next reader does. Syncs the folder, and the folders above it, which may be
+ * new. A parent that cannot be opened belongs to someone else and is not new. */
 static enum status finish_folder(const struct restoring *r, struct error *err) {
   struct arena *a = arena_child(r->a);
   struct transcript_infos list;
@@ -419,22 +402,19 @@ enum status transcripts_unpack(struct store *st, const struct unpacking *from, i
   struct transcripts_unpacked done = {0};
   struct restoring r = {.from = from, .done = &done, .a = a};
   const struct packed_session *last = NULL;
-  enum status s = STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < from->sessions.n; i++) {
+  for (size_t i = 0; i < from->sessions.n; i++) {
     const struct packed_session *p = &from->sessions.v[i];
     if (!last || !str_eq(last->agent, p->agent) || !str_eq(last->team, p->team)) {
-      s = last ? finish_folder(&r, err) : STATUS_OK;
       struct str agent = str_is(p->agent, TRANSCRIPTS_SHARED) ? STR("admin") : p->agent;
-      if (s == STATUS_OK)
-        s = transcripts_of_agent(st, p->team, agent, now, a, &r.t, err);
+      if (last)
+        TRY(finish_folder(&r, err));
+      TRY(transcripts_of_agent(st, p->team, agent, now, a, &r.t, err));
       last = p;
     }
-    if (s == STATUS_OK)
-      s = unpack_session(&r, p, err);
+    TRY(unpack_session(&r, p, err));
   }
-  if (s == STATUS_OK && last)
-    s = finish_folder(&r, err);
-  if (s == STATUS_OK)
-    *ret_done = done;
-  return s;
+  if (last)
+    TRY(finish_folder(&r, err));
+  *ret_done = done;
+  return STATUS_OK;
 }

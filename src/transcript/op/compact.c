@@ -1,5 +1,4 @@
-/* compact.c: flush and compaction of a session: what is about to leave an agent's context, and what stays of
- * it. */
+/* compact.c: operations transcript flush and transcript compact. */
 #include "base/utf8.h"
 #include "op/files/file_event.h"
 #include "op/handlers.h"
@@ -22,7 +21,7 @@ static void add_event(struct op_call *call, const char *action, struct str sessi
   file_event(call, action, detail);
 }
 
-/* The session, its thresholds, and how many of its first messages would leave. */
+/* The session, its thresholds, and the number of messages that compaction would remove. */
 struct leaving {
   struct transcripts folder;
   struct str session;
@@ -42,7 +41,7 @@ static enum status find_leaving(struct op_call *call, struct leaving *ret) {
   TRY(transcript_find(&l.folder, l.session, call->arena, &l.info, call->err));
   l.count = transcript_cut(&l.tr.list, keep);
   if (l.count == 1 && l.tr.list.v[0].role == SPEAKER_SUMMARY)
-    l.count = 0; /* a summary of a summary alone */
+    l.count = 0; /* do not summarise a summary */
   *ret = l;
   return STATUS_OK;
 }
@@ -77,9 +76,9 @@ static void put_question(struct op_call *call, const struct leaving *l) {
   json_put(call->doc, call->result, "question",
            arena_printf(call->arena,
                         "%zu of the %zu messages of this session are about to leave your context; a summary will take "
-                        "their place. Answer with what should last: memories, as a JSON array or in a fenced block "
-                        "marked 'memory', or [NO_REPLY]. Without an answer, only sentences that are marked (decision:, "
-                        "agreed:, todo:, remember that ...) are kept, with low trust.",
+                        "their place. Answer with the memories to keep, as a JSON array or in a fenced block labelled "
+                        "'memory', or [NO_REPLY]. Without an answer, only labelled sentences (decision:, agreed:, "
+                        "todo:, remember that ...) are kept, with low trust.",
                         l->count, l->tr.list.n));
   json_put(call->doc, call->result, "answer_with",
            arena_printf(call->arena, "cairn transcript flush %.*s --memories '[\"...\"]'", STR_ARG(l->session)));
@@ -95,7 +94,7 @@ enum status op_transcript_flush(struct op_call *call) {
   if (answer.p)
     TRY(flush_store(call, &list));
   if (!l.tr.archived)
-    TRY(transcript_flushed(&l.folder, l.session, answer.p != NULL, call->arena, call->err));
+    TRY(transcript_set_flushed(&l.folder, l.session, answer.p != NULL, call->arena, call->err));
   json_put(call->doc, call->result, "session", l.session);
   json_put_int(call->doc, call->result, "tokens", l.tr.tokens);
   json_put_int(call->doc, call->result, "threshold", l.limits.flush);
@@ -111,7 +110,7 @@ enum status op_transcript_flush(struct op_call *call) {
 
 /* ---- compact ---- */
 
-static enum status not_now(struct op_call *call, const struct leaving *l, const char *why) {
+static enum status skip_compaction(struct op_call *call, const struct leaving *l, const char *why) {
   json_put(call->doc, call->result, "session", l->session);
   json_put_bool(call->doc, call->result, "compacted", false);
   json_put(call->doc, call->result, "reason", str_from(why));
@@ -120,12 +119,12 @@ static enum status not_now(struct op_call *call, const struct leaving *l, const 
   return STATUS_OK;
 }
 
-/* Nobody has said what should last: what is marked is kept, before it leaves. */
-static enum status keep_marked(struct op_call *call, const struct leaving *l) {
+/* The agent has not answered the flush: store labelled sentences before the messages are removed. */
+static enum status keep_labelled(struct op_call *call, const struct leaving *l) {
   struct kept_list list = {0};
   if (l->limits.flush == 0 || l->info.answered)
     return STATUS_OK;
-  flush_draft_marked(call, l->tr.list.v, l->count, &list);
+  flush_draft_labelled(call, l->tr.list.v, l->count, &list);
   TRY(flush_store(call, &list));
   add_event(call, "memory:flush", l->session, "compaction_pending", NULL);
   return STATUS_OK;
@@ -144,16 +143,17 @@ enum status op_transcript_compact(struct op_call *call) {
   struct str summary = str_trim(json_str(call->args, "summary"));
   TRY(find_leaving(call, &l));
   if (l.tr.archived)
-    return not_now(call, &l, "the session is archived");
+    return skip_compaction(call, &l, "the session is archived");
   if (l.tr.tokens < l.limits.compact && !json_bool(call->args, "force", false))
-    return not_now(call, &l, "the session is below the threshold; --force compacts it all the same");
+    return skip_compaction(call, &l, "the session is below the threshold; use --force to compact it anyway");
   if (l.count == 0)
-    return not_now(call, &l, "all of its messages are among those that are kept");
-  TRY(keep_marked(call, &l));
+    return skip_compaction(call, &l, "all messages are recent enough to be kept");
+  TRY(keep_labelled(call, &l));
   bool extractive = str_empty(summary);
   if (extractive)
     summary = summary_make(call->arena, l.tr.list.v, l.count, summary_room(&l));
-  TRY(transcript_compact(&l.folder, &l.tr, l.count, summary, extractive, call->arena, &done, call->err));
+  struct compaction c = {.seen = &l.tr, .count = l.count, .summary = summary, .extractive = extractive};
+  TRY(transcript_compact(&l.folder, &c, call->arena, &done, call->err));
   json_put(call->doc, call->result, "session", l.session);
   json_put_bool(call->doc, call->result, "compacted", true);
   json_put_int(call->doc, call->result, "before", done.before);

@@ -1,4 +1,4 @@
-/* flush.c: memories out of a conversation: an agent's answer, or marked sentences, through the gate. */
+/* flush.c: storing memories from a conversation: an agent's answer, or labelled sentences. */
 #include "transcript/op/flush.h"
 
 #include "core/memory/headline.h"
@@ -8,7 +8,7 @@
 #define TAG "flush"
 #define NO_REPLY "[NO_REPLY]"
 
-/* ---- an answer ---- */
+/* ---- answers ---- */
 
 static void add_draft(struct op_call *call, struct kept_list *list, const struct mem_type *type, struct str text) {
   struct kept k = {0};
@@ -29,7 +29,7 @@ static enum status bad_answer(struct op_call *call, const char *why) {
   error_set(call->err, STATUS_USAGE, "the memories cannot be read: %s", why);
   return error_fix(call->err,
                    "send a JSON array of texts, or of objects such as {\"text\": \"...\", \"type\": "
-                   "\"decision\"}; or a fenced block marked 'memory' with '## Section' and items; or " NO_REPLY);
+                   "\"decision\"}; or a fenced block labelled 'memory' with '## Section' and items; or " NO_REPLY);
 }
 
 static enum status read_object(struct op_call *call, yyjson_val *v, struct kept_list *list) {
@@ -55,7 +55,7 @@ static enum status read_json(struct op_call *call, struct str answer, struct kep
     return read_object(call, root, list);
   yyjson_arr_foreach(root, i, n, v) {
     if (!yyjson_is_str(v) && !yyjson_is_obj(v))
-      return bad_answer(call, "the array holds something that is neither a text nor an object");
+      return bad_answer(call, "an array element is neither a text nor an object");
     if (yyjson_is_str(v))
       add_draft(call, list, type_of_kind(KIND_FACT), json_val_str(v));
     else if (read_object(call, v, list) != STATUS_OK)
@@ -64,7 +64,7 @@ static enum status read_json(struct op_call *call, struct str answer, struct kep
   return STATUS_OK;
 }
 
-/* A section names a type by one of its words ("Key Decisions", "Lessons"); everything else is a fact. */
+/* A heading names a type with one of its words ("Key Decisions", "Lessons"); the default is fact. */
 static const struct mem_type *type_of_heading(struct str heading) {
   size_t pos = 0;
   struct str word;
@@ -87,7 +87,7 @@ static void end_piece(struct op_call *call, struct buf *piece, const struct mem_
   piece->n = 0;
 }
 
-/* The items and paragraphs under each heading, a memory each. */
+/* Each item or paragraph becomes a memory. */
 static void read_block(struct op_call *call, struct str block, struct kept_list *list) {
   const struct mem_type *type = type_of_kind(KIND_FACT);
   struct buf piece = BUF(call->arena);
@@ -112,7 +112,7 @@ static void read_block(struct op_call *call, struct str block, struct kept_list 
 
 static bool is_fence(struct str line) { return str_starts(str_trim(line), STR("```")); }
 
-/* True when there was a block. */
+/* True if there was a block. */
 static bool read_blocks(struct op_call *call, struct str answer, struct kept_list *list) {
   struct buf block = BUF(call->arena);
   struct str line;
@@ -121,8 +121,8 @@ static bool read_blocks(struct op_call *call, struct str answer, struct kept_lis
     if (is_fence(line)) {
       if (inside && ours)
         read_block(call, arena_dup(call->arena, buf_str(&block)), list);
-      struct str mark = str_trim(line);
-      ours = !inside && str_ieq(str_trim(str_slice(mark, 3, mark.n)), STR("memory"));
+      struct str fence = str_trim(line);
+      ours = !inside && str_ieq(str_trim(str_slice(fence, 3, fence.n)), STR("memory"));
       inside = !inside;
       found |= ours;
       block.n = 0;
@@ -131,7 +131,7 @@ static bool read_blocks(struct op_call *call, struct str answer, struct kept_lis
       buf_addc(&block, '\n');
     }
   }
-  if (inside && ours) /* an answer that was cut off still says something */
+  if (inside && ours) /* use a truncated answer */
     read_block(call, buf_str(&block), list);
   return found;
 }
@@ -144,24 +144,24 @@ enum status flush_read_answer(struct op_call *call, struct str answer, struct ke
   else if (str_starts(answer, STR("[")) || str_starts(answer, STR("{")))
     TRY(read_json(call, answer, &list));
   else if (!read_blocks(call, answer, &list) && str_find(answer, STR(NO_REPLY), 0) == SIZE_MAX)
-    TRY(bad_answer(call, "there is neither JSON nor a fenced block marked 'memory' in them"));
+    return bad_answer(call, "there is neither JSON nor a fenced block labelled 'memory'");
   *ret_list = list;
   return STATUS_OK;
 }
 
-/* ---- no answer ---- */
+/* ---- labelled sentences ---- */
 
-void flush_draft_marked(struct op_call *call, const struct message *list, size_t n, struct kept_list *ret_list) {
-  struct marked_list marked = {0};
+void flush_draft_labelled(struct op_call *call, const struct message *list, size_t n, struct kept_list *ret_list) {
+  struct labelled_list labelled = {0};
   size_t from = 0;
-  /* What a summary lists was stored when its messages left. */
+  /* Sentences listed in a summary were stored by the compaction that made it. */
   while (from < n && list[from].role == SPEAKER_SUMMARY)
     from++;
-  summary_marked(call->arena, list + from, n - from, &marked);
-  for (size_t i = 0; i < marked.n; i++) {
+  summary_labelled(call->arena, list + from, n - from, &labelled);
+  for (size_t i = 0; i < labelled.n; i++) {
     const struct mem_type *t =
-        marked.v[i].mark == MARK_DECISION ? type_of_section(BOOT_DECISIONS) : type_of_kind(KIND_FACT);
-    add_draft(call, ret_list, t, marked.v[i].text);
+        labelled.v[i].label == LABEL_DECISION ? type_of_section(BOOT_DECISIONS) : type_of_kind(KIND_FACT);
+    add_draft(call, ret_list, t, labelled.v[i].text);
     struct memory *m = &ret_list->v[ret_list->n - 1].w.m;
     m->trust = STR("tool");
     m->confidence = STR("low");
@@ -169,7 +169,7 @@ void flush_draft_marked(struct op_call *call, const struct message *list, size_t
   }
 }
 
-/* ---- through the gate ---- */
+/* ---- storing ---- */
 
 static bool is_refusal(enum status s) {
   return s == STATUS_REFUSED || s == STATUS_SECRET || s == STATUS_DUPLICATE || s == STATUS_CONFLICT ||

@@ -1,4 +1,4 @@
-/* flush.h: memories out of a conversation, before a part of it leaves the agent's context. */
+/* flush.h: storing memories from a conversation before compaction removes a part of it. */
 #pragma once
 
 #include "op/write/write.h"
@@ -6,18 +6,18 @@
 
 struct kept {
   struct write w;
-  struct error err; /* code OK: it can be written */
+  struct error err; /* code STATUS_OK if it can be written */
 };
 struct kept_list {
   struct kept *v;
   size_t n, cap;
 };
 
-/* The memories of an agent's answer: a JSON array of texts or of arguments of 'remember', or fenced blocks marked
- * "memory" with a "## Section" and its items. "[NO_REPLY]" is an answer with none. */
+/* Parses an agent's answer: a JSON array of texts or of arguments of 'remember', or fenced blocks labelled
+ * "memory" with a "## Section" and its items. "[NO_REPLY]" means no memories. */
 NODISCARD enum status flush_read_answer(struct op_call *call, struct str answer, struct kept_list *ret_list);
-/* Marked sentences as facts of low trust. */
-void flush_draft_marked(struct op_call *call, const struct message *list, size_t n, struct kept_list *ret_list);
-/* Sends them through the gate, all in one transaction; what it refuses is listed with the reason. The result gets
- * `stored`, `skipped`, `refused` and `memories`. */
+/* Makes facts of low trust from labelled sentences. */
+void flush_draft_labelled(struct op_call *call, const struct message *list, size_t n, struct kept_list *ret_list);
+/* Writes them through the gate in one transaction; refused ones are listed with the reason. The result gets `stored`,
+ * `skipped`, `refused` and `memories`. */
 NODISCARD enum status flush_store(struct op_call *call, struct kept_list *list);

@@ -1,29 +1,28 @@
-/* import.c: takes over the transcripts that Claude Code and Codex leave on disk.
+/* import.c: operation transcript import, for transcripts of Claude Code and Codex.
  *
- * Each file is read from where the last import stopped, to its last whole line. Messages keep the ids of their source,
- * so that nothing is stored twice, whatever becomes of the notes about how far was read. Sessions go to the project
- * whose repository holds the folder that they were held in. */
+ * Each file is read from the end of the last import to its last whole line. Messages keep their original ids, so
+ * nothing is stored twice even if imports.json is lost. A session goes to the project whose repository contains its
+ * working directory. */
 #include "transcript/op/import.h"
 #include "op/files/file_event.h"
 #include "op/handlers.h"
 
-enum { SAVE_FILES = 64 }; /* how far was read is noted after so many files, at the latest */
+enum { SAVE_FILES = 64 }; /* files after which imports.json is saved */
 
 /* ---- all files ---- */
 
 static enum status import_all(struct import_run *r, const struct import_paths *paths) {
   struct op_call *call = r->call;
-  enum status s = STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < paths->n; i++) {
-    s = import_read_file(r, &paths->v[i]);
+  for (size_t i = 0; i < paths->n; i++) {
+    TRY(import_read_file(r, &paths->v[i]));
     progress(call, "import", (int64_t)i + 1, (int64_t)paths->n);
-    if (s == STATUS_OK && r->noted && (i + 1) % SAVE_FILES == 0)
-      s = import_marks_write(r->notes, &r->marks, call->arena, call->err);
+    if (r->changed && (i + 1) % SAVE_FILES == 0)
+      TRY(import_states_write(r->folder, &r->states, call->arena, call->err));
   }
-  return s;
+  return STATUS_OK;
 }
 
-/* For search, where that is switched on. The messages are stored: what goes wrong fails nothing, and is said. */
+/* Indexes the messages for search, if that is enabled. They are already stored, so a failure is only reported. */
 static void index_target(struct import_run *r, struct op_call own, const struct import_target *target) {
   struct error err = {0};
   int64_t sessions = 0, added = 0;
@@ -36,10 +35,10 @@ static void index_target(struct import_run *r, struct op_call own, const struct 
   if (s == STATUS_OK)
     return;
   store_rollback(own.engine->store);
-  r->not_indexed = arena_printf(own.arena, "%s; 'cairn transcript index' makes up for it", err.message);
+  r->not_indexed = arena_printf(own.arena, "%s; run 'cairn transcript index' to index them", err.message);
 }
 
-/* The index of its sessions, and one event for all that came to them. */
+/* Updates sessions.json and the search index, and adds one event for all new messages. */
 static enum status close_target(struct import_run *r, const struct import_target *target, struct error *err) {
   struct op_call own = *r->call;
   struct transcript_infos list;
@@ -51,12 +50,12 @@ static enum status close_target(struct import_run *r, const struct import_target
   return STATUS_OK;
 }
 
-/* Notes how far was read and brings the indexes up to date, also after a failure: what was written stays. */
+/* Saves the progress and updates the indexes, also after a failure, since stored messages stay. */
 static enum status finish(struct import_run *r, enum status s) {
   struct op_call *call = r->call;
   struct error first = *call->err;
   struct error *err = s == STATUS_OK ? call->err : &(struct error){0};
-  enum status last = r->noted ? import_marks_write(r->notes, &r->marks, call->arena, err) : STATUS_OK;
+  enum status last = r->changed ? import_states_write(r->folder, &r->states, call->arena, err) : STATUS_OK;
   for (size_t i = 0; i < r->targets.n && last == STATUS_OK; i++)
     if (r->targets.v[i].messages)
       last = close_target(r, &r->targets.v[i], err);
@@ -68,36 +67,34 @@ static enum status finish(struct import_run *r, enum status s) {
 
 /* ---- the operation ---- */
 
-static enum status nothing_known(struct op_call *call, struct str path) {
-  error_set(call->err, STATUS_USAGE, "%.*s is no transcript of Claude Code or Codex", STR_ARG(path));
+static enum status unknown_format(struct op_call *call, struct str path) {
+  error_set(call->err, STATUS_USAGE, "%.*s is not a transcript of Claude Code or Codex", STR_ARG(path));
   return error_fix(call->err, "name their files or folders; 'cairn transcript append' takes messages in Cairn's own "
                               "format");
 }
 
-/* The files that are named; else those in the usual folders. */
+/* The named files, else those in the default folders. */
 static enum status find_all(struct op_call *call, enum import_from from, struct import_paths *paths,
                             struct strs *looked) {
   struct strs named = {0};
-  enum status s = STATUS_OK;
   json_strs(call->arena, call->args, "paths", &named);
-  for (size_t i = 0; s == STATUS_OK && i < named.n; i++) {
-    s = call_not_the_store(call, named.v[i]);
-    if (s == STATUS_OK)
-      s = import_find(named.v[i], from, call->arena, paths, call->err);
+  for (size_t i = 0; i < named.n; i++) {
+    TRY(call_not_the_store(call, named.v[i]));
+    TRY(import_find(named.v[i], from, call->arena, paths, call->err));
   }
   for (int k = IMPORT_CLAUDE; named.n == 0 && k < IMPORT_FROM_COUNT; k++) {
     struct strs folders = {0};
     if (from != IMPORT_UNKNOWN && from != (enum import_from)k)
       continue;
     import_folders((enum import_from)k, call->arena, &folders);
-    for (size_t i = 0; s == STATUS_OK && i < folders.n; i++) {
+    for (size_t i = 0; i < folders.n; i++) {
       strs_push(call->arena, looked, folders.v[i]);
-      s = import_find(folders.v[i], (enum import_from)k, call->arena, paths, call->err);
-      if (s == STATUS_NOT_FOUND) /* a program that is not used here */
-        s = STATUS_OK;
+      enum status s = import_find(folders.v[i], (enum import_from)k, call->arena, paths, call->err);
+      if (s != STATUS_NOT_FOUND) /* not found: the program is not used here */
+        TRY(s);
     }
   }
-  return s;
+  return STATUS_OK;
 }
 
 static void put_counts(struct import_run *r) {
@@ -137,14 +134,14 @@ enum status op_transcript_import(struct op_call *call) {
   enum import_from wanted = str_is(from, "claude")  ? IMPORT_CLAUDE
                             : str_is(from, "codex") ? IMPORT_CODEX
                                                     : IMPORT_UNKNOWN;
-  struct str project = import_chosen(call) ? call->caller.project : STR("");
+  struct str project = import_has_project(call) ? call->caller.project : STR("");
   TRY(find_all(call, wanted, &paths, &looked));
   TRY(transcripts_at(call->engine->store, call->caller.team, project, call->now, call->arena, &home, call->err));
-  r.notes = home.folder;
-  import_marks_read(r.notes, call->arena, &r.marks);
+  r.folder = home.folder;
+  import_states_read(r.folder, call->arena, &r.states);
   TRY(finish(&r, import_all(&r, &paths)));
   if (r.unknown && r.unknown == r.files && r.files == 1 && !looked.n)
-    return nothing_known(call, paths.v[0].path);
+    return unknown_format(call, paths.v[0].path);
   put_counts(&r);
   if (looked.n)
     json_put_strs(call->doc, call->result, "looked_in", &looked);

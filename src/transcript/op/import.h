@@ -1,12 +1,12 @@
-/* import.h: an import of other programs' transcripts that is under way. */
+/* import.h: state of a running import of transcripts of Claude Code and Codex. */
 #pragma once
 
 #include "transcript/file/import_files.h"
 #include "transcript/op/transcript.h"
 
-enum { IMPORT_PROBLEMS = 100 }; /* that are listed; the rest is counted */
+enum { IMPORT_PROBLEMS = 100 }; /* maximum listed; the rest is only counted */
 
-/* A project that sessions go to. */
+/* A project that receives sessions. */
 struct import_target {
   struct str project;
   struct transcripts folder;
@@ -15,22 +15,22 @@ struct import_target {
 
 struct import_run {
   struct op_call *call;
-  struct str notes; /* the folder of imports.json */
-  struct import_marks marks;
+  struct str folder; /* of imports.json */
+  struct import_states states;
   LIST(struct import_target) targets;
-  struct strs sessions; /* that got messages */
-  bool noted;           /* the marks have changed */
+  struct strs sessions; /* that received messages */
+  bool changed;         /* the states have changed */
   int64_t files, unchanged, unknown, torn, messages, already, redacted, problems;
   int64_t indexed;
-  struct str not_indexed; /* why */
+  struct str not_indexed; /* reason; absent if indexing succeeded */
   int64_t skipped[IMPORT_SKIP_COUNT];
   yyjson_mut_val *failed;
 };
 
-/* Did the caller choose where everything goes? */
-static inline bool import_chosen(const struct op_call *call) {
+/* True if the caller chose the project for all sessions. */
+static inline bool import_has_project(const struct op_call *call) {
   return call->caller.project_given || json_str(call->args, "scope").p;
 }
 
-/* Reads what is new in a file. What is wrong with the file alone is noted in the run, and is no failure. */
+/* Imports the new lines of a file. Problems of this file are recorded in the run and are not errors. */
 NODISCARD enum status import_read_file(struct import_run *r, const struct import_path *path);

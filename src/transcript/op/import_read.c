@@ -1,6 +1,7 @@
-/* import_read.c: one file of an import of other programs' transcripts: from its last mark to its last line.
+/* import_read.c: importing the new lines of one transcript of Claude Code or Codex.
  *
- * Messages of a file are gathered and written together; only then the mark moves on. */
+ * Messages of a file are written in batches. The progress advances only after they are written. */
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -15,12 +16,12 @@
 #include "transcript/op/import.h"
 
 enum {
-  FLUSH_BYTES = 32 << 20, /* of lines that are held before their messages are written */
+  FLUSH_BYTES = 32 << 20, /* size of the lines read before their messages are written */
   TAIL_BYTES = 1024,
-  GUESS_LINES = 64, /* a file that says nothing in so many lines is something else */
+  GUESS_LINES = 64, /* lines in which the format must be recognised */
 };
 
-/* Messages of one session that wait to be written. */
+/* Pending messages of one session. */
 struct batch {
   struct str session;
   size_t target;
@@ -30,21 +31,21 @@ struct batch {
 /* A file that is being read. */
 struct reading {
   struct import_run *run;
-  struct arena *arena, *pending; /* of the file; of what waits to be written */
+  struct arena *arena, *pending; /* of the file; of the pending messages */
   struct import_file file;
-  struct import_mark mark;
+  struct import_state state;
   struct source source;
   struct lines lines;
   LIST(struct batch) batches;
   int64_t held;
-  bool stop; /* what failed concerns the whole import, not this file alone */
+  bool stop; /* the error ends the whole import, not only this file */
   struct error *err;
 };
 
-/* ---- where a session belongs ---- */
+/* ---- the project of a session ---- */
 
-/* The nearest folder that is still there. */
-static bool existing(struct arena *a, struct str path, struct str *ret_folder) {
+/* The nearest existing ancestor. */
+static bool find_existing(struct arena *a, struct str path, struct str *ret_folder) {
   char real[PATH_MAX];
   if (!str_starts(path, STR("/")) || memchr(path.p, 0, path.n))
     return false;
@@ -57,28 +58,28 @@ static bool existing(struct arena *a, struct str path, struct str *ret_folder) {
   return true;
 }
 
-static bool usable(struct str name) {
+static bool is_usable(struct str name) {
   struct error ignored;
   return name.n && utf8_check(name) == name.n && gate_check_project(name, &ignored) == STATUS_OK;
 }
 
-/* As for a call from that folder. A folder that is gone may lie in a repository still, as worktrees do; else the
- * transcript may tell the name of its repository, or that there was one. */
-static struct str project_of(struct reading *rd, struct str cwd) {
+/* The project of a call from the working directory. If that is gone, an ancestor may still be in a repository (a
+ * worktree); else the transcript may name its repository, or record that there was one. */
+static struct str find_project(struct reading *rd, struct str cwd) {
   struct arena *a = rd->arena;
   struct str folder, name;
-  bool there = cwd.n && existing(a, cwd, &folder);
-  if (there && project_find(a, folder.p, &name) && usable(name))
+  bool found = cwd.n && find_existing(a, cwd, &folder);
+  if (found && project_find(a, folder.p, &name) && is_usable(name))
     return name;
-  if (there && str_eq(folder, cwd))
+  if (found && str_eq(folder, cwd))
     return STR("");
-  if (usable(rd->file.repository))
+  if (is_usable(rd->file.repository))
     return rd->file.repository;
-  bool named = rd->file.versioned && str_starts(cwd, STR("/")) && usable(fs_basename(cwd));
+  bool named = rd->file.versioned && str_starts(cwd, STR("/")) && is_usable(fs_basename(cwd));
   return named ? fs_basename(cwd) : STR("");
 }
 
-static enum status target_of(struct import_run *r, struct str project, size_t *ret_index, struct error *err) {
+static enum status find_target(struct import_run *r, struct str project, size_t *ret_index, struct error *err) {
   struct op_call *call = r->call;
   struct import_target target = {0};
   for (size_t i = 0; i < r->targets.n; i++)
@@ -96,7 +97,7 @@ static enum status target_of(struct import_run *r, struct str project, size_t *r
   return STATUS_OK;
 }
 
-static enum status batch_of(struct reading *rd, const struct import_line *line, struct batch **ret_batch) {
+static enum status find_batch(struct reading *rd, const struct import_line *line, struct batch **ret_batch) {
   struct import_run *r = rd->run;
   struct batch batch = {.session = transcript_id_safe(rd->pending, line->session)};
   struct str project = r->call->caller.project;
@@ -105,12 +106,12 @@ static enum status batch_of(struct reading *rd, const struct import_line *line, 
       *ret_batch = &rd->batches.v[i];
       return STATUS_OK;
     }
-  rd->stop = true; /* what fails from here on would fail for every file */
-  if (!import_chosen(r->call) && !import_place_find(&r->marks, batch.session, &project)) {
-    project = project_of(rd, line->cwd);
-    import_place_put(r->call->arena, &r->marks, batch.session, project);
+  rd->stop = true; /* an error here would occur for every file */
+  if (!import_has_project(r->call) && !import_place_find(&r->states, batch.session, &project)) {
+    project = find_project(rd, line->cwd);
+    import_place_put(r->call->arena, &r->states, batch.session, project);
   }
-  TRY(target_of(r, project, &batch.target, rd->err));
+  TRY(find_target(r, project, &batch.target, rd->err));
   rd->stop = false;
   list_push(rd->pending, &rd->batches, batch);
   *ret_batch = &rd->batches.v[rd->batches.n - 1];
@@ -121,6 +122,7 @@ static enum status batch_of(struct reading *rd, const struct import_line *line, 
 
 static enum status write_batch(struct reading *rd, struct batch *batch) {
   struct import_run *r = rd->run;
+  assert(batch->target < r->targets.n);
   struct import_target *target = &r->targets.v[batch->target];
   struct transcript_appended done;
   TRY(transcript_append(&target->folder, batch->session, &batch->list, true, rd->pending, &done, rd->err));
@@ -134,8 +136,8 @@ static enum status write_batch(struct reading *rd, struct batch *batch) {
   return STATUS_OK;
 }
 
-/* A hash of the last bytes before `offset`; empty when there are none. */
-static enum status tail_of(struct reading *rd, int64_t offset, struct str *ret_tail) {
+/* Hash of the last bytes before `offset`; empty if there are none. */
+static enum status hash_tail(struct reading *rd, int64_t offset, struct str *ret_tail) {
   char bytes[TAIL_BYTES], *text = arena_alloc(rd->arena, HASH_TEXT_SIZE);
   size_t n = offset < TAIL_BYTES ? (size_t)offset : TAIL_BYTES;
   ssize_t got;
@@ -149,28 +151,24 @@ static enum status tail_of(struct reading *rd, int64_t offset, struct str *ret_t
   return STATUS_OK;
 }
 
-/* Writes what waits, and notes that everything before `offset` is read. */
+/* Writes the pending messages, then advances the progress to `offset`. */
 static enum status flush(struct reading *rd, int64_t offset, int64_t lines) {
-  struct import_mark *m = &rd->mark;
-  enum status s = STATUS_OK;
+  struct import_state *m = &rd->state;
   rd->stop = true;
-  for (size_t i = 0; s == STATUS_OK && i < rd->batches.n; i++)
-    s = write_batch(rd, &rd->batches.v[i]);
-  rd->stop = s != STATUS_OK;
+  for (size_t i = 0; i < rd->batches.n; i++)
+    TRY(write_batch(rd, &rd->batches.v[i]));
+  rd->stop = false;
   m->offset = offset;
   m->lines = lines;
-  if (s == STATUS_OK)
-    s = tail_of(rd, offset, &m->tail);
-  if (s != STATUS_OK)
-    return s;
+  TRY(hash_tail(rd, offset, &m->tail));
   m->session = rd->file.session;
   m->cwd = rd->file.cwd;
   m->repository = rd->file.repository;
   m->versioned = rd->file.versioned;
   m->header = rd->file.header;
   m->at = rd->file.at;
-  import_mark_put(rd->run->call->arena, &rd->run->marks, m);
-  rd->run->noted = true;
+  import_state_put(rd->run->call->arena, &rd->run->states, m);
+  rd->run->changed = true;
   memset(&rd->batches, 0, sizeof(rd->batches));
   rd->held = 0;
   arena_release(rd->pending);
@@ -179,7 +177,7 @@ static enum status flush(struct reading *rd, int64_t offset, int64_t lines) {
 
 /* ---- reading ---- */
 
-/* The whole of it is there, whether or not its line end was written yet. */
+/* True if the line is complete, even if its newline has not been written yet. */
 static bool is_whole(struct reading *rd, struct str line) {
   yyjson_val *root;
   struct error ignored;
@@ -188,7 +186,7 @@ static bool is_whole(struct reading *rd, struct str line) {
          json_read(rd->pending, str_trim(line), &root, &ignored) == STATUS_OK;
 }
 
-static enum status take_line(struct reading *rd, struct str line) {
+static enum status read_line(struct reading *rd, struct str line) {
   struct import_line out = {0};
   struct batch *batch;
   if (rd->lines.too_long) {
@@ -199,7 +197,7 @@ static enum status take_line(struct reading *rd, struct str line) {
   rd->held += (int64_t)line.n;
   if (out.list.n == 0)
     return STATUS_OK;
-  TRY(batch_of(rd, &out, &batch));
+  TRY(find_batch(rd, &out, &batch));
   for (size_t i = 0; i < out.list.n; i++)
     list_push(rd->pending, &batch->list, out.list.v[i]);
   return STATUS_OK;
@@ -211,32 +209,28 @@ static enum status read_lines(struct reading *rd) {
   struct lines *l = &rd->lines;
   struct str line;
   bool more;
-  int64_t end = rd->mark.offset, number = rd->mark.lines;
+  int64_t end = rd->state.offset, number = rd->state.lines;
   for (;;) {
-    enum status s = lines_next(l, &line, &more, rd->err);
-    if (s != STATUS_OK)
-      return s;
+    TRY(lines_next(l, &line, &more, rd->err));
     if (more && !is_whole(rd, line)) {
       rd->run->torn++;
       more = false;
     }
     if (!more)
       return flush(rd, end, number);
-    s = take_line(rd, line);
+    TRY(read_line(rd, line));
     end = read_up_to(l);
     number = l->number;
-    if (s == STATUS_OK && rd->held >= FLUSH_BYTES)
-      s = flush(rd, end, number);
-    if (s == STATUS_OK && cancelled(rd->run->call)) {
+    if (rd->held >= FLUSH_BYTES)
+      TRY(flush(rd, end, number));
+    if (cancelled(rd->run->call)) {
       rd->stop = true;
-      s = error_set(rd->err, STATUS_INTERRUPTED, "stopped; what was imported stays, and the next import goes on");
+      return error_set(rd->err, STATUS_INTERRUPTED, "interrupted; imported messages stay, the next import continues");
     }
-    if (s != STATUS_OK)
-      return s;
   }
 }
 
-/* Which program has written it, by its first lines that tell. */
+/* Recognises the format from the first lines. */
 static enum status guess(struct reading *rd, enum import_from *ret_from) {
   struct lines lines;
   struct str line;
@@ -244,9 +238,7 @@ static enum status guess(struct reading *rd, enum import_from *ret_from) {
   enum import_from from = IMPORT_UNKNOWN;
   lines_open(&lines, &rd->source, rd->pending, 0, 1);
   for (int i = 0; i < GUESS_LINES && more && from == IMPORT_UNKNOWN; i++) {
-    enum status s = lines_next(&lines, &line, &more, rd->err);
-    if (s != STATUS_OK)
-      return s;
+    TRY(lines_next(&lines, &line, &more, rd->err));
     if (more && !lines.too_long)
       from = import_guess_line(rd->pending, str_trim(line));
   }
@@ -255,16 +247,16 @@ static enum status guess(struct reading *rd, enum import_from *ret_from) {
   return STATUS_OK;
 }
 
-/* Goes on behind what was read before, if that is still there; else begins anew. */
-static enum status resume(struct reading *rd, const struct import_mark *old) {
+/* Continues after the lines read before, if the file still starts with them; else starts again. */
+static enum status resume(struct reading *rd, const struct import_state *old) {
   struct str tail;
-  if (!old || old->from != rd->mark.from || old->offset > (int64_t)rd->source.st.st_size)
+  if (!old || old->from != rd->state.from || old->offset > (int64_t)rd->source.st.st_size)
     return STATUS_OK;
-  TRY(tail_of(rd, old->offset, &tail));
+  TRY(hash_tail(rd, old->offset, &tail));
   if (!str_eq(tail, old->tail))
     return STATUS_OK;
-  rd->mark.offset = old->offset;
-  rd->mark.lines = old->lines;
+  rd->state.offset = old->offset;
+  rd->state.lines = old->lines;
   rd->file.session = old->session;
   rd->file.cwd = old->cwd;
   rd->file.repository = old->repository;
@@ -274,8 +266,8 @@ static enum status resume(struct reading *rd, const struct import_mark *old) {
   return STATUS_OK;
 }
 
-static enum status read_file(struct reading *rd, const struct import_path *path, const struct import_mark *old) {
-  struct op_call own = *rd->run->call; /* the file is closed with its arena, not with the call's */
+static enum status read_file(struct reading *rd, const struct import_path *path, const struct import_state *old) {
+  struct op_call own = *rd->run->call; /* closes the file with rd->arena instead of the call's arena */
   own.arena = rd->arena;
   own.err = rd->err;
   enum import_from from = path->from != IMPORT_UNKNOWN ? path->from : old ? old->from : IMPORT_UNKNOWN;
@@ -287,11 +279,11 @@ static enum status read_file(struct reading *rd, const struct import_path *path,
     rd->run->unknown++;
     return STATUS_OK;
   }
-  rd->mark = (struct import_mark){
+  rd->state = (struct import_state){
       .path = path->path, .from = from, .size = path->size, .changed_at = path->changed_at, .tail = STR("")};
   import_file_open(rd->arena, from, path->path, &rd->file);
   TRY(resume(rd, old));
-  lines_open(&rd->lines, &rd->source, rd->arena, rd->mark.offset, rd->mark.lines + 1);
+  lines_open(&rd->lines, &rd->source, rd->arena, rd->state.offset, rd->state.lines + 1);
   enum status s = read_lines(rd);
   for (size_t i = 0; i < IMPORT_SKIP_COUNT; i++)
     rd->run->skipped[i] += rd->file.skipped[i];
@@ -300,7 +292,7 @@ static enum status read_file(struct reading *rd, const struct import_path *path,
 
 /* ---- one file ---- */
 
-static void note_problem(struct import_run *r, struct str path, const struct error *err) {
+static void add_problem(struct import_run *r, struct str path, const struct error *err) {
   yyjson_mut_doc *doc = r->call->doc;
   if (r->problems++ >= IMPORT_PROBLEMS)
     return;
@@ -310,7 +302,7 @@ static void note_problem(struct import_run *r, struct str path, const struct err
 }
 
 enum status import_read_file(struct import_run *r, const struct import_path *path) {
-  const struct import_mark *old = import_mark_find(&r->marks, path->path);
+  const struct import_state *old = import_state_find(&r->states, path->path);
   struct error err = {0};
   r->files++;
   if (old && old->size == path->size && old->changed_at == path->changed_at &&
@@ -325,7 +317,7 @@ enum status import_read_file(struct import_run *r, const struct import_path *pat
   bool stop = rd->stop;
   arena_release(a);
   if (s != STATUS_OK && !stop) {
-    note_problem(r, path->path, &err);
+    add_problem(r, path->path, &err);
     s = STATUS_OK;
   }
   if (s != STATUS_OK)

@@ -1,7 +1,7 @@
-/* index.c: messages of transcripts as documents of the corpus "sessions", which a search may ask for.
+/* index.c: indexing transcript messages as documents of the corpus "sessions".
  *
- * Opt-in, by the setting sessions.indexed. What people and agents say is found, by itself and by what stands around it;
- * calls and results of tools are not: a file that was read would bury the conversation about it. */
+ * Opt-in with the setting sessions.indexed. Tool calls and results are not indexed: the text of a file that was read
+ * would bury the conversation about it. */
 #include "base/utf8.h"
 #include "core/memory/headline.h"
 #include "core/text/text.h"
@@ -20,7 +20,7 @@ enum status transcript_is_indexed(struct op_call *call, bool *ret_on) {
   return STATUS_OK;
 }
 
-static bool is_said(const struct message *m) {
+static bool is_indexable(const struct message *m) {
   return !m->damaged && m->id.p &&
          (m->role == SPEAKER_USER || m->role == SPEAKER_ASSISTANT || m->role == SPEAKER_SYSTEM) &&
          text_has_letter(m->content);
@@ -31,9 +31,9 @@ static void make_documents(struct arena *a, const struct redactor *what, struct 
   const char *type = type_of_sequence()->name;
   for (size_t i = 0; i < list->n; i++) {
     struct message m = list->v[i];
-    if (!is_said(&m))
+    if (!is_indexable(&m))
       continue;
-    (void)message_redact(a, what, &m); /* a file may have been edited by hand */
+    (void)message_redact(a, what, &m); /* the file may have been edited manually */
     const char *role = speaker_names[m.role];
     struct str headline = arena_printf(a, "%s: %.*s", role, STR_ARG(headline_derive(a, m.content)));
     list_push(a, ret,
@@ -50,8 +50,9 @@ static struct str group_path(const struct transcripts *t, struct str session, st
   return arena_printf(a, "%.*s/%.*s.jsonl", STR_ARG(t->folder), STR_ARG(session));
 }
 
-static enum status add(struct op_call *call, const struct transcripts *t, struct str session,
-                       const struct messages *list, struct str hash, struct arena *a, struct document_counts *counts) {
+static enum status add_messages(struct op_call *call, const struct transcripts *t, struct str session,
+                                const struct messages *list, struct str hash, struct arena *a,
+                                struct document_counts *counts) {
   struct documents documents = {0};
   struct document_group group = {.path = group_path(t, session, a), .hash = hash, .changed_at = call->now};
   struct txn txn;
@@ -68,15 +69,15 @@ struct str transcript_index_added(struct op_call *call, const struct transcripts
   struct document_counts counts = {0};
   struct error *own = arena_new(call->arena, struct error), *outer = call->err;
   call->err = own;
-  enum status s = add(call, t, session, list, STR_NONE, call->arena, &counts);
+  enum status s = add_messages(call, t, session, list, STR_NONE, call->arena, &counts);
   call->err = outer;
   if (s == STATUS_OK)
     return STR_NONE;
   store_rollback(call->engine->store);
-  return arena_printf(call->arena, "%s; 'cairn transcript index' makes up for it", own->message);
+  return arena_printf(call->arena, "%s; run 'cairn transcript index' to index them", own->message);
 }
 
-/* ---- all that have changed ---- */
+/* ---- changed sessions ---- */
 
 static struct str state_of(const struct transcript_info *info, struct arena *a) {
   return arena_printf(a, "%lld.%lld.%d", (long long)info->size, (long long)info->compactions, (int)info->archived);
@@ -104,26 +105,22 @@ enum status transcript_index_changed(struct op_call *call, const struct transcri
   struct arena *a = arena_child(call->arena);
   int64_t sessions = 0;
   bool rebuilt;
-  enum status s = transcript_list(t, call->arena, &list, &rebuilt, call->err);
-  if (s == STATUS_OK)
-    s = documents_groups(call->engine->store, call->caller.team, call->caller.project, CORPUS_SESSIONS, call->arena,
-                         &groups, call->err);
-  for (size_t i = 0; s == STATUS_OK && i < list.n && !cancelled(call); i++) {
+  TRY(transcript_list(t, call->arena, &list, &rebuilt, call->err));
+  TRY(documents_groups(call->engine->store, call->caller.team, call->caller.project, CORPUS_SESSIONS, call->arena,
+                       &groups, call->err));
+  for (size_t i = 0; i < list.n && !cancelled(call); i++) {
     const struct transcript_info *info = &list.v[i];
     const struct document_group *had = find_group(&groups, group_path(t, info->id, a));
     struct str state = state_of(info, a);
     struct transcript tr;
     if ((only.p && !str_eq(only, info->id)) || (had && str_eq(had->hash, state)))
       continue;
-    s = transcript_read(t, info->id, true, a, &tr, call->err);
-    if (s == STATUS_OK)
-      s = add(call, t, info->id, &tr.list, state, a, &counts);
+    TRY(transcript_read(t, info->id, true, a, &tr, call->err));
+    TRY(add_messages(call, t, info->id, &tr.list, state, a, &counts));
     sessions++;
     arena_release(a);
     progress(call, "index", (int64_t)i + 1, (int64_t)list.n);
   }
-  if (s != STATUS_OK)
-    return s;
   *ret_sessions = sessions;
   *ret_added = counts.added;
   return STATUS_OK;
@@ -131,26 +128,22 @@ enum status transcript_index_changed(struct op_call *call, const struct transcri
 
 /* ---- the operation ---- */
 
-static enum status take_out(struct op_call *call, struct str only, const struct transcripts *t) {
+static enum status remove_from_index(struct op_call *call, struct str only, const struct transcripts *t) {
   struct document_groups groups = {0};
   struct document_counts counts = {0};
   struct str path = only.p ? group_path(t, only, call->arena) : STR_NONE;
   struct txn txn;
   int64_t sessions = 0;
-  enum status s = documents_groups(call->engine->store, call->caller.team, call->caller.project, CORPUS_SESSIONS,
-                                   call->arena, &groups, call->err);
-  if (s == STATUS_OK)
-    s = call_begin(call, &txn);
-  for (size_t i = 0; s == STATUS_OK && i < groups.n; i++) {
+  TRY(documents_groups(call->engine->store, call->caller.team, call->caller.project, CORPUS_SESSIONS, call->arena,
+                       &groups, call->err));
+  TRY(call_begin(call, &txn));
+  for (size_t i = 0; i < groups.n; i++) {
     if (path.p && !str_eq(path, groups.v[i].path))
       continue;
-    s = documents_remove(&txn, call->arena, CORPUS_SESSIONS, groups.v[i].path, &counts, call->err);
+    TRY(documents_remove(&txn, call->arena, CORPUS_SESSIONS, groups.v[i].path, &counts, call->err));
     sessions++;
   }
-  if (s == STATUS_OK)
-    s = txn_commit(&txn, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(txn_commit(&txn, call->err));
   json_put_int(call->doc, call->result, "sessions", sessions);
   json_put_int(call->doc, call->result, "removed", counts.removed);
   return STATUS_OK;
@@ -165,10 +158,10 @@ enum status op_transcript_index(struct op_call *call) {
   TRY(transcripts_at(call->engine->store, call->caller.team, call->caller.project, call->now, call->arena, &t,
                      call->err));
   if (json_bool(call->args, "remove", false))
-    return take_out(call, only, &t);
+    return remove_from_index(call, only, &t);
   TRY(transcript_is_indexed(call, &on));
   if (!on) {
-    error_set(call->err, STATUS_CONFLICT, "transcripts are not searched unless you say so");
+    error_set(call->err, STATUS_CONFLICT, "indexing of transcripts is off");
     return error_fix(call->err, "cairn config sessions.indexed on");
   }
   if (only.p)

@@ -1,4 +1,4 @@
-/* transcript.c: transcripts of conversations: append, read, list, archive. */
+/* transcript.c: operations on transcripts: append, read, list, archive. */
 #include "transcript/op/transcript.h"
 
 #include <errno.h>
@@ -10,19 +10,18 @@
 #include "store/tables/sessions.h"
 #include "store/tables/settings.h"
 
-/* STREAM_BYTES: what is read at once becomes one write, so that many lines cost one sync. */
+/* STREAM_BYTES: the lines of one read become one write, so many lines cost one sync. */
 enum { STREAM_BYTES = 1 << 18, LIST_MOST = 10000 };
 
-/* ---- what the operations share ---- */
+/* ---- shared by the operations ---- */
 
 enum status transcript_of_call(struct op_call *call, struct transcripts *ret_folder, struct str *ret_session) {
   struct str session = json_str(call->args, "session");
   if (str_empty(session))
     session = call->caller.session;
   if (str_empty(session)) {
-    error_set(call->err, STATUS_USAGE, "%s: which session?", call->op->name);
-    return error_fix(call->err, "name it: 'cairn %s SESSION'; 'cairn transcript list' shows those that there are",
-                     call->op->name);
+    error_set(call->err, STATUS_USAGE, "%s needs a session", call->op->name);
+    return error_fix(call->err, "run 'cairn %s SESSION'; 'cairn transcript list' shows the sessions", call->op->name);
   }
   *ret_session = session;
   TRY(transcripts_at(call->engine->store, call->caller.team, call->caller.project, call->now, call->arena, ret_folder,
@@ -56,14 +55,14 @@ static void put_time(struct op_call *call, yyjson_mut_val *v, const char *name, 
 
 struct appending {
   struct op_call *call;
-  struct arena *arena; /* of the whole call: a stream has one for each group besides */
+  struct arena *arena; /* of the whole call; in a stream, call->arena is that of a group */
   struct transcripts folder;
   struct str session;
-  struct transcript_limits limits; /* read first: nothing that can fail comes behind the messages */
-  struct transcript_appended done; /* of all groups together */
+  struct transcript_limits limits; /* read first, since nothing may fail after the messages are stored */
+  struct transcript_appended done; /* totals of all groups */
   int64_t failed;
   bool indexed;
-  struct str not_indexed; /* why */
+  struct str not_indexed; /* reason; absent if indexing succeeded */
 };
 
 static enum status message_of_args(struct op_call *call, struct message *ret_message) {
@@ -75,7 +74,7 @@ static enum status message_of_args(struct op_call *call, struct message *ret_mes
                       .content = json_str(call->args, "content")};
   yyjson_val *parsed;
   if (role.p)
-    (void)speaker_parse(role, &m.role); /* one of the choices of the table */
+    (void)speaker_parse(role, &m.role); /* the table of operations has checked it */
   if (at.p && !time_parse(at, &m.at)) {
     error_set(call->err, STATUS_USAGE, "timestamp '%.*s' is not a time", STR_ARG(at));
     return error_fix(call->err, "use a timestamp such as 2026-03-31T12:00:00Z, or none for now");
@@ -83,7 +82,7 @@ static enum status message_of_args(struct op_call *call, struct message *ret_mes
   if (m.input.p && json_read(call->arena, m.input, &parsed, call->err) != STATUS_OK)
     return error_fix(call->err, "input is JSON, for example --input '{\"path\": \"README.md\"}'");
   if (!m.content.p && !m.name.p && !m.input.p) {
-    error_set(call->err, STATUS_USAGE, "transcript append: there is no message");
+    error_set(call->err, STATUS_USAGE, "transcript append needs a message");
     return error_fix(call->err,
                      "give one with --role and --content, or JSON Lines: 'cairn transcript append SESSION -'");
   }
@@ -143,7 +142,7 @@ static void put_appended(struct appending *p) {
 struct stream {
   struct appending *p;
   int fd;
-  struct buf pending; /* what was read and is no line yet */
+  struct buf pending; /* bytes after the last newline */
   int64_t line;
   enum status first_failure;
 };
@@ -155,12 +154,12 @@ static void stream_close(void *arg) {
   in->fd = -1;
 }
 
-static enum status tell(struct op_call *call, yyjson_mut_val *v) {
+static enum status emit(struct op_call *call, yyjson_mut_val *v) {
   struct str line = json_write(call->arena, v, false);
   return call->hooks.emit ? call->hooks.emit(call->hooks.arg, line) : STATUS_OK;
 }
 
-static enum status tell_bad(struct stream *in, const struct error *err, int64_t line) {
+static enum status emit_error(struct stream *in, const struct error *err, int64_t line) {
   struct op_call *call = in->p->call;
   in->p->failed++;
   if (in->first_failure == STATUS_OK) {
@@ -169,17 +168,16 @@ static enum status tell_bad(struct stream *in, const struct error *err, int64_t 
   }
   yyjson_mut_val *v = op_error_json(call->doc, err);
   json_put_int(call->doc, v, "line", line);
-  return tell(call, v);
+  return emit(call, v);
 }
 
-/* Stores the whole lines of a text, and says so line by line once they are on disk. */
+/* Stores the lines of a text, and emits a result for each line once they are on disk. */
 static enum status stream_lines(struct stream *in, struct str text) {
   struct op_call *call = in->p->call;
   struct messages list = {0};
   LIST(int64_t) lines = {0};
   struct str line;
-  enum status s = STATUS_OK;
-  while (s == STATUS_OK && str_line(&text, &line)) {
+  while (str_line(&text, &line)) {
     struct message m;
     struct error err = {0};
     in->line++;
@@ -189,25 +187,23 @@ static enum status stream_lines(struct stream *in, struct str text) {
       list_push(call->arena, &list, m);
       list_push(call->arena, &lines, in->line);
     } else {
-      s = tell_bad(in, &err, in->line);
+      TRY(emit_error(in, &err, in->line));
     }
   }
-  bool all = list.n > 0;
-  if (s == STATUS_OK && list.n)
-    s = append_group(in->p, &list, call->arena);
-  all &= list.n == lines.n;
-  for (size_t i = 0; s == STATUS_OK && i < list.n; i++) {
+  if (list.n)
+    TRY(append_group(in->p, &list, call->arena));
+  for (size_t i = 0; i < list.n; i++) {
     yyjson_mut_val *v = yyjson_mut_obj(call->doc);
-    if (all) /* with those that were known already left out, nobody can tell which line this was */
+    if (list.n == lines.n) /* if known messages were skipped, the line numbers no longer match */
       json_put_int(call->doc, v, "line", lines.v[i]);
     json_put(call->doc, v, "id", list.v[i].id);
     json_put(call->doc, v, "role", str_from(speaker_names[list.v[i].role]));
-    s = tell(call, v);
+    TRY(emit(call, v));
   }
-  return s;
+  return STATUS_OK;
 }
 
-/* The lines that are whole, in memory of their own; what is left waits for its end. */
+/* Processes the whole lines of the buffer in a temporary arena and keeps the rest. */
 static enum status stream_some(struct stream *in, struct arena *group, bool end) {
   struct op_call *call = in->p->call;
   struct arena *arena = call->arena;
@@ -245,10 +241,10 @@ static enum status append_stream(struct appending *p) {
   struct stream *in = arena_new(call->arena, struct stream);
   char *piece = arena_alloc(call->arena, STREAM_BYTES);
   *in = (struct stream){.p = p, .fd = -1, .pending = BUF(call->arena)};
-  p->folder.index_later = true; /* once, at the end */
-  enum status s = stream_open(call, in);
+  p->folder.index_later = true; /* update the index once, at the end */
+  TRY(stream_open(call, in));
   bool end = false;
-  while (s == STATUS_OK && !end && !cancelled(call)) {
+  while (!end && !cancelled(call)) {
     ssize_t n = read(in->fd, piece, STREAM_BYTES);
     if (n < 0 && errno == EINTR)
       continue;
@@ -256,14 +252,13 @@ static enum status append_stream(struct appending *p) {
       return error_errno(call->err, errno, "cannot read the messages");
     end = n == 0;
     buf_add(&in->pending, (struct str){piece, (size_t)n});
-    s = stream_some(in, group, end);
-    if (s == STATUS_OK && in->pending.n > (size_t)TRANSCRIPT_LINE_BYTES * 2)
-      s = error_set(call->err, STATUS_TOO_LARGE, "line %lld is larger than a message may be", (long long)in->line + 1);
+    TRY(stream_some(in, group, end));
+    if (in->pending.n > (size_t)TRANSCRIPT_LINE_BYTES * 2)
+      return error_set(call->err, STATUS_TOO_LARGE, "line %lld is longer than the limit of a message",
+                       (long long)in->line + 1);
     progress(call, "append", p->done.added, 0);
   }
   p->folder.index_later = false;
-  if (s != STATUS_OK)
-    return s;
   json_put_int(call->doc, call->result, "failed", p->failed);
   put_appended(p);
   return in->first_failure;
@@ -276,9 +271,7 @@ static enum status append_lines(struct appending *p, yyjson_val *lines) {
   yyjson_val *v;
   yyjson_arr_foreach(lines, i, n, v) {
     struct message m;
-    enum status s = message_read(call->arena, json_val_str(v), &m, call->err);
-    if (s != STATUS_OK)
-      return s;
+    TRY(message_read(call->arena, json_val_str(v), &m, call->err));
     list_push(call->arena, &list, m);
   }
   TRY(append_group(p, &list, call->arena));
@@ -334,7 +327,7 @@ enum status op_transcript_read(struct op_call *call) {
   json_put(call->doc, call->result, "session", session);
   json_put(call->doc, call->result, "path", tr.path);
   json_put_bool(call->doc, call->result, "archived", tr.archived);
-  json_put_bool(call->doc, call->result, "untrusted", true); /* of whatever was said, nobody has judged anything */
+  json_put_bool(call->doc, call->result, "untrusted", true); /* transcripts are not screened */
   json_put_int(call->doc, call->result, "count", (int64_t)(tr.list.n - from));
   json_put_int(call->doc, call->result, "left_out", (int64_t)from);
   json_put_int(call->doc, call->result, "pruned", (int64_t)pruned);
@@ -397,14 +390,13 @@ enum status op_transcript_list(struct op_call *call) {
 static enum status archive_named(struct op_call *call, const struct transcripts *folder, struct str session,
                                  struct strs *ret_sessions) {
   struct transcript_info info;
-  enum status s = transcript_find(folder, session, call->arena, &info, call->err);
-  if (s != STATUS_OK || info.archived)
-    return s;
+  TRY(transcript_find(folder, session, call->arena, &info, call->err));
+  if (info.archived)
+    return STATUS_OK;
   if (!json_bool(call->args, "dry_run", false))
-    s = transcript_archive(folder, session, call->arena, call->err);
-  if (s == STATUS_OK)
-    strs_push(call->arena, ret_sessions, session);
-  return s;
+    TRY(transcript_archive(folder, session, call->arena, call->err));
+  strs_push(call->arena, ret_sessions, session);
+  return STATUS_OK;
 }
 
 enum status op_transcript_archive(struct op_call *call) {

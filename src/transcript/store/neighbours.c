@@ -1,4 +1,4 @@
-/* neighbours.c: who stands next to whom in a session. */
+/* neighbours.c: adjacent entries of a session. */
 #include "transcript/store/neighbours.h"
 
 #include "base/utf8.h"
@@ -6,10 +6,10 @@
 #include "store/store_internal.h"
 #include "store/vectors/vectors.h"
 
-/* Some sixty tokens: enough to say what the next entry answers, and room for that entry in the embedder's window. */
+/* About 60 tokens: enough context for the next entry, without filling the embedder's window. */
 enum { TAIL_BYTES = 240, WORD_BYTES = 60 };
 
-/* From a word's beginning on, or a character's where there are no words. */
+/* Starts at a word, or at a character if there are no spaces. */
 struct str transcript_tail(struct arena *a, struct str text) {
   text = str_trim(text);
   size_t at = text.n > TAIL_BYTES ? text.n - TAIL_BYTES : 0, word = at;
@@ -22,24 +22,24 @@ struct str transcript_tail(struct arena *a, struct str text) {
   return arena_dup(a, str_trim(str_slice(text, at, text.n)));
 }
 
-/* Memories and messages of transcripts that are documents never stand next to each other. */
-static enum status tail_before(struct store *st, struct str team, struct str corpus, struct str project,
-                               struct str session, int64_t id, struct arena *a, struct str *ret_tail,
+/* The end of the entry before m (team, corpus, project, session and id are used). Entries of different corpora are
+ * never neighbours. */
+static enum status tail_before(struct store *st, const struct memory *m, struct arena *a, struct str *ret_tail,
                                struct error *err) {
   struct sql q = SQL(a);
   struct rows r;
   sql_add(&q, "SELECT b.text FROM memory m JOIN body b ON b.team = m.team AND b.memory_id = m.id WHERE m.team = ");
-  sql_text(&q, team);
+  sql_text(&q, m->team);
   sql_add(&q, " AND m.session = ");
-  sql_text(&q, session);
+  sql_text(&q, m->session);
   sql_add(&q, " AND m.project = ");
-  sql_text(&q, project);
+  sql_text(&q, m->project);
   sql_add(&q, " AND m.corpus = ");
-  sql_text(&q, corpus);
-  /* What was archived meanwhile is still what was said before: an entry that is embedded again gets the same vector. */
+  sql_text(&q, m->corpus);
+  /* Archived entries count, so that embedding an entry again gives the same vector. */
   sql_addf(&q, " AND m.state IN (" STATES_SEARCHED ") AND m.type IN (%.*s)", STR_ARG(types_of_sequence(a)));
   sql_add(&q, " AND m.id < ");
-  sql_int(&q, id ? id : INT64_MAX);
+  sql_int(&q, m->id ? m->id : INT64_MAX);
   sql_add(&q, " ORDER BY m.id DESC LIMIT 1");
   db_query_sql(st->db, &r, err, &q);
   *ret_tail = rows_next(&r) ? transcript_tail(a, rows_text(&r, 0)) : STR_NONE;
@@ -48,7 +48,8 @@ static enum status tail_before(struct store *st, struct str team, struct str cor
 
 enum status transcript_before(struct store *st, struct str team, struct str project, struct str session, int64_t id,
                               struct arena *a, struct str *ret_tail, struct error *err) {
-  return tail_before(st, team, STR("memory"), project, session, id, a, ret_tail, err);
+  struct memory m = {.team = team, .corpus = STR("memory"), .project = project, .session = session, .id = id};
+  return tail_before(st, &m, a, ret_tail, err);
 }
 
 enum status transcript_context(struct store *st, struct str team, int64_t chunk_id, struct arena *a,
@@ -59,24 +60,26 @@ enum status transcript_context(struct store *st, struct str team, int64_t chunk_
            " JOIN memory m ON m.team = c.team AND m.id = c.memory_id"
            " WHERE c.id = ?1 AND c.team = ?2 AND c.seq = 0 AND m.session IS NOT NULL",
            "is", chunk_id, team);
-  bool found = rows_next(&r);
-  int64_t id = found ? rows_int(&r, 0) : 0;
-  const struct mem_type *t = found ? type_find(rows_text(&r, 1)) : NULL;
-  struct str project = found ? rows_dup(&r, 2, a) : STR_NONE, session = found ? rows_dup(&r, 3, a) : STR_NONE;
-  struct str corpus = found ? rows_dup(&r, 4, a) : STR_NONE;
-  enum status s = rows_end(&r);
+  const struct mem_type *t = NULL;
+  struct memory m = {.team = team};
   *ret_tail = STR_NONE;
-  if (s != STATUS_OK || !t || !t->sequence)
-    return s;
-  return tail_before(st, team, corpus, project, session, id, a, ret_tail, err);
+  if (rows_next(&r)) {
+    t = type_find(rows_text(&r, 1));
+    m.id = rows_int(&r, 0);
+    m.project = rows_dup(&r, 2, a);
+    m.session = rows_dup(&r, 3, a);
+    m.corpus = rows_dup(&r, 4, a);
+  }
+  TRY(rows_end(&r));
+  return t && t->sequence ? tail_before(st, &m, a, ret_tail, err) : STATUS_OK;
 }
 
-/* What takes a memory out of sight. */
+/* Actions that hide a memory. */
 #define HIDING "'memory:forget', 'memory:supersede', 'memory:expire', 'memory:fade'"
 
-/* An entry that was never out of sight stood between what came before it and what came after. */
+/* Stops after the first entry that was never hidden: entries after it were embedded with its text. */
 enum status transcript_wipe_after(struct txn *txn, const struct memory *m, struct arena *a, struct error *err) {
-  LIST(int64_t) behind = {0};
+  LIST(int64_t) followers = {0};
   struct sql q = SQL(a);
   struct rows r;
   bool more = true;
@@ -95,17 +98,18 @@ enum status transcript_wipe_after(struct txn *txn, const struct memory *m, struc
   sql_add(&q, " ORDER BY m.id");
   db_query_sql(txn->store->db, &r, err, &q);
   while (more && rows_next(&r)) {
-    list_push(a, &behind, rows_int(&r, 0));
+    list_push(a, &followers, rows_int(&r, 0));
     more = rows_int(&r, 1) != 0;
   }
   TRY(rows_end(&r));
-  for (size_t i = 0; i < behind.n; i++)
-    TRY(vec_remove(txn, behind.v[i], err));
+  for (size_t i = 0; i < followers.n; i++)
+    TRY(vec_remove(txn, followers.v[i], err));
   return STATUS_OK;
 }
 
-static enum status beside(struct store *st, const struct scope *scope, const struct filter *f, const struct memory *m,
-                          bool after, struct arena *a, struct neighbour *ret, struct error *err) {
+static enum status find_neighbour(struct store *st, const struct scope *scope, const struct filter *f,
+                                  const struct memory *m, bool after, struct arena *a, struct neighbour *ret,
+                                  struct error *err) {
   struct sql q = SQL(a);
   struct rows r;
   sql_add(
@@ -133,8 +137,8 @@ enum status transcript_around(struct store *st, const struct scope *scope, const
                               const struct memory *m, struct arena *a, struct neighbour *ret_before,
                               struct neighbour *ret_after, struct error *err) {
   struct neighbour before = {0}, after = {0};
-  TRY(beside(st, scope, f, m, false, a, &before, err));
-  TRY(beside(st, scope, f, m, true, a, &after, err));
+  TRY(find_neighbour(st, scope, f, m, false, a, &before, err));
+  TRY(find_neighbour(st, scope, f, m, true, a, &after, err));
   *ret_before = before;
   *ret_after = after;
   return STATUS_OK;

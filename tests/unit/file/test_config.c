@@ -1,4 +1,4 @@
-/* test_config.c: cairn.toml and assignments: which keys there are, what values they take, where mistakes are. */
+/* test_config.c: keys and values of cairn.toml and --set assignments, and locations in errors. */
 #include "file/config.h"
 
 #include "base/os/fs.h"
@@ -41,8 +41,8 @@ TEST(every_setting_can_be_given_by_its_name) {
   }
 }
 
-/* The names and the defaults of the seed's interface MemoryConfig. */
-TEST(every_key_of_the_seed_has_its_own_name) {
+/* Names and defaults of the interface MemoryConfig of the specification. */
+TEST(every_key_of_the_specification_is_known) {
   const struct settings_given *given = parse("[memory]\n"
                                              "memoryPath = \"<agent>/MEMORY.md\"\n"
                                              "maxMemorySize = 50_000\n"
@@ -97,9 +97,9 @@ TEST(mistakes_name_their_line) {
   refused("[colours]", "c.toml:1:2: there is no setting 'colours'");
   refused("[gate.mode]", "c.toml:1:7: gate.mode is a text in quotes, not a table");
   refused("[[gate]]\nmode = 'strict'", "c.toml:1:3: there is no setting 'gate'");
-  refused("gate.mode = 'lenient'", "c.toml:1:6: 'lenient' is not a value of gate.mode");
-  refused("[fact]\n\nhalf_life_days = -3", "c.toml:3:1: '-3' is not a value of fact.half_life_days");
-  refused("fact.half_life_days = inf", "c.toml:1:6: 'inf' is not a value");
+  refused("gate.mode = 'lenient'", "c.toml:1:6: 'lenient' is not a valid value of gate.mode");
+  refused("[fact]\n\nhalf_life_days = -3", "c.toml:3:1: '-3' is not a valid value of fact.half_life_days");
+  refused("fact.half_life_days = inf", "c.toml:1:6: 'inf' is not a valid value");
   refused("fact.half_life_days = '7'", "c.toml:1:6: fact.half_life_days is a number, without quotes, not a string");
   refused("gate.mode = true", "c.toml:1:6: gate.mode is a text in quotes, not a boolean");
   refused("[memory]\nflushEnabled = 1", "c.toml:2:1: flush.enabled is true or false, not a number");
@@ -109,8 +109,8 @@ TEST(mistakes_name_their_line) {
           "c.toml:4:1: files.memory_path is set already, in line 2");
 }
 
-TEST(a_key_given_for_its_name_is_not_repeated) {
-  refused("embedder.key_env = 'sk-live-abcdef'", "c.toml:1:10: this is not a value of embedder.key_env");
+TEST(errors_do_not_repeat_a_key_given_as_its_name) {
+  refused("embedder.key_env = 'sk-live-abcdef'", "c.toml:1:10: not a valid value of embedder.key_env");
   CHECK(!strstr(err.message, "sk-live") && !strstr(err.fix, "sk-live"));
 }
 
@@ -128,7 +128,7 @@ static struct settings_given assigned;
 
 static enum status assign(const char *text) { return config_assign(&a, str_from(text), "--set", &assigned, &err); }
 
-TEST(assignments_are_checked_and_the_last_one_counts) {
+TEST(assignments_are_checked_and_the_last_one_wins) {
   CHECK_OK(assign("gate.mode=strict"), &err);
   CHECK_OK(assign("gate.mode=assist"), &err);
   CHECK_OK(assign("embedder.query_prefix=a=b"), &err);
@@ -172,7 +172,7 @@ TEST(which_file_is_read) {
   CHECK(!given->file[SET_GATE_MODE].value.p);
 }
 
-TEST(a_named_file_must_be_there) {
+TEST(a_named_file_must_exist) {
   const struct settings_given *given = NULL;
   CHECK_STATUS(load(path_join(NULL, "missing.toml"), &given), STATUS_NOT_FOUND);
   CHECK_STATUS(load("", &given), STATUS_USAGE);
@@ -187,7 +187,7 @@ TEST(a_named_file_must_be_there) {
   CHECK(!given);
 }
 
-TEST(nobody_needs_a_home) {
+TEST(a_home_folder_is_not_required) {
   const struct settings_given *given = NULL;
   unsetenv("XDG_CONFIG_HOME");
   unsetenv("HOME");

@@ -1,4 +1,4 @@
-/* test_ignore.c: the rules of .gitignore files; what is expected is what gitignore(5) says. */
+/* test_ignore.c: matching .gitignore rules; the expectations follow gitignore(5). */
 #include "file/ignore.h"
 
 #include "support/harness.h"
@@ -12,7 +12,7 @@ static bool left_out(const char *rules, const char *path) {
   return ignore_match(ignore_parse(&a, NULL, STR(""), str_from(rules)), p, folder);
 }
 
-TEST(names_fit_patterns) {
+TEST(names_match_patterns) {
   static const struct {
     const char *pattern, *name;
     bool fits;
@@ -56,7 +56,7 @@ TEST(names_fit_patterns) {
   }
 }
 
-TEST(paths_fit_rules) {
+TEST(paths_match_rules) {
   static const struct {
     const char *rules, *path;
     bool out;
@@ -66,7 +66,7 @@ TEST(paths_fit_rules) {
       {"*.o", "a/b/x.o", true},
       {"build", "a/build/", true},
       {"build", "a/build", true},
-      /* with a slash at the end: folders alone */
+      /* with a slash at the end: only folders */
       {"build/", "build/", true},
       {"build/", "build", false},
       {"build/", "a/build/", true},

@@ -1,4 +1,4 @@
-/* test_items_json.c: items.json as text, and when it is written. */
+/* test_items_json.c: content of items.json, and when it is written. */
 #include "file/items_json.h"
 
 #include <sys/stat.h>
@@ -10,7 +10,7 @@
 static struct arena a;
 static struct error err;
 
-TEST(items_are_written_in_the_format_of_the_seed) {
+TEST(items_are_written_in_the_format_of_the_specification) {
   struct stored_item item = {.id = STR("item_abc123"),
                              .type = STR("decision"),
                              .title = STR("Use Fastify for API"),

@@ -1,4 +1,4 @@
-/* test_key_file.c: the file of master keys: who may read it, what is in it, and that no key is ever lost. */
+/* test_key_file.c: parsing, permissions and concurrent changes of the key file. */
 #include "file/key_file.h"
 
 #include <sodium.h>
@@ -27,7 +27,7 @@ static struct master_keys read_ok(const char *path) {
   return keys;
 }
 
-TEST(lines_are_keys) {
+TEST(each_line_is_a_key) {
   struct master_keys keys;
   CHECK_OK(parse("", &keys), &err);
   CHECK_INT(keys.n, 0);
@@ -81,7 +81,7 @@ TEST(a_new_file_is_private_and_kept) {
   CHECK_INT(st.st_mode & 07777, 0600);
 }
 
-TEST(what_others_can_read_is_refused) {
+TEST(files_that_others_can_read_are_refused) {
   const char *path = path_join(NULL, "vault.key"), *link = path_join(NULL, "link");
   struct master_keys keys = {0};
   struct master_key key;
@@ -95,7 +95,7 @@ TEST(what_others_can_read_is_refused) {
   }
   CHECK(chmod(path, 0600) == 0);
   CHECK_INT(read_ok(path).n, 1);
-  CHECK(symlink(path, link) == 0); /* secrets of containers are mounted so */
+  CHECK(symlink(path, link) == 0); /* containers mount secrets as links */
   CHECK_INT(read_ok(link).n, 1);
   CHECK_INT(key_file_read(&a, test_dir(), &keys, &err), STATUS_REFUSED);
   const char *pipe_path = path_join(NULL, "pipe");
@@ -107,7 +107,7 @@ TEST(what_others_can_read_is_refused) {
   }
 }
 
-TEST(of_many_that_add_at_once_no_key_is_lost) {
+TEST(concurrent_additions_lose_no_key) {
   enum { WRITERS = 6, EACH = 5 };
   const char *path = path_join(NULL, "vault.key");
   for (int i = 0; i < WRITERS; i++)

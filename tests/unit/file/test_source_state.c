@@ -1,4 +1,4 @@
-/* test_source_state.c: what a server notes about sources is believed as long as it runs. */
+/* test_source_state.c: the status file of sources is valid only while its server runs. */
 #include "file/source_state.h"
 
 #include <unistd.h>
@@ -9,7 +9,7 @@
 static struct arena a;
 static struct error err;
 
-TEST(a_note_counts_while_its_writer_lives) {
+TEST(the_status_is_valid_while_its_writer_runs) {
   struct str root = str_from(path_join(NULL, "team"));
   struct source_states states = {0}, read = {0};
   list_push(&a, &states, (struct source_state){STR("shop"), STR("/srv/docs"), SOURCE_SCANNED});
@@ -35,7 +35,7 @@ TEST(a_note_counts_while_its_writer_lives) {
   close(claim);
 }
 
-TEST(a_damaged_note_says_nothing) {
+TEST(a_damaged_status_file_is_ignored) {
   struct str root = str_from(path_join(NULL, "team"));
   struct source_states read = {0};
   int claim = source_state_claim(root, &a);

@@ -1,4 +1,4 @@
-/* test_swap.c: a file is replaced while it is what was read, and left alone when it is not. */
+/* test_swap.c: a file is replaced only if its content is what was read. */
 #include "file/swap.h"
 
 #include <dirent.h>
@@ -38,7 +38,7 @@ TEST(a_new_file_replaces_nothing) {
   CHECK_INT(files_in(test_dir()), 1);
 }
 
-TEST(an_edit_in_between_stays) {
+TEST(a_concurrent_edit_is_kept) {
   const char *path = path_join(NULL, "page.md");
   file_write(path, STR("read"));
   CHECK(chmod(path, 0640) == 0);
@@ -55,7 +55,7 @@ TEST(an_edit_in_between_stays) {
   CHECK_INT(files_in(test_dir()), 0);
 }
 
-TEST(a_link_stays_one) {
+TEST(a_link_stays_a_link) {
   const char *path = path_join(NULL, "real.md"), *link = path_join(NULL, "link.md");
   struct stat st;
   file_write(path, STR("read"));

@@ -1,4 +1,4 @@
-/* test_tasks_json.c: tasks.json as text, and the merge of both sides. */
+/* test_tasks_json.c: reading, writing and merging tasks.json. */
 #include "file/tasks_json.h"
 
 #include "support/harness.h"
@@ -37,7 +37,7 @@ TEST(the_format_is_read) {
   CHECK_INT(e.says, SAYS_ALL);
 }
 
-TEST(numbers_and_words_of_others) {
+TEST(other_spellings_are_accepted) {
   CHECK_INT(one("{\"description\":\"x\",\"priority\":0}").priority, TASK_HIGH);
   CHECK_INT(one("{\"description\":\"x\",\"priority\":2}").priority, TASK_MEDIUM);
   CHECK_INT(one("{\"description\":\"x\",\"priority\":9}").priority, TASK_LOW);
@@ -49,7 +49,7 @@ TEST(numbers_and_words_of_others) {
   CHECK_INT(one("{\"description\":\"x\",\"milestone\":null}").says, SAYS_MILESTONE);
 }
 
-TEST(what_is_wrong_with_an_entry_is_told_in_it) {
+TEST(a_bad_entry_gets_a_problem) {
   static const char *const bad[] = {"7",
                                     "null",
                                     "{}",
@@ -66,7 +66,7 @@ TEST(what_is_wrong_with_an_entry_is_told_in_it) {
     test_note("%s", bad[i]);
     struct task_entry e = one(bad[i]);
     CHECK(e.problem.n > 0);
-    /* It is written as it was read. */
+    /* It is written unchanged. */
     struct task_file none = {0};
     struct task_entries list = {&e, 1, 1};
     yyjson_val *root, *want;
@@ -79,7 +79,7 @@ TEST(what_is_wrong_with_an_entry_is_told_in_it) {
   CHECK(!f.tasks.v[0].problem.p && f.tasks.v[1].problem.p);
 }
 
-TEST(what_is_wrong_with_the_whole_is_an_error) {
+TEST(a_bad_file_is_an_error) {
   static const char *const bad[] = {"", "{", "[]", "{}", "{\"tasks\":{}}", "\"tasks\"", "{\"tasks\":[]} x"};
   for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
     test_note("%s", bad[i]);
@@ -89,7 +89,7 @@ TEST(what_is_wrong_with_the_whole_is_an_error) {
   }
 }
 
-TEST(what_is_not_ours_stays_where_it_is) {
+TEST(unknown_members_stay_in_place) {
   struct task_file f = read_file("{\"version\":3,\"tasks\":[{\"id\":\"T\",\"owner\":{\"name\":\"Eve\"},\"priority\":7,"
                                  "\"description\":\"x\",\"status\":\"todo\"}],\"note\":[1,2]}");
   f.tasks.v[0].description = STR("y");
@@ -134,7 +134,7 @@ TEST(a_new_entry_has_all_members_in_their_order) {
                                                 "}\n");
 }
 
-TEST(new_ids_are_behind_the_highest) {
+TEST(new_ids_follow_the_highest) {
   struct task_file f = read_file("{\"tasks\":[{\"id\":\"TASK-007\",\"description\":\"x\"},{\"id\":\"OTHER-99\","
                                  "\"description\":\"y\"}]}");
   struct task_file g = read_file("{\"tasks\":[{\"id\":\"TASK-1200\",\"description\":\"x\"}]}"), none = {0};
@@ -143,9 +143,9 @@ TEST(new_ids_are_behind_the_highest) {
   CHECK_STR(task_entry_new_id(&a, &f.tasks, &g.tasks), "TASK-1201");
 }
 
-/* ---- the merge ---- */
+/* ---- merge ---- */
 
-TEST(each_side_takes_over_what_the_other_changed) {
+TEST(changes_of_either_side_are_merged) {
   struct task_entry base =
       one("{\"id\":\"T\",\"description\":\"x\",\"priority\":2,\"status\":\"pending\",\"milestone\":\"M1\"}");
   struct task_entry file =
@@ -164,7 +164,7 @@ TEST(each_side_takes_over_what_the_other_changed) {
   CHECK_INT(conflicts.n, 0);
 }
 
-TEST(of_what_both_changed_the_file_counts_and_it_is_told) {
+TEST(on_a_conflict_the_file_wins_and_the_member_is_listed) {
   struct task_entry base = one("{\"id\":\"T\",\"description\":\"x\",\"milestone\":\"M1\",\"status\":\"pending\"}");
   struct task_entry file = one("{\"id\":\"T\",\"description\":\"y\",\"milestone\":null,\"status\":\"done\"}");
   struct task_entry store = base;
@@ -188,7 +188,7 @@ TEST(lists_are_merged_one_by_one) {
       one("{\"description\":\"x\",\"acceptance_criteria\":[\"a\",\"b\",\"s\"],\"blocked_by\":[\"1\",\"2\"]}");
   struct strs conflicts = {0};
   struct task_entry now = task_entry_merge(&a, &base, &file, &store, &conflicts);
-  /* The file took out b, the store c; each has added one. */
+  /* The file removed b, the store c; each added one. */
   CHECK_INT(now.acceptance.n, 3);
   CHECK_STR(now.acceptance.v[0], "a");
   CHECK_STR(now.acceptance.v[1], "f");
@@ -198,7 +198,7 @@ TEST(lists_are_merged_one_by_one) {
   CHECK_INT(conflicts.n, 0);
 }
 
-TEST(what_the_file_does_not_say_it_has_not_changed) {
+TEST(omitted_members_are_unchanged) {
   struct task_entry file = one("{\"id\":\"T\",\"description\":\"x\"}"), store = file, base;
   struct strs conflicts = {0};
   store.priority = TASK_LOW;
@@ -213,7 +213,7 @@ TEST(what_the_file_does_not_say_it_has_not_changed) {
   CHECK_INT(conflicts.n, 0);
 }
 
-/* Whatever the sides did: a side that changed nothing never wins, and a merge of its own result changes nothing. */
+/* A side that changed nothing never wins, and merging the result again changes nothing. */
 TEST(merging_again_changes_nothing) {
   static const char *const texts[] = {"x", "y", "z"};
   static const char *const items[] = {"a", "b", "c", "d"};

@@ -1,4 +1,4 @@
-/* test_walk.c: which files of a folder are listed, and what is read of them. */
+/* test_walk.c: which files of a folder are listed and read. */
 #include "file/walk.h"
 
 #include <fcntl.h>
@@ -20,7 +20,7 @@ static void put(const char *path, const char *text) {
   file_write(full, str_from(text));
 }
 
-/* The paths of the list, one behind the other. */
+/* The listed paths in one string. */
 static struct str list(const char *folder) {
   CHECK_OK(walk_list(path_join(NULL, folder), &a, &files, &counts, &err), &err);
   struct str all = STR("");
@@ -52,7 +52,7 @@ TEST(files_come_by_path_with_size_and_time) {
   CHECK(empty.p && empty.n == 0);
 }
 
-TEST(a_folder_that_is_not_there_is_an_error) {
+TEST(a_missing_folder_is_an_error) {
   files.n = 77;
   CHECK_STATUS(walk_list(path_join(NULL, "none"), &a, &files, &counts, &err), STATUS_NOT_FOUND);
   CHECK_INT(files.n, 77);
@@ -60,7 +60,7 @@ TEST(a_folder_that_is_not_there_is_an_error) {
   CHECK(walk_list(path_join(NULL, "file"), &a, &files, &counts, &err) != STATUS_OK);
 }
 
-TEST(hidden_and_kept_and_generated_ones_are_passed_over) {
+TEST(hidden_dependency_and_generated_files_are_skipped) {
   put("d/.hidden", "x");
   put("d/.git/config", "x");
   put("d/node_modules/p/index.js", "x");
@@ -85,7 +85,7 @@ TEST(links_are_not_followed_but_the_folder_may_be_one) {
   CHECK(symlink("d", path_join(NULL, "link")) == 0);
   CHECK_STR(list("link"), "x");
   CHECK_INT(counts.links, 3);
-  /* A file that became a link since it was listed is not read. */
+  /* A file that became a link after it was listed is not read. */
   CHECK(unlink(path_join(NULL, "d/x")) == 0);
   CHECK(symlink("../outside/secret", path_join(NULL, "d/x")) == 0);
   CHECK(text_of("link", 0).p == NULL);
@@ -124,7 +124,7 @@ TEST(binary_huge_and_odd_files_are_counted) {
   CHECK_INT(counts.unreadable, 4);
 }
 
-TEST(gitignore_holds_at_every_level) {
+TEST(gitignore_applies_at_every_level) {
   put("d/.gitignore", "*.log\n/build/\n");
   put("d/a.log", "x");
   put("d/a.c", "x");
@@ -136,7 +136,7 @@ TEST(gitignore_holds_at_every_level) {
   CHECK_STR(list("d"), "a.c sub/build/x.c sub/keep.log");
 }
 
-TEST(a_folder_of_a_repository_is_under_the_rules_above_it) {
+TEST(rules_of_parent_folders_in_the_repository_apply) {
   put("r/.git/HEAD", "x");
   put("r/.gitignore", "*.log\n/docs/drafts/\n/out/\n");
   put("r/docs/a.md", "x");
@@ -147,12 +147,12 @@ TEST(a_folder_of_a_repository_is_under_the_rules_above_it) {
   put("above.log", "x");
   CHECK_STR(list("r/docs"), "a.md");
   CHECK_STR(text_of("r/docs", 0), "x");
-  /* One that is left out itself was asked for by name. */
+  /* They do not apply to an ignored folder that is named explicitly. */
   CHECK_STR(list("r/out"), "c.log c.md");
   CHECK_STR(list("r/docs/drafts"), "b.md");
 }
 
-TEST(deep_folders_end_somewhere) {
+TEST(the_depth_is_limited) {
   char path[4 * (WALK_DEPTH + 4)] = "d";
   size_t n = 1;
   for (int i = 0; i < WALK_DEPTH + 2; i++) {
@@ -167,7 +167,7 @@ TEST(deep_folders_end_somewhere) {
   CHECK_INT(counts.folders, WALK_DEPTH + 1);
 }
 
-TEST(folders_come_with_those_that_hold_no_file_yet) {
+TEST(folders_without_files_are_listed) {
   struct strs folders = {0};
   put("d/a/b/x.md", "x");
   put("d/.git/config", "x");

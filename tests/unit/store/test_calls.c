@@ -1,4 +1,4 @@
-/* test_calls.c: the table of calls: queued, written once, walked by team and time, pruned. */
+/* test_calls.c: rows of tool calls: queue, idempotent insert, queries, pruning. */
 #include "store/tables/calls.h"
 
 #include "base/id.h"
@@ -47,7 +47,7 @@ static enum status see(void *arg, const struct call_row *row) {
   return STATUS_OK;
 }
 
-TEST(calls_wait_for_the_flush_and_closing_writes_them) {
+TEST(calls_are_queued_until_a_flush_or_close) {
   struct fixture f = fixture_new();
   note(&f, f.now, NULL);
   CHECK_INT(count(&f, "SELECT count(*) FROM tool_call"), 0);
@@ -77,7 +77,7 @@ TEST(the_same_call_is_stored_once) {
   fixture_close(&f);
 }
 
-TEST(many_calls_are_written_by_themselves) {
+TEST(many_calls_are_flushed_automatically) {
   struct fixture f = fixture_new();
   for (int i = 0; i < 200; i++)
     note(&f, f.now, NULL);
@@ -85,7 +85,7 @@ TEST(many_calls_are_written_by_themselves) {
   fixture_close(&f);
 }
 
-TEST(a_lock_of_another_handle_keeps_nobody_waiting) {
+TEST(a_lock_of_another_handle_does_not_delay_calls) {
   struct fixture f = fixture_new();
   struct store *other = fixture_open("store.db");
   CHECK_OK(db_begin(store_db(other), STR_NONE, false, &f.err), &f.err);
@@ -101,7 +101,7 @@ TEST(a_lock_of_another_handle_keeps_nobody_waiting) {
   fixture_close(&f);
 }
 
-TEST(walks_know_team_and_time) {
+TEST(queries_filter_by_team_and_time) {
   struct fixture f = fixture_new();
   char id[UUID_SIZE];
   note(&f, 1000, NULL);

@@ -1,4 +1,4 @@
-/* test_documents.c: documents: written by groups, found by search when asked for, and by nothing else. */
+/* test_documents.c: documents are written in groups and visible only to searches that include their corpus. */
 #include "store/memories/documents.h"
 
 #include "base/id.h"
@@ -70,7 +70,7 @@ static struct str headline_of(int64_t id) {
   return m.headline;
 }
 
-TEST(a_group_is_replaced_and_what_is_the_same_stays) {
+TEST(replacing_a_group_keeps_unchanged_documents) {
   f = fixture_new();
   struct document v[] = {doc("a", "Alpha uses port 5433"), doc("b", "Beta keeps a queue"), doc("c", "Gamma is slow")};
   COUNTS(put(CORPUS_ITEMS, "p", "notes/a.md", v, 3, false), 3, 0, 0, 0);
@@ -88,11 +88,11 @@ TEST(a_group_is_replaced_and_what_is_the_same_stays) {
   CHECK_INT(number("SELECT count(*) FROM event"), 0);
   COUNTS(put(CORPUS_ITEMS, "p", "notes/a.md", NULL, 0, false), 0, 0, 0, 2);
   CHECK_INT(number("SELECT count(*) FROM memory"), 0);
-  CHECK_INT(number("SELECT count(*) FROM document_group"), 1); /* it is known that the file says nothing */
+  CHECK_INT(number("SELECT count(*) FROM document_group"), 1); /* the empty file is recorded */
   fixture_close(&f);
 }
 
-/* Numbered pieces of a file change their numbers when something is put before them. */
+/* Numbered chunks of a file are renumbered when text is inserted before them. */
 TEST(a_text_under_another_ref_keeps_its_row) {
   f = fixture_new();
   struct document v[] = {doc("0", "The first piece"), doc("1", "The second piece")};
@@ -108,10 +108,10 @@ TEST(a_text_under_another_ref_keeps_its_row) {
   fixture_close(&f);
 }
 
-TEST(appending_keeps_what_is_there_by_its_ref) {
+TEST(appending_keeps_existing_refs) {
   f = fixture_new();
   struct document v[] = {doc("m1", "Hello there"), doc("m2", "General greeting"), doc("m1", "Hello again")};
-  COUNTS(put(CORPUS_SESSIONS, "p", "s1", v, 3, true), 2, 0, 0, 0); /* the first of two with one ref */
+  COUNTS(put(CORPUS_SESSIONS, "p", "s1", v, 3, true), 2, 0, 0, 0); /* the first of two with the same ref */
   struct document w[] = {doc("m2", "Something else"), doc("m3", "A third message")};
   COUNTS(put(CORPUS_SESSIONS, "p", "s1", w, 2, true), 1, 0, 1, 0);
   CHECK_INT(find("p", 1U << CORPUS_SESSIONS, "greeting").n, 1);
@@ -158,7 +158,7 @@ TEST(groups_and_roots_of_a_project) {
   fixture_close(&f);
 }
 
-TEST(places_of_what_was_found) {
+TEST(places_of_documents) {
   f = fixture_new();
   struct document v[] = {doc("item-1", "Alpha uses port 5433")};
   put(CORPUS_ITEMS, "p", "notes/a.md", v, 1, false);
@@ -178,7 +178,7 @@ TEST(places_of_what_was_found) {
   fixture_close(&f);
 }
 
-TEST(a_search_finds_the_corpora_that_it_asks_for) {
+TEST(a_search_finds_only_the_corpora_it_includes) {
   f = fixture_new();
   struct document v[] = {doc("a", "The gateway listens on port 5433")};
   put(CORPUS_ITEMS, "p", "i.md", v, 1, false);
@@ -200,7 +200,7 @@ TEST(a_search_finds_the_corpora_that_it_asks_for) {
   fixture_close(&f);
 }
 
-/* Many texts of another corpus with the same words, of the same project: the scope's token keeps them apart. */
+/* Many texts of another corpus in the same project have the same words: the corpus term separates them. */
 TEST(memories_are_found_among_many_documents) {
   enum { MANY = 2500 };
   f = fixture_new();
@@ -235,7 +235,7 @@ TEST(memories_are_found_among_many_documents) {
   fixture_close(&f);
 }
 
-/* Vectors that lie in a plane, each at an angle of its own. */
+/* Vectors in a plane, each at a different angle. */
 static void vector_at(double part, int8_t *v) {
   memset(v, 0, 256);
   v[0] = (int8_t)(100 * (1 - part));
@@ -254,8 +254,8 @@ static struct vec_hits near_to(unsigned corpora, const int8_t *query) {
   return hits;
 }
 
-/* Of documents that are all nearer than any memory, and of which there are more. */
-TEST(vectors_of_documents_stand_in_nobodys_way, .seconds = 60) {
+/* Documents that are nearer than any memory, and more numerous. */
+TEST(vectors_of_documents_do_not_hide_memories, .seconds = 60) {
   enum { MEMORIES = 1200, DOCUMENTS = 2400 };
   struct vec_model model = {STR("default"), STR("test"), 256};
   int8_t v[256];
@@ -348,7 +348,7 @@ TEST(nothing_else_sees_documents) {
   fixture_close(&f);
 }
 
-TEST(a_document_is_found_by_its_id_where_it_is_asked_for_alone) {
+TEST(a_document_is_found_by_id_only_if_its_corpus_is_included) {
   f = fixture_new();
   struct document v[] = {doc("a", "Alpha uses port 5433")};
   put(CORPUS_ITEMS, "p", "notes/a.md", v, 1, false);
@@ -365,7 +365,7 @@ TEST(a_document_is_found_by_its_id_where_it_is_asked_for_alone) {
   fixture_close(&f);
 }
 
-/* Messages that are documents and entries that are memories, of one session: each has neighbours of its own. */
+/* Messages (documents) and entries (memories) of one session are not neighbours of each other. */
 TEST(neighbours_are_of_the_same_corpus) {
   f = fixture_new();
   const char *type = type_of_sequence()->name;
@@ -400,7 +400,7 @@ TEST(neighbours_are_of_the_same_corpus) {
   fixture_close(&f);
 }
 
-/* Whatever a file holds is stored, or left out; it never ends the run. */
+/* Any text is stored or skipped; it never fails the run. */
 TEST(odd_texts) {
   f = fixture_new();
   struct document v[] = {doc("blank", " \n\t "),
@@ -430,7 +430,7 @@ TEST(odd_texts) {
   fixture_close(&f);
 }
 
-/* What the program does not do, the schema refuses. */
+/* The schema refuses inconsistent rows. */
 TEST(the_schema_keeps_documents_and_memories_apart) {
   f = fixture_new();
   struct document v[] = {doc("a", "Alpha")};
@@ -494,7 +494,7 @@ static void fill_two_projects(void) {
   }
 }
 
-/* The ids that a list must have, one behind the other, by a question of its own. */
+/* The expected ids of a list in one string, from a separate query. */
 static struct str wanted(const char *where) {
   struct buf b = BUF(&f.arena);
   struct rows r;

@@ -1,4 +1,4 @@
-/* test_events.c: reads are queued, counted and written in batches. */
+/* test_events.c: queue of reads, and events of rolled-back changes. */
 #include <sqlite3.h>
 
 #include "fixture.h"
@@ -16,7 +16,7 @@ static void note(struct fixture *f, const struct memory *m) {
   reads_note(f->store, &who, STR("memory:read"), m->id, m->uid, STR("{}"));
 }
 
-TEST(reads_wait_for_the_flush) {
+TEST(reads_are_queued_until_a_flush) {
   struct fixture f = fixture_new();
   struct txn txn = fixture_begin(&f);
   struct memory m = fixture_fact(&f, &txn, STR(""), STR("text"), NULL);
@@ -31,7 +31,7 @@ TEST(reads_wait_for_the_flush) {
   fixture_close(&f);
 }
 
-TEST(closing_writes_what_is_queued) {
+TEST(closing_writes_queued_reads) {
   struct fixture f = fixture_new();
   struct txn txn = fixture_begin(&f);
   struct memory m = fixture_fact(&f, &txn, STR(""), STR("text"), NULL);
@@ -43,7 +43,7 @@ TEST(closing_writes_what_is_queued) {
   fixture_close(&f);
 }
 
-TEST(many_reads_are_written_by_themselves) {
+TEST(many_reads_are_flushed_automatically) {
   struct fixture f = fixture_new();
   struct txn txn = fixture_begin(&f);
   struct memory m = fixture_fact(&f, &txn, STR(""), STR("text"), NULL);

@@ -1,10 +1,10 @@
-/* test_move.c: the list of tables against the schema, and what happens between the parts of a move. */
+/* test_move.c: the table list matches the schema, and migrations survive interruptions and concurrent changes. */
 #include "store/copy/move.h"
 
 #include "fixture.h"
 #include "support/store.h"
 
-/* ---- the list and the schema ---- */
+/* ---- table list and schema ---- */
 
 static bool is_derived(struct str table) {
   for (const char *const *d = derived_tables; *d; d++) {
@@ -73,7 +73,7 @@ TEST(keys_are_columns) {
   }
 }
 
-/* ---- sums ---- */
+/* ---- checksums ---- */
 
 static struct table_sum sum_of(struct arena *a, struct db_value *v, size_t rows) {
   struct table_sum sum = {0};
@@ -85,7 +85,7 @@ static struct table_sum sum_of(struct arena *a, struct db_value *v, size_t rows)
 #define ROW(x, y, z)                                                                                                   \
   {.form = 's', .s = STR(x)}, {.form = 's', .s = STR(y)}, { .form = 's', .s = STR(z) }
 
-TEST(a_sum_knows_every_byte_and_no_order) {
+TEST(a_checksum_depends_on_every_byte_but_not_on_order) {
   struct arena a;
   arena_init(&a);
   struct db_value one[] = {ROW("t", "a", "1"), ROW("t", "b", "2")}, two[] = {ROW("t", "b", "2"), ROW("t", "a", "1")};
@@ -108,7 +108,7 @@ TEST(a_sum_knows_every_byte_and_no_order) {
   arena_release(&a);
 }
 
-/* ---- between the parts ---- */
+/* ---- between the steps ---- */
 
 static struct store *open_target(const char *path) {
   struct store_options o = {.path = path, .unfinished = true, .now = 1763208000000};
@@ -129,7 +129,7 @@ static struct move move_of(struct fixture *f, struct store *to) {
   return (struct move){.copy = {.from = f->store, .to = to, .arena = &f->arena}, .now = f->now};
 }
 
-TEST(verification_notices_a_row_that_was_changed) {
+TEST(verification_detects_a_changed_row) {
   static const struct {
     const char *table, *sql;
   } changes[] = {
@@ -155,7 +155,7 @@ TEST(verification_notices_a_row_that_was_changed) {
     CHECK_STATUS(move_verify(&m, &f.err), STATUS_CORRUPT);
     CHECK(strstr(f.err.message, changes[i].table));
     store_close(&to);
-    /* It is no store, and the next run mends it. */
+    /* The target cannot be opened, and the next run repairs it. */
     struct store_options o = {.path = path, .now = f.now};
     CHECK_STATUS(store_open(&o, &to, &f.err), STATUS_CONFLICT);
     to = open_target(path);
@@ -187,7 +187,7 @@ static void write_once(void *arg, const char *what UNUSED, int64_t done UNUSED, 
   fixture_close(&other);
 }
 
-TEST(what_others_write_meanwhile_is_counted) {
+TEST(concurrent_writes_are_counted) {
   struct fixture f = fixture_new();
   struct writer w = {.f = &f};
   struct store *to = open_target(test_store("to.db"));
@@ -209,7 +209,7 @@ static bool at_once(void *arg) {
   return (*left)-- <= 0;
 }
 
-TEST(stopped_by_the_caller_it_goes_on) {
+TEST(a_cancelled_migration_can_be_resumed) {
   struct fixture f = fixture_new();
   const char *path = test_store("to.db");
   int runs = 0;
@@ -217,7 +217,7 @@ TEST(stopped_by_the_caller_it_goes_on) {
   for (;;) {
     struct store *to = open_target(path);
     struct move m = move_of(&f, to);
-    int left = 80; /* enough to compare, and to go a step further */
+    int left = 80; /* enough to compare and to make progress */
     m.copy.hooks = (struct copy_hooks){.arg = &left, .cancelled = at_once};
     enum status s = store_move(&m, &f.err);
     CHECK(runs == 0 || m.report.start == MOVE_RESUMED);
@@ -231,7 +231,7 @@ TEST(stopped_by_the_caller_it_goes_on) {
   fixture_close(&f);
 }
 
-TEST(two_at_a_time_get_into_no_ones_way) {
+TEST(two_concurrent_migrations_do_not_interfere) {
   struct fixture f = fixture_new();
   const char *path = test_store("to.db");
   fill(&f, 20);

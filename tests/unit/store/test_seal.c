@@ -1,4 +1,4 @@
-/* test_seal.c: what is sealed opens with its key, for its team and name, and in no other way. */
+/* test_seal.c: a sealed text opens only with its key, team and name. */
 #include "store/tables/seal.h"
 
 #include <sodium.h>
@@ -17,8 +17,8 @@ static struct master_key key_of(uint8_t first) {
   return key;
 }
 
-/* Made by another implementation of BLAKE2b and XChaCha20-Poly1305, from the description in seal.h and seal.c: stores
- * of former versions must open for ever. */
+/* Made with another implementation of BLAKE2b and XChaCha20-Poly1305, following seal.h and seal.c. Guards the format:
+ * secrets of older versions must stay readable. */
 TEST(a_sealed_text_of_another_implementation_opens) {
   struct master_key key = key_of(0);
   CHECK_STR(str_from(key.id), "7d8af3923ad33eb0");
@@ -44,7 +44,7 @@ TEST(texts_of_all_lengths_come_back) {
   }
 }
 
-TEST(the_same_text_is_never_sealed_alike) {
+TEST(sealing_a_text_twice_gives_different_results) {
   struct master_key key = key_of(0);
   struct str one = seal(&a, &key, STR("t"), STR("k"), STR("same")),
              two = seal(&a, &key, STR("t"), STR("k"), STR("same"));
@@ -52,7 +52,7 @@ TEST(the_same_text_is_never_sealed_alike) {
   CHECK(str_find(one, STR("same"), 0) == SIZE_MAX);
 }
 
-TEST(it_opens_for_nothing_else) {
+TEST(it_does_not_open_for_another_key_team_or_name) {
   struct master_key key = key_of(0), other = key_of(1);
   struct str got = STR("untouched"), sealed = seal(&a, &key, STR("team"), STR("name"), STR("text"));
   CHECK(!unseal(&a, &other, STR("team"), STR("name"), sealed, &got));
@@ -63,7 +63,7 @@ TEST(it_opens_for_nothing_else) {
   CHECK_STR(got, "untouched");
 }
 
-TEST(one_changed_bit_or_a_missing_end_is_noticed) {
+TEST(a_changed_bit_or_truncation_is_detected) {
   struct master_key key = key_of(0);
   struct str got, sealed = seal(&a, &key, STR("t"), STR("k"), STR("text"));
   for (size_t bit = 0; bit < sealed.n * 8; bit++) {
@@ -115,7 +115,7 @@ TEST(a_passphrase_makes_the_same_key_with_the_same_salt) {
   CHECK(strcmp(one.id, two.id) != 0);
 }
 
-TEST(a_store_cannot_ask_for_all_memory) {
+TEST(excessive_costs_are_refused) {
   struct master_key key;
   struct stretch how = {.passes = 1, .memory = INT64_C(1) << 40};
   CHECK(!master_stretch(STR("x"), &how, &key));

@@ -1,11 +1,11 @@
-/* test_seal_key.c: the key of a store for what its doors seal. */
+/* test_seal_key.c: the store's key for signing client state. */
 #include "store/tables/seal_key.h"
 
 #include "fixture.h"
 
 static struct error err;
 
-TEST(a_store_has_one_key_for_all_who_open_it) {
+TEST(all_handles_of_a_store_get_the_same_key) {
   uint8_t first[DOOR_KEY_SIZE], again[DOOR_KEY_SIZE], other[DOOR_KEY_SIZE], elsewhere[DOOR_KEY_SIZE];
   struct store *one = fixture_open("one.db"), *two = fixture_open("one.db"), *apart = fixture_open("two.db");
   CHECK_OK(door_key_load(one, first, &err), &err);
@@ -24,7 +24,7 @@ TEST(a_store_has_one_key_for_all_who_open_it) {
   store_close(&one);
 }
 
-/* No key is better than one that somebody could guess. */
+/* Fail rather than use a guessable key. */
 TEST(a_damaged_key_is_not_used) {
   static const char *const values[] = {"", "00ff",
                                        "not hex at all, but as long as a key would be, which is 64 letters."};

@@ -1,4 +1,4 @@
-/* test_sessions.c: sessions, handoffs, scratch values and checkpoints as rows, and what the schema refuses of them. */
+/* test_sessions.c: rows of sessions, handoffs, scratch values and checkpoints, and constraints of the schema. */
 #include "store/tables/sessions.h"
 
 #include "fixture.h"
@@ -42,7 +42,7 @@ TEST(a_session_is_ended_once) {
   fixture_close(&f);
 }
 
-TEST(the_last_handoff_is_of_the_project_or_global_and_of_another) {
+TEST(the_last_handoff_is_from_another_session_of_the_project_or_global) {
   struct fixture f = fixture_new();
   struct handoff h = {0};
   bool found;
@@ -72,7 +72,7 @@ TEST(the_last_handoff_is_of_the_project_or_global_and_of_another) {
   fixture_close(&f);
 }
 
-TEST(scratch_values_die_with_their_session) {
+TEST(scratch_values_are_deleted_with_their_session) {
   struct fixture f = fixture_new();
   struct session s = add(&f, "s-one"), other = add(&f, "s-two");
   struct txn txn = begin(&f);
@@ -91,7 +91,7 @@ TEST(scratch_values_die_with_their_session) {
   fixture_close(&f);
 }
 
-TEST(what_ended_long_ago_is_forgotten) {
+TEST(old_sessions_are_deleted) {
   struct fixture f = fixture_new();
   struct session old = add(&f, "s-old"), live = add(&f, "s-live");
   end(&f, &old);
@@ -110,19 +110,19 @@ TEST(what_ended_long_ago_is_forgotten) {
   fixture_close(&f);
 }
 
-TEST(a_beat_never_waits_for_another_process) {
+TEST(a_heartbeat_never_waits_for_another_process) {
   struct fixture f = fixture_new();
   struct session s = add(&f, "s-one");
   struct store *other = fixture_open("store.db");
   struct error err;
-  CHECK_OK(db_begin(store_db(other), STR_NONE, false, &err), &err); /* somebody holds the lock for long */
+  CHECK_OK(db_begin(store_db(other), STR_NONE, false, &err), &err); /* another process holds the lock */
   int64_t ticks = clock_ticks_us();
   struct beat b = {.team = s.team, .handle = s.handle};
   session_beat(f.store, &b, f.now + 60000);
   CHECK(clock_ticks_us() - ticks < 30000000); /* a wait for the lock takes a minute */
   CHECK_INT(number(&f, "SELECT heartbeat_at FROM session"), f.now);
   db_rollback(store_db(other));
-  session_beat(f.store, &b, f.now + 60001); /* the next call brings it */
+  session_beat(f.store, &b, f.now + 60001); /* the next call writes it */
   CHECK_INT(number(&f, "SELECT heartbeat_at FROM session"), f.now + 60001);
   store_close(&other);
   fixture_close(&f);
@@ -134,7 +134,7 @@ static void refuses(struct fixture *f, const char *sql) {
     FAIL("accepted, but should be refused: %s", sql);
 }
 
-TEST(the_schema_refuses_what_must_not_be) {
+TEST(the_schema_refuses_inconsistent_rows) {
   struct fixture f = fixture_new();
   add(&f, "s-one");
 #define ITEM(columns, values)                                                                                          \
@@ -144,7 +144,7 @@ TEST(the_schema_refuses_what_must_not_be) {
   refuses(&f, ITEM(", status, decided_at, reason", ", 'rule', 'already_done', 1, 'r'")); /* rules do not complete */
   refuses(&f, ITEM(", status, decided_at", ", 'task', 'not_relevant', 1"));              /* no reason */
   refuses(&f, ITEM(", status, decided_at, reason", ", 'task', 'not_relevant', 1, '  '"));
-  refuses(&f, ITEM(", status", ", 'task', 'will_execute'")); /* answered, but when? */
+  refuses(&f, ITEM(", status", ", 'task', 'will_execute'")); /* decided without a time */
   refuses(&f, ITEM(", memory_id", ", 'task', 99"));
   refuses(&f, "UPDATE session SET ended_at = 5");
   refuses(&f, "UPDATE session SET end_reason = 'why'");

@@ -1,4 +1,4 @@
-/* import_lines.h: reads a transcript of another program from the test data, for the tests of its readers. */
+/* import_lines.h: reads a foreign transcript from the test data, for the tests of the readers. */
 #pragma once
 
 #include "base/os/fs.h"

@@ -1,4 +1,4 @@
-/* test_import_claude.c: lines of Claude Code's transcripts become messages. */
+/* test_import_claude.c: converting lines of Claude Code transcripts. */
 #include "base/os/clock.h"
 #include "unit/transcript/import_lines.h"
 
@@ -6,7 +6,7 @@
 
 static const char session[] = "0b8d7c4e-6a1f-4d52-9c3e-2f10a7b6d851";
 
-TEST(a_session_is_read_as_it_was_said) {
+TEST(a_session_becomes_messages) {
   static const struct wanted want[] = {
       {SPEAKER_USER, U("000000000001"), NULL, "The date parser rejects 2026-02-29. Is that right?"},
       {SPEAKER_ASSISTANT, U("000000000005"), NULL, "2026 is not a leap year, so it should. Let me check the code."},
@@ -33,7 +33,7 @@ TEST(a_session_is_read_as_it_was_said) {
   arena_release(&im.arena);
 }
 
-TEST(what_is_left_out_is_counted_by_reason) {
+TEST(skipped_lines_are_counted_by_reason) {
   struct imported im = {0};
   import_all(&im, IMPORT_CLAUDE, "claude.jsonl");
   /* summary, snapshot, queue, progress, API error, compact_boundary, ai-title */
@@ -47,7 +47,7 @@ TEST(what_is_left_out_is_counted_by_reason) {
   arena_release(&im.arena);
 }
 
-TEST(sessions_times_and_folders_are_those_of_the_lines) {
+TEST(lines_give_session_time_and_folder) {
   struct imported im = {0};
   int64_t at;
   import_all(&im, IMPORT_CLAUDE, "claude.jsonl");
@@ -62,7 +62,7 @@ TEST(sessions_times_and_folders_are_those_of_the_lines) {
   arena_release(&im.arena);
 }
 
-TEST(the_work_of_a_helper_is_a_session_of_its_own) {
+TEST(a_subagent_has_its_own_session) {
   struct imported im = {0};
   import_all(&im, IMPORT_CLAUDE, "agent-a748733.jsonl");
   CHECK_INT(im.list.n, 2);
@@ -77,7 +77,7 @@ static struct messages one(struct arena *a, struct import_file *file, const char
   return out.list;
 }
 
-TEST(a_line_without_an_id_gets_one_that_stays) {
+TEST(a_line_without_an_id_gets_a_stable_one) {
   struct arena a;
   struct import_file file;
   arena_init(&a);
@@ -92,7 +92,7 @@ TEST(a_line_without_an_id_gets_one_that_stays) {
   arena_release(&a);
 }
 
-TEST(a_long_text_is_cut_between_characters_and_says_so) {
+TEST(a_long_text_is_truncated_between_characters) {
   struct arena a;
   struct import_file file;
   struct buf b = {.a = &a};
@@ -107,7 +107,7 @@ TEST(a_long_text_is_cut_between_characters_and_says_so) {
   arena_release(&a);
 }
 
-TEST(odd_content_is_no_error) {
+TEST(odd_content_is_not_an_error) {
   static const char *const lines[] = {"[]",
                                       "{}",
                                       "{\"type\":\"user\"}",
@@ -153,7 +153,7 @@ TEST(a_call_without_an_id_or_a_name_is_kept) {
   arena_release(&a);
 }
 
-TEST(a_line_tells_which_program_wrote_it) {
+TEST(the_program_is_recognised_from_a_line) {
   static const struct {
     const char *line;
     enum import_from from;

@@ -1,11 +1,11 @@
-/* test_import_codex.c: lines of Codex's rollouts become messages. */
+/* test_import_codex.c: converting lines of Codex rollouts. */
 #include "base/os/clock.h"
 #include "unit/transcript/import_lines.h"
 
 #define NEW_FILE "rollout-2026-03-04T09-00-00-019a2d7a-41c4-78b1-b7cc-a45d62a89cd5.jsonl"
 #define OLD_FILE "rollout-2025-08-20T07-30-00-5973b6c0-94b8-487b-a530-2aeb6098ae0e.jsonl"
 
-TEST(a_session_is_read_as_it_was_said) {
+TEST(a_session_becomes_messages) {
   static const struct wanted want[] = {
       {SPEAKER_USER, NULL, NULL, "Why is the token count off by one?\n[image]"},
       {SPEAKER_TOOL_CALL, "call_Shell1", "shell", "{\"command\":[\"bash\",\"-lc\",\"make test\"],\"workdir\":\".\"}"},
@@ -30,7 +30,7 @@ TEST(a_session_is_read_as_it_was_said) {
   arena_release(&im.arena);
 }
 
-TEST(the_header_tells_session_folder_and_repository_and_a_second_one_nothing) {
+TEST(only_the_first_header_gives_session_folder_and_repository) {
   struct imported im = {0};
   import_all(&im, IMPORT_CODEX, NEW_FILE);
   CHECK_STR(im.file.session, "019a2d7a-41c4-78b1-b7cc-a45d62a89cd5");
@@ -41,7 +41,7 @@ TEST(the_header_tells_session_folder_and_repository_and_a_second_one_nothing) {
   arena_release(&im.arena);
 }
 
-TEST(what_is_left_out_is_counted_by_reason) {
+TEST(skipped_lines_are_counted_by_reason) {
   struct imported im = {0};
   import_all(&im, IMPORT_CODEX, NEW_FILE);
   /* two headers, turn_context, ghost_snapshot, token_count, the summary that cannot be read */
@@ -55,7 +55,7 @@ TEST(what_is_left_out_is_counted_by_reason) {
   arena_release(&im.arena);
 }
 
-TEST(files_from_before_lines_had_types_are_read) {
+TEST(the_old_format_without_types_is_read) {
   static const struct wanted want[] = {
       {SPEAKER_USER, NULL, NULL, "go on"},
       {SPEAKER_TOOL_CALL, "call_L1", "local_shell", "{\"type\":\"exec\",\"command\":[\"ls\"]}"},
@@ -67,9 +67,9 @@ TEST(files_from_before_lines_had_types_are_read) {
   int64_t at;
   import_all(&im, IMPORT_CODEX, OLD_FILE);
   check_wanted(&im, want, ARRAY_LEN(want));
-  CHECK(!str_eq(im.list.v[0].id, im.list.v[4].id)); /* said twice */
+  CHECK(!str_eq(im.list.v[0].id, im.list.v[4].id)); /* same text twice */
   CHECK(time_parse(STR("2025-08-20T07:30:00Z"), &at));
-  CHECK_INT(im.list.v[4].at, at); /* the only time that is told */
+  CHECK_INT(im.list.v[4].at, at); /* the only timestamp in the file */
   CHECK_STR(im.file.session, "5973b6c0-94b8-487b-a530-2aeb6098ae0e");
   CHECK_STR(im.cwd, "/home/dana/work/printer");
   CHECK_STR(im.file.repository, "printer");
@@ -77,7 +77,7 @@ TEST(files_from_before_lines_had_types_are_read) {
   arena_release(&im.arena);
 }
 
-TEST(the_name_of_a_file_tells_its_session) {
+TEST(the_file_name_gives_the_session) {
   static const char *const want[][2] = {
       {"/h/rollout-2026-03-04T09-00-00-019a2d7a-41c4-78b1-b7cc-a45d62a89cd5.jsonl",
        "019a2d7a-41c4-78b1-b7cc-a45d62a89cd5"},
@@ -94,7 +94,7 @@ TEST(the_name_of_a_file_tells_its_session) {
   }
 }
 
-TEST(only_the_newest_calls_are_waited_for) {
+TEST(only_recent_calls_are_remembered) {
   struct arena a;
   struct import_file file;
   arena_init(&a);

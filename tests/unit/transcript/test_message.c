@@ -1,4 +1,4 @@
-/* test_message.c: lines of transcripts, read and written. */
+/* test_message.c: reading and writing transcript messages. */
 #include "transcript/file/message.h"
 
 #include "support/harness.h"
@@ -35,7 +35,7 @@ TEST(the_lines_of_the_format) {
   CHECK(!m.content.p && !m.extra.p);
 }
 
-TEST(what_is_written_is_read_again) {
+TEST(messages_are_read_back_as_written) {
   struct message m = read_ok("{\"role\":\"tool_call\",\"id\":\"t\",\"name\":\"read\",\"input\":[1,null],\"timestamp\":"
                              "\"2026-02-05T10:00:02.250Z\",\"usage\":{\"in\":3},\"model\":\"m\"}");
   CHECK_STR(message_line(&arena, &m),
@@ -53,11 +53,11 @@ TEST(times_of_other_programs) {
   CHECK_INT(read_ok("{\"role\":\"user\",\"content\":\"x\"}").at, 0);
 }
 
-TEST(content_that_is_no_text_is_kept) {
+TEST(content_that_is_not_a_string_is_kept) {
   CHECK_STR(read_ok("{\"role\":\"tool_result\",\"content\":{\"a\":[1,2]}}").content, "{\"a\":[1,2]}");
 }
 
-TEST(what_is_no_message_is_said) {
+TEST(invalid_messages_are_errors) {
   read_bad("");
   read_bad("{\"role\":\"user\"");
   read_bad("[1]");
@@ -73,7 +73,7 @@ TEST(what_is_no_message_is_said) {
 /* Made up, in the form of a real one. */
 #define TOKEN "ghp_1a2B3c4D5e6F7g8H9i0JkLmNoPqRsTuVwXyZ"
 
-TEST(secrets_leave_every_text) {
+TEST(secrets_are_redacted_in_every_text) {
   struct message m =
       read_ok("{\"role\":\"tool_call\",\"name\":\"curl\",\"content\":\"use " TOKEN "\",\"input\":{\"deep\":"
               "[{\"header\":\"Authorization: token " TOKEN "\"}],\"n\":5},\"note\":\"" TOKEN "\"}");
@@ -87,7 +87,7 @@ TEST(secrets_leave_every_text) {
   CHECK(str_find(m.input, STR("\"user\":\"bob\""), 0) != SIZE_MAX);
 }
 
-TEST(plain_text_stays_as_it_is) {
+TEST(plain_text_is_unchanged) {
   struct message m = read_ok("{\"role\":\"user\",\"content\":\"The password field is too short\",\"x\":{\"b\": 1}}");
   CHECK_INT(message_redact(&arena, NULL, &m), 0);
   CHECK_STR(m.content, "The password field is too short");

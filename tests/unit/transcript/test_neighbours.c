@@ -1,4 +1,4 @@
-/* test_neighbours.c: who stands next to whom in a session, and what of a text is told to the next. */
+/* test_neighbours.c: adjacent entries of a session, and the context for embedding the next entry. */
 #include "transcript/store/neighbours.h"
 
 #include "base/id.h"
@@ -8,7 +8,7 @@
 
 static struct fixture f;
 
-/* Stores one; returns its id, which is that of its chunk too as long as all texts are short. */
+/* Stores an entry and returns its id, which is also its chunk's id while all texts are short. */
 static int64_t add(const char *type, const char *session, const char *project, const char *text) {
   struct txn txn = fixture_begin(&f);
   char uid[UUID_SIZE];
@@ -58,7 +58,7 @@ static void state(int64_t id, const char *to) {
            &f.err);
 }
 
-TEST(the_tail_begins_with_a_word) {
+TEST(the_tail_starts_at_a_word) {
   struct arena a = {0};
   struct buf b = BUF(&a);
   CHECK_STR(transcript_tail(&a, STR("")), "");
@@ -72,7 +72,7 @@ TEST(the_tail_begins_with_a_word) {
   arena_release(&a);
 }
 
-/* A text without blanks has a tail too, of whole characters. */
+/* A text without spaces has a tail of whole characters. */
 TEST(the_tail_of_a_text_without_words) {
   struct arena a = {0};
   struct buf cjk = BUF(&a), url = BUF(&a), late = BUF(&a);
@@ -106,15 +106,15 @@ TEST(the_entry_before) {
   CHECK(!before("", "s", first).p);
   CHECK_STR(before("", "s", second), "one");
   CHECK_STR(before("", "s", third), "two");
-  CHECK_STR(before("", "s", 0), "three"); /* of the next to come */
+  CHECK_STR(before("", "s", 0), "three"); /* for a new entry */
   CHECK_STR(before("p", "s", 0), "of another project");
   CHECK_STR(context(third), "two");
   CHECK(!context(first).p);
-  CHECK(!context(4).p && !context(5).p); /* no entries */
+  CHECK(!context(4).p && !context(5).p); /* not entries */
   CHECK(!context(99).p);
   state(second, "forgotten");
   CHECK_STR(context(third), "one");
-  state(second, "archived"); /* out of use, not out of the talk */
+  state(second, "archived"); /* archived entries still count */
   CHECK_STR(context(third), "two");
   fixture_close(&f);
 }
@@ -149,7 +149,7 @@ TEST(the_entries_around) {
   around(a, "'forgotten'", 0, b);
   state(b, "archived");
   around(a, NULL, 0, b);
-  /* Nobody of another team, not even with the same session. */
+  /* Never of another team, even with the same session. */
   f.scope.team = STR("others");
   around(b, NULL, 0, 0);
   fixture_close(&f);
@@ -162,7 +162,7 @@ static int64_t slots(void) {
   return n;
 }
 
-TEST(what_was_embedded_behind_an_entry) {
+TEST(vectors_of_entries_after_a_purged_one_are_deleted) {
   static const int8_t vector[8] = {1, 2, 3, 4, 5, 6, 7, 8};
   struct vec_model model = {STR("default"), STR("tiny"), 8};
   f = fixture_new();
@@ -177,7 +177,7 @@ TEST(what_was_embedded_behind_an_entry) {
   struct memory m;
   bool found;
   CHECK_OK(memory_by_id(f.store, STR("default"), 4, &f.arena, &m, &found, &f.err), &f.err);
-  CHECK_OK(transcript_wipe_after(&txn, &m, &f.arena, &f.err), &f.err); /* no entry: nothing follows it */
+  CHECK_OK(transcript_wipe_after(&txn, &m, &f.arena, &f.err), &f.err); /* not an entry: nothing follows it */
   CHECK_INT(slots(), 6);
   CHECK_OK(memory_by_id(f.store, STR("default"), a, &f.arena, &m, &found, &f.err), &f.err);
   CHECK_OK(transcript_wipe_after(&txn, &m, &f.arena, &f.err), &f.err);

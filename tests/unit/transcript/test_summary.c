@@ -1,4 +1,4 @@
-/* test_summary.c: marked sentences, and summaries made of them. */
+/* test_summary.c: labelled sentences, and summaries made of them. */
 #include "transcript/file/summary.h"
 
 #include "core/text/token_count.h"
@@ -8,30 +8,30 @@ static struct arena arena;
 
 static bool has(struct str text, const char *part) { return str_find(text, str_from(part), 0) != SIZE_MAX; }
 
-TEST(marks) {
+TEST(labels) {
   static const struct {
     const char *sentence;
-    enum mark mark;
+    enum label label;
   } cases[] = {
-      {"Decision: we use Redis.", MARK_DECISION},
-      {"- **DECISION:** no", MARK_DECISION},
-      {"Yesterday we decided to wait.", MARK_DECISION},
-      {"agreed: Bob does it", MARK_AGREEMENT},
-      {"Confirmed: it works", MARK_AGREEMENT},
-      {"TODO: write the docs", MARK_OPEN},
-      {"- [ ] call Alice", MARK_OPEN},
-      {"> Open question: which port?", MARK_OPEN},
-      {"Please remember that the key is old", MARK_NOTE},
-      {"Note: the disk is full", MARK_NOTE},
-      {"The undecided remain", MARK_NONE},
-      {"I cannot remember", MARK_NONE},
-      {"He noted: nothing", MARK_NONE},
-      {"todos are fun", MARK_NONE},
-      {"", MARK_NONE},
+      {"Decision: we use Redis.", LABEL_DECISION},
+      {"- **DECISION:** no", LABEL_DECISION},
+      {"Yesterday we decided to wait.", LABEL_DECISION},
+      {"agreed: Bob does it", LABEL_AGREEMENT},
+      {"Confirmed: it works", LABEL_AGREEMENT},
+      {"TODO: write the docs", LABEL_OPEN},
+      {"- [ ] call Alice", LABEL_OPEN},
+      {"> Open question: which port?", LABEL_OPEN},
+      {"Please remember that the key is old", LABEL_NOTE},
+      {"Note: the disk is full", LABEL_NOTE},
+      {"The undecided remain", LABEL_NONE},
+      {"I cannot remember", LABEL_NONE},
+      {"He noted: nothing", LABEL_NONE},
+      {"todos are fun", LABEL_NONE},
+      {"", LABEL_NONE},
   };
   for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
     test_note("%s", cases[i].sentence);
-    CHECK_INT(sentence_mark(str_from(cases[i].sentence)), cases[i].mark);
+    CHECK_INT(sentence_label(str_from(cases[i].sentence)), cases[i].label);
   }
 }
 
@@ -49,13 +49,13 @@ static const struct message talk[] = {
     {.id = STR_INIT("4"), .role = SPEAKER_USER, .content = STR_INIT("Agreed: Bob deploys on Monday."), .at = 5000},
 };
 
-TEST(marked_sentences_of_people_and_not_of_tools) {
-  struct marked_list list = {0};
-  summary_marked(&arena, talk, ARRAY_LEN(talk), &list);
+TEST(labelled_sentences_of_people_but_not_of_tools) {
+  struct labelled_list list = {0};
+  summary_labelled(&arena, talk, ARRAY_LEN(talk), &list);
   CHECK_INT(list.n, 3);
   CHECK_STR(list.v[0].text, "Decision: sessions live in Redis.");
   CHECK_STR(list.v[0].message, "2");
-  CHECK_INT(list.v[1].mark, MARK_OPEN);
+  CHECK_INT(list.v[1].label, LABEL_OPEN);
   CHECK_STR(list.v[2].text, "Agreed: Bob deploys on Monday.");
 }
 
@@ -84,7 +84,7 @@ TEST(a_summary_of_a_summary_loses_no_decision) {
   CHECK(has(s, "- Decision: number 0.") && has(s, "- Decision: number 4."));
 }
 
-TEST(a_summary_that_somebody_wrote_is_carried_along) {
+TEST(a_written_summary_is_kept) {
   struct message list[] = {
       {.id = STR("s"), .role = SPEAKER_SUMMARY, .content = STR("We build a boat of oak."), .at = 1},
       {.id = STR("n"), .role = SPEAKER_USER, .content = STR("Go on."), .at = 2},
@@ -92,7 +92,7 @@ TEST(a_summary_that_somebody_wrote_is_carried_along) {
   CHECK(has(summary_make(&arena, list, 2, 2000), "Earlier:\nWe build a boat of oak."));
 }
 
-TEST(a_summary_fits_and_counts_what_did_not) {
+TEST(a_summary_keeps_its_limit_and_counts_the_rest) {
   struct message *many = arena_array(&arena, struct message, 500);
   for (size_t i = 0; i < 500; i++)
     many[i] =

@@ -1,4 +1,4 @@
-/* test_tar.c: archives: what was written is read back, and what was cut off or is something else is refused. */
+/* test_tar.c: tar archives are read back as written; truncated and foreign ones are refused. */
 #include "transcript/file/tar.h"
 
 #include <fcntl.h>
@@ -37,7 +37,7 @@ static struct str name_of(size_t n) {
   return buf_str(&b);
 }
 
-TEST(files_of_all_sizes_and_names_come_back) {
+TEST(files_of_all_sizes_and_names_are_read_back) {
   static const size_t sizes[] = {0, 1, 511, 512, 513, 5000}, names[] = {1, 99, 100, 101, 111, 256, 991, 1000, 1024};
   struct tar t = open_new("a.tar");
   struct tar_file f;
@@ -68,7 +68,7 @@ TEST(names_and_sizes_that_do_not_fit_are_refused) {
   close(t.fd);
 }
 
-/* Whether all files can be read to the end. */
+/* True if all files can be read. */
 static enum status read_all(struct tar *t) {
   struct tar_file f;
   bool more = true;
@@ -82,7 +82,7 @@ static enum status read_all(struct tar *t) {
   return s;
 }
 
-TEST(an_archive_that_is_cut_off_is_refused_wherever_that_is) {
+TEST(an_archive_truncated_anywhere_is_refused) {
   struct tar t = open_new("a.tar");
   put(&t, name_of(150), STR("one"));
   put(&t, STR("b"), name_of(600));
@@ -96,7 +96,7 @@ TEST(an_archive_that_is_cut_off_is_refused_wherever_that_is) {
   close(t.fd);
 }
 
-TEST(what_other_programs_put_in_is_refused) {
+TEST(entries_of_other_programs_are_refused) {
   static const char *const commands[] = {"ln -s /etc/passwd link && tar -cf a.tar link", "mkdir d && tar -cf a.tar d",
                                          "printf 'no archive at all' >a.tar", "head -c 2048 /dev/urandom >a.tar"};
   for (size_t i = 0; i < ARRAY_LEN(commands); i++) {

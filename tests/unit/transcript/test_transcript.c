@@ -1,4 +1,4 @@
-/* test_transcript.c: the files of transcripts: whole lines, nothing lost, an index that can be lost. */
+/* test_transcript.c: files of transcripts: appending, crash repair, compaction, archive and index. */
 #include "transcript/file/transcript.h"
 
 #include <fcntl.h>
@@ -46,7 +46,7 @@ static struct transcript_compacted compact(const struct transcripts *t, int64_t 
   struct transcript tr = load(t, false);
   struct transcript_compacted done;
   size_t n = transcript_cut(&tr.list, keep);
-  CHECK_OK(transcript_compact(t, &tr, n, STR("what was said"), false, &arena, &done, &err), &err);
+  CHECK_OK(transcript_compact(t, &(struct compaction){&tr, n, STR("what was said"), false}, &arena, &done, &err), &err);
   return done;
 }
 
@@ -88,7 +88,7 @@ TEST(messages_are_appended_and_read) {
   CHECK(stat(file_of("s1.jsonl"), &sb) == 0 && (sb.st_mode & 0777) == 0600);
 }
 
-TEST(a_session_that_is_not_there) {
+TEST(a_missing_session) {
   struct transcripts t = folder();
   struct transcript tr;
   struct transcript_info info;
@@ -98,7 +98,7 @@ TEST(a_session_that_is_not_there) {
   CHECK(!there("s1.lock"));
 }
 
-TEST(a_torn_line_is_set_aside_and_told) {
+TEST(a_torn_line_is_moved_and_reported) {
   struct transcripts t = folder();
   say(&t, SPEAKER_USER, "a", "one");
   append_bytes("s1.jsonl", "{\"id\":\"b\",\"role\":\"us");
@@ -112,7 +112,7 @@ TEST(a_torn_line_is_set_aside_and_told) {
   CHECK_STR(file_read(file_of("s1.torn")), "{\"id\":\"b\",\"role\":\"us\n");
 }
 
-TEST(a_line_that_lacks_only_its_end_is_kept) {
+TEST(a_line_that_lacks_only_its_newline_is_kept) {
   struct transcripts t = folder();
   say(&t, SPEAKER_USER, "a", "one");
   append_bytes("s1.jsonl", "{\"id\":\"b\",\"role\":\"user\",\"content\":\"two\"}");
@@ -122,7 +122,7 @@ TEST(a_line_that_lacks_only_its_end_is_kept) {
   CHECK_STR(tr.list.v[1].content, "two");
 }
 
-TEST(a_damaged_line_stays_where_it_is) {
+TEST(a_damaged_line_stays_in_place) {
   struct transcripts t = folder();
   say(&t, SPEAKER_USER, "a", "one");
   append_bytes("s1.jsonl", "garbage\n\n");
@@ -136,7 +136,7 @@ TEST(a_damaged_line_stays_where_it_is) {
   CHECK_STR(tr.list.v[1].raw, "garbage");
 }
 
-TEST(known_messages_are_left_out) {
+TEST(known_messages_are_skipped) {
   struct transcripts t = folder();
   struct message v[] = {{.id = STR("a"), .role = SPEAKER_TOOL_CALL, .name = STR("x")},
                         {.id = STR("a"), .role = SPEAKER_TOOL_RESULT, .content = STR("r")},
@@ -176,7 +176,7 @@ TEST(old_results_are_pruned_and_calls_stay) {
   CHECK_INT(load(&t, false).list.n, 16);
 }
 
-TEST(a_cut_never_parts_a_call_from_its_result) {
+TEST(a_cut_never_separates_a_call_from_its_result) {
   struct message v[] = {
       {.id = STR("1"), .role = SPEAKER_USER, .content = STR("x")},
       {.id = STR("t"), .role = SPEAKER_TOOL_CALL, .name = STR("a")},
@@ -220,12 +220,12 @@ TEST(compaction_keeps_the_originals) {
   CHECK_INT(at, 11);
 }
 
-TEST(a_compaction_that_was_killed_has_no_effect) {
+TEST(a_killed_compaction_has_no_effect) {
   struct transcripts t = folder();
   for (int i = 0; i < 6; i++)
     say(&t, SPEAKER_USER, arena_printf(&arena, "m%d", i).p, "x");
   compact(&t, 3);
-  /* As if the next one had copied its lines and had come no further. */
+  /* As if the next compaction was killed after copying its lines. */
   append_bytes("archive/originals/s1.jsonl", "{\"id\":\"m3\",\"role\":\"user\",\"content\":\"x\"}\n{\"id\":\"m4\"");
   struct transcript tr = load(&t, true);
   CHECK_INT(tr.list.n, 7);
@@ -236,20 +236,21 @@ TEST(a_compaction_that_was_killed_has_no_effect) {
   CHECK_INT(tr.damaged, 0);
 }
 
-TEST(of_two_compactions_at_once_one_wins) {
+TEST(one_of_two_concurrent_compactions_wins) {
   struct transcripts t = folder();
   for (int i = 0; i < 6; i++)
     say(&t, SPEAKER_USER, arena_printf(&arena, "m%d", i).p, "x");
   struct transcript seen = load(&t, false);
   struct transcript_compacted done;
   say(&t, SPEAKER_USER, "later", "said meanwhile");
-  CHECK_OK(transcript_compact(&t, &seen, 4, STR("first"), false, &arena, &done, &err), &err);
+  CHECK_OK(transcript_compact(&t, &(struct compaction){&seen, 4, STR("first"), false}, &arena, &done, &err), &err);
   CHECK_INT(done.messages_after, 4);
-  CHECK_STATUS(transcript_compact(&t, &seen, 4, STR("second"), false, &arena, &done, &err), STATUS_CONFLICT);
+  CHECK_STATUS(transcript_compact(&t, &(struct compaction){&seen, 4, STR("second"), false}, &arena, &done, &err),
+               STATUS_CONFLICT);
   CHECK_STR(load(&t, false).list.v[3].id, "later");
 }
 
-TEST(lost_originals_are_told) {
+TEST(lost_originals_are_reported) {
   struct transcripts t = folder();
   for (int i = 0; i < 4; i++)
     say(&t, SPEAKER_USER, arena_printf(&arena, "m%d", i).p, "x");
@@ -284,7 +285,7 @@ static void check_same(const struct transcript_infos *x, const struct transcript
   }
 }
 
-TEST(an_index_that_is_lost_or_damaged_is_made_anew) {
+TEST(a_lost_or_damaged_index_is_rebuilt) {
   struct transcripts t = folder();
   CHECK_INT(listed(&t, false).n, 0);
   for (int i = 0; i < 5; i++) {
@@ -311,7 +312,7 @@ TEST(an_index_that_is_lost_or_damaged_is_made_anew) {
   listed(&t, false);
 }
 
-TEST(a_file_that_changed_behind_the_index_is_read_again) {
+TEST(a_file_changed_since_the_index_was_written_is_read_again) {
   struct transcripts t = folder();
   say(&t, SPEAKER_USER, "a", "one");
   append_bytes("s1.jsonl", "{\"id\":\"b\",\"role\":\"user\",\"content\":\"two\"}\n");
@@ -326,11 +327,11 @@ TEST(a_file_that_changed_behind_the_index_is_read_again) {
   CHECK_INT(info.messages, 5);
 }
 
-/* Appending does not touch a large index, and counts all the same; readers bring it up to date. */
+/* Appending does not write a large index, but counts correctly; readers update it. */
 TEST(an_index_is_not_written_for_each_message) {
   struct transcripts t = folder();
   say(&t, SPEAKER_USER, "a", "one");
-  size_t large = 40 << 20; /* so much that it may be half an hour old */
+  size_t large = 40 << 20; /* may be half an hour old */
   struct buf filler = BUF(&arena);
   for (size_t i = 0; i < large; i += 64)
     buf_adds(&filler, "                                                                ");
@@ -346,7 +347,7 @@ TEST(an_index_is_not_written_for_each_message) {
   CHECK(file_read(file_of("sessions.json")).n < 1000);
 }
 
-TEST(an_old_index_is_written_by_whoever_appends) {
+TEST(an_old_index_is_written_by_an_append) {
   struct transcripts t = folder();
   say(&t, SPEAKER_USER, "a", "one");
   say(&t, SPEAKER_USER, "b", "two");
@@ -356,8 +357,8 @@ TEST(an_old_index_is_written_by_whoever_appends) {
   CHECK(str_find(file_read(file_of("sessions.json")), STR("\"messages\": 3"), 0) != SIZE_MAX);
 }
 
-/* The note of a session is in its lock file: whatever is in there, the counts are right. */
-TEST(a_note_that_is_not_right_is_not_believed) {
+/* The counts are right whatever the lock file contains. */
+TEST(an_invalid_note_is_ignored) {
   struct transcripts t = folder();
   struct transcript_info info;
   say(&t, SPEAKER_USER, "a", "one");
@@ -390,7 +391,7 @@ TEST(a_flush_is_known_from_the_index_or_from_the_note) {
   struct transcripts t = folder();
   struct transcript_info info;
   say(&t, SPEAKER_USER, "a", "one");
-  CHECK_OK(transcript_flushed(&t, S, true, &arena, &err), &err);
+  CHECK_OK(transcript_set_flushed(&t, S, true, &arena, &err), &err);
   struct str note = file_read(file_of("s1.lock"));
   file_write(file_of("s1.lock"), STR(""));
   CHECK_OK(transcript_find(&t, S, &arena, &info, &err), &err);
@@ -409,10 +410,10 @@ TEST(a_flush_is_noted_until_the_next_compaction) {
   struct transcript_info info;
   for (int i = 0; i < 5; i++)
     say(&t, SPEAKER_USER, NULL, "x");
-  CHECK_OK(transcript_flushed(&t, S, false, &arena, &err), &err);
+  CHECK_OK(transcript_set_flushed(&t, S, false, &arena, &err), &err);
   CHECK_OK(transcript_find(&t, S, &arena, &info, &err), &err);
   CHECK(info.flushed > 0 && !info.answered);
-  CHECK_OK(transcript_flushed(&t, S, true, &arena, &err), &err);
+  CHECK_OK(transcript_set_flushed(&t, S, true, &arena, &err), &err);
   say(&t, SPEAKER_USER, NULL, "x");
   CHECK_OK(transcript_find(&t, S, &arena, &info, &err), &err);
   CHECK(info.answered);
@@ -421,7 +422,7 @@ TEST(a_flush_is_noted_until_the_next_compaction) {
   CHECK(info.flushed == 0 && !info.answered);
 }
 
-TEST(old_sessions_are_archived_and_come_back) {
+TEST(old_sessions_are_archived_and_revived) {
   struct transcripts t = folder();
   struct strs moved;
   say(&t, SPEAKER_USER, "a", "one");
@@ -447,7 +448,7 @@ TEST(a_session_that_is_locked_for_too_long) {
   CHECK(pipe(fds) == 0);
   pid_t pid = fork();
   if (pid == 0) {
-    dup2(fds[1], STDOUT_FILENO); /* a shell may know no descriptor of two digits */
+    dup2(fds[1], STDOUT_FILENO); /* some shells do not support descriptors of two digits */
     execlp("flock", "flock", file_of("s1.lock"), "sh", "-c", "echo; sleep 10", NULL);
     _exit(1);
   }
@@ -464,14 +465,14 @@ TEST(a_session_that_is_locked_for_too_long) {
   CHECK_STATUS(s, STATUS_BUSY);
 }
 
-/* ---- whatever is killed when ---- */
+/* ---- kills at random moments ---- */
 
 static uint64_t next(uint64_t *state) {
   *state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
   return *state >> 33;
 }
 
-/* Appends, compacts and archives until it is killed; says on the pipe what it was told is stored. */
+/* Appends, compacts and archives until it is killed; writes acknowledged messages to the pipe. */
 static void worker(uint64_t seed, int round, int who, int out) {
   struct transcripts t = folder();
   struct arena a;
@@ -496,7 +497,7 @@ static void worker(uint64_t seed, int round, int who, int out) {
     if (dice == 0 && transcript_read(&t, S, false, &a, &tr, &e) == STATUS_OK) {
       size_t n = transcript_cut(&tr.list, (int64_t)(1 + next(&seed) % 9));
       if (n)
-        (void)!transcript_compact(&t, &tr, n, STR("sum"), false, &a, &compacted, &e);
+        (void)!transcript_compact(&t, &(struct compaction){&tr, n, STR("sum"), false}, &a, &compacted, &e);
     } else if (dice == 1) {
       (void)!transcript_archive(&t, S, &a, &e);
     }
@@ -505,7 +506,7 @@ static void worker(uint64_t seed, int round, int who, int out) {
   _exit(0);
 }
 
-/* Each acknowledged message is there exactly once, those of a writer in their order. */
+/* Each acknowledged message exists exactly once, and those of a writer are in order. */
 static void check_acks(const struct transcript *tr, struct str acks, size_t *ret_count) {
   struct str id;
   size_t at = 0, n = 0;
@@ -525,8 +526,8 @@ static void check_acks(const struct transcript *tr, struct str acks, size_t *ret
 
 enum { ROUNDS = 12, WORKERS = 2 };
 
-/* Listens until there are so many lines, or nobody speaks any more: what is killed then was in the middle of its work,
- * however slow the machine is. */
+/* Waits for a number of lines or the end of the pipe, so that a process is killed in the middle of its work even on a
+ * slow machine. */
 static void hear(int fd, size_t lines, struct buf *b) {
   char piece[256];
   ssize_t n;
@@ -537,7 +538,7 @@ static void hear(int fd, size_t lines, struct buf *b) {
   }
 }
 
-TEST(no_acknowledged_message_is_lost_whatever_is_killed_when, .seconds = 60) {
+TEST(kills_lose_no_acknowledged_message, .seconds = 60) {
   struct transcripts t = folder();
   uint64_t seed = 20260205;
   LIST(struct str) acks = {0};
@@ -563,7 +564,7 @@ TEST(no_acknowledged_message_is_lost_whatever_is_killed_when, .seconds = 60) {
       struct buf b = heard[w];
       close(fds[w][0]);
       waitpid(pids[w], NULL, 0);
-      /* A line of the pipe may have been cut off by the kill: then its message was not acknowledged. */
+      /* The kill may have truncated a line of the pipe: then its message was not acknowledged. */
       while (b.n && b.p[b.n - 1] != '\n')
         b.n--;
       list_push(&arena, &acks, buf_str(&b));

@@ -1,5 +1,4 @@
-/* test_transcript_pack.c: archives of transcripts: no byte can change unnoticed, and whatever happened on both sides,
- * no message is lost. */
+/* test_transcript_pack.c: archives of transcripts detect any change, and restoring one never loses a message. */
 #include "transcript/file/pack.h"
 
 #include <fcntl.h>
@@ -53,7 +52,7 @@ static struct transcripts_unpacked unpack(struct tar *t) {
   return done;
 }
 
-/* All that was ever said, without summaries. */
+/* All messages ever written, without summaries. */
 static struct strs said(struct str session) {
   struct transcripts t = folder();
   struct transcript tr = {0};
@@ -79,7 +78,7 @@ static bool is_content(const struct unpacking *u, int64_t at) {
   return false;
 }
 
-TEST(no_byte_can_change_unnoticed, .seconds = 60) {
+TEST(any_changed_byte_is_detected, .seconds = 60) {
   open_store();
   say("one", STR("hello"));
   say("two", STR("there"));
@@ -96,7 +95,7 @@ TEST(no_byte_can_change_unnoticed, .seconds = 60) {
     CHECK_INT(pwrite(t.fd, &byte, 1, (off_t)i), 1);
     t.at = 0;
     bool ok = transcripts_check_pack(&t, &arena, &u, &err) == STATUS_OK;
-    CHECK(!ok || !is_content(&first, (int64_t)i)); /* what is between files, and the end of a checksum, says nothing */
+    CHECK(!ok || !is_content(&first, (int64_t)i)); /* padding and the end of a checksum do not matter */
     CHECK(!ok || (str_eq(str_from(u.id), str_from(first.id)) && u.sessions.n == first.sessions.n));
     CHECK_INT(pwrite(t.fd, &whole.p[i], 1, (off_t)i), 1);
   }
@@ -104,8 +103,8 @@ TEST(no_byte_can_change_unnoticed, .seconds = 60) {
   store_close(&st);
 }
 
-/* Paths that would lead out of the folder, or are none of ours, are refused before anything is written. */
-TEST(paths_of_others_are_refused) {
+/* Paths outside the folder, and unknown files, are refused before anything is written. */
+TEST(foreign_paths_are_refused) {
   static const char *const paths[] = {"default/admin/../../x.jsonl",    "/etc/x.jsonl",        "default/../x.jsonl",
                                       "default/.hidden/x.jsonl",        "UPPER/admin/x.jsonl", "default/admin/x.txt",
                                       "default/admin/.x.jsonl",         "default/x.jsonl",     "default//x.jsonl",
@@ -119,13 +118,13 @@ TEST(paths_of_others_are_refused) {
     CHECK_OK(tar_finish(&t, &err), &err);
     t.at = 0;
     CHECK_INT(transcripts_check_pack(&t, &arena, &u, &err), STATUS_CORRUPT);
-    CHECK(strstr(err.message, "no transcript") != NULL);
+    CHECK(strstr(err.message, "not a transcript") != NULL);
     close(t.fd);
   }
 }
 
-/* A line that a crash has cut off is not in the archive, and what was set aside is. */
-TEST(whole_lines_alone_are_taken) {
+/* An incomplete line is not in the archive; the torn file is. */
+TEST(only_whole_lines_are_packed) {
   open_store();
   say("one", STR("hello"));
   struct transcripts t = folder();
@@ -146,7 +145,7 @@ TEST(whole_lines_alone_are_taken) {
   store_close(&st);
 }
 
-/* ---- any sequence ---- */
+/* ---- random sequences ---- */
 
 static unsigned dice;
 static unsigned roll(unsigned sides) {
@@ -161,7 +160,8 @@ static void something(int step) {
   switch (roll(6)) {
   case 0:
     if (transcript_read(&t, STR("s"), false, &arena, &tr, &err) == STATUS_OK && !tr.archived && tr.list.n > 3)
-      CHECK_OK(transcript_compact(&t, &tr, transcript_cut(&tr.list, 2), STR("summary"), false, &arena, &done, &err),
+      CHECK_OK(transcript_compact(&t, &(struct compaction){&tr, transcript_cut(&tr.list, 2), STR("summary"), false},
+                                  &arena, &done, &err),
                &err);
     return;
   case 1:
@@ -173,9 +173,9 @@ static void something(int step) {
   }
 }
 
-/* Messages come, go to the archive, are compacted; a backup is made; time passes here, or the folder is set back to an
- * earlier day and another time passes; then the backup comes back. */
-TEST(whatever_happened_on_both_sides_nothing_is_lost, .seconds = 120) {
+/* Messages are added, archived and compacted; a backup is made; the session continues, or the folder is reset to an
+ * earlier state and continues differently; then the backup is restored. */
+TEST(restoring_after_any_history_loses_nothing, .seconds = 120) {
   open_store();
   for (unsigned round = 0; round < 40; round++) {
     struct transcripts t = folder();

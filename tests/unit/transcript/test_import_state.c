@@ -1,4 +1,4 @@
-/* test_import_marks.c: how far each file was read is kept as it was, and damage is no error. */
+/* test_import_state.c: imports.json is read back as written, and damage is not an error. */
 #include <unistd.h>
 
 #include "base/os/fs.h"
@@ -8,32 +8,32 @@
 
 static struct str folder(void) { return str_from(path_join(NULL, "sessions")); }
 
-TEST(marks_and_places_are_read_as_they_were_written) {
+TEST(states_and_places_are_read_back) {
   struct arena a;
   struct error err;
-  struct import_marks marks = {0}, again;
+  struct import_states states = {0}, again;
   struct str project;
-  struct import_mark mark = {.path = STR("/a/\"b\".jsonl"),
-                             .from = IMPORT_CODEX,
-                             .size = 1234567890123,
-                             .changed_at = 1771636523451,
-                             .offset = 99,
-                             .lines = 7,
-                             .tail = STR("abc"),
-                             .session = STR("s1"),
-                             .cwd = STR("/home/dana"),
-                             .versioned = true,
-                             .at = 5};
+  struct import_state state = {.path = STR("/a/\"b\".jsonl"),
+                               .from = IMPORT_CODEX,
+                               .size = 1234567890123,
+                               .changed_at = 1771636523451,
+                               .offset = 99,
+                               .lines = 7,
+                               .tail = STR("abc"),
+                               .session = STR("s1"),
+                               .cwd = STR("/home/dana"),
+                               .versioned = true,
+                               .at = 5};
   arena_init(&a);
-  import_mark_put(&a, &marks, &mark);
-  mark.offset = 100; /* a second time, in the place of the first */
-  import_mark_put(&a, &marks, &mark);
-  import_place_put(&a, &marks, STR("s1"), STR("lamp"));
-  import_place_put(&a, &marks, STR("s2"), STR(""));
-  CHECK_OK(import_marks_write(folder(), &marks, &a, &err), &err);
-  import_marks_read(folder(), &a, &again);
+  import_state_put(&a, &states, &state);
+  state.offset = 100; /* replaces the first */
+  import_state_put(&a, &states, &state);
+  import_place_put(&a, &states, STR("s1"), STR("lamp"));
+  import_place_put(&a, &states, STR("s2"), STR(""));
+  CHECK_OK(import_states_write(folder(), &states, &a, &err), &err);
+  import_states_read(folder(), &a, &again);
   CHECK_INT(again.n, 1);
-  const struct import_mark *m = import_mark_find(&again, STR("/a/\"b\".jsonl"));
+  const struct import_state *m = import_state_find(&again, STR("/a/\"b\".jsonl"));
   CHECK(m != NULL);
   CHECK_INT(m->from, IMPORT_CODEX);
   CHECK_INT(m->size, 1234567890123);
@@ -50,11 +50,11 @@ TEST(marks_and_places_are_read_as_they_were_written) {
   CHECK(import_place_find(&again, STR("s2"), &project));
   CHECK_STR(project, "");
   CHECK(!import_place_find(&again, STR("s3"), &project));
-  CHECK(!import_mark_find(&again, STR("/a/b.jsonl")));
+  CHECK(!import_state_find(&again, STR("/a/b.jsonl")));
   arena_release(&a);
 }
 
-TEST(what_is_no_mark_is_left_out) {
+TEST(invalid_states_are_skipped) {
   static const char *const texts[] = {
       "",
       "{",
@@ -66,23 +66,23 @@ TEST(what_is_no_mark_is_left_out) {
       "{\"version\":1,\"sessions\":{\"s\":1}}",
   };
   struct arena a;
-  struct import_marks marks;
+  struct import_states states;
   struct error err;
   arena_init(&a);
-  import_marks_read(folder(), &a, &marks); /* there is no folder yet */
-  CHECK_INT(marks.n, 0);
+  import_states_read(folder(), &a, &states); /* there is no folder yet */
+  CHECK_INT(states.n, 0);
   CHECK_OK(fs_mkdirs(folder().p, &err), &err);
   for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
     test_note("%s", texts[i]);
     file_write(path_join(folder().p, "imports.json"), str_from(texts[i]));
-    import_marks_read(folder(), &a, &marks);
-    CHECK_INT(marks.n, 0);
-    CHECK_INT(marks.places.n, 0);
+    import_states_read(folder(), &a, &states);
+    CHECK_INT(states.n, 0);
+    CHECK_INT(states.places.n, 0);
   }
   arena_release(&a);
 }
 
-TEST(a_folder_is_searched_in_the_order_of_names) {
+TEST(files_of_a_folder_are_sorted_by_name) {
   struct arena a;
   struct error err;
   struct import_paths list = {0}, codex = {0};
