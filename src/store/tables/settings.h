@@ -1,54 +1,15 @@
 /* settings.h: settings of a team or machine: one table with defaults, checks and help.
  *
  * A value comes from, in this order: the command line, the environment, the configuration file, the store, the default.
- * Values in the store are shared by all its users. A new setting is one line in the table of settings.c. */
+ * Values in the store are shared by all its users. A new setting is one row in setting_rows.h. */
 #pragma once
 
 #include "store/store.h"
 
 enum setting_id {
-  SET_GATE_MODE,
-  SET_SECRETS_MODE,
-  SET_EMBEDDER, /* from here to SET_EMBEDDER_LAST: parameters of the embedder */
-  SET_EMBEDDER_URL,
-  SET_EMBEDDER_MODEL,
-  SET_EMBEDDER_DIMS,
-  SET_EMBEDDER_FILE,
-  SET_EMBEDDER_KEY_ENV,
-  SET_EMBEDDER_QUERY_PREFIX,
-  SET_EMBEDDER_TEXT_PREFIX,
-  SET_EMBEDDER_TIMEOUT_MS,
-  SET_VECTOR_WEIGHT,
-  SET_DECAY_HALF_LIFE,
-  SET_FACT_HALF_LIFE,
-  SET_FACT_FADE_BELOW,
-  SET_ARCHIVE_DAYS,
-  SET_STALE_DAYS,
-  SET_MAINTAIN_HOURS,
-  SET_BOOT_BUDGET,
-  SET_NOTIFY_ERRORS,
-  SET_FILES_ROOT, /* from here to SET_TOOL_RESULTS: an agent's files */
-  SET_MEMORY_PATH,
-  SET_MEMORY_MAX_CHARS,
-  SET_SESSIONS_PATH,
-  SET_SESSION_RETENTION_DAYS,
-  SET_SESSIONS_INDEXED,
-  SET_SOURCES_WATCH,
-  SET_COMPACTION_THRESHOLD,
-  SET_COMPACTION_KEEP_RECENT,
-  SET_FLUSH_ENABLED,
-  SET_FLUSH_THRESHOLD,
-  SET_SEARCH_PROVIDER,
-  SET_TOOL_RESULTS,
-  SET_SERVE_REQUIRE_TOKEN, /* from here to SET_OAUTH_CLAIM_PREFIX: access to 'cairn serve' */
-  SET_SERVE_RATE,
-  SET_SERVE_BURST,
-  SET_OAUTH_ISSUER,
-  SET_OAUTH_AUDIENCE,
-  SET_OAUTH_JWKS,
-  SET_OAUTH_CLAIM_PREFIX,
-  SET_SANDBOX,
-  SET_SANDBOX_PATHS,
+#define SETTING(id, ...) id,
+#include "store/tables/setting_rows.h"
+#undef SETTING
   SET_COUNT
 };
 #define SET_EMBEDDER_LAST SET_EMBEDDER_TIMEOUT_MS
