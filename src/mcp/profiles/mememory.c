@@ -18,13 +18,6 @@ static struct str from_foreign_delivery(struct str theirs) {
   return str_is(theirs, "bootstrap") ? STR("boot") : theirs;
 }
 
-static void put_scope(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *m) {
-  struct str project = result_text(m, "project");
-  add_text(run, to, "scope", project.n ? STR("project") : STR("global"));
-  if (project.n)
-    add_text(run, to, "project", project);
-}
-
 static void put_delivery(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *m) {
   add_text(run, to, "delivery", to_foreign_delivery(result_text(m, "delivery")));
 }
@@ -39,9 +32,12 @@ static void put_superseded(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_
   }
 }
 
+static const struct shape global_shape[] = {FIXED("\"scope\":\"global\""), {0}};
+static const struct shape project_shape[] = {FIXED("\"scope\":\"project\""), COPY("project"), {0}};
 static const struct shape memory_shape[] = {
     COPY("id=uid content=body"),
-    CALL(put_scope),
+    WHEN("project", project_shape),
+    UNLESS("project", global_shape),
     COPY("type"),
     CALL(put_delivery),
     COPY("tags weight"),

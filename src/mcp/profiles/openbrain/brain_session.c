@@ -42,12 +42,9 @@ void brain_boot_args(struct tool_run *run, yyjson_mut_val *args) {
     json_put_int(run->doc, args, "pid", json_int(run->args, "pid", 0));
 }
 
-static void put_client(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *session) {
-  static const struct shape client[] = {COPY("name=client version=client_version"), {0}};
-  static const struct shape metadata[] = {OBJECT("client", client), {0}};
-  if (result_text(session, "client").p)
-    yyjson_mut_obj_add_val(run->doc, to, "metadata", shape_object(run, session, metadata));
-}
+static const struct shape client_shape[] = {COPY("name=client version=client_version"), {0}};
+static const struct shape metadata_shape[] = {OBJECT("client", client_shape), {0}};
+static const struct shape known_client_shape[] = {OBJECT("metadata", metadata_shape), {0}};
 
 const struct shape brain_session_shape[] = {
     COPY("id=session_id"),
@@ -55,7 +52,7 @@ const struct shape brain_session_shape[] = {
     TEXT_OR_EMPTY("current_task=task"),
     COPY("started_at=booted_at heartbeat_at"),
     FIXED("\"status\":\"active\""),
-    CALL(put_client),
+    WHEN("client", known_client_shape),
     {0},
 };
 const struct shape brain_sessions_shape[] = {
