@@ -24,7 +24,7 @@ const struct help_topic help_mememory[] = {
     {"scopes",
      "# Scopes\n\n"
      "- global: seen in every project\n"
-     "- project: seen in the named project alone\n\n"
+     "- project: seen only in the named project\n\n"
      "recall with a project searches that project and what is global. A memory of a project that supersedes a "
      "global one hides it in that project and nowhere else."},
     {"types",

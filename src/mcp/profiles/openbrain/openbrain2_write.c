@@ -92,12 +92,11 @@ static void lower_severity(struct tool_run *run, yyjson_mut_val *args) {
 }
 
 enum status openbrain2_prepare_remember(struct tool_run *run, yyjson_mut_val *args) {
-  enum status s = brain_prepare_write(run, args);
-  if (s == STATUS_OK)
-    s = check_texts(run, json_str(run->args, "headline"), json_str(run->args, "body"));
+  TRY(brain_prepare_write(run, args));
+  TRY(check_texts(run, json_str(run->args, "headline"), json_str(run->args, "body")));
   lower_severity(run, args);
   brain_skill_args(run, args);
-  return s;
+  return STATUS_OK;
 }
 
 enum status openbrain2_prepare_incident(struct tool_run *run, yyjson_mut_val *args) {
@@ -208,13 +207,12 @@ enum status openbrain2_finish_capture(struct tool_run *run, yyjson_mut_val *resu
 /* ---- supersede, tasks ---- */
 
 enum status openbrain2_prepare_supersede(struct tool_run *run, yyjson_mut_val *args) {
-  enum status s = brain_source(run, false);
-  if (s == STATUS_OK)
-    s = check_texts(run, json_str(run->args, "new_headline"), json_str(run->args, "new_body"));
+  TRY(brain_source(run, false));
+  TRY(check_texts(run, json_str(run->args, "new_headline"), json_str(run->args, "new_body")));
   brain_drop_empty(args);
   brain_project(run, args, BRAIN_KEEPS);
   lower_severity(run, args);
-  return s;
+  return STATUS_OK;
 }
 
 const struct shape openbrain2_supersede_shape[] = {SUCCESS, MEMORY(ARGUMENT("body=new_body")), {0}};
