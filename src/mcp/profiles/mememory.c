@@ -32,12 +32,10 @@ static void put_superseded(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_
   }
 }
 
-static const struct shape global_shape[] = {FIXED("\"scope\":\"global\""), {0}};
-static const struct shape project_shape[] = {FIXED("\"scope\":\"project\""), COPY("project"), {0}};
 static const struct shape memory_shape[] = {
     COPY("id=uid content=body"),
-    WHEN("project", project_shape),
-    UNLESS("project", global_shape),
+    WHEN("project", FIXED("\"scope\":\"project\""), COPY("project")),
+    UNLESS("project", FIXED("\"scope\":\"global\"")),
     COPY("type"),
     CALL(put_delivery),
     COPY("tags weight"),
@@ -46,7 +44,7 @@ static const struct shape memory_shape[] = {
     COPY("ttl=expires_at untrusted"),
     {0},
 };
-static const struct shape hit_shape[] = {OBJECT("memory", memory_shape), COPY("score"), {0}};
+static const struct shape hit_shape[] = {OBJECT_OF("memory", memory_shape), COPY("score"), {0}};
 
 /* The current version of a memory: ids that an agent has noted stay valid after updates. */
 static enum status current(struct tool_run *run, struct str id, yyjson_mut_val **ret_memory) {

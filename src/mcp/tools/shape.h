@@ -45,11 +45,16 @@ struct shape {
   };
 };
 
+/* Nested rows, at file scope; the macros that end with _OF take the name of a table instead. */
+#define ROWS(...) ((const struct shape[]){__VA_ARGS__, {0}})
+
 #define COPY(members_) {.how = SHAPE_COPY, .members = members_}
 #define NULLABLE(members_) {.how = SHAPE_NULLABLE, .members = members_}
 #define LIST_OR_EMPTY(members_) {.how = SHAPE_LIST, .members = members_}
-#define EACH(members_, rows_) {.how = SHAPE_EACH, .members = members_, .rows = rows_}
-#define OBJECT(name_, rows_) {.how = SHAPE_OBJECT, .members = name_, .rows = rows_}
+#define EACH(members_, ...) {.how = SHAPE_EACH, .members = members_, .rows = ROWS(__VA_ARGS__)}
+#define EACH_OF(members_, rows_) {.how = SHAPE_EACH, .members = members_, .rows = rows_}
+#define OBJECT(name_, ...) {.how = SHAPE_OBJECT, .members = name_, .rows = ROWS(__VA_ARGS__)}
+#define OBJECT_OF(name_, rows_) {.how = SHAPE_OBJECT, .members = name_, .rows = rows_}
 #define PLUCK(members_, name_) {.how = SHAPE_PLUCK, .members = members_, .name = name_}
 #define COUNT(members_) {.how = SHAPE_COUNT, .members = members_}
 #define TEXT_OR_EMPTY(members_) {.how = SHAPE_TEXT, .members = members_}
@@ -64,8 +69,10 @@ struct shape {
 #define ARGUMENT(members_) {.how = SHAPE_ARG, .members = members_}
 #define NOW(name_) {.how = SHAPE_NOW, .members = name_}
 #define FORMAT(members_, format_) {.how = SHAPE_FORMAT, .members = members_, .format = format_}
-#define WHEN(condition_, rows_) {.how = SHAPE_WHEN, .members = condition_, .rows = rows_}
-#define UNLESS(condition_, rows_) {.how = SHAPE_UNLESS, .members = condition_, .rows = rows_}
+#define WHEN(condition_, ...) {.how = SHAPE_WHEN, .members = condition_, .rows = ROWS(__VA_ARGS__)}
+#define WHEN_OF(condition_, rows_) {.how = SHAPE_WHEN, .members = condition_, .rows = rows_}
+#define UNLESS(condition_, ...) {.how = SHAPE_UNLESS, .members = condition_, .rows = ROWS(__VA_ARGS__)}
+#define UNLESS_OF(condition_, rows_) {.how = SHAPE_UNLESS, .members = condition_, .rows = rows_}
 #define FIXED(json_) {.how = SHAPE_FIXED, .members = json_}
 #define CALL(function_) {.how = SHAPE_CALL, .call = function_}
 #define SUCCESS FIXED("\"success\":true")

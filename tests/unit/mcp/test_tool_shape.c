@@ -55,9 +55,9 @@ TEST(texts_are_converted) {
 
 TEST(objects_and_lists_have_their_own_rows) {
   static const struct shape one[] = {COPY("i=id"), {0}};
-  static const struct shape rows[] = {EACH("all=list none", one),
+  static const struct shape rows[] = {EACH_OF("all=list none", one),
                                       PLUCK("ids=list", "id"),
-                                      OBJECT("wrapped", one),
+                                      OBJECT_OF("wrapped", one),
                                       ARGUMENT("text=body|content k"),
                                       {0}};
   CHECK_STR(shaped("{\"content\":\"c\"}", "{\"id\":9,\"list\":[{\"id\":1},{},{\"id\":2}]}", rows),
@@ -68,7 +68,7 @@ TEST(conditions_choose_rows) {
   static const struct shape yes[] = {FIXED("\"set\":true"), {0}}, no[] = {FIXED("\"set\":false"), {0}};
   static const struct shape old[] = {FIXED("\"old\":true"), {0}};
   static const struct shape rows[] = {
-      WHEN("x", yes), UNLESS("x", no), WHEN("state=superseded", old), NOT("unset=x"), {0}};
+      WHEN_OF("x", yes), UNLESS_OF("x", no), WHEN_OF("state=superseded", old), NOT("unset=x"), {0}};
   static const char *const unset[] = {"{}", "{\"x\":false}", "{\"x\":0}", "{\"x\":\"\"}", "{\"x\":null}"};
   static const char *const set[] = {"{\"x\":true}", "{\"x\":2}", "{\"x\":\"a\"}", "{\"x\":{}}"};
   for (size_t i = 0; i < ARRAY_LEN(unset); i++)

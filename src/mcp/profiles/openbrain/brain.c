@@ -116,13 +116,10 @@ void brain_skill_args(struct tool_run *run, yyjson_mut_val *args) {
   json_put_bool(run->doc, args, "skill_always_on", json_bool(skill, "always_on", false));
 }
 
-static const struct shape trigger_shape[] = {
-    COPY("name=skill_name"),
-    LIST_OR_EMPTY("keywords=skill_keywords projects=skill_projects"),
-    BOOLEAN("always_on=skill_always_on"),
-    {0},
-};
-const struct shape brain_skill_shape[] = {OBJECT("skill_trigger", trigger_shape), {0}};
+const struct shape brain_skill_shape[] = {OBJECT("skill_trigger", COPY("name=skill_name"),
+                                                 LIST_OR_EMPTY("keywords=skill_keywords projects=skill_projects"),
+                                                 BOOLEAN("always_on=skill_always_on")),
+                                          {0}};
 const struct shape brain_no_skill_shape[] = {FIXED("\"skill_trigger\":null"), {0}};
 
 static enum status prepare(struct tool_run *run, yyjson_mut_val *args, enum brain_scope scope, bool with_source) {

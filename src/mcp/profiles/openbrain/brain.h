@@ -39,7 +39,7 @@ void brain_drop_empty(yyjson_mut_val *args);
 /* Converts {"name", "keywords", "projects", "always_on"} to arguments of a write, and back from a memory. */
 void brain_skill_args(struct tool_run *run, yyjson_mut_val *args);
 extern const struct shape brain_skill_shape[], brain_no_skill_shape[];
-#define SKILL_TRIGGER WHEN("skill_name", brain_skill_shape), UNLESS("skill_name", brain_no_skill_shape)
+#define SKILL_TRIGGER WHEN_OF("skill_name", brain_skill_shape), UNLESS_OF("skill_name", brain_no_skill_shape)
 /* For `prepare`: applies the source, drops empty texts, and sets the project of a read or of a write. */
 enum status brain_prepare_read(struct tool_run *run, yyjson_mut_val *args);
 enum status brain_prepare_write(struct tool_run *run, yyjson_mut_val *args);

@@ -42,23 +42,19 @@ void brain_boot_args(struct tool_run *run, yyjson_mut_val *args) {
     json_put_int(run->doc, args, "pid", json_int(run->args, "pid", 0));
 }
 
-static const struct shape client_shape[] = {COPY("name=client version=client_version"), {0}};
-static const struct shape metadata_shape[] = {OBJECT("client", client_shape), {0}};
-static const struct shape known_client_shape[] = {OBJECT("metadata", metadata_shape), {0}};
-
 const struct shape brain_session_shape[] = {
     COPY("id=session_id"),
     NULLABLE("source project cwd pid host"),
     TEXT_OR_EMPTY("current_task=task"),
     COPY("started_at=booted_at heartbeat_at"),
     FIXED("\"status\":\"active\""),
-    WHEN("client", known_client_shape),
+    WHEN("client", OBJECT("metadata", OBJECT("client", COPY("name=client version=client_version")))),
     {0},
 };
 const struct shape brain_sessions_shape[] = {
     SUCCESS,
     COUNT("count=sessions"),
-    EACH("sessions", brain_session_shape),
+    EACH_OF("sessions", brain_session_shape),
     NULLABLE("registry_staleness_seconds=staleness_s"),
     BOOLEAN("registry_trustworthy=trustworthy"),
     {0},

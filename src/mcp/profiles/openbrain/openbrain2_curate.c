@@ -164,23 +164,14 @@ static void put_deleted(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val
 #define CRITERIA                                                                                                       \
   COPY("max_per_call"), FORMAT("criteria", "older than {criteria.days} days, not pinned; facts read at most "          \
                                            "{criteria.min_access} times, archived incidents, done or stale tasks")
-static const struct shape would_prune_shape[] = {
-    COUNT("would_delete_this_call=would_prune"),
-    COPY("would_delete_total=total"),
-    CRITERIA,
-    FORMAT("message", "Would delete {would_prune} memories. dry_run=false does it."),
-    {0},
-};
-static const struct shape pruned_shape[] = {
-    COUNT("deleted=pruned"),
-    CALL(put_deleted),
-    COPY("txn"),
-    CRITERIA,
-    FORMAT("message", "Pruned {pruned} memories."),
-    {0},
-};
 const struct shape openbrain2_prune_shape[] = {
-    SUCCESS, BOOLEAN("dry_run"), WHEN("dry_run", would_prune_shape), UNLESS("dry_run", pruned_shape), {0}};
+    SUCCESS,
+    BOOLEAN("dry_run"),
+    WHEN("dry_run", COUNT("would_delete_this_call=would_prune"), COPY("would_delete_total=total"), CRITERIA,
+         FORMAT("message", "Would delete {would_prune} memories. dry_run=false does it.")),
+    UNLESS("dry_run", COUNT("deleted=pruned"), CALL(put_deleted), COPY("txn"), CRITERIA,
+           FORMAT("message", "Pruned {pruned} memories.")),
+    {0}};
 
 /* ---- maintenance ---- */
 

@@ -11,25 +11,21 @@ enum status openbrain2_prepare_kind(struct tool_run *run, yyjson_mut_val *args U
   return openbrain2_check(run, json_str(run->args, "kind"), json_int(run->args, "memory_id", 0), &m);
 }
 
-static const struct shape end_shape[] = {
-    COPY("forgotten_at=state_at forgotten_reason=state_reason forgotten_by=state_by"),
-    FIXED("\"banner\":\"This memory has been FORGOTTEN. It is shown for the record; do not take it for current "
-          "truth.\""),
-    {0},
-};
-static const struct shape forgotten_shape[] = {OBJECT("forgotten", end_shape), {0}};
-static const struct shape banner_shape[] = {COPY("banner"), {0}};
-
-static const struct shape extra_shape[] = {
-    COPY("status priority due root_cause resolution tags expires_at state access_count last_accessed claimed_by"), {0}};
 const struct shape openbrain2_recall_shape[] = {
     SUCCESS,
     MEMORY(COPY("body")),
-    OBJECT("extra", extra_shape),
+    OBJECT(
+        "extra",
+        COPY("status priority due root_cause resolution tags expires_at state access_count last_accessed claimed_by")),
     CALL(brain_put_annotation),
-    WHEN("skill_name", brain_skill_shape),
-    WHEN("state=forgotten", forgotten_shape),
-    UNLESS("state=forgotten", banner_shape),
+    WHEN_OF("skill_name", brain_skill_shape),
+    WHEN(
+        "state=forgotten",
+        OBJECT(
+            "forgotten", COPY("forgotten_at=state_at forgotten_reason=state_reason forgotten_by=state_by"),
+            FIXED("\"banner\":\"This memory has been FORGOTTEN. It is shown for the record; do not take it for current "
+                  "truth.\""))),
+    UNLESS("state=forgotten", COPY("banner")),
     {0},
 };
 
@@ -44,20 +40,20 @@ enum status openbrain2_prepare_search(struct tool_run *run, yyjson_mut_val *args
   return s;
 }
 
-static const struct shape reason_shape[] = {COPY("forgotten_reason=state_reason"), {0}};
-
 #define ROW COPY("kind memory_id=id headline"), UPPER("severity"), COPY("project untrusted")
-static const struct shape found_shape[] = {ROW, CALL(brain_put_similarity), COPY("via_skill_trigger"), {0}};
 static const struct shape listed_shape[] = {
     ROW,
     IS("pinned=delivery", "pinned"),
     IS("active=state", "active"),
     COPY("created_at"),
-    WHEN("state=forgotten", reason_shape),
+    WHEN("state=forgotten", COPY("forgotten_reason=state_reason")),
     {0},
 };
 const struct shape openbrain2_search_shape[] = {
-    EACH("results", found_shape), COUNT("count=results"), COPY("degraded"), {0}};
+    EACH("results", ROW, CALL(brain_put_similarity), COPY("via_skill_trigger")),
+    COUNT("count=results"),
+    COPY("degraded"),
+    {0}};
 
 static enum status list_of(struct tool_run *run, const char *kind, const char *state, int64_t limit,
                            yyjson_mut_val **ret_result) {
@@ -141,9 +137,10 @@ static enum status count_tasks(struct tool_run *run, yyjson_mut_val *to) {
   return STATUS_OK;
 }
 
-static const struct shape lineage_shape[] = {COPY("head_rule_id=id headline revisions=versions"), {0}};
 static const struct shape corrections_shape[] = {
-    EACH("revised_lineages=corrections", lineage_shape), COUNT("revised_lineage_count=corrections"), {0}};
+    EACH("revised_lineages=corrections", COPY("head_rule_id=id headline revisions=versions")),
+    COUNT("revised_lineage_count=corrections"),
+    {0}};
 
 enum status openbrain2_stats(struct tool_run *run) {
   yyjson_mut_val *to = yyjson_mut_obj(run->doc), *items = NULL, *sessions = NULL, *stats = NULL;

@@ -166,10 +166,10 @@ static void put_skipped(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val
   put_duplicate(run, to, result, brain_int(result, "id", 0), brain_num(result, "similarity", 1));
 }
 
-static const struct shape skipped_shape[] = {CALL(put_skipped), {0}};
-static const struct shape stored_shape[] = {SUCCESS, MEMORY(ARGUMENT("body=body|content")), CALL(put_neighbours), {0}};
 const struct shape openbrain2_remember_shape[] = {
-    WHEN("action=skipped", skipped_shape), UNLESS("action=skipped", stored_shape), {0}};
+    WHEN("action=skipped", CALL(put_skipped)),
+    UNLESS("action=skipped", SUCCESS, MEMORY(ARGUMENT("body=body|content")), CALL(put_neighbours)),
+    {0}};
 
 enum status openbrain2_finish_capture(struct tool_run *run, yyjson_mut_val *result) {
   yyjson_mut_val *to = brain_success(run), *m;

@@ -22,7 +22,8 @@ static const struct shape superseded_shape[] = {
 #define ENTRY(characters)                                                                                              \
   COPY("id"), PREVIEW("preview=body|headline", characters), CALL(openbrain_put_type),                                  \
       LIST_OR_EMPTY("people topics action_items"), COPY("created_at project"), IS("pinned=delivery", "pinned"),        \
-      CALL(brain_put_annotation), CALL(brain_put_score), COPY("untrusted"), WHEN("state=superseded", superseded_shape)
+      CALL(brain_put_annotation), CALL(brain_put_score), COPY("untrusted"),                                            \
+      WHEN_OF("state=superseded", superseded_shape)
 static const struct shape listed_shape[] = {ENTRY(LIST_PREVIEW), {0}};
 static const struct shape pinned_shape[] = {ENTRY(SEARCH_PREVIEW), FIXED("\"similarity\":1.0"), {0}};
 static const struct shape found_shape[] = {
@@ -103,9 +104,6 @@ static void put_successor(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_v
   json_put_int(run->doc, to, "superseded_by_id", successor(memory));
 }
 
-static const struct shape past_shape[] = {
-    CALL(put_successor), COPY("superseded_at=state_at superseded_reason=state_reason"), {0}};
-
 static void put_notes(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *memory) {
   json_put(run->doc, to, "annotation", brain_annotation(run, memory));
 }
@@ -121,7 +119,7 @@ const struct shape openbrain_recall_shape[] = {
     BOOLEAN("auto_captured"),
     SKILL_TRIGGER,
     COPY("banner"),
-    WHEN("state=superseded", past_shape),
+    WHEN("state=superseded", CALL(put_successor), COPY("superseded_at=state_at superseded_reason=state_reason")),
     {0},
 };
 const struct shape openbrain_annotate_shape[] = {SUCCESS, COPY("id"), CALL(put_notes), ARGUMENT("cleared=clear"), {0}};

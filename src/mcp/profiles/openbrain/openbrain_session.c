@@ -227,19 +227,18 @@ enum status openbrain_boot(struct tool_run *run) {
 
 const struct shape openbrain_ack_shape[] = {SUCCESS, COPY("decision text removed remaining"), {0}};
 
-static const struct shape guardrail_shape[] = {COPY("id"), PREVIEW("content=text", GUARDRAIL_CHARS), {0}};
-static const struct shape relevant_shape[] = {
-    COPY("id"), PREVIEW("content=snippet", RELEVANT_CHARS), CALL(openbrain_put_type), ROUND("similarity=score"), {0}};
-static const struct shape skipped_shape[] = {FORMAT("reason", "checked already; the cooldown is {cooldown_s} s"), {0}};
-static const struct shape checked_shape[] = {
-    EACH("guardrails", guardrail_shape),
-    EACH("relevant", relevant_shape),
-    COPY("degraded"),
-    FORMAT("message", "Checkpoint complete: {guardrails} guardrails, {relevant} relevant memories. Read them first."),
-    {0}};
-
 const struct shape openbrain_checkpoint_shape[] = {
-    SUCCESS, COPY("action"), BOOLEAN("skipped"), WHEN("skipped", skipped_shape), UNLESS("skipped", checked_shape), {0}};
+    SUCCESS,
+    COPY("action"),
+    BOOLEAN("skipped"),
+    WHEN("skipped", FORMAT("reason", "checked already; the cooldown is {cooldown_s} s")),
+    UNLESS("skipped", EACH("guardrails", COPY("id"), PREVIEW("content=text", GUARDRAIL_CHARS)),
+           EACH("relevant", COPY("id"), PREVIEW("content=snippet", RELEVANT_CHARS), CALL(openbrain_put_type),
+                ROUND("similarity=score")),
+           COPY("degraded"),
+           FORMAT("message",
+                  "Checkpoint complete: {guardrails} guardrails, {relevant} relevant memories. Read them first.")),
+    {0}};
 
 enum status openbrain_reminder(struct tool_run *run) {
   return brain_reminder(run, "Open Brain: boot first",

@@ -194,12 +194,13 @@ enum status openbrain_finish_pin(struct tool_run *run, yyjson_mut_val *result) {
 
 /* ---- cleanup ---- */
 
-static const struct shape would_prune_shape[] = {
-    COUNT("would_delete=would_prune"), PLUCK("would_delete_ids=would_prune", "id"), COPY("max_per_call criteria"), {0}};
-static const struct shape pruned_shape[] = {
-    COUNT("deleted=pruned"), PLUCK("deleted_ids=pruned", "id"), COPY("max_per_call criteria txn"), {0}};
 const struct shape openbrain_prune_shape[] = {
-    SUCCESS, BOOLEAN("dry_run"), WHEN("dry_run", would_prune_shape), UNLESS("dry_run", pruned_shape), {0}};
+    SUCCESS,
+    BOOLEAN("dry_run"),
+    WHEN("dry_run", COUNT("would_delete=would_prune"), PLUCK("would_delete_ids=would_prune", "id"),
+         COPY("max_per_call criteria")),
+    UNLESS("dry_run", COUNT("deleted=pruned"), PLUCK("deleted_ids=pruned", "id"), COPY("max_per_call criteria txn")),
+    {0}};
 
 /* Forgets the existing ones in one transaction; adds the others to `missing`. */
 static enum status forget_ids(struct tool_run *run, yyjson_val *wanted, yyjson_mut_val *missing,
