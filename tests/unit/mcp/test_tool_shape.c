@@ -13,6 +13,16 @@ static struct str shaped(const char *args, const char *json, const struct shape 
   return json_write(run.arena, shape_object(&run, yyjson_val_mut_copy(run.doc, v), rows), false);
 }
 
+static const struct shape nested[] = {
+    EACH("all=list none", COPY("i=id")),
+    PLUCK("ids=list", "id"),
+    OBJECT("wrapped", COPY("i=id"), OBJECT("inner", INTEGER("id"))),
+    WHEN("list", FIXED("\"found\":true")),
+    UNLESS("list", FIXED("\"found\":false")),
+    ARGUMENT("text=body|content k"),
+    {0},
+};
+
 TEST(members_are_copied_renamed_and_defaulted) {
   static const struct shape rows[] = {SUCCESS,
                                       COPY("id name=title gone"),
@@ -55,13 +65,11 @@ TEST(texts_are_converted) {
 
 TEST(objects_and_lists_have_their_own_rows) {
   static const struct shape one[] = {COPY("i=id"), {0}};
-  static const struct shape rows[] = {EACH_OF("all=list none", one),
-                                      PLUCK("ids=list", "id"),
-                                      OBJECT_OF("wrapped", one),
-                                      ARGUMENT("text=body|content k"),
-                                      {0}};
-  CHECK_STR(shaped("{\"content\":\"c\"}", "{\"id\":9,\"list\":[{\"id\":1},{},{\"id\":2}]}", rows),
-            "{\"all\":[{\"i\":1},{},{\"i\":2}],\"none\":[],\"ids\":[1,2],\"wrapped\":{\"i\":9},\"text\":\"c\"}");
+  static const struct shape rows[] = {EACH_OF("all=list", one), OBJECT_OF("wrapped", one), {0}};
+  CHECK_STR(shaped("{\"content\":\"c\"}", "{\"id\":9,\"list\":[{\"id\":1},{},{\"id\":2}]}", nested),
+            "{\"all\":[{\"i\":1},{},{\"i\":2}],\"none\":[],\"ids\":[1,2],\"wrapped\":{\"i\":9,\"inner\":{\"id\":9}},"
+            "\"found\":true,\"text\":\"c\"}");
+  CHECK_STR(shaped("{}", "{\"id\":9,\"list\":[{\"id\":1}]}", rows), "{\"all\":[{\"i\":1}],\"wrapped\":{\"i\":9}}");
 }
 
 TEST(conditions_choose_rows) {
