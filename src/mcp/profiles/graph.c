@@ -66,9 +66,8 @@ static enum status delete_relations(struct tool_run *run) {
 }
 
 /* Only the members of the official server, so that a client which stores the answer again stores the same graph. */
-static const struct shape entity_shape[] = {COPY("name entityType observations"), {0}};
-static const struct shape relation_shape[] = {COPY("from to relationType"), {0}};
-static const struct shape graph_shape[] = {EACH("entities", entity_shape), EACH("relations", relation_shape), {0}};
+static const struct shape graph_shape[] = {
+    EACH("entities", COPY("name entityType observations")), EACH("relations", COPY("from to relationType")), {0}};
 
 static enum status read_resource(struct tool_run *run, struct str variable, struct str *ret_text) {
   yyjson_mut_val *result;
@@ -124,7 +123,7 @@ static const struct tool_arg open_args[] = {
 static const struct tool tools[] = {
     {.name = "create_entities",
      .title = "Create Entities",
-     .description = "Add entities with their observations to the knowledge graph; names that are there are left alone.",
+     .description = "Add entities with their observations to the knowledge graph; existing names are not changed.",
      .args = entities_args,
      .output = OUT("entities", ENTITY),
      .run = create_entities},

@@ -1,7 +1,6 @@
 /* mememory.c: profile with the seven tools and the resources of mememory. */
 #include "core/text/token_count.h"
 #include "mcp/profiles/foreign.h"
-#include "mcp/profiles/mememory_help.h"
 #include "mcp/profiles/profiles.h"
 
 enum { BOOTSTRAP_TOKENS = 30000, PINNED_TOKENS = 5000, NEAR_SHOWN = 5 };
@@ -16,13 +15,6 @@ static struct str to_foreign_delivery(struct str ours) {
 
 static struct str from_foreign_delivery(struct str theirs) {
   return str_is(theirs, "bootstrap") ? STR("boot") : theirs;
-}
-
-static void put_scope(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *m) {
-  struct str project = result_text(m, "project");
-  add_text(run, to, "scope", project.n ? STR("project") : STR("global"));
-  if (project.n)
-    add_text(run, to, "project", project);
 }
 
 static void put_delivery(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *m) {
@@ -41,7 +33,8 @@ static void put_superseded(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_
 
 static const struct shape memory_shape[] = {
     COPY("id=uid content=body"),
-    CALL(put_scope),
+    WHEN("project", FIXED("\"scope\":\"project\""), COPY("project")),
+    UNLESS("project", FIXED("\"scope\":\"global\"")),
     COPY("type"),
     CALL(put_delivery),
     COPY("tags weight"),
@@ -50,7 +43,7 @@ static const struct shape memory_shape[] = {
     COPY("ttl=expires_at untrusted"),
     {0},
 };
-static const struct shape hit_shape[] = {OBJECT("memory", memory_shape), COPY("score"), {0}};
+static const struct shape hit_shape[] = {OBJECT_OF("memory", memory_shape), COPY("score"), {0}};
 
 /* The current version of a memory: ids that an agent has noted stay valid after updates. */
 static enum status current(struct tool_run *run, struct str id, yyjson_mut_val **ret_memory) {
@@ -344,10 +337,58 @@ static enum status finish_stats(struct tool_run *run, yyjson_mut_val *result) {
   return STATUS_OK;
 }
 
+static const char *const topic_names[] = {"overview", "tools", "scopes", "types", "examples", "best-practices", NULL};
+
+static const struct help_topic {
+  const char *name, *text;
+} topics[] = {
+    {"overview",
+     "# Overview\n\nThis memory outlives the conversation. Text is stored with remember, found again by meaning "
+     "and by words with recall, replaced with update or supersedes, and taken away with forget. What is "
+     "replaced stays in the history; secrets are refused."},
+    {"tools",
+     "# Tools\n\n"
+     "- help(topic): this text\n"
+     "- remember(content, scope, project, type, delivery, tags, ttl, weight, supersedes): store a memory; tags are "
+     "separated by commas, ttl is 24h, 7d or 720h, weight is 0.1 to 1.0\n"
+     "- recall(query, scope, project, limit): search; limit is 5 unless given\n"
+     "- forget(id): delete\n"
+     "- update(id, content): replace the text; the new version has an id of its own, and the former id still "
+     "leads to it\n"
+     "- list(scope, project, type, delivery, limit): newest first; limit is 20 unless given\n"
+     "- stats(): counts"},
+    {"scopes",
+     "# Scopes\n\n"
+     "- global: seen in every project\n"
+     "- project: seen only in the named project\n\n"
+     "recall with a project searches that project and what is global. A memory of a project that supersedes a "
+     "global one hides it in that project and nowhere else."},
+    {"types",
+     "# Types\n\n"
+     "- fact: something that is so\n- rule: something that must be followed, with its reason\n"
+     "- decision: a choice and why it was made\n- feedback: a correction by the user\n"
+     "- context: what holds for now, best with a ttl\n- bootstrap: a rule that every session starts with\n\n"
+     "delivery says when a memory comes by itself: bootstrap at the start of a session, pinned with every turn, "
+     "on_demand when it is recalled."},
+    {"examples", "# Examples\n\n"
+                 "remember(content=\"pnpm only: CI enforces the lockfile\", type=\"rule\")\n"
+                 "remember(content=\"The demo is on April 5\", type=\"context\", scope=\"project\", project=\"match\", "
+                 "ttl=\"7d\")\n"
+                 "remember(content=\"Zustand replaced Redux\", type=\"decision\", supersedes=\"<old id>\")\n"
+                 "recall(query=\"which package manager\", project=\"match\")"},
+    {"best-practices",
+     "# Best practices\n\n"
+     "1. Recall before you assert.\n2. One idea for each memory, complete in itself.\n"
+     "3. Say why, not only what.\n4. Ask the user when a contradiction is reported.\n"
+     "5. Use supersedes when a view has changed, a low weight when it is uncertain, a ttl when it will "
+     "pass.\n6. Keep bootstrap and pinned memories few and short."},
+    {NULL, NULL},
+};
+
 static enum status run_help(struct tool_run *run) {
   struct str topic = json_str(run->args, "topic");
   struct buf b = BUF(run->arena);
-  for (const struct help_topic *t = help_mememory; t->name; t++)
+  for (const struct help_topic *t = topics; t->name; t++)
     if (str_empty(topic) || str_is(topic, t->name))
       buf_addf(&b, "%s%s", b.n ? "\n\n" : "", t->text);
   run->text = buf_str(&b);
@@ -422,7 +463,7 @@ static const char *const deliveries[] = {"bootstrap", "pinned", "on_demand", NUL
 #define DELIVERY                                                                                                       \
   {.name = "delivery", .form = TOOL_TEXT, .choices = deliveries, .help = "at session start, every turn, on demand"}
 #define ID {.name = "id", .form = TOOL_ID, .flags = ARG_REQUIRED}
-static const struct tool_arg help_args[] = {{.name = "topic", .form = TOOL_TEXT, .choices = help_mememory_topics}, {0}};
+static const struct tool_arg help_args[] = {{.name = "topic", .form = TOOL_TEXT, .choices = topic_names}, {0}};
 static const struct tool_arg remember_args[] = {
     {.name = "content", .form = TOOL_TEXT, .flags = ARG_REQUIRED, .help = "self-contained, one idea"},
     SCOPE,

@@ -53,7 +53,7 @@ static const struct shape entry_shape[] = {
     COPY("updated_by=source created_at updated_at=created_at"), /* a text never changes after its creation */
     {0},
 };
-static const struct shape saved_shape[] = {SUCCESS, OBJECT("entry", entry_shape), {0}};
+static const struct shape saved_shape[] = {SUCCESS, OBJECT_OF("entry", entry_shape), {0}};
 
 static enum status done(struct tool_run *run, yyjson_mut_val *result) {
   answer_json(run, result, result);
@@ -148,8 +148,11 @@ static void put_search_mode(struct tool_run *run, yyjson_mut_val *into, yyjson_m
   add_text(run, into, "search_mode", mode_of(result, "search_mode"));
 }
 
-static const struct shape hit_shape[] = {CALL(put_key), COPY("snippet untrusted score type"), CALL(put_hit_state), {0}};
-static const struct shape search_shape[] = {EACH("results", hit_shape), CALL(put_search_mode), COPY("degraded"), {0}};
+static const struct shape search_shape[] = {
+    EACH("results", CALL(put_key), COPY("snippet untrusted score type"), CALL(put_hit_state)),
+    CALL(put_search_mode),
+    COPY("degraded"),
+    {0}};
 
 static enum status run_memories(struct tool_run *run) {
   struct str type = json_str(run->args, "type");
@@ -167,9 +170,9 @@ static enum status run_memories(struct tool_run *run) {
 /* ---- the vault ---- */
 
 static const struct shape value_shape[] = {COPY("key value handle isSecret=is_secret updated_at"), {0}};
-static const struct shape vault_set_shape[] = {SUCCESS, OBJECT("entry", value_shape), {0}};
+static const struct shape vault_set_shape[] = {SUCCESS, OBJECT_OF("entry", value_shape), {0}};
 static const struct shape vault_get_shape[] = {SUCCESS, COPY("value"), {0}};
-static const struct shape vault_list_shape[] = {EACH("entries", value_shape), {0}};
+static const struct shape vault_list_shape[] = {EACH_OF("entries", value_shape), {0}};
 static const struct shape vault_delete_shape[] = {SUCCESS, COPY("deleted"), {0}};
 
 /* ---- the table ---- */

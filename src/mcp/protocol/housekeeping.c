@@ -1,6 +1,7 @@
 /* housekeeping.c: thread that works after a period without calls. */
 #include "mcp/protocol/housekeeping.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 
 #include "base/alloc.h"
@@ -85,7 +86,9 @@ void housekeeping_busy(struct housekeeping *keeper) {
 void housekeeping_rest(struct housekeeping *keeper) {
   if (!keeper)
     return;
-  atomic_fetch_sub(&keeper->busy, 1);
+  int before = atomic_fetch_sub(&keeper->busy, 1);
+  assert(before > 0);
+  (void)before;
   pthread_mutex_lock(&keeper->lock);
   keeper->calls++;
   if (!keeper->started)

@@ -1,4 +1,5 @@
 /* legacy.c: clients of the revisions with a handshake: initialize, sessions, log level. */
+#include <assert.h>
 #include <sodium.h>
 
 #include "base/alloc.h"
@@ -63,6 +64,7 @@ static struct mcp_session *mcp_session_new(const struct caller *c, struct str ve
     return NULL;
   }
   char *at = (char *)(s + 1);
+  const char *end = (const char *)s + size;
   s->refs = 1;
   s->log_level = -1;
   s->version = copy_into(&at, version);
@@ -76,6 +78,8 @@ static struct mcp_session *mcp_session_new(const struct caller *c, struct str ve
                               .source = copy_into(&at, c->source),
                               .trust = copy_into(&at, c->trust),
                               .principal = who};
+  assert(at == end);
+  (void)end;
   s->who = who;
   return s;
 }
@@ -95,12 +99,14 @@ static void unlink_session(struct mcp_server *server, struct mcp_session *sessio
     at = &(*at)->next;
   if (!*at)
     return;
+  assert(server->session_count > 0);
   *at = session->next;
   server->session_count--;
 }
 
 void mcp_session_drop(struct mcp_server *server, struct mcp_session *session) {
   pthread_mutex_lock(&server->lock);
+  assert(session->refs > 0);
   bool last = --session->refs == 0;
   pthread_mutex_unlock(&server->lock);
   if (last)
@@ -171,8 +177,8 @@ struct mcp_session *mcp_session_find(struct mcp_server *server, struct str id, c
 struct mcp_session *mcp_session_only(struct mcp_server *server) {
   pthread_mutex_lock(&server->lock);
   if (!server->sessions) {
-    static const struct caller nobody = {0};
-    server->sessions = mcp_session_new(&nobody, STR(""), STR(""), STR(""), STR(""));
+    static const struct caller unknown = {0};
+    server->sessions = mcp_session_new(&unknown, STR(""), STR(""), STR(""), STR(""));
     server->session_count = server->sessions ? 1 : 0;
   }
   struct mcp_session *s = server->sessions;

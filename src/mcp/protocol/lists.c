@@ -4,7 +4,9 @@
 #include "base/os/clock.h"
 #include "mcp/protocol/prompts.h"
 #include "mcp/protocol/resources.h"
+#include "mcp/tools/internal.h"
 #include "op/access/authenticate.h"
+#include "op/access/roles.h"
 
 enum { PAGE_SIZE = 100, LIST_TTL_MS = 300 * 1000 };
 
@@ -90,6 +92,49 @@ static void answer_page(struct exchange *x, const struct listing *l, yyjson_mut_
   exchange_cached(x, result, l->ttl_ms);
 }
 
+/* ---- access ---- */
+
+/* Lists hide what a caller may not call, which saves a model useless attempts. Access is enforced at the call
+ * (op/access/roles.h). */
+static bool may_call(const struct principal *who, const char *name) {
+  const struct op *op = name ? op_find(str_from(name)) : NULL;
+  return op && principal_may(who, op);
+}
+
+static const struct tool_action *visible_actions(const struct principal *who, struct arena *a,
+                                                 const struct tool_action *actions) {
+  LIST(struct tool_action) list = {0};
+  for (const struct tool_action *p = actions; p && p->name; p++)
+    if (may_call(who, p->op))
+      list_push(a, &list, *p);
+  if (list.n)
+    list_push(a, &list, (struct tool_action){0});
+  return list.v;
+}
+
+/* The table does not say which operations a function calls, so the row's TOOL_READS flag decides. */
+static bool may_call_function(const struct principal *who, const struct tool *tool) {
+  return who->role != ROLE_SKILL && (!who->read_only || (tool->flags & TOOL_READS));
+}
+
+/* The tool without the actions that this caller may not call; NULL if it may call none. `who` is NULL for the local
+ * user, who may call everything. */
+static const struct tool *visible_tool(const struct principal *who, struct arena *a, const struct tool *tool) {
+  if (!who)
+    return tool;
+  if (tool->run)
+    return may_call_function(who, tool) ? tool : NULL;
+  struct tool *part = arena_new(a, struct tool);
+  *part = *tool;
+  part->actions = visible_actions(who, a, tool->actions);
+  part->op = may_call(who, tool->op) ? tool->op : NULL;
+  if (who->read_only)
+    part->flags = (tool_flags(tool) | TOOL_READS) & ~(unsigned)TOOL_DESTROYS;
+  return part->op || part->actions ? part : NULL;
+}
+
+/* ---- tools and prompts ---- */
+
 void list_tools(struct exchange *x) {
   struct str after;
   const struct principal *who;
@@ -97,9 +142,9 @@ void list_tools(struct exchange *x) {
     return;
   yyjson_mut_val *list = yyjson_mut_arr(x->doc);
   for (const struct tool *t = x->profile->tools; t->name; t++) {
-    const struct tool *offered = t->flags & TOOL_HIDDEN ? NULL : tool_offered(who, x->arena, t);
-    if (offered)
-      yyjson_mut_arr_append(list, tool_definition(x->doc, offered));
+    const struct tool *shown = t->flags & TOOL_HIDDEN ? NULL : visible_tool(who, x->arena, t);
+    if (shown)
+      yyjson_mut_arr_append(list, tool_definition(x->doc, shown));
   }
   if (x->server->options.conformance)
     mcp_fixtures->list_tools(x, list);
@@ -113,7 +158,7 @@ void list_prompts(struct exchange *x) {
     return;
   yyjson_mut_val *list = yyjson_mut_arr(x->doc);
   for (const struct prompt *p = prompts; p->name; p++)
-    if (op_offered(who, p->op))
+    if (may_call(who, p->op))
       yyjson_mut_arr_append(list, prompt_definition(x->doc, p));
   if (x->server->options.conformance)
     mcp_fixtures->list_prompts(x, list);
@@ -139,13 +184,13 @@ static void add_description(struct exchange *x, yyjson_mut_val *list, const stru
 
 static void add_project(struct exchange *x, const struct principal *who, yyjson_mut_val *list, struct str project) {
   struct str of = project.n ? project : STR("global memories");
-  if (op_offered(who, "boot"))
+  if (may_call(who, "boot"))
     add_description(x, list,
                     &(struct description){.uri = resource_uri(x->arena, "cairn://boot/", project),
                                           .name = arena_printf(x->arena, "boot: %.*s", STR_ARG(of)),
                                           .title = arena_printf(x->arena, "Boot payload: %.*s", STR_ARG(of)),
                                           .text = STR("What an agent should know at the start of a conversation.")});
-  if (op_offered(who, "page"))
+  if (may_call(who, "page"))
     add_description(x, list,
                     &(struct description){.uri = resource_uri(x->arena, "cairn://memory.md/", project),
                                           .name = arena_printf(x->arena, "memory.md: %.*s", STR_ARG(of)),
@@ -192,7 +237,7 @@ static enum status add_skills(struct exchange *x, yyjson_mut_val *list, struct e
 
 static void add_profile_resources(struct exchange *x, const struct principal *who, yyjson_mut_val *list,
                                   bool templates) {
-  for (const struct profile_resource *r = x->profile->resources; r->uri && op_offered(who, "get"); r++)
+  for (const struct profile_resource *r = x->profile->resources; r->uri && may_call(who, "get"); r++)
     if ((strchr(r->uri, '{') != NULL) == templates)
       add_description(x, list,
                       &(struct description){.uri = str_from(r->uri),
@@ -222,7 +267,7 @@ void list_resources(struct exchange *x) {
     add_profile_resources(x, who, list, false);
   } else {
     add_projects(x, who, list);
-    if (op_offered(who, "skill list") && add_skills(x, list, &err) != STATUS_OK) {
+    if (may_call(who, "skill list") && add_skills(x, list, &err) != STATUS_OK) {
       exchange_failed(x, &err);
       return;
     }
@@ -242,7 +287,7 @@ void list_templates(struct exchange *x) {
   if (x->profile->resources)
     add_profile_resources(x, who, list, true);
   for (const struct resource *r = resources; r->uri && !x->profile->resources; r++)
-    if (op_offered(who, r->op))
+    if (may_call(who, r->op))
       add_description(x, list,
                       &(struct description){.uri = str_from(r->uri),
                                             .name = str_from(r->name),

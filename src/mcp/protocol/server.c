@@ -1,6 +1,7 @@
 /* server.c: dispatcher: the table of methods, and the processing of one message. */
 #include "mcp/protocol/server.h"
 
+#include <assert.h>
 #include <sodium.h>
 #include <stdio.h>
 
@@ -254,6 +255,7 @@ void mcp_close(struct mcp_server **server) {
   pthread_cond_destroy(&s->lost_more);
   sodium_memzero(s->secret, sizeof(s->secret));
   secret_pool_free(&s->message_pool);
+  assert(!s->running && !s->streams && !s->questions);
   mem_free(s);
   *server = NULL;
 }

@@ -3,6 +3,7 @@
  *
  * The key is loaded each time: calls are rare, and the store may have been replaced. If the store is unavailable or
  * read-only, the process uses its own random key, which is valid until it ends. */
+#include <assert.h>
 #include <sodium.h>
 
 #include "mcp/protocol/server.h"
@@ -81,6 +82,7 @@ bool state_open(const struct mcp_server *server, struct arena *a, struct str tea
                         sodium_base64_VARIANT_URLSAFE_NO_PADDING) != 0 ||
       end != sealed.p + sealed.n || n < CODE_SIZE + EXPIRES_SIZE)
     return false;
+  assert(n <= sealed.n);
   struct str body = {(const char *)bytes + CODE_SIZE, n - CODE_SIZE};
   if (!is_authentic(server, a, team, purpose, body, bytes))
     return false;

@@ -1,5 +1,7 @@
 /* args.c: checks a client's arguments against the table of a tool, and maps them to an operation's arguments. Errors
  * name the argument and what it should be. */
+#include <assert.h>
+
 #include "base/suggest.h"
 #include "mcp/tools/internal.h"
 
@@ -11,6 +13,7 @@ static enum tool_form form_of(enum param_form form) {
                                          [PARAM_NUMBER] = TOOL_NUMBER,
                                          [PARAM_BOOL] = TOOL_BOOL,
                                          [PARAM_LIST] = TOOL_LIST};
+  assert(form < ARRAY_LEN(forms));
   return forms[form];
 }
 

@@ -3,6 +3,8 @@
  * Text and structured content repeat the same facts, and a client shows one of them to the model, so each must fit the
  * budget. Lists lose whole items at their end, long texts are cut between characters, and the answer says what was left
  * out and which call shows it. */
+#include <assert.h>
+
 #include "core/text/token_count.h"
 #include "mcp/tools/internal.h"
 
@@ -83,6 +85,7 @@ static struct cut_list *cut_list(struct cut *c, const char *name) {
   for (size_t i = 0; i < c->n; i++)
     if (strcmp(c->lists[i].name, name) == 0)
       return &c->lists[i];
+  assert(c->n <= LISTS_MAX);
   struct cut_list *l = &c->lists[c->n < LISTS_MAX ? c->n++ : LISTS_MAX - 1];
   *l = (struct cut_list){.name = name};
   return l;
@@ -317,6 +320,7 @@ static void say_too_large(struct tool_run *run, bool own) {
 }
 
 void tool_fit(struct tool_run *run, bool own) {
+  assert(run->budget > 0);
   struct cut c = {.run = run};
   cut_huge(&c, run->result, NULL, STR(""));
   size_t budget = (size_t)run->budget, size = answer_size(run, own);

@@ -1,4 +1,6 @@
 /* schema.c: the definition of a tool for tools/list, built only from its row: the same bytes every time. */
+#include <assert.h>
+
 #include "core/text/token_count.h"
 #include "mcp/tools/internal.h"
 
@@ -32,6 +34,7 @@ static const char *type_of(enum tool_form form) {
   static const char *const types[] = {[TOOL_TEXT] = "string",   [TOOL_INT] = "integer",   [TOOL_NUMBER] = "number",
                                       [TOOL_BOOL] = "boolean",  [TOOL_LIST] = "array",    [TOOL_INTS] = "array",
                                       [TOOL_OBJECT] = "object", [TOOL_OBJECTS] = "array", [TOOL_ID] = "string"};
+  assert(form < ARRAY_LEN(types));
   return types[form];
 }
 

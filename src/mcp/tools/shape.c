@@ -52,7 +52,47 @@ static yyjson_mut_val *now(struct tool_run *run) {
 }
 
 static bool is_set(yyjson_mut_val *v) {
-  return yyjson_mut_is_true(v) || (yyjson_mut_is_int(v) && yyjson_mut_get_sint(v) != 0);
+  if (yyjson_mut_is_int(v))
+    return yyjson_mut_get_sint(v) != 0;
+  if (yyjson_mut_is_str(v))
+    return yyjson_mut_get_len(v) > 0;
+  return v && !yyjson_mut_is_false(v) && !yyjson_mut_is_null(v);
+}
+
+static bool applies(const struct shape *row, yyjson_mut_val *from) {
+  struct str path = str_from(row->members);
+  size_t eq = str_find(path, STR("="), 0);
+  bool yes = eq == SIZE_MAX ? is_set(find(from, path))
+                            : str_eq(mut_text(find(from, str_slice(path, 0, eq))), str_slice(path, eq + 1, path.n));
+  return yes == (row->how == SHAPE_WHEN);
+}
+
+static yyjson_mut_val *format(struct tool_run *run, struct str template, yyjson_mut_val *from) {
+  struct buf b = BUF(run->arena);
+  struct str part, path;
+  while (str_next(&template, '{', &part)) {
+    buf_add(&b, part);
+    if (!str_next(&template, '}', &path))
+      continue;
+    yyjson_mut_val *v = find(from, path);
+    if (yyjson_mut_is_str(v))
+      buf_add(&b, mut_text(v));
+    else
+      buf_addf(&b, "%lld",
+               yyjson_mut_is_arr(v) ? (long long)yyjson_mut_arr_size(v) : (long long)yyjson_mut_get_sint(v));
+  }
+  return yyjson_mut_strncpy(run->doc, b.p, b.n);
+}
+
+static yyjson_mut_val *pluck(yyjson_mut_doc *doc, yyjson_mut_val *list, const char *name) {
+  yyjson_mut_val *to = yyjson_mut_arr(doc), *v;
+  size_t i, n;
+  yyjson_mut_arr_foreach(list, i, n, v) {
+    yyjson_mut_val *member = yyjson_mut_obj_get(v, name);
+    if (member)
+      yyjson_mut_arr_append(to, yyjson_mut_val_mut_copy(doc, member));
+  }
+  return to;
 }
 
 /* The new value; NULL if the member is to be left out. */
@@ -68,6 +108,8 @@ static yyjson_mut_val *convert(struct tool_run *run, const struct shape *row, yy
     return yyjson_mut_is_arr(v) ? yyjson_mut_val_mut_copy(doc, v) : yyjson_mut_arr(doc);
   case SHAPE_EACH:
     return shape_list(run, v, row->rows);
+  case SHAPE_PLUCK:
+    return pluck(doc, v, row->name);
   case SHAPE_COUNT:
     return yyjson_mut_sint(doc, (int64_t)yyjson_mut_arr_size(v));
   case SHAPE_TEXT:
@@ -90,7 +132,7 @@ static yyjson_mut_val *convert(struct tool_run *run, const struct shape *row, yy
   case SHAPE_IS:
     return yyjson_mut_bool(doc, str_is(text, row->is));
   default:
-    assert(!"a conversion of one member");
+    assert(false); /* add_row() handles the other rows */
     return NULL;
   }
 }
@@ -125,19 +167,37 @@ static void add_fixed(struct tool_run *run, yyjson_mut_val *to, const char *memb
   }
 }
 
-void shape_add(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *from, const struct shape *rows) {
-  for (const struct shape *row = rows; row->how != SHAPE_END; row++) {
-    if (row->how == SHAPE_CALL)
-      row->call(run, to, from);
-    else if (row->how == SHAPE_FIXED)
-      add_fixed(run, to, row->members);
-    else if (row->how == SHAPE_NOW)
-      add(run->doc, to, str_from(row->members), now(run));
-    else if (row->how == SHAPE_OBJECT)
-      add(run->doc, to, str_from(row->members), shape_object(run, from, row->rows));
-    else
-      add_members(run, to, from, row);
+static void add_row(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *from, const struct shape *row) {
+  struct str name = str_from(row->members);
+  switch (row->how) {
+  case SHAPE_CALL:
+    row->call(run, to, from);
+    break;
+  case SHAPE_WHEN:
+  case SHAPE_UNLESS:
+    if (applies(row, from))
+      shape_add(run, to, from, row->rows);
+    break;
+  case SHAPE_FIXED:
+    add_fixed(run, to, row->members);
+    break;
+  case SHAPE_NOW:
+    add(run->doc, to, name, now(run));
+    break;
+  case SHAPE_FORMAT:
+    add(run->doc, to, name, format(run, str_from(row->format), from));
+    break;
+  case SHAPE_OBJECT:
+    add(run->doc, to, name, shape_object(run, from, row->rows));
+    break;
+  default:
+    add_members(run, to, from, row);
   }
+}
+
+void shape_add(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *from, const struct shape *rows) {
+  for (const struct shape *row = rows; row->how != SHAPE_END; row++)
+    add_row(run, to, from, row);
 }
 
 yyjson_mut_val *shape_object(struct tool_run *run, yyjson_mut_val *from, const struct shape *rows) {

@@ -14,6 +14,7 @@ enum shape_how {
   SHAPE_LIST,     /* the list, else an empty one */
   SHAPE_EACH,     /* list of the elements, each shaped by `rows` */
   SHAPE_OBJECT,   /* an object shaped by `rows`, from the whole result; `members` is its name */
+  SHAPE_PLUCK,    /* list of the member `name` of each element */
   SHAPE_COUNT,    /* length of the list */
   SHAPE_TEXT,     /* the text, else "" */
   SHAPE_UPPER,    /* the text in upper case, else null */
@@ -22,10 +23,13 @@ enum shape_how {
   SHAPE_REAL,     /* the number, else 0.0 */
   SHAPE_ROUND,    /* the number with 4 decimals, else 0.0 */
   SHAPE_BOOL,     /* true or false, else false */
-  SHAPE_NOT,      /* true unless the member is true or a number other than 0 */
+  SHAPE_NOT,      /* true unless the member is set: not false, 0, "" or null */
   SHAPE_IS,       /* true if the member is the text `is` */
   SHAPE_ARG,      /* an argument of the call, if it exists */
   SHAPE_NOW,      /* the time */
+  SHAPE_FORMAT,   /* text from `format`, in which {path} stands for a text, a whole number, or the length of a list */
+  SHAPE_WHEN,     /* applies `rows` if the member is set, or with "member=text" if it is that text */
+  SHAPE_UNLESS,   /* the opposite */
   SHAPE_FIXED,    /* `members` are members of a JSON object, as in struct tool */
   SHAPE_CALL,     /* what no row can say: `call` adds the members */
 };
@@ -36,16 +40,22 @@ struct shape {
   union {
     const struct shape *rows;
     size_t characters;
-    const char *is;
+    const char *is, *name, *format;
     void (*call)(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *from);
   };
 };
 
+/* Nested rows, at file scope; the macros that end with _OF take the name of a table instead. */
+#define ROWS(...) ((const struct shape[]){__VA_ARGS__, {0}})
+
 #define COPY(members_) {.how = SHAPE_COPY, .members = members_}
 #define NULLABLE(members_) {.how = SHAPE_NULLABLE, .members = members_}
 #define LIST_OR_EMPTY(members_) {.how = SHAPE_LIST, .members = members_}
-#define EACH(members_, rows_) {.how = SHAPE_EACH, .members = members_, .rows = rows_}
-#define OBJECT(name_, rows_) {.how = SHAPE_OBJECT, .members = name_, .rows = rows_}
+#define EACH(members_, ...) {.how = SHAPE_EACH, .members = members_, .rows = ROWS(__VA_ARGS__)}
+#define EACH_OF(members_, rows_) {.how = SHAPE_EACH, .members = members_, .rows = rows_}
+#define OBJECT(name_, ...) {.how = SHAPE_OBJECT, .members = name_, .rows = ROWS(__VA_ARGS__)}
+#define OBJECT_OF(name_, rows_) {.how = SHAPE_OBJECT, .members = name_, .rows = rows_}
+#define PLUCK(members_, name_) {.how = SHAPE_PLUCK, .members = members_, .name = name_}
 #define COUNT(members_) {.how = SHAPE_COUNT, .members = members_}
 #define TEXT_OR_EMPTY(members_) {.how = SHAPE_TEXT, .members = members_}
 #define UPPER(members_) {.how = SHAPE_UPPER, .members = members_}
@@ -58,6 +68,11 @@ struct shape {
 #define IS(members_, text_) {.how = SHAPE_IS, .members = members_, .is = text_}
 #define ARGUMENT(members_) {.how = SHAPE_ARG, .members = members_}
 #define NOW(name_) {.how = SHAPE_NOW, .members = name_}
+#define FORMAT(members_, format_) {.how = SHAPE_FORMAT, .members = members_, .format = format_}
+#define WHEN(condition_, ...) {.how = SHAPE_WHEN, .members = condition_, .rows = ROWS(__VA_ARGS__)}
+#define WHEN_OF(condition_, rows_) {.how = SHAPE_WHEN, .members = condition_, .rows = rows_}
+#define UNLESS(condition_, ...) {.how = SHAPE_UNLESS, .members = condition_, .rows = ROWS(__VA_ARGS__)}
+#define UNLESS_OF(condition_, rows_) {.how = SHAPE_UNLESS, .members = condition_, .rows = rows_}
 #define FIXED(json_) {.how = SHAPE_FIXED, .members = json_}
 #define CALL(function_) {.how = SHAPE_CALL, .call = function_}
 #define SUCCESS FIXED("\"success\":true")

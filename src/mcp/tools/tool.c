@@ -1,6 +1,8 @@
 /* tool.c: runs a tool: checks its arguments, maps them to an operation, and shapes the answer. */
 #include "mcp/tools/tool.h"
 
+#include <assert.h>
+
 #include "mcp/tools/internal.h"
 #include "mcp/tools/shape.h"
 #include "op/run/scrub.h"
@@ -139,6 +141,7 @@ static enum status refuse_unconfirmed(struct tool_run *run) {
 }
 
 enum status tool_call(struct tool_run *run) {
+  assert(run->tool && run->profile && run->engine && yyjson_is_obj(run->args));
   run->caller.tool = str_from(run->tool->name);
   run->action = NULL;
   run->result = NULL;

@@ -112,12 +112,6 @@ const struct profile *profile_find(struct str name);
 /* Also finds hidden tools; NULL if there is none. */
 const struct tool *tool_find(const struct profile *profile, struct str name);
 
-/* The tool without the actions that this caller may not call; NULL if it may call none. `who` is NULL for the local
- * user, who may call everything. */
-const struct tool *tool_offered(const struct principal *who, struct arena *a, const struct tool *tool);
-/* True if the caller may call the operation; false if `op` is NULL. */
-bool op_offered(const struct principal *who, const char *op);
-
 /* The definition for tools/list; deterministic. */
 yyjson_mut_val *tool_definition(yyjson_mut_doc *doc, const struct tool *tool);
 

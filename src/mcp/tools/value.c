@@ -2,6 +2,8 @@
  *
  * Clients and models send numbers as text, one text for a list of one, a list as JSON text: every unambiguous value is
  * accepted. */
+#include <assert.h>
+
 #include "mcp/tools/internal.h"
 
 static const char *const form_names[] = {
@@ -10,7 +12,10 @@ static const char *const form_names[] = {
     [TOOL_OBJECT] = "an object",   [TOOL_OBJECTS] = "a list of objects", [TOOL_ID] = "an id, uid or key",
 };
 
-const char *tool_form_name(enum tool_form form) { return form_names[form]; }
+const char *tool_form_name(enum tool_form form) {
+  assert(form < ARRAY_LEN(form_names));
+  return form_names[form];
+}
 
 /* Parses a list or an object that was sent as JSON text. */
 static yyjson_val *unpack(struct tool_run *run, yyjson_val *v, char first) {

@@ -21,7 +21,7 @@ static yyjson_val *run(const char *op, const char *args) {
   return v;
 }
 
-static struct principal bearer(const char *args) {
+static struct principal principal_for(const char *args) {
   struct engine *engine = NULL;
   struct engine_options o = {.path = cli_db()};
   struct principal who;
@@ -72,9 +72,9 @@ static yyjson_val *definition(yyjson_val *reply, const char *name) {
 
 TEST(lists_only_tools_that_the_caller_may_call) {
   struct mcp_server *server = talking_server(false, false);
-  struct principal reader = bearer("{\"name\":\"reader\",\"read\":true}"),
-                   web = bearer("{\"name\":\"web\",\"projects\":[\"web\"]}"),
-                   skill = bearer("{\"name\":\"skill\",\"role\":\"skill\"}");
+  struct principal reader = principal_for("{\"name\":\"reader\",\"read\":true}"),
+                   web = principal_for("{\"name\":\"web\",\"projects\":[\"web\"]}"),
+                   skill = principal_for("{\"name\":\"skill\",\"role\":\"skill\"}");
   yyjson_val *all = ask_as(server, NULL, NULL, "tools/list", "");
   yyjson_val *of_reader = ask_as(server, &reader, NULL, "tools/list", "");
   CHECK(lists(of_reader, "tools", "name", "memory_search") && lists(of_reader, "tools", "name", "memory_events"));
@@ -94,7 +94,7 @@ TEST(lists_only_tools_that_the_caller_may_call) {
 
 TEST(omits_actions_that_the_caller_may_not_call) {
   struct mcp_server *server = talking_server(false, false);
-  struct principal reader = bearer("{\"name\":\"reader\",\"read\":true}");
+  struct principal reader = principal_for("{\"name\":\"reader\",\"read\":true}");
   yyjson_val *all = definition(ask_as(server, NULL, "default", "tools/list", ""), "memory_task");
   yyjson_val *part = definition(ask_as(server, &reader, "default", "tools/list", ""), "memory_task");
   CHECK(jhas_str(all, "inputSchema.properties.action.enum", "list"));
@@ -108,8 +108,8 @@ TEST(omits_actions_that_the_caller_may_not_call) {
 
 TEST(lists_only_prompts_and_resources_that_the_caller_may_read) {
   struct mcp_server *server = talking_server(false, false);
-  struct principal reader = bearer("{\"name\":\"reader\",\"read\":true,\"projects\":[\"alpha\",\"beta\"]}"),
-                   skill = bearer("{\"name\":\"skill\",\"role\":\"skill\"}");
+  struct principal reader = principal_for("{\"name\":\"reader\",\"read\":true,\"projects\":[\"alpha\",\"beta\"]}"),
+                   skill = principal_for("{\"name\":\"skill\",\"role\":\"skill\"}");
   yyjson_val *r = ask_as(server, &reader, NULL, "prompts/list", "");
   CHECK(lists(r, "prompts", "name", "startup") && lists(r, "prompts", "name", "review"));
   CHECK(!lists(r, "prompts", "name", "handoff"));
@@ -142,7 +142,7 @@ static int status_of(struct mcp_server *server, const struct principal *who, con
 
 TEST(a_session_belongs_to_its_creator) {
   struct mcp_server *server = talking_server(false, false);
-  struct principal one = bearer("{\"name\":\"one\"}"), two = bearer("{\"name\":\"two\"}");
+  struct principal one = principal_for("{\"name\":\"one\"}"), two = principal_for("{\"name\":\"two\"}");
   static struct said s;
   struct mcp_head head = http_head(NULL, NULL, NULL, NULL);
   say_as(server, &one, NULL, &head, legacy("initialize", "\"protocolVersion\":\"2025-11-25\",\"capabilities\":{}"), &s);
@@ -194,8 +194,8 @@ TEST(no_notifications_about_other_projects) {
   struct mcp_server *server = talking_server(false, false);
   static struct said of_alpha, of_admin;
   run("remember", "{\"text\":\"The first one is of alpha\",\"project\":\"alpha\"}");
-  struct principal alpha = bearer("{\"name\":\"alpha\",\"projects\":[\"alpha\"]}"),
-                   admin = bearer("{\"name\":\"all\"}");
+  struct principal alpha = principal_for("{\"name\":\"alpha\",\"projects\":[\"alpha\"]}"),
+                   admin = principal_for("{\"name\":\"all\"}");
   listen_as(server, &alpha, &of_alpha);
   listen_as(server, &admin, &of_admin);
   run("remember", "{\"text\":\"The launch is in May\",\"project\":\"beta\",\"key\":\"secret-key\","
@@ -219,8 +219,8 @@ TEST(a_revoked_token_ends_its_stream) {
   struct mcp_server *server = talking_server(false, false);
   static struct said s, steady;
   run("remember", "{\"text\":\"The first one is of alpha\",\"project\":\"alpha\"}");
-  struct principal alpha = bearer("{\"name\":\"alpha\",\"projects\":[\"alpha\"]}"),
-                   other = bearer("{\"name\":\"other\",\"projects\":[\"alpha\"]}");
+  struct principal alpha = principal_for("{\"name\":\"alpha\",\"projects\":[\"alpha\"]}"),
+                   other = principal_for("{\"name\":\"other\",\"projects\":[\"alpha\"]}");
   listen_as(server, &alpha, &s);
   listen_as(server, &other, &steady);
   run("remember", "{\"text\":\"The second one is of alpha\",\"project\":\"alpha\"}");

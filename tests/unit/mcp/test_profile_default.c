@@ -43,7 +43,7 @@ static const struct {
     {"backup", "writes a file"},
     {"restore", "reads a file; replaces everything"},
     {"migrate", "copies the whole store to another place"},
-    {"doctor", "repairs the store: for whoever runs it"},
+    {"doctor", "repairs the store: for its operator"},
     {"eval", "reads folders"},
     {"model convert", "reads and writes files"},
     {"model show", "reads a file"},
@@ -56,9 +56,9 @@ static const struct {
     {"vault ", "state of programs; the profile openhive has it"},
     {"graph ", "the tools of the profile graph"},
     {"transcript ", "for the program that runs the conversation; the profile full has it"},
-    {"agent ", "who reaches what is for whoever runs the store"},
-    {"token ", "who is let in is for whoever runs the store"},
-    {"team ", "teams are for the person who operates the store"},
+    {"agent ", "access control is for the operator of the store"},
+    {"token ", "authentication is for the operator of the store"},
+    {"team ", "teams are for the operator of the store"},
 };
 
 static const char *why_left_out(const char *op) {

@@ -193,7 +193,7 @@ TEST(the_vault_keeps_values_and_hides_secrets) {
   CHECK(!tooling_has(run.text, "correct horse"));
   CHECK_STR(json_str(find(call("vault_list", "{}"), "key", "db"), "handle"), "vault:db");
   CHECK(!tooling_has(run.text, "correct horse"));
-  refused("vault_get", "{\"key\":\"db\"}"); /* nobody has granted it */
+  refused("vault_get", "{\"key\":\"db\"}"); /* not granted */
   CHECK(!tooling_has(run.text, "correct horse"));
   refused("vault_delete", "{\"key\":\"db\"}");
   r = refused("vault_set", "{\"key\":\"token\",\"value\":\"ghp_16C7e42F292c6912E7710c838347Ae178B4a\"}");

@@ -405,7 +405,7 @@ TEST(server_gives_prompts) {
   CHECK_STR(jstr(v, "result.messages[0].content.type"), "resource");
   CHECK(has(jstr(v, "result.messages[0].content.resource.text"), "Fridays"));
   CHECK(has(jstr(v, "result.messages[1].content.text"), "fix it"));
-  CHECK(!has(jstr(v, "result.messages[1].content.text"), "Fridays")); /* what is stored is data, not instruction */
+  CHECK(!has(jstr(v, "result.messages[1].content.text"), "Fridays")); /* stored text is data, not instructions */
   v = ask(server, NULL, modern("prompts/get", "\"name\":\"review\""));
   CHECK(has(jstr(v, "result.messages[0].content.resource.text"), "Fridays"));
   CHECK_INT(jlen(ask(server, NULL, modern("prompts/get", "\"name\":\"handoff\"")), "result.messages"), 1);

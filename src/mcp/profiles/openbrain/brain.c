@@ -116,16 +116,11 @@ void brain_skill_args(struct tool_run *run, yyjson_mut_val *args) {
   json_put_bool(run->doc, args, "skill_always_on", json_bool(skill, "always_on", false));
 }
 
-void brain_put_skill(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *memory) {
-  static const struct shape skill[] = {COPY("name=skill_name"),
-                                       LIST_OR_EMPTY("keywords=skill_keywords projects=skill_projects"),
-                                       BOOLEAN("always_on=skill_always_on"),
-                                       {0}};
-  if (result_text(memory, "skill_name").p)
-    shape_add(run, to, memory, (const struct shape[]){OBJECT("skill_trigger", skill), {0}});
-  else
-    brain_null(run, to, "skill_trigger");
-}
+const struct shape brain_skill_shape[] = {OBJECT("skill_trigger", COPY("name=skill_name"),
+                                                 LIST_OR_EMPTY("keywords=skill_keywords projects=skill_projects"),
+                                                 BOOLEAN("always_on=skill_always_on")),
+                                          {0}};
+const struct shape brain_no_skill_shape[] = {FIXED("\"skill_trigger\":null"), {0}};
 
 static enum status prepare(struct tool_run *run, yyjson_mut_val *args, enum brain_scope scope, bool with_source) {
   enum status s = brain_source(run, with_source);
@@ -145,6 +140,32 @@ enum status brain_prepare_read_signed(struct tool_run *run, yyjson_mut_val *args
 }
 enum status brain_prepare_write_signed(struct tool_run *run, yyjson_mut_val *args) {
   return prepare(run, args, BRAIN_WRITES, true);
+}
+
+enum status brain_prepare_prune(struct tool_run *run, yyjson_mut_val *args) {
+  json_put_bool(run->doc, args, "apply", !json_bool(run->args, "dry_run", true));
+  brain_project(run, args, BRAIN_READS);
+  return STATUS_OK;
+}
+
+enum status brain_prepare_annotate(struct tool_run *run, yyjson_mut_val *args) {
+  brain_drop_empty(args);
+  if (json_bool(run->args, "clear", false))
+    yyjson_mut_obj_remove_key(args, "note");
+  return STATUS_OK;
+}
+
+static int64_t clamp(int64_t n, int64_t most) { return n < 1 ? 1 : n > most ? most : n; }
+
+int64_t brain_limit(const struct tool_run *run, int64_t missing, int64_t most) {
+  return clamp(json_int(run->args, "limit", missing), most);
+}
+
+void brain_put_days(struct tool_run *run, yyjson_mut_val *args, const char *name, const char *arg) {
+  enum { DAYS_MAX = 36500 };
+  int64_t days = json_int(run->args, name, 0);
+  if (days > 0)
+    json_put(run->doc, args, arg, arena_printf(run->arena, "%lldd", (long long)clamp(days, DAYS_MAX)));
 }
 
 /* ---- memories ---- */
@@ -192,6 +213,21 @@ void brain_put_similarity(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_v
 }
 
 bool brain_pinned(yyjson_mut_val *memory) { return str_is(result_text(memory, "delivery"), "pinned"); }
+
+static bool is_newer(yyjson_mut_val *x, yyjson_mut_val *y) {
+  int order = str_cmp(result_text(x, "created_at"), result_text(y, "created_at"));
+  return order > 0 || (order == 0 && brain_int(x, "id", 0) > brain_int(y, "id", 0));
+}
+
+yyjson_mut_val *brain_next_newest(yyjson_mut_val *a, size_t *i, yyjson_mut_val *b, size_t *k) {
+  yyjson_mut_val *x = yyjson_mut_arr_get(a, *i), *y = yyjson_mut_arr_get(b, *k);
+  bool first = x && (!y || is_newer(x, y));
+  if (first)
+    (*i)++;
+  else if (y)
+    (*k)++;
+  return first ? x : y;
+}
 
 enum status brain_refuse_global_pin(struct tool_run *run) {
   error_set(run->err, STATUS_CONFLICT, "Cannot pin a global memory: a pin belongs to a project");

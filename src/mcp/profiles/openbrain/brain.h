@@ -38,13 +38,21 @@ void brain_project(struct tool_run *run, yyjson_mut_val *args, enum brain_scope 
 void brain_drop_empty(yyjson_mut_val *args);
 /* Converts {"name", "keywords", "projects", "always_on"} to arguments of a write, and back from a memory. */
 void brain_skill_args(struct tool_run *run, yyjson_mut_val *args);
-void brain_put_skill(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *memory);
+extern const struct shape brain_skill_shape[], brain_no_skill_shape[];
+#define SKILL_TRIGGER WHEN_OF("skill_name", brain_skill_shape), UNLESS_OF("skill_name", brain_no_skill_shape)
 /* For `prepare`: applies the source, drops empty texts, and sets the project of a read or of a write. */
 enum status brain_prepare_read(struct tool_run *run, yyjson_mut_val *args);
 enum status brain_prepare_write(struct tool_run *run, yyjson_mut_val *args);
 /* The same for tools that require a source. */
 enum status brain_prepare_read_signed(struct tool_run *run, yyjson_mut_val *args);
 enum status brain_prepare_write_signed(struct tool_run *run, yyjson_mut_val *args);
+
+enum status brain_prepare_prune(struct tool_run *run, yyjson_mut_val *args);
+enum status brain_prepare_annotate(struct tool_run *run, yyjson_mut_val *args);
+/* The argument `limit`, from 1 to `most`. */
+int64_t brain_limit(const struct tool_run *run, int64_t missing, int64_t most);
+/* Turns the number of days in argument `name` into the operation's argument `arg`, unless it is 0. */
+void brain_put_days(struct tool_run *run, yyjson_mut_val *args, const char *name, const char *arg);
 
 /* ---- memories ---- */
 
@@ -57,6 +65,8 @@ void brain_put_annotation(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_v
 void brain_put_score(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *memory);
 void brain_put_similarity(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *memory);
 bool brain_pinned(yyjson_mut_val *memory);
+/* Merges two lists sorted newest first: the next memory, NULL at the end. */
+yyjson_mut_val *brain_next_newest(yyjson_mut_val *a, size_t *i, yyjson_mut_val *b, size_t *k);
 /* Refuses to pin a memory without a project. */
 NODISCARD enum status brain_refuse_global_pin(struct tool_run *run);
 

@@ -42,26 +42,19 @@ void brain_boot_args(struct tool_run *run, yyjson_mut_val *args) {
     json_put_int(run->doc, args, "pid", json_int(run->args, "pid", 0));
 }
 
-static void put_client(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *session) {
-  static const struct shape client[] = {COPY("name=client version=client_version"), {0}};
-  static const struct shape metadata[] = {OBJECT("client", client), {0}};
-  if (result_text(session, "client").p)
-    yyjson_mut_obj_add_val(run->doc, to, "metadata", shape_object(run, session, metadata));
-}
-
 const struct shape brain_session_shape[] = {
     COPY("id=session_id"),
     NULLABLE("source project cwd pid host"),
     TEXT_OR_EMPTY("current_task=task"),
     COPY("started_at=booted_at heartbeat_at"),
     FIXED("\"status\":\"active\""),
-    CALL(put_client),
+    WHEN("client", OBJECT("metadata", OBJECT("client", COPY("name=client version=client_version")))),
     {0},
 };
 const struct shape brain_sessions_shape[] = {
     SUCCESS,
     COUNT("count=sessions"),
-    EACH("sessions", brain_session_shape),
+    EACH_OF("sessions", brain_session_shape),
     NULLABLE("registry_staleness_seconds=staleness_s"),
     BOOLEAN("registry_trustworthy=trustworthy"),
     {0},

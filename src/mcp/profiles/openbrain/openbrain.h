@@ -18,12 +18,9 @@ enum status openbrain_finish_capture(struct tool_run *run, yyjson_mut_val *resul
 enum status openbrain_prepare_supersede(struct tool_run *run, yyjson_mut_val *args);
 enum status openbrain_finish_supersede(struct tool_run *run, yyjson_mut_val *result);
 
-enum status openbrain_prepare_annotate(struct tool_run *run, yyjson_mut_val *args);
-
 enum status openbrain_prepare_pin(struct tool_run *run, yyjson_mut_val *args);
 enum status openbrain_finish_pin(struct tool_run *run, yyjson_mut_val *result);
-enum status openbrain_prepare_prune(struct tool_run *run, yyjson_mut_val *args);
-enum status openbrain_finish_prune(struct tool_run *run, yyjson_mut_val *result);
+extern const struct shape openbrain_prune_shape[];
 enum status openbrain_forget(struct tool_run *run);
 enum status openbrain_forget_many(struct tool_run *run);
 

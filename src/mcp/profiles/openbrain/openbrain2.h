@@ -15,10 +15,10 @@ void openbrain2_put_links(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_v
 /* openbrain2_write.c */
 enum status openbrain2_prepare_remember(struct tool_run *run, yyjson_mut_val *args);
 enum status openbrain2_prepare_incident(struct tool_run *run, yyjson_mut_val *args);
-enum status openbrain2_finish_remember(struct tool_run *run, yyjson_mut_val *result);
+
 enum status openbrain2_finish_capture(struct tool_run *run, yyjson_mut_val *result);
 enum status openbrain2_prepare_supersede(struct tool_run *run, yyjson_mut_val *args);
-extern const struct shape openbrain2_supersede_shape[], openbrain2_status_shape[];
+extern const struct shape openbrain2_remember_shape[], openbrain2_supersede_shape[], openbrain2_status_shape[];
 
 /* openbrain2_read.c */
 enum status openbrain2_prepare_kind(struct tool_run *run, yyjson_mut_val *args);
@@ -31,14 +31,13 @@ enum status openbrain2_stats(struct tool_run *run);
 /* openbrain2_curate.c */
 enum status openbrain2_prepare_annotate(struct tool_run *run, yyjson_mut_val *args);
 extern const struct shape openbrain2_annotate_shape[], openbrain2_rate_shape[], openbrain2_decay_shape[],
-    openbrain2_archive_shape[];
+    openbrain2_archive_shape[], openbrain2_prune_shape[];
 enum status openbrain2_prepare_pin(struct tool_run *run, yyjson_mut_val *args);
 enum status openbrain2_finish_pin(struct tool_run *run, yyjson_mut_val *result);
 enum status openbrain2_forget(struct tool_run *run);
 enum status openbrain2_forget_many(struct tool_run *run);
 enum status openbrain2_unsupersede(struct tool_run *run);
-enum status openbrain2_prepare_prune(struct tool_run *run, yyjson_mut_val *args);
-enum status openbrain2_finish_prune(struct tool_run *run, yyjson_mut_val *result);
+
 enum status openbrain2_finish_maintenance(struct tool_run *run, yyjson_mut_val *result);
 
 /* openbrain2_session.c */

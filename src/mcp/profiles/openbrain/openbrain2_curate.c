@@ -8,9 +8,7 @@
 /* ---- notes, ratings, pins ---- */
 
 enum status openbrain2_prepare_annotate(struct tool_run *run, yyjson_mut_val *args) {
-  brain_drop_empty(args);
-  if (json_bool(run->args, "clear", false))
-    yyjson_mut_obj_remove_key(args, "note");
+  TRY(brain_prepare_annotate(run, args));
   return openbrain2_prepare_kind(run, args);
 }
 
@@ -150,50 +148,30 @@ enum status openbrain2_unsupersede(struct tool_run *run) {
 
 /* ---- prune ---- */
 
-enum status openbrain2_prepare_prune(struct tool_run *run, yyjson_mut_val *args) {
-  json_put_bool(run->doc, args, "apply", !json_bool(run->args, "dry_run", true));
-  brain_project(run, args, BRAIN_READS);
-  return STATUS_OK;
-}
-
-static void put_deleted(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *list) {
+static void put_deleted(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *result) {
   static const enum kind kinds[] = {KIND_FACT, KIND_INCIDENT, KIND_TASK};
   yyjson_mut_val *ids = json_put_obj(run->doc, to, "deleted_ids"), *m;
   size_t i, n;
   for (size_t k = 0; k < ARRAY_LEN(kinds); k++) {
     yyjson_mut_val *of_kind = json_put_arr(run->doc, ids, kind_names[kinds[k]]);
-    yyjson_mut_arr_foreach(list, i, n, m) {
+    yyjson_mut_arr_foreach(yyjson_mut_obj_get(result, "pruned"), i, n, m) {
       if (str_is(result_text(m, "kind"), kind_names[kinds[k]]))
         yyjson_mut_arr_add_sint(run->doc, of_kind, brain_int(m, "id", 0));
     }
   }
 }
 
-enum status openbrain2_finish_prune(struct tool_run *run, yyjson_mut_val *result) {
-  bool dry = brain_bool(result, "dry_run");
-  yyjson_mut_val *to = brain_success(run), *list = yyjson_mut_obj_get(result, dry ? "would_prune" : "pruned");
-  yyjson_mut_val *criteria = yyjson_mut_obj_get(result, "criteria");
-  size_t n = yyjson_mut_arr_size(list);
-  json_put_bool(run->doc, to, "dry_run", dry);
-  if (dry) {
-    json_put_int(run->doc, to, "would_delete_this_call", (int64_t)n);
-    result_copy(run, to, "would_delete_total", result, "total");
-  } else {
-    json_put_int(run->doc, to, "deleted", (int64_t)n);
-    put_deleted(run, to, list);
-    result_copy(run, to, "txn", result, "txn");
-  }
-  result_copy(run, to, "max_per_call", result, "max_per_call");
-  json_put(run->doc, to, "criteria",
-           arena_printf(run->arena,
-                        "older than %lld days, not pinned; facts read at most %lld times, archived incidents, done or "
-                        "stale tasks",
-                        (long long)brain_int(criteria, "days", 0), (long long)brain_int(criteria, "min_access", 0)));
-  json_put(run->doc, to, "message",
-           dry ? arena_printf(run->arena, "Would delete %zu memories. dry_run=false does it.", n)
-               : arena_printf(run->arena, "Pruned %zu memories.", n));
-  return STATUS_OK;
-}
+#define CRITERIA                                                                                                       \
+  COPY("max_per_call"), FORMAT("criteria", "older than {criteria.days} days, not pinned; facts read at most "          \
+                                           "{criteria.min_access} times, archived incidents, done or stale tasks")
+const struct shape openbrain2_prune_shape[] = {
+    SUCCESS,
+    BOOLEAN("dry_run"),
+    WHEN("dry_run", COUNT("would_delete_this_call=would_prune"), COPY("would_delete_total=total"), CRITERIA,
+         FORMAT("message", "Would delete {would_prune} memories. dry_run=false does it.")),
+    UNLESS("dry_run", COUNT("deleted=pruned"), CALL(put_deleted), COPY("txn"), CRITERIA,
+           FORMAT("message", "Pruned {pruned} memories.")),
+    {0}};
 
 /* ---- maintenance ---- */
 

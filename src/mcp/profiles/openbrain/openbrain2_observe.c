@@ -115,16 +115,11 @@ static void put_session(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val
   json_put(run->doc, to, "session_id", run->caller.session.p ? run->caller.session : STR(""));
 }
 
-static const struct shape server_shape[] = {
-    COPY("pid=server.pid version=server.version"), CALL(put_session),
-    REAL("uptime_seconds=server.uptime_s"),        INTEGER("tool_calls_total=server.calls"),
-    TEXT_OR_EMPTY("log_file=server.log_file"),     {0},
-};
-static const struct shape db_shape[] = {
-    FIXED("\"status\":\"connected\""), COPY("path=store.path writable=store.writable"), {0}};
 static const struct shape health_shape[] = {
-    OBJECT("server", server_shape),
-    OBJECT("db", db_shape),
+    OBJECT("server", COPY("pid=server.pid version=server.version"), CALL(put_session),
+           REAL("uptime_seconds=server.uptime_s"), INTEGER("tool_calls_total=server.calls"),
+           TEXT_OR_EMPTY("log_file=server.log_file")),
+    OBJECT("db", FIXED("\"status\":\"connected\""), COPY("path=store.path writable=store.writable")),
     FIXED("\"ollama\":{\"status\":\"not used: the embedder is part of the server\"}"),
     COPY("embedder pending_embeddings"),
     LIST_OR_EMPTY("problems"),
@@ -167,7 +162,7 @@ enum status openbrain2_metrics(struct tool_run *run) {
 enum status openbrain2_recent_errors(struct tool_run *run) {
   static const struct shape error_shape[] = {
       COPY("occurred_at=at tool_name=name project source duration_ms error error_msg=message"), {0}};
-  static const struct shape errors_shape[] = {EACH("errors", error_shape), {0}};
+  static const struct shape errors_shape[] = {EACH_OF("errors", error_shape), {0}};
   yyjson_mut_val *args = new_args(run), *found = NULL;
   int64_t n = json_int(run->args, "n", 20);
   json_put_int(run->doc, args, "limit", n < 1 ? 1 : n > 500 ? 500 : n);

@@ -4,8 +4,6 @@
 
 enum { SEARCH_MAX = 100, LIST_MAX = 200, TASKS_MAX = 1000 };
 
-static int64_t clamp(int64_t n, int64_t low, int64_t high) { return n < low ? low : n > high ? high : n; }
-
 /* ---- recall ---- */
 
 enum status openbrain2_prepare_kind(struct tool_run *run, yyjson_mut_val *args UNUSED) {
@@ -13,32 +11,21 @@ enum status openbrain2_prepare_kind(struct tool_run *run, yyjson_mut_val *args U
   return openbrain2_check(run, json_str(run->args, "kind"), json_int(run->args, "memory_id", 0), &m);
 }
 
-static void put_state(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *memory) {
-  static const struct shape forgotten[] = {
-      COPY("forgotten_at=state_at forgotten_reason=state_reason forgotten_by=state_by"),
-      FIXED("\"banner\":\"This memory has been FORGOTTEN. It is shown for the record; do not take it for current "
-            "truth.\""),
-      {0}};
-  if (str_is(result_text(memory, "state"), "forgotten"))
-    yyjson_mut_obj_add_val(run->doc, to, "forgotten", shape_object(run, memory, forgotten));
-  else
-    result_copy(run, to, "banner", memory, "banner");
-}
-
-static void put_skill(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *memory) {
-  if (result_text(memory, "skill_name").p)
-    brain_put_skill(run, to, memory);
-}
-
-static const struct shape extra_shape[] = {
-    COPY("status priority due root_cause resolution tags expires_at state access_count last_accessed claimed_by"), {0}};
 const struct shape openbrain2_recall_shape[] = {
     SUCCESS,
     MEMORY(COPY("body")),
-    OBJECT("extra", extra_shape),
+    OBJECT(
+        "extra",
+        COPY("status priority due root_cause resolution tags expires_at state access_count last_accessed claimed_by")),
     CALL(brain_put_annotation),
-    CALL(put_skill),
-    CALL(put_state),
+    WHEN_OF("skill_name", brain_skill_shape),
+    WHEN(
+        "state=forgotten",
+        OBJECT(
+            "forgotten", COPY("forgotten_at=state_at forgotten_reason=state_reason forgotten_by=state_by"),
+            FIXED("\"banner\":\"This memory has been FORGOTTEN. It is shown for the record; do not take it for current "
+                  "truth.\""))),
+    UNLESS("state=forgotten", COPY("banner")),
     {0},
 };
 
@@ -47,25 +34,26 @@ const struct shape openbrain2_recall_shape[] = {
 enum status openbrain2_prepare_search(struct tool_run *run, yyjson_mut_val *args) {
   enum status s = brain_prepare_read(run, args);
   yyjson_mut_obj_remove_key(args, "limit");
-  json_put_int(run->doc, args, "limit", clamp(json_int(run->args, "limit", 10), 1, SEARCH_MAX));
+  json_put_int(run->doc, args, "limit", brain_limit(run, 10, SEARCH_MAX));
   json_put(run->doc, args, "detail", STR("headline"));
   json_put_bool(run->doc, args, "explain", true);
   return s;
 }
 
-static void put_forgotten_reason(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *memory) {
-  if (str_is(result_text(memory, "state"), "forgotten"))
-    result_copy(run, to, "forgotten_reason", memory, "state_reason");
-}
-
 #define ROW COPY("kind memory_id=id headline"), UPPER("severity"), COPY("project untrusted")
-static const struct shape found_shape[] = {ROW, CALL(brain_put_similarity), COPY("via_skill_trigger"), {0}};
 static const struct shape listed_shape[] = {
-    ROW, IS("pinned=delivery", "pinned"), IS("active=state", "active"), COPY("created_at"), CALL(put_forgotten_reason),
+    ROW,
+    IS("pinned=delivery", "pinned"),
+    IS("active=state", "active"),
+    COPY("created_at"),
+    WHEN("state=forgotten", COPY("forgotten_reason=state_reason")),
     {0},
 };
 const struct shape openbrain2_search_shape[] = {
-    EACH("results", found_shape), COUNT("count=results"), COPY("degraded"), {0}};
+    EACH("results", ROW, CALL(brain_put_similarity), COPY("via_skill_trigger")),
+    COUNT("count=results"),
+    COPY("degraded"),
+    {0}};
 
 static enum status list_of(struct tool_run *run, const char *kind, const char *state, int64_t limit,
                            yyjson_mut_val **ret_result) {
@@ -74,38 +62,24 @@ static enum status list_of(struct tool_run *run, const char *kind, const char *s
   json_put(run->doc, args, "state", str_from(state));
   if (kind && *kind)
     json_put(run->doc, args, "kind", str_from(kind));
-  int64_t days = json_int(run->args, "days", 0);
-  if (days > 0)
-    json_put(run->doc, args, "since", arena_printf(run->arena, "%lldd", (long long)clamp(days, 1, 36500)));
+  brain_put_days(run, args, "days", "since");
   brain_project(run, args, BRAIN_READS);
   return tool_op(run, "list", args, ret_result);
 }
 
-static bool is_newer(yyjson_mut_val *x, yyjson_mut_val *y) {
-  int order = str_cmp(result_text(x, "created_at"), result_text(y, "created_at"));
-  return order > 0 || (order == 0 && brain_int(x, "id", 0) > brain_int(y, "id", 0));
-}
-
 enum status openbrain2_list_recent(struct tool_run *run) {
-  const char *states[] = {"active", json_bool(run->args, "include_forgotten", false) ? "forgotten" : NULL};
-  int64_t limit = clamp(json_int(run->args, "limit", 20), 1, LIST_MAX);
+  int64_t limit = brain_limit(run, 20, LIST_MAX);
   char *kind = arena_cstr(run->arena, json_str(run->args, "kind"));
-  yyjson_mut_val *from[ARRAY_LEN(states)] = {NULL}, *to, *list = yyjson_mut_arr(run->doc);
-  size_t at[ARRAY_LEN(states)] = {0};
-  for (size_t i = 0; i < ARRAY_LEN(states) && states[i]; i++) {
-    yyjson_mut_val *result = NULL;
-    TRY(list_of(run, kind, states[i], limit, &result));
-    from[i] = yyjson_mut_obj_get(result, "memories");
-  }
-  while ((int64_t)yyjson_mut_arr_size(list) < limit) {
-    yyjson_mut_val *x = yyjson_mut_arr_get(from[0], at[0]), *y = yyjson_mut_arr_get(from[1], at[1]);
-    if (!x && !y)
-      break;
-    bool first = x && (!y || is_newer(x, y));
-    at[first ? 0 : 1]++;
-    yyjson_mut_arr_append(list, shape_object(run, first ? x : y, listed_shape));
-  }
-  to = run->result = yyjson_mut_obj(run->doc);
+  yyjson_mut_val *now = NULL, *past = NULL, *m, *list = yyjson_mut_arr(run->doc);
+  size_t i = 0, k = 0;
+  TRY(list_of(run, kind, "active", limit, &now));
+  if (json_bool(run->args, "include_forgotten", false))
+    TRY(list_of(run, kind, "forgotten", limit, &past));
+  now = yyjson_mut_obj_get(now, "memories");
+  past = yyjson_mut_obj_get(past, "memories");
+  while ((int64_t)yyjson_mut_arr_size(list) < limit && (m = brain_next_newest(now, &i, past, &k)))
+    yyjson_mut_arr_append(list, shape_object(run, m, listed_shape));
+  yyjson_mut_val *to = run->result = yyjson_mut_obj(run->doc);
   json_put_int(run->doc, to, "count", (int64_t)yyjson_mut_arr_size(list));
   yyjson_mut_obj_add_val(run->doc, to, "rows", list);
   return STATUS_OK;
@@ -163,9 +137,10 @@ static enum status count_tasks(struct tool_run *run, yyjson_mut_val *to) {
   return STATUS_OK;
 }
 
-static const struct shape lineage_shape[] = {COPY("head_rule_id=id headline revisions=versions"), {0}};
 static const struct shape corrections_shape[] = {
-    EACH("revised_lineages=corrections", lineage_shape), COUNT("revised_lineage_count=corrections"), {0}};
+    EACH("revised_lineages=corrections", COPY("head_rule_id=id headline revisions=versions")),
+    COUNT("revised_lineage_count=corrections"),
+    {0}};
 
 enum status openbrain2_stats(struct tool_run *run) {
   yyjson_mut_val *to = yyjson_mut_obj(run->doc), *items = NULL, *sessions = NULL, *stats = NULL;
@@ -192,10 +167,6 @@ enum status openbrain2_stats(struct tool_run *run) {
 /* ---- skills ---- */
 
 const struct shape openbrain2_skill_shape[] = {
-    SUCCESS,
-    COPY("kind memory_id=id headline body project"),
-    UPPER("severity"),
-    CALL(brain_put_skill),
-    COPY("via_skill_trigger=skill_name created_at"),
-    {0},
+    SUCCESS,       COPY("kind memory_id=id headline body project"), UPPER("severity"),
+    SKILL_TRIGGER, COPY("via_skill_trigger=skill_name created_at"), {0},
 };

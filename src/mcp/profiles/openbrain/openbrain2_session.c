@@ -137,7 +137,7 @@ static void put_handoff(struct boot *b) {
     json_put(run->doc, b->to, "handoff", text_preview(given, HANDOFF_CHARS));
   } else if (yyjson_mut_is_obj(last)) {
     static const struct shape source[] = {COPY("handoff_id=id source created_at"), {0}};
-    static const struct shape rows[] = {COPY("handoff=text"), OBJECT("handoff_source", source), {0}};
+    static const struct shape rows[] = {COPY("handoff=text"), OBJECT_OF("handoff_source", source), {0}};
     shape_add(run, b->to, last, rows);
     return;
   } else {
@@ -202,7 +202,7 @@ static enum status put_registry(struct boot *b) {
   yyjson_mut_val *args = new_args(run), *result = NULL;
   brain_project(run, args, BRAIN_WRITES);
   json_put_bool(run->doc, args, "exclude_self", true);
-  static const struct shape rows[] = {EACH("other_active_sessions=sessions", brain_session_shape),
+  static const struct shape rows[] = {EACH_OF("other_active_sessions=sessions", brain_session_shape),
                                       NULLABLE("registry_staleness_seconds=staleness_s"),
                                       BOOLEAN("registry_trustworthy=trustworthy"),
                                       {0}};

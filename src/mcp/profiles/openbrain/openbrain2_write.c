@@ -92,12 +92,11 @@ static void lower_severity(struct tool_run *run, yyjson_mut_val *args) {
 }
 
 enum status openbrain2_prepare_remember(struct tool_run *run, yyjson_mut_val *args) {
-  enum status s = brain_prepare_write(run, args);
-  if (s == STATUS_OK)
-    s = check_texts(run, json_str(run->args, "headline"), json_str(run->args, "body"));
+  TRY(brain_prepare_write(run, args));
+  TRY(check_texts(run, json_str(run->args, "headline"), json_str(run->args, "body")));
   lower_severity(run, args);
   brain_skill_args(run, args);
-  return s;
+  return STATUS_OK;
 }
 
 enum status openbrain2_prepare_incident(struct tool_run *run, yyjson_mut_val *args) {
@@ -114,13 +113,14 @@ enum status openbrain2_prepare_incident(struct tool_run *run, yyjson_mut_val *ar
 
 /* ---- duplicates ---- */
 
-static void put_duplicate(struct tool_run *run, struct str kind, int64_t id, double similarity, struct str headline) {
-  yyjson_mut_val *to = run->result = yyjson_mut_obj(run->doc);
+static void put_duplicate(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *existing, int64_t id,
+                          double similarity) {
+  struct str kind = result_text(existing, "kind");
   json_put_bool(run->doc, to, "duplicate", true);
   json_put(run->doc, to, "kind", kind);
   json_put_int(run->doc, to, "existing_id", id);
   json_put_num(run->doc, to, "similarity", json_round(similarity, 4));
-  json_put(run->doc, to, "existing_headline", headline);
+  result_copy(run, to, "existing_headline", existing, "headline");
   json_put(
       run->doc, to, "hint",
       arena_printf(run->arena,
@@ -134,7 +134,8 @@ void openbrain2_error(struct tool_run *run, const struct error *err) {
   struct error e = *err;
   yyjson_mut_val *existing = NULL;
   if (e.code == STATUS_DUPLICATE && e.about && brain_look(run, e.about, &existing) == STATUS_OK) {
-    put_duplicate(run, result_text(existing, "kind"), e.about, e.similarity, result_text(existing, "headline"));
+    run->result = yyjson_mut_obj(run->doc);
+    put_duplicate(run, run->result, existing, e.about, e.similarity);
     run->is_error = false;
     return;
   }
@@ -161,16 +162,14 @@ static void put_neighbours(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_
   }
 }
 
-enum status openbrain2_finish_remember(struct tool_run *run, yyjson_mut_val *result) {
-  if (str_is(result_text(result, "action"), "skipped")) {
-    put_duplicate(run, result_text(result, "kind"), brain_int(result, "id", 0), brain_num(result, "similarity", 1),
-                  result_text(result, "headline"));
-    return STATUS_OK;
-  }
-  static const struct shape stored[] = {SUCCESS, MEMORY(ARGUMENT("body=body|content")), CALL(put_neighbours), {0}};
-  run->result = shape_object(run, result, stored);
-  return STATUS_OK;
+static void put_skipped(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *result) {
+  put_duplicate(run, to, result, brain_int(result, "id", 0), brain_num(result, "similarity", 1));
 }
+
+const struct shape openbrain2_remember_shape[] = {
+    WHEN("action=skipped", CALL(put_skipped)),
+    UNLESS("action=skipped", SUCCESS, MEMORY(ARGUMENT("body=body|content")), CALL(put_neighbours)),
+    {0}};
 
 enum status openbrain2_finish_capture(struct tool_run *run, yyjson_mut_val *result) {
   yyjson_mut_val *to = brain_success(run), *m;
@@ -208,13 +207,12 @@ enum status openbrain2_finish_capture(struct tool_run *run, yyjson_mut_val *resu
 /* ---- supersede, tasks ---- */
 
 enum status openbrain2_prepare_supersede(struct tool_run *run, yyjson_mut_val *args) {
-  enum status s = brain_source(run, false);
-  if (s == STATUS_OK)
-    s = check_texts(run, json_str(run->args, "new_headline"), json_str(run->args, "new_body"));
+  TRY(brain_source(run, false));
+  TRY(check_texts(run, json_str(run->args, "new_headline"), json_str(run->args, "new_body")));
   brain_drop_empty(args);
   brain_project(run, args, BRAIN_KEEPS);
   lower_severity(run, args);
-  return s;
+  return STATUS_OK;
 }
 
 const struct shape openbrain2_supersede_shape[] = {SUCCESS, MEMORY(ARGUMENT("body=new_body")), {0}};

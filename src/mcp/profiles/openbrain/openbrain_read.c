@@ -16,16 +16,14 @@ void openbrain_put_type(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val
   json_put(run->doc, to, "type", openbrain_type(memory));
 }
 
-static void put_superseded(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *memory) {
-  static const struct shape rows[] = {FIXED("\"superseded\":true"), COPY("superseded_by_id=superseded_by"), {0}};
-  if (str_is(result_text(memory, "state"), "superseded"))
-    shape_add(run, to, memory, rows);
-}
+static const struct shape superseded_shape[] = {
+    FIXED("\"superseded\":true"), COPY("superseded_by_id=superseded_by"), {0}};
 
 #define ENTRY(characters)                                                                                              \
   COPY("id"), PREVIEW("preview=body|headline", characters), CALL(openbrain_put_type),                                  \
       LIST_OR_EMPTY("people topics action_items"), COPY("created_at project"), IS("pinned=delivery", "pinned"),        \
-      CALL(brain_put_annotation), CALL(brain_put_score), COPY("untrusted"), CALL(put_superseded)
+      CALL(brain_put_annotation), CALL(brain_put_score), COPY("untrusted"),                                            \
+      WHEN_OF("state=superseded", superseded_shape)
 static const struct shape listed_shape[] = {ENTRY(LIST_PREVIEW), {0}};
 static const struct shape pinned_shape[] = {ENTRY(SEARCH_PREVIEW), FIXED("\"similarity\":1.0"), {0}};
 static const struct shape found_shape[] = {
@@ -33,20 +31,12 @@ static const struct shape found_shape[] = {
 
 /* ---- search ---- */
 
-static int64_t clamp(int64_t n, int64_t low, int64_t high) { return n < low ? low : n > high ? high : n; }
-
-static void put_days(struct tool_run *run, yyjson_mut_val *args, const char *name, const char *arg) {
-  int64_t days = json_int(run->args, name, 0);
-  if (days > 0)
-    json_put(run->doc, args, arg, arena_printf(run->arena, "%lldd", (long long)clamp(days, 1, 36500)));
-}
-
 enum status openbrain_prepare_search(struct tool_run *run, yyjson_mut_val *args) {
   enum status s = brain_prepare_read_signed(run, args);
   yyjson_mut_obj_remove_key(args, "limit");
-  json_put_int(run->doc, args, "limit", clamp(json_int(run->args, "limit", 10), 1, SEARCH_MAX));
-  put_days(run, args, "since_days", "since");
-  put_days(run, args, "until_days", "until");
+  json_put_int(run->doc, args, "limit", brain_limit(run, 10, SEARCH_MAX));
+  brain_put_days(run, args, "since_days", "since");
+  brain_put_days(run, args, "until_days", "until");
   json_put(run->doc, args, "detail", STR("full"));
   json_put_bool(run->doc, args, "explain", true);
   return s;
@@ -111,11 +101,7 @@ static int64_t successor(yyjson_mut_val *memory) {
 }
 
 static void put_successor(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *memory) {
-  static const struct shape rows[] = {COPY("superseded_at=state_at superseded_reason=state_reason"), {0}};
-  if (!str_is(result_text(memory, "state"), "superseded"))
-    return;
   json_put_int(run->doc, to, "superseded_by_id", successor(memory));
-  shape_add(run, to, memory, rows);
 }
 
 static void put_notes(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *memory) {
@@ -131,9 +117,9 @@ const struct shape openbrain_recall_shape[] = {
     CALL(put_notes),
     IS("pinned=delivery", "pinned"),
     BOOLEAN("auto_captured"),
-    CALL(brain_put_skill),
+    SKILL_TRIGGER,
     COPY("banner"),
-    CALL(put_successor),
+    WHEN("state=superseded", CALL(put_successor), COPY("superseded_at=state_at superseded_reason=state_reason")),
     {0},
 };
 const struct shape openbrain_annotate_shape[] = {SUCCESS, COPY("id"), CALL(put_notes), ARGUMENT("cleared=clear"), {0}};
@@ -145,35 +131,22 @@ static enum status list_state(struct tool_run *run, const char *state, int64_t l
   json_put_int(run->doc, args, "limit", limit);
   json_put(run->doc, args, "state", str_from(state));
   json_put(run->doc, args, "detail", STR("full"));
-  put_days(run, args, "days", "since");
+  brain_put_days(run, args, "days", "since");
   brain_project(run, args, BRAIN_READS);
   TRY(tool_op(run, "list", args, &result));
   *ret_list = yyjson_mut_obj_get(result, "memories");
   return STATUS_OK;
 }
 
-/* Merges two lists sorted newest first: the next memory, NULL at the end. */
-static yyjson_mut_val *newer(yyjson_mut_val *a, size_t *i, yyjson_mut_val *b, size_t *k) {
-  yyjson_mut_val *x = yyjson_mut_arr_get(a, *i), *y = yyjson_mut_arr_get(b, *k);
-  bool first = x && (!y || str_cmp(result_text(x, "created_at"), result_text(y, "created_at")) > 0 ||
-                     (str_eq(result_text(x, "created_at"), result_text(y, "created_at")) &&
-                      brain_int(x, "id", 0) > brain_int(y, "id", 0)));
-  if (first)
-    (*i)++;
-  else if (y)
-    (*k)++;
-  return first ? x : y;
-}
-
 enum status openbrain_list_recent(struct tool_run *run) {
-  int64_t limit = clamp(json_int(run->args, "limit", 20), 1, LIST_MAX);
+  int64_t limit = brain_limit(run, 20, LIST_MAX);
   yyjson_mut_val *now = NULL, *past = NULL, *m;
   TRY(list_state(run, "active", limit, &now));
   if (json_bool(run->args, "include_superseded", false))
     TRY(list_state(run, "superseded", limit, &past));
   yyjson_mut_val *to = brain_success(run), *list = yyjson_mut_arr(run->doc);
   size_t i = 0, k = 0;
-  while ((int64_t)yyjson_mut_arr_size(list) < limit && (m = newer(now, &i, past, &k)))
+  while ((int64_t)yyjson_mut_arr_size(list) < limit && (m = brain_next_newest(now, &i, past, &k)))
     yyjson_mut_arr_append(list, shape_object(run, m, listed_shape));
   json_put_int(run->doc, to, "count", (int64_t)yyjson_mut_arr_size(list));
   yyjson_mut_obj_add_val(run->doc, to, "memories", list);
@@ -216,4 +189,4 @@ enum status openbrain_finish_stats(struct tool_run *run, yyjson_mut_val *result)
 /* ---- load_skill ---- */
 
 const struct shape openbrain_skill_shape[] = {
-    SUCCESS, COPY("content=body id"), CALL(openbrain_put_type), COPY("project untrusted"), CALL(brain_put_skill), {0}};
+    SUCCESS, COPY("content=body id"), CALL(openbrain_put_type), COPY("project untrusted"), SKILL_TRIGGER, {0}};

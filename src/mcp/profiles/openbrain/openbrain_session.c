@@ -227,26 +227,18 @@ enum status openbrain_boot(struct tool_run *run) {
 
 const struct shape openbrain_ack_shape[] = {SUCCESS, COPY("decision text removed remaining"), {0}};
 
-static const struct shape guardrail_shape[] = {COPY("id"), PREVIEW("content=text", GUARDRAIL_CHARS), {0}};
-static const struct shape relevant_shape[] = {
-    COPY("id"), PREVIEW("content=snippet", RELEVANT_CHARS), CALL(openbrain_put_type), ROUND("similarity=score"), {0}};
-static const struct shape checked_shape[] = {
-    EACH("guardrails", guardrail_shape), EACH("relevant", relevant_shape), COPY("degraded"), {0}};
-
-static void put_checked(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *result) {
-  if (brain_bool(result, "skipped")) {
-    json_put(run->doc, to, "reason",
-             arena_printf(run->arena, "checked already; the cooldown is %lld s",
-                          (long long)brain_int(result, "cooldown_s", 300)));
-    return;
-  }
-  shape_add(run, to, result, checked_shape);
-  json_put(run->doc, to, "message",
-           arena_printf(run->arena, "Checkpoint complete: %zu guardrails, %zu relevant memories. Read them first.",
-                        brain_count(to, "guardrails"), brain_count(to, "relevant")));
-}
-
-const struct shape openbrain_checkpoint_shape[] = {SUCCESS, COPY("action"), BOOLEAN("skipped"), CALL(put_checked), {0}};
+const struct shape openbrain_checkpoint_shape[] = {
+    SUCCESS,
+    COPY("action"),
+    BOOLEAN("skipped"),
+    WHEN("skipped", FORMAT("reason", "checked already; the cooldown is {cooldown_s} s")),
+    UNLESS("skipped", EACH("guardrails", COPY("id"), PREVIEW("content=text", GUARDRAIL_CHARS)),
+           EACH("relevant", COPY("id"), PREVIEW("content=snippet", RELEVANT_CHARS), CALL(openbrain_put_type),
+                ROUND("similarity=score")),
+           COPY("degraded"),
+           FORMAT("message",
+                  "Checkpoint complete: {guardrails} guardrails, {relevant} relevant memories. Read them first.")),
+    {0}};
 
 enum status openbrain_reminder(struct tool_run *run) {
   return brain_reminder(run, "Open Brain: boot first",

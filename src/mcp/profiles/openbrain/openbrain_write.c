@@ -163,28 +163,16 @@ enum status openbrain_finish_supersede(struct tool_run *run, yyjson_mut_val *res
   return STATUS_OK;
 }
 
-static void put_restored(struct tool_run *run, yyjson_mut_val *to, yyjson_mut_val *result) {
-  json_put(run->doc, to, "message",
-           arena_printf(run->arena, "memory %lld is current again; its correction %lld was forgotten",
-                        (long long)brain_int(result, "id", 0), (long long)brain_int(result, "retired", 0)));
-}
-
-const struct shape openbrain_unsupersede_shape[] = {SUCCESS,
-                                                    INTEGER("id former_superseded_by_id=retired"),
-                                                    FIXED("\"corrector_retired\":true"),
-                                                    CALL(put_restored),
-                                                    {0}};
+const struct shape openbrain_unsupersede_shape[] = {
+    SUCCESS,
+    INTEGER("id former_superseded_by_id=retired"),
+    FIXED("\"corrector_retired\":true"),
+    FORMAT("message", "memory {id} is current again; its correction {retired} was forgotten"),
+    {0}};
 
 /* ---- signals ---- */
 
 const struct shape openbrain_rate_shape[] = {SUCCESS, COPY("id upvotes downvotes"), CALL(brain_put_score), {0}};
-
-enum status openbrain_prepare_annotate(struct tool_run *run, yyjson_mut_val *args) {
-  brain_drop_empty(args);
-  if (json_bool(run->args, "clear", false))
-    yyjson_mut_obj_remove_key(args, "note");
-  return STATUS_OK;
-}
 
 enum status openbrain_prepare_pin(struct tool_run *run, yyjson_mut_val *args UNUSED) {
   yyjson_mut_val *m = NULL;
@@ -206,29 +194,13 @@ enum status openbrain_finish_pin(struct tool_run *run, yyjson_mut_val *result) {
 
 /* ---- cleanup ---- */
 
-enum status openbrain_prepare_prune(struct tool_run *run, yyjson_mut_val *args) {
-  json_put_bool(run->doc, args, "apply", !json_bool(run->args, "dry_run", true));
-  brain_project(run, args, BRAIN_READS);
-  return STATUS_OK;
-}
-
-enum status openbrain_finish_prune(struct tool_run *run, yyjson_mut_val *result) {
-  bool dry = brain_bool(result, "dry_run");
-  yyjson_mut_val *to = brain_success(run), *m;
-  yyjson_mut_val *list = yyjson_mut_obj_get(result, dry ? "would_prune" : "pruned");
-  json_put_bool(run->doc, to, "dry_run", dry);
-  json_put_int(run->doc, to, dry ? "would_delete" : "deleted", (int64_t)yyjson_mut_arr_size(list));
-  yyjson_mut_val *ids = json_put_arr(run->doc, to, dry ? "would_delete_ids" : "deleted_ids");
-  size_t i, n;
-  yyjson_mut_arr_foreach(list, i, n, m) {
-    yyjson_mut_arr_add_sint(run->doc, ids, brain_int(m, "id", 0));
-  }
-  result_copy(run, to, "max_per_call", result, "max_per_call");
-  result_copy(run, to, "criteria", result, "criteria");
-  if (!dry)
-    result_copy(run, to, "txn", result, "txn");
-  return STATUS_OK;
-}
+const struct shape openbrain_prune_shape[] = {
+    SUCCESS,
+    BOOLEAN("dry_run"),
+    WHEN("dry_run", COUNT("would_delete=would_prune"), PLUCK("would_delete_ids=would_prune", "id"),
+         COPY("max_per_call criteria")),
+    UNLESS("dry_run", COUNT("deleted=pruned"), PLUCK("deleted_ids=pruned", "id"), COPY("max_per_call criteria txn")),
+    {0}};
 
 /* Forgets the existing ones in one transaction; adds the others to `missing`. */
 static enum status forget_ids(struct tool_run *run, yyjson_val *wanted, yyjson_mut_val *missing,
