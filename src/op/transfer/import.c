@@ -147,7 +147,7 @@ static enum status insert_draft(struct import *im, struct op_call *call, struct 
   struct memory *m = &w->m;
   m->state = STR("active");
   m->created_at = m->updated_at = m->valid_from = call->now;
-  enum status s = memory_insert(&im->txn, call->arena, m, &chunks, call->err);
+  enum status s = memory_insert_split(&im->txn, call->arena, m, &w->parts, &chunks, call->err);
   w->id = m->id;
   if (s == STATUS_OK)
     s = duplicates_link(call, &im->txn, w);
@@ -184,7 +184,7 @@ enum status import_store(struct import *im, struct arena *a, struct memory *m, i
   w.m.trust = STR("import");
   w.m.weight = 1.0;
   TRY(write_prepare(&call, &w));
-  TRY(duplicates_decide(&call, &im->txn, &w, &rep));
+  TRY(duplicates_decide(&call, &w, &rep));
   /* What is there stays as it is: text from outside never replaces a memory by itself. */
   if (w.action == WRITE_SKIPPED || rep.old.id) {
     im->duplicates++;

@@ -1,10 +1,10 @@
 /* memories.c: memories as rows: insert, change, delete, each with its event. */
 #include "store/memories/memories.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #include "base/id.h"
-#include "core/memory/chunk.h"
 #include "core/text/terms.h"
 #include "core/text/text.h"
 #include "store/memories/links.h"
@@ -78,14 +78,13 @@ static struct str extra_text(struct arena *a, const struct memory *m, const stru
   return buf_str(&b);
 }
 
-static enum status insert_chunks(struct txn *txn, struct arena *a, const struct memory *m, struct chunk_rows *ret,
-                                 struct error *err) {
-  struct chunks parts = {0};
-  chunk_split(a, m->body, &parts);
+static enum status insert_chunks(struct txn *txn, struct arena *a, const struct memory *m, const struct chunks *parts,
+                                 struct chunk_rows *ret, struct error *err) {
   enum status s = STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < parts.n; i++) {
+  for (size_t i = 0; s == STATUS_OK && i < parts->n; i++) {
+    assert(parts->v[i].start + parts->v[i].len <= m->body.n);
     struct chunk_row row = {.headline = m->headline,
-                            .body = {m->body.p + parts.v[i].start, parts.v[i].len},
+                            .body = {m->body.p + parts->v[i].start, parts->v[i].len},
                             .extra = i == 0 ? extra_text(a, m, NULL) : STR("")};
     char hash[HASH_TEXT_SIZE];
     hash_text(row.body, hash);
@@ -125,6 +124,13 @@ static struct str full_record(struct arena *a, struct txn *txn, const struct mem
 
 enum status memory_insert(struct txn *txn, struct arena *a, struct memory *m, struct chunk_rows *ret_chunks,
                           struct error *err) {
+  struct chunks parts = {0};
+  chunk_split(a, m->body, &parts);
+  return memory_insert_split(txn, a, m, &parts, ret_chunks, err);
+}
+
+enum status memory_insert_split(struct txn *txn, struct arena *a, struct memory *m, const struct chunks *parts,
+                                struct chunk_rows *ret_chunks, struct error *err) {
   enum status s = reach_write(txn->store, m->project, "a new memory in", err);
   if (s == STATUS_OK)
     s = store_check_type(txn->store, m->type, m->kind, err);
@@ -138,7 +144,7 @@ enum status memory_insert(struct txn *txn, struct arena *a, struct memory *m, st
   if (s == STATUS_OK)
     s = insert_lists(txn, m, err);
   if (s == STATUS_OK)
-    s = insert_chunks(txn, a, m, ret_chunks, err);
+    s = insert_chunks(txn, a, m, parts, ret_chunks, err);
   if (s != STATUS_OK)
     return s;
   yyjson_mut_doc *doc = json_new(a);
