@@ -1,14 +1,14 @@
-/* life.c: which sessions live. A process that can be looked at is judged by that; everybody else by silence.
+/* life.c: liveness of sessions: by their process if it can be inspected, otherwise by silence.
  *
  *   process of this host, ended or a zombie        gone: "process ended"
  *   its pid belongs to another process             gone: "pid reused"
- *   it is stopped, or hangs in a system call       live, "unresponsive"
+ *   the process is stopped, or hangs in a system call   live, "unresponsive"
  *   another host, a connection, no process known   live; "stale" after ten minutes of silence, gone after a day
- * Who is ended by mistake and calls again is live again: see heartbeats.c. */
+ * A session that was ended by mistake is live again at its next call: see heartbeats.c. */
 #include "base/os/process.h"
 #include "op/session/session.h"
 
-enum { HANG_MS = 60000 };
+enum { HANG_MS = 60000 }; /* silence after which a process in a system call counts as hanging */
 
 const char *const life_names[] = {"live", "unresponsive", "stale", "gone"};
 
