@@ -1,8 +1,8 @@
-/* rotate.c: another key for the secrets of a team.
+/* rotate.c: the vault rotate operation: a new key for the secrets of a team.
  *
- * The order is what makes it safe: the new key is on disk before the store names it, and all secrets change in one
- * transaction together with that name. Whatever ends the program in between, the store is sealed with the old key or
- * with the new one, and both are there. The old one stays in the key file: backups need it, and other stores may. */
+ * The new key is on disk before the store names it, and one transaction changes all secrets and the key id. After a
+ * crash at any point the secrets are encrypted with one of the two keys, and both exist. The old key stays in the key
+ * file: backups need it, and other stores may, too. */
 #include "op/handlers.h"
 #include "op/vault/vault.h"
 
