@@ -1,4 +1,4 @@
-/* test_import.c: imports and exports that run out of memory change nothing and leave nothing open. */
+/* test_import.c: imports and exports that run out of memory change nothing and leak nothing. */
 #include <dirent.h>
 
 #include "base/alloc.h"
@@ -73,7 +73,7 @@ static int open_files(void) {
   return n;
 }
 
-/* Each allocation in turn fails, until none is left to fail. */
+/* Fails each allocation in turn. */
 static void import_with_failures(const char *file, const char *text, int64_t want) {
   struct engine *e = open_engine();
   struct error err;
@@ -95,7 +95,7 @@ static void import_with_failures(const char *file, const char *text, int64_t wan
       break;
     }
     if (s == STATUS_OK)
-      break; /* what failed could be done without */
+      break; /* the failed allocation was optional */
     CHECK_INT(s, STATUS_NOMEM);
     CHECK_INT(count(e, "SELECT count(*) FROM memory"), 0);
     CHECK_INT(count(e, "SELECT count(*) FROM txn"), 0);
