@@ -245,9 +245,9 @@ static void add_sessions(struct boot *b) {
   struct arena *a = b->call->arena;
   const struct booted *from = &b->booted;
   struct boot_group *group = &b->groups[BOOT_G_SESSIONS];
-  for (size_t i = 0; i < from->roll.live.n; i++) {
-    const struct session *s = &from->roll.live.v[i];
-    enum life life = from->roll.lives[i];
+  for (size_t i = 0; i < from->judged.live.n; i++) {
+    const struct session *s = &from->judged.live.v[i];
+    enum life life = from->judged.lives[i];
     if (str_eq(s->handle, from->registered ? from->session.handle : b->call->caller.session))
       continue;
     if (group->n == SESSIONS_SHOWN) {

@@ -91,9 +91,9 @@ static enum status register_session(struct op_call *call, struct booted *b) {
     s.handle = str_from(handle);
   }
   who.session = s.handle;
-  TRY(roll_call(call, call->caller.project, &b->roll));
+  TRY(sessions_judge(call, call->caller.project, &b->judged));
   TRY(sessions_begin(call->engine->store, &who, &txn, call->err));
-  TRY(roll_end(call, &txn, &b->roll, &b->ended));
+  TRY(sessions_end_gone(call, &txn, &b->judged, &b->ended));
   TRY(write_session(call, &txn, &s));
   TRY(txn_commit(&txn, call->err));
   b->session = s;
@@ -117,7 +117,7 @@ static enum status load_others(struct op_call *call, struct booted *b) {
   struct store *st = call->engine->store;
   const struct caller *c = &call->caller;
   bool found;
-  TRY(roll_call(call, c->project, &b->roll));
+  TRY(sessions_judge(call, c->project, &b->judged));
   TRY(handoff_last(st, c->team, c->project, b->registered ? b->session.handle : c->session, call->arena, &b->handoff,
                    &found, call->err));
   return actions_pending(st, c->team, c->project, 0, ACTION_CAP, call->arena, &b->items, &b->pending, call->err);

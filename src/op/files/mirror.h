@@ -6,11 +6,11 @@
 
 /* Memories for the page of the caller's project, most important first, up to `max_chars` characters; ret_options counts
  * the rest. `own`: without global memories, which have their own page. */
-NODISCARD enum status mirror_entries_of(struct op_call *call, bool own, size_t max_chars,
-                                        struct mirror_entries *ret_entries, struct mirror_options *ret_options);
+NODISCARD enum status mirror_load_entries(struct op_call *call, bool own, size_t max_chars,
+                                          struct mirror_entries *ret_entries, struct mirror_options *ret_options);
 /* Looks up the memories that the page names. */
-NODISCARD enum status mirror_known_of(struct op_call *call, const struct mirror_page *page,
-                                      struct mirror_knowns *ret_known);
+NODISCARD enum status mirror_load_known(struct op_call *call, const struct mirror_page *page,
+                                        struct mirror_knowns *ret_known);
 /* True if the page of the caller's project shows the memory. */
 bool mirror_shows(const struct op_call *call, const struct memory *m);
 

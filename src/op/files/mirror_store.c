@@ -23,8 +23,8 @@ static enum status add_entry(struct op_call *call, struct memory *m, struct mirr
   return STATUS_OK;
 }
 
-enum status mirror_entries_of(struct op_call *call, bool own, size_t max_chars, struct mirror_entries *ret_entries,
-                              struct mirror_options *ret_options) {
+enum status mirror_load_entries(struct op_call *call, bool own, size_t max_chars, struct mirror_entries *ret_entries,
+                                struct mirror_options *ret_options) {
   enum { CHARS_EACH = 60 }; /* minimum: an anchor has more than that */
   struct store *st = call->engine->store;
   struct scope scope = scope_of(call);
@@ -115,7 +115,7 @@ static enum status add_deleted(struct op_call *call, struct str uid, struct mirr
   return STATUS_OK;
 }
 
-enum status mirror_known_of(struct op_call *call, const struct mirror_page *page, struct mirror_knowns *ret_known) {
+enum status mirror_load_known(struct op_call *call, const struct mirror_page *page, struct mirror_knowns *ret_known) {
   struct store *st = call->engine->store;
   struct str team = call->caller.team;
   for (size_t i = 0; i < page->blocks.n; i++) {

@@ -117,7 +117,7 @@ static enum status write_page(struct syncing *y, const struct mirror_page *page,
   struct op_call *call = y->call;
   struct mirror_entries entries = {0};
   struct mirror_options options;
-  TRY(mirror_entries_of(call, true, y->max_chars, &entries, &options));
+  TRY(mirror_load_entries(call, true, y->max_chars, &entries, &options));
   struct str text = mirror_render(call->arena, page, &entries, &options, &y->counts);
   y->hidden = options.hidden;
   text = restore_format(call->arena, f, text);
@@ -145,7 +145,7 @@ static enum status one_round(struct syncing *y, bool *ret_done) {
   y->size = (int64_t)f.bytes.n;
   mirror_parse(call->arena, f.text, &page);
   TRY(check_page(y, &page));
-  TRY(mirror_known_of(call, &page, &known));
+  TRY(mirror_load_known(call, &page, &known));
   mirror_compare(call->arena, &page, &known, &removed);
   TRY(mirror_apply(call, &page, &known, &removed, y->dry_run, &y->report));
   return write_page(y, &page, &f, ret_done);
@@ -249,7 +249,7 @@ enum status op_page(struct op_call *call) {
   struct mirror_counts counts;
   double max;
   TRY(setting_number(call->engine->store, call->caller.team, SET_MEMORY_MAX_CHARS, call->arena, &max, call->err));
-  TRY(mirror_entries_of(call, false, (size_t)max, &entries, &options));
+  TRY(mirror_load_entries(call, false, (size_t)max, &entries, &options));
   options.plain = true;
   json_put(call->doc, call->result, "text", mirror_render(call->arena, &none, &entries, &options, &counts));
   json_put_int(call->doc, call->result, "shown", (int64_t)counts.shown);

@@ -21,7 +21,7 @@ static int by_first(const void *x, const void *y) {
   return a->first < b->first ? -1 : a->first > b->first;
 }
 
-void graph_group(struct arena *a, const struct graph_rows *rows, struct nodes *ret_nodes) {
+void graph_group_by_entity(struct arena *a, const struct graph_rows *rows, struct nodes *ret_nodes) {
   struct graph_row *sorted = arena_array(a, struct graph_row, rows->n + 1);
   if (rows->n == 0)
     return;
@@ -47,7 +47,7 @@ void graph_group(struct arena *a, const struct graph_rows *rows, struct nodes *r
   qsort(ret_nodes->v, ret_nodes->n, sizeof(*ret_nodes->v), by_first);
 }
 
-void graph_types(struct arena *a, struct str joined, struct strs *ret_types) {
+void graph_split_types(struct arena *a, struct str joined, struct strs *ret_types) {
   if (!joined.p)
     joined = STR("relates");
   for (size_t from = 0; from <= joined.n;) {
@@ -64,7 +64,7 @@ enum status graph_node(struct op_call *call, struct str name, struct node *ret_n
   struct graph_rows rows = {0};
   struct nodes nodes = {0};
   TRY(graph_entities(call->engine->store, &scope, name, call->arena, &rows, call->err));
-  graph_group(call->arena, &rows, &nodes);
+  graph_group_by_entity(call->arena, &rows, &nodes);
   *ret_found = nodes.n > 0;
   if (nodes.n)
     *ret_node = nodes.v[0];
@@ -158,7 +158,7 @@ static enum status read_all(struct reading *r) {
   struct op_call *call = r->call;
   struct graph_rows rows = {0};
   TRY(graph_all(call->engine->store, &r->scope, call->arena, &rows, &r->edges, call->err));
-  graph_group(call->arena, &rows, &r->nodes);
+  graph_group_by_entity(call->arena, &rows, &r->nodes);
   name_nodes(r);
   return STATUS_OK;
 }
@@ -231,7 +231,7 @@ static void put_reading(struct reading *r) {
         (!has_name(&shown, e->from) && !has_name(&shown, e->to)))
       continue;
     struct strs types = {0};
-    graph_types(a, e->types, &types);
+    graph_split_types(a, e->types, &types);
     for (size_t k = 0; k < types.n; k++)
       list_push(a, &list, (struct relation){e->from, e->to, types.v[k], e->untrusted});
   }

@@ -28,9 +28,9 @@ struct relations {
 };
 
 /* Groups memories by entity, ordered by oldest memory; drops repeated observations. */
-void graph_group(struct arena *a, const struct graph_rows *rows, struct nodes *ret_nodes);
+void graph_group_by_entity(struct arena *a, const struct graph_rows *rows, struct nodes *ret_nodes);
 /* Splits the types of a link, which are joined by "; ". */
-void graph_types(struct arena *a, struct str joined, struct strs *ret_types);
+void graph_split_types(struct arena *a, struct str joined, struct strs *ret_types);
 /* Reads one entity; *ret_found is false if there is none of this name. */
 NODISCARD enum status graph_node(struct op_call *call, struct str name, struct node *ret_node, bool *ret_found);
 

@@ -133,7 +133,7 @@ static enum status add_relation(struct op_call *call, struct txn *txn, const str
     struct strs known = {0};
     if (!same_ends(&edges.v[i], r))
       continue;
-    graph_types(call->arena, edges.v[i].types, &known);
+    graph_split_types(call->arena, edges.v[i].types, &known);
     if (strs_has(&known, r->type))
       return STATUS_OK;
     if (edges.v[i].src == from.first && edges.v[i].dst == to.first)
@@ -152,7 +152,7 @@ static enum status drop_relation(struct op_call *call, struct txn *txn, const st
     struct strs known = {0}, left = {0};
     if (!same_ends(&edges.v[i], r))
       continue;
-    graph_types(call->arena, edges.v[i].types, &known);
+    graph_split_types(call->arena, edges.v[i].types, &known);
     for (size_t k = 0; k < known.n; k++)
       if (!str_eq(known.v[k], r->type))
         strs_push(call->arena, &left, known.v[k]);

@@ -36,7 +36,7 @@ void put_place(struct op_call *call, yyjson_mut_val *obj, const struct document_
                        : place->path);
 }
 
-enum status put_place_of(struct op_call *call, yyjson_mut_val *obj, const struct memory *m) {
+enum status load_and_put_place(struct op_call *call, yyjson_mut_val *obj, const struct memory *m) {
   struct document_place place;
   if (!memory_is_document(m))
     return STATUS_OK;

@@ -15,7 +15,7 @@ enum { CORPORA_ALL = (1 << CORPUS_COUNT) - 1 };
 /* corpus, file, line, confidence and origin; nothing for a memory. */
 void put_place(struct op_call *call, yyjson_mut_val *obj, const struct document_place *place);
 /* Looks up the place of `m` and calls put_place(). */
-NODISCARD enum status put_place_of(struct op_call *call, yyjson_mut_val *obj, const struct memory *m);
+NODISCARD enum status load_and_put_place(struct op_call *call, yyjson_mut_val *obj, const struct memory *m);
 
 /* Embeds pending chunks for at most two seconds; maintenance does the rest. Writes `embedded`, and `waiting` if some
  * are still pending. A failing embedder is not an error: the result says `degraded`. */

@@ -171,34 +171,35 @@ static enum status begin(struct op_call *call, const struct session *s, struct t
 }
 
 enum status op_session_list(struct op_call *call) {
-  struct roll roll;
+  struct judged_sessions judged;
   struct session self;
   bool has_self = false;
   struct strs ended = {0};
   TRY(session_current(call, &self, &has_self));
-  TRY(roll_call(call, call->caller.all_projects ? STR_NONE : call->caller.project, &roll));
+  TRY(sessions_judge(call, call->caller.all_projects ? STR_NONE : call->caller.project, &judged));
   /* Sessions that are gone are left out of the list even if they cannot be ended now. */
   struct txn txn;
-  if (roll.gone.n && store_writes(call->engine->store, call->caller.project) && begin(call, NULL, &txn) == STATUS_OK &&
-      (roll_end(call, &txn, &roll, &ended) != STATUS_OK || txn_commit(&txn, call->err) != STATUS_OK)) {
+  if (judged.gone.n && store_writes(call->engine->store, call->caller.project) &&
+      begin(call, NULL, &txn) == STATUS_OK &&
+      (sessions_end_gone(call, &txn, &judged, &ended) != STATUS_OK || txn_commit(&txn, call->err) != STATUS_OK)) {
     store_rollback(call->engine->store);
     ended.n = 0;
   }
   bool exclude_self = json_bool(call->args, "exclude_self", false);
   yyjson_mut_val *list = json_put_arr(call->doc, call->result, "sessions");
-  for (size_t i = 0; i < roll.live.n; i++) {
-    bool own = has_self && roll.live.v[i].id == self.id;
+  for (size_t i = 0; i < judged.live.n; i++) {
+    bool own = has_self && judged.live.v[i].id == self.id;
     if (own && exclude_self)
       continue;
     yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, list);
-    put_session(call, call->doc, v, &roll.live.v[i], roll.lives[i]);
+    put_session(call, call->doc, v, &judged.live.v[i], judged.lives[i]);
     if (own)
       json_put_bool(call->doc, v, "self", true);
   }
   json_put_int(call->doc, call->result, "count", (int64_t)yyjson_mut_arr_size(list));
   json_put_strs(call->doc, call->result, "ended", &ended);
-  json_put_int(call->doc, call->result, "staleness_s", roll.staleness_ms / 1000);
-  json_put_bool(call->doc, call->result, "trustworthy", roll.staleness_ms <= SESSION_STALE_MS);
+  json_put_int(call->doc, call->result, "staleness_s", judged.staleness_ms / 1000);
+  json_put_bool(call->doc, call->result, "trustworthy", judged.staleness_ms <= SESSION_STALE_MS);
   return STATUS_OK;
 }
 

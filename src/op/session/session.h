@@ -26,7 +26,7 @@ static inline int64_t session_silence(const struct session *s, int64_t now) {
  * process was inspected, so silence does not count. */
 enum life session_judge(const struct session *s, struct str here, int64_t now, const char **ret_reason, bool *ret_seen);
 
-struct roll {
+struct judged_sessions {
   struct sessions live; /* newest first */
   struct sessions gone; /* not ended yet */
   const char **reasons; /* for each of `gone` */
@@ -34,9 +34,10 @@ struct roll {
   int64_t staleness_ms; /* longest silence of a live session that could not be inspected */
 };
 /* Live sessions of the project (absent: of all projects), and sessions of the whole team that are gone. Read-only. */
-NODISCARD enum status roll_call(struct op_call *call, struct str project, struct roll *ret_roll);
-/* Ends the sessions in roll->gone and adds their handles to ret_ended. In a transaction. */
-NODISCARD enum status roll_end(struct op_call *call, struct txn *txn, const struct roll *roll, struct strs *ret_ended);
+NODISCARD enum status sessions_judge(struct op_call *call, struct str project, struct judged_sessions *ret_judged);
+/* Ends the sessions in judged->gone and adds their handles to ret_ended. In a transaction. */
+NODISCARD enum status sessions_end_gone(struct op_call *call, struct txn *txn, const struct judged_sessions *judged,
+                                        struct strs *ret_ended);
 /* Writes the session as JSON. */
 void put_session(struct op_call *call, yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct session *s,
                  enum life life);
@@ -68,10 +69,10 @@ struct str first_characters(struct str text, size_t max);
 struct booted {
   bool registered;
   struct session session;
-  struct strs ended;         /* handles of sessions that were gone and are now ended */
-  struct roll roll;          /* all live sessions of the project */
-  struct handoff handoff;    /* id 0: none */
-  struct action_items items; /* pending, newest first */
+  struct strs ended;             /* handles of sessions that were gone and are now ended */
+  struct judged_sessions judged; /* all live sessions of the project */
+  struct handoff handoff;        /* id 0: none */
+  struct action_items items;     /* pending, newest first */
   int64_t pending;
   struct str degraded; /* what failed; absent if nothing did */
 };

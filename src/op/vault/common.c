@@ -16,7 +16,7 @@ struct str vault_caller(const struct op_call *call) {
   return call_by_person(call) ? STR("user") : STR("agent");
 }
 
-enum status vault_manage(struct op_call *call, const char *what) {
+enum status vault_require_manager(struct op_call *call, const char *what) {
   const struct principal *p = call->caller.principal;
   if (call_by_person(call) || (p && p->role == ROLE_ADMIN))
     return STATUS_OK;
@@ -62,20 +62,20 @@ enum status vault_check_entry(struct op_call *call, struct str key, struct str v
                              "choose a name that says what the secret is for, and store the secret as the value");
 }
 
-enum status vault_no_such_key(struct op_call *call, struct str key) {
+enum status vault_refuse_unknown(struct op_call *call, struct str key) {
   error_set(call->err, STATUS_NOT_FOUND, "the vault has no key '%.*s'", STR_ARG(utf8_cut(key, 200)));
   return error_fix(call->err, "'cairn vault list' shows the keys");
 }
 
 /* ---- the team's key ---- */
 
-struct key_search vault_search(struct op_call *call) {
+struct key_search vault_key_search(struct op_call *call) {
   return (struct key_search){
       .engine = call->engine, .team = call->caller.team, .hooks = &call->hooks, .a = call->arena, .err = call->err};
 }
 
-enum status vault_hold_key(struct op_call *call, bool make, struct held_key *ret_held) {
-  struct key_search in = vault_search(call);
+enum status vault_load_key(struct op_call *call, bool make, struct held_key *ret_held) {
+  struct key_search in = vault_key_search(call);
   struct held_key held = {.key = arena_new(call->arena, struct master_key)};
   bool found;
   TRY(vault_key_find(call->engine->store, in.team, in.a, &held.row, &found, in.err));
@@ -92,7 +92,7 @@ enum status vault_hold_key(struct op_call *call, bool make, struct held_key *ret
   return STATUS_OK;
 }
 
-enum status vault_settle_key(struct op_call *call, struct txn *txn, const struct held_key *held) {
+enum status vault_commit_key(struct op_call *call, struct txn *txn, const struct held_key *held) {
   struct vault_key now;
   bool found;
   TRY(vault_key_find(txn->store, txn->team, call->arena, &now, &found, call->err));

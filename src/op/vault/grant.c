@@ -44,7 +44,7 @@ static enum status check_secret(struct op_call *call, struct str key) {
   bool found = false;
   TRY(vault_get_entry(call, key, &e, &found));
   if (!found)
-    return vault_no_such_key(call, key);
+    return vault_refuse_unknown(call, key);
   if (e.is_secret)
     return STATUS_OK;
   error_set(call->err, STATUS_CONFLICT, "'%.*s' is not a secret: anyone with access to the vault can read it",
@@ -55,7 +55,7 @@ static enum status check_secret(struct op_call *call, struct str key) {
 enum status op_vault_grant(struct op_call *call) {
   struct grant g;
   struct txn txn;
-  TRY(vault_manage(call, "granting a secret"));
+  TRY(vault_require_manager(call, "granting a secret"));
   TRY(check_grant(call, &g));
   TRY(call_begin(call, &txn));
   TRY(check_secret(call, g.key));
@@ -81,7 +81,7 @@ enum status op_vault_revoke(struct op_call *call) {
   struct str key = json_str(call->args, "key"), to = json_str(call->args, "to");
   struct txn txn;
   bool found = false;
-  TRY(vault_manage(call, "revoking a grant"));
+  TRY(vault_require_manager(call, "revoking a grant"));
   TRY(call_begin(call, &txn));
   TRY(grant_remove(&txn, key, to, &found, call->err));
   if (!found) {

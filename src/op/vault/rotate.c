@@ -34,7 +34,7 @@ static enum status rotate_all(struct op_call *call, const struct held_key *old, 
   struct vault_entries list = {0};
   struct txn txn;
   TRY(call_begin(call, &txn));
-  TRY(vault_settle_key(call, &txn, old));
+  TRY(vault_commit_key(call, &txn, old));
   TRY(vault_secrets(call->engine->store, txn.team, call->arena, &list, call->err));
   for (size_t i = 0; i < list.n; i++)
     TRY(reseal(call, &txn, old, new, &list.v[i]));
@@ -46,11 +46,11 @@ static enum status rotate_all(struct op_call *call, const struct held_key *old, 
 }
 
 enum status op_vault_rotate(struct op_call *call) {
-  struct key_search in = vault_search(call);
+  struct key_search in = vault_key_search(call);
   struct held_key old, new = {.key = arena_new(call->arena, struct master_key)};
   size_t count;
-  TRY(vault_manage(call, "changing the key of the vault"));
-  TRY(vault_hold_key(call, false, &old));
+  TRY(vault_require_manager(call, "changing the key of the vault"));
+  TRY(vault_load_key(call, false, &old));
   TRY(key_next(&in, json_bool(call->args, "passphrase", false), &new.row, new.key));
   TRY(rotate_all(call, &old, &new, &count));
   json_put_int(call->doc, call->result, "secrets", (int64_t)count);

@@ -64,8 +64,8 @@ static enum status prepare_set(struct op_call *call, struct vault_write *w) {
   if (!w->secret)
     return vault_refuse_secret(call, w->value, "the value", "if it is one, store it encrypted: with --secret");
   if (w->found && w->was.is_secret)
-    TRY(vault_manage(call, "replacing a secret"));
-  return vault_hold_key(call, true, &w->held);
+    TRY(vault_require_manager(call, "replacing a secret"));
+  return vault_load_key(call, true, &w->held);
 }
 
 static enum status store_value(struct op_call *call, struct txn *txn, struct vault_write *w) {
@@ -77,7 +77,7 @@ static enum status store_value(struct op_call *call, struct txn *txn, struct vau
   }
   if (!w->secret)
     return vault_put(txn, call->arena, w->key, w->value, "vault:set", call->err);
-  TRY(vault_settle_key(call, txn, &w->held));
+  TRY(vault_commit_key(call, txn, &w->held));
   struct str sealed = seal(call->arena, w->held.key, txn->team, w->key, w->value);
   return vault_put_secret(txn, call->arena, w->key, sealed, call->err);
 }
@@ -130,12 +130,12 @@ static enum status reveal(struct op_call *call, struct str key) {
   struct txn txn;
   struct str value, by = STR("");
   bool found = false;
-  TRY(vault_hold_key(call, false, &held));
+  TRY(vault_load_key(call, false, &held));
   TRY(call_begin(call, &txn));
-  TRY(vault_settle_key(call, &txn, &held));
+  TRY(vault_commit_key(call, &txn, &held));
   TRY(vault_get_entry(call, key, &e, &found));
   if (!found || !e.is_secret)
-    return vault_no_such_key(call, key);
+    return vault_refuse_unknown(call, key);
   if (!call_by_person(call))
     TRY(grant_use(&txn, key, vault_caller(call), call->arena, &by, call->err));
   if (!by.p)
@@ -154,7 +154,7 @@ enum status op_vault_get(struct op_call *call) {
   bool found;
   TRY(vault_get_entry(call, key, &e, &found));
   if (!found)
-    return vault_no_such_key(call, key);
+    return vault_refuse_unknown(call, key);
   if (e.is_secret && json_bool(call->args, "reveal", false))
     return reveal(call, key);
   vault_put_entry(call, call->result, &e);
@@ -182,9 +182,9 @@ enum status op_vault_delete(struct op_call *call) {
   TRY(call_begin(call, &txn));
   TRY(vault_get_entry(call, key, &was, &found));
   if (!found)
-    return vault_no_such_key(call, key);
+    return vault_refuse_unknown(call, key);
   if (was.is_secret)
-    TRY(vault_manage(call, "deleting a secret"));
+    TRY(vault_require_manager(call, "deleting a secret"));
   TRY(vault_remove(&txn, call->arena, key, &found, call->err));
   json_put(call->doc, call->result, "key", key);
   json_put_bool(call->doc, call->result, "deleted", true);

@@ -86,7 +86,7 @@ static enum status find_exact(struct search *q) {
 static enum status find_near(struct search *q) {
   struct op_call *call = q->call;
   const int8_t *vector;
-  const struct embedding *judge = write_judge(q->w, &vector);
+  const struct embedding *judge = write_duplicate_embedding(q->w, &vector);
   if (!judge)
     return STATUS_OK;
   const struct calibration *c = judge->calibration;

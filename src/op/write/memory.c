@@ -209,7 +209,7 @@ static void draft_from_piece(struct op_call *call, const struct piece *p, struct
                          .project = call->caller.project,
                          .source = call->caller.source,
                          .session = call->caller.session,
-                         .trust = trust_of_args(call, call->args),
+                         .trust = args_trust(call, call->args),
                          .weight = 1.0,
                          .auto_captured = 1};
   const struct mem_type *t = type_find(w->m.type);
@@ -317,7 +317,7 @@ enum status op_get(struct op_call *call) {
   TRY(revive(call, &m));
   show_expired(call, &m);
   TRY(put_full(call, call->result, &m));
-  TRY(put_place_of(call, call->result, &m));
+  TRY(load_and_put_place(call, call->result, &m));
   note_read(call, &m);
   return STATUS_OK;
 }
@@ -329,7 +329,7 @@ static enum status put_listed(struct op_call *call, yyjson_mut_val *obj, struct 
   if (str_is(detail, "full")) {
     show_expired(call, m);
     TRY(put_full(call, obj, m));
-    return put_place_of(call, obj, m);
+    return load_and_put_place(call, obj, m);
   }
   TRY(memory_load_lists(call->engine->store, call->arena, m, call->err));
   put_brief(call, obj, m);
@@ -338,7 +338,7 @@ static enum status put_listed(struct op_call *call, yyjson_mut_val *obj, struct 
     TRY(memory_load_body(call->engine->store, call->arena, m, call->err));
     json_put(call->doc, obj, "snippet", utf8_cut(m->body, SNIPPET_BYTES));
   }
-  return put_place_of(call, obj, m);
+  return load_and_put_place(call, obj, m);
 }
 
 enum status op_list(struct op_call *call) {

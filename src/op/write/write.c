@@ -56,7 +56,7 @@ static enum status read_weight(struct op_call *call, yyjson_val *args, struct me
 }
 
 /* Arguments can lower the caller's trust (text that a tool returned), never raise it. */
-struct str trust_of_args(const struct op_call *call, yyjson_val *args) {
+struct str args_trust(const struct op_call *call, yyjson_val *args) {
   return str_is(json_str(args, "origin"), "tool") ? STR("tool") : call->caller.trust;
 }
 
@@ -79,7 +79,7 @@ enum status write_from_args(struct op_call *call, yyjson_val *args, struct write
   m->project = call->caller.project;
   m->source = call->caller.source;
   m->session = call->caller.session;
-  m->trust = trust_of_args(call, args);
+  m->trust = args_trust(call, args);
   w->redacted = call->redacted;
   w->args_clean = args == call->args && !call->redacted;
   w->weight_given = yyjson_obj_get(args, "weight") != NULL;
@@ -199,11 +199,11 @@ static enum status embed_chunks(struct op_call *call, struct write *w) {
       embeddings_degrade(call, &w->set, arena_printf(a, "embedder %.*s", STR_ARG(e->model.model)), &why);
   }
   /* Load the vector index before taking the lock; under the lock only the newest vectors are left to read. */
-  const struct embedding *judge = write_judge(w, NULL);
+  const struct embedding *judge = write_duplicate_embedding(w, NULL);
   return judge ? vec_warm(call->engine->store, &judge->model, call->err) : STATUS_OK;
 }
 
-const struct embedding *write_judge(const struct write *w, const int8_t **ret_vector) {
+const struct embedding *write_duplicate_embedding(const struct write *w, const int8_t **ret_vector) {
   for (size_t i = 0; i < w->set.n; i++)
     if (w->vectors[i]) {
       if (ret_vector)

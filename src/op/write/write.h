@@ -49,14 +49,14 @@ struct write {
 /* Reads the arguments of remember, supersede and task add. */
 NODISCARD enum status write_from_args(struct op_call *call, yyjson_val *args, struct write *ret_write);
 /* Trust of what a call stores: the caller's, or lower if the argument `origin` says so. */
-struct str trust_of_args(const struct op_call *call, yyjson_val *args);
+struct str args_trust(const struct op_call *call, yyjson_val *args);
 NODISCARD enum status write_prepare(struct op_call *call, struct write *w);
 NODISCARD enum status write_commit(struct op_call *call, struct txn *txn, struct write *w);
 /* write_commit() inside a savepoint: a refused write leaves nothing behind in the transaction. */
 NODISCARD enum status write_try(struct op_call *call, struct txn *txn, struct write *w);
 /* The embedding that judges duplicates: the active one, else the one being built; NULL if the text has no vector.
  * *ret_vector (may be NULL) is the vector of the first chunk. */
-const struct embedding *write_judge(const struct write *w, const int8_t **ret_vector);
+const struct embedding *write_duplicate_embedding(const struct write *w, const int8_t **ret_vector);
 /* Writes the result object: id, uid, action, warnings, ... */
 void write_result(struct op_call *call, yyjson_mut_val *obj, const struct write *w);
 /* Prepare, begin, commit; the result goes into call->result. */
