@@ -496,7 +496,7 @@ TEST(transcripts_that_cannot_move_stay_and_are_told, .seconds = 60) {
   struct run r = CAIRN("migrate", "--to", to);
   CHECK(r.exit_code != 0);
   CHECK(has(r.err, "its transcripts were not and stay where they are"));
-  CHECK(has(r.err, textf("copy what is in '%s' to '%s'", files(), place)));
+  CHECK(has(r.err, textf("copy the files in '%s' to '%s'", files(), place)));
   CHECK_INT(messages_of("talk"), 1);
   CHECK_INT(unlink(place), 0);
   (void)shell(textf("cp -r '%s' '%s'", files(), place));
