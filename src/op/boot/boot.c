@@ -1,16 +1,15 @@
-/* boot.c: the boot operation: registers the session, and tells it what it must know. */
+/* boot.c: the boot operation: registers the session and returns its starting context. */
 #include "op/boot/boot.h"
 
 #include "op/handlers.h"
 #include "store/tables/settings.h"
 
-static struct str both(struct arena *a, struct str x, struct str y) {
+static struct str join(struct arena *a, struct str x, struct str y) {
   if (!x.p || !y.p)
     return x.p ? x : y;
   return arena_printf(a, "%.*s; %.*s", STR_ARG(x), STR_ARG(y));
 }
 
-/* What the task says about itself; it is made anew by each boot, and never stored. */
 static void put_working_context(struct op_call *call, yyjson_mut_val *obj) {
   struct str task = str_trim(json_str(call->args, "task"));
   if (str_empty(task))
@@ -19,15 +18,15 @@ static void put_working_context(struct op_call *call, yyjson_mut_val *obj) {
   json_put(call->doc, v, "task", task);
   json_put(call->doc, v, "project", call->caller.project);
   json_put(call->doc, v, "source", call->caller.source);
-  json_put(call->doc, v, "note", STR("made from the task, not stored"));
+  json_put(call->doc, v, "note", STR("from the task argument; not stored"));
 }
 
-/* Would the gate refuse a write of this session now? */
+/* True if action_gate() would refuse a write of this session now. */
 static bool writes_blocked(const struct boot *b) {
   return b->booted.registered && b->booted.pending > 0 && str_is(b->call->caller.trust, "agent");
 }
 
-/* The members that every boot has, whatever is shown. */
+/* Members of every format. */
 static void put_head(struct boot *b, struct str format, yyjson_mut_val *obj) {
   struct op_call *call = b->call;
   json_put(call->doc, obj, "format", format);
@@ -39,7 +38,7 @@ static void put_head(struct boot *b, struct str format, yyjson_mut_val *obj) {
   json_put_bool(call->doc, obj, "writes_blocked", writes_blocked(b));
   json_put_strs(call->doc, obj, "ended", &b->booted.ended);
   put_working_context(call, obj);
-  json_put_opt(call->doc, obj, "degraded", both(call->arena, b->booted.degraded, b->degraded));
+  json_put_opt(call->doc, obj, "degraded", join(call->arena, b->booted.degraded, b->degraded));
 }
 
 static enum status boot_as_brief(struct boot *b, int64_t budget) {
@@ -53,7 +52,7 @@ static enum status boot_as_brief(struct boot *b, int64_t budget) {
                            .no_sections = str_is(only, "text")};
   p.title = str_empty(project) ? STR("Memory") : arena_printf(a, "Memory of %.*s", STR_ARG(project));
   if (b->booted.registered)
-    p.note = arena_printf(a, "Session %.*s: give it with each call.", STR_ARG(handle));
+    p.note = arena_printf(a, "Session %.*s: pass it with each call.", STR_ARG(handle));
   size_t tokens;
   call->result = boot_fit(a, call->doc, call->result, &p, &tokens);
   return STATUS_OK;

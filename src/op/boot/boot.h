@@ -1,5 +1,4 @@
-/* boot.h: the parts of the boot operation: what is gathered (op/boot/select.c), and how it is shown (boot.c,
- * op/boot/format.c). */
+/* boot.h: parts of the boot operation: op/boot/select.c fills the groups; boot.c and op/boot/format.c render them. */
 #pragma once
 
 #include "core/boot/budget.h"
@@ -24,15 +23,15 @@ struct boot {
   struct op_call *call;
   struct scope scope;
   struct booted booted;
-  struct str degraded; /* of the memories; absent when all is well */
+  struct str degraded; /* which parts of memory retrieval failed; absent if none */
   struct boot_group groups[BOOT_GROUPS];
 };
 
 /* Fills the groups, each up to its cap. */
 NODISCARD enum status boot_select(struct boot *b);
-/* Visible, trusted memories, the project's before the global ones, newest first. */
+/* Visible, trusted memories: the project's first, then global ones, each newest first. */
 NODISCARD enum status boot_list(struct boot *b, struct filter f, struct memories *ret);
 
-/* The other renderings; they add to the result, which has the members of every boot. */
+/* The other formats; they add to the result of put_head(). */
 NODISCARD enum status boot_as_full(struct boot *b);
 NODISCARD enum status boot_as_blocks(struct boot *b);

@@ -1,4 +1,4 @@
-/* format.c: boot as texts in full, and as blocks by type. */
+/* format.c: boot formats "full" (whole texts) and "blocks" (grouped by type). */
 #include "core/boot/render.h"
 #include "core/text/token_count.h"
 #include "op/boot/boot.h"
@@ -12,7 +12,7 @@ static enum status add_text(struct boot *b, struct memory *m, struct boot_texts 
   return STATUS_OK;
 }
 
-/* One section that names all of them, so that a reader finds them as it does in the brief form. */
+/* One section with all items, in the same shape as in the brief format. */
 static void put_items(struct boot *b, const char *name, const struct memories *list, size_t n) {
   yyjson_mut_doc *doc = b->call->doc;
   yyjson_mut_val *section = yyjson_mut_arr_add_obj(doc, json_put_arr(doc, b->call->result, "sections"));
@@ -25,7 +25,7 @@ static void put_items(struct boot *b, const char *name, const struct memories *l
   }
 }
 
-/* What others left is the same in every rendering. */
+/* Action items, handoff and sessions are the same in every format. */
 static void put_members(struct boot *b) {
   yyjson_mut_doc *doc = b->call->doc;
   for (size_t g = 0; g < BOOT_GROUPS; g++) {
@@ -67,14 +67,13 @@ enum status boot_as_full(struct boot *b) {
 /* Identity first, then lessons, decisions and context: the sections of the table of types, in its order. */
 static enum status list_blocks(struct boot *b, struct memories *ret, size_t *ret_protected) {
   static const enum boot_section order[] = {BOOT_IDENTITY, BOOT_LESSONS, BOOT_DECISIONS, BOOT_CONTEXT};
-  enum status s = STATUS_OK;
-  for (size_t o = 0; s == STATUS_OK && o < ARRAY_LEN(order); o++) {
-    for (size_t i = 0; s == STATUS_OK && i < types_count(); i++) {
+  for (size_t o = 0; o < ARRAY_LEN(order); o++) {
+    for (size_t i = 0; i < types_count(); i++) {
       const struct mem_type *t = types_at(i);
       struct memories found = {0};
       if (t->boot != order[o] || t->stored_as)
         continue;
-      s = boot_list(b, (struct filter){.type = str_from(t->name)}, &found);
+      TRY(boot_list(b, (struct filter){.type = str_from(t->name)}, &found));
       for (size_t k = 0; k < found.n; k++)
         if (!found.v[k].skill_name.p || found.v[k].skill_always_on)
           list_push(b->call->arena, ret, found.v[k]);
@@ -82,7 +81,7 @@ static enum status list_blocks(struct boot *b, struct memories *ret, size_t *ret
     if (order[o] == BOOT_IDENTITY)
       *ret_protected = ret->n;
   }
-  return s;
+  return STATUS_OK;
 }
 
 static void put_overflow(struct boot *b, size_t total, size_t shown) {

@@ -1,4 +1,6 @@
-/* select.c: what each section of the boot payload may hold; core/boot/budget.c fits it into the budget. */
+/* select.c: contents of each boot section; core/boot/budget.c fits them into the token budget. */
+#include <assert.h>
+
 #include "base/utf8.h"
 #include "core/trust/suspect.h"
 #include "op/boot/boot.h"
@@ -9,10 +11,9 @@
 #include "store/search/search_rows.h"
 #include "store/vectors/vectors.h"
 
-/* Of others, and of what they are doing. */
 enum { SESSIONS_SHOWN = 10, TASK_SHOWN_BYTES = 200 };
 
-/* Shown in this order; tasks are dropped first, then patterns, then the rest; blockers and identity last. */
+/* In display order. Tasks are dropped first, then patterns, then the rest; blockers and identity last. */
 static const struct boot_group layout[BOOT_GROUPS] = {
     [BOOT_G_ACTIONS] = {.name = "action_items",
                         .title =
@@ -38,18 +39,18 @@ static const struct boot_group layout[BOOT_GROUPS] = {
         {.name = "sessions", .title = "Other sessions", .fetch = "cairn session list", .drop_order = 3, .member = true},
 };
 
-/* The section of the table of types that a group shows. */
+/* Section (core/memory/types.h) that a group shows. */
 static const enum boot_section section_of[BOOT_GROUPS] = {
     [BOOT_G_BLOCKERS] = BOOT_RULES,  [BOOT_G_PATTERNS] = BOOT_RULES,      [BOOT_G_IDENTITY] = BOOT_IDENTITY,
     [BOOT_G_LESSONS] = BOOT_LESSONS, [BOOT_G_DECISIONS] = BOOT_DECISIONS, [BOOT_G_CONTEXT] = BOOT_CONTEXT,
 };
 
-static bool delivered(const struct memory *m) {
+static bool is_always_delivered(const struct memory *m) {
   return str_is(m->delivery, "pinned") || str_is(m->delivery, "boot") || m->skill_always_on;
 }
 
-/* A skill that is not always on waits for its keyword. */
-static bool waits(const struct memory *m) { return m->skill_name.p && !m->skill_always_on; }
+/* Skills that are not always on are shown only by their keywords. */
+static bool needs_keyword(const struct memory *m) { return m->skill_name.p && !m->skill_always_on; }
 
 static struct str line_of(struct arena *a, const struct memory *m) {
   if (m->status.p)
@@ -80,13 +81,14 @@ enum status boot_list(struct boot *b, struct filter f, struct memories *ret) {
 
 static enum boot_place group_of(enum boot_section section) {
   int g = 0;
-  while (section_of[g] != section)
+  while (g < BOOT_GROUPS && section_of[g] != section)
     g++;
+  assert(g < BOOT_GROUPS);
   return (enum boot_place)g;
 }
 
-/* The call that shows all of a group's section. */
-static void name_fetches(struct boot *b) {
+/* Sets the command that lists a whole section. */
+static void set_fetches(struct boot *b) {
   for (int g = 0; g < BOOT_GROUPS; g++) {
     const struct mem_type *t = section_of[g] ? type_of_section(section_of[g]) : NULL;
     if (t && t->boot == BOOT_RULES)
@@ -97,53 +99,51 @@ static void name_fetches(struct boot *b) {
 }
 
 static enum status add_typed(struct boot *b) {
-  enum status s = STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < types_count(); i++) {
+  for (size_t i = 0; i < types_count(); i++) {
     const struct mem_type *t = types_at(i);
     if (t->stored_as || t->boot < BOOT_IDENTITY || t->boot == BOOT_TASKS)
       continue;
     struct memories found = {0};
-    s = boot_list(b, (struct filter){.type = str_from(t->name)}, &found);
+    TRY(boot_list(b, (struct filter){.type = str_from(t->name)}, &found));
     for (size_t k = 0; k < found.n; k++)
-      if (!waits(&found.v[k]))
+      if (!needs_keyword(&found.v[k]))
         add(b, group_of(t->boot), &found.v[k], BOOT_EACH, !t->droppable && t->boot == BOOT_IDENTITY);
   }
-  return s;
+  return STATUS_OK;
 }
 
-/* What somebody wanted to be there, of the types that have no section of their own. */
+/* Pinned memories of types without a section. */
 static enum status add_delivered(struct boot *b) {
-  static const char *const ways[] = {"boot", "pinned"};
-  enum status s = STATUS_OK;
-  for (size_t w = 0; s == STATUS_OK && w < ARRAY_LEN(ways); w++) {
+  static const char *const pinned[] = {"boot", "pinned"};
+  for (size_t d = 0; d < ARRAY_LEN(pinned); d++) {
     struct memories found = {0};
-    s = boot_list(b, (struct filter){.delivery = str_from(ways[w])}, &found);
+    TRY(boot_list(b, (struct filter){.delivery = str_from(pinned[d])}, &found));
     for (size_t i = 0; i < found.n; i++) {
       const struct mem_type *t = type_find(found.v[i].type);
       if (t && t->boot == BOOT_NO)
         add(b, BOOT_G_PINNED, &found.v[i], BOOT_EACH, true);
     }
   }
-  return s;
+  return STATUS_OK;
 }
 
-/* Protected blockers first, so that a cap never evicts them. */
+/* Always-delivered blockers are protected, and added first so that the cap never evicts them. */
 static enum status add_blockers(struct boot *b) {
   struct memories rules = {0};
   TRY(boot_list(b, (struct filter){.severity = STR("blocker")}, &rules));
   for (int pass = 0; pass < 2; pass++)
     for (size_t i = 0; i < rules.n; i++)
-      if (!waits(&rules.v[i]) && delivered(&rules.v[i]) == (pass == 0))
+      if (!needs_keyword(&rules.v[i]) && is_always_delivered(&rules.v[i]) == (pass == 0))
         add(b, BOOT_G_BLOCKERS, &rules.v[i], BOOT_BLOCKERS, pass == 0);
   return STATUS_OK;
 }
 
 static bool is_plain_rule(const struct memory *m) {
   const struct mem_type *t = type_find(m->type);
-  return str_is(m->severity, "pattern") && t && t->boot == BOOT_RULES && !waits(m);
+  return str_is(m->severity, "pattern") && t && t->boot == BOOT_RULES && !needs_keyword(m);
 }
 
-/* Patterns nearest to the task come first; without a task, the newest. */
+/* Patterns nearest to the task first; without a task, the newest first. */
 static enum status rank_by_task(struct boot *b, struct memories *rules) {
   struct op_call *call = b->call;
   struct str task = json_str(call->args, "task");
@@ -173,7 +173,7 @@ static enum status add_patterns(struct boot *b) {
   TRY(rank_by_task(b, &rules));
   for (int pass = 0; pass < 2; pass++)
     for (size_t i = 0; i < rules.n; i++)
-      if (is_plain_rule(&rules.v[i]) && delivered(&rules.v[i]) == (pass == 0))
+      if (is_plain_rule(&rules.v[i]) && is_always_delivered(&rules.v[i]) == (pass == 0))
         add(b, BOOT_G_PATTERNS, &rules.v[i], BOOT_PATTERNS, pass == 0);
   return STATUS_OK;
 }
@@ -188,7 +188,7 @@ static enum status add_tasks(struct boot *b) {
   return STATUS_OK;
 }
 
-/* ---- what others left ---- */
+/* ---- action items, handoff, other sessions ---- */
 
 static void add_json(struct boot *b, enum boot_place g, int64_t id, struct str text, const yyjson_mut_val *v,
                      bool protect) {
@@ -218,7 +218,7 @@ static void add_handoff(struct boot *b) {
   add_json(b, BOOT_G_HANDOFF, 0, h->text, v, false);
 }
 
-/* Enough to know who else is at work; 'session list' says the rest. */
+/* A summary of another session; 'session list' has all members. */
 static void put_other(struct op_call *call, yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct session *s,
                       struct str task, enum life life) {
   char time[TIME_TEXT_SIZE];
@@ -232,8 +232,8 @@ static void put_other(struct op_call *call, yyjson_mut_doc *doc, yyjson_mut_val 
   json_put(doc, obj, "state", str_from(life_names[life]));
 }
 
-/* What a session says of itself, unless that is meant for whoever reads it. */
-static struct session harmless(struct arena *a, struct session s) {
+/* Drops texts of another session that read like instructions to the reader. */
+static struct session without_suspect_texts(struct arena *a, struct session s) {
   struct str all = arena_printf(a, "%.*s\n%.*s\n%.*s", STR_ARG(s.source), STR_ARG(s.cwd), STR_ARG(s.task));
   if (suspect_text(a, all).p) {
     s.source = STR("unnamed");
@@ -246,17 +246,17 @@ static void add_sessions(struct boot *b) {
   struct arena *a = b->call->arena;
   const struct booted *from = &b->booted;
   struct boot_group *group = &b->groups[BOOT_G_SESSIONS];
-  for (size_t i = 0; i < from->roll.live.n; i++) {
-    const struct session *s = &from->roll.live.v[i];
-    enum life life = from->roll.lives[i];
+  for (size_t i = 0; i < from->judged.live.n; i++) {
+    const struct session *s = &from->judged.live.v[i];
+    enum life life = from->judged.lives[i];
     if (str_eq(s->handle, from->registered ? from->session.handle : b->call->caller.session))
       continue;
     if (group->n == SESSIONS_SHOWN) {
       group->dropped++;
       continue;
     }
-    struct session said = harmless(a, *s);
-    s = &said;
+    struct session clean = without_suspect_texts(a, *s);
+    s = &clean;
     struct str task = s->task.p ? utf8_cut(s->task, TASK_SHOWN_BYTES) : STR_NONE;
     yyjson_mut_doc *doc = json_new(a);
     yyjson_mut_val *v = yyjson_mut_obj(doc);
@@ -270,18 +270,14 @@ static void add_sessions(struct boot *b) {
 
 enum status boot_select(struct boot *b) {
   memcpy(b->groups, layout, sizeof(layout));
-  name_fetches(b);
-  enum status s = add_blockers(b);
-  if (s == STATUS_OK)
-    s = add_patterns(b);
-  if (s == STATUS_OK)
-    s = add_typed(b);
-  if (s == STATUS_OK)
-    s = add_delivered(b);
-  if (s == STATUS_OK)
-    s = add_tasks(b);
+  set_fetches(b);
+  TRY(add_blockers(b));
+  TRY(add_patterns(b));
+  TRY(add_typed(b));
+  TRY(add_delivered(b));
+  TRY(add_tasks(b));
   add_actions(b);
   add_handoff(b);
   add_sessions(b);
-  return s;
+  return STATUS_OK;
 }

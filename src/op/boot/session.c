@@ -1,26 +1,20 @@
-/* session.c: what a boot does besides gathering memories: registers the session, ends those that are gone, turns
- * action items of recent memories into rows, and looks for what others left. */
+/* session.c: the session part of boot: registers the session, ends sessions that are gone, collects action items from
+ * recent memories, and loads handoff, action items and other sessions. */
 #include "op/session/session.h"
 #include "base/os/process.h"
 #include "base/utf8.h"
 
-/* What went wrong is said; the boot goes on. */
+/* Boot continues after an error and reports it. */
 static void degrade(struct op_call *call, struct booted *b, const char *what, const struct error *why) {
   b->degraded =
       arena_printf(call->arena, "%.*s%s%s: %s", STR_ARG(b->degraded), b->degraded.p ? "; " : "", what, why->message);
 }
 
-/* The beginning of a text that is about to be stored with the session. */
-static struct str storable(struct str text, size_t most) {
-  if (str_empty(text))
-    return STR_NONE;
-  size_t pos = 0;
-  for (size_t n = 0; n < most && pos < text.n; n++)
-    utf8_next(text, &pos);
-  return str_slice(text, 0, pos);
+static struct str storable(struct str text, size_t max) {
+  return str_empty(text) ? STR_NONE : first_characters(text, max);
 }
 
-/* The door says who calls; arguments say it for somebody else: a hook for the program that started it. */
+/* Arguments override what the transport knows of the caller: a hook boots for the program that started it. */
 static void draft(struct op_call *call, struct session *ret) {
   static const struct origin nobody = {0};
   const struct origin *o = call->caller.origin ? call->caller.origin : &nobody;
@@ -41,7 +35,7 @@ static void draft(struct op_call *call, struct session *ret) {
     s.host = str_empty(host) ? here : arena_lower(call->arena, storable(host, 255));
     s.pid = pid;
     s.started = 0;
-    /* One that is not there cannot be watched: a number that an agent made up must not end its session. */
+    /* Ignore a pid that does not exist on this host: an agent may have made it up, and it would end the session. */
     if (here.p && s.host.p && str_eq(s.host, here) && !process_started(pid, &s.started))
       s.pid = 0;
   } else if (!str_empty(host)) {
@@ -52,9 +46,9 @@ static void draft(struct op_call *call, struct session *ret) {
   *ret = s;
 }
 
-/* A restart: the same connection, or the same program in the same place. A pid of a server that several connections
- * share says nothing. */
-static bool replaces(const struct session *now, const struct session *old) {
+/* True for a restart: the same connection, or the same process and working directory. With connections the pid is not
+ * compared: several connections may share one server process. */
+static bool is_restart_of(const struct session *now, const struct session *old) {
   if (now->connection.p || old->connection.p)
     return now->connection.p && str_eq(now->connection, old->connection);
   return now->pid && now->pid == old->pid && str_eq(now->host, old->host) && str_eq(now->source, old->source) &&
@@ -65,7 +59,7 @@ static enum status end_replaced(struct op_call *call, struct txn *txn, const str
   struct sessions live = {0};
   TRY(sessions_live(txn->store, txn->team, STR_NONE, call->arena, &live, call->err));
   for (size_t i = 0; i < live.n; i++)
-    if (live.v[i].id != now->id && replaces(now, &live.v[i]))
+    if (live.v[i].id != now->id && is_restart_of(now, &live.v[i]))
       TRY(session_end(txn, call->arena, &live.v[i], "replaced", call->err));
   return STATUS_OK;
 }
@@ -80,15 +74,14 @@ static enum status write_session(struct op_call *call, struct txn *txn, struct s
   return sessions_tidy(txn, call->err);
 }
 
-/* A boot that names a live session is a new beginning of that session: its handle and scratch values stay. */
+/* A boot that names a live session restarts it: its handle and scratch values stay. */
 static enum status register_session(struct op_call *call, struct booted *b) {
   struct session s, known = {0};
   bool found = false;
   struct txn who = who_of(call), txn;
   draft(call, &s);
-  enum status status = STATUS_OK;
   if (!str_empty(call->caller.session))
-    status = session_current(call, &known, &found);
+    TRY(session_current(call, &known, &found));
   if (found) {
     s.id = known.id;
     s.handle = known.handle;
@@ -98,40 +91,33 @@ static enum status register_session(struct op_call *call, struct booted *b) {
     s.handle = str_from(handle);
   }
   who.session = s.handle;
-  if (status == STATUS_OK)
-    status = roll_call(call, call->caller.project, &b->roll);
-  if (status == STATUS_OK)
-    status = sessions_begin(call->engine->store, &who, &txn, call->err);
-  if (status == STATUS_OK)
-    status = roll_end(call, &txn, &b->roll, &b->ended);
-  if (status == STATUS_OK)
-    status = write_session(call, &txn, &s);
-  if (status == STATUS_OK)
-    status = txn_commit(&txn, call->err);
-  if (status != STATUS_OK)
-    return status;
+  TRY(sessions_judge(call, call->caller.project, &b->judged));
+  TRY(sessions_begin(call->engine->store, &who, &txn, call->err));
+  TRY(sessions_end_gone(call, &txn, &b->judged, &b->ended));
+  TRY(write_session(call, &txn, &s));
+  TRY(txn_commit(&txn, call->err));
   b->session = s;
   b->registered = true;
   return STATUS_OK;
 }
 
-/* Who only reads, or works elsewhere, boots as others do, but leaves no session. */
+/* A caller without write access to the project boots without a session. */
 static enum status refuse_session(struct op_call *call) {
   return error_set(call->err, STATUS_DENIED, "the caller may not write here");
 }
 
-/* Something is known by which the session can be told from others, or somebody wants it. */
-static bool wanted(const struct op_call *call) {
+/* Register if the arguments ask for it, or if the process or connection of the caller is known. */
+static bool wants_session(const struct op_call *call) {
   const struct origin *o = call->caller.origin;
   return json_bool(call->args, "register", false) || json_int(call->args, "pid", 0) > 0 ||
          (o && (o->pid > 0 || o->connection.p));
 }
 
-static enum status look_around(struct op_call *call, struct booted *b) {
+static enum status load_others(struct op_call *call, struct booted *b) {
   struct store *st = call->engine->store;
   const struct caller *c = &call->caller;
   bool found;
-  TRY(roll_call(call, c->project, &b->roll));
+  TRY(sessions_judge(call, c->project, &b->judged));
   TRY(handoff_last(st, c->team, c->project, b->registered ? b->session.handle : c->session, call->arena, &b->handoff,
                    &found, call->err));
   return actions_pending(st, c->team, c->project, 0, ACTION_CAP, call->arena, &b->items, &b->pending, call->err);
@@ -143,12 +129,12 @@ void session_boot(struct op_call *call, struct booted *ret_booted) {
   *b = (struct booted){0};
   call->err = &mine;
   bool writes = store_writes(call->engine->store, call->caller.project);
-  if (wanted(call) && (writes ? register_session(call, b) : refuse_session(call)) != STATUS_OK) {
+  if (wants_session(call) && (writes ? register_session(call, b) : refuse_session(call)) != STATUS_OK) {
     store_rollback(call->engine->store);
     b->ended.n = 0;
-    degrade(call, b, "the session is not registered", &mine);
+    degrade(call, b, "the session was not registered", &mine);
   }
-  if (look_around(call, b) != STATUS_OK)
-    degrade(call, b, "other sessions and action items are not known", &mine);
+  if (load_others(call, b) != STATUS_OK)
+    degrade(call, b, "other sessions and action items could not be read", &mine);
   call->err = outer;
 }

@@ -1,8 +1,8 @@
-/* extract.c: the operation that finds items in the files of a folder, stores them, and writes items.json.
+/* extract.c: the extract operation: finds items in the files of a folder, stores them, and writes items.json.
  *
- * Files are read and searched before the write lock is taken; then what has changed is stored, the rest stays, and what
- * belongs to files that are gone goes: one transaction. items.json is written from the store, before the commit: the
- * lock keeps two runs apart, and if the file cannot be written nothing has happened. */
+ * Files are read before the transaction. One transaction then stores changed items and removes those of deleted files.
+ * items.json is written from the store before the commit: the write lock serializes concurrent runs, and if the file
+ * cannot be written, nothing is changed. */
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -26,13 +26,13 @@
 #include "store/search/lexical.h"
 
 enum {
-  RACY_MS = 2000, /* a file that was changed so shortly ago may change again and look the same */
+  RACY_MS = 2000, /* a file changed this recently may change again with the same size and timestamp */
   PROGRESS_EVERY = 50,
   HASH_HEX = 32,
-  HOLD_FROM = 100, /* so many changed files enter the full-text index faster together */
+  HOLD_FROM = 100, /* with this many changed files, updating the full-text index once at the end is faster */
 };
 
-/* A file whose items are to be stored. */
+/* A changed file, and its items. */
 struct changed {
   struct document_group group;
   struct documents documents;
@@ -40,19 +40,19 @@ struct changed {
 
 struct extraction {
   struct op_call *call;
-  struct str root;   /* what paths are relative to: the top of the repository, else the folder */
-  struct str folder; /* to be searched */
-  struct str prefix; /* of the folder's paths: "" or "docs/" */
+  struct str root;   /* paths are relative to it: the top of the repository, else the folder */
+  struct str folder; /* searched */
+  struct str prefix; /* folder relative to the root: "" or "docs/" */
   struct walk_files files;
   struct walk_counts counts;
   struct document_groups old; /* by path */
-  bool *kept;                 /* of old: its file is there, or is not ours to judge */
+  bool *kept;                 /* for each of `old`: its file exists, or belongs to another run */
   LIST(struct changed) changed;
   struct document_counts stored;
   int64_t read, unchanged, other, redacted;
 };
 
-/* ---- where ---- */
+/* ---- paths ---- */
 
 static enum status find_folder(struct extraction *x) {
   struct op_call *call = x->call;
@@ -61,7 +61,7 @@ static enum status find_folder(struct extraction *x) {
   struct stat st;
   if (str_empty(dir) || !realpath(arena_cstr(call->arena, dir), real) || stat(real, &st) != 0) {
     error_set(call->err, STATUS_NOT_FOUND, "there is no folder '%.*s'", STR_ARG(dir));
-    return error_fix(call->err, "name the folder whose files are to be read, for example: cairn extract .");
+    return error_fix(call->err, "name a folder, for example: cairn extract .");
   }
   if (!S_ISDIR(st.st_mode)) {
     error_set(call->err, STATUS_USAGE, "%.*s is a file", STR_ARG(dir));
@@ -70,11 +70,11 @@ static enum status find_folder(struct extraction *x) {
   x->folder = arena_dup(call->arena, str_from(real));
   if (utf8_check(x->folder) == x->folder.n)
     return STATUS_OK;
-  error_set(call->err, STATUS_USAGE, "the path of this folder is no UTF-8, and could not be stored");
+  error_set(call->err, STATUS_USAGE, "the path of this folder is not UTF-8 and cannot be stored");
   return error_fix(call->err, "rename it, or the folder above it whose name is in another encoding");
 }
 
-/* Paths are those of the repository, so that parts of it can be extracted one by one, and ids are the same on every
+/* Paths are relative to the repository, so that its parts can be extracted separately, and ids are the same on every
  * machine. */
 static void find_root(struct extraction *x) {
   struct arena *a = x->call->arena;
@@ -104,7 +104,7 @@ static enum status find_output(struct extraction *x, struct str *ret_path) {
   struct stat st;
   if (out.p) {
     if (str_empty(out) || (stat(arena_cstr(call->arena, out), &st) == 0 && !S_ISREG(st.st_mode))) {
-      error_set(call->err, STATUS_USAGE, "'%.*s' is no file that could be written", STR_ARG(out));
+      error_set(call->err, STATUS_USAGE, "'%.*s' is not a regular file", STR_ARG(out));
       return error_fix(call->err, "name a file, for example: cairn extract . --out items.json");
     }
     *ret_path = out;
@@ -115,10 +115,10 @@ static enum status find_output(struct extraction *x, struct str *ret_path) {
   return STATUS_OK;
 }
 
-/* ---- what is stored already ---- */
+/* ---- stored items ---- */
 
-/* A group's hash says by which rules its file was read, what it held, and below which folder it was: the items of other
- * folders of the project are not ours to remove. */
+/* "RULES:HASH:ROOT": version of the rules, hash of the file, root folder. A run must not remove items that another root
+ * of the project has brought. */
 static struct str hash_of(struct extraction *x, struct str text) {
   char hex[HASH_TEXT_SIZE];
   hash_text(text, hex);
@@ -142,7 +142,7 @@ static int by_path(const void *x, const void *y) {
   return str_cmp(((const struct document_group *)x)->path, ((const struct document_group *)y)->path);
 }
 
-/* Ours to judge is what was found in this folder, and what was found below a root that is gone. */
+/* A run owns the items of its folder, and those of roots that no longer exist. */
 static bool is_ours(const struct extraction *x, const struct document_group *g) {
   struct str root = root_of(g);
   if (str_eq(root, x->root))
@@ -178,7 +178,7 @@ static struct str without_secrets(struct extraction *x, struct arena *a, struct 
   return redact_apply(a, text, &hits);
 }
 
-/* The memory type that an item is stored as: a fact where there are several. */
+/* Memory type of an item; a fact if several types match. */
 static struct str type_of_item(enum item_type type) {
   for (size_t i = 0; i < types_count(); i++) {
     const struct mem_type *t = types_at(i);
@@ -188,8 +188,8 @@ static struct str type_of_item(enum item_type type) {
   return str_from(type_of_prose()->name);
 }
 
-/* `a` holds what is needed for this file alone. */
-static void take_items(struct extraction *x, struct arena *a, struct str path, struct str text, struct changed *c) {
+/* `a` is recycled after each file. */
+static void add_items(struct extraction *x, struct arena *a, struct str path, struct str text, struct changed *c) {
   struct items items;
   struct arena *keep = x->call->arena;
   items_find(a, path, text, &items);
@@ -227,7 +227,7 @@ static enum status read_file(struct extraction *x, struct arena *a, const struct
   TRY(walk_read(x->folder.p, file, a, &text, &x->counts, call->err));
   if (!text.p) {
     if (kept && x->counts.unreadable > unreadable)
-      *kept = true; /* it may say what it said */
+      *kept = true; /* its items may still be right */
     return STATUS_OK;
   }
   c.group.hash = hash_of(x, text);
@@ -239,35 +239,34 @@ static enum status read_file(struct extraction *x, struct arena *a, const struct
     x->unchanged++;
     return STATUS_OK;
   }
-  take_items(x, a, c.group.path, text, &c);
+  add_items(x, a, c.group.path, text, &c);
   list_push(call->arena, &x->changed, c);
   return STATUS_OK;
 }
 
-static enum status stopped(struct op_call *call) {
+static enum status interrupted(struct op_call *call) {
   return error_set(call->err, STATUS_INTERRUPTED, "stopped; nothing was changed");
 }
 
 static enum status read_files(struct extraction *x) {
   struct op_call *call = x->call;
   struct arena *a = arena_child(call->arena);
-  enum status s = walk_list(x->folder.p, call->arena, &x->files, &x->counts, call->err);
-  for (size_t i = 0; s == STATUS_OK && i < x->files.n; i++) {
+  TRY(walk_list(x->folder.p, call->arena, &x->files, &x->counts, call->err));
+  for (size_t i = 0; i < x->files.n; i++) {
     if (i % PROGRESS_EVERY == 0) {
       progress(call, "reading", (int64_t)i, (int64_t)x->files.n);
       if (cancelled(call))
-        return stopped(call);
+        return interrupted(call);
     }
     if (comments_kind(x->files.v[i].path) == PROSE_NONE) {
       x->other++;
       continue;
     }
-    s = read_file(x, a, &x->files.v[i]);
+    TRY(read_file(x, a, &x->files.v[i]));
     arena_recycle(a, 1 << 20);
   }
-  if (s == STATUS_OK)
-    progress(call, "reading", (int64_t)x->files.n, (int64_t)x->files.n);
-  return s;
+  progress(call, "reading", (int64_t)x->files.n, (int64_t)x->files.n);
+  return STATUS_OK;
 }
 
 /* ---- storing ---- */
@@ -275,24 +274,25 @@ static enum status read_files(struct extraction *x) {
 static enum status store_changes(struct extraction *x, struct txn *txn, struct arena *a) {
   struct op_call *call = x->call;
   bool hold = x->changed.n >= HOLD_FROM;
-  enum status s = hold ? lexical_hold(txn, call->err) : STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < x->old.n; i++)
+  if (hold)
+    TRY(lexical_hold(txn, call->err));
+  for (size_t i = 0; i < x->old.n; i++)
     if (!x->kept[i])
-      s = documents_remove(txn, a, CORPUS_ITEMS, x->old.v[i].path, &x->stored, call->err);
-  for (size_t i = 0; s == STATUS_OK && i < x->changed.n; i++) {
+      TRY(documents_remove(txn, a, CORPUS_ITEMS, x->old.v[i].path, &x->stored, call->err));
+  for (size_t i = 0; i < x->changed.n; i++) {
     struct changed *c = &x->changed.v[i];
     if (i % PROGRESS_EVERY == 0) {
       progress(call, "storing", (int64_t)i, (int64_t)x->changed.n);
       if (cancelled(call))
-        return stopped(call);
+        return interrupted(call);
     }
-    s = documents_replace(txn, a, CORPUS_ITEMS, &c->group, &c->documents, &x->stored, call->err);
+    TRY(documents_replace(txn, a, CORPUS_ITEMS, &c->group, &c->documents, &x->stored, call->err));
     arena_recycle(a, 1 << 20);
   }
-  return s == STATUS_OK && hold ? lexical_release(txn, call->err) : s;
+  return hold ? lexical_release(txn, call->err) : STATUS_OK;
 }
 
-/* One event tells of the whole run. */
+/* One event for the whole run. */
 static enum status note_run(struct extraction *x, struct txn *txn, struct str out) {
   yyjson_mut_doc *doc = json_new(x->call->arena);
   yyjson_mut_val *detail = yyjson_mut_obj(doc);
@@ -306,7 +306,7 @@ static enum status note_run(struct extraction *x, struct txn *txn, struct str ou
   return event_add(txn, &e, x->call->err);
 }
 
-/* items.json, and what it holds, for the reply. */
+/* Writes items.json and its counts in the result. */
 static enum status save(struct extraction *x, struct str out) {
   struct op_call *call = x->call;
   struct arena *a = arena_child(call->arena);
@@ -356,12 +356,11 @@ static enum status finish(struct extraction *x, struct str out) {
   for (size_t i = 0; i < x->old.n; i++)
     gone += !x->kept[i];
   bool change = x->changed.n || gone;
-  if (change)
+  if (change) {
     TRY(call_begin(call, &txn));
-  if (change)
     TRY(store_changes(x, &txn, arena_child(call->arena)));
-  if (change)
     TRY(note_run(x, &txn, out));
+  }
   TRY(save(x, out));
   put_counts(x, gone);
   if (!change)

@@ -1,18 +1,19 @@
-/* file_event.c: events about the files of an agent. */
+/* file_event.c: events about an agent's files. */
 #include "op/files/file_event.h"
 
 #include "store/tables/sessions.h"
 
-void file_event(struct op_call *call, const char *action, const yyjson_mut_val *detail) {
+static enum status write_event(struct op_call *call, const struct event *e, struct error *err) {
   struct txn who = who_of(call), txn;
+  TRY(sessions_begin(call->engine->store, &who, &txn, err));
+  TRY(event_add(&txn, e, err));
+  return txn_commit(&txn, err);
+}
+
+void file_event(struct op_call *call, const char *action, const yyjson_mut_val *detail) {
   struct error err;
   struct event e = {.action = str_from(action), .detail = json_write(call->arena, detail, false)};
-  enum status s = sessions_begin(call->engine->store, &who, &txn, &err);
-  if (s == STATUS_OK)
-    s = event_add(&txn, &e, &err);
-  if (s == STATUS_OK)
-    s = txn_commit(&txn, &err);
-  if (s == STATUS_OK)
+  if (write_event(call, &e, &err) == STATUS_OK)
     return;
   store_rollback(call->engine->store);
   json_put(call->doc, call->result, "degraded",

@@ -1,8 +1,8 @@
-/* file_tool.c: the files that an agent keeps under /memories: view, create, str_replace, insert, delete, rename.
+/* file_tool.c: files under /memories: file view, create, str_replace, insert, delete, rename.
  *
- * Each file is one memory whose key is its path and whose text is its content, byte for byte. An edit supersedes it
- * softly, so that every version stays; a file that is deleted is forgotten. The texts of results and errors are those
- * of Anthropic's memory tool, without the word "Error: ", which its door puts before some of them. */
+ * A file is a memory with its path as key and its content, byte for byte, as text. An edit supersedes it softly, so
+ * that every version stays; deleting a file forgets it. Results and errors have the texts of Anthropic's memory tool,
+ * without the prefix "Error: ", which the MCP tool adds to some of them. */
 #include "core/files/memfile.h"
 #include "core/memory/headline.h"
 #include "core/text/text.h"
@@ -10,7 +10,7 @@
 #include "op/write/replace.h"
 #include "store/memories/memories.h"
 
-/* DEFER_BYTES: embedding a long text takes long, and an edit is waited for: maintenance does it. */
+/* DEFER_BYTES: longer texts are embedded by maintenance, so that an edit is fast. DEFER_FILES: so are larger moves. */
 enum { TRIES = 20, DEFER_BYTES = 16384, DEFER_FILES = 8 };
 
 struct file {
@@ -55,19 +55,19 @@ static enum status list_under(struct op_call *call, struct str dir, struct memor
   return files_under(call->engine->store, &scope, dir, call->arena, ret_list, call->err);
 }
 
-static enum status missing(struct op_call *call, struct str path, bool say_more) {
+static enum status refuse_missing(struct op_call *call, struct str path, bool long_text) {
   error_set(call->err, STATUS_NOT_FOUND, "The path %.*s does not exist%s", STR_ARG(path),
-            say_more ? ". Please provide a valid path." : "");
-  return error_fix(call->err, "'cairn file view' shows what there is");
+            long_text ? ". Please provide a valid path." : "");
+  return error_fix(call->err, "'cairn file view' lists the files");
 }
 
-static enum status clash(struct op_call *call, const char *step, const char *what, struct str path) {
+static enum status refuse_existing(struct op_call *call, const char *step, const char *what, struct str path) {
   error_set(call->err, STATUS_CONFLICT, "%s %.*s already exists", what, STR_ARG(path));
   error_step(call->err, step);
-  return error_fix(call->err, "choose another path, or edit what is there");
+  return error_fix(call->err, "choose another path, or edit the existing file");
 }
 
-static enum status not_the_root(struct op_call *call, struct str path, const char *verb) {
+static enum status refuse_root(struct op_call *call, struct str path, const char *verb) {
   if (!str_is(path, MEMFILE_ROOT))
     return STATUS_OK;
   error_set(call->err, STATUS_REFUSED, "Cannot %s the /memories directory itself", verb);
@@ -108,7 +108,7 @@ static void put_file(struct op_call *call, struct str path, struct str content, 
   put_trust(call, call->result, &w->m);
 }
 
-/* Stores what a file now holds, if it is still the version that was read (0: there was none). */
+/* Stores the new content if `was` is still the current version; otherwise sets *ret_again. */
 static enum status save(struct op_call *call, const struct file *was, struct str content, const char *reason,
                         struct str text, bool *ret_again) {
   struct write w = {0};
@@ -121,7 +121,7 @@ static enum status save(struct op_call *call, const struct file *was, struct str
   TRY(write_prepare(call, &w));
   TRY(call_begin(call, &txn));
   TRY(find_file(call, was->path, &held, &found));
-  if ((found != was->found || (found && held.id != was->m.id))) {
+  if (found != was->found || (found && held.id != was->m.id)) {
     store_rollback(txn.store);
     *ret_again = true;
     return STATUS_OK;
@@ -132,7 +132,7 @@ static enum status save(struct op_call *call, const struct file *was, struct str
   return call_commit(call, &txn);
 }
 
-/* An edit works on what it has read: when another one was faster, it is made again on what that one left. */
+/* Computes the new content from the version that was read; repeated if another edit was faster. */
 typedef enum status (*edit_fn)(struct op_call *call, const struct file *f, struct str *ret_content,
                                struct str *ret_text);
 
@@ -141,22 +141,23 @@ static enum status edit(struct op_call *call, struct str path, edit_fn fn, const
     struct file f;
     struct str content, text;
     bool again = false;
-    enum status s = load(call, path, &f);
-    if (s == STATUS_OK)
-      s = fn(call, &f, &content, &text);
-    if (s == STATUS_OK)
-      s = save(call, &f, content, reason, text, &again);
-    if (s != STATUS_OK || !again)
-      return s;
+    TRY(load(call, path, &f));
+    TRY(fn(call, &f, &content, &text));
+    TRY(save(call, &f, content, reason, text, &again));
+    if (!again)
+      return STATUS_OK;
   }
-  error_set(call->err, STATUS_BUSY, "%.*s is edited by others all the time", STR_ARG(path));
+  error_set(call->err, STATUS_BUSY, "other callers keep editing %.*s", STR_ARG(path));
   return error_fix(call->err, "try again");
 }
 
 /* ---- view ---- */
 
-/* Whether all that is behind a name of a listing is untrusted: the file, or every file of the folder. The list is
- * sorted by path. */
+static bool is_covered(const struct memfile_entry *e, struct str from, struct str key) {
+  return e->directory ? str_starts(key, from) : str_eq(key, from);
+}
+
+/* True if the file, or every file of the directory, is untrusted. `list` is sorted by path. */
 static bool is_untrusted(struct arena *a, const struct memfile_entry *e, const struct memories *list) {
   struct str from = e->directory ? arena_printf(a, "%.*s/", STR_ARG(e->path)) : e->path;
   size_t low = 0, high = list->n;
@@ -168,25 +169,20 @@ static bool is_untrusted(struct arena *a, const struct memfile_entry *e, const s
       high = mid;
   }
   size_t i = low;
-  while (i < list->n && !memory_trusted(&list->v[i]) &&
-         (e->directory ? str_starts(list->v[i].key, from) : str_eq(list->v[i].key, from)))
+  while (i < list->n && is_covered(e, from, list->v[i].key) && !memory_trusted(&list->v[i]))
     i++;
-  bool more = i < list->n && (e->directory ? str_starts(list->v[i].key, from) : str_eq(list->v[i].key, from));
-  return i > low && !more;
+  return i > low && !(i < list->n && is_covered(e, from, list->v[i].key));
 }
 
 static enum status view_directory(struct op_call *call, struct str path, const struct memories *list) {
   struct arena *a = call->arena;
   struct memfile_entries files = {0}, shown = {0};
-  enum status s = STATUS_OK;
   bool any = false;
-  for (size_t i = 0; s == STATUS_OK && i < list->n; i++) {
+  for (size_t i = 0; i < list->n; i++) {
     struct memfile_entry e = {.path = list->v[i].key};
-    s = memory_file_size(call->engine->store, call->caller.team, list->v[i].id, &e.size, call->err);
+    TRY(memory_file_size(call->engine->store, call->caller.team, list->v[i].id, &e.size, call->err));
     list_push(a, &files, e);
   }
-  if (s != STATUS_OK)
-    return s;
   memfile_list(a, path, &files, &shown);
   struct buf b = BUF(a);
   buf_addf(&b,
@@ -208,17 +204,17 @@ static enum status view_directory(struct op_call *call, struct str path, const s
       json_put_bool(call->doc, v, "untrusted", true);
     any |= untrusted;
   }
-  if (any) /* the text names them, too */
+  if (any) /* `text` contains their names */
     json_put_bool(call->doc, call->result, "untrusted", true);
   json_put(call->doc, call->result, "text", buf_str(&b));
   return STATUS_OK;
 }
 
-static enum status bad_range(struct op_call *call, int64_t from, int64_t to, size_t lines) {
+static enum status refuse_range(struct op_call *call, int64_t from, int64_t to, size_t lines) {
   error_set(call->err, STATUS_USAGE, "Invalid `view_range` parameter: [%lld, %lld]. The file has %zu lines",
             (long long)from, (long long)to, lines);
   error_step(call->err, "range");
-  return error_fix(call->err, "give a first line from 1 on, and a last one that is not before it; -1 is the end");
+  return error_fix(call->err, "the first line is at least 1, the last one not before it; -1 is the end of the file");
 }
 
 static enum status view_file(struct op_call *call, struct file *f) {
@@ -231,7 +227,7 @@ static enum status view_file(struct op_call *call, struct file *f) {
     return error_fix(call->err, "'cairn file view --raw' shows it without numbers");
   }
   if (from < 1 || (from > 1 && from > (int64_t)lines) || (to != -1 && to < from))
-    return bad_range(call, from, to, lines);
+    return refuse_range(call, from, to, lines);
   if (to == -1 || to > (int64_t)lines)
     to = (int64_t)lines;
   bool raw = json_bool(call->args, "raw", false);
@@ -267,17 +263,17 @@ enum status op_file_view(struct op_call *call) {
   if (f.found)
     return view_file(call, &f);
   TRY(list_under(call, path, &list));
-  return list.n || str_is(path, MEMFILE_ROOT) ? view_directory(call, path, &list) : missing(call, path, true);
+  return list.n || str_is(path, MEMFILE_ROOT) ? view_directory(call, path, &list) : refuse_missing(call, path, true);
 }
 
 /* ---- create ---- */
 
-/* A name in the path that is a file already cannot be a folder, and a folder cannot become a file. */
+/* A file cannot be a directory of the path, and a directory cannot become a file. */
 static enum status check_place(struct op_call *call, struct str path, const char *step, const char *what) {
   struct memories list = {0};
   TRY(list_under(call, path, &list));
   if (list.n)
-    return clash(call, step, what, path);
+    return refuse_existing(call, step, what, path);
   for (size_t i = sizeof(MEMFILE_ROOT); i < path.n; i++) {
     struct memory m;
     bool found = false;
@@ -285,7 +281,7 @@ static enum status check_place(struct op_call *call, struct str path, const char
       continue;
     TRY(find_file(call, (struct str){path.p, i}, &m, &found));
     if (found)
-      return clash(call, step, "File", (struct str){path.p, i});
+      return refuse_existing(call, step, "File", (struct str){path.p, i});
   }
   return STATUS_OK;
 }
@@ -294,7 +290,7 @@ static enum status make_create(struct op_call *call, const struct file *f, struc
                                struct str *ret_text) {
   TRY(check_place(call, f->path, "exists", "File"));
   if (f->found && !json_bool(call->args, "overwrite", false))
-    return clash(call, "exists", "File", f->path);
+    return refuse_existing(call, "exists", "File", f->path);
   *ret_content = json_str(call->args, "file_text");
   *ret_text = arena_printf(call->arena, "File created successfully at: %.*s", STR_ARG(f->path));
   return STATUS_OK;
@@ -304,7 +300,7 @@ enum status op_file_create(struct op_call *call) {
   struct str path;
   TRY(path_arg(call, "path", &path));
   if (str_is(path, MEMFILE_ROOT))
-    return clash(call, "exists", "File", path);
+    return refuse_existing(call, "exists", "File", path);
   return edit(call, path, make_create, "written again");
 }
 
@@ -325,7 +321,7 @@ static enum status refuse_match(struct op_call *call, const struct file *f, stru
               "No replacement was performed, old_str `%.*s` did not appear verbatim in %.*s.", STR_ARG(old),
               STR_ARG(f->path));
     error_step(call->err, "no_match");
-    return error_fix(call->err, "view the file, and repeat the text exactly as it stands there");
+    return error_fix(call->err, "view the file, and copy the text exactly");
   }
   error_set(call->err, STATUS_CONFLICT,
             "No replacement was performed. Multiple occurrences of old_str `%.*s` in lines: %s. Please ensure it is "
@@ -341,7 +337,7 @@ static enum status make_replace(struct op_call *call, const struct file *f, stru
   struct str old = json_str(call->args, "old_str"), new = json_str(call->args, "new_str");
   struct places places = {0};
   if (!f->found)
-    return missing(call, f->path, true);
+    return refuse_missing(call, f->path, true);
   memfile_find(call->arena, f->content, old, &places);
   if (places.n != 1)
     return refuse_match(call, f, old, &places);
@@ -366,14 +362,14 @@ static enum status make_insert(struct op_call *call, const struct file *f, struc
                                struct str *ret_text) {
   int64_t line = json_int(call->args, "insert_line", 0);
   if (!f->found)
-    return missing(call, f->path, false);
+    return refuse_missing(call, f->path, false);
   size_t lines = memfile_count_lines(f->content);
   if (line < 0 || line > (int64_t)lines) {
     error_set(call->err, STATUS_USAGE,
               "Invalid `insert_line` parameter: %lld. It should be within the range of lines of the file: [0, %zu]",
               (long long)line, lines);
     error_step(call->err, "insert_line");
-    return error_fix(call->err, "the text goes behind that line; 0 puts it at the top");
+    return error_fix(call->err, "the text is inserted after that line; 0 is the top of the file");
   }
   *ret_content = memfile_insert(call->arena, f->content, (size_t)line, json_str(call->args, "insert_text"));
   *ret_text = arena_printf(call->arena, "The file %.*s has been edited.", STR_ARG(f->path));
@@ -388,16 +384,16 @@ enum status op_file_insert(struct op_call *call) {
 
 /* ---- delete and rename ---- */
 
-/* A file, or all files of a folder. */
-static enum status all_at(struct op_call *call, struct str path, struct memories *ret_list) {
+/* The file, or all files of the directory. */
+static enum status files_at(struct op_call *call, struct str path, struct memories *ret_list) {
   struct memory m;
   bool found;
-  enum status s = find_file(call, path, &m, &found);
-  if (s == STATUS_OK && found)
+  TRY(find_file(call, path, &m, &found));
+  if (found)
     list_push(call->arena, ret_list, m);
-  else if (s == STATUS_OK)
-    s = list_under(call, path, ret_list);
-  return s == STATUS_OK && ret_list->n == 0 ? missing(call, path, false) : s;
+  else
+    TRY(list_under(call, path, ret_list));
+  return ret_list->n ? STATUS_OK : refuse_missing(call, path, false);
 }
 
 enum status op_file_delete(struct op_call *call) {
@@ -405,9 +401,9 @@ enum status op_file_delete(struct op_call *call) {
   struct memories list = {0};
   struct txn txn;
   TRY(path_arg(call, "path", &path));
-  TRY(not_the_root(call, path, "delete"));
+  TRY(refuse_root(call, path, "delete"));
   TRY(call_begin(call, &txn));
-  TRY(all_at(call, path, &list));
+  TRY(files_at(call, path, &list));
   for (size_t i = 0; i < list.n; i++) {
     struct memory now = list.v[i];
     memory_retire(&now, "forgotten", STR("the file was deleted"), txn.source, txn.now);
@@ -447,7 +443,7 @@ static enum status check_target(struct op_call *call, struct str old, struct str
   TRY(find_file(call, new, &m, &found));
   bool inside = str_starts(new, old) && (new.n == old.n || new.p[old.n] == '/');
   if (found || inside)
-    return clash(call, "destination", "The destination", new);
+    return refuse_existing(call, "destination", "The destination", new);
   return check_place(call, new, "destination", "The destination");
 }
 
@@ -468,8 +464,8 @@ enum status op_file_rename(struct op_call *call) {
   struct memories list = {0};
   TRY(path_arg(call, "old_path", &old));
   TRY(path_arg(call, "new_path", &new));
-  TRY(not_the_root(call, old, "rename"));
-  TRY(all_at(call, old, &list));
+  TRY(refuse_root(call, old, "rename"));
+  TRY(files_at(call, old, &list));
   TRY(check_target(call, old, new));
   json_put(call->doc, call->result, "path", new);
   json_put_int(call->doc, call->result, "files", (int64_t)list.n);

@@ -1,14 +1,15 @@
-/* mirror_apply.c: a person's edits of MEMORY.md as writes through the gate. */
+/* mirror_apply.c: edits of MEMORY.md as writes to the store. */
 #include "core/memory/headline.h"
 #include "op/files/mirror.h"
 #include "op/transfer/import.h"
 
-static const struct str edited = STR_INIT("edited in MEMORY.md"), taken_out = STR_INIT("removed from MEMORY.md");
+static const struct str reason_edited = STR_INIT("edited in MEMORY.md");
+static const struct str reason_removed = STR_INIT("removed from MEMORY.md");
 
 struct edit {
   struct mirror_block *block;
   struct write write;
-  bool ready; /* prepared, and not refused */
+  bool ready; /* prepared and not refused */
 };
 
 struct applying {
@@ -19,7 +20,7 @@ struct applying {
   LIST(struct edit) edits;
 };
 
-/* ---- the report ---- */
+/* ---- report ---- */
 
 static yyjson_mut_val *report_line(struct applying *p, yyjson_mut_val *list, const struct mirror_block *b) {
   yyjson_mut_val *v = yyjson_mut_arr_add_obj(p->call->doc, list);
@@ -36,8 +37,8 @@ static void report_write(struct applying *p, const struct edit *e) {
     json_put_int(p->call->doc, v, "supersedes", e->write.old_id);
 }
 
-/* The line stays on the page as it is, and says why it is no memory. */
-static void hold(struct applying *p, struct mirror_block *b, const struct error *err) {
+/* Leaves the line on the page, with a note that says why it was refused. */
+static void refuse_line(struct applying *p, struct mirror_block *b, const struct error *err) {
   yyjson_mut_val *v = report_line(p, p->report->refused, b);
   json_put(p->call->doc, v, "code", str_from(status_name(err->code)));
   json_put(p->call->doc, v, "error", str_from(err->message));
@@ -46,7 +47,7 @@ static void hold(struct applying *p, struct mirror_block *b, const struct error 
   mirror_hold(p->call->arena, b, MIRROR_REFUSED, arena_printf(p->call->arena, "refused: %s", err->message));
 }
 
-static void hold_clash(struct applying *p, struct mirror_block *b) {
+static void report_conflict(struct applying *p, struct mirror_block *b) {
   struct op_call *call = p->call;
   yyjson_mut_val *v = report_line(p, p->report->conflicts, b);
   struct str now = STR("");
@@ -58,14 +59,14 @@ static void hold_clash(struct applying *p, struct mirror_block *b) {
   json_put(call->doc, v, "stored", now);
   mirror_hold(call->arena, b, MIRROR_CONFLICT,
               arena_printf(call->arena,
-                           "both changed: memory %lld holds, it says: %.*s. To have this line instead, change it once "
-                           "more, or remove the other one; else remove this one",
+                           "both changed: memory %lld was kept: %.*s. To use this line instead, edit it again, or "
+                           "remove the other one; otherwise remove this one",
                            (long long)b->id, STR_ARG(now)));
 }
 
-/* ---- preparing: no lock is held ---- */
+/* ---- before the transaction ---- */
 
-/* Under a heading of the person's own, a text that sounds like a rule is one, and any other is a fact. */
+/* Under a heading that is not a section of ours, a text with a cue of a rule is a rule; any other is a fact. */
 static struct str type_of(const struct mirror_block *b) {
   const struct mem_type *t = mirror_section_type(b->section);
   size_t row = phrase_first_cue(b->text, kind_cues, kind_cue_count - 1);
@@ -90,8 +91,7 @@ static const struct mirror_known *known_by_id(const struct applying *p, int64_t 
   return NULL;
 }
 
-/* A page may have come with a repository: what reads like instructions to a model stays a line of the page until
- * somebody says it themselves. */
+/* The page may come from a repository and not from the caller, so suspect lines are not stored. */
 static enum status refuse_suspect(struct op_call *call, struct str why) {
   error_set(call->err, STATUS_REFUSED, "it reads like instructions to a model (%.*s)", STR_ARG(why));
   error_step(call->err, "trust");
@@ -115,7 +115,7 @@ static enum status prepare(struct applying *p, struct mirror_block *b) {
   m->trust = c->trust;
   m->weight = 1;
   if (b->fate == MIRROR_EDIT && known_by_id(p, b->id, &e.write.supersedes, &section)) {
-    e.write.reason = edited;
+    e.write.reason = reason_edited;
     e.write.inherit_pin = e.write.inherit_skill = e.write.inherit_key = true;
   }
   if (b->fate == MIRROR_ADD || (b->section != MIRROR_SECTION_NONE && b->section != section))
@@ -126,7 +126,7 @@ static enum status prepare(struct applying *p, struct mirror_block *b) {
   if (s == STATUS_OK)
     e.ready = true;
   else if (import_is_row_error(s))
-    hold(p, b, call->err);
+    refuse_line(p, b, call->err);
   else
     return s;
   list_push(call->arena, &p->edits, e);
@@ -143,7 +143,7 @@ static enum status forget(struct applying *p, int64_t id) {
   if (!found || !str_is(was.state, "active"))
     return STATUS_OK;
   now = was;
-  memory_retire(&now, "forgotten", taken_out, p->txn.source, p->txn.now);
+  memory_retire(&now, "forgotten", reason_removed, p->txn.source, p->txn.now);
   TRY(memory_change(&p->txn, call->arena, &was, &now, "memory:forget", call->err));
   yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, p->report->removed);
   json_put_int(call->doc, v, "id", id);
@@ -152,21 +152,19 @@ static enum status forget(struct applying *p, int64_t id) {
   return STATUS_OK;
 }
 
-/* The same knowledge is there. If it says so on this page in these words, the line stands for it; a line in other words
- * stays as the person wrote it. */
-static enum status settle_same(struct applying *p, struct edit *e) {
+/* The write was a duplicate. If the page shows the existing memory with the same text, the line stands for it;
+ * otherwise the line stays, with a note. */
+static enum status report_duplicate(struct applying *p, struct edit *e) {
   struct op_call *call = p->call;
   struct memory m;
   bool found;
-  enum status s = memory_by_id(call->engine->store, call->caller.team, e->write.id, call->arena, &m, &found, call->err);
-  if (s == STATUS_OK && found)
-    s = memory_load_body(call->engine->store, call->arena, &m, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(memory_by_id(call->engine->store, call->caller.team, e->write.id, call->arena, &m, &found, call->err));
+  if (found)
+    TRY(memory_load_body(call->engine->store, call->arena, &m, call->err));
   if (found && mirror_shows(call, &m) && str_eq(mirror_text(call->arena, m.headline, m.body), e->block->text)) {
     e->block->fate = MIRROR_KEEP;
     e->block->id = m.id;
-    return s;
+    return STATUS_OK;
   }
   yyjson_mut_val *v = report_line(p, p->report->refused, e->block);
   json_put(call->doc, v, "code", str_from(status_name(STATUS_DUPLICATE)));
@@ -174,19 +172,18 @@ static enum status settle_same(struct applying *p, struct edit *e) {
                                 STR_ARG(e->write.headline), e->write.met_untrusted ? " (untrusted)" : "");
   json_put(call->doc, v, "error", why);
   mirror_hold(call->arena, e->block, MIRROR_SAME, why);
-  return s;
+  return STATUS_OK;
 }
 
 static enum status write_one(struct applying *p, struct edit *e) {
   enum status s = write_try(p->call, &p->txn, &e->write);
   if (s != STATUS_OK && import_is_row_error(s)) {
-    hold(p, e->block, p->call->err);
+    refuse_line(p, e->block, p->call->err);
     return STATUS_OK;
   }
-  if (s != STATUS_OK)
-    return s;
+  TRY(s);
   if (e->write.action == WRITE_SKIPPED)
-    return settle_same(p, e);
+    return report_duplicate(p, e);
   report_write(p, e);
   e->block->id = e->write.id;
   e->block->fate = MIRROR_KEEP;
@@ -194,8 +191,8 @@ static enum status write_one(struct applying *p, struct edit *e) {
   return STATUS_OK;
 }
 
-/* A box that was ticked. */
-static enum status finish(struct applying *p, const struct mirror_block *b) {
+/* For a checkbox that was ticked. */
+static enum status finish_task(struct applying *p, const struct mirror_block *b) {
   struct op_call *call = p->call;
   struct memory was, now;
   bool found;
@@ -220,47 +217,45 @@ static bool is_ticked(const struct mirror_block *b) {
 }
 
 static enum status write_all(struct applying *p, struct mirror_page *page, const struct mirror_ids *removed) {
-  enum status s = call_begin(p->call, &p->txn);
-  /* What was removed goes first: a line that stands for it now is nothing that is there already. */
-  for (size_t i = 0; s == STATUS_OK && i < removed->n; i++)
-    s = forget(p, removed->v[i]);
+  TRY(call_begin(p->call, &p->txn));
+  /* Removals first, so that a new line with the same text is not a duplicate; then edits, then additions. */
+  for (size_t i = 0; i < removed->n; i++)
+    TRY(forget(p, removed->v[i]));
   for (int adds = 0; adds < 2; adds++)
-    for (size_t i = 0; s == STATUS_OK && i < p->edits.n; i++)
+    for (size_t i = 0; i < p->edits.n; i++)
       if (p->edits.v[i].ready && (p->edits.v[i].block->fate == MIRROR_ADD) == adds) {
         p->edits.v[i].ready = false;
-        s = write_one(p, &p->edits.v[i]);
+        TRY(write_one(p, &p->edits.v[i]));
       }
-  for (size_t i = 0; s == STATUS_OK && i < page->blocks.n; i++)
+  for (size_t i = 0; i < page->blocks.n; i++)
     if (is_ticked(&page->blocks.v[i]))
-      s = finish(p, &page->blocks.v[i]);
-  return s;
+      TRY(finish_task(p, &page->blocks.v[i]));
+  return STATUS_OK;
 }
 
 enum status mirror_apply(struct op_call *call, struct mirror_page *page, const struct mirror_knowns *known,
                          const struct mirror_ids *removed, bool dry_run, struct mirror_report *report) {
   struct applying p = {.call = call, .known = known, .report = report};
-  enum status s = STATUS_OK;
-  bool work = removed->n > 0;
-  for (size_t i = 0; s == STATUS_OK && i < page->blocks.n; i++) {
+  bool changes = removed->n > 0;
+  for (size_t i = 0; i < page->blocks.n; i++) {
     struct mirror_block *b = &page->blocks.v[i];
     if (b->kind != MIRROR_BULLET)
       continue;
     if (b->fate == MIRROR_CLASH)
-      hold_clash(&p, b);
+      report_conflict(&p, b);
     else if (b->fate == MIRROR_ADD || b->fate == MIRROR_EDIT)
-      s = prepare(&p, b);
-    work |= is_ticked(b);
-    if (s == STATUS_OK && cancelled(call))
+      TRY(prepare(&p, b));
+    changes |= is_ticked(b);
+    if (cancelled(call))
       return error_set(call->err, STATUS_INTERRUPTED, "stopped; nothing was changed");
   }
   for (size_t i = 0; i < p.edits.n; i++)
-    work |= p.edits.v[i].ready;
-  if (s != STATUS_OK || !work)
-    return s;
-  s = write_all(&p, page, removed);
-  if (s == STATUS_OK && dry_run)
-    store_rollback(call->engine->store);
-  else if (s == STATUS_OK)
-    s = call_commit(call, &p.txn);
-  return s;
+    changes |= p.edits.v[i].ready;
+  if (!changes)
+    return STATUS_OK;
+  TRY(write_all(&p, page, removed));
+  if (!dry_run)
+    return call_commit(call, &p.txn);
+  store_rollback(call->engine->store);
+  return STATUS_OK;
 }

@@ -1,9 +1,9 @@
-/* mirror_store.c: what the store knows of a page, and what a page shows of the store. */
+/* mirror_store.c: memories for MEMORY.md, and lookup of the memories that it names. */
 #include "base/utf8.h"
 #include "core/files/memfile.h"
 #include "op/files/mirror.h"
 
-/* ---- what is shown ---- */
+/* ---- shown memories ---- */
 
 bool mirror_shows(const struct op_call *call, const struct memory *m) {
   return str_eq(m->project, call->caller.project) && str_is(m->state, "active") &&
@@ -23,9 +23,9 @@ static enum status add_entry(struct op_call *call, struct memory *m, struct mirr
   return STATUS_OK;
 }
 
-enum status mirror_entries_of(struct op_call *call, bool own, size_t max_chars, struct mirror_entries *ret_entries,
-                              struct mirror_options *ret_options) {
-  enum { CHARS_EACH = 60 }; /* at least: a mark alone has more */
+enum status mirror_load_entries(struct op_call *call, bool own, size_t max_chars, struct mirror_entries *ret_entries,
+                                struct mirror_options *ret_options) {
+  enum { CHARS_EACH = 60 }; /* minimum: an anchor has more than that */
   struct store *st = call->engine->store;
   struct scope scope = scope_of(call);
   struct filter f = {.own = own,
@@ -36,32 +36,28 @@ enum status mirror_entries_of(struct op_call *call, bool own, size_t max_chars, 
   struct memories list = {0};
   int64_t every = 0, trusted = 0;
   scope.all_projects = false;
-  enum status s = memory_list(st, &scope, &f, call->arena, &list, call->err);
-  if (s == STATUS_OK)
-    s = memory_count(st, &scope, &f, call->arena, &trusted, call->err);
+  TRY(memory_list(st, &scope, &f, call->arena, &list, call->err));
+  TRY(memory_count(st, &scope, &f, call->arena, &trusted, call->err));
   f.trusted = false;
-  if (s == STATUS_OK)
-    s = memory_count(st, &scope, &f, call->arena, &every, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(memory_count(st, &scope, &f, call->arena, &every, call->err));
   size_t chars = 0, more = trusted > (int64_t)list.n ? (size_t)trusted - list.n : 0;
-  for (size_t i = 0; s == STATUS_OK && i < list.n; i++) {
+  for (size_t i = 0; i < list.n; i++) {
     if (memfile_is_path(list.v[i].key))
       continue;
     if (chars > max_chars)
       more++;
     else
-      s = add_entry(call, &list.v[i], ret_entries, &chars);
+      TRY(add_entry(call, &list.v[i], ret_entries, &chars));
   }
   *ret_options = (struct mirror_options){.team = call->caller.team,
                                          .project = call->caller.project,
                                          .max_chars = max_chars,
                                          .hidden = every > trusted ? every - trusted : 0,
                                          .more = more};
-  return s;
+  return STATUS_OK;
 }
 
-/* ---- what is known ---- */
+/* ---- memories that the page names ---- */
 
 static bool is_known(const struct mirror_knowns *known, struct str uid) {
   for (size_t i = 0; i < known->n; i++)
@@ -80,21 +76,19 @@ static enum status add_head(struct op_call *call, const struct memory *m, struct
     TRY(memory_by_id(st, m->team, id, call->arena, &head, &found, call->err));
   if (!found || !str_eq(head.project, call->caller.project) || !str_is(head.state, "active"))
     return STATUS_OK;
-  enum status s = memory_load_body(st, call->arena, &head, call->err);
+  TRY(memory_load_body(st, call->arena, &head, call->err));
   k->head = head.id;
   k->head_uid = head.uid;
   k->head_text = mirror_text(call->arena, head.headline, head.body);
   k->head_section = mirror_section_of(type_find(head.type));
-  return s;
+  return STATUS_OK;
 }
 
-/* A memory of another project is not this page's: its bullet was brought from another page. */
+/* Ignores memories of other projects: their bullets were copied from another page. */
 static enum status add_known(struct op_call *call, struct memory *m, struct mirror_knowns *known) {
   if (!str_eq(m->project, call->caller.project) || memfile_is_path(m->key) || is_known(known, m->uid))
     return STATUS_OK;
-  enum status s = memory_load_body(call->engine->store, call->arena, m, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(memory_load_body(call->engine->store, call->arena, m, call->err));
   struct mirror_known k = {.id = m->id,
                            .uid = m->uid,
                            .active = str_is(m->state, "active") && (!m->expires_at || m->expires_at > call->now) &&
@@ -102,13 +96,12 @@ static enum status add_known(struct op_call *call, struct memory *m, struct mirr
                            .text = mirror_text(call->arena, m->headline, m->body),
                            .section = mirror_section_of(type_find(m->type))};
   if (!str_is(m->state, "active"))
-    s = add_head(call, m, &k);
-  if (s == STATUS_OK)
-    list_push(call->arena, known, k);
-  return s;
+    TRY(add_head(call, m, &k));
+  list_push(call->arena, known, k);
+  return STATUS_OK;
 }
 
-/* What was purged or pruned has left no text, but is not unknown. */
+/* Purged and pruned memories have no text, but they are known. */
 static enum status add_deleted(struct op_call *call, struct str uid, struct mirror_knowns *known) {
   struct store *st = call->engine->store;
   struct memory m = {0};
@@ -116,13 +109,13 @@ static enum status add_deleted(struct op_call *call, struct str uid, struct mirr
   TRY(tombstone_exists(st, call->caller.team, uid, &purged, call->err));
   if (!purged)
     TRY(memory_pruned(st, call->caller.team, uid, call->arena, &m, &pruned, call->err));
-  if ((purged || pruned))
+  if (purged || pruned)
     list_push(call->arena, known,
               (struct mirror_known){.id = m.id, .uid = uid, .text = STR(""), .section = MIRROR_SECTION_NONE});
   return STATUS_OK;
 }
 
-enum status mirror_known_of(struct op_call *call, const struct mirror_page *page, struct mirror_knowns *ret_known) {
+enum status mirror_load_known(struct op_call *call, const struct mirror_page *page, struct mirror_knowns *ret_known) {
   struct store *st = call->engine->store;
   struct str team = call->caller.team;
   for (size_t i = 0; i < page->blocks.n; i++) {

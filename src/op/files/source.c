@@ -1,11 +1,11 @@
-/* source.c: folders whose files are searched as sources: add, list, refresh, remove.
+/* source.c: source add, list, refresh, remove: folders whose files are searched.
  *
- * A file is a group of documents. Its hash tells whether it has changed; a file whose content is stored already, under
- * another path, has no documents of its own, and its hash begins with '='. When the owner of a content goes, the next
- * file that has it takes its place.
+ * A file is a group of documents. Its hash tells whether it has changed. A file with the same content as another has no
+ * documents, and its hash starts with '='. When the file that owns the documents is deleted, one of its copies becomes
+ * the owner.
  *
- * Files are read in two passes, for their hashes and then for their texts, so that a folder may be larger than the
- * memory, and the write lock is held for some hundred files at a time. */
+ * Files are read in two passes, for their hashes and then for their texts, so that a folder may be larger than memory.
+ * The write lock is held for at most BATCH_FILES files at a time. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -28,29 +28,29 @@
 #include "store/search/lexical.h"
 
 enum {
-  RACY_MS = 2000, /* a file that was changed so shortly ago may change again and look the same */
+  RACY_MS = 2000, /* a file changed this recently may change again with the same size and timestamp */
   PROGRESS_EVERY = 50,
   HASH_HEX = 32,
   BATCH_FILES = 256,
   BATCH_BYTES = 8 << 20,
-  PATH_MOST = 1500, /* bytes of a path that the store takes */
-  RULES = 1,        /* of cutting files into pieces; another number has all of them read again */
+  PATH_MAX_BYTES = 1500, /* limit of the store */
+  RULES = 1,             /* version of the rules for splitting files; a new number causes all files to be read again */
 };
 
 struct source_file {
   struct str path; /* absolute */
   const struct walk_file *file;
-  const struct document_group *old; /* NULL: new */
-  struct str hash;                  /* absent: it cannot be read, or is no text */
-  bool fresh;                       /* size and time differ from what is stored */
+  const struct document_group *old; /* NULL if new */
+  struct str hash;                  /* absent if unreadable or not text */
+  bool fresh;                       /* size or timestamp differ from the stored ones */
   bool copy;                        /* the same content is stored under another path */
 };
 
 struct source {
   struct op_call *call;
   struct str root;
-  struct document_groups groups; /* of the project, by path */
-  bool *there;                   /* of groups: its file is there */
+  struct document_groups groups; /* of the project, sorted by path */
+  bool *exists;                  /* for each of `groups`: its file exists */
   struct walk_files list;
   struct walk_counts counts;
   LIST(struct source_file) files;
@@ -58,7 +58,7 @@ struct source {
   int64_t read, copies, gone, redacted;
 };
 
-/* ---- where ---- */
+/* ---- paths ---- */
 
 static bool is_below(struct str path, struct str folder) {
   if (str_is(folder, "/"))
@@ -66,12 +66,12 @@ static bool is_below(struct str path, struct str folder) {
   return path.n > folder.n + 1 && str_starts(path, folder) && path.p[folder.n] == '/';
 }
 
-static enum status no_folder(struct op_call *call, struct str dir) {
+static enum status refuse_missing(struct op_call *call, struct str dir) {
   error_set(call->err, STATUS_NOT_FOUND, "there is no folder '%.*s'", STR_ARG(dir));
   return error_fix(call->err, "name a folder, for example: cairn %s docs", call->op->name);
 }
 
-/* Before it becomes a source: asking for rights does not tell what a sandbox forbids. */
+/* Opens the folder: access() does not see what a sandbox forbids. */
 static enum status check_open(struct op_call *call, const char *path) {
   int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd >= 0) {
@@ -79,8 +79,8 @@ static enum status check_open(struct op_call *call, const char *path) {
     return STATUS_OK;
   }
   error_errno(call->err, errno, "cannot read the folder '%s'", path);
-  return error_fix(call->err, "give the right to read it; a server can only read what was a source when it was "
-                              "started: there, run 'cairn source add' in a terminal and start the server again");
+  return error_fix(call->err, "make it readable; a server can read only folders that were sources when it started: "
+                              "run 'cairn source add' in a terminal and restart the server");
 }
 
 static enum status find_folder(struct op_call *call, struct str *ret_path) {
@@ -88,13 +88,13 @@ static enum status find_folder(struct op_call *call, struct str *ret_path) {
   char real[PATH_MAX];
   struct stat st;
   if (str_empty(dir) || !realpath(arena_cstr(call->arena, dir), real) || stat(real, &st) != 0)
-    return no_folder(call, dir);
+    return refuse_missing(call, dir);
   if (!S_ISDIR(st.st_mode)) {
     error_set(call->err, STATUS_USAGE, "%.*s is a file", STR_ARG(dir));
     return error_fix(call->err, "name the folder that it is in");
   }
   if (utf8_check(str_from(real)) != strlen(real)) {
-    error_set(call->err, STATUS_USAGE, "the path of this folder is no UTF-8, and could not be shown");
+    error_set(call->err, STATUS_USAGE, "the path of this folder is not UTF-8");
     return error_fix(call->err, "rename it, or the folders above it");
   }
   *ret_path = arena_dup(call->arena, str_from(real));
@@ -105,7 +105,7 @@ static enum status load_roots(struct op_call *call, struct source_roots *ret_roo
   return source_roots(call->engine->store, call->caller.team, call->caller.project, call->arena, ret_roots, call->err);
 }
 
-/* One that was added before. It may be gone from the disk: then it is named as it was. */
+/* Finds a source by its folder, or, if the folder no longer exists, by the path that was stored. */
 static enum status find_root(struct op_call *call, const struct source_roots *roots, struct str *ret_path) {
   struct str dir = json_str(call->args, "dir");
   char real[PATH_MAX];
@@ -117,11 +117,11 @@ static enum status find_root(struct op_call *call, const struct source_roots *ro
       *ret_path = roots->v[i].path;
       return STATUS_OK;
     }
-  error_set(call->err, STATUS_NOT_FOUND, "'%.*s' is no source of this project", STR_ARG(dir));
+  error_set(call->err, STATUS_NOT_FOUND, "'%.*s' is not a source of this project", STR_ARG(dir));
   return error_fix(call->err, "'cairn source list' shows them; 'cairn source add DIR' adds one");
 }
 
-/* ---- what is stored ---- */
+/* ---- stored groups ---- */
 
 static int by_group_path(const void *x, const void *y) {
   return str_cmp(((const struct document_group *)x)->path, ((const struct document_group *)y)->path);
@@ -134,7 +134,7 @@ static enum status load_groups(struct source *x) {
                        &x->groups, call->err));
   if (x->groups.n)
     qsort(x->groups.v, x->groups.n, sizeof(*x->groups.v), by_group_path);
-  x->there = arena_array(call->arena, bool, x->groups.n + 1);
+  x->exists = arena_array(call->arena, bool, x->groups.n + 1);
   return STATUS_OK;
 }
 
@@ -159,12 +159,12 @@ static bool has_text(const struct strs *sorted, struct str s) {
   return sorted->n && bsearch(&s, sorted->v, sorted->n, sizeof(*sorted->v), by_text) != NULL;
 }
 
-static enum status stopped(struct op_call *call) {
+static enum status interrupted(struct op_call *call) {
   error_set(call->err, STATUS_INTERRUPTED, "stopped before the end");
-  return error_fix(call->err, "what was done is kept; 'cairn source refresh' does the rest");
+  return error_fix(call->err, "the files indexed so far are kept; 'cairn source refresh' does the rest");
 }
 
-/* ---- the first pass: hashes ---- */
+/* ---- first pass: hashes ---- */
 
 static enum status hash_file(struct source *x, struct arena *scratch, struct source_file *f) {
   struct op_call *call = x->call;
@@ -181,7 +181,7 @@ static enum status hash_file(struct source *x, struct arena *scratch, struct sou
     f->hash = hash_of(call->arena, text);
     x->read++;
   } else if (old && x->counts.unreadable > unreadable) {
-    f->hash = content_of(old->hash); /* it may say what it said */
+    f->hash = content_of(old->hash); /* keep the stored text while the file is unreadable */
     f->fresh = false;
   }
   return STATUS_OK;
@@ -195,33 +195,34 @@ static struct document_group *group_of(struct source *x, struct str path) {
 static enum status read_hashes(struct source *x) {
   struct op_call *call = x->call;
   struct arena *scratch = arena_child(call->arena);
-  enum status s = walk_list(x->root.p, call->arena, &x->list, &x->counts, call->err);
-  for (size_t i = 0; s == STATUS_OK && i < x->list.n; i++) {
-    if (i % PROGRESS_EVERY == 0)
+  TRY(walk_list(x->root.p, call->arena, &x->list, &x->counts, call->err));
+  for (size_t i = 0; i < x->list.n; i++) {
+    if (i % PROGRESS_EVERY == 0) {
       progress(call, "reading", (int64_t)i, (int64_t)x->list.n);
-    if (i % PROGRESS_EVERY == 0 && cancelled(call))
-      return stopped(call);
+      if (cancelled(call))
+        return interrupted(call);
+    }
     struct source_file f = {.file = &x->list.v[i]};
     f.path = arena_printf(call->arena, "%s/%.*s", str_is(x->root, "/") ? "" : x->root.p, STR_ARG(f.file->path));
-    if (f.path.n > PATH_MOST) {
+    if (f.path.n > PATH_MAX_BYTES) {
       x->counts.unreadable++;
       continue;
     }
     f.old = group_of(x, f.path);
-    s = hash_file(x, scratch, &f);
+    TRY(hash_file(x, scratch, &f));
     if (f.hash.p && f.old)
-      x->there[f.old - x->groups.v] = true;
+      x->exists[f.old - x->groups.v] = true;
     if (f.hash.p)
       list_push(call->arena, &x->files, f);
     arena_recycle(scratch, WALK_FILE_BYTES);
   }
   progress(call, "reading", (int64_t)x->list.n, (int64_t)x->list.n);
-  return s;
+  return STATUS_OK;
 }
 
-/* ---- one owner for each content ---- */
+/* ---- copies ---- */
 
-/* The one that has the documents already comes first. */
+/* Of files with the same content, the current owner of the documents is first. */
 static int by_hash(const void *x, const void *y) {
   const struct source_file *f = *(struct source_file *const *)x, *g = *(struct source_file *const *)y;
   int order = str_cmp(f->hash, g->hash);
@@ -250,9 +251,9 @@ static void find_copies(struct source *x) {
   }
 }
 
-/* ---- the second pass: texts ---- */
+/* ---- second pass: texts ---- */
 
-/* Secrets become marks; lines stay lines. */
+/* Redacts secrets, but keeps their line breaks, so that line numbers stay right. */
 static struct str without_secrets(struct source *x, struct arena *a, struct str text) {
   struct secret_hits hits = {0};
   struct buf b = BUF(a);
@@ -272,8 +273,8 @@ static struct str without_secrets(struct source *x, struct arena *a, struct str 
   return hits.n ? buf_str(&b) : text;
 }
 
-static void take_pieces(struct source *x, struct arena *a, struct str path, struct str text,
-                        struct documents *ret_list) {
+static void add_pieces(struct source *x, struct arena *a, struct str path, struct str text,
+                       struct documents *ret_list) {
   struct pieces pieces = {0};
   struct str name = fs_basename(path);
   struct str shown = is_below(path, x->root) ? str_slice(path, x->root.n + !str_is(x->root, "/"), path.n) : path;
@@ -292,7 +293,7 @@ static void take_pieces(struct source *x, struct arena *a, struct str path, stru
   }
 }
 
-/* A group that is to be written. */
+/* A new or changed group. */
 struct change {
   struct document_group group;
   struct documents list;
@@ -311,30 +312,29 @@ static enum status flush(struct source *x, struct batch *b) {
   bool hold = b->changes.n > 1;
   if (b->changes.n + b->removed.n == 0)
     return STATUS_OK;
-  enum status s = call_begin(call, &txn);
-  if (s == STATUS_OK && hold)
-    s = lexical_hold(&txn, call->err);
-  for (size_t i = 0; s == STATUS_OK && i < b->removed.n; i++)
-    s = documents_remove(&txn, b->a, CORPUS_SOURCES, b->removed.v[i], &x->stored, call->err);
-  for (size_t i = 0; s == STATUS_OK && i < b->changes.n; i++)
-    s = documents_replace(&txn, b->a, CORPUS_SOURCES, &b->changes.v[i].group, &b->changes.v[i].list, &x->stored,
-                          call->err);
-  if (s == STATUS_OK && hold)
-    s = lexical_release(&txn, call->err);
-  if (s == STATUS_OK)
-    s = txn_commit(&txn, call->err);
+  TRY(call_begin(call, &txn));
+  if (hold)
+    TRY(lexical_hold(&txn, call->err));
+  for (size_t i = 0; i < b->removed.n; i++)
+    TRY(documents_remove(&txn, b->a, CORPUS_SOURCES, b->removed.v[i], &x->stored, call->err));
+  for (size_t i = 0; i < b->changes.n; i++)
+    TRY(documents_replace(&txn, b->a, CORPUS_SOURCES, &b->changes.v[i].group, &b->changes.v[i].list, &x->stored,
+                          call->err));
+  if (hold)
+    TRY(lexical_release(&txn, call->err));
+  TRY(txn_commit(&txn, call->err));
   arena_recycle(b->a, BATCH_BYTES);
   *b = (struct batch){.a = b->a};
-  return s;
+  return STATUS_OK;
 }
 
 static enum status flush_if_full(struct source *x, struct batch *b) {
   if (b->changes.n + b->removed.n < BATCH_FILES && b->bytes < BATCH_BYTES)
     return STATUS_OK;
-  return cancelled(x->call) ? stopped(x->call) : flush(x, b);
+  return cancelled(x->call) ? interrupted(x->call) : flush(x, b);
 }
 
-static enum status take_file(struct source *x, struct batch *b, const struct source_file *f) {
+static enum status write_file(struct source *x, struct batch *b, const struct source_file *f) {
   struct op_call *call = x->call;
   struct change c = {.group = {.path = f->path, .size = f->file->size, .hash = f->hash}};
   struct str want = f->copy ? arena_printf(call->arena, "=%.*s", STR_ARG(f->hash)) : f->hash, text = STR_NONE;
@@ -342,11 +342,11 @@ static enum status take_file(struct source *x, struct batch *b, const struct sou
     return STATUS_OK;
   c.group.changed_at = f->file->changed_at < call->now - RACY_MS ? f->file->changed_at : 0;
   if (!f->copy) {
-    enum status s = walk_read(x->root.p, f->file, b->a, &text, &x->counts, call->err);
-    if (s != STATUS_OK || !text.p)
-      return s;
-    want = hash_of(call->arena, text); /* it may have changed since */
-    take_pieces(x, b->a, f->path, text, &c.list);
+    TRY(walk_read(x->root.p, f->file, b->a, &text, &x->counts, call->err));
+    if (!text.p)
+      return STATUS_OK;
+    want = hash_of(call->arena, text); /* the file may have changed since the first pass */
+    add_pieces(x, b->a, f->path, text, &c.list);
   }
   c.group.hash = want;
   list_push(b->a, &b->changes, c);
@@ -357,65 +357,64 @@ static enum status take_file(struct source *x, struct batch *b, const struct sou
 static enum status write_files(struct source *x) {
   struct op_call *call = x->call;
   struct batch b = {.a = arena_child(call->arena)};
-  enum status s = STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < x->groups.n; i++)
-    if (is_below(x->groups.v[i].path, x->root) && !x->there[i]) {
+  for (size_t i = 0; i < x->groups.n; i++)
+    if (is_below(x->groups.v[i].path, x->root) && !x->exists[i]) {
       x->gone++;
       strs_push(b.a, &b.removed, x->groups.v[i].path);
-      s = flush_if_full(x, &b);
+      TRY(flush_if_full(x, &b));
     }
-  for (size_t i = 0; s == STATUS_OK && i < x->files.n; i++) {
+  for (size_t i = 0; i < x->files.n; i++) {
     if (i % PROGRESS_EVERY == 0)
       progress(call, "storing", (int64_t)i, (int64_t)x->files.n);
-    s = take_file(x, &b, &x->files.v[i]);
+    TRY(write_file(x, &b, &x->files.v[i]));
   }
   progress(call, "storing", (int64_t)x->files.n, (int64_t)x->files.n);
-  return s == STATUS_OK ? flush(x, &b) : s;
+  return flush(x, &b);
 }
 
-/* ---- copies whose owner has gone ---- */
+/* ---- copies whose owner was deleted ---- */
 
-static enum status promote(struct source *x, struct batch *b, const struct document_group *g) {
+static enum status make_owner(struct source *x, struct batch *b, const struct document_group *g) {
   struct op_call *call = x->call;
   struct walk_file file = {.path = str_slice(g->path, 1, g->path.n)};
   struct walk_counts ignored = {0};
   struct str text;
   TRY(walk_read("", &file, b->a, &text, &ignored, call->err));
   if (!text.p || !str_eq(hash_of(b->a, text), content_of(g->hash))) {
-    strs_push(b->a, &b->removed, g->path); /* the next refresh of its folder looks at it */
+    strs_push(b->a, &b->removed, g->path); /* the next refresh of its folder reads it */
     return flush_if_full(x, b);
   }
   struct change c = {.group = *g};
   c.group.hash = content_of(g->hash);
-  take_pieces(x, b->a, g->path, text, &c.list);
+  add_pieces(x, b->a, g->path, text, &c.list);
   list_push(b->a, &b->changes, c);
   b->bytes += text.n;
   return flush_if_full(x, b);
 }
 
-static enum status settle_copies(struct source *x) {
+static enum status replace_owners(struct source *x) {
   struct arena *a = x->call->arena;
   struct batch b = {.a = arena_child(a)};
-  struct strs owned = {0}, promoted = {0};
-  enum status s = load_groups(x);
+  struct strs owned = {0}, replaced = {0};
+  TRY(load_groups(x));
   for (size_t i = 0; i < x->groups.n; i++)
     if (!is_copy(x->groups.v[i].hash))
       strs_push(a, &owned, x->groups.v[i].hash);
   if (owned.n)
     qsort(owned.v, owned.n, sizeof(*owned.v), by_text);
-  for (size_t i = 0; s == STATUS_OK && i < x->groups.n; i++) {
+  for (size_t i = 0; i < x->groups.n; i++) {
     struct str content = content_of(x->groups.v[i].hash);
-    if (!is_copy(x->groups.v[i].hash) || has_text(&owned, content) || strs_has(&promoted, content))
+    if (!is_copy(x->groups.v[i].hash) || has_text(&owned, content) || strs_has(&replaced, content))
       continue;
-    strs_push(a, &promoted, content);
-    s = promote(x, &b, &x->groups.v[i]);
+    strs_push(a, &replaced, content);
+    TRY(make_owner(x, &b, &x->groups.v[i]));
   }
-  return s == STATUS_OK ? flush(x, &b) : s;
+  return flush(x, &b);
 }
 
 /* ---- one folder ---- */
 
-/* One event tells of the whole run. */
+/* One event for the whole run. */
 static enum status note_run(struct source *x) {
   struct op_call *call = x->call;
   struct txn txn;
@@ -463,7 +462,7 @@ static enum status index_folder(struct op_call *call, struct str root, yyjson_mu
   TRY(read_hashes(&x));
   find_copies(&x);
   TRY(write_files(&x));
-  TRY(settle_copies(&x));
+  TRY(replace_owners(&x));
   TRY(note_run(&x));
   put_source(&x, arr);
   return STATUS_OK;
@@ -471,13 +470,13 @@ static enum status index_folder(struct op_call *call, struct str root, yyjson_mu
 
 /* ---- operations ---- */
 
-static enum status already_in(struct op_call *call, struct str path, struct str root) {
-  error_set(call->err, STATUS_CONFLICT, "'%.*s' is a part of the source '%.*s'", STR_ARG(path), STR_ARG(root));
-  return error_fix(call->err, "'cairn source refresh' reads what is new in it");
+static enum status refuse_nested(struct op_call *call, struct str path, struct str root) {
+  error_set(call->err, STATUS_CONFLICT, "'%.*s' is part of the source '%.*s'", STR_ARG(path), STR_ARG(root));
+  return error_fix(call->err, "'cairn source refresh' reads its new files");
 }
 
-/* The root is stored first: what an interrupted call leaves is completed by the next refresh. Folders of it that were
- * sources of their own are a part of it now. */
+/* The root is stored before its files, so that the next refresh completes an interrupted call. Sources below it become
+ * part of it. */
 static enum status save_root(struct op_call *call, struct str path, const struct source_roots *roots) {
   struct txn txn;
   bool found;
@@ -493,36 +492,32 @@ enum status op_source_add(struct op_call *call) {
   struct source_roots roots = {0};
   struct str path;
   bool known = false;
-  enum status s = find_folder(call, &path);
-  if (s == STATUS_OK)
-    s = load_roots(call, &roots);
-  if (s != STATUS_OK)
-    return s;
+  TRY(find_folder(call, &path));
+  TRY(load_roots(call, &roots));
   for (size_t i = 0; i < roots.n; i++) {
     known |= str_eq(roots.v[i].path, path);
     if (is_below(path, roots.v[i].path))
-      return already_in(call, path, roots.v[i].path);
+      return refuse_nested(call, path, roots.v[i].path);
   }
-  if (path.n > PATH_MOST) {
+  if (path.n > PATH_MAX_BYTES) {
     error_set(call->err, STATUS_USAGE, "a path of %zu bytes cannot be indexed", path.n);
-    return error_fix(call->err, "paths have at most %d bytes", (int)PATH_MOST);
+    return error_fix(call->err, "paths have at most %d bytes", (int)PATH_MAX_BYTES);
   }
   if (!known)
-    s = save_root(call, path, &roots);
+    TRY(save_root(call, path, &roots));
   yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "sources");
-  if (s == STATUS_OK)
-    s = index_folder(call, path, arr);
-  return s == STATUS_OK ? corpus_embed(call) : s;
+  TRY(index_folder(call, path, arr));
+  return corpus_embed(call);
 }
 
-/* A folder that is not there now (a disk that is not mounted) keeps what is stored of it. */
+/* The documents of a missing folder are kept: its disk may not be mounted. */
 static void put_missing(struct op_call *call, struct str root, yyjson_mut_val *arr) {
   yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, arr);
   json_put(call->doc, v, "folder", root);
-  json_put(call->doc, v, "problem", STR("the folder is not there; what is stored of it stays"));
+  json_put(call->doc, v, "problem", STR("the folder does not exist; its documents are kept"));
 }
 
-static bool is_there(struct op_call *call, struct str root) {
+static bool is_readable(struct op_call *call, struct str root) {
   struct stat st;
   return stat(arena_cstr(call->arena, root), &st) == 0 && S_ISDIR(st.st_mode) &&
          access(arena_cstr(call->arena, root), R_OK | X_OK) == 0;
@@ -531,27 +526,25 @@ static bool is_there(struct op_call *call, struct str root) {
 enum status op_source_refresh(struct op_call *call) {
   struct source_roots roots = {0};
   struct str only = STR_NONE;
-  enum status s = load_roots(call, &roots);
-  if (s == STATUS_OK && json_str(call->args, "dir").p)
-    s = find_root(call, &roots, &only);
-  if (s != STATUS_OK)
-    return s;
+  TRY(load_roots(call, &roots));
+  if (json_str(call->args, "dir").p)
+    TRY(find_root(call, &roots, &only));
   yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "sources");
-  for (size_t i = 0; s == STATUS_OK && i < roots.n; i++) {
+  for (size_t i = 0; i < roots.n; i++) {
     struct str root = roots.v[i].path;
     if (only.p && !str_eq(only, root))
       continue;
-    if (is_there(call, root))
-      s = index_folder(call, root, arr);
+    if (is_readable(call, root))
+      TRY(index_folder(call, root, arr));
     else if (only.p)
-      s = no_folder(call, root);
+      return refuse_missing(call, root);
     else
       put_missing(call, root, arr);
   }
-  return s == STATUS_OK ? corpus_embed(call) : s;
+  return corpus_embed(call);
 }
 
-/* What a server of this machine does for the folders. */
+/* How a server on this machine watches the folders. */
 static void load_states(struct op_call *call, struct source_states *ret_states) {
   struct str root;
   struct error ignored;
@@ -590,7 +583,7 @@ enum status op_source_list(struct op_call *call) {
     json_put_int(call->doc, v, "copies", copies);
     json_put_int(call->doc, v, "bytes", bytes);
     json_put(call->doc, v, "added_at", time_format(roots.v[i].added_at, time));
-    json_put_bool(call->doc, v, "there", is_there(call, roots.v[i].path));
+    json_put_bool(call->doc, v, "there", is_readable(call, roots.v[i].path));
     json_put(call->doc, v, "watch", str_from(way_of(call, &states, roots.v[i].path)));
   }
   json_put_int(call->doc, call->result, "count", (int64_t)roots.n);
@@ -605,11 +598,11 @@ enum status op_source_remove(struct op_call *call) {
   TRY(load_roots(call, &roots));
   TRY(find_root(call, &roots, &x.root));
   TRY(load_groups(&x));
-  TRY(write_files(&x)); /* no file is there: all of its groups go */
+  TRY(write_files(&x)); /* x.exists is all false, so this removes every group of the folder */
   TRY(call_begin(call, &txn));
   TRY(source_root_remove(&txn, x.root, &found, call->err));
   TRY(txn_commit(&txn, call->err));
-  TRY(settle_copies(&x));
+  TRY(replace_owners(&x));
   TRY(note_run(&x));
   json_put(call->doc, call->result, "folder", x.root);
   json_put_int(call->doc, call->result, "files", x.gone);

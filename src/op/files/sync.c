@@ -1,4 +1,4 @@
-/* sync.c: MEMORY.md and the store brought into step, and the page as it is read. */
+/* sync.c: the operations sync (MEMORY.md with the store) and page (MEMORY.md as text). */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -23,15 +23,15 @@ struct syncing {
   struct mirror_counts counts;
   int64_t hidden;
   bool written, created;
-  int64_t size, delta; /* of the file as it was read, and by how much it has grown; bytes */
+  int64_t size, delta; /* bytes of the file when it was read, and by which it has grown */
 };
 
 /* ---- the file ---- */
 
 struct text_file {
-  struct str bytes; /* absent: there is no file */
-  struct str text;  /* without a byte order mark and carriage returns */
-  bool mark, returns;
+  struct str bytes; /* absent if there is no file */
+  struct str text;  /* without byte order mark and carriage returns */
+  bool has_bom, has_returns;
 };
 
 static struct str without_returns(struct arena *a, struct str s) {
@@ -42,12 +42,12 @@ static struct str without_returns(struct arena *a, struct str s) {
   return buf_str(&b);
 }
 
-static struct str as_it_was(struct arena *a, const struct text_file *f, struct str text) {
+static struct str restore_format(struct arena *a, const struct text_file *f, struct str text) {
   struct buf b = BUF(a);
-  if (f->mark)
+  if (f->has_bom)
     buf_adds(&b, "\xef\xbb\xbf");
   for (size_t i = 0; i < text.n; i++) {
-    if (f->returns && text.p[i] == '\n')
+    if (f->has_returns && text.p[i] == '\n')
       buf_addc(&b, '\r');
     buf_addc(&b, text.p[i]);
   }
@@ -62,25 +62,24 @@ static enum status read_page(struct syncing *y, struct text_file *ret) {
     *ret = f;
     return STATUS_OK;
   }
-  if (s != STATUS_OK)
-    return s;
+  TRY(s);
   if (!f.bytes.p)
     f.bytes = STR("");
   size_t bad = utf8_check(f.bytes);
   if (bad < f.bytes.n || (f.bytes.n && memchr(f.bytes.p, 0, f.bytes.n))) {
-    error_set(call->err, STATUS_USAGE, "%.*s is not a text in UTF-8", STR_ARG(y->path));
+    error_set(call->err, STATUS_USAGE, "%.*s is not UTF-8 text", STR_ARG(y->path));
     return error_fix(call->err, "convert it, for example with iconv -f latin1 -t utf8");
   }
-  f.mark = str_starts(f.bytes, STR("\xef\xbb\xbf"));
-  f.text = str_slice(f.bytes, f.mark ? 3 : 0, f.bytes.n);
-  f.returns = str_find(f.text, STR("\r\n"), 0) != SIZE_MAX;
-  if (f.returns)
+  f.has_bom = str_starts(f.bytes, STR("\xef\xbb\xbf"));
+  f.text = str_slice(f.bytes, f.has_bom ? 3 : 0, f.bytes.n);
+  f.has_returns = str_find(f.text, STR("\r\n"), 0) != SIZE_MAX;
+  if (f.has_returns)
     f.text = without_returns(call->arena, f.text);
   *ret = f;
   return STATUS_OK;
 }
 
-/* Is it ours to write? */
+/* Refuses a page of another project, and one that Cairn did not write unless --adopt is given. */
 static enum status check_page(struct syncing *y, const struct mirror_page *page) {
   struct op_call *call = y->call;
   struct str owner = mirror_owner(call->arena, call->caller.team, call->caller.project);
@@ -96,7 +95,7 @@ static enum status check_page(struct syncing *y, const struct mirror_page *page)
   if (page->ours || blank || y->adopt)
     return STATUS_OK;
   error_set(call->err, STATUS_CONFLICT, "%.*s was written by hand", STR_ARG(y->path));
-  return error_fix(call->err, "with --adopt its bullets become memories, and its other text stays as it is; "
+  return error_fix(call->err, "with --adopt its bullets become memories, and its other text is kept; "
                               "--dry-run shows what would be done");
 }
 
@@ -118,10 +117,10 @@ static enum status write_page(struct syncing *y, const struct mirror_page *page,
   struct op_call *call = y->call;
   struct mirror_entries entries = {0};
   struct mirror_options options;
-  TRY(mirror_entries_of(call, true, y->max_chars, &entries, &options));
+  TRY(mirror_load_entries(call, true, y->max_chars, &entries, &options));
   struct str text = mirror_render(call->arena, page, &entries, &options, &y->counts);
   y->hidden = options.hidden;
-  text = as_it_was(call->arena, f, text);
+  text = restore_format(call->arena, f, text);
   *ret_done = true;
   if ((f->bytes.p && str_eq(text, f->bytes)) || y->dry_run)
     return STATUS_OK;
@@ -134,8 +133,8 @@ static enum status write_page(struct syncing *y, const struct mirror_page *page,
   return STATUS_OK;
 }
 
-/* The store first, then the file: what happens to the file in between, a crash or another edit, is found by reading it
- * again, and a text that the store has already is not stored twice. */
+/* Changes the store first, then the file. After a crash or another edit in between, the next round reads the file
+ * again, and duplicates are not stored. */
 static enum status one_round(struct syncing *y, bool *ret_done) {
   struct op_call *call = y->call;
   struct text_file f;
@@ -146,13 +145,13 @@ static enum status one_round(struct syncing *y, bool *ret_done) {
   y->size = (int64_t)f.bytes.n;
   mirror_parse(call->arena, f.text, &page);
   TRY(check_page(y, &page));
-  TRY(mirror_known_of(call, &page, &known));
+  TRY(mirror_load_known(call, &page, &known));
   mirror_compare(call->arena, &page, &known, &removed);
   TRY(mirror_apply(call, &page, &known, &removed, y->dry_run, &y->report));
   return write_page(y, &page, &f, ret_done);
 }
 
-/* ---- where ---- */
+/* ---- path ---- */
 
 static enum status check_path(struct syncing *y) {
   struct op_call *call = y->call;
@@ -162,15 +161,15 @@ static enum status check_path(struct syncing *y) {
   return error_fix(call->err, "name a Markdown file, for example --path MEMORY.md");
 }
 
-/* Absolute, since it is remembered. */
-static enum status given_path(struct op_call *call, struct str given, struct str *ret_path) {
+/* Absolute, because the path is stored. */
+static enum status absolute_path(struct op_call *call, struct str given, struct str *ret_path) {
   char cwd[PATH_MAX];
   if (given.n && given.p[0] == '/') {
     *ret_path = given;
     return STATUS_OK;
   }
   if (!getcwd(cwd, sizeof(cwd)))
-    return error_errno(call->err, errno, "the working folder is not known");
+    return error_errno(call->err, errno, "cannot determine the working directory");
   *ret_path = arena_printf(call->arena, "%s/%.*s", cwd, STR_ARG(given));
   return STATUS_OK;
 }
@@ -180,16 +179,15 @@ static enum status find_path(struct syncing *y) {
   struct store *st = call->engine->store;
   const struct caller *c = &call->caller;
   struct str given = json_str(call->args, "path");
-  enum status s;
   if (given.p) {
-    s = given_path(call, given, &y->path);
-    return s == STATUS_OK ? check_path(y) : s;
+    TRY(absolute_path(call, given, &y->path));
+    return check_path(y);
   }
   TRY(mirror_place_find(st, c->team, c->project, call->arena, &y->path, call->err));
   TRY(check_path(y));
   if (y->dry_run)
     return STATUS_OK;
-  /* The folder of the agent is ours to make; one that a person has named is not. */
+  /* We create the agent's folder, but not a folder that a person has named. */
   struct str folder = STR("");
   TRY(place_agent(st, c->team, c->project, call->arena, &folder, call->err));
   if (str_starts(y->path, folder))
@@ -201,7 +199,7 @@ static enum status prepare(struct syncing *y) {
   struct op_call *call = y->call;
   double max;
   if (call->caller.all_projects) {
-    error_set(call->err, STATUS_USAGE, "a page is that of one project");
+    error_set(call->err, STATUS_USAGE, "a page belongs to one project");
     return error_fix(call->err, "name it with --project NAME, or --project '' for the global memories");
   }
   TRY(setting_number(call->engine->store, call->caller.team, SET_MEMORY_MAX_CHARS, call->arena, &max, call->err));
@@ -213,23 +211,20 @@ enum status op_sync(struct op_call *call) {
   struct syncing y = {
       .call = call, .adopt = json_bool(call->args, "adopt", false), .dry_run = json_bool(call->args, "dry_run", false)};
   bool done = false;
-  enum status s = prepare(&y);
-  if (s != STATUS_OK)
-    return s;
+  TRY(prepare(&y));
   begin_report(&y);
-  for (int i = 0; s == STATUS_OK && !done && i < ROUNDS; i++) {
-    yyjson_mut_obj_remove_key(call->result, "txn"); /* of a round whose page was edited meanwhile */
-    s = one_round(&y, &done);
+  for (int i = 0; !done && i < ROUNDS; i++) {
+    yyjson_mut_obj_remove_key(call->result, "txn"); /* of the previous round */
+    TRY(one_round(&y, &done));
   }
-  if (s == STATUS_OK && !done) {
-    error_set(call->err, STATUS_BUSY, "%.*s is being changed all the time; it was left as it is", STR_ARG(y.path));
-    return error_fix(call->err, "call 'cairn sync' again; what was on the page is stored");
+  if (!done) {
+    error_set(call->err, STATUS_BUSY, "%.*s keeps changing; it was left unchanged", STR_ARG(y.path));
+    return error_fix(call->err, "run 'cairn sync' again; the text of the page is stored");
   }
-  if (s == STATUS_OK && !y.dry_run)
-    s = mirror_place_keep(call->engine->store, call->caller.team, call->caller.project, y.path, call->arena, call->err);
-  if (s != STATUS_OK)
-    return s;
-  /* A look that finds both sides in step is no event: the watcher would wake itself by it. */
+  if (!y.dry_run)
+    TRY(mirror_place_keep(call->engine->store, call->caller.team, call->caller.project, y.path, call->arena,
+                          call->err));
+  /* No event if nothing changed: it would wake the watcher, which runs sync. */
   if (y.written && !y.created)
     file_was_read(call, FILE_LONG_TERM, y.path, y.size);
   if (y.written)
@@ -245,7 +240,7 @@ enum status op_sync(struct op_call *call) {
   return STATUS_OK;
 }
 
-/* ---- the page, to be read ---- */
+/* ---- page ---- */
 
 enum status op_page(struct op_call *call) {
   struct mirror_entries entries = {0};
@@ -254,7 +249,7 @@ enum status op_page(struct op_call *call) {
   struct mirror_counts counts;
   double max;
   TRY(setting_number(call->engine->store, call->caller.team, SET_MEMORY_MAX_CHARS, call->arena, &max, call->err));
-  TRY(mirror_entries_of(call, false, (size_t)max, &entries, &options));
+  TRY(mirror_load_entries(call, false, (size_t)max, &entries, &options));
   options.plain = true;
   json_put(call->doc, call->result, "text", mirror_render(call->arena, &none, &entries, &options, &counts));
   json_put_int(call->doc, call->result, "shown", (int64_t)counts.shown);

@@ -1,11 +1,11 @@
-/* graph.c: reading the knowledge graph: all of it, entities by name, and what a search finds. */
+/* graph.c: the graph read operation: the whole graph, entities by name, or search results. */
 #include "op/graph/graph.h"
 
 #include "op/handlers.h"
 #include "op/search/retrieve.h"
 #include "op/transfer/import.h"
 
-/* MANY: from here on it is cheaper to read all entities than to ask for each. */
+/* MANY: for more names than this, reading the whole graph is cheaper than reading each entity. */
 enum { MANY = 200, SEARCH_HITS = 10 };
 
 /* ---- entities from memories ---- */
@@ -21,7 +21,7 @@ static int by_first(const void *x, const void *y) {
   return a->first < b->first ? -1 : a->first > b->first;
 }
 
-void graph_group(struct arena *a, const struct graph_rows *rows, struct nodes *ret_nodes) {
+void graph_group_by_entity(struct arena *a, const struct graph_rows *rows, struct nodes *ret_nodes) {
   struct graph_row *sorted = arena_array(a, struct graph_row, rows->n + 1);
   if (rows->n == 0)
     return;
@@ -32,22 +32,22 @@ void graph_group(struct arena *a, const struct graph_rows *rows, struct nodes *r
     if (i == 0 || !str_eq(r->name, sorted[i - 1].name))
       list_push(a, ret_nodes, (struct node){.name = r->name, .type = r->type, .first = r->id});
     struct node *node = &ret_nodes->v[ret_nodes->n - 1];
-    struct str said = graph_observation(a, r->name, r->type, r->body);
-    bool new = said.p && !strs_has(&node->observations, said);
+    struct str text = graph_observation(a, r->name, r->type, r->body);
+    bool new = text.p && !strs_has(&node->observations, text);
     if (new)
-      strs_push(a, &node->observations, said);
+      strs_push(a, &node->observations, text);
     if (!r->untrusted)
       continue;
     list_push(a, &node->untrusted, r->id);
     if (new)
-      list_push(a, &node->doubted, (int64_t)node->observations.n - 1);
+      list_push(a, &node->untrusted_at, (int64_t)node->observations.n - 1);
     if (!node->suspect.p)
       node->suspect = r->suspect;
   }
   qsort(ret_nodes->v, ret_nodes->n, sizeof(*ret_nodes->v), by_first);
 }
 
-void graph_types(struct arena *a, struct str joined, struct strs *ret_types) {
+void graph_split_types(struct arena *a, struct str joined, struct strs *ret_types) {
   if (!joined.p)
     joined = STR("relates");
   for (size_t from = 0; from <= joined.n;) {
@@ -64,23 +64,23 @@ enum status graph_node(struct op_call *call, struct str name, struct node *ret_n
   struct graph_rows rows = {0};
   struct nodes nodes = {0};
   TRY(graph_entities(call->engine->store, &scope, name, call->arena, &rows, call->err));
-  graph_group(call->arena, &rows, &nodes);
+  graph_group_by_entity(call->arena, &rows, &nodes);
   *ret_found = nodes.n > 0;
   if (nodes.n)
     *ret_node = nodes.v[0];
   return STATUS_OK;
 }
 
-/* ---- as JSON ---- */
+/* ---- JSON ---- */
 
-/* Which observations nobody vouches for, and the memories that a person could promote. */
-static void put_doubt(struct op_call *call, yyjson_mut_val *v, const struct node *n) {
+/* Indexes of untrusted observations, and ids of the memories that a person could promote. */
+static void put_untrusted_parts(struct op_call *call, yyjson_mut_val *v, const struct node *n) {
   if (!n->untrusted.n)
     return;
   json_put_bool(call->doc, v, "untrusted", true);
-  yyjson_mut_val *places = json_put_arr(call->doc, v, "untrusted_observations");
-  for (size_t i = 0; i < n->doubted.n; i++)
-    yyjson_mut_arr_add_sint(call->doc, places, n->doubted.v[i]);
+  yyjson_mut_val *indexes = json_put_arr(call->doc, v, "untrusted_observations");
+  for (size_t i = 0; i < n->untrusted_at.n; i++)
+    yyjson_mut_arr_add_sint(call->doc, indexes, n->untrusted_at.v[i]);
   yyjson_mut_val *memories = json_put_arr(call->doc, v, "untrusted_memories");
   for (size_t i = 0; i < n->untrusted.n; i++)
     yyjson_mut_arr_add_sint(call->doc, memories, n->untrusted.v[i]);
@@ -97,7 +97,7 @@ void put_nodes(struct op_call *call, const char *name, const struct nodes *nodes
     yyjson_mut_val *list = json_put_arr(call->doc, v, "observations");
     for (size_t k = 0; k < n->observations.n; k++)
       json_add_str(call->doc, list, n->observations.v[k]);
-    put_doubt(call, v, n);
+    put_untrusted_parts(call, v, n);
   }
 }
 
@@ -113,20 +113,19 @@ void put_relations(struct op_call *call, const char *name, const struct relation
   }
 }
 
-/* ---- what is read ---- */
+/* ---- reading ---- */
 
 struct reading {
   struct op_call *call;
   struct scope scope;
   struct nodes nodes;
   struct graph_edges edges;
-  struct strs names; /* of entities that are there, sorted: the shown ones, and the others that relations lead to */
-  bool all;
+  struct strs names; /* sorted names of existing entities: the shown ones, and the other ends of their relations */
 };
 
 static int by_text(const void *x, const void *y) { return str_cmp(*(const struct str *)x, *(const struct str *)y); }
 
-static bool is_there(const struct strs *sorted, struct str name) {
+static bool has_name(const struct strs *sorted, struct str name) {
   return sorted->n && bsearch(&name, sorted->v, sorted->n, sizeof(*sorted->v), by_text);
 }
 
@@ -159,49 +158,44 @@ static enum status read_all(struct reading *r) {
   struct op_call *call = r->call;
   struct graph_rows rows = {0};
   TRY(graph_all(call->engine->store, &r->scope, call->arena, &rows, &r->edges, call->err));
-  graph_group(call->arena, &rows, &r->nodes);
+  graph_group_by_entity(call->arena, &rows, &r->nodes);
   name_nodes(r);
-  r->all = true;
   return STATUS_OK;
 }
 
-/* A relation may lead to an entity that is not shown, but never to one that is gone. */
+/* A relation may lead to an entity that is not shown, but not to a deleted one. */
 static enum status name_others(struct reading *r) {
   struct arena *a = r->call->arena;
   struct strs others = {0};
-  enum status s = STATUS_OK;
   for (size_t i = 0; i < r->edges.n; i++) {
     const struct str ends[] = {r->edges.v[i].from, r->edges.v[i].to};
     for (int k = 0; k < 2; k++)
-      if (!is_there(&r->names, ends[k]))
+      if (!has_name(&r->names, ends[k]))
         strs_push(a, &others, ends[k]);
   }
   sort_unique(&others);
-  for (size_t i = 0; s == STATUS_OK && i < others.n; i++) {
+  for (size_t i = 0; i < others.n; i++) {
     struct node node;
     bool found;
-    s = graph_node(r->call, others.v[i], &node, &found);
-    if (s == STATUS_OK && found)
+    TRY(graph_node(r->call, others.v[i], &node, &found));
+    if (found)
       strs_push(a, &r->names, others.v[i]);
   }
   sort_unique(&r->names);
-  return s;
+  return STATUS_OK;
 }
 
 static enum status read_each(struct reading *r, const struct strs *names) {
   struct op_call *call = r->call;
-  enum status s = STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < names->n; i++) {
+  for (size_t i = 0; i < names->n; i++) {
     struct node node;
     bool found;
-    s = graph_node(call, names->v[i], &node, &found);
-    if (s != STATUS_OK || !found)
+    TRY(graph_node(call, names->v[i], &node, &found));
+    if (!found)
       continue;
     list_push(call->arena, &r->nodes, node);
-    s = graph_relations(call->engine->store, &r->scope, node.name, call->arena, &r->edges, call->err);
+    TRY(graph_relations(call->engine->store, &r->scope, node.name, call->arena, &r->edges, call->err));
   }
-  if (s != STATUS_OK)
-    return s;
   if (r->nodes.n)
     qsort(r->nodes.v, r->nodes.n, sizeof(*r->nodes.v), by_first);
   name_nodes(r);
@@ -210,7 +204,7 @@ static enum status read_each(struct reading *r, const struct strs *names) {
   return name_others(r);
 }
 
-/* Of all entities those with these names, in this order. */
+/* Drops the entities that are not named; the order stays. */
 static void keep_named(struct reading *r, const struct strs *names) {
   struct strs sorted = {0};
   struct nodes kept = {0};
@@ -218,10 +212,9 @@ static void keep_named(struct reading *r, const struct strs *names) {
     strs_push(r->call->arena, &sorted, names->v[i]);
   sort_unique(&sorted);
   for (size_t i = 0; i < r->nodes.n; i++)
-    if (is_there(&sorted, r->nodes.v[i].name))
+    if (has_name(&sorted, r->nodes.v[i].name))
       list_push(r->call->arena, &kept, r->nodes.v[i]);
   r->nodes = kept;
-  r->all = false;
 }
 
 static void put_reading(struct reading *r) {
@@ -234,11 +227,11 @@ static void put_reading(struct reading *r) {
   for (size_t i = 0; i < r->edges.n; i++) {
     const struct graph_edge *e = &r->edges.v[i];
     bool again = i && e->src == e[-1].src && e->dst == e[-1].dst;
-    if (again || !is_there(&r->names, e->from) || !is_there(&r->names, e->to) ||
-        (!is_there(&shown, e->from) && !is_there(&shown, e->to)))
+    if (again || !has_name(&r->names, e->from) || !has_name(&r->names, e->to) ||
+        (!has_name(&shown, e->from) && !has_name(&shown, e->to)))
       continue;
     struct strs types = {0};
-    graph_types(a, e->types, &types);
+    graph_split_types(a, e->types, &types);
     for (size_t k = 0; k < types.n; k++)
       list_push(a, &list, (struct relation){e->from, e->to, types.v[k], e->untrusted});
   }
@@ -253,9 +246,9 @@ static int by_id(const void *x, const void *y) {
   return a->id < b->id ? -1 : a->id > b->id;
 }
 
-/* What a search by words and meaning is sure of: at least half of the words, or much the same meaning. */
-static enum status find_meant(struct op_call *call, struct str text, struct strs *names) {
-  static const double words = 0.5, same = 0.6;
+/* Adds entities that a hybrid search finds with a strong match: half of the words, or a high similarity. */
+static enum status find_similar(struct op_call *call, struct str text, struct strs *names) {
+  static const double min_words = 0.5, min_similarity = 0.6;
   struct query q = {.call = call, .text = text, .scope = scope_of(call), .limit = SEARCH_HITS};
   struct hits hits = {0};
   q.fusion.words = q.fusion.means = true;
@@ -263,7 +256,7 @@ static enum status find_meant(struct op_call *call, struct str text, struct strs
   TRY(retrieve(&q, STATES_GRAPH, SEARCH_HITS, &hits));
   for (size_t i = 0; i < hits.n; i++) {
     struct hit *h = &hits.v[i];
-    if (h->match.part[LIST_LEXICAL] < words && h->match.part[LIST_VECTOR] < same)
+    if (h->match.part[LIST_LEXICAL] < min_words && h->match.part[LIST_VECTOR] < min_similarity)
       continue;
     TRY(memory_load_lists(call->engine->store, call->arena, &h->m, call->err));
     if (h->m.entity.n && !strs_has(names, h->m.entity.v[0]))
@@ -284,7 +277,7 @@ static enum status find_names(struct op_call *call, struct str text, struct strs
   for (size_t i = 0; i < seen.n; i++)
     if (!strs_has(ret_names, seen.v[i]))
       strs_push(call->arena, ret_names, seen.v[i]);
-  return str_empty(str_trim(text)) ? STATUS_OK : find_meant(call, text, ret_names);
+  return str_empty(str_trim(text)) ? STATUS_OK : find_similar(call, text, ret_names);
 }
 
 static enum status read_some(struct reading *r, const struct strs *names) {
@@ -313,9 +306,9 @@ static enum status read_graph(struct reading *r) {
 enum status op_graph_read(struct op_call *call) {
   struct reading r = {.call = call, .scope = scope_of(call)};
   struct db *db = store_db(call->engine->store);
-  bool alone = false;
-  TRY(db_snapshot(db, &alone, call->err));
-  TRY(db_snapshot_end(db, alone, read_graph(&r), call->err));
+  bool own_snapshot = false;
+  TRY(db_snapshot(db, &own_snapshot, call->err));
+  TRY(db_snapshot_end(db, own_snapshot, read_graph(&r), call->err));
   put_reading(&r);
   return STATUS_OK;
 }

@@ -1,4 +1,4 @@
-/* graph.h: entities and relations as operations hand them around. */
+/* graph.h: entities and relations of the knowledge graph. */
 #pragma once
 
 #include "op/run/common.h"
@@ -8,9 +8,10 @@
 struct node {
   struct str name, type;
   struct strs observations;
-  int64_t first;                 /* its oldest memory */
-  struct ids untrusted, doubted; /* memories that nobody vouches for, and the places of their observations, from 0 */
-  struct str suspect;            /* why, of the first of them that is */
+  int64_t first;           /* id of its oldest memory */
+  struct ids untrusted;    /* ids of its untrusted memories */
+  struct ids untrusted_at; /* indexes of untrusted observations, from 0 */
+  struct str suspect;      /* of its first suspect memory */
 };
 struct nodes {
   struct node *v;
@@ -26,11 +27,11 @@ struct relations {
   size_t n, cap;
 };
 
-/* Memories by entity, in the order of their oldest ones; an observation that is there twice is said once. */
-void graph_group(struct arena *a, const struct graph_rows *rows, struct nodes *ret_nodes);
-/* The types of a link, one by one. */
-void graph_types(struct arena *a, struct str joined, struct strs *ret_types);
-/* One entity; ret_found is false when there is none of this name. */
+/* Groups memories by entity, ordered by oldest memory; drops repeated observations. */
+void graph_group_by_entity(struct arena *a, const struct graph_rows *rows, struct nodes *ret_nodes);
+/* Splits the types of a link, which are joined by "; ". */
+void graph_split_types(struct arena *a, struct str joined, struct strs *ret_types);
+/* Reads one entity; *ret_found is false if there is none of this name. */
 NODISCARD enum status graph_node(struct op_call *call, struct str name, struct node *ret_node, bool *ret_found);
 
 void put_nodes(struct op_call *call, const char *name, const struct nodes *nodes);

@@ -1,7 +1,7 @@
-/* write.c: changing the knowledge graph: entities, observations and relations come and go.
+/* write.c: graph create, observe, delete.
  *
- * An observation is a memory: it is added by a write and taken away by forgetting it. Texts go through the write
- * pipeline as they are; the graph's own rule for duplicates is the name. */
+ * An observation is a memory: a write adds it, and forgetting it deletes it. Texts go through the write pipeline
+ * unchanged (struct write.exact); entities with the same name are the same entity. */
 #include "op/graph/graph.h"
 #include "op/handlers.h"
 #include "op/run/scrub.h"
@@ -9,7 +9,7 @@
 #include "op/write/replace.h"
 #include "store/search/lexical.h"
 
-/* DEFER_FROM: from so many texts on, embedding is left to maintenance, and the full-text index is filled at the end. */
+/* DEFER_FROM: with at least this many texts, maintenance embeds them, and the full-text index is updated at the end. */
 enum { DEFER_FROM = 16 };
 
 struct pending {
@@ -17,12 +17,12 @@ struct pending {
   size_t n, cap;
 };
 
-static enum status bad_line(struct op_call *call, const char *like) {
-  error_set(call->err, STATUS_USAGE, "%s: a line is not what it should be", call->op->name);
-  return error_fix(call->err, "a line is one JSON object: %s", like);
+static enum status refuse_line(struct op_call *call, const char *expected) {
+  error_set(call->err, STATUS_USAGE, "%s: a line is malformed", call->op->name);
+  return error_fix(call->err, "a line is one JSON object: %s", expected);
 }
 
-static enum status no_entity(struct op_call *call, struct str name) {
+static enum status refuse_unknown(struct op_call *call, struct str name) {
   error_set(call->err, STATUS_NOT_FOUND, "Entity with name %.*s not found", STR_ARG(name));
   return error_fix(call->err, "create the entity first");
 }
@@ -42,7 +42,7 @@ static void add_write(struct op_call *call, struct pending *list, struct str nam
   w.m.session = call->caller.session;
   w.m.trust = call->caller.trust;
   w.m.weight = 1.0;
-  if (!w.m.headline.n) /* a name of signs and digits: the headline says what it is */
+  if (!w.m.headline.n) /* a name without letters gives no headline */
     w.m.headline = STR("Entity of the knowledge graph");
   list_push(call->arena, list, w);
 }
@@ -96,7 +96,7 @@ static struct str join_types(struct arena *a, const struct strs *types) {
   return buf_str(&b);
 }
 
-/* Gives a link other types; none: it goes. */
+/* Replaces the types of a link; without types the link is removed. */
 static enum status relink(struct op_call *call, struct txn *txn, int64_t src, int64_t dst, const struct strs *types) {
   bool found;
   TRY(link_remove(txn, call->arena, src, STR("relates"), dst, &found, call->err));
@@ -107,15 +107,15 @@ static enum status relink(struct op_call *call, struct txn *txn, int64_t src, in
 }
 
 static enum status find_ends(struct op_call *call, const struct relation *r, struct node *from, struct node *to) {
-  bool there;
-  TRY(graph_node(call, r->from, from, &there));
-  if (!there)
-    return no_entity(call, r->from);
-  TRY(graph_node(call, r->to, to, &there));
-  if (!there)
-    return no_entity(call, r->to);
+  bool found;
+  TRY(graph_node(call, r->from, from, &found));
+  if (!found)
+    return refuse_unknown(call, r->from);
+  TRY(graph_node(call, r->to, to, &found));
+  if (!found)
+    return refuse_unknown(call, r->to);
   if (from->first == to->first) {
-    error_set(call->err, STATUS_REFUSED, "a relation joins two entities, and '%.*s' is one", STR_ARG(r->from));
+    error_set(call->err, STATUS_REFUSED, "entity '%.*s' cannot have a relation to itself", STR_ARG(r->from));
     return error_fix(call->err, "store it as an observation of the entity");
   }
   return STATUS_OK;
@@ -127,22 +127,21 @@ static enum status add_relation(struct op_call *call, struct txn *txn, const str
   struct graph_edges edges = {0};
   struct strs types = {0};
   *ret_new = false;
-  enum status s = find_ends(call, r, &from, &to);
-  if (s == STATUS_OK)
-    s = graph_relations(txn->store, &scope, r->from, call->arena, &edges, call->err);
-  for (size_t i = 0; s == STATUS_OK && i < edges.n; i++) {
+  TRY(find_ends(call, r, &from, &to));
+  TRY(graph_relations(txn->store, &scope, r->from, call->arena, &edges, call->err));
+  for (size_t i = 0; i < edges.n; i++) {
     struct strs known = {0};
     if (!same_ends(&edges.v[i], r))
       continue;
-    graph_types(call->arena, edges.v[i].types, &known);
+    graph_split_types(call->arena, edges.v[i].types, &known);
     if (strs_has(&known, r->type))
       return STATUS_OK;
     if (edges.v[i].src == from.first && edges.v[i].dst == to.first)
       types = known;
   }
   strs_push(call->arena, &types, r->type);
-  *ret_new = s == STATUS_OK;
-  return s == STATUS_OK ? relink(call, txn, from.first, to.first, &types) : s;
+  *ret_new = true;
+  return relink(call, txn, from.first, to.first, &types);
 }
 
 static enum status drop_relation(struct op_call *call, struct txn *txn, const struct relation *r) {
@@ -153,7 +152,7 @@ static enum status drop_relation(struct op_call *call, struct txn *txn, const st
     struct strs known = {0}, left = {0};
     if (!same_ends(&edges.v[i], r))
       continue;
-    graph_types(call->arena, edges.v[i].types, &known);
+    graph_split_types(call->arena, edges.v[i].types, &known);
     for (size_t k = 0; k < known.n; k++)
       if (!str_eq(known.v[k], r->type))
         strs_push(call->arena, &left, known.v[k]);
@@ -166,8 +165,9 @@ static enum status drop_relation(struct op_call *call, struct txn *txn, const st
 /* ---- create ---- */
 
 struct creation {
-  struct nodes nodes; /* that are new */
-  struct relations relations, added;
+  struct nodes nodes;         /* new ones only */
+  struct relations relations; /* requested */
+  struct relations added;     /* new ones only */
   struct pending writes;
 };
 
@@ -178,7 +178,7 @@ static bool has_node(const struct nodes *nodes, struct str name) {
   return false;
 }
 
-static enum status take_entity(struct op_call *call, const struct graph_line *line, struct creation *c) {
+static enum status plan_entity(struct op_call *call, const struct graph_line *line, struct creation *c) {
   struct node known, node = {.name = line->name, .type = line->type};
   bool found;
   if (has_node(&c->nodes, line->name))
@@ -197,30 +197,27 @@ static enum status take_entity(struct op_call *call, const struct graph_line *li
   return STATUS_OK;
 }
 
-static enum status take_lines(struct op_call *call, struct creation *c) {
+static enum status plan_creation(struct op_call *call, struct creation *c) {
   struct strs lines = {0};
   lines_of(call, &lines);
-  enum status s = STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < lines.n; i++) {
+  for (size_t i = 0; i < lines.n; i++) {
     struct graph_line line;
-    s = graph_read(call->arena, lines.v[i], &line, call->err);
-    if (s != STATUS_OK)
-      return s;
+    TRY(graph_read(call->arena, lines.v[i], &line, call->err));
     if (!line.relation) {
-      s = take_entity(call, &line, c);
+      TRY(plan_entity(call, &line, c));
       continue;
     }
     struct relation r = {.from = line.from, .to = line.to, .type = line.type};
-    s = call_scrub(call, &r.type, "the relation's type");
+    TRY(call_scrub(call, &r.type, "the relation's type"));
     list_push(call->arena, &c->relations, r);
   }
-  return s;
+  return STATUS_OK;
 }
 
 enum status op_graph_create(struct op_call *call) {
   struct creation c = {0};
   struct txn txn;
-  TRY(take_lines(call, &c));
+  TRY(plan_creation(call, &c));
   TRY(prepare_all(call, &c.writes));
   TRY(call_begin(call, &txn));
   TRY(commit_all(call, &txn, &c.writes));
@@ -240,7 +237,7 @@ enum status op_graph_create(struct op_call *call) {
 
 /* ---- observe ---- */
 
-static enum status take_observations(struct op_call *call, struct str text, struct pending *writes,
+static enum status plan_observations(struct op_call *call, struct str text, struct pending *writes,
                                      yyjson_mut_val *results) {
   yyjson_val *line;
   struct strs contents = {0}, new = {0};
@@ -249,11 +246,11 @@ static enum status take_observations(struct op_call *call, struct str text, stru
   TRY(json_read(call->arena, text, &line, call->err));
   struct str name = json_str(line, "entityName");
   if (str_empty(name) || !yyjson_is_arr(yyjson_obj_get(line, "contents")))
-    return bad_line(call, "{\"entityName\":NAME,\"contents\":[TEXT]}");
+    return refuse_line(call, "{\"entityName\":NAME,\"contents\":[TEXT]}");
   json_strs(call->arena, line, "contents", &contents);
   TRY(graph_node(call, name, &node, &found));
   if (!found)
-    return no_entity(call, name);
+    return refuse_unknown(call, name);
   yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, results);
   json_put(call->doc, v, "entityName", name);
   for (size_t i = 0; i < contents.n; i++) {
@@ -276,7 +273,7 @@ enum status op_graph_observe(struct op_call *call) {
   yyjson_mut_val *results = json_put_arr(call->doc, call->result, "results");
   lines_of(call, &lines);
   for (size_t i = 0; i < lines.n; i++)
-    TRY(take_observations(call, lines.v[i], &writes, results));
+    TRY(plan_observations(call, lines.v[i], &writes, results));
   TRY(prepare_all(call, &writes));
   if (writes.n == 0)
     return STATUS_OK;
@@ -288,23 +285,24 @@ enum status op_graph_observe(struct op_call *call) {
 /* ---- delete ---- */
 
 struct deletion {
-  struct pending notes; /* an entity without its last observation is still there */
-  LIST(int64_t) rows;
-  struct relations relations;
-  struct graph_edges edges;
+  struct pending notes;       /* for entities that lose their last observation: they stay */
+  LIST(int64_t) rows;         /* ids of memories to forget */
+  struct relations relations; /* named in the call */
+  struct graph_edges edges;   /* of deleted entities */
 };
 
-static enum status take_name(struct op_call *call, struct str name, struct deletion *d) {
+static enum status plan_entity_deletion(struct op_call *call, struct str name, struct deletion *d) {
   struct scope scope = scope_of(call);
   struct graph_rows rows = {0};
   struct store *st = call->engine->store;
-  enum status s = graph_entities(st, &scope, name, call->arena, &rows, call->err);
+  TRY(graph_entities(st, &scope, name, call->arena, &rows, call->err));
   for (size_t i = 0; i < rows.n; i++)
     list_push(call->arena, &d->rows, rows.v[i].id);
-  return s == STATUS_OK && rows.n ? graph_relations(st, &scope, name, call->arena, &d->edges, call->err) : s;
+  return rows.n ? graph_relations(st, &scope, name, call->arena, &d->edges, call->err) : STATUS_OK;
 }
 
-static enum status take_deleted(struct op_call *call, struct str name, const struct strs *said, struct deletion *d) {
+static enum status plan_observation_deletion(struct op_call *call, struct str name, const struct strs *texts,
+                                             struct deletion *d) {
   struct scope scope = scope_of(call);
   struct graph_rows rows = {0};
   size_t gone = 0;
@@ -312,7 +310,7 @@ static enum status take_deleted(struct op_call *call, struct str name, const str
   for (size_t i = 0; i < rows.n; i++) {
     const struct graph_row *r = &rows.v[i];
     struct str text = graph_observation(call->arena, r->name, r->type, r->body);
-    if (!text.p || !strs_has(said, text))
+    if (!text.p || !strs_has(texts, text))
       continue;
     list_push(call->arena, &d->rows, r->id);
     gone++;
@@ -322,9 +320,9 @@ static enum status take_deleted(struct op_call *call, struct str name, const str
   return STATUS_OK;
 }
 
-static enum status take_deletion(struct op_call *call, struct str text, struct deletion *d) {
+static enum status plan_line_deletion(struct op_call *call, struct str text, struct deletion *d) {
   yyjson_val *line;
-  struct strs said = {0};
+  struct strs texts = {0};
   TRY(json_read(call->arena, text, &line, call->err));
   struct relation r = {
       .from = json_str(line, "from"), .to = json_str(line, "to"), .type = json_str(line, "relationType")};
@@ -334,20 +332,20 @@ static enum status take_deletion(struct op_call *call, struct str text, struct d
     return STATUS_OK;
   }
   if (str_empty(name) || !yyjson_is_arr(yyjson_obj_get(line, "observations")))
-    return bad_line(call, "{\"entityName\":NAME,\"observations\":[TEXT]} or "
-                          "{\"from\":NAME,\"to\":NAME,\"relationType\":TEXT}");
-  json_strs(call->arena, line, "observations", &said);
-  return take_deleted(call, name, &said, d);
+    return refuse_line(call, "{\"entityName\":NAME,\"observations\":[TEXT]} or "
+                             "{\"from\":NAME,\"to\":NAME,\"relationType\":TEXT}");
+  json_strs(call->arena, line, "observations", &texts);
+  return plan_observation_deletion(call, name, &texts, d);
 }
 
-static enum status take_deletions(struct op_call *call, struct deletion *d) {
+static enum status plan_deletion(struct op_call *call, struct deletion *d) {
   struct strs names = {0}, lines = {0};
   json_strs(call->arena, call->args, "entities", &names);
   lines_of(call, &lines);
   for (size_t i = 0; i < names.n; i++)
-    TRY(take_name(call, names.v[i], d));
+    TRY(plan_entity_deletion(call, names.v[i], d));
   for (size_t i = 0; i < lines.n; i++)
-    TRY(take_deletion(call, lines.v[i], d));
+    TRY(plan_line_deletion(call, lines.v[i], d));
   return STATUS_OK;
 }
 
@@ -367,11 +365,11 @@ static enum status delete_all(struct op_call *call, struct txn *txn, struct dele
   return commit_all(call, txn, &d->notes);
 }
 
-/* What is not there is as good as deleted. */
+/* Deleting what does not exist is not an error. */
 enum status op_graph_delete(struct op_call *call) {
   struct deletion d = {0};
   struct txn txn;
-  TRY(take_deletions(call, &d));
+  TRY(plan_deletion(call, &d));
   TRY(prepare_all(call, &d.notes));
   json_put_int(call->doc, call->result, "memories", (int64_t)d.rows.n);
   if (d.rows.n + d.relations.n + d.edges.n == 0)

@@ -1,4 +1,4 @@
-/* complete.c: ids of memories that begin with what was typed. */
+/* complete.c: completion of memory ids. */
 #include "op/search/complete.h"
 
 #include "op/run/common.h"
@@ -18,10 +18,10 @@ static enum status run(struct op_call *call) {
 }
 
 static const struct param params[] = {
-    {"prefix", PARAM_TEXT, PARAM_REQUIRED | PARAM_NOISE, NULL, NULL, NULL, "what was typed"},
-    {"limit", PARAM_INT, 0, NULL, NULL, NULL, "ids at most"},
+    {"prefix", PARAM_TEXT, PARAM_REQUIRED | PARAM_NOISE, NULL, NULL, NULL, "beginning of an id"},
+    {"limit", PARAM_INT, 0, NULL, NULL, NULL, "maximum number of ids"},
     {0},
 };
 
-/* By the name of the operation whose rights it takes. */
+/* Named "list" because it needs the same rights as that operation. */
 const struct op complete_ids = {.name = "list", .params = params, .run = run};

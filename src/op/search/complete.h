@@ -1,9 +1,9 @@
-/* complete.h: what may stand in an argument that somebody is typing. */
+/* complete.h: completion of memory ids, for shells and MCP clients. */
 #pragma once
 
 #include "op/op.h"
 
-/* For doors that complete, with op_run(); not a part of the table. Whoever may list memories may have their ids
- * completed: {"prefix": "12", "limit": 100} gives {"ids": [...], "more": bool}, the shortest first, and for "" the
- * newest. */
+/* Run it with op_run(); it is not in the table of operations, and anyone who may list memories may call it.
+ * {"prefix": "12", "limit": 100} gives {"ids": [...], "more": bool}, shortest ids first; for the prefix "", newest
+ * first. */
 extern const struct op complete_ids;

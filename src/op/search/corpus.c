@@ -36,7 +36,7 @@ void put_place(struct op_call *call, yyjson_mut_val *obj, const struct document_
                        : place->path);
 }
 
-enum status put_place_of(struct op_call *call, yyjson_mut_val *obj, const struct memory *m) {
+enum status load_and_put_place(struct op_call *call, yyjson_mut_val *obj, const struct memory *m) {
   struct document_place place;
   if (!memory_is_document(m))
     return STATUS_OK;
@@ -47,11 +47,11 @@ enum status put_place_of(struct op_call *call, yyjson_mut_val *obj, const struct
 
 /* ---- vectors ---- */
 
-enum { EMBED_US = 2000000 };
+enum { EMBED_BUDGET_US = 2000000 };
 
 enum status corpus_embed(struct op_call *call) {
   struct reembed_report r;
-  TRY(reembed_run(call, clock_ticks_us() + EMBED_US, &r));
+  TRY(reembed_run(call, clock_ticks_us() + EMBED_BUDGET_US, &r));
   json_put_int(call->doc, call->result, "embedded", r.pass.embedded);
   if (!r.pass.complete)
     json_put_bool(call->doc, call->result, "waiting", true);

@@ -1,5 +1,4 @@
-/* corpus.h: which corpora a call looks into, and what a reply says of a document: where it stands, and that it is data.
- */
+/* corpus.h: the argument `in`, and documents in replies: corpus, file and line. */
 #pragma once
 
 #include "op/run/common.h"
@@ -8,17 +7,16 @@
 /* The choices of the argument `in`: the corpora, and "all". */
 extern const char *const corpus_choices[];
 
-/* Bits for struct scope; memories alone when the argument is missing. */
+/* Bits for struct scope; only memories if the argument is missing. */
 unsigned call_corpora(struct op_call *call);
 static inline bool asks_for_memories(unsigned corpora) { return corpora & (1U << CORPUS_MEMORY); }
-/* What is behind an id, whatever it is. */
 enum { CORPORA_ALL = (1 << CORPUS_COUNT) - 1 };
 
 /* corpus, file, line, confidence and origin; nothing for a memory. */
 void put_place(struct op_call *call, yyjson_mut_val *obj, const struct document_place *place);
-/* The same for one that was loaded. */
-NODISCARD enum status put_place_of(struct op_call *call, yyjson_mut_val *obj, const struct memory *m);
+/* Looks up the place of `m` and calls put_place(). */
+NODISCARD enum status load_and_put_place(struct op_call *call, yyjson_mut_val *obj, const struct memory *m);
 
-/* Embeds what waits, for two seconds at most; maintenance does the rest. The result says `embedded`, and `waiting` when
- * some are left. An embedder that is down is told (`degraded`), and fails nothing. */
+/* Embeds pending chunks for at most two seconds; maintenance does the rest. Writes `embedded`, and `waiting` if some
+ * are still pending. A failing embedder is not an error: the result says `degraded`. */
 NODISCARD enum status corpus_embed(struct op_call *call);

@@ -1,5 +1,7 @@
-/* embed_ahead.c: one thread for one question. It touches its own memory and the embedder's constant weights, nothing
- * else; what fails here is tried again by the caller, who then tells why. */
+/* embed_ahead.c: query embedding on a second thread.
+ *
+ * The thread touches only its own memory and the embedder's constant weights. If it fails, the caller embeds the query
+ * again and reports the error. */
 #include "op/search/embed_ahead.h"
 
 #include "base/alloc.h"
@@ -9,7 +11,7 @@
 struct ahead {
   const struct embedder *e;
   pthread_t thread;
-  struct str text; /* behind the vector, in the same piece of memory */
+  struct str text; /* after the vector, in the same allocation */
   bool done;
   int8_t vector[];
 };

@@ -1,14 +1,14 @@
-/* embed_ahead.h: a question is embedded on another core while its words are searched. */
+/* embed_ahead.h: embeds a query on another core during the keyword search. */
 #pragma once
 
 #include "embed/embed.h"
 
 struct ahead;
 
-/* Begins; *slot stays NULL where that gains nothing or cannot be done: then the question is embedded when it is needed.
- * An earlier question of the slot is given up. */
+/* Starts the thread. *slot stays NULL if there is only one core, the embedder is not built in, or the thread cannot be
+ * started; ahead_take() is false then. Waits for an earlier query of the slot and drops it. */
 void ahead_start(struct ahead **slot, const struct embedder *e, struct str text);
-/* Waits for the vector[dims] of this question. False when it is not the one of the slot, or was not embedded. */
+/* Waits for the vector[dims] of this query. False if the slot has another query, or embedding failed. */
 bool ahead_take(struct ahead **slot, struct str text, int8_t *ret_vector);
-/* Waits for what runs, and frees it. */
+/* Waits for the thread and frees the slot. */
 void ahead_end(struct ahead **slot);

@@ -1,6 +1,7 @@
-/* retrieve.c: from a query to ranked memories. */
+/* retrieve.c: retrieval and ranking of memories for a query. */
 #include "op/search/retrieve.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/utf8.h"
@@ -12,20 +13,20 @@
 #include "transcript/store/neighbours.h"
 
 enum {
-  QUERY_WORDS_BYTES = 4096, /* of a query, what may ask for a type */
-  WORD_CHUNKS = 100,        /* hits taken from each list */
+  QUERY_WORDS_BYTES = 4096, /* bytes of a query that are searched for names of types */
+  WORD_CHUNKS = 100,        /* maximum hits from each index */
   NEAR_CHUNKS = 80,
   NAMED_CHUNKS = 50,
-  LENDERS = 100, /* of the best by words, those that lend to their neighbours */
-  POOL = 3,      /* times the limit: what diversity chooses from */
-  POOL_LEAST = 30,
-  DIVERSE = 2, /* times the limit: how many it chooses, before the best of them are taken */
+  LENDERS = 100, /* best keyword hits that boost their neighbours */
+  POOL = 3,      /* times the limit: candidates for diversification */
+  POOL_MIN = 30,
+  DIVERSE = 2, /* times the limit: diversified hits, of which the best are returned */
 };
 
-#define TIME_SHARE 0.3 /* what a time that fits adds to a score */
-#define COPY_SHARE 0.8 /* what is left of the score of a near copy, where places are scarce */
+#define TIME_SHARE 0.3 /* bonus of a memory whose time matches the query */
+#define COPY_SHARE 0.8 /* factor for near copies when there are more hits than the limit */
 
-/* ---- the candidates ---- */
+/* ---- candidates ---- */
 
 static struct hit *candidate(struct query *q, struct hits *all, int64_t memory_id, int64_t chunk_id) {
   for (size_t i = 0; i < all->n; i++)
@@ -42,8 +43,8 @@ static bool has_sibling(const struct lexical_hits *hits, size_t at) {
   return false;
 }
 
-/* The place of each hit in its memory. Ids do not tell: concurrent writers draw theirs from one sequence. -1 for the
- * only hit of a memory, which has no neighbour among them. */
+/* Position of each hit's chunk in its memory; -1 for the only hit of a memory. Chunk ids do not give the order:
+ * concurrent writers draw them from one sequence. */
 static enum status find_places(struct query *q, const struct lexical_hits *hits, int64_t **ret_places) {
   struct op_call *call = q->call;
   int64_t *places = arena_array(call->arena, int64_t, hits->n + 1);
@@ -53,15 +54,15 @@ static enum status find_places(struct query *q, const struct lexical_hits *hits,
   for (size_t i = 0; i < hits->n; i++)
     if (has_sibling(hits, i))
       ids[n++] = hits->v[i].chunk_id;
-  enum status s = chunk_places(call->engine->store, q->scope.team, ids, n, call->arena, found, call->err);
-  for (size_t i = 0, k = 0; s == STATUS_OK && i < hits->n; i++)
+  TRY(chunk_places(call->engine->store, q->scope.team, ids, n, call->arena, found, call->err));
+  for (size_t i = 0, k = 0; i < hits->n; i++)
     places[i] = k < n && ids[k] == hits->v[i].chunk_id ? found[k++] : -1;
   *ret_places = places;
-  return s;
+  return STATUS_OK;
 }
 
-/* A matching chunk next to the best one raises its score: the answer runs on there. */
-static double beside(const struct lexical_hits *hits, const int64_t *places, size_t best) {
+/* A matching adjacent chunk raises the score: the answer continues there. */
+static double adjacent_score(const struct lexical_hits *hits, const int64_t *places, size_t best) {
   double most = 0;
   for (size_t i = 0; i < hits->n; i++) {
     bool known = places[i] >= 0 && places[best] >= 0;
@@ -72,44 +73,42 @@ static double beside(const struct lexical_hits *hits, const int64_t *places, siz
   return LEND_BEFORE * most;
 }
 
-static enum status add_words(struct query *q, struct hits *all) {
+static enum status add_keyword_hits(struct query *q, struct hits *all) {
   struct op_call *call = q->call;
   struct lexical_hits hits = {0};
-  int64_t *places = NULL;
-  enum status s =
-      lexical_search(call->engine->store, &q->scope, &q->filter, q->text, WORD_CHUNKS, call->arena, &hits, call->err);
-  q->damaged |= s == STATUS_OK && hits.damaged;
+  int64_t *places;
+  TRY(lexical_search(call->engine->store, &q->scope, &q->filter, q->text, WORD_CHUNKS, call->arena, &hits, call->err));
+  q->damaged |= hits.damaged;
   q->terms = hits.terms;
-  if (s == STATUS_OK)
-    s = find_places(q, &hits, &places);
-  for (size_t i = 0; s == STATUS_OK && i < hits.n; i++) {
+  TRY(find_places(q, &hits, &places));
+  for (size_t i = 0; i < hits.n; i++) {
     const struct lexical_hit *from = &hits.v[i];
     struct hit *h = candidate(q, all, from->memory_id, from->chunk_id);
     if (h->match.part[LIST_LEXICAL] > 0 || !(hits.bound > 0))
-      continue; /* a lesser chunk of the same memory */
+      continue; /* a better chunk of the same memory was first */
     h->raw[LIST_LEXICAL] = from->score;
     if (from->features)
       h->m = *from->features;
-    double share = (from->score + beside(&hits, places, i)) / hits.bound;
+    double share = (from->score + adjacent_score(&hits, places, i)) / hits.bound;
     h->match.part[LIST_LEXICAL] = share < 1 ? share : 1;
   }
-  return s;
+  return STATUS_OK;
 }
 
-static enum status add_named(struct query *q, struct hits *all) {
+static enum status add_entity_hits(struct query *q, struct hits *all) {
   struct op_call *call = q->call;
   struct lexical_hits hits = {0};
-  enum status s = entity_search(call->engine->store, &q->scope, &q->filter, q->text, q->terms, NAMED_CHUNKS,
-                                call->arena, &hits, call->err);
-  q->damaged |= s == STATUS_OK && hits.damaged;
-  for (size_t i = 0; s == STATUS_OK && i < hits.n; i++) {
+  TRY(entity_search(call->engine->store, &q->scope, &q->filter, q->text, q->terms, NAMED_CHUNKS, call->arena, &hits,
+                    call->err));
+  q->damaged |= hits.damaged;
+  for (size_t i = 0; i < hits.n; i++) {
     struct hit *h = candidate(q, all, hits.v[i].memory_id, hits.v[i].chunk_id);
     if (h->match.part[LIST_ENTITY] > 0)
       continue;
     h->raw[LIST_ENTITY] = hits.v[i].score;
     h->match.part[LIST_ENTITY] = hits.v[i].score / hits.v[0].score;
   }
-  return s;
+  return STATUS_OK;
 }
 
 static void set_similarity(struct hit *h, double cosine, double similarity) {
@@ -117,15 +116,15 @@ static void set_similarity(struct hit *h, double cosine, double similarity) {
   h->match.part[LIST_VECTOR] = similarity > 0 ? similarity : 0;
 }
 
-/* A failing embedder costs the vectors, never the search. */
-static enum status add_near(struct query *q, struct hits *all) {
+/* If the embedder fails, the search falls back to the other indexes. */
+static enum status add_vector_hits(struct query *q, struct hits *all) {
   struct op_call *call = q->call;
   struct near_hits hits = {0};
   size_t used = 0;
-  enum status s = embeddings_near(call, &q->set, &q->scope, &q->filter, q->text, NEAR_CHUNKS, &hits, &used);
-  q->by_vectors |= s == STATUS_OK && used > 0;
+  TRY(embeddings_near(call, &q->set, &q->scope, &q->filter, q->text, NEAR_CHUNKS, &hits, &used));
+  q->by_vectors |= used > 0;
   q->farthest = used == 1 && hits.n == NEAR_CHUNKS ? hits.v[hits.n - 1].similarity : 1;
-  for (size_t i = 0; s == STATUS_OK && i < hits.n; i++) {
+  for (size_t i = 0; i < hits.n; i++) {
     if (!(hits.v[i].similarity > 0))
       continue;
     struct hit *h = candidate(q, all, hits.v[i].memory_id, hits.v[i].chunk_id);
@@ -134,11 +133,11 @@ static enum status add_near(struct query *q, struct hits *all) {
     set_similarity(h, hits.v[i].cosine, hits.v[i].similarity);
     if (!h->m.type.p && hits.v[i].features)
       h->m = *hits.v[i].features;
-    /* What the words found in passing is shown where the meaning is. */
+    /* The snippet comes from the chunk with the stronger match. */
     if (h->match.part[LIST_LEXICAL] < h->match.part[LIST_VECTOR])
       h->chunk_id = hits.v[i].chunk_id;
   }
-  return s;
+  return STATUS_OK;
 }
 
 /* ---- neighbours ---- */
@@ -153,9 +152,9 @@ static enum status load_features(struct query *q, struct hits *all, size_t from)
   return n ? search_features(call->engine->store, q->scope.team, call->arena, bare, n, call->err) : STATUS_OK;
 }
 
-/* An entry of a transcript that answers lends to the one after it, which goes on about it, and to the one before, which
- * asked for it. What is lent is not lent on. */
-static enum status lend(struct query *q, struct hits *all) {
+/* A matching transcript entry raises the scores of the next entry, which continues the topic, and of the previous one,
+ * which may hold the question. Boosts are not passed on. */
+static enum status boost_neighbours(struct query *q, struct hits *all) {
   struct op_call *call = q->call;
   size_t n = all->n < LENDERS ? all->n : LENDERS;
   for (size_t i = 0; i < n; i++) {
@@ -175,29 +174,29 @@ static enum status lend(struct query *q, struct hits *all) {
 
 /* ---- ranking ---- */
 
-struct place {
+struct ranked {
   double score;
   int64_t id;
-  size_t at;
+  size_t index;
 };
 
 static int by_score(const void *x, const void *y) {
-  const struct place *a = x, *b = y;
+  const struct ranked *a = x, *b = y;
   if (a->score != b->score)
     return a->score < b->score ? 1 : -1;
   return (a->id > b->id) - (a->id < b->id);
 }
 
-/* The best `most`, best first. Places are sorted and then hits are moved, once: a hit is a large thing. */
-static void keep_best(struct arena *a, struct hits *all, size_t most) {
-  struct place *places = arena_array(a, struct place, all->n + 1);
+/* Keeps the best `max`, best first. Sorts small records and moves each hit once, because hits are large. */
+static void keep_best(struct arena *a, struct hits *all, size_t max) {
+  struct ranked *ranked = arena_array(a, struct ranked, all->n + 1);
   for (size_t i = 0; i < all->n; i++)
-    places[i] = (struct place){all->v[i].score, all->v[i].m.id, i};
+    ranked[i] = (struct ranked){all->v[i].score, all->v[i].m.id, i};
   if (all->n)
-    qsort(places, all->n, sizeof(*places), by_score);
+    qsort(ranked, all->n, sizeof(*ranked), by_score);
   struct hits best = {0};
-  for (size_t i = 0; i < all->n && i < most; i++)
-    list_push(a, &best, all->v[places[i].at]);
+  for (size_t i = 0; i < all->n && i < max; i++)
+    list_push(a, &best, all->v[ranked[i].index]);
   *all = best;
 }
 
@@ -208,8 +207,8 @@ static struct fusion fusion_of(const struct query *q) {
   return how;
 }
 
-/* What each memory itself brings. */
-static void rate(struct query *q, struct hits *all) {
+/* Factors that do not depend on the match. */
+static void set_rates(struct query *q, struct hits *all) {
   struct rank_policy policy = {q->half_life_days, q->call->now};
   for (size_t i = 0; i < all->n; i++) {
     struct hit *h = &all->v[i];
@@ -221,7 +220,7 @@ static void rate(struct query *q, struct hits *all) {
   }
 }
 
-static void weigh(struct query *q, struct hits *all) {
+static void set_scores(struct query *q, struct hits *all) {
   struct fusion how = fusion_of(q);
   for (size_t i = 0; i < all->n; i++) {
     struct hit *h = &all->v[i];
@@ -230,29 +229,30 @@ static void weigh(struct query *q, struct hits *all) {
   }
 }
 
-static int by_size(const void *x, const void *y) {
+static int descending(const void *x, const void *y) {
   double a = *(const double *)x, b = *(const double *)y;
   return (a < b) - (a > b);
 }
 
-/* What the best `most` score at least, when nothing is known of the vectors of the others. */
-static double certain(struct query *q, struct hits *all, size_t most) {
+/* Lower bound for the score of the best `max` hits: their scores without the missing similarities. */
+static double min_pool_score(struct query *q, struct hits *all, size_t max) {
   double *scores = arena_array(q->call->arena, double, all->n + 1);
-  if (all->n <= most)
+  assert(max > 0);
+  if (all->n <= max)
     return 0;
-  weigh(q, all);
+  set_scores(q, all);
   for (size_t i = 0; i < all->n; i++)
     scores[i] = all->v[i].score;
-  qsort(scores, all->n, sizeof(*scores), by_size);
-  return scores[most - 1];
+  qsort(scores, all->n, sizeof(*scores), descending);
+  return scores[max - 1];
 }
 
-/* The vectors of what only the other lists found: a candidate is judged by both sides, whichever found it. One that
- * would not be among the best `most` even if it were as similar as the last of the nearest needs no look. */
-static enum status compare_rest(struct query *q, struct hits *all, size_t most) {
+/* Computes the similarity of hits that only the other indexes found. Skips a hit that would not be among the best `max`
+ * even with the similarity q->farthest. */
+static enum status compare_rest(struct query *q, struct hits *all, size_t max) {
   struct op_call *call = q->call;
   struct fusion how = fusion_of(q);
-  double least = certain(q, all, most);
+  double least = min_pool_score(q, all, max);
   size_t n = 0;
   struct hit **rest = arena_array(call->arena, struct hit *, all->n + 1);
   int64_t *chunks = arena_array(call->arena, int64_t, all->n + 1);
@@ -283,19 +283,18 @@ static enum status load_rows(struct query *q, struct hits *pool) {
     rows[i] = &pool->v[i].m;
     chunks[i] = pool->v[i].chunk_id;
   }
-  enum status s = memories_by_ids(st, q->scope.team, call->arena, rows, pool->n, found, call->err);
-  if (s == STATUS_OK)
-    s = chunk_snippets(st, q->scope.team, chunks, pool->n, call->arena, texts, call->err);
-  for (size_t i = 0; s == STATUS_OK && i < pool->n; i++) {
+  TRY(memories_by_ids(st, q->scope.team, call->arena, rows, pool->n, found, call->err));
+  TRY(chunk_snippets(st, q->scope.team, chunks, pool->n, call->arena, texts, call->err));
+  for (size_t i = 0; i < pool->n; i++) {
     pool->v[i].snippet = texts[i];
     if (found[i])
       pool->v[kept++] = pool->v[i];
   }
   pool->n = kept;
-  return s;
+  return STATUS_OK;
 }
 
-/* A near copy of better ones keeps its place only against what is much worse. The best `limit` of a sorted list. */
+/* Keeps the best `limit` of a sorted list, with the scores of near copies reduced. */
 static void drop_copies(struct arena *a, struct hits *list, size_t limit) {
   struct word_set *texts = arena_array(a, struct word_set, list->n + 1);
   bool *copies = arena_array(a, bool, list->n + 1), *kept = arena_array(a, bool, list->n + 1);
@@ -315,6 +314,7 @@ static void drop_copies(struct arena *a, struct hits *list, size_t limit) {
         most = value;
       }
     }
+    assert(best < list->n);
     kept[best] = true;
   }
   for (size_t i = 0; i < list->n; i++)
@@ -323,8 +323,7 @@ static void drop_copies(struct arena *a, struct hits *list, size_t limit) {
   list->n = n;
 }
 
-/* Twice as many as wanted by score and diversity, and of these the best: what repeats another goes, what is good stays
- * where it is. */
+/* Chooses twice the limit by score and diversity, then the best of these by score. */
 static void pick(struct arena *a, struct hits *pool, int64_t limit, struct hits *ret) {
   if (pool->n == 0)
     return;
@@ -344,38 +343,36 @@ static void pick(struct arena *a, struct hits *pool, int64_t limit, struct hits 
 
 static enum status gather(struct query *q, struct hits *all) {
   if (q->fusion.words)
-    TRY(add_words(q, all));
+    TRY(add_keyword_hits(q, all));
   TRY(load_features(q, all, 0));
   size_t found = all->n;
-  if (q->fusion.words)
-    TRY(lend(q, all));
-  if (q->fusion.words)
-    TRY(add_named(q, all));
+  if (q->fusion.words) {
+    TRY(boost_neighbours(q, all));
+    TRY(add_entity_hits(q, all));
+  }
   if (q->fusion.means)
-    TRY(add_near(q, all));
+    TRY(add_vector_hits(q, all));
   return load_features(q, all, found);
 }
 
 enum status retrieve(struct query *q, const char *states, int64_t limit, struct hits *ret_hits) {
-  enum { ROOM = WORD_CHUNKS + NEAR_CHUNKS + NAMED_CHUNKS }; /* hits are large, and better not moved */
   struct hits all = {0};
-  size_t pool = (size_t)limit * POOL > POOL_LEAST ? (size_t)limit * POOL : POOL_LEAST;
-  if (str_empty(str_trim(q->text))) /* an embedder has an opinion on nothing, too */
+  size_t pool = (size_t)limit * POOL > POOL_MIN ? (size_t)limit * POOL : POOL_MIN;
+  assert(limit > 0);
+  if (str_empty(str_trim(q->text))) /* an embedder would return hits for an empty query */
     return STATUS_OK;
   q->filter.states = states;
-  enum status s = gather(q, &all);
-  if (s == STATUS_OK && !q->by_vectors && !q->fusion.words) { /* meaning was asked for, and nothing tells it */
+  TRY(gather(q, &all));
+  if (!q->by_vectors && !q->fusion.words) { /* vector search was requested, but no embedder works */
     q->fusion.words = true;
-    s = gather(q, &all);
+    TRY(gather(q, &all));
   }
-  rate(q, &all);
-  if (s == STATUS_OK && q->fusion.means && q->by_vectors)
-    s = compare_rest(q, &all, pool);
-  if (s != STATUS_OK)
-    return s;
-  weigh(q, &all);
+  set_rates(q, &all);
+  if (q->fusion.means && q->by_vectors)
+    TRY(compare_rest(q, &all, pool));
+  set_scores(q, &all);
   keep_best(q->call->arena, &all, pool);
-  while (all.n && !(all.v[all.n - 1].fusion > 0)) /* what nothing speaks for */
+  while (all.n && !(all.v[all.n - 1].fusion > 0)) /* drop hits without a match */
     all.n--;
   TRY(load_rows(q, &all));
   pick(q->call->arena, &all, limit, ret_hits);

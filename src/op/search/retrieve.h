@@ -1,5 +1,5 @@
-/* retrieve.h: finds and ranks what answers a query: three lists of candidates, fused, lent to neighbours, weighed by
- * what each memory brings, made diverse. Knows nothing of replies. */
+/* retrieve.h: retrieval: candidates from three indexes (keywords, vectors, entities), fused, boosted by neighbouring
+ * transcript entries, weighted by the memory's own factors, and diversified. */
 #pragma once
 
 #include "core/rank/rank.h"
@@ -12,35 +12,35 @@ struct query {
   struct scope scope;
   struct filter filter;
   int64_t limit;
-  struct fusion fusion; /* which lists are asked, and how they count */
+  struct fusion fusion; /* which indexes to search, and their weights */
   double half_life_days;
   struct embeddings set;
-  struct when when; /* a time that the query names */
+  struct when when; /* time named in the query; valid if `timed` */
   bool timed;
-  bool by_vectors;                 /* vectors took part */
-  bool damaged;                    /* the full-text index is broken: vectors alone answered */
-  double farthest;                 /* similarity that nothing exceeds but what the vectors found */
-  const struct query_terms *terms; /* of the query; NULL: not found out */
-  const double *types;             /* factors of the types, by words that ask for one */
+  bool by_vectors;                 /* the vector index was searched */
+  bool damaged;                    /* the full-text index is corrupt: only vectors were searched */
+  double farthest;                 /* upper bound for the similarity of chunks that the vector index did not return */
+  const struct query_terms *terms; /* of the query; NULL if there was no keyword search */
+  const double *types;             /* factor of each type, from words of the query that name a type */
 };
 
 struct hit {
-  int64_t chunk_id; /* the best one */
+  int64_t chunk_id; /* best chunk */
   struct match match;
-  double raw[LIST_COUNT];     /* BM25, cosine, the named things' weight */
-  double fusion, rate, score; /* what the lists say, what the memory brings, both */
+  double raw[LIST_COUNT];     /* BM25, cosine, weight of the entities */
+  double fusion, rate, score; /* score of the indexes, product of the memory's factors, product of both */
   struct memory m;
   struct rank_parts parts;
   struct str snippet;
   struct word_set words; /* of the snippet */
-  struct str skill;      /* the skill by whose keyword it surfaced */
+  struct str skill;      /* name of the skill whose keyword matched; absent for other hits */
 };
 struct hits {
   struct hit *v;
   size_t n, cap;
 };
 
-/* Settings that ranking needs, and what the query's words say about time. */
+/* Loads the settings for ranking and finds times and types named in the query. */
 NODISCARD enum status retrieve_prepare(struct query *q);
 /* The best `limit` memories in these states (an SQL list), best first. */
 NODISCARD enum status retrieve(struct query *q, const char *states, int64_t limit, struct hits *ret_hits);

@@ -1,4 +1,4 @@
-/* search.c: the search operation: its arguments, the skills that a query triggers, its reply. */
+/* search.c: the search operation: arguments, skills triggered by the query, reply. */
 #include "base/utf8.h"
 #include "core/secrets/redact.h"
 #include "core/text/token_count.h"
@@ -9,12 +9,17 @@
 #include "store/memories/memories.h"
 #include "store/tables/settings.h"
 
-enum { SKILL_HITS = 5, BUDGET_LEAST = 50, BUDGET_MOST = 1000000 };
+enum { SKILL_HITS = 5, BUDGET_MIN = 50, BUDGET_MAX = 1000000 };
 
 /* ---- skills ---- */
 
-static bool contains_word(struct str folded, struct str keyword) {
-  return !str_empty(keyword) && str_find(folded, keyword, 0) != SIZE_MAX;
+static bool has_keyword(struct arena *a, const struct memory *m, struct str folded) {
+  for (size_t i = 0; i < m->skill_keywords.n; i++) {
+    struct str keyword = utf8_fold(a, m->skill_keywords.v[i]);
+    if (!str_empty(keyword) && str_find(folded, keyword, 0) != SIZE_MAX)
+      return true;
+  }
+  return false;
 }
 
 static enum status skill_hits(struct query *q, struct hits *ret) {
@@ -22,20 +27,17 @@ static enum status skill_hits(struct query *q, struct hits *ret) {
   struct memories skills = {0};
   if (!asks_for_memories(q->scope.corpora))
     return STATUS_OK;
-  enum status s = skills_visible(call->engine->store, &q->scope, call->arena, &skills, call->err);
+  TRY(skills_visible(call->engine->store, &q->scope, call->arena, &skills, call->err));
   struct str folded = utf8_fold(call->arena, q->text);
-  for (size_t i = 0; s == STATUS_OK && i < skills.n && ret->n < SKILL_HITS; i++) {
+  for (size_t i = 0; i < skills.n && ret->n < SKILL_HITS; i++) {
     struct memory *m = &skills.v[i];
-    bool fires = false; /* nobody asked for it by name: one that nobody vouches for is found like any other text */
-    for (size_t k = 0; memory_trusted(m) && k < m->skill_keywords.n; k++)
-      fires |= contains_word(folded, utf8_fold(call->arena, m->skill_keywords.v[k]));
-    if (!fires)
+    if (!memory_trusted(m) || !has_keyword(call->arena, m, folded)) /* untrusted skills are never shown unasked */
       continue;
-    s = memory_load_body(call->engine->store, call->arena, m, call->err);
+    TRY(memory_load_body(call->engine->store, call->arena, m, call->err));
     struct hit h = {.m = *m, .snippet = m->body, .skill = m->skill_name, .score = 1};
     list_push(call->arena, ret, h);
   }
-  return s;
+  return STATUS_OK;
 }
 
 /* ---- result ---- */
@@ -47,7 +49,7 @@ static enum status put_text(struct query *q, yyjson_mut_val *v, struct hit *h) {
   if (str_is(detail, "headline"))
     return STATUS_OK;
   if (str_is(detail, "full")) {
-    enum status s = memory_load_body(q->call->engine->store, q->call->arena, &h->m, q->call->err);
+    TRY(memory_load_body(q->call->engine->store, q->call->arena, &h->m, q->call->err));
     json_put(q->call->doc, v, "body", h->m.body);
     if (h->m.people.n)
       json_put_strs(q->call->doc, v, "people", &h->m.people);
@@ -55,7 +57,7 @@ static enum status put_text(struct query *q, yyjson_mut_val *v, struct hit *h) {
       json_put_strs(q->call->doc, v, "topics", &h->m.topics);
     if (h->m.action_items.n)
       json_put_strs(q->call->doc, v, "action_items", &h->m.action_items);
-    return s == STATUS_OK ? put_signals(q->call, v, &h->m) : s;
+    return put_signals(q->call, v, &h->m);
   }
   json_put(q->call->doc, v, "snippet", utf8_cut(h->snippet, SNIPPET_BYTES));
   return STATUS_OK;
@@ -96,7 +98,6 @@ static enum status put_hit(struct query *q, yyjson_mut_val *arr, struct hit *h, 
   struct op_call *call = q->call;
   yyjson_mut_doc *doc = call->doc;
   yyjson_mut_val *v = yyjson_mut_arr_add_obj(doc, arr);
-  enum status s = STATUS_OK;
   put_brief(call, v, &h->m);
   put_place(call, v, place);
   if (h->m.tags.n)
@@ -107,9 +108,7 @@ static enum status put_hit(struct query *q, yyjson_mut_val *arr, struct hit *h, 
   json_put_opt(doc, v, "via_skill_trigger", h->skill);
   if (str_is(h->m.state, "superseded")) {
     int64_t head;
-    s = link_head(call->engine->store, h->m.team, h->m.id, &head, call->err);
-    if (s != STATUS_OK)
-      return s;
+    TRY(link_head(call->engine->store, h->m.team, h->m.id, &head, call->err));
     json_put_int(doc, v, "superseded_by", head);
   }
   if (json_bool(call->args, "explain", false) && !h->skill.p)
@@ -117,7 +116,7 @@ static enum status put_hit(struct query *q, yyjson_mut_val *arr, struct hit *h, 
   return put_text(q, v, h);
 }
 
-/* The query may hold a secret: the log gets it scrubbed. Returns what the log got. */
+/* Logs the search, with secrets in the query redacted. Returns the logged detail. */
 static struct str note_search(struct query *q, const struct hits *hits) {
   struct op_call *call = q->call;
   struct secret_hits secrets = {0};
@@ -134,17 +133,20 @@ static struct str note_search(struct query *q, const struct hits *hits) {
   return text;
 }
 
-static void append_new(struct arena *a, struct hits *list, const struct hits *more, int64_t limit) {
-  for (size_t i = 0; i < more->n && (int64_t)list->n < limit; i++) {
-    bool there = false;
-    for (size_t k = 0; k < list->n; k++)
-      there |= list->v[k].m.id == more->v[i].m.id;
-    if (!there)
-      list_push(a, list, more->v[i]);
-  }
+static bool has_hit(const struct hits *list, int64_t id) {
+  for (size_t i = 0; i < list->n; i++)
+    if (list->v[i].m.id == id)
+      return true;
+  return false;
 }
 
-/* Any text is a query: a NUL in it is a blank. */
+static void append_new(struct arena *a, struct hits *list, const struct hits *more, int64_t limit) {
+  for (size_t i = 0; i < more->n && (int64_t)list->n < limit; i++)
+    if (!has_hit(list, more->v[i].m.id))
+      list_push(a, list, more->v[i]);
+}
+
+/* NULs in a query become spaces. */
 static struct str query_text(struct op_call *call) {
   struct str given = json_str(call->args, "query");
   if (str_empty(given) || !memchr(given.p, 0, given.n))
@@ -157,15 +159,12 @@ static struct str query_text(struct op_call *call) {
   return text;
 }
 
-/* A search that names no mode is made as the setting says. */
+/* Without the argument `mode` the setting decides. */
 static enum status read_mode(struct op_call *call, struct query *q) {
   struct str mode = json_str(call->args, "mode");
   if (str_empty(mode)) {
     struct setting_value provider;
-    enum status s =
-        setting_get(call->engine->store, call->caller.team, SET_SEARCH_PROVIDER, call->arena, &provider, call->err);
-    if (s != STATUS_OK)
-      return s;
+    TRY(setting_get(call->engine->store, call->caller.team, SET_SEARCH_PROVIDER, call->arena, &provider, call->err));
     mode = str_is(provider.value, "fts5") ? STR("keyword") : STR("hybrid");
   }
   q->fusion.words = !str_is(mode, "vector");
@@ -183,7 +182,7 @@ static enum status read_query(struct op_call *call, struct query *q) {
   return retrieve_prepare(q);
 }
 
-/* How much of the team's texts has a vector, while that is not all of it. */
+/* Number of embedded chunks, unless all are embedded. */
 static enum status put_embedded(struct query *q) {
   struct op_call *call = q->call;
   int64_t done, total;
@@ -207,7 +206,7 @@ static enum status put_mode(struct query *q) {
                           : STR("vector"));
   if (q->damaged) {
     struct error why;
-    error_set(&why, STATUS_CORRUPT, "it is damaged, and words were not searched");
+    error_set(&why, STATUS_CORRUPT, "it is damaged; keywords were not searched");
     error_fix(&why, "run 'cairn doctor --repair'");
     embeddings_degrade(call, &q->set, STR("the full-text index"), &why);
   }
@@ -223,7 +222,7 @@ static enum status load_lists(struct query *q, struct hits *hits) {
   return memories_load_lists(call->engine->store, q->scope.team, call->arena, list, hits->n, call->err);
 }
 
-/* Where the documents among the hits stand; ret_places[hits->n]. */
+/* Files and lines of the documents among the hits; ret_places[hits->n]. */
 static enum status load_places(struct query *q, const struct hits *hits, struct document_place *ret_places) {
   struct op_call *call = q->call;
   int64_t *ids = arena_array(call->arena, int64_t, hits->n + 1);
@@ -238,19 +237,18 @@ static enum status load_places(struct query *q, const struct hits *hits, struct 
   return documents_places(call->engine->store, q->scope.team, ids, hits->n, call->arena, ret_places, call->err);
 }
 
-/* Results until the budget is used up; the first one always. What was left out is counted. */
+/* Writes results up to the token budget, but at least one; `omitted` counts the rest. */
 static enum status put_results(struct query *q, struct hits *hits, int64_t budget) {
   struct op_call *call = q->call;
   yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "results");
   int64_t used = 0;
   size_t shown = 0;
   struct document_place *places = arena_array(call->arena, struct document_place, hits->n + 1);
-  enum status s = load_lists(q, hits);
-  if (s == STATUS_OK)
-    s = load_places(q, hits, places);
-  for (; s == STATUS_OK && shown < hits->n; shown++) {
-    s = put_hit(q, arr, &hits->v[shown], &places[shown]);
-    if (s != STATUS_OK || !budget)
+  TRY(load_lists(q, hits));
+  TRY(load_places(q, hits, places));
+  for (; shown < hits->n; shown++) {
+    TRY(put_hit(q, arr, &hits->v[shown], &places[shown]));
+    if (!budget)
       continue;
     used += (int64_t)tokens_estimate(json_write(call->arena, yyjson_mut_arr_get_last(arr), false));
     if (used > budget && shown > 0) {
@@ -258,32 +256,28 @@ static enum status put_results(struct query *q, struct hits *hits, int64_t budge
       break;
     }
   }
-  if (s == STATUS_OK && shown < hits->n)
+  if (shown < hits->n)
     json_put_int(call->doc, call->result, "omitted", (int64_t)(hits->n - shown));
   hits->n = shown;
-  return s;
+  return STATUS_OK;
 }
 
-/* What answers: skills on top, which do not count against the limit; then the best; what faded last, when there is
- * room. */
+/* Skills first, which do not count against the limit; then the best matches; then faded memories, up to the limit. */
 static enum status find(struct query *q, struct hits *ret_hits) {
   struct arena *a = q->call->arena;
   struct hits found = {0}, faded = {0};
   bool superseded = json_bool(q->call->args, "include_superseded", false);
-  enum status s = skill_hits(q, ret_hits);
-  int64_t room = q->limit + (int64_t)ret_hits->n;
-  if (s == STATUS_OK)
-    s = retrieve(q, superseded ? STATES_SEARCHED ", 'superseded'" : STATES_SEARCHED, q->limit, &found);
-  if (s != STATUS_OK)
-    return s;
-  append_new(a, ret_hits, &found, room);
-  if ((int64_t)ret_hits->n < room)
-    s = retrieve(q, "'faded'", room - (int64_t)ret_hits->n, &faded);
-  append_new(a, ret_hits, &faded, room);
-  return s;
+  TRY(skill_hits(q, ret_hits));
+  int64_t max = q->limit + (int64_t)ret_hits->n;
+  TRY(retrieve(q, superseded ? STATES_SEARCHED ", 'superseded'" : STATES_SEARCHED, q->limit, &found));
+  append_new(a, ret_hits, &found, max);
+  if ((int64_t)ret_hits->n < max)
+    TRY(retrieve(q, "'faded'", max - (int64_t)ret_hits->n, &faded));
+  append_new(a, ret_hits, &faded, max);
+  return STATUS_OK;
 }
 
-/* One state of the store for the whole of it. */
+/* Runs inside one snapshot of the store. */
 static enum status answer(struct query *q, int64_t budget, struct hits *ret_hits, struct generation *ret_generation) {
   TRY(store_generation(q->call->engine->store, q->call->caller.team, ret_generation, q->call->err));
   TRY(find(q, ret_hits));
@@ -296,17 +290,17 @@ enum status op_search(struct op_call *call) {
   struct hits hits = {0};
   struct generation generation;
   int64_t budget = 0;
-  bool alone = false;
+  bool own_snapshot = false;
   struct str key = reply_key(call);
   if (reply_find(call, key))
     return STATUS_OK;
   TRY(read_query(call, &q));
   if (yyjson_obj_get(call->args, "budget"))
-    TRY(call_int(call, "budget", 0, BUDGET_LEAST, BUDGET_MOST, &budget));
+    TRY(call_int(call, "budget", 0, BUDGET_MIN, BUDGET_MAX, &budget));
   json_put(call->doc, call->result, "query", q.text);
   struct db *db = store_db(call->engine->store);
-  TRY(db_snapshot(db, &alone, call->err));
-  TRY(db_snapshot_end(db, alone, answer(&q, budget, &hits, &generation), call->err));
+  TRY(db_snapshot(db, &own_snapshot, call->err));
+  TRY(db_snapshot_end(db, own_snapshot, answer(&q, budget, &hits, &generation), call->err));
   reply_keep(call, key, &generation, note_search(&q, &hits));
   return STATUS_OK;
 }

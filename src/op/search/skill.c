@@ -1,4 +1,4 @@
-/* skill.c: skills: memories that surface by their keywords, or by name. */
+/* skill.c: skill list, skill load. */
 #include "op/handlers.h"
 #include "op/run/common.h"
 #include "store/memories/memories.h"
@@ -27,15 +27,12 @@ enum status op_skill_load(struct op_call *call) {
   struct scope scope = scope_of(call);
   struct memories list = {0};
   struct str name = json_str(call->args, "name");
-  enum status s = skills_visible(call->engine->store, &scope, call->arena, &list, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(skills_visible(call->engine->store, &scope, call->arena, &list, call->err));
   for (size_t i = 0; i < list.n; i++)
     if (str_eq(list.v[i].skill_name, name)) {
-      s = put_full(call, call->result, &list.v[i]);
-      if (s == STATUS_OK)
-        note_read(call, &list.v[i]);
-      return s;
+      TRY(put_full(call, call->result, &list.v[i]));
+      note_read(call, &list.v[i]);
+      return STATUS_OK;
     }
   error_set(call->err, STATUS_NOT_FOUND, "no skill '%.*s' here", STR_ARG(name));
   return error_fix(call->err, "'cairn skill list' shows the skills of this project");

@@ -1,4 +1,4 @@
-/* action.c: action items: list, add, answer. */
+/* action.c: action list, action add, action ack. */
 #include "op/session/action.h"
 
 #include "base/utf8.h"
@@ -64,20 +64,14 @@ enum status op_action_add(struct op_call *call) {
   struct memory m;
   struct txn txn;
   bool added = false;
-  enum status s = check_text(call, &item.text);
-  if (s == STATUS_OK && json_str(call->args, "memory").p) {
-    s = call_find(call, "memory", &m);
-    if (s != STATUS_OK)
-      return s;
+  TRY(check_text(call, &item.text));
+  if (json_str(call->args, "memory").p) {
+    TRY(call_find(call, "memory", &m));
     item.memory_id = m.id;
     item.project = m.project;
   }
-  if (s == STATUS_OK)
-    s = begin(call, &txn);
-  if (s == STATUS_OK)
-    s = action_add(&txn, call->arena, &item, &added, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(begin(call, &txn));
+  TRY(action_add(&txn, call->arena, &item, &added, call->err));
   put_action_item(call->doc, call->result, &item);
   json_put(call->doc, call->result, "action", added ? STR("added") : STR("already"));
   return txn_commit(&txn, call->err);
@@ -90,20 +84,19 @@ static enum status find_item(struct op_call *call, struct action_item *ret_item)
   int64_t id = json_int(call->args, "id", 0);
   struct memory m = {0};
   bool found = false;
-  enum status s = STATUS_OK;
   if (id <= 0 && !text.p) {
     error_set(call->err, STATUS_USAGE, "action ack: name the item by its id or its text");
     return error_fix(call->err, "'cairn action list' shows what is pending");
   }
   if (json_str(call->args, "memory").p)
-    s = call_find(call, "memory", &m);
-  if (s == STATUS_OK && id > 0)
-    s = action_find(call->engine->store, call->caller.team, id, call->arena, ret_item, &found, call->err);
-  else if (s == STATUS_OK)
-    s = action_find_text(call->engine->store, call->caller.team, m.id ? m.project : call->caller.project,
-                         text_collapse(call->arena, text), m.id, call->arena, ret_item, &found, call->err);
-  if (s != STATUS_OK || found)
-    return s;
+    TRY(call_find(call, "memory", &m));
+  if (id > 0)
+    TRY(action_find(call->engine->store, call->caller.team, id, call->arena, ret_item, &found, call->err));
+  else
+    TRY(action_find_text(call->engine->store, call->caller.team, m.id ? m.project : call->caller.project,
+                         text_collapse(call->arena, text), m.id, call->arena, ret_item, &found, call->err));
+  if (found)
+    return STATUS_OK;
   error_set(call->err, STATUS_NOT_FOUND, "there is no such action item");
   return error_fix(call->err, "'cairn action list' shows what is pending; its text must be given exactly");
 }
@@ -132,22 +125,16 @@ enum status op_action_ack(struct op_call *call) {
   struct action_items left = {0};
   struct txn txn;
   int64_t remaining;
-  /* The lock is taken first: of two answers, the second finds the first. */
-  enum status s = begin(call, &txn);
-  if (s == STATUS_OK)
-    s = find_item(call, &item);
-  if (s != STATUS_OK)
-    return s;
+  /* Begin before reading, so that the second of two concurrent answers sees the first. */
+  TRY(begin(call, &txn));
+  TRY(find_item(call, &item));
   bool pending = str_is(item.status, "pending");
-  if (pending)
-    s = check_answer(call, &item, decision, &reason);
-  if (s == STATUS_OK && pending)
-    s = action_decide(&txn, call->arena, &item, decision, str_empty(reason) ? STR_NONE : reason, call->err);
-  if (s == STATUS_OK)
-    s = actions_pending(txn.store, txn.team, str_empty(item.project) ? txn.project : item.project, 0, 1, call->arena,
-                        &left, &remaining, call->err);
-  if (s != STATUS_OK)
-    return s;
+  if (pending) {
+    TRY(check_answer(call, &item, decision, &reason));
+    TRY(action_decide(&txn, call->arena, &item, decision, str_empty(reason) ? STR_NONE : reason, call->err));
+  }
+  TRY(actions_pending(txn.store, txn.team, str_empty(item.project) ? txn.project : item.project, 0, 1, call->arena,
+                      &left, &remaining, call->err));
   json_put_int(call->doc, call->result, "id", item.id);
   json_put(call->doc, call->result, "text", item.text);
   json_put(call->doc, call->result, "decision", decision);

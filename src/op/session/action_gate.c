@@ -1,15 +1,15 @@
-/* action_gate.c: pending action items stand before more writing.
+/* action_gate.c: pending action items block writes of agents.
  *
- * The rule: a write of an agent is refused while an item is pending that
- *   - is visible where the write goes: of the project of the call, of the memory it changes, or global; and
- *   - was there when the agent's session booted, so that the session was told of it.
- * So a session is never locked out by what it, or another one, writes meanwhile: such items wait for the next boot.
- * People at the command line, reads, answers and the operations of sessions are never held up; nor is a call without a
- * session, which nobody has told. When the items cannot be read, the write goes on, and its reply says so. */
+ * A write of an agent is refused while an action item is pending that
+ *   - belongs to the project of the call or of a memory that it changes, or is global; and
+ *   - existed when the agent's session booted, so that boot has shown it.
+ * Items written later, by this session or another, count from the next boot on. People at the command line, reads,
+ * answers, session operations and calls without a session are never blocked. If the items cannot be read, the write
+ * proceeds and its reply says so. */
 #include "op/session/action.h"
 #include "op/session/session.h"
 
-/* Where the call writes: its project, and those of the memories that it names. */
+/* Projects that the call writes to: its own, and those of the memories that it names. */
 static void add_targets(struct op_call *call, struct strs *projects) {
   static const char *const names[] = {"id", "ids", "supersedes"};
   struct scope scope = scope_of(call);
@@ -45,7 +45,7 @@ static enum status refuse(struct op_call *call, const struct action_items *items
                    (long long)items->v[0].id);
 }
 
-/* Who works in one project alone cannot answer what is asked of all, and is not held up by it. */
+/* A caller limited to one project cannot answer global items, so they do not block it. */
 static void drop_foreign(struct op_call *call, struct action_items *items, int64_t *total) {
   struct reach reach = store_reach(call->engine->store);
   size_t n = 0;
@@ -56,19 +56,19 @@ static void drop_foreign(struct op_call *call, struct action_items *items, int64
   items->n = n;
 }
 
-static enum status look(struct op_call *call, struct action_items *ret_items, int64_t *ret_total) {
+static enum status find_blocking(struct op_call *call, struct action_items *ret_items, int64_t *ret_total) {
   struct session session;
   bool found;
-  enum status s = session_current(call, &session, &found);
-  if (s != STATUS_OK || !found || session.last_item == 0)
-    return s;
+  TRY(session_current(call, &session, &found));
+  if (!found || session.last_item == 0)
+    return STATUS_OK;
   struct strs projects = {0};
   add_targets(call, &projects);
-  for (size_t i = 0; s == STATUS_OK && ret_items->n == 0 && i < projects.n; i++)
-    s = actions_pending(call->engine->store, call->caller.team, projects.v[i], session.last_item, 5, call->arena,
-                        ret_items, ret_total, call->err);
+  for (size_t i = 0; ret_items->n == 0 && i < projects.n; i++)
+    TRY(actions_pending(call->engine->store, call->caller.team, projects.v[i], session.last_item, 5, call->arena,
+                        ret_items, ret_total, call->err));
   drop_foreign(call, ret_items, ret_total);
-  return s;
+  return STATUS_OK;
 }
 
 enum status action_gate(struct op_call *call) {
@@ -78,7 +78,7 @@ enum status action_gate(struct op_call *call) {
     return STATUS_OK;
   struct error *outer = call->err, mine;
   call->err = &mine;
-  enum status s = look(call, &items, &total);
+  enum status s = find_blocking(call, &items, &total);
   call->err = outer;
   if (s != STATUS_OK) {
     json_put(call->doc, call->result, "degraded",

@@ -1,11 +1,12 @@
-/* checkpoint.c: what to bear in mind before a risky action. It never blocks: what fails is said, and the call succeeds.
- */
+/* checkpoint.c: the checkpoint operation: guardrails and relevant memories before a risky action.
+ *
+ * It never blocks: errors are reported in `degraded`, and the call succeeds. */
 #include "base/id.h"
-#include "base/utf8.h"
+
 #include "core/text/text.h"
 #include "op/handlers.h"
 #include "op/search/retrieve.h"
-#include "store/tables/sessions.h"
+#include "op/session/session.h"
 
 enum { COOLDOWN_MS = 300000, GUARDRAIL_CHARACTERS = 500, SNIPPET_CHARACTERS = 300, RELEVANT = 5 };
 
@@ -15,38 +16,29 @@ struct checkpoint {
   struct str degraded;
 };
 
-static struct str first_characters(struct str text, size_t most) {
-  size_t pos = 0;
-  for (size_t n = 0; n < most && pos < text.n; n++)
-    utf8_next(text, &pos);
-  return str_slice(text, 0, pos);
-}
-
 static void degrade(struct checkpoint *c, const char *what) {
   c->degraded = arena_printf(c->call->arena, "%.*s%s%s: %s", STR_ARG(c->degraded), c->degraded.p ? "; " : "", what,
                              c->call->err->message);
 }
 
-/* Blockers that somebody wanted to be seen always. */
+/* Blockers that are pinned or delivered at boot. */
 static enum status put_guardrails(struct checkpoint *c) {
   struct op_call *call = c->call;
   struct filter f = {.severity = STR("blocker"), .trusted = true};
   struct memories rules = {0};
   yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "guardrails");
-  enum status s = memory_list(call->engine->store, &c->scope, &f, call->arena, &rules, call->err);
-  for (size_t i = 0; s == STATUS_OK && i < rules.n; i++) {
+  TRY(memory_list(call->engine->store, &c->scope, &f, call->arena, &rules, call->err));
+  for (size_t i = 0; i < rules.n; i++) {
     struct memory *m = &rules.v[i];
     if (!str_is(m->delivery, "pinned") && !str_is(m->delivery, "boot") && !m->skill_always_on)
       continue;
-    s = memory_load_body(call->engine->store, call->arena, m, call->err);
-    if (s != STATUS_OK)
-      break;
+    TRY(memory_load_body(call->engine->store, call->arena, m, call->err));
     yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, arr);
     json_put_int(call->doc, v, "id", m->id);
     json_put(call->doc, v, "headline", m->headline);
     json_put(call->doc, v, "text", first_characters(m->body, GUARDRAIL_CHARACTERS));
   }
-  return s;
+  return STATUS_OK;
 }
 
 static enum status put_relevant(struct checkpoint *c, struct str text) {
@@ -72,28 +64,30 @@ static enum status put_relevant(struct checkpoint *c, struct str text) {
   return STATUS_OK;
 }
 
-/* Whether the same source asked about the same action a moment ago; if not, that it asks now is noted. */
-static enum status cool(struct checkpoint *c, struct str action, int64_t *ret_left_ms) {
+static enum status note_checkpoint(struct op_call *call, struct str hash) {
+  struct txn who = who_of(call), txn;
+  TRY(sessions_begin(call->engine->store, &who, &txn, call->err));
+  TRY(checkpoint_note(&txn, hash, call->err));
+  return txn_commit(&txn, call->err);
+}
+
+/* Milliseconds until the same source may ask about the same action again; if that is 0, records this call. */
+static enum status check_cooldown(struct checkpoint *c, struct str action, int64_t *ret_left_ms) {
   struct op_call *call = c->call;
   struct store *st = call->engine->store;
-  struct txn who = who_of(call), txn;
+  struct txn who = who_of(call);
   char hash[HASH_TEXT_SIZE];
   int64_t last;
   hash_text(text_normal(call->arena, action), hash);
   *ret_left_ms = 0;
-  enum status s = checkpoint_last(st, who.team, who.project, who.source, str_from(hash), &last, call->err);
-  if (s == STATUS_OK && last && call->now >= last && call->now - last < COOLDOWN_MS) {
+  TRY(checkpoint_last(st, who.team, who.project, who.source, str_from(hash), &last, call->err));
+  if (last && call->now >= last && call->now - last < COOLDOWN_MS) {
     *ret_left_ms = COOLDOWN_MS - (call->now - last);
     return STATUS_OK;
   }
-  if (s == STATUS_OK && !store_writes(st, who.project))
+  if (!store_writes(st, who.project))
     return STATUS_OK;
-  if (s == STATUS_OK)
-    s = sessions_begin(st, &who, &txn, call->err);
-  if (s == STATUS_OK)
-    s = checkpoint_note(&txn, str_from(hash), call->err);
-  if (s == STATUS_OK)
-    s = txn_commit(&txn, call->err);
+  enum status s = note_checkpoint(call, str_from(hash));
   if (s != STATUS_OK)
     store_rollback(st);
   return s;
@@ -107,8 +101,8 @@ enum status op_checkpoint(struct op_call *call) {
     error_set(call->err, STATUS_USAGE, "checkpoint: the action is empty");
     return error_fix(call->err, "cairn checkpoint 'force-push to main'");
   }
-  if (cool(&c, action, &left) != STATUS_OK)
-    degrade(&c, "the checkpoint was not noted");
+  if (check_cooldown(&c, action, &left) != STATUS_OK)
+    degrade(&c, "the checkpoint was not recorded");
   json_put(call->doc, call->result, "action", action);
   json_put_bool(call->doc, call->result, "skipped", left > 0);
   json_put_int(call->doc, call->result, "cooldown_s", (left > 0 ? left : COOLDOWN_MS) / 1000);
@@ -122,7 +116,7 @@ enum status op_checkpoint(struct op_call *call) {
   struct str text =
       str_empty(context) ? action : arena_printf(call->arena, "%.*s\n%.*s", STR_ARG(action), STR_ARG(context));
   if (put_relevant(&c, text) != STATUS_OK)
-    degrade(&c, "not all that is relevant was found");
+    degrade(&c, "not all relevant memories were found");
   json_put_opt(call->doc, call->result, "degraded", c.degraded);
   return STATUS_OK;
 }

@@ -1,14 +1,14 @@
-/* life.c: which sessions live. A process that can be looked at is judged by that; everybody else by silence.
+/* life.c: liveness of sessions: by their process if it can be inspected, otherwise by silence.
  *
  *   process of this host, ended or a zombie        gone: "process ended"
  *   its pid belongs to another process             gone: "pid reused"
- *   it is stopped, or hangs in a system call       live, "unresponsive"
+ *   the process is stopped, or hangs in a system call   live, "unresponsive"
  *   another host, a connection, no process known   live; "stale" after ten minutes of silence, gone after a day
- * Who is ended by mistake and calls again is live again: see heartbeats.c. */
+ * A session that was ended by mistake is live again at its next call: see heartbeats.c. */
 #include "base/os/process.h"
 #include "op/session/session.h"
 
-enum { HANG_MS = 60000 };
+enum { HANG_MS = 60000 }; /* silence after which a process in a system call counts as hanging */
 
 const char *const life_names[] = {"live", "unresponsive", "stale", "gone"};
 
@@ -31,38 +31,39 @@ enum life session_judge(const struct session *s, struct str here, int64_t now, c
   return LIFE_GONE;
 }
 
-enum status roll_call(struct op_call *call, struct str project, struct roll *ret_roll) {
+enum status sessions_judge(struct op_call *call, struct str project, struct judged_sessions *ret_judged) {
   struct arena *a = call->arena;
   struct sessions all = {0};
-  struct roll roll = {0};
+  struct judged_sessions judged = {0};
   TRY(sessions_live(call->engine->store, call->caller.team, STR_NONE, a, &all, call->err));
   struct str here = process_host(a);
-  roll.reasons = arena_array(a, const char *, all.n + 1);
-  roll.lives = arena_array(a, enum life, all.n + 1);
+  judged.reasons = arena_array(a, const char *, all.n + 1);
+  judged.lives = arena_array(a, enum life, all.n + 1);
   for (size_t i = 0; i < all.n; i++) {
     const struct session *one = &all.v[i];
     const char *reason = "";
     bool seen;
     enum life life = session_judge(one, here, call->now, &reason, &seen);
     if (life == LIFE_GONE) {
-      roll.reasons[roll.gone.n] = reason;
-      list_push(a, &roll.gone, *one);
+      judged.reasons[judged.gone.n] = reason;
+      list_push(a, &judged.gone, *one);
     } else if (!project.p || str_eq(project, one->project)) {
       int64_t silent = session_silence(one, call->now);
-      if (!seen && silent > roll.staleness_ms)
-        roll.staleness_ms = silent;
-      roll.lives[roll.live.n] = life;
-      list_push(a, &roll.live, *one);
+      if (!seen && silent > judged.staleness_ms)
+        judged.staleness_ms = silent;
+      judged.lives[judged.live.n] = life;
+      list_push(a, &judged.live, *one);
     }
   }
-  *ret_roll = roll;
+  *ret_judged = judged;
   return STATUS_OK;
 }
 
-enum status roll_end(struct op_call *call, struct txn *txn, const struct roll *roll, struct strs *ret_ended) {
-  for (size_t i = 0; i < roll->gone.n; i++) {
-    TRY(session_end(txn, call->arena, &roll->gone.v[i], roll->reasons[i], call->err));
-    strs_push(call->arena, ret_ended, roll->gone.v[i].handle);
+enum status sessions_end_gone(struct op_call *call, struct txn *txn, const struct judged_sessions *judged,
+                              struct strs *ret_ended) {
+  for (size_t i = 0; i < judged->gone.n; i++) {
+    TRY(session_end(txn, call->arena, &judged->gone.v[i], judged->reasons[i], call->err));
+    strs_push(call->arena, ret_ended, judged->gone.v[i].handle);
   }
   return STATUS_OK;
 }

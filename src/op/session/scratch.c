@@ -1,28 +1,27 @@
-/* scratch.c: values that live and die with a session. */
+/* scratch.c: scratch set, get, list: values that are deleted with their session. */
 #include "op/handlers.h"
 #include "op/session/session.h"
 
-enum { KEY_MOST = 200, VALUES_MOST = 1000, LENGTH_MOST = 1 << 20 };
+enum { KEY_MAX_BYTES = 200, VALUES_MAX = 1000, VALUES_MAX_BYTES = 1 << 20 };
 
 static enum status check_key(struct op_call *call, struct str *ret_key) {
   struct str key = json_str(call->args, "key");
-  if (str_empty(str_trim(key)) || key.n > KEY_MOST) {
-    error_set(call->err, STATUS_REFUSED, "a scratch key is 1 to %d bytes long", (int)KEY_MOST);
+  if (str_empty(str_trim(key)) || key.n > KEY_MAX_BYTES) {
+    error_set(call->err, STATUS_REFUSED, "a scratch key is 1 to %d bytes long", (int)KEY_MAX_BYTES);
     return error_fix(call->err, "use a short name, for example branch or last-error");
   }
   *ret_key = key;
   return STATUS_OK;
 }
 
-/* A working space, not a store: what is larger, or should last, belongs into a memory or a file. */
 static enum status check_room(struct op_call *call, const struct session *session, struct str key, struct str value) {
   int64_t count, length;
   TRY(scratch_size(call->engine->store, session, key, &count, &length, call->err));
-  if ((count < VALUES_MOST && length + (int64_t)value.n <= LENGTH_MOST))
+  if (count < VALUES_MAX && length + (int64_t)value.n <= VALUES_MAX_BYTES)
     return STATUS_OK;
-  error_set(call->err, STATUS_TOO_LARGE, "a session has room for %d scratch values of %d bytes together",
-            (int)VALUES_MOST, (int)LENGTH_MOST);
-  return error_fix(call->err, "shorten it, or write it to a file; what should last belongs into a memory");
+  error_set(call->err, STATUS_TOO_LARGE, "a session can hold %d scratch values of %d bytes in total", (int)VALUES_MAX,
+            (int)VALUES_MAX_BYTES);
+  return error_fix(call->err, "shorten it, or write it to a file; store lasting knowledge as a memory");
 }
 
 enum status op_scratch_set(struct op_call *call) {

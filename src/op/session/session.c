@@ -1,4 +1,4 @@
-/* session.c: sessions: whose call it is, list, task, handoff, end. */
+/* session.c: the session of a call; session list, task, handoff, end. */
 #include "op/session/session.h"
 
 #include "base/os/process.h"
@@ -6,14 +6,21 @@
 #include "op/access/roles.h"
 #include "op/handlers.h"
 
-/* ---- whose call it is ---- */
+struct str first_characters(struct str text, size_t max) {
+  size_t pos = 0;
+  for (size_t n = 0; n < max && pos < text.n; n++)
+    utf8_next(text, &pos);
+  return str_slice(text, 0, pos);
+}
+
+/* ---- the session of a call ---- */
 
 static struct str host_of(struct op_call *call) {
   const struct origin *o = call->caller.origin;
   return o->host.p ? o->host : process_host(call->arena);
 }
 
-/* By its handle, or by its number. Numbers can be guessed: they count for the source that booted the session alone. */
+/* By handle or number. Numbers can be guessed, so they work only for the source that booted the session. */
 static enum status find_named(struct op_call *call, struct session *ret_session, bool *ret_found) {
   const struct caller *c = &call->caller;
   struct session s;
@@ -26,8 +33,8 @@ static enum status find_named(struct op_call *call, struct session *ret_session,
   return STATUS_OK;
 }
 
-/* What others began is not for the bearer of a token, whatever handle it sends and whoever used its connection before:
- * a proxy may take several along on one. */
+/* A caller with a token never gets a session of another source, even with its handle or on its connection: a proxy may
+ * send several clients over one connection. */
 static bool is_own(const struct caller *c, const struct session *s) {
   return !c->principal || str_eq(s->source, c->source);
 }
@@ -35,10 +42,10 @@ static bool is_own(const struct caller *c, const struct session *s) {
 enum status session_current(struct op_call *call, struct session *ret_session, bool *ret_found) {
   const struct caller *c = &call->caller;
   struct store *st = call->engine->store;
-  struct session found;
-  bool is_there = false;
+  struct session s;
+  bool exists = false;
   if (!str_empty(c->session))
-    TRY(find_named(call, &found, &is_there));
+    TRY(find_named(call, &s, &exists));
   else if (c->origin)
     TRY(session_of_origin(st,
                           &(struct session_origin){.team = c->team,
@@ -47,30 +54,30 @@ enum status session_current(struct op_call *call, struct session *ret_session, b
                                                    .cwd = c->origin->cwd,
                                                    .pid = c->origin->pid,
                                                    .started = c->origin->started},
-                          call->arena, &found, &is_there, call->err));
-  is_there = is_there && is_own(c, &found);
-  if (is_there && session_ended_outside(&found))
-    session_revive(st, &found, call->now);
-  *ret_found = is_there && !found.ended_at;
+                          call->arena, &s, &exists, call->err));
+  exists = exists && is_own(c, &s);
+  if (exists && session_ended_outside(&s))
+    session_revive(st, &s, call->now);
+  *ret_found = exists && !s.ended_at;
   if (*ret_found)
-    *ret_session = found;
+    *ret_session = s;
   return STATUS_OK;
 }
 
-static enum status no_session(struct op_call *call) {
+static enum status refuse_no_session(struct op_call *call) {
   struct str given = call->caller.session;
   if (str_empty(given))
     error_set(call->err, STATUS_CONFLICT, "%s needs a session, and this call has none", call->op->name);
   else
     error_set(call->err, STATUS_NOT_FOUND, "there is no live session '%.*s'", STR_ARG(given));
-  return error_fix(call->err, "boot first (cairn boot --register), and give the session that it returns with each call "
+  return error_fix(call->err, "boot first (cairn boot --register), and pass the session that it returns with each call "
                               "(--session, or CAIRN_SESSION)");
 }
 
 enum status session_required(struct op_call *call, struct session *ret_session) {
   bool found;
-  enum status s = session_current(call, ret_session, &found);
-  return s != STATUS_OK || found ? s : no_session(call);
+  TRY(session_current(call, ret_session, &found));
+  return found ? STATUS_OK : refuse_no_session(call);
 }
 
 void session_touch(struct op_call *call) {
@@ -89,9 +96,10 @@ void session_touch(struct op_call *call) {
 
 /* ---- for servers ---- */
 
-typedef enum status (*held_fn)(struct engine *engine, struct arena *a, struct session *session, struct error *err);
+typedef enum status (*session_fn)(struct engine *engine, struct arena *a, struct session *session, struct error *err);
 
-static enum status end_lost(struct engine *engine, struct arena *a, struct session *session, struct error *err) {
+static enum status end_disconnected(struct engine *engine, struct arena *a, struct session *session,
+                                    struct error *err) {
   struct txn who = {
       .team = session->team, .source = STR("server"), .op = "session end", .now = clock_now(&engine->clock)};
   struct txn txn;
@@ -102,15 +110,14 @@ static enum status end_lost(struct engine *engine, struct arena *a, struct sessi
   return txn_commit(&txn, err);
 }
 
-static enum status bring_back(struct engine *engine, struct arena *a, struct session *session, struct error *err) {
-  (void)a;
-  (void)err;
+static enum status revive_reconnected(struct engine *engine, struct arena *a UNUSED, struct session *session,
+                                      struct error *err UNUSED) {
   if (session_ended_outside(session))
     session_revive(engine->store, session, clock_now(&engine->clock));
   return STATUS_OK;
 }
 
-static void with_held(struct engine *engine, struct str team, struct str handle, held_fn fn) {
+static void with_engine_lock(struct engine *engine, struct str team, struct str handle, session_fn fn) {
   struct arena a;
   struct error err;
   jmp_buf oom;
@@ -119,7 +126,7 @@ static void with_held(struct engine *engine, struct str team, struct str handle,
   if (held == STATUS_OK && !ARENA_BOUNDARY(&a, oom)) {
     struct session session;
     bool found = false;
-    store_bind(engine->store, NULL); /* whose it is was settled when it began to be held */
+    store_bind(engine->store, NULL); /* the server checked access when the client connected */
     enum status s = session_find(engine->store, team, handle, &a, &session, &found, &err);
     if (s == STATUS_OK && found)
       s = fn(engine, &a, &session, &err);
@@ -133,28 +140,32 @@ static void with_held(struct engine *engine, struct str team, struct str handle,
 }
 
 void session_lost(struct engine *engine, struct str team, struct str handle) {
-  with_held(engine, team, handle, end_lost);
+  with_engine_lock(engine, team, handle, end_disconnected);
 }
 
 void session_back(struct engine *engine, struct str team, struct str handle) {
-  with_held(engine, team, handle, bring_back);
+  with_engine_lock(engine, team, handle, revive_reconnected);
 }
 
-static enum status say_session(struct op_call *call) {
+static void put_name(struct op_call *call, const struct session *s) {
+  json_put(call->doc, call->result, "session", s->handle);
+  json_put_int(call->doc, call->result, "session_id", s->id);
+}
+
+static enum status put_current(struct op_call *call) {
   struct session session;
   TRY(session_required(call, &session));
-  json_put(call->doc, call->result, "session", session.handle);
-  json_put_int(call->doc, call->result, "session_id", session.id);
+  put_name(call, &session);
   return STATUS_OK;
 }
 
 static const struct param none[] = {{0}};
 const struct op session_of_call = {
-    .name = "session end", .params = none, .flags = OP_WRITE | OP_NO_TXN, .run = say_session};
+    .name = "session end", .params = none, .flags = OP_WRITE | OP_NO_TXN, .run = put_current};
 
-/* ---- changes ---- */
+/* ---- operations ---- */
 
-/* A write of this session, in its own project. */
+/* Begins a transaction of the session, in its project unless the call names one. */
 static enum status begin(struct op_call *call, const struct session *s, struct txn *ret_txn) {
   struct txn who = who_of(call);
   if (s) {
@@ -166,40 +177,36 @@ static enum status begin(struct op_call *call, const struct session *s, struct t
 }
 
 enum status op_session_list(struct op_call *call) {
-  struct roll roll;
+  struct judged_sessions judged;
   struct session self;
-  bool is_one = false;
+  bool has_self = false;
   struct strs ended = {0};
-  TRY(session_current(call, &self, &is_one));
-  TRY(roll_call(call, call->caller.all_projects ? STR_NONE : call->caller.project, &roll));
-  /* Those that are gone are left out whether or not this can be written down now. */
+  TRY(session_current(call, &self, &has_self));
+  TRY(sessions_judge(call, call->caller.all_projects ? STR_NONE : call->caller.project, &judged));
+  /* Sessions that are gone are left out of the list even if they cannot be ended now. */
   struct txn txn;
-  if (roll.gone.n && store_writes(call->engine->store, call->caller.project) && begin(call, NULL, &txn) == STATUS_OK &&
-      (roll_end(call, &txn, &roll, &ended) != STATUS_OK || txn_commit(&txn, call->err) != STATUS_OK)) {
+  if (judged.gone.n && store_writes(call->engine->store, call->caller.project) &&
+      begin(call, NULL, &txn) == STATUS_OK &&
+      (sessions_end_gone(call, &txn, &judged, &ended) != STATUS_OK || txn_commit(&txn, call->err) != STATUS_OK)) {
     store_rollback(call->engine->store);
     ended.n = 0;
   }
-  bool others = json_bool(call->args, "exclude_self", false);
+  bool exclude_self = json_bool(call->args, "exclude_self", false);
   yyjson_mut_val *list = json_put_arr(call->doc, call->result, "sessions");
-  for (size_t i = 0; i < roll.live.n; i++) {
-    bool own = is_one && roll.live.v[i].id == self.id;
-    if (own && others)
+  for (size_t i = 0; i < judged.live.n; i++) {
+    bool own = has_self && judged.live.v[i].id == self.id;
+    if (own && exclude_self)
       continue;
     yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, list);
-    put_session(call, call->doc, v, &roll.live.v[i], roll.lives[i]);
+    put_session(call, call->doc, v, &judged.live.v[i], judged.lives[i]);
     if (own)
       json_put_bool(call->doc, v, "self", true);
   }
   json_put_int(call->doc, call->result, "count", (int64_t)yyjson_mut_arr_size(list));
   json_put_strs(call->doc, call->result, "ended", &ended);
-  json_put_int(call->doc, call->result, "staleness_s", roll.staleness_ms / 1000);
-  json_put_bool(call->doc, call->result, "trustworthy", roll.staleness_ms <= SESSION_STALE_MS);
+  json_put_int(call->doc, call->result, "staleness_s", judged.staleness_ms / 1000);
+  json_put_bool(call->doc, call->result, "trustworthy", judged.staleness_ms <= SESSION_STALE_MS);
   return STATUS_OK;
-}
-
-static void put_name(struct op_call *call, const struct session *s) {
-  json_put(call->doc, call->result, "session", s->handle);
-  json_put_int(call->doc, call->result, "session_id", s->id);
 }
 
 enum status op_session_task(struct op_call *call) {
@@ -208,7 +215,7 @@ enum status op_session_task(struct op_call *call) {
   struct txn txn;
   char time[TIME_TEXT_SIZE];
   if (utf8_length(task) > SESSION_TASK_CHARACTERS) {
-    error_set(call->err, STATUS_REFUSED, "the task has %zu characters, and %d are the most", utf8_length(task),
+    error_set(call->err, STATUS_REFUSED, "the task has %zu characters; the maximum is %d", utf8_length(task),
               (int)SESSION_TASK_CHARACTERS);
     return error_fix(call->err, "say in a sentence or two what is being done");
   }
@@ -229,9 +236,9 @@ enum status handoff_check(struct op_call *call, struct str *text) {
     return error_fix(call->err, "say what was done, what is left, and what the next session must know");
   }
   if (length > HANDOFF_CHARACTERS) {
-    error_set(call->err, STATUS_REFUSED, "the handoff has %zu characters, and %d are the most", length,
+    error_set(call->err, STATUS_REFUSED, "the handoff has %zu characters; the maximum is %d", length,
               (int)HANDOFF_CHARACTERS);
-    return error_fix(call->err, "shorten it by %zu characters; what should last longer is worth a memory of its own",
+    return error_fix(call->err, "shorten it by %zu characters; store lasting knowledge as a memory",
                      length - HANDOFF_CHARACTERS);
   }
   return STATUS_OK;
@@ -278,8 +285,8 @@ enum status op_session_handoff(struct op_call *call) {
   return txn_commit(&txn, call->err);
 }
 
-/* Ending what has ended is no error: an agent that says it twice means it once. A note is kept all the same. */
-static enum status already_ended(struct op_call *call, struct str text) {
+/* Ending a session twice is not an error. The handoff note is stored all the same. */
+static enum status end_again(struct op_call *call, struct str text) {
   struct session session;
   bool found = false;
   struct txn txn;
@@ -288,7 +295,7 @@ static enum status already_ended(struct op_call *call, struct str text) {
   if (!str_empty(call->caller.session))
     TRY(find_named(call, &session, &found));
   if (!found)
-    return no_session(call);
+    return refuse_no_session(call);
   put_name(call, &session);
   json_put(call->doc, call->result, "ended_at", time_format(session.ended_at, time));
   json_put(call->doc, call->result, "reason", session.end_reason);
@@ -312,7 +319,7 @@ enum status op_session_end(struct op_call *call) {
     TRY(handoff_check(call, &text));
   TRY(session_current(call, &session, &found));
   if (!found)
-    return already_ended(call, text);
+    return end_again(call, text);
   TRY(begin(call, &session, &txn));
   if (text.p)
     TRY(handoff_add(&txn, call->arena, session.handle, text, &note, call->err));

@@ -1,20 +1,20 @@
-/* apply.c: what a file of tasks changes in the store: new tasks, new versions, status, blockers, removals. */
+/* apply.c: task sync into the store: new tasks, new versions, status, blockers, removals. */
 #include "op/run/scrub.h"
 #include "op/task/sync.h"
 
 #define REASON "edited in tasks.json"
 #define CLAIMANT "tasks.json"
 
-/* ---- before the lock ---- */
+/* ---- before the transaction ---- */
 
-/* What is about one task, and not about the whole call. */
-static bool about_the_task(enum status s) {
+/* Errors that concern one task and do not fail the whole call. */
+static bool is_task_error(enum status s) {
   return s == STATUS_REFUSED || s == STATUS_SECRET || s == STATUS_DUPLICATE || s == STATUS_CONFLICT ||
          s == STATUS_TOO_LARGE || s == STATUS_USAGE || s == STATUS_NOT_FOUND;
 }
 
 static enum status refuse(struct task_sync *s, struct task_pair *p, enum status status) {
-  if (status == STATUS_OK || !about_the_task(status))
+  if (status == STATUS_OK || !is_task_error(status))
     return status;
   p->refused = true;
   p->why = *s->call->err;
@@ -35,18 +35,17 @@ static void set_progress(struct op_call *call, const struct task_entry *e, struc
   }
 }
 
-/* The id becomes the key, unless it cannot be one, or a memory that is no task has it. */
+/* The id becomes the key, unless it is not a valid key or another memory has it. */
 static enum status key_for(struct task_sync *s, struct str id, struct str *ret_key) {
   struct op_call *call = s->call;
   struct memory held;
-  struct error no;
+  struct error ignored;
   bool found = true;
-  enum status status = STATUS_OK;
-  if (gate_check_key(id, &no) == STATUS_OK)
-    status = memory_by_key(call->engine->store, call->caller.team, call->caller.project, id, call->arena, &held, &found,
-                           call->err);
+  if (gate_check_key(id, &ignored) == STATUS_OK)
+    TRY(memory_by_key(call->engine->store, call->caller.team, call->caller.project, id, call->arena, &held, &found,
+                      call->err));
   *ret_key = found ? STR_NONE : id;
-  return status;
+  return STATUS_OK;
 }
 
 static enum status draft(struct task_sync *s, struct task_pair *p) {
@@ -82,24 +81,22 @@ static enum status draft(struct task_sync *s, struct task_pair *p) {
 }
 
 enum status sync_prepare(struct task_sync *s) {
-  enum status status = STATUS_OK;
   size_t removed = 0;
-  for (size_t i = 0; status == STATUS_OK && i < s->pairs.n; i++) {
+  for (size_t i = 0; i < s->pairs.n; i++) {
     struct task_pair *p = &s->pairs.v[i];
     removed += p->action == PAIR_FORGET && !p->refused;
     if (p->refused || (p->action != PAIR_ADD && p->action != PAIR_CHANGE))
       continue;
     if (p->action == PAIR_ADD || p->rewrite) {
-      status = draft(s, p);
-      if (status == STATUS_OK)
-        status = refuse(s, p, write_prepare(s->call, &p->w));
-      if (p->w.m.suspect.p) /* the file may have come with a repository, whoever brings it into step */
+      TRY(draft(s, p));
+      TRY(refuse(s, p, write_prepare(s->call, &p->w)));
+      if (p->w.m.suspect.p) /* the file may come from a repository and not from the caller */
         p->w.m.trust = STR("import");
     } else {
-      status = refuse(s, p, call_scrub(s->call, &p->now.milestone, "the milestone"));
+      TRY(refuse(s, p, call_scrub(s->call, &p->now.milestone, "the milestone")));
     }
   }
-  return status == STATUS_OK ? call_confirm_many(s->call, "the file has lost tasks; this forgets", removed) : status;
+  return call_confirm_many(s->call, "tasks are missing in the file; this forgets", removed);
 }
 
 bool sync_writes(const struct task_sync *s) {
@@ -111,12 +108,12 @@ bool sync_writes(const struct task_sync *s) {
   return false;
 }
 
-/* ---- under it ---- */
+/* ---- in the transaction ---- */
 
 static enum status write_text(struct task_sync *s, struct txn *txn, struct task_pair *p) {
   struct op_call *call = s->call;
   struct write *w = &p->w;
-  /* A new version has inherited one that was taken away. */
+  /* The new version inherits the old milestone: undo that if the file has removed it. */
   struct str milestone = p->now.milestone.p ? w->m.milestone : STR_NONE;
   TRY(refuse(s, p, write_try(call, txn, w)));
   if (p->refused)
@@ -128,7 +125,7 @@ static enum status write_text(struct task_sync *s, struct txn *txn, struct task_
   }
   p->memory = w->id;
   p->uid = w->uid;
-  /* What the gate has made of it is what both sides have from now on. */
+  /* The file gets the text as the gate has changed it. */
   p->now.description = str_trim(w->m.body);
   p->now.acceptance = w->m.acceptance;
   p->now.milestone = milestone;
@@ -145,18 +142,18 @@ static enum status write_fields(struct task_sync *s, struct txn *txn, struct tas
   bool other =
       !str_eq(now.priority, p->stored->m.priority) || !str_eq(now.milestone, p->stored->m.milestone) || progress;
   if (!other)
-    return STATUS_OK; /* its blockers alone */
+    return STATUS_OK; /* only its blockers changed */
   return memory_change(txn, s->call->arena, &p->stored->m, &now, progress ? "task:status" : "task:change",
                        s->call->err);
 }
 
 static enum status forget(struct task_sync *s, struct txn *txn, struct task_pair *p) {
   struct memory now = p->stored->m;
-  memory_retire(&now, "forgotten", STR("taken out of tasks.json"), txn->source, txn->now);
+  memory_retire(&now, "forgotten", STR("removed from tasks.json"), txn->source, txn->now);
   return memory_change(txn, s->call->arena, &p->stored->m, &now, "memory:forget", s->call->err);
 }
 
-/* ---- blockers, when every task has its memory ---- */
+/* ---- blockers, after every task has its memory ---- */
 
 static int64_t memory_of(const struct task_sync *s, struct str id) {
   for (size_t i = 0; i < s->pairs.n; i++)
@@ -171,15 +168,14 @@ static enum status block(struct task_sync *s, struct txn *txn, struct task_pair 
   TRY(by == p->memory ? STATUS_OK : link_path(txn->store, txn->team, by, p->memory, call->arena, &path, call->err));
   if (by == p->memory || path.p) {
     p->refused = true;
-    error_set(&p->why, STATUS_CONFLICT, "blocked_by would make it wait for itself");
+    error_set(&p->why, STATUS_CONFLICT, "blocked_by would make it block itself");
     return STATUS_OK;
   }
   struct link l = {.src = p->memory, .rel = STR("blocked_by"), .dst = by};
   return link_add(txn, call->arena, &l, call->err);
 }
 
-/* Only what the plan has seen is taken away, and only what the file can name. Older versions of a blocker are linked,
- * too. */
+/* Removes only links that the plan has seen and the file can name. A link may go to an older version of the blocker. */
 static enum status unblock(struct task_sync *s, struct txn *txn, struct task_pair *p, int64_t by) {
   int64_t head;
   bool found;

@@ -1,4 +1,4 @@
-/* pairs.c: which task of the file is which of the store, and what is to be done about each. */
+/* pairs.c: matches tasks of the file with tasks of the store and decides what to do with each. */
 #include "op/task/sync.h"
 
 /* ---- the store's side ---- */
@@ -53,22 +53,20 @@ static enum status load(struct task_sync *s) {
   struct arena *a = call->arena;
   struct store *st = call->engine->store;
   s->list = (struct memories){0};
-  enum status status = sync_list(s, &s->list);
-  for (size_t i = 0; status == STATUS_OK && i < s->list.n; i++) {
+  TRY(sync_list(s, &s->list));
+  for (size_t i = 0; i < s->list.n; i++) {
     struct stored_task t = {.m = s->list.v[i]};
     struct links links = {0};
-    status = memory_load_body(st, a, &t.m, call->err);
-    if (status == STATUS_OK)
-      status = memory_load_lists(st, a, &t.m, call->err);
-    if (status == STATUS_OK)
-      status = links_of(st, call->caller.team, t.m.id, a, &links, call->err);
+    TRY(memory_load_body(st, a, &t.m, call->err));
+    TRY(memory_load_lists(st, a, &t.m, call->err));
+    TRY(links_of(st, call->caller.team, t.m.id, a, &links, call->err));
     for (size_t k = 0; k < links.n; k++)
       if (str_is(links.v[k].rel, "blocked_by") && links.v[k].src == t.m.id)
         list_push(a, &t.blockers, links.v[k].dst);
     describe(a, &t);
     list_push(a, &s->stored, t);
   }
-  return status;
+  return STATUS_OK;
 }
 
 static struct stored_task *stored_by_id(struct task_sync *s, int64_t id) {
@@ -78,10 +76,10 @@ static struct stored_task *stored_by_id(struct task_sync *s, int64_t id) {
   return NULL;
 }
 
-/* ---- who is who ---- */
+/* ---- matching ---- */
 
-/* What became of a memory that the last run knew. One of which this store knows nothing at all (it was restored from an
- * older copy, for example) is not gone: the file still has it. */
+/* Finds the current version of a memory that the last run knew. One that the store has never seen (the store was
+ * restored from an older backup, for example) is not gone: the file still has it. */
 static enum status resolve(struct task_sync *s, struct task_pair *p) {
   struct op_call *call = s->call;
   struct store *st = call->engine->store;
@@ -89,20 +87,17 @@ static enum status resolve(struct task_sync *s, struct task_pair *p) {
   struct memory m;
   bool found;
   int64_t head = 0;
-  enum status status = memory_by_uid(st, team, uid, call->arena, &m, &found, call->err);
-  if (status == STATUS_OK && found) {
-    status = link_head(st, team, m.id, &head, call->err);
-    if (status != STATUS_OK)
-      return status;
+  TRY(memory_by_uid(st, team, uid, call->arena, &m, &found, call->err));
+  if (found) {
+    TRY(link_head(st, team, m.id, &head, call->err));
     p->stored = stored_by_id(s, head);
     p->gone = !p->stored;
-    return status;
+    return STATUS_OK;
   }
-  if (status == STATUS_OK)
-    status = tombstone_exists(st, team, uid, &p->gone, call->err);
-  if (status == STATUS_OK && !p->gone)
-    status = memory_pruned(st, team, uid, call->arena, &m, &p->gone, call->err);
-  return status;
+  TRY(tombstone_exists(st, team, uid, &p->gone, call->err));
+  if (!p->gone)
+    TRY(memory_pruned(st, team, uid, call->arena, &m, &p->gone, call->err));
+  return STATUS_OK;
 }
 
 static void claim(struct task_pair *p, struct stored_task *t) {
@@ -113,7 +108,7 @@ static void claim(struct task_pair *p, struct stored_task *t) {
   p->gone = false;
 }
 
-/* Those that the last run knew; then the task whose key is the id; then the one that says the same. */
+/* Matches by the memory of the last run first; pair_the_rest() then matches by key and by text. */
 static enum status pair_by_base(struct task_sync *s) {
   struct arena *a = s->call->arena;
   for (size_t i = 0; i < s->file.tasks.n; i++) {
@@ -125,9 +120,8 @@ static enum status pair_by_base(struct task_sync *s) {
       list_push(a, &s->pairs, (struct task_pair){.base = &s->base.tasks.v[i]});
   for (size_t i = 0; i < s->pairs.n; i++) {
     struct task_pair *p = &s->pairs.v[i];
-    enum status status = p->base && p->base->memory.p ? resolve(s, p) : STATUS_OK;
-    if (status != STATUS_OK)
-      return status;
+    if (p->base && p->base->memory.p)
+      TRY(resolve(s, p));
     struct stored_task *t = p->stored;
     p->stored = NULL;
     if (t)
@@ -149,7 +143,7 @@ static void pair_the_rest(struct task_sync *s) {
     }
 }
 
-/* Tasks that are neither done nor stale come into the file; once there, they stay until they are forgotten. */
+/* Tasks that are neither done nor stale are added to the file. They stay in it until they are forgotten. */
 static void pair_new(struct task_sync *s) {
   for (size_t i = 0; i < s->stored.n; i++) {
     struct stored_task *t = &s->stored.v[i];
@@ -188,8 +182,8 @@ static void name_pairs(struct task_sync *s) {
   }
 }
 
-/* What a task of the store waits for, by the ids of the file. Ids that nobody knows stay where they stand: they are no
- * links, and nobody has taken them away. */
+/* Blockers of a stored task as ids of the file. Unknown ids in the file are kept: they have no link that could have
+ * been removed. */
 static void name_blockers(struct task_sync *s, struct task_pair *p) {
   struct arena *a = s->call->arena;
   struct strs *list = &p->stored->entry.blocked_by;
@@ -205,7 +199,7 @@ static void name_blockers(struct task_sync *s, struct task_pair *p) {
       strs_push(a, list, known->blocked_by.v[k]);
 }
 
-/* ---- what is to be done ---- */
+/* ---- decisions ---- */
 
 static bool same_list(const struct strs *x, const struct strs *y) {
   for (size_t i = 0; i < x->n; i++)
@@ -224,8 +218,8 @@ static void decide_both(struct task_sync *s, struct task_pair *p) {
   p->action = task_entry_same(&p->now, st) ? PAIR_SAME : PAIR_CHANGE;
 }
 
-/* What the file does not say is what it was. */
-static bool file_is_as_it_was(struct task_sync *s, const struct task_pair *p) {
+/* Members that the file leaves out count as unchanged. */
+static bool is_file_unchanged(struct task_sync *s, const struct task_pair *p) {
   struct strs none = {0};
   struct task_entry now = task_entry_merge(s->call->arena, p->base, p->file, p->base, &none);
   return task_entry_same(&now, p->base);
@@ -240,7 +234,7 @@ static void decide(struct task_sync *s, struct task_pair *p) {
   } else if (p->file && p->stored) {
     decide_both(s, p);
   } else if (p->file) {
-    p->action = p->gone && file_is_as_it_was(s, p) ? PAIR_DROP : PAIR_ADD;
+    p->action = p->gone && is_file_unchanged(s, p) ? PAIR_DROP : PAIR_ADD;
     p->now = *p->file;
   } else if (!p->stored) {
     p->action = PAIR_DROP; /* gone from both */

@@ -1,8 +1,8 @@
-/* sync.c: tasks.json as a two-way mirror of the tasks of a project.
+/* sync.c: the task sync operation: two-way sync between tasks.json and the tasks of a project.
  *
- * Beside the agent's other files lies a copy of what both sides had after the last run: by it we know who has changed
- * what. The store is changed first, in one transaction; then the file is written, then the copy. Whatever stops us in
- * between, the next run finds the same changes on both sides, and no conflict. */
+ * A base copy in the agent's folder holds the result of the last run; comparing with it tells which side changed. The
+ * store is changed first, in one transaction; then the file is written, then the base copy. After a crash in between,
+ * the next run finds the same changes on both sides and no conflict. */
 #include "op/task/sync.h"
 
 #include <errno.h>
@@ -24,18 +24,18 @@ enum { FILE_BYTES = 32 << 20, FILE_MODE = 0644, BASE_MODE = 0600, TRIES = 5, LOC
 
 struct mirror {
   struct op_call *call;
-  struct str path, copy; /* of the file, and of what both sides had last */
-  int locks[2];          /* ours, and the file itself, for programs that lock it, too */
-  struct str text;       /* of the file; absent: there is none */
+  struct str path, copy; /* paths of the file and of the base copy */
+  int locks[2];          /* our lock file, and the file itself, for programs that lock it, too */
+  struct str text;       /* contents of the file; absent if it does not exist */
   struct task_sync sync;
   bool written;
   int64_t delta; /* bytes by which the file has grown */
 };
 
-/* ---- where it is ---- */
+/* ---- path ---- */
 
-/* An absolute path that is the same whether the file exists or not, and by which link it is reached. */
-static enum status settle_path(struct mirror *m) {
+/* Canonical path, the same before and after the file exists: it names the base copy. */
+static enum status resolve_path(struct mirror *m) {
   struct op_call *call = m->call;
   struct arena *a = call->arena;
   struct str given = json_str(call->args, "file"), folder;
@@ -89,7 +89,7 @@ static enum status take_lock(struct mirror *m, int fd, const char *path) {
   return STATUS_OK;
 }
 
-/* Whoever held the lock may have put another file into its place: then that one is locked. */
+/* The previous holder of the lock may have replaced the file: lock the new one then. */
 static enum status lock_file(struct mirror *m) {
   for (;;) {
     struct stat held, there;
@@ -98,9 +98,7 @@ static enum status lock_file(struct mirror *m) {
       return STATUS_OK;
     if (m->locks[1] < 0)
       return error_errno(m->call->err, errno, "cannot open '%s'", m->path.p);
-    enum status s = take_lock(m, m->locks[1], m->path.p);
-    if (s != STATUS_OK)
-      return s;
+    TRY(take_lock(m, m->locks[1], m->path.p)); /* unlock() closes the descriptor */
     if (fstat(m->locks[1], &held) == 0 && stat(m->path.p, &there) == 0 && held.st_ino == there.st_ino &&
         held.st_dev == there.st_dev)
       return STATUS_OK;
@@ -121,8 +119,8 @@ static enum status lock(struct mirror *m) {
 
 /* ---- reading ---- */
 
-/* Absent where there is no such file. */
-static enum status read_if_there(struct mirror *m, struct str path, struct str *ret_text) {
+/* *ret_text is absent if there is no such file. */
+static enum status read_if_exists(struct mirror *m, struct str path, struct str *ret_text) {
   struct stat st;
   *ret_text = STR_NONE;
   if (stat(path.p, &st) != 0 && errno == ENOENT)
@@ -134,7 +132,7 @@ static enum status read_if_there(struct mirror *m, struct str path, struct str *
   return fs_read(m->call->arena, path.p, FILE_BYTES, ret_text, m->call->err);
 }
 
-/* A copy that cannot be read is as good as none: tasks are found by their keys and texts. */
+/* Without a readable base copy, tasks are matched by their keys and texts. */
 static void read_copy(struct mirror *m) {
   struct str text;
   struct error ignored;
@@ -148,14 +146,12 @@ static void read_copy(struct mirror *m) {
 
 static enum status read_both(struct mirror *m) {
   m->sync = (struct task_sync){.call = m->call};
-  enum status s = read_if_there(m, m->path, &m->text);
-  if (s == STATUS_OK && m->text.p)
-    s = tasks_json_read(m->call->arena, m->path.p, m->text, &m->sync.file, m->call->err);
+  TRY(read_if_exists(m, m->path, &m->text));
+  if (!m->text.p) /* a missing file does not mean that its tasks were removed: it is written again */
+    return STATUS_OK;
+  TRY(tasks_json_read(m->call->arena, m->path.p, m->text, &m->sync.file, m->call->err));
   read_copy(m);
-  /* A file that is gone has not lost its tasks: it is written anew. */
-  if (s == STATUS_OK && !m->text.p)
-    m->sync.base = (struct task_file){0};
-  return s;
+  return STATUS_OK;
 }
 
 /* ---- writing ---- */
@@ -181,7 +177,7 @@ static void gather(struct mirror *m, struct task_entries *ret_file, struct task_
   }
 }
 
-/* False in ret_done when somebody has changed the file in the meantime: then all is looked at again. */
+/* *ret_done is false if the file has changed since it was read: then the run is repeated. */
 static enum status write_both(struct mirror *m, bool *ret_done) {
   struct arena *a = m->call->arena;
   struct task_entries tasks = {0}, base = {0};
@@ -189,27 +185,24 @@ static enum status write_both(struct mirror *m, bool *ret_done) {
   struct str now;
   gather(m, &tasks, &base);
   struct str text = tasks_json_write(a, &m->sync.file, &tasks);
-  enum status s = read_if_there(m, m->path, &now);
-  if (s != STATUS_OK)
-    return s;
+  TRY(read_if_exists(m, m->path, &now));
   if (!m->text.p != !now.p || !str_eq(m->text, now)) {
     *ret_done = false;
     return STATUS_OK;
   }
   if (!m->text.p || !str_eq(text, tasks_json_write(a, &m->sync.file, &m->sync.file.tasks))) {
-    s = fs_write(m->path.p, text, FILE_MODE, m->call->err);
+    TRY(fs_write(m->path.p, text, FILE_MODE, m->call->err));
     m->written = true;
     m->delta = (int64_t)text.n - (int64_t)m->text.n;
   }
-  if (s == STATUS_OK)
-    s = fs_write(m->copy.p, tasks_json_write(a, &none, &base), BASE_MODE, m->call->err);
+  TRY(fs_write(m->copy.p, tasks_json_write(a, &none, &base), BASE_MODE, m->call->err));
   *ret_done = true;
-  return s;
+  return STATUS_OK;
 }
 
 /* ---- one run ---- */
 
-/* False in ret_done when the store is not as the plan found it. */
+/* *ret_done is false if the store has changed since the plan was made. */
 static enum status change_store(struct mirror *m, bool *ret_done) {
   struct op_call *call = m->call;
   struct txn txn;
@@ -229,23 +222,20 @@ static enum status change_store(struct mirror *m, bool *ret_done) {
 }
 
 static enum status run_once(struct mirror *m, bool dry_run, bool *ret_done) {
-  enum status s = read_both(m);
-  if (s == STATUS_OK)
-    s = sync_plan(&m->sync);
-  if (s == STATUS_OK)
-    s = sync_prepare(&m->sync);
+  TRY(read_both(m));
+  TRY(sync_plan(&m->sync));
+  TRY(sync_prepare(&m->sync));
   *ret_done = true;
-  if (s == STATUS_OK && !dry_run)
-    s = change_store(m, ret_done);
-  if (s == STATUS_OK && !dry_run && *ret_done)
-    s = write_both(m, ret_done);
-  return s;
+  if (dry_run)
+    return STATUS_OK;
+  TRY(change_store(m, ret_done));
+  return *ret_done ? write_both(m, ret_done) : STATUS_OK;
 }
 
-/* ---- the result ---- */
+/* ---- result ---- */
 
-/* The file has another task now than it had. */
-static bool file_changes(const struct mirror *m, const struct task_pair *p) {
+/* True if the task changes in the file. */
+static bool changes_file(const struct mirror *m, const struct task_pair *p) {
   struct task_entries was = {0}, now = {0};
   if (!p->file || p->refused)
     return false;
@@ -267,7 +257,7 @@ static void put_counts(struct mirror *m) {
     store[1] += p->action == PAIR_CHANGE;
     store[2] += p->action == PAIR_FORGET;
     file[0] += p->action == PAIR_TO_FILE;
-    file[1] += file_changes(m, p) && p->action != PAIR_DROP;
+    file[1] += changes_file(m, p) && p->action != PAIR_DROP;
     file[2] += p->action == PAIR_DROP && p->file;
   }
   static const char *const names[] = {"added", "changed", "removed"};
@@ -320,21 +310,24 @@ static void put_result(struct mirror *m, bool dry_run) {
   json_put_bool(doc, result, "dry_run", dry_run);
 }
 
+static enum status run_locked(struct mirror *m, bool dry_run) {
+  bool done = false;
+  TRY(resolve_path(m));
+  TRY(lock(m));
+  for (int i = 0; !done && i < TRIES; i++)
+    TRY(run_once(m, dry_run, &done));
+  if (!done) {
+    error_set(m->call->err, STATUS_BUSY, "'%s' or its tasks change faster than they can be compared", m->path.p);
+    return error_fix(m->call->err, "try again in a moment");
+  }
+  put_result(m, dry_run);
+  return STATUS_OK;
+}
+
 enum status op_task_sync(struct op_call *call) {
   struct mirror *m = arena_new(call->arena, struct mirror);
   *m = (struct mirror){.call = call, .locks = {-1, -1}};
-  bool dry_run = json_bool(call->args, "dry_run", false), done = false;
-  enum status s = settle_path(m);
-  if (s == STATUS_OK)
-    s = lock(m);
-  for (int i = 0; s == STATUS_OK && !done && i < TRIES; i++)
-    s = run_once(m, dry_run, &done);
-  if (s == STATUS_OK && !done) {
-    error_set(call->err, STATUS_BUSY, "'%s' or its tasks change faster than they can be compared", m->path.p);
-    s = error_fix(call->err, "try again in a moment");
-  }
-  if (s == STATUS_OK)
-    put_result(m, dry_run);
+  enum status s = run_locked(m, json_bool(call->args, "dry_run", false));
   unlock(m);
   return s;
 }

@@ -1,12 +1,11 @@
-/* sync.h: the mirror of tasks in a file, in three parts: what belongs together (op/task/pairs.c), what changes in the
- * store (op/task/apply.c), and the files around it (op/task/sync.c). */
+/* sync.h: task sync: matching (op/task/pairs.c), changes of the store (op/task/apply.c), files (op/task/sync.c). */
 #pragma once
 
 #include "file/tasks_json.h"
 #include "op/run/common.h"
 #include "op/write/write.h"
 
-/* A task of the store, and how the file would say it. */
+/* A task of the store, and its form in the file. */
 struct stored_task {
   struct memory m;
   struct task_entry entry;
@@ -15,46 +14,47 @@ struct stored_task {
 };
 
 enum pair_action {
-  PAIR_SAME,    /* nothing to do in the store; the file may follow it */
-  PAIR_ADD,     /* a task of the file is new to the store */
-  PAIR_CHANGE,  /* the store follows the file */
-  PAIR_FORGET,  /* it was taken out of the file */
-  PAIR_TO_FILE, /* a task of the store is new to the file, or comes back into it */
-  PAIR_DROP,    /* it is gone from the store, and goes from the file */
+  PAIR_SAME,    /* no change in the store; the file may change */
+  PAIR_ADD,     /* new in the file: add it to the store */
+  PAIR_CHANGE,  /* changed in the file: change the store */
+  PAIR_FORGET,  /* removed from the file: forget it in the store */
+  PAIR_TO_FILE, /* new in the store, or changed there after it was removed from the file: add it to the file */
+  PAIR_DROP,    /* gone from the store: remove it from the file */
 };
 
-/* One task on both sides, as far as it is there. */
+/* One task on both sides. */
 struct task_pair {
-  const struct task_entry *file, *base; /* NULL: not there */
-  struct stored_task *stored;
-  bool gone; /* base names a memory that the store has retired or removed since */
+  const struct task_entry *file, *base; /* in the file now, and after the last run; NULL if absent */
+  struct stored_task *stored;           /* NULL if absent */
+  bool gone;                            /* the memory of `base` was retired or removed since */
   enum pair_action action;
-  struct task_entry now; /* what both sides shall be */
-  struct strs conflicts; /* members that both have changed */
-  bool rewrite;          /* its text changes: a new version */
+  struct task_entry now; /* result for both sides */
+  struct strs conflicts; /* members that changed on both sides */
+  bool rewrite;          /* the text changes: store a new version */
   struct write w;
-  int64_t memory;   /* id of what it is in the store now; 0: not there */
-  struct str uid;   /* of the same */
-  bool refused;     /* both sides stay as they are */
-  struct error why; /* why it was refused */
+  int64_t memory;   /* id in the store; 0 if absent */
+  struct str uid;   /* of `memory` */
+  bool refused;     /* leave both sides unchanged */
+  struct error why; /* reason of the refusal */
 };
 
 struct task_sync {
   struct op_call *call;
   struct task_file file, base;
-  struct memories list; /* of the project, as the plan found them */
+  struct memories list; /* tasks of the project when the plan was made */
   LIST(struct stored_task) stored;
   LIST(struct task_pair) pairs;
 };
 
-/* The tasks of the project; false in ret_same when they are not those of s->list any more. */
+/* The tasks of the project. */
 NODISCARD enum status sync_list(struct task_sync *s, struct memories *ret_list);
+/* True if `list` has the same tasks, in the same versions, as s->list. */
 bool sync_same_list(const struct task_sync *s, const struct memories *list);
-/* Reads the store, pairs it with the file, and decides what is to be done. */
+/* Reads the store, matches it with the file, and decides what to do. */
 NODISCARD enum status sync_plan(struct task_sync *s);
 
-/* Outside of the transaction: texts are judged and embedded. What is refused is noted in its pair. */
+/* Before the transaction: checks and embeds the texts. A refusal is recorded in its pair. */
 NODISCARD enum status sync_prepare(struct task_sync *s);
-/* Whether the store has anything to change. */
+/* True if the store must change. */
 bool sync_writes(const struct task_sync *s);
 NODISCARD enum status sync_apply(struct task_sync *s, struct txn *txn);

@@ -1,4 +1,4 @@
-/* task.c: tasks: add, list, ready, claim, status, and the graph of what waits for what. */
+/* task.c: task add, list, ready, claim, status, block, unblock. */
 #include "op/handlers.h"
 #include "op/write/write.h"
 #include "store/memories/links.h"
@@ -6,10 +6,10 @@
 
 enum status op_task_add(struct op_call *call) {
   struct write w = {0};
-  enum status s = write_from_args(call, call->args, &w);
+  TRY(write_from_args(call, call->args, &w));
   w.m.kind = str_from(kind_names[KIND_TASK]);
   w.m.type = str_from(type_of_kind(KIND_TASK)->name);
-  return s == STATUS_OK ? write_run(call, &w) : s;
+  return write_run(call, &w);
 }
 
 /* ---- lists ---- */
@@ -20,9 +20,7 @@ static enum status put_tasks(struct op_call *call, const struct memories *list) 
     struct links links = {0};
     yyjson_mut_val *v = yyjson_mut_arr_add_obj(call->doc, arr), *blockers = NULL;
     put_brief(call, v, &list->v[i]);
-    enum status s = links_of(call->engine->store, call->caller.team, list->v[i].id, call->arena, &links, call->err);
-    if (s != STATUS_OK)
-      return s;
+    TRY(links_of(call->engine->store, call->caller.team, list->v[i].id, call->arena, &links, call->err));
     for (size_t k = 0; k < links.n; k++)
       if (str_is(links.v[k].rel, "blocked_by") && links.v[k].src == list->v[i].id) {
         blockers = blockers ? blockers : json_put_arr(call->doc, v, "blocked_by");
@@ -40,7 +38,7 @@ enum status op_task_list(struct op_call *call) {
   TRY(call_filter(call, &f));
   TRY(call_int(call, "limit", 50, 1, 1000, &f.limit));
   TRY(call_cursor(call, &f.after));
-  int64_t limit = f.limit++; /* one more: is there another page? */
+  int64_t limit = f.limit++; /* one more than asked for: it shows whether there is a next page */
   f.kind = str_from(kind_names[KIND_TASK]);
   f.no_retired_tasks = !f.status.p;
   f.order = TASK_ORDER;
@@ -60,7 +58,7 @@ enum status op_task_ready(struct op_call *call) {
 
 /* ---- changes ---- */
 
-static enum status must_be_task(struct op_call *call, const struct memory *m) {
+static enum status require_task(struct op_call *call, const struct memory *m) {
   if (!str_is(m->kind, kind_names[KIND_TASK])) {
     error_set(call->err, STATUS_CONFLICT, "memory %lld is a %.*s, not a task", (long long)m->id, STR_ARG(m->kind));
     return error_fix(call->err, "'cairn task list' shows the tasks");
@@ -72,14 +70,14 @@ static enum status must_be_task(struct op_call *call, const struct memory *m) {
   return STATUS_OK;
 }
 
-static enum status claimed_already(struct op_call *call, const struct memory *m) {
+static enum status refuse_claimed(struct op_call *call, const struct memory *m) {
   error_set(call->err, STATUS_CONFLICT, "task %lld is claimed by %.*s", (long long)m->id, STR_ARG(m->claimed_by));
   return error_fix(call->err, "'cairn task ready' lists tasks that nobody has claimed");
 }
 
 static enum status check_claim(struct op_call *call, const struct memory *m, struct str by) {
   if (m->claimed_by.p && !str_eq(m->claimed_by, by))
-    return claimed_already(call, m);
+    return refuse_claimed(call, m);
   if (!str_is(m->status, "open")) {
     error_set(call->err, STATUS_CONFLICT, "task %lld is %.*s", (long long)m->id, STR_ARG(m->status));
     return error_fix(call->err, "to take it up again: cairn task status %lld open", (long long)m->id);
@@ -88,11 +86,11 @@ static enum status check_claim(struct op_call *call, const struct memory *m, str
   TRY(task_open_blockers(call->engine->store, call->caller.team, m->id, call->arena, &blockers, call->err));
   if (!blockers.p)
     return STATUS_OK;
-  error_set(call->err, STATUS_CONFLICT, "task %lld waits for %.*s", (long long)m->id, STR_ARG(blockers));
+  error_set(call->err, STATUS_CONFLICT, "task %lld is blocked by %.*s", (long long)m->id, STR_ARG(blockers));
   return error_fix(call->err, "'cairn task ready' lists tasks that can be started");
 }
 
-/* The task that is named, else the first one that is ready. */
+/* The task that the call names, else the first ready one. */
 static enum status find_claimable(struct op_call *call, struct memory *ret) {
   if (json_str(call->args, "id").p)
     return call_find(call, "id", ret);
@@ -101,7 +99,7 @@ static enum status find_claimable(struct op_call *call, struct memory *ret) {
   TRY(tasks_ready(call->engine->store, &scope, 1, call->arena, &list, call->err));
   if (list.n == 0) {
     error_set(call->err, STATUS_NOT_FOUND, "no task is ready");
-    return error_fix(call->err, "'cairn task list' shows what is open, and what it waits for");
+    return error_fix(call->err, "'cairn task list' shows open tasks and what blocks them");
   }
   *ret = list.v[0];
   return STATUS_OK;
@@ -119,15 +117,15 @@ enum status op_task_claim(struct op_call *call) {
     return error_fix(call->err, "say who takes it, for example --by alice");
   }
   if (release && !json_str(call->args, "id").p) {
-    error_set(call->err, STATUS_USAGE, "task claim: name the task to be given back");
+    error_set(call->err, STATUS_USAGE, "task claim: name the task to release");
     return error_fix(call->err, "cairn task claim ID --release");
   }
-  /* The lock is taken first: of two processes, the second sees the claim of the first. */
+  /* Begin before reading, so that the second of two concurrent claims sees the first. */
   TRY(call_begin(call, &txn));
   TRY(find_claimable(call, &m));
-  TRY(must_be_task(call, &m));
+  TRY(require_task(call, &m));
   if (release && m.claimed_by.p && !str_eq(m.claimed_by, by) && json_str(call->args, "by").p)
-    return claimed_already(call, &m);
+    return refuse_claimed(call, &m);
   if (!release)
     TRY(check_claim(call, &m, by));
   now = m;
@@ -144,7 +142,7 @@ enum status op_task_status(struct op_call *call) {
   struct txn txn;
   TRY(call_begin(call, &txn));
   TRY(call_find(call, "id", &m));
-  TRY(must_be_task(call, &m));
+  TRY(require_task(call, &m));
   now = m;
   now.status = json_str(call->args, "status");
   now.updated_at = call->now;
@@ -157,10 +155,10 @@ enum status op_task_status(struct op_call *call) {
   return call_commit(call, &txn);
 }
 
-/* ---- the graph ---- */
+/* ---- blockers ---- */
 
 static enum status refuse_cycle(struct op_call *call, int64_t task, struct str path) {
-  error_set(call->err, STATUS_CONFLICT, "this would make task %lld wait for itself: %lld -> %.*s", (long long)task,
+  error_set(call->err, STATUS_CONFLICT, "this would make task %lld block itself: %lld -> %.*s", (long long)task,
             (long long)task, STR_ARG(path));
   return error_fix(call->err, "remove one of these links first: cairn task unblock ID ID");
 }
@@ -172,20 +170,20 @@ static enum status change_block(struct op_call *call, bool add) {
   struct str path = STR_NONE;
   TRY(call_begin(call, &txn));
   TRY(call_find(call, "id", &m));
-  TRY(must_be_task(call, &m));
+  TRY(require_task(call, &m));
   TRY(call_find(call, "by", &by));
-  if (add)
-    TRY(must_be_task(call, &by));
-  if (add)
+  if (add) {
+    TRY(require_task(call, &by));
     TRY(link_path(txn.store, txn.team, by.id, m.id, call->arena, &path, call->err));
+  }
   if (path.p)
     return refuse_cycle(call, m.id, path);
   struct link l = {.src = m.id, .rel = STR("blocked_by"), .dst = by.id};
   TRY(add ? link_add(&txn, call->arena, &l, call->err)
           : link_remove(&txn, call->arena, l.src, l.rel, l.dst, &found, call->err));
   if (!found) {
-    error_set(call->err, STATUS_NOT_FOUND, "task %lld does not wait for %lld", (long long)m.id, (long long)by.id);
-    return error_fix(call->err, "'cairn task list' shows what each task waits for");
+    error_set(call->err, STATUS_NOT_FOUND, "task %lld is not blocked by %lld", (long long)m.id, (long long)by.id);
+    return error_fix(call->err, "'cairn task list' shows what blocks each task");
   }
   put_brief(call, call->result, &m);
   json_put_int(call->doc, call->result, "by", by.id);

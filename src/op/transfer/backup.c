@@ -1,4 +1,4 @@
-/* backup.c: backups with the transcripts that belong to them: made, checked, brought back. */
+/* backup.c: backups of a store with its transcripts: write, check, restore. */
 #include "op/transfer/backup.h"
 
 #include <errno.h>
@@ -25,17 +25,17 @@ static void close_tar(void *arg) {
 
 /* ---- writing ---- */
 
-/* What is there until the backup has its name; removed when it does not get that far. */
+/* A backup in progress; its temporary files are removed if it fails. */
 struct making {
-  const char *path, *archive;      /* as they will be called */
-  const char *part, *archive_part; /* until then */
-  bool archived;                   /* the archive has its name */
+  const char *path, *archive;      /* final names */
+  const char *part, *archive_part; /* temporary names */
+  bool archived;                   /* the archive has its final name */
   bool done;
   struct tar tar;
   struct transcript_pack pack;
 };
 
-static void unmake(void *arg) {
+static void cleanup(void *arg) {
   struct making *m = arg;
   close_tar(&m->tar);
   if (m->done)
@@ -58,13 +58,12 @@ static enum status write_archive(struct op_call *call, struct making *m) {
   return s;
 }
 
-static enum status is_there(struct op_call *call, const char *path) {
-  error_set(call->err, STATUS_CONFLICT, "%s is there already; a backup does not overwrite", path);
+static enum status refuse_existing(struct op_call *call, const char *path) {
+  error_set(call->err, STATUS_CONFLICT, "%s already exists; a backup does not overwrite files", path);
   return error_fix(call->err, "name a new file");
 }
 
-/* Somebody may have taken the name meanwhile. Where the file system cannot look and rename at once, a moment between
- * the two remains. */
+/* Never replaces a file that was created meanwhile. On file systems without RENAME_NOREPLACE a short race remains. */
 static enum status name_file(struct op_call *call, const char *part, const char *path) {
   if (renameat2(AT_FDCWD, part, AT_FDCWD, path, RENAME_NOREPLACE) == 0)
     return STATUS_OK;
@@ -74,22 +73,21 @@ static enum status name_file(struct op_call *call, const char *part, const char 
     else if (rename(part, path) == 0)
       return STATUS_OK;
   }
-  return errno == EEXIST ? is_there(call, path) : error_errno(call->err, errno, "cannot name the backup '%s'", path);
+  return errno == EEXIST ? refuse_existing(call, path)
+                         : error_errno(call->err, errno, "cannot name the backup '%s'", path);
 }
 
-/* The archive gets its name first: where the backup is, it is. A store without transcripts has none. */
+/* The archive gets its name first, so that a backup never lacks its archive. Without transcripts there is no archive.
+ */
 static enum status name_files(struct op_call *call, struct making *m) {
   bool any = m->pack.files > 0;
-  enum status s = store_note_backup(m->part, any ? str_from(m->pack.id) : STR(NO_TRANSCRIPTS), call->err);
-  if (s == STATUS_OK && any)
-    s = name_file(call, m->archive_part, m->archive);
-  m->archived = s == STATUS_OK && any;
-  if (s == STATUS_OK && !any)
+  TRY(store_note_backup(m->part, any ? str_from(m->pack.id) : STR(NO_TRANSCRIPTS), call->err));
+  if (any)
+    TRY(name_file(call, m->archive_part, m->archive));
+  else
     unlink(m->archive_part);
-  if (s == STATUS_OK)
-    s = name_file(call, m->part, m->path);
-  if (s != STATUS_OK)
-    return s;
+  m->archived = any;
+  TRY(name_file(call, m->part, m->path));
   m->done = true;
   const char *folder = arena_cstr(call->arena, fs_dirname(str_from(m->path)));
   return fs_sync_dir(folder) ? STATUS_OK : error_errno(call->err, errno, "cannot sync the folder '%s'", folder);
@@ -111,15 +109,15 @@ enum status backup_write(struct op_call *call, const char *path) {
   struct making *m = arena_new(call->arena, struct making);
   char id[UUID_SIZE];
   uuid7_new(call->now, id);
-  const char *salt = id + 24; /* its random end: what an earlier, killed backup left is not in the way */
+  const char *salt = id + 24; /* random, so that leftovers of a killed backup do not clash */
   m->path = path;
   m->archive = arena_printf(call->arena, "%s" BACKUP_TRANSCRIPTS, path).p;
   m->part = arena_printf(call->arena, "%s.%s.part", path, salt).p;
   m->archive_part = arena_printf(call->arena, "%s.%s.part", m->archive, salt).p;
   m->tar.fd = -1;
   if (access(m->archive, F_OK) == 0)
-    return is_there(call, m->archive);
-  arena_defer(call->arena, unmake, m);
+    return refuse_existing(call, m->archive);
+  arena_defer(call->arena, cleanup, m);
   TRY(store_copy_to(st, m->part, on_pages, call, call->err));
   TRY(db_team(store_db(st), STR_NONE, call->err)); /* all teams */
   TRY(write_archive(call, m));
@@ -128,15 +126,15 @@ enum status backup_write(struct op_call *call, const char *path) {
   return STATUS_OK;
 }
 
-/* ---- bringing back ---- */
+/* ---- restoring ---- */
 
-static enum status no_archive(struct op_call *call, const char *archive, const char *why) {
+static enum status refuse_archive(struct op_call *call, const char *archive, const char *why) {
   error_set(call->err, STATUS_NOT_FOUND, "the transcripts of this backup are in %s, which %s; nothing was changed",
             archive, why);
-  return error_fix(call->err, "put it there, or repeat the call with --without-transcripts to restore the rest alone");
+  return error_fix(call->err, "put it there, or repeat the call with --without-transcripts to restore everything else");
 }
 
-static enum status damaged(struct op_call *call) {
+static enum status refuse_damaged(struct op_call *call) {
   struct error why = *call->err;
   error_set(call->err, why.code, "%s; nothing was changed", why.message);
   return error_fix(call->err, "name another backup, or repeat the call with --without-transcripts");
@@ -145,15 +143,16 @@ static enum status damaged(struct op_call *call) {
 static enum status check_archive(struct op_call *call, struct str note, struct backup_transcripts *t) {
   t->tar.fd = open(t->tar.name, O_RDONLY | O_CLOEXEC);
   if (t->tar.fd < 0)
-    return no_archive(call, t->tar.name, errno == ENOENT ? "is not there" : "cannot be opened");
+    return refuse_archive(call, t->tar.name, errno == ENOENT ? "does not exist" : "cannot be opened");
   arena_defer(call->arena, close_tar, &t->tar);
   enum status s = transcripts_check_pack(&t->tar, call->arena, &t->sessions, call->err);
   if (s == STATUS_CORRUPT)
-    return damaged(call);
-  if (s == STATUS_OK && !str_is(note, t->sessions.id))
-    s = no_archive(call, t->tar.name, "belongs to another backup");
-  t->any = s == STATUS_OK;
-  return s;
+    return refuse_damaged(call);
+  TRY(s);
+  if (!str_is(note, t->sessions.id))
+    return refuse_archive(call, t->tar.name, "belongs to another backup");
+  t->any = true;
+  return STATUS_OK;
 }
 
 enum status backup_open_transcripts(struct op_call *call, const char *path,
@@ -162,10 +161,10 @@ enum status backup_open_transcripts(struct op_call *call, const char *path,
   struct str note = STR_NONE;
   *t = (struct backup_transcripts){.skipped = json_bool(call->args, "without_transcripts", false)};
   t->tar = (struct tar){.fd = -1, .name = arena_printf(call->arena, "%s" BACKUP_TRANSCRIPTS, path).p};
-  enum status s = store_backup_note(path, call->arena, &note, call->err);
+  TRY(store_backup_note(path, call->arena, &note, call->err));
   t->noted = note.p != NULL;
-  if (s != STATUS_OK || t->skipped || !note.p || str_is(note, NO_TRANSCRIPTS))
-    return s;
+  if (t->skipped || !note.p || str_is(note, NO_TRANSCRIPTS))
+    return STATUS_OK;
   return check_archive(call, note, t);
 }
 
@@ -184,26 +183,27 @@ static void put_unpacked(struct op_call *call, yyjson_mut_val *obj, const struct
   }
 }
 
-/* The rest is done, and the same call again does no harm. */
-static enum status not_back(struct op_call *call) {
+/* The store is restored by now, and the call can be repeated. */
+static enum status explain_restore(struct op_call *call) {
   struct error why = *call->err;
   error_set(call->err, why.code, "the store is restored, its transcripts are not yet: %s", why.message);
-  return error_fix(call->err, "mend that and repeat the call: it goes on with what is missing");
+  return error_fix(call->err, "fix that and repeat the call: it continues with the missing transcripts");
+}
+
+static enum status unpack(struct op_call *call, const struct backup_transcripts *t,
+                          struct transcripts_unpacked *ret_done) {
+  struct store *st = call->engine->store;
+  if (t->any) {
+    TRY(db_team(store_db(st), STR_NONE, call->err));
+    TRY(transcripts_unpack(st, &t->sessions, call->now, call->arena, ret_done, call->err));
+  }
+  return store_transcripts_are_back(st, call->err);
 }
 
 enum status backup_restore_transcripts(struct op_call *call, const struct backup_transcripts *t) {
-  struct store *st = call->engine->store;
   struct transcripts_unpacked done = {0};
-  enum status s = STATUS_OK;
-  if (t->any) {
-    s = db_team(store_db(st), STR_NONE, call->err);
-    if (s == STATUS_OK)
-      s = transcripts_unpack(st, &t->sessions, call->now, call->arena, &done, call->err);
-  }
-  if (s == STATUS_OK)
-    s = store_transcripts_are_back(st, call->err);
-  if (s != STATUS_OK)
-    return not_back(call);
+  if (unpack(call, t, &done) != STATUS_OK)
+    return explain_restore(call);
   yyjson_mut_val *obj = json_put_obj(call->doc, call->result, "transcripts");
   json_put_bool(call->doc, obj, "in_backup", t->noted);
   if (t->skipped)
@@ -213,20 +213,20 @@ enum status backup_restore_transcripts(struct op_call *call, const struct backup
   return STATUS_OK;
 }
 
-/* ---- moving ---- */
+/* ---- migrating ---- */
 
-/* Where the folders of a store's teams are. */
-static enum status files_of(struct op_call *call, struct store *st, const char **ret_folder, struct error *err) {
+/* Folder that contains the folders of the store's teams. */
+static enum status files_folder(struct op_call *call, struct store *st, const char **ret_folder, struct error *err) {
   struct str admin;
   TRY(place_agent(st, call->caller.team, STR(""), call->arena, &admin, err));
   *ret_folder = arena_cstr(call->arena, fs_dirname(fs_dirname(admin)));
   return STATUS_OK;
 }
 
-/* A file without a name, where the files of the target are. */
-static enum status temporary(struct op_call *call, struct store *to, struct tar *t) {
+/* Opens an unnamed file in the target's folder. */
+static enum status open_temporary(struct op_call *call, struct store *to, struct tar *t) {
   const char *folder;
-  TRY(files_of(call, to, &folder, call->err));
+  TRY(files_folder(call, to, &folder, call->err));
   TRY(fs_mkdirs(folder, call->err));
   char *path = arena_cstr(call->arena, arena_printf(call->arena, "%s/.transcripts.XXXXXX", folder));
   t->name = path;
@@ -241,28 +241,24 @@ static enum status move_all(struct op_call *call, struct store *from, struct sto
                             struct transcripts_unpacked *ret_done) {
   struct transcript_pack pack;
   struct unpacking sessions;
-  enum status s = temporary(call, to, t);
-  if (s == STATUS_OK)
-    s = db_team(store_db(from), STR_NONE, call->err);
-  if (s == STATUS_OK)
-    s = db_team(store_db(to), STR_NONE, call->err);
-  if (s == STATUS_OK)
-    s = transcripts_pack(from, t, call->arena, &pack, call->err);
+  TRY(open_temporary(call, to, t));
+  TRY(db_team(store_db(from), STR_NONE, call->err));
+  TRY(db_team(store_db(to), STR_NONE, call->err));
+  TRY(transcripts_pack(from, t, call->arena, &pack, call->err));
   t->at = 0;
-  if (s == STATUS_OK)
-    s = transcripts_check_pack(t, call->arena, &sessions, call->err);
-  return s == STATUS_OK ? transcripts_unpack(to, &sessions, call->now, call->arena, ret_done, call->err) : s;
+  TRY(transcripts_check_pack(t, call->arena, &sessions, call->err));
+  return transcripts_unpack(to, &sessions, call->now, call->arena, ret_done, call->err);
 }
 
-/* A target that was used since is not filled again, so that the same call may not help. */
-static enum status not_moved(struct op_call *call, struct store *from, struct store *to) {
+/* Repeating the call may not help: a target that is in use is not filled again. */
+static enum status explain_move(struct op_call *call, struct store *from, struct store *to) {
   struct error why = *call->err, ignored;
   const char *old, *new;
-  error_set(call->err, why.code, "the store is moved, its transcripts are not, and stay where they were: %s",
+  error_set(call->err, why.code, "the store was migrated, but its transcripts were not and stay where they are: %s",
             why.message);
-  if (files_of(call, from, &old, &ignored) != STATUS_OK || files_of(call, to, &new, &ignored) != STATUS_OK)
-    return error_fix(call->err, "mend that and migrate again into a new target");
-  return error_fix(call->err, "mend that and migrate again into a new target, or copy what is in '%s' to '%s'", old,
+  if (files_folder(call, from, &old, &ignored) != STATUS_OK || files_folder(call, to, &new, &ignored) != STATUS_OK)
+    return error_fix(call->err, "fix that and migrate again into a new target");
+  return error_fix(call->err, "fix that and migrate again into a new target, or copy the files in '%s' to '%s'", old,
                    new);
 }
 
@@ -275,7 +271,7 @@ enum status backup_move_transcripts(struct op_call *call, struct store *from, st
   enum status s = move_all(call, from, to, t, &done);
   close_tar(t);
   if (s != STATUS_OK)
-    return not_moved(call, from, to);
+    return explain_move(call, from, to);
   put_unpacked(call, json_put_obj(call->doc, call->result, "transcripts"), &done);
   return STATUS_OK;
 }

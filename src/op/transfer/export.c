@@ -1,4 +1,4 @@
-/* export.c: writing a team's memories as JSON Lines, in an order that depends on nothing but their content. */
+/* export.c: the export operation: a team's memories as JSON Lines, in an order that depends only on their content. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -13,7 +13,7 @@
 #include "op/transfer/record.h"
 #include "store/db/place.h"
 
-enum { WRITE_BUFFER = 64 * 1024, RECORDS_PER_LOOK = 64, EXPORT_MODE = 0600 };
+enum { WRITE_BUFFER = 64 * 1024, RECORDS_PER_CHECK = 64, EXPORT_MODE = 0600 };
 
 struct export {
   struct op_call *call;
@@ -21,7 +21,7 @@ struct export {
   int64_t total, counts[RECORD_KINDS], written;
   /* to a file: */
   const char *path, *folder;
-  char target[PATH_MAX], temp[PATH_MAX + sizeof(".XXXXXX")]; /* temp is empty when the target is written directly */
+  char target[PATH_MAX], temp[PATH_MAX + sizeof(".XXXXXX")]; /* temp is empty if the target is written directly */
   int fd;
   char *buffer;
   size_t used;
@@ -62,8 +62,8 @@ static bool put_bytes(struct export *x, struct str s) {
   return true;
 }
 
-/* A new file is made beside the target and takes its place when it is complete; a pipe or a device is written as it
- * is. A symbolic link stays one. */
+/* A regular file is written to a temporary file and renamed when it is complete; a pipe or device is written directly.
+ * A symbolic link is kept and its target replaced. */
 static enum status open_file(struct export *x) {
   struct stat st;
   if (db_is_url(x->path))
@@ -113,17 +113,17 @@ static enum status put_line(struct export *x, struct str line) {
                                                                                                    : write_failed(x);
   enum status s = x->call->hooks.emit(x->call->hooks.arg, line);
   if (s != STATUS_OK) {
-    error_set(x->call->err, s, "the export was not taken to its end");
+    error_set(x->call->err, s, "the reader stopped before the end of the export");
     error_fix(x->call->err, "repeat it, or write it to a file: cairn export FILE");
   }
   return s;
 }
 
 static enum status put(struct export *x, const struct record *r) {
-  enum status s = put_line(x, record_write(x->scratch, r));
+  TRY(put_line(x, record_write(x->scratch, r)));
   x->counts[r->kind]++;
-  if (s != STATUS_OK || ++x->written % RECORDS_PER_LOOK)
-    return s;
+  if (++x->written % RECORDS_PER_CHECK)
+    return STATUS_OK;
   if (r->kind == RECORD_MEMORY)
     progress(x->call, "export", x->counts[RECORD_MEMORY], x->total);
   return cancelled(x->call) ? error_set(x->call->err, STATUS_INTERRUPTED, "stopped; the export is not complete")
@@ -167,10 +167,10 @@ static enum status put_all(struct export *x, bool events) {
   TRY(transfer_memories(&t, put_memory, x));
   TRY(transfer_links(&t, put_link, x));
   TRY(transfer_tombstones(&t, put_tombstone, x));
-  if (events)
+  if (events) {
     TRY(transfer_txns(&t, put_txn, x));
-  if (events)
     TRY(transfer_events(&t, put_event, x));
+  }
   if (t.one_project)
     json_put(x->call->doc, x->call->result, "project", caller->project);
   return transfer_end(t.store, t.err);
@@ -188,6 +188,15 @@ static void put_result(struct export *x) {
     json_put(doc, result, "file", str_from(x->path));
 }
 
+static enum status write_export(struct export *x) {
+  if (x->path)
+    TRY(open_file(x));
+  TRY(put_all(x, json_bool(x->call->args, "events", false)));
+  put_result(x);
+  /* From here on nothing allocates: once the file is in its place, the call has succeeded. */
+  return x->path ? close_file(x) : STATUS_OK;
+}
+
 enum status op_export(struct op_call *call) {
   struct str file = json_str(call->args, "file");
   struct export *x = arena_new(call->arena, struct export);
@@ -200,19 +209,12 @@ enum status op_export(struct op_call *call) {
     error_set(call->err, STATUS_USAGE, "export: there is no file to write to");
     return error_fix(call->err, "name one in the argument 'file'");
   }
-  enum status s = call_not_the_store(call, file);
-  if (s == STATUS_OK && x->path) {
+  TRY(call_not_the_store(call, file));
+  if (x->path) {
     x->buffer = arena_alloc(call->arena, WRITE_BUFFER);
     arena_defer(call->arena, abandon, x);
-    s = open_file(x);
   }
-  if (s == STATUS_OK)
-    s = put_all(x, json_bool(call->args, "events", false));
-  if (s == STATUS_OK)
-    put_result(x);
-  /* From here on nothing allocates: once the file is in its place, the call has succeeded. */
-  if (s == STATUS_OK && x->path)
-    s = close_file(x);
+  enum status s = write_export(x);
   if (s != STATUS_OK)
     abandon(x);
   return s;

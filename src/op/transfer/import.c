@@ -1,4 +1,4 @@
-/* import.c: the import operation: which format it is, the report of bad rows, and whether the transaction stays. */
+/* import.c: the import operation: format detection, report of bad rows, commit. */
 #include "op/transfer/import.h"
 
 #include "base/id.h"
@@ -48,7 +48,7 @@ enum status import_check_cancelled(struct import *im) {
   return error_set(im->call->err, STATUS_INTERRUPTED, "stopped; nothing was imported");
 }
 
-static void put_counts(struct import *im, bool stays) {
+static void put_counts(struct import *im, bool committed) {
   const struct {
     const char *name;
     int64_t count;
@@ -59,41 +59,44 @@ static void put_counts(struct import *im, bool stays) {
       {"transactions", im->txns, false},     {"events", im->events, false},  {"redacted", im->redacted, false}};
   for (size_t i = 0; i < ARRAY_LEN(counts); i++)
     if (counts[i].always || counts[i].count)
-      json_put_int(im->call->doc, im->call->result, counts[i].name, stays ? counts[i].count : 0);
+      json_put_int(im->call->doc, im->call->result, counts[i].name, committed ? counts[i].count : 0);
 }
 
-/* The import is done, whatever becomes of this: it can be stopped, and goes on with the next 'cairn reembed'. */
+static enum status embed_chunks(struct import *im, struct embeddings *set, int64_t *ret_embedded, bool *ret_complete) {
+  struct op_call *call = im->call;
+  TRY(embeddings_of(call, set));
+  TRY(embeddings_note_now(call, set));
+  for (size_t i = 0; i < set->n; i++) {
+    struct pass pass;
+    TRY(reembed_pass(call, &set->v[i], im->last_chunk, 0, &pass));
+    if (pass.why.code != STATUS_OK)
+      embeddings_degrade(call, set, arena_printf(call->arena, "embedder %.*s", STR_ARG(set->v[i].model.model)),
+                         &pass.why);
+    if (set->v[i].building == (set->n > 1)) /* of two indexes, count only the new one */
+      *ret_embedded = pass.embedded;
+    *ret_complete &= pass.complete;
+  }
+  return STATUS_OK;
+}
+
+/* The import is committed by now: if embedding fails or is stopped, 'cairn reembed' completes it. */
 static void embed_imported(struct import *im) {
   struct op_call *call = im->call;
   struct embeddings set;
   int64_t embedded = 0;
   bool complete = true;
-  enum status s = embeddings_of(call, &set);
-  if (s == STATUS_OK)
-    s = embeddings_note_now(call, &set);
-  for (size_t i = 0; s == STATUS_OK && i < set.n; i++) {
-    struct pass pass;
-    s = reembed_pass(call, &set.v[i], im->last_chunk, 0, &pass);
-    if (s != STATUS_OK)
-      break;
-    if (pass.why.code != STATUS_OK)
-      embeddings_degrade(call, &set, arena_printf(call->arena, "embedder %.*s", STR_ARG(set.v[i].model.model)),
-                         &pass.why);
-    if (set.v[i].building == (set.n > 1)) /* counted once: the newest of them */
-      embedded = pass.embedded;
-    complete &= pass.complete;
-  }
+  struct str fix = STR("'cairn reembed' embeds the imported memories");
+  enum status s = embed_chunks(im, &set, &embedded, &complete);
   json_put_int(call->doc, call->result, "embedded", embedded);
-  if (s != STATUS_OK)
+  if (s != STATUS_OK) {
     store_rollback(call->engine->store);
-  if (s != STATUS_OK)
-    import_warn(im, "embedding_deferred", str_from(call->err->message),
-                STR("'cairn reembed' embeds what was imported"));
-  else if (set.degraded.p)
-    import_warn(im, "embedding_deferred", set.degraded, STR("'cairn reembed' embeds what was imported"));
-  else if (!complete)
+    import_warn(im, "embedding_deferred", str_from(call->err->message), fix);
+  } else if (set.degraded.p) {
+    import_warn(im, "embedding_deferred", set.degraded, fix);
+  } else if (!complete) {
     import_warn(im, "embedding_deferred", STR("stopped while embedding; everything is imported"),
-                STR("'cairn reembed' goes on from there"));
+                STR("'cairn reembed' embeds the rest"));
+  }
 }
 
 enum status import_finish(struct import *im) {
@@ -134,7 +137,7 @@ struct str import_uid(struct arena *a, const struct str *texts, size_t n) {
   uint8_t hash[HASH_BYTES];
   char *uid = arena_alloc(a, UUID_SIZE);
   for (size_t i = 0; i < n; i++) {
-    buf_addf(&b, "%zu:", texts[i].n); /* so that no two lists of texts run into the same bytes */
+    buf_addf(&b, "%zu:", texts[i].n); /* length prefix: different lists give different bytes */
     buf_add(&b, texts[i]);
   }
   hash_bytes(buf_str(&b), hash);
@@ -147,13 +150,13 @@ static enum status insert_draft(struct import *im, struct op_call *call, struct 
   struct memory *m = &w->m;
   m->state = STR("active");
   m->created_at = m->updated_at = m->valid_from = call->now;
-  enum status s = memory_insert(&im->txn, call->arena, m, &chunks, call->err);
+  enum status s = memory_insert_split(&im->txn, call->arena, m, &w->parts, &chunks, call->err);
   w->id = m->id;
   if (s == STATUS_OK)
     s = duplicates_link(call, &im->txn, w);
   im->imported += s == STATUS_OK;
   im->redacted += w->redacted;
-  /* Once the row is there, a failure is not the row's own. */
+  /* After the row is inserted, an error is not a row error. */
   if (s != STATUS_OK && m->id && import_is_row_error(s))
     call->err->code = s = STATUS_INTERNAL;
   return s;
@@ -166,15 +169,15 @@ enum status import_store(struct import *im, struct arena *a, struct memory *m, i
   call.arena = a;
   call.err = err;
   *ret_id = 0;
-  enum status s = transfer_find(st, call.caller.team, m->uid, ret_id, NULL, err);
-  if (s != STATUS_OK || *ret_id) {
-    im->already += s == STATUS_OK;
-    return s;
+  TRY(transfer_find(st, call.caller.team, m->uid, ret_id, NULL, err));
+  if (*ret_id) {
+    im->already++;
+    return STATUS_OK;
   }
-  s = tombstone_exists(st, call.caller.team, m->uid, &purged, err);
-  if (s != STATUS_OK || purged) {
-    im->tombstoned += s == STATUS_OK;
-    return s;
+  TRY(tombstone_exists(st, call.caller.team, m->uid, &purged, err));
+  if (purged) {
+    im->tombstoned++;
+    return STATUS_OK;
   }
   struct write w = {.m = *m, .defer_embedding = true};
   struct replacement rep = {0};
@@ -184,21 +187,21 @@ enum status import_store(struct import *im, struct arena *a, struct memory *m, i
   w.m.trust = STR("import");
   w.m.weight = 1.0;
   TRY(write_prepare(&call, &w));
-  TRY(duplicates_decide(&call, &im->txn, &w, &rep));
-  /* What is there stays as it is: text from outside never replaces a memory by itself. */
+  TRY(duplicates_decide(&call, &w, &rep));
+  /* Imported text never replaces an existing memory. */
   if (w.action == WRITE_SKIPPED || rep.old.id) {
     im->duplicates++;
     *ret_id = rep.old.id ? rep.old.id : w.id;
     return STATUS_OK;
   }
-  s = insert_draft(im, &call, &w);
+  enum status s = insert_draft(im, &call, &w);
   *ret_id = w.id;
   return s;
 }
 
 /* ---- the operation ---- */
 
-enum import_format import_guess(struct arena *a, struct str line) {
+enum import_format import_detect_format(struct arena *a, struct str line) {
   yyjson_val *root;
   struct error ignored;
   if (json_read(a, line, &root, &ignored) != STATUS_OK)
@@ -209,11 +212,12 @@ enum import_format import_guess(struct arena *a, struct str line) {
   return str_is(type, "entity") || str_is(type, "relation") ? FORMAT_GRAPH : FORMAT_UNKNOWN;
 }
 
-static enum status unknown_format(struct op_call *call, const struct source *source, bool empty) {
+static enum status refuse_format(struct op_call *call, const struct source *source, bool empty) {
   error_set(call->err, STATUS_USAGE, empty ? "%s is empty" : "%s is neither an export nor a memory graph",
             source->name);
-  return error_fix(call->err, "'cairn export FILE' writes a file that can be imported; notes are read with --format "
-                              "markdown, the JSONL of the official memory server with --format graph");
+  return error_fix(call->err,
+                   "'cairn export FILE' writes a file that can be imported; use --format markdown for notes, "
+                   "--format graph for the JSONL file of the official memory server");
 }
 
 static enum status guess(struct op_call *call, const struct source *source, enum import_format *ret_format) {
@@ -227,9 +231,9 @@ static enum status guess(struct op_call *call, const struct source *source, enum
     s = lines_next(&lines, &line, &more, call->err);
   while (s == STATUS_OK && more && str_empty(str_trim(line)) && !lines.too_long);
   if (s == STATUS_OK)
-    *ret_format = more ? import_guess(a, line) : FORMAT_UNKNOWN;
+    *ret_format = more ? import_detect_format(a, line) : FORMAT_UNKNOWN;
   if (s == STATUS_OK && *ret_format == FORMAT_UNKNOWN)
-    s = unknown_format(call, source, !more);
+    s = refuse_format(call, source, !more);
   arena_release(a);
   return s;
 }
@@ -246,7 +250,7 @@ static enum status import_file(struct import *im, struct str path, struct str fo
   struct source source;
   enum import_format guessed = str_is(format, "cairn") ? FORMAT_NATIVE : FORMAT_GRAPH;
   TRY(source_open(call, path, &source));
-  if ((str_empty(format) || str_is(format, "auto")))
+  if (str_empty(format) || str_is(format, "auto"))
     TRY(guess(call, &source, &guessed));
   im->format = guessed == FORMAT_NATIVE ? "cairn" : "graph";
   return guessed == FORMAT_NATIVE ? import_native(im, &source) : import_graph(im, &source);
@@ -265,20 +269,18 @@ enum status op_import(struct op_call *call) {
     return error_fix(call->err, "cairn import FILE");
   }
   if (im.keep_trust && !call_by_person(call)) {
-    error_set(call->err, STATUS_DENIED, "only a person may vouch for a file");
-    return error_fix(call->err, "leave keep_trust out: what is imported is found and marked; your user may promote it");
+    error_set(call->err, STATUS_DENIED, "only a person may use keep_trust");
+    return error_fix(call->err, "leave keep_trust out: the memories are imported as untrusted; your user can promote "
+                                "them");
   }
   bool any = str_empty(format) || str_is(format, "auto");
-  enum status s = call_not_the_store(call, path);
-  if (s == STATUS_OK)
-    s = chunk_last(call->engine->store, call->caller.team, &im.last_chunk, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(call_not_the_store(call, path));
+  TRY(chunk_last(call->engine->store, call->caller.team, &im.last_chunk, call->err));
   if (str_is(format, "markdown") || (any && is_markdown(call, path))) {
     im.format = "markdown";
-    s = import_markdown(&im, path);
+    TRY(import_markdown(&im, path));
   } else {
-    s = import_file(&im, path, format);
+    TRY(import_file(&im, path, format));
   }
-  return s == STATUS_OK ? import_finish(&im) : s;
+  return import_finish(&im);
 }

@@ -1,16 +1,16 @@
-/* import_graph.c: importing the JSONL graph of the official memory server: entities with observations, and relations.
+/* import_graph.c: import of the JSONL graph of the official memory server.
  *
- * Each observation becomes a memory of its own, since that is what can be corrected; a relation links the first
- * memories of its two entities. */
+ * Each observation becomes a memory, so that it can be corrected separately. A relation becomes a link between the
+ * first memories of its two entities. */
 #include "base/utf8.h"
 #include "core/memory/headline.h"
 #include "op/run/scrub.h"
 #include "op/transfer/import.h"
 #include "store/copy/transfer.h"
 
-enum { LINES_PER_LOOK = 64 };
+enum { LINES_PER_CHECK = 64 };
 
-/* ---- one line ---- */
+/* ---- lines ---- */
 
 static enum status bad_line(struct error *err, const char *what) {
   error_set(err, STATUS_USAGE, "%s", what);
@@ -88,7 +88,7 @@ struct str graph_slug(struct arena *a, struct str type) {
 
 struct entity {
   struct str name;
-  int64_t first; /* its first memory; 0 when that was purged */
+  int64_t first; /* id of its first memory; 0 if that was purged */
 };
 
 struct relation {
@@ -98,7 +98,7 @@ struct relation {
 
 struct graph {
   struct import *im;
-  struct arena *line;
+  struct arena *line; /* released after each line */
   LIST(struct entity) entities;
   LIST(struct relation) relations;
 };
@@ -143,7 +143,7 @@ static enum status refuse_row(struct graph *g, int64_t line, enum status s, cons
   return s;
 }
 
-/* Each observation is judged for itself: one that is refused does not take the others with it. */
+/* A refused observation does not affect the others. */
 static enum status store_entity(struct graph *g, const struct graph_line *e, int64_t line) {
   struct arena *keep = g->im->call->arena;
   int64_t first = 0;
@@ -153,16 +153,14 @@ static enum status store_entity(struct graph *g, const struct graph_line *e, int
     int64_t id = 0;
     enum status s = store_observation(g, e, e->observations.n ? e->observations.v[i] : STR(""), &id, &err);
     if (s != STATUS_OK)
-      s = refuse_row(g, line, s, &err);
-    if (s != STATUS_OK)
-      return s;
+      TRY(refuse_row(g, line, s, &err));
     first = first ? first : id;
   }
   list_push(keep, &g->entities, (struct entity){arena_dup(keep, e->name), first});
   return STATUS_OK;
 }
 
-static void keep_relation(struct graph *g, const struct graph_line *r, int64_t line) {
+static void add_relation(struct graph *g, const struct graph_line *r, int64_t line) {
   struct arena *keep = g->im->call->arena;
   list_push(keep, &g->relations,
             (struct relation){.from = arena_dup(keep, r->from),
@@ -171,7 +169,7 @@ static void keep_relation(struct graph *g, const struct graph_line *r, int64_t l
                               .line = line});
 }
 
-static enum status take_line(struct graph *g, const struct lines *lines, struct str text) {
+static enum status import_line(struct graph *g, const struct lines *lines, struct str text) {
   struct graph_line line;
   struct error err;
   enum status s;
@@ -185,28 +183,27 @@ static enum status take_line(struct graph *g, const struct lines *lines, struct 
     return refuse_row(g, lines->number, s, &err);
   if (!line.relation)
     return store_entity(g, &line, lines->number);
-  keep_relation(g, &line, lines->number);
+  add_relation(g, &line, lines->number);
   return STATUS_OK;
 }
 
-static enum status take_lines(struct graph *g, const struct source *source) {
+static enum status import_lines(struct graph *g, const struct source *source) {
   struct import *im = g->im;
   struct lines lines;
   struct str text;
   bool more = true;
-  enum status s = STATUS_OK;
   lines_open(&lines, source, im->call->arena, 0, 1);
-  while (s == STATUS_OK && more) {
+  while (more) {
     arena_release(g->line);
-    s = lines_next(&lines, &text, &more, im->call->err);
-    if (s == STATUS_OK && more && (lines.too_long || !str_empty(str_trim(text))))
-      s = take_line(g, &lines, text);
-    if (s != STATUS_OK || lines.number % LINES_PER_LOOK)
+    TRY(lines_next(&lines, &text, &more, im->call->err));
+    if (more && (lines.too_long || !str_empty(str_trim(text))))
+      TRY(import_line(g, &lines, text));
+    if (lines.number % LINES_PER_CHECK)
       continue;
     progress(im->call, "import", lines.at, source->st.st_size);
-    s = import_check_cancelled(im);
+    TRY(import_check_cancelled(im));
   }
-  return s;
+  return STATUS_OK;
 }
 
 /* ---- relations ---- */
@@ -226,7 +223,7 @@ static int by_ends(const void *x, const void *y) {
   return a->line < b->line ? -1 : a->line > b->line;
 }
 
-/* The memory of an entity; NULL when the file has no entity of this name. */
+/* NULL if the file has no entity of this name. */
 static const struct entity *find_entity(const struct graph *g, struct str name) {
   size_t low = 0, high = g->entities.n;
   while (low < high) {
@@ -239,7 +236,7 @@ static const struct entity *find_entity(const struct graph *g, struct str name) 
   return low < g->entities.n && str_eq(g->entities.v[low].name, name) ? &g->entities.v[low] : NULL;
 }
 
-/* Finds both ends; a relation that leads nowhere is common in such files and costs no memory. */
+/* Finds both ends. Relations to missing entities are common in such files: they only cause a warning. */
 static void resolve(struct graph *g, struct relation *r) {
   const struct entity *from = find_entity(g, r->from), *to = find_entity(g, r->to);
   struct arena *a = g->line;
@@ -256,13 +253,13 @@ static void resolve(struct graph *g, struct relation *r) {
               STR("add the entity to the file, or link the memories with 'cairn link'"));
 }
 
-/* Several relations between the same two entities are one link that names them all. */
+/* Several relations between the same two entities become one link, whose reason lists their types. */
 static enum status store_relations(struct graph *g, size_t from, size_t to) {
   struct op_call call = *g->im->call;
   struct txn *txn = &g->im->txn;
   struct relation *r = &g->relations.v[from];
   struct buf reason = BUF(g->line);
-  bool there;
+  bool exists;
   call.arena = g->line;
   if (!r->src || !r->dst || r->src == r->dst)
     return STATUS_OK;
@@ -271,18 +268,18 @@ static enum status store_relations(struct graph *g, size_t from, size_t to) {
     buf_add(&reason, g->relations.v[i].type);
   }
   struct link link = {.src = r->src, .rel = STR("relates"), .dst = r->dst, .reason = buf_str(&reason)};
-  TRY(transfer_has_link(txn->store, txn->team, link.src, link.rel, link.dst, &there, call.err));
-  if (there)
+  TRY(transfer_has_link(txn->store, txn->team, link.src, link.rel, link.dst, &exists, call.err));
+  if (exists)
     return STATUS_OK;
   enum status s = call_scrub(&call, &link.reason, "the relation's type");
   if (s == STATUS_SECRET) {
     import_refuse_line(g->im, r->line, call.err);
     return STATUS_OK;
   }
-  if (s == STATUS_OK)
-    s = link_add(txn, g->line, &link, call.err);
-  g->im->links += s == STATUS_OK;
-  return s;
+  TRY(s);
+  TRY(link_add(txn, g->line, &link, call.err));
+  g->im->links++;
+  return STATUS_OK;
 }
 
 static enum status link_all(struct graph *g) {
@@ -308,6 +305,6 @@ static enum status link_all(struct graph *g) {
 enum status import_graph(struct import *im, const struct source *source) {
   struct graph g = {.im = im, .line = arena_child(im->call->arena)};
   TRY(call_begin(im->call, &im->txn));
-  TRY(take_lines(&g, source));
+  TRY(import_lines(&g, source));
   return link_all(&g);
 }

@@ -1,4 +1,4 @@
-/* import_markdown.c: importing Markdown notes: a file or a folder of them, each section a memory. */
+/* import_markdown.c: import of Markdown notes, a file or a folder: each section becomes a memory. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -10,13 +10,13 @@
 
 enum { DEPTH_MAX = 64, FILES_MAX = 100000 };
 
-/* ---- finding the files ---- */
+/* ---- files ---- */
 
 struct folder {
   struct op_call *call;
   struct str root;
-  struct strs files; /* paths below root */
-  struct strs open;  /* folders still to be read */
+  struct strs files; /* paths relative to root */
+  struct strs open;  /* folders not read yet */
 };
 
 static void close_folder(void *p) {
@@ -28,11 +28,11 @@ static void close_folder(void *p) {
 
 static bool is_note(struct str name) { return str_ends(name, STR(".md")) || str_ends(name, STR(".markdown")); }
 
-static struct str below(struct arena *a, struct str folder, struct str name) {
+static struct str join_path(struct arena *a, struct str folder, struct str name) {
   return folder.n ? arena_printf(a, "%.*s/%.*s", STR_ARG(folder), STR_ARG(name)) : arena_dup(a, name);
 }
 
-static enum status folder_failed(struct folder *f, struct str path) {
+static enum status refuse_folder(struct folder *f, struct str path) {
   error_errno(f->call->err, errno, "cannot read the folder %.*s", STR_ARG(path));
   return error_fix(f->call->err, "check its permissions");
 }
@@ -44,13 +44,13 @@ static size_t depth_of(struct str path) {
   return n;
 }
 
-/* Links are not followed, so that nothing outside the folder is read and no loop is walked. */
-static enum status take_entry(struct folder *f, int dir, struct str folder, struct str name) {
+/* Symbolic links are not followed: they could lead outside the folder, or into a loop. */
+static enum status add_entry(struct folder *f, int dir, struct str folder, struct str name) {
   struct stat st;
   struct arena *a = f->call->arena;
   if (name.p[0] == '.' || fstatat(dir, name.p, &st, AT_SYMLINK_NOFOLLOW) != 0)
     return STATUS_OK;
-  struct str path = below(a, folder, name);
+  struct str path = join_path(a, folder, name);
   if (S_ISDIR(st.st_mode) && depth_of(path) < DEPTH_MAX)
     strs_push(a, &f->open, path);
   if (S_ISREG(st.st_mode) && is_note(name))
@@ -64,20 +64,20 @@ static enum status take_entry(struct folder *f, int dir, struct str folder, stru
 
 static enum status read_folder(struct folder *f, struct str folder) {
   struct arena *a = f->call->arena;
-  struct str path = below(a, f->root, folder);
-  /* Allocating may leave this function by a jump: the arena then closes the folder. */
+  struct str path = join_path(a, f->root, folder);
+  /* An allocation may longjmp out of this function: the arena then closes the folder. */
   DIR **dir = arena_new(a, DIR *);
   arena_defer(a, close_folder, dir);
   *dir = opendir(arena_cstr(a, folder.n ? path : f->root));
   int fd = *dir ? dirfd(*dir) : -1;
   if (fd < 0)
-    return folder_failed(f, path);
+    return refuse_folder(f, path);
   enum status s = STATUS_OK;
   const struct dirent *entry;
   while (s == STATUS_OK && (errno = 0, entry = readdir(*dir)) != NULL)
-    s = take_entry(f, fd, folder, str_from(entry->d_name));
+    s = add_entry(f, fd, folder, str_from(entry->d_name));
   if (s == STATUS_OK && errno)
-    s = folder_failed(f, path);
+    s = refuse_folder(f, path);
   close_folder(dir);
   return s;
 }
@@ -126,7 +126,7 @@ static enum status store_section(struct import *im, struct arena *a, struct str 
   return import_store(im, a, &m, &id, err);
 }
 
-/* `where` is the path, with a line behind it when the problem has one. */
+/* Reports the path, or path:line if `line` is not 0. */
 static enum status refuse(struct import *im, struct str name, size_t line, enum status s, const struct error *err) {
   struct op_call *call = im->call;
   if (!import_is_row_error(s)) {
@@ -135,7 +135,7 @@ static enum status refuse(struct import *im, struct str name, size_t line, enum 
   }
   struct str where = line ? arena_printf(call->arena, "%.*s:%zu", STR_ARG(name), line) : name;
   yyjson_mut_val *holder = yyjson_mut_arr(call->doc);
-  json_add_str(call->doc, holder, where); /* a file's name may be any bytes */
+  json_add_str(call->doc, holder, where); /* replaces invalid UTF-8 in a file's name */
   import_refuse(im, yyjson_mut_arr_remove_first(holder), err);
   return STATUS_OK;
 }
@@ -149,12 +149,12 @@ static enum status store_text(struct import *im, struct arena *a, struct str nam
     return refuse(im, name, 0, s, &err);
   markdown_front(a, text, &front);
   markdown_split(a, text, &front, &sections);
-  for (size_t i = 0; s == STATUS_OK && i < sections.n; i++) {
+  for (size_t i = 0; i < sections.n; i++) {
     s = store_section(im, a, name, &front, &sections.v[i], &err);
     if (s != STATUS_OK)
-      s = refuse(im, name, sections.v[i].line, s, &err);
+      TRY(refuse(im, name, sections.v[i].line, s, &err));
   }
-  return s;
+  return STATUS_OK;
 }
 
 static enum status store_file(struct import *im, struct arena *a, struct str path, struct str name) {
@@ -164,7 +164,7 @@ static enum status store_file(struct import *im, struct arena *a, struct str pat
   if (s == STATUS_OK)
     return store_text(im, a, name, text);
   error_fix(&err, s == STATUS_TOO_LARGE ? "split the file; one note has at most 1 MB" : "check its permissions");
-  /* One file that cannot be read is like one that cannot be understood. */
+  /* An unreadable file is a row error, too. */
   return refuse(im, name, 0, import_is_row_error(s) ? s : STATUS_NOT_FOUND, &err);
 }
 
@@ -174,17 +174,15 @@ static enum status store_folder(struct import *im, struct str path) {
   struct op_call *call = im->call;
   struct folder f = {.call = call, .root = path};
   struct arena *a = arena_child(call->arena);
-  enum status s = find_files(&f);
-  if (s == STATUS_OK)
-    s = call_begin(call, &im->txn);
-  for (size_t i = 0; s == STATUS_OK && i < f.files.n; i++) {
-    s = store_file(im, a, below(a, path, f.files.v[i]), f.files.v[i]);
+  TRY(find_files(&f));
+  TRY(call_begin(call, &im->txn));
+  for (size_t i = 0; i < f.files.n; i++) {
+    TRY(store_file(im, a, join_path(a, path, f.files.v[i]), f.files.v[i]));
     arena_release(a);
     progress(call, "import", (int64_t)i + 1, (int64_t)f.files.n);
-    if (s == STATUS_OK)
-      s = import_check_cancelled(im);
+    TRY(import_check_cancelled(im));
   }
-  return s;
+  return STATUS_OK;
 }
 
 static enum status store_input(struct import *im) {

@@ -1,4 +1,5 @@
-/* import_section.c: cuts a Markdown text into sections: front matter, headings, and parts of long sections. Pure. */
+/* import_section.c: splits a Markdown text into sections: front matter, headings, parts of long sections. Pure. */
+#include <assert.h>
 #include <cmark.h>
 
 #include "base/utf8.h"
@@ -49,7 +50,7 @@ static void set_value(struct arena *a, struct front_matter *front, struct str ke
 
 static bool is_tags(struct str key) { return str_ieq(key, STR("tags")) || str_ieq(key, STR("tag")); }
 
-/* One line of it; *in_tags: the lines of a list that began with "tags:" follow. */
+/* *in_tags: in a list that began with "tags:". */
 static void read_front_line(struct arena *a, struct front_matter *front, struct str line, bool *in_tags) {
   struct str text = str_trim(line);
   if (str_empty(text) || text.p[0] == '#')
@@ -98,8 +99,8 @@ void markdown_front(struct arena *a, struct str text, struct front_matter *ret_f
 
 struct block {
   size_t start; /* offset in the text */
-  size_t below; /* of a heading: where the text below it begins */
-  int level;    /* of a heading, 1 to 6; 0: it is none */
+  size_t below; /* offset of the text below a heading */
+  int level;    /* of a heading, 1 to 6; 0 for other blocks */
   struct str title;
 };
 
@@ -107,14 +108,14 @@ struct splitter {
   struct arena *a;
   struct str text;
   const struct front_matter *front;
-  LIST(size_t) lines; /* offset of each line behind the front matter, and the end */
+  LIST(size_t) lines; /* offset of each line after the front matter */
   LIST(struct block) blocks;
-  struct str titles[1 + LEVELS]; /* the file's title, and the headings above the present place */
+  struct str titles[1 + LEVELS]; /* title of the file, and current heading of each level */
   struct sections *out;
-  size_t counted, line; /* how far lines were counted for struct section */
+  size_t counted, line; /* offset up to which lines were counted, and the line there */
 };
 
-/* Lines as the parser counts them: CR, LF and CR LF end one. */
+/* Lines as cmark counts them: they end with CR, LF or CR LF. */
 static void find_lines(struct splitter *sp) {
   size_t i = sp->front->end;
   list_push(sp->a, &sp->lines, i);
@@ -132,7 +133,7 @@ static size_t line_offset(const struct splitter *sp, int number) {
   return i < sp->lines.n ? sp->lines.v[i] : sp->text.n;
 }
 
-/* The next node below `root` in reading order; without recursion, since nesting has no limit. */
+/* The next node below `root` in document order. Not recursive: nesting has no limit. */
 static cmark_node *next_node(cmark_node *root, cmark_node *node) {
   cmark_node *next = cmark_node_first_child(node);
   while (!next && node != root) {
@@ -154,13 +155,13 @@ static struct str plain_title(struct arena *a, cmark_node *heading) {
   return text_collapse(a, buf_str(&b));
 }
 
-static bool is_number_sign_heading(struct str line) {
-  size_t i = 0, marks = 0;
+static bool is_atx_heading(struct str line) {
+  size_t i = 0, hashes = 0;
   while (i < line.n && i < 3 && line.p[i] == ' ')
     i++;
   for (; i < line.n && line.p[i] == '#'; i++)
-    marks++;
-  return marks >= 1 && marks <= LEVELS && (i == line.n || ascii_space(line.p[i]));
+    hashes++;
+  return hashes >= 1 && hashes <= LEVELS && (i == line.n || ascii_space(line.p[i]));
 }
 
 static bool is_underline(struct str line) {
@@ -175,10 +176,10 @@ static struct str line_at(const struct splitter *sp, int number) {
   return str_slice(sp->text, line_offset(sp, number), line_offset(sp, number + 1));
 }
 
-/* Where the text below a heading begins. The parser's own end is not reliable for underlined headings. */
+/* Offset of the text below a heading. cmark's end line is not reliable for underlined headings. */
 static size_t below_heading(const struct splitter *sp, int number) {
   int last = number;
-  if (!is_number_sign_heading(line_at(sp, number)))
+  if (!is_atx_heading(line_at(sp, number)))
     do
       last++;
     while ((size_t)last < sp->lines.n && !is_underline(line_at(sp, last)));
@@ -261,7 +262,7 @@ static size_t unit_end(const struct splitter *sp, enum unit unit, size_t pos, si
   return end > pos && end < to ? end : to;
 }
 
-/* Packs units into parts of at most BODY_WORDS words; a unit that is longer is cut into smaller ones. */
+/* Packs units into parts of at most BODY_WORDS words; splits a longer unit into smaller ones. */
 static void pack(struct splitter *sp, enum unit unit, size_t from, size_t to, struct parts *parts) {
   size_t start = from, words = 0;
   for (size_t pos = from, end; pos < to; pos = end) {
@@ -292,7 +293,7 @@ static bool has_word(struct str s) {
   return false;
 }
 
-/* Without blank lines at its ends; the first line keeps its indentation. */
+/* Drops blank lines at both ends; the first line keeps its indentation. */
 static struct str trim_lines(struct str s) {
   struct str tight = str_trim(s);
   if (str_empty(tight))
@@ -303,7 +304,7 @@ static struct str trim_lines(struct str s) {
   return str_slice(s, from, (size_t)(tight.p - s.p) + tight.n);
 }
 
-/* "Guide: Install: Linux" from title `from` on. */
+/* "Guide: Install: Linux", starting with the title of level `from`. */
 static struct str join_titles(const struct splitter *sp, size_t from) {
   struct buf b = BUF(sp->a);
   for (size_t i = from; i <= LEVELS; i++)
@@ -323,7 +324,7 @@ static bool fits(struct str headline) {
   return text_has_letter(headline) && text_count_words(headline) <= HEADLINE_WORDS && headline.n <= HEADLINE_BYTES;
 }
 
-/* The path of headings, without the outer ones when it is too long; else what the text itself offers. */
+/* The path of headings, without the outer ones if it is too long; else derived from the text. */
 static struct str make_headline(const struct splitter *sp, struct str body, size_t part, size_t parts) {
   struct str suffix = parts > 1 ? arena_printf(sp->a, " (%zu/%zu)", part, parts) : STR("");
   struct str last = STR("");
@@ -370,8 +371,9 @@ static void add_section(struct splitter *sp, size_t from, size_t below, size_t t
   }
 }
 
-/* A heading takes its place in the path; the ones below it are over. */
+/* Sets the current heading of its level and clears those of the levels below. */
 static void enter_heading(struct splitter *sp, const struct block *b) {
+  assert(b->level >= 1 && b->level <= LEVELS);
   sp->titles[b->level] = b->title;
   for (int i = b->level + 1; i <= LEVELS; i++)
     sp->titles[i] = STR("");

@@ -1,4 +1,4 @@
-/* import_source.c: the input of an import: opening it, and reading its lines. */
+/* import_source.c: input of an import: opening it, reading its lines. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -17,9 +17,9 @@ static void close_fd(void *p) {
   *fd = -1;
 }
 
-static enum status too_large(const char *name, struct error *err) {
+static enum status refuse_too_large(const char *name, struct error *err) {
   error_set(err, STATUS_TOO_LARGE, "%s is larger than the limit of 1 GiB", name);
-  return error_fix(err, "split it: links may be in another file than their memories if that is imported last");
+  return error_fix(err, "split it; a file with links to memories of another file must be imported after it");
 }
 
 static enum status spool_failed(const char *name, struct error *err) {
@@ -27,7 +27,7 @@ static enum status spool_failed(const char *name, struct error *err) {
   return error_fix(err, "free some space, set TMPDIR to another folder, or import from a file");
 }
 
-/* Copies a pipe to a file, so that the write lock is not held while somebody is still sending. */
+/* Copies a pipe to a file, so that the write lock is not held while data is still arriving. */
 static enum status spool(struct op_call *call, int from, const char *name, int *ret_fd) {
   const char *dir = getenv("TMPDIR");
   char *path = arena_cstr(call->arena, arena_printf(call->arena, "%s/cairn-import-XXXXXX", dir && *dir ? dir : "/tmp"));
@@ -49,7 +49,7 @@ static enum status spool(struct op_call *call, int from, const char *name, int *
       return STATUS_OK;
     total += n;
     if (total > IMPORT_MAX)
-      return too_large(name, call->err);
+      return refuse_too_large(name, call->err);
     for (ssize_t done = 0; done < n;) {
       ssize_t written = write(*ret_fd, buffer + done, (size_t)(n - done));
       if (written < 0 && errno != EINTR)
@@ -78,22 +78,21 @@ enum status source_open(struct op_call *call, struct str path, struct source *re
   if (S_ISDIR(s.st.st_mode))
     return refuse_folder(s.name, call->err);
   s.fd = fd[0];
-  /* A redirected file may already be read in part, and its position is not ours. */
+  /* Standard input is copied even if it is a file: it may be read in part already, and we must not move its position.
+   */
   if (!S_ISREG(s.st.st_mode) || str_is(path, "-")) {
-    enum status status = spool(call, fd[0], s.name, &fd[1]);
-    if (status != STATUS_OK)
-      return status;
+    TRY(spool(call, fd[0], s.name, &fd[1]));
     s.fd = fd[1];
     if (fstat(s.fd, &s.st) != 0)
       return spool_failed(s.name, call->err);
   }
   if (s.st.st_size > IMPORT_MAX)
-    return too_large(s.name, call->err);
+    return refuse_too_large(s.name, call->err);
   *ret_source = s;
   return STATUS_OK;
 }
 
-enum status source_unchanged(const struct source *s, struct error *err) {
+enum status source_check_unchanged(const struct source *s, struct error *err) {
   struct stat now;
   if (fstat(s->fd, &now) == 0 && now.st_size == s->st.st_size && now.st_mtim.tv_sec == s->st.st_mtim.tv_sec &&
       now.st_mtim.tv_nsec == s->st.st_mtim.tv_nsec)
@@ -108,7 +107,7 @@ void lines_open(struct lines *l, const struct source *source, struct arena *a, i
   *l = (struct lines){.source = source, .arena = a, .offset = offset, .number = number - 1};
 }
 
-/* Makes room behind `end` and reads there; false in ret_more at the end of the file. */
+/* Reads more bytes after `end`; *ret_more is false at the end of the file. */
 static enum status fill(struct lines *l, bool *ret_more, struct error *err) {
   if (l->start > 0) {
     memmove(l->buffer, l->buffer + l->start, l->end - l->start);
@@ -135,11 +134,11 @@ static enum status fill(struct lines *l, bool *ret_more, struct error *err) {
   return STATUS_OK;
 }
 
-static struct str without_mark(struct str line, int64_t at) {
+static struct str without_bom(struct str line, int64_t at) {
   return at == 0 && str_starts(line, STR("\xef\xbb\xbf")) ? str_slice(line, 3, line.n) : line;
 }
 
-/* Passes over the rest of a line that is too long. */
+/* Skips the rest of a line that is too long. */
 static enum status skip_rest(struct lines *l, struct error *err) {
   for (bool more = true; more;) {
     const char *end = memchr(l->buffer + l->start, '\n', l->end - l->start);
@@ -148,9 +147,7 @@ static enum status skip_rest(struct lines *l, struct error *err) {
       return STATUS_OK;
     }
     l->start = l->end;
-    enum status s = fill(l, &more, err);
-    if (s != STATUS_OK)
-      return s;
+    TRY(fill(l, &more, err));
   }
   return STATUS_OK;
 }
@@ -167,7 +164,7 @@ enum status lines_next(struct lines *l, struct str *ret_line, bool *ret_more, st
     if (end || (!more && have)) {
       size_t n = end ? (size_t)(end - begin) : have;
       l->start += n + (end ? 1 : 0);
-      *ret_line = without_mark((struct str){begin, n}, l->at);
+      *ret_line = without_bom((struct str){begin, n}, l->at);
       *ret_more = true;
       l->too_long = n > IMPORT_LINE_MAX;
       return STATUS_OK;
@@ -183,8 +180,6 @@ enum status lines_next(struct lines *l, struct str *ret_line, bool *ret_more, st
       return skip_rest(l, err);
     }
     looked = have;
-    enum status s = fill(l, &more, err);
-    if (s != STATUS_OK)
-      return s;
+    TRY(fill(l, &more, err));
   }
 }

@@ -1,4 +1,4 @@
-/* migrate.c: moving a whole store into another file or server. */
+/* migrate.c: the migrate operation: copies a whole store into another file or server. */
 #include "op/handlers.h"
 #include "op/run/common.h"
 #include "op/transfer/backup.h"
@@ -13,9 +13,8 @@ static enum status check_target(struct op_call *call, struct str to) {
   if (db_is_url(arena_cstr(call->arena, to)))
     return STATUS_OK;
   if (str_find(to, STR("://"), 0) != SIZE_MAX) {
-    error_set(call->err, STATUS_USAGE, "migrate: '%.*s' is neither a file nor a server that can hold a store",
-              STR_ARG(to));
-    return error_fix(call->err, "a path, or postgresql://USER@HOST/DATABASE");
+    error_set(call->err, STATUS_USAGE, "migrate: '%.*s' is neither a file nor a supported server URL", STR_ARG(to));
+    return error_fix(call->err, "name a path, or postgresql://USER@HOST/DATABASE");
   }
   return call_not_the_store(call, to);
 }
@@ -51,7 +50,7 @@ static void put_report(struct op_call *call, const struct move *m, int64_t ms) {
 enum status op_migrate(struct op_call *call) {
   struct str to = json_str(call->args, "to");
   struct move *m = arena_new(call->arena, struct move);
-  /* With what was given beside the stores: it says where the files of both are. */
+  /* The settings say where the files of both stores are. */
   struct store_options o = {
       .path = arena_cstr(call->arena, to), .unfinished = true, .now = call->now, .settings = call->engine->settings};
   int64_t began = clock_ticks_us();

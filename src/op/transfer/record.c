@@ -1,9 +1,11 @@
-/* record.c: the lines of an export as JSON, in both directions. */
+/* record.c: records of an export to and from JSON. */
 #include "op/transfer/record.h"
+
+#include <assert.h>
 
 #include "base/id.h"
 
-/* ---- members of the small records ---- */
+/* ---- members of records other than memories ---- */
 
 enum member_form { MEMBER_TEXT, MEMBER_UID, MEMBER_TIME, MEMBER_FLAG, MEMBER_JSON };
 
@@ -51,7 +53,7 @@ static const struct member event_members[] = {
 };
 
 static const struct {
-  const char *name; /* of the one member of the line */
+  const char *name; /* of the line's only member */
   const struct member *members;
 } layouts[RECORD_KINDS] = {
     [RECORD_TOMBSTONE] = {"tombstone", tombstone_members},
@@ -70,7 +72,7 @@ static void put_json(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *name,
   struct error err;
   if (!json.p)
     return;
-  /* Text that is no JSON cannot have come from this program; as a string it survives all the same. */
+  /* Cairn stores only valid JSON here; anything else is kept as a string. */
   if (json_read(doc->alc.ctx, json, &parsed, &err) == STATUS_OK)
     yyjson_mut_obj_add_val(doc, obj, name, yyjson_val_mut_copy(doc, parsed));
   else
@@ -126,26 +128,26 @@ struct str record_write(struct arena *a, const struct record *r) {
 
 /* ---- reading ---- */
 
-static enum status bad(struct error *err, const char *fix) { return error_fix(err, "%s", fix); }
+static enum status fail(struct error *err, const char *fix) { return error_fix(err, "%s", fix); }
 
 static enum status unknown_member(struct error *err, struct str name, const char *where) {
   error_set(err, STATUS_USAGE, "unknown member '%.*s' in '%s'", STR_ARG(name), where);
-  return bad(err, "remove it; docs/export-format.md lists what a line may hold");
+  return fail(err, "remove it; docs/export-format.md lists the members");
 }
 
 static enum status repeated_member(struct error *err, struct str name, const char *where) {
-  error_set(err, STATUS_USAGE, "member '%.*s' of '%s' is given twice", STR_ARG(name), where);
-  return bad(err, "keep one of them");
+  error_set(err, STATUS_USAGE, "duplicate member '%.*s' in '%s'", STR_ARG(name), where);
+  return fail(err, "keep one of them");
 }
 
 static enum status missing_member(struct error *err, const char *name, const char *where) {
   error_set(err, STATUS_USAGE, "member '%s' of '%s' is missing", name, where);
-  return bad(err, "add it; docs/export-format.md says what belongs there");
+  return fail(err, "add it; docs/export-format.md says what belongs there");
 }
 
 static enum status wrong_member(struct error *err, const char *name, const char *want) {
   error_set(err, STATUS_USAGE, "member '%s' is not %s", name, want);
-  return bad(err, "correct it; docs/export-format.md says what belongs there");
+  return fail(err, "correct it; docs/export-format.md says what belongs there");
 }
 
 static enum status read_member(struct arena *a, yyjson_val *v, const struct member *m, struct record *r,
@@ -184,12 +186,11 @@ static enum status read_members(struct arena *a, yyjson_val *obj, const char *wh
       at++;
     if (!members[at].name)
       return unknown_member(err, name, where);
+    assert(at < 64);
     if (seen & UINT64_C(1) << at)
       return repeated_member(err, name, where);
     seen |= UINT64_C(1) << at;
-    enum status s = read_member(a, v, &members[at], r, err);
-    if (s != STATUS_OK)
-      return s;
+    TRY(read_member(a, v, &members[at], r, err));
   }
   for (size_t at = 0; members[at].name; at++)
     if (!members[at].optional && !(seen & UINT64_C(1) << at))
@@ -199,12 +200,12 @@ static enum status read_members(struct arena *a, yyjson_val *obj, const char *wh
 
 /* ---- memories ---- */
 
-/* Fields of the table, then lists, then these. */
+/* Members of a memory: the fields, then the lists, then these. */
 static const char *const own_members[] = {"body", "annotations"};
 
 static size_t memory_member_count(void) { return memory_field_count + memory_list_count + ARRAY_LEN(own_members); }
 
-/* "" for what belongs to a store. */
+/* "" for fields that are local to a store. */
 static const char *memory_member(size_t i) {
   if (i < memory_field_count)
     return memory_fields[i].flags & FIELD_LOCAL ? "" : memory_fields[i].name;
@@ -212,7 +213,7 @@ static const char *memory_member(size_t i) {
   return i < memory_list_count ? memory_lists[i].name : own_members[i - memory_list_count];
 }
 
-/* Members mostly come in the order of the table, so the search goes on where the last one was found. */
+/* Members are usually in the order of the table, so the search starts at the last one that was found. */
 static size_t find_memory_member(struct str name, size_t from) {
   size_t count = memory_member_count();
   for (size_t k = 0; k < count; k++) {
@@ -248,17 +249,17 @@ static enum status read_note(struct arena *a, yyjson_val *v, struct notes *notes
 static enum status read_notes(struct arena *a, yyjson_val *v, struct notes *notes, struct error *err) {
   size_t i, n;
   yyjson_val *e;
-  enum status s = yyjson_is_arr(v) ? STATUS_OK : wrong_member(err, "annotations", "a list");
+  if (!yyjson_is_arr(v))
+    return wrong_member(err, "annotations", "a list");
   yyjson_arr_foreach(v, i, n, e) {
-    if (s == STATUS_OK)
-      s = read_note(a, e, notes, err);
+    TRY(read_note(a, e, notes, err));
   }
-  return s;
+  return STATUS_OK;
 }
 
 static enum status read_memory_member(struct arena *a, yyjson_val *v, size_t at, struct record *r, struct error *err) {
   if (at < memory_field_count)
-    return STATUS_OK; /* all of them are read at once */
+    return STATUS_OK; /* memory_get_fields() reads all of them */
   at -= memory_field_count;
   if (at < memory_list_count)
     return read_list(v, memory_lists[at].name, err);
@@ -279,6 +280,7 @@ static enum status read_memory(struct arena *a, yyjson_val *obj, struct record *
   uint64_t seen = 0;
   size_t i, n, at = 0;
   yyjson_val *key, *v;
+  assert(memory_member_count() <= 64);
   yyjson_obj_foreach(obj, i, n, key, v) {
     struct str name = json_val_str(key);
     at = find_memory_member(name, at);
@@ -287,16 +289,13 @@ static enum status read_memory(struct arena *a, yyjson_val *obj, struct record *
     if (seen & UINT64_C(1) << at)
       return repeated_member(err, name, "memory");
     seen |= UINT64_C(1) << at;
-    enum status s = read_memory_member(a, v, at, r, err);
-    if (s != STATUS_OK)
-      return s;
+    TRY(read_memory_member(a, v, at, r, err));
   }
   for (at = 0; at < memory_member_count(); at++)
     if (memory_member_required(at) && !(seen & UINT64_C(1) << at))
       return missing_member(err, memory_member(at), "memory");
-  enum status s = memory_get_fields(a, obj, &r->m, 0, FIELD_LOCAL, err);
-  if (s != STATUS_OK)
-    return bad(err, "correct it; docs/export-format.md says what belongs there");
+  if (memory_get_fields(a, obj, &r->m, 0, FIELD_LOCAL, err) != STATUS_OK)
+    return fail(err, "correct it; docs/export-format.md says what belongs there");
   memory_get_lists(a, obj, &r->m);
   return STATUS_OK;
 }
@@ -308,16 +307,16 @@ static enum status read_header(yyjson_val *root, struct record *r, struct error 
   r->schema = json_int(root, "schema", 0);
   if (!str_is(json_str(root, "cairn"), "export") || r->version < 1) {
     error_set(err, STATUS_USAGE, "this is not the header of an export");
-    return bad(err, "the first line is {\"cairn\":\"export\",\"version\":1,\"schema\":1}");
+    return fail(err, "the first line is {\"cairn\":\"export\",\"version\":1,\"schema\":1}");
   }
   if (r->version > EXPORT_VERSION) {
     error_set(err, STATUS_SCHEMA, "the export has format version %lld, this program reads up to version %d",
               (long long)r->version, EXPORT_VERSION);
-    return bad(err, "update Cairn, or export again with the version that this program has");
+    return fail(err, "update Cairn, or export again with this version");
   }
   if (yyjson_obj_size(root) != 3 || r->schema < 1) {
-    error_set(err, STATUS_USAGE, "the header holds something else than cairn, version and schema");
-    return bad(err, "the first line is {\"cairn\":\"export\",\"version\":1,\"schema\":1}");
+    error_set(err, STATUS_USAGE, "the header must have exactly: cairn, version, schema");
+    return fail(err, "the first line is {\"cairn\":\"export\",\"version\":1,\"schema\":1}");
   }
   return STATUS_OK;
 }
@@ -341,18 +340,18 @@ static bool has_nul(yyjson_val *v) {
 
 static enum status not_a_record(struct error *err) {
   error_set(err, STATUS_USAGE, "a line holds one of: memory, link, tombstone, txn, event");
-  return bad(err, "write {\"memory\": {...}}; docs/export-format.md describes the format");
+  return fail(err, "write {\"memory\": {...}}; docs/export-format.md describes the format");
 }
 
 enum status record_read(struct arena *a, struct str line, struct record *ret_record, struct error *err) {
   yyjson_val *root, *obj = NULL;
   struct record r = {0};
   if (json_read(a, line, &root, err) != STATUS_OK)
-    return bad(err, "every line is one JSON object in UTF-8");
-  /* A NUL can only have been written as an escape. */
+    return fail(err, "every line is one JSON object in UTF-8");
+  /* JSON can contain a NUL only as an escape. */
   if (str_find(line, STR("\\u0000"), 0) != SIZE_MAX && has_nul(root)) {
     error_set(err, STATUS_USAGE, "a text holds a NUL character");
-    return bad(err, "remove it: memories are text");
+    return fail(err, "remove it: memories are text");
   }
   if (yyjson_obj_get(root, "cairn")) {
     TRY(read_header(root, &r, err));

@@ -1,6 +1,7 @@
-/* record.h: the lines of an export: one JSON object each, written and read back. docs/export-format.md describes them.
+/* record.h: records of an export: one JSON object per line; see docs/export-format.md.
  *
- * Pure: no store, no clock. What record_write() makes, record_read() takes, and writing it again gives the same bytes.
+ * Pure: no store, no clock. record_read() accepts what record_write() writes, and writing it again gives the same
+ * bytes.
  */
 #pragma once
 
@@ -10,7 +11,7 @@ struct redactor;
 
 enum { EXPORT_VERSION = 1 };
 
-/* In the order in which an import takes them; an export has its tombstones behind the links. */
+/* In the order in which an import stores them; an export writes tombstones after links. */
 enum record_kind {
   RECORD_HEADER,
   RECORD_TOMBSTONE,
@@ -39,9 +40,9 @@ struct str record_write(struct arena *a, const struct record *r);
  * parsed document, which lives in the arena. A header of a newer version is STATUS_SCHEMA. */
 NODISCARD enum status record_read(struct arena *a, struct str line, struct record *ret_record, struct error *err);
 
-/* Whether what it says can be stored: enumerations, fields that belong together, the gate's rules for texts. */
+/* Checks that the record can be stored: enumerations, dependent fields, the gate's rules for texts. */
 NODISCARD enum status record_check(struct arena *a, const struct record *r, struct error *err);
 
-/* Finds secrets in its texts: takes them out and counts them, or refuses. */
+/* Redacts and counts the secrets in its texts, or refuses them. */
 NODISCARD enum status record_scrub(struct arena *a, struct record *r, const struct redactor *what, bool redact,
                                    int64_t *count, struct error *err);

@@ -1,4 +1,4 @@
-/* record_check.c: whether a record of an export can be stored, and secrets in its texts. */
+/* record_check.c: checks of export records, and secrets in their texts. */
 #include "base/id.h"
 #include "core/files/memfile.h"
 #include "core/gate/gate.h"
@@ -6,7 +6,7 @@
 #include "op/run/scrub.h"
 #include "op/transfer/record.h"
 
-/* ---- fields of a memory ---- */
+/* ---- memories ---- */
 
 static enum status refuse(struct error *err, const char *fix) {
   error_step(err, "fields");
@@ -41,8 +41,7 @@ static enum status check_type(const struct memory *m, struct error *err) {
   TRY(type_resolve(m->kind, m->type, &t, err));
   if (str_is(m->type, t->name) && !t->stored_as && str_is(m->kind, kind_names[t->kind]))
     return STATUS_OK;
-  error_set(err, STATUS_REFUSED, "type '%.*s' of kind '%.*s' is not how it is stored", STR_ARG(m->type),
-            STR_ARG(m->kind));
+  error_set(err, STATUS_REFUSED, "type '%.*s' of kind '%.*s' is not a stored type", STR_ARG(m->type), STR_ARG(m->kind));
   error_step(err, "type");
   return error_fix(err, "write \"kind\":\"%s\",\"type\":\"%s\"", kind_names[t->kind],
                    t->stored_as ? t->stored_as : t->name);
@@ -54,13 +53,13 @@ static enum status check_numbers(const struct memory *m, struct error *err) {
     return refuse(err, "use a weight from 0.1 (a guess) to 1.0 (certain)");
   }
   if (m->access_count < 0 || m->upvotes < 0 || m->downvotes < 0 || m->corroborated < 0) {
-    error_set(err, STATUS_REFUSED, "a count is below zero or too large");
+    error_set(err, STATUS_REFUSED, "a count is negative or too large");
     return refuse(err, "correct access_count, upvotes, downvotes or corroborated");
   }
   return STATUS_OK;
 }
 
-/* The fields that only some kinds and states have, as the schema asks for them. */
+/* Fields that only some kinds and states have, as the schema requires. */
 static enum status check_shape(const struct memory *m, struct error *err) {
   bool rule = str_is(m->kind, kind_names[KIND_RULE]), task = str_is(m->kind, kind_names[KIND_TASK]);
   bool active = str_is(m->state, "active");
@@ -81,8 +80,8 @@ static enum status check_shape(const struct memory *m, struct error *err) {
     return refuse(err, "give both, or none of them");
   }
   if (!active && (!m->state_reason.p || m->state_at == 0)) {
-    error_set(err, STATUS_REFUSED, "a memory that is %.*s says why and since when", STR_ARG(m->state));
-    return refuse(err, "add state_reason and state_at");
+    error_set(err, STATUS_REFUSED, "a memory that is %.*s needs state_reason and state_at", STR_ARG(m->state));
+    return refuse(err, "add both");
   }
   if (m->skill_name.p && (m->skill_name.n == 0 || m->skill_name.n > 100)) {
     error_set(err, STATUS_REFUSED, "a skill's name has 1 to 100 bytes");
@@ -91,7 +90,7 @@ static enum status check_shape(const struct memory *m, struct error *err) {
   return STATUS_OK;
 }
 
-/* The gate judges the text as if it were written now; what the gate would have changed is wrong in an export. */
+/* Runs the gate on the text. A memory that the gate would change is not valid in an export. */
 static enum status check_gate(struct arena *a, const struct memory *m, struct error *err) {
   struct memory draft = *m;
   struct warnings warnings = {0};
@@ -99,7 +98,7 @@ static enum status check_gate(struct arena *a, const struct memory *m, struct er
     draft.severity = STR("pattern");
   TRY(memfile_is_path(m->key) ? gate_check_exact(a, &draft, err) : gate_check(a, false, &draft, &warnings, err));
   if (!str_eq(draft.headline, m->headline)) {
-    error_set(err, STATUS_REFUSED, "the headline is missing, or has line breaks or repeated blanks in it");
+    error_set(err, STATUS_REFUSED, "the headline is missing, or has line breaks or repeated spaces");
     error_step(err, "headline");
     return error_fix(err, "write \"headline\":\"%.*s\"", STR_ARG(draft.headline));
   }
@@ -109,7 +108,7 @@ static enum status check_gate(struct arena *a, const struct memory *m, struct er
 static enum status check_memory(struct arena *a, const struct memory *m, struct error *err) {
   if (!uuid_valid(m->uid)) {
     error_set(err, STATUS_REFUSED, "'%.*s' is not a uid", STR_ARG(m->uid));
-    TRY(refuse(err, "a uid is a UUID in lower case, such as 0190a0a0-0000-7000-8000-000000000000"));
+    return refuse(err, "a uid is a UUID in lower case, such as 0190a0a0-0000-7000-8000-000000000000");
   }
   TRY(check_choices(a, m, err));
   TRY(check_type(m, err));
@@ -118,7 +117,17 @@ static enum status check_memory(struct arena *a, const struct memory *m, struct 
   return check_gate(a, m, err);
 }
 
-/* ---- the other records ---- */
+/* ---- links and events ---- */
+
+/* unsupersede restores these fields, so they must be readable. */
+static enum status check_prior(struct arena *a, struct str json, struct error *err) {
+  struct memory ignored = {0};
+  yyjson_val *prior;
+  TRY(json_read(a, json, &prior, err));
+  if (!yyjson_is_obj(prior))
+    return error_set(err, STATUS_USAGE, "member 'prior' is not an object");
+  return memory_get_fields(a, prior, &ignored, FIELD_MUTABLE, 0, err);
+}
 
 static enum status check_link(struct arena *a, const struct link *l, struct error *err) {
   static const char *const rels[] = {"supersedes",   "shadows", "contradicts", "relates",
@@ -132,17 +141,9 @@ static enum status check_link(struct arena *a, const struct link *l, struct erro
     error_set(err, STATUS_REFUSED, "a memory cannot be linked to itself");
     return error_fix(err, "remove the line");
   }
-  if (!l->prior.p)
-    return STATUS_OK;
-  /* What unsupersede will give back must be readable then. */
-  struct memory ignored = {0};
-  yyjson_val *prior;
-  enum status s = json_read(a, l->prior, &prior, err);
-  if (s == STATUS_OK && !yyjson_is_obj(prior))
-    s = error_set(err, STATUS_USAGE, "member 'prior' is not an object");
-  if (s == STATUS_OK)
-    s = memory_get_fields(a, prior, &ignored, FIELD_MUTABLE, 0, err);
-  return s == STATUS_OK ? s : error_fix(err, "it holds what superseding changed: state, weight, severity");
+  if (l->prior.p && check_prior(a, l->prior, err) != STATUS_OK)
+    return error_fix(err, "it has the fields that superseding changed: state, weight, severity");
+  return STATUS_OK;
 }
 
 static enum status check_event(struct arena *a, const struct event_record *e, struct error *err) {
@@ -154,7 +155,7 @@ static enum status check_event(struct arena *a, const struct event_record *e, st
     return error_fix(err, "one of: %.*s", STR_ARG(list));
   }
   if (e->change.p && !e->txn.p) {
-    error_set(err, STATUS_REFUSED, "an event that changes something names its transaction");
+    error_set(err, STATUS_REFUSED, "an event with a change needs its transaction");
     return error_fix(err, "add \"txn\", the uid of a transaction of this file");
   }
   if (e->purged && (e->before.p || e->after.p || e->detail.p)) {
@@ -216,7 +217,7 @@ static void scrub_memory(struct scrub *sc, struct record *r) {
     scrub_one(sc, &r->notes.v[i].text, "an annotation");
 }
 
-/* Strings are looked at one by one: in JSON text an escape could hide the beginning of a secret. */
+/* Searches each string, not the JSON text: an escape could hide the start of a secret. */
 static yyjson_mut_val *scrub_value(struct scrub *sc, yyjson_mut_doc *doc, yyjson_val *v) {
   size_t i, n;
   yyjson_val *key, *e;

@@ -1,4 +1,4 @@
-/* common.c: what the operations of the vault share: who may do what, what may be stored, the key of the team. */
+/* common.c: shared by the vault operations: permissions, checks of entries, the team's key. */
 #include "op/vault/vault.h"
 
 #include "base/utf8.h"
@@ -6,7 +6,7 @@
 #include "core/secrets/redact.h"
 #include "op/access/authenticate.h"
 
-/* ---- who may do what ---- */
+/* ---- permissions ---- */
 
 struct str vault_caller(const struct op_call *call) {
   if (call->caller.principal)
@@ -16,16 +16,16 @@ struct str vault_caller(const struct op_call *call) {
   return call_by_person(call) ? STR("user") : STR("agent");
 }
 
-enum status vault_manage(struct op_call *call, const char *what) {
+enum status vault_require_manager(struct op_call *call, const char *what) {
   const struct principal *p = call->caller.principal;
   if (call_by_person(call) || (p && p->role == ROLE_ADMIN))
     return STATUS_OK;
-  error_set(call->err, STATUS_DENIED, "%s is for persons: agents use secrets that they are granted", what);
+  error_set(call->err, STATUS_DENIED, "%s is not allowed for agents: they can only use secrets granted to them", what);
   return error_fix(call->err, "ask the person you work for to do it at the command line: cairn help %s",
                    call->op->name);
 }
 
-/* ---- what may be stored ---- */
+/* ---- checks ---- */
 
 static enum status check_key(struct op_call *call, struct str key) {
   bool plain = !str_empty(str_trim(key)) && key.n <= KEY_BYTES;
@@ -38,7 +38,7 @@ static enum status check_key(struct op_call *call, struct str key) {
   return error_fix(call->err, "use a short name such as 'reports:last-run'");
 }
 
-/* A secret in a memory may be replaced by a mark; a value with a hole in it is of no use, so it is always refused. */
+/* Always refuses, whatever secrets.mode says: a redacted value would be useless. */
 enum status vault_refuse_secret(struct op_call *call, struct str text, const char *what, const char *fix) {
   struct secret_hits hits = {0};
   redact_find(call->arena, text, call->secrets, &hits);
@@ -56,50 +56,49 @@ enum status vault_check_entry(struct op_call *call, struct str key, struct str v
   if (value.n > VAULT_VALUE_BYTES) {
     error_set(call->err, STATUS_TOO_LARGE, "the value has %zu bytes, at most %d are allowed", value.n,
               VAULT_VALUE_BYTES);
-    TRY(error_fix(call->err, "keep large data in a file, and its path in the vault"));
+    return error_fix(call->err, "keep large data in a file, and its path in the vault");
   }
-  return vault_refuse_secret(call, key, "the key", "name what it is for, and keep the secret as the value");
+  return vault_refuse_secret(call, key, "the key",
+                             "choose a name that says what the secret is for, and store the secret as the value");
 }
 
-enum status vault_no_such_key(struct op_call *call, struct str key) {
+enum status vault_refuse_unknown(struct op_call *call, struct str key) {
   error_set(call->err, STATUS_NOT_FOUND, "the vault has no key '%.*s'", STR_ARG(utf8_cut(key, 200)));
-  return error_fix(call->err, "'cairn vault list' shows the keys there are");
+  return error_fix(call->err, "'cairn vault list' shows the keys");
 }
 
-/* ---- the key of the team ---- */
+/* ---- the team's key ---- */
 
-struct key_search vault_search(struct op_call *call) {
+struct key_search vault_key_search(struct op_call *call) {
   return (struct key_search){
       .engine = call->engine, .team = call->caller.team, .hooks = &call->hooks, .a = call->arena, .err = call->err};
 }
 
-enum status vault_hold_key(struct op_call *call, bool make, struct held_key *ret_held) {
-  struct key_search in = vault_search(call);
+enum status vault_load_key(struct op_call *call, bool make, struct held_key *ret_held) {
+  struct key_search in = vault_key_search(call);
   struct held_key held = {.key = arena_new(call->arena, struct master_key)};
   bool found;
-  enum status s = vault_key_find(call->engine->store, in.team, in.a, &held.row, &found, in.err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(vault_key_find(call->engine->store, in.team, in.a, &held.row, &found, in.err));
   held.is_new = !found;
   if (found) {
-    s = key_open(&in, &held.row, held.key);
+    TRY(key_open(&in, &held.row, held.key));
   } else if (make) {
-    s = key_first(&in, &held.row, held.key);
+    TRY(key_first(&in, &held.row, held.key));
   } else {
     error_set(call->err, STATUS_NOT_FOUND, "team '%.*s' has no secrets", STR_ARG(in.team));
-    s = error_fix(call->err, "cairn vault set KEY - --secret   stores the first");
+    return error_fix(call->err, "cairn vault set KEY - --secret   stores the first");
   }
-  if (s == STATUS_OK)
-    *ret_held = held;
-  return s;
+  *ret_held = held;
+  return STATUS_OK;
 }
 
-enum status vault_settle_key(struct op_call *call, struct txn *txn, const struct held_key *held) {
+enum status vault_commit_key(struct op_call *call, struct txn *txn, const struct held_key *held) {
   struct vault_key now;
   bool found;
   TRY(vault_key_find(txn->store, txn->team, call->arena, &now, &found, call->err));
   if (found ? strcmp(now.id, held->row.id) != 0 : !held->is_new) {
-    error_set(call->err, STATUS_CONFLICT, "the key of the vault was changed at the same moment; nothing was stored");
+    error_set(call->err, STATUS_CONFLICT,
+              "another call changed the key of the vault at the same time; nothing was stored");
     return error_fix(call->err, "repeat the call");
   }
   return found ? STATUS_OK : vault_key_put(txn, &held->row, call->err);
@@ -111,7 +110,7 @@ enum status vault_open_secret(struct op_call *call, const struct held_key *held,
     return STATUS_OK;
   error_set(call->err, STATUS_CORRUPT, "the secret '%.*s' is damaged: it does not open with the vault's key",
             STR_ARG(utf8_cut(e->key, 200)));
-  return error_fix(call->err, "store it again, or bring a backup back with 'cairn restore'");
+  return error_fix(call->err, "store it again, or restore a backup with 'cairn restore'");
 }
 
 /* ---- entries ---- */

@@ -1,8 +1,8 @@
-/* grant.c: who may see the value of a secret: grant, list, revoke. */
+/* grant.c: vault grant, grants, revoke: access to the values of secrets. */
 #include "op/handlers.h"
 #include "op/vault/vault.h"
 
-enum { USES_MOST = 1000000 };
+enum { USES_MAX = 1000000 };
 
 static enum status check_grantee(struct op_call *call, struct str name) {
   bool plain = name.n >= 1 && name.n <= GRANTEE_BYTES;
@@ -10,9 +10,9 @@ static enum status check_grantee(struct op_call *call, struct str name) {
     plain = name.p[i] > 0x20 && name.p[i] != 0x7f && (name.p[i] != '*' || name.n == 1);
   if (plain)
     return STATUS_OK;
-  error_set(call->err, STATUS_USAGE, "a grant is to a name of 1 to %d characters without blanks, or to '*'",
-            GRANTEE_BYTES);
-  return error_fix(call->err, "--to NAME: of an agent, token:NAME for a token, agent for an agent without a name");
+  error_set(call->err, STATUS_USAGE, "a grantee is a name of 1 to %d characters without spaces, or '*'", GRANTEE_BYTES);
+  return error_fix(call->err,
+                   "--to NAME for an agent, --to token:NAME for a token, --to agent for an agent without a name");
 }
 
 static void put_grant(struct op_call *call, yyjson_mut_val *obj, const struct grant *g) {
@@ -33,28 +33,29 @@ static enum status check_grant(struct op_call *call, struct grant *ret_grant) {
   TRY(check_grantee(call, g.grantee));
   TRY(call_time(call, "ttl", 1, &g.expires_at));
   if (yyjson_obj_get(call->args, "uses"))
-    TRY(call_int(call, "uses", 1, 1, USES_MOST, &g.uses));
+    TRY(call_int(call, "uses", 1, 1, USES_MAX, &g.uses));
   *ret_grant = g;
   return STATUS_OK;
 }
 
-/* Only of secrets: everybody may read what is none. */
+/* Only secrets have grants: anyone with access to the vault may read the other values. */
 static enum status check_secret(struct op_call *call, struct str key) {
   struct vault_entry e;
   bool found = false;
   TRY(vault_get_entry(call, key, &e, &found));
   if (!found)
-    return vault_no_such_key(call, key);
+    return vault_refuse_unknown(call, key);
   if (e.is_secret)
     return STATUS_OK;
-  error_set(call->err, STATUS_CONFLICT, "'%.*s' is no secret: whoever may use the vault can read it", STR_ARG(key));
+  error_set(call->err, STATUS_CONFLICT, "'%.*s' is not a secret: anyone with access to the vault can read it",
+            STR_ARG(key));
   return error_fix(call->err, "cairn vault set KEY - --secret   makes it one");
 }
 
 enum status op_vault_grant(struct op_call *call) {
   struct grant g;
   struct txn txn;
-  TRY(vault_manage(call, "granting a secret"));
+  TRY(vault_require_manager(call, "granting a secret"));
   TRY(check_grant(call, &g));
   TRY(call_begin(call, &txn));
   TRY(check_secret(call, g.key));
@@ -80,12 +81,12 @@ enum status op_vault_revoke(struct op_call *call) {
   struct str key = json_str(call->args, "key"), to = json_str(call->args, "to");
   struct txn txn;
   bool found = false;
-  TRY(vault_manage(call, "revoking a grant"));
+  TRY(vault_require_manager(call, "revoking a grant"));
   TRY(call_begin(call, &txn));
   TRY(grant_remove(&txn, key, to, &found, call->err));
   if (!found) {
     error_set(call->err, STATUS_NOT_FOUND, "'%.*s' has no grant for '%.*s'", STR_ARG(to), STR_ARG(key));
-    return error_fix(call->err, "'cairn vault grants' shows the grants there are");
+    return error_fix(call->err, "'cairn vault grants' shows the grants");
   }
   TRY(vault_note(&txn, call->arena, key, "vault:revoke", "to", to, call->err));
   json_put(call->doc, call->result, "key", key);

@@ -1,4 +1,4 @@
-/* key.c: finding and making master keys. */
+/* key.c: lookup and creation of master keys. */
 #include "op/vault/key.h"
 
 #include <sodium.h>
@@ -14,11 +14,12 @@
 
 enum { RING_KEYS = 8, PASSPHRASE_MIN = 12 };
 
-/* Keys made from passphrases, right or wrong: to make one takes most of a second, and every call may need it. */
+/* Cache of keys derived from passphrases, right or wrong: deriving one takes most of a second, and every call may need
+ * it. */
 struct key_ring {
-  size_t n;
+  size_t n; /* keys ever added; the oldest is overwritten */
   struct stretched {
-    uint8_t of[32];
+    uint8_t of[32]; /* hash of the passphrase and its parameters */
     struct master_key key;
   } v[RING_KEYS];
 };
@@ -29,14 +30,14 @@ void key_ring_free(struct key_ring **ring) {
   *ring = NULL;
 }
 
-/* An empty variable counts as one that is not set. */
-static struct str variable(const char *name) {
+/* An empty variable counts as unset. */
+static struct str env_str(const char *name) {
   struct str value = str_from(getenv(name));
   return value.n ? value : STR_NONE;
 }
 
 enum status key_file_place(struct arena *a, struct str *ret_path, struct error *err) {
-  struct str path = variable("CAIRN_VAULT_KEY_FILE");
+  struct str path = env_str("CAIRN_VAULT_KEY_FILE");
   if (!path.p)
     return fs_xdg(a, XDG_CONFIG, "cairn/vault.key", ret_path, err);
   *ret_path = path;
@@ -70,7 +71,7 @@ static enum status stretch_key(const struct key_search *in, struct str passphras
       return STATUS_OK;
     }
   if (!master_stretch(passphrase, how, &made.key))
-    return error_set(in->err, STATUS_NOMEM, "there is not enough memory to make a key from the passphrase");
+    return error_set(in->err, STATUS_NOMEM, "not enough memory to derive a key from the passphrase");
   ring->v[ring->n++ % RING_KEYS] = made;
   *ret_key = made.key;
   sodium_memzero(&made, sizeof(made));
@@ -87,32 +88,32 @@ static bool find_in_ring(const struct key_search *in, const char *id, struct mas
   return false;
 }
 
-/* From the variable, else from a person; absent when there is neither. */
-static struct str passphrase_from(const struct key_search *in, const char *name, const char *prompt) {
-  struct str given = variable(name), typed;
+/* From the environment variable, else typed by a person; absent if there is neither. */
+static struct str get_passphrase(const struct key_search *in, const char *name, const char *prompt) {
+  struct str given = env_str(name), typed;
   if (given.p || !prompt || !in->hooks || !in->hooks->ask)
     return given;
   return in->hooks->ask(in->hooks->arg, prompt, in->a, &typed) ? typed : STR_NONE;
 }
 
-/* ---- the key that there is ---- */
+/* ---- the existing key ---- */
 
-static enum status not_at_hand(const struct key_search *in, const struct vault_key *row) {
+static enum status refuse_unavailable(const struct key_search *in, const struct vault_key *row) {
   const char *path = "vault.key";
   struct error ignored;
   struct key_search quiet = *in;
   quiet.err = &ignored;
   if (key_path(&quiet, &path) != STATUS_OK)
     path = "vault.key";
-  error_set(in->err, STATUS_UNAVAILABLE, "the secrets of team '%.*s' are sealed with key %s, which is not at hand",
+  error_set(in->err, STATUS_UNAVAILABLE, "the secrets of team '%.*s' are encrypted with key %s, which is not available",
             STR_ARG(in->team), row->id);
   if (row->passphrase)
     return error_fix(in->err, "set CAIRN_VAULT_PASSPHRASE to the passphrase of the vault, or run the command at a "
                               "terminal and type it");
-  return error_fix(in->err, "bring the key file back from your copy (%s), or set CAIRN_VAULT_KEY", path);
+  return error_fix(in->err, "restore the key file from your backup (%s), or set CAIRN_VAULT_KEY", path);
 }
 
-static enum status bad_variable(const struct key_search *in, const char *name) {
+static enum status refuse_variable(const struct key_search *in, const char *name) {
   error_set(in->err, STATUS_USAGE, "%s is not a key: neither 64 hex digits nor base64 of 32 bytes", name);
   return error_fix(in->err, "make one with: openssl rand -hex 32");
 }
@@ -121,9 +122,9 @@ static enum status open_with_passphrase(const struct key_search *in, const struc
                                         struct master_key *ret_key) {
   if (find_in_ring(in, row->id, ret_key))
     return STATUS_OK;
-  struct str passphrase = passphrase_from(in, "CAIRN_VAULT_PASSPHRASE", "Passphrase of the vault: ");
+  struct str passphrase = get_passphrase(in, "CAIRN_VAULT_PASSPHRASE", "Passphrase of the vault: ");
   if (!passphrase.p)
-    return not_at_hand(in, row);
+    return refuse_unavailable(in, row);
   TRY(stretch_key(in, passphrase, &row->how, ret_key));
   if (strcmp(ret_key->id, row->id) == 0)
     return STATUS_OK;
@@ -132,11 +133,11 @@ static enum status open_with_passphrase(const struct key_search *in, const struc
 }
 
 static enum status open_with_key(const struct key_search *in, const struct vault_key *row, struct master_key *ret_key) {
-  struct str given = variable("CAIRN_VAULT_KEY");
+  struct str given = env_str("CAIRN_VAULT_KEY");
   struct master_keys keys = {0};
   const char *path;
   if (given.p && !master_parse(given, ret_key))
-    return bad_variable(in, "CAIRN_VAULT_KEY");
+    return refuse_variable(in, "CAIRN_VAULT_KEY");
   if (given.p && strcmp(ret_key->id, row->id) == 0)
     return STATUS_OK;
   TRY(key_path(in, &path));
@@ -146,7 +147,7 @@ static enum status open_with_key(const struct key_search *in, const struct vault
       *ret_key = keys.v[i];
       return STATUS_OK;
     }
-  return not_at_hand(in, row);
+  return refuse_unavailable(in, row);
 }
 
 enum status key_open(const struct key_search *in, const struct vault_key *row, struct master_key *ret_key) {
@@ -155,8 +156,8 @@ enum status key_open(const struct key_search *in, const struct vault_key *row, s
   process_conceal();
   enum status s = row->passphrase ? open_with_passphrase(in, row, &key) : open_with_key(in, row, &key);
   if (s == STATUS_OK && !unseal(in->a, &key, in->team, STR(""), row->proof, &proof)) {
-    error_set(in->err, STATUS_CORRUPT, "what the store says of the vault's key is damaged");
-    s = error_fix(in->err, "'cairn restore' brings a backup back");
+    error_set(in->err, STATUS_CORRUPT, "the store's record of the vault key is damaged");
+    s = error_fix(in->err, "restore a backup with 'cairn restore'");
   }
   if (s == STATUS_OK)
     *ret_key = key;
@@ -166,59 +167,56 @@ enum status key_open(const struct key_search *in, const struct vault_key *row, s
 
 /* ---- a new key ---- */
 
-static enum status weak_passphrase(const struct key_search *in) {
-  error_set(in->err, STATUS_REFUSED, "a passphrase of the vault has at least %d characters", PASSPHRASE_MIN);
-  return error_fix(in->err, "take several words that do not belong together");
+static enum status refuse_short_passphrase(const struct key_search *in) {
+  error_set(in->err, STATUS_REFUSED, "a vault passphrase needs at least %d characters", PASSPHRASE_MIN);
+  return error_fix(in->err, "use several unrelated words");
 }
 
 static enum status key_of_passphrase(const struct key_search *in, struct str passphrase, struct vault_key *ret_row,
                                      struct master_key *ret_key) {
   if (passphrase.n < PASSPHRASE_MIN)
-    return weak_passphrase(in);
+    return refuse_short_passphrase(in);
   stretch_new(&ret_row->how);
   ret_row->passphrase = true;
   return stretch_key(in, passphrase, &ret_row->how, ret_key);
 }
 
 /* Where a new key comes from. */
-struct origin_of_key {
-  const char *key, *passphrase; /* variables */
-  bool ask;
+struct key_source {
+  const char *key, *passphrase; /* names of environment variables */
+  bool ask;                     /* ask for a passphrase if its variable is unset */
   enum status (*in_file)(struct arena *a, const char *path, struct master_key *ret_key, struct error *err);
 };
 
 static enum status ask_twice(const struct key_search *in, struct str *ret_passphrase) {
-  struct str first = passphrase_from(in, "CAIRN_VAULT_NEW_PASSPHRASE", "New passphrase of the vault: ");
-  struct str again = first.p ? passphrase_from(in, "CAIRN_VAULT_NEW_PASSPHRASE", "The same once more: ") : STR_NONE;
+  struct str first = get_passphrase(in, "CAIRN_VAULT_NEW_PASSPHRASE", "New passphrase of the vault: ");
+  struct str again = first.p ? get_passphrase(in, "CAIRN_VAULT_NEW_PASSPHRASE", "Repeat the passphrase: ") : STR_NONE;
   if (first.p && str_eq(first, again)) {
     *ret_passphrase = first;
     return STATUS_OK;
   }
-  error_set(in->err, STATUS_USAGE, first.p ? "the two passphrases differ" : "there is nobody to ask for a passphrase");
+  error_set(in->err, STATUS_USAGE, first.p ? "the two passphrases differ" : "no terminal to ask for a passphrase");
   return error_fix(in->err, "set CAIRN_VAULT_NEW_PASSPHRASE, or run the command at a terminal");
 }
 
-static enum status make_key(const struct key_search *in, const struct origin_of_key *from, struct vault_key *row,
+static enum status make_key(const struct key_search *in, const struct key_source *from, struct vault_key *row,
                             struct master_key *key) {
-  struct str given = variable(from->key), passphrase = variable(from->passphrase);
+  struct str given = env_str(from->key), passphrase = env_str(from->passphrase);
   const char *path;
-  enum status s = STATUS_OK;
   if (given.p)
-    return master_parse(given, key) ? STATUS_OK : bad_variable(in, from->key);
+    return master_parse(given, key) ? STATUS_OK : refuse_variable(in, from->key);
   if (!passphrase.p && from->ask)
-    s = ask_twice(in, &passphrase);
-  if (s == STATUS_OK && passphrase.p)
+    TRY(ask_twice(in, &passphrase));
+  if (passphrase.p)
     return key_of_passphrase(in, passphrase, row, key);
-  if (s == STATUS_OK)
-    s = key_path(in, &path);
-  if (s == STATUS_OK)
-    s = from->in_file(in->a, path, key, in->err);
-  if (s == STATUS_READONLY) /* such as a server, which its sandbox keeps from writing there */
-    return error_fix(in->err, "a person makes the key on the command line: cairn vault set KEY --secret");
+  TRY(key_path(in, &path));
+  enum status s = from->in_file(in->a, path, key, in->err);
+  if (s == STATUS_READONLY) /* a server in its sandbox, for example */
+    return error_fix(in->err, "create the key at the command line: cairn vault set KEY --secret");
   return s;
 }
 
-static enum status new_key(const struct key_search *in, const struct origin_of_key *from, struct vault_key *ret_row,
+static enum status new_key(const struct key_search *in, const struct key_source *from, struct vault_key *ret_row,
                            struct master_key *ret_key) {
   struct vault_key row = {0};
   struct master_key key;
@@ -235,11 +233,11 @@ static enum status new_key(const struct key_search *in, const struct origin_of_k
 }
 
 enum status key_first(const struct key_search *in, struct vault_key *ret_row, struct master_key *ret_key) {
-  struct origin_of_key from = {"CAIRN_VAULT_KEY", "CAIRN_VAULT_PASSPHRASE", false, key_file_first};
+  struct key_source from = {"CAIRN_VAULT_KEY", "CAIRN_VAULT_PASSPHRASE", false, key_file_first};
   return new_key(in, &from, ret_row, ret_key);
 }
 
 enum status key_next(const struct key_search *in, bool ask, struct vault_key *ret_row, struct master_key *ret_key) {
-  struct origin_of_key from = {"CAIRN_VAULT_NEW_KEY", "CAIRN_VAULT_NEW_PASSPHRASE", ask, key_file_add};
+  struct key_source from = {"CAIRN_VAULT_NEW_KEY", "CAIRN_VAULT_NEW_PASSPHRASE", ask, key_file_add};
   return new_key(in, &from, ret_row, ret_key);
 }

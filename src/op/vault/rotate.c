@@ -1,8 +1,8 @@
-/* rotate.c: another key for the secrets of a team.
+/* rotate.c: the vault rotate operation: a new key for the secrets of a team.
  *
- * The order is what makes it safe: the new key is on disk before the store names it, and all secrets change in one
- * transaction together with that name. Whatever ends the program in between, the store is sealed with the old key or
- * with the new one, and both are there. The old one stays in the key file: backups need it, and other stores may. */
+ * The new key is on disk before the store names it, and one transaction changes all secrets and the key id. After a
+ * crash at any point the secrets are encrypted with one of the two keys, and both exist. The old key stays in the key
+ * file: backups need it, and other stores may, too. */
 #include "op/handlers.h"
 #include "op/vault/vault.h"
 
@@ -34,7 +34,7 @@ static enum status rotate_all(struct op_call *call, const struct held_key *old, 
   struct vault_entries list = {0};
   struct txn txn;
   TRY(call_begin(call, &txn));
-  TRY(vault_settle_key(call, &txn, old));
+  TRY(vault_commit_key(call, &txn, old));
   TRY(vault_secrets(call->engine->store, txn.team, call->arena, &list, call->err));
   for (size_t i = 0; i < list.n; i++)
     TRY(reseal(call, &txn, old, new, &list.v[i]));
@@ -46,11 +46,11 @@ static enum status rotate_all(struct op_call *call, const struct held_key *old, 
 }
 
 enum status op_vault_rotate(struct op_call *call) {
-  struct key_search in = vault_search(call);
+  struct key_search in = vault_key_search(call);
   struct held_key old, new = {.key = arena_new(call->arena, struct master_key)};
   size_t count;
-  TRY(vault_manage(call, "changing the key of the vault"));
-  TRY(vault_hold_key(call, false, &old));
+  TRY(vault_require_manager(call, "changing the key of the vault"));
+  TRY(vault_load_key(call, false, &old));
   TRY(key_next(&in, json_bool(call->args, "passphrase", false), &new.row, new.key));
   TRY(rotate_all(call, &old, &new, &count));
   json_put_int(call->doc, call->result, "secrets", (int64_t)count);

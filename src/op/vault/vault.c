@@ -1,5 +1,4 @@
-/* vault.c: named values and secrets of a team: set, get, list, delete, and a counter that nobody can lose an increment
- * of. */
+/* vault.c: vault set, get, list, delete, add: named values and secrets of a team. */
 #include "op/vault/vault.h"
 
 #include "op/handlers.h"
@@ -14,8 +13,8 @@ static void put_warning(struct op_call *call, const char *code, struct str messa
   json_put(call->doc, v, "fix", str_from(fix));
 }
 
-/* What was no secret until now is in the file no more, but perhaps elsewhere. */
-static enum status tell_former_value(struct op_call *call) {
+/* A value that was not a secret until now may still be in the log, in backups, or in a server's pages. */
+static enum status warn_former_value(struct op_call *call) {
   struct store *st = call->engine->store;
   bool emptied = false, server = db_engine(store_db(st)) != DB_SQLITE;
   struct strs backups = {0};
@@ -23,9 +22,9 @@ static enum status tell_former_value(struct op_call *call) {
   store_list_backups(st, call->arena, &backups);
   if (server || !emptied)
     put_warning(call, "former_value",
-                server ? STR("the value was stored unencrypted before: the pages and the log of the server hold it "
-                             "until they are vacuumed and used again")
-                       : STR("the value was stored unencrypted before: a reader at work keeps it in the log until the "
+                server ? STR("the value was stored unencrypted before: the server's pages and log hold it until they "
+                             "are vacuumed and reused")
+                       : STR("the value was stored unencrypted before: an active reader keeps it in the log until the "
                              "next checkpoint"),
                 "if others may have read it, have a new secret issued");
   if (backups.n)
@@ -36,8 +35,8 @@ static enum status tell_former_value(struct op_call *call) {
   return STATUS_OK;
 }
 
-/* Texts that hold the secret already are not changed: their owner decides. */
-static enum status tell_held(struct op_call *call, struct str value) {
+/* Lists memories that contain the secret; they are not changed. */
+static enum status warn_held(struct op_call *call, struct str value) {
   struct int64s ids = {0};
   TRY(secrets_held(call, value, &ids));
   yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "held_by");
@@ -46,57 +45,54 @@ static enum status tell_held(struct op_call *call, struct str value) {
   if (ids.n)
     put_warning(call, "held_already",
                 arena_printf(call->arena, "%zu memories hold this secret in their text (held_by)", ids.n),
-                "'cairn get ID' shows each; 'cairn supersede' puts a text without it in its place");
+                "'cairn get ID' shows each; 'cairn supersede' replaces its text");
   return STATUS_OK;
 }
 
-struct setting_of {
+struct vault_write {
   struct str key, value;
   struct vault_entry was;
   struct held_key held;
   bool found, secret;
 };
 
-/* A secret stays one, whatever the next call says: a value would otherwise be in the open for a forgotten word. */
-static enum status prepare_set(struct op_call *call, struct setting_of *w) {
-  enum status s = vault_check_entry(call, w->key, w->value);
-  if (s == STATUS_OK)
-    s = vault_get_entry(call, w->key, &w->was, &w->found);
-  if (s != STATUS_OK)
-    return s;
+/* A secret stays a secret even without --secret: a forgotten option must not expose it. */
+static enum status prepare_set(struct op_call *call, struct vault_write *w) {
+  TRY(vault_check_entry(call, w->key, w->value));
+  TRY(vault_get_entry(call, w->key, &w->was, &w->found));
   w->secret = json_bool(call->args, "secret", false) || (w->found && w->was.is_secret);
   if (!w->secret)
     return vault_refuse_secret(call, w->value, "the value", "if it is one, store it encrypted: with --secret");
   if (w->found && w->was.is_secret)
-    s = vault_manage(call, "replacing a secret");
-  return s == STATUS_OK ? vault_hold_key(call, true, &w->held) : s;
+    TRY(vault_require_manager(call, "replacing a secret"));
+  return vault_load_key(call, true, &w->held);
 }
 
-static enum status store_value(struct op_call *call, struct txn *txn, struct setting_of *w) {
+static enum status store_value(struct op_call *call, struct txn *txn, struct vault_write *w) {
   bool was_secret = w->found && w->was.is_secret;
   TRY(vault_get_entry(call, w->key, &w->was, &w->found));
   if (!was_secret && w->found && w->was.is_secret) {
-    error_set(call->err, STATUS_CONFLICT, "'%.*s' became a secret at the same moment", STR_ARG(w->key));
+    error_set(call->err, STATUS_CONFLICT, "'%.*s' became a secret at the same time", STR_ARG(w->key));
     return error_fix(call->err, "repeat the call");
   }
   if (!w->secret)
     return vault_put(txn, call->arena, w->key, w->value, "vault:set", call->err);
-  TRY(vault_settle_key(call, txn, &w->held));
+  TRY(vault_commit_key(call, txn, &w->held));
   struct str sealed = seal(call->arena, w->held.key, txn->team, w->key, w->value);
   return vault_put_secret(txn, call->arena, w->key, sealed, call->err);
 }
 
-/* It is stored, whatever comes of looking for where else it is. */
-static void tell_traces(struct op_call *call, const struct setting_of *w) {
+/* The secret is stored by now: errors here become warnings. */
+static void warn_traces(struct op_call *call, const struct vault_write *w) {
   bool was_open = w->found && !w->was.is_secret;
   json_put_arr(call->doc, call->result, "warnings");
-  if (tell_held(call, w->value) != STATUS_OK || (was_open && tell_former_value(call) != STATUS_OK))
+  if (warn_held(call, w->value) != STATUS_OK || (was_open && warn_former_value(call) != STATUS_OK))
     put_warning(call, "not_looked_up", STR("the secret is stored, but the store could not be searched for its value"),
                 "'cairn doctor' checks the store");
 }
 
 enum status op_vault_set(struct op_call *call) {
-  struct setting_of w = {.key = json_str(call->args, "key"), .value = json_str(call->args, "value")};
+  struct vault_write w = {.key = json_str(call->args, "key"), .value = json_str(call->args, "value")};
   struct txn txn;
   TRY(prepare_set(call, &w));
   TRY(call_begin(call, &txn));
@@ -111,35 +107,35 @@ enum status op_vault_set(struct op_call *call) {
   json_put(call->doc, call->result, "action", w.found ? STR("updated") : STR("created"));
   TRY(call_commit(call, &txn));
   if (w.secret)
-    tell_traces(call, &w);
+    warn_traces(call, &w);
   return STATUS_OK;
 }
 
 /* ---- get, list ---- */
 
-/* A refusal is in the log, too, so its transaction is committed before the call fails. */
+/* The log keeps refusals, too, so the transaction is committed before the call fails. */
 static enum status refuse_reveal(struct op_call *call, struct txn *txn, struct str key) {
   struct str who = vault_caller(call);
   TRY(vault_note(txn, call->arena, key, "vault:refused", "to", who, call->err));
   TRY(txn_commit(txn, call->err));
   error_set(call->err, STATUS_DENIED, "'%.*s' has no grant to see the secret '%.*s'", STR_ARG(who), STR_ARG(key));
-  return error_fix(call->err, "pass the handle on, or ask a person for: cairn vault grant '%.*s' --to '%.*s' --ttl 1h",
+  return error_fix(call->err, "use the handle, or ask a person to run: cairn vault grant '%.*s' --to '%.*s' --ttl 1h",
                    STR_ARG(key), STR_ARG(who));
 }
 
-/* Nobody sees a value of which the log does not tell. */
+/* The event is committed before the value is returned. */
 static enum status reveal(struct op_call *call, struct str key) {
   struct vault_entry e;
   struct held_key held;
   struct txn txn;
   struct str value, by = STR("");
   bool found = false;
-  TRY(vault_hold_key(call, false, &held));
+  TRY(vault_load_key(call, false, &held));
   TRY(call_begin(call, &txn));
-  TRY(vault_settle_key(call, &txn, &held));
+  TRY(vault_commit_key(call, &txn, &held));
   TRY(vault_get_entry(call, key, &e, &found));
-  if ((!found || !e.is_secret))
-    return vault_no_such_key(call, key);
+  if (!found || !e.is_secret)
+    return vault_refuse_unknown(call, key);
   if (!call_by_person(call))
     TRY(grant_use(&txn, key, vault_caller(call), call->arena, &by, call->err));
   if (!by.p)
@@ -158,7 +154,7 @@ enum status op_vault_get(struct op_call *call) {
   bool found;
   TRY(vault_get_entry(call, key, &e, &found));
   if (!found)
-    return vault_no_such_key(call, key);
+    return vault_refuse_unknown(call, key);
   if (e.is_secret && json_bool(call->args, "reveal", false))
     return reveal(call, key);
   vault_put_entry(call, call->result, &e);
@@ -186,25 +182,24 @@ enum status op_vault_delete(struct op_call *call) {
   TRY(call_begin(call, &txn));
   TRY(vault_get_entry(call, key, &was, &found));
   if (!found)
-    return vault_no_such_key(call, key);
+    return vault_refuse_unknown(call, key);
   if (was.is_secret)
-    TRY(vault_manage(call, "deleting a secret"));
+    TRY(vault_require_manager(call, "deleting a secret"));
   TRY(vault_remove(&txn, call->arena, key, &found, call->err));
   json_put(call->doc, call->result, "key", key);
   json_put_bool(call->doc, call->result, "deleted", true);
   return call_commit(call, &txn);
 }
 
-/* What the counter stands at. */
 static enum status count_of(struct op_call *call, const struct vault_entry *e, int64_t *ret_count) {
   if (!e->is_secret && str_int64(e->value, ret_count))
     return STATUS_OK;
   error_set(call->err, STATUS_CONFLICT, "the value of '%.*s' is %s", STR_ARG(e->key),
-            e->is_secret ? "a secret, and no counter" : "not a whole number");
+            e->is_secret ? "a secret, not a counter" : "not an integer");
   return error_fix(call->err, "count under another key, or set this one to a number first: cairn vault set KEY 0");
 }
 
-/* Read and written under the write lock: of many that count at once, none is lost. */
+/* Reads and writes in one transaction, so that concurrent increments are not lost. */
 enum status op_vault_add(struct op_call *call) {
   struct str key = json_str(call->args, "key");
   int64_t by = json_int(call->args, "by", 1), now = 0;
@@ -217,8 +212,8 @@ enum status op_vault_add(struct op_call *call) {
   if (found)
     TRY(count_of(call, &was, &now));
   if (__builtin_add_overflow(now, by, &now)) {
-    error_set(call->err, STATUS_CONFLICT, "the counter '%.*s' cannot go further", STR_ARG(key));
-    return error_fix(call->err, "start it again: cairn vault set KEY 0");
+    error_set(call->err, STATUS_CONFLICT, "the counter '%.*s' overflows", STR_ARG(key));
+    return error_fix(call->err, "reset it: cairn vault set KEY 0");
   }
   struct str text = arena_printf(call->arena, "%lld", (long long)now);
   TRY(vault_put(&txn, call->arena, key, text, "vault:add", call->err));

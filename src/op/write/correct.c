@@ -1,4 +1,4 @@
-/* correct.c: correction: supersede, unsupersede, history, notes, ratings, pins, trust, links. */
+/* correct.c: supersede, unsupersede, history, annotate, rate, pin, promote, link. */
 #include "op/handlers.h"
 #include "op/write/write.h"
 
@@ -10,7 +10,7 @@ enum status op_supersede(struct op_call *call) {
   TRY(call_find(call, "id", &old));
   TRY(write_from_args(call, call->args, &w));
   w.supersedes = arena_printf(call->arena, "%lld", (long long)old.id);
-  /* A project named in the call makes a version for that project; otherwise it stays where it is. */
+  /* With --project the new version belongs to that project; otherwise to the old one's. */
   if (!call->caller.project_given)
     w.m.project = old.project;
   TRY(write_run(call, &w));
@@ -21,14 +21,14 @@ enum status op_supersede(struct op_call *call) {
 
 /* ---- unsupersede ---- */
 
-static enum status not_superseded(struct op_call *call, const struct memory *m) {
+static enum status refuse_not_superseded(struct op_call *call, const struct memory *m) {
   error_set(call->err, STATUS_CONFLICT, "memory %lld is %.*s, not superseded", (long long)m->id, STR_ARG(m->state));
   return error_fix(call->err, "name the older memory of the pair; 'cairn history %lld' shows the chain",
                    (long long)m->id);
 }
 
-/* Gives back what superseding took: the link remembers it. */
-static enum status give_back(struct op_call *call, struct txn *txn, const struct memory *old, const struct link *l) {
+/* Restores the weight and severity from before it was superseded; the link has them. */
+static enum status restore_old(struct op_call *call, struct txn *txn, const struct memory *old, const struct link *l) {
   struct memory now = *old;
   yyjson_val *prior = NULL;
   if (l->prior.p)
@@ -48,9 +48,9 @@ static enum status retire_corrector(struct op_call *call, struct txn *txn, const
 }
 
 static enum status refuse_mid_chain(struct op_call *call, const struct memory *corrector) {
-  error_set(call->err, STATUS_CONFLICT, "its corrector %lld is %.*s itself: this is the middle of a chain",
+  error_set(call->err, STATUS_CONFLICT, "its successor %lld is %.*s, too: only the last link of a chain can be undone",
             (long long)corrector->id, STR_ARG(corrector->state));
-  return error_fix(call->err, "start from the newest link: 'cairn history %lld' shows it", (long long)corrector->id);
+  return error_fix(call->err, "start from the newest version: 'cairn history %lld' shows it", (long long)corrector->id);
 }
 
 enum status op_unsupersede(struct op_call *call) {
@@ -62,7 +62,7 @@ enum status op_unsupersede(struct op_call *call) {
   TRY(call_find(call, "id", &old));
   TRY(link_successor(txn.store, txn.team, old.id, call->arena, &l, call->err));
   if (!str_is(old.state, "superseded") || l.src == 0)
-    return not_superseded(call, &old);
+    return refuse_not_superseded(call, &old);
   TRY(memory_by_id(txn.store, txn.team, l.src, call->arena, &corrector, &found, call->err));
   if (str_is(corrector.state, "superseded"))
     return refuse_mid_chain(call, &corrector);
@@ -74,7 +74,7 @@ enum status op_unsupersede(struct op_call *call) {
   if (!keep && !str_is(corrector.state, "forgotten"))
     TRY(retire_corrector(call, &txn, &corrector));
   TRY(link_remove(&txn, call->arena, l.src, l.rel, l.dst, &found, call->err));
-  TRY(give_back(call, &txn, &old, &l));
+  TRY(restore_old(call, &txn, &old, &l));
   json_put_int(call->doc, call->result, "id", old.id);
   json_put(call->doc, call->result, "state", STR("active"));
   if (!keep)
@@ -101,27 +101,26 @@ enum status op_history(struct op_call *call) {
   struct store *st = call->engine->store;
   struct memory m;
   struct link l;
-  enum status s = call_find(call, "id", &m);
+  TRY(call_find(call, "id", &m));
   int64_t id = m.id;
-  while (s == STATUS_OK) { /* to the oldest; links cannot form a cycle */
-    s = link_predecessor(st, call->caller.team, id, call->arena, &l, call->err);
-    if (s != STATUS_OK || l.dst == 0)
+  for (;;) { /* to the oldest version; links cannot form a cycle */
+    TRY(link_predecessor(st, call->caller.team, id, call->arena, &l, call->err));
+    if (l.dst == 0)
       break;
     id = l.dst;
   }
   yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "chain");
   struct str reason = STR_NONE;
-  while (s == STATUS_OK) {
-    s = put_version(call, arr, id, reason);
-    if (s == STATUS_OK)
-      s = link_successor(st, call->caller.team, id, call->arena, &l, call->err);
-    if (s != STATUS_OK || l.src == 0)
+  for (;;) {
+    TRY(put_version(call, arr, id, reason));
+    TRY(link_successor(st, call->caller.team, id, call->arena, &l, call->err));
+    if (l.src == 0)
       break;
     id = l.src;
     reason = l.reason;
   }
   json_put_int(call->doc, call->result, "head", id);
-  return s;
+  return STATUS_OK;
 }
 
 /* ---- notes ---- */
@@ -133,7 +132,7 @@ enum status op_annotate(struct op_call *call) {
   struct str note = str_trim(json_str(call->args, "note"));
   bool clear = json_bool(call->args, "clear", false);
   if (clear && !str_empty(note)) {
-    error_set(call->err, STATUS_USAGE, "annotate: a note and --clear contradict each other");
+    error_set(call->err, STATUS_USAGE, "annotate: a note and --clear exclude each other");
     return error_fix(call->err, "clear the notes first, then add one");
   }
   bool write = clear || !str_empty(note);
@@ -156,9 +155,9 @@ enum status op_annotate(struct op_call *call) {
   return call_commit(call, &txn);
 }
 
-/* ---- small changes of one memory ---- */
+/* ---- rate, pin, promote ---- */
 
-/* Finds the memory under the write lock; `change` adjusts the copy. */
+/* Finds the memory inside the transaction; `change` edits the copy. */
 static enum status change_one(struct op_call *call, const char *action,
                               enum status (*change)(struct op_call *, struct memory *), struct memory *ret_now) {
   struct txn txn;
@@ -191,7 +190,7 @@ enum status op_rate(struct op_call *call) {
   return STATUS_OK;
 }
 
-static enum status must_be_active(struct op_call *call, const struct memory *m) {
+static enum status require_active(struct op_call *call, const struct memory *m) {
   if (str_is(m->state, "active"))
     return STATUS_OK;
   error_set(call->err, STATUS_CONFLICT, "memory %lld is %.*s", (long long)m->id, STR_ARG(m->state));
@@ -200,7 +199,7 @@ static enum status must_be_active(struct op_call *call, const struct memory *m) 
 
 static enum status apply_pin(struct op_call *call, struct memory *m) {
   m->delivery = STR("pinned");
-  return must_be_active(call, m);
+  return require_active(call, m);
 }
 
 static enum status apply_unpin(struct op_call *call UNUSED, struct memory *m) {
@@ -208,16 +207,16 @@ static enum status apply_unpin(struct op_call *call UNUSED, struct memory *m) {
   return STATUS_OK;
 }
 
-/* Who vouches for it is in the event. What was written to instruct its readers is nothing that a reader may judge. */
+/* The event says who promoted it. An agent must not promote a suspect text: it is the reader that the text targets. */
 static enum status apply_promote(struct op_call *call, struct memory *m) {
   if (m->suspect.p && !call_by_person(call)) {
     error_set(call->err, STATUS_DENIED,
-              "memory %lld reads like instructions to its reader (%.*s), and only a person may vouch for it",
+              "memory %lld reads like instructions to its reader (%.*s), and only a person can promote it",
               (long long)m->id, STR_ARG(m->suspect));
     error_step(call->err, "trust");
     return error_fix(call->err, "ask your user to read it, and to run 'cairn promote %lld'", (long long)m->id);
   }
-  if (!memory_trusted(m) || call_by_person(call)) /* a person's word counts for more than an agent's, and stands */
+  if (!memory_trusted(m) || call_by_person(call)) /* an agent never lowers a person's trust to its own */
     m->trust = call->caller.trust;
   m->suspect = STR_NONE;
   return STATUS_OK;

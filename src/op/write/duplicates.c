@@ -1,5 +1,7 @@
-/* duplicates.c: finding near memories and acting on the gate's verdict. */
+/* duplicates.c: near memories, and the gate's verdict on them. */
 #include "op/write/duplicates.h"
+
+#include <assert.h>
 
 #include "base/id.h"
 #include "core/files/memfile.h"
@@ -10,7 +12,17 @@ enum { NEAREST = 5 };
 
 /* ---- candidates ---- */
 
-static bool told_apart(const struct write *w, const struct memory *m) {
+struct search {
+  struct op_call *call;
+  const struct write *w;
+  struct scope scope;       /* what a caller in the draft's project sees */
+  int64_t replaced;         /* the memory that the draft supersedes; 0: none */
+  struct str text;          /* of the draft, as it is embedded */
+  struct similars list;     /* best first */
+  struct memories memories; /* of the list, with bodies */
+};
+
+static bool is_distinct(const struct write *w, const struct memory *m) {
   int64_t id;
   for (size_t i = 0; i < w->distinct_from.n; i++) {
     struct str ref = w->distinct_from.v[i];
@@ -20,32 +32,34 @@ static bool told_apart(const struct write *w, const struct memory *m) {
   return false;
 }
 
-/* An embedder reads the beginning of a text. Two long ones that begin alike are the same only when the words of the
- * shorter one are in the longer. */
-static bool same_throughout(struct arena *a, struct str x, struct str y) {
+/* Embedders read only the beginning of a text. Two long texts with the same beginning are duplicates only if the words
+ * of the shorter one are in the longer one. */
+static bool shares_words(struct arena *a, struct str x, struct str y) {
   enum { READ_BYTES = 400 };
-  static const double most = 0.85;
-  return (x.n <= READ_BYTES && y.n <= READ_BYTES) || words_shared(a, x, y) >= most;
+  static const double min_share = 0.85;
+  return (x.n <= READ_BYTES && y.n <= READ_BYTES) || words_shared(a, x, y) >= min_share;
 }
 
-static enum status add_candidate(struct op_call *call, const struct write *w, int64_t id, double similarity,
-                                 struct similars *list) {
-  for (size_t i = 0; i < list->n; i++)
-    if (list->v[i].id == id)
+static enum status add_candidate(struct search *q, int64_t id, double similarity) {
+  struct op_call *call = q->call;
+  for (size_t i = 0; i < q->list.n; i++)
+    if (q->list.v[i].id == id)
       return STATUS_OK;
   struct memory m;
   bool found;
-  TRY(memory_by_id(call->engine->store, w->m.team, id, call->arena, &m, &found, call->err));
+  TRY(memory_by_id(call->engine->store, q->w->m.team, id, call->arena, &m, &found, call->err));
   if (found)
     TRY(memory_load_body(call->engine->store, call->arena, &m, call->err));
-  /* A file is replaced by whoever edits it, and by nothing that merely says the same. */
-  if (!found || told_apart(w, &m) || memfile_is_path(m.key) || replace_outweighs(w, &m))
+  /* Only an edit of the same file replaces a file. */
+  if (!found || is_distinct(q->w, &m) || memfile_is_path(m.key) || replace_outweighs(q->w, &m))
     return STATUS_OK;
-  struct str mine = embed_text(call->arena, STR_NONE, w->m.headline, w->m.body);
-  struct str theirs = embed_text(call->arena, STR_NONE, m.headline, m.body);
-  if (similarity >= SIMILARITY_SAME && !same_throughout(call->arena, mine, theirs))
+  if (!q->text.p)
+    q->text = embed_text(call->arena, STR_NONE, q->w->m.headline, q->w->m.body);
+  struct str other = embed_text(call->arena, STR_NONE, m.headline, m.body);
+  if (similarity >= SIMILARITY_SAME && !shares_words(call->arena, q->text, other))
     similarity = SIMILARITY_SAME - 0.0001;
-  list_push(call->arena, list,
+  list_push(call->arena, &q->memories, m);
+  list_push(call->arena, &q->list,
             (struct similar){.id = id,
                              .headline = m.headline,
                              .untrusted = !memory_trusted(&m),
@@ -53,43 +67,35 @@ static enum status add_candidate(struct op_call *call, const struct write *w, in
                              .project = m.project,
                              .key = m.key,
                              .similarity = similarity,
-                             .difference = differ_check(call->arena, mine, theirs)});
+                             .difference = differ_check(call->arena, q->text, other)});
   return STATUS_OK;
 }
 
-/* What a caller in the new memory's project sees. */
-static struct scope scope_of_write(struct op_call *call, const struct write *w) {
-  struct scope scope = scope_of(call);
-  scope.project = w->m.project;
-  scope.all_projects = false;
-  return scope;
-}
-
-static enum status find_exact(struct op_call *call, const struct write *w, int64_t replaced, struct similars *list) {
-  struct scope scope = scope_of_write(call, w);
+static enum status find_exact(struct search *q) {
+  struct op_call *call = q->call;
   char hash[HASH_TEXT_SIZE];
   struct ids ids = {0};
-  body_hash(call->arena, w->m.body, hash);
-  TRY(candidates_exact(call->engine->store, &scope, w->m.kind, str_from(hash), call->arena, &ids, call->err));
+  body_hash(call->arena, q->w->m.body, hash);
+  TRY(candidates_exact(call->engine->store, &q->scope, q->w->m.kind, str_from(hash), call->arena, &ids, call->err));
   for (size_t i = 0; i < ids.n; i++)
-    if (ids.v[i] != replaced)
-      TRY(add_candidate(call, w, ids.v[i], 1.0, list));
+    if (ids.v[i] != q->replaced)
+      TRY(add_candidate(q, ids.v[i], 1.0));
   return STATUS_OK;
 }
 
-static enum status find_near(struct op_call *call, const struct write *w, int64_t replaced, struct similars *list) {
+static enum status find_near(struct search *q) {
+  struct op_call *call = q->call;
   const int8_t *vector;
-  const struct embedding *judge = write_judge(w, &vector);
+  const struct embedding *judge = write_duplicate_embedding(q->w, &vector);
   if (!judge)
     return STATUS_OK;
   const struct calibration *c = judge->calibration;
-  struct scope scope = scope_of_write(call, w);
   struct vec_hits hits = {0};
-  TRY(candidates_near(call->engine->store, &scope, w->m.kind, replaced, &judge->model, vector,
+  TRY(candidates_near(call->engine->store, &q->scope, q->w->m.kind, q->replaced, &judge->model, vector,
                       uncalibrate(c, SIMILARITY_NEAR), NEAREST, call->arena, &hits, call->err));
   for (size_t i = 0; i < hits.n; i++)
     if (calibrate(c, hits.v[i].cosine) >= SIMILARITY_NEAR)
-      TRY(add_candidate(call, w, hits.v[i].memory_id, calibrate(c, hits.v[i].cosine), list));
+      TRY(add_candidate(q, hits.v[i].memory_id, calibrate(c, hits.v[i].cosine)));
   return STATUS_OK;
 }
 
@@ -115,18 +121,17 @@ static struct str list_json(struct arena *a, const struct similars *list) {
   return json_write(a, arr, false);
 }
 
-/* The end of a sentence that quotes it. */
-static const char *mark_of(const struct similar *o) { return o->untrusted ? " (untrusted)" : ""; }
+static const char *untrusted_suffix(const struct similar *o) { return o->untrusted ? " (untrusted)" : ""; }
 
 static void warn_near(struct op_call *call, struct write *w, const struct similars *list) {
   const struct similar *o = &list->v[0];
   struct arena *a = call->arena;
   struct str message =
       o->difference.what == DIFFER_NONE
-          ? arena_printf(a, "close to memory %lld: %.*s%s", (long long)o->id, STR_ARG(o->headline), mark_of(o))
+          ? arena_printf(a, "close to memory %lld: %.*s%s", (long long)o->id, STR_ARG(o->headline), untrusted_suffix(o))
           : arena_printf(a, "may contradict memory %lld (%s: '%.*s', there '%.*s'): %.*s%s", (long long)o->id,
                          differ_name(o->difference.what), STR_ARG(o->difference.a), STR_ARG(o->difference.b),
-                         STR_ARG(o->headline), mark_of(o));
+                         STR_ARG(o->headline), untrusted_suffix(o));
   list_push(a, &w->warnings,
             (struct warning){.code = "contradiction",
                              .message = message,
@@ -137,8 +142,8 @@ static void warn_near(struct op_call *call, struct write *w, const struct simila
                              .memories = list_json(a, list)});
 }
 
-/* The text as one word of a shell command; a long one is left to the reader. */
-static struct str quoted(struct arena *a, struct str text) {
+/* The text quoted for a shell command; TEXT if it is long. */
+static struct str shell_quote(struct arena *a, struct str text) {
   struct buf b = BUF(a);
   if (text.n > 300 || memchr(text.p, '\n', text.n))
     return STR("TEXT");
@@ -157,15 +162,15 @@ static struct str quoted(struct arena *a, struct str text) {
 static enum status refuse_rule(struct op_call *call, const struct write *w, const struct similar *o) {
   if (o->difference.what == DIFFER_NONE)
     error_set(call->err, STATUS_DUPLICATE, "close to rule %lld (similarity %.2f): %.*s%s", (long long)o->id,
-              o->similarity, STR_ARG(o->headline), mark_of(o));
+              o->similarity, STR_ARG(o->headline), untrusted_suffix(o));
   else
     error_set(call->err, STATUS_DUPLICATE, "contradicts rule %lld (%s: '%.*s', there '%.*s'): %.*s%s", (long long)o->id,
               differ_name(o->difference.what), STR_ARG(o->difference.a), STR_ARG(o->difference.b), STR_ARG(o->headline),
-              mark_of(o));
+              untrusted_suffix(o));
   error_step(call->err, "duplicate");
   call->err->about = o->id;
   call->err->similarity = o->similarity;
-  struct str text = quoted(call->arena, w->m.body);
+  struct str text = shell_quote(call->arena, w->m.body);
   return error_fix(
       call->err,
       "to replace it: cairn supersede %lld --reason 'what changed' %.*s; if both hold, repeat the call with "
@@ -173,7 +178,7 @@ static enum status refuse_rule(struct op_call *call, const struct write *w, cons
       (long long)o->id, STR_ARG(text), (long long)o->id);
 }
 
-static void skip(struct op_call *call, struct write *w, const struct similar *o, const struct memory *m) {
+static void skip_duplicate(struct op_call *call, struct write *w, const struct similar *o, const struct memory *m) {
   w->action = WRITE_SKIPPED;
   w->id = o->id;
   w->uid = m->uid;
@@ -183,49 +188,54 @@ static void skip(struct op_call *call, struct write *w, const struct similar *o,
   list_push(call->arena, &w->warnings,
             (struct warning){.code = "duplicate",
                              .message = arena_printf(call->arena, "memory %lld says the same: %.*s%s", (long long)o->id,
-                                                     STR_ARG(o->headline), mark_of(o)),
-                             .fix = memory_trusted(m) ? STR_NONE
-                                                      : arena_printf(call->arena,
-                                                                     "that one is untrusted, and not shown unasked: a "
-                                                                     "person vouches for it with 'cairn promote %lld'",
-                                                                     (long long)o->id)});
+                                                     STR_ARG(o->headline), untrusted_suffix(o)),
+                             .fix = memory_trusted(m)
+                                        ? STR_NONE
+                                        : arena_printf(call->arena,
+                                                       "it is untrusted, so only searches show it; after reading it, a "
+                                                       "person can trust it: cairn promote %lld",
+                                                       (long long)o->id)});
 }
 
-/* The more detailed text takes over everything that the shorter one had. */
-static enum status take_over(struct op_call *call, struct write *w, const struct similar *o, struct memory *m,
-                             struct replacement *rep) {
+/* The more detailed text supersedes the shorter one and inherits its pin, skill and key. */
+static enum status supersede_shorter(struct op_call *call, struct write *w, const struct similar *o,
+                                     const struct memory *m, struct replacement *rep) {
   w->similarity = o->similarity;
   w->inherit_pin = w->inherit_skill = w->inherit_key = true;
   return replace_choose(call, w, m, STR("more detailed restatement"), rep);
 }
 
-enum status duplicates_decide(struct op_call *call, struct txn *txn, struct write *w, struct replacement *rep) {
-  struct similars list = {0};
-  TRY(find_exact(call, w, rep->old.id, &list));
-  if (!w->defer_embedding && w->chunk_count && !memory_is_entry(&w->m))
-    TRY(find_near(call, w, rep->old.id, &list));
+enum status duplicates_decide(struct op_call *call, struct write *w, struct replacement *rep) {
+  struct search q = {.call = call, .w = w, .scope = scope_of(call), .replaced = rep->old.id};
+  q.scope.project = w->m.project;
+  q.scope.all_projects = false;
+  TRY(find_exact(&q));
+  if (!w->defer_embedding && w->parts.n && !memory_is_entry(&w->m))
+    TRY(find_near(&q));
+  if (q.list.n == 0)
+    return STATUS_OK;
   size_t at;
-  if (list.n == 0)
-    return STATUS_OK;
-  enum verdict verdict = gate_judge(&w->m, &list, &at);
-  const struct similar *o = &list.v[at];
-  if (rep->old.id && verdict != VERDICT_STORE) /* a correction is wanted: it is only told what else is close */
+  enum verdict verdict = gate_judge(&w->m, &q.list, &at);
+  assert(at < q.list.n && q.memories.n == q.list.n);
+  const struct similar *o = &q.list.v[at];
+  const struct memory *m = &q.memories.v[at];
+  if (rep->old.id || (w->keep_both && verdict != VERDICT_SKIP)) /* a correction only gets a warning */
     verdict = VERDICT_STORE;
-  if (w->keep_both && verdict != VERDICT_SKIP)
+  if (verdict == VERDICT_REFUSE && !memory_trusted(m)) /* an untrusted rule blocks no write */
     verdict = VERDICT_STORE;
-  struct memory m;
-  bool found;
-  TRY(memory_by_id(txn->store, w->m.team, o->id, call->arena, &m, &found, call->err));
-  if (verdict == VERDICT_REFUSE && memory_trusted(&m)) /* a rule that nobody vouches for keeps none away */
+  switch (verdict) {
+  case VERDICT_REFUSE:
     return refuse_rule(call, w, o);
-  if (verdict == VERDICT_STORE || verdict == VERDICT_REFUSE) {
-    warn_near(call, w, &list);
-    w->near = list;
-    return STATUS_OK;
+  case VERDICT_SUPERSEDE:
+    return supersede_shorter(call, w, o, m, rep);
+  case VERDICT_SKIP:
+    skip_duplicate(call, w, o, m);
+    break;
+  case VERDICT_STORE:
+    warn_near(call, w, &q.list);
+    w->near = q.list;
+    break;
   }
-  if (verdict == VERDICT_SUPERSEDE)
-    return take_over(call, w, o, &m, rep);
-  skip(call, w, o, &m);
   return STATUS_OK;
 }
 

@@ -1,4 +1,4 @@
-/* memory.c: the everyday operations: remember, capture, get, list. */
+/* memory.c: remember, capture, get, list. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ enum { BATCH_SIZE = 100 };
 struct batch {
   struct op_call *call;
   FILE *file;
-  char *text; /* of the line being read */
+  char *text; /* line being read; getline() allocates it */
   size_t room;
   int64_t line, counts[3], failed;
   enum status first_failure;
@@ -28,7 +28,7 @@ struct batch {
 struct batch_item {
   int64_t line;
   struct write w;
-  struct error err; /* code OK: it can be written */
+  struct error err; /* code OK: ready to be written */
 };
 
 static enum status emit(struct op_call *call, yyjson_mut_val *v) {
@@ -36,27 +36,26 @@ static enum status emit(struct op_call *call, yyjson_mut_val *v) {
   return call->hooks.emit ? call->hooks.emit(call->hooks.arg, line) : STATUS_OK;
 }
 
-/* Parses and prepares one line; what is wrong with it is the item's own error. */
+static enum status prepare_line(struct op_call *call, struct str text, struct write *w) {
+  yyjson_val *args;
+  enum status s = json_read(call->arena, text, &args, call->err);
+  if (s != STATUS_OK)
+    return error_fix(call->err, "a line is one JSON object in UTF-8, for example {\"text\": \"what to remember\"}");
+  TRY(op_check_args(call->op, args, call->err));
+  if (yyjson_obj_get(args, "project"))
+    call->caller.project = json_str(args, "project");
+  TRY(write_from_args(call, args, w));
+  w->defer_embedding |= json_bool(call->args, "defer_embedding", false);
+  return write_prepare(call, w);
+}
+
+/* Parses and prepares one line; an error concerns only this item. */
 static void batch_read(struct op_call *call, struct str text, struct batch_item *item) {
   struct error *outer = call->err;
-  yyjson_val *args;
+  struct caller caller = call->caller;
   item->err = (struct error){0};
   call->err = &item->err;
-  enum status s = json_read(call->arena, text, &args, &item->err);
-  if (s != STATUS_OK)
-    error_fix(&item->err, "a line is one JSON object in UTF-8, for example {\"text\": \"what to remember\"}");
-  if (s == STATUS_OK)
-    s = op_check_args(call->op, args, &item->err);
-  struct caller caller = call->caller;
-  if (s == STATUS_OK && yyjson_obj_get(args, "project"))
-    call->caller.project = json_str(args, "project");
-  if (s == STATUS_OK)
-    s = write_from_args(call, args, &item->w);
-  if (s == STATUS_OK && json_bool(call->args, "defer_embedding", false))
-    item->w.defer_embedding = true;
-  if (s == STATUS_OK)
-    s = write_prepare(call, &item->w);
-  item->err.code = s;
+  item->err.code = prepare_line(call, text, &item->w);
   call->caller = caller;
   call->err = outer;
 }
@@ -67,7 +66,7 @@ static enum status batch_write(struct batch *b, struct txn *txn, struct batch_it
   call->err = &item->err;
   enum status s = write_try(call, txn, &item->w);
   call->err = outer;
-  /* A refusal concerns this line; anything else (a full disk) ends the whole group. */
+  /* A refusal concerns only this line; any other error (a full disk) ends the whole group. */
   if (s != STATUS_OK && s != STATUS_REFUSED && s != STATUS_DUPLICATE && s != STATUS_CONFLICT && s != STATUS_NOT_FOUND) {
     *call->err = item->err;
     return s;
@@ -104,7 +103,7 @@ static enum status batch_report(struct batch *b, const struct batch_item *item, 
   return emit(call, v);
 }
 
-/* One transaction for each group: a line is reported when it is on disk. */
+/* One transaction for each group; lines are reported after it is committed. */
 static enum status batch_group(struct batch *b, struct batch_item *items, size_t n) {
   struct txn txn;
   TRY(call_begin(b->call, &txn));
@@ -169,7 +168,7 @@ static enum status remember_batch(struct op_call *call) {
   enum status s = batch_open(call, b);
   size_t n = BATCH_SIZE;
   while (s == STATUS_OK && n == BATCH_SIZE && !cancelled(call)) {
-    /* Each group has an arena of its own, so that a large file does not stay in memory. */
+    /* Each group has its own arena, so that memory does not grow with the file. */
     call->arena = group;
     call->doc = json_new(group);
     struct batch_item *items = arena_array(group, struct batch_item, BATCH_SIZE);
@@ -210,7 +209,7 @@ static void draft_from_piece(struct op_call *call, const struct piece *p, struct
                          .project = call->caller.project,
                          .source = call->caller.source,
                          .session = call->caller.session,
-                         .trust = trust_of_args(call, call->args),
+                         .trust = args_trust(call, call->args),
                          .weight = 1.0,
                          .auto_captured = 1};
   const struct mem_type *t = type_find(w->m.type);
@@ -289,27 +288,25 @@ enum status op_capture(struct op_call *call) {
 
 /* ---- get ---- */
 
-/* Faded by disuse; used now. Nothing else is brought back by being looked at. */
+/* Reading a faded memory activates it again. Memories in other states stay as they are. */
 static enum status revive(struct op_call *call, struct memory *m) {
   struct store *st = call->engine->store;
   if (!str_is(m->state, "faded") || !store_writes(st, m->project) || !store_writes(st, call->caller.project))
     return STATUS_OK;
   struct txn txn;
-  enum status s = call_begin(call, &txn);
+  TRY(call_begin(call, &txn));
   struct memory now = *m;
   memory_activate(&now);
   now.last_accessed = call->now;
-  if (s == STATUS_OK)
-    s = memory_change(&txn, call->arena, m, &now, "memory:revive", call->err);
-  if (s == STATUS_CONFLICT) { /* its key has a new owner: it is shown, and stays faded */
+  enum status s = memory_change(&txn, call->arena, m, &now, "memory:revive", call->err);
+  if (s == STATUS_CONFLICT) { /* another memory has its key now: show it, but leave it faded */
     store_rollback(txn.store);
     return STATUS_OK;
   }
-  if (s == STATUS_OK)
-    s = txn_commit(&txn, call->err);
-  if (s == STATUS_OK)
-    *m = now;
-  return s;
+  TRY(s);
+  TRY(txn_commit(&txn, call->err));
+  *m = now;
+  return STATUS_OK;
 }
 
 enum status op_get(struct op_call *call) {
@@ -320,30 +317,28 @@ enum status op_get(struct op_call *call) {
   TRY(revive(call, &m));
   show_expired(call, &m);
   TRY(put_full(call, call->result, &m));
-  TRY(put_place_of(call, call->result, &m));
+  TRY(load_and_put_place(call, call->result, &m));
   note_read(call, &m);
   return STATUS_OK;
 }
 
 /* ---- list ---- */
 
-/* As much of it as was asked for. */
 static enum status put_listed(struct op_call *call, yyjson_mut_val *obj, struct memory *m) {
   struct str detail = json_str(call->args, "detail");
   if (str_is(detail, "full")) {
     show_expired(call, m);
-    enum status full = put_full(call, obj, m);
-    return full == STATUS_OK ? put_place_of(call, obj, m) : full;
+    TRY(put_full(call, obj, m));
+    return load_and_put_place(call, obj, m);
   }
-  bool snippet = str_is(detail, "snippet");
-  enum status s = memory_load_lists(call->engine->store, call->arena, m, call->err);
-  if (s == STATUS_OK && snippet)
-    s = memory_load_body(call->engine->store, call->arena, m, call->err);
+  TRY(memory_load_lists(call->engine->store, call->arena, m, call->err));
   put_brief(call, obj, m);
   memory_put_lists(call->doc, obj, m);
-  if (s == STATUS_OK && snippet)
+  if (str_is(detail, "snippet")) {
+    TRY(memory_load_body(call->engine->store, call->arena, m, call->err));
     json_put(call->doc, obj, "snippet", utf8_cut(m->body, SNIPPET_BYTES));
-  return s == STATUS_OK ? put_place_of(call, obj, m) : s;
+  }
+  return load_and_put_place(call, obj, m);
 }
 
 enum status op_list(struct op_call *call) {
@@ -358,21 +353,16 @@ enum status op_list(struct op_call *call) {
   TRY(call_int(call, "offset", 0, 0, INT64_MAX, &f.offset));
   TRY(call_cursor(call, &f.after));
   TRY(call_time(call, "as_of", -1, &scope.as_of));
-  int64_t limit = f.limit++; /* one more: is there another page? */
+  int64_t limit = f.limit++; /* one more than asked for: it shows whether there is a next page */
   f.own = json_bool(call->args, "own", false);
-  if (state.p) /* one of the choices of the table, so that it is safe in SQL */
+  if (state.p) /* op_check_args() allows only known states, so this is safe in SQL */
     f.states = arena_printf(call->arena, "'%.*s'", STR_ARG(state)).p;
-  enum status s = memory_list(call->engine->store, &scope, &f, call->arena, &list, call->err);
-  if (s == STATUS_OK)
-    s = memory_count(call->engine->store, &scope, &f, call->arena, &total, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(memory_list(call->engine->store, &scope, &f, call->arena, &list, call->err));
+  TRY(memory_count(call->engine->store, &scope, &f, call->arena, &total, call->err));
   put_cursor(call, &list, limit, false);
   yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "memories");
-  for (size_t i = 0; s == STATUS_OK && i < list.n; i++)
-    s = put_listed(call, yyjson_mut_arr_add_obj(call->doc, arr), &list.v[i]);
-  if (s != STATUS_OK)
-    return s;
+  for (size_t i = 0; i < list.n; i++)
+    TRY(put_listed(call, yyjson_mut_arr_add_obj(call->doc, arr), &list.v[i]));
   json_put_int(call->doc, call->result, "count", (int64_t)list.n);
   json_put_int(call->doc, call->result, "total", total);
   json_put_int(call->doc, call->result, "offset", f.offset);

@@ -1,35 +1,43 @@
-/* remove.c: taking memories away: forget, purge, prune. */
+/* remove.c: forget, purge, prune. */
 #include "op/handlers.h"
 #include "op/run/common.h"
 #include "store/memories/lifecycle.h"
 #include "store/search/lexical.h"
 
-/* All memories that the argument "ids" names; one that is not found fails the call. What was pruned is still in the
- * log: a purge finds it there. */
-static enum status find_all(struct op_call *call, bool pruned_too, struct memories *ret_list) {
+/* A pruned memory is still in the log, and a purge must find it there. */
+static enum status find_one(struct op_call *call, struct str ref, bool pruned_too, struct memory *ret_memory) {
   struct scope scope = scope_of(call);
+  enum status s = memory_find(call->engine->store, &scope, ref, call->arena, ret_memory, call->err);
+  if (s != STATUS_NOT_FOUND || !pruned_too)
+    return s;
+  bool found = false;
+  struct error not_found = *call->err;
+  TRY(memory_pruned(call->engine->store, scope.team, ref, call->arena, ret_memory, &found, call->err));
+  if (!found) {
+    *call->err = not_found;
+    return not_found.code;
+  }
+  return STATUS_OK;
+}
+
+static bool has_memory(const struct memories *list, int64_t id) {
+  for (size_t i = 0; i < list->n; i++)
+    if (list->v[i].id == id)
+      return true;
+  return false;
+}
+
+/* The memories that the argument "ids" names, each once; one that is not found fails the call. */
+static enum status find_all(struct op_call *call, bool pruned_too, struct memories *ret_list) {
   struct strs refs = {0};
   json_strs(call->arena, call->args, "ids", &refs);
-  enum status s = STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < refs.n; i++) {
+  for (size_t i = 0; i < refs.n; i++) {
     struct memory m;
-    s = memory_find(call->engine->store, &scope, refs.v[i], call->arena, &m, call->err);
-    if (s == STATUS_NOT_FOUND && pruned_too) {
-      bool found = false;
-      struct error why = *call->err;
-      s = memory_pruned(call->engine->store, scope.team, refs.v[i], call->arena, &m, &found, call->err);
-      if (s == STATUS_OK && !found) {
-        *call->err = why;
-        s = why.code;
-      }
-    }
-    bool again = false;
-    for (size_t k = 0; s == STATUS_OK && k < ret_list->n; k++)
-      again |= ret_list->v[k].id == m.id;
-    if (s == STATUS_OK && !again)
+    TRY(find_one(call, refs.v[i], pruned_too, &m));
+    if (!has_memory(ret_list, m.id))
       list_push(call->arena, ret_list, m);
   }
-  return s;
+  return STATUS_OK;
 }
 
 /* ---- forget ---- */
@@ -51,7 +59,7 @@ enum status op_forget(struct op_call *call) {
   }
   TRY(call_begin(call, &txn));
   TRY(find_all(call, false, &list));
-  TRY(call_confirm_many(call, "forget takes out of every search", list.n));
+  TRY(call_confirm_many(call, "forget hides", list.n));
   for (size_t i = 0; i < list.n; i++) {
     struct memory now = list.v[i];
     if (str_is(now.state, "forgotten"))
@@ -66,10 +74,10 @@ enum status op_forget(struct op_call *call) {
 
 /* ---- purge ---- */
 
-static enum status need_confirm(struct op_call *call, const struct memories *list) {
+static enum status require_confirm(struct op_call *call, const struct memories *list) {
   error_set(call->err, STATUS_CONFIRM, "purge removes every trace of %zu %s and cannot be undone", list->n,
             list->n == 1 ? "memory" : "memories");
-  return error_fix(call->err, "repeat the call with --confirm; to only hide it, use 'cairn forget'");
+  return error_fix(call->err, "repeat the call with --confirm; to hide it instead, use 'cairn forget'");
 }
 
 static void put_receipt(struct op_call *call, const struct memories *list, const struct purge_counts *c, bool emptied) {
@@ -90,14 +98,13 @@ static void put_receipt(struct op_call *call, const struct memories *list, const
   json_put_int(doc, rows, "annotations", c->annotations);
   json_put_int(doc, rows, "links", c->links);
   json_put_int(doc, rows, "events", c->events);
-  /* A reader at work may keep old pages in the log; the next checkpoint without one takes them away. The log of a
-   * server is not the store's to empty. */
+  /* An active reader can keep old pages in the log until the next checkpoint. We cannot empty a server's log. */
   bool server = db_engine(store_db(call->engine->store)) != DB_SQLITE;
   json_put_bool(doc, receipt, "log_emptied", emptied && !server);
   if (server)
     json_put(doc, receipt, "remains",
-             STR("the pages of the server hold the text until they are vacuumed and used again, its log until it is "
-                 "recycled, and copies of the server for as long as they are kept"));
+             STR("the server's pages hold the text until they are vacuumed and reused, its log until it is recycled, "
+                 "and its backups for as long as they are kept"));
   struct strs backups = {0};
   store_list_backups(call->engine->store, call->arena, &backups);
   json_put_strs(doc, receipt, "backups", &backups);
@@ -108,32 +115,27 @@ enum status op_purge(struct op_call *call) {
   struct purge_counts sum = {0};
   struct txn txn;
   bool emptied = false;
-  /* Queued reads may hold the text; they must not be written after it is gone. */
+  /* Queued read events may hold the text: write them before the purge, not after it. */
   reads_flush(call->engine->store);
-  enum status s = call_begin(call, &txn);
-  if (s == STATUS_OK)
-    s = find_all(call, true, &list);
-  if (s == STATUS_OK && !json_bool(call->args, "confirm", false))
-    return need_confirm(call, &list);
-  for (size_t i = 0; s == STATUS_OK && i < list.n; i++) {
+  TRY(call_begin(call, &txn));
+  TRY(find_all(call, true, &list));
+  if (!json_bool(call->args, "confirm", false))
+    return require_confirm(call, &list);
+  for (size_t i = 0; i < list.n; i++) {
     struct purge_counts c = {0};
-    s = memory_purge(&txn, call->arena, &list.v[i], &c, call->err);
+    TRY(memory_purge(&txn, call->arena, &list.v[i], &c, call->err));
     sum.chunks += c.chunks;
     sum.labels += c.labels;
     sum.annotations += c.annotations;
     sum.links += c.links;
     sum.events += c.events;
   }
-  /* Words of deleted rows linger in the index until it is merged. */
-  if (s == STATUS_OK)
-    s = lexical_optimize(call->engine->store, call->err);
-  if (s == STATUS_OK)
-    s = call_commit(call, &txn);
-  if (s == STATUS_OK) /* and in the log until it is emptied */
-    s = db_checkpoint(store_db(call->engine->store), true, &emptied, call->err);
-  if (s == STATUS_OK)
-    put_receipt(call, &list, &sum, emptied);
-  return s;
+  /* Terms of deleted rows stay in the full-text index until it is merged, and in the log until a checkpoint. */
+  TRY(lexical_optimize(call->engine->store, call->err));
+  TRY(call_commit(call, &txn));
+  TRY(db_checkpoint(store_db(call->engine->store), true, &emptied, call->err));
+  put_receipt(call, &list, &sum, emptied);
+  return STATUS_OK;
 }
 
 /* ---- prune ---- */
@@ -163,12 +165,10 @@ enum status op_prune(struct op_call *call) {
   struct scope scope = scope_of(call);
   struct memories list = {0};
   struct txn txn;
-  enum status s = apply ? call_begin(call, &txn) : STATUS_OK;
-  if (s == STATUS_OK)
-    s = prune_candidates(call->engine->store, &scope, call->now - days * MS_PER_DAY, max_access, PRUNE_MAX, call->arena,
-                         &list, &total, call->err);
-  if (s != STATUS_OK)
-    return s;
+  if (apply)
+    TRY(call_begin(call, &txn));
+  TRY(prune_candidates(call->engine->store, &scope, call->now - days * MS_PER_DAY, max_access, PRUNE_MAX, call->arena,
+                       &list, &total, call->err));
   json_put_bool(call->doc, call->result, "dry_run", !apply);
   put_pruned(call, apply ? "pruned" : "would_prune", &list);
   json_put_int(call->doc, call->result, "total", total);
@@ -178,7 +178,7 @@ enum status op_prune(struct op_call *call) {
   json_put_int(call->doc, criteria, "min_access", max_access);
   if (!apply)
     return STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < list.n; i++)
-    s = memory_delete(&txn, call->arena, &list.v[i], call->err);
-  return s == STATUS_OK ? call_commit(call, &txn) : s;
+  for (size_t i = 0; i < list.n; i++)
+    TRY(memory_delete(&txn, call->arena, &list.v[i], call->err));
+  return call_commit(call, &txn);
 }

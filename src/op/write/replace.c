@@ -1,7 +1,7 @@
 /* replace.c: superseding and shadowing. */
 #include "op/write/replace.h"
 
-/* ---- what is replaced ---- */
+/* ---- choosing the old memory ---- */
 
 static enum status refuse_retired(struct op_call *call, const struct memory *old) {
   int64_t head;
@@ -28,8 +28,7 @@ static enum status refuse_untrusted(struct op_call *call, const struct write *w,
   error_set(call->err, STATUS_CONFLICT, "memory %lld is trusted, and this text is not (%.*s): it cannot replace it",
             (long long)old->id, STR_ARG(suspect ? w->m.suspect : w->m.trust));
   error_step(call->err, "trust");
-  return error_fix(call->err,
-                   "store it beside it with 'cairn remember'; a person who has read it supersedes the old one");
+  return error_fix(call->err, "store it separately with 'cairn remember'; a person can supersede the old one with it");
 }
 
 bool replace_allowed(const struct write *w, const struct memory *old) {
@@ -52,20 +51,20 @@ enum status replace_choose(struct op_call *call, struct write *w, const struct m
   return STATUS_OK;
 }
 
-/* What the caller itself names. */
+/* For a memory that the caller names: by --supersedes or by key. */
 static enum status choose_named(struct op_call *call, struct write *w, const struct memory *old, struct str reason,
                                 struct replacement *rep) {
   return replace_allowed(w, old) ? replace_choose(call, w, old, reason, rep) : refuse_untrusted(call, w, old);
 }
 
-static enum status key_taken(struct op_call *call, const struct memory *held) {
+static enum status refuse_key(struct op_call *call, const struct memory *held) {
   error_set(call->err, STATUS_CONFLICT, "key '%.*s' is taken by memory %lld: %.*s", STR_ARG(held->key),
             (long long)held->id, STR_ARG(quote_headline(call->arena, held)));
   error_step(call->err, "key");
   return error_fix(call->err, "to replace it, say why: repeat the call with --reason 'what changed'");
 }
 
-/* Its time is over, though maintenance has not been by: the key is free. */
+/* Expired, but maintenance has not run yet: frees the key. */
 static enum status expire_now(struct op_call *call, struct txn *txn, const struct memory *held) {
   struct memory now = *held;
   memory_retire(&now, "expired", STR("its time to live ended"), txn->source, txn->now);
@@ -81,7 +80,7 @@ static enum status resolve_key(struct op_call *call, struct txn *txn, struct wri
   if (held.expires_at && held.expires_at <= txn->now)
     return expire_now(call, txn, &held);
   if (rep->old.id)
-    return key_taken(call, &held);
+    return refuse_key(call, &held);
   TRY(memory_load_body(txn->store, call->arena, &held, call->err));
   if (str_eq(held.body, w->m.body)) {
     if (replace_outweighs(w, &held))
@@ -95,11 +94,11 @@ static enum status resolve_key(struct op_call *call, struct txn *txn, struct wri
     return STATUS_OK;
   }
   if (str_empty(w->reason))
-    return key_taken(call, &held);
+    return refuse_key(call, &held);
   return choose_named(call, w, &held, w->reason, rep);
 }
 
-/* ---- what is not said stays as it was ---- */
+/* ---- defaults from the old memory ---- */
 
 static void default_to(struct memory *m, const struct memory *old, bool weight_given) {
   m->kind = m->kind.p || m->type.p ? m->kind : old->kind;
@@ -120,16 +119,15 @@ enum status replace_defaults(struct op_call *call, struct write *w) {
   struct scope scope = scope_of(call);
   struct memory old;
   bool found = false;
-  enum status s = STATUS_OK;
   if (w->supersedes.p) {
-    s = memory_find(call->engine->store, &scope, w->supersedes, call->arena, &old, call->err);
-    found = s == STATUS_OK;
+    TRY(memory_find(call->engine->store, &scope, w->supersedes, call->arena, &old, call->err));
+    found = true;
   } else if (w->m.key.p && !str_empty(w->reason)) {
-    s = memory_by_key(call->engine->store, scope.team, w->m.project, w->m.key, call->arena, &old, &found, call->err);
+    TRY(memory_by_key(call->engine->store, scope.team, w->m.project, w->m.key, call->arena, &old, &found, call->err));
   }
   if (found && !str_is(old.state, "superseded"))
     default_to(&w->m, &old, w->weight_given);
-  return s;
+  return STATUS_OK;
 }
 
 enum status replace_resolve(struct op_call *call, struct txn *txn, struct write *w, struct replacement *rep) {
@@ -142,29 +140,27 @@ enum status replace_resolve(struct op_call *call, struct txn *txn, struct write 
       return error_fix(call->err, "repeat the call with --reason 'what was wrong or has changed'");
     }
     struct memory old;
-    enum status s = memory_find(txn->store, &scope, w->supersedes, call->arena, &old, call->err);
-    if (s == STATUS_OK)
-      s = choose_named(call, w, &old, reason, rep);
-    if (s != STATUS_OK)
-      return s;
+    TRY(memory_find(txn->store, &scope, w->supersedes, call->arena, &old, call->err));
+    TRY(choose_named(call, w, &old, reason, rep));
   }
   return w->m.key.p ? resolve_key(call, txn, w, rep) : STATUS_OK;
 }
 
-/* ---- handing on ---- */
+/* ---- inheritance ---- */
 
-static void note_lost(struct op_call *call, struct write *w, const char *what, struct str value, const char *option) {
+static void warn_not_inherited(struct op_call *call, struct write *w, const char *what, struct str value,
+                               const char *option) {
   list_push(call->arena, &w->warnings,
             (struct warning){.code = "not_inherited",
-                             .message = arena_printf(call->arena, "the old memory's %s '%.*s' was not taken over", what,
+                             .message = arena_printf(call->arena, "the old memory's %s '%.*s' was not inherited", what,
                                                      STR_ARG(value)),
                              .fix = arena_printf(call->arena, "supersede with %s to keep it", option)});
 }
 
-static bool by_itself(struct str delivery) { return str_is(delivery, "boot") || str_is(delivery, "pinned"); }
+static bool is_delivered_unasked(struct str delivery) { return str_is(delivery, "boot") || str_is(delivery, "pinned"); }
 
-/* Rewriting what nobody vouches for does not make it true: only a person's version is better than the old one. */
-static void inherit_doubt(struct memory *m, const struct memory *old) {
+/* An agent's rewrite of an untrusted memory stays untrusted; a person's does not. */
+static void inherit_distrust(struct memory *m, const struct memory *old) {
   if (str_is(m->trust, "user") || memory_trusted(old))
     return;
   if (!str_is(old->trust, "user") && !str_is(old->trust, "agent"))
@@ -175,13 +171,13 @@ static void inherit_doubt(struct memory *m, const struct memory *old) {
 
 static void inherit(struct op_call *call, struct write *w, const struct memory *old) {
   struct memory *m = &w->m;
-  inherit_doubt(m, old);
-  if (by_itself(old->delivery) && !by_itself(m->delivery)) {
+  inherit_distrust(m, old);
+  if (is_delivered_unasked(old->delivery) && !is_delivered_unasked(m->delivery)) {
     w->got_pin = w->inherit_pin;
     if (w->inherit_pin)
       m->delivery = old->delivery;
     else
-      note_lost(call, w, "delivery", old->delivery, "--inherit-pin");
+      warn_not_inherited(call, w, "delivery", old->delivery, "--inherit-pin");
   }
   if (old->skill_name.p && !m->skill_name.p) {
     w->got_skill = w->inherit_skill;
@@ -190,9 +186,9 @@ static void inherit(struct op_call *call, struct write *w, const struct memory *
       m->skill_always_on = old->skill_always_on;
       m->skill_keywords = old->skill_keywords;
       m->skill_projects = old->skill_projects;
-      m->delivery = by_itself(m->delivery) ? m->delivery : old->delivery;
+      m->delivery = is_delivered_unasked(m->delivery) ? m->delivery : old->delivery;
     } else {
-      note_lost(call, w, "skill", old->skill_name, "--inherit-skill");
+      warn_not_inherited(call, w, "skill", old->skill_name, "--inherit-skill");
     }
   }
   if (old->key.p && !m->key.p) {
@@ -200,17 +196,17 @@ static void inherit(struct op_call *call, struct write *w, const struct memory *
     if (w->inherit_key)
       m->key = old->key;
     else
-      note_lost(call, w, "key", old->key, "--inherit-key");
+      warn_not_inherited(call, w, "key", old->key, "--inherit-key");
   }
   if (m->tags.n == 0)
     m->tags = old->tags;
-  if (m->entity.n == 0) { /* a corrected observation is about the same thing */
+  if (m->entity.n == 0) { /* a corrected observation is about the same entity */
     m->entity = old->entity;
     m->entity_type = old->entity_type;
   }
 }
 
-/* What superseding takes from the old memory, so that unsupersede can give it back. */
+/* The fields that superseding changes, so that unsupersede can restore them. */
 static struct str prior_json(struct arena *a, const struct memory *old) {
   yyjson_mut_doc *doc = json_new(a);
   yyjson_mut_val *obj = yyjson_mut_obj(doc);
@@ -238,10 +234,10 @@ enum status replace_retire(struct op_call *call, struct txn *txn, struct write *
   return memory_change(txn, call->arena, old, &now, "memory:supersede", call->err);
 }
 
-/* Tasks that waited for the old one wait for the new one, and it waits for what the old one waited for; a shadow moves
- * with both of its ends. */
-static enum status carry_links(struct op_call *call, struct txn *txn, const struct write *w,
-                               const struct replacement *rep) {
+/* Tasks that the old one blocked are now blocked by the new one, which is blocked by the old one's blockers. Shadow
+ * links move at both ends. */
+static enum status move_links(struct op_call *call, struct txn *txn, const struct write *w,
+                              const struct replacement *rep) {
   for (size_t i = 0; i < rep->links.n; i++) {
     const struct link *l = &rep->links.v[i];
     bool task = str_is(l->rel, "blocked_by") && str_is(w->m.kind, kind_names[KIND_TASK]);
@@ -264,6 +260,6 @@ enum status replace_link(struct op_call *call, struct txn *txn, struct write *w,
                       .prior = rep->shadow ? STR_NONE : prior_json(call->arena, &rep->old)};
   TRY(link_add(txn, call->arena, &link, call->err));
   if (!rep->shadow)
-    return carry_links(call, txn, w, rep);
+    return move_links(call, txn, w, rep);
   return STATUS_OK;
 }

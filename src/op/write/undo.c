@@ -1,6 +1,6 @@
-/* undo.c: reversing a transaction, as a transaction of its own: each of its events is turned around, newest first.
+/* undo.c: undo of a transaction: a new transaction reverses its events, newest first.
  *
- * A memory that was stored is forgotten, not deleted; what a later transaction has changed since is a conflict. */
+ * A stored memory is forgotten, not deleted. If a later transaction changed the same memory, undo is a conflict. */
 #include <stdlib.h>
 
 #include "op/handlers.h"
@@ -15,7 +15,7 @@ struct undo {
   LIST(struct event) events;
 };
 
-static enum status keep_event(void *arg, const struct event *e) {
+static enum status copy_event(void *arg, const struct event *e) {
   struct undo *u = arg;
   struct arena *a = u->call->arena;
   struct event copy = *e;
@@ -48,12 +48,12 @@ static enum status load(struct undo *u, struct str uid, struct memory *m, bool *
 static enum status undo_insert(struct undo *u, const struct event *e) {
   struct memory m, now;
   bool found;
-  enum status s = load(u, e->uid, &m, &found);
-  if (s != STATUS_OK || !found || str_is(m.state, "forgotten")) {
-    u->missing += s == STATUS_OK;
-    return s;
+  TRY(load(u, e->uid, &m, &found));
+  if (!found || str_is(m.state, "forgotten")) {
+    u->missing++;
+    return STATUS_OK;
   }
-  /* An import brings memories that were superseded when they came. */
+  /* Imported memories may have been superseded from the start. */
   yyjson_val *after;
   TRY(read_json(u, e->after, &after));
   if (str_is(m.state, "superseded") && !str_is(json_str(after, "state"), "superseded"))
@@ -65,8 +65,8 @@ static enum status undo_insert(struct undo *u, const struct event *e) {
   return memory_change(&u->txn, u->call->arena, &m, &now, "memory:forget", u->call->err);
 }
 
-/* Reading a memory, or touching it, is no conflict. */
-static bool harmless(const struct field *f) {
+/* Reading or touching a memory is not a conflict. */
+static bool is_access_field(const struct field *f) {
   struct str name = str_from(f->name);
   return str_is(name, "access_count") || str_is(name, "last_accessed") || str_is(name, "updated_at");
 }
@@ -75,24 +75,23 @@ static enum status undo_update(struct undo *u, const struct event *e) {
   struct memory m, expected, now;
   bool found;
   yyjson_val *before, *after;
-  enum status s = load(u, e->uid, &m, &found);
-  if (s != STATUS_OK || !found) {
-    u->missing += s == STATUS_OK;
-    return s;
+  TRY(load(u, e->uid, &m, &found));
+  if (!found) {
+    u->missing++;
+    return STATUS_OK;
   }
   TRY(read_json(u, e->before, &before));
   TRY(read_json(u, e->after, &after));
   if (!before)
     return STATUS_OK;
   expected = now = m;
-  s = memory_get_fields(u->call->arena, after, &expected, FIELD_MUTABLE, 0, u->call->err);
-  if (s == STATUS_OK)
-    s = memory_get_fields(u->call->arena, before, &now, FIELD_MUTABLE, 0, u->call->err);
-  for (size_t i = 0; s == STATUS_OK && i < memory_field_count; i++)
-    if (!harmless(&memory_fields[i]) && !memory_same_field(&memory_fields[i], &m, &expected))
+  TRY(memory_get_fields(u->call->arena, after, &expected, FIELD_MUTABLE, 0, u->call->err));
+  TRY(memory_get_fields(u->call->arena, before, &now, FIELD_MUTABLE, 0, u->call->err));
+  for (size_t i = 0; i < memory_field_count; i++)
+    if (!is_access_field(&memory_fields[i]) && !memory_same_field(&memory_fields[i], &m, &expected))
       return conflict(u, m.id, memory_fields[i].name);
   u->changes++;
-  return s == STATUS_OK ? memory_change(&u->txn, u->call->arena, &m, &now, "memory:undo", u->call->err) : s;
+  return memory_change(&u->txn, u->call->arena, &m, &now, "memory:undo", u->call->err);
 }
 
 static enum status relink(struct undo *u, const struct memory *m, yyjson_val *record) {
@@ -118,40 +117,38 @@ static enum status undo_delete(struct undo *u, const struct event *e) {
   yyjson_val *record;
   struct notes none = {0}, notes = {0};
   struct chunk_rows chunks = {0};
-  bool there;
-  enum status s = load(u, e->uid, &m, &there);
-  if (s == STATUS_OK)
-    s = read_json(u, e->before, &record);
-  if (s != STATUS_OK || there || !record) {
-    u->missing += s == STATUS_OK;
-    return s;
+  bool exists;
+  TRY(load(u, e->uid, &m, &exists));
+  TRY(read_json(u, e->before, &record));
+  if (exists || !record) {
+    u->missing++;
+    return STATUS_OK;
   }
   m = (struct memory){0};
-  s = memory_get_fields(u->call->arena, record, &m, 0, 0, u->call->err);
+  TRY(memory_get_fields(u->call->arena, record, &m, 0, 0, u->call->err));
   m.team = u->txn.team;
   m.body = json_str(record, "body");
   memory_get_lists(u->call->arena, record, &m);
   notes_get(u->call->arena, record, &notes);
-  if (s == STATUS_OK)
-    s = memory_insert(&u->txn, u->call->arena, &m, &chunks, u->call->err);
-  if (s == STATUS_OK && notes.n)
-    s = notes_set(&u->txn, u->call->arena, &m, &none, &notes, u->call->err);
+  TRY(memory_insert(&u->txn, u->call->arena, &m, &chunks, u->call->err));
+  if (notes.n)
+    TRY(notes_set(&u->txn, u->call->arena, &m, &none, &notes, u->call->err));
   u->changes++;
-  return s == STATUS_OK ? relink(u, &m, record) : s;
+  return relink(u, &m, record);
 }
 
 static enum status undo_link(struct undo *u, const struct event *e, bool added) {
   yyjson_val *v;
   struct memory src, dst;
-  bool found = false, other = false, gone;
-  enum status s = read_json(u, added ? e->after : e->before, &v);
-  if (s == STATUS_OK && v)
-    s = load(u, json_str(v, "src"), &src, &found);
-  if (s == STATUS_OK && found)
-    s = load(u, json_str(v, "dst"), &dst, &other);
-  if (s != STATUS_OK || !found || !other) {
-    u->missing += s == STATUS_OK;
-    return s;
+  bool found = false, gone;
+  TRY(read_json(u, added ? e->after : e->before, &v));
+  if (v)
+    TRY(load(u, json_str(v, "src"), &src, &found));
+  if (found)
+    TRY(load(u, json_str(v, "dst"), &dst, &found));
+  if (!found) {
+    u->missing++;
+    return STATUS_OK;
   }
   u->changes++;
   struct str rel = json_str(v, "rel");
@@ -176,10 +173,10 @@ static enum status undo_notes(struct undo *u, const struct event *e) {
   bool found;
   yyjson_val *before, *after;
   struct notes was = {0}, expected = {0}, now = {0};
-  enum status s = load(u, e->uid, &m, &found);
-  if (s != STATUS_OK || !found) {
-    u->missing += s == STATUS_OK;
-    return s;
+  TRY(load(u, e->uid, &m, &found));
+  if (!found) {
+    u->missing++;
+    return STATUS_OK;
   }
   TRY(read_json(u, e->before, &before));
   TRY(read_json(u, e->after, &after));
@@ -194,10 +191,10 @@ static enum status undo_notes(struct undo *u, const struct event *e) {
 
 static enum status undo_setting(struct undo *u, const struct event *e) {
   yyjson_val *before;
-  enum status s = read_json(u, e->before, &before);
-  int id = s == STATUS_OK ? setting_find(json_str(before, "name")) : -1;
+  TRY(read_json(u, e->before, &before));
+  int id = setting_find(json_str(before, "name"));
   if (id < 0)
-    return s;
+    return STATUS_OK;
   u->changes++;
   return setting_set(&u->txn, u->call->arena, (enum setting_id)id, json_str(before, "value"), u->call->err);
 }
@@ -225,7 +222,7 @@ static enum status undo_event(struct undo *u, const struct event *e) {
     return undo_notes(u, e);
   if (str_is(change, "setting"))
     return undo_setting(u, e);
-  return STATUS_OK; /* a skipped write, a read: nothing to turn around */
+  return STATUS_OK; /* a skipped write or a read: nothing to reverse */
 }
 
 /* ---- the operation ---- */
@@ -246,18 +243,18 @@ static enum status check_target(struct op_call *call, int64_t target) {
   return STATUS_OK;
 }
 
-static int by_memory(const void *x, const void *y) {
+static int compare_ids(const void *x, const void *y) {
   const int64_t *a = x, *b = y;
   return (*a > *b) - (*a < *b);
 }
 
-/* How many memories the transaction has touched. */
-static size_t memories_of(const struct undo *u) {
+/* Number of memories that the transaction changed. */
+static size_t memory_count_of(const struct undo *u) {
   int64_t *ids = arena_array(u->call->arena, int64_t, u->events.n + 1);
   size_t n = 0;
   for (size_t i = 0; i < u->events.n; i++)
     ids[i] = u->events.v[i].memory_id;
-  qsort(ids, u->events.n, sizeof(*ids), by_memory);
+  qsort(ids, u->events.n, sizeof(*ids), compare_ids);
   for (size_t i = 0; i < u->events.n; i++)
     n += ids[i] != 0 && (i == 0 || ids[i] != ids[i - 1]);
   return n;
@@ -266,19 +263,14 @@ static size_t memories_of(const struct undo *u) {
 enum status op_undo(struct op_call *call) {
   struct undo u = {.call = call, .target = json_int(call->args, "txn", 0)};
   struct txn who = who_of(call);
-  enum status s = check_target(call, u.target);
-  if (s == STATUS_OK)
-    s = txn_begin(call->engine->store, &who, u.target, &u.txn, call->err);
-  if (s == STATUS_OK)
-    s = events_of_txn(u.txn.store, u.txn.team, u.target, true, keep_event, &u, call->err);
-  if (s == STATUS_OK)
-    s = call_confirm_many(call, "undo changes back", memories_of(&u));
-  for (size_t i = 0; s == STATUS_OK && i < u.events.n; i++) {
-    s = undo_event(&u, &u.events.v[i]);
+  TRY(check_target(call, u.target));
+  TRY(txn_begin(call->engine->store, &who, u.target, &u.txn, call->err));
+  TRY(events_of_txn(u.txn.store, u.txn.team, u.target, true, copy_event, &u, call->err));
+  TRY(call_confirm_many(call, "undo reverts", memory_count_of(&u)));
+  for (size_t i = 0; i < u.events.n; i++) {
+    TRY(undo_event(&u, &u.events.v[i]));
     progress(call, "undo", (int64_t)i + 1, (int64_t)u.events.n);
   }
-  if (s != STATUS_OK)
-    return s;
   json_put_int(call->doc, call->result, "undone", u.target);
   json_put_int(call->doc, call->result, "changes", u.changes);
   if (u.missing)

@@ -1,6 +1,8 @@
 /* write.c: the write pipeline: from arguments to a stored memory. */
 #include "op/write/write.h"
 
+#include <assert.h>
+
 #include "base/id.h"
 #include "core/memory/chunk.h"
 #include "core/memory/extract.h"
@@ -53,15 +55,15 @@ static enum status read_weight(struct op_call *call, yyjson_val *args, struct me
   return error_fix(call->err, "use a weight from 0.1 (a guess) to 1.0 (certain)");
 }
 
-/* The door says who writes; the arguments may only say that it is somebody else's text. */
-struct str trust_of_args(const struct op_call *call, yyjson_val *args) {
+/* Arguments can lower the caller's trust (text that a tool returned), never raise it. */
+struct str args_trust(const struct op_call *call, yyjson_val *args) {
   return str_is(json_str(args, "origin"), "tool") ? STR("tool") : call->caller.trust;
 }
 
 enum status write_from_args(struct op_call *call, yyjson_val *args, struct write *w) {
   struct arena *a = call->arena;
   struct memory *m = &w->m;
-  /* Members of the arguments that carry the name of a field go straight into it. */
+
   static const char *const texts[] = {"kind",     "type",       "severity",   "headline", "key",
                                       "delivery", "skill_name", "confidence", "priority", "milestone",
                                       "due",      "root_cause", "resolution"};
@@ -77,8 +79,9 @@ enum status write_from_args(struct op_call *call, yyjson_val *args, struct write
   m->project = call->caller.project;
   m->source = call->caller.source;
   m->session = call->caller.session;
-  m->trust = trust_of_args(call, args);
+  m->trust = args_trust(call, args);
   w->redacted = call->redacted;
+  w->args_clean = args == call->args && !call->redacted;
   w->weight_given = yyjson_obj_get(args, "weight") != NULL;
   w->supersedes = json_str(args, "supersedes");
   w->reason = json_str(args, "reason");
@@ -98,42 +101,48 @@ enum status write_from_args(struct op_call *call, yyjson_val *args, struct write
 
 /* ---- secrets, before anything is embedded, logged or stored ---- */
 
+/* If op_run() found no secret in the arguments, only texts from elsewhere are searched: those that replace_defaults()
+ * copied from the old memory, and the project. */
 static enum status scrub_all(struct op_call *call, bool redact, struct write *w) {
   struct memory *m = &w->m;
   struct {
     struct str *text;
     const char *name;
-  } texts[] = {{&m->body, "the text"},
-               {&m->headline, "the headline"},
-               {&m->key, "the key"},
-               {&m->root_cause, "the root cause"},
-               {&m->resolution, "resolution"},
-               {&m->milestone, "the milestone"},
-               {&m->due, "due"},
-               {&w->reason, "the reason"},
-               {&m->project, "the project"},
-               {&m->skill_name, "the skill name"},
-               {&w->idempotency_key, "the idempotency key"}};
-  enum status s = STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < ARRAY_LEN(texts); i++)
-    s = scrub_text(call->secrets, call->arena, redact, texts[i].text, texts[i].name, &w->redacted, call->err);
-  for (size_t i = 0; i < memory_list_count; i++)
-    for (size_t k = 0; s == STATUS_OK && k < list_at(m, i)->n; k++)
-      s = scrub_text(call->secrets, call->arena, redact, &list_at(m, i)->v[k], memory_lists[i].name, &w->redacted,
-                     call->err);
-  return s;
+    bool from_args;
+  } texts[] = {{&m->body, "the text", true},
+               {&m->headline, "the headline", true},
+               {&m->key, "the key", true},
+               {&m->root_cause, "the root cause", true},
+               {&m->resolution, "resolution", true},
+               {&m->milestone, "the milestone", false},
+               {&m->due, "due", false},
+               {&w->reason, "the reason", true},
+               {&m->project, "the project", false},
+               {&m->skill_name, "the skill name", true},
+               {&w->idempotency_key, "the idempotency key", true}};
+  for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+    if (!(w->args_clean && texts[i].from_args))
+      TRY(scrub_text(call->secrets, call->arena, redact, texts[i].text, texts[i].name, &w->redacted, call->err));
+  for (size_t i = 0; i < memory_list_count && !w->args_clean; i++)
+    for (size_t k = 0; k < list_at(m, i)->n; k++)
+      TRY(scrub_text(call->secrets, call->arena, redact, &list_at(m, i)->v[k], memory_lists[i].name, &w->redacted,
+                     call->err));
+  return STATUS_OK;
 }
 
 /* ---- metadata ---- */
 
+static bool has_label(const struct strs *list, struct str label) {
+  for (size_t i = 0; i < list->n; i++)
+    if (str_ieq(list->v[i], label))
+      return true;
+  return false;
+}
+
 static void merge(struct arena *a, struct strs *list, const struct strs *found) {
-  for (size_t i = 0; i < found->n; i++) {
-    bool there = false;
-    for (size_t k = 0; k < list->n; k++)
-      there |= str_ieq(list->v[k], found->v[i]);
-    if (!there)
+  for (size_t i = 0; i < found->n; i++)
+    if (!has_label(list, found->v[i]))
       strs_push(a, list, found->v[i]);
-  }
 }
 
 static void add_metadata(struct arena *a, struct memory *m) {
@@ -142,16 +151,16 @@ static void add_metadata(struct arena *a, struct memory *m) {
   merge(a, &m->tags, &found.tags);
   merge(a, &m->people, &found.people);
   merge(a, &m->topics, &found.topics);
-  /* A rule says "must" for ever: nothing in it is waiting to be done. */
+  /* "must" in a rule is not a pending action. */
   if (!str_is(m->kind, kind_names[KIND_RULE]))
     merge(a, &m->action_items, &found.action_items);
 }
 
 /* ---- embedding ---- */
 
-/* The end of the entry that this one follows in its session; absent when it is none. What is before it in its batch is
- * not in the store yet. */
-static enum status context_of(struct op_call *call, struct write *w, struct str *ret_before) {
+/* The end of the previous entry of the same session; absent if the draft is not an entry. That entry may be in the same
+ * batch, and then it is not in the store yet. */
+static enum status load_context(struct op_call *call, struct write *w, struct str *ret_before) {
   const struct memory *m = &w->m;
   *ret_before = STR_NONE;
   if (!memory_is_entry(m))
@@ -165,37 +174,36 @@ static enum status context_of(struct op_call *call, struct write *w, struct str 
   return transcript_before(call->engine->store, m->team, m->project, m->session, 0, call->arena, ret_before, call->err);
 }
 
-/* An embedder that fails costs its vectors, never the memory. */
+/* If an embedder fails, the memory is stored without its vectors. */
 static enum status embed_chunks(struct op_call *call, struct write *w) {
   struct arena *a = call->arena;
-  struct chunks parts = {0};
+  const struct chunks *parts = &w->parts;
   TRY(embeddings_of(call, &w->set));
   if (w->set.off)
     return STATUS_OK;
-  chunk_split(a, w->m.body, &parts);
-  w->chunk_count = parts.n;
-  w->chunk_texts = arena_array(a, struct str, parts.n + 1);
+  assert(w->set.n <= ARRAY_LEN(w->vectors));
   struct str before;
-  TRY(context_of(call, w, &before));
-  for (size_t i = 0; i < parts.n; i++)
-    w->chunk_texts[i] = embed_text(a, i ? STR_NONE : before, w->m.headline,
-                                   (struct str){w->m.body.p + parts.v[i].start, parts.v[i].len});
+  TRY(load_context(call, w, &before));
+  struct str *texts = arena_array(a, struct str, parts->n + 1);
+  for (size_t i = 0; i < parts->n; i++)
+    texts[i] = embed_text(a, i ? STR_NONE : before, w->m.headline,
+                          (struct str){w->m.body.p + parts->v[i].start, parts->v[i].len});
   for (size_t i = 0; i < w->set.n; i++) {
     struct embedding *e = &w->set.v[i], uncached = *e;
     struct error why;
-    uncached.costly &= !before.p; /* a purge would not find what was embedded together with another text */
-    int8_t *vectors = arena_array(a, int8_t, arena_mul(a, parts.n + 1, (size_t)e->model.dims));
-    if (embed_texts(call, a, &uncached, w->chunk_texts, parts.n, vectors, &why) == STATUS_OK)
+    uncached.costly &= !before.p; /* a purge of this text would miss a cache entry that includes another text */
+    int8_t *vectors = arena_array(a, int8_t, arena_mul(a, parts->n + 1, (size_t)e->model.dims));
+    if (embed_texts(call, a, &uncached, texts, parts->n, vectors, &why) == STATUS_OK)
       w->vectors[i] = vectors;
     else
       embeddings_degrade(call, &w->set, arena_printf(a, "embedder %.*s", STR_ARG(e->model.model)), &why);
   }
-  /* The index is read before the lock is taken: under it, only what is newest is left to read. */
-  const struct embedding *judge = write_judge(w, NULL);
+  /* Load the vector index before taking the lock; under the lock only the newest vectors are left to read. */
+  const struct embedding *judge = write_duplicate_embedding(w, NULL);
   return judge ? vec_warm(call->engine->store, &judge->model, call->err) : STATUS_OK;
 }
 
-const struct embedding *write_judge(const struct write *w, const int8_t **ret_vector) {
+const struct embedding *write_duplicate_embedding(const struct write *w, const int8_t **ret_vector) {
   for (size_t i = 0; i < w->set.n; i++)
     if (w->vectors[i]) {
       if (ret_vector)
@@ -205,58 +213,55 @@ const struct embedding *write_judge(const struct write *w, const int8_t **ret_ve
   return NULL;
 }
 
-static enum status bad_idempotency_key(struct op_call *call) {
+static enum status refuse_idempotency_key(struct op_call *call) {
   error_set(call->err, STATUS_REFUSED, "an idempotency key is 1 to %d bytes long", KEY_BYTES);
   error_step(call->err, "fields");
   return error_fix(call->err, "use a short one, for example a uuid, or leave it out");
 }
 
-/* A person's words are theirs to write: they are marked, and nothing more. */
+/* A person's own text stays trusted and only gets the label. */
 static void warn_suspect(struct op_call *call, struct write *w) {
-  bool held = !memory_trusted(&w->m);
+  bool untrusted = !memory_trusted(&w->m);
   list_push(call->arena, &w->warnings,
             (struct warning){.code = "suspect",
                              .message = arena_printf(call->arena, "reads like instructions to its reader (%.*s)%s",
                                                      STR_ARG(w->m.suspect),
-                                                     held ? ": it is found and marked, and not shown unasked" : ""),
-                             .fix = held ? STR("a person who has read it may vouch for it: cairn promote ID")
-                                         : STR("if these are not your own words: cairn forget ID --reason WHY")});
+                                                     untrusted ? ": untrusted, shown only in search results" : ""),
+                             .fix = untrusted ? STR("after reading it, a person can trust it: cairn promote ID")
+                                              : STR("if you did not write this: cairn forget ID --reason WHY")});
 }
 
 enum status write_prepare(struct op_call *call, struct write *w) {
   struct store *st = call->engine->store;
   struct setting_value gate, secrets;
   if (w->idempotency_key.p && (w->idempotency_key.n == 0 || w->idempotency_key.n > KEY_BYTES))
-    return bad_idempotency_key(call);
-  enum status s = replace_defaults(call, w);
-  if (s == STATUS_OK)
-    s = setting_get(st, call->caller.team, SET_GATE_MODE, call->arena, &gate, call->err);
-  if (s == STATUS_OK)
-    s = setting_get(st, call->caller.team, SET_SECRETS_MODE, call->arena, &secrets, call->err);
-  if (s == STATUS_OK)
-    s = scrub_all(call, str_is(secrets.value, "redact") && !w->exact, w);
-  if (s == STATUS_OK && w->exact)
-    s = gate_check_exact(call->arena, &w->m, call->err);
-  else if (s == STATUS_OK)
-    s = gate_check(call->arena, str_is(gate.value, "strict"), &w->m, &w->warnings, call->err);
-  if (s != STATUS_OK)
-    return s;
+    return refuse_idempotency_key(call);
+  TRY(replace_defaults(call, w));
+  TRY(setting_get(st, call->caller.team, SET_GATE_MODE, call->arena, &gate, call->err));
+  TRY(setting_get(st, call->caller.team, SET_SECRETS_MODE, call->arena, &secrets, call->err));
+  TRY(scrub_all(call, str_is(secrets.value, "redact") && !w->exact, w));
+  if (w->exact)
+    TRY(gate_check_exact(call->arena, &w->m, call->err));
+  else
+    TRY(gate_check(call->arena, str_is(gate.value, "strict"), &w->m, &w->warnings, call->err));
   if (w->redacted)
     list_push(call->arena, &w->warnings,
               (struct warning){.code = "redacted",
-                               .message = arena_printf(call->arena, "%lld secrets were taken out of the text",
-                                                       (long long)w->redacted)});
+                               .message = arena_printf(call->arena, "%lld %s redacted", (long long)w->redacted,
+                                                       w->redacted == 1 ? "secret was" : "secrets were")});
   if (!w->exact)
     add_metadata(call->arena, &w->m);
   w->m.suspect = suspect_memory(call->arena, &w->m);
   if (w->m.suspect.p)
     warn_suspect(call, w);
+  assert(w->parts.n == 0);
+  chunk_split(call->arena, w->m.body, &w->parts);
   return w->defer_embedding ? STATUS_OK : embed_chunks(call, w);
 }
 
 /* ---- storing ---- */
 
-static void settle_new(struct op_call *call, struct memory *m) {
+static void init_new(struct op_call *call, struct memory *m) {
   char *uid = arena_alloc(call->arena, UUID_SIZE);
   uuid7_new(call->now, uid);
   m->uid = str_from(uid);
@@ -269,8 +274,8 @@ static void settle_new(struct op_call *call, struct memory *m) {
 static void warn_deferred(struct op_call *call, struct write *w) {
   struct arena *a = call->arena;
   const char *what = w->embedded ? "one of two embedders failed"
-                                 : "stored without a vector: it is found by its words, and was compared with exact "
-                                   "restatements alone";
+                                 : "stored without a vector: only keyword search finds it, and only exact duplicates "
+                                   "were checked";
   list_push(a, &w->warnings,
             (struct warning){.code = "embedding_deferred",
                              .message = arena_printf(a, "%s; %.*s", what, STR_ARG(w->set.degraded)),
@@ -279,47 +284,49 @@ static void warn_deferred(struct op_call *call, struct write *w) {
 
 static enum status store_vectors(struct op_call *call, struct txn *txn, struct write *w,
                                  const struct chunk_rows *chunks) {
-  enum status s = STATUS_OK;
   if (w->defer_embedding || w->set.off)
-    return s;
-  /* It was embedded with a text that was not stored after all: maintenance embeds it with what is before it now. */
+    return STATUS_OK;
+  /* The entry it was embedded with was not stored: leave it to maintenance, which uses the entry that precedes it. */
   if (w->context && (!w->context->id || w->context->action == WRITE_SKIPPED))
-    return s;
-  s = embeddings_note(call, txn, &w->set);
-  for (size_t k = 0; k < w->set.n && chunks->n == w->chunk_count; k++) {
+    return STATUS_OK;
+  assert(chunks->n == w->parts.n);
+  TRY(embeddings_note(call, txn, &w->set));
+  for (size_t k = 0; k < w->set.n; k++) {
     const struct vec_model *model = &w->set.v[k].model;
-    for (size_t i = 0; s == STATUS_OK && w->vectors[k] && i < chunks->n; i++)
-      s = vec_add(txn, model, chunks->v[i].id, w->vectors[k] + i * (size_t)model->dims, call->err);
-    w->embedded |= s == STATUS_OK && w->vectors[k];
+    if (!w->vectors[k])
+      continue;
+    for (size_t i = 0; i < chunks->n; i++)
+      TRY(vec_add(txn, model, chunks->v[i].id, w->vectors[k] + i * (size_t)model->dims, call->err));
+    w->embedded = true;
   }
   if (w->set.degraded.p)
     warn_deferred(call, w);
-  return s;
-}
-
-static enum status store_links(struct op_call *call, struct txn *txn, struct write *w) {
-  struct scope scope = scope_of(call);
-  const struct strs *lists[] = {&w->links, &w->blocked_by};
-  const struct str rels[] = {STR("relates"), STR("blocked_by")};
-  for (size_t l = 0; l < ARRAY_LEN(lists); l++)
-    for (size_t i = 0; i < lists[l]->n; i++) {
-      struct memory other;
-      enum status s = memory_find(txn->store, &scope, lists[l]->v[i], call->arena, &other, call->err);
-      if (s == STATUS_OK && l == 1 && !str_is(other.kind, kind_names[KIND_TASK])) {
-        error_set(call->err, STATUS_CONFLICT, "memory %lld is a %.*s, and only a task can block a task",
-                  (long long)other.id, STR_ARG(other.kind));
-        return error_fix(call->err, "'cairn task list' shows the tasks");
-      }
-      struct link link = {.src = w->id, .rel = rels[l], .dst = other.id};
-      if (s == STATUS_OK)
-        s = link_add(txn, call->arena, &link, call->err);
-      if (s != STATUS_OK)
-        return s;
-    }
   return STATUS_OK;
 }
 
-static enum status skill_name_taken(struct op_call *call, struct txn *txn, const struct memory *m) {
+static enum status store_link(struct op_call *call, struct txn *txn, const struct write *w, struct str rel,
+                              struct str ref) {
+  struct scope scope = scope_of(call);
+  struct memory other;
+  TRY(memory_find(txn->store, &scope, ref, call->arena, &other, call->err));
+  if (str_is(rel, "blocked_by") && !str_is(other.kind, kind_names[KIND_TASK])) {
+    error_set(call->err, STATUS_CONFLICT, "memory %lld is a %.*s, and only a task can block a task",
+              (long long)other.id, STR_ARG(other.kind));
+    return error_fix(call->err, "'cairn task list' shows the tasks");
+  }
+  struct link link = {.src = w->id, .rel = rel, .dst = other.id};
+  return link_add(txn, call->arena, &link, call->err);
+}
+
+static enum status store_links(struct op_call *call, struct txn *txn, const struct write *w) {
+  for (size_t i = 0; i < w->links.n; i++)
+    TRY(store_link(call, txn, w, STR("relates"), w->links.v[i]));
+  for (size_t i = 0; i < w->blocked_by.n; i++)
+    TRY(store_link(call, txn, w, STR("blocked_by"), w->blocked_by.v[i]));
+  return STATUS_OK;
+}
+
+static enum status check_skill_name(struct op_call *call, struct txn *txn, const struct memory *m) {
   if (!m->skill_name.p)
     return STATUS_OK;
   struct memory held;
@@ -327,17 +334,17 @@ static enum status skill_name_taken(struct op_call *call, struct txn *txn, const
   TRY(memory_by_skill(txn->store, m->team, m->skill_name, call->arena, &held, &found, call->err));
   if (!found)
     return STATUS_OK;
-  error_set(call->err, STATUS_CONFLICT, "memory %lld is the skill '%.*s' already", (long long)held.id,
-            STR_ARG(m->skill_name));
+  error_set(call->err, STATUS_CONFLICT, "skill name '%.*s' is taken by memory %lld", STR_ARG(m->skill_name),
+            (long long)held.id);
   error_step(call->err, "fields");
   return error_fix(call->err, "cairn supersede %lld --inherit-skill --reason WHY TEXT", (long long)held.id);
 }
 
 static enum status insert(struct op_call *call, struct txn *txn, struct write *w) {
   struct chunk_rows chunks = {0};
-  settle_new(call, &w->m);
-  TRY(skill_name_taken(call, txn, &w->m));
-  TRY(memory_insert(txn, call->arena, &w->m, &chunks, call->err));
+  init_new(call, &w->m);
+  TRY(check_skill_name(call, txn, &w->m));
+  TRY(memory_insert_split(txn, call->arena, &w->m, &w->parts, &chunks, call->err));
   w->id = w->m.id;
   w->uid = w->m.uid;
   w->headline = w->m.headline;
@@ -345,25 +352,26 @@ static enum status insert(struct op_call *call, struct txn *txn, struct write *w
   return store_links(call, txn, w);
 }
 
-/* A skipped write is worth a line in the log: it says that the knowledge was wanted again. */
+/* The log keeps skipped writes, too: they show demand for the memory. */
 static enum status log_skip(struct op_call *call, struct txn *txn, const struct write *w) {
   struct event e = {.action = STR("memory:skip"), .memory_id = w->id, .uid = w->uid, .project = w->m.project};
   return event_add(txn, &e, call->err);
 }
 
-/* What nobody vouches for may say more than a trusted memory does: it stands beside it, and takes nothing from it. */
-static void stand_beside(struct op_call *call, struct write *w, struct replacement *rep) {
+/* An untrusted text never supersedes a trusted memory, even if it is more detailed: it is stored next to it. */
+static void cancel_untrusted_replacement(struct op_call *call, struct write *w, struct replacement *rep) {
   int64_t id = rep->old.id;
   if (!id || replace_allowed(w, &rep->old))
     return;
-  list_push(call->arena, &w->warnings,
-            (struct warning){.code = "not_superseded",
-                             .message = arena_printf(call->arena, "says more than memory %lld, which stays: %.*s",
-                                                     (long long)id, STR_ARG(rep->old.headline)),
-                             .fix = arena_printf(call->arena,
-                                                 "a person who has read both: cairn supersede %lld "
-                                                 "--reason WHY TEXT",
-                                                 (long long)id)});
+  list_push(
+      call->arena, &w->warnings,
+      (struct warning){.code = "not_superseded",
+                       .message = arena_printf(call->arena, "more detailed than memory %lld, which was kept: %.*s",
+                                               (long long)id, STR_ARG(rep->old.headline)),
+                       .fix = arena_printf(call->arena,
+                                           "after reading both, a person can replace it: cairn supersede %lld "
+                                           "--reason WHY TEXT",
+                                           (long long)id)});
   *rep = (struct replacement){0};
 }
 
@@ -373,23 +381,20 @@ enum status write_commit(struct op_call *call, struct txn *txn, struct write *w)
   if (w->replay.p)
     return STATUS_OK;
   struct replacement rep = {0};
-  enum status s = replace_resolve(call, txn, w, &rep);
-  if (s == STATUS_OK && w->action != WRITE_SKIPPED && !w->exact)
-    s = duplicates_decide(call, txn, w, &rep);
-  if (s != STATUS_OK)
-    return s;
+  TRY(replace_resolve(call, txn, w, &rep));
+  if (w->action != WRITE_SKIPPED && !w->exact)
+    TRY(duplicates_decide(call, w, &rep));
   if (w->action == WRITE_SKIPPED)
     return log_skip(call, txn, w);
-  stand_beside(call, w, &rep);
+  cancel_untrusted_replacement(call, w, &rep);
   if (rep.old.id) {
-    s = replace_retire(call, txn, w, &rep);
+    TRY(replace_retire(call, txn, w, &rep));
     w->action = WRITE_SUPERSEDED;
   }
-  if (s == STATUS_OK)
-    s = insert(call, txn, w);
-  if (s == STATUS_OK && rep.old.id)
-    s = replace_link(call, txn, w, &rep);
-  return s == STATUS_OK ? duplicates_link(call, txn, w) : s;
+  TRY(insert(call, txn, w));
+  if (rep.old.id)
+    TRY(replace_link(call, txn, w, &rep));
+  return duplicates_link(call, txn, w);
 }
 
 enum status write_try(struct op_call *call, struct txn *txn, struct write *w) {
@@ -399,7 +404,8 @@ enum status write_try(struct op_call *call, struct txn *txn, struct write *w) {
   enum status end = txn_unmark(txn, s == STATUS_OK, &other);
   if (end == STATUS_OK)
     return s;
-  /* A full disk, for example, has ended the whole transaction: the first error says so, and the mark is gone. */
+  /* If the error ended the whole transaction (a full disk, for example), the savepoint is gone: keep the first error.
+   */
   if (s == STATUS_OK || db_in_transaction(store_db(txn->store)))
     *call->err = other;
   return call->err->code;
@@ -453,7 +459,7 @@ void write_result(struct op_call *call, yyjson_mut_val *obj, const struct write 
   put_warnings(call, obj, &w->warnings);
 }
 
-/* The first result of an idempotency key, as it was. */
+/* Repeats the result stored under the idempotency key. */
 static enum status replay(struct op_call *call, const struct write *w) {
   yyjson_val *first;
   TRY(json_read(call->arena, w->replay, &first, call->err));
@@ -463,13 +469,9 @@ static enum status replay(struct op_call *call, const struct write *w) {
 
 enum status write_run(struct op_call *call, struct write *w) {
   struct txn txn;
-  enum status s = write_prepare(call, w);
-  if (s == STATUS_OK)
-    s = call_begin(call, &txn);
-  if (s == STATUS_OK)
-    s = write_commit(call, &txn, w);
-  if (s != STATUS_OK)
-    return s;
+  TRY(write_prepare(call, w));
+  TRY(call_begin(call, &txn));
+  TRY(write_commit(call, &txn, w));
   if (w->replay.p) {
     store_rollback(txn.store);
     return replay(call, w);
@@ -477,9 +479,8 @@ enum status write_run(struct op_call *call, struct write *w) {
   write_result(call, call->result, w);
   json_put_int(call->doc, call->result, "txn", txn.id);
   if (w->idempotency_key.p)
-    s = idempotency_save(&txn, call->arena, w->idempotency_key, w->id, json_write(call->arena, call->result, false),
-                         call->err);
-  if (s == STATUS_OK)
-    s = call_tell_hash(call);
-  return s == STATUS_OK ? txn_commit(&txn, call->err) : s;
+    TRY(idempotency_save(&txn, call->arena, w->idempotency_key, w->id, json_write(call->arena, call->result, false),
+                         call->err));
+  TRY(call_tell_hash(call));
+  return txn_commit(&txn, call->err);
 }

@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "base/id.h"
-#include "core/memory/chunk.h"
 #include "core/text/terms.h"
 #include "core/text/text.h"
 #include "store/memories/links.h"
@@ -76,14 +75,12 @@ static struct str extra_text(struct arena *a, const struct memory *m, const stru
   return buf_str(&b);
 }
 
-static enum status insert_chunks(struct txn *txn, struct arena *a, const struct memory *m, struct chunk_rows *ret,
-                                 struct error *err) {
-  struct chunks parts = {0};
-  chunk_split(a, m->body, &parts);
-  for (size_t i = 0; i < parts.n; i++) {
-    assert(parts.v[i].start + parts.v[i].len <= m->body.n);
+static enum status insert_chunks(struct txn *txn, struct arena *a, const struct memory *m, const struct chunks *parts,
+                                 struct chunk_rows *ret, struct error *err) {
+  for (size_t i = 0; i < parts->n; i++) {
+    assert(parts->v[i].start + parts->v[i].len <= m->body.n);
     struct chunk_row row = {.headline = m->headline,
-                            .body = {m->body.p + parts.v[i].start, parts.v[i].len},
+                            .body = {m->body.p + parts->v[i].start, parts->v[i].len},
                             .extra = i == 0 ? extra_text(a, m, NULL) : STR("")};
     char hash[HASH_TEXT_SIZE];
     hash_text(row.body, hash);
@@ -122,6 +119,13 @@ static enum status full_record(struct txn *txn, struct arena *a, const struct me
 
 enum status memory_insert(struct txn *txn, struct arena *a, struct memory *m, struct chunk_rows *ret_chunks,
                           struct error *err) {
+  struct chunks parts = {0};
+  chunk_split(a, m->body, &parts);
+  return memory_insert_split(txn, a, m, &parts, ret_chunks, err);
+}
+
+enum status memory_insert_split(struct txn *txn, struct arena *a, struct memory *m, const struct chunks *parts,
+                                struct chunk_rows *ret_chunks, struct error *err) {
   char hash[HASH_TEXT_SIZE];
   body_hash(a, m->body, hash);
   TRY(reach_write(txn->store, m->project, "a new memory in", err));
@@ -130,7 +134,7 @@ enum status memory_insert(struct txn *txn, struct arena *a, struct memory *m, st
   TRY(db_exec(txn->store->db, err, "INSERT INTO body (memory_id, team, text, hash) VALUES (?1, ?2, ?3, ?4)", "isss",
               m->id, m->team, m->body, str_from(hash)));
   TRY(insert_lists(txn, m, err));
-  TRY(insert_chunks(txn, a, m, ret_chunks, err));
+  TRY(insert_chunks(txn, a, m, parts, ret_chunks, err));
   yyjson_mut_doc *doc = json_new(a);
   yyjson_mut_val *after = yyjson_mut_obj(doc);
   memory_put_fields(doc, after, m, 0, FIELD_LOCAL);

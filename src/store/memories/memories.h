@@ -3,6 +3,7 @@
  * Every change goes through these functions, which write its event in the same transaction. */
 #pragma once
 
+#include "core/memory/chunk.h"
 #include "core/memory/memory.h"
 #include "store/store.h"
 
@@ -18,6 +19,9 @@ struct chunk_rows {
 /* Stores a new memory with its body, lists and chunks. Uses m->id, or sets it if it is 0. */
 NODISCARD enum status memory_insert(struct txn *txn, struct arena *a, struct memory *m, struct chunk_rows *ret_chunks,
                                     struct error *err);
+/* For a caller that has called chunk_split() on the body already. */
+NODISCARD enum status memory_insert_split(struct txn *txn, struct arena *a, struct memory *m,
+                                          const struct chunks *parts, struct chunk_rows *ret_chunks, struct error *err);
 
 /* Writes the mutable fields in which `now` differs from `was`, and an event with both values. Does nothing if nothing
  * differs. `action` is the event's name. */

@@ -317,7 +317,7 @@ TEST(two_that_rotate_and_set_at_once, .seconds = 120) {
                                 .input = STR("m"));
     struct run r[] = {proc_wait(p), proc_wait(q), proc_wait(w)};
     for (size_t i = 0; i < ARRAY_LEN(r); i++)
-      if (r[i].exit_code != 0 && !has(r[i].err, "at the same moment"))
+      if (r[i].exit_code != 0 && !has(r[i].err, "at the same time"))
         FAIL("%.*s", STR_ARG(r[i].err));
     CHECK_STR(shown("db"), HUSH);
     CHECK_HEALTHY();

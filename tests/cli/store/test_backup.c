@@ -273,7 +273,7 @@ static void taken_meanwhile(const char *backup, const char *taken) {
   close(lock);
   struct run r = proc_wait(p);
   CHECK(r.exit_code != 0);
-  CHECK(has(r.err, "is there already"));
+  CHECK(has(r.err, "already exists"));
   CHECK_STR(file_read(taken), "somebody's");
   CHECK_INT(unlink(taken), 0);
   CHECK(!any_file(textf("%s*", backup)));
@@ -495,8 +495,8 @@ TEST(transcripts_that_cannot_move_stay_and_are_told, .seconds = 60) {
   file_write(place, STR("in the way"));
   struct run r = CAIRN("migrate", "--to", to);
   CHECK(r.exit_code != 0);
-  CHECK(has(r.err, "its transcripts are not, and stay where they were"));
-  CHECK(has(r.err, textf("copy what is in '%s' to '%s'", files(), place)));
+  CHECK(has(r.err, "its transcripts were not and stay where they are"));
+  CHECK(has(r.err, textf("copy the files in '%s' to '%s'", files(), place)));
   CHECK_INT(messages_of("talk"), 1);
   CHECK_INT(unlink(place), 0);
   (void)shell(textf("cp -r '%s' '%s'", files(), place));

@@ -487,7 +487,8 @@ TEST(ours_stays_when_the_file_says_something_else) {
   yyjson_val *r = OK("import", put_file("b.jsonl", HEADER FACT_WITH("01", "One", "", "Changed.", ",\"tags\":[\"t\"]")));
   CHECK_INT(jint(r, "already"), 1);
   CHECK_INT(jint(r, "imported"), 0);
-  CHECK(has(jstr(r, "warnings[0].message"), "line 2: memory 1 is here already and differs in body, tags; ours stays"));
+  CHECK(has(jstr(r, "warnings[0].message"),
+            "line 2: memory 1 already exists and differs in body, tags; keeping the local version"));
   CHECK_STR(sql_string("SELECT text FROM body"), "First.");
 }
 

@@ -1,4 +1,4 @@
-/* test_complete.c: ids that begin with what was typed, as far as the caller sees them. */
+/* test_complete.c: completion of memory ids that the caller may see. */
 #include "op/search/complete.h"
 
 #include "support/harness.h"
@@ -35,7 +35,7 @@ TEST(ids_by_their_first_digits) {
   CHECK_STR(ids("odd", "1", 20), "{\"ids\":[1,10,11,12,13,14,15,16,17,18,19,100,101,102,103,104,105,106,107,109],"
                                  "\"more\":true}");
   CHECK_STR(ids("odd", "11", 20), "{\"ids\":[11,110,111,112],\"more\":false}");
-  CHECK_STR(ids("", "11", 20), "{\"ids\":[110,112],\"more\":false}"); /* those of the project are not seen */
+  CHECK_STR(ids("", "11", 20), "{\"ids\":[110,112],\"more\":false}"); /* ids of another project are hidden */
   CHECK_STR(ids("odd", "", 3), "{\"ids\":[112,111,110],\"more\":true}");
   CHECK_STR(ids("odd", "9", 3), "{\"ids\":[9,90,91],\"more\":true}");
   CHECK_STR(ids("odd", "108", 3), "{\"ids\":[],\"more\":false}");

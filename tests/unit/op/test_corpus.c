@@ -1,5 +1,4 @@
-/* test_corpus.c: operations on documents: found where they are asked for, shown with their origin, changed by nobody.
- */
+/* test_corpus.c: documents in operations: searched on request, shown with their origin, read-only. */
 #include "op/search/corpus.h"
 
 #include "op/op.h"
@@ -34,7 +33,7 @@ static struct str text(yyjson_mut_val *v, const char *name) {
 
 static int64_t item;
 
-/* One memory and one document of each corpus that speak of the same. */
+/* One memory and one document of each corpus on the same topic. */
 static void open_engine(void) {
   struct engine_options o = {.path = test_store("corpus.db"), .clock = {.fixed = 1763208000000}};
   setenv("CAIRN_EMBEDDER", "hash-v1", 1);
@@ -69,7 +68,7 @@ static void close_engine(void) {
 
 static size_t found(const char *args) { return yyjson_mut_arr_size(member(run("search", args), "results")); }
 
-TEST(a_search_looks_where_it_is_told) {
+TEST(search_in_selected_corpora) {
   open_engine();
   CHECK_INT(found("{\"query\":\"gateway port\"}"), 1);
   CHECK_INT(found("{\"query\":\"gateway port\",\"in\":[\"memory\"]}"), 1);
@@ -83,7 +82,7 @@ TEST(a_search_looks_where_it_is_told) {
   close_engine();
 }
 
-TEST(a_document_says_where_it_comes_from) {
+TEST(documents_show_their_origin) {
   open_engine();
   yyjson_mut_val *hit =
       yyjson_mut_arr_get_first(member(run("search", "{\"query\":\"gateway port\",\"in\":[\"items\"]}"), "results"));
@@ -120,13 +119,13 @@ TEST(lists_and_counts_leave_documents_out) {
                   "SELECT count(*) FROM memory WHERE state = 'active' AND corpus <> 'memory'", NULL),
            &err);
   CHECK_INT(active, 3);
-  /* The same sentence can still be remembered: a document is no duplicate. */
+  /* A document is not a duplicate of a memory. */
   run("remember", "{\"text\":\"Decided: the gateway listens on port 6000\",\"type\":\"decision\"}");
   CHECK_INT(yyjson_mut_get_sint(member(run("list", "{}"), "total")), 2);
   close_engine();
 }
 
-TEST(nobody_changes_a_document) {
+TEST(documents_are_read_only) {
   static const char *const calls[][2] = {
       {"supersede", "{\"id\":\"%lld\",\"text\":\"The gateway listens on 7000\",\"reason\":\"moved\"}"},
       {"forget", "{\"ids\":[\"%lld\"],\"reason\":\"x\"}"},

@@ -1,10 +1,10 @@
-/* test_embed_ahead.c: a question that is embedded on another core gets the vector it would get otherwise. */
+/* test_embed_ahead.c: embedding a query on another core gives the same vector. */
 #include "op/search/embed_ahead.h"
 
 #include "embed/builtin.h"
 #include "support/harness.h"
 
-/* NULL, having said so, in a build without the model. */
+/* NULL, with a note, in a build without the model. */
 static const struct embedder *encoder(void) {
   const struct embedder *e = NULL;
   struct error err;
@@ -36,7 +36,7 @@ TEST(the_vector_is_the_same) {
   arena_release(&a);
 }
 
-TEST(another_question_does_not_get_it) {
+TEST(another_query_does_not_get_the_vector) {
   const struct embedder *e = encoder();
   if (!e)
     return;
@@ -44,7 +44,7 @@ TEST(another_question_does_not_get_it) {
   int8_t vector[4096];
   ahead_start(&slot, e, STR("which queue do we use"));
   CHECK(!ahead_take(&slot, STR("which cache do we use"), vector));
-  ahead_start(&slot, e, STR("which cache do we use")); /* the first is given up */
+  ahead_start(&slot, e, STR("which cache do we use")); /* drops the first query */
   if (slot)
     CHECK(ahead_take(&slot, STR("which cache do we use"), vector));
   ahead_start(&slot, e, STR("a question that nobody waits for"));

@@ -1,4 +1,4 @@
-/* test_import.c: imports and exports that run out of memory change nothing and leave nothing open. */
+/* test_import.c: imports and exports that run out of memory change nothing and leak nothing. */
 #include "base/alloc.h"
 #include "op/op.h"
 #include "support/harness.h"
@@ -61,7 +61,7 @@ static int64_t count(struct engine *e, const char *sql) {
   return n;
 }
 
-/* Each allocation in turn fails, until none is left to fail. */
+/* Fails each allocation in turn. */
 static void import_with_failures(const char *file, const char *text, int64_t want) {
   struct engine *e = open_engine();
   struct error err;
@@ -83,7 +83,7 @@ static void import_with_failures(const char *file, const char *text, int64_t wan
       break;
     }
     if (s == STATUS_OK)
-      break; /* what failed could be done without */
+      break; /* the failed allocation was optional */
     CHECK_INT(s, STATUS_NOMEM);
     CHECK_INT(count(e, "SELECT count(*) FROM memory"), 0);
     CHECK_INT(count(e, "SELECT count(*) FROM txn"), 0);

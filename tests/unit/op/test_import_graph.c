@@ -1,4 +1,4 @@
-/* test_import_graph.c: lines of the official memory server's graph. */
+/* test_import_graph.c: parser for the official memory server's graph. */
 #include "base/id.h"
 #include "op/transfer/import.h"
 #include "support/harness.h"
@@ -25,7 +25,7 @@ TEST(an_entity_has_a_name_a_type_and_observations) {
   CHECK(!g.relation);
   CHECK_STR(g.name, "John Smith");
   CHECK_STR(g.type, "person");
-  CHECK_INT(g.observations.n, 2); /* a blank one says nothing */
+  CHECK_INT(g.observations.n, 2); /* blank observations are dropped */
   CHECK_STR(g.observations.v[1], "Likes tea");
 }
 
@@ -67,21 +67,21 @@ TEST(types_become_tags) {
   CHECK_STR(graph_slug(&arena, STR("!?")), "");
 }
 
-TEST(a_file_is_known_by_its_first_line) {
-  CHECK_INT(import_guess(&arena, STR("{\"cairn\":\"export\",\"version\":1,\"schema\":1}")), FORMAT_NATIVE);
-  CHECK_INT(import_guess(&arena, STR("{\"cairn\":\"export\",\"version\":99}")), FORMAT_NATIVE);
-  CHECK_INT(import_guess(&arena, STR("{\"type\":\"entity\",\"name\":\"x\"}")), FORMAT_GRAPH);
-  CHECK_INT(import_guess(&arena, STR("{\"type\":\"relation\"}")), FORMAT_GRAPH);
-  CHECK_INT(import_guess(&arena, STR("{\"type\":\"other\"}")), FORMAT_UNKNOWN);
-  CHECK_INT(import_guess(&arena, STR("# A title")), FORMAT_UNKNOWN);
-  CHECK_INT(import_guess(&arena, STR("[]")), FORMAT_UNKNOWN);
+TEST(format_is_detected_by_the_first_line) {
+  CHECK_INT(import_detect_format(&arena, STR("{\"cairn\":\"export\",\"version\":1,\"schema\":1}")), FORMAT_NATIVE);
+  CHECK_INT(import_detect_format(&arena, STR("{\"cairn\":\"export\",\"version\":99}")), FORMAT_NATIVE);
+  CHECK_INT(import_detect_format(&arena, STR("{\"type\":\"entity\",\"name\":\"x\"}")), FORMAT_GRAPH);
+  CHECK_INT(import_detect_format(&arena, STR("{\"type\":\"relation\"}")), FORMAT_GRAPH);
+  CHECK_INT(import_detect_format(&arena, STR("{\"type\":\"other\"}")), FORMAT_UNKNOWN);
+  CHECK_INT(import_detect_format(&arena, STR("# A title")), FORMAT_UNKNOWN);
+  CHECK_INT(import_detect_format(&arena, STR("[]")), FORMAT_UNKNOWN);
 }
 
-TEST(uids_depend_on_the_texts_alone) {
+TEST(uids_depend_only_on_the_texts) {
   const struct str ab[] = {STR("a"), STR("b")}, joined[] = {STR("ab"), STR("")}, again[] = {STR("a"), STR("b")};
   struct str first = import_uid(&arena, ab, 2);
   CHECK(str_eq(first, import_uid(&arena, again, 2)));
   CHECK(!str_eq(first, import_uid(&arena, joined, 2)));
   CHECK(uuid_valid(first));
-  CHECK_INT(first.p[14], '8'); /* version of RFC 9562 for hashes of one's own */
+  CHECK_INT(first.p[14], '8'); /* UUIDv8 of RFC 9562: custom hash */
 }

@@ -1,4 +1,4 @@
-/* test_import_section.c: Markdown cut into sections. */
+/* test_import_section.c: splitting Markdown into sections. */
 #include "core/text/text.h"
 #include "op/transfer/import.h"
 #include "support/harness.h"
@@ -39,14 +39,14 @@ TEST(front_matter_lists_have_several_forms) {
   CHECK_INT(f.end, 22);
 }
 
-TEST(what_is_not_valid_in_front_matter_is_ignored) {
+TEST(invalid_front_matter_is_ignored) {
   struct front_matter f;
   markdown_front(&arena, STR("---\ntitle: 42\ntype: poem\nproject: a\tb\x01\ntags: []\n---\n"), &f);
   CHECK(!f.title.p && !f.type.p && !f.project.p);
   CHECK_INT(f.tags.n, 0);
 }
 
-TEST(a_rule_at_the_beginning_is_no_front_matter) {
+TEST(a_horizontal_rule_is_not_front_matter) {
   struct front_matter f;
   markdown_front(&arena, STR("---\ntitle: x\n\nnever closed"), &f);
   CHECK_INT(f.end, 0);
@@ -80,7 +80,7 @@ TEST(each_heading_begins_a_section) {
   CHECK_INT(s.v[4].line, 16);
 }
 
-TEST(headings_without_text_only_lead_on) {
+TEST(headings_without_text_make_no_section) {
   struct sections s = split("# Top\n\n## Empty\n\n***\n\n## Full\n\nText.\n\n# Next\n");
   CHECK_INT(s.n, 1);
   CHECK_STR(s.v[0].headline, "Top: Full");
@@ -132,7 +132,7 @@ TEST(long_paths_lose_their_beginning) {
   CHECK_STR(s.v[0].headline, "a b c d e f g h i j k l m n o…");
 }
 
-TEST(a_heading_without_a_letter_takes_the_texts_words) {
+TEST(a_heading_without_letters_uses_the_text) {
   struct sections s = split("# 2026\n\nMet Bob. Went home.\n\n# Log\n\n## 01\n\n42\n");
   CHECK_INT(s.n, 2);
   CHECK_STR(s.v[0].headline, "Met Bob");
@@ -172,7 +172,7 @@ TEST(long_sections_are_split_between_paragraphs) {
 TEST(long_paragraphs_are_split_and_nothing_is_lost) {
   struct buf b = BUF(&arena);
   buf_adds(&b, "Intro. ");
-  add_words(&b, 3000); /* one sentence without an end */
+  add_words(&b, 3000); /* one endless sentence */
   buf_adds(&b, ".\n");
   for (int i = 0; i < 100; i++) {
     add_words(&b, 30);
@@ -193,5 +193,5 @@ TEST(empty_texts_have_no_sections) {
   CHECK_INT(split("\n\n").n, 0);
   CHECK_INT(split("---\ntitle: x\n---\n").n, 0);
   CHECK_INT(split("# Only a heading").n, 0);
-  CHECK_INT(split("***\n\n12\n").n, 0); /* nothing in it can be named */
+  CHECK_INT(split("***\n\n12\n").n, 0); /* no letter, so no headline */
 }

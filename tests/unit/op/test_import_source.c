@@ -1,4 +1,4 @@
-/* test_import_source.c: the lines of an input. */
+/* test_import_source.c: reading lines of an import. */
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -23,7 +23,7 @@ static bool next(struct lines *l, struct str *line) {
   return more;
 }
 
-TEST(lines_come_with_number_and_place) {
+TEST(lines_have_number_and_offset) {
   struct source s = open_text(STR("one\n\nthree\r\nfour"));
   struct lines l;
   struct str line;
@@ -53,7 +53,7 @@ TEST(reading_can_begin_in_the_middle) {
   CHECK(!next(&l, &line));
 }
 
-TEST(a_byte_order_mark_is_passed_over_once) {
+TEST(a_byte_order_mark_is_skipped_once) {
   struct source s = open_text(STR("\xef\xbb\xbf{}\n\xef\xbb\xbfx\n"));
   struct lines l;
   struct str line;
@@ -64,7 +64,7 @@ TEST(a_byte_order_mark_is_passed_over_once) {
   CHECK_STR(line, "\xef\xbb\xbfx");
 }
 
-TEST(long_lines_arrive_whole_and_too_long_ones_are_marked) {
+TEST(long_lines_are_complete_and_too_long_ones_are_flagged) {
   size_t whole = 3 << 20, limit = IMPORT_LINE_MAX, total = whole + 1 + limit + 1 + limit + 2 + 4;
   char *text = arena_alloc(&arena, total);
   memset(text, 'x', total);
@@ -91,7 +91,7 @@ TEST(long_lines_arrive_whole_and_too_long_ones_are_marked) {
 TEST(a_file_that_changes_is_noticed) {
   struct source s = open_text(STR("one\n"));
   struct error err;
-  CHECK_OK(source_unchanged(&s, &err), &err);
+  CHECK_OK(source_check_unchanged(&s, &err), &err);
   file_write(path_join(NULL, "input"), STR("one\ntwo\n"));
-  CHECK_STATUS(source_unchanged(&s, &err), STATUS_CONFLICT);
+  CHECK_STATUS(source_check_unchanged(&s, &err), STATUS_CONFLICT);
 }

@@ -1,4 +1,4 @@
-/* test_record.c: the lines of an export, read and written. */
+/* test_record.c: reading and writing records of an export. */
 #include "op/transfer/record.h"
 
 #include "support/harness.h"
@@ -28,7 +28,7 @@ static struct str bad_read(const char *line) {
   struct error *err = arena_new(&arena, struct error);
   if (record_read(&arena, str_from(line), &r, err) == STATUS_OK)
     FAIL("was read: %s", line);
-  CHECK(err->fix[0]); /* every refusal says what to do */
+  CHECK(err->fix[0]); /* every error has a fix */
   return str_from(err->message);
 }
 
@@ -41,7 +41,7 @@ static struct str bad_check(const char *line) {
   return str_from(err->message);
 }
 
-/* A memory line with one part of the good one replaced. */
+/* A valid memory line with one part replaced. */
 static const char *with(const char *old, const char *new) {
   struct str line = STR(FACT);
   size_t at = str_find(line, str_from(old), 0);
@@ -114,8 +114,8 @@ TEST(malformed_lines_are_refused_with_the_reason) {
       {"{\"memory\":{\"id\":1}}", "unknown member 'id'"},
       {"{\"memory\":{\"team\":\"x\"}}", "unknown member 'team'"},
       {"{\"memory\":{\"\":\"x\"}}", "unknown member ''"},
-      {"{\"memory\":{\"uid\":\"x\",\"uid\":\"x\"}}", "is given twice"},
-      {"{\"link\":{\"src\":\"" UID "\",\"src\":\"" UID "\"}}", "is given twice"},
+      {"{\"memory\":{\"uid\":\"x\",\"uid\":\"x\"}}", "duplicate member"},
+      {"{\"link\":{\"src\":\"" UID "\",\"src\":\"" UID "\"}}", "duplicate member"},
       {"{\"link\":{\"src\":\"" UID "\",\"rel\":\"relates\",\"dst\":\"" UID "\"}}", "member 'at' of 'link' is missing"},
       {"{\"tombstone\":{\"uid\":\"X\"}}", "member 'uid' is not a uid"},
       {"{\"tombstone\":{\"uid\":\"" UID "\",\"at\":\"soon\",\"by\":\"x\"}}", "member 'at' is not a timestamp"},
@@ -123,7 +123,7 @@ TEST(malformed_lines_are_refused_with_the_reason) {
       {"{\"event\":{\"purged\":1}}", "member 'purged' is not true or false"},
       {"{\"cairn\":\"import\",\"version\":1,\"schema\":1}", "not the header"},
       {"{\"cairn\":\"export\",\"schema\":1}", "not the header"},
-      {"{\"cairn\":\"export\",\"version\":1,\"schema\":1,\"x\":1}", "something else"},
+      {"{\"cairn\":\"export\",\"version\":1,\"schema\":1,\"x\":1}", "must have exactly"},
       {"{\"tombstone\":{\"uid\":\"" UID "\",\"at\":\"2026-01-01\",\"by\":\"a\\u0000b\"}}", "NUL character"},
       {"{\"tombstone\":{\"uid\":\"" UID "\",\"at\":\"2026-01-01\",\"by\":\"\xff\"}}", "not valid JSON"},
       {"{\"tombstone\":{\"uid\":\"" UID "\",\"at\":\"2026-01-01\",\"by\":\"\\ud800\"}}", "not valid JSON"},
@@ -135,12 +135,12 @@ TEST(malformed_lines_are_refused_with_the_reason) {
   }
 }
 
-TEST(an_escaped_backslash_is_no_nul) {
+TEST(an_escaped_backslash_is_not_a_nul) {
   struct record r = read_good("{\"tombstone\":{\"uid\":\"" UID "\",\"at\":\"2026-01-01\",\"by\":\"a\\\\u0000\"}}");
   CHECK_STR(r.tombstone.by, "a\\u0000");
 }
 
-TEST(a_newer_version_is_told_apart) {
+TEST(a_newer_version_is_a_schema_error) {
   struct record r;
   struct error err;
   CHECK_STATUS(record_read(&arena, STR("{\"cairn\":\"export\",\"version\":2,\"schema\":9,\"more\":{}}"), &r, &err),
@@ -179,12 +179,12 @@ TEST(what_cannot_be_stored_is_refused) {
   static const char *const cases[][3] = {
       {UID, "0190A0A0-0000-7000-8000-00000000000A", "is not a uid"},
       {"\"kind\":\"fact\"", "\"kind\":\"thing\"", "unknown kind 'thing'"},
-      {"\"kind\":\"fact\"", "\"kind\":\"FACT\"", "is not how it is stored"},
+      {"\"kind\":\"fact\"", "\"kind\":\"FACT\"", "is not a stored type"},
       {"\"kind\":\"fact\"", "\"kind\":\"rule\",\"severity\":\"pattern\"", "type 'note' is of kind fact"},
       {"\"type\":\"note\"", "\"type\":\"poem\"", "unknown type 'poem'"},
-      {"\"type\":\"note\"", "\"type\":\"choice\"", "is not how it is stored"},
+      {"\"type\":\"note\"", "\"type\":\"choice\"", "is not a stored type"},
       {"\"kind\":\"fact\",\"type\":\"note\"", "\"kind\":\"rule\",\"type\":\"guardrail\",\"severity\":\"blocker\"",
-       "is not how it is stored"},
+       "is not a stored type"},
       {"\"kind\":\"fact\",\"type\":\"note\"", "\"kind\":\"rule\",\"type\":\"rule\"", "a rule needs a severity"},
       {"\"type\":\"note\"", "\"type\":\"note\",\"severity\":\"blocker\"", "only a rule has a severity"},
       {"\"kind\":\"fact\",\"type\":\"note\"", "\"kind\":\"rule\",\"type\":\"rule\",\"severity\":\"deprecated\"",
@@ -194,18 +194,18 @@ TEST(what_cannot_be_stored_is_refused) {
       {"\"source\"", "\"claimed_by\":\"x\",\"source\"", "claimed_by and claimed_at"},
       {"\"source\"", "\"root_cause\":\"x\",\"source\"", "root_cause is only for kind incident"},
       {"\"state\":\"active\"", "\"state\":\"asleep\"", "'asleep' is not a state"},
-      {"\"state\":\"active\"", "\"state\":\"faded\"", "says why and since when"},
+      {"\"state\":\"active\"", "\"state\":\"faded\"", "needs state_reason and state_at"},
       {"\"trust\":\"user\"", "\"trust\":\"root\"", "'root' is not a trust"},
       {"\"delivery\":\"on_demand\"", "\"delivery\":\"mail\"", "'mail' is not a delivery"},
       {"\"delivery\":\"on_demand\"", "\"delivery\":\"skill\"", "a skill needs a name"},
       {"\"weight\":0.55", "\"weight\":0.09", "weight 0.09 is outside"},
       {"\"weight\":0.55", "\"weight\":2", "weight 2 is outside"},
       {"\"weight\":0.55", "\"weight\":0", "weight 0 is outside"},
-      {"\"access_count\":3", "\"access_count\":-1", "a count is below zero"},
-      {"\"access_count\":3", "\"access_count\":18446744073709551615", "a count is below zero"},
+      {"\"access_count\":3", "\"access_count\":-1", "a count is negative"},
+      {"\"access_count\":3", "\"access_count\":18446744073709551615", "a count is negative"},
       {"A short note", "", "headline"},
       {"A short note", "123 456", "no letter"},
-      {"A short note", "two  blanks", "repeated blanks"},
+      {"A short note", "two  blanks", "repeated spaces"},
       {"A short note", "line\\nbreak", "line breaks"},
       {"A short note", "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 words", "at most 15"},
       {"Some text.", "", "the text is empty"},
@@ -272,7 +272,7 @@ TEST(bad_links_and_events_are_refused) {
   CHECK_STR(
       bad_check("{\"event\":{\"at\":\"2026-01-01\",\"action\":\"a\",\"op\":\"o\",\"project\":\"\",\"source\":\"s\","
                 "\"change\":\"insert\"}}"),
-      "an event that changes something names its transaction");
+      "an event with a change needs its transaction");
   CHECK_STR(
       bad_check("{\"event\":{\"at\":\"2026-01-01\",\"action\":\"a\",\"op\":\"o\",\"project\":\"\",\"source\":\"s\","
                 "\"detail\":{},\"purged\":true}}"),
@@ -283,7 +283,7 @@ TEST(bad_links_and_events_are_refused) {
   "ghp_"                                                                                                               \
   "16C7e42F292c6912E7710c838347Ae178B4a"
 
-TEST(secrets_are_refused_or_taken_out_wherever_they_stand) {
+TEST(secrets_are_refused_or_redacted_in_every_field) {
   static const char *const places[][2] = {
       {"Some text.", "The token is " TOKEN " now."},
       {"A short note", "Token " TOKEN},

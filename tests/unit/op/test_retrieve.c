@@ -1,5 +1,4 @@
-/* test_retrieve.c: searches inside one process that no command line can ask for: a megabyte, NULs; and the parts of
- * ranking that only show with many results. */
+/* test_retrieve.c: queries that the command line cannot send (a megabyte, NULs), and ranking of many results. */
 #include "core/rank/rank.h"
 #include "op/op.h"
 #include "op/run/engine.h"
@@ -72,12 +71,12 @@ TEST(a_megabyte_is_a_query, .seconds = 60, .slow = true) {
       CHECK(yyjson_mut_is_arr(yyjson_mut_obj_get(r, "results")));
       CHECK(!yyjson_mut_obj_get(r, "degraded"));
       if (strcmp(modes[m], "keyword") == 0)
-        CHECK_INT(first_id(r), 1); /* its first word is read */
+        CHECK_INT(first_id(r), 1); /* finds the first word of the query */
     }
   close_engine();
 }
 
-TEST(a_nul_is_a_blank) {
+TEST(a_nul_is_a_space) {
   open_engine();
   remember("The falcon nests on the tower");
   for (size_t m = 0; m < ARRAY_LEN(modes); m++) {
@@ -90,9 +89,9 @@ TEST(a_nul_is_a_blank) {
   close_engine();
 }
 
-/* ---- chunks next to each other ---- */
+/* ---- adjacent chunks ---- */
 
-/* Without vectors, which would tie the ids of chunks. */
+/* Without vectors: they would fix the chunk ids. */
 static void remember_bare(struct str text) {
   yyjson_mut_doc *doc = json_new(&a);
   yyjson_mut_val *args = yyjson_mut_obj(doc);
@@ -102,8 +101,8 @@ static void remember_bare(struct str text) {
   call("remember", doc, args);
 }
 
-/* Memory 1 has several chunks; its first sentences, more than one chunk of them, speak of the falcon. Memory 2 has the
- * other word of the query, so that nothing scores as much as a text can. */
+/* Memory 1 has several chunks; more than one of them is about the falcon. Memory 2 has the other word of the query, so
+ * that no hit gets the maximum score. */
 static void remember_falcons(void) {
   enum { FALCONS = 40, SENTENCES = 120 };
   struct buf b = BUF(&a);
@@ -113,7 +112,7 @@ static void remember_falcons(void) {
   remember_bare(STR("The heron fishes at dawn"));
 }
 
-/* How well memory 1 fits the words of a query. */
+/* Keyword score of memory 1. */
 static double words_of_falcons(void) {
   yyjson_mut_doc *doc = json_new(&a);
   yyjson_mut_val *args = yyjson_mut_obj(doc);
@@ -129,7 +128,7 @@ static double words_of_falcons(void) {
   FAIL("memory 1 was not found");
 }
 
-/* Ids with gaps, as writers of several teams on one server draw them. */
+/* Chunk ids with gaps, as concurrent writers of several teams get them. */
 static double words_with_gaps(void) {
   open_store("gaps.db");
   struct direct *d = direct_open(test_store("gaps.db"));
@@ -162,7 +161,7 @@ TEST(neighbours_count_whatever_their_ids_are) {
   arena_release(&a);
 }
 
-TEST(a_third_copy_is_marked) {
+TEST(a_third_copy_is_flagged) {
   static const struct str texts[] = {STR("the backup of host nine took ten minutes"),
                                      STR("quince jam needs an hour"),
                                      STR("the backup of host four took ten minutes"), /* 7 of 9 words: 0.78 */

@@ -1,5 +1,5 @@
-/* test_session.c: sessions of processes and connections inside one process: who lives, who is ended, whose call it is,
- * signs of life, and the gate of action items, for callers that the command line cannot be. */
+/* test_session.c: sessions of processes and connections: registration, liveness, heartbeats, lookup, and the gate of
+ * action items, with callers that the command line cannot simulate. */
 #include "op/session/session.h"
 
 #include <signal.h>
@@ -18,7 +18,7 @@ static struct error err;
 static struct engine *e;
 static const int64_t begin = 1763208000000;
 
-/* An agent, as a server's door would describe it. */
+/* An agent as the server's transport describes it. */
 static struct origin origin;
 static struct caller agent;
 
@@ -94,7 +94,7 @@ static pid_t child(void) {
   return pid;
 }
 
-/* The origin of a process of this machine. */
+/* Makes the origin a process of this machine. */
 static void be_process(pid_t pid) {
   origin.host = process_host(&a);
   origin.pid = pid;
@@ -105,7 +105,7 @@ static bool has(struct str s, const char *part) { return str_find(s, str_from(pa
 
 /* ---- registering ---- */
 
-TEST(a_boot_registers_what_the_door_knows) {
+TEST(boot_registers_what_the_transport_knows) {
   setup();
   be_process(getpid());
   yyjson_val *r = RUN(&agent, "boot", "{\"task\":\"fix the login\"}");
@@ -113,7 +113,7 @@ TEST(a_boot_registers_what_the_door_knows) {
   CHECK_INT(handle.n, 12);
   CHECK(str_starts(handle, STR("s-")));
   CHECK_STR(json_str(yyjson_obj_get(r, "working_context"), "task"), "fix the login");
-  CHECK(!has(json_str(r, "text"), "fix the login")); /* the caller knows it */
+  CHECK(!has(json_str(r, "text"), "fix the login")); /* the caller's own task is not shown */
   r = RUN(&agent, "session list", "{}");
   yyjson_val *s = yyjson_arr_get_first(yyjson_obj_get(r, "sessions"));
   CHECK(str_eq(json_str(s, "session"), handle));
@@ -130,7 +130,7 @@ TEST(a_boot_registers_what_the_door_knows) {
   done();
 }
 
-TEST(without_anything_to_tell_it_by_nothing_is_registered) {
+TEST(an_unidentified_caller_is_not_registered) {
   setup();
   agent.origin = NULL;
   yyjson_val *r = RUN(&agent, "boot", "{\"task\":\"x\"}");
@@ -159,7 +159,7 @@ TEST(a_restart_of_the_same_process_ends_the_older_session) {
   CHECK(!str_eq(first, second));
   CHECK_INT(number("SELECT count(*) FROM session WHERE ended_at IS NULL"), 1);
   CHECK_STR(text("SELECT end_reason FROM session ORDER BY id LIMIT 1"), "replaced");
-  /* Another folder, or another program with this pid as its host, is another session. */
+  /* Another folder or another program is another session. */
   origin.cwd = STR("/elsewhere");
   boot(&agent);
   agent.source = STR("cursor");
@@ -168,7 +168,7 @@ TEST(a_restart_of_the_same_process_ends_the_older_session) {
   done();
 }
 
-TEST(a_boot_that_names_its_session_goes_on_with_it) {
+TEST(a_boot_that_names_its_session_restarts_it) {
   setup();
   be_process(getpid());
   struct str handle = boot(&agent);
@@ -201,7 +201,7 @@ TEST(secrets_are_not_stored_with_a_session) {
   done();
 }
 
-/* ---- who lives ---- */
+/* ---- liveness ---- */
 
 TEST(killed_stopped_and_reused_processes) {
   setup();
@@ -211,7 +211,7 @@ TEST(killed_stopped_and_reused_processes) {
   be_process(stopped);
   struct str hung = boot(&agent);
   be_process(reused);
-  origin.started -= 3600 * 1000; /* the process that booted began an hour before the one that has its pid now */
+  origin.started -= 3600 * 1000; /* the process that booted started an hour before the one that has its pid now */
   struct str gone = boot(&agent);
   kill(killed, SIGKILL);
   waitpid(killed, NULL, 0);
@@ -227,7 +227,7 @@ TEST(killed_stopped_and_reused_processes) {
             "process ended");
   CHECK_STR(text(arena_printf(&a, "SELECT end_reason FROM session WHERE handle = '%.*s'", STR_ARG(gone)).p),
             "pid reused");
-  /* The one with the reused pid was found out by the boot after it, the killed one by this. */
+  /* The next boot ended the session with the reused pid; this call ends the killed one. */
   size_t ended = count(r, "ended");
   CHECK(ended >= 1 && ended <= 2);
   kill(stopped, SIGKILL);
@@ -237,7 +237,7 @@ TEST(killed_stopped_and_reused_processes) {
   done();
 }
 
-TEST(a_long_silence_means_nothing_while_the_process_is_there) {
+TEST(silence_does_not_count_while_the_process_exists) {
   setup();
   pid_t pid = child();
   be_process(pid);
@@ -282,8 +282,8 @@ TEST(sessions_of_other_hosts_become_stale_and_end_after_a_day) {
   done();
 }
 
-/* Only what ended without its doing. */
-TEST(a_client_that_is_there_after_all_has_its_session_back) {
+/* Only sessions that the client did not end itself. */
+TEST(a_reconnected_client_gets_its_session_back) {
   setup();
   be_process(getpid());
   origin.connection = STR("c-1");
@@ -304,7 +304,7 @@ TEST(a_client_that_is_there_after_all_has_its_session_back) {
   done();
 }
 
-TEST(a_client_that_is_gone_ends_its_session_and_no_other) {
+TEST(a_disconnect_ends_only_the_clients_session) {
   setup();
   be_process(getpid()); /* one server, several connections */
   origin.connection = STR("c-1");
@@ -314,15 +314,15 @@ TEST(a_client_that_is_gone_ends_its_session_and_no_other) {
   agent.team = STR("other");
   origin.connection = STR("c-1");
   struct str foreign = boot(&agent);
-  CHECK_INT(number("SELECT count(*) FROM session WHERE ended_at IS NULL"), 3); /* none replaced another */
+  CHECK_INT(number("SELECT count(*) FROM session WHERE ended_at IS NULL"), 3); /* no session replaced another */
   session_lost(e, STR("default"), first);
-  session_lost(e, STR("default"), first);                 /* once is enough */
-  session_lost(e, STR("default"), foreign);               /* a handle means nothing to another team */
+  session_lost(e, STR("default"), first);                 /* twice is not an error */
+  session_lost(e, STR("default"), foreign);               /* handle of another team */
   session_lost(e, STR("default"), STR("no such handle")); /* never fails */
   CHECK_INT(number("SELECT count(*) FROM session WHERE end_reason = 'connection closed'"), 1);
   CHECK_INT(number("SELECT count(*) FROM event WHERE action = 'session:end' AND team = 'default'"), 1);
   CHECK_INT(number("SELECT count(*) FROM session WHERE ended_at IS NULL"), 2);
-  /* A client that comes with its handle over another connection has not gone away. */
+  /* A client that sends its handle over another connection is still live. */
   agent.team = STR("default");
   agent.session = first;
   origin.connection = STR("c-3");
@@ -357,9 +357,9 @@ TEST(one_program_in_two_folders_has_two_sessions) {
   done();
 }
 
-/* ---- signs of life ---- */
+/* ---- heartbeats ---- */
 
-TEST(every_call_is_a_sign_of_life_and_few_are_written) {
+TEST(every_call_is_a_heartbeat_and_few_are_written) {
   setup();
   be_process(getpid());
   agent.session = boot(&agent);
@@ -370,7 +370,7 @@ TEST(every_call_is_a_sign_of_life_and_few_are_written) {
   later(6);
   RUN(&agent, "list", "{}");
   CHECK_INT(number("SELECT heartbeat_at FROM session"), begin + 11000);
-  /* A call that fails is one, too; and one without a handle, by its process. */
+  /* A failed call counts, too; so does a call without a handle, by its process. */
   later(20);
   CHECK_INT(try(&agent, "get", "{\"id\":\"99\"}", NULL), STATUS_NOT_FOUND);
   CHECK_INT(number("SELECT heartbeat_at FROM session"), begin + 31000);
@@ -378,13 +378,13 @@ TEST(every_call_is_a_sign_of_life_and_few_are_written) {
   later(20);
   RUN(&agent, "list", "{}");
   CHECK_INT(number("SELECT heartbeat_at FROM session"), begin + 51000);
-  /* A handle that nobody gave is no reason to fail. */
+  /* An unknown handle is not an error. */
   agent.session = STR("my-own-name");
   RUN(&agent, "list", "{}");
   done();
 }
 
-TEST(who_calls_is_not_dead) {
+TEST(a_call_revives_its_session) {
   setup();
   origin.host = STR("another-host");
   origin.pid = 1;
@@ -396,7 +396,7 @@ TEST(who_calls_is_not_dead) {
   agent.session = handle;
   RUN(&agent, "list", "{}");
   CHECK_INT(count(RUN(&other, "session list", "{}"), "sessions"), 1);
-  /* Who ended by itself stays ended. */
+  /* A session that ended itself stays ended. */
   RUN(&agent, "session end", "{}");
   later(60);
   RUN(&agent, "list", "{}");
@@ -404,7 +404,7 @@ TEST(who_calls_is_not_dead) {
   done();
 }
 
-/* ---- whose call it is ---- */
+/* ---- the session of a call ---- */
 
 TEST(a_session_is_found_by_handle_number_process_or_connection) {
   setup();
@@ -412,7 +412,7 @@ TEST(a_session_is_found_by_handle_number_process_or_connection) {
   yyjson_val *r = RUN(&agent, "boot", "{}");
   struct str handle = json_str(r, "session");
   CHECK(str_eq(json_str(RUN(&agent, "session task", "{\"task\":\"by process\"}"), "session"), handle));
-  origin.started += 7; /* read a moment later, it is a little off */
+  origin.started += 7; /* start times may differ by a few milliseconds */
   CHECK(str_eq(json_str(RUN(&agent, "session task", "{\"task\":\"by process\"}"), "session"), handle));
   origin.started += 60000; /* another process */
   CHECK_INT(try(&agent, "session task", "{\"task\":\"x\"}", NULL), STATUS_CONFLICT);
@@ -447,7 +447,7 @@ static void add_item(const char *project, const char *what) {
   RUN(&user, "action add", arena_printf(&a, "{\"text\":\"%s\"}", what).p);
 }
 
-TEST(pending_items_stop_writes_of_sessions_that_were_told) {
+TEST(pending_items_block_writes_of_sessions_that_saw_them) {
   setup();
   be_process(getpid());
   add_item("demo", "Rotate the signing key");
@@ -471,7 +471,7 @@ TEST(pending_items_stop_writes_of_sessions_that_were_told) {
     CHECK(strstr(err.fix, "action ack 1") != NULL);
   }
   CHECK_INT(number("SELECT count(*) FROM memory"), 0);
-  /* Reads, sessions and answers stay open. */
+  /* Reads, session operations and answers are not blocked. */
   RUN(&agent, "search", "{\"query\":\"tea\"}");
   RUN(&agent, "session task", "{\"task\":\"x\"}");
   RUN(&agent, "scratch set", "{\"key\":\"k\",\"value\":\"v\"}");
@@ -484,7 +484,7 @@ TEST(pending_items_stop_writes_of_sessions_that_were_told) {
   done();
 }
 
-TEST(people_and_callers_without_a_session_are_not_stopped) {
+TEST(people_and_callers_without_a_session_are_not_blocked) {
   setup();
   add_item("demo", "Rotate the signing key");
   be_process(getpid());
@@ -506,20 +506,20 @@ TEST(a_call_without_its_handle_is_known_by_its_process) {
   done();
 }
 
-TEST(what_comes_after_the_boot_waits_for_the_next_one) {
+TEST(items_added_after_boot_count_from_the_next_boot) {
   setup();
   be_process(getpid());
   agent.session = boot(&agent);
   RUN(&agent, "remember", "{\"text\":\"The release is on Friday. TODO: rotate the signing key before it.\"}");
   add_item("demo", "Ask the owner of the harbour");
-  RUN(&agent, "remember", "{\"text\":\"Tea is green\"}"); /* its own item, and that of another, do not stop it */
+  RUN(&agent, "remember", "{\"text\":\"Tea is green\"}"); /* neither its own item nor another session's blocks it */
   yyjson_val *r = RUN(&agent, "boot", "{}");
   CHECK_INT(count(r, "action_items"), 2);
   CHECK_INT(try(&agent, "remember", "{\"text\":\"Coffee is black\"}", NULL), STATUS_REFUSED);
   done();
 }
 
-TEST(an_item_counts_where_it_belongs) {
+TEST(an_item_blocks_only_in_its_project) {
   setup();
   RUN(&agent, "remember", "{\"text\":\"Tea is green\",\"project\":\"other\",\"key\":\"tea\"}");
   add_item("other", "Rotate the signing key");
@@ -527,10 +527,10 @@ TEST(an_item_counts_where_it_belongs) {
   agent.session = boot(&agent); /* of project demo */
   RUN(&agent, "remember", "{\"text\":\"Coffee is black\"}");
   CHECK_INT(try(&agent, "remember", "{\"text\":\"Milk is white\",\"project\":\"other\"}", NULL), STATUS_REFUSED);
-  /* The project of the memory that is changed counts, not only that of the caller. */
+  /* The project of the changed memory counts, too, not only the caller's. */
   CHECK_INT(try(&agent, "forget", "{\"ids\":[\"1\"],\"reason\":\"x\"}", NULL), STATUS_REFUSED);
   RUN(&agent, "forget", "{\"ids\":[\"2\"],\"reason\":\"x\"}");
-  /* A global one counts everywhere. */
+  /* A global item counts in every project. */
   add_item("", "Read the new rules");
   RUN(&agent, "boot", "{}");
   CHECK_INT(try(&agent, "remember", "{\"text\":\"Water is clear\"}", NULL), STATUS_REFUSED);
@@ -551,7 +551,7 @@ TEST(the_gate_fails_open) {
   done();
 }
 
-TEST(extracted_items_are_recent_few_and_of_the_trusted) {
+TEST(extracted_items_are_recent_few_and_trusted) {
   setup();
   struct caller tool = agent;
   tool.trust = STR("tool");
@@ -579,7 +579,7 @@ TEST(extracted_items_are_recent_few_and_of_the_trusted) {
   CHECK_INT(number("SELECT count(*) FROM action_item WHERE text LIKE '%second pair%' OR text LIKE '%always%'"
                    " OR text LIKE '%timetable%'"),
             0);
-  /* Booting again adds none, and an answer is not asked for again. */
+  /* Another boot adds no items, and answered items do not come back. */
   int64_t first = json_int(yyjson_arr_get_first(yyjson_obj_get(r, "action_items")), "id", 0);
   RUN(&agent, "action ack",
       arena_printf(&a, "{\"id\":%lld,\"decision\":\"not_relevant\",\"reason\":\"it is gone\"}", (long long)first).p);
@@ -589,7 +589,7 @@ TEST(extracted_items_are_recent_few_and_of_the_trusted) {
   done();
 }
 
-TEST(an_item_goes_with_its_memory) {
+TEST(an_item_is_deleted_with_its_memory) {
   setup();
   struct caller user = agent;
   user.trust = STR("user");

@@ -1,9 +1,9 @@
-/* test_untrusted.c: wherever stored text comes out of an operation, it says so when nobody vouches for it.
+/* test_untrusted.c: every operation that returns untrusted text labels it.
  *
- * One store holds an untrusted text of every sort, each with the same word in it: memories of a tool, of an agent and
- * suspect, of an import; a skill, a task, a file, an entity, a source, an extracted item, a transcript. Every operation
- * of the table is called for it, and each string of a result that has the word must stand in an object that is marked,
- * or say it itself. A new operation without a row here fails. */
+ * The store has an untrusted text of every kind, each with the same word: memories of a tool, of an agent (suspect), of
+ * an import; a skill, a task, a file, an entity, a source, an extracted item, a transcript. Every operation is called.
+ * Each string of a result with the word must be in an object with the label `untrusted`, or have the label in its text.
+ * An operation without a row here fails the test. */
 #include "base/os/fs.h"
 #include "op/op.h"
 #include "support/harness.h"
@@ -38,7 +38,7 @@ static const char *put_file(const char *name, const char *text) {
 
 /* ---- calls ---- */
 
-/* A list of what an operation said: its lines, and its result or its error. */
+/* Collects the output of an operation: its lines, and its result or error. */
 static enum status collect(void *arg, struct str line) {
   struct strs *lines = arg;
   strs_push(&arena, lines, arena_dup(&arena, line));
@@ -73,7 +73,7 @@ static yyjson_val *done(const struct caller *caller, const char *name, const cha
   return v;
 }
 
-/* ---- what is planted ---- */
+/* ---- setup ---- */
 
 static const char *export_line(const char *uid, const char *more) {
   return TEXTF("{\"memory\":{\"uid\":\"0190a0a0-0000-7000-8000-0000000000%s\",\"project\":\"web\",\"kind\":\"fact\","
@@ -107,7 +107,7 @@ static void plant_memories(struct planted *p) {
   done(&bot, "supersede",
        TEXTF("{\"id\":\"%lld\",\"text\":\"The " CANARY " wall is three metres high\",\"reason\":\"measured\"}",
              (long long)p->old));
-  /* Two rules that say nearly the same. */
+  /* Two rules that are near duplicates. */
   done(&person, "remember",
        "{\"text\":\"Never store " CANARY " boxes in the sun\",\"type\":\"rule\",\"origin\":\"tool\"}");
   done(&person, "remember",
@@ -139,7 +139,7 @@ static void plant_others(void) {
   done(&bot, "transcript append", "{\"session\":\"talk\",\"content\":\"We spoke of the " CANARY "\"}");
 }
 
-/* ---- the mark ---- */
+/* ---- the label ---- */
 
 static bool holds_canary(yyjson_val *v) {
   return yyjson_is_str(v) && str_find(json_val_str(v), STR(CANARY), 0) != SIZE_MAX;
@@ -153,7 +153,7 @@ static bool is_marked(yyjson_val *obj) {
 
 static bool says_it(struct str text) { return str_find(text, STR("untrusted"), 0) != SIZE_MAX; }
 
-/* The first string with the word and without the mark; NULL: none. */
+/* The first string with the word and without the label; NULL if there is none. */
 static yyjson_val *unmarked(yyjson_val *v) {
   yyjson_val *key, *e, *found = NULL;
   size_t i, n;
@@ -176,7 +176,7 @@ static yyjson_val *unmarked(yyjson_val *v) {
 
 struct attempt {
   const char *op, *args;
-  int shows; /* 1: the word must come out, so that the row proves something; 0: it must not, or need not */
+  int shows; /* 1: the output must contain the word; 0: it need not */
 };
 
 static const struct attempt attempts[] = {
@@ -262,8 +262,8 @@ static const struct attempt attempts[] = {
     {"vault grants", "{}", 0},
 };
 
-/* Not called: what they answer was not stored by others (an echo of what the caller just said, counts, their own
- * files), or they take what a test of marks has not. */
+/* Not called: their output was not stored by others (an echo of the arguments, counts, their own files), or they need
+ * what this test does not have. */
 static const char *const left_out[] = {"session task",
                                        "session end",
                                        "action add",
@@ -324,7 +324,7 @@ static const char *filled(const char *args, const struct planted *p) {
   return arena_cstr(&arena, s);
 }
 
-/* The words of a relation in an export, which programs read: its form is fixed, and importing it trusts nothing. */
+/* A relation's text in an export: the format is fixed, and importing it makes it untrusted. */
 static bool is_exported_link(const struct attempt *t, yyjson_val *line) {
   return strcmp(t->op, "export") == 0 && yyjson_obj_get(line, "link");
 }
@@ -343,7 +343,7 @@ static void check_said(const struct attempt *t, const struct strs *said) {
     FAIL("%s %s does not show what it should", t->op, t->args);
 }
 
-TEST(whatever_comes_out_says_when_nobody_vouches_for_it, .seconds = 60) {
+TEST(untrusted_text_is_labelled_in_every_result, .seconds = 60) {
   struct planted p;
   setup();
   plant_memories(&p);
@@ -352,7 +352,7 @@ TEST(whatever_comes_out_says_when_nobody_vouches_for_it, .seconds = 60) {
     struct strs said = {0};
     test_note("%s %s", attempts[i].op, attempts[i].args);
     enum status got = call(&bot, attempts[i].op, filled(attempts[i].args, &p), &said);
-    CHECK(got != STATUS_USAGE); /* such a row would prove nothing */
+    CHECK(got != STATUS_USAGE); /* the row itself is wrong */
     check_said(&attempts[i], &said);
   }
   engine_close(&engine);
@@ -365,7 +365,7 @@ static bool is_tried(const char *name) {
   return false;
 }
 
-TEST(every_operation_is_tried_or_left_out) {
+TEST(every_operation_has_a_row) {
   EACH_OP(op) {
     bool out = false;
     for (const char *const *n = left_out; *n; n++)
