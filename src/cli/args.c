@@ -1,9 +1,9 @@
-/* args.c: the command line, read by the table of operations. */
+/* args.c: command line parser, driven by the table of operations. */
 #include "cli/args.h"
 
 #include "base/suggest.h"
 #include "base/utf8.h"
-#include "cli/doors.h"
+#include "cli/commands.h"
 #include "core/memory/memory.h"
 
 static const struct param help_params[] = {
@@ -37,7 +37,7 @@ const struct param global_params[] = {
     {0},
 };
 
-enum { SHOWN_BYTES = 60 }; /* of somebody's text in a message */
+enum { SHOWN_BYTES = 60 }; /* maximum bytes of user text in a message */
 
 struct parser {
   struct arena *a;
@@ -45,7 +45,7 @@ struct parser {
   int argc, at;
   bool options_ended;
   const struct builtin *builtin;
-  struct str family; /* the first word of a command of two */
+  struct str family; /* first word of a two-word command */
   struct cli_args *out;
   struct error *err;
 };
@@ -70,7 +70,7 @@ struct str args_placeholder(struct arena *a, const struct param *p) {
   return s;
 }
 
-/* What messages call it: ID, or --reason. */
+/* Name in messages: ID, or --reason. */
 static const char *label_of(struct arena *a, const struct param *p) {
   if (p->flags & PARAM_POSITIONAL)
     return args_placeholder(a, p).p;
@@ -103,7 +103,7 @@ bool args_is_family(struct str word) {
   return false;
 }
 
-/* The parameter of this option's name, and the object that its value goes to. */
+/* The parameter with this option name, and the object for its value. */
 static const struct param *find_option(const struct parser *p, struct str name, yyjson_mut_val **ret_obj) {
   const struct param *found = p->out->op ? param_in(p->out->op->params, name) : NULL;
   if (!found && p->builtin && p->builtin->params)
@@ -145,7 +145,7 @@ static enum status check_choice(const struct parser *p, const struct param *para
   return error_fix(p->err, "use one of: %.*s", STR_ARG(choices));
 }
 
-/* Adds to a list; replaces anything else, so that the last one counts. */
+/* Appends to a list; replaces other values, so that the last one wins. */
 static void put(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct param *param, yyjson_mut_val *value) {
   if (param->form == PARAM_LIST) {
     yyjson_mut_val *list = yyjson_mut_obj_get(obj, param->name);
@@ -184,7 +184,7 @@ static enum status put_text(const struct parser *p, yyjson_mut_val *obj, const s
       return not_a_number(p, param, "a number", "0.5", shown);
     put(doc, obj, param, yyjson_mut_real(doc, number));
     break;
-  case PARAM_BOOL: /* never with a value */
+  case PARAM_BOOL: /* takes no value */
   case PARAM_TEXT:
   case PARAM_LIST:
     put(doc, obj, param, yyjson_mut_strncpy(doc, value.p ? value.p : "", value.n));
@@ -200,11 +200,11 @@ static void offer_options(struct suggest *near, struct arena *a, const struct pa
     suggest_offer(near, args_spelling(a, list));
 }
 
-static bool some_operation_has(struct str name) {
+static bool is_option_of_any_command(struct str name) {
   EACH_OP(op)
     if (param_in(op->params, name))
       return true;
-  for (const struct door *d = doors; d->op.name; d++)
+  for (const struct command *d = commands; d->op.name; d++)
     if (param_in(d->op.params, name))
       return true;
   return false;
@@ -212,8 +212,8 @@ static bool some_operation_has(struct str name) {
 
 static enum status unknown_option(const struct parser *p, struct str name, struct str shown) {
   const struct op *op = p->out->op;
-  if (!op && some_operation_has(name)) {
-    error_set(p->err, STATUS_USAGE, "option '%.*s' stands before the command", STR_ARG(shown));
+  if (!op && is_option_of_any_command(name)) {
+    error_set(p->err, STATUS_USAGE, "option '%.*s' must come after the command", STR_ARG(shown));
     return error_fix(p->err, "cairn COMMAND %.*s ...", STR_ARG(shown));
   }
   struct suggest near;
@@ -231,11 +231,11 @@ static enum status unknown_option(const struct parser *p, struct str name, struc
 }
 
 static bool is_option(struct str arg) {
-  /* "-" is standard input, "-5" a number, "- item" a text. */
+  /* "-" is standard input, "-5" a number, "- item" text. */
   return arg.n >= 2 && arg.p[0] == '-' && (arg.p[1] == '-' || ascii_alpha(arg.p[1]));
 }
 
-/* The value behind an option; one that is itself an option was most likely forgotten. */
+/* The value after an option. If it looks like another option, the value was probably forgotten. */
 static enum status next_value(struct parser *p, const struct param *param, struct str *ret_value) {
   yyjson_mut_val *obj;
   const char *label = arena_printf(p->a, "--%s", args_spelling(p->a, param).p).p;
@@ -288,7 +288,7 @@ static enum status take_option(struct parser *p, struct str arg) {
   return put_text(p, obj, param, value);
 }
 
-/* ---- words and places ---- */
+/* ---- commands and positional arguments ---- */
 
 static enum status unknown_command(const struct parser *p, struct str word) {
   struct suggest near;
@@ -299,7 +299,7 @@ static enum status unknown_command(const struct parser *p, struct str word) {
     if (str_next(&name, ' ', &family))
       suggest_offer(&near, family);
   }
-  for (const struct door *d = doors; d->op.name; d++)
+  for (const struct command *d = commands; d->op.name; d++)
     suggest_offer(&near, str_from(d->op.name));
   for (const struct builtin *b = builtins; b->name; b++)
     suggest_offer(&near, str_from(b->name));
@@ -330,25 +330,25 @@ static enum status take_command(struct parser *p, struct str word) {
   return STATUS_OK;
 }
 
-static enum status too_many(const struct parser *p, const char *command, struct str word) {
+static enum status refuse_extra_argument(const struct parser *p, const char *command, struct str word) {
   struct str shown = utf8_cut(word, SHOWN_BYTES);
   bool takes_text = false;
   for (const struct param *param = p->out->op ? p->out->op->params : NULL; param && param->name; param++)
     takes_text |= (param->flags & PARAM_POSITIONAL) && !param->choices;
   error_set(p->err, STATUS_USAGE, "'cairn %s' does not take another argument: '%.*s'", command, STR_ARG(shown));
-  return error_fix(p->err, "cairn help %s%s", command, takes_text ? "   (text with blanks needs quotes)" : "");
+  return error_fix(p->err, "cairn help %s%s", command, takes_text ? "   (quote text with spaces)" : "");
 }
 
-/* Words after help, version, man and completion. */
+/* Arguments of help, version, man and completion. */
 static enum status take_builtin_word(struct parser *p, struct str word) {
   struct cli_args *out = p->out;
   bool room = out->command == CLI_COMPLETION ? !out->words.p : out->command == CLI_HELP && !out->op;
   if (!room)
-    return too_many(p, p->builtin->name, word);
+    return refuse_extra_argument(p, p->builtin->name, word);
   if (out->command == CLI_HELP) {
     for (const struct builtin *b = builtins; b->name; b++)
       if (str_is(word, b->name))
-        return STATUS_OK; /* the general help has all there is to say about it */
+        return STATUS_OK; /* the general help covers built-in commands */
     enum status s = take_command(p, word);
     out->words = p->family;
     return s;
@@ -357,8 +357,8 @@ static enum status take_builtin_word(struct parser *p, struct str word) {
   return STATUS_OK;
 }
 
-/* The next parameter by place: the first without a value, or the list that takes all that is left. */
-static const struct param *next_place(const struct parser *p) {
+/* The next positional parameter: the first without a value, or a list, which takes the rest. */
+static const struct param *next_positional(const struct parser *p) {
   for (const struct param *param = p->out->op->params; param->name; param++)
     if ((param->flags & PARAM_POSITIONAL) &&
         (param->form == PARAM_LIST || !yyjson_mut_obj_get(p->out->args, param->name)))
@@ -372,18 +372,18 @@ static enum status take_word(struct parser *p, struct str word) {
       return p->err->code;
     return p->builtin ? take_builtin_word(p, word) : take_command(p, word);
   }
-  const struct param *param = next_place(p);
+  const struct param *param = next_positional(p);
   if (!param) {
     if (check_text(p->err, arena_printf(p->a, "argument %d", p->at).p, word) != STATUS_OK)
       return p->err->code;
-    return too_many(p, p->out->op->name, word);
+    return refuse_extra_argument(p, p->out->op->name, word);
   }
   return put_text(p, p->out->args, param, word);
 }
 
 /* ---- the whole line ---- */
 
-/* Which parameter standard input fills, if any. */
+/* Chooses the parameter to read from standard input, if any. */
 static void choose_input(struct cli_args *out) {
   bool file_given = false;
   for (const struct param *param = out->op->params; param->name; param++) {
@@ -396,7 +396,7 @@ static void choose_input(struct cli_args *out) {
     if (out->input_asked || !value)
       out->input = param;
   }
-  /* With a file to read from, text that is missing is not expected on standard input. */
+  /* If a file is given, missing text is not expected on standard input. */
   if (file_given && !out->input_asked)
     out->input = NULL;
 }

@@ -1,4 +1,4 @@
-/* ask.c: a hidden line from the terminal. */
+/* ask.c: reads a line without echo from the terminal. */
 #include "cli/ask.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@ enum { LINE_MAX_BYTES = 4096, INTERRUPT = 3 };
 
 static void close_terminal(void *fd) { close((int)(intptr_t)fd); }
 
-/* Up to the line end; false when the line was interrupted, is too long, or the terminal is gone. */
+/* Reads up to the line end; false if interrupted, too long, or the terminal is gone. */
 static bool read_line(int fd, char *line, size_t *ret_n) {
   for (size_t n = 0; n < LINE_MAX_BYTES;) {
     ssize_t got = read(fd, line + n, 1);
@@ -40,7 +40,7 @@ bool ask_hidden(void *arg UNUSED, const char *prompt, struct arena *a, struct st
   if (tcgetattr(fd, &was) != 0)
     return false;
   hidden = was;
-  /* Ctrl-C comes as a character, so that the terminal is never left without its echo. */
+  /* Ctrl-C arrives as a character, so that the terminal is never left without echo. */
   hidden.c_lflag &= ~(tcflag_t)(ECHO | ISIG);
   hidden.c_cc[VEOL] = INTERRUPT;
   if (tcsetattr(fd, TCSAFLUSH, &hidden) != 0)

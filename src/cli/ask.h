@@ -1,8 +1,8 @@
-/* ask.h: asking the person at the terminal. */
+/* ask.h: prompts for hidden input on the terminal. */
 #pragma once
 
 #include "base/arena.h"
 
-/* A line that is not shown while it is typed; a hook of operations, which has no use for `arg`. False when there is no
- * terminal, or nothing was typed. */
+/* Reads a line without echo; a hook for operations, which does not use `arg`. False if there is no terminal or the
+ * input is empty. */
 bool ask_hidden(void *arg, const char *prompt, struct arena *a, struct str *ret_text);

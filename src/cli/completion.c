@@ -1,19 +1,19 @@
-/* completion.c: shell completion: short scripts for the shells, and the answer to what they ask. */
+/* completion.c: shell completion: scripts for the shells, and the candidates that they ask for. */
 #include "base/utf8.h"
-#include "cli/doors.h"
+#include "cli/commands.h"
 #include "cli/help.h"
 
-/* How far a half-typed command line got. */
+/* State of a partially typed command line. */
 struct typed {
   const struct op *op;
   const struct builtin *builtin;
-  struct str family;         /* the first word of a command of two */
-  size_t places;             /* values by place so far */
-  const struct param *value; /* the option whose value is being typed; NULL: none */
-  bool ended;                /* by "--" */
+  struct str family;         /* first word of a two-word command */
+  size_t places;             /* positional values so far */
+  const struct param *value; /* option whose value is being typed; NULL: none */
+  bool ended;                /* options ended by "--" */
 };
 
-/* ---- reading what is there ---- */
+/* ---- parsing ---- */
 
 static const struct param *by_spelling(struct arena *a, const struct param *list, struct str name) {
   for (; list && list->name; list++)
@@ -58,11 +58,11 @@ static void read_words(struct arena *a, struct typed *t, int n, const char *cons
       const struct param *p = find_option(a, t, str_slice(word, 2, word.n));
       if (!p || p->form == PARAM_BOOL)
         continue;
-      /* bash makes three words of --name=value. */
+      /* bash splits --name=value into three words. */
       if (i + 1 < n && strcmp(words[i + 1], "=") == 0)
         i++;
       t->value = p;
-      i++; /* its value; or, at the end, the word that is being typed */
+      i++; /* skip its value, or at the end the word being typed */
     } else if (t->ended || !str_starts(word, STR("-"))) {
       read_word(a, t, word);
     }
@@ -71,7 +71,7 @@ static void read_words(struct arena *a, struct typed *t, int n, const char *cons
   }
 }
 
-/* ---- answering ---- */
+/* ---- candidates ---- */
 
 static void add_word(struct buf *out, struct str typed, const char *word, const char *help) {
   if (str_starts(str_from(word), typed))
@@ -91,7 +91,7 @@ static void add_options(struct buf *out, struct str typed, const struct param *l
       add_word(out, typed, arena_printf(out->a, "--%s", args_spelling(out->a, list).p).p, list->help);
 }
 
-/* The next word of commands: the first, or the second behind a family. Each family is offered once. */
+/* Adds command words: the first, or the second after a family. Each family is offered once. */
 static void add_commands(struct buf *out, struct str typed, struct str family) {
   struct str last = STR_NONE;
   EACH_OP(op) {
@@ -104,7 +104,7 @@ static void add_commands(struct buf *out, struct str typed, struct str family) {
       add_word(out, typed, arena_cstr(out->a, first), two ? op->group : op->summary);
     last = first;
   }
-  for (const struct door *d = doors; d->op.name && !family.p; d++)
+  for (const struct command *d = commands; d->op.name && !family.p; d++)
     add_word(out, typed, d->op.name, d->op.summary);
   for (const struct builtin *b = builtins; b->name && !family.p; b++)
     add_word(out, typed, b->name, b->summary);

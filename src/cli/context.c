@@ -1,4 +1,4 @@
-/* context.c: store, caller and clock, from options, environment and working folder. */
+/* context.c: store, caller and clock, from options, environment and working directory. */
 #include "cli/context.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 enum { BUSY_MAX_MS = 3600 * 1000 };
 
-/* An empty variable counts as one that is not set. */
+/* An empty variable counts as unset. */
 static enum status variable(const char *name, struct str *ret_value, struct error *err) {
   struct str value = str_from(getenv(name));
   if (utf8_check(value) != value.n) {
@@ -33,8 +33,7 @@ static enum status option_or_variable(const struct cli_args *args, const char *o
 }
 
 static enum status load_team(struct caller *caller, struct error *err) {
-  if (variable("CAIRN_TEAM", &caller->team, err) != STATUS_OK)
-    return err->code;
+  TRY(variable("CAIRN_TEAM", &caller->team, err));
   if (!caller->team.p)
     caller->team = STR("default");
   if (gate_check_team(caller->team, err) != STATUS_OK)
@@ -44,11 +43,11 @@ static enum status load_team(struct caller *caller, struct error *err) {
 
 static enum status load_project(struct arena *a, const struct cli_args *args, struct caller *caller,
                                 struct error *err) {
-  /* --project is a parameter of every operation, so it is among the arguments too. */
+  /* --project is a parameter of every operation, so it is also among the arguments. */
   struct str given = args_text(args->args, "project");
-  caller->project_given = given.p != NULL; /* named in the call; a variable is part of the surroundings */
-  if (!given.p && variable("CAIRN_PROJECT", &given, err) != STATUS_OK)
-    return err->code;
+  caller->project_given = given.p != NULL; /* named in the call; the environment does not count */
+  if (!given.p)
+    TRY(variable("CAIRN_PROJECT", &given, err));
   caller->project = given.p ? given : STR("");
   struct str found;
   if (given.p || !project_find(a, NULL, &found))
@@ -63,10 +62,10 @@ static enum status load_project(struct arena *a, const struct cli_args *args, st
 
 static enum status load_caller(struct arena *a, const struct cli_args *args, struct caller *caller, struct error *err) {
   caller->trust = STR("user");
-  if (load_team(caller, err) != STATUS_OK || load_project(a, args, caller, err) != STATUS_OK ||
-      option_or_variable(args, "source", "CAIRN_SOURCE", &caller->source, err) != STATUS_OK ||
-      option_or_variable(args, "session", "CAIRN_SESSION", &caller->session, err) != STATUS_OK)
-    return err->code;
+  TRY(load_team(caller, err));
+  TRY(load_project(a, args, caller, err));
+  TRY(option_or_variable(args, "source", "CAIRN_SOURCE", &caller->source, err));
+  TRY(option_or_variable(args, "session", "CAIRN_SESSION", &caller->session, err));
   if (str_empty(caller->source))
     caller->source = STR("cli");
   return STATUS_OK;
@@ -74,8 +73,7 @@ static enum status load_caller(struct arena *a, const struct cli_args *args, str
 
 static enum status load_store(struct arena *a, const struct cli_args *args, struct context *c, struct error *err) {
   struct str path;
-  if (option_or_variable(args, "db", "CAIRN_DB", &path, err) != STATUS_OK)
-    return err->code;
+  TRY(option_or_variable(args, "db", "CAIRN_DB", &path, err));
   c->default_store = path.p == NULL;
   if (path.p && path.n == 0) {
     error_set(err, STATUS_USAGE, "--db is empty");
@@ -89,9 +87,9 @@ static enum status load_store(struct arena *a, const struct cli_args *args, stru
 
 static enum status load_settings(struct context *c, struct error *err) {
   struct str now, busy, quiet;
-  if (variable("CAIRN_NOW", &now, err) != STATUS_OK || variable("CAIRN_BUSY_MS", &busy, err) != STATUS_OK ||
-      variable("CAIRN_NO_MAINTAIN", &quiet, err) != STATUS_OK)
-    return err->code;
+  TRY(variable("CAIRN_NOW", &now, err));
+  TRY(variable("CAIRN_BUSY_MS", &busy, err));
+  TRY(variable("CAIRN_NO_MAINTAIN", &quiet, err));
   if (now.p && (!time_parse(now, &c->engine.clock.fixed) || c->engine.clock.fixed <= 0)) {
     error_set(err, STATUS_USAGE, "CAIRN_NOW is not a timestamp after 1970");
     return error_fix(err, "CAIRN_NOW=2026-01-31T12:00:00Z");
@@ -101,7 +99,7 @@ static enum status load_settings(struct context *c, struct error *err) {
     error_set(err, STATUS_USAGE, "CAIRN_BUSY_MS is not a number of milliseconds, at most %d", (int)BUSY_MAX_MS);
     return error_fix(err, "CAIRN_BUSY_MS=5000");
   }
-  /* The engine takes 0 for its default; who says 0 wants no waiting. */
+  /* The engine treats 0 as its default, but CAIRN_BUSY_MS=0 means no waiting. */
   c->engine.busy_ms = busy.p && ms == 0 ? 1 : (int)ms;
   c->no_maintain = quiet.p && !str_is(quiet, "0");
   return STATUS_OK;
@@ -117,33 +115,33 @@ static enum status load_config(struct arena *a, const struct cli_args *args, str
   return config_load(a, &source, &c->engine.settings, err);
 }
 
-/* Who is started as an agent stays it: the option may say the same again, and nothing else. */
+/* A process started as an agent stays bound to it: the option may only repeat CAIRN_AGENT. */
 static enum status load_agent(const struct cli_args *args, struct context *c, struct error *err) {
   struct str given = args_text(args->globals, "agent"), bound;
-  if (variable("CAIRN_AGENT", &bound, err) != STATUS_OK)
-    return err->code;
+  TRY(variable("CAIRN_AGENT", &bound, err));
   if (given.p && bound.p && !str_eq(given, bound)) {
     error_set(err, STATUS_DENIED, "this process is bound to agent '%.*s' by CAIRN_AGENT", STR_ARG(bound));
-    return error_fix(err, "leave --agent out");
+    return error_fix(err, "omit --agent");
   }
   struct str name = given.p ? given : bound;
   if (!name.p)
     return STATUS_OK;
   if (!agent_name_ok(name)) {
     error_set(err, STATUS_USAGE, "an agent's name has 1 to %d of: A-Z a-z 0-9 _ . -", (int)AGENT_NAME_MAX);
-    return error_fix(err, "--agent NAME; 'cairn agent list' shows those that are declared");
+    return error_fix(err, "--agent NAME; 'cairn agent list' shows declared agents");
   }
   memcpy(c->engine.agent, name.p, name.n);
-  c->caller.trust = STR("agent"); /* what it writes is no person's word */
+  c->caller.trust = STR("agent"); /* its writes are not trusted like those of a person */
   return STATUS_OK;
 }
 
 enum status context_load(struct arena *a, const struct cli_args *args, struct context *ret_context, struct error *err) {
   struct context c = {0};
-  if (load_caller(a, args, &c.caller, err) != STATUS_OK || load_store(a, args, &c, err) != STATUS_OK ||
-      load_settings(&c, err) != STATUS_OK || load_config(a, args, &c, err) != STATUS_OK ||
-      load_agent(args, &c, err) != STATUS_OK)
-    return err->code;
+  TRY(load_caller(a, args, &c.caller, err));
+  TRY(load_store(a, args, &c, err));
+  TRY(load_settings(&c, err));
+  TRY(load_config(a, args, &c, err));
+  TRY(load_agent(args, &c, err));
   *ret_context = c;
   return STATUS_OK;
 }

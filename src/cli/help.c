@@ -1,7 +1,7 @@
 /* help.c: help texts, made from the table of operations. */
 #include "cli/help.h"
 
-#include "cli/doors.h"
+#include "cli/commands.h"
 #include "core/memory/memory.h"
 
 enum { WIDTH = 80, INDENT = 2, COLUMN = 28 };
@@ -82,11 +82,11 @@ static bool has_params(const struct param *list, bool by_place) {
 
 /* The commands of a list: operations first, then servers. */
 static const struct op *next_command(const struct op *op) {
-  const struct door *d = op ? door_of(op) : NULL;
+  const struct command *d = op ? command_of(op) : NULL;
   if (d)
     return d[1].op.name ? &d[1].op : NULL;
   op = op_next(op);
-  return op ? op : &doors[0].op;
+  return op ? op : &commands[0].op;
 }
 
 static bool is_listed(const struct op *op, bool everyday) { return !everyday || (op->flags & OP_EVERYDAY); }

@@ -1,8 +1,8 @@
-/* main.c: the program's start: arguments, help and version, or one operation. */
+/* main.c: program entry: parses arguments, then prints help or runs a command. */
 #include <stdio.h>
 
 #include "cli/args.h"
-#include "cli/doors.h"
+#include "cli/commands.h"
 #include "cli/help.h"
 #include "cli/output.h"
 #include "cli/run.h"
@@ -21,7 +21,7 @@ static int print_version(struct arena *a, struct output *out) {
   return 0;
 }
 
-/* Commands that open no store. */
+/* Commands that do not open a store. */
 static int print_builtin(struct arena *a, const struct cli_args *args, struct output *out) {
   struct buf b = BUF(a);
   struct error err;
@@ -64,9 +64,9 @@ static int run(struct arena *a, int argc, const char *const *argv, struct output
   if (args_parse(a, argc, argv, &args, &err) != STATUS_OK)
     return output_error(out, a, &err);
   output_set(out, out->json, args_flag(args.globals, "quiet"), args_flag(args.globals, "no_color"));
-  const struct door *door = door_of(args.op);
+  const struct command *command = command_of(args.op);
   if (args.command == CLI_OPERATION)
-    return door ? door->run(a, &args, out) : run_operation(a, &args, out);
+    return command ? command->run(a, &args, out) : run_operation(a, &args, out);
   return print_builtin(a, &args, out);
 }
 

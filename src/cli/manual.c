@@ -1,5 +1,5 @@
 /* manual.c: the manual page cairn.1, made from the tables. */
-#include "cli/doors.h"
+#include "cli/commands.h"
 #include "cli/help.h"
 
 /* Text for roff: what it would take for a command, an escape or a typographic character is escaped. */
@@ -88,7 +88,7 @@ static void add_commands(struct buf *out) {
     add_operation(out, op);
   }
   buf_adds(out, ".SH \"COMMANDS: Servers\"\n");
-  for (const struct door *d = doors; d->op.name; d++)
+  for (const struct command *d = commands; d->op.name; d++)
     add_operation(out, &d->op);
   buf_adds(out, ".SH \"COMMANDS: Help\"\n");
   for (const struct builtin *b = builtins; b->name; b++) {

@@ -1,4 +1,4 @@
-/* output.c: standard output and standard error of one call. */
+/* output.c: standard output and error of a call. */
 #include "cli/output.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 static void ignore_pipe_signal(struct output *o) {
   struct sigaction old, ignore = {.sa_handler = SIG_IGN};
   sigemptyset(&ignore.sa_mask);
-  /* What was read must still be counted and the store closed when the reader goes away: see output_finish(). */
+  /* After the reader goes away we must still record reads and close the store: see output_finish(). */
   o->pipe_quiet = sigaction(SIGPIPE, &ignore, &old) == 0 && old.sa_handler == SIG_DFL;
 }
 
@@ -22,7 +22,7 @@ void output_init(struct output *o) {
   for (int fd = 0; fd <= 2; fd++) {
     if (fcntl(fd, F_GETFD) != -1 || errno != EBADF)
       continue;
-    /* The lowest free number is the missing one. Output stays unwritable: losing it must be noticed. */
+    /* open() returns the missing descriptor. Standard output becomes unwritable, so that losing it is noticed. */
     int got = open("/dev/null", fd == 2 ? O_WRONLY : O_RDONLY);
     if (got > 2)
       close(got);
@@ -57,7 +57,7 @@ void output_json_text(struct output *o, struct arena *a, struct str json) {
 }
 
 int output_error(struct output *o, struct arena *a, const struct error *err) {
-  struct error clean = *err; /* what was wrong with a command line is quoted as it was */
+  struct error clean = *err; /* errors quote the command line verbatim */
   scrub_door_error(NULL, STR_NONE, &clean);
   err = &clean;
   if (o->json) {

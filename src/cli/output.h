@@ -1,4 +1,4 @@
-/* output.h: standard output and standard error of one call: text or JSON, and proof that it arrived. */
+/* output.h: standard output and error of a call, as text or JSON, with detection of failed writes. */
 #pragma once
 
 #include "base/json.h"
@@ -7,23 +7,23 @@
 struct output {
   struct term out, err;
   bool json, quiet;
-  bool pipe_quiet; /* a reader that went away ends the program by SIGPIPE, as its parent expects */
-  int failed;      /* errno of the first write that failed */
+  bool pipe_quiet; /* die of SIGPIPE if the reader goes away, as the parent expects */
+  int failed;      /* errno of the first failed write */
 };
 
-/* To be called first: makes sure that descriptors 0 to 2 are open, so that no store file gets one of them. */
+/* Call it first. Makes sure that descriptors 0 to 2 are open, so that no store file gets one of them. */
 void output_init(struct output *o);
-/* To be called when the options are known. */
+/* Call it once the options are known. */
 void output_set(struct output *o, bool json, bool quiet, bool no_color);
 
-/* To standard output. */
+/* Writes to standard output. */
 void output_text(struct output *o, struct str text);
-/* JSON and a line end; made harmless for a terminal. */
+/* Writes JSON and a line end; escaped for a terminal. */
 void output_json_text(struct output *o, struct arena *a, struct str json);
-/* An error: as JSON on standard output, or as text on standard error. Returns its exit code. */
+/* Prints an error: as JSON on standard output, or as text on standard error. Returns its exit code. */
 int output_error(struct output *o, struct arena *a, const struct error *err);
 
-/* Pushes out what is buffered; false when it did not arrive. */
+/* Flushes; false if a write failed. */
 bool output_flush(struct output *o);
-/* To be called last: the exit code, which is not 0 when output was lost. */
+/* Call it last. Returns the exit code, which is nonzero if output was lost. */
 int output_finish(struct output *o, int code);

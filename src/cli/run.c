@@ -1,4 +1,4 @@
-/* run.c: one operation from a parsed command line to its exit code: input, store, hooks, result, housekeeping. */
+/* run.c: runs one operation: input, store, hooks, result, maintenance, exit code. */
 #include "cli/run.h"
 
 #include <poll.h>
@@ -21,17 +21,17 @@ struct call {
   struct context context;
   struct output *out;
   struct progress progress;
-  enum status line_failure; /* of the first line of a batch that failed */
+  enum status line_failure; /* status of the first failed line of a batch */
   size_t lines_failed;
   struct error err;
 };
 
-/* A signal handler can reach nothing else. */
+/* Global because a signal handler sets it. */
 static volatile sig_atomic_t interrupted;
 
 static void on_signal(int number UNUSED) { interrupted = 1; }
 
-/* The first signal asks the operation to stop at a safe point, a second one ends the program at once. */
+/* The first signal asks the operation to stop at a safe point; a second one kills the program. */
 static void watch_signals(void) {
   struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
   sigemptyset(&action.sa_mask);
@@ -41,25 +41,25 @@ static void watch_signals(void) {
 
 /* ---- standard input ---- */
 
-/* Somebody may have sent text: not a terminal, and not /dev/null. */
+/* True unless standard input is a terminal or /dev/null. */
 static bool input_is_redirected(void) {
   struct stat st;
   return fstat(STDIN_FILENO, &st) == 0 && (S_ISFIFO(st.st_mode) || S_ISREG(st.st_mode) || S_ISSOCK(st.st_mode));
 }
 
-/* A program that waits for text nobody sends looks as if it hung: say what it waits for. */
-static void tell_waiting(const struct call *c) {
+/* A program that waits for input looks hung, so say what it waits for. */
+static void print_waiting_notice(const struct call *c) {
   struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
   if (!c->out->quiet && poll(&p, 1, NOTICE_AFTER_MS) == 0)
-    fprintf(stderr, "cairn: waiting for text on standard input, until its end\n");
+    fprintf(stderr, "cairn: waiting for text on standard input until end of file\n");
 }
 
-/* A secret that nobody has given is asked for. */
+/* Prompts for a secret that was not given. */
 static enum status ask_input(struct call *c) {
   struct cli_args *args = c->args;
   struct str text;
   if (!(args->op->flags & OP_SECRET) || !args_flag(args->args, "secret") || !isatty(STDIN_FILENO) ||
-      !ask_hidden(NULL, "Value, which is not shown: ", c->a, &text))
+      !ask_hidden(NULL, "Value (hidden): ", c->a, &text))
     return STATUS_OK;
   return args_set_input(args, text, &c->err);
 }
@@ -71,11 +71,11 @@ static enum status read_input(struct call *c) {
     return STATUS_OK;
   if (!args->input_asked && !input_is_redirected())
     return ask_input(c);
-  tell_waiting(c);
+  print_waiting_notice(c);
   if (fs_read_fd(c->a, STDIN_FILENO, "standard input", INPUT_MAX, &text, &c->err) != STATUS_OK)
-    return error_fix(&c->err, "a memory holds at most 1 MB: split the text, or store a part of it");
+    return error_fix(&c->err, "a memory is limited to 1 MB: split the text or store part of it");
   if (text.n == 0 && !args->input_asked)
-    return STATUS_OK; /* nobody sent anything: the operation says what is missing */
+    return STATUS_OK; /* no input: the operation reports what is missing */
   if (args->input->flags & PARAM_VERBATIM)
     return args_set_input(args, text, &c->err);
   if (str_ends(text, STR("\r\n")))
@@ -102,8 +102,8 @@ static void note_failure(struct call *c, yyjson_val *line) {
 
 static bool is_following(const struct call *c) { return args_flag(c->args->args, "follow"); }
 
-/* Whoever feeds lines may wait for the answer to one before the next. */
-static bool is_awaited(const struct call *c) {
+/* Callers that feed lines may wait for each result before they send the next line. */
+static bool needs_flush(const struct call *c) {
   return is_following(c) || str_is(args_text(c->args->args, "batch"), "-");
 }
 
@@ -136,7 +136,7 @@ static enum status emit(void *arg, struct str line) {
   progress_clear(&c->progress);
   print_line(c, &scratch, line);
   arena_release(&scratch);
-  if (is_awaited(c))
+  if (needs_flush(c))
     output_flush(c->out);
   return c->out->failed ? STATUS_IO : STATUS_OK;
 }
@@ -150,8 +150,8 @@ static bool cancelled(void *arg UNUSED) { return interrupted != 0; }
 
 /* ---- result ---- */
 
-/* With --json the lines of these are the whole output: a summary would be taken for one of them. */
-static bool lines_are_all(const struct call *c) {
+/* With --json, the lines are the whole output of these operations; a summary would look like another line. */
+static bool is_lines_only(const struct call *c) {
   const struct op *op = c->args->op;
   if (op->flags & OP_STREAM)
     return !yyjson_mut_obj_get(c->args->args, "file") || str_is(args_text(c->args->args, "file"), "-");
@@ -162,7 +162,7 @@ static void print_result(struct call *c, const yyjson_mut_val *result) {
   struct str json = json_write(c->a, result, false);
   yyjson_val *root;
   if (c->out->json) {
-    if (!lines_are_all(c))
+    if (!is_lines_only(c))
       output_json_text(c->out, c->a, json);
     return;
   }
@@ -170,8 +170,8 @@ static void print_result(struct call *c, const yyjson_mut_val *result) {
     return;
   struct page page = {
       .b = BUF(c->a), .term = c->out->out, .now = clock_now(&c->context.engine.clock), .quiet = c->out->quiet};
-  /* Raw data may go to a file or to another program: nothing is mixed into it. */
-  if (!((c->args->op->flags & OP_STREAM) && lines_are_all(c)))
+  /* Raw data may go to a file or a pipe: print nothing else. */
+  if (!((c->args->op->flags & OP_STREAM) && is_lines_only(c)))
     render_result(&page, c->args->op, root);
   output_text(c->out, buf_str(&page.b));
   struct page warnings = {.b = BUF(c->a), .term = c->out->err};
@@ -187,13 +187,13 @@ static int exit_code_of(const struct call *c, yyjson_mut_val *result) {
   return status_exit_code(c->line_failure);
 }
 
-/* ---- housekeeping ---- */
+/* ---- maintenance ---- */
 
-/* Once a day the process that notices it does the maintenance. The result is out already, and a failure harms nobody.
- */
+/* Maintenance runs once a day, in the first process that finds it due. The result is already printed, and a failure is
+ * harmless. */
 static void maintain_if_due(struct call *c, struct engine *engine) {
   const struct op *op = c->args->op, *maintain = op_find(STR("maintain"));
-  /* Those that copy, judge or configure the store leave it as they found it. */
+  /* Operations that copy, check or configure the store leave it unchanged. */
   bool apart = (op->flags & (OP_NO_STORE | OP_NO_TXN | OP_STREAM | OP_NO_UPKEEP)) != 0;
   if (apart || !maintain || op == maintain || c->context.no_maintain || interrupted || engine->agent[0])
     return;
@@ -203,11 +203,9 @@ static void maintain_if_due(struct call *c, struct engine *engine) {
   struct error err;
   yyjson_val *args;
   yyjson_mut_val *result;
-  engine->record_calls = false; /* nobody called it */
-  enum status s = json_read(&scratch, STR("{\"if_due\":true}"), &args, &err);
-  if (s == STATUS_OK)
-    s = op_run(engine, maintain, &c->context.caller, &hooks, &scratch, args, &result, &err);
-  (void)s;
+  engine->record_calls = false; /* not a call of the user */
+  if (json_read(&scratch, STR("{\"if_due\":true}"), &args, &err) == STATUS_OK)
+    (void)!op_run(engine, maintain, &c->context.caller, &hooks, &scratch, args, &result, &err);
   arena_release(&scratch);
 }
 
@@ -227,44 +225,42 @@ static enum status open_engine(struct call *c, struct engine **ret_engine) {
   if (options->path && c->context.default_store) {
     struct str dir = fs_dirname(str_from(options->path));
     if (fs_mkdirs(arena_cstr(c->a, dir), &c->err) != STATUS_OK)
-      return error_fix(&c->err, "--db FILE, or CAIRN_DB, names a store elsewhere");
+      return error_fix(&c->err, "set another store with --db FILE or CAIRN_DB");
   }
   return engine_open(options, ret_engine, &c->err);
 }
 
-/* From here on everything is in memory for secrets: also what comes from standard input, and what is printed. */
-static void guard(struct call *c) {
+/* From here on everything is in locked memory, including standard input and output. */
+static void lock_memory(struct call *c) {
   enum { BUFFER_BYTES = 4096 };
   arena_guard(c->a);
   c->args->doc = json_new(c->a);
   c->args->args = yyjson_mut_val_mut_copy(c->args->doc, c->args->args);
-  char *buffer = mem_secret(BUFFER_BYTES); /* until the program ends */
+  char *buffer = mem_secret(BUFFER_BYTES); /* never freed */
   if (buffer)
     setvbuf(stdout, buffer, _IOFBF, BUFFER_BYTES);
 }
 
 static enum status prepare(struct call *c, yyjson_val **ret_args) {
   if (c->args->op->flags & OP_SECRET)
-    guard(c);
-  if (context_load(c->a, c->args, &c->context, &c->err) != STATUS_OK ||
-      args_check(c->a, c->args, &c->err) != STATUS_OK || read_input(c) != STATUS_OK)
-    return c->err.code;
+    lock_memory(c);
+  TRY(context_load(c->a, c->args, &c->context, &c->err));
+  TRY(args_check(c->a, c->args, &c->err));
+  TRY(read_input(c));
   c->args->input = NULL;
-  if (args_check(c->a, c->args, &c->err) != STATUS_OK)
-    return c->err.code;
+  TRY(args_check(c->a, c->args, &c->err));
   yyjson_val *args;
-  if (json_read(c->a, json_write(c->a, c->args->args, false), &args, &c->err) != STATUS_OK ||
-      op_check_args(c->args->op, args, &c->err) != STATUS_OK)
-    return c->err.code;
+  TRY(json_read(c->a, json_write(c->a, c->args->args, false), &args, &c->err));
+  TRY(op_check_args(c->args->op, args, &c->err));
   *ret_args = args;
   return STATUS_OK;
 }
 
 static int print_failure(struct call *c) {
-  /* A lost output is what stopped a stream, and is told at the end. */
+  /* Lost output stopped the stream, and is reported at the end. */
   if (c->out->failed)
     return status_exit_code(STATUS_IO);
-  /* A batch has told its failures line by line; its own error repeats the first. */
+  /* A batch has reported its failures line by line; its own error repeats the first. */
   if (c->lines_failed == 0 || c->err.code != c->line_failure)
     return output_error(c->out, c->a, &c->err);
   if (!c->out->json)
@@ -272,7 +268,7 @@ static int print_failure(struct call *c) {
   return status_exit_code(c->line_failure);
 }
 
-/* Runs it, and prints the result or the error. */
+/* Runs the operation and prints the result or the error. */
 static int run_and_print(struct call *c, struct engine *engine, yyjson_val *values) {
   struct op_hooks hooks = {.arg = c, .emit = emit, .progress = progress, .cancelled = cancelled, .ask = ask_hidden};
   yyjson_mut_val *result = NULL;

@@ -1,4 +1,4 @@
-/* run.h: one operation from a parsed command line to its exit code. */
+/* run.h: runs one operation from a parsed command line. */
 #pragma once
 
 #include "cli/args.h"

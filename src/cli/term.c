@@ -1,4 +1,4 @@
-/* term.c: what the terminal can do, and text that is safe and aligned on it. */
+/* term.c: terminal capabilities, and text that is safe and aligned. */
 #include "cli/term.h"
 
 #include <stdio.h>
@@ -41,8 +41,8 @@ static bool in_ranges(uint32_t cp, const struct range *ranges, size_t n) {
 }
 #define IN(cp, ranges) in_ranges((cp), (ranges), ARRAY_LEN(ranges))
 
-/* What a terminal obeys, or what makes text look like other text: C1, marks and overrides of direction, separators,
- * invisible operators, tags. */
+/* Control characters, and characters that make text look like other text: C1, direction marks and overrides,
+ * separators, invisible operators, tags. */
 static const struct range unsafe_ranges[] = {
     {0x7f, 0x9f},     {0x61c, 0x61c},   {0x200e, 0x200f}, {0x2028, 0x202e},
     {0x2060, 0x206f}, {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f},
@@ -68,7 +68,7 @@ void term_safe(struct buf *out, struct str text, bool one_line) {
       buf_addc(out, one_line ? ' ' : (char)cp);
     else if (is_unsafe(cp))
       add_visible(out, cp);
-    else if (cp == 0xfffd) /* perhaps one bad byte */
+    else if (cp == 0xfffd) /* may be an invalid byte */
       buf_add(out, (struct str){encoded, utf8_put(cp, encoded)});
     else
       buf_add(out, str_slice(text, start, i));
@@ -79,7 +79,7 @@ void term_safe_json(struct buf *out, struct str json) {
   for (size_t i = 0; i < json.n;) {
     size_t start = i;
     uint32_t cp = utf8_next(json, &i);
-    if (cp < 0x20 || !is_unsafe(cp)) /* inside strings the writer has escaped the lowest ones */
+    if (cp < 0x20 || !is_unsafe(cp)) /* the JSON writer has escaped control characters inside strings */
       buf_add(out, str_slice(json, start, i));
     else if (cp < 0x10000)
       buf_addf(out, "\\u%04X", (unsigned)cp);
@@ -89,7 +89,7 @@ void term_safe_json(struct buf *out, struct str json) {
   }
 }
 
-/* The C library's wcwidth() depends on the locale; these blocks are enough to keep columns straight. */
+/* wcwidth() depends on the locale; these blocks are enough to align columns. */
 static const struct range wide_ranges[] = {
     {0x1100, 0x115f}, {0x2e80, 0x303e}, {0x3041, 0xa4cf},   {0xac00, 0xd7a3},   {0xf900, 0xfaff},   {0xfe30, 0xfe6f},
     {0xff00, 0xff60}, {0xffe0, 0xffe6}, {0x1f300, 0x1f64f}, {0x1f680, 0x1f6ff}, {0x1f900, 0x1faff}, {0x20000, 0x3fffd},
@@ -205,7 +205,7 @@ struct str term_bytes(struct arena *a, int64_t bytes) {
   return arena_printf(a, "%.1f %s", value, units[unit]);
 }
 
-/* Nobody wants a line that flashes up: it appears after a second, and moves ten times a second. */
+/* Avoid flicker: the line appears after a second and is redrawn at most ten times a second. */
 enum { PROGRESS_AFTER_US = 1000 * 1000, PROGRESS_EVERY_US = 100 * 1000 };
 
 void progress_init(struct progress *p, int fd) {

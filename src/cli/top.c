@@ -1,4 +1,4 @@
-/* top.c: `cairn top`: the live view: terminal, keys, drawing anew. */
+/* top.c: `cairn top`, the live view: terminal, keys, redrawing. */
 #include "cli/top.h"
 
 #include <errno.h>
@@ -9,8 +9,8 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "cli/commands.h"
 #include "cli/context.h"
-#include "cli/doors.h"
 #include "op/access/roles.h"
 
 enum { MINUTES = 15, MINUTES_MAX = 24 * 60, INTERVAL_MS = 1000, HEIGHT = 24, SNAPSHOT_EVENTS = 20, BUSY_MS = 200 };
@@ -32,14 +32,14 @@ struct view {
   struct error err;
 };
 
-/* ---- signals: a handler can reach nothing else ---- */
+/* ---- signals: globals, because handlers set them ---- */
 
 static volatile sig_atomic_t ended;
 
 static void on_end(int number UNUSED) { ended = 1; }
 static void on_resize(int number UNUSED) {}
 
-/* Blocked but for the wait: none can come between looking and waiting. */
+/* Signals are blocked except during the wait, so that none is missed in between. */
 static void watch_signals(sigset_t *ret_during_wait) {
   static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGWINCH};
   sigset_t blocked;
@@ -57,7 +57,7 @@ static void watch_signals(sigset_t *ret_during_wait) {
 
 /* ---- the terminal ---- */
 
-/* Keys come one by one and are not shown; the other screen keeps what was there before. */
+/* Reads single keys without echo; the alternate screen preserves the previous content. */
 static void enter(struct view *v) {
   struct termios raw;
   if (isatty(STDIN_FILENO) && tcgetattr(STDIN_FILENO, &v->former) == 0) {
@@ -75,7 +75,7 @@ static void leave(struct view *v) {
     tcsetattr(STDIN_FILENO, TCSANOW, &v->former);
 }
 
-/* True when the view is to go on. */
+/* False to quit. */
 static bool wait_for_key(struct view *v, const sigset_t *signals) {
   struct timespec interval = {INTERVAL_MS / 1000, INTERVAL_MS % 1000 * 1000000L};
   struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
@@ -86,7 +86,7 @@ static bool wait_for_key(struct view *v, const sigset_t *signals) {
     return n == 0 || errno == EINTR;
   char key;
   ssize_t got = read(STDIN_FILENO, &key, 1);
-  return got == 1 && key != 'q' && key != 'Q' && key != 4 /* Ctrl-D */;
+  return got == 1 && key != 'q' && key != 'Q' && key != 4 /* Ctrl-D. */;
 }
 
 /* ---- drawing ---- */
@@ -96,8 +96,8 @@ static size_t height_of_terminal(void) {
   return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 ? size.ws_row : HEIGHT;
 }
 
-/* Each line is drawn over the one that was there, and what is left of it wiped: nothing flickers. */
-static void show(struct view *v, struct arena *a, struct str text) {
+/* Redraws line by line and clears the rest of each line, which avoids flicker. */
+static void redraw(struct view *v, struct arena *a, struct str text) {
   struct buf b = BUF(a);
   struct str line;
   buf_adds(&b, "\x1b[H");
@@ -112,30 +112,30 @@ static void show(struct view *v, struct arena *a, struct str text) {
   output_flush(v->out);
 }
 
-/* A store that fails for a moment does not end the view: it says so, and tries again. */
+/* A temporary failure of the store does not end the view: it is shown, and the next refresh retries. */
 static void draw(struct view *v) {
   struct arena *a = arena_child(v->a);
   size_t height = height_of_terminal();
   struct page page = {.b = BUF(a), .term = term_of(STDOUT_FILENO, args_flag(v->args->globals, "no_color"))};
-  yyjson_val *picture;
-  if (top_read(&v->top, a, height, &picture, &v->err) == STATUS_OK)
-    top_draw(&page, picture, height);
+  yyjson_val *snapshot;
+  if (top_read(&v->top, a, height, &snapshot, &v->err) == STATUS_OK)
+    top_draw(&page, snapshot, height);
   else
     page_line(&page, page.term.style.red, str_from(v->err.message), 0);
-  show(v, a, buf_str(&page.b));
+  redraw(v, a, buf_str(&page.b));
   arena_release(a);
 }
 
 static int print_once(struct view *v) {
   struct page page = {.b = BUF(v->a), .term = v->out->out};
-  yyjson_val *picture;
-  if (top_read(&v->top, v->a, SNAPSHOT_EVENTS, &picture, &v->err) != STATUS_OK)
+  yyjson_val *snapshot;
+  if (top_read(&v->top, v->a, SNAPSHOT_EVENTS, &snapshot, &v->err) != STATUS_OK)
     return output_error(v->out, v->a, &v->err);
   if (v->out->json) {
-    output_json_text(v->out, v->a, json_write_val(v->a, picture));
+    output_json_text(v->out, v->a, json_write_val(v->a, snapshot));
     return 0;
   }
-  top_draw(&page, picture, 0);
+  top_draw(&page, snapshot, 0);
   output_text(v->out, buf_str(&page.b));
   return 0;
 }
@@ -157,15 +157,15 @@ static enum status prepare(struct view *v) {
   yyjson_mut_val *minutes = yyjson_mut_obj_get(v->args->args, "minutes");
   v->top.minutes = minutes ? yyjson_mut_get_sint(minutes) : MINUTES;
   if (v->top.minutes < 1 || v->top.minutes > MINUTES_MAX) {
-    error_set(&v->err, STATUS_USAGE, "--minutes is a number from 1 to %d", (int)MINUTES_MAX);
+    error_set(&v->err, STATUS_USAGE, "--minutes must be 1 to %d", (int)MINUTES_MAX);
     return error_fix(&v->err, "--minutes %d", (int)MINUTES);
   }
   if (context_load(v->a, v->args, &v->context, &v->err) != STATUS_OK)
     return v->err.code;
   v->top.caller = v->context.caller;
-  v->top.caller.session = STR_NONE; /* who watches is no sign of life */
+  v->top.caller.session = STR_NONE; /* watching does not keep a session alive */
   struct engine_options *o = &v->context.engine;
-  o->must_exist = true; /* looking creates nothing */
+  o->must_exist = true; /* watching creates nothing */
   o->busy_ms = BUSY_MS;
   if (engine_open(o, &v->top.engine, &v->err) != STATUS_OK)
     return v->err.code;

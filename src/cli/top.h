@@ -1,4 +1,4 @@
-/* top.h: what `cairn top` shows: one picture as data, and as lines of a terminal. */
+/* top.h: data and drawing of `cairn top`. */
 #pragma once
 
 #include "cli/render/render.h"
@@ -6,11 +6,11 @@
 struct top {
   struct engine *engine;
   struct caller caller;
-  int64_t minutes; /* latencies are those of so many */
+  int64_t minutes; /* period of the latencies */
 };
 
-/* One picture: store, calls, tools, sessions (where the program has them), events. */
-NODISCARD enum status top_read(struct top *t, struct arena *a, size_t events, yyjson_val **ret_picture,
+/* Reads a snapshot: store, calls, tools, sessions, events. */
+NODISCARD enum status top_read(struct top *t, struct arena *a, size_t events, yyjson_val **ret_snapshot,
                                struct error *err);
-/* At most `height` lines, each with its line end and no wider than the page; 0: as many as there are. */
-void top_draw(struct page *page, yyjson_val *picture, size_t height);
+/* Draws at most `height` lines, each with a line end and no wider than the page; 0: no limit. */
+void top_draw(struct page *page, yyjson_val *snapshot, size_t height);

@@ -1,4 +1,6 @@
-/* top_view.c: the picture of `cairn top`: gathered from the store, and laid out. */
+/* top_view.c: snapshot of `cairn top`: reading and layout. */
+#include <assert.h>
+
 #include "cli/top.h"
 #include "op/telemetry/call_stats.h"
 #include "store/check.h"
@@ -7,19 +9,19 @@
 
 enum { RATE_SECONDS = 10, TOOLS_MAX = 100 };
 
-/* ---- gathering ---- */
+/* ---- reading ---- */
 
-struct picture {
+struct snapshot {
   struct top *top;
   struct arena *a;
   yyjson_mut_doc *doc;
   yyjson_mut_val *root;
   int64_t now;
-  int64_t recent; /* calls of the last seconds */
+  int64_t recent; /* calls in the last RATE_SECONDS */
   struct error *err;
 };
 
-static enum status put_store(struct picture *p) {
+static enum status put_store(struct snapshot *p) {
   struct store *st = p->top->engine->store;
   int64_t memories, seq;
   struct store_room room;
@@ -36,12 +38,12 @@ static enum status put_store(struct picture *p) {
 }
 
 static enum status count_call(void *arg, const struct call_row *row) {
-  struct picture *p = arg;
+  struct snapshot *p = arg;
   p->recent += row->at <= p->now;
   return STATUS_OK;
 }
 
-static void put_tool(struct picture *p, yyjson_mut_val *arr, const struct call_stat *s) {
+static void put_tool(struct snapshot *p, yyjson_mut_val *arr, const struct call_stat *s) {
   const struct histogram *h = s->durations;
   yyjson_mut_val *v = yyjson_mut_arr_add_obj(p->doc, arr);
   json_put(p->doc, v, "name", s->tool);
@@ -53,7 +55,7 @@ static void put_tool(struct picture *p, yyjson_mut_val *arr, const struct call_s
   json_put_num(p->doc, v, "p99_ms", json_round((double)histogram_quantile(h, 990) / 1000, 3));
 }
 
-static enum status put_calls(struct picture *p) {
+static enum status put_calls(struct snapshot *p) {
   struct store *st = p->top->engine->store;
   struct str team = p->top->caller.team;
   struct call_stats stats;
@@ -69,8 +71,8 @@ static enum status put_calls(struct picture *p) {
   return STATUS_OK;
 }
 
-/* By the operation, so that every rule about who is live stays in one place. A failure leaves the pane out. */
-static void put_sessions(struct picture *p) {
+/* Runs the operation, so that the rules about live sessions stay in one place. If it fails, the pane is omitted. */
+static void put_sessions(struct snapshot *p) {
   const struct op *op = op_find(STR("session list"));
   yyjson_val *args;
   yyjson_mut_val *result;
@@ -84,7 +86,7 @@ static void put_sessions(struct picture *p) {
 }
 
 struct tail {
-  struct picture *p;
+  struct snapshot *p;
   yyjson_mut_val *arr;
 };
 
@@ -103,26 +105,26 @@ static enum status put_event(void *arg, const struct event *e) {
   return STATUS_OK;
 }
 
-enum status top_read(struct top *t, struct arena *a, size_t events, yyjson_val **ret_picture, struct error *err) {
-  struct picture p = {.top = t, .a = a, .doc = json_new(a), .now = clock_now(&t->engine->clock), .err = err};
+enum status top_read(struct top *t, struct arena *a, size_t events, yyjson_val **ret_snapshot, struct error *err) {
+  struct snapshot p = {.top = t, .a = a, .doc = json_new(a), .now = clock_now(&t->engine->clock), .err = err};
   p.root = yyjson_mut_obj(p.doc);
   put_sessions(&p);
   TRY(put_store(&p));
   TRY(put_calls(&p));
   struct tail tail = {&p, json_put_arr(p.doc, p.root, "events")};
   TRY(events_newest(t->engine->store, t->caller.team, (int64_t)events, put_event, &tail, err));
-  return json_read(a, json_write(a, p.root, false), ret_picture, err);
+  return json_read(a, json_write(a, p.root, false), ret_snapshot, err);
 }
 
 /* ---- drawing ---- */
 
 struct column {
   const char *head;
-  size_t width; /* 0: what is left of the line */
+  size_t width; /* 0: rest of the line */
   bool right;
 };
 
-/* One cell: made harmless, cut to its width, padded. */
+/* Prints one cell: escaped, cut and padded to its width. */
 static void cell(struct page *page, const struct column *c, struct str text, size_t left) {
   size_t width = c->width && c->width < left ? c->width : left;
   struct buf safe = BUF(page->b.a);
@@ -136,7 +138,7 @@ static void cell(struct page *page, const struct column *c, struct str text, siz
     term_pad(&page->b, used, width);
 }
 
-/* A row of cells with a blank between them. */
+/* Prints cells separated by spaces. */
 static void row(struct page *page, const struct column *columns, size_t n, const struct str *cells) {
   size_t left = page->term.width;
   for (size_t i = 0; i < n && left > 1; i++) {
@@ -154,11 +156,12 @@ static void row(struct page *page, const struct column *columns, size_t n, const
 
 static void heads(struct page *page, const struct column *columns, size_t n) {
   struct str cells[8];
+  assert(n <= ARRAY_LEN(cells));
   for (size_t i = 0; i < n; i++)
     cells[i] = str_from(columns[i].head);
   buf_adds(&page->b, page->term.style.bold);
   row(page, columns, n, cells);
-  page->b.n--; /* the style ends before the line does */
+  page->b.n--; /* the style ends before the line end */
   buf_adds(&page->b, page->term.style.reset);
   buf_addc(&page->b, '\n');
 }
@@ -249,12 +252,12 @@ static void draw_rates(struct page *page, yyjson_val *p) {
   row(page, &line, 1, &text);
 }
 
-/* Two lines at the top; then sessions get up to a quarter of the rest, tools up to half, events what is left. */
-void top_draw(struct page *page, yyjson_val *picture, size_t height) {
-  yyjson_val *sessions = yyjson_obj_get(picture, "sessions"), *tools = yyjson_obj_get(picture, "tools");
+/* Two lines at the top; then sessions get up to a quarter of the rest, tools up to half, events the remainder. */
+void top_draw(struct page *page, yyjson_val *snapshot, size_t height) {
+  yyjson_val *sessions = yyjson_obj_get(snapshot, "sessions"), *tools = yyjson_obj_get(snapshot, "tools");
   size_t rest = height ? height : SIZE_MAX / 2, room;
-  draw_head(page, picture);
-  draw_rates(page, picture);
+  draw_head(page, snapshot);
+  draw_rates(page, snapshot);
   rest = rest > 3 ? rest - 3 : 0;
   if (sessions && rest > 8) {
     room = rest / 4;
@@ -268,6 +271,6 @@ void top_draw(struct page *page, yyjson_val *picture, size_t height) {
   }
   if (rest > 2) {
     buf_addc(&page->b, '\n');
-    draw_events(page, yyjson_obj_get(picture, "events"), rest - 2);
+    draw_events(page, yyjson_obj_get(snapshot, "events"), rest - 2);
   }
 }

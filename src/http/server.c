@@ -13,14 +13,14 @@
 
 enum {
   STREAMS_MAX = 4096,
-  OTHERS_MAX = 512,      /* connections that are no streams */
-  FILES_SPARE = 128,     /* descriptors for stores, logs and what libraries open */
-  HEAD_BYTES = 16 << 10, /* of a request's head, and of what is read or written at a time */
-  SILENCE_SECONDS = 60,  /* neither side sends: the connection is closed */
+  OTHERS_MAX = 512,      /* connections that are not streams */
+  FILES_SPARE = 128,     /* descriptors for stores, logs and libraries */
+  HEAD_BYTES = 16 << 10, /* request head, and I/O buffer */
+  SILENCE_SECONDS = 60,  /* idle timeout of a connection */
   REQUEST_MS = 60000,
   KEEP_ALIVE_MS = 15000,
-  SPARE_WORKERS = HTTP_WORKERS_MAX - HTTP_ENGINES_MAX, /* for calls that last, and what comes meanwhile */
-  FAREWELL_MS = 2000,                                  /* for clients to read the end of their streams */
+  SPARE_WORKERS = HTTP_WORKERS_MAX - HTTP_ENGINES_MAX, /* stand in for long calls */
+  CLOSE_MS = 2000,                                     /* time for clients to read the end of their streams */
 };
 
 size_t http_engines(void) {
@@ -30,8 +30,8 @@ size_t http_engines(void) {
   return cores > HTTP_ENGINES_MAX ? HTTP_ENGINES_MAX : (size_t)cores;
 }
 
-/* Every connection is a descriptor; the usual soft limit of 1,024 is for programs that use select(). */
-static size_t raise_files(size_t wanted) {
+/* Every connection needs a descriptor. The usual soft limit of 1,024 exists for programs that use select(). */
+static size_t raise_file_limit(size_t wanted) {
   struct rlimit limit;
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
     return 256;
@@ -44,7 +44,7 @@ static size_t raise_files(size_t wanted) {
   return limit.rlim_cur < wanted ? (size_t)limit.rlim_cur : wanted;
 }
 
-/* Targets are taken as they come: uri.c decodes them, segment by segment. */
+/* Targets stay encoded: uri.c decodes them segment by segment. */
 static size_t leave_encoded(void *cls, struct MHD_Connection *mhd, char *text) {
   (void)cls, (void)mhd;
   return strlen(text);
@@ -86,8 +86,9 @@ static struct http_daemon *daemon_new(const struct http_options *o) {
   return d;
 }
 
-/* Nobody gets in any more. Closed it is at the end: the library's thread may just be about to use it. */
-static void shut_listener(struct http_daemon *d) {
+/* Stops accepting. The descriptor is closed later, in daemon_free(), because the library's thread may be about to use
+ * it. */
+static void close_listener(struct http_daemon *d) {
   if (d->listener >= 0)
     shutdown(d->listener, SHUT_RDWR);
   if (d->socket)
@@ -97,7 +98,7 @@ static void shut_listener(struct http_daemon *d) {
 }
 
 static void daemon_free(struct http_daemon *d) {
-  shut_listener(d);
+  close_listener(d);
   if (d->listener >= 0)
     close(d->listener);
   pthread_mutex_destroy(&d->lock);
@@ -109,24 +110,26 @@ static void daemon_free(struct http_daemon *d) {
   mem_free(d);
 }
 
+static enum status start_parts(const struct http_options *o, struct http_daemon *d, size_t workers, size_t connections,
+                               struct error *err) {
+  TRY(listen_open(o, d, err));
+  if (o->listening)
+    TRY(o->listening(o->arg, err));
+  TRY(watch_start(d, err));
+  TRY(work_start(d, workers, err));
+  return start_library(d, &o->tls, connections, err);
+}
+
 enum status http_start(const struct http_options *o, struct http_daemon **ret_daemon, struct error *err) {
   struct http_daemon *d = daemon_new(o);
   if (!d)
     return error_set(err, STATUS_NOMEM, "out of memory");
-  size_t files = raise_files(STREAMS_MAX + OTHERS_MAX + FILES_SPARE);
+  size_t files = raise_file_limit(STREAMS_MAX + OTHERS_MAX + FILES_SPARE);
   size_t connections = files > 2 * FILES_SPARE ? files - FILES_SPARE : files / 2;
   size_t others = connections > 2 * OTHERS_MAX ? OTHERS_MAX : connections / 2;
   d->streams_max = o->streams_max ? o->streams_max : connections - others;
   size_t workers = o->workers && o->workers <= HTTP_WORKERS_MAX ? o->workers : http_engines() + SPARE_WORKERS;
-  enum status s = listen_open(o, d, err);
-  if (s == STATUS_OK && o->listening)
-    s = o->listening(o->arg, err);
-  if (s == STATUS_OK)
-    s = watch_start(d, err);
-  if (s == STATUS_OK)
-    s = work_start(d, workers, err);
-  if (s == STATUS_OK)
-    s = start_library(d, &o->tls, connections, err);
+  enum status s = start_parts(o, d, workers, connections, err);
   if (s != STATUS_OK) {
     work_stop(d);
     watch_stop(d);
@@ -141,14 +144,14 @@ const char *http_address(const struct http_daemon *d) { return d->address; }
 
 void http_drain(struct http_daemon *d, int64_t wait_ms) {
   MHD_quiesce_daemon(d->mhd);
-  shut_listener(d);
+  close_listener(d);
   atomic_store(&d->stopping, true);
   if (!work_wait_idle(d, wait_ms))
     atomic_store(&d->hurry, true);
 }
 
-/* Until every reply is out and every stream closed; clients that do not read are cut off. */
-static void say_farewell(struct http_daemon *d, int64_t wait_ms) {
+/* Waits until every reply is sent and every stream closed; clients that do not read are cut off. */
+static void wait_for_clients(struct http_daemon *d, int64_t wait_ms) {
   for (int64_t waited = 0; atomic_load(&d->answering) > 0 && waited < wait_ms; waited += 5)
     nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
   pthread_mutex_lock(&d->lock);
@@ -165,7 +168,7 @@ void http_stop(struct http_daemon **daemon) {
     http_drain(d, 0);
   work_stop(d);
   streams_end_all(d);
-  say_farewell(d, FAREWELL_MS);
+  wait_for_clients(d, CLOSE_MS);
   MHD_stop_daemon(d->mhd);
   watch_stop(d);
   daemon_free(d);

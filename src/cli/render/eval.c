@@ -138,4 +138,4 @@ static void render_eval(struct page *page, yyjson_val *r) {
   }
 }
 
-const struct renderer eval_renderers[] = {{"eval", render_eval, NULL}, {0}};
+const struct renderer eval_renderers[] = {{.op = "eval", .result = render_eval}, {0}};

@@ -101,23 +101,10 @@ static void render_metrics(struct page *page, yyjson_val *r) {
   add_tools(page, yyjson_obj_get(process, "tools"));
 }
 
-/* ---- errors ---- */
-
-static void render_errors(struct page *page, yyjson_val *r) {
-  struct arena *a = page->b.a;
-  struct table t = {.a = a, .columns = 5};
-  size_t i, n;
-  yyjson_val *v;
-  yyjson_arr_foreach(yyjson_obj_get(r, "errors"), i, n, v) {
-    const struct str cells[] = {term_time(a, json_str(v, "at")), json_str(v, "name"), json_str(v, "source"),
-                                json_str(v, "error"), json_str(v, "message")};
-    table_add(&t, cells);
-  }
-  if (n)
-    table_print(&t, page);
-  else
-    buf_adds(&page->b, "no call has failed\n");
-}
-
 const struct renderer observe_renderers[] = {
-    {"health", render_health, NULL}, {"metrics", render_metrics, NULL}, {"errors", render_errors, NULL}, {0}};
+    {.op = "health", .result = render_health},
+    {.op = "metrics", .result = render_metrics},
+    {.op = "errors",
+     .layout = "@errors {time at} | {name} | {source} | {error} | {message}\n!errors no call has failed"},
+    {0},
+};

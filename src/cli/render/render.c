@@ -1,6 +1,9 @@
-/* render.c: results as text for people: choosing the renderer, and what they share. */
+/* render.c: chooses the renderer of a result, and helpers for renderers. */
 #include "cli/render/render.h"
 
+#include <assert.h>
+
+#include "cli/render/layout.h"
 #include "core/memory/types.h"
 
 /* ---- text ---- */
@@ -12,7 +15,7 @@ void page_text(struct page *page, struct str text) {
     buf_add(&page->b, text);
 }
 
-/* A text that must not break its line, whatever is in it. */
+/* Text without line breaks. */
 static struct str one_line(struct page *page, struct str text) {
   struct buf b = BUF(page->b.a);
   if (page->term.tty) {
@@ -74,7 +77,7 @@ struct str page_value(struct page *page, yyjson_val *value) {
 
 struct str page_kind(struct page *page, yyjson_val *memory) {
   const struct mem_type *t = type_find(json_str(memory, "type"));
-  if (str_is(json_str(memory, "corpus"), "items")) /* is called as in items.json */
+  if (str_is(json_str(memory, "corpus"), "items")) /* named as in items.json */
     return str_from(t && t->item ? t->item : "note");
   struct str kind = json_str(memory, "kind"), type = json_str(memory, "type");
   struct str severity = json_str(memory, "severity");
@@ -83,7 +86,7 @@ struct str page_kind(struct page *page, yyjson_val *memory) {
   return type.n ? arena_printf(page->b.a, "%.*s/%.*s", STR_ARG(kind), STR_ARG(type)) : kind;
 }
 
-/* Members that hold a time are named so. */
+/* Members that hold a time, by name. */
 static bool is_time(struct str name) {
   return str_ends(name, STR("_at")) || str_is(name, "valid_from") || str_is(name, "last_accessed");
 }
@@ -128,6 +131,7 @@ static void print_cell(struct page *page, const char *style, struct str text, si
 }
 
 void table_print(struct table *t, struct page *page) {
+  assert(t->columns > 0 && t->columns <= TABLE_COLUMNS);
   size_t width[TABLE_COLUMNS] = {0}, last = t->columns - 1, used = 0;
   for (size_t r = 0; r < t->rows.n; r++)
     for (size_t c = 0; c < last; c++) {
@@ -149,9 +153,8 @@ void table_print(struct table *t, struct page *page) {
 /* ---- choosing ---- */
 
 static const struct renderer *renderer_of(const struct op *op) {
-  const struct renderer *const tables[] = {memory_renderers,     store_renderers,   eval_renderers,
-                                           session_renderers,    observe_renderers, file_renderers,
-                                           transcript_renderers, agent_renderers,   knowledge_renderers};
+  const struct renderer *const tables[] = {memory_renderers,  store_renderers,      eval_renderers, session_renderers,
+                                           observe_renderers, transcript_renderers, other_renderers};
   for (size_t i = 0; i < ARRAY_LEN(tables); i++)
     for (const struct renderer *r = tables[i]; r->op; r++)
       if (strcmp(r->op, op->name) == 0)
@@ -192,7 +195,7 @@ void page_txn(struct page *page, yyjson_val *result) {
 void render_result(struct page *page, const struct op *op, yyjson_val *result) {
   yyjson_val *id = yyjson_obj_get(result, "id");
   if (page->quiet && (op->flags & OP_WRITE)) {
-    struct str token = json_str(result, "token"); /* shown once: it must not be lost */
+    struct str token = json_str(result, "token"); /* shown only once: must not be lost */
     if (token.p)
       buf_addf(&page->b, "%.*s\n", STR_ARG(token));
     else if (yyjson_is_int(id))
@@ -200,7 +203,9 @@ void render_result(struct page *page, const struct op *op, yyjson_val *result) {
     return;
   }
   const struct renderer *r = renderer_of(op);
-  if (r && r->result)
+  if (r && r->layout)
+    layout_render(page, result, r->layout);
+  else if (r && r->result)
     r->result(page, result);
   else if (yyjson_is_int(id) && json_int(result, "txn", 0))
     render_change(page, result);
@@ -254,7 +259,7 @@ void render_warnings(struct page *page, yyjson_val *result) {
   size_t i, n;
   yyjson_val *w;
   yyjson_arr_foreach(yyjson_obj_get(result, "warnings"), i, n, w) {
-    /* The result shows the headline; that it was derived needs no warning besides. */
+    /* The result shows the derived headline; no warning needed. */
     if (!str_is(json_str(w, "code"), "headline_derived"))
       render_warning(page, w);
   }

@@ -1,5 +1,5 @@
 /* store.c: the store's own state as text: statistics, health, settings, events, imports. */
-#include "cli/render/render.h"
+#include "cli/render/layout.h"
 
 /* ---- statistics ---- */
 
@@ -167,18 +167,8 @@ static void render_event(struct page *page, yyjson_val *e) {
   buf_addc(b, '\n');
 }
 
-/* The lines were all there is to say. */
+/* The lines are the whole output. */
 static void render_nothing(struct page *page UNUSED, yyjson_val *r UNUSED) {}
-
-static void render_export(struct page *page, yyjson_val *r) {
-  struct str file = json_str(r, "file");
-  if (file.n == 0)
-    return;
-  buf_addf(&page->b, "%lld memories, %lld links and %lld events written to ", (long long)json_int(r, "memories", 0),
-           (long long)json_int(r, "links", 0), (long long)json_int(r, "events", 0));
-  page_text(page, file);
-  buf_addc(&page->b, '\n');
-}
 
 /* ---- moving and removing ---- */
 
@@ -228,156 +218,49 @@ static void render_transcript_import(struct page *page, yyjson_val *r) {
     buf_addf(&page->b, "nothing is in %.*s\n", STR_ARG(page_value(page, yyjson_obj_get(r, "looked_in"))));
 }
 
-static void render_backup(struct page *page, yyjson_val *r) {
-  yyjson_val *t = yyjson_obj_get(r, "transcripts");
-  int64_t sessions = json_int(t, "sessions", 0);
-  page_text(page, json_str(r, "file"));
-  buf_addf(&page->b, " (%s)\n", term_bytes(page->b.a, json_int(r, "bytes", 0)).p);
-  if (!json_str(t, "file").p)
-    return;
-  page_text(page, json_str(t, "file"));
-  buf_addf(&page->b, " (%s, transcripts of %lld session%s)\n", term_bytes(page->b.a, json_int(t, "bytes", 0)).p,
-           (long long)sessions, sessions == 1 ? "" : "s");
-}
+/* ---- the table ---- */
+
+/* clang-format off */
 
 /* What became of the transcripts of a backup, or of a store that was moved. */
-static void render_transcripts(struct page *page, yyjson_val *t, bool backup) {
-  yyjson_val *diverged = yyjson_obj_get(t, "diverged"), *v;
-  int64_t came = json_int(t, "restored", 0), more = json_int(t, "extended", 0), kept = json_int(t, "kept", 0);
-  size_t i, n;
-  if (backup && json_bool(t, "left_out", false))
-    buf_adds(&page->b, "transcripts were left as they are\n");
-  else if (backup && !json_bool(t, "in_backup", true))
-    buf_adds(&page->b, "the backup holds no transcripts: those that are here stay as they are\n");
-  if (came + more + kept)
-    buf_addf(&page->b, "transcripts: %lld brought back, %lld continued, %lld were here already\n", (long long)came,
-             (long long)more, (long long)kept);
-  yyjson_arr_foreach(diverged, i, n, v) {
-    buf_adds(&page->b, "session ");
-    page_text(page, json_str(v, "session"));
-    buf_adds(&page->b, " is another one here; the one that came is ");
-    page_text(page, json_str(v, "kept_as"));
-    buf_addc(&page->b, '\n');
-  }
-}
-
-static void render_restore(struct page *page, yyjson_val *r) {
-  buf_addf(&page->b, "%lld memories restored from ", (long long)json_int(r, "memories", 0));
-  page_text(page, json_str(r, "file"));
-  buf_adds(&page->b, "\nwhat was there before is in ");
-  page_text(page, json_str(r, "safety_backup"));
-  buf_addc(&page->b, '\n');
-  int64_t live = json_int(r, "tokens_live", 0), revoked = json_int(r, "tokens_revoked", 0);
-  int64_t grants = json_int(r, "grants_revoked", 0);
-  if (live)
-    buf_addf(&page->b, "live tokens: %lld; 'cairn token list' shows them\n", (long long)live);
-  if (revoked)
-    buf_addf(&page->b,
-             "tokens that came back revoked, because the store did not have them, or had revoked them: %lld\n",
-             (long long)revoked);
-  if (grants)
-    buf_addf(&page->b, "grants of the vault that did not come back, for the same reason: %lld\n", (long long)grants);
-  render_transcripts(page, yyjson_obj_get(r, "transcripts"), true);
-}
-
-static void render_migrate(struct page *page, yyjson_val *r) {
-  static const char *const starts[][2] = {
-      {"resumed", "went on where an earlier run had stopped\n"},
-      {"source_changed", "the source was changed since the earlier run: began anew\n"},
-      {"already_done", "was done already: nothing is new\n"},
-      {"copy_differs", "what the earlier run had copied is no longer the same: began anew\n"},
-  };
-  struct table t = {.a = page->b.a, .columns = 3, .right = {false, true}};
-  int64_t missing = json_int(r, "missing_transactions", 0), ms = json_int(r, "ms", 0);
-  yyjson_val *v;
-  size_t i, n;
-  for (i = 0; i < ARRAY_LEN(starts); i++)
-    if (str_is(json_str(r, "start"), starts[i][0]))
-      buf_adds(&page->b, starts[i][1]);
-  yyjson_arr_foreach(yyjson_obj_get(r, "tables"), i, n, v) {
-    const struct str cells[] = {json_str(v, "name"), page_value(page, yyjson_obj_get(v, "rows")),
-                                str_slice(json_str(v, "hash"), 0, 16)};
-    table_add(&t, cells);
-  }
-  table_print(&t, page);
-  buf_addf(&page->b, "%lld rows, each the same in ", (long long)json_int(r, "rows", 0));
-  page_text(page, json_str(r, "from"));
-  buf_adds(&page->b, " and ");
-  page_text(page, json_str(r, "to"));
-  buf_addf(&page->b, " (%lld.%lld s)\n", (long long)(ms / 1000), (long long)(ms % 1000 / 100));
-  if (missing)
-    buf_addf(&page->b, "%lld transaction%s written to the source meanwhile and %s not in the target\n",
-             (long long)missing, missing == 1 ? " was" : "s were", missing == 1 ? "is" : "are");
-  render_transcripts(page, yyjson_obj_get(r, "transcripts"), false);
-}
-
-/* Teams, or the receipts of deleted ones. */
-static void render_teams(struct page *page, yyjson_val *r) {
-  struct table t = {.a = page->b.a, .columns = 3};
-  yyjson_val *removed = yyjson_obj_get(r, "removed"), *v;
-  size_t i, n;
-  yyjson_arr_foreach(removed ? removed : yyjson_obj_get(r, "teams"), i, n, v) {
-    struct str rows = page_value(page, yyjson_obj_get(v, "rows")),
-               memories = page_value(page, yyjson_obj_get(v, "memories"));
-    struct str when = json_str(v, removed ? "at" : "changed_at");
-    const struct str cells[] = {json_str(v, "team"), when.p ? when : STR(""),
-                                removed ? rows : arena_printf(page->b.a, "%.*s memories", STR_ARG(memories))};
-    table_add(&t, cells);
-  }
-  table_print(&t, page);
-}
-
-static void render_purge(struct page *page, yyjson_val *r) {
-  yyjson_val *receipt = yyjson_obj_get(r, "receipt"), *v;
-  size_t i, n;
-  yyjson_arr_foreach(yyjson_obj_get(receipt, "purged"), i, n, v) {
-    struct str id = page_value(page, yyjson_obj_get(v, "id")), uid = json_str(v, "uid");
-    buf_addf(&page->b, "purged %.*s  %.*s\n", STR_ARG(id), STR_ARG(uid));
-  }
-  struct str remains = json_str(receipt, "remains");
-  if (remains.p) {
-    page_text(page, remains);
-    buf_addc(&page->b, '\n');
-  } else if (!json_bool(receipt, "log_emptied", true))
-    buf_adds(&page->b,
-             "another process is reading: its log is emptied when it is done, or by 'cairn maintain' later\n");
-  yyjson_arr_foreach(yyjson_obj_get(receipt, "backups"), i, n, v) {
-    buf_adds(&page->b, "still in the backup ");
-    page_text(page, json_val_str(v));
-    buf_addc(&page->b, '\n');
-  }
-}
-
-static void render_prune(struct page *page, yyjson_val *r) {
-  bool dry = json_bool(r, "dry_run", true);
-  yyjson_val *list = yyjson_obj_get(r, dry ? "would_prune" : "pruned"), *m;
-  struct table t = {.a = page->b.a, .columns = 4, .right = {true}};
-  size_t i, n;
-  yyjson_arr_foreach(list, i, n, m) {
-    const struct str cells[] = {page_value(page, yyjson_obj_get(m, "id")), json_str(m, "kind"), json_str(m, "state"),
-                                json_str(m, "headline")};
-    table_add(&t, cells);
-  }
-  table_print(&t, page);
-  buf_addf(&page->b, "%zu of %lld %s", yyjson_arr_size(list), (long long)json_int(r, "total", 0),
-           dry ? "would be pruned; --apply does it" : "pruned");
-  page_txn(page, r);
-}
+#define TRANSCRIPTS \
+  "?<transcripts.restored|transcripts.extended|transcripts.kept?transcripts: {n transcripts.restored} brought back, " \
+  "{n transcripts.extended} continued, {n transcripts.kept} were here already>\n" \
+  "*transcripts.diverged session {text session} is different here; the imported one is {text kept_as}"
+#define PRUNED ">{id} | {kind} | {state} | {headline}\n"
 
 const struct renderer store_renderers[] = {
-    {"stats", render_stats, NULL},
-    {"doctor", render_doctor, NULL},
-    {"config", render_config, NULL},
-    {"events", render_nothing, render_event},
-    {"export", render_export, NULL},
-    {"import", render_import, NULL},
-    {"transcript import", render_transcript_import, NULL},
-    {"backup", render_backup, NULL},
-    {"restore", render_restore, NULL},
-    {"purge", render_purge, NULL},
-    {"prune", render_prune, NULL},
-    {"reembed", render_reembed, NULL},
-    {"migrate", render_migrate, NULL},
-    {"team list", render_teams, NULL},
-    {0},
+  {.op = "stats", .result = render_stats},
+  {.op = "doctor", .result = render_doctor},
+  {.op = "config", .result = render_config},
+  {.op = "events", .result = render_nothing, .line = render_event},
+  {.op = "export", .layout = "?<file?{n memories} memories, {n links} links and {n events} events written to {text file}>"},
+  {.op = "import", .result = render_import},
+  {.op = "transcript import", .result = render_transcript_import},
+  {.op = "backup", .layout = "{text file} ({bytes bytes})\n?<transcripts.file?{text transcripts.file} "
+   "({bytes transcripts.bytes}, transcripts of {n transcripts.sessions} session{s transcripts.sessions})>"},
+  {.op = "restore", .layout = "{n memories} memories restored from {text file}\n"
+   "the previous content is in {text safety_backup}\n"
+   "?[live tokens: {tokens_live}; 'cairn token list' shows them]\n"
+   "?[tokens revoked because the store did not have them, or had revoked them: {tokens_revoked}]\n"
+   "?[vault grants not restored, for the same reason: {grants_revoked}]\n"
+   "?<transcripts.left_out?transcripts were not restored"
+   "|<transcripts.in_backup=no?the backup has no transcripts: existing ones are unchanged>>\n" TRANSCRIPTS},
+  {.op = "purge", .layout = "*receipt.purged purged {id}  {uid}\n?<receipt.remains?{text receipt.remains}"
+   "|<receipt.log_emptied=no?another process is reading: the log is emptied when it is done, or by 'cairn maintain' later>>\n"
+   "*receipt.backups still in the backup {text .}"},
+  {.op = "prune", .layout = "@would_prune " PRUNED "@pruned " PRUNED
+   "<dry_run=no?{n pruned} of {n total} pruned|{n would_prune} of {n total} would be pruned; --apply does it>{txn}"},
+  {.op = "reembed", .result = render_reembed},
+  {.op = "migrate", .layout = "?<start=resumed?resumed an earlier run>\n"
+   "?<start=source_changed?the source has changed since the earlier run: started over>\n"
+   "?<start=already_done?already done: nothing is new>\n"
+   "?<start=copy_differs?the copy of the earlier run has changed: started over>\n"
+   "@tables {name} | >{n rows} | {hash hash}\n"
+   "{n rows} rows, identical in {text from} and {text to} ({seconds ms})\n"
+   "?[{missing_transactions} transaction<missing_transactions=1? was|s were> written to the source meanwhile and "
+   "<missing_transactions=1?is|are> not in the target]\n" TRANSCRIPTS},
+  {.op = "team list", .layout = "@removed {team} | {at} | {rows}\n@teams {team} | {changed_at} | {memories} memories"},
+  {0},
 };
+/* clang-format on */

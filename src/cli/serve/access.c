@@ -19,11 +19,10 @@ static enum status read_tls(struct arena *a, const struct cli_args *args, struct
   if (!certificate && !key)
     return STATUS_OK;
   if (!certificate || !key || options->socket) {
-    error_set(err, STATUS_USAGE, "--tls-cert and --tls-key go together, and with a port");
-    return error_fix(err, "--tls-cert FILE --tls-key FILE, and no --socket");
+    error_set(err, STATUS_USAGE, "--tls-cert and --tls-key must be used together, and with a port");
+    return error_fix(err, "--tls-cert FILE --tls-key FILE, without --socket");
   }
-  if (tls_load(a, certificate, key, &options->tls, err) != STATUS_OK)
-    return err->code;
+  TRY(tls_load(a, certificate, key, &options->tls, err));
   access->tls_cert = certificate;
   access->tls_key = key;
   return tls_keeper_new(certificate, key, &options->keeper, err);
@@ -33,18 +32,18 @@ static bool is_wildcard(struct str host) {
   return str_is(host, "0.0.0.0") || str_is(host, "::") || str_is(host, "[::]");
 }
 
-/* An address that other machines reach. */
+/* An address that other machines can reach. */
 static bool is_foreign(const struct http_options *options) {
   return options->host && !check_loopback(str_from(options->host));
 }
 
-/* What an address is called in a Host header. */
+/* An address as it appears in a Host header. */
 static struct str header_name(struct arena *a, struct str host) {
   bool bare = memchr(host.p, ':', host.n) && host.p[0] != '[';
   return bare ? arena_printf(a, "[%.*s]", STR_ARG(host)) : host;
 }
 
-/* Without a name that clients may call it by, all of them would be refused. */
+/* Without an accepted name, all clients would be refused. */
 static enum status read_hosts(struct arena *a, const struct cli_args *args, struct http_options *options,
                               struct error *err) {
   struct strs *hosts = &options->shared.hosts;
@@ -54,16 +53,16 @@ static enum status read_hosts(struct arena *a, const struct cli_args *args, stru
   yyjson_mut_arr_foreach(list, i, n, one) {
     struct str name = {yyjson_mut_get_str(one), yyjson_mut_get_len(one)};
     if (!check_name(name)) {
-      error_set(err, STATUS_USAGE, "'%.*s' is not the name of a host", STR_ARG(name));
-      return error_fix(err, "--allow-host memory.example.org, without a scheme and without a port");
+      error_set(err, STATUS_USAGE, "'%.*s' is not a host name", STR_ARG(name));
+      return error_fix(err, "--allow-host memory.example.org, without scheme and port");
     }
     strs_push(a, hosts, name);
   }
   if (is_foreign(options) && !is_wildcard(host))
     strs_push(a, hosts, header_name(a, host));
   if (options->exposed && is_wildcard(host) && hosts->n == 0) {
-    error_set(err, STATUS_USAGE, "nobody knows what clients call this server");
-    return error_fix(err, "--allow-host NAME, once for every name or address by which it is reached");
+    error_set(err, STATUS_USAGE, "listening on all addresses requires --allow-host");
+    return error_fix(err, "--allow-host NAME, for each name or address that clients use");
   }
   return STATUS_OK;
 }
@@ -72,14 +71,14 @@ enum status access_options(struct arena *a, const struct cli_args *args, struct 
                            struct http_options *options, struct error *err) {
   access->require_token = args_flag(args->args, "require_token");
   access->behind_proxy = args_flag(args->args, "behind_proxy");
-  if (read_tls(a, args, access, options, err) != STATUS_OK)
-    return err->code;
+  TRY(read_tls(a, args, access, options, err));
   options->exposed = options->tls.key || access->behind_proxy;
   access->socket = options->socket != NULL;
   access->foreign = is_foreign(options);
-  /* Who is on the machine and calls it by the address that others use comes from that address. */
+  /* A local client that uses the public address connects from that address. */
   access->require_token |= access->foreign && !is_wildcard(str_from(options->host));
-  return http_check_host(options, err) == STATUS_OK ? read_hosts(a, args, options, err) : err->code;
+  TRY(http_check_host(options, err));
+  return read_hosts(a, args, options, err);
 }
 
 /* ---- settings ---- */
@@ -100,46 +99,46 @@ static enum status open_issuer(struct arena *a, const struct setting_value *v, s
   if (!o.issuer[0] && !o.audience[0] && !o.jwks[0])
     return STATUS_OK;
   if (!o.issuer[0] || !o.audience[0] || !o.jwks[0]) {
-    error_set(err, STATUS_USAGE, "of oauth.issuer, oauth.audience and oauth.jwks one is missing");
-    return error_fix(err, "set all three, or none");
+    error_set(err, STATUS_USAGE, "oauth.issuer, oauth.audience and oauth.jwks must be set together");
+    return error_fix(err, "set all three or none");
   }
   access->issuer = o.issuer;
   return oauth_new(&o, &access->oauth, err);
 }
 
-/* Who listens to others and has given nobody a token has forgotten something. */
+/* A server for remote clients without any token is a mistake. */
 static enum status check_tokens(struct engine *engine, struct str team, struct error *err) {
   bool any = false;
   TRY(tokens_any(engine->store, clock_now(&engine->clock), &any, err));
   TRY(db_team(store_db(engine->store), team, err));
   if (any)
     return STATUS_OK;
-  error_set(err, STATUS_CONFLICT, "the store has no token, so nobody else could use the server");
+  error_set(err, STATUS_CONFLICT, "the store has no token, so remote clients could not use the server");
   return error_fix(err, "cairn token add NAME");
 }
 
-/* A process that is bound to an agent takes no tokens, so that only callers who need none can use it. */
+/* A process bound to an agent accepts no tokens, so clients that need one cannot use it. */
 static enum status check_bound(const struct access *access, struct error *err) {
   if (!access->agent || (!access->foreign && !access->require_token))
     return STATUS_OK;
-  error_set(err, STATUS_USAGE, "a server that is bound to agent '%s' takes no tokens, so nobody could use this one",
+  error_set(err, STATUS_USAGE, "a server bound to agent '%s' accepts no tokens, so nobody could use this one",
             access->agent);
-  return error_fix(err, "leave the agent's name out, and give it a token: cairn token add NAME --project PROJECT; or "
-                        "listen on this machine alone, without --require-token");
+  return error_fix(err, "omit the agent and give it a token instead: cairn token add NAME --project PROJECT; or listen "
+                        "only on this machine, without --require-token");
 }
 
 static enum status configure(struct arena *a, const struct context *context, struct engine *engine,
                              struct access *access, struct http_options *options, struct error *err) {
   struct setting_value v[LAST - FIRST + 1];
   struct str team = context->caller.team;
-  if (settings_get(engine->store, team, FIRST, LAST, a, v, err) != STATUS_OK)
-    return err->code;
+  TRY(settings_get(engine->store, team, FIRST, LAST, a, v, err));
   access->agent = context->engine.agent[0] ? context->engine.agent : NULL;
   access->require_token |= access->behind_proxy || str_is(of(v, SET_SERVE_REQUIRE_TOKEN)->value, "on");
-  if (check_bound(access, err) != STATUS_OK || (!access->agent && open_issuer(a, v, access, err) != STATUS_OK))
-    return err->code;
-  if ((access->foreign || access->require_token) && !access->oauth && check_tokens(engine, team, err) != STATUS_OK)
-    return err->code;
+  TRY(check_bound(access, err));
+  if (!access->agent)
+    TRY(open_issuer(a, v, access, err));
+  if ((access->foreign || access->require_token) && !access->oauth)
+    TRY(check_tokens(engine, team, err));
   struct auth_options o = {.require_token = access->require_token,
                            .behind_proxy = access->behind_proxy,
                            .rate = (int64_t)of(v, SET_SERVE_RATE)->number,
@@ -152,8 +151,7 @@ static enum status configure(struct arena *a, const struct context *context, str
 enum status access_open(struct arena *a, const struct context *context, struct access *access,
                         struct http_options *options, struct error *err) {
   struct engine *engine;
-  if (pool_take(options->shared.pool, &engine, err) != STATUS_OK)
-    return err->code;
+  TRY(pool_take(options->shared.pool, &engine, err));
   enum status s = engine_hold(engine, context->caller.team, err);
   if (s == STATUS_OK)
     s = configure(a, context, engine, access, options, err);
@@ -169,29 +167,31 @@ void access_close(struct access *access, struct http_options *options) {
   oauth_free(&access->oauth);
 }
 
-/* ---- talking ---- */
+/* ---- output ---- */
 
-struct strs access_words(struct arena *a, const struct access *access) {
-  struct strs words = {0};
+struct strs access_kinds(struct arena *a, const struct access *access) {
+  struct strs kinds = {0};
   if (!access->require_token)
-    strs_push(a, &words, STR("local"));
+    strs_push(a, &kinds, STR("local"));
   if (access->agent)
-    return words;
-  strs_push(a, &words, STR("token"));
+    return kinds;
+  strs_push(a, &kinds, STR("token"));
   if (access->oauth)
-    strs_push(a, &words, STR("oauth"));
-  return words;
+    strs_push(a, &kinds, STR("oauth"));
+  return kinds;
 }
 
-struct str access_sentence(struct arena *a, const struct access *access) {
+struct str access_summary(struct arena *a, const struct access *access) {
   struct buf b = BUF(a);
-  const char *near = access->socket ? "whoever can open the socket" : "callers on this machine";
+  const char *local = access->socket ? "users of the socket" : "local clients";
   if (access->agent)
-    return arena_printf(a, "%s, as agent '%s'; no tokens", near, access->agent);
+    return arena_printf(a, "none for %s, which act as agent '%s'; no tokens", local, access->agent);
   if (!access->require_token)
-    buf_addf(&b, "%s without a token; %s", near, access->foreign ? "from anywhere " : "");
-  buf_adds(&b, "bearers of tokens ('cairn token list')");
+    buf_addf(&b, "none for %s; ", local);
+  buf_adds(&b, "bearer token");
   if (access->oauth)
-    buf_addf(&b, " and of access tokens that %s has signed", access->issuer);
+    buf_addf(&b, " or access token of %s", access->issuer);
+  if (!access->require_token)
+    buf_adds(&b, access->foreign ? " for remote clients" : " otherwise");
   return buf_str(&b);
 }

@@ -1,4 +1,4 @@
-/* access.h: who may reach `cairn serve`, and how: from its options and settings to what the server needs. */
+/* access.h: access to `cairn serve`: from options and settings to the server's configuration. */
 #pragma once
 
 #include "cli/context.h"
@@ -7,22 +7,22 @@
 
 struct access {
   bool require_token, behind_proxy;
-  bool foreign;      /* other machines reach it */
-  bool socket;       /* it has a file instead of an address */
-  const char *agent; /* that the process is bound to, so that it takes no tokens; NULL: none */
+  bool foreign;      /* reachable from other machines */
+  bool socket;       /* Unix socket instead of an address */
+  const char *agent; /* agent that the process is bound to, which disables tokens; NULL: none */
   struct oauth *oauth;
   const char *issuer;
-  const char *tls_cert, *tls_key; /* their files; NULL: no TLS */
+  const char *tls_cert, *tls_key; /* file paths; NULL: no TLS */
 };
 
-/* What the command line says of host, names and TLS; no store is needed for it. */
+/* Reads host, names and TLS from the command line; needs no store. */
 NODISCARD enum status access_options(struct arena *a, const struct cli_args *args, struct access *access,
                                      struct http_options *options, struct error *err);
-/* The rest, by the settings and tokens of the store that is open now; sets shared.auth. */
+/* Reads the rest from settings and tokens of the open store; sets shared.auth. */
 NODISCARD enum status access_open(struct arena *a, const struct context *context, struct access *access,
                                   struct http_options *options, struct error *err);
 void access_close(struct access *access, struct http_options *options);
 
-/* What the server accepts, in a sentence, and as words for programs. */
-struct str access_sentence(struct arena *a, const struct access *access);
-struct strs access_words(struct arena *a, const struct access *access);
+/* What the server accepts: a sentence, and identifiers for programs. */
+struct str access_summary(struct arena *a, const struct access *access);
+struct strs access_kinds(struct arena *a, const struct access *access);

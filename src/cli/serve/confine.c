@@ -1,4 +1,4 @@
-/* confine.c: the places that servers need, from settings, store and surroundings. */
+/* confine.c: paths that servers need, from settings, store and environment. */
 #include "cli/serve/confine.h"
 
 #include <limits.h>
@@ -18,10 +18,9 @@
 
 const char *const sandbox_modes[] = {"on", "off", NULL};
 
-/* ---- everybody's ---- */
+/* ---- all servers ---- */
 
-/* Libraries that are opened when they are needed, the clock, and who else runs: sessions are alive while their
- * processes are. */
+/* Libraries loaded on demand, the clock, and /proc: sessions are alive as long as their processes. */
 static const char *const always_read[] = {
     "/usr",
     "/nix/store",
@@ -37,22 +36,22 @@ static const char *const always_read[] = {
 };
 static const char *const always_written[] = {"/dev/null", NULL};
 
-/* Names, certificates, the user's own data. Folders, because what is in them is replaced while a server runs. */
-static const char *const to_connect[] = {
+/* Name resolution, certificates, passwd. Folders, because their files are replaced while a server runs. */
+static const char *const connect_paths[] = {
     "/etc", "/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager", NULL,
 };
 
-/* Below the home folder: what libpq reads. */
-static const char *const of_postgres[] = {".pgpass", ".pg_service.conf", ".postgresql", NULL};
-static const char *const postgres_files[] = {"PGPASSFILE", "PGSERVICEFILE", "PGSSLROOTCERT",
-                                             "PGSSLCERT",  "PGSSLKEY",      NULL};
+/* Files in the home folder that libpq reads. */
+static const char *const postgres_home_files[] = {".pgpass", ".pg_service.conf", ".postgresql", NULL};
+static const char *const postgres_variables[] = {"PGPASSFILE", "PGSERVICEFILE", "PGSSLROOTCERT",
+                                                 "PGSSLCERT",  "PGSSLKEY",      NULL};
 
-/* ---- gathering ---- */
+/* ---- collecting ---- */
 
 struct needs {
   struct arena *a;
   const struct context *context;
-  struct store *store; /* NULL: there is none yet, or it cannot be opened now */
+  struct store *store; /* NULL: missing, or cannot be opened now */
   struct sandbox keep;
 };
 
@@ -61,7 +60,7 @@ static void add_names(struct needs *n, struct strs *list, const char *const *nam
     strs_push(n->a, list, str_from(*names));
 }
 
-/* A value that will not do is complained about by whoever uses it. */
+/* Invalid values are reported by the code that uses them. */
 static struct str value_of(struct needs *n, enum setting_id id) {
   struct setting_value v;
   struct error ignored;
@@ -71,7 +70,7 @@ static struct str value_of(struct needs *n, enum setting_id id) {
   return s == STATUS_OK ? v.value : STR_NONE;
 }
 
-/* A folder of our own that is not there yet is made: only what is there can be kept. */
+/* Creates missing folders of our own: rules need existing paths. */
 static void add_own(struct needs *n, struct str folder) {
   struct error ignored;
   if (!str_empty(folder) && fs_mkdirs(arena_cstr(n->a, folder), &ignored) == STATUS_OK)
@@ -91,18 +90,18 @@ static void add_home(struct needs *n, const char *const *names) {
     strs_push(n->a, &n->keep.read, arena_printf(n->a, "%s/%s", home, *names));
 }
 
-/* A store has a folder rather than a file: its log, its copies and what belongs to its agents lie beside it. */
+/* Permits the folder, not only the file: log, backups and agent files are beside the store. */
 static void add_store(struct needs *n) {
   const char *path = n->context->engine.path;
   char real[PATH_MAX];
   if (!db_is_url(path)) {
     strs_push(n->a, &n->keep.write, fs_dirname(str_from(path)));
-    if (realpath(path, real)) /* a link: SQLite works where it leads */
+    if (realpath(path, real)) /* a symlink: SQLite works on its target */
       strs_push(n->a, &n->keep.write, arena_dup(n->a, fs_dirname(str_from(real))));
   } else {
     n->keep.connect = true;
-    add_home(n, of_postgres);
-    for (const char *const *name = postgres_files; *name; name++)
+    add_home(n, postgres_home_files);
+    for (const char *const *name = postgres_variables; *name; name++)
       if (getenv(*name))
         strs_push(n->a, &n->keep.read, str_from(getenv(*name)));
   }
@@ -116,7 +115,7 @@ static void add_embedder(struct needs *n, const struct embed_config *c) {
     strs_push(n->a, &n->keep.read, embed_config_value(c, SET_EMBEDDER_FILE));
 }
 
-/* The one that is set, and those of indexes that are still searched. */
+/* The configured embedder, and those of indexes that are still searched. */
 static void add_embedders(struct needs *n) {
   struct embed_config c = {0};
   struct vec_indexes indexes;
@@ -131,8 +130,7 @@ static void add_embedders(struct needs *n) {
       add_embedder(n, &c);
 }
 
-/* Where the settings put files of the agents, and pages that people have somewhere else: a page is replaced as a whole,
- * which takes its folder. */
+/* Folders of agent files, and of pages elsewhere: a page is replaced by rename, which needs its folder. */
 static void add_files(struct needs *n) {
   struct str page = value_of(n, SET_MEMORY_PATH), sessions = value_of(n, SET_SESSIONS_PATH), root;
   struct mirror_places pages = {0};
@@ -149,7 +147,7 @@ static void add_files(struct needs *n) {
     strs_push(n->a, &n->keep.write, fs_dirname(pages.v[i].path));
 }
 
-/* Folders whose files are searched, with the rules of the repository around them. */
+/* Source folders, and the .gitignore files above them. */
 static void add_sources(struct needs *n) {
   struct strs roots = {0};
   struct error ignored;
@@ -162,8 +160,8 @@ static void add_sources(struct needs *n) {
   }
 }
 
-/* A file of keys is replaced when they change, and is another one then: it is the folder that counts. That of the vault
- * is made, so that a key can come later; never by the server, which could leave a configuration there, too. */
+/* A key file is replaced when keys change, so its folder is needed. The vault's folder is created here so that a key
+ * can be added later, but it is read-only: a server could otherwise write a configuration there. */
 static void add_keys(struct needs *n) {
   struct str jwks = value_of(n, SET_OAUTH_JWKS), vault;
   struct error ignored;
@@ -176,7 +174,7 @@ static void add_keys(struct needs *n) {
     strs_push(n->a, &n->keep.read, vault);
 }
 
-/* The root, the home folder, and what is between them: whoever may read one of them may read all that a user has. */
+/* True for the home folder and its parents: reading one of them would expose everything the user has. */
 static bool holds_home(struct needs *n, struct str folder) {
   const char *home = getenv("HOME");
   char real[PATH_MAX], real_home[PATH_MAX];
@@ -196,8 +194,7 @@ static bool add_folder_of(struct needs *n, struct str file) {
   return !too_much;
 }
 
-/* A renewed certificate is another file in the same folder, or a link there leads elsewhere than before, to the
- * neighbour of what it led to. */
+/* A renewed certificate is a new file in the same folder, or a symlink to another target next to the old one. */
 static void add_renewed(struct needs *n, const char *file) {
   char real[PATH_MAX];
   if (!file)
@@ -207,8 +204,8 @@ static void add_renewed(struct needs *n, const char *file) {
     all &= add_folder_of(n, str_from(real));
   if (!all)
     fprintf(stderr,
-            "cairn: %s lies directly in a folder that the sandbox does not open: once it is renewed, start the server "
-            "again, or keep it in a folder of its own\n",
+            "cairn: %s is in a folder that the sandbox does not open: restart the server after renewing it, or move it "
+            "to its own folder\n",
             file);
 }
 
@@ -219,7 +216,7 @@ static void add_paths(struct needs *n) {
       strs_push(n->a, &n->keep.write, one);
 }
 
-static void gather(struct needs *n, const struct confine *c) {
+static void collect(struct needs *n, const struct confine *c) {
   add_names(n, &n->keep.read, always_read);
   add_names(n, &n->keep.write, always_written);
   if (c->socket)
@@ -233,12 +230,12 @@ static void gather(struct needs *n, const struct confine *c) {
   add_renewed(n, c->tls_key);
   add_paths(n);
   if (n->keep.connect)
-    add_names(n, &n->keep.read, to_connect);
+    add_names(n, &n->keep.read, connect_paths);
 }
 
 /* ---- entering ---- */
 
-/* The option, else the setting; never what a store holds, which agents write. */
+/* From the option, else the setting; never from the store, which agents write. */
 static enum status is_wanted(const struct confine *c, bool *ret_wanted, struct error *err) {
   struct str mode = args_text(c->args->args, "sandbox");
   struct setting_value v = {.value = mode};
@@ -250,8 +247,8 @@ static enum status is_wanted(const struct confine *c, bool *ret_wanted, struct e
 
 enum { LOOK_MS = 500, LOOK_CONNECT_MS = 1000 };
 
-/* Only looked at: nothing is made or changed before a call needs it. */
-static struct store *look_into_store(const struct confine *c) {
+/* Read-only: nothing is created or changed before a call needs it. */
+static struct store *open_read_only(const struct confine *c) {
   struct store *st = NULL;
   struct error ignored;
   const struct engine_options *e = &c->context->engine;
@@ -267,12 +264,12 @@ static struct store *look_into_store(const struct confine *c) {
 
 static const char *level_text(struct arena *a, const struct sandbox_level *level) {
   if (!level->landlock)
-    return level->seccomp ? "on, by seccomp alone: this kernel has no Landlock, so that files are not fenced off"
-                          : "on, but this kernel has neither Landlock nor seccomp: nothing is fenced off";
+    return level->seccomp ? "on, seccomp only: this kernel has no Landlock, so file access is not restricted"
+                          : "on, but this kernel has neither Landlock nor seccomp: nothing is restricted";
   return arena_printf(a, "on (Landlock %d%s)", level->landlock, level->seccomp ? ", seccomp" : "; no seccomp").p;
 }
 
-static enum status fence_in(const struct confine *c, struct error *err) {
+static enum status enter_sandbox(const struct confine *c, struct error *err) {
   struct needs n = {.a = c->a, .context = c->context};
   struct sandbox_level level;
   bool wanted = false;
@@ -281,8 +278,8 @@ static enum status fence_in(const struct confine *c, struct error *err) {
     telemetry_set_sandbox(c->telemetry, "off");
     return s;
   }
-  n.store = look_into_store(c);
-  gather(&n, c);
+  n.store = open_read_only(c);
+  collect(&n, c);
   store_close(&n.store);
   s = sandbox_enter(&n.keep, &level, err);
   if (s != STATUS_OK)
@@ -293,18 +290,18 @@ static enum status fence_in(const struct confine *c, struct error *err) {
   return STATUS_OK;
 }
 
-/* Said once, at the start: a server works without it. Only where the limit is low is it tried out, which takes time. */
-static void tell_unlocked(void) {
+/* A warning at start; a server works without it. Trying it out takes time, so we do it only if the limit is low. */
+static void warn_unlocked(void) {
   enum { LOCKED_BYTES = 1 << 20 };
   struct rlimit limit;
   bool low = getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur < LOCKED_BYTES;
   if (low && !mem_secret_locks(LOCKED_BYTES))
-    fprintf(stderr, "cairn: less than a megabyte of memory can be locked, so that secrets of the vault may be swapped "
-                    "to disk: raise the limit (ulimit -l)\n");
+    fprintf(stderr, "cairn: less than 1 MB of memory can be locked, so vault secrets may be swapped to disk: raise the "
+                    "limit (ulimit -l)\n");
 }
 
 enum status confine(const struct confine *c, struct error *err) {
-  TRY(fence_in(c, err));
-  tell_unlocked();
+  TRY(enter_sandbox(c, err));
+  warn_unlocked();
   return STATUS_OK;
 }

@@ -1,10 +1,10 @@
-/* confine.h: what a server needs of its machine, and the way into a sandbox that leaves it just that. */
+/* confine.h: collects what a server needs from its machine, and enters a sandbox that permits only that. */
 #pragma once
 
 #include "cli/context.h"
 #include "op/telemetry/telemetry.h"
 
-/* --sandbox, for the doors that have it. */
+/* --sandbox, for the commands that support it. */
 extern const char *const sandbox_modes[];
 #define SANDBOX_PARAM                                                                                                  \
   {"sandbox",                                                                                                          \
@@ -19,13 +19,13 @@ struct confine {
   struct arena *a;
   const struct cli_args *args;
   const struct context *context;
-  struct telemetry *telemetry;    /* is told how it ended: health and doctor say it */
-  const char *socket;             /* the file of its socket, which goes with it; NULL: none */
-  const char *tls_cert, *tls_key; /* are read again when they change; NULL: none */
-  bool at_once; /* a client waits: a database server that does not answer soon is not asked what it has configured */
+  struct telemetry *telemetry;    /* records the result, for health and doctor */
+  const char *socket;             /* socket file, which is removed at shutdown; NULL: none */
+  const char *tls_cert, *tls_key; /* reread when they change; NULL: none */
+  bool at_once;                   /* a client is waiting: do not wait long for a database server to read its settings */
 };
 
-/* Gathers what the settings and the store name, and enters the sandbox, unless it is switched off. Before the first
- * thread, and behind all that needs more: sockets that listen, helpers. What is configured later is not known here: it
- * takes a new start. */
+/* Collects the paths in settings and store, and enters the sandbox unless it is disabled. Call it before the first
+ * thread starts, and after everything that needs more rights, such as opening sockets. Later changes of the
+ * configuration need a restart. */
 NODISCARD enum status confine(const struct confine *c, struct error *err);

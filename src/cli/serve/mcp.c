@@ -1,4 +1,4 @@
-/* mcp.c: `cairn mcp`: the MCP server on standard input and output, from its options to its end. */
+/* mcp.c: `cairn mcp`, the MCP server on standard input and output. */
 #include "mcp/mcp.h"
 
 #include <signal.h>
@@ -7,11 +7,11 @@
 
 #include "base/os/fs.h"
 #include "base/os/process.h"
-#include "cli/doors.h"
+#include "cli/commands.h"
 #include "cli/serve/confine.h"
 #include "cli/serve/observe.h"
 
-/* Calls of one client that run side by side; each may open a handle of its own on the store. */
+/* Concurrent calls of a client; each may open its own store handle. */
 enum { ENGINES = 4 };
 
 const struct param mcp_params[] = {
@@ -47,17 +47,17 @@ static enum status find_profile(struct serving *s) {
   return error_fix(&s->err, "one of: %s", buf_str(&names).p);
 }
 
-/* The folder of the default store is made here; the store itself, with the first call. */
+/* Creates the folder of the default store; the store itself is created by the first call. */
 static enum status prepare_store(struct serving *s) {
   if (!s->context.default_store)
     return STATUS_OK;
   struct str dir = fs_dirname(str_from(s->context.engine.path));
   if (fs_mkdirs(arena_cstr(s->a, dir), &s->err) != STATUS_OK)
-    return error_fix(&s->err, "--db FILE, or CAIRN_DB, names a store elsewhere");
+    return error_fix(&s->err, "set another store with --db FILE or CAIRN_DB");
   return STATUS_OK;
 }
 
-/* The process that started this one is the client. */
+/* The parent process is the client. */
 static void find_origin(struct serving *s) {
   char cwd[4096];
   s->origin.host = process_host(s->a);
@@ -70,11 +70,12 @@ static void find_origin(struct serving *s) {
 
 static enum status start(struct serving *s) {
   struct mcp_options *o = &s->options;
-  if (context_load(s->a, s->args, &s->context, &s->err) != STATUS_OK || find_profile(s) != STATUS_OK ||
-      prepare_store(s) != STATUS_OK || observe_begin(s->a, &s->context, &s->telemetry, &s->err) != STATUS_OK ||
-      pool_new(&s->context.engine, ENGINES, &o->pool, &s->err) != STATUS_OK ||
-      feed_new(&s->context.engine, &o->feed, &s->err) != STATUS_OK)
-    return s->err.code;
+  TRY(context_load(s->a, s->args, &s->context, &s->err));
+  TRY(find_profile(s));
+  TRY(prepare_store(s));
+  TRY(observe_begin(s->a, &s->context, &s->telemetry, &s->err));
+  TRY(pool_new(&s->context.engine, ENGINES, &o->pool, &s->err));
+  TRY(feed_new(&s->context.engine, &o->feed, &s->err));
   o->conformance = args_flag(s->args->args, "conformance");
   o->one_connection = true;
   o->no_maintain = s->context.no_maintain;
@@ -87,7 +88,7 @@ static enum status start(struct serving *s) {
 
 int run_mcp(struct arena *a, struct cli_args *args, struct output *out) {
   struct serving s = {.a = a, .args = args};
-  /* Blocked before there is a thread, so that all inherit it: the transport takes them. */
+  /* Blocked before threads start, so that all inherit it: the transport handles them. */
   sigset_t signals, former;
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
@@ -100,7 +101,7 @@ int run_mcp(struct arena *a, struct cli_args *args, struct output *out) {
     sender.caller.origin = &s.origin;
     sender.caller.trust = STR("agent");
     if (!args_text(args->globals, "source").p && str_empty(str_from(getenv("CAIRN_SOURCE"))))
-      sender.caller.source = STR_NONE; /* the client's name, once it has told it */
+      sender.caller.source = STR_NONE; /* set to the client's name when it is known */
     code = mcp_stdio(s.server, &sender);
   } else {
     code = output_error(out, a, &s.err);

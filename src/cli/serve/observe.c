@@ -1,4 +1,4 @@
-/* observe.c: where a server's log is, and whether the desktop hears of errors. */
+/* observe.c: log location and desktop notifications of a server. */
 #include "cli/serve/observe.h"
 
 #include "base/os/fs.h"

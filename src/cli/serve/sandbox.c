@@ -1,4 +1,4 @@
-/* sandbox.c: privileges, limits and files: everything of the sandbox but its filter of system calls. */
+/* sandbox.c: privileges, limits and files: the sandbox without its system call filter. */
 #include "cli/serve/sandbox.h"
 
 #include <errno.h>
@@ -13,8 +13,8 @@
 
 /* ---- Landlock ---- */
 
-/* Declared here, since the headers of a system are often older than its kernel. Each row of rights came with a version
- * of the interface; the first version cannot rename between folders and counts as none. */
+/* Declared here because system headers are often older than the kernel. Each group of rights came with an ABI version;
+ * version 1 cannot rename between folders and counts as unsupported. */
 enum {
   EXECUTE = 1 << 0,
   WRITE_FILE = 1 << 1,
@@ -28,17 +28,17 @@ enum {
   TRUNCATE = 1 << 14,
   IOCTL_DEV = 1 << 15,
 
-  OF_VERSION_2 = (1 << 14) - 1,
+  VERSION_2_RIGHTS = (1 << 14) - 1,
   READ = READ_FILE | READ_DIR,
   WRITE = READ | WRITE_FILE | REMOVE_DIR | REMOVE_FILE | MAKE_DIR | MAKE_REG | REFER | TRUNCATE,
-  OF_A_FILE = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV, /* the others are a folder's */
+  FILE_RIGHTS = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV, /* the others apply to folders */
 };
 enum { BIND_TCP = 1 << 0, CONNECT_TCP = 1 << 1 };
 enum { ABSTRACT_SOCKETS = 1 << 0, SIGNALS = 1 << 1 };
 enum { OLDEST = 2, ASK_VERSION = 1, RULE_PATH = 1 };
 
 struct ruleset {
-  uint64_t files, network, scopes; /* what is forbidden unless a rule allows it */
+  uint64_t files, network, scopes; /* denied unless a rule allows it */
 };
 struct rule {
   uint64_t allowed;
@@ -50,8 +50,8 @@ static int landlock_version(void) {
   return version < OLDEST ? 0 : (int)version;
 }
 
-static struct ruleset all_of(int version, bool connect) {
-  struct ruleset all = {.files = OF_VERSION_2};
+static struct ruleset rights_of_version(int version, bool connect) {
+  struct ruleset all = {.files = VERSION_2_RIGHTS};
   if (version >= 3)
     all.files |= TRUNCATE;
   if (version >= 4)
@@ -69,10 +69,10 @@ static enum status allow(int rules, const char *path, uint64_t rights, struct er
   if (rule.place < 0)
     return STATUS_OK;
   if (fstat(rule.place, &st) == 0 && !S_ISDIR(st.st_mode))
-    rule.allowed &= OF_A_FILE;
+    rule.allowed &= FILE_RIGHTS;
   int failed = syscall(SYS_landlock_add_rule, rules, RULE_PATH, &rule, 0) == 0 ? 0 : errno;
   close(rule.place);
-  return failed ? error_errno(err, failed, "the sandbox cannot hold '%s'", path) : STATUS_OK;
+  return failed ? error_errno(err, failed, "cannot add '%s' to the sandbox", path) : STATUS_OK;
 }
 
 static enum status allow_all(int rules, const struct strs *places, uint64_t rights, struct error *err) {
@@ -84,26 +84,29 @@ static enum status allow_all(int rules, const struct strs *places, uint64_t righ
   return STATUS_OK;
 }
 
-static enum status fence_files(const struct sandbox *keep, int version, struct error *err) {
-  struct ruleset all = all_of(version, keep->connect);
+static enum status apply_rules(int rules, const struct sandbox *keep, uint64_t known, struct error *err) {
+  TRY(allow_all(rules, &keep->read, READ, err));
+  TRY(allow_all(rules, &keep->write, WRITE & known, err));
+  TRY(allow_all(rules, &keep->remove, REMOVE_FILE, err));
+  if (syscall(SYS_landlock_restrict_self, rules, 0) != 0)
+    return error_errno(err, errno, "cannot enter the sandbox");
+  return STATUS_OK;
+}
+
+static enum status restrict_files(const struct sandbox *keep, int version, struct error *err) {
+  struct ruleset all = rights_of_version(version, keep->connect);
   int rules = (int)syscall(SYS_landlock_create_ruleset, &all, sizeof(all), 0);
   if (rules < 0)
-    return error_errno(err, errno, "the sandbox cannot be made");
-  enum status s = allow_all(rules, &keep->read, READ, err);
-  if (s == STATUS_OK)
-    s = allow_all(rules, &keep->write, WRITE & all.files, err);
-  if (s == STATUS_OK)
-    s = allow_all(rules, &keep->remove, REMOVE_FILE, err);
-  if (s == STATUS_OK && syscall(SYS_landlock_restrict_self, rules, 0) != 0)
-    s = error_errno(err, errno, "the sandbox cannot be entered");
+    return error_errno(err, errno, "cannot create the sandbox");
+  enum status s = apply_rules(rules, keep, all.files, err);
   close(rules);
   return s;
 }
 
 /* ---- privileges ---- */
 
-/* What root keeps is the right to files of others, such as those of a folder that a container was given: where they may
- * lie, Landlock says. */
+/* Root keeps the right to access other users' files, such as a folder mounted into a container; Landlock limits where.
+ */
 static void drop_capabilities(void) {
   struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
   struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3];
@@ -123,7 +126,7 @@ static enum status drop_privileges(struct error *err) {
   umask(077);
   drop_capabilities();
   if (setrlimit(RLIMIT_CORE, &none) != 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
-    return error_errno(err, errno, "privileges cannot be given up");
+    return error_errno(err, errno, "cannot drop privileges");
   return STATUS_OK;
 }
 
@@ -131,7 +134,7 @@ enum status sandbox_enter(const struct sandbox *keep, struct sandbox_level *ret_
   struct sandbox_level level = {.landlock = landlock_version()};
   TRY(drop_privileges(err));
   if (level.landlock)
-    TRY(fence_files(keep, level.landlock, err));
+    TRY(restrict_files(keep, level.landlock, err));
   TRY(sandbox_filter_calls(keep->connect, &level.seccomp, err));
   *ret_level = level;
   return STATUS_OK;

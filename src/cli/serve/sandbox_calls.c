@@ -1,4 +1,4 @@
-/* sandbox_calls.c: the system calls that a server may make; all others fail. */
+/* sandbox_calls.c: allowlist of system calls for servers; all others fail. */
 #include <errno.h>
 #include <sched.h>
 #include <seccomp.h>
@@ -10,8 +10,8 @@
 
 /* clang-format off */
 
-/* By name, because an architecture or a kernel that lacks one is no reason to fail. What takes a path is fenced in by
- * Landlock, or is left out where Landlock does not see it: chmod, chown, truncate, setxattr, utimensat. */
+/* By name, because an architecture or kernel may lack some. Calls that take a path are restricted by Landlock, or
+ * omitted if Landlock does not cover them: chmod, chown, truncate, setxattr, utimensat. */
 static const char *const allowed[] = {
   /* memory */
   "brk", "mmap", "mmap2", "munmap", "mremap", "mprotect", "madvise", "membarrier", "mlock", "mlock2", "munlock", "msync",
@@ -20,7 +20,7 @@ static const char *const allowed[] = {
   "getpid", "getppid", "sched_yield", "sched_getaffinity", "sched_getparam", "sched_getscheduler", "getcpu", "exit",
   "exit_group", "restart_syscall", "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "rt_sigtimedwait", "rt_sigpending",
   "rt_sigsuspend", "sigaltstack",
-  /* time, numbers, itself */
+  /* time, random numbers, this process */
   "clock_gettime", "clock_gettime64", "clock_getres", "clock_nanosleep", "nanosleep", "gettimeofday", "time", "times",
   "getrusage", "getrandom", "uname", "sysinfo", "getrlimit", "prlimit64", "setrlimit", "prctl", "arch_prctl", "capget",
   "getuid", "geteuid", "getgid", "getegid", "getresuid", "getresgid", "getgroups",
@@ -37,23 +37,23 @@ static const char *const allowed[] = {
   "poll", "ppoll", "select", "pselect6", "epoll_create", "epoll_create1", "epoll_ctl", "epoll_wait", "epoll_pwait",
   "epoll_pwait2", "eventfd2", "inotify_init1", "inotify_add_watch", "inotify_rm_watch", "timerfd_create",
   "timerfd_settime", "timerfd_gettime", "signalfd", "signalfd4",
-  /* sockets that are open */
+  /* open sockets */
   "accept", "accept4", "recvfrom", "recvmsg", "shutdown", "getsockname", "getpeername", "getsockopt", "setsockopt",
   "socketpair",
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  /* What looks for leaks stops the process from outside. */
+  /* The leak checker stops the process from outside. */
   "clone", "ptrace", "wait4", "tkill", "kill", "process_vm_readv", "personality", "getdents", "sched_setaffinity",
 #endif
   NULL,
 };
 
-/* Connections to an embedder or a database: names are looked up, addresses chosen, answers come by datagrams. */
+/* Connections to an embedder or a database: name resolution, address selection, datagram replies. */
 static const char *const to_connect[] = {
   "socket", "connect", "bind", "sendto", "sendmsg", "sendmmsg", "recvmmsg", NULL,
 };
 
-/* Known, and clearly not for us: EPERM says so. Whatever is in no list does not exist (ENOSYS), so that a library that
- * knows a newer call falls back to an older one. */
+/* Known calls that must be refused fail with EPERM. Calls in no list fail with ENOSYS, so that libraries fall back from
+ * a newer call to an older one. */
 static const char *const refused[] = {
   "execve", "execveat", "fork", "vfork", "ptrace", "process_vm_readv", "process_vm_writev", "pidfd_getfd", "kcmp",
   "socket", "connect", "bind", "listen", "tkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_send_signal",
@@ -69,7 +69,7 @@ static const char *const refused[] = {
 
 /* clang-format on */
 
-/* A rule that this machine cannot have is passed over; memory is all that can be wanting then. */
+/* Ignores calls that this machine lacks; only out of memory is an error. */
 static bool add(scmp_filter_ctx filter, uint32_t action, const char *name, unsigned n, struct scmp_arg_cmp arg) {
   int call = seccomp_syscall_resolve_name(name);
   return call == __NR_SCMP_ERROR || seccomp_rule_add_array(filter, action, call, n, &arg) != -ENOMEM;
@@ -82,13 +82,13 @@ static bool add_all(scmp_filter_ctx filter, uint32_t action, const char *const *
   return ok;
 }
 
-/* Allowed when the argument is so, refused when it is not. */
+/* Allow only if the argument matches. */
 static bool add_if(scmp_filter_ctx filter, const char *name, struct scmp_arg_cmp so, struct scmp_arg_cmp not_so) {
   return add(filter, SCMP_ACT_ALLOW, name, 1, so) && add(filter, SCMP_ACT_ERRNO(EPERM), name, 1, not_so);
 }
 
-/* Threads and no processes: what clone3() is asked for lies in memory, where a filter cannot look, so that it does not
- * exist. Signals to itself; of others it is asked whether they are there. */
+/* Allows threads but not processes. The arguments of clone3() are in memory, which a filter cannot read, so clone3() is
+ * not allowed. Allows signals to this process, and testing whether others exist. */
 static bool add_threads(scmp_filter_ctx filter) {
   const scmp_datum_t own = (scmp_datum_t)getpid();
   return add_if(filter, "clone", SCMP_A0(SCMP_CMP_MASKED_EQ, CLONE_THREAD, CLONE_THREAD),
@@ -97,7 +97,7 @@ static bool add_threads(scmp_filter_ctx filter) {
          add_if(filter, "kill", SCMP_A1(SCMP_CMP_EQ, 0, 0), SCMP_A1(SCMP_CMP_NE, 0, 0));
 }
 
-/* None that types into a terminal. */
+/* Excludes requests that inject terminal input. */
 static bool add_ioctls(scmp_filter_ctx filter) {
   static const scmp_datum_t requests[] = {FIONREAD, FIONBIO, FIOCLEX, FIONCLEX, TCGETS, TIOCGWINSZ};
   bool ok = true;
@@ -106,18 +106,18 @@ static bool add_ioctls(scmp_filter_ctx filter) {
   return ok;
 }
 
-/* Without MSG_FASTOPEN, which connects. */
-static bool add_sending(scmp_filter_ctx filter) {
+/* Excludes MSG_FASTOPEN, which connects. */
+static bool add_send_without_connect(scmp_filter_ctx filter) {
   return add_if(filter, "sendto", SCMP_A3(SCMP_CMP_MASKED_EQ, MSG_FASTOPEN, 0),
                 SCMP_A3(SCMP_CMP_MASKED_EQ, MSG_FASTOPEN, MSG_FASTOPEN)) &&
          add_if(filter, "sendmsg", SCMP_A2(SCMP_CMP_MASKED_EQ, MSG_FASTOPEN, 0),
                 SCMP_A2(SCMP_CMP_MASKED_EQ, MSG_FASTOPEN, MSG_FASTOPEN));
 }
 
-/* Of two rules without conditions for a call the first one counts: what is allowed comes before what is refused. */
+/* The first of two unconditional rules for a call wins, so allowed calls come first. */
 static bool fill(scmp_filter_ctx filter, bool connect) {
   return add_all(filter, SCMP_ACT_ALLOW, allowed) && add_threads(filter) && add_ioctls(filter) &&
-         (connect ? add_all(filter, SCMP_ACT_ALLOW, to_connect) : add_sending(filter)) &&
+         (connect ? add_all(filter, SCMP_ACT_ALLOW, to_connect) : add_send_without_connect(filter)) &&
          add_all(filter, SCMP_ACT_ERRNO(EPERM), refused);
 }
 
@@ -130,7 +130,7 @@ enum status sandbox_filter_calls(bool connect, bool *ret_done, struct error *err
   int failed = seccomp_load(filter);
   seccomp_release(filter);
   if (failed && failed != -EINVAL && failed != -ENOSYS)
-    return error_errno(err, -failed, "the system calls cannot be filtered");
+    return error_errno(err, -failed, "cannot filter system calls");
   *ret_done = failed == 0;
   return STATUS_OK;
 }

@@ -1,9 +1,9 @@
-/* serve.c: `cairn serve`: the HTTP server from its options to its end. */
+/* serve.c: `cairn serve`, the HTTP server. */
 #include <signal.h>
 #include <stdio.h>
 
 #include "base/os/fs.h"
-#include "cli/doors.h"
+#include "cli/commands.h"
 #include "cli/serve/access.h"
 #include "cli/serve/confine.h"
 #include "cli/serve/observe.h"
@@ -54,14 +54,14 @@ struct serving {
 
 /* ---- options ---- */
 
-/* A server has many callers: the folder that it was started in says nothing about theirs. */
-static void settle_caller(struct serving *s) {
+/* The working directory of a server says nothing about its callers' projects. */
+static void set_caller(struct serving *s) {
   struct caller *c = &s->context.caller;
   const char *named = getenv("CAIRN_PROJECT");
   if (!c->project_given && !(named && named[0]))
     c->project = STR("");
   if (!args_text(s->args->globals, "source").p && !getenv("CAIRN_SOURCE"))
-    c->source = STR_NONE; /* each door says what it is */
+    c->source = STR_NONE; /* each interface sets its own */
   c->trust = STR("agent");
 }
 
@@ -84,44 +84,43 @@ static enum status read_options(struct serving *s) {
   struct str host = args_text(args, "host"), socket = args_text(args, "socket");
   int64_t number = port ? yyjson_mut_get_sint(port) : HTTP_PORT;
   if (number < 0 || number > PORT_MAX) {
-    error_set(&s->err, STATUS_USAGE, "a port is a number from 0 to %d", (int)PORT_MAX);
+    error_set(&s->err, STATUS_USAGE, "a port must be 0 to %d", (int)PORT_MAX);
     return error_fix(&s->err, "--port %d", (int)HTTP_PORT);
   }
   if (socket.p && (port || host.p)) {
-    error_set(&s->err, STATUS_USAGE, "--socket stands instead of --host and --port");
-    return error_fix(&s->err, "give one or the other");
+    error_set(&s->err, STATUS_USAGE, "--socket cannot be combined with --host and --port");
+    return error_fix(&s->err, "use one or the other");
   }
   s->options.port = (int)number;
   s->options.host = host.p ? arena_cstr(s->a, host) : NULL;
   s->options.socket = socket.p ? arena_cstr(s->a, socket) : NULL;
-  if (context_load(s->a, s->args, &s->context, &s->err) != STATUS_OK)
-    return s->err.code;
-  settle_caller(s);
-  return read_profile(s) == STATUS_OK ? access_options(s->a, s->args, &s->access, &s->options, &s->err) : s->err.code;
+  TRY(context_load(s->a, s->args, &s->context, &s->err));
+  set_caller(s);
+  TRY(read_profile(s));
+  return access_options(s->a, s->args, &s->access, &s->options, &s->err);
 }
 
 /* ---- parts ---- */
 
-/* Opened once at the start: who gives a path that does not work learns it now, and not by the first call. */
+/* Opens the store once at start, so that a wrong path fails now and not in the first call. */
 static enum status open_store(struct serving *s) {
   struct engine_options *options = &s->context.engine;
   struct http_server *shared = &s->options.shared;
   if (s->context.default_store &&
       fs_mkdirs(arena_cstr(s->a, fs_dirname(str_from(options->path))), &s->err) != STATUS_OK)
-    return error_fix(&s->err, "--db FILE, or CAIRN_DB, names a store elsewhere");
+    return error_fix(&s->err, "set another store with --db FILE or CAIRN_DB");
   struct engine *engine;
-  if (observe_begin(s->a, &s->context, &shared->telemetry, &s->err) != STATUS_OK ||
-      pool_new(options, http_engines(), &shared->pool, &s->err) != STATUS_OK ||
-      pool_take(shared->pool, &engine, &s->err) != STATUS_OK)
-    return s->err.code;
+  TRY(observe_begin(s->a, &s->context, &shared->telemetry, &s->err));
+  TRY(pool_new(options, http_engines(), &shared->pool, &s->err));
+  TRY(pool_take(shared->pool, &engine, &s->err));
   pool_give(shared->pool, engine);
   observe_notify(s->a, &s->context, shared->pool, shared->telemetry);
   return feed_new(options, &shared->feed, &s->err);
 }
 
-static void say_on_stderr(const char *line) { fprintf(stderr, "cairn: %s\n", line); }
+static void print_on_stderr(const char *line) { fprintf(stderr, "cairn: %s\n", line); }
 
-/* The socket is open, and no thread runs yet. */
+/* Runs after the socket is open and before any thread. */
 static enum status enter_sandbox(void *arg, struct error *err) {
   struct serving *s = arg;
   struct confine fence = {.a = s->a,
@@ -136,14 +135,14 @@ static enum status enter_sandbox(void *arg, struct error *err) {
 
 static enum status start(struct serving *s) {
   struct http_server *shared = &s->options.shared;
-  if (open_store(s) != STATUS_OK || access_open(s->a, &s->context, &s->access, &s->options, &s->err) != STATUS_OK)
-    return s->err.code;
+  TRY(open_store(s));
+  TRY(access_open(s->a, &s->context, &s->access, &s->options, &s->err));
   struct mcp_options mcp = {.pool = shared->pool,
                             .feed = shared->feed,
                             .profile = s->profile,
                             .conformance = args_flag(s->args->args, "conformance")};
-  if (mcp_new(&mcp, &shared->mcp, &s->err) != STATUS_OK || mcp_hub_new(shared->mcp, &shared->hub, &s->err) != STATUS_OK)
-    return s->err.code;
+  TRY(mcp_new(&mcp, &shared->mcp, &s->err));
+  TRY(mcp_hub_new(shared->mcp, &shared->hub, &s->err));
   shared->caller = s->context.caller;
   shared->bound = s->context.engine.agent[0] != 0;
   shared->started = clock_now(&s->context.engine.clock);
@@ -153,16 +152,17 @@ static enum status start(struct serving *s) {
   tls_forget(&s->options.tls);
   if (started != STATUS_OK)
     return started;
-  if (s->options.keeper && tls_watch_start(shared, s->options.keeper, say_on_stderr, &s->tls, &s->err) != STATUS_OK)
-    return s->err.code;
-  /* Pages and sources are the administrator's: an agent's server leaves them alone. */
-  if (!shared->bound && (mirror_watch_start(shared, &s->mirror, &s->err) != STATUS_OK ||
-                         source_watch_start(shared, &s->sources, &s->err) != STATUS_OK))
-    return s->err.code;
+  if (s->options.keeper)
+    TRY(tls_watch_start(shared, s->options.keeper, print_on_stderr, &s->tls, &s->err));
+  /* Pages and sources belong to the administrator: a server bound to an agent does not touch them. */
+  if (!shared->bound) {
+    TRY(mirror_watch_start(shared, &s->mirror, &s->err));
+    TRY(source_watch_start(shared, &s->sources, &s->err));
+  }
   return s->context.no_maintain ? STATUS_OK : idle_start(s->daemon, &s->idle, &s->err);
 }
 
-/* Calls first, then those who wait for events, then the store. */
+/* Stops calls first, then event streams, then the store. */
 static void stop(struct serving *s) {
   struct http_server *shared = &s->options.shared;
   tls_watch_stop(&s->tls);
@@ -182,9 +182,9 @@ static void stop(struct serving *s) {
   telemetry_close(&shared->telemetry);
 }
 
-/* ---- talking ---- */
+/* ---- output ---- */
 
-static void say_where(struct serving *s) {
+static void print_address(struct serving *s) {
   const char *address = http_address(s->daemon);
   char store[PLACE_MAX];
   place_public(pool_path(s->options.shared.pool), store);
@@ -194,7 +194,7 @@ static void say_where(struct serving *s) {
     yyjson_mut_val *obj = yyjson_mut_obj(doc);
     json_put(doc, obj, s->options.socket ? "socket" : "address", str_from(address));
     json_put(doc, obj, "store", str_from(store));
-    struct strs accepts = access_words(s->a, &s->access);
+    struct strs accepts = access_kinds(s->a, &s->access);
     json_put_strs(doc, obj, "accepts", &accepts);
     json_put(doc, obj, "sandbox", str_from(telemetry_sandbox(s->options.shared.telemetry)));
     output_json_text(s->out, s->a, json_write(s->a, obj, false));
@@ -205,7 +205,7 @@ static void say_where(struct serving *s) {
     buf_addf(&b, "listening on %s\nconnect: claude mcp add --transport http cairn %s/mcp%s\n", address, address, token);
   }
   if (!s->out->json)
-    buf_addf(&b, "accepts: %.*s\nsandbox: %s\n", STR_ARG(access_sentence(s->a, &s->access)),
+    buf_addf(&b, "auth: %.*s\nsandbox: %s\n", STR_ARG(access_summary(s->a, &s->access)),
              telemetry_sandbox(s->options.shared.telemetry));
   output_text(s->out, buf_str(&b));
   output_flush(s->out);
@@ -219,7 +219,7 @@ static void wait_for_signal(const sigset_t *signals) {
 
 int run_serve(struct arena *a, struct cli_args *args, struct output *out) {
   struct serving s = {.a = a, .args = args, .out = out};
-  /* Blocked before there is a thread, so that all inherit it and this one alone takes them. */
+  /* Blocked before threads start, so that all inherit it and only this one receives them. */
   sigset_t signals, old;
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
@@ -228,7 +228,7 @@ int run_serve(struct arena *a, struct cli_args *args, struct output *out) {
   pthread_sigmask(SIG_BLOCK, &signals, &old);
   int code = 0;
   if (read_options(&s) == STATUS_OK && start(&s) == STATUS_OK) {
-    say_where(&s);
+    print_address(&s);
     wait_for_signal(&signals);
   } else {
     code = output_error(out, a, &s.err);

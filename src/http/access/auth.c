@@ -1,13 +1,27 @@
-/* auth.c: reading and verifying the token of a request, and the answers to those who may not come in. */
+/* auth.c: reads and verifies the token of a request, refuses requests, and logs wrong tokens. */
 #include "http/access/auth.h"
 
+#include <pthread.h>
 #include <sodium.h>
+#include <stdatomic.h>
 
 #include "base/alloc.h"
 #include "core/secrets/access_token.h"
-#include "http/access/auth_internal.h"
 #include "http/access/bearer.h"
+#include "http/access/limit.h"
 #include "http/access/peer.h"
+#include "http/server/event.h"
+
+enum auth_result { AUTH_ACCEPTED, AUTH_REFUSED, AUTH_LOCKED, AUTH_LIMITED, AUTH_RESULTS };
+
+struct auth {
+  struct auth_options options;
+  pthread_mutex_t lock; /* guards all tables. They are separate so that entries of one cannot evict those of another. */
+  struct limits callers, addresses;
+  struct limits proven; /* access tokens that were verified before */
+  struct limits tries;  /* verification attempts from locked-out addresses */
+  _Atomic int64_t counts[AUTH_RESULTS];
+};
 
 enum status auth_new(const struct auth_options *options, struct auth **ret_auth, struct error *err) {
   struct auth *auth = mem_zalloc(sizeof(*auth));
@@ -16,7 +30,7 @@ enum status auth_new(const struct auth_options *options, struct auth **ret_auth,
   auth->options = *options;
   auth->options.require_token |= options->behind_proxy;
   pthread_mutex_init(&auth->lock, NULL);
-  limits_init(&auth->bearers);
+  limits_init(&auth->callers);
   limits_init(&auth->addresses);
   limits_init(&auth->proven);
   limits_init(&auth->tries);
@@ -33,7 +47,7 @@ void auth_free(struct auth **auth) {
 
 /* ---- answers ---- */
 
-/* RFC 6750; with an issuer, clients are told where to find it. */
+/* RFC 6750; with an issuer, clients are told where its metadata is. */
 static void challenge(struct http_call *call, const char *error) {
   const struct oauth *oauth = call->server->auth->options.oauth;
   struct buf b = BUF(call->arena);
@@ -54,24 +68,24 @@ static void refuse(struct http_call *call, const char *error, const char *what) 
   http_reply_problem(call, &err);
 }
 
-/* Every wrong token gets this one answer. */
+/* All wrong tokens get the same reply, so that it reveals nothing. */
 static void refuse_token(struct http_call *call) {
   refuse(call, "invalid_token", "the token is wrong, expired or revoked");
 }
 
-/* Right or wrong, it is not looked at: every call of the process is its agent's. */
+/* The token is not checked: every call of the process runs as its agent. */
 static void refuse_bound(struct http_call *call) {
   struct error err;
-  error_set(&err, STATUS_DENIED, "this server is bound to an agent, and takes no tokens");
-  error_fix(&err, "leave the token out, or use a server that is not bound to an agent");
+  error_set(&err, STATUS_DENIED, "this server is bound to an agent and accepts no tokens");
+  error_fix(&err, "omit the token, or use a server that is not bound to an agent");
   http_reply_problem(call, &err);
 }
 
-static void refuse_for_now(struct http_call *call, int64_t wait_us, const char *what) {
+static void refuse_limited(struct http_call *call, int64_t wait_us, const char *what) {
   struct error err;
   int64_t seconds = (wait_us + 999999) / 1000000;
   error_set(&err, STATUS_LIMITED, "%s", what);
-  error_fix(&err, "wait %lld s, as the header Retry-After says", (long long)seconds);
+  error_fix(&err, "retry after %lld s, as the Retry-After header says", (long long)seconds);
   http_add_header(call, "Retry-After", arena_printf(call->arena, "%lld", (long long)seconds));
   http_reply_problem(call, &err);
 }
@@ -82,7 +96,7 @@ static bool is_forwarded(const struct http_call *call) {
   return http_header(call, "forwarded").p || http_header(call, "x-forwarded-for").p || http_header(call, "x-real-ip").p;
 }
 
-/* A proxy adds what it saw at the end; a line of its own counts as the end, too. */
+/* A proxy appends the address it saw; a separate header line at the end counts as appended, too. */
 static void find_network(struct http_call *call) {
   char network[PEER_NETWORK_SIZE];
   for (size_t i = call->field_count; i-- > 0;)
@@ -93,7 +107,7 @@ static void find_network(struct http_call *call) {
     }
 }
 
-/* How long the address of the call is still locked out; 0: it is not. */
+/* Remaining lockout of the call's address in microseconds; 0: not locked out. */
 static int64_t locked_for(struct http_call *call) {
   struct auth *auth = call->server->auth;
   pthread_mutex_lock(&auth->lock);
@@ -104,7 +118,7 @@ static int64_t locked_for(struct http_call *call) {
 
 static void refuse_locked(struct http_call *call, int64_t wait_us) {
   atomic_fetch_add(&call->server->auth->counts[AUTH_LOCKED], 1);
-  refuse_for_now(call, wait_us, "too many wrong tokens came from this address");
+  refuse_limited(call, wait_us, "too many wrong tokens from this address");
 }
 
 bool auth_read(struct http_call *call) {
@@ -116,7 +130,7 @@ bool auth_read(struct http_call *call) {
     find_network(call);
   if (bearer_astray(call)) {
     http_reply_problem_status(call, 400, "Bad Request",
-                              "a token belongs into the header Authorization, never into the address or a cookie");
+                              "send the token in the Authorization header, never in the URL or a cookie");
     return false;
   }
   enum bearer bearer = bearer_read(call, &call->token);
@@ -133,7 +147,7 @@ bool auth_read(struct http_call *call) {
   else if (bearer == BEARER_WRONG)
     refuse_token(call);
   else
-    refuse(call, NULL, "this server answers nobody without a token");
+    refuse(call, NULL, "this server requires a token");
   return false;
 }
 
@@ -141,10 +155,10 @@ bool auth_read(struct http_call *call) {
 
 static bool is_ours(struct str token) { return str_starts(token, STR("cairn_")); }
 
-/* Others behind the same address must not be locked out by one who guesses: a right token always gets through. One of
- * ours costs a look at a row and a hash, and has too many bits to be guessed. A signature costs more: from an address
- * that is locked out those are looked at that were right before, and of the others a few. */
-enum { TRY_RATE = 1, TRY_BURST = 5 }; /* a second, and at once */
+/* One client that guesses must not lock out others behind the same address, so a valid token always gets through.
+ * Verifying one of our tokens costs a row lookup and a hash, and it has too many bits to guess. Verifying a signature
+ * costs more: from a locked-out address we only verify tokens that were valid before, and a few others. */
+enum { TRY_RATE = 1, TRY_BURST = 5 }; /* per second, and at once */
 
 static bool may_try(struct http_call *call) {
   struct auth *auth = call->server->auth;
@@ -168,26 +182,53 @@ static void note_proven(struct http_call *call, const struct principal *p) {
   pthread_mutex_unlock(&auth->lock);
 }
 
-static bool token_well_formed(struct str token) {
+static bool is_well_formed(struct str token) {
   struct token_text text;
   bool well = token_parse(token, &text);
   sodium_memzero(&text, sizeof(text));
   return well;
 }
 
-static enum status find_bearer(struct http_call *call, struct principal *ret_principal, struct error *err) {
+static enum status identify_token(struct http_call *call, struct principal *ret_principal, struct error *err) {
   const struct auth_options *o = &call->server->auth->options;
   struct arena *a = call->arena;
   if (!is_ours(call->token))
     return o->oauth ? oauth_identify(o->oauth, call->token, clock_now(&o->clock), a, ret_principal, err)
                     : error_set(err, STATUS_UNKNOWN_CALLER, "there is no such token");
   struct engine *engine;
-  if (!token_well_formed(call->token)) /* others wait for the engines */
+  if (!is_well_formed(call->token)) /* do not queue for an engine */
     return error_set(err, STATUS_UNKNOWN_CALLER, "there is no such token");
   TRY(pool_take(call->server->pool, &engine, err));
   enum status s = identity_of_token(engine, call->token, a, ret_principal, err);
   pool_give(call->server->pool, engine);
   return s;
+}
+
+enum { LOG_RATE = 1, LOG_BURST = 60 }; /* events per second, and at once: guessing must not fill the disk */
+
+/* The id that a token claims may be logged; the rest never. */
+static struct str claimed_id(struct str token) {
+  struct token_text text;
+  bool ours = token_parse(token, &text);
+  sodium_memzero(text.secret, sizeof(text.secret));
+  return ours ? text.id : STR_NONE;
+}
+
+/* Logs a wrong token; `locked`: its address is now locked out. Never fails a call. */
+static void log_wrong(struct http_call *call, bool locked) {
+  struct auth *auth = call->server->auth;
+  pthread_mutex_lock(&auth->lock);
+  bool quiet = limit_take(&auth->callers, STR("the log"), LOG_RATE, LOG_BURST, clock_ticks_us()) > 0;
+  pthread_mutex_unlock(&auth->lock);
+  if (quiet)
+    return;
+  yyjson_mut_doc *doc = json_new(call->arena);
+  yyjson_mut_val *detail = yyjson_mut_obj(doc);
+  json_put(doc, detail, "peer", call->network);
+  json_put_opt(doc, detail, "token", claimed_id(call->token));
+  struct event e = {.action = locked ? STR("auth:locked") : STR("auth:failed"),
+                    .detail = json_write(call->arena, detail, false)};
+  server_event(call->server, &e);
 }
 
 static void count_wrong(struct http_call *call) {
@@ -196,7 +237,7 @@ static void count_wrong(struct http_call *call) {
   bool locked = limit_wrong(&auth->addresses, call->network, clock_ticks_us());
   pthread_mutex_unlock(&auth->lock);
   atomic_fetch_add(&auth->counts[AUTH_REFUSED], 1);
-  auth_log_wrong(call, locked);
+  log_wrong(call, locked);
 }
 
 static bool is_limited(struct http_call *call, const struct principal *p) {
@@ -205,17 +246,17 @@ static bool is_limited(struct http_call *call, const struct principal *p) {
     return false;
   struct str who = arena_printf(call->arena, "%.*s/%.*s", STR_ARG(p->team), STR_ARG(p->name));
   pthread_mutex_lock(&auth->lock);
-  int64_t wait = limit_take(&auth->bearers, who, auth->options.rate, auth->options.burst, clock_ticks_us());
+  int64_t wait = limit_take(&auth->callers, who, auth->options.rate, auth->options.burst, clock_ticks_us());
   pthread_mutex_unlock(&auth->lock);
   if (wait == 0)
     return false;
   atomic_fetch_add(&auth->counts[AUTH_LIMITED], 1);
-  refuse_for_now(call, wait, "the bearer of this token calls too often");
+  refuse_limited(call, wait, "rate limit exceeded for this token");
   return true;
 }
 
-/* What the server was started with is the local user's: a bearer's place comes with its token. */
-static void enter(struct http_call *call, const struct principal *p) {
+/* The server's own project and session belong to the local user; a token brings its own. */
+static void set_principal(struct http_call *call, const struct principal *p) {
   struct caller *c = &call->caller;
   call->principal = *p;
   c->principal = &call->principal;
@@ -231,13 +272,13 @@ bool auth_verify(struct http_call *call) {
   if (!call->token.p)
     return true;
   int64_t wait = locked_for(call);
-  enum status s = wait == 0 || may_try(call) ? find_bearer(call, &p, &err) : STATUS_UNKNOWN_CALLER;
+  enum status s = wait == 0 || may_try(call) ? identify_token(call, &p, &err) : STATUS_UNKNOWN_CALLER;
   if (s == STATUS_OK) {
     note_proven(call, &p);
     if (is_limited(call, &p))
       return false;
     atomic_fetch_add(&call->server->auth->counts[AUTH_ACCEPTED], 1);
-    enter(call, &p);
+    set_principal(call, &p);
     return true;
   }
   if (s == STATUS_UNKNOWN_CALLER && wait > 0) {
@@ -262,5 +303,20 @@ void auth_metadata(struct http_call *call) {
   if (oauth)
     http_reply_json(call, 200, oauth_metadata(oauth, call->arena));
   else
-    http_reply_problem_status(call, 404, "Not Found", "this server has tokens of its own, and no issuer");
+    http_reply_problem_status(call, 404, "Not Found", "this server issues its own tokens and has no OAuth issuer");
+}
+
+/* ---- metrics ---- */
+
+struct str auth_metrics(struct arena *a, struct auth *auth) {
+  static const char *const names[AUTH_RESULTS] = {
+      [AUTH_ACCEPTED] = "accepted", [AUTH_REFUSED] = "refused", [AUTH_LOCKED] = "locked", [AUTH_LIMITED] = "limited"};
+  struct buf b = BUF(a);
+  if (!auth)
+    return STR("");
+  buf_adds(&b, "# HELP cairn_tokens_total Requests with a token, by result.\n"
+               "# TYPE cairn_tokens_total counter\n");
+  for (int i = 0; i < AUTH_RESULTS; i++)
+    buf_addf(&b, "cairn_tokens_total{result=\"%s\"} %lld\n", names[i], (long long)atomic_load(&auth->counts[i]));
+  return buf_str(&b);
 }

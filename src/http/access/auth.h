@@ -1,32 +1,33 @@
-/* auth.h: who calls over HTTP, and whether they may come in now.
+/* auth.h: authentication of HTTP requests.
  *
- * Who comes with a token is its bearer, wherever from: its team is the team of the call. Who comes without one is the
- * local user, if the connection is from this machine, nothing says that somebody forwarded it, and tokens are not
- * required; nobody else comes in. Wrong tokens are counted for each address, calls for each bearer. */
+ * A request with a token acts as the token's principal, wherever it comes from; the token's team is the team of the
+ * call. A request without a token acts as the local user if the connection is from this machine, no header shows that
+ * it was forwarded, and tokens are not required. All others are refused. Wrong tokens are counted per address, calls
+ * per principal. */
 #pragma once
 
 #include "http/access/oauth.h"
 #include "http/http.h"
 
 struct auth_options {
-  bool require_token;  /* of the local user, too */
-  bool behind_proxy;   /* connections are a proxy's: who called is in X-Forwarded-For, and nobody is local */
-  int64_t rate, burst; /* calls of one bearer, a second and at once; 0: any number */
-  struct oauth *oauth; /* NULL: tokens of the store alone */
+  bool require_token;  /* also from the local user */
+  bool behind_proxy;   /* connections come from a proxy: the client is in X-Forwarded-For and nobody is local */
+  int64_t rate, burst; /* calls per principal: per second, and at once; 0: unlimited */
+  struct oauth *oauth; /* NULL: only tokens of the store */
   struct clock clock;
 };
 
 NODISCARD enum status auth_new(const struct auth_options *options, struct auth **ret_auth, struct error *err);
 void auth_free(struct auth **auth);
 
-/* Looks at the head of a request, before its body is read: no store, no waiting. False: it is answered. Sets
- * call->token when there is one to be verified. */
+/* Reads the request head, before the body arrives; uses no store and never blocks. Returns false if it has replied.
+ * Sets call->token if there is a token to verify. */
 bool auth_read(struct http_call *call);
-/* Verifies call->token, on a worker; the caller of the call is then its bearer. False: it is answered. */
+/* Verifies call->token, on a worker, and makes its principal the caller. Returns false if it has replied. */
 bool auth_verify(struct http_call *call);
 
-/* The figures for /metrics; "" without an auth. */
+/* Metrics for /metrics; "" without an auth. */
 struct str auth_metrics(struct arena *a, struct auth *auth);
 
-/* Routes: what a client of an OAuth issuer asks for first (RFC 9728). */
+/* Route: OAuth protected resource metadata (RFC 9728). */
 void auth_metadata(struct http_call *call);

@@ -1,4 +1,4 @@
-/* bearer.c: the token of a request. */
+/* bearer.c: the bearer token of a request. */
 #include "http/access/bearer.h"
 
 /* "b64token" of RFC 6750: 1*( ALPHA / DIGIT / "-" / "." / "_" / "~" / "+" / "/" ) *"=". */
@@ -34,7 +34,7 @@ enum bearer bearer_read(const struct http_call *call, struct str *ret_token) {
   return BEARER_TOKEN;
 }
 
-/* One of ours: cairn_TEAM.ID.SECRET. */
+/* cairn_TEAM.ID.SECRET */
 static bool looks_like_ours(struct str s) {
   struct str part;
   size_t parts = 0;

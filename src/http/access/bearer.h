@@ -1,16 +1,16 @@
-/* bearer.h: where a request carries a token, and where it must not (RFC 6750). Pure. */
+/* bearer.h: the bearer token of a request, and tokens in places where they must not be (RFC 6750). Pure. */
 #pragma once
 
 #include "http/http.h"
 
-enum { BEARER_MAX = 8192 }; /* bytes of a token */
+enum { BEARER_MAX = 8192 }; /* maximum bytes of a token */
 
 enum bearer {
-  BEARER_NONE,  /* the request says nothing of who sends it */
-  BEARER_TOKEN, /* and here is what it says */
-  BEARER_WRONG, /* another scheme, no token, two of them, or bytes that no token has */
+  BEARER_NONE,  /* no Authorization header */
+  BEARER_TOKEN, /* a well-formed token */
+  BEARER_WRONG, /* another scheme, no token, two headers, or invalid bytes */
 };
-/* By the Authorization header; ret_token only with BEARER_TOKEN. */
+/* Reads the Authorization header; sets ret_token only with BEARER_TOKEN. */
 enum bearer bearer_read(const struct http_call *call, struct str *ret_token);
-/* A token in the address or in a cookie: there it would be kept by logs, histories and browsers. */
+/* True if a token is in the URL or a cookie, where logs, histories and browsers would keep it. */
 bool bearer_astray(const struct http_call *call);

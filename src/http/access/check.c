@@ -1,8 +1,8 @@
 /* check.c: Host and Origin of a request. */
 #include "http/access/check.h"
 
-/* 127.0.0.0/8 in dotted form; what else stands for it (127.1, 0x7f000001) is nobody's usual spelling. */
-static bool loopback_v4(struct str s) {
+/* 127.0.0.0/8 in dotted form. Other spellings (127.1, 0x7f000001) are not accepted. */
+static bool is_loopback_v4(struct str s) {
   struct str part;
   int count = 0;
   if (s.n == 0 || s.p[s.n - 1] == '.')
@@ -24,10 +24,10 @@ static bool loopback_v4(struct str s) {
 }
 
 bool check_loopback(struct str name) {
-  return str_ieq(name, STR("localhost")) || str_is(name, "::1") || str_is(name, "[::1]") || loopback_v4(name);
+  return str_ieq(name, STR("localhost")) || str_is(name, "::1") || str_is(name, "[::1]") || is_loopback_v4(name);
 }
 
-static bool port_valid(struct str s) {
+static bool is_port(struct str s) {
   if (s.n == 0 || s.n > 5)
     return false;
   for (size_t i = 0; i < s.n; i++)
@@ -36,7 +36,7 @@ static bool port_valid(struct str s) {
   return true;
 }
 
-static bool is_called(struct str name, const struct check_names *names) {
+static bool is_own_name(struct str name, const struct check_names *names) {
   for (size_t i = 0; i < names->hosts->n; i++)
     if (str_ieq(names->hosts->v[i], name))
       return true;
@@ -57,9 +57,9 @@ bool check_host(struct str host, const struct check_names *names) {
     end = colon ? (size_t)(colon - host.p) : host.n;
   }
   struct str name = str_slice(host, 0, end), rest = str_slice(host, end, host.n);
-  if (rest.n && (rest.p[0] != ':' || !port_valid(str_slice(rest, 1, rest.n))))
+  if (rest.n && (rest.p[0] != ':' || !is_port(str_slice(rest, 1, rest.n))))
     return false;
-  return is_called(name, names);
+  return is_own_name(name, names);
 }
 
 bool check_origin(struct str origin, const struct check_names *names) {

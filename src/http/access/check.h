@@ -1,21 +1,19 @@
-/* check.h: may this request come in? Host and Origin against rebinding and foreign pages, and addresses to listen on.
- * Pure.
- */
+/* check.h: checks Host and Origin against DNS rebinding and cross-site requests, and names of hosts. Pure. */
 #pragma once
 
 #include "base/buf.h"
 
-/* localhost, 127.0.0.0/8, ::1: names that no foreign page can point at us. */
+/* localhost, 127.0.0.0/8, ::1: names that a foreign page cannot point at us. */
 bool check_loopback(struct str name);
-/* What a server may be called. Names of loopback pass on connections from this machine alone: elsewhere they mean
- * another one. */
+/* Names of the server. Loopback names are accepted only on connections from this machine: on another machine they name
+ * that machine. */
 struct check_names {
-  const struct strs *hosts; /* others; of IPv6 addresses with brackets */
-  bool local;               /* the connection is from this machine */
+  const struct strs *hosts; /* other names; IPv6 addresses in brackets */
+  bool local;               /* connection from this machine */
 };
-/* The value of Host: one of the names with any port, or none; a port forwarded from elsewhere has another number. */
+/* Host header: one of the names, with any port or none; a forwarded port may differ from ours. */
 bool check_host(struct str host, const struct check_names *names);
-/* The value of Origin: http or https on one of the names. "null", and everything else, is refused. */
+/* Origin header: http or https on one of the names. Everything else is refused, including "null". */
 bool check_origin(struct str origin, const struct check_names *names);
-/* Can this be such a name: of a host, without a port, or an address? */
+/* True for a valid host name or address without a port. */
 bool check_name(struct str name);

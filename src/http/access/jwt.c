@@ -1,17 +1,18 @@
-/* jwt.c: keys and signatures by GnuTLS, claims by rules. */
+/* jwt.c: verifies keys and signatures with GnuTLS, and claims against rules. */
 #include "http/access/jwt.h"
 
+#include <assert.h>
 #include <gnutls/abstract.h>
 #include <gnutls/crypto.h>
 #include <sodium.h>
 
 #include "base/os/clock.h"
 
-#define END_OF_TIME 253402300800.0 /* the year 10000 */
+#define END_OF_TIME 253402300800.0 /* year 10000 */
 
 enum { RSA_BITS = 2048, ES256_HALF = 32, ED25519_SIZE = 32, MEMBERS_MAX = 100, PARTS = 3 };
 
-/* A key has one algorithm, whatever a token says: none, and shared secrets, are not among them. */
+/* The key determines the algorithm, not the token. "none" and shared secrets are not supported. */
 static const struct algorithm {
   const char *name, *type, *curve;
   gnutls_sign_algorithm_t sign;
@@ -29,7 +30,7 @@ struct jwk {
 
 /* ---- parts ---- */
 
-/* base64url without padding, strictly: one text for each value. libsodium takes some bytes above 127 for letters. */
+/* Strict base64url without padding: one encoding per value. libsodium accepts some bytes above 127 as letters. */
 static bool decode(struct arena *a, struct str text, struct str *ret_bytes) {
   if (str_empty(text) || !str_is_ascii(text))
     return false;
@@ -44,7 +45,7 @@ static bool decode(struct arena *a, struct str text, struct str *ret_bytes) {
   return true;
 }
 
-/* Of two members with one name, readers choose differently. */
+/* Duplicate members are refused: parsers disagree about which one counts. */
 static bool is_plain_object(yyjson_val *v) {
   size_t i, n, k, m;
   yyjson_val *key, *value, *other, *ignored;
@@ -71,7 +72,7 @@ static gnutls_datum_t datum(struct str s) {
 
 /* ---- keys ---- */
 
-static void forget_key(void *key) { gnutls_pubkey_deinit(key); }
+static void free_key(void *key) { gnutls_pubkey_deinit(key); }
 
 static bool import_key(struct arena *a, yyjson_val *v, const struct algorithm *algorithm, gnutls_pubkey_t key) {
   struct str x, y;
@@ -94,7 +95,7 @@ static bool import_key(struct arena *a, yyjson_val *v, const struct algorithm *a
   return gnutls_pubkey_import_ecc_raw(key, GNUTLS_ECC_CURVE_SECP256R1, &first, &second) == 0;
 }
 
-/* The one that fits its type and curve, unless it is said to be for something else. */
+/* The algorithm for the key's type and curve; NULL if "use" or "alg" says otherwise. */
 static const struct algorithm *algorithm_of(yyjson_val *v) {
   struct str use = json_str(v, "use"), named = json_str(v, "alg");
   for (size_t i = 0; i < ARRAY_LEN(algorithms); i++) {
@@ -109,7 +110,7 @@ static bool read_key(struct arena *a, yyjson_val *v, struct jwk *ret_key) {
   struct jwk k = {.id = json_str(v, "kid"), .algorithm = is_plain_object(v) ? algorithm_of(v) : NULL};
   if (!k.algorithm || str_empty(k.id) || gnutls_pubkey_init(&k.key) != 0)
     return false;
-  arena_defer(a, forget_key, k.key);
+  arena_defer(a, free_key, k.key);
   if (!import_key(a, v, k.algorithm, k.key))
     return false;
   *ret_key = k;
@@ -128,22 +129,23 @@ enum status jwks_read(struct arena *a, struct str json, struct jwks *ret_keys, s
   struct jwks keys = {.v = arena_array(a, struct jwk, JWKS_MAX)};
   size_t i, n;
   if (!yyjson_is_arr(list) || yyjson_arr_size(list) > JWKS_MAX) {
-    error_set(err, STATUS_USAGE, "this is not a set of keys: a JSON object with \"keys\", %d at most", (int)JWKS_MAX);
-    return error_fix(err, "save what the issuer shows at its jwks_uri");
+    error_set(err, STATUS_USAGE, "not a key set: expected a JSON object with \"keys\", at most %d", (int)JWKS_MAX);
+    return error_fix(err, "save the document at the issuer's jwks_uri");
   }
   yyjson_arr_foreach(list, i, n, v) {
     struct jwk k;
     if (!read_key(a, v, &k))
       continue;
     if (find_key(&keys, k.id, str_from(k.algorithm->name))) {
-      error_set(err, STATUS_USAGE, "two keys of the set are called '%.*s'", STR_ARG(k.id));
-      return error_fix(err, "leave the one out that the issuer does not use");
+      error_set(err, STATUS_USAGE, "two keys in the set have the kid '%.*s'", STR_ARG(k.id));
+      return error_fix(err, "remove the key that the issuer does not use");
     }
+    assert(keys.n < JWKS_MAX);
     keys.v[keys.n++] = k;
   }
   if (keys.n == 0) {
-    error_set(err, STATUS_USAGE, "no key of the set can be used");
-    return error_fix(err, "a key has a kid and is of type RSA (2,048 bits at least), EC on P-256 or OKP on Ed25519");
+    error_set(err, STATUS_USAGE, "the set has no usable key");
+    return error_fix(err, "a key needs a kid and the type RSA (at least 2,048 bits), EC on P-256 or OKP on Ed25519");
   }
   *ret_keys = keys;
   return STATUS_OK;
@@ -151,7 +153,7 @@ enum status jwks_read(struct arena *a, struct str json, struct jwks *ret_keys, s
 
 /* ---- signatures ---- */
 
-/* Of ES256 a token has the two numbers side by side, and GnuTLS wants them in DER. */
+/* JWS stores r and s concatenated; GnuTLS wants DER. */
 static bool verify_es256(const struct jwk *k, gnutls_datum_t text, struct str signature) {
   gnutls_datum_t r = datum(str_slice(signature, 0, ES256_HALF)), s, both = {0};
   s = datum(str_slice(signature, ES256_HALF, signature.n));
@@ -171,7 +173,7 @@ static bool verify(const struct jwk *k, struct str text, struct str signature) {
 
 /* ---- rules ---- */
 
-/* An access token, if it says what it is. */
+/* "typ" is optional, but must say access token if present. */
 static bool type_fits(yyjson_val *head) {
   static const struct str types[] = {STR_INIT("at+jwt"), STR_INIT("application/at+jwt"), STR_INIT("JWT")};
   yyjson_val *type = yyjson_obj_get(head, "typ");
@@ -191,7 +193,7 @@ static bool audience_fits(yyjson_val *audience, struct str wanted) {
   return yyjson_is_str(audience) && str_eq(json_val_str(audience), wanted);
 }
 
-/* A token without an end is refused, or with one that no calendar has; so is a time that is no number. */
+/* "exp" is required, and must be a number before the year 10000. */
 static bool time_fits(yyjson_val *claims, int64_t now) {
   yyjson_val *end = yyjson_obj_get(claims, "exp"), *begin = yyjson_obj_get(claims, "nbf");
   double seconds = (double)now / MS_PER_SECOND, leeway = (double)JWT_LEEWAY;
@@ -215,7 +217,7 @@ yyjson_val *jwt_read(struct arena *a, const struct jwks *keys, const struct jwt_
   if (!split(token, part) || !decode(a, part[0], &head_text) || !decode(a, part[2], &signature))
     return NULL;
   yyjson_val *head = read_object(a, head_text);
-  /* "crit" names extensions that a reader must know; there is none that this one does. */
+  /* "crit" names extensions that must be understood; we support none. */
   if (!head || !type_fits(head) || yyjson_obj_get(head, "crit"))
     return NULL;
   const struct jwk *key = find_key(keys, json_str(head, "kid"), json_str(head, "alg"));
@@ -223,7 +225,7 @@ yyjson_val *jwt_read(struct arena *a, const struct jwks *keys, const struct jwt_
   if (!key || !verify(key, signed_text, signature) || !decode(a, part[1], &claims_text))
     return NULL;
   yyjson_val *claims = read_object(a, claims_text);
-  /* "cnf" binds a token to a key that its bearer has to show; here nobody asks for that. */
+  /* "cnf" binds a token to a key that the client must prove; we do not support that. */
   bool fits = claims && str_eq(json_str(claims, "iss"), rules->issuer) && time_fits(claims, rules->now) &&
               audience_fits(yyjson_obj_get(claims, "aud"), rules->audience) && !yyjson_obj_get(claims, "cnf");
   return fits ? claims : NULL;

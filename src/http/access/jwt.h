@@ -1,13 +1,11 @@
-/* jwt.h: access tokens that an issuer has signed (RFC 7519, RFC 9068), and the issuer's keys (RFC 7517).
- *
- * No files, no clock: what comes from outside is judged here, before anything believes it. */
+/* jwt.h: signed access tokens (RFC 7519, RFC 9068) and the issuer's keys (RFC 7517). Pure: no files, no clock. */
 #pragma once
 
 #include "base/json.h"
 
 enum {
-  JWKS_MAX = 64,   /* keys of a set */
-  JWT_LEEWAY = 60, /* seconds that clocks may differ */
+  JWKS_MAX = 64,   /* maximum keys in a set */
+  JWT_LEEWAY = 60, /* seconds of allowed clock skew */
 };
 
 struct jwk;
@@ -15,14 +13,14 @@ struct jwks {
   struct jwk *v;
   size_t n;
 };
-/* The keys of a set that sign by RS256 (2,048 bits at least), ES256 or EdDSA and have a name (kid); others are left
- * out. A set without any is refused. The keys go with the arena. */
+/* Reads the usable keys of a set: RS256 (at least 2,048 bits), ES256 or EdDSA, with a kid. Others are skipped; a set
+ * without usable keys is refused. The keys are freed with the arena. */
 NODISCARD enum status jwks_read(struct arena *a, struct str json, struct jwks *ret_keys, struct error *err);
 
 struct jwt_rules {
   struct str issuer, audience;
   int64_t now; /* ms */
 };
-/* What the token claims, when it is signed by one of the keys, by that key's own algorithm, for us, and valid now, give
- * or take a minute, because clocks differ; NULL when anything at all is wrong with it. */
+/* Claims of a token that one of the keys signed with that key's algorithm, for our issuer and audience, and that is
+ * valid now (with JWT_LEEWAY). NULL if anything is wrong. */
 yyjson_val *jwt_read(struct arena *a, const struct jwks *keys, const struct jwt_rules *rules, struct str token);

@@ -1,6 +1,7 @@
-/* limit.c: buckets of calls, and locks for those who guess. */
+/* limit.c: token buckets, and lockouts after wrong attempts. */
 #include "http/access/limit.h"
 
+#include <assert.h>
 #include <sodium.h>
 
 void limits_init(struct limits *l) {
@@ -8,7 +9,7 @@ void limits_init(struct limits *l) {
   randombytes_buf(l->secret, sizeof(l->secret));
 }
 
-/* The entry of `who`; without one, the place for it, or NULL when none is wanted. */
+/* The entry of `who`. If missing, a new one that replaces the first to expire, or NULL without `make`. */
 static struct limit_entry *find(struct limits *l, struct str who, int64_t now, bool make) {
   uint8_t key[LIMIT_KEY];
   crypto_generichash(key, sizeof(key), (const uint8_t *)who.p, who.n, l->secret, sizeof(l->secret));
@@ -26,9 +27,10 @@ static struct limit_entry *find(struct limits *l, struct str who, int64_t now, b
   return least;
 }
 
-/* A bucket is one number: the time at which it will be full again. Each call moves it on by what it takes to make up
- * for a call; it may lie as far ahead as the bucket is deep. */
+/* A bucket is one number: the time at which it will be full again. Each call moves it forward by the cost of a call; it
+ * may be at most `burst` calls ahead. */
 int64_t limit_take(struct limits *l, struct str who, int64_t rate, int64_t burst, int64_t now) {
+  assert(rate > 0 && burst > 0 && now > 0);
   int64_t step = INT64_C(1000000) / rate, depth = step * burst;
   struct limit_entry *e = find(l, who, now, true);
   int64_t wait = e->until + step - now - depth;

@@ -1,26 +1,26 @@
-/* limit.h: how often somebody may call, and how often an address may be wrong before it has to wait.
+/* limit.h: rate limits for callers, and lockouts for addresses that send wrong tokens.
  *
- * Pure: the time is passed in, and the caller locks. A table has a fixed size, whoever comes: names are hashed with a
- * key that nobody knows, so that none can choose whom it drives out, and what matters least goes first. */
+ * Pure: the time is passed in, and the caller locks. A table has a fixed size. Names are hashed with a secret key, so
+ * that nobody can choose whose entry is evicted; the entry that expires first is evicted first. */
 #pragma once
 
 #include "base/str.h"
 
 enum {
-  LIMIT_SETS = 256, /* an entry can be in one of them, which its name decides */
+  LIMIT_SETS = 256, /* the hash of the name selects the set */
   LIMIT_WAYS = 8,
   LIMIT_KEY = 16,
-  LIMIT_WRONG = 10, /* times in a minute, and it is locked out */
+  LIMIT_WRONG = 10, /* wrong attempts per minute before a lockout */
 };
 #define LIMIT_MINUTE (INT64_C(60) * 1000 * 1000)
 #define LIMIT_HOUR (60 * LIMIT_MINUTE)
 
 struct limit_entry {
   uint8_t key[LIMIT_KEY];
-  int64_t until; /* what it says counts until then; of a bucket: when that is full again */
-  int64_t began; /* the minute in which `wrong` were counted */
+  int64_t until; /* expiry; for a bucket: when it is full again */
+  int64_t began; /* start of the minute in which `wrong` was counted */
   int wrong;
-  int64_t locked, penalty; /* until when, and for how long */
+  int64_t locked, penalty; /* end of the lockout, and its length */
 };
 
 struct limits {
@@ -28,15 +28,16 @@ struct limits {
   struct limit_entry entries[LIMIT_SETS][LIMIT_WAYS];
 };
 
-/* Times are microseconds of a clock that never goes back, and above zero. */
+/* Times are microseconds of a monotonic clock, above zero. */
 void limits_init(struct limits *l);
-/* One call of `who`, who may make `rate` a second, and `burst` at once. 0: it may; else how long to wait for it. */
+/* Takes one call of `who`, limited to `rate` per second and `burst` at once. Returns 0 if allowed, else the time to
+ * wait. */
 int64_t limit_take(struct limits *l, struct str who, int64_t rate, int64_t burst, int64_t now);
-/* Remembers `who` until then, and whether it is remembered now: for a table that is used for nothing else. */
+/* Remembers `who` until then; limit_noted() tests it. For tables with no other use. */
 void limit_note(struct limits *l, struct str who, int64_t until, int64_t now);
 bool limit_noted(struct limits *l, struct str who, int64_t now);
-/* `who` was wrong; true when it is locked out for that: for a minute, then for twice as long as the last time, up to an
- * hour. An hour without being locked out is a new beginning. */
+/* Counts a wrong attempt; true if it causes a lockout: a minute at first, then twice the previous one, up to an hour.
+ * An hour without a lockout resets it. */
 bool limit_wrong(struct limits *l, struct str who, int64_t now);
-/* How long it is still locked out; 0: it is not. */
+/* Remaining lockout; 0: none. */
 int64_t limit_locked(struct limits *l, struct str who, int64_t now);

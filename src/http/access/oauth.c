@@ -1,4 +1,4 @@
-/* oauth.c: an issuer's keys from their file, its tokens, and the metadata of this resource. */
+/* oauth.c: loads an issuer's keys, verifies its tokens, and writes the resource metadata. */
 #include "http/access/oauth.h"
 
 #include <pthread.h>
@@ -10,7 +10,7 @@
 
 enum { JWKS_BYTES = 1 << 20 };
 
-/* One state of the file. */
+/* One version of the file. */
 struct keys {
   struct arena arena;
   struct jwks set;
@@ -18,8 +18,8 @@ struct keys {
 
 struct oauth {
   struct oauth_options options;
-  pthread_rwlock_t lock; /* for what follows */
-  struct stat seen;      /* the file, when it was last looked into */
+  pthread_rwlock_t lock; /* for the members below */
+  struct stat seen;      /* state of the file when it was last read */
   struct keys *keys;
 };
 
@@ -134,7 +134,7 @@ enum status oauth_identify(struct oauth *o, struct str token, int64_t now, struc
   struct principal p;
   if (oauth_principal(a, claims, str_from(o->options.claim_prefix), &p, err) != STATUS_OK)
     return err->code;
-  /* As long as calls are let in: a stream that ended earlier would be opened again at once. */
+  /* Includes the leeway: if a stream ended earlier, the client would reopen it at once. */
   p.expires_at = ((int64_t)json_num(claims, "exp", 0) + JWT_LEEWAY) * MS_PER_SECOND;
   *ret_principal = p;
   return STATUS_OK;
@@ -142,7 +142,7 @@ enum status oauth_identify(struct oauth *o, struct str token, int64_t now, struc
 
 /* ---- metadata ---- */
 
-/* Behind the host and before the path of the resource (RFC 9728, section 3). */
+/* Inserted between host and path of the resource (RFC 9728, section 3). */
 struct str oauth_metadata_url(const struct oauth *o, struct arena *a) {
   const char *all = o->options.audience, *host = strstr(all, "//"), *path = host ? strchr(host + 2, '/') : NULL;
   size_t n = path ? (size_t)(path - all) : strlen(all);

@@ -1,8 +1,7 @@
-/* oauth.h: the server as an OAuth 2.1 resource server: whom an issuer of access tokens vouches for, and how far.
+/* oauth.h: OAuth 2.1 resource server: verifies access tokens of an issuer and maps them to principals.
  *
- * The issuer's keys come from a file, which is read again when it changes. A token says by its scopes, or by claims of
- * its own, which team its bearer belongs to and what it may do there; docs/http.md has the list. Nothing is asked over
- * the network, and no token is handed on. */
+ * The issuer's keys come from a file, which is reread when it changes. Scopes or claims of a token name its team and
+ * permissions; docs/http.md has the list. Nothing is fetched over the network, and tokens are not passed on. */
 #pragma once
 
 #include "base/json.h"
@@ -15,23 +14,23 @@ struct oauth;
 
 struct oauth_options {
   const char *issuer;
-  const char *audience;     /* the address of this server's MCP endpoint, as clients know it */
-  const char *jwks;         /* the file with the issuer's keys */
-  const char *claim_prefix; /* of its own claims: "cairn_" for cairn_team */
+  const char *audience;     /* URL of this server's MCP endpoint, as clients know it */
+  const char *jwks;         /* file with the issuer's keys */
+  const char *claim_prefix; /* prefix of our claims: "cairn_" for cairn_team */
 };
 
-/* The options' texts must outlive it. */
+/* The strings in `options` must outlive it. */
 NODISCARD enum status oauth_new(const struct oauth_options *options, struct oauth **ret_oauth, struct error *err);
 void oauth_free(struct oauth **oauth);
 
-/* The bearer of an access token, as of `now` (ms); in `a`. Whatever is wrong with it is STATUS_UNKNOWN_CALLER; one that
- * is right but says too little, or contradicts itself, is STATUS_DENIED. */
+/* The principal of an access token at `now` (ms), allocated in `a`. STATUS_UNKNOWN_CALLER if the token is invalid;
+ * STATUS_DENIED if it is valid but incomplete or contradictory. */
 NODISCARD enum status oauth_identify(struct oauth *o, struct str token, int64_t now, struct arena *a,
                                      struct principal *ret_principal, struct error *err);
-/* What the claims of a token say of its bearer; pure. */
+/* Maps claims to a principal; pure. */
 NODISCARD enum status oauth_principal(struct arena *a, yyjson_val *claims, struct str prefix,
                                       struct principal *ret_principal, struct error *err);
 
-/* Where the metadata of the resource is, and what it says. */
+/* URL and content of the resource metadata. */
 struct str oauth_metadata_url(const struct oauth *o, struct arena *a);
 struct str oauth_metadata(const struct oauth *o, struct arena *a);

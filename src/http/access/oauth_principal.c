@@ -1,4 +1,4 @@
-/* oauth_principal.c: what an access token says of its bearer: by scopes (cairn:team:web), or by claims (cairn_team). */
+/* oauth_principal.c: maps scopes (cairn:team:web) or claims (cairn_team) of an access token to a principal. */
 #include "base/utf8.h"
 #include "core/gate/gate.h"
 #include "http/access/oauth.h"
@@ -6,7 +6,7 @@
 
 enum { SUBJECT_MAX = 100 };
 
-struct said {
+struct grants {
   struct arena *a;
   struct str team, role, profile;
   struct strs projects;
@@ -14,25 +14,25 @@ struct said {
   bool contradictory;
 };
 
-/* Said twice is fine, said in two ways is not. */
-static void say(struct said *s, struct str *what, struct str value) {
+/* Repeating a value is fine; two different values are a contradiction. */
+static void set_once(struct grants *s, struct str *what, struct str value) {
   s->contradictory |= what->p && !str_eq(*what, value);
   *what = value;
 }
 
-static void say_one(struct said *s, struct str name, struct str value) {
+static void set_grant(struct grants *s, struct str name, struct str value) {
   if (str_is(name, "team"))
-    say(s, &s->team, value);
+    set_once(s, &s->team, value);
   else if (str_is(name, "role"))
-    say(s, &s->role, value);
+    set_once(s, &s->role, value);
   else if (str_is(name, "profile"))
-    say(s, &s->profile, value);
+    set_once(s, &s->profile, value);
   else if (str_is(name, "project") && !strs_has(&s->projects, value))
     strs_push(s->a, &s->projects, value);
 }
 
-/* "cairn:read", "cairn:team:web"; other scopes are none of ours. */
-static void hear_scopes(struct said *s, struct str list) {
+/* "cairn:read", "cairn:team:web"; scopes without our prefix are ignored. */
+static void read_scopes(struct grants *s, struct str list) {
   struct str scope, name;
   while (str_next(&list, ' ', &scope)) {
     s->read |= str_is(scope, "cairn:read");
@@ -41,33 +41,33 @@ static void hear_scopes(struct said *s, struct str list) {
       continue;
     scope = str_slice(scope, 6, scope.n);
     if (str_next(&scope, ':', &name) && scope.n)
-      say_one(s, name, scope);
+      set_grant(s, name, scope);
   }
 }
 
-/* A text, or a list of texts: issuers differ. */
-static void hear_each(struct said *s, yyjson_val *v, void (*hear)(struct said *, struct str)) {
+/* Issuers send a string or a list of strings. */
+static void read_each(struct grants *s, yyjson_val *v, void (*read_one)(struct grants *, struct str)) {
   size_t i, n;
   yyjson_val *one;
   if (yyjson_is_str(v))
-    hear(s, json_val_str(v));
+    read_one(s, json_val_str(v));
   yyjson_arr_foreach(v, i, n, one) {
     if (yyjson_is_str(one))
-      hear(s, json_val_str(one));
+      read_one(s, json_val_str(one));
   }
 }
 
-static void hear_project(struct said *s, struct str name) { say_one(s, STR("project"), name); }
+static void read_project(struct grants *s, struct str name) { set_grant(s, STR("project"), name); }
 
-static void hear_claims(struct said *s, yyjson_val *claims, struct str prefix) {
+static void read_claims(struct grants *s, yyjson_val *claims, struct str prefix) {
   static const char *const names[] = {"team", "role", "profile"};
   struct str value;
   for (size_t i = 0; i < ARRAY_LEN(names); i++) {
     value = json_str(claims, arena_printf(s->a, "%.*s%s", STR_ARG(prefix), names[i]).p);
     if (value.p)
-      say_one(s, str_from(names[i]), value);
+      set_grant(s, str_from(names[i]), value);
   }
-  hear_each(s, yyjson_obj_get(claims, arena_printf(s->a, "%.*sprojects", STR_ARG(prefix)).p), hear_project);
+  read_each(s, yyjson_obj_get(claims, arena_printf(s->a, "%.*sprojects", STR_ARG(prefix)).p), read_project);
   value = json_str(claims, arena_printf(s->a, "%.*saccess", STR_ARG(prefix)).p);
   s->read |= str_is(value, "read");
   s->write |= str_is(value, "write");
@@ -80,7 +80,7 @@ static bool is_name(struct str s) {
   return plain;
 }
 
-static bool projects_fit(const struct said *s, enum role role) {
+static bool projects_fit(const struct grants *s, enum role role) {
   struct error ignored;
   if (role != ROLE_PROJECT)
     return s->projects.n == 0;
@@ -91,7 +91,7 @@ static bool projects_fit(const struct said *s, enum role role) {
   return s->projects.n > 0 && s->projects.n <= REACH_PROJECTS_MAX;
 }
 
-static enum status too_little(const char *what, struct error *err) {
+static enum status deny(const char *what, struct error *err) {
   error_set(err, STATUS_DENIED, "the token %s", what);
   return error_fix(err, "have the issuer grant cairn:read or cairn:write, cairn:team:NAME, and cairn:project:NAME or "
                         "cairn:role:ROLE");
@@ -99,27 +99,27 @@ static enum status too_little(const char *what, struct error *err) {
 
 enum status oauth_principal(struct arena *a, yyjson_val *claims, struct str prefix, struct principal *ret_principal,
                             struct error *err) {
-  struct said s = {.a = a};
+  struct grants s = {.a = a};
   struct str subject = json_str(claims, "sub");
-  enum role role = ROLE_PROJECT; /* of whom projects are named, and nothing else is said */
+  enum role role = ROLE_PROJECT; /* the default if only projects are named */
   struct error ignored;
-  hear_each(&s, yyjson_obj_get(claims, "scope"), hear_scopes);
-  hear_each(&s, yyjson_obj_get(claims, "scp"), hear_scopes);
-  hear_claims(&s, claims, prefix);
+  read_each(&s, yyjson_obj_get(claims, "scope"), read_scopes);
+  read_each(&s, yyjson_obj_get(claims, "scp"), read_scopes);
+  read_claims(&s, claims, prefix);
   if (!is_name(subject))
-    return too_little("does not name its bearer (sub)", err);
+    return deny("has no valid subject (sub)", err);
   if (s.contradictory)
-    return too_little("names two teams, roles or profiles", err);
+    return deny("names two teams, roles or profiles", err);
   if (gate_check_team(s.team, &ignored) != STATUS_OK)
-    return too_little("names no team", err);
+    return deny("names no team", err);
   if (!s.read && !s.write)
-    return too_little("allows neither reading nor writing", err);
+    return deny("allows neither reading nor writing", err);
   if (s.role.p && !role_find(s.role, &role))
-    return too_little("names a role that there is not", err);
+    return deny("names an unknown role", err);
   if (!projects_fit(&s, role))
-    return too_little("names neither a role nor projects that go together", err);
+    return deny("needs either projects or another role, not both", err);
   if (s.profile.p && !profile_find(s.profile))
-    return too_little("names a profile that there is not", err);
+    return deny("names an unknown profile", err);
   *ret_principal = (struct principal){.name = arena_printf(a, "oauth:%.*s", STR_ARG(subject)),
                                       .team = s.team,
                                       .role = role,

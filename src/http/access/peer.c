@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <sys/socket.h>
 
-_Static_assert((int)PEER_NETWORK_SIZE >= (int)INET6_ADDRSTRLEN, "every address has room");
+_Static_assert((int)PEER_NETWORK_SIZE >= (int)INET6_ADDRSTRLEN, "PEER_NETWORK_SIZE is too small for an address");
 
 static void network_v6(struct in6_addr a, char ret_network[PEER_NETWORK_SIZE]) {
   memset(a.s6_addr + 8, 0, 8);
@@ -18,7 +18,7 @@ static void peer_v4(const struct in_addr *a, int port, struct peer *p) {
   p->local = ntohl(a->s_addr) >> 24 == 127;
 }
 
-/* A socket for both families gives IPv4 addresses in the clothes of IPv6. */
+/* A dual-stack socket reports IPv4 addresses as IPv4-mapped IPv6. */
 static void peer_v6(const struct in6_addr *a, int port, struct peer *p) {
   char text[INET6_ADDRSTRLEN] = "?";
   struct in_addr v4;
@@ -54,7 +54,7 @@ void peer_of(int fd, struct peer *ret_peer) {
   }
 }
 
-/* "[v6]:port", "[v6]", "v4:port", or the address alone. */
+/* "[v6]:port", "[v6]", "v4:port", or only the address. */
 static struct str without_port(struct str s) {
   const char *end = s.n && s.p[0] == '[' ? memchr(s.p, ']', s.n) : NULL;
   if (end)

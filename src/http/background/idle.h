@@ -1,4 +1,4 @@
-/* idle.h: what a server does while nobody asks: maintenance once an hour, when it is due, and embedding what waits. */
+/* idle.h: background work of an idle server: hourly maintenance, pending embeddings. */
 #pragma once
 
 #include "http/server.h"
@@ -6,5 +6,5 @@
 struct idle;
 
 NODISCARD enum status idle_start(struct http_daemon *d, struct idle **ret_idle, struct error *err);
-/* Waits for the step under way; before http_drain(). */
+/* Waits for the current step. Call it before http_drain(). */
 void idle_stop(struct idle **idle);

@@ -1,286 +1,185 @@
-/* mirror_watch.c: the thread that keeps each MEMORY.md in step behind a server. */
+/* mirror_watch.c: the thread that syncs each MEMORY.md with the store while a server runs. */
 #include "http/background/mirror_watch.h"
 
 #include <errno.h>
 #include <limits.h>
-#include <poll.h>
-#include <stdatomic.h>
-#include <sys/eventfd.h>
-#include <sys/inotify.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/os/fs.h"
-#include "base/os/thread.h"
 #include "file/place.h"
+#include "http/background/watcher.h"
 #include "op/admin/upkeep.h"
 
 enum {
-  SETTLE_MS = 800,    /* so long a page must rest: an editor writes it in several steps */
-  PATIENCE_MS = 5000, /* a page that never rests is read nevertheless */
-  RETRY_MS = 30000,   /* after a failure */
-  RESCAN_MS = 3000,   /* how often it is looked for pages that were noted since */
+  SETTLE_MS = 800,    /* delay after a change: an editor writes a page in several steps */
+  PATIENCE_MS = 4200, /* a page that keeps changing is synced 5 s after its first change */
+  RETRY_MS = 30000,   /* delay after a failure */
+  RESCAN_MS = 3000,   /* interval between checks for newly registered pages */
 };
 
 #define EDITS (IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_DELETE | IN_MOVED_FROM)
 
-/* A page; everything in it is one block of memory. */
-struct watched {
-  struct watched *next;
-  int folder;         /* of inotify; -1: none */
-  int64_t first, due; /* when its change was noticed, and when it is to be read; 0: nothing to do */
-  bool noted;         /* it is still noted */
-  struct str project, path;
-  char text[];
+struct page {
+  struct watched item;
+  int folder; /* inotify descriptor; -1: not watched */
 };
 
 struct mirror_watch {
+  struct watcher watcher;
   struct pool *pool;
   struct feed *feed;
   struct feed_subscriber *subscriber;
   struct caller caller;
   struct arena root_arena;
-  struct str root;
-  pthread_t thread;
-  bool running;
-  _Atomic bool quit;
-  int inotify, wake;
-  pthread_mutex_t lock; /* of the list: the feed's thread looks at it */
-  struct watched *pages;
+  struct str root; /* folder of the agents' files */
 };
 
-static int64_t now_ms(void) { return clock_ticks_us() / 1000; }
+static struct page *page_of(struct watched *item) { return (struct page *)item; }
 
-static void touch(struct watched *p, int64_t wait) {
-  int64_t now = now_ms();
-  p->first = p->first ? p->first : now;
-  p->due = now + wait;
-  if (p->due > p->first + PATIENCE_MS && wait == SETTLE_MS)
-    p->due = p->first + PATIENCE_MS;
-}
+static void touch(struct watched *item) { watched_touch(item, SETTLE_MS, PATIENCE_MS); }
 
-static void wake(struct mirror_watch *w) {
-  uint64_t one = 1;
-  (void)!write(w->wake, &one, sizeof(one));
-}
-
-static bool is_cancelled(void *arg) { return atomic_load(&((struct mirror_watch *)arg)->quit); }
-
-/* On the feed's thread. What a sync writes comes by here, too; the next one then finds nothing to do. */
-static void store_changed(void *arg, const struct event *e) {
-  struct mirror_watch *w = arg;
+/* Runs on the feed's thread. Writes of a sync arrive here, too; the next sync then finds nothing to do. */
+static void on_event(void *arg, const struct event *e) {
+  struct mirror_watch *m = arg;
   bool any = false;
   if (!e->change || e->memory_id <= 0)
     return;
-  pthread_mutex_lock(&w->lock);
-  for (struct watched *p = w->pages; p; p = p->next)
-    if (str_eq(p->project, e->project)) {
-      touch(p, SETTLE_MS);
+  pthread_mutex_lock(&m->watcher.lock);
+  for (struct watched *item = m->watcher.items; item; item = item->next)
+    if (str_eq(item->project, e->project)) {
+      touch(item);
       any = true;
     }
-  pthread_mutex_unlock(&w->lock);
+  pthread_mutex_unlock(&m->watcher.lock);
   if (any)
-    wake(w);
+    watcher_wake(&m->watcher);
 }
 
 /* ---- the list of pages ---- */
 
-static int watch_folder(struct mirror_watch *w, struct str path) {
+static int watch_folder(const struct mirror_watch *m, struct str path) {
   char folder[PATH_MAX];
   struct str dir = fs_dirname(path);
   if (dir.n >= sizeof(folder))
     return -1;
   memcpy(folder, dir.p, dir.n);
   folder[dir.n] = 0;
-  return inotify_add_watch(w->inotify, folder, EDITS);
+  return inotify_add_watch(m->watcher.inotify, folder, EDITS);
 }
 
-static struct watched *new_page(struct mirror_watch *w, const struct mirror_place *place) {
-  struct watched *p = mem_zalloc(sizeof(*p) + place->project.n + place->path.n + 1);
-  if (!p)
-    return NULL;
-  memcpy(p->text, place->path.p, place->path.n);
-  p->path = (struct str){p->text, place->path.n};
-  if (place->project.n)
-    memcpy(p->text + place->path.n + 1, place->project.p, place->project.n);
-  p->project = (struct str){p->text + place->path.n + 1, place->project.n};
-  p->folder = watch_folder(w, p->path);
-  return p;
-}
-
-static void note_page(struct mirror_watch *w, const struct mirror_place *place) {
-  for (struct watched *p = w->pages; p; p = p->next)
-    if (str_eq(p->path, place->path) && str_eq(p->project, place->project)) {
-      p->noted = true;
-      pthread_mutex_lock(&w->lock);
-      if (p->folder < 0 && (p->folder = watch_folder(w, p->path)) >= 0)
-        touch(p, SETTLE_MS); /* its folder is back */
-      pthread_mutex_unlock(&w->lock);
-      return;
-    }
-  struct watched *p = new_page(w, place);
+static void list_page(struct mirror_watch *m, const struct mirror_place *place) {
+  struct watched *known = watcher_find(&m->watcher, place->project, place->path);
+  if (known) {
+    pthread_mutex_lock(&m->watcher.lock);
+    if (page_of(known)->folder < 0 && (page_of(known)->folder = watch_folder(m, known->path)) >= 0)
+      touch(known); /* its folder is back */
+    pthread_mutex_unlock(&m->watcher.lock);
+    return;
+  }
+  struct page *p = watched_new(sizeof(*p), place->project, place->path);
   if (!p)
     return;
-  p->noted = true;
-  touch(p, 0); /* it may have been edited while no server ran */
-  pthread_mutex_lock(&w->lock);
-  p->next = w->pages;
-  w->pages = p;
-  pthread_mutex_unlock(&w->lock);
+  p->folder = watch_folder(m, p->item.path);
+  watched_touch(&p->item, 0, 0); /* it may have been edited while no server ran */
+  watcher_add(&m->watcher, &p->item);
 }
 
-static void drop_page(struct mirror_watch *w, struct watched **at) {
-  struct watched *p = *at;
-  bool shared = false;
-  pthread_mutex_lock(&w->lock);
-  *at = p->next;
-  pthread_mutex_unlock(&w->lock);
-  for (const struct watched *o = w->pages; o; o = o->next)
-    shared |= o->folder == p->folder;
-  if (!shared && p->folder >= 0)
-    (void)inotify_rm_watch(w->inotify, p->folder);
-  mem_free(p);
-}
-
-static void rescan(struct mirror_watch *w) {
+static void list_pages(void *arg) {
+  struct mirror_watch *m = arg;
   struct arena a;
   jmp_buf oom;
   arena_init(&a);
-  for (struct watched *p = w->pages; p; p = p->next)
-    p->noted = false;
   if (!ARENA_BOUNDARY(&a, oom)) {
     struct mirror_places places = {0};
-    mirror_place_list(&a, w->root, &places);
+    watcher_list_begin(&m->watcher);
+    mirror_place_list(&a, m->root, &places);
     for (size_t i = 0; i < places.n; i++)
-      note_page(w, &places.v[i]);
-    for (struct watched **at = &w->pages; *at;)
-      if ((*at)->noted)
-        at = &(*at)->next;
-      else
-        drop_page(w, at);
+      list_page(m, &places.v[i]);
+    watcher_list_end(&m->watcher);
   }
   arena_release(&a);
 }
 
-/* ---- the thread ---- */
-
-static void read_edits(struct mirror_watch *w) {
-  _Alignas(struct inotify_event) char buffer[8192];
-  ssize_t n;
-  while ((n = read(w->inotify, buffer, sizeof(buffer))) > 0)
-    for (char *at = buffer; at < buffer + n;) {
-      const struct inotify_event *e = (const struct inotify_event *)(const void *)at;
-      at += sizeof(*e) + e->len;
-      pthread_mutex_lock(&w->lock);
-      for (struct watched *p = w->pages; p; p = p->next)
-        if ((e->mask & IN_Q_OVERFLOW) ||
-            (p->folder == e->wd && e->len && str_eq(fs_basename(p->path), str_from(e->name))))
-          touch(p, SETTLE_MS);
-        else if (p->folder == e->wd && (e->mask & IN_IGNORED))
-          p->folder = -1; /* the folder is gone */
-      pthread_mutex_unlock(&w->lock);
-    }
+/* Pages in the same folder share a descriptor. */
+static void drop_page(void *arg, struct watched *item) {
+  const struct mirror_watch *m = arg;
+  int folder = page_of(item)->folder;
+  bool shared = false;
+  for (struct watched *other = m->watcher.items; other; other = other->next)
+    shared |= page_of(other)->folder == folder;
+  if (!shared && folder >= 0)
+    (void)inotify_rm_watch(m->watcher.inotify, folder);
 }
 
-/* The page that is due; NULL: none. ret_wait: until the next one is. */
-static struct watched *next_due(struct mirror_watch *w, int64_t *ret_wait) {
-  struct watched *due = NULL;
-  int64_t now = now_ms();
-  *ret_wait = RESCAN_MS;
-  pthread_mutex_lock(&w->lock);
-  for (struct watched *p = w->pages; p && !due; p = p->next) {
-    if (p->due && p->due <= now)
-      due = p;
-    else if (p->due && p->due - now < *ret_wait)
-      *ret_wait = p->due - now;
+/* ---- changes ---- */
+
+static void on_edit(void *arg, const struct inotify_event *e) {
+  const struct mirror_watch *m = arg;
+  for (struct watched *item = m->watcher.items; item; item = item->next) {
+    struct page *p = page_of(item);
+    if ((e->mask & IN_Q_OVERFLOW) ||
+        (p->folder == e->wd && e->len && str_eq(fs_basename(item->path), str_from(e->name))))
+      touch(item);
+    else if (p->folder == e->wd && (e->mask & IN_IGNORED))
+      p->folder = -1; /* the folder is gone */
   }
-  if (due)
-    due->first = due->due = 0;
-  pthread_mutex_unlock(&w->lock);
-  return due;
 }
 
-/* Only this thread takes pages out of the list, so the one that is due stays what it is. A page that somebody has
- * deleted is not made again: 'cairn sync' does that. */
-static void sync_due(struct mirror_watch *w, int64_t *ret_wait) {
-  const struct op_hooks hooks = {.arg = w, .cancelled = is_cancelled};
-  for (struct watched *p = next_due(w, ret_wait); p && !atomic_load(&w->quit); p = next_due(w, ret_wait))
-    if (access(p->path.p, F_OK) == 0 && !upkeep_sync(w->pool, &w->caller, &hooks, p->project)) {
-      pthread_mutex_lock(&w->lock);
-      touch(p, RETRY_MS);
-      pthread_mutex_unlock(&w->lock);
-    }
+/* A deleted page is not recreated: only 'cairn sync' does that. */
+static void sync_page(void *arg, struct watched *item) {
+  struct mirror_watch *m = arg;
+  const struct op_hooks hooks = {.arg = &m->watcher, .cancelled = watcher_is_stopping};
+  if (access(item->path.p, F_OK) != 0 || upkeep_sync(m->pool, &m->caller, &hooks, item->project))
+    return;
+  pthread_mutex_lock(&m->watcher.lock);
+  watched_touch(item, RETRY_MS, 0);
+  pthread_mutex_unlock(&m->watcher.lock);
 }
 
-static void *watch_pages(void *arg) {
-  struct mirror_watch *w = arg;
-  int64_t scanned = 0, wait = 0;
-  while (!atomic_load(&w->quit)) {
-    if (scanned == 0 || now_ms() - scanned >= RESCAN_MS) {
-      rescan(w);
-      scanned = now_ms();
-    }
-    sync_due(w, &wait);
-    struct pollfd fds[] = {{.fd = w->inotify, .events = POLLIN}, {.fd = w->wake, .events = POLLIN}};
-    if (!atomic_load(&w->quit) && poll(fds, 2, (int)wait) > 0) {
-      uint64_t count;
-      (void)!read(w->wake, &count, sizeof(count));
-      read_edits(w);
-    }
-  }
-  return NULL;
-}
+/* ---- start and stop ---- */
 
-/* ---- its life ---- */
+static enum status start(struct mirror_watch *m, struct error *err) {
+  TRY(watcher_open(&m->watcher, err));
+  if (m->watcher.inotify < 0)
+    return error_errno(err, errno, "cannot watch MEMORY.md");
+  TRY(upkeep_root(m->pool, m->caller.team, &m->root_arena, &m->root, err));
+  if (m->feed)
+    TRY(feed_subscribe(m->feed, m->caller.team, NULL, -1, on_event, m, &m->subscriber, err));
+  return watcher_start(&m->watcher, err);
+}
 
 enum status mirror_watch_start(const struct http_server *shared, struct mirror_watch **ret_watch, struct error *err) {
-  struct mirror_watch *w = mem_zalloc(sizeof(*w));
-  if (!w)
+  struct mirror_watch *m = mem_zalloc(sizeof(*m));
+  if (!m)
     return error_set(err, STATUS_NOMEM, "out of memory");
-  w->pool = shared->pool;
-  w->feed = shared->feed;
-  w->caller = shared->caller;
-  arena_init(&w->root_arena);
-  pthread_mutex_init(&w->lock, NULL);
-  w->inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-  w->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  enum status s = STATUS_OK;
-  if (w->inotify < 0 || w->wake < 0)
-    s = error_errno(err, errno, "MEMORY.md cannot be watched");
+  m->watcher = (struct watcher){.period_ms = RESCAN_MS,
+                                .check = list_pages,
+                                .process = sync_page,
+                                .changed = on_edit,
+                                .drop = drop_page,
+                                .arg = m};
+  m->pool = shared->pool;
+  m->feed = shared->feed;
+  m->caller = shared->caller;
+  arena_init(&m->root_arena);
+  enum status s = start(m, err);
   if (s == STATUS_OK)
-    s = upkeep_root(w->pool, w->caller.team, &w->root_arena, &w->root, err);
-  if (s == STATUS_OK && w->feed)
-    s = feed_subscribe(w->feed, w->caller.team, NULL, -1, store_changed, w, &w->subscriber, err);
-  int failed = s == STATUS_OK ? thread_start(&w->thread, watch_pages, w) : 0;
-  if (failed)
-    s = error_errno(err, failed, "no thread could be started");
-  w->running = s == STATUS_OK;
-  if (s == STATUS_OK)
-    *ret_watch = w;
+    *ret_watch = m;
   else
-    mirror_watch_stop(&w);
+    mirror_watch_stop(&m);
   return s;
 }
 
 void mirror_watch_stop(struct mirror_watch **watch) {
-  struct mirror_watch *w = *watch;
-  if (!w)
+  struct mirror_watch *m = *watch;
+  if (!m)
     return;
-  atomic_store(&w->quit, true);
-  if (w->subscriber)
-    feed_unsubscribe(w->feed, &w->subscriber);
-  if (w->running) {
-    wake(w);
-    pthread_join(w->thread, NULL);
-  }
-  while (w->pages)
-    drop_page(w, &w->pages);
-  if (w->inotify >= 0)
-    close(w->inotify);
-  if (w->wake >= 0)
-    close(w->wake);
-  pthread_mutex_destroy(&w->lock);
-  arena_release(&w->root_arena);
-  mem_free(w);
+  atomic_store(&m->watcher.quit, true); /* cancels the current sync */
+  if (m->subscriber)
+    feed_unsubscribe(m->feed, &m->subscriber);
+  watcher_close(&m->watcher);
+  arena_release(&m->root_arena);
+  mem_free(m);
   *watch = NULL;
 }

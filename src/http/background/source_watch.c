@@ -1,144 +1,129 @@
-/* source_watch.c: the thread that reads what has changed in the folders of sources behind a server.
+/* source_watch.c: the thread that indexes changed files of sources while a server runs.
  *
- * Every folder of a source is watched, as long as there are not too many of them; else, and where watching is not to be
- * had, the source is looked at now and then. One process does it for a store on a machine. */
+ * Every folder of a source is watched unless there are too many; then, or without inotify, the source is scanned
+ * periodically. Only one process per store and machine does it. */
 #include "http/background/source_watch.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <poll.h>
-#include <stdatomic.h>
 #include <stdlib.h>
-#include <sys/eventfd.h>
-#include <sys/inotify.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/os/thread.h"
 #include "file/source_state.h"
 #include "file/walk.h"
+#include "http/background/watcher.h"
 #include "op/admin/upkeep.h"
 #include "store/memories/documents.h"
 #include "store/tables/settings.h"
 
 enum {
-  SETTLE_MS = 1500,    /* so long a folder must rest: a checkout writes many files */
-  PATIENCE_MS = 15000, /* one that never rests is read nevertheless */
-  LIST_MS = 5000,      /* how often it is looked for sources that were added or removed */
-  SCAN_MS = 60000,     /* between looks at a source that is not watched */
-  REST_MS = 600000,    /* and at one that is: some file systems tell of nothing */
-  SHARE = 20,          /* reading takes at most one part in so many of the time */
-  WATCHES_MOST = 8192, /* folders, of all sources together: the system has not many more for a user */
+  SETTLE_MS = 1500,    /* delay after a change: a checkout writes many files */
+  PATIENCE_MS = 15000, /* a folder that keeps changing is read this much later at the latest */
+  LIST_MS = 5000,      /* interval between checks for added or removed sources */
+  SCAN_MS = 60000,     /* interval between scans of a source that is not watched */
+  RESCAN_MS = 600000,  /* and of one that is watched: some file systems report no changes */
+  SHARE = 20,          /* reading takes at most 1/SHARE of the time */
+  WATCHES_MAX = 8192,  /* folders of all sources together: the limit per user is not much higher */
 };
 
 #define CHANGES                                                                                                        \
   (IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_CREATE | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
 
-/* A source; its texts are behind it. */
-struct followed {
-  struct followed *next;
-  int64_t first, due; /* when its change was noticed, and when it is to be read */
-  int64_t cost;       /* ms that the last reading took */
+struct source {
+  struct watched item;
+  int64_t cost_ms; /* duration of the last read */
   enum source_way way;
-  int *watches; /* of inotify, one for each folder */
+  int *watches; /* inotify descriptors, one per folder */
   size_t n;
-  bool noted; /* it is still a source */
-  struct str project, path;
-  char text[];
 };
 
 struct source_watch {
+  struct watcher watcher;
   struct pool *pool;
   struct caller caller;
   struct arena root_arena;
-  struct str root; /* of the agents' folders */
-  pthread_t thread;
-  bool running;
-  _Atomic bool quit;
-  int inotify, wake, claim; /* claim: -1 while another process follows the sources */
-  struct followed *sources;
-  bool told; /* what is noted for others is what is so */
+  struct str root; /* folder of the agents' files */
+  int claim;       /* lock file; -1: another process watches the sources */
+  bool published;  /* the published states are current */
 };
 
-static int64_t now_ms(void) { return clock_ticks_us() / 1000; }
+static struct source *source_of(struct watched *item) { return (struct source *)item; }
 
-static bool is_cancelled(void *arg) { return atomic_load(&((struct source_watch *)arg)->quit); }
+static struct source *first_source(const struct source_watch *w) { return source_of(w->watcher.items); }
+static struct source *next_source(const struct source *s) { return source_of(s->item.next); }
 
-static void touch(struct followed *f) {
-  int64_t now = now_ms(), rest = f->cost * SHARE > SETTLE_MS ? f->cost * SHARE : SETTLE_MS;
-  bool waits = f->first != 0;
-  f->first = waits ? f->first : now;
-  f->due = now + rest;
-  if (waits && f->due > f->first + PATIENCE_MS + rest)
-    f->due = f->first + PATIENCE_MS + rest;
+static void touch(struct source *s) {
+  int64_t wait = s->cost_ms * SHARE > SETTLE_MS ? s->cost_ms * SHARE : SETTLE_MS;
+  watched_touch(&s->item, wait, PATIENCE_MS);
 }
 
-static void set_way(struct source_watch *w, struct followed *f, enum source_way way) {
-  w->told &= f->way == way;
-  f->way = way;
+static void set_way(struct source_watch *w, struct source *s, enum source_way way) {
+  w->published &= s->way == way;
+  s->way = way;
 }
 
 /* ---- watching the folders of a source ---- */
 
-static bool is_shared(const struct source_watch *w, const struct followed *f, int watch) {
-  for (const struct followed *o = w->sources; o; o = o->next)
-    for (size_t i = 0; o != f && i < o->n; i++)
+static bool is_shared(const struct source_watch *w, const struct source *s, int watch) {
+  for (const struct source *o = first_source(w); o; o = next_source(o))
+    for (size_t i = 0; o != s && i < o->n; i++)
       if (o->watches[i] == watch)
         return true;
   return false;
 }
 
-static void unwatch(struct source_watch *w, struct followed *f) {
-  for (size_t i = 0; i < f->n; i++)
-    if (f->watches[i] >= 0 && !is_shared(w, f, f->watches[i]))
-      (void)inotify_rm_watch(w->inotify, f->watches[i]);
-  mem_free(f->watches);
-  f->watches = NULL;
-  f->n = 0;
+static void unwatch(struct source_watch *w, struct source *s) {
+  for (size_t i = 0; i < s->n; i++)
+    if (s->watches[i] >= 0 && !is_shared(w, s, s->watches[i]))
+      (void)inotify_rm_watch(w->watcher.inotify, s->watches[i]);
+  mem_free(s->watches);
+  s->watches = NULL;
+  s->n = 0;
 }
 
-static size_t watches_of_others(const struct source_watch *w, const struct followed *f) {
+static size_t other_watch_count(const struct source_watch *w, const struct source *s) {
   size_t n = 0;
-  for (const struct followed *o = w->sources; o; o = o->next)
-    n += o == f ? 0 : o->n;
+  for (const struct source *o = first_source(w); o; o = next_source(o))
+    n += o == s ? 0 : o->n;
   return n;
 }
 
-static int by_number(const void *x, const void *y) {
+static int compare_ints(const void *x, const void *y) {
   int a = *(const int *)x, b = *(const int *)y;
   return (a > b) - (a < b);
 }
 
-/* Those of folders that are no longer below the source: one that was moved away would be watched for ever. */
-static void drop_watches(struct source_watch *w, struct followed *f, const int *still, size_t n) {
-  for (size_t i = 0; i < f->n; i++)
-    if (f->watches[i] >= 0 && !bsearch(&f->watches[i], still, n, sizeof(*still), by_number) &&
-        !is_shared(w, f, f->watches[i]))
-      (void)inotify_rm_watch(w->inotify, f->watches[i]);
+/* Removes watches of folders that left the source; a folder that was moved away would be watched forever. */
+static void remove_stale_watches(struct source_watch *w, struct source *s, const int *still, size_t n) {
+  for (size_t i = 0; i < s->n; i++)
+    if (s->watches[i] >= 0 && !bsearch(&s->watches[i], still, n, sizeof(*still), compare_ints) &&
+        !is_shared(w, s, s->watches[i]))
+      (void)inotify_rm_watch(w->watcher.inotify, s->watches[i]);
 }
 
-/* False when the system has no more of them. Adding a folder again changes nothing. */
-static bool watch_all(struct source_watch *w, struct followed *f, const struct strs *folders) {
+/* False if the system has no more watches. Adding a folder twice is harmless. */
+static bool watch_all(struct source_watch *w, struct source *s, const struct strs *folders) {
   int *watches = mem_alloc(sizeof(*watches) * (folders->n + 1));
   bool ok = watches != NULL;
   size_t n = 0;
   for (; ok && n < folders->n; n++) {
-    watches[n] = inotify_add_watch(w->inotify, folders->v[n].p, CHANGES);
+    watches[n] = inotify_add_watch(w->watcher.inotify, folders->v[n].p, CHANGES);
     ok = watches[n] >= 0 || errno == ENOENT || errno == ENOTDIR || errno == EACCES;
   }
   if (!watches)
     return false;
-  qsort(watches, n, sizeof(*watches), by_number);
-  drop_watches(w, f, watches, n);
-  mem_free(f->watches);
-  f->watches = watches;
-  f->n = n;
+  qsort(watches, n, sizeof(*watches), compare_ints);
+  remove_stale_watches(w, s, watches, n);
+  mem_free(s->watches);
+  s->watches = watches;
+  s->n = n;
   return ok;
 }
 
-/* What stands in the way of reading it; a mount that is missing is an empty folder. */
-static enum source_way look_at(const struct followed *f) {
-  DIR *dir = opendir(f->path.p);
+/* Checks whether the folder can be read; an unmounted file system is an empty folder. */
+static enum source_way check_folder(const struct source *s) {
+  DIR *dir = opendir(s->item.path.p);
   bool any = false;
   if (!dir)
     return errno == EACCES || errno == EPERM ? SOURCE_CLOSED : SOURCE_EMPTY;
@@ -148,59 +133,47 @@ static enum source_way look_at(const struct followed *f) {
   return any ? SOURCE_WATCHED : SOURCE_EMPTY;
 }
 
-static void watch_source(struct source_watch *w, struct followed *f) {
+static void watch_source(struct source_watch *w, struct source *s) {
   struct arena a;
   struct error ignored;
   jmp_buf oom;
-  enum source_way way = look_at(f);
+  enum source_way way = check_folder(s);
   arena_init(&a);
   if (way == SOURCE_WATCHED && !ARENA_BOUNDARY(&a, oom)) {
     struct strs folders = {0};
-    if (walk_folders(f->path.p, &a, &folders, &ignored) != STATUS_OK ||
-        folders.n + watches_of_others(w, f) > WATCHES_MOST || !watch_all(w, f, &folders))
+    if (walk_folders(s->item.path.p, &a, &folders, &ignored) != STATUS_OK ||
+        folders.n + other_watch_count(w, s) > WATCHES_MAX || !watch_all(w, s, &folders))
       way = SOURCE_SCANNED;
   } else if (way == SOURCE_WATCHED) {
-    way = SOURCE_SCANNED; /* no memory for it now */
+    way = SOURCE_SCANNED; /* out of memory */
   }
   arena_release(&a);
   if (way != SOURCE_WATCHED)
-    unwatch(w, f);
-  set_way(w, f, way);
+    unwatch(w, s);
+  set_way(w, s, way);
 }
 
 /* ---- the list of sources ---- */
 
-static void note_source(struct source_watch *w, struct str project, struct str path) {
-  for (struct followed *f = w->sources; f; f = f->next)
-    if (str_eq(f->path, path) && str_eq(f->project, project)) {
-      f->noted = true;
-      return;
-    }
-  struct followed *f = mem_zalloc(sizeof(*f) + project.n + path.n + 1);
-  if (!f)
+static void list_source(struct source_watch *w, struct str project, struct str path) {
+  if (watcher_find(&w->watcher, project, path))
     return;
-  memcpy(f->text, path.p, path.n);
-  f->path = (struct str){f->text, path.n};
-  if (project.n)
-    memcpy(f->text + path.n + 1, project.p, project.n);
-  f->project = (struct str){f->text + path.n + 1, project.n};
-  f->noted = true;
-  f->first = f->due = now_ms(); /* it may have changed while no server ran */
-  f->next = w->sources;
-  w->sources = f;
-  w->told = false;
+  struct source *s = watched_new(sizeof(*s), project, path);
+  if (!s)
+    return;
+  watched_touch(&s->item, 0, 0); /* it may have changed while no server ran */
+  watcher_add(&w->watcher, &s->item);
+  w->published = false;
 }
 
-static void drop_source(struct source_watch *w, struct followed **at) {
-  struct followed *f = *at;
-  unwatch(w, f);
-  *at = f->next;
-  mem_free(f);
-  w->told = false;
+static void drop_source(void *arg, struct watched *item) {
+  struct source_watch *w = arg;
+  unwatch(w, source_of(item));
+  w->published = false;
 }
 
-/* Off: none. Where several machines use a store on a server, each of them may have another folder of the same name: one
- * has to be told to follow them. */
+/* None if switched off. If machines share a store on a server, the same path may be another folder on each of them, so
+ * watching must be switched on explicitly. */
 static enum status list_with(struct engine *engine, struct str team, struct arena *a, struct source_roots *ret_roots,
                              struct error *err) {
   struct setting_value v;
@@ -210,7 +183,7 @@ static enum status list_with(struct engine *engine, struct str team, struct aren
   return source_roots_all(engine->store, team, a, ret_roots, err);
 }
 
-static enum status list_sources(struct source_watch *w, struct arena *a, struct source_roots *ret_roots,
+static enum status find_sources(struct source_watch *w, struct arena *a, struct source_roots *ret_roots,
                                 struct error *err) {
   struct engine *engine;
   struct store_boundary oom;
@@ -226,7 +199,25 @@ static enum status list_sources(struct source_watch *w, struct arena *a, struct 
   return listed;
 }
 
-static void relist(struct source_watch *w) {
+/* For 'cairn source list', which may run in another process. */
+static void publish(struct source_watch *w) {
+  struct arena a;
+  struct error ignored;
+  struct source_states states = {0};
+  jmp_buf oom;
+  if (w->published || w->claim < 0)
+    return;
+  arena_init(&a);
+  if (!ARENA_BOUNDARY(&a, oom)) {
+    for (const struct source *s = first_source(w); s; s = next_source(s))
+      list_push(&a, &states, (struct source_state){s->item.project, s->item.path, s->way});
+    w->published = source_state_write(w->root, &states, &a, &ignored) == STATUS_OK;
+  }
+  arena_release(&a);
+}
+
+static void list_sources(void *arg) {
+  struct source_watch *w = arg;
   struct arena a;
   struct error ignored;
   struct source_roots roots = {0};
@@ -235,124 +226,68 @@ static void relist(struct source_watch *w) {
   if (!ARENA_BOUNDARY(&a, oom)) {
     if (w->claim < 0)
       w->claim = source_state_claim(w->root, &a);
-    if (w->claim >= 0 && list_sources(w, &a, &roots, &ignored) == STATUS_OK) {
-      for (struct followed *f = w->sources; f; f = f->next)
-        f->noted = false;
+    if (w->claim >= 0 && find_sources(w, &a, &roots, &ignored) == STATUS_OK) {
+      watcher_list_begin(&w->watcher);
       for (size_t i = 0; i < roots.n; i++)
-        note_source(w, roots.v[i].project, roots.v[i].path);
-      for (struct followed **at = &w->sources; *at;)
-        if ((*at)->noted)
-          at = &(*at)->next;
-        else
-          drop_source(w, at);
+        list_source(w, roots.v[i].project, roots.v[i].path);
+      watcher_list_end(&w->watcher);
     }
   }
   arena_release(&a);
+  publish(w);
 }
 
-/* For 'cairn source list', which may be asked in another process. */
-static void tell(struct source_watch *w) {
-  struct arena a;
-  struct error ignored;
-  struct source_states states = {0};
-  jmp_buf oom;
-  if (w->told || w->claim < 0)
-    return;
-  arena_init(&a);
-  if (!ARENA_BOUNDARY(&a, oom)) {
-    for (const struct followed *f = w->sources; f; f = f->next)
-      list_push(&a, &states, (struct source_state){f->project, f->path, f->way});
-    w->told = source_state_write(w->root, &states, &a, &ignored) == STATUS_OK;
-  }
-  arena_release(&a);
-}
+/* ---- changes ---- */
 
-/* ---- the thread ---- */
-
-static void read_changes(struct source_watch *w) {
-  _Alignas(struct inotify_event) char buffer[8192];
-  ssize_t n;
-  while ((n = read(w->inotify, buffer, sizeof(buffer))) > 0)
-    for (char *at = buffer; at < buffer + n;) {
-      const struct inotify_event *e = (const struct inotify_event *)(const void *)at;
-      at += sizeof(*e) + e->len;
-      for (struct followed *f = w->sources; f; f = f->next) {
-        bool own = (e->mask & IN_Q_OVERFLOW) != 0;
-        for (size_t i = 0; !own && i < f->n; i++)
-          own = f->watches[i] == e->wd;
-        if (own)
-          touch(f);
-      }
-    }
-}
-
-/* Watched first, read then: what changes in between is noticed. */
-static void read_source(struct source_watch *w, struct followed *f) {
-  const struct op_hooks hooks = {.arg = w, .cancelled = is_cancelled};
-  int64_t began = now_ms();
-  f->first = f->due = 0;
-  watch_source(w, f);
-  if (f->way == SOURCE_WATCHED || f->way == SOURCE_SCANNED)
-    (void)upkeep_source(w->pool, &w->caller, &hooks, f->project, f->path);
-  f->cost = now_ms() - began;
-}
-
-/* Reads the sources that are due. ret_wait: until the next one is. */
-static void read_due(struct source_watch *w, int64_t *ret_wait) {
-  *ret_wait = LIST_MS;
-  for (struct followed *f = w->sources; f && !atomic_load(&w->quit); f = f->next) {
-    if (f->due && f->due <= now_ms()) {
-      read_source(w, f);
-      tell(w);
-      if (!f->due) {
-        f->due = now_ms() + (f->way == SOURCE_WATCHED ? REST_MS : SCAN_MS);
-        f->first = 0;
-      }
-    }
-    int64_t left = f->due - now_ms();
-    if (left < *ret_wait)
-      *ret_wait = left > 0 ? left : 0;
+static void on_change(void *arg, const struct inotify_event *e) {
+  const struct source_watch *w = arg;
+  for (struct source *s = first_source(w); s; s = next_source(s)) {
+    bool own = (e->mask & IN_Q_OVERFLOW) != 0;
+    for (size_t i = 0; !own && i < s->n; i++)
+      own = s->watches[i] == e->wd;
+    if (own)
+      touch(s);
   }
 }
 
-static void *watch_sources(void *arg) {
+/* Adds the watches before it reads, so that changes in between are noticed. */
+static void read_source(void *arg, struct watched *item) {
   struct source_watch *w = arg;
-  int64_t listed = 0, wait = 0;
-  while (!atomic_load(&w->quit)) {
-    if (listed == 0 || now_ms() - listed >= LIST_MS) {
-      relist(w);
-      listed = now_ms();
-    }
-    tell(w);
-    read_due(w, &wait);
-    struct pollfd fds[] = {{.fd = w->inotify, .events = POLLIN}, {.fd = w->wake, .events = POLLIN}};
-    if (!atomic_load(&w->quit) && poll(fds, 2, (int)wait) > 0)
-      read_changes(w);
-  }
-  return NULL;
+  struct source *s = source_of(item);
+  const struct op_hooks hooks = {.arg = &w->watcher, .cancelled = watcher_is_stopping};
+  int64_t began = clock_ticks_us();
+  watch_source(w, s);
+  if (s->way == SOURCE_WATCHED || s->way == SOURCE_SCANNED)
+    (void)upkeep_source(w->pool, &w->caller, &hooks, item->project, item->path);
+  s->cost_ms = (clock_ticks_us() - began) / 1000;
+  publish(w);
+  item->due = clock_ticks_us() / 1000 + (s->way == SOURCE_WATCHED ? RESCAN_MS : SCAN_MS);
 }
 
-/* ---- its life ---- */
+/* ---- start and stop ---- */
+
+/* Works without inotify, of which a user has only a few instances: sources are then scanned periodically. */
+static enum status start(struct source_watch *w, struct error *err) {
+  TRY(watcher_open(&w->watcher, err));
+  TRY(upkeep_root(w->pool, w->caller.team, &w->root_arena, &w->root, err));
+  return watcher_start(&w->watcher, err);
+}
 
 enum status source_watch_start(const struct http_server *shared, struct source_watch **ret_watch, struct error *err) {
   struct source_watch *w = mem_zalloc(sizeof(*w));
   if (!w)
     return error_set(err, STATUS_NOMEM, "out of memory");
+  w->watcher = (struct watcher){.period_ms = LIST_MS,
+                                .check = list_sources,
+                                .process = read_source,
+                                .changed = on_change,
+                                .drop = drop_source,
+                                .arg = w};
   w->pool = shared->pool;
   w->caller = shared->caller;
   w->claim = -1;
   arena_init(&w->root_arena);
-  w->inotify = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-  w->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  enum status s = STATUS_OK;
-  if (w->wake < 0) /* without inotify, of which a user has not many, they are looked at now and then */
-    s = error_errno(err, errno, "sources cannot be watched");
-  if (s == STATUS_OK)
-    s = upkeep_root(w->pool, w->caller.team, &w->root_arena, &w->root, err);
-  int failed = s == STATUS_OK ? thread_start(&w->thread, watch_sources, w) : 0;
-  if (failed)
-    s = error_errno(err, failed, "no thread could be started");
-  w->running = s == STATUS_OK;
+  enum status s = start(w, err);
   if (s == STATUS_OK)
     *ret_watch = w;
   else
@@ -362,20 +297,9 @@ enum status source_watch_start(const struct http_server *shared, struct source_w
 
 void source_watch_stop(struct source_watch **watch) {
   struct source_watch *w = *watch;
-  uint64_t one = 1;
   if (!w)
     return;
-  atomic_store(&w->quit, true);
-  if (w->running) {
-    (void)!write(w->wake, &one, sizeof(one));
-    pthread_join(w->thread, NULL);
-  }
-  while (w->sources)
-    drop_source(w, &w->sources);
-  if (w->inotify >= 0)
-    close(w->inotify);
-  if (w->wake >= 0)
-    close(w->wake);
+  watcher_close(&w->watcher);
   if (w->claim >= 0)
     close(w->claim);
   arena_release(&w->root_arena);

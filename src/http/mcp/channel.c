@@ -1,14 +1,16 @@
-/* channel.c: channels between the dispatcher and HTTP, and their replay. */
+/* channel.c: channels between the MCP dispatcher and HTTP, and their replay. */
 #include "http/mcp/channel.h"
+
+#include <assert.h>
 
 #include "base/alloc.h"
 
 enum {
-  KEPT_MESSAGES = 256, /* of a channel, to be sent again */
-  KEPT_BYTES = 512 << 10,
-  CHANNELS_MAX = 256, /* kept without a client */
+  REPLAY_MESSAGES = 256, /* messages per channel for replay */
+  REPLAY_BYTES = 512 << 10,
+  CHANNELS_MAX = 256, /* channels kept without a client */
 };
-#define AWAY_US (INT64_C(120) * 1000 * 1000) /* so long a client may stay away */
+#define AWAY_US (INT64_C(120) * 1000 * 1000) /* time for a client to come back */
 
 struct message {
   struct message *next;
@@ -19,21 +21,21 @@ struct message {
 
 struct mcp_channel {
   struct mcp_hub *hub;
-  struct mcp_channel *next; /* in the hub, when it can be resumed */
+  struct mcp_channel *next; /* in the hub's list, if resumable */
   bool listed;
-  pthread_mutex_t lock; /* recursive: a stream may close while it is begun. For all below. */
+  pthread_mutex_t lock; /* recursive: a stream may close while it is being opened. Guards all members below. */
   int refs;
   uint64_t number, sent;
   bool listening, modern, primed;
   struct mcp_out out;
-  struct http_call *call; /* while the dispatcher runs */
-  struct str answer;      /* the only message, in the call's memory */
-  bool no_memory;         /* for the answer */
-  struct str instead;     /* of an answer that must not be kept; as long as `call` */
-  bool begun;             /* there was a stream */
+  struct http_call *call; /* set while the dispatcher runs */
+  struct str answer;      /* the only message, in the call's arena */
+  bool no_memory;         /* out of memory for the answer */
+  struct str instead;     /* replayed instead of an answer that holds a secret; valid as long as `call` */
+  bool begun;             /* a stream was opened */
   bool done;              /* the last message was sent */
-  bool gone;              /* the client has left, and is not expected back */
-  int64_t left;           /* ticks when it did */
+  bool gone;              /* the client left and cannot resume */
+  int64_t left;           /* ticks when the client left */
   struct http_stream *stream;
   struct mcp_stream *mcp;
   struct message *first, *last;
@@ -43,14 +45,14 @@ struct mcp_channel {
 };
 
 struct mcp_hub {
-  pthread_mutex_t lock; /* taken before a channel's */
+  pthread_mutex_t lock; /* acquired before a channel's lock */
   struct mcp_server *mcp;
   struct mcp_channel *channels;
   size_t count;
   uint64_t numbers;
 };
 
-/* What a stream knows of its channel. */
+/* The channel of a stream. */
 struct attachment {
   struct mcp_channel *channel;
   struct http_stream *stream;
@@ -70,6 +72,7 @@ enum status mcp_hub_new(struct mcp_server *mcp, struct mcp_hub **ret_hub, struct
 
 static void unref(struct mcp_channel *c) {
   pthread_mutex_lock(&c->lock);
+  assert(c->refs > 0);
   bool last = --c->refs == 0;
   pthread_mutex_unlock(&c->lock);
   if (!last)
@@ -88,7 +91,8 @@ static void ref(struct mcp_channel *c) {
   pthread_mutex_unlock(&c->lock);
 }
 
-/* Tells the dispatcher, once, that nobody listens any more. No lock may be held: it waits for a message on its way. */
+/* Tells the dispatcher, once, that the client is gone. Call it without locks: it waits for a message that is being
+ * sent. */
 static void hang_up(struct mcp_channel *c) {
   pthread_mutex_lock(&c->lock);
   struct mcp_stream *stream = c->mcp;
@@ -99,9 +103,10 @@ static void hang_up(struct mcp_channel *c) {
     mcp_hang_up(c->hub->mcp, stream);
 }
 
-/* The hub's lock is held; the reference of the list goes to the caller. */
+/* Requires the hub's lock; the list's reference passes to the caller. */
 static struct mcp_channel *unlist(struct mcp_hub *hub, struct mcp_channel **at) {
   struct mcp_channel *c = *at;
+  assert(c->listed && hub->count > 0);
   *at = c->next;
   c->listed = false;
   hub->count--;
@@ -115,15 +120,15 @@ static bool is_away(struct mcp_channel *c, int64_t since) {
   return away;
 }
 
-/* Takes one that nobody wants any more out of the list: of a session, or any that has been away for too long. */
-static struct mcp_channel *take_stale(struct mcp_hub *hub, struct str session, bool all) {
+/* Unlists one stale channel: of the given session, or any whose client was away for too long. */
+static struct mcp_channel *unlist_stale(struct mcp_hub *hub, struct str session, bool all) {
   struct mcp_channel *found = NULL;
   int64_t now = clock_ticks_us();
   pthread_mutex_lock(&hub->lock);
-  bool crowded = hub->count > CHANNELS_MAX;
+  bool over_limit = hub->count > CHANNELS_MAX;
   for (struct mcp_channel **at = &hub->channels; *at && !found; at = &(*at)->next) {
     bool ours = session.n && str_eq(session, (struct str){(*at)->session, (*at)->session_n});
-    if ((ours && (all || ((*at)->listening && is_away(*at, now)))) || is_away(*at, crowded ? now : now - AWAY_US)) {
+    if ((ours && (all || ((*at)->listening && is_away(*at, now)))) || is_away(*at, over_limit ? now : now - AWAY_US)) {
       found = unlist(hub, at);
       break;
     }
@@ -132,15 +137,15 @@ static struct mcp_channel *take_stale(struct mcp_hub *hub, struct str session, b
   return found;
 }
 
-static void forget(struct mcp_hub *hub, struct str session, bool all) {
-  for (struct mcp_channel *c = take_stale(hub, session, all); c; c = take_stale(hub, session, all)) {
+static void close_stale(struct mcp_hub *hub, struct str session, bool all) {
+  for (struct mcp_channel *c = unlist_stale(hub, session, all); c; c = unlist_stale(hub, session, all)) {
     if (is_away(c, INT64_MAX))
       hang_up(c);
     unref(c);
   }
 }
 
-void channels_forget(struct mcp_hub *hub, struct str session) { forget(hub, session, true); }
+void channels_close(struct mcp_hub *hub, struct str session) { close_stale(hub, session, true); }
 
 void mcp_hub_free(struct mcp_hub **hub) {
   struct mcp_hub *h = *hub;
@@ -157,7 +162,7 @@ void mcp_hub_free(struct mcp_hub **hub) {
 
 static bool can_resume(const struct mcp_channel *c) { return c->session_n > 0; }
 
-static void keep(struct mcp_channel *c, struct str json) {
+static void retain(struct mcp_channel *c, struct str json) {
   struct message *m = mem_alloc(sizeof(*m) + json.n);
   if (!m)
     return;
@@ -172,7 +177,7 @@ static void keep(struct mcp_channel *c, struct str json) {
   c->last = m;
   c->kept++;
   c->bytes += m->n;
-  while (c->first != m && (c->kept > KEPT_MESSAGES || c->bytes > KEPT_BYTES)) {
+  while (c->first != m && (c->kept > REPLAY_MESSAGES || c->bytes > REPLAY_BYTES)) {
     struct message *old = c->first;
     c->first = old->next;
     c->kept--;
@@ -188,8 +193,8 @@ static void write_message(struct mcp_channel *c, uint64_t number, struct str eve
     http_stream_send(c->stream, can_resume(c) ? (struct str){text, (size_t)n} : STR_NONE, event, json);
 }
 
-/* The last reference to the stream is given up; it closes when all is written. */
-static void let_go(struct mcp_channel *c) {
+/* Drops our reference to the stream, which closes once all is written. */
+static void release_stream(struct mcp_channel *c) {
   struct http_stream *stream = c->stream;
   c->stream = NULL;
   if (stream)
@@ -204,7 +209,7 @@ static void on_close(void *arg) {
   if (present) {
     c->left = clock_ticks_us();
     c->gone = !can_resume(c) || c->modern;
-    let_go(c);
+    release_stream(c);
   }
   bool final = c->mcp && (c->done || c->gone);
   pthread_mutex_unlock(&c->lock);
@@ -214,8 +219,8 @@ static void on_close(void *arg) {
   unref(c);
 }
 
-/* What is allocated from the call's memory below must not jump to the call's boundary: that would leave the dispatcher
- * in the middle of its work, and the channel locked. */
+/* Running out of memory in the call's arena must not jump to the call's boundary here: that would abandon the
+ * dispatcher halfway and leave the channel locked. */
 static const struct str no_memory_text =
     STR_INIT("{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32603,\"message\":\"out of memory\"}}");
 
@@ -230,7 +235,7 @@ static bool dup_for_call(struct http_call *call, struct str text, struct str *re
   return done;
 }
 
-/* NULL with the reason as the call's reply. */
+/* Returns NULL with the reason as the call's reply. */
 static struct http_stream *begin_stream(struct http_call *call) {
   jmp_buf oom, *outer = call->arena->oom;
   struct http_stream *volatile stream = NULL;
@@ -244,7 +249,7 @@ static struct http_stream *begin_stream(struct http_call *call) {
   return stream;
 }
 
-/* Makes the call a stream of this channel. The lock is held. */
+/* Turns the call into a stream of this channel. Requires the lock. */
 static bool attach(struct mcp_channel *c, struct http_call *call) {
   struct attachment *at = mem_zalloc(sizeof(*at));
   struct http_stream *stream = at ? begin_stream(call) : NULL;
@@ -252,7 +257,7 @@ static bool attach(struct mcp_channel *c, struct http_call *call) {
     mem_free(at);
     return false;
   }
-  let_go(c);
+  release_stream(c);
   at->channel = c;
   c->refs++;
   c->begun = true;
@@ -265,7 +270,7 @@ static bool attach(struct mcp_channel *c, struct http_call *call) {
 static bool begin(struct mcp_channel *c) {
   if (!attach(c, c->call))
     return false;
-  if (can_resume(c) && c->primed) /* should the connection break before the first message */
+  if (can_resume(c) && c->primed) /* lets the client resume even if the connection breaks before the first message */
     write_message(c, 0, STR_NONE, STR(""));
   return true;
 }
@@ -280,20 +285,20 @@ static void send(void *arg, struct str json, bool last) {
   } else if (json.p && !c->done && (c->begun || (c->call && begin(c)))) {
     c->sent++;
     if (can_resume(c))
-      keep(c, last && c->instead.p ? c->instead : json);
+      retain(c, last && c->instead.p ? c->instead : json);
     write_message(c, c->sent, STR("message"), json);
   }
   if (last) {
     c->done = true;
     c->left = clock_ticks_us();
-    let_go(c);
+    release_stream(c);
   }
   pthread_mutex_unlock(&c->lock);
 }
 
-/* The answer goes out in one piece from the call's memory, or by a stream, which wipes its text of the event and what
- * waited for the client; for one that comes back `instead` is kept. */
-static void secret(void *arg, struct str instead) {
+/* The answer is sent as one JSON reply from the call's arena, or through a stream, which wipes its buffers. For a
+ * client that resumes, `instead` is replayed. */
+static void protect_secret(void *arg, struct str instead) {
   struct mcp_channel *c = arg;
   pthread_mutex_lock(&c->lock);
   if (c->call) {
@@ -304,8 +309,8 @@ static void secret(void *arg, struct str instead) {
   pthread_mutex_unlock(&c->lock);
 }
 
-/* A legacy client that hangs up still wants its answer, and comes back for it. */
-static bool gone(void *arg) {
+/* A legacy client that disconnects still wants its answer and comes back for it. */
+static bool is_gone(void *arg) {
   struct mcp_channel *c = arg;
   pthread_mutex_lock(&c->lock);
   bool left = c->gone;
@@ -319,7 +324,7 @@ static bool gone(void *arg) {
 
 struct mcp_channel *channel_new(struct mcp_hub *hub, struct http_call *call, const struct channel_options *o) {
   struct str session = o->session.n > MCP_SESSION_SIZE ? STR_NONE : o->session;
-  forget(hub, o->listening ? session : STR_NONE, false);
+  close_stale(hub, o->listening ? session : STR_NONE, false);
   struct mcp_channel *c = mem_zalloc(sizeof(*c) + session.n + 1);
   if (!c)
     return NULL;
@@ -328,7 +333,7 @@ struct mcp_channel *channel_new(struct mcp_hub *hub, struct http_call *call, con
   c->listening = o->listening;
   c->modern = o->modern;
   c->primed = o->primed;
-  c->out = (struct mcp_out){.arg = c, .send = send, .gone = gone, .secret = secret};
+  c->out = (struct mcp_out){.arg = c, .send = send, .gone = is_gone, .secret = protect_secret};
   c->call = call;
   c->session_n = session.n;
   if (session.n)
@@ -353,7 +358,7 @@ struct mcp_channel *channel_new(struct mcp_hub *hub, struct http_call *call, con
 
 struct mcp_out *channel_out(struct mcp_channel *c) { return &c->out; }
 
-/* An answer in one piece needs no second sending. */
+/* A single JSON reply needs no replay. */
 static void drop_from_hub(struct mcp_channel *c) {
   struct mcp_hub *hub = c->hub;
   bool found = false;
@@ -369,7 +374,7 @@ static void drop_from_hub(struct mcp_channel *c) {
     unref(c);
 }
 
-static void reply_in_one_piece(struct str answer, const struct mcp_reply *reply, struct http_call *call) {
+static void reply_json_once(struct str answer, const struct mcp_reply *reply, struct http_call *call) {
   if (reply->session[0])
     http_add_header(call, "Mcp-Session-Id", str_from(reply->session));
   if (answer.p)
@@ -390,12 +395,12 @@ void channel_finish(struct mcp_channel *c, const struct mcp_reply *reply) {
   bool no_memory = c->no_memory;
   c->mcp = reply->stream;
   if (c->mcp && !c->begun && !c->done)
-    c->gone = !begin(c); /* which has said why not */
-  bool begun = c->begun, final = c->mcp && (c->gone || c->done), in_one_piece = !begun && !c->gone;
+    c->gone = !begin(c); /* begin() has set the reply */
+  bool begun = c->begun, final = c->mcp && (c->gone || c->done), json_once = !begun && !c->gone;
   c->call = NULL;
   c->instead = STR_NONE;
   if (begun && !c->mcp)
-    let_go(c); /* nothing comes any more */
+    release_stream(c); /* no more messages */
   if (!c->left && !c->stream)
     c->left = clock_ticks_us();
   pthread_mutex_unlock(&c->lock);
@@ -404,10 +409,10 @@ void channel_finish(struct mcp_channel *c, const struct mcp_reply *reply) {
   if (final)
     hang_up(c);
   unref(c);
-  if (in_one_piece && no_memory)
+  if (json_once && no_memory)
     http_reply_json(call, 503, answer);
-  else if (in_one_piece)
-    reply_in_one_piece(answer, reply, call);
+  else if (json_once)
+    reply_json_once(answer, reply, call);
 }
 
 /* ---- coming back ---- */
@@ -440,7 +445,7 @@ bool channel_resume(struct mcp_hub *hub, struct http_call *call, struct str sess
   if (!c)
     return false;
   pthread_mutex_lock(&c->lock);
-  /* A stream whose dispatcher has gone, or one that never was: nothing will come. */
+  /* Without a dispatcher no message can follow. */
   bool alive = c->begun && !c->gone && (c->done || c->call || c->mcp);
   if (alive && attach(c, call)) {
     for (const struct message *m = c->first; m; m = m->next)
@@ -448,7 +453,7 @@ bool channel_resume(struct mcp_hub *hub, struct http_call *call, struct str sess
         write_message(c, m->number, STR("message"), (struct str){m->text, m->n});
     if (c->done) {
       c->left = clock_ticks_us();
-      let_go(c);
+      release_stream(c);
     }
   }
   pthread_mutex_unlock(&c->lock);

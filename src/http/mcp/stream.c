@@ -1,10 +1,11 @@
-/* stream.c: Streamable HTTP: what is read of the head, which era a request is of, and the dispatcher's answer. */
+/* stream.c: Streamable HTTP: reads the request headers, tells legacy from modern revisions, and calls the dispatcher.
+ */
 #include "http/mcp/stream.h"
 
 #include "http/mcp/channel.h"
 #include "op/access/authenticate.h"
 
-/* Revisions with sessions; whoever names none is of these, too. */
+/* Revisions with sessions, and clients that name no revision. */
 static bool is_legacy(struct str version) {
   static const char *const versions[] = {"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"};
   for (size_t i = 0; i < ARRAY_LEN(versions); i++)
@@ -21,7 +22,7 @@ static struct mcp_head head_of(const struct http_call *call) {
                            .session = http_header(call, "mcp-session-id")};
 }
 
-/* A token that names a profile is for that one, by whatever path. */
+/* A token that names a profile is limited to it, on any path. */
 static bool profile_of_token(struct http_call *call, struct str *name) {
   struct str own = call->caller.principal ? call->caller.principal->profile : STR_NONE;
   if (!own.p)
@@ -30,12 +31,12 @@ static bool profile_of_token(struct http_call *call, struct str *name) {
     *name = own;
   if (str_eq(*name, own) && profile_find(own))
     return true;
-  struct str why = arena_printf(call->arena, "this token is for the profile '%.*s' alone", STR_ARG(own));
+  struct str why = arena_printf(call->arena, "this token is limited to the profile '%.*s'", STR_ARG(own));
   http_reply_problem_status(call, 403, "Forbidden", why.p);
   return false;
 }
 
-/* The profile is a part of the path, so that one server offers all. */
+/* The profile is part of the path, so one server offers all of them. */
 static bool sender_of(struct http_call *call, struct mcp_sender *ret_sender) {
   struct mcp_sender sender = {.caller = call->caller};
   sender.caller.source = call->server->caller.source; /* absent: the client names itself */
@@ -44,7 +45,7 @@ static bool sender_of(struct http_call *call, struct mcp_sender *ret_sender) {
     return false;
   if (name.p && !(sender.profile = profile_find(name))) {
     struct buf b = BUF(call->arena);
-    buf_adds(&b, "there is no such profile; there are:");
+    buf_adds(&b, "no such profile; available:");
     for (const struct profile *const *p = profiles; *p; p++)
       buf_addf(&b, " %s", (*p)->name);
     http_reply_problem_status(call, 404, "Not Found", b.p);
@@ -58,12 +59,12 @@ static bool contains(struct str list, const char *type) {
   return list.p && str_find(list, str_from(type), 0) != SIZE_MAX;
 }
 
-/* A missing header is taken as the right one; only a client that cannot read any answer of ours is refused. */
-static bool acceptable(struct http_call *call) {
+/* Missing headers are accepted; we refuse only clients that cannot read any of our replies. */
+static bool is_acceptable(struct http_call *call) {
   struct str type = http_header(call, "content-type"), accept = http_header(call, "accept");
   struct str lower = type.p ? arena_lower(call->arena, type) : type;
   if (type.n && !contains(lower, "json")) {
-    http_reply_problem_status(call, 415, "Unsupported Media Type", "a message is application/json");
+    http_reply_problem_status(call, 415, "Unsupported Media Type", "messages must be application/json");
     return false;
   }
   lower = accept.p ? arena_lower(call->arena, accept) : accept;
@@ -75,7 +76,7 @@ static bool acceptable(struct http_call *call) {
   return true;
 }
 
-static void no_memory(struct http_call *call) {
+static void reply_no_memory(struct http_call *call) {
   struct error err;
   error_set(&err, STATUS_NOMEM, "out of memory");
   http_reply_problem(call, &err);
@@ -84,14 +85,14 @@ static void no_memory(struct http_call *call) {
 void mcp_post(struct http_call *call) {
   struct mcp_sender sender;
   struct mcp_head head = head_of(call);
-  if (!acceptable(call) || !sender_of(call, &sender))
+  if (!is_acceptable(call) || !sender_of(call, &sender))
     return;
   bool legacy = is_legacy(head.version);
   struct channel_options options = {
       .session = legacy ? head.session : STR_NONE, .modern = !legacy, .primed = str_is(head.version, "2025-11-25")};
   struct mcp_channel *c = channel_new(call->server->hub, call, &options);
   if (!c) {
-    no_memory(call);
+    reply_no_memory(call);
     return;
   }
   struct mcp_reply reply = {0};
@@ -99,12 +100,12 @@ void mcp_post(struct http_call *call) {
   channel_finish(c, &reply);
 }
 
-/* Modern clients neither listen by GET nor end sessions. */
+/* Modern clients neither listen with GET nor end sessions. */
 static bool legacy_only(struct http_call *call, const struct mcp_head *head) {
   if (is_legacy(head->version))
     return true;
   http_add_header(call, "Allow", STR("POST, OPTIONS"));
-  http_reply_problem_status(call, 405, "Method Not Allowed", "since 2026-07-28 everything is a POST");
+  http_reply_problem_status(call, 405, "Method Not Allowed", "since 2026-07-28 every message is a POST");
   return false;
 }
 
@@ -120,7 +121,7 @@ void mcp_get(struct http_call *call) {
     return;
   }
   if (head.session.n && !mcp_has_session(call->server->mcp, &sender, head.session)) {
-    http_reply_problem_status(call, 404, "Not Found", "there is no such session; begin again with initialize");
+    http_reply_problem_status(call, 404, "Not Found", "no such session; start over with initialize");
     return;
   }
   if (last.n && channel_resume(call->server->hub, call, head.session, last))
@@ -129,7 +130,7 @@ void mcp_get(struct http_call *call) {
       .session = head.session, .listening = true, .primed = str_is(head.version, "2025-11-25")};
   struct mcp_channel *c = channel_new(call->server->hub, call, &options);
   if (!c) {
-    no_memory(call);
+    reply_no_memory(call);
     return;
   }
   struct mcp_reply reply = {0};
@@ -144,7 +145,7 @@ void mcp_delete(struct http_call *call) {
     return;
   int status = mcp_end_session(call->server->mcp, &sender, &head);
   if (status < 400) {
-    channels_forget(call->server->hub, head.session);
+    channels_close(call->server->hub, head.session);
     http_reply_text(call, status, NULL, STR(""));
   } else {
     http_reply_problem_status(call, status, status == 404 ? "Not Found" : "Bad Request",

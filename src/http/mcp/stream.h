@@ -1,4 +1,4 @@
-/* stream.h: the routes of MCP: Streamable HTTP in both eras. */
+/* stream.h: routes of MCP: Streamable HTTP, legacy and modern revisions. */
 #pragma once
 
 #include "http/http.h"

@@ -1,29 +1,28 @@
-/* advice.c: what operations say about the command line, said again for somebody who has only routes: the same call
- * as a request is found in the table of routes. */
+/* advice.c: rewrites advice about the command line as REST requests, using the table of routes. */
 #include "op/run/advice.h"
 #include "http/rest/rest.h"
 
-static bool offers(const struct rest_route *r, struct str name) {
+static bool accepts(const struct rest_route *r, struct str name) {
   return (r->to && str_is(name, r->to)) || rest_param(r, name);
 }
 
-/* Does the route take all of these, and everything that its path needs? */
-static bool takes(const struct rest_route *r, yyjson_mut_val *args) {
+/* True if the route accepts all of these arguments, and they include what its path needs. */
+static bool accepts_all(const struct rest_route *r, yyjson_mut_val *args) {
   size_t i, n;
   yyjson_mut_val *key, *v;
   if (r->to && !yyjson_mut_obj_get(args, r->to))
     return false;
   yyjson_mut_obj_foreach(args, i, n, key, v) {
-    if (!offers(r, (struct str){yyjson_mut_get_str(key), yyjson_mut_get_len(key)}))
+    if (!accepts(r, (struct str){yyjson_mut_get_str(key), yyjson_mut_get_len(key)}))
       return false;
   }
   return true;
 }
 
-/* How well a route fits: a path that names the thing before one that does not; a body for what has arguments, where
- * there is a choice. Deleting by its method is never suggested: such routes have a second one with a name. */
+/* Score of a route: a path that names the memory is preferred, then a body if there are arguments. DELETE routes are
+ * never suggested: each has an alternative with a name. */
 static int fitness(const struct rest_route *r, const struct op *op, yyjson_mut_val *args) {
-  if (!r->op || strcmp(r->op, op->name) != 0 || strcmp(r->method, "DELETE") == 0 || !takes(r, args))
+  if (!r->op || strcmp(r->op, op->name) != 0 || strcmp(r->method, "DELETE") == 0 || !accepts_all(r, args))
     return 0;
   bool has_args = yyjson_mut_obj_size(args) > (r->to ? 1 : 0);
   return 1 + (r->to ? 2 : 0) + (rest_has_body(r) == has_args ? 1 : 0);
@@ -37,7 +36,7 @@ static bool find_route(struct arena *a, const struct op *op, yyjson_mut_val *arg
       *ret = *r;
     best = n > best ? n : best;
   }
-  return best || (rest_other(a, op, ret) && takes(ret, args));
+  return best || (rest_generic_route(a, op, ret) && accepts_all(ret, args));
 }
 
 static struct str text_of(struct arena *a, yyjson_mut_val *v) {
@@ -67,56 +66,56 @@ static void add_query(struct buf *b, struct arena *a, yyjson_mut_val *args) {
   }
 }
 
-static struct str call_at(const struct words_door *door, const struct op *op, yyjson_mut_val *args) {
+static struct str format_request(const struct words_door *advisor, const struct op *op, yyjson_mut_val *args) {
   struct rest_route r;
-  if (!find_route(door->arena, op, args, &r))
+  if (!find_route(advisor->arena, op, args, &r))
     return STR_NONE;
-  struct buf b = BUF(door->arena);
+  struct buf b = BUF(advisor->arena);
   buf_addf(&b, "%s " REST_ROOT, r.method);
-  add_path(&b, door->arena, &r, args);
+  add_path(&b, advisor->arena, &r, args);
   if (!rest_has_body(&r))
-    add_query(&b, door->arena, args);
+    add_query(&b, advisor->arena, args);
   else if (yyjson_mut_obj_size(args))
-    buf_addf(&b, " %s", json_write(door->arena, args, false).p);
+    buf_addf(&b, " %s", json_write(advisor->arena, args, false).p);
   return buf_str(&b);
 }
 
-struct str rest_words(struct arena *a, struct str text) {
-  struct words_door door = {.arena = a,
-                            .doc = json_new(a),
-                            .call = call_at,
-                            .help = REST_ROOT "/openapi.json",
-                            .session = "the header Cairn-Session",
-                            .elsewhere = "on the machine of the store"};
-  return words_at(&door, text);
+struct str rest_advice(struct arena *a, struct str text) {
+  struct words_door advisor = {.arena = a,
+                               .doc = json_new(a),
+                               .call = format_request,
+                               .help = REST_ROOT "/openapi.json",
+                               .session = "the header Cairn-Session",
+                               .elsewhere = "on the machine of the store"};
+  return words_at(&advisor, text);
 }
 
-void rest_error_words(struct arena *a, struct error *err) {
-  struct error said = *err;
-  error_set(&said, err->code, "%.*s", STR_ARG(rest_words(a, str_from(err->message))));
-  said.step = err->step;
-  said.about = err->about;
-  said.similarity = err->similarity;
+void rest_advise_error(struct arena *a, struct error *err) {
+  struct error rewritten = *err;
+  error_set(&rewritten, err->code, "%.*s", STR_ARG(rest_advice(a, str_from(err->message))));
+  rewritten.step = err->step;
+  rewritten.about = err->about;
+  rewritten.similarity = err->similarity;
   if (err->fix[0])
-    error_fix(&said, "%.*s", STR_ARG(rest_words(a, str_from(err->fix))));
-  *err = said;
+    error_fix(&rewritten, "%.*s", STR_ARG(rest_advice(a, str_from(err->fix))));
+  *err = rewritten;
 }
 
-static void say(struct arena *a, yyjson_mut_val *of, struct str name, yyjson_mut_val *v) {
+static void rewrite(struct arena *a, yyjson_mut_val *of, struct str name, yyjson_mut_val *v) {
   size_t i, n;
   yyjson_mut_val *key, *e;
   if (yyjson_mut_is_str(v) && words_are_advice(of, name)) {
-    struct str said = rest_words(a, (struct str){yyjson_mut_get_str(v), yyjson_mut_get_len(v)});
-    yyjson_mut_set_strn(v, said.p, said.n);
+    struct str rewritten = rest_advice(a, (struct str){yyjson_mut_get_str(v), yyjson_mut_get_len(v)});
+    yyjson_mut_set_strn(v, rewritten.p, rewritten.n);
   } else if (yyjson_mut_is_arr(v)) {
     yyjson_mut_arr_foreach(v, i, n, e) {
-      say(a, of, name, e);
+      rewrite(a, of, name, e);
     }
   } else if (yyjson_mut_is_obj(v)) {
     yyjson_mut_obj_foreach(v, i, n, key, e) {
-      say(a, v, (struct str){yyjson_mut_get_str(key), yyjson_mut_get_len(key)}, e);
+      rewrite(a, v, (struct str){yyjson_mut_get_str(key), yyjson_mut_get_len(key)}, e);
     }
   }
 }
 
-void rest_result_words(struct arena *a, yyjson_mut_val *result) { say(a, NULL, STR(""), result); }
+void rest_advise_result(struct arena *a, yyjson_mut_val *result) { rewrite(a, NULL, STR(""), result); }

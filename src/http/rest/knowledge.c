@@ -1,12 +1,12 @@
-/* knowledge.c: what is known of a project as typed, cited items, and the search by scope.
+/* knowledge.c: a project's knowledge as typed items with citations, and the search by scope.
  *
- * Items are memories, and what a pipeline has extracted from files of the project (store/memories/documents.h): both
- * are read in one way. Citations of files stand in sourceFile and lineNumber, which are null for what was remembered.
- */
+ * Items are memories and items extracted from the project's files (store/memories/documents.h), read the same way.
+ * sourceFile and lineNumber cite files; they are null for memories. */
 #include "core/memory/types.h"
 #include "http/rest/rest.h"
 
-/* Memories that one request looks at: of a rare type a page may hold fewer items than asked for, and goes on. */
+/* LOOKED_AT_MOST: memories read per request. For a rare type, a page may hold fewer items than requested and have a
+ * next_cursor. */
 enum { ITEMS_USUAL = 50, ITEMS_MOST = 100, LOOKED_AT_MOST = 1000, SEARCH_MOST = 100 };
 
 struct knowledge {
@@ -33,7 +33,7 @@ static void put_or_null(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *na
     yyjson_mut_obj_add_null(doc, obj, name);
 }
 
-/* A number of its own for what was extracted. */
+/* Extracted items have their own number. */
 static void put_confidence(yyjson_mut_doc *doc, yyjson_mut_val *item, yyjson_mut_val *memory) {
   struct str word = text_of(memory, "confidence");
   yyjson_mut_val *number = yyjson_mut_obj_get(memory, "confidence");
@@ -95,7 +95,7 @@ static void put_wanted(struct knowledge *k, yyjson_mut_val *memories) {
   }
 }
 
-/* The type of memory that alone makes items of the wanted type; NULL when there are several. */
+/* The only memory type that maps to this item type; NULL if there are several. */
 static const char *only_type(struct str item) {
   const char *found = NULL;
   for (size_t i = 0; i < types_count(); i++) {
@@ -115,7 +115,7 @@ static void put_corpora(yyjson_mut_doc *doc, yyjson_mut_val *args) {
   json_add_str(doc, in, STR("items"));
 }
 
-/* Page by page, as many as are still missing each time, so that the last cursor stands behind the last item. */
+/* Reads pages of the size that is still missing, so that the last cursor is right after the last item. */
 static enum status list_items(struct knowledge *k, struct str cursor, struct str *ret_next) {
   struct rest_call *rc = k->rc;
   const char *type = k->type.p ? only_type(k->type) : NULL;
@@ -129,9 +129,7 @@ static enum status list_items(struct knowledge *k, struct str cursor, struct str
     json_put_int(rc->doc, args, "limit", room);
     json_put_opt(rc->doc, args, "type", str_from(type));
     json_put_opt(rc->doc, args, "cursor", cursor);
-    enum status s = rest_op(rc, "list", args, &result);
-    if (s != STATUS_OK)
-      return s;
+    TRY(rest_op(rc, "list", args, &result));
     put_wanted(k, yyjson_mut_obj_get(result, "memories"));
     looked_at += room;
     cursor = text_of(result, "next_cursor");
@@ -160,30 +158,34 @@ static enum status read_limit(struct rest_call *rc, int64_t *ret_limit) {
   int64_t limit = v ? yyjson_mut_get_sint(v) : ITEMS_USUAL;
   if (limit < 1 || limit > ITEMS_MOST) {
     error_set(&rc->err, STATUS_USAGE, "limit %lld is outside 1 to %d", (long long)limit, ITEMS_MOST);
-    return error_fix(&rc->err, "read page by page, with next_cursor of the page before");
+    return error_fix(&rc->err, "read page by page: pass next_cursor of the previous page");
   }
   *ret_limit = limit;
   return STATUS_OK;
 }
 
+static enum status read_items(struct knowledge *k, struct str *ret_next) {
+  struct rest_call *rc = k->rc;
+  struct str query = text_of(rc->args, "q"), cursor = text_of(rc->args, "cursor");
+  TRY(read_limit(rc, &k->limit));
+  if (query.p && cursor.p) {
+    error_set(&rc->err, STATUS_USAGE, "q and cursor cannot be combined: search results have one page");
+    return error_fix(&rc->err, "use only one of them");
+  }
+  return query.p ? find_items(k, query) : list_items(k, cursor, ret_next);
+}
+
 void rest_knowledge(struct rest_call *rc) {
   static const char *const types[] = {"entity", "claim", "task", "decision", "note"};
-  struct str query = text_of(rc->args, "q"), cursor = text_of(rc->args, "cursor"), next = STR_NONE;
+  struct str next = STR_NONE;
   struct knowledge k = {.rc = rc, .project = rc->variable, .type = text_of(rc->args, "type")};
   yyjson_mut_val *result = yyjson_mut_obj(rc->doc);
-  enum status s = read_limit(rc, &k.limit);
-  if (s == STATUS_OK && query.p && cursor.p) {
-    error_set(&rc->err, STATUS_USAGE, "q and cursor contradict each other: what a search finds has one page");
-    s = error_fix(&rc->err, "give one of the two");
-  }
   json_put(rc->doc, result, "project", k.project);
   k.items = json_put_arr(rc->doc, result, "items");
   k.groups = json_put_obj(rc->doc, result, "groups");
   for (size_t i = 0; i < ARRAY_LEN(types); i++)
     json_put_arr(rc->doc, k.groups, types[i]);
-  if (s == STATUS_OK)
-    s = query.p ? find_items(&k, query) : list_items(&k, cursor, &next);
-  if (s != STATUS_OK) {
+  if (read_items(&k, &next) != STATUS_OK) {
     rest_fail(rc);
     return;
   }
@@ -194,8 +196,8 @@ void rest_knowledge(struct rest_call *rc) {
 
 /* ---- search by scope ---- */
 
-/* The scopes that were asked for, memories alone when none was, as the argument `in` of the search. */
-static yyjson_mut_val *scopes_asked(struct rest_call *rc, yyjson_mut_val *args) {
+/* The requested scopes, by default only memories, as the argument `in` of the search. */
+static yyjson_mut_val *requested_scopes(struct rest_call *rc, yyjson_mut_val *args) {
   yyjson_mut_val *list = yyjson_mut_obj_get(rc->args, "scope"), *in = json_put_arr(rc->doc, args, "in"), *v;
   size_t i, n;
   yyjson_mut_arr_foreach(list, i, n, v) {
@@ -206,31 +208,30 @@ static yyjson_mut_val *scopes_asked(struct rest_call *rc, yyjson_mut_val *args) 
   return in;
 }
 
-/* Scopes that hold nothing in this project are named: nothing was found there because nothing is there. */
+/* Also names scopes that are empty in this project: no results from them means no content, not no match. */
 static enum status put_scopes(struct rest_call *rc, yyjson_mut_val *asked, yyjson_mut_val *answer) {
   yyjson_mut_val *searched = json_put_arr(rc->doc, answer, "searched"), *v;
   yyjson_mut_val *nothing = json_put_arr(rc->doc, answer, "empty_scopes");
-  enum status s = STATUS_OK;
   size_t i, n;
   yyjson_mut_arr_foreach(asked, i, n, v) {
     struct str scope = {yyjson_mut_get_str(v), yyjson_mut_get_len(v)};
     yyjson_mut_val *args = yyjson_mut_obj(rc->doc), *found = NULL;
     bool some = str_is(scope, "memory");
-    if (!some && s == STATUS_OK) {
+    if (!some) {
       json_add_str(rc->doc, json_put_arr(rc->doc, args, "in"), scope);
       json_put_opt(rc->doc, args, "project", text_of(rc->args, "project"));
       json_put_int(rc->doc, args, "limit", 1);
-      s = rest_op(rc, "list", args, &found);
-      some = s == STATUS_OK && yyjson_mut_get_sint(yyjson_mut_obj_get(found, "count")) > 0;
+      TRY(rest_op(rc, "list", args, &found));
+      some = yyjson_mut_get_sint(yyjson_mut_obj_get(found, "count")) > 0;
     }
     json_add_str(rc->doc, some ? searched : nothing, scope);
   }
-  return s;
+  return STATUS_OK;
 }
 
 void rest_memory_search(struct rest_call *rc) {
   yyjson_mut_val *args = yyjson_mut_obj(rc->doc), *answer = yyjson_mut_obj(rc->doc), *found = NULL;
-  yyjson_mut_val *limit = yyjson_mut_obj_get(rc->args, "limit"), *asked = scopes_asked(rc, args);
+  yyjson_mut_val *limit = yyjson_mut_obj_get(rc->args, "limit"), *asked = requested_scopes(rc, args);
   struct str query = text_of(rc->args, "q");
   json_put(rc->doc, args, "query", query);
   json_put_opt(rc->doc, args, "project", text_of(rc->args, "project"));

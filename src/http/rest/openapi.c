@@ -1,10 +1,10 @@
-/* openapi.c: the OpenAPI 3.1 document of /api/v1, made from the routes and the table of operations. */
+/* openapi.c: generates the OpenAPI 3.1 document of /api/v1 from the routes and the table of operations. */
 #include "http/rest/rest.h"
 #include "op/run/results.h"
 
 /* ---- schemas ---- */
 
-/* Shapes that no table describes. */
+/* Schemas not described by a table. */
 static const char fixed_schemas[] =
     "{\"Problem\":{\"type\":\"object\",\"description\":\"RFC 9457\",\"required\":[\"type\",\"title\",\"status\"],"
     "\"properties\":{\"type\":{\"type\":\"string\"},\"title\":{\"type\":\"string\"},\"status\":{\"type\":\"integer\"},"
@@ -19,7 +19,7 @@ static const char fixed_schemas[] =
     "\"Knowledge\":{\"type\":\"object\",\"required\":[\"project\",\"items\",\"groups\",\"count\"],\"properties\":{"
     "\"project\":{\"type\":\"string\"},"
     "\"items\":{\"type\":\"array\",\"items\":{\"$ref\":\"#/components/schemas/KnowledgeItem\"}},"
-    "\"groups\":{\"type\":\"object\",\"description\":\"The ids of the items of each type\","
+    "\"groups\":{\"type\":\"object\",\"description\":\"Item ids by type\","
     "\"additionalProperties\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}}},"
     "\"count\":{\"type\":\"integer\"},\"next_cursor\":{\"type\":\"string\"}}},"
     "\"KnowledgeItem\":{\"type\":\"object\",\"required\":[\"id\",\"type\",\"title\",\"content\",\"citations\"],"
@@ -32,18 +32,18 @@ static const char fixed_schemas[] =
     "\"properties\":{\"memory\":{\"type\":\"integer\"},\"url\":{\"type\":\"string\"},\"source\":{\"type\":\"string\"},"
     "\"session\":{\"type\":\"string\"},\"at\":{\"type\":\"string\",\"format\":\"date-time\"}}}}}}}";
 
-/* Headers that routes share. */
+/* Headers shared by routes. */
 static const char fixed_parameters[] =
     "{\"IfNoneMatch\":{\"name\":\"If-None-Match\",\"in\":\"header\",\"schema\":{\"type\":\"string\"},"
-    "\"description\":\"An ETag: 304 when nothing has changed\"},"
+    "\"description\":\"An ETag: 304 if nothing has changed\"},"
     "\"IfMatch\":{\"name\":\"If-Match\",\"in\":\"header\",\"schema\":{\"type\":\"string\"},"
-    "\"description\":\"The memory's ETag: 412, and nothing happens, when it has changed since\"},"
+    "\"description\":\"The memory's ETag: 412 without effect if it has changed since\"},"
     "\"IdempotencyKey\":{\"name\":\"Idempotency-Key\",\"in\":\"header\",\"schema\":{\"type\":\"string\"},"
     "\"description\":\"A repeated call with this key returns the first result\"},"
     "\"Source\":{\"name\":\"X-Cairn-Source\",\"in\":\"header\",\"schema\":{\"type\":\"string\"},"
-    "\"description\":\"Who writes (default: rest)\"},"
+    "\"description\":\"Name of the writer (default: rest)\"},"
     "\"Session\":{\"name\":\"Cairn-Session\",\"in\":\"header\",\"schema\":{\"type\":\"string\"},"
-    "\"description\":\"The session that boot gave\"}}";
+    "\"description\":\"Session id from boot\"}}";
 
 struct writer {
   struct arena *a;
@@ -66,7 +66,7 @@ static yyjson_mut_val *ref(const struct writer *w, const char *section, const ch
   return v;
 }
 
-/* What the schema of an operation's result is called. */
+/* Schema name of an operation's result. */
 static const char *op_schema(const struct writer *w, const struct op *op) {
   return arena_printf(w->a, "%sResult", result_name(w->a, op->name).p).p;
 }
@@ -74,7 +74,7 @@ static const char *op_schema(const struct writer *w, const struct op *op) {
 static void put_choices(const struct writer *w, yyjson_mut_val *schema, const struct param *p) {
   if (!p->choices)
     return;
-  /* Where the operation judges the value itself, the choices are only the usual ones. */
+  /* If the operation validates the value itself, the choices are only examples. */
   yyjson_mut_val *list = json_put_arr(w->doc, schema, (p->flags & PARAM_OPEN) ? "examples" : "enum");
   for (const char *const *c = p->choices; *c; c++)
     json_add_str(w->doc, list, str_from(*c));
@@ -102,7 +102,7 @@ static void put_schema(const struct writer *w, yyjson_mut_val *schema, const str
     put_text_type(w, json_put_obj(w->doc, schema, "items"), p, in_body);
 }
 
-/* Named shapes, and the result of each operation: the table of results. */
+/* Named shapes and the result of each operation, from the table of results. */
 static void put_results(const struct writer *w, yyjson_mut_val *schemas) {
   static const struct result_style style = {.refs = "#/components/schemas/"};
   for (const struct shape *s = result_shapes; s->name; s++)
@@ -190,25 +190,25 @@ static void put_body(const struct writer *w, yyjson_mut_val *operation, const st
   yyjson_mut_obj_add_val(w->doc, schema, "required", required);
 }
 
-/* ---- answers ---- */
+/* ---- responses ---- */
 
 static const struct {
   int status;
   const char *text;
 } problems[] = {
-    {400, "The call itself is wrong: an unknown, missing or malformed argument, cursor or body"},
-    {401, "Not signed in"},
-    {403, "Not allowed: a foreign Host or Origin, or a store that cannot be written"},
+    {400, "Bad request: an unknown, missing or malformed argument, cursor or body"},
+    {401, "Missing or invalid token"},
+    {403, "Forbidden: a foreign Host or Origin, or a read-only store"},
     {404, "No such memory, task, skill, transaction or path"},
-    {409, "The same knowledge is stored already, or the store is not in the state that the call needs"},
-    {412, "The memory has changed since the caller read it; nothing was done"},
+    {409, "A duplicate, or the store is not in the required state"},
+    {412, "The memory has changed since it was read; nothing was done"},
     {413, "The body or a text is larger than the limit"},
     {415, "The body is not application/json"},
-    {422, "The write gate refused the text; 'step' says where"},
-    {428, "A destructive call that was not confirmed"},
+    {422, "The write gate refused the text; 'step' names the check"},
+    {428, "A destructive call without confirmation"},
     {429, "Too many requests"},
     {500, "The server failed"},
-    {503, "The store is locked, or a service is away: try again after Retry-After"},
+    {503, "The store is locked, or a service is unavailable: retry after Retry-After"},
     {507, "The disk is full"},
 };
 
@@ -246,7 +246,7 @@ static void put_success(const struct writer *w, yyjson_mut_val *responses, const
   bool get = strcmp(r->method, "GET") == 0, creates = r->flags & REST_CREATES;
   json_put(w->doc, v, "description",
            created   ? STR("Stored")
-           : creates ? STR("The same knowledge was there already: id names it")
+           : creates ? STR("A duplicate: id is the existing memory")
                      : STR("Done"));
   if (get || r->page || r->flags) {
     yyjson_mut_val *headers = json_put_obj(w->doc, v, "headers");
@@ -255,7 +255,7 @@ static void put_success(const struct writer *w, yyjson_mut_val *responses, const
     if (creates)
       put_header(w, headers, "Location", "The memory");
     if (r->page)
-      put_header(w, headers, "Link", "rel=next: the next page, when there is one");
+      put_header(w, headers, "Link", "rel=next: the next page, if any");
   }
   yyjson_mut_val *content = json_put_obj(w->doc, json_put_obj(w->doc, v, "content"), "application/json");
   const struct op *op = op_of(r);
@@ -284,7 +284,7 @@ static void put_responses(const struct writer *w, yyjson_mut_val *operation, con
 
 static yyjson_mut_val *all_responses(const struct writer *w) {
   yyjson_mut_val *all = yyjson_mut_obj(w->doc);
-  json_put(w->doc, json_put_obj(w->doc, all, "NotModified"), "description", STR("The client has it already"));
+  json_put(w->doc, json_put_obj(w->doc, all, "NotModified"), "description", STR("Not modified"));
   for (size_t i = 0; i < ARRAY_LEN(problems); i++) {
     yyjson_mut_val *v = json_put_obj(w->doc, all, arena_printf(w->a, "Problem%d", problems[i].status).p);
     json_put(w->doc, v, "description", str_from(problems[i].text));
@@ -337,7 +337,7 @@ static yyjson_mut_val *all_paths(const struct writer *w) {
     put_operation(w, paths, r);
   EACH_OP(op) {
     struct rest_route r;
-    if (rest_other(w->a, op, &r))
+    if (rest_generic_route(w->a, op, &r))
       put_operation(w, paths, &r);
   }
   return paths;
@@ -358,7 +358,7 @@ struct str openapi_document(struct arena *a) {
   yyjson_mut_obj_add_val(w.doc, components, "schemas", schemas);
   yyjson_mut_obj_add_val(w.doc, components, "parameters", parse(&w, fixed_parameters));
   yyjson_mut_obj_add_val(w.doc, components, "responses", all_responses(&w));
-  /* On the server's own machine without a token, if it does not ask for one; from elsewhere with one. */
+  /* Local clients need no token unless the server requires one; remote clients do. */
   yyjson_mut_obj_add_val(w.doc, components, "securitySchemes",
                          parse(&w, "{\"token\":{\"type\":\"http\",\"scheme\":\"bearer\"}}"));
   yyjson_mut_obj_add_val(w.doc, root, "security", parse(&w, "[{},{\"token\":[]}]"));

@@ -1,4 +1,4 @@
-/* reply.c: running an operation for a request of /api/v1, and its result as an answer: status, ETag, links. */
+/* reply.c: runs an operation for a REST request and turns its result into a reply: status, ETag, links. */
 #include "base/id.h"
 #include "http/rest/rest.h"
 #include "op/run/scrub.h"
@@ -29,15 +29,15 @@ enum status rest_op(struct rest_call *rc, const char *op, yyjson_mut_val *args, 
   rc->ran = true;
   TRY(json_read(a, json_write(a, args, false), &checked, &rc->err));
   TRY(pool_take(pool, &engine, &rc->err));
-  /* Nothing may allocate between here and the return of the engine but the operation, which has its own boundary. */
+  /* Only the operation, which has its own boundary, may allocate between here and pool_give(). */
   enum status s = op_run(engine, op_find(str_from(op)), &rc->caller, &hooks, a, checked, ret_result, &rc->err);
   pool_give(pool, engine);
   return s;
 }
 
-/* ---- answering ---- */
+/* ---- replying ---- */
 
-/* What the route says by itself may quote what the client sent. */
+/* An error of the route itself may quote what the client sent. */
 static void clean_error(struct rest_call *rc) {
   struct pool *pool = rc->http->server->pool;
   struct engine *engine = NULL;
@@ -52,13 +52,13 @@ static void clean_error(struct rest_call *rc) {
 void rest_fail(struct rest_call *rc) {
   if (!rc->ran)
     clean_error(rc);
-  rest_error_words(rc->http->arena, &rc->err);
+  rest_advise_error(rc->http->arena, &rc->err);
   if (status_http(rc->err.code) == 503)
     http_add_header(rc->http, "Retry-After", STR("1"));
   http_reply_problem(rc->http, &rc->err);
 }
 
-/* If-None-Match compares weakly: W/ makes no difference. */
+/* If-None-Match compares weakly: W/ is ignored. */
 static bool client_has(const struct rest_call *rc, struct str tag) {
   struct str rest = http_header(rc->http, "If-None-Match"), part;
   if (str_is(rest, "*"))
@@ -73,7 +73,7 @@ static bool client_has(const struct rest_call *rc, struct str tag) {
   return false;
 }
 
-/* A memory has a hash of its own, which reading does not change; of anything else the bytes are hashed. */
+/* A memory has its own hash, which reading does not change; anything else is hashed as bytes. */
 static struct str tag_of(struct rest_call *rc, yyjson_mut_val *result, struct str json) {
   char hash[HASH_TEXT_SIZE];
   const char *own = yyjson_mut_get_str(yyjson_mut_obj_get(result, "hash"));
@@ -95,7 +95,7 @@ void rest_add_encoded(struct buf *b, struct str s) {
   }
 }
 
-/* The same request for the next page. */
+/* Adds a Link header: the same request for the next page. */
 static void add_next(struct rest_call *rc, struct str next) {
   struct http_call *http = rc->http;
   struct buf b = BUF(http->arena);
@@ -145,7 +145,7 @@ void rest_answer(struct rest_call *rc, yyjson_mut_val *result) {
           rc->doc, result, "next_cursor",
           arena_printf(http->arena, "%lld", (long long)yyjson_mut_get_sint(yyjson_mut_obj_get(result, "last_seq"))));
   }
-  rest_result_words(http->arena, result);
+  rest_advise_result(http->arena, result);
   struct str json = json_write(http->arena, result, false);
   struct str tag = tag_of(rc, result, json);
   if (tag.p)
@@ -161,7 +161,7 @@ void rest_answer(struct rest_call *rc, yyjson_mut_val *result) {
 
 /* ---- small routes ---- */
 
-/* Pages only: all of the log in one reply is for the command line. */
+/* Always paged: only the command line returns the whole log at once. */
 enum status rest_prepare_events(struct rest_call *rc) {
   yyjson_mut_val *limit = yyjson_mut_obj_get(rc->args, "limit");
   if (!limit)
@@ -170,7 +170,7 @@ enum status rest_prepare_events(struct rest_call *rc) {
   if (n >= 1 && n <= EVENTS_MOST)
     return STATUS_OK;
   error_set(&rc->err, STATUS_USAGE, "limit %lld is outside 1 to %d", (long long)n, EVENTS_MOST);
-  return error_fix(&rc->err, "read the log page by page: the next one begins with since = last_seq");
+  return error_fix(&rc->err, "read the log page by page: set since to last_seq of the previous page");
 }
 
 enum status rest_prepare_clear(struct rest_call *rc) {

@@ -1,4 +1,4 @@
-/* rest.c: from a request of /api/v1 to an operation: the route, the arguments, the caller. */
+/* rest.c: maps a REST request to an operation: route, arguments, caller. */
 #include "http/rest/rest.h"
 
 #include "base/utf8.h"
@@ -17,7 +17,7 @@ static bool is_refused(const struct op *op) {
   return (op->flags & OP_NO_STORE) != 0;
 }
 
-bool rest_other(struct arena *a, const struct op *op, struct rest_route *ret_route) {
+bool rest_generic_route(struct arena *a, const struct op *op, struct rest_route *ret_route) {
   if (is_refused(op))
     return false;
   for (const struct rest_route *r = rest_routes; r->method; r++)
@@ -36,8 +36,8 @@ bool rest_other(struct arena *a, const struct op *op, struct rest_route *ret_rou
   return true;
 }
 
-/* Does a path, in segments that are still encoded, fit a pattern? */
-static bool fits(struct arena *a, const char *pattern, struct str path, struct str *ret_variable) {
+/* True if a path with encoded segments matches a pattern. */
+static bool matches(struct arena *a, const char *pattern, struct str path, struct str *ret_variable) {
   struct str rest = str_from(pattern), part, piece, text;
   while (str_next(&rest, '/', &part)) {
     if (!str_next(&path, '/', &piece) || !uri_decode(a, piece, false, &text))
@@ -53,22 +53,22 @@ static bool fits(struct arena *a, const char *pattern, struct str path, struct s
   return str_empty(path);
 }
 
-static bool method_fits(const struct rest_route *r, struct str method) {
+static bool method_matches(const struct rest_route *r, struct str method) {
   return str_is(method, r->method) || (str_is(method, "HEAD") && strcmp(r->method, "GET") == 0);
 }
 
-struct finding {
+struct lookup {
   struct rest_call *rc;
   struct str path;
   struct buf allowed;
 };
 
-/* Takes the route when path and method fit; when only the path does, its method is one for Allow. */
-static bool consider(struct finding *f, const struct rest_route *r) {
+/* Selects the route if path and method match; if only the path matches, adds its method to Allow. */
+static bool consider(struct lookup *f, const struct rest_route *r) {
   struct str variable = STR_NONE;
-  if (!fits(f->rc->http->arena, r->path, f->path, &variable))
+  if (!matches(f->rc->http->arena, r->path, f->path, &variable))
     return false;
-  if (method_fits(r, f->rc->http->method)) {
+  if (method_matches(r, f->rc->http->method)) {
     f->rc->route = r;
     f->rc->variable = variable;
     return true;
@@ -78,24 +78,23 @@ static bool consider(struct finding *f, const struct rest_route *r) {
   return false;
 }
 
-static bool find_route(struct finding *f) {
+static bool find_route(struct lookup *f) {
   struct arena *a = f->rc->http->arena;
   for (const struct rest_route *r = rest_routes; r->method; r++)
     if (consider(f, r))
       return true;
   EACH_OP(op) {
     struct rest_route *r = arena_new(a, struct rest_route);
-    if (rest_other(a, op, r) && consider(f, r))
+    if (rest_generic_route(a, op, r) && consider(f, r))
       return true;
   }
   return false;
 }
 
-static void no_route(struct finding *f) {
+static void no_route(struct lookup *f) {
   struct http_call *http = f->rc->http;
   if (f->allowed.n == 0) {
-    http_reply_problem_status(http, 404, "Not Found",
-                              "there is nothing at this path; " REST_ROOT "/openapi.json lists what there is");
+    http_reply_problem_status(http, 404, "Not Found", "no such path; " REST_ROOT "/openapi.json lists all paths");
     return;
   }
   bool get = str_find(buf_str(&f->allowed), STR("GET"), 0) != SIZE_MAX;
@@ -104,12 +103,12 @@ static void no_route(struct finding *f) {
   if (str_is(http->method, "OPTIONS"))
     http_reply_text(http, 204, NULL, STR(""));
   else
-    http_reply_problem_status(http, 405, "Method Not Allowed", "the Allow header names the methods of this path");
+    http_reply_problem_status(http, 405, "Method Not Allowed", "see the Allow header for the methods of this path");
 }
 
 /* ---- parameters ---- */
 
-static bool in_words(const char *words, const char *word) {
+static bool has_word(const char *words, const char *word) {
   struct str rest = str_from(words), part;
   while (str_next(&rest, ' ', &part))
     if (str_is(part, word))
@@ -118,7 +117,7 @@ static bool in_words(const char *words, const char *word) {
 }
 
 static bool is_offered(const struct rest_route *r, const struct param *p) {
-  return !(p->flags & PARAM_PATH) && !in_words(r->without, p->name) && !(r->to && strcmp(r->to, p->name) == 0);
+  return !(p->flags & PARAM_PATH) && !has_word(r->without, p->name) && !(r->to && strcmp(r->to, p->name) == 0);
 }
 
 static const struct param *own_params(const struct rest_route *r) {
@@ -156,45 +155,45 @@ static struct str param_names(struct arena *a, const struct rest_route *r) {
   return b.n ? buf_str(&b) : STR("none");
 }
 
-static enum status unknown(struct rest_call *rc, const char *what, struct str name) {
+static enum status refuse_unknown(struct rest_call *rc, const char *what, struct str name) {
   error_set(&rc->err, STATUS_USAGE, "unknown %s '%.*s'", what, STR_ARG(name));
   return error_fix(&rc->err, "known here: %.*s", STR_ARG(param_names(rc->http->arena, rc->route)));
 }
 
-static enum status twice(struct rest_call *rc, struct str name) {
+static enum status refuse_duplicate(struct rest_call *rc, struct str name) {
   error_set(&rc->err, STATUS_USAGE, "'%.*s' is given twice", STR_ARG(name));
   return error_fix(&rc->err, "give it once, in the path, the query or the body");
 }
 
-static enum status bad_value(struct rest_call *rc, const struct param *p, struct str value, const char *form) {
+static enum status refuse_value(struct rest_call *rc, const struct param *p, struct str value, const char *form) {
   error_set(&rc->err, STATUS_USAGE, "%s: '%.*s' is not %s", p->name, STR_ARG(utf8_cut(value, 80)), form);
   return error_fix(&rc->err, "%s", p->help);
 }
 
-/* A text of the path or the query as the argument's form has it; lists take one after the other. */
+/* Converts a text from the path or the query to the argument's type; lists collect repeated values. */
 static enum status put_text(struct rest_call *rc, const struct param *p, struct str value) {
   yyjson_mut_val *list = yyjson_mut_obj_get(rc->args, p->name);
   int64_t number;
   double real;
   if (list && p->form != PARAM_LIST)
-    return twice(rc, str_from(p->name));
+    return refuse_duplicate(rc, str_from(p->name));
   switch (p->form) {
   case PARAM_TEXT:
     json_put(rc->doc, rc->args, p->name, value);
     break;
   case PARAM_INT:
     if (!str_int64(value, &number))
-      return bad_value(rc, p, value, "a whole number");
+      return refuse_value(rc, p, value, "a whole number");
     json_put_int(rc->doc, rc->args, p->name, number);
     break;
   case PARAM_NUMBER:
     if (!str_double(value, &real))
-      return bad_value(rc, p, value, "a number");
+      return refuse_value(rc, p, value, "a number");
     json_put_num(rc->doc, rc->args, p->name, real);
     break;
   case PARAM_BOOL:
     if (!str_empty(value) && !str_is(value, "true") && !str_is(value, "false"))
-      return bad_value(rc, p, value, "true or false");
+      return refuse_value(rc, p, value, "true or false");
     json_put_bool(rc->doc, rc->args, p->name, !str_is(value, "false"));
     break;
   case PARAM_LIST:
@@ -215,21 +214,20 @@ static bool is_common(struct str name) {
   return false;
 }
 
-/* A request with a body may still say in its query where it belongs: project, scope, all_projects. */
+/* A request with a body may still give the common parameters in the query: project, scope, all_projects. */
 static enum status read_queries(struct rest_call *rc) {
   for (size_t i = 0; i < rc->http->query_count; i++) {
     const struct http_pair *q = &rc->http->queries[i];
     const struct param *p = rest_param(rc->route, q->name);
     if (!p || (rest_has_body(rc->route) && !is_common(q->name)))
-      return unknown(rc,
-                     rest_has_body(rc->route) && p ? "query parameter (it belongs into the body)" : "query parameter",
-                     q->name);
+      return refuse_unknown(
+          rc, rest_has_body(rc->route) && p ? "query parameter (send it in the body)" : "query parameter", q->name);
     TRY(put_text(rc, p, q->value));
   }
   return STATUS_OK;
 }
 
-/* A memory may be named by its number, too: operations take ids as text. */
+/* A memory may be given as a number; operations take ids as text. */
 static yyjson_mut_val *body_value(struct rest_call *rc, const struct param *p, yyjson_val *value) {
   yyjson_mut_val *copy = yyjson_val_mut_copy(rc->doc, value);
   if (!rest_param_is_id(p))
@@ -255,7 +253,7 @@ static enum status read_body(struct rest_call *rc) {
     return STATUS_OK;
   enum status s = json_read(http->arena, http->body, &root, &rc->err);
   if (s != STATUS_OK)
-    return error_fix(&rc->err, "the body is one JSON object");
+    return error_fix(&rc->err, "send one JSON object as the body");
   if (!yyjson_is_obj(root)) {
     error_set(&rc->err, STATUS_USAGE, "the body is not a JSON object");
     return error_fix(&rc->err, "its members are arguments: %.*s", STR_ARG(param_names(http->arena, rc->route)));
@@ -264,9 +262,9 @@ static enum status read_body(struct rest_call *rc) {
     struct str name = json_val_str(key);
     const struct param *p = rest_param(rc->route, name);
     if (!p)
-      return unknown(rc, "member", name);
+      return refuse_unknown(rc, "member", name);
     if (yyjson_mut_obj_get(rc->args, p->name))
-      return twice(rc, name);
+      return refuse_duplicate(rc, name);
     yyjson_mut_obj_add_val(rc->doc, rc->args, p->name, body_value(rc, p, value));
   }
   return STATUS_OK;
@@ -278,14 +276,14 @@ static enum status read_variable(struct rest_call *rc) {
   return put_text(rc, op_param(op_find(str_from(rc->route->op)), str_from(rc->route->to)), rc->variable);
 }
 
-/* A key in the header makes a write that is sent twice happen once. */
+/* Idempotency-Key makes a repeated write happen once. */
 static enum status read_idempotency(struct rest_call *rc) {
   struct str key = http_header(rc->http, "Idempotency-Key");
   const struct param *p = rest_param(rc->route, STR("idempotency_key"));
   return key.p && p ? put_text(rc, p, key) : STATUS_OK;
 }
 
-/* Routes with their own parameters have no operation that checks them. */
+/* Routes with their own parameters have no operation to check them. */
 static enum status check_own(struct rest_call *rc) {
   struct arena *a = rc->http->arena;
   yyjson_val *args;
@@ -321,14 +319,14 @@ static enum status read_caller(struct rest_call *rc) {
   return read_name(rc, "Cairn-Session", &rc->caller.session);
 }
 
-/* If-Match: the hashes of which the memory must have one. Weak tags never match. */
+/* If-Match: the memory must have one of these hashes. Weak tags never match. */
 static enum status read_expected(struct rest_call *rc) {
   struct str rest = http_header(rc->http, "If-Match"), part;
   if (!rest.p)
     return STATUS_OK;
   if (!(rc->route->flags & REST_GUARDED)) {
-    error_set(&rc->err, STATUS_USAGE, "If-Match has no meaning here");
-    return error_fix(&rc->err, "it is for changes of one memory, with the ETag that the memory had");
+    error_set(&rc->err, STATUS_USAGE, "If-Match is not supported here");
+    return error_fix(&rc->err, "use it for changes of one memory, with the memory's last known ETag");
   }
   if (str_is(rest, "*"))
     return STATUS_OK;
@@ -369,7 +367,7 @@ void rest_run(struct http_call *call) {
   if (str_ends(below, STR("/")))
     below.n--;
   rc->http = call;
-  struct finding f = {.rc = rc, .path = below, .allowed = BUF(call->arena)};
+  struct lookup f = {.rc = rc, .path = below, .allowed = BUF(call->arena)};
   if (!find_route(&f)) {
     no_route(&f);
     return;
@@ -380,7 +378,7 @@ void rest_run(struct http_call *call) {
     return;
   }
   if (rc->route->op && (op_find(str_from(rc->route->op))->flags & OP_SECRET))
-    arena_guard(call->arena); /* before a value is read */
+    arena_guard(call->arena); /* before a value is read. */
   if (read_call(rc) != STATUS_OK) {
     rest_fail(rc);
     return;

@@ -1,4 +1,4 @@
-/* routes.c: the routes of /api/v1, as data. */
+/* routes.c: table of the routes of /api/v1. */
 #include "http/rest/rest.h"
 
 /* clang-format off */
@@ -9,9 +9,9 @@
 static const char *const knowledge_types[] = {"entity", "claim", "task", "decision", "note", NULL};
 static const struct param knowledge_params[] = {
   {"type", PARAM_TEXT, 0, NULL, NULL, knowledge_types, "only items of this type"},
-  {"q", PARAM_TEXT, PARAM_NOISE, NULL, NULL, NULL, "only items that a search for this text finds, best first; such an answer has one page"},
-  {"limit", PARAM_INT, 0, NULL, NULL, NULL, "items at most, 1 to 100 (default 50)"},
-  {"cursor", PARAM_TEXT, 0, NULL, NULL, NULL, "go on behind the page that gave this next_cursor"},
+  {"q", PARAM_TEXT, PARAM_NOISE, NULL, NULL, NULL, "only items that match this search, best first; the reply has one page"},
+  {"limit", PARAM_INT, 0, NULL, NULL, NULL, "maximum number of items, 1 to 100 (default 50)"},
+  {"cursor", PARAM_TEXT, 0, NULL, NULL, NULL, "continue after the page that returned this next_cursor"},
   END
 };
 
@@ -19,14 +19,14 @@ static const char *const search_scopes[] = {"memory", "items", "sessions", "sour
 static const struct param memory_search_params[] = {
   {"q", PARAM_TEXT, PARAM_REQUIRED | PARAM_NOISE, NULL, NULL, NULL, "any text"},
   {"scope", PARAM_LIST, 0, NULL, NULL, search_scopes, "what to search (default memory); may be repeated"},
-  {"project", PARAM_TEXT, 0, NULL, NULL, NULL, "project whose memories are searched beside the global ones"},
-  {"limit", PARAM_INT, 0, NULL, NULL, NULL, "results at most, 1 to 100 (default 10)"},
+  {"project", PARAM_TEXT, 0, NULL, NULL, NULL, "project to search besides global memories"},
+  {"limit", PARAM_INT, 0, NULL, NULL, NULL, "maximum number of results, 1 to 100 (default 10)"},
   END
 };
 static const struct param no_params[] = {END};
 
 const struct rest_route rest_routes[] = {
-  R("GET", "", .run = rest_index, .params = no_params, .summary = "Where things are"),
+  R("GET", "", .run = rest_index, .params = no_params, .summary = "API overview"),
   R("GET", "/openapi.json", .run = rest_openapi, .params = no_params, .summary = "This document"),
 
   R("GET", "/memories", .op = "list", .page = "cursor"),
@@ -62,7 +62,7 @@ const struct rest_route rest_routes[] = {
   R("GET", "/tasks", .op = "task list", .page = "cursor"),
   R("POST", "/tasks", .op = "task add", .flags = REST_CREATES),
   R("GET", "/tasks/ready", .op = "task ready"),
-  R("POST", "/tasks/claim", .op = "task claim", .without = "id release", .summary = "Take the first task that is ready"),
+  R("POST", "/tasks/claim", .op = "task claim", .without = "id release", .summary = "Claim the first task that is ready"),
   R("POST", "/tasks/{id}/claim", .op = "task claim", .to = "id", .flags = REST_GUARDED),
   R("POST", "/tasks/{id}/status", .op = "task status", .to = "id", .flags = REST_GUARDED),
   R("POST", "/tasks/{id}/block", .op = "task block", .to = "id", .flags = REST_GUARDED),
@@ -73,10 +73,10 @@ const struct rest_route rest_routes[] = {
 
   R("GET", "/sessions", .op = "session list"),
   R("POST", "/sessions", .op = "boot", .without = "register", .prepare = rest_prepare_register,
-   .summary = "Begin a session: boot, and a handle for the header Cairn-Session"),
+   .summary = "Start a session: boot, and an id for the Cairn-Session header"),
   R("POST", "/session/task", .op = "session task"),
   R("GET", "/session/handoff", .op = "session handoff", .without = "text", .summary = "Show the last handoff"),
-  R("POST", "/session/handoff", .op = "session handoff", .summary = "Leave a note for the next session"),
+  R("POST", "/session/handoff", .op = "session handoff", .summary = "Leave a handoff note for the next session"),
   R("POST", "/session/end", .op = "session end"),
   R("GET", "/session/scratch", .op = "scratch list"),
   R("GET", "/session/scratch/{key}", .op = "scratch get", .to = "key"),
@@ -87,10 +87,10 @@ const struct rest_route rest_routes[] = {
   R("POST", "/checkpoint", .op = "checkpoint"),
 
   R("GET", "/events", .op = "events", .without = "follow", .lines = "events", .page = "since", .prepare = rest_prepare_events,
-   .help = "One object for each event, oldest first; go on with since = last_seq of the page before. "
-           "The stream of events is at /events."),
+   .help = "One object for each event, oldest first. For the next page, set since to last_seq. "
+           "The event stream is at /events."),
   R("GET", "/settings", .op = "config", .without = "name value unset", .summary = "Show the settings",
-   .help = "They are changed on the machine of the store alone: cairn config NAME VALUE."),
+   .help = "Settings can be changed only on the machine of the store: cairn config NAME VALUE."),
   R("GET", "/settings/{name}", .op = "config", .to = "name", .without = "value unset", .summary = "Show a setting"),
   R("GET", "/tokens", .op = "token list"),
   R("POST", "/tokens", .op = "token add"),
@@ -102,12 +102,12 @@ const struct rest_route rest_routes[] = {
   R("GET", "/doctor", .op = "doctor", .without = "fix", .summary = "Check the store's health"),
 
   R("GET", "/projects/{id}/knowledge", .run = rest_knowledge, .params = knowledge_params, .page = "cursor", .result = "Knowledge",
-   .summary = "What is known of a project, as typed items with citations",
-   .help = "Entities, claims, tasks, decisions and notes: the active memories of that project, newest first. Items that are "
-           "extracted from a project's files have sourceFile and lineNumber; items that were remembered cite their memory."),
+   .summary = "A project's knowledge, as typed items with citations",
+   .help = "Entities, claims, tasks, decisions and notes: the active memories of that project, newest first. Items extracted "
+           "from the project's files have sourceFile and lineNumber; the others cite their memory."),
   R("GET", "/memory/search", .run = rest_memory_search, .params = memory_search_params, .result = "MemorySearch",
-   .summary = "Search by scope", .help = "The results are those of /search; 'searched' names the scopes that hold anything."),
+   .summary = "Search by scope", .help = "Same results as /search; 'searched' lists the scopes that are not empty."),
   R("POST", "/memory/search", .run = rest_memory_search, .params = memory_search_params, .result = "MemorySearch",
-   .summary = "Search by scope", .help = "The results are those of /search; 'searched' names the scopes that hold anything."),
+   .summary = "Search by scope", .help = "Same results as /search; 'searched' lists the scopes that are not empty."),
   {0},
 };

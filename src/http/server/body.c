@@ -1,8 +1,9 @@
-/* body.c: the body of a request on its way in.
+/* body.c: request bodies.
  *
- * Any body may bring a value for the vault, and what it is about is known only when it is here in full. So it is
- * gathered in locked memory, as long as it is not larger than such a value can make it, and is wiped at the end. What
- * the library has read is overwritten as soon as it was taken over: its buffers cannot be had in locked memory. */
+ * Any body may contain a value for the vault, which is known only after it has arrived. So bodies are collected in
+ * locked memory, up to the size that such a value can have, and wiped at the end. The library's buffers cannot be in
+ * locked memory: they are overwritten as soon as their content is copied. */
+#include <assert.h>
 #include <sodium.h>
 
 #include "base/alloc.h"
@@ -11,7 +12,7 @@
 
 enum { GROWTH = 4 };
 
-static struct http_body get(struct http_exchange *x, size_t room) {
+static struct http_body allocate(struct http_exchange *x, size_t room) {
   struct secret_pool *pieces = x->daemon->pieces;
   char *piece = room <= SECRET_PIECE && pieces ? secret_pool_take(pieces) : NULL;
   if (piece)
@@ -21,7 +22,7 @@ static struct http_body get(struct http_exchange *x, size_t room) {
   return (struct http_body){mem_alloc(room), room, BODY_PLAIN};
 }
 
-static void give(struct http_exchange *x, struct http_body *b) {
+static void release(struct http_exchange *x, struct http_body *b) {
   switch (b->kind) {
   case BODY_PIECE:
     secret_pool_give(x->daemon->pieces, b->p, b->room);
@@ -39,30 +40,32 @@ static void give(struct http_exchange *x, struct http_body *b) {
   *b = (struct http_body){0};
 }
 
-/* With room for a NUL behind it. */
+/* Includes space for the terminating NUL. */
 static bool grow(struct http_exchange *x, size_t kept, size_t needed) {
   size_t room = x->body.room ? x->body.room * GROWTH : SECRET_PIECE;
   while (room <= needed)
     room *= GROWTH;
   if (room > MCP_GUARDED_MAX && needed < MCP_GUARDED_MAX)
     room = MCP_GUARDED_MAX;
-  struct http_body b = get(x, room);
+  struct http_body b = allocate(x, room);
   if (!b.p)
     return false;
   if (kept)
     memcpy(b.p, x->body.p, kept);
-  give(x, &x->body);
+  release(x, &x->body);
   x->body = b;
   return true;
 }
 
 bool body_add(struct http_exchange *x, const char *data, size_t n) {
+  assert(x->received >= n);
   size_t kept = x->received - n;
   if (x->received >= x->body.room && !grow(x, kept, x->received))
     return false;
+  assert(x->received < x->body.room); /* the NUL fits, too */
   memcpy(x->body.p + kept, data, n);
   x->body.p[x->received] = 0;
   return true;
 }
 
-void body_release(struct http_exchange *x) { give(x, &x->body); }
+void body_release(struct http_exchange *x) { release(x, &x->body); }

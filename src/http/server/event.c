@@ -15,12 +15,8 @@ void server_event(const struct http_server *server, const struct event *e) {
                     .source = STR("server"),
                     .op = "serve",
                     .now = clock_now(&engine->clock)};
-  enum status s = sessions_begin(engine->store, &who, &txn, &err);
-  if (s == STATUS_OK)
-    s = event_add(&txn, e, &err);
-  if (s == STATUS_OK)
-    s = txn_commit(&txn, &err);
-  if (s != STATUS_OK)
+  if (sessions_begin(engine->store, &who, &txn, &err) != STATUS_OK || event_add(&txn, e, &err) != STATUS_OK ||
+      txn_commit(&txn, &err) != STATUS_OK)
     store_rollback(engine->store);
   pthread_mutex_unlock(&engine->lock);
   pool_give(server->pool, engine);

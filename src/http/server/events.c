@@ -1,23 +1,23 @@
-/* events.c: GET /events: the log of changes as a stream that can be taken up again where it broke off. */
+/* events.c: GET /events: the change log as a resumable event stream. */
 #include "base/alloc.h"
 #include "http/server/status.h"
 #include "op/run/scrub.h"
 
-/* So much may wait for a client that has a long way to go; then it is given no more until it has read that. */
+/* Bytes queued for a client before it is paused until it has read them. */
 enum { AHEAD_MAX = 1 << 20 };
 
 struct listener {
   struct feed *feed;
-  pthread_mutex_t lock; /* for the subscriber */
+  pthread_mutex_t lock; /* guards `subscriber` */
   struct feed_subscriber *subscriber;
   struct http_stream *stream;
-  struct principal *who; /* NULL: the local user, or the agent of the process */
-  /* Of the feed's thread, and of nobody else while there is a subscription. */
+  struct principal *who; /* NULL: the local user, or the agent of the process. */
+  /* Owned by the feed's thread while subscribed. */
   bool paused;
-  int64_t last; /* what it has been sent */
+  int64_t last; /* last event sent */
   size_t action_n;
   size_t team_n;
-  char action[]; /* only this one; empty: all. Behind it, the team */
+  char action[]; /* filter; empty: all actions. The team follows it */
 };
 
 static struct str team_of(const struct listener *l) { return (struct str){l->action + l->action_n, l->team_n}; }
@@ -42,13 +42,12 @@ static void on_event(void *arg, const struct event *e) {
                      scrub_line(feed_secrets(l->feed, &scratch), &scratch, event_json(&scratch, e)));
   }
   arena_release(&scratch);
-  l->paused = http_stream_waiting(l->stream) > AHEAD_MAX;
+  l->paused = http_stream_pending(l->stream) > AHEAD_MAX;
   if (l->paused)
     http_stream_on_drain(l->stream, on_drain, l);
 }
 
-/* Begins anew behind what was sent. A failure leaves the stream silent: the client comes back by itself when it ends.
- */
+/* Resubscribes after the last event sent. If that fails the stream stays silent; the client reconnects when it ends. */
 static void on_drain(void *arg) {
   struct listener *l = arg;
   struct error ignored;
@@ -75,8 +74,8 @@ static void on_close(void *arg) {
   listener_free(l);
 }
 
-/* Where to begin: behind the event that a client had last, or behind ?since; without either, from now on. */
-static bool place_of(const struct http_call *call, int64_t *ret_since) {
+/* Start after Last-Event-ID or ?since; by default with new events (-1). */
+static bool read_position(const struct http_call *call, int64_t *ret_since) {
   struct str last = http_header(call, "last-event-id"), since = http_query(call, "since");
   struct str text = last.p && last.n ? last : since;
   *ret_since = -1;
@@ -108,13 +107,13 @@ static struct listener *listener_new(const struct http_call *call, int64_t since
 void status_events(struct http_call *call) {
   int64_t since;
   struct error err;
-  if (!status_allowed(call, "events"))
+  if (!status_is_allowed(call, "events"))
     return;
-  if (!place_of(call, &since)) {
-    http_reply_problem_status(call, 400, "Bad Request", "since, or Last-Event-ID, is the number of an event");
+  if (!read_position(call, &since)) {
+    http_reply_problem_status(call, 400, "Bad Request", "since and Last-Event-ID must be event numbers");
     return;
   }
-  /* With the head of the answer the client knows that it listens: what is committed from then on, it hears. */
+  /* Once the client has the response head, it must receive everything committed from then on. */
   if (since < 0)
     since = feed_now(call->server->feed, call->caller.team);
   struct listener *l = listener_new(call, since);
@@ -128,7 +127,7 @@ void status_events(struct http_call *call) {
     listener_free(l);
     return;
   }
-  /* What is drained at once waits for the subscription. */
+  /* A drain that happens at once waits for the subscription. */
   pthread_mutex_lock(&l->lock);
   enum status s = feed_subscribe(l->feed, team_of(l), l->who, since, on_event, l, &l->subscriber, &err);
   pthread_mutex_unlock(&l->lock);

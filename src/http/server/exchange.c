@@ -1,4 +1,4 @@
-/* exchange.c: one request from its first line to its reply, between the library's thread and a worker. */
+/* exchange.c: one request from its first line to its reply, shared by the network thread and a worker. */
 #include <poll.h>
 #include <sodium.h>
 
@@ -10,10 +10,10 @@
 
 enum {
   FIELDS_MAX = 100,
-  /* A body that is too large is read to its end, so that the client sees the answer and not a broken connection; but
-     only up to here. */
+  /* A body that is too large is read to its end, so that the client sees the reply and not a reset connection; but only
+   * up to this size. */
   SWALLOW_MAX = 64 << 20,
-  STACK_BYTES = 16 * 1024, /* what functions that saw a secret leave behind: registers that were saved, at most */
+  STACK_BYTES = 16 * 1024, /* stack that may hold saved registers of functions that handled a secret */
 };
 
 static void release(struct http_exchange *x) {
@@ -41,7 +41,7 @@ void *exchange_begin(void *daemon, const char *target, struct MHD_Connection *mh
   x->connection = connection_of(mhd);
   x->mhd = mhd;
   x->fd = x->connection ? x->connection->fd : -1;
-  if (x->connection) { /* the time for a request begins with its first line, not with the silence before it */
+  if (x->connection) { /* the request timeout starts with the first line, not with the idle time before it */
     atomic_store(&x->connection->waiting_since, clock_ticks_us());
     atomic_store(&x->connection->begun, true);
   }
@@ -82,7 +82,7 @@ static enum MHD_Result gather(void *arg, enum MHD_ValueKind kind, const char *ke
   return MHD_YES;
 }
 
-/* What the library lets pass and no honest client sends: two hosts, a length beside a transfer coding. */
+/* Rejects what the library accepts but no honest client sends: two hosts, or a length with a transfer coding. */
 static bool read_fields(struct http_exchange *x) {
   struct gathering g = {.x = x, .fields = arena_array(&x->arena, struct http_pair, FIELDS_MAX)};
   MHD_get_connection_values_n(x->mhd, MHD_HEADER_KIND, gather, &g);
@@ -95,38 +95,37 @@ static void refuse(struct http_exchange *x, int status, const char *title, const
   http_reply_problem_status(&x->call, status, title, detail);
 }
 
-static void check_place(struct http_exchange *x, const struct uri *uri) {
+static void check_host_and_origin(struct http_exchange *x, const struct uri *uri) {
   struct str host = http_header(&x->call, "host"), origin = http_header(&x->call, "origin");
   struct check_names names = {.hosts = &x->daemon->shared.hosts, .local = x->call.local};
   if (!check_host(host, &names) || (uri->host.p && !check_host(uri->host, &names)))
     refuse(x, 403, "Forbidden",
-           "the Host header does not name this server: on its machine use localhost or 127.0.0.1, from elsewhere a "
-           "name that it was started with (--allow-host)");
+           "the Host header does not name this server: use localhost or 127.0.0.1 on its machine, and a name given "
+           "with --allow-host from elsewhere");
   else if (origin.p && !check_origin(origin, &names))
-    refuse(x, 403, "Forbidden", "the Origin header names another site: this server answers its own pages only");
+    refuse(x, 403, "Forbidden", "the Origin header names another site: only same-origin requests are accepted");
 }
 
-/* Host and Origin come first: a request from elsewhere learns nothing, not even which paths there are. */
+/* Host and Origin are checked first: a foreign request learns nothing, not even which paths exist. */
 static void check_request(struct http_exchange *x) {
   struct http_call *call = &x->call;
   struct uri uri = {0};
   bool target = uri_split(x->target, &uri), fields = read_fields(x);
-  check_place(x, &uri);
+  check_host_and_origin(x, &uri);
   if (call->status)
     return;
   if (!fields) {
-    refuse(x, 400, "Bad Request", "the head of the request contradicts itself");
+    refuse(x, 400, "Bad Request", "the request headers contradict each other");
     x->close = true;
     return;
   }
   if (!target || !uri_queries(call->arena, uri.query, &call->queries, &call->query_count)) {
-    refuse(x, 400, "Bad Request",
-           "the address is broken: an escape, a NUL, bytes that are not UTF-8, or too many queries");
+    refuse(x, 400, "Bad Request", "malformed URL: a broken escape, a NUL, invalid UTF-8, or too many query parameters");
     return;
   }
   call->path = uri.path;
   if (atomic_load(&x->daemon->stopping))
-    refuse(x, 503, "Service Unavailable", "the server is about to stop");
+    refuse(x, 503, "Service Unavailable", "the server is shutting down");
   else
     auth_read(call);
 }
@@ -149,15 +148,15 @@ static void fill_call(struct http_exchange *x, const char *method) {
     call->caller.source = STR("http");
   if (call->caller.origin)
     call->origin = *call->caller.origin;
-  /* A session that begins here is told from others by it. That the connection closes says nothing: clients close and
-     open them as they like. */
+  /* Identifies the sessions that start on this connection. A closed connection means nothing: clients reconnect at
+   * will. */
   call->origin.connection = x->connection ? arena_dup(&x->arena, str_from(x->connection->name)) : STR_NONE;
   call->origin.client = http_header(call, "user-agent");
   call->caller.origin = &call->origin;
 }
 
-/* The request is here in full, or is not waited for any longer. */
-static void now_answering(struct http_exchange *x, enum phase phase) {
+/* The request has arrived, or is answered early. */
+static void start_answering(struct http_exchange *x, enum phase phase) {
   if (x->phase < PHASE_WORK)
     atomic_fetch_add(&x->daemon->answering, 1);
   x->phase = phase;
@@ -168,7 +167,7 @@ static void now_answering(struct http_exchange *x, enum phase phase) {
 static enum MHD_Result answer(struct http_exchange *x) {
   if (!x->response)
     x->response = exchange_response(x, NULL, NULL);
-  now_answering(x, PHASE_ANSWERED);
+  start_answering(x, PHASE_ANSWERED);
   if (!x->response)
     return MHD_NO;
   return MHD_queue_response(x->mhd, (unsigned)x->status, x->response);
@@ -181,8 +180,8 @@ static enum MHD_Result take_head(struct http_exchange *x, const char *method) {
   struct str expect = http_header(&x->call, "expect"), length = http_header(&x->call, "content-length");
   int64_t n = 0;
   if (!x->call.status && length.p && str_int64(length, &n) && n > HTTP_BODY_MAX)
-    refuse(x, 413, "Content Too Large", "a request holds 10 MB at most");
-  /* A client that asks before it sends is answered before it sends. */
+    refuse(x, 413, "Content Too Large", "a request body is limited to 10 MB");
+  /* A client that sent Expect gets its answer before it sends the body. */
   if (x->call.status && (expect.p || n > SWALLOW_MAX)) {
     x->close = true;
     return answer(x);
@@ -195,7 +194,7 @@ static enum MHD_Result take_body(struct http_exchange *x, const char *data, size
   if (x->received > SWALLOW_MAX)
     return MHD_NO;
   if (x->received > HTTP_BODY_MAX && !x->call.status)
-    refuse(x, 413, "Content Too Large", "a request holds 10 MB at most");
+    refuse(x, 413, "Content Too Large", "a request body is limited to 10 MB");
   if (x->call.status)
     return MHD_YES;
   return body_add(x, data, n) ? MHD_YES : MHD_NO;
@@ -215,15 +214,15 @@ static void dispatch(struct http_exchange *x) {
     http_dispatch(&x->call);
 }
 
-/* A stream stays open for hours; what was asked for has been read by now, and its locked memory is scarce. */
-static void forget_body(struct http_exchange *x) {
+/* A stream stays open for hours, and locked memory is scarce. */
+static void free_body(struct http_exchange *x) {
   x->call.body = STR("");
   body_release(x);
 }
 
 void exchange_run(struct http_exchange *x) {
   dispatch(x);
-  forget_body(x);
+  free_body(x);
   if (!x->call.stream) {
     x->response = exchange_response(x, NULL, NULL);
     MHD_resume_connection(x->mhd);
@@ -243,13 +242,13 @@ static enum MHD_Result submit(struct http_exchange *x) {
     http_dispatch(&x->call);
     return answer(x);
   }
-  now_answering(x, PHASE_WORK);
+  start_answering(x, PHASE_WORK);
   atomic_fetch_add(&x->refs, 1);
   MHD_suspend_connection(x->mhd);
   if (work_push(x->daemon, x))
     return MHD_YES;
   atomic_fetch_sub(&x->refs, 1);
-  refuse(x, 503, "Service Unavailable", "too many requests are waiting: try again in a second");
+  refuse(x, 503, "Service Unavailable", "too many requests are queued: retry in a second");
   http_add_header(&x->call, "Retry-After", STR("1"));
   MHD_resume_connection(x->mhd);
   return MHD_YES;
@@ -262,7 +261,7 @@ enum MHD_Result exchange_step(void *daemon, struct MHD_Connection *mhd, const ch
   if (!x)
     return MHD_NO;
   if (x->phase == PHASE_WORK)
-    return answer(x); /* the worker's boundary is gone, but nothing is allocated any more */
+    return answer(x); /* the worker's ARENA_BOUNDARY is gone, but nothing is allocated any more */
   jmp_buf oom;
   if (ARENA_BOUNDARY(&x->arena, oom))
     return MHD_NO;
@@ -273,7 +272,7 @@ enum MHD_Result exchange_step(void *daemon, struct MHD_Connection *mhd, const ch
   size_t n = *upload_size;
   *upload_size = 0;
   enum MHD_Result result = take_body(x, upload, n);
-  sodium_memzero((char *)(uintptr_t)upload, n); /* in the library's buffer, which has no more use for it */
+  sodium_memzero((char *)(uintptr_t)upload, n); /* the library's buffer, which it no longer needs */
   return result;
 }
 
@@ -316,7 +315,7 @@ struct MHD_Response *exchange_response(struct http_exchange *x, MHD_ContentReade
     add_header(r, "Content-Type", call->type);
   bool cached = false;
   for (size_t i = 0; i < call->header_count; i++) {
-    /* Both come from literals and arena_dup(): they end with a NUL, but a trimmed value may not. */
+    /* Names are literals, values come from arena_dup(); a trimmed value may lack the NUL. */
     char value[4096];
     struct str v = call->headers[i].value;
     size_t n = v.n < sizeof(value) - 1 ? v.n : sizeof(value) - 1;

@@ -1,4 +1,4 @@
-/* listen.c: the socket that the server listens on: an address, or a file. */
+/* listen.c: the listening socket: TCP or Unix. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <sys/socket.h>
@@ -22,19 +22,21 @@ union address {
 enum status http_check_host(const struct http_options *o, struct error *err) {
   if (!o->host || o->exposed || check_loopback(str_from(o->host)))
     return STATUS_OK;
-  error_set(err, STATUS_USAGE, "on '%s' others could read tokens on their way", o->host);
+  error_set(err, STATUS_USAGE, "without TLS, tokens sent to '%s' could be read on the network", o->host);
+  return error_fix(
+      err,
+      "--tls-cert FILE --tls-key FILE; or --behind-proxy if a proxy terminates TLS; or --host 127.0.0.1 and, "
+      "from another machine, ssh -L %d:127.0.0.1:%d",
+      HTTP_PORT, HTTP_PORT);
+}
+
+static enum status refuse_host(const char *host, struct error *err) {
+  error_set(err, STATUS_USAGE, "'%s' is not an address of a network interface", host);
   return error_fix(err,
-                   "--tls-cert FILE --tls-key FILE; or --behind-proxy, when a proxy before it ends TLS; or --host "
-                   "127.0.0.1 and, from another machine, ssh -L %d:127.0.0.1:%d",
-                   HTTP_PORT, HTTP_PORT);
+                   "--host 192.0.2.7, or --host 0.0.0.0 for all; set the name that clients use with --allow-host NAME");
 }
 
-static enum status refuse_name(const char *host, struct error *err) {
-  error_set(err, STATUS_USAGE, "'%s' is no address of a network interface", host);
-  return error_fix(err, "--host 192.0.2.7, or --host 0.0.0.0 for all; --allow-host NAME is what clients call it");
-}
-
-/* Without the brackets that an IPv6 address has in a URL. */
+/* Accepts the brackets that an IPv6 address has in a URL. */
 static bool parse_v6(const char *host, struct in6_addr *ret_address) {
   char text[INET6_ADDRSTRLEN];
   struct str s = str_from(host);
@@ -61,15 +63,15 @@ static enum status tcp_address(const struct http_options *o, const char *host, u
     *ret_size = sizeof(a.v4);
     if (inet_pton(AF_INET, host, &a.v4.sin_addr) != 1) {
       if (!check_loopback(str_from(host)))
-        return refuse_name(host, err);
-      a.v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK); /* a name of it */
+        return refuse_host(host, err);
+      a.v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK); /* localhost */
     }
   }
   *ret_address = a;
   return STATUS_OK;
 }
 
-static void name_address(struct http_daemon *d, int fd) {
+static void set_address(struct http_daemon *d, int fd) {
   union address a = {0};
   socklen_t n = sizeof(a);
   char text[INET6_ADDRSTRLEN] = "?";
@@ -98,23 +100,22 @@ static enum status open_tcp(const struct http_options *o, struct http_daemon *d,
   const char *host = o->host ? o->host : "127.0.0.1";
   union address a;
   socklen_t size;
-  if (tcp_address(o, host, &a, &size, err) != STATUS_OK)
-    return err->code;
+  TRY(tcp_address(o, host, &a, &size, err));
   int fd = socket(a.any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), one = 1;
   if (fd < 0)
-    return error_errno(err, errno, "no socket could be opened");
+    return error_errno(err, errno, "cannot open a socket");
   setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
   if (bind(fd, &a.any, size) != 0 || listen(fd, BACKLOG) != 0) {
     int errnum = errno;
     close(fd);
     return bind_failed(o, host, errnum, err);
   }
-  name_address(d, fd);
+  set_address(d, fd);
   d->listener = fd;
   return STATUS_OK;
 }
 
-/* A socket file whose server is gone refuses connections; one that answers belongs to somebody. */
+/* A socket file without a server refuses connections; one that accepts is in use. */
 static bool socket_answers(const union address *a) {
   int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   bool answers = fd >= 0 && connect(fd, &a->any, sizeof(a->file)) == 0;
@@ -123,17 +124,17 @@ static bool socket_answers(const union address *a) {
   return answers;
 }
 
-static enum status clear_place(const char *path, const union address *a, struct error *err) {
+static enum status remove_stale_socket(const char *path, const union address *a, struct error *err) {
   struct stat st;
   if (lstat(path, &st) != 0)
     return STATUS_OK;
   if (!S_ISSOCK(st.st_mode)) {
-    error_set(err, STATUS_CONFLICT, "'%s' exists and is no socket", path);
-    return error_fix(err, "give another path");
+    error_set(err, STATUS_CONFLICT, "'%s' exists and is not a socket", path);
+    return error_fix(err, "use another path");
   }
   if (socket_answers(a)) {
     error_set(err, STATUS_CONFLICT, "another server listens on '%s'", path);
-    return error_fix(err, "give another path, or stop that server");
+    return error_fix(err, "use another path, or stop that server");
   }
   return unlink(path) == 0 ? STATUS_OK : error_errno(err, errno, "the old socket '%s' cannot be removed", path);
 }
@@ -143,15 +144,14 @@ static enum status open_file(const char *path, struct http_daemon *d, struct err
   size_t n = strlen(path);
   a.file.sun_family = AF_UNIX;
   if (n == 0 || n >= sizeof(a.file.sun_path)) {
-    error_set(err, STATUS_USAGE, "the path of a socket has 1 to %zu bytes", sizeof(a.file.sun_path) - 1);
-    return error_fix(err, "a shorter path: --socket /run/user/1000/cairn.sock");
+    error_set(err, STATUS_USAGE, "a socket path must have 1 to %zu bytes", sizeof(a.file.sun_path) - 1);
+    return error_fix(err, "use a shorter path: --socket /run/user/1000/cairn.sock");
   }
   memcpy(a.file.sun_path, path, n);
-  if (clear_place(path, &a, err) != STATUS_OK)
-    return err->code;
+  TRY(remove_stale_socket(path, &a, err));
   char *copy = mem_zalloc(n + 1);
   int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  /* Private from its first moment: bind() makes the file by the mask. */
+  /* bind() creates the file with the umask applied, so it is private from the start. */
   mode_t mask = umask(0177);
   bool ok = copy && fd >= 0 && bind(fd, &a.any, sizeof(a.file)) == 0 && listen(fd, BACKLOG) == 0;
   int errnum = errno;

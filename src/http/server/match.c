@@ -1,4 +1,4 @@
-/* match.c: which route a request runs. */
+/* match.c: route lookup. */
 #include "http/server/uri.h"
 
 struct walk {
@@ -14,7 +14,7 @@ static void walk_init(struct walk *w, const char *pattern, struct str path) {
 
 static bool is_variable(struct str part) { return part.n > 2 && part.p[0] == '{' && part.p[part.n - 1] == '}'; }
 
-/* The next segment of both; false at the end of the pattern. The path's is absent when it has ended before. */
+/* The next segment of both; false at the end of the pattern. The path's segment is absent if the path is shorter. */
 static bool walk_next(struct walk *w, struct str *ret_part, struct str *ret_piece) {
   if (str_is(w->pattern, "*")) {
     *ret_part = w->pattern;
@@ -29,7 +29,7 @@ static bool walk_next(struct walk *w, struct str *ret_part, struct str *ret_piec
   return true;
 }
 
-static bool fits(const char *pattern, struct str path) {
+static bool matches(const char *pattern, struct str path) {
   if (str_empty(path) || path.p[0] != '/' || str_ends(path, STR("//")))
     return false;
   struct walk w;
@@ -44,13 +44,13 @@ static bool fits(const char *pattern, struct str path) {
   return str_empty(w.path);
 }
 
-static bool method_fits(const char *method, struct str given) {
+static bool method_matches(const char *method, struct str given) {
   return !method || str_is(given, method) || (str_is(given, "HEAD") && strcmp(method, "GET") == 0);
 }
 
 const struct http_route *http_route_find(const struct http_route *routes, struct str method, struct str path) {
   for (const struct http_route *r = routes; r->path; r++)
-    if (method_fits(r->method, method) && fits(r->path, path))
+    if (method_matches(r->method, method) && matches(r->path, path))
       return r;
   return NULL;
 }
@@ -72,11 +72,11 @@ struct str http_path_part(const struct http_call *call, const char *name) {
   return STR_NONE;
 }
 
-/* "GET, HEAD, POST": what the path has. */
-static struct str allowed(const struct http_call *call) {
+/* The methods of the path: "GET, HEAD, POST". */
+static struct str allowed_methods(const struct http_call *call) {
   struct buf b = BUF(call->arena);
   for (const struct http_route *r = http_routes_of(call); r->path; r++) {
-    if (!r->method || !fits(r->path, call->path) || str_find(buf_str(&b), str_from(r->method), 0) != SIZE_MAX)
+    if (!r->method || !matches(r->path, call->path) || str_find(buf_str(&b), str_from(r->method), 0) != SIZE_MAX)
       continue;
     buf_addf(&b, "%s%s", b.n ? ", " : "", r->method);
     if (strcmp(r->method, "GET") == 0)
@@ -86,27 +86,27 @@ static struct str allowed(const struct http_call *call) {
 }
 
 static void no_route(struct http_call *call) {
-  struct str methods = allowed(call);
+  struct str methods = allowed_methods(call);
   if (str_empty(methods)) {
-    http_reply_problem_status(call, 404, "Not Found", "there is nothing at this path");
+    http_reply_problem_status(call, 404, "Not Found", "no such path");
     return;
   }
   http_add_header(call, "Allow", arena_printf(call->arena, "%.*s, OPTIONS", STR_ARG(methods)));
   if (str_is(call->method, "OPTIONS"))
     http_reply_text(call, 204, NULL, STR(""));
   else
-    http_reply_problem_status(call, 405, "Method Not Allowed", "the Allow header names the methods of this path");
+    http_reply_problem_status(call, 405, "Method Not Allowed", "see the Allow header for the methods of this path");
 }
 
-/* Every segment must be readable before a route looks at one. */
-static bool path_readable(struct http_call *call) {
+/* Every segment must decode before a route reads one. */
+static bool is_decodable(struct http_call *call) {
   struct str text;
   return uri_decode(call->arena, call->path, false, &text);
 }
 
 void http_dispatch(struct http_call *call) {
-  if (!path_readable(call)) {
-    http_reply_problem_status(call, 400, "Bad Request", "the path holds a broken escape, a NUL, or is not UTF-8");
+  if (!is_decodable(call)) {
+    http_reply_problem_status(call, 400, "Bad Request", "the path has a broken escape, a NUL or invalid UTF-8");
     return;
   }
   call->route = http_route_find(http_routes_of(call), call->method, call->path);

@@ -1,4 +1,4 @@
-/* reply.c: what a route reads of a request and how it answers: headers, JSON, text, problems (RFC 9457). */
+/* reply.c: request headers and parameters, and replies: JSON, text, problems (RFC 9457). */
 #include "http/http.h"
 
 struct str http_header(const struct http_call *call, const char *name) {
@@ -15,7 +15,7 @@ struct str http_query(const struct http_call *call, const char *name) {
   return STR_NONE;
 }
 
-/* A line break in a value would begin another header. */
+/* Control characters become spaces: a line break would start another header. */
 static struct str one_line(struct arena *a, struct str value) {
   bool clean = true;
   for (size_t i = 0; i < value.n; i++)

@@ -1,4 +1,4 @@
-/* routes.c: every path of the server, and the function that answers it. */
+/* routes.c: table of all paths of the server. */
 #include "http/access/auth.h"
 #include "http/mcp/stream.h"
 #include "http/rest/rest.h"

@@ -1,4 +1,4 @@
-/* sse.c: writing server-sent events. */
+/* sse.c: encoding of server-sent events. */
 #include "http/server/sse.h"
 
 static size_t line_length(struct str s) {
@@ -15,7 +15,7 @@ static void add_field(struct buf *out, const char *name, struct str value) {
 }
 
 void sse_event(struct buf *out, struct str id, struct str event, struct str data) {
-  /* A reader ignores an id with a NUL; so is it here. */
+  /* Clients ignore an id with a NUL. */
   if (id.p && !(id.n && memchr(id.p, 0, id.n)))
     add_field(out, "id: ", str_slice(id, 0, line_length(id)));
   if (event.p)

@@ -1,11 +1,11 @@
-/* status.c: the server's own state: what is here, alive, ready, figures. */
+/* status.c: overview, liveness, readiness and metrics. */
 #include "http/server/status.h"
 
 #include "http/access/auth.h"
 #include "op/access/roles.h"
 #include "op/telemetry/metrics_text.h"
 
-bool status_allowed(struct http_call *call, const char *op) {
+bool status_is_allowed(struct http_call *call, const char *op) {
   struct engine *engine;
   struct error err;
   if (!call->server->bound && !call->caller.principal)
@@ -44,7 +44,7 @@ void status_readyz(struct http_call *call) {
 
 void status_metrics(struct http_call *call) {
   const struct http_server *s = call->server;
-  if (!status_allowed(call, "metrics"))
+  if (!status_is_allowed(call, "metrics"))
     return;
   struct buf page = BUF(call->arena);
   buf_add(&page, metrics_page(call->arena, s->telemetry, s->pool, call->caller.team));

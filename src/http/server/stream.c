@@ -1,4 +1,5 @@
-/* stream.c: streams of events: what waits for a client, bounded, and the connection that sleeps while nothing does. */
+/* stream.c: event streams: a bounded queue per client, and the connection that is suspended while it is empty. */
+#include <assert.h>
 #include <sodium.h>
 #include <sys/socket.h>
 
@@ -8,7 +9,7 @@
 
 enum { QUEUE_MAX = 4 << 20, QUEUE_FIRST = 512 };
 
-/* It may have been a secret. */
+/* The data may be a secret. */
 static void free_data(struct http_stream *s) {
   if (s->data)
     sodium_memzero(s->data, s->room);
@@ -18,6 +19,7 @@ static void free_data(struct http_stream *s) {
 
 static void unref(struct http_stream *s) {
   pthread_mutex_lock(&s->lock);
+  assert(s->refs > 0);
   bool last = --s->refs == 0;
   pthread_mutex_unlock(&s->lock);
   if (!last)
@@ -36,7 +38,7 @@ static void wake(struct http_stream *s) {
   MHD_resume_connection(s->mhd);
 }
 
-/* The library waits until a client reads what was written to it; a broken connection it notices at once. */
+/* The library waits until the client has read everything; it notices a shut-down connection at once. */
 static void drop(struct http_stream *s) {
   s->gone = true;
   if (s->mhd)
@@ -67,6 +69,7 @@ static bool add(struct http_stream *s, struct str text) {
     s->room = room;
     s->from = 0;
   }
+  assert(s->from + s->n + text.n <= s->room);
   memcpy(s->data + s->from + s->n, text.p, text.n);
   s->n += text.n;
   s->written = clock_ticks_us();
@@ -81,7 +84,7 @@ static size_t take(struct http_stream *s, char *out, size_t max) {
   memcpy(out, s->data + s->from, n);
   s->from += n;
   s->n -= n;
-  if (s->n == 0) { /* an idle stream holds no memory */
+  if (s->n == 0) { /* an idle stream uses no memory */
     if (s->drained)
       watch_wake(s->daemon);
     free_data(s);
@@ -119,7 +122,7 @@ void stream_detach(struct http_stream *s) {
   watch_wake(d);
 }
 
-/* ---- the watch's thread ---- */
+/* ---- the watcher's thread ---- */
 
 void stream_hang_up(struct http_stream *s) {
   pthread_mutex_lock(&s->lock);
@@ -127,7 +130,7 @@ void stream_hang_up(struct http_stream *s) {
   pthread_mutex_unlock(&s->lock);
 }
 
-void stream_sign_of_life(struct http_stream *s, int64_t now) {
+void stream_keep_alive(struct http_stream *s, int64_t now) {
   pthread_mutex_lock(&s->lock);
   if (s->n == 0 && now - s->written >= s->daemon->keep_alive_us)
     add(s, STR(":\n\n"));
@@ -141,7 +144,7 @@ bool stream_is_drained(struct http_stream *s) {
   return drained;
 }
 
-/* Only the watch lets go of a stream, and it is the watch that comes here. */
+/* Only the watcher releases streams, and this runs on its thread. */
 void stream_tell_drained(struct http_stream *s) {
   pthread_mutex_lock(&s->lock);
   void (*drained)(void *) = s->drained;
@@ -221,9 +224,9 @@ struct http_stream *http_stream_begin(struct http_call *call) {
   }
   call->status = 200;
   call->stream = x->stream = s;
-  /* To HEAD the library would still send the end of a body. */
+  /* For HEAD, the library would still send the end of a body. */
   x->response = exchange_response(x, x->head ? NULL : stream_read, s);
-  /* The first bytes take the head of the reply along. */
+  /* The first bytes make the library send the head. */
   pthread_mutex_lock(&s->lock);
   add(s, STR(":\n\n"));
   pthread_mutex_unlock(&s->lock);
@@ -244,7 +247,7 @@ bool http_stream_send(struct http_stream *stream, struct str id, struct str even
     sent = add(stream, buf_str(&b));
     pthread_mutex_unlock(&stream->lock);
   }
-  arena_guard(&scratch); /* it may have been a secret: wiped now, as free_data() does */
+  arena_guard(&scratch); /* may be a secret: wiped now, as free_data() does */
   arena_release(&scratch);
   return sent;
 }
@@ -256,7 +259,7 @@ bool http_stream_gone(struct http_stream *stream) {
   return gone;
 }
 
-size_t http_stream_waiting(struct http_stream *stream) {
+size_t http_stream_pending(struct http_stream *stream) {
   pthread_mutex_lock(&stream->lock);
   size_t n = stream->n;
   pthread_mutex_unlock(&stream->lock);

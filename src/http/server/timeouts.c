@@ -1,5 +1,5 @@
-/* timeouts.c: the thread that notices what the library does not: clients of sleeping streams that are gone, requests
- * that take too long to arrive, streams that have been silent for a while. */
+/* timeouts.c: the watcher thread. It notices what the library does not: disconnected clients of idle streams, requests
+ * that take too long to arrive, streams that need a keep-alive. */
 #include <errno.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -10,7 +10,7 @@
 #include "http/internal.h"
 
 enum { TICK_MS = 1000, EVENTS = 64 };
-#define OF_CONNECTION (UINT64_C(1) << 63) /* marks the numbers of connections among those of streams */
+#define CONNECTION_BIT (UINT64_C(1) << 63) /* tags connection numbers among stream numbers */
 
 /* ---- connections ---- */
 
@@ -25,10 +25,10 @@ static void connection_begin(struct http_daemon *d, struct MHD_Connection *mhd, 
   peer_of(c->fd, &c->peer);
   if (d->keeper) {
     info = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_GNUTLS_SESSION);
-    c->pair = tls_keeper_lend(d->keeper, info ? info->tls_session : NULL);
+    c->pair = tls_keeper_acquire(d->keeper, info ? info->tls_session : NULL);
   }
   pthread_mutex_lock(&d->lock);
-  c->number = ++d->connections_begun | OF_CONNECTION;
+  c->number = ++d->connections_begun | CONNECTION_BIT;
   snprintf(c->name, sizeof(c->name), "http-%llx-%llu", (unsigned long long)d->shared.started,
            (unsigned long long)d->connections_begun);
   c->next = d->connections;
@@ -60,13 +60,13 @@ void connection_notify(void *daemon, struct MHD_Connection *mhd, void **context,
     c->next->prev = c->prev;
   pthread_mutex_unlock(&d->lock);
   if (d->keeper)
-    tls_keeper_take_back(d->keeper, c->pair);
+    tls_keeper_release(d->keeper, c->pair);
   mem_free(c);
   *context = NULL;
 }
 
-/* By number: an event may still come for a connection that is gone. */
-static void half_closed(struct http_daemon *d, uint64_t number) {
+/* Looks up by number: events may arrive after the connection is gone. */
+static void note_half_closed(struct http_daemon *d, uint64_t number) {
   pthread_mutex_lock(&d->lock);
   struct connection *c = d->connections;
   while (c && c->number != number)
@@ -76,9 +76,9 @@ static void half_closed(struct http_daemon *d, uint64_t number) {
   pthread_mutex_unlock(&d->lock);
 }
 
-/* The library's own timeout begins anew with every byte; a client that sends one now and then would never end. Nor does
- * it always notice the end of what a client sends: then a request that is not complete never will be. What came before
- * the end has been read when the watch comes by. */
+/* The library's timeout restarts with every byte, so a client that sends one now and then would never time out. Nor
+ * does the library always notice that a client closed its sending side; an incomplete request then never completes. By
+ * the time of this check, bytes sent before the close have been read. */
 static void end_slow_requests(struct http_daemon *d, int64_t now) {
   static const char late[] = "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
   pthread_mutex_lock(&d->lock);
@@ -87,7 +87,7 @@ static void end_slow_requests(struct http_daemon *d, int64_t now) {
     bool half = c->half_closed && now - since > TICK_MS * 500;
     if (since == 0 || (!half && now - since < d->request_us))
       continue;
-    /* Who has asked for nothing is answered nothing; nor can this thread write into what is encrypted. */
+    /* A client that sent nothing gets no reply; and this thread cannot write to a TLS connection. */
     if (!half && atomic_load(&c->begun) && !d->tls)
       (void)!send(c->fd, late, sizeof(late) - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
     shutdown(c->fd, SHUT_RDWR);
@@ -98,7 +98,7 @@ static void end_slow_requests(struct http_daemon *d, int64_t now) {
 
 /* ---- streams ---- */
 
-/* By number: an event may still come for a stream that is gone. */
+/* Looks up by number: events may arrive after the stream is gone. */
 static void hang_up(struct http_daemon *d, uint64_t number) {
   pthread_mutex_lock(&d->lock);
   struct http_stream *s = d->streams;
@@ -136,7 +136,7 @@ static struct http_stream *next_stream(struct http_daemon *d, bool (*wanted)(str
   return s;
 }
 
-/* Only this thread takes streams out of the list, so the one found stays what it is. */
+/* Only this thread removes streams from the list, so the one found stays valid. */
 static void close_finished(struct http_daemon *d) {
   for (struct http_stream *s = next_stream(d, is_finished); s; s = next_stream(d, is_finished)) {
     unlink_stream(d, s);
@@ -147,7 +147,7 @@ static void close_finished(struct http_daemon *d) {
   }
 }
 
-static void tell_drained(struct http_daemon *d) {
+static void notify_drained(struct http_daemon *d) {
   for (struct http_stream *s = next_stream(d, stream_is_drained); s; s = next_stream(d, stream_is_drained))
     stream_tell_drained(s);
 }
@@ -155,13 +155,13 @@ static void tell_drained(struct http_daemon *d) {
 static void keep_alive(struct http_daemon *d, int64_t now) {
   pthread_mutex_lock(&d->lock);
   for (struct http_stream *s = d->streams; s; s = s->next)
-    stream_sign_of_life(s, now);
+    stream_keep_alive(s, now);
   pthread_mutex_unlock(&d->lock);
 }
 
 void watch_stream(struct http_daemon *d, struct http_stream *s) {
   struct epoll_event e = {.events = EPOLLRDHUP | EPOLLONESHOT, .data.u64 = s->number};
-  /* A failure means that a client that leaves silently is noticed with the next sign of life. */
+  /* If this fails, a client that disconnects silently is noticed at the next keep-alive. */
   if (epoll_ctl(d->epoll, EPOLL_CTL_MOD, s->fd, &e) != 0)
     (void)epoll_ctl(d->epoll, EPOLL_CTL_ADD, s->fd, &e);
 }
@@ -178,13 +178,13 @@ static void *watch_loop(void *arg) {
       uint64_t count;
       if (events[i].data.u64 == 0)
         (void)!read(d->wake, &count, sizeof(count));
-      else if (events[i].data.u64 & OF_CONNECTION)
-        half_closed(d, events[i].data.u64);
+      else if (events[i].data.u64 & CONNECTION_BIT)
+        note_half_closed(d, events[i].data.u64);
       else
         hang_up(d, events[i].data.u64);
     }
     close_finished(d);
-    tell_drained(d);
+    notify_drained(d);
     int64_t now = clock_ticks_us();
     if (now - ticked < TICK_MS * 500)
       continue;
@@ -206,10 +206,10 @@ enum status watch_start(struct http_daemon *d, struct error *err) {
   d->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   struct epoll_event e = {.events = EPOLLIN, .data.u64 = 0};
   if (d->epoll < 0 || d->wake < 0 || epoll_ctl(d->epoll, EPOLL_CTL_ADD, d->wake, &e) != 0)
-    return error_errno(err, errno, "the server cannot watch its connections");
+    return error_errno(err, errno, "cannot watch connections");
   int failed = pthread_create(&d->watcher, NULL, watch_loop, d);
   if (failed)
-    return error_errno(err, failed, "no thread could be started");
+    return error_errno(err, failed, "cannot start a thread");
   d->watching = true;
   return STATUS_OK;
 }

@@ -1,4 +1,4 @@
-/* uri.c: reading the target of a request. */
+/* uri.c: parsing of request targets. */
 #include "http/server/uri.h"
 
 #include "base/utf8.h"

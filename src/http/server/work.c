@@ -1,10 +1,10 @@
-/* work.c: requests that have been read wait here for a worker.
+/* work.c: the work queue and its workers.
  *
- * There are as many regular workers as engines. Any more would wait for an engine, and each time that one is handed
- * over a thread must be woken, while the core of the other is idle: a worker that is done goes on with the next request
- * instead. The spare workers stand in for calls that last, because they wait for their client, or have much to do: so
- * that neither its answer nor anybody's short question waits for them. They step back afterwards: what a handle on the
- * store allocates stays in the heaps of the few threads that use it. */
+ * There are as many regular workers as engines. More would only wait for an engine: handing one over wakes a thread
+ * while the other's core idles, so a worker that finishes takes the next request itself. Spare workers stand in for
+ * long calls, which wait for their client or have much to do, so that neither their result nor a short request has to
+ * wait. They step back afterwards: memory that a store handle allocates stays in the heaps of the few threads that use
+ * it. */
 #include "base/os/thread.h"
 #include "http/internal.h"
 
@@ -21,7 +21,7 @@ static bool a_regular_rests(const struct http_daemon *d) {
   return false;
 }
 
-/* Is there a call that lasts, and nobody who stands in for it? */
+/* True if a long call has no spare worker standing in for it. */
 static bool a_spare_is_missing(const struct http_daemon *d) {
   int64_t since = clock_ticks_us() - LASTING_MS * 1000;
   size_t short_ones = 0;
@@ -30,7 +30,7 @@ static bool a_spare_is_missing(const struct http_daemon *d) {
   return short_ones < d->regular && !a_regular_rests(d);
 }
 
-/* While requests wait, one of the spare workers looks whether the calls under way last. */
+/* While requests are queued, one spare worker polls for long calls. */
 static void rest(struct http_daemon *d, size_t worker) {
   if (is_regular(d, worker)) {
     pthread_cond_wait(&d->work, &d->work_lock);
@@ -52,7 +52,7 @@ static void wake_one(struct http_daemon *d) {
     pthread_cond_signal(&d->spare_work);
 }
 
-/* The next request, or NULL at the end. */
+/* The next request; NULL at shutdown. */
 static struct http_exchange *take(struct http_daemon *d, size_t worker) {
   while (d->first ? !d->quit && !is_regular(d, worker) && !a_spare_is_missing(d) : !d->quit)
     rest(d, worker);
@@ -129,7 +129,7 @@ bool work_wait_idle(struct http_daemon *d, int64_t wait_ms) {
   return idle;
 }
 
-/* What still waits is run: every suspended connection must get its reply. */
+/* Queued requests still run: every suspended connection must get its reply. */
 void work_stop(struct http_daemon *d) {
   pthread_mutex_lock(&d->work_lock);
   d->quit = true;

@@ -1,6 +1,7 @@
-/* keeper.c: certificates in use: the present one, and former ones until their connections are over. */
+/* keeper.c: the current certificate, and former ones until their connections are closed. */
 #include "http/tls/keeper.h"
 
+#include <assert.h>
 #include <gnutls/gnutls.h>
 #include <pthread.h>
 #include <sys/stat.h>
@@ -9,24 +10,24 @@
 #include "http/tls/tls.h"
 
 struct tls_pair {
-  struct tls_pair *next; /* among the former */
+  struct tls_pair *next; /* in the list of former ones */
   gnutls_certificate_credentials_t credentials;
   int refs;  /* connections */
-  bool idle; /* it had none at the last look: the library has let go of the sessions, too */
+  bool idle; /* unreferenced at the last check, so the library has released its sessions, too */
 };
 
-/* One state of both files. */
+/* State of both files. */
 struct files {
-  struct stat certificate, key; /* zero: not there */
+  struct stat certificate, key; /* zero: missing */
 };
 
 struct tls_keeper {
   const char *certificate, *key;
-  pthread_mutex_t lock; /* for the pairs and their counts */
+  pthread_mutex_t lock; /* guards pairs and reference counts */
   struct tls_pair *present, *former;
-  /* Of who looks. */
+  /* Used only by tls_keeper_check(). */
   struct files loaded, tried;
-  bool told; /* that those that were tried cannot be used */
+  bool reported; /* the failure of `tried` was reported */
 };
 
 /* ---- pairs ---- */
@@ -70,7 +71,7 @@ static bool is_same(const struct files *a, const struct files *b) {
   return is_same_file(&a->certificate, &b->certificate) && is_same_file(&a->key, &b->key);
 }
 
-static struct files look_at(const struct tls_keeper *k) {
+static struct files stat_files(const struct tls_keeper *k) {
   struct files f = {0};
   if (stat(k->certificate, &f.certificate) != 0)
     f.certificate = (struct stat){0};
@@ -88,7 +89,7 @@ enum status tls_keeper_new(const char *certificate, const char *key, struct tls_
     return error_set(err, STATUS_NOMEM, "out of memory");
   k->certificate = certificate;
   k->key = key;
-  k->loaded = look_at(k);
+  k->loaded = stat_files(k);
   enum status s = pair_load(k, &k->present, err);
   if (s != STATUS_OK) {
     mem_free(k);
@@ -116,7 +117,7 @@ void tls_keeper_free(struct tls_keeper **keeper) {
 
 /* ---- connections ---- */
 
-struct tls_pair *tls_keeper_lend(struct tls_keeper *k, void *session) {
+struct tls_pair *tls_keeper_acquire(struct tls_keeper *k, void *session) {
   pthread_mutex_lock(&k->lock);
   struct tls_pair *p = k->present;
   if (session && gnutls_credentials_set(session, GNUTLS_CRD_CERTIFICATE, p->credentials) >= 0)
@@ -127,17 +128,18 @@ struct tls_pair *tls_keeper_lend(struct tls_keeper *k, void *session) {
   return p;
 }
 
-void tls_keeper_take_back(struct tls_keeper *k, struct tls_pair *pair) {
+void tls_keeper_release(struct tls_keeper *k, struct tls_pair *pair) {
   if (!pair)
     return;
   pthread_mutex_lock(&k->lock);
+  assert(pair->refs > 0);
   pair->refs--;
   pthread_mutex_unlock(&k->lock);
 }
 
-/* ---- looking ---- */
+/* ---- checking ---- */
 
-static void exchange(struct tls_keeper *k, struct tls_pair *p) {
+static void replace(struct tls_keeper *k, struct tls_pair *p) {
   pthread_mutex_lock(&k->lock);
   k->present->next = k->former;
   k->former = k->present;
@@ -145,7 +147,7 @@ static void exchange(struct tls_keeper *k, struct tls_pair *p) {
   pthread_mutex_unlock(&k->lock);
 }
 
-/* A session may outlive the word that its connection is over by a moment, but not from one look to the next. */
+/* A session may outlive the notification that its connection closed, but not until the next check. */
 static void free_unused(struct tls_keeper *k) {
   pthread_mutex_lock(&k->lock);
   for (struct tls_pair **at = &k->former; *at;) {
@@ -162,25 +164,25 @@ static void free_unused(struct tls_keeper *k) {
   pthread_mutex_unlock(&k->lock);
 }
 
-enum tls_news tls_keeper_look(struct tls_keeper *k, struct error *err) {
-  struct files now = look_at(k);
+enum tls_change tls_keeper_check(struct tls_keeper *k, struct error *err) {
+  struct files now = stat_files(k);
   struct tls_pair *p;
   free_unused(k);
   if (is_same(&now, &k->loaded)) {
     k->tried = now;
-    k->told = false;
-    return TLS_NO_NEWS;
+    k->reported = false;
+    return TLS_UNCHANGED;
   }
   bool settled = is_same(&now, &k->tried);
-  if (settled && k->told)
-    return TLS_NO_NEWS;
+  if (settled && k->reported)
+    return TLS_UNCHANGED;
   k->tried = now;
   if (pair_load(k, &p, err) == STATUS_OK) {
-    exchange(k, p);
+    replace(k, p);
     k->loaded = now;
-    k->told = false;
+    k->reported = false;
     return TLS_RENEWED;
   }
-  k->told = settled;
-  return settled ? TLS_BROKEN : TLS_NO_NEWS;
+  k->reported = settled;
+  return settled ? TLS_BROKEN : TLS_UNCHANGED;
 }

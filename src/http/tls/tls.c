@@ -1,4 +1,4 @@
-/* tls.c: reading and checking PEM files. */
+/* tls.c: reads and validates PEM files. */
 #include "http/tls/tls.h"
 
 #include <errno.h>
@@ -15,10 +15,10 @@ enum { PEM_MAX = 1 << 20 };
 static enum status check_key_file(int fd, const char *path, struct error *err) {
   struct stat st;
   if (fstat(fd, &st) != 0)
-    return error_errno(err, errno, "the key '%s' cannot be looked at", path);
+    return error_errno(err, errno, "cannot stat the key '%s'", path);
   if (!S_ISREG(st.st_mode)) {
-    error_set(err, STATUS_USAGE, "the key '%s' is no file", path);
-    return error_fix(err, "--tls-key names a file in the PEM format");
+    error_set(err, STATUS_USAGE, "the key '%s' is not a regular file", path);
+    return error_fix(err, "--tls-key must name a PEM file");
   }
   if (st.st_mode & (S_IRWXO | S_IWGRP | S_IXGRP)) {
     error_set(err, STATUS_REFUSED, "others can read or change the key '%s' (mode %03o)", path,
@@ -33,7 +33,7 @@ static enum status load_key(struct arena *a, const char *path, char **ret_text, 
   int *fd = fs_descriptor(a);
   *fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (*fd < 0)
-    return error_errno(err, errno, "the key '%s' cannot be opened", path);
+    return error_errno(err, errno, "cannot open the key '%s'", path);
   enum status s = check_key_file(*fd, path, err);
   if (s == STATUS_OK)
     s = fs_read_fd(a, *fd, path, PEM_MAX, &text, err);
@@ -45,7 +45,7 @@ static enum status load_key(struct arena *a, const char *path, char **ret_text, 
   return s;
 }
 
-/* GnuTLS looks at the pair when it takes it. */
+/* GnuTLS validates the pair when it loads it. */
 static enum status join_pair(const struct tls *tls, const char *certificate, const char *key,
                              gnutls_certificate_credentials_t *ret_both, struct error *err) {
   gnutls_datum_t cert = {(unsigned char *)tls->certificate, (unsigned)strlen(tls->certificate)};
@@ -62,7 +62,7 @@ static enum status join_pair(const struct tls *tls, const char *certificate, con
   gnutls_certificate_free_credentials(both);
   error_set(err, STATUS_USAGE, "the certificate '%s' and the key '%s' cannot be used: %s", certificate, key,
             gnutls_strerror(result));
-  return error_fix(err, "both in the PEM format, the key without a passphrase, the server's certificate before others");
+  return error_fix(err, "both must be PEM, the key without a passphrase, the server's certificate first");
 }
 
 enum status tls_read(struct arena *a, const char *certificate, const char *key, struct tls *ret_tls,

@@ -1,4 +1,4 @@
-/* watch.h: the thread that notices a renewed certificate behind a server. */
+/* watch.h: the thread that reloads a renewed certificate. */
 #pragma once
 
 #include "http/http.h"
@@ -6,9 +6,9 @@
 
 struct tls_watch;
 
-/* Looks every other second. What it finds is an event of the server's team, "tls:renewed" or "tls:broken"; what cannot
- * be used is also a line for `say`. */
+/* Checks every two seconds. Logs an event of the server's team, "tls:renewed" or "tls:broken"; failures are also passed
+ * to `say`. */
 NODISCARD enum status tls_watch_start(const struct http_server *shared, struct tls_keeper *keeper,
                                       void (*say)(const char *line), struct tls_watch **ret_watch, struct error *err);
-/* Before the pool and the keeper are gone. */
+/* Call it before the pool and the keeper are freed. */
 void tls_watch_stop(struct tls_watch **watch);

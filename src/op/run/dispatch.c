@@ -301,7 +301,7 @@ enum status op_run(struct engine *engine, const struct op *op, const struct call
   roles_wait(&call);
   scrub_open(&stream, &call);
   enum status s = run_once(&call, arena, false);
-  while (s != STATUS_OK && repeat_again(&repeat, &call, s)) {
+  while (s != STATUS_OK && repeat_again(&repeat, &call, stream.told, s)) {
     if (call.arena != arena)
       arena_release(call.arena);
     call.caller = *caller;

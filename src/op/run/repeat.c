@@ -8,52 +8,23 @@
 /* A server that restarts is back within seconds; who waits longer than this wants to be told. */
 enum { AWAY_MAX_US = 15 * 1000 * 1000, WAIT_FIRST_MS = 20, WAIT_LAST_MS = 1000, NAP_MS = 100 };
 
-static enum status emit(void *arg, struct str line) {
-  struct repeat *r = arg;
-  r->told = true;
-  return r->hooks.emit(r->hooks.arg, line);
-}
-
-static void tell_progress(void *arg, const char *what, int64_t done, int64_t total) {
-  struct repeat *r = arg;
-  r->told = true;
-  r->hooks.progress(r->hooks.arg, what, done, total);
-}
-
-static bool ask(void *arg, const char *prompt, struct arena *a, struct str *ret_text) {
-  struct repeat *r = arg;
-  return r->hooks.ask(r->hooks.arg, prompt, a, ret_text);
-}
-
-static bool ask_cancelled(void *arg) {
-  struct repeat *r = arg;
-  return r->hooks.cancelled(r->hooks.arg);
-}
-
 void repeat_begin(struct repeat *ret_repeat, struct op_call *call) {
   struct store *st = call->engine->store;
   *ret_repeat = (struct repeat){.possible = st && db_engine(store_db(st)) != DB_SQLITE};
   if (!ret_repeat->possible)
     return;
   ret_repeat->commits = db_commits(store_db(st));
-  struct op_hooks *h = &call->hooks;
-  ret_repeat->hooks = *h;
-  h->arg = ret_repeat;
-  h->emit = h->emit ? emit : NULL;
-  h->progress = h->progress ? tell_progress : NULL;
-  h->ask = h->ask ? ask : NULL;
-  h->cancelled = h->cancelled ? ask_cancelled : NULL;
 }
 
-static bool is_cancelled(const struct repeat *r) { return r->hooks.cancelled && r->hooks.cancelled(r->hooks.arg); }
+static bool is_cancelled(const struct op_hooks *h) { return h->cancelled && h->cancelled(h->arg); }
 
 /* False when the caller does not want to wait any more. */
-static bool nap(const struct repeat *r, int ms) {
+static bool nap(const struct op_hooks *h, int ms) {
   for (; ms > 0; ms -= NAP_MS) {
     int part = ms < NAP_MS ? ms : NAP_MS;
     struct timespec ts = {0, part * 1000000L};
     nanosleep(&ts, NULL);
-    if (is_cancelled(r))
+    if (is_cancelled(h))
       return false;
   }
   return true;
@@ -65,15 +36,15 @@ static bool answers(struct db *db) {
   return db_int(db, &one, NULL, &ignored, "SELECT 1", NULL) == STATUS_OK;
 }
 
-bool repeat_again(struct repeat *r, const struct op_call *call, enum status s) {
-  if (s != STATUS_LOST || !r->possible || r->told || r->runs == REPEAT_MAX ||
+bool repeat_again(struct repeat *r, const struct op_call *call, bool told, enum status s) {
+  if (s != STATUS_LOST || !r->possible || told || r->runs == REPEAT_MAX ||
       db_commits(store_db(call->engine->store)) != r->commits)
     return false;
   if (!r->until)
     r->until = clock_ticks_us() + AWAY_MAX_US;
   r->runs++;
   for (int wait = WAIT_FIRST_MS * r->runs;; wait = wait < WAIT_LAST_MS / 2 ? 2 * wait : WAIT_LAST_MS) {
-    if (!nap(r, wait))
+    if (!nap(&call->hooks, wait))
       return false;
     if (answers(store_db(call->engine->store)))
       return true;

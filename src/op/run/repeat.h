@@ -6,17 +6,15 @@
 enum { REPEAT_MAX = 3 };
 
 struct repeat {
-  struct op_hooks hooks; /* what the door gave; the call has ones that note that the door was told something */
-  bool told;
   bool possible;   /* the store is on a server */
   int64_t commits; /* of the connection, when the call began */
   int64_t until;   /* ticks: how long the server may be away, once it was lost */
   int runs;
 };
 
-/* Before the first run; the call's hooks are replaced by ones that note their use. */
+/* Before the first run. */
 void repeat_begin(struct repeat *ret_repeat, struct op_call *call);
 /* After a run that failed with `s` and was rolled back: true when it can be run again, and the server answers by then.
- * Safe means: the failure says that nothing was changed, no transaction of the call was committed, and the door was
- * told nothing. */
-bool repeat_again(struct repeat *r, const struct op_call *call, enum status s);
+ * Safe means: the failure says that nothing was changed, no transaction of the call was committed, and the caller got
+ * neither lines nor progress (`told`: scrub_stream). */
+bool repeat_again(struct repeat *r, const struct op_call *call, bool told, enum status s);

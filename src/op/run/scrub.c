@@ -233,6 +233,7 @@ struct str scrub_line(const struct redactor *what, struct arena *a, struct str l
 
 static enum status emit(void *arg, struct str line) {
   struct scrub_stream *stream = arg;
+  stream->told = true;
   stream->line.oom = stream->call->arena->oom;
   enum status s = stream->door.emit(stream->door.arg, scrub_line(stream->call->secrets, &stream->line, line));
   arena_recycle(&stream->line, 1 << 16);
@@ -241,6 +242,7 @@ static enum status emit(void *arg, struct str line) {
 
 static void tell_progress(void *arg, const char *what, int64_t done, int64_t total) {
   struct scrub_stream *stream = arg;
+  stream->told = true;
   stream->door.progress(stream->door.arg, what, done, total);
 }
 

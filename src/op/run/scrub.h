@@ -17,6 +17,7 @@
 struct scrub_stream {
   struct op_call *call;
   struct op_hooks door;
+  bool told; /* the caller got a line or progress, so that the call cannot be run again */
   struct arena line;
 };
 /* Before the first run: from here on the door gets lines without secrets. */

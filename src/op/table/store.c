@@ -234,7 +234,7 @@ const struct op store_ops[] = {
    .params = migrate_params, .flags = OP_NO_TXN | OP_OPERATOR | OP_EXISTING,
    .local = "copies the whole store, all teams, to a place that the caller names",
    .result = "from to start copied:int verified:bool missing_transactions:int epoch ms:int tables:[(name rows:int hash)] "
-   "rows:int",
+   "rows:int transcripts?:obj",
    .run = op_migrate},
   {.name = "team list", .group = "Store", .summary = "List teams, or receipts of deleted ones",
    .help = "For the operator of the store. CAIRN_TEAM selects the team to work in.",

@@ -35,7 +35,7 @@ TEST(text_for_people_and_scripts) {
   CHECK_INT(r.exit_code, 0);
   CHECK(str_starts(r.out, STR("cairn_default.")) && memchr(r.out.p, '\n', r.out.n) == r.out.p + r.out.n - 1);
   r = CAIRN("token", "add", "person", "--read", "--profile", "readonly");
-  CHECK(has(r.out, "cairn_default.") && has(r.out, "shown this once") && has(r.out, "readonly"));
+  CHECK(has(r.out, "cairn_default.") && has(r.out, "shown only once") && has(r.out, "readonly"));
   CHECK(has(r.out, "access: read"));
   r = CAIRN("token", "list");
   CHECK(has(r.out, "script") && has(r.out, "person") && has(r.out, "used never") && !has(r.out, "cairn_default."));

@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "base/os/fs.h"
 #include "cli/args.h"
-#include "cli/doors.h"
+#include "cli/commands.h"
 #include "support/harness.h"
 #include "support/proc.h"
 #include "support/store.h"
@@ -101,7 +101,7 @@ TEST(help_lists_everyday_commands) {
     CHECK(lists(r.out, op) == ((op->flags & OP_EVERYDAY) != 0));
     n += lists(r.out, op);
   }
-  for (const struct door *d = doors; d->op.name; d++) {
+  for (const struct command *d = commands; d->op.name; d++) {
     CHECK(lists(r.out, &d->op) == ((d->op.flags & OP_EVERYDAY) != 0));
     n += lists(r.out, &d->op);
   }
@@ -119,7 +119,7 @@ TEST(help_all_lists_every_command) {
     test_note("%s", op->name);
     CHECK(lists(r.out, op));
   }
-  for (const struct door *d = doors; d->op.name; d++)
+  for (const struct command *d = commands; d->op.name; d++)
     CHECK(lists(r.out, &d->op));
   for (const struct builtin *b = builtins; b->name; b++)
     CHECK(has(r.out, arena_printf(&a, "\n  %s ", b->name).p));
@@ -135,7 +135,7 @@ TEST(commands_page_lists_every_command) {
     test_note("%s", op->name);
     CHECK(has(page, arena_printf(&a, "`%s`", op->name).p) && has(page, arena_printf(&a, "cairn %s", op->name).p));
   }
-  for (const struct door *d = doors; d->op.name; d++) {
+  for (const struct command *d = commands; d->op.name; d++) {
     test_note("%s", d->op.name);
     CHECK(has(page, arena_printf(&a, "`%s`", d->op.name).p));
   }
@@ -464,9 +464,9 @@ TEST(where_the_store_is) {
 }
 
 TEST(a_mistyped_store_is_not_an_empty_one) {
-  static const char *const commands[] = {"export", "doctor", "backup"};
-  for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
-    struct run r = CAIRN("--db", test_store_new("typo.db"), commands[i]);
+  static const char *const names[] = {"export", "doctor", "backup"};
+  for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+    struct run r = CAIRN("--db", test_store_new("typo.db"), names[i]);
     CHECK(r.exit_code > 0);
     CHECK(has(r.err, on_postgres() ? "typo_db" : "typo.db"));
     CHECK(!store_is_there(test_store("typo.db")));

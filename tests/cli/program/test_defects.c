@@ -1,6 +1,6 @@
 /* test_defects.c: defects of earlier systems that no other file of this folder looks for; docs/defects.md is the list
  * of all of them, with the test that would catch each. */
-#include "cli/doors.h"
+#include "cli/commands.h"
 #include "support/cli.h"
 
 /* Texts of the same few words, distinct by their numbers; embedded at once. */

@@ -316,11 +316,11 @@ TEST(it_does_not_start_half_open) {
   cli_day(2);
   check_start_refused("cairn token add", ARGS("--require-token"));
   OK("token", "add", "bot");
-  check_start_refused("no address", ARGS("--host", "memory.example.org", "--behind-proxy"));
-  check_start_refused("not the name of a host", ARGS("--allow-host", "https://a.example"));
-  check_start_refused("go together", ARGS("--tls-cert", "x.pem"));
+  check_start_refused("not an address", ARGS("--host", "memory.example.org", "--behind-proxy"));
+  check_start_refused("not a host name", ARGS("--allow-host", "https://a.example"));
+  check_start_refused("must be used together", ARGS("--tls-cert", "x.pem"));
   check_start_refused("a whole number", ARGS("--set", "serve.rate=0.5"));
-  check_start_refused("one is missing", ARGS("--set", "oauth.issuer=https://id.example"));
+  check_start_refused("must be set together", ARGS("--set", "oauth.issuer=https://id.example"));
 }
 
 /* An address of this machine that is not loopback; 0: there is none. */
@@ -414,7 +414,7 @@ TEST(it_speaks_tls) {
   CHECK(plain->in.n == 0 || !str_starts(buf_str(&plain->in), STR("HTTP/")));
   wire_close(plain);
   /* They lie in the home folder, which is not opened for the sake of a renewal. */
-  CHECK(has(serve_end(s), "once it is renewed, start the server again"));
+  CHECK(has(serve_end(s), "restart the server after renewing it"));
 }
 
 TEST(keys_that_others_can_read_are_refused) {
@@ -426,7 +426,7 @@ TEST(keys_that_others_can_read_are_refused) {
     check_start_refused("chmod 600", ARGS("--tls-cert", c.path, "--tls-key", c.key));
   }
   chmod(c.key, 0600);
-  check_start_refused("cannot be opened", ARGS("--tls-cert", c.path, "--tls-key", "missing.pem"));
+  check_start_refused("cannot open", ARGS("--tls-cert", c.path, "--tls-key", "missing.pem"));
   check_start_refused("cannot be used", ARGS("--tls-cert", c.key, "--tls-key", c.key));
   const char *other = path_join(NULL, "other.pem");
   file_write(other, file_read(c.path));
@@ -532,7 +532,7 @@ TEST(a_broken_certificate_is_said_once_and_the_old_one_stays, .seconds = 120, .s
   CHECK_INT(events_of("tls:broken"), 1);
   struct str said = serve_end(s), line;
   CHECK(str_line(&said, &line) && str_starts(line, STR("cairn: ")) && has(line, "cannot be used"));
-  CHECK(has(line, "stays in use") && said.n == 0);
+  CHECK(has(line, "keeping the previous certificate") && said.n == 0);
 }
 
 /* ---- an issuer ---- */
@@ -708,7 +708,7 @@ static void check_says(const char *words, const char *sentence, const char *conn
       CHECK(proc_line(p, 15000 * test_slowness(), &line));
       CHECK(!connect || (str_ends(line, STR("TOKEN\"")) == (strcmp(connect, "token") == 0)));
       CHECK(proc_line(p, 15000 * test_slowness(), &said));
-      CHECK_STR(said, cstr(str_from(textf("accepts: %s", sentence))));
+      CHECK_STR(said, cstr(str_from(textf("auth: %s", sentence))));
     }
     proc_kill(p, 15);
     CHECK_INT(proc_wait(p).exit_code, 0);
@@ -719,26 +719,22 @@ TEST(it_says_what_it_accepts, .seconds = 60) {
   c = certificate_make();
   OK("token", "add", "bot");
   OK("agent", "add", "scout", "--role", "project", "--project", "alpha");
-  check_says("local token", "callers on this machine without a token; bearers of tokens ('cairn token list')", "none",
-             ARGS("--port", "0"));
-  check_says("token", "bearers of tokens ('cairn token list')", "token", ARGS("--port", "0", "--require-token"));
-  check_says("token", "bearers of tokens ('cairn token list')", "token", ARGS("--port", "0", "--behind-proxy"));
-  check_says("local token", "whoever can open the socket without a token; bearers of tokens ('cairn token list')", NULL,
+  check_says("local token", "none for local clients; bearer token otherwise", "none", ARGS("--port", "0"));
+  check_says("token", "bearer token", "token", ARGS("--port", "0", "--require-token"));
+  check_says("token", "bearer token", "token", ARGS("--port", "0", "--behind-proxy"));
+  check_says("local token", "none for users of the socket; bearer token otherwise", NULL,
              ARGS("--socket", path_join(NULL, "s")));
   check_says(
-      "local token", "callers on this machine without a token; from anywhere bearers of tokens ('cairn token list')",
-      "token",
+      "local token", "none for local clients; bearer token for remote clients", "token",
       ARGS("--port", "0", "--host", "0.0.0.0", "--allow-host", "a.example", "--tls-cert", c.path, "--tls-key", c.key));
-  check_says("local", "callers on this machine, as agent 'scout'; no tokens", "none",
+  check_says("local", "none for local clients, which act as agent 'scout'; no tokens", "none",
              ARGS("--port", "0", "--agent", "scout"));
   file_write(path_join(NULL, "jwks.json"), str_from(issuer_jwks()));
   const char *keys = textf("oauth.jwks=%s", path_join(NULL, "jwks.json"));
-  check_says(
-      "local token oauth",
-      "callers on this machine without a token; bearers of tokens ('cairn token list') and of access tokens that "
-      "https://id.example has signed",
-      "none", ARGS("--port", "0", "--set", "oauth.issuer=" ISSUER, "--set", "oauth.audience=" AUDIENCE, "--set", keys));
-  check_says("local", "callers on this machine, as agent 'scout'; no tokens", "none",
+  check_says("local token oauth",
+             "none for local clients; bearer token or access token of https://id.example otherwise", "none",
+             ARGS("--port", "0", "--set", "oauth.issuer=" ISSUER, "--set", "oauth.audience=" AUDIENCE, "--set", keys));
+  check_says("local", "none for local clients, which act as agent 'scout'; no tokens", "none",
              ARGS("--port", "0", "--agent", "scout", "--set", "oauth.issuer=" ISSUER, "--set",
                   "oauth.audience=" AUDIENCE, "--set", keys));
 }
@@ -754,17 +750,17 @@ TEST(a_server_of_an_agent_takes_no_tokens) {
     test_note("%s", paths[i]);
     struct answer a = ask(s, paths[i], bearer(token));
     CHECK_INT(a.status, 403);
-    CHECK(has(a.body, "takes no tokens"));
+    CHECK(has(a.body, "accepts no tokens"));
     CHECK_INT(status(s, paths[i], bearer(NO_TOKEN)), 403);
   }
   CHECK_INT(status(s, "/healthz", bearer(token)), 200);
   CHECK_INT(remember(s, "", "The ferry leaves at nine"), 201);
   serve_stop(s);
   CHECK_INT(sql_number("SELECT count(*) FROM event WHERE action LIKE 'auth:%'"), 0);
-  check_start_refused("takes no tokens", ARGS("--agent", "scout", "--require-token"));
-  check_start_refused("takes no tokens", ARGS("--agent", "scout", "--behind-proxy"));
-  check_start_refused("takes no tokens", ARGS("--agent", "scout", "--set", "serve.require_token=on"));
+  check_start_refused("accepts no tokens", ARGS("--agent", "scout", "--require-token"));
+  check_start_refused("accepts no tokens", ARGS("--agent", "scout", "--behind-proxy"));
+  check_start_refused("accepts no tokens", ARGS("--agent", "scout", "--set", "serve.require_token=on"));
   c = certificate_make();
-  check_start_refused("takes no tokens", ARGS("--agent", "scout", "--host", "0.0.0.0", "--allow-host", "a.example",
-                                              "--tls-cert", c.path, "--tls-key", c.key));
+  check_start_refused("accepts no tokens", ARGS("--agent", "scout", "--host", "0.0.0.0", "--allow-host", "a.example",
+                                                "--tls-cert", c.path, "--tls-key", c.key));
 }

@@ -84,8 +84,8 @@ TEST(every_failure_has_its_status, .seconds = 40) {
   PROBLEM(403, "", s, "GET", "/api/v1/stats", NULL, "Host: example.org");
   PROBLEM(403, "", s, "GET", "/api/v1/stats", NULL, "Origin: https://example.org");
   PROBLEM(404, "not_found", s, "GET", "/api/v1/memories/99");
-  PROBLEM(404, "nothing at this path", s, "GET", "/api/v1/nowhere");
-  PROBLEM(404, "nothing at this path", s, "POST", "/api/v1/ops/import", "{\"file\":\"/etc/hostname\"}");
+  PROBLEM(404, "no such path", s, "GET", "/api/v1/nowhere");
+  PROBLEM(404, "no such path", s, "POST", "/api/v1/ops/import", "{\"file\":\"/etc/hostname\"}");
   PROBLEM(405, "", s, "PATCH", "/api/v1/memories/1");
   PROBLEM(409, "conflict", s, "POST", "/api/v1/memories/1/unsupersede");
   PROBLEM(409, "conflict", s, "POST", "/api/v1/memories", "{\"text\":\"Basil wants more sun\",\"key\":\"herb\"}");
@@ -275,7 +275,7 @@ TEST(every_route_of_the_document_answers, .seconds = 60) {
       struct reply r = REQUEST(s, name, target, verb.p[0] == 'p' ? "{}" : NULL);
       CHECK(r.json && r.status < 500);
       CHECK(r.status != 405);
-      if (has(r.body, "nothing at this path"))
+      if (has(r.body, "no such path"))
         FAIL("%s %s: %.*s", name, target, STR_ARG(r.body));
       /* and with a status that the document speaks of */
       if (!yyjson_obj_get(yyjson_obj_get(operation, "responses"), textf("%d", r.status)))

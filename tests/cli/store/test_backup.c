@@ -115,7 +115,7 @@ TEST(a_backup_from_before_restores_as_it_did) {
   CHECK(!jbool(r, "transcripts.in_backup"));
   CHECK_INT(messages_of("talk"), 1);
   struct run shown = CAIRN("restore", backup, "--confirm");
-  CHECK(has(shown.out, "the backup holds no transcripts"));
+  CHECK(has(shown.out, "the backup has no transcripts"));
 }
 
 /* ---- what has changed meanwhile ---- */

@@ -210,7 +210,7 @@ TEST(the_table_is_printed) {
   CHECK_INT(r.exit_code, 0);
   CHECK(has(r.out, "memory"));
   CHECK(has(r.out, "event"));
-  CHECK(has(r.out, "each the same in"));
+  CHECK(has(r.out, "identical in"));
 }
 
 /* ---- what is refused ---- */

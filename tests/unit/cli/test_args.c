@@ -1,4 +1,4 @@
-/* test_args.c: command lines and what they mean. */
+/* test_args.c: command line parsing. */
 #include "cli/args.h"
 
 #include "support/harness.h"
@@ -56,7 +56,7 @@ TEST(other_spellings) {
   CHECK_ARGS("get", "{\"id\":\"12\"}", "get", "--id", "12");
 }
 
-TEST(values_by_place) {
+TEST(positional_values) {
   CHECK_ARGS("supersede", "{\"id\":\"12\",\"reason\":\"r\",\"text\":\"new\"}", "supersede", "12", "--reason", "r",
              "new");
   CHECK_ARGS("forget", "{\"ids\":[\"1\",\"2\",\"3\"],\"reason\":\"r\"}", "forget", "1", "2", "--reason=r", "3");
@@ -80,7 +80,7 @@ TEST(options_of_the_program_stand_anywhere) {
   CHECK(!args_flag(got.globals, "quiet"));
 }
 
-TEST(what_starts_with_a_dash_may_be_text) {
+TEST(text_may_start_with_a_dash) {
   CHECK_ARGS("remember", "{\"text\":\"--json\"}", "remember", "--", "--json");
   CHECK_ARGS("remember", "{\"text\":\"- a point\"}", "remember", "- a point");
   CHECK_ARGS("remember", "{\"text\":\"-5 degrees\"}", "remember", "-5 degrees");
@@ -128,7 +128,7 @@ TEST(mistakes_are_named_with_the_nearest_name) {
   CHECK_REFUSED("unknown option '--headlin'; did you mean '--headline'?", "remember", "--headlin", "x");
   CHECK_REFUSED("unknown option '--jsn'; did you mean '--json'?", "--jsn", "list");
   CHECK_REFUSED("unknown option '-x'", "list", "-x");
-  CHECK_REFUSED("option '--limit' stands before the command", "--limit", "3", "list");
+  CHECK_REFUSED("option '--limit' must come after the command", "--limit", "3", "list");
   CHECK_REFUSED("needs one of: add, list,", "task");
   CHECK_REFUSED("no command given", "--json");
 }
@@ -160,7 +160,7 @@ TEST(arguments_must_be_utf8) {
   CHECK_REFUSED("--db is not valid UTF-8", "--db", "\xed\xa0\x80", "list");
 }
 
-TEST(what_is_required) {
+TEST(missing_arguments_are_named) {
   CHECK_OK(PARSE("get"), &err);
   CHECK_STATUS(args_check(&a, &got, &err), STATUS_USAGE);
   CHECK_STR(str_from(err.message), "'cairn get' needs ID");
@@ -169,14 +169,14 @@ TEST(what_is_required) {
   CHECK_STR(str_from(err.message), "'cairn forget' needs --reason TEXT");
   CHECK_OK(PARSE("forget", "3", "--reason", "r"), &err);
   CHECK_OK(args_check(&a, &got, &err), &err);
-  /* Text may still come from standard input; when it did not, it is missing. */
+  /* Text may still come from standard input; without it, it is missing. */
   CHECK_OK(PARSE("capture"), &err);
   CHECK_OK(args_check(&a, &got, &err), &err);
   got.input = NULL;
   CHECK_STATUS(args_check(&a, &got, &err), STATUS_USAGE);
 }
 
-TEST(help_and_its_friends) {
+TEST(builtin_commands) {
   const char *const alone[] = {"cairn", NULL};
   CHECK_OK(parse(alone), &err);
   CHECK_INT(got.command, CLI_HELP);
@@ -213,7 +213,7 @@ TEST(json_is_known_before_parsing) {
   CHECK(!args_want_json(4, text));
 }
 
-/* Whatever the table says, each parameter can be given, and under the name that help shows. */
+/* Every parameter in the table can be given, under the name that help shows. */
 TEST(every_parameter_of_every_operation_is_understood) {
   EACH_OP(op)
     for (const struct param *p = op->params; p->name; p++) {

@@ -1,4 +1,4 @@
-/* test_ask.c: what is typed at a terminal is taken and not shown. */
+/* test_ask.c: hidden input is read and not echoed. */
 #include "cli/ask.h"
 
 #include <fcntl.h>
@@ -9,8 +9,8 @@
 
 #include "support/harness.h"
 
-/* A process whose terminal the test plays: it asks, and ends with 0 when it got this answer, with 1 when there was
- * none. */
+/* A child process whose terminal the test controls: it prompts, and exits with 0 if it read this answer, with 1 if
+ * there was none. */
 static pid_t ask_on(const char *terminal, const char *want) {
   pid_t pid = fork();
   CHECK(pid >= 0);
@@ -20,7 +20,7 @@ static pid_t ask_on(const char *terminal, const char *want) {
   struct str text;
   struct termios now;
   setsid();
-  int fd = open(terminal, O_RDWR); /* the first that a session opens is its own */
+  int fd = open(terminal, O_RDWR); /* the first terminal that a session opens becomes its controlling terminal */
   arena_init(&a);
   bool asked = fd >= 0 && ask_hidden(NULL, "Word: ", &a, &text);
   bool echoes = tcgetattr(fd, &now) == 0 && (now.c_lflag & ECHO) && (now.c_lflag & ISIG);
@@ -53,6 +53,6 @@ TEST(a_line_is_taken_and_not_shown) {
   check_typed("\xc3\xa9t\xc3\xa9\n", "\xc3\xa9t\xc3\xa9", 0);
 }
 
-TEST(nothing_typed_is_no_answer) { check_typed("\n", "", 1); }
+TEST(empty_input_is_no_answer) { check_typed("\n", "", 1); }
 
 TEST(an_interrupt_is_no_answer_and_the_terminal_is_as_it_was) { check_typed("corr\x03", "", 1); }

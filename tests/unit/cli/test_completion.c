@@ -1,4 +1,4 @@
-/* test_completion.c: what may stand at the place of the cursor. */
+/* test_completion.c: completion candidates at the cursor. */
 #include "cli/help.h"
 
 #include "support/harness.h"
@@ -6,7 +6,7 @@
 /* Lives as long as the test. */
 static struct arena a;
 
-/* The offered words, one a line, without their explanations. */
+/* The candidates, one per line, without explanations. */
 static struct str offered(const char *const *words) {
   struct buf b = BUF(&a), out = BUF(&a);
   int n = 0;

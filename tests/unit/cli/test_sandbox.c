@@ -1,4 +1,4 @@
-/* test_sandbox.c: a process enters the sandbox, then tries what it has given up, and what it has kept. */
+/* test_sandbox.c: what a process can and cannot do inside the sandbox. */
 #include "cli/serve/sandbox.h"
 
 #include <dlfcn.h>
@@ -24,7 +24,7 @@
 static struct arena a; /* lives as long as the test */
 static struct error err;
 
-/* Folders of the test: one that is kept for writing, one for reading, and one that is not. */
+/* Test folders: one writable, one readable, one not permitted. */
 static const char *ours, *shown, *other;
 
 static const char *folder(const char *name) {
@@ -44,7 +44,7 @@ static struct sandbox_level enter(bool connect) {
   strs_push(&a, &keep.read, str_from(shown));
   strs_push(&a, &keep.read, STR("/usr"));
   strs_push(&a, &keep.read, STR("/lib"));
-  strs_push(&a, &keep.read, STR("/proc")); /* for the search for leaks at the end of a test */
+  strs_push(&a, &keep.read, STR("/proc")); /* for the leak check at the end of a test */
   strs_push(&a, &keep.read, STR("/nothing/is/here"));
   CHECK_OK(sandbox_enter(&keep, &level, &err), &err);
   if (!level.landlock)
@@ -84,7 +84,7 @@ TEST(nothing_is_carried_out_or_in) {
   CHECK_FAILS(symlink(secret, path_join(ours, "way")), EPERM);
 }
 
-TEST(what_is_kept_can_be_used) {
+TEST(permitted_paths_work) {
   enter(false);
   char text[8];
   const char *file = path_join(ours, "file"), *below = path_join(ours, "d");
@@ -101,7 +101,7 @@ TEST(what_is_kept_can_be_used) {
   CHECK(dlopen("libcurl.so.4", RTLD_NOW) != NULL);
 }
 
-TEST(a_file_alone_can_be_kept) {
+TEST(a_single_file_can_be_permitted) {
   struct sandbox keep = {0};
   struct sandbox_level level;
   const char *there = folder("there");
@@ -118,7 +118,7 @@ TEST(a_file_alone_can_be_kept) {
   CHECK_FAILS(open(path_join(there, "second"), O_WRONLY | O_CREAT, 0600), EACCES);
 }
 
-/* What Landlock does not look at. */
+/* Not covered by Landlock. */
 TEST(modes_owners_and_times_of_files_stay) {
   enter(false);
   const char *file = path_join(ours, "file");
@@ -149,7 +149,7 @@ TEST(no_program_is_started_and_no_process_touched) {
 #endif
 }
 
-TEST(nothing_that_gives_power_is_left) {
+TEST(no_privileges_are_left) {
   enter(false);
   static const long calls[] = {SYS_mount,
                                SYS_bpf,
@@ -190,7 +190,7 @@ static void *try_in_thread(void *arg) {
   return &a;
 }
 
-TEST(threads_come_and_are_in_it) {
+TEST(threads_inherit_the_sandbox) {
   enter(false);
   pthread_t thread;
   void *end = NULL;
@@ -210,7 +210,7 @@ static int listener(struct sockaddr_in *ret_address) {
   return fd;
 }
 
-/* A server's socket goes on serving; a new one cannot be had, nor an old one used to go out. */
+/* A listening socket still accepts; new sockets, and outgoing connections, are refused. */
 TEST(without_network_only_open_sockets_work) {
   struct sockaddr_in address;
   char text[8];
@@ -231,7 +231,7 @@ TEST(without_network_only_open_sockets_work) {
   CHECK_FAILS(sendmsg(spare, &message, MSG_FASTOPEN), EPERM);
 }
 
-TEST(with_network_it_calls_and_is_not_called) {
+TEST(with_network_it_connects_but_does_not_listen) {
   struct sockaddr_in address, any = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   listener(&address);
   struct sandbox_level level = enter(true);

@@ -76,7 +76,7 @@ TEST(wrapping) {
   CHECK_STR(wrap("one two three", 0, 0, 80), "one two three");
   CHECK_STR(wrap("one two three", 0, 0, 7), "one two\nthree");
   CHECK_STR(wrap("one two three", 4, 4, 11), "one two\n    three");
-  CHECK_STR(wrap("one two", 2, 6, 80), "    one two"); /* moves up to the column first */
+  CHECK_STR(wrap("one two", 2, 6, 80), "    one two"); /* pads to the column first */
   CHECK_STR(wrap("wonderfully long", 0, 0, 5), "wonderfully\nlong");
   CHECK_STR(wrap("para one\n\npara two", 0, 2, 80), "  para one\n\n  para two");
   CHECK_STR(wrap("", 0, 2, 80), "");

@@ -1,4 +1,4 @@
-/* test_bearer.c: where tokens stand in a request, and where they must not. */
+/* test_bearer.c: bearer tokens of requests, and tokens in wrong places. */
 #include "http/access/bearer.h"
 
 #include "support/harness.h"
@@ -20,7 +20,7 @@ TEST(a_token_is_read) {
   }
 }
 
-TEST(what_is_no_token_is_wrong) {
+TEST(malformed_tokens_are_refused) {
   static const char *const values[] = {"",           "Bearer",     "Bearer ",     "Bearer =",        "Bearer a b",
                                        "Bearer a,b", "Bearer a\"", "Basic YTpi",  "cairn_a.b.c",     "Bearera",
                                        "Bearer:a",   "Bearer a=b", "Bearer \x01", "Bearer \xc3\xa4", "Token abc",

@@ -1,4 +1,4 @@
-/* test_check.c: which hosts and origins are this machine. */
+/* test_check.c: Host and Origin checks. */
 #include "http/access/check.h"
 
 #include "support/harness.h"
@@ -72,7 +72,7 @@ TEST(origins) {
   }
 }
 
-TEST(names_that_were_given_pass_from_elsewhere) {
+TEST(allowed_names_pass_for_remote_clients) {
   static const char *const hosts[] = {"memory.example.org", "MEMORY.Example.ORG:443", "192.0.2.7:7733",
                                       "[2001:db8::7]:7733"};
   for (size_t i = 0; i < ARRAY_LEN(hosts); i++) {
@@ -85,8 +85,8 @@ TEST(names_that_were_given_pass_from_elsewhere) {
   CHECK(!check_host(STR("2001:db8::7"), &elsewhere));
 }
 
-/* Elsewhere localhost is another machine, or a page that pretends. */
-TEST(names_of_loopback_are_for_this_machine) {
+/* For a remote client, localhost is another machine, or a forged name. */
+TEST(loopback_names_pass_only_locally) {
   CHECK(!check_host(STR("localhost"), &elsewhere));
   CHECK(!check_host(STR("127.0.0.1:7733"), &elsewhere));
   CHECK(!check_origin(STR("http://localhost:7733"), &elsewhere));
@@ -95,7 +95,7 @@ TEST(names_of_loopback_are_for_this_machine) {
   CHECK(check_host(STR("memory.example.org"), &both));
 }
 
-TEST(names_that_can_be_given) {
+TEST(host_names_are_validated) {
   static const char *const good[] = {"localhost", "memory.example.org", "192.0.2.7", "[2001:db8::7]", "a-b"};
   static const char *const bad[] = {"",    "[]",   "https://a",   "a:80", "a b", "*",
                                     "a/b", "[::1", "2001:db8::7", "a@b",  "a,b"};

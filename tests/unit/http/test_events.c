@@ -1,4 +1,4 @@
-/* test_events.c: GET /events with a log that is longer than what may wait for a client. */
+/* test_events.c: GET /events with a log larger than a client's queue. */
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -32,7 +32,7 @@ TEST(a_long_log_reaches_a_slow_reader_whole, .seconds = 60) {
   struct wire *w = wire_to(port);
   setsockopt(w->fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
   wire_send(w, request_text("GET", "/events?since=10&action=memory:read", NULL, STR_NONE));
-  usleep(1500000); /* the log is at its end long before */
+  usleep(1500000); /* the log is read completely long before */
   CHECK_INT(wire_answer(w, false).status, 200);
   struct sse e;
   for (int i = 11; i <= EVENTS; i += 2) {

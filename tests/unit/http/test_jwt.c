@@ -1,10 +1,10 @@
-/* test_jwt.c: access tokens of an issuer: signed with real keys, and wrong in one way each. */
+/* test_jwt.c: access tokens signed with real keys, each wrong in one way. */
 #include "http/access/jwt.h"
 
 #include "support/cli.h"
 #include "support/issuer.h"
 
-enum { MANY = 600 }; /* every 128th number of a signature begins with a zero byte */
+enum { MANY = 600 }; /* every 128th r or s starts with a zero byte */
 
 static struct arena a;
 static struct jwks keys;
@@ -37,7 +37,7 @@ TEST(each_algorithm_is_read) {
   }
 }
 
-TEST(numbers_that_begin_with_zeros_are_numbers) {
+TEST(es256_numbers_may_start_with_zeros) {
   load();
   for (int i = 0; i < MANY; i++) {
     test_note("token %d", i);
@@ -107,7 +107,7 @@ TEST(claims_that_are_refused) {
   }
 }
 
-TEST(a_token_has_its_time_and_a_minute) {
+TEST(tokens_expire_with_a_minute_of_leeway) {
   load();
   const char *token =
       issuer_token(ISSUER_ED, "{\"iss\":\"" ISS "\",\"aud\":\"" AUD "\",\"nbf\":1772366400,\"exp\":1772370000}");
@@ -117,18 +117,18 @@ TEST(a_token_has_its_time_and_a_minute) {
   CHECK(!verified_at(1772370000 + 60, token));
 }
 
-TEST(another_key_signs_nothing) {
+TEST(another_key_is_refused) {
   load();
   CHECK(!verified(issuer_token(ISSUER_OTHER, GOOD)));
   CHECK(!verified(issuer_token(ISSUER_WEAK, GOOD)));
   CHECK(!verified(issuer_sign_hmac("{\"alg\":\"HS256\",\"kid\":\"rsa\"}", GOOD)));
   CHECK(!verified(issuer_sign_hmac("{\"alg\":\"RS256\",\"kid\":\"rsa\"}", GOOD)));
-  /* An own key in the head is nobody's. */
+  /* A key in the token's own header is not trusted. */
   CHECK(!verified(issuer_sign(ISSUER_OTHER,
                               textf("{\"alg\":\"ES256\",\"kid\":\"x\",\"jwk\":%s}", issuer_jwk(ISSUER_OTHER)), GOOD)));
 }
 
-/* Every byte of a token counts. */
+/* Changing any byte makes the token invalid. */
 TEST(a_changed_token_is_refused) {
   load();
   for (int k = ISSUER_RSA; k <= ISSUER_ED; k++) {
@@ -145,7 +145,7 @@ TEST(a_changed_token_is_refused) {
   }
 }
 
-TEST(what_is_no_token_is_refused) {
+TEST(malformed_jwts_are_refused) {
   load();
   const char *token = issuer_token(ISSUER_EC, GOOD);
   const char *body = strchr(token, '.') + 1, *sign = strchr(body, '.') + 1;
@@ -185,7 +185,7 @@ static size_t count_keys(const char *json) {
   return 0;
 }
 
-TEST(keys_that_cannot_be_used_are_left_out) {
+TEST(unusable_keys_are_skipped) {
   const char *good = issuer_jwk(ISSUER_ED);
   static const char *const others[] = {
       "{\"kty\":\"oct\",\"kid\":\"a\",\"k\":\"AAAA\"}",
@@ -208,13 +208,13 @@ TEST(keys_that_cannot_be_used_are_left_out) {
   CHECK_INT(count_keys(textf("{\"keys\":[%s]}", issuer_jwk(ISSUER_WEAK))), 0);
 }
 
-TEST(a_key_that_is_for_something_else_is_left_out) {
+TEST(keys_for_other_uses_are_skipped) {
   const char *key = issuer_jwk(ISSUER_ED); /* has neither use nor alg */
   const char *inner = textf("%.*s", (int)strlen(key) - 1, key);
   CHECK_INT(count_keys(textf("{\"keys\":[%s,\"use\":\"sig\",\"alg\":\"EdDSA\"}]}", inner)), 1);
   CHECK_INT(count_keys(textf("{\"keys\":[%s,\"use\":\"enc\"}]}", inner)), 0);
   CHECK_INT(count_keys(textf("{\"keys\":[%s,\"alg\":\"ES256\"}]}", inner)), 0);
-  CHECK_INT(count_keys(textf("{\"keys\":[%s,\"kid\":\"ed\"}]}", inner)), 0); /* twice the same member */
+  CHECK_INT(count_keys(textf("{\"keys\":[%s,\"kid\":\"ed\"}]}", inner)), 0); /* duplicate member */
 }
 
 TEST(sets_that_are_refused) {

@@ -1,4 +1,4 @@
-/* test_limit.c: buckets that fill again, locks that double, and a table that stays as large as it is. */
+/* test_limit.c: buckets that refill, lockouts that double, and a table of fixed size. */
 #include "http/access/limit.h"
 
 #include "support/cli.h"
@@ -14,31 +14,31 @@ static bool wrong(const char *who, int64_t now) { return limit_wrong(&limits, st
 
 static int64_t locked(const char *who, int64_t now) { return limit_locked(&limits, str_from(who), now); }
 
-TEST(so_many_at_once_and_then_so_many_a_second) {
+TEST(burst_then_rate) {
   limits_init(&limits);
   for (int i = 0; i < 200; i++)
     CHECK_INT(take("a", START), 0);
   CHECK_INT(take("a", START), SECOND / 50);
-  CHECK_INT(take("b", START), 0); /* somebody else */
+  CHECK_INT(take("b", START), 0); /* another caller */
   CHECK(take("a", START + SECOND / 50 - 1) > 0);
   CHECK_INT(take("a", START + SECOND / 50), 0);
   int passed = 0;
   for (int64_t at = START + SECOND; at < START + 11 * SECOND; at += 1000)
     passed += take("a", at) == 0;
-  CHECK(passed >= 500 && passed <= 550); /* 50 a second for ten of them, and what had gathered before */
+  CHECK(passed >= 500 && passed <= 550); /* 50 per second for ten seconds, plus the burst */
   for (int i = 0; i < 200; i++)
     CHECK_INT(take("a", START + 1000 * SECOND), 0);
-  CHECK(take("a", START + 1000 * SECOND) > 0); /* no more gathers than there is room for */
+  CHECK(take("a", START + 1000 * SECOND) > 0); /* a bucket holds no more than the burst */
 }
 
-/* Ten wrong ones, a second apart; true when the tenth locks, and no other. */
+/* Ten wrong attempts, a second apart; true if the tenth, and only the tenth, locks. */
 static bool ten_wrong(const char *who, int64_t now) {
   for (int i = 0; i < LIMIT_WRONG - 1; i++)
     CHECK(!wrong(who, now + i * SECOND));
   return wrong(who, now + (LIMIT_WRONG - 1) * SECOND);
 }
 
-TEST(ten_in_a_minute_lock_for_a_minute_then_for_twice_as_long) {
+TEST(lockouts_double) {
   static const int minutes[] = {1, 2, 4, 8, 16, 32, 60, 60};
   limits_init(&limits);
   int64_t now = START;
@@ -52,12 +52,12 @@ TEST(ten_in_a_minute_lock_for_a_minute_then_for_twice_as_long) {
     now += minutes[i] * LIMIT_MINUTE;
     CHECK_INT(locked("a", now - 1), 1);
   }
-  now += LIMIT_HOUR; /* all is forgiven */
+  now += LIMIT_HOUR; /* reset */
   CHECK(ten_wrong("a", now));
   CHECK_INT(locked("a", now + (LIMIT_WRONG - 1) * SECOND), LIMIT_MINUTE);
 }
 
-TEST(nine_in_a_minute_lock_nobody) {
+TEST(nine_wrong_attempts_do_not_lock) {
   limits_init(&limits);
   for (int minute = 0; minute < 100; minute++)
     for (int i = 0; i < LIMIT_WRONG - 1; i++)
@@ -65,8 +65,8 @@ TEST(nine_in_a_minute_lock_nobody) {
   CHECK_INT(locked("a", START + 99 * LIMIT_MINUTE), 0);
 }
 
-/* Who is locked out for long is not driven out by a crowd that is merely new. */
-TEST(a_crowd_does_not_free_who_is_locked_out) {
+/* A long lockout is not evicted by many new entries. */
+TEST(new_entries_do_not_evict_a_lockout) {
   limits_init(&limits);
   CHECK(ten_wrong("a", START));
   int64_t now = START + 10 * SECOND;
@@ -75,7 +75,7 @@ TEST(a_crowd_does_not_free_who_is_locked_out) {
   CHECK(locked("a", now) > 0);
 }
 
-TEST(what_is_noted_is_known_until_then) {
+TEST(notes_expire) {
   limits_init(&limits);
   CHECK(!limit_noted(&limits, STR("a"), START));
   limit_note(&limits, STR("a"), START + 10 * SECOND, START);
@@ -85,6 +85,6 @@ TEST(what_is_noted_is_known_until_then) {
   CHECK(limit_noted(&limits, STR("a"), START + 10 * SECOND - 1));
   CHECK(!limit_noted(&limits, STR("a"), START + 10 * SECOND) && !limit_noted(&limits, STR("b"), START + 2 * SECOND));
   limit_note(&limits, STR("a"), START + 30 * SECOND, START + 20 * SECOND);
-  limit_note(&limits, STR("a"), START + 25 * SECOND, START + 21 * SECOND); /* a shorter time takes nothing away */
+  limit_note(&limits, STR("a"), START + 25 * SECOND, START + 21 * SECOND); /* a shorter time changes nothing */
   CHECK(limit_noted(&limits, STR("a"), START + 29 * SECOND));
 }

@@ -1,4 +1,4 @@
-/* test_match.c: which route a request runs, and what the others are told. */
+/* test_match.c: route lookup, and the replies without a route. */
 #include "http/http.h"
 
 #include "support/harness.h"
@@ -14,7 +14,7 @@ static const struct http_route routes[] = {
     {"GET", "/files/*", nothing, 0}, {0},
 };
 
-/* The place of the route in the table; -1: none. */
+/* Index of the route in the table; -1: none. */
 static int found(const char *method, const char *path) {
   const struct http_route *r = http_route_find(routes, str_from(method), str_from(path));
   return r ? (int)(r - routes) : -1;
@@ -32,7 +32,7 @@ TEST(segments_are_compared) {
   CHECK_INT(found("GET", "/files"), 6);
 }
 
-TEST(what_fits_no_route) {
+TEST(requests_without_a_route) {
   CHECK_INT(found("GET", "/ab"), -1);
   CHECK_INT(found("GET", "/a//"), -1);
   CHECK_INT(found("GET", "//"), -1);

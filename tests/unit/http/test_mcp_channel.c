@@ -1,4 +1,4 @@
-/* test_mcp_channel.c: what a channel keeps for a client that comes back, and what it must not. */
+/* test_mcp_channel.c: what a channel replays to a client that resumes, and what it must not. */
 #include "http/mcp/channel.h"
 
 #include "base/alloc.h"
@@ -8,7 +8,7 @@
 static struct http_daemon *server;
 static struct mcp_hub *hub;
 
-/* An answer behind a notification, which made the exchange a stream; ?secret says of it that it is one. */
+/* An answer after a notification, which made the exchange a stream; ?secret marks it as secret. */
 static void call_route(struct http_call *call) {
   struct mcp_channel *c = channel_new(hub, call, &(struct channel_options){.session = STR("the session")});
   struct mcp_out *out = channel_out(c);
@@ -24,7 +24,7 @@ static void again_route(struct http_call *call) {
     http_reply_text(call, 404, NULL, STR(""));
 }
 
-/* In one piece: its memory is that of the call. */
+/* A single JSON reply uses the call's memory. */
 static void piece_route(struct http_call *call) {
   struct mcp_channel *c = channel_new(hub, call, &(struct channel_options){.session = STR("the session")});
   struct mcp_out *out = channel_out(c);
@@ -62,7 +62,7 @@ static struct sse next(struct wire *w) {
   return e;
 }
 
-/* What a client gets that comes back after the first message. */
+/* Resumes after the first message. */
 static struct str replayed(int port, const char *path) {
   struct wire *w = asked(port, path, NULL);
   struct sse first = next(w), second = next(w);
@@ -76,19 +76,19 @@ static struct str replayed(int port, const char *path) {
   return e.data;
 }
 
-TEST(an_answer_is_sent_again) {
+TEST(an_answer_is_replayed) {
   int port = start();
   CHECK_STR(replayed(port, "/call"), "{\"answer\":\"hush\"}");
   stop();
 }
 
-TEST(a_secret_is_not_kept_to_be_sent_again) {
+TEST(a_secret_is_not_replayed) {
   int port = start();
   CHECK_STR(replayed(port, "/call?secret"), "{\"instead\":1}");
   stop();
 }
 
-TEST(a_secret_in_one_piece_is_in_guarded_memory) {
+TEST(a_secret_json_reply_is_in_locked_memory) {
   int port = start();
   struct wire *w = wire_to(port);
   wire_send(w, request_text("GET", "/piece", NULL, STR_NONE));

@@ -1,4 +1,4 @@
-/* test_oauth.c: what tokens of an issuer say of their bearers, and the file with the issuer's keys. */
+/* test_oauth.c: claims of access tokens, and the file with the issuer's keys. */
 #include "http/access/oauth.h"
 
 #include <unistd.h>
@@ -19,7 +19,7 @@ static enum status principal_of(const char *claims, const char *prefix, struct p
   return s;
 }
 
-TEST(scopes_say_who_it_is) {
+TEST(scopes_map_to_a_principal) {
   struct principal p;
   CHECK_STATUS(principal_of("{\"sub\":\"alice\",\"scope\":\"openid cairn:read cairn:team:web cairn:project:shop "
                             "cairn:project:blog cairn:project:shop cairn:profile:readonly\"}",
@@ -39,7 +39,7 @@ TEST(scopes_say_who_it_is) {
   CHECK(!p.read_only && !p.profile.p);
 }
 
-TEST(claims_say_it_too) {
+TEST(claims_map_to_a_principal) {
   struct principal p;
   CHECK_STATUS(
       principal_of("{\"sub\":\"a\",\"https://x/cairn_team\":\"web\",\"https://x/cairn_projects\":[\"my shop\"],"
@@ -55,7 +55,7 @@ TEST(claims_say_it_too) {
   CHECK_INT(p.role, ROLE_SKILL);
 }
 
-TEST(too_little_and_contradictions_are_denied) {
+TEST(incomplete_or_contradictory_tokens_are_denied) {
   static const char *const claims[] = {
       "{}",
       "{\"sub\":\"a\"}",
@@ -107,7 +107,7 @@ static enum status identify(struct oauth *oauth, const char *token) {
   enum status s = oauth_identify(oauth, str_from(token), INT64_C(1772366400000), &a, &p, &err);
   if (s == STATUS_OK) {
     CHECK_STR(p.team, "web");
-    CHECK_INT(p.expires_at, INT64_C(1772370060000)); /* a minute after exp: so long calls are let in */
+    CHECK_INT(p.expires_at, INT64_C(1772370060000)); /* exp plus the leeway, during which calls are accepted */
   }
   return s;
 }

@@ -1,4 +1,4 @@
-/* test_openapi.c: the OpenAPI document: complete, consistent in itself, the same bytes every time. */
+/* test_openapi.c: the OpenAPI document is complete, consistent and deterministic. */
 #include "http/rest/rest.h"
 
 #include "support/harness.h"
@@ -12,7 +12,7 @@ static yyjson_val *document(void) {
   return v;
 }
 
-TEST(the_same_bytes_every_time) {
+TEST(the_document_is_deterministic) {
   struct str one = openapi_document(&arena), two = openapi_document(&arena);
   CHECK(str_eq(one, two));
 }
@@ -54,7 +54,7 @@ TEST(every_reference_resolves) {
   CHECK(check_refs(root, root) > 100);
 }
 
-/* Each {name} of a path is declared once as a path parameter, and nothing else is. */
+/* Each {name} of a path is declared exactly once as a path parameter. */
 static void check_variables(struct str path, yyjson_val *operation) {
   size_t i, n, declared = 0, named = 0;
   yyjson_val *p;
@@ -93,7 +93,7 @@ TEST(every_operation_is_described) {
     routes++;
   EACH_OP(op) {
     struct rest_route r;
-    routes += rest_other(&arena, op, &r);
+    routes += rest_generic_route(&arena, op, &r);
   }
   CHECK_INT(ids.n, routes);
 }

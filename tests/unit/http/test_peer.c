@@ -1,4 +1,4 @@
-/* test_peer.c: networks of addresses, as proxies write them. */
+/* test_peer.c: client networks from addresses as proxies write them. */
 #include "http/access/peer.h"
 
 #include "support/harness.h"
@@ -21,13 +21,13 @@ TEST(addresses_have_networks) {
   is("::ffff:203.0.113.9", "203.0.113.9");
 }
 
-TEST(the_last_of_a_list_counts) {
+TEST(the_last_forwarded_address_counts) {
   is("10.0.0.1, 203.0.113.9", "203.0.113.9");
   is("1.1.1.1,2.2.2.2 , 3.3.3.3 ", "3.3.3.3");
   is("203.0.113.9, nonsense", NULL);
 }
 
-TEST(what_is_no_address_has_none) {
+TEST(invalid_addresses_have_no_network) {
   static const char *const texts[] = {
       "",         ",", "unknown", "_hidden", "203.0.113", "203.0.113.256", "example.org", "[::1", "2001:db8::1::2",
       "1.2.3.4, "};

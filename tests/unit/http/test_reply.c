@@ -1,4 +1,4 @@
-/* test_reply.c: what a route reads and how it answers. */
+/* test_reply.c: request headers, queries and replies of routes. */
 #include "http/http.h"
 
 #include "support/harness.h"

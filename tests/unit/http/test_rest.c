@@ -1,5 +1,4 @@
-/* test_rest.c: /api/v1 without a network: every operation has a place, arguments arrive, answers have the right form.
- */
+/* test_rest.c: the REST API without a network: routes of all operations, arguments, replies. */
 #include "http/rest/rest.h"
 
 #include "http/server/uri.h"
@@ -101,7 +100,7 @@ TEST(every_operation_is_offered_or_refused_with_a_reason) {
   EACH_OP(op) {
     struct rest_route other;
     test_note("%s", op->name);
-    CHECK_INT(has_route(op->name) + rest_other(&arena, op, &other) + (op->local != NULL), 1);
+    CHECK_INT(has_route(op->name) + rest_generic_route(&arena, op, &other) + (op->local != NULL), 1);
     CHECK(!op->local || op->local[0]);
   }
 }
@@ -109,7 +108,7 @@ TEST(every_operation_is_offered_or_refused_with_a_reason) {
 TEST(nothing_that_is_offered_takes_a_path_of_the_server) {
   EACH_OP(op) {
     struct rest_route other;
-    if (!rest_other(&arena, op, &other))
+    if (!rest_generic_route(&arena, op, &other))
       continue;
     const struct param *p;
     for (size_t i = 0; (p = rest_param_at(&other, i)) != NULL; i++)
@@ -122,7 +121,7 @@ TEST(nothing_that_is_offered_takes_a_path_of_the_server) {
   }
 }
 
-TEST(every_route_names_things_that_exist) {
+TEST(routes_name_existing_operations) {
   for (const struct rest_route *r = rest_routes; r->method; r++) {
     test_note("%s %s", r->method, r->path);
     CHECK((r->op != NULL) != (r->run != NULL));
@@ -150,7 +149,7 @@ TEST(unknown_paths_and_wrong_methods) {
   check_problem(SEND("GET", "/api/v1/nothing"), 404, "openapi.json");
   check_problem(SEND("GET", "/api/v1/memories/1/nothing"), 404, "");
   check_problem(SEND("POST", "/api/v1/ops/import", "{\"file\":\"/etc/passwd\"}"), 404, "");
-  check_problem(SEND("POST", "/api/v1/ops/remember", "{}"), 404, ""); /* it has a route of its own */
+  check_problem(SEND("POST", "/api/v1/ops/remember", "{}"), 404, ""); /* it has its own route */
   struct http_call *c = SEND("PUT", "/api/v1/memories");
   check_problem(c, 405, "");
   CHECK_STR(answer_header(c, "Allow"), "GET, POST, HEAD, OPTIONS");
@@ -170,7 +169,7 @@ TEST(the_root_says_where_the_document_is) {
 
 /* ---- arguments ---- */
 
-TEST(what_is_wrong_is_named) {
+TEST(errors_name_the_argument) {
   begin();
   static const struct {
     const char *method, *target, *body, *part;
@@ -191,7 +190,7 @@ TEST(what_is_wrong_is_named) {
       {"POST", "/api/v1/memories", "{\"text\":7}", "text must be a text"},
       {"POST", "/api/v1/memories", "[1]", "the body is not a JSON object"},
       {"POST", "/api/v1/memories", "{\"text\":", "\"code\":\"usage\""},
-      {"POST", "/api/v1/memories?text=x", "{}", "it belongs into the body"},
+      {"POST", "/api/v1/memories?text=x", "{}", "send it in the body"},
       {"POST", "/api/v1/memories?project=a", "{\"text\":\"x\",\"project\":\"b\"}", "'project' is given twice"},
       {"POST", "/api/v1/memories/1/pin", "{\"id\":\"2\"}", "unknown member 'id'"},
       {"POST", "/api/v1/transactions/seven/undo", NULL, "txn: 'seven' is not a whole number"},
@@ -285,7 +284,7 @@ TEST(a_write_answers_with_place_and_tag) {
   CHECK_STR(answer_header(c, "Location"), "/api/v1/memories/1");
 }
 
-TEST(what_the_client_has_is_not_sent_again) {
+TEST(an_unchanged_reply_is_304) {
   begin();
   store("Parsley grows in pots");
   struct http_call *c = SEND("GET", "/api/v1/memories/1");
@@ -330,7 +329,7 @@ TEST(a_change_can_insist_on_a_version) {
     check_problem(SEND("POST", changes[i][0], changes[i][1], "If-Match", old), 412, "stale");
   }
   CHECK_STR(answer_header(SEND("GET", "/api/v1/memories/1"), "ETag"), arena_cstr(&arena, now));
-  /* Weak tags never match, "*" always does, and one of several is enough. */
+  /* Weak tags never match, "*" always does, and one match is enough. */
   check_problem(
       SEND("POST", "/api/v1/memories/1/unpin", NULL, "If-Match", arena_printf(&arena, "W/%.*s", STR_ARG(now)).p), 412,
       "stale");
@@ -363,7 +362,7 @@ static const char *next_target(const struct http_call *c) {
   return arena_cstr(&arena, str_slice(link, 1, link.n - (sizeof(">; rel=\"next\"") - 1)));
 }
 
-TEST(a_walk_meets_every_memory_once_whatever_is_added, .seconds = 40) {
+TEST(pages_contain_every_memory_once, .seconds = 40) {
   enum { COUNT = 45 };
   bool seen[2 * COUNT + 1] = {0};
   begin();
@@ -389,7 +388,7 @@ TEST(a_walk_meets_every_memory_once_whatever_is_added, .seconds = 40) {
     CHECK(seen[i]);
 }
 
-TEST(tasks_go_on_in_their_order) {
+TEST(task_pages_keep_their_order) {
   static const char *const priorities_[] = {"low", "high", "medium", "high", "low", "medium"};
   static const int want[] = {2, 4, 3, 6, 1, 5}; /* by priority, then age */
   begin();
@@ -484,7 +483,7 @@ TEST(knowledge_goes_on_page_by_page_also_for_a_rare_type) {
   CHECK_INT(items, 3);
 }
 
-/* As a pipeline writes what it has found in a file. */
+/* As the extraction pipeline writes its findings. */
 static void extract(const char *project, enum corpus corpus, const char *ref, const char *text) {
   struct error err;
   struct engine_options o = {.path = test_store("store.db"), .clock = {.fixed = INT64_C(1772366400000)}};

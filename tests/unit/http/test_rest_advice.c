@@ -1,11 +1,11 @@
-/* test_rest_advice.c: what operations say of the command line becomes a request. */
+/* test_rest_advice.c: advice about the command line is rewritten as requests. */
 #include "http/rest/rest.h"
 
 #include "support/harness.h"
 
 static struct arena a;
 
-static struct str words(const char *text) { return rest_words(&a, str_from(text)); }
+static struct str words(const char *text) { return rest_advice(&a, str_from(text)); }
 
 TEST(commands_become_requests) {
   CHECK_STR(words("cairn supersede 12 --reason WHY TEXT"),
@@ -22,7 +22,7 @@ TEST(commands_become_requests) {
             "POST /api/v1/ops/vault-list shows the keys there are");
 }
 
-/* A route by its method alone would be a trap for whoever pastes it. */
+/* A DELETE request would be a trap for a user who pastes it. */
 TEST(no_request_that_deletes_is_suggested) {
   CHECK_STR(words("or cairn forget 4 --reason WHY"), "or POST /api/v1/memories/4/forget {\"reason\":\"WHY\"}");
   CHECK_STR(words("'cairn purge 4 --confirm'"), "'cairn purge 4 --confirm' (on the machine of the store)");
@@ -41,11 +41,9 @@ TEST(options_help_and_the_session) {
   CHECK_STR(words("a cairn is a heap of stones"), "a cairn is a heap of stones");
 }
 
-TEST(what_names_a_thing_is_encoded_in_a_path) {
-  CHECK_STR(words("cairn skill load 'a b/c'"), "GET /api/v1/skills/a%20b%2Fc");
-}
+TEST(path_variables_are_encoded) { CHECK_STR(words("cairn skill load 'a b/c'"), "GET /api/v1/skills/a%20b%2Fc"); }
 
-/* The rest of an error is what it was. */
+/* The rest of an error is unchanged. */
 TEST(an_error_keeps_what_programs_read) {
   struct error err;
   error_set(&err, STATUS_DUPLICATE, "it is stored already");
@@ -53,7 +51,7 @@ TEST(an_error_keeps_what_programs_read) {
   err.about = 12;
   err.similarity = 0.5;
   error_fix(&err, "'cairn get 12' shows it");
-  rest_error_words(&a, &err);
+  rest_advise_error(&a, &err);
   CHECK_STR(str_from(err.message), "it is stored already");
   CHECK_STR(str_from(err.fix), "GET /api/v1/memories/12 shows it");
   CHECK_STR(str_from(err.step), "supersede");
@@ -66,12 +64,12 @@ TEST(advice_of_a_result_is_translated_and_stored_text_is_not) {
   const char *json = "{\"headline\":\"cairn list\",\"warnings\":[{\"code\":\"x\",\"fix\":\"cairn get 3\"}]}";
   CHECK_OK(json_read(&a, str_from(json), &read, &err), &err);
   yyjson_mut_val *result = yyjson_val_mut_copy(json_new(&a), read);
-  rest_result_words(&a, result);
+  rest_advise_result(&a, result);
   CHECK_STR(json_write(&a, result, false), "{\"headline\":\"cairn list\",\"warnings\":[{\"code\":\"x\",\"fix\":\"GET "
                                            "/api/v1/memories/3\"}]}");
 }
 
-/* A banner quotes memories and why they are no longer current; the note of an agent is its owner's. */
+/* A banner quotes memories and why they are not current; an agent's note belongs to its owner. */
 TEST(a_banner_and_the_note_of_an_agent_stay) {
   struct error err;
   yyjson_val *read;
@@ -81,6 +79,6 @@ TEST(a_banner_and_the_note_of_an_agent_stay) {
   struct str text = arena_printf(&a, "%s%s", json, "cairn list --kind rule\"}");
   CHECK_OK(json_read(&a, text, &read, &err), &err);
   yyjson_mut_val *result = yyjson_val_mut_copy(json_new(&a), read);
-  rest_result_words(&a, result);
+  rest_advise_result(&a, result);
   CHECK_STR(json_write(&a, result, false), arena_printf(&a, "%s%s", json, "GET /api/v1/memories?kind=rule\"}").p);
 }

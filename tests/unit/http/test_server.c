@@ -1,5 +1,4 @@
-/* test_server.c: the server with routes of the test's own: slow calls, streams, clients that stop sending or reading.
- */
+/* test_server.c: the server with test routes: slow calls, streams, clients that stop sending or reading. */
 #include "http/server.h"
 
 #include <stdatomic.h>
@@ -24,7 +23,7 @@ static void wait_until(_Atomic int *value, int wanted) {
 
 static void quick(struct http_call *call) { http_reply_json(call, 200, STR("{}")); }
 
-/* Returns when the test lets it, or when the client has gone. */
+/* Returns when the test releases it, or the client disconnects. */
 static void slow(struct http_call *call) {
   atomic_fetch_add(&begun, 1);
   while (!atomic_load(&let_go) && !http_client_gone(call))
@@ -40,7 +39,7 @@ static void raise_to(_Atomic int *value, int at_least) {
   }
 }
 
-/* Short, and counts how many run at a time. */
+/* A short call that counts concurrent runs. */
 static void brief(struct http_call *call) {
   int64_t began = clock_ticks_us();
   raise_to(&most_inside, atomic_fetch_add(&inside, 1) + 1);
@@ -61,7 +60,7 @@ static void idle_stream(struct http_call *call) {
     http_stream_on_close(s, on_close, s);
 }
 
-/* Sends until the stream takes no more. */
+/* Sends until the stream refuses more. */
 static void flood(struct http_call *call) {
   static char text[1024];
   memset(text, 'x', sizeof(text));
@@ -159,7 +158,7 @@ TEST(busy_workers_do_not_keep_quick_routes_waiting) {
     busy[i] = asked(port, "/slow");
   wait_until(&begun, 2);
   CHECK_INT(wire_answer(asked(port, "/quick"), false).status, 200);
-  CHECK_INT(atomic_load(&begun), 2); /* the others wait */
+  CHECK_INT(atomic_load(&begun), 2); /* the others are queued */
   atomic_store(&let_go, 1);
   for (size_t i = 0; i < ARRAY_LEN(busy); i++)
     CHECK_STR(wire_answer(busy[i], false).body, "{\"slow\":true}");
@@ -173,7 +172,7 @@ TEST(short_calls_run_on_as_many_workers_as_there_are_engines) {
     all[i] = asked(port, "/brief");
   for (size_t i = 0; i < ARRAY_LEN(all); i++)
     CHECK_INT(wire_answer(all[i], false).status, 200);
-  /* Where the machine is so busy that these take long, they are rightly taken for calls that last. */
+  /* On a busy machine these calls may rightly count as long. */
   CHECK(atomic_load(&most_inside) <= (int)http_engines() || atomic_load(&longest_ms) >= 50);
   http_stop(&server);
 }
@@ -191,7 +190,7 @@ TEST(calls_that_last_do_not_keep_others_waiting) {
   http_stop(&server);
 }
 
-TEST(a_call_learns_that_its_client_has_gone) {
+TEST(a_call_sees_that_its_client_disconnected) {
   int port = start((struct http_options){0});
   struct wire *w = asked(port, "/slow");
   wait_until(&begun, 1);
@@ -207,7 +206,7 @@ static void *let_it_go(void *arg) {
   return arg;
 }
 
-TEST(calls_under_way_are_finished_at_the_end) {
+TEST(running_calls_finish_at_shutdown) {
   int port = start((struct http_options){0});
   struct wire *w = asked(port, "/slow");
   wait_until(&begun, 1);
@@ -277,11 +276,11 @@ TEST(a_stream_is_written_to_its_end) {
   http_stop(&server);
 }
 
-TEST(streams_show_that_they_live) {
+TEST(idle_streams_send_keep_alives) {
   int port = start((struct http_options){.keep_alive_ms = 200});
   struct wire *w = asked(port, "/idle");
   CHECK_INT(wire_answer(w, false).status, 200);
-  /* ":\n\n" in chunks of 3 bytes; the first stands at the beginning. */
+  /* ":\n\n" in chunks of 3 bytes; the first one comes at the start. */
   int comments = 0;
   for (int i = 0; i < 100 * test_slowness() && comments < 3; i++) {
     char bytes[256];

@@ -1,4 +1,4 @@
-/* test_sse.c: the text of server-sent events. */
+/* test_sse.c: encoding of server-sent events. */
 #include "http/server/sse.h"
 
 #include "support/harness.h"

@@ -1,4 +1,4 @@
-/* test_tls.c: connections that never become encrypted do not stay; reading a pair without memory. */
+/* test_tls.c: connections that never complete a TLS handshake are closed; reading a pair without memory. */
 #include "http/tls/tls.h"
 
 #include <sys/stat.h>
@@ -25,13 +25,13 @@ TEST(a_handshake_has_the_time_of_a_request) {
   CHECK(str_starts(str_from(http_address(server)), STR("https://")));
   int port = (int)strtol(strrchr(http_address(server), ':') + 1, NULL, 10);
   struct wire *silent = wire_to(port), *slow = wire_to(port), *plain = wire_to(port);
-  wire_send(slow, STR("\x16\x03\x01\x02\x00\x01")); /* the beginning of a ClientHello */
+  wire_send(slow, STR("\x16\x03\x01\x02\x00\x01")); /* start of a ClientHello */
   wire_send(plain, request_text("GET", "/quick", NULL, STR_NONE));
   CHECK(wire_closed(silent, 5000));
   CHECK(wire_closed(slow, 5000));
   CHECK(wire_closed(plain, 5000));
-  CHECK(silent->in.n == 0);                      /* least of all an answer in the clear */
-  CHECK(slow->in.n == 0 || slow->in.p[0] == 21); /* an alert of TLS */
+  CHECK(silent->in.n == 0);                      /* in particular no plain-text reply */
+  CHECK(slow->in.n == 0 || slow->in.p[0] == 21); /* a TLS alert */
   CHECK(plain->in.n == 0 || plain->in.p[0] == 21);
   wire_close(silent);
   wire_close(slow);

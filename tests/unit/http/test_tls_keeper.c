@@ -1,4 +1,4 @@
-/* test_tls_keeper.c: which certificate a new connection gets, when the files change under the server. */
+/* test_tls_keeper.c: the certificate of new connections when its files change. */
 #include "http/tls/keeper.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 static struct error err;
 static struct arena memory; /* lives as long as the test */
 
-/* The bytes of the certificate in a file. */
+/* The certificate in a file, as DER. */
 static struct str der_of(const char *path) {
   struct str pem = file_read(path);
   gnutls_datum_t in = {(unsigned char *)(uintptr_t)pem.p, (unsigned)pem.n}, out;
@@ -23,7 +23,7 @@ static struct str der_of(const char *path) {
   return der;
 }
 
-/* The certificate that a session would show, found by a handshake in memory. */
+/* The certificate of a session, from a handshake in memory. */
 struct pipe {
   unsigned char bytes[1 << 16];
   size_t n, at;
@@ -67,7 +67,7 @@ static gnutls_session_t session_new(unsigned side, struct pipe *in, struct pipe 
   return s;
 }
 
-/* Lends a pair to a session, shakes hands, and says which certificate came. The pair is still lent. */
+/* Acquires a pair for a session, performs a handshake and returns the certificate. The pair stays acquired. */
 static struct str shown(struct tls_keeper *k, struct tls_pair **ret_pair) {
   static struct pipe up, down;
   up.n = up.at = down.n = down.at = 0;
@@ -75,7 +75,7 @@ static struct str shown(struct tls_keeper *k, struct tls_pair **ret_pair) {
   gnutls_certificate_credentials_t trust;
   CHECK_INT(gnutls_certificate_allocate_credentials(&trust), 0);
   CHECK_INT(gnutls_credentials_set(client, GNUTLS_CRD_CERTIFICATE, trust), 0);
-  *ret_pair = tls_keeper_lend(k, server);
+  *ret_pair = tls_keeper_acquire(k, server);
   CHECK(*ret_pair);
   int of_client = GNUTLS_E_AGAIN, of_server = GNUTLS_E_AGAIN;
   for (int i = 0; i < 20 && (of_client < 0 || of_server < 0); i++) {
@@ -99,10 +99,10 @@ static struct str shown(struct tls_keeper *k, struct tls_pair **ret_pair) {
 static void check_shows(struct tls_keeper *k, struct str wanted) {
   struct tls_pair *pair;
   CHECK(str_eq(shown(k, &pair), wanted));
-  tls_keeper_take_back(k, pair);
+  tls_keeper_release(k, pair);
 }
 
-/* As those do who renew certificates: each file under another name, then renamed. */
+/* As certificate renewal does: writes each file under another name, then renames it. */
 static void replace(const struct certificate *c, const struct certificate *by) {
   const char *part = path_join(NULL, "part");
   file_write(part, file_read(by->path));
@@ -116,76 +116,76 @@ static struct certificate other(const char *name) {
   return certificate_make_at(path_join(NULL, textf("%s.pem", name)), path_join(NULL, textf("%s.key", name)));
 }
 
-TEST(a_renewed_pair_is_for_those_who_come_after_it) {
+TEST(a_renewed_certificate_is_for_new_connections) {
   struct certificate c = certificate_make(), second = other("second"), third = other("third");
   struct str first_der = der_of(c.path), second_der = der_of(second.path), third_der = der_of(third.path);
   struct tls_keeper *k;
   struct tls_pair *lent, *later;
   CHECK_OK(tls_keeper_new(c.path, c.key, &k, &err), &err);
   CHECK(str_eq(shown(k, &lent), first_der));
-  CHECK_INT(tls_keeper_look(k, &err), TLS_NO_NEWS);
+  CHECK_INT(tls_keeper_check(k, &err), TLS_UNCHANGED);
   replace(&c, &second);
-  check_shows(k, first_der); /* nobody has looked yet */
-  CHECK_INT(tls_keeper_look(k, &err), TLS_RENEWED);
+  check_shows(k, first_der); /* before the first check */
+  CHECK_INT(tls_keeper_check(k, &err), TLS_RENEWED);
   CHECK(str_eq(shown(k, &later), second_der));
   for (int i = 0; i < 3; i++)
-    CHECK_INT(tls_keeper_look(k, &err), TLS_NO_NEWS);
+    CHECK_INT(tls_keeper_check(k, &err), TLS_UNCHANGED);
   replace(&c, &third);
-  CHECK_INT(tls_keeper_look(k, &err), TLS_RENEWED);
+  CHECK_INT(tls_keeper_check(k, &err), TLS_RENEWED);
   check_shows(k, third_der);
-  /* The former ones are there for as long as they are lent, and go afterwards: the sanitizers would tell. */
-  tls_keeper_take_back(k, lent);
+  /* Former pairs live as long as they are acquired and are freed afterwards, which the sanitizers check. */
+  tls_keeper_release(k, lent);
   for (int i = 0; i < 3; i++)
-    CHECK_INT(tls_keeper_look(k, &err), TLS_NO_NEWS);
-  tls_keeper_take_back(k, later);
+    CHECK_INT(tls_keeper_check(k, &err), TLS_UNCHANGED);
+  tls_keeper_release(k, later);
   tls_keeper_free(&k);
 }
 
-TEST(a_pair_that_cannot_be_used_changes_nothing_and_is_told_of_once) {
+TEST(an_invalid_pair_changes_nothing_and_is_reported_once) {
   struct certificate c = certificate_make(), second = other("second");
   struct str first_der = der_of(c.path), second_der = der_of(second.path);
   struct tls_keeper *k;
   CHECK_OK(tls_keeper_new(c.path, c.key, &k, &err), &err);
-  /* The certificate is there, its key is not yet: it may just be on its way. */
+  /* The new certificate is there, its key is not yet: it may follow. */
   file_write(c.path, file_read(second.path));
-  CHECK_INT(tls_keeper_look(k, &err), TLS_NO_NEWS);
-  CHECK_INT(tls_keeper_look(k, &err), TLS_BROKEN);
+  CHECK_INT(tls_keeper_check(k, &err), TLS_UNCHANGED);
+  CHECK_INT(tls_keeper_check(k, &err), TLS_BROKEN);
   CHECK(strstr(err.message, "cannot be used"));
   for (int i = 0; i < 3; i++)
-    CHECK_INT(tls_keeper_look(k, &err), TLS_NO_NEWS);
+    CHECK_INT(tls_keeper_check(k, &err), TLS_UNCHANGED);
   check_shows(k, first_der);
-  /* Another thing that will not do is another word. */
+  /* A different failure is reported again. */
   CHECK_INT(unlink(c.key), 0);
-  CHECK_INT(tls_keeper_look(k, &err), TLS_NO_NEWS);
-  CHECK_INT(tls_keeper_look(k, &err), TLS_BROKEN);
-  CHECK(strstr(err.message, "cannot be opened"));
-  CHECK_INT(tls_keeper_look(k, &err), TLS_NO_NEWS);
+  CHECK_INT(tls_keeper_check(k, &err), TLS_UNCHANGED);
+  CHECK_INT(tls_keeper_check(k, &err), TLS_BROKEN);
+  CHECK(strstr(err.message, "cannot open"));
+  CHECK_INT(tls_keeper_check(k, &err), TLS_UNCHANGED);
   check_shows(k, first_der);
-  /* A key that others can read is not taken; its mode alone makes the difference. */
+  /* A key that others can read is refused; only its mode differs. */
   file_write(c.key, file_read(second.key));
   CHECK_INT(chmod(c.key, 0644), 0);
-  CHECK_INT(tls_keeper_look(k, &err), TLS_NO_NEWS);
-  CHECK_INT(tls_keeper_look(k, &err), TLS_BROKEN);
+  CHECK_INT(tls_keeper_check(k, &err), TLS_UNCHANGED);
+  CHECK_INT(tls_keeper_check(k, &err), TLS_BROKEN);
   CHECK(strstr(err.message, "others can read"));
   check_shows(k, first_der);
   CHECK_INT(chmod(c.key, 0600), 0);
-  CHECK_INT(tls_keeper_look(k, &err), TLS_RENEWED);
+  CHECK_INT(tls_keeper_check(k, &err), TLS_RENEWED);
   check_shows(k, second_der);
-  CHECK_INT(tls_keeper_look(k, &err), TLS_NO_NEWS);
+  CHECK_INT(tls_keeper_check(k, &err), TLS_UNCHANGED);
   tls_keeper_free(&k);
 }
 
-/* Who writes two files one after the other is seen between them, and nobody complains. */
-TEST(a_pair_that_is_half_there_is_waited_for) {
+/* Checking between the two writes reports no failure. */
+TEST(a_half_replaced_pair_is_not_reported) {
   struct certificate c = certificate_make(), second = other("second");
   struct tls_keeper *k;
   CHECK_OK(tls_keeper_new(c.path, c.key, &k, &err), &err);
   file_write(c.path, STR("-----BEGIN"));
-  CHECK_INT(tls_keeper_look(k, &err), TLS_NO_NEWS);
+  CHECK_INT(tls_keeper_check(k, &err), TLS_UNCHANGED);
   file_write(c.path, file_read(second.path));
-  CHECK_INT(tls_keeper_look(k, &err), TLS_NO_NEWS);
+  CHECK_INT(tls_keeper_check(k, &err), TLS_UNCHANGED);
   file_write(c.key, file_read(second.key));
-  CHECK_INT(tls_keeper_look(k, &err), TLS_RENEWED);
+  CHECK_INT(tls_keeper_check(k, &err), TLS_RENEWED);
   check_shows(k, der_of(second.path));
   tls_keeper_free(&k);
 }

@@ -1,4 +1,4 @@
-/* test_uri.c: targets of requests. */
+/* test_uri.c: parsing of request targets. */
 #include "http/server/uri.h"
 
 #include "support/harness.h"
@@ -36,7 +36,7 @@ TEST(absolute_targets_name_their_host) {
   CHECK_STR(u.query, "q");
 }
 
-TEST(what_is_no_target) {
+TEST(invalid_targets_are_refused) {
   struct uri u;
   static const char *const bad[] = {"", "a/b", "?a", "http:///x", "https//x", "mailto:x"};
   for (size_t i = 0; i < ARRAY_LEN(bad); i++) {

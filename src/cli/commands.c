@@ -1,7 +1,7 @@
-/* doors.c: the table of servers and of the live view. */
-#include "cli/doors.h"
+/* commands.c: table of long-running commands. */
+#include "cli/commands.h"
 
-const struct door doors[] = {
+const struct command commands[] = {
     {{.name = "serve",
       .group = "Servers",
       .summary = "Serve MCP, REST and events over HTTP",
@@ -47,15 +47,15 @@ const struct door doors[] = {
     {{0}, NULL},
 };
 
-const struct door *door_of(const struct op *op) {
-  for (const struct door *d = doors; d->op.name; d++)
+const struct command *command_of(const struct op *op) {
+  for (const struct command *d = commands; d->op.name; d++)
     if (op == &d->op)
       return d;
   return NULL;
 }
 
 const struct op *command_find(struct str name) {
-  for (const struct door *d = doors; d->op.name; d++)
+  for (const struct command *d = commands; d->op.name; d++)
     if (str_is(name, d->op.name))
       return &d->op;
   return op_find(name);
