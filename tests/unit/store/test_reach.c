@@ -301,7 +301,7 @@ TEST(several_projects_are_reached_and_no_other) {
   store_rollback(w.f.store);
   CHECK_INT(begin_in(&w, "", &txn), STATUS_DENIED);
   CHECK_INT(begin_in(&w, "gamma", &txn), STATUS_DENIED);
-  CHECK_STR(str_from(w.f.err.message), "this caller writes in project 'alpha, beta' alone");
+  CHECK_STR(str_from(w.f.err.message), "this caller can write only in project 'alpha, beta'");
 
   /* One name that is none, or one too many, and nothing is reached. */
   names[0] = STR("alpha");
