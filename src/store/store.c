@@ -33,7 +33,7 @@ enum status store_open(const struct store_options *o, struct store **ret_store, 
   st->settings = o->settings;
   enum status s = STATUS_OK;
   if (place_is_broken(o->path)) {
-    s = error_set(err, STATUS_USAGE, "invalid server URL");
+    s = error_set(err, STATUS_USAGE, "the server address is not valid");
     error_fix(err,
               "write postgresql://ROLE@HOST:PORT/DATABASE, with special characters of a password as %%XX: / is %%2F, "
               "@ is %%40");

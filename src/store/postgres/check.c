@@ -1,7 +1,7 @@
-/* check.c: what doctor checks of a store on a PostgreSQL server. */
+/* check.c: doctor's checks of a store in PostgreSQL. */
 #include "store/engine.h"
 
-/* Indexes that were not built to their end, constraints that were never checked, rules that somebody switched off. */
+/* Finds incomplete indexes, unvalidated constraints and disabled rules. */
 static enum status check_schema(struct store *st, struct arena *a, struct str *ret_fault, struct error *err) {
   return check_count(st,
                      "SELECT (SELECT count(*) FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid"
@@ -13,7 +13,7 @@ static enum status check_schema(struct store *st, struct arena *a, struct str *r
                      "indexes, constraints or triggers of the schema are not in force", a, ret_fault, err);
 }
 
-/* The sums that triggers keep. */
+/* Checks the sums that triggers maintain. */
 static enum status check_counts(struct store *st, struct arena *a, struct str *ret_fault, struct error *err) {
   return check_count(st,
                      "/* all teams: doctor */ "
@@ -44,7 +44,7 @@ static enum status check_row_security(struct store *st, struct arena *a, struct 
                      "tables of teams have no row-level security", a, ret_fault, err);
 }
 
-/* pgvector is as new as the searches need; a server can be brought back to an older one. */
+/* Is pgvector new enough for the searches? A server can be downgraded. */
 static enum status check_extensions(struct store *st, struct arena *a, struct str *ret_fault, struct error *err) {
   struct rows r;
   bool fine = false;

@@ -43,7 +43,7 @@ static enum status make_schema(struct store *st, struct error *err) {
              " FROM (SELECT 1) one LEFT JOIN pg_namespace n ON n.nspname = 'cairn'",
              NULL));
   if (may == 0) {
-    error_set(err, STATUS_READONLY, "this user may not create_extension tables in %s", db_path(st->db));
+    error_set(err, STATUS_READONLY, "this user may not create tables in %s", db_path(st->db));
     return error_fix(err, "ask an administrator to run, in that database: CREATE SCHEMA cairn AUTHORIZATION user;");
   }
   if (may == 1)
@@ -105,7 +105,7 @@ static enum status require_extension(struct store *st, const char *name, const c
                      package, name);
   }
   if (!ret->may) {
-    error_set(err, STATUS_UNAVAILABLE, "%s has no extension %s, and this user may not create_extension it",
+    error_set(err, STATUS_UNAVAILABLE, "%s has no extension %s, and this user may not create it",
               db_path(st->db), name);
     return error_fix(err, "ask an administrator to run, in that database: CREATE EXTENSION %s;", name);
   }
