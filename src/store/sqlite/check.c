@@ -1,4 +1,4 @@
-/* check.c: what doctor checks of a store in a file. */
+/* check.c: doctor's checks of a store in a file. */
 #include <sys/stat.h>
 
 #include "store/engine.h"
