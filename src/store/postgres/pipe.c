@@ -2,6 +2,7 @@
  *
  * A connection is always in libpq's pipeline mode: statements are queued, and their answers are read together when one
  * is needed. Input is read while output is pending, so that client and server never block each other. */
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 #include "store/postgres/internal.h"
 
 void pg_push(struct postgres *db, enum pg_kind kind, uint64_t number, bool reused, size_t bytes) {
+  assert(db->pending_count < ARRAY_LEN(db->pending));
   db->pending[db->pending_count++] = (struct pg_pending){kind, db->depth, number, reused};
   db->pending_bytes += bytes;
 }
