@@ -136,7 +136,7 @@ static inline enum status pg_nomem(struct error *err) { return error_set(err, ST
 
 static inline enum status pg_lost(struct error *err) {
   error_set(err, STATUS_LOST, "the connection to the server was lost; nothing was changed");
-  return error_fix(err, "try again; 'cairn doctor' says whether the server answers");
+  return error_fix(err, "try again; 'cairn doctor' checks whether the server answers");
 }
 
 /* ---- store/postgres/statement.c ---- */

@@ -144,8 +144,7 @@ static bool make_room(struct params *p, size_t n) {
 
 static enum status set_params(struct params *p, struct db_values values, struct error *err) {
   if (values.n > VALUES_MOST)
-    return error_set(err, STATUS_TOO_LARGE, "a statement has %zu values; at most %d are possible", values.n,
-                     VALUES_MOST);
+    return error_set(err, STATUS_TOO_LARGE, "a statement has %zu values; the maximum is %d", values.n, VALUES_MOST);
   if (!make_room(p, values.n))
     return pg_nomem(err);
   p->n = (int)values.n;
@@ -153,7 +152,7 @@ static enum status set_params(struct params *p, struct db_values values, struct 
   for (int i = 0; i < p->n; i++) {
     if (values.v[i].s.n > INT32_MAX / 2 && (values.v[i].form == 's' || values.v[i].form == 'b')) {
       mem_free(p->memory);
-      return error_set(err, STATUS_TOO_LARGE, "a value has %zu bytes; at most 1 GB are possible", values.v[i].s.n);
+      return error_set(err, STATUS_TOO_LARGE, "a value has %zu bytes; the maximum is 1 GB", values.v[i].s.n);
     }
     set_param(p, i, &values.v[i]);
   }

@@ -111,7 +111,7 @@ enum status sqlite_fail(const struct db *base, int rc, struct error *err) {
   switch (code) {
   case STATUS_BUSY:
     error_set(err, code, "another process kept %s locked for %d seconds", db->path, db->busy_ms / 1000);
-    return error_fix(err, "try again; if it stays so, look for a process that is stuck while it writes to the store");
+    return error_fix(err, "try again; if it persists, look for a stuck process that is writing to the store");
   case STATUS_NO_SPACE:
     error_set(err, code, "the disk that holds %s is full; nothing was changed", db->path);
     return error_fix(err, "free some space and repeat the command");
@@ -124,14 +124,14 @@ enum status sqlite_fail(const struct db *base, int rc, struct error *err) {
       return error_fix(err, "name another file with --db; a new store is created there");
     }
     error_set(err, code, "%s is damaged or is not a store: %s", db->path, text);
-    return error_fix(err, "run 'cairn doctor', or bring back a backup with 'cairn restore FILE'");
+    return error_fix(err, "run 'cairn doctor', or restore a backup with 'cairn restore FILE'");
   case STATUS_NOMEM:
     return error_set(err, code, "out of memory");
   case STATUS_CONFLICT:
     return error_set(err, code, "%s", text);
   default:
     error_set(err, code, "%s: %s", db->path, text);
-    return error_fix(err, "'cairn doctor' checks the store; is the disk in order, and its folder still there?");
+    return error_fix(err, "run 'cairn doctor', and check the disk and the folder of the store");
   }
 }
 
@@ -280,7 +280,7 @@ static enum status open_connection(const struct db_options *o, struct db **ret_d
   db->busy_ms = o->busy_ms;
   if ((size_t)snprintf(db->path, sizeof(db->path), "%s", o->path) >= sizeof(db->path)) {
     mem_free(db);
-    return error_set(err, STATUS_USAGE, "the path of the store is too long");
+    return error_set(err, STATUS_USAGE, "the store path is too long");
   }
   char wal[sizeof(db->path) + 8];
   struct stat log;
