@@ -99,5 +99,5 @@ enum status check_chains(struct store *st, struct arena *a, struct str *ret_faul
                      "/* all teams: doctor */ "
                      "SELECT count(*) FROM memory m JOIN link l ON l.team = m.team AND l.dst = m.id"
                      " AND l.rel = 'supersedes' WHERE m.state = 'active'",
-                     "memories are active and superseded at once", a, ret_fault, err);
+                     "memories are both active and superseded", a, ret_fault, err);
 }
