@@ -140,6 +140,6 @@ enum status reach_admin(struct store *st, const char *what, struct error *err) {
   if (st->bound.reach.role == ROLE_ADMIN)
     return STATUS_OK;
   reach_note(st, what, STR("of the team"));
-  error_set(err, STATUS_DENIED, "%s is reserved for the administrator of the team", what);
+  error_set(err, STATUS_DENIED, "reserved for the administrator of the team: %s", what);
   return error_fix(err, "ask the administrator, who runs Cairn without an agent name");
 }
