@@ -48,7 +48,7 @@ struct migrator {
   enum status (*before)(struct store *st, int64_t version, int64_t last, int64_t now, struct error *err);
   /* In the transaction: before the statements of a migration, and after them. */
   enum status (*prepare)(struct store *st, int64_t version, struct error *err);
-  enum status (*mark)(struct store *st, int64_t version, struct error *err);
+  enum status (*set_version)(struct store *st, int64_t version, struct error *err);
 };
 extern const struct migrator sqlite_migrator, postgres_migrator;
 /* Embeds a file below sql/ as `name`; its statements cover all teams (wall.h). */

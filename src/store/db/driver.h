@@ -38,8 +38,8 @@ struct db_driver {
   enum status (*snapshot_end)(struct db *db, bool began, enum status s, struct error *err);
   void (*rollback)(struct db *db);
   void (*scope_abort)(struct db *db, struct db_scope scope);
-  enum status (*mark)(struct db *db, struct error *err);
-  enum status (*unmark)(struct db *db, bool keep, struct error *err);
+  enum status (*savepoint)(struct db *db, struct error *err);
+  enum status (*savepoint_end)(struct db *db, bool keep, struct error *err);
   bool (*in_transaction)(const struct db *db);
   bool (*writing)(const struct db *db);
 

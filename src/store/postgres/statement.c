@@ -257,8 +257,8 @@ static int prepare(struct postgres *db, struct pg_statement *s, const struct par
   return sent;
 }
 
-static int send_kept(struct postgres *db, enum pg_kind kind, const char *sql, struct db_values values,
-                     const struct params *p) {
+static int send_prepared(struct postgres *db, enum pg_kind kind, const char *sql, struct db_values values,
+                         const struct params *p) {
   char name[32];
   uint64_t hash = hash_of(sql, values);
   struct pg_statement *s = slot_of(db, hash, sql, values);
@@ -279,7 +279,7 @@ static int send_kept(struct postgres *db, enum pg_kind kind, const char *sql, st
   return sent;
 }
 
-static int send_once(struct postgres *db, enum pg_kind kind, const char *sql, const struct params *p) {
+static int send_unprepared(struct postgres *db, enum pg_kind kind, const char *sql, const struct params *p) {
   size_t n = strlen(sql) + 1;
   char *text = mem_alloc(n);
   if (!text)
@@ -312,7 +312,7 @@ enum status pg_queue(struct postgres *db, enum pg_kind kind, const char *sql, st
   TRY(drain_if_full(db, err));
   TRY(set_params(&p, values, err));
   bool once = db->pooled || strlen(sql) > SQL_KEPT; /* a prepared statement would be left in another client's session */
-  int sent = once ? send_once(db, kind, sql, &p) : send_kept(db, kind, sql, values, &p);
+  int sent = once ? send_unprepared(db, kind, sql, &p) : send_prepared(db, kind, sql, values, &p);
   mem_free(p.memory);
   return sent ? STATUS_OK : not_sent(db, err);
 }

@@ -115,7 +115,7 @@ static enum status run_one(struct store *st, const struct plan *plan, int64_t ve
   while (next < plan->n && !plan->sql[next])
     next++;
   if (s == STATUS_OK)
-    s = plan->by->mark(st, next, err);
+    s = plan->by->set_version(st, next, err);
   if (s == STATUS_OK)
     *ret_version = next;
   return s;

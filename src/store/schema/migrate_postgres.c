@@ -105,8 +105,8 @@ static enum status require_extension(struct store *st, const char *name, const c
                      package, name);
   }
   if (!ret->may) {
-    error_set(err, STATUS_UNAVAILABLE, "%s has no extension %s, and this user may not create it",
-              db_path(st->db), name);
+    error_set(err, STATUS_UNAVAILABLE, "%s has no extension %s, and this user may not create it", db_path(st->db),
+              name);
     return error_fix(err, "ask an administrator to run, in that database: CREATE EXTENSION %s;", name);
   }
   TRY(create_extension(st, name, err));
@@ -139,13 +139,13 @@ static enum status prepare(struct store *st, int64_t version, struct error *err)
   return make_extensions(st, err);
 }
 
-static enum status mark(struct store *st, int64_t version, struct error *err) {
+static enum status set_version(struct store *st, int64_t version, struct error *err) {
   TRY(db_script(st->db, err, "CREATE TABLE IF NOT EXISTS cairn.schema_version (version bigint NOT NULL)"));
   TRY(db_exec(st->db, err, "DELETE FROM cairn.schema_version", NULL));
   return db_exec(st->db, err, "INSERT INTO cairn.schema_version (version) VALUES (?1)", "i", version);
 }
 
-const struct migrator postgres_migrator = {schema_version, no_backup, prepare, mark};
+const struct migrator postgres_migrator = {schema_version, no_backup, prepare, set_version};
 
 enum status postgres_migrate(struct store *st, int64_t now, struct error *err) {
   return migrate_with(st, migrations, SCHEMA_VERSION, now, err);

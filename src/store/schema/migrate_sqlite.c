@@ -68,13 +68,13 @@ static enum status prepare(struct store *st UNUSED, int64_t version UNUSED, stru
   return STATUS_OK;
 }
 
-static enum status mark(struct store *st, int64_t version, struct error *err) {
+static enum status set_version(struct store *st, int64_t version, struct error *err) {
   char sql[96];
   snprintf(sql, sizeof(sql), "PRAGMA user_version = %d; PRAGMA application_id = %d", (int)version, APPLICATION_ID);
   return db_script(st->db, err, sql);
 }
 
-const struct migrator sqlite_migrator = {file_version, make_ready, prepare, mark};
+const struct migrator sqlite_migrator = {file_version, make_ready, prepare, set_version};
 
 enum status sqlite_migrate(struct store *st, int64_t now, struct error *err) {
   return migrate_with(st, migrations, SCHEMA_VERSION, now, err);

@@ -34,7 +34,7 @@ static const double COMMON_SCAN = 300000; /* and of the sum of their frequencies
 /* ---- exact scores ---- */
 
 /* A word of the query, and its positions in the row being scored. */
-struct asked {
+struct query_word {
   struct str lexeme;
   struct word_reader at;
 };
@@ -54,8 +54,8 @@ struct search {
   bool complete; /* no pruning */
   struct lexical_hits hits;
 
-  LIST(struct asked) asked;
-  size_t first[QUERY_TERMS]; /* index of each term's first word in `asked`; the other words of a phrase follow */
+  LIST(struct query_word) words;
+  size_t first[QUERY_TERMS]; /* index of each term's first word in `words`; the other words of a phrase follow */
   size_t next[QUERY_TERMS];  /* index after each term's last word */
   unsigned short slots[TABLE_SLOTS];
   LIST(unsigned short) same; /* next word in the same hash slot */
@@ -64,31 +64,31 @@ struct search {
 static size_t slot_of(struct str lexeme) { return (size_t)(str_hash(STR_HASH, lexeme) >> 7) % TABLE_SLOTS; }
 
 /* A word used by several terms is listed several times. */
-static void add_asked(struct search *q, struct str lexeme) {
+static void add_query_word(struct search *q, struct str lexeme) {
   size_t slot = slot_of(lexeme);
   list_push(q->a, &q->same, q->slots[slot]);
-  list_push(q->a, &q->asked, (struct asked){.lexeme = lexeme});
-  q->slots[slot] = (unsigned short)q->asked.n; /* 0: end of chain */
+  list_push(q->a, &q->words, (struct query_word){.lexeme = lexeme});
+  q->slots[slot] = (unsigned short)q->words.n; /* 0: end of chain */
 }
 
-static void list_asked(struct search *q) {
+static void list_query_words(struct search *q) {
   for (size_t k = 0; k < q->terms.n; k++) {
     struct str rest = q->terms.v[k].token, word;
-    q->first[k] = q->asked.n;
-    while (str_next(&rest, ' ', &word) && q->asked.n < UINT16_MAX)
-      add_asked(q, words_lexeme(q->a, word));
-    q->next[k] = q->asked.n;
+    q->first[k] = q->words.n;
+    while (str_next(&rest, ' ', &word) && q->words.n < UINT16_MAX)
+      add_query_word(q, words_lexeme(q->a, word));
+    q->next[k] = q->words.n;
   }
 }
 
-static void find_asked(struct search *q, struct str bytes) {
+static void find_query_words(struct search *q, struct str bytes) {
   struct word_reader r = words_read(bytes);
-  for (size_t i = 0; i < q->asked.n; i++)
-    q->asked.v[i].at.n = 0;
+  for (size_t i = 0; i < q->words.n; i++)
+    q->words.v[i].at.n = 0;
   while (words_next(&r))
     for (size_t i = q->slots[slot_of(r.lexeme)]; i > 0; i = q->same.v[i - 1])
-      if (str_eq(q->asked.v[i - 1].lexeme, r.lexeme))
-        q->asked.v[i - 1].at = r;
+      if (str_eq(q->words.v[i - 1].lexeme, r.lexeme))
+        q->words.v[i - 1].at = r;
 }
 
 static bool occurs_at(const struct word_reader *r, unsigned position) {
@@ -102,13 +102,13 @@ static bool occurs_at(const struct word_reader *r, unsigned position) {
 static const double TF_MOST = 63;
 
 static double frequency(const struct search *q, size_t k) {
-  const struct word_reader *r = &q->asked.v[q->first[k]].at;
+  const struct word_reader *r = &q->words.v[q->first[k]].at;
   double tf = 0;
   for (size_t i = 0; i < r->n; i++) {
     unsigned place = words_place(r, i);
     bool whole = true;
     for (size_t w = q->first[k] + 1; whole && w < q->next[k]; w++)
-      whole = occurs_at(&q->asked.v[w].at, (place & WORDS_PLACES) + (unsigned)(w - q->first[k]));
+      whole = occurs_at(&q->words.v[w].at, (place & WORDS_PLACES) + (unsigned)(w - q->first[k]));
     tf += whole ? bm25_weights[BM25_COLUMNS - 1 - (place >> 14)] : 0;
   }
   return tf < TF_MOST ? tf : TF_MOST;
@@ -116,7 +116,7 @@ static double frequency(const struct search *q, size_t k) {
 
 static double score(struct search *q, struct str bytes, double length) {
   double sum = 0;
-  find_asked(q, bytes);
+  find_query_words(q, bytes);
   for (size_t k = 0; k < q->terms.n; k++) {
     double tf = q->next[k] > q->first[k] ? frequency(q, k) : 0;
     if (tf > 0)
@@ -451,11 +451,11 @@ static enum status search_terms(struct search *q) {
   return STATUS_OK;
 }
 
-static enum status tokenise_scope(struct search *q, const struct scope_tokens *asked, struct strs *ret) {
+static enum status tokenise_scope(struct search *q, const struct scope_tokens *scope, struct strs *ret) {
   struct fts_tokens tokens = {0};
   enum status s = STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < asked->list.n; i++)
-    s = words_tokenise(q->st, asked->list.v[i], q->a, &tokens, q->err);
+  for (size_t i = 0; s == STATUS_OK && i < scope->list.n; i++)
+    s = words_tokenise(q->st, scope->list.v[i], q->a, &tokens, q->err);
   for (size_t i = 0; i < tokens.n; i++)
     strs_push(q->a, ret, tokens.v[i].text);
   return s;
@@ -502,7 +502,7 @@ static enum status search(struct search *q, struct str query, struct lexical_hit
     s = words_terms(&q->counts, query, q->a, &q->terms, q->err);
   if (s == STATUS_OK && q->terms.n) {
     s = use_scope(q);
-    list_asked(q);
+    list_query_words(q);
   }
   if (s == STATUS_OK && q->terms.n)
     s = search_terms(q);

@@ -369,13 +369,13 @@ static enum status search_inside(struct search *q, struct str query) {
 }
 
 static enum status search(struct search *q, struct str query, struct lexical_hits *ret_hits) {
-  bool alone = false;
+  bool began = false;
   if (q->limit == 0)
     return STATUS_OK;
-  enum status s = db_snapshot(q->st->db, &alone, q->err);
+  enum status s = db_snapshot(q->st->db, &began, q->err);
   if (s == STATUS_OK)
     s = search_inside(q, query);
-  s = db_snapshot_end(q->st->db, alone, s, q->err);
+  s = db_snapshot_end(q->st->db, began, s, q->err);
   if (s == STATUS_OK) {
     *ret_hits = q->hits;
     ret_hits->bound = q->terms.bound * (BM25_K1 + 1);

@@ -563,9 +563,9 @@ static void scope_abort(struct db *base, struct db_scope scope) {
     sqlite3_exec(db->handle, "ROLLBACK", NULL, NULL, NULL);
 }
 
-static enum status mark(struct db *db, struct error *err) { return run(db, "SAVEPOINT mark", err); }
+static enum status savepoint(struct db *db, struct error *err) { return run(db, "SAVEPOINT mark", err); }
 
-static enum status unmark(struct db *db, bool keep, struct error *err) {
+static enum status savepoint_end(struct db *db, bool keep, struct error *err) {
   if (!keep)
     TRY(run(db, "ROLLBACK TO mark", err));
   return run(db, "RELEASE mark", err);
@@ -611,8 +611,8 @@ const struct db_driver sqlite_driver = {
     .snapshot_end = snapshot_end,
     .rollback = rollback,
     .scope_abort = scope_abort,
-    .mark = mark,
-    .unmark = unmark,
+    .savepoint = savepoint,
+    .savepoint_end = savepoint_end,
     .in_transaction = in_transaction,
     .writing = writing,
     .team = team,
