@@ -51,7 +51,7 @@ enum status most_corrected(struct store *st, struct str team, yyjson_mut_doc *do
   return rows_end(&r);
 }
 
-/* ---- checks that every engine has ---- */
+/* ---- checks shared by all engines ---- */
 
 enum status check_full_text(struct store *st, struct arena *a UNUSED, struct str *ret_fault, struct error *err) {
   if (db_read_only(st->db)) {
@@ -74,7 +74,7 @@ enum status check_vectors(struct store *st, struct arena *a, struct str *ret_fau
   return STATUS_OK;
 }
 
-/* How many rows a question about all teams counts, and what to say of them. */
+/* Runs a counting query over all teams; `what` describes the rows it counts. */
 enum status check_count(struct store *st, const char *sql, const char *what, struct arena *a, struct str *ret_fault,
                         struct error *err) {
   int64_t n;
@@ -93,11 +93,11 @@ enum status check_chunks(struct store *st, struct arena *a, struct str *ret_faul
                      "memories have no text", a, ret_fault, err);
 }
 
-/* A superseded memory has a successor, unless that was purged or pruned; an active one has none. */
+/* A superseded memory has a successor, unless that was purged or pruned. An active memory has none. */
 enum status check_chains(struct store *st, struct arena *a, struct str *ret_fault, struct error *err) {
   return check_count(st,
                      "/* all teams: doctor */ "
                      "SELECT count(*) FROM memory m JOIN link l ON l.team = m.team AND l.dst = m.id"
                      " AND l.rel = 'supersedes' WHERE m.state = 'active'",
-                     "memories are active and superseded at once", a, ret_fault, err);
+                     "memories are both active and superseded", a, ret_fault, err);
 }

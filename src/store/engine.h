@@ -1,8 +1,8 @@
-/* engine.h: what SQLite and PostgreSQL do in different ways, function by function. The headers of this folder say what
- * each of them does; engine.c hands a call to the engine of the store, as sqlite_NAME() or postgres_NAME().
+/* engine.h: functions that SQLite and PostgreSQL implement differently. The headers of this folder document them;
+ * engine.c dispatches each call to sqlite_NAME() or postgres_NAME().
  *
- * Everything that is not in this list is written once, in SQL that both understand. A new function of an engine is one
- * line here and two definitions. */
+ * Everything else is written once, in SQL that both engines understand. A new engine function is one line here and two
+ * definitions. */
 #pragma once
 
 #include "store/check.h"
@@ -15,7 +15,7 @@
 #include "store/tables/teams.h"
 #include "store/vectors/indexes.h"
 
-/* name, parameters, how they are handed on; all return a status, and the first parameter is `st` or `txn` */
+/* name, parameters, arguments; all return a status, and the first parameter is `st` or `txn` */
 #define ENGINE_OF_STORE(X)                                                                                             \
   X(migrate, (struct store * st, int64_t now, struct error *err), (st, now, err))                                      \
   X(store_copy_to, (struct store * st, const char *path, db_progress progress, void *arg, struct error *err),          \
@@ -121,5 +121,5 @@ ENGINE_OF_STORE(X)
 ENGINE_OF_TXN(X)
 #undef X
 
-/* The checks of doctor; the list ends with name == NULL. */
+/* Checks of doctor; the list ends with name == NULL. */
 extern const struct named_check sqlite_checks[], postgres_checks[];

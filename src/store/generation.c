@@ -1,4 +1,4 @@
-/* generation.c: has anybody changed the memories of a store? */
+/* generation.c: detects changes of a store's memories. */
 #include "store/generation.h"
 
 #include "store/engine.h"
@@ -15,7 +15,7 @@ enum status sqlite_store_generation(struct store *st, struct str team UNUSED, st
   return STATUS_OK;
 }
 
-/* One question, for it is asked before every search. */
+/* A single query, because it runs before every search. */
 enum status postgres_store_generation(struct store *st, struct str team, struct generation *ret_generation,
                                       struct error *err) {
   struct generation g = {0};

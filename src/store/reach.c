@@ -1,4 +1,4 @@
-/* reach.c: how far the caller of a store may reach. */
+/* reach.c: access limits of a store's caller. */
 #include "store/reach.h"
 
 #include <stdio.h>
@@ -17,8 +17,8 @@ bool role_find(struct str name, enum role *ret_role) {
   return false;
 }
 
-/* Names that do not fit are none: then nothing is reached, rather than everything. */
-static bool keep_projects(struct bound *bound, const struct reach *reach) {
+/* If a name does not fit, access is denied rather than unlimited. */
+static bool copy_projects(struct bound *bound, const struct reach *reach) {
   size_t used = 0;
   for (size_t i = 0; i < reach->project_count; i++) {
     struct str name = reach->projects[i];
@@ -40,7 +40,7 @@ void store_bind(struct store *st, const struct reach *reach) {
   bound->reach = (struct reach){.role = reach->role, .read_only = reach->read_only};
   if (reach->role != ROLE_PROJECT)
     return;
-  if (keep_projects(bound, reach)) {
+  if (copy_projects(bound, reach)) {
     bound->reach.projects = bound->projects;
     bound->reach.project_count = reach->project_count;
   } else {
@@ -115,16 +115,16 @@ bool store_writes(const struct store *st, struct str project) {
 static enum status refuse_write(const struct reach *reach, struct error *err) {
   char names[REACH_WANTED_MAX];
   if (reach->read_only) {
-    error_set(err, STATUS_DENIED, "this caller only reads");
-    return error_fix(err, "ask whoever runs Cairn for a token that may write");
+    error_set(err, STATUS_DENIED, "this caller is read-only");
+    return error_fix(err, "ask the administrator for a token with write access");
   }
   if (reach->role == ROLE_SKILL) {
-    error_set(err, STATUS_DENIED, "an agent with the role skill writes nothing");
-    return error_fix(err, "hand the result back to the agent that sent the message");
+    error_set(err, STATUS_DENIED, "agents with the role skill cannot write");
+    return error_fix(err, "return the result to the agent that sent the message");
   }
   reach_names(reach, names, sizeof(names));
-  error_set(err, STATUS_DENIED, "this caller writes in project '%s' alone", names);
-  return error_fix(err, reach->project_count == 1 ? "leave project and scope out: its own project is the default"
+  error_set(err, STATUS_DENIED, "this caller can write only in project '%s'", names);
+  return error_fix(err, reach->project_count == 1 ? "omit project and scope: its own project is the default"
                                                   : "name one of its projects");
 }
 
@@ -140,6 +140,6 @@ enum status reach_admin(struct store *st, const char *what, struct error *err) {
   if (st->bound.reach.role == ROLE_ADMIN)
     return STATUS_OK;
   reach_note(st, what, STR("of the team"));
-  error_set(err, STATUS_DENIED, "%s belongs to the administrator of the team", what);
-  return error_fix(err, "ask whoever runs Cairn without an agent's name");
+  error_set(err, STATUS_DENIED, "reserved for the administrator of the team: %s", what);
+  return error_fix(err, "ask the administrator, who runs Cairn without an agent name");
 }

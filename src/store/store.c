@@ -1,4 +1,4 @@
-/* store.c: opening and closing a store, its facts, the visibility predicate, transactions. */
+/* store.c: opening and closing a store, its metadata, the visibility predicate, transactions. */
 #include "store/store.h"
 
 #include "base/alloc.h"
@@ -17,7 +17,7 @@ static enum status refuse_unfinished(struct store *st, struct error *err) {
   if (!found)
     return STATUS_OK;
   error_set(err, STATUS_CONFLICT, "a migration into this store is not finished: run it again (%s)", db_path(st->db));
-  return error_fix(err, "cairn migrate --db SOURCE --to TARGET, with the same two, goes on where it was");
+  return error_fix(err, "cairn migrate --db SOURCE --to TARGET, with the same source and target, resumes it");
 }
 
 enum status store_open(const struct store_options *o, struct store **ret_store, struct error *err) {
@@ -33,9 +33,10 @@ enum status store_open(const struct store_options *o, struct store **ret_store, 
   st->settings = o->settings;
   enum status s = STATUS_OK;
   if (place_is_broken(o->path)) {
-    s = error_set(err, STATUS_USAGE, "the address of the server cannot be read");
-    error_fix(err, "write postgresql://ROLE@HOST:PORT/DATABASE, with odd characters of a password as %%XX: / is %%2F, "
-                   "@ is %%40");
+    s = error_set(err, STATUS_USAGE, "the server address is not valid");
+    error_fix(err,
+              "write postgresql://ROLE@HOST:PORT/DATABASE, with special characters of a password as %%XX: / is %%2F, "
+              "@ is %%40");
   }
   if (s == STATUS_OK)
     s = db_open(&dbo, &st->db, err);
@@ -83,7 +84,7 @@ enum status store_set_meta(struct store *st, const char *name, struct str value,
       str_from(name), value);
 }
 
-/* ---- who sees what ---- */
+/* ---- visibility ---- */
 
 static void not_shadowed(struct sql *q, const struct scope *scope, int64_t at) {
   sql_add(q,
@@ -95,9 +96,9 @@ static void not_shadowed(struct sql *q, const struct scope *scope, int64_t at) {
   sql_add(q, "))");
 }
 
-/* Memories, documents, or both. Partial indexes are found by these very words: memories alone by "corpus = 'memory'",
- * documents alone by "corpus <> 'memory'". */
-static void of_corpora(struct sql *q, unsigned corpora) {
+/* Restricts to memories, documents, or both. The text must match the partial indexes literally: "corpus = 'memory'" for
+ * memories only, "corpus <> 'memory'" for documents only. */
+static void add_corpora(struct sql *q, unsigned corpora) {
   enum { ALL = (1 << CORPUS_COUNT) - 1, MEMORIES = 1 << CORPUS_MEMORY };
   size_t n = 0;
   corpora &= ALL;
@@ -125,8 +126,9 @@ void visible(struct sql *q, const struct scope *scope, const char *states) {
   }
   reach_where(q, &scope->reach, "m.project");
   if (scope->reach.role == ROLE_PROJECT && scope->corpora & (1U << CORPUS_SESSIONS))
-    sql_add(q, " AND (m.corpus <> 'sessions' OR m.project <> '')"); /* what the administrator said is not for all */
-  of_corpora(q, scope->corpora);
+    sql_add(q, " AND (m.corpus <> 'sessions' OR m.project <> '')"); /* the administrator's own sessions are not shared
+                                                                       with all projects */
+  add_corpora(q, scope->corpora);
   if (scope->as_of) {
     sql_addf(q, " AND (m.state IN (%s) OR m.state_at > ", states);
     sql_int(q, at);
@@ -135,10 +137,10 @@ void visible(struct sql *q, const struct scope *scope, const char *states) {
     sql_add(q, " AND m.valid_from <= ");
     sql_int(q, at);
   } else {
-    /* One state is compared, not listed: the partial indexes are found by "state = 'active'" alone. */
+    /* A single state uses "=", not IN: the planner uses the partial indexes only for "state = 'active'". */
     sql_addf(q, strchr(states, ',') ? " AND m.state IN (%s)" : " AND m.state = %s", states);
   }
-  /* What has expired is gone at once, whether maintenance has noticed or not; other states keep their own reason. */
+  /* Expired memories are hidden at once, even before maintenance marks them. Other states have their own reason. */
   sql_add(q, " AND (m.expires_at IS NULL OR m.state NOT IN ('active', 'archived', 'faded') OR m.expires_at > ");
   sql_int(q, at);
   sql_add(q, ")");

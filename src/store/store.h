@@ -1,8 +1,8 @@
-/* store.h: an open store: its life, who may see what, transactions with their events.
+/* store.h: an open store: life cycle, visibility, transactions with their events.
  *
- * One connection for each handle; a handle is used by one thread at a time (the engine's lock sees to it). Many
- * processes on one file are normal. The files beside this one hold a table family each: memories.h, links.h,
- * events.h, vectors.h, lexical.h, settings.h. */
+ * Each handle has one connection and is used by one thread at a time (ensured by the engine's lock). Several processes
+ * may use one file. The other headers cover one table family each: memories.h, links.h, events.h, vectors.h, lexical.h,
+ * settings.h. */
 #pragma once
 
 #include "base/os/clock.h"
@@ -20,13 +20,13 @@ struct store_options {
   int connect_ms; /* see db.h */
   bool must_exist;
   bool read_only;
-  bool unfinished; /* also one that a migration is still being made into: for that migration alone */
+  bool unfinished; /* also open the target of an unfinished migration; used only by that migration */
   int64_t now;
-  const struct settings_given *settings; /* see settings.h; NULL: none. They must outlive the store. */
+  const struct settings_given *settings; /* see settings.h; NULL: none; must outlive the store */
 };
 
-/* Opens the file, creates or migrates its schema. A newer schema is refused and left untouched, and so
- * is the target of a migration that did not come to its end. */
+/* Opens the file, and creates or migrates its schema. A newer schema is refused and left untouched, as is the target of
+ * an unfinished migration. */
 NODISCARD enum status store_open(const struct store_options *options, struct store **ret_store, struct error *err);
 /* Flushes queued reads; cannot fail. */
 void store_close(struct store **store);
@@ -34,12 +34,12 @@ void store_close(struct store **store);
 struct db *store_db(const struct store *st);
 int store_schema_version(void);
 
-/* Facts about the store; absent when unset. */
+/* Metadata of the store; absent if unset. */
 NODISCARD enum status store_meta(struct store *st, const char *name, struct arena *a, struct str *ret_value,
                                  struct error *err);
 NODISCARD enum status store_set_meta(struct store *st, const char *name, struct str value, struct error *err);
 
-/* ---- who sees what ---- */
+/* ---- visibility ---- */
 
 struct scope {
   struct str team;
@@ -47,22 +47,22 @@ struct scope {
   bool all_projects;
   int64_t now;
   int64_t as_of;      /* 0: now */
-  struct reach reach; /* of the handle: it narrows all of the above */
-  unsigned corpora;   /* bits 1 << enum corpus (documents.h); 0: memories alone */
+  struct reach reach; /* reach of the handle; limits all of the above */
+  unsigned corpora;   /* bits 1 << enum corpus (documents.h); 0: memories only */
 };
 
-/* The one visibility predicate, as a condition on alias m: own project and global memories of the team, in one of
- * `states` (SQL list, such as "'active'"), not expired, not shadowed by the project. Everything that reads memories
- * for a caller goes through it. With scope->as_of the state is the one of that moment. */
+/* The single visibility predicate, as a condition on alias m: the team's memories of the own project and global ones,
+ * in one of `states` (SQL list, such as "'active'"), not expired, not shadowed by the project. All reads for a caller
+ * use it. With scope->as_of, states are those at that time. */
 void visible(struct sql *q, const struct scope *scope, const char *states);
 #define STATES_LIVE "'active'"
 #define STATES_SEARCHED "'active', 'archived'"
 
-/* ---- running out of memory ---- */
+/* ---- out of memory ---- */
 
-/* ARENA_BOUNDARY() around reads of a store: after a jump, it ends the queries and the snapshot that the code was left
- * with; those of the caller go on. A query that stays open would hold its snapshot: later reads of the handle would see
- * an old state, and the log of a file could not be emptied. `st` may be NULL.
+/* ARENA_BOUNDARY() around reads of a store. After a jump it ends the queries and the snapshot that the aborted code
+ * left open; those of the caller continue. An open query would keep its snapshot: later reads of the handle would see
+ * an old state, and the log of a file could not be truncated. `st` may be NULL.
  *
  *   struct store_boundary oom;
  *   if (STORE_BOUNDARY(st, a, oom)) { ...out of memory... } else { ...work... } */
@@ -74,7 +74,7 @@ struct store_boundary {
 #define STORE_BOUNDARY(st, arena, b)                                                                                   \
   (store_boundary_set((st), &(b)), ARENA_BOUNDARY((arena), (b).jump) && store_boundary_left(&(b)))
 void store_boundary_set(struct store *st, struct store_boundary *ret_boundary);
-bool store_boundary_left(const struct store_boundary *b); /* true */
+bool store_boundary_left(const struct store_boundary *b); /* always true */
 
 /* ---- transactions ---- */
 
@@ -86,50 +86,49 @@ struct txn {
   int64_t now;
 };
 
-/* Takes the write lock and opens a transaction of the store; `who` gives team, project, source, session, op, now. */
+/* Takes the write lock and begins a transaction of the store; `who` gives team, project, source, session, op, now. */
 NODISCARD enum status txn_begin(struct store *st, const struct txn *who, int64_t undoes, struct txn *ret_txn,
                                 struct error *err);
 NODISCARD enum status txn_commit(struct txn *txn, struct error *err);
-/* What is known of an earlier transaction of the team: its operation (absent when there is none), and the one that has
- * undone it (0: none). */
+/* Looks up an earlier transaction of the team: its operation (absent if there is none), and the transaction that undid
+ * it (0: none). */
 NODISCARD enum status txn_find(struct store *st, struct str team, int64_t id, struct arena *a, struct str *ret_op,
                                int64_t *ret_undone_by, struct error *err);
-/* Whatever was begun is gone; cannot fail. */
+/* Discards the open transaction, if any; cannot fail. */
 void store_rollback(struct store *st);
-/* For one of several changes in a transaction that may fail alone: what was done since the mark is kept, or gone. */
+/* Savepoint for one of several changes in a transaction: its changes are kept or rolled back. */
 NODISCARD enum status txn_mark(struct txn *txn, struct error *err);
 NODISCARD enum status txn_unmark(struct txn *txn, bool keep, struct error *err);
 
 /* ---- backups ---- */
 
-/* Copies the whole store into a new file, which is a store itself, while others go on using this one. */
+/* Copies the whole store into a new file, itself a store, while others continue to use this one. */
 NODISCARD enum status store_copy_to(struct store *st, const char *path, db_progress progress, void *arg,
                                     struct error *err);
 
-/* "<store>.backup-<label>-<time>" beside the file, or in the user's state folder for a server; older automatic backups
- * beyond BACKUPS_KEPT are removed. */
+/* "<store>.backup-<label>-<time>" beside the file, or in the user's state folder for a server. Automatic backups beyond
+ * BACKUPS_KEPT are removed, oldest first. */
 NODISCARD enum status store_auto_backup(struct store *st, const char *label, int64_t now, struct arena *a,
                                         struct str *ret_path, struct error *err);
 struct restored {
-  struct str safety;      /* the automatic backup of what was there before */
-  int64_t tokens_live;    /* that came back, and open doors */
-  int64_t tokens_revoked; /* that were live in the backup, and came back revoked: readmit.h */
-  int64_t grants_revoked; /* of the vault, that did not come back */
+  struct str safety;      /* automatic backup of the replaced content */
+  int64_t tokens_live;    /* restored tokens that are valid */
+  int64_t tokens_revoked; /* tokens valid in the backup but restored as revoked: readmit.h */
+  int64_t grants_revoked; /* vault grants that were not restored */
 };
-/* Replaces the content by that of a backup. What was there until that moment is in the automatic backup: nobody can
- * write between the two. No other is removed: the one that comes back may be the oldest, and is needed until all of it
- * is here. */
+/* Replaces the content with that of a backup. The previous content is in the automatic backup; nobody can write between
+ * the two. Other backups are not removed: the one being restored may be the oldest, and is needed until the end. */
 NODISCARD enum status store_restore(struct store *st, const char *path, int64_t now, struct arena *a,
                                     struct restored *ret_restored, struct error *err);
-/* The parts of store_auto_backup(): a name that is free, and the removal of those beyond BACKUPS_KEPT, each with the
- * archive of transcripts that goes with it. */
+/* Parts of store_auto_backup(): a free name, and the removal of backups beyond BACKUPS_KEPT, each with its archive of
+ * transcripts. */
 NODISCARD enum status store_backup_path(struct store *st, const char *label, int64_t now, struct arena *a,
                                         struct str *ret_path, struct error *err);
 void store_tidy_backups(struct store *st, struct arena *a);
 
-/* Transcripts are files: a backup has those of its time in "<backup>.transcripts". Which archive that is stands in the
- * backup: its id, or NO_TRANSCRIPTS; absent in a backup that was made without a look at them. A restored store keeps
- * the note until they are back. */
+/* Transcripts are files; a backup has its copy in "<backup>.transcripts". The backup records the id of that archive, or
+ * NO_TRANSCRIPTS; nothing if it was made without regard to transcripts. A restored store keeps the record until they
+ * are restored. */
 #define BACKUP_TRANSCRIPTS ".transcripts"
 #define META_TRANSCRIPTS "backup_transcripts"
 #define NO_TRANSCRIPTS "none"

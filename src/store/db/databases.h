@@ -1,12 +1,12 @@
-/* databases.h: databases on a PostgreSQL server, made for a time and dropped again. */
+/* databases.h: temporary databases on a PostgreSQL server. */
 #pragma once
 
 #include "base/buf.h"
 #include "base/error.h"
 
-/* The same server and the same user, another database. */
+/* Same server and user, another database. */
 struct str database_url(struct arena *a, struct str url, struct str name);
-/* An empty one beside the database that the URL names; `name` is of letters, digits and '_'. */
+/* Creates an empty database on the server of the URL; `name` consists of letters, digits and '_'. */
 NODISCARD enum status database_create(const char *url, struct str name, struct error *err);
-/* With all that is in it, whoever uses it. One that is not there is no error. */
+/* Drops it with all content, even if in use. A missing database is not an error. */
 NODISCARD enum status database_drop(const char *url, struct str name, struct error *err);

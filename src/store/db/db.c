@@ -1,4 +1,5 @@
-/* db.c: the driver as the store sees it: finds the engine, gathers the values of a statement, hands both on. */
+/* db.c: engine-independent part of the driver: selects the engine, collects the values of a statement, dispatches both.
+ */
 #include "store/db/db.h"
 
 #include <stdarg.h>
@@ -6,7 +7,7 @@
 #include "store/db/driver.h"
 #include "store/wall.h"
 
-enum { VALUES_MAX = 32 }; /* db.h says so too */
+enum { VALUES_MAX = 32 }; /* documented in db.h */
 
 bool db_is_url(const char *path) {
   struct str s = str_from(path);
@@ -139,7 +140,7 @@ struct str rows_dup(const struct rows *r, int column, struct arena *a) {
 static enum status first_int(struct rows *r, int64_t *ret_value, bool *ret_found) {
   bool found = rows_next(r);
   int64_t value = found ? rows_int(r, 0) : 0;
-  if (found) /* "INSERT ... RETURNING" is done only when it has said that there are no more rows */
+  if (found) /* "INSERT ... RETURNING" is complete only after the last row was read */
     rows_next(r);
   TRY(rows_end(r));
   *ret_value = value;
@@ -180,12 +181,12 @@ enum status db_commit(struct db *db, struct error *err) {
 int64_t db_sessions(const struct db *db) { return db->sessions; }
 int64_t db_commits(const struct db *db) { return db->commits; }
 
-enum status db_snapshot(struct db *db, bool *ret_alone, struct error *err) {
-  return db->driver->snapshot(db, ret_alone, err);
+enum status db_snapshot(struct db *db, bool *ret_began, struct error *err) {
+  return db->driver->snapshot(db, ret_began, err);
 }
 
-enum status db_snapshot_end(struct db *db, bool alone, enum status s, struct error *err) {
-  return db->driver->snapshot_end(db, alone, s, err);
+enum status db_snapshot_end(struct db *db, bool began, enum status s, struct error *err) {
+  return db->driver->snapshot_end(db, began, s, err);
 }
 
 void db_rollback(struct db *db) { db->driver->rollback(db); }
@@ -196,12 +197,12 @@ struct db_scope db_scope(const struct db *db) {
 
 void db_scope_abort(struct db *db, struct db_scope scope) { db->driver->scope_abort(db, scope); }
 
-enum status db_mark(struct db *db, struct error *err) { return db->driver->mark(db, err); }
-enum status db_unmark(struct db *db, bool keep, struct error *err) { return db->driver->unmark(db, keep, err); }
+enum status db_mark(struct db *db, struct error *err) { return db->driver->savepoint(db, err); }
+enum status db_unmark(struct db *db, bool keep, struct error *err) { return db->driver->savepoint_end(db, keep, err); }
 bool db_in_transaction(const struct db *db) { return db->driver->in_transaction(db); }
 bool db_writing(const struct db *db) { return db->driver->writing(db); }
 
-/* ---- the connection ---- */
+/* ---- connection ---- */
 
 enum status db_team(struct db *db, struct str team, struct error *err) { return db->driver->team(db, team, err); }
 

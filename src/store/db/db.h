@@ -1,13 +1,13 @@
-/* db.h: the small database driver under the store: run SQL with bound values, walk rows, transactions, backup.
+/* db.h: small database driver under the store: SQL with bound values, rows, transactions, backup.
  *
- * SQL is written once, in the subset that SQLite and PostgreSQL share, with numbered parameters ?1, ?2, ...; what
- * cannot be shared (migrations, full text, vectors) has a file for each engine (engine.h). What the engines have in
- * common is db.c; sqlite.c and postgres.c are the two of them, each behind a struct db_driver (store/db/driver.h).
+ * SQL is written once, in the subset that SQLite and PostgreSQL share, with numbered parameters ?1, ?2, ... Parts that
+ * cannot be shared (migrations, full text, vectors) have a file per engine (engine.h). db.c is common to the engines;
+ * sqlite/driver.c and postgres/driver.c each implement a struct db_driver (store/db/driver.h).
  *
  * Values are bound by a format string, one letter each:
- *   i int64_t   d double   s struct str, NULL when .p is   b the same as bytes   t time: int64_t, NULL when 0
- * A format has at most 32 letters; more are an error. A statement with more values is put together by struct sql.
- * Statements are prepared once for each connection and kept. */
+ *   i int64_t   d double   s struct str, NULL if .p is   b same as bytes   t time: int64_t, NULL if 0
+ * A format has at most 32 letters; more are an error. Statements with more values are built with struct sql. Statements
+ * are prepared once per connection and cached. */
 #pragma once
 
 #include "base/buf.h"
@@ -27,31 +27,31 @@ enum db_engine { DB_SQLITE, DB_POSTGRES };
 
 struct db_options {
   const char *path; /* a file, or postgresql://... */
-  int busy_ms;      /* how long a call waits for another process's lock before it gives up */
-  int connect_ms;   /* how long a server may take to be connected to, and no second try; 0: as its address says */
+  int busy_ms;      /* how long a call waits for another process's lock */
+  int connect_ms;   /* connection timeout, without a second attempt; 0: as set in the URL */
   bool must_exist;  /* do not create the file */
   bool read_only;
 };
 
-/* Whether it names a server and not a file. */
+/* True for a server URL. */
 bool db_is_url(const char *path);
-/* For a program, at its very start: the driver then keeps no account of its memory. That account has one lock for all
- * connections, taken at every allocation, and threads that search at the same time wait for each other there. Without
- * effect once a database was opened; not for libraries, whose host may count on that account. */
+/* Disables SQLite's memory statistics; call it at program start. They take one lock for all connections at every
+ * allocation, which makes concurrent searches wait for each other. No effect once a database was opened. Not for
+ * libraries, whose host may rely on the statistics. */
 void db_for_threads(void);
 
 NODISCARD enum status db_open(const struct db_options *options, struct db **ret_db, struct error *err);
 void db_close(struct db **db);
 enum db_engine db_engine(const struct db *db);
 
-/* Runs a statement to its end; rows it returns are dropped. Inside a transaction a server may be told of it later: what
- * went wrong is then an error of a later statement, of db_unmark() or of db_commit(), and after an error all of them
- * fail until it is rolled back, or taken back to a mark. */
+/* Runs a statement to completion; result rows are discarded. Inside a transaction a server may receive it later: its
+ * failure is then reported by a later statement, db_unmark() or db_commit(), and all of them fail until the transaction
+ * is rolled back, or rolled back to a savepoint. */
 NODISCARD enum status db_exec(struct db *db, struct error *err, const char *sql, const char *format, ...);
-/* Runs several statements separated by ';', without values. The id of a new row is asked for: "INSERT ... RETURNING id"
+/* Runs several statements separated by ';', without values. To get the id of a new row, use "INSERT ... RETURNING id"
  * and db_int(). */
 NODISCARD enum status db_script(struct db *db, struct error *err, const char *sql);
-/* Rows that the last db_exec() has changed. */
+/* Rows changed by the last db_exec(). */
 int64_t db_changes(struct db *db);
 
 /* A running query:
@@ -59,18 +59,18 @@ int64_t db_changes(struct db *db);
  *   db_query(db, &r, err, "SELECT ...", "s", team);
  *   while (rows_next(&r)) ... rows_int(&r, 0) ...
  *   return rows_end(&r);
- * Errors surface at rows_end(), which must always be called; text is valid until the next rows_next(). A server sends
- * all rows at once: who walks through a whole table asks for it page by page. */
+ * Errors are returned by rows_end(), which must always be called. Text is valid until the next rows_next(). A server
+ * sends all rows at once, so read large tables page by page. */
 struct rows {
   struct db *db;
   void *statement;
   struct error *err;
   enum status status;
   bool cached;
-  int64_t at; /* where an engine that has all rows at hand stands */
+  int64_t at; /* current row, for an engine that has fetched all rows */
 };
 void db_query(struct db *db, struct rows *ret_rows, struct error *err, const char *sql, const char *format, ...);
-/* The same with the values of a built statement; see struct sql. */
+/* Same with the values of a built statement; see struct sql. */
 struct sql;
 void db_query_sql(struct db *db, struct rows *ret_rows, struct error *err, const struct sql *sql);
 NODISCARD enum status db_exec_sql(struct db *db, struct error *err, const struct sql *sql);
@@ -80,10 +80,10 @@ bool rows_null(const struct rows *r, int column);
 int64_t rows_int(const struct rows *r, int column);
 double rows_real(const struct rows *r, int column);
 struct str rows_text(const struct rows *r, int column);
-/* A copy in the arena, absent for NULL. */
+/* Copy in the arena; absent if NULL. */
 struct str rows_dup(const struct rows *r, int column, struct arena *a);
 
-/* A statement put together from parts; each bound value becomes the next ?N.
+/* A statement built from parts; each bound value becomes the next ?N.
  *   struct sql q = SQL(arena);
  *   sql_add(&q, "SELECT id FROM memory WHERE team = "); sql_text(&q, team); */
 struct sql {
@@ -97,75 +97,75 @@ void sql_addf(struct sql *q, const char *fmt, ...) PRINTF_FMT(2, 3);
 void sql_text(struct sql *q, struct str value);
 void sql_int(struct sql *q, int64_t value);
 void sql_real(struct sql *q, double value);
-void sql_time(struct sql *q, int64_t value); /* NULL when 0 */
-/* "(?4, ?5, ...)" with these ids, at most SQL_IDS, at least one. The last is repeated until there are as many as one of
- * a few sizes: lists of all lengths make a few statements, which are prepared once each. */
+void sql_time(struct sql *q, int64_t value); /* NULL if 0 */
+/* Adds "(?4, ?5, ...)" with these ids, 1 to SQL_IDS. The last is repeated up to one of a few sizes, so that lists of
+ * all lengths share a few prepared statements. */
 enum { SQL_IDS = 128 };
 void sql_ids(struct sql *q, const int64_t *ids, size_t n);
 
-/* The first column of the first row; ret_found (may be NULL) says whether there was one. */
+/* First column of the first row; ret_found (may be NULL) tells whether there was a row. */
 NODISCARD enum status db_int(struct db *db, int64_t *ret_value, bool *ret_found, struct error *err, const char *sql,
                              const char *format, ...);
 NODISCARD enum status db_int_sql(struct db *db, int64_t *ret_value, bool *ret_found, struct error *err,
                                  const struct sql *sql);
 
-/* Write transactions take the write lock of a team at once, so that they never fail half-way for want of it; an engine
- * without such locks takes that of the store, and so does every engine when no team is given (STR_NONE): for what
- * concerns all of them. A lazy one does not wait for the disk when it commits: for what may be lost with the machine
- * (access counts), never for memories. */
+/* Write transactions take the write lock of a team at the start, so that they never fail half-way for lack of it. An
+ * engine without such locks takes that of the store; so does every engine if no team is given (STR_NONE), for changes
+ * to all teams. A lazy transaction does not wait for the disk at commit: for data that may be lost in a crash (access
+ * counts), never for memories. */
 NODISCARD enum status db_begin(struct db *db, struct str team, bool lazy, struct error *err);
 NODISCARD enum status db_commit(struct db *db, struct error *err);
-/* One state of the store for the queries between the two, and their locks taken once; inside a transaction nothing
- * happens. The end passes on `s`, what came of the queries. */
-NODISCARD enum status db_snapshot(struct db *db, bool *ret_alone, struct error *err);
-NODISCARD enum status db_snapshot_end(struct db *db, bool alone, enum status s, struct error *err);
-/* Ends any open transaction and every running query; cannot fail. */
+/* One snapshot of the store for the queries between the two calls, with locks taken once; no effect inside a
+ * transaction. The end returns `s`, the outcome of the queries. */
+NODISCARD enum status db_snapshot(struct db *db, bool *ret_began, struct error *err);
+NODISCARD enum status db_snapshot_end(struct db *db, bool began, enum status s, struct error *err);
+/* Ends any open transaction and all running queries; cannot fail. */
 void db_rollback(struct db *db);
-/* What runs on a connection at some point. db_scope_abort() ends the queries, and the transaction, that began after it;
- * those that ran before go on. For code that was left by an out-of-memory jump: store.h has a boundary that does it. */
+/* State of a connection at some point. db_scope_abort() ends the queries and the transaction that began after it;
+ * earlier ones continue. For code aborted by an out-of-memory jump: store.h has a boundary that does it. */
 struct db_scope {
-  int64_t queries; /* the number of the last one */
+  int64_t queries; /* number of the last query */
   bool in_transaction;
 };
 struct db_scope db_scope(const struct db *db);
 void db_scope_abort(struct db *db, struct db_scope scope);
-/* A point inside a transaction, and the end of it: what was changed since is kept, or taken back. */
+/* Savepoint inside a transaction, and its end: the changes since are kept or rolled back. */
 NODISCARD enum status db_mark(struct db *db, struct error *err);
 NODISCARD enum status db_unmark(struct db *db, bool keep, struct error *err);
 bool db_in_transaction(const struct db *db);
-/* Changes when the connection was made anew. */
+/* Number of connections made; changes after a reconnect. */
 int64_t db_sessions(const struct db *db);
-/* How many transactions this connection has committed for good, lazy ones not counted. */
+/* Number of transactions committed by this connection, except lazy ones. */
 int64_t db_commits(const struct db *db);
-/* In a transaction that may still be taken back: what is read in it may never have been. */
+/* In a write transaction: what is read in it may still be rolled back. */
 bool db_writing(const struct db *db);
 
-/* What a reader of the whole database has seen: as long as both numbers stay, nobody has changed anything, but for what
- * this connection has rolled back. */
+/* Version of the whole database as a reader sees it: while both numbers stay the same, nothing has changed, except for
+ * what this connection has rolled back. */
 struct db_stamp {
-  int64_t others, own; /* an engine that cannot tell gives another one each time */
+  int64_t others, own; /* an engine that cannot tell returns a new value each time */
 };
 NODISCARD enum status db_stamp(struct db *db, struct db_stamp *ret_stamp, struct error *err);
 
-/* Whose rows the statements from now on may see and write, as a second wall behind what they ask for themselves:
- * STR_NONE for all teams. An engine without row-level security does nothing. A transaction is of its team anyway. */
+/* Sets whose rows the following statements may read and write, as row-level isolation in addition to their own
+ * conditions; STR_NONE for all teams. An engine without row-level security does nothing. A transaction always uses its
+ * own team. */
 NODISCARD enum status db_team(struct db *db, struct str team, struct error *err);
 
-/* Waits until somebody has committed a change, at most so long (0: only looks); may be true without any. */
+/* Waits until a change was committed, at most `ms` (0: only checks); may be true without a change. */
 NODISCARD enum status db_wait(struct db *db, int ms, bool *ret_news, struct error *err);
 
-/* How far a long piece of work is. */
+/* Progress of a long operation. */
 typedef void (*db_progress)(void *arg, int64_t done, int64_t total);
 
-/* Moves the log into the file, as far as readers allow; with `truncate`, waits up to two seconds for them, and then
- * empties the log. ret_done (may be NULL) says whether readers allowed all of it. A server does that by itself. */
+/* Moves the log into the file as far as readers allow; with `truncate`, waits up to two seconds for them and then
+ * truncates the log. ret_done (may be NULL): the whole log was moved. A server does that by itself. */
 NODISCARD enum status db_checkpoint(struct db *db, bool truncate, bool *ret_done, struct error *err);
-/* How long calls wait for a lock from now on; returns the former value. */
+/* Sets how long calls wait for a lock; returns the previous value. */
 int db_set_busy(struct db *db, int busy_ms);
-/* How long one statement may run from now on, 0: as long as it takes, for what goes through the whole store; returns
- * the former value. Inside a transaction it is for the next one. An engine within the process has no limit, and says 0.
- */
+/* Sets the statement timeout, 0: none, for work on the whole store; returns the previous value. Inside a transaction it
+ * applies to the next one. An engine within the process has no limit and returns 0. */
 int db_set_limit(struct db *db, int ms);
 bool db_read_only(const struct db *db);
-/* The file, or the address of the server without its password: for messages. */
+/* The file, or the server URL without its password: for messages. */
 const char *db_path(const struct db *db);

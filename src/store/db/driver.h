@@ -1,13 +1,13 @@
-/* driver.h: what an engine gives to db.c, which is the same for all of them. Only the files of the driver include
- * it: db.c, sqlite/driver.c, postgres/driver.c.
+/* driver.h: interface between db.c and the engines. Included only by the files of the driver: db.c, sqlite/driver.c,
+ * postgres/driver.c.
  *
- * An engine's connection begins with a struct db; db.c finds the engine by it. Every call means what db.h says of the
- * function of the same name. */
+ * An engine's connection begins with a struct db, by which db.c finds the engine. The functions are documented in db.h
+ * under the same names. */
 #pragma once
 
 #include "store/db/db.h"
 
-/* The values of one statement; the caller keeps texts and bytes until the statement is done. */
+/* Values of one statement; the caller keeps texts and bytes until the statement is done. */
 struct db_values {
   const struct db_value *v;
   size_t n;
@@ -22,8 +22,8 @@ struct db_driver {
   enum status (*script)(struct db *db, const char *sql, struct error *err);
   int64_t (*changes)(struct db *db);
 
-  /* `r` has its db and err; what goes wrong is told in r->status. rows_next() is asked only while r->statement is set,
-   * which it clears with the last row; rows_end() may come at any time, and again. */
+  /* `r` has its db and err; failures are stored in r->status. rows_next() is called only while r->statement is set,
+   * which it clears after the last row. rows_end() may be called at any time, and repeatedly. */
   void (*query)(struct rows *r, const char *sql, struct db_values values);
   bool (*rows_next)(struct rows *r);
   void (*rows_end)(struct rows *r);
@@ -34,12 +34,12 @@ struct db_driver {
 
   enum status (*begin)(struct db *db, struct str team, bool lazy, struct error *err);
   enum status (*commit)(struct db *db, struct error *err);
-  enum status (*snapshot)(struct db *db, bool *ret_alone, struct error *err);
-  enum status (*snapshot_end)(struct db *db, bool alone, enum status s, struct error *err);
+  enum status (*snapshot)(struct db *db, bool *ret_began, struct error *err);
+  enum status (*snapshot_end)(struct db *db, bool began, enum status s, struct error *err);
   void (*rollback)(struct db *db);
   void (*scope_abort)(struct db *db, struct db_scope scope);
-  enum status (*mark)(struct db *db, struct error *err);
-  enum status (*unmark)(struct db *db, bool keep, struct error *err);
+  enum status (*savepoint)(struct db *db, struct error *err);
+  enum status (*savepoint_end)(struct db *db, bool keep, struct error *err);
   bool (*in_transaction)(const struct db *db);
   bool (*writing)(const struct db *db);
 
@@ -53,14 +53,14 @@ struct db_driver {
   const char *(*path)(const struct db *db);
 };
 
-/* The beginning of every engine's connection. */
+/* First member of every engine's connection. */
 struct db {
   const struct db_driver *driver;
   int64_t commits;
-  int64_t sessions; /* how often the engine has connected */
-  int64_t queries;  /* how many have begun: the number of the last one */
-  bool lazy;        /* the transaction that was begun last */
-  bool wall;        /* statements are read before they are run: wall.h */
+  int64_t sessions; /* number of connections made */
+  int64_t queries;  /* number of queries begun */
+  bool lazy;        /* the last transaction begun is lazy */
+  bool wall;        /* statements are checked for isolation before they run: wall.h */
 };
 
 extern const struct db_driver sqlite_driver, postgres_driver;

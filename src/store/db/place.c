@@ -1,4 +1,4 @@
-/* place.c: addresses without passwords, files beside a store, and its size. */
+/* place.c: server URLs without passwords, files beside a store, and its size. */
 #include "store/db/place.h"
 
 #include <stdio.h>
@@ -8,13 +8,13 @@
 #include "base/id.h"
 #include "base/os/fs.h"
 
-/* ---- addresses ---- */
+/* ---- URLs ---- */
 
 static int hex_digit(char c) {
   return ascii_digit(c) ? c - '0' : ascii_lower(c) >= 'a' && ascii_lower(c) <= 'f' ? ascii_lower(c) - 'a' + 10 : -1;
 }
 
-/* Whether the name of a parameter, whose characters may be written as %41, is this one. */
+/* Does the name of a parameter, possibly percent-encoded, equal this one? */
 static bool is_named(struct str name, const char *want) {
   for (; name.n; want++) {
     size_t n = 1;
@@ -51,8 +51,8 @@ static void add(struct text *t, struct str s) {
   t->p[t->n] = 0;
 }
 
-/* Everything between the user's name and the last '@' goes: in an address that was not written as it should be, a '/'
- * or an '@' may be a part of the password. */
+/* Removes everything between the user name and the last '@': in a malformed URL, a '/' or '@' may be part of the
+ * password. */
 static void add_server(struct text *t, struct str s) {
   if (!s.p)
     return;
@@ -91,20 +91,20 @@ void place_public(const char *store, char ret_text[PLACE_MAX]) {
   s = str_slice(s, str_find(s, STR("://"), 0) + 3, s.n);
   if (!s.p)
     return;
-  /* Parameters begin behind the last '@': before it a '?' can only be a part of a password. */
+  /* Parameters begin after the last '@': a '?' before it can only be part of a password. */
   size_t at = s.n;
   while (at > 0 && s.p[at - 1] != '@')
     at--;
   size_t question = str_find(s, STR("?"), 0), from = str_find(s, STR("?"), at);
   if (question != SIZE_MAX && question < at && str_find(str_slice(s, 0, question), STR(":"), 0) == SIZE_MAX)
-    from = question; /* no password is before it, so that the '@' is in a parameter */
+    from = question; /* there is no password before it, so the '@' is in a parameter */
   add(&t, STR("postgresql://"));
   add_server(&t, from == SIZE_MAX ? s : str_slice(s, 0, from));
   if (from != SIZE_MAX)
     add_parameters(&t, str_slice(s, from + 1, s.n));
 }
 
-/* "host:port": what stands behind the colon; absent: nothing does. */
+/* The part of "host:port" after the colon; absent if there is none. */
 static struct str port_of(struct str host) {
   size_t colon = host.n && host.p[0] == '[' ? SIZE_MAX : str_find(host, STR(":"), 0);
   return colon == SIZE_MAX ? STR_NONE : str_slice(host, colon + 1, host.n);
@@ -160,7 +160,7 @@ void place_side(const char *store, const char *tail, char ret_path[PLACE_MAX]) {
              (int)TAIL_MAX, tail);
 }
 
-/* ---- room ---- */
+/* ---- size ---- */
 
 static int64_t size_of(const char *store, const char *tail) {
   struct stat sb;
@@ -169,7 +169,7 @@ static int64_t size_of(const char *store, const char *tail) {
   return stat(path, &sb) == 0 ? (int64_t)sb.st_size : 0;
 }
 
-static enum status room_on_server(struct store *st, struct store_room *ret_room, struct error *err) {
+static enum status size_on_server(struct store *st, struct store_room *ret_room, struct error *err) {
   int64_t bytes;
   TRY(db_int(store_db(st), &bytes, NULL, err,
              "SELECT CAST(coalesce(sum(pg_total_relation_size(c.oid)), 0) AS bigint) FROM pg_class c"
@@ -184,7 +184,7 @@ enum status store_room(struct store *st, struct store_room *ret_room, struct err
   const char *path = db_path(store_db(st));
   struct statvfs fs;
   if (db_engine(store_db(st)) != DB_SQLITE)
-    return room_on_server(st, ret_room, err);
+    return size_on_server(st, ret_room, err);
   *ret_room = (struct store_room){.bytes = size_of(path, ""), .log_bytes = size_of(path, "-wal"), .free = -1};
   if (statvfs(path, &fs) == 0)
     ret_room->free = (int64_t)((uint64_t)fs.f_bavail * fs.f_frsize);

@@ -1,4 +1,4 @@
-/* sql.c: statements put together from parts, with bound values. */
+/* sql.c: statements built from parts, with bound values. */
 #include <stdio.h>
 
 #include "store/db/db.h"
@@ -13,7 +13,7 @@ void sql_addf(struct sql *q, const char *fmt, ...) {
   buf_add(&q->text, s);
 }
 
-/* By hand: a statement of fifty values is put together for every memory that is stored. */
+/* Hand-written for speed: every stored memory builds a statement of fifty values. */
 static void add_number(struct buf *b, size_t n) {
   char digits[20];
   size_t at = sizeof(digits);

@@ -1,7 +1,7 @@
-/* backup.c: backups of a store on a server: into a file that is an SQLite store itself, and back.
+/* backup.c: backup of a server's store into an SQLite store file, and restore.
  *
- * A backup is made from one snapshot, while others go on writing. Bringing one back replaces everything in one
- * transaction under the lock of the whole store. */
+ * A backup reads one snapshot while others continue to write. A restore replaces everything in one transaction under
+ * the lock of the whole store. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -12,7 +12,7 @@
 #include "store/postgres/backup.h"
 #include "store/sqlite/sqlite.h"
 
-/* ---- where automatic backups are ---- */
+/* ---- location of automatic backups ---- */
 
 static void add_clean(struct buf *b, struct str s) {
   for (size_t i = 0; i < s.n; i++) {
@@ -22,7 +22,7 @@ static void add_clean(struct buf *b, struct str s) {
   }
 }
 
-/* The value of a parameter of the address; empty when it is not there. */
+/* Value of a URL parameter; empty if absent. */
 static struct str parameter(struct str query, const char *name) {
   for (size_t at = 0; at < query.n;) {
     size_t end = str_find(query, STR("&"), at);
@@ -48,7 +48,7 @@ struct str postgres_backup_name(struct arena *a, const char *url) {
     s = str_slice(s, 0, at);
   }
   for (size_t i = s.n; i-- > 0;)
-    if (s.p[i] == '@') { /* who it is does not matter, and what stands before it must never be in a name */
+    if (s.p[i] == '@') { /* the user does not matter, and a password must never be part of a file name */
       s = str_slice(s, i + 1, s.n);
       break;
     }
@@ -69,15 +69,15 @@ enum status postgres_backup_base(struct store *st, struct arena *a, struct str *
   return fs_xdg(a, XDG_STATE, arena_printf(a, "cairn/backups/%.*s", STR_ARG(name)).p, ret_base, err);
 }
 
-/* ---- into a file ---- */
+/* ---- backup ---- */
 
-struct telling {
+struct progress_hook {
   db_progress progress;
   void *arg;
 };
 
-static void tell(void *arg, const char *what UNUSED, int64_t done, int64_t total) {
-  const struct telling *t = arg;
+static void report_progress(void *arg, const char *what UNUSED, int64_t done, int64_t total) {
+  const struct progress_hook *t = arg;
   t->progress(t->arg, done, total);
 }
 
@@ -92,24 +92,24 @@ static enum status copy_all(struct copy *c, struct error *err) {
   return store_set_meta(c->to, "epoch", epoch, err);
 }
 
-/* A file that nobody knows yet needs no journal, and is synced once, when it is complete; then it is one file, without
- * side files. */
+/* A new file that nobody else has open needs no journal. It is synced once, when complete, and then has no side files.
+ */
 static enum status fill(struct copy *c, struct error *err) {
   struct db *to = c->to->db;
-  bool alone = false;
+  bool began = false;
   TRY(db_script(to, err, "PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF"));
   TRY(db_team(c->from->db, STR_NONE, err));
-  TRY(db_snapshot(c->from->db, &alone, err));
+  TRY(db_snapshot(c->from->db, &began, err));
   enum status s = db_begin(to, STR_NONE, false, err);
   if (s == STATUS_OK)
     s = copy_all(c, err);
   if (s == STATUS_OK)
     s = db_commit(to, err);
-  s = db_snapshot_end(c->from->db, alone, s, err);
+  s = db_snapshot_end(c->from->db, began, s, err);
   return s == STATUS_OK ? db_script(to, err, "PRAGMA journal_mode = DELETE") : s;
 }
 
-static enum status write_file(struct store *st, const char *part, const struct telling *telling, struct error *err) {
+static enum status write_file(struct store *st, const char *part, const struct progress_hook *hook, struct error *err) {
   struct store_options o = {.path = part, .must_exist = true};
   struct copy c = {.from = st};
   struct arena a;
@@ -119,8 +119,8 @@ static enum status write_file(struct store *st, const char *part, const struct t
     return s;
   arena_init(&a);
   c.arena = &a;
-  if (telling->progress)
-    c.hooks = (struct copy_hooks){.arg = (void *)(uintptr_t)telling, .progress = tell};
+  if (hook->progress)
+    c.hooks = (struct copy_hooks){.arg = (void *)(uintptr_t)hook, .progress = report_progress};
   if (ARENA_BOUNDARY(&a, oom))
     s = error_set(err, STATUS_NOMEM, "out of memory");
   else
@@ -134,16 +134,16 @@ static enum status write_file(struct store *st, const char *part, const struct t
 
 enum status postgres_store_copy_to(struct store *st, const char *path, db_progress progress, void *arg,
                                    struct error *err) {
-  struct telling telling = {progress, arg};
+  struct progress_hook hook = {progress, arg};
   char part[SQLITE_PART_SIZE];
   TRY(sqlite_part_new(path, part, err));
-  enum status s = write_file(st, part, &telling, err);
+  enum status s = write_file(st, part, &hook, err);
   return sqlite_part_end(part, path, s, err);
 }
 
-/* ---- and back ---- */
+/* ---- restore ---- */
 
-/* Everything under one lock: what is in the safety backup is what goes. */
+/* Everything happens under one lock: the safety backup holds exactly what is replaced. */
 static enum status replace(struct copy *c, int64_t now, struct restored *restored, struct error *err) {
   struct copy_cursor cursor = {0};
   struct admission known;

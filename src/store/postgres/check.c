@@ -1,7 +1,7 @@
-/* check.c: what doctor checks of a store on a PostgreSQL server. */
+/* check.c: doctor's checks of a store in PostgreSQL. */
 #include "store/engine.h"
 
-/* Indexes that were not built to their end, constraints that were never checked, rules that somebody switched off. */
+/* Finds incomplete indexes, unvalidated constraints and disabled rules. */
 static enum status check_schema(struct store *st, struct arena *a, struct str *ret_fault, struct error *err) {
   return check_count(st,
                      "SELECT (SELECT count(*) FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid"
@@ -10,10 +10,10 @@ static enum status check_schema(struct store *st, struct arena *a, struct str *r
                      " AND NOT k.convalidated)"
                      " + (SELECT count(*) FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid"
                      " WHERE c.relnamespace = 'cairn'::regnamespace AND t.tgenabled = 'D')",
-                     "indexes, constraints or triggers of the schema are not in force", a, ret_fault, err);
+                     "indexes, constraints or triggers of the schema are invalid or disabled", a, ret_fault, err);
 }
 
-/* The sums that triggers keep. */
+/* Checks the sums that triggers maintain. */
 static enum status check_counts(struct store *st, struct arena *a, struct str *ret_fault, struct error *err) {
   return check_count(st,
                      "/* all teams: doctor */ "
@@ -32,7 +32,7 @@ static enum status check_row_security(struct store *st, struct arena *a, struct 
              " WHERE rolname = current_user",
              NULL));
   if (above) {
-    *ret_fault = STR("this user is above row-level security: the second wall between teams does not stand");
+    *ret_fault = STR("this user bypasses row-level security: teams are isolated only by the statements");
     return STATUS_OK;
   }
   return check_count(st,
@@ -41,10 +41,10 @@ static enum status check_row_security(struct store *st, struct arena *a, struct 
                      " c.relforcerowsecurity) AND EXISTS (SELECT 1 FROM pg_attribute t"
                      " WHERE t.attrelid = c.oid AND t.attname = 'team')"
                      " AND c.relname !~ '^(chunk_text(_p[0-9]+)?|term_count)$'",
-                     "tables of teams have no row-level security", a, ret_fault, err);
+                     "team tables have no row-level security", a, ret_fault, err);
 }
 
-/* pgvector is as new as the searches need; a server can be brought back to an older one. */
+/* Is pgvector new enough for the searches? A server can be downgraded. */
 static enum status check_extensions(struct store *st, struct arena *a, struct str *ret_fault, struct error *err) {
   struct rows r;
   bool fine = false;
@@ -62,18 +62,17 @@ static enum status check_extensions(struct store *st, struct arena *a, struct st
   return STATUS_OK;
 }
 
-#define MEND "ask an administrator; a copy of the database made with pg_dump may have been brought back in part"
+#define ASK_ADMIN "ask an administrator; a pg_dump copy may have been restored only in part"
 
 const struct named_check postgres_checks[] = {
-    {"schema", MEND, check_schema},
+    {"schema", ASK_ADMIN, check_schema},
     {"extensions", "ask an administrator to run ALTER EXTENSION vector UPDATE; in the database", check_extensions},
     {"row_security", "connect as the ordinary user that owns the schema 'cairn', not as an administrator",
      check_row_security},
     {"full_text", "run 'cairn doctor --repair' to rebuild the index from the texts", check_full_text},
-    {"vectors", "run 'cairn doctor --repair' to mend it; what is lost is embedded again by 'cairn maintain'",
-     check_vectors},
-    {"counts", "run 'cairn doctor --repair' to count again", check_counts},
-    {"texts", MEND, check_chunks},
-    {"chains", MEND, check_chains},
+    {"vectors", "run 'cairn doctor --repair' to repair it; 'cairn maintain' embeds lost vectors again", check_vectors},
+    {"counts", "run 'cairn doctor --repair' to recount", check_counts},
+    {"texts", ASK_ADMIN, check_chunks},
+    {"chains", ASK_ADMIN, check_chains},
     {0},
 };

@@ -1,4 +1,4 @@
-/* connect.c: connecting to a server, again when it was lost, and the settings of a session. */
+/* connect.c: connecting and reconnecting to a server, and session settings. */
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,9 +39,9 @@ void pg_drop(struct postgres *db) {
   pg_statements_clear(db);
 }
 
-/* ---- one try ---- */
+/* ---- single attempt ---- */
 
-/* Notices are of no interest, and must not be printed; but the server's last words come as one. */
+/* Notices are not printed, but a terminating server sends its last message as one. */
 static void on_notice(void *arg, const PGresult *result) {
   struct postgres *db = arg;
   const char *severity = db->pq->resultErrorField(result, PG_DIAG_SEVERITY_NONLOCALIZED);
@@ -49,7 +49,7 @@ static void on_notice(void *arg, const PGresult *result) {
     db->doomed = true;
 }
 
-/* What the address says about connecting itself. */
+/* Connection settings in the URL. */
 struct address {
   int seconds;
   bool many_hosts;
@@ -60,10 +60,10 @@ static enum status read_address(const struct postgres *db, struct address *ret, 
   const char *seconds = getenv("PGCONNECT_TIMEOUT"), *host = getenv("PGHOST");
   PQconninfoOption *options = db->pq->conninfoParse(db->url, NULL);
   if (!options) {
-    error_set(err, STATUS_USAGE, "%s is not an address of a server that can be read", db->path);
+    error_set(err, STATUS_USAGE, "%s is not an address of a PostgreSQL server", db->path);
     return error_fix(err,
-                     "write postgresql://ROLE@HOST:PORT/DATABASE, with odd characters as %%XX; a password may also "
-                     "stand in PGPASSWORD or ~/.pgpass");
+                     "write postgresql://ROLE@HOST:PORT/DATABASE, with special characters as %%XX; a password may also "
+                     "be in PGPASSWORD or ~/.pgpass");
   }
   for (PQconninfoOption *o = options; o->keyword; o++) {
     if (strcmp(o->keyword, "connect_timeout") == 0 && o->val)
@@ -73,15 +73,15 @@ static enum status read_address(const struct postgres *db, struct address *ret, 
   }
   int64_t n;
   if (seconds && str_int64(str_from(seconds), &n) && n > 0 && n < 3600)
-    a.seconds = n < 2 ? 2 : (int)n; /* as libpq does */
+    a.seconds = n < 2 ? 2 : (int)n; /* same as libpq */
   a.many_hosts = host && strchr(host, ',') != NULL;
   db->pq->conninfoFree(options);
   *ret = a;
   return STATUS_OK;
 }
 
-/* Drives a connection until it stands; false when time is over. */
-static bool drive(const struct libpq *pq, PGconn *conn, int64_t until_us) {
+/* Polls until connected or failed; false on timeout. */
+static bool poll_until_connected(const struct libpq *pq, PGconn *conn, int64_t until_us) {
   PostgresPollingStatusType next = PGRES_POLLING_WRITING;
   while (next != PGRES_POLLING_OK && next != PGRES_POLLING_FAILED) {
     struct pollfd p = {.fd = pq->socket(conn), .events = next == PGRES_POLLING_READING ? POLLIN : POLLOUT};
@@ -97,8 +97,8 @@ static bool drive(const struct libpq *pq, PGconn *conn, int64_t until_us) {
   return true;
 }
 
-/* A server's number for what went wrong is seen only by who drives the connection himself; several hosts are tried in
- * turn only by libpq. */
+/* The SQLSTATE of a failure is available only to callers that poll themselves; trying several hosts in turn is left to
+ * libpq. */
 static PGconn *start(struct postgres *db, const struct address *a, bool *ret_timed_out) {
   char seconds[16];
   snprintf(seconds, sizeof(seconds), "%d", a->seconds);
@@ -114,11 +114,11 @@ static PGconn *start(struct postgres *db, const struct address *a, bool *ret_tim
   db->pq->setErrorVerbosity(conn, PQERRORS_VERBOSE);
   db->pq->setNoticeReceiver(conn, on_notice, db);
   int64_t ms = db->connect_ms ? db->connect_ms : (int64_t)a->seconds * 1000;
-  *ret_timed_out = !drive(db->pq, conn, clock_ticks_us() + ms * 1000);
+  *ret_timed_out = !poll_until_connected(db->pq, conn, clock_ticks_us() + ms * 1000);
   return conn;
 }
 
-/* ---- the session ---- */
+/* ---- session ---- */
 
 static enum status check_server(struct postgres *db, PGconn *conn, struct error *err) {
   int version = db->pq->serverVersion(conn);
@@ -126,9 +126,8 @@ static enum status check_server(struct postgres *db, PGconn *conn, struct error 
   if (version < MIN_SERVER * 10000) {
     error_set(err, STATUS_UNAVAILABLE, "%s: the server is PostgreSQL %d; Cairn needs %d or newer", db->path,
               version / 10000, MIN_SERVER);
-    return error_fix(err,
-                     "upgrade the server (older ones lack what the schema is made of); 17 with pgvector 0.8 is what "
-                     "Cairn is tested with");
+    return error_fix(err, "upgrade the server (older ones lack features that the schema needs); Cairn is tested "
+                          "with 17 and pgvector 0.8");
   }
   if (!encoding || strcmp(encoding, "UTF8") != 0) {
     error_set(err, STATUS_UNAVAILABLE, "%s: the encoding of database \"%s\" is %s; Cairn needs UTF8", db->path,
@@ -138,16 +137,15 @@ static enum status check_server(struct postgres *db, PGconn *conn, struct error 
   return STATUS_OK;
 }
 
-/* search_path: the store lies in a schema of its own, so that other programs can have theirs in the same database;
- * extensions are where administrators and hosters put them. Plans are small: to compile them (jit) costs more than it
- * saves. `local`: they end with the transaction. */
+/* search_path: the store has its own schema, so that other programs can share the database; extensions are in one of
+ * the usual schemas. jit is off because compiling such small plans costs more than it saves. `local`: the settings end
+ * with the transaction. */
 #define SESSION_SETTINGS(local)                                                                                        \
   " set_config('search_path', 'cairn, public, extensions, pg_temp', " local "),"                                       \
   " set_config('standard_conforming_strings', 'on', " local "), set_config('jit', 'off', " local "),"                  \
   " set_config('idle_in_transaction_session_timeout', '60000', " local ")"
 
-/* A pooler says a number of its own for the session: then nothing is set that would stay on a connection which others
- * use as well. */
+/* A pooler reports a backend pid of its own. Settings must then not persist on a connection that others share. */
 #define AS_POOLED SESSION_SETTINGS("s.pooled")
 #define SESSION_SQL                                                                                                    \
   "SELECT " PG_EPOCH ", s.pooled,"                                                                                     \
@@ -158,7 +156,7 @@ static bool is_true(const struct libpq *pq, const PGresult *result, int column) 
   return strcmp(pq->getvalue(result, 0, column), "t") == 0;
 }
 
-static enum status set_up(struct postgres *db, PGconn *conn, struct error *err) {
+static enum status init_session(struct postgres *db, PGconn *conn, struct error *err) {
   const struct libpq *pq = db->pq;
   char sql[sizeof(SESSION_SQL) + 80];
   snprintf(sql, sizeof(sql), SESSION_SQL,
@@ -181,7 +179,7 @@ static enum status set_up(struct postgres *db, PGconn *conn, struct error *err) 
   return STATUS_OK;
 }
 
-/* ret_again: it may work in a moment. */
+/* ret_again: a retry may succeed shortly. */
 static enum status connect_once(struct postgres *db, bool was_there, bool *ret_again, struct error *err) {
   struct address a;
   bool timed_out = false;
@@ -194,14 +192,14 @@ static enum status connect_once(struct postgres *db, bool was_there, bool *ret_a
     return pg_nomem(err);
   db->doomed = false;
   if (timed_out || db->pq->status(conn) != CONNECTION_OK) {
-    *ret_again = timed_out ? was_there : pg_passes(db->pq->errorMessage(conn), was_there);
+    *ret_again = timed_out ? was_there : pg_is_transient(db->pq->errorMessage(conn), was_there);
     s = pg_fail_connect(db, conn, timed_out, err);
   } else {
     db->pq->setErrorVerbosity(conn, PQERRORS_DEFAULT);
     db->pq->setNoticeReceiver(conn, on_notice, db);
     s = check_server(db, conn, err);
     if (s == STATUS_OK)
-      s = set_up(db, conn, err);
+      s = init_session(db, conn, err);
   }
   if (s != STATUS_OK) {
     db->pq->finish(conn);
@@ -214,9 +212,9 @@ static enum status connect_once(struct postgres *db, bool was_there, bool *ret_a
   return STATUS_OK;
 }
 
-/* A server that was there a moment ago is probably starting again; one that stayed away is asked only once each time,
- * so that not every call waits for it. */
-static enum status connect_again(struct postgres *db, bool was_there, struct error *err) {
+/* A server that was reachable a moment ago is probably restarting. One that stays unreachable is tried once per call,
+ * so that not every call waits. */
+static enum status reconnect(struct postgres *db, bool was_there, struct error *err) {
   int64_t until = clock_ticks_us() + (int64_t)RECONNECT_MS * 1000;
   bool again;
   for (int wait = 20;; wait = wait < 640 ? wait * 2 : 1000) {
@@ -229,33 +227,33 @@ static enum status connect_again(struct postgres *db, bool was_there, struct err
   }
 }
 
-/* The server tells when a standby has become the one that takes writes; a pooler tells what it once heard. */
+/* The server reports when a standby is promoted; a pooler may report an outdated state. */
 bool pg_read_only(const struct db *base) {
   const struct postgres *db = pg_own_const(base);
   static const char *const names[] = {"in_hot_standby", "default_transaction_read_only"};
-  bool only_reads = db->want_read_only || db->pooled_read;
+  bool read_only = db->want_read_only || db->pooled_read;
   for (size_t i = 0; db->conn && !db->pooled && i < ARRAY_LEN(names); i++) {
     const char *value = db->pq->parameterStatus(db->conn, names[i]);
-    only_reads |= value && strcmp(value, "on") == 0;
+    read_only |= value && strcmp(value, "on") == 0;
   }
-  return only_reads;
+  return read_only;
 }
 
-/* ---- settings that change ---- */
+/* ---- changing settings ---- */
 
 static bool settings_sent(const struct postgres *db) {
   return db->team_sent && strcmp(db->team_sent, db->team) == 0 && db->busy_sent == db->busy_ms &&
          db->limit_sent == db->limit_ms;
 }
 
-/* As a group of its own, so that it stays whatever becomes of the next. */
+/* Sent as its own group, so that it persists whatever happens to the next group. */
 static enum status send_settings(struct postgres *db, struct error *err) {
   char busy[16], limit[16];
-  snprintf(busy, sizeof(busy), "%d", db->busy_ms > 0 ? db->busy_ms : 1); /* 0 would be for ever */
+  snprintf(busy, sizeof(busy), "%d", db->busy_ms > 0 ? db->busy_ms : 1); /* 0 would wait forever */
   snprintf(limit, sizeof(limit), "%d", db->limit_ms);
   const struct db_value v[] = {
       {.form = 's', .s = str_from(db->team)}, {.form = 's', .s = str_from(busy)}, {.form = 's', .s = str_from(limit)}};
-  db->busy_sent = -1; /* until all of it has worked */
+  db->busy_sent = -1; /* until everything has succeeded */
   if (!pg_set_text(&db->team_sent, str_from(db->team)))
     return pg_nomem(err);
   TRY(pg_queue(db, PG_SETTINGS,
@@ -272,14 +270,14 @@ enum status pg_ready(struct postgres *db, struct error *err) {
   if (db->conn && !pg_alive(db))
     pg_drop(db);
   if (!db->conn) {
-    enum status s = connect_again(db, !db->down, err);
+    enum status s = reconnect(db, !db->down, err);
     if (s != STATUS_OK)
       return s;
   }
   return db->pooled || settings_sent(db) ? STATUS_OK : send_settings(db, err);
 }
 
-/* ---- settings of a transaction ---- */
+/* ---- transaction settings ---- */
 
 #define AS_LOCAL SESSION_SETTINGS("true")
 #define LOCAL_SETTINGS                                                                                                 \
@@ -317,11 +315,11 @@ enum status pg_queue_local(struct postgres *db, struct error *err) {
   return s;
 }
 
-/* ---- life ---- */
+/* ---- open and close ---- */
 
 void pg_close(struct db *base) {
   struct postgres *db = pg_own(base);
-  pg_rows_forget(db, -1);
+  pg_rows_free_after(db, -1);
   pg_drop(db);
   mem_free(db->url);
   mem_free(db->path);
@@ -348,7 +346,7 @@ enum status pg_open(const struct db_options *o, struct db **ret_db, struct error
   if (!db->path || !pg_set_text(&db->url, str_from(o->path)) || !pg_set_text(&db->team, STR("*")))
     s = pg_nomem(err);
   else
-    s = connect_again(db, false, err);
+    s = reconnect(db, false, err);
   if (s != STATUS_OK) {
     pg_close(&db->base);
     return s;

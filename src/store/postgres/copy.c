@@ -1,5 +1,4 @@
-/* copy.c: what copying a whole store needs of PostgreSQL: emptying it, its numbers, statistics, vectors one
- * after another. */
+/* copy.c: PostgreSQL parts of copying a whole store: deletion, sequences, statistics, vectors in sequence. */
 #include <stdio.h>
 
 #include "store/copy/copy.h"
@@ -7,7 +6,8 @@
 #include "store/postgres/lexemes.h"
 #include "store/vectors/postgres.h"
 
-/* The log tables let no row be deleted, and counters need not follow: those triggers stand aside until all is gone. */
+/* The log tables reject deletes, and counters need not be maintained, so those triggers are disabled until everything
+ * is deleted. */
 #define TRIGGERS(how)                                                                                                  \
   "/* all teams: the guards of the log, and what counts */ ALTER TABLE event " how " TRIGGER USER;"                    \
   " ALTER TABLE txn " how " TRIGGER USER; ALTER TABLE chunk " how " TRIGGER USER;"                                     \
@@ -24,8 +24,8 @@ static enum status delete_all(struct db *db, struct arena *a, struct error *err)
   return STATUS_OK;
 }
 
-/* Not by TRUNCATE, of which a reader knows nothing that began before: it would find the tables empty that it had not
- * come to yet. Rows that are deleted are there for it until it ends, and nobody waits for it. */
+/* Uses DELETE, not TRUNCATE: a reader with an older snapshot would suddenly find tables empty. Deleted rows stay
+ * visible to it until it ends, and nobody waits for it. */
 enum status postgres_copy_clear(struct store *st, struct arena *a, struct error *err) {
   TRY(db_script(st->db, err, TRIGGERS("DISABLE")));
   TRY(delete_all(st->db, a, err));
@@ -38,9 +38,9 @@ enum status postgres_copy_number(struct store *st, const struct store_table *t, 
                 str_from(t->name), str_from(t->number));
 }
 
-/* A sequence does not take a number back with the transaction, and might then give one again that a row has. Begun anew
- * it is another one, until that is committed. */
-static enum status begin_anew(struct store *st, const struct store_table *t, struct error *err) {
+/* Sequences are not rolled back, so a number in use could be assigned again. RESTART creates a new sequence state that
+ * is transactional. */
+static enum status restart_sequence(struct store *st, const struct store_table *t, struct error *err) {
   char sql[160];
   struct rows r;
   struct str name = STR("");
@@ -50,18 +50,18 @@ static enum status begin_anew(struct store *st, const struct store_table *t, str
   int n = snprintf(sql, sizeof(sql), "ALTER SEQUENCE %.*s RESTART", STR_ARG(name));
   TRY(rows_end(&r));
   if (n >= (int)sizeof(sql))
-    return error_set(err, STATUS_INTERNAL, "the name of the numbers of %s is too long", t->name);
+    return error_set(err, STATUS_INTERNAL, "the sequence name of table %s is too long", t->name);
   return db_script(st->db, err, sql);
 }
 
 enum status postgres_copy_set_number(struct store *st, const struct store_table *t, int64_t last, struct error *err) {
-  TRY(begin_anew(st, t, err));
+  TRY(restart_sequence(st, t, err));
   return db_exec(st->db, err, "SELECT setval(CAST(pg_get_serial_sequence(?1, ?2) AS regclass), ?3, ?4 > 0)", "ssii",
                  str_from(t->name), str_from(t->number), last > 0 ? last : 1, last);
 }
 
-/* Of vectors, an index is built at once in a small part of the time that it takes row by row. Until the end nobody
- * searches. */
+/* Building the vector index at once takes a small part of the time of row-by-row inserts. Nobody searches before the
+ * end. */
 enum status postgres_copy_prepare(struct store *st, struct error *err) {
   return db_script(st->db, err,
                    "DO $$ DECLARE i regclass; BEGIN"
@@ -70,7 +70,7 @@ enum status postgres_copy_prepare(struct store *st, struct error *err) {
                    " LOOP EXECUTE format('DROP INDEX %s', i); END LOOP; END $$");
 }
 
-/* Without helpers: their shared memory would be taken in full at once, and many servers have little of it. */
+/* No parallel workers: they would allocate all their shared memory at once, and many servers have little of it. */
 enum status postgres_copy_settle(struct store *st, struct error *err) {
   return db_script(st->db, err,
                    "/* all teams: an index of vectors serves all */ "
@@ -83,7 +83,7 @@ enum status postgres_copy_settle(struct store *st, struct error *err) {
                    " d, d, d); END LOOP; END $$; ANALYZE");
 }
 
-/* A row that is no vector of ours, whoever has put it there, is passed over as a damaged one. */
+/* A row that is not a valid vector is skipped like a damaged one. */
 enum status postgres_vec_walk(struct store *st, struct vec_row *after, size_t limit, struct arena *a,
                               struct vec_rows *ret_rows, struct error *err) {
   struct rows r;
@@ -113,7 +113,7 @@ enum { VECTORS_AT_ONCE = 500 };
 
 static void add_number(struct buf *b, int64_t n, bool first) { buf_addf(b, "%s%lld", first ? "{" : ",", (long long)n); }
 
-/* Columns travel as arrays: one statement for any number of rows. */
+/* Columns are sent as arrays: one statement for any number of rows. */
 static enum status add_some(struct txn *txn, struct arena *a, const struct vec_row *rows, size_t n, struct error *err) {
   struct buf teams = BUF(a), models = BUF(a), chunks = BUF(a), dims = BUF(a), vectors = BUF(a);
   struct buf *quoted[] = {&teams, &models, &vectors};

@@ -1,16 +1,16 @@
-/* driver.c: the database driver on PostgreSQL: statements, and what is asked of the connection.
+/* driver.c: database driver for PostgreSQL: statements and connection state.
  *
- * Inside a transaction a statement whose rows nobody wants is only queued; what came of it is known at the next that
- * needs an answer, at latest when it commits. A result is fetched whole: who walks through a large table asks for it
- * page by page. */
+ * Inside a transaction, a statement without result rows is only queued. Its outcome is known at the next statement that
+ * needs an answer, at the latest at commit. A result is fetched as a whole, so large tables must be read page by page.
+ */
 #include "base/alloc.h"
 #include "base/os/clock.h"
 #include "store/postgres/internal.h"
 
 /* ---- statements ---- */
 
-/* A connection that was lost while nobody spoke takes the transaction with it. */
-static enum status lost_inside(struct postgres *db, enum status s, const struct error *err) {
+/* A connection lost while idle takes its transaction with it. */
+static enum status record_loss(struct postgres *db, enum status s, const struct error *err) {
   if (s == STATUS_LOST && !db->failed) {
     db->failed = db->failed_lost = true;
     db->failed_depth = -1;
@@ -19,11 +19,11 @@ static enum status lost_inside(struct postgres *db, enum status s, const struct 
   return s;
 }
 
-static enum status run_inside(struct postgres *db, enum pg_kind kind, const char *sql, struct db_values values,
+static enum status run_in_txn(struct postgres *db, enum pg_kind kind, const char *sql, struct db_values values,
                               PGresult **ret_result, struct error *err) {
   if (db->failed)
-    return pg_give_failure(db, err);
-  TRY(lost_inside(db, pg_queue(db, kind, sql, values, err), err));
+    return pg_repeat_failure(db, err);
+  TRY(record_loss(db, pg_queue(db, kind, sql, values, err), err));
   if (kind == PG_EXEC && db->pending_count < PENDING_MAX && db->pending_bytes < PENDING_BYTES)
     return STATUS_OK;
   if (pg_drain(db, ret_result, err) != PG_FINE)
@@ -32,28 +32,28 @@ static enum status run_inside(struct postgres *db, enum pg_kind kind, const char
   return STATUS_OK;
 }
 
-/* A snapshot of which nothing was read yet may as well be another one. */
+/* A snapshot from which nothing was read yet can be replaced by a new one. */
 static enum status run_in_snapshot(struct postgres *db, enum pg_kind kind, const char *sql, struct db_values values,
                                    PGresult **ret_result, struct error *err) {
-  bool alone, fresh = db->fresh;
-  enum status s = run_inside(db, kind, sql, values, ret_result, err);
+  bool began, fresh = db->fresh;
+  enum status s = run_in_txn(db, kind, sql, values, ret_result, err);
   if (s != STATUS_LOST || !fresh)
     return s;
   pg_rollback(&db->base);
-  TRY(pg_snapshot(&db->base, &alone, err));
-  return run_inside(db, kind, sql, values, ret_result, err);
+  TRY(pg_snapshot(&db->base, &began, err));
+  return run_in_txn(db, kind, sql, values, ret_result, err);
 }
 
-static enum status maybe_done(struct postgres *db, struct error *err) {
-  error_set(err, STATUS_UNAVAILABLE,
-            "%s: the connection was lost, and whether the statement was carried out is not known", db->path);
-  return error_fix(err, "look whether the change is there before you repeat it");
+static enum status outcome_unknown(struct postgres *db, struct error *err) {
+  error_set(err, STATUS_UNAVAILABLE, "%s: the connection was lost; whether the statement was executed is not known",
+            db->path);
+  return error_fix(err, "check whether the change was made before you repeat it");
 }
 
-/* What writes must not do so before the settings of the session are known to be right; VACUUM and its like even stand
- * alone. */
-static enum pg_trouble try_alone(struct postgres *db, enum pg_kind kind, const char *sql, struct db_values values,
-                                 PGresult **ret_result, bool *ret_sent, struct error *err) {
+/* Writes must wait until the session settings are known to be right. VACUUM and similar statements cannot share a group
+ * at all. */
+static enum pg_trouble try_outside_txn(struct postgres *db, enum pg_kind kind, const char *sql, struct db_values values,
+                                       PGresult **ret_result, bool *ret_sent, struct error *err) {
   enum status s = pg_ready(db, err);
   enum pg_trouble trouble = s == STATUS_OK ? PG_FINE : s == STATUS_LOST ? PG_LOST : PG_FAILED;
   *ret_sent = false;
@@ -67,7 +67,7 @@ static enum pg_trouble try_alone(struct postgres *db, enum pg_kind kind, const c
     s = pg_queue(db, kind, sql, values, err);
   if (s == STATUS_LOST)
     return PG_LOST;
-  if (s != STATUS_OK) { /* what was queued before it is not the beginning of the next group */
+  if (s != STATUS_OK) { /* statements queued before must not become part of the next group */
     struct error ignored;
     pg_drain(db, NULL, &ignored);
     return PG_FAILED;
@@ -75,17 +75,17 @@ static enum pg_trouble try_alone(struct postgres *db, enum pg_kind kind, const c
   return pg_drain(db, ret_result, err);
 }
 
-/* What only reads, was not sent, or was refused because the server had forgotten it, is run again on a new connection.
- */
-static enum status run_alone(struct postgres *db, enum pg_kind kind, const char *sql, struct db_values values,
-                             PGresult **ret_result, struct error *err) {
+/* Retries on a new connection if the statement only reads, was not sent, or failed because the server had lost its
+ * session. */
+static enum status run_outside_txn(struct postgres *db, enum pg_kind kind, const char *sql, struct db_values values,
+                                   PGresult **ret_result, struct error *err) {
   bool sent;
   for (int attempt = 0;; attempt++) {
-    enum pg_trouble trouble = try_alone(db, kind, sql, values, ret_result, &sent, err);
+    enum pg_trouble trouble = try_outside_txn(db, kind, sql, values, ret_result, &sent, err);
     if (trouble == PG_FINE)
       return STATUS_OK;
     if (trouble == PG_LOST && sent && !pg_only_reads(sql))
-      return maybe_done(db, err);
+      return outcome_unknown(db, err);
     if (attempt > 0 || trouble == PG_FAILED)
       return error_never_ok(err->code);
   }
@@ -94,8 +94,8 @@ static enum status run_alone(struct postgres *db, enum pg_kind kind, const char 
 static enum status run(struct postgres *db, enum pg_kind kind, const char *sql, struct db_values values,
                        PGresult **ret_result, struct error *err) {
   if (db->tx == PG_NO_TX)
-    return run_alone(db, kind, sql, values, ret_result, err);
-  return (db->tx == PG_SNAPSHOT_TX ? run_in_snapshot : run_inside)(db, kind, sql, values, ret_result, err);
+    return run_outside_txn(db, kind, sql, values, ret_result, err);
+  return (db->tx == PG_SNAPSHOT_TX ? run_in_snapshot : run_in_txn)(db, kind, sql, values, ret_result, err);
 }
 
 static enum status exec(struct db *base, const char *sql, struct db_values values, struct error *err) {
@@ -111,7 +111,7 @@ static void query(struct rows *r, const char *sql, struct db_values values) {
 
 static int64_t changes(struct db *base) {
   struct postgres *db = pg_own(base);
-  struct error ignored; /* it is remembered, and given to the next statement */
+  struct error ignored; /* recorded, and returned by the next statement */
   if (db->tx != PG_NO_TX && !db->failed && pg_drain(db, NULL, &ignored) != PG_FINE)
     return 0;
   return db->changes;
@@ -119,7 +119,7 @@ static int64_t changes(struct db *base) {
 
 /* ---- scripts ---- */
 
-/* Several statements in one text are not for a pipeline. */
+/* Several statements in one text cannot be pipelined. */
 static enum status run_script(struct postgres *db, const char *sql, struct error *err) {
   const struct libpq *pq = db->pq;
   struct pg_pending p = {.kind = PG_EXEC, .depth = db->depth};
@@ -143,13 +143,13 @@ static enum status run_script(struct postgres *db, const char *sql, struct error
     pg_drop(db);
   if (trouble == PG_FINE)
     return STATUS_OK;
-  return trouble == PG_LOST && db->tx == PG_NO_TX ? maybe_done(db, err) : error_never_ok(err->code);
+  return trouble == PG_LOST && db->tx == PG_NO_TX ? outcome_unknown(db, err) : error_never_ok(err->code);
 }
 
 static enum status script(struct db *base, const char *sql, struct error *err) {
   struct postgres *db = pg_own(base);
   if (db->failed)
-    return pg_give_failure(db, err);
+    return pg_repeat_failure(db, err);
   if (db->tx == PG_NO_TX)
     TRY(pg_ready(db, err));
   if (pg_drain(db, NULL, err) != PG_FINE)
@@ -161,13 +161,13 @@ static enum status script(struct db *base, const char *sql, struct error *err) {
     db->failed_depth = db->conn ? db->depth : -1;
     db->failure = *err;
   }
-  /* It may have opened a transaction, or ended one. */
+  /* The script may have begun or ended a transaction. */
   if (db->conn && db->tx == PG_NO_TX && db->pq->transactionStatus(db->conn) != PQTRANS_IDLE)
     db->tx = PG_WRITE_TX;
   return s;
 }
 
-/* ---- the connection ---- */
+/* ---- connection ---- */
 
 static bool in_transaction(const struct db *db) { return pg_own_const(db)->tx != PG_NO_TX; }
 static bool writing(const struct db *db) { return pg_own_const(db)->tx == PG_WRITE_TX; }
@@ -187,7 +187,7 @@ static int set_limit(struct db *base, int ms) {
   return former;
 }
 
-/* The next statement brings it along; inside a transaction it is for the rest of that, too. */
+/* Sent with the next statement; inside a transaction it also applies to the rest of it. */
 static enum status team(struct db *base, struct str name, struct error *err) {
   struct postgres *db = pg_own(base);
   const struct db_value v = {.form = 's', .s = name.p ? name : STR("*")};
@@ -195,24 +195,23 @@ static enum status team(struct db *base, struct str name, struct error *err) {
     return pg_nomem(err);
   if (db->tx == PG_NO_TX)
     return STATUS_OK;
-  return run_inside(db, PG_EXEC, "SELECT set_config('cairn.team', ?1, true)", (struct db_values){&v, 1}, NULL, err);
+  return run_in_txn(db, PG_EXEC, "SELECT set_config('cairn.team', ?1, true)", (struct db_values){&v, 1}, NULL, err);
 }
 
-/* Nothing tells cheaply whether anybody has changed anything anywhere. */
+/* There is no cheap way to detect changes by others. */
 static enum status stamp(struct db *base, struct db_stamp *ret_stamp, struct error *err UNUSED) {
   struct postgres *db = pg_own(base);
   *ret_stamp = (struct db_stamp){.others = ++db->stamps};
   return STATUS_OK;
 }
 
-/* What was changed before somebody listened is not told: the first time, and after a connection was lost, there may be
- * news. */
-static enum status listen_to_all(struct postgres *db, struct error *err) {
+/* Changes made before LISTEN are not reported, so the first time and after a reconnect there may be news. */
+static enum status listen_for_news(struct postgres *db, struct error *err) {
   enum status s = pg_ready(db, err);
   if (s == STATUS_OK && db->pooled)
     return s;
   if (s == STATUS_OK && !db->listening) {
-    s = run_alone(db, PG_EXEC, "LISTEN cairn", PG_NO_VALUES, NULL, err);
+    s = run_outside_txn(db, PG_EXEC, "LISTEN cairn", PG_NO_VALUES, NULL, err);
     db->listening = db->news = s == STATUS_OK;
   }
   if (s == STATUS_OK && pg_drain(db, NULL, err) != PG_FINE)
@@ -222,9 +221,9 @@ static enum status listen_to_all(struct postgres *db, struct error *err) {
   return s;
 }
 
-/* Nobody tells at a pooler or a standby. A server that crashed, or another one that has taken its place, may have
- * forgotten events, as a connection that was lost says elsewhere. */
-static enum status look_again(struct postgres *db, int ms, struct error *err) {
+/* Poolers and standbys deliver no notifications. A crashed server, or one that replaced it, may have lost events; this
+ * is reported like a reconnect. */
+static enum status poll_epoch(struct postgres *db, int ms, struct error *err) {
   int64_t epoch;
   pg_sleep_ms(ms);
   TRY(db_int(&db->base, &epoch, NULL, err, "SELECT " PG_EPOCH, NULL));
@@ -238,17 +237,17 @@ static enum status look_again(struct postgres *db, int ms, struct error *err) {
 static enum status wait_for_news(struct db *base, int ms, bool *ret_news, struct error *err) {
   struct postgres *db = pg_own(base);
   if (db->tx != PG_NO_TX)
-    return error_set(err, STATUS_INTERNAL, "news cannot come inside a transaction");
-  enum status s = listen_to_all(db, err);
-  if (s == STATUS_READONLY || (s == STATUS_OK && db->pooled)) { /* nothing is told there: look again and again */
-    s = look_again(db, ms, err);
+    return error_set(err, STATUS_INTERNAL, "cannot wait for changes inside a transaction");
+  enum status s = listen_for_news(db, err);
+  if (s == STATUS_READONLY || (s == STATUS_OK && db->pooled)) { /* no notifications there: poll */
+    s = poll_epoch(db, ms, err);
     if (s == STATUS_OK)
       *ret_news = true;
     return s;
   }
   if (s == STATUS_OK && !db->news && ms > 0) {
     pg_poll_input(db, ms);
-    s = listen_to_all(db, err);
+    s = listen_for_news(db, err);
   }
   if (s != STATUS_OK)
     return s;
@@ -283,8 +282,8 @@ const struct db_driver postgres_driver = {
     .snapshot_end = pg_snapshot_end,
     .rollback = pg_rollback,
     .scope_abort = pg_scope_abort,
-    .mark = pg_mark,
-    .unmark = pg_unmark,
+    .savepoint = pg_savepoint,
+    .savepoint_end = pg_savepoint_end,
     .in_transaction = in_transaction,
     .writing = writing,
     .team = team,

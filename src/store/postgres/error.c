@@ -1,11 +1,11 @@
-/* error.c: what the server or libpq says, as a status and one line with what to do next. */
+/* error.c: maps errors of the server and of libpq to a status, a message and advice. */
 #include <stdio.h>
 
 #include "store/postgres/internal.h"
 
 /* ---- statements ---- */
 
-/* By SQLSTATE, whole or its class; the first that fits. */
+/* Matches the SQLSTATE or its class; the first match wins. */
 static enum status code_of(const char *state) {
   static const struct {
     const char *state;
@@ -27,20 +27,20 @@ static enum status fail_with(struct postgres *db, enum status code, const char *
   case STATUS_CONFLICT:
     return error_set(err, code, "%s", text);
   case STATUS_LOST:
-    error_set(err, code, "another transaction stood in the way of this one; nothing was changed: %s", text);
+    error_set(err, code, "a conflict with another transaction; nothing was changed: %s", text);
     return error_fix(err, "try again");
   case STATUS_BUSY:
     error_set(err, code, "another process kept %s locked for %d seconds", db->path, db->busy_ms / 1000);
-    return error_fix(err, "try again; if it stays so, look for a process that is stuck while it writes to the store");
+    return error_fix(err, "try again; if it persists, look for a stuck process that is writing to the store");
   case STATUS_UNAVAILABLE:
-    error_set(err, code, "the server gave up: %s", text);
-    return error_fix(err, "try again; a statement may run for %d seconds", db->limit_ms / 1000);
+    error_set(err, code, "the server aborted the statement: %s", text);
+    return error_fix(err, "try again; the limit for a statement is %d seconds", db->limit_ms / 1000);
   case STATUS_NO_SPACE:
     error_set(err, code, "the disk of the server %s is full; nothing was changed", db->path);
     return error_fix(err, "free some space there and repeat the command");
   case STATUS_READONLY:
     error_set(err, code, "%s cannot be written: %s", db->path, text);
-    return error_fix(err, "give the role the rights it needs, or name the server that takes writes with --db");
+    return error_fix(err, "grant the role the privileges it needs, or name the server that takes writes with --db");
   default:
     error_set(err, code, "%s: %s", db->path, text);
     return error_fix(err, "'cairn doctor' checks the store");
@@ -61,13 +61,13 @@ enum pg_trouble pg_fail(struct postgres *db, const PGresult *result, const struc
     pg_lost(err);
     return PG_LOST;
   }
-  /* A pooler has given the session to somebody else and reset it: nothing of it is what it should be. */
+  /* A pooler has given the session to another client and reset it, so its state is unknown. */
   if (strcmp(state, "26000") == 0) {
     db->doomed = true;
     pg_lost(err);
     return PG_STALE;
   }
-  /* "cached plan must not change result type": a table has another shape by now. */
+  /* "cached plan must not change result type": the table was altered. */
   if (strcmp(state, "0A000") == 0 && p->reused) {
     pg_statement_drop(db, p->number);
     pg_lost(err);
@@ -80,7 +80,7 @@ enum pg_trouble pg_fail(struct postgres *db, const PGresult *result, const struc
 
 /* ---- connecting ---- */
 
-/* The SQLSTATE in a verbose message ("FATAL:  28P01: ..."); empty when the server has not spoken. */
+/* SQLSTATE in a verbose message ("FATAL:  28P01: ..."); empty if the server did not answer. */
 static struct str state_in(const char *message) {
   for (const char *at = message; (at = strstr(at, ":  ")) != NULL; at += 3) {
     size_t n = 0;
@@ -94,13 +94,13 @@ static struct str state_in(const char *message) {
 
 static bool is_starting(struct str state) { return str_starts(state, STR("57P")); }
 
-bool pg_passes(const char *message, bool was_there) {
+bool pg_is_transient(const char *message, bool was_there) {
   struct str state = state_in(message);
   return is_starting(state) ||
          (was_there && (str_empty(state) || str_is(state, "53300") || str_starts(state, STR("08"))));
 }
 
-/* One line, without where the server's source says it. */
+/* Removes the source location and trailing white space. */
 static void tidy(char *text) {
   char *place = strstr(text, "\nLOCATION:");
   if (place)
@@ -110,29 +110,27 @@ static void tidy(char *text) {
     text[--n] = 0;
 }
 
-static bool says(const char *text, const char *what) { return strstr(text, what) != NULL; }
+static bool contains(const char *text, const char *what) { return strstr(text, what) != NULL; }
 
 static enum status fail_by_state(struct postgres *db, PGconn *conn, struct str state, const char *text,
                                  struct error *err) {
   const struct libpq *pq = db->pq;
-  if (str_empty(state) && says(text, "no password supplied")) {
-    error_set(err, STATUS_UNAVAILABLE, "%s: the server asks for the password of role \"%s\"", db->path, pq->user(conn));
-    return error_fix(err,
-                     "put it into PGPASSWORD or ~/.pgpass, or into the address: postgresql://ROLE:PASSWORD@HOST/...");
+  if (str_empty(state) && contains(text, "no password supplied")) {
+    error_set(err, STATUS_UNAVAILABLE, "%s: the server requires a password for role \"%s\"", db->path, pq->user(conn));
+    return error_fix(err, "set it in PGPASSWORD, in ~/.pgpass or in the address: postgresql://ROLE:PASSWORD@HOST/...");
   }
-  if (str_is(state, "28P01") || (str_empty(state) && says(text, "password authentication failed"))) {
-    error_set(err, STATUS_UNAVAILABLE, "%s: the server did not accept the password of role \"%s\"", db->path,
-              pq->user(conn));
+  if (str_is(state, "28P01") || (str_empty(state) && contains(text, "password authentication failed"))) {
+    error_set(err, STATUS_UNAVAILABLE, "%s: the server rejected the password of role \"%s\"", db->path, pq->user(conn));
     return error_fix(err, "check the password in the address, in PGPASSWORD or in ~/.pgpass");
   }
-  if (str_is(state, "28000") && (says(text, "no encryption") || says(text, "SSL off"))) {
-    error_set(err, STATUS_UNAVAILABLE, "%s: the server does not let role \"%s\" in without encryption", db->path,
+  if (str_is(state, "28000") && (contains(text, "no encryption") || contains(text, "SSL off"))) {
+    error_set(err, STATUS_UNAVAILABLE, "%s: the server rejects role \"%s\" without encryption", db->path,
               pq->user(conn));
     return error_fix(err, "add ?sslmode=require to the address, or a line for the role to pg_hba.conf on the server");
   }
   if (str_is(state, "28000")) {
-    error_set(err, STATUS_UNAVAILABLE, "%s: the server did not let role \"%s\" in: %s", db->path, pq->user(conn), text);
-    return error_fix(err, "check the name of the role in the address; pg_hba.conf on the server says who may come");
+    error_set(err, STATUS_UNAVAILABLE, "%s: the server rejected role \"%s\": %s", db->path, pq->user(conn), text);
+    return error_fix(err, "check the name of the role in the address; pg_hba.conf on the server controls access");
   }
   if (str_is(state, "3D000")) {
     error_set(err, STATUS_NOT_FOUND, "%s: there is no database \"%s\" on the server", db->path, pq->db(conn));
@@ -141,10 +139,10 @@ static enum status fail_by_state(struct postgres *db, PGconn *conn, struct str s
   if (str_is(state, "42501")) {
     error_set(err, STATUS_UNAVAILABLE, "%s: role \"%s\" may not connect to database \"%s\"", db->path, pq->user(conn),
               pq->db(conn));
-    return error_fix(err, "let it: GRANT CONNECT ON DATABASE");
+    return error_fix(err, "allow it: GRANT CONNECT ON DATABASE");
   }
   if (str_is(state, "53300")) {
-    error_set(err, STATUS_UNAVAILABLE, "%s: the server has no connection left", db->path);
+    error_set(err, STATUS_UNAVAILABLE, "%s: the server has no free connections", db->path);
     return error_fix(err, "try again later, raise max_connections on the server, or put a pooler in front of it");
   }
   if (is_starting(state)) {
@@ -152,7 +150,7 @@ static enum status fail_by_state(struct postgres *db, PGconn *conn, struct str s
     return error_fix(err, "try again in a moment");
   }
   error_set(err, STATUS_UNAVAILABLE, "%s: %s", db->path, text);
-  return error_fix(err, "check the address, and that the server runs");
+  return error_fix(err, "check the address, and that the server is running");
 }
 
 enum status pg_fail_connect(struct postgres *db, PGconn *conn, bool timed_out, struct error *err) {
@@ -161,22 +159,24 @@ enum status pg_fail_connect(struct postgres *db, PGconn *conn, bool timed_out, s
   pg_url_scrub(db->pq, db->url, text);
   struct str state = state_in(text);
   tidy(text);
-  if (timed_out || (str_empty(state) && says(text, "timeout expired"))) {
+  if (timed_out || (str_empty(state) && contains(text, "timeout expired"))) {
     error_set(err, STATUS_UNAVAILABLE, "%s: the server did not answer in time", db->path);
-    return error_fix(err, "check host and port, and that no firewall is between; connect_timeout=SECONDS in the "
-                          "address says how long to wait");
+    return error_fix(err, "check host and port, and that no firewall blocks them; connect_timeout=SECONDS in the "
+                          "address sets the timeout");
   }
-  if (str_empty(state) && !says(text, "FATAL") && (says(text, "onnection refused") || says(text, "No such file"))) {
+  if (str_empty(state) && !contains(text, "FATAL") &&
+      (contains(text, "onnection refused") || contains(text, "No such file"))) {
     error_set(err, STATUS_UNAVAILABLE, "%s: no server answers there", db->path);
     return error_fix(err, "start the server, or check host and port of the address");
   }
-  if (str_empty(state) && says(text, "could not translate host name")) {
-    error_set(err, STATUS_UNAVAILABLE, "%s: the name of the host is not known", db->path);
+  if (str_empty(state) && contains(text, "could not translate host name")) {
+    error_set(err, STATUS_UNAVAILABLE, "%s: unknown host name", db->path);
     return error_fix(err, "check the host in the address");
   }
-  if (str_empty(state) && says(text, "server does not support SSL")) {
-    error_set(err, STATUS_UNAVAILABLE, "%s: the address asks for encryption, and the server has none", db->path);
-    return error_fix(err, "switch TLS on at the server, or take sslmode out of the address");
+  if (str_empty(state) && contains(text, "server does not support SSL")) {
+    error_set(err, STATUS_UNAVAILABLE, "%s: the address requires encryption, which the server does not support",
+              db->path);
+    return error_fix(err, "enable TLS on the server, or remove sslmode from the address");
   }
   return fail_by_state(db, conn, state, text, err);
 }

@@ -1,4 +1,4 @@
-/* lexemes.c: lexemes and places of texts, made, written, read and counted. */
+/* lexemes.c: lexemes and positions of texts: tokenise, write, read, count. */
 #include "store/postgres/lexemes.h"
 
 #include <math.h>
@@ -8,10 +8,10 @@
 #include "store/store_internal.h"
 
 enum {
-  LEXEME_MAX = 600,   /* bytes; the server takes 2046, its indexes less */
-  LEXEME_HEAD = 400,  /* of a longer one this much is kept, so that its beginning still finds it */
-  GAP = 2,            /* from the last position of a column to the first of the next */
-  PHRASE_ROWS = 2000, /* rows with all words of a phrase that are looked at */
+  LEXEME_MAX = 600,   /* bytes; the server accepts 2046, its indexes less */
+  LEXEME_HEAD = 400,  /* bytes kept of a longer lexeme, so that a prefix search still finds it */
+  GAP = 2,            /* positions between the end of a column and the start of the next */
+  PHRASE_ROWS = 2000, /* rows with all words of a phrase that are checked for the phrase */
   PHRASES_AT_ONCE = 8,
 };
 
@@ -56,7 +56,7 @@ void words_quote_term(struct buf *b, struct arena *a, const struct query_term *t
   buf_addc(b, ')');
 }
 
-/* ---- the words of a chunk ---- */
+/* ---- words of a chunk ---- */
 
 static unsigned position(uint16_t place) { return place & WORDS_PLACES; }
 
@@ -66,8 +66,8 @@ static int by_lexeme(const void *a, const void *b) {
   return order ? order : (int)position(x->place) - (int)position(y->place);
 }
 
-/* What the server would leave out is left out here: both sides know what is stored. */
-static void keep_what_fits(struct words *words) {
+/* Drops what the server would drop, so that both sides know what is stored. */
+static void drop_excess(struct words *words) {
   size_t n = 0, same = 0;
   for (size_t i = 0; i < words->n; i++) {
     const struct word *w = &words->v[i];
@@ -101,7 +101,7 @@ enum status words_of(struct store *st, const struct chunk_text *text, struct are
     return s;
   if (words.n)
     qsort(words.v, words.n, sizeof(*words.v), by_lexeme);
-  keep_what_fits(&words);
+  drop_excess(&words);
   *ret_words = words;
   return STATUS_OK;
 }
@@ -131,7 +131,7 @@ void words_element(struct buf *b, struct str text) {
   buf_addc(b, '"');
 }
 
-/* ---- reading ---- */
+/* ---- read ---- */
 
 static size_t big_endian(struct str s, size_t at, size_t n) {
   size_t value = 0;
@@ -149,7 +149,7 @@ struct word_reader words_read(struct str bytes) {
   return r;
 }
 
-/* A count of lexemes; of each the text and a zero byte, a count of places, the places. */
+/* Format: number of lexemes; for each the text and a zero byte, the number of positions, the positions. */
 bool words_next(struct word_reader *r) {
   if (r->left == 0 || r->at >= r->bytes.n)
     return false;
@@ -234,7 +234,7 @@ static enum status load(struct word_counts *c, struct str terms, struct arena *a
   return rows_end(&r);
 }
 
-/* At most as many rows as the rarest word of a phrase has hold it. */
+/* Rows of the rarest word: the upper bound for a phrase. */
 static double rarest(const struct counted *counted, const struct query_term *term, struct arena *a) {
   struct str rest = term->token, word;
   double least = HUGE_VAL;
@@ -245,7 +245,7 @@ static double rarest(const struct counted *counted, const struct query_term *ter
   return least;
 }
 
-/* Adds the statement that counts, of the first rows that hold all words of a phrase, all and those that hold it. */
+/* Adds a statement that takes the first rows with all words of a phrase and counts them, and those with the phrase. */
 static void add_phrase(struct sql *q, struct str team, const struct query_term *term, size_t i) {
   struct arena *a = q->text.a;
   struct buf all = BUF(a), phrase = BUF(a);
@@ -271,7 +271,7 @@ static enum status count_some(struct word_counts *c, const struct sql *q, struct
   while (rows_next(&r)) {
     struct query_term *t = &terms[rows_int(&r, 0)];
     double seen = (double)rows_int(&r, 1), holds = (double)rows_int(&r, 2);
-    /* df is that of the rarest word until now: of more rows than were looked at, the same share. */
+    /* df is so far that of the rarest word; if there are more rows than were checked, the share is extrapolated. */
     double df = seen < (double)PHRASE_ROWS ? holds : t->df * holds / seen;
     t->df = holds > 0 && df < 1 ? 1 : df;
   }
@@ -309,14 +309,14 @@ static enum status count(void *arg, struct query_term *terms, size_t n, struct a
   return s;
 }
 
-static enum status take_apart(void *arg, struct str text, struct arena *a, struct fts_tokens *ret_tokens,
-                              struct error *err) {
+static enum status source_tokenise(void *arg, struct str text, struct arena *a, struct fts_tokens *ret_tokens,
+                                   struct error *err) {
   const struct word_counts *c = arg;
   return words_tokenise(c->st, text, a, ret_tokens, err);
 }
 
 enum status words_terms(struct word_counts *counts, struct str query, struct arena *a, struct query_terms *ret_terms,
                         struct error *err) {
-  struct term_source source = {counts, take_apart, count};
+  struct term_source source = {counts, source_tokenise, count};
   return query_terms(&source, query, a, ret_terms, err);
 }

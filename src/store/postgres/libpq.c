@@ -1,4 +1,4 @@
-/* libpq.c: opens libpq by name and looks its functions up. */
+/* libpq.c: loads libpq and resolves its functions. */
 #include "store/postgres/libpq.h"
 
 #include <dlfcn.h>
@@ -7,12 +7,12 @@
 #include "base/os/library.h"
 #include "base/str.h"
 
-/* What a process can have only one of: written once, under `once`, and read afterwards. */
+/* Process-wide state: written once, under `once`, then read-only. */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct libpq table;
 static const char *problem = "it was not opened";
 
-static bool look_up(void *library) {
+static bool resolve(void *library) {
   static const struct library_function functions[] = {
 #define X(type, name, params) {"PQ" #name, offsetof(struct libpq, name)},
       LIBPQ_FUNCTIONS(X)
@@ -26,7 +26,7 @@ static void open_once(void) {
   if (!library)
     problem = "libpq.so.5 is not installed";
   else
-    problem = look_up(library) ? NULL : "the installed one is older than version 14";
+    problem = resolve(library) ? NULL : "the installed one is older than version 14";
 }
 
 enum status libpq_open(const struct libpq **ret_pq, struct error *err) {

@@ -1,14 +1,14 @@
-/* libpq.h: libpq, opened when a store on a server is first used.
+/* libpq.h: libpq, loaded when a server store is first used.
  *
- * Linked in the usual way it would bring TLS, Kerberos and LDAP libraries into every start of the program, for people
- * whose store is a file. So it is opened by name, and only its headers are needed to build. */
+ * Linking it would load TLS, Kerberos and LDAP libraries at every start, even if the store is a file. So it is loaded
+ * by name, and only its headers are needed to build. */
 #pragma once
 
 #include <libpq-fe.h>
 
 #include "base/error.h"
 
-/* The functions that are used: what they return, name without "PQ", parameters. */
+/* Functions used: return type, name without "PQ", parameters. */
 #define LIBPQ_FUNCTIONS(X)                                                                                             \
   X(PQconninfoOption *, conninfoParse, (const char *conninfo, char **ret_message))                                     \
   X(void, conninfoFree, (PQconninfoOption * options))                                                                  \
@@ -65,6 +65,6 @@ struct libpq {
 #undef X
 };
 
-/* Opens libpq, once for the process; any thread may call it at any time. It stays open. STATUS_UNAVAILABLE when the
- * library is missing or too old. */
+/* Loads libpq once per process; thread-safe. It stays loaded. Returns STATUS_UNAVAILABLE if the library is missing or
+ * too old. */
 NODISCARD enum status libpq_open(const struct libpq **ret_pq, struct error *err);

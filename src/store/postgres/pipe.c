@@ -1,8 +1,8 @@
-/* pipe.c: what was sent to the server and not answered yet.
+/* pipe.c: pipeline of statements that were sent and not yet answered.
  *
  * A connection is always in libpq's pipeline mode: statements are queued, and their answers are read together when one
- * of them is needed. Writing never waits for the server to read while the server waits for us to read: what comes in
- * is taken in while there is something to send. */
+ * is needed. Input is read while output is pending, so that client and server never block each other. */
+#include <assert.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -10,6 +10,7 @@
 #include "store/postgres/internal.h"
 
 void pg_push(struct postgres *db, enum pg_kind kind, uint64_t number, bool reused, size_t bytes) {
+  assert(db->pending_count < ARRAY_LEN(db->pending));
   db->pending[db->pending_count++] = (struct pg_pending){kind, db->depth, number, reused};
   db->pending_bytes += bytes;
 }
@@ -38,7 +39,7 @@ enum status pg_flush(struct postgres *db, struct error *err) {
     if (ready < 0 && errno != EINTR)
       return lost_connection(db, err);
     if (ready > 0 && (ready & POLLIN) && !db->pq->consumeInput(db->conn))
-      break; /* the answers say why */
+      break; /* the answers contain the error */
   }
   return STATUS_OK;
 }
@@ -56,7 +57,7 @@ void pg_take_notifications(struct postgres *db) {
   }
 }
 
-/* A server that ends a connection sends a last message, and then closes it. */
+/* A server that closes a connection sends a last message first. */
 bool pg_alive(struct postgres *db) {
   for (int i = 0; i < 4 && poll_socket(db, POLLIN, 0) != 0; i++) {
     if (!db->pq->consumeInput(db->conn))
@@ -89,8 +90,8 @@ static bool is_success(ExecStatusType status) {
   return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK || status == PGRES_EMPTY_QUERY;
 }
 
-/* Takes the result over. */
-static void take(struct postgres *db, const struct pg_pending *p, PGresult *result, struct outcome *o) {
+/* Takes ownership of the result. */
+static void accept_result(struct postgres *db, const struct pg_pending *p, PGresult *result, struct outcome *o) {
   ExecStatusType status = db->pq->resultStatus(result);
   if (is_success(status)) {
     note_success(db, p, result);
@@ -115,7 +116,7 @@ static void take(struct postgres *db, const struct pg_pending *p, PGresult *resu
   db->pq->clear(result);
 }
 
-/* The answer to one entry; false when there will be none, nor to any other. */
+/* Reads the answer to one entry; false if there will be no more answers. */
 static bool read_answer(struct postgres *db, const struct pg_pending *p, struct outcome *o) {
   PGresult *result = db->pq->getResult(db->conn);
   if (p->kind == PG_SYNC && result && db->pq->resultStatus(result) == PGRES_PIPELINE_SYNC) {
@@ -127,11 +128,11 @@ static bool read_answer(struct postgres *db, const struct pg_pending *p, struct 
       o->trouble = pg_fail(db, NULL, p, o->err);
     return false;
   }
-  take(db, p, result, o);
+  accept_result(db, p, result, o);
   if (o->trouble == PG_LOST || db->pq->status(db->conn) != CONNECTION_OK || p->kind == PG_SYNC)
     return false;
   while ((result = db->pq->getResult(db->conn)) != NULL)
-    take(db, p, result, o);
+    accept_result(db, p, result, o);
   return true;
 }
 
@@ -144,13 +145,13 @@ static void read_answers(struct postgres *db, struct outcome *o) {
   db->pending_count = db->pending_bytes = 0;
   if (more)
     return pg_take_notifications(db);
-  /* Whatever was said before it: the transaction is gone with its connection. */
+  /* Overrides earlier errors: the transaction is lost with its connection. */
   if (o->trouble != PG_LOST)
     o->trouble = (pg_lost(o->err), PG_LOST);
   pg_drop(db);
 }
 
-enum status pg_give_failure(const struct postgres *db, struct error *err) {
+enum status pg_repeat_failure(const struct postgres *db, struct error *err) {
   *err = db->failure;
   return error_never_ok(err->code);
 }

@@ -1,4 +1,4 @@
-/* rows.c: the rows of a result: fetched whole, in binary, and read by the type of each column. */
+/* rows.c: result rows: fetched as a whole, in binary, decoded by column type. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -21,14 +21,14 @@ enum {
 
 enum { TEXTS = 16, TEXT_SIZE = 40 };
 
-/* The list of a connection's open ones is there for rollback: a jump out of memory leaves them behind. */
+/* Open results of a connection are listed for rollback, because an out-of-memory jump leaves them open. */
 struct pg_rows {
   PGresult *result;
   struct postgres *db;
   struct pg_rows *next, *former;
-  int64_t query; /* its number; see struct db_scope */
+  int64_t query; /* query number; see struct db_scope */
   int64_t count;
-  char texts[TEXTS][TEXT_SIZE]; /* numbers that were asked for as text, by column */
+  char texts[TEXTS][TEXT_SIZE]; /* numbers requested as text, by column */
 };
 
 enum status pg_rows_open(struct rows *r, PGresult *result) {
@@ -65,7 +65,7 @@ void pg_rows_end(struct rows *r) {
     free_rows(own);
 }
 
-void pg_rows_cut(struct postgres *db) {
+void pg_rows_clear(struct postgres *db) {
   for (struct pg_rows *own = db->rows; own; own = own->next) {
     db->pq->clear(own->result);
     own->result = NULL;
@@ -73,7 +73,7 @@ void pg_rows_cut(struct postgres *db) {
   }
 }
 
-void pg_rows_forget(struct postgres *db, int64_t after) {
+void pg_rows_free_after(struct postgres *db, int64_t after) {
   for (struct pg_rows *own = db->rows, *next; own; own = next) {
     next = own->next;
     if (own->query > after)
@@ -91,11 +91,11 @@ bool pg_rows_next(struct rows *r) {
   return false;
 }
 
-/* ---- one field ---- */
+/* ---- fields ---- */
 
 struct field {
   Oid type;
-  const unsigned char *p; /* NULL: SQL's null */
+  const unsigned char *p; /* NULL: SQL NULL */
   size_t n;
 };
 
@@ -132,7 +132,7 @@ static double float_of(const struct field *f) {
   return d;
 }
 
-/* numeric: how many digits to the base of 10000, the weight of the first, sign, decimals, the digits. */
+/* numeric: number of base-10000 digits, weight of the first, sign, decimals, digits. */
 static double numeric_of(const struct field *f) {
   double v = 0;
   if (f->n < 8)
@@ -167,7 +167,7 @@ static int64_t int_of(const struct field *f) {
 
 static double real_of(const struct field *f) { return f->type == NUMERIC_OID ? numeric_of(f) : float_of(f); }
 
-/* ---- what the store asks for; conversions are those of SQLite ---- */
+/* ---- accessors; conversions match SQLite ---- */
 
 bool pg_rows_null(const struct rows *r, int column) { return field_at(r, column).p == NULL; }
 
@@ -224,7 +224,7 @@ struct str pg_rows_text(const struct rows *r, int column) {
     return STR_NONE;
   if (is_int(f.type) || is_real(f.type))
     return number_text(r->statement, column, &f);
-  if (f.type == JSONB_OID && f.n > 0) /* the first byte is the version of the format */
+  if (f.type == JSONB_OID && f.n > 0) /* the first byte is the format version */
     return (struct str){(const char *)f.p + 1, f.n - 1};
   return (struct str){(const char *)f.p, f.n};
 }

@@ -1,4 +1,4 @@
-/* statement.c: prepared statements of a connection, and how values travel: in binary, with their types. */
+/* statement.c: prepared statements of a connection; values are sent in binary, with their types. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -7,15 +7,15 @@
 
 enum { INT8_OID = 20, TEXT_OID = 25, FLOAT8_OID = 701, BYTEA_OID = 17 };
 enum {
-  VALUES_FEW = 64, /* values that need no memory of their own */
+  VALUES_FEW = 64, /* values that need no allocation */
   VALUES_MOST = 65535,
-  SQL_KEPT = 1 << 14, /* longer statements are parsed each time: they were put together for one call */
-  WAYS = 8,           /* places where a statement may be */
+  SQL_KEPT = 1 << 14, /* longer statements are built for one call, and parsed each time */
+  WAYS = 8,           /* slots where a statement may be cached */
 };
 
 /* ---- text ---- */
 
-/* Behind a quoted piece or a comment that begins at `at`; `at` itself where there is none. */
+/* Returns the position after the quoted text or comment that begins at `at`, or `at` if there is none. */
 static size_t skip_quoted(const char *sql, size_t at) {
   char c = sql[at];
   const char *end = NULL;
@@ -52,7 +52,7 @@ static size_t word_at(const char *sql, size_t at) {
   return n;
 }
 
-/* Whether it may be run twice: it begins as a query and none of its words changes a table. */
+/* May it be run twice? True if it begins as a query and no word in it writes. */
 bool pg_only_reads(const char *sql) {
   static const char *const changing[] = {"insert", "update", "delete", "merge", "into", "call", "nextval", "setval"};
   static const char *const reading[] = {"select", "with", "values", "show", "table"};
@@ -81,9 +81,9 @@ struct params {
   Oid *types;
   const char **values;
   int *lengths, *formats;
-  uint64_t *words; /* numbers in the order of the network */
+  uint64_t *words; /* numbers in network byte order */
   size_t bytes;
-  void *memory; /* NULL: in `few` */
+  void *memory; /* NULL: stored in `few` */
   struct {
     Oid types[VALUES_FEW];
     const char *values[VALUES_FEW];
@@ -144,8 +144,7 @@ static bool make_room(struct params *p, size_t n) {
 
 static enum status set_params(struct params *p, struct db_values values, struct error *err) {
   if (values.n > VALUES_MOST)
-    return error_set(err, STATUS_TOO_LARGE, "a statement has %zu values; at most %d are possible", values.n,
-                     VALUES_MOST);
+    return error_set(err, STATUS_TOO_LARGE, "a statement has %zu values; the maximum is %d", values.n, VALUES_MOST);
   if (!make_room(p, values.n))
     return pg_nomem(err);
   p->n = (int)values.n;
@@ -153,7 +152,7 @@ static enum status set_params(struct params *p, struct db_values values, struct 
   for (int i = 0; i < p->n; i++) {
     if (values.v[i].s.n > INT32_MAX / 2 && (values.v[i].form == 's' || values.v[i].form == 'b')) {
       mem_free(p->memory);
-      return error_set(err, STATUS_TOO_LARGE, "a value has %zu bytes; at most 1 GB are possible", values.v[i].s.n);
+      return error_set(err, STATUS_TOO_LARGE, "a value has %zu bytes; the maximum is 1 GB", values.v[i].s.n);
     }
     set_param(p, i, &values.v[i]);
   }
@@ -196,8 +195,8 @@ static uint64_t hash_of(const char *sql, struct db_values values) {
   return h;
 }
 
-/* The place of this statement: where it is already, or where it should go. */
-static struct pg_statement *place_of(struct postgres *db, uint64_t hash, const char *sql, struct db_values values) {
+/* Slot of this statement: where it is, or where it should go. */
+static struct pg_statement *slot_of(struct postgres *db, uint64_t hash, const char *sql, struct db_values values) {
   struct pg_statement *oldest = NULL;
   for (size_t i = 0; i < WAYS; i++) {
     struct pg_statement *s = &db->statements[(hash + i) % STATEMENTS_MAX];
@@ -225,7 +224,7 @@ static bool fill(struct postgres *db, struct pg_statement *s, uint64_t hash, con
   return true;
 }
 
-/* All of these are 0 when libpq could not take it, for want of memory or of a connection. */
+/* These functions return 0 if libpq lacks memory or a connection. */
 static int send_control(struct postgres *db, const char *sql) {
   return db->pq->sendQueryParams(db->conn, sql, 0, NULL, NULL, NULL, NULL, 1);
 }
@@ -258,11 +257,11 @@ static int prepare(struct postgres *db, struct pg_statement *s, const struct par
   return sent;
 }
 
-static int send_kept(struct postgres *db, enum pg_kind kind, const char *sql, struct db_values values,
-                     const struct params *p) {
+static int send_prepared(struct postgres *db, enum pg_kind kind, const char *sql, struct db_values values,
+                         const struct params *p) {
   char name[32];
   uint64_t hash = hash_of(sql, values);
-  struct pg_statement *s = place_of(db, hash, sql, values);
+  struct pg_statement *s = slot_of(db, hash, sql, values);
   bool reused = s->sql && s->hash == hash && strcmp(s->sql, sql) == 0 && same_types(s->types, values);
   if (!reused) {
     if (!evict(db, s) || !fill(db, s, hash, sql, values))
@@ -280,7 +279,7 @@ static int send_kept(struct postgres *db, enum pg_kind kind, const char *sql, st
   return sent;
 }
 
-static int send_once(struct postgres *db, enum pg_kind kind, const char *sql, const struct params *p) {
+static int send_unprepared(struct postgres *db, enum pg_kind kind, const char *sql, const struct params *p) {
   size_t n = strlen(sql) + 1;
   char *text = mem_alloc(n);
   if (!text)
@@ -298,8 +297,8 @@ static enum status not_sent(struct postgres *db, struct error *err) {
   return lost ? (pg_drop(db), pg_lost(err)) : pg_nomem(err);
 }
 
-/* Whoever queues and never asks must stop somewhere. */
-static enum status make_way(struct postgres *db, struct error *err) {
+/* Bounds the queue of callers that never ask for a result. */
+static enum status drain_if_full(struct postgres *db, struct error *err) {
   if (!db->conn)
     return pg_lost(err);
   if (db->pending_count < PENDING_MAX || pg_drain(db, NULL, err) == PG_FINE)
@@ -310,16 +309,16 @@ static enum status make_way(struct postgres *db, struct error *err) {
 enum status pg_queue(struct postgres *db, enum pg_kind kind, const char *sql, struct db_values values,
                      struct error *err) {
   struct params p;
-  TRY(make_way(db, err));
+  TRY(drain_if_full(db, err));
   TRY(set_params(&p, values, err));
-  bool once = db->pooled || strlen(sql) > SQL_KEPT; /* what is kept would be in another's session */
-  int sent = once ? send_once(db, kind, sql, &p) : send_kept(db, kind, sql, values, &p);
+  bool once = db->pooled || strlen(sql) > SQL_KEPT; /* a prepared statement would be left in another client's session */
+  int sent = once ? send_unprepared(db, kind, sql, &p) : send_prepared(db, kind, sql, values, &p);
   mem_free(p.memory);
   return sent ? STATUS_OK : not_sent(db, err);
 }
 
 enum status pg_queue_control(struct postgres *db, enum pg_kind kind, const char *sql, struct error *err) {
-  TRY(make_way(db, err));
+  TRY(drain_if_full(db, err));
   if (!send_control(db, sql))
     return not_sent(db, err);
   pg_push(db, kind, 0, false, 0);

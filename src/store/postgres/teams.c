@@ -1,7 +1,7 @@
-/* teams.c: how the log of a deleted team goes on a server. */
+/* teams.c: deletes the log of a deleted team in PostgreSQL. */
 #include "store/engine.h"
 
-/* The triggers that keep the log stand aside within the transaction: nobody ever sees the log without them. */
+/* The triggers that protect the log are disabled inside the transaction only; others never see the log unprotected. */
 enum status postgres_team_forget_log(struct txn *txn, struct arena *a UNUSED, struct error *err) {
   struct db *db = txn->store->db;
   TRY(db_script(db, err,

@@ -1,12 +1,12 @@
-/* url.c: addresses without their secrets, for messages. */
+/* url.c: URLs without secrets, for messages. */
 #include "base/alloc.h"
 #include "store/postgres/internal.h"
 
-/* Shorter passwords would tear every message apart, and are found by trying anyway. */
+/* Removing shorter passwords would garble every message, and they are easily guessed anyway. */
 enum { SECRET_MIN = 4 };
 
-/* Where the password of "postgresql://user:password@host/..." lies. What is written wrongly (a password with an '@' or
- * a '/' in it) must not show either: it reaches to the last '@' before the options. */
+/* Position of the password in "postgresql://user:password@host/...". A malformed one (with an unescaped '@' or '/')
+ * must be hidden too: it extends to the last '@' before the options. */
 static struct str password_in(const char *url) {
   const char *from = strstr(url, "://");
   if (!from)

@@ -1,8 +1,8 @@
-/* migrate.c: brings the schema of a store up to date: numbered migrations, embedded in the program.
+/* migrate.c: schema migrations: numbered, embedded in the program.
  *
  * Each runs in one transaction, under the write lock of the whole store. A store with a newer schema is refused before
- * anything is touched. A new migration is a file of the same number for each engine under sql/, one more line in
- * migrate_sqlite.c and in migrate_postgres.c, and SCHEMA_VERSION. */
+ * anything is changed. To add a migration, add a file of the same number for each engine under sql/, a line in
+ * migrate_sqlite.c and in migrate_postgres.c, and increase SCHEMA_VERSION. */
 #include "base/id.h"
 #include "core/memory/types.h"
 #include "store/store_internal.h"
@@ -10,18 +10,18 @@
 struct plan {
   const struct migrator *by;
   const char *const *sql;
-  int n; /* the version that they lead to */
+  int n; /* version that they lead to */
 };
 
 int store_schema_version(void) { return SCHEMA_VERSION; }
 
-/* The version of the store, when this program can work with it. */
+/* Reads the version of the store, and fails if this program does not support it. */
 static enum status known_version(struct store *st, const struct plan *plan, int64_t *ret_version, struct error *err) {
   enum status s = plan->by->version(st, ret_version, err);
   if (s != STATUS_OK)
     return s;
   if (*ret_version < 0 || (*ret_version < plan->n && !plan->sql[*ret_version])) {
-    error_set(err, STATUS_CORRUPT, "%s has schema %lld, which no version of Cairn has written: it is damaged",
+    error_set(err, STATUS_CORRUPT, "%s has schema %lld, which no version of Cairn writes: it is damaged",
               db_path(st->db), (long long)*ret_version);
     return error_fix(err, "it was left untouched; try one of its backups with --db BACKUP");
   }
@@ -32,7 +32,7 @@ static enum status known_version(struct store *st, const struct plan *plan, int6
   return error_fix(err, "upgrade cairn to the version that wrote this store");
 }
 
-/* The table of types lives in the code; the schema needs it for its foreign key. */
+/* The types are defined in the code; the table exists for the foreign key. */
 static enum status fill_types(struct db *db, struct error *err) {
   for (size_t i = 0; i < types_count(); i++) {
     const struct mem_type *t = types_at(i);
@@ -43,7 +43,7 @@ static enum status fill_types(struct db *db, struct error *err) {
   return STATUS_OK;
 }
 
-/* A newer program may have added types that this one does not know; they stay. */
+/* A newer program may have added types that are unknown here; they are kept. */
 static enum status is_type_missing(struct db *db, bool *ret_missing, struct error *err) {
   struct rows r;
   size_t wanted = 0, found = 0;
@@ -74,12 +74,12 @@ enum status store_update_types(struct store *st, struct error *err) {
   if (s == STATUS_OK)
     return s;
   db_rollback(st->db);
-  /* A role without INSERT on the table can still read, and write memories of the other types. */
+  /* A role without INSERT on the table can still read, and can write memories of the other types. */
   st->lacks_types = s == STATUS_READONLY;
   return st->lacks_types ? STATUS_OK : s;
 }
 
-/* The foreign key would refuse it too, but not say what to do. */
+/* The foreign key would refuse it too, but without advice. */
 enum status store_check_type(struct store *st, struct str type, struct str kind, struct error *err) {
   int64_t one;
   bool found = true;
@@ -93,7 +93,7 @@ enum status store_check_type(struct store *st, struct str type, struct str kind,
                    "run any command once as the role that owns the tables, such as 'cairn stats': it adds the type");
 }
 
-static enum status first_facts(struct store *st, int64_t now, struct error *err) {
+static enum status init_meta(struct store *st, int64_t now, struct error *err) {
   char epoch[UUID_SIZE], time[TIME_TEXT_SIZE];
   uuid7_new(now, epoch);
   struct str at = time_format(now, time);
@@ -110,18 +110,18 @@ static enum status run_one(struct store *st, const struct plan *plan, int64_t ve
   if (s == STATUS_OK)
     s = fill_types(st->db, err);
   if (s == STATUS_OK && version == 0)
-    s = first_facts(st, now, err);
+    s = init_meta(st, now, err);
   int64_t next = version + 1;
   while (next < plan->n && !plan->sql[next])
     next++;
   if (s == STATUS_OK)
-    s = plan->by->mark(st, next, err);
+    s = plan->by->set_version(st, next, err);
   if (s == STATUS_OK)
     *ret_version = next;
   return s;
 }
 
-/* Another process may have migrated while this one waited for the lock: the version is read again under it. */
+/* Another process may have migrated while this one waited for the lock, so the version is read again. */
 static enum status run_all(struct store *st, const struct plan *plan, int64_t now, struct error *err) {
   for (;;) {
     enum status s = db_begin(st->db, STR_NONE, false, err);
@@ -152,8 +152,7 @@ enum status migrate_with(struct store *st, const char *const *sql, int n, int64_
   if (db_read_only(st->db)) {
     if (version == n)
       return STATUS_OK;
-    error_set(err, STATUS_READONLY, "%s cannot be written, and its schema must be brought up to date first",
-              db_path(st->db));
+    error_set(err, STATUS_READONLY, "%s cannot be written, and its schema needs a migration first", db_path(st->db));
     return error_fix(err, "check the permissions of the store, or name another one with --db");
   }
   TRY(plan.by->before(st, version, n, now, err));

@@ -1,8 +1,8 @@
-/* migrate_postgres.c: the migrations of a store on a PostgreSQL server.
+/* migrate_postgres.c: migrations of a store in PostgreSQL.
  *
- * Everything lives in the schema `cairn` of the database, so that other programs can have theirs beside it; the search
- * path of every connection begins with it. A migration is one transaction under the lock of the whole store: of several
- * processes that find an empty database, one makes the store and the others wait for it. */
+ * Everything is in the schema `cairn`, so that other programs can use the same database; the search path of every
+ * connection begins with it. A migration is one transaction under the lock of the whole store: if several processes
+ * find an empty database, one creates the store and the others wait. */
 #include <stdio.h>
 
 #include "store/engine.h"
@@ -12,11 +12,11 @@ EMBED_SQL(cairn_sql_postgres_0009, "postgres/0009_documents.sql");
 EMBED_SQL(cairn_sql_postgres_0010, "postgres/0010_agents.sql");
 EMBED_SQL(cairn_sql_postgres_0011, "postgres/0011_security.sql");
 
-/* The first equals SQLite's first eight; from then on a migration has one number in both engines. */
+/* The first is equivalent to SQLite's first eight; later migrations have the same number in both engines. */
 static const char *const migrations[SCHEMA_VERSION] = {cairn_sql_postgres_0001, [8] = cairn_sql_postgres_0009,
                                                        [9] = cairn_sql_postgres_0010, [10] = cairn_sql_postgres_0011};
 
-enum { OLDEST_VECTOR = 8 /* of 0.8 */ };
+enum { OLDEST_VECTOR = 8 /* 0.8 */ };
 
 static enum status schema_version(struct store *st, int64_t *ret_version, struct error *err) {
   int64_t there, version = 0;
@@ -30,10 +30,10 @@ static enum status schema_version(struct store *st, int64_t *ret_version, struct
 
 static enum status no_backup(struct store *st UNUSED, int64_t version UNUSED, int64_t last UNUSED, int64_t now UNUSED,
                              struct error *err UNUSED) {
-  return STATUS_OK; /* A migration that fails leaves nothing behind, and backups of a server are its administrator's. */
+  return STATUS_OK; /* A failed migration is rolled back completely, and server backups are the administrator's task. */
 }
 
-/* ---- what the database must have ---- */
+/* ---- database requirements ---- */
 
 static enum status make_schema(struct store *st, struct error *err) {
   int64_t may;
@@ -53,12 +53,12 @@ static enum status make_schema(struct store *st, struct error *err) {
 
 struct extension {
   int64_t installed, available, may, minor;
-  bool found;    /* its types can be seen from here */
-  char home[80]; /* the schema that it is in */
+  bool found;    /* its types are visible in the search path */
+  char home[80]; /* schema that contains it */
 };
 
-static enum status look_up(struct store *st, const char *name, const char *type, struct extension *ret,
-                           struct error *err) {
+static enum status read_extension(struct store *st, const char *name, const char *type, struct extension *ret,
+                                  struct error *err) {
   struct rows r;
   struct extension e = {0};
   db_query(st->db, &r, err,
@@ -82,8 +82,8 @@ static enum status look_up(struct store *st, const char *name, const char *type,
   return STATUS_OK;
 }
 
-/* Extensions are for the whole database: into `public`, unless this user may not write there. */
-static enum status create(struct store *st, const char *name, struct error *err) {
+/* Extensions are created in `public`, for the whole database, if this user may write there. */
+static enum status create_extension(struct store *st, const char *name, struct error *err) {
   char sql[120];
   int64_t open;
   TRY(db_int(st->db, &open, NULL, err,
@@ -94,9 +94,9 @@ static enum status create(struct store *st, const char *name, struct error *err)
   return db_script(st->db, err, sql);
 }
 
-static enum status need(struct store *st, const char *name, const char *title, const char *package, const char *type,
-                        struct extension *ret, struct error *err) {
-  TRY(look_up(st, name, type, ret, err));
+static enum status require_extension(struct store *st, const char *name, const char *title, const char *package,
+                                     const char *type, struct extension *ret, struct error *err) {
+  TRY(read_extension(st, name, type, ret, err));
   if (ret->installed)
     return STATUS_OK;
   if (!ret->available) {
@@ -109,13 +109,13 @@ static enum status need(struct store *st, const char *name, const char *title, c
               name);
     return error_fix(err, "ask an administrator to run, in that database: CREATE EXTENSION %s;", name);
   }
-  TRY(create(st, name, err));
-  return look_up(st, name, type, ret, err);
+  TRY(create_extension(st, name, err));
+  return read_extension(st, name, type, ret, err);
 }
 
 static enum status make_extensions(struct store *st, struct error *err) {
   struct extension e;
-  TRY(need(st, "vector", "pgvector", "postgresql-17-pgvector", "halfvec", &e, err));
+  TRY(require_extension(st, "vector", "pgvector", "postgresql-17-pgvector", "halfvec", &e, err));
   if (e.minor < OLDEST_VECTOR) {
     error_set(err, STATUS_UNAVAILABLE, "%s has pgvector %lld.%lld, Cairn needs 0.%d or newer", db_path(st->db),
               (long long)e.minor / 1000, (long long)e.minor % 1000, OLDEST_VECTOR);
@@ -123,11 +123,12 @@ static enum status make_extensions(struct store *st, struct error *err) {
                           " ALTER EXTENSION vector UPDATE;");
   }
   if (!e.found) {
-    error_set(err, STATUS_UNAVAILABLE, "the extension vector of %s is in the schema %s, where it is not looked for",
-              db_path(st->db), e.home);
+    error_set(err, STATUS_UNAVAILABLE,
+              "the extension vector of %s is in the schema %s, which is not in the search path", db_path(st->db),
+              e.home);
     return error_fix(err, "ask an administrator to run, in that database: ALTER EXTENSION vector SET SCHEMA public;");
   }
-  return need(st, "btree_gin", "btree_gin", "postgresql-contrib", "text", &e, err);
+  return require_extension(st, "btree_gin", "btree_gin", "postgresql-contrib", "text", &e, err);
 }
 
 static enum status prepare(struct store *st, int64_t version, struct error *err) {
@@ -138,13 +139,13 @@ static enum status prepare(struct store *st, int64_t version, struct error *err)
   return make_extensions(st, err);
 }
 
-static enum status mark(struct store *st, int64_t version, struct error *err) {
+static enum status set_version(struct store *st, int64_t version, struct error *err) {
   TRY(db_script(st->db, err, "CREATE TABLE IF NOT EXISTS cairn.schema_version (version bigint NOT NULL)"));
   TRY(db_exec(st->db, err, "DELETE FROM cairn.schema_version", NULL));
   return db_exec(st->db, err, "INSERT INTO cairn.schema_version (version) VALUES (?1)", "i", version);
 }
 
-const struct migrator postgres_migrator = {schema_version, no_backup, prepare, mark};
+const struct migrator postgres_migrator = {schema_version, no_backup, prepare, set_version};
 
 enum status postgres_migrate(struct store *st, int64_t now, struct error *err) {
   return migrate_with(st, migrations, SCHEMA_VERSION, now, err);

@@ -1,6 +1,6 @@
-/* migrate_sqlite.c: the migrations of a store in an SQLite file.
+/* migrate_sqlite.c: migrations of a store in an SQLite file.
  *
- * A store that already holds something is backed up first. */
+ * A non-empty store is backed up first. */
 #include <stdio.h>
 
 #include "store/engine.h"
@@ -25,8 +25,8 @@ static const char *const migrations[SCHEMA_VERSION] = {
 
 enum { APPLICATION_ID = 0x4341524e /* "CARN" */ };
 
-/* The tables are counted first: another process may create the store between these statements, and tables without the
- * mark of this program would look like somebody else's. */
+/* The tables are counted first: another process may create the store between these statements, and tables without our
+ * application id would look like those of another program. */
 static enum status file_version(struct store *st, int64_t *ret_version, struct error *err) {
   int64_t tables, app;
   TRY(db_int(st->db, &tables, NULL, err, "SELECT count(*) FROM sqlite_schema", NULL));
@@ -34,7 +34,7 @@ static enum status file_version(struct store *st, int64_t *ret_version, struct e
   TRY(db_int(st->db, ret_version, NULL, err, "PRAGMA user_version", NULL));
   if (tables == 0 || app == APPLICATION_ID)
     return STATUS_OK;
-  error_set(err, STATUS_CORRUPT, "%s is a database of another program; it was left untouched", db_path(st->db));
+  error_set(err, STATUS_CORRUPT, "%s belongs to another program; it was left untouched", db_path(st->db));
   return error_fix(err, "name another file with --db; a new store is created there");
 }
 
@@ -55,8 +55,8 @@ static enum status back_up_first(struct store *st, int64_t version, int64_t now,
   return s;
 }
 
-/* Every store that can be written: a backup that was copied into the place of one has another journal mode, which would
- * make readers wait. */
+/* Applies to every writable store: a backup copied over a store has another journal mode, in which readers would block.
+ */
 static enum status make_ready(struct store *st, int64_t version, int64_t last, int64_t now, struct error *err) {
   TRY(sqlite_use_wal(st->db, err));
   if (version > 0 && version < last)
@@ -68,13 +68,13 @@ static enum status prepare(struct store *st UNUSED, int64_t version UNUSED, stru
   return STATUS_OK;
 }
 
-static enum status mark(struct store *st, int64_t version, struct error *err) {
+static enum status set_version(struct store *st, int64_t version, struct error *err) {
   char sql[96];
   snprintf(sql, sizeof(sql), "PRAGMA user_version = %d; PRAGMA application_id = %d", (int)version, APPLICATION_ID);
   return db_script(st->db, err, sql);
 }
 
-const struct migrator sqlite_migrator = {file_version, make_ready, prepare, mark};
+const struct migrator sqlite_migrator = {file_version, make_ready, prepare, set_version};
 
 enum status sqlite_migrate(struct store *st, int64_t now, struct error *err) {
   return migrate_with(st, migrations, SCHEMA_VERSION, now, err);

@@ -1,5 +1,7 @@
-/* tables.c: the list of tables and columns. */
+/* tables.c: list of tables and columns. */
 #include "store/schema/tables.h"
+
+#include <assert.h>
 
 #define I(name) {'i', #name}
 #define D(name) {'d', #name}
@@ -35,7 +37,7 @@ const struct store_table store_tables[] = {
    COLUMNS(S(team), S(project), S(path), I(added_at))},
   {"vec_index", TABLE_ROWS, NULL, {"model"}, true,
    COLUMNS(S(team), S(model), I(dims), S(state), S(config), I(started_at), I(flipped_at))},
-  /* Not a table of that name, but what the tables of the engine hold. */
+  /* A virtual table: the vectors, wherever the engine stores them. */
   {"vectors", TABLE_VECTORS, NULL, {"model", "chunk_id"}, true,
    COLUMNS(S(team), S(model), I(chunk_id), I(dims), B(vector))},
   {"embed_cache", TABLE_ROWS, NULL, {"hash", "model", "dims"}, true,
@@ -81,8 +83,8 @@ const struct store_table store_tables[] = {
 _Static_assert(ARRAY_LEN(store_tables) == STORE_TABLES, "STORE_TABLES counts the list and its end");
 
 const char *const derived_tables[] = {
-    "meta",                          /* facts of this store; those of the content are below */
-    "schema_version", "memory_type", /* filled from the program's own table */
+    "meta",                          /* metadata of this store; entries that belong to the content are below */
+    "schema_version", "memory_type", /* filled from the program's list of types */
     "chunk_count",    "chunk_fts*",  "chunk_text*", "term_count", "vec_block", "vec_head",
     "vec_slot",       "vec_centre",  "vec",         "vec_count",  "sqlite_*",  NULL,
 };
@@ -98,7 +100,9 @@ size_t table_columns(const struct store_table *t) {
 
 size_t table_column(const struct store_table *t, const char *name) {
   size_t i = 0;
-  while (strcmp(t->columns[i].name, name) != 0)
+  while (strcmp(t->columns[i].name, name) != 0) {
     i++;
+    assert(t->columns[i].name);
+  }
   return i;
 }

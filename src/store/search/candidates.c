@@ -1,10 +1,10 @@
-/* candidates.c: finding what a new memory must be compared with. */
+/* candidates.c: finds existing memories to compare a new one with. */
 #include "store/search/candidates.h"
 
 #include "store/search/search_rows.h"
 #include "store/store_internal.h"
 
-/* Done and stale tasks do not stand in the way of a new one. */
+/* Done and stale tasks do not count as duplicates of a new one. */
 static struct sql candidate_sql(struct arena *a, const struct scope *scope, struct str kind, const char *from) {
   struct filter f = {.kind = kind, .no_retired_tasks = true};
   struct sql q = SQL(a);
@@ -18,7 +18,7 @@ static struct sql candidate_sql(struct arena *a, const struct scope *scope, stru
 
 enum status candidates_exact(struct store *st, const struct scope *scope, struct str kind, struct str hash,
                              struct arena *a, struct ids *ret_ids, struct error *err) {
-  /* CROSS JOIN: by the hash, never through all memories of the project. */
+  /* CROSS JOIN forces lookup by hash instead of a scan over the project's memories. */
   struct sql q = candidate_sql(a, scope, kind, "body b CROSS JOIN memory m");
   sql_add(&q, " AND m.id = b.memory_id AND b.team = m.team AND b.hash = ");
   sql_text(&q, hash);

@@ -1,4 +1,4 @@
-/* entities_postgres.c: finds what a query names, all of it by one statement that also tells what the caller may see. */
+/* entities_postgres.c: entity search in PostgreSQL; lookups and visibility checks are one statement. */
 #include "base/utf8.h"
 #include "store/engine.h"
 #include "store/postgres/lexemes.h"
@@ -6,8 +6,8 @@
 #include "store/search/query_entities.h"
 
 enum {
-  AT_ONCE = 16,        /* things looked up by one statement; few queries name more */
-  PHRASE_ROWS = 20000, /* rows with all words of a phrase that are looked at */
+  AT_ONCE = 16,        /* entities per statement; few queries have more */
+  PHRASE_ROWS = 20000, /* rows with all words of a phrase that are checked for the phrase */
 };
 
 struct entities {
@@ -17,13 +17,13 @@ struct entities {
   struct arena *a;
   struct error *err;
   double rows;
-  size_t things;
-  struct thing_rows found;
+  size_t entity_count;
+  struct entity_rows found;
 };
 
 /* ---- expressions ---- */
 
-/* The words of a text with this between them; how many. */
+/* Quotes the words of a text, joined by `between`; returns their number. */
 static enum status quote_words(struct entities *e, struct str text, const char *between, struct buf *b, size_t *ret_n) {
   struct fts_tokens tokens = {0};
   enum status s = words_tokenise(e->st, text, e->a, &tokens, e->err);
@@ -35,28 +35,28 @@ static enum status quote_words(struct entities *e, struct str text, const char *
   return s;
 }
 
-/* What a thing that is a text is looked up by. */
-struct looked_up {
+/* Expressions that look up a text entity. */
+struct text_lookup {
   struct str expression;
-  struct str all;  /* of a phrase: all of its words, anywhere */
-  struct str word; /* of a single word: its lexeme */
+  struct str all;  /* phrase: all its words, in any position */
+  struct str word; /* single word: its lexeme */
 };
 
-static enum status look_up(struct entities *e, const struct thing *thing, struct looked_up *ret) {
+static enum status make_lookup(struct entities *e, const struct query_entity *entity, struct text_lookup *ret) {
   struct buf b = BUF(e->a), all = BUF(e->a), joined = BUF(e->a);
   size_t n = 0, more = 0;
-  enum status s = quote_words(e, thing->value, "<->", &b, &n);
-  if (s == STATUS_OK && !str_empty(thing->joined))
-    s = quote_words(e, thing->joined, "<->", &joined, &more);
+  enum status s = quote_words(e, entity->value, "<->", &b, &n);
+  if (s == STATUS_OK && !str_empty(entity->joined))
+    s = quote_words(e, entity->joined, "<->", &joined, &more);
   if (s == STATUS_OK && n > 1 && !more)
-    s = quote_words(e, thing->value, "&", &all, &n);
+    s = quote_words(e, entity->value, "&", &all, &n);
   if (s != STATUS_OK)
     return s;
   struct fts_tokens tokens = {0};
-  if (n == 1 && !more && !thing->prefix)
-    s = words_tokenise(e->st, thing->value, e->a, &tokens, e->err);
-  *ret = (struct looked_up){.word = tokens.n ? words_lexeme(e->a, tokens.v[0].text) : STR_NONE, .all = buf_str(&all)};
-  if (n && thing->prefix)
+  if (n == 1 && !more && !entity->prefix)
+    s = words_tokenise(e->st, entity->value, e->a, &tokens, e->err);
+  *ret = (struct text_lookup){.word = tokens.n ? words_lexeme(e->a, tokens.v[0].text) : STR_NONE, .all = buf_str(&all)};
+  if (n && entity->prefix)
     buf_adds(&b, ":*");
   if (n && more)
     ret->expression = arena_printf(e->a, "(%.*s) | (%.*s)", STR_ARG(buf_str(&b)), STR_ARG(buf_str(&joined)));
@@ -65,7 +65,7 @@ static enum status look_up(struct entities *e, const struct thing *thing, struct
   return s;
 }
 
-/* ---- the statement ---- */
+/* ---- statement ---- */
 
 static void add_match(struct sql *sql, struct str expression) {
   sql_add(sql, "x.tokens @@ CAST(");
@@ -73,8 +73,8 @@ static void add_match(struct sql *sql, struct str expression) {
   sql_add(sql, " AS tsquery)");
 }
 
-/* A word that too many hold is not even looked for. */
-static void add_text(struct entities *e, struct sql *sql, const struct looked_up *l, size_t k, double most) {
+/* Words that are too common are not looked up. */
+static void add_text(struct entities *e, struct sql *sql, const struct text_lookup *l, size_t k, double most) {
   sql_addf(sql, "(SELECT CAST(%zu AS bigint) AS k, x.chunk_id, x.memory_id FROM ", k);
   if (l->all.n) {
     sql_add(sql, "(SELECT x.chunk_id, x.memory_id, x.tokens FROM chunk_text x WHERE x.team = ");
@@ -100,75 +100,76 @@ static void add_text(struct entities *e, struct sql *sql, const struct looked_up
   sql_addf(sql, " LIMIT %lld)", (long long)most + 1);
 }
 
-static void add_label(struct entities *e, struct sql *sql, const struct thing *thing, size_t k) {
+static void add_label(struct entities *e, struct sql *sql, const struct query_entity *entity, size_t k) {
   sql_addf(sql,
            "(SELECT DISTINCT CAST(%zu AS bigint) AS k, c.id AS chunk_id, c.memory_id FROM label l JOIN chunk c"
            " ON c.team = l.team AND c.memory_id = l.memory_id AND c.seq = 0 WHERE l.team = ",
            k);
   sql_text(sql, e->scope->team);
   sql_add(sql, " AND l.field = ");
-  sql_text(sql, str_from(thing->field));
+  sql_text(sql, str_from(entity->field));
   sql_add(sql, " AND l.value IN (");
-  sql_text(sql, thing->value);
+  sql_text(sql, entity->value);
   sql_add(sql, ", ");
-  sql_text(sql, arena_lower(e->a, thing->value));
-  sql_addf(sql, ") LIMIT %d)", THING_ROWS + 1);
+  sql_text(sql, arena_lower(e->a, entity->value));
+  sql_addf(sql, ") LIMIT %d)", ENTITY_ROWS + 1);
 }
 
-static void add_key(struct entities *e, struct sql *sql, const struct thing *thing, size_t k) {
+static void add_key(struct entities *e, struct sql *sql, const struct query_entity *entity, size_t k) {
   sql_addf(sql,
            "(SELECT CAST(%zu AS bigint) AS k, c.id AS chunk_id, c.memory_id FROM memory o JOIN chunk c"
            " ON c.team = o.team AND c.memory_id = o.id AND c.seq = 0 WHERE o.team = ",
            k);
   sql_text(sql, e->scope->team);
   sql_add(sql, " AND o.key = ");
-  sql_text(sql, thing->value);
-  sql_addf(sql, " LIMIT %d)", THING_ROWS + 1);
+  sql_text(sql, entity->value);
+  sql_addf(sql, " LIMIT %d)", ENTITY_ROWS + 1);
 }
 
-static enum status add_thing(struct entities *e, struct sql *sql, const struct thing *thing, size_t k, bool first) {
-  struct looked_up l = {0};
-  if (thing->kind == THING_TEXT)
-    TRY(look_up(e, thing, &l));
-  if ((thing->kind == THING_TEXT && str_empty(l.expression)))
+static enum status add_entity(struct entities *e, struct sql *sql, const struct query_entity *entity, size_t k,
+                              bool first) {
+  struct text_lookup l = {0};
+  if (entity->kind == ENTITY_TEXT)
+    TRY(make_lookup(e, entity, &l));
+  if ((entity->kind == ENTITY_TEXT && str_empty(l.expression)))
     return STATUS_OK;
   sql_add(sql, first ? "" : " UNION ALL ");
-  if (thing->kind == THING_TEXT)
-    add_text(e, sql, &l, k, thing->most);
-  else if (thing->kind == THING_LABEL)
-    add_label(e, sql, thing, k);
+  if (entity->kind == ENTITY_TEXT)
+    add_text(e, sql, &l, k, entity->most);
+  else if (entity->kind == ENTITY_LABEL)
+    add_label(e, sql, entity, k);
   else
-    add_key(e, sql, thing, k);
+    add_key(e, sql, entity, k);
   return STATUS_OK;
 }
 
-/* ---- what comes back ---- */
+/* ---- results ---- */
 
 struct seen {
-  int64_t chunk, memory; /* memory 0: the caller may not see it, or does not ask for it */
+  int64_t chunk, memory; /* memory 0: not visible to the caller, or filtered out */
 };
 struct seen_list {
   struct seen *v;
   size_t n, cap;
 };
 
-static void count_thing(struct entities *e, const struct thing *thing, const struct seen_list *seen) {
-  if (seen->n == 0 || (double)seen->n > thing->most || e->things >= THINGS)
+static void count_entity(struct entities *e, const struct query_entity *entity, const struct seen_list *seen) {
+  if (seen->n == 0 || (double)seen->n > entity->most || e->entity_count >= ENTITY_MAX)
     return;
   double weight = bm25_idf(e->rows, (double)seen->n);
   for (size_t i = 0; i < seen->n; i++)
     if (seen->v[i].memory)
-      list_push(e->a, &e->found, (struct thing_row){seen->v[i].chunk, seen->v[i].memory, weight});
-  e->things++;
+      list_push(e->a, &e->found, (struct entity_row){seen->v[i].chunk, seen->v[i].memory, weight});
+  e->entity_count++;
 }
 
-static enum status find_some(struct entities *e, const struct thing *things, size_t n) {
+static enum status find_batch(struct entities *e, const struct query_entity *entities, size_t n) {
   struct sql sql = SQL(e->a);
   struct seen_list seen[AT_ONCE] = {0};
   struct rows r;
   sql_add(&sql, "SELECT u.k, u.chunk_id, m.id FROM (");
   for (size_t k = 0; k < n; k++)
-    TRY(add_thing(e, &sql, &things[k], k, sql.n == 0));
+    TRY(add_entity(e, &sql, &entities[k], k, sql.n == 0));
   if (sql.n == 0)
     return STATUS_OK;
   sql_add(&sql, ") u LEFT JOIN memory m ON m.id = u.memory_id AND ");
@@ -182,27 +183,27 @@ static enum status find_some(struct entities *e, const struct thing *things, siz
   }
   TRY(rows_end(&r));
   for (size_t k = 0; k < n; k++)
-    count_thing(e, &things[k], &seen[k]);
+    count_entity(e, &entities[k], &seen[k]);
   return STATUS_OK;
 }
 
-static enum status take_apart(void *arg, struct str text, struct arena *a, struct fts_tokens *ret_tokens,
-                              struct error *err) {
+static enum status source_tokenise(void *arg, struct str text, struct arena *a, struct fts_tokens *ret_tokens,
+                                   struct error *err) {
   return words_tokenise(arg, text, a, ret_tokens, err);
 }
 
-static enum status find_things(struct entities *e, struct str query, const struct query_terms *terms) {
+static enum status find_entities(struct entities *e, struct str query, const struct query_terms *terms) {
   struct word_counts counts = {.st = e->st, .team = e->scope->team};
   struct query_terms own = {0};
-  struct things things = {0};
-  struct term_source source = {.arg = e->st, .tokenise = take_apart};
+  struct query_entities entities = {0};
+  struct term_source source = {.arg = e->st, .tokenise = source_tokenise};
   enum status s = terms ? STATUS_OK : words_terms(&counts, query, e->a, &own, e->err);
   terms = terms ? terms : &own;
   e->rows = terms->rows;
   if (s == STATUS_OK)
-    s = things_of(&source, query, terms, e->a, &things, e->err);
-  for (size_t i = 0; s == STATUS_OK && i < things.n && e->things < THINGS; i += AT_ONCE)
-    s = find_some(e, things.v + i, things.n - i < AT_ONCE ? things.n - i : AT_ONCE);
+    s = query_entities(&source, query, terms, e->a, &entities, e->err);
+  for (size_t i = 0; s == STATUS_OK && i < entities.n && e->entity_count < ENTITY_MAX; i += AT_ONCE)
+    s = find_batch(e, entities.v + i, entities.n - i < AT_ONCE ? entities.n - i : AT_ONCE);
   return s;
 }
 
@@ -213,8 +214,8 @@ enum status postgres_entity_search(struct store *st, const struct scope *scope, 
   struct lexical_hits hits = {0};
   if (limit <= 0)
     return STATUS_OK;
-  TRY(find_things(&e, utf8_cut(query, ENTITY_BYTES), terms));
-  things_add_up(&e.found);
+  TRY(find_entities(&e, utf8_cut(query, ENTITY_BYTES), terms));
+  entity_rows_merge(&e.found);
   for (size_t i = 0; i < e.found.n && hits.n < (size_t)limit; i++)
     list_push(a, &hits, (struct lexical_hit){e.found.v[i].chunk_id, e.found.v[i].memory_id, e.found.v[i].score, NULL});
   *ret_hits = hits;

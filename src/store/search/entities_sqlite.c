@@ -1,4 +1,4 @@
-/* entities_sqlite.c: finds what a query names, in labels, keys and the full-text index. */
+/* entities_sqlite.c: entity search in SQLite: labels, keys and the full-text index. */
 #include "base/utf8.h"
 #include "store/engine.h"
 #include "store/search/entities.h"
@@ -12,13 +12,13 @@ struct entities {
   struct arena *a;
   struct error *err;
   struct fts_totals totals;
-  size_t things;
-  struct thing_rows found;
+  size_t entity_count;
+  struct entity_rows found;
 };
 
-/* ---- looking up ---- */
+/* ---- lookup ---- */
 
-/* Adds the chunks that the query gives; `most` is how many make it no longer a thing. */
+/* Adds the chunks that the query returns; with more than `most` rows it is too common to be an entity. */
 static enum status add_rows(struct entities *e, struct rows *r, double most) {
   LIST(int64_t) ids = {0};
   while ((double)ids.n <= most && rows_next(r))
@@ -28,61 +28,61 @@ static enum status add_rows(struct entities *e, struct rows *r, double most) {
     return STATUS_OK;
   double weight = bm25_idf(e->totals.rows, (double)ids.n);
   for (size_t i = 0; i < ids.n; i++)
-    list_push(e->a, &e->found, (struct thing_row){ids.v[i], 0, weight});
-  e->things++;
+    list_push(e->a, &e->found, (struct entity_row){ids.v[i], 0, weight});
+  e->entity_count++;
   return STATUS_OK;
 }
 
-static enum status add_text(struct entities *e, const struct thing *thing) {
+static enum status add_text(struct entities *e, const struct query_entity *entity) {
   struct buf b = BUF(e->a);
-  fts_quote(&b, thing->value);
-  if (!str_empty(thing->joined)) {
+  fts_quote(&b, entity->value);
+  if (!str_empty(entity->joined)) {
     buf_adds(&b, " OR ");
-    fts_quote(&b, thing->joined);
+    fts_quote(&b, entity->joined);
   }
-  buf_adds(&b, thing->prefix ? " *" : "");
+  buf_adds(&b, entity->prefix ? " *" : "");
   struct rows r;
   db_query(e->st->db, &r, e->err, "SELECT rowid FROM chunk_fts WHERE chunk_fts MATCH ?1 ORDER BY rowid", "s",
            buf_str(&b));
-  return add_rows(e, &r, thing->most);
+  return add_rows(e, &r, entity->most);
 }
 
-static enum status add_label(struct entities *e, const struct thing *thing) {
+static enum status add_label(struct entities *e, const struct query_entity *entity) {
   struct rows r;
   db_query(e->st->db, &r, e->err,
            "SELECT DISTINCT c.id FROM label l JOIN chunk c ON c.memory_id = l.memory_id AND c.seq = 0"
            " WHERE l.team = ?1 AND l.field = ?2 AND l.value IN (?3, ?4) LIMIT ?5",
-           "ssssi", e->scope->team, str_from(thing->field), thing->value, arena_lower(e->a, thing->value),
-           (int64_t)THING_ROWS + 1);
-  return add_rows(e, &r, THING_ROWS);
+           "ssssi", e->scope->team, str_from(entity->field), entity->value, arena_lower(e->a, entity->value),
+           (int64_t)ENTITY_ROWS + 1);
+  return add_rows(e, &r, ENTITY_ROWS);
 }
 
-static enum status add_key(struct entities *e, const struct thing *thing) {
+static enum status add_key(struct entities *e, const struct query_entity *entity) {
   struct rows r;
   db_query(e->st->db, &r, e->err,
            "SELECT c.id FROM memory m JOIN chunk c ON c.memory_id = m.id AND c.seq = 0"
            " WHERE m.team = ?1 AND m.key = ?2 LIMIT ?3",
-           "ssi", e->scope->team, thing->value, (int64_t)THING_ROWS + 1);
-  return add_rows(e, &r, THING_ROWS);
+           "ssi", e->scope->team, entity->value, (int64_t)ENTITY_ROWS + 1);
+  return add_rows(e, &r, ENTITY_ROWS);
 }
 
-static enum status find_things(struct entities *e, struct str query, const struct query_terms *terms) {
+static enum status find_entities(struct entities *e, struct str query, const struct query_terms *terms) {
   struct query_terms own = {0};
-  struct things things = {0};
+  struct query_entities entities = {0};
   struct fts_counted counted = {e->st->db, &e->totals};
   struct term_source source = fts_source(&counted);
   TRY(fts_totals(e->st->db, &e->totals, e->err));
   if (!terms)
     TRY(query_terms(&source, query, e->a, &own, e->err));
-  TRY(things_of(&source, query, terms ? terms : &own, e->a, &things, e->err));
-  for (size_t i = 0; i < things.n && e->things < THINGS; i++) {
-    const struct thing *t = &things.v[i];
-    TRY(t->kind == THING_TEXT ? add_text(e, t) : t->kind == THING_KEY ? add_key(e, t) : add_label(e, t));
+  TRY(query_entities(&source, query, terms ? terms : &own, e->a, &entities, e->err));
+  for (size_t i = 0; i < entities.n && e->entity_count < ENTITY_MAX; i++) {
+    const struct query_entity *t = &entities.v[i];
+    TRY(t->kind == ENTITY_TEXT ? add_text(e, t) : t->kind == ENTITY_KEY ? add_key(e, t) : add_label(e, t));
   }
   return STATUS_OK;
 }
 
-/* ---- the result ---- */
+/* ---- results ---- */
 
 static enum status accept(struct entities *e, const struct filter *f, size_t limit, struct lexical_hits *ret) {
   struct sql sql = SQL(e->a);
@@ -107,20 +107,20 @@ enum status sqlite_entity_search(struct store *st, const struct scope *scope, co
                                  struct lexical_hits *ret_hits, struct error *err) {
   struct entities e = {.st = st, .scope = scope, .a = a, .err = err};
   struct lexical_hits hits = {0};
-  bool alone = false;
+  bool began = false;
   if (limit <= 0)
     return STATUS_OK;
-  enum status s = db_snapshot(st->db, &alone, err);
+  enum status s = db_snapshot(st->db, &began, err);
   if (s == STATUS_OK)
-    s = find_things(&e, utf8_cut(query, ENTITY_BYTES), terms);
+    s = find_entities(&e, utf8_cut(query, ENTITY_BYTES), terms);
   if (fts_is_damage(s)) {
     hits.damaged = true;
     s = STATUS_OK;
   } else if (s == STATUS_OK) {
-    things_add_up(&e.found);
+    entity_rows_merge(&e.found);
     s = accept(&e, f, (size_t)limit, &hits);
   }
-  s = db_snapshot_end(st->db, alone, s, err);
+  s = db_snapshot_end(st->db, began, s, err);
   if (s == STATUS_OK)
     *ret_hits = hits;
   return s;

@@ -1,18 +1,18 @@
-/* lexical_index_postgres.c: the words of chunks on PostgreSQL: stored with them, checked and made anew. How many chunks
- * hold each word is counted by the triggers of the table. */
+/* lexical_index_postgres.c: full-text index of chunks in PostgreSQL: store, check, rebuild. Triggers count the chunks
+ * per word. */
 #include "core/text/terms.h"
 #include "store/engine.h"
 #include "store/postgres/lexemes.h"
 
 enum {
-  PAGE = 500, /* chunks whose words are stored by one statement: common words are then counted once for all of them */
+  PAGE = 500, /* chunks indexed per statement; each common word is then counted once for all of them */
 };
 
-/* ---- one by one ---- */
+/* ---- single chunks ---- */
 
-static bool holds(const struct txn *txn) { return txn->store->held_by && txn->store->held_by == txn->id; }
+static bool is_holding(const struct txn *txn) { return txn->store->held_by && txn->store->held_by == txn->id; }
 
-/* The texts wait in their table; the first of them tells where they begin. */
+/* The texts stay in the chunk table; held_after is the id before the first of them. */
 static enum status add_held(struct txn *txn, const struct chunk_text *t, int64_t *ret_id, struct error *err) {
   struct store *st = txn->store;
   int64_t id;
@@ -29,7 +29,7 @@ static enum status add_held(struct txn *txn, const struct chunk_text *t, int64_t
 enum status postgres_lexical_add(struct txn *txn, struct arena *a, const struct chunk_text *t, int64_t *ret_id,
                                  struct error *err) {
   struct words words;
-  if (holds(txn))
+  if (is_holding(txn))
     return add_held(txn, t, ret_id, err);
   TRY(words_of(txn->store, t, a, &words, err));
   return db_int(txn->store->db, ret_id, NULL, err,
@@ -41,7 +41,7 @@ enum status postgres_lexical_add(struct txn *txn, struct arena *a, const struct 
                 words.length, words_literal(a, &words));
 }
 
-/* Of a text that is held back, the words are not there yet: they will be those of its new state. */
+/* A held text has no words yet; they are computed later from its new state. */
 enum status postgres_lexical_change(struct txn *txn, struct arena *a, const struct chunk_text *t, struct error *err) {
   struct words words;
   TRY(words_of(txn->store, t, a, &words, err));
@@ -52,9 +52,9 @@ enum status postgres_lexical_change(struct txn *txn, struct arena *a, const stru
                  "sssiis", t->extra, t->terms, t->team, t->memory_id, words.length, words_literal(a, &words));
 }
 
-/* ---- many at once ---- */
+/* ---- batches ---- */
 
-/* The columns of one statement's rows, as arrays. */
+/* Columns of one statement's rows, as array literals. */
 struct batch {
   struct buf teams, chunks, memories, lengths, tokens;
   size_t n;
@@ -77,7 +77,7 @@ static void batch_add(struct batch *b, struct str team, int64_t chunk, int64_t m
   words_element(&b->tokens, words_literal(b->tokens.a, words));
 }
 
-/* What is there already is replaced. */
+/* Replaces existing rows. */
 static enum status batch_write(struct db *db, struct batch *b, struct error *err) {
   struct buf *all[] = {&b->teams, &b->chunks, &b->memories, &b->lengths, &b->tokens};
   for (size_t i = 0; i < ARRAY_LEN(all); i++)
@@ -108,11 +108,11 @@ enum status postgres_lexical_fill(struct txn *txn, struct arena *a, const struct
   return STATUS_OK;
 }
 
-/* One chunk of a page, in the arena of the page. */
+/* One chunk of a page, allocated in the page's arena. */
 struct stored {
   struct chunk_text text;
   int64_t id;
-  struct str project, corpus, tokens; /* as tsvectorsend() gives them; absent: there are none */
+  struct str project, corpus, tokens; /* tokens in the format of tsvectorsend(); absent if there are none */
   int64_t length;
 };
 struct page {
@@ -140,16 +140,16 @@ static void read_stored(const struct rows *r, struct arena *a, struct stored *re
   " FROM chunk c JOIN memory m ON m.team = c.team AND m.id = c.memory_id"                                              \
   " LEFT JOIN chunk_text x ON x.team = c.team AND x.chunk_id = c.id"
 
-/* A walk through chunks, a page at a time, each with an arena of its own: no store is held in memory as a whole. */
+/* Iterates over chunks page by page, each page in its own arena, to bound the memory. */
 struct walk {
   struct store *st;
   struct error *err;
-  bool held; /* those that a transaction holds back, of its team; else all that have a place behind this one: */
+  bool held; /* true: held chunks of the team; false: all chunks after (team, id) */
   struct str team;
   int64_t id;
-  /* A page of chunks is read before any of them is written. */
+  /* A page is read completely before any of its chunks is written. */
   enum status (*work)(struct walk *w, struct arena *a, struct page *page);
-  bool stale; /* a chunk whose words or terms are not those of its text */
+  bool stale; /* found a chunk whose words or terms do not match its text */
 };
 
 static enum status read_page(struct walk *w, struct arena *a, struct page *page) {
@@ -203,7 +203,7 @@ static enum status walk(struct walk *w) {
   return s;
 }
 
-/* ---- texts that were held back ---- */
+/* ---- held texts ---- */
 
 static enum status store_words(struct walk *w, struct arena *a, struct page *page) {
   struct batch batch = batch_new(a);
@@ -225,7 +225,7 @@ enum status postgres_lexical_hold(struct txn *txn, struct error *err UNUSED) {
 enum status postgres_lexical_release(struct txn *txn, struct error *err) {
   struct store *st = txn->store;
   struct walk w = {.st = st, .err = err, .held = true, .team = txn->team, .id = st->held_after, .work = store_words};
-  bool any = holds(txn) && st->held_after >= 0;
+  bool any = is_holding(txn) && st->held_after >= 0;
   st->held_by = 0;
   return any ? walk(&w) : STATUS_OK;
 }
@@ -271,7 +271,7 @@ static enum status repair_page(struct walk *w, struct arena *a, struct page *pag
   return s == STATUS_OK ? batch_write(w->st->db, &batch, w->err) : s;
 }
 
-/* What the triggers have counted, against the tables. */
+/* Compares the counters of the triggers with the tables. */
 static enum status check_counts(struct store *st, bool *ret_ok, struct error *err) {
   int64_t wrong = 0;
   TRY(db_int(st->db, &wrong, NULL, err,
@@ -292,7 +292,7 @@ static enum status check_counts(struct store *st, bool *ret_ok, struct error *er
   return STATUS_OK;
 }
 
-/* Of all teams. */
+/* Checks all teams. */
 enum status postgres_lexical_check(struct store *st, bool *ret_ok, struct error *err) {
   struct walk w = {.st = st, .err = err, .team = STR(""), .work = check_page};
   TRY(db_team(st->db, STR_NONE, err));
@@ -316,7 +316,7 @@ static enum status rebuild(struct store *st, struct error *err) {
                    " FROM chunk_text GROUP BY team");
 }
 
-/* Of all teams, as one change. */
+/* Rebuilds all teams, in one transaction. */
 enum status postgres_lexical_rebuild(struct store *st, struct error *err) {
   if (db_in_transaction(st->db))
     return rebuild(st, err);
@@ -329,7 +329,6 @@ enum status postgres_lexical_rebuild(struct store *st, struct error *err) {
   return s;
 }
 
-/* Words of deleted chunks are found by nobody from the moment of their commit. Where they stood, in the pages of the
- * server's tables, indexes and log, is the server's: VACUUM frees it, by itself or by its owner, and no transaction can
- * ask for that. A receipt does not claim it. */
+/* Words of deleted chunks cannot be found once the deletion is committed. Their space in the server's tables, indexes
+ * and log is freed by VACUUM, which cannot run in a transaction. Deletion receipts do not claim it. */
 enum status postgres_lexical_optimize(struct store *st UNUSED, struct error *err UNUSED) { return STATUS_OK; }

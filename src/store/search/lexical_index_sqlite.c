@@ -1,5 +1,4 @@
-/* lexical_index_sqlite.c: the full-text index itself: filled, one by one (by triggers) or in one go, checked, rebuilt,
- * merged. */
+/* lexical_index_sqlite.c: full-text index in SQLite: fill (by triggers or in bulk), check, rebuild, merge. */
 #include "store/engine.h"
 #include "store/search/lexical.h"
 #include "store/sqlite/fts.h"
@@ -13,7 +12,7 @@ enum status sqlite_lexical_add(struct txn *txn, struct arena *a UNUSED, const st
                 "siisssss", t->team, t->memory_id, t->seq, t->hash, t->headline, t->body, t->extra, t->terms);
 }
 
-/* The triggers of the table have done it. */
+/* Triggers on the table have indexed them. */
 enum status sqlite_lexical_fill(struct txn *txn UNUSED, struct arena *a UNUSED, const struct chunk_text *texts UNUSED,
                                 size_t n UNUSED, struct error *err UNUSED) {
   return STATUS_OK;
@@ -42,7 +41,7 @@ enum status sqlite_lexical_release(struct txn *txn, struct error *err) {
   return db_exec(txn->store->db, err, "DELETE FROM meta WHERE name = 'full_text_held'", NULL);
 }
 
-/* The index against the texts, then the derived terms, which are part of what is indexed, against the same. */
+/* Checks the index against the texts, then the derived terms, which are also indexed. */
 enum status sqlite_lexical_check(struct store *st, bool *ret_ok, struct error *err) {
   struct error why;
   int64_t stale = 0;
@@ -62,7 +61,7 @@ enum status sqlite_lexical_check(struct store *st, bool *ret_ok, struct error *e
   return STATUS_OK;
 }
 
-/* The index first: the triggers of a changed text need a sound one. */
+/* The index comes first: triggers on changed texts need an intact one. */
 enum status sqlite_lexical_rebuild(struct store *st, struct error *err) {
   static const char rebuild[] = "INSERT INTO chunk_fts (chunk_fts) VALUES ('rebuild')";
   enum status s = db_exec(st->db, err, rebuild, NULL);

@@ -1,17 +1,17 @@
-/* lexical_plan.c: terms by their rarity, scopes by their size. */
+/* lexical_plan.c: plans full-text queries by term rarity and scope size. */
 #include "store/search/lexical_plan.h"
 
 #include "core/text/terms.h"
 #include "store/memories/documents.h"
 #include "store/store_internal.h"
 
-/* Rows by the frequencies of their terms. For a store of LARGE rows and more the first three are twice as large, for
- * smaller ones in proportion. */
+/* Row budgets, by term frequency. The first three double for stores of LARGE rows or more, and scale in proportion for
+ * smaller ones. */
 static const double LARGE = 1e6;
-static const double SELECT_ROWS = 3000; /* that the choosing terms may have */
-static const double PAIR_ROWS = 2500;   /* that hold the first of the others and one of its followers */
-static const double SCORE_ROWS = 60000; /* that the terms may have that score inside the index */
-static const double PASSED_BY = 20;     /* how many rows outside the scope of a search cost as much as one inside */
+static const double SELECT_ROWS = 3000; /* budget of the selecting terms */
+static const double PAIR_ROWS = 2500;   /* rows that contain the first other term and one of its followers */
+static const double SCORE_ROWS = 60000; /* budget of the terms scored inside the index */
+static const double PASSED_BY = 20;     /* rows outside the scope that cost as much as one inside */
 
 static double budget(double rows, double most) { return most * (1 + (rows < LARGE ? rows / LARGE : 1)); }
 double plan_select_rows(double rows) { return budget(rows, SELECT_ROWS); }
@@ -23,7 +23,7 @@ struct plan plan_within(const struct query_terms *terms, double share, double se
   const struct query_term *v = terms->v;
   double sum = 0;
   size_t i = 0, n = terms->n < most ? terms->n : most;
-  /* Rows outside the scope are only passed by: some twenty of them cost as much as one that is scored. */
+  /* Rows outside the scope are only skipped: about twenty cost as much as one that is scored. */
   double cost = share + (1 - share) / PASSED_BY;
   for (; i < n && sum + v[i].df * cost <= select_rows; i++)
     sum += v[i].df * cost;
@@ -31,7 +31,7 @@ struct plan plan_within(const struct query_terms *terms, double share, double se
   for (sum = 0; i < n && sum + v[i].df <= score_rows; i++)
     sum += v[i].df;
   plan.score = i;
-  /* How many rows hold two terms is a guess: as many as if the one knew nothing of the other. */
+  /* The number of rows with both terms is an estimate that assumes independence. */
   sum = 0;
   for (i = plan.select + 1;
        i < plan.score && (sum + v[i].df) * v[plan.select].df * share / terms->rows <= budget(terms->rows, PAIR_ROWS);
@@ -41,7 +41,7 @@ struct plan plan_within(const struct query_terms *terms, double share, double se
   return plan;
 }
 
-/* ---- the scope, as the index knows it ---- */
+/* ---- scope tokens ---- */
 
 static unsigned corpora_of(const struct scope *scope) { return scope->corpora ? scope->corpora : 1U << CORPUS_MEMORY; }
 
@@ -49,7 +49,7 @@ static void push_token(struct arena *a, struct scope_tokens *t, struct str token
   strs_push(a, &t->list, arena_dup(a, token));
 }
 
-/* Memories of all projects have no token in common: there the documents that are not asked for are told apart. */
+/* Memories of all projects share no token, so unwanted documents are excluded instead. */
 static void tokens_of_all(unsigned corpora, struct arena *a, struct scope_tokens *t) {
   char token[TERMS_SCOPE_SIZE];
   t->outside = corpora & (1U << CORPUS_MEMORY);
@@ -79,7 +79,7 @@ struct scope_tokens scope_tokens(const struct scope *scope, struct arena *a) {
 
 enum { PROJECTS_MOST = 64 };
 
-/* From one project to the next, by an index that both halves of the memories have one of. */
+/* Skips from project to project, using an index that both halves of the memories have. */
 #define PROJECTS(half)                                                                                                 \
   "WITH RECURSIVE p (x) AS (SELECT (SELECT min(m.project) FROM memory m WHERE m.team = ?1 AND " half ")"               \
   " UNION ALL SELECT (SELECT min(m.project) FROM memory m WHERE m.team = ?1 AND " half " AND m.project > p.x)"         \
@@ -115,7 +115,7 @@ enum status scope_tokens_inside(struct store *st, const struct scope *scope, str
   return STATUS_OK;
 }
 
-/* ---- a scope of few texts ---- */
+/* ---- narrow scopes ---- */
 
 const char *lexical_states(const struct filter *f) { return f->states ? f->states : STATES_SEARCHED; }
 
@@ -127,7 +127,7 @@ bool narrow_has(const struct scope *scope, const struct filter *f, enum narrow_p
   return (part == PART_ACTIVE && active) || (part == PART_OTHERS && others);
 }
 
-/* Memories have indexes, and documents have one; both together have none. */
+/* Memories have indexes and documents have one, but there is none over both. */
 static bool may_be_narrow(const struct scope *scope, const struct filter *f) {
   unsigned corpora = corpora_of(scope), memories = 1U << CORPUS_MEMORY;
   if ((corpora & memories) && corpora != memories)
@@ -146,8 +146,8 @@ void narrow_where(struct sql *sql, const struct scope *scope, const struct filte
   filter_where(sql, f);
 }
 
-enum status narrow_is(struct store *st, const struct scope *scope, const struct filter *f, struct arena *a,
-                      bool *ret_narrow, struct error *err) {
+enum status scope_is_narrow(struct store *st, const struct scope *scope, const struct filter *f, struct arena *a,
+                            bool *ret_narrow, struct error *err) {
   int64_t count = 0, n = 0;
   enum status s = STATUS_OK;
   if (!may_be_narrow(scope, f)) {

@@ -1,13 +1,13 @@
-/* lexical_postgres.c: full-text search on PostgreSQL: rare terms choose the rows, the server ranks them roughly, and
- * the best of those that the caller may see are scored exactly here, from their words.
+/* lexical_postgres.c: full-text search in PostgreSQL: rare terms select rows, the server ranks them approximately, and
+ * the best visible ones are scored exactly here, from their words.
  *
- * The terms of a query, rarest first, choose as lexical_plan.h says: an index finds every chunk of the team that holds
- * one of them. The server ranks these by a sum of ts_rank() of each term, weighed by its rarity, and by the length of
- * the text: close to BM25, but not the same. The best few hundred are checked for visibility and filters in the same
- * statement, and what passes comes with its words: BM25 of core/rank/bm25.h is computed from these, with all terms. So
- * a search is two statements: how rare the words are, and this one. When too few pass, a scope of few texts is ranked
- * as a whole, and else the choosing terms become more and more, with the filters inside the ranking: nothing that they
- * let through is lost. */
+ * Terms are used rarest first, as planned by lexical_plan.h: an index finds every chunk of the team that contains a
+ * selecting term. The server ranks these by the sum of ts_rank() per term, weighted by rarity, and by text length,
+ * which approximates BM25. The best few hundred are checked for visibility and filters in the same statement and
+ * returned with their words. BM25 (core/rank/bm25.h) is computed from those, with all terms. A search thus takes two
+ * statements: one for the word counts, and this one. If too few rows pass, a narrow scope is ranked as a whole;
+ * otherwise more and more terms select, with the filters applied before ranking, so no row that passes the filters is
+ * lost. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -17,24 +17,24 @@
 #include "store/search/search_rows.h"
 
 enum {
-  RANKED = 16,       /* terms by which the server ranks: the rarest */
-  KEEP_TIMES = 5,    /* rows of the roughly best that are checked, for each one wanted, */
-  KEEP_MORE = 200,   /* and besides */
-  SCORE_TIMES = 2,   /* rows that are scored exactly, for each one wanted, */
-  SCORE_MORE = 140,  /* and besides */
-  COMMON_OF = 3,     /* when every term is too common: rows that hold so many of them, */
-  NEWEST = 8000,     /* or, where there are too many of these, the best of the newest rows */
-  PAGE = 4000,       /* rows of a complete search that come at once */
-  TABLE_SLOTS = 256, /* of the words of a query: more than twice as many as it can have */
+  RANKED = 16,       /* terms used for ranking on the server: the rarest */
+  KEEP_TIMES = 5,    /* top-ranked rows to check, per wanted row, */
+  KEEP_MORE = 200,   /* plus this many */
+  SCORE_TIMES = 2,   /* rows scored exactly, per wanted row, */
+  SCORE_MORE = 140,  /* plus this many */
+  COMMON_OF = 3,     /* if every term is too common: rows that contain this many of them, */
+  NEWEST = 8000,     /* or, if those are too many, the best of the newest rows */
+  PAGE = 4000,       /* rows per page of a complete search */
+  TABLE_SLOTS = 256, /* hash slots for the query's words; more than twice their maximum number */
 };
-static const double UNRANKED_SHARE = 0.1; /* of all rarity, what the terms may have together that do not rank */
-static const double COMMON_ROWS = 6000;   /* that may hold several common terms at once, */
-static const double COMMON_SCAN = 300000; /* and that these may have together */
+static const double UNRANKED_SHARE = 0.1; /* share of the total rarity that unranked terms may have together */
+static const double COMMON_ROWS = 6000;   /* limit of rows that contain several common terms, */
+static const double COMMON_SCAN = 300000; /* and of the sum of their frequencies */
 
 /* ---- exact scores ---- */
 
-/* A word of the query, and where it is in the row that is being scored. */
-struct asked {
+/* A word of the query, and its positions in the row being scored. */
+struct query_word {
   struct str lexeme;
   struct word_reader at;
 };
@@ -48,67 +48,67 @@ struct search {
   struct error *err;
   struct word_counts counts;
   struct query_terms terms;
-  struct str within; /* what texts of the scope match, as part of a tsquery; empty: most do */
+  struct str within; /* tsquery part that restricts rows to the scope; empty if most rows are in it */
   struct scope_tokens tokens;
-  double share;  /* of all rows, those in the scope */
+  double share;  /* share of all rows that is in the scope */
   bool complete; /* no pruning */
   struct lexical_hits hits;
 
-  LIST(struct asked) asked;
-  size_t first[QUERY_TERMS]; /* of each term, its first word in `asked`; the others of a phrase follow */
-  size_t next[QUERY_TERMS];  /* where those of the term end */
+  LIST(struct query_word) words;
+  size_t first[QUERY_TERMS]; /* index of each term's first word in `words`; the other words of a phrase follow */
+  size_t next[QUERY_TERMS];  /* index after each term's last word */
   unsigned short slots[TABLE_SLOTS];
-  LIST(unsigned short) same; /* of each word, the next one with the same slot */
+  LIST(unsigned short) same; /* next word in the same hash slot */
 };
 
 static size_t slot_of(struct str lexeme) { return (size_t)(str_hash(STR_HASH, lexeme) >> 7) % TABLE_SLOTS; }
 
-/* A word may be asked for by several terms, and then it is there several times. */
-static void add_asked(struct search *q, struct str lexeme) {
+/* A word used by several terms is listed several times. */
+static void add_query_word(struct search *q, struct str lexeme) {
   size_t slot = slot_of(lexeme);
   list_push(q->a, &q->same, q->slots[slot]);
-  list_push(q->a, &q->asked, (struct asked){.lexeme = lexeme});
-  q->slots[slot] = (unsigned short)q->asked.n; /* 0: none */
+  list_push(q->a, &q->words, (struct query_word){.lexeme = lexeme});
+  q->slots[slot] = (unsigned short)q->words.n; /* 0: end of chain */
 }
 
-static void list_asked(struct search *q) {
+static void list_query_words(struct search *q) {
   for (size_t k = 0; k < q->terms.n; k++) {
     struct str rest = q->terms.v[k].token, word;
-    q->first[k] = q->asked.n;
-    while (str_next(&rest, ' ', &word) && q->asked.n < UINT16_MAX)
-      add_asked(q, words_lexeme(q->a, word));
-    q->next[k] = q->asked.n;
+    q->first[k] = q->words.n;
+    while (str_next(&rest, ' ', &word) && q->words.n < UINT16_MAX)
+      add_query_word(q, words_lexeme(q->a, word));
+    q->next[k] = q->words.n;
   }
 }
 
-static void find_asked(struct search *q, struct str bytes) {
+static void find_query_words(struct search *q, struct str bytes) {
   struct word_reader r = words_read(bytes);
-  for (size_t i = 0; i < q->asked.n; i++)
-    q->asked.v[i].at.n = 0;
+  for (size_t i = 0; i < q->words.n; i++)
+    q->words.v[i].at.n = 0;
   while (words_next(&r))
     for (size_t i = q->slots[slot_of(r.lexeme)]; i > 0; i = q->same.v[i - 1])
-      if (str_eq(q->asked.v[i - 1].lexeme, r.lexeme))
-        q->asked.v[i - 1].at = r;
+      if (str_eq(q->words.v[i - 1].lexeme, r.lexeme))
+        q->words.v[i - 1].at = r;
 }
 
-static bool stands_at(const struct word_reader *r, unsigned position) {
+static bool occurs_at(const struct word_reader *r, unsigned position) {
   for (size_t i = 0; i < r->n; i++)
     if ((words_place(r, i) & WORDS_PLACES) == position)
       return true;
   return false;
 }
 
-/* More than that SQLite does not count either, and it says nothing more. */
+/* SQLite stops counting there too; more occurrences do not change the score. */
 static const double TF_MOST = 63;
 
 static double frequency(const struct search *q, size_t k) {
-  const struct word_reader *r = &q->asked.v[q->first[k]].at;
+  const struct word_reader *r = &q->words.v[q->first[k]].at;
   double tf = 0;
   for (size_t i = 0; i < r->n; i++) {
     unsigned place = words_place(r, i);
     bool whole = true;
     for (size_t w = q->first[k] + 1; whole && w < q->next[k]; w++)
-      whole = stands_at(&q->asked.v[w].at, (place & WORDS_PLACES) + (unsigned)(w - q->first[k]));
+      whole = occurs_at(&q->words.v[w].at, (place & WORDS_PLACES) + (unsigned)(w - q->first[k]));
     tf += whole ? bm25_weights[BM25_COLUMNS - 1 - (place >> 14)] : 0;
   }
   return tf < TF_MOST ? tf : TF_MOST;
@@ -116,7 +116,7 @@ static double frequency(const struct search *q, size_t k) {
 
 static double score(struct search *q, struct str bytes, double length) {
   double sum = 0;
-  find_asked(q, bytes);
+  find_query_words(q, bytes);
   for (size_t k = 0; k < q->terms.n; k++) {
     double tf = q->next[k] > q->first[k] ? frequency(q, k) : 0;
     if (tf > 0)
@@ -149,7 +149,8 @@ enum columns {
   WORDS = CHUNK + 3
 };
 
-/* Runs one that gives these columns; ret_rows and ret_last (may be NULL) tell how many there were, and the last. */
+/* Runs a statement with these columns; ret_rows and ret_last (may be NULL) receive the number of rows and the last one.
+ */
 static enum status read_hits(struct search *q, const struct sql *sql, struct lexical_hits *hits, size_t *ret_rows,
                              int64_t *ret_last) {
   struct rows r;
@@ -171,9 +172,9 @@ static enum status read_hits(struct search *q, const struct sql *sql, struct lex
   return rows_end(&r);
 }
 
-/* By how many terms the server ranks: each costs as much again as finding a row, and the most common ones together
- * change little. The exact score counts all. */
-static size_t ranked(const struct search *q) {
+/* Number of terms to rank by. Each costs as much as finding a row, and the most common ones change little together. The
+ * exact score uses all terms. */
+static size_t ranked_count(const struct search *q) {
   double sum = 0, rest = 0;
   size_t n = q->terms.n < RANKED ? q->terms.n : RANKED;
   for (size_t i = 0; i < q->terms.n; i++)
@@ -185,10 +186,10 @@ static size_t ranked(const struct search *q) {
   return n;
 }
 
-/* What is close to BM25: ts_rank() of one word grows with its places as BM25 does, from 0.61 for one to 1. The tsquery
- * is read once, not for each row. Columns weigh the same: see bm25_weights. */
+/* Approximates BM25: ts_rank() of one word grows with its occurrences as BM25 does, from 0.61 for one to 1. The tsquery
+ * is parsed once, not per row. Columns have equal weights; see bm25_weights. */
 static void add_rank(struct search *q, struct sql *sql) {
-  size_t n = ranked(q);
+  size_t n = ranked_count(q);
   sql_add(sql, "(");
   for (size_t i = 0; i < n; i++) {
     const struct query_term *term = &q->terms.v[i];
@@ -227,14 +228,14 @@ static struct sql begin_statement(struct search *q) {
   return sql;
 }
 
-/* The words of a row are looked up when it is one of the best: carried through the sort they cost more than that. */
+/* Words are fetched only for the best rows: carrying them through the sort costs more. */
 static void end_statement(struct search *q, struct sql *sql) {
   sql_addf(sql, " ORDER BY r DESC, chunk_id LIMIT %zu) v JOIN chunk_text y ON y.chunk_id = v.chunk_id AND y.team = ",
            q->limit * SCORE_TIMES + SCORE_MORE);
   sql_text(sql, q->scope->team);
 }
 
-/* Rows are ranked, and the best of them checked; of the newest ones alone, if asked for. */
+/* Ranks rows, then checks the best; with `newest`, only of the newest rows. */
 static struct sql ranked_first(struct search *q, struct str expression, bool newest) {
   struct sql sql = begin_statement(q);
   sql_add(&sql, "SELECT m.id, " FEATURE_COLUMNS ", t.chunk_id, t.r FROM (SELECT x.chunk_id, x.memory_id, ");
@@ -255,7 +256,7 @@ static struct sql ranked_first(struct search *q, struct str expression, bool new
   return sql;
 }
 
-/* Rows are checked, and those that pass ranked. */
+/* Checks rows, then ranks those that pass. */
 static struct sql checked_first(struct search *q, struct str expression) {
   struct sql sql = begin_statement(q);
   sql_add(&sql, "SELECT m.id, " FEATURE_COLUMNS ", x.chunk_id, ");
@@ -268,7 +269,7 @@ static struct sql checked_first(struct search *q, struct str expression) {
   return sql;
 }
 
-/* The texts of a part of a narrow scope, found from its memories: "IS TRUE" keeps the index of words out of it. */
+/* Texts of one part of a narrow scope, found from its memories; "IS TRUE" prevents use of the full-text index. */
 static struct sql from_memories(struct search *q, struct str expression, enum narrow_part part) {
   struct sql sql = begin_statement(q);
   sql_add(&sql, "WITH few AS MATERIALIZED (SELECT m.id, " FEATURE_COLUMNS " FROM memory m WHERE ");
@@ -286,7 +287,7 @@ static struct sql from_memories(struct search *q, struct str expression, enum na
   return sql;
 }
 
-/* All rows that pass, a page of them. */
+/* One page of all rows that pass. */
 static struct sql page_of_all(struct search *q, struct str expression, int64_t after) {
   struct sql sql = SQL(q->a);
   sql_add(&sql, "SELECT m.id, " FEATURE_COLUMNS ", x.chunk_id, 0, x.words, tsvectorsend(x.tokens)"
@@ -309,7 +310,7 @@ static void add_any(struct search *q, struct buf *b, size_t from, size_t to, con
   }
 }
 
-static struct str scoped(struct search *q, struct buf *b) {
+static struct str add_scope(struct search *q, struct buf *b) {
   if (!q->within.n)
     return buf_str(b);
   return arena_printf(q->a, "(%.*s) & %.*s", STR_ARG(buf_str(b)), STR_ARG(q->within));
@@ -325,18 +326,18 @@ static struct str expression_of(struct search *q, const struct plan *plan) {
     add_any(q, &b, plan->select + 1, plan->pair, " | ");
     buf_adds(&b, "))");
   }
-  return scoped(q, &b);
+  return add_scope(q, &b);
 }
 
-static struct str some_of(struct search *q, size_t n, const char *between) {
+static struct str first_terms(struct search *q, size_t n, const char *between) {
   struct buf b = BUF(q->a);
   add_any(q, &b, 0, n, between);
-  return scoped(q, &b);
+  return add_scope(q, &b);
 }
 
-/* ---- the steps ---- */
+/* ---- search ---- */
 
-static bool enough(const struct search *q) {
+static bool has_enough(const struct search *q) {
   return q->hits.n >= (q->limit < LEXICAL_ENOUGH ? q->limit : LEXICAL_ENOUGH);
 }
 
@@ -350,16 +351,16 @@ static enum status run(struct search *q, const struct sql *sql) {
   return s;
 }
 
-/* Can these terms have no more rows than are kept? Then none that matches was left out. */
-static bool keeps_all(const struct search *q, const struct plan *plan) {
+/* True if the terms cannot have more rows than are kept, so that no match was dropped. */
+static bool keeps_all_rows(const struct search *q, const struct plan *plan) {
   double sum = 0;
   for (size_t i = 0; i < q->terms.n; i++)
     sum += q->terms.v[i].df;
   return plan->select == q->terms.n && sum <= (double)(q->limit * KEEP_TIMES + KEEP_MORE);
 }
 
-/* Every term is too common to choose alone: rows that hold several of them, if these are not too many; else the newest
- * rows, of which many hold some. */
+/* Every term is too common to select rows. Searches rows that contain several of them, if those are not too many;
+ * otherwise the newest rows, many of which contain some. */
 static enum status search_common(struct search *q) {
   double rows = q->counts.rows * q->share, scan = 0;
   size_t n = 0;
@@ -368,26 +369,26 @@ static enum status search_common(struct search *q) {
     scan += q->terms.v[n++].df;
   }
   if (n > 1 && rows <= COMMON_ROWS && scan <= COMMON_SCAN) {
-    struct sql sql = ranked_first(q, some_of(q, n, " & "), false);
+    struct sql sql = ranked_first(q, first_terms(q, n, " & "), false);
     enum status s = run(q, &sql);
-    if (s != STATUS_OK || enough(q))
+    if (s != STATUS_OK || has_enough(q))
       return s;
   }
-  struct sql sql = ranked_first(q, some_of(q, q->terms.n, " | "), true);
+  struct sql sql = ranked_first(q, first_terms(q, q->terms.n, " | "), true);
   return run(q, &sql);
 }
 
-/* Every text of the scope, when there are few. */
+/* Searches every text of the scope if there are few. */
 static enum status search_texts(struct search *q, bool *ret_few) {
   struct lexical_hits hits = {0};
   size_t n;
-  enum status s = narrow_is(q->st, q->scope, q->filter, q->a, ret_few, q->err);
+  enum status s = scope_is_narrow(q->st, q->scope, q->filter, q->a, ret_few, q->err);
   if (s != STATUS_OK || !*ret_few)
     return s;
   q->within = STR_NONE;
   for (enum narrow_part part = PART_ANY; s == STATUS_OK && part < PARTS; part++)
     if (narrow_has(q->scope, q->filter, part)) {
-      struct sql sql = from_memories(q, some_of(q, q->terms.n, " | "), part);
+      struct sql sql = from_memories(q, first_terms(q, q->terms.n, " | "), part);
       s = read_hits(q, &sql, &hits, &n, NULL);
     }
   keep_best(q, &hits);
@@ -403,23 +404,23 @@ static enum status widen(struct search *q) {
     return s;
   double rows = plan_select_rows(q->counts.rows);
   size_t chosen = 0;
-  for (int step = 0; s == STATUS_OK && !enough(q) && step < LEXICAL_WIDENINGS; step++) {
+  for (int step = 0; s == STATUS_OK && !has_enough(q) && step < LEXICAL_WIDENINGS; step++) {
     rows *= LEXICAL_WIDER;
     struct plan plan = plan_within(&q->terms, q->share, rows, rows, SIZE_MAX);
-    if (plan_chooses(&plan)) {
+    if (plan_selects(&plan)) {
       struct sql sql = checked_first(q, expression_of(q, &plan));
       s = run(q, &sql);
     }
     chosen = plan.select;
   }
-  if (s != STATUS_OK || enough(q) || chosen == q->terms.n)
+  if (s != STATUS_OK || has_enough(q) || chosen == q->terms.n)
     return s;
-  struct sql sql = checked_first(q, some_of(q, q->terms.n, " | "));
+  struct sql sql = checked_first(q, first_terms(q, q->terms.n, " | "));
   return run(q, &sql);
 }
 
 static enum status search_all(struct search *q) {
-  struct str expression = some_of(q, q->terms.n, " | ");
+  struct str expression = first_terms(q, q->terms.n, " | ");
   struct lexical_hits hits = {0};
   int64_t last = 0;
   size_t n = PAGE;
@@ -439,28 +440,28 @@ static enum status search_terms(struct search *q) {
     return search_all(q);
   double rows = q->counts.rows;
   struct plan plan = plan_within(&q->terms, q->share, plan_select_rows(rows), plan_score_rows(rows), SIZE_MAX);
-  if (!plan_chooses(&plan)) {
+  if (!plan_selects(&plan)) {
     enum status s = search_common(q);
-    return s == STATUS_OK && !enough(q) ? widen(q) : s;
+    return s == STATUS_OK && !has_enough(q) ? widen(q) : s;
   }
   struct sql sql = ranked_first(q, expression_of(q, &plan), false);
   TRY(run(q, &sql));
-  if (!enough(q) && !keeps_all(q, &plan))
+  if (!has_enough(q) && !keeps_all_rows(q, &plan))
     return widen(q);
   return STATUS_OK;
 }
 
-static enum status tokenise_scope(struct search *q, const struct scope_tokens *asked, struct strs *ret) {
+static enum status tokenise_scope(struct search *q, const struct scope_tokens *scope, struct strs *ret) {
   struct fts_tokens tokens = {0};
   enum status s = STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < asked->list.n; i++)
-    s = words_tokenise(q->st, asked->list.v[i], q->a, &tokens, q->err);
+  for (size_t i = 0; s == STATUS_OK && i < scope->list.n; i++)
+    s = words_tokenise(q->st, scope->list.v[i], q->a, &tokens, q->err);
   for (size_t i = 0; i < tokens.n; i++)
     strs_push(q->a, ret, tokens.v[i].text);
   return s;
 }
 
-/* The projects and corpora of the scope, as the index knows them; their rows are counted with the words. */
+/* Tokens of the scope's projects and corpora in the index; their rows are counted along with the words. */
 static enum status list_scope(struct search *q) {
   if (q->complete)
     return STATUS_OK;
@@ -501,7 +502,7 @@ static enum status search(struct search *q, struct str query, struct lexical_hit
     s = words_terms(&q->counts, query, q->a, &q->terms, q->err);
   if (s == STATUS_OK && q->terms.n) {
     s = use_scope(q);
-    list_asked(q);
+    list_query_words(q);
   }
   if (s == STATUS_OK && q->terms.n)
     s = search_terms(q);

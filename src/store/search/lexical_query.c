@@ -1,4 +1,4 @@
-/* lexical_query.c: takes a query apart: words, derived forms, frequencies. */
+/* lexical_query.c: splits a query into words and derived forms, with their frequencies. */
 #include "store/search/lexical_query.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@ static void add_term(struct arena *a, struct query_terms *terms, struct query_te
     list_push(a, terms, term);
 }
 
-/* A form that the tokeniser takes apart is searched as a phrase. */
+/* A form that the tokeniser splits is searched as a phrase. */
 static enum status add_form(const struct term_source *source, struct str form, struct arena *a,
                             struct query_terms *terms, struct error *err) {
   struct fts_tokens tokens = {0};
@@ -30,7 +30,7 @@ static enum status add_form(const struct term_source *source, struct str form, s
   return s;
 }
 
-/* "1.2.3" is too short to be joined: 123 is something else. */
+/* "1.2.3" is too short to be joined: 123 means something else. */
 static bool is_short_number(struct str name) {
   size_t n = 0, digits = 0;
   for (size_t i = 0; i < name.n; i++) {
@@ -70,7 +70,7 @@ static enum status weigh(const struct term_source *source, struct arena *a, stru
     if (t.df > terms->rows)
       t.df = terms->rows;
     t.idf = bm25_idf(terms->rows, t.df);
-    /* What is written without spaces is found by its parts: that the whole run is no word says nothing. */
+    /* Text written without spaces is found by its parts, so an unknown whole run is not dropped. */
     if (t.df > 0 || (!t.phrase && str_is_ascii(t.surface)))
       terms->bound += t.idf;
     if (t.df > 0)

@@ -1,9 +1,9 @@
-/* lexical_query_sqlite.c: the terms of a query, counted in FTS5's index. */
+/* lexical_query_sqlite.c: query terms counted in the FTS5 index. */
 #include "store/search/lexical_query.h"
 #include "store/sqlite/fts.h"
 
-static enum status take_apart(void *arg, struct str text, struct arena *a, struct fts_tokens *ret_tokens,
-                              struct error *err) {
+static enum status source_tokenise(void *arg, struct str text, struct arena *a, struct fts_tokens *ret_tokens,
+                                   struct error *err) {
   const struct fts_counted *c = arg;
   return fts_tokenise(c->db, text, a, ret_tokens, err);
 }
@@ -21,7 +21,9 @@ static enum status count(void *arg, struct query_term *terms, size_t n, struct a
   return s;
 }
 
-struct term_source fts_source(struct fts_counted *counted) { return (struct term_source){counted, take_apart, count}; }
+struct term_source fts_source(struct fts_counted *counted) {
+  return (struct term_source){counted, source_tokenise, count};
+}
 
 enum status fts_terms(struct db *db, struct str query, const struct fts_totals *totals, struct arena *a,
                       struct query_terms *ret_terms, struct error *err) {

@@ -1,11 +1,13 @@
-/* lexical_sqlite.c: full-text search: rare terms choose the rows, all terms score them, and only the best are checked.
+/* lexical_sqlite.c: full-text search in SQLite: rare terms select rows, all terms score them, and only the best are
+ * checked.
  *
- * The terms of a query, rarest first, fall into three parts. The first choose: every row that holds one of them is
- * scored, as long as these are SELECT_ROWS together. The second, up to SCORE_ROWS, score those rows inside the index.
- * The rest, which half of all texts hold, score the best rows alone, by their texts. Rows are scored without being
- * looked at; then visibility and filters are checked, best row first, until enough have passed. When fewer than
- * ENOUGH pass, a scope of few texts is searched text by text, and else the first part takes in more and more terms,
- * in the end all of them. So the cost is bounded where it matters, and nothing that the filters let through is lost. */
+ * The terms of a query, rarest first, fall into three parts. Terms of the first part select: every row that contains
+ * one is scored, up to SELECT_ROWS (lexical_plan.c) in total. Terms of the second part, up to SCORE_ROWS, score those
+ * rows inside the index. The rest, which are in half of all texts, score only the best rows, from their texts. Rows are
+ * scored without being read; then visibility and filters are checked, best row first, until enough have passed. If
+ * fewer than LEXICAL_ENOUGH pass, a narrow scope is searched text by text; otherwise the first part takes in more and
+ * more terms, in the end all. The cost is thus bounded in the common case, and no row that passes the filters is lost.
+ */
 #include <math.h>
 #include <stdlib.h>
 
@@ -17,8 +19,8 @@
 #include "store/store_internal.h"
 
 enum {
-  COMMON_ROWS = 4000, /* when every term is too common: the newest rows that hold several of them */
-  KEEP_TIMES = 5,     /* rows kept for each one wanted, */
+  COMMON_ROWS = 4000, /* if every term is too common: the newest rows that contain several of them */
+  KEEP_TIMES = 5,     /* rows kept per wanted row, */
   MEASURE_TIMES = 4,  /* and rows whose lengths may be looked up */
   TEXT_ROWS = 40,     /* best rows whose texts are read for the most common terms */
 };
@@ -32,10 +34,10 @@ struct search {
   struct error *err;
   struct fts_totals totals;
   struct query_terms terms;
-  struct str within;      /* " AND ..." or " NOT ...", which texts of the scope match; empty: most do */
-  double share;           /* of all rows, those in the scope */
-  struct sql accept;      /* gives the memory of a chunk that counts; its last value is the chunk's id */
-  struct sql accept_text; /* the same, and the texts of the chunk */
+  struct str within;      /* " AND ..." or " NOT ..." that restricts rows to the scope; empty if most rows are in it */
+  double share;           /* share of all rows that is in the scope */
+  struct sql accept;      /* returns the memory of a chunk that passes; its last value is the chunk id */
+  struct sql accept_text; /* same, with the chunk's texts */
   bool complete;          /* no pruning */
   struct lexical_hits hits;
 };
@@ -43,14 +45,14 @@ struct search {
 /* One scan of the index. */
 struct work {
   struct plan terms;
-  bool all_of; /* the choosing terms must all be there */
+  bool all_of; /* rows must contain all selecting terms */
   size_t keep, most;
 };
 
 /* ---- scoring by text ---- */
 
-/* Does the text go on with this term at token i? */
-static bool stands_at(const struct fts_tokens *tokens, size_t i, const struct query_term *term) {
+/* Does the term match at token i? */
+static bool matches_at(const struct fts_tokens *tokens, size_t i, const struct query_term *term) {
   struct str rest = term->token, word;
   if (!term->phrase)
     return str_eq(tokens->v[i].text, term->token);
@@ -67,12 +69,12 @@ static enum status count_text(struct search *q, struct str text, double weight, 
   *length += measured ? (double)tokens.n : 0;
   for (size_t i = 0; i < tokens.n; i++)
     for (size_t k = 0; k < q->terms.n; k++)
-      if (stands_at(&tokens, i, &q->terms.v[k]))
+      if (matches_at(&tokens, i, &q->terms.v[k]))
         tf[k] += weight;
   return s;
 }
 
-/* The score that terms from `first` on add, given the four columns of the index. */
+/* Score added by the terms from `first` on, from the four columns of the index. */
 static enum status score_text(struct search *q, const struct rows *r, int column, size_t first, double *ret_score) {
   double tf[QUERY_TERMS] = {0}, length = 0, score = 0;
   enum status s = STATUS_OK;
@@ -161,7 +163,7 @@ static void add_pair(struct buf *b, const struct query_terms *terms, const struc
   buf_adds(b, "))");
 }
 
-/* "(a OR b) AND (a OR b OR c)" finds what "a OR b" finds, and knows the places of c. */
+/* "(a OR b) AND (a OR b OR c)" matches the same rows as "a OR b" and also reports the positions of c. */
 static struct str expression_of(struct search *q, const struct work *work) {
   const struct plan *plan = &work->terms;
   struct buf b = BUF(q->a);
@@ -195,7 +197,7 @@ static struct fts_scan scan_of(struct search *q, const struct work *work) {
                            .measure = q->complete ? SIZE_MAX : q->limit * MEASURE_TIMES};
 }
 
-/* Fills q->hits; ret_all says that no row that matches was left unseen. */
+/* Fills q->hits; ret_all is set if no matching row was skipped. */
 static enum status run_plan(struct search *q, const struct work *work, bool *ret_all) {
   struct fts_scan scan = scan_of(q, work);
   struct fts_found found = {0};
@@ -212,11 +214,11 @@ static enum status run_plan(struct search *q, const struct work *work, bool *ret
   return s;
 }
 
-static bool enough(const struct search *q) {
+static bool has_enough(const struct search *q) {
   return q->hits.damaged || q->hits.n >= (q->limit < LEXICAL_ENOUGH ? q->limit : LEXICAL_ENOUGH);
 }
 
-/* ---- a scope of few texts ---- */
+/* ---- narrow scopes ---- */
 
 static enum status score_part(struct search *q, enum narrow_part part, struct lexical_hits *hits) {
   struct sql sql = SQL(q->a);
@@ -234,10 +236,10 @@ static enum status score_part(struct search *q, enum narrow_part part, struct le
   return rows_end(&r);
 }
 
-/* Every text of the scope is scored; ret_few is false, and nothing is changed, when there are too many. */
+/* Scores every text of the scope. If there are too many, ret_few is false and nothing changes. */
 static enum status search_texts(struct search *q, bool *ret_few) {
   struct lexical_hits hits = {0};
-  enum status s = narrow_is(q->st, q->scope, q->filter, q->a, ret_few, q->err);
+  enum status s = scope_is_narrow(q->st, q->scope, q->filter, q->a, ret_few, q->err);
   if (s != STATUS_OK || !*ret_few)
     return s;
   for (enum narrow_part part = PART_ANY; s == STATUS_OK && part < PARTS; part++)
@@ -250,14 +252,14 @@ static enum status search_texts(struct search *q, bool *ret_few) {
   return s;
 }
 
-/* ---- the steps ---- */
+/* ---- search ---- */
 
 static struct work work_within(const struct search *q, double select_rows, double score_rows) {
   return (struct work){.terms = plan_within(&q->terms, q->share, select_rows, score_rows, FTS_WEIGHED),
                        .keep = q->limit * KEEP_TIMES};
 }
 
-/* Every term is too common to choose alone: rows that hold three of them, two, one; of these the newest. */
+/* Every term is too common to select rows: tries rows that contain three of them, then two, then one, newest first. */
 static enum status search_common(struct search *q, bool *ret_all) {
   enum status s = STATUS_OK;
   *ret_all = false;
@@ -265,13 +267,13 @@ static enum status search_common(struct search *q, bool *ret_all) {
     struct work work = {
         .terms = {.select = n, .score = n}, .all_of = n > 1, .keep = q->limit * KEEP_TIMES, .most = COMMON_ROWS};
     s = run_plan(q, &work, ret_all);
-    if (enough(q))
+    if (has_enough(q))
       break;
   }
   return s;
 }
 
-/* Every row that holds one of the terms. */
+/* Scores every row that contains one of the terms. */
 static enum status search_all(struct search *q) {
   struct work work = work_within(q, HUGE_VAL, 0);
   bool all;
@@ -285,14 +287,14 @@ static enum status widen(struct search *q) {
   if (s != STATUS_OK || few)
     return s;
   double rows = plan_select_rows(q->totals.rows);
-  for (int step = 0; s == STATUS_OK && !all && !enough(q) && step < LEXICAL_WIDENINGS; step++) {
+  for (int step = 0; s == STATUS_OK && !all && !has_enough(q) && step < LEXICAL_WIDENINGS; step++) {
     rows *= LEXICAL_WIDER;
     struct work work = work_within(q, rows, rows);
     work.keep = SIZE_MAX;
-    if (plan_chooses(&work.terms))
+    if (plan_selects(&work.terms))
       s = run_plan(q, &work, &all);
   }
-  return s == STATUS_OK && !all && !enough(q) ? search_all(q) : s;
+  return s == STATUS_OK && !all && !has_enough(q) ? search_all(q) : s;
 }
 
 static enum status search_terms(struct search *q) {
@@ -300,8 +302,8 @@ static enum status search_terms(struct search *q) {
   if (q->complete)
     return search_all(q);
   struct work work = work_within(q, plan_select_rows(q->totals.rows), plan_score_rows(q->totals.rows));
-  TRY(plan_chooses(&work.terms) ? run_plan(q, &work, &all) : search_common(q, &all));
-  if (!all && !enough(q))
+  TRY(plan_selects(&work.terms) ? run_plan(q, &work, &all) : search_common(q, &all));
+  if (!all && !has_enough(q))
     return widen(q);
   return STATUS_OK;
 }
@@ -321,8 +323,8 @@ static enum status count_tokens(struct search *q, const struct scope_tokens *tok
   return fts_frequency(q->st->db, &q->totals, tokens_expression(q, tokens), ret_rows, q->err);
 }
 
-/* The projects and corpora of the scope, as the index knows them. Documents lie together, where frequencies are
- * estimated too low: that there are any is what is asked first, and then how many texts are of the others. */
+/* Tokens of the scope's projects and corpora in the index. Documents are stored contiguously, and frequencies of such
+ * tokens are underestimated. So their existence is checked first, and then the other texts are counted. */
 static enum status find_scope(struct search *q) {
   double rows;
   q->share = 1;
@@ -367,13 +369,13 @@ static enum status search_inside(struct search *q, struct str query) {
 }
 
 static enum status search(struct search *q, struct str query, struct lexical_hits *ret_hits) {
-  bool alone = false;
+  bool began = false;
   if (q->limit == 0)
     return STATUS_OK;
-  enum status s = db_snapshot(q->st->db, &alone, q->err);
+  enum status s = db_snapshot(q->st->db, &began, q->err);
   if (s == STATUS_OK)
     s = search_inside(q, query);
-  s = db_snapshot_end(q->st->db, alone, s, q->err);
+  s = db_snapshot_end(q->st->db, began, s, q->err);
   if (s == STATUS_OK) {
     *ret_hits = q->hits;
     ret_hits->bound = q->terms.bound * (BM25_K1 + 1);

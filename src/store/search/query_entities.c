@@ -1,4 +1,4 @@
-/* query_entities.c: identifiers, numbers, quoted strings, labels, keys, names and rare words of a query. */
+/* query_entities.c: extracts identifiers, numbers, quoted strings, labels, keys, names and rare words from a query. */
 #include "store/search/query_entities.h"
 
 #include <stdlib.h>
@@ -7,13 +7,13 @@
 #include "core/text/terms.h"
 
 enum {
-  QUOTED_BYTES = 200, /* of a quoted string */
+  QUOTED_BYTES = 200, /* maximum length of a quoted string */
   KEY_BYTES = 200,
-  PREFIX_BYTES = 5, /* a word of letters and digits that is so long may be the beginning of one */
+  PREFIX_BYTES = 5, /* minimum length of a mixed word that is also searched as a prefix */
 };
-static const double NAMED_SHARE = 1 / 10.0; /* what is in a larger share of the store names nothing */
-static const double RARE_ROWS = 20;         /* a plain word that so few rows hold is a thing, */
-static const double RARE_SHARE = 1 / 50.0;  /* if that is no larger share of the store */
+static const double NAMED_SHARE = 1 / 10.0; /* a text in a larger share of the store is not an entity */
+static const double RARE_ROWS = 20;         /* a plain word in at most this many rows is an entity, */
+static const double RARE_SHARE = 1 / 50.0;  /* if that is at most this share of the store */
 
 struct listing {
   const struct term_source *source;
@@ -21,11 +21,11 @@ struct listing {
   struct arena *a;
   struct error *err;
   struct strs listed;
-  struct things things;
+  struct query_entities entities;
 };
 
 static double named_rows(const struct listing *e) {
-  double share = e->terms->rows * NAMED_SHARE, most = THING_ROWS;
+  double share = e->terms->rows * NAMED_SHARE, most = ENTITY_ROWS;
   return share > most ? most : share < 3 ? 3 : share;
 }
 
@@ -34,29 +34,29 @@ static double rare_rows(const struct listing *e) {
   return share > RARE_ROWS ? RARE_ROWS : share;
 }
 
-static void add_thing(struct listing *e, struct thing thing) {
-  struct str name = arena_printf(e->a, "%d%s\n%.*s\n%.*s%s", (int)thing.kind, thing.field ? thing.field : "",
-                                 STR_ARG(thing.value), STR_ARG(thing.joined), thing.prefix ? "*" : "");
-  if (thing.most < 1 || strs_has(&e->listed, name))
+static void add_entity(struct listing *e, struct query_entity entity) {
+  struct str name = arena_printf(e->a, "%d%s\n%.*s\n%.*s%s", (int)entity.kind, entity.field ? entity.field : "",
+                                 STR_ARG(entity.value), STR_ARG(entity.joined), entity.prefix ? "*" : "");
+  if (entity.most < 1 || strs_has(&e->listed, name))
     return;
   strs_push(e->a, &e->listed, name);
-  list_push(e->a, &e->things, thing);
+  list_push(e->a, &e->entities, entity);
 }
 
 static void add_text(struct listing *e, struct str text, double most) {
-  add_thing(e, (struct thing){.kind = THING_TEXT, .value = text, .most = most});
+  add_entity(e, (struct query_entity){.kind = ENTITY_TEXT, .value = text, .most = most});
 }
 
 static void add_label(struct listing *e, const char *field, struct str value) {
-  add_thing(e, (struct thing){.kind = THING_LABEL, .field = field, .value = value, .most = THING_ROWS});
+  add_entity(e, (struct query_entity){.kind = ENTITY_LABEL, .field = field, .value = value, .most = ENTITY_ROWS});
 }
 
 static void add_key(struct listing *e, struct str key) {
   if (key.n <= KEY_BYTES)
-    add_thing(e, (struct thing){.kind = THING_KEY, .value = key, .most = THING_ROWS});
+    add_entity(e, (struct query_entity){.kind = ENTITY_KEY, .value = key, .most = ENTITY_ROWS});
 }
 
-/* "..." and `...`: what stands in them, as a phrase. */
+/* Adds the contents of "..." and `...` as phrases. */
 static enum status add_quoted(struct listing *e, struct str query) {
   for (size_t i = 0; i < query.n; i++) {
     char mark = query.p[i];
@@ -78,7 +78,7 @@ static enum status add_quoted(struct listing *e, struct str query) {
   return STATUS_OK;
 }
 
-static bool mixed(struct str word) {
+static bool has_letters_and_digits(struct str word) {
   bool letter = false, digit = false, other = false;
   for (size_t i = 0; i < word.n; i++) {
     letter |= ascii_alpha(word.p[i]);
@@ -88,17 +88,17 @@ static bool mixed(struct str word) {
   return letter && digit && !other;
 }
 
-/* A name as it stands, in its joined form, and, of a hash or the number of a ticket, what begins with it. */
+/* Adds a name as written, its joined form and, for a hash or ticket number, the name as a prefix. */
 static void add_identifier(struct listing *e, struct str name) {
-  struct thing thing = {.kind = THING_TEXT, .value = name, .most = named_rows(e)};
+  struct query_entity entity = {.kind = ENTITY_TEXT, .value = name, .most = named_rows(e)};
   struct buf joined = BUF(e->a);
   for (size_t i = 0; i < name.n; i++)
     if (!strchr("_./\\-:", name.p[i]))
       buf_addc(&joined, name.p[i]);
   if (joined.n >= 4 && joined.n < name.n)
-    thing.joined = buf_str(&joined);
-  thing.prefix = name.n >= PREFIX_BYTES && mixed(name);
-  add_thing(e, thing);
+    entity.joined = buf_str(&joined);
+  entity.prefix = name.n >= PREFIX_BYTES && has_letters_and_digits(name);
+  add_entity(e, entity);
 }
 
 static bool is_number(struct str name) {
@@ -108,7 +108,7 @@ static bool is_number(struct str name) {
   return digits >= 3 && digits == name.n;
 }
 
-/* Is it a name by its first letter? At the beginning of a sentence any word has one. */
+/* Is it a proper name? Capitals at the start of a sentence do not count. */
 static bool is_capitalised(struct str query, struct str name) {
   size_t first = 0, at = (size_t)(name.p - query.p);
   if (!utf8_is_upper(utf8_next(name, &first)) || name.n < 2)
@@ -147,8 +147,8 @@ static void add_rare(struct listing *e) {
       add_text(e, terms->v[i].surface, rare_rows(e));
 }
 
-enum status things_of(const struct term_source *source, struct str query, const struct query_terms *terms,
-                      struct arena *a, struct things *ret_things, struct error *err) {
+enum status query_entities(const struct term_source *source, struct str query, const struct query_terms *terms,
+                           struct arena *a, struct query_entities *ret_entities, struct error *err) {
   struct listing e = {.source = source, .terms = terms, .a = a, .err = err};
   struct str name;
   size_t pos = 0;
@@ -158,25 +158,25 @@ enum status things_of(const struct term_source *source, struct str query, const 
       add_name(&e, query, name);
   add_rare(&e);
   if (s == STATUS_OK)
-    *ret_things = e.things;
+    *ret_entities = e.entities;
   return s;
 }
 
-/* ---- what was found ---- */
+/* ---- results ---- */
 
 static int by_chunk(const void *a, const void *b) {
-  const struct thing_row *x = a, *y = b;
+  const struct entity_row *x = a, *y = b;
   return x->chunk_id < y->chunk_id ? -1 : x->chunk_id > y->chunk_id;
 }
 
 static int by_score(const void *a, const void *b) {
-  const struct thing_row *x = a, *y = b;
+  const struct entity_row *x = a, *y = b;
   if (x->score != y->score)
     return x->score > y->score ? -1 : 1;
   return by_chunk(a, b);
 }
 
-void things_add_up(struct thing_rows *rows) {
+void entity_rows_merge(struct entity_rows *rows) {
   if (rows->n == 0)
     return;
   qsort(rows->v, rows->n, sizeof(*rows->v), by_chunk);

@@ -1,43 +1,44 @@
-/* query_entities.h: what a query names: identifiers, numbers, quoted strings, #tags, @people, names, keys, and words
- * that hardly any text holds; listed here for every engine, which then looks them up. */
+/* query_entities.h: entities in a query: identifiers, numbers, quoted strings, #tags, @people, names, keys and rare
+ * words. The engines look them up. */
 #pragma once
 
 #include "store/search/lexical_query.h"
 #include "store/store.h"
 
 enum {
-  THINGS = 16,         /* that a query can name */
-  THING_ROWS = 1000,   /* what more rows hold names nothing */
-  ENTITY_BYTES = 4096, /* of a query */
+  ENTITY_MAX = 16,     /* maximum number of entities found per query */
+  ENTITY_ROWS = 1000,  /* entries in more rows than this are not entities */
+  ENTITY_BYTES = 4096, /* maximum query length */
 };
 
-enum thing_kind { THING_TEXT, THING_LABEL, THING_KEY };
-struct thing {
-  enum thing_kind kind;
-  const char *field; /* of a label */
-  struct str value;  /* a text is searched as a phrase */
-  struct str joined; /* of a text: or this one; empty: none */
-  bool prefix;       /* of a text: or what begins with it */
-  double most;       /* what more rows hold is none */
+enum entity_kind { ENTITY_TEXT, ENTITY_LABEL, ENTITY_KEY };
+struct query_entity {
+  enum entity_kind kind;
+  const char *field; /* label only */
+  struct str value;  /* texts are searched as phrases */
+  struct str joined; /* text only: alternative form; empty if none */
+  bool prefix;       /* text only: also match words that begin with it */
+  double most;       /* too common to be an entity if in more rows than this */
 };
-struct things {
-  struct thing *v; /* each once, in the order in which they are looked up until THINGS of them were found */
+struct query_entities {
+  struct query_entity *v; /* distinct, in lookup order; lookups stop after ENTITY_MAX were found */
   size_t n, cap;
 };
 
-/* `terms` are those of the query, which is of ENTITY_BYTES at most. */
-NODISCARD enum status things_of(const struct term_source *source, struct str query, const struct query_terms *terms,
-                                struct arena *a, struct things *ret_things, struct error *err);
+/* `terms` are the terms of the query, which has at most ENTITY_BYTES. */
+NODISCARD enum status query_entities(const struct term_source *source, struct str query,
+                                     const struct query_terms *terms, struct arena *a,
+                                     struct query_entities *ret_entities, struct error *err);
 
-/* ---- what was found ---- */
+/* ---- results ---- */
 
-struct thing_row {
+struct entity_row {
   int64_t chunk_id, memory_id;
   double score;
 };
-struct thing_rows {
-  struct thing_row *v;
+struct entity_rows {
+  struct entity_row *v;
   size_t n, cap;
 };
-/* One entry for each chunk, with the sum of its scores, best first, equal ones by id. */
-void things_add_up(struct thing_rows *rows);
+/* Merges rows of the same chunk, summing the scores; best first, ties by id. */
+void entity_rows_merge(struct entity_rows *rows);

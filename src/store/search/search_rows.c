@@ -1,4 +1,4 @@
-/* search_rows.c: nearest chunks under filters, and their texts. */
+/* search_rows.c: filtered nearest chunks, features and snippets. */
 #include "store/search/search_rows.h"
 
 #include "core/memory/types.h"
@@ -20,8 +20,8 @@ static void chunk_where(struct sql *q, const struct chunk_filter *f) {
   }
 }
 
-/* Active memories and others have an index each; the condition that names it is given beside the real one. The team of
- * the chunk is not asked for: it is that of its memory, and an index answers without the chunk's row. */
+/* Active and other memories have separate indexes; `half` is the condition that selects one, beside the real condition.
+ * The chunk's team is not checked: it equals its memory's, and the index then answers without the chunk row. */
 static void list_half(struct sql *q, const struct chunk_filter *f, const char *half) {
   sql_add(q, "SELECT c.id FROM memory m CROSS JOIN chunk c WHERE ");
   chunk_where(q, f);
@@ -31,7 +31,7 @@ static void list_half(struct sql *q, const struct chunk_filter *f, const char *h
   sql_add(q, " AND c.memory_id = m.id");
 }
 
-/* Memories and documents have an index each, too, and documents are always active. */
+/* Memories and documents also have separate indexes, and documents are always active. */
 static void list_live(struct sql *q, const struct chunk_filter *f) {
   unsigned memories = 1U << CORPUS_MEMORY, asked = f->scope->corpora;
   if (!(asked & memories) || asked == memories) {

@@ -1,4 +1,4 @@
-/* bulk.c: the parts of the driver that move bytes in bulk: blobs in place, backup, restore. */
+/* bulk.c: bulk operations of the SQLite driver: in-place blob writes, backup, restore. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ enum status sqlite_blob_write(struct db *db, const char *table, const char *colu
   return s;
 }
 
-/* One step of a copy; waits up to half a minute for a lock. */
+/* One step of a copy; waits up to 30 seconds for a lock. */
 static int step(sqlite3_backup *b, int pages) {
   enum { WAIT_NS = 5000000, WAITS = 6000 };
   for (int waits = 0;; waits++) {
@@ -41,13 +41,13 @@ static enum status sync_file(const char *path, struct error *err) {
   return bad ? error_errno(err, bad, "cannot write %s", path) : STATUS_OK;
 }
 
-/* The snapshot is held from the first page to the last: else a copy would begin anew whenever somebody writes, and
- * never end while they do. Writers are not held up by it. */
+/* Holds one snapshot from the first page to the last. Otherwise a copy would restart at every write and never end while
+ * others write. Writers are not blocked by it. */
 static int copy_to(struct db *db, sqlite3 *to, db_progress progress, void *arg) {
   sqlite3 *from = sqlite_handle(db);
   bool own = !db_in_transaction(db);
   int rc = own ? sqlite3_exec(from, "BEGIN; SELECT count(*) FROM sqlite_schema", NULL, NULL, NULL) : SQLITE_OK;
-  /* A file that nobody knows yet needs no journal, and is synced once, when it is complete. */
+  /* A new file that nobody else has open needs no journal; it is synced once, when complete. */
   if (rc == SQLITE_OK)
     rc = sqlite3_exec(to, "PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF", NULL, NULL, NULL);
   sqlite3_backup *b = rc == SQLITE_OK ? sqlite3_backup_init(to, "main", from, "main") : NULL;
@@ -66,7 +66,7 @@ static int copy_to(struct db *db, sqlite3 *to, db_progress progress, void *arg) 
 
 enum status sqlite_part_new(const char *path, char ret_part[SQLITE_PART_SIZE], struct error *err) {
   char part[SQLITE_PART_SIZE];
-  unsigned salt; /* what an earlier, killed backup left must not be in the way of this one */
+  unsigned salt; /* avoids the leftovers of an earlier, killed backup */
   sqlite3_randomness(sizeof(salt), &salt);
   snprintf(part, sizeof(part), "%s.%08x.part", path, salt);
   int fd = open(part, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -79,7 +79,7 @@ enum status sqlite_part_new(const char *path, char ret_part[SQLITE_PART_SIZE], s
   return STATUS_OK;
 }
 
-/* The folder is synced, too: callers go on to change or replace the store, and the backup must survive a crash then. */
+/* Syncs the folder too: callers go on to change or replace the store, and the backup must survive a crash then. */
 enum status sqlite_part_end(const char *part, const char *path, enum status s, struct error *err) {
   static const char *const tails[] = {"", "-wal", "-shm", "-journal"};
   if (s == STATUS_OK)
@@ -105,7 +105,7 @@ enum status sqlite_backup_to(struct db *db, const char *path, db_progress progre
   int rc = sqlite3_open_v2(part, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_EXRESCODE, NULL);
   if (rc == SQLITE_OK)
     rc = copy_to(db, to, progress, arg);
-  /* One file, no side files: a backup can be copied as it is. */
+  /* Leaves a single file without side files, so that a backup can be copied as is. */
   if (rc == SQLITE_OK)
     rc = sqlite3_exec(to, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL);
   if (rc != SQLITE_OK)
@@ -121,7 +121,7 @@ enum status sqlite_restore_from(struct db *db, const char *path, db_locked locke
   sqlite3_backup *b = rc == SQLITE_OK ? sqlite3_backup_init(to, "main", from, "main") : NULL;
   if (rc == SQLITE_OK && !b)
     rc = sqlite3_extended_errcode(to);
-  /* A step of no pages takes the lock; then all pages in one: others see the old content or the new, nothing between.
+  /* A step of zero pages takes the lock. All pages are then copied in one step: others see the old content or the new.
    */
   if (rc == SQLITE_OK)
     rc = step(b, 0);

@@ -1,4 +1,4 @@
-/* check.c: what doctor checks of a store in a file. */
+/* check.c: doctor's checks of a store in a file. */
 #include <sys/stat.h>
 
 #include "store/engine.h"
@@ -20,7 +20,7 @@ static enum status check_foreign_keys(struct store *st, struct arena *a, struct 
   int64_t n = 0;
   while (rows_next(&r))
     n++;
-  *ret_fault = n ? arena_printf(a, "%lld rows point at rows that are not there", (long long)n) : STR("");
+  *ret_fault = n ? arena_printf(a, "%lld rows refer to missing rows", (long long)n) : STR("");
   return rows_end(&r);
 }
 
@@ -33,13 +33,12 @@ static enum status check_private(struct store *st, struct arena *a, struct str *
 }
 
 const struct named_check sqlite_checks[] = {
-    {"integrity", "bring back a backup with 'cairn restore FILE'", check_integrity},
-    {"foreign_keys", "bring back a backup with 'cairn restore FILE'", check_foreign_keys},
+    {"integrity", "restore a backup with 'cairn restore FILE'", check_integrity},
+    {"foreign_keys", "restore a backup with 'cairn restore FILE'", check_foreign_keys},
     {"full_text", "run 'cairn doctor --repair' to rebuild the index from the texts", check_full_text},
-    {"vectors", "run 'cairn doctor --repair' to mend it; what is lost is embedded again by 'cairn maintain'",
-     check_vectors},
-    {"texts", "bring back a backup with 'cairn restore FILE'", check_chunks},
-    {"chains", "bring back a backup with 'cairn restore FILE'", check_chains},
+    {"vectors", "run 'cairn doctor --repair' to repair it; 'cairn maintain' embeds lost vectors again", check_vectors},
+    {"texts", "restore a backup with 'cairn restore FILE'", check_chunks},
+    {"chains", "restore a backup with 'cairn restore FILE'", check_chains},
     {"private", "chmod 600 the file", check_private},
     {0},
 };

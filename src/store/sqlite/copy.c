@@ -1,12 +1,12 @@
-/* copy.c: what copying a whole store needs of SQLite: emptying it, its numbers, its vectors one after another.
- */
+/* copy.c: SQLite parts of copying a whole store: deletion, sequences, vectors in sequence. */
 #include "store/copy/copy.h"
 #include "store/engine.h"
 #include "store/vectors/internal.h"
 
-/* ---- emptying ---- */
+/* ---- deletion ---- */
 
-/* The log tables refuse to be emptied, and counters need not follow row by row: the triggers stand aside. */
+/* The log tables reject deletes, and counters need not be maintained row by row, so the triggers are dropped meanwhile.
+ */
 static enum status read_triggers(struct db *db, struct arena *a, struct strs *ret_names, struct strs *ret_sql,
                                  struct error *err) {
   struct rows r;
@@ -41,14 +41,14 @@ enum status sqlite_copy_clear(struct store *st, struct arena *a, struct error *e
   return STATUS_OK;
 }
 
-/* ---- numbers ---- */
+/* ---- sequences ---- */
 
 enum status sqlite_copy_number(struct store *st, const struct store_table *t, int64_t *ret_last, struct error *err) {
   return db_int(st->db, ret_last, NULL, err, "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = ?1), 0)",
                 "s", str_from(t->name));
 }
 
-/* A table that does not remember its numbers has no row there, and gets none. */
+/* A table without AUTOINCREMENT has no row there, and gets none. */
 enum status sqlite_copy_set_number(struct store *st, const struct store_table *t, int64_t last, struct error *err) {
   if (last <= 0 || strcmp(t->name, "tool_call") == 0)
     return STATUS_OK;
@@ -56,7 +56,7 @@ enum status sqlite_copy_set_number(struct store *st, const struct store_table *t
   return db_exec(st->db, err, "INSERT INTO sqlite_sequence (name, seq) VALUES (?1, ?2)", "si", str_from(t->name), last);
 }
 
-/* Its plans go by fixed numbers, and its indexes are as fast row by row. */
+/* Nothing to do: plans use fixed statistics, and indexes are as fast row by row. */
 enum status sqlite_copy_prepare(struct store *st UNUSED, struct error *err UNUSED) { return STATUS_OK; }
 enum status sqlite_copy_settle(struct store *st UNUSED, struct error *err UNUSED) { return STATUS_OK; }
 

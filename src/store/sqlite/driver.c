@@ -1,7 +1,7 @@
-/* driver.c: the database driver on SQLite: connection, statements, rows, transactions.
+/* driver.c: database driver for SQLite: connection, statements, rows, transactions.
  *
- * Locking rule: writers begin IMMEDIATE and wait in the busy handler; readers never wait (write-ahead log). mmap is
- * off: another process may truncate the log at any time. Nothing may open() and close() a store's file by itself: that
+ * Locking: writers begin IMMEDIATE and wait in the busy handler; readers never wait (write-ahead log). mmap is off,
+ * because another process may truncate the log at any time. Never open() and close() a store's file directly: that
  * drops the locks of every connection that this process has on it. */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,18 +17,18 @@
 #include "store/sqlite/sqlite.h"
 
 enum {
-  CACHE_SIZE = 128, /* prepared statements a connection keeps; more are prepared anew each time */
-  LOOSE_MAX = 16,
+  CACHE_SIZE = 128, /* cached prepared statements; others are prepared each time */
+  UNCACHED_MAX = 16,
 };
 
 struct cached {
   char *sql;
   sqlite3_stmt *statement;
-  int64_t query; /* the last query for which it was prepared; see struct db_scope */
+  int64_t query; /* last query that it was prepared for; see struct db_scope */
 };
 
-/* A running statement that is not in the cache. */
-struct loose {
+/* A running statement that is not cached. */
+struct uncached {
   sqlite3_stmt *statement;
   int64_t query;
 };
@@ -38,16 +38,16 @@ struct sqlite {
   sqlite3 *handle;
   struct sqlite_fts *fts;
   struct cached cache[CACHE_SIZE];
-  struct cached *last; /* the one used last: loops ask for the same statement again and again */
-  struct loose loose[LOOSE_MAX];
-  int loose_count;
-  int64_t busy_since; /* ticks when the present wait began */
+  struct cached *last; /* most recently used; loops repeat the same statement */
+  struct uncached uncached[UNCACHED_MAX];
+  int uncached_count;
+  int64_t busy_since; /* ticks at the start of the current wait */
   int busy_ms;
   bool read_only, lazy;
-  bool wrote;   /* something was committed that must be on the disk */
-  bool had_log; /* the log held something when this connection came */
-  bool noted;   /* something was committed lazily */
-  bool looked;  /* for news: `seen` is of the last look */
+  bool wrote;        /* a commit must reach the disk */
+  bool had_log;      /* the log was not empty when the connection was opened */
+  bool wrote_lazily; /* a lazy transaction was committed */
+  bool has_seen;     /* wait_for_news() has set `seen` */
   int64_t seen;
   char path[4096];
 };
@@ -111,7 +111,7 @@ enum status sqlite_fail(const struct db *base, int rc, struct error *err) {
   switch (code) {
   case STATUS_BUSY:
     error_set(err, code, "another process kept %s locked for %d seconds", db->path, db->busy_ms / 1000);
-    return error_fix(err, "try again; if it stays so, look for a process that is stuck while it writes to the store");
+    return error_fix(err, "try again; if it persists, look for a stuck process that is writing to the store");
   case STATUS_NO_SPACE:
     error_set(err, code, "the disk that holds %s is full; nothing was changed", db->path);
     return error_fix(err, "free some space and repeat the command");
@@ -124,14 +124,14 @@ enum status sqlite_fail(const struct db *base, int rc, struct error *err) {
       return error_fix(err, "name another file with --db; a new store is created there");
     }
     error_set(err, code, "%s is damaged or is not a store: %s", db->path, text);
-    return error_fix(err, "run 'cairn doctor', or bring back a backup with 'cairn restore FILE'");
+    return error_fix(err, "run 'cairn doctor', or restore a backup with 'cairn restore FILE'");
   case STATUS_NOMEM:
     return error_set(err, code, "out of memory");
   case STATUS_CONFLICT:
     return error_set(err, code, "%s", text);
   default:
     error_set(err, code, "%s: %s", db->path, text);
-    return error_fix(err, "'cairn doctor' checks the store; is the disk in order, and its folder still there?");
+    return error_fix(err, "run 'cairn doctor', and check the disk and the folder of the store");
   }
 }
 
@@ -139,7 +139,7 @@ enum status sqlite_fail(const struct db *base, int rc, struct error *err) {
 
 void db_for_threads(void) { sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }
 
-/* Waits a little longer each time, with jitter so that writers do not march in step. */
+/* Waits a little longer each time, with jitter so that writers do not retry in step. */
 static int on_busy(void *arg, int count) {
   struct sqlite *db = arg;
   int64_t now = clock_ticks_us();
@@ -171,9 +171,9 @@ static enum status check_path(const char *path, bool must_exist, struct error *e
   return STATUS_OK;
 }
 
-/* Creates an empty file that is private to its owner from the first byte on; SQLite gives its side files the same
- * mode. The file is made under another name and linked: opening and closing a store's own file would drop the locks
- * that another connection of this process holds on it. */
+/* Creates an empty file that is private from the start; SQLite gives its side files the same mode. The file is created
+ * under another name and linked: opening and closing the store's own file would drop the locks of other connections of
+ * this process. */
 static enum status create_private(const char *path, struct error *err) {
   char fresh[4200];
   unsigned salt;
@@ -192,7 +192,7 @@ static enum status create_private(const char *path, struct error *err) {
   return bad ? error_errno(err, bad, "cannot create the store %s", path) : STATUS_OK;
 }
 
-/* A store in a folder that cannot be written, with no log beside it, can still be read: nobody changes it. */
+/* A store in a read-only folder without a log can still be read: nobody changes it. */
 static int open_immutable(struct sqlite *db, const char *path, int flags) {
   char uri[8300] = "file:";
   size_t n = 5;
@@ -239,8 +239,8 @@ static int open_handle(struct sqlite *db, const struct db_options *o) {
 static enum status configure(struct sqlite *db, struct error *err) {
   sqlite3_busy_handler(db->handle, on_busy, db);
   sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-  /* One plan for each text: else a value bound where a partial index could apply compiles the statement again, at every
-   * call. */
+  /* One plan per statement text. Otherwise binding a value that could match a partial index recompiles the statement at
+   * every call. */
   sqlite3_db_config(db->handle, SQLITE_DBCONFIG_ENABLE_QPSG, 1, NULL);
   sqlite3_limit(db->handle, SQLITE_LIMIT_LENGTH, 64 << 20);
   int rc = sqlite_fts_open(db->handle, &db->fts);
@@ -254,16 +254,16 @@ static enum status configure(struct sqlite *db, struct error *err) {
 
 static void close_connection(struct db *base) {
   struct sqlite *db = own(base);
-  /* The last one out moves the log into the file, so that the file alone is the store. A reader, who at most noted what
-   * it read, does not make its caller wait for that. */
-  if (db->handle && !db->wrote && (db->noted || db->had_log))
+  /* The last connection to close moves the log into the file, so that the file is complete by itself. A reader, which
+   * at most recorded its reads, does not make its caller wait for that. */
+  if (db->handle && !db->wrote && (db->wrote_lazily || db->had_log))
     sqlite3_db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
   for (int i = 0; i < CACHE_SIZE; i++) {
     sqlite3_finalize(db->cache[i].statement);
     mem_free(db->cache[i].sql);
   }
-  for (int i = 0; i < db->loose_count; i++)
-    sqlite3_finalize(db->loose[i].statement);
+  for (int i = 0; i < db->uncached_count; i++)
+    sqlite3_finalize(db->uncached[i].statement);
   sqlite3_close_v2(db->handle);
   sqlite_fts_close(&db->fts);
   mem_free(db);
@@ -280,7 +280,7 @@ static enum status open_connection(const struct db_options *o, struct db **ret_d
   db->busy_ms = o->busy_ms;
   if ((size_t)snprintf(db->path, sizeof(db->path), "%s", o->path) >= sizeof(db->path)) {
     mem_free(db);
-    return error_set(err, STATUS_USAGE, "the path of the store is too long");
+    return error_set(err, STATUS_USAGE, "the store path is too long");
   }
   char wal[sizeof(db->path) + 8];
   struct stat log;
@@ -296,8 +296,7 @@ static enum status open_connection(const struct db_options *o, struct db **ret_d
   return STATUS_OK;
 }
 
-/* Changing the journal mode does not go through the busy handler, hence the loop. A store that is one already is only
- * looked at. */
+/* Changing the journal mode bypasses the busy handler, hence the loop. If the mode is already set, it is only read. */
 enum status sqlite_use_wal(struct db *db, struct error *err) {
   int rc, count = 0;
   do
@@ -306,7 +305,7 @@ enum status sqlite_use_wal(struct db *db, struct error *err) {
   return rc == SQLITE_OK ? STATUS_OK : sqlite_fail(db, rc, err);
 }
 
-/* While it waits for readers nobody can write: an export that takes minutes must not stop everybody for so long. */
+/* Nobody can write while it waits for readers: an export that takes minutes must not block everyone for so long. */
 static enum status checkpoint(struct db *db, bool truncate, bool *ret_done, struct error *err) {
   enum { TRUNCATE_BUSY_MS = 2000 };
   int former = own(db)->busy_ms, busy = former < TRUNCATE_BUSY_MS ? former : TRUNCATE_BUSY_MS;
@@ -339,7 +338,8 @@ static bool is_last(const struct sqlite *db, const char *sql) {
   return db->last && strcmp(db->last->sql, sql) == 0 && !sqlite3_stmt_busy(db->last->statement);
 }
 
-/* The cached statement of this text, a new cache entry, or (when its places are taken or it is running) a fresh one. */
+/* Returns the cached statement, a new cache entry, or an uncached one if the slots are taken or the statement is
+ * running. */
 static int prepare(struct sqlite *db, const char *sql, sqlite3_stmt **ret, bool *ret_cached) {
   if (is_last(db, sql)) {
     db->last->query = db->base.queries;
@@ -375,17 +375,17 @@ static int prepare(struct sqlite *db, const char *sql, sqlite3_stmt **ret, bool 
     memcpy(copy, sql, n);
     *free_slot = (struct cached){copy, *ret, db->base.queries};
     *ret_cached = true;
-  } else if (db->loose_count < LOOSE_MAX) {
-    db->loose[db->loose_count++] = (struct loose){*ret, db->base.queries};
+  } else if (db->uncached_count < UNCACHED_MAX) {
+    db->uncached[db->uncached_count++] = (struct uncached){*ret, db->base.queries};
   }
   return rc;
 }
 
 static void finish(struct sqlite *db, sqlite3_stmt *statement, bool cached) {
   if (!cached) {
-    for (int i = 0; i < db->loose_count; i++)
-      if (db->loose[i].statement == statement)
-        db->loose[i] = db->loose[--db->loose_count];
+    for (int i = 0; i < db->uncached_count; i++)
+      if (db->uncached[i].statement == statement)
+        db->uncached[i] = db->uncached[--db->uncached_count];
     sqlite3_finalize(statement);
     return;
   }
@@ -410,7 +410,7 @@ static int bind_value(sqlite3_stmt *st, int i, const struct db_value *v) {
   }
 }
 
-/* Text and bytes are bound where they are: the caller keeps them until the statement is done. */
+/* Text and bytes are not copied: the caller keeps them until the statement is done. */
 static int start(struct sqlite *db, const char *sql, struct db_values values, sqlite3_stmt **ret, bool *cached) {
   int rc = prepare(db, sql, ret, cached);
   for (size_t i = 0; rc == SQLITE_OK && i < values.n; i++) {
@@ -484,7 +484,7 @@ static struct str text_at(const struct rows *r, int column) {
   return (struct str){p, (size_t)n};
 }
 
-/* data_version counts the commits of other connections, total_changes the rows that this one has changed. */
+/* data_version counts commits of other connections, total_changes the rows changed by this one. */
 static enum status stamp(struct db *db, struct db_stamp *ret_stamp, struct error *err) {
   int64_t mine = sqlite3_total_changes64(own(db)->handle);
   TRY(db_int(db, &ret_stamp->others, NULL, err, "PRAGMA data_version", NULL));
@@ -517,19 +517,19 @@ static enum status commit(struct db *base, struct error *err) {
   struct sqlite *db = own(base);
   enum status s = run(base, "COMMIT", err);
   db->wrote |= s == STATUS_OK && !db->lazy;
-  db->noted |= s == STATUS_OK && db->lazy;
+  db->wrote_lazily |= s == STATUS_OK && db->lazy;
   return s;
 }
 
 static bool in_transaction(const struct db *db) { return !sqlite3_get_autocommit(own_const(db)->handle); }
 
-static enum status snapshot(struct db *db, bool *ret_alone, struct error *err) {
-  *ret_alone = !in_transaction(db);
-  return *ret_alone ? run(db, "BEGIN", err) : STATUS_OK;
+static enum status snapshot(struct db *db, bool *ret_began, struct error *err) {
+  *ret_began = !in_transaction(db);
+  return *ret_began ? run(db, "BEGIN", err) : STATUS_OK;
 }
 
-static enum status snapshot_end(struct db *db, bool alone, enum status s, struct error *err) {
-  if (!alone || !in_transaction(db))
+static enum status snapshot_end(struct db *db, bool began, enum status s, struct error *err) {
+  if (!began || !in_transaction(db))
     return s;
   struct error ignored;
   enum status end = run(db, "COMMIT", s == STATUS_OK ? err : &ignored);
@@ -540,9 +540,9 @@ static void rollback(struct db *base) {
   struct sqlite *db = own(base);
   for (int i = 0; i < CACHE_SIZE; i++)
     sqlite3_reset(db->cache[i].statement);
-  /* What is not kept was left by a query that an out-of-memory jump cut off. */
-  while (db->loose_count > 0)
-    sqlite3_finalize(db->loose[--db->loose_count].statement);
+  /* Uncached statements were left by a query that an out-of-memory jump aborted. */
+  while (db->uncached_count > 0)
+    sqlite3_finalize(db->uncached[--db->uncached_count].statement);
   if (in_transaction(base))
     sqlite3_exec(db->handle, "ROLLBACK", NULL, NULL, NULL);
 }
@@ -554,18 +554,18 @@ static void scope_abort(struct db *base, struct db_scope scope) {
       sqlite3_reset(db->cache[i].statement);
       sqlite3_clear_bindings(db->cache[i].statement);
     }
-  for (int i = db->loose_count - 1; i >= 0; i--)
-    if (db->loose[i].query > scope.queries) {
-      sqlite3_finalize(db->loose[i].statement);
-      db->loose[i] = db->loose[--db->loose_count];
+  for (int i = db->uncached_count - 1; i >= 0; i--)
+    if (db->uncached[i].query > scope.queries) {
+      sqlite3_finalize(db->uncached[i].statement);
+      db->uncached[i] = db->uncached[--db->uncached_count];
     }
   if (!scope.in_transaction && in_transaction(base))
     sqlite3_exec(db->handle, "ROLLBACK", NULL, NULL, NULL);
 }
 
-static enum status mark(struct db *db, struct error *err) { return run(db, "SAVEPOINT mark", err); }
+static enum status savepoint(struct db *db, struct error *err) { return run(db, "SAVEPOINT mark", err); }
 
-static enum status unmark(struct db *db, bool keep, struct error *err) {
+static enum status savepoint_end(struct db *db, bool keep, struct error *err) {
   if (!keep)
     TRY(run(db, "ROLLBACK TO mark", err));
   return run(db, "RELEASE mark", err);
@@ -573,10 +573,10 @@ static enum status unmark(struct db *db, bool keep, struct error *err) {
 
 static bool writing(const struct db *db) { return sqlite3_txn_state(own_const(db)->handle, NULL) == SQLITE_TXN_WRITE; }
 
-/* A file has no row-level security: the conditions of the statements are the one wall. */
+/* A file has no row-level security: the conditions in the statements are the only isolation. */
 static enum status team(struct db *db UNUSED, struct str name UNUSED, struct error *err UNUSED) { return STATUS_OK; }
 
-/* Nothing tells of another process's commit: whoever waits for one looks again and again. */
+/* There is no notification of commits by other processes, so this polls. */
 static enum status wait_for_news(struct db *base, int ms, bool *ret_news, struct error *err) {
   struct sqlite *db = own(base);
   struct db_stamp now = {0};
@@ -585,9 +585,9 @@ static enum status wait_for_news(struct db *base, int ms, bool *ret_news, struct
     nanosleep(&ts, NULL);
   }
   TRY(stamp(base, &now, err));
-  *ret_news = !db->looked || now.others != db->seen;
+  *ret_news = !db->has_seen || now.others != db->seen;
   db->seen = now.others;
-  db->looked = true;
+  db->has_seen = true;
   return STATUS_OK;
 }
 
@@ -611,8 +611,8 @@ const struct db_driver sqlite_driver = {
     .snapshot_end = snapshot_end,
     .rollback = rollback,
     .scope_abort = scope_abort,
-    .mark = mark,
-    .unmark = unmark,
+    .savepoint = savepoint,
+    .savepoint_end = savepoint_end,
     .in_transaction = in_transaction,
     .writing = writing,
     .team = team,

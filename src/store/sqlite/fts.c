@@ -1,5 +1,4 @@
-/* fts.c: FTS5 below lexical search: its tokeniser, row counts, and an own auxiliary function that scores.
- */
+/* fts.c: FTS5 for lexical search: tokeniser, row counts, and a custom auxiliary function that scores. */
 #include "store/sqlite/fts.h"
 
 #include <stdlib.h>
@@ -8,16 +7,16 @@
 #include "core/text/terms.h"
 #include "store/sqlite/internal.h"
 
-/* Frequencies that were found lately, each at its key modulo the number of places: so many that the words of a busy
- * server seldom meet, and pages that were never written cost nothing. */
+/* Cache of recent frequencies, indexed by key modulo its size. It is large enough that words of a busy server rarely
+ * collide; pages never written cost nothing. */
 enum { REMEMBERED = 1 << 16 };
 struct remembered {
-  uint64_t key; /* of expression and version; 0: none */
+  uint64_t key; /* hash of expression and version; 0: empty */
   double rows;
 };
 
-/* Lengths of rows, which a search looks up by the hundred, as of one version of the index: v[chunk id] is the length
- * and one more, or 0 while it is not known. */
+/* Cache of row lengths, which a search looks up by the hundred, for one version of the index: v[chunk id] is the length
+ * plus 1, or 0 if unknown. */
 enum { LENGTHS_LEAST = 1 << 12, LENGTHS_MOST = 1 << 22 };
 struct lengths {
   uint64_t version;
@@ -27,16 +26,16 @@ struct lengths {
 
 struct sqlite_fts {
   struct tokeniser *tokeniser;
-  const struct fts_scan *scan; /* the running one */
-  double threshold;            /* rows that cannot score more are left out */
-  uint8_t tf[FTS_WEIGHED];     /* of the row that was scored last */
+  const struct fts_scan *scan; /* the active scan */
+  double threshold;            /* rows that cannot exceed it are skipped */
+  uint8_t tf[FTS_WEIGHED];     /* weighted frequencies in the last scored row */
   struct lengths lengths;
   struct remembered remembered[REMEMBERED];
 };
 
 /* ---- scoring ---- */
 
-/* A count by column weights, in quarters: a byte holds it. */
+/* Encodes a weighted count in quarters, in one byte. */
 static uint8_t packed(double tf) { return tf < 63 ? (uint8_t)(tf * 4) : 252; }
 static double unpacked(uint8_t tf) { return tf / 4.0; }
 
@@ -48,7 +47,7 @@ static double score_of(const struct fts_scan *scan, const uint8_t *tf, double le
   return score;
 }
 
-/* How often each phrase is in the row; returns the least length of the row that their places allow. */
+/* Counts each phrase in the row; returns the minimum row length that the positions imply. */
 static int read_row(const Fts5ExtensionApi *api, Fts5Context *fts, const struct fts_scan *scan, uint8_t *tf) {
   int least = 0;
   memset(tf, 0, FTS_WEIGHED);
@@ -68,8 +67,8 @@ static int read_row(const Fts5ExtensionApi *api, Fts5Context *fts, const struct 
   return least;
 }
 
-/* cairn_score(chunk_fts): the most that the row can score; NULL when that is too little. The length of a row is a
- * lookup in another table, which costs more than all else here: it is left for the best rows. */
+/* cairn_score(chunk_fts): upper bound of the row's score; NULL if too low. The row length is a lookup in another table,
+ * which costs more than everything else here, so it is left for the best rows. */
 static void score(const Fts5ExtensionApi *api, Fts5Context *fts, sqlite3_context *ctx, int n UNUSED,
                   sqlite3_value **args UNUSED) {
   struct sqlite_fts *state = api->xUserData(fts);
@@ -83,8 +82,8 @@ static void score(const Fts5ExtensionApi *api, Fts5Context *fts, sqlite3_context
 
 /* ---- derived terms ---- */
 
-/* cairn_terms(project, headline, body, extra[, corpus]), for texts that were stored before there were any, and for
- * checks. An arena jumps when there is no memory: no further than to here. */
+/* cairn_terms(project, headline, body, extra[, corpus]): for texts stored before derived terms existed, and for checks.
+ * An arena that runs out of memory jumps to here. */
 static void terms(sqlite3_context *ctx, int n, sqlite3_value **args) {
   struct arena a;
   jmp_buf oom;
@@ -152,7 +151,7 @@ void fts_quote(struct buf *b, struct str text) {
 
 /* ---- totals and frequencies ---- */
 
-/* FTS5's variable-length integers: seven bits a byte, the highest first. */
+/* FTS5's variable-length integers: seven bits per byte, most significant first. */
 static bool next_varint(struct str s, size_t *pos, double *ret) {
   uint64_t value = 0;
   for (int i = 0; i < 9 && *pos < s.n; i++) {
@@ -166,8 +165,8 @@ static bool next_varint(struct str s, size_t *pos, double *ret) {
   return false;
 }
 
-/* The record of averages: the number of rows, then the words of each column. The record of the structure has a counter
- * of writes. */
+/* The averages record holds the number of rows, then the words per column. The structure record holds a write counter.
+ */
 enum status fts_totals(struct db *db, struct fts_totals *ret_totals, struct error *err) {
   double rows = 0, words = 0, size = 0;
   uint64_t version = STR_HASH;
@@ -191,10 +190,10 @@ enum status fts_totals(struct db *db, struct fts_totals *ret_totals, struct erro
   return STATUS_OK;
 }
 
-/* Above FTS_EXACT rows, the ones behind the first are counted, too, when they are few, by the ids or by how densely
- * the first lie, and not more than COUNTED after all; else in BLOCKS that lie evenly among the ids. Texts that are
- * stored together speak of the same: the first and the last rows of a term do not say how many are between them. FTS5
- * finds a place in a short list by reading it from its beginning: to count it costs no more. */
+/* If there are more than FTS_EXACT rows, the rest is counted too if it is small, judged by the id range or by the
+ * density of the first rows, up to COUNTED. Otherwise it is sampled in BLOCKS spread evenly over the ids: texts stored
+ * together are about the same topic, so the first and last rows of a term do not tell how many lie between. FTS5 seeks
+ * in a short list by reading it from the start, so counting it costs no more. */
 enum { COUNTED = 8192, FEW = 3000, BLOCKS = 3, BLOCK_LEAST = 128, BLOCK_MOST = 4096, BLOCK_ROWS = 64 };
 
 /* The first rows, up to FTS_EXACT. */
@@ -214,7 +213,7 @@ static enum status count_first(struct db *db, struct str expression, struct firs
   return rows_end(&r);
 }
 
-/* Counts no further than to COUNTED. */
+/* Counts up to COUNTED. */
 static enum status count_between(struct db *db, struct str expression, int64_t from, int64_t to, int64_t *ret_rows,
                                  struct error *err) {
   return db_int(db, ret_rows, NULL, err,
@@ -234,7 +233,7 @@ static enum status count_blocks(struct db *db, struct str expression, int64_t fr
   return s;
 }
 
-/* The rows behind the first. A term that does not go on as it began is looked for in larger blocks. */
+/* Estimates the rows after the first. If the density differs from the first rows, larger blocks are sampled. */
 static enum status count_rest(struct db *db, struct str expression, const struct first *f, int64_t newest,
                               double *ret_rows, struct error *err) {
   int64_t from = f->last + 1, span = newest - f->last, apart = (f->last - f->first + 1) / f->n, n = 0;
@@ -271,7 +270,7 @@ static enum status count_rows(struct db *db, struct str expression, double *ret_
 
 enum status fts_frequency(struct db *db, const struct fts_totals *totals, struct str expression, double *ret_rows,
                           struct error *err) {
-  if (db_writing(db)) /* what this transaction has added is not in the records yet */
+  if (db_writing(db)) /* rows added in this transaction are not in the records yet */
     return count_rows(db, expression, ret_rows, err);
   uint64_t key = str_hash(totals->version, expression) | 1;
   struct remembered *known = &sqlite_fts_of(db)->remembered[(key >> 32) % REMEMBERED];
@@ -292,7 +291,7 @@ enum status fts_probe(struct db *db, struct arena *a, struct error *err) {
   int64_t id = 0, one = 0;
   bool found = true;
   struct str text = STR("");
-  /* A transaction that holds new texts back has this one only when there was none before. */
+  /* A transaction that holds new texts has this record only if there was none before. */
   db_query(db, &r, err,
            "/* all teams: one index of words */ "
            "SELECT id, headline FROM chunk WHERE id = (SELECT min(id) FROM chunk)"
@@ -314,7 +313,7 @@ enum status fts_probe(struct db *db, struct arena *a, struct error *err) {
   return s == STATUS_OK && !found ? error_set(err, STATUS_CORRUPT, "the full-text index is damaged") : s;
 }
 
-/* What FTS5 itself writes into the tables of a new index: no averages, a structure without segments, its version. */
+/* The initial content that FTS5 writes for a new index: no averages, a structure without segments, its version. */
 enum status fts_reset(struct db *db, struct error *err) {
   sqlite3_db_config(sqlite_handle(db), SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
   enum status s = db_script(db, err,
@@ -336,7 +335,7 @@ static int by_score(const void *a, const void *b) {
   return better(x, y) ? -1 : better(y, x);
 }
 
-/* The root of the heap is the worst of the kept rows. */
+/* Min-heap: the root is the worst row kept. */
 static void sink(struct fts_row *v, size_t n, size_t i) {
   for (size_t child; (child = 2 * i + 1) < n; i = child) {
     if (child + 1 < n && better(&v[child], &v[child + 1]))
@@ -380,7 +379,7 @@ static enum status scan_rows(struct db *db, const struct fts_scan *scan, struct 
     struct fts_row row = {.chunk_id = rows_int(&r, 0), .score = rows_real(&r, 1)};
     memcpy(row.tf, fts->tf, sizeof(row.tf));
     keep(a, rows, scan->keep, &row);
-    /* From the newest on, an equal score with a smaller id is better. */
+    /* Rows come newest first; with equal scores the smaller id is better. */
     if (rows->n && rows->n == scan->keep && scan->most == 0)
       fts->threshold = rows->v[0].score;
   }
@@ -389,7 +388,7 @@ static enum status scan_rows(struct db *db, const struct fts_scan *scan, struct 
   return rows_end(&r);
 }
 
-/* Where the length of this row is kept; NULL: nowhere, because it is not worth the memory, or there is none. */
+/* Cache slot for the row's length; NULL if it is not worth the memory, or there is none. */
 static uint32_t *length_place(struct lengths *kept, uint64_t version, int64_t chunk_id) {
   if (chunk_id < 0 || chunk_id >= LENGTHS_MOST)
     return NULL;
@@ -427,7 +426,7 @@ static enum status read_length(struct db *db, int64_t chunk_id, double *ret_leng
 enum status fts_measure(struct db *db, const struct fts_scan *scan, struct fts_row *row, struct error *err) {
   uint32_t *known = NULL;
   double length;
-  if (!db_writing(db)) /* as with frequencies */
+  if (!db_writing(db)) /* as for frequencies */
     known = length_place(&sqlite_fts_of(db)->lengths, scan->totals.version, row->chunk_id);
   if (known && *known) {
     row->score = score_of(scan, row->tf, *known - 1);
@@ -440,7 +439,7 @@ enum status fts_measure(struct db *db, const struct fts_scan *scan, struct fts_r
   return STATUS_OK;
 }
 
-/* Measures rows, which are sorted by the most that they can score, until no further row can be among the best. */
+/* Measures rows, sorted by upper bound, until no further row can be among the best. */
 static enum status measure(struct db *db, const struct fts_scan *scan, struct fts_rows *rows, struct arena *a,
                            size_t *ret_measured, struct error *err) {
   struct fts_rows best = {0};

@@ -1,8 +1,8 @@
-/* teams.c: how the log of a deleted team goes in a file. */
+/* teams.c: deletes the log of a deleted team in SQLite. */
 #include "store/engine.h"
 
-/* The triggers that keep the log stand aside within the transaction: nobody ever sees the log without them. */
-static enum status guards(struct db *db, struct arena *a, struct strs *ret_sql, struct error *err) {
+/* The triggers that protect the log are dropped inside the transaction only; others never see the log unprotected. */
+static enum status read_guard_triggers(struct db *db, struct arena *a, struct strs *ret_sql, struct error *err) {
   struct rows r;
   db_query(db, &r, err,
            "SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND name IN ('event_append_only', 'txn_append_only')",
@@ -15,7 +15,7 @@ static enum status guards(struct db *db, struct arena *a, struct strs *ret_sql, 
 enum status sqlite_team_forget_log(struct txn *txn, struct arena *a, struct error *err) {
   struct db *db = txn->store->db;
   struct strs sql = {0};
-  TRY(guards(db, a, &sql, err));
+  TRY(read_guard_triggers(db, a, &sql, err));
   TRY(db_script(db, err, "DROP TRIGGER event_append_only; DROP TRIGGER txn_append_only"));
   TRY(db_exec(db, err, "DELETE FROM event WHERE team = ?1", "s", txn->team));
   TRY(db_exec(db, err, "DELETE FROM txn WHERE team = ?1", "s", txn->team));

@@ -1,11 +1,11 @@
-/* tokeniser.c: FTS5's tokeniser, of a connection or alone. */
+/* tokeniser.c: FTS5's tokeniser, of a connection or standalone. */
 #include "store/sqlite/tokeniser.h"
 
 #include "base/alloc.h"
 #include "store/sqlite/internal.h"
 
 struct tokeniser {
-  sqlite3 *own; /* NULL: it is that of a connection */
+  sqlite3 *own; /* NULL: belongs to a connection */
   fts5_tokenizer methods;
   Fts5Tokenizer *state;
 };
@@ -86,5 +86,5 @@ enum status tokenise(struct tokeniser *t, struct str text, struct arena *a, stru
   if (rc == SQLITE_OK)
     return STATUS_OK;
   return rc == SQLITE_NOMEM ? error_set(err, STATUS_NOMEM, "out of memory")
-                            : error_set(err, STATUS_INTERNAL, "the text cannot be taken apart (error %d)", rc);
+                            : error_set(err, STATUS_INTERNAL, "the text cannot be tokenised (error %d)", rc);
 }

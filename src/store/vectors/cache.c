@@ -1,26 +1,28 @@
-/* cache.c: the vector indexes that a handle keeps in memory: heads by version, vectors that were read lately.
+/* cache.c: in-memory cache of vector indexes: heads by version, and recently read vectors.
  *
- * Several indexes are kept, for several teams or while a store changes its embedder. When they need too much memory,
- * the one that was not used for the longest time goes; the one in use always stays. */
+ * A handle caches several indexes, for several teams or while a store changes its embedder. If they need too much
+ * memory, the least recently used is evicted; the one in use is kept. */
+#include <assert.h>
+
 #include "base/alloc.h"
 #include "store/vectors/internal.h"
 
 enum {
   INDEXES = 8,
-  HEADS_BYTES = 256 << 20, /* all indexes together, unless a single one is larger */
-  ROWS_BYTES = 36 << 20,   /* vectors of one index */
-  ROWS_INDEXES = 2,        /* indexes that keep vectors */
+  HEADS_BYTES = 256 << 20, /* limit for all indexes; a single larger one is still cached */
+  ROWS_BYTES = 36 << 20,   /* cached vectors per index */
+  ROWS_INDEXES = 2,        /* indexes with cached vectors */
 };
 
 struct vec_cache {
-  char epoch[40]; /* of the content that the indexes belong to */
+  char epoch[40]; /* epoch of the cached content */
   uint64_t count;
-  struct vec_kept *index[INDEXES];
+  struct cached_index *index[INDEXES];
 };
 
 static enum status no_memory(struct error *err) { return error_set(err, STATUS_NOMEM, "out of memory"); }
 
-static void drop_rows(struct vec_kept *x) {
+static void drop_rows(struct cached_index *x) {
   mem_free(x->row_place);
   mem_free(x->rows);
   x->row_place = NULL;
@@ -28,17 +30,17 @@ static void drop_rows(struct vec_kept *x) {
   x->row_count = x->ahead = 0;
 }
 
-static void drop_from(struct vec_kept *x, size_t at) {
+static void drop_blocks(struct cached_index *x, size_t at) {
   for (size_t i = at; i < x->n; i++)
     mem_free(x->blocks[i].chunks);
   x->n = at < x->n ? at : x->n;
 }
 
-static void index_free(struct vec_kept **index) {
-  struct vec_kept *x = *index;
+static void index_free(struct cached_index **index) {
+  struct cached_index *x = *index;
   if (!x)
     return;
-  drop_from(x, 0);
+  drop_blocks(x, 0);
   drop_rows(x);
   mem_free(x->blocks);
   mem_free(x->where);
@@ -53,10 +55,10 @@ void vec_cache_free(struct vec_cache *cache) {
   mem_free(cache);
 }
 
-/* After a rollback a version is used a second time, for something else. */
+/* A rolled-back version number is used again for different content. */
 void vec_cache_settle(struct vec_cache *cache, bool committed) {
   for (size_t i = 0; cache && i < INDEXES; i++) {
-    struct vec_kept *x = cache->index[i];
+    struct cached_index *x = cache->index[i];
     for (size_t b = 0; x && b < x->n; b++) {
       if (x->blocks[b].provisional && !committed)
         x->blocks[b].version = -1;
@@ -67,15 +69,15 @@ void vec_cache_settle(struct vec_cache *cache, bool committed) {
   }
 }
 
-/* ---- which index ---- */
+/* ---- lookup and eviction ---- */
 
-static size_t heads_bytes(const struct vec_kept *x) { return x ? x->n * head_size(x->dims) : 0; }
+static size_t heads_bytes(const struct cached_index *x) { return x ? x->n * head_size(x->dims) : 0; }
 
-/* The entry that was not used for the longest time, a free one if there is any, or NULL when `keep` is alone. */
-static struct vec_kept **oldest(struct vec_cache *c, const struct vec_kept *keep, bool taken) {
-  struct vec_kept **best = NULL;
+/* Returns a free entry (unless `taken`), else the least recently used one except `keep`; NULL if there is none. */
+static struct cached_index **least_recently_used(struct vec_cache *c, const struct cached_index *keep, bool taken) {
+  struct cached_index **best = NULL;
   for (size_t i = 0; i < INDEXES; i++) {
-    struct vec_kept **x = &c->index[i];
+    struct cached_index **x = &c->index[i];
     if (!*x && !taken)
       return x;
     if (*x && *x != keep && (!best || (*x)->used_at < (*best)->used_at))
@@ -84,12 +86,12 @@ static struct vec_kept **oldest(struct vec_cache *c, const struct vec_kept *keep
   return best;
 }
 
-static void keep_to_budget(struct vec_cache *c, const struct vec_kept *in_use) {
+static void evict_over_budget(struct vec_cache *c, const struct cached_index *in_use) {
   for (;;) {
     size_t sum = 0;
     for (size_t i = 0; i < INDEXES; i++)
       sum += heads_bytes(c->index[i]);
-    struct vec_kept **old = sum > HEADS_BYTES ? oldest(c, in_use, true) : NULL;
+    struct cached_index **old = sum > HEADS_BYTES ? least_recently_used(c, in_use, true) : NULL;
     if (!old)
       return;
     index_free(old);
@@ -104,25 +106,27 @@ static bool copy_name(char *out, size_t size, struct str s) {
   return true;
 }
 
-static enum status find_index(struct store *st, const struct vec_model *m, struct vec_kept **ret, struct error *err) {
+static enum status find_index(struct store *st, const struct vec_model *m, struct cached_index **ret,
+                              struct error *err) {
   struct vec_cache *c = st->vectors;
   if (!c && !(c = st->vectors = mem_zalloc(sizeof(*c))))
     return no_memory(err);
   for (size_t i = 0; i < INDEXES; i++) {
-    struct vec_kept *x = c->index[i];
+    struct cached_index *x = c->index[i];
     if (x && str_is(m->team, x->team) && str_is(m->model, x->model) && x->dims == m->dims) {
       x->used_at = ++c->count;
       *ret = x;
       return STATUS_OK;
     }
   }
-  struct vec_kept *x = mem_zalloc(sizeof(*x));
+  struct cached_index *x = mem_zalloc(sizeof(*x));
   if (!x)
     return no_memory(err);
   if (m->dims < 1 || m->dims > VEC_MAX_DIMS || !copy_name(x->team, sizeof(x->team), m->team) ||
       !copy_name(x->model, sizeof(x->model), m->model)) {
     mem_free(x);
-    return error_set(err, STATUS_USAGE, "the name of the team or of the model is too long, or it has no dimensions");
+    return error_set(err, STATUS_USAGE, "team or model name is too long, or %d dimensions are outside 1..%d", m->dims,
+                     VEC_MAX_DIMS);
   }
   x->dims = m->dims;
   if (!(x->centre = mem_zalloc((size_t)m->dims))) {
@@ -130,13 +134,14 @@ static enum status find_index(struct store *st, const struct vec_model *m, struc
     return no_memory(err);
   }
   x->used_at = ++c->count;
-  struct vec_kept **place = oldest(c, NULL, false);
+  struct cached_index **place = least_recently_used(c, NULL, false);
+  assert(place);
   index_free(place);
   *place = *ret = x;
   return STATUS_OK;
 }
 
-/* The epoch changes when a restore replaces the content: versions alone would not show that. */
+/* A restore replaces the content and changes the epoch; versions do not show that. */
 static enum status check_epoch(struct store *st, struct error *err) {
   struct vec_cache *c = st->vectors;
   struct rows r;
@@ -145,7 +150,7 @@ static enum status check_epoch(struct store *st, struct error *err) {
   if (!str_is(epoch, c->epoch)) {
     for (size_t i = 0; i < INDEXES; i++)
       if (c->index[i]) {
-        drop_from(c->index[i], 0);
+        drop_blocks(c->index[i], 0);
         drop_rows(c->index[i]);
         c->index[i]->fresh = false;
       }
@@ -157,8 +162,8 @@ static enum status check_epoch(struct store *st, struct error *err) {
 
 /* ---- heads ---- */
 
-/* What is damaged is left out, place by place; the rest is found as ever. */
-static void take_places(struct vec_block *b, struct str places, int dims) {
+/* Skips damaged places; the others stay searchable. */
+static void read_places(struct vec_block *b, struct str places, int dims) {
   const char *p = places.p;
   size_t words = (size_t)VEC_WORDS(dims);
   b->taken = 0;
@@ -173,7 +178,7 @@ static void take_places(struct vec_block *b, struct str places, int dims) {
   }
 }
 
-static enum status load_head(struct store *st, struct vec_kept *x, struct vec_block *b, struct error *err) {
+static enum status load_head(struct store *st, struct cached_index *x, struct vec_block *b, struct error *err) {
   if (!b->chunks && !(b->chunks = mem_alloc(head_size(x->dims))))
     return no_memory(err);
   b->bits = (uint64_t *)(void *)(b->chunks + BLOCK_ROWS);
@@ -192,16 +197,16 @@ static enum status load_head(struct store *st, struct vec_kept *x, struct vec_bl
     if (places.n == head_size(x->dims) && rows_int(&r, 3) == x->dims && used >= 0 && used <= BLOCK_ROWS) {
       b->used = (size_t)used;
       b->damaged = false;
-      take_places(b, places, x->dims);
+      read_places(b, places, x->dims);
     }
   }
-  /* Pages that cannot be read are damage like any other. */
+  /* Unreadable pages are treated as damage. */
   enum status s = rows_end(&r);
   return s == STATUS_CORRUPT ? STATUS_OK : s;
 }
 
-/* Ids are dense where a store has one team or few; where they are not, the database knows. */
-static void note_places(struct vec_kept *x, size_t block) {
+/* Ids are dense if the store has few teams. Sparse ids are left to the database. */
+static void record_places(struct cached_index *x, size_t block) {
   enum { SPARSE = 16 };
   const struct vec_block *b = &x->blocks[block];
   size_t most = (x->n + 1) * BLOCK_ROWS * SPARSE, need = 0;
@@ -222,7 +227,7 @@ static void note_places(struct vec_kept *x, size_t block) {
       x->where[b->chunks[row]] = (uint32_t)(block * BLOCK_ROWS + row);
 }
 
-bool vec_kept_find(const struct vec_kept *x, int64_t chunk_id, size_t *ret_block, size_t *ret_row) {
+bool cached_index_find(const struct cached_index *x, int64_t chunk_id, size_t *ret_block, size_t *ret_row) {
   if (chunk_id <= 0 || (size_t)chunk_id >= x->where_n)
     return false;
   *ret_block = x->where[chunk_id] / BLOCK_ROWS;
@@ -231,7 +236,7 @@ bool vec_kept_find(const struct vec_kept *x, int64_t chunk_id, size_t *ret_block
          x->blocks[*ret_block].chunks[*ret_row] == chunk_id;
 }
 
-static enum status add_block(struct vec_kept *x, int64_t id, bool documents, struct error *err) {
+static enum status add_block(struct cached_index *x, int64_t id, bool documents, struct error *err) {
   if (x->n == x->cap) {
     size_t cap = x->cap ? x->cap * 2 : 16;
     struct vec_block *p = mem_realloc(x->blocks, cap * sizeof(*p));
@@ -244,8 +249,9 @@ static enum status add_block(struct vec_kept *x, int64_t id, bool documents, str
   return STATUS_OK;
 }
 
-/* Blocks come in the order of their ids. */
-static enum status read_versions(struct store *st, const struct vec_model *m, struct vec_kept *x, struct error *err) {
+/* Blocks are ordered by id. */
+static enum status read_versions(struct store *st, const struct vec_model *m, struct cached_index *x,
+                                 struct error *err) {
   enum status s = STATUS_OK;
   struct rows r;
   db_query(st->db, &r, err, "SELECT id, version, documents FROM vec_block WHERE team = ?1 AND model = ?2 ORDER BY id",
@@ -254,25 +260,25 @@ static enum status read_versions(struct store *st, const struct vec_model *m, st
   while (s == STATUS_OK && rows_next(&r)) {
     int64_t id = rows_int(&r, 0), version = rows_int(&r, 1);
     if (at < x->n && x->blocks[at].id != id)
-      drop_from(x, at);
+      drop_blocks(x, at);
     if (at == x->n)
       s = add_block(x, id, rows_int(&r, 2) != 0, err);
     if (s == STATUS_OK && x->blocks[at].version != version) {
       s = load_head(st, x, &x->blocks[at], err);
-      note_places(x, at);
+      record_places(x, at);
     }
     at++;
   }
   enum status end = rows_end(&r);
   if (s == STATUS_OK && end == STATUS_OK)
-    drop_from(x, at);
+    drop_blocks(x, at);
   return s != STATUS_OK ? s : end;
 }
 
-/* The stamp is taken first: what changes while the versions are read is seen the next time. */
-enum status vec_kept_refresh(struct store *st, const struct vec_model *m, struct vec_kept **ret_index,
-                             struct error *err) {
-  struct vec_kept *x = NULL;
+/* The stamp is read first: changes made while the versions are read are seen by the next call. */
+enum status cached_index_refresh(struct store *st, const struct vec_model *m, struct cached_index **ret_index,
+                                 struct error *err) {
+  struct cached_index *x = NULL;
   struct db_stamp now;
   enum status s = find_index(st, m, &x, err);
   if (s == STATUS_OK)
@@ -288,7 +294,7 @@ enum status vec_kept_refresh(struct store *st, const struct vec_model *m, struct
       s = read_versions(st, m, x, err);
     x->stamp = now;
     x->fresh = s == STATUS_OK;
-    keep_to_budget(st->vectors, x);
+    evict_over_budget(st->vectors, x);
   }
   *ret_index = x;
   return s;
@@ -296,17 +302,18 @@ enum status vec_kept_refresh(struct store *st, const struct vec_model *m, struct
 
 /* ---- vectors ---- */
 
-/* Without memory for it, vectors are simply read each time. */
-static void make_rows(struct vec_cache *c, struct vec_kept *x) {
+/* If memory runs out, vectors are read from the database each time. */
+static void resize_rows(struct vec_cache *c, struct cached_index *x) {
   size_t want = BLOCK_ROWS, row = (size_t)x->dims + sizeof(int64_t);
   while (want < x->n * BLOCK_ROWS && want * 2 * row <= ROWS_BYTES)
     want *= 2;
+  assert((want & (want - 1)) == 0); /* rows are found by masking */
   if (want == x->row_count)
     return;
   drop_rows(x);
   for (;;) {
     size_t others = 0;
-    struct vec_kept *old = NULL;
+    struct cached_index *old = NULL;
     for (size_t i = 0; i < INDEXES; i++)
       if (c->index[i] && c->index[i] != x && c->index[i]->rows) {
         others++;
@@ -324,11 +331,10 @@ static void make_rows(struct vec_cache *c, struct vec_kept *x) {
     drop_rows(x);
 }
 
-/* What stands at a place never changes once it is committed; inside a transaction it may still be taken back, and then
- * is not kept. */
-enum status vec_kept_row(struct store *st, struct vec_kept *x, int64_t place, int64_t chunk_id, int8_t *scratch,
-                         const int8_t **ret_vector, bool *ret_damaged, struct error *err) {
-  make_rows(st->vectors, x);
+/* A committed place never changes. Inside a transaction it may be rolled back, so it is not cached then. */
+enum status cached_index_row(struct store *st, struct cached_index *x, int64_t place, int64_t chunk_id, int8_t *scratch,
+                             const int8_t **ret_vector, bool *ret_damaged, struct error *err) {
+  resize_rows(st->vectors, x);
   size_t at = x->row_count ? (size_t)place & (x->row_count - 1) : 0;
   int8_t *kept = x->row_count ? x->rows + at * (size_t)x->dims : NULL;
   *ret_damaged = false;
@@ -355,7 +361,7 @@ enum status vec_kept_row(struct store *st, struct vec_kept *x, int64_t place, in
   return s == STATUS_CORRUPT ? STATUS_OK : s;
 }
 
-enum status vec_kept_ahead(struct store *st, struct vec_kept *x, struct error *err) {
+enum status cached_index_read_ahead(struct store *st, struct cached_index *x, struct error *err) {
   if (x->searches++ == 0 || x->ahead >= x->n || x->row_count < x->n * BLOCK_ROWS || db_writing(st->db))
     return STATUS_OK;
   struct rows r;

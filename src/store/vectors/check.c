@@ -1,7 +1,7 @@
-/* check.c: finding damage in the vector blocks, and mending it from what is sound.
+/* check.c: checks and repairs vector blocks.
  *
- * A row of vec_slot with a right check sum is sound; a head can be made again from such rows. What is not sound is
- * dropped: maintenance embeds those texts again. */
+ * A vec_slot row with a correct checksum is intact, and a head can be rebuilt from such rows. Damaged rows are deleted;
+ * maintenance embeds their texts again. */
 #include <stdio.h>
 
 #include "base/alloc.h"
@@ -12,13 +12,13 @@ struct block_check {
   int64_t id, dims, used;
   int8_t centre[VEC_MAX_DIMS];
   int64_t faults;
-  char *places;                   /* as they should be; NULL when the block cannot be mended */
-  bool found[BLOCK_ROWS];         /* a sound row is there */
-  bool bad[BLOCK_ROWS];           /* a row is there, and must go */
-  int64_t head_chunk[BLOCK_ROWS]; /* as the head has it; -1 damaged */
+  char *places;                   /* expected contents; NULL if the block cannot be repaired */
+  bool found[BLOCK_ROWS];         /* an intact row exists */
+  bool bad[BLOCK_ROWS];           /* a row exists and must be deleted */
+  int64_t head_chunk[BLOCK_ROWS]; /* id stored in the head; -1 if damaged */
 };
 
-/* The head, with all that can be wrong without a look at the rows. */
+/* Reads the head and counts the faults that can be seen without reading the rows. */
 static enum status read_head(struct store *st, struct block_check *c, struct error *err) {
   struct rows r;
   db_query(st->db, &r, err,
@@ -81,8 +81,8 @@ static enum status read_rows(struct store *st, struct block_check *c, struct err
   return rows_end(&r);
 }
 
-/* What the head has and no sound row says is cleared; a row that must go was counted with its row. */
-static void settle_places(struct block_check *c) {
+/* Clears head entries without an intact row. Entries of bad rows are already counted with the row. */
+static void clear_unbacked_places(struct block_check *c) {
   for (size_t i = 0; c->places && i < BLOCK_ROWS; i++) {
     if (!c->found[i]) {
       memset(c->places + i * place_size((int)c->dims), 0, place_size((int)c->dims));
@@ -93,8 +93,8 @@ static void settle_places(struct block_check *c) {
   }
 }
 
-/* A number of used places that cannot be true is replaced by "full": no place is ever used twice. */
-static enum status mend_block(struct store *st, const struct block_check *c, struct error *err) {
+/* An impossible `used` is replaced by "full": places are never reused. */
+static enum status repair_block(struct store *st, const struct block_check *c, struct error *err) {
   enum status s = STATUS_OK;
   int64_t used = c->used < 0 || c->used > BLOCK_ROWS ? BLOCK_ROWS : c->used;
   for (int64_t i = 0; s == STATUS_OK && i < BLOCK_ROWS; i++) {
@@ -114,7 +114,7 @@ static enum status mend_block(struct store *st, const struct block_check *c, str
                        "ii", c->id, used);
 }
 
-static enum status check_block(struct store *st, int64_t id, bool mend, int64_t *faults, struct error *err) {
+static enum status check_block(struct store *st, int64_t id, bool repair, int64_t *faults, struct error *err) {
   struct block_check *c = mem_zalloc(sizeof(*c));
   if (!c)
     return error_set(err, STATUS_NOMEM, "out of memory");
@@ -123,29 +123,29 @@ static enum status check_block(struct store *st, int64_t id, bool mend, int64_t 
   if (s == STATUS_OK)
     s = read_rows(st, c, err);
   if (s == STATUS_OK) {
-    settle_places(c);
+    clear_unbacked_places(c);
     *faults += c->faults;
-    if (mend && c->faults > 0)
-      s = mend_block(st, c, err);
+    if (repair && c->faults > 0)
+      s = repair_block(st, c, err);
   }
   mem_free(c->places);
   mem_free(c);
   return s;
 }
 
-static enum status each_block(struct store *st, bool mend, int64_t *faults, struct error *err) {
+static enum status check_blocks(struct store *st, bool repair, int64_t *faults, struct error *err) {
   int64_t id = 0;
   bool found = true;
   while (found) {
     TRY(db_int(st->db, &id, &found, err,
                "/* all teams: doctor */ SELECT id FROM vec_block WHERE id > ?1 ORDER BY id LIMIT 1", "i", id));
     if (found)
-      TRY(check_block(st, id, mend, faults, err));
+      TRY(check_block(st, id, repair, faults, err));
   }
   return STATUS_OK;
 }
 
-/* ---- the centre ---- */
+/* ---- centre ---- */
 
 enum status centre_read(struct store *st, struct str team, struct str model, int dims, int8_t *ret_centre,
                         bool *ret_sound, struct error *err) {
@@ -162,7 +162,7 @@ enum status centre_read(struct store *st, struct str team, struct str model, int
   return rows_end(&r);
 }
 
-static enum status mean_of(struct store *st, int64_t block, int dims, int8_t *ret_mean, struct error *err) {
+static enum status compute_mean(struct store *st, int64_t block, int dims, int8_t *ret_mean, struct error *err) {
   int64_t sums[VEC_MAX_DIMS] = {0}, n = 0;
   struct rows r;
   db_query(st->db, &r, err, "SELECT chunk_id, vector FROM vec_slot WHERE place BETWEEN ?1 * 1024 AND ?1 * 1024 + 1023",
@@ -178,13 +178,13 @@ static enum status mean_of(struct store *st, int64_t block, int dims, int8_t *re
   return rows_end(&r);
 }
 
-enum status centre_take(struct store *st, struct str team, struct str model, int dims, int64_t block,
-                        struct error *err) {
+enum status centre_rebuild(struct store *st, struct str team, struct str model, int dims, int64_t block,
+                           struct error *err) {
   int8_t mean[VEC_MAX_DIMS];
   char row[VECTOR_MAX];
   int64_t id = 0, faults = 0;
   bool found = true;
-  enum status s = mean_of(st, block, dims, mean, err);
+  enum status s = compute_mean(st, block, dims, mean, err);
   vector_pack(row, 0, mean, dims);
   if (s == STATUS_OK)
     s = db_exec(st->db, err, "INSERT OR REPLACE INTO vec_centre (team, model, centre) VALUES (?1, ?2, ?3)", "ssb", team,
@@ -199,7 +199,7 @@ enum status centre_take(struct store *st, struct str team, struct str model, int
   return s;
 }
 
-/* The next index that has a centre, by the order of names. */
+/* Cursor over the indexes that have a centre, ordered by team and model. */
 struct named_index {
   char team[256], model[256];
   int64_t dims, block;
@@ -222,8 +222,8 @@ static enum status next_centre(struct store *st, struct named_index *x, bool *re
   return rows_end(&r);
 }
 
-/* An index whose centre is damaged gets another. */
-static enum status check_centres(struct store *st, bool mend, int64_t *faults, struct error *err) {
+/* A damaged centre is recomputed if `repair` is set. */
+static enum status check_centres(struct store *st, bool repair, int64_t *faults, struct error *err) {
   struct named_index x = {0};
   int8_t centre[VEC_MAX_DIMS];
   bool found = true, sound;
@@ -234,13 +234,13 @@ static enum status check_centres(struct store *st, bool mend, int64_t *faults, s
       continue;
     s = centre_read(st, str_from(x.team), str_from(x.model), (int)x.dims, centre, &sound, err);
     *faults += s == STATUS_OK && !sound;
-    if (s == STATUS_OK && !sound && mend)
-      s = centre_take(st, str_from(x.team), str_from(x.model), (int)x.dims, x.block, err);
+    if (s == STATUS_OK && !sound && repair)
+      s = centre_rebuild(st, str_from(x.team), str_from(x.model), (int)x.dims, x.block, err);
   }
   return s;
 }
 
-/* ---- the whole ---- */
+/* ---- check and repair ---- */
 
 #define WITHOUT_BLOCK " FROM vec_slot WHERE NOT EXISTS (SELECT 1 FROM vec_block b WHERE b.id = place / 1024)"
 
@@ -248,7 +248,7 @@ enum status sqlite_vec_check(struct store *st, int64_t *ret_faults, struct error
   int64_t faults = 0;
   TRY(db_int(st->db, &faults, NULL, err, "/* all teams: doctor */ SELECT count(*)" WITHOUT_BLOCK, NULL));
   TRY(check_centres(st, false, &faults, err));
-  TRY(each_block(st, false, &faults, err));
+  TRY(check_blocks(st, false, &faults, err));
   *ret_faults = faults;
   return STATUS_OK;
 }
@@ -257,8 +257,8 @@ enum status sqlite_vec_repair(struct store *st, struct error *err) {
   int64_t faults = 0;
   TRY(db_exec(st->db, err, "/* all teams: doctor */ DELETE" WITHOUT_BLOCK, NULL));
   TRY(check_centres(st, true, &faults, err));
-  TRY(each_block(st, true, &faults, err));
-  /* Damage goes round the triggers that count. */
+  TRY(check_blocks(st, true, &faults, err));
+  /* Damage bypasses the triggers that maintain `live`. */
   return db_exec(st->db, err,
                  "/* all teams: doctor */ "
                  "UPDATE vec_block SET live = (SELECT count(*) FROM vec_slot s"

@@ -1,10 +1,10 @@
-/* embed_cache.c: the cache of vectors as rows. */
+/* embed_cache.c: cached embedding vectors, stored as rows. */
 #include "store/vectors/embed_cache.h"
 
 #include "core/memory/chunk.h"
 #include "store/store_internal.h"
 
-/* A use is noted once a day: a note is a write. */
+/* The time of use is written at most once a day, to save writes. */
 static const int64_t note_after = MS_PER_DAY;
 
 enum status embed_cache_get(struct store *st, const struct vec_model *m, const char hash[HASH_TEXT_SIZE], int64_t now,

@@ -1,11 +1,11 @@
-/* indexes.c: the vector indexes of a team as rows. */
+/* indexes.c: rows of a team's vector indexes. */
 #include "store/vectors/indexes.h"
 
 #include "store/store_internal.h"
 
 const char *const vec_state_names[VEC_STATES] = {"active", "building", "previous"};
 
-/* The second table has a row for an index when there is a vector of it. */
+/* `counted` has a row for an index only if the index has vectors. */
 #define INDEXES(counted)                                                                                               \
   "SELECT i.model, i.dims, i.state, i.config, i.started_at, i.flipped_at, CASE WHEN EXISTS (SELECT 1 FROM " counted    \
   " b WHERE b.team = i.team AND b.model = i.model) THEN 1 ELSE 0 END FROM vec_index i WHERE i.team = ?1"
@@ -47,7 +47,7 @@ enum status vec_index_set(struct txn *txn, const struct vec_index *index, enum v
 
 enum status vec_index_flip(struct txn *txn, const struct vec_index *index, struct error *err) {
   struct db *db = txn->store->db;
-  /* The new one gives its present state up first, so that each state has one owner all the time. */
+  /* Clear the state of the new index first: each state has at most one owner. */
   TRY(db_exec(db, err, "DELETE FROM vec_index WHERE team = ?1 AND (model = ?2 OR state = 'previous')", "ss", txn->team,
               index->model));
   TRY(db_exec(db, err, "UPDATE vec_index SET state = 'previous', flipped_at = ?2 WHERE team = ?1 AND state = 'active'",

@@ -1,14 +1,15 @@
-/* postgres.c: vectors in PostgreSQL: adding, removing, fetching, counting, checking.
+/* postgres.c: vectors in PostgreSQL: add, remove, fetch, count, check.
  *
- * A vector is a row of the table vec, of pgvector's type halfvec: int8 components are exact in half floats. They are
- * sent as text, which the server takes from every client, and come back in halfvec's binary form. How many there are is
- * counted by triggers (vec_count). */
+ * A vector is a row of the table vec, of pgvector's type halfvec; int8 components are exact in half floats. Vectors are
+ * sent as text, which works for every client, and read in halfvec's binary form. Triggers maintain the counts
+ * (vec_count). */
+#include <assert.h>
 #include <stdio.h>
 
 #include "store/engine.h"
 #include "store/vectors/postgres.h"
 
-/* ---- the form in which they travel ---- */
+/* ---- wire format ---- */
 
 static char *put_component(char *p, int8_t c) {
   unsigned rest = c < 0 ? (unsigned)-c : (unsigned)c;
@@ -24,6 +25,7 @@ static char *put_component(char *p, int8_t c) {
 
 struct str halfvec_write(const int8_t *vector, int dims, char out[HALFVEC_TEXT]) {
   char *p = out;
+  assert(dims <= VEC_MAX_DIMS);
   for (int i = 0; i < dims; i++) {
     *p++ = i ? ',' : '[';
     p = put_component(p, vector[i]);
@@ -32,7 +34,7 @@ struct str halfvec_write(const int8_t *vector, int dims, char out[HALFVEC_TEXT])
   return (struct str){out, (size_t)(p - out)};
 }
 
-/* A half float that is a whole number from -128 to 127: sign, five bits of exponent, ten of fraction. */
+/* Decodes a half float that is an integer from -128 to 127: sign, five bits of exponent, ten of fraction. */
 static bool read_component(const unsigned char *p, int8_t *ret) {
   unsigned half = (unsigned)p[0] << 8 | p[1], exponent = half >> 10 & 31, fraction = half & 1023;
   if ((half & 0x7fff) == 0) {
@@ -50,7 +52,7 @@ static bool read_component(const unsigned char *p, int8_t *ret) {
 
 bool halfvec_read(struct str binary, int dims, int8_t *ret_vector) {
   const unsigned char *p = (const unsigned char *)binary.p;
-  enum { HEAD = 4 }; /* the number of dimensions, and two bytes that are not used */
+  enum { HEAD = 4 }; /* number of dimensions and two unused bytes */
   if (binary.n != HEAD + 2 * (size_t)dims || (p[0] << 8 | p[1]) != dims)
     return false;
   for (int i = 0; i < dims; i++)
@@ -59,7 +61,7 @@ bool halfvec_read(struct str binary, int dims, int8_t *ret_vector) {
   return true;
 }
 
-/* ---- adding ---- */
+/* ---- add ---- */
 
 static enum status check_dims(const struct vec_model *m, struct error *err) {
   return m->dims < 1 || m->dims > VEC_MAX_DIMS
@@ -86,8 +88,8 @@ enum status postgres_vec_add_missing(struct txn *txn, const struct vec_model *m,
                  "ssiis", m->team, m->model, chunk_id, (int64_t)m->dims, halfvec_write(vector, m->dims, text));
 }
 
-/* The partial index of the usual size comes with the schema. One of another size is made while no vector of that size
- * is there; a role that may not make it, or a server that is busy, leaves the search exact and slower. */
+/* The schema has the partial index of the usual size. For another size it is created before its first vector. If the
+ * role lacks the privilege or the server is busy, search stays exact and is slower. */
 enum status postgres_vec_prepare(struct txn *txn, int dims, struct error *err) {
   enum { USUAL = 256 };
   struct db *db = txn->store->db;
@@ -109,7 +111,7 @@ enum status postgres_vec_prepare(struct txn *txn, int dims, struct error *err) {
   return db_unmark(db, db_script(db, &ignored, sql) == STATUS_OK, err);
 }
 
-/* ---- removing ---- */
+/* ---- remove ---- */
 
 enum status postgres_vec_remove(struct txn *txn, int64_t memory_id, struct error *err) {
   return db_exec(txn->store->db, err,
@@ -134,7 +136,7 @@ enum status postgres_vec_drop(struct txn *txn, struct str team, struct str model
   return s;
 }
 
-/* The first model of the team that is no index; ?1 is the team. */
+/* First model of team ?1 that is not an index. */
 #define UNOWNED                                                                                                        \
   "SELECT c.model FROM vec_count c WHERE c.team = ?1 AND NOT EXISTS"                                                   \
   " (SELECT 1 FROM vec_index i WHERE i.team = c.team AND i.model = c.model) ORDER BY c.model LIMIT 1"
@@ -160,15 +162,16 @@ enum status postgres_vec_drop_unowned(struct txn *txn, int64_t *ret_dropped, boo
   return STATUS_OK;
 }
 
-/* ---- reading ---- */
+/* ---- read ---- */
 
 enum { FETCHED_AT_ONCE = 64 };
 
-/* At most FETCHED_AT_ONCE of them, in one statement. */
+/* Fetches at most FETCHED_AT_ONCE vectors with one statement. */
 static enum status fetch_some(struct store *st, const struct vec_model *m, const int64_t *chunk_ids, size_t n,
                               int8_t *ret_vectors, bool *ret_found, struct error *err) {
   char list[FETCHED_AT_ONCE * 22];
   size_t at = 0;
+  assert(n <= FETCHED_AT_ONCE);
   for (size_t i = 0; i < n; i++) {
     at += (size_t)snprintf(list + at, sizeof(list) - at, "%c%lld", i ? ',' : '{', (long long)chunk_ids[i]);
     ret_found[i] = false;
@@ -224,10 +227,9 @@ enum status postgres_vec_has(struct store *st, struct str team, struct str model
                 team, model, chunk_id);
 }
 
-/* ---- checking ---- */
+/* ---- check ---- */
 
-/* What the server does not keep right by itself: the counters, that components are whole numbers, and that an index was
- * built to its end. */
+/* Checks what the server does not guarantee: counters, integer components, and completed index builds. */
 #define MISCOUNTED                                                                                                     \
   " FROM (SELECT team, model, count(*) AS n FROM vec GROUP BY team, model) s"                                          \
   " FULL JOIN vec_count c ON c.team = s.team AND c.model = s.model WHERE coalesce(s.n, 0) <> coalesce(c.n, 0)"

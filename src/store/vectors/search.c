@@ -1,62 +1,62 @@
-/* search.c: the nearest vectors: a scan over all sign bits, a closer look at the bits of the nearest, exact
- * cosines for the best of those, then the caller's filter.
+/* search.c: nearest-vector search in SQLite: scans all sign bits, ranks the nearest rows by agreement with the query,
+ * computes exact cosines for the best of those, then applies the caller's filter.
  *
- * Where the filter lets only few of the nearest through, the chunks that pass it are listed by SQL, and the scan is
- * made among those alone: a small project in a large store finds its own. */
+ * If the filter rejects most of the nearest rows, SQL lists the chunks that pass it and the scan is limited to those. A
+ * small project in a large store is thus found. */
 #include <stdlib.h>
 
 #include "store/engine.h"
 #include "store/search/search_rows.h"
 #include "store/vectors/internal.h"
 
-/* How many rows each step hands on, in an index of n vectors; chosen by measurement (docs/performance.md). */
+/* Rows that each step passes on, for an index of n vectors; measured, see docs/performance.md. */
 enum {
-  NEAR_ROWS = 3072,    /* nearest by the number of equal bits, ... */
-  NEAR_SHARE = 128,    /* ... and one in so many more */
-  EXACT_ROWS = 600,    /* best by their agreement with the query, whose exact cosines are taken, ... */
-  EXACT_SHARE = 4096,  /* ... and one in so many more */
-  EXACT_CLOSE = 192,   /* the same where only close ones are asked for: they agree better than all others */
-  WIDER = 8,           /* times as many when that was not enough, and too many pass the filter to list them */
-  PROBE = 64,          /* after so many tests of the filter, ... */
-  PROBE_SHARE = 16,    /* ... fewer than one of so many passed: what passes is listed */
-  LISTED_MAX = 100000, /* chunks */
+  NEAR_ROWS = 3072,   /* nearest rows by Hamming distance, ... */
+  NEAR_SHARE = 128,   /* ... plus n / NEAR_SHARE */
+  EXACT_ROWS = 600,   /* best rows by agreement with the query, which get exact cosines, ... */
+  EXACT_SHARE = 4096, /* ... plus n / EXACT_SHARE */
+  EXACT_CLOSE = 192,  /* used instead if there is a minimum cosine: close rows agree clearly better than the rest */
+  WIDER = 8,          /* factor for the last round, if too many chunks pass the filter to list them */
+  PROBE = 64,         /* after this many filter tests, ... */
+  PROBE_SHARE = 16,   /* ... list the passing chunks if fewer than one in PROBE_SHARE passed */
+  LISTED_MAX = 100000,
 };
 
 struct candidate {
   uint32_t block;
   uint16_t slot, distance;
-  int32_t agreement; /* with the query, by sign and size of its components */
+  int32_t agreement; /* agreement with the query, by sign and magnitude of its components */
 };
 struct candidates {
   struct candidate *v;
   size_t n, cap;
-  bool cut; /* there are more, farther away, within the limit */
+  bool cut; /* more rows lie within the limit, farther away */
 };
 
-/* Chunks that may be found: a bit for each id, or all when there are none. */
+/* Set of chunk ids as a bitmap; a NULL set allows every chunk. */
 struct allowed {
   uint64_t *bits;
-  int64_t last; /* the largest id */
+  int64_t last; /* largest id in the bitmap */
 };
 
 static bool is_allowed(const struct allowed *set, int64_t chunk) {
   return !set || (chunk <= set->last && set->bits[chunk / 64] >> (chunk % 64) & 1);
 }
 
-/* ---- the scan ---- */
+/* ---- bit scan ---- */
 
-static void scan_block(const struct vec_kept *x, const struct vec_block *b, const uint64_t *query,
+static void scan_block(const struct cached_index *x, const struct vec_block *b, const uint64_t *query,
                        uint16_t *ret_distance) {
   size_t rows = (b->used + VEC_GROUP - 1) / VEC_GROUP * VEC_GROUP;
   vec_scan_bits(b->bits, rows, VEC_WORDS(x->dims), query, ret_distance);
 }
 
-/* Does the filter leave out all that stands in the block? */
-static bool is_passed_by(const struct vec_filter *filter, const struct vec_block *b) {
+/* True if the filter rejects every chunk of the block. */
+static bool is_excluded(const struct vec_filter *filter, const struct vec_block *b) {
   return b->documents ? filter->no_documents : filter->no_memories;
 }
 
-/* Drops what is farther than the `wanted` nearest, and lowers the limit to the farthest of those. */
+/* Drops rows farther away than the `wanted` nearest, and lowers the limit to the farthest row kept. */
 static void narrow(struct candidates *list, size_t wanted, size_t *count, int *limit) {
   size_t sum = 0, kept = 0;
   memset(count, 0, ((size_t)*limit + 1) * sizeof(*count));
@@ -73,7 +73,7 @@ static void narrow(struct candidates *list, size_t wanted, size_t *count, int *l
   *limit = d;
 }
 
-/* A counting sort: distances are small integers, and rows of the same distance keep their order. */
+/* Stable counting sort; distances are small integers. */
 static void sort_candidates(struct arena *a, struct candidates *list, size_t wanted, int limit) {
   size_t *start = arena_array(a, size_t, (size_t)limit + 2);
   struct candidate *out = arena_array(a, struct candidate, list->n + 1);
@@ -88,24 +88,25 @@ static void sort_candidates(struct arena *a, struct candidates *list, size_t wan
   list->v = out;
 }
 
-/* What a scan looks for: the bits of the query, and the table of its components (vec.h); and where. */
+/* Query as the scan needs it: its sign bits, the agreement table (vec.h), and the filter. */
 struct probe {
   uint64_t bits[VEC_WORDS(VEC_MAX_DIMS)];
   int16_t *table;
   const struct vec_filter *filter;
 };
 
-/* A distance that a few more than `wanted` rows do not exceed, judged by some of the blocks. */
-static int guess_limit(struct arena *a, const struct vec_kept *x, const struct probe *query, int limit, size_t wanted) {
+/* Estimates, from a sample of the blocks, a distance within which slightly more than `wanted` rows lie. */
+static int guess_limit(struct arena *a, const struct cached_index *x, const struct probe *query, int limit,
+                       size_t wanted) {
   enum { SAMPLES = 16, SPARE = 64 };
   size_t *count = arena_array(a, size_t, (size_t)x->dims + 1), seen = 0, total = 0, sum = 0;
   uint16_t distance[BLOCK_ROWS];
   for (size_t i = 0; i < x->n; i++)
-    total += is_passed_by(query->filter, &x->blocks[i]) ? 0 : x->blocks[i].used;
-  size_t blocks = 0, step = total / BLOCK_ROWS / SAMPLES + 1; /* of those that count, every so many */
+    total += is_excluded(query->filter, &x->blocks[i]) ? 0 : x->blocks[i].used;
+  size_t blocks = 0, step = total / BLOCK_ROWS / SAMPLES + 1; /* sample every `step`th block */
   for (size_t i = 0; i < x->n; i++) {
     const struct vec_block *b = &x->blocks[i];
-    if (is_passed_by(query->filter, b) || blocks++ % step != 0)
+    if (is_excluded(query->filter, b) || blocks++ % step != 0)
       continue;
     scan_block(x, b, query->bits, distance);
     for (size_t k = 0; k < b->used; k++)
@@ -121,20 +122,20 @@ static int guess_limit(struct arena *a, const struct vec_kept *x, const struct p
   return limit;
 }
 
-/* The rows nearest by bits, at most `limit` away, nearest first: at most `wanted`. How they agree with the query is
- * found out at once, while the processor has the block at hand. */
-static struct candidates rank_within(struct arena *a, const struct vec_kept *x, const struct probe *query, int limit,
-                                     size_t wanted, const struct allowed *allowed) {
+/* Rows within `limit` by Hamming distance, nearest first, at most `wanted`. Agreement is computed here while the block
+ * is still in the CPU cache. */
+static struct candidates rank_within(struct arena *a, const struct cached_index *x, const struct probe *query,
+                                     int limit, size_t wanted, const struct allowed *allowed) {
   struct candidates list = {0};
   uint16_t distance[BLOCK_ROWS], near[BLOCK_ROWS];
   size_t *count = arena_array(a, size_t, (size_t)limit + 1);
   for (size_t i = 0; i < x->n; i++) {
     const struct vec_block *b = &x->blocks[i];
-    if (is_passed_by(query->filter, b))
+    if (is_excluded(query->filter, b))
       continue;
     scan_block(x, b, query->bits, distance);
     size_t n = vec_pick_near(distance, b->used, limit, near);
-    /* Ids lie apart from the bits, and each that is looked at is waited for: not where every row counts. */
+    /* Ids are stored apart from the bits, so reading one is a cache miss. Skip it if every row counts. */
     bool all = !allowed && b->taken == b->used;
     for (size_t k = 0; k < n; k++) {
       int64_t chunk = all ? 0 : b->chunks[near[k]];
@@ -151,9 +152,8 @@ static struct candidates rank_within(struct arena *a, const struct vec_kept *x, 
   return list;
 }
 
-/* Most rows are left out at once when a good limit is known before; where the guess was too low, all are looked at
- * again. */
-static struct candidates rank_rows(struct arena *a, const struct vec_kept *x, const struct probe *query, int limit,
+/* A good limit excludes most rows early. If the estimate was too low, scan again with the full limit. */
+static struct candidates rank_rows(struct arena *a, const struct cached_index *x, const struct probe *query, int limit,
                                    size_t wanted, const struct allowed *allowed) {
   int guess = allowed ? limit : guess_limit(a, x, query, limit, wanted);
   struct candidates list = rank_within(a, x, query, guess, wanted, allowed);
@@ -166,18 +166,18 @@ static struct candidates rank_rows(struct arena *a, const struct vec_kept *x, co
 
 struct agreeing {
   int32_t agreement;
-  uint32_t order; /* among the candidates */
+  uint32_t order; /* position in the candidate list */
 };
 
 static bool agrees_more(struct agreeing a, struct agreeing b) {
   return a.agreement != b.agreement ? a.agreement > b.agreement : a.order < b.order;
 }
 
-/* Moves the `wanted` that agree best to the front, in no order (quickselect). No two are equal, by their order. */
+/* Moves the `wanted` best by agreement to the front, unordered (quickselect). `order` makes all elements distinct. */
 static void select_agreeing(struct agreeing *v, size_t n, size_t wanted) {
-  size_t from = 0, to = n; /* the border is between these */
+  size_t from = 0, to = n; /* the boundary lies between these */
   while (to - from > 1) {
-    struct agreeing pivot = v[from + (to - from - 1) / 2]; /* never the last: each round must split */
+    struct agreeing pivot = v[from + (to - from - 1) / 2]; /* never the last element: each round must split */
     size_t left = from, right = to - 1;
     for (;; left++, right--) {
       while (agrees_more(v[left], pivot))
@@ -199,7 +199,7 @@ static void select_agreeing(struct agreeing *v, size_t n, size_t wanted) {
   }
 }
 
-/* Keeps the `wanted` that agree best. */
+/* Keeps the `wanted` best by agreement. */
 static void keep_agreeing(struct arena *a, size_t wanted, struct candidates *list) {
   if (list->n <= wanted)
     return;
@@ -215,19 +215,19 @@ static void keep_agreeing(struct arena *a, size_t wanted, struct candidates *lis
   list->cut = true;
 }
 
-/* What a cosine is when the centre is taken off both vectors, for one that is about as far from the centre as the query
- * is. */
-static double centred(const struct vec_kept *x, const int8_t *query, double cosine) {
+/* Estimates the cosine after subtracting the centre from both vectors, for a vector about as far from the centre as the
+ * query. */
+static double centred_cosine(const struct cached_index *x, const int8_t *query, double cosine) {
   double own = vec_dot(query, query, x->dims), centre = vec_dot(x->centre, x->centre, x->dims);
   double common = centre - 2.0 * vec_dot(query, x->centre, x->dims);
   return own + common > 0 ? (own * cosine + common) / (own + common) : -1;
 }
 
-/* Sign bits of two vectors at this cosine differ in about dims * angle / pi places; four deviations are added, so that
- * only one row in some ten thousand that reaches the cosine is missed. */
-static int distance_limit(const struct vec_kept *x, const int8_t *query, double min_cosine) {
+/* Sign bits of two vectors at this cosine differ in about dims * angle / pi positions. Four standard deviations are
+ * added: about one row in ten thousand that reaches the cosine is missed. */
+static int distance_limit(const struct cached_index *x, const int8_t *query, double min_cosine) {
   int dims = x->dims;
-  double cosine = min_cosine > -1 ? centred(x, query, min_cosine) : -1;
+  double cosine = min_cosine > -1 ? centred_cosine(x, query, min_cosine) : -1;
   if (cosine <= -1)
     return dims;
   double p = __builtin_acos(cosine > 1 ? 1 : cosine) / 3.14159265358979323846;
@@ -239,7 +239,7 @@ static int distance_limit(const struct vec_kept *x, const int8_t *query, double 
 
 struct search {
   struct store *st;
-  struct vec_kept *x;
+  struct cached_index *x;
   const int8_t *query;
   double min_cosine;
   size_t k;
@@ -254,8 +254,8 @@ static bool nearer(const struct vec_hit *a, const struct vec_hit *b) {
   return a->cosine != b->cosine ? a->cosine > b->cosine : a->chunk_id < b->chunk_id;
 }
 
-/* The root of the heap is the nearest hit. Few of some hundred are asked for: a heap gives them for less than a sort.
- */
+/* Max-heap with the nearest hit at the root. Only a few of several hundred hits are needed, so a heap is cheaper than
+ * sorting. */
 static void sink(struct vec_hits *heap, size_t i) {
   for (size_t child; (child = 2 * i + 1) < heap->n; i = child) {
     if (child + 1 < heap->n && nearer(&heap->v[child + 1], &heap->v[child]))
@@ -275,10 +275,10 @@ static struct vec_hit take_nearest(struct vec_hits *heap) {
   return nearest;
 }
 
-/* Rows lie far from each other: they are called for some rows before they are needed. */
+/* Rows are scattered in memory: prefetch them this many rows ahead. */
 enum { AHEAD = 6, CACHE_LINE = 64 };
 
-static void expect_row(const struct vec_kept *x, const struct candidate *row) {
+static void prefetch_row(const struct cached_index *x, const struct candidate *row) {
   const struct vec_block *b = &x->blocks[row->block];
   __builtin_prefetch(&b->chunks[row->slot]);
   if (!x->row_count)
@@ -289,7 +289,7 @@ static void expect_row(const struct vec_kept *x, const struct candidate *row) {
     __builtin_prefetch(x->rows + at * (size_t)x->dims + i);
 }
 
-/* The candidates that are similar enough, as a heap. One that has gone since its head was read is passed over. */
+/* Collects the candidates that reach min_cosine as a heap. Rows deleted since the head was read are skipped. */
 static enum status rescore(struct search *s, const struct candidates *rows, struct vec_hits *ret) {
   int dims = s->x->dims;
   int8_t *scratch = arena_alloc(s->a, (size_t)dims);
@@ -297,11 +297,11 @@ static enum status rescore(struct search *s, const struct candidates *rows, stru
     const struct vec_block *b = &s->x->blocks[rows->v[i].block];
     int64_t chunk = b->chunks[rows->v[i].slot];
     if (i + AHEAD < rows->n)
-      expect_row(s->x, &rows->v[i + AHEAD]);
+      prefetch_row(s->x, &rows->v[i + AHEAD]);
     const int8_t *vector;
     bool damaged;
     enum status status =
-        vec_kept_row(s->st, s->x, b->id * BLOCK_ROWS + rows->v[i].slot, chunk, scratch, &vector, &damaged, s->err);
+        cached_index_row(s->st, s->x, b->id * BLOCK_ROWS + rows->v[i].slot, chunk, scratch, &vector, &damaged, s->err);
     if (status != STATUS_OK)
       return status;
     s->health->vectors += damaged;
@@ -314,7 +314,7 @@ static enum status rescore(struct search *s, const struct candidates *rows, stru
   return STATUS_OK;
 }
 
-/* Which memory the chunk belongs to; 0 when it does not count. */
+/* Sets hit->memory_id; leaves it 0 if the filter rejects the chunk. */
 static enum status accept(struct search *s, struct vec_hit *hit) {
   struct sql *one = &s->filter->one;
   struct rows r;
@@ -332,7 +332,7 @@ static enum status accept(struct search *s, struct vec_hit *hit) {
   return rows_end(&r);
 }
 
-/* The best that pass the filter, up to k. With `probing`, gives up when hardly any does. */
+/* Takes the best hits that pass the filter, up to k. With `probing`, stops early if few pass. */
 static enum status accept_best(struct search *s, struct vec_hits *best, bool probing) {
   s->hits->n = 0;
   for (size_t tested = 1; best->n && s->hits->n < s->k; tested++) {
@@ -348,20 +348,20 @@ static enum status accept_best(struct search *s, struct vec_hits *best, bool pro
   return STATUS_OK;
 }
 
-/* How many rows of an index get their exact cosines. */
+/* Number of rows that get exact cosines. */
 static size_t exact_rows(const struct search *s, size_t total) {
   size_t rows = s->min_cosine > -1 ? EXACT_CLOSE : EXACT_ROWS + total / EXACT_SHARE;
   return rows > 4 * s->k ? rows : 4 * s->k;
 }
 
-/* One round; ret_done when nothing that was left out could belong to the result: k were found, or all rows were looked
- * at, or those that were not agree less than many that were not similar enough. */
-static enum status look(struct search *s, const struct probe *query, size_t times, const struct allowed *allowed,
-                        bool probing, bool *ret_done) {
+/* One search round. ret_done is set if no skipped row could belong to the result: k hits were found, or all rows were
+ * considered, or more than half of those considered were not similar enough. */
+static enum status search_round(struct search *s, const struct probe *query, size_t times,
+                                const struct allowed *allowed, bool probing, bool *ret_done) {
   struct vec_hits best = {0};
   size_t total = 0;
   for (size_t i = 0; i < s->x->n; i++)
-    total += is_passed_by(s->filter, &s->x->blocks[i]) ? 0 : BLOCK_ROWS;
+    total += is_excluded(s->filter, &s->x->blocks[i]) ? 0 : BLOCK_ROWS;
   size_t exact = exact_rows(s, total) * times;
   size_t near = (NEAR_ROWS + total / NEAR_SHARE) * times;
   s->health->vectors = 0;
@@ -376,10 +376,10 @@ static enum status look(struct search *s, const struct probe *query, size_t time
   return status;
 }
 
-/* ---- what passes the filter ---- */
+/* ---- filtered scan ---- */
 
 static enum status list_allowed(struct search *s, struct allowed *ret, bool *ret_complete) {
-  const struct vec_kept *x = s->x;
+  const struct cached_index *x = s->x;
   int64_t last = 0, n = 0;
   for (size_t i = 0; i < x->n; i++)
     for (size_t k = 0; k < x->blocks[i].used; k++)
@@ -402,40 +402,40 @@ static enum status search_index(struct search *s, const struct vec_model *m) {
   struct allowed allowed;
   struct probe query = {.bits = {0}, .filter = s->filter};
   bool done = s->k == 0, complete = false, listable = s->filter->all.n > 0;
-  enum status status = vec_kept_refresh(s->st, m, &s->x, s->err);
+  enum status status = cached_index_refresh(s->st, m, &s->x, s->err);
   if (status != STATUS_OK)
     return status;
   vec_bits(s->query, s->x->centre, m->dims, query.bits);
   query.table = arena_alloc(s->a, VEC_TABLE(m->dims) * sizeof(*query.table));
   vec_agreement_table(s->query, s->x->centre, m->dims, query.table);
   if (!done)
-    status = look(s, &query, 1, NULL, listable, &done);
+    status = search_round(s, &query, 1, NULL, listable, &done);
   if (status == STATUS_OK && !done && listable) {
     status = list_allowed(s, &allowed, &complete);
     if (status == STATUS_OK && complete)
-      status = look(s, &query, 1, &allowed, false, &done);
+      status = search_round(s, &query, 1, &allowed, false, &done);
   }
   if (status == STATUS_OK && !done && !complete)
-    status = look(s, &query, WIDER, NULL, false, &done);
+    status = search_round(s, &query, WIDER, NULL, false, &done);
   for (size_t i = 0; i < s->x->n; i++)
     s->health->blocks += s->x->blocks[i].damaged || !s->x->centre_sound;
   return status;
 }
 
-/* All of it sees the same state of the store: a query that is not over holds it, and saves the others the locks. */
+/* An open query keeps a read transaction, so the whole search sees one snapshot and takes the locks once. */
 enum status sqlite_vec_search(struct store *st, const struct vec_model *m, const int8_t *query, double min_cosine,
                               size_t k, struct vec_filter *filter, struct arena *a, struct vec_hits *ret_hits,
                               struct vec_health *ret_health, struct error *err) {
   struct vec_hits hits = {0};
   struct vec_health health = {0};
   struct search search = {st, NULL, query, min_cosine, k, filter, a, &hits, &health, err};
-  struct rows held;
-  db_query(st->db, &held, err, "SELECT name FROM meta", NULL);
-  rows_next(&held);
+  struct rows snapshot;
+  db_query(st->db, &snapshot, err, "SELECT name FROM meta", NULL);
+  rows_next(&snapshot);
   enum status s = search_index(&search, m);
   if (s == STATUS_OK)
-    s = vec_kept_ahead(st, search.x, err);
-  enum status end = rows_end(&held);
+    s = cached_index_read_ahead(st, search.x, err);
+  enum status end = rows_end(&snapshot);
   if (s != STATUS_OK || end != STATUS_OK)
     return s != STATUS_OK ? s : end;
   *ret_hits = hits;

@@ -1,10 +1,10 @@
-/* search_postgres.c: the nearest vectors in PostgreSQL.
+/* search_postgres.c: nearest-vector search in PostgreSQL.
  *
- * A large team's are found by the HNSW index: rows come in the order of their distance, each is looked up in chunk and
- * memory under the caller's filter, and the scan goes on until enough have passed. Where that would not end soon, the
- * rows that pass the filter are compared one by one instead; and so are all of a small team, which shares its index
- * with others. Dot products of int8 vectors are whole numbers that floats hold exactly, so cosines are those of
- * vec_cosine(), and the order is that of SQLite. */
+ * For large teams the HNSW index returns rows by distance. Each is joined with chunk and memory under the caller's
+ * filter, and the scan continues until enough have passed. If that would take too long, the rows that pass the filter
+ * are compared exactly instead. Small teams, which share an index partition with others, are always compared exactly.
+ * Dot products of int8 vectors are integers that floats represent exactly, so cosines equal those of vec_cosine() and
+ * the order is the same as in SQLite. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,40 +13,40 @@
 #include "store/search/search_rows.h"
 #include "store/vectors/postgres.h"
 
-/* Chosen by measurement (docs/performance.md). */
+/* Measured; see docs/performance.md. */
 enum {
-  SMALL = 1000,          /* vectors of an index that are all compared; a larger one is, where scanning costs more: */
-  SCAN_COST = 5,         /* a row of the HNSW index costs as much as so many comparisons */
-  EF_LEAST = 100,        /* hnsw.ef_search: candidates that the index keeps at hand, ... */
-  EF_TIMES = 2,          /* ... or so many for each that is wanted */
-  EF_MOST = 1000,        /* what pgvector takes */
-  SCANNED_LEAST = 1000,  /* rows of the index that are tried before another way is taken, ... */
-  SCANNED_TIMES = 8,     /* ... or so many for each that is wanted */
-  SCANNED_MOST = 200000, /* where too many pass the filter to compare them all */
-  COMPARED_MOST = 20000, /* chunks that pass the filter */
+  SMALL = 1000,          /* indexes up to this size are compared exactly; larger ones only if scanning costs more */
+  SCAN_COST = 5,         /* cost of one HNSW row, in exact comparisons */
+  EF_LEAST = 100,        /* minimum of hnsw.ef_search, the candidates that the index tracks, ... */
+  EF_TIMES = 2,          /* ... or this many per wanted row */
+  EF_MOST = 1000,        /* maximum that pgvector accepts */
+  SCANNED_LEAST = 1000,  /* index rows scanned before falling back, ... */
+  SCANNED_TIMES = 8,     /* ... or this many per wanted row */
+  SCANNED_MOST = 200000, /* scan limit if too many chunks pass the filter to compare them all */
+  COMPARED_MOST = 20000, /* chunks that pass the filter and are compared exactly */
 };
 
 struct search {
   struct store *st;
   const struct vec_model *model;
   const int8_t *query;
-  struct str text; /* the query, as the server takes it */
-  double own;      /* its norm, squared */
+  struct str text; /* query in halfvec's text form */
+  double own;      /* squared norm of the query */
   double min_cosine;
   size_t k;
   const struct vec_filter *filter;
   struct arena *a;
   struct vec_hits hits;
-  bool beyond; /* one was found that is not similar enough: all that are have been found */
+  bool beyond; /* a row below min_cosine was seen, so all similar ones have been found */
   struct error *err;
 };
 
-/* More than are wanted, because rows that the index gives are almost in order. */
+/* Asks for more rows than wanted: the index returns them only approximately in order. */
 static size_t limit_of(const struct search *s) { return s->k + s->k / 4 + 8; }
 
 /* ---- statements ---- */
 
-/* A statement begins with the values of the filter; those of its own are ?TEAM and so on. */
+/* A statement binds the filter's values first, then its own (?TEAM and so on). */
 struct statement {
   struct sql q;
   size_t team, model, query;
@@ -65,7 +65,7 @@ static struct statement statement_of(const struct search *s) {
   return t;
 }
 
-/* The index, and the query in it. */
+/* Binds the index (team and model) and the query vector. */
 static void add_index(struct statement *t, const struct search *s) {
   t->model = keep_value(&t->q, s->model->model);
   t->query = keep_value(&t->q, s->text);
@@ -79,13 +79,13 @@ static void add_filter(struct statement *t, const struct search *s) {
     sql_addf(&t->q, "m.team = ?%zu", t->team);
 }
 
-/* What every statement gives; PASSED counts in by_filter() alone, features are there when they were asked for. */
+/* Result columns of every statement. Only by_filter() fills PASSED; features follow if requested. */
 enum columns { CHUNK, DOT, NORM, PASSED, MEMORY, FEATURE };
 static const char *memory_columns_of(const struct search *s) {
   return s->filter->features ? "m.id, " FEATURE_COLUMNS : "m.id";
 }
 
-/* The memory of a chunk, when it passes the filter: looked up row by row, in the order in which the rows come. */
+/* Joins a chunk's memory if it passes the filter, row by row, in the order of the rows. */
 static void add_lookup(struct statement *t, const struct search *s, const char *row) {
   sql_addf(&t->q,
            " CROSS JOIN LATERAL (SELECT %s FROM chunk c JOIN memory m ON m.team = c.team AND m.id = c.memory_id WHERE ",
@@ -102,7 +102,7 @@ static void add_which(struct statement *t, const struct search *s) {
   sql_addf(&t->q, "s.team = ?%zu AND s.model = ?%zu AND s.dims = %d", t->team, t->model, s->model->dims);
 }
 
-/* A vector without length has no direction: its cosine is zero. No index can serve this order. */
+/* A zero vector has no direction; its cosine is 0. No index supports this order. */
 static void add_distance(struct statement *t) {
   sql_addf(&t->q, "coalesce(nullif(s.v <=> ?%zu::halfvec, 'NaN'), 1)", t->query);
 }
@@ -121,7 +121,7 @@ static struct sql by_index(const struct search *s) {
   return t.q;
 }
 
-/* All vectors in the exact order; the filter is asked from the nearest on, until enough have passed. */
+/* All vectors in exact order; the filter is applied from the nearest on until enough have passed. */
 static struct sql by_order(const struct search *s) {
   struct statement t = statement_of(s);
   add_index(&t, s);
@@ -137,7 +137,7 @@ static struct sql by_order(const struct search *s) {
   return t.q;
 }
 
-/* Those that pass the filter, in the exact order, as long as there are not too many; and how many there are. */
+/* Vectors that pass the filter, in exact order, unless there are too many; also returns their count. */
 static struct sql by_filter(const struct search *s) {
   struct statement t = statement_of(s);
   add_index(&t, s);
@@ -158,9 +158,9 @@ static struct sql by_filter(const struct search *s) {
   return t.q;
 }
 
-/* ---- running them ---- */
+/* ---- execution ---- */
 
-/* As vec_cosine() has it. */
+/* Same as vec_cosine(). */
 static double cosine_of(double dot, double norm, double own) {
   double norms = norm * own;
   return norms > 0 ? dot / sqrt(norms) : 0;
@@ -177,7 +177,7 @@ static struct vec_hit hit_of(const struct search *s, const struct rows *r, doubl
   return hit;
 }
 
-/* ret_passed (may be NULL) is what by_filter() counts. */
+/* ret_passed (may be NULL) receives the count of by_filter(). */
 static enum status gather(struct search *s, const struct sql *q, int64_t *ret_passed) {
   struct rows r;
   s->hits.n = 0;
@@ -194,14 +194,15 @@ static enum status gather(struct search *s, const struct sql *q, int64_t *ret_pa
   return rows_end(&r);
 }
 
-/* How many vectors the index has, and how many its partition has, of all teams, as far as the server knows. */
+/* Number of vectors in the index, and in its partition over all teams, as estimated by the server. */
 struct sizes {
   double own, all;
 };
 
-/* Asks for the sizes, and says how many rows of the index a scan may try: at least so many, and enough for a filter
- * that lets one of SCANNED_TIMES pass. The settings end with the transaction: a pooler may give the connection away. */
-static enum status settle(const struct search *s, int64_t scanned, struct sizes *ret) {
+/* Reads the sizes and sets how many index rows a scan may visit: at least `scanned`, and enough for a filter that
+ * passes one row in SCANNED_TIMES. The settings end with the transaction, because a pooler may hand the connection to
+ * another client. */
+static enum status configure_scan(const struct search *s, int64_t scanned, struct sizes *ret) {
   char ef[24];
   size_t wanted = limit_of(s) * EF_TIMES;
   struct rows r;
@@ -221,15 +222,15 @@ static enum status settle(const struct search *s, int64_t scanned, struct sizes 
   return rows_end(&r);
 }
 
-/* Of the rows that a scan meets, only a share belongs to the team: what the others cost may be more than to compare all
- * that do. */
+/* Only a share of the scanned rows belongs to the team. Skipping the others may cost more than comparing all of the
+ * team's rows. */
 static bool is_small(const struct search *s, const struct sizes *sizes) {
   double met = (double)limit_of(s) * sizes->all / sizes->own;
   return sizes->own <= (double)SMALL || sizes->own <= met * (double)SCAN_COST;
 }
 
-/* The index gave too few: the filter is narrow, or it asks for what lies far away. */
-static enum status look_further(struct search *s) {
+/* The index returned too few rows: the filter is narrow, or its matches are far away. */
+static enum status search_wider(struct search *s) {
   struct sizes sizes = {0};
   int64_t passed = 0;
   struct sql q = by_filter(s);
@@ -237,29 +238,30 @@ static enum status look_further(struct search *s) {
   if (passed <= COMPARED_MOST)
     return STATUS_OK;
   q = by_index(s);
-  TRY(settle(s, SCANNED_MOST, &sizes));
+  TRY(configure_scan(s, SCANNED_MOST, &sizes));
   return gather(s, &q, NULL);
 }
 
-static enum status look_inside(struct search *s) {
+static enum status search_snapshot(struct search *s) {
   struct sizes sizes = {0};
-  TRY(settle(s, SCANNED_LEAST, &sizes));
+  TRY(configure_scan(s, SCANNED_LEAST, &sizes));
   if (sizes.own < 1)
     return STATUS_OK;
   bool exact = is_small(s, &sizes) || s->own == 0 || s->model->dims > HNSW_MAX_DIMS;
-  /* Who asks for similar ones alone may find none, and would have looked up every vector before that is known. */
+  /* With a minimum cosine there may be no match at all; by_order() would look up every vector before that is known.
+   */
   bool joined = exact && s->min_cosine > -1 && sizes.own <= (double)COMPARED_MOST;
   struct sql q = joined ? by_filter(s) : exact ? by_order(s) : by_index(s);
   TRY(gather(s, &q, NULL));
   if (!exact && s->hits.n < s->k && !s->beyond)
-    TRY(look_further(s));
+    TRY(search_wider(s));
   return STATUS_OK;
 }
 
-static enum status look(struct search *s) {
-  bool alone;
-  TRY(db_snapshot(s->st->db, &alone, s->err));
-  return db_snapshot_end(s->st->db, alone, look_inside(s), s->err);
+static enum status search(struct search *s) {
+  bool began;
+  TRY(db_snapshot(s->st->db, &began, s->err));
+  return db_snapshot_end(s->st->db, began, search_snapshot(s), s->err);
 }
 
 static int by_cosine(const void *left, const void *right) {
@@ -278,7 +280,7 @@ enum status postgres_vec_search(struct store *st, const struct vec_model *m, con
   s.own = vec_dot(query, query, m->dims);
   s.text = halfvec_write(query, m->dims, arena_alloc(a, HALFVEC_TEXT));
   if (k > 0)
-    TRY(look(&s));
+    TRY(search(&s));
   if (s.hits.n > 1)
     qsort(s.hits.v, s.hits.n, sizeof(*s.hits.v), by_cosine);
   s.hits.n = s.hits.n > k ? k : s.hits.n;

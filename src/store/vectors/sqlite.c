@@ -1,11 +1,11 @@
-/* sqlite.c: vectors in SQLite: their stored form, adding, removing, fetching, counting. */
+/* sqlite.c: vectors in SQLite: storage format, add, remove, fetch, count. */
 #include "store/sqlite/sqlite.h"
 #include "store/engine.h"
 #include "store/vectors/internal.h"
 
-/* ---- the stored form ---- */
+/* ---- storage format ---- */
 
-static uint64_t stir(uint64_t h, uint64_t word) {
+static uint64_t mix(uint64_t h, uint64_t word) {
   h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
   return h ^ h >> 32;
 }
@@ -14,10 +14,10 @@ enum { SUM_BITS = 24, ID_BITS = 64 - SUM_BITS };
 static const uint64_t id_mask = (UINT64_C(1) << ID_BITS) - 1;
 
 static uint64_t place_sum(uint64_t id, const char *bits, int words) {
-  uint64_t h = stir(UINT64_C(0x6361697276656331), id), word;
+  uint64_t h = mix(UINT64_C(0x6361697276656331), id), word;
   for (int w = 0; w < words; w++, bits += sizeof(word)) {
     memcpy(&word, bits, sizeof(word));
-    h = stir(h, word);
+    h = mix(h, word);
   }
   return h >> ID_BITS;
 }
@@ -31,7 +31,7 @@ void place_pack(char *place, int64_t chunk_id, const uint64_t *bits, int dims) {
 int64_t place_chunk(const char *place, int dims) {
   uint64_t word, sum;
   memcpy(&word, place, ID_SIZE);
-  if (word == 0) { /* free: nothing stands there */
+  if (word == 0) { /* free place */
     for (size_t i = ID_SIZE; i < place_size(dims); i++)
       if (place[i] != 0)
         return -1;
@@ -42,16 +42,16 @@ int64_t place_chunk(const char *place, int dims) {
 }
 
 static uint32_t vector_sum(int64_t chunk_id, const char *vector, int dims) {
-  uint64_t h = stir(UINT64_C(0x6361697276656332), (uint64_t)chunk_id), word = 0;
+  uint64_t h = mix(UINT64_C(0x6361697276656332), (uint64_t)chunk_id), word = 0;
   size_t n = (size_t)dims;
   for (; n >= sizeof(word); n -= sizeof(word), vector += sizeof(word)) {
     memcpy(&word, vector, sizeof(word));
-    h = stir(h, word);
+    h = mix(h, word);
   }
   word = n;
   for (; n > 0; n--, vector++)
     word = word << 8 | (unsigned char)*vector;
-  return (uint32_t)(stir(h, word) >> 16);
+  return (uint32_t)(mix(h, word) >> 16);
 }
 
 void vector_pack(char *out, int64_t chunk_id, const int8_t *vector, int dims) {
@@ -68,7 +68,7 @@ const int8_t *vector_unpack(struct str row, int64_t chunk_id, int dims) {
   return sum == vector_sum(chunk_id, row.p, dims) ? (const int8_t *)row.p : NULL;
 }
 
-/* ---- adding ---- */
+/* ---- add ---- */
 
 static enum status new_block(struct db *db, const struct vec_model *m, bool documents, int64_t *ret_block,
                              struct error *err) {
@@ -84,14 +84,14 @@ static enum status new_block(struct db *db, const struct vec_model *m, bool docu
 
 struct room {
   int64_t block, slot;
-  bool documents;              /* it is for the vectors of documents (documents.h) */
-  bool fits;                   /* the block has room for one more */
-  bool centred;                /* the index has a centre, ... */
-  int8_t centre[VEC_MAX_DIMS]; /* ... which is zero when it is damaged */
+  bool documents;              /* the block holds vectors of documents (documents.h) */
+  bool fits;                   /* the block has space for another vector */
+  bool centred;                /* the index has a centre */
+  int8_t centre[VEC_MAX_DIMS]; /* zero if the stored centre is damaged */
 };
 
-/* Blocks are filled one after another: only the newest of its kind can have room. One that is damaged, and so may not
- * say the truth about its room, is left as it is: what is new goes into another. */
+/* Blocks are filled in sequence, so only the newest of its kind can have space. A damaged block may report its space
+ * wrongly and is not extended. */
 static enum status find_room(struct txn *txn, const struct vec_model *m, struct room *ret, struct error *err) {
   struct rows r;
   db_query(txn->store->db, &r, err,
@@ -118,18 +118,18 @@ static enum status find_room(struct txn *txn, const struct vec_model *m, struct 
   return rows_end(&r);
 }
 
-/* Where nothing has room another block is begun; with the second one bits begin to decide which vectors are compared,
- * and from then on they are taken against a centre. */
+/* Starts a new block if the newest one is full. From the second block on, bits decide which vectors are compared, and
+ * they are taken relative to a centre. */
 static enum status make_room(struct txn *txn, const struct vec_model *m, struct room *ret, struct error *err) {
   enum status s = find_room(txn, m, ret, err);
   if (s != STATUS_OK || ret->fits)
     return s;
   if (ret->block != 0 && !ret->centred) {
-    s = centre_take(txn->store, m->team, m->model, m->dims, ret->block, err);
+    s = centre_rebuild(txn->store, m->team, m->model, m->dims, ret->block, err);
     if (s == STATUS_OK)
       s = centre_read(txn->store, m->team, m->model, m->dims, ret->centre, NULL, err);
   }
-  if (ret->block == 0) /* the first of its kind: the index may have a centre from the others */
+  if (ret->block == 0) /* first block of its kind: blocks of the other kind may have set a centre */
     s = centre_read(txn->store, m->team, m->model, m->dims, ret->centre, NULL, err);
   ret->slot = 0;
   return s == STATUS_OK ? new_block(txn->store->db, m, ret->documents, &ret->block, err) : s;
@@ -171,19 +171,19 @@ enum status sqlite_vec_prepare(struct txn *txn UNUSED, int dims UNUSED, struct e
 enum status sqlite_vec_add_missing(struct txn *txn, const struct vec_model *m, int64_t chunk_id, const int8_t *vector,
                                    struct error *err) {
   int64_t id;
-  bool waits;
-  TRY(db_int(txn->store->db, &id, &waits, err,
+  bool missing;
+  TRY(db_int(txn->store->db, &id, &missing, err,
              "SELECT c.id FROM chunk c WHERE c.id = ?1 AND c.team = ?2 AND NOT EXISTS"
              " (SELECT 1 FROM vec_slot s WHERE s.chunk_id = c.id AND s.model = ?3)",
              "iss", chunk_id, m->team, m->model));
-  if (waits)
+  if (missing)
     return vec_add(txn, m, chunk_id, vector, err);
   return STATUS_OK;
 }
 
-/* ---- removing ---- */
+/* ---- remove ---- */
 
-/* A place is not used again: that it was emptied must reach every cache before something else could stand there. */
+/* Places are never reused: every cache must see that a place was cleared before it could hold another vector. */
 static enum status place_clear(struct db *db, struct str team, int64_t block, int64_t slot, int dims,
                                struct error *err) {
   static const char zero[ID_SIZE + VEC_WORDS(VEC_MAX_DIMS) * 8];
@@ -192,7 +192,7 @@ static enum status place_clear(struct db *db, struct str team, int64_t block, in
   return db_exec(db, err, "UPDATE vec_block SET version = version + 1 WHERE id = ?1 AND team = ?2", "is", block, team);
 }
 
-/* A head that is too short has no such place; a text is forgotten all the same. */
+/* A truncated head has no such place; the row is deleted anyway. */
 enum status sqlite_vec_remove(struct txn *txn, int64_t memory_id, struct error *err) {
   struct db *db = txn->store->db;
   for (;;) {
@@ -228,7 +228,7 @@ enum status sqlite_vec_drop(struct txn *txn, struct str team, struct str model, 
                "ss", team, model);
     if (s == STATUS_OK && found)
       s = db_exec(db, err, "DELETE FROM vec_slot WHERE place BETWEEN ?1 * 1024 AND ?1 * 1024 + 1023", "i", block);
-    if (s == STATUS_OK && found) /* and its head with it, and the centre with the last one */
+    if (s == STATUS_OK && found) /* cascades to the head, and to the centre with the last block */
       s = db_exec(db, err, "DELETE FROM vec_block WHERE id = ?1 AND team = ?2", "is", block, team);
     if (s != STATUS_OK)
       return s;
@@ -241,7 +241,7 @@ enum status sqlite_vec_drop(struct txn *txn, struct str team, struct str model, 
   return STATUS_OK;
 }
 
-/* ---- reading ---- */
+/* ---- read ---- */
 
 static enum status fetch_stored(struct store *st, const struct vec_model *m, int64_t chunk_id, int8_t *ret_vector,
                                 bool *ret_found, struct error *err) {
@@ -257,21 +257,21 @@ static enum status fetch_stored(struct store *st, const struct vec_model *m, int
   return rows_end(&r);
 }
 
-/* Most are at hand when the index was just searched. */
+/* Most vectors are cached if the index was just searched. */
 enum status sqlite_vec_fetch(struct store *st, const struct vec_model *m, const int64_t *chunk_ids, size_t n,
                              int8_t *ret_vectors, bool *ret_found, struct error *err) {
-  struct vec_kept *x;
-  enum status s = vec_kept_refresh(st, m, &x, err);
+  struct cached_index *x;
+  enum status s = cached_index_refresh(st, m, &x, err);
   for (size_t i = 0; s == STATUS_OK && i < n; i++) {
     int8_t *out = ret_vectors + i * (size_t)m->dims;
     const int8_t *v = NULL;
     size_t block, row;
     bool damaged;
-    if (!vec_kept_find(x, chunk_ids[i], &block, &row)) {
+    if (!cached_index_find(x, chunk_ids[i], &block, &row)) {
       s = fetch_stored(st, m, chunk_ids[i], out, &ret_found[i], err);
       continue;
     }
-    s = vec_kept_row(st, x, x->blocks[block].id * BLOCK_ROWS + (int64_t)row, chunk_ids[i], out, &v, &damaged, err);
+    s = cached_index_row(st, x, x->blocks[block].id * BLOCK_ROWS + (int64_t)row, chunk_ids[i], out, &v, &damaged, err);
     ret_found[i] = s == STATUS_OK && v;
     if (v && v != out)
       memcpy(out, v, (size_t)m->dims);
@@ -280,8 +280,8 @@ enum status sqlite_vec_fetch(struct store *st, const struct vec_model *m, const 
 }
 
 enum status sqlite_vec_warm(struct store *st, const struct vec_model *m, struct error *err) {
-  struct vec_kept *x;
-  return vec_kept_refresh(st, m, &x, err);
+  struct cached_index *x;
+  return cached_index_refresh(st, m, &x, err);
 }
 
 enum status sqlite_vec_count(struct store *st, const struct vec_model *m, int64_t *ret_done, int64_t *ret_total,
@@ -299,8 +299,8 @@ enum status sqlite_vec_has(struct store *st, struct str team UNUSED, struct str 
                 model);
 }
 
-/* One block: the lock is never held for long. The numbers of blocks are not used twice, so that no cache can take
- * another block for this one. */
+/* Drops one block per call, to keep the write lock short. Block ids are never reused, so no cache can confuse two
+ * blocks. */
 enum status sqlite_vec_drop_unowned(struct txn *txn, int64_t *ret_dropped, bool *ret_more, struct error *err) {
   struct db *db = txn->store->db;
   int64_t block = 0;

@@ -1,8 +1,7 @@
-/* vectors.h: the vectors of a team's chunks, one index for each embedding model, searched by similarity.
+/* vectors.h: vectors of a team's chunks, one index per embedding model, searched by similarity.
  *
- * Vectors are written in the transaction of their memory. Search finds the likely ones first, by sign bits or by a
- * graph, and compares those with int8: integer arithmetic only, so that the same data gives the same order on every
- * machine. */
+ * Vectors are written in the transaction of their memory. Search finds candidates by sign bits or an HNSW graph and
+ * compares them as int8. Only integer arithmetic is used, so the same data gives the same order on every machine. */
 #pragma once
 
 #include "store/store.h"
@@ -16,7 +15,7 @@ struct vec_model {
 struct vec_hit {
   int64_t chunk_id, memory_id;
   double cosine;
-  const struct memory *features; /* as of search_features(); NULL: not asked for */
+  const struct memory *features; /* see search_features(); NULL if not requested */
 };
 struct vec_hits {
   struct vec_hit *v;
@@ -25,44 +24,44 @@ struct vec_hits {
 
 NODISCARD enum status vec_add(struct txn *txn, const struct vec_model *model, int64_t chunk_id, const int8_t *vector,
                               struct error *err);
-/* The same for a chunk whose text waited to be embedded; nothing when the chunk is gone or has its vector by now. */
+/* Same for a chunk that was pending; does nothing if the chunk is gone or already has a vector. */
 NODISCARD enum status vec_add_missing(struct txn *txn, const struct vec_model *model, int64_t chunk_id,
                                       const int8_t *vector, struct error *err);
-/* Wipes the vectors of a memory's chunks, in every model. */
+/* Removes the vectors of a memory's chunks, for every model. */
 NODISCARD enum status vec_remove(struct txn *txn, int64_t memory_id, struct error *err);
-/* Removes a part of an index, some thousand vectors; ret_more says whether anything may be left. Each part can be a
- * transaction of its own, so that nobody waits for the whole. */
+/* Removes a part of an index, a few thousand vectors; ret_more: there may be more. Each part can be its own
+ * transaction, so that other writers do not wait for the whole. */
 NODISCARD enum status vec_drop(struct txn *txn, struct str team, struct str model, bool *ret_more, struct error *err);
 
-/* Which chunks count, as the engine of the store asks for it.
- * SQLite has two statements: `one` gives the memory's id for such a chunk, and no row for another; its last bound value
- * is the chunk's id. With `features` there are FEATURE_COLUMNS behind the memory's id. `all` gives the ids of all such
- * chunks; its last bound value is the most that are wanted. PostgreSQL has a condition, `where`, on the chunk c and its
- * memory m, with its values; empty: all of the team. */
+/* Which chunks a search may return, in the form that the engine needs.
+ * SQLite uses two statements. `one` returns the memory id of a chunk that passes, or no row; its last bound value is
+ * the chunk id. With `features`, FEATURE_COLUMNS follow the memory id. `all` returns the ids of all chunks that pass;
+ * its last bound value is the row limit. PostgreSQL uses `where`, a condition on chunk c and its memory m, with its
+ * values; empty: the whole team. */
 struct vec_filter {
   struct sql one, all, where;
   bool features;
-  bool no_documents, no_memories; /* nothing of the kind passes: what is kept apart is not even looked at */
+  bool no_documents, no_memories; /* no chunk of this kind passes, so its blocks are skipped */
 };
 
-/* What a search had to leave out: blocks in which something is damaged, and vectors that turned out to be. */
+/* What a search skipped: blocks with damage, and damaged vectors. */
 struct vec_health {
   int64_t blocks, vectors;
 };
 
-/* The nearest chunks that pass the filter, best first: at most k, each at least min_cosine (use -1 for all). The best
- * by their bits are compared exactly; where hardly any of them passes, the scan is made among those that do. Damage is
- * passed over and told in ret_health (may be NULL). */
+/* Finds the nearest chunks that pass the filter, best first: at most k, each at least min_cosine (-1 for no minimum).
+ * The best candidates by their bits are compared exactly; if few of them pass, the scan is repeated among those that
+ * do. Damage is skipped and reported in ret_health (may be NULL). */
 NODISCARD enum status vec_search(struct store *st, const struct vec_model *model, const int8_t *query,
                                  double min_cosine, size_t k, struct vec_filter *filter, struct arena *a,
                                  struct vec_hits *ret_hits, struct vec_health *ret_health, struct error *err);
-/* The stored vectors of some chunks, ret_vectors[n * dims]; ret_found[n] says which there are. */
+/* Stored vectors of some chunks, ret_vectors[n * dims]; ret_found[n] tells which exist. */
 NODISCARD enum status vec_fetch(struct store *st, const struct vec_model *model, const int64_t *chunk_ids, size_t n,
                                 int8_t *ret_vectors, bool *ret_found, struct error *err);
-/* Loads the index into memory, so that a search under the write lock has only the newest changes to read. */
+/* Loads the index into memory, so that a search under the write lock reads only the latest changes. */
 NODISCARD enum status vec_warm(struct store *st, const struct vec_model *model, struct error *err);
 
-/* One vector with all that belongs to it. */
+/* One vector with its key. */
 struct vec_row {
   struct str team, model;
   int64_t chunk_id;
@@ -72,24 +71,24 @@ struct vec_row {
 struct vec_rows {
   struct vec_row *v;
   size_t n, cap;
-  bool end; /* there are no more behind these */
+  bool end; /* there are no more rows after these */
 };
-/* Vectors of all teams and models behind `after` (chunk 0 and empty texts: from the beginning), at most so many, in an
- * order of the engine's own; `after` becomes the last that was looked at. Damaged ones are passed over. */
+/* Reads up to `limit` vectors of all teams and models after `after` (chunk 0 and empty strings: from the start), in an
+ * order that the engine defines. `after` is advanced to the last one visited. Damaged vectors are skipped. */
 NODISCARD enum status vec_walk(struct store *st, struct vec_row *after, size_t limit, struct arena *a,
                                struct vec_rows *ret_rows, struct error *err);
 
-/* Adds vectors of any teams and models, of chunks that have none of that model. */
+/* Adds vectors of any teams and models, for chunks that have none of that model. */
 NODISCARD enum status vec_add_all(struct txn *txn, struct arena *a, const struct vec_row *rows, size_t n,
                                   struct error *err);
 
-/* How many of the team's chunks have a vector of this model. */
+/* Number of the team's chunks that have a vector of this model, and number of all its chunks. */
 NODISCARD enum status vec_count(struct store *st, const struct vec_model *model, int64_t *ret_done, int64_t *ret_total,
                                 struct error *err);
 
-/* Compares heads, vectors and chunks with each other and with their check sums. Returns the number of faults. */
+/* Verifies heads, vectors and chunks against each other and their checksums. Returns the number of faults. */
 NODISCARD enum status vec_check(struct store *st, int64_t *ret_faults, struct error *err);
 
-/* Mends every head from its vectors, and forgets the vectors that are damaged; maintenance embeds those texts again.
- * Inside a transaction. */
+/* Rebuilds every head from its vectors and deletes damaged vectors; maintenance embeds those texts again. Runs inside a
+ * transaction. */
 NODISCARD enum status vec_repair(struct store *st, struct error *err);

@@ -1,4 +1,4 @@
-/* test_backup_postgres.c: names of backups of a server, and what others see while one is brought back. */
+/* test_backup_postgres.c: backup names of a server store, and what others see during a restore. */
 #include "store/postgres/backup.h"
 
 #include "store/store.h"
@@ -26,7 +26,7 @@ TEST(a_backup_is_named_after_server_and_database) {
   arena_release(&a);
 }
 
-/* ---- bringing one back ---- */
+/* ---- restore ---- */
 
 static struct error err;
 
@@ -40,7 +40,7 @@ static void add(struct store *st, int from, int to) {
   }
 }
 
-/* A store with five events, and a backup of the time when there were two. */
+/* A store with five events, and a backup from when there were two. */
 static struct store *later_than_its_backup(const char *backup) {
   struct store_options o = {.path = test_store("a.db"), .now = 1763208000000};
   struct store *st = NULL;
@@ -54,8 +54,8 @@ static struct store *later_than_its_backup(const char *backup) {
 
 static int64_t events(struct direct *db) { return direct_number(db, "SELECT count(*) FROM event"); }
 
-/* Readers of an earlier moment are neither waited for nor shown tables that are empty to them; what else is in the
- * database stays. */
+/* A restore neither waits for readers with an older snapshot nor shows them empty tables; other contents of the
+ * database are kept. */
 TEST(a_restore_is_seen_as_a_whole_or_not_at_all, .only = TEST_ON_POSTGRES) {
   const char *backup = path_join(NULL, "backup.db"), *path = test_store("a.db");
   struct store *st = later_than_its_backup(backup);
@@ -65,7 +65,7 @@ TEST(a_restore_is_seen_as_a_whole_or_not_at_all, .only = TEST_ON_POSTGRES) {
   struct direct *early = direct_open(path), *reading = direct_open(path);
   direct_do(early, "CREATE SCHEMA other; CREATE TABLE other.event AS SELECT 7 AS seq");
   direct_do(early, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
-  CHECK_INT(direct_number(early, "SELECT 1"), 1); /* its moment; it has touched nothing */
+  CHECK_INT(direct_number(early, "SELECT 1"), 1); /* takes its snapshot, but reads no table */
   direct_do(reading, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
   CHECK_INT(direct_number(reading, "SELECT count(*) FROM txn"), 5);
   CHECK_OK(store_restore(st, backup, 1763208000000, &a, &restored, &err), &err);
@@ -77,7 +77,7 @@ TEST(a_restore_is_seen_as_a_whole_or_not_at_all, .only = TEST_ON_POSTGRES) {
   CHECK_INT(events(early), 2);
   CHECK_INT(direct_number(early, "SELECT seq FROM other.event"), 7);
   CHECK_INT(direct_number(early, "SELECT count(*) FROM pg_trigger WHERE tgenabled = 'D'"), 0);
-  CHECK(!direct_try(early, "DELETE FROM event")); /* the log is guarded again */
+  CHECK(!direct_try(early, "DELETE FROM event")); /* the log is protected again */
   add(st, 6, 7);
   CHECK_INT(events(early), 4);
   direct_close(early);
@@ -86,7 +86,7 @@ TEST(a_restore_is_seen_as_a_whole_or_not_at_all, .only = TEST_ON_POSTGRES) {
   arena_release(&a);
 }
 
-/* Numbers included: a sequence knows nothing of transactions. */
+/* Including ids: sequences are not transactional. */
 TEST(a_restore_that_fails_at_its_end_changes_nothing, .only = TEST_ON_POSTGRES) {
   const char *backup = path_join(NULL, "backup.db"), *path = test_store("a.db");
   struct store *st = later_than_its_backup(backup);

@@ -1,4 +1,4 @@
-/* test_concurrency.c: what one connection does while others hold the lock, write, or were copied into its place. */
+/* test_concurrency.c: a connection while others hold the lock, write, or replace the store's file. */
 #include <signal.h>
 #include <sqlite3.h>
 #include <sys/wait.h>
@@ -9,7 +9,7 @@
 #include "store/tables/events.h"
 #include "store/vectors/vectors.h"
 
-/* Another program that keeps all others from writing to the store. */
+/* Another program that blocks all writes to the store. */
 static struct direct *stranger(void) {
   struct direct *d = direct_open(test_store("store.db"));
   direct_lock(d);
@@ -58,7 +58,7 @@ TEST(what_is_read_for_too_long_is_dropped_not_kept_for_ever) {
   fixture_close(&f);
 }
 
-/* A backup that began anew at every change would never end. */
+/* A backup that restarted at every change would never end. */
 TEST(a_backup_ends_while_others_write, .only = TEST_ON_SQLITE) {
   struct fixture f = fixture_new();
   CHECK_OK(db_script(store_db(f.store), &f.err,
@@ -72,7 +72,7 @@ TEST(a_backup_ends_while_others_write, .only = TEST_ON_SQLITE) {
     sqlite3_open(test_store("store.db"), &db);
     sqlite3_busy_timeout(db, 10000);
     sqlite3_exec(db, "PRAGMA synchronous = OFF", NULL, NULL, NULL);
-    for (;;) /* until it is killed */
+    for (;;) /* until killed */
       if (sqlite3_exec(db, "UPDATE bulk SET filling = randomblob(3500) WHERE n = 7", NULL, NULL, NULL) != SQLITE_OK)
         _exit(1);
   }
@@ -100,7 +100,7 @@ TEST(an_unfinished_backup_is_not_in_the_way_of_the_next, .only = TEST_ON_SQLITE)
   fixture_close(&f);
 }
 
-/* A backup has no side files and another journal mode; used as a store, it lets readers and writers go on together. */
+/* A backup has no side files and another journal mode; used as a store, it allows concurrent readers and writers. */
 TEST(a_backup_in_the_place_of_a_store_becomes_one, .only = TEST_ON_SQLITE) {
   struct fixture f = fixture_new();
   CHECK_OK(store_copy_to(f.store, path_join(NULL, "copy.db"), NULL, NULL, &f.err), &f.err);
@@ -114,7 +114,7 @@ TEST(a_backup_in_the_place_of_a_store_becomes_one, .only = TEST_ON_SQLITE) {
   fixture_close(&f);
 }
 
-/* ---- going back ---- */
+/* ---- rollback ---- */
 
 TEST(a_mark_takes_back_only_what_came_after_it) {
   struct fixture f = fixture_new();
@@ -137,7 +137,7 @@ TEST(a_mark_takes_back_only_what_came_after_it) {
 enum { DIMS = 256 };
 static const struct vec_model model = {STR_INIT("default"), STR_INIT("test-model"), DIMS};
 
-/* The chunk that is nearest to a vector. */
+/* Nearest chunk to a vector. */
 static int64_t nearest(struct fixture *f, const int8_t *vector) {
   struct vec_hits hits = {0};
   struct vec_filter any = {.one = SQL(&f->arena), .all = SQL(&f->arena)};
@@ -149,7 +149,7 @@ static int64_t nearest(struct fixture *f, const int8_t *vector) {
   return hits.n ? hits.v[0].chunk_id : 0;
 }
 
-/* The cache goes by versions, and a version that was rolled back is given again, to other vectors. */
+/* The cache uses versions, and a rolled-back version number is used again for other vectors. */
 TEST(vectors_that_were_rolled_back_are_not_remembered) {
   struct fixture f = fixture_new();
   int8_t first[DIMS] = {0}, second[DIMS] = {0};
@@ -164,7 +164,7 @@ TEST(vectors_that_were_rolled_back_are_not_remembered) {
   txn = fixture_begin(&f);
   fixture_fact(&f, &txn, STR(""), STR("first"), &chunk);
   CHECK_OK(vec_add(&txn, &model, chunk, first, &f.err), &f.err);
-  CHECK_INT(nearest(&f, first), chunk); /* read into the cache before it is taken back */
+  CHECK_INT(nearest(&f, first), chunk); /* cached before the rollback */
   store_rollback(f.store);
   txn = fixture_begin(&f);
   fixture_fact(&f, &txn, STR(""), STR("second"), &chunk);
@@ -195,7 +195,7 @@ static void jump_out_of_a_query(struct fixture *f) {
   arena_release(&own);
 }
 
-/* What was begun behind the boundary is over, what was begun before it goes on. */
+/* Queries begun inside the boundary are ended; those begun before it continue. */
 TEST(a_boundary_ends_what_was_begun_behind_it) {
   struct fixture f = fixture_new();
   struct db *db = store_db(f.store);

@@ -1,4 +1,4 @@
-/* test_embed_cache.c: the cache of vectors: found by team, text, model and dimensions; bounded; forgetful. */
+/* test_embed_cache.c: embedding cache: keyed by team, text, model and dimensions; bounded; deletion. */
 #include "core/memory/chunk.h"
 #include "fixture.h"
 #include "store/vectors/embed_cache.h"
@@ -84,7 +84,7 @@ TEST(what_was_not_used_for_longest_goes_first) {
   CHECK_INT(dropped, 1);
   CHECK(!get(&f, &m, "oldest", start, NULL));
   CHECK(get(&f, &m, "older", start, NULL));
-  CHECK(get(&f, &other, "oldest", start, NULL)); /* another team's */
+  CHECK(get(&f, &other, "oldest", start, NULL)); /* another team's entry */
   fixture_close(&f);
 }
 

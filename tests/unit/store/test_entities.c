@@ -1,4 +1,4 @@
-/* test_entities.c: what a query names is found; a query that names nothing finds nothing. */
+/* test_entities.c: entity search finds the entities of a query, and nothing for a query without entities. */
 #include "fixture.h"
 #include "store/search/entities.h"
 
@@ -41,7 +41,7 @@ TEST(an_ordinary_question_names_nothing) {
   struct fixture f = with_texts(&txn);
   fixture_commit(&f, &txn);
   CHECK_INT(named(&f, "when did the deploy of the service go through?").n, 0);
-  CHECK_INT(named(&f, "what did Melanie say").n, 0); /* half of the texts name her */
+  CHECK_INT(named(&f, "what did Melanie say").n, 0); /* she is in half of the texts */
   CHECK_INT(named(&f, "").n, 0);
   CHECK_INT(named(&f, "\"\" `` # @ 12").n, 0);
   fixture_close(&f);
@@ -84,7 +84,7 @@ TEST(labels_keys_and_quoted_strings_are_found) {
   fixture_close(&f);
 }
 
-/* More of what is named is better; scope and filters hold here as everywhere. */
+/* More matching entities rank higher; scope and filters apply. */
 TEST(the_sum_of_things_ranks_and_scope_holds) {
   struct txn txn;
   struct fixture f = with_texts(&txn);

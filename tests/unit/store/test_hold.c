@@ -1,4 +1,4 @@
-/* test_hold.c: memories whose full text is held back until the end are the memories that are stored one by one. */
+/* test_hold.c: memories indexed together at the end of a transaction equal those indexed one by one. */
 #include "store/search/lexical.h"
 
 #include "support/harness.h"
@@ -54,7 +54,7 @@ static struct memory draft(int i) {
   return m;
 }
 
-/* Every row that belongs to a memory, and what the full-text index finds. */
+/* Every row of a memory, and what the full-text index finds. */
 static struct str dump(struct store *st) {
   const char *const queries[] = {
       "SELECT * FROM memory ORDER BY id",
@@ -84,7 +84,7 @@ static struct str dump(struct store *st) {
 
 TEST(held_and_single_inserts_store_the_same) {
   enum { COUNT = 200 };
-  CHECK_INT(memory_field_count, 42); /* else dump() leaves something out */
+  CHECK_INT(memory_field_count, 42); /* otherwise dump() misses a field */
   struct store *one = open_store("one.db"), *many = open_store("many.db");
   struct txn t1 = begin(one), t2 = begin(many);
   CHECK_OK(lexical_hold(&t2, &err), &err);
@@ -105,7 +105,7 @@ TEST(held_and_single_inserts_store_the_same) {
   store_close(&many);
 }
 
-/* What changes while the texts are held, and what was there before, is in the index as it is at the end. */
+/* The index reflects the final state, for texts changed while held and for older ones. */
 TEST(changes_while_held_are_indexed) {
   struct store *st = open_store("one.db");
   struct txn txn = begin(st);

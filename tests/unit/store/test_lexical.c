@@ -1,4 +1,4 @@
-/* test_lexical.c: any text is a valid query; ranking, pruning, scripts and names, damage. */
+/* test_lexical.c: full-text search: any text is a valid query; ranking, pruning, scripts and names, damage. */
 #include <sqlite3.h>
 
 #include "fixture.h"
@@ -51,7 +51,7 @@ static double best_score(struct fixture *f, struct store *st) {
   return hits.v[0].score;
 }
 
-/* Lengths are kept from search to search; a handle that has just been opened knows none. */
+/* Lengths are cached between searches; a new handle has none. */
 TEST(a_text_that_became_longer_scores_by_its_new_length, .only = TEST_ON_SQLITE) {
   struct fixture f = fixture_new();
   struct txn txn = fixture_begin(&f);
@@ -158,7 +158,7 @@ TEST(stop_words_find_nothing_beside_others) {
   struct lexical_hits hits = find(&f, "what is it with the gecko?");
   CHECK_INT(hits.n, 1);
   CHECK_INT(hits.v[0].memory_id, m.id);
-  CHECK_INT(find(&f, "what is the").n, 1); /* alone they do */
+  CHECK_INT(find(&f, "what is the").n, 1); /* stop words count if there is nothing else */
   fixture_close(&f);
 }
 
@@ -177,7 +177,7 @@ TEST(texts_without_spaces_are_found_by_any_part) {
   CHECK_INT(find(&f, "東京").n, 1);
   CHECK_INT(find(&f, "東京").v[0].memory_id, tokyo.id);
   CHECK_INT(find(&f, "東京都").v[0].memory_id, tokyo.id);
-  CHECK_INT(find(&f, "京都").n, 2); /* 東京都 holds it, too */
+  CHECK_INT(find(&f, "京都").n, 2); /* also in 東京都 */
   CHECK_INT(find(&f, "京都の寺").v[0].memory_id, kyoto.id);
   CHECK_INT(find(&f, "東京都庁で会議があります").v[0].memory_id, tokyo.id);
   CHECK_INT(find(&f, "犬").n, 0);
@@ -237,25 +237,25 @@ TEST(a_note_is_found_by_its_derived_terms) {
 
 enum { GROUPED = 12000 };
 
-/* Texts that speak of the same lie together, as in a list that was sorted before it was stored. */
+/* Texts on one topic are adjacent, as in a list that was sorted before it was stored. */
 static bool holds(size_t word, size_t i) {
   switch (word) {
   case 0: /* evenly */
     return i % 12 < 5;
-  case 1: /* none at the beginning and the end */
+  case 1: /* none at the start and the end */
     return i >= 3000 && i < 9000;
   case 2: /* many in the middle, few elsewhere */
     return i % 20 == 0 || (i >= 4800 && i < 7200);
-  case 3: /* many at the beginning, few elsewhere */
+  case 3: /* many at the start, few elsewhere */
     return i < 500 || i % 40 == 0;
   case 4: /* many at the end */
     return i >= GROUPED - 700;
-  default: /* few, all of them together */
+  default: /* few, all adjacent */
     return i >= 8000 && i < 8100;
   }
 }
 
-/* How rare a word is decides what it counts: it must not depend on where its texts lie. */
+/* The weight of a word depends on its frequency, not on where its texts are stored. */
 TEST(a_word_is_as_rare_wherever_its_texts_lie, .seconds = 120, .slow = true) {
   static const char *const words[] = {"lantern", "harvest", "granite", "copper", "walnut", "ember"};
   size_t rows[ARRAY_LEN(words)] = {0};
@@ -293,7 +293,7 @@ static uint32_t roll(uint32_t *state) {
   return *state >> 8;
 }
 
-/* A few words are in every third text, most are in few. */
+/* A few words are in every third text; most are in few. */
 static size_t some_word(uint32_t *state) {
   size_t most = (size_t)1 << (1 + roll(state) % 9);
   size_t word = roll(state) % most;
@@ -309,7 +309,7 @@ static struct str some_text(struct arena *a, uint32_t *state, size_t n) {
   return buf_str(&b);
 }
 
-/* Memory i is in project "p<i % every>" when that is below 3, else in "rest". */
+/* Memory i is in project "p<i % every>" if that is below 3, else in "rest". */
 static void fill(struct fixture *f, size_t every) {
   uint32_t state = 5;
   struct txn txn = fixture_begin(f);
@@ -360,7 +360,7 @@ TEST(pruning_leaves_the_best_as_they_are, .seconds = 60, .slow = true) {
   fixture_close(&f);
 }
 
-/* The same texts, written one by one and in another grouping: the same answers. */
+/* The same texts, written one by one and in other batches, give the same answers. */
 TEST(answers_do_not_depend_on_how_texts_came, .seconds = 60, .slow = true) {
   struct fixture f = fixture_new();
   fill(&f, 500);
@@ -376,7 +376,7 @@ TEST(answers_do_not_depend_on_how_texts_came, .seconds = 60, .slow = true) {
   fixture_close(&f);
 }
 
-/* A dozen memories among thousands: common words find all of them that hold one. */
+/* A dozen memories among thousands: common words find all that contain one. */
 TEST(a_small_project_in_a_large_store_loses_nothing, .seconds = 60, .slow = true) {
   struct fixture f = fixture_new();
   fill(&f, 500);
@@ -393,7 +393,7 @@ TEST(a_small_project_in_a_large_store_loses_nothing, .seconds = 60, .slow = true
   fixture_close(&f);
 }
 
-/* A project of some hundred memories is told apart inside the index. */
+/* A project of several hundred memories is restricted inside the index. */
 TEST(a_project_of_a_seventh_of_the_store_is_searched_alone, .seconds = 60, .slow = true) {
   struct fixture f = fixture_new();
   fill(&f, 7);
@@ -448,7 +448,7 @@ static void damage(const char *sql) {
 #define GARBAGE                                                                                                        \
   "UPDATE chunk_fts_data SET block = CAST(replace(hex(zeroblob(length(block) / 2)), '0', '~') AS BLOB) WHERE id > 10"
 
-/* Whatever the damage, the search says so and goes on, the check finds it, and a rebuild mends it. */
+/* With any damage, search reports it and continues, the check finds it, and a rebuild repairs it. */
 TEST(a_damaged_index_is_said_and_mended, .only = TEST_ON_SQLITE) {
   static const char *const damages[] = {
       "UPDATE chunk_fts_data SET block = zeroblob(length(block)) WHERE id > 10",

@@ -1,5 +1,5 @@
-/* test_lexical_engines.c: word search finds the same, in the same order and with the same scores, in an SQLite file and
- * in the store under test. */
+/* test_lexical_engines.c: full-text search returns the same hits, order and scores from an SQLite file and from the
+ * store under test. */
 #include "fixture.h"
 #include "store/search/entities.h"
 #include "store/search/lexical.h"
@@ -10,9 +10,9 @@ enum { TEXTS = 300, QUERIES = 80, LIMIT = 20 };
 struct pair {
   struct fixture f; /* the store under test */
   struct store *file;
-  LIST(int64_t) ids, file_ids; /* memories, in the order in which they were stored */
+  LIST(int64_t) ids, file_ids; /* memories in the order of storage */
   uint32_t state;
-  int estimated; /* answers whose scores are not the same by nature */
+  int estimated; /* answers whose scores may differ */
 };
 
 static uint32_t roll(struct pair *p, uint32_t below) {
@@ -20,7 +20,7 @@ static uint32_t roll(struct pair *p, uint32_t below) {
   return (p->state >> 8) % below;
 }
 
-/* Words of many scripts, so many that few texts hold one. */
+/* Words of many scripts, enough that each is in few texts. */
 static void add_word(struct pair *p, struct buf *b, uint32_t kind) {
   static const char *const stems[] = {"harbor", "Größe", "naïve", "точка",  "λόγος",
                                       "cafés",  "İzmir", "שלום",  "running"};
@@ -57,7 +57,7 @@ static void add_word(struct pair *p, struct buf *b, uint32_t kind) {
   }
 }
 
-/* Few words of the scripts without spaces: their characters are soon in many texts. */
+/* Few words of scripts without spaces: their characters soon occur in many texts. */
 static uint32_t some_kind(struct pair *p) {
   return roll(p, 30) == 0 ? 6 : roll(p, 40) == 0 ? 5 : (uint32_t[]){0, 0, 0, 1, 2, 3, 4, 7}[roll(p, 8)];
 }
@@ -73,7 +73,7 @@ static struct str some_text(struct pair *p, size_t words) {
   return buf_str(&b);
 }
 
-/* The other store, as a fixture with memory of its own; arena_release() it. */
+/* The other store as a fixture with its own arena; arena_release() it. */
 static struct fixture other_of(const struct pair *p) {
   struct fixture other = p->f;
   other.store = p->file;
@@ -90,7 +90,7 @@ static struct pair pair_new(struct strs *texts) {
   CHECK_OK(lexical_hold(&one, &p.f.err), &p.f.err);
   for (size_t i = 0; i < TEXTS; i++) {
     struct str text = some_text(&p, 3 + roll(&p, 14)), project = i % 3 ? STR("") : STR("side");
-    if (i == TEXTS / 2) /* the rest comes one by one */
+    if (i == TEXTS / 2) /* the rest is stored one by one */
       CHECK_OK(lexical_release(&one, &p.f.err), &p.f.err);
     list_push(&p.f.arena, &p.ids, fixture_fact(&p.f, &one, project, text, NULL).id);
     list_push(&p.f.arena, &p.file_ids, fixture_fact(&other, &two, project, text, NULL).id);
@@ -107,7 +107,7 @@ static void pair_close(struct pair *p) {
   fixture_close(&p->f);
 }
 
-/* Two or three neighbours of some text, in it as they stand, and some words of others. */
+/* Two or three adjacent words of one text, and some words of others. */
 static struct str some_query(struct pair *p, const struct strs *texts, int i) {
   struct buf b = BUF(&p->f.arena);
   for (uint32_t n = 1 + roll(p, 4); n > 0; n--) {
@@ -129,10 +129,10 @@ static size_t place_of(const int64_t *v, size_t n, int64_t id) {
   FAIL("memory %lld was never stored", (long long)id);
 }
 
-/* SQLite finds rows by so many terms alone. How many texts hold each it counts exactly: they are few. */
+/* SQLite selects rows by this many terms only. It counts their frequencies exactly, because they are low. */
 static bool is_exact(const struct lexical_hits *hits) { return !hits->terms || hits->terms->n <= FTS_WEIGHED; }
 
-/* Equal scores may differ in their last bit, and then their order does; else the order is the same. */
+/* Equal scores may differ in the last bit, and so may their order; otherwise the order is the same. */
 static void same_hit(struct pair *p, const struct lexical_hits *got, const struct lexical_hits *want, size_t i) {
   const struct lexical_hit *g = &got->v[i];
   size_t place = place_of(p->ids.v, p->ids.n, g->memory_id);
@@ -142,7 +142,7 @@ static void same_hit(struct pair *p, const struct lexical_hits *got, const struc
     if ((k == i || tied) && place_of(p->file_ids.v, p->file_ids.n, want->v[k].memory_id) == place)
       return;
   }
-  CHECK_NEAR(g->score, want->v[want->n - 1].score, 1e-12); /* one of several at the end of the list */
+  CHECK_NEAR(g->score, want->v[want->n - 1].score, 1e-12); /* one of several ties at the end of the list */
 }
 
 static void same(struct pair *p, const struct lexical_hits *got, const struct lexical_hits *want) {
@@ -161,8 +161,8 @@ static enum status named(struct store *st, const struct scope *scope, const stru
   return entity_search(st, scope, f, query, NULL, limit, a, ret_hits, err);
 }
 
-/* Against SQLite's complete search: its other one is exact for the best hits alone. PostgreSQL's is for all of these.
- */
+/* Compares with SQLite's complete search, because its other one is exact only for the best hits. PostgreSQL's is exact
+ * for all of these. */
 static size_t compare(struct pair *p, searcher search, const struct scope *scope, struct str query) {
   searcher complete = search == lexical_search && on_postgres() ? lexical_search_all : search;
   struct lexical_hits got = {0}, want = {0};
@@ -192,13 +192,13 @@ TEST(both_engines_find_the_same_words, .seconds = 120) {
     found += compare(&p, lexical_search_all, scope, query);
     things += compare(&p, named, scope, query);
   }
-  CHECK(found > QUERIES * 2); /* else nothing was compared */
+  CHECK(found > QUERIES * 2); /* otherwise nothing was compared */
   CHECK(things > QUERIES);
   CHECK(p.estimated < QUERIES);
   pair_close(&p);
 }
 
-/* What no one writes on purpose: long words, thousands of words, the same word again and again. */
+/* Unusual texts: long words, thousands of words, the same word repeated. */
 TEST(odd_texts_are_the_same_words_in_both_engines) {
   struct strs texts = {0};
   struct pair p = pair_new(&texts);

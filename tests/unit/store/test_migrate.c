@@ -41,7 +41,7 @@ TEST(a_new_store_is_private, .only = TEST_ON_SQLITE) {
   CHECK(st == NULL);
 }
 
-/* A list of migrations that ends with this one; those before it have run. */
+/* A list of migrations that ends with this one; the earlier ones have run. */
 static const char *const *one_more(const char *sql, int *ret_n) {
   static const char *list[64];
   *ret_n = store_schema_version() + 1;
@@ -69,13 +69,13 @@ TEST(another_migration_runs_once_after_a_backup, .only = TEST_ON_SQLITE) {
   store_list_backups(st, &a, &backups);
   CHECK_INT(backups.n, 1);
   CHECK(str_find(backups.v[0], arena_printf(&a, ".backup-v%d-", before), 0) != SIZE_MAX);
-  /* the backup is a whole store of the older version */
+  /* the backup is a complete store of the older version */
   struct store *old = NULL;
   CHECK_OK(open_at(backups.v[0].p, &old, &err), &err);
   CHECK_OK(db_int(old->db, &n, NULL, &err, "PRAGMA user_version", NULL), &err);
   CHECK_INT(n, before);
   store_close(&old);
-  /* once more: nothing to do, no further backup */
+  /* again: nothing to do, no further backup */
   CHECK_OK(migrate_with(st, more, count, 1763200002000, &err), &err);
   struct strs again = {0};
   store_list_backups(st, &a, &again);
@@ -183,9 +183,9 @@ TEST(a_file_that_is_no_database_is_refused, .only = TEST_ON_SQLITE) {
   CHECK(err.fix[0] != 0);
 }
 
-/* ---- types that an older version did not have ---- */
+/* ---- types missing in an older version ---- */
 
-/* The store as a version without the type 'idea' would have made it; nobody has it open. */
+/* The store as created by a version without the type 'idea'; not open anywhere. */
 static struct direct *without_ideas(const char *path) {
   struct store *st = NULL;
   struct error err;
@@ -225,7 +225,7 @@ static enum status store_idea(struct fixture *f) {
 
 TEST(a_missing_type_is_added_when_a_store_is_opened) {
   struct direct *d = without_ideas(test_store("store.db"));
-  /* A type of a newer version, which stays. */
+  /* A type of a newer version; it is kept. */
   direct_do(d, "INSERT INTO memory_type (name, kind) VALUES ('dream', 'fact')");
   struct fixture f = fixture_new();
   CHECK_OK(store_idea(&f), &f.err);
@@ -235,7 +235,7 @@ TEST(a_missing_type_is_added_when_a_store_is_opened) {
   fixture_close(&f);
 }
 
-/* A writer would make it wait, and fail. */
+/* A write would block here and fail. */
 TEST(a_store_with_all_types_is_opened_without_writing) {
   struct direct *d = without_ideas(test_store("store.db"));
   struct store_options o = {.path = test_store("store.db"), .busy_ms = 50, .now = 1763200000000};
@@ -312,7 +312,7 @@ TEST(a_role_that_may_not_add_types_is_told_so_when_it_needs_one, .only = TEST_ON
   fixture_commit(&f, &txn);
   CHECK_STATUS(store_idea(&f), STATUS_READONLY);
   CHECK(strstr(f.err.message, "'idea'") && strstr(f.err.fix, "owns the tables"));
-  /* Another role adds it: this connection notices. */
+  /* Another role adds the type; this connection notices. */
   direct_do(d, "DO $$ BEGIN EXECUTE format('GRANT INSERT ON memory_type TO %I', current_user); END $$;"
                "INSERT INTO memory_type (name, kind) VALUES ('idea', 'fact')");
   CHECK_OK(store_idea(&f), &f.err);
@@ -320,7 +320,7 @@ TEST(a_role_that_may_not_add_types_is_told_so_when_it_needs_one, .only = TEST_ON
   fixture_close(&f);
 }
 
-/* A process that has the store open goes on with what the backup holds. */
+/* A process that has the store open continues with the content of the backup. */
 TEST(a_restored_backup_gets_the_missing_types, .only = TEST_ON_SQLITE) {
   const char *backup = path_join(NULL, "backup.db");
   direct_close(without_ideas(backup));
@@ -347,7 +347,7 @@ static bool list_in(struct arena *own, struct store *st) {
 }
 
 TEST(a_list_of_backups_without_memory_leaves_no_folder_open, .only = TEST_ON_SQLITE) {
-  enum { FILES = 200 }; /* more names than fit into a block of the arena */
+  enum { FILES = 200 }; /* more names than fit into an arena block */
   struct store *st = NULL;
   struct error err;
   CHECK_OK(open_at(path_join(NULL, "many.db"), &st, &err), &err);

@@ -1,5 +1,4 @@
-/* test_migrate_postgres.c: creating a store in a database, beside others' tables, by several at once; what is refused.
- */
+/* test_migrate_postgres.c: creating a store in a database, beside other tables and concurrently; refusals. */
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-/* test_place.c: addresses without passwords, and the files that belong to a store. */
+/* test_place.c: server URLs without passwords, and side files of a store. */
 #include "store/db/place.h"
 
 #include <stdlib.h>
@@ -36,7 +36,7 @@ TEST(nor_with_one_among_its_parameters) {
   CHECK_STR(public_of("postgresql://h/d?password=se@cret&a=b"), "postgresql://h/d?a=b");
 }
 
-/* Whoever forgot to write '@' or '/' as %40 or %2F must not see a part of the password in a log. */
+/* If '@' or '/' is not escaped as %40 or %2F, no part of the password may appear in a log. */
 TEST(a_password_with_special_characters_does_not_show_through) {
   static const char *const bad[] = {"postgresql://ann:se@cret@h/d",   "postgresql://ann:se/cret@h/d",
                                     "postgresql://ann:se?cret@h/d",   "postgresql://ann:se:cret@h/d",

@@ -1,4 +1,4 @@
-/* test_postgres.c: the driver on a real server: values, the pipeline, transactions, locks, waiting. */
+/* test_postgres.c: driver on a real server: values, pipeline, transactions, locks, waiting. */
 #include "base/alloc.h"
 #include "store/postgres/internal.h"
 #include "unit/store/pg_fixture.h"
@@ -98,7 +98,7 @@ TEST(an_error_surfaces_at_the_end_of_the_rows, .only = TEST_ON_POSTGRES) {
   db_close(&db);
 }
 
-/* ---- the pipeline ---- */
+/* ---- pipeline ---- */
 
 static enum status insert(struct db *db, int64_t n, struct error *err) {
   return db_exec(db, err, "INSERT INTO t VALUES (?1)", "i", n);
@@ -117,7 +117,7 @@ TEST(the_first_error_of_a_transaction_is_the_one_that_counts, .only = TEST_ON_PO
   int64_t n;
   CHECK_OK(db_begin(db, STR("a"), false, &err), &err);
   CHECK_OK(insert(db, 2, &err), &err);
-  CHECK_OK(insert(db, 1, &err), &err); /* it is only queued */
+  CHECK_OK(insert(db, 1, &err), &err); /* only queued */
   CHECK_OK(db_exec(db, &err, "SELECT 1 / 0", NULL), &err);
   CHECK_STATUS(db_int(db, &n, NULL, &err, "SELECT 5", NULL), STATUS_CONFLICT);
   CHECK(strstr(err.message, "t_pkey") != NULL);
@@ -168,7 +168,7 @@ TEST(more_is_queued_than_buffers_hold, .only = TEST_ON_POSTGRES) {
   CHECK_OK(db_begin(db, STR("a"), false, &err), &err);
   for (int64_t i = 2; i <= 2000; i++) {
     CHECK_OK(insert(db, i, &err), &err);
-    if (i % 8 == 0) /* large answers that nobody reads yet, and large questions */
+    if (i % 8 == 0) /* large unread answers, and large statements */
       CHECK_OK(db_exec(db, &err, "SELECT repeat('x', 100000), length(?1)", "s", STR("question")), &err);
   }
   CHECK_INT(pg_count(db, "SELECT count(*) FROM t"), 2000);
@@ -199,7 +199,7 @@ TEST(statements_that_the_server_forgot_are_prepared_again, .only = TEST_ON_POSTG
   struct error err;
   CHECK_INT(pg_count(db, "SELECT * FROM t"), 1);
   CHECK_OK(db_script(other, &err, "ALTER TABLE t RENAME a TO b; ALTER TABLE t ADD a text"), &err);
-  CHECK_INT(pg_count(db, "SELECT * FROM t"), 1); /* its result has another shape */
+  CHECK_INT(pg_count(db, "SELECT * FROM t"), 1); /* its result has other columns */
   CHECK_OK(db_team(db, STR("red"), &err), &err);
   CHECK_INT(pg_count(db, "SELECT count(*) FROM t"), 1);
   CHECK_OK(db_script(db, &err, "DISCARD ALL"), &err); /* as a pooler does */
@@ -242,7 +242,7 @@ TEST(marks_take_back_what_went_wrong_behind_them, .only = TEST_ON_POSTGRES) {
   CHECK_OK(insert(db, 3, &err), &err);
   CHECK_OK(db_mark(db, &err), &err);
   CHECK_OK(insert(db, 1, &err), &err);
-  CHECK_STATUS(db_unmark(db, true, &err), STATUS_CONFLICT); /* kept it cannot be */
+  CHECK_STATUS(db_unmark(db, true, &err), STATUS_CONFLICT); /* cannot be kept */
   CHECK_OK(db_mark(db, &err), &err);
   CHECK_OK(insert(db, 4, &err), &err);
   CHECK_OK(db_unmark(db, false, &err), &err);
@@ -302,7 +302,7 @@ TEST(writers_of_a_team_wait_for_each_other_and_others_do_not, .only = TEST_ON_PO
   CHECK_OK(db_begin(two, STR("blue"), true, &err), &err);
   CHECK_OK(insert(two, 3, &err), &err);
   CHECK_OK(db_commit(two, &err), &err);
-  CHECK_STATUS(db_begin(two, STR_NONE, false, &err), STATUS_BUSY); /* the store is all teams */
+  CHECK_STATUS(db_begin(two, STR_NONE, false, &err), STATUS_BUSY); /* the store lock covers all teams */
   CHECK_OK(db_commit(one, &err), &err);
   CHECK_OK(db_begin(two, STR_NONE, false, &err), &err);
   CHECK_INT(pg_count(two, "SELECT count(*) FROM t"), 3);
@@ -365,7 +365,7 @@ TEST(a_serialisation_failure_may_be_tried_again, .only = TEST_ON_POSTGRES) {
   db_close(&db);
 }
 
-/* ---- the session ---- */
+/* ---- session ---- */
 
 static void check_team(struct db *db, const char *want) {
   struct error err;
@@ -431,7 +431,7 @@ TEST(a_notification_ends_the_wait, .only = TEST_ON_POSTGRES) {
   struct error err;
   bool news = false;
   CHECK_OK(db_wait(db, 0, &news, &err), &err);
-  CHECK(news); /* nobody knows what was before */
+  CHECK(news); /* earlier changes are unknown */
   CHECK_OK(db_wait(db, 0, &news, &err), &err);
   CHECK(!news);
   CHECK_OK(db_exec(other, &err, "SELECT pg_notify('cairn', 'red')", NULL), &err);
@@ -441,7 +441,7 @@ TEST(a_notification_ends_the_wait, .only = TEST_ON_POSTGRES) {
   CHECK(clock_ticks_us() - since < 14000000);
   CHECK_OK(db_wait(db, 20, &news, &err), &err);
   CHECK(!news);
-  /* one that comes while it does something else */
+  /* a notification that arrives during another statement */
   CHECK_OK(db_exec(other, &err, "SELECT pg_notify('cairn', 'red')", NULL), &err);
   CHECK_INT(pg_count(db, "SELECT 1 FROM pg_sleep(0.1)"), 1);
   CHECK_OK(db_wait(db, 0, &news, &err), &err);

@@ -1,4 +1,4 @@
-/* test_postgres_connect.c: addresses, errors when connecting, connections that are lost at the worst moments. */
+/* test_postgres_connect.c: URLs, connection errors, connections lost at the worst moments. */
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -9,7 +9,7 @@
 #include "support/cut_proxy.h"
 #include "unit/store/pg_fixture.h"
 
-/* ---- addresses ---- */
+/* ---- URLs ---- */
 
 static void check_path(const char *url, const char *want) {
   char *path = pg_url_path(url);
@@ -49,7 +49,7 @@ TEST(errors_before_there_is_a_server_say_what_to_do) {
   check_refused("postgresql://u:sesame@h/d?nonsense=1", STATUS_USAGE, "not an address");
 }
 
-/* The address of the test's database with its parts replaced. */
+/* URL of the test database with some parts replaced. */
 static const char *altered(const char *user, const char *password, const char *database, const char *options) {
   static char out[1024];
   const char *url = pg_url(), *rest = strstr(url, "://") + 3, *at = strchr(rest, '@'), *slash = strchr(rest, '/');
@@ -66,7 +66,7 @@ static const char *altered(const char *user, const char *password, const char *d
 
 TEST(a_server_that_refuses_says_why, .only = TEST_ON_POSTGRES) {
   check_refused(altered(NULL, NULL, "no_such_database", ""), STATUS_NOT_FOUND, "no database \"no_such_database\"");
-  /* A server that trusts everybody knows no passwords; then the role is what it does not know. */
+  /* A server with "trust" authentication ignores passwords; the role is then unknown. */
   struct db_options o = {.path = altered("no_such_role", "sesame", NULL, "")};
   struct db *db = NULL;
   struct error err = {0};
@@ -81,7 +81,7 @@ TEST(a_database_must_be_in_utf8, .only = TEST_ON_POSTGRES) {
   char name[128], sql[256];
   snprintf(name, sizeof(name), "%s_latin", strrchr(pg_url(), '/') + 1);
   snprintf(sql, sizeof(sql), "CREATE DATABASE \"%s\" ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0", name);
-  if (db_exec(db, &err, sql, NULL) == STATUS_OK) { /* the role may be one that makes no databases */
+  if (db_exec(db, &err, sql, NULL) == STATUS_OK) { /* the role may lack CREATEDB */
     check_refused(altered(NULL, NULL, name, ""), STATUS_UNAVAILABLE, "LATIN1");
     snprintf(sql, sizeof(sql), "DROP DATABASE \"%s\"", name);
     CHECK_OK(db_exec(db, &err, sql, NULL), &err);
@@ -95,7 +95,7 @@ TEST(a_database_must_be_in_utf8, .only = TEST_ON_POSTGRES) {
 
 static int64_t pid_of(struct db *db) { return pg_count(db, "SELECT pg_backend_pid()"); }
 
-/* Ends the backend of a connection, and waits until it is gone. */
+/* Terminates the backend of a connection, and waits until it is gone. */
 static void end_backend(struct db *other, int64_t pid) {
   struct error err;
   int64_t n = 1;
@@ -128,7 +128,7 @@ TEST(a_connection_lost_between_statements_is_made_anew, .only = TEST_ON_POSTGRES
   CHECK(pid_of(db) != pid);
   CHECK_INT(pg_count(db, "SELECT CAST(current_setting('cairn.team') = 'red' AS integer)"), 1);
   end_backend(other, pid_of(db));
-  CHECK_OK(insert(db, 1, &err), &err); /* it was never sent to the old one */
+  CHECK_OK(insert(db, 1, &err), &err); /* it was never sent on the old connection */
   CHECK_INT(db_changes(db), 1);
   end_backend(other, pid_of(db));
   CHECK_OK(db_begin(db, STR("red"), false, &err), &err);
@@ -146,7 +146,7 @@ TEST(a_connection_lost_between_statements_is_made_anew, .only = TEST_ON_POSTGRES
   CHECK(!news);
   end_backend(other, pid_of(db));
   CHECK_OK(db_wait(db, 10000, &news, &err), &err);
-  CHECK(news); /* what was told meanwhile is not known */
+  CHECK(news); /* notifications sent meanwhile were missed */
   db_close(&db);
   db_close(&other);
 }
@@ -184,14 +184,14 @@ TEST(a_transaction_is_lost_with_its_connection, .only = TEST_ON_POSTGRES) {
   CHECK_OK(db_begin(db, STR("a"), false, &err), &err);
   CHECK_OK(insert(db, 1, &err), &err);
   end_backend(other, pid_of(db));
-  CHECK_STATUS(db_commit(db, &err), STATUS_LOST); /* it says so itself */
+  CHECK_STATUS(db_commit(db, &err), STATUS_LOST); /* reports the loss itself */
   db_rollback(db);
   CHECK_INT(pg_count(db, "SELECT count(*) FROM t"), 0);
   db_close(&db);
   db_close(&other);
 }
 
-/* Through a proxy that cuts the connection at this word. */
+/* Connects through a proxy that cuts the connection at this word. */
 static struct db *through_proxy(const char *word, enum cut cut, pid_t *ret_pid) {
   char host[256], port[16] = "5432", options[128];
   const char *url = pg_url(), *rest = strstr(url, "://") + 3, *at = strchr(rest, '@');
@@ -256,7 +256,7 @@ TEST(a_commit_that_nobody_can_ask_about_is_called_unknown, .seconds = 60, .only 
   CHECK_STATUS(db_commit(db, &err), STATUS_UNAVAILABLE);
   CHECK(strstr(err.message, "not known") != NULL);
   db_rollback(db);
-  int64_t since = clock_ticks_us(); /* it does not wait again for a server that stays away */
+  int64_t since = clock_ticks_us(); /* it does not wait again for a server that stays unreachable */
   CHECK_STATUS(insert(db, 2, &err), STATUS_UNAVAILABLE);
   CHECK(clock_ticks_us() - since < 5000000);
   db_close(&db);

@@ -1,5 +1,5 @@
-/* test_postgres_pooler.c: a pooler between the driver and its server, which gives a connection to somebody else after
- * each transaction: nothing of one team may be left on it for another. */
+/* test_postgres_pooler.c: a pooler between driver and server, which reassigns a connection after each transaction: no
+ * state of one team may remain on it for another. */
 #include <libpq-fe.h>
 
 #include "base/alloc.h"
@@ -12,7 +12,7 @@ enum { SECONDS = 60 };
 
 static const char rows_sql[] = "/* all teams: what the server itself lets through */ SELECT count(*) FROM note";
 
-/* Two teams with a different number of rows, behind the policy that the tables of a store have. */
+/* Two teams with different numbers of rows, under the policy of a store's tables. */
 static const char table_sql[] =
     "CREATE SCHEMA cairn AUTHORIZATION app; SET ROLE app; SET search_path = cairn;"
     "CREATE TABLE note (team text NOT NULL, n bigint);"
@@ -21,9 +21,9 @@ static const char table_sql[] =
     "CREATE POLICY team ON note USING (team = current_setting('cairn.team', true)"
     " OR current_setting('cairn.team', true) = '*')";
 
-/* The port of a pooler that has one connection for all. */
+/* Port of a pooler with a single connection. */
 static int one_connection(const char *mode, int size) {
-  own_server_start(true); /* one of the tests lets it crash */
+  own_server_start(true); /* one of the tests crashes it */
   own_server_database("pooled", true);
   own_server_sql("pooled", table_sql);
   return own_server_pooler(mode, size);
@@ -73,7 +73,7 @@ TEST(teams_that_share_a_pooled_connection_do_not_see_each_other, .seconds = SECO
   db_close(&all);
 }
 
-/* What somebody else finds on the connection, who knows nothing of Cairn. */
+/* Session state that a client other than Cairn finds on the connection. */
 static struct str found(PGconn *conn, const char *setting) {
   struct str text = {0};
   PGresult *r = PQexec(conn, textf("SELECT coalesce(current_setting('%s', true), '')", setting));
@@ -117,14 +117,13 @@ TEST(nothing_stays_on_a_pooled_connection, .seconds = SECONDS, .only = TEST_ON_P
   db_close(&reader);
 }
 
-/* What a session would keep is not relied on: names of statements, a wait for news, a limit of time, what comes back
- * when the server does. */
+/* No reliance on session state: statement names, LISTEN, timeouts, reconnects. */
 TEST(a_pooler_that_changes_sessions_is_worked_with, .seconds = SECONDS, .only = TEST_ON_POSTGRES) {
   int port = one_connection("transaction", 2);
   struct db *red = of_team(port, "o'br\\ien"), *blue = of_team(port, "blue");
   struct error err;
   bool news = false;
-  for (int64_t i = 0; i < 5; i++) { /* both have a first statement, and a second one */
+  for (int64_t i = 0; i < 5; i++) { /* both run a first statement and later ones */
     CHECK_INT(pg_count(red, "SELECT length(current_setting('cairn.team'))"), 8);
     CHECK_INT(pg_count(blue, "SELECT length(current_setting('cairn.team'))"), 4);
   }
@@ -163,7 +162,7 @@ static enum status one_round(struct db *db, int64_t n, struct error *err) {
   return s == STATUS_OK ? db_commit(db, err) : s;
 }
 
-/* What was queued and is not to be does not become a part of the next transaction. */
+/* Aborted queued statements do not become part of the next transaction. */
 TEST(without_memory_a_call_through_a_pooler_fails_alone, .seconds = SECONDS, .only = TEST_ON_POSTGRES) {
   int port = one_connection("transaction", 1);
   struct db *red = of_team(port, "red"), *blue = of_team(port, "blue");
@@ -182,7 +181,7 @@ TEST(without_memory_a_call_through_a_pooler_fails_alone, .seconds = SECONDS, .on
     CHECK_INT(seen_in_snapshot(red), 1 + done);
   }
   CHECK(n > 8);
-  CHECK(done > 0); /* also where what failed could be done without */
+  CHECK(done > 0); /* also if the failed part was optional */
   db_close(&red);
   db_close(&blue);
 }

@@ -1,4 +1,4 @@
-/* test_reach.c: a handle that is bound to a reach reads and writes no further, whatever is asked of it. */
+/* test_reach.c: a handle bound to a reach cannot read or write outside of it. */
 #include "store/reach.h"
 
 #include "fixture.h"
@@ -100,7 +100,7 @@ TEST(reads_end_where_the_reach_ends) {
   CHECK(finds(&w, &w.own) && finds(&w, &w.global) && !finds(&w, &w.foreign));
   CHECK_INT((int64_t)listed(&w, "alpha", false), 2);
   CHECK_INT((int64_t)listed(&w, "", true), 2);
-  CHECK_INT((int64_t)listed(&w, "beta", false), 1); /* what is global */
+  CHECK_INT((int64_t)listed(&w, "beta", false), 1); /* the global one */
   bind(&w, ROLE_SKILL, NULL);
   CHECK(!finds(&w, &w.own) && !finds(&w, &w.global) && !finds(&w, &w.foreign));
   CHECK_INT((int64_t)listed(&w, "", true), 0);
@@ -110,7 +110,7 @@ TEST(reads_end_where_the_reach_ends) {
   fixture_close(&w.f);
 }
 
-/* Should a statement forget the scope, the rows themselves are looked at. */
+/* If a statement lacks the scope, the rows themselves are checked. */
 TEST(rows_are_looked_at_behind_the_statement) {
   struct world w = begin();
   struct sql q = memory_select(&w.f.arena);
@@ -208,7 +208,7 @@ TEST(the_rest_is_the_administrators) {
   CHECK_INT(transfer_begin(w.f.store, err), STATUS_DENIED);
   CHECK_INT(events_newest(w.f.store, STR("default"), 10, count_event, &events, err), STATUS_DENIED);
   CHECK_OK(events_walk(w.f.store, STR("default"), 0, 0, STR_NONE, count_event, &events, err), err);
-  CHECK_INT(events, 2); /* the two memories that it may read; not the link to the third */
+  CHECK_INT(events, 2); /* the two readable memories; not the link to the third */
   CHECK_OK(begin_in(&w, "alpha", &txn), err);
   struct agent agent = {.name = STR("me"), .role = ROLE_ADMIN};
   CHECK_INT(agent_insert(&txn, &w.f.arena, &agent, err), STATUS_DENIED);
@@ -229,7 +229,7 @@ TEST(the_rest_is_the_administrators) {
   fixture_close(&w.f);
 }
 
-/* Messages of the administrator's own transcripts are no global knowledge. */
+/* Messages of the administrator's own transcripts are not global. */
 TEST(transcripts_are_read_where_they_were_made) {
   struct world w = begin();
   struct txn txn;
@@ -266,7 +266,7 @@ TEST(the_first_attempt_of_a_binding_is_kept) {
   CHECK(!store_refusal(w.f.store).p);
   bind(&w, ROLE_PROJECT, "alpha");
   CHECK_INT(memory_find(w.f.store, &w.f.scope, STR("99999"), &w.f.arena, &m, &w.f.err), STATUS_NOT_FOUND);
-  CHECK(!store_refusal(w.f.store).p); /* nobody has it */
+  CHECK(!store_refusal(w.f.store).p); /* it does not exist */
   struct str uid = w.foreign.uid;
   CHECK_INT(memory_find(w.f.store, &w.f.scope, uid, &w.f.arena, &m, &w.f.err), STATUS_NOT_FOUND);
   CHECK_STR(store_refusal(w.f.store), arena_cstr(&w.f.arena, arena_printf(&w.f.arena, "memory %.*s", STR_ARG(uid))));
@@ -301,9 +301,9 @@ TEST(several_projects_are_reached_and_no_other) {
   store_rollback(w.f.store);
   CHECK_INT(begin_in(&w, "", &txn), STATUS_DENIED);
   CHECK_INT(begin_in(&w, "gamma", &txn), STATUS_DENIED);
-  CHECK_STR(str_from(w.f.err.message), "this caller writes in project 'alpha, beta' alone");
+  CHECK_STR(str_from(w.f.err.message), "this caller can write only in project 'alpha, beta'");
 
-  /* One name that is none, or one too many, and nothing is reached. */
+  /* An empty name, or one too many, removes all access. */
   names[0] = STR("alpha");
   names[1] = STR("");
   store_bind(w.f.store, &two);

@@ -1,4 +1,4 @@
-/* test_schema.c: what the schema itself refuses, tried by direct SQL on a store that the program created. */
+/* test_schema.c: constraints of the schema, tested by direct SQL on a store that the program created. */
 #include "store/store.h"
 #include "support/harness.h"
 #include "support/proc.h"
@@ -19,7 +19,7 @@ static void accepts(struct direct *db, const char *sql) {
     FAIL("refused, but should be accepted: %s\n%s", direct_error(db), sql);
 }
 
-/* The statement fails, for the reason that `because` is a part of, in the words of SQLite. */
+/* The statement fails with an SQLite message that contains `because`. */
 static void refuses(struct direct *db, const char *sql, const char *because) {
   static const char *const words[][2] = {{"CHECK", "violates check constraint"},
                                          {"FOREIGN KEY", "violates foreign key constraint"},
@@ -177,7 +177,7 @@ TEST(bodies_hold_text) {
   else
     refuses(db, "INSERT INTO body (memory_id, team, text, hash) VALUES (1, 'default', 'a' || char(0), " HASH ")",
             "CHECK");
-  if (!on_postgres()) /* which makes a text of any bytes that come by themselves */
+  if (!on_postgres()) /* SQLite accepts any bytes as text */
     refuses(db, "INSERT INTO body (memory_id, team, text, hash) VALUES (1, 'default', x'00', " HASH ")", "");
   refuses(db, "INSERT INTO body (memory_id, team, text, hash) VALUES (9, 'default', 'text', " HASH ")", "FOREIGN KEY");
   direct_close(db);
@@ -290,7 +290,7 @@ TEST(a_transaction_is_undone_once) {
   direct_close(db);
 }
 
-/* The full-text index follows its table through every change, by SQLite's triggers. */
+/* SQLite's triggers keep the full-text index in step with its table. */
 TEST(full_text_follows_chunks, .only = TEST_ON_SQLITE) {
   struct direct *db = fresh();
   accepts(db, FACT(1, "", ""));

@@ -1,6 +1,6 @@
-/* test_schema_postgres.c: what the schema does on PostgreSQL alone: the wall between teams, and sums kept by triggers.
+/* test_schema_postgres.c: PostgreSQL-only parts of the schema: row-level isolation of teams, and sums kept by triggers.
  *
- * Tables are found in the catalog: one that is added without row-level security, or without a row here, fails. */
+ * Tables are listed from the catalog: one added without row-level security, or without a row here, fails. */
 #include "base/buf.h"
 #include "store/store.h"
 #include "support/harness.h"
@@ -16,7 +16,7 @@
 #define FACT(n) ROW(n, "memory")
 #define DOCUMENT(n) ROW(n, "items")
 
-/* One row of each table; @ is the team. What a trigger writes is only tried against the wall. */
+/* One row of each table; @ is the team. Tables written by triggers are only tested for isolation. */
 static const struct {
   const char *table, *sql;
   bool by_trigger;
@@ -84,7 +84,7 @@ static const struct {
     {"team_removal", "INSERT INTO team_removal (team, at, by, counts) VALUES ('@', 1, 'me', '{}')", false},
 };
 
-/* Tables of words and ids alone, which full-text search could not use behind a wall. */
+/* Tables of words and ids only, which full-text search could not use with row-level security. */
 #define OPEN_TABLES "'chunk_text', 'term_count'"
 #define OF_TEAMS                                                                                                       \
   " FROM pg_class c WHERE c.relnamespace = 'cairn'::regnamespace AND c.relkind IN ('r', 'p') AND EXISTS (SELECT 1"     \
@@ -124,7 +124,7 @@ static int64_t count_in(struct direct *db, const char *table, const char *where)
   return direct_number(db, arena_printf(&memory, "SELECT count(*) FROM %s WHERE %s", table, where).p);
 }
 
-/* The tables of teams, one after the other; NULL behind the last. */
+/* Name of the i-th table with teams; NULL after the last. */
 static const char *table_at(struct direct *db, int64_t i, bool partitions) {
   struct str name = direct_string(db, arena_printf(&memory,
                                                    "SELECT coalesce((SELECT c.relname" OF_TEAMS
@@ -142,7 +142,7 @@ TEST(every_table_of_teams_stands_behind_the_wall, .only = TEST_ON_POSTGRES) {
                           " WHERE p.polrelid = c.oid AND p.polcmd = '*') <> 1"),
             0);
   CHECK_INT(direct_number(db, "SELECT count(*)" OF_TEAMS " AND c.relkind = 'p'"), 9);
-  /* the role of the tests is one that the wall stops */
+  /* row-level security applies to the role of the tests */
   CHECK_INT(
       direct_number(db, "SELECT count(*) FROM pg_roles WHERE rolname = current_user AND (rolsuper OR rolbypassrls)"),
       0);
@@ -241,7 +241,7 @@ TEST(vectors_have_the_size_that_they_say, .only = TEST_ON_POSTGRES) {
   direct_close(db);
 }
 
-/* What the columns of a key may hold must fit into its index: PostgreSQL takes 2,700 bytes. */
+/* Values of key columns must fit into the index: PostgreSQL allows 2,700 bytes. */
 TEST(long_texts_have_their_place, .only = TEST_ON_POSTGRES) {
   struct direct *db = fresh();
   direct_do(db, for_team(FACT(1), "a"));

@@ -1,4 +1,4 @@
-/* test_sqlite.c: the driver: values, nested statements, rollback, waiting for a lock, backup. */
+/* test_sqlite.c: driver: values, nested statements, rollback, waiting for a lock, backup. */
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -65,7 +65,7 @@ TEST(more_values_than_a_format_may_have_are_an_error) {
   db_query(db, &r, &f.err, sql, format, ONES_32, INT64_C(1));
   CHECK(!rows_next(&r));
   CHECK_STATUS(rows_end(&r), STATUS_INTERNAL);
-  /* A statement that was put together has no such limit. */
+  /* A built statement has no such limit. */
   struct sql q = SQL(&f.arena);
   for (int i = 0; i < 33; i++) {
     sql_add(&q, i == 0 ? "SELECT CAST(" : " + CAST(");
@@ -195,7 +195,7 @@ TEST(a_backup_is_one_private_file_and_never_half_there, .only = TEST_ON_SQLITE) 
 }
 
 static const char *backup_path;
-static int folder_syncs; /* of the backup's folder, once the backup had its name */
+static int folder_syncs; /* syncs of the backup's folder after the backup was renamed */
 
 static void note_sync(int fd) {
   struct stat synced, folder;
@@ -204,7 +204,7 @@ static void note_sync(int fd) {
   folder_syncs += same && access(backup_path, F_OK) == 0;
 }
 
-/* Without its folder on disk, a crash takes the backup along, and what follows it may have changed the store. */
+/* Unless its folder is synced, a crash loses the backup, while the store may already have changed. */
 TEST(the_name_of_a_backup_is_on_disk, .only = TEST_ON_SQLITE) {
   struct fixture f = fixture_new();
   backup_path = path_join(NULL, "copy.db");

@@ -1,4 +1,4 @@
-/* test_vec_index.c: which indexes a team has, and what becomes of the vectors of one that it has no more. */
+/* test_vec_index.c: vector indexes of a team, and the removal of vectors without an index. */
 #include <sqlite3.h>
 
 #include "fixture.h"
@@ -55,14 +55,14 @@ TEST(an_index_has_one_state_and_a_state_one_index) {
   CHECK_STR(rows.of[VEC_ACTIVE].model, "a");
   CHECK_STR(rows.of[VEC_BUILDING].model, "b");
   CHECK(!rows.of[VEC_PREVIOUS].model.p);
-  set(&f, "c", VEC_BUILDING); /* b is given up */
+  set(&f, "c", VEC_BUILDING); /* b is dropped */
   CHECK_STR(indexes(&f).of[VEC_BUILDING].model, "c");
   flip(&f, "c");
   rows = indexes(&f);
   CHECK_STR(rows.of[VEC_ACTIVE].model, "c");
   CHECK_STR(rows.of[VEC_PREVIOUS].model, "a");
   CHECK(!rows.of[VEC_BUILDING].model.p);
-  set(&f, "a", VEC_BUILDING); /* the former one is built on */
+  set(&f, "a", VEC_BUILDING); /* the previous one is built further */
   rows = indexes(&f);
   CHECK_STR(rows.of[VEC_BUILDING].model, "a");
   CHECK(!rows.of[VEC_PREVIOUS].model.p);

@@ -1,4 +1,4 @@
-/* test_vectors.c: vectors in blocks: found, filtered, removed, seen by other handles. */
+/* test_vectors.c: vectors in blocks: search, filters, removal, visibility to other handles. */
 #include "embed/vec.h"
 #include "fixture.h"
 #include "store/search/candidates.h"
@@ -36,7 +36,7 @@ static struct vec_hits search(struct fixture *f, struct store *st, const int8_t 
   return hits;
 }
 
-/* `n` memories with a chunk each, without their texts; ids follow each other. Returns the first chunk. */
+/* `n` memories with a chunk each, without texts; ids are consecutive. Returns the first chunk. */
 static int64_t plain_memories(struct fixture *f, int n, const char *project) {
   struct db *db = store_db(f->store);
   int64_t first = 0;
@@ -78,7 +78,7 @@ TEST(the_nearest_are_found_across_blocks, .slow = true) {
     struct vec_hits hits = search(&f, f.store, all[q], 5);
     CHECK_INT(hits.n, 5);
     CHECK_INT(hits.v[0].chunk_id, first + best);
-    CHECK_INT(hits.v[1].chunk_id, first + q + 1); /* the one that was made near it */
+    CHECK_INT(hits.v[1].chunk_id, first + q + 1); /* the one made near it */
     for (size_t i = 1; i < hits.n; i++)
       CHECK(hits.v[i - 1].cosine >= hits.v[i].cosine);
   }
@@ -174,10 +174,10 @@ TEST(a_deleted_memory_leaves_nothing_in_blocks, .only = TEST_ON_SQLITE) {
 
 /* ---- filters in a large index ---- */
 
-/* Several blocks; a server takes longer to store them, and goes by its index sooner. */
+/* Several blocks; a server takes longer to store them, and uses its index sooner. */
 static int crowd_size(const struct fixture *f) { return db_engine(store_db(f->store)) == DB_SQLITE ? 6000 : 1500; }
 
-/* A store in which the memories of project "other" are nearer to the query than all of "own". */
+/* A store in which all memories of project "other" are nearer to the query than those of "own". */
 static void crowd(struct fixture *f, const int8_t *query, int own, int64_t *ret_best) {
   int8_t v[DIMS];
   double best = -2;
@@ -209,7 +209,7 @@ TEST(a_small_project_in_a_large_store_finds_all_of_its_own) {
   struct vec_hits hits = search(&f, f.store, query, 100);
   CHECK_INT(hits.n, 30);
   CHECK_INT(hits.v[0].chunk_id, best);
-  /* Archived ones are found by another index than active ones are. */
+  /* Archived memories use another index than active ones. */
   CHECK_OK(db_exec(store_db(f.store), &f.err,
                    "UPDATE memory SET state = 'archived', state_at = 5, state_reason = 'old' WHERE project = 'own' AND "
                    "id % 2 = 0",
@@ -224,7 +224,7 @@ TEST(a_small_project_in_a_large_store_finds_all_of_its_own) {
            &f.err);
   CHECK(n > 0);
   CHECK_INT(some.n, n);
-  /* At another time, when all of them were active. */
+  /* As of a time when all of them were active. */
   f.scope.as_of = f.now + 1;
   CHECK_OK(
       db_exec(store_db(f.store), &f.err, "UPDATE memory SET state_at = ?1 WHERE state = 'archived'", "i", f.now + 2),
@@ -353,7 +353,7 @@ TEST(vectors_are_fetched_by_chunk) {
   CHECK(memcmp(got[2], v[2], DIMS) == 0);
   CHECK_OK(vec_fetch(f.store, &theirs, chunk, 1, got[0], found, &f.err), &f.err);
   CHECK(!found[0]);
-  /* What is removed, and what takes its place, is seen although the places were known. */
+  /* Removals and their replacements are seen although the places were cached. */
   txn = fixture_begin(&f);
   CHECK_OK(vec_remove(&txn, first, &f.err), &f.err);
   CHECK_OK(vec_add(&txn, &model, chunk[1], v[1], &f.err), &f.err);
@@ -419,7 +419,7 @@ static struct fixture three_blocks(int8_t (*all)[DIMS]) {
   return f;
 }
 
-/* The nearest chunk as a fresh handle sees it, and what it had to leave out. */
+/* Nearest chunk as seen by a new handle, and what it skipped. */
 static int64_t nearest(struct fixture *f, const int8_t *query, struct vec_health *health) {
   struct store *st = fixture_open("store.db");
   struct vec_hits hits = {0};
@@ -468,7 +468,7 @@ TEST(sound_blocks_are_healthy, .only = TEST_ON_SQLITE) {
   fixture_close(&f);
 }
 
-/* Overwritten bytes in the head of block 2: place 5, an id, and place 6, bits. */
+/* Overwrites bytes in the head of block 2: an id in place 5, and bits in place 6. */
 TEST(damaged_places_of_a_head_are_left_out_and_mended_from_the_vectors, .only = TEST_ON_SQLITE) {
   struct fixture f = three_blocks(all);
   struct vec_health health;
@@ -486,7 +486,7 @@ TEST(damaged_places_of_a_head_are_left_out_and_mended_from_the_vectors, .only = 
   CHECK_INT(nearest(&f, all[3], &health), 4);
   CHECK_INT(faults(&f), 2);
   repair(&f);
-  CHECK_INT(stored(&f), SOUND); /* nothing was lost: the vectors themselves are sound */
+  CHECK_INT(stored(&f), SOUND); /* nothing was lost: the vectors themselves are intact */
   CHECK_INT(nearest(&f, all[1024 + 5], &health), 1024 + 6);
   CHECK_INT(nearest(&f, all[1024 + 6], &health), 1024 + 7);
   CHECK_INT(health.blocks, 0);
@@ -539,7 +539,7 @@ TEST(a_damaged_vector_is_left_out_and_dropped, .only = TEST_ON_SQLITE) {
   fixture_close(&f);
 }
 
-/* A number of used places that is too small hides vectors, and would let a new one overwrite another. */
+/* A too small `used` hides vectors, and would let a new vector overwrite another. */
 TEST(a_wrong_number_of_used_places, .only = TEST_ON_SQLITE) {
   struct fixture f = three_blocks(all);
   struct vec_health health;
@@ -630,7 +630,7 @@ TEST(a_vector_at_a_wrong_place_is_found_and_mended, .only = TEST_ON_SQLITE) {
   CHECK_OK(vec_count(f.store, &model, &done, &total, &f.err), &f.err);
   CHECK_INT(done, 1);
   CHECK_INT(search(&f, f.store, v, 1).n, 1);
-  damage(&f, "UPDATE vec_slot SET place = place + 5 * 1024"); /* where no block is */
+  damage(&f, "UPDATE vec_slot SET place = place + 5 * 1024"); /* where no block exists */
   repair(&f);
   CHECK_OK(vec_count(f.store, &model, &done, &total, &f.err), &f.err);
   CHECK_INT(done, 0);
@@ -638,7 +638,7 @@ TEST(a_vector_at_a_wrong_place_is_found_and_mended, .only = TEST_ON_SQLITE) {
   fixture_close(&f);
 }
 
-/* A memory can be deleted, whatever its vector looks like. */
+/* A memory can be deleted whatever the state of its vector. */
 TEST(a_memory_with_a_damaged_vector_can_be_deleted, .only = TEST_ON_SQLITE) {
   struct fixture f = fixture_new();
   int8_t v[DIMS];

@@ -1,4 +1,4 @@
-/* test_vectors_postgres.c: the forms in which vectors travel to a server and back. */
+/* test_vectors_postgres.c: wire formats of vectors in PostgreSQL. */
 #include "store/vectors/postgres.h"
 #include "support/harness.h"
 
@@ -9,7 +9,7 @@ TEST(components_are_written_as_decimal_numbers) {
   CHECK_STR(halfvec_write(v, 1, text), "[0]");
 }
 
-/* IEEE 754 half floats, most significant byte first, behind the number of dimensions and two empty bytes. */
+/* IEEE 754 half floats, most significant byte first, after the number of dimensions and two unused bytes. */
 TEST(half_floats_are_read_as_int8) {
   int8_t v[6];
   static const char six[] = "\0\6\0\0\0\0\x3c\0\xbc\0\x57\xf0\xd8\0\x46\0"; /* 0, 1, -1, 127, -128, 6 */
@@ -27,9 +27,9 @@ TEST(what_is_no_vector_of_int8_is_refused) {
   CHECK(!halfvec_read((struct str){"\0\1\0\0\x58\0", 6}, 1, v));       /* 128 */
   CHECK(!halfvec_read((struct str){"\0\1\0\0\xd8\x08", 6}, 1, v));     /* -129 */
   CHECK(!halfvec_read((struct str){"\0\1\0\0\x7c\0", 6}, 1, v));       /* infinity */
-  CHECK(!halfvec_read((struct str){"\0\1\0\0\0\1", 6}, 1, v));         /* the least number above zero */
-  CHECK(!halfvec_read((struct str){"\0\2\0\0\x3c\0", 6}, 1, v));       /* says two dimensions */
-  CHECK(!halfvec_read((struct str){"\0\2\0\0\x3c\0\x3c", 7}, 2, v));   /* cut off */
+  CHECK(!halfvec_read((struct str){"\0\1\0\0\0\1", 6}, 1, v));         /* smallest number above zero */
+  CHECK(!halfvec_read((struct str){"\0\2\0\0\x3c\0", 6}, 1, v));       /* claims two dimensions */
+  CHECK(!halfvec_read((struct str){"\0\2\0\0\x3c\0\x3c", 7}, 2, v));   /* truncated */
   CHECK(!halfvec_read((struct str){"\0\1\0\0\x3c\0\x3c\0", 8}, 1, v)); /* too long */
   CHECK(!halfvec_read(STR_NONE, 1, v));
 }

@@ -1,11 +1,11 @@
-/* test_vectors_search_postgres.c: nearest vectors of an index that is large enough for a first selection: how many of
- * the nearest are found, that a narrow filter finds its own, and that teams do not see each other. */
+/* test_vectors_search_postgres.c: nearest-vector search in an index large enough for candidate selection: recall,
+ * narrow filters, isolation of teams. */
 #include "embed/vec.h"
 #include "fixture.h"
 #include "store/search/search_rows.h"
 #include "store/vectors/indexes.h"
 
-/* Enough for a server to go by its index. */
+/* Enough for a server to use its index. */
 enum { DIMS = 256, MANY = 2000, CLUSTERS = 50, NEAREST = 10, RARE = 40 };
 
 static const struct vec_model model = {STR_INIT("default"), STR_INIT("test-model"), DIMS};
@@ -48,7 +48,7 @@ static int64_t add_chunk(struct fixture *f, int64_t memory, int seq) {
   return id;
 }
 
-/* A usual memory of many chunks, and a rare one of `RARE`, whose chunks lie among the others. */
+/* A common memory with many chunks, and a rare one with RARE, whose chunks lie among the others. */
 static struct made *fill(struct fixture *f, int n) {
   struct made *all = arena_array(&f->arena, struct made, (size_t)n);
   struct txn txn = fixture_begin(f);
@@ -70,7 +70,7 @@ static struct vec_hits search(struct fixture *f, const struct vec_model *m, cons
   return hits;
 }
 
-/* How many of all vectors are nearer to the query than this cosine. */
+/* Number of vectors nearer to the query than this cosine. */
 static int nearer(const struct made *all, const int8_t *query, double cosine) {
   int n = 0;
   for (int i = 0; i < MANY; i++)
@@ -111,7 +111,7 @@ TEST(a_narrow_filter_finds_its_own_and_similar_ones_alone) {
   clustered_vector(query);
   f.scope.project = STR("rare");
   CHECK_INT(search(&f, &model, query, 100).n, RARE);
-  /* A limit of similarity ends it: what is beyond is not looked for. */
+  /* A minimum cosine ends the search: rows beyond it are not scanned. */
   f.scope.all_projects = true;
   struct vec_hits hits = {0};
   struct filter any = {0};
@@ -120,7 +120,7 @@ TEST(a_narrow_filter_finds_its_own_and_similar_ones_alone) {
   CHECK_OK(vec_search(f.store, &model, all[7].v, 0.9999, 20, &filter, &f.arena, &hits, NULL, &f.err), &f.err);
   CHECK_INT(hits.n, 1);
   CHECK_INT(hits.v[0].chunk_id, all[7].chunk);
-  int8_t nothing[DIMS] = {0}; /* is as far from all of them */
+  int8_t nothing[DIMS] = {0}; /* equally far from all of them */
   hits = search(&f, &model, nothing, 3);
   CHECK_INT(hits.n, 3);
   CHECK(hits.v[0].cosine == 0);
@@ -144,7 +144,7 @@ TEST(teams_do_not_see_each_others_vectors) {
   fixture_close(&f);
 }
 
-/* Whatever its size; on a server an index of its own is made for it. */
+/* Vectors of any size are found; a server creates an index for each size. */
 TEST(vectors_of_other_sizes_are_found) {
   static const int sizes[] = {8, 384, 1024, 4096};
   struct fixture f = fixture_new();
