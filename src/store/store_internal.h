@@ -51,7 +51,7 @@ struct migrator {
   enum status (*set_version)(struct store *st, int64_t version, struct error *err);
 };
 extern const struct migrator sqlite_migrator, postgres_migrator;
-/* Embeds a file below sql/ as `name`; its statements cover all teams (wall.h). */
+/* Embeds a file of src/store/schema as `name`; its statements concern all teams. */
 #define EMBED_SQL(name, file)                                                                                          \
   __asm__(".pushsection .rodata\n.global " #name "\n" #name                                                            \
           ":\n.ascii \"/* all teams: the schema */ \"\n.incbin \"" CAIRN_SQL_DIR "/" file                              \

@@ -71,8 +71,8 @@ static void set_defaults(void) {
   list_push(&memory, &surroundings, textf("HOME=%s", test_dir()));
   list_push(&memory, &surroundings, textf("CAIRN_DB=%s", cli_db()));
   list_push(&memory, &surroundings, "CAIRN_NO_MAINTAIN=1");
-  list_push(&memory, &surroundings, "CAIRN_WALL=1");           /* no statement without its team: store/wall.h */
-  list_push(&memory, &surroundings, "CAIRN_EMBEDDER=hash-v1"); /* fast, and the same in a build without a model */
+  list_push(&memory, &surroundings, "CAIRN_CHECK_STATEMENTS=1"); /* see tests/program/statement_check.h */
+  list_push(&memory, &surroundings, "CAIRN_EMBEDDER=hash-v1");   /* fast, and the same in a build without a model */
   list_push(&memory, &surroundings, textf("CAIRN_NOW=%s", cli_time(0)));
   for (size_t i = 0; i < ARRAY_LEN(unset); i++)
     list_push(&memory, &surroundings, unset[i]);

@@ -191,8 +191,8 @@ static const char *short_file(const char *file) {
 }
 
 /* Tests of these files look into a store, across its teams, with SQL of their own on the store's own handle, or let
- * allocations fail, which the wall's reader is not made for. */
-static bool is_walled(const char *file) {
+ * allocations fail, which the check of statements is not made for. */
+static bool checks_statements(const char *file) {
   static const char *const outside[] = {
       "lib/test_nomem.c",         "op/test_before_boot.c",  "op/test_corpus.c",         "op/test_embedding.c",
       "op/test_import.c",         "op/test_reply_cache.c",  "op/test_session.c",        "store/test_calls.c",
@@ -227,8 +227,8 @@ static _Noreturn void run_child(const struct job *job) {
   snprintf(child_dir + strlen(child_dir), sizeof(child_dir) - strlen(child_dir), "/config");
   setenv("XDG_CONFIG_HOME", child_dir, 1); /* not that of whoever runs the tests */
   unsetenv("CAIRN_CONFIG");
-  if (!postgres && is_walled(job->test->file))
-    setenv("CAIRN_WALL", "1", 1); /* no statement without its team: store/wall.h */
+  if (!postgres && checks_statements(job->test->file))
+    setenv("CAIRN_CHECK_STATEMENTS", "1", 1); /* see tests/program/statement_check.h */
   memcpy(child_dir, job->dir, sizeof(child_dir));
   if (postgres)
     pg_enter(job->number);

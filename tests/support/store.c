@@ -283,7 +283,7 @@ static void check_reads_anew(struct store *st, struct direct *other) {
   CHECK_STR(seen, want);
 }
 
-void no_wall(void) { unsetenv("CAIRN_WALL"); }
+void no_statement_check(void) { unsetenv("CAIRN_CHECK_STATEMENTS"); }
 
 int check_leaves_no_snapshot(struct store *st, const char *store, void (*call)(void *arg), void *arg) {
   struct direct *other = direct_open(store);

@@ -36,9 +36,9 @@ void direct_lock(struct direct *d);
 
 /* Runs the call with each of its allocations failing in turn, until none does. After each, the handle has no snapshot
  * left open: it reads what another connection has just committed. How often the call failed. Before the handle is
- * opened, no_wall() switches off the check of its statements, which needs memory of its own. */
+ * opened, no_statement_check() switches off the check of its statements, which needs memory of its own. */
 struct store;
-void no_wall(void);
+void no_statement_check(void);
 int check_leaves_no_snapshot(struct store *st, const char *store, void (*call)(void *arg), void *arg);
 
 /* Every row of every table as text, but for what tells of calls: two that are equal are the same store. */

@@ -43,7 +43,7 @@ struct telemetry {
   pthread_cond_t wake, idle;
   pthread_t thread;
   bool started, stop;
-  int64_t began, began_ticks; /* ms by the clock of the wall, ticks */
+  int64_t began, began_ticks; /* wall clock in ms, ticks */
   int64_t errors, slow, dropped;
   struct tool *tools[TELEMETRY_NAMES + 1]; /* by name, the last place is "other" */
   size_t tool_count;

@@ -5,9 +5,10 @@
 #include <stdarg.h>
 
 #include "store/db/driver.h"
-#include "store/wall.h"
 
 enum { VALUES_MAX = 32 }; /* documented in db.h */
+
+void (*db_statement_check)(const char *sql, enum db_engine engine);
 
 bool db_is_url(const char *path) {
   struct str s = str_from(path);
@@ -15,9 +16,7 @@ bool db_is_url(const char *path) {
 }
 
 enum status db_open(const struct db_options *o, struct db **ret_db, struct error *err) {
-  TRY((db_is_url(o->path) ? &postgres_driver : &sqlite_driver)->open(o, ret_db, err));
-  (*ret_db)->wall = wall_asked();
-  return STATUS_OK;
+  return (db_is_url(o->path) ? &postgres_driver : &sqlite_driver)->open(o, ret_db, err);
 }
 
 void db_close(struct db **db) {
@@ -61,8 +60,8 @@ static enum status gather(struct db_value *room, const char *format, va_list *ap
 static struct db_values values_of(const struct sql *sql) { return (struct db_values){sql->v, sql->n}; }
 
 static enum status exec(struct db *db, const char *sql, struct db_values values, struct error *err) {
-  if (db->wall)
-    wall_hold(sql, db->driver->engine);
+  if (db_statement_check)
+    db_statement_check(sql, db->driver->engine);
   return db->driver->exec(db, sql, values, err);
 }
 
@@ -81,8 +80,8 @@ enum status db_exec_sql(struct db *db, struct error *err, const struct sql *sql)
 }
 
 enum status db_script(struct db *db, struct error *err, const char *sql) {
-  if (db->wall)
-    wall_hold(sql, db->driver->engine);
+  if (db_statement_check)
+    db_statement_check(sql, db->driver->engine);
   return db->driver->script(db, sql, err);
 }
 
@@ -92,8 +91,8 @@ int64_t db_changes(struct db *db) { return db->driver->changes(db); }
 
 static void query(struct db *db, struct rows *r, struct error *err, const char *sql, struct db_values values) {
   *r = (struct rows){.db = db, .err = err};
-  if (db->wall)
-    wall_hold(sql, db->driver->engine);
+  if (db_statement_check)
+    db_statement_check(sql, db->driver->engine);
   db->queries++;
   db->driver->query(r, sql, values);
 }

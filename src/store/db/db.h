@@ -35,6 +35,8 @@ struct db_options {
 
 /* True for a server URL. */
 bool db_is_url(const char *path);
+/* Called before each statement runs, unless NULL; tests set it. */
+extern void (*db_statement_check)(const char *sql, enum db_engine engine);
 /* Disables SQLite's memory statistics; call it at program start. They take one lock for all connections at every
  * allocation, which makes concurrent searches wait for each other. No effect once a database was opened. Not for
  * libraries, whose host may rely on the statistics. */

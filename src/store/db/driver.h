@@ -60,7 +60,6 @@ struct db {
   int64_t sessions; /* number of connections made */
   int64_t queries;  /* number of queries begun */
   bool lazy;        /* the last transaction begun is lazy */
-  bool wall;        /* statements are checked for isolation before they run: wall.h */
 };
 
 extern const struct db_driver sqlite_driver, postgres_driver;

@@ -6,9 +6,9 @@
 
 #include "op/access/authenticate.h"
 #include "op/op.h"
+#include "program/statement_check.h"
 #include "store/schema/tables.h"
 #include "store/sqlite/internal.h"
-#include "store/wall.h"
 #include "support/harness.h"
 #include "support/store.h"
 
@@ -416,11 +416,11 @@ static bool check_reader(sqlite3 *db, struct str sql) {
   int rc = sqlite3_prepare_v2(db, sql.p, -1, &statement, NULL);
   sqlite3_set_authorizer(db, NULL, NULL);
   sqlite3_finalize(statement);
-  wall_tables(&arena, sql, &read);
+  statement_tables(&arena, sql, &read);
   for (size_t i = 0; i < touched.n; i++) {
     struct str any = arena_printf(&arena, "SELECT 1 FROM %.*s", STR_ARG(touched.v[i]));
     test_note("%.*s in %.*s", STR_ARG(touched.v[i]), STR_ARG(sql));
-    CHECK(!wall_breach(&arena, any, DB_SQLITE).p || strs_has(&read, touched.v[i]));
+    CHECK(!statement_fault(&arena, any, DB_SQLITE).p || strs_has(&read, touched.v[i]));
   }
   return rc == SQLITE_OK;
 }

@@ -1,5 +1,5 @@
-/* test_wall.c: the reader of statements; and with it, every statement in the sources. */
-#include "store/wall.h"
+/* test_statement_check.c: the check of statements, and with it every statement in the sources. */
+#include "program/statement_check.h"
 
 #include "fixture.h"
 #include "sources.h"
@@ -10,16 +10,16 @@
 
 static struct arena arena;
 
-static bool is_held(const char *sql, enum db_engine engine) {
-  struct str why = wall_breach(&arena, str_from(sql), engine);
+static bool is_bound(const char *sql, enum db_engine engine) {
+  struct str why = statement_fault(&arena, str_from(sql), engine);
   test_note("%s: %.*s", sql, STR_ARG(why));
   return !why.p;
 }
 
 /* ---- the reader ---- */
 
-TEST(a_statement_is_held_when_each_of_its_tables_is) {
-  static const char *const held[] = {
+TEST(a_statement_is_bound_if_all_its_tables_are) {
+  static const char *const bound[] = {
       "SELECT id FROM memory WHERE team = ?1",
       "SELECT m.id FROM memory m WHERE m.team = ?1 AND m.id = ?2",
       "SELECT m.id FROM memory AS m WHERE (m.team = ?1)",
@@ -36,11 +36,11 @@ TEST(a_statement_is_held_when_each_of_its_tables_is) {
       "PRAGMA data_version",
       "CREATE TRIGGER t AFTER DELETE ON chunk BEGIN DELETE FROM body WHERE memory_id = old.memory_id; END",
   };
-  for (size_t i = 0; i < ARRAY_LEN(held); i++)
-    CHECK(is_held(held[i], DB_POSTGRES) && is_held(held[i], DB_SQLITE));
+  for (size_t i = 0; i < ARRAY_LEN(bound); i++)
+    CHECK(is_bound(bound[i], DB_POSTGRES) && is_bound(bound[i], DB_SQLITE));
 }
 
-TEST(a_statement_is_not_held_when_one_of_them_is_not) {
+TEST(a_statement_is_not_bound_if_one_table_is_not) {
   static const char *const loose[] = {
       "SELECT id FROM memory",
       "SELECT team FROM memory WHERE id = ?1",
@@ -71,26 +71,26 @@ TEST(a_statement_is_not_held_when_one_of_them_is_not) {
       "SELECT n FROM chunk_count",
   };
   for (size_t i = 0; i < ARRAY_LEN(loose); i++)
-    CHECK(!is_held(loose[i], DB_POSTGRES) && !is_held(loose[i], DB_SQLITE));
+    CHECK(!is_bound(loose[i], DB_POSTGRES) && !is_bound(loose[i], DB_SQLITE));
 }
 
 /* In a file an id names one row of the whole store, and foreign keys carry the team. */
-TEST(in_a_file_an_id_holds_what_is_joined_by_it) {
+TEST(in_a_file_a_join_by_id_binds) {
   static const char *const joined[] = {
       "SELECT 1 FROM chunk c JOIN memory m ON m.id = c.memory_id WHERE m.team = ?1",
       "SELECT 1 FROM label l CROSS JOIN body b ON b.memory_id = l.memory_id WHERE l.team = ?1",
       "SELECT 1 FROM memory m JOIN link l ON l.src = m.id WHERE m.team = ?1",
   };
   for (size_t i = 0; i < ARRAY_LEN(joined); i++)
-    CHECK(is_held(joined[i], DB_SQLITE) && !is_held(joined[i], DB_POSTGRES));
-  CHECK(!is_held("SELECT 1 FROM chunk c JOIN memory m ON m.id = c.id WHERE m.team = ?1", DB_SQLITE));
-  CHECK(!is_held("SELECT 1 FROM chunk c JOIN memory m ON m.id = c.memory_id", DB_SQLITE));
+    CHECK(is_bound(joined[i], DB_SQLITE) && !is_bound(joined[i], DB_POSTGRES));
+  CHECK(!is_bound("SELECT 1 FROM chunk c JOIN memory m ON m.id = c.id WHERE m.team = ?1", DB_SQLITE));
+  CHECK(!is_bound("SELECT 1 FROM chunk c JOIN memory m ON m.id = c.memory_id", DB_SQLITE));
 }
 
 TEST(a_mark_is_for_what_needs_one) {
-  CHECK(is_held("/* all teams: doctor */ SELECT count(*) FROM memory", DB_SQLITE));
-  CHECK(!is_held("/* all teams: doctor */ SELECT count(*) FROM memory WHERE team = ?1", DB_SQLITE));
-  CHECK(!is_held("SELECT count(*) FROM memory /* all teams: doctor */", DB_SQLITE));
+  CHECK(is_bound("/* all teams: doctor */ SELECT count(*) FROM memory", DB_SQLITE));
+  CHECK(!is_bound("/* all teams: doctor */ SELECT count(*) FROM memory WHERE team = ?1", DB_SQLITE));
+  CHECK(!is_bound("SELECT count(*) FROM memory /* all teams: doctor */", DB_SQLITE));
 }
 
 /* Whatever the schema has a team in. */
@@ -106,7 +106,7 @@ TEST(every_table_with_a_team_is_known) {
   struct str name;
   int n = 0;
   for (; str_next(&names, ',', &name); n++)
-    CHECK(!is_held(arena_printf(&arena, "SELECT 1 FROM %.*s", STR_ARG(name)).p, DB_SQLITE));
+    CHECK(!is_bound(arena_printf(&arena, "SELECT 1 FROM %.*s", STR_ARG(name)).p, DB_SQLITE));
   CHECK(n >= STORE_TABLES - 1);
   direct_close(d);
   store_close(&st);
@@ -114,8 +114,8 @@ TEST(every_table_with_a_team_is_known) {
 
 /* ---- the sources ---- */
 
-/* Statements that are put together from what only runs know; CAIRN_WALL looks at them there. Each must be one that the
- * reader cannot settle: the list does not grow old. */
+/* Statements that are put together from what only runs know; CAIRN_CHECK_STATEMENTS looks at them there. Each must be
+ * one that the reader cannot settle: the list does not grow old. */
 static const struct {
   const char *function, *why;
 } assembled[] = {
@@ -150,7 +150,7 @@ static size_t breaches(struct sources *s, bool *used, bool print) {
   sources_statements(s, &list);
   for (size_t i = 0; i < list.n; i++) {
     const struct source_statement *x = &list.v[i];
-    struct str why = wall_breach(&arena, x->sql, engine_of(x->file));
+    struct str why = statement_fault(&arena, x->sql, engine_of(x->file));
     if (!why.p || is_assembled(x->function, used))
       continue;
     if (print)

@@ -1,12 +1,12 @@
-/* wall.c: reads a statement for the tables it names, and for what holds each of them to one team. */
-#include "store/wall.h"
+/* statement_check.c: finds the tables of a statement, and whether each is bound to one team. */
+#include "statement_check.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "store/schema/tables.h"
 
-const char *const walled_derived[] = {"chunk_count", "chunk_text", "term_count", "vec",
+const char *const derived_tables[] = {"chunk_count", "chunk_text", "term_count", "vec",
                                       "vec_block",   "vec_centre", "vec_count",  NULL};
 
 /* A query in brackets, or one side of a UNION, has tables of its own and sees those around it. */
@@ -26,8 +26,8 @@ struct token {
 struct named {
   struct str name, table;
   size_t part;
-  bool filled; /* INSERT INTO: what it gets is held, not what is read */
-  bool held;
+  bool filled; /* INSERT INTO: the rows it gets are bound, not those it reads */
+  bool bound;
 };
 
 /* One side of a comparison: a bound value, or a column with or without a name before it. */
@@ -119,7 +119,7 @@ static bool has_team(struct str table) {
   for (const struct store_table *t = store_tables; t->name; t++)
     if (t->way != TABLE_VECTORS && str_is(table, t->name))
       return true;
-  for (const char *const *name = walled_derived; *name; name++)
+  for (const char *const *name = derived_tables; *name; name++)
     if (str_is(table, *name))
       return true;
   return false;
@@ -146,7 +146,7 @@ static void add_table(struct reading *r, size_t at, bool into) {
   size_t next = is_word(text_at(r, at + 1), "AS") ? at + 2 : at + 1;
   if (is_alias(text_at(r, next)))
     t.name = text_at(r, next++);
-  t.held = into && gives_team(r, next);
+  t.bound = into && gives_team(r, next);
   list_push(r->a, &r->tables, t);
 }
 
@@ -202,7 +202,7 @@ static void find_same(struct reading *r) {
   }
 }
 
-/* ---- holding ---- */
+/* ---- binding ---- */
 
 /* The table that a name means where it stands. Without a name: the one table of the nearest part that has any. */
 static struct named *table_of(struct reading *r, struct str name, size_t part) {
@@ -231,27 +231,27 @@ static char kind_of(const struct named *t, struct str column) {
   return str_is(column, "chunk_id") || (id && str_is(t->table, "chunk")) ? 'c' : 0;
 }
 
-static bool holds(struct reading *r, const struct same *s, const struct side *this, const struct side *other) {
+static bool binds(struct reading *r, const struct same *s, const struct side *this, const struct side *other) {
   struct named *t = this->bound ? NULL : table_of(r, this->name, s->part);
-  if (!t || t->held)
+  if (!t || t->bound)
     return false;
   struct named *with = other->bound ? NULL : table_of(r, other->name, s->part);
   bool team = str_is(this->column, "team");
   if (team && other->bound)
-    return t->held = true;
-  if (!with || with == t || !with->held)
+    return t->bound = true;
+  if (!with || with == t || !with->bound)
     return false;
   char kind = r->engine == DB_SQLITE ? kind_of(t, this->column) : 0;
-  return t->held = (team && str_is(other->column, "team")) || (kind && kind == kind_of(with, other->column));
+  return t->bound = (team && str_is(other->column, "team")) || (kind && kind == kind_of(with, other->column));
 }
 
-static void hold_all(struct reading *r) {
+static void bind_all(struct reading *r) {
   bool more = true;
   while (more) {
     more = false;
     for (size_t i = 0; i < r->same.n; i++) {
       const struct same *s = &r->same.v[i];
-      more |= holds(r, s, &s->left, &s->right) || holds(r, s, &s->right, &s->left);
+      more |= binds(r, s, &s->left, &s->right) || binds(r, s, &s->right, &s->left);
     }
   }
 }
@@ -264,37 +264,40 @@ static struct reading read_tables(struct arena *a, struct str sql, enum db_engin
   return r;
 }
 
-void wall_tables(struct arena *a, struct str sql, struct strs *ret_names) {
+void statement_tables(struct arena *a, struct str sql, struct strs *ret_names) {
   struct reading r = read_tables(a, sql, DB_SQLITE);
   for (size_t i = 0; i < r.tables.n; i++)
     strs_push(a, ret_names, r.tables.v[i].table);
 }
 
-struct str wall_breach(struct arena *a, struct str sql, enum db_engine engine) {
+struct str statement_fault(struct arena *a, struct str sql, enum db_engine engine) {
   bool marked = str_starts(sql, STR("/* all teams: "));
   if (str_starts(sql, STR("CREATE TRIGGER "))) /* touches nothing by being there */
     return STR_NONE;
   struct reading r = read_tables(a, sql, engine);
   find_same(&r);
-  hold_all(&r);
+  bind_all(&r);
   const struct named *loose = NULL;
   for (size_t i = 0; !loose && i < r.tables.n; i++)
-    loose = r.tables.v[i].held ? NULL : &r.tables.v[i];
+    loose = r.tables.v[i].bound ? NULL : &r.tables.v[i];
   if (marked)
     return loose ? STR_NONE : STR("it is marked as one about all teams, and is not");
-  return loose ? arena_printf(a, "table %.*s (%.*s) is not held to a team", STR_ARG(loose->table), STR_ARG(loose->name))
-               : STR_NONE;
+  return loose
+             ? arena_printf(a, "table %.*s (%.*s) is not bound to a team", STR_ARG(loose->table), STR_ARG(loose->name))
+             : STR_NONE;
 }
 
-bool wall_asked(void) { return getenv("CAIRN_WALL") != NULL; }
-
-void wall_hold(const char *sql, enum db_engine engine) {
+static void check(const char *sql, enum db_engine engine) {
   struct arena a;
+  if (!getenv("CAIRN_CHECK_STATEMENTS"))
+    return;
   arena_init(&a);
-  struct str why = wall_breach(&a, str_from(sql), engine);
+  struct str why = statement_fault(&a, str_from(sql), engine);
   if (why.p) {
     fprintf(stderr, "cairn: %.*s: %s\n", STR_ARG(why), sql);
     abort();
   }
   arena_release(&a);
 }
+
+__attribute__((constructor)) static void install(void) { db_statement_check = check; }
