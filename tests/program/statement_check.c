@@ -6,7 +6,7 @@
 
 #include "store/schema/tables.h"
 
-const char *const derived_tables[] = {"chunk_count", "chunk_text", "term_count", "vec",
+const char *const engine_tables[] = {"chunk_count", "chunk_text", "term_count", "vec",
                                       "vec_block",   "vec_centre", "vec_count",  NULL};
 
 /* A query in brackets, or one side of a UNION, has tables of its own and sees those around it. */
@@ -119,7 +119,7 @@ static bool has_team(struct str table) {
   for (const struct store_table *t = store_tables; t->name; t++)
     if (t->way != TABLE_VECTORS && str_is(table, t->name))
       return true;
-  for (const char *const *name = derived_tables; *name; name++)
+  for (const char *const *name = engine_tables; *name; name++)
     if (str_is(table, *name))
       return true;
   return false;

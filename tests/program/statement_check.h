@@ -20,4 +20,4 @@ struct str statement_fault(struct arena *a, struct str sql, enum db_engine engin
 void statement_tables(struct arena *a, struct str sql, struct strs *ret_names);
 
 /* Tables with a column `team` that tables.h does not list, because the engines make them; ends with NULL. */
-extern const char *const derived_tables[];
+extern const char *const engine_tables[];
