@@ -1,5 +1,5 @@
 /* admin.c: looking after the store: stats, config, backup, restore, doctor. */
-#include "op/access/operator.h"
+#include "op/access/roles.h"
 #include "op/admin/judge.h"
 #include "op/embedding/reembed.h"
 #include "op/handlers.h"
@@ -118,7 +118,7 @@ enum status op_config(struct op_call *call) {
   if (!unset && !value.p)
     return put_setting(call, call->result, (enum setting_id)id);
   struct txn txn = {0};
-  TRY(operator_alone(call)); /* settings say which files and servers of the machine are used */
+  TRY(operator_only(call)); /* settings say which files and servers of the machine are used */
   TRY(check_guarded(call, &setting_table[id]));
   if (value.p && setting_table[id].check)
     TRY(setting_check((enum setting_id)id, value, call->err));

@@ -92,7 +92,7 @@ const struct redactor *feed_secrets(struct feed *feed, struct arena *a) {
   if (feed->secrets)
     return feed->secrets;
   feed->vault.store = feed->store;
-  const struct redactor *secrets = scrub_known(&feed->vault, feed->serving, a);
+  const struct redactor *secrets = scrub_redactor(&feed->vault, feed->serving, a);
   feed->secrets = feed->vault.scrubber ? secrets : NULL; /* else it is in the caller's memory */
   return secrets;
 }

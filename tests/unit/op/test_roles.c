@@ -184,7 +184,7 @@ TEST(a_token_that_only_reads_changes_nothing) {
     }
     struct str before = sql_string("SELECT count(*) FROM memory");
     CHECK_INT(call(readers[i], "remember", "{\"text\":\"The fence is eleven feet high\"}"), STATUS_DENIED);
-    CHECK(strstr(err.message, "only reads"));
+    CHECK(strstr(err.message, "is read-only"));
     CHECK_INT(call(readers[i], "session handoff", "{\"text\":\"go on\"}"), STATUS_DENIED);
     CHECK_INT(call(readers[i], "scratch set", "{\"key\":\"a\",\"value\":\"b\"}"), STATUS_DENIED);
     CHECK_INT(call(readers[i], "config", "{\"name\":\"gate.mode\",\"value\":\"strict\"}"), STATUS_DENIED);

@@ -1,54 +1,54 @@
-/* repeat.c: whether an operation may be run again after its connection was lost, and the wait for the server. */
-#include "op/run/repeat.h"
+/* retry.c: decides whether an operation can be retried after a lost connection, and waits for the server. */
+#include "op/run/retry.h"
 
 #include <time.h>
 
 #include "store/store.h"
 
-/* A server that restarts is back within seconds; who waits longer than this wants to be told. */
+/* A restarting server is back within seconds; after that it is better to report the error. */
 enum { AWAY_MAX_US = 15 * 1000 * 1000, WAIT_FIRST_MS = 20, WAIT_LAST_MS = 1000, NAP_MS = 100 };
 
 static enum status emit(void *arg, struct str line) {
-  struct repeat *r = arg;
-  r->told = true;
+  struct retry *r = arg;
+  r->has_output = true;
   return r->hooks.emit(r->hooks.arg, line);
 }
 
 static void tell_progress(void *arg, const char *what, int64_t done, int64_t total) {
-  struct repeat *r = arg;
-  r->told = true;
+  struct retry *r = arg;
+  r->has_output = true;
   r->hooks.progress(r->hooks.arg, what, done, total);
 }
 
 static bool ask(void *arg, const char *prompt, struct arena *a, struct str *ret_text) {
-  struct repeat *r = arg;
+  struct retry *r = arg;
   return r->hooks.ask(r->hooks.arg, prompt, a, ret_text);
 }
 
 static bool ask_cancelled(void *arg) {
-  struct repeat *r = arg;
+  struct retry *r = arg;
   return r->hooks.cancelled(r->hooks.arg);
 }
 
-void repeat_begin(struct repeat *ret_repeat, struct op_call *call) {
+void retry_begin(struct retry *ret_retry, struct op_call *call) {
   struct store *st = call->engine->store;
-  *ret_repeat = (struct repeat){.possible = st && db_engine(store_db(st)) != DB_SQLITE};
-  if (!ret_repeat->possible)
+  *ret_retry = (struct retry){.is_server = st && db_engine(store_db(st)) != DB_SQLITE};
+  if (!ret_retry->is_server)
     return;
-  ret_repeat->commits = db_commits(store_db(st));
+  ret_retry->commits = db_commits(store_db(st));
   struct op_hooks *h = &call->hooks;
-  ret_repeat->hooks = *h;
-  h->arg = ret_repeat;
+  ret_retry->hooks = *h;
+  h->arg = ret_retry;
   h->emit = h->emit ? emit : NULL;
   h->progress = h->progress ? tell_progress : NULL;
   h->ask = h->ask ? ask : NULL;
   h->cancelled = h->cancelled ? ask_cancelled : NULL;
 }
 
-static bool is_cancelled(const struct repeat *r) { return r->hooks.cancelled && r->hooks.cancelled(r->hooks.arg); }
+static bool is_cancelled(const struct retry *r) { return r->hooks.cancelled && r->hooks.cancelled(r->hooks.arg); }
 
-/* False when the caller does not want to wait any more. */
-static bool nap(const struct repeat *r, int ms) {
+/* False if the caller cancelled. */
+static bool nap(const struct retry *r, int ms) {
   for (; ms > 0; ms -= NAP_MS) {
     int part = ms < NAP_MS ? ms : NAP_MS;
     struct timespec ts = {0, part * 1000000L};
@@ -65,8 +65,8 @@ static bool answers(struct db *db) {
   return db_int(db, &one, NULL, &ignored, "SELECT 1", NULL) == STATUS_OK;
 }
 
-bool repeat_again(struct repeat *r, const struct op_call *call, enum status s) {
-  if (s != STATUS_LOST || !r->possible || r->told || r->runs == REPEAT_MAX ||
+bool retry_wait(struct retry *r, const struct op_call *call, enum status s) {
+  if (s != STATUS_LOST || !r->is_server || r->has_output || r->runs == RETRY_MAX ||
       db_commits(store_db(call->engine->store)) != r->commits)
     return false;
   if (!r->until)

@@ -1,5 +1,5 @@
 /* test_repeat.c: an operation whose connection is lost in the middle: run again where that is safe, told where not. */
-#include "op/run/repeat.h"
+#include "op/run/retry.h"
 
 #include "base/os/clock.h"
 #include "op/run/common.h"
@@ -112,7 +112,7 @@ TEST(what_is_cut_again_and_again_is_told_and_leaves_nothing, .only = TEST_ON_POS
   start();
   cut_runs = 100;
   CHECK_STATUS(call_it(&told, &result), STATUS_LOST);
-  CHECK_INT(runs, 1 + REPEAT_MAX);
+  CHECK_INT(runs, 1 + RETRY_MAX);
   CHECK(result == NULL);
   CHECK(err.message[0] && err.fix[0]);
   CHECK_INT(events_named("second"), 0);
