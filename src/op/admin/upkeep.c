@@ -1,4 +1,4 @@
-/* upkeep.c: runs maintenance and embedding with an engine of the pool and memory of its own. */
+/* upkeep.c: runs maintenance, embedding, sync and source refresh in the background, with an engine of the pool. */
 #include "op/admin/upkeep.h"
 
 #include "file/mirror_place.h"
@@ -23,7 +23,7 @@ static bool step(struct pool *pool, const struct caller *caller, const struct op
   struct arena a;
   if (pool_take(pool, &engine, &err) != STATUS_OK)
     return false;
-  if (engine->agent[0]) { /* the store is not its to keep */
+  if (engine->agent[0]) { /* agents do not maintain the store */
     pool_give(pool, engine);
     return false;
   }
@@ -84,7 +84,7 @@ bool upkeep_source(struct pool *pool, const struct caller *caller, const struct 
 enum status upkeep_root(struct pool *pool, struct str team, struct arena *a, struct str *ret_root, struct error *err) {
   struct engine *engine;
   jmp_buf oom;
-  enum status s = pool_take(pool, &engine, err);
+  enum status s = pool_take(pool, &engine, err); /* not TRY: this function sets a jump target */
   if (s != STATUS_OK)
     return s;
   volatile enum status found = STATUS_NOMEM;

@@ -221,7 +221,7 @@ void embeddings_ask(struct op_call *call, struct embeddings *set, struct str tex
   for (size_t i = 0; i < set->n; i++)
     if (set->v[i].costly)
       (void)ask(call, set, i, text, &vector);
-    else if (!call->engine->crowded)
+    else if (!call->engine->cores_busy)
       embed_query_ahead(&set->v[i], text);
 }
 

@@ -48,7 +48,7 @@ struct engine {
   _Atomic uint64_t *writes; /* never NULL; &own_writes unless shared */
   _Atomic uint64_t own_writes;
   bool record_calls;
-  bool crowded; /* other calls keep the cores busy; see pool.c */
+  bool cores_busy; /* other calls keep the cores busy; see pool.c */
 };
 
 /* Default path of the store: cairn/cairn.db in the user's data directory. Creates nothing. */

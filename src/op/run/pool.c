@@ -196,7 +196,7 @@ static enum status take(struct pool *pool, bool wait, struct engine **ret_engine
   TRY(reserve(pool, wait, &idle, &cores_are_busy, err));
   enum status s = check_or_open(pool, &idle, ret_engine, err);
   if (s == STATUS_OK) {
-    (*ret_engine)->crowded = cores_are_busy;
+    (*ret_engine)->cores_busy = cores_are_busy;
   } else {
     pthread_mutex_lock(&pool->lock);
     if (!serve_waiter(pool, NULL))

@@ -57,7 +57,8 @@ static void add(const char *path, struct str lines) { CHECK_OK(before_boot_add(p
 
 static int64_t move(struct store *st, const char *path, const char *from, const char *session, int64_t older) {
   int64_t moved = -1;
-  CHECK_OK(before_boot_move(st, path, &a, str_from(from), str_from(session), older, NOW, &moved, &err), &err);
+  struct before_boot_move m = {.from = str_from(from), .session = str_from(session), .older = older, .now = NOW};
+  CHECK_OK(before_boot_move(st, path, &a, &m, &moved, &err), &err);
   return moved;
 }
 
