@@ -60,7 +60,7 @@ struct principal;
 struct redactor;
 
 struct op {
-  const char *name;           /* words separated by one blank: "remember", "task add" */
+  const char *name;           /* words separated by one space: "remember", "task add" */
   const char *group;          /* heading in help */
   const char *summary;        /* one line, no full stop */
   const char *help;           /* a paragraph or more; what it does, what it returns */

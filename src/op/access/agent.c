@@ -151,7 +151,7 @@ static enum status gather_project(struct message *m, size_t budget, struct buf *
   return STATUS_OK;
 }
 
-/* Gathers the context with the access of the sender, whoever the caller is. */
+/* Gathers the context with the access of the sender, not of the caller. */
 static enum status gather(struct message *m, struct buf *snippet, struct buf *project) {
   struct op_call *call = m->call;
   struct store *st = call->engine->store;

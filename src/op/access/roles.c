@@ -57,7 +57,7 @@ enum status operator_person(const struct op_call *call) {
 
 static enum status refuse_unknown(const char *agent, struct error *err) {
   error_set(err, STATUS_DENIED, "no agent '%s' is declared in this store", agent);
-  return error_fix(err, "declare it, as the user who is no agent: cairn agent add %s --role ROLE", agent);
+  return error_fix(err, "declare it, without --agent and CAIRN_AGENT: cairn agent add %s --role ROLE", agent);
 }
 
 /* The interface has verified the token; this checks whether the process and the team accept it. */

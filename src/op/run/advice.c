@@ -95,8 +95,8 @@ static bool is_value(const struct param *p, struct str word) {
 }
 
 /* Parses the arguments and moves *rest behind the last one. */
-static yyjson_mut_val *parse_args(const struct words_door *door, const struct op *op, bool quoted, struct str *rest) {
-  yyjson_mut_val *args = yyjson_mut_obj(door->doc);
+static yyjson_mut_val *parse_args(const struct words_door *to, const struct op *op, bool quoted, struct str *rest) {
+  yyjson_mut_val *args = yyjson_mut_obj(to->doc);
   size_t positional_count = 0;
   struct str word, before = *rest;
   while (next_word(rest, quoted, &word)) {
@@ -109,7 +109,7 @@ static yyjson_mut_val *parse_args(const struct words_door *door, const struct op
     }
     if (named && p->form != PARAM_BOOL && !next_word(rest, quoted, &word))
       word = str_from(p->value ? p->value : "VALUE");
-    put_arg(door->doc, args, p, word);
+    put_arg(to->doc, args, p, word);
     before = *rest;
   }
   return args;
@@ -118,34 +118,34 @@ static yyjson_mut_val *parse_args(const struct words_door *door, const struct op
 /* ---- the sentence ---- */
 
 /* Copies a command that is not available at this interface, and says where to run it. */
-static void add_foreign(const struct words_door *door, struct buf *b, struct str *rest, bool quoted) {
+static void add_foreign(const struct words_door *to, struct buf *b, struct str *rest, bool quoted) {
   size_t n = 0;
   while (n < rest->n && !strchr(quoted ? "'" : ";,)", rest->p[n]))
     n++;
   if (str_starts(*rest, STR("help ")))
-    buf_adds(b, door->help);
+    buf_adds(b, to->help);
   else
-    buf_addf(b, "'cairn %.*s' (%s)", STR_ARG(str_slice(*rest, 0, n)), door->elsewhere);
+    buf_addf(b, "'cairn %.*s' (%s)", STR_ARG(str_slice(*rest, 0, n)), to->elsewhere);
   *rest = str_slice(*rest, n + (quoted && n < rest->n), rest->n);
 }
 
 /* Writes the command at the start of *rest, after "cairn ", as a call. Destructive operations are never suggested as
  * calls. */
-static void add_command(const struct words_door *door, struct buf *b, struct str *rest, bool quoted) {
+static void add_command(const struct words_door *to, struct buf *b, struct str *rest, bool quoted) {
   const struct op *op = leading_op(*rest);
   if (!op) {
     if (quoted)
-      add_foreign(door, b, rest, quoted);
+      add_foreign(to, b, rest, quoted);
     else
       buf_adds(b, "cairn ");
     return;
   }
   struct str after = str_slice(*rest, strlen(op->name), rest->n);
-  yyjson_mut_val *args = parse_args(door, op, quoted, &after);
-  struct str call = op->flags & OP_DESTRUCTIVE ? STR_NONE : door->call(door, op, args);
+  yyjson_mut_val *args = parse_args(to, op, quoted, &after);
+  struct str call = op->flags & OP_DESTRUCTIVE ? STR_NONE : to->call(to, op, args);
   bool is_whole = !quoted || str_starts(after, STR("'"));
   if (!call.p || !is_whole) {
-    add_foreign(door, b, rest, quoted);
+    add_foreign(to, b, rest, quoted);
     return;
   }
   buf_add(b, call);
@@ -185,8 +185,8 @@ static bool starts_quote(struct str text) {
   return false;
 }
 
-struct str words_at(const struct words_door *door, struct str text) {
-  struct buf b = BUF(door->arena);
+struct str words_at(const struct words_door *to, struct str text) {
+  struct buf b = BUF(to->arena);
   struct str rest = text;
   while (rest.n) {
     bool word_start = !b.n || !ascii_alnum(b.p[b.n - 1]);
@@ -197,11 +197,11 @@ struct str words_at(const struct words_door *door, struct str text) {
     }
     if (word_start && (quoted || str_starts(rest, STR("cairn ")))) {
       rest = str_slice(rest, quoted ? 7 : 6, rest.n);
-      add_command(door, &b, &rest, quoted);
+      add_command(to, &b, &rest, quoted);
       continue;
     }
     if (word_start && str_starts(rest, STR(SESSION_OPTION))) {
-      buf_adds(&b, door->session);
+      buf_adds(&b, to->session);
       rest = str_slice(rest, sizeof(SESSION_OPTION) - 1, rest.n);
       continue;
     }

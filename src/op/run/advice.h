@@ -12,7 +12,7 @@ struct words_door {
   yyjson_mut_doc *doc;
   /* Formats a call for this interface; absent if it is not available here. `args` are arguments of the operation:
    * values, or placeholders in capitals. */
-  struct str (*call)(const struct words_door *door, const struct op *op, yyjson_mut_val *args);
+  struct str (*call)(const struct words_door *to, const struct op *op, yyjson_mut_val *args);
   const char *help;      /* where the arguments of a call are described */
   const char *session;   /* how a call names its session: "the header Cairn-Session" */
   const char *elsewhere; /* where to run commands that are not available here */
@@ -20,7 +20,7 @@ struct words_door {
 
 /* Rewrites the commands and options in `text` for this interface. Text quoted from a memory, after "memory 12: ", is
  * not changed. */
-struct str words_at(const struct words_door *door, struct str text);
+struct str words_at(const struct words_door *to, struct str text);
 
 /* True for members of results that hold messages of operations; other text was stored by callers. `of` is the object
  * with the member: a note with a created_at was stored. */

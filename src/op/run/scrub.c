@@ -114,10 +114,10 @@ static void clean_value(const struct redactor *what, struct arena *a, yyjson_mut
 
 /* Name of an argument in a sentence: "the root cause". */
 static const char *readable_name(struct arena *a, const char *name) {
-  char *words = arena_cstr(a, arena_printf(a, "the %s", name));
-  for (char *c = words; *c; c++)
+  char *text = arena_cstr(a, arena_printf(a, "the %s", name));
+  for (char *c = text; *c; c++)
     *c = *c == '_' ? ' ' : *c;
-  return words;
+  return text;
 }
 
 /* Paths are checked only if they may be stored: a URL may need its password. */
