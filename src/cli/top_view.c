@@ -2,9 +2,10 @@
 #include <assert.h>
 
 #include "cli/top.h"
-#include "op/telemetry/call_stats.h"
+#include "op/telemetry/telemetry.h"
 #include "store/check.h"
 #include "store/db/place.h"
+#include "store/tables/calls.h"
 #include "store/tables/events.h"
 
 enum { RATE_SECONDS = 10, TOOLS_MAX = 100 };

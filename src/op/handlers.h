@@ -1,4 +1,4 @@
-/* handlers.h: the handler of each operation, for the table. Each is described by its entry in table.c. */
+/* handlers.h: handlers of the operations, for the rows of src/op/table/, which describe them. */
 #pragma once
 
 #include "op/op.h"

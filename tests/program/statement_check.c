@@ -7,7 +7,7 @@
 #include "store/schema/tables.h"
 
 const char *const engine_tables[] = {"chunk_count", "chunk_text", "term_count", "vec",
-                                      "vec_block",   "vec_centre", "vec_count",  NULL};
+                                     "vec_block",   "vec_centre", "vec_count",  NULL};
 
 /* A query in brackets, or one side of a UNION, has tables of its own and sees those around it. */
 struct part {

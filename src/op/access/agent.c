@@ -1,4 +1,4 @@
-/* agent.c: agents with a role: declare, list, remove, and the message by which one gives another its context. */
+/* agent.c: declares, lists and removes agents, and writes messages with context from one to another. */
 #include "core/gate/gate.h"
 #include "core/text/token_count.h"
 #include "op/access/roles.h"
@@ -6,9 +6,9 @@
 #include "op/search/retrieve.h"
 #include "store/tables/sessions.h"
 
-enum { BUDGET_USUAL = 1000, BUDGET_MOST = 20000, HITS_MOST = 20, RULES_MOST = 50, TEXT_MOST = 8000 };
+enum { BUDGET_DEFAULT = 1000, BUDGET_MAX = 20000, HITS_MAX = 20, RULES_MAX = 50, TEXT_MAX = 8000 };
 
-/* ---- declaring ---- */
+/* ---- declare, list, remove ---- */
 
 static enum status check_name(struct op_call *call, struct str name) {
   if (agent_name_ok(name))
@@ -23,10 +23,10 @@ static enum status check_project(struct op_call *call, struct agent *agent) {
     if (str_empty(project))
       return STATUS_OK;
     error_set(call->err, STATUS_USAGE, "the role %s has no project", role_names[agent->role]);
-    return error_fix(call->err, "leave --project out, or give --role project");
+    return error_fix(call->err, "omit --project, or use --role project");
   }
   if (str_empty(project) || project.n > REACH_PROJECT_MAX) {
-    error_set(call->err, STATUS_USAGE, "the role project needs the project that the agent works in");
+    error_set(call->err, STATUS_USAGE, "the role project needs a project");
     return error_fix(call->err, "cairn agent add %.*s --role project --project NAME", STR_ARG(agent->name));
   }
   agent->project = project;
@@ -50,7 +50,7 @@ enum status op_agent_add(struct op_call *call) {
   struct txn who = who_of(call), txn;
   TRY(check_name(call, agent.name));
   if (!role_find(json_str(call->args, "role"), &agent.role))
-    TRY(error_set(call->err, STATUS_USAGE, "a role is admin, project or skill"));
+    return error_set(call->err, STATUS_USAGE, "the role must be admin, project or skill");
   TRY(check_project(call, &agent));
   TRY(sessions_begin(call->engine->store, &who, &txn, call->err));
   TRY(agent_insert(&txn, call->arena, &agent, call->err));
@@ -74,7 +74,7 @@ static enum status find_agent(struct op_call *call, struct str name, struct agen
   if (found)
     return STATUS_OK;
   error_set(call->err, STATUS_NOT_FOUND, "no agent '%.*s' is declared", STR_ARG(name));
-  return error_fix(call->err, "'cairn agent list' shows those that are");
+  return error_fix(call->err, "'cairn agent list' lists the agents");
 }
 
 enum status op_agent_remove(struct op_call *call) {
@@ -95,36 +95,35 @@ struct message {
   struct str action, task, snippet;
   size_t budget;
   int64_t left_out;
-  yyjson_mut_val *memories; /* ids of what went into it */
+  yyjson_mut_val *memories; /* ids of the memories in it */
 };
 
-/* One more line of text, when there is room for all of it. */
-static bool add_line(struct message *m, struct buf *b, size_t budget, struct str text, int64_t id) {
+/* Adds a line if it fits into the budget as a whole. */
+static void add_line(struct message *m, struct buf *b, size_t budget, struct str text, int64_t id) {
   struct str line = arena_printf(m->call->arena, "%s%.*s", b->n ? "\n" : "", STR_ARG(text));
   if (tokens_estimate(buf_str(b)) + tokens_estimate(line) > budget) {
     m->left_out++;
-    return false;
+    return;
   }
   buf_add(b, line);
   if (id)
     yyjson_mut_arr_add_int(m->call->doc, m->memories, id);
-  return true;
 }
 
-/* What the sender knows about the task. Of what came from tools and imports nothing is handed on. */
+/* The given snippet, and trusted memories about the task: nothing from tools and imports is passed on. */
 static enum status gather_snippet(struct message *m, size_t budget, struct buf *b) {
   struct op_call *call = m->call;
   struct query q = {.call = call,
                     .text = str_empty(m->task) ? m->action : m->task,
                     .scope = scope_of(call),
-                    .limit = HITS_MOST,
+                    .limit = HITS_MAX,
                     .filter = {.trusted = true}};
   struct hits hits = {0};
   q.fusion.words = q.fusion.means = true;
   if (!str_empty(m->snippet))
     buf_add(b, tokens_cut(m->snippet, budget));
   TRY(retrieve_prepare(&q));
-  TRY(retrieve(&q, STATES_LIVE, HITS_MOST, &hits));
+  TRY(retrieve(&q, STATES_LIVE, HITS_MAX, &hits));
   for (size_t i = 0; i < hits.n; i++) {
     TRY(memory_load_body(call->engine->store, call->arena, &hits.v[i].m, call->err));
     add_line(m, b, budget, hits.v[i].m.body, hits.v[i].m.id);
@@ -132,14 +131,14 @@ static enum status gather_snippet(struct message *m, size_t budget, struct buf *
   return STATUS_OK;
 }
 
-/* The rules of the place that the sender works in, pinned and blocking ones first. */
+/* Rules of the sender's project, blockers and pinned ones first. */
 static enum status gather_project(struct message *m, size_t budget, struct buf *b) {
   struct op_call *call = m->call;
   struct scope scope = scope_of(call);
   struct memories list = {0};
   struct filter f = {.kind = STR("rule"),
                      .trusted = true,
-                     .limit = RULES_MOST,
+                     .limit = RULES_MAX,
                      .order = "CASE WHEN m.severity = 'blocker' THEN 0 ELSE 1 END,"
                               " CASE WHEN m.delivery = 'pinned' THEN 0 ELSE 1 END, m.created_at DESC, m.id DESC"};
   if (!str_empty(scope.project))
@@ -152,7 +151,7 @@ static enum status gather_project(struct message *m, size_t budget, struct buf *
   return STATUS_OK;
 }
 
-/* As the sender would see it, whoever asks for it to be made. */
+/* Gathers the context with the access of the sender, not of the caller. */
 static enum status gather(struct message *m, struct buf *snippet, struct buf *project) {
   struct op_call *call = m->call;
   struct store *st = call->engine->store;
@@ -171,7 +170,7 @@ static enum status gather(struct message *m, struct buf *snippet, struct buf *pr
   return s;
 }
 
-static enum status read_message(struct op_call *call, struct message *m) {
+static enum status parse_message(struct op_call *call, struct message *m) {
   struct str from = json_str(call->args, "from"), to = json_str(call->args, "to");
   struct reach reach = store_reach(call->engine->store);
   int64_t budget;
@@ -182,23 +181,23 @@ static enum status read_message(struct op_call *call, struct message *m) {
   struct str self = who ? who->name : str_from(call->engine->agent);
   if (reach.role != ROLE_ADMIN && !str_eq(from, self)) {
     reach_note(call->engine->store, "a message from", from);
-    error_set(call->err, STATUS_DENIED, "'%.*s' can send messages from itself alone", STR_ARG(self));
+    error_set(call->err, STATUS_DENIED, "'%.*s' can send messages only from itself", STR_ARG(self));
     return error_fix(call->err, "cairn agent message %.*s TO --action ACTION", STR_ARG(self));
   }
-  if (str_empty(m->action) || m->action.n > TEXT_MOST || m->task.n > TEXT_MOST || m->snippet.n > TEXT_MOST) {
-    error_set(call->err, STATUS_USAGE, "an action is needed; action, task and snippet hold at most %d bytes each",
-              (int)TEXT_MOST);
+  if (str_empty(m->action) || m->action.n > TEXT_MAX || m->task.n > TEXT_MAX || m->snippet.n > TEXT_MAX) {
+    error_set(call->err, STATUS_USAGE, "an action is required; action, task and snippet have at most %d bytes each",
+              (int)TEXT_MAX);
     return error_fix(call->err, "--action analyze --task 'what it is about'");
   }
-  TRY(call_int(call, "budget", BUDGET_USUAL, 50, BUDGET_MOST, &budget));
+  TRY(call_int(call, "budget", BUDGET_DEFAULT, 50, BUDGET_MAX, &budget));
   TRY(find_agent(call, from, &m->from));
   TRY(find_agent(call, to, &m->to));
   m->budget = (size_t)budget;
   return STATUS_OK;
 }
 
-/* Who was told what is worth a line in the log: the ids, not the texts. */
-static void note_message(struct message *m) {
+/* Logs the message: ids of its memories, not their text. */
+static void log_message(struct message *m) {
   struct op_call *call = m->call;
   struct txn who = who_of(call);
   yyjson_mut_val *detail = yyjson_mut_obj(call->doc);
@@ -212,7 +211,7 @@ static void note_message(struct message *m) {
 enum status op_agent_message(struct op_call *call) {
   struct message m = {.call = call, .memories = yyjson_mut_arr(call->doc)};
   struct buf snippet = BUF(call->arena), project = BUF(call->arena);
-  TRY(read_message(call, &m));
+  TRY(parse_message(call, &m));
   TRY(gather(&m, &snippet, &project));
   yyjson_mut_doc *doc = call->doc;
   yyjson_mut_val *message = json_put_obj(doc, call->result, "message");
@@ -228,6 +227,6 @@ enum status op_agent_message(struct op_call *call) {
   json_put_int(doc, call->result, "left_out", m.left_out);
   json_put_int(doc, call->result, "tokens",
                (int64_t)(tokens_estimate(buf_str(&snippet)) + tokens_estimate(buf_str(&project))));
-  note_message(&m);
+  log_message(&m);
   return STATUS_OK;
 }

@@ -1,4 +1,4 @@
-/* authenticate.c: from the text of a token to the one who bears it. */
+/* authenticate.c: turns a token into a verified caller. */
 #include "op/access/authenticate.h"
 
 #include <sodium.h>
@@ -8,7 +8,7 @@
 
 static enum status refuse(struct error *err) {
   error_set(err, STATUS_UNKNOWN_CALLER, "the token is wrong, expired or revoked");
-  return error_fix(err, "ask whoever runs Cairn for a new one: cairn token add NAME");
+  return error_fix(err, "ask the administrator for a new one: cairn token add NAME");
 }
 
 static struct principal bearer(struct arena *a, const struct token *t) {
@@ -22,7 +22,7 @@ static struct principal bearer(struct arena *a, const struct token *t) {
                             .token = t->id};
 }
 
-/* The same work is done for an id that there is and for one that there is not. */
+/* Hashes and compares even if the id is unknown, so that timing does not reveal which ids exist. */
 static enum status look_up(struct engine *engine, const struct token_text *text, struct arena *a,
                            struct principal *ret_principal, struct error *err) {
   struct store *st = engine->store;
@@ -91,13 +91,13 @@ static struct str copy_into(char **at, struct str s) {
   return copy;
 }
 
-/* One piece of memory: the struct, the list of projects, all texts. */
+/* One allocation: the struct, the list of projects, all texts. */
 struct principal *principal_keep(const struct principal *p) {
   size_t list = p->projects.n * sizeof(struct str);
   size_t size = sizeof(*p) + list + p->name.n + p->team.n + p->profile.n + p->token.n;
   for (size_t i = 0; i < p->projects.n; i++)
     size += p->projects.v[i].n;
-  struct principal *copy = mem_zalloc(size + 1); /* so that an empty text behind all others has a place */
+  struct principal *copy = mem_zalloc(size + 1); /* + 1: an empty text at the end must not point past it */
   if (!copy)
     return NULL;
   *copy = *p;

@@ -1,8 +1,8 @@
-/* authenticate.h: who calls, when a door has verified it: the bearer of a token.
+/* authenticate.h: verified callers: turns a token into the principal that makes the call.
  *
- * A principal is made from what the store knows of a token, or from what an issuer has signed, never from an argument.
- * Its team is the team of every call that it makes; roles.h turns the rest into the reach of the call. Without a
- * principal the caller is who started the process: the local user, or the agent that the process is bound to. */
+ * A principal is made from the row of a token or from an identity provider's signed token, never from an argument.
+ * Its team is the team of all its calls; roles.h turns the rest into what the call can reach. Without a principal the
+ * caller is the one that started the process: the local user, or the agent that the process is bound to. */
 #pragma once
 
 #include "op/run/engine.h"
@@ -13,20 +13,20 @@ struct principal {
   enum role role;
   struct strs projects; /* of ROLE_PROJECT, at least one */
   bool read_only;
-  struct str profile; /* the MCP tools that it is offered, whatever path it comes by; absent: as the server says */
+  struct str profile; /* MCP tool profile, for every endpoint; absent: the server's */
   int64_t expires_at; /* 0: never */
-  struct str token;   /* the id of its row, by which a revocation is noticed while a stream is open; absent: no row */
+  struct str token;   /* id of its row, to notice a revocation while a stream is open; absent: no row */
 };
 
-/* The bearer of a token. Whatever is wrong with it (unknown, malformed, expired, revoked, another secret) is one and
- * the same STATUS_UNKNOWN_CALLER; what is wrong with the store keeps its own status. Lives in `a`. */
+/* Looks up a token. An unknown, malformed, expired or revoked token, or a wrong secret, is always the same
+ * STATUS_UNKNOWN_CALLER; errors of the store keep their status. The principal lives in `a`. */
 NODISCARD enum status identity_of_token(struct engine *engine, struct str token, struct arena *a,
                                         struct principal *ret_principal, struct error *err);
 
 /* Valid as long as the principal is. */
 struct reach principal_reach(const struct principal *p);
-/* Whether it is still what it was, for what stays open behind a call. */
+/* True unless it has expired or was revoked; for streams that stay open after a call. */
 NODISCARD enum status principal_is_live(struct store *st, const struct principal *p, int64_t now, bool *ret_live,
                                         struct error *err);
-/* A copy that outlives the call, for mem_free(); NULL without memory. */
+/* Copy in one allocation, for mem_free(); NULL if out of memory. */
 struct principal *principal_keep(const struct principal *p);

@@ -1,40 +1,79 @@
-/* roles.c: which operations a role may call, and binding a call to the reach of its agent. */
+/* roles.c: which operations a caller may call; binds the store to what the caller can reach. */
 #include "op/access/roles.h"
 
+#include "core/gate/gate.h"
+#include "op/run/common.h"
+
 /* Agents with the role project work with memories, tasks, sessions and transcripts of their project (OP_PROJECT).
- * Everything else is closed to them: the vault, settings, the log, copies of the store, whatever concerns a whole team
- * or names files, and operations whose row does not say otherwise. Agents with the role skill call nothing. */
+ * Everything else is closed to them: the vault, settings, the log, copies of the store, operations on a whole team or
+ * on files, and all others whose row does not have the flag. Agents with the role skill can call nothing. */
 bool role_may(enum role role, const struct op *op) {
   return role == ROLE_ADMIN || (role == ROLE_PROJECT && (op->flags & OP_PROJECT));
 }
 
 bool principal_may(const struct principal *who, const struct op *op) {
   return !who || (role_may(who->role, op) &&
-                  !(who->read_only && (op->flags & (OP_WRITE | OP_NO_TXN)))); /* what is no transaction writes files */
+                  !(who->read_only && (op->flags & (OP_WRITE | OP_NO_TXN)))); /* OP_NO_TXN may write files */
 }
 
-/* ---- who calls ---- */
+/* ---- the operator ---- */
+
+static const struct param *given_file(const struct op_call *call) {
+  for (const struct param *p = call->op->params; p->name; p++)
+    if ((p->flags & PARAM_PATH) && yyjson_obj_get(call->args, p->name))
+      return p;
+  return NULL;
+}
+
+enum status operator_only(const struct op_call *call) {
+  if (!call->caller.principal)
+    return STATUS_OK;
+  error_set(call->err, STATUS_DENIED, "'%s' concerns more than one team and is not available to tokens",
+            call->op->name);
+  return error_fix(call->err, "ask the operator to run it on the store's machine");
+}
+
+enum status operator_enter(const struct op_call *call) {
+  if (call->engine->store)
+    TRY(gate_check_team(call->caller.team, call->err));
+  if (call->op->flags & OP_OPERATOR)
+    return operator_only(call);
+  const struct param *file = call->caller.principal ? given_file(call) : NULL;
+  if (!file)
+    return STATUS_OK;
+  error_set(call->err, STATUS_DENIED, "%s: '%s' names a file of the machine, which tokens cannot access",
+            call->op->name, file->name);
+  return error_fix(call->err, "omit it, or ask the operator of the store");
+}
+
+enum status operator_person(const struct op_call *call) {
+  if (call_by_person(call))
+    return STATUS_OK;
+  error_set(call->err, STATUS_DENIED, "only a person can call '%s'", call->op->name);
+  return error_fix(call->err, "run 'cairn %s' in a terminal on the store's machine", call->op->name);
+}
+
+/* ---- the caller ---- */
 
 static enum status refuse_unknown(const char *agent, struct error *err) {
   error_set(err, STATUS_DENIED, "no agent '%s' is declared in this store", agent);
-  return error_fix(err, "whoever runs Cairn without an agent's name declares it: cairn agent add %s --role ROLE",
-                   agent);
+  return error_fix(err, "declare it, without --agent and CAIRN_AGENT: cairn agent add %s --role ROLE", agent);
 }
 
-/* A door has verified it; that it is let in is decided here. */
+/* The interface has verified the token; this checks whether the process and the team accept it. */
 static enum status check_principal(const struct op_call *call) {
   if (call->engine->agent[0]) {
-    error_set(call->err, STATUS_DENIED, "this process is bound to agent '%s', and takes no tokens",
+    error_set(call->err, STATUS_DENIED, "this process is bound to agent '%s' and does not accept tokens",
               call->engine->agent);
     return error_fix(call->err, "use a server that is not bound to an agent");
   }
   if (str_eq(call->caller.team, call->caller.principal->team))
     return STATUS_OK;
-  error_set(call->err, STATUS_DENIED, "a token is for its own team alone");
-  return error_fix(call->err, "use a token of the team that is meant");
+  error_set(call->err, STATUS_DENIED, "a token is valid only for its own team");
+  return error_fix(call->err, "use a token of the other team");
 }
 
-/* An agent in the form of a principal, as the store has it now: a removed one may nothing from the next call on. */
+/* The agent as a principal. Read from the store for every call; a removed agent has no access from its next call on. */
 static enum status find_agent(struct store *st, struct str team, const char *name, struct arena *a,
                               struct principal *ret_who, bool *ret_found, struct error *err) {
   struct agent agent;
@@ -49,8 +88,8 @@ static enum status find_agent(struct store *st, struct str team, const char *nam
 
 static enum status identify(const struct op_call *call, struct principal *ret_who) {
   if (!call->engine->store) {
-    error_set(call->err, STATUS_DENIED, "'%s' opens no store, in which the caller could be looked up", call->op->name);
-    return error_fix(call->err, "leave the agent's name out: --agent, CAIRN_AGENT");
+    error_set(call->err, STATUS_DENIED, "'%s' opens no store, so the caller cannot be looked up", call->op->name);
+    return error_fix(call->err, "call it without an agent name (--agent, CAIRN_AGENT)");
   }
   if (call->caller.principal) {
     *ret_who = *call->caller.principal;
@@ -64,18 +103,18 @@ static enum status identify(const struct op_call *call, struct principal *ret_wh
   return refuse_unknown(call->engine->agent, call->err);
 }
 
-/* ---- what it may, and where ---- */
+/* ---- its operations and projects ---- */
 
 static enum status refuse_op(const struct principal *who, const struct op *op, struct error *err) {
   if (who->read_only && role_may(who->role, op)) {
-    error_set(err, STATUS_DENIED, "'%.*s' only reads, and may not call '%s'", STR_ARG(who->name), op->name);
-    return error_fix(err, "tell whom you work for what you would have changed");
+    error_set(err, STATUS_DENIED, "'%.*s' is read-only and may not call '%s'", STR_ARG(who->name), op->name);
+    return error_fix(err, "report the change to your user instead");
   }
   error_set(err, STATUS_DENIED, "'%.*s' has the role %s, and may not call '%s'", STR_ARG(who->name),
             role_names[who->role], op->name);
   if (who->role == ROLE_SKILL)
-    return error_fix(err, "work with the context of the message, and hand the result back to its sender");
-  return error_fix(err, "ask whoever runs Cairn; 'cairn help agent add' says what roles may do");
+    return error_fix(err, "work with the context in the message, and return the result to its sender");
+  return error_fix(err, "ask the administrator; 'cairn help agent add' describes the roles");
 }
 
 static enum status refuse_place(struct op_call *call, const struct principal *who, enum status why, const char *what,
@@ -85,36 +124,36 @@ static enum status refuse_place(struct op_call *call, const struct principal *wh
   if (why == STATUS_DENIED)
     reach_note(call->engine->store, "project", wanted);
   reach_names(&reach, names, sizeof(names));
-  error_set(call->err, why, "'%.*s' %s '%s' alone", STR_ARG(who->name), what, names);
-  return error_fix(call->err, who->projects.n == 1 ? "leave project, scope and all_projects out: its own is the default"
+  error_set(call->err, why, "'%.*s' %s '%s'", STR_ARG(who->name), what, names);
+  return error_fix(call->err, who->projects.n == 1 ? "omit project, scope and all_projects: its own is the default"
                                                    : "name one of its projects");
 }
 
-/* Who works in one project is there, wherever its process runs; who works in several says where, or looks at global
- * memories. Nobody looks into another's. */
+/* With one project, that is the default, wherever the process runs. With several, the caller names one, or reads global
+ * memories. Other projects are refused. */
 static enum status settle_place(struct op_call *call, const struct principal *who) {
   struct caller *c = &call->caller;
   struct reach reach = principal_reach(who);
   if (who->role != ROLE_PROJECT)
     return STATUS_OK;
   if (c->project_given && !str_empty(c->project) && !reach_owns(&reach, c->project))
-    return refuse_place(call, who, STATUS_DENIED, "works in project", c->project);
+    return refuse_place(call, who, STATUS_DENIED, "works only in project", c->project);
   if (c->all_projects)
-    return refuse_place(call, who, STATUS_DENIED, "sees global memories, and those of project", STR("all"));
-  /* What is no transaction is about a session, which has its place. */
+    return refuse_place(call, who, STATUS_DENIED, "sees only global memories and those of project", STR("all"));
+  /* OP_NO_TXN is for sessions, which have a project. */
   if (!c->project_given && who->projects.n > 1 && (call->op->flags & (OP_WRITE | OP_NO_TXN)) == OP_WRITE)
-    return refuse_place(call, who, STATUS_USAGE, "must say where: it writes in project", STR_NONE);
+    return refuse_place(call, who, STATUS_USAGE, "must name the project to write to, one of", STR_NONE);
   if (!c->project_given)
     c->project = who->projects.n == 1 ? who->projects.v[0] : STR("");
-  /* The store does not guard files: those of no project are the administrator's. */
+  /* The store's isolation does not cover files: transcripts without a project are only for the administrator. */
   if (str_starts(str_from(call->op->name), STR("transcript ")) && !reach_owns(&reach, c->project))
-    return refuse_place(call, who, STATUS_DENIED, "has transcripts in project", STR("none"));
+    return refuse_place(call, who, STATUS_DENIED, "has transcripts only in project", STR("none"));
   return STATUS_OK;
 }
 
 static bool is_local_user(const struct op_call *call) { return !call->engine->agent[0] && !call->caller.principal; }
 
-void roles_wait(const struct op_call *call) {
+void roles_deny_all(const struct op_call *call) {
   struct reach nothing = {.role = ROLE_SKILL};
   if (call->engine->store && !is_local_user(call))
     store_bind(call->engine->store, &nothing);
@@ -124,12 +163,12 @@ enum status roles_enter(struct op_call *call) {
   struct principal who;
   if (is_local_user(call))
     return STATUS_OK;
-  roles_wait(call);
+  roles_deny_all(call);
   TRY(identify(call, &who));
   struct reach reach = principal_reach(&who);
   store_bind(call->engine->store, &reach);
   if (call->caller.principal)
-    call->caller.source = who.name; /* what a client calls itself is not to be trusted */
+    call->caller.source = who.name; /* the client's own name is untrusted */
   if (principal_may(&who, call->op))
     return settle_place(call, &who);
   reach_note(call->engine->store, "operation", str_from(call->op->name));
@@ -157,7 +196,7 @@ void roles_leave(struct op_call *call) {
                     .now = call->now};
   if (wanted.p && !db_read_only(store_db(st)) && !db_in_transaction(store_db(st))) {
     enum status s = agent_refused(st, &who, name, wanted, &ignored);
-    (void)s; /* what was refused stays refused, recorded or not */
+    (void)s; /* refused in any case, recorded or not */
   }
   roles_rest(call->engine);
 }
@@ -192,7 +231,7 @@ enum status roles_who(struct engine *engine, const struct caller *caller, struct
   struct store_boundary oom;
   jmp_buf *outer = a->oom;
   struct principal *volatile who = NULL;
-  bool found; /* who is not declared may nothing */
+  bool found; /* undeclared agents have no access */
   if (!engine->agent[0]) {
     *ret_who = caller->principal;
     return STATUS_OK;
@@ -246,6 +285,6 @@ enum status roles_bind(struct store *st, const struct principal *who, struct str
   store_bind(st, agent[0] || who ? &nothing : NULL);
   if (who && !agent[0])
     return bind_principal(st, who, now, ret_over, err);
-  *ret_over = who != NULL; /* a bound process takes no tokens */
+  *ret_over = who != NULL; /* a process bound to an agent does not accept tokens */
   return agent[0] && !who ? bind_agent(st, team, agent, err) : STATUS_OK;
 }

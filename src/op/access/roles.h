@@ -1,41 +1,52 @@
-/* roles.h: which operations a caller may call, and the binding of a call to the reach of who makes it.
+/* roles.h: which operations a caller may call; binds the store to what the caller can reach.
  *
- * A process is bound to an agent when its engines are opened (engine_options.agent); the bearer of a token is who a
- * door has verified (caller.principal). Who calls is never an argument of a call. Without either the caller is the
- * local user, who is the administrator. What the operations then see and change is decided in the store
- * (store/reach.h); the table here says which of them are open to a role at all. What it does not name is closed. */
+ * A process is bound to an agent when its engines are opened (engine_options.agent); a token is verified by the
+ * interface (caller.principal). The caller is never an argument of a call. Without either it is the local user, who is
+ * the administrator. store/reach.h decides what operations see and change; this file decides which of them a role can
+ * call at all. Operations are closed to a role unless their row opens them. */
 #pragma once
 
 #include "op/access/authenticate.h"
 #include "op/op.h"
 #include "store/tables/agents.h"
 
-/* Whether a role may call an operation; an unknown one only the administrator. */
 bool role_may(enum role role, const struct op *op);
 
-/* The same of who calls, who may only read, too; NULL is the local user. For lists of what there is to call. */
+/* Also checks read-only tokens; NULL is the local user. For lists of the available operations. */
 bool principal_may(const struct principal *who, const struct op *op);
 
-/* For op_run(), before anything else: until it is known who calls, nothing is reached. */
-void roles_wait(const struct op_call *call);
-/* When the arguments are read and before the operation runs: finds out who calls, refuses what its role
- * may not call and places outside of its projects, and binds the store. */
+/* For op_run(), before anything else: the store is out of reach until the caller is known. */
+void roles_deny_all(const struct op_call *call);
+/* Call when the arguments are checked, before the operation runs: identifies the caller, refuses operations that its
+ * role may not call and projects that are not its own, and binds the store. */
 NODISCARD enum status roles_enter(struct op_call *call);
-/* When the operation is over, whatever came of it: records an attempt to leave the reach, and frees the store. */
+/* Call after the operation, even if it failed: records refused access, and unbinds the store. */
 void roles_leave(struct op_call *call);
 
-/* Between calls an engine of an agent reaches nothing: what forgets to say who asks gets nothing. */
+/* Binding between calls: an engine that is bound to an agent reaches nothing, so that code that does not identify the
+ * caller gets nothing. */
 void roles_rest(struct engine *engine);
 
-/* For what doors show without an operation (a stream of events, figures): as if `op` were called. */
+/* ---- the operator, who runs Cairn on the store's machine: never a token, whatever its role ---- */
+
+/* Refuses operations with OP_OPERATOR and arguments that name files of the machine (PARAM_PATH) to a principal: both
+ * reach beyond its team. Checks that the team is a slug, whatever interface set it. */
+NODISCARD enum status operator_enter(const struct op_call *call);
+/* Refuses a principal, for a part of an operation that only the operator may use. */
+NODISCARD enum status operator_only(const struct op_call *call);
+/* Refuses everyone but a person: agents at any interface, and processes that are bound to one. */
+NODISCARD enum status operator_person(const struct op_call *call);
+
+/* ---- without an operation ---- */
+
+/* Checks the caller as if it called `op`; for what interfaces show without an operation (event streams, metrics). */
 NODISCARD enum status roles_check(struct engine *engine, const struct caller *caller, const char *op,
                                   struct error *err);
-/* Who a call of this caller would come from: the principal, the agent that the engine is bound to, or NULL for the
- * local user. Lives in `a`, or as long as the caller's. */
+/* The principal of the caller: its own, that of the agent that the engine is bound to, or NULL for the local user.
+ * Lives in `a`, or as long as the caller's. */
 NODISCARD enum status roles_who(struct engine *engine, const struct caller *caller, struct arena *a,
                                 const struct principal **ret_who, struct error *err);
-/* Binds a handle that is no engine's to the reach of a principal or of the agent of the process, as it is now: to
- * nothing when there is no such one any more. Neither is the local user. ret_over: the principal's token is no longer
- * good, and never will be again. */
+/* Binds a store handle without an engine to what a principal, or the agent of the process, can reach now; to nothing if
+ * that no longer exists. Neither: the local user. *ret_over: the principal's token has expired or was revoked. */
 NODISCARD enum status roles_bind(struct store *st, const struct principal *who, struct str team, const char *agent,
                                  int64_t now, bool *ret_over, struct error *err);

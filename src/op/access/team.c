@@ -1,7 +1,7 @@
-/* team.c: the teams of the store: listed, and one of them deleted with everything that it has. */
+/* team.c: lists the teams of the store, and deletes a team with all its data. */
 #include "core/gate/gate.h"
 #include "file/team_files.h"
-#include "op/access/operator.h"
+#include "op/access/roles.h"
 #include "op/handlers.h"
 #include "op/run/common.h"
 #include "store/tables/events.h"
@@ -12,9 +12,9 @@
 static enum status list_teams(struct op_call *call) {
   struct team_infos list = {0};
   char time[TIME_TEXT_SIZE];
-  enum status s = teams_list(call->engine->store, call->arena, &list, call->err);
+  TRY(teams_list(call->engine->store, call->arena, &list, call->err));
   yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "teams");
-  for (size_t i = 0; s == STATUS_OK && i < list.n; i++) {
+  for (size_t i = 0; i < list.n; i++) {
     yyjson_mut_val *team = yyjson_mut_arr_add_obj(call->doc, arr);
     json_put(call->doc, team, "team", list.v[i].name);
     json_put_int(call->doc, team, "memories", list.v[i].memories);
@@ -22,7 +22,7 @@ static enum status list_teams(struct op_call *call) {
       json_put(call->doc, team, "changed_at", time_format(list.v[i].changed_at, time));
   }
   json_put_int(call->doc, call->result, "count", (int64_t)list.n);
-  return s;
+  return STATUS_OK;
 }
 
 static void put_rows(struct op_call *call, yyjson_mut_val *obj, struct str json) {
@@ -35,9 +35,9 @@ static void put_rows(struct op_call *call, yyjson_mut_val *obj, struct str json)
 static enum status list_receipts(struct op_call *call) {
   struct team_receipts list = {0};
   char time[TIME_TEXT_SIZE];
-  enum status s = team_receipts(call->engine->store, call->arena, &list, call->err);
+  TRY(team_receipts(call->engine->store, call->arena, &list, call->err));
   yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "removed");
-  for (size_t i = 0; s == STATUS_OK && i < list.n; i++) {
+  for (size_t i = 0; i < list.n; i++) {
     yyjson_mut_val *receipt = yyjson_mut_arr_add_obj(call->doc, arr);
     json_put(call->doc, receipt, "team", list.v[i].team);
     json_put(call->doc, receipt, "at", time_format(list.v[i].at, time));
@@ -45,23 +45,23 @@ static enum status list_receipts(struct op_call *call) {
     put_rows(call, receipt, list.v[i].counts);
   }
   json_put_int(call->doc, call->result, "count", (int64_t)list.n);
-  return s;
+  return STATUS_OK;
 }
 
-/* The store's second wall is around the caller's team; this is about all of them. */
-static enum status above_teams(struct op_call *call) {
+/* Lifts row-level isolation by team, for a person. */
+static enum status enter_all_teams(struct op_call *call) {
   TRY(operator_person(call));
   return db_team(store_db(call->engine->store), STR_NONE, call->err);
 }
 
 enum status op_team_list(struct op_call *call) {
-  TRY(above_teams(call));
+  TRY(enter_all_teams(call));
   return json_bool(call->args, "removed", false) ? list_receipts(call) : list_teams(call);
 }
 
 /* ---- delete ---- */
 
-/* Of the automatic ones; of others nobody knows. One that cannot be read may hold it. */
+/* Lists the automatic backups that hold the team, or that cannot be read. Other backups are unknown to the store. */
 static void put_backups(struct op_call *call, struct str team) {
   struct strs all = {0}, holding = {0};
   store_list_backups(call->engine->store, call->arena, &all);
@@ -75,11 +75,11 @@ static void put_backups(struct op_call *call, struct str team) {
 }
 
 static enum status unknown_team(struct op_call *call, struct str team) {
-  error_set(call->err, STATUS_NOT_FOUND, "there is nothing of a team '%.*s' in this store", STR_ARG(team));
-  return error_fix(call->err, "'cairn team list' shows those that are");
+  error_set(call->err, STATUS_NOT_FOUND, "there is no team '%.*s' in this store", STR_ARG(team));
+  return error_fix(call->err, "'cairn team list' lists the teams");
 }
 
-static struct str counted(struct arena *a, const struct team_rows *rows) {
+static struct str format_counts(struct arena *a, const struct team_rows *rows) {
   struct buf b = BUF(a);
   for (size_t i = 0; store_tables[i].name; i++)
     if (rows->of[i])
@@ -87,12 +87,12 @@ static struct str counted(struct arena *a, const struct team_rows *rows) {
   return buf_str(&b);
 }
 
-static enum status need_name(struct op_call *call, struct str team, const struct team_rows *rows,
-                             const struct team_files *files) {
+static enum status require_name(struct op_call *call, struct str team, const struct team_rows *rows,
+                                const struct team_files *files) {
   error_set(call->err, STATUS_CONFIRM,
-            "this removes team '%.*s' for good: %lld rows (%.*s) and %lld files; no undo brings it back", STR_ARG(team),
-            (long long)rows->total, STR_ARG(counted(call->arena, rows)), (long long)files->files);
-  return error_fix(call->err, "repeat the call with --confirm %.*s; 'cairn backup' keeps a copy", STR_ARG(team));
+            "this permanently deletes team '%.*s': %lld rows (%.*s) and %lld files; it cannot be undone", STR_ARG(team),
+            (long long)rows->total, STR_ARG(format_counts(call->arena, rows)), (long long)files->files);
+  return error_fix(call->err, "repeat the call with --confirm %.*s; 'cairn backup' makes a copy first", STR_ARG(team));
 }
 
 static void put_receipt(struct op_call *call, struct str team, const struct team_rows *rows, int64_t removed,
@@ -109,7 +109,7 @@ static void put_receipt(struct op_call *call, struct str team, const struct team
   put_backups(call, team);
 }
 
-/* What another process of the team writes from now on begins the team anew; what this one has queued does not. */
+/* Flushes queued reads first, so that they do not create the team again. Writes of other processes do. */
 enum status op_team_delete(struct op_call *call) {
   struct store *st = call->engine->store;
   struct str team = json_str(call->args, "name"), typed = json_str(call->args, "confirm");
@@ -118,19 +118,19 @@ enum status op_team_delete(struct op_call *call) {
   bool emptied = false;
   int64_t removed = 0;
   reads_flush(st);
-  TRY(above_teams(call));
+  TRY(enter_all_teams(call));
   TRY(gate_check_team(team, call->err));
   TRY(team_count(st, team, call->arena, &rows, call->err));
   TRY(team_files_find(st, team, call->now, call->arena, &files, call->err));
   if (rows.total == 0 && files.files == 0)
     TRY(unknown_team(call, team));
   if (!str_eq(typed, team))
-    TRY(need_name(call, team, &rows, &files));
+    TRY(require_name(call, team, &rows, &files));
   TRY(team_delete(st, team, call->caller.source, call->now, call->arena, &rows, call->err));
   TRY(db_checkpoint(store_db(st), true, &emptied, call->err));
   TRY(team_files_remove(&files, &removed, call->err));
   if (str_eq(team, call->caller.team))
-    call->caller.team = STR_NONE; /* what is noted of this call does not begin the team anew */
+    call->caller.team = STR_NONE; /* recording this call must not create the team again */
   put_receipt(call, team, &rows, removed, &files, emptied && db_engine(store_db(st)) == DB_SQLITE);
   return STATUS_OK;
 }

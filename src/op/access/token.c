@@ -1,4 +1,4 @@
-/* token.c: tokens: make, list, revoke, delete. */
+/* token.c: creates, lists, revokes and deletes access tokens. */
 #include <sodium.h>
 
 #include "core/gate/gate.h"
@@ -10,14 +10,13 @@
 
 enum { LIFETIME_DAYS = 90 };
 
-/* Tokens open doors: a person makes them, or who bears one that may do everything. A model that is told to make one
- * cannot. */
+/* Only people and admin tokens manage tokens. A model that is told to create one cannot. */
 static enum status check_manager(struct op_call *call) {
   const struct principal *who = call->caller.principal;
   if (call_by_person(call) || (who && who->role == ROLE_ADMIN))
     return STATUS_OK;
-  error_set(call->err, STATUS_DENIED, "tokens are a matter of people, and of tokens with the role admin");
-  return error_fix(call->err, "ask a person to run 'cairn %s' on the machine of the store", call->op->name);
+  error_set(call->err, STATUS_DENIED, "only people and tokens with the role admin can manage tokens");
+  return error_fix(call->err, "ask a person to run 'cairn %s' on the store's machine", call->op->name);
 }
 
 static void put_token(struct op_call *call, yyjson_mut_val *obj, const struct token *t) {
@@ -44,7 +43,7 @@ static void put_token(struct op_call *call, yyjson_mut_val *obj, const struct to
     json_put(doc, obj, "used_at", time_format(t->used_at, time));
 }
 
-/* ---- making one ---- */
+/* ---- create ---- */
 
 static enum status read_name(struct op_call *call, struct token *t) {
   t->name = json_str(call->args, "name");
@@ -58,11 +57,9 @@ static enum status read_projects(struct op_call *call, struct token *t) {
   struct strs given = {0};
   json_strs(call->arena, call->args, "projects", &given);
   for (size_t i = 0; i < given.n; i++) {
-    enum status s = gate_check_project(given.v[i], call->err);
-    if (s != STATUS_OK)
-      return s;
+    TRY(gate_check_project(given.v[i], call->err));
     if (str_empty(given.v[i]) || given.v[i].n > REACH_PROJECT_MAX) {
-      error_set(call->err, STATUS_USAGE, "a project of a token has a name of 1 to %d bytes", (int)REACH_PROJECT_MAX);
+      error_set(call->err, STATUS_USAGE, "the project of a token must have 1 to %d bytes", (int)REACH_PROJECT_MAX);
       return error_fix(call->err, "cairn token add %.*s --project NAME", STR_ARG(t->name));
     }
     if (!strs_has(&t->projects, given.v[i]))
@@ -70,28 +67,28 @@ static enum status read_projects(struct op_call *call, struct token *t) {
   }
   if (t->projects.n <= REACH_PROJECTS_MAX)
     return STATUS_OK;
-  error_set(call->err, STATUS_USAGE, "a token is for at most %d projects", (int)REACH_PROJECTS_MAX);
-  return error_fix(call->err, "make several tokens, or one with the role admin");
+  error_set(call->err, STATUS_USAGE, "a token can have at most %d projects", (int)REACH_PROJECTS_MAX);
+  return error_fix(call->err, "create several tokens, or one with the role admin");
 }
 
-/* Whoever names projects means these; whoever says nothing means the team. */
+/* Default: project if projects are named, otherwise admin. */
 static enum status read_role(struct op_call *call, struct token *t) {
   struct str role = json_str(call->args, "role");
   t->role = t->projects.n ? ROLE_PROJECT : ROLE_ADMIN;
   if (role.p && !role_find(role, &t->role))
-    return error_set(call->err, STATUS_USAGE, "a role is admin, project or skill");
+    return error_set(call->err, STATUS_USAGE, "the role must be admin, project or skill");
   if ((t->role == ROLE_PROJECT) == (t->projects.n > 0))
     return STATUS_OK;
   if (t->role == ROLE_PROJECT) {
-    error_set(call->err, STATUS_USAGE, "the role project needs the projects that the token is for");
+    error_set(call->err, STATUS_USAGE, "the role project needs at least one project");
     return error_fix(call->err, "cairn token add %.*s --project NAME", STR_ARG(t->name));
   }
   error_set(call->err, STATUS_USAGE, "the role %s has no projects", role_names[t->role]);
-  return error_fix(call->err, "leave --project out, or give --role project");
+  return error_fix(call->err, "omit --project, or use --role project");
 }
 
 /* INT64_MAX: never. */
-static bool read_end(struct str ttl, int64_t now, int64_t *ret_at) {
+static bool parse_ttl(struct str ttl, int64_t now, int64_t *ret_at) {
   if (str_ieq(ttl, STR("never"))) {
     *ret_at = INT64_MAX;
     return true;
@@ -99,20 +96,20 @@ static bool read_end(struct str ttl, int64_t now, int64_t *ret_at) {
   return time_or_duration(ttl, now, 1, ret_at) && *ret_at > now;
 }
 
-/* A token that makes another gives nothing that it does not have. */
+/* A token cannot create one with more access than its own. */
 static enum status read_expiry(struct op_call *call, struct token *t) {
   const struct principal *who = call->caller.principal;
   struct str ttl = json_str(call->args, "ttl");
   int64_t last = who && who->expires_at ? who->expires_at : INT64_MAX, at = call->now + LIFETIME_DAYS * MS_PER_DAY;
   if (!ttl.p) {
     at = at < last ? at : last;
-  } else if (!read_end(ttl, call->now, &at)) {
-    error_set(call->err, STATUS_USAGE, "'%.*s' is no time at which a token could expire", STR_ARG(ttl));
+  } else if (!parse_ttl(ttl, call->now, &at)) {
+    error_set(call->err, STATUS_USAGE, "'%.*s' is not a valid expiry", STR_ARG(ttl));
     return error_fix(call->err, "30d, 12h, a timestamp in the future, or never");
   }
   if (at > last) {
-    error_set(call->err, STATUS_DENIED, "a token cannot make one that outlives it");
-    return error_fix(call->err, "leave the lifetime out: it ends with yours at the latest");
+    error_set(call->err, STATUS_DENIED, "a token cannot create one that expires after it");
+    return error_fix(call->err, "omit the ttl: the new token then expires no later than yours");
   }
   t->expires_at = at == INT64_MAX ? 0 : at;
   return STATUS_OK;
@@ -126,8 +123,8 @@ static enum status read_profile(struct op_call *call, struct token *t) {
     t->profile = own;
   if (!own.p || str_eq(t->profile, own))
     return STATUS_OK;
-  error_set(call->err, STATUS_DENIED, "a token cannot make one with another profile than its own");
-  return error_fix(call->err, "leave the profile out: it is '%.*s'", STR_ARG(own));
+  error_set(call->err, STATUS_DENIED, "a token cannot create one with a different profile");
+  return error_fix(call->err, "omit the profile: it is '%.*s'", STR_ARG(own));
 }
 
 static enum status read_token(struct op_call *call, struct token *t) {
@@ -142,8 +139,8 @@ static enum status read_token(struct op_call *call, struct token *t) {
   return read_profile(call, t);
 }
 
-/* The secret is shown now, and never again. */
-static void draw(struct op_call *call, struct token *t) {
+/* Draws the id and the secret. The result shows the secret once; the store gets only its hash. */
+static void generate(struct op_call *call, struct token *t) {
   uint8_t bytes[TOKEN_ID_CHARS];
   char *id = arena_alloc(call->arena, TOKEN_ID_CHARS + 1);
   randombytes_buf(bytes, sizeof(bytes));
@@ -161,14 +158,14 @@ enum status op_token_add(struct op_call *call) {
   struct txn who = who_of(call), txn;
   TRY(check_manager(call));
   TRY(read_token(call, &token));
-  draw(call, &token);
+  generate(call, &token);
   put_token(call, call->result, &token);
   TRY(sessions_begin(call->engine->store, &who, &txn, call->err));
   TRY(token_insert(&txn, call->arena, &token, call->err));
   return txn_commit(&txn, call->err);
 }
 
-/* ---- the others ---- */
+/* ---- list, revoke, delete ---- */
 
 enum status op_token_list(struct op_call *call) {
   struct tokens list = {0};
@@ -188,10 +185,10 @@ static enum status find(struct op_call *call, struct token *ret_token) {
   if (found)
     return STATUS_OK;
   error_set(call->err, STATUS_NOT_FOUND, "there is no token '%.*s'", STR_ARG(ref));
-  return error_fix(call->err, "'cairn token list' shows those that there are");
+  return error_fix(call->err, "'cairn token list' lists the tokens");
 }
 
-/* Finds the token in a transaction of its own. */
+/* Begins a transaction and finds the token in it. */
 static enum status begin(struct op_call *call, struct txn *ret_txn, struct token *ret_token) {
   struct txn who = who_of(call);
   TRY(check_manager(call));
@@ -216,7 +213,7 @@ enum status op_token_delete(struct op_call *call) {
   struct txn txn;
   TRY(begin(call, &txn, &token));
   if (token_is_live(&token, call->now)) {
-    error_set(call->err, STATUS_CONFLICT, "token '%.*s' is still good", STR_ARG(token.name));
+    error_set(call->err, STATUS_CONFLICT, "token '%.*s' is still valid", STR_ARG(token.name));
     return error_fix(call->err, "cairn token revoke %.*s", STR_ARG(token.name));
   }
   TRY(token_delete(&txn, call->arena, &token, call->err));

@@ -1,5 +1,5 @@
-/* admin.c: looking after the store: stats, config, backup, restore, doctor. */
-#include "op/access/operator.h"
+/* admin.c: the operations stats, config, backup, restore and doctor. */
+#include "op/access/roles.h"
 #include "op/admin/judge.h"
 #include "op/embedding/reembed.h"
 #include "op/handlers.h"
@@ -67,7 +67,7 @@ static enum status put_setting(struct op_call *call, yyjson_mut_val *obj, enum s
   return STATUS_OK;
 }
 
-/* Who has just changed the store's value learns when something else decides. */
+/* Says if the environment or a file overrides the value that was just stored. */
 static enum status put_override(struct op_call *call, enum setting_id id) {
   struct setting_value v;
   TRY(setting_get(call->engine->store, call->caller.team, id, call->arena, &v, call->err));
@@ -88,37 +88,37 @@ static enum status bad_call(struct op_call *call, const char *why) {
   return error_fix(call->err, "cairn config NAME VALUE, or cairn config NAME --unset");
 }
 
-/* Where files go, and where texts are sent: a server that starts later would open its sandbox for it. */
+/* Settings for paths and servers: the sandbox of a server that starts later would allow them. */
 static enum status check_guarded(struct op_call *call, const struct setting *setting) {
   if (!setting->guarded || !str_is(call->caller.trust, "agent"))
     return STATUS_OK;
-  error_set(call->err, STATUS_DENIED, "an agent may not change %s, which names places or servers", setting->name);
-  return error_fix(call->err, "ask whoever runs Cairn: cairn config %s VALUE", setting->name);
+  error_set(call->err, STATUS_DENIED, "agents may not change %s, which sets a path or a server", setting->name);
+  return error_fix(call->err, "ask the user to run: cairn config %s VALUE", setting->name);
+}
+
+static enum status list_settings(struct op_call *call) {
+  yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "settings");
+  for (int i = 0; i < SET_COUNT; i++)
+    TRY(put_setting(call, yyjson_mut_arr_add_obj(call->doc, arr), (enum setting_id)i));
+  if (call->engine->settings)
+    json_put_opt(call->doc, call->result, "file", call->engine->settings->path);
+  return STATUS_OK;
 }
 
 enum status op_config(struct op_call *call) {
   struct str name = json_str(call->args, "name"), value = json_str(call->args, "value");
   bool unset = json_bool(call->args, "unset", false);
-  enum status s = STATUS_OK;
-  if (!name.p) {
-    if (unset)
-      return bad_call(call, "name the setting to be unset");
-    yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "settings");
-    for (int i = 0; s == STATUS_OK && i < SET_COUNT; i++)
-      s = put_setting(call, yyjson_mut_arr_add_obj(call->doc, arr), (enum setting_id)i);
-    if (call->engine->settings)
-      json_put_opt(call->doc, call->result, "file", call->engine->settings->path);
-    return s;
-  }
+  if (!name.p)
+    return unset ? bad_call(call, "name the setting to unset") : list_settings(call);
   int id = setting_find(name);
   if (id < 0)
     return unknown_setting(call, name);
   if (unset && value.p)
-    return bad_call(call, "a value and --unset contradict each other");
+    return bad_call(call, "a value cannot be combined with --unset");
   if (!unset && !value.p)
     return put_setting(call, call->result, (enum setting_id)id);
   struct txn txn = {0};
-  TRY(operator_alone(call)); /* settings say which files and servers of the machine are used */
+  TRY(operator_only(call)); /* settings choose files and servers of the machine */
   TRY(check_guarded(call, &setting_table[id]));
   if (value.p && setting_table[id].check)
     TRY(setting_check((enum setting_id)id, value, call->err));
@@ -139,12 +139,12 @@ enum status op_backup(struct op_call *call) {
   struct stat sb;
   bool own = path.p != NULL;
   if (path.p && db_is_url(arena_cstr(call->arena, path))) {
-    error_set(call->err, STATUS_USAGE, "a backup is a file");
-    return error_fix(call->err, "name a file; 'cairn migrate --to URL' copies the store into a database");
+    error_set(call->err, STATUS_USAGE, "a backup must be a file, not a URL");
+    return error_fix(call->err, "name a file; 'cairn migrate --to URL' copies the store to a server");
   }
   reads_flush(st);
   if (path.p && stat(arena_cstr(call->arena, path), &sb) == 0) {
-    error_set(call->err, STATUS_CONFLICT, "%.*s is there already; a backup does not overwrite", STR_ARG(path));
+    error_set(call->err, STATUS_CONFLICT, "%.*s already exists; backups do not overwrite files", STR_ARG(path));
     return error_fix(call->err, "name a new file");
   }
   if (!own)
@@ -155,14 +155,13 @@ enum status op_backup(struct op_call *call) {
   return STATUS_OK;
 }
 
-/* The backup must be a whole store of a schema that this program knows. */
+/* Checks that the backup is an intact store with a schema that this version supports. */
 static enum status check_backup(struct op_call *call, const char *path) {
   struct store_options o = {.path = path, .must_exist = true, .read_only = true, .now = call->now};
   struct store *st = NULL;
   struct str fault = STR("");
-  enum status s = store_open(&o, &st, call->err);
-  if (s != STATUS_OK)
-    return s;
+  enum status s = STATUS_OK;
+  TRY(store_open(&o, &st, call->err));
   for (const struct named_check *c = store_checks(st); s == STATUS_OK && str_empty(fault) && c->name; c++)
     if (!str_is(str_from(c->name), "private"))
       s = c->run(st, call->arena, &fault, call->err);
@@ -184,7 +183,7 @@ enum status op_restore(struct op_call *call) {
   TRY(backup_open_transcripts(call, path, transcripts));
   if (!json_bool(call->args, "confirm", false)) {
     error_set(call->err, STATUS_CONFIRM, "restore replaces everything in %s", db_path(store_db(st)));
-    return error_fix(call->err, "repeat the call with --confirm; the present content is backed up first");
+    return error_fix(call->err, "repeat the call with --confirm; the current content is backed up first");
   }
   TRY(store_restore(st, path, call->now, call->arena, &restored, call->err));
   TRY(count_since(st, call->caller.team, 0, &memories, call->err));
@@ -218,7 +217,7 @@ static enum status repair(struct op_call *call) {
   return db_commit(store_db(st), call->err);
 }
 
-/* What waits is not a fault. */
+/* Pending embeddings are not a fault. */
 static enum status put_embedding(struct op_call *call, yyjson_mut_val *arr) {
   yyjson_mut_val *status = yyjson_mut_obj(call->doc);
   TRY(reembed_put_status(call, status));
@@ -241,13 +240,13 @@ static enum status put_judging(struct op_call *call, yyjson_mut_val *arr) {
   json_put_int(call->doc, v, "left", left);
   json_put(call->doc, v, "message",
            left ? arena_printf(call->arena,
-                               "%lld memories wait to be judged by the present rules; 'cairn maintain' does it",
+                               "%lld memories have not been checked with the current rules; run 'cairn maintain'",
                                (long long)left)
-                : STR("all memories were judged by the present rules"));
+                : STR("all memories have been checked with the current rules"));
   return STATUS_OK;
 }
 
-/* Those of the caller's team: who looks at them must have its key. */
+/* Only the caller's team: checking needs its key. */
 static enum status put_secrets(struct op_call *call, yyjson_mut_val *arr, bool *ok) {
   struct str fault, fix = STR("");
   TRY(secrets_check(call->engine, call->caller.team, call->arena, &fault, &fix, call->err));
@@ -256,19 +255,19 @@ static enum status put_secrets(struct op_call *call, yyjson_mut_val *arr, bool *
   return STATUS_OK;
 }
 
-/* A restore that was interrupted has left a note. */
+/* An interrupted restore leaves a note in the store. */
 static enum status put_transcripts(struct op_call *call, yyjson_mut_val *arr, bool *ok) {
   struct str note;
   TRY(store_meta(call->engine->store, META_TRANSCRIPTS, call->arena, &note, call->err));
   if (!note.p || str_is(note, NO_TRANSCRIPTS))
     return STATUS_OK;
-  put_check(call, arr, "transcripts", STR("the transcripts of the backup that this store comes from are not back"),
-            "'cairn restore' with that backup brings them back; it stays as it is");
+  put_check(call, arr, "transcripts", STR("the transcripts of the restored backup are missing"),
+            "run 'cairn restore' again with that backup");
   *ok = false;
   return STATUS_OK;
 }
 
-/* Of the server that is asked. */
+/* Sandbox of this server. */
 static void put_sandbox(struct op_call *call, yyjson_mut_val *arr) {
   const char *how = telemetry_sandbox(call->engine->telemetry);
   if (!how)
@@ -282,25 +281,20 @@ static void put_sandbox(struct op_call *call, yyjson_mut_val *arr) {
 enum status op_doctor(struct op_call *call) {
   struct store *st = call->engine->store;
   bool ok = true;
-  enum status s = json_bool(call->args, "fix", false) ? repair(call) : STATUS_OK;
+  if (json_bool(call->args, "fix", false))
+    TRY(repair(call));
   json_put(call->doc, call->result, "db", str_from(db_path(store_db(st))));
   yyjson_mut_val *arr = yyjson_mut_arr(call->doc);
-  for (const struct named_check *c = store_checks(st); s == STATUS_OK && c->name; c++) {
+  for (const struct named_check *c = store_checks(st); c->name; c++) {
     struct str fault = STR("");
-    s = c->run(st, call->arena, &fault, call->err);
+    TRY(c->run(st, call->arena, &fault, call->err));
     put_check(call, arr, c->name, fault, c->fix);
     ok &= str_empty(fault);
   }
-  if (s == STATUS_OK)
-    s = put_embedding(call, arr);
-  if (s == STATUS_OK)
-    s = put_judging(call, arr);
-  if (s == STATUS_OK)
-    s = put_secrets(call, arr, &ok);
-  if (s == STATUS_OK)
-    s = put_transcripts(call, arr, &ok);
-  if (s != STATUS_OK)
-    return s;
+  TRY(put_embedding(call, arr));
+  TRY(put_judging(call, arr));
+  TRY(put_secrets(call, arr, &ok));
+  TRY(put_transcripts(call, arr, &ok));
   put_sandbox(call, arr);
   json_put_bool(call->doc, call->result, "ok", ok);
   yyjson_mut_obj_add_val(call->doc, call->result, "checks", arr);

@@ -1,4 +1,4 @@
-/* events.c: reading and following the event log, and its events as JSON. */
+/* events.c: the operation events: reads and follows the event log; events as JSON. */
 #include "op/admin/feed.h"
 #include "op/handlers.h"
 #include "op/run/common.h"
@@ -10,7 +10,7 @@ enum { FOLLOW_MS = 200 };
 
 struct listing {
   struct op_call *call;
-  struct arena *line; /* memory of one line */
+  struct arena *line; /* released after each line */
   int64_t last, count;
 };
 
@@ -19,7 +19,7 @@ static void put_json(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *name,
     yyjson_mut_obj_add_val(doc, obj, name, yyjson_mut_rawncpy(doc, json.p, json.n));
 }
 
-/* The record of a memory has its trust; the words of a link that came from a file have none of their own. */
+/* The record of a memory has its trust; that of a link does not, but imported links are untrusted. */
 static bool is_untrusted(struct arena *a, const struct event *e) {
   struct str record = e->after.p ? e->after : e->before;
   struct error ignored;
@@ -68,11 +68,11 @@ static enum status show(void *arg, const struct event *e) {
   enum status s = call->hooks.emit ? call->hooks.emit(call->hooks.arg, line) : STATUS_OK;
   arena_release(f->line);
   if (s != STATUS_OK)
-    error_set(call->err, s, "the output could not be written");
+    error_set(call->err, s, "cannot write the output");
   return s;
 }
 
-static void wait_a_little(void) {
+static void wait_for_poll(void) {
   struct timespec ts = {0, FOLLOW_MS * 1000000L};
   nanosleep(&ts, NULL);
 }
@@ -81,22 +81,19 @@ enum status op_events(struct op_call *call) {
   int64_t since, limit;
   bool follow = json_bool(call->args, "follow", false);
   struct listing f = {.call = call, .line = arena_child(call->arena)};
-  enum status s = call_int(call, "since", 0, 0, INT64_MAX, &since);
-  if (s == STATUS_OK)
-    s = call_int(call, "limit", follow ? 0 : 100, 0, INT64_MAX, &limit);
+  TRY(call_int(call, "since", 0, 0, INT64_MAX, &since));
+  TRY(call_int(call, "limit", follow ? 0 : 100, 0, INT64_MAX, &limit));
   f.last = since;
-  reads_flush(call->engine->store); /* a reader of the log sees what this handle did */
-  while (s == STATUS_OK) {
-    s = events_walk(call->engine->store, call->caller.team, f.last, limit ? limit - f.count : 0,
-                    json_str(call->args, "action"), show, &f, call->err);
+  reads_flush(call->engine->store); /* show the read events that this engine has queued */
+  for (;;) {
+    TRY(events_walk(call->engine->store, call->caller.team, f.last, limit ? limit - f.count : 0,
+                    json_str(call->args, "action"), show, &f, call->err));
     if (!follow || cancelled(call) || (limit && f.count >= limit))
       break;
-    if (s == STATUS_OK) {
-      wait_a_little();
-      scrub_refresh(call);
-    }
+    wait_for_poll();
+    scrub_refresh(call);
   }
   json_put_int(call->doc, call->result, "last_seq", f.last);
   json_put_int(call->doc, call->result, "count", f.count);
-  return s;
+  return STATUS_OK;
 }

@@ -1,5 +1,7 @@
-/* feed.c: one thread that notices what any process commits and hands the events to subscribers, in order. */
+/* feed.c: a thread that follows the event log and delivers events to subscribers. */
 #include "op/admin/feed.h"
+
+#include <assert.h>
 
 #include "base/alloc.h"
 #include "base/os/thread.h"
@@ -8,28 +10,27 @@
 #include "op/run/vault_values.h"
 #include "op/vault/key.h"
 
-/* A busy log is looked at often; one in which nothing happens, less and less. A catch-up is cut into portions, so that
- * a subscriber with a long way to go does not hold up the others. */
-enum { POLL_FIRST_MS = 50, POLL_LAST_MS = 250, RETRY_MS = 250, PORTION = 500, BUSY_MS = 500 };
+/* A file is polled, with a growing interval while it is idle. Events are delivered in batches, so that a subscriber
+ * that is far behind does not delay the others. */
+enum { POLL_FIRST_MS = 50, POLL_LAST_MS = 250, RETRY_MS = 250, BATCH = 500, BUSY_MS = 500 };
 
-/* A server says when something was committed. The thread listens in turns, between which it notices subscribers that
- * came and the end; once in a while it looks without having been told, lest a connection that died without a word
- * keeps it waiting for ever. */
+/* A PostgreSQL server notifies of commits. The thread waits for LISTEN_MS at a time, to notice new subscribers and the
+ * end. It reads the log every ASSURE_US even without a notification, in case the connection died silently. */
 enum { LISTEN_MS = 100, ASSURE_US = 30 * 1000 * 1000 };
 
 struct feed_subscriber {
   struct feed_subscriber *next;
   feed_fn fn;
   void *arg;
-  int64_t last_at; /* when that was written; 0: nothing yet */
-  int64_t last;    /* what it has had; -1: from the end of the log, which could not be read yet */
-  int64_t turn;    /* when it was served, counted */
-  bool due;        /* there may be something for it */
-  bool serving;    /* the thread is at it */
-  bool unsure;     /* its place may be behind the end of the log */
-  bool recheck;    /* the server may have crashed: what it has had last may not be what is there now */
+  int64_t last;    /* seq of the last delivered event; -1: the end of the log, which could not be read yet */
+  int64_t last_at; /* time of that event; 0: none yet */
+  int64_t turn;    /* value of feed->turns when it was last served */
+  bool due;        /* there may be events for it */
+  bool serving;    /* the thread is using it */
+  bool unsure;     /* `last` may be beyond the end of the log */
+  bool recheck;    /* the server may have crashed and lost the last delivered events */
   bool gone;
-  bool over;             /* its token is no longer good, and it knows */
+  bool over;             /* its token is no longer valid, and it was told */
   struct principal *who; /* NULL: the process */
   size_t team_n;
   char team[];
@@ -42,18 +43,18 @@ struct feed {
   bool started, stop;
   struct feed_subscriber *list;
   int64_t turns;
-  /* Of the thread alone. */
+  /* Used only by the thread. */
   struct store *store;
-  struct engine vault;            /* its secrets and keys; of everything else it has the store alone */
-  struct str serving;             /* the team whose subscriber is served */
-  const struct redactor *secrets; /* of that team, once asked for */
+  struct engine vault;            /* only its store, secrets and keys are set */
+  struct str serving;             /* team of the subscriber that is being served */
+  const struct redactor *secrets; /* of that team; NULL: not loaded */
   struct db_stamp stamp;
-  bool deaf;       /* the server takes no listeners (a copy that follows another one): then it is polled */
-  int64_t session; /* of the connection, 0: none yet */
-  int64_t looked;  /* ticks of the last look at a server's log */
+  bool deaf;       /* the server does not support LISTEN (a standby): it is polled */
+  int64_t session; /* of the connection; 0: none yet */
+  int64_t looked;  /* ticks when a server's log was last checked */
   char epoch[EVENTS_EPOCH_SIZE];
   struct clock clock;
-  char agent[AGENT_NAME_MAX + 1]; /* the process is bound to it: subscribers get what it may read */
+  char agent[AGENT_NAME_MAX + 1]; /* agent that the process is bound to; limits what subscribers get */
   char path[];
 };
 
@@ -72,7 +73,7 @@ enum status feed_new(const struct engine_options *options, struct feed **ret_fee
   return STATUS_OK;
 }
 
-/* ---- the store, as the thread sees it ---- */
+/* ---- watching the store ---- */
 
 static enum status open_store(const struct feed *f, struct store **ret_store, struct error *err) {
   struct store_options o = {
@@ -82,24 +83,24 @@ static enum status open_store(const struct feed *f, struct store **ret_store, st
 
 static void close_store(struct feed *f) {
   scrubber_free(&f->vault.scrubber);
-  secrets_free(&f->vault.secrets); /* they are as the connection saw them last */
+  secrets_free(&f->vault.secrets); /* their stamps belong to this connection */
   f->vault.store = NULL;
   store_close(&f->store);
 }
 
-/* Asked for once for a portion of events. */
+/* Loaded once per batch. */
 const struct redactor *feed_secrets(struct feed *feed, struct arena *a) {
   if (feed->secrets)
     return feed->secrets;
   feed->vault.store = feed->store;
-  const struct redactor *secrets = scrub_known(&feed->vault, feed->serving, a);
-  feed->secrets = feed->vault.scrubber ? secrets : NULL; /* else it is in the caller's memory */
+  const struct redactor *secrets = scrub_redactor(&feed->vault, feed->serving, a);
+  feed->secrets = feed->vault.scrubber ? secrets : NULL; /* without a scrubber it lives in the caller's arena */
   return secrets;
 }
 
 static struct str team_of(const struct feed_subscriber *sub) { return (struct str){sub->team, sub->team_n}; }
 
-/* Where the log ends. A store that is not there yet has an empty one. */
+/* End of the log; 0 if the store does not exist yet. */
 static enum status end_of_log(const struct feed *f, struct str team, int64_t *ret_seq, struct error *err) {
   struct store *st;
   enum status s = open_store(f, &st, err);
@@ -114,8 +115,8 @@ static enum status end_of_log(const struct feed *f, struct str team, int64_t *re
   return s;
 }
 
-/* A restore replaces the log: whoever was further than the new one goes on from its end. */
-static enum status note_epoch(struct feed *f, struct error *err) {
+/* A restore replaces the log: subscribers that are beyond its new end continue there. */
+static enum status check_epoch(struct feed *f, struct error *err) {
   char epoch[EVENTS_EPOCH_SIZE];
   TRY(events_epoch(f->store, epoch, err));
   if (strcmp(epoch, f->epoch) == 0)
@@ -130,8 +131,8 @@ static enum status note_epoch(struct feed *f, struct error *err) {
 
 static bool on_server(const struct feed *f) { return f->store && db_engine(store_db(f->store)) != DB_SQLITE; }
 
-/* Whether the file has changed since the last look. */
-static enum status look_at_file(struct feed *f, bool opened, bool *ret_news, struct error *err) {
+/* *ret_news: the file has changed since the last check. */
+static enum status check_file(struct feed *f, bool opened, bool *ret_news, struct error *err) {
   struct db_stamp now = {0};
   TRY(db_stamp(store_db(f->store), &now, err));
   *ret_news = opened || now.others != f->stamp.others;
@@ -141,8 +142,8 @@ static enum status look_at_file(struct feed *f, bool opened, bool *ret_news, str
 
 static bool is_connection_lost(enum status s) { return s == STATUS_LOST || s == STATUS_UNAVAILABLE; }
 
-/* Listens for a while; at once after a connection was made, so that nothing falls between listening and the look at the
- * log that follows. */
+/* Waits for a notification. Does not wait after connecting: starts to listen, then the log is read, so that no commit
+ * in between is missed. */
 static enum status listen_to_server(struct feed *f, bool opened, bool *ret_news, struct error *err) {
   bool news = false;
   enum status s = f->deaf ? STATUS_OK : db_wait(store_db(f->store), opened ? 0 : LISTEN_MS, &news, err);
@@ -156,6 +157,7 @@ static enum status listen_to_server(struct feed *f, bool opened, bool *ret_news,
   return s;
 }
 
+/* After a new connection, subscribers must check their position. */
 static void note_session(struct feed *f) {
   f->session = db_sessions(store_db(f->store));
   pthread_mutex_lock(&f->lock);
@@ -164,17 +166,18 @@ static void note_session(struct feed *f) {
   pthread_mutex_unlock(&f->lock);
 }
 
-/* Opens the store when need be; ret_news says whether somebody may have committed since the last look. */
-static enum status look(struct feed *f, bool *ret_news, struct error *err) {
+/* Opens the store if necessary. *ret_news: there may have been commits since the last check. */
+static enum status check_store(struct feed *f, bool *ret_news, struct error *err) {
   bool opened = !f->store, news = false;
-  enum status s = opened ? open_store(f, &f->store, err) : STATUS_OK;
   f->deaf &= !opened;
-  if (s == STATUS_OK)
-    s = on_server(f) ? listen_to_server(f, opened, &news, err) : look_at_file(f, opened, &news, err);
-  if (s == STATUS_OK && news)
-    s = note_epoch(f, err);
-  if (s != STATUS_OK)
-    return s;
+  if (opened)
+    TRY(open_store(f, &f->store, err));
+  if (on_server(f))
+    TRY(listen_to_server(f, opened, &news, err));
+  else
+    TRY(check_file(f, opened, &news, err));
+  if (news)
+    TRY(check_epoch(f, err));
   if (on_server(f) && (opened || db_sessions(store_db(f->store)) != f->session))
     note_session(f);
   if (news)
@@ -207,7 +210,7 @@ static enum status deliver(void *arg, const struct event *e) {
   return STATUS_OK;
 }
 
-/* The place of a subscriber that has none, or one of a log that was replaced. */
+/* Moves a position that is unset or beyond the end of the log to the end. */
 static enum status settle(struct feed *f, struct feed_subscriber *sub, int64_t *last, struct error *err) {
   int64_t end;
   TRY(events_end(f->store, team_of(sub), &end, err));
@@ -219,9 +222,9 @@ static enum status settle(struct feed *f, struct feed_subscriber *sub, int64_t *
   return STATUS_OK;
 }
 
-/* Reads are written without waiting for the disk: a server that crashes may forget some that were delivered, and give
- * their numbers to others. */
-static enum status check_place(struct feed *f, struct feed_subscriber *sub, int64_t *last, struct error *err) {
+/* Read events are committed asynchronously: a server that crashes may lose some that were delivered, and reuse their
+ * sequence numbers. */
+static enum status recheck_position(struct feed *f, struct feed_subscriber *sub, int64_t *last, struct error *err) {
   int64_t place = *last;
   TRY(events_place(f->store, team_of(sub), *last, sub->last_at, &place, err));
   pthread_mutex_lock(&f->lock);
@@ -231,7 +234,7 @@ static enum status check_place(struct feed *f, struct feed_subscriber *sub, int6
   return STATUS_OK;
 }
 
-/* Once: a stream that its client may not read any more is closed, not left open in silence. */
+/* Tells the subscriber, once, that its token is no longer valid, so that the stream is closed. */
 static void end(struct feed *f, struct feed_subscriber *sub) {
   pthread_mutex_lock(&f->lock);
   bool told = sub->over || sub->gone;
@@ -241,31 +244,35 @@ static void end(struct feed *f, struct feed_subscriber *sub) {
     sub->fn(sub->arg, NULL);
 }
 
-static enum status serve(struct feed *f, struct feed_subscriber *sub, int64_t last, bool unsure, bool recheck,
-                         bool *ret_more, struct error *err) {
+/* Members of a subscriber, copied under the lock. */
+struct served_from {
+  int64_t last;
+  bool unsure, recheck;
+};
+
+static enum status serve(struct feed *f, struct feed_subscriber *sub, struct served_from from, bool *ret_more,
+                         struct error *err) {
   struct delivery d = {.feed = f, .sub = sub};
   bool over = false;
   f->serving = team_of(sub);
   f->secrets = NULL;
-  enum status s = db_team(store_db(f->store), team_of(sub), err);
-  if (s == STATUS_OK)
-    s = roles_bind(f->store, sub->who, team_of(sub), f->agent, clock_now(&f->clock), &over, err);
   *ret_more = false;
-  if (s == STATUS_OK && over) {
+  TRY(db_team(store_db(f->store), team_of(sub), err));
+  TRY(roles_bind(f->store, sub->who, team_of(sub), f->agent, clock_now(&f->clock), &over, err));
+  if (over) {
     end(f, sub);
     return STATUS_OK;
   }
-  if (s == STATUS_OK && recheck && sub->last_at && last > 0)
-    s = check_place(f, sub, &last, err);
-  if (s == STATUS_OK && (last < 0 || unsure))
-    s = settle(f, sub, &last, err);
-  if (s == STATUS_OK)
-    s = events_walk(f->store, team_of(sub), last, PORTION, STR_NONE, deliver, &d, err);
-  *ret_more = d.count == PORTION;
+  if (from.recheck && sub->last_at && from.last > 0)
+    TRY(recheck_position(f, sub, &from.last, err));
+  if (from.last < 0 || from.unsure)
+    TRY(settle(f, sub, &from.last, err));
+  enum status s = events_walk(f->store, team_of(sub), from.last, BATCH, STR_NONE, deliver, &d, err);
+  *ret_more = d.count == BATCH;
   return s == STATUS_INTERRUPTED ? STATUS_OK : s;
 }
 
-/* The one that has waited longest; the lock is held. */
+/* The due subscriber that was served least recently; called with the lock. */
 static struct feed_subscriber *next_due(struct feed *f) {
   struct feed_subscriber *best = NULL;
   for (struct feed_subscriber *sub = f->list; sub; sub = sub->next)
@@ -274,8 +281,8 @@ static struct feed_subscriber *next_due(struct feed *f) {
   return best;
 }
 
-/* An hour strikes without anybody committing something, and whether or not the store can be read. The lock is held on
- * entry and on return. */
+/* Tokens expire even if nothing is committed or the store cannot be read. Called with the lock, which it releases while
+ * it calls subscribers. */
 static void end_expired(struct feed *f) {
   int64_t now = clock_now(&f->clock);
   struct feed_subscriber *sub = f->list;
@@ -290,22 +297,23 @@ static void end_expired(struct feed *f) {
     pthread_mutex_lock(&f->lock);
     sub->serving = false;
     pthread_cond_broadcast(&f->served);
-    sub = f->list; /* it may have gone, with others */
+    sub = f->list; /* the list may have changed */
   }
 }
 
-/* Serves everyone for whom there may be something; the lock is held on entry and on return, not in between. */
+/* Serves all due subscribers. Called with the lock, which it releases while it serves. */
 static enum status serve_all(struct feed *f, struct error *err) {
   struct feed_subscriber *sub;
   enum status s = STATUS_OK;
   while (s == STATUS_OK && !f->stop && (sub = next_due(f))) {
-    bool more, unsure = sub->unsure, recheck = sub->recheck;
-    int64_t last = sub->last;
+    bool more;
+    struct served_from from = {sub->last, sub->unsure, sub->recheck};
+    assert(!sub->serving);
     sub->turn = ++f->turns;
     sub->serving = true;
     sub->due = false;
     pthread_mutex_unlock(&f->lock);
-    s = serve(f, sub, last, unsure, recheck, &more, err);
+    s = serve(f, sub, from, &more, err);
     pthread_mutex_lock(&f->lock);
     sub->serving = false;
     sub->due |= more || s != STATUS_OK;
@@ -314,25 +322,25 @@ static enum status serve_all(struct feed *f, struct error *err) {
   return s;
 }
 
-/* One look at the log and what comes of it; how long to wait until the next. */
-static int round_of(struct feed *f, int wait) {
+/* Checks the log once and serves subscribers; returns the ms to wait before the next time. */
+static int run_once(struct feed *f, int wait) {
   struct error err;
   bool news = false;
   end_expired(f);
   pthread_mutex_unlock(&f->lock);
-  enum status s = look(f, &news, &err);
+  enum status s = check_store(f, &news, &err);
   pthread_mutex_lock(&f->lock);
   for (struct feed_subscriber *sub = f->list; news && sub; sub = sub->next)
     sub->due = true;
   if (s == STATUS_OK)
     s = serve_all(f, &err);
   if (s != STATUS_OK) {
-    /* Not there yet, locked, damaged: whatever it is, a new connection sees best when it is over. */
+    /* Missing, locked or damaged: start over with a new connection. */
     close_store(f);
     return RETRY_MS;
   }
   if (on_server(f) && !f->deaf)
-    return 0; /* the next look waits by itself */
+    return 0; /* listen_to_server() waits */
   if (news)
     return POLL_FIRST_MS;
   wait += wait / 4;
@@ -345,14 +353,14 @@ static void *run(void *arg) {
   pthread_mutex_lock(&f->lock);
   while (!f->stop) {
     if (!f->list && on_server(f)) {
-      close_store(f); /* nobody reads what the server would go on telling */
+      close_store(f); /* stop listening */
       continue;
     }
     if (!f->list) {
       pthread_cond_wait(&f->wake, &f->lock);
       continue;
     }
-    wait = round_of(f, wait);
+    wait = run_once(f, wait);
     if (!f->stop && wait > 0)
       cond_wait_ms(&f->wake, &f->lock, wait);
   }
@@ -365,7 +373,7 @@ static void *run(void *arg) {
 static enum status start(struct feed *f, struct error *err) {
   int rc = thread_start(&f->thread, run, f);
   if (rc)
-    return error_errno(err, rc, "the thread that follows the event log could not be started");
+    return error_errno(err, rc, "cannot start the thread that follows the event log");
   f->started = true;
   return STATUS_OK;
 }
@@ -386,17 +394,18 @@ int64_t feed_now(const struct feed *feed, struct str team) {
 enum status feed_subscribe(struct feed *feed, struct str team, const struct principal *who, int64_t since, feed_fn fn,
                            void *arg, struct feed_subscriber **ret_subscriber, struct error *err) {
   struct feed_subscriber *sub = mem_zalloc(sizeof(*sub) + team.n + 1);
-  struct principal *kept = who ? principal_keep(who) : NULL;
-  if (!sub || (who && !kept)) {
-    mem_free(kept);
+  struct principal *copy = who ? principal_keep(who) : NULL;
+  if (!sub || (who && !copy)) {
+    mem_free(copy);
     mem_free(sub);
     return error_set(err, STATUS_NOMEM, "out of memory");
   }
   *sub = (struct feed_subscriber){
-      .fn = fn, .arg = arg, .last = since, .due = true, .unsure = true, .who = kept, .team_n = team.n};
+      .fn = fn, .arg = arg, .last = since, .due = true, .unsure = true, .who = copy, .team_n = team.n};
   if (team.n)
     memcpy(sub->team, team.p, team.n);
-  /* "From now on" is now, not when the thread comes to it. A store that fails is asked by the thread once it works. */
+  /* "New events" means from this moment, not from when the thread gets to it. If the store cannot be read now, the
+   * thread looks up the end later. */
   if (since < 0)
     sub->last = feed_now(feed, team);
   pthread_mutex_lock(&feed->lock);
@@ -423,8 +432,9 @@ void feed_unsubscribe(struct feed *feed, struct feed_subscriber **subscriber) {
   while (sub->serving)
     pthread_cond_wait(&feed->served, &feed->lock);
   struct feed_subscriber **at = &feed->list;
-  while (*at != sub)
+  while (*at && *at != sub)
     at = &(*at)->next;
+  assert(*at == sub);
   *at = sub->next;
   pthread_mutex_unlock(&feed->lock);
   subscriber_free(sub);

@@ -1,8 +1,7 @@
-/* feed.h: follows the event log for a server: what this or any other process commits reaches its subscribers, in the
- * order of the log, soon after the commit.
+/* feed.h: delivers the events that this or any other process commits to the subscribers of a server, in log order.
  *
- * One thread with a connection of its own; it begins with the first subscriber. A subscriber's function runs on that
- * thread and must not wait: it copies what it needs and returns. */
+ * One thread with its own connection, started by the first subscriber. A subscriber's function runs on that thread and
+ * must not block: it copies what it needs and returns. */
 #pragma once
 
 #include "op/access/authenticate.h"
@@ -11,26 +10,26 @@
 struct feed;
 struct feed_subscriber;
 
-/* Without an event: the token of who listens has expired or was revoked; nothing follows. */
+/* `e` is NULL if the subscriber's token has expired or was revoked; no more events follow. */
 typedef void (*feed_fn)(void *arg, const struct event *e);
 
 /* The options' path is copied. Opens nothing yet. */
 NODISCARD enum status feed_new(const struct engine_options *options, struct feed **ret_feed, struct error *err);
-/* Events of `team` after `since`; -1: from now on. Those that the log has already come first. `who` listens, and hears
- * of what it may read, as long as its token is good; NULL: the process. Both are copied. */
+/* Subscribes to the events of `team` after `since`; -1: new ones only. `who` gets only what it may read, until its
+ * token expires; NULL: the process's own access. `team` and `who` are copied. */
 NODISCARD enum status feed_subscribe(struct feed *feed, struct str team, const struct principal *who, int64_t since,
                                      feed_fn fn, void *arg, struct feed_subscriber **ret_subscriber, struct error *err);
-/* Where the log of a team ends now, for who has to say that it listens before it can subscribe; -1: that cannot be
- * read, and the subscription will find it out. */
+/* Current end of the team's log, for a caller that must confirm a subscription before it subscribes; -1: unreadable, so
+ * that feed_subscribe() looks it up. */
 int64_t feed_now(const struct feed *feed, struct str team);
-/* The function does not run any more once this has returned; not to be called from it. */
+/* When this returns, the function is not running and will not be called again. Must not be called from the function. */
 void feed_unsubscribe(struct feed *feed, struct feed_subscriber **subscriber);
 void feed_close(struct feed **feed);
 
 struct redactor;
-/* What is secret in the team of the subscriber whose function asks, and asks from that function: an event may have been
- * written before a value became one. */
+/* Redactor for the subscriber's team: an event may hold a value that was added to the vault later. Call it only from
+ * the subscriber's function. */
 const struct redactor *feed_secrets(struct feed *feed, struct arena *a);
 
-/* An event as one line of JSON, as `cairn events` prints it. */
+/* One line of JSON, as printed by `cairn events`. */
 struct str event_json(struct arena *a, const struct event *e);

@@ -1,12 +1,12 @@
-/* judge.c: judges stored memories once more, when the rules have changed. */
+/* judge.c: checks stored memories again after the rules for suspect text have changed. */
 #include "op/admin/judge.h"
 
 #include "core/trust/suspect.h"
 #include "store/memories/judged.h"
 
-enum { PORTION = 500 };
+enum { BATCH = 500 };
 
-/* One that the present rules find suspect. */
+/* A suspect memory. */
 struct finding {
   int64_t id;
   struct str why;
@@ -18,7 +18,7 @@ struct findings {
 
 struct judging {
   struct op_call *call;
-  struct arena *a; /* of a portion */
+  struct arena *a; /* released after each batch */
   struct judged reached;
   int64_t judged, suspect;
   yyjson_mut_val *txns;
@@ -26,17 +26,16 @@ struct judging {
 
 static enum status judge_one(struct judging *j, struct memory *m, struct findings *found) {
   struct op_call *call = j->call;
-  enum status s = memory_load_body(call->engine->store, j->a, m, call->err);
-  if (s == STATUS_OK)
-    s = memory_load_lists(call->engine->store, j->a, m, call->err);
-  struct str why = s == STATUS_OK ? suspect_memory(j->a, m) : STR_NONE;
+  TRY(memory_load_body(call->engine->store, j->a, m, call->err));
+  TRY(memory_load_lists(call->engine->store, j->a, m, call->err));
+  struct str why = suspect_memory(j->a, m);
   if (why.p)
     list_push(j->a, found, (struct finding){m->id, why});
-  return s;
+  return STATUS_OK;
 }
 
-/* Under the lock once more: since it was read, somebody may have vouched for it, or it may be gone. */
-static enum status mark(struct judging *j, struct txn *txn, const struct finding *f) {
+/* Reads the memory again under the lock: it may have been promoted or removed since. */
+static enum status label_suspect(struct judging *j, struct txn *txn, const struct finding *f) {
   struct op_call *call = j->call;
   struct memory was, now;
   bool found, cleared = false;
@@ -47,13 +46,13 @@ static enum status mark(struct judging *j, struct txn *txn, const struct finding
     return STATUS_OK;
   now = was;
   now.suspect = f->why;
-  enum status s = memory_change(txn, j->a, &was, &now, "memory:suspect", call->err);
+  TRY(memory_change(txn, j->a, &was, &now, "memory:suspect", call->err));
   j->suspect++;
-  return s;
+  return STATUS_OK;
 }
 
-/* Nothing to mark is no transaction of the log. */
-static enum status note_progress(struct judging *j) {
+/* Without changes of memories, there is no transaction in the log. */
+static enum status save_progress(struct judging *j) {
   struct op_call *call = j->call;
   struct store *st = call->engine->store;
   TRY(db_begin(store_db(st), call->caller.team, true, call->err));
@@ -66,28 +65,28 @@ static enum status store_findings(struct judging *j, const struct findings *foun
   struct txn txn;
   int64_t before = j->suspect;
   if (found->n == 0)
-    return note_progress(j);
+    return save_progress(j);
   TRY(call_begin(call, &txn));
   for (size_t i = 0; i < found->n; i++)
-    TRY(mark(j, &txn, &found->v[i]));
+    TRY(label_suspect(j, &txn, &found->v[i]));
   if (j->suspect == before) {
     store_rollback(txn.store);
-    return note_progress(j);
+    return save_progress(j);
   }
   TRY(judged_set(txn.store, txn.team, j->a, &j->reached, call->err));
   yyjson_mut_arr_add_sint(call->doc, j->txns, txn.id);
   return txn_commit(&txn, call->err);
 }
 
-static enum status judge_portion(struct judging *j) {
+static enum status judge_batch(struct judging *j) {
   struct op_call *call = j->call;
   struct memories list = {0};
   struct findings found = {0};
-  TRY(judged_next(call->engine->store, call->caller.team, j->reached.last, PORTION, j->a, &list, call->err));
+  TRY(judged_next(call->engine->store, call->caller.team, j->reached.last, BATCH, j->a, &list, call->err));
   for (size_t i = 0; i < list.n; i++)
     TRY(judge_one(j, &list.v[i], &found));
   j->judged += (int64_t)list.n;
-  j->reached.done = list.n < PORTION;
+  j->reached.done = list.n < BATCH;
   if (list.n)
     j->reached.last = list.v[list.n - 1].id;
   enum status s = store_findings(j, &found);
@@ -95,27 +94,27 @@ static enum status judge_portion(struct judging *j) {
   return s;
 }
 
-static enum status reached(struct op_call *call, struct judged *ret_judged) {
+static enum status load_progress(struct op_call *call, struct judged *ret_judged) {
   struct judged j;
   TRY(judged_get(call->engine->store, call->caller.team, call->arena, &j, call->err));
   if (j.version < SUSPECT_VERSION)
     j = (struct judged){.version = SUSPECT_VERSION};
-  j.done |= j.version > SUSPECT_VERSION; /* a newer program has better rules */
+  j.done |= j.version > SUSPECT_VERSION; /* a newer version of the program has checked them */
   *ret_judged = j;
   return STATUS_OK;
 }
 
 enum status judge_again(struct op_call *call, int64_t until) {
   struct judging j = {.call = call, .a = arena_child(call->arena), .txns = yyjson_mut_arr(call->doc)};
-  enum status s = reached(call, &j.reached);
-  if (s != STATUS_OK || j.reached.done)
-    return s;
+  TRY(load_progress(call, &j.reached));
+  if (j.reached.done)
+    return STATUS_OK;
   do {
-    s = judge_portion(&j);
+    TRY(judge_batch(&j));
     arena_release(j.a);
-  } while (s == STATUS_OK && !j.reached.done && !cancelled(call) && (!until || clock_ticks_us() < until));
-  if (s != STATUS_OK || !j.judged)
-    return s;
+  } while (!j.reached.done && !cancelled(call) && (!until || clock_ticks_us() < until));
+  if (!j.judged)
+    return STATUS_OK;
   json_put_int(call->doc, call->result, "judged", j.judged);
   json_put_int(call->doc, call->result, "suspect", j.suspect);
   if (j.suspect)
@@ -125,7 +124,7 @@ enum status judge_again(struct op_call *call, int64_t until) {
 
 enum status judge_left(struct op_call *call, int64_t *ret_count) {
   struct judged j;
-  TRY(reached(call, &j));
+  TRY(load_progress(call, &j));
   if (!j.done)
     return judged_left(call->engine->store, call->caller.team, j.last, ret_count, call->err);
   *ret_count = 0;

@@ -1,12 +1,11 @@
-/* judge.h: memories that were judged by older rules of core/trust/suspect.h, or by none, are judged by the present
- * ones. */
+/* judge.h: checks stored memories with the current rules of core/trust/suspect.h, after the rules have changed. */
 #pragma once
 
 #include "op/run/common.h"
 
-/* Judges what is left, portion by portion, each a transaction of its own; `until` (clock_ticks_us(); 0: no limit) is
- * looked at after each. It only ever marks: what is suspect stays so, and what a person has vouched for is left alone.
- * Puts `judged` and what came of it into the result, when there was something to do. */
+/* Checks the remaining memories in batches, each in its own transaction, until `until` (clock_ticks_us(); 0: no limit).
+ * It only labels memories as suspect: it removes no label, and skips memories that a person has promoted. Adds `judged`
+ * and its outcome to the result if there was anything to do. */
 NODISCARD enum status judge_again(struct op_call *call, int64_t until);
-/* How many memories of the team wait for it. */
+/* Number of memories of the team that have not been checked with the current rules. */
 NODISCARD enum status judge_left(struct op_call *call, int64_t *ret_count);

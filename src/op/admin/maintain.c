@@ -1,7 +1,8 @@
-/* maintain.c: what time does: expire, fade, archive, stale; embed what is waiting; tidy up.
+/* maintain.c: the operation maintain: expires, fades and archives memories, marks tasks stale, archives transcripts,
+ * embeds pending chunks, and cleans up.
  *
- * Idempotent: each step looks at active memories alone, so that a second run finds nothing, and no step can undo what
- * another reason did. */
+ * Idempotent: each step looks only at active memories, so a second run finds nothing, and no step changes a memory that
+ * was retired for another reason. */
 #include "core/rank/rank.h"
 #include "op/admin/judge.h"
 #include "op/embedding/reembed.h"
@@ -13,12 +14,12 @@
 #include "store/vectors/vectors.h"
 #include "transcript/file/transcript.h"
 
-/* By itself, maintenance judges and embeds for so long at most: somebody waits for the prompt. */
-enum { STEP_ROWS = 500, JUDGE_BY_ITSELF_US = 1000000, EMBED_BY_ITSELF_US = 3000000 };
+/* Time limits for automatic maintenance: a user may be waiting for the prompt. */
+enum { STEP_ROWS = 500, JUDGE_AUTO_US = 1000000, EMBED_AUTO_US = 3000000 };
 
 struct step {
   enum lifecycle_step step;
-  const char *name, *state, *reason, *action; /* state NULL: the task's status becomes "stale" */
+  const char *name, *state, *reason, *action; /* state NULL: set the task's status to "stale" */
 };
 
 static const struct step steps[] = {
@@ -32,7 +33,7 @@ static enum status number(struct op_call *call, enum setting_id id, double *ret)
   return setting_number(call->engine->store, call->caller.team, id, call->arena, ret, call->err);
 }
 
-/* Days after which retention falls below the limit: half lives, counted until it does. */
+/* Days until retention falls below the limit, in steps of 1/64 of the half-life. */
 static double fade_days(double half_life, double below) {
   double days = 0;
   while (retention(days, half_life) >= below)
@@ -42,20 +43,17 @@ static double fade_days(double half_life, double below) {
 
 static enum status cutoff(struct op_call *call, enum lifecycle_step step, int64_t *ret_before) {
   double days = 0, below;
-  enum status s = STATUS_OK;
   if (step == LIFE_FADE) {
-    s = number(call, SET_FACT_HALF_LIFE, &days);
-    if (s == STATUS_OK)
-      s = number(call, SET_FACT_FADE_BELOW, &below);
-    if (s == STATUS_OK)
-      days = fade_days(days, below);
+    TRY(number(call, SET_FACT_HALF_LIFE, &days));
+    TRY(number(call, SET_FACT_FADE_BELOW, &below));
+    days = fade_days(days, below);
   } else if (step == LIFE_ARCHIVE) {
-    s = number(call, SET_ARCHIVE_DAYS, &days);
+    TRY(number(call, SET_ARCHIVE_DAYS, &days));
   } else if (step == LIFE_STALE) {
-    s = number(call, SET_STALE_DAYS, &days);
+    TRY(number(call, SET_STALE_DAYS, &days));
   }
   *ret_before = call->now - (int64_t)(days * (double)MS_PER_DAY);
-  return s;
+  return STATUS_OK;
 }
 
 static struct memory retired(const struct memory *m, const struct step *step, const struct txn *txn) {
@@ -68,19 +66,19 @@ static struct memory retired(const struct memory *m, const struct step *step, co
   return now;
 }
 
-/* In portions, each with memory of its own. `ids` gets the numbers of what was changed; NULL: nobody asks. */
+/* Works in batches, each with its own memory. `ids`, if not NULL, gets the ids of the changed memories. */
 static enum status run_step(struct op_call *call, struct txn *txn, const struct step *step, yyjson_mut_val *ids,
                             int64_t *ret_count) {
   int64_t before, count = 0;
-  enum status s = cutoff(call, step->step, &before);
   struct arena *a = arena_child(call->arena);
   bool more = true;
-  while (s == STATUS_OK && more) {
+  TRY(cutoff(call, step->step, &before));
+  while (more) {
     struct memories due = {0};
-    s = lifecycle_due(txn->store, txn->team, step->step, before, STEP_ROWS, a, &due, call->err);
-    for (size_t i = 0; s == STATUS_OK && i < due.n; i++) {
+    TRY(lifecycle_due(txn->store, txn->team, step->step, before, STEP_ROWS, a, &due, call->err));
+    for (size_t i = 0; i < due.n; i++) {
       struct memory now = retired(&due.v[i], step, txn);
-      s = memory_change(txn, a, &due.v[i], &now, step->action, call->err);
+      TRY(memory_change(txn, a, &due.v[i], &now, step->action, call->err));
       if (ids)
         yyjson_mut_arr_add_sint(call->doc, ids, due.v[i].id);
       count++;
@@ -90,12 +88,12 @@ static enum status run_step(struct op_call *call, struct txn *txn, const struct 
     progress(call, step->name, count, 0);
   }
   *ret_count = count;
-  return s;
+  return STATUS_OK;
 }
 
 /* ---- the operation ---- */
 
-/* Whether it is time, by the store's own note of the last run. */
+/* Compares the time of the last run, from the store, with the interval. */
 static enum status is_due(struct op_call *call, bool *ret_due) {
   struct str at;
   int64_t last = 0;
@@ -107,8 +105,8 @@ static enum status is_due(struct op_call *call, bool *ret_due) {
   return STATUS_OK;
 }
 
-/* Whether a step was asked for; without a word about it, all are. */
-static bool step_wanted(struct op_call *call, const struct step *step) {
+/* Without the argument `only`, all steps are. */
+static bool is_step_wanted(struct op_call *call, const struct step *step) {
   struct strs only = {0};
   json_strs(call->arena, call->args, "only", &only);
   return only.n == 0 || strs_has(&only, str_from(step->name));
@@ -119,37 +117,35 @@ static enum status run_all(struct op_call *call) {
   char time[TIME_TEXT_SIZE];
   int64_t changed = 0, counts[ARRAY_LEN(steps)] = {0};
   bool due = true;
-  enum status s = call_begin(call, &txn);
-  /* Under the lock once more: of several processes that notice, one does it. */
-  if (s == STATUS_OK && json_bool(call->args, "if_due", false))
-    s = is_due(call, &due);
-  if (s == STATUS_OK && !due) {
+  TRY(call_begin(call, &txn));
+  /* Checked again under the lock: only one of several processes runs it. */
+  if (json_bool(call->args, "if_due", false))
+    TRY(is_due(call, &due));
+  if (!due) {
     store_rollback(txn.store);
     json_put_bool(call->doc, call->result, "skipped", true);
     return STATUS_OK;
   }
   yyjson_mut_val *named = json_bool(call->args, "named", false) ? json_put_obj(call->doc, call->result, "ids") : NULL;
-  for (size_t i = 0; s == STATUS_OK && i < ARRAY_LEN(steps); i++) {
-    if (!step_wanted(call, &steps[i]))
+  for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
+    if (!is_step_wanted(call, &steps[i]))
       continue;
-    s = run_step(call, &txn, &steps[i], named ? json_put_arr(call->doc, named, steps[i].name) : NULL, &counts[i]);
+    TRY(run_step(call, &txn, &steps[i], named ? json_put_arr(call->doc, named, steps[i].name) : NULL, &counts[i]));
     changed += counts[i];
   }
-  if (s == STATUS_OK && !changed) { /* nothing to undo: no transaction of the log */
+  if (!changed) { /* no transaction in the log: there is nothing to undo */
     store_rollback(txn.store);
-    s = db_begin(store_db(txn.store), call->caller.team, true, call->err);
+    TRY(db_begin(store_db(txn.store), call->caller.team, true, call->err));
   }
-  if (s == STATUS_OK && !yyjson_obj_get(call->args, "only"))
-    s = store_set_meta(txn.store, "maintained_at", time_format(call->now, time), call->err);
-  if (s != STATUS_OK)
-    return s;
+  if (!yyjson_obj_get(call->args, "only"))
+    TRY(store_set_meta(txn.store, "maintained_at", time_format(call->now, time), call->err));
   for (size_t i = 0; i < ARRAY_LEN(steps); i++)
-    if (step_wanted(call, &steps[i]))
+    if (is_step_wanted(call, &steps[i]))
       json_put_int(call->doc, call->result, steps[i].name, counts[i]);
   return changed ? call_commit(call, &txn) : txn_commit(&txn, call->err);
 }
 
-/* Embeds what waits; an embedder that is down is told, and fails nothing. */
+/* Embeds pending chunks; a failing embedder is reported as `degraded`, not as an error. */
 static enum status embed_pending(struct op_call *call, int64_t until, int64_t *ret_dropped) {
   struct reembed_report r;
   TRY(reembed_run(call, until, &r));
@@ -166,7 +162,6 @@ static enum status embed_pending(struct op_call *call, int64_t until, int64_t *r
   return STATUS_OK;
 }
 
-/* The table of calls keeps the last ones alone. */
 static enum status prune_calls(struct op_call *call) {
   struct store *st = call->engine->store;
   TRY(db_begin(store_db(st), call->caller.team, true, call->err));
@@ -174,7 +169,7 @@ static enum status prune_calls(struct op_call *call) {
   return db_commit(store_db(st), call->err);
 }
 
-/* Sessions that have ended long ago, of all agents; a folder that cannot be written is told, and fails nothing. */
+/* Archives old sessions of all agents; a failure is reported in the result, not as an error. */
 static enum status archive_transcripts(struct op_call *call) {
   struct transcripts_list folders = {0};
   struct error err;
@@ -197,9 +192,9 @@ static enum status archive_transcripts(struct op_call *call) {
 
 enum status op_maintain(struct op_call *call) {
   int64_t began = clock_ticks_us(), dropped = 0;
-  bool due = true, by_itself = json_bool(call->args, "if_due", false);
+  bool due = true, is_automatic = json_bool(call->args, "if_due", false);
   reads_flush(call->engine->store);
-  if (by_itself)
+  if (is_automatic)
     TRY(is_due(call, &due));
   if (!due) {
     json_put_bool(call->doc, call->result, "skipped", true);
@@ -209,12 +204,11 @@ enum status op_maintain(struct op_call *call) {
   TRY(run_all(call));
   TRY(prune_calls(call));
   bool all = !yyjson_mut_obj_get(call->result, "skipped") && !yyjson_obj_get(call->args, "only");
-  if (all)
+  if (all) {
     TRY(archive_transcripts(call));
-  if (all)
-    TRY(judge_again(call, by_itself ? clock_ticks_us() + JUDGE_BY_ITSELF_US : 0));
-  if (all)
-    TRY(embed_pending(call, by_itself ? began + EMBED_BY_ITSELF_US : 0, &dropped));
+    TRY(judge_again(call, is_automatic ? clock_ticks_us() + JUDGE_AUTO_US : 0));
+    TRY(embed_pending(call, is_automatic ? began + EMBED_AUTO_US : 0, &dropped));
+  }
   TRY(db_checkpoint(store_db(call->engine->store), false, NULL, call->err));
   json_put_int(call->doc, call->result, "duration_ms", (clock_ticks_us() - began) / 1000);
   return STATUS_OK;

@@ -1,9 +1,9 @@
-/* repeats.c: rules that say nearly the same as another rule: corrections that had to be made twice. */
+/* repeats.c: the operation repeats: pairs of near-duplicate rules, which are corrections that had to be made twice. */
 #include "embed/vec.h"
 #include "op/handlers.h"
 #include "op/write/write.h"
 
-/* Every pair is compared: beyond this many rules, the newest ones. */
+/* All pairs are compared, so only the newest rules are taken. */
 enum { COMPARED = 200, PAIRS_SHOWN = 20 };
 
 struct pair {
@@ -27,7 +27,7 @@ static enum status read_rules(struct op_call *call, struct memories *ret_rules) 
   return STATUS_OK;
 }
 
-/* Best first; of equal ones, the older memories. */
+/* Sorted by similarity, best first. */
 static void insert(struct op_call *call, struct pairs_found *list, struct pair p) {
   list_push(call->arena, list, p);
   size_t at = list->n - 1;
@@ -36,7 +36,7 @@ static void insert(struct op_call *call, struct pairs_found *list, struct pair p
   list->v[at] = p;
 }
 
-/* Without an embedder nothing is compared, and the reply says so. */
+/* Without an embedder nothing is compared, and the result has `degraded`. */
 static enum status find_pairs(struct op_call *call, const struct memories *rules, double above,
                               struct pairs_found *ret) {
   struct arena *a = call->arena;
@@ -73,7 +73,7 @@ static void put_side(struct op_call *call, yyjson_mut_val *to, const char *name,
   json_put(call->doc, v, "project", m->project);
 }
 
-static int64_t involved(struct op_call *call, const struct pairs_found *found, size_t rules) {
+static int64_t count_involved(struct op_call *call, const struct pairs_found *found, size_t rules) {
   bool *seen = arena_array(call->arena, bool, rules + 1);
   int64_t n = 0;
   for (size_t i = 0; i < found->n; i++)
@@ -92,7 +92,7 @@ enum status op_repeats(struct op_call *call) {
   TRY(read_rules(call, &rules));
   TRY(find_pairs(call, &rules, above, &found));
   json_put_int(call->doc, call->result, "rules", (int64_t)rules.n);
-  json_put_int(call->doc, call->result, "repeated", involved(call, &found, rules.n));
+  json_put_int(call->doc, call->result, "repeated", count_involved(call, &found, rules.n));
   json_put_num(call->doc, call->result, "above", above);
   yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "pairs");
   for (size_t i = 0; i < found.n && (int64_t)i < limit; i++) {

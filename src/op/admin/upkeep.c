@@ -1,4 +1,4 @@
-/* upkeep.c: runs maintenance and embedding with an engine of the pool and memory of its own. */
+/* upkeep.c: runs maintenance, embedding, sync and source refresh in the background, with an engine of the pool. */
 #include "op/admin/upkeep.h"
 
 #include "file/place.h"
@@ -23,7 +23,7 @@ static bool step(struct pool *pool, const struct caller *caller, const struct op
   struct arena a;
   if (pool_take(pool, &engine, &err) != STATUS_OK)
     return false;
-  if (engine->agent[0]) { /* the store is not its to keep */
+  if (engine->agent[0]) { /* agents do not maintain the store */
     pool_give(pool, engine);
     return false;
   }
@@ -85,7 +85,7 @@ enum status upkeep_root(struct pool *pool, struct str team, struct arena *a, str
   struct engine *engine;
   struct store_boundary oom;
   jmp_buf *outer = a->oom;
-  TRY(pool_take(pool, &engine, err));
+  TRY(pool_take(pool, &engine, err)); /* not TRY: this function sets a jump target */
   volatile enum status found = STATUS_NOMEM;
   pthread_mutex_lock(&engine->lock);
   if (!STORE_BOUNDARY(engine->store, a, oom))

@@ -1,20 +1,18 @@
-/* upkeep.h: what a server does for its store by itself, while nobody calls: a step of it. When the steps come is the
- * server's affair. */
+/* upkeep.h: steps of a server's background work; the server decides when to run them. */
 #pragma once
 
 #include "op/op.h"
 #include "op/run/pool.h"
 
-/* Maintenance, when it is due. Failures harm nobody: whoever asks for the same gets to see them. */
+/* Runs maintenance if it is due. Errors are ignored: 'cairn maintain' shows them. */
 void upkeep_maintain(struct pool *pool, const struct caller *caller, const struct op_hooks *hooks);
-/* Embeds a portion of what waits. True when there is more, and another portion would get further: an embedder that is
- * down does not. */
+/* Embeds a batch of pending chunks. True if there are more and the embedder works. */
 bool upkeep_embed(struct pool *pool, const struct caller *caller, const struct op_hooks *hooks);
-/* Brings the MEMORY.md of a project into step. False when that failed, and should be tried again later. */
+/* Syncs the MEMORY.md of a project. False if that failed and should be retried. */
 bool upkeep_sync(struct pool *pool, const struct caller *caller, const struct op_hooks *hooks, struct str project);
-/* Reads what has changed in a source of a project. False when that failed. */
+/* Refreshes a source of a project. False on failure. */
 bool upkeep_source(struct pool *pool, const struct caller *caller, const struct op_hooks *hooks, struct str project,
                    struct str folder);
-/* The folder of a team's files, for those who watch them. */
+/* Directory of a team's files, to watch for changes. */
 NODISCARD enum status upkeep_root(struct pool *pool, struct str team, struct arena *a, struct str *ret_root,
                                   struct error *err);

@@ -1,4 +1,4 @@
-/* config.c: the settings of an embedder, and opening it by them. */
+/* config.c: configuration of an embedder; opens the embedder. */
 #include "op/embedding/config.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "embed/encoder/model_file.h"
 #include "embed/remote/http.h"
 
-/* ---- reading and keeping ---- */
+/* ---- reading and storing ---- */
 
 static const char calibration_name[] = "calibration";
 
@@ -65,12 +65,12 @@ enum status embed_config_restore(struct txn *txn, struct arena *a, const struct 
 }
 
 bool embed_config_same(const struct embed_config *x, const struct embed_config *y) {
-  static const enum setting_id that_matter[] = {SET_EMBEDDER, SET_EMBEDDER_MODEL, SET_EMBEDDER_DIMS, SET_EMBEDDER_FILE,
-                                                SET_EMBEDDER_TEXT_PREFIX};
-  /* What neither of them uses does not tell them apart. */
-  size_t n = embed_config_costly(x) || str_is(x->v[0], "file") ? ARRAY_LEN(that_matter) : 1;
+  static const enum setting_id relevant[] = {SET_EMBEDDER, SET_EMBEDDER_MODEL, SET_EMBEDDER_DIMS, SET_EMBEDDER_FILE,
+                                             SET_EMBEDDER_TEXT_PREFIX};
+  /* Built-in embedders ignore all settings but the first. */
+  size_t n = embed_config_costly(x) || str_is(x->v[0], "file") ? ARRAY_LEN(relevant) : 1;
   for (size_t i = 0; i < n; i++)
-    if (!str_eq(embed_config_value(x, that_matter[i]), embed_config_value(y, that_matter[i])))
+    if (!str_eq(embed_config_value(x, relevant[i]), embed_config_value(y, relevant[i])))
       return false;
   return true;
 }
@@ -83,8 +83,8 @@ bool embed_config_costly(const struct embed_config *c) {
 
 /* ---- opening ---- */
 
-/* The beginning of a model's file holds a checksum of the rest: two files that begin alike are the same model, whatever
- * their names are. */
+/* The header of a model file holds a checksum of the rest: files with the same header are the same model, whatever
+ * their names. */
 static enum status name_file(const char *path, const struct embedder *e, char *name, struct error *err) {
   char head[MODEL_HEADER_SIZE], hash[HASH_TEXT_SIZE];
   FILE *f = fopen(path, "rbe");
@@ -92,7 +92,7 @@ static enum status name_file(const char *path, const struct embedder *e, char *n
   if (f)
     fclose(f);
   if (n != sizeof(head))
-    return error_set(err, STATUS_IO, "the model %s cannot be read", path);
+    return error_set(err, STATUS_IO, "cannot read the model %s", path);
   hash_text((struct str){head, n}, hash);
   snprintf(name, EMBED_NAME_SIZE, "file:%.90s+%.8s", e->model, hash);
   return STATUS_OK;
@@ -102,7 +102,7 @@ static enum status open_file(struct arena *a, const struct embed_config *c, stru
                              struct error *err) {
   struct str path = embed_config_value(c, SET_EMBEDDER_FILE);
   if (str_empty(path)) {
-    error_set(err, STATUS_USAGE, "the embedder is 'file', and no file is named");
+    error_set(err, STATUS_USAGE, "the embedder is 'file', but embedder.file is not set");
     return error_fix(err, "cairn config embedder.file FILE");
   }
   const char *file = arena_cstr(a, path);
@@ -120,11 +120,10 @@ static enum status open_file(struct arena *a, const struct embed_config *c, stru
   bool named = str_find(str_from(cause.message), path, 0) != SIZE_MAX;
   error_set(err, s, "%s%s%s%s", named ? "" : "the model ", named ? "" : file, named ? "" : ": ", cause.message);
   return error_fix(err, "%s",
-                   cause.fix[0] ? cause.fix
-                                : "put the converted model back in its place, or name another with embedder.file");
+                   cause.fix[0] ? cause.fix : "restore the converted model, or set embedder.file to another");
 }
 
-/* What is put before each text changes its vector, and so does the number of dimensions that is asked for. */
+/* The text prefix and the number of dimensions change the vectors, so they are part of the name. */
 static void name_http(const struct embed_config *c, const struct embedder *e, char name[EMBED_NAME_SIZE]) {
   struct str prefix = embed_config_value(c, SET_EMBEDDER_TEXT_PREFIX);
   char hash[HASH_TEXT_SIZE];
@@ -152,7 +151,7 @@ static enum status open_http(struct arena *a, const struct embed_config *c, int 
       .text_prefix = embed_config_value(c, SET_EMBEDDER_TEXT_PREFIX),
       .timeout_ms = number(c, SET_EMBEDDER_TIMEOUT_MS),
   };
-  TRY(http_embedder_open(&http, ret, err)); /* in the caller's hands at once: the next may not return */
+  TRY(http_embedder_open(&http, ret, err)); /* *ret is set now: the next call may be left by an out-of-memory jump */
   enum status s = http_embedder_probe(*ret, a, err);
   if (s == STATUS_OK) {
     name_http(c, *ret, name);
@@ -170,27 +169,25 @@ static enum status open_known(const struct embedder *e, const struct embedder **
 }
 
 static enum status unknown(const struct embed_config *c, struct error *err) {
-  error_set(err, STATUS_USAGE, "this program has no embedder '%.*s'", STR_ARG(c->v[0]));
+  error_set(err, STATUS_USAGE, "unknown embedder '%.*s'", STR_ARG(c->v[0]));
   return error_fix(err,
-                   "'cairn config embedder' shows the setting; 'cairn config embedder --unset' brings the default");
+                   "'cairn config embedder' shows the setting; 'cairn config embedder --unset' restores the default");
 }
 
 enum status embed_config_open(struct arena *a, const struct embed_config *c, int dims, const struct embedder **ret,
                               struct embedder **ret_own, char name[EMBED_NAME_SIZE], struct error *err) {
   *ret_own = NULL;
   const struct embedder *known = embedder_hash();
-  enum status s = str_is(c->v[0], "cairn-embed-v2") ? embedder_builtin(&known, err) : STATUS_OK;
-  if (s != STATUS_OK)
-    return s;
+  if (str_is(c->v[0], "cairn-embed-v2"))
+    TRY(embedder_builtin(&known, err));
   if (str_is(c->v[0], known->model))
     return open_known(known, ret, name);
   if (str_is(c->v[0], "file"))
-    s = open_file(a, c, ret_own, name, err);
+    TRY(open_file(a, c, ret_own, name, err));
   else if (embed_config_costly(c))
-    s = open_http(a, c, dims, ret_own, name, err);
+    TRY(open_http(a, c, dims, ret_own, name, err));
   else
     return unknown(c, err);
-  if (s == STATUS_OK)
-    *ret = *ret_own;
-  return s;
+  *ret = *ret_own;
+  return STATUS_OK;
 }

@@ -1,5 +1,4 @@
-/* config.h: the settings that an embedder is opened with: from the team's settings, as JSON beside its index, and
- * the opening itself. */
+/* config.h: configuration of an embedder, from the team's settings or stored with its index; opens the embedder. */
 #pragma once
 
 #include "op/run/common.h"
@@ -8,36 +7,36 @@
 enum { EMBED_SETTINGS = SET_EMBEDDER_LAST - SET_EMBEDDER + 1, EMBED_NAME_SIZE = 128 };
 
 struct embed_config {
-  struct str v[EMBED_SETTINGS]; /* by setting, from SET_EMBEDDER on; defaults filled in */
-  struct str json;              /* what differs from the defaults */
-  struct str calibration;       /* what was fitted, as calibration_parse() reads it; absent: nothing */
-  bool environment;             /* some of it comes from the environment, past the store */
+  struct str v[EMBED_SETTINGS]; /* indexed by setting - SET_EMBEDDER; defaults filled in */
+  struct str json;              /* values that differ from the defaults */
+  struct str calibration;       /* fitted calibration, for calibration_parse(); absent: none */
+  bool environment;             /* some values come from the environment */
 };
 
 static inline struct str embed_config_value(const struct embed_config *c, enum setting_id id) {
   return c->v[id - SET_EMBEDDER];
 }
 
-/* STATUS_USAGE when the environment holds a bad value. */
+/* STATUS_USAGE if the environment has an invalid value. */
 NODISCARD enum status embed_config_read(struct store *st, struct str team, struct arena *a, struct embed_config *ret,
                                         struct error *err);
-/* What was kept beside an index. */
+/* Parses the configuration stored with an index. */
 NODISCARD enum status embed_config_parse(struct arena *a, struct str json, struct embed_config *ret, struct error *err);
-/* What to keep there: its JSON with the calibration in it. */
+/* JSON to store with an index: the configuration and the calibration. */
 struct str embed_config_kept(struct arena *a, const struct embed_config *c);
-/* Puts the team's settings to what they were; inside a transaction. */
+/* Sets the team's settings to this configuration; inside a transaction. */
 NODISCARD enum status embed_config_restore(struct txn *txn, struct arena *a, const struct embed_config *c,
                                            struct error *err);
-/* Whether both make vectors that can be compared, as far as the settings tell. */
+/* True if both produce comparable vectors, as far as the settings tell. */
 bool embed_config_same(const struct embed_config *x, const struct embed_config *y);
-/* No vectors at all, by choice. */
+/* True if embedding is disabled: embedder = none. */
 bool embed_config_off(const struct embed_config *c);
-/* Whether its vectors come over the network. */
+/* True for embedders on the network. */
 bool embed_config_costly(const struct embed_config *c);
 
-/* Opens the embedder, and names its index in ret_name: two that make different vectors have different names. `dims`:
- * what is known of an earlier time, or 0; then a server is asked. ret_own is the
- * same one when the caller has to close it, else NULL. */
+/* Opens the embedder. ret_name is the name of its index; embedders with different vectors get different names. `dims`:
+ * number of dimensions if known, or 0 to ask the server. ret_own is the embedder if the caller must close it, or
+ * NULL. */
 NODISCARD enum status embed_config_open(struct arena *a, const struct embed_config *c, int dims,
                                         const struct embedder **ret_embedder, struct embedder **ret_own,
                                         char ret_name[EMBED_NAME_SIZE], struct error *err);

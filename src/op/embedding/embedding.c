@@ -1,5 +1,7 @@
-/* embedding.c: which embedders a team has now, and searching all their indexes. */
+/* embedding.c: the embedders of a team, and the search in their indexes. */
 #include "op/embedding/embedding.h"
+
+#include <assert.h>
 
 #include "embed/vec.h"
 #include "op/embedding/config.h"
@@ -31,7 +33,7 @@ static struct str label(struct op_call *call, const char *what, const struct emb
   return arena_printf(call->arena, "%s %.*s", what, STR_ARG(c->v[0]));
 }
 
-/* The embedder of the active index, when the settings ask for another by now. */
+/* Adds the embedder of the active index if the settings name another one now. */
 static void add_active(struct op_call *call, struct embeddings *set, const struct vec_index *active) {
   struct embed_config config;
   struct embedding e;
@@ -40,14 +42,14 @@ static void add_active(struct op_call *call, struct embeddings *set, const struc
   if (s == STATUS_OK)
     s = embedding_open(call, &config, active->dims, &e, &why);
   if (s == STATUS_OK && !str_eq(e.model.model, active->model))
-    s = error_set(&why, STATUS_CONFLICT, "it makes other vectors than those of the index %.*s", STR_ARG(active->model));
+    s = error_set(&why, STATUS_CONFLICT, "its vectors do not match the index %.*s", STR_ARG(active->model));
   if (s == STATUS_OK)
     set->v[set->n++] = e;
   else
     embeddings_degrade(call, set, arena_printf(call->arena, "the former embedder %.*s", STR_ARG(active->model)), &why);
 }
 
-/* What is known of the same embedder from an earlier time: its dimensions, and what was fitted for it. */
+/* Dimensions and calibration of the same embedder, if an index has them; 0: unknown. */
 static int recall(struct op_call *call, const struct vec_indexes *rows, struct embed_config *c) {
   struct embed_config was;
   struct error ignored;
@@ -82,6 +84,7 @@ static void gather(struct op_call *call, const struct vec_indexes *rows, struct 
   if (!works)
     return;
   wanted.building = !set->settled;
+  assert(set->n < ARRAY_LEN(set->v));
   set->v[set->n++] = wanted;
   if (wanted.building)
     set->to_note = !building->model.p || !str_eq(building->model, wanted.model.model);
@@ -100,14 +103,12 @@ enum status embeddings_of(struct op_call *call, struct embeddings *ret_set) {
     *call->err = why;
     return s;
   }
-  if (s == STATUS_USAGE) { /* of the environment: no reason to read nothing */
+  if (s == STATUS_USAGE) { /* invalid environment variable: search without vectors */
     embeddings_degrade(call, &set, STR("embedder"), &why);
   } else if (embed_config_off(&config)) {
     set.off = true;
   } else {
-    s = vec_indexes_of(st, call->caller.team, call->arena, &rows, call->err);
-    if (s != STATUS_OK)
-      return s;
+    TRY(vec_indexes_of(st, call->caller.team, call->arena, &rows, call->err));
     gather(call, &rows, &config, &set);
   }
   *ret_set = set;
@@ -116,18 +117,18 @@ enum status embeddings_of(struct op_call *call, struct embeddings *ret_set) {
 
 void embeddings_calibrate(struct op_call *call, struct embeddings *set) {
   const struct embedding *wanted = embeddings_wanted(set);
-  struct error ignored; /* what is embedded next fails by the same cause, and tells it */
+  struct error ignored; /* embedding the texts fails for the same reason, and reports it */
   int64_t last;
   if (!wanted || !wanted->costly || wanted->fitted)
     return;
-  /* A store without a text has nothing to compare. */
+  /* An empty store has nothing to compare. */
   if (chunk_last(call->engine->store, call->caller.team, &last, &ignored) != STATUS_OK || last == 0)
     return;
   if (embedding_calibrate(call, &set->v[wanted - set->v], &ignored) == STATUS_OK)
     set->to_note = true;
 }
 
-/* Read again under the lock: another process may have said the same meanwhile, or may be further. */
+/* Reads the indexes again under the lock: another process may have changed them. */
 enum status embeddings_note(struct op_call *call, struct txn *txn, const struct embeddings *set) {
   const struct embedding *e = embeddings_wanted(set);
   struct vec_indexes rows;
@@ -136,11 +137,10 @@ enum status embeddings_note(struct op_call *call, struct txn *txn, const struct 
   TRY(vec_indexes_of(txn->store, txn->team, call->arena, &rows, call->err));
   const struct vec_index *active = &rows.of[VEC_ACTIVE];
   struct vec_index index = {.model = e->model.model, .dims = e->model.dims, .config = e->kept};
-  bool is = active->model.p && str_eq(active->model, index.model);
-  if (active->model.p && !is)
+  if (active->model.p && !str_eq(active->model, index.model))
     return vec_index_set(txn, &index, VEC_BUILDING, call->err);
   TRY(vec_index_set(txn, &index, VEC_ACTIVE, call->err));
-  /* The settings went back before the other one was complete. */
+  /* The settings were changed back before the other index was complete. */
   if (set->settled)
     return vec_index_forget(txn, VEC_BUILDING, call->err);
   return STATUS_OK;
@@ -158,41 +158,48 @@ enum status embeddings_note_now(struct op_call *call, const struct embeddings *s
 
 /* ---- searching ---- */
 
-/* Damage costs the vectors that it hit, never the search; the reply says so. */
-static void tell_damage(struct op_call *call, struct embeddings *set, struct str model,
-                        const struct vec_health *health) {
+/* Damaged parts of an index are skipped and reported. */
+static void report_damage(struct op_call *call, struct embeddings *set, struct str model,
+                          const struct vec_health *health) {
   struct error why;
   if (health->blocks + health->vectors == 0)
     return;
-  error_set(&why, STATUS_CORRUPT, "a part of it is damaged and was left out");
+  error_set(&why, STATUS_CORRUPT, "a damaged part was skipped");
   error_fix(&why, "run 'cairn doctor --repair'");
   embeddings_degrade(call, set, arena_printf(call->arena, "vector index %.*s", STR_ARG(model)), &why);
 }
 
-/* By the calibration of the index, which may have been fitted for it. */
 static struct near_hit near_of(const struct embedding *e, const struct vec_hit *h) {
   return (struct near_hit){h->chunk_id, h->memory_id, h->cosine, calibrate(e->calibration, h->cosine), h->features};
 }
 
+struct near_query {
+  const struct scope *scope;
+  const struct filter *filter;
+  const int8_t *vector;
+  size_t k;
+};
+
+/* Skips chunks that have a vector in the index of `before`. */
 static enum status near_in(struct op_call *call, struct embeddings *set, const struct embedding *e,
-                           const struct embedding *before, const struct scope *scope, const struct filter *f,
-                           const int8_t *vector, size_t k, struct near_hits *ret) {
+                           const struct embedding *before, const struct near_query *q, struct near_hits *ret) {
   struct vec_hits hits = {0};
   struct vec_health health = {0};
-  enum status s =
-      search_near(call->engine->store, scope, f, &e->model, vector, k, call->arena, &hits, &health, call->err);
-  tell_damage(call, set, e->model.model, &health);
-  for (size_t i = 0; s == STATUS_OK && i < hits.n; i++) {
-    bool judged = false;
+  TRY(search_near(call->engine->store, q->scope, q->filter, &e->model, q->vector, q->k, call->arena, &hits, &health,
+                  call->err));
+  report_damage(call, set, e->model.model, &health);
+  for (size_t i = 0; i < hits.n; i++) {
+    bool is_known = false;
     if (before)
-      s = vec_has(call->engine->store, call->caller.team, before->model.model, hits.v[i].chunk_id, &judged, call->err);
-    if (!judged)
+      TRY(vec_has(call->engine->store, call->caller.team, before->model.model, hits.v[i].chunk_id, &is_known,
+                  call->err));
+    if (!is_known)
       list_push(call->arena, ret, near_of(e, &hits.v[i]));
   }
-  return s;
+  return STATUS_OK;
 }
 
-/* Both lists are in order: of their own cosines, and so of the similarities that rise with them. */
+/* Both lists are sorted by cosine, and so by similarity, which is monotonic in the cosine. */
 static void merge(struct arena *a, const struct near_hits *x, const struct near_hits *y, size_t k,
                   struct near_hits *ret) {
   size_t i = 0, j = 0;
@@ -204,7 +211,7 @@ static void merge(struct arena *a, const struct near_hits *x, const struct near_
   }
 }
 
-/* False when this one does not answer; the set knows then, and the reply says why. */
+/* False if the embedder fails, which is recorded in the set. */
 static bool ask(struct op_call *call, struct embeddings *set, size_t i, struct str text, const int8_t **ret_vector) {
   struct error why;
   if (set->v[i].failed)
@@ -221,27 +228,25 @@ void embeddings_ask(struct op_call *call, struct embeddings *set, struct str tex
   for (size_t i = 0; i < set->n; i++)
     if (set->v[i].costly)
       (void)ask(call, set, i, text, &vector);
-    else if (!call->engine->crowded)
+    else if (!call->engine->cores_busy)
       embed_query_ahead(&set->v[i], text);
 }
 
 enum status embeddings_near(struct op_call *call, struct embeddings *set, const struct scope *scope,
                             const struct filter *f, struct str text, size_t k, struct near_hits *ret_hits,
                             size_t *ret_used) {
-  struct near_hits lists[2] = {0};
+  struct near_hits lists[ARRAY_LEN(set->v)] = {0};
   const struct embedding *before = NULL;
   size_t used = 0;
-  enum status s = STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < set->n; i++) {
-    const int8_t *vector;
-    if (!ask(call, set, i, text, &vector))
+  assert(set->n <= ARRAY_LEN(lists));
+  for (size_t i = 0; i < set->n; i++) {
+    struct near_query q = {.scope = scope, .filter = f, .k = k};
+    if (!ask(call, set, i, text, &q.vector))
       continue;
     used++;
-    s = near_in(call, set, &set->v[i], before, scope, f, vector, k, &lists[i]);
+    TRY(near_in(call, set, &set->v[i], before, &q, &lists[i]));
     before = &set->v[i];
   }
-  if (s != STATUS_OK)
-    return s;
   merge(call->arena, &lists[0], &lists[1], k, ret_hits);
   if (ret_used)
     *ret_used = used;

@@ -1,4 +1,4 @@
-/* model.c: embedding models as files: converting one, showing one. */
+/* model.c: the operations model convert and model show. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -11,11 +11,11 @@
 #include "op/handlers.h"
 #include "op/run/common.h"
 
-/* A file of weights is read as a whole; the largest models of this family have 1.3 GB. */
+/* Weights are read as a whole; the largest models of this family have 1.3 GB. */
 static const size_t weights_max = (size_t)4 << 30;
 enum { VOCAB_MAX = 64 << 20, JSON_MAX = 8 << 20, MODEL_MODE = 0644 };
 
-/* ---- reading the folder ---- */
+/* ---- reading the model ---- */
 
 static enum status not_a_model_folder(struct op_call *call, const char *folder, const char *file) {
   struct stat st;
@@ -30,7 +30,7 @@ static enum status not_a_model_folder(struct op_call *call, const char *folder, 
                  : error_fix(call->err, "name the folder that holds model.safetensors and vocab.txt");
 }
 
-/* A file that may be missing: then *ret_text is left as it is. */
+/* *ret_text is unchanged if the file is missing. */
 static enum status read_part(struct op_call *call, const char *folder, const char *name, size_t limit,
                              struct str *ret_text) {
   enum status s = fs_read(call->arena, arena_printf(call->arena, "%s/%s", folder, name).p, limit, ret_text, call->err);
@@ -59,9 +59,7 @@ static enum status read_folder(struct op_call *call, const char *folder, const c
                {"config_sentence_transformers.json", JSON_MAX, &f.prompts, false},
                {"cairn_calibration.json", JSON_MAX, &f.calibration, false}};
   for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
-    enum status s = read_part(call, folder, parts[i].name, parts[i].limit, parts[i].text);
-    if (s != STATUS_OK)
-      return s;
+    TRY(read_part(call, folder, parts[i].name, parts[i].limit, parts[i].text));
     if (parts[i].required && !parts[i].text->p)
       return not_a_model_folder(call, folder, parts[i].name);
   }
@@ -69,7 +67,7 @@ static enum status read_folder(struct op_call *call, const char *folder, const c
   return STATUS_OK;
 }
 
-/* The source is a folder, or the file of weights in one. */
+/* The source is a directory, or the file of weights in one. */
 static enum status find_source(struct op_call *call, const char *source, const char **ret_folder,
                                const char **ret_weights) {
   struct stat st;
@@ -87,9 +85,9 @@ static enum status find_source(struct op_call *call, const char *source, const c
   return STATUS_OK;
 }
 
-/* ---- what the caller wants ---- */
+/* ---- options ---- */
 
-/* The folder's own name, with a '-' for each character that a name has not. */
+/* Name of the directory, with '-' for characters that are not allowed in a name. */
 static struct str name_of_folder(struct arena *a, const char *folder) {
   char path[PATH_MAX];
   struct str given = str_from(realpath(folder, path) ? path : folder), base = fs_basename(given);
@@ -105,7 +103,7 @@ static enum status check_name(struct op_call *call, struct str name) {
   for (size_t i = 0; i < name.n; i++)
     ok = ok && (ascii_alnum(name.p[i]) || name.p[i] == '.' || name.p[i] == '_' || name.p[i] == '-');
   if (!ok) {
-    error_set(call->err, STATUS_USAGE, "'%.*s' cannot be the name of a model", STR_ARG(name));
+    error_set(call->err, STATUS_USAGE, "'%.*s' is not a valid model name", STR_ARG(name));
     return error_fix(call->err, "--name with 1 to %d of: letters, digits, '.', '_', '-'", MODEL_NAME_MAX);
   }
   const struct embedder *builtin = NULL;
@@ -113,13 +111,13 @@ static enum status check_name(struct op_call *call, struct str name) {
   bool taken = str_is(name, embedder_hash()->model) ||
                (embedder_builtin(&builtin, &ignored) == STATUS_OK && str_is(name, builtin->model));
   if (taken) {
-    error_set(call->err, STATUS_USAGE, "'%.*s' is a model of the program itself", STR_ARG(name));
-    return error_fix(call->err, "give another --name: vectors are filed under it");
+    error_set(call->err, STATUS_USAGE, "'%.*s' is the name of a built-in model", STR_ARG(name));
+    return error_fix(call->err, "use another --name: it identifies the vectors");
   }
   return STATUS_OK;
 }
 
-/* 0 when it is not given. */
+/* 0 if it is missing. */
 static enum status optional_int(struct op_call *call, const char *name, int64_t low, int64_t high, int64_t *ret_value) {
   *ret_value = 0;
   return yyjson_obj_get(call->args, name) ? call_int(call, name, low, low, high, ret_value) : STATUS_OK;
@@ -128,11 +126,8 @@ static enum status optional_int(struct op_call *call, const char *name, int64_t 
 static enum status read_options(struct op_call *call, const char *folder, struct convert_options *ret_options) {
   int64_t tokens = 0, heads = 0;
   struct str name = json_str(call->args, "name");
-  enum status s = optional_int(call, "max_tokens", 3, CONVERT_POSITIONS_MAX, &tokens);
-  if (s == STATUS_OK)
-    s = optional_int(call, "heads", 1, 256, &heads);
-  if (s != STATUS_OK)
-    return s;
+  TRY(optional_int(call, "max_tokens", 3, CONVERT_POSITIONS_MAX, &tokens));
+  TRY(optional_int(call, "heads", 1, 256, &heads));
   *ret_options = (struct convert_options){.name = name.p ? name : name_of_folder(call->arena, folder),
                                           .pooling = json_str(call->args, "pooling").p,
                                           .max_tokens = (int)tokens,
@@ -142,9 +137,7 @@ static enum status read_options(struct op_call *call, const char *folder, struct
   struct str knots = json_str(call->args, "calibration");
   if (knots.p) {
     struct calibration *c = arena_array(call->arena, struct calibration, 1);
-    s = calibration_parse(knots, c, call->err);
-    if (s != STATUS_OK)
-      return s;
+    TRY(calibration_parse(knots, c, call->err));
     ret_options->calibration = c;
   }
   return check_name(call, ret_options->name);
@@ -188,7 +181,7 @@ static void put_model(struct op_call *call, const struct model *m) {
   put_knots(call, calibration, "scaled", m->calibration.scaled, m->calibration.n);
 }
 
-/* Opens the file as a search would, which checks all of it. */
+/* Opens the file as a search would, which validates it. */
 static enum status put_file(struct op_call *call, const char *path) {
   struct embedder *e = NULL;
   enum status s = embedder_file_open(path, &e, call->err);
@@ -202,7 +195,7 @@ static enum status put_file(struct op_call *call, const char *path) {
 
 /* ---- the operations ---- */
 
-/* A model takes the place of a model alone: whatever else the path names was not meant. */
+/* --force overwrites only model files: any other file is a mistake. */
 static enum status check_target(struct op_call *call, const char *path) {
   struct stat st;
   struct embedder *e = NULL;
@@ -210,11 +203,11 @@ static enum status check_target(struct op_call *call, const char *path) {
   if (stat(path, &st) != 0)
     return STATUS_OK;
   if (!json_bool(call->args, "force", false)) {
-    error_set(call->err, STATUS_CONFLICT, "%s is there already", path);
+    error_set(call->err, STATUS_CONFLICT, "%s already exists", path);
     return error_fix(call->err, "name a new file, or replace a model with --force");
   }
   if (!S_ISREG(st.st_mode) || embedder_file_open(path, &e, &ignored) != STATUS_OK) {
-    error_set(call->err, STATUS_CONFLICT, "%s is there already, and is not a whole model file", path);
+    error_set(call->err, STATUS_CONFLICT, "%s already exists and is not a valid model file", path);
     return error_fix(call->err, "name a new file");
   }
   e->close(e);
@@ -233,7 +226,7 @@ enum status op_model_convert(struct op_call *call) {
   TRY(read_folder(call, folder, weights, &files));
   TRY(model_convert(call->arena, &files, &options, &file, call->err));
   if (fs_write(path, buf_str(&file), MODEL_MODE, call->err) != STATUS_OK)
-    return error_fix(call->err, "check the folder and the space on its disk, or name another file");
+    return error_fix(call->err, "check the directory and its disk space, or name another file");
   return put_file(call, path);
 }
 

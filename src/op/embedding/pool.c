@@ -1,4 +1,6 @@
-/* pool.c: the embedders that an engine has opened, and their vectors through the cache. */
+/* pool.c: the open embedders of an engine, and the cache of their vectors. */
+#include <assert.h>
+
 #include "base/alloc.h"
 #include "base/id.h"
 #include "core/secrets/redact.h"
@@ -9,24 +11,24 @@
 #include "op/search/embed_ahead.h"
 #include "store/vectors/embed_cache.h"
 
-/* What failed is not tried again for a while: a damaged file would be read as a whole for each call, and each text of a
- * batch would wait for a server that does not answer. Writing to the cache waits a little for other processes, and is
- * given up then. */
+/* RETRY_US: pause after a failure; otherwise a damaged file would be read for each call, and each text of a batch would
+ * wait for a server that does not answer. CACHE_BUSY_MS: how long a write to the cache waits for other processes before
+ * it is skipped. */
 enum { RETRY_US = 5000000, CACHE_BUSY_MS = 250 };
 
 struct pooled {
   struct pooled *next;
-  char *config;                                            /* JSON; the key of the list */
+  char *config;                                            /* JSON; key of the list */
   const struct embedder *e;                                /* NULL: not open */
-  struct embedder *own;                                    /* the same, when it is to be closed */
-  char name[EMBED_NAME_SIZE], query_name[EMBED_NAME_SIZE]; /* of its texts and of its questions in the cache */
+  struct embedder *own;                                    /* e, if it must be closed */
+  char name[EMBED_NAME_SIZE], query_name[EMBED_NAME_SIZE]; /* of its texts and queries in the cache */
   struct calibration fitted;                               /* n == 0: not fitted */
   struct error failure;
-  int64_t retry_at;
-  /* The last question: a search asks more than once. */
-  char asked[HASH_TEXT_SIZE];
-  int8_t *answer;
-  struct ahead *ahead; /* the next one, which is being embedded */
+  int64_t retry_at; /* ticks */
+  /* The last query and its vector: a search asks for it more than once. */
+  char last_query[HASH_TEXT_SIZE];
+  int8_t *last_vector;
+  struct ahead *ahead; /* query that is being embedded on another core */
 };
 
 void pooled_free(struct pooled **list) {
@@ -36,7 +38,7 @@ void pooled_free(struct pooled **list) {
     ahead_end(&p->ahead);
     if (p->own && p->own->close)
       p->own->close(p->own);
-    mem_free(p->answer);
+    mem_free(p->last_vector);
     mem_free(p->config);
     mem_free(p);
   }
@@ -66,15 +68,15 @@ static struct pooled *add(struct op_call *call, struct str config) {
   return p;
 }
 
-/* What is kept is used only when it is whole: a damaged one is found out again. */
-static void take_calibration(struct pooled *p, const struct embed_config *c) {
+/* Ignores a stored calibration that is invalid: it is fitted again. */
+static void load_calibration(struct pooled *p, const struct embed_config *c) {
   struct error ignored;
   if (p->fitted.n == 0 && c->calibration.p && calibration_parse(c->calibration, &p->fitted, &ignored) != STATUS_OK)
     p->fitted.n = 0;
 }
 
-/* What is put before a question changes its vector, not those of the texts. */
-static void name_questions(struct pooled *p, const struct embed_config *c) {
+/* The query prefix changes the vectors of queries, not those of texts. */
+static void set_query_name(struct pooled *p, const struct embed_config *c) {
   char hash[HASH_TEXT_SIZE];
   hash_text(embed_config_value(c, SET_EMBEDDER_QUERY_PREFIX), hash);
   snprintf(p->query_name, sizeof(p->query_name), "%.100s?%.8s", p->name, hash);
@@ -86,13 +88,13 @@ enum status embedding_open(struct op_call *call, const struct embed_config *c, i
   int64_t now = clock_ticks_us();
   if (!p && !(p = add(call, c->json)))
     return error_set(why, STATUS_NOMEM, "out of memory");
-  if (!p->e && p->own) { /* an opening that ran out of memory */
+  if (!p->e && p->own) { /* an earlier attempt ran out of memory */
     p->own->close(p->own);
     p->own = NULL;
   }
   if (!p->e && p->retry_at <= now) {
     if (embed_config_open(call->arena, c, dims, &p->e, &p->own, p->name, &p->failure) == STATUS_OK)
-      name_questions(p, c);
+      set_query_name(p, c);
     else
       p->retry_at = now + RETRY_US;
   }
@@ -100,7 +102,7 @@ enum status embedding_open(struct op_call *call, const struct embed_config *c, i
     *why = p->failure;
     return p->failure.code;
   }
-  take_calibration(p, c);
+  load_calibration(p, c);
   struct embed_config kept = *c;
   if (p->fitted.n)
     kept.calibration = calibration_text(call->arena, &p->fitted);
@@ -115,14 +117,14 @@ enum status embedding_open(struct op_call *call, const struct embed_config *c, i
   return STATUS_OK;
 }
 
-/* ---- through the cache ---- */
+/* ---- cache ---- */
 
 struct wanted {
   char hash[HASH_TEXT_SIZE];
-  bool found, stale; /* stale: found, and its last use is to be noted */
+  bool found, stale; /* stale: found, but its time of last use must be updated */
 };
 
-/* The cache never fails a call: what cannot be read is computed. */
+/* Errors of the cache are ignored: the vector is computed. Returns the number of missing vectors. */
 static size_t look_up(struct op_call *call, const struct vec_model *model, const struct str *texts, size_t n,
                       struct wanted *wanted, int8_t *vectors) {
   size_t missing = 0;
@@ -138,9 +140,9 @@ static size_t look_up(struct op_call *call, const struct vec_model *model, const
   return missing;
 }
 
-/* Without waiting for the disk: what is lost with the machine is computed again. */
-static void keep(struct op_call *call, const struct vec_model *model, const struct wanted *wanted, size_t n,
-                 const int8_t *vectors) {
+/* Commits without waiting for the disk: vectors lost in a crash are computed again. */
+static void store_vectors(struct op_call *call, const struct vec_model *model, const struct wanted *wanted, size_t n,
+                          const int8_t *vectors) {
   struct db *db = store_db(call->engine->store);
   struct error ignored;
   size_t news = 0;
@@ -161,8 +163,9 @@ static void keep(struct op_call *call, const struct vec_model *model, const stru
   db_set_busy(db, busy);
 }
 
-static enum status through_cache(struct op_call *call, struct arena *a, const struct embedding *e, enum embed_use use,
-                                 const struct str *texts, size_t n, int8_t *vectors, struct error *why) {
+static enum status embed_through_cache(struct op_call *call, struct arena *a, const struct embedding *e,
+                                       enum embed_use use, const struct str *texts, size_t n, int8_t *vectors,
+                                       struct error *why) {
   size_t dims = (size_t)e->model.dims;
   struct vec_model model = e->model;
   if (use == EMBED_QUERY)
@@ -190,7 +193,8 @@ static enum status through_cache(struct op_call *call, struct arena *a, const st
       if (!wanted[i].found)
         memcpy(vectors + i * dims, fresh + k++ * dims, dims);
   }
-  keep(call, &model, wanted, n, vectors);
+  assert(k == missing);
+  store_vectors(call, &model, wanted, n, vectors);
   return STATUS_OK;
 }
 
@@ -199,13 +203,13 @@ void embedding_try_again(const struct embedding *e) { e->slot->retry_at = 0; }
 enum status embed_texts(struct op_call *call, struct arena *a, const struct embedding *e, const struct str *texts,
                         size_t n, int8_t *ret_vectors, struct error *why) {
   if (e->costly)
-    return through_cache(call, a, e, EMBED_TEXT, texts, n, ret_vectors, why);
+    return embed_through_cache(call, a, e, EMBED_TEXT, texts, n, ret_vectors, why);
   return e->e->embed(e->e, a, EMBED_TEXT, texts, n, ret_vectors, why);
 }
 
 /* ---- calibration ---- */
 
-/* The same embedder, but through the cache: coming back to a model costs nothing. */
+/* The embedder behind the cache: calibrating a model again is free. */
 struct cached {
   struct op_call *call;
   const struct embedding *e;
@@ -214,7 +218,7 @@ struct cached {
 static enum status embed_cached(const struct embedder *e, struct arena *a, enum embed_use use, const struct str *texts,
                                 size_t n, int8_t *ret_vectors, struct error *err) {
   const struct cached *c = e->state;
-  (void)use; /* a fit compares texts */
+  (void)use; /* always EMBED_TEXT: calibration compares texts */
   return embed_texts(c->call, a, c->e, texts, n, ret_vectors, err);
 }
 
@@ -225,12 +229,9 @@ enum status embedding_calibrate(struct op_call *call, struct embedding *e, struc
   struct cached state = {call, e};
   struct embedder cached = {.model = e->e->model, .dims = e->e->dims, .embed = embed_cached, .state = &state};
   struct arena *scratch = arena_child(call->arena);
-  enum status s = calibration_fit(&cached, scratch, &fitted, why);
+  TRY(calibration_fit(&cached, scratch, &fitted, why));
   arena_release(scratch);
-  if (s == STATUS_OK)
-    s = embed_config_parse(call->arena, e->config, &config, why);
-  if (s != STATUS_OK)
-    return s;
+  TRY(embed_config_parse(call->arena, e->config, &config, why));
   p->fitted = fitted;
   config.calibration = calibration_text(call->arena, &fitted);
   e->calibration = &p->fitted;
@@ -238,31 +239,31 @@ enum status embedding_calibrate(struct op_call *call, struct embedding *e, struc
   return STATUS_OK;
 }
 
-/* ---- questions ---- */
+/* ---- queries ---- */
 
-/* What leaves the machine, or stays in the cache, holds no secrets. */
-static struct str without_secrets(struct op_call *call, struct str text) {
+/* For text that is sent to a server or stored in the cache. */
+static struct str redacted(struct op_call *call, struct str text) {
   struct secret_hits hits = {0};
   redact_find(call->arena, text, call->secrets, &hits);
   return hits.n ? redact_apply(call->arena, text, &hits) : text;
 }
 
-static bool was_asked(const struct pooled *p, const char *hash) {
-  return p->answer && memcmp(p->asked, hash, sizeof(p->asked)) == 0;
+static bool is_last_query(const struct pooled *p, const char *hash) {
+  return p->last_vector && memcmp(p->last_query, hash, sizeof(p->last_query)) == 0;
 }
 
 void embed_query_ahead(const struct embedding *e, struct str text) {
   char hash[HASH_TEXT_SIZE];
   hash_text(text, hash);
-  if (!e->costly && !was_asked(e->slot, hash))
+  if (!e->costly && !is_last_query(e->slot, hash))
     ahead_start(&e->slot->ahead, e->e, text);
 }
 
-static enum status embed_question(struct op_call *call, const struct embedding *e, struct str text, int8_t *ret_vector,
-                                  struct error *why) {
+static enum status compute_query(struct op_call *call, const struct embedding *e, struct str text, int8_t *ret_vector,
+                                 struct error *why) {
   if (e->costly) {
-    text = without_secrets(call, text);
-    return through_cache(call, call->arena, e, EMBED_QUERY, &text, 1, ret_vector, why);
+    text = redacted(call, text);
+    return embed_through_cache(call, call->arena, e, EMBED_QUERY, &text, 1, ret_vector, why);
   }
   if (ahead_take(&e->slot->ahead, text, ret_vector))
     return STATUS_OK;
@@ -277,16 +278,16 @@ enum status embed_query(struct op_call *call, const struct embedding *e, struct 
   int8_t *vector = arena_array(call->arena, int8_t, dims);
   hash_text(text, hash);
   *ret_vector = vector;
-  if (was_asked(p, hash)) {
-    memcpy(vector, p->answer, dims);
+  if (is_last_query(p, hash)) {
+    memcpy(vector, p->last_vector, dims);
     return STATUS_OK;
   }
-  TRY(embed_question(call, e, text, vector, why));
-  if (!p->answer)
-    p->answer = mem_alloc(dims);
-  if (p->answer) {
-    memcpy(p->answer, vector, dims);
-    memcpy(p->asked, hash, sizeof(hash));
+  TRY(compute_query(call, e, text, vector, why));
+  if (!p->last_vector)
+    p->last_vector = mem_alloc(dims);
+  if (p->last_vector) {
+    memcpy(p->last_vector, vector, dims);
+    memcpy(p->last_query, hash, sizeof(hash));
   }
   return STATUS_OK;
 }

@@ -1,4 +1,4 @@
-/* reembed.c: changing the embedder: building the new index, the flip, the way back; the operation reembed. */
+/* reembed.c: the operation reembed: builds the index of a new embedder, switches to it, and rolls back. */
 #include "op/embedding/reembed.h"
 
 #include "op/embedding/config.h"
@@ -7,10 +7,11 @@
 #include "store/vectors/embed_cache.h"
 #include "store/vectors/indexes.h"
 
-/* A previous index is kept for so long. */
-static const int64_t previous_kept = 30 * MS_PER_DAY;
-/* An index is complete although one text in so many has no vector: one that an embedder does not take would otherwise
- * keep the old one for ever. It is found by its words. */
+/* How long a previous index is kept. */
+static const int64_t previous_kept_ms = 30 * MS_PER_DAY;
+/* FAILED_ALLOWED: an index counts as complete if at most one text in 20 has no vector; otherwise a text that the
+ * embedder refuses would prevent the switch forever. Such a text is still found by keywords.
+ * ROUNDS: attempts to catch up with texts that are written meanwhile. */
 enum { FAILED_ALLOWED = 20, ROUNDS = 20 };
 
 static enum status log_change(struct op_call *call, struct txn *txn, const char *action, struct str from,
@@ -23,16 +24,16 @@ static enum status log_change(struct op_call *call, struct txn *txn, const char 
   return event_add(txn, &e, call->err);
 }
 
-/* ---- building and the flip ---- */
+/* ---- build and flip ---- */
 
-enum flip { FLIP_DONE, FLIP_MORE /* texts came meanwhile */, FLIP_OTHER /* the settings changed meanwhile */ };
+enum flip { FLIP_DONE, FLIP_MORE /* new chunks are pending */, FLIP_OTHER /* the settings have changed */ };
 
-/* Whether chunks behind the pass wait: under the lock, the last word. */
+/* Checks for pending chunks above `seen`; final if called under the write lock. */
 static enum status any_left(struct op_call *call, struct str model, int64_t seen, bool *ret_left) {
   struct chunk_rows rows = {0};
-  enum status s = chunks_pending(call->engine->store, call->caller.team, model, seen, 1, call->arena, &rows, call->err);
+  TRY(chunks_pending(call->engine->store, call->caller.team, model, seen, 1, call->arena, &rows, call->err));
   *ret_left = rows.n > 0;
-  return s;
+  return STATUS_OK;
 }
 
 static enum status flip(struct op_call *call, const struct embedding *e, int64_t seen, struct reembed_report *report,
@@ -56,16 +57,14 @@ static enum status flip(struct op_call *call, const struct embedding *e, int64_t
                             .dims = e->model.dims,
                             .config = e->kept,
                             .started_at = building->model.p ? building->started_at : txn.now};
-  enum status s = vec_index_flip(&txn, &index, call->err);
-  if (s == STATUS_OK)
-    s = log_change(call, &txn, "embedder:flip", active->model, e->model.model);
-  if (s == STATUS_OK)
-    s = txn_commit(&txn, call->err);
-  report->flipped = s == STATUS_OK;
+  TRY(vec_index_flip(&txn, &index, call->err));
+  TRY(log_change(call, &txn, "embedder:flip", active->model, e->model.model));
+  TRY(txn_commit(&txn, call->err));
+  report->flipped = true;
   report->previous = active->model;
   report->txn = txn.id;
   *ret = FLIP_DONE;
-  return s;
+  return STATUS_OK;
 }
 
 static bool too_many_failed(struct op_call *call, const struct embedding *e, const struct pass *pass,
@@ -74,70 +73,61 @@ static bool too_many_failed(struct op_call *call, const struct embedding *e, con
   struct error ignored;
   if (pass->failed == 0 || vec_count(call->engine->store, &e->model, &done, &total, &ignored) != STATUS_OK)
     return false;
-  report->note =
-      arena_printf(call->arena, "%lld of %lld texts are not taken by the embedder, and stay without a vector",
-                   (long long)pass->failed, (long long)total);
+  report->note = arena_printf(call->arena, "the embedder refuses %lld of %lld texts; they have no vector",
+                              (long long)pass->failed, (long long)total);
   return pass->failed * FAILED_ALLOWED > total;
 }
 
 static enum status build(struct op_call *call, const struct embedding *e, int64_t until,
                          struct reembed_report *report) {
-  enum status s = STATUS_OK;
   enum flip outcome = FLIP_MORE;
-  for (int i = 0; s == STATUS_OK && outcome == FLIP_MORE && i < ROUNDS; i++) {
+  for (int i = 0; outcome == FLIP_MORE && i < ROUNDS; i++) {
     struct pass pass;
-    s = reembed_pass(call, e, report->pass.seen, until, &pass);
-    if (s != STATUS_OK)
-      return s;
+    TRY(reembed_pass(call, e, report->pass.seen, until, &pass));
     pass.embedded += report->pass.embedded;
     pass.failed += report->pass.failed;
     report->pass = pass;
     bool whole = pass.complete && !too_many_failed(call, e, &pass, report);
     if (!whole || !e->building)
       return STATUS_OK;
-    s = flip(call, e, pass.seen, report, &outcome);
+    TRY(flip(call, e, pass.seen, report, &outcome));
   }
-  /* What was prepared before the flip and stored behind it has no vector of the new index yet. */
-  struct pass rest;
-  if (s == STATUS_OK && report->flipped) {
-    s = reembed_pass(call, e, report->pass.seen, until, &rest);
-    if (s == STATUS_OK)
-      report->pass.embedded += rest.embedded;
+  /* Chunks that were prepared before the flip and stored after it have no vector in the new index yet. */
+  if (report->flipped) {
+    struct pass rest;
+    TRY(reembed_pass(call, e, report->pass.seen, until, &rest));
+    report->pass.embedded += rest.embedded;
   }
-  return s;
+  return STATUS_OK;
 }
 
 enum status reembed_run(struct op_call *call, int64_t until, struct reembed_report *ret) {
   struct embeddings set;
   struct reembed_report report = {0};
-  enum status s = embeddings_of(call, &set);
-  if (s != STATUS_OK)
-    return s;
+  TRY(embeddings_of(call, &set));
   const struct embedding *e = embeddings_wanted(&set);
   if (e) {
     report.model = e->model.model;
     embeddings_calibrate(call, &set);
-    s = embeddings_note_now(call, &set);
-    if (s == STATUS_OK)
-      s = build(call, e, until, &report);
+    TRY(embeddings_note_now(call, &set));
+    TRY(build(call, e, until, &report));
   } else {
     report.pass.complete = set.off;
     report.note = set.degraded;
   }
-  if (s == STATUS_OK)
-    *ret = report;
-  return s;
+  *ret = report;
+  return STATUS_OK;
 }
 
-/* ---- going back ---- */
+/* ---- rollback ---- */
 
 static enum status refuse_rollback(struct op_call *call, const struct error *why) {
   struct error cause = *why;
-  error_set(call->err, STATUS_CONFLICT, "the former embedder does not work, nothing was changed: %s", cause.message);
-  return error_fix(call->err, "%s", cause.fix[0] ? cause.fix : "make it work again, then 'cairn reembed --rollback'");
+  error_set(call->err, STATUS_CONFLICT, "the former embedder failed, nothing was changed: %s", cause.message);
+  return error_fix(call->err, "%s", cause.fix[0] ? cause.fix : "repair it, then run 'cairn reembed --rollback'");
 }
 
-/* Before the flip, going back is a matter of the settings alone. */
+/* Before the flip, a rollback only restores the settings. */
 static enum status abandon(struct op_call *call, const struct vec_indexes *rows, const struct embed_config *was) {
   struct txn txn;
   const struct vec_index *active = &rows->of[VEC_ACTIVE], *building = &rows->of[VEC_BUILDING];
@@ -160,8 +150,8 @@ static enum status swap_back(struct op_call *call, const struct embedding *e, co
   TRY(any_left(call, e->model.model, seen, &left));
   const struct vec_index *previous = &rows.of[VEC_PREVIOUS], *active = &rows.of[VEC_ACTIVE];
   if (!previous->model.p || !str_eq(previous->model, e->model.model)) {
-    error_set(call->err, STATUS_CONFLICT, "another process changed the index meanwhile; nothing was changed here");
-    return error_fix(call->err, "'cairn reembed --status' shows what there is now");
+    error_set(call->err, STATUS_CONFLICT, "another process has changed the index; nothing was changed here");
+    return error_fix(call->err, "'cairn reembed --status' shows the indexes");
   }
   *ret_done = !left;
   if (left) {
@@ -177,8 +167,9 @@ static enum status swap_back(struct op_call *call, const struct embedding *e, co
   return call_commit(call, &txn);
 }
 
-/* What was written since is embedded by the old one first: afterwards its index is complete. */
-static enum status go_back(struct op_call *call, const struct vec_index *previous, const struct embed_config *was) {
+/* Embeds what was written since with the old embedder first, so that its index is complete. */
+static enum status roll_back_to(struct op_call *call, const struct vec_index *previous,
+                                const struct embed_config *was) {
   struct embedding e;
   struct error why;
   struct pass pass = {0};
@@ -186,69 +177,60 @@ static enum status go_back(struct op_call *call, const struct vec_index *previou
   bool done = false;
   enum status s = embedding_open(call, was, previous->dims, &e, &why);
   if (s == STATUS_OK && !str_eq(e.model.model, previous->model))
-    s = error_set(&why, STATUS_CONFLICT, "it makes other vectors than those of the index %.*s",
-                  STR_ARG(previous->model));
+    s = error_set(&why, STATUS_CONFLICT, "its vectors do not match the index %.*s", STR_ARG(previous->model));
   if (s != STATUS_OK)
     return refuse_rollback(call, &why);
-  for (int i = 0; s == STATUS_OK && !done && i < ROUNDS; i++) {
-    s = reembed_pass(call, &e, pass.seen, 0, &pass);
-    if (s != STATUS_OK)
-      return s;
+  for (int i = 0; !done && i < ROUNDS; i++) {
+    TRY(reembed_pass(call, &e, pass.seen, 0, &pass));
     embedded += pass.embedded;
     if (pass.why.code != STATUS_OK)
       return refuse_rollback(call, &pass.why);
     if (!pass.complete)
       return error_set(call->err, STATUS_INTERRUPTED, "stopped; nothing was changed");
-    s = swap_back(call, &e, was, pass.seen, &done);
+    TRY(swap_back(call, &e, was, pass.seen, &done));
   }
   json_put_int(call->doc, call->result, "embedded", embedded);
-  return s;
+  return STATUS_OK;
 }
 
 static enum status rollback(struct op_call *call) {
   struct vec_indexes rows;
   struct embed_config now, was;
-  enum status s = vec_indexes_of(call->engine->store, call->caller.team, call->arena, &rows, call->err);
-  if (s == STATUS_OK)
-    s = embed_config_read(call->engine->store, call->caller.team, call->arena, &now, call->err);
-  if (s != STATUS_OK)
-    return s;
+  TRY(vec_indexes_of(call->engine->store, call->caller.team, call->arena, &rows, call->err));
+  TRY(embed_config_read(call->engine->store, call->caller.team, call->arena, &now, call->err));
   if (now.environment) {
-    error_set(call->err, STATUS_CONFLICT, "the environment sets the embedder, and goes before the store's settings");
-    return error_fix(call->err, "unset CAIRN_EMBEDDER and its companions, then repeat the call");
+    error_set(call->err, STATUS_CONFLICT, "the environment sets the embedder and overrides the store's settings");
+    return error_fix(call->err, "unset the variables CAIRN_EMBEDDER*, then repeat the call");
   }
   const struct vec_index *active = &rows.of[VEC_ACTIVE], *previous = &rows.of[VEC_PREVIOUS];
   if (active->model.p) {
-    s = embed_config_parse(call->arena, active->config, &was, call->err);
-    if (s != STATUS_OK || !embed_config_same(&was, &now))
-      return s == STATUS_OK ? abandon(call, &rows, &was) : s;
+    TRY(embed_config_parse(call->arena, active->config, &was, call->err));
+    if (!embed_config_same(&was, &now))
+      return abandon(call, &rows, &was);
   }
   if (!previous->model.p) {
-    error_set(call->err, STATUS_CONFLICT, "there is no former index to go back to");
+    error_set(call->err, STATUS_CONFLICT, "there is no former index to roll back to");
     return error_fix(call->err, "'cairn reembed --status' shows the indexes; 'cairn config embedder NAME' chooses");
   }
   TRY(embed_config_parse(call->arena, previous->config, &was, call->err));
-  return go_back(call, previous, &was);
+  return roll_back_to(call, previous, &was);
 }
 
-/* ---- tidying up ---- */
+/* ---- cleanup ---- */
 
 static enum status drop_unowned(struct op_call *call, int64_t *ret_dropped) {
   struct db *db = store_db(call->engine->store);
   struct txn txn = who_of(call);
   bool more = true;
-  enum status s = STATUS_OK;
   *ret_dropped = 0;
-  while (s == STATUS_OK && more && !cancelled(call)) {
+  while (more && !cancelled(call)) {
     int64_t n = 0;
-    s = db_begin(db, call->caller.team, true, call->err);
-    if (s == STATUS_OK)
-      s = vec_drop_unowned(&txn, &n, &more, call->err);
-    if (s == STATUS_OK)
-      s = db_commit(db, call->err);
+    TRY(db_begin(db, call->caller.team, true, call->err));
+    TRY(vec_drop_unowned(&txn, &n, &more, call->err));
+    TRY(db_commit(db, call->err));
     *ret_dropped += n;
   }
-  return s;
+  return STATUS_OK;
 }
 
 enum status reembed_tidy(struct op_call *call, int64_t *ret_dropped) {
@@ -258,7 +240,7 @@ enum status reembed_tidy(struct op_call *call, int64_t *ret_dropped) {
   int64_t cached;
   TRY(db_begin(db, call->caller.team, true, call->err));
   TRY(vec_indexes_of(txn.store, txn.team, call->arena, &rows, call->err));
-  if (rows.of[VEC_PREVIOUS].model.p && call->now - rows.of[VEC_PREVIOUS].flipped_at > previous_kept)
+  if (rows.of[VEC_PREVIOUS].model.p && call->now - rows.of[VEC_PREVIOUS].flipped_at > previous_kept_ms)
     TRY(vec_index_forget(&txn, VEC_PREVIOUS, call->err));
   TRY(embed_cache_trim(txn.store, txn.team, &cached, call->err));
   TRY(db_commit(db, call->err));
@@ -269,22 +251,16 @@ static enum status drop_previous(struct op_call *call) {
   struct txn txn;
   struct vec_indexes rows;
   int64_t dropped;
-  enum status s = call_begin(call, &txn);
-  if (s == STATUS_OK)
-    s = vec_indexes_of(txn.store, txn.team, call->arena, &rows, call->err);
-  if (s == STATUS_OK && rows.of[VEC_PREVIOUS].model.p) {
-    s = vec_index_forget(&txn, VEC_PREVIOUS, call->err);
-    if (s == STATUS_OK)
-      s = log_change(call, &txn, "embedder:drop", rows.of[VEC_PREVIOUS].model, STR_NONE);
-    if (s == STATUS_OK)
-      s = call_commit(call, &txn);
-  } else if (s == STATUS_OK) {
+  TRY(call_begin(call, &txn));
+  TRY(vec_indexes_of(txn.store, txn.team, call->arena, &rows, call->err));
+  if (rows.of[VEC_PREVIOUS].model.p) {
+    TRY(vec_index_forget(&txn, VEC_PREVIOUS, call->err));
+    TRY(log_change(call, &txn, "embedder:drop", rows.of[VEC_PREVIOUS].model, STR_NONE));
+    TRY(call_commit(call, &txn));
+  } else {
     store_rollback(txn.store);
   }
-  if (s == STATUS_OK)
-    s = drop_unowned(call, &dropped);
-  if (s != STATUS_OK)
-    return s;
+  TRY(drop_unowned(call, &dropped));
   json_put_opt(call->doc, call->result, "dropped_index", rows.of[VEC_PREVIOUS].model);
   json_put_int(call->doc, call->result, "dropped", dropped);
   return STATUS_OK;
@@ -346,10 +322,9 @@ enum status reembed_put_note(struct op_call *call, yyjson_mut_val *obj) {
       embed_config_parse(call->arena, rows.of[VEC_ACTIVE].config, &was, &ignored) != STATUS_OK ||
       embed_config_off(&now) || embed_config_same(&now, &was))
     return STATUS_OK;
-  json_put(
-      call->doc, obj, "note",
-      STR("what is stored has vectors of another embedder: 'cairn reembed' embeds it anew; both are searched until "
-          "then"));
+  json_put(call->doc, obj, "note",
+           STR("stored memories have vectors of another embedder: run 'cairn reembed'; both indexes are searched until "
+               "then"));
   return STATUS_OK;
 }
 
@@ -357,23 +332,22 @@ enum status reembed_put_note(struct op_call *call, yyjson_mut_val *obj) {
 
 static enum status fail_stopped(struct op_call *call, const struct reembed_report *r) {
   if (r->pass.why.code == STATUS_OK) {
-    error_set(call->err, STATUS_INTERRUPTED, "stopped; %lld texts were embedded, and stay so",
-              (long long)r->pass.embedded);
-    return error_fix(call->err, "'cairn reembed' goes on from there");
+    error_set(call->err, STATUS_INTERRUPTED, "stopped; %lld texts were embedded", (long long)r->pass.embedded);
+    return error_fix(call->err, "'cairn reembed' continues from there");
   }
   error_set(call->err, r->pass.why.code, "%lld texts were embedded, then the embedder failed: %s",
             (long long)r->pass.embedded, r->pass.why.message);
-  return error_fix(call->err, "%s; 'cairn reembed' goes on from there",
-                   r->pass.why.fix[0] ? r->pass.why.fix : "make it work again");
+  return error_fix(call->err, "%s; 'cairn reembed' continues from there",
+                   r->pass.why.fix[0] ? r->pass.why.fix : "repair it");
 }
 
 static enum status not_available(struct op_call *call, const struct reembed_report *r) {
   if (str_empty(r->note)) {
-    error_set(call->err, STATUS_CONFLICT, "the embedder is 'none': nothing is to be embedded");
+    error_set(call->err, STATUS_CONFLICT, "the embedder is 'none': there is nothing to embed");
     return error_fix(call->err, "'cairn config embedder NAME' chooses one");
   }
   error_set(call->err, STATUS_CONFLICT, "%.*s", STR_ARG(r->note));
-  return error_fix(call->err, "'cairn config' shows the settings; what is there stays searchable as it is");
+  return error_fix(call->err, "'cairn config' shows the settings; existing vectors stay searchable");
 }
 
 static enum status run(struct op_call *call) {
@@ -402,8 +376,8 @@ enum status op_reembed(struct op_call *call) {
   bool back = json_bool(call->args, "rollback", false), status = json_bool(call->args, "status", false),
        drop = json_bool(call->args, "drop_previous", false);
   if (back + status + drop > 1) {
-    error_set(call->err, STATUS_USAGE, "reembed: --rollback, --status and --drop-previous exclude each other");
-    return error_fix(call->err, "give one of them, or none to embed what waits");
+    error_set(call->err, STATUS_USAGE, "reembed: --rollback, --status and --drop-previous are mutually exclusive");
+    return error_fix(call->err, "use one of them, or none to embed pending memories");
   }
   return back     ? rollback(call)
          : drop   ? drop_previous(call)

@@ -1,37 +1,36 @@
-/* reembed.h: embedding what waits, changing from one index to another, and going back. */
+/* reembed.h: embeds pending chunks, switches to the index of another embedder, and rolls back. */
 #pragma once
 
 #include "op/embedding/embedding.h"
 
-/* What came of embedding the chunks that lack a vector. */
+/* Outcome of embedding the pending chunks. */
 struct pass {
-  int64_t embedded; /* chunks that got one */
-  int64_t failed;   /* texts that the embedder does not take; they stay without */
-  int64_t seen;     /* chunks up to this id were looked at */
-  bool complete;    /* nothing is left but what failed; else it was stopped, ran out of time, or: */
-  struct error why; /* code STATUS_OK, or the embedder is down, and this is why */
+  int64_t embedded; /* chunks */
+  int64_t failed;   /* texts that the embedder refuses; they stay without a vector */
+  int64_t seen;     /* id of the last chunk that was checked */
+  bool complete;    /* only failed chunks are left; false if it was stopped or timed out, or if `why` is set */
+  struct error why; /* error of the embedder; code STATUS_OK: none */
 };
 
-/* Embeds all chunks of the team behind the id `after`, in portions, each a short transaction; nothing is locked while
- * it embeds. `until`: clock_ticks_us() at which it stops; 0: never. Fails when the store does. */
+/* Embeds all chunks of the team with ids above `after`, in batches, each in a short transaction; nothing is locked
+ * while it embeds. Stops when clock_ticks_us() reaches `until`; 0: never. Fails only if the store does. */
 NODISCARD enum status reembed_pass(struct op_call *call, const struct embedding *e, int64_t after, int64_t until,
                                    struct pass *ret_pass);
 
 struct reembed_report {
   struct pass pass;
   bool flipped;
-  struct str model, previous; /* absent when there is none */
-  struct str note;            /* why something was left undone; absent */
+  struct str model, previous; /* absent: none */
+  struct str note;            /* why something was not done; may be absent */
   int64_t txn;
 };
 
-/* Everything that can be done now: embeds for the index that the settings ask for, and makes it the active one when it
- * is complete. */
+/* Embeds the pending chunks for the embedder of the settings, and makes its index active when it is complete. */
 NODISCARD enum status reembed_run(struct op_call *call, int64_t until, struct reembed_report *ret_report);
-/* Drops vectors that belong to no index any more, and a previous index of long ago; keeps the cache within bounds. */
+/* Drops vectors without an index, and a previous index after 30 days; trims the cache. */
 NODISCARD enum status reembed_tidy(struct op_call *call, int64_t *ret_dropped);
 
-/* embedder, embedded {done, total}, indexes [...] into an object. Opens no embedder. */
+/* Adds embedder, embedded {done, total} and indexes [...] to an object. Opens no embedder. */
 NODISCARD enum status reembed_put_status(struct op_call *call, yyjson_mut_val *obj);
-/* A "note" when the settings ask for another index than the active one. */
+/* Adds a "note" if the active index does not match the settings. */
 NODISCARD enum status reembed_put_note(struct op_call *call, yyjson_mut_val *obj);

@@ -1,4 +1,4 @@
-/* duplicates.c: measuring the duplicate check on sentence pairs: what counts as the same, and what should not. */
+/* duplicates.c: measures the duplicate check on labelled sentence pairs. */
 #include "base/os/fs.h"
 #include "embed/embed.h"
 #include "embed/fit.h"
@@ -6,15 +6,16 @@
 #include "op/eval/pairs.h"
 #include "op/run/common.h"
 
-enum { FILE_MAX = 256 << 20, PORTION = 256 };
+enum { FILE_MAX = 256 << 20, BATCH = 256 };
 
-/* What is called the same from one mark up. */
+/* Pairs with a similarity at or above a threshold. */
 struct verdicts {
   size_t called, right, contradictions, entailments;
 };
 
+/* Pairs by label. */
 struct counts {
-  size_t same, contradictions, entailments; /* as the labels say */
+  size_t same, contradictions, entailments;
 };
 
 static bool is_same(const struct pair *p, enum pair_labels labels) {
@@ -31,13 +32,13 @@ static struct counts count(const struct pairs *pairs, enum pair_labels labels) {
   return c;
 }
 
-/* With `checked`, only what nothing tells apart, as the gate does it. */
+/* With `checked`, skips pairs for which differ_check() finds a difference, as the write gate does. */
 static struct verdicts judge(const struct pairs *pairs, enum pair_labels labels, const struct calibration *c,
-                             double mark, bool checked) {
+                             double threshold, bool checked) {
   struct verdicts v = {0};
   for (size_t i = 0; i < pairs->n; i++) {
     const struct pair *p = &pairs->v[i];
-    if (calibrate(c, p->raw) < mark || (checked && p->what != DIFFER_NONE))
+    if (calibrate(c, p->raw) < threshold || (checked && p->what != DIFFER_NONE))
       continue;
     v.called++;
     v.right += is_same(p, labels);
@@ -49,8 +50,8 @@ static struct verdicts judge(const struct pairs *pairs, enum pair_labels labels,
 
 static double share(size_t part, size_t of) { return of ? json_round((double)part / (double)of, 4) : 0; }
 
-static void put_mark(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *const names[4], const struct verdicts *v,
-                     const struct counts *n) {
+static void put_verdicts(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *const names[4], const struct verdicts *v,
+                         const struct counts *n) {
   if (n->same) {
     json_put_num(doc, obj, names[0], share(v->right, v->called));
     json_put_num(doc, obj, names[1], share(v->right, n->same));
@@ -61,15 +62,15 @@ static void put_mark(yyjson_mut_doc *doc, yyjson_mut_val *obj, const char *const
     json_put_int(doc, obj, names[3], (int64_t)v->entailments);
 }
 
-static void put_marks(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct pairs *pairs, enum pair_labels labels,
-                      const struct calibration *c, bool checked) {
+static void put_thresholds(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct pairs *pairs, enum pair_labels labels,
+                           const struct calibration *c, bool checked) {
   static const char *const same[4] = {"same_precision", "same_recall", "contradictions_taken", "entailments_taken"};
   static const char *const near[4] = {"near_precision", "near_recall", "contradictions_near", "entailments_near"};
   struct counts n = count(pairs, labels);
   struct verdicts at_same = judge(pairs, labels, c, SIMILARITY_SAME, checked);
   struct verdicts at_near = judge(pairs, labels, c, SIMILARITY_NEAR, checked);
-  put_mark(doc, obj, same, &at_same, &n);
-  put_mark(doc, obj, near, &at_near, &n);
+  put_verdicts(doc, obj, same, &at_same, &n);
+  put_verdicts(doc, obj, near, &at_near, &n);
 }
 
 static void report(struct eval *e, struct str name, const struct pairs *pairs, enum pair_labels labels,
@@ -89,11 +90,12 @@ static void report(struct eval *e, struct str name, const struct pairs *pairs, e
     json_put_int(doc, obj, "same", (int64_t)n.same);
   }
   const struct calibration *c = e->fitted.n ? &e->fitted : embedder->calibration;
-  put_marks(doc, obj, pairs, labels, c, true);
-  put_marks(doc, json_put_obj(doc, obj, "similarity_alone"), pairs, labels, c, false);
+  put_thresholds(doc, obj, pairs, labels, c, true);
+  put_thresholds(doc, json_put_obj(doc, obj, "similarity_alone"), pairs, labels, c, false);
 }
 
-/* As the building of its index would; one that fails now fails with the first pairs, and says why. */
+/* Fits a calibration if the embedder has none, as building an index does. On failure, embedding the first pairs reports
+ * the error. */
 static void fit(struct eval *e, struct arena *a, const struct embedder *embedder) {
   struct error ignored;
   if (embedder->calibration == calibration_careful() && e->fitted.n == 0 &&
@@ -108,39 +110,35 @@ static enum status measure_file(struct eval *e, struct arena *a, const char *pat
   enum pair_labels labels;
   struct str text;
   const char *label = arena_cstr(a, name);
-  enum status s = eval_store_embedder(e->store, &embedder);
-  if (s == STATUS_OK && !embedder) {
-    error_set(call->err, STATUS_CONFLICT, "there is no embedder that could compare the pairs of %s", path);
-    return error_fix(call->err, "'cairn config embedder' says which one is asked for; CAIRN_EMBEDDER chooses another");
+  TRY(eval_store_embedder(e->store, &embedder));
+  if (!embedder) {
+    error_set(call->err, STATUS_CONFLICT, "no embedder is available to compare the pairs of %s", path);
+    return error_fix(call->err, "'cairn config embedder' shows the setting; CAIRN_EMBEDDER overrides it");
   }
-  if (s == STATUS_OK)
-    fit(e, a, embedder);
-  if (s == STATUS_OK)
-    s = fs_read(a, path, FILE_MAX, &text, call->err);
-  if (s == STATUS_OK)
-    s = pairs_read(a, text, path, 0, e->limit, &pairs, &labels, call->err);
-  for (size_t i = 0; s == STATUS_OK && i < pairs.n; i += PORTION) {
+  fit(e, a, embedder);
+  TRY(fs_read(a, path, FILE_MAX, &text, call->err));
+  TRY(pairs_read(a, text, path, 0, e->limit, &pairs, &labels, call->err));
+  for (size_t i = 0; i < pairs.n; i += BATCH) {
     if (cancelled(call))
       return error_set(call->err, STATUS_INTERRUPTED, "stopped");
-    s = pairs_measure(embedder, a, pairs.v + i, pairs.n - i < PORTION ? pairs.n - i : PORTION, call->err);
+    TRY(pairs_measure(embedder, a, pairs.v + i, pairs.n - i < BATCH ? pairs.n - i : BATCH, call->err));
     progress(call, label, (int64_t)i, (int64_t)pairs.n);
   }
-  if (s == STATUS_OK)
-    report(e, name, &pairs, labels, embedder);
-  return s;
+  report(e, name, &pairs, labels, embedder);
+  return STATUS_OK;
 }
 
 enum status eval_pairs(struct eval *e, struct str folder, const struct strs *files) {
   struct arena *a = arena_child(e->call->arena);
-  bool whole = e->only.n && strs_has(&e->only, fs_basename(folder)); /* --set may name the folder, too */
-  /* The embedder is the one that a store would use. */
-  enum status s = e->store->engine ? STATUS_OK : eval_store_open(e->store);
-  for (size_t i = 0; s == STATUS_OK && i < files->n; i++) {
+  bool whole = e->only.n && strs_has(&e->only, fs_basename(folder)); /* --set may name the directory */
+  if (!e->store->engine)
+    TRY(eval_store_open(e->store)); /* uses the embedder of the store */
+  for (size_t i = 0; i < files->n; i++) {
     struct str name = str_slice(files->v[i], 0, files->v[i].n - (sizeof(".tsv") - 1));
     if (!eval_wants(e, whole ? fs_basename(folder) : name))
       continue;
-    s = measure_file(e, a, arena_printf(a, "%.*s/%.*s", STR_ARG(folder), STR_ARG(files->v[i])).p, name);
+    TRY(measure_file(e, a, arena_printf(a, "%.*s/%.*s", STR_ARG(folder), STR_ARG(files->v[i])).p, name));
     arena_release(a);
   }
-  return s;
+  return STATUS_OK;
 }

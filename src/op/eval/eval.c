@@ -1,4 +1,4 @@
-/* eval.c: the operation that measures retrieval quality: which folders hold what, options, the result. */
+/* eval.c: the operation eval, which measures retrieval quality: finds the sets, parses options. */
 #include "op/eval/eval.h"
 
 #include <dirent.h>
@@ -14,14 +14,14 @@
 #include "op/run/common.h"
 #include "store/db/db.h"
 
-/* ---- folders ---- */
+/* ---- directories ---- */
 
 struct folder {
   struct str path;
   bool set;            /* holds a retrieval set */
   struct strs pairs;   /* *.tsv */
-  struct strs folders; /* names of what is in it */
-  struct str archive;  /* one that could be unpacked; absent: none */
+  struct strs folders; /* names of subdirectories */
+  struct str archive;  /* name of an archive in it; absent: none */
 };
 
 static int by_name(const void *x, const void *y) { return str_cmp(*(const struct str *)x, *(const struct str *)y); }
@@ -53,16 +53,16 @@ static void close_dir(void *p) {
   *dir = NULL;
 }
 
-static enum status look_into(struct op_call *call, struct str path, struct folder *ret_folder) {
+static enum status scan_folder(struct op_call *call, struct str path, struct folder *ret_folder) {
   struct arena *a = call->arena;
   struct folder f = {.path = path};
-  DIR **dir = arena_new(a, DIR *); /* what is read allocates, and that may leave this function by a jump */
+  DIR **dir = arena_new(a, DIR *); /* closed by the arena if an allocation below jumps out of memory */
   arena_defer(a, close_dir, dir);
   *dir = opendir(arena_cstr(a, path));
   if (!*dir) {
-    error_errno(call->err, errno, "cannot read the folder %.*s", STR_ARG(path));
-    return error_fix(call->err, "name the folder of a test set, or one that holds such folders; an archive is unpacked "
-                                "first: tar -xf FILE -C FOLDER");
+    error_errno(call->err, errno, "cannot read the directory %.*s", STR_ARG(path));
+    return error_fix(call->err, "name the directory of a test set, or one that holds such directories; unpack archives "
+                                "first: tar -xf FILE -C DIR");
   }
   for (struct dirent *e; (e = readdir(*dir));)
     note_entry(a, &f, e->d_name);
@@ -73,7 +73,7 @@ static enum status look_into(struct op_call *call, struct str path, struct folde
   return STATUS_OK;
 }
 
-/* ---- choosing ---- */
+/* ---- selection ---- */
 
 bool eval_wants(struct eval *e, struct str name) {
   bool wanted = !e->only.n || strs_has(&e->only, name);
@@ -88,33 +88,30 @@ static enum status measure_folder(struct eval *e, const struct folder *f) {
   return f->pairs.n ? eval_pairs(e, f->path, &f->pairs) : STATUS_OK;
 }
 
-/* A folder that holds sets may hold other files besides: they are not looked at. */
+/* If subdirectories hold sets, other files in the top directory are ignored. */
 static enum status measure_all(struct eval *e, const struct folder *top) {
   struct op_call *call = e->call;
-  enum status s = STATUS_OK;
   bool inside = false;
-  for (size_t i = 0; s == STATUS_OK && !top->set && i < top->folders.n; i++) {
+  for (size_t i = 0; !top->set && i < top->folders.n; i++) {
     struct folder f;
-    s = look_into(call, arena_printf(call->arena, "%.*s/%.*s", STR_ARG(top->path), STR_ARG(top->folders.v[i])), &f);
-    if (s != STATUS_OK)
-      break;
+    TRY(scan_folder(call, arena_printf(call->arena, "%.*s/%.*s", STR_ARG(top->path), STR_ARG(top->folders.v[i])), &f));
     inside |= f.set || f.pairs.n;
-    s = measure_folder(e, &f);
+    TRY(measure_folder(e, &f));
   }
-  return s == STATUS_OK && !inside ? measure_folder(e, top) : s;
+  return inside ? STATUS_OK : measure_folder(e, top);
 }
 
 static enum status nothing_found(struct eval *e, const struct folder *top) {
   struct error *err = e->call->err;
   if (e->only.n) {
     error_set(err, STATUS_NOT_FOUND, "%.*s holds no set named '%.*s'", STR_ARG(top->path), STR_ARG(e->only.v[0]));
-    return error_fix(err, "leave --set out, or name one of the folders in it");
+    return error_fix(err, "omit --set, or name one of its subdirectories");
   }
   error_set(err, STATUS_NOT_FOUND, "%.*s holds no test set", STR_ARG(top->path));
   if (top->archive.p)
-    return error_fix(err, "unpack the archives first: tar -xf %.*s/%.*s -C FOLDER", STR_ARG(top->path),
+    return error_fix(err, "unpack the archives first: tar -xf %.*s/%.*s -C DIR", STR_ARG(top->path),
                      STR_ARG(top->archive));
-  return error_fix(err, "a set is a folder with corpus.jsonl, queries.jsonl and qrels.tsv; docs/quality.md says more");
+  return error_fix(err, "a set is a directory with corpus.jsonl, queries.jsonl and qrels.tsv; see docs/quality.md");
 }
 
 /* ---- options ---- */
@@ -132,7 +129,7 @@ static enum status open_queries_out(struct eval *e) {
   if (!path.p)
     return STATUS_OK;
   if (str_is(path, "-")) {
-    error_set(call->err, STATUS_USAGE, "queries_out must be a file: the report has the standard output");
+    error_set(call->err, STATUS_USAGE, "queries_out must be a file: the report goes to standard output");
     return error_fix(call->err, "--queries-out found.jsonl");
   }
   e->queries_out = fopen(arena_cstr(call->arena, path), "we");
@@ -169,7 +166,7 @@ static enum status read_options(struct eval *e) {
 
 /* ---- the operation ---- */
 
-/* Its last part names the set, so "." and a slash at the end must go. */
+/* Resolves "." and removes a trailing slash: the last component is the name of the set. */
 static struct str full_path(struct arena *a, struct str dir) {
   char real[PATH_MAX];
   return realpath(arena_cstr(a, dir), real) ? arena_dup(a, str_from(real)) : dir;
@@ -179,11 +176,18 @@ static enum status make_store(struct eval *e) {
   struct op_call *call = e->call;
   struct str server = json_str(call->args, "server");
   if (server.p && !db_is_url(server.p)) {
-    error_set(call->err, STATUS_USAGE, "--server must be the address of a PostgreSQL server");
+    error_set(call->err, STATUS_USAGE, "--server must be the URL of a PostgreSQL server");
     return error_fix(call->err, "--server postgresql://USER@HOST/DATABASE");
   }
   return eval_store_make(call, server.p ? arena_dup(call->arena, server) : STR_NONE,
                          json_bool(call->args, "keep", false), &e->store);
+}
+
+static enum status measure(struct eval *e, const struct folder *top) {
+  TRY(measure_all(e, top));
+  if (!e->chosen)
+    return nothing_found(e, top);
+  return finish_queries_out(e);
 }
 
 enum status op_eval(struct op_call *call) {
@@ -193,14 +197,10 @@ enum status op_eval(struct op_call *call) {
   e->sets = json_put_arr(call->doc, call->result, "sets");
   e->pairs = yyjson_mut_arr(call->doc);
   arena_defer(call->arena, close_file, e);
-  TRY(look_into(call, full_path(call->arena, json_str(call->args, "dir")), &top));
+  TRY(scan_folder(call, full_path(call->arena, json_str(call->args, "dir")), &top));
   TRY(read_options(e));
   TRY(make_store(e));
-  enum status s = measure_all(e, &top);
-  if (s == STATUS_OK && !e->chosen)
-    s = nothing_found(e, &top);
-  if (s == STATUS_OK)
-    s = finish_queries_out(e);
+  enum status s = measure(e, &top);
   if (s == STATUS_OK && e->store->keep)
     json_put(call->doc, call->result, "kept",
              arena_dup(call->arena, e->store->server.p ? e->store->path : str_from(e->store->folder)));

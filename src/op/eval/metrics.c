@@ -12,7 +12,7 @@ const char *const metric_names[METRIC_COUNT] = {[METRIC_RECALL_1] = "recall@1",
                                                 [METRIC_NDCG_10] = "ndcg@10",
                                                 [METRIC_MRR] = "mrr"};
 
-/* 1 / log2(rank + 1), written down: a library's logarithm may differ in its last bit from machine to machine. */
+/* 1 / log2(rank + 1) as constants: log2() may differ in its last bit between machines. */
 static const double discount[METRIC_DEPTH] = {1.0,
                                               0.63092975357145743710,
                                               0.5,
@@ -38,7 +38,7 @@ static double dcg(const double *gains, size_t n) {
   return sum;
 }
 
-/* The best list that there could be: the largest gains, falling. */
+/* DCG of the best possible list: the largest gains in descending order. */
 static double ideal_dcg(const double *relevant, size_t n) {
   double best[METRIC_DEPTH] = {0};
   size_t kept = 0;

@@ -1,11 +1,11 @@
-/* metrics.h: figures of retrieval quality: recall, NDCG and MRR of ranked lists, and percentiles.
+/* metrics.h: metrics of retrieval quality: recall, NDCG and MRR of ranked lists, and percentiles.
  *
- * Pure. The gain of a document is its score in the judgements; 0 means that it is not relevant. */
+ * Pure functions. The gain of a document is its score in the judgements; 0 means not relevant. */
 #pragma once
 
 #include <stddef.h>
 
-enum { METRIC_DEPTH = 10 }; /* no figure looks further down a list */
+enum { METRIC_DEPTH = 10 }; /* maximum cutoff of all metrics */
 
 enum metric {
   METRIC_RECALL_1,
@@ -28,12 +28,12 @@ struct metrics {
   size_t queries;
 };
 
-/* Adds one query: the gains of its results, best place first, and the gains of all documents that are relevant to it,
- * in any order; at least one. */
+/* Adds one query: the gains of its results in ranked order, and the gains of all relevant documents (at least one) in
+ * any order. */
 void metrics_add(struct metrics *m, const double *ranked, size_t ranked_count, const double *relevant,
                  size_t relevant_count);
-/* The mean over the queries; 0 when there is none. */
+/* Mean over the queries; 0 if there are none. */
 double metrics_mean(const struct metrics *m, enum metric which);
 
-/* The smallest value that at least this share (0 to 1) of the values does not exceed. Sorts the values; 0 for none. */
+/* Nearest-rank percentile; share is 0 to 1. Sorts the values; 0 if there are none. */
 double percentile(double *values, size_t n, double share);

@@ -1,10 +1,12 @@
-/* pairs.c: reading judged sentence pairs, and measuring their similarity. */
+/* pairs.c: parses labelled sentence pairs, and measures their similarity. */
 #include "op/eval/pairs.h"
+
+#include <assert.h>
 
 #include "base/utf8.h"
 #include "embed/vec.h"
 
-enum { AT_ONCE = 32 };
+enum { BATCH = 32 };
 
 static bool read_label(struct str s, double *ret_label, bool *ret_word) {
   static const char *const words[] = {"contradiction", "neutral", "entailment"};
@@ -51,11 +53,12 @@ enum status pairs_read(struct arena *a, struct str text, const char *name, int f
   return STATUS_OK;
 }
 
-static enum status measure_some(const struct embedder *e, struct arena *a, struct pair *v, size_t n,
-                                struct error *err) {
+static enum status measure_batch(const struct embedder *e, struct arena *a, struct pair *v, size_t n,
+                                 struct error *err) {
   size_t dims = (size_t)e->dims;
-  struct str texts[2 * AT_ONCE];
-  int8_t *vectors = arena_array(a, int8_t, arena_mul(a, 2 * AT_ONCE, dims));
+  struct str texts[2 * BATCH];
+  int8_t *vectors = arena_array(a, int8_t, arena_mul(a, 2 * BATCH, dims));
+  assert(n <= BATCH);
   for (size_t i = 0; i < n; i++) {
     texts[2 * i] = v[i].a;
     texts[2 * i + 1] = v[i].b;
@@ -67,15 +70,14 @@ static enum status measure_some(const struct embedder *e, struct arena *a, struc
 }
 
 enum status pairs_measure(const struct embedder *e, struct arena *a, struct pair *v, size_t n, struct error *err) {
-  enum status s = STATUS_OK;
   struct arena *scratch = arena_child(a);
-  for (size_t i = 0; s == STATUS_OK && i < n; i += AT_ONCE) {
-    s = measure_some(e, scratch, v + i, n - i < AT_ONCE ? n - i : AT_ONCE, err);
+  for (size_t i = 0; i < n; i += BATCH) {
+    TRY(measure_batch(e, scratch, v + i, n - i < BATCH ? n - i : BATCH, err));
     arena_release(scratch);
   }
-  for (size_t i = 0; s == STATUS_OK && i < n; i++) {
+  for (size_t i = 0; i < n; i++) {
     v[i].what = differ_check(scratch, v[i].a, v[i].b).what;
     arena_release(scratch);
   }
-  return s;
+  return STATUS_OK;
 }

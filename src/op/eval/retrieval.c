@@ -1,4 +1,4 @@
-/* retrieval.c: measuring one test set: loads its groups, asks its queries, adds the figures up. */
+/* retrieval.c: measures one retrieval set: loads its groups, runs its queries, computes metrics. */
 #include <stdlib.h>
 
 #include "op/eval/eval.h"
@@ -7,26 +7,26 @@
 
 static const char *const mode_names[EVAL_MODES] = {"hybrid", "keyword", "vector"};
 
-/* Figures of all queries, or of those of one type. */
+/* Metrics of all queries, or of those of one type. */
 struct figures {
   struct str type;
   struct metrics m[EVAL_MODES];
 };
 
-/* A set under way. */
+/* State of measuring a set. */
 struct measuring {
   struct eval *e;
   struct eval_set set;
   struct figures all;
   LIST(struct figures) types;
-  LIST(double) latencies; /* ms, of the first mode that is wanted */
+  LIST(double) latencies; /* ms, of the first mode that is measured */
   struct eval_counts counts;
   int64_t now, load_us;
   size_t loaded, to_load, asked;
   struct str model;
 };
 
-/* The documents that a search returned, each at a place of its own. */
+/* Documents that a search returned, in order. */
 struct ranking {
   LIST(size_t) docs;
   LIST(double) scores;
@@ -46,7 +46,7 @@ static const struct eval_place *first_place(const struct eval_places *places, in
   return places->v + low;
 }
 
-/* A memory that stands for several documents gives all of them, in the order of the file. */
+/* A memory that was deduplicated from several documents yields all of them, in the order of the file. */
 static void rank_docs(struct arena *a, const struct eval_hits *hits, const struct eval_places *places, size_t own,
                       struct ranking *ret) {
   for (size_t i = 0; i < hits->n; i++) {
@@ -128,9 +128,7 @@ static enum status ask(struct measuring *m, struct arena *a, const struct eval_q
     int64_t us;
     if (!m->e->modes[mode])
       continue;
-    enum status s = eval_store_search(m->e->store, a, q->text, mode_names[mode], limit, now, &hits, &us);
-    if (s != STATUS_OK)
-      return s;
+    TRY(eval_store_search(m->e->store, a, q->text, mode_names[mode], limit, now, &hits, &us));
     rank_docs(a, &hits, places, q->own, &rankings[mode]);
     add_figures(m, (enum eval_mode)mode, q, &rankings[mode]);
     if (!timed)
@@ -173,8 +171,8 @@ static enum status measure_group(struct measuring *m, const struct eval_group *g
   return s;
 }
 
-/* Without dates everything happens at one moment. */
-static void forget_dates(struct eval_set *set) {
+/* Removes all dates, for --dates none. */
+static void clear_dates(struct eval_set *set) {
   for (size_t i = 0; i < set->groups.n; i++) {
     struct eval_group *g = &set->groups.v[i];
     g->newest = 0;
@@ -258,7 +256,7 @@ static void report(struct measuring *m) {
 enum status eval_retrieval(struct eval *e, struct str path, struct str name) {
   struct op_call *call = e->call;
   struct arena *outer = call->arena, *a = arena_child(outer);
-  call->arena = a; /* a set's texts go when it is measured */
+  call->arena = a; /* releases the texts of the set afterwards */
   struct measuring *m = arena_new(a, struct measuring);
   m->e = e;
   e->store->degraded = STR_NONE;
@@ -266,7 +264,7 @@ enum status eval_retrieval(struct eval *e, struct str path, struct str name) {
   enum status s = eval_set_read(call, path, e->limit, &m->set);
   m->set.name = name;
   if (s == STATUS_OK && e->dates == DATES_NONE)
-    forget_dates(&m->set);
+    clear_dates(&m->set);
   for (size_t i = 0; i < m->set.groups.n; i++)
     m->to_load += m->set.groups.v[i].entries.n;
   for (size_t i = 0; s == STATUS_OK && i < m->set.groups.n; i++)

@@ -1,4 +1,4 @@
-/* set.c: reading a test set: corpus, queries, judgements, groups. */
+/* set.c: reads a retrieval test set: corpus, queries, judgements, groups. */
 #include "op/eval/set.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 /* ---- ids ---- */
 
-/* From a text to a number: open addressing, never more than half full. */
+/* Hash table from names to indexes: open addressing, at most half full. */
 struct names {
   struct arena *a;
   struct slot {
@@ -39,7 +39,7 @@ static void names_grow(struct names *t) {
   *t = wider;
 }
 
-/* The name must outlive the table, and be new to it. */
+/* The name must outlive the table and must not be in it. */
 static void names_put(struct names *t, struct str name, size_t value) {
   if (2 * (t->n + 1) > t->cap)
     names_grow(t);
@@ -49,7 +49,7 @@ static void names_put(struct names *t, struct str name, size_t value) {
 
 /* ---- times ---- */
 
-/* The number at the beginning of *s, which is cut off; false when there is none. */
+/* Parses and removes the number at the start of *s; false if there is none. */
 static bool take_number(struct str *s, int *ret) {
   size_t n = 0;
   int value = 0;
@@ -125,11 +125,11 @@ bool eval_time(struct str s, int64_t *ret_ms) {
 struct reader {
   struct op_call *call;
   struct eval_set *set;
-  struct arena *a;                    /* what stays */
+  struct arena *a;                    /* memory of the set */
   struct names docs, queries, groups; /* by id, by id, by key */
   const char *file;
   int64_t line;
-  /* what a query says of its candidates, until the groups are made */
+  /* group and candidates of each query, until the groups are made */
   LIST(struct asked {
     struct str group;
     struct strs cand;
@@ -155,7 +155,7 @@ static enum status read_lines(struct reader *r, const char *name, line_fn fn) {
   r->file = arena_printf(call->arena, "%.*s/%s", STR_ARG(r->set->path), name).p;
   enum status s = source_open(call, str_from(r->file), &source);
   if (s != STATUS_OK)
-    return error_fix(call->err, "a set is a folder with corpus.jsonl, queries.jsonl and qrels.tsv");
+    return error_fix(call->err, "a set is a directory with corpus.jsonl, queries.jsonl and qrels.tsv");
   lines_open(&lines, &source, call->arena, 0, 1);
   while ((s = lines_next(&lines, &line, &more, call->err)) == STATUS_OK && more) {
     r->line = lines.number;
@@ -179,7 +179,7 @@ static enum status parse(struct reader *r, struct arena *scratch, struct str lin
   return yyjson_is_obj(*ret_obj) ? STATUS_OK : bad_line(r, "not a JSON object");
 }
 
-/* A copy that stays. NUL, which no memory may hold, becomes a blank. */
+/* Copies a string into the set. NUL, which memories cannot hold, becomes a space. */
 static struct str keep(struct reader *r, struct str s) {
   char *p = arena_cstr(r->a, s);
   for (size_t i = 0; i < s.n; i++)
@@ -188,7 +188,7 @@ static struct str keep(struct reader *r, struct str s) {
   return (struct str){p, s.n};
 }
 
-/* A text, or a whole number as text; absent for anything else. */
+/* A string, or an integer as a string; absent for other types. */
 static struct str text_of(struct arena *a, yyjson_val *v) {
   return yyjson_is_int(v) ? arena_printf(a, "%lld", (long long)yyjson_get_sint(v)) : json_val_str(v);
 }
@@ -204,14 +204,14 @@ static enum status take_id(struct reader *r, struct arena *scratch, yyjson_val *
   if (str_empty(id))
     return bad_line(r, "no \"_id\"");
   if (names_get(known, id) != SIZE_MAX)
-    return bad_line(r, "the _id was there already");
+    return bad_line(r, "duplicate _id");
   *ret_id = keep(r, id);
   return STATUS_OK;
 }
 
 /* ---- corpus ---- */
 
-/* A transcript, one paragraph a turn. */
+/* Joins the turns of a transcript, one paragraph each. */
 static struct str transcript(struct arena *a, yyjson_val *turns) {
   struct buf b = BUF(a);
   size_t i, n;
@@ -290,7 +290,7 @@ static enum status read_rel(struct reader *r, struct arena *scratch, struct str 
   double score;
   if (!str_next(&rest, '\t', &query) || !str_next(&rest, '\t', &doc) || str_empty(rest))
     return bad_line(r, "not three columns: query, document, score");
-  if (!str_double(str_trim(rest), &score)) /* a heading is the one line that may have no number */
+  if (!str_double(str_trim(rest), &score)) /* only the header line may have no number */
     return r->line == 1 ? STATUS_OK : bad_line(r, "the score is not a number");
   size_t q = names_get(&r->queries, query), d = names_get(&r->docs, doc);
   if (q == SIZE_MAX)
@@ -306,7 +306,7 @@ static enum status read_rel(struct reader *r, struct arena *scratch, struct str 
   return STATUS_OK;
 }
 
-/* Those without a relevant document go, and what is beyond the limit. */
+/* Drops queries without a relevant document, and those beyond the limit. */
 static void keep_judged(struct reader *r, size_t limit) {
   struct eval_set *set = r->set;
   size_t n = 0;
@@ -355,7 +355,7 @@ static void add_members(struct reader *r, struct str group, struct eval_group *g
       list_push(r->a, &g->entries, (struct eval_entry){i, r->set->docs.v[i].at});
 }
 
-/* Where one document's time is not known, no order by time is possible. */
+/* Sorts by time, unless the time of some document is unknown. */
 static void settle_times(struct eval_group *g) {
   bool all = true;
   for (size_t i = 0; i < g->entries.n; i++) {

@@ -1,4 +1,4 @@
-/* store.c: the temporary store of an evaluation: made, filled, searched, removed. */
+/* store.c: temporary store of an evaluation. */
 #include "op/eval/store.h"
 #include "op/embedding/embedding.h"
 
@@ -16,7 +16,7 @@
 
 enum { BATCH = 64, REFUSALS_TOLD = 5 };
 
-/* ---- life ---- */
+/* ---- create and remove ---- */
 
 static void close_store(struct eval_store *st) {
   static const char *const parts[] = {"", "-wal", "-shm", "-journal"};
@@ -27,7 +27,7 @@ static void close_store(struct eval_store *st) {
   if (st->engine)
     engine_close(&st->engine);
   if (st->server.p && !st->keep && database_drop(st->server.p, st->path, &ignored) != STATUS_OK)
-    return; /* its name says what it was */
+    return; /* left behind; its name starts with cairn_eval_ */
   for (size_t i = 0; !st->server.p && !st->keep && i < ARRAY_LEN(parts); i++) {
     int n = snprintf(path, sizeof(path), "%.*s%s", STR_ARG(st->path), parts[i]);
     if (n > 0 && (size_t)n < sizeof(path))
@@ -40,7 +40,7 @@ void eval_store_remove(struct eval_store *st) {
   close_store(st);
   if (!st->folder || st->keep)
     return;
-  /* Whatever else a store leaves beside itself; there are no folders in it. */
+  /* Side files of the store; there are no subdirectories. */
   DIR *dir = opendir(st->folder);
   int fd = dir ? dirfd(dir) : -1;
   for (struct dirent *e; fd >= 0 && (e = readdir(dir));)
@@ -64,15 +64,15 @@ enum status eval_store_make(struct op_call *call, struct str server, bool keep, 
   if (server.p)
     return STATUS_OK;
   if (!mkdtemp(folder)) {
-    error_errno(call->err, errno, "cannot make a folder for the temporary store, %s", folder);
-    return error_fix(call->err, "set TMPDIR to a folder that can be written");
+    error_errno(call->err, errno, "cannot create the directory of the temporary store, %s", folder);
+    return error_fix(call->err, "set TMPDIR to a writable directory");
   }
   st->folder = folder;
   return STATUS_OK;
 }
 
-/* Where the next store is to be. */
-static enum status next_place(struct eval_store *st, struct str *ret_path) {
+/* Path or URL of the next store; creates the database on a server. */
+static enum status next_path(struct eval_store *st, struct str *ret_path) {
   char uid[UUID_SIZE];
   if (!st->server.p) {
     *ret_path = st->path = arena_printf(st->arena, "%s/%d.db", st->folder, st->made);
@@ -86,7 +86,7 @@ static enum status next_place(struct eval_store *st, struct str *ret_path) {
   return STATUS_OK;
 }
 
-/* What the user configured holds here, too (an embedder, say), but for what is done with secrets. */
+/* The user's settings (an embedder, for example), except for secrets.mode. */
 static const struct settings_given *eval_settings(struct eval_store *st) {
   const struct settings_given *given = st->call->engine ? st->call->engine->settings : NULL;
   if (!given)
@@ -97,7 +97,7 @@ static const struct settings_given *eval_settings(struct eval_store *st) {
   return copy;
 }
 
-/* A file for each; on a server one database for all, and a team for each. */
+/* One file per store; on a server, one database with a team per store. */
 static enum status open_next(struct eval_store *st) {
   struct clock clock = st->call->engine ? st->call->engine->clock : (struct clock){0};
   st->made++;
@@ -108,13 +108,12 @@ static enum status open_next(struct eval_store *st) {
   }
   struct str path;
   close_store(st);
-  enum status s = next_place(st, &path);
-  struct engine_options options = {
-      .path = s == STATUS_OK ? path.p : NULL, .clock = clock, .settings = eval_settings(st)};
-  return s == STATUS_OK ? engine_open(&options, &st->engine, st->call->err) : s;
+  TRY(next_path(st, &path));
+  struct engine_options options = {.path = path.p, .clock = clock, .settings = eval_settings(st)};
+  return engine_open(&options, &st->engine, st->call->err);
 }
 
-/* The surroundings of the user (team, project, session) are not those of a test set. */
+/* Independent of the user's team, project and session. */
 static struct caller eval_caller(const struct eval_store *st) {
   return (struct caller){
       .team = st->team, .project = STR(""), .source = STR("eval"), .trust = STR("user"), .project_given = true};
@@ -131,7 +130,7 @@ static enum status run(struct eval_store *st, struct arena *a, const char *name,
 enum status eval_store_open(struct eval_store *st) {
   struct op_call *call = st->call;
   TRY(open_next(st));
-  /* A text that looks like a secret is a document all the same. */
+  /* Documents that look like secrets must not be refused. */
   yyjson_mut_doc *doc = json_new(call->arena);
   yyjson_mut_val *args = yyjson_mut_obj(doc), *result;
   json_put(doc, args, "name", STR("secrets.mode"));
@@ -157,30 +156,30 @@ enum status eval_store_embedder(struct eval_store *st, const struct embedder **r
 
 struct item {
   size_t doc;
-  int64_t at;      /* since when it is true */
-  int64_t written; /* the clock at the writing */
+  int64_t at;      /* valid_from */
+  int64_t written; /* time of writing */
   struct write w;
-  struct error err; /* code OK: it can be written */
+  struct error err; /* code STATUS_OK: it can be written */
 };
 
-/* A load under way. */
+/* State of loading a group. */
 struct load {
   struct eval_store *st;
   struct arena *a;    /* lives as long as the group */
-  struct op_call sub; /* a call of remember, as a door would make it */
+  struct op_call sub; /* a call of remember, as an interface would make it */
   const struct eval_load *what;
-  int64_t newest; /* time of a document */
+  int64_t newest; /* latest time of a document */
   struct eval_counts *counts;
   struct eval_places places;
-  LIST(int64_t) replaced_by; /* by the id of a superseded memory */
+  LIST(int64_t) replaced_by; /* indexed by the id of the superseded memory; 0: not superseded */
 };
 
-/* Entries of a dialogue follow each other; what is too long for an entry is prose like any other document. */
+/* Entries of a dialogue are stored as a sequence, unless they are too long for an entry. */
 static const struct mem_type *type_of_doc(const struct eval_doc *d) {
   return d->session.p && text_count_words(d->text) <= BODY_WORDS ? type_of_sequence() : type_of_prose();
 }
 
-/* The arguments, as a door would give them. */
+/* Arguments of remember. */
 static enum status arguments(struct load *l, const struct eval_doc *d, int64_t at, yyjson_val **ret_args) {
   struct op_call *c = &l->sub;
   char time[TIME_TEXT_SIZE];
@@ -239,7 +238,7 @@ static void account(struct load *l, const struct item *item) {
   list_push(l->a, &l->places, (struct eval_place){w->id, item->doc});
 }
 
-/* A refusal concerns one document; anything else (a full disk) ends the evaluation. */
+/* A refused document is counted; any other error (a full disk) ends the evaluation. */
 static enum status store_item(struct load *l, struct txn *txn, struct item *item) {
   struct op_call *c = &l->sub;
   if (item->err.code == STATUS_OK) {
@@ -260,7 +259,7 @@ static enum status store_item(struct load *l, struct txn *txn, struct item *item
   return STATUS_OK;
 }
 
-/* One batch: all that needs no lock first (the texts are embedded here), then one transaction. */
+/* Prepares and embeds the texts without a lock, then stores them in one transaction. */
 static enum status load_batch(struct load *l, const struct eval_entry *entries, size_t n) {
   struct op_call *c = &l->sub;
   struct txn txn;
@@ -309,7 +308,7 @@ static int by_memory(const void *x, const void *y) {
                                 : (a->doc > b->doc) - (a->doc < b->doc);
 }
 
-/* A document stands where the chain of its memory ends. */
+/* Maps documents of superseded memories to the current version. */
 static void follow_chains(struct load *l) {
   for (size_t i = 0; i < l->places.n; i++) {
     int64_t *m = &l->places.v[i].memory;
@@ -344,7 +343,7 @@ enum status eval_store_load(struct eval_store *st, struct arena *a, const struct
 
 /* ---- searching ---- */
 
-/* Figures of a search that fell back to another mode must not pass for those of the one that was asked for. */
+/* Reports a search that fell back to another mode: its metrics are not those of the requested mode. */
 static void note_degraded(struct eval_store *st, yyjson_mut_val *result, const char *mode) {
   yyjson_mut_val *used = yyjson_mut_obj_get(result, "search_mode"), *why = yyjson_mut_obj_get(result, "degraded");
   struct str name = {yyjson_mut_get_str(used), yyjson_mut_get_len(used)};

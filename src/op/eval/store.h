@@ -1,5 +1,5 @@
-/* store.h: the temporary store of an evaluation, a file or a database on a server: documents go in through the
- * write path, queries through the search operation, and it is gone afterwards, whatever happens. */
+/* store.h: temporary store of an evaluation, a file or a database on a server. Documents are written through the normal
+ * write path and queries run the search operation. It is removed in any case, unless it is to be kept. */
 #pragma once
 
 #include "op/eval/set.h"
@@ -8,25 +8,25 @@ struct eval_store {
   struct op_call *call; /* the evaluation: its hooks and its error */
   struct arena *arena;  /* of the whole call */
   char *folder;
-  struct str server; /* URL: stores are databases on it, not files; absent: files */
+  struct str server; /* URL; stores are databases on this server; absent: files */
   bool keep;
-  struct str path;       /* of the store that is open; with a server, the name of its database */
-  struct str team;       /* whose memories the documents are */
+  struct str path;       /* of the open store; with a server, the name of its database */
+  struct str team;       /* team of the documents */
   struct engine *engine; /* NULL: none is open */
-  int made;              /* stores so far */
-  struct str degraded;   /* why a search did less than it was asked to; absent: none did */
+  int made;              /* number of stores so far */
+  struct str degraded;   /* why a search fell back to another mode; absent: none did */
 };
 
-/* A folder under TMPDIR, removed with the call's arena at the latest; or databases on a server. */
+/* Creates a directory under TMPDIR, which is removed with the call's arena at the latest; or uses a server. */
 NODISCARD enum status eval_store_make(struct op_call *call, struct str server, bool keep,
                                       struct eval_store **ret_store);
-/* An empty store; the one before it is closed and, unless it is to be kept, removed. On a server, an empty team. */
+/* Opens an empty store (on a server, an empty team), and removes the one before it unless it is to be kept. */
 NODISCARD enum status eval_store_open(struct eval_store *st);
 void eval_store_remove(struct eval_store *st);
-/* The one that the open store uses; NULL when it has none, or none that works. */
+/* Embedder of the open store; NULL if it has none that works. */
 NODISCARD enum status eval_store_embedder(struct eval_store *st, const struct embedder **ret_embedder);
 
-/* What became of the documents. */
+/* Outcome of loading the documents. */
 struct eval_counts {
   int64_t stored, skipped, superseded, refused, redacted;
   LIST(struct eval_refusal {
@@ -34,35 +34,34 @@ struct eval_counts {
     const char *code;
     struct str why;
   })
-  refusals; /* of the first few */
+  refusals; /* only the first few */
 };
 
-/* Documents by the memory that stands for them. */
+/* Maps a memory to its documents. */
 struct eval_place {
   int64_t memory;
   size_t doc;
 };
 struct eval_places {
-  struct eval_place *v; /* by memory, then in the order of the file */
+  struct eval_place *v; /* sorted by memory, then by document */
   size_t n, cap;
 };
 
-/* What the date of a document means. */
+/* Meaning of a document's date. */
 enum eval_dates {
-  DATES_VALID,   /* since when it is true; all are written when the newest is, as a history that is imported: no age */
-  DATES_WRITTEN, /* when it was written, too: search takes it for as old as it is */
+  DATES_VALID,   /* valid_from; all are written at the time of the newest, like an imported history, so none has aged */
+  DATES_WRITTEN, /* valid_from and time of writing: search applies its age */
   DATES_NONE,
 };
 
-/* Writes a group's documents. `fast` leaves the embedding to the end: duplicates are then found by equal texts alone.
- * `label`, `done` and `total` are for the progress. */
+/* Documents to load. `fast` embeds at the end: then only exact duplicates are found. */
 struct eval_load {
   const struct eval_set *set;
   const struct eval_group *group;
   enum eval_dates dates;
   bool fast;
-  int64_t now;       /* of documents whose time is not known */
-  const char *label; /* of the progress */
+  int64_t now;       /* time of documents without one */
+  const char *label; /* for progress, like done and total */
   int64_t done, total;
 };
 NODISCARD enum status eval_store_load(struct eval_store *st, struct arena *a, const struct eval_load *load,
@@ -75,6 +74,6 @@ struct eval_hits {
   } *v;
   size_t n, cap;
 };
-/* One search at the time `now`; ret_us is what the operation took. */
+/* Runs one search with the clock at `now`; ret_us is its duration. */
 NODISCARD enum status eval_store_search(struct eval_store *st, struct arena *a, struct str query, const char *mode,
                                         int64_t limit, int64_t now, struct eval_hits *ret_hits, int64_t *ret_us);

@@ -1,8 +1,8 @@
-/* advice.c: what operations say about the command line, said again in the words of another door. */
+/* advice.c: translates command lines in messages into the calls of another interface. */
 #include "op/run/advice.h"
 
-/* How the command line is told its session. */
-#define SESSION_WORDS "--session, or CAIRN_SESSION"
+/* How messages name the session option of the command line. */
+#define SESSION_OPTION "--session, or CAIRN_SESSION"
 
 bool words_are_advice(yyjson_mut_val *of, struct str member) {
   static const char *const names[] = {"fix", "fetch", "degraded", "message", NULL};
@@ -14,16 +14,16 @@ bool words_are_advice(yyjson_mut_val *of, struct str member) {
   return false;
 }
 
-/* ---- reading a command in a sentence ---- */
+/* ---- parsing a command in a sentence ---- */
 
-/* The next word of a command: quoted, or up to white space. Ends the command where the sentence goes on. */
+/* Next word of a command: quoted, or up to white space. False at the end of the command. */
 static bool next_word(struct str *rest, bool quoted, struct str *ret_word) {
   while (rest->n && rest->p[0] == ' ')
     *rest = str_slice(*rest, 1, rest->n);
   if (!rest->n || strchr("';,\n)", rest->p[0])) {
     if (!rest->n || rest->p[0] != '\'' || quoted)
       return false;
-    /* A quoted value belongs to the command, the quote that ends the whole command does not. */
+    /* A quoted value is part of the command; the quote that closes a quoted command is not. */
     size_t end = str_find(*rest, STR("'"), 1);
     if (end == SIZE_MAX || end == 1)
       return false;
@@ -39,7 +39,7 @@ static bool next_word(struct str *rest, bool quoted, struct str *ret_word) {
   return n > 0;
 }
 
-/* The operation whose name starts the text; the longest. */
+/* Operation with the longest name that the text starts with. */
 static const struct op *leading_op(struct str text) {
   const struct op *best = NULL;
   size_t best_n = 0;
@@ -54,7 +54,7 @@ static const struct op *leading_op(struct str text) {
   return best;
 }
 
-static const struct param *option(const struct op *op, struct str word) {
+static const struct param *find_option(const struct op *op, struct str word) {
   for (const struct param *p = op->params; p->name; p++) {
     struct str name = str_from(p->cli ? p->cli : p->name);
     bool same = name.n == word.n;
@@ -66,14 +66,14 @@ static const struct param *option(const struct op *op, struct str word) {
   return NULL;
 }
 
-static const struct param *positional(const struct op *op, size_t place) {
+static const struct param *find_positional(const struct op *op, size_t index) {
   for (const struct param *p = op->params; p->name; p++)
-    if ((p->flags & PARAM_POSITIONAL) && place-- == 0)
+    if ((p->flags & PARAM_POSITIONAL) && index-- == 0)
       return p;
   return NULL;
 }
 
-static void put_word(yyjson_mut_doc *doc, yyjson_mut_val *args, const struct param *p, struct str word) {
+static void put_arg(yyjson_mut_doc *doc, yyjson_mut_val *args, const struct param *p, struct str word) {
   yyjson_mut_val *v;
   int64_t i;
   if (p->form == PARAM_BOOL)
@@ -85,7 +85,8 @@ static void put_word(yyjson_mut_doc *doc, yyjson_mut_val *args, const struct par
   yyjson_mut_obj_put(args, yyjson_mut_str(doc, p->name), v);
 }
 
-/* A number, a placeholder or a choice; another word behind the first place may be where the sentence goes on. */
+/* A number, a placeholder or a choice. After the first positional argument, any other word may continue the sentence.
+ */
 static bool is_value(const struct param *p, struct str word) {
   for (const char *const *c = p->choices; c && *c; c++)
     if (str_is(word, *c))
@@ -93,21 +94,22 @@ static bool is_value(const struct param *p, struct str word) {
   return ascii_digit(word.p[0]) || ascii_upper(word.p[0]);
 }
 
-/* Reads the arguments of a command as far as it goes. */
-static yyjson_mut_val *command_args(const struct words_door *door, const struct op *op, bool quoted, struct str *rest) {
-  yyjson_mut_val *args = yyjson_mut_obj(door->doc);
-  size_t place = 0;
+/* Parses the arguments and moves *rest behind the last one. */
+static yyjson_mut_val *parse_args(const struct words_door *to, const struct op *op, bool quoted, struct str *rest) {
+  yyjson_mut_val *args = yyjson_mut_obj(to->doc);
+  size_t positional_count = 0;
   struct str word, before = *rest;
   while (next_word(rest, quoted, &word)) {
     bool named = str_starts(word, STR("--"));
-    const struct param *p = named ? option(op, str_slice(word, 2, word.n)) : positional(op, place++);
-    if (!p || (!named && !quoted && place > 1 && !is_value(p, word))) {
+    const struct param *p =
+        named ? find_option(op, str_slice(word, 2, word.n)) : find_positional(op, positional_count++);
+    if (!p || (!named && !quoted && positional_count > 1 && !is_value(p, word))) {
       *rest = before;
       break;
     }
     if (named && p->form != PARAM_BOOL && !next_word(rest, quoted, &word))
       word = str_from(p->value ? p->value : "VALUE");
-    put_word(door->doc, args, p, word);
+    put_arg(to->doc, args, p, word);
     before = *rest;
   }
   return args;
@@ -115,35 +117,35 @@ static yyjson_mut_val *command_args(const struct words_door *door, const struct 
 
 /* ---- the sentence ---- */
 
-/* A command that cannot be given at this door, up to its end: for somebody who has a command line. */
-static void add_foreign(const struct words_door *door, struct buf *b, struct str *rest, bool quoted) {
+/* Copies a command that is not available at this interface, and says where to run it. */
+static void add_foreign(const struct words_door *to, struct buf *b, struct str *rest, bool quoted) {
   size_t n = 0;
   while (n < rest->n && !strchr(quoted ? "'" : ";,)", rest->p[n]))
     n++;
   if (str_starts(*rest, STR("help ")))
-    buf_adds(b, door->help);
+    buf_adds(b, to->help);
   else
-    buf_addf(b, "'cairn %.*s' (%s)", STR_ARG(str_slice(*rest, 0, n)), door->elsewhere);
+    buf_addf(b, "'cairn %.*s' (%s)", STR_ARG(str_slice(*rest, 0, n)), to->elsewhere);
   *rest = str_slice(*rest, n + (quoted && n < rest->n), rest->n);
 }
 
-/* One command at the start of *rest, behind the word "cairn ", written as a call. What cannot be undone is never
- * suggested as one. */
-static void add_command(const struct words_door *door, struct buf *b, struct str *rest, bool quoted) {
+/* Writes the command at the start of *rest, after "cairn ", as a call. Destructive operations are never suggested as
+ * calls. */
+static void add_command(const struct words_door *to, struct buf *b, struct str *rest, bool quoted) {
   const struct op *op = leading_op(*rest);
   if (!op) {
     if (quoted)
-      add_foreign(door, b, rest, quoted);
+      add_foreign(to, b, rest, quoted);
     else
       buf_adds(b, "cairn ");
     return;
   }
   struct str after = str_slice(*rest, strlen(op->name), rest->n);
-  yyjson_mut_val *args = command_args(door, op, quoted, &after);
-  struct str call = op->flags & OP_DESTRUCTIVE ? STR_NONE : door->call(door, op, args);
+  yyjson_mut_val *args = parse_args(to, op, quoted, &after);
+  struct str call = op->flags & OP_DESTRUCTIVE ? STR_NONE : to->call(to, op, args);
   bool is_whole = !quoted || str_starts(after, STR("'"));
   if (!call.p || !is_whole) {
-    add_foreign(door, b, rest, quoted);
+    add_foreign(to, b, rest, quoted);
     return;
   }
   buf_add(b, call);
@@ -152,13 +154,13 @@ static void add_command(const struct words_door *door, struct buf *b, struct str
 
 static bool is_option(struct str word) {
   EACH_OP(op)
-    if (option(op, word))
+    if (find_option(op, word))
       return true;
   return false;
 }
 
-/* "--inherit-key" is the argument inherit_key. What is no option of an operation is of another program, or of the
- * command line alone, and stays. */
+/* "--inherit-key" becomes inherit_key. Other options belong to another program or only to the command line, and are
+ * copied unchanged. */
 static void add_option(struct buf *b, struct str *rest) {
   size_t n = 2;
   while (n < rest->n && (ascii_alnum(rest->p[n]) || rest->p[n] == '-'))
@@ -169,7 +171,7 @@ static void add_option(struct buf *b, struct str *rest) {
   *rest = str_slice(*rest, n, rest->n);
 }
 
-/* Behind "memory 12: " and the like, up to its end, a message quotes the memory. */
+/* After "memory 12: " and the like, the rest of the message quotes the memory. */
 static bool starts_quote(struct str text) {
   static const char *const ends[] = {": ", " (", ", which stays: ", NULL};
   size_t n = sizeof("memory ") - 1, digits = n;
@@ -183,27 +185,27 @@ static bool starts_quote(struct str text) {
   return false;
 }
 
-struct str words_at(const struct words_door *door, struct str text) {
-  struct buf b = BUF(door->arena);
+struct str words_at(const struct words_door *to, struct str text) {
+  struct buf b = BUF(to->arena);
   struct str rest = text;
   while (rest.n) {
-    bool fresh = !b.n || !ascii_alnum(b.p[b.n - 1]);
+    bool word_start = !b.n || !ascii_alnum(b.p[b.n - 1]);
     bool quoted = str_starts(rest, STR("'cairn "));
-    if (fresh && starts_quote(rest)) {
+    if (word_start && starts_quote(rest)) {
       buf_add(&b, rest);
       break;
     }
-    if (fresh && (quoted || str_starts(rest, STR("cairn ")))) {
+    if (word_start && (quoted || str_starts(rest, STR("cairn ")))) {
       rest = str_slice(rest, quoted ? 7 : 6, rest.n);
-      add_command(door, &b, &rest, quoted);
+      add_command(to, &b, &rest, quoted);
       continue;
     }
-    if (fresh && str_starts(rest, STR(SESSION_WORDS))) {
-      buf_adds(&b, door->session);
-      rest = str_slice(rest, sizeof(SESSION_WORDS) - 1, rest.n);
+    if (word_start && str_starts(rest, STR(SESSION_OPTION))) {
+      buf_adds(&b, to->session);
+      rest = str_slice(rest, sizeof(SESSION_OPTION) - 1, rest.n);
       continue;
     }
-    if (fresh && rest.n > 3 && str_starts(rest, STR("--")) && ascii_alpha(rest.p[2])) {
+    if (word_start && rest.n > 3 && str_starts(rest, STR("--")) && ascii_alpha(rest.p[2])) {
       add_option(&b, &rest);
       continue;
     }

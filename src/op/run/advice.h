@@ -1,8 +1,7 @@
-/* advice.h: what operations say about the command line, said again in the words of another door.
+/* advice.h: translates command lines in messages into the calls of another interface.
  *
- * An operation's fix names the command that would work: "cairn supersede 12 --reason WHY TEXT". A door that is not the
- * command line says how the same call looks there, from its own tables; so a new tool or route needs no list of
- * translations. */
+ * An operation's fix names the command that would work: "cairn supersede 12 --reason WHY TEXT". Other interfaces show
+ * the same call in their own form, derived from their tables; a new tool or route needs no list of translations. */
 #pragma once
 
 #include "op/op.h"
@@ -11,18 +10,18 @@ struct words_door {
   void *arg;
   struct arena *arena;
   yyjson_mut_doc *doc;
-  /* How a call looks here; absent when it cannot be made here. `args` are arguments of the operation: values, or
-   * placeholders in capitals. */
-  struct str (*call)(const struct words_door *door, const struct op *op, yyjson_mut_val *args);
+  /* Formats a call for this interface; absent if it is not available here. `args` are arguments of the operation:
+   * values, or placeholders in capitals. */
+  struct str (*call)(const struct words_door *to, const struct op *op, yyjson_mut_val *args);
   const char *help;      /* where the arguments of a call are described */
   const char *session;   /* how a call names its session: "the header Cairn-Session" */
-  const char *elsewhere; /* of a command that cannot be given here: who gives it, or where */
+  const char *elsewhere; /* where to run commands that are not available here */
 };
 
-/* The text with the commands and options in it as they are called at this door. What it quotes of a memory, behind
- * "memory 12: ", stays as it is. */
-struct str words_at(const struct words_door *door, struct str text);
+/* Rewrites the commands and options in `text` for this interface. Text quoted from a memory, after "memory 12: ", is
+ * not changed. */
+struct str words_at(const struct words_door *to, struct str text);
 
-/* Members of results in which operations speak to the caller; what else is text was stored by somebody. `of` is the
- * object: the note of something stored, which says when it was created, is a person's. */
+/* True for members of results that hold messages of operations; other text was stored by callers. `of` is the object
+ * with the member: a note with a created_at was stored. */
 bool words_are_advice(yyjson_mut_val *of, struct str member);

@@ -1,5 +1,7 @@
-/* common.c: what handlers share. */
+/* common.c: helpers of the handlers: scope, transactions, arguments, and memories as JSON. */
 #include "op/run/common.h"
+
+#include <assert.h>
 
 #include "base/id.h"
 #include "core/trust/suspect.h"
@@ -23,7 +25,7 @@ struct txn who_of(const struct op_call *call) {
                       .now = call->now};
 }
 
-/* The memory that the call names is still the one that the caller has seen. */
+/* Checks hooks.expect: the memory has not changed since the caller read it. */
 static enum status check_expected(struct op_call *call) {
   struct scope scope = scope_of(call);
   struct str name = json_str(call->args, "id");
@@ -38,7 +40,7 @@ static enum status check_expected(struct op_call *call) {
   if (strs_has(call->hooks.expect, hash))
     return STATUS_OK;
   error_set(call->err, STATUS_STALE, "memory %lld has changed since it was read; nothing was done", (long long)m.id);
-  return error_fix(call->err, "get it again, and decide on what it says now");
+  return error_fix(call->err, "read it again and retry with its new hash");
 }
 
 enum status call_begin(struct op_call *call, struct txn *ret_txn) {
@@ -67,10 +69,10 @@ enum status call_tell_hash(struct op_call *call) {
 }
 
 enum status call_commit(struct op_call *call, struct txn *txn) {
-  enum status s = call_tell_hash(call);
-  /* Before the commit: there may be no memory for it afterwards, and then nothing must have happened. */
+  TRY(call_tell_hash(call));
+  /* Before the commit: allocating may fail, and then nothing may have been committed. */
   json_put_int(call->doc, call->result, "txn", txn->id);
-  return s == STATUS_OK ? txn_commit(txn, call->err) : s;
+  return txn_commit(txn, call->err);
 }
 
 enum status call_find(struct op_call *call, const char *name, struct memory *ret_memory) {
@@ -93,7 +95,7 @@ enum status call_int(struct op_call *call, const char *name, int64_t missing, in
   if (value < low || value > high) {
     error_set(call->err, STATUS_USAGE, "%s %lld is outside %lld to %lld", name, (long long)value, (long long)low,
               (long long)high);
-    return error_fix(call->err, "'cairn help %s' says what it is for", call->op->name);
+    return error_fix(call->err, "'cairn help %s' describes it", call->op->name);
   }
   *ret_value = value;
   return STATUS_OK;
@@ -108,9 +110,7 @@ enum status call_filter(struct op_call *call, struct filter *ret_filter) {
   struct str type = json_str(call->args, "type");
   if (!str_empty(type)) {
     const struct mem_type *t;
-    enum status s = type_resolve(f.kind, type, &t, call->err);
-    if (s != STATUS_OK)
-      return s;
+    TRY(type_resolve(f.kind, type, &t, call->err));
     f.type = str_from(t->stored_as ? t->stored_as : t->name);
     f.severity = str_from(t->severity);
     if (t->delivery)
@@ -135,13 +135,14 @@ enum status call_cursor(struct op_call *call, struct position *ret_position) {
     *ret_position = p;
     return STATUS_OK;
   }
-  error_set(call->err, STATUS_USAGE, "%s: this is not a cursor", call->op->name);
-  return error_fix(call->err, "pass next_cursor of the page before as it is, or leave it out to begin anew");
+  error_set(call->err, STATUS_USAGE, "%s: invalid cursor", call->op->name);
+  return error_fix(call->err, "pass next_cursor of the previous page unchanged, or omit it to start over");
 }
 
 void put_cursor(struct op_call *call, struct memories *list, int64_t limit, bool by_priority) {
   if ((int64_t)list->n <= limit)
     return;
+  assert(limit > 0);
   list->n = (size_t)limit;
   const struct memory *m = &list->v[list->n - 1];
   int rank = !by_priority || str_is(m->priority, "high") ? 0 : str_is(m->priority, "medium") ? 1 : 2;
@@ -153,9 +154,9 @@ enum status call_not_the_store(struct op_call *call, struct str path) {
   struct stat given;
   if (!str_empty(path) && db_is_url(arena_cstr(call->arena, path))) {
     /* Not repeated in the message: it may hold a password. */
-    error_set(call->err, STATUS_USAGE, "that is the address of a server, not a file");
+    error_set(call->err, STATUS_USAGE, "this is a server URL, not a file");
     return error_fix(call->err,
-                     "name a file; --db names the store, and 'cairn migrate --to URL' copies it to a server");
+                     "name a file; --db selects the store, and 'cairn migrate --to URL' copies it to a server");
   }
   if (str_empty(path) || stat(arena_cstr(call->arena, path), &given) != 0 ||
       !store_is_file(call->engine->store, &given))
@@ -177,7 +178,7 @@ enum status call_check_shown(struct op_call *call) {
     error_set(call->err, STATUS_REFUSED, "'%s' reads like instructions to the model that will be shown it (%.*s)",
               p->name, STR_ARG(why));
     error_step(call->err, "trust");
-    return error_fix(call->err, "say plainly what was done and what is open; a person may say it as it is");
+    return error_fix(call->err, "state plainly what was done and what is open; a person can store it unchanged");
   }
   return STATUS_OK;
 }
@@ -232,7 +233,7 @@ void show_expired(const struct op_call *call, struct memory *m) {
   m->state_at = m->expires_at;
 }
 
-/* A retired memory says where the truth moved to. */
+/* State of an inactive memory, and its current version. */
 static enum status put_banner(struct op_call *call, yyjson_mut_val *obj, const struct memory *m) {
   struct arena *a = call->arena;
   char time[TIME_TEXT_SIZE];
@@ -250,7 +251,7 @@ static enum status put_banner(struct op_call *call, yyjson_mut_val *obj, const s
     TRY(memory_by_id(call->engine->store, m->team, head, a, &current, &found, call->err));
   time_format(m->state_at, time);
   struct buf b = BUF(a);
-  buf_addf(&b, "This memory is %.*s since %s: %.*s.", STR_ARG(m->state), time, STR_ARG(m->state_reason));
+  buf_addf(&b, "This memory has been %.*s since %s: %.*s.", STR_ARG(m->state), time, STR_ARG(m->state_reason));
   if (found) {
     buf_addf(&b, " The current version is %lld: %.*s", (long long)head, STR_ARG(quote_headline(a, &current)));
     json_put_int(call->doc, obj, "head", head);
@@ -259,18 +260,17 @@ static enum status put_banner(struct op_call *call, yyjson_mut_val *obj, const s
   return STATUS_OK;
 }
 
-/* A global memory that the caller's project replaced for itself says by what. */
+/* Memory of the caller's project that replaces this global one there. */
 static enum status put_shadow(struct op_call *call, yyjson_mut_val *obj, const struct memory *m,
                               const struct links *links) {
-  enum status s = STATUS_OK;
-  for (size_t i = 0; s == STATUS_OK && i < links->n; i++) {
+  for (size_t i = 0; i < links->n; i++) {
     const struct link *l = &links->v[i];
     struct memory mine;
     bool found = false;
     if (!str_is(l->rel, "shadows") || l->dst != m->id)
       continue;
-    s = memory_by_id(call->engine->store, m->team, l->src, call->arena, &mine, &found, call->err);
-    if (s != STATUS_OK || !found || !str_is(mine.state, "active") || !str_eq(mine.project, call->caller.project) ||
+    TRY(memory_by_id(call->engine->store, m->team, l->src, call->arena, &mine, &found, call->err));
+    if (!found || !str_is(mine.state, "active") || !str_eq(mine.project, call->caller.project) ||
         (mine.expires_at && mine.expires_at <= call->now))
       continue;
     json_put_int(call->doc, obj, "head", mine.id);
@@ -279,10 +279,10 @@ static enum status put_shadow(struct op_call *call, yyjson_mut_val *obj, const s
                           (long long)mine.id, STR_ARG(quote_headline(call->arena, &mine))));
     break;
   }
-  return s;
+  return STATUS_OK;
 }
 
-/* Of what the object holds so far, without what merely reading it changes. */
+/* Hash of the object so far, without the members that reading changes. */
 static void put_hash(struct op_call *call, yyjson_mut_val *obj) {
   char hash[HASH_TEXT_SIZE];
   yyjson_mut_val *copy = yyjson_mut_val_mut_copy(call->doc, obj);
@@ -309,20 +309,17 @@ enum status put_full(struct op_call *call, yyjson_mut_val *obj, struct memory *m
   put_hash(call, obj);
   put_untrusted(call, obj, m);
   TRY(put_banner(call, obj, m));
-  bool told = yyjson_mut_obj_get(obj, "banner") != NULL;
-  if (!told)
-    return put_shadow(call, obj, m, &links);
-  return STATUS_OK;
+  return yyjson_mut_obj_get(obj, "banner") ? STATUS_OK : put_shadow(call, obj, m, &links);
 }
 
 enum status put_signals(struct op_call *call, yyjson_mut_val *obj, const struct memory *m) {
   struct notes notes = {0};
-  enum status s = notes_load(call->engine->store, call->arena, m, &notes, call->err);
+  TRY(notes_load(call->engine->store, call->arena, m, &notes, call->err));
   json_put_int(call->doc, obj, "upvotes", m->upvotes);
   json_put_int(call->doc, obj, "downvotes", m->downvotes);
-  if (s == STATUS_OK && notes.n)
+  if (notes.n)
     notes_put(call->doc, obj, &notes);
-  return s;
+  return STATUS_OK;
 }
 
 void note_read(struct op_call *call, const struct memory *m) {
@@ -330,8 +327,8 @@ void note_read(struct op_call *call, const struct memory *m) {
   who.project = m->project;
   yyjson_mut_doc *doc = json_new(call->arena);
   yyjson_mut_val *obj = yyjson_mut_obj(doc);
-  /* Documents have the place that they come from already, in the result. The uid, because an export takes the event to
-   * stores where the id is another memory's. */
+  /* The result of a document has its origin already. Others are named by uid: after an export, the id may be another
+   * memory's. */
   yyjson_mut_val *origin = memory_is_document(m) ? yyjson_mut_obj_get(call->result, "origin") : NULL;
   json_put(doc, obj, "type", m->type);
   json_put(doc, obj, "path",

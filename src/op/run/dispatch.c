@@ -1,11 +1,12 @@
-/* dispatch.c: looking operations up, checking arguments against the table, and running them. */
+/* dispatch.c: finds operations, checks their arguments and runs them. */
 #include "op/op.h"
 
+#include <assert.h>
+
 #include "core/gate/gate.h"
-#include "op/access/operator.h"
 #include "op/access/roles.h"
 #include "op/run/common.h"
-#include "op/run/repeat.h"
+#include "op/run/retry.h"
 #include "op/run/scrub.h"
 #include "op/session/action.h"
 #include "op/session/session.h"
@@ -32,11 +33,6 @@ const struct param *op_param(const struct op *op, struct str name) {
 }
 
 /* ---- arguments ---- */
-
-static enum status bad_text(const struct op *op, const char *name, struct error *err) {
-  error_set(err, STATUS_USAGE, "%s: %s holds a NUL character", op->name, name);
-  return error_fix(err, "remove it: memories are text");
-}
 
 static enum status bad_form(const struct op *op, const struct param *p, const char *form, struct error *err) {
   error_set(err, STATUS_USAGE, "%s: %s must be %s", op->name, p->name, form);
@@ -68,8 +64,10 @@ static enum status check_choice(const struct op *op, const struct param *p, stru
 
 static enum status check_text(const struct op *op, const struct param *p, yyjson_val *v, struct error *err) {
   struct str s = json_val_str(v);
-  if (s.n && memchr(s.p, 0, s.n) && !(p->flags & PARAM_NOISE))
-    return bad_text(op, p->name, err);
+  if (s.n && memchr(s.p, 0, s.n) && !(p->flags & PARAM_NOISE)) {
+    error_set(err, STATUS_USAGE, "%s: %s holds a NUL character", op->name, p->name);
+    return error_fix(err, "remove it: memories are text");
+  }
   return check_choice(op, p, s, err);
 }
 
@@ -79,9 +77,7 @@ static enum status check_list(const struct op *op, const struct param *p, yyjson
   yyjson_arr_foreach(v, i, n, e) {
     if (!yyjson_is_str(e))
       return bad_form(op, p, "a list of texts", err);
-    enum status s = check_text(op, p, e, err);
-    if (s != STATUS_OK)
-      return s;
+    TRY(check_text(op, p, e, err));
   }
   return STATUS_OK;
 }
@@ -106,6 +102,7 @@ static enum status check_value(const struct op *op, const struct param *p, yyjso
     ok = yyjson_is_arr(v);
     break;
   }
+  assert(p->form < ARRAY_LEN(forms));
   if (!ok)
     return bad_form(op, p, forms[p->form], err);
   if (p->form == PARAM_TEXT)
@@ -127,9 +124,7 @@ enum status op_check_args(const struct op *op, yyjson_val *args, struct error *e
       error_set(err, STATUS_USAGE, "%s: unknown argument '%.*s'", op->name, STR_ARG(name));
       return error_fix(err, "'cairn help %s' lists its arguments", op->name);
     }
-    enum status s = check_value(op, p, v, err);
-    if (s != STATUS_OK)
-      return s;
+    TRY(check_value(op, p, v, err));
   }
   for (const struct param *p = op->params; p->name; p++)
     if ((p->flags & PARAM_REQUIRED) && !yyjson_obj_get(args, p->name)) {
@@ -141,8 +136,8 @@ enum status op_check_args(const struct op *op, yyjson_val *args, struct error *e
 
 /* ---- running ---- */
 
-/* The common arguments adjust the caller's place; who it is stays as the door said. */
-static enum status settle_caller(struct op_call *call) {
+/* Applies the common arguments to the caller's project; its identity stays as the interface set it. */
+static enum status apply_common_args(struct op_call *call) {
   struct caller *c = &call->caller;
   struct str scope = json_str(call->args, "scope");
   yyjson_val *project = yyjson_obj_get(call->args, "project");
@@ -154,9 +149,8 @@ static enum status settle_caller(struct op_call *call) {
     c->all_projects = true;
   if (str_is(scope, "global")) {
     if (project && !str_empty(c->project)) {
-      error_set(call->err, STATUS_USAGE, "scope 'global' and project '%.*s' contradict each other",
-                STR_ARG(c->project));
-      return error_fix(call->err, "give one of the two");
+      error_set(call->err, STATUS_USAGE, "scope 'global' conflicts with project '%.*s'", STR_ARG(c->project));
+      return error_fix(call->err, "pass only one of them");
     }
     c->project = STR("");
     c->project_given = true;
@@ -166,42 +160,41 @@ static enum status settle_caller(struct op_call *call) {
   return gate_check_project(c->project, call->err);
 }
 
-/* When everything is known that says where the caller works. */
+/* Runs after roles_enter(), which may set the project. */
 static enum status check_scope(struct op_call *call) {
   if (!str_is(json_str(call->args, "scope"), "project") || !str_empty(call->caller.project))
     return STATUS_OK;
-  error_set(call->err, STATUS_USAGE, "scope 'project' needs a project, and none is known here");
-  return error_fix(call->err, "name one with --project, set CAIRN_PROJECT, or work in a git repository");
+  error_set(call->err, STATUS_USAGE, "scope 'project' needs a project");
+  return error_fix(call->err, "name one with --project, set CAIRN_PROJECT, or run in a git repository");
 }
 
-/* What a team's call may see, as the store's second wall: nobody's rows, rather than everybody's, for a caller without
- * a team. */
+/* Row-level isolation by team in the database, besides the WHERE clauses. A caller without a team sees no rows. */
 static enum status enter_team(const struct op_call *call) {
   struct str team = call->caller.team;
   return call->engine->store ? db_team(store_db(call->engine->store), team.p ? team : STR(""), call->err) : STATUS_OK;
 }
 
-/* What is done between calls (queued reads, maintenance of the store) is for all teams. */
+/* Work between calls (queued reads, maintenance) concerns all teams. */
 static void leave_team(const struct engine *engine) {
   struct error ignored;
   enum status s = engine->store ? db_team(store_db(engine->store), STR_NONE, &ignored) : STATUS_OK;
-  (void)s; /* whatever runs next finds out */
+  (void)s; /* the next statement reports a broken connection */
 }
 
 static enum status run_inside(struct op_call *call) {
   TRY(op_check_args(call->op, call->args, call->err));
   TRY(scrub_args(call));
-  TRY(settle_caller(call));
+  TRY(apply_common_args(call));
   TRY(operator_enter(call));
   TRY(roles_enter(call));
   TRY(check_scope(call));
   TRY(call_check_shown(call));
-  if ((call->op->flags & OP_GATED))
+  if (call->op->flags & OP_GATED)
     TRY(action_gate(call));
   return call->op->run(call);
 }
 
-/* What the door gets of it, whatever came of it, holds no secrets. */
+/* Removes secrets from the result or the error. */
 static enum status run_scrubbed(struct op_call *call) {
   enum status s = enter_team(call);
   if (s == STATUS_OK) {
@@ -216,14 +209,14 @@ static enum status run_scrubbed(struct op_call *call) {
   return s;
 }
 
-/* One run, in memory of its own when it is not the first: what a run that is repeated has allocated goes before it. */
+/* Each retry has its own arena, so that the memory of the run before it can be released. */
 static enum status run_once(struct op_call *call, struct arena *arena, bool again) {
   jmp_buf oom, *outer = arena->oom;
   struct arena *volatile own = arena;
   volatile enum status s;
   if (ARENA_BOUNDARY(arena, oom)) {
     s = error_set(call->err, STATUS_NOMEM, "out of memory; %s",
-                  call->done ? "it was done, but its result cannot be shown" : "nothing was changed");
+                  call->done ? "the operation succeeded, but its result cannot be shown" : "nothing was changed");
   } else {
     if (again)
       own = arena_child(arena);
@@ -239,7 +232,7 @@ static enum status run_once(struct op_call *call, struct arena *arena, bool agai
   return s;
 }
 
-/* Agents call tools; which of them did is what the door knows of the connection or the process. */
+/* Id of the agent behind a tool call: its connection or process; absent for other calls. */
 static struct str client_of(const struct caller *c, char number[24]) {
   if (!c->tool.p || !c->origin)
     return STR_NONE;
@@ -271,12 +264,12 @@ static void note_call(const struct op_call *call, enum status s, int64_t duratio
     telemetry_flush_before_boot(call->engine, t.client, t.session);
 }
 
-/* A server that is fenced in may lack a place that was configured after its start. */
-static void explain(const struct op_call *call, enum status s) {
+/* A sandboxed server cannot write to paths that were configured after it started. */
+static void add_sandbox_fix(const struct op_call *call, enum status s) {
   const char *how = telemetry_sandbox(call->engine->telemetry);
   if (s == STATUS_READONLY && !call->err->fix[0] && how && strcmp(how, "off") != 0)
-    error_fix(call->err, "the server runs in a sandbox: start it anew when the place was configured since, or name the "
-                         "place in the setting sandbox.paths");
+    error_fix(call->err, "the server runs in a sandbox: restart it if the path was configured after it started, or add "
+                         "the path to the setting sandbox.paths");
 }
 
 enum status op_run(struct engine *engine, const struct op *op, const struct caller *caller,
@@ -295,13 +288,13 @@ enum status op_run(struct engine *engine, const struct op *op, const struct call
                          .arena = arena,
                          .args = args,
                          .err = err};
-  struct repeat repeat;
+  struct retry retry;
   struct scrub_stream stream;
-  repeat_begin(&repeat, &call);
-  roles_wait(&call);
+  retry_begin(&retry, &call);
+  roles_deny_all(&call);
   scrub_open(&stream, &call);
   enum status s = run_once(&call, arena, false);
-  while (s != STATUS_OK && repeat_again(&repeat, &call, stream.told, s)) {
+  while (s != STATUS_OK && retry_wait(&retry, &call, stream.has_output, s)) {
     if (call.arena != arena)
       arena_release(call.arena);
     call.caller = *caller;
@@ -312,7 +305,7 @@ enum status op_run(struct engine *engine, const struct op *op, const struct call
   if (s == STATUS_OK)
     *ret_result = call.result;
   else
-    explain(&call, s);
+    add_sandbox_fix(&call, s);
   if (op->flags & (OP_WRITE | OP_NO_TXN))
     atomic_fetch_add(engine->writes, 1);
   leave_team(engine);

@@ -21,9 +21,9 @@ enum status engine_open(const struct engine_options *o, struct engine **ret_engi
   struct engine *e = mem_zalloc(sizeof(*e));
   if (!e)
     return error_set(err, STATUS_NOMEM, "out of memory");
-  if (sodium_init() < 0) { /* ids come from it; may be called by several threads, and again */
+  if (sodium_init() < 0) { /* for random ids; thread-safe and idempotent */
     mem_free(e);
-    return error_set(err, STATUS_INTERNAL, "the source of random numbers is not available");
+    return error_set(err, STATUS_INTERNAL, "the system's random number generator is not available");
   }
   e->clock = o->clock;
   e->telemetry = o->telemetry;
@@ -68,7 +68,7 @@ void engine_close(struct engine **engine) {
 enum status engine_hold(struct engine *engine, struct str team, struct error *err) {
   pthread_mutex_lock(&engine->lock);
   if (!engine->store)
-    return error_set(err, STATUS_DENIED, "there is no store in which the caller could be looked up");
+    return error_set(err, STATUS_DENIED, "no store is open, so the caller cannot be looked up");
   return db_team(store_db(engine->store), team, err);
 }
 

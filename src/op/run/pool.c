@@ -1,46 +1,47 @@
-/* pool.c: engines on one store, opened when needed, and kept: on a file until the end, on a server while they are used.
- */
+/* pool.c: pool of engines on one store. */
 #include "op/run/pool.h"
+
+#include <assert.h>
 
 #include "base/alloc.h"
 #include "base/os/thread.h"
 #include "store/store.h"
 
-/* After a rest of CHECK_US a connection may have been cut by the server or by something on the way to it; whoever has
- * just used it knows that it works. A failure to reach the server answers others for FAILURE_US. */
+/* After CHECK_US of idleness the server or a firewall may have closed the connection. After a failed attempt to
+ * connect, other callers get the same error for FAILURE_US. */
 enum { CHECK_US = 5 * 1000 * 1000, FAILURE_US = 1000 * 1000 };
 
-/* Somebody who waits. Who gives an engine back hands it to the first of them: else whoever happens to be running would
- * take it again and again, and some would wait for very long. */
-struct turn {
-  struct turn *next;
-  pthread_cond_t come;
-  bool has_come;
-  struct engine *engine; /* NULL: a place to open one */
+/* A thread that waits for an engine. pool_give() passes the engine to the first in the queue; otherwise a running
+ * thread could take it back again and again and starve the others. */
+struct waiter {
+  struct waiter *next;
+  pthread_cond_t served_cond;
+  bool is_served;
+  struct engine *engine; /* NULL: permission to open one */
 };
 
-struct resting {
+struct idle_engine {
   struct engine *engine;
   int64_t since; /* ticks */
 };
 
 struct pool {
   pthread_mutex_t lock;
-  struct turn *first, *last;
+  struct waiter *first, *last;
   struct engine_options options;
-  _Atomic uint64_t writes; /* of all engines: what one has written, the others look up */
+  _Atomic uint64_t writes; /* writing calls of all engines, so that each notices the others' */
   bool remote;             /* the store is on a server */
   size_t size, opened, idle, cores;
-  struct resting *free; /* `idle` of them, the one used last at the end */
-  int64_t failed_at;    /* ticks, 0: the store was reached the last time */
-  struct error failure; /* when failed_at is set */
+  struct idle_engine *free; /* `idle` entries, most recently used last */
+  int64_t failed_at;        /* ticks; 0: the last attempt to connect succeeded */
+  struct error failure;     /* valid if failed_at is set */
   char path[];
 };
 
 enum status pool_new(const struct engine_options *options, size_t size, struct pool **ret_pool, struct error *err) {
   size_t n = strlen(options->path) + 1;
   struct pool *p = mem_zalloc(sizeof(*p) + n);
-  struct resting *free = mem_zalloc((size ? size : 1) * sizeof(*free));
+  struct idle_engine *free = mem_zalloc((size ? size : 1) * sizeof(*free));
   if (!p || !free) {
     mem_free(p);
     mem_free(free);
@@ -59,40 +60,37 @@ enum status pool_new(const struct engine_options *options, size_t size, struct p
   return STATUS_OK;
 }
 
-static void line_up(struct pool *pool, struct turn *turn) {
+/* Called with the lock, which it releases while it waits. serve_waiter() takes the waiter out of the queue before it
+ * goes out of scope. */
+static struct engine *wait_for_engine(struct pool *pool) {
+  struct waiter w = {.next = NULL};
+  cond_init(&w.served_cond);
   if (pool->first)
-    pool->last->next = turn;
+    pool->last->next = &w;
   else
-    pool->first = turn;
-  pool->last = turn;
+    pool->first = &w;
+  pool->last = &w;
+  while (!w.is_served)
+    pthread_cond_wait(&w.served_cond, &pool->lock);
+  pthread_cond_destroy(&w.served_cond);
+  return w.engine;
 }
 
-/* With the lock, which waiting gives up. A turn leaves the line when it comes: none outlives its waiter. */
-static struct engine *wait_for_turn(struct pool *pool) {
-  struct turn turn = {.next = NULL};
-  cond_init(&turn.come);
-  line_up(pool, &turn);
-  while (!turn.has_come)
-    pthread_cond_wait(&turn.come, &pool->lock);
-  pthread_cond_destroy(&turn.come);
-  return turn.engine;
-}
-
-/* With the lock; false: nobody waits. */
-static bool hand_over(struct pool *pool, struct engine *engine) {
-  struct turn *turn = pool->first;
-  if (!turn)
+/* Called with the lock; false if nobody waits. */
+static bool serve_waiter(struct pool *pool, struct engine *engine) {
+  struct waiter *w = pool->first;
+  if (!w)
     return false;
-  pool->first = turn->next;
-  turn->engine = engine;
-  turn->has_come = true;
-  pthread_cond_signal(&turn->come);
+  pool->first = w->next;
+  w->engine = engine;
+  w->is_served = true;
+  pthread_cond_signal(&w->served_cond);
   return true;
 }
 
 /* ---- a store on a server ---- */
 
-/* With the lock. */
+/* Called with the lock. */
 static bool failed_lately(const struct pool *pool) {
   return pool->failed_at && clock_ticks_us() - pool->failed_at < FAILURE_US;
 }
@@ -114,8 +112,8 @@ static void note_outcome(struct pool *pool, enum status s, const struct error *e
   pthread_mutex_unlock(&pool->lock);
 }
 
-/* The driver connects anew when the connection has gone; whatever it says then is so. */
-static enum status check(struct engine *engine, struct error *err) {
+/* The driver reconnects if the connection is gone; fails if it cannot. */
+static enum status check_connection(struct engine *engine, struct error *err) {
   int64_t one;
   pthread_mutex_lock(&engine->lock);
   enum status s = db_int(store_db(engine->store), &one, NULL, err, "SELECT 1", NULL);
@@ -123,10 +121,12 @@ static enum status check(struct engine *engine, struct error *err) {
   return s;
 }
 
-/* Takes one that has rested for too long out of the pool; with the lock. The one at the beginning rests longest. */
-static struct engine *overdue(struct pool *pool, int64_t now) {
+/* Removes an engine that was idle for too long from the pool, or NULL; called with the lock. The first one is the
+ * longest idle. */
+static struct engine *remove_overdue(struct pool *pool, int64_t now) {
   if (!pool->remote || !pool->idle || now - pool->free[0].since < (int64_t)POOL_IDLE_S * 1000000)
     return NULL;
+  assert(pool->idle <= pool->opened && pool->opened <= pool->size);
   struct engine *engine = pool->free[0].engine;
   pool->idle--;
   memmove(pool->free, pool->free + 1, pool->idle * sizeof(*pool->free));
@@ -137,7 +137,7 @@ static struct engine *overdue(struct pool *pool, int64_t now) {
 void pool_trim(struct pool *pool) {
   for (;;) {
     pthread_mutex_lock(&pool->lock);
-    struct engine *engine = overdue(pool, clock_ticks_us());
+    struct engine *engine = remove_overdue(pool, clock_ticks_us());
     pthread_mutex_unlock(&pool->lock);
     if (!engine)
       return;
@@ -145,29 +145,29 @@ void pool_trim(struct pool *pool) {
   }
 }
 
-/* ---- taking and giving ---- */
+/* ---- acquire and release ---- */
 
-/* With the lock. A call may keep a second core busy for its caller's sake; not where that one has a caller, too. */
-static bool is_crowded(const struct pool *pool) { return 2 * (pool->opened - pool->idle) > pool->cores; }
+/* A call may use a second core, unless other calls need the cores; called with the lock. */
+static bool are_cores_busy(const struct pool *pool) { return 2 * (pool->opened - pool->idle) > pool->cores; }
 
-/* One that rested, a place to open one (NULL), or STATUS_BUSY. */
-static enum status reserve(struct pool *pool, bool wait, struct resting *ret_resting, bool *ret_crowded,
+/* An idle engine, permission to open one (engine is NULL), or STATUS_BUSY. */
+static enum status reserve(struct pool *pool, bool wait, struct idle_engine *ret_idle, bool *ret_cores_busy,
                            struct error *err) {
-  *ret_resting = (struct resting){0};
+  *ret_idle = (struct idle_engine){0};
   pthread_mutex_lock(&pool->lock);
   bool busy = pool->idle == 0 && pool->opened == pool->size;
   if (busy && wait)
-    *ret_resting = (struct resting){wait_for_turn(pool), clock_ticks_us()};
+    *ret_idle = (struct idle_engine){wait_for_engine(pool), clock_ticks_us()};
   else if (!busy && pool->idle)
-    *ret_resting = pool->free[--pool->idle];
+    *ret_idle = pool->free[--pool->idle];
   else if (!busy)
     pool->opened++;
-  *ret_crowded = is_crowded(pool);
+  *ret_cores_busy = are_cores_busy(pool);
   pthread_mutex_unlock(&pool->lock);
-  return busy && !wait ? error_set(err, STATUS_BUSY, "all handles on the store are at work") : STATUS_OK;
+  return busy && !wait ? error_set(err, STATUS_BUSY, "all handles on the store are in use") : STATUS_OK;
 }
 
-/* The store is opened without the lock: that may take a while. */
+/* Called without the lock: opening may take a while. */
 static enum status open_one(struct pool *pool, struct engine **ret_engine, struct error *err) {
   if (pool->remote)
     TRY(pool_failing(pool, err));
@@ -177,10 +177,12 @@ static enum status open_one(struct pool *pool, struct engine **ret_engine, struc
   return s;
 }
 
-/* One that rested for a while and does not work any more is closed, and another one opened in its place. */
-static enum status look_at(struct pool *pool, const struct resting *r, struct engine **ret_engine, struct error *err) {
-  struct engine *engine = r->engine;
-  if (engine && pool->remote && clock_ticks_us() - r->since >= CHECK_US && check(engine, err) != STATUS_OK)
+/* Replaces an idle engine whose connection is gone. */
+static enum status check_or_open(struct pool *pool, const struct idle_engine *idle, struct engine **ret_engine,
+                                 struct error *err) {
+  struct engine *engine = idle->engine;
+  if (engine && pool->remote && clock_ticks_us() - idle->since >= CHECK_US &&
+      check_connection(engine, err) != STATUS_OK)
     engine_close(&engine);
   if (!engine)
     TRY(open_one(pool, &engine, err));
@@ -189,15 +191,15 @@ static enum status look_at(struct pool *pool, const struct resting *r, struct en
 }
 
 static enum status take(struct pool *pool, bool wait, struct engine **ret_engine, struct error *err) {
-  struct resting r;
-  bool crowded = false;
-  TRY(reserve(pool, wait, &r, &crowded, err));
-  enum status s = look_at(pool, &r, ret_engine, err);
+  struct idle_engine idle;
+  bool cores_are_busy = false;
+  TRY(reserve(pool, wait, &idle, &cores_are_busy, err));
+  enum status s = check_or_open(pool, &idle, ret_engine, err);
   if (s == STATUS_OK) {
-    (*ret_engine)->crowded = crowded;
+    (*ret_engine)->cores_busy = cores_are_busy;
   } else {
     pthread_mutex_lock(&pool->lock);
-    if (!hand_over(pool, NULL))
+    if (!serve_waiter(pool, NULL))
       pool->opened--;
     pthread_mutex_unlock(&pool->lock);
   }
@@ -222,8 +224,10 @@ void pool_count(struct pool *pool, size_t *ret_opened, size_t *ret_busy) {
 
 void pool_give(struct pool *pool, struct engine *engine) {
   pthread_mutex_lock(&pool->lock);
-  if (!hand_over(pool, engine))
-    pool->free[pool->idle++] = (struct resting){engine, clock_ticks_us()};
+  if (!serve_waiter(pool, engine)) {
+    assert(pool->idle < pool->opened);
+    pool->free[pool->idle++] = (struct idle_engine){engine, clock_ticks_us()};
+  }
   pthread_mutex_unlock(&pool->lock);
 }
 
@@ -237,6 +241,7 @@ void pool_close(struct pool **pool) {
   struct pool *p = *pool;
   if (!p)
     return;
+  assert(!p->first && p->idle == p->opened);
   for (size_t i = 0; i < p->idle; i++)
     engine_close(&p->free[i].engine);
   pthread_mutex_destroy(&p->lock);

@@ -1,15 +1,17 @@
-/* reply_cache.c: a table of replies, each in one of a few places by its key's hash; the least recently used one makes
- * room. Teams share it: each reply has the generation that it was found in, and a change drops those of its team. */
+/* reply_cache.c: set-associative cache of search results with LRU eviction. Teams share it: each reply has the
+ * generation that it was computed in, and a change drops the replies of its team. */
 #include "op/run/reply_cache.h"
+
+#include <assert.h>
 
 #include "base/alloc.h"
 #include "op/run/common.h"
 
-enum { PLACES = 256, WAYS = 8, REPLY_MAX = 64 << 10, CACHE_BYTES = 4 << 20, MINUTE_MS = 60 * 1000 };
+enum { SLOTS = 256, WAYS = 8, REPLY_MAX = 64 << 10, CACHE_BYTES = 4 << 20, MINUTE_MS = 60 * 1000 };
 
 struct reply {
-  int64_t until; /* something expires then */
-  uint64_t used; /* when, counted */
+  int64_t until; /* when the next memory expires */
+  uint64_t used; /* value of cache->uses at the last use */
   uint64_t team; /* hash of its name */
   struct generation generation;
   struct db_stamp stamp; /* of the store when the generation was last compared */
@@ -20,30 +22,34 @@ struct reply {
 struct reply_cache {
   size_t bytes;
   uint64_t uses;
-  struct reply *places[PLACES];
+  struct reply *slots[SLOTS];
 };
 
-static void drop(struct reply_cache *c, size_t place) {
-  struct reply *r = c->places[place];
+static void drop(struct reply_cache *c, size_t slot) {
+  assert(slot < SLOTS);
+  struct reply *r = c->slots[slot];
   if (!r)
     return;
-  c->bytes -= r->key_n + r->json_n + r->note_n;
+  size_t n = r->key_n + r->json_n + r->note_n;
+  assert(c->bytes >= n);
+  c->bytes -= n;
   mem_free(r);
-  c->places[place] = NULL;
+  c->slots[slot] = NULL;
 }
 
-/* The replies of a team that were found before this generation. */
+/* Drops the replies of a team from other generations. */
 static void drop_stale(struct reply_cache *c, uint64_t team, const struct generation *now) {
-  for (size_t i = 0; i < PLACES; i++)
-    if (c->places[i] && c->places[i]->team == team && !generation_same(&c->places[i]->generation, now))
+  for (size_t i = 0; i < SLOTS; i++)
+    if (c->slots[i] && c->slots[i]->team == team && !generation_same(&c->slots[i]->generation, now))
       drop(c, i);
 }
 
+/* Evicts the least recently used replies until `bytes` more fit. */
 static void make_room(struct reply_cache *c, size_t bytes) {
   while (c->bytes > 0 && c->bytes + bytes > CACHE_BYTES) {
-    size_t oldest = PLACES;
-    for (size_t i = 0; i < PLACES; i++)
-      if (c->places[i] && (oldest == PLACES || c->places[i]->used < c->places[oldest]->used))
+    size_t oldest = SLOTS;
+    for (size_t i = 0; i < SLOTS; i++)
+      if (c->slots[i] && (oldest == SLOTS || c->slots[i]->used < c->slots[oldest]->used))
         oldest = i;
     drop(c, oldest);
   }
@@ -52,7 +58,7 @@ static void make_room(struct reply_cache *c, size_t bytes) {
 void reply_cache_free(struct reply_cache **cache) {
   if (!*cache)
     return;
-  for (size_t i = 0; i < PLACES; i++)
+  for (size_t i = 0; i < SLOTS; i++)
     drop(*cache, i);
   mem_free(*cache);
   *cache = NULL;
@@ -61,7 +67,7 @@ void reply_cache_free(struct reply_cache **cache) {
 struct str reply_key(struct op_call *call) {
   const struct caller *c = &call->caller;
   struct buf b = BUF(call->arena);
-  /* Lengths keep the parts apart. */
+  /* Length prefixes make the key unambiguous. */
   buf_addf(&b, "%s %zu:%.*s %zu:%.*s %d %d %lld ", call->op->name, c->team.n, STR_ARG(c->team), c->project.n,
            STR_ARG(c->project), c->all_projects, (int)store_reach(call->engine->store).role,
            (long long)(call->now / MINUTE_MS));
@@ -69,30 +75,30 @@ struct str reply_key(struct op_call *call) {
   return buf_str(&b);
 }
 
-/* The first of its places. */
-static size_t home_of(struct str key) {
+/* First slot of the key's set. */
+static size_t set_of(struct str key) {
   uint64_t h = str_hash(STR_HASH, key);
-  return (size_t)((h ^ (h >> 32)) % (PLACES / WAYS)) * WAYS;
+  return (size_t)((h ^ (h >> 32)) % (SLOTS / WAYS)) * WAYS;
 }
 
 static struct reply *find(const struct reply_cache *c, struct str key) {
-  size_t home = home_of(key);
-  for (size_t i = home; i < home + WAYS; i++) {
-    struct reply *r = c->places[i];
+  size_t set = set_of(key);
+  for (size_t i = set; i < set + WAYS; i++) {
+    struct reply *r = c->slots[i];
     if (r && str_eq(key, (struct str){r->text, r->key_n}))
       return r;
   }
   return NULL;
 }
 
-/* Its own, else an empty one, else the one used longest ago. */
-static size_t place_for(const struct reply_cache *c, struct str key) {
-  size_t home = home_of(key), best = home;
-  for (size_t i = home; i < home + WAYS; i++) {
-    const struct reply *r = c->places[i];
+/* Slot of the same key, or an empty one, or the least recently used one. */
+static size_t slot_for(const struct reply_cache *c, struct str key) {
+  size_t set = set_of(key), best = set;
+  for (size_t i = set; i < set + WAYS; i++) {
+    const struct reply *r = c->slots[i];
     if (r && str_eq(key, (struct str){r->text, r->key_n}))
       return i;
-    if (c->places[best] && (!r || r->used < c->places[best]->used))
+    if (c->slots[best] && (!r || r->used < c->slots[best]->used))
       best = i;
   }
   return best;
@@ -100,7 +106,8 @@ static size_t place_for(const struct reply_cache *c, struct str key) {
 
 static uint64_t team_hash(const struct op_call *call) { return str_hash(STR_HASH, call->caller.team); }
 
-/* Nothing written at all is quickly seen; else it may have been reads alone. A stale reply is dropped. */
+/* An unchanged stamp means no writes at all. Otherwise compare generations: the writes may be only read events. Drops
+ * stale replies. */
 static bool is_current(struct op_call *call, struct reply_cache *c, struct reply *r) {
   struct store *st = call->engine->store;
   struct db_stamp stamp;
@@ -120,11 +127,6 @@ static bool is_current(struct op_call *call, struct reply_cache *c, struct reply
   return true;
 }
 
-static void note_again(struct op_call *call, struct str note) {
-  struct txn who = who_of(call);
-  reads_note(call->engine->store, &who, STR("memory:search"), 0, STR_NONE, note);
-}
-
 bool reply_find(struct op_call *call, struct str key) {
   struct reply_cache *c = call->engine->replies;
   struct reply *r = c ? find(c, key) : NULL;
@@ -139,7 +141,9 @@ bool reply_find(struct op_call *call, struct str key) {
     yyjson_mut_obj_add(call->result, yyjson_val_mut_copy(call->doc, name), yyjson_val_mut_copy(call->doc, value));
   }
   r->used = ++c->uses;
-  note_again(call, (struct str){r->text + r->key_n + r->json_n, r->note_n});
+  struct txn who = who_of(call);
+  reads_note(call->engine->store, &who, STR("memory:search"), 0, STR_NONE,
+             (struct str){r->text + r->key_n + r->json_n, r->note_n});
   return true;
 }
 
@@ -163,7 +167,7 @@ void reply_keep(struct op_call *call, struct str key, const struct generation *g
     return;
   drop_stale(c, team_hash(call), generation);
   make_room(c, n);
-  /* A stamp that was never seen: the first look asks for the generation. */
+  /* The stamp matches none, so that the first lookup compares generations. */
   *r = (struct reply){.until = until,
                       .used = ++c->uses,
                       .team = team_hash(call),
@@ -175,8 +179,8 @@ void reply_keep(struct op_call *call, struct str key, const struct generation *g
   memcpy(r->text, key.p, key.n);
   memcpy(r->text + key.n, json.p, json.n);
   memcpy(r->text + key.n + json.n, note.p, note.n);
-  size_t place = place_for(c, key);
-  drop(c, place);
-  c->places[place] = r;
+  size_t slot = slot_for(c, key);
+  drop(c, slot);
+  c->slots[slot] = r;
   c->bytes += n;
 }

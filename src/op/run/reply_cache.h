@@ -1,7 +1,7 @@
-/* reply_cache.h: replies of searches that are asked again: the same question by the same caller within a minute, while
- * nobody has changed a memory, gets the same answer without a search. Reading is noted all the same.
+/* reply_cache.h: cache of search results. The same query by the same caller within the same minute returns the cached
+ * result if no memory has changed since. The read event is recorded in any case.
  *
- * It belongs to an engine; under its lock. */
+ * One cache per engine, used under the engine's lock. */
 #pragma once
 
 #include "op/op.h"
@@ -9,11 +9,11 @@
 
 struct reply_cache;
 
-/* What the reply depends on: operation, team, project, arguments, the minute. */
+/* Cache key: operation, team, project, arguments, minute. */
 struct str reply_key(struct op_call *call);
-/* True: call->result is filled, and the read noted. Anything in doubt is false. */
+/* On a hit, fills call->result and records the read. Errors count as a miss. */
 bool reply_find(struct op_call *call, struct str key);
-/* Keeps call->result, found in this generation of the store; `note` is the detail of the read's event. Replies that say
- * that something did not work are not kept. */
+/* Stores call->result, computed in this generation of the store; `note` is the detail of the read event. Degraded
+ * results are not cached. */
 void reply_keep(struct op_call *call, struct str key, const struct generation *generation, struct str note);
 void reply_cache_free(struct reply_cache **cache);

@@ -1,4 +1,4 @@
-/* results.c: the notation of results.h as JSON schema: the same bytes every time. */
+/* results.c: generates JSON schemas from the notation of results.h; the output is deterministic. */
 #include "op/run/results.h"
 
 struct parser {
@@ -54,7 +54,7 @@ static bool take(struct parser *p, char c) {
   return is;
 }
 
-/* What stands between two brackets, as a schema of its own; a shallow one leaves it open. */
+/* Schema of what is between two brackets; NULL if shallow. */
 static yyjson_mut_val *inner(struct parser *p, char end, yyjson_mut_val *(*read)(struct parser *p)) {
   p->depth++;
   yyjson_mut_val *v = read(p);
@@ -65,7 +65,7 @@ static yyjson_mut_val *inner(struct parser *p, char end, yyjson_mut_val *(*read)
 
 static yyjson_mut_val *nested_members(struct parser *p) { return members(p, ')'); }
 
-static yyjson_mut_val *of_shape(struct parser *p, struct str name) {
+static yyjson_mut_val *shape_schema(struct parser *p, struct str name) {
   const struct shape *shape = result_shape(name);
   if (!shape) {
     p->bad = true;
@@ -138,7 +138,7 @@ static yyjson_mut_val *type(struct parser *p) {
   else if (take(p, '('))
     schema = object(p);
   else if (take(p, '@'))
-    schema = of_shape(p, word(p));
+    schema = shape_schema(p, word(p));
   else
     schema = scalar(p, word(p));
   if (!take(p, '|'))
@@ -171,13 +171,13 @@ static void put_member(struct parser *p, const struct object_parts *to) {
   p->bad = p->bad || !name.n;
   yyjson_mut_val *schema = take(p, ':') ? type(p) : take(p, '=') ? choices(p) : plain(p, "string");
   if (yyjson_mut_obj_getn(to->properties, name.p, name.n))
-    return; /* the first word stands */
+    return; /* the first definition counts */
   yyjson_mut_obj_add(to->properties, yyjson_mut_strncpy(p->doc, name.p, name.n), schema);
   if (!optional)
     json_add_str(p->doc, to->required, name);
 }
 
-/* The members of a shape stand here as if they were written here. */
+/* Inserts the members of a shape. */
 static void put_shape(struct parser *p, const struct object_parts *to) {
   const struct shape *shape = result_shape(word(p));
   if (!shape) {

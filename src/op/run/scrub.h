@@ -1,11 +1,10 @@
-/* scrub.h: keeps secrets out of what operations store and show. One place for all of them: every call of every door
- * passes op_run(), which looks at the arguments before the operation sees them, and at the result, the lines of a
- * stream and the error before the door does.
+/* scrub.h: keeps secrets out of what operations store and return. All interfaces call op_run(), which checks the
+ * arguments before the handler gets them, and the result, the lines of a stream and the error before the interface
+ * gets them.
  *
- * Looked for are the values of the team's vault and the patterns of core/secrets/redact.h. What would be stored is
- * refused, or stored without its secrets, as the setting secrets.mode says; what is only asked for or shown has them
- * replaced. Two things are shown as they are, because somebody asked for the secret itself: the value that "vault get"
- * was allowed to reveal, and a new token. */
+ * A secret is a value of the team's vault or a match of the patterns in core/secrets/redact.h. Text to be stored is
+ * refused or redacted, depending on the setting secrets.mode; queries and results are redacted. Two values are returned
+ * unredacted because the caller asked for them (op->reveals): the value of "vault get", and a new token. */
 #pragma once
 
 #include "core/secrets/redact.h"
@@ -13,43 +12,43 @@
 
 /* ---- for op_run() ---- */
 
-/* The stream of a call on its way to the door. */
+/* Wraps the hooks of a call so that emitted lines are redacted. */
 struct scrub_stream {
   struct op_call *call;
-  struct op_hooks door;
-  bool told; /* the caller got a line or progress, so that the call cannot be run again */
+  struct op_hooks hooks; /* the caller's */
+  bool has_output;       /* the caller was sent a line or progress: the call cannot be retried */
   struct arena line;
 };
-/* Before the first run: from here on the door gets lines without secrets. */
+/* Call before the first run. */
 void scrub_open(struct scrub_stream *ret_stream, struct op_call *call);
 void scrub_close(struct scrub_stream *stream);
 
-/* In each run, once the store knows the team: finds out what is secret, and cleans what the door says of the caller. */
+/* Call in each run, after the store is bound to the team: sets call->secrets and redacts call->caller. */
 void scrub_begin(struct op_call *call);
-/* STATUS_SECRET, or call->args holds no secrets but where the operation deals with them itself (PARAM_SECRETS). */
+/* STATUS_SECRET, or redacts call->args, except for arguments with PARAM_SECRETS. */
 NODISCARD enum status scrub_args(struct op_call *call);
 void scrub_result(struct op_call *call);
 void scrub_error(struct op_call *call);
-/* What an engine keeps between calls, for engine_close(). */
+/* Redactor that an engine keeps between calls, for engine_close(). */
 void scrubber_free(struct scrubber **scrubber);
 
-/* ---- for doors, about what does not pass op_run() ---- */
+/* ---- for interfaces, for text that does not pass through op_run() ---- */
 
-/* What is looked for in texts of the team, as the vault is now. The engine's lock is held, and its store is the team's;
- * of the engine nothing but the store is asked. Valid until it is asked for again. */
-const struct redactor *scrub_known(struct engine *engine, struct str team, struct arena *a);
-/* Takes secrets out of an error that a door has made by itself: it may quote what a caller sent. Nobody holds the
- * engine's lock; NULL: patterns alone are looked for. */
+/* Redactor for the current values of the team's vault. The engine's lock must be held and its store bound to the team.
+ * Valid until the next call. */
+const struct redactor *scrub_redactor(struct engine *engine, struct str team, struct arena *a);
+/* Redacts an error made by an interface: it may quote what a caller sent. Takes the engine's lock; NULL engine: checks
+ * only patterns. */
 void scrub_door_error(struct engine *engine, struct str team, struct error *err);
 
-/* ---- for operations, about texts that are no arguments: from files, or parts of an argument ---- */
+/* ---- for operations, for text from files or parts of an argument ---- */
 
-/* For a text that will be stored: takes secrets out and counts them, or refuses it in the name of `name`. */
+/* Redacts a text to be stored and counts the secrets; or refuses it, calling it `name` in the error. */
 NODISCARD enum status scrub_text(const struct redactor *what, struct arena *a, bool redact, struct str *text,
                                  const char *name, int64_t *count, struct error *err);
-/* A line of JSON without secrets. */
+/* Redacts a line of JSON. */
 struct str scrub_line(const struct redactor *what, struct arena *a, struct str line);
-/* For an operation that lasts: values may have become secrets since it began. */
+/* Updates call->secrets during a long operation: the vault may have changed since it began. */
 void scrub_refresh(struct op_call *call);
-/* scrub_text(), as the team's setting says. */
+/* scrub_text(), with the team's setting secrets.mode. */
 NODISCARD enum status call_scrub(struct op_call *call, struct str *text, const char *name);

@@ -1,6 +1,7 @@
-/* vault_values.c: a small table of the secrets of teams, as they were when the vault was last looked at. */
+/* vault_values.c: LRU cache of the decrypted vault values of up to 8 teams. */
 #include "op/run/vault_values.h"
 
+#include <assert.h>
 #include <sodium.h>
 
 #include "base/alloc.h"
@@ -9,25 +10,26 @@
 #include "op/vault/key.h"
 #include "store/memories/memories.h"
 
-/* A key that was not at hand may be there later: a server looks again. */
-enum { TEAMS = 8, LOOK_AGAIN_US = 60 * 1000 * 1000, LATELY_US = 1000 * 1000 };
+/* RETRY_US: a key that was not available may be later. */
+enum { TEAMS = 8, RETRY_US = 60 * 1000 * 1000, RECENT_US = 1000 * 1000 };
 
-struct known {
-  char team[TEAM_BYTES + 1]; /* "": the place is free */
+struct team_values {
+  char team[TEAM_BYTES + 1]; /* "": unused */
   struct strs values;
   struct arena memory; /* of the values; guarded */
   struct db_stamp stamp;
-  uint8_t digest[32]; /* of the sealed texts that the values came from */
-  bool complete;
-  int64_t looked; /* ticks */
-  int64_t asked;  /* ticks, when the store was last asked; 0: never */
-  uint64_t writes;
-  uint64_t used, number;
+  uint8_t digest[32];   /* of the ciphertexts */
+  bool complete;        /* all values could be decrypted */
+  int64_t decrypted_at; /* ticks; 0: never */
+  int64_t queried_at;   /* ticks of the last query of the store; 0: never */
+  uint64_t writes;      /* engine->writes at that time */
+  uint64_t used;        /* value of secrets->uses at the last use */
+  uint64_t version;
 };
 
 struct secrets {
-  struct known teams[TEAMS];
-  uint64_t uses, numbers;
+  struct team_values teams[TEAMS];
+  uint64_t uses, versions;
 };
 
 void secrets_free(struct secrets **secrets) {
@@ -37,23 +39,24 @@ void secrets_free(struct secrets **secrets) {
   *secrets = NULL;
 }
 
-/* The team's place; a new team takes that of the one that was not asked for for longest. NULL: no memory. */
-static struct known *place_of(struct engine *engine, struct str team) {
+/* Entry of the team; evicts the least recently used team if it is new. NULL if out of memory. */
+static struct team_values *entry_of(struct engine *engine, struct str team) {
+  assert(team.n && team.n <= TEAM_BYTES);
   if (!engine->secrets)
     engine->secrets = mem_zalloc(sizeof(*engine->secrets));
   struct secrets *all = engine->secrets;
   if (!all)
     return NULL;
-  struct known *oldest = &all->teams[0];
+  struct team_values *oldest = &all->teams[0];
   for (size_t i = 0; i < TEAMS; i++) {
-    struct known *k = &all->teams[i];
-    if (str_is(team, k->team))
-      return k;
-    if (k->used < oldest->used)
-      oldest = k;
+    struct team_values *t = &all->teams[i];
+    if (str_is(team, t->team))
+      return t;
+    if (t->used < oldest->used)
+      oldest = t;
   }
   arena_release(&oldest->memory);
-  *oldest = (struct known){.number = ++all->numbers};
+  *oldest = (struct team_values){.version = ++all->versions};
   memcpy(oldest->team, team.p, team.n);
   return oldest;
 }
@@ -61,7 +64,7 @@ static struct known *place_of(struct engine *engine, struct str team) {
 static void digest_of(const struct vault_entries *list, uint8_t out[32]) {
   crypto_generichash_state st;
   crypto_generichash_init(&st, NULL, 0, 32);
-  for (size_t i = 0; i < list->n; i++) /* each begins with a nonce of its own, so no two lists are alike */
+  for (size_t i = 0; i < list->n; i++) /* each starts with a nonce, so any change gives another digest */
     crypto_generichash_update(&st, (const uint8_t *)list->v[i].sealed.p, list->v[i].sealed.n);
   crypto_generichash_final(&st, out, 32);
 }
@@ -72,23 +75,23 @@ static enum status open_key(struct engine *engine, struct str team, struct arena
   bool found;
   TRY(vault_key_find(engine->store, team, a, &row, &found, err));
   if (!found) {
-    error_set(err, STATUS_CORRUPT, "the store does not say which key the secrets are sealed with");
-    return error_fix(err, "'cairn restore' brings a backup back");
+    error_set(err, STATUS_CORRUPT, "the record of the key that encrypts the secrets is missing");
+    return error_fix(err, "restore a backup: cairn restore");
   }
   struct key_search in = {.engine = engine, .team = team, .a = a, .err = err};
   return key_open(&in, &row, ret_key);
 }
 
-/* Opens what can be opened, into guarded memory; true when that is all. */
-static bool open_all(struct engine *engine, struct str team, const struct vault_entries *list, struct arena *a,
-                     struct strs *ret_values) {
+/* Decrypts the values into guarded memory; true if all could be decrypted. */
+static bool decrypt_all(struct engine *engine, struct str team, const struct vault_entries *list, struct arena *a,
+                        struct strs *ret_values) {
   if (list->n == 0)
     return true;
   struct error ignored;
   struct master_key *key = arena_new(a, struct master_key);
-  bool all = open_key(engine, team, a, key, &ignored) == STATUS_OK;
-  if (!all)
+  if (open_key(engine, team, a, key, &ignored) != STATUS_OK)
     return false;
+  bool all = true;
   for (size_t i = 0; i < list->n; i++) {
     struct str value;
     if (unseal(a, key, team, list->v[i].key, list->v[i].sealed, &value))
@@ -99,46 +102,46 @@ static bool open_all(struct engine *engine, struct str team, const struct vault_
   return all;
 }
 
-/* A file tells by itself whether anything has changed; a server would have to be asked. */
-static bool asked_lately(const struct engine *engine, const struct known *k) {
-  return db_engine(store_db(engine->store)) != DB_SQLITE && k->asked && engine->writes &&
-         k->writes == atomic_load(engine->writes) && clock_ticks_us() - k->asked < LATELY_US;
+/* Only for a server: checking a file for changes is cheap, a server needs a round trip. */
+static bool is_recent(const struct engine *engine, const struct team_values *t) {
+  return db_engine(store_db(engine->store)) != DB_SQLITE && t->queried_at && engine->writes &&
+         t->writes == atomic_load(engine->writes) && clock_ticks_us() - t->queried_at < RECENT_US;
 }
 
-static void refresh(struct engine *engine, struct known *k, struct arena *scratch, struct arena *memory) {
-  struct str team = str_from(k->team);
+static void refresh(struct engine *engine, struct team_values *t, struct arena *scratch, struct arena *memory) {
+  struct str team = str_from(t->team);
   struct vault_entries list = {0};
   struct db_stamp stamp;
   struct error ignored;
   uint8_t digest[32];
-  int64_t asked = clock_ticks_us();
+  int64_t queried_at = clock_ticks_us();
   uint64_t writes = engine->writes ? atomic_load(engine->writes) : 0;
-  bool again = k->looked == 0 || (!k->complete && clock_ticks_us() - k->looked > LOOK_AGAIN_US);
+  bool must_decrypt = t->decrypted_at == 0 || (!t->complete && clock_ticks_us() - t->decrypted_at > RETRY_US);
   if (db_stamp(store_db(engine->store), &stamp, &ignored) != STATUS_OK ||
-      (!again && stamp.own == k->stamp.own && stamp.others == k->stamp.others) ||
+      (!must_decrypt && stamp.own == t->stamp.own && stamp.others == t->stamp.others) ||
       vault_secrets(engine->store, team, scratch, &list, &ignored) != STATUS_OK)
     return;
   digest_of(&list, digest);
-  if (again || memcmp(digest, k->digest, sizeof(digest)) != 0) {
+  if (must_decrypt || memcmp(digest, t->digest, sizeof(digest)) != 0) {
     struct strs values = {0};
-    bool complete = open_all(engine, team, &list, memory, &values);
-    arena_release(&k->memory);
-    k->memory = *memory;
-    k->memory.oom = NULL;
+    bool complete = decrypt_all(engine, team, &list, memory, &values);
+    arena_release(&t->memory);
+    t->memory = *memory;
+    t->memory.oom = NULL;
     *memory = (struct arena){0};
-    k->values = values;
-    k->complete = complete;
-    k->looked = clock_ticks_us();
-    k->number = ++engine->secrets->numbers;
-    memcpy(k->digest, digest, sizeof(digest));
+    t->values = values;
+    t->complete = complete;
+    t->decrypted_at = clock_ticks_us();
+    t->version = ++engine->secrets->versions;
+    memcpy(t->digest, digest, sizeof(digest));
   }
-  k->stamp = stamp;
-  k->asked = asked;
-  k->writes = writes;
+  t->stamp = stamp;
+  t->queried_at = queried_at;
+  t->writes = writes;
 }
 
-/* Without memory, what was known stays known. */
-static void refresh_guarded(struct engine *engine, struct known *k) {
+/* Keeps the old values if out of memory. */
+static void refresh_guarded(struct engine *engine, struct team_values *t) {
   struct arena scratch, memory;
   struct store_boundary oom;
   arena_init(&scratch);
@@ -146,33 +149,33 @@ static void refresh_guarded(struct engine *engine, struct known *k) {
   arena_guard(&memory);
   if (!STORE_BOUNDARY(engine->store, &scratch, oom)) {
     memory.oom = scratch.oom;
-    refresh(engine, k, &scratch, &memory);
+    refresh(engine, t, &scratch, &memory);
   }
   arena_release(&memory);
   arena_release(&scratch);
 }
 
-const struct strs *secrets_known_as(struct engine *engine, struct str team, bool lately, uint64_t *ret_number) {
+const struct strs *secrets_known_as(struct engine *engine, struct str team, bool may_be_recent, uint64_t *ret_version) {
   static const struct strs none = {0};
-  struct known *k = engine->store && team.n && team.n <= TEAM_BYTES ? place_of(engine, team) : NULL;
-  *ret_number = 0;
-  if (!k)
+  struct team_values *t = engine->store && team.n && team.n <= TEAM_BYTES ? entry_of(engine, team) : NULL;
+  *ret_version = 0;
+  if (!t)
     return &none;
-  if (!lately || !asked_lately(engine, k))
-    refresh_guarded(engine, k);
-  k->used = ++engine->secrets->uses;
-  *ret_number = k->number;
-  return &k->values;
+  if (!may_be_recent || !is_recent(engine, t))
+    refresh_guarded(engine, t);
+  t->used = ++engine->secrets->uses;
+  *ret_version = t->version;
+  return &t->values;
 }
 
 const struct strs *secrets_known(struct engine *engine, struct str team) {
-  uint64_t number;
-  return secrets_known_as(engine, team, false, &number);
+  uint64_t version;
+  return secrets_known_as(engine, team, false, &version);
 }
 
 /* ---- doctor ---- */
 
-static struct str name_damaged(const struct vault_entries *list, struct str team, const struct master_key *key,
+static struct str list_damaged(const struct vault_entries *list, struct str team, const struct master_key *key,
                                struct arena *a) {
   struct buf b = BUF(a);
   struct str value;
@@ -186,23 +189,23 @@ enum status secrets_check(struct engine *engine, struct str team, struct arena *
                           struct str *ret_fix, struct error *err) {
   struct vault_entries list = {0};
   struct error why;
-  struct arena *own = arena_child(a); /* values must not stay */
+  struct arena *own = arena_child(a); /* guarded, and released below: holds decrypted values */
   arena_guard(own);
   struct master_key *key = arena_new(own, struct master_key);
   *ret_fault = STR("");
   enum status s = vault_secrets(engine->store, team, own, &list, err);
   if (s == STATUS_OK && list.n && open_key(engine, team, own, key, &why) != STATUS_OK) {
-    *ret_fault = arena_printf(a, "%zu secrets cannot be opened: %s", list.n, why.message);
+    *ret_fault = arena_printf(a, "%zu secrets cannot be decrypted: %s", list.n, why.message);
     *ret_fix = arena_dup(a, str_from(why.fix));
   } else if (s == STATUS_OK) {
-    *ret_fault = arena_dup(a, name_damaged(&list, team, key, own));
+    *ret_fault = arena_dup(a, list_damaged(&list, team, key, own));
     *ret_fix = STR("store them again: cairn vault set KEY - --secret");
   }
   arena_release(own);
   return s;
 }
 
-/* ---- texts that hold a value ---- */
+/* ---- texts that contain a value ---- */
 
 enum status secrets_held(struct op_call *call, struct str value, struct int64s *ret_ids) {
   enum { PAGE = 200 };
@@ -212,7 +215,7 @@ enum status secrets_held(struct op_call *call, struct str value, struct int64s *
   struct bodies page = {0};
   enum status s = STATUS_OK;
   int64_t after = 0;
-  texts->guarded = false; /* memories are no secrets; what they are compared with is */
+  texts->guarded = false; /* memories are not secret; the forms of the value are */
   do {
     page = (struct bodies){0};
     s = memory_bodies(call->engine->store, call->caller.team, after, PAGE, texts, &page, call->err);

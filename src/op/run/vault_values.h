@@ -1,23 +1,22 @@
-/* vault_values.h: the values of a team's secrets, for whoever must keep them out of what is written and shown.
+/* vault_values.h: decrypted values of a team's secrets, for redaction.
  *
- * They are decrypted once for each state of the vault and kept in locked memory that no core dump holds. */
+ * They are decrypted once per version of the vault and kept in locked memory that is excluded from core dumps. */
 #pragma once
 
 #include "op/op.h"
 
-/* The values as they are now; none when the team has no secrets, or when no key is at hand. Valid until the engine's
- * next call, with its lock held. Never fails a call: what cannot be decrypted is not known, and doctor says so. */
+/* Current values; empty if the team has no secrets or no key is available. The engine's lock must be held; valid until
+ * the engine's next call. Never fails: values that cannot be decrypted are skipped, and doctor reports them. */
 const struct strs *secrets_known(struct engine *engine, struct str team);
-/* The same, with a number that another list never has: what was made of the list can be kept as long as it stays.
- * `lately` will do where a store on a server would have to be asked for every call: as they were within the last
- * second, and since the last call of this process that wrote. */
-const struct strs *secrets_known_as(struct engine *engine, struct str team, bool lately, uint64_t *ret_number);
+/* Also returns a version, unique to this list, as a cache key for data derived from it. With `may_be_recent`, a store
+ * on a server is not queried if it was within the last second and this process has not written since. */
+const struct strs *secrets_known_as(struct engine *engine, struct str team, bool may_be_recent, uint64_t *ret_version);
 
-/* For doctor: what is wrong with the team's secrets ("": nothing), and what to do about it. */
+/* For doctor: problem with the team's secrets ("": none), and its fix. */
 NODISCARD enum status secrets_check(struct engine *engine, struct str team, struct arena *a, struct str *ret_fault,
                                     struct str *ret_fix, struct error *err);
 
-/* The memories and documents of the caller's team in whose text the value stands, in whatever form it can be found. */
+/* Ids of the caller's team's memories and documents whose text contains the value, in any form that redaction finds. */
 struct int64s {
   int64_t *v;
   size_t n, cap;

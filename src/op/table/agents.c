@@ -43,7 +43,7 @@ const struct op agents_ops[] = {
    .example = "cairn agent add planner --role admin\ncairn agent add web --role project --project website\n"
    "cairn agent add seo --role skill --note 'reads headlines'",
    .params = agent_add_params, .flags = OP_WRITE | OP_NO_TXN,
-   .local = "decides who reaches what: only on the store's machine",
+   .local = "changes access rights: available only on the store's machine",
    .result = AGENT " txn?:int",
    .run = op_agent_add},
   {.name = "agent list", .group = "Agents", .summary = "List the declared agents",
@@ -56,7 +56,7 @@ const struct op agents_ops[] = {
    .help = "It loses all access from its next call on. Its memories stay.",
    .example = "cairn agent remove seo",
    .params = agent_name_params, .flags = OP_WRITE | OP_NO_TXN,
-   .local = "decides who reaches what: only on the store's machine",
+   .local = "changes access rights: available only on the store's machine",
    .result = AGENT " txn?:int",
    .run = op_agent_remove},
   {.name = "agent message", .group = "Agents", .summary = "Write a message with context for another agent",

@@ -1,5 +1,5 @@
-/* row.h: what the files of this folder share: how a row's arguments are written, and members that several results have.
- * The rows are data; one row is all that an operation needs besides its handler. */
+/* row.h: macros for the rows of this folder: arguments, and members that several results share.
+ * The rows are data; an operation needs only a row and a handler. */
 #pragma once
 
 #include "core/memory/memory.h"
@@ -63,7 +63,7 @@ static const char *const search_modes[] = {"hybrid", "keyword", "vector", NULL};
   "untrusted?:bool embedded?:bool warnings:[@warning] hash? degraded?"
 #define EMBEDDED "embedded:@progress"
 #define CHANGED "txn?:int hash?"
-/* Of text that somebody stored and nobody vouches for. */
+/* Labels of untrusted text. */
 #define MARKS "trust? suspect? untrusted?:bool"
 #define SEALED "key value? handle? is_secret:bool created_at:time updated_at:time updated_by"
 #define AGENT "name role project? note? created_at:time"

@@ -1,4 +1,4 @@
-/* shapes.c: what several results share, in the notation of op/run/results.h; docs/json.md describes the members. */
+/* shapes.c: objects that several results share, in the notation of op/run/results.h; docs/json.md describes them. */
 #include "op/run/results.h"
 #include "op/table/row.h"
 
@@ -9,7 +9,7 @@
 #define FIRST "id:int headline uid kind type severity? project key? state state_reason? delivery weight:num trust " \
   "suspect? untrusted?:bool"
 #define TASK "status? priority? milestone? due? claimed_by?"
-/* Of a memory in full, where there is something to say. */
+/* Optional members of a full memory. */
 #define FULL TASK " claimed_at?:time root_cause? resolution? expires_at?:time skill_name? skill_always_on?:bool confidence? " \
   "corroborated?:int verified_at?:time auto_captured?:bool state_by? state_at?:time access_count?:int last_accessed?:time " \
   "upvotes?:int downvotes?:int session? " LISTS " annotations?:[@note] links?:[@link] banner? head?:int from?:int"

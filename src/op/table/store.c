@@ -171,7 +171,7 @@ const struct op store_ops[] = {
    "again gives the same bytes.",
    .example = "cairn export memories.jsonl",
    .params = export_params, .flags = OP_STREAM | OP_EXISTING,
-   .local = "writes a file of the server, or more than a reply should hold",
+   .local = "writes a file on the server, or a result too large for a reply",
    .result = "project? memories:int links:int tombstones:int transactions:int events:int file?",
    .run = op_export},
   {.name = "import", .group = "Store", .summary = "Import an export, a JSONL graph, or Markdown notes",
@@ -180,7 +180,7 @@ const struct op store_ops[] = {
    "--keep-trust keeps the trust recorded in your own export.",
    .example = "cairn import memories.jsonl\ncairn import memories.jsonl --keep-trust\ncairn import ~/notes --format markdown --dry-run",
    .params = import_params, .flags = OP_WRITE | OP_GATED,
-   .local = "reads a file of the server",
+   .local = "reads a file on the server",
    .result = "format imported:int already:int tombstoned:int duplicates?:int links:int tombstones?:int transactions?:int "
    "events?:int redacted?:int refused_count:int refused:[obj] warnings:[@warning] more_warnings?:int embedded?:int "
    "dry_run?:bool ok?:bool message? fix? degraded? txn?:int",
@@ -193,7 +193,7 @@ const struct op store_ops[] = {
    "touched. After the first run, 'cairn serve' keeps the file in sync.",
    .example = "cairn sync\ncairn sync --path MEMORY.md --adopt --dry-run",
    .params = sync_params, .flags = OP_WRITE | OP_GATED,
-   .local = "reads and writes a file of the server",
+   .local = "reads and writes a file on the server",
    .result = "file project written:bool created:bool dry_run:bool shown:int left_out:int hidden:int "
    "added:[(line:int id:int headline supersedes?:int)] changed:[(line:int id:int headline supersedes?:int)] "
    "removed:[(id:int headline)] finished:[obj] refused:[(line?:int id?:int code error fix?)] "
@@ -211,7 +211,7 @@ const struct op store_ops[] = {
    "restore'. Transcripts of all teams go to FILE.transcripts, a tar archive: keep the two together.",
    .example = "cairn backup /mnt/backups/cairn.db",
    .params = backup_params, .flags = OP_NO_TXN | OP_OPERATOR | OP_EVERYDAY | OP_EXISTING,
-   .local = "writes a file of the server",
+   .local = "writes a file on the server",
    .result = "file bytes:int transcripts?:obj",
    .run = op_backup},
   {.name = "restore", .group = "Store", .summary = "Restore the store from a backup",
@@ -220,7 +220,7 @@ const struct op store_ops[] = {
    "--confirm the backup is only checked.",
    .example = "cairn restore /mnt/backups/cairn.db --confirm",
    .params = restore_params, .flags = OP_WRITE | OP_DESTRUCTIVE | OP_NO_TXN | OP_OPERATOR,
-   .local = "reads a file of the server and replaces the whole store",
+   .local = "reads a file on the server and replaces the whole store",
    .result = "file safety_backup? memories:int tokens_live?:int tokens_revoked?:int grants_revoked?:int transcripts?:obj",
    .run = op_restore},
   {.name = "migrate", .group = "Store", .summary = "Move the store to another file or to a server",
@@ -232,7 +232,7 @@ const struct op store_ops[] = {
    "counted but not copied: stop all writers first.",
    .example = "cairn migrate --to /mnt/backups/moved.db",
    .params = migrate_params, .flags = OP_NO_TXN | OP_OPERATOR | OP_EXISTING,
-   .local = "copies the whole store, all teams, to a place that the caller names",
+   .local = "copies the whole store, with all teams, to a destination of the caller's choice",
    .result = "from to start copied:int verified:bool missing_transactions:int epoch ms:int tables:[(name rows:int hash)] "
    "rows:int transcripts?:obj",
    .run = op_migrate},
@@ -240,7 +240,7 @@ const struct op store_ops[] = {
    .help = "For the operator of the store. CAIRN_TEAM selects the team to work in.",
    .example = "cairn team list\ncairn team list --removed",
    .params = team_list_params, .flags = OP_OPERATOR,
-   .local = "is about all teams: only on the store's machine",
+   .local = "concerns all teams: available only on the store's machine",
    .result = "teams?:[(team memories:int changed_at?:time)] removed?:[(team at:time by rows:any)] count:int",
    .run = op_team_list},
   {.name = "team delete", .group = "Store", .summary = "Delete a team with all its data",
@@ -251,7 +251,7 @@ const struct op store_ops[] = {
    "first: a later write creates the team again.",
    .example = "cairn team delete acme\ncairn team delete acme --confirm acme",
    .params = team_delete_params, .flags = OP_WRITE | OP_DESTRUCTIVE | OP_NO_TXN | OP_OPERATOR,
-   .local = "is about all teams: only on the store's machine",
+   .local = "concerns all teams: available only on the store's machine",
    .result = "team at:time by rows:{int} total:int files_removed:int files_left:[text] log_emptied:bool "
    "backups:[text]",
    .run = op_team_delete},
@@ -273,7 +273,7 @@ const struct op store_ops[] = {
    "many contradictions the gate would mistake for duplicates.",
    .example = "cairn eval sets/nfcorpus\ncairn eval sets --set metatool --limit 100 --json",
    .params = eval_params, .flags = OP_NO_STORE,
-   .local = "reads a folder of the server and works for minutes",
+   .local = "reads a directory on the server and runs for minutes",
    .result = "sets?:[obj] pairs?:[obj] kept?",
    .run = op_eval},
   {.name = "config", .group = "Store", .summary = "Show or change settings",
@@ -293,14 +293,14 @@ const struct op store_ops[] = {
    .example = "cairn model convert ~/models/bge-small-en-v1.5 bge-small.cairn\n"
    "cairn model convert ~/models/e5-small-v2 e5.cairn --query-prefix 'query: ' --text-prefix 'passage: '",
    .params = model_convert_params, .flags = OP_NO_STORE,
-   .local = "reads and writes files of the server",
+   .local = "reads and writes files on the server",
    .result = "file? " MODEL,
    .run = op_model_convert},
   {.name = "model show", .group = "Models", .summary = "Show the contents of a model file",
    .help = "Checks the whole file first. Without a file, shows the built-in model.",
    .example = "cairn model show\ncairn model show bge-small.cairn",
    .params = model_show_params, .flags = OP_NO_STORE,
-   .local = "reads a file of the server",
+   .local = "reads a file on the server",
    .result = "file? " MODEL,
    .run = op_model_show},
   END

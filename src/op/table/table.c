@@ -1,4 +1,4 @@
-/* table.c: the table of operations, in the order of the help text: one file for each family. */
+/* table.c: the table of operations, in the order of the help text; one file per family. */
 #include "op/table/row.h"
 
 /* clang-format off */

@@ -135,7 +135,7 @@ const struct op transcripts_ops[] = {
    "thinking and the programs' own notes, are counted by reason.",
    .example = "cairn transcript import\ncairn transcript import --from codex",
    .params = transcript_import_params, .flags = OP_WRITE | OP_NO_TXN | OP_OPERATOR,
-   .local = "reads files of the server",
+   .local = "reads files on the server",
    .result = "messages:int sessions:int already:int redacted:int files:int unchanged:int unknown:int torn:int "
    "skipped:{int} projects:{int} indexed?:int not_indexed? looked_in?:[text] failed?:[(file error)] failed_count?:int",
    .run = op_transcript_import},

@@ -1,4 +1,4 @@
-/* before_boot.c: the file of calls that came before boot. */
+/* before_boot.c: buffer file of calls made before boot. */
 #include "op/telemetry/before_boot.h"
 
 #include <errno.h>
@@ -38,8 +38,8 @@ struct str before_boot_line(struct arena *a, const struct call_row *row, struct 
   return buf_str(&line);
 }
 
-/* A line that somebody else wrote, or that was cut by a crash, is no call. */
-static bool read_line(struct arena *a, struct str line, struct call_row *ret_row, struct str *ret_from) {
+/* False for lines that are not calls, or were cut off by a crash. */
+static bool parse_line(struct arena *a, struct str line, struct call_row *ret_row, struct str *ret_from) {
   yyjson_val *v;
   struct error ignored;
   if (json_read(a, line, &v, &ignored) != STATUS_OK || !yyjson_is_obj(v))
@@ -62,17 +62,18 @@ static bool read_line(struct arena *a, struct str line, struct call_row *ret_row
 
 /* ---- the file ---- */
 
-/* -1 with errno when it cannot be had. The lock goes with the descriptor. A file that was removed while this one waited
- * for its lock is no longer the one that others see. */
+/* -1 with errno on failure. Closing the descriptor releases the lock. Retries if another process removed the file while
+ * this one waited for the lock. */
 static int open_locked(const char *path, int flags) {
   for (;;) {
-    struct stat held, named;
+    struct stat locked, named;
     int fd = open(path, flags | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
       return fd;
     while (flock(fd, LOCK_EX) != 0 && errno == EINTR)
       continue;
-    if (fstat(fd, &held) == 0 && lstat(path, &named) == 0 && held.st_ino == named.st_ino && held.st_dev == named.st_dev)
+    if (fstat(fd, &locked) == 0 && lstat(path, &named) == 0 && locked.st_ino == named.st_ino &&
+        locked.st_dev == named.st_dev)
       return fd;
     close(fd);
   }
@@ -95,117 +96,111 @@ static size_t count_lines(struct str text) {
   return n;
 }
 
-/* What memory the work takes may run out, and leave by a jump: the descriptor would stay open, and with it the lock. */
-struct held {
+/* Closes the descriptor, which holds the lock, even if the call is left by an out-of-memory jump. */
+struct locked_file {
   int fd;
 };
 
-static void release_held(void *p) {
-  struct held *h = p;
-  if (h->fd >= 0)
-    close(h->fd);
-  h->fd = -1;
+static void close_locked(void *p) {
+  struct locked_file *f = p;
+  if (f->fd >= 0)
+    close(f->fd);
+  f->fd = -1;
 }
 
-static struct held *hold(struct arena *a) {
-  struct held *h = arena_new(a, struct held);
-  h->fd = -1;
-  arena_defer(a, release_held, h);
-  return h;
+static struct locked_file *locked_file(struct arena *a) {
+  struct locked_file *f = arena_new(a, struct locked_file);
+  f->fd = -1;
+  arena_defer(a, close_locked, f);
+  return f;
+}
+
+static enum status append_lines(int fd, const char *path, struct arena *a, struct str lines, struct error *err) {
+  struct str text, line;
+  struct buf all = BUF(a);
+  TRY(fs_read_fd(a, fd, path, FILE_MAX_BYTES, &text, err));
+  buf_add(&all, text);
+  if (text.n && text.p[text.n - 1] != '\n')
+    buf_addc(&all, '\n'); /* the last line was cut off by a crash */
+  buf_add(&all, lines);
+  struct str rest = buf_str(&all);
+  for (size_t n = count_lines(rest); n > BEFORE_BOOT_LINES; n--)
+    str_line(&rest, &line);
+  return rewrite(fd, path, rest, err);
 }
 
 enum status before_boot_add(const char *path, struct arena *a, struct str lines, struct error *err) {
-  struct held *h = hold(a);
-  struct str text;
-  h->fd = open_locked(path, O_CREAT);
-  if (h->fd < 0)
+  struct locked_file *f = locked_file(a);
+  f->fd = open_locked(path, O_CREAT);
+  if (f->fd < 0)
     return error_errno(err, errno, "cannot open '%s'", path);
-  enum status s = fs_read_fd(a, h->fd, path, FILE_MAX_BYTES, &text, err);
-  if (s == STATUS_OK) {
-    struct buf all = BUF(a);
-    buf_add(&all, text);
-    if (text.n && text.p[text.n - 1] != '\n')
-      buf_addc(&all, '\n'); /* behind what a crash cut off */
-    buf_add(&all, lines);
-    struct str rest = buf_str(&all), line;
-    for (size_t n = count_lines(rest); n > BEFORE_BOOT_LINES; n--)
-      str_line(&rest, &line);
-    s = rewrite(h->fd, path, rest, err);
-  }
-  release_held(h);
+  enum status s = append_lines(f->fd, path, a, lines, err);
+  close_locked(f);
   return s;
 }
 
-/* ---- moving ---- */
+/* ---- moving into the store ---- */
 
-struct move {
-  struct str from, session;
-  int64_t older, now;
-};
-
-static bool is_own(const struct move *m, struct str from) {
+static bool is_own(const struct before_boot_move *m, struct str from) {
   return m->from.n && (str_ends(m->from, STR("/")) ? str_starts(from, m->from) : str_eq(from, m->from));
 }
 
-/* Each line goes into the store, stays, or is dropped. */
-static enum status sort_lines(struct store *st, struct arena *a, const struct move *m, struct str text,
-                              struct buf *stays, int64_t *ret_moved, struct error *err) {
+/* Stores lines, keeps them for the file, or drops them. */
+static enum status sort_lines(struct store *st, struct arena *a, const struct before_boot_move *m, struct str text,
+                              struct buf *remaining, int64_t *ret_moved, struct error *err) {
   struct str line, from;
   struct call_row row;
-  enum status s = STATUS_OK;
   int64_t moved = 0;
-  while (s == STATUS_OK && str_line(&text, &line)) {
-    if (!read_line(a, line, &row, &from) || row.at < m->now - MS_PER_DAY)
+  while (str_line(&text, &line)) {
+    if (!parse_line(a, line, &row, &from) || row.at < m->now - MS_PER_DAY)
       continue;
     bool own = is_own(m, from);
     if (!own && row.at >= m->older) {
-      buf_add(stays, line);
-      buf_addc(stays, '\n');
+      buf_add(remaining, line);
+      buf_addc(remaining, '\n');
       continue;
     }
     row.session = own ? m->session : STR_NONE;
-    s = calls_add(st, &row, err);
+    TRY(calls_add(st, &row, err));
     moved++;
   }
   *ret_moved = moved;
-  return s;
+  return STATUS_OK;
 }
 
-/* The store first: a crash between the two repeats the calls, and their ids keep them from being stored twice. */
-static enum status move_all(struct store *st, const char *path, struct arena *a, int fd, const struct move *m,
-                            int64_t *ret_moved, struct error *err) {
+/* The store first: after a crash in between, the calls are moved again, and their ids prevent duplicates. */
+static enum status move_all(struct store *st, const char *path, struct arena *a, int fd,
+                            const struct before_boot_move *m, int64_t *ret_moved, struct error *err) {
   struct str text;
-  struct buf stays = BUF(a);
-  enum status s = fs_read_fd(a, fd, path, FILE_MAX_BYTES, &text, err);
-  /* Others wait for the file, and calls for the engine: whoever holds the store is gone at the next try. */
+  struct buf remaining = BUF(a);
+  TRY(fs_read_fd(a, fd, path, FILE_MAX_BYTES, &text, err));
+  /* Short, because other processes wait for the file and calls for the engine; the caller tries again. */
   int busy = db_set_busy(store_db(st), BUSY_MS);
-  if (s == STATUS_OK)
-    s = db_begin(store_db(st), STR_NONE, true, err);
+  enum status s = db_begin(store_db(st), STR_NONE, true, err);
   db_set_busy(store_db(st), busy);
   if (s != STATUS_OK)
     return s;
-  s = sort_lines(st, a, m, text, &stays, ret_moved, err);
+  s = sort_lines(st, a, m, text, &remaining, ret_moved, err);
   if (s == STATUS_OK)
     s = db_commit(store_db(st), err);
   if (s != STATUS_OK) {
     db_rollback(store_db(st));
     return s;
   }
-  if (stays.n)
-    return rewrite(fd, path, buf_str(&stays), err);
+  if (remaining.n)
+    return rewrite(fd, path, buf_str(&remaining), err);
   return unlink(path) == 0 ? STATUS_OK : error_errno(err, errno, "cannot remove '%s'", path);
 }
 
-enum status before_boot_move(struct store *st, const char *path, struct arena *a, struct str from, struct str session,
-                             int64_t older, int64_t now, int64_t *ret_moved, struct error *err) {
-  struct move m = {.from = from, .session = session, .older = older, .now = now};
-  struct held *h = hold(a);
+enum status before_boot_move(struct store *st, const char *path, struct arena *a, const struct before_boot_move *move,
+                             int64_t *ret_moved, struct error *err) {
+  struct locked_file *f = locked_file(a);
   int64_t moved = 0;
-  h->fd = open_locked(path, 0);
-  if (h->fd < 0 && errno != ENOENT)
+  f->fd = open_locked(path, 0);
+  if (f->fd < 0 && errno != ENOENT)
     return error_errno(err, errno, "cannot open '%s'", path);
-  enum status s = h->fd < 0 ? STATUS_OK : move_all(st, path, a, h->fd, &m, &moved, err);
-  release_held(h);
+  enum status s = f->fd < 0 ? STATUS_OK : move_all(st, path, a, f->fd, move, &moved, err);
+  close_locked(f);
   if (s == STATUS_OK && ret_moved)
     *ret_moved = moved;
   return s;

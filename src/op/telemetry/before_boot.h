@@ -1,5 +1,5 @@
-/* before_boot.h: calls that came before boot, in a file beside the store: they have no session yet. Boot moves them
- * into the store's table of calls; what never sees a boot is moved there after a while, without a session.
+/* before_boot.h: buffer file next to the store for calls made before boot, which have no session yet. Boot moves them
+ * into the table of calls; without a boot they are moved after BEFORE_BOOT_WAIT_MS, without a session.
  *
  * The file is JSON Lines, private, shared by all processes under a lock; at most 1,000 lines, none older than a day. */
 #pragma once
@@ -9,15 +9,20 @@
 
 enum { BEFORE_BOOT_LINES = 1000, BEFORE_BOOT_WAIT_MS = 60000, BEFORE_BOOT_PATH = PLACE_MAX };
 
-/* "<store>.before-boot.jsonl", as place_side() says; "": there is no place for it. */
+/* "<store>.before-boot.jsonl", see place_side(); "" if there is no directory for it. */
 void before_boot_path(const char *store, char ret_path[BEFORE_BOOT_PATH]);
-/* One line, with its line end. `from` tells clients apart: "PID/CLIENT", the process that served it and the client. */
+/* One line, with its newline. `from` identifies the client: "PID/CLIENT", the serving process and the client. */
 struct str before_boot_line(struct arena *a, const struct call_row *row, struct str from);
-/* Adds lines; the oldest go when there are too many. */
+/* Appends lines; drops the oldest if there are too many. */
 NODISCARD enum status before_boot_add(const char *path, struct arena *a, struct str lines, struct error *err);
-/* Moves into the store the calls of `from` ("PID/": of all clients of that process), with this session (absent: with
- * none), and of everybody those that came before `older`, with none. ret_moved may be NULL. Nothing happens when there
- * is no file. A jump for want of memory leaves a transaction open. */
-NODISCARD enum status before_boot_move(struct store *st, const char *path, struct arena *a, struct str from,
-                                       struct str session, int64_t older, int64_t now, int64_t *ret_moved,
-                                       struct error *err);
+
+struct before_boot_move {
+  struct str from;    /* "PID/CLIENT"; "PID/": all clients of that process; absent: none */
+  struct str session; /* for the calls of `from`; may be absent */
+  int64_t older;      /* ms; also moves all calls before this time, without a session */
+  int64_t now;
+};
+/* Moves calls into the store. ret_moved may be NULL. Does nothing if there is no file. An out-of-memory jump leaves the
+ * transaction open. */
+NODISCARD enum status before_boot_move(struct store *st, const char *path, struct arena *a,
+                                       const struct before_boot_move *move, int64_t *ret_moved, struct error *err);

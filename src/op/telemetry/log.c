@@ -1,4 +1,4 @@
-/* log.c: appending to the log of calls, and turning its files. */
+/* log.c: appends to the log file of calls, and rotates it. */
 #include "op/telemetry/log.h"
 
 #include <errno.h>
@@ -17,8 +17,8 @@ enum status telemetry_log_init(struct telemetry_log *log, const char *folder, st
   return STATUS_OK;
 }
 
-/* calls.jsonl becomes calls.jsonl.1, that one .2, and so on; the oldest goes. */
-static void turn(const char *path) {
+/* Renames calls.jsonl to calls.jsonl.1, .1 to .2, and so on; overwrites the oldest. */
+static void rotate(const char *path) {
   char from[TELEMETRY_PATH], to[TELEMETRY_PATH];
   for (int i = TELEMETRY_LOG_FILES - 2; i >= 0; i--) {
     if (i)
@@ -38,7 +38,7 @@ static enum status append(const struct telemetry_log *log, struct str lines, str
   int64_t limit = log->limit ? log->limit : TELEMETRY_LOG_BYTES;
   struct stat st;
   if (lstat(log->path, &st) == 0 && st.st_size > 0 && st.st_size + (int64_t)lines.n > limit)
-    turn(log->path);
+    rotate(log->path);
   int fd = open_private(log->path, O_WRONLY | O_APPEND);
   if (fd < 0)
     return error_errno(err, errno, "cannot open '%s'", log->path);
@@ -47,8 +47,8 @@ static enum status append(const struct telemetry_log *log, struct str lines, str
   return s;
 }
 
-/* A file is opened for each batch: whoever turns the files cannot be overlooked, and a log that somebody removed is
- * made anew. */
+/* Opens the file for each batch, so that a rotation by another process is noticed and a removed file is created again.
+ */
 enum status telemetry_log_add(struct telemetry_log *log, struct str lines, struct error *err) {
   char name[TELEMETRY_PATH];
   struct str folder = fs_dirname(str_from(log->path));

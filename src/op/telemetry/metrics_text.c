@@ -1,4 +1,4 @@
-/* metrics_text.c: the text format of Prometheus. Numbers are written by hand: no locale, no loss. */
+/* metrics_text.c: metrics in the Prometheus text format. Numbers are formatted as integers: no locale, no rounding. */
 #include "op/telemetry/metrics_text.h"
 
 #include <inttypes.h>
@@ -17,7 +17,7 @@ static void head(struct buf *b, const char *name, const char *type, const char *
   buf_addf(b, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
 }
 
-/* A label's value: backslash, quote and line feed are escaped, other control characters dropped. */
+/* Label value: escapes backslash, quote and newline, drops other control characters. */
 static void label(struct buf *b, struct str value) {
   for (size_t i = 0; i < value.n; i++) {
     char c = value.p[i];
@@ -78,7 +78,7 @@ static void sample(struct buf *b, const char *suffix, struct str tool) {
 static void histograms(struct buf *b, const struct telemetry_tools *tools) {
   if (tools->n == 0)
     return;
-  head(b, DURATION, "histogram", "How long calls took, by tool.");
+  head(b, DURATION, "histogram", "Duration of calls, by tool.");
   for (size_t i = 0; i < tools->n; i++) {
     const struct telemetry_tool *t = &tools->v[i];
     for (size_t k = 0; k < TELEMETRY_LES; k++) {
@@ -104,10 +104,10 @@ struct str metrics_text(struct arena *a, struct telemetry *t, const struct metri
   struct telemetry_tools tools;
   telemetry_totals(t, a, &all);
   telemetry_list(t, a, &tools);
-  head(&b, "cairn_build_info", "gauge", "The version that runs; always 1.");
+  head(&b, "cairn_build_info", "gauge", "Version of the running program; always 1.");
   buf_adds(&b, "cairn_build_info{version=\"" CAIRN_VERSION "\"} 1\n");
   if (t) {
-    head(&b, "cairn_start_time_seconds", "gauge", "When the process began, in seconds since 1970.");
+    head(&b, "cairn_start_time_seconds", "gauge", "Start time of the process, in seconds since 1970.");
     buf_adds(&b, "cairn_start_time_seconds ");
     seconds(&b, all.started * 1000);
     buf_addc(&b, '\n');
@@ -116,19 +116,19 @@ struct str metrics_text(struct arena *a, struct telemetry *t, const struct metri
   tool_counter(&b, &tools, "cairn_call_errors_total", "Calls of this process that failed, by tool.", true);
   histograms(&b, &tools);
   counter(&b, "cairn_slow_calls_total", "Calls of this process that took longer than ten seconds.", all.slow);
-  counter(&b, "cairn_log_dropped_total", "Entries that the log of calls did not get.", all.dropped);
-  gauge(&b, "cairn_engines", "Handles on the store that the process may open.", f->engines);
-  gauge(&b, "cairn_engines_open", "Handles on the store that are open.", f->engines_open);
-  gauge(&b, "cairn_engines_busy", "Handles on the store that are at work.", f->engines_busy);
-  gauge(&b, "cairn_store_size_bytes", "Size of the store: of its file, or of its tables on a server.", f->store_bytes);
+  counter(&b, "cairn_log_dropped_total", "Entries dropped from the log of calls.", all.dropped);
+  gauge(&b, "cairn_engines", "Maximum number of handles on the store.", f->engines);
+  gauge(&b, "cairn_engines_open", "Open handles on the store.", f->engines_open);
+  gauge(&b, "cairn_engines_busy", "Handles on the store that are in use.", f->engines_busy);
+  gauge(&b, "cairn_store_size_bytes", "Size of the store: its file, or its tables on a server.", f->store_bytes);
   gauge(&b, "cairn_store_log_size_bytes", "Size of the store's write-ahead log.", f->store_log_bytes);
-  gauge(&b, "cairn_memories", "Memories of the team, of any state.", f->memories);
-  gauge(&b, "cairn_pending_embeddings", "Chunks of text that wait for a vector.", f->pending_embeddings);
-  gauge(&b, "cairn_last_event_seq", "The last number of the event log.", f->last_seq);
+  gauge(&b, "cairn_memories", "Memories of the team, in any state.", f->memories);
+  gauge(&b, "cairn_pending_embeddings", "Chunks of text without an embedding.", f->pending_embeddings);
+  gauge(&b, "cairn_last_event_seq", "Last sequence number of the event log.", f->last_seq);
   return buf_str(&b);
 }
 
-/* ---- figures of the store ---- */
+/* ---- the store ---- */
 
 static int64_t file_size(struct arena *a, const char *path, const char *suffix) {
   struct stat sb;
@@ -147,7 +147,7 @@ static int64_t pending(struct store *st, struct str team, struct arena *a) {
   return total > done ? total - done : 0;
 }
 
-/* With memory of its own: an out-of-memory jump must leave neither the engine locked nor a snapshot open. */
+/* Has its own arena: an out-of-memory jump must leave neither the engine locked nor a snapshot open. */
 static void read_store(struct engine *e, struct str team, struct metrics_figures *f) {
   struct error ignored;
   struct arena a;
@@ -181,7 +181,7 @@ struct str metrics_page(struct arena *a, struct telemetry *t, struct pool *pool,
   f.engines_busy = (int64_t)busy;
   f.store_bytes = file_size(a, pool_path(pool), "");
   f.store_log_bytes = file_size(a, pool_path(pool), "-wal");
-  /* Nobody has used the store yet: a scrape does not create one. */
+  /* A scrape does not create a store that nobody has used yet. */
   bool there = f.store_bytes >= 0 || (db_is_url(pool_path(pool)) && opened > 0);
   if (there && pool_try(pool, &e, &ignored) == STATUS_OK) {
     read_store(e, team, &f);
@@ -190,7 +190,7 @@ struct str metrics_page(struct arena *a, struct telemetry *t, struct pool *pool,
   return metrics_text(a, t, &f);
 }
 
-/* ---- alive, ready ---- */
+/* ---- liveness, readiness ---- */
 
 struct str healthz_json(struct arena *a, struct telemetry *t) {
   struct telemetry_totals all;
@@ -209,7 +209,7 @@ static enum status try_store(struct pool *pool, struct error *err) {
   struct engine *e;
   int64_t seq;
   enum status s = pool_try(pool, &e, err);
-  if (s == STATUS_BUSY) /* all at work: then it works, unless they all wait for a server that is gone */
+  if (s == STATUS_BUSY) /* all in use: ready, unless they all wait for a server that is gone */
     return pool_failing(pool, err);
   if (s != STATUS_OK)
     return s;

@@ -1,5 +1,5 @@
-/* metrics_text.h: what Prometheus scrapes: the telemetry of a process, its engines and its store, in the text format
- * 0.0.4; and the answers to "are you alive" and "can you work". */
+/* metrics_text.h: metrics of the process, its engines and its store in the Prometheus text format 0.0.4; and the
+ * liveness and readiness checks. */
 #pragma once
 
 #include "op/run/pool.h"
@@ -7,20 +7,20 @@
 
 #define METRICS_CONTENT_TYPE "text/plain; version=0.0.4; charset=utf-8"
 
-/* Figures that are not the telemetry's; below zero: unknown, and left out. */
+/* Gauges of the engines and the store; negative: unknown, omitted. */
 struct metrics_figures {
   int64_t engines, engines_open, engines_busy;
   int64_t store_bytes, store_log_bytes, memories, pending_embeddings, last_seq;
 };
 
-/* Everything; `t` may be NULL. */
+/* `t` may be NULL. */
 struct str metrics_text(struct arena *a, struct telemetry *t, const struct metrics_figures *figures);
-/* The same with the figures of a pool (may be NULL) and of the team's store. Never waits for an engine that is at work:
- * when all are, the figures of the store are left out. */
+/* Also gathers the gauges of a pool (may be NULL) and of the team's store. Never waits for a busy engine: omits the
+ * gauges of the store if all are busy. */
 struct str metrics_page(struct arena *a, struct telemetry *t, struct pool *pool, struct str team);
 
-/* A line of JSON for /healthz: the process answers. */
+/* Body of /healthz, one line. */
 struct str healthz_json(struct arena *a, struct telemetry *t);
-/* For /readyz: the store can be opened and read; false: not, and the JSON says why. A server whose engines are all at
- * work is ready. */
+/* For /readyz: true if the store can be opened and read; otherwise the JSON has the error. A server whose engines are
+ * all busy is ready. */
 bool readyz_json(struct arena *a, struct pool *pool, struct str *ret_json);

@@ -1,7 +1,9 @@
-/* notify.c: notify-send, as a process of its own. */
+/* notify.c: desktop notifications for errors, sent by a helper process with notify-send. */
 #include "op/telemetry/notify.h"
 
+#include <assert.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
@@ -15,10 +17,11 @@
 
 enum { INTERVAL_US = 60 * 1000 * 1000, BODY_BYTES = 300 };
 
-/* What the helper is told. Smaller than what a pipe takes in one piece. */
+/* Message to the helper; less than PIPE_BUF, so that writes are atomic. */
 struct note {
   char tool[65], message[BODY_BYTES + 1];
 };
+static_assert(sizeof(struct note) <= PIPE_BUF, "a message must be written atomically");
 
 static bool is_set(const char *name) {
   const char *value = getenv(name);
@@ -27,7 +30,7 @@ static bool is_set(const char *name) {
 
 static bool has_desktop(void) { return is_set("DISPLAY") || is_set("WAYLAND_DISPLAY"); }
 
-/* Some desktops read the text as markup. */
+/* Some desktops interpret the text as markup. */
 static void escape(char *out, size_t room, const char *text) {
   struct str s = utf8_cut(str_from(text), BODY_BYTES);
   size_t n = 0;
@@ -41,7 +44,7 @@ static void escape(char *out, size_t room, const char *text) {
   out[n] = 0;
 }
 
-/* With no signals blocked, and nothing of this program's input and output. */
+/* Starts a program with no blocked signals and with /dev/null as stdin, stdout and stderr. */
 static bool start(char *const argv[], pid_t *ret_child) {
   posix_spawn_file_actions_t files;
   posix_spawnattr_t attr;
@@ -79,8 +82,8 @@ void notify_error(struct notify *n, const char *tool, const char *message, int64
 
 /* ---- the helper ---- */
 
-/* It has nothing of the server's but the pipe: no store, no client waits for it. */
-static _Noreturn void help(int end) {
+/* Closes all inherited descriptors but the pipe: the store, and connections that clients wait on. */
+static _Noreturn void run_helper(int end) {
   struct notify n = {0};
   struct note note;
   int null = open("/dev/null", O_RDWR);
@@ -101,7 +104,7 @@ int notify_start(void) {
     return -1;
   pid_t helper = fork();
   if (helper == 0)
-    help(ends[0]);
+    run_helper(ends[0]);
   close(ends[0]);
   if (helper > 0 && fcntl(ends[1], F_SETFL, O_NONBLOCK) == 0)
     return ends[1];

@@ -1,25 +1,25 @@
-/* notify.h: errors on the desktop of whoever runs the server: by notify-send, where there are a desktop and that
- * program. A helper process starts it, because the server itself gives up that it may start programs. */
+/* notify.h: desktop notifications for errors, with notify-send. A helper process starts it, because the sandbox does
+ * not let the server start programs. */
 #pragma once
 
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Starts the helper, which ends with this process or with notify_stop(); before there are threads. Returns what the
- * other two want; -1: there is no desktop, or no helper. */
+/* Forks the helper, which exits with this process or after notify_stop(); call it before threads are started. Returns
+ * the descriptor for the other two functions; -1: no desktop, or the fork failed. */
 int notify_start(void);
-/* Waits for nobody: what the helper cannot take is lost. */
+/* Does not block: drops the message if the pipe is full. */
 void notify_tell(int helper, const char *tool, const char *message);
 void notify_stop(int helper);
 
-/* ---- the helper's own ---- */
+/* ---- in the helper ---- */
 
-/* Zeroed at first. For one thread. */
+/* Initialise with zeros. For use by one thread. */
 struct notify {
-  int64_t last; /* ticks of the last one; 0: none yet */
-  pid_t child;  /* it may still run; 0: none does */
+  int64_t last; /* ticks of the last notification; 0: none yet */
+  pid_t child;  /* notify-send that may still run; 0: none */
 };
 
-/* Shows it, or does nothing: without a desktop, when the last one is less than a minute ago, or when that one has not
- * ended. The texts are free of secrets already. Waits for nobody, runs no shell. */
+/* Shows a notification, unless there is no desktop, the last one was less than a minute ago, or notify-send is still
+ * running. The texts must be redacted. Does not block; runs no shell. */
 void notify_error(struct notify *n, const char *tool, const char *message, int64_t now_ticks);

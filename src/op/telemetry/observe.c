@@ -1,13 +1,13 @@
-/* observe.c: looking at Cairn at work: health, metrics, errors. */
+/* observe.c: the operations health, metrics and errors. */
 #include <unistd.h>
 
 #include "op/embedding/reembed.h"
 #include "op/handlers.h"
 #include "op/run/common.h"
-#include "op/telemetry/call_stats.h"
 #include "op/telemetry/telemetry.h"
 #include "store/check.h"
 #include "store/db/place.h"
+#include "store/tables/calls.h"
 
 enum { LOW_SPACE_BYTES = 64 << 20, LARGE_LOG_BYTES = 512 << 20 };
 
@@ -65,16 +65,16 @@ static void put_problems(struct op_call *call, const struct store_room *room) {
   if (db_read_only(db))
     json_add_str(call->doc, arr,
                  db_engine(db) == DB_SQLITE
-                     ? STR("the store cannot be written: check the permissions of its file and folder")
-                     : STR("the store cannot be written: check the rights of the role, and that the server is no "
-                           "copy that follows another one"));
+                     ? STR("the store is read-only: check the permissions of its file and directory")
+                     : STR("the store is read-only: check the privileges of the role, and that the server is not a "
+                           "standby"));
   if (room->free >= 0 && room->free < LOW_SPACE_BYTES)
     json_add_str(call->doc, arr, STR("the disk of the store is almost full"));
   if (room->log_bytes > LARGE_LOG_BYTES)
     json_add_str(call->doc, arr,
-                 STR("the store's log has grown large: a process reads for long, 'cairn maintain' later"));
+                 STR("the store's write-ahead log is large: wait for long-running readers, then run 'cairn maintain'"));
   if (all.dropped)
-    json_add_str(call->doc, arr, STR("entries of the log of calls were dropped: check the disk of the log"));
+    json_add_str(call->doc, arr, STR("entries of the call log were dropped: check the disk of the log"));
   json_put_bool(call->doc, call->result, "ok", yyjson_mut_arr_size(arr) == 0);
 }
 
@@ -131,7 +131,7 @@ enum status op_metrics(struct op_call *call) {
   struct call_stats stats;
   int64_t hours;
   TRY(call_int(call, "hours", 24, 1, CALLS_KEPT_DAYS * 24, &hours));
-  reads_flush_now(call->engine->store); /* what this handle has queued */
+  reads_flush_now(call->engine->store); /* rows that this engine has queued */
   TRY(call_stats_of(call->engine->store, call->caller.team, call->now - hours * MS_PER_HOUR, call->arena, &stats,
                     call->err));
   json_put_int(call->doc, call->result, "hours", hours);
@@ -176,7 +176,7 @@ static enum status show_error(void *arg, const struct call_row *row) {
   return STATUS_OK;
 }
 
-/* Of this process, from memory. */
+/* Errors of this process, from memory. */
 static void put_own_errors(struct op_call *call, yyjson_mut_val *arr, int64_t limit) {
   struct telemetry_entries list;
   telemetry_recent(call->engine->telemetry, call->arena, true, TELEMETRY_RECENT, &list);
@@ -199,16 +199,14 @@ static void put_own_errors(struct op_call *call, yyjson_mut_val *arr, int64_t li
 
 enum status op_errors(struct op_call *call) {
   int64_t limit;
-  enum status s = call_int(call, "limit", 20, 1, TELEMETRY_RECENT, &limit);
-  if (s != STATUS_OK)
-    return s;
+  TRY(call_int(call, "limit", 20, 1, TELEMETRY_RECENT, &limit));
   struct listing l = {call, json_put_arr(call->doc, call->result, "errors")};
   if (json_bool(call->args, "process", false)) {
     put_own_errors(call, l.arr, limit);
   } else {
     reads_flush_now(call->engine->store);
-    s = calls_errors(call->engine->store, call->caller.team, limit, show_error, &l, call->err);
+    TRY(calls_errors(call->engine->store, call->caller.team, limit, show_error, &l, call->err));
   }
   json_put_int(call->doc, call->result, "count", (int64_t)yyjson_mut_arr_size(l.arr));
-  return s;
+  return STATUS_OK;
 }

@@ -1,4 +1,5 @@
-/* telemetry.c: counting calls, keeping the last ones, and telling of them. */
+/* telemetry.c: counts calls, keeps the latest ones, and reports them. */
+#include <assert.h>
 #include <sodium.h>
 #include <unistd.h>
 
@@ -13,10 +14,10 @@ const int64_t telemetry_le_us[TELEMETRY_LES] = {100,   250,    500,    1000,   2
 
 enum status telemetry_new(const char *folder, struct telemetry **ret_telemetry, struct error *err) {
   struct telemetry *t = mem_zalloc(sizeof(*t));
-  struct kept *ring = mem_zalloc(RING * sizeof(*ring));
+  struct recorded_call *ring = mem_zalloc(RING * sizeof(*ring));
   enum status s = t && ring ? STATUS_OK : error_set(err, STATUS_NOMEM, "out of memory");
-  if (s == STATUS_OK && sodium_init() < 0) /* ids come from it */
-    s = error_set(err, STATUS_INTERNAL, "the source of random numbers is not available");
+  if (s == STATUS_OK && sodium_init() < 0) /* for random ids */
+    s = error_set(err, STATUS_INTERNAL, "the system's random number generator is not available");
   if (s == STATUS_OK && folder)
     s = telemetry_log_init(&t->log, folder, err);
   if (s != STATUS_OK) {
@@ -36,17 +37,17 @@ enum status telemetry_new(const char *folder, struct telemetry **ret_telemetry, 
   return STATUS_OK;
 }
 
-/* ---- noting ---- */
+/* ---- recording ---- */
 
-static void keep(char *to, size_t room, struct str s) {
-  s = utf8_cut(s, room - 1);
+static void copy_text(char *to, size_t size, struct str s) {
+  s = utf8_cut(s, size - 1);
   if (s.n)
     memcpy(to, s.p, s.n);
   to[s.n] = 0;
 }
 
-/* Valid UTF-8, as the search for secrets needs it. */
-static struct str repaired(struct arena *a, struct str s) {
+/* Replaces invalid UTF-8, so that secrets around it are found. */
+static struct str valid_utf8(struct arena *a, struct str s) {
   if (utf8_check(s) == s.n)
     return s;
   struct buf b = BUF(a);
@@ -56,39 +57,39 @@ static struct str repaired(struct arena *a, struct str s) {
   return buf_str(&b);
 }
 
-/* The message without its secrets. Without memory for that there is no message: better none than a secret. */
-static void keep_message(struct kept *k, const struct error *error) {
+/* Copies the redacted message; none if out of memory, rather than one with secrets. */
+static void copy_message(struct recorded_call *r, const struct error *error) {
   struct arena a;
   jmp_buf oom;
   arena_init(&a);
   if (!ARENA_BOUNDARY(&a, oom)) {
     struct secret_hits hits = {0};
-    struct str text = repaired(&a, str_from(error->message));
+    struct str text = valid_utf8(&a, str_from(error->message));
     redact_find(&a, text, NULL, &hits);
-    keep(k->message, sizeof(k->message), redact_apply(&a, text, &hits));
+    copy_text(r->message, sizeof(r->message), redact_apply(&a, text, &hits));
   }
   arena_release(&a);
 }
 
-void telemetry_fill(struct kept *k, const struct telemetry_call *call) {
-  uuid7_new(call->at, k->event_id);
-  k->at = call->at;
-  k->duration_us = call->duration_us;
-  k->code = call->error ? call->error->code : STATUS_OK;
-  keep(k->name, sizeof(k->name), call->name);
-  keep(k->op, sizeof(k->op), call->op);
-  keep(k->team, sizeof(k->team), call->team);
-  keep(k->source, sizeof(k->source), call->source);
-  keep(k->session, sizeof(k->session), call->session);
-  keep(k->project, sizeof(k->project), call->project);
-  keep(k->client, sizeof(k->client), call->client);
-  k->before_boot = false;
-  k->message[0] = 0;
+void telemetry_fill(struct recorded_call *r, const struct telemetry_call *call) {
+  uuid7_new(call->at, r->event_id);
+  r->at = call->at;
+  r->duration_us = call->duration_us;
+  r->code = call->error ? call->error->code : STATUS_OK;
+  copy_text(r->name, sizeof(r->name), call->name);
+  copy_text(r->op, sizeof(r->op), call->op);
+  copy_text(r->team, sizeof(r->team), call->team);
+  copy_text(r->source, sizeof(r->source), call->source);
+  copy_text(r->session, sizeof(r->session), call->session);
+  copy_text(r->project, sizeof(r->project), call->project);
+  copy_text(r->client, sizeof(r->client), call->client);
+  r->before_boot = false;
+  r->message[0] = 0;
   if (call->error)
-    keep_message(k, call->error);
+    copy_message(r, call->error);
 }
 
-/* A client that makes names up fills the table, not the memory. */
+/* Limited to TELEMETRY_NAMES: a client that invents names must not exhaust the memory. */
 static struct tool *find_tool(struct telemetry *t, const char *name) {
   size_t low = 0, high = t->tool_count;
   while (low < high) {
@@ -106,51 +107,48 @@ static struct tool *find_tool(struct telemetry *t, const char *name) {
   struct tool *made = mem_zalloc(sizeof(*made));
   if (!made)
     return NULL;
-  keep(made->name, sizeof(made->name), str_from(name));
+  copy_text(made->name, sizeof(made->name), str_from(name));
+  assert(t->tool_count < TELEMETRY_NAMES && low <= t->tool_count);
   memmove(&t->tools[low + 1], &t->tools[low], (t->tool_count - low) * sizeof(t->tools[0]));
   t->tools[low] = made;
-  /* One place is kept free for the rest, from the start of the last free one on. */
   if (++t->tool_count == TELEMETRY_NAMES && (t->tools[TELEMETRY_NAMES] = mem_zalloc(sizeof(*made))))
-    keep(t->tools[TELEMETRY_NAMES]->name, KEPT_NAME, STR("other"));
+    copy_text(t->tools[TELEMETRY_NAMES]->name, NAME_SIZE, STR("other"));
   return made;
 }
 
-static void count(struct telemetry *t, const struct kept *k) {
-  struct tool *tool = find_tool(t, k->name);
-  t->errors += k->code != STATUS_OK;
-  t->slow += k->duration_us > TELEMETRY_SLOW_US;
+static void count(struct telemetry *t, const struct recorded_call *r) {
+  struct tool *tool = find_tool(t, r->name);
+  t->errors += r->code != STATUS_OK;
+  t->slow += r->duration_us > TELEMETRY_SLOW_US;
   if (!tool)
     return;
-  tool->errors += k->code != STATUS_OK;
-  histogram_add(&tool->durations, k->duration_us);
+  tool->errors += r->code != STATUS_OK;
+  histogram_add(&tool->durations, r->duration_us);
   for (size_t i = 0; i < TELEMETRY_LES; i++)
-    if (k->duration_us <= telemetry_le_us[i]) {
+    if (r->duration_us <= telemetry_le_us[i]) {
       tool->le[i]++;
       break;
     }
 }
 
-/* Without a thread there is no log. */
-static void start(struct telemetry *t) { t->started = thread_start(&t->thread, telemetry_run, t) == 0; }
-
-void telemetry_push(struct telemetry *t, const struct kept *k) {
+void telemetry_push(struct telemetry *t, const struct recorded_call *r) {
   pthread_mutex_lock(&t->lock);
-  count(t, k);
-  t->ring[t->noted++ % RING] = *k;
+  count(t, r);
+  t->ring[t->noted++ % RING] = *r;
   if (!t->dirty_at)
     t->dirty_at = clock_ticks_us();
   if (!t->started)
-    start(t);
+    t->started = thread_start(&t->thread, telemetry_run, t) == 0;
   pthread_cond_signal(&t->wake);
   pthread_mutex_unlock(&t->lock);
 }
 
 void telemetry_note(struct telemetry *t, const struct telemetry_call *call) {
-  struct kept k;
+  struct recorded_call r;
   if (!t)
     return;
-  telemetry_fill(&k, call);
-  telemetry_push(t, &k);
+  telemetry_fill(&r, call);
+  telemetry_push(t, &r);
 }
 
 void telemetry_notify(struct telemetry *t) {
@@ -186,9 +184,9 @@ void telemetry_close(struct telemetry **telemetry) {
   *telemetry = NULL;
 }
 
-/* ---- what it knows ---- */
+/* ---- reporting ---- */
 
-/* Memory is taken before the lock, or a jump for want of it would leave it locked. */
+/* Allocates before locking: an out-of-memory jump must not leave the lock held. */
 void telemetry_totals(struct telemetry *t, struct arena *a, struct telemetry_totals *ret_totals) {
   *ret_totals = (struct telemetry_totals){0};
   if (!t)
@@ -226,12 +224,12 @@ void telemetry_list(struct telemetry *t, struct arena *a, struct telemetry_tools
   if (!t)
     return;
   struct telemetry_tool *v = arena_array(a, struct telemetry_tool, TELEMETRY_NAMES + 1);
-  char *names = arena_alloc(a, (TELEMETRY_NAMES + 1) * KEPT_NAME);
+  char *names = arena_alloc(a, (TELEMETRY_NAMES + 1) * NAME_SIZE);
   size_t n = 0;
   pthread_mutex_lock(&t->lock);
   for (size_t i = 0; i <= TELEMETRY_NAMES; i++)
     if (t->tools[i] && t->tools[i]->durations.n) {
-      copy_tool(t->tools[i], names + n * KEPT_NAME, &v[n]);
+      copy_tool(t->tools[i], names + n * NAME_SIZE, &v[n]);
       n++;
     }
   pthread_mutex_unlock(&t->lock);
@@ -244,7 +242,7 @@ void telemetry_recent(struct telemetry *t, struct arena *a, bool errors, size_t 
     return;
   if (most > TELEMETRY_RECENT)
     most = TELEMETRY_RECENT;
-  struct kept *copies = arena_alloc(a, most * sizeof(*copies));
+  struct recorded_call *copies = arena_alloc(a, most * sizeof(*copies));
   size_t n = 0;
   pthread_mutex_lock(&t->lock);
   int64_t oldest = t->noted > TELEMETRY_RECENT ? t->noted - TELEMETRY_RECENT : 0;

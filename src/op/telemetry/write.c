@@ -1,5 +1,4 @@
-/* write.c: the thread that writes calls down: the log, the file of calls before boot, what engines have
- * queued for the store. */
+/* write.c: the writer thread: writes the log file, the buffer of calls before boot, and queued rows of the engines. */
 #include <unistd.h>
 
 #include "base/alloc.h"
@@ -8,36 +7,36 @@
 #include "store/tables/events.h"
 
 enum { BATCH = 64, GATHER_US = 50000, FLUSH_US = 500000, RETRY_US = 50000, CLOSE_WAIT_US = 2000000 };
-/* A little longer than a call has to wait in the file, so that it then has. */
+/* A little longer than BEFORE_BOOT_WAIT_MS, so that the calls are old enough then. */
 enum { WAIT_US = (BEFORE_BOOT_WAIT_MS + 1000) * 1000 };
 
-struct telemetry_entry telemetry_entry_of(const struct kept *k) {
-  return (struct telemetry_entry){.at = k->at,
-                                  .duration_us = k->duration_us,
-                                  .code = k->code,
-                                  .slow = k->duration_us > TELEMETRY_SLOW_US,
-                                  .name = str_from(k->name),
-                                  .op = str_from(k->op),
-                                  .team = str_from(k->team),
-                                  .project = str_from(k->project),
-                                  .source = str_from(k->source),
-                                  .session = k->session[0] ? str_from(k->session) : STR_NONE,
-                                  .message = k->code != STATUS_OK ? str_from(k->message) : STR_NONE};
+struct telemetry_entry telemetry_entry_of(const struct recorded_call *r) {
+  return (struct telemetry_entry){.at = r->at,
+                                  .duration_us = r->duration_us,
+                                  .code = r->code,
+                                  .slow = r->duration_us > TELEMETRY_SLOW_US,
+                                  .name = str_from(r->name),
+                                  .op = str_from(r->op),
+                                  .team = str_from(r->team),
+                                  .project = str_from(r->project),
+                                  .source = str_from(r->source),
+                                  .session = r->session[0] ? str_from(r->session) : STR_NONE,
+                                  .message = r->code != STATUS_OK ? str_from(r->message) : STR_NONE};
 }
 
-struct call_row telemetry_row_of(const struct kept *k) {
-  bool failed = k->code != STATUS_OK;
-  return (struct call_row){.event_id = str_from(k->event_id),
-                           .team = str_from(k->team),
-                           .session = k->session[0] ? str_from(k->session) : STR_NONE,
-                           .tool = str_from(k->name),
-                           .op = str_from(k->op),
-                           .project = str_from(k->project),
-                           .source = str_from(k->source),
-                           .at = k->at,
-                           .duration_us = k->duration_us > 0 ? k->duration_us : 0,
-                           .error = failed ? str_from(status_name(k->code)) : STR_NONE,
-                           .message = failed ? str_from(k->message) : STR_NONE};
+struct call_row telemetry_row_of(const struct recorded_call *r) {
+  bool failed = r->code != STATUS_OK;
+  return (struct call_row){.event_id = str_from(r->event_id),
+                           .team = str_from(r->team),
+                           .session = r->session[0] ? str_from(r->session) : STR_NONE,
+                           .tool = str_from(r->name),
+                           .op = str_from(r->op),
+                           .project = str_from(r->project),
+                           .source = str_from(r->source),
+                           .at = r->at,
+                           .duration_us = r->duration_us > 0 ? r->duration_us : 0,
+                           .error = failed ? str_from(status_name(r->code)) : STR_NONE,
+                           .message = failed ? str_from(r->message) : STR_NONE};
 }
 
 struct str telemetry_json(struct arena *a, const struct telemetry_entry *e) {
@@ -69,10 +68,10 @@ static struct str client_of(struct arena *a, const char *client) {
   return arena_printf(a, "%lld/%s", (long long)getpid(), client);
 }
 
-/* What could not be written is not tried again: a disk that is full would fill the memory, too. */
-static void write_lines(struct telemetry *t, struct arena *a, const struct kept *batch, size_t n,
+/* Failed writes are not retried: on a full disk the queue would fill the memory. */
+static void write_lines(struct telemetry *t, struct arena *a, const struct recorded_call *batch, size_t n,
                         volatile int64_t *ret_lost) {
-  struct buf lines = BUF(a), waiting = BUF(a);
+  struct buf lines = BUF(a), buffered = BUF(a);
   struct error err;
   for (size_t i = 0; i < n; i++) {
     struct telemetry_entry e = telemetry_entry_of(&batch[i]);
@@ -80,15 +79,15 @@ static void write_lines(struct telemetry *t, struct arena *a, const struct kept 
     buf_add(&lines, telemetry_json(a, &e));
     buf_addc(&lines, '\n');
     if (batch[i].before_boot)
-      buf_add(&waiting, before_boot_line(a, &row, client_of(a, batch[i].client)));
+      buf_add(&buffered, before_boot_line(a, &row, client_of(a, batch[i].client)));
   }
   if (t->log.path[0] && telemetry_log_add(&t->log, buf_str(&lines), &err) != STATUS_OK)
     *ret_lost = (int64_t)n;
-  if (waiting.n && before_boot_add(t->buffer, a, buf_str(&waiting), &err) != STATUS_OK)
+  if (buffered.n && before_boot_add(t->buffer, a, buf_str(&buffered), &err) != STATUS_OK)
     *ret_lost = (int64_t)n;
 }
 
-static int64_t write_batch(struct telemetry *t, const struct kept *batch, size_t n) {
+static int64_t write_batch(struct telemetry *t, const struct recorded_call *batch, size_t n) {
   struct arena a;
   jmp_buf oom;
   volatile int64_t lost = 0;
@@ -101,15 +100,15 @@ static int64_t write_batch(struct telemetry *t, const struct kept *batch, size_t
   return lost;
 }
 
-/* A caller's mistake is the caller's business. */
-static void tell(int notifier, const struct kept *batch, size_t n) {
+/* Only server errors; a caller gets its own. */
+static void notify_errors(int notifier, const struct recorded_call *batch, size_t n) {
   for (size_t i = 0; i < n; i++)
     if (status_http(batch[i].code) >= 500)
       notify_tell(notifier, batch[i].name, batch[i].message);
 }
 
-/* Takes the next entries that nobody has taken; the lock is held. */
-static size_t take(struct telemetry *t, struct kept *batch) {
+/* Takes the next calls from the ring; called with the lock. */
+static size_t take(struct telemetry *t, struct recorded_call *batch) {
   size_t n = 0;
   if (t->noted - t->written > RING) {
     t->dropped += t->noted - t->written - RING;
@@ -120,8 +119,8 @@ static size_t take(struct telemetry *t, struct kept *batch) {
   return n;
 }
 
-/* The lock is held on entry and on return, not while something is written. */
-static void write_all(struct telemetry *t, struct kept *batch) {
+/* Called with the lock, which it releases while it writes. */
+static void write_all(struct telemetry *t, struct recorded_call *batch) {
   size_t n;
   while ((n = take(t, batch)) > 0) {
     t->writing = true;
@@ -134,7 +133,7 @@ static void write_all(struct telemetry *t, struct kept *batch) {
     int notifier = t->notifier;
     pthread_mutex_unlock(&t->lock);
     int64_t lost = write_batch(t, batch, n);
-    tell(notifier, batch, n);
+    notify_errors(notifier, batch, n);
     pthread_mutex_lock(&t->lock);
     t->dropped += lost;
     t->writing = false;
@@ -142,23 +141,26 @@ static void write_all(struct telemetry *t, struct kept *batch) {
   pthread_cond_broadcast(&t->idle);
 }
 
-/* ---- the store, by whichever engine is free ---- */
+/* ---- the store, with any idle engine ---- */
 
-/* Which calls before boot are to be moved. */
+/* Which calls before boot to move. */
 struct request {
-  const char *client; /* NULL: of nobody in particular; "": of all clients of this process */
+  const char *client; /* NULL: none; "": all clients of this process */
   struct str session;
-  int64_t age; /* ms: of others, those that are older; below zero: none */
+  int64_t age; /* ms; also moves older calls of any client; negative: none */
 };
 
 static enum status move_inside(struct engine *e, const char *path, struct arena *a, const struct request *r) {
   struct error err;
   int64_t now = clock_now(&e->clock);
-  struct str from = r->client ? client_of(a, r->client) : STR_NONE;
-  return before_boot_move(e->store, path, a, from, r->session, r->age < 0 ? 0 : now - r->age, now, NULL, &err);
+  struct before_boot_move move = {.from = r->client ? client_of(a, r->client) : STR_NONE,
+                                  .session = r->session,
+                                  .older = r->age < 0 ? 0 : now - r->age,
+                                  .now = now};
+  return before_boot_move(e->store, path, a, &move, NULL, &err);
 }
 
-/* By an engine whose lock is held; false when it should be tried again. */
+/* Called with the engine's lock; false if it should be tried again. */
 static bool move_by(struct engine *e, const char *path, const struct request *r) {
   struct arena a;
   struct store_boundary oom;
@@ -170,8 +172,8 @@ static bool move_by(struct engine *e, const char *path, const struct request *r)
   return s != STATUS_BUSY;
 }
 
-/* An engine of which nobody makes use right now, locked; engines_lock is held. */
-static struct engine *free_engine(struct telemetry *t) {
+/* Locks and returns an engine that is not in use, or NULL; called with engines_lock. */
+static struct engine *lock_idle_engine(struct telemetry *t) {
   for (struct engine *e = t->engines; e; e = e->next_watched)
     if (e->store && pthread_mutex_trylock(&e->lock) == 0)
       return e;
@@ -180,7 +182,7 @@ static struct engine *free_engine(struct telemetry *t) {
 
 static bool move_calls(struct telemetry *t, const struct request *r) {
   pthread_mutex_lock(&t->engines_lock);
-  struct engine *e = free_engine(t);
+  struct engine *e = lock_idle_engine(t);
   bool done = e && move_by(e, t->buffer, r);
   if (e)
     pthread_mutex_unlock(&e->lock);
@@ -188,7 +190,8 @@ static bool move_calls(struct telemetry *t, const struct request *r) {
   return done;
 }
 
-/* Writes what engines have queued, so that others see it soon, even when no further call comes. */
+/* Writes the queued rows of the engines, so that other processes see them soon even if no further call comes. False if
+ * some engine was in use. */
 static bool flush_engines(struct telemetry *t) {
   bool all = true;
   pthread_mutex_lock(&t->engines_lock);
@@ -213,14 +216,14 @@ static struct boot *pending_boot(struct telemetry *t) {
   return NULL;
 }
 
-/* Its place may have gone to another one meanwhile. */
-static bool same_boot(const struct boot *a, const struct boot *b) {
+/* The slot may have been reused in the meantime. */
+static bool is_same_boot(const struct boot *a, const struct boot *b) {
   return strcmp(a->client, b->client) == 0 && strcmp(a->session, b->session) == 0;
 }
 
-/* Does one thing that is due, and says when to look again: ticks, or 0 for never. The lock is held, but for the work.
- */
-static int64_t tend(struct telemetry *t) {
+/* Does one task that is due; returns when to check again: ticks, or 0 for never. Called with the lock, which it
+ * releases while it works. */
+static int64_t run_due_task(struct telemetry *t) {
   int64_t now = clock_ticks_us();
   struct boot *b = pending_boot(t), copy;
   bool done;
@@ -229,8 +232,8 @@ static int64_t tend(struct telemetry *t) {
     pthread_mutex_unlock(&t->lock);
     done = move_calls(t, &(struct request){copy.client, str_from(copy.session), BEFORE_BOOT_WAIT_MS});
     pthread_mutex_lock(&t->lock);
-    /* Pending until it is done: the last engine that closes meanwhile has to see it. */
-    if (done && same_boot(b, &copy))
+    /* Pending until it is done: the last engine to close must see it. */
+    if (done && is_same_boot(b, &copy))
       b->pending = false;
     return done ? now : now + RETRY_US;
   }
@@ -257,8 +260,8 @@ static int64_t tend(struct telemetry *t) {
   return t->buffered_at ? t->buffered_at + WAIT_US : 0;
 }
 
-/* The calls of a busy server are written together. The lock is held. */
-static void gather(struct telemetry *t) {
+/* Waits for more calls, so that a busy server writes them in batches; called with the lock. */
+static void wait_for_batch(struct telemetry *t) {
   int64_t until = clock_ticks_us() + GATHER_US;
   while (!t->stop && t->written < t->noted && t->noted - t->written < BATCH && clock_ticks_us() < until)
     (void)cond_wait_until(&t->wake, &t->lock, until);
@@ -266,13 +269,13 @@ static void gather(struct telemetry *t) {
 
 void *telemetry_run(void *telemetry) {
   struct telemetry *t = telemetry;
-  struct kept *batch = mem_alloc(BATCH * sizeof(*batch));
+  struct recorded_call *batch = mem_alloc(BATCH * sizeof(*batch));
   pthread_mutex_lock(&t->lock);
   while (!t->stop) {
-    gather(t);
+    wait_for_batch(t);
     if (batch)
       write_all(t, batch);
-    int64_t next = tend(t);
+    int64_t next = run_due_task(t);
     if (t->stop || (batch && t->written < t->noted))
       continue;
     if (next)
@@ -302,19 +305,19 @@ void telemetry_watch(struct telemetry *t, struct engine *e) {
   pthread_mutex_unlock(&t->lock);
 }
 
-/* Until the thread has written what was noted; not for ever, the disk may be stuck. Whether a call waits in the file.
- */
+/* Waits until the thread has written all calls, for at most CLOSE_WAIT_US: the disk may hang. True if calls of this
+ * process are in the buffer file. */
 static bool wait_for_files(struct telemetry *t) {
   int64_t end = clock_ticks_us() + CLOSE_WAIT_US;
   pthread_mutex_lock(&t->lock);
   while (t->started && (t->writing || t->written < t->noted) && clock_ticks_us() < end)
     (void)cond_wait_until(&t->idle, &t->lock, end);
-  bool waiting = t->buffered_at != 0;
+  bool buffered = t->buffered_at != 0;
   pthread_mutex_unlock(&t->lock);
-  return waiting;
+  return buffered;
 }
 
-/* The last engine takes along what would otherwise wait for somebody else's boot. */
+/* The last engine moves the calls that would otherwise stay in the file until another process boots. */
 static void move_rest(struct telemetry *t, struct engine *e) {
   struct boot copy;
   for (;;) {

@@ -698,7 +698,7 @@ TEST(another_model_in_the_place_of_the_file_is_noticed) {
   CHECK_STR(jstr(OK("search", "seagulls"), "results[0].source"), "hybrid");
   convert(path, "cls");
   yyjson_val *r = OK("search", "seagulls");
-  CHECK(has(jstr(r, "degraded"), "other vectors"));
+  CHECK(has(jstr(r, "degraded"), "do not match the index"));
   CHECK_INT(jlen(r, "results"), 1);
   r = OK("reembed");
   CHECK(jbool(r, "flipped"));

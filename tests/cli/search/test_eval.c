@@ -238,7 +238,7 @@ TEST(lines_that_are_wrong) {
             QUERY, REL, "corpus.jsonl line 1", "not valid JSON");
   check_bad(DOC "[]\n", QUERY, REL, "corpus.jsonl line 2", "not a JSON object");
   check_bad(DOC "{\"text\":\"x\"}\n", QUERY, REL, "corpus.jsonl line 2", "_id");
-  check_bad(DOC DOC, QUERY, REL, "corpus.jsonl line 2", "already");
+  check_bad(DOC DOC, QUERY, REL, "corpus.jsonl line 2", "duplicate _id");
   check_bad(DOC "{\"_id\":\"e\"}\n", QUERY, REL, "corpus.jsonl line 2", "text");
   check_bad(DOC, "\n\n{\"_id\":7}\n", REL, "queries.jsonl line 3", "text");
   check_bad(DOC, "{\"_id\":\"q\",\"text\":\"x\",\"cand\":[\"f\"]}\n", REL, "queries.jsonl line 1", "'f'");

@@ -80,7 +80,7 @@ TEST(every_failure_has_its_status, .seconds = 40) {
   PROBLEM(400, "unknown member 'colour'", s, "POST", "/api/v1/memories", "{\"text\":\"x\",\"colour\":1}");
   PROBLEM(400, "usage", s, "POST", "/api/v1/memories", "{\"text\":");
   PROBLEM(400, "unknown query parameter 'colour'", s, "GET", "/api/v1/memories?colour=red");
-  PROBLEM(400, "this is not a cursor", s, "GET", "/api/v1/memories?cursor=%27%20OR%201=1");
+  PROBLEM(400, "invalid cursor", s, "GET", "/api/v1/memories?cursor=%27%20OR%201=1");
   PROBLEM(403, "", s, "GET", "/api/v1/stats", NULL, "Host: example.org");
   PROBLEM(403, "", s, "GET", "/api/v1/stats", NULL, "Origin: https://example.org");
   PROBLEM(404, "not_found", s, "GET", "/api/v1/memories/99");

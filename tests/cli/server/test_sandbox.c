@@ -154,7 +154,7 @@ TEST(an_agent_moves_no_places) {
         textf(TALK("\"name\":\"memory_config\",\"arguments\":{\"name\":\"%s\",\"value\":\"%s\"}"), names[i], values[i]);
     struct run r = CAIRN_FED(str_from(talk), "mcp", "--profile", "full", "--project", "p");
     CHECK_INT(r.exit_code, 0);
-    CHECK(has(r.out, "an agent may not change"));
+    CHECK(has(r.out, "agents may not change"));
     CHECK_INT(sql_number("SELECT count(*) FROM setting"), 0);
   }
   OK("config", "embedder.url", "http://localhost:9/v1"); /* a person may */

@@ -448,7 +448,7 @@ TEST(through_mcp_on_standard_input, .seconds = 60) {
       FAIL("answer %zu tells what is closed: %s", i + 1, cstr(all[i]));
   }
   CHECK(has(all[1], "no memory"));
-  CHECK(has(all[4], "alone"));
+  CHECK(has(all[4], "works only in project"));
   CHECK(has(all[6], "may not call"));
   CHECK(has(tool(p, 30, "memory_search", "\"query\":\"green machines\""), "nine green"));
   CHECK(has(tool(p, 31, "memory_remember", "\"text\":\"The alpha chimney is swept in May\""), "stored"));

@@ -73,9 +73,10 @@ TEST(advice_of_a_result_is_translated_and_stored_text_is_not) {
 TEST(a_banner_and_the_note_of_an_agent_stay) {
   struct error err;
   yyjson_val *read;
-  const char *json = "{\"banner\":\"This memory is superseded since then: now with --reason. The current version is 4: "
-                     "Never push with --force\",\"agents\":[{\"name\":\"ops\",\"note\":\"may say --reason\","
-                     "\"created_at\":\"2026-01-01T00:00:00Z\"}],\"note\":\"";
+  const char *json =
+      "{\"banner\":\"This memory has been superseded since then: now with --reason. The current version is 4: "
+      "Never push with --force\",\"agents\":[{\"name\":\"ops\",\"note\":\"may say --reason\","
+      "\"created_at\":\"2026-01-01T00:00:00Z\"}],\"note\":\"";
   struct str text = arena_printf(&a, "%s%s", json, "cairn list --kind rule\"}");
   CHECK_OK(json_read(&a, text, &read, &err), &err);
   yyjson_mut_val *result = yyjson_val_mut_copy(json_new(&a), read);

@@ -88,7 +88,7 @@ TEST(lists_only_tools_that_the_caller_may_call) {
   /* Hidden tools are refused, too. */
   yyjson_val *r = ask_as(server, &reader, NULL, "tools/call",
                          "\"name\":\"memory_remember\",\"arguments\":{\"text\":\"The fence is high\"}");
-  CHECK(jbool(r, "result.isError") && has(jstr(r, "result.content[0].text"), "only reads"));
+  CHECK(jbool(r, "result.isError") && has(jstr(r, "result.content[0].text"), "is read-only"));
   talking_stop(&server);
 }
 

@@ -1,4 +1,4 @@
-/* test_advice.c: what operations say about the command line, for other doors. */
+/* test_advice.c: translation of command lines in messages for other interfaces. */
 #include "op/run/advice.h"
 
 #include <dirent.h>
@@ -37,13 +37,13 @@ TEST(a_session_and_help_are_named_as_the_door_does) {
   CHECK_STR(words("'cairn help get' says it"), "HELP says it");
 }
 
-/* Options of operations are arguments elsewhere; those of other programs are theirs. */
+/* Options of operations become arguments; those of other programs stay. */
 TEST(options_of_other_programs_stay) {
   CHECK_STR(words("repeat it with --inherit-key, and --reason WHY"), "repeat it with inherit_key, and reason WHY");
   CHECK_STR(words("never use rsync --delete-excluded"), "never use rsync --delete-excluded");
 }
 
-/* What somebody stored is quoted letter by letter, whatever it reads like. */
+/* Text quoted from a memory is not changed, whatever it looks like. */
 TEST(a_quoted_memory_stays_as_it_is) {
   static const char *const messages[] = {
       "close to memory 12: Never use rsync --delete",

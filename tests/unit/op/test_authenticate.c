@@ -1,4 +1,4 @@
-/* test_authenticate.c: who bears a token, and that everything wrong with one looks the same. */
+/* test_authenticate.c: token authentication; every invalid token gets the same error. */
 #include "op/access/authenticate.h"
 
 #include "base/alloc.h"
@@ -81,7 +81,7 @@ TEST(everything_wrong_is_the_same) {
   CHECK(!is_known(changed(token, secret, 'a'))); /* another secret */
   CHECK(!is_known(changed(token, secret + 20, 'a')));
   CHECK(!is_known(changed(token, sizeof("cairn_") - 1, 'a'))); /* team "aed" */
-  /* A good id and secret under the name of another team. */
+  /* A valid id and secret with the name of another team. */
   CHECK(!is_known(arena_printf(&a, "cairn_blue.%.*s", STR_ARG(str_slice(token, id, token.n)))));
   /* The secret of one with the id of another. */
   CHECK(!is_known(arena_printf(&a, "%.*s%.*s", STR_ARG(str_slice(token, 0, secret)),

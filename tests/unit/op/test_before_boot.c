@@ -1,4 +1,4 @@
-/* test_before_boot.c: calls before boot: the file, and where the calls of a server end up. */
+/* test_before_boot.c: the buffer file of calls before boot, and the calls of a server in the store. */
 #include "op/telemetry/before_boot.h"
 
 #include <sys/stat.h>
@@ -31,7 +31,7 @@ static int64_t number(struct store *st, const char *sql) {
   return n;
 }
 
-/* The number in a store that nobody has open here. */
+/* Result of a query on a store that is not open. */
 static int64_t number_at(const char *path, const char *sql) {
   struct store *st = open_store(path);
   int64_t n = number(st, sql);
@@ -57,11 +57,12 @@ static void add(const char *path, struct str lines) { CHECK_OK(before_boot_add(p
 
 static int64_t move(struct store *st, const char *path, const char *from, const char *session, int64_t older) {
   int64_t moved = -1;
-  CHECK_OK(before_boot_move(st, path, &a, str_from(from), str_from(session), older, NOW, &moved, &err), &err);
+  struct before_boot_move m = {.from = str_from(from), .session = str_from(session), .older = older, .now = NOW};
+  CHECK_OK(before_boot_move(st, path, &a, &m, &moved, &err), &err);
   return moved;
 }
 
-/* A file without lines is not kept. */
+/* An empty file is removed. */
 static size_t lines_in(const char *path) {
   struct str text;
   size_t n = 0;
@@ -210,7 +211,7 @@ TEST(calls_of_a_client_get_the_session_of_its_boot_before_and_after) {
   call(e, "early", "stats", &one, NULL);
   call(e, "stranger", "stats", &two, NULL);
   call(e, "given", "stats", &one, "s-given");
-  call(e, NULL, "stats", NULL, NULL); /* no agent: straight into the store */
+  call(e, NULL, "stats", NULL, NULL); /* not an agent: written to the store directly */
   pthread_mutex_lock(&e->lock);
   telemetry_flush_before_boot(e, STR("c1"), STR("s-1"));
   pthread_mutex_unlock(&e->lock);
@@ -232,7 +233,7 @@ TEST(before_boot_the_store_has_nothing_and_the_file_has_all) {
   for (int i = 0; i < 3; i++)
     call(e, "early", "stats", &one, NULL);
   while (access(file, F_OK) != 0 || lines_in(file) < 3)
-    usleep(1000); /* the test's time limit is the limit */
+    usleep(1000); /* up to the test's time limit */
   pthread_mutex_lock(&e->lock);
   reads_flush(e->store);
   CHECK_INT(number(e->store, "SELECT count(*) FROM tool_call"), 0);

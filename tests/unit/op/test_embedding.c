@@ -1,5 +1,5 @@
-/* test_embedding.c: the set of embedders inside one process: opened late, kept, both searched, left in peace when they
- * fail; and running out of memory on the way. */
+/* test_embedding.c: the embedders of an engine: opened on first use and kept, both indexes searched, a pause after a
+ * failure, and out-of-memory errors. */
 #include <stdlib.h>
 
 #include "base/alloc.h"
@@ -104,12 +104,12 @@ TEST(one_that_fails_is_left_in_peace_for_a_while) {
   CHECK(str_find(text_of(r, "degraded"), STR("not today"), 0) != SIZE_MAX);
   CHECK_STR(text_of(r, "search_mode"), "keyword");
   CHECK_INT(http_server_requests(s), asked);
-  CHECK_STATUS(call(e, "reembed", "{}", NULL), STATUS_UNAVAILABLE); /* that is a wish: it asks */
+  CHECK_STATUS(call(e, "reembed", "{}", NULL), STATUS_UNAVAILABLE); /* an explicit request: no pause */
   CHECK(http_server_requests(s) > asked);
   done(&e);
 }
 
-/* Inside one call: what is only in the index that is being built is found too, and each chunk once. */
+/* In one call: chunks that are only in the index that is being built are found, and each chunk only once. */
 TEST(both_indexes_are_searched) {
   struct engine *e = open_engine("both.db");
   config(e, "embedder", "hash-v1");
@@ -118,7 +118,7 @@ TEST(both_indexes_are_searched) {
   struct http_server *s = server = http_server_start(.dims = DIMS);
   use_server(e, http_server_url(s));
   RUN(e, "remember", "{\"text\":\"Cocoa is dark\"}"); /* by both */
-  /* One that the former could not embed. */
+  /* A text that the former embedder could not embed. */
   struct sql q = SQL(&a);
   sql_addf(&q, "DELETE FROM %s WHERE model = 'hash-v1' AND chunk_id = (SELECT id FROM chunk WHERE memory_id = 3)",
            on_postgres() ? "vec" : "vec_slot");
@@ -148,8 +148,8 @@ TEST(both_indexes_are_searched) {
   }
   for (int id = 1; id <= 3; id++)
     CHECK_INT(seen[id], 1);
-  CHECK_INT(hits.v[0].memory_id, 3); /* the very text, by the new one */
-  /* The former one fails: the new one alone. */
+  CHECK_INT(hits.v[0].memory_id, 3); /* the exact text, from the new index */
+  /* The former embedder fails: only the new one is used. */
   set.v[0].failed = true;
   hits = (struct near_hits){0};
   CHECK_OK(embeddings_near(&c, &set, &scope, &any, STR("Cocoa is dark"), 10, &hits, &used), &err);
@@ -169,7 +169,7 @@ TEST(the_settings_of_an_index_survive_being_kept) {
   CHECK(str_eq(now.json, kept.json));
   CHECK_STR(embed_config_value(&kept, SET_EMBEDDER_TEXT_PREFIX), "passage: ");
   CHECK_STR(embed_config_value(&kept, SET_EMBEDDER_KEY_ENV), "OPENAI_API_KEY");
-  config(e, "embedder.url", "https://elsewhere.example/v1"); /* the same model at another place */
+  config(e, "embedder.url", "https://elsewhere.example/v1"); /* the same model on another server */
   CHECK_OK(embed_config_read(e->store, STR("default"), &a, &other, &err), &err);
   CHECK(embed_config_same(&now, &other));
   config(e, "embedder.text_prefix", "");
@@ -196,7 +196,8 @@ static bool call_failing(struct engine *e, const char *op, const char *json, lon
   return failed;
 }
 
-/* Whatever allocation fails: an error, or it is done without; never half of it, and the next call works. */
+/* Whichever allocation fails, the call returns an error or works without it, leaves nothing half done, and the next
+ * call works. */
 TEST(out_of_memory_on_the_way_to_a_vector) {
   struct engine *e = open_engine("oom.db");
   config(e, "embedder", "hash-v1");

@@ -1,4 +1,4 @@
-/* test_eval_metrics.c: the figures, against values worked out by hand. */
+/* test_eval_metrics.c: metrics, compared with values calculated by hand. */
 #include "op/eval/metrics.h"
 #include "support/harness.h"
 
@@ -32,7 +32,7 @@ TEST(the_only_relevant_document_at_each_place) {
 }
 
 TEST(several_relevant_documents) {
-  /* Places 2, 4 and 7 of four relevant ones. */
+  /* Four relevant documents, of which three are at ranks 2, 4 and 7. */
   static const double ranked[] = {0, 1, 0, 1, 0, 0, 1, 0, 0, 0}, relevant[] = {1, 1, 1, 1};
   struct metrics m = ONE(ranked, relevant);
   CHECK_NEAR(FIGURE(m, RECALL_1), 0, 0);

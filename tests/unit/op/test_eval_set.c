@@ -1,4 +1,4 @@
-/* test_eval_set.c: the ways in which test sets write a time. */
+/* test_eval_set.c: time formats of the test sets. */
 #include "op/eval/set.h"
 #include "support/harness.h"
 

@@ -1,5 +1,5 @@
-/* test_feed.c: events of any connection reach every subscriber once, in order, from where it asked; whatever the store
- * does meanwhile. */
+/* test_feed.c: events of any connection reach every subscriber once, in order, from the requested position, whatever
+ * happens to the store. */
 #include "op/admin/feed.h"
 
 #include <stdatomic.h>
@@ -25,7 +25,7 @@ struct seen {
   int64_t seq[KEPT];
   char uid[KEPT][16];
   size_t n;
-  atomic_bool closed; /* no call may come any more */
+  atomic_bool closed; /* no more calls are allowed */
   int pause_us;
 };
 
@@ -53,7 +53,7 @@ static void note(void *arg, const struct event *e) {
     FAIL("unsubscribe did not wait for the function");
 }
 
-/* The test's time limit is the limit. */
+/* Waits up to the test's time limit. */
 static void wait_for(struct seen *s, size_t n) {
   pthread_mutex_lock(&s->lock);
   while (s->n < n)
@@ -225,7 +225,7 @@ TEST(from_now_on_leaves_out_what_is_there_and_nothing_that_follows) {
   seen_init(&s);
   seen_init(&late);
   struct feed_subscriber *sub = subscribe(f, "default", -1, &s);
-  add_many(st, "default", 6, 7); /* at once: the thread may not have looked yet */
+  add_many(st, "default", 6, 7); /* immediately: the thread may not have checked yet */
   struct feed_subscriber *second = subscribe(f, "default", -1, &late);
   add_many(st, "default", 8, 9);
   wait_for(&s, 4);
@@ -265,7 +265,7 @@ TEST(a_number_behind_the_end_of_the_log_means_its_end) {
   struct feed *f = new_feed(path);
   seen_init(&s);
   struct feed_subscriber *sub = subscribe(f, "default", 1000000, &s);
-  while (count(&s) == 0) { /* its place is settled when the thread first looks; what comes later is new */
+  while (count(&s) == 0) { /* its position is set when the thread first checks; later events are new */
     add_many(st, "default", 3, 3);
     usleep(20000);
   }
@@ -319,7 +319,7 @@ TEST(a_store_that_comes_later_is_followed_from_its_first_event) {
   store_close(&st);
 }
 
-/* A file that is no store, until a store is in its place. */
+/* A file that is not a store, later replaced by a store. */
 TEST(a_store_that_fails_is_tried_again, .only = TEST_ON_SQLITE) {
   static struct seen s;
   const char *path = path_of("a.db"), *good = path_of("good.db");
@@ -383,7 +383,7 @@ static void *write_on(void *arg) {
 }
 
 TEST(many_subscribers_each_get_every_event_once) {
-  enum { SUBS = 8, EVENTS = 1200 }; /* more than a portion */
+  enum { SUBS = 8, EVENTS = 1200 }; /* more than a batch */
   static struct seen s[SUBS];
   struct feed_subscriber *sub[SUBS];
   const char *path = path_of("a.db");
@@ -455,7 +455,7 @@ TEST(closing_with_subscribers_left_stops_the_thread) {
   size_t n = s.n;
   CHECK(n < 700);
   struct feed *never = new_feed(path);
-  feed_close(&never); /* one that nobody subscribed to */
+  feed_close(&never); /* without a subscriber */
   store_close(&st);
 }
 
@@ -480,7 +480,7 @@ TEST(an_event_as_json_has_what_the_command_prints) {
 
 /* ---- a server ---- */
 
-/* Every connection to the store but this one ends, the feed's too. */
+/* Terminates all other connections to the store, including the feed's. */
 static void cut_connections(const char *store) {
   struct direct *d = direct_open(store);
   direct_string(d, "SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity WHERE datname ="
@@ -497,7 +497,7 @@ TEST(no_event_is_lost_with_the_connection, .only = TEST_ON_POSTGRES) {
   struct feed_subscriber *sub = subscribe(f, "default", -1, &s);
   for (int round = 0; round < 5; round++) {
     add_many(st, "default", 4 * round + 1, 4 * round + 2);
-    if (round % 2) /* once those have come, once while they are under way */
+    if (round % 2) /* after they arrived, or while they are being delivered */
       wait_for(&s, (size_t)(4 * round + 2));
     cut_connections(path);
     add_many(st, "default", 4 * round + 3, 4 * round + 4);
@@ -509,7 +509,7 @@ TEST(no_event_is_lost_with_the_connection, .only = TEST_ON_POSTGRES) {
   store_close(&st);
 }
 
-/* Writers of two teams do not wait for each other: a number that was given first may be seen last. */
+/* Writers of two teams do not wait for each other: a lower sequence number may become visible later. */
 TEST(an_event_that_is_committed_behind_a_larger_number_is_not_left_out, .only = TEST_ON_POSTGRES) {
   static struct seen own, others;
   const char *path = path_of("a.db");
@@ -524,7 +524,7 @@ TEST(an_event_that_is_committed_behind_a_larger_number_is_not_left_out, .only = 
   struct feed_subscriber *a = subscribe(f, "fast", -1, &others);
   add_many(st, "fast", 1, 3);
   wait_for(&others, 3);
-  /* "From now on" is behind the end of its own team's log, which does not have the open transaction yet. */
+  /* New events start after the end of the team's own log, which does not include the open transaction. */
   struct feed_subscriber *b = subscribe(f, "slow", -1, &own);
   add_many(st, "fast", 4, 4);
   wait_for(&others, 4);
@@ -539,7 +539,7 @@ TEST(an_event_that_is_committed_behind_a_larger_number_is_not_left_out, .only = 
   store_close(&st);
 }
 
-/* A crash takes back what did not wait for the disk: reads. Their numbers are given out again. */
+/* A crash loses read events, which are committed asynchronously. Their sequence numbers are reused. */
 TEST(a_number_that_a_crash_gave_to_another_event_is_told_again, .only = TEST_ON_POSTGRES) {
   static struct seen s;
   const char *path = path_of("a.db");
@@ -577,7 +577,7 @@ TEST(a_number_that_a_crash_gave_to_another_event_is_told_again, .only = TEST_ON_
 
 struct bearer {
   struct seen seen;
-  atomic_int ends; /* times it was told that its token is no longer good */
+  atomic_int ends; /* number of calls with the end of its token */
 };
 
 static void note_of_bearer(void *arg, const struct event *e) {
@@ -595,7 +595,7 @@ static struct feed_subscriber *subscribe_as(struct feed *f, const struct princip
   return sub;
 }
 
-/* The test's time limit is the limit. */
+/* Waits up to the test's time limit. */
 static void wait_for_end(struct bearer *b) {
   while (atomic_load(&b->ends) == 0)
     usleep(1000);
@@ -632,7 +632,7 @@ TEST(who_bears_a_revoked_token_is_told_so_once_and_hears_nothing_more) {
   struct feed *f = new_feed(path);
   struct principal one = bearer_of("aaaaaaaaaaaa"), two = bearer_of("bbbbbbbbbbbb");
   struct feed_subscriber *of_one = subscribe_as(f, &one, &first), *of_two = subscribe_as(f, &two, &second);
-  wait_for(&first.seen, 2); /* that the tokens were made */
+  wait_for(&first.seen, 2); /* creation of the tokens */
   revoke_token(st, &a, "aaaaaaaaaaaa");
   wait_for_end(&first);
   size_t heard = count(&first.seen);
@@ -648,7 +648,7 @@ TEST(who_bears_a_revoked_token_is_told_so_once_and_hears_nothing_more) {
   arena_release(&a);
 }
 
-/* Nobody commits anything, nor is there a store to be read. */
+/* Nothing is committed, and there is no store to read. */
 TEST(who_bears_an_expired_token_is_told_so_by_the_clock_alone) {
   static struct bearer b, never;
   struct feed *f = new_feed(path_join(NULL, "none.db"));

@@ -1,6 +1,5 @@
-/* test_isolation.c: one team against another, through every operation of the table: whatever names something of another
- * team is answered as what is not there, shows nothing of it and changes nothing of it. A new operation is attacked by
- * being in the table. */
+/* test_isolation.c: attacks of one team on another, through every operation of the table: an object of another team is
+ * reported as not found, is not shown and is not changed. New operations are covered because they are in the table. */
 #include <sqlite3.h>
 #include <stdio.h>
 
@@ -16,7 +15,7 @@ static struct arena arena; /* of the test */
 static struct engine *engine;
 static struct error err;
 
-/* In every text of the victim, and in none of the attacker. */
+/* In all texts of the victim, and in none of the attacker. */
 #define MARK "zorilla"
 
 static const struct caller victim = {
@@ -39,7 +38,7 @@ static enum status collect(void *arg, struct str line) {
 }
 
 static struct str try_args(const struct caller *caller, const struct op *op, yyjson_val *args, enum status *ret) {
-  struct arena own; /* of the call, as a door has it: one that handles secrets is locked from then on */
+  struct arena own; /* of the call, as an interface has it: locked after a call that handles secrets */
   struct buf lines = BUF(&arena);
   struct op_hooks hooks = {.arg = &lines, .emit = collect};
   yyjson_mut_val *result = NULL;
@@ -146,7 +145,7 @@ static struct names populate(const struct caller *caller, const char *name, cons
   return names;
 }
 
-/* Every row of a team, table by table. */
+/* All rows of a team, by table. */
 static struct str rows_of(struct str team) {
   struct buf b = BUF(&arena);
   for (const struct store_table *t = store_tables; t->name; t++) {
@@ -171,7 +170,7 @@ static struct str rows_of(struct str team) {
 
 /* ---- attacks ---- */
 
-/* What takes no names: times, texts to store, numbers that count. */
+/* Arguments that name no object: times, texts to store, counts. */
 static bool takes_names(const struct param *p) {
   static const char *const others[] = {"TIME",  "TEXT", "N",   "W",      "LINE", "JSON",
                                        "VALUE", "TYPE", "SEQ", "TOKENS", "PID",  NULL};
@@ -209,7 +208,7 @@ static void put(yyjson_mut_doc *doc, yyjson_mut_val *args, const struct param *p
   }
 }
 
-/* The operation with one argument that names something, and what else it needs. */
+/* The operation with one argument that names an object, and the other arguments that it needs. */
 static struct str strike(const struct op *op, const struct param *with, struct str name, const char *salt,
                          enum status *ret) {
   yyjson_mut_doc *doc = json_new(&arena);
@@ -340,7 +339,7 @@ TEST(searches_of_every_kind_and_the_feed_are_a_teams_own) {
   for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
     enum status s;
     struct str reply = try_args(&attacker, op_find(str_from(calls[i][0])), parsed(str_from(calls[i][1])), &s);
-    /* What the attacker itself has said may come back. */
+    /* The attacker's own input may be returned. */
     reply = masked(masked(reply, STR("zorilla pump")), STR("\"zorilla\""));
     test_note("%s %s: %.*s", calls[i][0], calls[i][1], STR_ARG(reply));
     CHECK_STATUS(s, STATUS_OK);
@@ -376,7 +375,7 @@ TEST(the_same_names_in_two_teams_are_two_things) {
   engine_close(&engine);
 }
 
-/* A reply that was kept for one team is not another's, although the question is the same. */
+/* A cached reply of one team is not returned to another for the same query. */
 TEST(a_kept_reply_is_a_teams_own) {
   setup();
   populate(&victim, "quagga", MARK);
@@ -512,7 +511,7 @@ static int64_t median_of(struct str args) {
   return took[RUNS / 2];
 }
 
-/* Generous: this machine does other things, too. */
+/* Generous: the machine may be busy. */
 TEST(not_allowed_takes_as_long_as_not_there, .seconds = 60) {
   setup();
   struct names alpha = populate(&victim, "quagga", MARK);
@@ -557,7 +556,7 @@ TEST(a_token_opens_nothing_that_concerns_more_than_its_team) {
     closed++;
   }
   CHECK(closed > ARRAY_LEN(expected));
-  /* Settings are seen and not changed. */
+  /* Settings can be read but not changed. */
   enum status s;
   try_args(&caller, op_find(STR("config")), parsed(STR("{\"name\":\"gate.mode\"}")), &s);
   CHECK_STATUS(s, STATUS_OK);
@@ -566,7 +565,7 @@ TEST(a_token_opens_nothing_that_concerns_more_than_its_team) {
   engine_close(&engine);
 }
 
-/* However the door came by it. */
+/* Whatever interface set the team. */
 TEST(a_team_is_a_slug_at_the_last_door_too) {
   static const char *const bad[] = {
       "",      "..",     "../alpha", "alpha/beta",

@@ -1,4 +1,4 @@
-/* test_metrics_text.c: the text that Prometheus scrapes: by its own checker, and by what it says. */
+/* test_metrics_text.c: the Prometheus text: checked by promtool, and its values. */
 #include "op/telemetry/metrics_text.h"
 
 #include <unistd.h>
@@ -52,7 +52,7 @@ static void check_has_line(struct str text, const char *line) {
     FAIL("no line '%s' in\n%.*s", line, STR_ARG(text));
 }
 
-/* promtool comes with the package that scripts/setup unpacks; without it nothing is checked, and that is a failure. */
+/* promtool comes with the package that scripts/setup unpacks; the test fails without it. */
 static void check_by_promtool(struct str text) {
   const char *tool = CAIRN_SOURCE_DIR "/build/deps/tools/usr/bin/promtool";
   if (access(tool, X_OK) != 0)

@@ -1,4 +1,4 @@
-/* test_notify.c: errors on the desktop: a program in the place of notify-send tells how it was called. */
+/* test_notify.c: desktop notifications, with a substitute for notify-send that records its arguments. */
 #include "op/telemetry/notify.h"
 
 #include <fcntl.h>
@@ -32,7 +32,7 @@ static const char *fake(void) {
 static struct str wait_for(const char *path) {
   struct str text;
   while (access(path, F_OK) != 0)
-    usleep(1000); /* the test's time limit is the limit */
+    usleep(1000); /* up to the test's time limit */
   CHECK_OK(fs_read(&a, path, 10000, &text, &err), &err);
   return text;
 }
@@ -91,7 +91,7 @@ TEST(a_server_tells_of_its_own_errors_and_not_of_its_callers) {
   CHECK_OK(telemetry_new(NULL, &tele, &err), &err);
   telemetry_notify(tele);
   CHECK_OK(telemetry_new(path_join(NULL, "log"), &silent, &err), &err);
-  note(silent, STATUS_CORRUPT, "silent"); /* nobody has asked for it */
+  note(silent, STATUS_CORRUPT, "silent"); /* notifications are off */
   wait_for(path_join(NULL, "log/calls.jsonl"));
   telemetry_close(&silent);
   note(tele, STATUS_NOT_FOUND, "mistake");
@@ -101,7 +101,7 @@ TEST(a_server_tells_of_its_own_errors_and_not_of_its_callers) {
   CHECK(str_find(shown, STR("Cairn: broken failed\nwhat happened\n"), 0) != SIZE_MAX);
   CHECK(str_find(shown, STR("silent"), 0) == SIZE_MAX);
   telemetry_close(&tele);
-  CHECK(waitpid(-1, NULL, 0) > 0); /* the helper ends with it */
+  CHECK(waitpid(-1, NULL, 0) > 0); /* the helper exits */
 }
 
 TEST(there_is_no_helper_without_a_desktop) {

@@ -1,4 +1,4 @@
-/* test_pool.c: engines shared by threads: how many, and who is next. */
+/* test_pool.c: engines shared by threads: their number, and the order of waiters. */
 #include "op/run/pool.h"
 
 #include <stdatomic.h>
@@ -75,7 +75,7 @@ TEST(who_came_first_is_first) {
   pthread_t threads[THREADS];
   for (int i = 0; i < THREADS; i++) {
     CHECK(pthread_create(&threads[i], NULL, wait_in_line, (void *)(intptr_t)i) == 0);
-    usleep(50000 * (unsigned)test_slowness()); /* until it waits */
+    usleep(50000 * (unsigned)test_slowness()); /* until it is waiting */
   }
   pool_give(pool, e);
   for (int i = 0; i < THREADS; i++)
@@ -142,7 +142,7 @@ TEST(a_server_that_is_not_there_is_not_asked_again_at_once) {
   CHECK(str_find(str_from(err.message), STR("sesame"), 0) == SIZE_MAX);
   CHECK(str_find(str_from(err.fix), STR("sesame"), 0) == SIZE_MAX);
   usleep(1100000);
-  CHECK_OK(pool_failing(pool, &err), &err); /* the next one asks again */
+  CHECK_OK(pool_failing(pool, &err), &err); /* the next call tries again */
   size_t opened, busy;
   pool_count(pool, &opened, &busy);
   CHECK_INT(opened, 0);

@@ -1,4 +1,4 @@
-/* test_repeats.c: rules that say nearly the same are found; steps of maintenance alone. */
+/* test_repeats.c: near-duplicate rules are found; single steps of maintenance. */
 #include "base/json.h"
 #include "cairn.h"
 #include "support/harness.h"
@@ -40,12 +40,12 @@ TEST(pairs_of_rules_closest_first) {
   CHECK_INT(json_int(yyjson_obj_get(p, "a"), "id", 0), 1);
   CHECK_INT(json_int(yyjson_obj_get(p, "b"), "id", 0), 2);
   CHECK(json_num(p, "similarity", 0) > 0.7);
-  /* a bound that nothing reaches, and rules of one severity alone */
+  /* a threshold that nothing reaches, and only rules of one severity */
   CHECK_INT(json_int(call("repeats", "{\"above\":0.999}"), "repeated", -1), 0);
   r = call("repeats", "{\"severity\":\"blocker\"}");
   CHECK_INT(json_int(r, "rules", 0), 1);
   CHECK_INT(json_int(r, "repeated", -1), 0);
-  /* what was superseded is not compared */
+  /* superseded rules are not compared */
   call("supersede", "{\"id\":\"2\",\"text\":\"Two people review every change\",\"reason\":\"one idea each\"}");
   CHECK_INT(json_int(call("repeats", "{}"), "repeated", -1), 0);
   cairn_close(&db);
@@ -58,7 +58,7 @@ TEST(steps_of_maintenance_alone) {
   CHECK_INT(json_int(r, "faded", -1), 0);
   CHECK(!yyjson_obj_get(r, "archived") && !yyjson_obj_get(r, "embedded"));
   CHECK(yyjson_is_arr(yyjson_obj_get(yyjson_obj_get(r, "ids"), "faded")));
-  /* a part is no run: the next one is still due */
+  /* a single step does not count as a run: maintenance is still due */
   r = call("maintain", "{}");
   CHECK_INT(json_int(r, "archived", -1), 0);
   CHECK(json_bool(call("maintain", "{\"if_due\":true,\"hours\":1}"), "skipped", false));

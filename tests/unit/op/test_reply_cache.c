@@ -1,4 +1,4 @@
-/* test_reply_cache.c: searches that are asked again: the same answer, unless a memory has changed. */
+/* test_reply_cache.c: a repeated search returns the cached result unless a memory has changed. */
 #include "op/run/reply_cache.h"
 
 #include <unistd.h>
@@ -66,7 +66,7 @@ TEST(the_same_question_gets_the_same_reply_and_is_noted) {
   CHECK(cached("printer driver"));
   CHECK_STR(search("printer driver"), cstr(first));
   CHECK_INT(searches(), 3);        /* the one found by cached() is a read, too */
-  CHECK(cached("printer driver")); /* what is read writes events, and changes no memory */
+  CHECK(cached("printer driver")); /* read events do not change memories */
   CHECK(!cached("another question"));
   engine_close(&engine);
 }
@@ -84,7 +84,7 @@ TEST(a_change_by_this_or_another_handle_empties_it) {
   CHECK(has(search("printer"), "floor nine"));
   run(other, "search", "{\"query\":\"printer\"}");
   reads_flush(other->store);
-  CHECK(cached("printer")); /* another's reads are no change either */
+  CHECK(cached("printer")); /* nor do those of another caller */
   run(engine, "forget", "{\"ids\":[\"2\"],\"reason\":\"obsolete\"}");
   CHECK(!has(search("printer"), "floor nine"));
   engine_close(&other);
@@ -167,7 +167,7 @@ TEST(teams_do_not_empty_it_for_each_other) {
       CHECK_INT(team_cached(teams[i], "printer"), round > 0);
       CHECK(has(team_search(teams[i], "printer"), teams[i]));
     }
-  /* A change is noticed by its team. */
+  /* A change invalidates the replies of its team. */
   caller.team = STR("beta");
   run(engine, "remember", "{\"text\":\"A plotter replaced the printer on floor nine\"}");
   CHECK(!team_cached("beta", "printer"));
@@ -207,7 +207,7 @@ TEST(large_replies_of_many_teams_are_bounded) {
   for (int i = 0; i < TEAMS; i++)
     kept += team_cached(textf("team%d", i), "printer");
   CHECK(kept <= MOST);
-  CHECK(kept > MOST / 2); /* the oldest made room, not all of them */
+  CHECK(kept > MOST / 2); /* only the oldest were evicted */
   CHECK(!team_cached("team0", "printer"));
   CHECK(team_cached(textf("team%d", TEAMS - 1), "printer"));
   engine_close(&engine);

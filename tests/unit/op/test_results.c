@@ -1,4 +1,4 @@
-/* test_results.c: the table of results: complete, in its notation, and what the notation means. */
+/* test_results.c: the table of results is complete and valid; schemas from its notation. */
 #include "op/run/results.h"
 
 #include "core/memory/memory.h"
@@ -26,7 +26,7 @@ TEST(every_operation_has_a_result_in_the_notation) {
   }
 }
 
-/* What a memory is, is said by the tables of its fields; the one of results must not leave out any. */
+/* The table of results must have all fields of a memory. */
 TEST(a_memory_has_all_its_fields) {
   static const char *const types[] = {"string", "integer", "boolean", "number", "string"};
   const struct result_style style = {0};

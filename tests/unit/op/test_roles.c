@@ -1,10 +1,10 @@
-/* test_roles.c: what roles may call: a closed list, and everything that is not on it; how far a token reaches. */
+/* test_roles.c: which operations roles and tokens may call, and what they can reach. */
 #include "op/access/roles.h"
 
 #include "base/alloc.h"
 #include "support/cli.h"
 
-/* What an agent of a project may call, by the specification: memories, tasks and sessions of its own. */
+/* Operations for project agents, from the specification: memories, tasks and sessions of their own. */
 static const char *const families[] = {"task ", "skill ", "session ", "action ", "scratch ", "file ", "graph ", NULL};
 static const char *const others[] = {"remember",
                                      "capture",
@@ -69,7 +69,7 @@ TEST(an_operation_is_closed_unless_its_row_opens_it) {
   }
 }
 
-/* ---- bearers of tokens ---- */
+/* ---- tokens ---- */
 
 #define NOW INT64_C(1800000000000)
 
@@ -159,7 +159,7 @@ TEST(a_token_of_one_project_is_there) {
 TEST(a_token_of_several_projects_says_where) {
   struct principal who = bearer(ROLE_PROJECT, 2, false);
   begin();
-  CHECK_INT((int64_t)seen(&who, "{}"), 1); /* what is global */
+  CHECK_INT((int64_t)seen(&who, "{}"), 1); /* the global one */
   CHECK_INT((int64_t)seen(&who, "{\"project\":\"alpha\"}"), 2);
   CHECK_INT((int64_t)seen(&who, "{\"project\":\"beta\"}"), 2);
   CHECK_INT(call(&who, "list", "{\"project\":\"gamma\"}"), STATUS_DENIED);
@@ -185,7 +185,7 @@ TEST(a_token_that_only_reads_changes_nothing) {
     }
     struct str before = sql_string("SELECT count(*) FROM memory");
     CHECK_INT(call(readers[i], "remember", "{\"text\":\"The fence is eleven feet high\"}"), STATUS_DENIED);
-    CHECK(strstr(err.message, "only reads"));
+    CHECK(strstr(err.message, "is read-only"));
     CHECK_INT(call(readers[i], "session handoff", "{\"text\":\"go on\"}"), STATUS_DENIED);
     CHECK_INT(call(readers[i], "scratch set", "{\"key\":\"a\",\"value\":\"b\"}"), STATUS_DENIED);
     CHECK_INT(call(readers[i], "config", "{\"name\":\"gate.mode\",\"value\":\"strict\"}"), STATUS_DENIED);
@@ -230,11 +230,11 @@ TEST(what_is_shown_without_an_operation) {
   caller.principal = &one;
   CHECK_INT(roles_check(engine, &caller, "events", &err), STATUS_DENIED);
   CHECK_INT(refusals("operation events"), 1);
-  CHECK_INT((int64_t)seen(NULL, "{\"all_projects\":true}"), 4); /* nothing stays bound */
+  CHECK_INT((int64_t)seen(NULL, "{\"all_projects\":true}"), 4); /* the store is no longer bound */
   engine_close(&engine);
 }
 
-/* ---- tokens that make tokens ---- */
+/* ---- tokens that create tokens ---- */
 
 TEST(only_people_and_admins_make_tokens) {
   struct principal project = bearer(ROLE_PROJECT, 1, false), reader = bearer(ROLE_ADMIN, 0, true);
@@ -243,7 +243,7 @@ TEST(only_people_and_admins_make_tokens) {
   CHECK_INT(call(&project, "token list", "{}"), STATUS_DENIED);
   CHECK_INT(call(&reader, "token add", "{\"name\":\"x\"}"), STATUS_DENIED);
   CHECK_OK(call(&reader, "token list", "{}"), &err);
-  /* A program that comes by no token: a model may speak through it. */
+  /* A program without a token may be driven by a model. */
   CHECK_INT(call_as(NULL, "agent", "token add", "{\"name\":\"x\"}"), STATUS_DENIED);
   CHECK_INT(call_as(NULL, "agent", "token list", "{}"), STATUS_DENIED);
   CHECK_OK(call(NULL, "agent add", "{\"name\":\"boss\",\"role\":\"admin\"}"), &err);
@@ -281,7 +281,7 @@ TEST(events_of_tokens_tell_no_secret) {
   engine_close(&engine);
 }
 
-/* A call that fails before it is known who calls is a sign of life for nobody. */
+/* A call that fails before its caller is known is no heartbeat for a session. */
 TEST(a_wrong_call_touches_no_session_of_others) {
   struct principal who = bearer(ROLE_PROJECT, 1, false);
   begin();
@@ -335,7 +335,7 @@ TEST(a_session_of_a_token_is_its_own) {
 TEST(a_session_knows_its_project) {
   struct principal who = bearer(ROLE_PROJECT, 2, false);
   begin();
-  CHECK_OK(call(&who, "boot", "{}"), &err); /* nowhere: what is global, and no session */
+  CHECK_OK(call(&who, "boot", "{}"), &err); /* without a project: global memories, and no session */
   CHECK(!jget(result, "session"));
   CHECK_OK(call(&who, "boot", "{\"register\":true,\"project\":\"beta\"}"), &err);
   struct caller caller = {.team = STR("default"),

@@ -1,5 +1,4 @@
-/* test_scrub.c: no secret gets past op_run(), by whatever argument of whatever operation it comes, and by whatever
- * result, line or error it would leave. */
+/* test_scrub.c: no secret gets past op_run(), in any argument of any operation, nor in any result, line or error. */
 #include "op/run/scrub.h"
 
 #include <dirent.h>
@@ -73,9 +72,9 @@ static struct str run(const char *op, const char *json) {
 
 static bool holds(struct str text, struct str part) { return str_find(text, part, 0) != SIZE_MAX; }
 
-/* ---- what comes in ---- */
+/* ---- arguments ---- */
 
-/* A value with which an operation gets as far as it can. */
+/* A value that lets an operation run as far as possible. */
 static const char *plausible(const struct param *p) {
   static const char *const values[][2] = {
       {"id", "1"},
@@ -142,12 +141,12 @@ static void send(const struct op *op, const struct param *hot, struct str secret
   CHECK(!holds(reply, secret) && !holds(str_from(err.message), secret) && !holds(str_from(err.fix), secret));
 }
 
-/* All secrets of a run have this in common, so that one look is enough. */
+/* Common part of all secrets of a run, so that one search is enough. */
 #define MARK "qZ7wKd3RtY9b"
 
 static struct str secret_number(size_t i) { return arena_printf(&a, "gh%s_" MARK "%012zuAbCdEfGh4X2k", "p", i); }
 
-/* Where to write a copy, or from where to read, is for the caller to say. */
+/* Paths that are only read or written are not checked. */
 static bool is_sent(const struct op *op, const struct param *p) {
   bool text = p->form == PARAM_TEXT || p->form == PARAM_LIST, choice = p->choices && !(p->flags & PARAM_OPEN);
   return text && !choice && ((op->flags & OP_WRITE) || !(p->flags & PARAM_PATH));
@@ -254,7 +253,7 @@ TEST(a_write_is_refused_in_words_that_say_what_to_do) {
   arena_release(&a);
 }
 
-/* A path with a hole in it would be another path. */
+/* A redacted path would be another path. */
 TEST(a_path_is_refused_even_where_secrets_are_replaced) {
   setup();
   run("config", "{\"name\": \"secrets.mode\", \"value\": \"redact\"}");
@@ -265,9 +264,9 @@ TEST(a_path_is_refused_even_where_secrets_are_replaced) {
   arena_release(&a);
 }
 
-/* ---- what goes out ---- */
+/* ---- results ---- */
 
-/* A note that somebody has written into the store past the program. */
+/* A note that was written to the store directly, not by the program. */
 static void plant(struct str secret) {
   run("remember", "{\"text\": \"Parsley grows in pots\"}");
   done();

@@ -1,4 +1,4 @@
-/* test_telemetry.c: counts, quantiles, the last entries and the log of calls, from many threads at once. */
+/* test_telemetry.c: counts, quantiles, the latest calls and the log file, also from many threads. */
 #include "op/telemetry/telemetry.h"
 
 #include <pthread.h>
@@ -146,7 +146,7 @@ TEST(secrets_are_in_no_entry_and_no_log) {
   const char *folder = path_join(NULL, "log");
   struct telemetry *t = new_telemetry(folder);
   struct error bad;
-  /* Put together here, so that no scanner takes this file for a leak. */
+  /* Assembled here, so that secret scanners do not report this file. */
   error_set(&bad, STATUS_SECRET, "refused: %s%s and more \xff text", "ghp_", "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5");
   note(t, "remember", 5, &bad);
   struct telemetry_entries list;
@@ -241,7 +241,7 @@ TEST(a_log_that_cannot_be_written_harms_no_call_and_is_counted) {
   struct telemetry_totals all = {0};
   for (int i = 0; i < 10; i++)
     note(t, "x", 5, NULL);
-  while (all.dropped < 10) { /* the test's time limit is the limit */
+  while (all.dropped < 10) { /* up to the test's time limit */
     usleep(1000);
     telemetry_totals(t, &a, &all);
   }
@@ -286,7 +286,7 @@ TEST(many_threads_lose_no_count_and_the_log_says_what_it_lost) {
   struct telemetry_tools list;
   struct telemetry_entries recent;
   struct telemetry_totals all;
-  for (int i = 0; i < 20; i++) { /* readers beside the writers */
+  for (int i = 0; i < 20; i++) { /* readers concurrent with the writers */
     telemetry_list(t, &a, &list);
     telemetry_recent(t, &a, false, 100, &recent);
   }
@@ -338,8 +338,8 @@ TEST(without_memory_calls_are_still_noted) {
   error_set(&bad, STATUS_BUSY, "password=%s", "hunter2-Qx81mZ7");
   note(t, "x", 5, NULL);
   alloc_fail_at(1, 1);
-  note(t, "x", 5, &bad);        /* no memory to look for secrets: then there is no message */
-  note(t, "new name", 5, NULL); /* none for a name of its own */
+  note(t, "x", 5, &bad);        /* no memory for redaction: no message */
+  note(t, "new name", 5, NULL); /* no memory for a new name */
   alloc_fail_at(0, 0);
   struct telemetry_totals all;
   struct telemetry_entries list;

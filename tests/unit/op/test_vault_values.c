@@ -1,4 +1,4 @@
-/* test_vault_values.c: the values that are to be kept out of texts: always those of now, and nowhere in open memory. */
+/* test_vault_values.c: the cached vault values: always current, and only in locked memory. */
 #include "op/run/vault_values.h"
 
 #include <stdlib.h>
@@ -54,7 +54,7 @@ TEST(what_is_set_replaced_or_deleted_is_known_at_once) {
   run(one, "vault set", "{\"key\":\"plain\",\"value\":\"no secret\"}");
   CHECK(knows(one, "first value") && knows(two, "first value"));
   CHECK_INT(secrets_known(one, caller.team)->n, 1);
-  set(two, "a", "other value"); /* at the same moment of the clock, which stands still */
+  set(two, "a", "other value"); /* at the same time: the clock is fixed */
   CHECK(knows(one, "other value") && !knows(one, "first value"));
   set(two, "b", "second");
   CHECK_INT(secrets_known(one, caller.team)->n, 2);
@@ -71,7 +71,7 @@ static bool knew_lately(struct engine *e, const char *value) {
   return strs_has(secrets_known_as(e, caller.team, true, &number), str_from(value));
 }
 
-/* Two engines that share nothing are as two processes. */
+/* Two engines that share nothing behave like two processes. */
 TEST(what_another_process_sets_is_known_soon_and_before_anything_is_written) {
   struct engine *one = open_engine(), *two = open_engine();
   set(two, "a", "first value");
@@ -129,7 +129,7 @@ TEST(without_a_key_nothing_is_known_and_no_call_fails) {
   run(e, "remember", "{\"text\":\"The build machine has 64 cores\"}");
   struct str fault, fix;
   CHECK_OK(secrets_check(e, caller.team, &a, &fault, &fix, &err), &err);
-  CHECK(has(fault, "1 secrets cannot be opened") && has(fix, "no such file"));
+  CHECK(has(fault, "1 secrets cannot be decrypted") && has(fix, "no such file"));
   close_engine(&e);
   unsetenv("CAIRN_VAULT_KEY_FILE");
   e = open_engine();
@@ -165,7 +165,7 @@ TEST(a_secret_is_in_locked_memory_alone, .seconds = 60) {
   struct engine *e = open_engine();
   struct arena memory;
   yyjson_mut_val *result;
-  run(e, "remember", "{\"text\":\"The build machine has 64 cores\"}"); /* a text that is searched for the value */
+  run(e, "remember", "{\"text\":\"The build machine has 64 cores\"}"); /* a text that is checked for the value */
   arena_init(&memory);
   arena_guard(&memory);
   CHECK_OK(op_run(e, op_find(STR("vault set")), &caller, NULL, &memory, args_with_secret(&memory), &result, &err),

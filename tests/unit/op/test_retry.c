@@ -1,5 +1,5 @@
-/* test_repeat.c: an operation whose connection is lost in the middle: run again where that is safe, told where not. */
-#include "op/run/repeat.h"
+/* test_retry.c: operations whose connection is lost: retried if that is safe, otherwise reported. */
+#include "op/run/retry.h"
 
 #include "base/os/clock.h"
 #include "op/run/common.h"
@@ -21,7 +21,7 @@ static void start(void) {
   CHECK_OK(engine_open(&o, &engine, &err), &err);
 }
 
-/* Ends the engine's connection from outside. */
+/* Terminates the engine's connection from another one. */
 static void cut(struct op_call *call) {
   struct direct *d = direct_open(test_store("a.db"));
   int64_t pid;
@@ -98,7 +98,7 @@ TEST(a_call_that_loses_its_connection_is_run_again) {
   cut_runs = on_postgres() ? 2 : 0;
   CHECK_OK(call_it(&told, &result), &err);
   CHECK_INT(runs, cut_runs + 1);
-  /* The result is that of the last run alone. */
+  /* The result is only that of the last run. */
   CHECK_INT(yyjson_mut_get_sint(yyjson_mut_obj_get(result, "run")), cut_runs + 1);
   CHECK_INT(yyjson_mut_obj_size(result), 2);
   CHECK_INT(events_named("second"), 1);
@@ -112,14 +112,14 @@ TEST(what_is_cut_again_and_again_is_told_and_leaves_nothing, .only = TEST_ON_POS
   start();
   cut_runs = 100;
   CHECK_STATUS(call_it(&told, &result), STATUS_LOST);
-  CHECK_INT(runs, 1 + REPEAT_MAX);
+  CHECK_INT(runs, 1 + RETRY_MAX);
   CHECK(result == NULL);
   CHECK(err.message[0] && err.fix[0]);
   CHECK_INT(events_named("second"), 0);
-  /* Runs that were repeated have given their memory back; the first one's stays with the call. */
+  /* Retries have released their memory; that of the first run stays with the call. */
   CHECK(arena.used < 3 << 20);
   cut_runs = 0;
-  CHECK_OK(call_it(&told, &result), &err); /* the engine is as good as new */
+  CHECK_OK(call_it(&told, &result), &err); /* the engine still works */
   CHECK_INT(events_named("second"), 1);
   engine_close(&engine);
 }

@@ -1,24 +1,23 @@
-/* repeat.c: whether an operation may be run again after its connection was lost, and the wait for the server. */
-#include "op/run/repeat.h"
+/* retry.c: decides whether an operation can be run again after its connection was lost, and waits for the server. */
+#include "op/run/retry.h"
 
 #include <time.h>
 
 #include "store/store.h"
 
-/* A server that restarts is back within seconds; who waits longer than this wants to be told. */
+/* A server that restarts is back within seconds; after this time the caller gets the error. */
 enum { AWAY_MAX_US = 15 * 1000 * 1000, WAIT_FIRST_MS = 20, WAIT_LAST_MS = 1000, NAP_MS = 100 };
 
-void repeat_begin(struct repeat *ret_repeat, struct op_call *call) {
+void retry_begin(struct retry *ret_retry, struct op_call *call) {
   struct store *st = call->engine->store;
-  *ret_repeat = (struct repeat){.possible = st && db_engine(store_db(st)) != DB_SQLITE};
-  if (!ret_repeat->possible)
-    return;
-  ret_repeat->commits = db_commits(store_db(st));
+  *ret_retry = (struct retry){.is_server = st && db_engine(store_db(st)) != DB_SQLITE};
+  if (ret_retry->is_server)
+    ret_retry->commits = db_commits(store_db(st));
 }
 
 static bool is_cancelled(const struct op_hooks *h) { return h->cancelled && h->cancelled(h->arg); }
 
-/* False when the caller does not want to wait any more. */
+/* False if the caller cancelled. */
 static bool nap(const struct op_hooks *h, int ms) {
   for (; ms > 0; ms -= NAP_MS) {
     int part = ms < NAP_MS ? ms : NAP_MS;
@@ -36,8 +35,8 @@ static bool answers(struct db *db) {
   return db_int(db, &one, NULL, &ignored, "SELECT 1", NULL) == STATUS_OK;
 }
 
-bool repeat_again(struct repeat *r, const struct op_call *call, bool told, enum status s) {
-  if (s != STATUS_LOST || !r->possible || told || r->runs == REPEAT_MAX ||
+bool retry_wait(struct retry *r, const struct op_call *call, bool has_output, enum status s) {
+  if (s != STATUS_LOST || !r->is_server || has_output || r->runs == RETRY_MAX ||
       db_commits(store_db(call->engine->store)) != r->commits)
     return false;
   if (!r->until)
