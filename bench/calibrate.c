@@ -200,7 +200,7 @@ static void fit(const struct embedder *e, struct arena *a, const struct pairs *p
 
 /* What would be found for this embedder if nobody had measured it. */
 static struct calibration automatic(const struct embedder *e, struct arena *a) {
-  struct calibration c = *calibration_careful();
+  struct calibration c = *calibration_conservative();
   struct error err;
   if (calibration_fit(e, a, &c, &err) != STATUS_OK)
     fprintf(stderr, "%s\n", err.message);

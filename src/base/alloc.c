@@ -51,7 +51,7 @@ void *mem_secret(size_t size) {
 
 void mem_secret_free(void *p) { sodium_free(p); }
 
-bool mem_secret_locks(size_t size) {
+bool mem_secret_can_lock(size_t size) {
   void *p = mem_secret(size);
   bool locks = p && sodium_mlock(p, size) == 0; /* sodium_malloc() ignores a failed lock */
   mem_secret_free(p);

@@ -18,7 +18,7 @@ void mem_free(void *p);
 NODISCARD void *mem_secret(size_t size);
 void mem_secret_free(void *p);
 /* True if this process can lock `size` more bytes now. */
-bool mem_secret_locks(size_t size);
+bool mem_secret_can_lock(size_t size);
 
 /* Fault injection for tests: makes the nth allocation from now return NULL (1: the next one), and with `sticky` every
  * later one too. 0 switches it off. Applies only to the calling thread. */

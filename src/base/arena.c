@@ -64,12 +64,12 @@ void arena_guard(struct arena *a) {
   a->undecided = false;
 }
 
-void arena_guard_first(struct arena *a, struct secret_pool *pieces) {
+void arena_guard_undecided(struct arena *a, struct secret_pool *pieces) {
   a->pieces = pieces;
   a->guarded = a->undecided = true;
 }
 
-void arena_relax(struct arena *a) {
+void arena_unguard(struct arena *a) {
   if (a->undecided)
     a->guarded = a->undecided = false;
 }

@@ -21,7 +21,7 @@ struct arena {
   size_t used;                /* bytes allocated */
   size_t first;               /* size of the first block; 0: the default */
   bool guarded;               /* see arena_guard() */
-  bool undecided;             /* see arena_guard_first() */
+  bool undecided;             /* see arena_guard_undecided() */
   struct secret_pool *pieces; /* source of guarded blocks before mem_secret(); may be NULL */
   jmp_buf *oom;               /* out-of-memory target; NULL: print a message and exit, for program start-up */
 };
@@ -39,10 +39,10 @@ void arena_recycle(struct arena *a, size_t most);
 /* Until release, allocations come from locked memory, also in children created from now on. Earlier allocations are
  * wiped on release. */
 void arena_guard(struct arena *a);
-/* Guards the arena until it is known whether its text holds a secret. arena_relax() ends that, unless arena_guard() was
- * called in between. The pool may be NULL and must outlive the arena. */
-void arena_guard_first(struct arena *a, struct secret_pool *pieces);
-void arena_relax(struct arena *a);
+/* Guards the arena until it is known whether its text holds a secret. arena_unguard() ends that, unless arena_guard()
+ * was called in between. The pool may be NULL and must outlive the arena. */
+void arena_guard_undecided(struct arena *a, struct secret_pool *pieces);
+void arena_unguard(struct arena *a);
 
 /* Aligned for any type, not cleared. */
 void *arena_alloc(struct arena *a, size_t size);

@@ -31,7 +31,7 @@ void uuid8_from_hash(const uint8_t hash[HASH_BYTES], char out[UUID_SIZE]) {
   format_uuid(b, 8, out);
 }
 
-bool uuid_valid(struct str s) {
+bool uuid_is_valid(struct str s) {
   if (s.n != UUID_SIZE - 1)
     return false;
   for (size_t i = 0; i < s.n; i++) {

@@ -10,7 +10,7 @@ void uuid7_new(int64_t now_ms, char out[UUID_SIZE]);
 /* UUIDv8 derived from a hash, so that repeated imports get the same id. */
 void uuid8_from_hash(const uint8_t hash[HASH_BYTES], char out[UUID_SIZE]);
 /* Canonical lower-case 8-4-4-4-12. */
-bool uuid_valid(struct str s);
+bool uuid_is_valid(struct str s);
 
 /* SHA-256, binary or in lower-case hex. */
 void hash_bytes(struct str s, uint8_t out[HASH_BYTES]);

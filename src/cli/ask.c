@@ -45,9 +45,9 @@ bool ask_hidden(void *arg UNUSED, const char *prompt, struct arena *a, struct st
   hidden.c_cc[VEOL] = INTERRUPT;
   if (tcsetattr(fd, TCSAFLUSH, &hidden) != 0)
     return false;
-  bool ok = fs_put(fd, str_from(prompt)) && read_line(fd, line, &n) && n > 0;
+  bool ok = fs_write_all(fd, str_from(prompt)) && read_line(fd, line, &n) && n > 0;
   tcsetattr(fd, TCSAFLUSH, &was);
-  fs_put(fd, STR("\n"));
+  fs_write_all(fd, STR("\n"));
   line[n] = 0;
   if (ok)
     *ret_text = (struct str){line, n};

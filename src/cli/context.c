@@ -126,7 +126,7 @@ static enum status load_agent(const struct cli_args *args, struct context *c, st
   struct str name = given.p ? given : bound;
   if (!name.p)
     return STATUS_OK;
-  if (!agent_name_ok(name)) {
+  if (!agent_name_is_valid(name)) {
     error_set(err, STATUS_USAGE, "an agent's name has 1 to %d of: A-Z a-z 0-9 _ . -", (int)AGENT_NAME_MAX);
     return error_fix(err, "--agent NAME; 'cairn agent list' shows declared agents");
   }

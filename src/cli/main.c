@@ -74,7 +74,7 @@ int main(int argc, char **argv) {
   struct output out;
   struct arena arena;
   jmp_buf oom;
-  db_for_threads();
+  db_disable_memstats();
   output_init(&out);
   arena_init(&arena);
   int code;

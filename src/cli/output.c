@@ -58,7 +58,7 @@ void output_json_text(struct output *o, struct arena *a, struct str json) {
 
 int output_error(struct output *o, struct arena *a, const struct error *err) {
   struct error clean = *err; /* errors quote the command line verbatim */
-  scrub_door_error(NULL, STR_NONE, &clean);
+  scrub_interface_error(NULL, STR_NONE, &clean);
   err = &clean;
   if (o->json) {
     yyjson_mut_doc *doc = json_new(a);

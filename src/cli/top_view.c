@@ -28,7 +28,7 @@ static enum status put_store(struct snapshot *p) {
   struct store_room room;
   char time[TIME_TEXT_SIZE];
   TRY(count_since(st, p->top->caller.team, 0, &memories, p->err));
-  TRY(events_place(st, p->top->caller.team, INT64_MAX, INT64_MAX, &seq, p->err));
+  TRY(events_position(st, p->top->caller.team, INT64_MAX, INT64_MAX, &seq, p->err));
   TRY(store_room(st, &room, p->err));
   json_put(p->doc, p->root, "at", time_format(p->now, time));
   json_put(p->doc, p->root, "db", str_from(db_path(store_db(st))));

@@ -54,7 +54,7 @@ double uncalibrate(const struct calibration *c, double scaled) { return interpol
 
 /* ---- calibrations ---- */
 
-const struct calibration *calibration_careful(void) {
+const struct calibration *calibration_conservative(void) {
   static const struct calibration careful = {
       .n = 5, .raw = {0.0, 0.70, 0.90, 0.97, 1.0}, .scaled = {0.0, 0.5, SIMILARITY_NEAR, SIMILARITY_SAME, 1.0}};
   return &careful;
@@ -75,7 +75,7 @@ static const char *calibration_problem(const struct calibration *c) {
   return NULL;
 }
 
-bool calibration_valid(const struct calibration *c) { return calibration_problem(c) == NULL; }
+bool calibration_is_valid(const struct calibration *c) { return calibration_problem(c) == NULL; }
 
 static enum status invalid_calibration(struct str text, const char *why, struct error *err) {
   error_set(err, STATUS_USAGE, "'%.*s' is not a calibration: %s", STR_ARG(text), why);

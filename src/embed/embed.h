@@ -40,10 +40,10 @@ double uncalibrate(const struct calibration *c, double scaled);
 
 /* Calibration for an unknown embedder. Its thresholds are high, because a false duplicate loses a memory while a missed
  * one only costs a warning. */
-const struct calibration *calibration_careful(void);
+const struct calibration *calibration_conservative(void);
 
 /* True for 2 to 8 knots, with cosines from -1 to 1 and values from 0 to 1, both rising. */
-bool calibration_valid(const struct calibration *c);
+bool calibration_is_valid(const struct calibration *c);
 
 /* Parses "RAW:SCALED,RAW:SCALED,...", such as "0.12:0,0.6:0.5,1:1". STATUS_USAGE, with the reason, if invalid. */
 NODISCARD enum status calibration_parse(struct str text, struct calibration *ret_calibration, struct error *err);

@@ -312,6 +312,6 @@ static VEC_CLONES size_t pick_near(const uint16_t *distance, size_t n, uint16_t 
   return found;
 }
 
-size_t vec_pick_near(const uint16_t *distance, size_t n, int limit, uint16_t *ret_rows) {
+size_t vec_near_rows(const uint16_t *distance, size_t n, int limit, uint16_t *ret_rows) {
   return limit < 0 ? 0 : pick_near(distance, n, (uint16_t)(limit > UINT16_MAX ? UINT16_MAX : limit), ret_rows);
 }

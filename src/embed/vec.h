@@ -52,4 +52,4 @@ void vec_agreement_table(const int8_t *query, const int8_t *centre, int dims, in
 /* Agreement of one row of the groups. */
 int32_t vec_agreement(const int16_t *table, const uint64_t *groups, size_t row, int words);
 /* Lists the rows with a distance of at most `limit`, in order, and returns their number. ret_rows has space for n. */
-size_t vec_pick_near(const uint16_t *distance, size_t n, int limit, uint16_t *ret_rows);
+size_t vec_near_rows(const uint16_t *distance, size_t n, int limit, uint16_t *ret_rows);

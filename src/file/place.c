@@ -30,8 +30,8 @@ static struct str folder_name(struct arena *a, struct str project) {
   return buf_str(&b);
 }
 
-enum status place_agent(struct store *st, struct str team, struct str project, struct arena *a, struct str *ret_folder,
-                        struct error *err) {
+enum status agent_folder(struct store *st, struct str team, struct str project, struct arena *a, struct str *ret_folder,
+                         struct error *err) {
   struct setting_value root;
   char beside[PLACE_MAX];
   TRY(setting_get(st, team, SET_FILES_ROOT, a, &root, err));
@@ -52,7 +52,7 @@ enum status agent_path(struct store *st, struct str team, struct str project, en
   struct setting_value path;
   struct str agent;
   TRY(setting_get(st, team, id, a, &path, err));
-  TRY(place_agent(st, team, project, a, &agent, err));
+  TRY(agent_folder(st, team, project, a, &agent, err));
   struct str rest = path.value;
   if (str_starts(rest, STR(AGENT)))
     rest = str_slice(rest, sizeof(AGENT) - 1, rest.n);
@@ -89,7 +89,7 @@ enum status mirror_place_find(struct store *st, struct str team, struct str proj
                               struct str *ret_path, struct error *err) {
   struct str folder;
   struct mirror_place noted;
-  TRY(place_agent(st, team, project, a, &folder, err));
+  TRY(agent_folder(st, team, project, a, &folder, err));
   if (read_note(a, folder, &noted) && str_eq(noted.project, project)) {
     *ret_path = noted.path;
     return STATUS_OK;
@@ -97,11 +97,11 @@ enum status mirror_place_find(struct store *st, struct str team, struct str proj
   return agent_path(st, team, project, SET_MEMORY_PATH, a, ret_path, err);
 }
 
-enum status mirror_place_keep(struct store *st, struct str team, struct str project, struct str path, struct arena *a,
+enum status mirror_place_save(struct store *st, struct str team, struct str project, struct str path, struct arena *a,
                               struct error *err) {
   struct str folder;
   struct mirror_place noted;
-  TRY(place_agent(st, team, project, a, &folder, err));
+  TRY(agent_folder(st, team, project, a, &folder, err));
   if (read_note(a, folder, &noted) && str_eq(noted.project, project) && str_eq(noted.path, path))
     return STATUS_OK;
   yyjson_mut_doc *doc = json_new(a);
@@ -116,10 +116,10 @@ enum status mirror_place_keep(struct store *st, struct str team, struct str proj
 
 static void close_folder(void *p) { closedir(p); }
 
-enum status mirror_place_root(struct store *st, struct str team, struct arena *a, struct str *ret_root,
-                              struct error *err) {
+enum status mirror_place_parent(struct store *st, struct str team, struct arena *a, struct str *ret_root,
+                                struct error *err) {
   struct str admin;
-  TRY(place_agent(st, team, STR(""), a, &admin, err));
+  TRY(agent_folder(st, team, STR(""), a, &admin, err));
   *ret_root = fs_dirname(admin);
   return STATUS_OK;
 }

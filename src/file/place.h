@@ -6,8 +6,8 @@
 
 /* The folder of an agent: "<files.root>/<team>/<agent>". <agent> is the project's name, made safe and unique as a file
  * name, or "admin" without a project. Creates nothing. */
-NODISCARD enum status place_agent(struct store *st, struct str team, struct str project, struct arena *a,
-                                  struct str *ret_folder, struct error *err);
+NODISCARD enum status agent_folder(struct store *st, struct str team, struct str project, struct arena *a,
+                                   struct str *ret_folder, struct error *err);
 /* The path in a setting, with "<agent>" replaced by that folder; relative paths are below it. */
 NODISCARD enum status agent_path(struct store *st, struct str team, struct str project, enum setting_id id,
                                  struct arena *a, struct str *ret_path, struct error *err);
@@ -26,9 +26,9 @@ struct mirror_places {
 NODISCARD enum status mirror_place_find(struct store *st, struct str team, struct str project, struct arena *a,
                                         struct str *ret_path, struct error *err);
 /* Notes the file, so that servers watch it and later calls find it. */
-NODISCARD enum status mirror_place_keep(struct store *st, struct str team, struct str project, struct str path,
+NODISCARD enum status mirror_place_save(struct store *st, struct str team, struct str project, struct str path,
                                         struct arena *a, struct error *err);
 /* The parent of the agents' folders, and all files noted there. */
-NODISCARD enum status mirror_place_root(struct store *st, struct str team, struct arena *a, struct str *ret_root,
-                                        struct error *err);
+NODISCARD enum status mirror_place_parent(struct store *st, struct str team, struct arena *a, struct str *ret_root,
+                                          struct error *err);
 void mirror_place_list(struct arena *a, struct str root, struct mirror_places *ret_places);

@@ -56,7 +56,7 @@ static enum source_way parse_way(struct str name) {
   for (int i = 0; source_way_names[i]; i++)
     if (str_is(name, source_way_names[i]))
       return (enum source_way)i;
-  return SOURCE_ALONE;
+  return SOURCE_UNWATCHED;
 }
 
 void source_state_read(struct str root, struct arena *a, struct source_states *ret_states) {

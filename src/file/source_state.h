@@ -8,11 +8,11 @@
 #include "base/error.h"
 
 enum source_way {
-  SOURCE_ALONE,   /* not watched */
-  SOURCE_WATCHED, /* changes are noticed at once */
-  SOURCE_SCANNED, /* too many folders to watch: scanned periodically */
-  SOURCE_CLOSED,  /* not readable for the server: no permission, or added after the sandbox was closed */
-  SOURCE_EMPTY,   /* empty or missing: stored documents are kept */
+  SOURCE_UNWATCHED, /* not watched */
+  SOURCE_WATCHED,   /* changes are noticed at once */
+  SOURCE_SCANNED,   /* too many folders to watch: scanned periodically */
+  SOURCE_CLOSED,    /* not readable for the server: no permission, or added after the sandbox was closed */
+  SOURCE_EMPTY,     /* empty or missing: stored documents are kept */
 };
 extern const char *const source_way_names[];
 

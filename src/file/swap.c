@@ -38,7 +38,7 @@ static bool write_temp(struct swap *w) {
     w->temp[0] = 0;
     return false;
   }
-  bool ok = fs_put(fd, w->text) && fchmod(fd, w->mode) == 0 && fsync(fd) == 0;
+  bool ok = fs_write_all(fd, w->text) && fchmod(fd, w->mode) == 0 && fsync(fd) == 0;
   int why = errno;
   close(fd);
   errno = why;

@@ -37,7 +37,7 @@ static void read_status(struct arena *a, yyjson_val *v, struct task_entry *e) {
   for (size_t i = 0; i < ARRAY_LEN(statuses); i++)
     if (s.p && str_ieq(s, str_from(statuses[i].name))) {
       e->status = statuses[i].status;
-      e->says |= SAYS_STATUS;
+      e->says |= TASK_HAS_STATUS;
       return;
     }
   complain(a, e, "status is not one of pending, in_progress, blocked, done");
@@ -47,7 +47,7 @@ static void read_priority(struct arena *a, yyjson_val *v, struct task_entry *e) 
   if (is_absent(v))
     return;
   struct str s = json_val_str(v);
-  e->says |= SAYS_PRIORITY;
+  e->says |= TASK_HAS_PRIORITY;
   if (yyjson_is_num(v)) {
     double n = yyjson_get_num(v);
     e->priority = n <= 1 ? TASK_HIGH : n <= 2 ? TASK_MEDIUM : TASK_LOW;
@@ -76,7 +76,8 @@ static void read_list(struct arena *a, yyjson_val *v, unsigned bit, struct strs 
   }
   if (bad)
     complain(a, e,
-             bit == SAYS_BLOCKED_BY ? "blocked_by is not a list of ids" : "acceptance_criteria is not a list of texts");
+             bit == TASK_HAS_BLOCKED_BY ? "blocked_by is not a list of ids"
+                                        : "acceptance_criteria is not a list of texts");
 }
 
 static struct str read_text(struct arena *a, yyjson_val *v, const char *problem, struct task_entry *e) {
@@ -97,13 +98,13 @@ static struct task_entry read_entry(struct arena *a, yyjson_val *v) {
   e.memory = json_str(v, "memory");
   e.description = read_text(a, yyjson_obj_get(v, "description"), "description is not a text", &e);
   e.milestone = read_text(a, milestone, "milestone is not a text", &e);
-  e.says |= milestone ? SAYS_MILESTONE : 0;
+  e.says |= milestone ? TASK_HAS_MILESTONE : 0;
   e.created = json_str(v, "created");
   e.completed = json_str(v, "completed");
   read_status(a, yyjson_obj_get(v, "status"), &e);
   read_priority(a, yyjson_obj_get(v, "priority"), &e);
-  read_list(a, yyjson_obj_get(v, "acceptance_criteria"), SAYS_ACCEPTANCE, &e.acceptance, &e);
-  read_list(a, yyjson_obj_get(v, "blocked_by"), SAYS_BLOCKED_BY, &e.blocked_by, &e);
+  read_list(a, yyjson_obj_get(v, "acceptance_criteria"), TASK_HAS_ACCEPTANCE, &e.acceptance, &e);
+  read_list(a, yyjson_obj_get(v, "blocked_by"), TASK_HAS_BLOCKED_BY, &e.blocked_by, &e);
   if (!e.description.p)
     complain(a, &e, "no description");
   return e;
@@ -259,15 +260,15 @@ static struct strs merge_texts(struct arena *a, const struct strs *base, const s
 /* Fills members that the file omits from `other`. */
 static struct task_entry fill_omitted(const struct task_entry *file, const struct task_entry *other) {
   struct task_entry f = *file;
-  if (!(f.says & SAYS_MILESTONE))
+  if (!(f.says & TASK_HAS_MILESTONE))
     f.milestone = other->milestone;
-  if (!(f.says & SAYS_PRIORITY))
+  if (!(f.says & TASK_HAS_PRIORITY))
     f.priority = other->priority;
-  if (!(f.says & SAYS_STATUS))
+  if (!(f.says & TASK_HAS_STATUS))
     f.status = other->status;
-  if (!(f.says & SAYS_ACCEPTANCE))
+  if (!(f.says & TASK_HAS_ACCEPTANCE))
     f.acceptance = other->acceptance;
-  if (!(f.says & SAYS_BLOCKED_BY))
+  if (!(f.says & TASK_HAS_BLOCKED_BY))
     f.blocked_by = other->blocked_by;
   return f;
 }

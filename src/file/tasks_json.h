@@ -9,12 +9,12 @@ extern const char *const task_progress_names[]; /* "pending", ... */
 
 /* Optional members that an entry contains. */
 enum {
-  SAYS_MILESTONE = 1,
-  SAYS_PRIORITY = 2,
-  SAYS_STATUS = 4,
-  SAYS_ACCEPTANCE = 8,
-  SAYS_BLOCKED_BY = 16,
-  SAYS_ALL = 31,
+  TASK_HAS_MILESTONE = 1,
+  TASK_HAS_PRIORITY = 2,
+  TASK_HAS_STATUS = 4,
+  TASK_HAS_ACCEPTANCE = 8,
+  TASK_HAS_BLOCKED_BY = 16,
+  TASK_HAS_ALL = 31,
 };
 
 struct task_entry {

@@ -74,7 +74,7 @@ enum status team_files_find(struct store *st, struct str team, int64_t now, stru
   struct team_files found = {0};
   struct mirror_places pages = {0};
   struct transcripts spoken;
-  TRY(mirror_place_root(st, team, a, &found.folder, err));
+  TRY(mirror_place_parent(st, team, a, &found.folder, err));
   TRY(transcripts_at(st, team, STR(""), now, a, &spoken, err));
   found.folder = arena_dup(a, found.folder);
   mirror_place_list(a, found.folder, &pages);

@@ -113,7 +113,7 @@ static enum status load_agent(const char *given, struct engine_options *e, struc
   name = given ? name : bound;
   if (!given && bound.n == 0)
     return STATUS_OK;
-  if (!agent_name_ok(name))
+  if (!agent_name_is_valid(name))
     return error_set(err, STATUS_USAGE, "the option agent is not a valid name: 1 to %d of A-Z a-z 0-9 _ . -",
                      (int)AGENT_NAME_MAX);
   memcpy(e->agent, name.p, name.n);

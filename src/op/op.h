@@ -111,7 +111,7 @@ struct op_hooks {
   /* The memory to change must still have one of these hashes (member "hash" of a full memory); otherwise STATUS_STALE
    * and nothing changes. Checked under the write lock. */
   const struct strs *expect;
-  bool tell_hash; /* add the memory's new hash to the result of a change */
+  bool return_hash; /* add the memory's new hash to the result of a change */
 };
 
 /* A running call. Handlers read args, fill result, and return a status with *err set. */

@@ -6,7 +6,7 @@
 enum status count_documents(struct store *st, struct str team, yyjson_mut_doc *doc, yyjson_mut_val *obj,
                             struct error *err) {
   struct rows r;
-  TRY(reach_admin(st, "the figures", err));
+  TRY(reach_check_admin(st, "the figures", err));
   db_query(st->db, &r, err,
            "SELECT corpus, count(*) FROM memory WHERE team = ?1 AND corpus <> 'memory' GROUP BY corpus ORDER BY corpus",
            "s", team);
@@ -19,7 +19,7 @@ enum status count_documents(struct store *st, struct str team, yyjson_mut_doc *d
 }
 
 enum status count_since(struct store *st, struct str team, int64_t since, int64_t *ret_count, struct error *err) {
-  TRY(reach_admin(st, "the figures", err));
+  TRY(reach_check_admin(st, "the figures", err));
   return db_int(st->db, ret_count, NULL, err,
                 "SELECT count(*) FROM memory WHERE team = ?1 AND corpus = 'memory' AND created_at >= ?2", "si", team,
                 since);
@@ -27,7 +27,7 @@ enum status count_since(struct store *st, struct str team, int64_t since, int64_
 
 enum status most_corrected(struct store *st, struct str team, yyjson_mut_doc *doc, yyjson_mut_val *arr,
                            struct error *err) {
-  TRY(reach_admin(st, "the figures", err));
+  TRY(reach_check_admin(st, "the figures", err));
   struct rows r;
   db_query(st->db, &r, err,
            "WITH RECURSIVE chain (head, id, depth) AS ("

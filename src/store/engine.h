@@ -92,7 +92,7 @@
   X(lexical_add,                                                                                                       \
     (struct txn * txn, struct arena * a, const struct chunk_text *text, int64_t *ret_id, struct error *err),           \
     (txn, a, text, ret_id, err))                                                                                       \
-  X(lexical_change, (struct txn * txn, struct arena * a, const struct chunk_text *text, struct error *err),            \
+  X(lexical_update, (struct txn * txn, struct arena * a, const struct chunk_text *text, struct error *err),            \
     (txn, a, text, err))                                                                                               \
   X(lexical_fill, (struct txn * txn, struct arena * a, const struct chunk_text *texts, size_t n, struct error *err),   \
     (txn, a, texts, n, err))                                                                                           \
@@ -112,7 +112,7 @@
     (txn, team, model, ret_more, err))                                                                                 \
   X(vec_drop_unowned, (struct txn * txn, int64_t *ret_dropped, bool *ret_more, struct error *err),                     \
     (txn, ret_dropped, ret_more, err))                                                                                 \
-  X(team_forget_log, (struct txn * txn, struct arena * a, struct error * err), (txn, a, err))
+  X(team_delete_log, (struct txn * txn, struct arena * a, struct error * err), (txn, a, err))
 
 #define X(name, params, args)                                                                                          \
   enum status sqlite_##name params;                                                                                    \

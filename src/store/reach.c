@@ -66,7 +66,7 @@ bool reach_owns(const struct reach *reach, struct str project) {
   return reach->role == ROLE_ADMIN;
 }
 
-bool reach_reads(const struct reach *reach, struct str project) {
+bool reach_can_read(const struct reach *reach, struct str project) {
   return reach_owns(reach, project) || (reach->role == ROLE_PROJECT && project.p && project.n == 0);
 }
 
@@ -95,7 +95,7 @@ void reach_where(struct sql *q, const struct reach *reach, const char *column) {
   sql_add(q, ")");
 }
 
-void reach_note(struct store *st, const char *what, struct str name) {
+void reach_record(struct store *st, const char *what, struct str name) {
   if (st->bound.wanted_n)
     return;
   name = utf8_cut(name, REACH_WANTED_MAX / 2);
@@ -107,7 +107,7 @@ struct str store_refusal(const struct store *st) {
   return st->bound.wanted_n ? (struct str){st->bound.wanted, st->bound.wanted_n} : STR_NONE;
 }
 
-bool store_writes(const struct store *st, struct str project) {
+bool store_can_write(const struct store *st, struct str project) {
   const struct reach *reach = &st->bound.reach;
   return !db_read_only(st->db) && !reach->read_only && reach_owns(reach, project);
 }
@@ -128,18 +128,18 @@ static enum status refuse_write(const struct reach *reach, struct error *err) {
                                                   : "name one of its projects");
 }
 
-enum status reach_write(struct store *st, struct str project, const char *what, struct error *err) {
+enum status reach_check_write(struct store *st, struct str project, const char *what, struct error *err) {
   const struct reach *reach = &st->bound.reach;
   if (!reach->read_only && reach_owns(reach, project))
     return STATUS_OK;
-  reach_note(st, what, str_empty(project) ? STR("global") : project);
+  reach_record(st, what, str_empty(project) ? STR("global") : project);
   return refuse_write(reach, err);
 }
 
-enum status reach_admin(struct store *st, const char *what, struct error *err) {
+enum status reach_check_admin(struct store *st, const char *what, struct error *err) {
   if (st->bound.reach.role == ROLE_ADMIN)
     return STATUS_OK;
-  reach_note(st, what, STR("of the team"));
+  reach_record(st, what, STR("of the team"));
   error_set(err, STATUS_DENIED, "reserved for the administrator of the team: %s", what);
   return error_fix(err, "ask the administrator, who runs Cairn without an agent name");
 }

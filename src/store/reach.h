@@ -39,9 +39,9 @@ struct reach store_reach(const struct store *st);
 /* Copies the reach, so that it outlives the binding. */
 struct reach reach_dup(struct arena *a, const struct reach *reach);
 
-/* reach_reads: may memories of this project be read? reach_owns: is it one of the caller's own projects, writable
+/* reach_can_read: may memories of this project be read? reach_owns: is it one of the caller's own projects, writable
  * unless the caller is read-only? */
-bool reach_reads(const struct reach *reach, struct str project);
+bool reach_can_read(const struct reach *reach, struct str project);
 bool reach_owns(const struct reach *reach, struct str project);
 /* Names of the caller's projects for messages: "alpha, beta". */
 struct str reach_names(const struct reach *reach, char *out, size_t size);
@@ -50,13 +50,13 @@ void reach_where(struct sql *q, const struct reach *reach, const char *column);
 
 /* Returns STATUS_DENIED and records the attempt if the handle may not write in this project; `what` names the
  * operation. */
-NODISCARD enum status reach_write(struct store *st, struct str project, const char *what, struct error *err);
-/* Could reach_write() succeed? For optional side effects, which are skipped otherwise. Records nothing. */
-bool store_writes(const struct store *st, struct str project);
-/* Like reach_write(), for operations reserved for the administrator. */
-NODISCARD enum status reach_admin(struct store *st, const char *what, struct error *err);
+NODISCARD enum status reach_check_write(struct store *st, struct str project, const char *what, struct error *err);
+/* Could reach_check_write() succeed? For optional side effects, which are skipped otherwise. Records nothing. */
+bool store_can_write(const struct store *st, struct str project);
+/* Like reach_check_write(), for operations reserved for the administrator. */
+NODISCARD enum status reach_check_admin(struct store *st, const char *what, struct error *err);
 
 /* Records an attempt to access something outside the reach; only the first of a call is kept. */
-void reach_note(struct store *st, const char *what, struct str name);
+void reach_record(struct store *st, const char *what, struct str name);
 /* The attempt recorded since the handle was bound; absent if none. Valid until the next store_bind(). */
 struct str store_refusal(const struct store *st);

@@ -63,7 +63,7 @@ void store_close(struct store **store) {
   vec_cache_free(st->vectors);
   read_queue_free(st->reads);
   call_queue_free(st->calls);
-  beats_free(st->beats);
+  heartbeats_free(st->beats);
   tokeniser_close(&st->tokeniser);
   db_close(&st->db);
   mem_free(st);
@@ -151,7 +151,7 @@ void visible(struct sql *q, const struct scope *scope, const char *states) {
 /* ---- transactions ---- */
 
 enum status txn_begin(struct store *st, const struct txn *who, int64_t undoes, struct txn *ret_txn, struct error *err) {
-  TRY(reach_write(st, who->project, "write in", err));
+  TRY(reach_check_write(st, who->project, "write in", err));
   TRY(db_begin(st->db, who->team, false, err));
   char uid[UUID_SIZE];
   uuid7_new(who->now, uid);
@@ -177,12 +177,12 @@ enum status txn_commit(struct txn *txn, struct error *err) {
   return STATUS_OK;
 }
 
-enum status txn_mark(struct txn *txn, struct error *err) { return db_mark(txn->store->db, err); }
+enum status txn_savepoint(struct txn *txn, struct error *err) { return db_savepoint(txn->store->db, err); }
 
-enum status txn_unmark(struct txn *txn, bool keep, struct error *err) {
+enum status txn_savepoint_end(struct txn *txn, bool keep, struct error *err) {
   if (!keep)
     vec_cache_settle(txn->store->vectors, false);
-  return db_unmark(txn->store->db, keep, err);
+  return db_savepoint_end(txn->store->db, keep, err);
 }
 
 enum status txn_find(struct store *st, struct str team, int64_t id, struct arena *a, struct str *ret_op,

@@ -97,8 +97,8 @@ NODISCARD enum status txn_find(struct store *st, struct str team, int64_t id, st
 /* Discards the open transaction, if any; cannot fail. */
 void store_rollback(struct store *st);
 /* Savepoint for one of several changes in a transaction: its changes are kept or rolled back. */
-NODISCARD enum status txn_mark(struct txn *txn, struct error *err);
-NODISCARD enum status txn_unmark(struct txn *txn, bool keep, struct error *err);
+NODISCARD enum status txn_savepoint(struct txn *txn, struct error *err);
+NODISCARD enum status txn_savepoint_end(struct txn *txn, bool keep, struct error *err);
 
 /* ---- backups ---- */
 
@@ -132,9 +132,9 @@ void store_tidy_backups(struct store *st, struct arena *a);
 #define BACKUP_TRANSCRIPTS ".transcripts"
 #define META_TRANSCRIPTS "backup_transcripts"
 #define NO_TRANSCRIPTS "none"
-NODISCARD enum status store_note_backup(const char *path, struct str transcripts, struct error *err);
-NODISCARD enum status store_backup_note(const char *path, struct arena *a, struct str *ret_transcripts,
-                                        struct error *err);
-NODISCARD enum status store_transcripts_are_back(struct store *st, struct error *err);
+NODISCARD enum status store_set_backup_note(const char *path, struct str transcripts, struct error *err);
+NODISCARD enum status store_get_backup_note(const char *path, struct arena *a, struct str *ret_transcripts,
+                                            struct error *err);
+NODISCARD enum status store_clear_transcript_note(struct store *st, struct error *err);
 /* Paths of the automatic backups of the store, oldest first. */
 void store_list_backups(struct store *st, struct arena *a, struct strs *ret_paths);

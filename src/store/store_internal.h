@@ -69,8 +69,8 @@ bool queues_flush(struct store *st, int busy_ms);
 size_t call_queue_size(const struct store *st);
 struct str call_queue_team(const struct store *st); /* team of the oldest call; the queue must not be empty */
 NODISCARD enum status call_queue_write(struct store *st, struct str team, struct error *err);
-void call_queue_forget(struct store *st, struct str team);
+void call_queue_drop_team(struct store *st, struct str team);
 void call_queue_clear(struct store *st);
 void call_queue_free(struct call_queue *queue);
 /* heartbeats.c */
-void beats_free(struct beats *beats);
+void heartbeats_free(struct beats *beats);

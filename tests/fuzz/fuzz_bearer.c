@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   } else {
     FUZZ_CHECK(!token.p);
   }
-  if (bearer_astray(&call))
+  if (bearer_is_misplaced(&call))
     FUZZ_CHECK(str_find(text, STR("cairn_"), 0) != SIZE_MAX || text.n >= 12);
   /* A network is its own. */
   if (peer_forwarded(text, network)) {

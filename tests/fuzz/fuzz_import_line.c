@@ -25,7 +25,7 @@ static void read_all(struct arena *a, enum import_from from, struct str text, st
   struct str line;
   int64_t number = 0;
   import_file_open(a, from, STR("/x/rollout-2026-01-01T00-00-00-5973b6c0-94b8-487b-a530-2aeb6098ae0e.jsonl"), file);
-  FUZZ_CHECK(uuid_valid(file->session));
+  FUZZ_CHECK(uuid_is_valid(file->session));
   while (str_line(&text, &line)) {
     struct import_line out;
     int64_t before = 0, after = 0;

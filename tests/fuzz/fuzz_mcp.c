@@ -100,8 +100,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   arena_init(&a);
   rpc_read(&a, message, &in);
   /* Answers to questions cannot come here: nobody would wait for them. */
-  questions_end(w.server[0]);
-  questions_end(w.server[1]);
+  questions_abort(w.server[0]);
+  questions_abort(w.server[1]);
   for (int i = 0; i < 2; i++) {
     struct heard h = {.request_id = in.kind == RPC_REQUEST};
     say(&w, i, message, &h);

@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     FUZZ_CHECK(!time_parse(s, &again));
   }
   int64_t now = INT64_C(1794743110123);
-  if (time_or_duration(s, now, -1, &ms))
+  if (time_or_duration_parse(s, now, -1, &ms))
     FUZZ_CHECK(time_parse(s, &again) || (duration_parse(s, &again) && ms == now - again));
   if (size >= sizeof(ms)) {
     char text[TIME_TEXT_SIZE];

@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct str text = token_write(&a, &t);
   FUZZ_CHECK(text.n == size && memcmp(text.p, data, size) == 0);
   FUZZ_CHECK(token_parse(text, &again) && str_eq(again.team, t.team) && str_eq(again.id, t.id));
-  FUZZ_CHECK(token_id_ok(t.id) && t.team.n >= 1 && t.team.n <= 64);
+  FUZZ_CHECK(token_id_is_valid(t.id) && t.team.n >= 1 && t.team.n <= 64);
   token_hash(&t, hash);
   arena_release(&a);
   return 0;

@@ -41,7 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   yyjson_val *root;
   arena_init(&a);
   struct tool_run run = new_run(&a, profiles[0]->tools, &err);
-  struct str said = tool_words(&run, (struct str){(const char *)data, size});
+  struct str said = tool_rewrite_advice(&run, (struct str){(const char *)data, size});
   FUZZ_CHECK(said.p || !size);
   if (size < 100000 && json_read(&a, (struct str){(const char *)data, size}, &root, &err) == STATUS_OK &&
       yyjson_is_obj(root)) {

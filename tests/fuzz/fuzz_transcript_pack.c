@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   struct error err;
   struct unpacking u;
   struct tar t = {.fd = memfd_create("archive", MFD_CLOEXEC), .name = "archive"};
-  FUZZ_CHECK(t.fd >= 0 && fs_put(t.fd, (struct str){(const char *)data, size}));
+  FUZZ_CHECK(t.fd >= 0 && fs_write_all(t.fd, (struct str){(const char *)data, size}));
   arena_init(&a);
   if (transcripts_check_pack(&t, &a, &u, &err) == STATUS_OK)
     for (size_t i = 0; i < u.sessions.n; i++) {

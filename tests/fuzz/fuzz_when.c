@@ -11,14 +11,14 @@ static void check_window(struct str query, int64_t now) {
   FUZZ_CHECK(w.from >= days_from_civil(1880, 1, 1) * MS_PER_DAY);
   FUZZ_CHECK(w.until <= days_from_civil(2300, 1, 1) * MS_PER_DAY);
   FUZZ_CHECK(w.slack_ms >= (double)MS_PER_DAY);
-  FUZZ_CHECK(when_near(&w, w.from) == 1 && when_near(&w, w.until - 1) == 1);
+  FUZZ_CHECK(when_closeness(&w, w.from) == 1 && when_closeness(&w, w.until - 1) == 1);
   double last = 1;
   for (int i = 0; i < 20; i++) {
-    double near = when_near(&w, w.until + i * (int64_t)(w.slack_ms / 16));
+    double near = when_closeness(&w, w.until + i * (int64_t)(w.slack_ms / 16));
     FUZZ_CHECK(near >= 0 && near <= last);
     last = near;
   }
-  FUZZ_CHECK(when_near(&w, INT64_MIN) == 0 && when_near(&w, INT64_MAX) == 0);
+  FUZZ_CHECK(when_closeness(&w, INT64_MIN) == 0 && when_closeness(&w, INT64_MAX) == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -178,7 +178,7 @@ bool duration_parse(struct str s, int64_t *ret_ms) {
   return true;
 }
 
-bool time_or_duration(struct str s, int64_t now, int sign, int64_t *ret_ms) {
+bool time_or_duration_parse(struct str s, int64_t now, int sign, int64_t *ret_ms) {
   int64_t ms;
   if (duration_parse(s, &ms)) {
     *ret_ms = now + sign * ms;

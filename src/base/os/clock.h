@@ -27,4 +27,4 @@ void civil_from_days(int64_t days, int *ret_y, int *ret_m, int *ret_d);
 /* Parses "90s", "30m", "24h", "7d" or "2w": a positive integer and a unit, at most 100 years. */
 bool duration_parse(struct str s, int64_t *ret_ms);
 /* Parses the value of a ttl, since or until argument: a timestamp, or a duration relative to `now`. */
-bool time_or_duration(struct str s, int64_t now, int sign, int64_t *ret_ms);
+bool time_or_duration_parse(struct str s, int64_t now, int sign, int64_t *ret_ms);

@@ -82,7 +82,7 @@ enum status fs_read(struct arena *a, const char *path, size_t limit, struct str 
   return s;
 }
 
-bool fs_put(int fd, struct str text) {
+bool fs_write_all(int fd, struct str text) {
   for (size_t done = 0; done < text.n;) {
     ssize_t n = write(fd, text.p + done, text.n - done);
     if (n < 0 && errno != EINTR)
@@ -134,7 +134,7 @@ enum status fs_write(const char *path, struct str text, mode_t mode, struct erro
   int fd = mkostemp(temp, O_CLOEXEC);
   if (fd < 0)
     return error_errno(err, errno, "cannot write '%s'", path);
-  bool ok = fs_put(fd, text) && fchmod(fd, mode) == 0 && fsync(fd) == 0;
+  bool ok = fs_write_all(fd, text) && fchmod(fd, mode) == 0 && fsync(fd) == 0;
   int why = errno;
   if (close(fd) != 0 && ok) {
     ok = false;

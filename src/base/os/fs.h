@@ -23,7 +23,7 @@ int *fs_descriptor(struct arena *a);
 void fs_close(int *fd);
 
 /* Writes all of the text at the current position; false with errno. */
-bool fs_put(int fd, struct str text);
+bool fs_write_all(int fd, struct str text);
 /* Syncs a directory, which makes new and renamed files in it durable; false with errno. */
 bool fs_sync_dir(const char *folder);
 /* The same for the folder that holds the file. */

@@ -4,7 +4,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
-bool library_look_up(void *library, const struct library_function *functions, size_t n, void *table) {
+bool library_resolve(void *library, const struct library_function *functions, size_t n, void *table) {
   for (size_t i = 0; i < n; i++) {
     void *function = dlsym(library, functions[i].name);
     if (!function)

@@ -9,4 +9,4 @@ struct library_function {
   size_t offset; /* of the function pointer in the caller's table */
 };
 /* Fills the table; false if the library lacks one of the functions. */
-bool library_look_up(void *library, const struct library_function *functions, size_t n, void *table);
+bool library_resolve(void *library, const struct library_function *functions, size_t n, void *table);

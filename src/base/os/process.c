@@ -91,16 +91,16 @@ bool process_started(int64_t pid, int64_t *ret_started) {
   return true;
 }
 
-enum process_state process_look(struct str here, struct str host, int64_t pid, int64_t started) {
+enum process_state process_check(struct str here, struct str host, int64_t pid, int64_t started) {
   char state = 'S';
   int64_t actual = 0;
   if (pid <= 0 || !host.p || !here.p || !str_ieq(here, host))
-    return PROCESS_ELSEWHERE;
+    return PROCESS_UNKNOWN;
   if (pid > INT32_MAX || (kill((pid_t)pid, 0) != 0 && errno == ESRCH))
     return PROCESS_DEAD;
   /* It exists, but /proc hides its start time. */
   if (!read_process(pid, &state, &actual))
-    return kill((pid_t)pid, 0) != 0 && errno == ESRCH ? PROCESS_DEAD : PROCESS_ELSEWHERE;
+    return kill((pid_t)pid, 0) != 0 && errno == ESRCH ? PROCESS_DEAD : PROCESS_UNKNOWN;
   if (started && (actual - started > TOLERANCE_MS || started - actual > TOLERANCE_MS))
     return PROCESS_REUSED;
   if (state == 'Z' || state == 'X' || state == 'x')
@@ -110,7 +110,7 @@ enum process_state process_look(struct str here, struct str host, int64_t pid, i
   return state == 'D' ? PROCESS_WAITING : PROCESS_ALIVE;
 }
 
-void process_conceal(void) {
+void process_protect_memory(void) {
   struct rlimit none = {0, 0};
   setrlimit(RLIMIT_CORE, &none);
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);

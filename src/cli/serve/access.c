@@ -109,7 +109,7 @@ static enum status open_issuer(struct arena *a, const struct setting_value *v, s
 /* A server for remote clients without any token is a mistake. */
 static enum status check_tokens(struct engine *engine, struct str team, struct error *err) {
   bool any = false;
-  TRY(tokens_any(engine->store, clock_now(&engine->clock), &any, err));
+  TRY(tokens_exist(engine->store, clock_now(&engine->clock), &any, err));
   TRY(db_team(store_db(engine->store), team, err));
   if (any)
     return STATUS_OK;
@@ -151,12 +151,12 @@ static enum status configure(struct arena *a, const struct context *context, str
 enum status access_open(struct arena *a, const struct context *context, struct access *access,
                         struct http_options *options, struct error *err) {
   struct engine *engine;
-  TRY(pool_take(options->shared.pool, &engine, err));
-  enum status s = engine_hold(engine, context->caller.team, err);
+  TRY(pool_acquire(options->shared.pool, &engine, err));
+  enum status s = engine_lock_team(engine, context->caller.team, err);
   if (s == STATUS_OK)
     s = configure(a, context, engine, access, options, err);
-  s = engine_let_go(engine, s, err);
-  pool_give(options->shared.pool, engine);
+  s = engine_unlock_team(engine, s, err);
+  pool_release(options->shared.pool, engine);
   return s;
 }
 

@@ -66,7 +66,7 @@ static struct str value_of(struct needs *n, enum setting_id id) {
   struct error ignored;
   const struct context *c = n->context;
   enum status s = n->store ? setting_get(n->store, c->caller.team, id, n->a, &v, &ignored)
-                           : setting_outside(c->engine.settings, id, n->a, &v, &ignored);
+                           : setting_get_without_store(c->engine.settings, id, n->a, &v, &ignored);
   return s == STATUS_OK ? v.value : STR_NONE;
 }
 
@@ -140,7 +140,7 @@ static void add_files(struct needs *n) {
     add_own(n, sessions);
   if (str_starts(page, STR("/")))
     strs_push(n->a, &n->keep.write, fs_dirname(page));
-  if (!n->store || mirror_place_root(n->store, n->context->caller.team, n->a, &root, &ignored) != STATUS_OK)
+  if (!n->store || mirror_place_parent(n->store, n->context->caller.team, n->a, &root, &ignored) != STATUS_OK)
     return;
   mirror_place_list(n->a, root, &pages);
   for (size_t i = 0; i < pages.n; i++)
@@ -167,7 +167,7 @@ static void add_keys(struct needs *n) {
   struct error ignored;
   if (!str_empty(jwks))
     strs_push(n->a, &n->keep.read, fs_dirname(jwks));
-  if (key_file_place(n->a, &vault, &ignored) != STATUS_OK)
+  if (vault_key_file_path(n->a, &vault, &ignored) != STATUS_OK)
     return;
   vault = fs_dirname(vault);
   if (fs_mkdirs(arena_cstr(n->a, vault), &ignored) == STATUS_OK)
@@ -240,7 +240,7 @@ static enum status is_wanted(const struct confine *c, bool *ret_wanted, struct e
   struct str mode = args_text(c->args->args, "sandbox");
   struct setting_value v = {.value = mode};
   if (!mode.p)
-    TRY(setting_outside(c->context->engine.settings, SET_SANDBOX, c->a, &v, err));
+    TRY(setting_get_without_store(c->context->engine.settings, SET_SANDBOX, c->a, &v, err));
   *ret_wanted = str_is(v.value, "on");
   return STATUS_OK;
 }
@@ -295,7 +295,7 @@ static void warn_unlocked(void) {
   enum { LOCKED_BYTES = 1 << 20 };
   struct rlimit limit;
   bool low = getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur < LOCKED_BYTES;
-  if (low && !mem_secret_locks(LOCKED_BYTES))
+  if (low && !mem_secret_can_lock(LOCKED_BYTES))
     fprintf(stderr, "cairn: less than 1 MB of memory can be locked, so vault secrets may be swapped to disk: raise the "
                     "limit (ulimit -l)\n");
 }

@@ -24,10 +24,10 @@ void observe_notify(struct arena *a, const struct context *context, struct pool 
   struct engine *engine;
   struct setting_value value;
   struct error ignored;
-  if (pool_take(pool, &engine, &ignored) != STATUS_OK)
+  if (pool_acquire(pool, &engine, &ignored) != STATUS_OK)
     return;
   if (setting_get(engine->store, context->caller.team, SET_NOTIFY_ERRORS, a, &value, &ignored) == STATUS_OK &&
       str_is(value.value, "on"))
     telemetry_notify(telemetry);
-  pool_give(pool, engine);
+  pool_release(pool, engine);
 }

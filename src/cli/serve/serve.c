@@ -112,8 +112,8 @@ static enum status open_store(struct serving *s) {
   struct engine *engine;
   TRY(observe_begin(s->a, &s->context, &shared->telemetry, &s->err));
   TRY(pool_new(options, http_engines(), &shared->pool, &s->err));
-  TRY(pool_take(shared->pool, &engine, &s->err));
-  pool_give(shared->pool, engine);
+  TRY(pool_acquire(shared->pool, &engine, &s->err));
+  pool_release(shared->pool, engine);
   observe_notify(s->a, &s->context, shared->pool, shared->telemetry);
   return feed_new(options, &shared->feed, &s->err);
 }

@@ -137,8 +137,8 @@ static size_t line_tokens(struct arena *a, const struct boot_payload *p, const s
   return tokens_estimate(json_write(a, parts, false));
 }
 
-yyjson_mut_val *boot_fit(struct arena *a, yyjson_mut_doc *doc, yyjson_mut_val *head, struct boot_payload *p,
-                         size_t *ret_tokens) {
+yyjson_mut_val *boot_fit_budget(struct arena *a, yyjson_mut_doc *doc, yyjson_mut_val *head, struct boot_payload *p,
+                                size_t *ret_tokens) {
   for (size_t g = 0; g < p->n; g++)
     p->groups[g].shown = p->groups[g].n;
   size_t tokens;

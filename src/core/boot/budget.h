@@ -39,5 +39,5 @@ struct boot_payload {
 /* Applies the budget: drops lines until the JSON result fits. Drops from the end of the group with the lowest drop
  * order first, never a protected line. Returns the result: the members of `head`, then text, tokens, budget, sections,
  * dropped, and the groups with `member` set. */
-yyjson_mut_val *boot_fit(struct arena *a, yyjson_mut_doc *doc, yyjson_mut_val *head, struct boot_payload *p,
-                         size_t *ret_tokens);
+yyjson_mut_val *boot_fit_budget(struct arena *a, yyjson_mut_doc *doc, yyjson_mut_val *head, struct boot_payload *p,
+                                size_t *ret_tokens);

@@ -70,8 +70,8 @@ static void add_stats(struct buf *b, struct str project, const char *from, const
              percent);
 }
 
-struct str boot_full(struct arena *a, struct str project, const char *project_from, const struct boot_texts *texts,
-                     size_t budget, size_t *ret_used) {
+struct str boot_render_full(struct arena *a, struct str project, const char *project_from,
+                            const struct boot_texts *texts, size_t budget, size_t *ret_used) {
   struct buf b = BUF(a);
   size_t bytes = 0;
   for (size_t i = 0; i < texts->n; i++)
@@ -90,7 +90,7 @@ struct str boot_full(struct arena *a, struct str project, const char *project_fr
   return buf_str(&b);
 }
 
-struct str boot_blocks(struct arena *a, const struct boot_texts *texts) {
+struct str boot_render_blocks(struct arena *a, const struct boot_texts *texts) {
   struct buf b = BUF(a);
   for (size_t i = 0; i < texts->n; i++) {
     const struct boot_text *t = &texts->v[i];

@@ -20,8 +20,8 @@ struct boot_texts {
 size_t boot_full_tokens(size_t bytes);
 /* Markdown: whole texts under the headings of their types, then statistics. Exceeding the budget adds a warning;
  * nothing is cut. Empty if there are no texts. *ret_used is the tokens of the texts. */
-struct str boot_full(struct arena *a, struct str project, const char *project_from, const struct boot_texts *texts,
-                     size_t budget, size_t *ret_used);
+struct str boot_render_full(struct arena *a, struct str project, const char *project_from,
+                            const struct boot_texts *texts, size_t budget, size_t *ret_used);
 
 /* "[TYPE] [key]: content", one block per text; the id if it has no key. */
-struct str boot_blocks(struct arena *a, const struct boot_texts *texts);
+struct str boot_render_blocks(struct arena *a, const struct boot_texts *texts);

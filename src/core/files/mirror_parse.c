@@ -80,7 +80,7 @@ static bool take_anchor(struct mirror_block *b, struct str inside) {
     return true;
   }
   enum { UID = UUID_SIZE - 1 };
-  if (word.n < UID || !uuid_valid(str_slice(word, 0, UID)))
+  if (word.n < UID || !uuid_is_valid(str_slice(word, 0, UID)))
     return false;
   if (!b->uid.p) { /* a damaged hash is treated like that of another text */
     b->uid = str_slice(word, 0, UID);

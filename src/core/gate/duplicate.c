@@ -7,7 +7,7 @@ static bool is_duplicate(const struct similar *o) {
   return o->similarity >= SIMILARITY_SAME && o->difference.what == DIFFER_NONE;
 }
 
-enum verdict gate_judge(const struct memory *draft, const struct similars *similar, size_t *ret_at) {
+enum verdict duplicate_judge(const struct memory *draft, const struct similars *similar, size_t *ret_at) {
   for (size_t i = 0; i < similar->n; i++) {
     const struct similar *o = &similar->v[i];
     assert(o->similarity >= SIMILARITY_NEAR);

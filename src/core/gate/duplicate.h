@@ -27,4 +27,4 @@ enum verdict {
 
 /* Step 5 of the write gate. `similar` holds memories at or above SIMILARITY_NEAR, best match first; *ret_at is the
  * index of the one that decided (0 if `similar` is empty). */
-enum verdict gate_judge(const struct memory *draft, const struct similars *similar, size_t *ret_at);
+enum verdict duplicate_judge(const struct memory *draft, const struct similars *similar, size_t *ret_at);

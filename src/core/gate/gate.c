@@ -32,7 +32,7 @@ enum status gate_check_key(struct str key, struct error *err) {
     error_step(err, "key");
     return error_fix(err, "use a short name such as 'auth-approach'");
   }
-  if (uuid_valid(key) || str_int64(key, &number)) {
+  if (uuid_is_valid(key) || str_int64(key, &number)) {
     error_set(err, STATUS_REFUSED, "key '%.*s' looks like an id", STR_ARG(key));
     error_step(err, "key");
     return error_fix(err, "use a short name such as 'auth-approach'");

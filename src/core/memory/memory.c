@@ -89,11 +89,11 @@ bool memory_is_entry(const struct memory *m) {
 
 bool memory_is_document(const struct memory *m) { return !str_empty(m->corpus) && !str_is(m->corpus, "memory"); }
 
-bool memory_trusted(const struct memory *m) {
+bool memory_is_trusted(const struct memory *m) {
   return str_is(m->trust, "user") || (str_is(m->trust, "agent") && !m->suspect.p);
 }
 
-bool memory_same_field(const struct field *f, const struct memory *x, const struct memory *y) {
+bool memory_field_equal(const struct field *f, const struct memory *x, const struct memory *y) {
   const void *a = field_at(x, f->offset), *b = field_at(y, f->offset);
   switch (f->form) {
   case FIELD_TEXT:

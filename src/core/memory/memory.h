@@ -69,9 +69,9 @@ bool memory_is_document(const struct memory *m);
 /* True if it may reach an agent that did not ask for it: at boot, by a keyword, on a page. User text is trusted, agent
  * text unless it is suspect. Text from tools, imports and extraction is untrusted until promoted. Keep in sync with
  * SQL_TRUSTED in store/memories/memories.h. */
-bool memory_trusted(const struct memory *m);
+bool memory_is_trusted(const struct memory *m);
 
-bool memory_same_field(const struct field *f, const struct memory *x, const struct memory *y);
+bool memory_field_equal(const struct field *f, const struct memory *x, const struct memory *y);
 
 /* Set and clear an inactive state. State, reason, author and time always change together. */
 void memory_retire(struct memory *m, const char *state, struct str reason, struct str by, int64_t at);

@@ -123,7 +123,7 @@ const struct mem_type *type_of_sequence(void) {
   return &types[i];
 }
 
-struct str types_of_sequence(struct arena *a) {
+struct str type_sequence_sql_list(struct arena *a) {
   struct buf b = BUF(a);
   for (size_t i = 0; i < ARRAY_LEN(types); i++)
     if (types[i].sequence)
@@ -131,7 +131,7 @@ struct str types_of_sequence(struct arena *a) {
   return buf_str(&b);
 }
 
-size_t type_number(const struct mem_type *t) {
+size_t type_index(const struct mem_type *t) {
   assert(t >= types && t < types + ARRAY_LEN(types));
   return (size_t)(t - types);
 }
@@ -144,7 +144,7 @@ static bool has_word(const struct mem_type *t, struct str word) {
   return false;
 }
 
-const double *types_asked_for(struct arena *a, struct str folded_query) {
+const double *type_query_factors(struct arena *a, struct str folded_query) {
   static const double preference = 1.1;
   double *factors = arena_array(a, double, ARRAY_LEN(types));
   struct str word;

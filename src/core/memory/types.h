@@ -53,13 +53,13 @@ const char *type_title(const struct mem_type *t);
 /* Default type of a kind. */
 const struct mem_type *type_of_kind(enum kind kind);
 /* Ranking factors, indexed like types_at(): above 1 for a type that a word of the query asks for. */
-const double *types_asked_for(struct arena *a, struct str folded_query);
+const double *type_query_factors(struct arena *a, struct str folded_query);
 /* Index of a type for types_at(). */
-size_t type_number(const struct mem_type *t);
+size_t type_index(const struct mem_type *t);
 /* The first type with `sequence` set. */
 const struct mem_type *type_of_sequence(void);
 /* All types with `sequence` set, as a list for SQL: 'a', 'b'. */
-struct str types_of_sequence(struct arena *a);
+struct str type_sequence_sql_list(struct arena *a);
 const struct mem_type *type_of_prose(void);
 /* The first type of a section of the boot payload; NULL if there is none. */
 const struct mem_type *type_of_section(enum boot_section section);

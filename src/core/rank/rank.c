@@ -56,9 +56,9 @@ struct rank_parts rank_parts(const struct rank_policy *policy, const struct memo
   int64_t votes = m->upvotes - m->downvotes;
   votes = votes > 5 ? 5 : votes < -5 ? -5 : votes;
   p.rating = 1 + 0.1 * (double)votes;
-  if (!memory_trusted(m) && m->suspect.p)
+  if (!memory_is_trusted(m) && m->suspect.p)
     p.trust = suspect;
-  else if (!memory_trusted(m) && !memory_is_document(m)) /* documents are searched only on request */
+  else if (!memory_is_trusted(m) && !memory_is_document(m)) /* documents are searched only on request */
     p.trust = untrusted;
   p.access = 1 + 0.02 * (double)(m->access_count > 10 ? 10 : m->access_count);
   return p;
@@ -113,8 +113,8 @@ double words_shared(struct arena *a, struct str x, struct str y) {
   return least ? (double)in_both(&one, &other) / (double)least : 0;
 }
 
-size_t mmr_pick(struct arena *a, const struct word_set *texts, const double *scores, size_t n, size_t k,
-                size_t *ret_order) {
+size_t rank_pick_diverse(struct arena *a, const struct word_set *texts, const double *scores, size_t n, size_t k,
+                         size_t *ret_order) {
   static const double lambda = 0.7;
   double *nearest = arena_array(a, double, n + 1);
   bool *taken = arena_array(a, bool, n + 1);

@@ -29,8 +29,8 @@ struct fusion {
 double fuse(const struct fusion *how, const struct match *m);
 
 /* Share of its score that a text lends to the next entry, and to the previous entry or an adjacent chunk. */
-#define LEND_NEXT 0.5
-#define LEND_BEFORE 0.3
+#define LEND_TO_NEXT 0.5
+#define LEND_TO_PREVIOUS 0.3
 
 /* ---- factors of a memory ---- */
 
@@ -60,8 +60,8 @@ struct word_set word_set(struct arena *a, struct str text);
 double words_shared(struct arena *a, struct str x, struct str y);
 /* Maximal marginal relevance: picks at most k of n texts, lambda 0.7, Jaccard similarity of words. Returns how many
  * indexes it wrote to ret_order. */
-size_t mmr_pick(struct arena *a, const struct word_set *texts, const double *scores, size_t n, size_t k,
-                size_t *ret_order);
+size_t rank_pick_diverse(struct arena *a, const struct word_set *texts, const double *scores, size_t n, size_t k,
+                         size_t *ret_order);
 /* Sets ret_copies[i] if text i nearly repeats two texts before it; texts are in score order. Two similar texts may be
  * an update or independent confirmation; a third adds nothing. */
 void mark_copies(const struct word_set *texts, size_t n, bool *ret_copies);

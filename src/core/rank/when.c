@@ -331,7 +331,7 @@ bool when_find(struct str query, int64_t now, struct when *ret_when) {
   return found;
 }
 
-double when_near(const struct when *w, int64_t at) {
+double when_closeness(const struct when *w, int64_t at) {
   if (at >= w->from && at < w->until)
     return 1;
   double outside = at < w->from ? (double)w->from - (double)at : (double)at - (double)w->until;

@@ -18,4 +18,4 @@ struct when {
 bool when_find(struct str query, int64_t now, struct when *ret_when);
 
 /* Closeness of a time to the window: 1 inside, falling smoothly to 0 over the slack on both sides. */
-double when_near(const struct when *w, int64_t at);
+double when_closeness(const struct when *w, int64_t at);

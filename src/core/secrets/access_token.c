@@ -9,7 +9,7 @@
 #define VARIANT sodium_base64_VARIANT_URLSAFE_NO_PADDING
 enum { SECRET_CHARS = sodium_base64_ENCODED_LEN(TOKEN_SECRET_BYTES, VARIANT) - 1 };
 
-bool token_id_ok(struct str id) {
+bool token_id_is_valid(struct str id) {
   for (size_t i = 0; i < id.n; i++)
     if (!(id.p[i] >= 'a' && id.p[i] <= 'z') && !(id.p[i] >= '2' && id.p[i] <= '7'))
       return false;
@@ -40,7 +40,7 @@ bool token_parse(struct str text, struct token_text *ret_token) {
     return false;
   struct str rest = str_slice(text, prefix.n, text.n);
   if (!str_next(&rest, '.', &t.team) || gate_check_team(t.team, &ignored) != STATUS_OK ||
-      !str_next(&rest, '.', &t.id) || !token_id_ok(t.id) || !read_secret(rest, t.secret))
+      !str_next(&rest, '.', &t.id) || !token_id_is_valid(t.id) || !read_secret(rest, t.secret))
     return false;
   *ret_token = t;
   sodium_memzero(t.secret, sizeof(t.secret));
@@ -68,6 +68,6 @@ void token_hash(const struct token_text *t, uint8_t out[TOKEN_HASH_BYTES]) {
   sodium_memzero(&state, sizeof(state));
 }
 
-bool token_hash_same(const uint8_t a[TOKEN_HASH_BYTES], const uint8_t b[TOKEN_HASH_BYTES]) {
+bool token_hash_equal(const uint8_t a[TOKEN_HASH_BYTES], const uint8_t b[TOKEN_HASH_BYTES]) {
   return sodium_memcmp(a, b, TOKEN_HASH_BYTES) == 0;
 }

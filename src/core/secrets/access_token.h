@@ -20,8 +20,8 @@ struct str token_write(struct arena *a, const struct token_text *token);
 
 /* Encodes random bytes as an ID of letters and digits. */
 void token_id(const uint8_t bytes[TOKEN_ID_CHARS], char out[TOKEN_ID_CHARS + 1]);
-bool token_id_ok(struct str id);
+bool token_id_is_valid(struct str id);
 
 void token_hash(const struct token_text *token, uint8_t out[TOKEN_HASH_BYTES]);
 /* Compares in constant time. */
-bool token_hash_same(const uint8_t a[TOKEN_HASH_BYTES], const uint8_t b[TOKEN_HASH_BYTES]);
+bool token_hash_equal(const uint8_t a[TOKEN_HASH_BYTES], const uint8_t b[TOKEN_HASH_BYTES]);

@@ -36,16 +36,16 @@ static void derive_unspaced(struct arena *a, struct str text, enum terms_use use
     if (!utf8_is_unspaced(utf8_next(word, &first)))
       continue;
     bool follows = before.p && before.p + before.n == word.p;
-    if (before.p && !follows && !paired && use == TERMS_ASKED)
+    if (before.p && !follows && !paired && use == TERMS_FOR_QUERY)
       add_token(out, before);
     paired = follows;
-    if (use == TERMS_STORED)
+    if (use == TERMS_FOR_INDEX)
       add_token(out, word);
     if (follows)
       add_token(out, (struct str){before.p, before.n + word.n});
     before = word;
   }
-  if (before.p && !paired && use == TERMS_ASKED)
+  if (before.p && !paired && use == TERMS_FOR_QUERY)
     add_token(out, before);
 }
 
@@ -231,7 +231,7 @@ struct str terms_of_text(struct arena *a, struct str corpus, struct str project,
   buf_add(&b, body);
   buf_addc(&b, '\n');
   buf_add(&b, extra);
-  struct str derived = terms_derive(a, buf_str(&b), TERMS_STORED);
+  struct str derived = terms_derive(a, buf_str(&b), TERMS_FOR_INDEX);
   buf_add(&all, terms_scope_of(corpus, project, scope));
   if (!is_memory(corpus)) {
     buf_addc(&all, ' ');
@@ -249,7 +249,7 @@ struct str terms_of_chunk(struct arena *a, struct str project, struct str headli
 
 /* ---- stop words ---- */
 
-bool terms_is_stop(struct str word) {
+bool terms_is_stop_word(struct str word) {
   static const char *const stops[] = {
       "a",    "about", "all", "also", "am",   "an",    "and",   "any",  "are",  "as",    "at",     "be",
       "been", "being", "but", "by",   "can",  "could", "did",   "do",   "does", "for",   "from",   "had",

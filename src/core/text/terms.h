@@ -4,8 +4,8 @@
 #include "base/buf.h"
 
 enum terms_use {
-  TERMS_STORED, /* for a text that is indexed */
-  TERMS_ASKED,  /* for a query: as few as possible */
+  TERMS_FOR_INDEX, /* for a text that is indexed */
+  TERMS_FOR_QUERY, /* for a query: as few as possible */
 };
 
 /* Tokens that a tokenizer for scripts with spaces does not produce, separated by blanks; empty for most texts:
@@ -34,7 +34,7 @@ struct str terms_of_text(struct arena *a, struct str corpus, struct str project,
                          struct str extra);
 
 /* True for an English stop word, in lower case. */
-bool terms_is_stop(struct str word);
+bool terms_is_stop_word(struct str word);
 
 /* True for a word that looks like an identifier: it has a digit, an underscore, camel case, or a separator inside. */
 bool terms_is_identifier(struct str word);

@@ -43,7 +43,7 @@ static bool look_up(void *library) {
       {"curl_easy_getinfo", offsetof(struct curl_api, easy_getinfo)},
       {"curl_easy_strerror", offsetof(struct curl_api, easy_strerror)},
   };
-  return library_look_up(library, functions, ARRAY_LEN(functions), &curl);
+  return library_resolve(library, functions, ARRAY_LEN(functions), &curl);
 }
 
 static void load_curl(void) {

@@ -324,7 +324,7 @@ static void fill(struct state *st, const struct http_embedder_config *c, struct 
   st->batch = c->batch ? (size_t)c->batch : BATCH_TEXTS;
   st->response_max = c->response_max ? c->response_max : RESPONSE_MAX;
   st->e.dims = c->dims;
-  st->e.calibration = c->calibration ? c->calibration : calibration_careful();
+  st->e.calibration = c->calibration ? c->calibration : calibration_conservative();
   st->e.embed = embed;
   st->e.close = close_embedder;
   st->e.state = st;

@@ -32,7 +32,7 @@ struct http_embedder_config {
   int batch;              /* texts per request, default 64; a request has at most 256 KiB of text */
   size_t response_max;    /* maximum bytes of a response, default 64 MiB */
   bool allow_plain_http;  /* allow to send the key unencrypted to another machine */
-  const struct calibration *calibration; /* must outlive the embedder; NULL: calibration_careful() */
+  const struct calibration *calibration; /* must outlive the embedder; NULL: calibration_conservative() */
 };
 
 /* STATUS_USAGE for an invalid configuration, or STATUS_NOMEM. */

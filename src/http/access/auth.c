@@ -128,7 +128,7 @@ bool auth_read(struct http_call *call) {
     return true;
   if (auth->options.behind_proxy)
     find_network(call);
-  if (bearer_astray(call)) {
+  if (bearer_is_misplaced(call)) {
     http_reply_problem_status(call, 400, "Bad Request",
                               "send the token in the Authorization header, never in the URL or a cookie");
     return false;
@@ -198,9 +198,9 @@ static enum status identify_token(struct http_call *call, struct principal *ret_
   struct engine *engine;
   if (!is_well_formed(call->token)) /* do not queue for an engine */
     return error_set(err, STATUS_UNKNOWN_CALLER, "there is no such token");
-  TRY(pool_take(call->server->pool, &engine, err));
-  enum status s = identity_of_token(engine, call->token, a, ret_principal, err);
-  pool_give(call->server->pool, engine);
+  TRY(pool_acquire(call->server->pool, &engine, err));
+  enum status s = authenticate_token(engine, call->token, a, ret_principal, err);
+  pool_release(call->server->pool, engine);
   return s;
 }
 

@@ -45,7 +45,7 @@ static bool looks_like_ours(struct str s) {
   return parts == 3;
 }
 
-bool bearer_astray(const struct http_call *call) {
+bool bearer_is_misplaced(const struct http_call *call) {
   for (size_t i = 0; i < call->query_count; i++)
     if (str_ieq(call->queries[i].name, STR("access_token")) || looks_like_ours(call->queries[i].value))
       return true;

@@ -13,4 +13,4 @@ enum bearer {
 /* Reads the Authorization header; sets ret_token only with BEARER_TOKEN. */
 enum bearer bearer_read(const struct http_call *call, struct str *ret_token);
 /* True if a token is in the URL or a cookie, where logs, histories and browsers would keep it. */
-bool bearer_astray(const struct http_call *call);
+bool bearer_is_misplaced(const struct http_call *call);

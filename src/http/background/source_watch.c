@@ -188,14 +188,14 @@ static enum status find_sources(struct source_watch *w, struct arena *a, struct 
   struct engine *engine;
   struct store_boundary oom;
   jmp_buf *outer = a->oom;
-  TRY(pool_take(w->pool, &engine, err));
+  TRY(pool_acquire(w->pool, &engine, err));
   volatile enum status listed = STATUS_NOMEM;
   pthread_mutex_lock(&engine->lock);
   if (!STORE_BOUNDARY(engine->store, a, oom))
     listed = list_with(engine, w->caller.team, a, ret_roots, err);
   a->oom = outer;
   pthread_mutex_unlock(&engine->lock);
-  pool_give(w->pool, engine);
+  pool_release(w->pool, engine);
   return listed;
 }
 

@@ -66,7 +66,7 @@ static void add_query(struct buf *b, struct arena *a, yyjson_mut_val *args) {
   }
 }
 
-static struct str format_request(const struct words_door *advisor, const struct op *op, yyjson_mut_val *args) {
+static struct str format_request(const struct advice_interface *advisor, const struct op *op, yyjson_mut_val *args) {
   struct rest_route r;
   if (!find_route(advisor->arena, op, args, &r))
     return STR_NONE;
@@ -81,13 +81,13 @@ static struct str format_request(const struct words_door *advisor, const struct 
 }
 
 struct str rest_advice(struct arena *a, struct str text) {
-  struct words_door advisor = {.arena = a,
-                               .doc = json_new(a),
-                               .call = format_request,
-                               .help = REST_ROOT "/openapi.json",
-                               .session = "the header Cairn-Session",
-                               .elsewhere = "on the machine of the store"};
-  return words_at(&advisor, text);
+  struct advice_interface advisor = {.arena = a,
+                                     .doc = json_new(a),
+                                     .call = format_request,
+                                     .help = REST_ROOT "/openapi.json",
+                                     .session = "the header Cairn-Session",
+                                     .elsewhere = "on the machine of the store"};
+  return advice_translate(&advisor, text);
 }
 
 void rest_advise_error(struct arena *a, struct error *err) {
@@ -104,7 +104,7 @@ void rest_advise_error(struct arena *a, struct error *err) {
 static void rewrite(struct arena *a, yyjson_mut_val *of, struct str name, yyjson_mut_val *v) {
   size_t i, n;
   yyjson_mut_val *key, *e;
-  if (yyjson_mut_is_str(v) && words_are_advice(of, name)) {
+  if (yyjson_mut_is_str(v) && is_advice_member(of, name)) {
     struct str rewritten = rest_advice(a, (struct str){yyjson_mut_get_str(v), yyjson_mut_get_len(v)});
     yyjson_mut_set_strn(v, rewritten.p, rewritten.n);
   } else if (yyjson_mut_is_arr(v)) {

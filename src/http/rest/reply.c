@@ -24,14 +24,14 @@ enum status rest_op(struct rest_call *rc, const char *op, yyjson_mut_val *args, 
                            .emit = take_line,
                            .cancelled = is_gone,
                            .expect = rc->expect,
-                           .tell_hash = (rc->route->flags & (REST_CREATES | REST_GUARDED)) != 0};
+                           .return_hash = (rc->route->flags & (REST_CREATES | REST_GUARDED)) != 0};
   rc->lines = yyjson_mut_arr(rc->doc);
   rc->ran = true;
   TRY(json_read(a, json_write(a, args, false), &checked, &rc->err));
-  TRY(pool_take(pool, &engine, &rc->err));
-  /* Only the operation, which has its own boundary, may allocate between here and pool_give(). */
+  TRY(pool_acquire(pool, &engine, &rc->err));
+  /* Only the operation, which has its own boundary, may allocate between here and pool_release(). */
   enum status s = op_run(engine, op_find(str_from(op)), &rc->caller, &hooks, a, checked, ret_result, &rc->err);
-  pool_give(pool, engine);
+  pool_release(pool, engine);
   return s;
 }
 
@@ -42,11 +42,11 @@ static void clean_error(struct rest_call *rc) {
   struct pool *pool = rc->http->server->pool;
   struct engine *engine = NULL;
   struct error ignored;
-  if (pool && pool_take(pool, &engine, &ignored) != STATUS_OK)
+  if (pool && pool_acquire(pool, &engine, &ignored) != STATUS_OK)
     engine = NULL;
-  scrub_door_error(engine, rc->http->caller.team, &rc->err);
+  scrub_interface_error(engine, rc->http->caller.team, &rc->err);
   if (engine)
-    pool_give(pool, engine);
+    pool_release(pool, engine);
 }
 
 void rest_fail(struct rest_call *rc) {

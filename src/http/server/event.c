@@ -7,7 +7,7 @@ void server_event(const struct http_server *server, const struct event *e) {
   struct engine *engine;
   struct error err;
   struct txn txn;
-  if (pool_take(server->pool, &engine, &err) != STATUS_OK)
+  if (pool_acquire(server->pool, &engine, &err) != STATUS_OK)
     return;
   pthread_mutex_lock(&engine->lock);
   struct txn who = {.team = server->caller.team,
@@ -19,5 +19,5 @@ void server_event(const struct http_server *server, const struct event *e) {
       txn_commit(&txn, &err) != STATUS_OK)
     store_rollback(engine->store);
   pthread_mutex_unlock(&engine->lock);
-  pool_give(server->pool, engine);
+  pool_release(server->pool, engine);
 }

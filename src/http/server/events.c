@@ -86,7 +86,7 @@ static struct listener *listener_new(const struct http_call *call, int64_t since
   struct str action = http_query(call, "action"), team = call->caller.team;
   const struct principal *who = call->caller.principal;
   struct listener *l = mem_zalloc(sizeof(*l) + action.n + team.n + 1);
-  if (l && who && !(l->who = principal_keep(who))) {
+  if (l && who && !(l->who = principal_dup(who))) {
     mem_free(l);
     l = NULL;
   }

@@ -10,10 +10,10 @@ bool status_is_allowed(struct http_call *call, const char *op) {
   struct error err;
   if (!call->server->bound && !call->caller.principal)
     return true;
-  enum status s = pool_take(call->server->pool, &engine, &err);
+  enum status s = pool_acquire(call->server->pool, &engine, &err);
   if (s == STATUS_OK) {
     s = roles_check(engine, &call->caller, op, &err);
-    pool_give(call->server->pool, engine);
+    pool_release(call->server->pool, engine);
   }
   if (s != STATUS_OK)
     http_reply_problem(call, &err);

@@ -14,7 +14,7 @@ enum { WAITING_MAX = 1024, WORKER_STACK = 1 << 20, LASTING_MS = 100 };
 
 static bool is_regular(const struct http_daemon *d, size_t worker) { return worker < d->regular; }
 
-static bool a_regular_rests(const struct http_daemon *d) {
+static bool has_idle_regular(const struct http_daemon *d) {
   for (size_t i = 0; i < d->regular; i++)
     if (!d->began[i])
       return true;
@@ -22,12 +22,12 @@ static bool a_regular_rests(const struct http_daemon *d) {
 }
 
 /* True if a long call has no spare worker standing in for it. */
-static bool a_spare_is_missing(const struct http_daemon *d) {
+static bool needs_spare_worker(const struct http_daemon *d) {
   int64_t since = clock_ticks_us() - LASTING_MS * 1000;
   size_t short_ones = 0;
   for (size_t i = 0; i < HTTP_WORKERS_MAX; i++)
     short_ones += d->began[i] > since;
-  return short_ones < d->regular && !a_regular_rests(d);
+  return short_ones < d->regular && !has_idle_regular(d);
 }
 
 /* While requests are queued, one spare worker polls for long calls. */
@@ -46,15 +46,15 @@ static void rest(struct http_daemon *d, size_t worker) {
 static void wake_one(struct http_daemon *d) {
   if (!d->first)
     return;
-  if (a_regular_rests(d))
+  if (has_idle_regular(d))
     pthread_cond_signal(&d->work);
-  else if (!d->looking || a_spare_is_missing(d))
+  else if (!d->looking || needs_spare_worker(d))
     pthread_cond_signal(&d->spare_work);
 }
 
 /* The next request; NULL at shutdown. */
 static struct http_exchange *take(struct http_daemon *d, size_t worker) {
-  while (d->first ? !d->quit && !is_regular(d, worker) && !a_spare_is_missing(d) : !d->quit)
+  while (d->first ? !d->quit && !is_regular(d, worker) && !needs_spare_worker(d) : !d->quit)
     rest(d, worker);
   struct http_exchange *x = d->first;
   if (!x)

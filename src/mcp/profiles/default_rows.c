@@ -22,7 +22,7 @@ static struct str rewrite_line(struct tool_run *run, struct str line) {
   while (i < line.n && ascii_digit(line.p[i]))
     i++;
   bool is_more = str_starts(line, STR("- ")) && i > 2 && str_starts(str_slice(line, i, line.n), STR(" more: "));
-  return is_more ? tool_words(run, line) : line;
+  return is_more ? tool_rewrite_advice(run, line) : line;
 }
 
 /* Rewrites the commands that fetch dropped items before the reply is measured: calls are longer. */
@@ -32,7 +32,7 @@ static void rewrite_dropped(struct tool_run *run, yyjson_mut_val *dropped) {
   yyjson_mut_arr_foreach(dropped, i, n, e) {
     yyjson_mut_val *fetch = yyjson_mut_obj_get(e, "fetch");
     if (yyjson_mut_is_str(fetch))
-      mut_set_text(fetch, run->arena, tool_words(run, mut_text(fetch)));
+      mut_set_text(fetch, run->arena, tool_rewrite_advice(run, mut_text(fetch)));
   }
 }
 
@@ -52,7 +52,7 @@ enum status default_boot_finish(struct tool_run *run, yyjson_mut_val *result) {
   if (run->budget > 0 && tokens_estimate(json_write(run->arena, result, false)) > (size_t)run->budget)
     yyjson_mut_obj_remove_key(result, "dropped");
   if (degraded.n)
-    buf_addf(&b, "\ndegraded: %.*s\n", STR_ARG(tool_words(run, degraded)));
+    buf_addf(&b, "\ndegraded: %.*s\n", STR_ARG(tool_rewrite_advice(run, degraded)));
   run->text = buf_str(&b);
   return STATUS_OK;
 }

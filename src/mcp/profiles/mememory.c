@@ -448,7 +448,7 @@ static const struct profile_resource resources[] = {
 /* ---- the table ---- */
 
 static void format_error(struct tool_run *run, const struct error *err) {
-  struct str fix = tool_words(run, str_from(err->fix));
+  struct str fix = tool_rewrite_advice(run, str_from(err->fix));
   run->text =
       arena_printf(run->arena, "%s failed: %s%s%.*s", run->tool->name, err->message, fix.n ? "\n" : "", STR_ARG(fix));
   run->result = op_error_json(run->doc, err);

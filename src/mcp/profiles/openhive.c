@@ -179,7 +179,7 @@ static const struct shape vault_delete_shape[] = {SUCCESS, COPY("deleted"), {0}}
 
 static void format_error(struct tool_run *run, const struct error *err) {
   yyjson_mut_val *r = yyjson_mut_obj(run->doc);
-  struct str fix = tool_words(run, str_from(err->fix));
+  struct str fix = tool_rewrite_advice(run, str_from(err->fix));
   add_bool(run, r, "success", false);
   add_text(run, r, "error", str_from(err->message));
   if (fix.n)

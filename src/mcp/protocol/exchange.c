@@ -128,9 +128,9 @@ enum status exchange_call(struct exchange *x, const struct op *op, struct str ar
   yyjson_val *values;
   yyjson_mut_val *result;
   TRY(json_read(x->arena, args, &values, err));
-  TRY(pool_take(x->server->options.pool, &engine, err));
+  TRY(pool_acquire(x->server->options.pool, &engine, err));
   enum status s = op_run(engine, op, &x->caller, NULL, x->arena, values, &result, err);
-  pool_give(x->server->options.pool, engine);
+  pool_release(x->server->options.pool, engine);
   TRY(s);
   return json_read(x->arena, json_write(x->arena, result, false), ret_result, err);
 }
@@ -142,10 +142,10 @@ bool exchange_principal(struct exchange *x, const struct principal **ret_who) {
   *ret_who = x->caller.principal;
   if (!pool || !pool_agent(pool)[0])
     return true;
-  enum status s = pool_take(pool, &engine, &err);
+  enum status s = pool_acquire(pool, &engine, &err);
   if (s == STATUS_OK) {
-    s = roles_who(engine, &x->caller, x->arena, ret_who, &err);
-    pool_give(pool, engine);
+    s = roles_principal(engine, &x->caller, x->arena, ret_who, &err);
+    pool_release(pool, engine);
   }
   if (s != STATUS_OK)
     exchange_failed(x, &err);

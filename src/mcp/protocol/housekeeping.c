@@ -77,13 +77,13 @@ struct housekeeping *housekeeping_new(struct pool *pool, const struct caller *ca
   return keeper;
 }
 
-void housekeeping_busy(struct housekeeping *keeper) {
+void housekeeping_call_begin(struct housekeeping *keeper) {
   if (keeper)
     atomic_fetch_add(&keeper->busy, 1);
 }
 
 /* Starts the thread after the first call. */
-void housekeeping_rest(struct housekeeping *keeper) {
+void housekeeping_call_end(struct housekeeping *keeper) {
   if (!keeper)
     return;
   int before = atomic_fetch_sub(&keeper->busy, 1);

@@ -57,7 +57,7 @@ static struct mcp_session *mcp_session_new(const struct caller *c, struct str ve
   for (size_t i = 0; i < ARRAY_LEN(texts); i++)
     size += texts[i].n + 1;
   struct mcp_session *s = mem_zalloc(size);
-  struct principal *who = c->principal ? principal_keep(c->principal) : NULL;
+  struct principal *who = c->principal ? principal_dup(c->principal) : NULL;
   if (!s || (c->principal && !who)) {
     mem_free(who);
     mem_free(s);
@@ -119,7 +119,7 @@ static void end_handle(struct mcp_server *server, const struct mcp_session *sess
   struct engine *engine;
   struct error err;
   if (!op || !session->handle[0] || !server->options.pool ||
-      pool_take(server->options.pool, &engine, &err) != STATUS_OK)
+      pool_acquire(server->options.pool, &engine, &err) != STATUS_OK)
     return;
   struct arena a;
   jmp_buf oom;
@@ -134,7 +134,7 @@ static void end_handle(struct mcp_server *server, const struct mcp_session *sess
       caller.session = STR_NONE; /* it expires for lack of heartbeats */
   }
   arena_release(&a);
-  pool_give(server->options.pool, engine);
+  pool_release(server->options.pool, engine);
 }
 
 void mcp_session_end(struct mcp_server *server, struct mcp_session *session) {

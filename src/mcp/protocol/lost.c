@@ -23,22 +23,22 @@ struct lost *lost_new(struct str team, struct str handle) {
 static void end_session(struct mcp_server *server, const struct lost *l) {
   struct engine *engine;
   struct error err;
-  if (subscriptions_hold(server, l->team, l->handle) || !server->options.pool ||
-      pool_take(server->options.pool, &engine, &err) != STATUS_OK)
+  if (subscriptions_holds_session(server, l->team, l->handle) || !server->options.pool ||
+      pool_acquire(server->options.pool, &engine, &err) != STATUS_OK)
     return; /* the session expires for lack of heartbeats */
-  session_lost(engine, l->team, l->handle);
-  if (subscriptions_hold(server, l->team, l->handle))
-    session_back(engine, l->team, l->handle);
-  pool_give(server->options.pool, engine);
+  session_disconnected(engine, l->team, l->handle);
+  if (subscriptions_holds_session(server, l->team, l->handle))
+    session_reconnected(engine, l->team, l->handle);
+  pool_release(server->options.pool, engine);
 }
 
-void lost_back(struct mcp_server *server, struct str team, struct str handle) {
+void lost_reopen(struct mcp_server *server, struct str team, struct str handle) {
   struct engine *engine;
   struct error err;
-  if (!server->options.pool || pool_take(server->options.pool, &engine, &err) != STATUS_OK)
+  if (!server->options.pool || pool_acquire(server->options.pool, &engine, &err) != STATUS_OK)
     return; /* the client's next call reopens it */
-  session_back(engine, team, handle);
-  pool_give(server->options.pool, engine);
+  session_reconnected(engine, team, handle);
+  pool_release(server->options.pool, engine);
 }
 
 static void *lost_loop(void *arg) {
@@ -69,7 +69,7 @@ bool lost_start(struct mcp_server *server) {
   return started;
 }
 
-void lost_note(struct mcp_server *server, struct lost *l) {
+void lost_enqueue(struct mcp_server *server, struct lost *l) {
   pthread_mutex_lock(&server->lock);
   bool queued = l && server->lost_started && !server->closing; /* a server that stops ends no sessions */
   if (queued) {

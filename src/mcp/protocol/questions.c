@@ -88,7 +88,7 @@ bool question_answer(struct mcp_server *server, const struct mcp_session *sessio
   return q != NULL;
 }
 
-void questions_end(struct mcp_server *server) {
+void questions_abort(struct mcp_server *server) {
   pthread_mutex_lock(&server->lock);
   server->input_ended = true;
   pthread_cond_broadcast(&server->answered);

@@ -208,11 +208,11 @@ static enum status read_profile_resource(struct exchange *x, const struct profil
   struct engine *engine;
   *run = (struct tool_run){
       .profile = x->profile, .tool = &none, .caller = x->caller, .arena = x->arena, .doc = x->doc, .err = err};
-  TRY(pool_take(x->server->options.pool, &engine, err));
+  TRY(pool_acquire(x->server->options.pool, &engine, err));
   run->engine = engine;
   enum status s = r->read(run, variable, &run->text);
   run->engine = NULL;
-  pool_give(x->server->options.pool, engine);
+  pool_release(x->server->options.pool, engine);
   if (s == STATUS_OK)
     tool_report_untrusted(run, false);
   return s;

@@ -185,7 +185,7 @@ static bool may_be_secret(const struct rpc_message *in) {
 void rpc_read_guarded(struct mcp_server *server, struct arena *a, struct str text, struct rpc_message *ret_message) {
   jmp_buf oom;
   if (text.n <= MCP_GUARDED_MAX)
-    arena_guard_first(a, server->message_pool);
+    arena_guard_undecided(a, server->message_pool);
   if (ARENA_BOUNDARY(a, oom)) {
     *ret_message = (struct rpc_message){.kind = RPC_BAD, .code = RPC_INTERNAL, .why = "out of memory"};
     arena_release(a);
@@ -193,7 +193,7 @@ void rpc_read_guarded(struct mcp_server *server, struct arena *a, struct str tex
     rpc_read(a, text, ret_message);
   }
   if (!may_be_secret(ret_message))
-    arena_relax(a);
+    arena_unguard(a);
   a->oom = NULL;
 }
 

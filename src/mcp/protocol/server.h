@@ -195,7 +195,7 @@ enum status question_ask(struct exchange *x, const char *method, yyjson_mut_val 
 bool question_answer(struct mcp_server *server, const struct mcp_session *session, const struct rpc_message *in,
                      struct arena *a);
 /* The input has ended: wakes all calls that wait for a response. */
-void questions_end(struct mcp_server *server);
+void questions_abort(struct mcp_server *server);
 
 /* ---- input.c: questions to the user, in both eras ---- */
 
@@ -234,7 +234,7 @@ void subscriptions_end(struct mcp_server *server);
 void subscriptions_end_session(struct mcp_server *server, const struct mcp_session *session);
 
 /* True if an open stream keeps the memory session alive. */
-bool subscriptions_hold(struct mcp_server *server, struct str team, struct str handle);
+bool subscriptions_holds_session(struct mcp_server *server, struct str team, struct str handle);
 
 /* ---- lost.c: memory sessions that end with a stream ---- */
 
@@ -243,9 +243,9 @@ struct lost *lost_new(struct str team, struct str handle);
 /* Starts the thread. Called before a stream with a memory session is opened; false: the stream cannot keep one. */
 bool lost_start(struct mcp_server *server);
 /* Queues the session of a closed stream to be ended. Takes ownership; NULL is ignored. */
-void lost_note(struct mcp_server *server, struct lost *l);
+void lost_enqueue(struct mcp_server *server, struct lost *l);
 /* Reopens a session that a new stream keeps alive, in case it was ended meanwhile. */
-void lost_back(struct mcp_server *server, struct str team, struct str handle);
+void lost_reopen(struct mcp_server *server, struct str team, struct str handle);
 void lost_stop(struct mcp_server *server);
 
 /* ---- fixtures of the official conformance suite ---- */

@@ -13,22 +13,22 @@
 enum { EXPIRES_SIZE = 8, SEALED_MAX = 64 * 1024 };
 
 _Static_assert(MCP_SECRET_SIZE == crypto_auth_KEYBYTES, "the process key is a MAC key");
-_Static_assert(DOOR_KEY_SIZE == crypto_auth_KEYBYTES, "the store's key is a MAC key");
+_Static_assert(STATE_KEY_SIZE == crypto_auth_KEYBYTES, "the store's key is a MAC key");
 
-static bool store_key(const struct mcp_server *server, struct str team, uint8_t ret_key[DOOR_KEY_SIZE]) {
+static bool store_key(const struct mcp_server *server, struct str team, uint8_t ret_key[STATE_KEY_SIZE]) {
   struct error err;
   struct engine *engine;
-  if (!server->options.pool || pool_take(server->options.pool, &engine, &err) != STATUS_OK)
+  if (!server->options.pool || pool_acquire(server->options.pool, &engine, &err) != STATUS_OK)
     return false;
-  enum status s = engine_hold(engine, team, &err);
+  enum status s = engine_lock_team(engine, team, &err);
   if (s == STATUS_OK)
-    s = door_key_load(engine->store, ret_key, &err);
-  s = engine_let_go(engine, s, &err);
-  pool_give(server->options.pool, engine);
+    s = state_key_load(engine->store, ret_key, &err);
+  s = engine_unlock_team(engine, s, &err);
+  pool_release(server->options.pool, engine);
   return s == STATUS_OK;
 }
 
-static void make_mac(const uint8_t key[DOOR_KEY_SIZE], struct arena *a, struct str purpose, struct str body,
+static void make_mac(const uint8_t key[STATE_KEY_SIZE], struct arena *a, struct str purpose, struct str body,
                      uint8_t out[crypto_auth_BYTES]) {
   struct buf b = BUF(a);
   buf_addf(&b, "%zu:", purpose.n); /* length prefix: no two pairs of purpose and body collide */
@@ -39,7 +39,7 @@ static void make_mac(const uint8_t key[DOOR_KEY_SIZE], struct arena *a, struct s
 
 struct str state_seal(const struct mcp_server *server, struct arena *a, struct str team, struct str purpose,
                       struct str payload, int64_t expires) {
-  uint8_t code[crypto_auth_BYTES], key[DOOR_KEY_SIZE];
+  uint8_t code[crypto_auth_BYTES], key[STATE_KEY_SIZE];
   struct buf body = BUF(a), all = BUF(a);
   for (int i = 0; i < EXPIRES_SIZE; i++)
     buf_addc(&body, (char)((uint64_t)expires >> (8 * i)));
@@ -59,7 +59,7 @@ struct str state_seal(const struct mcp_server *server, struct arena *a, struct s
 /* Made with the store's key, or with that of the process. */
 static bool is_authentic(const struct mcp_server *server, struct arena *a, struct str team, struct str purpose,
                          struct str body, const uint8_t *given) {
-  uint8_t code[crypto_auth_BYTES], key[DOOR_KEY_SIZE];
+  uint8_t code[crypto_auth_BYTES], key[STATE_KEY_SIZE];
   make_mac(server->secret, a, purpose, body, code);
   bool ours = sodium_memcmp(code, given, sizeof(code)) == 0;
   if (!ours && store_key(server, team, key)) {

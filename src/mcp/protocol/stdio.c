@@ -125,7 +125,7 @@ static void mark(struct job *job, yyjson_val *id) {
 }
 
 /* Cancels queued calls; the dispatcher cancels running ones. */
-static void cancel_waiting(struct stdio *io, const struct rpc_message *in) {
+static void cancel_queued(struct stdio *io, const struct rpc_message *in) {
   yyjson_val *id = yyjson_obj_get(in->params, "requestId");
   if (in->kind != RPC_NOTIFICATION || !str_is(in->method, "notifications/cancelled") || !id)
     return;
@@ -159,9 +159,9 @@ static void *work(void *arg) {
       place++;
     io->running[place] = job;
     pthread_mutex_unlock(&io->lock);
-    housekeeping_busy(io->keeper);
+    housekeeping_call_begin(io->keeper);
     run_job(io, job);
-    housekeeping_rest(io->keeper);
+    housekeeping_call_end(io->keeper);
     pthread_mutex_lock(&io->lock);
     io->running[place] = NULL;
     pthread_mutex_unlock(&io->lock);
@@ -215,7 +215,7 @@ static void handle(struct stdio *io, struct str text) {
     enqueue(io, job);
     return;
   }
-  cancel_waiting(io, &job->in);
+  cancel_queued(io, &job->in);
   run_job(io, job);
   free_job(job);
 }
@@ -289,7 +289,7 @@ static bool make_room(struct stdio *io) {
 }
 
 /* Shrinks the buffer after a large message. */
-static void give_room(struct stdio *io) {
+static void shrink_line(struct stdio *io) {
   if (io->n || io->cap <= 16 * READ_PIECE)
     return;
   free_line(io);
@@ -315,7 +315,7 @@ static void read_until_end(struct stdio *io, int signals) {
     io->n += (size_t)got;
     take_lines(io);
     sodium_stackzero(STACK_BYTES);
-    give_room(io);
+    shrink_line(io);
   }
   if (io->n && !io->skipping) /* the last line may lack its newline */
     take_line(io, (struct str){io->line, io->n});
@@ -346,7 +346,7 @@ static void join(struct stdio *io) {
 /* Lets running calls finish for a moment, then cancels them. A call that does not stop is abandoned: the process ends,
  * and the store rolls back its transaction. */
 static void finish(struct stdio *io) {
-  questions_end(io->server);
+  questions_abort(io->server);
   bool empty = drain(io, DRAIN_MS);
   atomic_store(&io->ending, true);
   mcp_stop(io->server);

@@ -118,7 +118,7 @@ static void stream_free(struct mcp_stream *s) {
 }
 
 /* Token expired before registration. */
-static bool is_late(const struct mcp_stream *s) { return s->own && atomic_load(&s->own->ended); }
+static bool token_ended_early(const struct mcp_stream *s) { return s->own && atomic_load(&s->own->ended); }
 
 static bool stream_link(struct mcp_stream *s) {
   struct mcp_server *server = s->server;
@@ -198,7 +198,7 @@ static void stream_notify(struct mcp_stream *s, const char *method, struct str u
 }
 
 /* A legacy session sends each message only on its newest stream. */
-static bool speaks_for_session(struct mcp_stream *s) {
+static bool is_newest_stream(struct mcp_stream *s) {
   struct mcp_server *server = s->server;
   pthread_mutex_lock(&server->lock);
   struct mcp_stream *first = server->streams;
@@ -241,7 +241,7 @@ static size_t next_changed(struct watched *list, const struct news *news, char o
   return 0;
 }
 
-static void tell_updates(struct mcp_stream *s, const struct news *news) {
+static void notify_updates(struct mcp_stream *s, const struct news *news) {
   struct mcp_server *server = s->server;
   char uri[URI_MAX];
   size_t n;
@@ -256,7 +256,7 @@ static void tell_updates(struct mcp_stream *s, const struct news *news) {
   } while (n);
 }
 
-static void tell_list(struct mcp_stream *s, const struct news *news) {
+static void notify_list(struct mcp_stream *s, const struct news *news) {
   bool wanted = !s->modern || (strcmp(news->list, "tools") == 0     ? s->tools
                                : strcmp(news->list, "prompts") == 0 ? s->prompts
                                                                     : s->resources);
@@ -282,16 +282,16 @@ static void tell(struct mcp_server *server, struct str team, struct news *news) 
   news->number = ++server->news;
   pthread_mutex_unlock(&server->lock);
   for (struct mcp_stream *s = next_stream(server, NULL); s; s = next_stream(server, s)) {
-    if (!str_eq(s->team, team) || s->own != of_one(news->from) || !speaks_for_session(s))
+    if (!str_eq(s->team, team) || s->own != of_one(news->from) || !is_newest_stream(s))
       continue;
     if (news->list)
-      tell_list(s, news);
+      notify_list(s, news);
     if (news->event || news->uri.p)
-      tell_updates(s, news);
+      notify_updates(s, news);
   }
 }
 
-static void tell_parsed(struct mcp_server *server, struct str team, struct news news, struct arena *a) {
+static void notify_parsed(struct mcp_server *server, struct str team, struct news news, struct arena *a) {
   const struct event *e = news.event;
   struct error err;
   if (e && e->before.n && json_read(a, e->before, &news.before, &err) != STATUS_OK)
@@ -305,12 +305,12 @@ static void tell_parsed(struct mcp_server *server, struct str team, struct news 
 }
 
 /* Out of memory drops the notification. */
-static void tell_guarded(struct mcp_server *server, struct str team, const struct news *news) {
+static void notify_guarded(struct mcp_server *server, struct str team, const struct news *news) {
   struct arena a;
   jmp_buf oom;
   arena_init(&a);
   if (!ARENA_BOUNDARY(&a, oom))
-    tell_parsed(server, team, *news, &a);
+    notify_parsed(server, team, *news, &a);
   arena_release(&a);
 }
 
@@ -334,7 +334,7 @@ static void finish(struct mcp_stream *s) {
 }
 
 /* Ends the streams of a follower whose token is no longer valid. A stream that is being opened checks `ended`. */
-static void end_streams_of(struct follower *f) {
+static void end_follower_streams(struct follower *f) {
   atomic_store(&f->ended, true);
   for (struct mcp_stream *s = next_stream(f->server, NULL); s; s = next_stream(f->server, s))
     if (s->own == f)
@@ -344,27 +344,27 @@ static void end_streams_of(struct follower *f) {
 static void on_event(void *arg, const struct event *e) {
   struct follower *f = arg;
   if (!e)
-    end_streams_of(f);
+    end_follower_streams(f);
   if (!e || !e->change || strcmp(e->change, "setting") == 0)
     return;
   pthread_mutex_lock(&f->server->lock);
   bool nobody = !f->server->streams;
   pthread_mutex_unlock(&f->server->lock);
   if (!nobody)
-    tell_guarded(f->server, f->team, &(struct news){.event = e, .txn = e->txn, .from = f});
+    notify_guarded(f->server, f->team, &(struct news){.event = e, .txn = e->txn, .from = f});
 }
 
 void subscriptions_list_changed(struct mcp_server *server, struct str team, const char *list) {
-  tell_guarded(server, team, &(struct news){.list = list});
+  notify_guarded(server, team, &(struct news){.list = list});
 }
 
 void subscriptions_updated(struct mcp_server *server, struct str team, struct str uri) {
-  tell_guarded(server, team, &(struct news){.uri = uri});
+  notify_guarded(server, team, &(struct news){.uri = uri});
 }
 
 /* ---- following the log ---- */
 
-/* Called with server->following held, like clear_away(). */
+/* Called with server->following held, like free_ended_followers(). */
 static enum status follower_new(struct mcp_server *server, const struct caller *c, struct follower **ret_follower,
                                 struct error *err) {
   struct follower *f = mem_zalloc(sizeof(*f) + c->team.n + 1);
@@ -386,7 +386,7 @@ static enum status follower_new(struct mcp_server *server, const struct caller *
   return STATUS_OK;
 }
 
-static void clear_away(struct mcp_server *server) {
+static void free_ended_followers(struct mcp_server *server) {
   struct follower **at = &server->followers;
   while (*at) {
     struct follower *f = *at;
@@ -419,7 +419,7 @@ static enum status stream_follow(struct mcp_stream *s, const struct caller *c, s
   if (!c->principal || !server->options.feed)
     return subscriptions_follow(server, c->team, err);
   pthread_mutex_lock(&server->following);
-  clear_away(server);
+  free_ended_followers(server);
   enum status status = follower_new(server, c, &s->own, err);
   pthread_mutex_unlock(&server->following);
   return status;
@@ -494,7 +494,7 @@ void mcp_listen(struct mcp_server *server, const struct mcp_sender *sender, cons
   }
   ret_reply->status = s ? 200 : 503;
   ret_reply->stream = s;
-  if (s && is_late(s))
+  if (s && token_ended_early(s))
     finish(s);
 }
 
@@ -517,7 +517,7 @@ int mcp_end_session(struct mcp_server *server, const struct mcp_sender *sender, 
 
 /* ---- modern: subscriptions/listen ---- */
 
-static bool can_serve(struct exchange *x, struct str uri) {
+static bool can_watch(struct exchange *x, struct str uri) {
   struct str variable;
   if (x->server->options.conformance && str_starts(uri, STR("test://")))
     return true;
@@ -541,7 +541,7 @@ static yyjson_mut_val *accept(struct exchange *x, struct mcp_stream *s, yyjson_v
   yyjson_val *v;
   yyjson_arr_foreach(yyjson_obj_get(filter, "resourceSubscriptions"), i, n, v) {
     struct str uri = json_val_str(v);
-    if (!can_serve(x, uri) || !watch(x->arena, x->server, &s->watched, uri))
+    if (!can_watch(x, uri) || !watch(x->arena, x->server, &s->watched, uri))
       continue;
     list = list ? list : json_put_arr(x->doc, accepted, "resourceSubscriptions");
     json_add_str(x->doc, list, uri);
@@ -565,7 +565,7 @@ static bool check_filter(struct exchange *x, yyjson_val *filter) {
 }
 
 /* Keeps the client's memory session alive as long as the stream. False: refused, and the error is sent. */
-static bool hold_session(struct exchange *x, struct mcp_stream *stream) {
+static bool keep_session_alive(struct exchange *x, struct mcp_stream *stream) {
   yyjson_val *result;
   struct error err;
   if (str_empty(x->caller.session) || !x->head->http)
@@ -609,7 +609,7 @@ void method_listen(struct exchange *x) {
     return;
   }
   s->modern = true;
-  if (!hold_session(x, s)) {
+  if (!keep_session_alive(x, s)) {
     free_unlinked(unlinked);
     return;
   }
@@ -631,12 +631,12 @@ void method_listen(struct exchange *x) {
     x->reply->status = 200;
     x->reply->stream = s;
     s->out.send(s->out.arg, text, false);
-    if (is_late(s))
+    if (token_ended_early(s))
       finish(s);
   }
   pthread_mutex_unlock(&s->lock);
   if (linked && held.p) /* lost.c may have ended it before the stream was listed */
-    lost_back(x->server, x->caller.team, held);
+    lost_reopen(x->server, x->caller.team, held);
   if (linked)
     return;
   free_unlinked(unlinked);
@@ -645,7 +645,7 @@ void method_listen(struct exchange *x) {
 
 /* ---- shutdown ---- */
 
-bool subscriptions_hold(struct mcp_server *server, struct str team, struct str handle) {
+bool subscriptions_holds_session(struct mcp_server *server, struct str team, struct str handle) {
   bool held = false;
   pthread_mutex_lock(&server->lock);
   for (struct mcp_stream *s = server->streams; s && !held; s = s->next)
@@ -662,7 +662,7 @@ void mcp_hang_up(struct mcp_server *server, struct mcp_stream *stream) {
   struct lost *l = stream->lost;
   stream->lost = NULL;
   pthread_mutex_unlock(&server->lock);
-  lost_note(server, l);
+  lost_enqueue(server, l);
   stream_drop(stream);
 }
 

@@ -79,18 +79,18 @@ struct str tool_call_text(const struct tool_run *run, const char *op, yyjson_mut
 
 /* ---- the sentence ---- */
 
-static struct str call_at(const struct words_door *door, const struct op *op, yyjson_mut_val *args) {
+static struct str call_at(const struct advice_interface *door, const struct op *op, yyjson_mut_val *args) {
   return tool_call_text(door->arg, op->name, args);
 }
 
-struct str tool_words(const struct tool_run *run, struct str text) {
+struct str tool_rewrite_advice(const struct tool_run *run, struct str text) {
   struct tool_run here = *run;
-  struct words_door door = {.arg = &here,
-                            .arena = run->arena,
-                            .doc = run->doc,
-                            .call = call_at,
-                            .help = "the definition of the tool",
-                            .session = "the argument session",
-                            .elsewhere = "a command for the user"};
-  return words_at(&door, text);
+  struct advice_interface door = {.arg = &here,
+                                  .arena = run->arena,
+                                  .doc = run->doc,
+                                  .call = call_at,
+                                  .help = "the definition of the tool",
+                                  .session = "the argument session",
+                                  .elsewhere = "a command for the user"};
+  return advice_translate(&door, text);
 }

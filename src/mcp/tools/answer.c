@@ -26,7 +26,7 @@ static void neutralise(struct tool_run *run, yyjson_mut_val *of, struct str name
   yyjson_mut_val *key, *e;
   if (yyjson_mut_is_str(v)) {
     struct str s = present_neutral(run->arena, mut_text(v));
-    mut_set_text(v, run->arena, words_are_advice(of, name) ? tool_words(run, s) : s);
+    mut_set_text(v, run->arena, is_advice_member(of, name) ? tool_rewrite_advice(run, s) : s);
   } else if (yyjson_mut_is_raw(v)) {
     neutralise_raw(run, of, name, v);
   } else if (yyjson_mut_is_arr(v)) {
@@ -85,8 +85,8 @@ void tool_answer_error(struct tool_run *run) {
     return;
   }
   struct error said = *run->err;
-  struct str fix = tool_words(run, present_neutral(run->arena, str_from(said.fix)));
-  struct str message = tool_words(run, present_neutral(run->arena, str_from(said.message)));
+  struct str fix = tool_rewrite_advice(run, present_neutral(run->arena, str_from(said.fix)));
+  struct str message = tool_rewrite_advice(run, present_neutral(run->arena, str_from(said.message)));
   error_set(&said, said.code, "%.*s", STR_ARG(message));
   said.step = run->err->step;
   said.about = run->err->about;

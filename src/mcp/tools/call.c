@@ -56,11 +56,11 @@ static void remember_handle(struct exchange *x, const struct tool_run *run) {
 
 static enum status call(struct exchange *x, struct tool_run *run) {
   struct engine *engine;
-  TRY(pool_take(x->server->options.pool, &engine, run->err));
+  TRY(pool_acquire(x->server->options.pool, &engine, run->err));
   run->engine = engine;
   enum status s = tool_call(run);
   run->engine = NULL;
-  pool_give(x->server->options.pool, engine);
+  pool_release(x->server->options.pool, engine);
   return s;
 }
 

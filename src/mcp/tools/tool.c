@@ -136,7 +136,7 @@ static enum status refuse_unconfirmed(struct tool_run *run) {
     buf_adds(&b, "the user has to agree to it");
     fix = str_slice(fix, strlen(repeat), fix.n);
   }
-  buf_add(&b, tool_words(run, fix));
+  buf_add(&b, tool_rewrite_advice(run, fix));
   return error_fix(run->err, "%.*s", STR_ARG(buf_str(&b)));
 }
 
@@ -151,7 +151,7 @@ enum status tool_call(struct tool_run *run) {
   run->budget = 0;
   enum status s = tool_check(run);
   if (s != STATUS_OK) {
-    scrub_door_error(run->engine, run->caller.team, run->err);
+    scrub_interface_error(run->engine, run->caller.team, run->err);
     return s;
   }
   set_budget(run);

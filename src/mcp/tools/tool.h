@@ -153,7 +153,7 @@ NODISCARD enum status tool_call(struct tool_run *run);
 NODISCARD enum status tool_op(struct tool_run *run, const char *op, yyjson_mut_val *args, yyjson_mut_val **ret_result);
 
 /* Rewrites a message that names CLI commands so that it names the tools of the profile. */
-struct str tool_words(const struct tool_run *run, struct str text);
+struct str tool_rewrite_advice(const struct tool_run *run, struct str text);
 
 /* Writes a memory of a result for the model: one fenced block with id, date, source and trust in its first line. The
  * text is escaped so that it cannot end the block. TOOL_NOTICE must precede the first block. */

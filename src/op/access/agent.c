@@ -11,7 +11,7 @@ enum { BUDGET_DEFAULT = 1000, BUDGET_MAX = 20000, HITS_MAX = 20, RULES_MAX = 50,
 /* ---- declare, list, remove ---- */
 
 static enum status check_name(struct op_call *call, struct str name) {
-  if (agent_name_ok(name))
+  if (agent_name_is_valid(name))
     return STATUS_OK;
   error_set(call->err, STATUS_USAGE, "an agent's name has 1 to %d of: A-Z a-z 0-9 _ . -", (int)AGENT_NAME_MAX);
   return error_fix(call->err, "for example agent_skill_seo");
@@ -47,7 +47,7 @@ enum status op_agent_add(struct op_call *call) {
                         .name = json_str(call->args, "name"),
                         .note = json_str(call->args, "note"),
                         .created_at = call->now};
-  struct txn who = who_of(call), txn;
+  struct txn who = call_author(call), txn;
   TRY(check_name(call, agent.name));
   if (!role_find(json_str(call->args, "role"), &agent.role))
     return error_set(call->err, STATUS_USAGE, "the role must be admin, project or skill");
@@ -79,7 +79,7 @@ static enum status find_agent(struct op_call *call, struct str name, struct agen
 
 enum status op_agent_remove(struct op_call *call) {
   struct agent agent;
-  struct txn who = who_of(call), txn;
+  struct txn who = call_author(call), txn;
   TRY(sessions_begin(call->engine->store, &who, &txn, call->err));
   TRY(find_agent(call, json_str(call->args, "name"), &agent));
   TRY(agent_delete(&txn, call->arena, &agent, call->err));
@@ -115,7 +115,7 @@ static enum status gather_snippet(struct message *m, size_t budget, struct buf *
   struct op_call *call = m->call;
   struct query q = {.call = call,
                     .text = str_empty(m->task) ? m->action : m->task,
-                    .scope = scope_of(call),
+                    .scope = call_scope(call),
                     .limit = HITS_MAX,
                     .filter = {.trusted = true}};
   struct hits hits = {0};
@@ -134,7 +134,7 @@ static enum status gather_snippet(struct message *m, size_t budget, struct buf *
 /* Rules of the sender's project, blockers and pinned ones first. */
 static enum status gather_project(struct message *m, size_t budget, struct buf *b) {
   struct op_call *call = m->call;
-  struct scope scope = scope_of(call);
+  struct scope scope = call_scope(call);
   struct memories list = {0};
   struct filter f = {.kind = STR("rule"),
                      .trusted = true,
@@ -180,7 +180,7 @@ static enum status parse_message(struct op_call *call, struct message *m) {
   const struct principal *who = call->caller.principal;
   struct str self = who ? who->name : str_from(call->engine->agent);
   if (reach.role != ROLE_ADMIN && !str_eq(from, self)) {
-    reach_note(call->engine->store, "a message from", from);
+    reach_record(call->engine->store, "a message from", from);
     error_set(call->err, STATUS_DENIED, "'%.*s' can send messages only from itself", STR_ARG(self));
     return error_fix(call->err, "cairn agent message %.*s TO --action ACTION", STR_ARG(self));
   }
@@ -199,13 +199,13 @@ static enum status parse_message(struct op_call *call, struct message *m) {
 /* Logs the message: ids of its memories, not their text. */
 static void log_message(struct message *m) {
   struct op_call *call = m->call;
-  struct txn who = who_of(call);
+  struct txn who = call_author(call);
   yyjson_mut_val *detail = yyjson_mut_obj(call->doc);
   json_put(call->doc, detail, "from", m->from.name);
   json_put(call->doc, detail, "to", m->to.name);
   json_put(call->doc, detail, "action", m->action);
   yyjson_mut_obj_add_val(call->doc, detail, "memories", yyjson_mut_val_mut_copy(call->doc, m->memories));
-  reads_note(call->engine->store, &who, STR("agent:message"), 0, STR_NONE, json_write(call->arena, detail, false));
+  reads_queue(call->engine->store, &who, STR("agent:message"), 0, STR_NONE, json_write(call->arena, detail, false));
 }
 
 enum status op_agent_message(struct op_call *call) {

@@ -32,27 +32,27 @@ static enum status look_up(struct engine *engine, const struct token_text *text,
   int64_t now = clock_now(&engine->clock);
   TRY(token_by_id(st, text->team, text->id, a, &token, &found, err));
   token_hash(text, hash);
-  if (!token_hash_same(hash, token.hash) || !found || !token_is_live(&token, now))
+  if (!token_hash_equal(hash, token.hash) || !found || !token_is_live(&token, now))
     return refuse(err);
-  token_note_use(st, &token, now);
+  token_record_use(st, &token, now);
   *ret_principal = bearer(a, &token);
   return STATUS_OK;
 }
 
-enum status identity_of_token(struct engine *engine, struct str token, struct arena *a, struct principal *ret_principal,
-                              struct error *err) {
+enum status authenticate_token(struct engine *engine, struct str token, struct arena *a,
+                               struct principal *ret_principal, struct error *err) {
   struct token_text text;
   struct store_boundary oom;
   jmp_buf *outer = a->oom;
   if (!token_parse(token, &text))
     return refuse(err);
-  volatile enum status s = engine_hold(engine, text.team, err);
+  volatile enum status s = engine_lock_team(engine, text.team, err);
   if (STORE_BOUNDARY(engine->store, a, oom))
     s = error_set(err, STATUS_NOMEM, "out of memory");
   else if (s == STATUS_OK)
     s = look_up(engine, &text, a, ret_principal, err);
   a->oom = outer;
-  s = engine_let_go(engine, s, err);
+  s = engine_unlock_team(engine, s, err);
   sodium_memzero(text.secret, sizeof(text.secret));
   return s;
 }
@@ -92,7 +92,7 @@ static struct str copy_into(char **at, struct str s) {
 }
 
 /* One allocation: the struct, the list of projects, all texts. */
-struct principal *principal_keep(const struct principal *p) {
+struct principal *principal_dup(const struct principal *p) {
   size_t list = p->projects.n * sizeof(struct str);
   size_t size = sizeof(*p) + list + p->name.n + p->team.n + p->profile.n + p->token.n;
   for (size_t i = 0; i < p->projects.n; i++)

@@ -20,8 +20,8 @@ struct principal {
 
 /* Looks up a token. An unknown, malformed, expired or revoked token, or a wrong secret, is always the same
  * STATUS_UNKNOWN_CALLER; errors of the store keep their status. The principal lives in `a`. */
-NODISCARD enum status identity_of_token(struct engine *engine, struct str token, struct arena *a,
-                                        struct principal *ret_principal, struct error *err);
+NODISCARD enum status authenticate_token(struct engine *engine, struct str token, struct arena *a,
+                                         struct principal *ret_principal, struct error *err);
 
 /* Valid as long as the principal is. */
 struct reach principal_reach(const struct principal *p);
@@ -29,4 +29,4 @@ struct reach principal_reach(const struct principal *p);
 NODISCARD enum status principal_is_live(struct store *st, const struct principal *p, int64_t now, bool *ret_live,
                                         struct error *err);
 /* Copy in one allocation, for mem_free(); NULL if out of memory. */
-struct principal *principal_keep(const struct principal *p);
+struct principal *principal_dup(const struct principal *p);

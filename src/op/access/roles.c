@@ -47,7 +47,7 @@ enum status operator_enter(const struct op_call *call) {
 }
 
 enum status operator_person(const struct op_call *call) {
-  if (call_by_person(call))
+  if (call_is_by_person(call))
     return STATUS_OK;
   error_set(call->err, STATUS_DENIED, "only a person can call '%s'", call->op->name);
   return error_fix(call->err, "run 'cairn %s' in a terminal on the store's machine", call->op->name);
@@ -99,7 +99,7 @@ static enum status identify(const struct op_call *call, struct principal *ret_wh
   TRY(find_agent(call->engine->store, call->caller.team, call->engine->agent, call->arena, ret_who, &found, call->err));
   if (found)
     return STATUS_OK;
-  reach_note(call->engine->store, "operation", str_from(call->op->name));
+  reach_record(call->engine->store, "operation", str_from(call->op->name));
   return refuse_unknown(call->engine->agent, call->err);
 }
 
@@ -122,7 +122,7 @@ static enum status refuse_place(struct op_call *call, const struct principal *wh
   char names[REACH_WANTED_MAX];
   struct reach reach = principal_reach(who);
   if (why == STATUS_DENIED)
-    reach_note(call->engine->store, "project", wanted);
+    reach_record(call->engine->store, "project", wanted);
   reach_names(&reach, names, sizeof(names));
   error_set(call->err, why, "'%.*s' %s '%s'", STR_ARG(who->name), what, names);
   return error_fix(call->err, who->projects.n == 1 ? "omit project, scope and all_projects: its own is the default"
@@ -171,11 +171,11 @@ enum status roles_enter(struct op_call *call) {
     call->caller.source = who.name; /* the client's own name is untrusted */
   if (principal_may(&who, call->op))
     return settle_place(call, &who);
-  reach_note(call->engine->store, "operation", str_from(call->op->name));
+  reach_record(call->engine->store, "operation", str_from(call->op->name));
   return refuse_op(&who, call->op, call->err);
 }
 
-void roles_rest(struct engine *engine) {
+void roles_reset(struct engine *engine) {
   struct reach nothing = {.role = ROLE_SKILL};
   if (engine->store)
     store_bind(engine->store, engine->agent[0] ? &nothing : NULL);
@@ -195,10 +195,10 @@ void roles_leave(struct op_call *call) {
                     .op = call->op->name,
                     .now = call->now};
   if (wanted.p && !db_read_only(store_db(st)) && !db_in_transaction(store_db(st))) {
-    enum status s = agent_refused(st, &who, name, wanted, &ignored);
+    enum status s = agent_log_refusal(st, &who, name, wanted, &ignored);
     (void)s; /* refused in any case, recorded or not */
   }
-  roles_rest(call->engine);
+  roles_reset(call->engine);
 }
 
 /* ---- without an operation ---- */
@@ -215,19 +215,19 @@ enum status roles_check(struct engine *engine, const struct caller *caller, cons
   if (is_local_user(&call))
     return STATUS_OK;
   arena_init(&a);
-  volatile enum status s = engine_hold(engine, caller->team, err);
+  volatile enum status s = engine_lock_team(engine, caller->team, err);
   if (STORE_BOUNDARY(engine->store, &a, oom))
     s = error_set(err, STATUS_NOMEM, "out of memory");
   else if (s == STATUS_OK)
     s = roles_enter(&call);
   roles_leave(&call);
-  s = engine_let_go(engine, s, err);
+  s = engine_unlock_team(engine, s, err);
   arena_release(&a);
   return s;
 }
 
-enum status roles_who(struct engine *engine, const struct caller *caller, struct arena *a,
-                      const struct principal **ret_who, struct error *err) {
+enum status roles_principal(struct engine *engine, const struct caller *caller, struct arena *a,
+                            const struct principal **ret_who, struct error *err) {
   struct store_boundary oom;
   jmp_buf *outer = a->oom;
   struct principal *volatile who = NULL;
@@ -236,7 +236,7 @@ enum status roles_who(struct engine *engine, const struct caller *caller, struct
     *ret_who = caller->principal;
     return STATUS_OK;
   }
-  volatile enum status s = engine_hold(engine, caller->team, err);
+  volatile enum status s = engine_lock_team(engine, caller->team, err);
   if (STORE_BOUNDARY(engine->store, a, oom)) {
     s = error_set(err, STATUS_NOMEM, "out of memory");
   } else if (s == STATUS_OK) {
@@ -244,7 +244,7 @@ enum status roles_who(struct engine *engine, const struct caller *caller, struct
     s = find_agent(engine->store, caller->team, engine->agent, a, who, &found, err);
   }
   a->oom = outer;
-  s = engine_let_go(engine, s, err);
+  s = engine_unlock_team(engine, s, err);
   if (s == STATUS_OK)
     *ret_who = who;
   return s;

@@ -25,7 +25,7 @@ void roles_leave(struct op_call *call);
 
 /* Binding between calls: an engine that is bound to an agent reaches nothing, so that code that does not identify the
  * caller gets nothing. */
-void roles_rest(struct engine *engine);
+void roles_reset(struct engine *engine);
 
 /* ---- the operator, who runs Cairn on the store's machine: never a token, whatever its role ---- */
 
@@ -44,8 +44,8 @@ NODISCARD enum status roles_check(struct engine *engine, const struct caller *ca
                                   struct error *err);
 /* The principal of the caller: its own, that of the agent that the engine is bound to, or NULL for the local user.
  * Lives in `a`, or as long as the caller's. */
-NODISCARD enum status roles_who(struct engine *engine, const struct caller *caller, struct arena *a,
-                                const struct principal **ret_who, struct error *err);
+NODISCARD enum status roles_principal(struct engine *engine, const struct caller *caller, struct arena *a,
+                                      const struct principal **ret_who, struct error *err);
 /* Binds a store handle without an engine to what a principal, or the agent of the process, can reach now; to nothing if
  * that no longer exists. Neither: the local user. *ret_over: the principal's token has expired or was revoked. */
 NODISCARD enum status roles_bind(struct store *st, const struct principal *who, struct str team, const char *agent,

@@ -13,7 +13,7 @@ enum { LIFETIME_DAYS = 90 };
 /* Only people and admin tokens manage tokens. A model that is told to create one cannot. */
 static enum status check_manager(struct op_call *call) {
   const struct principal *who = call->caller.principal;
-  if (call_by_person(call) || (who && who->role == ROLE_ADMIN))
+  if (call_is_by_person(call) || (who && who->role == ROLE_ADMIN))
     return STATUS_OK;
   error_set(call->err, STATUS_DENIED, "only people and tokens with the role admin can manage tokens");
   return error_fix(call->err, "ask a person to run 'cairn %s' on the store's machine", call->op->name);
@@ -47,7 +47,7 @@ static void put_token(struct op_call *call, yyjson_mut_val *obj, const struct to
 
 static enum status read_name(struct op_call *call, struct token *t) {
   t->name = json_str(call->args, "name");
-  if (agent_name_ok(t->name))
+  if (agent_name_is_valid(t->name))
     return STATUS_OK;
   error_set(call->err, STATUS_USAGE, "a token's name has 1 to %d of: A-Z a-z 0-9 _ . -", (int)AGENT_NAME_MAX);
   return error_fix(call->err, "for example ci-bot");
@@ -93,7 +93,7 @@ static bool parse_ttl(struct str ttl, int64_t now, int64_t *ret_at) {
     *ret_at = INT64_MAX;
     return true;
   }
-  return time_or_duration(ttl, now, 1, ret_at) && *ret_at > now;
+  return time_or_duration_parse(ttl, now, 1, ret_at) && *ret_at > now;
 }
 
 /* A token cannot create one with more access than its own. */
@@ -155,7 +155,7 @@ static void generate(struct op_call *call, struct token *t) {
 
 enum status op_token_add(struct op_call *call) {
   struct token token;
-  struct txn who = who_of(call), txn;
+  struct txn who = call_author(call), txn;
   TRY(check_manager(call));
   TRY(read_token(call, &token));
   generate(call, &token);
@@ -190,7 +190,7 @@ static enum status find(struct op_call *call, struct token *ret_token) {
 
 /* Begins a transaction and finds the token in it. */
 static enum status begin(struct op_call *call, struct txn *ret_txn, struct token *ret_token) {
-  struct txn who = who_of(call);
+  struct txn who = call_author(call);
   TRY(check_manager(call));
   TRY(sessions_begin(call->engine->store, &who, ret_txn, call->err));
   return find(call, ret_token);

@@ -249,7 +249,7 @@ static enum status put_judging(struct op_call *call, yyjson_mut_val *arr) {
 /* Only the caller's team: checking needs its key. */
 static enum status put_secrets(struct op_call *call, yyjson_mut_val *arr, bool *ok) {
   struct str fault, fix = STR("");
-  TRY(secrets_check(call->engine, call->caller.team, call->arena, &fault, &fix, call->err));
+  TRY(vault_values_check(call->engine, call->caller.team, call->arena, &fault, &fix, call->err));
   put_check(call, arr, "secrets", fault, arena_cstr(call->arena, fix));
   *ok &= str_empty(fault);
   return STATUS_OK;

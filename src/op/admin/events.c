@@ -29,7 +29,7 @@ static bool is_untrusted(struct arena *a, const struct event *e) {
   if (str_find(record, STR("\"trust\":"), 0) == SIZE_MAX || json_read(a, record, &v, &ignored) != STATUS_OK)
     return false;
   struct memory m = {.trust = json_str(v, "trust"), .suspect = json_str(v, "suspect")};
-  return m.trust.p && !memory_trusted(&m);
+  return m.trust.p && !memory_is_trusted(&m);
 }
 
 struct str event_json(struct arena *a, const struct event *e) {

@@ -226,7 +226,7 @@ static enum status settle(struct feed *f, struct feed_subscriber *sub, int64_t *
  * sequence numbers. */
 static enum status recheck_position(struct feed *f, struct feed_subscriber *sub, int64_t *last, struct error *err) {
   int64_t place = *last;
-  TRY(events_place(f->store, team_of(sub), *last, sub->last_at, &place, err));
+  TRY(events_position(f->store, team_of(sub), *last, sub->last_at, &place, err));
   pthread_mutex_lock(&f->lock);
   sub->recheck = false;
   sub->last = *last = place;
@@ -394,7 +394,7 @@ int64_t feed_now(const struct feed *feed, struct str team) {
 enum status feed_subscribe(struct feed *feed, struct str team, const struct principal *who, int64_t since, feed_fn fn,
                            void *arg, struct feed_subscriber **ret_subscriber, struct error *err) {
   struct feed_subscriber *sub = mem_zalloc(sizeof(*sub) + team.n + 1);
-  struct principal *copy = who ? principal_keep(who) : NULL;
+  struct principal *copy = who ? principal_dup(who) : NULL;
   if (!sub || (who && !copy)) {
     mem_free(copy);
     mem_free(sub);

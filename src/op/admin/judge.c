@@ -41,7 +41,7 @@ static enum status label_suspect(struct judging *j, struct txn *txn, const struc
   bool found, cleared = false;
   TRY(memory_by_id(txn->store, txn->team, f->id, j->a, &was, &found, call->err));
   if (found)
-    TRY(judged_cleared(txn->store, &was, &cleared, call->err));
+    TRY(judged_is_cleared(txn->store, &was, &cleared, call->err));
   if (!found || cleared || was.suspect.p)
     return STATUS_OK;
   now = was;
@@ -82,7 +82,7 @@ static enum status judge_batch(struct judging *j) {
   struct op_call *call = j->call;
   struct memories list = {0};
   struct findings found = {0};
-  TRY(judged_next(call->engine->store, call->caller.team, j->reached.last, BATCH, j->a, &list, call->err));
+  TRY(judged_candidates(call->engine->store, call->caller.team, j->reached.last, BATCH, j->a, &list, call->err));
   for (size_t i = 0; i < list.n; i++)
     TRY(judge_one(j, &list.v[i], &found));
   j->judged += (int64_t)list.n;
@@ -126,7 +126,7 @@ enum status judge_left(struct op_call *call, int64_t *ret_count) {
   struct judged j;
   TRY(load_progress(call, &j));
   if (!j.done)
-    return judged_left(call->engine->store, call->caller.team, j.last, ret_count, call->err);
+    return judged_count_left(call->engine->store, call->caller.team, j.last, ret_count, call->err);
   *ret_count = 0;
   return STATUS_OK;
 }

@@ -16,7 +16,7 @@ struct pairs_found {
 };
 
 static enum status read_rules(struct op_call *call, struct memories *ret_rules) {
-  struct scope scope = scope_of(call);
+  struct scope scope = call_scope(call);
   struct filter f = {.kind = str_from(kind_names[KIND_RULE]),
                      .severity = json_str(call->args, "severity"),
                      .trusted = json_bool(call->args, "trusted", false),

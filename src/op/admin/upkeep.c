@@ -21,10 +21,10 @@ static bool step(struct pool *pool, const struct caller *caller, const struct op
   struct engine *engine;
   struct error err;
   struct arena a;
-  if (pool_take(pool, &engine, &err) != STATUS_OK)
+  if (pool_acquire(pool, &engine, &err) != STATUS_OK)
     return false;
   if (engine->agent[0]) { /* agents do not maintain the store */
-    pool_give(pool, engine);
+    pool_release(pool, engine);
     return false;
   }
   jmp_buf oom;
@@ -33,7 +33,7 @@ static bool step(struct pool *pool, const struct caller *caller, const struct op
   if (!ARENA_BOUNDARY(&a, oom))
     more = run(engine, caller, hooks, name, text, &a, ret_ok);
   arena_release(&a);
-  pool_give(pool, engine);
+  pool_release(pool, engine);
   return more;
 }
 
@@ -85,13 +85,13 @@ enum status upkeep_root(struct pool *pool, struct str team, struct arena *a, str
   struct engine *engine;
   struct store_boundary oom;
   jmp_buf *outer = a->oom;
-  TRY(pool_take(pool, &engine, err)); /* not TRY: this function sets a jump target */
+  TRY(pool_acquire(pool, &engine, err)); /* not TRY: this function sets a jump target */
   volatile enum status found = STATUS_NOMEM;
   pthread_mutex_lock(&engine->lock);
   if (!STORE_BOUNDARY(engine->store, a, oom))
-    found = mirror_place_root(engine->store, team, a, ret_root, err);
+    found = mirror_place_parent(engine->store, team, a, ret_root, err);
   a->oom = outer;
   pthread_mutex_unlock(&engine->lock);
-  pool_give(pool, engine);
+  pool_release(pool, engine);
   return found == STATUS_NOMEM ? error_set(err, STATUS_NOMEM, "out of memory") : found;
 }

@@ -54,12 +54,12 @@ static enum status boot_as_brief(struct boot *b, int64_t budget) {
   if (b->booted.registered)
     p.note = arena_printf(a, "Session %.*s: pass it with each call.", STR_ARG(handle));
   size_t tokens;
-  call->result = boot_fit(a, call->doc, call->result, &p, &tokens);
+  call->result = boot_fit_budget(a, call->doc, call->result, &p, &tokens);
   return STATUS_OK;
 }
 
 enum status op_boot(struct op_call *call) {
-  struct boot b = {.call = call, .scope = scope_of(call)};
+  struct boot b = {.call = call, .scope = call_scope(call)};
   struct str format = json_str(call->args, "format");
   double fallback;
   int64_t budget;

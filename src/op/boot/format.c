@@ -51,8 +51,9 @@ enum status boot_as_full(struct boot *b) {
   TRY(boot_list(b, (struct filter){.delivery = STR("boot")}, &found));
   for (size_t i = 0; i < found.n; i++)
     TRY(add_text(b, &found.v[i], &texts));
-  struct str text = boot_full(call->arena, call->caller.project, call->caller.project_given ? "flag" : "surroundings",
-                              &texts, BOOT_FULL_TOKENS, &used);
+  struct str text =
+      boot_render_full(call->arena, call->caller.project, call->caller.project_given ? "flag" : "surroundings", &texts,
+                       BOOT_FULL_TOKENS, &used);
   json_put(call->doc, call->result, "text", text);
   json_put_int(call->doc, call->result, "tokens", (int64_t)boot_full_tokens(text.n));
   json_put_int(call->doc, call->result, "used", (int64_t)used);
@@ -108,7 +109,7 @@ enum status boot_as_blocks(struct boot *b) {
   size_t shown = kept > BOOT_BLOCKS ? kept : found.n > BOOT_BLOCKS ? BOOT_BLOCKS : found.n;
   for (size_t i = 0; i < shown; i++)
     TRY(add_text(b, &found.v[i], &texts));
-  struct str text = boot_blocks(call->arena, &texts);
+  struct str text = boot_render_blocks(call->arena, &texts);
   json_put(call->doc, call->result, "text", text);
   json_put_int(call->doc, call->result, "tokens", (int64_t)tokens_estimate(text));
   json_put_int(call->doc, call->result, "entries", (int64_t)found.n);

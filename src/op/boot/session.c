@@ -65,7 +65,7 @@ static enum status end_replaced(struct op_call *call, struct txn *txn, const str
 }
 
 static enum status write_session(struct op_call *call, struct txn *txn, struct session *s) {
-  struct scope scope = scope_of(call);
+  struct scope scope = call_scope(call);
   int64_t added;
   TRY(end_replaced(call, txn, s));
   TRY(actions_collect(txn, &scope, call->arena, &added, call->err));
@@ -78,7 +78,7 @@ static enum status write_session(struct op_call *call, struct txn *txn, struct s
 static enum status register_session(struct op_call *call, struct booted *b) {
   struct session s, known = {0};
   bool found = false;
-  struct txn who = who_of(call), txn;
+  struct txn who = call_author(call), txn;
   draft(call, &s);
   if (!str_empty(call->caller.session))
     TRY(session_current(call, &known, &found));
@@ -128,7 +128,7 @@ void session_boot(struct op_call *call, struct booted *ret_booted) {
   struct error *outer = call->err, mine;
   *b = (struct booted){0};
   call->err = &mine;
-  bool writes = store_writes(call->engine->store, call->caller.project);
+  bool writes = store_can_write(call->engine->store, call->caller.project);
   if (wants_session(call) && (writes ? register_session(call, b) : refuse_session(call)) != STATUS_OK) {
     store_rollback(call->engine->store);
     b->ended.n = 0;

@@ -122,7 +122,7 @@ void embeddings_calibrate(struct op_call *call, struct embeddings *set) {
   if (!wanted || !wanted->costly || wanted->fitted)
     return;
   /* An empty store has nothing to compare. */
-  if (chunk_last(call->engine->store, call->caller.team, &last, &ignored) != STATUS_OK || last == 0)
+  if (chunk_last_id(call->engine->store, call->caller.team, &last, &ignored) != STATUS_OK || last == 0)
     return;
   if (embedding_calibrate(call, &set->v[wanted - set->v], &ignored) == STATUS_OK)
     set->to_note = true;
@@ -148,7 +148,7 @@ enum status embeddings_note(struct op_call *call, struct txn *txn, const struct 
 
 enum status embeddings_note_now(struct op_call *call, const struct embeddings *set) {
   struct db *db = store_db(call->engine->store);
-  struct txn txn = who_of(call);
+  struct txn txn = call_author(call);
   if (!set->to_note || db_read_only(db))
     return STATUS_OK;
   TRY(db_begin(db, call->caller.team, false, call->err));

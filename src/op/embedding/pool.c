@@ -35,7 +35,7 @@ void pooled_free(struct pooled **list) {
   while (*list) {
     struct pooled *p = *list;
     *list = p->next;
-    ahead_end(&p->ahead);
+    embed_ahead_stop(&p->ahead);
     if (p->own && p->own->close)
       p->own->close(p->own);
     mem_free(p->last_vector);
@@ -256,7 +256,7 @@ void embed_query_ahead(const struct embedding *e, struct str text) {
   char hash[HASH_TEXT_SIZE];
   hash_text(text, hash);
   if (!e->costly && !is_last_query(e->slot, hash))
-    ahead_start(&e->slot->ahead, e->e, text);
+    embed_ahead_start(&e->slot->ahead, e->e, text);
 }
 
 static enum status compute_query(struct op_call *call, const struct embedding *e, struct str text, int8_t *ret_vector,
@@ -265,7 +265,7 @@ static enum status compute_query(struct op_call *call, const struct embedding *e
     text = redacted(call, text);
     return embed_through_cache(call, call->arena, e, EMBED_QUERY, &text, 1, ret_vector, why);
   }
-  if (ahead_take(&e->slot->ahead, text, ret_vector))
+  if (embed_ahead_take(&e->slot->ahead, text, ret_vector))
     return STATUS_OK;
   return e->e->embed(e->e, call->arena, EMBED_QUERY, &text, 1, ret_vector, why);
 }

@@ -220,7 +220,7 @@ static enum status rollback(struct op_call *call) {
 
 static enum status drop_unowned(struct op_call *call, int64_t *ret_dropped) {
   struct db *db = store_db(call->engine->store);
-  struct txn txn = who_of(call);
+  struct txn txn = call_author(call);
   bool more = true;
   *ret_dropped = 0;
   while (more && !cancelled(call)) {
@@ -235,7 +235,7 @@ static enum status drop_unowned(struct op_call *call, int64_t *ret_dropped) {
 
 enum status reembed_tidy(struct op_call *call, int64_t *ret_dropped) {
   struct db *db = store_db(call->engine->store);
-  struct txn txn = who_of(call);
+  struct txn txn = call_author(call);
   struct vec_indexes rows;
   int64_t cached;
   TRY(db_begin(db, call->caller.team, true, call->err));

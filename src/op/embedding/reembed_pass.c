@@ -55,7 +55,7 @@ static enum status embed_rows(struct walk *w, const struct str *texts, size_t n,
 static enum status store_vectors(struct walk *w, const struct chunk_rows *rows, const int8_t *vectors, const bool *ok) {
   struct op_call *call = w->call;
   struct db *db = store_db(call->engine->store);
-  struct txn txn = who_of(call);
+  struct txn txn = call_author(call);
   TRY(db_begin(db, call->caller.team, true, call->err));
   for (size_t i = 0; i < rows->n; i++)
     if (ok[i]) {
@@ -80,7 +80,7 @@ static enum status embed_batch(struct walk *w, bool *ret_more) {
   struct arena *a = w->a;
   int64_t last = 0;
   /* Read before the list: newer chunks are left to their writers or to the next pass. */
-  TRY(chunk_last(call->engine->store, call->caller.team, &last, call->err));
+  TRY(chunk_last_id(call->engine->store, call->caller.team, &last, call->err));
   TRY(chunks_pending(call->engine->store, call->caller.team, w->e->model.model, w->after,
                      w->e->costly ? BATCH_COSTLY : BATCH, a, &rows, call->err));
   *ret_more = rows.n > 0;

@@ -98,7 +98,7 @@ static void report(struct eval *e, struct str name, const struct pairs *pairs, e
  * the error. */
 static void fit(struct eval *e, struct arena *a, const struct embedder *embedder) {
   struct error ignored;
-  if (embedder->calibration == calibration_careful() && e->fitted.n == 0 &&
+  if (embedder->calibration == calibration_conservative() && e->fitted.n == 0 &&
       calibration_fit(embedder, a, &e->fitted, &ignored) != STATUS_OK)
     e->fitted.n = 0;
 }

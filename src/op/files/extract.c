@@ -108,9 +108,9 @@ static enum status find_output(struct extraction *x, struct str *ret_path) {
       return error_fix(call->err, "name a file, for example: cairn extract . --out items.json");
     }
     *ret_path = out;
-    return call_not_the_store(call, out);
+    return call_refuse_store_path(call, out);
   }
-  TRY(place_agent(call->engine->store, call->caller.team, call->caller.project, call->arena, &folder, call->err));
+  TRY(agent_folder(call->engine->store, call->caller.team, call->caller.project, call->arena, &folder, call->err));
   *ret_path = arena_printf(call->arena, "%.*s/items.json", STR_ARG(folder));
   return STATUS_OK;
 }

@@ -4,7 +4,7 @@
 #include "store/tables/sessions.h"
 
 static enum status write_event(struct op_call *call, const struct event *e, struct error *err) {
-  struct txn who = who_of(call), txn;
+  struct txn who = call_author(call), txn;
   TRY(sessions_begin(call->engine->store, &who, &txn, err));
   TRY(event_add(&txn, e, err));
   return txn_commit(&txn, err);
@@ -28,12 +28,12 @@ static yyjson_mut_val *detail_of(yyjson_mut_doc *doc, const char *type, struct s
   return detail;
 }
 
-void file_wrote(struct op_call *call, const char *type, struct str path, int64_t delta) {
+void file_event_write(struct op_call *call, const char *type, struct str path, int64_t delta) {
   file_event(call, "memory:write", detail_of(json_new(call->arena), type, path, "delta", delta));
 }
 
-void file_was_read(struct op_call *call, const char *type, struct str path, int64_t size) {
-  struct txn who = who_of(call);
+void file_event_read(struct op_call *call, const char *type, struct str path, int64_t size) {
+  struct txn who = call_author(call);
   const yyjson_mut_val *detail = detail_of(json_new(call->arena), type, path, "size", size);
-  reads_note(call->engine->store, &who, STR("memory:read"), 0, STR_NONE, json_write(call->arena, detail, false));
+  reads_queue(call->engine->store, &who, STR("memory:read"), 0, STR_NONE, json_write(call->arena, detail, false));
 }

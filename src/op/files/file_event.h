@@ -13,6 +13,6 @@
 
 void file_event(struct op_call *call, const char *action, const yyjson_mut_val *detail);
 /* memory:write {type, path, delta}; `delta`: bytes by which the file has grown. */
-void file_wrote(struct op_call *call, const char *type, struct str path, int64_t delta);
+void file_event_write(struct op_call *call, const char *type, struct str path, int64_t delta);
 /* memory:read {type, path, size} */
-void file_was_read(struct op_call *call, const char *type, struct str path, int64_t size);
+void file_event_read(struct op_call *call, const char *type, struct str path, int64_t size);

@@ -51,7 +51,7 @@ static enum status load(struct op_call *call, struct str path, struct file *ret_
 }
 
 static enum status list_under(struct op_call *call, struct str dir, struct memories *ret_list) {
-  struct scope scope = scope_of(call);
+  struct scope scope = call_scope(call);
   return files_under(call->engine->store, &scope, dir, call->arena, ret_list, call->err);
 }
 
@@ -169,7 +169,7 @@ static bool is_untrusted(struct arena *a, const struct memfile_entry *e, const s
       high = mid;
   }
   size_t i = low;
-  while (i < list->n && is_covered(e, from, list->v[i].key) && !memory_trusted(&list->v[i]))
+  while (i < list->n && is_covered(e, from, list->v[i].key) && !memory_is_trusted(&list->v[i]))
     i++;
   return i > low && !(i < list->n && is_covered(e, from, list->v[i].key));
 }

@@ -7,7 +7,7 @@
 
 bool mirror_shows(const struct op_call *call, const struct memory *m) {
   return str_eq(m->project, call->caller.project) && str_is(m->state, "active") &&
-         (!m->expires_at || m->expires_at > call->now) && memory_trusted(m) && !str_is(m->status, "done") &&
+         (!m->expires_at || m->expires_at > call->now) && memory_is_trusted(m) && !str_is(m->status, "done") &&
          !str_is(m->status, "stale") && !memfile_is_path(m->key);
 }
 
@@ -27,7 +27,7 @@ enum status mirror_load_entries(struct op_call *call, bool own, size_t max_chars
                                 struct mirror_options *ret_options) {
   enum { CHARS_EACH = 60 }; /* minimum: an anchor has more than that */
   struct store *st = call->engine->store;
-  struct scope scope = scope_of(call);
+  struct scope scope = call_scope(call);
   struct filter f = {.own = own,
                      .trusted = true,
                      .no_retired_tasks = true,

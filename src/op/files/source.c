@@ -548,12 +548,12 @@ enum status op_source_refresh(struct op_call *call) {
 static void load_states(struct op_call *call, struct source_states *ret_states) {
   struct str root;
   struct error ignored;
-  if (mirror_place_root(call->engine->store, call->caller.team, call->arena, &root, &ignored) == STATUS_OK)
+  if (mirror_place_parent(call->engine->store, call->caller.team, call->arena, &root, &ignored) == STATUS_OK)
     source_state_read(root, call->arena, ret_states);
 }
 
 static const char *way_of(struct op_call *call, const struct source_states *states, struct str folder) {
-  enum source_way way = SOURCE_ALONE;
+  enum source_way way = SOURCE_UNWATCHED;
   for (size_t i = 0; i < states->n; i++)
     if (str_eq(states->v[i].folder, folder) && str_eq(states->v[i].project, call->caller.project))
       way = states->v[i].way;

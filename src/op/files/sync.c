@@ -156,7 +156,7 @@ static enum status one_round(struct syncing *y, bool *ret_done) {
 static enum status check_path(struct syncing *y) {
   struct op_call *call = y->call;
   if (str_ends(y->path, STR(".md")) || str_ends(y->path, STR(".markdown")))
-    return call_not_the_store(call, y->path);
+    return call_refuse_store_path(call, y->path);
   error_set(call->err, STATUS_USAGE, "%.*s does not end in .md", STR_ARG(y->path));
   return error_fix(call->err, "name a Markdown file, for example --path MEMORY.md");
 }
@@ -189,7 +189,7 @@ static enum status find_path(struct syncing *y) {
     return STATUS_OK;
   /* We create the agent's folder, but not a folder that a person has named. */
   struct str folder = STR("");
-  TRY(place_agent(st, c->team, c->project, call->arena, &folder, call->err));
+  TRY(agent_folder(st, c->team, c->project, call->arena, &folder, call->err));
   if (str_starts(y->path, folder))
     TRY(fs_mkdirs(arena_cstr(call->arena, fs_dirname(y->path)), call->err));
   return STATUS_OK;
@@ -222,13 +222,13 @@ enum status op_sync(struct op_call *call) {
     return error_fix(call->err, "run 'cairn sync' again; the text of the page is stored");
   }
   if (!y.dry_run)
-    TRY(mirror_place_keep(call->engine->store, call->caller.team, call->caller.project, y.path, call->arena,
+    TRY(mirror_place_save(call->engine->store, call->caller.team, call->caller.project, y.path, call->arena,
                           call->err));
   /* No event if nothing changed: it would wake the watcher, which runs sync. */
   if (y.written && !y.created)
-    file_was_read(call, FILE_LONG_TERM, y.path, y.size);
+    file_event_read(call, FILE_LONG_TERM, y.path, y.size);
   if (y.written)
-    file_wrote(call, FILE_LONG_TERM, y.path, y.delta);
+    file_event_write(call, FILE_LONG_TERM, y.path, y.delta);
   json_put(call->doc, call->result, "file", y.path);
   json_put(call->doc, call->result, "project", call->caller.project);
   json_put_bool(call->doc, call->result, "written", y.written);

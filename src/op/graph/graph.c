@@ -60,7 +60,7 @@ void graph_split_types(struct arena *a, struct str joined, struct strs *ret_type
 }
 
 enum status graph_node(struct op_call *call, struct str name, struct node *ret_node, bool *ret_found) {
-  struct scope scope = scope_of(call);
+  struct scope scope = call_scope(call);
   struct graph_rows rows = {0};
   struct nodes nodes = {0};
   TRY(graph_entities(call->engine->store, &scope, name, call->arena, &rows, call->err));
@@ -249,7 +249,7 @@ static int by_id(const void *x, const void *y) {
 /* Adds entities that a hybrid search finds with a strong match: half of the words, or a high similarity. */
 static enum status find_similar(struct op_call *call, struct str text, struct strs *names) {
   static const double min_words = 0.5, min_similarity = 0.6;
-  struct query q = {.call = call, .text = text, .scope = scope_of(call), .limit = SEARCH_HITS};
+  struct query q = {.call = call, .text = text, .scope = call_scope(call), .limit = SEARCH_HITS};
   struct hits hits = {0};
   q.fusion.words = q.fusion.means = true;
   TRY(retrieve_prepare(&q));
@@ -266,7 +266,7 @@ static enum status find_similar(struct op_call *call, struct str text, struct st
 }
 
 static enum status find_names(struct op_call *call, struct str text, struct strs *ret_names) {
-  struct scope scope = scope_of(call);
+  struct scope scope = call_scope(call);
   struct graph_rows rows = {0};
   struct strs seen = {0};
   TRY(graph_matches(call->engine->store, &scope, text, call->arena, &rows, call->err));
@@ -304,7 +304,7 @@ static enum status read_graph(struct reading *r) {
 }
 
 enum status op_graph_read(struct op_call *call) {
-  struct reading r = {.call = call, .scope = scope_of(call)};
+  struct reading r = {.call = call, .scope = call_scope(call)};
   struct db *db = store_db(call->engine->store);
   bool own_snapshot = false;
   TRY(db_snapshot(db, &own_snapshot, call->err));

@@ -122,7 +122,7 @@ static enum status find_ends(struct op_call *call, const struct relation *r, str
 }
 
 static enum status add_relation(struct op_call *call, struct txn *txn, const struct relation *r, bool *ret_new) {
-  struct scope scope = scope_of(call);
+  struct scope scope = call_scope(call);
   struct node from, to;
   struct graph_edges edges = {0};
   struct strs types = {0};
@@ -145,7 +145,7 @@ static enum status add_relation(struct op_call *call, struct txn *txn, const str
 }
 
 static enum status drop_relation(struct op_call *call, struct txn *txn, const struct relation *r) {
-  struct scope scope = scope_of(call);
+  struct scope scope = call_scope(call);
   struct graph_edges edges = {0};
   TRY(graph_relations(txn->store, &scope, r->from, call->arena, &edges, call->err));
   for (size_t i = 0; i < edges.n; i++) {
@@ -292,7 +292,7 @@ struct deletion {
 };
 
 static enum status plan_entity_deletion(struct op_call *call, struct str name, struct deletion *d) {
-  struct scope scope = scope_of(call);
+  struct scope scope = call_scope(call);
   struct graph_rows rows = {0};
   struct store *st = call->engine->store;
   TRY(graph_entities(st, &scope, name, call->arena, &rows, call->err));
@@ -303,7 +303,7 @@ static enum status plan_entity_deletion(struct op_call *call, struct str name, s
 
 static enum status plan_observation_deletion(struct op_call *call, struct str name, const struct strs *texts,
                                              struct deletion *d) {
-  struct scope scope = scope_of(call);
+  struct scope scope = call_scope(call);
   struct graph_rows rows = {0};
   size_t gone = 0;
   TRY(graph_entities(call->engine->store, &scope, name, call->arena, &rows, call->err));

@@ -4,7 +4,7 @@
 /* How messages name the session option of the command line. */
 #define SESSION_OPTION "--session, or CAIRN_SESSION"
 
-bool words_are_advice(yyjson_mut_val *of, struct str member) {
+bool is_advice_member(yyjson_mut_val *of, struct str member) {
   static const char *const names[] = {"fix", "fetch", "degraded", "message", NULL};
   if (str_is(member, "note"))
     return !yyjson_mut_obj_get(of, "created_at");
@@ -95,7 +95,8 @@ static bool is_value(const struct param *p, struct str word) {
 }
 
 /* Parses the arguments and moves *rest behind the last one. */
-static yyjson_mut_val *parse_args(const struct words_door *to, const struct op *op, bool quoted, struct str *rest) {
+static yyjson_mut_val *parse_args(const struct advice_interface *to, const struct op *op, bool quoted,
+                                  struct str *rest) {
   yyjson_mut_val *args = yyjson_mut_obj(to->doc);
   size_t positional_count = 0;
   struct str word, before = *rest;
@@ -118,7 +119,7 @@ static yyjson_mut_val *parse_args(const struct words_door *to, const struct op *
 /* ---- the sentence ---- */
 
 /* Copies a command that is not available at this interface, and says where to run it. */
-static void add_foreign(const struct words_door *to, struct buf *b, struct str *rest, bool quoted) {
+static void add_foreign(const struct advice_interface *to, struct buf *b, struct str *rest, bool quoted) {
   size_t n = 0;
   while (n < rest->n && !strchr(quoted ? "'" : ";,)", rest->p[n]))
     n++;
@@ -131,7 +132,7 @@ static void add_foreign(const struct words_door *to, struct buf *b, struct str *
 
 /* Writes the command at the start of *rest, after "cairn ", as a call. Destructive operations are never suggested as
  * calls. */
-static void add_command(const struct words_door *to, struct buf *b, struct str *rest, bool quoted) {
+static void add_command(const struct advice_interface *to, struct buf *b, struct str *rest, bool quoted) {
   const struct op *op = leading_op(*rest);
   if (!op) {
     if (quoted)
@@ -185,7 +186,7 @@ static bool starts_quote(struct str text) {
   return false;
 }
 
-struct str words_at(const struct words_door *to, struct str text) {
+struct str advice_translate(const struct advice_interface *to, struct str text) {
   struct buf b = BUF(to->arena);
   struct str rest = text;
   while (rest.n) {

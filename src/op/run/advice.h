@@ -6,13 +6,13 @@
 
 #include "op/op.h"
 
-struct words_door {
+struct advice_interface {
   void *arg;
   struct arena *arena;
   yyjson_mut_doc *doc;
   /* Formats a call for this interface; absent if it is not available here. `args` are arguments of the operation:
    * values, or placeholders in capitals. */
-  struct str (*call)(const struct words_door *to, const struct op *op, yyjson_mut_val *args);
+  struct str (*call)(const struct advice_interface *to, const struct op *op, yyjson_mut_val *args);
   const char *help;      /* where the arguments of a call are described */
   const char *session;   /* how a call names its session: "the header Cairn-Session" */
   const char *elsewhere; /* where to run commands that are not available here */
@@ -20,8 +20,8 @@ struct words_door {
 
 /* Rewrites the commands and options in `text` for this interface. Text quoted from a memory, after "memory 12: ", is
  * not changed. */
-struct str words_at(const struct words_door *to, struct str text);
+struct str advice_translate(const struct advice_interface *to, struct str text);
 
 /* True for members of results that hold messages of operations; other text was stored by callers. `of` is the object
  * with the member: a note with a created_at was stored. */
-bool words_are_advice(yyjson_mut_val *of, struct str member);
+bool is_advice_member(yyjson_mut_val *of, struct str member);

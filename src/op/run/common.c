@@ -7,7 +7,7 @@
 #include "core/trust/suspect.h"
 #include "store/db/place.h"
 
-struct scope scope_of(const struct op_call *call) {
+struct scope call_scope(const struct op_call *call) {
   return (struct scope){.team = call->caller.team,
                         .project = call->caller.project,
                         .all_projects = call->caller.all_projects,
@@ -15,7 +15,7 @@ struct scope scope_of(const struct op_call *call) {
                         .now = call->now};
 }
 
-struct txn who_of(const struct op_call *call) {
+struct txn call_author(const struct op_call *call) {
   return (struct txn){.store = call->engine->store,
                       .team = call->caller.team,
                       .project = call->caller.project,
@@ -27,7 +27,7 @@ struct txn who_of(const struct op_call *call) {
 
 /* Checks hooks.expect: the memory has not changed since the caller read it. */
 static enum status check_expected(struct op_call *call) {
-  struct scope scope = scope_of(call);
+  struct scope scope = call_scope(call);
   struct str name = json_str(call->args, "id");
   struct memory m;
   if (!name.p)
@@ -44,18 +44,18 @@ static enum status check_expected(struct op_call *call) {
 }
 
 enum status call_begin(struct op_call *call, struct txn *ret_txn) {
-  struct txn who = who_of(call);
+  struct txn who = call_author(call);
   TRY(txn_begin(call->engine->store, &who, 0, ret_txn, call->err));
   if (call->hooks.expect)
     return check_expected(call);
   return STATUS_OK;
 }
 
-enum status call_tell_hash(struct op_call *call) {
+enum status call_put_hash(struct op_call *call) {
   yyjson_mut_val *id = yyjson_mut_obj_get(call->result, "id");
   struct memory m;
   bool found;
-  if (!call->hooks.tell_hash || !yyjson_mut_is_int(id))
+  if (!call->hooks.return_hash || !yyjson_mut_is_int(id))
     return STATUS_OK;
   TRY(memory_by_id(call->engine->store, call->caller.team, yyjson_mut_get_sint(id), call->arena, &m, &found,
                    call->err));
@@ -69,21 +69,21 @@ enum status call_tell_hash(struct op_call *call) {
 }
 
 enum status call_commit(struct op_call *call, struct txn *txn) {
-  TRY(call_tell_hash(call));
+  TRY(call_put_hash(call));
   /* Before the commit: allocating may fail, and then nothing may have been committed. */
   json_put_int(call->doc, call->result, "txn", txn->id);
   return txn_commit(txn, call->err);
 }
 
 enum status call_find(struct op_call *call, const char *name, struct memory *ret_memory) {
-  struct scope scope = scope_of(call);
+  struct scope scope = call_scope(call);
   return memory_find(call->engine->store, &scope, json_str(call->args, name), call->arena, ret_memory, call->err);
 }
 
 enum status call_time(struct op_call *call, const char *name, int sign, int64_t *ret_ms) {
   struct str s = json_str(call->args, name);
   *ret_ms = 0;
-  if (!s.p || time_or_duration(s, call->now, sign, ret_ms))
+  if (!s.p || time_or_duration_parse(s, call->now, sign, ret_ms))
     return STATUS_OK;
   error_set(call->err, STATUS_USAGE, "%s '%.*s' is not a time", name, STR_ARG(s));
   return error_fix(call->err, "use a duration such as 24h, 7d or 30d, or a timestamp such as 2026-03-31T12:00:00Z");
@@ -150,7 +150,7 @@ void put_cursor(struct op_call *call, struct memories *list, int64_t limit, bool
            arena_printf(call->arena, "%d.%lld.%lld", rank, (long long)m->created_at, (long long)m->id));
 }
 
-enum status call_not_the_store(struct op_call *call, struct str path) {
+enum status call_refuse_store_path(struct op_call *call, struct str path) {
   struct stat given;
   if (!str_empty(path) && db_is_url(arena_cstr(call->arena, path))) {
     /* Not repeated in the message: it may hold a password. */
@@ -165,14 +165,14 @@ enum status call_not_the_store(struct op_call *call, struct str path) {
   return error_fix(call->err, "name another file; 'cairn backup FILE' copies the store");
 }
 
-bool call_by_person(const struct op_call *call) {
+bool call_is_by_person(const struct op_call *call) {
   return str_is(call->caller.trust, "user") && !call->caller.principal && !call->engine->agent[0];
 }
 
 enum status call_check_shown(struct op_call *call) {
   for (const struct param *p = call->op->params; p->name; p++) {
     struct str text = p->flags & PARAM_SHOWN ? json_str(call->args, p->name) : STR_NONE;
-    struct str why = str_empty(text) || call_by_person(call) ? STR_NONE : suspect_text(call->arena, text);
+    struct str why = str_empty(text) || call_is_by_person(call) ? STR_NONE : suspect_text(call->arena, text);
     if (!why.p)
       continue;
     error_set(call->err, STATUS_REFUSED, "'%s' reads like instructions to the model that will be shown it (%.*s)",
@@ -184,7 +184,7 @@ enum status call_check_shown(struct op_call *call) {
 }
 
 void put_untrusted(struct op_call *call, yyjson_mut_val *obj, const struct memory *m) {
-  if (!memory_trusted(m))
+  if (!memory_is_trusted(m))
     json_put_bool(call->doc, obj, "untrusted", true);
 }
 
@@ -195,7 +195,7 @@ void put_trust(struct op_call *call, yyjson_mut_val *obj, const struct memory *m
 }
 
 struct str quote_headline(struct arena *a, const struct memory *m) {
-  return memory_trusted(m) ? m->headline : arena_printf(a, "%.*s (untrusted)", STR_ARG(m->headline));
+  return memory_is_trusted(m) ? m->headline : arena_printf(a, "%.*s (untrusted)", STR_ARG(m->headline));
 }
 
 void put_brief(struct op_call *call, yyjson_mut_val *obj, const struct memory *m) {
@@ -323,7 +323,7 @@ enum status put_signals(struct op_call *call, yyjson_mut_val *obj, const struct 
 }
 
 void note_read(struct op_call *call, const struct memory *m) {
-  struct txn who = who_of(call);
+  struct txn who = call_author(call);
   who.project = m->project;
   yyjson_mut_doc *doc = json_new(call->arena);
   yyjson_mut_val *obj = yyjson_mut_obj(doc);
@@ -336,7 +336,7 @@ void note_read(struct op_call *call, const struct memory *m) {
                   : arena_printf(call->arena, "cairn://memory/%.*s", STR_ARG(m->uid)));
   json_put_int(doc, obj, "size", (int64_t)m->body.n);
   struct str detail = json_write(call->arena, obj, false);
-  reads_note(call->engine->store, &who, STR("memory:read"), m->id, m->uid, detail);
+  reads_queue(call->engine->store, &who, STR("memory:read"), m->id, m->uid, detail);
 }
 
 enum status call_confirm_many(struct op_call *call, const char *what, size_t count) {

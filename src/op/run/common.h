@@ -8,14 +8,14 @@
 
 enum { SNIPPET_BYTES = 400 };
 
-struct scope scope_of(const struct op_call *call);
+struct scope call_scope(const struct op_call *call);
 /* Author of transactions and read events. */
-struct txn who_of(const struct op_call *call);
+struct txn call_author(const struct op_call *call);
 NODISCARD enum status call_begin(struct op_call *call, struct txn *ret_txn);
 /* Commits and adds the transaction id to the result. */
 NODISCARD enum status call_commit(struct op_call *call, struct txn *txn);
-/* If hooks.tell_hash is set, adds the new hash of the memory that the result names. */
-NODISCARD enum status call_tell_hash(struct op_call *call);
+/* If hooks.return_hash is set, adds the new hash of the memory that the result names. */
+NODISCARD enum status call_put_hash(struct op_call *call);
 
 /* The memory named by argument `name` (id, uid or key). */
 NODISCARD enum status call_find(struct op_call *call, const char *name, struct memory *ret_memory);
@@ -34,10 +34,10 @@ void put_cursor(struct op_call *call, struct memories *list, int64_t limit, bool
 
 /* Refuses the path of the store or of one of its side files: writing there would destroy it, and even reading it would
  * drop this process's POSIX locks. */
-NODISCARD enum status call_not_the_store(struct op_call *call, struct str path);
+NODISCARD enum status call_refuse_store_path(struct op_call *call, struct str path);
 
 /* True for a person at the command line: no agent, no token. */
-bool call_by_person(const struct op_call *call);
+bool call_is_by_person(const struct op_call *call);
 
 /* Refuses PARAM_SHOWN arguments that read like instructions to a model, unless a person calls. */
 NODISCARD enum status call_check_shown(struct op_call *call);

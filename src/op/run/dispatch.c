@@ -279,7 +279,7 @@ enum status op_run(struct engine *engine, const struct op *op, const struct call
   if (op->flags & OP_SECRET)
     arena_guard(arena);
   else
-    arena_relax(arena);
+    arena_unguard(arena);
   pthread_mutex_lock(&engine->lock);
   struct op_call call = {.op = op,
                          .engine = engine,

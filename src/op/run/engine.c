@@ -43,7 +43,7 @@ enum status engine_open(const struct engine_options *o, struct engine **ret_engi
     engine_close(&e);
     return s;
   }
-  roles_rest(e);
+  roles_reset(e);
   telemetry_watch(e->telemetry, e);
   *ret_engine = e;
   return STATUS_OK;
@@ -65,14 +65,14 @@ void engine_close(struct engine **engine) {
   *engine = NULL;
 }
 
-enum status engine_hold(struct engine *engine, struct str team, struct error *err) {
+enum status engine_lock_team(struct engine *engine, struct str team, struct error *err) {
   pthread_mutex_lock(&engine->lock);
   if (!engine->store)
     return error_set(err, STATUS_DENIED, "no store is open, so the caller cannot be looked up");
   return db_team(store_db(engine->store), team, err);
 }
 
-enum status engine_let_go(struct engine *engine, enum status s, struct error *err) {
+enum status engine_unlock_team(struct engine *engine, enum status s, struct error *err) {
   struct error last;
   if (engine->store && db_team(store_db(engine->store), STR_NONE, &last) != STATUS_OK && s == STATUS_OK) {
     *err = last;

@@ -57,7 +57,7 @@ NODISCARD enum status engine_open(const struct engine_options *options, struct e
 /* Flushes queued read events and access counts, closes the store and sets *engine to NULL. */
 void engine_close(struct engine **engine);
 
-/* Locks the engine and binds its store to a team, for access without an operation. engine_let_go() must follow even if
- * it fails; that returns `s`, or its own error if `s` is STATUS_OK. */
-NODISCARD enum status engine_hold(struct engine *engine, struct str team, struct error *err);
-NODISCARD enum status engine_let_go(struct engine *engine, enum status s, struct error *err);
+/* Locks the engine and binds its store to a team, for access without an operation. engine_unlock_team() must follow
+ * even if it fails; that returns `s`, or its own error if `s` is STATUS_OK. */
+NODISCARD enum status engine_lock_team(struct engine *engine, struct str team, struct error *err);
+NODISCARD enum status engine_unlock_team(struct engine *engine, enum status s, struct error *err);

@@ -11,7 +11,7 @@
  * connect, other callers get the same error for FAILURE_US. */
 enum { CHECK_US = 5 * 1000 * 1000, FAILURE_US = 1000 * 1000 };
 
-/* A thread that waits for an engine. pool_give() passes the engine to the first in the queue; otherwise a running
+/* A thread that waits for an engine. pool_release() passes the engine to the first in the queue; otherwise a running
  * thread could take it back again and again and starve the others. */
 struct waiter {
   struct waiter *next;
@@ -95,7 +95,7 @@ static bool failed_lately(const struct pool *pool) {
   return pool->failed_at && clock_ticks_us() - pool->failed_at < FAILURE_US;
 }
 
-enum status pool_failing(struct pool *pool, struct error *err) {
+enum status pool_recent_failure(struct pool *pool, struct error *err) {
   pthread_mutex_lock(&pool->lock);
   bool failing = failed_lately(pool);
   if (failing)
@@ -170,7 +170,7 @@ static enum status reserve(struct pool *pool, bool wait, struct idle_engine *ret
 /* Called without the lock: opening may take a while. */
 static enum status open_one(struct pool *pool, struct engine **ret_engine, struct error *err) {
   if (pool->remote)
-    TRY(pool_failing(pool, err));
+    TRY(pool_recent_failure(pool, err));
   enum status s = engine_open(&pool->options, ret_engine, err);
   if (pool->remote)
     note_outcome(pool, s, err);
@@ -207,11 +207,11 @@ static enum status take(struct pool *pool, bool wait, struct engine **ret_engine
   return s;
 }
 
-enum status pool_take(struct pool *pool, struct engine **ret_engine, struct error *err) {
+enum status pool_acquire(struct pool *pool, struct engine **ret_engine, struct error *err) {
   return take(pool, true, ret_engine, err);
 }
 
-enum status pool_try(struct pool *pool, struct engine **ret_engine, struct error *err) {
+enum status pool_try_acquire(struct pool *pool, struct engine **ret_engine, struct error *err) {
   return take(pool, false, ret_engine, err);
 }
 
@@ -222,7 +222,7 @@ void pool_count(struct pool *pool, size_t *ret_opened, size_t *ret_busy) {
   pthread_mutex_unlock(&pool->lock);
 }
 
-void pool_give(struct pool *pool, struct engine *engine) {
+void pool_release(struct pool *pool, struct engine *engine) {
   pthread_mutex_lock(&pool->lock);
   if (!serve_waiter(pool, engine)) {
     assert(pool->idle < pool->opened);

@@ -14,16 +14,16 @@ NODISCARD enum status pool_new(const struct engine_options *options, size_t size
                                struct error *err);
 /* Waits for a free engine, or opens one if there are fewer than `size`. Prefers the most recently used one: its caches
  * are warm. */
-NODISCARD enum status pool_take(struct pool *pool, struct engine **ret_engine, struct error *err);
-/* Like pool_take(), but STATUS_BUSY instead of waiting. */
-NODISCARD enum status pool_try(struct pool *pool, struct engine **ret_engine, struct error *err);
+NODISCARD enum status pool_acquire(struct pool *pool, struct engine **ret_engine, struct error *err);
+/* Like pool_acquire(), but STATUS_BUSY instead of waiting. */
+NODISCARD enum status pool_try_acquire(struct pool *pool, struct engine **ret_engine, struct error *err);
 /* Number of open engines, and of those in use. */
 void pool_count(struct pool *pool, size_t *ret_opened, size_t *ret_busy);
-void pool_give(struct pool *pool, struct engine *engine);
+void pool_release(struct pool *pool, struct engine *engine);
 /* Error of the last attempt to connect if it was within the last second, otherwise STATUS_OK. */
-NODISCARD enum status pool_failing(struct pool *pool, struct error *err);
-/* Closes connections to a server that were idle for POOL_IDLE_S. pool_take() does it too; this is for an idle server.
- * Engines on a file stay open to keep their caches. */
+NODISCARD enum status pool_recent_failure(struct pool *pool, struct error *err);
+/* Closes connections to a server that were idle for POOL_IDLE_S. pool_acquire() does it too; this is for an idle
+ * server. Engines on a file stay open to keep their caches. */
 enum { POOL_IDLE_S = 300 };
 void pool_trim(struct pool *pool);
 /* Path or URL of the store. Not for messages: a URL may hold a password. */

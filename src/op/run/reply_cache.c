@@ -64,7 +64,7 @@ void reply_cache_free(struct reply_cache **cache) {
   *cache = NULL;
 }
 
-struct str reply_key(struct op_call *call) {
+struct str reply_cache_key(struct op_call *call) {
   const struct caller *c = &call->caller;
   struct buf b = BUF(call->arena);
   /* Length prefixes make the key unambiguous. */
@@ -127,7 +127,7 @@ static bool is_current(struct op_call *call, struct reply_cache *c, struct reply
   return true;
 }
 
-bool reply_find(struct op_call *call, struct str key) {
+bool reply_cache_find(struct op_call *call, struct str key) {
   struct reply_cache *c = call->engine->replies;
   struct reply *r = c ? find(c, key) : NULL;
   struct error ignored;
@@ -141,9 +141,9 @@ bool reply_find(struct op_call *call, struct str key) {
     yyjson_mut_obj_add(call->result, yyjson_val_mut_copy(call->doc, name), yyjson_val_mut_copy(call->doc, value));
   }
   r->used = ++c->uses;
-  struct txn who = who_of(call);
-  reads_note(call->engine->store, &who, STR("memory:search"), 0, STR_NONE,
-             (struct str){r->text + r->key_n + r->json_n, r->note_n});
+  struct txn who = call_author(call);
+  reads_queue(call->engine->store, &who, STR("memory:search"), 0, STR_NONE,
+              (struct str){r->text + r->key_n + r->json_n, r->note_n});
   return true;
 }
 
@@ -153,7 +153,7 @@ static struct reply_cache *cache_of(struct engine *e) {
   return e->replies;
 }
 
-void reply_keep(struct op_call *call, struct str key, const struct generation *generation, struct str note) {
+void reply_cache_store(struct op_call *call, struct str key, const struct generation *generation, struct str note) {
   struct error ignored;
   int64_t until;
   if (yyjson_mut_obj_get(call->result, "degraded") ||

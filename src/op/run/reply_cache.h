@@ -10,10 +10,10 @@
 struct reply_cache;
 
 /* Cache key: operation, team, project, arguments, minute. */
-struct str reply_key(struct op_call *call);
+struct str reply_cache_key(struct op_call *call);
 /* On a hit, fills call->result and records the read. Errors count as a miss. */
-bool reply_find(struct op_call *call, struct str key);
+bool reply_cache_find(struct op_call *call, struct str key);
 /* Stores call->result, computed in this generation of the store; `note` is the detail of the read event. Degraded
  * results are not cached. */
-void reply_keep(struct op_call *call, struct str key, const struct generation *generation, struct str note);
+void reply_cache_store(struct op_call *call, struct str key, const struct generation *generation, struct str note);
 void reply_cache_free(struct reply_cache **cache);

@@ -296,7 +296,7 @@ struct scrubber {
 static const struct redactor *cached_redactor(struct engine *engine, struct str team, bool may_be_recent,
                                               struct arena *a) {
   uint64_t version;
-  const struct strs *values = secrets_known_as(engine, team, may_be_recent, &version);
+  const struct strs *values = vault_values_versioned(engine, team, may_be_recent, &version);
   struct scrubber *cache = engine->scrubber ? engine->scrubber : mem_zalloc(sizeof(*cache));
   if (!cache)
     return redactor_new(a, values);
@@ -336,17 +336,17 @@ void scrub_begin(struct op_call *call) {
 
 /* ---- errors of an interface ---- */
 
-void scrub_door_error(struct engine *engine, struct str team, struct error *err) {
+void scrub_interface_error(struct engine *engine, struct str team, struct error *err) {
   struct arena a;
   struct error ignored;
   struct store_boundary oom;
   arena_init(&a);
-  enum status locked = engine ? engine_hold(engine, team, &ignored) : STATUS_NOT_FOUND;
+  enum status locked = engine ? engine_lock_team(engine, team, &ignored) : STATUS_NOT_FOUND;
   if (STORE_BOUNDARY(engine ? engine->store : NULL, &a, oom))
     error_set(err, STATUS_NOMEM, "out of memory");
   else
     clean_error(locked == STATUS_OK ? scrub_redactor(engine, team, &a) : NULL, &a, err);
-  if (engine && engine_let_go(engine, STATUS_OK, &ignored) != STATUS_OK)
+  if (engine && engine_unlock_team(engine, STATUS_OK, &ignored) != STATUS_OK)
     store_rollback(engine->store); /* the next call reports the error */
   arena_release(&a);
 }

@@ -39,7 +39,7 @@ void scrubber_free(struct scrubber **scrubber);
 const struct redactor *scrub_redactor(struct engine *engine, struct str team, struct arena *a);
 /* Redacts an error made by an interface: it may quote what a caller sent. Takes the engine's lock; NULL engine: checks
  * only patterns. */
-void scrub_door_error(struct engine *engine, struct str team, struct error *err);
+void scrub_interface_error(struct engine *engine, struct str team, struct error *err);
 
 /* ---- for operations, for text from files or parts of an argument ---- */
 

@@ -155,7 +155,8 @@ static void refresh_guarded(struct engine *engine, struct team_values *t) {
   arena_release(&scratch);
 }
 
-const struct strs *secrets_known_as(struct engine *engine, struct str team, bool may_be_recent, uint64_t *ret_version) {
+const struct strs *vault_values_versioned(struct engine *engine, struct str team, bool may_be_recent,
+                                          uint64_t *ret_version) {
   static const struct strs none = {0};
   struct team_values *t = engine->store && team.n && team.n <= TEAM_BYTES ? entry_of(engine, team) : NULL;
   *ret_version = 0;
@@ -168,9 +169,9 @@ const struct strs *secrets_known_as(struct engine *engine, struct str team, bool
   return &t->values;
 }
 
-const struct strs *secrets_known(struct engine *engine, struct str team) {
+const struct strs *vault_values_current(struct engine *engine, struct str team) {
   uint64_t version;
-  return secrets_known_as(engine, team, false, &version);
+  return vault_values_versioned(engine, team, false, &version);
 }
 
 /* ---- doctor ---- */
@@ -185,8 +186,8 @@ static struct str list_damaged(const struct vault_entries *list, struct str team
   return buf_str(&b);
 }
 
-enum status secrets_check(struct engine *engine, struct str team, struct arena *a, struct str *ret_fault,
-                          struct str *ret_fix, struct error *err) {
+enum status vault_values_check(struct engine *engine, struct str team, struct arena *a, struct str *ret_fault,
+                               struct str *ret_fix, struct error *err) {
   struct vault_entries list = {0};
   struct error why;
   struct arena *own = arena_child(a); /* guarded, and released below: holds decrypted values */
@@ -207,7 +208,7 @@ enum status secrets_check(struct engine *engine, struct str team, struct arena *
 
 /* ---- texts that contain a value ---- */
 
-enum status secrets_held(struct op_call *call, struct str value, struct int64s *ret_ids) {
+enum status vault_value_memories(struct op_call *call, struct str value, struct int64s *ret_ids) {
   enum { PAGE = 200 };
   struct strs known = {&value, 1, 1};
   const struct redactor *what = redactor_new(call->arena, &known);

@@ -5,7 +5,7 @@
 #include "store/memories/memories.h"
 
 static enum status run(struct op_call *call) {
-  struct scope scope = scope_of(call);
+  struct scope scope = call_scope(call);
   struct memory_ids ids = {0};
   int64_t limit;
   TRY(call_int(call, "limit", 100, 1, 1000, &limit));

@@ -28,8 +28,8 @@ static void *embed_one(void *arg) {
   return NULL;
 }
 
-void ahead_start(struct ahead **slot, const struct embedder *e, struct str text) {
-  ahead_end(slot);
+void embed_ahead_start(struct ahead **slot, const struct embedder *e, struct str text) {
+  embed_ahead_stop(slot);
   if (!embedder_model(e) || thread_cores() < 2)
     return;
   struct ahead *h = mem_alloc(sizeof(*h) + (size_t)e->dims + text.n);
@@ -44,7 +44,7 @@ void ahead_start(struct ahead **slot, const struct embedder *e, struct str text)
     mem_free(h);
 }
 
-bool ahead_take(struct ahead **slot, struct str text, int8_t *ret_vector) {
+bool embed_ahead_take(struct ahead **slot, struct str text, int8_t *ret_vector) {
   struct ahead *h = *slot;
   if (!h || !str_eq(h->text, text))
     return false;
@@ -57,7 +57,7 @@ bool ahead_take(struct ahead **slot, struct str text, int8_t *ret_vector) {
   return done;
 }
 
-void ahead_end(struct ahead **slot) {
+void embed_ahead_stop(struct ahead **slot) {
   if (!*slot)
     return;
   pthread_join((*slot)->thread, NULL);

@@ -70,7 +70,7 @@ static double adjacent_score(const struct lexical_hits *hits, const int64_t *pla
     if (known && next && hits->v[i].memory_id == hits->v[best].memory_id && hits->v[i].score > most)
       most = hits->v[i].score;
   }
-  return LEND_BEFORE * most;
+  return LEND_TO_PREVIOUS * most;
 }
 
 static enum status add_keyword_hits(struct query *q, struct hits *all) {
@@ -165,9 +165,9 @@ static enum status boost_neighbours(struct query *q, struct hits *all) {
     TRY(transcript_around(call->engine->store, &q->scope, &q->filter, &all->v[i].m, call->arena, &before, &after,
                           call->err));
     if (after.memory_id)
-      candidate(q, all, after.memory_id, after.chunk_id)->match.lent += LEND_NEXT * words;
+      candidate(q, all, after.memory_id, after.chunk_id)->match.lent += LEND_TO_NEXT * words;
     if (before.memory_id)
-      candidate(q, all, before.memory_id, before.chunk_id)->match.lent += LEND_BEFORE * words;
+      candidate(q, all, before.memory_id, before.chunk_id)->match.lent += LEND_TO_PREVIOUS * words;
   }
   return STATUS_OK;
 }
@@ -214,8 +214,8 @@ static void set_rates(struct query *q, struct hits *all) {
     struct hit *h = &all->v[i];
     const struct mem_type *t = type_find(h->m.type);
     h->parts = rank_parts(&policy, &h->m);
-    h->parts.time = q->timed ? 1 + TIME_SHARE * when_near(&q->when, h->m.valid_from) : 1;
-    h->parts.type = t ? q->types[type_number(t)] : 1;
+    h->parts.time = q->timed ? 1 + TIME_SHARE * when_closeness(&q->when, h->m.valid_from) : 1;
+    h->parts.type = t ? q->types[type_index(t)] : 1;
     h->rate = rank_product(&h->parts);
   }
 }
@@ -334,7 +334,7 @@ static void pick(struct arena *a, struct hits *pool, int64_t limit, struct hits 
     texts[i] = pool->v[i].words = word_set(a, pool->v[i].snippet);
     scores[i] = pool->v[i].score;
   }
-  size_t n = mmr_pick(a, texts, scores, pool->n, (size_t)limit * DIVERSE, order);
+  size_t n = rank_pick_diverse(a, texts, scores, pool->n, (size_t)limit * DIVERSE, order);
   for (size_t i = 0; i < n; i++)
     list_push(a, ret, pool->v[order[i]]);
   keep_best(a, ret, ret->n);
@@ -382,7 +382,7 @@ enum status retrieve(struct query *q, const char *states, int64_t limit, struct 
 enum status retrieve_prepare(struct query *q) {
   struct op_call *call = q->call;
   struct store *st = call->engine->store;
-  q->types = types_asked_for(call->arena, utf8_fold(call->arena, utf8_cut(q->text, QUERY_WORDS_BYTES)));
+  q->types = type_query_factors(call->arena, utf8_fold(call->arena, utf8_cut(q->text, QUERY_WORDS_BYTES)));
   q->timed = when_find(q->text, call->now, &q->when);
   TRY(setting_number(st, q->scope.team, SET_DECAY_HALF_LIFE, call->arena, &q->half_life_days, call->err));
   TRY(setting_number(st, q->scope.team, SET_VECTOR_WEIGHT, call->arena, &q->fusion.vector, call->err));

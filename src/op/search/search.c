@@ -31,7 +31,7 @@ static enum status skill_hits(struct query *q, struct hits *ret) {
   struct str folded = utf8_fold(call->arena, q->text);
   for (size_t i = 0; i < skills.n && ret->n < SKILL_HITS; i++) {
     struct memory *m = &skills.v[i];
-    if (!memory_trusted(m) || !has_keyword(call->arena, m, folded)) /* untrusted skills are never shown unasked */
+    if (!memory_is_trusted(m) || !has_keyword(call->arena, m, folded)) /* untrusted skills are never shown unasked */
       continue;
     TRY(memory_load_body(call->engine->store, call->arena, m, call->err));
     struct hit h = {.m = *m, .snippet = m->body, .skill = m->skill_name, .score = 1};
@@ -127,9 +127,9 @@ static struct str note_search(struct query *q, const struct hits *hits) {
   yyjson_mut_val *results = json_put_arr(doc, detail, "results");
   for (size_t i = 0; i < hits->n; i++)
     yyjson_mut_arr_add_sint(doc, results, hits->v[i].m.id);
-  struct txn who = who_of(call);
+  struct txn who = call_author(call);
   struct str text = json_write(call->arena, detail, false);
-  reads_note(call->engine->store, &who, STR("memory:search"), 0, STR_NONE, text);
+  reads_queue(call->engine->store, &who, STR("memory:search"), 0, STR_NONE, text);
   return text;
 }
 
@@ -173,7 +173,7 @@ static enum status read_mode(struct op_call *call, struct query *q) {
 }
 
 static enum status read_query(struct op_call *call, struct query *q) {
-  *q = (struct query){.call = call, .text = query_text(call), .scope = scope_of(call)};
+  *q = (struct query){.call = call, .text = query_text(call), .scope = call_scope(call)};
   q->scope.corpora = call_corpora(call);
   TRY(read_mode(call, q));
   TRY(call_filter(call, &q->filter));
@@ -291,8 +291,8 @@ enum status op_search(struct op_call *call) {
   struct generation generation;
   int64_t budget = 0;
   bool own_snapshot = false;
-  struct str key = reply_key(call);
-  if (reply_find(call, key))
+  struct str key = reply_cache_key(call);
+  if (reply_cache_find(call, key))
     return STATUS_OK;
   TRY(read_query(call, &q));
   if (yyjson_obj_get(call->args, "budget"))
@@ -301,6 +301,6 @@ enum status op_search(struct op_call *call) {
   struct db *db = store_db(call->engine->store);
   TRY(db_snapshot(db, &own_snapshot, call->err));
   TRY(db_snapshot_end(db, own_snapshot, answer(&q, budget, &hits, &generation), call->err));
-  reply_keep(call, key, &generation, note_search(&q, &hits));
+  reply_cache_store(call, key, &generation, note_search(&q, &hits));
   return STATUS_OK;
 }

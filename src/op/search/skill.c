@@ -4,7 +4,7 @@
 #include "store/memories/memories.h"
 
 enum status op_skill_list(struct op_call *call) {
-  struct scope scope = scope_of(call);
+  struct scope scope = call_scope(call);
   struct memories list = {0};
   TRY(skills_visible(call->engine->store, &scope, call->arena, &list, call->err));
   yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "skills");
@@ -24,7 +24,7 @@ enum status op_skill_list(struct op_call *call) {
 }
 
 enum status op_skill_load(struct op_call *call) {
-  struct scope scope = scope_of(call);
+  struct scope scope = call_scope(call);
   struct memories list = {0};
   struct str name = json_str(call->args, "name");
   TRY(skills_visible(call->engine->store, &scope, call->arena, &list, call->err));

@@ -42,7 +42,7 @@ enum status op_action_list(struct op_call *call) {
 }
 
 static enum status begin(struct op_call *call, struct txn *ret_txn) {
-  struct txn who = who_of(call);
+  struct txn who = call_author(call);
   return sessions_begin(call->engine->store, &who, ret_txn, call->err);
 }
 

@@ -12,7 +12,7 @@
 /* Projects that the call writes to: its own, and those of the memories that it names. */
 static void add_targets(struct op_call *call, struct strs *projects) {
   static const char *const names[] = {"id", "ids", "supersedes"};
-  struct scope scope = scope_of(call);
+  struct scope scope = call_scope(call);
   struct error *outer = call->err, mine;
   strs_push(call->arena, projects, call->caller.project);
   call->err = &mine;

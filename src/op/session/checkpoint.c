@@ -65,9 +65,9 @@ static enum status put_relevant(struct checkpoint *c, struct str text) {
 }
 
 static enum status note_checkpoint(struct op_call *call, struct str hash) {
-  struct txn who = who_of(call), txn;
+  struct txn who = call_author(call), txn;
   TRY(sessions_begin(call->engine->store, &who, &txn, call->err));
-  TRY(checkpoint_note(&txn, hash, call->err));
+  TRY(checkpoint_set(&txn, hash, call->err));
   return txn_commit(&txn, call->err);
 }
 
@@ -75,7 +75,7 @@ static enum status note_checkpoint(struct op_call *call, struct str hash) {
 static enum status check_cooldown(struct checkpoint *c, struct str action, int64_t *ret_left_ms) {
   struct op_call *call = c->call;
   struct store *st = call->engine->store;
-  struct txn who = who_of(call);
+  struct txn who = call_author(call);
   char hash[HASH_TEXT_SIZE];
   int64_t last;
   hash_text(text_normal(call->arena, action), hash);
@@ -85,7 +85,7 @@ static enum status check_cooldown(struct checkpoint *c, struct str action, int64
     *ret_left_ms = COOLDOWN_MS - (call->now - last);
     return STATUS_OK;
   }
-  if (!store_writes(st, who.project))
+  if (!store_can_write(st, who.project))
     return STATUS_OK;
   enum status s = note_checkpoint(call, str_from(hash));
   if (s != STATUS_OK)
@@ -95,7 +95,7 @@ static enum status check_cooldown(struct checkpoint *c, struct str action, int64
 
 enum status op_checkpoint(struct op_call *call) {
   struct str action = str_trim(json_str(call->args, "action")), context = str_trim(json_str(call->args, "context"));
-  struct checkpoint c = {.call = call, .scope = scope_of(call)};
+  struct checkpoint c = {.call = call, .scope = call_scope(call)};
   int64_t left = 0;
   if (str_empty(action)) {
     error_set(call->err, STATUS_USAGE, "checkpoint: the action is empty");

@@ -15,8 +15,8 @@ const char *const life_names[] = {"live", "unresponsive", "stale", "gone"};
 enum life session_judge(const struct session *s, struct str here, int64_t now, const char **ret_reason,
                         bool *ret_seen) {
   int64_t silent = session_silence(s, now);
-  enum process_state state = process_look(here, s->host, s->pid, s->started);
-  *ret_seen = state != PROCESS_ELSEWHERE && !s->connection.p;
+  enum process_state state = process_check(here, s->host, s->pid, s->started);
+  *ret_seen = state != PROCESS_UNKNOWN && !s->connection.p;
   if (state == PROCESS_DEAD || state == PROCESS_REUSED) {
     *ret_reason = state == PROCESS_DEAD ? "process ended" : "pid reused";
     return LIFE_GONE;

@@ -27,7 +27,7 @@ static enum status check_room(struct op_call *call, const struct session *sessio
 enum status op_scratch_set(struct op_call *call) {
   struct str key = STR_NONE, value = json_str(call->args, "value");
   struct session session;
-  struct txn who = who_of(call), txn;
+  struct txn who = call_author(call), txn;
   TRY(check_key(call, &key));
   TRY(session_required(call, &session));
   who.project = session.project;

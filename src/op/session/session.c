@@ -56,7 +56,7 @@ enum status session_current(struct op_call *call, struct session *ret_session, b
                                                    .started = c->origin->started},
                           call->arena, &s, &exists, call->err));
   exists = exists && is_own(c, &s);
-  if (exists && session_ended_outside(&s))
+  if (exists && session_can_be_revived(&s))
     session_revive(st, &s, call->now);
   *ret_found = exists && !s.ended_at;
   if (*ret_found)
@@ -91,7 +91,7 @@ void session_touch(struct op_call *call) {
     b.pid = o->host.p ? o->pid : 0;
     b.started = o->started;
   }
-  session_beat(call->engine->store, &b, call->now);
+  session_heartbeat(call->engine->store, &b, call->now);
 }
 
 /* ---- for servers ---- */
@@ -112,7 +112,7 @@ static enum status end_disconnected(struct engine *engine, struct arena *a, stru
 
 static enum status revive_reconnected(struct engine *engine, struct arena *a UNUSED, struct session *session,
                                       struct error *err UNUSED) {
-  if (session_ended_outside(session))
+  if (session_can_be_revived(session))
     session_revive(engine->store, session, clock_now(&engine->clock));
   return STATUS_OK;
 }
@@ -122,7 +122,7 @@ static void with_engine_lock(struct engine *engine, struct str team, struct str 
   struct error err;
   jmp_buf oom;
   arena_init(&a);
-  volatile enum status held = engine_hold(engine, team, &err);
+  volatile enum status held = engine_lock_team(engine, team, &err);
   if (held == STATUS_OK && !ARENA_BOUNDARY(&a, oom)) {
     struct session session;
     bool found = false;
@@ -134,16 +134,16 @@ static void with_engine_lock(struct engine *engine, struct str team, struct str 
   }
   if (engine->store)
     store_rollback(engine->store);
-  roles_rest(engine);
+  roles_reset(engine);
   arena_release(&a);
-  held = engine_let_go(engine, held, &err);
+  held = engine_unlock_team(engine, held, &err);
 }
 
-void session_lost(struct engine *engine, struct str team, struct str handle) {
+void session_disconnected(struct engine *engine, struct str team, struct str handle) {
   with_engine_lock(engine, team, handle, end_disconnected);
 }
 
-void session_back(struct engine *engine, struct str team, struct str handle) {
+void session_reconnected(struct engine *engine, struct str team, struct str handle) {
   with_engine_lock(engine, team, handle, revive_reconnected);
 }
 
@@ -167,7 +167,7 @@ const struct op session_of_call = {
 
 /* Begins a transaction of the session, in its project unless the call names one. */
 static enum status begin(struct op_call *call, const struct session *s, struct txn *ret_txn) {
-  struct txn who = who_of(call);
+  struct txn who = call_author(call);
   if (s) {
     who.session = s->handle;
     if (!call->caller.project_given)
@@ -185,7 +185,7 @@ enum status op_session_list(struct op_call *call) {
   TRY(sessions_judge(call, call->caller.all_projects ? STR_NONE : call->caller.project, &judged));
   /* Sessions that are gone are left out of the list even if they cannot be ended now. */
   struct txn txn;
-  if (judged.gone.n && store_writes(call->engine->store, call->caller.project) &&
+  if (judged.gone.n && store_can_write(call->engine->store, call->caller.project) &&
       begin(call, NULL, &txn) == STATUS_OK &&
       (sessions_end_gone(call, &txn, &judged, &ended) != STATUS_OK || txn_commit(&txn, call->err) != STATUS_OK)) {
     store_rollback(call->engine->store);

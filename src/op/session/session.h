@@ -54,10 +54,10 @@ void put_handoff(yyjson_mut_doc *doc, yyjson_mut_val *obj, const struct handoff 
 /* Records a heartbeat; op_run() calls it for every call. */
 void session_touch(struct op_call *call);
 /* For servers: ends the session of a client that disconnected. Never fails; takes the engine's lock. */
-void session_lost(struct engine *engine, struct str team, struct str handle);
+void session_disconnected(struct engine *engine, struct str team, struct str handle);
 /* For servers: the client is connected again, so a session that it did not end itself is live again. Never fails; takes
  * the engine's lock. */
-void session_back(struct engine *engine, struct str team, struct str handle);
+void session_reconnected(struct engine *engine, struct str team, struct str handle);
 /* The live session of the call: {"session", "session_id"}. Run it with op_run(); it is not in the table of operations
  * and needs the rights of `session end`. */
 extern const struct op session_of_call;

@@ -5,7 +5,7 @@
 
 enum status sync_list(struct task_sync *s, struct memories *ret_list) {
   struct op_call *call = s->call;
-  struct scope scope = scope_of(call);
+  struct scope scope = call_scope(call);
   struct filter f = {.kind = str_from(kind_names[KIND_TASK]), .order = TASK_ORDER, .own = true};
   scope.all_projects = false;
   return memory_list(call->engine->store, &scope, &f, call->arena, ret_list, call->err);
@@ -40,7 +40,7 @@ static void describe(struct arena *a, struct stored_task *t) {
                                  .priority = TASK_MEDIUM,
                                  .acceptance = m->acceptance,
                                  .created = date_of(a, m->valid_from ? m->valid_from : m->created_at),
-                                 .says = SAYS_ALL};
+                                 .says = TASK_HAS_ALL};
   for (size_t i = 0; priorities[i]; i++)
     if (str_is(m->priority, priorities[i]))
       t->entry.priority = (enum task_level)i;

@@ -39,7 +39,7 @@ static enum status resolve_path(struct mirror *m) {
   struct op_call *call = m->call;
   struct arena *a = call->arena;
   struct str given = json_str(call->args, "file"), folder;
-  TRY(place_agent(call->engine->store, call->caller.team, call->caller.project, a, &folder, call->err));
+  TRY(agent_folder(call->engine->store, call->caller.team, call->caller.project, a, &folder, call->err));
   if (given.p && str_empty(str_trim(given))) {
     error_set(call->err, STATUS_USAGE, "task sync: the name of the file is empty");
     return error_fix(call->err, "name a file, or leave it out: cairn task sync");
@@ -48,7 +48,7 @@ static enum status resolve_path(struct mirror *m) {
   struct str dir = arena_dup(a, fs_dirname(path));
   struct str own = arena_printf(a, "%.*s/tasks", STR_ARG(folder));
   char real[PATH_MAX], hash[HASH_TEXT_SIZE];
-  TRY(call_not_the_store(call, path));
+  TRY(call_refuse_store_path(call, path));
   TRY(fs_mkdirs(own.p, call->err));
   if (!given.p)
     TRY(fs_mkdirs(dir.p, call->err));
@@ -292,9 +292,9 @@ static void put_result(struct mirror *m, bool dry_run) {
   yyjson_mut_doc *doc = m->call->doc;
   yyjson_mut_val *result = m->call->result;
   if (m->written && m->text.p)
-    file_was_read(m->call, FILE_TASKS, m->path, (int64_t)m->text.n);
+    file_event_read(m->call, FILE_TASKS, m->path, (int64_t)m->text.n);
   if (m->written)
-    file_wrote(m->call, FILE_TASKS, m->path, m->delta);
+    file_event_write(m->call, FILE_TASKS, m->path, m->delta);
   json_put(doc, result, "file", m->path);
   put_counts(m);
   yyjson_mut_val *conflicts = json_put_arr(doc, result, "conflicts");

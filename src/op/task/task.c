@@ -33,7 +33,7 @@ static enum status put_tasks(struct op_call *call, const struct memories *list) 
 
 enum status op_task_list(struct op_call *call) {
   struct filter f;
-  struct scope scope = scope_of(call);
+  struct scope scope = call_scope(call);
   struct memories list = {0};
   TRY(call_filter(call, &f));
   TRY(call_int(call, "limit", 50, 1, 1000, &f.limit));
@@ -48,7 +48,7 @@ enum status op_task_list(struct op_call *call) {
 }
 
 enum status op_task_ready(struct op_call *call) {
-  struct scope scope = scope_of(call);
+  struct scope scope = call_scope(call);
   struct memories list = {0};
   int64_t limit;
   TRY(call_int(call, "limit", 20, 1, 1000, &limit));
@@ -94,7 +94,7 @@ static enum status check_claim(struct op_call *call, const struct memory *m, str
 static enum status find_claimable(struct op_call *call, struct memory *ret) {
   if (json_str(call->args, "id").p)
     return call_find(call, "id", ret);
-  struct scope scope = scope_of(call);
+  struct scope scope = call_scope(call);
   struct memories list = {0};
   TRY(tasks_ready(call->engine->store, &scope, 1, call->arena, &list, call->err));
   if (list.n == 0) {

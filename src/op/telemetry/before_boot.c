@@ -55,7 +55,7 @@ static bool parse_line(struct arena *a, struct str line, struct call_row *ret_ro
                                .error = json_str(v, "error"),
                                .message = json_str(v, "message")};
   *ret_from = json_str(v, "from");
-  return uuid_valid(ret_row->event_id) && ret_row->team.n && ret_row->tool.n && ret_row->tool.n <= 64 &&
+  return uuid_is_valid(ret_row->event_id) && ret_row->team.n && ret_row->tool.n && ret_row->tool.n <= 64 &&
          ret_row->op.p && ret_row->project.p && ret_row->source.p && ret_row->at > 0 && ret_row->duration_us >= 0 &&
          ret_row->message.n <= 500 && (ret_row->error.p || !ret_row->message.p);
 }

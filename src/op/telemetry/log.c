@@ -42,7 +42,7 @@ static enum status append(const struct telemetry_log *log, struct str lines, str
   int fd = open_private(log->path, O_WRONLY | O_APPEND);
   if (fd < 0)
     return error_errno(err, errno, "cannot open '%s'", log->path);
-  enum status s = fs_put(fd, lines) ? STATUS_OK : error_errno(err, errno, "cannot write '%s'", log->path);
+  enum status s = fs_write_all(fd, lines) ? STATUS_OK : error_errno(err, errno, "cannot write '%s'", log->path);
   close(fd);
   return s;
 }

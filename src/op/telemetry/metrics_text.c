@@ -160,7 +160,7 @@ static void read_store(struct engine *e, struct str team, struct metrics_figures
     f->store_bytes = room.bytes;
   if (count_since(e->store, team, 0, &n, &ignored) == STATUS_OK)
     f->memories = n;
-  if (events_place(e->store, team, INT64_MAX, INT64_MAX, &n, &ignored) == STATUS_OK)
+  if (events_position(e->store, team, INT64_MAX, INT64_MAX, &n, &ignored) == STATUS_OK)
     f->last_seq = n;
   if (!STORE_BOUNDARY(e->store, &a, oom))
     f->pending_embeddings = pending(e->store, team, &a);
@@ -183,9 +183,9 @@ struct str metrics_page(struct arena *a, struct telemetry *t, struct pool *pool,
   f.store_log_bytes = file_size(a, pool_path(pool), "-wal");
   /* A scrape does not create a store that nobody has used yet. */
   bool there = f.store_bytes >= 0 || (db_is_url(pool_path(pool)) && opened > 0);
-  if (there && pool_try(pool, &e, &ignored) == STATUS_OK) {
+  if (there && pool_try_acquire(pool, &e, &ignored) == STATUS_OK) {
     read_store(e, team, &f);
-    pool_give(pool, e);
+    pool_release(pool, e);
   }
   return metrics_text(a, t, &f);
 }
@@ -208,15 +208,15 @@ struct str healthz_json(struct arena *a, struct telemetry *t) {
 static enum status try_store(struct pool *pool, struct error *err) {
   struct engine *e;
   int64_t seq;
-  enum status s = pool_try(pool, &e, err);
+  enum status s = pool_try_acquire(pool, &e, err);
   if (s == STATUS_BUSY) /* all in use: ready, unless they all wait for a server that is gone */
-    return pool_failing(pool, err);
+    return pool_recent_failure(pool, err);
   if (s != STATUS_OK)
     return s;
   pthread_mutex_lock(&e->lock);
   s = events_end(e->store, STR(""), &seq, err);
   pthread_mutex_unlock(&e->lock);
-  pool_give(pool, e);
+  pool_release(pool, e);
   return s;
 }
 

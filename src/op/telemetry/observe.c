@@ -46,7 +46,7 @@ static enum status put_figures(struct op_call *call) {
   struct store *st = call->engine->store;
   int64_t memories, seq;
   TRY(count_since(st, call->caller.team, 0, &memories, call->err));
-  TRY(events_place(st, call->caller.team, INT64_MAX, INT64_MAX, &seq, call->err));
+  TRY(events_position(st, call->caller.team, INT64_MAX, INT64_MAX, &seq, call->err));
   TRY(reembed_put_status(call, call->result));
   yyjson_mut_val *embedded = yyjson_mut_obj_get(call->result, "embedded");
   int64_t done = yyjson_mut_get_sint(yyjson_mut_obj_get(embedded, "done")),

@@ -30,7 +30,7 @@ void telemetry_note_in(struct engine *e, const struct telemetry_call *call) {
     r.before_boot = e->store != NULL;
   if (e->store && !r.before_boot && r.team[0]) { /* without a team: the call has deleted its own */
     struct call_row row = telemetry_row_of(&r);
-    calls_note(e->store, &row);
+    calls_queue(e->store, &row);
   }
   if (t)
     telemetry_push(t, &r);

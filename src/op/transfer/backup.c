@@ -81,7 +81,7 @@ static enum status name_file(struct op_call *call, const char *part, const char 
  */
 static enum status name_files(struct op_call *call, struct making *m) {
   bool any = m->pack.files > 0;
-  TRY(store_note_backup(m->part, any ? str_from(m->pack.id) : STR(NO_TRANSCRIPTS), call->err));
+  TRY(store_set_backup_note(m->part, any ? str_from(m->pack.id) : STR(NO_TRANSCRIPTS), call->err));
   if (any)
     TRY(name_file(call, m->archive_part, m->archive));
   else
@@ -161,7 +161,7 @@ enum status backup_open_transcripts(struct op_call *call, const char *path,
   struct str note = STR_NONE;
   *t = (struct backup_transcripts){.skipped = json_bool(call->args, "without_transcripts", false)};
   t->tar = (struct tar){.fd = -1, .name = arena_printf(call->arena, "%s" BACKUP_TRANSCRIPTS, path).p};
-  TRY(store_backup_note(path, call->arena, &note, call->err));
+  TRY(store_get_backup_note(path, call->arena, &note, call->err));
   t->noted = note.p != NULL;
   if (t->skipped || !note.p || str_is(note, NO_TRANSCRIPTS))
     return STATUS_OK;
@@ -197,7 +197,7 @@ static enum status unpack(struct op_call *call, const struct backup_transcripts 
     TRY(db_team(store_db(st), STR_NONE, call->err));
     TRY(transcripts_unpack(st, &t->sessions, call->now, call->arena, ret_done, call->err));
   }
-  return store_transcripts_are_back(st, call->err);
+  return store_clear_transcript_note(st, call->err);
 }
 
 enum status backup_restore_transcripts(struct op_call *call, const struct backup_transcripts *t) {
@@ -218,7 +218,7 @@ enum status backup_restore_transcripts(struct op_call *call, const struct backup
 /* Folder that contains the folders of the store's teams. */
 static enum status files_folder(struct op_call *call, struct store *st, const char **ret_folder, struct error *err) {
   struct str admin;
-  TRY(place_agent(st, call->caller.team, STR(""), call->arena, &admin, err));
+  TRY(agent_folder(st, call->caller.team, STR(""), call->arena, &admin, err));
   *ret_folder = arena_cstr(call->arena, fs_dirname(fs_dirname(admin)));
   return STATUS_OK;
 }

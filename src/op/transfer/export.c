@@ -44,7 +44,7 @@ static enum status write_failed(struct export *x) {
 }
 
 static bool flush(struct export *x) {
-  if (!fs_put(x->fd, (struct str){x->buffer, x->used}))
+  if (!fs_write_all(x->fd, (struct str){x->buffer, x->used}))
     return false;
   x->used = 0;
   return true;
@@ -67,7 +67,7 @@ static bool put_bytes(struct export *x, struct str s) {
 static enum status open_file(struct export *x) {
   struct stat st;
   if (db_is_url(x->path))
-    return call_not_the_store(x->call, str_from(x->path));
+    return call_refuse_store_path(x->call, str_from(x->path));
   bool exists = stat(x->path, &st) == 0;
   if (exists && S_ISDIR(st.st_mode)) {
     error_set(x->call->err, STATUS_USAGE, "%s is a folder", x->path);
@@ -209,7 +209,7 @@ enum status op_export(struct op_call *call) {
     error_set(call->err, STATUS_USAGE, "export: there is no file to write to");
     return error_fix(call->err, "name one in the argument 'file'");
   }
-  TRY(call_not_the_store(call, file));
+  TRY(call_refuse_store_path(call, file));
   if (x->path) {
     x->buffer = arena_alloc(call->arena, WRITE_BUFFER);
     arena_defer(call->arena, abandon, x);

@@ -268,14 +268,14 @@ enum status op_import(struct op_call *call) {
     error_set(call->err, STATUS_USAGE, "import: the file's name is empty");
     return error_fix(call->err, "cairn import FILE");
   }
-  if (im.keep_trust && !call_by_person(call)) {
+  if (im.keep_trust && !call_is_by_person(call)) {
     error_set(call->err, STATUS_DENIED, "only a person may use keep_trust");
     return error_fix(call->err, "leave keep_trust out: the memories are imported as untrusted; your user can promote "
                                 "them");
   }
   bool any = str_empty(format) || str_is(format, "auto");
-  TRY(call_not_the_store(call, path));
-  TRY(chunk_last(call->engine->store, call->caller.team, &im.last_chunk, call->err));
+  TRY(call_refuse_store_path(call, path));
+  TRY(chunk_last_id(call->engine->store, call->caller.team, &im.last_chunk, call->err));
   if (str_is(format, "markdown") || (any && is_markdown(call, path))) {
     im.format = "markdown";
     TRY(import_markdown(&im, path));

@@ -141,7 +141,7 @@ static enum status find_differences(struct native *n, const struct record *r, in
       continue;
     /* Access counts and times differ between any two stores. */
     if (!(f->flags & FIELD_LOCAL) && !str_is(name, "access_count") && !str_is(name, "last_accessed") &&
-        !str_is(name, "updated_at") && !memory_same_field(f, &ours, &r->m))
+        !str_is(name, "updated_at") && !memory_field_equal(f, &ours, &r->m))
       buf_addf(ret_names, "%s%s", ret_names->n ? ", " : "", f->name);
   }
   if (!str_eq(ours.body, r->m.body))
@@ -297,7 +297,7 @@ static enum status affects_trusted(struct native *n, const struct link *l, bool 
   if (found)
     TRY(memory_by_id(st, n->im->txn.team, shadows ? l->src : l->dst, n->line, &other, &found, err));
   if (found)
-    *ret_affects = memory_trusted(&ours) && !memory_trusted(&other);
+    *ret_affects = memory_is_trusted(&ours) && !memory_is_trusted(&other);
   return STATUS_OK;
 }
 
@@ -313,9 +313,9 @@ static void warn_untrusted_link(struct native *n, int64_t line, const struct lin
 static enum status add_link(struct native *n, const struct link *l, struct error *err) {
   struct txn *txn = &n->im->txn;
   struct error ignored;
-  TRY(txn_mark(txn, err));
+  TRY(txn_savepoint(txn, err));
   enum status s = link_add(txn, n->line, l, err);
-  enum status ended = txn_unmark(txn, s == STATUS_OK, s == STATUS_OK ? err : &ignored);
+  enum status ended = txn_savepoint_end(txn, s == STATUS_OK, s == STATUS_OK ? err : &ignored);
   return s == STATUS_OK ? ended : s;
 }
 
@@ -363,7 +363,7 @@ static int by_value(const void *x, const void *y) {
 }
 
 static bool is_known_read(const struct native *n, const struct event_record *e) {
-  uint64_t mark = transfer_read_mark(e);
+  uint64_t mark = transfer_read_fingerprint(e);
   return n->marks.n && bsearch(&mark, n->marks.v, n->marks.n, sizeof(mark), by_value);
 }
 
@@ -459,7 +459,7 @@ static enum status prepare_kind(struct native *n, enum record_kind kind) {
     return transfer_has_tombstones(im->txn.store, im->txn.team, &n->tombstones, im->call->err);
   }
   if (kind == RECORD_EVENT && n->segments[kind].first)
-    return transfer_read_marks(im->txn.store, im->txn.team, im->call->arena, &n->marks, im->call->err);
+    return transfer_read_fingerprints(im->txn.store, im->txn.team, im->call->arena, &n->marks, im->call->err);
   return STATUS_OK;
 }
 

@@ -16,7 +16,7 @@ static enum status check_target(struct op_call *call, struct str to) {
     error_set(call->err, STATUS_USAGE, "migrate: '%.*s' is neither a file nor a supported server URL", STR_ARG(to));
     return error_fix(call->err, "name a path, or postgresql://USER@HOST/DATABASE");
   }
-  return call_not_the_store(call, to);
+  return call_refuse_store_path(call, to);
 }
 
 static void put_tables(struct op_call *call, const struct move_report *report) {

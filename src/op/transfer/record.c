@@ -160,7 +160,7 @@ static enum status read_member(struct arena *a, yyjson_val *v, const struct memb
     return text.p ? STATUS_OK : wrong_member(err, m->name, "a text");
   case MEMBER_UID:
     *(struct str *)at = text;
-    return uuid_valid(text) ? STATUS_OK : wrong_member(err, m->name, "a uid (lower-case 8-4-4-4-12)");
+    return uuid_is_valid(text) ? STATUS_OK : wrong_member(err, m->name, "a uid (lower-case 8-4-4-4-12)");
   case MEMBER_TIME:
     return text.p && time_parse(text, at) ? STATUS_OK
                                           : wrong_member(err, m->name, "a timestamp such as 2026-03-31T12:00:00.000Z");

@@ -106,7 +106,7 @@ static enum status check_gate(struct arena *a, const struct memory *m, struct er
 }
 
 static enum status check_memory(struct arena *a, const struct memory *m, struct error *err) {
-  if (!uuid_valid(m->uid)) {
+  if (!uuid_is_valid(m->uid)) {
     error_set(err, STATUS_REFUSED, "'%.*s' is not a uid", STR_ARG(m->uid));
     return refuse(err, "a uid is a UUID in lower case, such as 0190a0a0-0000-7000-8000-000000000000");
   }

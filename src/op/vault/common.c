@@ -13,12 +13,12 @@ struct str vault_caller(const struct op_call *call) {
     return call->caller.principal->name;
   if (call->engine->agent[0])
     return str_from(call->engine->agent);
-  return call_by_person(call) ? STR("user") : STR("agent");
+  return call_is_by_person(call) ? STR("user") : STR("agent");
 }
 
 enum status vault_require_manager(struct op_call *call, const char *what) {
   const struct principal *p = call->caller.principal;
-  if (call_by_person(call) || (p && p->role == ROLE_ADMIN))
+  if (call_is_by_person(call) || (p && p->role == ROLE_ADMIN))
     return STATUS_OK;
   error_set(call->err, STATUS_DENIED, "%s is not allowed for agents: they can only use secrets granted to them", what);
   return error_fix(call->err, "ask the person you work for to do it at the command line: cairn help %s",

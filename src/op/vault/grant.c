@@ -60,7 +60,7 @@ enum status op_vault_grant(struct op_call *call) {
   TRY(call_begin(call, &txn));
   TRY(check_secret(call, g.key));
   TRY(grant_put(&txn, &g, call->err));
-  TRY(vault_note(&txn, call->arena, g.key, "vault:grant", "to", g.grantee, call->err));
+  TRY(vault_add_event(&txn, call->arena, g.key, "vault:grant", "to", g.grantee, call->err));
   g.created_at = txn.now;
   g.created_by = txn.source;
   put_grant(call, call->result, &g);
@@ -88,7 +88,7 @@ enum status op_vault_revoke(struct op_call *call) {
     error_set(call->err, STATUS_NOT_FOUND, "'%.*s' has no grant for '%.*s'", STR_ARG(to), STR_ARG(key));
     return error_fix(call->err, "'cairn vault grants' shows the grants");
   }
-  TRY(vault_note(&txn, call->arena, key, "vault:revoke", "to", to, call->err));
+  TRY(vault_add_event(&txn, call->arena, key, "vault:revoke", "to", to, call->err));
   json_put(call->doc, call->result, "key", key);
   json_put(call->doc, call->result, "to", to);
   json_put_bool(call->doc, call->result, "revoked", true);

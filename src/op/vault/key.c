@@ -36,7 +36,7 @@ static struct str env_str(const char *name) {
   return value.n ? value : STR_NONE;
 }
 
-enum status key_file_place(struct arena *a, struct str *ret_path, struct error *err) {
+enum status vault_key_file_path(struct arena *a, struct str *ret_path, struct error *err) {
   struct str path = env_str("CAIRN_VAULT_KEY_FILE");
   if (!path.p)
     return fs_xdg(a, XDG_CONFIG, "cairn/vault.key", ret_path, err);
@@ -46,7 +46,7 @@ enum status key_file_place(struct arena *a, struct str *ret_path, struct error *
 
 static enum status key_path(const struct key_search *in, const char **ret_path) {
   struct str path;
-  TRY(key_file_place(in->a, &path, in->err));
+  TRY(vault_key_file_path(in->a, &path, in->err));
   *ret_path = path.p;
   return STATUS_OK;
 }
@@ -153,7 +153,7 @@ static enum status open_with_key(const struct key_search *in, const struct vault
 enum status key_open(const struct key_search *in, const struct vault_key *row, struct master_key *ret_key) {
   struct master_key key;
   struct str proof;
-  process_conceal();
+  process_protect_memory();
   enum status s = row->passphrase ? open_with_passphrase(in, row, &key) : open_with_key(in, row, &key);
   if (s == STATUS_OK && !unseal(in->a, &key, in->team, STR(""), row->proof, &proof)) {
     error_set(in->err, STATUS_CORRUPT, "the store's record of the vault key is damaged");
@@ -220,7 +220,7 @@ static enum status new_key(const struct key_search *in, const struct key_source 
                            struct master_key *ret_key) {
   struct vault_key row = {0};
   struct master_key key;
-  process_conceal();
+  process_protect_memory();
   enum status s = make_key(in, from, &row, &key);
   if (s == STATUS_OK) {
     memcpy(row.id, key.id, sizeof(row.id));

@@ -29,7 +29,7 @@ NODISCARD enum status key_next(const struct key_search *in, bool ask, struct vau
                                struct master_key *ret_key);
 
 /* Path of the key file, whether or not it exists; NUL-terminated. */
-NODISCARD enum status key_file_place(struct arena *a, struct str *ret_path, struct error *err);
+NODISCARD enum status vault_key_file_path(struct arena *a, struct str *ret_path, struct error *err);
 
 /* Wipes and frees the engine's cache of keys. */
 void key_ring_free(struct key_ring **ring);

@@ -38,7 +38,7 @@ static enum status warn_former_value(struct op_call *call) {
 /* Lists memories that contain the secret; they are not changed. */
 static enum status warn_held(struct op_call *call, struct str value) {
   struct int64s ids = {0};
-  TRY(secrets_held(call, value, &ids));
+  TRY(vault_value_memories(call, value, &ids));
   yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "held_by");
   for (size_t i = 0; i < ids.n; i++)
     yyjson_mut_arr_add_sint(call->doc, arr, ids.v[i]);
@@ -116,7 +116,7 @@ enum status op_vault_set(struct op_call *call) {
 /* The log keeps refusals, too, so the transaction is committed before the call fails. */
 static enum status refuse_reveal(struct op_call *call, struct txn *txn, struct str key) {
   struct str who = vault_caller(call);
-  TRY(vault_note(txn, call->arena, key, "vault:refused", "to", who, call->err));
+  TRY(vault_add_event(txn, call->arena, key, "vault:refused", "to", who, call->err));
   TRY(txn_commit(txn, call->err));
   error_set(call->err, STATUS_DENIED, "'%.*s' has no grant to see the secret '%.*s'", STR_ARG(who), STR_ARG(key));
   return error_fix(call->err, "use the handle, or ask a person to run: cairn vault grant '%.*s' --to '%.*s' --ttl 1h",
@@ -136,12 +136,12 @@ static enum status reveal(struct op_call *call, struct str key) {
   TRY(vault_get_entry(call, key, &e, &found));
   if (!found || !e.is_secret)
     return vault_refuse_unknown(call, key);
-  if (!call_by_person(call))
+  if (!call_is_by_person(call))
     TRY(grant_use(&txn, key, vault_caller(call), call->arena, &by, call->err));
   if (!by.p)
     return refuse_reveal(call, &txn, key);
   TRY(vault_open_secret(call, &held, &e, &value));
-  TRY(vault_note(&txn, call->arena, key, "vault:reveal", "to", vault_caller(call), call->err));
+  TRY(vault_add_event(&txn, call->arena, key, "vault:reveal", "to", vault_caller(call), call->err));
   TRY(txn_commit(&txn, call->err));
   vault_put_entry(call, call->result, &e);
   json_put(call->doc, call->result, "value", value);

@@ -209,14 +209,14 @@ static enum status apply_unpin(struct op_call *call UNUSED, struct memory *m) {
 
 /* The event says who promoted it. An agent must not promote a suspect text: it is the reader that the text targets. */
 static enum status apply_promote(struct op_call *call, struct memory *m) {
-  if (m->suspect.p && !call_by_person(call)) {
+  if (m->suspect.p && !call_is_by_person(call)) {
     error_set(call->err, STATUS_DENIED,
               "memory %lld reads like instructions to its reader (%.*s), and only a person can promote it",
               (long long)m->id, STR_ARG(m->suspect));
     error_step(call->err, "trust");
     return error_fix(call->err, "ask your user to read it, and to run 'cairn promote %lld'", (long long)m->id);
   }
-  if (!memory_trusted(m) || call_by_person(call)) /* an agent never lowers a person's trust to its own */
+  if (!memory_is_trusted(m) || call_is_by_person(call)) /* an agent never lowers a person's trust to its own */
     m->trust = call->caller.trust;
   m->suspect = STR_NONE;
   return STATUS_OK;

@@ -62,7 +62,7 @@ static enum status add_candidate(struct search *q, int64_t id, double similarity
   list_push(call->arena, &q->list,
             (struct similar){.id = id,
                              .headline = m.headline,
-                             .untrusted = !memory_trusted(&m),
+                             .untrusted = !memory_is_trusted(&m),
                              .body = m.body,
                              .project = m.project,
                              .key = m.key,
@@ -189,7 +189,7 @@ static void skip_duplicate(struct op_call *call, struct write *w, const struct s
             (struct warning){.code = "duplicate",
                              .message = arena_printf(call->arena, "memory %lld says the same: %.*s%s", (long long)o->id,
                                                      STR_ARG(o->headline), untrusted_suffix(o)),
-                             .fix = memory_trusted(m)
+                             .fix = memory_is_trusted(m)
                                         ? STR_NONE
                                         : arena_printf(call->arena,
                                                        "it is untrusted, so only searches show it; after reading it, a "
@@ -206,7 +206,7 @@ static enum status supersede_shorter(struct op_call *call, struct write *w, cons
 }
 
 enum status duplicates_decide(struct op_call *call, struct write *w, struct replacement *rep) {
-  struct search q = {.call = call, .w = w, .scope = scope_of(call), .replaced = rep->old.id};
+  struct search q = {.call = call, .w = w, .scope = call_scope(call), .replaced = rep->old.id};
   q.scope.project = w->m.project;
   q.scope.all_projects = false;
   TRY(find_exact(&q));
@@ -215,13 +215,13 @@ enum status duplicates_decide(struct op_call *call, struct write *w, struct repl
   if (q.list.n == 0)
     return STATUS_OK;
   size_t at;
-  enum verdict verdict = gate_judge(&w->m, &q.list, &at);
+  enum verdict verdict = duplicate_judge(&w->m, &q.list, &at);
   assert(at < q.list.n && q.memories.n == q.list.n);
   const struct similar *o = &q.list.v[at];
   const struct memory *m = &q.memories.v[at];
   if (rep->old.id || (w->keep_both && verdict != VERDICT_SKIP)) /* a correction only gets a warning */
     verdict = VERDICT_STORE;
-  if (verdict == VERDICT_REFUSE && !memory_trusted(m)) /* an untrusted rule blocks no write */
+  if (verdict == VERDICT_REFUSE && !memory_is_trusted(m)) /* an untrusted rule blocks no write */
     verdict = VERDICT_STORE;
   switch (verdict) {
   case VERDICT_REFUSE:

@@ -127,7 +127,7 @@ static void batch_close(void *arg) {
 
 static enum status batch_open(struct op_call *call, struct batch *b) {
   struct str path = json_str(call->args, "batch");
-  TRY(call_not_the_store(call, path));
+  TRY(call_refuse_store_path(call, path));
   bool standard = str_is(path, "-");
   int fd = standard ? dup(STDIN_FILENO) : open(arena_cstr(call->arena, path), O_RDONLY | O_CLOEXEC);
   if (fd < 0 || !(b->file = fdopen(fd, "r"))) {
@@ -291,7 +291,7 @@ enum status op_capture(struct op_call *call) {
 /* Reading a faded memory activates it again. Memories in other states stay as they are. */
 static enum status revive(struct op_call *call, struct memory *m) {
   struct store *st = call->engine->store;
-  if (!str_is(m->state, "faded") || !store_writes(st, m->project) || !store_writes(st, call->caller.project))
+  if (!str_is(m->state, "faded") || !store_can_write(st, m->project) || !store_can_write(st, call->caller.project))
     return STATUS_OK;
   struct txn txn;
   TRY(call_begin(call, &txn));
@@ -311,7 +311,7 @@ static enum status revive(struct op_call *call, struct memory *m) {
 
 enum status op_get(struct op_call *call) {
   struct memory m;
-  struct scope scope = scope_of(call);
+  struct scope scope = call_scope(call);
   scope.corpora = CORPORA_ALL;
   TRY(memory_find(call->engine->store, &scope, json_str(call->args, "id"), call->arena, &m, call->err));
   TRY(revive(call, &m));
@@ -343,7 +343,7 @@ static enum status put_listed(struct op_call *call, yyjson_mut_val *obj, struct 
 
 enum status op_list(struct op_call *call) {
   struct filter f;
-  struct scope scope = scope_of(call);
+  struct scope scope = call_scope(call);
   struct memories list = {0};
   int64_t total = 0;
   struct str state = json_str(call->args, "state");

@@ -6,7 +6,7 @@
 
 /* A pruned memory is still in the log, and a purge must find it there. */
 static enum status find_one(struct op_call *call, struct str ref, bool pruned_too, struct memory *ret_memory) {
-  struct scope scope = scope_of(call);
+  struct scope scope = call_scope(call);
   enum status s = memory_find(call->engine->store, &scope, ref, call->arena, ret_memory, call->err);
   if (s != STATUS_NOT_FOUND || !pruned_too)
     return s;
@@ -162,7 +162,7 @@ enum status op_prune(struct op_call *call) {
     return error_fix(call->err, "memories younger than %d days are never pruned; use --days %d or more", PRUNE_MIN_DAYS,
                      PRUNE_MIN_DAYS);
   }
-  struct scope scope = scope_of(call);
+  struct scope scope = call_scope(call);
   struct memories list = {0};
   struct txn txn;
   if (apply)

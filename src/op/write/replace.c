@@ -32,11 +32,11 @@ static enum status refuse_untrusted(struct op_call *call, const struct write *w,
 }
 
 bool replace_allowed(const struct write *w, const struct memory *old) {
-  return w->exact || memory_trusted(&w->m) || !memory_trusted(old);
+  return w->exact || memory_is_trusted(&w->m) || !memory_is_trusted(old);
 }
 
 bool replace_outweighs(const struct write *w, const struct memory *old) {
-  return str_is(w->m.trust, "user") && !memory_trusted(old);
+  return str_is(w->m.trust, "user") && !memory_is_trusted(old);
 }
 
 enum status replace_choose(struct op_call *call, struct write *w, const struct memory *old, struct str reason,
@@ -89,7 +89,7 @@ static enum status resolve_key(struct op_call *call, struct txn *txn, struct wri
     w->id = held.id;
     w->uid = held.uid;
     w->headline = held.headline;
-    w->met_untrusted = !memory_trusted(&held);
+    w->met_untrusted = !memory_is_trusted(&held);
     w->similarity = 1;
     return STATUS_OK;
   }
@@ -116,7 +116,7 @@ static void default_to(struct memory *m, const struct memory *old, bool weight_g
 }
 
 enum status replace_defaults(struct op_call *call, struct write *w) {
-  struct scope scope = scope_of(call);
+  struct scope scope = call_scope(call);
   struct memory old;
   bool found = false;
   if (w->supersedes.p) {
@@ -131,7 +131,7 @@ enum status replace_defaults(struct op_call *call, struct write *w) {
 }
 
 enum status replace_resolve(struct op_call *call, struct txn *txn, struct write *w, struct replacement *rep) {
-  struct scope scope = scope_of(call);
+  struct scope scope = call_scope(call);
   if (w->supersedes.p) {
     struct str reason = str_empty(str_trim(w->reason)) && w->soft ? STR("minor correction") : str_trim(w->reason);
     if (str_empty(reason)) {
@@ -161,7 +161,7 @@ static bool is_delivered_unasked(struct str delivery) { return str_is(delivery, 
 
 /* An agent's rewrite of an untrusted memory stays untrusted; a person's does not. */
 static void inherit_distrust(struct memory *m, const struct memory *old) {
-  if (str_is(m->trust, "user") || memory_trusted(old))
+  if (str_is(m->trust, "user") || memory_is_trusted(old))
     return;
   if (!str_is(old->trust, "user") && !str_is(old->trust, "agent"))
     m->trust = old->trust;

@@ -88,7 +88,7 @@ static enum status undo_update(struct undo *u, const struct event *e) {
   TRY(memory_get_fields(u->call->arena, after, &expected, FIELD_MUTABLE, 0, u->call->err));
   TRY(memory_get_fields(u->call->arena, before, &now, FIELD_MUTABLE, 0, u->call->err));
   for (size_t i = 0; i < memory_field_count; i++)
-    if (!is_access_field(&memory_fields[i]) && !memory_same_field(&memory_fields[i], &m, &expected))
+    if (!is_access_field(&memory_fields[i]) && !memory_field_equal(&memory_fields[i], &m, &expected))
       return conflict(u, m.id, memory_fields[i].name);
   u->changes++;
   return memory_change(&u->txn, u->call->arena, &m, &now, "memory:undo", u->call->err);
@@ -262,7 +262,7 @@ static size_t memory_count_of(const struct undo *u) {
 
 enum status op_undo(struct op_call *call) {
   struct undo u = {.call = call, .target = json_int(call->args, "txn", 0)};
-  struct txn who = who_of(call);
+  struct txn who = call_author(call);
   TRY(check_target(call, u.target));
   TRY(txn_begin(call->engine->store, &who, u.target, &u.txn, call->err));
   TRY(events_of_txn(u.txn.store, u.txn.team, u.target, true, copy_event, &u, call->err));

@@ -29,7 +29,7 @@ static enum status read_times(struct op_call *call, yyjson_val *args, struct mem
     int64_t *at = field_at(m, times[i].offset);
     if (!s.p)
       continue;
-    bool ok = ttl ? time_or_duration(s, call->now, 1, at) : time_parse(s, at);
+    bool ok = ttl ? time_or_duration_parse(s, call->now, 1, at) : time_parse(s, at);
     if (!ok) {
       error_set(call->err, STATUS_REFUSED, "%s '%.*s' is not a time", times[i].arg, STR_ARG(s));
       error_step(call->err, "fields");
@@ -221,7 +221,7 @@ static enum status refuse_idempotency_key(struct op_call *call) {
 
 /* A person's own text stays trusted and only gets the label. */
 static void warn_suspect(struct op_call *call, struct write *w) {
-  bool untrusted = !memory_trusted(&w->m);
+  bool untrusted = !memory_is_trusted(&w->m);
   list_push(call->arena, &w->warnings,
             (struct warning){.code = "suspect",
                              .message = arena_printf(call->arena, "reads like instructions to its reader (%.*s)%s",
@@ -306,7 +306,7 @@ static enum status store_vectors(struct op_call *call, struct txn *txn, struct w
 
 static enum status store_link(struct op_call *call, struct txn *txn, const struct write *w, struct str rel,
                               struct str ref) {
-  struct scope scope = scope_of(call);
+  struct scope scope = call_scope(call);
   struct memory other;
   TRY(memory_find(txn->store, &scope, ref, call->arena, &other, call->err));
   if (str_is(rel, "blocked_by") && !str_is(other.kind, kind_names[KIND_TASK])) {
@@ -399,9 +399,9 @@ enum status write_commit(struct op_call *call, struct txn *txn, struct write *w)
 
 enum status write_try(struct op_call *call, struct txn *txn, struct write *w) {
   struct error other;
-  TRY(txn_mark(txn, call->err));
+  TRY(txn_savepoint(txn, call->err));
   enum status s = write_commit(call, txn, w);
-  enum status end = txn_unmark(txn, s == STATUS_OK, &other);
+  enum status end = txn_savepoint_end(txn, s == STATUS_OK, &other);
   if (end == STATUS_OK)
     return s;
   /* If the error ended the whole transaction (a full disk, for example), the savepoint is gone: keep the first error.
@@ -481,6 +481,6 @@ enum status write_run(struct op_call *call, struct write *w) {
   if (w->idempotency_key.p)
     TRY(idempotency_save(&txn, call->arena, w->idempotency_key, w->id, json_write(call->arena, call->result, false),
                          call->err));
-  TRY(call_tell_hash(call));
+  TRY(call_put_hash(call));
   return txn_commit(&txn, call->err);
 }

@@ -150,7 +150,7 @@ static enum status write_note(struct db *db, struct str transcripts, struct erro
 }
 
 /* Keeps the journal mode of the backup, which has no side files. */
-enum status store_note_backup(const char *path, struct str transcripts, struct error *err) {
+enum status store_set_backup_note(const char *path, struct str transcripts, struct error *err) {
   struct db_options o = {.path = path, .must_exist = true};
   struct db *db = NULL;
   TRY(db_open(&o, &db, err));
@@ -159,7 +159,7 @@ enum status store_note_backup(const char *path, struct str transcripts, struct e
   return s;
 }
 
-enum status store_backup_note(const char *path, struct arena *a, struct str *ret_transcripts, struct error *err) {
+enum status store_get_backup_note(const char *path, struct arena *a, struct str *ret_transcripts, struct error *err) {
   struct db_options o = {.path = path, .must_exist = true, .read_only = true};
   struct db *db = NULL;
   struct rows r;
@@ -171,7 +171,7 @@ enum status store_backup_note(const char *path, struct arena *a, struct str *ret
   return s;
 }
 
-enum status store_transcripts_are_back(struct store *st, struct error *err) {
+enum status store_clear_transcript_note(struct store *st, struct error *err) {
   TRY(db_begin(st->db, STR_NONE, false, err));
   TRY(db_exec(st->db, err, "DELETE FROM meta WHERE name = ?1", "s", STR(META_TRANSCRIPTS)));
   return db_commit(st->db, err);

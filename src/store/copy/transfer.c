@@ -9,7 +9,7 @@
 /* ---- snapshot ---- */
 
 enum status transfer_begin(struct store *st, struct error *err) {
-  TRY(reach_admin(st, "a copy of the store", err));
+  TRY(reach_check_admin(st, "a copy of the store", err));
   reads_flush(st); /* queued access counts belong to the export */
   bool begun;
   return db_snapshot(st->db, &begun, err);
@@ -363,7 +363,7 @@ static uint64_t hash_add(uint64_t h, const void *p, size_t n) {
   return (h ^ 0xff) * 1099511628211u; /* separator */
 }
 
-uint64_t transfer_read_mark(const struct event_record *e) {
+uint64_t transfer_read_fingerprint(const struct event_record *e) {
   const struct str texts[] = {e->action, e->op, e->uid, e->project, e->source, e->session};
   uint64_t h = 14695981039346656037u;
   for (size_t i = 0; i < sizeof(e->at); i++) {
@@ -380,13 +380,13 @@ static int by_value(const void *x, const void *y) {
   return a < b ? -1 : a > b;
 }
 
-enum status transfer_read_marks(struct store *st, struct str team, struct arena *a, struct read_marks *ret_marks,
-                                struct error *err) {
+enum status transfer_read_fingerprints(struct store *st, struct str team, struct arena *a, struct read_marks *ret_marks,
+                                       struct error *err) {
   struct rows r;
   db_query(st->db, &r, err, EVENT_COLUMNS "e.txn IS NULL AND e.team = ?1", "s", team);
   while (rows_next(&r)) {
     struct event_record e = event_row(&r);
-    list_push(a, ret_marks, transfer_read_mark(&e));
+    list_push(a, ret_marks, transfer_read_fingerprint(&e));
   }
   if (ret_marks->n)
     qsort(ret_marks->v, ret_marks->n, sizeof(*ret_marks->v), by_value);

@@ -78,11 +78,11 @@ NODISCARD enum status transfer_add_event(struct txn *txn, struct arena *a, const
                                          int64_t of, struct error *err);
 
 /* Fingerprint of a read, since reads have no uid. */
-uint64_t transfer_read_mark(const struct event_record *event);
+uint64_t transfer_read_fingerprint(const struct event_record *event);
 struct read_marks {
   uint64_t *v;
   size_t n, cap;
 };
 /* Fingerprints of all reads in the log, sorted. */
-NODISCARD enum status transfer_read_marks(struct store *st, struct str team, struct arena *a,
-                                          struct read_marks *ret_marks, struct error *err);
+NODISCARD enum status transfer_read_fingerprints(struct store *st, struct str team, struct arena *a,
+                                                 struct read_marks *ret_marks, struct error *err);

@@ -196,8 +196,10 @@ struct db_scope db_scope(const struct db *db) {
 
 void db_scope_abort(struct db *db, struct db_scope scope) { db->driver->scope_abort(db, scope); }
 
-enum status db_mark(struct db *db, struct error *err) { return db->driver->savepoint(db, err); }
-enum status db_unmark(struct db *db, bool keep, struct error *err) { return db->driver->savepoint_end(db, keep, err); }
+enum status db_savepoint(struct db *db, struct error *err) { return db->driver->savepoint(db, err); }
+enum status db_savepoint_end(struct db *db, bool keep, struct error *err) {
+  return db->driver->savepoint_end(db, keep, err);
+}
 bool db_in_transaction(const struct db *db) { return db->driver->in_transaction(db); }
 bool db_writing(const struct db *db) { return db->driver->writing(db); }
 

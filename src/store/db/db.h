@@ -40,15 +40,15 @@ extern void (*db_statement_check)(const char *sql, enum db_engine engine);
 /* Disables SQLite's memory statistics; call it at program start. They take one lock for all connections at every
  * allocation, which makes concurrent searches wait for each other. No effect once a database was opened. Not for
  * libraries, whose host may rely on the statistics. */
-void db_for_threads(void);
+void db_disable_memstats(void);
 
 NODISCARD enum status db_open(const struct db_options *options, struct db **ret_db, struct error *err);
 void db_close(struct db **db);
 enum db_engine db_engine(const struct db *db);
 
 /* Runs a statement to completion; result rows are discarded. Inside a transaction a server may receive it later: its
- * failure is then reported by a later statement, db_unmark() or db_commit(), and all of them fail until the transaction
- * is rolled back, or rolled back to a savepoint. */
+ * failure is then reported by a later statement, db_savepoint_end() or db_commit(), and all of them fail until the
+ * transaction is rolled back, or rolled back to a savepoint. */
 NODISCARD enum status db_exec(struct db *db, struct error *err, const char *sql, const char *format, ...);
 /* Runs several statements separated by ';', without values. To get the id of a new row, use "INSERT ... RETURNING id"
  * and db_int(). */
@@ -132,8 +132,8 @@ struct db_scope {
 struct db_scope db_scope(const struct db *db);
 void db_scope_abort(struct db *db, struct db_scope scope);
 /* Savepoint inside a transaction, and its end: the changes since are kept or rolled back. */
-NODISCARD enum status db_mark(struct db *db, struct error *err);
-NODISCARD enum status db_unmark(struct db *db, bool keep, struct error *err);
+NODISCARD enum status db_savepoint(struct db *db, struct error *err);
+NODISCARD enum status db_savepoint_end(struct db *db, bool keep, struct error *err);
 bool db_in_transaction(const struct db *db);
 /* Number of connections made; changes after a reconnect. */
 int64_t db_sessions(const struct db *db);

@@ -67,7 +67,7 @@ static enum status count_projects(struct store *st, struct str team, struct aren
 enum status count_groups(struct store *st, struct str team, struct arena *a, yyjson_mut_doc *doc, yyjson_mut_val *obj,
                          struct error *err) {
   struct counts by[COLUMNS] = {0}, by_project = {0};
-  TRY(reach_admin(st, "the figures", err));
+  TRY(reach_check_admin(st, "the figures", err));
   TRY(count_columns(st, team, a, by, err));
   TRY(count_projects(st, team, a, &by_project, err));
   put_counts(doc, obj, "by_kind", &by[BY_KIND]);
@@ -82,7 +82,7 @@ enum status count_recent(struct store *st, struct str team, int64_t since, int64
                          struct counts_since *ret_counts, struct error *err) {
   struct rows r;
   struct counts_since found = {0};
-  TRY(reach_admin(st, "the figures", err));
+  TRY(reach_check_admin(st, "the figures", err));
   db_query(st->db, &r, err,
            "SELECT count(*), coalesce(sum(CASE WHEN created_at >= ?2 THEN 1 ELSE 0 END), 0),"
            " coalesce(sum(CASE WHEN created_at >= ?3 THEN 1 ELSE 0 END), 0)"

@@ -53,7 +53,7 @@ static struct work work_start(struct txn *txn, struct arena *a, enum corpus corp
 
 static enum status check_group(const struct work *w) {
   if (!str_empty(w->group->path) && w->group->path.n <= PATH_MAX_BYTES)
-    return reach_write(w->txn->store, w->project, "documents of", w->err);
+    return reach_check_write(w->txn->store, w->project, "documents of", w->err);
   error_set(w->err, STATUS_USAGE, "a path of %zu bytes cannot be indexed", w->group->path.n);
   return error_fix(w->err, "paths have at most %d bytes: index a folder further down", (int)PATH_MAX_BYTES);
 }
@@ -475,7 +475,7 @@ enum status documents_groups(struct store *st, struct str team, struct str proje
                              struct document_groups *ret_groups, struct error *err) {
   struct rows r;
   struct reach reach = store_reach(st);
-  if (!reach_reads(&reach, text_or_empty(project)))
+  if (!reach_can_read(&reach, text_or_empty(project)))
     return STATUS_OK;
   db_query(st->db, &r, err,
            "SELECT path, hash, size, changed_at FROM document_group WHERE team = ?1 AND corpus = ?2 AND project = ?3"
@@ -523,7 +523,7 @@ enum status documents_places(struct store *st, struct str team, const int64_t *m
 /* ---- folders indexed as sources ---- */
 
 enum status source_root_add(struct txn *txn, struct str path, struct error *err) {
-  TRY(reach_write(txn->store, txn->project, "a source in", err));
+  TRY(reach_check_write(txn->store, txn->project, "a source in", err));
   return db_exec(txn->store->db, err,
                  "INSERT INTO source_root (team, project, path, added_at) VALUES (?1, ?2, ?3, ?4)"
                  " ON CONFLICT (team, project, path) DO NOTHING",
@@ -534,7 +534,7 @@ enum status source_root_remove(struct txn *txn, struct str path, bool *ret_found
   struct str project = text_or_empty(txn->project);
   int64_t one;
   bool found = false;
-  TRY(reach_write(txn->store, txn->project, "a source in", err));
+  TRY(reach_check_write(txn->store, txn->project, "a source in", err));
   TRY(db_int(txn->store->db, &one, &found, err,
              "SELECT 1 FROM source_root WHERE team = ?1 AND project = ?2 AND path = ?3", "sss", txn->team, project,
              path));
@@ -549,7 +549,7 @@ enum status source_roots(struct store *st, struct str team, struct str project, 
                          struct source_roots *ret_roots, struct error *err) {
   struct rows r;
   struct reach reach = store_reach(st);
-  if (!reach_reads(&reach, text_or_empty(project)))
+  if (!reach_can_read(&reach, text_or_empty(project)))
     return STATUS_OK;
   db_query(st->db, &r, err, "SELECT path, added_at FROM source_root WHERE team = ?1 AND project = ?2 ORDER BY path",
            "ss", team, text_or_empty(project));

@@ -32,8 +32,8 @@ enum status judged_set(struct store *st, struct str team, struct arena *a, const
                  "sss", team, name, value);
 }
 
-enum status judged_next(struct store *st, struct str team, int64_t after, int64_t limit, struct arena *a,
-                        struct memories *ret_list, struct error *err) {
+enum status judged_candidates(struct store *st, struct str team, int64_t after, int64_t limit, struct arena *a,
+                              struct memories *ret_list, struct error *err) {
   struct sql q = memory_select(a);
   sql_add(&q, "m.team = ");
   sql_text(&q, team);
@@ -44,7 +44,7 @@ enum status judged_next(struct store *st, struct str team, int64_t after, int64_
   return memory_collect(st, &q, a, ret_list, err);
 }
 
-enum status judged_left(struct store *st, struct str team, int64_t after, int64_t *ret_count, struct error *err) {
+enum status judged_count_left(struct store *st, struct str team, int64_t after, int64_t *ret_count, struct error *err) {
   return db_int(st->db, ret_count, NULL, err,
                 "SELECT count(*) FROM memory WHERE team = ?1 AND corpus = 'memory' AND suspect IS NULL AND id > ?2",
                 "si", team, after);
@@ -52,7 +52,7 @@ enum status judged_left(struct store *st, struct str team, int64_t after, int64_
 
 /* A memory that maintenance once flagged and that is not flagged now was cleared by a person. Promotion by an agent
  * does not clear: the memory becomes the agent's own text, which is screened like any other. */
-enum status judged_cleared(struct store *st, const struct memory *m, bool *ret_cleared, struct error *err) {
+enum status judged_is_cleared(struct store *st, const struct memory *m, bool *ret_cleared, struct error *err) {
   int64_t n;
   TRY(db_int(st->db, &n, NULL, err,
              "SELECT count(*) FROM event WHERE team = ?1 AND memory_id = ?2 AND (action = 'memory:suspect'"

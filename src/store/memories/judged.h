@@ -18,10 +18,10 @@ NODISCARD enum status judged_set(struct store *st, struct str team, struct arena
                                  struct error *err);
 
 /* Up to `limit` memories with ids greater than `after` that are not suspect, by id. */
-NODISCARD enum status judged_next(struct store *st, struct str team, int64_t after, int64_t limit, struct arena *a,
-                                  struct memories *ret_list, struct error *err);
+NODISCARD enum status judged_candidates(struct store *st, struct str team, int64_t after, int64_t limit,
+                                        struct arena *a, struct memories *ret_list, struct error *err);
 /* Number of such memories. */
-NODISCARD enum status judged_left(struct store *st, struct str team, int64_t after, int64_t *ret_count,
-                                  struct error *err);
+NODISCARD enum status judged_count_left(struct store *st, struct str team, int64_t after, int64_t *ret_count,
+                                        struct error *err);
 /* True if a person has promoted the memory or cleared its suspect flag. */
-NODISCARD enum status judged_cleared(struct store *st, const struct memory *m, bool *ret_cleared, struct error *err);
+NODISCARD enum status judged_is_cleared(struct store *st, const struct memory *m, bool *ret_cleared, struct error *err);

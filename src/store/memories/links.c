@@ -26,10 +26,10 @@ static enum status check_ends(struct store *st, const struct link *l, struct str
   struct reach reach = store_reach(st);
   if (reach.role == ROLE_ADMIN)
     return STATUS_OK;
-  TRY(reach_write(st, from, "link a memory of", err));
-  if (reach_reads(&reach, to))
+  TRY(reach_check_write(st, from, "link a memory of", err));
+  if (reach_can_read(&reach, to))
     return STATUS_OK;
-  reach_note(st, "link to a memory of", to);
+  reach_record(st, "link to a memory of", to);
   return error_set(err, STATUS_NOT_FOUND, "no memory '%lld'", (long long)l->dst);
 }
 
@@ -74,7 +74,7 @@ enum status link_add(struct txn *txn, struct arena *a, const struct link *link, 
 /* A link is visible if the caller may read both ends. */
 static bool is_visible(const struct store *st, const struct rows *r) {
   struct reach reach = store_reach(st);
-  return reach_reads(&reach, rows_text(r, 12)) && reach_reads(&reach, rows_text(r, 13));
+  return reach_can_read(&reach, rows_text(r, 12)) && reach_can_read(&reach, rows_text(r, 13));
 }
 
 static void link_row(const struct rows *r, struct arena *a, int64_t seen_from, struct link *ret) {
@@ -105,7 +105,7 @@ enum status link_remove(struct txn *txn, struct arena *a, int64_t src, struct st
   TRY(rows_end(&r));
   if (!*ret_found)
     return STATUS_OK;
-  TRY(reach_write(txn->store, from, "unlink a memory of", err));
+  TRY(reach_check_write(txn->store, from, "unlink a memory of", err));
   TRY(db_exec(txn->store->db, err, "DELETE FROM link WHERE team = ?1 AND src = ?2 AND rel = ?3 AND dst = ?4", "sisi",
               txn->team, src, rel, dst));
   struct event e = {.action = STR("memory:unlink"),
@@ -177,7 +177,7 @@ enum status task_open_blockers(struct store *st, struct str team, int64_t id, st
            "si", team, id);
   struct reach reach = store_reach(st);
   while (rows_next(&r))
-    if (reach_reads(&reach, rows_text(&r, 1)))
+    if (reach_can_read(&reach, rows_text(&r, 1)))
       buf_addf(&b, "%s%lld", b.n ? ", " : "", (long long)rows_int(&r, 0));
   *ret_ids = b.n ? buf_str(&b) : STR_NONE;
   return rows_end(&r);

@@ -128,7 +128,7 @@ enum status memory_insert_split(struct txn *txn, struct arena *a, struct memory 
                                 struct chunk_rows *ret_chunks, struct error *err) {
   char hash[HASH_TEXT_SIZE];
   body_hash(a, m->body, hash);
-  TRY(reach_write(txn->store, m->project, "a new memory in", err));
+  TRY(reach_check_write(txn->store, m->project, "a new memory in", err));
   TRY(store_check_type(txn->store, m->type, m->kind, err));
   TRY(insert_row(txn, a, m, err));
   TRY(db_exec(txn->store->db, err, "INSERT INTO body (memory_id, team, text, hash) VALUES (?1, ?2, ?3, ?4)", "isss",
@@ -190,7 +190,7 @@ enum status memory_change(struct txn *txn, struct arena *a, const struct memory 
   size_t changed = 0;
   for (size_t i = 0; i < memory_field_count; i++) {
     const struct field *f = &memory_fields[i];
-    if (!(f->flags & FIELD_MUTABLE) || memory_same_field(f, was, now))
+    if (!(f->flags & FIELD_MUTABLE) || memory_field_equal(f, was, now))
       continue;
     sql_addf(&q, "%s%s = ", changed++ ? ", " : "", f->name);
     bind_field(&q, f, now);
@@ -199,7 +199,7 @@ enum status memory_change(struct txn *txn, struct arena *a, const struct memory 
   }
   if (!changed)
     return STATUS_OK;
-  TRY(reach_write(txn->store, was->project, "change a memory of", err));
+  TRY(reach_check_write(txn->store, was->project, "change a memory of", err));
   if (str_is(now->state, "active") && !str_is(was->state, "active"))
     TRY(check_names_free(txn, a, now, err));
   sql_add(&q, " WHERE team = ");
@@ -231,7 +231,7 @@ enum status memory_delete(struct txn *txn, struct arena *a, const struct memory 
   struct memory full = *m;
   struct event e = {
       .action = STR("memory:prune"), .change = "delete", .memory_id = m->id, .uid = m->uid, .project = m->project};
-  TRY(reach_write(txn->store, m->project, "delete a memory of", err));
+  TRY(reach_check_write(txn->store, m->project, "delete a memory of", err));
   TRY(memory_load_body(txn->store, a, &full, err));
   TRY(memory_load_lists(txn->store, a, &full, err));
   TRY(full_record(txn, a, &full, &e.before, err));
@@ -374,7 +374,7 @@ enum status memory_purge(struct txn *txn, struct arena *a, const struct memory *
                          struct error *err) {
   struct db *db = txn->store->db;
   struct purge_counts c = {0};
-  enum status s = reach_admin(txn->store, "purging", err);
+  enum status s = reach_check_admin(txn->store, "purging", err);
   if (s == STATUS_OK)
     s = count_rows(txn, m->id, &c, err);
   if (s == STATUS_OK)
@@ -391,7 +391,7 @@ enum status memory_purge(struct txn *txn, struct arena *a, const struct memory *
   if (s == STATUS_OK)
     s = purge_results(txn, a, m->id, err);
   if (s == STATUS_OK)
-    s = transcript_wipe_after(txn, m, a, err);
+    s = transcript_delete_vectors_after(txn, m, a, err);
   if (s == STATUS_OK)
     s = delete_rows(txn, a, m, err);
   if (s == STATUS_OK)
@@ -442,13 +442,13 @@ static enum status set_extra(struct txn *txn, struct arena *a, const struct memo
                             .body = body,
                             .extra = extra,
                             .terms = terms_of_chunk(a, m->project, headline, body, extra)};
-  return lexical_change(txn, a, &text, err);
+  return lexical_update(txn, a, &text, err);
 }
 
 enum status notes_set(struct txn *txn, struct arena *a, const struct memory *m, const struct notes *was,
                       const struct notes *now, struct error *err) {
   struct db *db = txn->store->db;
-  TRY(reach_write(txn->store, m->project, "annotate a memory of", err));
+  TRY(reach_check_write(txn->store, m->project, "annotate a memory of", err));
   TRY(db_exec(db, err, "DELETE FROM annotation WHERE team = ?1 AND memory_id = ?2", "si", m->team, m->id));
   for (size_t i = 0; i < now->n; i++)
     TRY(db_exec(db, err, "INSERT INTO annotation (team, memory_id, at, by, text) VALUES (?1, ?2, ?3, ?4, ?5)", "siiss",

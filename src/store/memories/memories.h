@@ -99,7 +99,7 @@ struct position {
   int64_t at, id; /* id 0: start of the list */
 };
 
-/* memory_trusted() in SQL, on alias m. */
+/* memory_is_trusted() in SQL, on alias m. */
 #define SQL_TRUSTED SQL_TRUSTED_AS("m")
 #define SQL_TRUSTED_AS(m) "(" m ".trust = 'user' OR (" m ".trust = 'agent' AND " m ".suspect IS NULL))"
 

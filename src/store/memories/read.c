@@ -39,7 +39,7 @@ struct sql memory_select(struct arena *a) {
 
 /* The rule of visible(). Transcripts are readable only for agents with their own access to the project. */
 static bool is_readable(const struct reach *reach, const struct memory *m) {
-  return reach_reads(reach, m->project) &&
+  return reach_can_read(reach, m->project) &&
          (reach_owns(reach, m->project) || !str_is(m->corpus, corpus_names[CORPUS_SESSIONS]));
 }
 
@@ -145,7 +145,7 @@ static enum status log_outside(struct store *st, struct str team, struct str ref
              "SELECT 1 FROM memory WHERE team = ?1 AND (id = ?2 OR uid = ?3 OR key = ?3) LIMIT 1", "sis", team, id,
              ref));
   if (found)
-    reach_note(st, "memory", ref);
+    reach_record(st, "memory", ref);
   return STATUS_OK;
 }
 
@@ -173,7 +173,7 @@ enum status memory_find(struct store *st, const struct scope *scope, struct str 
   bool found = false;
   if (str_int64(ref, &id) && ascii_digit(ref.p[0]))
     TRY(memory_by_id(st, scope->team, id, a, ret_memory, &found, err));
-  else if (uuid_valid(ref))
+  else if (uuid_is_valid(ref))
     TRY(memory_by_uid(st, scope->team, ref, a, ret_memory, &found, err));
   else
     TRY(any_by_key(st, scope, ref, a, ret_memory, &found, err));
@@ -210,7 +210,7 @@ enum status memory_pruned(struct store *st, struct str team, struct str ref, str
       ret_memory->project = json_str(was, "project");
   }
   struct reach reach = store_reach(st);
-  *ret_found = found && reach_reads(&reach, ret_memory->project);
+  *ret_found = found && reach_can_read(&reach, ret_memory->project);
   return STATUS_OK;
 }
 

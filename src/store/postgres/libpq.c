@@ -18,7 +18,7 @@ static bool resolve(void *library) {
       LIBPQ_FUNCTIONS(X)
 #undef X
   };
-  return library_look_up(library, functions, ARRAY_LEN(functions), &table);
+  return library_resolve(library, functions, ARRAY_LEN(functions), &table);
 }
 
 static void open_once(void) {

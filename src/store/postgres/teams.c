@@ -2,7 +2,7 @@
 #include "store/engine.h"
 
 /* The triggers that protect the log are disabled inside the transaction only; others never see the log unprotected. */
-enum status postgres_team_forget_log(struct txn *txn, struct arena *a UNUSED, struct error *err) {
+enum status postgres_team_delete_log(struct txn *txn, struct arena *a UNUSED, struct error *err) {
   struct db *db = txn->store->db;
   TRY(db_script(db, err,
                 "/* all teams: the guards of the log */ "

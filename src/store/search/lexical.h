@@ -46,7 +46,7 @@ NODISCARD enum status lexical_add(struct txn *txn, struct arena *a, const struct
 NODISCARD enum status lexical_fill(struct txn *txn, struct arena *a, const struct chunk_text *texts, size_t n,
                                    struct error *err);
 /* Sets `extra` and `terms` of a memory's first chunk; `text` has its unchanged headline and body. */
-NODISCARD enum status lexical_change(struct txn *txn, struct arena *a, const struct chunk_text *text,
+NODISCARD enum status lexical_update(struct txn *txn, struct arena *a, const struct chunk_text *text,
                                      struct error *err);
 
 /* Between hold and release, in one transaction, new texts are collected and then indexed together. For many texts that

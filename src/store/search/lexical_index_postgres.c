@@ -42,7 +42,7 @@ enum status postgres_lexical_add(struct txn *txn, struct arena *a, const struct 
 }
 
 /* A held text has no words yet; they are computed later from its new state. */
-enum status postgres_lexical_change(struct txn *txn, struct arena *a, const struct chunk_text *t, struct error *err) {
+enum status postgres_lexical_update(struct txn *txn, struct arena *a, const struct chunk_text *t, struct error *err) {
   struct words words;
   TRY(words_of(txn->store, t, a, &words, err));
   return db_exec(txn->store->db, err,

@@ -18,7 +18,7 @@ enum status sqlite_lexical_fill(struct txn *txn UNUSED, struct arena *a UNUSED, 
   return STATUS_OK;
 }
 
-enum status sqlite_lexical_change(struct txn *txn, struct arena *a UNUSED, const struct chunk_text *t,
+enum status sqlite_lexical_update(struct txn *txn, struct arena *a UNUSED, const struct chunk_text *t,
                                   struct error *err) {
   return db_exec(txn->store->db, err,
                  "UPDATE chunk SET extra = ?1, terms = ?2 WHERE team = ?3 AND memory_id = ?4 AND seq = 0", "sssi",

@@ -42,7 +42,7 @@ static bool is_short_number(struct str name) {
 
 static enum status add_forms(const struct term_source *source, struct str query, struct arena *a,
                              struct query_terms *terms, struct error *err) {
-  struct str rest = terms_derive(a, query, TERMS_ASKED), form, name;
+  struct str rest = terms_derive(a, query, TERMS_FOR_QUERY), form, name;
   size_t pos = 0;
   while (terms->n < QUERY_CONSIDERED && str_next(&rest, ' ', &form))
     if (!str_empty(form))
@@ -93,7 +93,7 @@ enum status query_terms(const struct term_source *source, struct str query, stru
   for (size_t i = 0; i < tokens.n; i++) {
     struct str surface = str_slice(query, tokens.v[i].start, tokens.v[i].end);
     struct query_term term = {.token = tokens.v[i].text, .surface = surface};
-    add_term(a, terms_is_stop(arena_lower(a, surface)) ? &stops : &terms, term);
+    add_term(a, terms_is_stop_word(arena_lower(a, surface)) ? &stops : &terms, term);
   }
   TRY(add_forms(source, query, a, &terms, err));
   TRY(weigh(source, a, &terms, err));

@@ -134,7 +134,7 @@ static void add_name(struct listing *e, struct str query, struct str name) {
     add_key(e, name);
   if (is_number(name)) {
     add_text(e, name, named_rows(e));
-  } else if (is_capitalised(query, name) && !terms_is_stop(arena_lower(e->a, name))) {
+  } else if (is_capitalised(query, name) && !terms_is_stop_word(arena_lower(e->a, name))) {
     add_label(e, "topics", name);
     add_text(e, name, named_rows(e));
   }
@@ -143,7 +143,7 @@ static void add_name(struct listing *e, struct str query, struct str name) {
 static void add_rare(struct listing *e) {
   const struct query_terms *terms = e->terms;
   for (size_t i = 0; i < terms->n && terms->v[i].df <= rare_rows(e); i++)
-    if (!terms_is_stop(arena_lower(e->a, terms->v[i].surface)))
+    if (!terms_is_stop_word(arena_lower(e->a, terms->v[i].surface)))
       add_text(e, terms->v[i].surface, rare_rows(e));
 }
 

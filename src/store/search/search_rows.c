@@ -15,7 +15,7 @@ static void chunk_where(struct sql *q, const struct chunk_filter *f) {
     sql_int(q, f->except);
   }
   if (f->no_entries) {
-    struct str types = types_of_sequence(q->text.a);
+    struct str types = type_sequence_sql_list(q->text.a);
     sql_addf(q, " AND (coalesce(m.session, '') = '' OR m.type NOT IN (%.*s))", STR_ARG(types));
   }
 }

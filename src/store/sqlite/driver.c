@@ -137,7 +137,7 @@ enum status sqlite_fail(const struct db *base, int rc, struct error *err) {
 
 /* ---- connection ---- */
 
-void db_for_threads(void) { sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }
+void db_disable_memstats(void) { sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }
 
 /* Waits a little longer each time, with jitter so that writers do not retry in step. */
 static int on_busy(void *arg, int count) {

@@ -12,7 +12,7 @@ static enum status read_guard_triggers(struct db *db, struct arena *a, struct st
   return rows_end(&r);
 }
 
-enum status sqlite_team_forget_log(struct txn *txn, struct arena *a, struct error *err) {
+enum status sqlite_team_delete_log(struct txn *txn, struct arena *a, struct error *err) {
   struct db *db = txn->store->db;
   struct strs sql = {0};
   TRY(read_guard_triggers(db, a, &sql, err));

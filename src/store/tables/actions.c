@@ -36,8 +36,8 @@ static enum status read_one(struct store *st, struct rows *r, struct arena *a, s
     item = read_row(r, a);
   TRY(rows_end(r));
   struct reach reach = store_reach(st);
-  if (found && !reach_reads(&reach, item.project)) {
-    reach_note(st, "action item of project", item.project);
+  if (found && !reach_can_read(&reach, item.project)) {
+    reach_record(st, "action item of project", item.project);
     found = false;
   }
   *ret_found = found;
@@ -49,7 +49,7 @@ static enum status read_one(struct store *st, struct rows *r, struct arena *a, s
 static enum status read_all(const struct store *st, struct rows *r, struct arena *a, struct action_items *ret_list) {
   struct reach reach = store_reach(st);
   while (rows_next(r))
-    if (reach_reads(&reach, rows_text(r, 2)))
+    if (reach_can_read(&reach, rows_text(r, 2)))
       list_push(a, ret_list, read_row(r, a));
   return rows_end(r);
 }
@@ -122,7 +122,7 @@ static enum status add_event(struct txn *txn, struct arena *a, const struct acti
 
 enum status action_add(struct txn *txn, struct arena *a, struct action_item *item, bool *ret_added, struct error *err) {
   struct db *db = txn->store->db;
-  TRY(reach_write(txn->store, item->project, "an action item in", err));
+  TRY(reach_check_write(txn->store, item->project, "an action item in", err));
   TRY(db_exec(db, err,
               "INSERT INTO action_item (team, project, memory_id, text, kind, source, created_at)"
               " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO NOTHING",
@@ -180,7 +180,7 @@ enum status actions_collect(struct txn *txn, const struct scope *scope, struct a
 
 enum status action_decide(struct txn *txn, struct arena *a, const struct action_item *item, struct str decision,
                           struct str reason, struct error *err) {
-  TRY(reach_write(txn->store, item->project, "answer an action item of", err));
+  TRY(reach_check_write(txn->store, item->project, "answer an action item of", err));
   TRY(db_exec(txn->store->db, err,
               "UPDATE action_item SET status = ?1, reason = ?2, decided_by = ?3, decided_session = ?4,"
               " decided_at = ?5 WHERE team = ?6 AND id = ?7 AND status = 'pending'",

@@ -6,7 +6,7 @@
 
 #define COLUMNS "SELECT name, role, project, note, created_at FROM agent WHERE team = ?1"
 
-bool agent_name_ok(struct str name) {
+bool agent_name_is_valid(struct str name) {
   if (name.n == 0 || name.n > AGENT_NAME_MAX)
     return false;
   for (size_t i = 0; i < name.n; i++)
@@ -50,7 +50,7 @@ enum status agent_find(struct store *st, struct str team, struct str name, struc
 enum status agents_list(struct store *st, struct str team, struct arena *a, struct agents *ret_list,
                         struct error *err) {
   struct rows r;
-  TRY(reach_admin(st, "the list of agents", err));
+  TRY(reach_check_admin(st, "the list of agents", err));
   db_query(st->db, &r, err, COLUMNS " ORDER BY name", "s", team);
   while (rows_next(&r))
     list_push(a, ret_list, read_row(&r, team, a));
@@ -70,7 +70,7 @@ static enum status add_event(struct txn *txn, struct arena *a, const struct agen
 
 enum status agent_insert(struct txn *txn, struct arena *a, const struct agent *agent, struct error *err) {
   struct db *db = txn->store->db;
-  TRY(reach_admin(txn->store, "declaring agents", err));
+  TRY(reach_check_admin(txn->store, "declaring agents", err));
   TRY(db_exec(db, err,
               "INSERT INTO agent (team, name, role, project, note, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)"
               " ON CONFLICT DO NOTHING",
@@ -84,13 +84,13 @@ enum status agent_insert(struct txn *txn, struct arena *a, const struct agent *a
 }
 
 enum status agent_delete(struct txn *txn, struct arena *a, const struct agent *agent, struct error *err) {
-  TRY(reach_admin(txn->store, "removing agents", err));
+  TRY(reach_check_admin(txn->store, "removing agents", err));
   TRY(db_exec(txn->store->db, err, "DELETE FROM agent WHERE team = ?1 AND name = ?2", "ss", txn->team, agent->name));
   return add_event(txn, a, agent, "agent:remove", err);
 }
 
-enum status agent_refused(struct store *st, const struct txn *who, struct str agent, struct str wanted,
-                          struct error *err) {
+enum status agent_log_refusal(struct store *st, const struct txn *who, struct str agent, struct str wanted,
+                              struct error *err) {
   enum { BUSY_MS = 2000 };
   struct arena scratch;
   jmp_buf oom;

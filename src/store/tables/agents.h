@@ -18,7 +18,7 @@ struct agents {
 };
 
 /* 1 to AGENT_NAME_MAX of A-Z a-z 0-9 _ . - */
-bool agent_name_ok(struct str name);
+bool agent_name_is_valid(struct str name);
 /* Points into *agent. */
 struct reach agent_reach(const struct agent *agent);
 
@@ -32,5 +32,5 @@ NODISCARD enum status agent_insert(struct txn *txn, struct arena *a, const struc
 NODISCARD enum status agent_delete(struct txn *txn, struct arena *a, const struct agent *agent, struct error *err);
 
 /* Logs, in its own transaction, that an agent or token was denied access. */
-NODISCARD enum status agent_refused(struct store *st, const struct txn *who, struct str agent, struct str wanted,
-                                    struct error *err);
+NODISCARD enum status agent_log_refusal(struct store *st, const struct txn *who, struct str agent, struct str wanted,
+                                        struct error *err);

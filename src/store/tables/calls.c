@@ -39,7 +39,7 @@ enum status call_queue_write(struct store *st, struct str team, struct error *er
   return STATUS_OK;
 }
 
-void call_queue_forget(struct store *st, struct str team) {
+void call_queue_drop_team(struct store *st, struct str team) {
   size_t kept = 0;
   for (size_t i = 0; i < call_queue_size(st); i++)
     if (!str_eq(st->calls->rows.v[i].team, team))
@@ -64,7 +64,7 @@ void call_queue_free(struct call_queue *queue) {
 
 static struct str copy(struct arena *a, struct str s) { return s.p ? arena_dup(a, s) : STR_NONE; }
 
-void calls_note(struct store *st, const struct call_row *row) {
+void calls_queue(struct store *st, const struct call_row *row) {
   if (db_read_only(st->db))
     return;
   if (!st->calls) {

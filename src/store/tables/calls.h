@@ -14,7 +14,7 @@ struct call_row {
 
 /* Queues a call and copies its texts. Flushed together with the queue of reads (events.h), dropped if the store stays
  * busy for long. */
-void calls_note(struct store *st, const struct call_row *row);
+void calls_queue(struct store *st, const struct call_row *row);
 /* Inserts a call in the current transaction; does nothing if it exists. */
 NODISCARD enum status calls_add(struct store *st, const struct call_row *row, struct error *err);
 

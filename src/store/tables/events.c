@@ -109,7 +109,7 @@ enum status events_walk(struct store *st, struct str team, int64_t since, int64_
 enum status events_newest(struct store *st, struct str team, int64_t limit, event_visit visit, void *arg,
                           struct error *err) {
   struct rows r;
-  TRY(reach_admin(st, "the event log", err));
+  TRY(reach_check_admin(st, "the event log", err));
   db_query(st->db, &r, err, EVENT_COLUMNS "WHERE team = ?1 ORDER BY seq DESC LIMIT ?2", "si", team, limit);
   return visit_rows(&r, visit, arg);
 }
@@ -143,8 +143,8 @@ enum status events_end(struct store *st, struct str team, int64_t *ret_seq, stru
   return db_int(st->db, ret_seq, NULL, err, "SELECT coalesce(max(seq), 0) FROM event WHERE team = ?1", "s", team);
 }
 
-enum status events_place(struct store *st, struct str team, int64_t seq, int64_t at, int64_t *ret_seq,
-                         struct error *err) {
+enum status events_position(struct store *st, struct str team, int64_t seq, int64_t at, int64_t *ret_seq,
+                            struct error *err) {
   bool found;
   TRY(db_int(st->db, ret_seq, &found, err,
              "SELECT seq FROM event WHERE team = ?1 AND seq <= ?2 AND at <= ?3 ORDER BY seq DESC LIMIT 1", "sii", team,
@@ -229,7 +229,7 @@ static bool flush_team(struct store *st, struct str team) {
   if (s == STATUS_BUSY || s == STATUS_LOST)
     return false;
   read_queue_forget(st, team);
-  call_queue_forget(st, team);
+  call_queue_drop_team(st, team);
   return true;
 }
 
@@ -249,8 +249,8 @@ bool queues_flush(struct store *st, int busy_ms) {
   return done;
 }
 
-void reads_note(struct store *st, const struct txn *who, struct str action, int64_t memory_id, struct str uid,
-                struct str detail) {
+void reads_queue(struct store *st, const struct txn *who, struct str action, int64_t memory_id, struct str uid,
+                 struct str detail) {
   if (db_read_only(st->db))
     return;
   if (!st->reads) {

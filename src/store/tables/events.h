@@ -32,8 +32,8 @@ NODISCARD enum status events_last_seq(struct store *st, struct str team, int64_t
 NODISCARD enum status events_end(struct store *st, struct str team, int64_t *ret_seq, struct error *err);
 /* The last seq of the team up to `seq` whose event is not newer than `at`; 0 if there is none. With INT64_MAX for
  * both: the team's last event. */
-NODISCARD enum status events_place(struct store *st, struct str team, int64_t seq, int64_t at, int64_t *ret_seq,
-                                   struct error *err);
+NODISCARD enum status events_position(struct store *st, struct str team, int64_t seq, int64_t at, int64_t *ret_seq,
+                                      struct error *err);
 /* Changes when a restore replaces the log, after which seq continues from the restored log. "" if the store has none.
  */
 enum { EVENTS_EPOCH_SIZE = 40 };
@@ -41,8 +41,8 @@ NODISCARD enum status events_epoch(struct store *st, char ret_epoch[EVENTS_EPOCH
 
 /* Queues a read or search and copies its texts. With memory_id > 0 it also counts as an access. Written in batches, by
  * reads_flush(), and when the store is closed. */
-void reads_note(struct store *st, const struct txn *who, struct str action, int64_t memory_id, struct str uid,
-                struct str detail);
+void reads_queue(struct store *st, const struct txn *who, struct str action, int64_t memory_id, struct str uid,
+                 struct str detail);
 /* Writes both queues (reads, and calls of calls.h) without syncing to disk. Never fails: if the store stays busy, the
  * rows remain queued. */
 void reads_flush(struct store *st);

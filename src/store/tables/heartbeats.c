@@ -112,7 +112,7 @@ static void hash_caller(const struct beat *b, uint8_t out[HASH_BYTES]) {
   hash_bytes((struct str){(const char *)parts, sizeof(parts)}, out);
 }
 
-void session_beat(struct store *st, const struct beat *b, int64_t now) {
+void session_heartbeat(struct store *st, const struct beat *b, int64_t now) {
   if ((!b->handle.n && !b->connection.p && b->pid <= 0) || st->bound.reach.read_only || db_read_only(st->db) ||
       db_in_transaction(st->db))
     return;
@@ -123,19 +123,19 @@ void session_beat(struct store *st, const struct beat *b, int64_t now) {
   size_t slot = find_slot(st->beats, who);
   assert(slot < BEATS_KNOWN);
   int64_t *at = &st->beats->known[slot].at, last;
-  if (*at && now - *at < BEAT_EVERY_MS && now >= *at)
+  if (*at && now - *at < HEARTBEAT_INTERVAL_MS && now >= *at)
     return;
   struct error err;
   bool found;
   if (is_foreign(st, b) || last_heartbeat(st, b, &last, &found, &err) != STATUS_OK)
     return;
-  if (!found || (now - last < BEAT_EVERY_MS && now >= last))
+  if (!found || (now - last < HEARTBEAT_INTERVAL_MS && now >= last))
     *at = found ? last : now;
   else if (flush_heartbeat(st, b, now))
     *at = now;
 }
 
-bool session_ended_outside(const struct session *s) {
+bool session_can_be_revived(const struct session *s) {
   static const char *const reasons[] = {"process ended", "pid reused", "silent", "connection closed"};
   for (size_t i = 0; i < ARRAY_LEN(reasons); i++)
     if (s->ended_at && str_is(s->end_reason, reasons[i]))
@@ -145,11 +145,11 @@ bool session_ended_outside(const struct session *s) {
 
 void session_revive(struct store *st, struct session *s, int64_t now) {
   struct beat b = {.team = s->team, .handle = s->handle};
-  if (!store_writes(st, s->project) || db_in_transaction(st->db) || !flush_heartbeat(st, &b, now))
+  if (!store_can_write(st, s->project) || db_in_transaction(st->db) || !flush_heartbeat(st, &b, now))
     return;
   s->heartbeat_at = now;
   s->ended_at = 0;
   s->end_reason = STR_NONE;
 }
 
-void beats_free(struct beats *beats) { mem_free(beats); }
+void heartbeats_free(struct beats *beats) { mem_free(beats); }

@@ -5,9 +5,9 @@
 
 #include "store/store_internal.h"
 
-enum { HEX_SIZE = 2 * DOOR_KEY_SIZE + 1 };
+enum { HEX_SIZE = 2 * STATE_KEY_SIZE + 1 };
 
-static enum status read_key(struct store *st, uint8_t ret_key[DOOR_KEY_SIZE], bool *ret_found, struct error *err) {
+static enum status read_key(struct store *st, uint8_t ret_key[STATE_KEY_SIZE], bool *ret_found, struct error *err) {
   struct rows r;
   size_t n = 0;
   bool found = false, whole = false;
@@ -15,7 +15,7 @@ static enum status read_key(struct store *st, uint8_t ret_key[DOOR_KEY_SIZE], bo
   if (rows_next(&r)) {
     struct str hex = rows_text(&r, 0);
     found = true;
-    whole = sodium_hex2bin(ret_key, DOOR_KEY_SIZE, hex.p, hex.n, NULL, &n, NULL) == 0 && n == DOOR_KEY_SIZE;
+    whole = sodium_hex2bin(ret_key, STATE_KEY_SIZE, hex.p, hex.n, NULL, &n, NULL) == 0 && n == STATE_KEY_SIZE;
   }
   TRY(rows_end(&r));
   if (found && !whole)
@@ -24,8 +24,8 @@ static enum status read_key(struct store *st, uint8_t ret_key[DOOR_KEY_SIZE], bo
   return STATUS_OK;
 }
 
-enum status door_key_load(struct store *st, uint8_t ret_key[DOOR_KEY_SIZE], struct error *err) {
-  uint8_t key[DOOR_KEY_SIZE];
+enum status state_key_load(struct store *st, uint8_t ret_key[STATE_KEY_SIZE], struct error *err) {
+  uint8_t key[STATE_KEY_SIZE];
   char hex[HEX_SIZE];
   bool found = false;
   enum status s = read_key(st, key, &found, err);

@@ -6,7 +6,7 @@
 
 #include "store/store.h"
 
-enum { DOOR_KEY_SIZE = 32 };
+enum { STATE_KEY_SIZE = 32 };
 
 /* Creates the key if there is none. If several processes create one at once, all get the first. */
-NODISCARD enum status door_key_load(struct store *st, uint8_t ret_key[DOOR_KEY_SIZE], struct error *err);
+NODISCARD enum status state_key_load(struct store *st, uint8_t ret_key[STATE_KEY_SIZE], struct error *err);

@@ -9,7 +9,7 @@
 enum { SESSION_BUSY_MS = 5000 };
 
 enum status sessions_begin(struct store *st, const struct txn *who, struct txn *ret_txn, struct error *err) {
-  TRY(reach_write(st, who->project, "write in", err));
+  TRY(reach_check_write(st, who->project, "write in", err));
   int busy = db_set_busy(st->db, SESSION_BUSY_MS);
   if (busy < SESSION_BUSY_MS)
     db_set_busy(st->db, busy);
@@ -168,7 +168,7 @@ enum status session_find(struct store *st, struct str team, struct str ref, stru
   bool exists = false;
   TRY(read_any(st, &r, a, ret_session, ret_found, &exists));
   if (exists && !*ret_found)
-    reach_note(st, "session", ref);
+    reach_record(st, "session", ref);
   return STATUS_OK;
 }
 
@@ -231,7 +231,7 @@ enum status handoff_last(struct store *st, struct str team, struct str project, 
                          .created_at = rows_int(&r, 5)};
   TRY(rows_end(&r));
   struct reach reach = store_reach(st);
-  *ret_found = found && reach_reads(&reach, h.project);
+  *ret_found = found && reach_can_read(&reach, h.project);
   if (*ret_found)
     *ret_handoff = h;
   return STATUS_OK;
@@ -289,7 +289,7 @@ enum status checkpoint_last(struct store *st, struct str team, struct str projec
                 "ssss", team, project, source, hash);
 }
 
-enum status checkpoint_note(struct txn *txn, struct str hash, struct error *err) {
+enum status checkpoint_set(struct txn *txn, struct str hash, struct error *err) {
   return db_exec(txn->store->db, err,
                  "INSERT INTO checkpoint (team, project, source, action_hash, at) VALUES (?1, ?2, ?3, ?4, ?5)"
                  " ON CONFLICT (team, project, source, action_hash) DO UPDATE SET at = excluded.at",

@@ -9,7 +9,7 @@ enum {
   HANDOFF_CHARACTERS = 2000,
   SESSION_TASK_CHARACTERS = 2000,
   SESSION_HANDLE_SIZE = 13,
-  BEAT_EVERY_MS = 10000,
+  HEARTBEAT_INTERVAL_MS = 10000,
   SESSIONS_KEPT_DAYS = 90
 };
 
@@ -66,11 +66,11 @@ struct beat {
   struct str team, handle, connection, host;
   int64_t pid, started;
 };
-/* Records a heartbeat: at most one write in BEAT_EVERY_MS, without waiting for the lock or the disk. Revives a session
- * that was ended by mistake. Never fails. */
-void session_beat(struct store *st, const struct beat *b, int64_t now);
+/* Records a heartbeat: at most one write in HEARTBEAT_INTERVAL_MS, without waiting for the lock or the disk. Revives a
+ * session that was ended by mistake. Never fails. */
+void session_heartbeat(struct store *st, const struct beat *b, int64_t now);
 /* True if the session was ended by others (process gone, silent, connection closed) and can be revived. */
-bool session_ended_outside(const struct session *s);
+bool session_can_be_revived(const struct session *s);
 /* Revives such a session. */
 void session_revive(struct store *st, struct session *s, int64_t now);
 
@@ -113,4 +113,4 @@ NODISCARD enum status scratch_size(struct store *st, const struct session *s, st
 /* Time of the last checkpoint of this source for this action; 0 if never. */
 NODISCARD enum status checkpoint_last(struct store *st, struct str team, struct str project, struct str source,
                                       struct str hash, int64_t *ret_at, struct error *err);
-NODISCARD enum status checkpoint_note(struct txn *txn, struct str hash, struct error *err);
+NODISCARD enum status checkpoint_set(struct txn *txn, struct str hash, struct error *err);

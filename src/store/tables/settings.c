@@ -225,8 +225,8 @@ static void apply_default(enum setting_id id, struct setting_value *v) {
     v->number = 0;
 }
 
-enum status setting_outside(const struct settings_given *given, enum setting_id id, struct arena *a,
-                            struct setting_value *ret_value, struct error *err) {
+enum status setting_get_without_store(const struct settings_given *given, enum setting_id id, struct arena *a,
+                                      struct setting_value *ret_value, struct error *err) {
   struct setting_value v;
   TRY(find_override(given, id, a, &v, err));
   apply_default(id, &v);
@@ -283,7 +283,7 @@ static struct str value_json(struct arena *a, const char *name, struct str value
 enum status setting_set(struct txn *txn, struct arena *a, enum setting_id id, struct str value, struct error *err) {
   const char *name = setting_table[id].name;
   struct str was;
-  TRY(reach_admin(txn->store, "changing a setting", err));
+  TRY(reach_check_admin(txn->store, "changing a setting", err));
   if (setting_table[id].machine) {
     error_set(err, STATUS_REFUSED, "%s belongs to this machine, not to the store", name);
     return error_fix(err, "set it in cairn.toml, with %s, or with --set %s=VALUE", setting_env_name(a, id).p, name);

@@ -50,8 +50,8 @@ int setting_find(struct str name);
 /* CAIRN_GATE_MODE for gate.mode. */
 struct str setting_env_name(struct arena *a, enum setting_id id);
 /* The value without a store: an override, else the default. */
-NODISCARD enum status setting_outside(const struct settings_given *given, enum setting_id id, struct arena *a,
-                                      struct setting_value *ret_value, struct error *err);
+NODISCARD enum status setting_get_without_store(const struct settings_given *given, enum setting_id id, struct arena *a,
+                                                struct setting_value *ret_value, struct error *err);
 NODISCARD enum status setting_get(struct store *st, struct str team, enum setting_id id, struct arena *a,
                                   struct setting_value *ret_value, struct error *err);
 NODISCARD enum status setting_number(struct store *st, struct str team, enum setting_id id, struct arena *a,

@@ -83,7 +83,7 @@ static enum status delete_all(struct txn *txn, struct arena *a, struct error *er
   for (size_t i = STORE_TABLES - 1; i-- > 0;)
     if (has_rows(&store_tables[i]) && !is_log(&store_tables[i]))
       TRY(delete_rows(txn, store_tables[i].name, a, err));
-  TRY(team_forget_log(txn, a, err));
+  TRY(team_delete_log(txn, a, err));
   TRY(delete_rows(txn, "chunk_count", a, err));
   return lexical_optimize(txn->store, err);
 }

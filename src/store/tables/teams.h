@@ -45,4 +45,4 @@ NODISCARD enum status team_receipts(struct store *st, struct arena *a, struct te
 NODISCARD enum status team_in_backup(const char *path, struct str team, bool *ret_holds, struct error *err);
 
 /* Deletes the team's events and transactions, which the schema protects from other statements. Differs by engine. */
-NODISCARD enum status team_forget_log(struct txn *txn, struct arena *a, struct error *err);
+NODISCARD enum status team_delete_log(struct txn *txn, struct arena *a, struct error *err);

@@ -64,7 +64,7 @@ enum status token_by_id(struct store *st, struct str team, struct str id, struct
   return read_one(&r, team, a, ret_token, ret_found);
 }
 
-enum status tokens_any(struct store *st, int64_t now, bool *ret_any, struct error *err) {
+enum status tokens_exist(struct store *st, int64_t now, bool *ret_any, struct error *err) {
   int64_t one;
   bool found = false;
   TRY(db_team(st->db, STR_NONE, err));
@@ -76,7 +76,7 @@ enum status tokens_any(struct store *st, int64_t now, bool *ret_any, struct erro
   return STATUS_OK;
 }
 
-void token_note_use(struct store *st, const struct token *token, int64_t now) {
+void token_record_use(struct store *st, const struct token *token, int64_t now) {
   struct error err;
   if ((now >= token->used_at && now - token->used_at < TOKEN_USE_MS) || db_read_only(st->db))
     return;
@@ -98,7 +98,7 @@ void token_note_use(struct store *st, const struct token *token, int64_t now) {
 enum status token_find(struct store *st, struct str team, struct str ref, struct arena *a, struct token *ret_token,
                        bool *ret_found, struct error *err) {
   struct rows r;
-  TRY(reach_admin(st, "the list of tokens", err));
+  TRY(reach_check_admin(st, "the list of tokens", err));
   db_query(st->db, &r, err,
            COLUMNS " AND (name = ?2 OR id = ?2) ORDER BY CASE WHEN name = ?2 THEN 0 ELSE 1 END LIMIT 1", "ss", team,
            ref);
@@ -108,7 +108,7 @@ enum status token_find(struct store *st, struct str team, struct str ref, struct
 enum status tokens_list(struct store *st, struct str team, struct arena *a, struct tokens *ret_list,
                         struct error *err) {
   struct rows r;
-  TRY(reach_admin(st, "the list of tokens", err));
+  TRY(reach_check_admin(st, "the list of tokens", err));
   db_query(st->db, &r, err, COLUMNS " ORDER BY name", "s", team);
   while (rows_next(&r))
     list_push(a, ret_list, read_row(&r, team, a));
@@ -143,7 +143,7 @@ static struct str write_projects(struct arena *a, const struct token *t) {
 
 enum status token_insert(struct txn *txn, struct arena *a, const struct token *t, struct error *err) {
   struct db *db = txn->store->db;
-  TRY(reach_admin(txn->store, "making tokens", err));
+  TRY(reach_check_admin(txn->store, "making tokens", err));
   TRY(db_exec(db, err,
               "INSERT INTO token (team, id, name, hash, role, projects, access, profile, created_at, created_by,"
               " expires_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT DO NOTHING",
@@ -158,14 +158,14 @@ enum status token_insert(struct txn *txn, struct arena *a, const struct token *t
 }
 
 enum status token_revoke(struct txn *txn, struct arena *a, const struct token *t, struct error *err) {
-  TRY(reach_admin(txn->store, "revoking tokens", err));
+  TRY(reach_check_admin(txn->store, "revoking tokens", err));
   TRY(db_exec(txn->store->db, err, "UPDATE token SET revoked_at = ?3 WHERE team = ?1 AND id = ?2", "ssi", txn->team,
               t->id, txn->now));
   return add_event(txn, a, t, "token:revoke", err);
 }
 
 enum status token_delete(struct txn *txn, struct arena *a, const struct token *t, struct error *err) {
-  TRY(reach_admin(txn->store, "deleting tokens", err));
+  TRY(reach_check_admin(txn->store, "deleting tokens", err));
   TRY(db_exec(txn->store->db, err, "DELETE FROM token WHERE team = ?1 AND id = ?2", "ss", txn->team, t->id));
   return add_event(txn, a, t, "token:delete", err);
 }

@@ -26,10 +26,10 @@ NODISCARD enum status token_by_id(struct store *st, struct str team, struct str 
                                   struct token *ret_token, bool *ret_found, struct error *err);
 /* Records the use, at most once in TOKEN_USE_MS, without waiting for the lock or the disk. */
 enum { TOKEN_USE_MS = 60 * 1000 };
-void token_note_use(struct store *st, const struct token *token, int64_t now);
+void token_record_use(struct store *st, const struct token *token, int64_t now);
 
 /* True if any team has a valid token. */
-NODISCARD enum status tokens_any(struct store *st, int64_t now, bool *ret_any, struct error *err);
+NODISCARD enum status tokens_exist(struct store *st, int64_t now, bool *ret_any, struct error *err);
 
 /* The rest needs administrator rights. Finds a token by name, else by id. */
 NODISCARD enum status token_find(struct store *st, struct str team, struct str ref, struct arena *a,

@@ -20,7 +20,7 @@ enum status vault_find(struct store *st, struct str team, struct str key, struct
                        struct vault_entry *ret_entry, bool *ret_found, struct error *err) {
   struct rows r;
   bool found = false;
-  TRY(reach_admin(st, "the vault", err));
+  TRY(reach_check_admin(st, "the vault", err));
   db_query(st->db, &r, err, COLUMNS " AND key = ?2", "ss", team, key);
   if (rows_next(&r)) {
     *ret_entry = read_entry(&r, a);
@@ -33,7 +33,7 @@ enum status vault_find(struct store *st, struct str team, struct str key, struct
 enum status vault_walk(struct store *st, struct str team, struct str prefix, struct arena *a,
                        struct vault_entries *ret_list, struct error *err) {
   struct rows r;
-  TRY(reach_admin(st, "the vault", err));
+  TRY(reach_check_admin(st, "the vault", err));
   /* Keys are compared bytewise, so those with the prefix are adjacent. */
   db_query(st->db, &r, err, COLUMNS " AND key >= ?2 ORDER BY key", "ss", team, prefix.p ? prefix : STR(""));
   while (rows_next(&r) && str_starts(rows_text(&r, 0), prefix))
@@ -51,8 +51,8 @@ enum status vault_secrets(struct store *st, struct str team, struct arena *a, st
 }
 
 /* The event has only the key, never the value. */
-enum status vault_note(struct txn *txn, struct arena *a, struct str key, const char *action, const char *member,
-                       struct str text, struct error *err) {
+enum status vault_add_event(struct txn *txn, struct arena *a, struct str key, const char *action, const char *member,
+                            struct str text, struct error *err) {
   yyjson_mut_doc *doc = json_new(a);
   yyjson_mut_val *obj = yyjson_mut_obj(doc);
   json_put(doc, obj, "key", key);
@@ -64,14 +64,14 @@ enum status vault_note(struct txn *txn, struct arena *a, struct str key, const c
 
 static enum status put_row(struct txn *txn, struct arena *a, struct str key, struct str value, struct str sealed,
                            const char *action, struct error *err) {
-  TRY(reach_admin(txn->store, "the vault", err));
+  TRY(reach_check_admin(txn->store, "the vault", err));
   TRY(db_exec(txn->store->db, err,
               "INSERT INTO vault (team, key, value, is_secret, cipher, created_at, updated_at, updated_by)"
               " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7) ON CONFLICT (team, key) DO UPDATE"
               " SET value = excluded.value, is_secret = excluded.is_secret, cipher = excluded.cipher,"
               " updated_at = excluded.updated_at, updated_by = excluded.updated_by",
               "sssibis", txn->team, key, value, (int64_t)(sealed.p != NULL), sealed, txn->now, txn->source));
-  return vault_note(txn, a, key, action, NULL, STR_NONE, err);
+  return vault_add_event(txn, a, key, action, NULL, STR_NONE, err);
 }
 
 enum status vault_put(struct txn *txn, struct arena *a, struct str key, struct str value, const char *action,
@@ -84,16 +84,16 @@ enum status vault_put_secret(struct txn *txn, struct arena *a, struct str key, s
 }
 
 enum status vault_reseal(struct txn *txn, struct str key, struct str sealed, struct error *err) {
-  TRY(reach_admin(txn->store, "the vault", err));
+  TRY(reach_check_admin(txn->store, "the vault", err));
   return db_exec(txn->store->db, err, "UPDATE vault SET cipher = ?3 WHERE team = ?1 AND key = ?2 AND is_secret = 1",
                  "ssb", txn->team, key, sealed);
 }
 
 enum status vault_remove(struct txn *txn, struct arena *a, struct str key, bool *ret_found, struct error *err) {
-  TRY(reach_admin(txn->store, "the vault", err));
+  TRY(reach_check_admin(txn->store, "the vault", err));
   TRY(db_exec(txn->store->db, err, "DELETE FROM vault WHERE team = ?1 AND key = ?2", "ss", txn->team, key));
   *ret_found = db_changes(txn->store->db) > 0;
-  return *ret_found ? vault_note(txn, a, key, "vault:delete", NULL, STR_NONE, err) : STATUS_OK;
+  return *ret_found ? vault_add_event(txn, a, key, "vault:delete", NULL, STR_NONE, err) : STATUS_OK;
 }
 
 /* ---- the key of a team ---- */
@@ -135,7 +135,7 @@ enum status vault_key_find(struct store *st, struct str team, struct arena *a, s
 }
 
 enum status vault_key_put(struct txn *txn, const struct vault_key *key, struct error *err) {
-  TRY(reach_admin(txn->store, "the vault", err));
+  TRY(reach_check_admin(txn->store, "the vault", err));
   TRY(db_exec(txn->store->db, err, "DELETE FROM vault_key WHERE team = ?1", "s", txn->team));
   struct str salt = key->passphrase ? (struct str){(const char *)key->how.salt, SALT_BYTES} : STR_NONE;
   return db_exec(txn->store->db, err,
@@ -148,7 +148,7 @@ enum status vault_key_put(struct txn *txn, const struct vault_key *key, struct e
 /* ---- grants ---- */
 
 enum status grant_put(struct txn *txn, const struct grant *g, struct error *err) {
-  TRY(reach_admin(txn->store, "grants of the vault", err));
+  TRY(reach_check_admin(txn->store, "grants of the vault", err));
   TRY(db_exec(txn->store->db, err, "DELETE FROM vault_grant WHERE team = ?1 AND key = ?2 AND grantee = ?3", "sss",
               txn->team, g->key, g->grantee));
   return db_exec(txn->store->db, err,
@@ -158,7 +158,7 @@ enum status grant_put(struct txn *txn, const struct grant *g, struct error *err)
 }
 
 enum status grant_remove(struct txn *txn, struct str key, struct str grantee, bool *ret_found, struct error *err) {
-  TRY(reach_admin(txn->store, "grants of the vault", err));
+  TRY(reach_check_admin(txn->store, "grants of the vault", err));
   TRY(db_exec(txn->store->db, err, "DELETE FROM vault_grant WHERE team = ?1 AND key = ?2 AND grantee = ?3", "sss",
               txn->team, key, grantee));
   *ret_found = db_changes(txn->store->db) > 0;
@@ -177,7 +177,7 @@ static struct grant read_grant(const struct rows *r, struct arena *a) {
 enum status grants_list(struct store *st, struct str team, struct str key, struct arena *a, struct grants *ret_list,
                         struct error *err) {
   struct rows r;
-  TRY(reach_admin(st, "grants of the vault", err));
+  TRY(reach_check_admin(st, "grants of the vault", err));
   db_query(st->db, &r, err,
            "SELECT key, grantee, coalesce(uses, -1), created_at, created_by, expires_at FROM vault_grant"
            " WHERE team = ?1 ORDER BY key, grantee",

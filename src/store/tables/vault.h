@@ -36,8 +36,8 @@ NODISCARD enum status vault_reseal(struct txn *txn, struct str key, struct str s
 NODISCARD enum status vault_remove(struct txn *txn, struct arena *a, struct str key, bool *ret_found,
                                    struct error *err);
 /* Adds an event about a key; `member` (may be NULL) with `text` is an extra detail. */
-NODISCARD enum status vault_note(struct txn *txn, struct arena *a, struct str key, const char *action,
-                                 const char *member, struct str text, struct error *err);
+NODISCARD enum status vault_add_event(struct txn *txn, struct arena *a, struct str key, const char *action,
+                                      const char *member, struct str text, struct error *err);
 
 /* ---- the key of a team ---- */
 

@@ -57,7 +57,7 @@ enum status vec_index_flip(struct txn *txn, const struct vec_index *index, struc
                  "ssii", txn->team, index->model, index->started_at ? index->started_at : txn->now, txn->now);
 }
 
-enum status chunk_last(struct store *st, struct str team, int64_t *ret_id, struct error *err) {
+enum status chunk_last_id(struct store *st, struct str team, int64_t *ret_id, struct error *err) {
   bool found;
   TRY(db_int(st->db, ret_id, &found, err, "SELECT id FROM chunk WHERE team = ?1 ORDER BY id DESC LIMIT 1", "s", team));
   if (!found)

@@ -35,7 +35,7 @@ NODISCARD enum status vec_prepare(struct txn *txn, int dims, struct error *err);
 NODISCARD enum status vec_has(struct store *st, struct str team, struct str model, int64_t chunk_id, bool *ret_has,
                               struct error *err);
 /* Highest chunk id of the team; 0 if there is none. */
-NODISCARD enum status chunk_last(struct store *st, struct str team, int64_t *ret_id, struct error *err);
+NODISCARD enum status chunk_last_id(struct store *st, struct str team, int64_t *ret_id, struct error *err);
 
 /* Drops some of the vectors that belong to no index, inside a transaction; ret_more: there are more. */
 NODISCARD enum status vec_drop_unowned(struct txn *txn, int64_t *ret_dropped, bool *ret_more, struct error *err);

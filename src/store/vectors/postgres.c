@@ -102,13 +102,13 @@ enum status postgres_vec_prepare(struct txn *txn, int dims, struct error *err) {
   TRY(db_int(db, &one, &there, err, sql, NULL));
   if (there)
     return STATUS_OK;
-  TRY(db_mark(db, err));
+  TRY(db_savepoint(db, err));
   struct error ignored;
   snprintf(sql, sizeof(sql),
            "CREATE INDEX vec_hnsw_%d ON vec USING hnsw ((v::halfvec(%d)) halfvec_cosine_ops)"
            " WITH (m = 16, ef_construction = 64) WHERE dims = %d",
            dims, dims, dims);
-  return db_unmark(db, db_script(db, &ignored, sql) == STATUS_OK, err);
+  return db_savepoint_end(db, db_script(db, &ignored, sql) == STATUS_OK, err);
 }
 
 /* ---- remove ---- */

@@ -134,7 +134,7 @@ static struct candidates rank_within(struct arena *a, const struct cached_index 
     if (is_excluded(query->filter, b))
       continue;
     scan_block(x, b, query->bits, distance);
-    size_t n = vec_pick_near(distance, b->used, limit, near);
+    size_t n = vec_near_rows(distance, b->used, limit, near);
     /* Ids are stored apart from the bits, so reading one is a cache miss. Skip it if every row counts. */
     bool all = !allowed && b->taken == b->used;
     for (size_t k = 0; k < n; k++) {

@@ -51,7 +51,7 @@ enum status transcripts_all(struct store *st, struct str team, int64_t now, stru
   struct transcripts_list list = {0};
   struct str agent;
   TRY(transcripts_at(st, team, STR(""), now, a, &own, err));
-  TRY(place_agent(st, team, STR(""), a, &agent, err));
+  TRY(agent_folder(st, team, STR(""), a, &agent, err));
   if (str_starts(own.folder, agent))
     TRY(add_folders(arena_cstr(a, fs_dirname(agent)), str_slice(own.folder, agent.n, own.folder.n), now, a, &list,
                     err));
@@ -68,7 +68,7 @@ enum status transcripts_of_agent(struct store *st, struct str team, struct str a
   struct transcripts own;
   struct str admin;
   TRY(transcripts_at(st, team, STR(""), now, a, &own, err));
-  TRY(place_agent(st, team, STR(""), a, &admin, err));
+  TRY(agent_folder(st, team, STR(""), a, &admin, err));
   if (str_starts(own.folder, admin)) {
     struct str rest = str_slice(own.folder, admin.n, own.folder.n);
     own.folder = arena_printf(a, "%.*s/%.*s%.*s", STR_ARG(fs_dirname(admin)), STR_ARG(agent), STR_ARG(rest));

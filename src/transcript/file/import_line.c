@@ -16,7 +16,7 @@ const char *const import_skip_names[IMPORT_SKIP_COUNT] = {"bookkeeping", "contex
 static struct str session_of(struct str stem) {
   if (stem.n >= UUID_SIZE - 1) {
     struct str end = str_slice(stem, stem.n - (UUID_SIZE - 1), stem.n);
-    if (uuid_valid(end))
+    if (uuid_is_valid(end))
       return end;
   }
   return stem;

@@ -58,7 +58,7 @@ static enum status find_teams(struct store *st, struct arena *a, struct strs *re
   TRY(teams_list(st, a, &list, err));
   for (size_t i = 0; i < list.n; i++)
     strs_push(a, &teams, list.v[i].name);
-  if (place_agent(st, STR("default"), STR(""), a, &admin, &ignored) == STATUS_OK)
+  if (agent_folder(st, STR("default"), STR(""), a, &admin, &ignored) == STATUS_OK)
     TRY(list_folder(arena_cstr(a, fs_dirname(fs_dirname(admin))), a, &folders, err));
   for (size_t i = 0; i < folders.n; i++)
     if (gate_check_team(folders.v[i], &ignored) == STATUS_OK && !strs_has(&teams, folders.v[i]))

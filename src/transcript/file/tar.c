@@ -28,7 +28,7 @@ static unsigned checksum(const struct header *h) {
 /* ---- writing ---- */
 
 enum status tar_put(struct tar *t, struct str bytes, struct error *err) {
-  if (!fs_put(t->fd, bytes))
+  if (!fs_write_all(t->fd, bytes))
     return error_errno(err, errno, "cannot write '%s'", t->name);
   t->at += (int64_t)bytes.n;
   return STATUS_OK;

@@ -89,7 +89,7 @@ enum status transcript_open(const char *path, int flags, struct arena *a, struct
 void transcript_close(struct open_file *f) { close_file(f); }
 
 enum status transcript_write_all(int fd, struct str text, const char *path, struct error *err) {
-  return fs_put(fd, text) ? STATUS_OK : error_errno(err, errno, "cannot write '%s'", path);
+  return fs_write_all(fd, text) ? STATUS_OK : error_errno(err, errno, "cannot write '%s'", path);
 }
 
 enum status transcript_sync_folder(const char *path, struct error *err) {

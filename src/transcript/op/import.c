@@ -44,7 +44,7 @@ static enum status close_target(struct import_run *r, const struct import_target
   struct transcript_infos list;
   bool rebuilt;
   own.caller.project = target->project;
-  file_wrote(&own, FILE_EPISODIC, target->folder.folder, target->bytes);
+  file_event_write(&own, FILE_EPISODIC, target->folder.folder, target->bytes);
   TRY(transcript_list(&target->folder, own.arena, &list, &rebuilt, err));
   index_target(r, own, target);
   return STATUS_OK;
@@ -79,7 +79,7 @@ static enum status find_all(struct op_call *call, enum import_from from, struct 
   struct strs named = {0};
   json_strs(call->arena, call->args, "paths", &named);
   for (size_t i = 0; i < named.n; i++) {
-    TRY(call_not_the_store(call, named.v[i]));
+    TRY(call_refuse_store_path(call, named.v[i]));
     TRY(import_find(named.v[i], from, call->arena, paths, call->err));
   }
   for (int k = IMPORT_CLAUDE; named.n == 0 && k < IMPORT_FROM_COUNT; k++) {

@@ -271,7 +271,7 @@ static enum status read_file(struct reading *rd, const struct import_path *path,
   own.arena = rd->arena;
   own.err = rd->err;
   enum import_from from = path->from != IMPORT_UNKNOWN ? path->from : old ? old->from : IMPORT_UNKNOWN;
-  TRY(call_not_the_store(&own, path->path));
+  TRY(call_refuse_store_path(&own, path->path));
   TRY(source_open(&own, path->path, &rd->source));
   if (from == IMPORT_UNKNOWN)
     TRY(guess(rd, &from));

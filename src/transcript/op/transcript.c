@@ -134,7 +134,7 @@ static void put_appended(struct appending *p) {
   }
   json_put_opt(call->doc, call->result, "not_indexed", p->not_indexed);
   if (d->added)
-    file_wrote(call, FILE_EPISODIC, d->path, d->bytes);
+    file_event_write(call, FILE_EPISODIC, d->path, d->bytes);
 }
 
 /* ---- a stream of lines ---- */
@@ -226,7 +226,7 @@ static enum status stream_some(struct stream *in, struct arena *group, bool end)
 
 static enum status stream_open(struct op_call *call, struct stream *in) {
   struct str path = json_str(call->args, "batch");
-  TRY(call_not_the_store(call, path));
+  TRY(call_refuse_store_path(call, path));
   arena_defer(call->arena, stream_close, in);
   in->fd = str_is(path, "-") ? dup(STDIN_FILENO) : open(arena_cstr(call->arena, path), O_RDONLY | O_CLOEXEC);
   if (in->fd >= 0)
@@ -343,7 +343,7 @@ enum status op_transcript_read(struct op_call *call) {
   yyjson_mut_val *arr = json_put_arr(call->doc, call->result, "messages");
   for (size_t i = from; i < tr.list.n; i++)
     put_message(call, arr, &tr.list.v[i]);
-  file_was_read(call, FILE_EPISODIC, tr.path, tr.size);
+  file_event_read(call, FILE_EPISODIC, tr.path, tr.size);
   return STATUS_OK;
 }
 

@@ -37,7 +37,7 @@ static enum status tail_before(struct store *st, const struct memory *m, struct 
   sql_add(&q, " AND m.corpus = ");
   sql_text(&q, m->corpus);
   /* Archived entries count, so that embedding an entry again gives the same vector. */
-  sql_addf(&q, " AND m.state IN (" STATES_SEARCHED ") AND m.type IN (%.*s)", STR_ARG(types_of_sequence(a)));
+  sql_addf(&q, " AND m.state IN (" STATES_SEARCHED ") AND m.type IN (%.*s)", STR_ARG(type_sequence_sql_list(a)));
   sql_add(&q, " AND m.id < ");
   sql_int(&q, m->id ? m->id : INT64_MAX);
   sql_add(&q, " ORDER BY m.id DESC LIMIT 1");
@@ -78,7 +78,8 @@ enum status transcript_context(struct store *st, struct str team, int64_t chunk_
 #define HIDING "'memory:forget', 'memory:supersede', 'memory:expire', 'memory:fade'"
 
 /* Stops after the first entry that was never hidden: entries after it were embedded with its text. */
-enum status transcript_wipe_after(struct txn *txn, const struct memory *m, struct arena *a, struct error *err) {
+enum status transcript_delete_vectors_after(struct txn *txn, const struct memory *m, struct arena *a,
+                                            struct error *err) {
   LIST(int64_t) followers = {0};
   struct sql q = SQL(a);
   struct rows r;
@@ -93,7 +94,7 @@ enum status transcript_wipe_after(struct txn *txn, const struct memory *m, struc
   sql_text(&q, m->session);
   sql_add(&q, " AND m.project = ");
   sql_text(&q, m->project);
-  sql_addf(&q, " AND m.corpus = 'memory' AND m.type IN (%.*s) AND m.id > ", STR_ARG(types_of_sequence(a)));
+  sql_addf(&q, " AND m.corpus = 'memory' AND m.type IN (%.*s) AND m.id > ", STR_ARG(type_sequence_sql_list(a)));
   sql_int(&q, m->id);
   sql_add(&q, " ORDER BY m.id");
   db_query_sql(txn->store->db, &r, err, &q);
@@ -124,7 +125,7 @@ static enum status find_neighbour(struct store *st, const struct scope *scope, c
   sql_text(&q, m->project);
   sql_add(&q, " AND m.corpus = ");
   sql_text(&q, str_empty(m->corpus) ? STR("memory") : m->corpus);
-  sql_addf(&q, " AND m.type IN (%.*s) AND m.id %s ", STR_ARG(types_of_sequence(a)), after ? ">" : "<");
+  sql_addf(&q, " AND m.type IN (%.*s) AND m.id %s ", STR_ARG(type_sequence_sql_list(a)), after ? ">" : "<");
   sql_int(&q, m->id);
   sql_addf(&q, " ORDER BY m.id %s LIMIT 1", after ? "ASC" : "DESC");
   db_query_sql(st->db, &r, err, &q);

@@ -16,8 +16,8 @@ NODISCARD enum status transcript_context(struct store *st, struct str team, int6
 
 /* Deletes vectors of later entries that may have been embedded with the text of this memory. Maintenance embeds them
  * again. */
-NODISCARD enum status transcript_wipe_after(struct txn *txn, const struct memory *m, struct arena *a,
-                                            struct error *err);
+NODISCARD enum status transcript_delete_vectors_after(struct txn *txn, const struct memory *m, struct arena *a,
+                                                      struct error *err);
 
 struct neighbour {
   int64_t memory_id, chunk_id; /* chunk_id: first chunk; both 0 if there is none */

@@ -175,13 +175,13 @@ TEST(durations) {
 
 TEST(time_or_duration_takes_both) {
   int64_t now = INT64_C(1794743110123), ms = 0;
-  CHECK(time_or_duration(STR("1h"), now, 1, &ms));
+  CHECK(time_or_duration_parse(STR("1h"), now, 1, &ms));
   CHECK_INT(ms, now + 3600000);
-  CHECK(time_or_duration(STR("1h"), now, -1, &ms));
+  CHECK(time_or_duration_parse(STR("1h"), now, -1, &ms));
   CHECK_INT(ms, now - 3600000);
-  CHECK(time_or_duration(STR("1970-01-02"), now, -1, &ms));
+  CHECK(time_or_duration_parse(STR("1970-01-02"), now, -1, &ms));
   CHECK_INT(ms, 86400000);
-  CHECK(!time_or_duration(STR("tomorrow"), now, 1, &ms));
+  CHECK(!time_or_duration_parse(STR("tomorrow"), now, 1, &ms));
 }
 
 TEST(a_fixed_clock_stands_still) {

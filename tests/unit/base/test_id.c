@@ -11,7 +11,7 @@ TEST(uuid7_layout) {
     CHECK_INT(strlen(text), 36);
     CHECK(str_starts(str_from(text), STR("017f22e2-79b0-7")));
     CHECK(strchr("89ab", text[19]) != NULL); /* variant 10xx */
-    CHECK(uuid_valid(str_from(text)));
+    CHECK(uuid_is_valid(str_from(text)));
   }
 }
 
@@ -37,19 +37,19 @@ TEST(uuid8_comes_from_the_hash) {
   memset(hash, 0xff, sizeof(hash));
   uuid8_from_hash(hash, text);
   CHECK_STR(str_from(text), "ffffffff-ffff-8fff-bfff-ffffffffffff");
-  CHECK(uuid_valid(str_from(text)));
+  CHECK(uuid_is_valid(str_from(text)));
 }
 
 TEST(uuid_text_is_checked) {
-  CHECK(uuid_valid(STR("00112233-4455-8677-8899-aabbccddeeff")));
-  CHECK(!uuid_valid(STR("00112233-4455-8677-8899-aabbccddeef")));
-  CHECK(!uuid_valid(STR("00112233-4455-8677-8899-aabbccddeeff0")));
-  CHECK(!uuid_valid(STR("00112233-4455-8677-8899-AABBCCDDEEFF")));
-  CHECK(!uuid_valid(STR("0011223304455-8677-8899-aabbccddeeff")));
-  CHECK(!uuid_valid(STR("00112233-4455-8677-8899-aabbccddeefg")));
-  CHECK(!uuid_valid(STR("001122334455-8677-8899-aabb-ccddeeff")));
-  CHECK(!uuid_valid(STR("")));
-  CHECK(!uuid_valid(STR_NONE));
+  CHECK(uuid_is_valid(STR("00112233-4455-8677-8899-aabbccddeeff")));
+  CHECK(!uuid_is_valid(STR("00112233-4455-8677-8899-aabbccddeef")));
+  CHECK(!uuid_is_valid(STR("00112233-4455-8677-8899-aabbccddeeff0")));
+  CHECK(!uuid_is_valid(STR("00112233-4455-8677-8899-AABBCCDDEEFF")));
+  CHECK(!uuid_is_valid(STR("0011223304455-8677-8899-aabbccddeeff")));
+  CHECK(!uuid_is_valid(STR("00112233-4455-8677-8899-aabbccddeefg")));
+  CHECK(!uuid_is_valid(STR("001122334455-8677-8899-aabb-ccddeeff")));
+  CHECK(!uuid_is_valid(STR("")));
+  CHECK(!uuid_is_valid(STR_NONE));
 }
 
 TEST(sha256_vectors) {

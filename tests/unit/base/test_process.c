@@ -28,7 +28,7 @@ static void end(pid_t pid) {
 
 static enum process_state look(pid_t pid, int64_t started) {
   struct str here = process_host(&a);
-  return process_look(here, here, pid, started);
+  return process_check(here, here, pid, started);
 }
 
 /* Waits for the state, because a signal takes a moment. */
@@ -90,11 +90,11 @@ TEST(killed_stopped_and_reused_are_told_apart) {
 TEST(processes_of_other_hosts_are_unknown) {
   arena_init(&a);
   struct str here = process_host(&a);
-  CHECK_INT(process_look(here, STR("another-host"), getpid(), 0), PROCESS_ELSEWHERE);
-  CHECK_INT(process_look(here, STR_NONE, getpid(), 0), PROCESS_ELSEWHERE);
-  CHECK_INT(process_look(STR_NONE, here, getpid(), 0), PROCESS_ELSEWHERE);
-  CHECK_INT(process_look(here, here, 0, 0), PROCESS_ELSEWHERE);
-  CHECK_INT(process_look(here, here, INT64_C(1) << 40, 0), PROCESS_DEAD); /* no machine has such a pid */
+  CHECK_INT(process_check(here, STR("another-host"), getpid(), 0), PROCESS_UNKNOWN);
+  CHECK_INT(process_check(here, STR_NONE, getpid(), 0), PROCESS_UNKNOWN);
+  CHECK_INT(process_check(STR_NONE, here, getpid(), 0), PROCESS_UNKNOWN);
+  CHECK_INT(process_check(here, here, 0, 0), PROCESS_UNKNOWN);
+  CHECK_INT(process_check(here, here, INT64_C(1) << 40, 0), PROCESS_DEAD); /* no machine has such a pid */
   arena_release(&a);
 }
 

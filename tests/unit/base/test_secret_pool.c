@@ -41,22 +41,22 @@ TEST(an_undecided_arena_is_guarded_until_it_is_relaxed) {
   struct secret_pool *pool = secret_pool_new();
   struct arena a;
   arena_init(&a);
-  arena_guard_first(&a, pool);
+  arena_guard_undecided(&a, pool);
   CHECK(scan_is_safe(arena_alloc(&a, 100)));
   CHECK(scan_is_safe(arena_alloc(arena_child(&a), 100)));
   CHECK(scan_is_safe(arena_alloc(&a, 200000))); /* more than a piece */
-  arena_relax(&a);
+  arena_unguard(&a);
   CHECK(!scan_is_safe(arena_alloc(&a, 100)));
   arena_release(&a);
   CHECK(!a.guarded);
 
-  arena_guard_first(&a, pool);
+  arena_guard_undecided(&a, pool);
   arena_guard(&a); /* the text contains a secret */
-  arena_relax(&a);
+  arena_unguard(&a);
   CHECK(scan_is_safe(arena_alloc(&a, 100)));
   arena_release(&a);
 
-  arena_guard_first(&a, NULL);
+  arena_guard_undecided(&a, NULL);
   CHECK(scan_is_safe(arena_alloc(&a, 100)));
   arena_release(&a);
   secret_pool_free(&pool);
@@ -67,11 +67,11 @@ TEST(an_arena_returns_its_pieces_wiped) {
   struct arena a;
   arena_init(&a);
   for (int round = 0; round < 200; round++) { /* more than the pool has */
-    arena_guard_first(&a, pool);
+    arena_guard_undecided(&a, pool);
     char *p = arena_alloc(&a, 1000);
     memset(p, 9, 1000);
     if (round % 2)
-      arena_relax(&a);
+      arena_unguard(&a);
     arena_release(&a);
   }
   uint8_t *piece = secret_pool_take(pool);

@@ -83,17 +83,17 @@ TEST(the_hash_is_blake2b_of_team_id_and_secret) {
   other = t;
   other.team = STR("other");
   token_hash(&other, again);
-  CHECK(!token_hash_same(hash, again));
+  CHECK(!token_hash_equal(hash, again));
   other = t;
   other.id = STR("abcdefgh2346");
   token_hash(&other, again);
-  CHECK(!token_hash_same(hash, again));
+  CHECK(!token_hash_equal(hash, again));
   other = t;
   other.secret[31] ^= 1;
   token_hash(&other, again);
-  CHECK(!token_hash_same(hash, again));
+  CHECK(!token_hash_equal(hash, again));
   token_hash(&t, again);
-  CHECK(token_hash_same(hash, again));
+  CHECK(token_hash_equal(hash, again));
 }
 
 TEST(any_bytes_make_an_id) {
@@ -102,7 +102,7 @@ TEST(any_bytes_make_an_id) {
   for (int i = 0; i < 256; i++) {
     memset(bytes, i, sizeof(bytes));
     token_id(bytes, id);
-    CHECK(token_id_ok(str_from(id)));
+    CHECK(token_id_is_valid(str_from(id)));
   }
   memset(bytes, 0, sizeof(bytes));
   token_id(bytes, id);

@@ -30,7 +30,7 @@ static struct fitted fit(struct boot_payload p) {
   yyjson_mut_val *head = yyjson_mut_obj(doc);
   json_put(doc, head, "project", STR("demo"));
   p.title = STR("Memory");
-  f.json = json_write(&a, boot_fit(&a, doc, head, &p, &f.tokens), false);
+  f.json = json_write(&a, boot_fit_budget(&a, doc, head, &p, &f.tokens), false);
   CHECK_OK(json_read(&a, f.json, &f.result, &err), &err);
   CHECK_INT(json_int(f.result, "tokens", -1), f.tokens);
   return f;

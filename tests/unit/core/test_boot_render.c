@@ -30,7 +30,7 @@ TEST(texts_are_listed_under_their_headings) {
   add(&t, 4, "decision", "demo", NULL, STR("Postgres it is"));
   add(&t, 5, "fact", "demo", NULL, STR("Port 5433"));
   add(&t, 6, "lesson", "demo", NULL, STR("Measure first"));
-  struct str text = boot_full(&a, STR("demo"), "flag", &t, BOOT_FULL_TOKENS, &used);
+  struct str text = boot_render_full(&a, STR("demo"), "flag", &t, BOOT_FULL_TOKENS, &used);
   CHECK(has(text, "\n## System\n"));
   CHECK(has(text, "\nProject: demo\n"));
   CHECK(has(text, "\n## Rules\n\n- [global] Speak German\n  with customers\n- [project/demo] Measure first\n"));
@@ -56,7 +56,7 @@ TEST(without_a_project_nothing_is_labelled) {
   struct boot_texts t = {0};
   size_t used;
   add(&t, 1, "rule", "", NULL, STR("Speak German"));
-  struct str text = boot_full(&a, STR(""), "flag", &t, BOOT_FULL_TOKENS, &used);
+  struct str text = boot_render_full(&a, STR(""), "flag", &t, BOOT_FULL_TOKENS, &used);
   CHECK(has(text, "\n- Speak German\n"));
   CHECK(!has(text, "[global]") && !has(text, "Project:"));
   arena_release(&a);
@@ -70,7 +70,7 @@ TEST(exceeding_the_budget_warns_and_cuts_nothing) {
   while (body.n < 157500) /* 45,000 tokens */
     buf_adds(&body, "0123456789");
   add(&t, 1, "rule", "", NULL, buf_str(&body));
-  struct str text = boot_full(&a, STR(""), "flag", &t, BOOT_FULL_TOKENS, &used);
+  struct str text = boot_render_full(&a, STR(""), "flag", &t, BOOT_FULL_TOKENS, &used);
   CHECK_INT(used, 45000);
   CHECK(text.n > 157500);
   CHECK(has(text, "- Bootstrap: 45_000 / 30_000 tokens (150% of budget)\n"));
@@ -82,9 +82,9 @@ TEST(no_texts_give_no_output) {
   arena_init(&a);
   struct boot_texts t = {0};
   size_t used;
-  CHECK_STR(boot_full(&a, STR("demo"), "flag", &t, BOOT_FULL_TOKENS, &used), "");
+  CHECK_STR(boot_render_full(&a, STR("demo"), "flag", &t, BOOT_FULL_TOKENS, &used), "");
   CHECK_INT(used, 0);
-  CHECK_STR(boot_blocks(&a, &t), "");
+  CHECK_STR(boot_render_blocks(&a, &t), "");
   arena_release(&a);
 }
 
@@ -93,7 +93,7 @@ TEST(blocks_show_type_and_key) {
   struct boot_texts t = {0};
   add(&t, 1, "identity", "", "team-scope", STR("I am the operations team"));
   add(&t, 12, "decision", "", NULL, STR("Two lines\nhere\n"));
-  CHECK_STR(boot_blocks(&a, &t), "[IDENTITY] [team-scope]: I am the operations team\n"
-                                 "[DECISION] [12]: Two lines\nhere\n");
+  CHECK_STR(boot_render_blocks(&a, &t), "[IDENTITY] [team-scope]: I am the operations team\n"
+                                        "[DECISION] [12]: Two lines\nhere\n");
   arena_release(&a);
 }

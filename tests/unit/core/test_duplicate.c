@@ -8,7 +8,7 @@ static enum verdict judge(const char *kind, const char *body, double similarity,
   struct similar one = {.id = 7, .body = str_from(old), .similarity = similarity, .difference = {.what = what}};
   struct similars list = {&one, 1, 1};
   size_t at = 99;
-  enum verdict v = gate_judge(&m, &list, &at);
+  enum verdict v = duplicate_judge(&m, &list, &at);
   CHECK_INT(at, 0);
   return v;
 }
@@ -36,5 +36,5 @@ TEST(a_text_without_near_ones_is_stored) {
   struct memory m = {.kind = STR("rule")};
   struct similars none = {0};
   size_t at;
-  CHECK_INT(gate_judge(&m, &none, &at), VERDICT_STORE);
+  CHECK_INT(duplicate_judge(&m, &none, &at), VERDICT_STORE);
 }

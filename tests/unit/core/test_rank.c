@@ -114,7 +114,7 @@ TEST(diversity_ranks_repetitions_lower) {
                              word_set(&a, STR("deploy needs two approvals"))};
   double scores[] = {1.0, 0.98, 0.8};
   size_t order[3];
-  CHECK_INT(mmr_pick(&a, texts, scores, 3, 2, order), 2);
+  CHECK_INT(rank_pick_diverse(&a, texts, scores, 3, 2, order), 2);
   CHECK_INT(order[0], 0);
   CHECK_INT(order[1], 2);
   arena_release(&a);

@@ -3,8 +3,8 @@
 #include "support/harness.h"
 
 static struct arena arena;
-static struct str stored(const char *text) { return terms_derive(&arena, str_from(text), TERMS_STORED); }
-static struct str asked(const char *text) { return terms_derive(&arena, str_from(text), TERMS_ASKED); }
+static struct str stored(const char *text) { return terms_derive(&arena, str_from(text), TERMS_FOR_INDEX); }
+static struct str asked(const char *text) { return terms_derive(&arena, str_from(text), TERMS_FOR_QUERY); }
 
 TEST(ordinary_prose_has_no_derived_terms) {
   CHECK_STR(stored("The proxy listens on port 8443. It doesn't restart, does it? 50% (or so)."), "");
@@ -78,11 +78,11 @@ TEST(stop_words_are_known) {
   static const char *const no[] = {"", "deploy", "x", "zebra", "thee", "ab", "The"};
   for (size_t i = 0; i < ARRAY_LEN(yes); i++) {
     test_note("%s", yes[i]);
-    CHECK(terms_is_stop(str_from(yes[i])));
+    CHECK(terms_is_stop_word(str_from(yes[i])));
   }
   for (size_t i = 0; i < ARRAY_LEN(no); i++) {
     test_note("%s", no[i]);
-    CHECK(!terms_is_stop(str_from(no[i])));
+    CHECK(!terms_is_stop_word(str_from(no[i])));
   }
 }
 

@@ -264,19 +264,19 @@ TEST(ambiguous_words_are_not_times) {
 
 TEST(closeness_falls_from_one_to_zero) {
   struct when w = {1000, 3000, 400};
-  CHECK(when_near(&w, 1000) == 1 && when_near(&w, 2999) == 1);
-  CHECK(when_near(&w, 800) == 0.5 && when_near(&w, 3200) == 0.5);
+  CHECK(when_closeness(&w, 1000) == 1 && when_closeness(&w, 2999) == 1);
+  CHECK(when_closeness(&w, 800) == 0.5 && when_closeness(&w, 3200) == 0.5);
   /* 1 - 3/16 + 2/64 */
-  CHECK(when_near(&w, 900) == 0.84375);
-  CHECK(when_near(&w, 600) == 0 && when_near(&w, 3400) == 0);
-  CHECK(when_near(&w, INT64_MIN) == 0 && when_near(&w, INT64_MAX) == 0);
+  CHECK(when_closeness(&w, 900) == 0.84375);
+  CHECK(when_closeness(&w, 600) == 0 && when_closeness(&w, 3400) == 0);
+  CHECK(when_closeness(&w, INT64_MIN) == 0 && when_closeness(&w, INT64_MAX) == 0);
   double last = 1;
   for (int64_t t = 3000; t < 3400; t += 10) {
-    CHECK(when_near(&w, t) <= last);
-    last = when_near(&w, t);
+    CHECK(when_closeness(&w, t) <= last);
+    last = when_closeness(&w, t);
   }
   struct when point = {5, 5, 0};
-  CHECK(when_near(&point, 4) == 0 && when_near(&point, 5) == 0);
+  CHECK(when_closeness(&point, 4) == 0 && when_closeness(&point, 5) == 0);
 }
 
 TEST(the_slack_is_the_length_of_the_window) {

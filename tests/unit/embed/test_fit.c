@@ -9,13 +9,13 @@
 #include "support/harness.h"
 
 static void check_rises(const struct calibration *c) {
-  CHECK(calibration_valid(c));
+  CHECK(calibration_is_valid(c));
   CHECK_NEAR(calibrate(c, 1.0), 1.0, 0);
 }
 
 /* No cosine counts as near. */
 static void check_mute(const struct calibration *c) {
-  CHECK(calibration_valid(c));
+  CHECK(calibration_is_valid(c));
   CHECK(calibrate(c, 1.0) < SIMILARITY_NEAR);
 }
 

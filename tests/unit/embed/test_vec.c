@@ -218,12 +218,12 @@ TEST(near_rows_are_listed_in_order) {
   uint16_t distance[100], rows[100];
   for (int i = 0; i < 100; i++)
     distance[i] = (uint16_t)(i % 10);
-  CHECK_INT(vec_pick_near(distance, 100, 1, rows), 20);
+  CHECK_INT(vec_near_rows(distance, 100, 1, rows), 20);
   for (int i = 0; i < 20; i++)
     CHECK_INT(rows[i], i / 2 * 10 + i % 2);
-  CHECK_INT(vec_pick_near(distance, 95, 9, rows), 95);
+  CHECK_INT(vec_near_rows(distance, 95, 9, rows), 95);
   CHECK_INT(rows[94], 94);
-  CHECK_INT(vec_pick_near(distance, 100, -1, rows), 0);
-  CHECK_INT(vec_pick_near(distance, 0, 5, rows), 0);
-  CHECK_INT(vec_pick_near(distance, 100, 1 << 20, rows), 100);
+  CHECK_INT(vec_near_rows(distance, 100, -1, rows), 0);
+  CHECK_INT(vec_near_rows(distance, 0, 5, rows), 0);
+  CHECK_INT(vec_near_rows(distance, 100, 1 << 20, rows), 100);
 }

@@ -45,6 +45,6 @@ TEST(a_damaged_status_file_is_ignored) {
   file_write(path_join(root.p, ".sources.json"), STR("{\"sources\":[{\"folder\":\"/x\",\"watch\":\"odd\"}]}"));
   source_state_read(root, &a, &read);
   CHECK_INT(read.n, 1);
-  CHECK_INT(read.v[0].way, SOURCE_ALONE);
+  CHECK_INT(read.v[0].way, SOURCE_UNWATCHED);
   close(claim);
 }

@@ -34,7 +34,7 @@ TEST(the_format_is_read) {
   CHECK_STR(e.created, "2026-02-05");
   CHECK(!e.completed.p);
   CHECK_STR(e.blocked_by.v[0], "TASK-000");
-  CHECK_INT(e.says, SAYS_ALL);
+  CHECK_INT(e.says, TASK_HAS_ALL);
 }
 
 TEST(other_spellings_are_accepted) {
@@ -46,7 +46,7 @@ TEST(other_spellings_are_accepted) {
   CHECK_INT(one("{\"description\":\"x\",\"status\":\"in-progress\"}").status, TASK_IN_PROGRESS);
   CHECK_INT(one("{\"description\":\"x\",\"status\":\"todo\"}").status, TASK_PENDING);
   CHECK_INT(one("{\"description\":\"x\"}").says, 0);
-  CHECK_INT(one("{\"description\":\"x\",\"milestone\":null}").says, SAYS_MILESTONE);
+  CHECK_INT(one("{\"description\":\"x\",\"milestone\":null}").says, TASK_HAS_MILESTONE);
 }
 
 TEST(a_bad_entry_gets_a_problem) {
@@ -221,7 +221,7 @@ TEST(merging_again_changes_nothing) {
   struct task_entry side[3];
   for (int round = 0; round < 2000; round++) {
     for (size_t i = 0; i < 3; i++) {
-      side[i] = (struct task_entry){.id = STR("T"), .says = SAYS_ALL};
+      side[i] = (struct task_entry){.id = STR("T"), .says = TASK_HAS_ALL};
       seed = seed * 1664525 + 1013904223;
       side[i].description = str_from(texts[(seed >> 8) % 3]);
       side[i].priority = (enum task_level)((seed >> 12) % 3);

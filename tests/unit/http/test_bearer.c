@@ -54,7 +54,7 @@ static bool astray(const char *name, const char *value, const char *cookie) {
   struct http_pair query = {str_from(name), str_from(value)}, field = {STR_INIT("Cookie"), str_from(cookie)};
   struct http_call call = {
       .queries = &query, .query_count = name != NULL, .fields = &field, .field_count = cookie != NULL};
-  return bearer_astray(&call);
+  return bearer_is_misplaced(&call);
 }
 
 TEST(tokens_in_addresses_and_cookies_are_seen) {

@@ -27,7 +27,7 @@ static struct principal principal_for(const char *args) {
   struct principal who;
   struct str token = jstr(run("token add", args), "token");
   CHECK_OK(engine_open(&o, &engine, &err), &err);
-  CHECK_OK(identity_of_token(engine, token, &arena, &who, &err), &err);
+  CHECK_OK(authenticate_token(engine, token, &arena, &who, &err), &err);
   engine_close(&engine);
   return who;
 }

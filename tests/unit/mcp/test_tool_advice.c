@@ -11,7 +11,7 @@ static struct str words(const char *profile, const char *text) {
                           .doc = json_new(&tooling_arena),
                           .err = &tooling_error};
   run.tool = run.profile->tools;
-  return tool_words(&run, str_from(text));
+  return tool_rewrite_advice(&run, str_from(text));
 }
 
 TEST(commands_become_calls) {

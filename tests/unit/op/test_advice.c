@@ -8,18 +8,18 @@
 
 static struct arena a;
 
-static struct str as_name(const struct words_door *door, const struct op *op, yyjson_mut_val *args) {
+static struct str as_name(const struct advice_interface *door, const struct op *op, yyjson_mut_val *args) {
   return arena_printf(door->arena, "<%s %s>", op->name, json_write(door->arena, args, false).p);
 }
 
 static struct str words(const char *text) {
-  struct words_door door = {.arena = &a,
-                            .doc = json_new(&a),
-                            .call = as_name,
-                            .help = "HELP",
-                            .session = "SESSION",
-                            .elsewhere = "elsewhere"};
-  return words_at(&door, str_from(text));
+  struct advice_interface door = {.arena = &a,
+                                  .doc = json_new(&a),
+                                  .call = as_name,
+                                  .help = "HELP",
+                                  .session = "SESSION",
+                                  .elsewhere = "elsewhere"};
+  return advice_translate(&door, str_from(text));
 }
 
 TEST(what_cannot_be_undone_is_never_a_call) {

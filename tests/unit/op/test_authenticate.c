@@ -33,7 +33,7 @@ static struct str make(const char *team, const char *args) {
 
 static bool is_known(struct str token) {
   struct principal p;
-  enum status s = identity_of_token(engine, token, &a, &p, &err);
+  enum status s = authenticate_token(engine, token, &a, &p, &err);
   if (s == STATUS_OK)
     return true;
   CHECK_INT(s, STATUS_UNKNOWN_CALLER);
@@ -46,7 +46,7 @@ TEST(the_bearer_is_what_the_token_was_made_for) {
   struct str token = make("red", "{\"name\":\"ci-bot\",\"projects\":[\"web\",\"api\",\"web\"],\"read\":true,"
                                  "\"profile\":\"readonly\",\"ttl\":\"30d\"}");
   struct principal p;
-  CHECK_OK(identity_of_token(engine, token, &a, &p, &err), &err);
+  CHECK_OK(authenticate_token(engine, token, &a, &p, &err), &err);
   CHECK_STR(p.name, "token:ci-bot");
   CHECK_STR(p.team, "red");
   CHECK_INT(p.role, ROLE_PROJECT);
@@ -56,7 +56,7 @@ TEST(the_bearer_is_what_the_token_was_made_for) {
   CHECK(p.read_only);
   CHECK_STR(p.profile, "readonly");
   CHECK_INT(p.expires_at, NOW + 30 * MS_PER_DAY);
-  CHECK_OK(identity_of_token(engine, make("blue", "{\"name\":\"ci-bot\"}"), &a, &p, &err), &err);
+  CHECK_OK(authenticate_token(engine, make("blue", "{\"name\":\"ci-bot\"}"), &a, &p, &err), &err);
   CHECK_STR(p.team, "blue");
   CHECK_INT(p.role, ROLE_ADMIN);
   CHECK(!p.read_only && !p.profile.p && p.projects.n == 0);
@@ -147,7 +147,7 @@ TEST(a_kept_principal_is_a_copy) {
                         .projects = {projects, 2, 2},
                         .read_only = true,
                         .expires_at = 7};
-  struct principal *kept = principal_keep(&p);
+  struct principal *kept = principal_dup(&p);
   projects[0] = projects[1] = STR("gone");
   CHECK_STR(kept->name, "token:one");
   CHECK_STR(kept->team, "red");
@@ -166,7 +166,7 @@ static void ask_who(void *token) {
   struct arena own;
   struct principal p;
   arena_init(&own);
-  enum status s = identity_of_token(engine, *(struct str *)token, &own, &p, &err);
+  enum status s = authenticate_token(engine, *(struct str *)token, &own, &p, &err);
   CHECK_INT(s, alloc_failures() ? STATUS_NOMEM : STATUS_OK);
   arena_release(&own);
 }
@@ -183,7 +183,7 @@ TEST(a_bearer_who_found_no_memory_leaves_no_snapshot) {
   open_engine(NOW);
   struct str token = make("red", "{\"name\":\"one\",\"projects\":[\"web\",\"api\"],\"profile\":\"readonly\"}");
   struct principal who;
-  CHECK_OK(identity_of_token(engine, token, &a, &who, &err), &err);
+  CHECK_OK(authenticate_token(engine, token, &a, &who, &err), &err);
   CHECK(check_leaves_no_snapshot(engine->store, cli_db(), ask_who, &token) >= 1);
   CHECK(check_leaves_no_snapshot(engine->store, cli_db(), ask_whether_live, &who) >= 1);
   engine_close(&engine);

@@ -26,9 +26,9 @@ TEST(the_vector_is_the_same) {
     struct str text = str_from(questions[i]);
     int8_t *one = arena_array(&a, int8_t, (size_t)e->dims), *other = arena_array(&a, int8_t, (size_t)e->dims);
     CHECK_OK(e->embed(e, &a, EMBED_QUERY, &text, 1, one, &err), &err);
-    ahead_start(&slot, e, text);
+    embed_ahead_start(&slot, e, text);
     if (slot) { /* there is another core */
-      CHECK(ahead_take(&slot, text, other));
+      CHECK(embed_ahead_take(&slot, text, other));
       CHECK(memcmp(one, other, (size_t)e->dims) == 0);
     }
     CHECK(slot == NULL);
@@ -42,13 +42,13 @@ TEST(another_query_does_not_get_the_vector) {
     return;
   struct ahead *slot = NULL;
   int8_t vector[4096];
-  ahead_start(&slot, e, STR("which queue do we use"));
-  CHECK(!ahead_take(&slot, STR("which cache do we use"), vector));
-  ahead_start(&slot, e, STR("which cache do we use")); /* drops the first query */
+  embed_ahead_start(&slot, e, STR("which queue do we use"));
+  CHECK(!embed_ahead_take(&slot, STR("which cache do we use"), vector));
+  embed_ahead_start(&slot, e, STR("which cache do we use")); /* drops the first query */
   if (slot)
-    CHECK(ahead_take(&slot, STR("which cache do we use"), vector));
-  ahead_start(&slot, e, STR("a question that nobody waits for"));
-  ahead_end(&slot);
+    CHECK(embed_ahead_take(&slot, STR("which cache do we use"), vector));
+  embed_ahead_start(&slot, e, STR("a question that nobody waits for"));
+  embed_ahead_stop(&slot);
   CHECK(slot == NULL);
-  ahead_end(&slot);
+  embed_ahead_stop(&slot);
 }

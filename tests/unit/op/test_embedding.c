@@ -135,7 +135,7 @@ TEST(both_indexes_are_searched) {
   CHECK_STR(set.v[0].model.model, "hash-v1");
   CHECK(!set.v[0].building && set.v[1].building);
   CHECK(embeddings_wanted(&set) == &set.v[1]);
-  struct scope scope = scope_of(&c);
+  struct scope scope = call_scope(&c);
   struct filter any = {0};
   struct near_hits hits = {0};
   size_t used;

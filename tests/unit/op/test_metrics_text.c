@@ -115,13 +115,13 @@ TEST(a_scrape_creates_no_store_and_knows_one_that_is_there) {
   CHECK(str_find(text, STR("cairn_memories"), 0) == SIZE_MAX);
   CHECK(!store_is_there(path));
   struct engine *e;
-  CHECK_OK(pool_take(pool, &e, &err), &err);
+  CHECK_OK(pool_acquire(pool, &e, &err), &err);
   struct caller caller = {.team = STR("default"), .project = STR(""), .source = STR("test"), .trust = STR("user")};
   yyjson_val *args;
   yyjson_mut_val *result;
   CHECK_OK(json_read(&a, STR("{\"text\":\"The boat is green\",\"defer_embedding\":true}"), &args, &err), &err);
   CHECK_OK(op_run(e, op_find(STR("remember")), &caller, NULL, &a, args, &result, &err), &err);
-  pool_give(pool, e);
+  pool_release(pool, e);
   text = metrics_page(&a, NULL, pool, STR("default"));
   check_by_promtool(text);
   check_has_line(text, "cairn_engines 2");
@@ -134,13 +134,13 @@ TEST(a_scrape_creates_no_store_and_knows_one_that_is_there) {
 TEST(a_scrape_does_not_wait_for_engines_at_work) {
   struct pool *pool = new_pool(test_store("a.db"), 1);
   struct engine *e, *other;
-  CHECK_OK(pool_take(pool, &e, &err), &err);
-  CHECK_STATUS(pool_try(pool, &other, &err), STATUS_BUSY);
+  CHECK_OK(pool_acquire(pool, &e, &err), &err);
+  CHECK_STATUS(pool_try_acquire(pool, &other, &err), STATUS_BUSY);
   struct str text = metrics_page(&a, NULL, pool, STR("default")), json;
   check_has_line(text, "cairn_engines_busy 1");
   CHECK(str_find(text, STR("cairn_memories"), 0) == SIZE_MAX);
   CHECK(readyz_json(&a, pool, &json));
-  pool_give(pool, e);
+  pool_release(pool, e);
   pool_close(&pool);
 }
 
@@ -190,10 +190,10 @@ TEST(a_scrape_without_memory_leaves_no_snapshot) {
   yyjson_val *args;
   yyjson_mut_val *result;
   setenv("CAIRN_EMBEDDER", "hash-v1", 1); /* so that there is an index, whose row is read */
-  CHECK_OK(pool_take(pool, &e, &err), &err);
+  CHECK_OK(pool_acquire(pool, &e, &err), &err);
   CHECK_OK(json_read(&a, STR("{\"text\":\"The boat is green\"}"), &args, &err), &err);
   CHECK_OK(op_run(e, op_find(STR("remember")), &caller, NULL, &a, args, &result, &err), &err);
-  pool_give(pool, e);
+  pool_release(pool, e);
   check_has_line(metrics_page(&a, NULL, pool, STR("default")), "cairn_pending_embeddings 0");
   CHECK(check_leaves_no_snapshot(e->store, path, scrape, pool) >= 2);
   pool_close(&pool);

@@ -27,7 +27,7 @@ static void *borrow(void *arg) {
   struct error err;
   for (int i = 0; i < ROUNDS; i++) {
     struct engine *e;
-    if (pool_take(pool, &e, &err) != STATUS_OK) {
+    if (pool_acquire(pool, &e, &err) != STATUS_OK) {
       atomic_fetch_add(&failures, 1);
       continue;
     }
@@ -35,7 +35,7 @@ static void *borrow(void *arg) {
     if (now > atomic_load(&most))
       atomic_store(&most, now);
     atomic_fetch_sub(&held, 1);
-    pool_give(pool, e);
+    pool_release(pool, e);
   }
   return arg;
 }
@@ -59,10 +59,10 @@ TEST(no_more_engines_than_the_pool_has) {
 static void *wait_in_line(void *arg) {
   struct engine *e;
   struct error err;
-  if (pool_take(pool, &e, &err) != STATUS_OK)
+  if (pool_acquire(pool, &e, &err) != STATUS_OK)
     return NULL;
   atomic_store(&order[atomic_fetch_add(&next, 1)], (int)(intptr_t)arg);
-  pool_give(pool, e);
+  pool_release(pool, e);
   return NULL;
 }
 
@@ -70,14 +70,14 @@ TEST(who_came_first_is_first) {
   start("store.db", 1);
   struct engine *e;
   struct error err;
-  CHECK_OK(pool_take(pool, &e, &err), &err);
-  CHECK_STATUS(pool_try(pool, &(struct engine *){NULL}, &err), STATUS_BUSY);
+  CHECK_OK(pool_acquire(pool, &e, &err), &err);
+  CHECK_STATUS(pool_try_acquire(pool, &(struct engine *){NULL}, &err), STATUS_BUSY);
   pthread_t threads[THREADS];
   for (int i = 0; i < THREADS; i++) {
     CHECK(pthread_create(&threads[i], NULL, wait_in_line, (void *)(intptr_t)i) == 0);
     usleep(50000 * (unsigned)test_slowness()); /* until it is waiting */
   }
-  pool_give(pool, e);
+  pool_release(pool, e);
   for (int i = 0; i < THREADS; i++)
     pthread_join(threads[i], NULL);
   for (int i = 0; i < THREADS; i++)
@@ -114,12 +114,12 @@ TEST(connections_that_were_cut_are_made_again) {
   start("store.db", 2);
   for (int round = 0; round < 3; round++) {
     for (int i = 0; i < 2; i++) {
-      CHECK_OK(pool_take(pool, &e[i], &err), &err);
+      CHECK_OK(pool_acquire(pool, &e[i], &err), &err);
       CHECK_OK(count_since(e[i]->store, STR("default"), 0, &n, &err), &err);
       CHECK_INT(n, 0);
     }
     for (int i = 0; i < 2; i++)
-      pool_give(pool, e[i]);
+      pool_release(pool, e[i]);
     if (on_postgres())
       direct_close(cut_all());
   }
@@ -132,17 +132,17 @@ TEST(a_server_that_is_not_there_is_not_asked_again_at_once) {
   /* Nobody listens on port 1. */
   struct engine_options o = {.path = "postgresql://nobody:sesame@127.0.0.1:1/nothing"};
   CHECK_OK(pool_new(&o, 2, &pool, &err), &err);
-  CHECK_OK(pool_failing(pool, &err), &err);
-  CHECK_STATUS(pool_take(pool, &e, &err), STATUS_UNAVAILABLE);
-  CHECK_STATUS(pool_failing(pool, &again), STATUS_UNAVAILABLE);
+  CHECK_OK(pool_recent_failure(pool, &err), &err);
+  CHECK_STATUS(pool_acquire(pool, &e, &err), STATUS_UNAVAILABLE);
+  CHECK_STATUS(pool_recent_failure(pool, &again), STATUS_UNAVAILABLE);
   CHECK_STR(str_from(again.message), err.message);
-  CHECK_STATUS(pool_take(pool, &e, &third), STATUS_UNAVAILABLE);
+  CHECK_STATUS(pool_acquire(pool, &e, &third), STATUS_UNAVAILABLE);
   CHECK_STR(str_from(third.message), err.message);
   CHECK(err.fix[0]);
   CHECK(str_find(str_from(err.message), STR("sesame"), 0) == SIZE_MAX);
   CHECK(str_find(str_from(err.fix), STR("sesame"), 0) == SIZE_MAX);
   usleep(1100000);
-  CHECK_OK(pool_failing(pool, &err), &err); /* the next call tries again */
+  CHECK_OK(pool_recent_failure(pool, &err), &err); /* the next call tries again */
   size_t opened, busy;
   pool_count(pool, &opened, &busy);
   CHECK_INT(opened, 0);

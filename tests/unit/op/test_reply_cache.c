@@ -54,7 +54,7 @@ static struct op_call call_of(const char *query) {
 /* Is the reply in the cache? */
 static bool cached(const char *query) {
   struct op_call call = call_of(query);
-  return reply_find(&call, reply_key(&call));
+  return reply_cache_find(&call, reply_cache_key(&call));
 }
 
 TEST(the_same_question_gets_the_same_reply_and_is_noted) {
@@ -201,7 +201,7 @@ TEST(large_replies_of_many_teams_are_bounded) {
     struct op_call call = call_of("printer");
     CHECK_OK(store_generation(engine->store, caller.team, &now, &err), &err);
     json_put(call.doc, call.result, "text", (struct str){text, sizeof(text)});
-    reply_keep(&call, reply_key(&call), &now, STR("{}"));
+    reply_cache_store(&call, reply_cache_key(&call), &now, STR("{}"));
   }
   int kept = 0;
   for (int i = 0; i < TEAMS; i++)

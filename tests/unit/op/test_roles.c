@@ -370,7 +370,7 @@ static void ask_who(void *arg UNUSED) {
   struct arena own;
   const struct principal *who = NULL;
   arena_init(&own);
-  enum status s = roles_who(engine, &of_agent, &own, &who, &err);
+  enum status s = roles_principal(engine, &of_agent, &own, &who, &err);
   CHECK_INT(s, alloc_failures() ? STATUS_NOMEM : STATUS_OK);
   CHECK((who != NULL) == (s == STATUS_OK));
   arena_release(&own);

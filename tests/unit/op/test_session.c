@@ -292,13 +292,13 @@ TEST(a_reconnected_client_gets_its_session_back) {
   struct str ended = boot(&agent);
   agent.session = ended;
   RUN(&agent, "session end", "{}");
-  session_lost(e, STR("default"), lost);
+  session_disconnected(e, STR("default"), lost);
   CHECK_INT(number("SELECT count(*) FROM session WHERE ended_at IS NULL"), 0);
-  session_back(e, STR("other"), lost);
+  session_reconnected(e, STR("other"), lost);
   CHECK_INT(number("SELECT count(*) FROM session WHERE ended_at IS NULL"), 0);
-  session_back(e, STR("default"), lost);
-  session_back(e, STR("default"), ended);
-  session_back(e, STR("default"), STR("no such handle"));
+  session_reconnected(e, STR("default"), lost);
+  session_reconnected(e, STR("default"), ended);
+  session_reconnected(e, STR("default"), STR("no such handle"));
   CHECK_INT(number("SELECT count(*) FROM session WHERE ended_at IS NULL"), 1);
   CHECK_INT(number("SELECT count(*) FROM session WHERE end_reason = 'connection closed'"), 0);
   done();
@@ -315,10 +315,10 @@ TEST(a_disconnect_ends_only_the_clients_session) {
   origin.connection = STR("c-1");
   struct str foreign = boot(&agent);
   CHECK_INT(number("SELECT count(*) FROM session WHERE ended_at IS NULL"), 3); /* no session replaced another */
-  session_lost(e, STR("default"), first);
-  session_lost(e, STR("default"), first);                 /* twice is not an error */
-  session_lost(e, STR("default"), foreign);               /* handle of another team */
-  session_lost(e, STR("default"), STR("no such handle")); /* never fails */
+  session_disconnected(e, STR("default"), first);
+  session_disconnected(e, STR("default"), first);                 /* twice is not an error */
+  session_disconnected(e, STR("default"), foreign);               /* handle of another team */
+  session_disconnected(e, STR("default"), STR("no such handle")); /* never fails */
   CHECK_INT(number("SELECT count(*) FROM session WHERE end_reason = 'connection closed'"), 1);
   CHECK_INT(number("SELECT count(*) FROM event WHERE action = 'session:end' AND team = 'default'"), 1);
   CHECK_INT(number("SELECT count(*) FROM session WHERE ended_at IS NULL"), 2);

@@ -44,23 +44,23 @@ static void set(struct engine *e, const char *key, const char *value) {
 }
 
 static bool knows(struct engine *e, const char *value) {
-  return strs_has(secrets_known(e, caller.team), str_from(value));
+  return strs_has(vault_values_current(e, caller.team), str_from(value));
 }
 
 TEST(what_is_set_replaced_or_deleted_is_known_at_once) {
   struct engine *one = open_engine(), *two = open_engine();
-  CHECK_INT(secrets_known(one, caller.team)->n, 0);
+  CHECK_INT(vault_values_current(one, caller.team)->n, 0);
   set(one, "a", "first value");
   run(one, "vault set", "{\"key\":\"plain\",\"value\":\"no secret\"}");
   CHECK(knows(one, "first value") && knows(two, "first value"));
-  CHECK_INT(secrets_known(one, caller.team)->n, 1);
+  CHECK_INT(vault_values_current(one, caller.team)->n, 1);
   set(two, "a", "other value"); /* at the same time: the clock is fixed */
   CHECK(knows(one, "other value") && !knows(one, "first value"));
   set(two, "b", "second");
-  CHECK_INT(secrets_known(one, caller.team)->n, 2);
+  CHECK_INT(vault_values_current(one, caller.team)->n, 2);
   run(two, "vault delete", "{\"key\":\"a\"}");
   CHECK(!knows(one, "other value") && knows(one, "second"));
-  CHECK_INT(secrets_known(one, STR("another-team"))->n, 0);
+  CHECK_INT(vault_values_current(one, STR("another-team"))->n, 0);
   CHECK(knows(one, "second"));
   close_engine(&one);
   close_engine(&two);
@@ -68,7 +68,7 @@ TEST(what_is_set_replaced_or_deleted_is_known_at_once) {
 
 static bool knew_lately(struct engine *e, const char *value) {
   uint64_t number;
-  return strs_has(secrets_known_as(e, caller.team, true, &number), str_from(value));
+  return strs_has(vault_values_versioned(e, caller.team, true, &number), str_from(value));
 }
 
 /* Two engines that share nothing behave like two processes. */
@@ -108,13 +108,13 @@ TEST(a_list_keeps_its_number_as_long_as_it_stays) {
   struct engine *e = open_engine();
   uint64_t first, again, later;
   set(e, "a", "first value");
-  secrets_known_as(e, caller.team, false, &first);
+  vault_values_versioned(e, caller.team, false, &first);
   run(e, "remember", "{\"text\":\"The build machine has 64 cores\"}");
-  const struct strs *list = secrets_known_as(e, caller.team, false, &again);
+  const struct strs *list = vault_values_versioned(e, caller.team, false, &again);
   CHECK_INT(list->n, 1);
   CHECK(first == again);
   set(e, "a", "other value");
-  secrets_known_as(e, caller.team, false, &later);
+  vault_values_versioned(e, caller.team, false, &later);
   CHECK(later != first);
   close_engine(&e);
 }
@@ -125,10 +125,10 @@ TEST(without_a_key_nothing_is_known_and_no_call_fails) {
   close_engine(&e);
   setenv("CAIRN_VAULT_KEY_FILE", path_join(NULL, "no such file"), 1);
   e = open_engine();
-  CHECK_INT(secrets_known(e, caller.team)->n, 0);
+  CHECK_INT(vault_values_current(e, caller.team)->n, 0);
   run(e, "remember", "{\"text\":\"The build machine has 64 cores\"}");
   struct str fault, fix;
-  CHECK_OK(secrets_check(e, caller.team, &a, &fault, &fix, &err), &err);
+  CHECK_OK(vault_values_check(e, caller.team, &a, &fault, &fix, &err), &err);
   CHECK(has(fault, "1 secrets cannot be decrypted") && has(fix, "no such file"));
   close_engine(&e);
   unsetenv("CAIRN_VAULT_KEY_FILE");
@@ -177,7 +177,7 @@ TEST(a_secret_is_in_locked_memory_alone, .seconds = 60) {
   CHECK_OK(json_read(&memory, STR("{\"key\":\"k\",\"reveal\":true}"), &args, &err), &err);
   CHECK_OK(op_run(e, op_find(STR("vault get")), &caller, NULL, &memory, args, &result, &err), &err);
   CHECK_INT(yyjson_mut_get_len(yyjson_mut_obj_get(result, "value")), sizeof(masked) - 1);
-  CHECK_INT(secrets_known(e, caller.team)->n, 1);
+  CHECK_INT(vault_values_current(e, caller.team)->n, 1);
   check_memory(false);
   arena_release(&memory);
   run(e, "vault rotate", "{}");
@@ -198,7 +198,7 @@ TEST(a_process_with_a_key_leaves_no_core_dump) {
   close_engine(&e);
 }
 
-static void look_again(void *e) { (void)secrets_known(e, caller.team); }
+static void look_again(void *e) { (void)vault_values_current(e, caller.team); }
 
 /* What was known stays known, and the next look reads the vault of then. */
 TEST(secrets_that_found_no_memory_leave_no_snapshot) {

@@ -30,7 +30,7 @@ static void note(struct fixture *f, int64_t at, const char *error) {
     r.error = str_from(error);
     r.message = STR("what happened");
   }
-  calls_note(f->store, &r);
+  calls_queue(f->store, &r);
 }
 
 struct seen {
@@ -69,8 +69,8 @@ TEST(the_same_call_is_stored_once) {
   struct fixture f = fixture_new();
   char id[UUID_SIZE];
   struct call_row r = row_of(id, f.now);
-  calls_note(f.store, &r);
-  calls_note(f.store, &r);
+  calls_queue(f.store, &r);
+  calls_queue(f.store, &r);
   reads_flush(f.store);
   CHECK_OK(calls_add(f.store, &r, &f.err), &f.err);
   CHECK_INT(count(&f, "SELECT count(*) FROM tool_call"), 1);
@@ -110,7 +110,7 @@ TEST(queries_filter_by_team_and_time) {
   struct call_row foreign = row_of(id, 3000);
   foreign.team = STR("other");
   foreign.error = STR("busy");
-  calls_note(f.store, &foreign);
+  calls_queue(f.store, &foreign);
   reads_flush(f.store);
   struct seen all = {0}, errors = {0}, one = {0};
   CHECK_OK(calls_walk(f.store, STR("default"), 2000, see, &all, &f.err), &f.err);

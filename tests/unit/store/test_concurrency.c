@@ -31,7 +31,7 @@ TEST(recording_a_read_never_waits_for_a_writer) {
   struct txn who = {.team = STR("default"), .project = STR(""), .source = STR("test"), .op = "get", .now = f.now};
   int64_t began = clock_ticks_us();
   for (int i = 0; i < 200; i++)
-    reads_note(f.store, &who, STR("memory:read"), m.id, m.uid, STR("{}"));
+    reads_queue(f.store, &who, STR("memory:read"), m.id, m.uid, STR("{}"));
   CHECK(clock_ticks_us() - began < 30000000); /* one wait for the lock takes a minute */
   direct_close(writer);
   /* Nothing was lost: the lock is free now. */
@@ -49,9 +49,9 @@ TEST(what_is_read_for_too_long_is_dropped_not_kept_for_ever) {
   struct direct *writer = stranger();
   struct txn who = {.team = STR("default"), .project = STR(""), .source = STR("test"), .op = "get", .now = f.now};
   for (int i = 0; i < 4200; i++)
-    reads_note(f.store, &who, STR("memory:read"), m.id, m.uid, STR_NONE);
+    reads_queue(f.store, &who, STR("memory:read"), m.id, m.uid, STR_NONE);
   direct_close(writer);
-  reads_note(f.store, &who, STR("memory:read"), m.id, m.uid, STR_NONE);
+  reads_queue(f.store, &who, STR("memory:read"), m.id, m.uid, STR_NONE);
   CHECK_INT(count(&f, "SELECT count(*) FROM event WHERE action = 'memory:read'"), 4096);
   reads_flush(f.store);
   CHECK_INT(count(&f, "SELECT count(*) FROM event WHERE action = 'memory:read'"), 4097);
@@ -120,12 +120,12 @@ TEST(a_mark_takes_back_only_what_came_after_it) {
   struct fixture f = fixture_new();
   struct txn txn = fixture_begin(&f);
   fixture_fact(&f, &txn, STR(""), STR("kept"), NULL);
-  CHECK_OK(txn_mark(&txn, &f.err), &f.err);
+  CHECK_OK(txn_savepoint(&txn, &f.err), &f.err);
   fixture_fact(&f, &txn, STR(""), STR("taken back"), NULL);
-  CHECK_OK(txn_unmark(&txn, false, &f.err), &f.err);
-  CHECK_OK(txn_mark(&txn, &f.err), &f.err);
+  CHECK_OK(txn_savepoint_end(&txn, false, &f.err), &f.err);
+  CHECK_OK(txn_savepoint(&txn, &f.err), &f.err);
   fixture_fact(&f, &txn, STR(""), STR("kept too"), NULL);
-  CHECK_OK(txn_unmark(&txn, true, &f.err), &f.err);
+  CHECK_OK(txn_savepoint_end(&txn, true, &f.err), &f.err);
   fixture_commit(&f, &txn);
   CHECK_INT(count(&f, "SELECT count(*) FROM memory"), 2);
   CHECK_INT(count(&f, "SELECT count(*) FROM body WHERE text LIKE 'kept%'"), 2);

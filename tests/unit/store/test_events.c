@@ -13,7 +13,7 @@ static int64_t count(struct fixture *f, const char *sql) {
 
 static void note(struct fixture *f, const struct memory *m) {
   struct txn who = {.team = STR("default"), .project = STR(""), .source = STR("test"), .op = "get", .now = f->now};
-  reads_note(f->store, &who, STR("memory:read"), m->id, m->uid, STR("{}"));
+  reads_queue(f->store, &who, STR("memory:read"), m->id, m->uid, STR("{}"));
 }
 
 TEST(reads_are_queued_until_a_flush) {

@@ -238,19 +238,19 @@ TEST(marks_take_back_what_went_wrong_behind_them, .only = TEST_ON_POSTGRES) {
   struct error err;
   CHECK_OK(db_begin(db, STR("a"), false, &err), &err);
   CHECK_OK(insert(db, 2, &err), &err);
-  CHECK_OK(db_mark(db, &err), &err);
+  CHECK_OK(db_savepoint(db, &err), &err);
   CHECK_OK(insert(db, 3, &err), &err);
-  CHECK_OK(db_mark(db, &err), &err);
+  CHECK_OK(db_savepoint(db, &err), &err);
   CHECK_OK(insert(db, 1, &err), &err);
-  CHECK_STATUS(db_unmark(db, true, &err), STATUS_CONFLICT); /* cannot be kept */
-  CHECK_OK(db_mark(db, &err), &err);
+  CHECK_STATUS(db_savepoint_end(db, true, &err), STATUS_CONFLICT); /* cannot be kept */
+  CHECK_OK(db_savepoint(db, &err), &err);
   CHECK_OK(insert(db, 4, &err), &err);
-  CHECK_OK(db_unmark(db, false, &err), &err);
-  CHECK_OK(db_unmark(db, true, &err), &err);
-  CHECK_OK(db_mark(db, &err), &err);
+  CHECK_OK(db_savepoint_end(db, false, &err), &err);
+  CHECK_OK(db_savepoint_end(db, true, &err), &err);
+  CHECK_OK(db_savepoint(db, &err), &err);
   CHECK_OK(insert(db, 5, &err), &err);
   CHECK_OK(insert(db, 1, &err), &err);
-  CHECK_OK(db_unmark(db, false, &err), &err);
+  CHECK_OK(db_savepoint_end(db, false, &err), &err);
   CHECK_OK(db_commit(db, &err), &err);
   CHECK_INT(pg_count(db, "SELECT count(*) FROM t"), 3);
   CHECK_INT(pg_count(db, "SELECT CAST(sum(a) AS bigint) FROM t"), 6);
@@ -262,9 +262,9 @@ TEST(a_mark_does_not_heal_what_went_wrong_before_it, .only = TEST_ON_POSTGRES) {
   struct error err;
   CHECK_OK(db_begin(db, STR("a"), false, &err), &err);
   CHECK_OK(insert(db, 1, &err), &err);
-  CHECK_OK(db_mark(db, &err), &err);
+  CHECK_OK(db_savepoint(db, &err), &err);
   CHECK_OK(insert(db, 3, &err), &err);
-  CHECK_STATUS(db_unmark(db, false, &err), STATUS_CONFLICT);
+  CHECK_STATUS(db_savepoint_end(db, false, &err), STATUS_CONFLICT);
   CHECK_STATUS(db_commit(db, &err), STATUS_CONFLICT);
   db_rollback(db);
   CHECK_INT(pg_count(db, "SELECT count(*) FROM t"), 1);
@@ -346,10 +346,10 @@ TEST(what_is_never_asked_for_does_not_pile_up, .only = TEST_ON_POSTGRES) {
   }
   CHECK_OK(db_begin(db, STR("a"), false, &err), &err);
   for (int i = 0; i < 3 * PENDING_MAX; i++)
-    CHECK_OK(db_mark(db, &err), &err);
+    CHECK_OK(db_savepoint(db, &err), &err);
   CHECK_OK(insert(db, 2, &err), &err);
   for (int i = 0; i < 3 * PENDING_MAX; i++)
-    CHECK_OK(db_unmark(db, true, &err), &err);
+    CHECK_OK(db_savepoint_end(db, true, &err), &err);
   CHECK_OK(db_commit(db, &err), &err);
   CHECK_INT(pg_count(db, "SELECT count(*) FROM t"), 2);
   db_close(&db);

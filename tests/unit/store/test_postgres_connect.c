@@ -173,11 +173,11 @@ TEST(a_transaction_is_lost_with_its_connection, .only = TEST_ON_POSTGRES) {
   int64_t n;
   CHECK_OK(db_begin(db, STR("a"), false, &err), &err);
   CHECK_OK(insert(db, 1, &err), &err);
-  CHECK_OK(db_mark(db, &err), &err);
+  CHECK_OK(db_savepoint(db, &err), &err);
   end_backend(other, pid_of(db));
   CHECK_STATUS(db_int(db, &n, NULL, &err, "SELECT count(*) FROM t", NULL), STATUS_LOST);
   CHECK_STATUS(insert(db, 2, &err), STATUS_LOST);
-  CHECK_STATUS(db_unmark(db, false, &err), STATUS_LOST);
+  CHECK_STATUS(db_savepoint_end(db, false, &err), STATUS_LOST);
   CHECK_STATUS(db_commit(db, &err), STATUS_LOST);
   db_rollback(db);
   CHECK_INT(pg_count(db, "SELECT count(*) FROM t"), 0);

@@ -74,12 +74,13 @@ static struct reach projects(const struct str *names, size_t n) {
 TEST(what_a_reach_holds) {
   struct str alpha = STR("alpha");
   struct reach all = {0}, none = {.role = ROLE_SKILL}, one = projects(&alpha, 1);
-  CHECK(reach_reads(&all, STR("beta")) && reach_owns(&all, STR("")));
-  CHECK(!reach_reads(&none, STR("")) && !reach_owns(&none, STR("")) && !reach_reads(&none, STR("alpha")));
-  CHECK(reach_reads(&one, STR("alpha")) && reach_owns(&one, STR("alpha")));
-  CHECK(reach_reads(&one, STR("")) && !reach_owns(&one, STR("")));
-  CHECK(!reach_reads(&one, STR("beta")) && !reach_reads(&one, STR("alph")) && !reach_reads(&one, STR("alphabet")));
-  CHECK(!reach_reads(&one, STR("Alpha")) && !reach_reads(&one, STR_NONE));
+  CHECK(reach_can_read(&all, STR("beta")) && reach_owns(&all, STR("")));
+  CHECK(!reach_can_read(&none, STR("")) && !reach_owns(&none, STR("")) && !reach_can_read(&none, STR("alpha")));
+  CHECK(reach_can_read(&one, STR("alpha")) && reach_owns(&one, STR("alpha")));
+  CHECK(reach_can_read(&one, STR("")) && !reach_owns(&one, STR("")));
+  CHECK(!reach_can_read(&one, STR("beta")) && !reach_can_read(&one, STR("alph")) &&
+        !reach_can_read(&one, STR("alphabet")));
+  CHECK(!reach_can_read(&one, STR("Alpha")) && !reach_can_read(&one, STR_NONE));
 }
 
 TEST(a_project_that_is_none_reaches_nothing) {
@@ -270,7 +271,7 @@ TEST(the_first_attempt_of_a_binding_is_kept) {
   struct str uid = w.foreign.uid;
   CHECK_INT(memory_find(w.f.store, &w.f.scope, uid, &w.f.arena, &m, &w.f.err), STATUS_NOT_FOUND);
   CHECK_STR(store_refusal(w.f.store), arena_cstr(&w.f.arena, arena_printf(&w.f.arena, "memory %.*s", STR_ARG(uid))));
-  reach_note(w.f.store, "another", STR("one"));
+  reach_record(w.f.store, "another", STR("one"));
   CHECK(str_starts(store_refusal(w.f.store), STR("memory ")));
   store_bind(w.f.store, NULL);
   CHECK(!store_refusal(w.f.store).p);
@@ -328,7 +329,7 @@ TEST(who_only_reads_begins_no_transaction) {
   for (size_t i = 0; i < ARRAY_LEN(readers); i++) {
     store_bind(w.f.store, readers[i]);
     CHECK(finds(&w, &w.own) && finds(&w, &w.global));
-    CHECK(!store_writes(w.f.store, alpha));
+    CHECK(!store_can_write(w.f.store, alpha));
     CHECK(!store_refusal(w.f.store).p);
     CHECK_INT(begin_in(&w, "alpha", &txn), STATUS_DENIED);
     CHECK(store_refusal(w.f.store).p);
@@ -336,17 +337,17 @@ TEST(who_only_reads_begins_no_transaction) {
     CHECK_INT(sessions_begin(w.f.store, &who, &txn, &w.f.err), STATUS_DENIED);
   }
   store_bind(w.f.store, NULL);
-  CHECK(store_writes(w.f.store, alpha));
+  CHECK(store_can_write(w.f.store, alpha));
   CHECK_OK(begin_in(&w, "alpha", &txn), &w.f.err);
   store_rollback(w.f.store);
   fixture_close(&w.f);
 }
 
 TEST(names_of_agents) {
-  CHECK(agent_name_ok(STR("agent_skill_seo")) && agent_name_ok(STR("A.b-9")));
-  CHECK(!agent_name_ok(STR("")) && !agent_name_ok(STR("two words")) && !agent_name_ok(STR("a/b")));
+  CHECK(agent_name_is_valid(STR("agent_skill_seo")) && agent_name_is_valid(STR("A.b-9")));
+  CHECK(!agent_name_is_valid(STR("")) && !agent_name_is_valid(STR("two words")) && !agent_name_is_valid(STR("a/b")));
   char longest[AGENT_NAME_MAX + 2];
   memset(longest, 'a', sizeof(longest));
-  CHECK(agent_name_ok((struct str){longest, AGENT_NAME_MAX}));
-  CHECK(!agent_name_ok((struct str){longest, AGENT_NAME_MAX + 1}));
+  CHECK(agent_name_is_valid((struct str){longest, AGENT_NAME_MAX}));
+  CHECK(!agent_name_is_valid((struct str){longest, AGENT_NAME_MAX + 1}));
 }

@@ -97,7 +97,7 @@ TEST(old_sessions_are_deleted) {
   end(&f, &old);
   f.now += SESSIONS_KEPT_DAYS * MS_PER_DAY;
   struct txn txn = begin(&f);
-  CHECK_OK(checkpoint_note(&txn, STR("0123456789012345678901234567890123456789012345678901234567890123"), &f.err),
+  CHECK_OK(checkpoint_set(&txn, STR("0123456789012345678901234567890123456789012345678901234567890123"), &f.err),
            &f.err);
   CHECK_OK(sessions_tidy(&txn, &f.err), &f.err);
   CHECK_INT(number(&f, "SELECT count(*) FROM session"), 2);
@@ -118,11 +118,11 @@ TEST(a_heartbeat_never_waits_for_another_process) {
   CHECK_OK(db_begin(store_db(other), STR_NONE, false, &err), &err); /* another process holds the lock */
   int64_t ticks = clock_ticks_us();
   struct beat b = {.team = s.team, .handle = s.handle};
-  session_beat(f.store, &b, f.now + 60000);
+  session_heartbeat(f.store, &b, f.now + 60000);
   CHECK(clock_ticks_us() - ticks < 30000000); /* a wait for the lock takes a minute */
   CHECK_INT(number(&f, "SELECT heartbeat_at FROM session"), f.now);
   db_rollback(store_db(other));
-  session_beat(f.store, &b, f.now + 60001); /* the next call writes it */
+  session_heartbeat(f.store, &b, f.now + 60001); /* the next call writes it */
   CHECK_INT(number(&f, "SELECT heartbeat_at FROM session"), f.now + 60001);
   store_close(&other);
   fixture_close(&f);

@@ -110,12 +110,12 @@ TEST(vectors_without_an_index_go_and_others_stay) {
 TEST(the_last_chunk_is_the_teams_own) {
   struct fixture f = fixture_new();
   int64_t last;
-  CHECK_OK(chunk_last(f.store, STR("default"), &last, &f.err), &f.err);
+  CHECK_OK(chunk_last_id(f.store, STR("default"), &last, &f.err), &f.err);
   CHECK_INT(last, 0);
   int64_t chunk = fact(&f, "one", ARGS("a"));
-  CHECK_OK(chunk_last(f.store, STR("default"), &last, &f.err), &f.err);
+  CHECK_OK(chunk_last_id(f.store, STR("default"), &last, &f.err), &f.err);
   CHECK_INT(last, chunk);
-  CHECK_OK(chunk_last(f.store, STR("other"), &last, &f.err), &f.err);
+  CHECK_OK(chunk_last_id(f.store, STR("other"), &last, &f.err), &f.err);
   CHECK_INT(last, 0);
   fixture_close(&f);
 }

@@ -177,10 +177,10 @@ TEST(vectors_of_entries_after_a_purged_one_are_deleted) {
   struct memory m;
   bool found;
   CHECK_OK(memory_by_id(f.store, STR("default"), 4, &f.arena, &m, &found, &f.err), &f.err);
-  CHECK_OK(transcript_wipe_after(&txn, &m, &f.arena, &f.err), &f.err); /* not an entry: nothing follows it */
+  CHECK_OK(transcript_delete_vectors_after(&txn, &m, &f.arena, &f.err), &f.err); /* not an entry: nothing follows it */
   CHECK_INT(slots(), 6);
   CHECK_OK(memory_by_id(f.store, STR("default"), a, &f.arena, &m, &found, &f.err), &f.err);
-  CHECK_OK(transcript_wipe_after(&txn, &m, &f.arena, &f.err), &f.err);
+  CHECK_OK(transcript_delete_vectors_after(&txn, &m, &f.arena, &f.err), &f.err);
   CHECK_INT(slots(), 5);
   bool there[2];
   int8_t got[16];

@@ -25,7 +25,7 @@ static struct str fix_of(struct tool_run *run, const struct error *err) {
   for (size_t i = 0; i < ARRAY_LEN(fixes); i++)
     if (run->tool->op && strcmp(run->tool->op, fixes[i].op) == 0 && err->code == fixes[i].code)
       return str_from(fixes[i].fix);
-  return tool_words(run, str_from(err->fix));
+  return tool_rewrite_advice(run, str_from(err->fix));
 }
 
 static const char *blocked_by(const struct error *err) {
