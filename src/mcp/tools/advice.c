@@ -79,18 +79,18 @@ struct str tool_call_text(const struct tool_run *run, const char *op, yyjson_mut
 
 /* ---- the sentence ---- */
 
-static struct str call_at(const struct advice_interface *door, const struct op *op, yyjson_mut_val *args) {
-  return tool_call_text(door->arg, op->name, args);
+static struct str call_at(const struct advice_interface *interface, const struct op *op, yyjson_mut_val *args) {
+  return tool_call_text(interface->arg, op->name, args);
 }
 
 struct str tool_rewrite_advice(const struct tool_run *run, struct str text) {
   struct tool_run here = *run;
-  struct advice_interface door = {.arg = &here,
+  struct advice_interface interface = {.arg = &here,
                                   .arena = run->arena,
                                   .doc = run->doc,
                                   .call = call_at,
                                   .help = "the definition of the tool",
                                   .session = "the argument session",
                                   .elsewhere = "a command for the user"};
-  return advice_translate(&door, text);
+  return advice_translate(&interface, text);
 }

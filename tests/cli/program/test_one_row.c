@@ -58,7 +58,7 @@ static void check_prints(struct str input, const char *const *args, const char *
 
 TEST(a_type_a_setting_a_tool_and_an_operation_are_one_row, .seconds = 400, .slow = true) {
   OK("remember", "The oven of the office reaches 250 degrees");
-  REFUSED("usage", "remember", "--type", "recipe", "Bread: flour, water, salt, and a night of patience");
+  REFUSED("refused", "remember", "--type", "recipe", "Bread: flour, water, salt, and a night of patience");
   OK("agent", "add", "web", "--role", "project", "--project", "site");
   build();
 
