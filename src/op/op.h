@@ -59,6 +59,24 @@ struct op_call;
 struct principal;
 struct redactor;
 
+enum {
+  ROUTE_CREATES = 1, /* 201 with Location, unless nothing was stored */
+  ROUTE_GUARDED = 2, /* changes the memory named by the path: accepts If-Match */
+};
+
+/* A REST route below /api/v1. An operation without one is at POST /ops/NAME. */
+struct op_route {
+  const char *method, *path; /* {name} matches one segment */
+  const char *to;            /* argument set from {name}; a list gets it as its only element */
+  unsigned flags;
+  const char *without;        /* arguments not accepted here, separated by spaces */
+  const char *with;           /* boolean argument that is always set */
+  int limit, limit_max;       /* default and maximum of the argument `limit`; 0: those of the operation */
+  const char *lines;          /* member for the lines of a streaming operation */
+  const char *page;           /* argument that continues after a page; NULL: not paged */
+  const char *summary, *help; /* NULL: those of the operation */
+};
+
 struct op {
   const char *name;           /* words separated by one space: "remember", "task add" */
   const char *group;          /* heading in help */
@@ -70,6 +88,7 @@ struct op {
   const char *result;  /* members of its result, in the notation of op/run/results.h */
   const char *reveals; /* member of the result that holds a secret the caller asked for; not redacted. Or NULL */
   const char *local;   /* why remote callers are refused, or NULL */
+  const struct op_route *routes; /* ends with method == NULL; NULL: only POST /ops/NAME */
   enum status (*run)(struct op_call *call);
 };
 

@@ -30,7 +30,7 @@ static int fitness(const struct rest_route *r, const struct op *op, yyjson_mut_v
 
 static bool find_route(struct arena *a, const struct op *op, yyjson_mut_val *args, struct rest_route *ret) {
   int best = 0;
-  for (const struct rest_route *r = rest_routes; r->method; r++) {
+  for (const struct rest_route *r = rest_routes(); r->method; r++) {
     int n = fitness(r, op, args);
     if (n > best)
       *ret = *r;

@@ -156,7 +156,7 @@ static void put_parameters(const struct writer *w, yyjson_mut_val *operation, co
   put_queries(w, list, r);
   if (strcmp(r->method, "GET") == 0)
     yyjson_mut_arr_append(list, ref(w, "parameters", "IfNoneMatch"));
-  if (r->flags & REST_GUARDED)
+  if (r->flags & ROUTE_GUARDED)
     yyjson_mut_arr_append(list, ref(w, "parameters", "IfMatch"));
   if (rest_param(r, STR("idempotency_key")))
     yyjson_mut_arr_append(list, ref(w, "parameters", "IdempotencyKey"));
@@ -224,7 +224,7 @@ static bool can_fail_with(const struct rest_route *r, int status) {
   case 507:
     return writes && strcmp(r->method, "GET") != 0;
   case 412:
-    return (r->flags & REST_GUARDED) != 0;
+    return (r->flags & ROUTE_GUARDED) != 0;
   case 413:
   case 415:
     return rest_has_body(r);
@@ -243,7 +243,7 @@ static void put_header(const struct writer *w, yyjson_mut_val *headers, const ch
 
 static void put_success(const struct writer *w, yyjson_mut_val *responses, const struct rest_route *r, bool created) {
   yyjson_mut_val *v = json_put_obj(w->doc, responses, created ? "201" : "200");
-  bool get = strcmp(r->method, "GET") == 0, creates = r->flags & REST_CREATES;
+  bool get = strcmp(r->method, "GET") == 0, creates = r->flags & ROUTE_CREATES;
   json_put(w->doc, v, "description",
            created   ? STR("Stored")
            : creates ? STR("A duplicate: id is the existing memory")
@@ -270,7 +270,7 @@ static void put_success(const struct writer *w, yyjson_mut_val *responses, const
 static void put_responses(const struct writer *w, yyjson_mut_val *operation, const struct rest_route *r) {
   yyjson_mut_val *responses = json_put_obj(w->doc, operation, "responses");
   put_success(w, responses, r, false);
-  if (r->flags & REST_CREATES)
+  if (r->flags & ROUTE_CREATES)
     put_success(w, responses, r, true);
   if (strcmp(r->method, "GET") == 0)
     yyjson_mut_obj_add_val(w->doc, responses, "304", ref(w, "responses", "NotModified"));
@@ -333,7 +333,7 @@ static void put_operation(const struct writer *w, yyjson_mut_val *paths, const s
 
 static yyjson_mut_val *all_paths(const struct writer *w) {
   yyjson_mut_val *paths = yyjson_mut_obj(w->doc);
-  for (const struct rest_route *r = rest_routes; r->method; r++)
+  for (const struct rest_route *r = rest_routes(); r->method; r++)
     put_operation(w, paths, r);
   EACH_OP(op) {
     struct rest_route r;

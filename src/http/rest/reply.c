@@ -3,8 +3,6 @@
 #include "http/rest/rest.h"
 #include "op/run/scrub.h"
 
-enum { EVENTS_MOST = 1000, EVENTS_USUAL = 100 };
-
 /* ---- running ---- */
 
 static enum status take_line(void *arg, struct str line) {
@@ -24,7 +22,7 @@ enum status rest_op(struct rest_call *rc, const char *op, yyjson_mut_val *args, 
                            .emit = take_line,
                            .cancelled = is_gone,
                            .expect = rc->expect,
-                           .return_hash = (rc->route->flags & (REST_CREATES | REST_GUARDED)) != 0};
+                           .return_hash = (rc->route->flags & (ROUTE_CREATES | ROUTE_GUARDED)) != 0};
   rc->lines = yyjson_mut_arr(rc->doc);
   rc->ran = true;
   TRY(json_read(a, json_write(a, args, false), &checked, &rc->err));
@@ -123,7 +121,7 @@ static void add_page_link(struct rest_call *rc, yyjson_mut_val *result) {
 static int status_of(struct rest_call *rc, yyjson_mut_val *result) {
   const char *action = yyjson_mut_get_str(yyjson_mut_obj_get(result, "action"));
   yyjson_mut_val *id = yyjson_mut_obj_get(result, "id");
-  if (!(rc->route->flags & REST_CREATES) || !id)
+  if (!(rc->route->flags & ROUTE_CREATES) || !id)
     return 200;
   http_add_header(rc->http, "Location",
                   arena_printf(rc->http->arena, REST_ROOT "/memories/%lld", (long long)yyjson_mut_get_sint(id)));
@@ -162,27 +160,6 @@ void rest_answer(struct rest_call *rc, yyjson_mut_val *result) {
 /* ---- small routes ---- */
 
 /* Always paged: only the command line returns the whole log at once. */
-enum status rest_prepare_events(struct rest_call *rc) {
-  yyjson_mut_val *limit = yyjson_mut_obj_get(rc->args, "limit");
-  if (!limit)
-    json_put_int(rc->doc, rc->args, "limit", EVENTS_USUAL);
-  int64_t n = limit ? yyjson_mut_get_sint(limit) : EVENTS_USUAL;
-  if (n >= 1 && n <= EVENTS_MOST)
-    return STATUS_OK;
-  error_set(&rc->err, STATUS_USAGE, "limit %lld is outside 1 to %d", (long long)n, EVENTS_MOST);
-  return error_fix(&rc->err, "read the log page by page: set since to last_seq of the previous page");
-}
-
-enum status rest_prepare_clear(struct rest_call *rc) {
-  json_put_bool(rc->doc, rc->args, "clear", true);
-  return STATUS_OK;
-}
-
-enum status rest_prepare_register(struct rest_call *rc) {
-  json_put_bool(rc->doc, rc->args, "register", true);
-  return STATUS_OK;
-}
-
 void rest_index(struct rest_call *rc) {
   yyjson_mut_val *v = yyjson_mut_obj(rc->doc);
   json_put(rc->doc, v, "name", STR("cairn"));

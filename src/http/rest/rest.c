@@ -20,7 +20,7 @@ static bool is_refused(const struct op *op) {
 bool rest_generic_route(struct arena *a, const struct op *op, struct rest_route *ret_route) {
   if (is_refused(op))
     return false;
-  for (const struct rest_route *r = rest_routes; r->method; r++)
+  for (const struct rest_route *r = rest_routes(); r->method; r++)
     if (r->op && strcmp(r->op, op->name) == 0)
       return false;
   struct str path = arena_printf(a, "/ops/%s", op->name);
@@ -80,7 +80,7 @@ static bool consider(struct lookup *f, const struct rest_route *r) {
 
 static bool find_route(struct lookup *f) {
   struct arena *a = f->rc->http->arena;
-  for (const struct rest_route *r = rest_routes; r->method; r++)
+  for (const struct rest_route *r = rest_routes(); r->method; r++)
     if (consider(f, r))
       return true;
   EACH_OP(op) {
@@ -324,7 +324,7 @@ static enum status read_expected(struct rest_call *rc) {
   struct str rest = http_header(rc->http, "If-Match"), part;
   if (!rest.p)
     return STATUS_OK;
-  if (!(rc->route->flags & REST_GUARDED)) {
+  if (!(rc->route->flags & ROUTE_GUARDED)) {
     error_set(&rc->err, STATUS_USAGE, "If-Match is not supported here");
     return error_fix(&rc->err, "use it for changes of one memory, with the memory's last known ETag");
   }
@@ -346,6 +346,18 @@ static bool is_json(struct str type) {
   return str_next(&type, ';', &kind) && str_ieq(str_trim(kind), STR("application/json"));
 }
 
+/* Sets the route's default of `limit`, and checks its maximum. */
+static enum status settle_limit(struct rest_call *rc) {
+  yyjson_mut_val *limit = yyjson_mut_obj_get(rc->args, "limit");
+  if (!limit)
+    json_put_int(rc->doc, rc->args, "limit", rc->route->limit);
+  int64_t n = limit ? yyjson_mut_get_sint(limit) : rc->route->limit;
+  if (n >= 1 && n <= rc->route->limit_max)
+    return STATUS_OK;
+  error_set(&rc->err, STATUS_USAGE, "limit %lld is outside 1 to %d", (long long)n, rc->route->limit_max);
+  return error_fix(&rc->err, "read page by page: set %s to continue after the previous page", rc->route->page);
+}
+
 static enum status read_call(struct rest_call *rc) {
   rc->doc = json_new(rc->http->arena);
   rc->args = yyjson_mut_obj(rc->doc);
@@ -356,8 +368,10 @@ static enum status read_call(struct rest_call *rc) {
   TRY(read_body(rc));
   TRY(read_idempotency(rc));
   TRY(check_own(rc));
-  if (rc->route->prepare)
-    return rc->route->prepare(rc);
+  if (rc->route->with)
+    json_put_bool(rc->doc, rc->args, rc->route->with, true);
+  if (rc->route->limit_max)
+    return settle_limit(rc);
   return STATUS_OK;
 }
 

@@ -4,7 +4,7 @@
  * their types and choices, and help. GET and DELETE take arguments from the query, POST and PUT from a JSON body; a
  * path variable is an argument, too. The OpenAPI document (openapi.c) is generated from the same two tables.
  *
- * To add a route, add a line in http/rest/routes.c. An operation without a route is available as POST /api/v1/ops/NAME
+ * Routes are a column of an operation's row (`routes`). An operation without one is available as POST /api/v1/ops/NAME
  * unless its row has `local`, the reason why remote callers may not run it. */
 #pragma once
 
@@ -12,29 +12,26 @@
 
 #define REST_ROOT "/api/v1"
 
-enum {
-  REST_CREATES = 1, /* 201 with Location, unless nothing was stored. */
-  REST_GUARDED = 2, /* changes the memory named by the path: accepts If-Match */
-};
-
 struct rest_call;
 
 struct rest_route {
   const char *method;
-  const char *path; /* below REST_ROOT; {name} matches one segment */
-  const char *op;   /* operation; NULL: `run` handles the request */
-  const char *to;   /* argument set from {name}; a list gets it as its only element */
-  unsigned flags;
-  const char *without;        /* arguments not accepted here, separated by spaces */
-  const char *lines;          /* member for the lines of a streaming operation */
-  const char *page;           /* argument that continues after a page: "cursor"; NULL: not paged */
-  const char *result;         /* OpenAPI schema of the reply, for a route without an operation; may be NULL */
-  const char *summary, *help; /* NULL: those of the operation */
-  const struct param *params; /* NULL: those of the operation, and common_params */
-  enum status (*prepare)(struct rest_call *rc);
+  const char *path;                  /* below REST_ROOT; {name} matches one segment */
+  const char *op;                    /* operation; NULL: `run` handles the request */
+  const char *to;                    /* argument set from {name}; a list gets it as its only element */
+  unsigned flags;                    /* ROUTE_* */
+  const char *without;               /* arguments not accepted here, separated by spaces */
+  const char *with;                  /* boolean argument that is always set */
+  int limit, limit_max;              /* default and maximum of the argument `limit`; 0: those of the operation */
+  const char *lines;                 /* member for the lines of a streaming operation */
+  const char *page;                  /* argument that continues after a page: "cursor"; NULL: not paged */
+  const char *result;                /* OpenAPI schema of the reply, for a route without an operation; may be NULL */
+  const char *summary, *help;        /* NULL: those of the operation */
+  const struct param *params;        /* NULL: those of the operation, and common_params */
   void (*run)(struct rest_call *rc); /* runs after the arguments were read, and sets the reply */
 };
-extern const struct rest_route rest_routes[]; /* ends with method == NULL; literal segments come before {name} */
+/* All routes; the last one has no method. */
+const struct rest_route *rest_routes(void);
 
 /* The route of an operation without one in the table: POST /ops/NAME. False if it has one, or is not available. */
 bool rest_generic_route(struct arena *a, const struct op *op, struct rest_route *ret_route);
@@ -81,11 +78,8 @@ void rest_advise_result(struct arena *a, yyjson_mut_val *result);
 
 /* ---- routes that do more than run an operation ---- */
 
-void rest_index(struct rest_call *rc);   /* GET /: points to the OpenAPI document */
-void rest_openapi(struct rest_call *rc); /* GET /openapi.json */
-enum status rest_prepare_events(struct rest_call *rc);
-enum status rest_prepare_clear(struct rest_call *rc);
-enum status rest_prepare_register(struct rest_call *rc);
+void rest_index(struct rest_call *rc);         /* GET /: points to the OpenAPI document */
+void rest_openapi(struct rest_call *rc);       /* GET /openapi.json */
 void rest_knowledge(struct rest_call *rc);     /* GET /projects/{id}/knowledge */
 void rest_memory_search(struct rest_call *rc); /* GET or POST /memory/search */
 

@@ -86,11 +86,11 @@ static struct str call_at(const struct advice_interface *interface, const struct
 struct str tool_rewrite_advice(const struct tool_run *run, struct str text) {
   struct tool_run here = *run;
   struct advice_interface interface = {.arg = &here,
-                                  .arena = run->arena,
-                                  .doc = run->doc,
-                                  .call = call_at,
-                                  .help = "the definition of the tool",
-                                  .session = "the argument session",
-                                  .elsewhere = "a command for the user"};
+                                       .arena = run->arena,
+                                       .doc = run->doc,
+                                       .call = call_at,
+                                       .help = "the definition of the tool",
+                                       .session = "the argument session",
+                                       .elsewhere = "a command for the user"};
   return advice_translate(&interface, text);
 }

@@ -89,6 +89,7 @@ const struct op memories_ops[] = {
    "git log -1 --format=%B | cairn remember --type decision --tag git -",
    .params = remember_params, .flags = OP_WRITE | OP_GATED | OP_EVERYDAY | OP_PROJECT,
    .result = WRITTEN,
+   .routes = ROUTES(ROUTE("POST", "/memories", .flags = ROUTE_CREATES)),
    .run = op_remember},
   {.name = "search", .group = "Memories", .summary = "Find memories by meaning and words",
    .help = "Any text is a valid query; a query without a word finds nothing. Results are memories of the project and global "
@@ -104,6 +105,9 @@ const struct op memories_ops[] = {
    "cairn search 'retry policy' --in memory --in items --in sources",
    .params = search_params, .flags = OP_EVERYDAY | OP_PROJECT,
    .result = "results:[@hit] query search_mode=hybrid|keyword|vector degraded? embedded?:@progress omitted?:int",
+   .routes = ROUTES(
+     ROUTE("GET", "/search"),
+     ROUTE("POST", "/search")),
    .run = op_search},
   {.name = "get", .group = "Memories", .summary = "Show one memory in full",
    .help = "By id, uid or key. Counts as an access: a faded memory becomes active again. A superseded memory is shown with a "
@@ -111,12 +115,14 @@ const struct op memories_ops[] = {
    .example = "cairn get 12\ncairn get auth-approach",
    .params = get_params, .flags = OP_EVERYDAY | OP_PROJECT,
    .result = "+memory",
+   .routes = ROUTES(ROUTE("GET", "/memories/{id}", .to = "id")),
    .run = op_get},
   {.name = "list", .group = "Memories", .summary = "List memories, newest first",
    .help = "Filters apply before the limit. With --in, also lists text read from files.",
    .example = "cairn list --kind rule\ncairn list --state superseded --since 30d",
    .params = list_params, .flags = OP_EVERYDAY | OP_PROJECT,
    .result = "memories:[@listed] count:int total:int offset:int next_cursor?",
+   .routes = ROUTES(ROUTE("GET", "/memories", .page = "cursor")),
    .run = op_list},
   {.name = "capture", .group = "Memories", .summary = "Split raw text into memories",
    .help = "Splits notes or a conversation by rules into atomic memories, labels them auto_captured, and passes each through "
@@ -124,6 +130,7 @@ const struct op memories_ops[] = {
    .example = "cairn capture < notes.txt",
    .params = capture_params, .flags = OP_WRITE | OP_GATED | OP_PROJECT,
    .result = "stored:int skipped:int refused:int dropped:int memories:[obj] txn?:int degraded?",
+   .routes = ROUTES(ROUTE("POST", "/capture")),
    .run = op_capture},
   {.name = "boot", .group = "Memories", .summary = "Show what an agent gets at the start of a conversation",
    .help = "Blockers, patterns ranked by the task, identity, lessons, decisions, context, open tasks, the last handoff, "
@@ -137,6 +144,10 @@ const struct op memories_ops[] = {
    "working_context?:(task project source note) degraded? tokens:int budget?:int "
    "sections?:[(name items:[(id:int headline priority? status?)])] dropped?:[(section count:int fetch)] "
    "action_items?:[@action] handoff?:@handoff sessions?:[obj] used?:int over_budget?:bool entries?:int cap?:int warning?",
+   .routes = ROUTES(
+     ROUTE("GET", "/boot"),
+     ROUTE("POST", "/boot"),
+     ROUTE("POST", "/sessions", .without = "register", .with = "register", .summary = "Start a session: boot, and an id for the Cairn-Session header")),
    .run = op_boot},
   {.name = "stats", .group = "Memories", .summary = "Count memories by kind, type, state and project",
    .help = "",
@@ -146,6 +157,7 @@ const struct op memories_ops[] = {
    "last_seq:int embedder "
    EMBEDDED " indexes:[@index] by_kind:{int} by_type:{int} by_state:{int} by_project:{int} by_delivery:{int} "
    "corrections:[(id:int headline versions:int untrusted?:bool)] documents?:{int} maintained_at? degraded?",
+   .routes = ROUTES(ROUTE("GET", "/stats")),
    .run = op_stats},
   END
 };

@@ -12,6 +12,9 @@ extern const struct op memories_ops[], correction_ops[], tasks_ops[], sessions_o
 
 /* clang-format off */
 
+#define ROUTE(method_, path_, ...) {.method = method_, .path = path_, __VA_ARGS__}
+#define ROUTES(...) (const struct op_route[]){__VA_ARGS__, {0}}
+
 /* ---- arguments ---- */
 
 #define TEXT(name, flags, value, help) {name, PARAM_TEXT, flags, NULL, value, NULL, help}

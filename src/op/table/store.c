@@ -127,6 +127,9 @@ const struct op store_ops[] = {
    .example = "cairn events --since 120\ncairn events --follow --json",
    .params = events_params, .flags = OP_STREAM,
    .result = "last_seq:int count:int events?:[@event] next_cursor?",
+   .routes = ROUTES(
+     ROUTE("GET", "/events", .without = "follow", .lines = "events", .page = "since", .limit = 100, .limit_max = 1000, .help = "One object for each event, oldest first. For the next page, set since to last_seq. "
+      "The event stream is at /events.")),
    .run = op_events},
   {.name = "health", .group = "Store", .summary = "Show server and store health",
    .help = "Process, store, memories, embedder, pending embeddings, and a list of problems; if there are any, ok is false "
@@ -136,6 +139,7 @@ const struct op store_ops[] = {
    .result = "ok:bool problems:[text] server:obj store:(path bytes:int log_bytes:int schema:int writable:bool) "
    "memories:int "
    "embedder " EMBEDDED " indexes:[@index] pending_embeddings:int last_seq:int",
+   .routes = ROUTES(ROUTE("GET", "/health")),
    .run = op_health},
   {.name = "metrics", .group = "Store", .summary = "Show calls, errors and latencies per tool",
    .help = "Covers the calls of all processes that use the store; from a server, also its own since it started. p50, p95 and "
@@ -143,12 +147,14 @@ const struct op store_ops[] = {
    .example = "cairn metrics\ncairn metrics --hours 1 --json",
    .params = metrics_params, .flags = OP_OBSERVES,
    .result = "hours:int calls:int errors:int tools:[@latency] process?:obj",
+   .routes = ROUTES(ROUTE("GET", "/metrics")),
    .run = op_metrics},
   {.name = "errors", .group = "Store", .summary = "Show recent failed calls",
    .help = "Newest first, from all processes that use the store. Messages contain no secrets.",
    .example = "cairn errors --limit 5",
    .params = errors_params, .flags = OP_OBSERVES,
    .result = "errors:[(at:time name op project source session? duration_ms:num error message?)] count:int",
+   .routes = ROUTES(ROUTE("GET", "/errors")),
    .run = op_errors},
   {.name = "maintain", .group = "Store", .summary = "Run maintenance: expire, fade, archive, embed",
    .help = "Runs automatically once a day; running it again changes nothing. Prints what it did.",
@@ -260,6 +266,7 @@ const struct op store_ops[] = {
    .example = "cairn doctor --json\ncairn doctor --repair",
    .params = doctor_params, .flags = OP_OPERATOR | OP_EVERYDAY | OP_OBSERVES | OP_NO_UPKEEP | OP_EXISTING,
    .result = "ok:bool db checks:[(name ok:bool message fix? left?:int)]",
+   .routes = ROUTES(ROUTE("GET", "/doctor", .without = "fix", .summary = "Check the store's health")),
    .run = op_doctor},
   {.name = "eval", .group = "Store", .summary = "Measure retrieval quality on test sets",
    .help = "A set is a folder with corpus.jsonl, queries.jsonl and qrels.tsv. Documents go through the normal write path "
@@ -284,6 +291,9 @@ const struct op store_ops[] = {
    .params = config_params, .flags = OP_WRITE | OP_NO_UPKEEP,
    .result = "settings?:[@setting] file? name? value? default? origin? line?:int environment? help? overridden_by? note? "
    "txn?:int",
+   .routes = ROUTES(
+     ROUTE("GET", "/settings", .without = "name value unset", .summary = "Show the settings", .help = "Settings can be changed only on the machine of the store: cairn config NAME VALUE."),
+     ROUTE("GET", "/settings/{name}", .to = "name", .without = "value unset", .summary = "Show a setting")),
    .run = op_config},
   {.name = "model convert", .group = "Models", .summary = "Convert an embedding model for use with Cairn",
    .help = "Reads a BERT-family encoder (bge, e5, gte, MiniLM, ...) from its published folder: model.safetensors and "

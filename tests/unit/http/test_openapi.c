@@ -89,7 +89,7 @@ TEST(every_operation_is_described) {
     }
   }
   size_t routes = 0;
-  for (const struct rest_route *r = rest_routes; r->method; r++)
+  for (const struct rest_route *r = rest_routes(); r->method; r++)
     routes++;
   EACH_OP(op) {
     struct rest_route r;

@@ -90,7 +90,7 @@ static const char *target(const char *fmt, int64_t id) {
 /* ---- the tables ---- */
 
 static bool has_route(const char *op) {
-  for (const struct rest_route *r = rest_routes; r->method; r++)
+  for (const struct rest_route *r = rest_routes(); r->method; r++)
     if (r->op && strcmp(r->op, op) == 0)
       return true;
   return false;
@@ -114,7 +114,7 @@ TEST(nothing_that_is_offered_takes_a_path_of_the_server) {
     for (size_t i = 0; (p = rest_param_at(&other, i)) != NULL; i++)
       CHECK(!(p->flags & PARAM_PATH));
   }
-  for (const struct rest_route *r = rest_routes; r->method; r++) {
+  for (const struct rest_route *r = rest_routes(); r->method; r++) {
     const struct param *p;
     for (size_t i = 0; (p = rest_param_at(r, i)) != NULL; i++)
       CHECK(!(p->flags & PARAM_PATH));
@@ -122,7 +122,7 @@ TEST(nothing_that_is_offered_takes_a_path_of_the_server) {
 }
 
 TEST(routes_name_existing_operations) {
-  for (const struct rest_route *r = rest_routes; r->method; r++) {
+  for (const struct rest_route *r = rest_routes(); r->method; r++) {
     test_note("%s %s", r->method, r->path);
     CHECK((r->op != NULL) != (r->run != NULL));
     const struct op *op = r->op ? op_find(str_from(r->op)) : NULL;
@@ -137,7 +137,7 @@ TEST(routes_name_existing_operations) {
     struct str rest = str_from(r->without), word;
     while (str_next(&rest, ' ', &word))
       CHECK(op_param(op, word));
-    for (const struct rest_route *o = rest_routes; o < r; o++)
+    for (const struct rest_route *o = rest_routes(); o < r; o++)
       CHECK(strcmp(o->path, r->path) != 0 || strcmp(o->method, r->method) != 0);
   }
 }

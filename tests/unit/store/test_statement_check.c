@@ -124,8 +124,7 @@ static const struct {
     {"prune_candidates", "two statements grow side by side"},
     {"edges", "a macro puts in the names of its tables"},
     {"postgres_graph_all", "the same"},
-    {"search_common", "several shapes of a statement grow from the same pieces"},
-    {"widen", "the same"},
+    {"widen", "several shapes of a statement grow from the same pieces"},
     {"write_rows", "the columns of a table are a list"},
 };
 
