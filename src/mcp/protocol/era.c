@@ -173,10 +173,12 @@ static bool read_legacy(struct exchange *x) {
   if (s->capabilities.n && json_read(x->arena, s->capabilities, &x->capabilities, &err) != STATUS_OK)
     x->capabilities = NULL;
   set_caller(x, s->client, s->client_version);
+  char handle[sizeof(s->handle)];
   pthread_mutex_lock(&x->server->lock);
-  if (str_empty(x->caller.session) && s->handle[0])
-    x->caller.session = arena_dup(x->arena, str_from(s->handle));
+  memcpy(handle, s->handle, sizeof(handle));
   pthread_mutex_unlock(&x->server->lock);
+  if (str_empty(x->caller.session) && handle[0]) /* without the lock: an out-of-memory jump would keep it */
+    x->caller.session = arena_dup(x->arena, str_from(handle));
   return true;
 }
 

@@ -114,6 +114,16 @@ void exchange_progress(struct exchange *x, const char *what, double done, double
   arena_release(&scratch);
 }
 
+enum status exchange_borrow(struct exchange *x, struct error *err) {
+  return pool_acquire(x->server->options.pool, &x->engine, err);
+}
+
+void exchange_give_back(struct exchange *x) {
+  if (x->engine)
+    pool_release(x->server->options.pool, x->engine);
+  x->engine = NULL;
+}
+
 enum status exchange_op(struct exchange *x, const char *name, struct str args, yyjson_val **ret_result,
                         struct error *err) {
   const struct op *op = op_find(str_from(name));

@@ -15,11 +15,18 @@ struct question {
   size_t result_n;
 };
 
+static void name_question(struct exchange *x, struct question *q) {
+  struct mcp_server *server = x->server;
+  pthread_mutex_lock(&server->lock);
+  snprintf(q->id, sizeof(q->id), "cairn-%llu", (unsigned long long)++server->asked);
+  pthread_mutex_unlock(&server->lock);
+}
+
+/* Nothing may jump until wait_for() has returned: the list would point into a dead stack frame. */
 static void begin(struct exchange *x, struct question *q) {
   struct mcp_server *server = x->server;
   pthread_mutex_lock(&server->lock);
   q->session = x->session;
-  snprintf(q->id, sizeof(q->id), "cairn-%llu", (unsigned long long)++server->asked);
   q->next = server->questions;
   server->questions = q;
   pthread_mutex_unlock(&server->lock);
@@ -50,8 +57,9 @@ static void free_result(void *p) { mem_free(p); }
 enum status question_ask(struct exchange *x, const char *method, yyjson_mut_val *params, yyjson_val **ret_result,
                          struct error *err) {
   struct question q = {0};
-  begin(x, &q);
+  name_question(x, &q);
   struct str text = rpc_send(x->arena, x->doc, str_from(q.id), method, params);
+  begin(x, &q);
   pthread_mutex_lock(&x->sending);
   if (!x->answered)
     x->out->send(x->out->arg, text, false);

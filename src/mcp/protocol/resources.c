@@ -205,14 +205,13 @@ static void read_failed(struct exchange *x, struct str uri, const struct error *
 static enum status read_profile_resource(struct exchange *x, const struct profile_resource *r, struct str variable,
                                          struct tool_run *run, struct error *err) {
   static const struct tool none = {.name = "resources/read"};
-  struct engine *engine;
   *run = (struct tool_run){
       .profile = x->profile, .tool = &none, .caller = x->caller, .arena = x->arena, .doc = x->doc, .err = err};
-  TRY(pool_acquire(x->server->options.pool, &engine, err));
-  run->engine = engine;
+  TRY(exchange_borrow(x, err));
+  run->engine = x->engine;
   enum status s = r->read(run, variable, &run->text);
   run->engine = NULL;
-  pool_release(x->server->options.pool, engine);
+  exchange_give_back(x);
   if (s == STATUS_OK)
     tool_report_untrusted(run, false);
   return s;

@@ -171,6 +171,7 @@ void server_dispatch(struct mcp_server *server, const struct mcp_sender *sender,
                        .progress = -1};
   pthread_mutex_init(&x.sending, NULL);
   run_guarded(&x);
+  exchange_give_back(&x);
   leave(&x);
   if (x.session)
     mcp_session_drop(server, x.session);

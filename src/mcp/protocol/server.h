@@ -99,6 +99,8 @@ struct exchange {
   struct caller caller;        /* the sender's, plus the client's name and version */
   struct origin origin;
 
+  struct engine *engine; /* see exchange_borrow() */
+
   pthread_mutex_t sending;
   bool answered;
   atomic_bool cancelled;
@@ -123,6 +125,10 @@ void server_cancel_all(struct mcp_server *server);
 
 /* ---- exchange.c ---- */
 
+/* Sets x->engine to an engine of the pool, for code that allocates while it has it: after an out-of-memory jump the
+ * engine returns to the pool with the exchange. */
+NODISCARD enum status exchange_borrow(struct exchange *x, struct error *err);
+void exchange_give_back(struct exchange *x);
 void exchange_result(struct exchange *x, yyjson_mut_val *result);
 /* Adds ttlMs and cacheScope in modern responses. */
 void exchange_cached(struct exchange *x, yyjson_mut_val *result, int64_t ttl_ms);

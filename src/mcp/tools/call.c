@@ -55,12 +55,11 @@ static void remember_handle(struct exchange *x, const struct tool_run *run) {
 /* ---- the call ---- */
 
 static enum status call(struct exchange *x, struct tool_run *run) {
-  struct engine *engine;
-  TRY(pool_acquire(x->server->options.pool, &engine, run->err));
-  run->engine = engine;
+  TRY(exchange_borrow(x, run->err));
+  run->engine = x->engine;
   enum status s = tool_call(run);
   run->engine = NULL;
-  pool_release(x->server->options.pool, engine);
+  exchange_give_back(x);
   return s;
 }
 

@@ -578,6 +578,112 @@ TEST(server_survives_out_of_memory) {
   talking_stop(&server);
 }
 
+static void drop(void *arg UNUSED, struct str json UNUSED, bool last UNUSED) {}
+
+/* The message with its nth allocation failing, behind so many bytes in the arena: with every number of them the end of
+ * the arena's block falls on another part of the work. Whether it got so far. */
+static bool fails_at(struct mcp_server *server, const char *message, size_t before, long n) {
+  static const struct mcp_head none;
+  struct mcp_out out = {.send = drop};
+  struct mcp_sender sender = talking_sender();
+  struct mcp_reply reply = {0};
+  struct rpc_message in;
+  struct arena a;
+  test_note("%zu bytes before, allocation %ld", before, n);
+  arena_init(&a);
+  rpc_read_guarded(server, &a, str_from(message), &in);
+  for (size_t i = 0; i < before; i += 16)
+    (void)arena_alloc(&a, 16);
+  alloc_fail_at(n, 0);
+  server_dispatch(server, &sender, &none, &a, &in, &out, &reply);
+  bool failed = alloc_failures() > 0;
+  alloc_fail_at(0, 0);
+  arena_release(&a);
+  return failed;
+}
+
+/* How far it makes a difference what is in the arena: in sanitizer builds every piece is one of its own. */
+static size_t block_size(void) {
+  struct arena a;
+  arena_init(&a);
+  const char *first = arena_alloc(&a, 16), *second = arena_alloc(&a, 16);
+  bool exact = second != first + 16;
+  arena_release(&a);
+  return exact ? 1 : 16 * 1024;
+}
+
+/* A tool that runs out of memory must not take its engine along: when all are gone, nobody is answered any more. */
+TEST(server_gets_its_engines_back) {
+  no_statement_check();
+  struct mcp_server *server = talking_server(true, false);
+  const char *message =
+      modern("tools/call", "\"name\":\"memory_search\",\"arguments\":{\"query\":\"the first memory\"}");
+  int failures = 0;
+  call(server, STORE_CALL("The first memory of all"));
+  for (size_t before = 0; before < block_size(); before += 512) {
+    bool failed = true;
+    for (long n = 1; failed && n < 500; n += 1 + n / 5) {
+      size_t opened, busy;
+      failed = fails_at(server, message, before, n);
+      pool_count(server->options.pool, &opened, &busy);
+      CHECK_INT(busy, 0);
+      failures += failed;
+    }
+  }
+  CHECK(failures >= 10);
+  CHECK(jget(ask(server, NULL, message), "result"));
+  talking_stop(&server);
+}
+
+static struct mcp_server *legacy_server(bool conformance) {
+  struct mcp_server *server = talking_server(true, conformance);
+  ask(server, NULL,
+      legacy("initialize", "\"protocolVersion\":\"2025-11-25\",\"capabilities\":{\"elicitation\":{}},"
+                           "\"clientInfo\":{\"name\":\"t\",\"version\":\"1\"}"));
+  return server;
+}
+
+/* A question that was never sent is not in the list of those that wait for an answer. */
+TEST(server_forgets_a_question_without_memory) {
+  struct mcp_server *server = legacy_server(true);
+  const char *message =
+      legacy("tools/call", "\"name\":\"test_elicitation\",\"arguments\":{\"message\":\"What is it?\"}");
+  int failures = 0;
+  struct secret_pool *pieces = server->message_pool;
+  server->message_pool = NULL; /* from which memory comes without an allocation */
+  questions_abort(server);     /* nobody waits for an answer */
+  for (size_t before = 0; before < block_size(); before += 128) {
+    bool failed = true;
+    for (long n = 1; failed; n++) {
+      failed = fails_at(server, message, before, n);
+      CHECK(!server->questions);
+      failures += failed;
+    }
+  }
+  CHECK(failures >= 10);
+  server->message_pool = pieces;
+  talking_stop(&server);
+}
+
+/* Every call takes it. */
+TEST(server_keeps_no_lock_without_memory) {
+  struct mcp_server *server = legacy_server(false);
+  int failures = 0;
+  CHECK(jget(ask(server, NULL, legacy("tools/call", "\"name\":\"memory_boot\",\"arguments\":{}")), "result"));
+  CHECK(server->sessions && server->sessions->handle[0]);
+  for (size_t before = 0; before < block_size(); before += 16) {
+    bool failed = true;
+    for (long n = 1; failed; n++) {
+      failed = fails_at(server, legacy("ping", ""), before, n);
+      CHECK_INT(pthread_mutex_trylock(&server->lock), 0);
+      pthread_mutex_unlock(&server->lock);
+      failures += failed;
+    }
+  }
+  CHECK(failures >= 10);
+  talking_stop(&server);
+}
+
 /* ---- stdio ---- */
 
 /* `cairn mcp` with this input, in a child whose clock is set by so many seconds while it ends; what it says. */
