@@ -119,8 +119,7 @@ TEST(filters_apply_to_neighbours) {
   int64_t answer = STORE("--type", "meeting", "--session", "talk", ANSWER);
   CHECK_INT(place(OK("search", "--mode", "keyword", ASKED), answer), 1);
   CHECK_INT(place(OK("search", "--mode", "keyword", "--type", "episodic", ASKED), answer), -1);
-  CHECK_INT(jlen(OK("search", "--mode", "keyword", "--type", "meeting", ASKED), "results"),
-            0); /* the lender is filtered out */
+  CHECK_INT(jlen(OK("search", "--mode", "keyword", "--type", "meeting", ASKED), "results"), 0); /* no lender */
 }
 
 /* ---- vectors of transcript entries ---- */
